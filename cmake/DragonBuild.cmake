@@ -1,0 +1,76 @@
+# Compiler flags, required packages and the helpers every folder uses.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+option(DRAGON_BUILD_TESTS "Build the tests and the check-dragon target" ON)
+set(DRAGON_SANITIZE "" CACHE STRING "Sanitizers for our own code: address;undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+# The build tree mirrors the prefix (bin/, lib/), so dragon-cc finds its parts the same way in both.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib;$ORIGIN")
+
+find_package(LLVM 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22)
+find_package(Threads REQUIRED)
+message(STATUS "LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
+list(APPEND CMAKE_MODULE_PATH "${LLVM_CMAKE_DIR}")
+
+# The CUDA toolkit: an installed one, else the wheels that scripts/setup put under the build tree.
+set(DRAGON_CUDA_PATH "" CACHE PATH "CUDA toolkit that dragon-cc and the runtime are built against")
+if(NOT DRAGON_CUDA_PATH)
+  foreach(candidate "$ENV{CUDA_PATH}" /usr/local/cuda "${CMAKE_BINARY_DIR}/cuda")
+    if(candidate AND EXISTS "${candidate}/include/cuda_runtime_api.h")
+      set(DRAGON_CUDA_PATH "${candidate}" CACHE PATH "" FORCE)
+      break()
+    endif()
+  endforeach()
+endif()
+if(NOT DRAGON_CUDA_PATH)
+  message(FATAL_ERROR "no CUDA toolkit found: set DRAGON_CUDA_PATH to a CUDA 13 toolkit, or run "
+                      "scripts/setup, which puts one under the build tree")
+endif()
+
+set(DRAGON_WARNINGS -Wall -Wextra -Werror)
+set(DRAGON_SANITIZE_FLAGS "")
+foreach(sanitizer ${DRAGON_SANITIZE})
+  list(APPEND DRAGON_SANITIZE_FLAGS "-fsanitize=${sanitizer}")
+endforeach()
+if(DRAGON_SANITIZE_FLAGS)
+  list(APPEND DRAGON_SANITIZE_FLAGS -fno-omit-frame-pointer -fno-sanitize-recover=all)
+endif()
+
+# dragon_pass_library(name sources...): a part of the compiler plugin, as one object library in C++17.
+function(dragon_pass_library name)
+  add_library(${name} STATIC ${ARGN})
+  target_compile_features(${name} PUBLIC cxx_std_17)
+  set_target_properties(${name} PROPERTIES CXX_STANDARD 17)
+  target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
+  target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS})
+  target_compile_definitions(${name} PUBLIC ${LLVM_DEFINITIONS_LIST})
+  target_compile_options(${name} PRIVATE ${DRAGON_WARNINGS})
+endfunction()
+
+# dragon_runtime_library(name sources...): a part of the runtime, as one static library in C++20, without exceptions
+# crossing the C API.
+function(dragon_runtime_library name)
+  add_library(${name} STATIC ${ARGN})
+  target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
+  target_compile_options(${name} PRIVATE ${DRAGON_WARNINGS} ${DRAGON_SANITIZE_FLAGS})
+  target_compile_definitions(${name} PUBLIC FMT_HEADER_ONLY=1)
+  target_link_options(${name} PUBLIC ${DRAGON_SANITIZE_FLAGS})
+  target_link_libraries(${name} PUBLIC Threads::Threads)
+endfunction()
+
+separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND "${LLVM_DEFINITIONS}")

@@ -1,0 +1,216 @@
+/*===- CompilerABI.h - calls that dragon-cc inserts ----------------*- C
+-*-===*\
+|*                                                                            *|
+|* Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.     *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
+|*                                                                            *|
+|*===----------------------------------------------------------------------===*|
+|*                                                                            *|
+|* What compiled code and the runtime (libdragonrt) agree on besides the      *|
+|* kernel summary: the module descriptor of a translation unit, the entry of  *|
+|* a kernel lowered to the host processor, and the entry points behind the    *|
+|* directives. Not for users: dragon.h is. All functions are thread-safe.     *|
+|*                                                                            *|
+\*===----------------------------------------------------------------------===*/
+#ifndef DRAGON_COMPILERABI_H
+#define DRAGON_COMPILERABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* -- Kernels on the host processor ---------------------------------------- */
+
+/* What a running thread of a kernel sees of its launch. One per block being
+   run; `tid` changes as threads are run. Laid out for the lowering pass, which
+   addresses fields by the offsets checked in runtime/device/cpu. */
+typedef struct dragon_cpu_context {
+  uint32_t tid[3];
+  uint32_t ctaid[3];
+  uint32_t ntid[3];
+  uint32_t nctaid[3];
+  void *shared; /* static shared memory, then dynamic; 128-byte aligned */
+  uint32_t
+      static_bytes; /* where dynamic shared memory begins (rounded to 128) */
+  uint32_t dynamic_bytes;
+  void *block;  /* the runtime's own state of the block: barriers, warps */
+  void *thread; /* the runtime's own state of the running thread, or null */
+} dragon_cpu_context;
+
+/* Kernels without barriers or warp operations: runs all threads of the block
+   ctx->ctaid (sets ctx->tid itself). Others: runs the one thread ctx->tid, on a
+   fiber; calls dragon_cpu_barrier and friends to let the others run.
+   args[i] points at argument i. */
+typedef void (*dragon_cpu_entry)(dragon_cpu_context *ctx, void *const *args);
+
+enum { DRAGON_CPU_NEEDS_FIBERS = 1 };
+
+typedef struct dragon_cpu_kernel {
+  const char *name; /* device symbol */
+  dragon_cpu_entry entry;
+  uint32_t flags;
+  uint32_t static_shared_bytes;
+} dragon_cpu_kernel;
+
+/* A __device__ or __constant__ variable and its storage on the host. */
+typedef struct dragon_cpu_variable {
+  const char *name; /* device symbol */
+  void *address;
+  uint64_t bytes;
+} dragon_cpu_variable;
+
+/* The lowered module defines one, named dragon_cpu_module_<module id>. */
+typedef struct dragon_cpu_module {
+  uint32_t version; /* DRAGON_CPU_MODULE_VERSION */
+  uint32_t num_kernels;
+  const dragon_cpu_kernel *kernels;
+  uint64_t num_variables;
+  const dragon_cpu_variable *variables;
+} dragon_cpu_module;
+enum { DRAGON_CPU_MODULE_VERSION = 1 };
+
+/* Called by lowered code. `kind`: 0 plain, 1 popc, 2 and, 3 or. Returns the
+   reduction of `predicate` over the block (0 for plain). All threads of the
+   block that have not exited take part. */
+uint32_t dragon_cpu_barrier(dragon_cpu_context *ctx, uint32_t kind,
+                            uint32_t predicate);
+/* Named barriers (bar.sync id, count): count 0 means all threads. */
+void dragon_cpu_named_barrier(dragon_cpu_context *ctx, uint32_t id,
+                              uint32_t count);
+/* Lanes of `mask` meet. */
+void dragon_cpu_warp_sync(dragon_cpu_context *ctx, uint32_t mask);
+enum {
+  DRAGON_SHFL_IDX = 0,
+  DRAGON_SHFL_UP = 1,
+  DRAGON_SHFL_DOWN = 2,
+  DRAGON_SHFL_BFLY = 3
+};
+/* PTX shfl.sync on 32 bits; *in_range (may be null) is its predicate. */
+uint32_t dragon_cpu_shuffle(dragon_cpu_context *ctx, uint32_t mode,
+                            uint32_t mask, uint32_t value, uint32_t lane,
+                            uint32_t clamp, uint32_t *in_range);
+enum {
+  DRAGON_VOTE_ALL = 0,
+  DRAGON_VOTE_ANY = 1,
+  DRAGON_VOTE_UNI = 2,
+  DRAGON_VOTE_BALLOT = 3
+};
+uint32_t dragon_cpu_vote(dragon_cpu_context *ctx, uint32_t mode, uint32_t mask,
+                         uint32_t predicate);
+/* match.any (all = 0) and match.all (all = 1, *matched may be null). */
+uint32_t dragon_cpu_match(dragon_cpu_context *ctx, uint32_t mask,
+                          uint64_t value, uint32_t all, uint32_t *matched);
+enum {
+  DRAGON_REDUX_ADD = 0,
+  DRAGON_REDUX_MIN = 1,
+  DRAGON_REDUX_MAX = 2,
+  DRAGON_REDUX_UMIN = 3,
+  DRAGON_REDUX_UMAX = 4,
+  DRAGON_REDUX_AND = 5,
+  DRAGON_REDUX_OR = 6,
+  DRAGON_REDUX_XOR = 7
+};
+uint32_t dragon_cpu_redux(dragon_cpu_context *ctx, uint32_t op, uint32_t mask,
+                          uint32_t value);
+uint32_t dragon_cpu_activemask(dragon_cpu_context *ctx);
+/* CUDA's vprintf: arguments packed with their natural alignment. */
+int32_t dragon_cpu_vprintf(dragon_cpu_context *ctx, const char *format,
+                           const void *arguments);
+void dragon_cpu_assert_fail(dragon_cpu_context *ctx, const char *message,
+                            const char *file, uint32_t line,
+                            const char *function);
+void dragon_cpu_trap(dragon_cpu_context *ctx);
+/* The thread ends here (PTX exit). Does not return. */
+void dragon_cpu_exit_thread(dragon_cpu_context *ctx);
+/* The context of the running thread, where no hidden argument reaches. */
+dragon_cpu_context *dragon_cpu_current(void);
+/* Device-side malloc and free. */
+void *dragon_cpu_malloc(uint64_t bytes);
+void dragon_cpu_free(void *pointer);
+uint64_t dragon_cpu_clock(void);       /* ticks, for clock() and clock64() */
+uint64_t dragon_cpu_globaltimer(void); /* nanoseconds */
+
+/* -- Modules -------------------------------------------------------------- */
+
+typedef struct dragon_module {
+  uint32_t version; /* DRAGON_MODULE_VERSION */
+  uint32_t reserved;
+  const void *fatbin_wrapper; /* what __cudaRegisterFatBinary is given */
+  const void *summary;        /* SummaryHeader */
+  uint64_t summary_bytes;
+  const dragon_cpu_module *cpu; /* null: built without the cpu target */
+  const char *source;           /* the translation unit, for messages */
+} dragon_module;
+enum { DRAGON_MODULE_VERSION = 1 };
+
+/* Called by a constructor of the translation unit, before its fat binary is
+   registered. The descriptor stays valid until it is unregistered. */
+void __dragon_register_module(const dragon_module *module);
+
+/* -- Directives ----------------------------------------------------------- */
+
+/* A place in the user's source. Static data; any field may be null or 0. */
+typedef struct dragon_source {
+  const char *buffer; /* "d_A" */
+  const char *file;
+  uint32_t line;
+  uint32_t column;
+} dragon_source;
+
+/* cudaMalloc with what the compiler knows: `flags` are those of dragon_map
+   (D_READ, D_WRITE, D_VOLATILE). Returns a cudaError_t. */
+int __dragon_malloc(void **pointer, size_t bytes, uint32_t flags,
+                    const dragon_source *where);
+
+/* The contents of [pointer, pointer + bytes) are dead: the next access on
+   every path overwrites them all, or they are freed. Never fails; ranges that
+   are no device buffer are ignored. In the order of `stream` (a cudaStream_t;
+   null = the legacy default stream). bytes = SIZE_MAX: to the buffer's end. */
+void __dragon_discard(const void *pointer, size_t bytes, void *stream);
+
+/* The contents of [pointer, pointer + bytes) will be written to `file` at its
+   present position by the next write to it, and nobody looks at the file
+   before: evicted chunks may go to their place in the file. A hint. */
+void __dragon_will_fwrite(const void *pointer, size_t bytes, FILE *file);
+void __dragon_will_write(const void *pointer, size_t bytes, int fd);
+void __dragon_will_pwrite(const void *pointer, size_t bytes, int fd,
+                          int64_t offset);
+
+/* -- Staging elision ------------------------------------------------------ */
+/* The compiler calls these in place of the calls they are named after, for a
+   host buffer (the staging buffer) whose contents nobody looks at but these
+   calls. They have the same arguments, results, errno and effect on files and
+   positions, and need not move the bytes through the staging buffer. If a call
+   cannot be elided (a pipe, a file that the process may write to, an unaligned
+   situation), the runtime does what the original would have done. The runtime
+   materialises the deferred contents of a staging buffer when something that
+   they stem from is about to change. */
+size_t __dragon_stage_fread(void *buffer, size_t size, size_t count,
+                            FILE *file);
+int64_t __dragon_stage_read(int fd, void *buffer, size_t bytes);
+int64_t __dragon_stage_pread(int fd, void *buffer, size_t bytes,
+                             int64_t offset);
+size_t __dragon_stage_fwrite(const void *buffer, size_t size, size_t count,
+                             FILE *file);
+int64_t __dragon_stage_write(int fd, const void *buffer, size_t bytes);
+int64_t __dragon_stage_pwrite(int fd, const void *buffer, size_t bytes,
+                              int64_t offset);
+/* cudaMemcpy with one side in the staging buffer; kind as in cudaMemcpy. */
+int __dragon_stage_memcpy(void *to, const void *from, size_t bytes, int kind);
+int __dragon_stage_memcpy_async(void *to, const void *from, size_t bytes,
+                                int kind, void *stream);
+/* The staging buffer [buffer, buffer + bytes) is about to be freed or its
+   contents are dead: what was deferred for it is forgotten.
+   bytes = SIZE_MAX: all that was deferred at or above buffer in one piece. */
+void __dragon_stage_forget(const void *buffer, size_t bytes);
+/* Makes [buffer, buffer + bytes) what it would be without elision. */
+void __dragon_stage_materialise(const void *buffer, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* DRAGON_COMPILERABI_H */

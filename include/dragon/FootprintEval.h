@@ -1,0 +1,117 @@
+//===- FootprintEval.h - bytes a box of blocks touches ----------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Evaluates a kernel summary for a box of blocks of one launch. Header only,
+// used by the runtime at each launch and by the compiler's printers and tests.
+// No allocation failure, no exception, no global state: thread-safe.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_FOOTPRINTEVAL_H
+#define DRAGON_FOOTPRINTEVAL_H
+
+#include "dragon/KernelSummary.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dragon {
+
+/// A half-open range of bytes, relative to a pointer argument's value (may be
+/// negative: a[i - 1]).
+struct ByteRange {
+  int64_t Begin;
+  int64_t End;
+};
+
+/// A set of bytes: sorted, disjoint ranges; or everything.
+struct ByteSet {
+  bool Everything = false;
+  std::vector<ByteRange> Ranges;
+};
+
+/// Block indices [Lo, Hi) in x, y, z.
+struct BlockBox {
+  uint32_t Lo[3];
+  uint32_t Hi[3];
+};
+
+/// The launch whose summary is evaluated. Args[i] points at argument i (as in
+/// cudaLaunchKernel) and stays owned by the caller.
+struct LaunchDims {
+  uint32_t Grid[3];
+  uint32_t Block[3];
+  const void *const *Args;
+};
+
+/// What one pointer's buffer suffers from the blocks of a box.
+struct PointerFootprint {
+  AccessMode Mode = AccessMode::Any;
+  ByteSet MayRead;   ///< over-approximation; also where atomics read
+  ByteSet MayWrite;  ///< over-approximation
+  ByteSet MustWrite; ///< under-approximation, before any read; never Everything
+  ByteSet Atomic;    ///< over-approximation of what is updated atomically
+  bool Escapes = true;
+};
+
+/// A validated view on a blob. The blob outlives the view.
+class SummaryView {
+public:
+  /// Checks magic, version, sizes, every index and that expression operands
+  /// precede their users. On failure returns false and says why.
+  static bool open(const void *Blob, size_t Bytes, SummaryView &View,
+                   std::string &Error);
+
+  uint32_t numKernels() const { return Header->NumKernels; }
+  const KernelRecord &kernel(uint32_t Index) const { return Kernels[Index]; }
+  /// By device symbol; null if the blob has none of that name.
+  const KernelRecord *findKernel(const char *Name) const;
+  const PointerRecord &pointer(uint32_t Index) const { return Pointers[Index]; }
+  const AccessRecord &access(uint32_t Index) const { return Accesses[Index]; }
+  const GuardRecord &guard(uint32_t Index) const { return Guards[Index]; }
+  const ExprNode &expr(uint32_t Index) const { return Exprs[Index]; }
+  const uint32_t *argSizes(const KernelRecord &K) const {
+    return ArgSizes + K.FirstArgSize;
+  }
+  const char *string(uint32_t Offset) const { return Strings + Offset; }
+
+private:
+  const SummaryHeader *Header = nullptr;
+  const KernelRecord *Kernels = nullptr;
+  const PointerRecord *Pointers = nullptr;
+  const AccessRecord *Accesses = nullptr;
+  const GuardRecord *Guards = nullptr;
+  const ExprNode *Exprs = nullptr;
+  const uint32_t *ArgSizes = nullptr;
+  const char *Strings = nullptr;
+};
+
+struct EvalLimits {
+  size_t MaxRanges = 4096; ///< per set; more are merged (may) or dropped (must)
+};
+
+/// The footprint of pointer \p Index (into the blob) for the blocks of \p Box.
+PointerFootprint evaluateFootprint(const SummaryView &Summary,
+                                   const KernelRecord &Kernel, uint32_t Index,
+                                   const LaunchDims &Launch,
+                                   const BlockBox &Box,
+                                   const EvalLimits &Limits = {});
+
+// Set operations that planners need. All are exact unless they hit a limit.
+void unite(ByteSet &Into, const ByteSet &Other);
+void normalize(ByteSet &Set, size_t MaxRanges);
+bool covers(const ByteSet &Set, ByteRange Range);
+bool intersects(const ByteSet &Set, ByteRange Range);
+/// Set without Other (Other.Everything leaves nothing).
+ByteSet subtract(const ByteSet &Set, const ByteSet &Other);
+
+} // namespace dragon
+
+#include "dragon/FootprintEval.inc"
+
+#endif // DRAGON_FOOTPRINTEVAL_H

@@ -1,0 +1,150 @@
+//===- Runtime.h - residency of buffers, for the API front ends -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The heart of the runtime as its front ends (runtime/cudart, the C API) see
+// it: buffers over storage, copies, launches. A Runtime is created on first use
+// and lives until the process ends. Every call may be made from any thread.
+//
+// Order: a call with a queue takes effect in that queue's order. Where chunks
+// must move (out of core), a call may block until earlier work on them ended.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CORE_RUNTIME_H
+#define DRAGON_RUNTIME_CORE_RUNTIME_H
+
+#include "dragon/FootprintEval.h"
+#include "dragon/dragon.h"
+#include "runtime/core/Ledger.h"
+#include "runtime/core/Settings.h"
+#include "runtime/core/Status.h"
+#include "runtime/device/Device.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace dragon {
+
+/// A part of a file that backs bytes of a buffer. Shared: the descriptor is
+/// closed with the last reference.
+class BackingFile; // runtime/tier/FileTier.h
+
+/// A kernel as launched: its image and what the compiler said of it.
+struct KernelInfo {
+  KernelHandle handle;
+  const SummaryView *summary = nullptr; ///< null: nothing is known
+  const KernelRecord *record = nullptr;
+};
+
+struct BufferInfo {
+  uintptr_t base;
+  size_t bytes; ///< as asked for
+  unsigned flags;
+  std::string name; ///< "d_A", may be empty
+  bool hostAccessible;
+};
+
+struct AllocateOptions {
+  unsigned flags = 0;          ///< dragon_flags
+  bool hostAccessible = false; ///< dragon_map, dragon_malloc, managed memory
+  const dragon_source *where = nullptr;
+};
+
+struct LaunchCall {
+  const KernelInfo *kernel;
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint32_t dynamicSharedBytes;
+  void **args;
+  uint32_t numArgs; ///< 0 if there is no record
+  bool cooperative;
+  Queue queue;
+};
+
+class Runtime {
+public:
+  /// The process's runtime; created by the first call. A failure is final and
+  /// is returned by every later call.
+  static StatusOr<Runtime *> get();
+  /// For tests: one of their own, on a device they made.
+  static StatusOr<std::unique_ptr<Runtime>>
+  create(Settings settings, std::unique_ptr<Device> device);
+  ~Runtime();
+
+  Device &device();
+  Ledger &ledger();
+  const Settings &settings() const;
+
+  // -- Buffers
+  StatusOr<uintptr_t> allocate(size_t bytes, const AllocateOptions &options);
+  /// Waits for queued work that uses the buffer (as cudaFree does).
+  Status free(uintptr_t base);
+  /// The buffer that holds `address`, if one does.
+  std::optional<BufferInfo> find(uintptr_t address) const;
+  /// What cudaMemGetInfo should say: what the program can allocate and really
+  /// use, given budgets, host memory and swap.
+  StatusOr<DeviceMemory> memoryForProgram();
+
+  // -- Data. Ranges must lie within one buffer where they lie in one at all.
+  /// Any of the two sides may be host memory, a buffer, or memory that only
+  /// the device knows. Returns when host memory may be reused, unless `async`
+  /// and the memory is pinned.
+  Status copy(void *to, const void *from, size_t bytes, Queue queue,
+              bool async);
+  Status fill(void *to, uint32_t value, unsigned width, size_t count,
+              Queue queue);
+  /// Contents of the range become bytes [fileOffset, ...) of the file, read
+  /// only when needed and dropped instead of written back. The file must not
+  /// change until the range is overwritten or freed.
+  Status mapFileRange(uintptr_t address, size_t bytes,
+                      std::shared_ptr<BackingFile> file, int64_t fileOffset);
+  /// Dirty chunks of the range may be evicted to their place in the file
+  /// instead of to swap.
+  Status setSink(uintptr_t address, size_t bytes,
+                 std::shared_ptr<BackingFile> file, int64_t fileOffset);
+  /// Writes the contents of the range to the file at fileOffset: from wherever
+  /// they are, once; bytes that are there already (setSink) are not written
+  /// again. `written` = bytes from the start that are in the file, also on
+  /// failure (a full disk).
+  Status writeToFile(uintptr_t address, size_t bytes,
+                     std::shared_ptr<BackingFile> file, int64_t fileOffset,
+                     size_t &written);
+  Status discard(uintptr_t address, size_t bytes, Queue queue);
+  Status prefetch(uintptr_t address, size_t bytes, Queue queue);
+  Status advise(uintptr_t address, size_t bytes, dragon_advice advice);
+  /// D_WRITE maps: contents to the file, then fdatasync.
+  Status sync(uintptr_t base);
+
+  /// A buffer over a file, for dragon_map.
+  StatusOr<uintptr_t> mapFile(const char *path, size_t bytes, int64_t offset,
+                              unsigned flags);
+
+  // -- Work
+  Status launch(const LaunchCall &call);
+
+  /// A listener hears of changes to a buffer before they happen: launches that
+  /// may write it, copies into it, fills, frees. Used for deferred copies out
+  /// of it (staging elision). Called without the runtime's lock.
+  using BeforeWrite = void (*)(void *context, uintptr_t begin, uintptr_t end);
+  void setBeforeWrite(BeforeWrite listener, void *context);
+
+  /// Waits for all work, writes what D_WRITE maps hold, prints the statistics.
+  /// Called at exit and by cudaDeviceReset; safe to call more than once.
+  Status shutdown();
+
+  struct Impl;
+
+private:
+  explicit Runtime(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> State;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CORE_RUNTIME_H

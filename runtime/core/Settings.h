@@ -1,0 +1,51 @@
+//===- Settings.h - every DRAGON_ variable, read once -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Parsed strictly: a malformed value is an error that names the variable, the
+// value and the form expected. Sizes take K, M, G, T (powers of 1024).
+// docs/settings.md is checked against Settings.def.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CORE_SETTINGS_H
+#define DRAGON_RUNTIME_CORE_SETTINGS_H
+
+#include "runtime/core/Status.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dragon {
+
+enum class DirectIo : uint8_t { Auto, On, Off };
+
+struct Settings {
+  std::optional<uint64_t> deviceMemory; ///< DRAGON_DEVICE_MEMORY, bytes
+  std::optional<uint64_t> hostMemory;   ///< DRAGON_HOST_MEMORY, bytes
+  std::vector<std::string> swapDirs;    ///< DRAGON_SWAP_DIR, ':'-separated;
+                                        ///< default $TMPDIR, else /var/tmp
+  std::string backend; ///< DRAGON_BACKEND: vmm, cpu, managed, dragon, "" = auto
+  std::optional<uint64_t> chunkBytes; ///< DRAGON_CHUNK_SIZE, multiple of 2 MiB
+  DirectIo directIo = DirectIo::Auto; ///< DRAGON_DIRECT_IO: auto, on, off
+  bool ioUring = true;                ///< DRAGON_IO_URING: 1, 0
+  bool strict = false;                ///< DRAGON_STRICT (cpu device)
+  bool poison = false;                ///< DRAGON_POISON (cpu device)
+  bool quiet = false;                 ///< DRAGON_QUIET
+  bool elide = true;       ///< DRAGON_ELIDE: staging elision at run time
+  std::string stats;       ///< DRAGON_STATS: "-" = table on stderr, else a file
+  std::string trace;       ///< DRAGON_TRACE: file
+  std::string log;         ///< DRAGON_LOG: "" = silent, else "1" / "debug"
+  unsigned cpuThreads = 0; ///< DRAGON_CPU_THREADS; 0 = all cores
+
+  /// Reads the environment.
+  static StatusOr<Settings> fromEnvironment();
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CORE_SETTINGS_H

@@ -1,0 +1,237 @@
+//===- Device.h - what the runtime needs of a device -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A device gives address ranges, physical chunks that are mapped into them,
+// queues, events, copies and launches. It holds no policy: core decides what is
+// where and when, the back ends (vmm, managed, dragon, cpu) do it. Public calls
+// are not virtual: they validate, trace and then call the Impl.
+//
+// Threads: every call may be made from any thread at any time, unless it says
+// otherwise. The caller serialises calls that touch the same address range or
+// the same Physical. No back end calls back into core, except by the fault
+// handler that core registers.
+//
+// Time: map, unmap and setAccess take effect at once, for the work queued
+// before as well: the caller waits for what uses a chunk before it is unmapped
+// (cuMemUnmap does not wait for kernels). copy, fill and launch are queued.
+//
+// Addresses: a reserved range has the same value in kernels and on the host.
+//
+// Source: the CUDA driver API's virtual memory management (cuMemAddressReserve,
+// cuMemCreate, cuMemMap, cuMemSetAccess); the interface follows its model, and
+// the cpu device rebuilds it with memfd and mmap.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_DEVICE_DEVICE_H
+#define DRAGON_RUNTIME_DEVICE_DEVICE_H
+
+#include "dragon/CompilerABI.h"
+#include "dragon/FootprintEval.h"
+#include "runtime/core/Status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace dragon {
+
+struct Settings;
+
+/// Where a chunk's contents are now.
+enum class Place : uint8_t { None, Device, Host };
+
+/// A chunk of physical memory. Place::Host memory is pinned, and `hostView` is
+/// its permanent address on the host (the device can copy from and to it);
+/// Place::Device memory has none.
+struct Physical {
+  uint64_t id = 0; ///< 0 = none
+  Place place = Place::None;
+  size_t bytes = 0;
+  void *hostView = nullptr;
+};
+
+using Queue = void *; ///< CUstream; null = the legacy default stream
+using Event = void *; ///< CUevent
+
+struct DeviceCaps {
+  const char *name;         ///< "vmm", "cpu"
+  size_t granularity;       ///< chunk sizes are multiples of it (2 MiB)
+  bool hostMapped;          ///< Place::Host chunks can be mapped for kernels
+  bool deviceIsHostVisible; ///< the host can touch mapped Device chunks (cpu)
+  bool strict;              ///< kernels can touch only LaunchRequest::touched
+  bool asynchronous;        ///< queued work runs after the call returns
+  uint64_t totalMemory;
+  uint64_t freeMemory; ///< at creation
+};
+
+struct AddressRange {
+  uintptr_t begin;
+  uintptr_t end;
+};
+
+enum class CopyKind : uint8_t {
+  HostToDevice, ///< from pinned or pageable host memory
+  DeviceToHost,
+  DeviceToDevice,
+  HostToHost
+};
+
+struct KernelHandle; ///< owned by the device, from loadKernel
+
+struct LaunchRequest {
+  KernelHandle *kernel;
+  const char *kernelName;
+  uint32_t grid[3];
+  uint32_t block[3];
+  /// The blocks to run; the whole grid, or a slice of it.
+  BlockBox box;
+  uint32_t dynamicSharedBytes;
+  void **args;
+  uint32_t numArgs;
+  bool cooperative;
+  Queue queue;
+  /// What the launch may touch (chunk granular, mapped). Strict devices make
+  /// everything else inaccessible to the kernel.
+  std::span<const AddressRange> touched;
+  bool touchesAnything; ///< `touched` is not complete: open every mapped chunk
+};
+
+struct DeviceMemory {
+  uint64_t free;
+  uint64_t total;
+};
+
+/// Called on a host access to a reserved but inaccessible address, on the
+/// accessing thread, outside of signal context restrictions as far as POSIX
+/// allows. True: the access can be retried.
+using FaultHandler = bool (*)(void *context, uintptr_t address, bool write);
+
+class Device {
+public:
+  virtual ~Device() = default;
+  Device() = default;
+  Device(const Device &) = delete;
+  Device &operator=(const Device &) = delete;
+
+  const DeviceCaps &caps() const { return Caps; }
+
+  // -- Addresses and physical memory
+  /// bytes: a multiple of the granularity. Nothing is mapped in it.
+  StatusOr<uintptr_t> reserve(size_t bytes);
+  /// Everything in it must be unmapped.
+  Status release(uintptr_t base, size_t bytes);
+  /// DRAGON_ERROR_OUT_OF_MEMORY if the device or host has no more.
+  StatusOr<Physical> create(Place place, size_t bytes);
+  Status destroy(const Physical &physical);
+  /// Maps all of `physical` at `va`, accessible to kernels; Place::Host also
+  /// to the host. One Physical may be mapped at one va at a time.
+  Status map(uintptr_t va, const Physical &physical);
+  /// Unmaps what map() mapped at va. Queued work that uses it has ended.
+  Status unmap(uintptr_t va, const Physical &physical);
+
+  // -- Queues and events
+  StatusOr<Queue> createQueue(unsigned flags, int priority);
+  Status destroyQueue(Queue queue);
+  Status synchronize(Queue queue);
+  /// True if all queued work is done.
+  StatusOr<bool> query(Queue queue);
+  Status synchronizeAll();
+  StatusOr<Event> createEvent(bool timing);
+  Status destroyEvent(Event event);
+  Status record(Event event, Queue queue);
+  Status wait(Queue queue, Event event); ///< later work waits for the event
+  StatusOr<bool> queryEvent(Event event);
+  Status synchronizeEvent(Event event);
+  StatusOr<float> elapsedMilliseconds(Event start, Event end);
+
+  // -- Work
+  /// Device addresses must be mapped. Pageable host memory is allowed; the call
+  /// may then be synchronous.
+  Status copy(void *to, const void *from, size_t bytes, CopyKind kind,
+              Queue queue);
+  /// Sets `count` elements of `width` (1, 2, 4) bytes.
+  Status fill(void *to, uint32_t value, unsigned width, size_t count,
+              Queue queue);
+  /// Poison for undefined contents, if the device has the mode on (see
+  /// Settings::poison): called by core for chunks that become undefined.
+  Status poison(uintptr_t va, size_t bytes, Queue queue);
+  Status launch(const LaunchRequest &request);
+
+  // -- Host access
+  /// Host accesses to [va, va + bytes) of a Device chunk fault (true) or, where
+  /// the device allows it, do not (false). For host-accessible buffers.
+  Status guardHostAccess(uintptr_t va, size_t bytes, bool guarded);
+  Status setFaultHandler(FaultHandler handler, void *context);
+
+  StatusOr<DeviceMemory> memory();
+
+protected:
+  DeviceCaps Caps{};
+
+private:
+  virtual StatusOr<uintptr_t> reserveImpl(size_t bytes) = 0;
+  virtual Status releaseImpl(uintptr_t base, size_t bytes) = 0;
+  virtual StatusOr<Physical> createImpl(Place place, size_t bytes) = 0;
+  virtual Status destroyImpl(const Physical &physical) = 0;
+  virtual Status mapImpl(uintptr_t va, const Physical &physical) = 0;
+  virtual Status unmapImpl(uintptr_t va, const Physical &physical) = 0;
+  virtual StatusOr<Queue> createQueueImpl(unsigned flags, int priority) = 0;
+  virtual Status destroyQueueImpl(Queue queue) = 0;
+  virtual Status synchronizeImpl(Queue queue) = 0;
+  virtual StatusOr<bool> queryImpl(Queue queue) = 0;
+  virtual Status synchronizeAllImpl() = 0;
+  virtual StatusOr<Event> createEventImpl(bool timing) = 0;
+  virtual Status destroyEventImpl(Event event) = 0;
+  virtual Status recordImpl(Event event, Queue queue) = 0;
+  virtual Status waitImpl(Queue queue, Event event) = 0;
+  virtual StatusOr<bool> queryEventImpl(Event event) = 0;
+  virtual Status synchronizeEventImpl(Event event) = 0;
+  virtual StatusOr<float> elapsedMillisecondsImpl(Event start, Event end) = 0;
+  virtual Status copyImpl(void *to, const void *from, size_t bytes,
+                          CopyKind kind, Queue queue) = 0;
+  virtual Status fillImpl(void *to, uint32_t value, unsigned width,
+                          size_t count, Queue queue) = 0;
+  virtual Status poisonImpl(uintptr_t va, size_t bytes, Queue queue) = 0;
+  virtual Status launchImpl(const LaunchRequest &request) = 0;
+  virtual Status guardHostAccessImpl(uintptr_t va, size_t bytes,
+                                     bool guarded) = 0;
+  virtual Status setFaultHandlerImpl(FaultHandler handler, void *context) = 0;
+  virtual StatusOr<DeviceMemory> memoryImpl() = 0;
+};
+
+/// Kernels as the front end knows them; the back end's half. The cpu device is
+/// given the lowered entry, the vmm device the CUfunctions of the kernel and of
+/// its slice clone (null = it has none).
+struct KernelImage {
+  const char *name;
+  const dragon_cpu_kernel *cpu; ///< null if built without the cpu target
+  void *function;               ///< CUfunction
+  void *sliceFunction;          ///< CUfunction
+};
+
+/// Creates the handle that LaunchRequest::kernel takes; lives as long as the
+/// process. Both back ends share its layout.
+struct KernelHandle {
+  KernelImage image;
+};
+
+/// A back end's entry in the registry. create() may be slow and fail; its
+/// status then says why the back end is not available here.
+struct DeviceRegistration {
+  const char *name;
+  StatusOr<std::unique_ptr<Device>> (*create)(const Settings &settings);
+};
+
+/// DRAGON_BACKEND if set, else the first of vmm, cpu that can be created.
+/// `notes` receives one line per back end that was tried and is not available.
+StatusOr<std::unique_ptr<Device>> createDevice(const Settings &settings,
+                                               std::string &notes);
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_DEVICE_DEVICE_H

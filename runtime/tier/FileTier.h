@@ -1,0 +1,126 @@
+//===- FileTier.h - files as a tier: ranges read and written -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A BackingFile is an open file whose ranges back chunks: an input (clean
+// copies are dropped and read again), an output (a sink), or swap. Reads and
+// writes go by io_uring with O_DIRECT for the aligned middle, buffered for
+// head and tail; where O_DIRECT or io_uring is refused, by pread and pwrite,
+// with one note and a counter. Short transfers, EINTR and EOF are handled in
+// one place; a file that became shorter than what was mapped is
+// DRAGON_ERROR_FILE_CHANGED.
+//
+// Memory: callers own it until the batch is complete; 4096-byte alignment of
+// memory makes O_DIRECT possible, other memory works.
+// Threads: all calls from any thread; a Batch is used by one thread.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_TIER_FILETIER_H
+#define DRAGON_RUNTIME_TIER_FILETIER_H
+
+#include "runtime/core/Settings.h"
+#include "runtime/core/Status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <sys/types.h>
+
+namespace dragon {
+
+class Ledger;
+
+class BackingFile {
+public:
+  /// Takes over `fd` (open for what is needed; kept open until destruction).
+  /// `path` is for messages. Remembers size and modification time.
+  static StatusOr<std::shared_ptr<BackingFile>> adopt(int fd, std::string path,
+                                                      bool writable);
+  /// Opens by path.
+  static StatusOr<std::shared_ptr<BackingFile>>
+  open(const std::string &path, bool writable, bool create);
+  ~BackingFile();
+
+  const std::string &path() const { return Path; }
+  int fd() const { return Fd; }
+  dev_t deviceId() const { return DeviceId; }
+  ino_t inode() const { return Inode; }
+  /// The file still has the size and modification time of adoption (read-only
+  /// files).
+  Status checkUnchanged() const;
+  StatusOr<uint64_t> size() const;
+  Status truncate(uint64_t bytes);
+  Status syncData();
+  /// A second descriptor with O_DIRECT, or -1 if the file system refuses.
+  int directFd() const { return DirectFd; }
+
+private:
+  friend class FileTier;
+  BackingFile() = default;
+  int Fd = -1;
+  int DirectFd = -1;
+  bool Writable = false;
+  std::string Path;
+  dev_t DeviceId = 0;
+  ino_t Inode = 0;
+  uint64_t SizeAtOpen = 0;
+  int64_t MtimeSeconds = 0;
+  int64_t MtimeNanoseconds = 0;
+};
+
+/// One request: `bytes` at `offset` of the file, from or to `memory`.
+struct FileRequest {
+  BackingFile *file;
+  void *memory;
+  size_t bytes;
+  int64_t offset;
+  bool write;
+  /// Called on completion, on the thread that waits, in any order; may be
+  /// empty. On failure `transferred` says how many bytes from the start are
+  /// done.
+  std::function<void(const Status &, size_t transferred)> done;
+};
+
+class FileTier {
+public:
+  static StatusOr<std::unique_ptr<FileTier>> create(const Settings &settings,
+                                                    Ledger &ledger);
+  virtual ~FileTier() = default;
+
+  /// Submits the requests, keeps several in flight, and returns when all are
+  /// complete; the first failure is returned, the others still complete.
+  virtual Status run(std::span<FileRequest> requests) = 0;
+
+  Status read(BackingFile &file, void *memory, size_t bytes, int64_t offset);
+  Status write(BackingFile &file, const void *memory, size_t bytes,
+               int64_t offset);
+};
+
+/// Swap: unlinked files (O_TMPFILE, mode 0600, or created and unlinked at once)
+/// in the swap directories, striped by slot. Slots are chunk sized.
+class SwapFile {
+public:
+  static StatusOr<std::unique_ptr<SwapFile>> create(const Settings &settings);
+  virtual ~SwapFile() = default;
+  struct Slot {
+    BackingFile *file = nullptr;
+    int64_t offset = 0;
+    size_t bytes = 0;
+  };
+  /// Reserves space (fallocate where the file system can), so that a full disk
+  /// is an error here: DRAGON_ERROR_NO_SPACE with directory, need and free.
+  virtual StatusOr<Slot> allocate(size_t bytes) = 0;
+  virtual void release(const Slot &slot) = 0;
+  /// Bytes that could still be allocated.
+  virtual uint64_t available() const = 0;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_TIER_FILETIER_H
