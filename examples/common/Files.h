@@ -13,6 +13,7 @@
 #ifndef DRAGON_EXAMPLES_FILES_H
 #define DRAGON_EXAMPLES_FILES_H
 
+#include <atomic>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdint>
@@ -128,7 +129,8 @@ void generate(const std::string &path, uint64_t count, Make make) {
   }
 }
 
-/// Counts differences and reports the first few.
+/// Counts differences and reports the first few. wrong() may be called from
+/// several threads.
 class Report {
 public:
   template <typename T> void wrong(uint64_t index, T got, T expected) {
@@ -140,8 +142,8 @@ public:
   /// The program's exit code.
   int finish(uint64_t checked) const {
     if (Wrong) {
-      std::printf("WRONG: %" PRIu64 " of %" PRIu64 " elements differ\n", Wrong,
-                  checked);
+      std::printf("WRONG: %" PRIu64 " of %" PRIu64 " elements differ\n",
+                  Wrong.load(), checked);
       return 1;
     }
     std::printf("right: %" PRIu64 " elements checked\n", checked);
@@ -149,7 +151,7 @@ public:
   }
 
 private:
-  uint64_t Wrong = 0;
+  std::atomic<uint64_t> Wrong{0};
 };
 
 } // namespace example
