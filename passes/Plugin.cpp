@@ -5,11 +5,40 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/slicing/GridSlicing.h"
+
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Plugins/PassPlugin.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
-extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
-  return {LLVM_PLUGIN_API_VERSION, "dragon", "0.1", [](PassBuilder &) {}};
+/// `opt -passes=<name>` for the passes of PassRegistry.def.
+static bool addNamedPass(StringRef Name, ModulePassManager &Manager,
+                         ArrayRef<PassBuilder::PipelineElement>) {
+#define MODULE_PASS(NAME, CREATE)                                              \
+  if (Name == NAME) {                                                          \
+    Manager.addPass(CREATE);                                                   \
+    return true;                                                               \
+  }
+#include "passes/PassRegistry.def"
+  return false;
+}
+
+static void registerAnalyses(ModuleAnalysisManager &Manager) {
+#define MODULE_ANALYSIS(NAME, CREATE)                                          \
+  Manager.registerPass([&] { return CREATE; });
+#include "passes/PassRegistry.def"
+  (void)Manager;
+}
+
+static void registerCallbacks(PassBuilder &Builder) {
+  Builder.registerPipelineParsingCallback(addNamedPass);
+  Builder.registerAnalysisRegistrationCallback(registerAnalyses);
+}
+
+extern "C" LLVM_ATTRIBUTE_WEAK
+    LLVM_ATTRIBUTE_VISIBILITY_DEFAULT PassPluginLibraryInfo
+    llvmGetPassPluginInfo() {
+  return {LLVM_PLUGIN_API_VERSION, "dragon", "0.1", registerCallbacks};
 }

@@ -1,0 +1,189 @@
+//===- GridSlicing.cpp - sub-grid clones of kernels -----------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/slicing/GridSlicing.h"
+
+#include "passes/support/ExtraParameters.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+constexpr unsigned NumExtra = 6;
+constexpr StringRef ExtraNames[NumExtra] = {
+    "dragon.offset.x", "dragon.offset.y", "dragon.offset.z",
+    "dragon.grid.x",   "dragon.grid.y",   "dragon.grid.z"};
+
+class Slicer {
+public:
+  explicit Slicer(Module &M)
+      : M(M), Readers(functionsThatNeed(
+                  M, [](Instruction &I) { return readsGridPosition(I); })) {}
+
+  void addClone(Function &Kernel);
+
+private:
+  Function *clone(Function &F, const Twine &Name);
+  void rewrite(Function &Clone);
+
+  Module &M;
+  SmallPtrSet<Function *, 16> Readers;
+  /// Original -> clone of called functions; shared by all kernels.
+  DenseMap<Function *, Function *> Clones;
+  SmallVector<Function *, 16> Pending;
+};
+
+void Slicer::addClone(Function &Kernel) {
+  Function *Clone = clone(Kernel, sliceCloneName(Kernel.getName()));
+  Pending.push_back(Clone);
+  while (!Pending.empty())
+    rewrite(*Pending.pop_back_val());
+
+  // What keeps the kernel keeps its clone.
+  for (StringRef List : {"llvm.used", "llvm.compiler.used"}) {
+    SmallVector<GlobalValue *, 8> Used;
+    collectUsedGlobalVariables(M, Used, List == "llvm.compiler.used");
+    if (is_contained(Used, &Kernel)) {
+      if (List == "llvm.used")
+        appendToUsed(M, Clone);
+      else
+        appendToCompilerUsed(M, Clone);
+    }
+  }
+  // Kernels of older modules are marked by metadata.
+  if (NamedMDNode *Annotations = M.getNamedMetadata("nvvm.annotations")) {
+    SmallVector<MDNode *, 4> Added;
+    for (MDNode *Node : Annotations->operands()) {
+      auto *Of = mdconst::dyn_extract_or_null<Function>(Node->getOperand(0));
+      if (Of != &Kernel)
+        continue;
+      SmallVector<Metadata *, 8> Operands(Node->operands());
+      Operands[0] = ConstantAsMetadata::get(Clone);
+      Added.push_back(MDNode::get(M.getContext(), Operands));
+    }
+    for (MDNode *Node : Added)
+      Annotations->addOperand(Node);
+  }
+}
+
+Function *Slicer::clone(Function &F, const Twine &Name) {
+  SmallVector<Type *, NumExtra> Types(NumExtra,
+                                      Type::getInt32Ty(M.getContext()));
+  Function *Clone = cloneWithExtraParameters(F, Types, ExtraNames, Name);
+  unsigned First = F.arg_size();
+  for (unsigned I = 0; I < NumExtra; ++I)
+    Clone->addParamAttr(First + I, Attribute::NoUndef);
+  return Clone;
+}
+
+/// The offset (0..2) or grid (3..5) parameter that replaces the intrinsic, or
+/// -1.
+int parameterFor(Intrinsic::ID ID) {
+  switch (ID) {
+  case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
+    return 0;
+  case Intrinsic::nvvm_read_ptx_sreg_ctaid_y:
+    return 1;
+  case Intrinsic::nvvm_read_ptx_sreg_ctaid_z:
+    return 2;
+  case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
+    return 3;
+  case Intrinsic::nvvm_read_ptx_sreg_nctaid_y:
+    return 4;
+  case Intrinsic::nvvm_read_ptx_sreg_nctaid_z:
+    return 5;
+  default:
+    return -1;
+  }
+}
+
+void Slicer::rewrite(Function &Clone) {
+  SmallVector<Value *, NumExtra> Extra;
+  for (unsigned I = 0; I < NumExtra; ++I)
+    Extra.push_back(Clone.getArg(Clone.arg_size() - NumExtra + I));
+  for (Instruction &I : make_early_inc_range(instructions(Clone))) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    if (!Callee)
+      continue;
+    if (int Parameter = parameterFor(Callee->getIntrinsicID());
+        Parameter >= 3) {
+      Call->replaceAllUsesWith(Extra[Parameter]);
+      Call->eraseFromParent();
+    } else if (Parameter >= 0) {
+      // Block indices are below 2^31, so the sum wraps in no sense.
+      IRBuilder<> B(Call->getNextNode());
+      B.SetCurrentDebugLocation(Call->getDebugLoc());
+      Value *Sum = B.CreateAdd(Call, Extra[Parameter], "", /*HasNUW=*/true,
+                               /*HasNSW=*/true);
+      Call->replaceUsesWithIf(Sum, [&](Use &U) { return U.getUser() != Sum; });
+    } else if (!Callee->isDeclaration() && Readers.contains(Callee)) {
+      Function *&CalleeClone = Clones[Callee];
+      if (!CalleeClone) {
+        CalleeClone = clone(*Callee, Callee->getName() + ".dragon.slice");
+        CalleeClone->setLinkage(GlobalValue::InternalLinkage);
+        CalleeClone->setComdat(nullptr);
+        CalleeClone->setVisibility(GlobalValue::DefaultVisibility);
+        Pending.push_back(CalleeClone);
+      }
+      appendArguments(*Call, CalleeClone, Extra);
+    }
+  }
+}
+
+} // namespace
+
+bool addSliceClones(Module &M, const SliceDecisions &Decisions) {
+  SmallVector<Function *, 16> Kernels;
+  for (Function &F : M) {
+    auto Decision = Decisions.find(F.getName());
+    if (Decision != Decisions.end() && Decision->second.Sliceable &&
+        Decision->second.NeedsClone && !F.isDeclaration() &&
+        !M.getFunction(sliceCloneName(F.getName())))
+      Kernels.push_back(&F);
+  }
+  if (Kernels.empty())
+    return false;
+  Slicer Slicing(M);
+  for (Function *Kernel : Kernels)
+    Slicing.addClone(*Kernel);
+  return true;
+}
+
+PreservedAnalyses GridSlicingPass::run(Module &M, ModuleAnalysisManager &) {
+  bool Changed =
+      addSliceClones(M, Decisions ? *Decisions : checkSliceLegality(M));
+  return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+}
+
+PreservedAnalyses SliceLegalityPrinterPass::run(Module &M,
+                                                ModuleAnalysisManager &) {
+  for (Function &F : M) {
+    if (F.getCallingConv() != CallingConv::PTX_Kernel)
+      continue;
+    SliceLegality Legality = checkSliceLegality(F);
+    To << "kernel '" << F.getName() << "': ";
+    if (!Legality.Sliceable)
+      To << "not sliceable: " << Legality.Reason << '\n';
+    else
+      To << (Legality.NeedsClone ? "sliceable by a clone"
+                                 : "sliceable as it is")
+         << '\n';
+  }
+  return PreservedAnalyses::all();
+}
+
+} // namespace dragon

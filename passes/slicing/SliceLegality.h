@@ -1,0 +1,69 @@
+//===- SliceLegality.h - may blocks run in separate launches ----*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A launch that does not fit into device memory is run as several launches of
+// parts of its grid. CUDA lets the blocks of a grid run in any order, so that
+// is the same program, unless the kernel relies on more than CUDA promises:
+//
+//   while (*(volatile int *)flag == 0) ;   // waits for a block of another
+//   slice cg::this_grid().sync();                // all blocks must be there at
+//   once
+//
+// and unless we cannot replace what the kernel knows of its position in the
+// grid. The answer carries its reason in the user's words.
+//
+// A loop waits for another block if one of its exit conditions depends on a
+// volatile or atomic load (or on an atomic that changes nothing) of memory that
+// is not shared memory. Loops around a compare-and-swap that does change memory
+// are taken for retries or for locks within a block's own time: CUDA gives no
+// promise that two blocks run at once, so waiting for another one that way is
+// no correct program.
+//
+// Best asked of simplified code (functions inlined, values in registers): there
+// it sees more. On unoptimised code it is right as well, but for constants that
+// travel through memory.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_SLICING_SLICELEGALITY_H
+#define DRAGON_PASSES_SLICING_SLICELEGALITY_H
+
+#include "llvm/ADT/StringMap.h"
+#include <string>
+
+namespace llvm {
+class Function;
+class Instruction;
+class Module;
+} // namespace llvm
+
+namespace dragon {
+
+struct SliceLegality {
+  bool Sliceable = false;
+  /// The kernel reads blockIdx or gridDim: a slice needs the clone. Without it
+  /// the kernel itself can be launched with a smaller grid.
+  bool NeedsClone = false;
+  /// Why not, in words for the user: "uses cooperative grid synchronisation".
+  std::string Reason;
+};
+
+/// By kernel name.
+using SliceDecisions = llvm::StringMap<SliceLegality>;
+
+SliceLegality checkSliceLegality(llvm::Function &Kernel);
+/// All kernels of the module.
+SliceDecisions checkSliceLegality(llvm::Module &M);
+
+/// True if I reads a component of blockIdx or gridDim.
+bool readsGridPosition(const llvm::Instruction &I);
+
+/// The symbol of the clone: `__dragon_slice_<kernel>`.
+std::string sliceCloneName(llvm::StringRef Kernel);
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_SLICING_SLICELEGALITY_H
