@@ -81,6 +81,9 @@ uint32_t dragon_cpu_barrier(dragon_cpu_context *ctx, uint32_t kind,
 /* Named barriers (bar.sync id, count): count 0 means all threads. */
 void dragon_cpu_named_barrier(dragon_cpu_context *ctx, uint32_t id,
                               uint32_t count);
+/* bar.arrive id, count: counts as `arrived` without waiting. */
+void dragon_cpu_named_arrive(dragon_cpu_context *ctx, uint32_t id,
+                             uint32_t count);
 /* Lanes of `mask` meet. */
 void dragon_cpu_warp_sync(dragon_cpu_context *ctx, uint32_t mask);
 enum {
@@ -120,11 +123,16 @@ uint32_t dragon_cpu_activemask(dragon_cpu_context *ctx);
 /* CUDA's vprintf: arguments packed with their natural alignment. */
 int32_t dragon_cpu_vprintf(dragon_cpu_context *ctx, const char *format,
                            const void *arguments);
+/* These end the thread, with and without fibers, and the first three the launch
+   with an error: they do not return. */
 void dragon_cpu_assert_fail(dragon_cpu_context *ctx, const char *message,
                             const char *file, uint32_t line,
                             const char *function);
 void dragon_cpu_trap(dragon_cpu_context *ctx);
-/* The thread ends here (PTX exit). Does not return. */
+/* The thread reached code that cannot run on the host processor; `what` says
+   which construct, where and in which kernel. */
+void dragon_cpu_unsupported(dragon_cpu_context *ctx, const char *what);
+/* The thread ends here (PTX exit). Called only by kernels on fibers. */
 void dragon_cpu_exit_thread(dragon_cpu_context *ctx);
 /* The context of the running thread, where no hidden argument reaches. */
 dragon_cpu_context *dragon_cpu_current(void);
