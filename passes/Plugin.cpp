@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/cpu/CpuLowering.h"
 #include "passes/slicing/GridSlicing.h"
 
 #include "llvm/Passes/PassBuilder.h"

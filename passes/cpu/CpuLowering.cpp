@@ -1,0 +1,83 @@
+//===- CpuLowering.cpp - device code to host code -------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/cpu/CpuLowering.h"
+
+#include "passes/cpu/ContextParameters.h"
+#include "passes/cpu/DeviceIntrinsics.h"
+#include "passes/cpu/HostKernels.h"
+#include "passes/cpu/HostModule.h"
+#include "passes/cpu/SharedMemory.h"
+#include "passes/cpu/Unsupported.h"
+
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+/// The bug is ours: names the first thing that is wrong.
+static Error verified(Module &M) {
+  std::string Problem;
+  raw_string_ostream Stream(Problem);
+  if (verifyModule(M, &Stream))
+    return createStringError("internal error: the lowered module is broken: " +
+                             Problem);
+  return Error::success();
+}
+
+static Error lower(Module &M, const CpuLoweringOptions &Options) {
+  SmallVector<Function *, 16> Kernels;
+  for (Function &F : M)
+    if (F.getCallingConv() == CallingConv::PTX_Kernel && !F.isDeclaration())
+      Kernels.push_back(&F);
+  prepareDeviceModule(M, Kernels);
+
+  Unsupported Refused(M, Options.UnsupportedIsError);
+  if (Error E = exposeSharedVariables(M))
+    return E;
+  ContextMap Contexts = addContextParameters(M, Kernels);
+  lowerDeviceIntrinsics(M, Contexts, Refused);
+  auto SharedBytes = lowerSharedMemory(M, Contexts, Kernels);
+  auto Variables = moveVariables(M);
+  if (!Variables)
+    return Variables.takeError();
+
+  SmallVector<HostKernel, 16> HostKernels;
+  for (Function *Kernel : Kernels)
+    HostKernels.push_back(
+        {Kernel->getName().str(), Kernel, SharedBytes[Kernel]});
+  if (Error E = flattenAddressSpaces(M))
+    return E;
+  for (HostKernel &Kernel : HostKernels)
+    Kernel.Thread = M.getFunction(Kernel.Name);
+  emitHostKernels(M, HostKernels, *Variables, Options.ModuleId);
+  makeHostModule(M);
+  ModuleAnalysisManager None;
+  GlobalDCEPass().run(M, None);
+  return verified(M);
+}
+
+Expected<std::unique_ptr<Module>>
+lowerToHost(const Module &Device, const CpuLoweringOptions &Options) {
+  std::unique_ptr<Module> Copy = CloneModule(Device);
+  if (Error E = lower(*Copy, Options))
+    return std::move(E);
+  return std::move(Copy);
+}
+
+PreservedAnalyses CpuLoweringPass::run(Module &M, ModuleAnalysisManager &) {
+  if (Error E = lower(M, Options))
+    M.getContext().emitError(toString(std::move(E)));
+  return PreservedAnalyses::none();
+}
+
+} // namespace dragon

@@ -1,0 +1,68 @@
+//===- CpuLowering.h - device code to host code ----------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Lowers a device module (nvptx64, as clang hands it to its optimiser) to the
+// host processor, so that the program runs where there is no GPU. The contract
+// with the runtime is in dragon/CompilerABI.h. In order:
+//
+//   InlinePtx          inline assembly -> functions in IR
+//   DeviceMath         __nv_* -> intrinsics; what is left of libdevice stays
+//   code ContextParameters  what reads the thread's position gets it as
+//   parameters DeviceIntrinsics   llvm.nvvm.* -> IR and calls of the runtime
+//   SharedMemory       __shared__ variables -> offsets in the block's memory
+//   HostKernels        a loop over the threads of a block around each kernel
+//                      (or one thread, on a fiber, if threads wait for each
+//                      other); the table of kernels and variables
+//   HostModule         address spaces, attributes, triple: an x86-64 module
+//
+// The result is not optimised: clang -O2 does that, and turns loops over
+// threads into vector code.
+//
+// Functions of libdevice are kept as they are where the host has no equal
+// instruction, and so give the bits that the GPU gives (but for the approximate
+// PTX instructions, which are exact here).
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_CPU_CPULOWERING_H
+#define DRAGON_PASSES_CPU_CPULOWERING_H
+
+#include "llvm/IR/PassManager.h"
+#include "llvm/Support/Error.h"
+#include <memory>
+#include <string>
+
+namespace dragon {
+
+struct CpuLoweringOptions {
+  /// The table is called dragon_cpu_module_<ModuleId>.
+  std::string ModuleId = "0";
+  /// What cannot run on the host is an error at the user's line. Otherwise it
+  /// is a missed remark, and an error when a thread gets there.
+  bool UnsupportedIsError = false;
+};
+
+/// A lowered copy of `Device` in the same context. Fails if the module cannot
+/// be lowered at all; errors about single constructs go to the context's
+/// diagnostic handler.
+llvm::Expected<std::unique_ptr<llvm::Module>>
+lowerToHost(const llvm::Module &Device, const CpuLoweringOptions &Options);
+
+/// `dragon-cpu-lower`: lowers the module in place.
+class CpuLoweringPass : public llvm::PassInfoMixin<CpuLoweringPass> {
+public:
+  explicit CpuLoweringPass(CpuLoweringOptions Given = {})
+      : Options(std::move(Given)) {}
+  llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
+  static bool isRequired() { return true; }
+
+private:
+  CpuLoweringOptions Options;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_CPU_CPULOWERING_H

@@ -1,0 +1,41 @@
+//===- DeviceIntrinsics.h - llvm.nvvm.* on the host -------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What device code says in intrinsics and calls of CUDA's device library
+// (vprintf, malloc, __assertfail): special registers become values of the
+// ThreadContext, barriers and warp operations calls of the runtime, arithmetic
+// plain IR.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_CPU_DEVICEINTRINSICS_H
+#define DRAGON_PASSES_CPU_DEVICEINTRINSICS_H
+
+#include "passes/cpu/ContextParameters.h"
+#include "passes/cpu/Unsupported.h"
+
+namespace llvm {
+class CallInst;
+class IRBuilderBase;
+} // namespace llvm
+
+namespace dragon {
+
+/// The lowered form of I needs the thread's context.
+bool needsContext(const llvm::Instruction &I);
+
+/// Lowers all calls of device intrinsics and library functions in M.
+void lowerDeviceIntrinsics(llvm::Module &M, ContextMap &Contexts,
+                           Unsupported &Refused);
+
+/// The part of it that is arithmetic: `Name` without "llvm.nvvm.". Null if it
+/// is none.
+llvm::Value *lowerArithmeticIntrinsic(llvm::StringRef Name,
+                                      llvm::CallInst &Call);
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_CPU_DEVICEINTRINSICS_H

@@ -1,0 +1,54 @@
+//===- HostKernels.h - entries of kernels on the host -----------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The functions that the runtime calls. A kernel whose threads do not wait for
+// each other becomes a loop over the threads of the block with the kernel's
+// code inside:
+//
+//   void k(dragon_cpu_context *ctx, void *const *args) {
+//     float *a = *(float **)args[0]; ...
+//     for (z) for (y) for (x) k.thread(a, ..., ctx, x, y, z); // inlined
+//   }
+//
+// and clang vectorises the innermost loop where it can. Other kernels run one
+// thread per call; the runtime gives each a fiber.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_CPU_HOSTKERNELS_H
+#define DRAGON_PASSES_CPU_HOSTKERNELS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace llvm {
+class Function;
+class GlobalVariable;
+class Module;
+} // namespace llvm
+
+namespace dragon {
+
+struct HostKernel {
+  std::string Name;
+  llvm::Function *Thread; ///< the code of one thread
+  uint32_t SharedBytes = 0;
+};
+
+struct HostVariable {
+  std::string Name;
+  llvm::GlobalVariable *Storage;
+};
+
+/// Adds the entries and the table dragon_cpu_module_<ModuleId>.
+void emitHostKernels(llvm::Module &M, llvm::ArrayRef<HostKernel> Kernels,
+                     llvm::ArrayRef<HostVariable> Variables,
+                     llvm::StringRef ModuleId);
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_CPU_HOSTKERNELS_H

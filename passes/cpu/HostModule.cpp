@@ -1,0 +1,368 @@
+//===- HostModule.cpp - the shell of a lowered module ---------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/cpu/HostModule.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/ReplaceConstant.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+constexpr unsigned SharedAddressSpace = 3;
+
+/// sm_90a -> 900
+int architecture(const Module &M) {
+  for (const Function &F : M) {
+    StringRef Cpu = F.getFnAttribute("target-cpu").getValueAsString();
+    unsigned Number;
+    if (Cpu.consume_front("sm_") && !Cpu.consumeInteger(10, Number))
+      return static_cast<int>(Number * 10);
+  }
+  return 0;
+}
+
+int reflect(const Module &M, StringRef Name) {
+  if (Name == "__CUDA_ARCH")
+    return architecture(M);
+  if (Name == "__CUDA_PREC_SQRT" || Name == "__CUDA_PREC_DIV")
+    return 1;
+  if (Name == "__CUDA_FTZ")
+    if (auto *Flag = mdconst::extract_or_null<ConstantInt>(
+            M.getModuleFlag("nvvm-reflect-ftz")))
+      return static_cast<int>(Flag->getSExtValue());
+  return 0;
+}
+
+/// __nvvm_reflect("__CUDA_FTZ") and the like are questions to the compiler.
+void resolveReflect(Module &M) {
+  SmallVector<CallInst *, 16> Calls;
+  for (Function &F : M)
+    if (F.getName() == "__nvvm_reflect" ||
+        F.getIntrinsicID() == Intrinsic::nvvm_reflect)
+      for (User *U : F.users())
+        if (auto *Call = dyn_cast<CallInst>(U))
+          Calls.push_back(Call);
+  for (CallInst *Call : Calls) {
+    StringRef Name;
+    auto *Variable =
+        dyn_cast<GlobalVariable>(Call->getArgOperand(0)->stripPointerCasts());
+    if (Variable && Variable->hasInitializer())
+      if (auto *Text =
+              dyn_cast<ConstantDataSequential>(Variable->getInitializer());
+          Text && Text->isCString())
+        Name = Text->getAsCString();
+    Call->replaceAllUsesWith(
+        ConstantInt::get(Call->getType(), reflect(M, Name)));
+    Call->eraseFromParent();
+  }
+}
+
+/// Pointer types of other address spaces, and what holds them, in address space
+/// 0.
+Type *flatten(Type *T) {
+  LLVMContext &C = T->getContext();
+  if (T->isPointerTy())
+    return PointerType::get(C, 0);
+  if (auto *Vector = dyn_cast<VectorType>(T))
+    return VectorType::get(flatten(Vector->getElementType()),
+                           Vector->getElementCount());
+  if (auto *Array = dyn_cast<ArrayType>(T))
+    return ArrayType::get(flatten(Array->getElementType()),
+                          Array->getNumElements());
+  if (auto *Struct = dyn_cast<StructType>(T)) {
+    SmallVector<Type *, 8> Elements;
+    bool Changed = false;
+    for (Type *Element : Struct->elements()) {
+      Elements.push_back(flatten(Element));
+      Changed |= Elements.back() != Element;
+    }
+    return Changed ? StructType::get(C, Elements, Struct->isPacked()) : T;
+  }
+  return T;
+}
+
+Constant *flattenConstant(Constant *Old) {
+  Type *To = flatten(Old->getType());
+  if (To == Old->getType())
+    return Old;
+  if (isa<PoisonValue>(Old))
+    return PoisonValue::get(To);
+  if (isa<UndefValue>(Old))
+    return UndefValue::get(To);
+  if (Old->isNullValue())
+    return Constant::getNullValue(To);
+  return nullptr;
+}
+
+} // namespace
+
+void prepareDeviceModule(Module &M, ArrayRef<Function *> Kernels) {
+  // Lists of used symbols would keep all of libdevice.
+  for (StringRef Name : {"llvm.used", "llvm.compiler.used"})
+    if (GlobalVariable *List = M.getNamedGlobal(Name))
+      List->eraseFromParent();
+  SmallPtrSet<Function *, 16> Roots(Kernels.begin(), Kernels.end());
+  for (Function &F : M)
+    if (!F.isDeclaration() && !Roots.contains(&F)) {
+      F.setLinkage(GlobalValue::InternalLinkage);
+      F.setComdat(nullptr);
+      F.setVisibility(GlobalValue::DefaultVisibility);
+      F.setDSOLocal(true);
+    }
+  resolveReflect(M);
+  ModuleAnalysisManager None;
+  GlobalDCEPass().run(M, None);
+}
+
+Expected<SmallVector<HostVariable, 8>> moveVariables(Module &M) {
+  SmallVector<HostVariable, 8> Result;
+  SmallVector<GlobalVariable *, 16> Old;
+  for (GlobalVariable &V : M.globals())
+    if (V.getAddressSpace() != 0 && V.getAddressSpace() != SharedAddressSpace)
+      Old.push_back(&V);
+  DenseMap<GlobalVariable *, GlobalVariable *> NewOf;
+  for (GlobalVariable *V : Old) {
+    if (V->isDeclaration()) {
+      if (V->use_empty())
+        continue;
+      return createStringError(
+          "the variable '" + V->getName() +
+          "' is defined in another translation unit, which the cpu target "
+          "cannot reach; build with --dragon-targets=cuda");
+    }
+    // The program may write to __constant__ variables before a launch.
+    bool Constant = V->isConstant() && !V->isExternallyInitialized();
+    auto *New = new GlobalVariable(M, V->getValueType(), Constant,
+                                   GlobalValue::InternalLinkage, nullptr, "", V,
+                                   V->getThreadLocalMode(), 0);
+    New->setAlignment(V->getAlign());
+    New->setUnnamedAddr(V->getUnnamedAddr());
+    NewOf[V] = New;
+  }
+  // Uses first: initialisers may refer to each other.
+  for (GlobalVariable *V : Old) {
+    if (!NewOf.contains(V)) {
+      V->eraseFromParent();
+      continue;
+    }
+    GlobalVariable *New = NewOf[V];
+    for (User *U : make_early_inc_range(V->users()))
+      if (auto *Cast = dyn_cast<ConstantExpr>(U);
+          Cast && Cast->getOpcode() == Instruction::AddrSpaceCast &&
+          Cast->getType()->getPointerAddressSpace() == 0)
+        Cast->replaceAllUsesWith(New);
+    V->removeDeadConstantUsers();
+    V->replaceAllUsesWith(ConstantExpr::getAddrSpaceCast(New, V->getType()));
+  }
+  for (GlobalVariable *V : Old) {
+    auto Found = NewOf.find(V);
+    if (Found == NewOf.end())
+      continue;
+    GlobalVariable *New = Found->second;
+    New->setInitializer(V->getInitializer());
+    bool Named = !V->hasPrivateLinkage() &&
+                 (V->isExternallyInitialized() || !V->hasLocalLinkage());
+    New->takeName(V);
+    if (Named)
+      Result.push_back({New->getName().str(), New});
+    V->eraseFromParent();
+  }
+  return Result;
+}
+
+Error flattenAddressSpaces(Module &M) {
+  auto Other = [](Type *T) { return flatten(T) != T; };
+  for (Function &F : M) {
+    if (F.isDeclaration())
+      continue;
+    for (Argument &A : F.args())
+      if (Other(A.getType()))
+        A.mutateType(flatten(A.getType()));
+    // Constant expressions with other pointers become instructions.
+    SmallVector<Instruction *, 16> Casts;
+    for (Instruction &I : instructions(F)) {
+      for (Use &U : I.operands())
+        if (auto *C = dyn_cast<Constant>(U); C && Other(C->getType())) {
+          Constant *Flat = flattenConstant(C);
+          if (!Flat)
+            if (auto *Expr = dyn_cast<ConstantExpr>(C);
+                Expr && Expr->getOpcode() == Instruction::AddrSpaceCast)
+              Flat = dyn_cast<Constant>(Expr->getOperand(0));
+          if (!Flat || Flat->getType() != flatten(C->getType()))
+            return createStringError(
+                "a constant of type '" + Twine(C->getType()->getTypeID()) +
+                "' with a qualified pointer in '" + F.getName() +
+                "' cannot be moved to the host");
+          U.set(Flat);
+        }
+      if (Other(I.getType()))
+        I.mutateType(flatten(I.getType()));
+      if (isa<AddrSpaceCastInst>(I))
+        Casts.push_back(&I);
+    }
+    for (Instruction *Cast : Casts) {
+      Cast->replaceAllUsesWith(Cast->getOperand(0));
+      Cast->eraseFromParent();
+    }
+  }
+  // Functions whose types changed, and calls of them.
+  SmallVector<Function *, 16> Functions;
+  for (Function &F : M)
+    Functions.push_back(&F);
+  for (Function *F : Functions) {
+    FunctionType *OldType = F->getFunctionType();
+    SmallVector<Type *, 8> Parameters;
+    for (Type *P : OldType->params())
+      Parameters.push_back(flatten(P));
+    auto *NewType = FunctionType::get(flatten(OldType->getReturnType()),
+                                      Parameters, OldType->isVarArg());
+    if (NewType == OldType)
+      continue;
+    Function *New;
+    if (F->isIntrinsic()) {
+      SmallVector<Type *, 4> Overloads;
+      if (!Intrinsic::getIntrinsicSignature(F->getIntrinsicID(), NewType,
+                                            Overloads))
+        return createStringError("the intrinsic '" + F->getName() +
+                                 "' has no form for the host");
+      New =
+          Intrinsic::getOrInsertDeclaration(&M, F->getIntrinsicID(), Overloads);
+    } else {
+      New = Function::Create(NewType, F->getLinkage(), 0, "", &M);
+      New->copyAttributesFrom(F);
+      New->splice(New->begin(), F);
+      auto NewArg = New->arg_begin();
+      for (Argument &A : F->args()) {
+        NewArg->takeName(&A);
+        A.replaceAllUsesWith(&*NewArg++);
+      }
+      New->setSubprogram(F->getSubprogram());
+      New->takeName(F);
+    }
+    for (User *U : make_early_inc_range(F->users()))
+      if (auto *Call = dyn_cast<CallBase>(U);
+          Call && Call->getCalledOperand() == F)
+        Call->setCalledFunction(New);
+    F->replaceAllUsesWith(New);
+    F->eraseFromParent();
+  }
+  for (Function &F : M)
+    for (Instruction &I : instructions(F)) {
+      if (auto *Call = dyn_cast<CallBase>(&I);
+          Call && !Call->getCalledFunction()) {
+        SmallVector<Type *, 8> Parameters;
+        for (Type *P : Call->getFunctionType()->params())
+          Parameters.push_back(flatten(P));
+        Call->mutateFunctionType(
+            FunctionType::get(flatten(Call->getFunctionType()->getReturnType()),
+                              Parameters, Call->getFunctionType()->isVarArg()));
+      } else if (auto *Alloca = dyn_cast<AllocaInst>(&I)) {
+        Alloca->setAllocatedType(flatten(Alloca->getAllocatedType()));
+      } else if (auto *Gep = dyn_cast<GetElementPtrInst>(&I)) {
+        Gep->setSourceElementType(flatten(Gep->getSourceElementType()));
+        Gep->setResultElementType(flatten(Gep->getResultElementType()));
+      }
+    }
+  return Error::success();
+}
+
+void makeHostModule(Module &M) {
+  Triple Host(sys::getDefaultTargetTriple());
+  M.setTargetTriple(Host);
+  M.setDataLayout(Host.computeDataLayout());
+  M.setModuleInlineAsm("");
+  for (StringRef Name : {"nvvm.annotations", "nvvmir.version", "nvvm.ident",
+                         "llvm.ident", "nvvm.internalize.after.link"})
+    if (NamedMDNode *Node = M.getNamedMetadata(Name))
+      Node->eraseFromParent();
+  if (NamedMDNode *Flags = M.getModuleFlagsMetadata()) {
+    SmallVector<MDNode *, 8> Kept;
+    for (MDNode *Flag : Flags->operands()) {
+      auto *Key = dyn_cast_or_null<MDString>(Flag->getOperand(1));
+      if (Key && !Key->getString().starts_with("nvvm") &&
+          Key->getString() != "CUDA SDK version" &&
+          Key->getString() != "SDK Version")
+        Kept.push_back(Flag);
+    }
+    Flags->clearOperands();
+    for (MDNode *Flag : Kept)
+      Flags->addOperand(Flag);
+  }
+  if (M.getPICLevel() == PICLevel::NotPIC)
+    M.setPICLevel(PICLevel::BigPIC);
+
+  for (Function &F : M) {
+    F.setCallingConv(CallingConv::C);
+    for (StringRef Name : {"target-cpu", "target-features",
+                           "uniform-work-group-size", "denormal-fp-math-f32",
+                           "denormal-fp-math", "stack-protector-buffer-size"})
+      F.removeFnAttr(Name);
+    SmallVector<StringRef, 4> Nvvm;
+    for (Attribute A : F.getAttributes().getFnAttrs())
+      if (A.isStringAttribute() && A.getKindAsString().starts_with("nvvm."))
+        Nvvm.push_back(A.getKindAsString());
+    for (StringRef Name : Nvvm)
+      F.removeFnAttr(Name);
+    // Each thread of the host is on its own: no operation is convergent.
+    F.removeFnAttr(Attribute::Convergent);
+    if (F.hasFnAttribute(Attribute::OptimizeNone)) {
+      F.removeFnAttr(Attribute::OptimizeNone);
+      if (!F.hasFnAttribute(Attribute::AlwaysInline))
+        F.removeFnAttr(Attribute::NoInline);
+    }
+    for (Argument &A : F.args())
+      F.removeParamAttr(A.getArgNo(), "nvvm.grid_constant");
+    for (Instruction &I : instructions(F)) {
+      if (auto *Call = dyn_cast<CallBase>(&I)) {
+        Call->setCallingConv(CallingConv::C);
+        Call->removeFnAttr(Attribute::Convergent);
+      } else if (auto *Rmw = dyn_cast<AtomicRMWInst>(&I)) {
+        Rmw->setSyncScopeID(SyncScope::System);
+      } else if (auto *Cas = dyn_cast<AtomicCmpXchgInst>(&I)) {
+        Cas->setSyncScopeID(SyncScope::System);
+      } else if (auto *Fence = dyn_cast<FenceInst>(&I)) {
+        Fence->setSyncScopeID(SyncScope::System);
+      } else if (auto *Load = dyn_cast<LoadInst>(&I)) {
+        if (Load->isAtomic())
+          Load->setSyncScopeID(SyncScope::System);
+      } else if (auto *Store = dyn_cast<StoreInst>(&I)) {
+        if (Store->isAtomic())
+          Store->setSyncScopeID(SyncScope::System);
+      }
+    }
+    if (!F.isDeclaration()) {
+      F.setLinkage(GlobalValue::InternalLinkage);
+      F.setComdat(nullptr);
+      F.setVisibility(GlobalValue::DefaultVisibility);
+      F.setDSOLocal(true);
+    }
+  }
+  for (GlobalVariable &V : M.globals()) {
+    V.setExternallyInitialized(false);
+    if (!V.isDeclaration() && !V.hasLocalLinkage() &&
+        !V.getName().starts_with("dragon_cpu_module_")) {
+      V.setLinkage(GlobalValue::InternalLinkage);
+      V.setComdat(nullptr);
+      V.setVisibility(GlobalValue::DefaultVisibility);
+    }
+  }
+}
+
+} // namespace dragon

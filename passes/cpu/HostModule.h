@@ -1,0 +1,39 @@
+//===- HostModule.h - the shell of a lowered module -------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What is left when the code is lowered: a module that is host code in every
+// respect but its triple, address spaces, attributes and linkage.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_CPU_HOSTMODULE_H
+#define DRAGON_PASSES_CPU_HOSTMODULE_H
+
+#include "passes/cpu/HostKernels.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
+
+namespace dragon {
+
+/// Drops what no kernel needs, resolves __nvvm_reflect.
+void prepareDeviceModule(llvm::Module &M,
+                         llvm::ArrayRef<llvm::Function *> Kernels);
+
+/// Moves the __device__ and __constant__ variables to the host's memory and
+/// returns those that have a name for the program.
+llvm::Expected<llvm::SmallVector<HostVariable, 8>>
+moveVariables(llvm::Module &M);
+
+/// All pointers in M become pointers of address space 0.
+llvm::Error flattenAddressSpaces(llvm::Module &M);
+
+/// Triple, data layout, attributes, metadata, linkage.
+void makeHostModule(llvm::Module &M);
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_CPU_HOSTMODULE_H
