@@ -10,7 +10,7 @@
 // RUN: cmp plain.bin tight.bin
 //   What lay before and behind the written range is as before:
 // RUN: cmp -n 1000001 old.bin tight.bin
-// RUN: cmp -i 20972521 old.bin tight.bin
+// RUN: cmp -i 21971521 old.bin tight.bin
 // RUN: dd if=tight.bin of=middle.bin bs=1M iflag=skip_bytes,count_bytes skip=1000001 count=20971520 status=none
 // RUN: ./program check in.bin middle.bin
 // RUN: rm -rf %t.dir
