@@ -120,10 +120,96 @@ Value *Arithmetic::directed(StringRef Operation, ArrayRef<Value *> Operands,
                       Args);
 }
 
-static std::string functionFor(StringRef Operation, Type *Type) {
-  return ("dragon_cpu_math_" + Operation +
-          (Type->getScalarType()->isDoubleTy() ? "_f64" : "_f32"))
-      .str();
+/// The float next to the exact value Sum + Error in the asked direction; Sum is
+/// a double, and Error much smaller than its last bit (or 0).
+Value *Arithmetic::directedFloat(Value *Sum, Value *Error, Rounding Round) {
+  Type *Float = like(Sum, B.getFloatTy()), *I32 = like(Sum, B.getInt32Ty());
+  Value *Zero = constant(Sum->getType(), 0);
+  Value *Rounded = B.CreateFPTrunc(Sum, Float);
+  Value *Back = B.CreateFPExt(Rounded, Sum->getType());
+  Value *Same = B.CreateFCmpOEQ(Back, Sum);
+  auto Beyond = [&](CmpInst::Predicate Direction, CmpInst::Predicate Opposite) {
+    return B.CreateOr(B.CreateFCmp(Direction, Back, Sum),
+                      B.CreateAnd(Same, B.CreateFCmp(Opposite, Error, Zero)));
+  };
+  Value *TooHigh = Beyond(CmpInst::FCMP_OGT, CmpInst::FCMP_OLT);
+  Value *TooLow = Beyond(CmpInst::FCMP_OLT, CmpInst::FCMP_OGT);
+  Value *Bits = B.CreateBitCast(Rounded, I32);
+  Value *Negative = B.CreateICmpSLT(Bits, ConstantInt::get(I32, 0));
+  Value *One = ConstantInt::get(I32, 1);
+  Value *Inwards = B.CreateSub(Bits, One), *Outwards = B.CreateAdd(Bits, One);
+  Value *Magnitude = B.CreateAnd(Bits, ConstantInt::get(I32, 0x7fffffff));
+  Value *IsZero = B.CreateIsNull(Magnitude);
+  Value *Result = nullptr;
+  switch (Round) {
+  case Rounding::Nearest:
+    return Rounded;
+  case Rounding::Zero:
+    Result = B.CreateSelect(B.CreateSelect(Negative, TooLow, TooHigh), Inwards,
+                            Bits);
+    break;
+  case Rounding::Down: {
+    Value *Lower = B.CreateSelect(Negative, Outwards, Inwards);
+    Lower = B.CreateSelect(IsZero, ConstantInt::get(I32, 0x80000001), Lower);
+    Result = B.CreateSelect(TooHigh, Lower, Bits);
+    break;
+  }
+  case Rounding::Up: {
+    Value *Higher = B.CreateSelect(Negative, Inwards, Outwards);
+    Higher = B.CreateSelect(IsZero, One, Higher);
+    Result = B.CreateSelect(TooLow, Higher, Bits);
+    break;
+  }
+  }
+  return B.CreateBitCast(Result, Float);
+}
+
+/// X + Y in double, and what that loses (Knuth's two-sum).
+std::pair<Value *, Value *> Arithmetic::twoSum(Value *X, Value *Y) {
+  Value *Sum = B.CreateFAdd(X, Y);
+  Value *Part = B.CreateFSub(Sum, X);
+  Value *Error = B.CreateFAdd(B.CreateFSub(X, B.CreateFSub(Sum, Part)),
+                              B.CreateFSub(Y, Part));
+  return {Sum, Error};
+}
+
+/// float operations rounded in a direction go through double, where products
+/// are exact and errors of the others are known; double ones are the runtime's.
+Value *Arithmetic::directedOperation(StringRef Operation,
+                                     ArrayRef<Value *> Operands,
+                                     Rounding Round) {
+  Type *Type = Operands[0]->getType();
+  if (Type->getScalarType()->isDoubleTy())
+    return directed(("dragon_cpu_math_" + Operation + "_f64").str(), Operands,
+                    Type, Round);
+  SmallVector<Value *, 3> X;
+  for (Value *Operand : Operands)
+    X.push_back(B.CreateFPExt(Operand, like(Operand, B.getDoubleTy())));
+  Value *Zero = constant(X[0]->getType(), 0);
+  if (Operation == "mul")
+    return directedFloat(B.CreateFMul(X[0], X[1]), Zero, Round);
+  if (Operation == "add" || Operation == "fma") {
+    bool Fused = Operation == "fma";
+    auto [Sum, Error] =
+        twoSum(Fused ? B.CreateFMul(X[0], X[1]) : X[0], X[Fused ? 2 : 1]);
+    return directedFloat(Sum, Error, Round);
+  }
+  // The remainder has the sign of the error (after division by the divisor).
+  Value *Result, *Remainder;
+  if (Operation == "div") {
+    Result = B.CreateFDiv(X[0], X[1]);
+    Value *Nearest =
+        B.CreateFPExt(B.CreateFPTrunc(Result, Type), Result->getType());
+    Remainder = B.CreateFSub(X[0], B.CreateFMul(Nearest, X[1]));
+    Value *Flip = B.CreateFCmpOLT(X[1], Zero);
+    Remainder = B.CreateSelect(Flip, B.CreateFNeg(Remainder), Remainder);
+  } else {
+    Result = B.CreateUnaryIntrinsic(Intrinsic::sqrt, X[0]);
+    Value *Nearest =
+        B.CreateFPExt(B.CreateFPTrunc(Result, Type), Result->getType());
+    Remainder = B.CreateFSub(X[0], B.CreateFMul(Nearest, Nearest));
+  }
+  return directedFloat(Result, Remainder, Round);
 }
 
 Value *Arithmetic::finish(Value *X, const FloatFlags &Flags) {
@@ -140,8 +226,7 @@ Value *Arithmetic::add(Value *X, Value *Y, FloatFlags Flags) {
                   X->getType());
   Value *Sum = Flags.Round == Rounding::Nearest
                    ? B.CreateFAdd(X, Y)
-                   : directed(functionFor("add", X->getType()), {X, Y},
-                              X->getType(), Flags.Round);
+                   : directedOperation("add", {X, Y}, Flags.Round);
   return finish(Sum, Flags);
 }
 
@@ -160,8 +245,7 @@ Value *Arithmetic::mul(Value *X, Value *Y, FloatFlags Flags) {
                   X->getType());
   Value *Product = Flags.Round == Rounding::Nearest
                        ? B.CreateFMul(X, Y)
-                       : directed(functionFor("mul", X->getType()), {X, Y},
-                                  X->getType(), Flags.Round);
+                       : directedOperation("mul", {X, Y}, Flags.Round);
   return finish(Product, Flags);
 }
 
@@ -170,8 +254,7 @@ Value *Arithmetic::div(Value *X, Value *Y, FloatFlags Flags) {
     return narrow(B.CreateFDiv(widen(X), widen(Y)), X->getType());
   if (Flags.Round == Rounding::Nearest)
     return B.CreateFDiv(X, Y);
-  return directed(functionFor("div", X->getType()), {X, Y}, X->getType(),
-                  Flags.Round);
+  return directedOperation("div", {X, Y}, Flags.Round);
 }
 
 Value *Arithmetic::fma(Value *X, Value *Y, Value *Z, FloatFlags Flags) {
@@ -187,25 +270,21 @@ Value *Arithmetic::fma(Value *X, Value *Y, Value *Z, FloatFlags Flags) {
       C = B.CreateFPExt(C, Double);
     }
     Value *Product = B.CreateFMul(A, M);
-    Value *Sum = B.CreateFAdd(Product, C);
+    auto [Sum, Lost] = twoSum(Product, C);
     Value *Float;
     if (Half) {
-      Value *Part = B.CreateFSub(Sum, Product);
-      Value *Error =
-          B.CreateFAdd(B.CreateFSub(Product, B.CreateFSub(Sum, Part)),
-                       B.CreateFSub(C, Part));
-      Float = roundToOdd(Sum, Error);
+      Float = roundToOdd(Sum, Lost);
     } else {
       Float = B.CreateFPTrunc(Sum, like(X, B.getFloatTy()));
-      Value *Error = B.CreateFSub(Sum, B.CreateFPExt(Float, Sum->getType()));
+      Value *Error = B.CreateFAdd(
+          B.CreateFSub(Sum, B.CreateFPExt(Float, Sum->getType())), Lost);
       Float = roundToOdd(Float, B.CreateFPTrunc(Error, Float->getType()));
     }
     return narrow(finish(Float, Flags), Type);
   }
-  Value *Result =
-      Flags.Round == Rounding::Nearest
-          ? B.CreateIntrinsic(Intrinsic::fma, {Type}, {X, Y, Z})
-          : directed(functionFor("fma", Type), {X, Y, Z}, Type, Flags.Round);
+  Value *Result = Flags.Round == Rounding::Nearest
+                      ? B.CreateIntrinsic(Intrinsic::fma, {Type}, {X, Y, Z})
+                      : directedOperation("fma", {X, Y, Z}, Flags.Round);
   return finish(Result, Flags);
 }
 
@@ -218,8 +297,7 @@ Value *Arithmetic::unary(Intrinsic::ID ID, Value *X) {
 Value *Arithmetic::sqrt(Value *X, FloatFlags Flags) {
   if (Flags.Round == Rounding::Nearest || isNarrow(X))
     return unary(Intrinsic::sqrt, X);
-  return directed(functionFor("sqrt", X->getType()), {X}, X->getType(),
-                  Flags.Round);
+  return directedOperation("sqrt", {X}, Flags.Round);
 }
 
 Value *Arithmetic::reciprocal(Value *X, FloatFlags Flags) {
@@ -377,7 +455,7 @@ Value *Arithmetic::floatToFloat(Value *X, Type *To, Rounding Round) {
   if (Scalar->isFloatTy())
     return Round == Rounding::Nearest
                ? B.CreateFPTrunc(X, To)
-               : directed("dragon_cpu_math_f64_to_f32", {X}, To, Round);
+               : directedFloat(X, constant(X->getType(), 0), Round);
   if (From->isDoubleTy()) {
     Value *Float = B.CreateFPTrunc(X, like(X, B.getFloatTy()));
     Value *Error = B.CreateFPTrunc(

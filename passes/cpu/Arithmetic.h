@@ -106,6 +106,13 @@ private:
   llvm::Value *narrow(llvm::Value *X, llvm::Type *To);
   llvm::Value *toBfloat(llvm::Value *X, llvm::Type *To, Rounding Round);
   llvm::Value *roundToOdd(llvm::Value *Sum, llvm::Value *Error);
+  llvm::Value *directedFloat(llvm::Value *Sum, llvm::Value *Error,
+                             Rounding Round);
+  std::pair<llvm::Value *, llvm::Value *> twoSum(llvm::Value *X,
+                                                 llvm::Value *Y);
+  llvm::Value *directedOperation(llvm::StringRef Operation,
+                                 llvm::ArrayRef<llvm::Value *> Operands,
+                                 Rounding Round);
   llvm::Value *directed(llvm::StringRef Operation,
                         llvm::ArrayRef<llvm::Value *> Operands, llvm::Type *To,
                         Rounding Round);

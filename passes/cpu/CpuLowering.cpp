@@ -11,6 +11,7 @@
 #include "passes/cpu/DeviceIntrinsics.h"
 #include "passes/cpu/HostKernels.h"
 #include "passes/cpu/HostModule.h"
+#include "passes/cpu/InlinePtx.h"
 #include "passes/cpu/SharedMemory.h"
 #include "passes/cpu/Unsupported.h"
 
@@ -42,6 +43,7 @@ static Error lower(Module &M, const CpuLoweringOptions &Options) {
   prepareDeviceModule(M, Kernels);
 
   Unsupported Refused(M, Options.UnsupportedIsError);
+  lowerInlinePtx(M, Refused);
   if (Error E = exposeSharedVariables(M))
     return E;
   ContextMap Contexts = addContextParameters(M, Kernels);
