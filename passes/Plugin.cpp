@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Pipeline.h"
 #include "passes/cpu/CpuLowering.h"
 #include "passes/slicing/GridSlicing.h"
 
@@ -36,6 +37,11 @@ static void registerAnalyses(ModuleAnalysisManager &Manager) {
 static void registerCallbacks(PassBuilder &Builder) {
   Builder.registerPipelineParsingCallback(addNamedPass);
   Builder.registerAnalysisRegistrationCallback(registerAnalyses);
+  // Called at -O0 as well.
+  Builder.registerPipelineStartEPCallback(
+      [](ModulePassManager &Manager, OptimizationLevel) {
+        Manager.addPass(dragon::PipelinePass());
+      });
 }
 
 extern "C" LLVM_ATTRIBUTE_WEAK

@@ -1,0 +1,76 @@
+//===- Options.cpp - every knob of the compiler plugin --------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Options.h"
+
+#include "llvm/Support/CommandLine.h"
+
+using namespace llvm;
+
+static cl::OptionCategory Category("dragon-cc options");
+
+static cl::opt<bool>
+    Pipeline("dragon-pipeline", cl::init(true), cl::cat(Category),
+             cl::desc("Add the dragon passes to the optimisation pipeline"));
+static cl::opt<std::string>
+    SummaryFile("dragon-summary", cl::cat(Category), cl::value_desc("file"),
+                cl::desc("Kernel summaries: device compilations write "
+                         "<file>.<arch>, the host compilation reads them"));
+static cl::list<std::string>
+    SummaryArchs("dragon-summary-archs", cl::CommaSeparated, cl::cat(Category),
+                 cl::value_desc("sm_90,..."),
+                 cl::desc("Architectures whose summaries the host compilation "
+                          "reads"));
+static cl::opt<bool>
+    Cpu("dragon-cpu", cl::init(false), cl::cat(Category),
+        cl::desc("The object will carry kernels for the host processor"));
+static cl::opt<std::string>
+    CpuOut("dragon-cpu-out", cl::cat(Category), cl::value_desc("file.bc"),
+           cl::desc("Where the device compilation writes the kernels lowered "
+                    "to the host processor"));
+static cl::opt<std::string>
+    CpuArch("dragon-cpu-arch", cl::cat(Category), cl::value_desc("sm_90"),
+            cl::desc("The architecture whose device compilation writes "
+                     "-dragon-cpu-out"));
+static cl::opt<std::string>
+    ModuleId("dragon-module-id", cl::init("0"), cl::cat(Category),
+             cl::value_desc("id"),
+             cl::desc("A name for the translation unit, unique in the "
+                      "program; letters, digits and underscores"));
+static cl::opt<std::string>
+    Source("dragon-source", cl::cat(Category), cl::value_desc("path"),
+           cl::desc("The translation unit's name in messages"));
+static cl::opt<bool> Slicing("dragon-slicing", cl::init(true),
+                             cl::cat(Category),
+                             cl::desc("Clone kernels to run parts of a grid"));
+static cl::opt<bool>
+    Lifetime("dragon-lifetime", cl::init(true), cl::cat(Category),
+             cl::desc("Insert maps, discards and sinks into host code"));
+static cl::opt<bool>
+    Staging("dragon-staging", cl::init(true), cl::cat(Category),
+            cl::desc("Elide host buffers that only stage files in and out"));
+static cl::opt<unsigned> FlattenLimit(
+    "dragon-flatten-limit", cl::init(20000), cl::cat(Category),
+    cl::desc("Instructions that the analysis of a host function may take in "
+             "from the functions it calls"));
+
+namespace dragon::options {
+
+bool pipeline() { return Pipeline; }
+StringRef summaryFile() { return SummaryFile; }
+std::vector<std::string> summaryArchs() { return SummaryArchs; }
+bool cpu() { return Cpu; }
+StringRef cpuOut() { return CpuOut; }
+StringRef cpuArch() { return CpuArch; }
+StringRef moduleId() { return ModuleId; }
+StringRef source() { return Source; }
+bool slicing() { return Slicing; }
+bool lifetime() { return Lifetime; }
+bool staging() { return Staging; }
+unsigned flattenLimit() { return FlattenLimit; }
+
+} // namespace dragon::options

@@ -1,0 +1,57 @@
+//===- Options.h - every knob of the compiler plugin ------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The options of the plugin, with their defaults. They are given to clang as
+// `-mllvm -dragon-...` (to both sides of a CUDA compilation at once) and to opt
+// directly. There is no cl::opt elsewhere.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_OPTIONS_H
+#define DRAGON_PASSES_OPTIONS_H
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
+
+namespace dragon::options {
+
+/// Whether the plugin adds its passes to clang's pipeline at all.
+bool pipeline();
+
+/// Device compilations write `<file>.<arch>`, the host compilation reads those
+/// of summaryArchs(). Empty: no summaries.
+llvm::StringRef summaryFile();
+std::vector<std::string> summaryArchs();
+
+/// Whether the translation unit carries its kernels for the host processor: the
+/// host module then refers to dragon_cpu_module_<id>.
+bool cpu();
+/// Where the device compilation for cpuArch() writes them as bitcode. Empty: it
+/// does not.
+llvm::StringRef cpuOut();
+/// Empty: every device compilation (there is only one then).
+llvm::StringRef cpuArch();
+
+/// Unique in the program.
+llvm::StringRef moduleId();
+/// The translation unit, for messages. Empty: the module's own name.
+llvm::StringRef source();
+
+/// -f[no-]dragon-slicing: sub-grid clones of kernels.
+bool slicing();
+/// -f[no-]dragon-lifetime: directives in host code (maps, discards, sinks).
+bool lifetime();
+/// -f[no-]dragon-staging: elision of staging buffers.
+bool staging();
+
+/// How many instructions the host analysis may copy together from the functions
+/// that one function calls.
+unsigned flattenLimit();
+
+} // namespace dragon::options
+
+#endif // DRAGON_PASSES_OPTIONS_H

@@ -1,0 +1,102 @@
+//===- ModuleEmbedding.cpp - what an object tells the runtime -------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/rewrite/ModuleEmbedding.h"
+
+#include "dragon/CompilerABI.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+// Clang's constructors have 65535. A smaller number runs earlier; up to 100 is
+// reserved for the implementation.
+constexpr int ConstructorPriority = 100;
+
+GlobalVariable *constantBytes(Module &M, Constant *Value, const Twine &Name) {
+  auto *Global = new GlobalVariable(M, Value->getType(), /*isConstant=*/true,
+                                    GlobalValue::PrivateLinkage, Value, Name);
+  Global->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+  return Global;
+}
+
+} // namespace
+
+bool embedModule(Module &M, const EmbeddingOptions &Options) {
+  LLVMContext &Context = M.getContext();
+  auto *Pointer = PointerType::getUnqual(Context);
+  auto *I32 = Type::getInt32Ty(Context);
+  auto *I64 = Type::getInt64Ty(Context);
+  Constant *Null = ConstantPointerNull::get(Pointer);
+
+  Constant *Wrapper =
+      M.getGlobalVariable("__cuda_fatbin_wrapper", /*AllowInternal=*/true);
+  if (Options.Summary.empty() && !Wrapper && !Options.Cpu)
+    return false;
+
+  Constant *Summary = Null;
+  if (!Options.Summary.empty()) {
+    auto *Global =
+        constantBytes(M,
+                      ConstantDataArray::getString(Context, Options.Summary,
+                                                   /*AddNull=*/false),
+                      "dragon.summary");
+    Global->setAlignment(Align(8));
+    Summary = Global;
+  }
+
+  Constant *Cpu = Null;
+  if (Options.Cpu) {
+    std::string Name = ("dragon_cpu_module_" + Options.ModuleId).str();
+    GlobalVariable *Global = M.getGlobalVariable(Name);
+    if (!Global)
+      Global = new GlobalVariable(
+          M, ArrayType::get(Type::getInt8Ty(Context), 0),
+          /*isConstant=*/true, GlobalValue::ExternalWeakLinkage, nullptr, Name);
+    Cpu = Global;
+  }
+
+  GlobalVariable *Source =
+      constantBytes(M, ConstantDataArray::getString(Context, Options.Source),
+                    "dragon.source");
+
+  // struct dragon_module, field by field.
+  Constant *Fields[] = {
+      ConstantInt::get(I32, DRAGON_MODULE_VERSION),
+      ConstantInt::get(I32, 0),
+      Wrapper ? Wrapper : Null,
+      Summary,
+      ConstantInt::get(I64, Options.Summary.size()),
+      Cpu,
+      Source,
+  };
+  static_assert(sizeof(dragon_module) == 48, "dragon_module has changed");
+  Constant *Row = ConstantStruct::getAnon(Fields);
+  auto *Descriptor =
+      new GlobalVariable(M, Row->getType(), /*isConstant=*/true,
+                         GlobalValue::InternalLinkage, Row, "dragon.module");
+
+  FunctionCallee Register = M.getOrInsertFunction(
+      "__dragon_register_module", Type::getVoidTy(Context), Pointer);
+  Function *Constructor = Function::Create(
+      FunctionType::get(Type::getVoidTy(Context), false),
+      GlobalValue::InternalLinkage, "dragon.register_module", M);
+  Constructor->setDoesNotThrow();
+  IRBuilder<> Builder(BasicBlock::Create(Context, "entry", Constructor));
+  Builder.CreateCall(Register, {Descriptor});
+  Builder.CreateRetVoid();
+  appendToGlobalCtors(M, Constructor, ConstructorPriority);
+  return true;
+}
+
+} // namespace dragon
