@@ -43,15 +43,14 @@ static Error lower(Module &M, const CpuLoweringOptions &Options) {
   prepareDeviceModule(M, Kernels);
 
   Unsupported Refused(M, Options.UnsupportedIsError);
+  refuseForeignVariables(M, Refused);
   lowerInlinePtx(M, Refused);
   if (Error E = exposeSharedVariables(M))
     return E;
   ContextMap Contexts = addContextParameters(M, Kernels);
   lowerDeviceIntrinsics(M, Contexts, Refused);
   auto SharedBytes = lowerSharedMemory(M, Contexts, Kernels);
-  auto Variables = moveVariables(M);
-  if (!Variables)
-    return Variables.takeError();
+  SmallVector<HostVariable, 8> Variables = moveVariables(M);
 
   SmallVector<HostKernel, 16> HostKernels;
   for (Function *Kernel : Kernels)
@@ -61,7 +60,7 @@ static Error lower(Module &M, const CpuLoweringOptions &Options) {
     return E;
   for (HostKernel &Kernel : HostKernels)
     Kernel.Thread = M.getFunction(Kernel.Name);
-  emitHostKernels(M, HostKernels, *Variables, Options.ModuleId);
+  emitHostKernels(M, HostKernels, Variables, Options.ModuleId);
   makeHostModule(M);
   ModuleAnalysisManager None;
   GlobalDCEPass().run(M, None);

@@ -14,6 +14,7 @@
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ReplaceConstant.h"
+#include "llvm/IR/ValueHandle.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -131,7 +132,27 @@ void prepareDeviceModule(Module &M, ArrayRef<Function *> Kernels) {
   GlobalDCEPass().run(M, None);
 }
 
-Expected<SmallVector<HostVariable, 8>> moveVariables(Module &M) {
+void refuseForeignVariables(Module &M, Unsupported &Refused) {
+  SmallVector<Constant *, 4> Foreign;
+  for (GlobalVariable &V : M.globals())
+    if (V.isDeclaration() && !V.hasExternalWeakLinkage() &&
+        V.getAddressSpace() != 0 && V.getAddressSpace() != SharedAddressSpace)
+      Foreign.push_back(&V);
+  convertUsersOfConstantsToInstructions(Foreign);
+  for (Constant *V : Foreign) {
+    SmallVector<WeakVH, 8> Users;
+    for (User *U : V->users())
+      if (isa<Instruction>(U))
+        Users.push_back(U);
+    for (WeakVH &Handle : Users)
+      if (Handle)
+        Refused.replace(*cast<Instruction>(&*Handle),
+                        "the variable '" + V->getName() +
+                            "' of another translation unit");
+  }
+}
+
+SmallVector<HostVariable, 8> moveVariables(Module &M) {
   SmallVector<HostVariable, 8> Result;
   SmallVector<GlobalVariable *, 16> Old;
   for (GlobalVariable &V : M.globals())
@@ -139,14 +160,8 @@ Expected<SmallVector<HostVariable, 8>> moveVariables(Module &M) {
       Old.push_back(&V);
   DenseMap<GlobalVariable *, GlobalVariable *> NewOf;
   for (GlobalVariable *V : Old) {
-    if (V->isDeclaration()) {
-      if (V->use_empty())
-        continue;
-      return createStringError(
-          "the variable '" + V->getName() +
-          "' is defined in another translation unit, which the cpu target "
-          "cannot reach; build with --dragon-targets=cuda");
-    }
+    if (V->isDeclaration())
+      continue;
     // The program may write to __constant__ variables before a launch.
     bool Constant = V->isConstant() && !V->isExternallyInitialized();
     auto *New = new GlobalVariable(M, V->getValueType(), Constant,
@@ -159,6 +174,8 @@ Expected<SmallVector<HostVariable, 8>> moveVariables(Module &M) {
   // Uses first: initialisers may refer to each other.
   for (GlobalVariable *V : Old) {
     if (!NewOf.contains(V)) {
+      // Nobody defines it: on the GPU, its address is null.
+      V->replaceAllUsesWith(Constant::getNullValue(V->getType()));
       V->eraseFromParent();
       continue;
     }

@@ -13,6 +13,7 @@
 #define DRAGON_PASSES_CPU_HOSTMODULE_H
 
 #include "passes/cpu/HostKernels.h"
+#include "passes/cpu/Unsupported.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
@@ -23,10 +24,12 @@ namespace dragon {
 void prepareDeviceModule(llvm::Module &M,
                          llvm::ArrayRef<llvm::Function *> Kernels);
 
+/// Refuses what uses variables that other translation units define.
+void refuseForeignVariables(llvm::Module &M, Unsupported &Refused);
+
 /// Moves the __device__ and __constant__ variables to the host's memory and
 /// returns those that have a name for the program.
-llvm::Expected<llvm::SmallVector<HostVariable, 8>>
-moveVariables(llvm::Module &M);
+llvm::SmallVector<HostVariable, 8> moveVariables(llvm::Module &M);
 
 /// All pointers in M become pointers of address space 0.
 llvm::Error flattenAddressSpaces(llvm::Module &M);

@@ -97,7 +97,24 @@ Value *PtxEmitter::variable(const PtxOperand &Op) {
   return nullptr;
 }
 
+/// Shared memory that CUDA keeps for itself; cooperative groups have their
+/// barriers and exchanges there. It begins with zeros on the GPU.
+static GlobalVariable *reservedShared(Module &M) {
+  constexpr StringRef Name = "dragon.reserved_shared";
+  constexpr unsigned Bytes = 1024;
+  if (GlobalVariable *Known = M.getNamedGlobal(Name))
+    return Known;
+  auto *Type = ArrayType::get(Type::getInt8Ty(M.getContext()), Bytes);
+  auto *New = new GlobalVariable(M, Type, false, GlobalValue::InternalLinkage,
+                                 PoisonValue::get(Type), Name, nullptr,
+                                 GlobalValue::NotThreadLocal, 3);
+  New->setAlignment(Align(16));
+  return New;
+}
+
 Value *PtxEmitter::readSpecial(StringRef Name) {
+  if (Name == "reserved_smem_offset_1" || Name == "reserved_smem_offset_begin")
+    return B.CreatePtrToInt(reservedShared(*F.getParent()), B.getInt32Ty());
   std::string Dotted = Name.str();
   std::replace(Dotted.begin(), Dotted.end(), '_', '.');
   Intrinsic::ID ID =
