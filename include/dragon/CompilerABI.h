@@ -120,6 +120,10 @@ enum {
 uint32_t dragon_cpu_redux(dragon_cpu_context *ctx, uint32_t op, uint32_t mask,
                           uint32_t value);
 uint32_t dragon_cpu_activemask(dragon_cpu_context *ctx);
+/* Lets other threads of the block run, if there are fibers; other threads of the
+   processor have their turn anyway. In loops that wait for memory to change
+   (`waits` = 1: only another thread can end the loop) and for nanosleep. */
+void dragon_cpu_yield(dragon_cpu_context *ctx, uint32_t waits);
 /* CUDA's vprintf: arguments packed with their natural alignment. */
 int32_t dragon_cpu_vprintf(dragon_cpu_context *ctx, const char *format,
                            const void *arguments);

@@ -9,6 +9,7 @@
 
 #include "passes/cpu/ContextParameters.h"
 #include "passes/cpu/DeviceIntrinsics.h"
+#include "passes/cpu/DeviceMath.h"
 #include "passes/cpu/HostKernels.h"
 #include "passes/cpu/HostModule.h"
 #include "passes/cpu/InlinePtx.h"
@@ -42,9 +43,11 @@ static Error lower(Module &M, const CpuLoweringOptions &Options) {
       Kernels.push_back(&F);
   prepareDeviceModule(M, Kernels);
 
-  Unsupported Refused(M, Options.UnsupportedIsError);
+  Unsupported Refused(M, Options.Unsupported);
   refuseForeignVariables(M, Refused);
   lowerInlinePtx(M, Refused);
+  lowerDeviceMath(M);
+  yieldInSpinLoops(M);
   if (Error E = exposeSharedVariables(M))
     return E;
   ContextMap Contexts = addContextParameters(M, Kernels);

@@ -30,6 +30,8 @@
 #ifndef DRAGON_PASSES_CPU_CPULOWERING_H
 #define DRAGON_PASSES_CPU_CPULOWERING_H
 
+#include "passes/cpu/Unsupported.h"
+
 #include "llvm/IR/PassManager.h"
 #include "llvm/Support/Error.h"
 #include <memory>
@@ -40,9 +42,9 @@ namespace dragon {
 struct CpuLoweringOptions {
   /// The table is called dragon_cpu_module_<ModuleId>.
   std::string ModuleId = "0";
-  /// What cannot run on the host is an error at the user's line. Otherwise it
-  /// is a missed remark, and an error when a thread gets there.
-  bool UnsupportedIsError = false;
+  /// How the compiler says that something cannot run on the host. Unless it is
+  /// an error, the code is an error only when a thread gets there.
+  UnsupportedAs Unsupported = UnsupportedAs::Warning;
 };
 
 /// A lowered copy of `Device` in the same context. Fails if the module cannot

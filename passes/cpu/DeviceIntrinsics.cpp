@@ -8,9 +8,12 @@
 #include "passes/cpu/DeviceIntrinsics.h"
 
 #include "dragon/CompilerABI.h"
+#include "passes/cpu/DeviceMath.h"
 #include "passes/cpu/RuntimeFunctions.h"
+#include "passes/support/SpinLoops.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -25,6 +28,9 @@ namespace {
 
 constexpr unsigned SharedAddressSpace = 3;
 constexpr StringRef NvvmPrefix = "llvm.nvvm.";
+
+/// A call of the runtime's yield, before the thread's context is known.
+constexpr StringRef YieldPlaceholder = "dragon.yield";
 
 bool isSharedPointer(Type *Type) {
   auto *Pointer = dyn_cast<PointerType>(Type->getScalarType());
@@ -101,7 +107,8 @@ void IntrinsicLowering::lower(CallInst &TheCall) {
     return;
   }
   if (libraryCall(*Callee) || Callee->isIntrinsic() ||
-      Name.starts_with("dragon_cpu_") || Unsupported::isPlaceholder(*Callee))
+      Name.starts_with("dragon_cpu_") || Unsupported::isPlaceholder(*Callee) ||
+      isMathLibraryFunction(Name))
     return;
   Refused.replace(TheCall,
                   "the call of '" + Name +
@@ -441,8 +448,7 @@ Value *IntrinsicLowering::intrinsic(StringRef Name) {
   }
   if (Name.starts_with("prefetch") || Name.starts_with("applypriority.") ||
       Name.starts_with("discard.") || Name.starts_with("griddepcontrol.") ||
-      Name.starts_with("setmaxnreg.") || Name == "nanosleep" ||
-      Name == "pm.event.mask")
+      Name.starts_with("setmaxnreg.") || Name == "pm.event.mask")
     return nothing();
   if (Name.starts_with("internal.addrspace.wrap") || Name.starts_with("mapa"))
     return B->CreateAddrSpaceCast(arg(0), Call->getType());
@@ -450,6 +456,9 @@ Value *IntrinsicLowering::intrinsic(StringRef Name) {
     return B->getInt32(0);
   if (Name == "is_explicit_cluster" || Name == "is.explicit.cluster")
     return B->getFalse();
+  if (Name == "nanosleep")
+    return call(RuntimeFunction::dragon_cpu_yield,
+                {Thread->context(), B->getInt32(0)});
   if (Name == "exit")
     return call(RuntimeFunction::dragon_cpu_exit_thread, {Thread->context()});
   return warpOperation(Name);
@@ -462,6 +471,8 @@ bool IntrinsicLowering::libraryCall(const Function &Callee) {
   if (Name == "vprintf") {
     Result = call(RuntimeFunction::dragon_cpu_vprintf,
                   {Thread->context(), arg(0), arg(1)});
+  } else if (Name == YieldPlaceholder) {
+    call(RuntimeFunction::dragon_cpu_yield, {Thread->context(), arg(0)});
   } else if (Name == "malloc") {
     Result = call(RuntimeFunction::dragon_cpu_malloc, {arg(0)});
   } else if (Name == "free") {
@@ -504,12 +515,42 @@ bool needsContext(const Instruction &I) {
            Name.starts_with("shfl.") || Name.starts_with("vote.") ||
            Name.starts_with("match.") || Name.starts_with("redux.") ||
            Name.starts_with("elect.") || Name == "activemask" ||
-           Name.starts_with("isspacep.") || Name == "exit";
+           Name.starts_with("isspacep.") || Name == "exit" ||
+           Name == "nanosleep";
   }
   if (Callee->isIntrinsic())
     return Callee->getIntrinsicID() == Intrinsic::trap ||
            Callee->getIntrinsicID() == Intrinsic::ubsantrap;
-  return Name == "vprintf" || Name == "__assertfail";
+  return Name == "vprintf" || Name == "__assertfail" ||
+         Name == YieldPlaceholder;
+}
+
+/// Loops that wait for other threads let them run. All loops that might are
+/// found first: the calls would hide them.
+void yieldInSpinLoops(Module &M) {
+  SpinLoops Waiting(SpinLoops::AnyMemory), Contending(SpinLoops::Contends);
+  SmallVector<std::pair<Instruction *, bool>, 8> Latches;
+  for (Function &F : M) {
+    if (F.isDeclaration())
+      continue;
+    DominatorTree DT(F);
+    LoopInfo LI(DT);
+    for (Loop *L : LI.getLoopsInPreorder()) {
+      bool Waits = Waiting.find(*L, DT) != nullptr;
+      if (!Waits && !Contending.find(*L, DT))
+        continue;
+      SmallVector<BasicBlock *, 4> Blocks;
+      L->getLoopLatches(Blocks);
+      for (BasicBlock *Latch : Blocks)
+        Latches.push_back({Latch->getTerminator(), Waits});
+    }
+  }
+  for (auto [End, Waits] : Latches) {
+    IRBuilder<> B(End);
+    B.CreateCall(
+        M.getOrInsertFunction(YieldPlaceholder, B.getVoidTy(), B.getInt32Ty()),
+        {B.getInt32(Waits)});
+  }
 }
 
 void lowerDeviceIntrinsics(Module &M, ContextMap &Contexts,

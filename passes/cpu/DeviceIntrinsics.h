@@ -27,6 +27,9 @@ namespace dragon {
 /// The lowered form of I needs the thread's context.
 bool needsContext(const llvm::Instruction &I);
 
+/// Puts a call that lets other threads run into each loop that waits for them.
+void yieldInSpinLoops(llvm::Module &M);
+
 /// Lowers all calls of device intrinsics and library functions in M.
 void lowerDeviceIntrinsics(llvm::Module &M, ContextMap &Contexts,
                            Unsupported &Refused);

@@ -257,6 +257,8 @@ bool PtxEmitter::control(const PtxInstruction &In) {
     call(Intrinsic::trap, {});
     B.CreateUnreachable();
   } else {
+    if (Op == "nanosleep" && In.Operands.size() == 1)
+      call(Intrinsic::nvvm_nanosleep, {readBits(In.Operands[0], 32)});
     return Op == "brkpt" || Op == "pmevent" || Op == "nanosleep" ||
            Op == "griddepcontrol" || Op == "setmaxnreg";
   }

@@ -8,6 +8,7 @@
 #include "passes/cpu/RuntimeFunctions.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
@@ -36,12 +37,6 @@ const Signature &signature(RuntimeFunction Which) {
 #include "passes/cpu/RuntimeFunctions.def"
   };
   return Table[static_cast<unsigned>(Which)];
-}
-
-std::optional<Kind> kindByName(StringRef Name) {
-  if (auto Which = runtimeFunctionByName(Name))
-    return signature(*Which).How;
-  return std::nullopt;
 }
 
 Type *typeOf(LLVMContext &C, TypeCode Code) {
@@ -104,7 +99,14 @@ Function *runtimeFunction(Module &M, RuntimeFunction Which) {
 
 bool letsOtherThreadsRun(const Instruction &I) {
   const Function *F = callee(I);
-  return F && F->isDeclaration() && kindByName(F->getName()) == Kind::Waits;
+  if (!F || !F->isDeclaration())
+    return false;
+  std::optional<RuntimeFunction> Which = runtimeFunctionByName(F->getName());
+  if (Which == RuntimeFunction::dragon_cpu_yield) {
+    auto *Waits = dyn_cast<ConstantInt>(I.getOperand(1));
+    return Waits && Waits->isOne();
+  }
+  return Which && signature(*Which).How == Kind::Waits;
 }
 
 bool mayLookAtContext(const Instruction &I) {
@@ -116,8 +118,11 @@ bool mayLookAtContext(const Instruction &I) {
     return true; // through a pointer: the wrappers ask for the context
   if (!F->isDeclaration() || F->isIntrinsic())
     return false;
-  std::optional<Kind> How = kindByName(F->getName());
-  return How && *How != Kind::Plain && *How != Kind::Math;
+  std::optional<RuntimeFunction> Which = runtimeFunctionByName(F->getName());
+  if (!Which || Which == RuntimeFunction::dragon_cpu_yield)
+    return false;
+  Kind How = signature(*Which).How;
+  return How != Kind::Plain && How != Kind::Math;
 }
 
 } // namespace dragon

@@ -29,7 +29,7 @@ llvm::Function *runtimeFunction(llvm::Module &M, RuntimeFunction Which);
 
 std::optional<RuntimeFunction> runtimeFunctionByName(llvm::StringRef Name);
 
-/// I calls a function of kind Waits.
+/// I calls a function of kind Waits, or yields because it waits.
 bool letsOtherThreadsRun(const llvm::Instruction &I);
 /// I calls a function that looks at the thread's context, or one that nobody
 /// knows.

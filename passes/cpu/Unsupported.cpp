@@ -46,15 +46,18 @@ void Unsupported::replace(Instruction &I, const Twine &What) {
         (" (" + Loc->getFilename() + ":" + Twine(Loc.getLine()) + ")").str();
 
   LLVMContext &C = M.getContext();
-  if (IsError) {
-    std::string Text =
-        What.str() + " in '" + demangle(F.getName()) +
-        "' cannot run on the host processor; build for the GPU alone with "
-        "--dragon-targets=cuda";
+  if (How != UnsupportedAs::Remark) {
+    auto Severity = How == UnsupportedAs::Error ? DS_Error : DS_Warning;
+    std::string Text = What.str() + " in '" + demangle(F.getName()) +
+                       "' cannot run on the host processor; " +
+                       (How == UnsupportedAs::Error
+                            ? "build for the GPU alone with "
+                              "--dragon-targets=cuda"
+                            : "without a GPU, reaching it ends the program");
     if (uint64_t Cookie = sourceCookie(I))
-      C.diagnose(DiagnosticInfoInlineAsm(Cookie, Text, DS_Error));
+      C.diagnose(DiagnosticInfoInlineAsm(Cookie, Text, Severity));
     else
-      C.diagnose(DiagnosticInfoUnsupported(F, Text, I.getDebugLoc()));
+      C.diagnose(DiagnosticInfoUnsupported(F, Text, I.getDebugLoc(), Severity));
   } else {
     OptimizationRemarkMissed Remark("dragon", "NotOnCpu", I.getDebugLoc(),
                                     I.getParent());

@@ -7,7 +7,7 @@
 //
 // A construct without a host equivalent becomes a call that ends the program
 // with a message, so that code which never gets there runs; the compiler says
-// so as well, at the user's line (a missed remark, or an error if asked for).
+// so as well, at the user's line.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_CPU_UNSUPPORTED_H
@@ -27,9 +27,11 @@ class Value;
 
 namespace dragon {
 
+enum class UnsupportedAs { Remark, Warning, Error };
+
 class Unsupported {
 public:
-  Unsupported(llvm::Module &M, bool IsError) : M(M), IsError(IsError) {}
+  Unsupported(llvm::Module &M, UnsupportedAs How) : M(M), How(How) {}
 
   /// Replaces I and what follows it in its block by the failing call. `What`:
   /// "inline assembly 'wgmma...'". I is gone afterwards.
@@ -45,7 +47,7 @@ public:
 
 private:
   llvm::Module &M;
-  bool IsError;
+  UnsupportedAs How;
 };
 
 } // namespace dragon

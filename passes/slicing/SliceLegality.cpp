@@ -8,17 +8,14 @@
 #include "passes/slicing/SliceLegality.h"
 
 #include "passes/support/ExtraParameters.h"
+#include "passes/support/SpinLoops.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/Operator.h"
 
 using namespace llvm;
 
@@ -26,7 +23,6 @@ namespace dragon {
 
 namespace {
 
-constexpr unsigned SharedAddressSpace = 3;
 /// What CUDA allows for the parameters of a kernel, in bytes.
 constexpr uint64_t MaxParameterBytes = 32764;
 
@@ -100,152 +96,6 @@ std::string declarationObstacle(const Function &F) {
       .str();
 }
 
-bool mayBeGlobalMemory(const Value *Pointer) {
-  const Value *Object = getUnderlyingObject(Pointer, 0);
-  if (isa<AllocaInst>(Object))
-    return false;
-  auto *Type = dyn_cast<PointerType>(Object->getType());
-  return !Type || Type->getAddressSpace() != SharedAddressSpace;
-}
-
-/// Finds loops that wait for what other blocks write.
-class SpinFinder {
-public:
-  /// The load that some loop of F waits for, or null.
-  const Instruction *find(Function &F);
-
-private:
-  bool observes(const Instruction &I);
-  bool observes(Function &F);
-  bool exitDependsOnObservation(const Loop &L, const DominatorTree &DT,
-                                const Instruction *&Which);
-
-  DenseMap<const Function *, bool> Known;
-};
-
-/// I reads memory that another block may be changing at this time, and leaves
-/// it as it is.
-bool SpinFinder::observes(const Instruction &I) {
-  if (auto *Load = dyn_cast<LoadInst>(&I))
-    return (Load->isVolatile() || Load->isAtomic()) &&
-           mayBeGlobalMemory(Load->getPointerOperand());
-  if (auto *Rmw = dyn_cast<AtomicRMWInst>(&I)) {
-    auto *Operand = dyn_cast<ConstantInt>(Rmw->getValOperand());
-    if (!Operand || !mayBeGlobalMemory(Rmw->getPointerOperand()))
-      return false;
-    switch (Rmw->getOperation()) {
-    case AtomicRMWInst::Add:
-    case AtomicRMWInst::Sub:
-    case AtomicRMWInst::Or:
-    case AtomicRMWInst::Xor:
-    case AtomicRMWInst::UMax:
-      return Operand->isZero();
-    case AtomicRMWInst::And:
-    case AtomicRMWInst::UMin:
-      return Operand->isMinusOne();
-    default:
-      return false;
-    }
-  }
-  if (auto *Cas = dyn_cast<AtomicCmpXchgInst>(&I))
-    return Cas->getCompareOperand() == Cas->getNewValOperand() &&
-           mayBeGlobalMemory(Cas->getPointerOperand());
-  auto *Call = dyn_cast<CallBase>(&I);
-  if (!Call)
-    return false;
-  if (auto *Asm = dyn_cast<InlineAsm>(Call->getCalledOperand())) {
-    StringRef Text = Asm->getAsmString();
-    return !Text.contains(".shared") &&
-           (Text.contains("ld.volatile") || Text.contains("ld.acquire") ||
-            Text.contains("ld.relaxed") || Text.contains("ld.mmio"));
-  }
-  if (Function *Callee = Call->getCalledFunction())
-    return observes(*Callee);
-  return false;
-}
-
-bool SpinFinder::observes(Function &F) {
-  auto [Entry, New] = Known.try_emplace(&F, false);
-  if (!New)
-    return Entry->second;
-  for (Instruction &I : instructions(F))
-    if (observes(I))
-      return Known[&F] = true;
-  return false;
-}
-
-bool SpinFinder::exitDependsOnObservation(const Loop &L,
-                                          const DominatorTree &DT,
-                                          const Instruction *&Which) {
-  SmallVector<const Value *, 16> Worklist;
-  SmallPtrSet<const Value *, 32> Seen;
-  auto Push = [&](const Value *V) {
-    if (auto *I = dyn_cast<Instruction>(V);
-        I && L.contains(I) && Seen.insert(I).second)
-      Worklist.push_back(I);
-  };
-  auto PushCondition = [&](const BasicBlock *Block) {
-    const Instruction *End = Block->getTerminator();
-    if (auto *Branch = dyn_cast<BranchInst>(End)) {
-      if (Branch->isConditional())
-        Push(Branch->getCondition());
-    } else if (auto *Switch = dyn_cast<SwitchInst>(End)) {
-      Push(Switch->getCondition());
-    }
-  };
-  // What decides whether Block is reached within an iteration.
-  auto PushGuards = [&](const BasicBlock *Block) {
-    for (const DomTreeNode *Node = DT.getNode(Block);
-         Node && L.contains(Node->getBlock()); Node = Node->getIDom())
-      PushCondition(Node->getBlock());
-  };
-
-  SmallVector<BasicBlock *, 4> Exiting;
-  L.getExitingBlocks(Exiting);
-  for (BasicBlock *Block : Exiting)
-    PushCondition(Block);
-  while (!Worklist.empty()) {
-    auto *I = cast<Instruction>(Worklist.pop_back_val());
-    if (observes(*I)) {
-      Which = I;
-      return true;
-    }
-    for (const Value *Operand : I->operands())
-      Push(Operand);
-    if (auto *Phi = dyn_cast<PHINode>(I)) {
-      for (const BasicBlock *Incoming : Phi->blocks())
-        PushGuards(Incoming);
-    } else if (auto *Load = dyn_cast<LoadInst>(I)) {
-      // A local variable in unoptimised code: what is stored to it.
-      if (auto *Variable = dyn_cast<AllocaInst>(
-              Load->getPointerOperand()->stripPointerCasts()))
-        for (const User *U : Variable->users())
-          if (auto *Store = dyn_cast<StoreInst>(U);
-              Store && L.contains(Store)) {
-            Push(Store->getValueOperand());
-            PushGuards(Store->getParent());
-          }
-    }
-  }
-  return false;
-}
-
-const Instruction *SpinFinder::find(Function &F) {
-  DominatorTree DT(F);
-  LoopInfo LI(DT);
-  const Instruction *Which = nullptr;
-  for (Loop *L : LI.getLoopsInPreorder())
-    if (exitDependsOnObservation(*L, DT, Which))
-      return Which;
-  // A loop within one piece of assembly.
-  for (Instruction &I : instructions(F))
-    if (auto *Call = dyn_cast<CallBase>(&I))
-      if (auto *Asm = dyn_cast<InlineAsm>(Call->getCalledOperand());
-          Asm && StringRef(Asm->getAsmString()).contains("bra") && observes(I))
-        return &I;
-  return nullptr;
-}
-
 /// A function that a call through a pointer may reach and that stands in the
 /// way, or null.
 Function *obstacleBehindPointers(Module &M) {
@@ -309,7 +159,7 @@ SliceLegality checkSliceLegality(Function &Kernel) {
   Module &M = *Kernel.getParent();
   bool Indirect = false;
   SetVector<Function *> Reached = reachableFunctions(Kernel, &Indirect);
-  SpinFinder Spins;
+  SpinLoops Spins(SpinLoops::GlobalMemory);
   for (Function *F : Reached) {
     for (Instruction &I : instructions(*F)) {
       Result.NeedsClone |= readsGridPosition(I);
