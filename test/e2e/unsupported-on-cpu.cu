@@ -3,20 +3,18 @@
 //
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
 // RUN: %build %s -o program 2>&1 | FileCheck %s --check-prefix=BUILD
-// BUILD: unsupported-on-cpu.cu:[[#@LINE+12]]{{.*}}warning: {{.*}}special
-// BUILD: inline assembly
+// BUILD: unsupported-on-cpu.cu:[[#@LINE+10]]{{.*}}warning: {{.*}}'wgmma.fence.sync.aligned' in 'special(
 //
 // RUN: %plain ./program good
 // RUN: %plain %fails ./program bad 2>&1 | FileCheck %s --check-prefix=LAUNCH
-// LAUNCH: special
+// LAUNCH: 'wgmma.fence.sync.aligned' in 'special(
 // LAUNCH: exit code
 // RUN: rm -rf %t.dir
 #include "e2e.h"
 
 __global__ void special(uint32_t *data) {
-  uint32_t value;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(value));
-  data[threadIdx.x] = value;
+  asm volatile("wgmma.fence.sync.aligned;");
+  data[threadIdx.x] = 1;
 }
 
 __global__ void plain(uint32_t *data) { data[threadIdx.x] = threadIdx.x; }
