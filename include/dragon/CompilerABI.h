@@ -70,6 +70,9 @@ typedef struct dragon_cpu_module {
   const dragon_cpu_kernel *kernels;
   uint64_t num_variables;
   const dragon_cpu_variable *variables;
+  /* What the code is for: "x86-64-v3", or null for any processor of the
+     architecture. Kernels must not run where dragon_cpu_runs_on is 0. */
+  const char *processor;
 } dragon_cpu_module;
 enum { DRAGON_CPU_MODULE_VERSION = 1 };
 
@@ -143,6 +146,8 @@ dragon_cpu_context *dragon_cpu_current(void);
 /* Device-side malloc and free. */
 void *dragon_cpu_malloc(uint64_t bytes);
 void dragon_cpu_free(void *pointer);
+/* 1 if this machine runs code for `processor` (see dragon_cpu_module). */
+int dragon_cpu_runs_on(const char *processor);
 uint64_t dragon_cpu_clock(void);       /* ticks, for clock() and clock64() */
 uint64_t dragon_cpu_globaltimer(void); /* nanoseconds */
 

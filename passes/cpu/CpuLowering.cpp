@@ -19,6 +19,8 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -63,8 +65,10 @@ static Error lower(Module &M, const CpuLoweringOptions &Options) {
     return E;
   for (HostKernel &Kernel : HostKernels)
     Kernel.Thread = M.getFunction(Kernel.Name);
-  emitHostKernels(M, HostKernels, Variables, Options.ModuleId);
-  makeHostModule(M);
+  bool IsX86 = Triple(sys::getDefaultTargetTriple()).isX86_64();
+  StringRef Processor = IsX86 ? StringRef(Options.Processor) : "";
+  emitHostKernels(M, HostKernels, Variables, Options.ModuleId, Processor);
+  makeHostModule(M, Processor);
   ModuleAnalysisManager None;
   GlobalDCEPass().run(M, None);
   return verified(M);

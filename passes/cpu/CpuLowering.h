@@ -45,6 +45,10 @@ struct CpuLoweringOptions {
   /// How the compiler says that something cannot run on the host. Unless it is
   /// an error, the code is an error only when a thread gets there.
   UnsupportedAs Unsupported = UnsupportedAs::Warning;
+  /// The processor that the code needs, in clang's -march words; "" = any. The
+  /// default has AVX2 and fused multiply-add, which device code lives on:
+  /// without them each one is a call. Ignored where the host is no x86-64.
+  std::string Processor = "x86-64-v3";
 };
 
 /// A lowered copy of `Device` in the same context. Fails if the module cannot

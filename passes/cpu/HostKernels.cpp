@@ -223,7 +223,8 @@ Constant *makeArray(Module &M, StructType *Row, ArrayRef<Constant *> Rows,
 } // namespace
 
 void emitHostKernels(Module &M, ArrayRef<HostKernel> Kernels,
-                     ArrayRef<HostVariable> Variables, StringRef ModuleId) {
+                     ArrayRef<HostVariable> Variables, StringRef ModuleId,
+                     StringRef Processor) {
   LLVMContext &C = M.getContext();
   IRBuilder<> B(C);
   Type *Ptr = B.getPtrTy(), *I32 = B.getInt32Ty(), *I64 = B.getInt64Ty();
@@ -256,13 +257,17 @@ void emitHostKernels(Module &M, ArrayRef<HostKernel> Kernels,
   Constant *VariableTable =
       makeArray(M, VariableRow, VariableRows, "dragon.variables");
 
-  auto *ModuleRow = StructType::get(C, {I32, I32, Ptr, I64, Ptr});
+  Constant *Needs = ConstantPointerNull::get(B.getPtrTy());
+  if (!Processor.empty())
+    Needs = Text(Processor);
+  auto *ModuleRow = StructType::get(C, {I32, I32, Ptr, I64, Ptr, Ptr});
   new GlobalVariable(
       M, ModuleRow, /*isConstant=*/true, GlobalValue::ExternalLinkage,
-      ConstantStruct::get(
-          ModuleRow, {ConstantInt::get(I32, DRAGON_CPU_MODULE_VERSION),
-                      ConstantInt::get(I32, Kernels.size()), KernelTable,
-                      ConstantInt::get(I64, Variables.size()), VariableTable}),
+      ConstantStruct::get(ModuleRow,
+                          {ConstantInt::get(I32, DRAGON_CPU_MODULE_VERSION),
+                           ConstantInt::get(I32, Kernels.size()), KernelTable,
+                           ConstantInt::get(I64, Variables.size()),
+                           VariableTable, Needs}),
       "dragon_cpu_module_" + ModuleId);
 }
 

@@ -47,7 +47,7 @@ struct HostVariable {
 /// Adds the entries and the table dragon_cpu_module_<ModuleId>.
 void emitHostKernels(llvm::Module &M, llvm::ArrayRef<HostKernel> Kernels,
                      llvm::ArrayRef<HostVariable> Variables,
-                     llvm::StringRef ModuleId);
+                     llvm::StringRef ModuleId, llvm::StringRef Processor);
 
 } // namespace dragon
 

@@ -300,7 +300,7 @@ Error flattenAddressSpaces(Module &M) {
   return Error::success();
 }
 
-void makeHostModule(Module &M) {
+void makeHostModule(Module &M, StringRef Processor) {
   Triple Host(sys::getDefaultTargetTriple());
   M.setTargetTriple(Host);
   M.setDataLayout(Host.computeDataLayout());
@@ -365,6 +365,8 @@ void makeHostModule(Module &M) {
       }
     }
     if (!F.isDeclaration()) {
+      if (!Processor.empty())
+        F.addFnAttr("target-cpu", Processor);
       F.setLinkage(GlobalValue::InternalLinkage);
       F.setComdat(nullptr);
       F.setVisibility(GlobalValue::DefaultVisibility);

@@ -34,8 +34,9 @@ llvm::SmallVector<HostVariable, 8> moveVariables(llvm::Module &M);
 /// All pointers in M become pointers of address space 0.
 llvm::Error flattenAddressSpaces(llvm::Module &M);
 
-/// Triple, data layout, attributes, metadata, linkage.
-void makeHostModule(llvm::Module &M);
+/// Triple, data layout, attributes, metadata, linkage; code for `Processor` (""
+/// = any of the architecture).
+void makeHostModule(llvm::Module &M, llvm::StringRef Processor);
 
 } // namespace dragon
 

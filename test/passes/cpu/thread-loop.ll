@@ -21,7 +21,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-SAME: { ptr, ptr, i32, i32 } { ptr @dragon.name{{[.0-9]*}}, ptr @add, i32 0, i32 0 }
 ; CHECK-SAME: { ptr, ptr, i32, i32 } { ptr @dragon.name{{[.0-9]*}}, ptr @by_value, i32 0, i32 0 }
 ; CHECK: @dragon.variables = private constant [3 x { ptr, ptr, i64 }]
-; CHECK: @dragon_cpu_module_0 = constant { i32, i32, ptr, i64, ptr } { i32 1, i32 2, ptr @dragon.kernels, i64 3, ptr @dragon.variables }
+; CHECK: @dragon_cpu_module_0 = constant { i32, i32, ptr, i64, ptr, ptr } { i32 1, i32 2, ptr @dragon.kernels, i64 3, ptr @dragon.variables, ptr {{@dragon.name|null}}
 
 ; CHECK-LABEL: define internal void @add.thread(
 ; CHECK-SAME:    ptr %a, i32 %n, ptr noundef nonnull align 8 dereferenceable(80) %dragon.context,
@@ -80,7 +80,7 @@ define ptx_kernel void @by_value(ptr byval(%struct.Params) align 8 "nvvm.grid_co
 ; CHECK:         call void @by_value.thread(ptr byval(%struct.Params) align 8 [[COPY]],
 ; CHECK-NOT: ptx_kernel
 ; CHECK-NOT: addrspace
-; CHECK-NOT: "target-cpu"
+; CHECK-NOT: sm_90
 ; CHECK-NOT: nvvm
 
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
