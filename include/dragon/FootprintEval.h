@@ -7,7 +7,8 @@
 //
 // Evaluates a kernel summary for a box of blocks of one launch. Header only,
 // used by the runtime at each launch and by the compiler's printers and tests.
-// No allocation failure, no exception, no global state: thread-safe.
+// No global state: thread-safe. The steps are in detail/: expressions become
+// linear forms under constraints, and these become ranges of bytes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_FOOTPRINTEVAL_H
@@ -89,13 +90,19 @@ private:
   const ExprNode *Exprs = nullptr;
   const uint32_t *ArgSizes = nullptr;
   const char *Strings = nullptr;
+
+  bool checkReferences(std::string &Error) const;
 };
 
 struct EvalLimits {
   size_t MaxRanges = 4096; ///< per set; more are merged (may) or dropped (must)
+  /// Gaps of up to so many bytes between the ranges of one access may be filled
+  /// (may): a caller that thinks in chunks saves time.
+  int64_t MergeGap = 0;
 };
 
-/// The footprint of pointer \p Index (into the blob) for the blocks of \p Box.
+/// The footprint of pointer number \p Index (into the blob) for the blocks of
+/// \p Box.
 PointerFootprint evaluateFootprint(const SummaryView &Summary,
                                    const KernelRecord &Kernel, uint32_t Index,
                                    const LaunchDims &Launch,
@@ -107,7 +114,8 @@ void unite(ByteSet &Into, const ByteSet &Other);
 void normalize(ByteSet &Set, size_t MaxRanges);
 bool covers(const ByteSet &Set, ByteRange Range);
 bool intersects(const ByteSet &Set, ByteRange Range);
-/// Set without Other (Other.Everything leaves nothing).
+/// Set without Other (Other.Everything leaves nothing). Everything without some
+/// ranges has no representation and stays everything.
 ByteSet subtract(const ByteSet &Set, const ByteSet &Other);
 
 } // namespace dragon

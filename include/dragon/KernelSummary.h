@@ -50,7 +50,7 @@
 namespace dragon {
 
 constexpr uint32_t SummaryMagic = 0x47415244; // "DRAG"
-constexpr uint32_t SummaryVersion = 1;
+constexpr uint32_t SummaryVersion = 2;
 constexpr uint32_t NoIndex = 0xffffffffu;
 
 /// What a kernel does through one pointer. Any = nothing is known: may read
@@ -76,7 +76,8 @@ enum class ExprOp : uint8_t {
   // Variables:
   BlockIdx,  ///< Imm = dimension; ranges over the box
   ThreadIdx, ///< Imm = dimension; 0 .. BlockDim-1
-  Loop,      ///< a loop counter 0 .. A, A = node with the backedge-taken count;
+  Loop,      ///< a loop counter 0 .. A, A = node with the backedge-taken count,
+             ///< NoIndex = unknown (a guard may bound it);
              ///< Imm = a number unique to the loop within the kernel
   Opaque,    ///< any value in [A, B] (nodes); NoIndex = unbounded on that side
   // Arithmetic on Bits-wide two's complement values (A, B = operands):
@@ -121,9 +122,13 @@ struct ExprNode {
 enum class GuardPred : uint8_t { EQ, NE, SLT, SLE, ULT, ULE };
 
 /// The access happens only where `Lhs Pred Rhs` (nodes of equal width) holds.
+/// Guards stand in the order in which they are tested.
 struct GuardRecord {
   uint32_t Lhs;
   uint32_t Rhs;
+  /// A Loop node whose counter advances only while this guard holds, so that
+  /// the guard bounds the counter; NoIndex for any other condition.
+  uint32_t Loop;
   GuardPred Pred;
   uint8_t Reserved[3];
 };
@@ -158,7 +163,8 @@ enum PointerFlags : uint8_t {
   /// reachable through it, and through memory, may be touched in any way.
   PointerEscapes = 1,
   /// Some write through this pointer may be preceded by a read of the same
-  /// bytes (by any thread of the launch): no must-write.
+  /// bytes (by any thread of the launch): only what no thread of the launch
+  /// may read is must-write.
   PointerReadBeforeWrite = 2,
 };
 

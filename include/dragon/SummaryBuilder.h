@@ -1,0 +1,342 @@
+//===- SummaryBuilder.h - kernel summaries being made -----------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The kernel summary (KernelSummary.h) as a value that can be changed: kernels
+// own pointers, pointers own accesses, accesses own guards; only the expression
+// nodes are shared. write() lays it out as a blob, ModuleSummary::read() is its
+// inverse. Written by the access analysis, read and joined by the host pass;
+// tests make summaries with it.
+//
+// Equal expressions are one node. Loop and Opaque leaves are variables, so two
+// of them are one only if they are made as one.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_SUMMARYBUILDER_H
+#define DRAGON_SUMMARYBUILDER_H
+
+#include "dragon/FootprintEval.h"
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace dragon {
+
+/// An access with its guards; Record's FirstGuard and NumGuards are set by
+/// write().
+struct AccessSummary {
+  uint32_t Offset = NoIndex;
+  uint32_t Width = 0;
+  uint8_t Flags = 0;
+  std::vector<GuardRecord> Guards;
+};
+
+/// What a kernel does through one pointer. Made as "anything is possible".
+struct PointerSummary {
+  uint32_t ArgIndex = 0;
+  uint32_t ByteOffset = 0;
+  std::string Name;
+  AccessMode Mode = AccessMode::Any;
+  AccessPattern Pattern = AccessPattern::Unknown;
+  uint8_t Flags = PointerEscapes | PointerReadBeforeWrite;
+  std::vector<AccessSummary> Accesses;
+};
+
+struct KernelSummary {
+  std::string Name;
+  std::string SliceName;
+  uint32_t Flags = KernelUnknown | KernelTouchesAnything;
+  std::vector<uint32_t> ArgSizes;
+  std::vector<PointerSummary> Pointers;
+  std::string WhyNotSliceable;
+
+  bool isUnknown() const { return Flags & KernelUnknown; }
+  bool touchesAnything() const {
+    return Flags & (KernelUnknown | KernelTouchesAnything);
+  }
+  /// The summary of the pointer at a place in the arguments; null if none.
+  const PointerSummary *pointer(uint32_t ArgIndex,
+                                uint32_t ByteOffset = 0) const {
+    for (const PointerSummary &P : Pointers)
+      if (P.ArgIndex == ArgIndex && P.ByteOffset == ByteOffset)
+        return &P;
+    return nullptr;
+  }
+};
+
+/// The expression nodes of a module.
+class ExprPool {
+public:
+  std::vector<ExprNode> Nodes;
+
+  uint32_t constant(int64_t Value, unsigned Bits = 64) {
+    return add(ExprOp::Const, Bits, NoIndex, NoIndex, Value);
+  }
+  uint32_t argument(uint32_t Index, unsigned Bits, uint32_t ByteOffset = 0) {
+    return add(ExprOp::Arg, Bits, Index, NoIndex, ByteOffset);
+  }
+  /// BlockDim, GridDim, BlockIdx or ThreadIdx, 32 bits.
+  uint32_t launchValue(ExprOp Op, unsigned Dimension) {
+    return add(Op, 32, NoIndex, NoIndex, Dimension);
+  }
+  /// Number is unique to the loop.
+  uint32_t loop(uint32_t Number, uint32_t Count = NoIndex) {
+    return add(ExprOp::Loop, 64, Count, NoIndex, Number);
+  }
+  /// A new variable in [Lo, Hi].
+  uint32_t opaque(unsigned Bits, uint32_t Lo, uint32_t Hi) {
+    return add(ExprOp::Opaque, Bits, Lo, Hi, NextOpaque++);
+  }
+  uint32_t unknown(unsigned Bits) {
+    return add(ExprOp::Unknown, Bits, NoIndex, NoIndex, NextOpaque++);
+  }
+  uint32_t binary(ExprOp Op, uint32_t A, uint32_t B, uint8_t Flags = 0) {
+    return add(Op, Nodes[A].Bits, A, B, 0, Flags);
+  }
+  /// SExt, ZExt or Trunc; the node itself if it has that width.
+  uint32_t cast(ExprOp Op, uint32_t A, unsigned Bits) {
+    return Nodes[A].Bits == Bits ? A : add(Op, Bits, A, NoIndex, 0);
+  }
+
+  uint32_t add(ExprOp Op, unsigned Bits, uint32_t A, uint32_t B, int64_t Imm,
+               uint8_t Flags = 0) {
+    auto [It, New] = Known.try_emplace(
+        std::make_tuple(uint8_t(Op), uint8_t(Bits), Flags, A, B, Imm),
+        uint32_t(Nodes.size()));
+    if (New)
+      Nodes.push_back({Op, uint8_t(Bits), Flags, 0, A, B, 0, Imm});
+    return It->second;
+  }
+
+private:
+  std::map<std::tuple<uint8_t, uint8_t, uint8_t, uint32_t, uint32_t, int64_t>,
+           uint32_t>
+      Known;
+  int64_t NextOpaque = 0;
+};
+
+/// The summaries of a translation unit's kernels.
+class ModuleSummary {
+public:
+  ExprPool Exprs;
+  std::vector<KernelSummary> Kernels;
+
+  KernelSummary *find(const std::string &Name) {
+    for (KernelSummary &K : Kernels)
+      if (K.Name == Name)
+        return &K;
+    return nullptr;
+  }
+  const KernelSummary *find(const std::string &Name) const {
+    return const_cast<ModuleSummary *>(this)->find(Name);
+  }
+
+  /// The blob. Needs 8-byte alignment where it is opened.
+  std::vector<char> write() const;
+  static ModuleSummary read(const SummaryView &View);
+
+  /// Kernels of another architecture's compilation of the same source. One
+  /// whose summary differs becomes unknown.
+  void join(const ModuleSummary &Other);
+
+private:
+  void copyKernel(const SummaryView &View, const KernelRecord &K);
+};
+
+inline std::vector<char> ModuleSummary::write() const {
+  std::string Strings(1, '\0');
+  auto string = [&](const std::string &S) -> uint32_t {
+    if (S.empty())
+      return 0;
+    uint32_t Offset = uint32_t(Strings.size());
+    Strings += S;
+    Strings += '\0';
+    return Offset;
+  };
+  std::vector<KernelRecord> KernelRecords;
+  std::vector<PointerRecord> Pointers;
+  std::vector<AccessRecord> Accesses;
+  std::vector<GuardRecord> Guards;
+  std::vector<uint32_t> ArgSizes;
+  for (const KernelSummary &K : Kernels) {
+    KernelRecord R{};
+    R.Name = string(K.Name);
+    R.SliceName = string(K.SliceName);
+    R.Flags = K.Flags;
+    R.NumArgs = uint32_t(K.ArgSizes.size());
+    R.FirstArgSize = uint32_t(ArgSizes.size());
+    R.FirstPointer = uint32_t(Pointers.size());
+    R.NumPointers = uint32_t(K.Pointers.size());
+    R.WhyNotSliceable = string(K.WhyNotSliceable);
+    KernelRecords.push_back(R);
+    ArgSizes.insert(ArgSizes.end(), K.ArgSizes.begin(), K.ArgSizes.end());
+    for (const PointerSummary &P : K.Pointers) {
+      Pointers.push_back(
+          {P.ArgIndex, P.ByteOffset, string(P.Name), uint32_t(Accesses.size()),
+           uint32_t(P.Accesses.size()), P.Mode, P.Pattern, P.Flags, 0});
+      for (const AccessSummary &A : P.Accesses) {
+        // Guards shared with the access before are stored once.
+        uint32_t First = uint32_t(Guards.size());
+        bool Shared =
+            !Accesses.empty() && Accesses.back().NumGuards == A.Guards.size();
+        for (size_t I = 0; Shared && I < A.Guards.size(); ++I) {
+          const GuardRecord &X = Guards[Accesses.back().FirstGuard + I];
+          const GuardRecord &Y = A.Guards[I];
+          Shared = X.Lhs == Y.Lhs && X.Rhs == Y.Rhs && X.Loop == Y.Loop &&
+                   X.Pred == Y.Pred;
+        }
+        if (Shared)
+          First = Accesses.back().FirstGuard;
+        else
+          Guards.insert(Guards.end(), A.Guards.begin(), A.Guards.end());
+        Accesses.push_back(
+            {A.Offset, A.Width, First, uint16_t(A.Guards.size()), A.Flags, 0});
+      }
+    }
+  }
+
+  SummaryHeader H{};
+  H.Magic = SummaryMagic;
+  H.Version = SummaryVersion;
+  std::vector<char> Blob(sizeof(SummaryHeader));
+  auto append = [&](const void *Data, size_t Count, size_t Size,
+                    uint32_t &Number, uint32_t &Offset) {
+    Blob.resize((Blob.size() + 7) / 8 * 8);
+    Number = uint32_t(Count);
+    Offset = uint32_t(Blob.size());
+    const char *Bytes = static_cast<const char *>(Data);
+    if (Count)
+      Blob.insert(Blob.end(), Bytes, Bytes + Count * Size);
+  };
+  auto appendAll = [&](const auto &Records, uint32_t &Number,
+                       uint32_t &Offset) {
+    append(Records.data(), Records.size(), sizeof(Records[0]), Number, Offset);
+  };
+  appendAll(KernelRecords, H.NumKernels, H.KernelsOffset);
+  appendAll(Pointers, H.NumPointers, H.PointersOffset);
+  appendAll(Accesses, H.NumAccesses, H.AccessesOffset);
+  appendAll(Guards, H.NumGuards, H.GuardsOffset);
+  appendAll(Exprs.Nodes, H.NumExprs, H.ExprsOffset);
+  appendAll(ArgSizes, H.NumArgSizes, H.ArgSizesOffset);
+  append(Strings.data(), Strings.size(), 1, H.StringsBytes, H.StringsOffset);
+  Blob.resize((Blob.size() + 7) / 8 * 8);
+  H.TotalBytes = Blob.size();
+  std::memcpy(Blob.data(), &H, sizeof(H));
+  return Blob;
+}
+
+/// Appends K of View, with the expressions that it uses.
+inline void ModuleSummary::copyKernel(const SummaryView &View,
+                                      const KernelRecord &K) {
+  std::map<uint32_t, uint32_t> Copied;
+  // Operands precede their users, so the recursion ends.
+  auto copy = [&](auto &Self, uint32_t Index) -> uint32_t {
+    if (Index == NoIndex)
+      return NoIndex;
+    auto It = Copied.find(Index);
+    if (It != Copied.end())
+      return It->second;
+    ExprNode N = View.expr(Index);
+    bool Leaf = N.Op <= ExprOp::ThreadIdx || N.Op == ExprOp::Unknown;
+    uint32_t A = Leaf ? N.A : Self(Self, N.A);
+    uint32_t B = Leaf ? N.B : Self(Self, N.B);
+    uint32_t New;
+    if (N.Op == ExprOp::Opaque)
+      New = Exprs.opaque(N.Bits, A, B);
+    else if (N.Op == ExprOp::Unknown)
+      New = Exprs.unknown(N.Bits);
+    else
+      New = Exprs.add(N.Op, N.Bits, A, B, N.Imm, N.Flags);
+    return Copied[Index] = New;
+  };
+  KernelSummary S;
+  S.Name = View.string(K.Name);
+  S.SliceName = View.string(K.SliceName);
+  S.Flags = K.Flags;
+  S.ArgSizes.assign(View.argSizes(K), View.argSizes(K) + K.NumArgs);
+  S.WhyNotSliceable = View.string(K.WhyNotSliceable);
+  for (uint32_t I = 0; I < K.NumPointers; ++I) {
+    const PointerRecord &P = View.pointer(K.FirstPointer + I);
+    PointerSummary Q;
+    Q.ArgIndex = P.ArgIndex;
+    Q.ByteOffset = P.ByteOffset;
+    Q.Name = View.string(P.Name);
+    Q.Mode = P.Mode;
+    Q.Pattern = P.Pattern;
+    Q.Flags = P.Flags;
+    for (uint32_t J = 0; J < P.NumAccesses; ++J) {
+      const AccessRecord &A = View.access(P.FirstAccess + J);
+      AccessSummary B;
+      B.Offset = (A.Flags & AccessUnbounded) ? NoIndex : copy(copy, A.Offset);
+      B.Width = A.Width;
+      B.Flags = A.Flags;
+      for (uint32_t G = 0; G < A.NumGuards; ++G) {
+        GuardRecord R = View.guard(A.FirstGuard + G);
+        R.Lhs = copy(copy, R.Lhs);
+        R.Rhs = copy(copy, R.Rhs);
+        R.Loop = copy(copy, R.Loop);
+        B.Guards.push_back(R);
+      }
+      Q.Accesses.push_back(std::move(B));
+    }
+    S.Pointers.push_back(std::move(Q));
+  }
+  Kernels.push_back(std::move(S));
+}
+
+inline ModuleSummary ModuleSummary::read(const SummaryView &View) {
+  ModuleSummary M;
+  for (uint32_t I = 0; I < View.numKernels(); ++I)
+    M.copyKernel(View, View.kernel(I));
+  return M;
+}
+
+inline void ModuleSummary::join(const ModuleSummary &Other) {
+  // Kernels written alone have equal bytes if and only if they are equal, up
+  // to the order in which expressions were made.
+  auto alone = [](const ModuleSummary &M, const KernelSummary &K) {
+    ModuleSummary One;
+    One.Exprs = M.Exprs;
+    One.Kernels = {K};
+    std::vector<char> Blob = One.write();
+    SummaryView View;
+    std::string Error;
+    if (!SummaryView::open(Blob.data(), Blob.size(), View, Error))
+      return std::vector<char>();
+    return ModuleSummary::read(View).write();
+  };
+  auto unknown = [](KernelSummary &K) {
+    KernelSummary U;
+    U.Name = K.Name;
+    U.ArgSizes = K.ArgSizes;
+    for (const PointerSummary &P : K.Pointers) {
+      PointerSummary Q;
+      Q.ArgIndex = P.ArgIndex;
+      Q.ByteOffset = P.ByteOffset;
+      Q.Name = P.Name;
+      U.Pointers.push_back(Q);
+    }
+    U.WhyNotSliceable = "its code differs between GPU architectures";
+    K = U;
+  };
+  for (KernelSummary &K : Kernels) {
+    const KernelSummary *L = Other.find(K.Name);
+    if (!L || alone(*this, K) != alone(Other, *L))
+      unknown(K);
+  }
+  for (const KernelSummary &L : Other.Kernels)
+    if (!find(L.Name)) {
+      KernelSummary K = L;
+      unknown(K);
+      Kernels.push_back(K);
+    }
+}
+
+} // namespace dragon
+
+#endif // DRAGON_SUMMARYBUILDER_H

@@ -1,0 +1,355 @@
+//===- LinearSystem.h - integer linear forms and constraints ----*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The arithmetic below the footprint evaluator: linear forms
+// c + a1*v1 + ... + an*vn over integer variables, each variable in an interval,
+// and constraints `form >= 0`. Bounds of a form are sought over the box of the
+// variables, and then tightened by adding multiples of constraints: for a
+// triangular loop with 0 <= j <= n-2-i the form n*i + (i+1+j) is at most
+// n*i + n-1, because the constraint times one can be added to it, which cancels
+// i + j. (One step of Fourier-Motzkin elimination, greedily.)
+//
+// Coefficients are checked 64-bit integers, bounds are 128 bits wide with an
+// infinity, so that nothing here wraps. An operation that would overflow
+// answers false.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_DETAIL_LINEARSYSTEM_H
+#define DRAGON_DETAIL_LINEARSYSTEM_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dragon {
+namespace detail {
+
+__extension__ typedef __int128 Wide;
+
+constexpr Wide Infinity = Wide(1) << 100;
+
+inline Wide clampWide(Wide X) {
+  return X >= Infinity ? Infinity : X <= -Infinity ? -Infinity : X;
+}
+inline bool isFinite(Wide X) { return X > -Infinity && X < Infinity; }
+
+/// Coefficient times bound; infinite if it is out of range.
+inline Wide scaleBound(Wide Coefficient, Wide Bound) {
+  if (Coefficient == 0 || Bound == 0)
+    return 0;
+  Wide Product;
+  if (!isFinite(Bound) || __builtin_mul_overflow(Coefficient, Bound, &Product))
+    return (Coefficient > 0) == (Bound > 0) ? Infinity : -Infinity;
+  return clampWide(Product);
+}
+
+inline Wide floorDiv(Wide A, Wide B) {
+  Wide Q = A / B;
+  return (A % B != 0 && (A < 0) != (B < 0)) ? Q - 1 : Q;
+}
+inline Wide ceilDiv(Wide A, Wide B) { return -floorDiv(-A, B); }
+
+/// A closed interval; empty if Lo > Hi.
+struct Interval {
+  Wide Lo = -Infinity;
+  Wide Hi = Infinity;
+  bool contains(const Interval &I) const { return Lo <= I.Lo && I.Hi <= Hi; }
+};
+
+/// The values of a two's complement number.
+inline Interval valuesOf(unsigned Bits, bool Signed) {
+  Wide Size = Wide(1) << Bits;
+  return Signed ? Interval{-Size / 2, Size / 2 - 1} : Interval{0, Size - 1};
+}
+
+/// C + sum of Coefficient * variable, terms sorted by variable, none zero.
+class Linear {
+public:
+  static constexpr unsigned MaxTerms = 14;
+  struct Term {
+    uint32_t Var;
+    int64_t Coefficient;
+  };
+
+  int64_t C = 0;
+
+  Linear() = default;
+  explicit Linear(int64_t Constant) : C(Constant) {}
+  static Linear variable(uint32_t Var) {
+    Linear L;
+    L.Terms[0] = {Var, 1};
+    L.Count = 1;
+    return L;
+  }
+
+  unsigned size() const { return Count; }
+  bool isConstant() const { return Count == 0; }
+  const Term *begin() const { return Terms; }
+  const Term *end() const { return Terms + Count; }
+
+  int64_t coefficient(uint32_t Var) const {
+    for (const Term &T : *this)
+      if (T.Var == Var)
+        return T.Coefficient;
+    return 0;
+  }
+
+  /// this += Scale * Other. False (and this is unspecified) on overflow.
+  bool add(const Linear &Other, int64_t Scale = 1) {
+    if (Scale == 0)
+      return true;
+    if (!addScaled(C, Other.C, Scale))
+      return false;
+    Linear Sum;
+    Sum.C = C;
+    unsigned I = 0, J = 0;
+    while (I < Count || J < Other.Count) {
+      Term T;
+      if (J == Other.Count ||
+          (I < Count && Terms[I].Var < Other.Terms[J].Var)) {
+        T = Terms[I++];
+      } else {
+        T = {Other.Terms[J].Var, 0};
+        if (I < Count && Terms[I].Var == T.Var)
+          T.Coefficient = Terms[I++].Coefficient;
+        if (!addScaled(T.Coefficient, Other.Terms[J++].Coefficient, Scale))
+          return false;
+      }
+      if (T.Coefficient == 0)
+        continue;
+      if (Sum.Count == MaxTerms)
+        return false;
+      Sum.Terms[Sum.Count++] = T;
+    }
+    *this = Sum;
+    return true;
+  }
+
+  bool scale(int64_t Scale) {
+    Linear Zero;
+    if (!Zero.add(*this, Scale))
+      return false;
+    *this = Zero;
+    return true;
+  }
+
+  bool addConstant(Wide Constant) {
+    Wide Sum = Wide(C) + Constant;
+    if (!isFinite(Constant) || Sum != Wide(int64_t(Sum)))
+      return false;
+    C = int64_t(Sum);
+    return true;
+  }
+
+  /// this without variable Var.
+  Linear without(uint32_t Var) const {
+    Linear L;
+    L.C = C;
+    for (const Term &T : *this)
+      if (T.Var != Var)
+        L.Terms[L.Count++] = T;
+    return L;
+  }
+
+  bool operator==(const Linear &Other) const {
+    if (C != Other.C || Count != Other.Count)
+      return false;
+    for (unsigned I = 0; I < Count; ++I)
+      if (Terms[I].Var != Other.Terms[I].Var ||
+          Terms[I].Coefficient != Other.Terms[I].Coefficient)
+        return false;
+    return true;
+  }
+
+private:
+  static bool addScaled(int64_t &Into, int64_t Value, int64_t Scale) {
+    Wide Sum = Wide(Into) + Wide(Value) * Scale;
+    if (Sum != Wide(int64_t(Sum)))
+      return false;
+    Into = int64_t(Sum);
+    return true;
+  }
+
+  Term Terms[MaxTerms];
+  unsigned Count = 0;
+};
+
+/// A variable takes every integer of its interval, unless it is opaque: then it
+/// takes some of them.
+struct Variable {
+  Interval Range;
+  bool Opaque = false;
+};
+
+/// Form >= 0. A soft constraint follows from others (and the program), so that
+/// leaving it out loses no exactness.
+struct Constraint {
+  Linear Form;
+  bool Soft = false;
+};
+
+/// Variables in a box, and constraints on them.
+class LinearSystem {
+public:
+  std::vector<Variable> Vars;
+  std::vector<Constraint> Constraints;
+  /// No point satisfies the constraints.
+  bool Empty = false;
+  /// The points that satisfy the constraints are the ones the program visits,
+  /// for all values of the opaque variables; otherwise a superset of them.
+  bool Exact = true;
+
+  uint32_t addVariable(Interval Range, bool Opaque) {
+    Vars.push_back({Range, Opaque});
+    return uint32_t(Vars.size() - 1);
+  }
+
+  /// Over the box alone.
+  Wide boxUpper(const Linear &L) const {
+    Wide Sum = L.C;
+    for (const Linear::Term &T : L) {
+      const Interval &R = Vars[T.Var].Range;
+      Wide Part = scaleBound(T.Coefficient, T.Coefficient > 0 ? R.Hi : R.Lo);
+      if (!isFinite(Part))
+        return Infinity;
+      Sum += Part;
+    }
+    return clampWide(Sum);
+  }
+  Wide boxLower(const Linear &L) const {
+    Wide Sum = L.C;
+    for (const Linear::Term &T : L) {
+      const Interval &R = Vars[T.Var].Range;
+      Wide Part = scaleBound(T.Coefficient, T.Coefficient > 0 ? R.Lo : R.Hi);
+      if (!isFinite(Part))
+        return -Infinity;
+      Sum += Part;
+    }
+    return clampWide(Sum);
+  }
+
+  /// Over the box and the constraints.
+  Wide upper(const Linear &L) const {
+    Linear Form = L;
+    Wide Best = boxUpper(Form);
+    size_t BestInfinite = infiniteTerms(Form, true);
+    for (unsigned Step = 0; Step < MaxSteps; ++Step) {
+      Linear BestForm;
+      bool Improved = false;
+      for (const Constraint &K : Constraints)
+        for (const Linear::Term &T : K.Form) {
+          Wide A = Form.coefficient(T.Var);
+          // Only opposite signs cancel; Form + M * K, M >= 1.
+          if (A == 0 || (A > 0) == (T.Coefficient > 0))
+            continue;
+          Wide B = T.Coefficient;
+          Wide M = ceilDiv(A < 0 ? -A : A, B < 0 ? -B : B);
+          Linear Sum = Form;
+          if (M != Wide(int64_t(M)) || !Sum.add(K.Form, int64_t(M)))
+            continue;
+          size_t Infinite = infiniteTerms(Sum, true);
+          Wide Bound = boxUpper(Sum);
+          if (Infinite < BestInfinite ||
+              (Infinite == BestInfinite && Bound < Best)) {
+            BestInfinite = Infinite;
+            Best = Bound;
+            BestForm = Sum;
+            Improved = true;
+          }
+        }
+      if (!Improved)
+        break;
+      Form = BestForm;
+    }
+    return Best;
+  }
+  Wide lower(const Linear &L) const {
+    Linear Negated = L;
+    return Negated.scale(-1) ? clampWide(-upper(Negated)) : boxLower(L);
+  }
+
+  /// The box's bounds if they lie within Wanted, else the tightened ones.
+  Interval bounds(const Linear &L, const Interval &Wanted) const {
+    Interval I{boxLower(L), boxUpper(L)};
+    if (Wanted.contains(I))
+      return I;
+    return {lower(L), upper(L)};
+  }
+  Interval bounds(const Linear &L) const { return {lower(L), upper(L)}; }
+
+  /// Adds Form >= 0 and narrows the box by it.
+  void require(const Linear &Form, bool Soft = false) {
+    if (Form.isConstant()) {
+      if (Form.C < 0)
+        Empty = true;
+      return;
+    }
+    // Whether an opaque variable satisfies a constraint is only known where all
+    // of its values do.
+    if (!Soft && Exact && mentionsOpaque(Form) && boxLower(Form) < 0)
+      Exact = false;
+    Constraints.push_back({Form, Soft});
+    propagate();
+  }
+
+  bool mentionsOpaque(const Linear &L) const {
+    for (const Linear::Term &T : L)
+      if (Vars[T.Var].Opaque)
+        return true;
+    return false;
+  }
+
+private:
+  static constexpr unsigned MaxSteps = 4;
+  static constexpr unsigned MaxRounds = 4;
+
+  size_t infiniteTerms(const Linear &L, bool Upper) const {
+    size_t N = 0;
+    for (const Linear::Term &T : L) {
+      const Interval &R = Vars[T.Var].Range;
+      if (!isFinite((T.Coefficient > 0) == Upper ? R.Hi : R.Lo))
+        ++N;
+    }
+    return N;
+  }
+
+  /// From c + a*v + rest >= 0 follows a*v >= -(c + upper(rest)).
+  void propagate() {
+    for (unsigned Round = 0; Round < MaxRounds && !Empty; ++Round) {
+      bool Changed = false;
+      for (const Constraint &K : Constraints)
+        for (const Linear::Term &T : K.Form) {
+          Wide Rest = boxUpper(K.Form.without(T.Var));
+          if (!isFinite(Rest))
+            continue;
+          Interval &R = Vars[T.Var].Range;
+          if (T.Coefficient > 0) {
+            Wide Lo = ceilDiv(-Rest, T.Coefficient);
+            if (Lo > R.Lo) {
+              R.Lo = Lo;
+              Changed = true;
+            }
+          } else {
+            Wide Hi = floorDiv(Rest, -Wide(T.Coefficient));
+            if (Hi < R.Hi) {
+              R.Hi = Hi;
+              Changed = true;
+            }
+          }
+          if (R.Lo > R.Hi)
+            Empty = true;
+        }
+      if (!Changed)
+        break;
+    }
+  }
+};
+
+} // namespace detail
+} // namespace dragon
+
+#endif // DRAGON_DETAIL_LINEARSYSTEM_H

@@ -1,0 +1,371 @@
+//===- PropertyTest.cpp - random kernels against enumeration --------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Random accesses, run thread by thread (Model.h) and evaluated:
+//   may contains everything touched, must nothing untouched (any access),
+//   and both are what was touched (affine accesses of the usual shapes).
+// Half of the arithmetic is done in 8 bits, so that it wraps often. The seeds
+// are fixed; a failure names its own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/unit/footprint/Model.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace dragon;
+using namespace dragon::model;
+
+namespace {
+
+class Generator {
+public:
+  ExprPool Pool;
+  Launch L;
+
+  explicit Generator(uint32_t Seed) : Engine(Seed) {
+    for (int D = 0; D < 3; ++D) {
+      L.Grid[D] = D == 0 || coin(2) ? uint32_t(pick(1, D == 0 ? 6 : 3)) : 1;
+      L.Block[D] = D == 0 || coin(2) ? uint32_t(pick(1, D == 0 ? 8 : 3)) : 1;
+      L.Box.Lo[D] = uint32_t(pick(0, int(L.Grid[D]) - 1));
+      L.Box.Hi[D] = uint32_t(pick(int(L.Box.Lo[D]) + 1, int(L.Grid[D])));
+      if (coin(3)) {
+        L.Box.Lo[D] = 0;
+        L.Box.Hi[D] = L.Grid[D];
+      }
+    }
+    for (int I = 0; I < 4; ++I)
+      L.Args.push_back(pick(0, 40));
+    L.Args.push_back(pick(-20, 200));
+    // Dividers and strides.
+    L.Args.push_back(pick(1, 12));
+  }
+
+  int pick(int Lo, int Hi) {
+    return std::uniform_int_distribution<int>(Lo, Hi)(Engine);
+  }
+  bool coin(int OneIn) { return pick(1, OneIn) == 1; }
+
+  uint32_t launch(ExprOp Op, unsigned D, unsigned Bits) {
+    return resize(Pool.launchValue(Op, D), Bits);
+  }
+  uint32_t resize(uint32_t Node, unsigned Bits) {
+    unsigned Old = Pool.Nodes[Node].Bits;
+    if (Old == Bits)
+      return Node;
+    if (Old > Bits)
+      return Pool.cast(ExprOp::Trunc, Node, Bits);
+    return Pool.cast(coin(2) ? ExprOp::SExt : ExprOp::ZExt, Node, Bits);
+  }
+  /// blockIdx * blockDim + threadIdx
+  uint32_t globalIndex(unsigned D, unsigned Bits) {
+    return Pool.binary(ExprOp::Add,
+                       Pool.binary(ExprOp::Mul,
+                                   launch(ExprOp::BlockIdx, D, Bits),
+                                   launch(ExprOp::BlockDim, D, Bits)),
+                       launch(ExprOp::ThreadIdx, D, Bits));
+  }
+
+  uint32_t leaf(unsigned Bits) {
+    switch (pick(0, 6)) {
+    case 0:
+      return Pool.constant(pick(-5, 20), Bits);
+    case 1:
+      return resize(Pool.argument(uint32_t(pick(0, 4)), 32), Bits);
+    case 2:
+      return globalIndex(unsigned(pick(0, 2)), Bits);
+    case 3:
+      return launch(ExprOp::ThreadIdx, unsigned(pick(0, 2)), Bits);
+    case 4:
+      return launch(ExprOp::BlockIdx, unsigned(pick(0, 2)), Bits);
+    case 5:
+      if (!Loops.empty())
+        return resize(Loops[size_t(pick(0, int(Loops.size()) - 1))], Bits);
+      return launch(coin(2) ? ExprOp::BlockDim : ExprOp::GridDim,
+                    unsigned(pick(0, 2)), Bits);
+    default:
+      return globalIndex(0, Bits);
+    }
+  }
+
+  uint32_t expression(unsigned Bits, int Depth) {
+    if (Depth == 0)
+      return leaf(Bits);
+    switch (pick(0, 15)) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+      return Pool.binary(ExprOp::Add, expression(Bits, Depth - 1),
+                         expression(Bits, Depth - 1));
+    case 4:
+    case 5:
+      return Pool.binary(ExprOp::Sub, expression(Bits, Depth - 1),
+                         expression(Bits, Depth - 1));
+    case 6:
+    case 7:
+      return Pool.binary(ExprOp::Mul, expression(Bits, Depth - 1),
+                         coin(4) ? expression(Bits, Depth - 1)
+                                 : Pool.constant(pick(-4, 9), Bits));
+    case 8: {
+      const ExprOp Ops[] = {ExprOp::SDiv, ExprOp::UDiv, ExprOp::SRem,
+                            ExprOp::URem};
+      uint32_t Divisor = coin(2) ? resize(Pool.argument(5, 32), Bits)
+                                 : Pool.constant(pick(1, 9), Bits);
+      return Pool.binary(Ops[pick(0, 3)], expression(Bits, Depth - 1), Divisor);
+    }
+    case 9: {
+      const ExprOp Ops[] = {ExprOp::SMin, ExprOp::SMax, ExprOp::UMin,
+                            ExprOp::UMax};
+      return Pool.binary(Ops[pick(0, 3)], expression(Bits, Depth - 1),
+                         expression(Bits, Depth - 1));
+    }
+    case 10: {
+      const ExprOp Ops[] = {ExprOp::Shl, ExprOp::LShr, ExprOp::AShr};
+      return Pool.binary(Ops[pick(0, 2)], expression(Bits, Depth - 1),
+                         Pool.constant(pick(0, 3), Bits));
+    }
+    case 11: {
+      const ExprOp Ops[] = {ExprOp::And, ExprOp::Or, ExprOp::Xor};
+      const int Masks[] = {1, 3, 7, -4, -8, 5, 31, 0};
+      return Pool.binary(Ops[pick(0, 2)], expression(Bits, Depth - 1),
+                         coin(3) ? expression(Bits, Depth - 1)
+                                 : Pool.constant(Masks[pick(0, 7)], Bits));
+    }
+    case 12:
+      return resize(expression(Bits == 8 ? 32 : 8, Depth - 1), Bits);
+    default:
+      return leaf(Bits);
+    }
+  }
+
+  GuardRecord guard(unsigned Bits, int Depth) {
+    const GuardPred Preds[] = {GuardPred::EQ,  GuardPred::NE,  GuardPred::SLT,
+                               GuardPred::SLE, GuardPred::ULT, GuardPred::ULE};
+    GuardRecord G{};
+    G.Lhs = expression(Bits, Depth);
+    G.Rhs = coin(2) ? expression(Bits, Depth)
+                    : resize(Pool.argument(uint32_t(pick(0, 4)), 32), Bits);
+    if (coin(3))
+      std::swap(G.Lhs, G.Rhs);
+    G.Pred = Preds[coin(3) ? pick(0, 5) : pick(2, 5)];
+    G.Loop = NoIndex;
+    return G;
+  }
+
+  /// A loop with up to 300 iterations, in the form the analysis emits.
+  bool loopStep(Access &A, unsigned Bits) {
+    Step S{};
+    uint32_t Number = uint32_t(Loops.size());
+    if (coin(2)) {
+      S.What = Step::CountedLoop;
+      uint32_t Count = expression(Bits, 1);
+      if (coin(2))
+        Count = Pool.binary(ExprOp::UDiv, Count,
+                            resize(Pool.argument(5, 32), Bits));
+      S.Loop = Pool.loop(Number, resize(Count, Bits));
+    } else {
+      S.What = Step::TestedLoop;
+      uint32_t Bound = coin(2) ? expression(Bits, 1) : leaf(Bits);
+      S.Loop = Pool.loop(Number);
+      uint32_t Stride = coin(2) ? Pool.constant(pick(1, 6), Bits)
+                                : resize(Pool.argument(5, 32), Bits);
+      uint32_t Travel = Pool.binary(ExprOp::Mul, Stride, resize(S.Loop, Bits));
+      uint32_t Start = coin(2) ? globalIndex(0, Bits) : leaf(Bits);
+      bool Down = coin(3);
+      uint32_t Counter =
+          Pool.binary(Down ? ExprOp::Sub : ExprOp::Add, Start, Travel);
+      if (coin(3)) {
+        bool Sign = coin(2);
+        ExprOp Cast = Sign ? ExprOp::SExt : ExprOp::ZExt;
+        Counter = Pool.cast(Cast, Counter, 64);
+        Bound = Pool.cast(Cast, Bound, 64);
+      }
+      const GuardPred Preds[] = {GuardPred::SLT, GuardPred::SLE, GuardPred::ULT,
+                                 GuardPred::ULE};
+      S.Test.Lhs = Down ? Bound : Counter;
+      S.Test.Rhs = Down ? Counter : Bound;
+      S.Test.Pred = Preds[pick(0, 3)];
+      S.Test.Loop = S.Loop;
+    }
+    Loops.push_back(S.Loop);
+    A.Steps.push_back(S);
+    return true;
+  }
+
+  Access access() {
+    Access A;
+    unsigned Bits = coin(2) ? 8 : 32;
+    int N = pick(0, 4), LoopsLeft = 2;
+    for (int I = 0; I < N; ++I) {
+      if (LoopsLeft && coin(3)) {
+        loopStep(A, Bits);
+        --LoopsLeft;
+        continue;
+      }
+      Step S{};
+      S.What = Step::Guard;
+      S.Test = guard(coin(4) ? 64 : Bits, pick(0, 2));
+      A.Steps.push_back(S);
+    }
+    // Often about what the guards are about.
+    uint32_t Index = expression(Bits, pick(0, 3));
+    if (!A.Steps.empty() && A.Steps.back().What != Step::CountedLoop && coin(2))
+      Index =
+          coin(2)
+              ? A.Steps.back().Test.Lhs
+              : Pool.binary(
+                    ExprOp::Add, A.Steps.back().Test.Lhs,
+                    resize(Index, Pool.Nodes[A.Steps.back().Test.Lhs].Bits));
+    const int Sizes[] = {1, 2, 4, 8, 12};
+    int Size = Sizes[pick(0, 4)];
+    A.Width = uint32_t(coin(3) ? pick(1, 8) : Size);
+    A.Offset = Pool.binary(ExprOp::Mul, resize(Index, 64), Pool.constant(Size));
+    if (coin(4))
+      A.Offset =
+          Pool.binary(ExprOp::Add, A.Offset, resize(expression(Bits, 1), 64));
+    return A;
+  }
+
+private:
+  std::mt19937 Engine;
+  std::vector<uint32_t> Loops;
+};
+
+struct Tally {
+  int Checked = 0, Everything = 0, Touching = 0, WithMust = 0, Equal = 0;
+};
+
+void checkOne(uint32_t Seed, Tally &T) {
+  Generator G(Seed);
+  Access A = G.access();
+  ByteSet Touched;
+  if (!touched(G.Pool, G.L, A, Touched))
+    return;
+  EvalLimits Limits;
+  if (G.coin(4))
+    Limits.MaxRanges = size_t(G.pick(1, 5));
+  if (G.coin(4))
+    Limits.MergeGap = G.pick(1, 40);
+  Evaluation E(G.Pool, {A}, G.L, Limits);
+  ASSERT_EQ(E.Error, "") << "seed " << Seed;
+  const PointerFootprint &F = E.Footprint;
+  ++T.Checked;
+  T.Everything += F.MayWrite.Everything;
+  T.Touching += !Touched.Ranges.empty();
+  T.WithMust += !F.MustWrite.Ranges.empty();
+  for (const ByteRange &R : Touched.Ranges)
+    ASSERT_TRUE(covers(F.MayWrite, R))
+        << "seed " << Seed << ": touched" << describe(Touched) << ", may"
+        << describe(F.MayWrite);
+  for (const ByteRange &R : F.MustWrite.Ranges)
+    ASSERT_TRUE(covers(Touched, R))
+        << "seed " << Seed << ": touched" << describe(Touched) << ", must"
+        << describe(F.MustWrite);
+  T.Equal += F.MayWrite == Touched;
+}
+
+TEST(FootprintProperty, MayContainsWhatIsTouchedMustOnlyThat) {
+  Tally T;
+  for (uint32_t Seed = 1; Seed <= 30000; ++Seed) {
+    checkOne(Seed, T);
+    if (HasFatalFailure())
+      return;
+  }
+  RecordProperty("checked", T.Checked);
+  // The test means something only if the accesses are of all kinds.
+  EXPECT_GT(T.Checked, 20000);
+  EXPECT_GT(T.Touching, 10000);
+  EXPECT_GT(T.WithMust, 4000);
+  EXPECT_LT(T.Everything, 1000);
+  EXPECT_GT(T.Equal, 10000);
+}
+
+/// The usual shapes of index arithmetic, where nothing may be lost.
+Access usualAccess(Generator &G) {
+  ExprPool &P = G.Pool;
+  Access A;
+  auto guard = [&](uint32_t Lhs, GuardPred Pred, uint32_t Rhs) {
+    Step S{};
+    S.What = Step::Guard;
+    S.Test = {Lhs, Rhs, NoIndex, Pred, {}};
+    A.Steps.push_back(S);
+  };
+  unsigned Bits = 32;
+  uint32_t Row = G.globalIndex(1, Bits), Col = G.globalIndex(0, Bits);
+  uint32_t N = P.argument(0, Bits), M = P.argument(1, Bits);
+  GuardPred Less = G.coin(2) ? GuardPred::SLT : GuardPred::ULT;
+  uint32_t Index = Col;
+  switch (G.pick(0, 5)) {
+  case 0: // a[i], i < n
+    if (!G.coin(4))
+      guard(Col, Less, N);
+    break;
+  case 1: // a[row * n + col]
+    guard(Col, Less, N);
+    guard(Row, Less, M);
+    Index = P.binary(ExprOp::Add, P.binary(ExprOp::Mul, Row, N), Col);
+    break;
+  case 2: { // a grid-stride loop
+    Step S{};
+    S.What = Step::TestedLoop;
+    S.Loop = P.loop(0);
+    uint32_t Stride = P.binary(ExprOp::Mul, G.launch(ExprOp::BlockDim, 0, Bits),
+                               G.launch(ExprOp::GridDim, 0, Bits));
+    Index = P.binary(
+        ExprOp::Add, Col,
+        P.binary(ExprOp::Mul, Stride, P.cast(ExprOp::Trunc, S.Loop, Bits)));
+    S.Test = {Index, N, S.Loop, Less, {}};
+    A.Steps.push_back(S);
+    break;
+  }
+  case 3: { // a row per thread: for (j = 0; j < n; j++) a[i * n + j]
+    guard(Col, Less, M);
+    Step S{};
+    S.What = Step::TestedLoop;
+    S.Loop = P.loop(0);
+    uint32_t J = P.cast(ExprOp::Trunc, S.Loop, Bits);
+    S.Test = {J, N, S.Loop, Less, {}};
+    A.Steps.push_back(S);
+    Index = P.binary(ExprOp::Add, P.binary(ExprOp::Mul, Col, N), J);
+    break;
+  }
+  case 4: // the inner points: 0 < i < n - 1, as i - 1 <u n - 2
+    guard(P.constant(2, Bits), GuardPred::SLT, N);
+    guard(P.binary(ExprOp::Sub, Col, P.constant(1, Bits)), GuardPred::ULT,
+          P.binary(ExprOp::Sub, N, P.constant(2, Bits)));
+    break;
+  default: // one thread of the block
+    guard(G.launch(ExprOp::ThreadIdx, 0, Bits), GuardPred::EQ,
+          P.constant(0, Bits));
+    Index = G.launch(ExprOp::BlockIdx, 0, Bits);
+  }
+  A.Width = 4;
+  A.Offset =
+      P.binary(ExprOp::Mul, P.cast(ExprOp::SExt, Index, 64), P.constant(4));
+  return A;
+}
+
+TEST(FootprintProperty, UsualShapesAreExact) {
+  for (uint32_t Seed = 1; Seed <= 6000; ++Seed) {
+    Generator G(Seed);
+    Access A = usualAccess(G);
+    ByteSet Touched;
+    ASSERT_TRUE(touched(G.Pool, G.L, A, Touched));
+    Evaluation E(G.Pool, {A}, G.L);
+    ASSERT_EQ(E.Error, "");
+    ASSERT_FALSE(E.Footprint.MayWrite.Everything) << "seed " << Seed;
+    ASSERT_EQ(describe(E.Footprint.MayWrite), describe(Touched))
+        << "seed " << Seed;
+    ASSERT_EQ(describe(E.Footprint.MustWrite), describe(Touched))
+        << "seed " << Seed;
+  }
+}
+
+} // namespace
