@@ -1,0 +1,161 @@
+//===- Execute.cpp - runs the steps ---------------------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dragon-cc/Execute.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/WithColor.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace llvm;
+
+extern char **environ;
+
+namespace dragon::driver {
+
+namespace {
+
+volatile sig_atomic_t RunningChild = 0;
+volatile sig_atomic_t CaughtSignal = 0;
+
+void onSignal(int Signal) {
+  CaughtSignal = Signal;
+  if (RunningChild > 0)
+    kill(RunningChild, Signal);
+}
+
+/// Catches what ends a compiler, for as long as it lives.
+class SignalGuard {
+public:
+  SignalGuard() {
+    struct sigaction Action = {};
+    Action.sa_handler = onSignal;
+    sigemptyset(&Action.sa_mask);
+    for (size_t I = 0; I < std::size(Signals); ++I) {
+      sigaction(Signals[I], nullptr, &Old[I]);
+      if (Old[I].sa_handler != SIG_IGN) // as under nohup
+        sigaction(Signals[I], &Action, nullptr);
+    }
+  }
+  ~SignalGuard() {
+    for (size_t I = 0; I < std::size(Signals); ++I)
+      sigaction(Signals[I], &Old[I], nullptr);
+  }
+
+private:
+  static constexpr int Signals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction Old[std::size(Signals)];
+};
+
+std::string errorText(int Code) { return std::strerror(Code); }
+
+/// Runs a step; the exit status, or the reason why it could not start.
+Expected<int> runStep(const Step &One) {
+  std::string Program = One.Program;
+  if (!StringRef(Program).contains('/')) {
+    ErrorOr<std::string> Found = sys::findProgramByName(Program);
+    if (!Found)
+      return error("program '" + Program + "' not found in PATH");
+    Program = *Found;
+  }
+  std::vector<char *> Argv = {Program.data()};
+  for (const std::string &Arg : One.Args)
+    Argv.push_back(const_cast<char *>(Arg.c_str()));
+  Argv.push_back(nullptr);
+
+  pid_t Child;
+  if (int Failed = posix_spawn(&Child, Program.c_str(), nullptr, nullptr,
+                               Argv.data(), environ))
+    return error("cannot run '" + Program + "': " + errorText(Failed));
+  RunningChild = Child;
+  if (CaughtSignal) // it came before there was somebody to tell
+    kill(Child, CaughtSignal);
+  int Status;
+  while (waitpid(Child, &Status, 0) < 0)
+    if (errno != EINTR)
+      return error("cannot wait for '" + Program + "': " + errorText(errno));
+  RunningChild = 0;
+  if (WIFEXITED(Status))
+    return WEXITSTATUS(Status);
+  int Signal = WTERMSIG(Status);
+  if (!CaughtSignal)
+    WithColor::error(errs(), "dragon-cc")
+        << "'" << Program << "' was ended by signal " << Signal << " ("
+        << strsignal(Signal) << ")\n";
+  return 128 + Signal;
+}
+
+} // namespace
+
+TempFolder TempFolder::imagined() {
+  SmallString<128> Path;
+  sys::fs::createUniquePath("dragon-cc-%%%%%%", Path, /*MakeAbsolute=*/true);
+  return TempFolder(std::string(Path), false);
+}
+
+Expected<TempFolder> TempFolder::create() {
+  SmallString<128> Path;
+  if (std::error_code Code = sys::fs::createUniqueDirectory("dragon-cc", Path))
+    return error("cannot make a temporary folder: " + Code.message() +
+                 "; set TMPDIR to one that can be written");
+  return TempFolder(std::string(Path), true);
+}
+
+Expected<TempFolder> TempFolder::kept(StringRef Path) {
+  if (!Path.empty())
+    if (std::error_code Code = sys::fs::create_directories(Path))
+      return error("cannot make '" + Path +
+                   "' (from -keep-dir): " + Code.message());
+  return TempFolder(Path.str(), false);
+}
+
+TempFolder::TempFolder(TempFolder &&Other)
+    : Path(std::move(Other.Path)), Owned(std::exchange(Other.Owned, false)) {}
+
+TempFolder::~TempFolder() {
+  if (Owned)
+    sys::fs::remove_directories(Path);
+}
+
+int execute(const Plan &Plan, bool Verbose, TempFolder Temp) {
+  int Status = 0;
+  {
+    SignalGuard Guard;
+    TempFolder Folder = std::move(Temp);
+    for (const Step &One : Plan.Steps) {
+      if (Verbose)
+        print(errs(), One);
+      Expected<int> Exit = runStep(One);
+      if (!Exit) {
+        WithColor::error(errs(), "dragon-cc")
+            << toString(Exit.takeError()) << '\n';
+        Status = 1;
+      } else {
+        Status = *Exit;
+      }
+      if (Status || CaughtSignal) {
+        for (const std::string &Output : One.Outputs)
+          sys::fs::remove(Output);
+        break;
+      }
+    }
+  }
+  if (CaughtSignal)
+    raise(CaughtSignal); // end as if nobody had caught it
+  return Status;
+}
+
+} // namespace dragon::driver

@@ -1,0 +1,48 @@
+//===- Steps.h - the commands of an invocation, as data ---------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Which programs run with which arguments. `-###` and `-v` print them, the
+// tests read them, Execute runs them; nothing is started here.
+//
+// One CUDA source for both targets takes
+//   1. clang++ once, with the plugin in each device compilation and in the host
+//      compilation: host.o, the kernel summaries, and the kernels lowered to
+//      the host processor as bitcode;
+//   2. clang++ for that bitcode: cpu.o;
+//   3. `ld -r` to make them one object, unless they are linked at once.
+// With --dragon-targets=cpu no GPU code is made: a device compilation to
+// bitcode runs for the plugin's sake alone, and the host compilation embeds an
+// empty fat binary, for clang to write the code that registers kernels.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_TOOLS_DRAGON_CC_STEPS_H
+#define DRAGON_TOOLS_DRAGON_CC_STEPS_H
+
+#include "tools/dragon-cc/ToolPaths.h"
+
+namespace dragon::driver {
+
+struct Step {
+  std::string Program;
+  std::vector<std::string> Args;    ///< without the program
+  std::vector<std::string> Outputs; ///< the user's; removed if the step fails
+};
+
+struct Plan {
+  std::vector<Step> Steps;
+};
+
+/// `temp` is the folder for intermediate files.
+llvm::Expected<Plan> plan(const Invocation &Asked, const ToolPaths &Tools,
+                          llvm::StringRef Temp);
+
+/// One line per step, quoted like clang's.
+void print(llvm::raw_ostream &OS, const Step &One);
+
+} // namespace dragon::driver
+
+#endif // DRAGON_TOOLS_DRAGON_CC_STEPS_H

@@ -1,0 +1,202 @@
+//===- ToolPaths.cpp - where the parts and the tools are ------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dragon-cc/ToolPaths.h"
+
+#include "tools/dragon-cc/Config.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+using namespace llvm;
+
+namespace dragon::driver {
+
+namespace {
+
+std::string path(StringRef Folder, StringRef A) {
+  SmallString<256> Result(Folder);
+  sys::path::append(Result, A);
+  return std::string(Result);
+}
+
+bool isProgram(const Twine &Path) { return sys::fs::can_execute(Path); }
+
+Expected<std::string> findClang(const Invocation &Asked) {
+  if (!Asked.ClangPath.empty()) {
+    if (isProgram(Asked.ClangPath))
+      return Asked.ClangPath;
+    if (ErrorOr<std::string> Found = sys::findProgramByName(Asked.ClangPath))
+      return *Found;
+    return error("clang++ '" + Asked.ClangPath +
+                 "' (from --dragon-clang) is not a program");
+  }
+  std::string Built = path(DRAGON_LLVM_BINDIR, "clang++");
+  if (isProgram(Built))
+    return Built;
+  if (ErrorOr<std::string> Found =
+          sys::findProgramByName("clang++-" DRAGON_LLVM_MAJOR))
+    return *Found;
+  return error("clang++ " DRAGON_LLVM_MAJOR " not found (looked for '" + Built +
+               "' and for clang++-" DRAGON_LLVM_MAJOR
+               " in PATH); install clang-" DRAGON_LLVM_MAJOR
+               " or name it with --dragon-clang=");
+}
+
+/// GNU ld and lld both do; the one that clang links with by default first.
+std::string findLinker() {
+  if (ErrorOr<std::string> Found = sys::findProgramByName("ld"))
+    return *Found;
+  std::string Built = path(DRAGON_LLVM_BINDIR, "ld.lld");
+  if (isProgram(Built))
+    return Built;
+  for (const char *Name : {"ld.lld-" DRAGON_LLVM_MAJOR, "ld.lld"})
+    if (ErrorOr<std::string> Found = sys::findProgramByName(Name))
+      return *Found;
+  return "";
+}
+
+bool isToolkit(StringRef Path) {
+  return sys::fs::exists(path(Path, "include/cuda_runtime_api.h"));
+}
+
+/// CUDA_VERSION of include/cuda.h: 13000. 0 if it cannot be read.
+unsigned cudaVersion(StringRef Toolkit) {
+  auto Header = MemoryBuffer::getFile(path(Toolkit, "include/cuda.h"));
+  if (!Header)
+    return 0;
+  StringRef Text = (*Header)->getBuffer();
+  StringRef Key = "#define CUDA_VERSION ";
+  size_t At = Text.find(Key);
+  unsigned Version = 0;
+  if (At != StringRef::npos) {
+    StringRef Rest = Text.drop_front(At + Key.size()).ltrim();
+    (void)Rest.consumeInteger(10, Version);
+  }
+  return Version;
+}
+
+Error checkToolkit(StringRef Path, bool Gpu) {
+  unsigned Version = cudaVersion(Path);
+  if (Version && Version / 1000 != DRAGON_CUDA_MAJOR)
+    return error("the CUDA toolkit '" + Path + "' is version " +
+                 Twine(Version / 1000) + "." + Twine(Version % 1000 / 10) +
+                 "; dragon-cc needs version " + Twine(DRAGON_CUDA_MAJOR) +
+                 "; name one with --cuda-path= or CUDA_PATH");
+  std::vector<const char *> Parts = {"nvvm/libdevice/libdevice.10.bc"};
+  if (Gpu)
+    Parts.insert(Parts.end(), {"bin/ptxas", "bin/fatbinary"});
+  for (const char *Part : Parts)
+    if (!sys::fs::exists(path(Path, Part)))
+      return error("the CUDA toolkit '" + Path + "' has no " + Part +
+                   (StringRef(Part).starts_with("bin/")
+                        ? "; name a complete one with --cuda-path=, or "
+                          "compile with --dragon-targets=cpu"
+                        : "; name a complete one with --cuda-path="));
+  return Error::success();
+}
+
+Expected<std::string> findCuda(StringRef Prefix, const Invocation &Asked) {
+  if (!Asked.CudaPath.empty()) {
+    if (isToolkit(Asked.CudaPath))
+      return Asked.CudaPath;
+    return error("no CUDA toolkit in '" + Asked.CudaPath +
+                 "' (from --cuda-path): it has no "
+                 "include/cuda_runtime_api.h");
+  }
+  for (const char *Variable : {"CUDA_PATH", "CUDA_HOME"}) {
+    StringRef Value = getenv(Variable) ? getenv(Variable) : "";
+    if (Value.empty())
+      continue;
+    if (isToolkit(Value))
+      return Value.str();
+    return error("no CUDA toolkit in '" + Value + "' (from " + Variable +
+                 "): it has no include/cuda_runtime_api.h");
+  }
+  std::string Bundled = path(Prefix, "cuda");
+  for (StringRef Candidate : {StringRef(DRAGON_CUDA_PATH),
+                              StringRef("/usr/local/cuda"), StringRef(Bundled)})
+    if (isToolkit(Candidate))
+      return Candidate.str();
+  return error("no CUDA toolkit found (looked in '" DRAGON_CUDA_PATH
+               "', '/usr/local/cuda' and '" +
+               Bundled + "'); install CUDA " + Twine(DRAGON_CUDA_MAJOR) +
+               " or name one with --cuda-path= or CUDA_PATH");
+}
+
+} // namespace
+
+Expected<ToolPaths> findTools(StringRef Self, const Invocation &Asked) {
+  ToolPaths Tools;
+  std::string Prefix(sys::path::parent_path(sys::path::parent_path(Self)));
+  for (const char *Folder : {"lib", DRAGON_LIBDIR}) {
+    Tools.LibDir = path(Prefix, Folder);
+    if (sys::fs::exists(Tools.plugin()))
+      break;
+  }
+  Tools.IncludeDir = path(Prefix, "include");
+  if (!sys::fs::exists(Tools.plugin()))
+    return error("the installation in '" + Prefix +
+                 "' is not complete: no libDragonPasses.so in its lib folder");
+  if (Asked.What == Goal::Link && Asked.LinkRuntime &&
+      !sys::fs::exists(Tools.runtime()))
+    return error("the installation in '" + Prefix +
+                 "' is not complete: no libdragonrt.so in its lib folder");
+
+  Expected<std::string> Clang = findClang(Asked);
+  if (!Clang)
+    return Clang.takeError();
+  Tools.Clang = *Clang;
+  Tools.Linker = findLinker();
+
+  Expected<std::string> Cuda = findCuda(Prefix, Asked);
+  bool Needed = Asked.hasCuda();
+  if (Cuda && Needed)
+    if (Error Failed = checkToolkit(*Cuda, Asked.Cuda))
+      return std::move(Failed);
+  if (Cuda) {
+    Tools.Cuda = *Cuda;
+    for (const char *Folder : {"lib64", "targets/x86_64-linux/lib", "lib"})
+      if (sys::fs::is_directory(path(*Cuda, Folder))) {
+        Tools.CudaLibDir = path(*Cuda, Folder);
+        break;
+      }
+  } else if (Needed || !Asked.CudaPath.empty()) {
+    return Cuda.takeError();
+  } else {
+    consumeError(Cuda.takeError()); // C and C++ may do without
+  }
+  return Tools;
+}
+
+Expected<std::string> nativeArch(const ToolPaths &Tools) {
+  std::string Program = path(sys::path::parent_path(Tools.Clang), "nvptx-arch");
+  if (!isProgram(Program))
+    Program = path(DRAGON_LLVM_BINDIR, "nvptx-arch");
+  SmallString<64> Answer;
+  if (isProgram(Program) &&
+      !sys::fs::createTemporaryFile("dragon-cc", "arch", Answer)) {
+    std::optional<StringRef> Redirects[] = {StringRef(), StringRef(Answer),
+                                            StringRef()};
+    int Status = sys::ExecuteAndWait(Program, {Program}, std::nullopt,
+                                     Redirects, /*SecondsToWait=*/30);
+    auto Text = MemoryBuffer::getFile(Answer);
+    sys::fs::remove(Answer);
+    if (Status == 0 && Text) {
+      StringRef First = (*Text)->getBuffer().split('\n').first.trim();
+      if (First.starts_with("sm_"))
+        return First.str();
+    }
+  }
+  return error("'-arch=native': no GPU found in this machine; name an "
+               "architecture, as -arch=sm_90");
+}
+
+} // namespace dragon::driver

@@ -1,0 +1,51 @@
+//===- ToolPaths.h - where the parts and the tools are ----------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// dragon-cc finds its own parts from where it is itself (bin/../lib), so a
+// prefix can be moved; the build tree has the same shape. Clang and ld come
+// from where LLVM was at build time, else from PATH. The CUDA toolkit is the
+// first of: --cuda-path, CUDA_PATH, CUDA_HOME, the one it was configured with,
+// /usr/local/cuda, <prefix>/cuda.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_TOOLS_DRAGON_CC_TOOLPATHS_H
+#define DRAGON_TOOLS_DRAGON_CC_TOOLPATHS_H
+
+#include "tools/dragon-cc/NvccOptions.h"
+
+#include <string>
+
+namespace dragon::driver {
+
+struct ToolPaths {
+  std::string Clang;
+  std::string Linker;     ///< for `ld -r`
+  std::string LibDir;     ///< libDragonPasses.so, libdragonrt.so
+  std::string IncludeDir; ///< dragon/dragon.h
+  std::string Cuda;       ///< the toolkit; empty where none is needed
+  std::string CudaLibDir; ///< empty if there is none
+
+  std::string plugin() const { return LibDir + "/libDragonPasses.so"; }
+  std::string runtime() const { return LibDir + "/libdragonrt.so"; }
+  /// The empty fat binary that a program without GPU code registers.
+  std::string noGpuCode() const {
+    return LibDir + "/dragon/no-gpu-code.fatbin";
+  }
+};
+
+/// `self` is the path of the running program. What `invocation` does not need
+/// may be missing.
+llvm::Expected<ToolPaths> findTools(llvm::StringRef Self,
+                                    const Invocation &Invocation);
+
+/// The name of the GPU in this machine for -arch=native: "sm_90"; an error if
+/// there is none.
+llvm::Expected<std::string> nativeArch(const ToolPaths &Tools);
+
+} // namespace dragon::driver
+
+#endif // DRAGON_TOOLS_DRAGON_CC_TOOLPATHS_H
