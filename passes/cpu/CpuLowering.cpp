@@ -59,16 +59,16 @@ static Error lower(Module &M, const CpuLoweringOptions &Options) {
 
   SmallVector<HostKernel, 16> HostKernels;
   for (Function *Kernel : Kernels)
-    HostKernels.push_back(
-        {Kernel->getName().str(), Kernel, SharedBytes[Kernel]});
+    HostKernels.push_back({Kernel->getName().str(), Kernel, SharedBytes[Kernel],
+                           !Kernel->hasFnAttribute(Attribute::OptimizeNone)});
   if (Error E = flattenAddressSpaces(M))
     return E;
   for (HostKernel &Kernel : HostKernels)
     Kernel.Thread = M.getFunction(Kernel.Name);
   bool IsX86 = Triple(sys::getDefaultTargetTriple()).isX86_64();
   StringRef Processor = IsX86 ? StringRef(Options.Processor) : "";
-  emitHostKernels(M, HostKernels, Variables, Options.ModuleId, Processor);
   makeHostModule(M, Processor);
+  emitHostKernels(M, HostKernels, Variables, Options.ModuleId, Processor);
   ModuleAnalysisManager None;
   GlobalDCEPass().run(M, None);
   return verified(M);

@@ -8,11 +8,14 @@
 #include "passes/cpu/HostKernels.h"
 
 #include "dragon/CompilerABI.h"
+#include "passes/cpu/LoopInterchange.h"
 #include "passes/cpu/RuntimeFunctions.h"
 #include "passes/cpu/ThreadContext.h"
 #include "passes/support/ExtraParameters.h"
 
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 
@@ -23,6 +26,7 @@ namespace dragon {
 namespace {
 
 constexpr unsigned MaxThreads[3] = {1024, 1024, 64};
+constexpr unsigned MaxBlockThreads = 1024;
 
 /// What decides how a kernel is run: facts about the functions it reaches.
 class Reach {
@@ -59,18 +63,24 @@ public:
   EntryBuilder(Module &M, const HostKernel &Kernel)
       : M(M), Kernel(Kernel), B(M.getContext()) {}
 
-  Function *build(bool Fibers, bool StoreIndex);
+  Function *build(bool Fibers, bool StoreIndex, bool MayInterchange);
 
 private:
   void describe();
   SmallVector<Value *, 16> loadArguments();
-  void callThread(ArrayRef<Value *> Args, ArrayRef<Value *> Index);
-  void emitLoops(ArrayRef<Value *> Args, bool StoreIndex);
+  CallInst *callThread(Function *Thread, ArrayRef<Value *> Args,
+                       ArrayRef<Value *> Index, ArrayRef<Value *> Extra = {});
+  Value *emitLoops(bool StoreIndex,
+                   function_ref<Value *(ArrayRef<Value *>)> Body);
+  void loadCounts();
+  void emitInterchanged(const InterchangedThread &Parts, ArrayRef<Value *> Args,
+                        bool StoreIndex);
 
   Module &M;
   const HostKernel &Kernel;
   IRBuilder<> B;
   Function *Entry = nullptr;
+  Value *Count[3] = {};
 };
 
 /// Debug information: the entry is at the kernel's line, so that what is
@@ -114,26 +124,74 @@ SmallVector<Value *, 16> EntryBuilder::loadArguments() {
   return Result;
 }
 
-void EntryBuilder::callThread(ArrayRef<Value *> Args, ArrayRef<Value *> Index) {
+CallInst *EntryBuilder::callThread(Function *Thread, ArrayRef<Value *> Args,
+                                   ArrayRef<Value *> Index,
+                                   ArrayRef<Value *> Extra) {
   SmallVector<Value *, 16> All(Args);
   All.push_back(Entry->getArg(0));
   All.append(Index.begin(), Index.end());
-  CallInst *Call = B.CreateCall(Kernel.Thread, All);
+  All.append(Extra.begin(), Extra.end());
+  CallInst *Call = B.CreateCall(Thread, All);
   // By-value parameters are part of how a function is called.
   for (unsigned I = 0; I < Args.size(); ++I)
-    if (Kernel.Thread->hasParamAttribute(I, Attribute::ByVal)) {
-      Call->addParamAttr(I,
-                         Kernel.Thread->getParamAttribute(I, Attribute::ByVal));
-      if (MaybeAlign Alignment = Kernel.Thread->getParamAlign(I))
+    if (Thread->hasParamAttribute(I, Attribute::ByVal)) {
+      Call->addParamAttr(I, Thread->getParamAttribute(I, Attribute::ByVal));
+      if (MaybeAlign Alignment = Thread->getParamAlign(I))
         Call->addParamAttr(
             I, Attribute::getWithAlignment(M.getContext(), *Alignment));
     }
+  return Call;
 }
 
-/// for (z = 0; ...) for (y = 0; ...) for (x = 0; ...) thread(x, y, z)
-void EntryBuilder::emitLoops(ArrayRef<Value *> Args, bool StoreIndex) {
+/// for (z = 0; ...) for (y = 0; ...) for (x = 0; ...) Body({x, y, z}), and the
+/// disjunction of what Body returns, if it returns anything (i1).
+Value *EntryBuilder::emitLoops(bool StoreIndex,
+                               function_ref<Value *(ArrayRef<Value *>)> Body) {
   LLVMContext &C = M.getContext();
-  Value *Count[3];
+  // From the outermost loop (z) to the innermost; every count is at least 1.
+  BasicBlock *Head[3];
+  PHINode *Index[3], *Any[3];
+  static constexpr const char *Names[3] = {"x", "y", "z"};
+  Value *Sofar = B.getFalse();
+  for (int Dim = 2; Dim >= 0; --Dim) {
+    Head[Dim] = BasicBlock::Create(C, Names[Dim], Entry);
+    BasicBlock *From = B.GetInsertBlock();
+    B.CreateBr(Head[Dim]);
+    B.SetInsertPoint(Head[Dim]);
+    Index[Dim] = B.CreatePHI(B.getInt32Ty(), 2);
+    Index[Dim]->addIncoming(B.getInt32(0), From);
+    Any[Dim] = B.CreatePHI(B.getInt1Ty(), 2);
+    Any[Dim]->addIncoming(Sofar, From);
+    Sofar = Any[Dim];
+  }
+  if (StoreIndex)
+    for (unsigned Dim = 0; Dim < 3; ++Dim)
+      storeThreadIdx(B, Entry->getArg(0), Dim, Index[Dim]);
+  Value *Result = Body({Index[0], Index[1], Index[2]});
+  if (Result)
+    Sofar = B.CreateOr(Sofar, Result);
+  for (unsigned Dim = 0; Dim < 3; ++Dim) {
+    BasicBlock *Tail =
+        BasicBlock::Create(C, Twine(Names[Dim]) + ".next", Entry);
+    B.CreateBr(Tail);
+    B.SetInsertPoint(Tail);
+    Value *Next = B.CreateAdd(Index[Dim], B.getInt32(1), "", true, true);
+    Index[Dim]->addIncoming(Next, Tail);
+    Any[Dim]->addIncoming(Sofar, Tail);
+    BasicBlock *After = BasicBlock::Create(C, "", Entry);
+    B.CreateCondBr(B.CreateICmpULT(Next, Count[Dim]), Head[Dim], After);
+    B.SetInsertPoint(After);
+  }
+  if (!Result)
+    for (PHINode *Unused : {Any[0], Any[1], Any[2]}) {
+      Unused->replaceAllUsesWith(B.getFalse());
+      Unused->eraseFromParent();
+    }
+  return Result ? Sofar : nullptr;
+}
+
+void EntryBuilder::loadCounts() {
+  LLVMContext &C = M.getContext();
   for (unsigned Dim = 0; Dim < 3; ++Dim) {
     Value *Address = B.CreateConstInBoundsGEP1_32(
         B.getInt8Ty(), Entry->getArg(0),
@@ -145,35 +203,59 @@ void EntryBuilder::emitLoops(ArrayRef<Value *> Args, bool StoreIndex) {
     Load->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(C, {}));
     Count[Dim] = Load;
   }
-  // Blocks outermost (z) to innermost; every count is at least 1.
-  BasicBlock *Head[3], *Tail[3];
-  PHINode *Index[3];
-  static constexpr const char *Names[3] = {"x", "y", "z"};
-  for (int Dim = 2; Dim >= 0; --Dim) {
-    Head[Dim] = BasicBlock::Create(C, Names[Dim], Entry);
-    BasicBlock *From = B.GetInsertBlock();
-    B.CreateBr(Head[Dim]);
-    B.SetInsertPoint(Head[Dim]);
-    Index[Dim] = B.CreatePHI(B.getInt32Ty(), 2);
-    Index[Dim]->addIncoming(B.getInt32(0), From);
-  }
-  if (StoreIndex)
-    for (unsigned Dim = 0; Dim < 3; ++Dim)
-      storeThreadIdx(B, Entry->getArg(0), Dim, Index[Dim]);
-  callThread(Args, {Index[0], Index[1], Index[2]});
-  for (unsigned Dim = 0; Dim < 3; ++Dim) {
-    Tail[Dim] = BasicBlock::Create(C, Twine(Names[Dim]) + ".next", Entry);
-    B.CreateBr(Tail[Dim]);
-    B.SetInsertPoint(Tail[Dim]);
-    Value *Next = B.CreateAdd(Index[Dim], B.getInt32(1), "", true, true);
-    Index[Dim]->addIncoming(Next, Tail[Dim]);
-    BasicBlock *After = BasicBlock::Create(C, "", Entry);
-    B.CreateCondBr(B.CreateICmpULT(Next, Count[Dim]), Head[Dim], After);
-    B.SetInsertPoint(After);
-  }
 }
 
-Function *EntryBuilder::build(bool Fibers, bool StoreIndex) {
+/// See LoopInterchange.h.
+void EntryBuilder::emitInterchanged(const InterchangedThread &Parts,
+                                    ArrayRef<Value *> Args, bool StoreIndex) {
+  SmallVector<std::pair<AllocaInst *, Type *>, 8> Arrays;
+  auto AddArray = [&](Type *Element) {
+    AllocaInst *Array =
+        B.CreateAlloca(ArrayType::get(Element, MaxBlockThreads));
+    Array->setAlignment(std::max(Array->getAlign(), Align(64)));
+    Arrays.push_back({Array, Element});
+  };
+  for (Type *Saved : Parts.Saved)
+    AddArray(Saved);
+  if (Parts.HasState)
+    AddArray(B.getInt8Ty());
+
+  auto Run = [&](Function *Part, Value *Iteration) {
+    return emitLoops(StoreIndex, [&](ArrayRef<Value *> Index) -> Value * {
+      SmallVector<Value *, 8> Extra;
+      if (Iteration)
+        Extra.push_back(Iteration);
+      Value *Row = B.CreateAdd(B.CreateMul(Index[2], Count[1], "", true, true),
+                               Index[1], "", true, true);
+      Value *Number = B.CreateAdd(B.CreateMul(Row, Count[0], "", true, true),
+                                  Index[0], "", true, true);
+      Number = B.CreateZExt(Number, B.getInt64Ty());
+      for (auto [Array, Element] : Arrays)
+        Extra.push_back(B.CreateInBoundsGEP(Element, Array, Number));
+      CallInst *Call = callThread(Part, Args, Index, Extra);
+      return Iteration ? Call : nullptr;
+    });
+  };
+  Run(Parts.Before, nullptr);
+  LLVMContext &C = M.getContext();
+  BasicBlock *From = B.GetInsertBlock();
+  BasicBlock *Sweep = BasicBlock::Create(C, "sweep", Entry);
+  B.CreateBr(Sweep);
+  B.SetInsertPoint(Sweep);
+  PHINode *Iteration = B.CreatePHI(B.getInt64Ty(), 2);
+  Iteration->addIncoming(B.getInt64(0), From);
+  Value *Continues = Run(Parts.Iteration, Iteration);
+  Value *Next = B.CreateAdd(Iteration, B.getInt64(1), "", true, true);
+  Iteration->addIncoming(Next, B.GetInsertBlock());
+  BasicBlock *Done = BasicBlock::Create(C, "", Entry);
+  B.CreateCondBr(Continues, Sweep, Done);
+  B.SetInsertPoint(Done);
+  if (Parts.After)
+    Run(Parts.After, nullptr);
+}
+
+Function *EntryBuilder::build(bool Fibers, bool StoreIndex,
+                              bool MayInterchange) {
   Function &Thread = *Kernel.Thread;
   Thread.setName(Kernel.Name + ".thread");
   auto *Type =
@@ -193,6 +275,11 @@ Function *EntryBuilder::build(bool Fibers, bool StoreIndex) {
   Thread.removeFnAttr(Attribute::NoInline);
   Thread.removeFnAttr(Attribute::OptimizeNone);
   Thread.addFnAttr(Attribute::AlwaysInline);
+  if (Thread.hasFnAttribute("target-cpu"))
+    Entry->addFnAttr(Thread.getFnAttribute("target-cpu"));
+  std::optional<InterchangedThread> Parts;
+  if (MayInterchange)
+    Parts = interchangeLoop(Thread);
 
   B.SetInsertPoint(BasicBlock::Create(C, "entry", Entry));
   describe();
@@ -201,12 +288,29 @@ Function *EntryBuilder::build(bool Fibers, bool StoreIndex) {
     SmallVector<Value *, 3> Index;
     for (unsigned Dim = 0; Dim < 3; ++Dim)
       Index.push_back(loadThreadIdx(B, Entry->getArg(0), Dim));
-    callThread(Args, Index);
+    callThread(&Thread, Args, Index);
   } else {
-    emitLoops(Args, StoreIndex);
+    loadCounts();
+    if (Parts)
+      emitInterchanged(*Parts, Args, StoreIndex);
+    else
+      emitLoops(StoreIndex, [&](ArrayRef<Value *> Index) {
+        callThread(&Thread, Args, Index);
+        return nullptr;
+      });
   }
   B.CreateRetVoid();
   return Entry;
+}
+
+/// The kernel or what it calls has a loop.
+bool hasLoop(Function &Kernel) {
+  for (Function *F : reachableFunctions(Kernel)) {
+    DominatorTree DT(*F);
+    if (!LoopInfo(DT).empty())
+      return true;
+  }
+  return false;
 }
 
 /// A private constant array of `Rows`, or null if there are none.
@@ -232,17 +336,36 @@ void emitHostKernels(Module &M, ArrayRef<HostKernel> Kernels,
     return B.CreateGlobalString(S, "dragon.name", 0, &M);
   };
 
-  Reach Facts(M);
+  struct Decision {
+    bool Fibers, StoreIndex, MayInterchange;
+  };
+  SmallVector<Decision, 16> Decisions;
+  SmallVector<Function *, 16> Looping;
+  {
+    Reach Facts(M);
+    for (const HostKernel &Kernel : Kernels) {
+      Decision D;
+      D.Fibers = Facts.needsFibers(*Kernel.Thread);
+      D.StoreIndex = Facts.looksAtContext(*Kernel.Thread);
+      D.MayInterchange =
+          Kernel.Optimise && !D.Fibers && hasLoop(*Kernel.Thread);
+      if (D.MayInterchange)
+        Looping.push_back(Kernel.Thread);
+      Decisions.push_back(D);
+    }
+  }
+  if (!Looping.empty())
+    simplifyThreads(M, Looping);
   auto *KernelRow = StructType::get(C, {Ptr, Ptr, I32, I32});
   SmallVector<Constant *, 16> Rows;
-  for (const HostKernel &Kernel : Kernels) {
-    bool Fibers = Facts.needsFibers(*Kernel.Thread);
-    Function *Entry = EntryBuilder(M, Kernel).build(
-        Fibers, Facts.looksAtContext(*Kernel.Thread));
+  for (auto [Kernel, D] : zip(Kernels, Decisions)) {
+    Function *Entry =
+        EntryBuilder(M, Kernel).build(D.Fibers, D.StoreIndex, D.MayInterchange);
     Rows.push_back(ConstantStruct::get(
-        KernelRow, {Text(Kernel.Name), Entry,
-                    ConstantInt::get(I32, Fibers ? DRAGON_CPU_NEEDS_FIBERS : 0),
-                    ConstantInt::get(I32, Kernel.SharedBytes)}));
+        KernelRow,
+        {Text(Kernel.Name), Entry,
+         ConstantInt::get(I32, D.Fibers ? DRAGON_CPU_NEEDS_FIBERS : 0),
+         ConstantInt::get(I32, Kernel.SharedBytes)}));
   }
   Constant *KernelTable = makeArray(M, KernelRow, Rows, "dragon.kernels");
 

@@ -37,6 +37,7 @@ struct HostKernel {
   std::string Name;
   llvm::Function *Thread; ///< the code of one thread
   uint32_t SharedBytes = 0;
+  bool Optimise = true; ///< false: compiled for a debugger
 };
 
 struct HostVariable {

@@ -23,9 +23,8 @@
 // promise that two blocks run at once, so waiting for another one that way is
 // no correct program.
 //
-// Best asked of simplified code (functions inlined, values in registers): there
-// it sees more. On unoptimised code it is right as well, but for constants that
-// travel through memory.
+// It can be asked of unoptimised and of simplified code; of simplified code
+// (functions inlined, values in registers) it refuses less.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_SLICING_SLICELEGALITY_H

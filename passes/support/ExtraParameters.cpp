@@ -73,15 +73,16 @@ bool addressIsTaken(const Function &F) {
 }
 
 Function *cloneWithExtraParameters(Function &F, ArrayRef<Type *> Extra,
-                                   ArrayRef<StringRef> Names,
-                                   const Twine &Name) {
+                                   ArrayRef<StringRef> Names, const Twine &Name,
+                                   ValueToValueMapTy *Into) {
   assert(!F.isVarArg() && "device functions take no variable arguments");
   SmallVector<Type *, 16> Types(F.getFunctionType()->params());
   Types.append(Extra.begin(), Extra.end());
   auto *NewType = FunctionType::get(F.getReturnType(), Types, false);
   Function *New = Function::Create(NewType, F.getLinkage(), F.getAddressSpace(),
                                    Name, F.getParent());
-  ValueToValueMapTy Map;
+  ValueToValueMapTy Own;
+  ValueToValueMapTy &Map = Into ? *Into : Own;
   auto NewArg = New->arg_begin();
   for (Argument &Old : F.args()) {
     NewArg->setName(Old.getName());

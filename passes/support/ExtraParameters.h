@@ -24,6 +24,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 
 namespace llvm {
 class CallBase;
@@ -54,11 +55,13 @@ bool addressIsTaken(const llvm::Function &F);
 
 /// A copy of F in its module, named `Name`, with parameters of types `Extra`
 /// after those of F. Keeps the calling convention, attributes, metadata; the
-/// debug information gets a subprogram of its own.
-llvm::Function *cloneWithExtraParameters(llvm::Function &F,
-                                         llvm::ArrayRef<llvm::Type *> Extra,
-                                         llvm::ArrayRef<llvm::StringRef> Names,
-                                         const llvm::Twine &Name);
+/// debug information gets a subprogram of its own. `Map`, if not null, receives
+/// what became of each value.
+llvm::Function *
+cloneWithExtraParameters(llvm::Function &F, llvm::ArrayRef<llvm::Type *> Extra,
+                         llvm::ArrayRef<llvm::StringRef> Names,
+                         const llvm::Twine &Name,
+                         llvm::ValueToValueMapTy *Map = nullptr);
 
 /// Replaces the call by one to `Callee` with `Extra` arguments after its own.
 /// The old call is erased; its attributes, metadata and uses go to the new one.

@@ -69,8 +69,45 @@ bool SpinLoops::observes(const Instruction &I) {
            (Text.contains("ld.volatile") || Text.contains("ld.acquire") ||
             Text.contains("ld.relaxed") || Text.contains("ld.mmio"));
   }
-  if (Function *Callee = Call->getCalledFunction())
-    return observes(*Callee);
+  Function *Callee = Call->getCalledFunction();
+  return Callee &&
+         (observes(*Callee) || (mayChangeNothing(*Call) && updates(*Callee)));
+}
+
+/// Unoptimised code hands the operand of an atomic to a function: atomicAdd(p,
+/// 0), atomicCAS(p, x, x).
+bool SpinLoops::mayChangeNothing(const CallBase &Call) {
+  SmallPtrSet<const Value *, 4> Numbers;
+  for (const Value *Arg : Call.args()) {
+    if (!Arg->getType()->isIntegerTy())
+      continue;
+    auto *Constant = dyn_cast<ConstantInt>(Arg);
+    if ((Constant && (Constant->isZero() || Constant->isMinusOne())) ||
+        !Numbers.insert(Arg).second)
+      return true;
+  }
+  return false;
+}
+
+/// F contains an atomic whose operand is known to its callers alone.
+bool SpinLoops::updates(const Function &F) {
+  auto [Entry, New] = Updating.try_emplace(&F, false);
+  if (!New)
+    return Entry->second;
+  for (const Instruction &I : instructions(F)) {
+    bool Found = false;
+    if (auto *Rmw = dyn_cast<AtomicRMWInst>(&I))
+      Found = Rmw->getOperation() != AtomicRMWInst::Xchg &&
+              !isa<Constant>(Rmw->getValOperand()) &&
+              concerns(Rmw->getPointerOperand());
+    else if (auto *Cas = dyn_cast<AtomicCmpXchgInst>(&I))
+      Found = !isa<Constant>(Cas->getNewValOperand()) &&
+              concerns(Cas->getPointerOperand());
+    else if (auto *Call = dyn_cast<CallBase>(&I))
+      Found = Call->getCalledFunction() && updates(*Call->getCalledFunction());
+    if (Found)
+      return Updating[&F] = true;
+  }
   return false;
 }
 

@@ -24,6 +24,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 
 namespace llvm {
+class CallBase;
 class DominatorTree;
 class Function;
 class Instruction;
@@ -50,10 +51,12 @@ public:
 private:
   bool observes(const llvm::Instruction &I);
   bool observes(llvm::Function &F);
+  static bool mayChangeNothing(const llvm::CallBase &Call);
+  bool updates(const llvm::Function &F);
   bool concerns(const llvm::Value *Pointer) const;
 
   Kind Which;
-  llvm::DenseMap<const llvm::Function *, bool> Known;
+  llvm::DenseMap<const llvm::Function *, bool> Known, Updating;
 };
 
 } // namespace dragon

@@ -25,7 +25,7 @@ out:
 }
 
 ; CHECK-LABEL: define internal void @retries.thread(
-; CHECK:         call void @dragon_cpu_yield(ptr %dragon.context, i32 0)
+; CHECK:         call void @dragon_cpu_yield(ptr {{.*}}%dragon.context, i32 0)
 define ptx_kernel void @retries(ptr %lock) {
 entry:
   br label %retry

@@ -218,3 +218,35 @@ declare i32 @cudaCGSynchronizeGrid(i64, i32)
 declare i32 @cudaLaunchDeviceV2(ptr, ptr)
 declare void @elsewhere()
 declare i32 @vprintf(ptr, ptr)
+
+; Unoptimised code: the operand that changes nothing is the callee's argument.
+; CHECK: kernel 'spin_add_zero_in_function': not sliceable: waits in a loop
+define ptx_kernel void @spin_add_zero_in_function(ptr %flag, i32 %n) {
+entry:
+  br label %wait
+wait:
+  %v = call i32 @atomic_add(ptr %flag, i32 0)
+  %go = icmp ult i32 %v, %n
+  br i1 %go, label %wait, label %out
+out:
+  ret void
+}
+; Work that is fetched piece by piece ends by itself.
+; CHECK: kernel 'fetches_work': sliceable as it is
+define ptx_kernel void @fetches_work(ptr %next, i32 %n) {
+entry:
+  br label %again
+again:
+  %v = call i32 @atomic_add(ptr %next, i32 1)
+  %more = icmp ult i32 %v, %n
+  br i1 %more, label %again, label %out
+out:
+  ret void
+}
+define internal i32 @atomic_add(ptr %p, i32 %x) {
+  %local = alloca i32
+  store i32 %x, ptr %local
+  %y = load i32, ptr %local
+  %old = atomicrmw add ptr %p, i32 %y seq_cst
+  ret i32 %old
+}
