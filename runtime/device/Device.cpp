@@ -1,0 +1,267 @@
+//===- Device.cpp - the checks that every back end shares -----------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The public calls of Device: arguments are checked here, once, so that a back
+// end may trust them, and every message names the value that is wrong. Calls
+// that move nothing (0 bytes, an empty box) end here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/Device.h"
+
+namespace dragon {
+
+namespace {
+
+// CUDA's code for a launch whose shape no device takes.
+constexpr int InvalidConfiguration = 9;
+
+const char *nameOf(Place place) {
+  switch (place) {
+  case Place::None:
+    return "none";
+  case Place::Device:
+    return "device";
+  case Place::Host:
+    return "host";
+  }
+  return "unknown";
+}
+
+Status checkExtent(const char *call, uintptr_t va, size_t bytes,
+                   size_t granularity) {
+  if (bytes == 0)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT, "{}: 0 bytes", call);
+  if (va % granularity || bytes % granularity)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "{}: [{:#x}, +{:#x}) is not a multiple of the "
+                         "granularity {:#x}",
+                         call, va, bytes, granularity);
+  if (va + bytes < va)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "{}: [{:#x}, +{:#x}) wraps around", call, va, bytes);
+  return {};
+}
+
+Status checkPhysical(const char *call, const Physical &physical) {
+  if (physical.id == 0)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "{}: no physical chunk given (id 0)", call);
+  if (physical.place == Place::None)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "{}: chunk {} is in no place", call, physical.id);
+  return {};
+}
+
+Status checkShape(const LaunchRequest &request) {
+  const char *name = request.kernelName ? request.kernelName : "?";
+  const uint32_t maxBlock[3] = {1024, 1024, 64};
+  const uint32_t maxGrid[3] = {0x7fffffff, 65535, 65535};
+  uint64_t threads = 1;
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    char letter = "xyz"[axis];
+    if (request.block[axis] == 0 || request.block[axis] > maxBlock[axis])
+      return Status::native(
+          DRAGON_ERROR_INVALID_ARGUMENT, InvalidConfiguration,
+          "launch of '{}': block size {} in {} is not in [1, {}]", name,
+          request.block[axis], letter, maxBlock[axis]);
+    if (request.grid[axis] == 0 || request.grid[axis] > maxGrid[axis])
+      return Status::native(
+          DRAGON_ERROR_INVALID_ARGUMENT, InvalidConfiguration,
+          "launch of '{}': grid size {} in {} is not in [1, {}]", name,
+          request.grid[axis], letter, maxGrid[axis]);
+    if (request.box.Lo[axis] > request.box.Hi[axis] ||
+        request.box.Hi[axis] > request.grid[axis])
+      return Status::error(
+          DRAGON_ERROR_INVALID_ARGUMENT,
+          "launch of '{}': blocks [{}, {}) in {} are not in a grid of {}", name,
+          request.box.Lo[axis], request.box.Hi[axis], letter,
+          request.grid[axis]);
+    threads *= request.block[axis];
+  }
+  if (threads > 1024)
+    return Status::native(DRAGON_ERROR_INVALID_ARGUMENT, InvalidConfiguration,
+                          "launch of '{}': {} threads in a block, at most 1024 "
+                          "are possible",
+                          name, threads);
+  return {};
+}
+
+} // namespace
+
+StatusOr<uintptr_t> Device::reserve(size_t bytes) {
+  DRAGON_TRY(checkExtent("reserve", 0, bytes, Caps.granularity));
+  return reserveImpl(bytes);
+}
+
+Status Device::release(uintptr_t base, size_t bytes) {
+  DRAGON_TRY(checkExtent("release", base, bytes, Caps.granularity));
+  return releaseImpl(base, bytes);
+}
+
+StatusOr<Physical> Device::create(Place place, size_t bytes) {
+  if (place != Place::Device && place != Place::Host)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "create: no memory in place '{}'", nameOf(place));
+  DRAGON_TRY(checkExtent("create", 0, bytes, Caps.granularity));
+  return createImpl(place, bytes);
+}
+
+Status Device::destroy(const Physical &physical) {
+  DRAGON_TRY(checkPhysical("destroy", physical));
+  return destroyImpl(physical);
+}
+
+Status Device::map(uintptr_t va, const Physical &physical) {
+  DRAGON_TRY(checkPhysical("map", physical));
+  DRAGON_TRY(checkExtent("map", va, physical.bytes, Caps.granularity));
+  if (physical.place == Place::Host && !Caps.hostMapped)
+    return Status::error(DRAGON_ERROR_UNSUPPORTED,
+                         "map: device '{}' cannot map host memory for kernels",
+                         Caps.name);
+  return mapImpl(va, physical);
+}
+
+Status Device::unmap(uintptr_t va, const Physical &physical) {
+  DRAGON_TRY(checkPhysical("unmap", physical));
+  DRAGON_TRY(checkExtent("unmap", va, physical.bytes, Caps.granularity));
+  return unmapImpl(va, physical);
+}
+
+StatusOr<Queue> Device::createQueue(unsigned flags, int priority) {
+  return createQueueImpl(flags, priority);
+}
+
+Status Device::destroyQueue(Queue queue) {
+  if (!queue)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "destroyQueue: the default queue cannot be destroyed");
+  return destroyQueueImpl(queue);
+}
+
+Status Device::synchronize(Queue queue) { return synchronizeImpl(queue); }
+
+StatusOr<bool> Device::query(Queue queue) { return queryImpl(queue); }
+
+Status Device::synchronizeAll() { return synchronizeAllImpl(); }
+
+namespace {
+Status checkEvent(const char *call, Event event) {
+  if (!event)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT, "{}: null event", call);
+  return {};
+}
+} // namespace
+
+StatusOr<Event> Device::createEvent(bool timing) {
+  return createEventImpl(timing);
+}
+
+Status Device::destroyEvent(Event event) {
+  DRAGON_TRY(checkEvent("destroyEvent", event));
+  return destroyEventImpl(event);
+}
+
+Status Device::record(Event event, Queue queue) {
+  DRAGON_TRY(checkEvent("record", event));
+  return recordImpl(event, queue);
+}
+
+Status Device::wait(Queue queue, Event event) {
+  DRAGON_TRY(checkEvent("wait", event));
+  return waitImpl(queue, event);
+}
+
+StatusOr<bool> Device::queryEvent(Event event) {
+  DRAGON_TRY(checkEvent("queryEvent", event));
+  return queryEventImpl(event);
+}
+
+Status Device::synchronizeEvent(Event event) {
+  DRAGON_TRY(checkEvent("synchronizeEvent", event));
+  return synchronizeEventImpl(event);
+}
+
+StatusOr<float> Device::elapsedMilliseconds(Event start, Event end) {
+  DRAGON_TRY(checkEvent("elapsedMilliseconds", start));
+  DRAGON_TRY(checkEvent("elapsedMilliseconds", end));
+  return elapsedMillisecondsImpl(start, end);
+}
+
+Status Device::copy(void *to, const void *from, size_t bytes, CopyKind kind,
+                    Queue queue) {
+  if (bytes == 0)
+    return {};
+  if (!to || !from)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "copy of {} bytes: null {}", bytes,
+                         to ? "source" : "destination");
+  uintptr_t toBegin = reinterpret_cast<uintptr_t>(to);
+  uintptr_t fromBegin = reinterpret_cast<uintptr_t>(from);
+  if (toBegin + bytes < toBegin || fromBegin + bytes < fromBegin)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "copy of {} bytes from {:#x} to {:#x} wraps around",
+                         bytes, fromBegin, toBegin);
+  return copyImpl(to, from, bytes, kind, queue);
+}
+
+Status Device::fill(void *to, uint32_t value, unsigned width, size_t count,
+                    Queue queue) {
+  if (width != 1 && width != 2 && width != 4)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "fill: an element of {} bytes (1, 2 and 4 are "
+                         "possible)",
+                         width);
+  if (count == 0)
+    return {};
+  uintptr_t begin = reinterpret_cast<uintptr_t>(to);
+  if (!to || begin % width)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "fill: address {:#x} is {}", begin,
+                         to ? "not aligned to the element" : "null");
+  if (count > (UINTPTR_MAX - begin) / width)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "fill: {} elements of {} bytes at {:#x} wrap around",
+                         count, width, begin);
+  return fillImpl(to, value, width, count, queue);
+}
+
+Status Device::poison(uintptr_t va, size_t bytes, Queue queue) {
+  if (bytes == 0)
+    return {};
+  return poisonImpl(va, bytes, queue);
+}
+
+Status Device::launch(const LaunchRequest &request) {
+  if (!request.kernel)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "launch of '{}': no kernel handle",
+                         request.kernelName ? request.kernelName : "?");
+  if (request.numArgs && !request.args)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "launch of '{}': {} arguments expected, none given",
+                         request.kernelName ? request.kernelName : "?",
+                         request.numArgs);
+  DRAGON_TRY(checkShape(request));
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (request.box.Lo[axis] == request.box.Hi[axis])
+      return {};
+  return launchImpl(request);
+}
+
+Status Device::guardHostAccess(uintptr_t va, size_t bytes, bool guarded) {
+  DRAGON_TRY(checkExtent("guardHostAccess", va, bytes, Caps.granularity));
+  return guardHostAccessImpl(va, bytes, guarded);
+}
+
+Status Device::setFaultHandler(FaultHandler handler, void *context) {
+  return setFaultHandlerImpl(handler, context);
+}
+
+StatusOr<DeviceMemory> Device::memory() { return memoryImpl(); }
+
+} // namespace dragon

@@ -1,0 +1,115 @@
+//===- AddressMap.h - what is mapped where, and who may touch it -*- C++
+//-*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The cpu device's page table: reserved ranges, the chunks mapped in them, and
+// one rule for their protection.
+//
+//   A chunk is accessible if a running launch announced it, or if it is not
+//   guarded and (in strict mode) no launch is running.
+//
+// Guarded: host accesses are to fault (a Device chunk of a host-accessible
+// buffer). Strict mode: whatever a launch did not announce is inaccessible
+// while it runs; concurrent launches are counted per chunk, so each sees at
+// most what they announced together. Host threads that touch a chunk closed
+// only for a launch wait for the launch to end.
+//
+// The device itself never goes through these addresses: resolve() translates
+// them to the always accessible views of the memory files.
+//
+// Threads: all calls from any thread; calls on one range are serialised by the
+// caller, as Device.h says.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_DEVICE_CPU_ADDRESSMAP_H
+#define DRAGON_RUNTIME_DEVICE_CPU_ADDRESSMAP_H
+
+#include "runtime/device/Device.h"
+#include "runtime/device/FaultHandling.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace dragon {
+
+class AddressMap final : public FaultSink {
+public:
+  explicit AddressMap(bool strict) : Strict(strict) {}
+  ~AddressMap() override;
+
+  StatusOr<uintptr_t> reserve(size_t bytes, size_t alignment);
+  Status release(uintptr_t base, size_t bytes);
+  Status map(uintptr_t va, const Physical &physical, int fd, uint64_t offset,
+             char *view);
+  Status unmap(uintptr_t va, const Physical &physical);
+  Status guard(uintptr_t va, size_t bytes, bool guarded);
+  void setFaultHandler(FaultHandler handler, void *context);
+
+  /// A piece of a range as the device itself addresses it.
+  struct Piece {
+    char *address;
+    size_t bytes;
+  };
+  /// Addresses outside of all reserved ranges are their own view. An error if
+  /// a part of the range is reserved but not mapped.
+  Status resolve(uintptr_t address, size_t bytes, std::vector<Piece> &pieces);
+
+  /// What a launch may touch is open from here ...
+  struct Opened {
+    std::vector<uintptr_t> chunks;
+    bool counted = false;
+  };
+  Status beginLaunch(const LaunchRequest &request, Opened &opened);
+  /// ... to here.
+  void endLaunch(const Opened &opened);
+
+  /// The reserved range that holds an address; false: none does. `accessible`:
+  /// something is mapped there and open now.
+  bool findReserved(uintptr_t address, AddressRange &range, bool &accessible);
+
+  bool hostFault(uintptr_t address, bool write) override;
+
+private:
+  struct Chunk {
+    uintptr_t end;
+    Place place;
+    uint64_t id;
+    char *view;
+    unsigned openers = 0;
+    bool guarded = false;
+    bool accessible = false;
+  };
+  using Chunks = std::map<uintptr_t, Chunk>;
+
+  bool shouldBeAccessible(const Chunk &chunk) const {
+    return chunk.openers > 0 ||
+           (!chunk.guarded && !(Strict && ActiveLaunches > 0));
+  }
+  bool guardedAt(uintptr_t begin, uintptr_t end) const;
+  /// Brings the protection of the chunks in [begin, end) in line with the rule,
+  /// neighbours in one system call.
+  Status refresh(uintptr_t begin, uintptr_t end);
+  Chunks::iterator firstChunkIn(uintptr_t begin);
+
+  const bool Strict;
+  std::mutex Lock;
+  std::condition_variable LaunchEnded;
+  std::map<uintptr_t, uintptr_t> Reserved; // begin -> end
+  std::map<uintptr_t, uintptr_t> Guarded;  // begin -> end, disjoint
+  Chunks Mapped;
+  unsigned GuardedChunks = 0;
+  unsigned ActiveLaunches = 0; // counted in strict mode
+  FaultHandler Handler = nullptr;
+  void *HandlerContext = nullptr;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_DEVICE_CPU_ADDRESSMAP_H

@@ -1,0 +1,466 @@
+//===- CpuDevice.cpp - the host processor as a device ---------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/device/cpu/DeviceFunctions.h"
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+namespace dragon {
+
+namespace {
+
+constexpr size_t Granularity = 2 << 20;
+// cudaStreamLegacy and cudaStreamPerThread.
+constexpr uintptr_t LegacyHandle = 1;
+constexpr uintptr_t PerThreadHandle = 2;
+// cudaErrorNoKernelImageForDevice
+constexpr int NoKernelImage = 209;
+// Smaller copies are not worth waking other threads for.
+constexpr size_t ParallelCopyBytes = 4 << 20;
+constexpr size_t CopyPieceBytes = 1 << 20;
+
+uint64_t now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000u +
+         static_cast<uint64_t>(time.tv_nsec);
+}
+
+uint64_t physicalMemory() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+uint64_t roundDown(uint64_t bytes) { return bytes / Granularity * Granularity; }
+uint64_t roundUp(uint64_t bytes) { return roundDown(bytes + Granularity - 1); }
+
+} // namespace
+
+CpuDevice::CpuDevice(const Settings &settings)
+    : Poison(settings.poison), Addresses(settings.strict),
+      Pool(settings.cpuThreads), LegacyQueue(std::make_shared<QueueState>()) {}
+
+CpuDevice::~CpuDevice() = default;
+
+StatusOr<std::unique_ptr<Device>> CpuDevice::create(const Settings &settings) {
+  keepDeviceFunctions();
+  std::unique_ptr<CpuDevice> device(new CpuDevice(settings));
+  uint64_t machine = physicalMemory();
+  // Without a setting the simulated device gets half of the machine, the way a
+  // card would stand beside the host's memory.
+  uint64_t total = std::max<uint64_t>(
+      roundUp(settings.deviceMemory.value_or(roundDown(machine / 2))),
+      Granularity);
+  // Pinned host memory is budgeted by core; here only the machine limits it.
+  uint64_t host = std::max<uint64_t>(roundDown(machine), Granularity);
+  DRAGON_ASSIGN(device->DeviceMemoryFile,
+                MemoryFile::create("device", total, total));
+  DRAGON_ASSIGN(device->HostMemoryFile,
+                MemoryFile::create("host", host, uint64_t(64) << 20));
+  device->Caps.name = "cpu";
+  device->Caps.granularity = Granularity;
+  device->Caps.hostMapped = true;
+  device->Caps.deviceIsHostVisible = true;
+  device->Caps.strict = settings.strict;
+  device->Caps.asynchronous = false;
+  device->Caps.totalMemory = total;
+  device->Caps.freeMemory = total;
+  DRAGON_TRY(installFaultHandler());
+  return StatusOr<std::unique_ptr<Device>>(std::move(device));
+}
+
+//===----------------------------------------------------------------------===//
+// Addresses and physical memory
+//===----------------------------------------------------------------------===//
+
+StatusOr<uintptr_t> CpuDevice::reserveImpl(size_t bytes) {
+  return Addresses.reserve(bytes, Granularity);
+}
+
+Status CpuDevice::releaseImpl(uintptr_t base, size_t bytes) {
+  return Addresses.release(base, bytes);
+}
+
+StatusOr<Physical> CpuDevice::createImpl(Place place, size_t bytes) {
+  MemoryFile &file = fileOf(place);
+  DRAGON_ASSIGN(uint64_t offset, file.allocate(bytes));
+  if (Poison)
+    std::memset(file.view(offset), PoisonByte, bytes);
+  Physical physical;
+  physical.place = place;
+  physical.bytes = bytes;
+  physical.hostView = place == Place::Host ? file.view(offset) : nullptr;
+  std::lock_guard<std::mutex> guard(Lock);
+  physical.id = NextId++;
+  Physicals[physical.id] = PhysicalState{place, offset, bytes};
+  return physical;
+}
+
+Status CpuDevice::destroyImpl(const Physical &physical) {
+  PhysicalState state;
+  {
+    std::lock_guard<std::mutex> guard(Lock);
+    auto it = Physicals.find(physical.id);
+    if (it == Physicals.end())
+      return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                           "destroy: there is no chunk {}", physical.id);
+    if (it->second.mappedAt)
+      return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                           "destroy: chunk {} is still mapped at {:#x}",
+                           physical.id, it->second.mappedAt);
+    state = it->second;
+    Physicals.erase(it);
+  }
+  fileOf(state.place).free(state.offset, state.bytes);
+  return {};
+}
+
+Status CpuDevice::mapImpl(uintptr_t va, const Physical &physical) {
+  PhysicalState state;
+  {
+    std::lock_guard<std::mutex> guard(Lock);
+    auto it = Physicals.find(physical.id);
+    if (it == Physicals.end() || it->second.bytes != physical.bytes)
+      return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                           "map: there is no chunk {} of {} bytes", physical.id,
+                           physical.bytes);
+    if (it->second.mappedAt)
+      return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                           "map: chunk {} is mapped at {:#x} already",
+                           physical.id, it->second.mappedAt);
+    it->second.mappedAt = va;
+    state = it->second;
+  }
+  MemoryFile &file = fileOf(state.place);
+  Status status = Addresses.map(va, physical, file.fd(), state.offset,
+                                file.view(state.offset));
+  if (!status.ok()) {
+    std::lock_guard<std::mutex> guard(Lock);
+    Physicals[physical.id].mappedAt = 0;
+  }
+  return status;
+}
+
+Status CpuDevice::unmapImpl(uintptr_t va, const Physical &physical) {
+  DRAGON_TRY(Addresses.unmap(va, physical));
+  std::lock_guard<std::mutex> guard(Lock);
+  Physicals[physical.id].mappedAt = 0;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Queues and events
+//===----------------------------------------------------------------------===//
+
+CpuDevice::Turn::Turn(CpuDevice &device, std::shared_ptr<QueueState> queue,
+                      bool legacy)
+    : Device(device), Held(std::move(queue)), Legacy(legacy) {
+  if (Legacy)
+    Device.LegacyOrder.lock();
+  else if (Held->blocking)
+    Device.LegacyOrder.lock_shared();
+  Held->lock.lock();
+}
+
+CpuDevice::Turn::~Turn() {
+  Held->lock.unlock();
+  if (Legacy)
+    Device.LegacyOrder.unlock();
+  else if (Held->blocking)
+    Device.LegacyOrder.unlock_shared();
+}
+
+StatusOr<std::shared_ptr<CpuDevice::QueueState>>
+CpuDevice::findQueue(const char *call, Queue queue) {
+  uintptr_t handle = reinterpret_cast<uintptr_t>(queue);
+  if (handle == 0 || handle == LegacyHandle)
+    return LegacyQueue;
+  if (handle == PerThreadHandle) {
+    thread_local std::shared_ptr<QueueState> perThread =
+        std::make_shared<QueueState>();
+    return perThread;
+  }
+  std::lock_guard<std::mutex> guard(Lock);
+  auto it = Queues.find(queue);
+  if (it == Queues.end())
+    return Status::native(DRAGON_ERROR_INVALID_ARGUMENT, 400,
+                          "{}: {:#x} is not a queue of this device", call,
+                          handle);
+  return it->second;
+}
+
+StatusOr<std::shared_ptr<CpuDevice::EventState>>
+CpuDevice::findEvent(const char *call, Event event) {
+  std::lock_guard<std::mutex> guard(Lock);
+  auto it = Events.find(event);
+  if (it == Events.end())
+    return Status::native(DRAGON_ERROR_INVALID_ARGUMENT, 400,
+                          "{}: {:#x} is not an event of this device", call,
+                          reinterpret_cast<uintptr_t>(event));
+  return it->second;
+}
+
+Status CpuDevice::checkAlive() {
+  int code = FailedWith.load();
+  if (!code)
+    return {};
+  std::lock_guard<std::mutex> guard(Lock);
+  return Status::native(DRAGON_ERROR_DEVICE, code,
+                        "the device stopped earlier: {}", FailedKernel);
+}
+
+StatusOr<Queue> CpuDevice::createQueueImpl(unsigned flags, int) {
+  auto state = std::make_shared<QueueState>();
+  state->blocking = (flags & 1) == 0; // CU_STREAM_NON_BLOCKING
+  Queue queue = state.get();
+  std::lock_guard<std::mutex> guard(Lock);
+  Queues[queue] = std::move(state);
+  return queue;
+}
+
+Status CpuDevice::destroyQueueImpl(Queue queue) {
+  DRAGON_ASSIGN(auto state, findQueue("destroyQueue", queue));
+  std::lock_guard<std::mutex> guard(Lock);
+  Queues.erase(queue);
+  return {};
+}
+
+Status CpuDevice::synchronizeImpl(Queue queue) {
+  DRAGON_ASSIGN(auto state, findQueue("synchronize", queue));
+  {
+    Turn turn(*this, state, state == LegacyQueue);
+  }
+  return checkAlive();
+}
+
+StatusOr<bool> CpuDevice::queryImpl(Queue queue) {
+  DRAGON_ASSIGN(auto state, findQueue("query", queue));
+  DRAGON_TRY(checkAlive());
+  // The legacy queue is busy while any blocking queue is.
+  if (state == LegacyQueue) {
+    std::unique_lock<std::shared_mutex> order(LegacyOrder, std::try_to_lock);
+    return order.owns_lock();
+  }
+  std::unique_lock<std::recursive_mutex> turn(state->lock, std::try_to_lock);
+  return turn.owns_lock();
+}
+
+Status CpuDevice::synchronizeAllImpl() {
+  std::vector<std::shared_ptr<QueueState>> queues;
+  {
+    std::lock_guard<std::mutex> guard(Lock);
+    for (const auto &entry : Queues)
+      queues.push_back(entry.second);
+  }
+  {
+    Turn legacy(*this, LegacyQueue, true);
+  }
+  for (const auto &queue : queues)
+    if (!queue->blocking)
+      Turn turn(*this, queue, false);
+  return checkAlive();
+}
+
+StatusOr<Event> CpuDevice::createEventImpl(bool timing) {
+  auto state = std::make_shared<EventState>();
+  state->timing = timing;
+  Event event = state.get();
+  std::lock_guard<std::mutex> guard(Lock);
+  Events[event] = std::move(state);
+  return event;
+}
+
+Status CpuDevice::destroyEventImpl(Event event) {
+  DRAGON_ASSIGN(auto state, findEvent("destroyEvent", event));
+  std::lock_guard<std::mutex> guard(Lock);
+  Events.erase(event);
+  return {};
+}
+
+Status CpuDevice::recordImpl(Event event, Queue queue) {
+  DRAGON_ASSIGN(auto state, findEvent("record", event));
+  DRAGON_ASSIGN(auto queueState, findQueue("record", queue));
+  DRAGON_TRY(checkAlive());
+  Turn turn(*this, queueState, queueState == LegacyQueue);
+  std::lock_guard<std::mutex> guard(state->lock);
+  state->recorded = true;
+  state->nanoseconds = now();
+  return {};
+}
+
+Status CpuDevice::waitImpl(Queue queue, Event event) {
+  // What was recorded is done.
+  DRAGON_ASSIGN(auto state, findEvent("wait", event));
+  DRAGON_ASSIGN(auto queueState, findQueue("wait", queue));
+  return checkAlive();
+}
+
+StatusOr<bool> CpuDevice::queryEventImpl(Event event) {
+  DRAGON_ASSIGN(auto state, findEvent("queryEvent", event));
+  DRAGON_TRY(checkAlive());
+  return true;
+}
+
+Status CpuDevice::synchronizeEventImpl(Event event) {
+  DRAGON_ASSIGN(auto state, findEvent("synchronizeEvent", event));
+  return checkAlive();
+}
+
+StatusOr<float> CpuDevice::elapsedMillisecondsImpl(Event start, Event end) {
+  DRAGON_ASSIGN(auto first, findEvent("elapsedMilliseconds", start));
+  DRAGON_ASSIGN(auto second, findEvent("elapsedMilliseconds", end));
+  uint64_t times[2];
+  unsigned i = 0;
+  for (EventState *state : {first.get(), second.get()}) {
+    std::lock_guard<std::mutex> guard(state->lock);
+    if (!state->timing || !state->recorded)
+      return Status::native(
+          DRAGON_ERROR_INVALID_ARGUMENT, 400,
+          "elapsedMilliseconds: the {} event {}", i ? "second" : "first",
+          state->timing ? "was never recorded" : "was created without timing");
+    times[i++] = state->nanoseconds;
+  }
+  double nanoseconds =
+      static_cast<double>(static_cast<int64_t>(times[1] - times[0]));
+  return static_cast<float>(nanoseconds / 1e6);
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+void CpuDevice::moveBytes(char *to, const char *from, size_t bytes) {
+  bool overlap = to < from + bytes && from < to + bytes;
+  if (overlap || bytes < ParallelCopyBytes) {
+    std::memmove(to, from, bytes);
+    return;
+  }
+  std::atomic<size_t> next{0};
+  Pool.run(bytes / CopyPieceBytes, [&] {
+    for (size_t at; (at = next.fetch_add(CopyPieceBytes)) < bytes;)
+      std::memcpy(to + at, from + at, std::min(CopyPieceBytes, bytes - at));
+  });
+}
+
+Status CpuDevice::copyImpl(void *to, const void *from, size_t bytes, CopyKind,
+                           Queue queue) {
+  DRAGON_ASSIGN(auto state, findQueue("copy", queue));
+  DRAGON_TRY(checkAlive());
+  std::vector<AddressMap::Piece> source, target;
+  DRAGON_TRY_IN(
+      Addresses.resolve(reinterpret_cast<uintptr_t>(from), bytes, source),
+      "source of a copy");
+  DRAGON_TRY_IN(
+      Addresses.resolve(reinterpret_cast<uintptr_t>(to), bytes, target),
+      "destination of a copy");
+  Turn turn(*this, state, state == LegacyQueue);
+  auto in = source.begin();
+  auto out = target.begin();
+  while (bytes) {
+    size_t piece = std::min(in->bytes, out->bytes);
+    moveBytes(out->address, in->address, piece);
+    bytes -= piece;
+    auto advance = [piece](std::vector<AddressMap::Piece>::iterator &it) {
+      it->address += piece;
+      if ((it->bytes -= piece) == 0)
+        ++it;
+    };
+    advance(in);
+    advance(out);
+  }
+  return {};
+}
+
+Status CpuDevice::fillImpl(void *to, uint32_t value, unsigned width,
+                           size_t count, Queue queue) {
+  DRAGON_ASSIGN(auto state, findQueue("fill", queue));
+  DRAGON_TRY(checkAlive());
+  std::vector<AddressMap::Piece> target;
+  DRAGON_TRY_IN(
+      Addresses.resolve(reinterpret_cast<uintptr_t>(to), count * width, target),
+      "fill");
+  Turn turn(*this, state, state == LegacyQueue);
+  // Chunks are multiples of the element, so no element lies across two pieces.
+  for (const AddressMap::Piece &piece : target) {
+    size_t elements = piece.bytes / width;
+    if (width == 1)
+      std::memset(piece.address, static_cast<int>(value & 0xff), elements);
+    else if (width == 2)
+      std::fill_n(reinterpret_cast<uint16_t *>(piece.address), elements,
+                  static_cast<uint16_t>(value));
+    else
+      std::fill_n(reinterpret_cast<uint32_t *>(piece.address), elements, value);
+  }
+  return {};
+}
+
+Status CpuDevice::poisonImpl(uintptr_t va, size_t bytes, Queue queue) {
+  if (!Poison)
+    return {};
+  return fillImpl(reinterpret_cast<void *>(va), PoisonByte, 1, bytes, queue);
+}
+
+Status CpuDevice::launchImpl(const LaunchRequest &request) {
+  const dragon_cpu_kernel *kernel = request.kernel->image.cpu;
+  LaunchRequest named = request;
+  if (!named.kernelName)
+    named.kernelName = request.kernel->image.name;
+  if (!named.kernelName)
+    named.kernelName = kernel && kernel->name ? kernel->name : "?";
+  if (!kernel || !kernel->entry)
+    return Status::native(DRAGON_ERROR_UNSUPPORTED, NoKernelImage,
+                          "kernel '{}' has no code for the host processor; "
+                          "compile with --dragon-targets=cuda,cpu, or run on a "
+                          "machine with a GPU",
+                          named.kernelName);
+  DRAGON_ASSIGN(auto state, findQueue("launch", request.queue));
+  DRAGON_TRY(checkAlive());
+  Turn turn(*this, state, state == LegacyQueue);
+  AddressMap::Opened opened;
+  Status status = Addresses.beginLaunch(named, opened);
+  if (status.ok()) {
+    KernelRun run(named, *kernel, Addresses, Poison);
+    Pool.run(run.blocks(), [&] {
+      std::unique_ptr<KernelThread> thread = KernelThreads.take();
+      thread->work(run);
+      KernelThreads.give(std::move(thread));
+    });
+    status = run.result();
+    if (!status.ok()) {
+      std::lock_guard<std::mutex> guard(Lock);
+      if (!FailedWith) {
+        FailedKernel = status.message();
+        FailedWith = status.nativeCode();
+      }
+    }
+  }
+  Addresses.endLaunch(opened);
+  return std::move(status).within("launch of '{}'", named.kernelName);
+}
+
+Status CpuDevice::guardHostAccessImpl(uintptr_t va, size_t bytes,
+                                      bool guarded) {
+  return Addresses.guard(va, bytes, guarded);
+}
+
+Status CpuDevice::setFaultHandlerImpl(FaultHandler handler, void *context) {
+  Addresses.setFaultHandler(handler, context);
+  return {};
+}
+
+StatusOr<DeviceMemory> CpuDevice::memoryImpl() {
+  uint64_t total = DeviceMemoryFile->limit();
+  return DeviceMemory{total - DeviceMemoryFile->used(), total};
+}
+
+} // namespace dragon

@@ -1,0 +1,96 @@
+//===- ThreadPool.cpp - the processors of the cpu device ------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/cpu/ThreadPool.h"
+
+#include <algorithm>
+#include <csignal>
+#include <pthread.h>
+#include <sched.h>
+#include <system_error>
+
+namespace dragon {
+
+ThreadPool::ThreadPool(unsigned threads) : Threads(threads) {
+  if (Threads)
+    return;
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+    Threads = static_cast<unsigned>(CPU_COUNT(&allowed));
+  else
+    Threads = std::thread::hardware_concurrency();
+  Threads = std::max(Threads, 1u);
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    std::lock_guard<std::mutex> guard(Lock);
+    Stopping = true;
+  }
+  Wake.notify_all();
+  for (std::thread &worker : Workers)
+    worker.join();
+}
+
+// Signals of the program are for its own threads.
+void ThreadPool::start() {
+  sigset_t all, before;
+  sigfillset(&all);
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT})
+    sigdelset(&all, signal);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    while (Workers.size() + 1 < Threads)
+      Workers.emplace_back([this] { work(); });
+  } catch (const std::system_error &) {
+    // The system refuses more threads: those that are there do the work.
+    Threads = static_cast<unsigned>(Workers.size()) + 1;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void ThreadPool::work() {
+  std::unique_lock<std::mutex> guard(Lock);
+  while (true) {
+    Wake.wait(guard, [this] { return Stopping || !Jobs.empty(); });
+    if (Stopping)
+      return;
+    Job *job = Jobs.front();
+    if (--job->wanted == 0)
+      Jobs.pop_front();
+    ++job->running;
+    guard.unlock();
+    (*job->body)();
+    guard.lock();
+    if (--job->running == 0)
+      job->done.notify_all();
+  }
+}
+
+void ThreadPool::run(uint64_t width, const std::function<void()> &body) {
+  Job job;
+  job.body = &body;
+  uint64_t helpers = 0;
+  {
+    std::lock_guard<std::mutex> guard(Lock);
+    if (width > 1 && Workers.size() + 1 < Threads)
+      start();
+    helpers = job.wanted = std::min<uint64_t>(width - 1, Workers.size());
+    if (job.wanted)
+      Jobs.push_back(&job);
+  }
+  if (helpers == 1)
+    Wake.notify_one();
+  else if (helpers > 1)
+    Wake.notify_all();
+  body();
+  std::unique_lock<std::mutex> guard(Lock);
+  Jobs.erase(std::remove(Jobs.begin(), Jobs.end(), &job), Jobs.end());
+  job.done.wait(guard, [&job] { return job.running == 0; });
+}
+
+} // namespace dragon

@@ -1,0 +1,56 @@
+//===- ThreadPool.h - the processors of the cpu device -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs one function on several threads at once; the function shares out the
+// work itself. The caller takes part, so a pool of one starts no thread.
+// Several callers at a time are served side by side. Threads are started when
+// first needed and take no signals but the synchronous ones.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_DEVICE_CPU_THREADPOOL_H
+#define DRAGON_RUNTIME_DEVICE_CPU_THREADPOOL_H
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace dragon {
+
+class ThreadPool {
+public:
+  /// 0 = as many as this process may use.
+  explicit ThreadPool(unsigned threads);
+  ~ThreadPool();
+
+  /// Calls `body` on the calling thread and on up to width - 1 others that are
+  /// free; returns when all of them have returned.
+  void run(uint64_t width, const std::function<void()> &body);
+
+private:
+  struct Job {
+    const std::function<void()> *body;
+    uint64_t wanted;      // threads that may still join
+    unsigned running = 0; // threads other than the caller in it
+    std::condition_variable done;
+  };
+  void start();
+  void work();
+
+  unsigned Threads;
+  std::mutex Lock;
+  std::condition_variable Wake;
+  std::deque<Job *> Jobs;
+  std::vector<std::thread> Workers;
+  bool Stopping = false;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_DEVICE_CPU_THREADPOOL_H
