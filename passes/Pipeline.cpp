@@ -8,6 +8,9 @@
 #include "passes/Pipeline.h"
 
 #include "passes/Options.h"
+#include "passes/access/Canonicalize.h"
+#include "passes/access/KernelAccessAnalysis.h"
+#include "passes/access/SummaryWriter.h"
 #include "passes/cpu/CpuLowering.h"
 #include "passes/rewrite/ModuleEmbedding.h"
 #include "passes/rewrite/SummaryJoin.h"
@@ -60,16 +63,70 @@ void writeCpuModule(Module &M) {
   }
 }
 
-bool runOnDevice(Module &M, ModuleAnalysisManager &Analyses) {
+/// Adds what is known of running a kernel in slices to its summary.
+void addSlicing(KernelSummary &Kernel, const SliceDecisions &Decisions,
+                const Module &M) {
+  auto Decision = Decisions.find(Kernel.Name);
+  if (Decision == Decisions.end())
+    return;
+  const SliceLegality &Legality = Decision->second;
+  if (!Legality.Sliceable) {
+    Kernel.WhyNotSliceable = Legality.Reason;
+    return;
+  }
+  std::string Clone = sliceCloneName(Kernel.Name);
+  if (Legality.NeedsClone) {
+    if (!M.getFunction(Clone))
+      return;
+    Kernel.SliceName = Clone;
+    Kernel.Flags |= KernelHasSliceClone;
+  }
+  Kernel.Flags |= KernelSliceable;
+}
+
+void writeSummaries(Module &M, const ModuleSummary &Summary, StringRef Arch) {
+  std::string File = options::summaryFile().str();
+  SmallVector<std::string, 2> Paths;
+  if (!Arch.empty())
+    Paths.push_back(File + "." + Arch.str());
+  else
+    // Nothing says which architecture this is, and there are no kernels: the
+    // files that no other compilation has written yet.
+    for (const std::string &Other : options::summaryArchs())
+      if (!sys::fs::exists(File + "." + Other))
+        Paths.push_back(File + "." + Other);
+  for (const std::string &Path : Paths)
+    if (Error E = writeSummary(Summary, Path))
+      reportError(M, toString(std::move(E)));
+}
+
+bool runOnDevice(Module &M) {
   StringRef Arch = deviceArch(M);
   // A module without functions has no architecture, and no kernels.
   if (!options::cpuOut().empty() &&
       (options::cpuArch().empty() || Arch.empty() ||
        Arch == options::cpuArch()))
     writeCpuModule(M);
-  if (options::slicing())
-    return !GridSlicingPass().run(M, Analyses).areAllPreserved();
-  return false;
+
+  bool WithSummary = !options::summaryFile().empty();
+  if (!WithSummary && !options::slicing())
+    return false;
+  std::unique_ptr<Module> Simple = canonicalizedCopy(M);
+  KernelAccesses Accesses;
+  if (WithSummary)
+    Accesses = analyzeCanonical(*Simple);
+  SliceDecisions Decisions;
+  bool Changed = false;
+  if (options::slicing()) {
+    Decisions = checkSliceLegality(*Simple);
+    Changed = addSliceClones(M, Decisions);
+  }
+  if (WithSummary) {
+    for (KernelSummary &Kernel : Accesses.Summary.Kernels)
+      addSlicing(Kernel, Decisions, M);
+    writeSummaries(M, Accesses.Summary, Arch);
+  }
+  return Changed;
 }
 
 bool runOnHost(Module &M) {
@@ -95,13 +152,11 @@ bool runOnHost(Module &M) {
 
 } // namespace
 
-PreservedAnalyses PipelinePass::run(Module &M,
-                                    ModuleAnalysisManager &Analyses) {
+PreservedAnalyses PipelinePass::run(Module &M, ModuleAnalysisManager &) {
   if (!options::pipeline())
     return PreservedAnalyses::all();
-  bool Changed = Triple(M.getTargetTriple()).isNVPTX()
-                     ? runOnDevice(M, Analyses)
-                     : runOnHost(M);
+  bool Changed =
+      Triple(M.getTargetTriple()).isNVPTX() ? runOnDevice(M) : runOnHost(M);
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 

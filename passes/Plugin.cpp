@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Pipeline.h"
+#include "passes/access/KernelAccessAnalysis.h"
 #include "passes/cpu/CpuLowering.h"
 #include "passes/slicing/GridSlicing.h"
 

@@ -8,8 +8,8 @@
 // The kernel summary (KernelSummary.h) as a value that can be changed: kernels
 // own pointers, pointers own accesses, accesses own guards; only the expression
 // nodes are shared. write() lays it out as a blob, ModuleSummary::read() is its
-// inverse. Written by the access analysis, read and joined by the host pass;
-// tests make summaries with it.
+// inverse. Written by the access analysis, read by the host pass; tests make
+// summaries with it.
 //
 // Equal expressions are one node. Loop and Opaque leaves are variables, so two
 // of them are one only if they are made as one.
@@ -103,6 +103,32 @@ public:
     return Nodes[A].Bits == Bits ? A : add(Op, Bits, A, NoIndex, 0);
   }
 
+  /// Whether Leaf occurs in Node (as an operand of any depth).
+  bool mentions(uint32_t Node, uint32_t Leaf) const {
+    // Operands precede their users.
+    std::vector<uint32_t> Work(1, Node);
+    std::vector<bool> Seen(size_t(Node) + 1);
+    while (!Work.empty()) {
+      uint32_t I = Work.back();
+      Work.pop_back();
+      if (I == Leaf)
+        return true;
+      if (I > Node || Seen[I])
+        continue;
+      Seen[I] = true;
+      const ExprNode &N = Nodes[I];
+      if (hasOperands(N.Op)) {
+        Work.push_back(N.A);
+        Work.push_back(N.B);
+      }
+    }
+    return false;
+  }
+  /// Whether A and B are operands (nodes or NoIndex).
+  static bool hasOperands(ExprOp Op) {
+    return Op > ExprOp::ThreadIdx && Op != ExprOp::Unknown;
+  }
+
   uint32_t add(ExprOp Op, unsigned Bits, uint32_t A, uint32_t B, int64_t Imm,
                uint8_t Flags = 0) {
     auto [It, New] = Known.try_emplace(
@@ -139,10 +165,6 @@ public:
   /// The blob. Needs 8-byte alignment where it is opened.
   std::vector<char> write() const;
   static ModuleSummary read(const SummaryView &View);
-
-  /// Kernels of another architecture's compilation of the same source. One
-  /// whose summary differs becomes unknown.
-  void join(const ModuleSummary &Other);
 
 private:
   void copyKernel(const SummaryView &View, const KernelRecord &K);
@@ -242,7 +264,7 @@ inline void ModuleSummary::copyKernel(const SummaryView &View,
     if (It != Copied.end())
       return It->second;
     ExprNode N = View.expr(Index);
-    bool Leaf = N.Op <= ExprOp::ThreadIdx || N.Op == ExprOp::Unknown;
+    bool Leaf = !ExprPool::hasOperands(N.Op);
     uint32_t A = Leaf ? N.A : Self(Self, N.A);
     uint32_t B = Leaf ? N.B : Self(Self, N.B);
     uint32_t New;
@@ -294,47 +316,6 @@ inline ModuleSummary ModuleSummary::read(const SummaryView &View) {
   for (uint32_t I = 0; I < View.numKernels(); ++I)
     M.copyKernel(View, View.kernel(I));
   return M;
-}
-
-inline void ModuleSummary::join(const ModuleSummary &Other) {
-  // Kernels written alone have equal bytes if and only if they are equal, up
-  // to the order in which expressions were made.
-  auto alone = [](const ModuleSummary &M, const KernelSummary &K) {
-    ModuleSummary One;
-    One.Exprs = M.Exprs;
-    One.Kernels = {K};
-    std::vector<char> Blob = One.write();
-    SummaryView View;
-    std::string Error;
-    if (!SummaryView::open(Blob.data(), Blob.size(), View, Error))
-      return std::vector<char>();
-    return ModuleSummary::read(View).write();
-  };
-  auto unknown = [](KernelSummary &K) {
-    KernelSummary U;
-    U.Name = K.Name;
-    U.ArgSizes = K.ArgSizes;
-    for (const PointerSummary &P : K.Pointers) {
-      PointerSummary Q;
-      Q.ArgIndex = P.ArgIndex;
-      Q.ByteOffset = P.ByteOffset;
-      Q.Name = P.Name;
-      U.Pointers.push_back(Q);
-    }
-    U.WhyNotSliceable = "its code differs between GPU architectures";
-    K = U;
-  };
-  for (KernelSummary &K : Kernels) {
-    const KernelSummary *L = Other.find(K.Name);
-    if (!L || alone(*this, K) != alone(Other, *L))
-      unknown(K);
-  }
-  for (const KernelSummary &L : Other.Kernels)
-    if (!find(L.Name)) {
-      KernelSummary K = L;
-      unknown(K);
-      Kernels.push_back(K);
-    }
 }
 
 } // namespace dragon

@@ -64,7 +64,7 @@ private:
       const GuardRecord &G = A.guard(X.FirstGuard + I);
       const GuardRecord &H = B.guard(Y.FirstGuard + I);
       if (G.Pred != H.Pred || !equalExpr(G.Lhs, H.Lhs) ||
-          !equalExpr(G.Rhs, H.Rhs))
+          !equalExpr(G.Rhs, H.Rhs) || !equalExpr(G.Loop, H.Loop))
         return false;
     }
     return true;

@@ -23,9 +23,6 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// The device passes do not write kernel summaries yet.
-constexpr bool SummariesAreWritten = false;
-
 void append(Strings &To, const Strings &From) {
   To.insert(To.end(), From.begin(), From.end());
 }
@@ -191,7 +188,7 @@ Strings Planner::plugin(const Input &One, StringRef Stem,
   Strings Options;
   Options.push_back("-dragon-module-id=" + moduleId(One));
   Options.push_back("-dragon-source=" + One.Path);
-  if (SummariesAreWritten && (Files & Summary)) {
+  if (Files & Summary) {
     Strings Names;
     if (Asked.Cuda)
       for (const GpuArch &Arch : Asked.Archs)

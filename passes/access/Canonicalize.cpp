@@ -1,0 +1,249 @@
+//===- Canonicalize.cpp - device code in a form to be analysed ------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/access/Canonicalize.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/CallGraph.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/DCE.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+bool isKernel(const Function &F) {
+  return F.getCallingConv() == CallingConv::PTX_Kernel && !F.isDeclaration();
+}
+
+namespace {
+
+/// Marks all functions but kernels and recursive ones for inlining.
+void markForInlining(Module &M) {
+  SmallPtrSet<Function *, 8> Recursive;
+  CallGraph Calls(M);
+  for (scc_iterator<CallGraph *> It = scc_begin(&Calls); !It.isAtEnd(); ++It)
+    if (It.hasCycle())
+      for (CallGraphNode *Node : *It)
+        if (Function *F = Node->getFunction())
+          Recursive.insert(F);
+  for (Function &F : M) {
+    // Nothing here is skipped for -O0, -Os or sanitizers.
+    F.removeFnAttr(Attribute::OptimizeNone);
+    F.removeFnAttr(Attribute::NoInline);
+    F.removeFnAttr(Attribute::OptimizeForSize);
+    F.removeFnAttr(Attribute::MinSize);
+    if (F.isDeclaration() || isKernel(F))
+      continue;
+    if (Recursive.contains(&F)) {
+      F.removeFnAttr(Attribute::AlwaysInline);
+      F.addFnAttr(Attribute::NoInline);
+    } else {
+      F.addFnAttr(Attribute::AlwaysInline);
+      if (F.hasLocalLinkage() || F.hasComdat() || F.isDiscardableIfUnused())
+        continue;
+    }
+  }
+  for (Function &F : M)
+    for (Instruction &I : instructions(F))
+      if (auto *Call = dyn_cast<CallBase>(&I))
+        if (Call->hasFnAttr(Attribute::NoInline) && Call->getCalledFunction() &&
+            !Recursive.contains(Call->getCalledFunction()))
+          Call->removeFnAttr(Attribute::NoInline);
+}
+
+using FieldReads = SmallVector<std::pair<LoadInst *, int64_t>, 16>;
+
+/// True if no instruction may change what Pointer points to: it is read, or
+/// copied elsewhere. Collects the reads at constant offsets.
+bool collectFieldReads(Value &Pointer, int64_t Offset, bool KnownOffset,
+                       const DataLayout &Layout, FieldReads &Reads) {
+  for (User *U : Pointer.users()) {
+    if (auto *Load = dyn_cast<LoadInst>(U)) {
+      if (KnownOffset && Load->isSimple())
+        Reads.push_back({Load, Offset});
+      continue;
+    }
+    if (auto *Gep = dyn_cast<GetElementPtrInst>(U)) {
+      APInt Field(64, 0);
+      bool Known = KnownOffset && Gep->accumulateConstantOffset(Layout, Field);
+      if (!collectFieldReads(*Gep, Offset + Field.getSExtValue(), Known, Layout,
+                             Reads))
+        return false;
+      continue;
+    }
+    if (isa<AddrSpaceCastInst, BitCastInst>(U)) {
+      if (!collectFieldReads(*U, Offset, KnownOffset, Layout, Reads))
+        return false;
+      continue;
+    }
+    if (auto *Copy = dyn_cast<MemCpyInst>(U)) {
+      if (Copy->getRawDest() != &Pointer)
+        continue;
+      return false;
+    }
+    if (auto *Intrinsic = dyn_cast<IntrinsicInst>(U))
+      if (Intrinsic->isLifetimeStartOrEnd() ||
+          Intrinsic->isAssumeLikeIntrinsic())
+        continue;
+    return false;
+  }
+  return true;
+}
+
+void readFieldsOnce(Function &Kernel) {
+  const DataLayout &Layout = Kernel.getDataLayout();
+  for (Argument &Arg : Kernel.args()) {
+    if (!Arg.hasByValAttr())
+      continue;
+    FieldReads Reads;
+    if (!collectFieldReads(Arg, 0, true, Layout, Reads))
+      continue;
+    MapVector<std::pair<int64_t, Type *>, Value *> Fields;
+    IRBuilder<> Builder(&*Kernel.getEntryBlock().getFirstInsertionPt());
+    for (auto [Load, Offset] : Reads) {
+      Value *&Field = Fields[{Offset, Load->getType()}];
+      if (!Field)
+        Field = Builder.CreateAlignedLoad(
+            Load->getType(),
+            Offset ? Builder.CreateConstInBoundsGEP1_64(Builder.getInt8Ty(),
+                                                        &Arg, Offset)
+                   : &Arg,
+            Align(1));
+      Load->replaceAllUsesWith(Field);
+      Load->eraseFromParent();
+    }
+  }
+}
+
+/// Reads of blockIdx and the like, and arithmetic that does not change in a
+/// loop, move out of it: ScalarEvolution takes instructions that it does not
+/// model for variant where they stand.
+void hoistInvariants(Function &F, LoopInfo &LI) {
+  bool Changed = false;
+  for (Loop *L : LI.getLoopsInPreorder()) {
+    if (!L->getLoopPreheader())
+      continue;
+    ReversePostOrderTraversal<Function *> Order(&F);
+    for (BasicBlock *Block : Order) {
+      if (!L->contains(Block))
+        continue;
+      for (Instruction &I : make_early_inc_range(*Block))
+        if (!I.getType()->isVoidTy() && !isa<PHINode>(I))
+          L->makeLoopInvariant(&I, Changed);
+    }
+  }
+}
+
+} // namespace
+
+bool isUnchangedByValue(Argument &Arg) {
+  FieldReads Reads;
+  return Arg.hasByValAttr() &&
+         collectFieldReads(Arg, 0, true, Arg.getParent()->getDataLayout(),
+                           Reads);
+}
+
+std::optional<FieldPlace> fieldReadBy(LoadInst &Load) {
+  const DataLayout &Layout = Load.getDataLayout();
+  Value *Pointer = Load.getPointerOperand();
+  APInt Offset(Layout.getIndexTypeSizeInBits(Pointer->getType()), 0);
+  auto *Arg = dyn_cast<Argument>(Pointer->stripAndAccumulateConstantOffsets(
+      Layout, Offset, /*AllowNonInbounds=*/true));
+  if (!Arg || !Load.isSimple() || Offset.isNegative() ||
+      !isUnchangedByValue(*Arg))
+    return std::nullopt;
+  return FieldPlace{Arg, Offset.getZExtValue()};
+}
+
+void canonicalizeForAnalysis(Module &M) {
+  markForInlining(M);
+
+  LoopAnalysisManager LoopAnalyses;
+  FunctionAnalysisManager FunctionAnalyses;
+  CGSCCAnalysisManager SccAnalyses;
+  ModuleAnalysisManager ModuleAnalyses;
+  PassBuilder Builder;
+  Builder.registerModuleAnalyses(ModuleAnalyses);
+  Builder.registerCGSCCAnalyses(SccAnalyses);
+  Builder.registerFunctionAnalyses(FunctionAnalyses);
+  Builder.registerLoopAnalyses(LoopAnalyses);
+  Builder.crossRegisterProxies(LoopAnalyses, FunctionAnalyses, SccAnalyses,
+                               ModuleAnalyses);
+
+  // Small functions shrink before they are copied into many callers.
+  FunctionPassManager Shrink;
+  Shrink.addPass(SROAPass(SROAOptions::ModifyCFG));
+  Shrink.addPass(EarlyCSEPass());
+  Shrink.addPass(SimplifyCFGPass());
+  ModulePassManager Inline;
+  Inline.addPass(createModuleToFunctionPassAdaptor(std::move(Shrink)));
+  Inline.addPass(AlwaysInlinerPass(/*InsertLifetime=*/false));
+  Inline.run(M, ModuleAnalyses);
+
+  auto Simplify = [] {
+    SimplifyCFGOptions Cfg;
+    Cfg.sinkCommonInsts(false).hoistCommonInsts(false);
+    FunctionPassManager Passes;
+    Passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+    Passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+    Passes.addPass(SimplifyCFGPass(Cfg));
+    Passes.addPass(InstCombinePass());
+    return Passes;
+  };
+  // Copies of structures become reads of their fields in the first round, the
+  // fields one value each in the second.
+  FunctionPassManager First = Simplify();
+  for (Function &F : M)
+    if (isKernel(F)) {
+      First.run(F, FunctionAnalyses);
+      readFieldsOnce(F);
+      FunctionAnalyses.invalidate(F, PreservedAnalyses::none());
+    }
+  FunctionPassManager Second = Simplify();
+  SimplifyCFGOptions Cfg;
+  Cfg.sinkCommonInsts(false).hoistCommonInsts(false);
+  Second.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  Second.addPass(SimplifyCFGPass(Cfg));
+  Second.addPass(DCEPass());
+  Second.addPass(LoopSimplifyPass());
+  Second.addPass(LCSSAPass());
+  for (Function &F : M)
+    if (!F.isDeclaration()) {
+      Second.run(F, FunctionAnalyses);
+      DominatorTree DT(F);
+      LoopInfo LI(DT);
+      hoistInvariants(F, LI);
+      FunctionAnalyses.invalidate(F, PreservedAnalyses::none());
+    }
+}
+
+std::unique_ptr<Module> canonicalizedCopy(const Module &M) {
+  std::unique_ptr<Module> Copy = CloneModule(M);
+  canonicalizeForAnalysis(*Copy);
+  return Copy;
+}
+
+} // namespace dragon

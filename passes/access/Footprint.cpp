@@ -1,0 +1,341 @@
+//===- Footprint.cpp - index arithmetic to summary expressions ------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/access/Footprint.h"
+
+#include "passes/access/Canonicalize.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+/// Deeper nests of expressions are unknown.
+constexpr unsigned MaxDepth = 64;
+/// Choices between more values are unknown.
+constexpr unsigned MaxIncoming = 8;
+
+unsigned Footprint::bitsOf(Type *T) {
+  if (T->isPointerTy())
+    return 64;
+  auto *Int = dyn_cast<IntegerType>(T);
+  return Int && Int->getBitWidth() <= 64 ? Int->getBitWidth() : 0;
+}
+
+Footprint::Index Footprint::unknown(unsigned Bits, bool Loaded) {
+  return {Pool.unknown(Bits), false, Loaded};
+}
+
+Footprint::Index Footprint::combine(ExprOp Op, Index A, Index B,
+                                    uint8_t Flags) {
+  return {Pool.binary(Op, A.Node, B.Node, Flags), A.Exact && B.Exact,
+          A.Loaded || B.Loaded};
+}
+
+/// One of two values, or something between them.
+Footprint::Index Footprint::between(Index A, Index B) {
+  if (A.Node == B.Node)
+    return A;
+  unsigned Bits = Pool.Nodes[A.Node].Bits;
+  uint32_t Lo = Pool.binary(ExprOp::SMin, A.Node, B.Node);
+  uint32_t Hi = Pool.binary(ExprOp::SMax, A.Node, B.Node);
+  return {Pool.opaque(Bits, Lo, Hi), false, A.Loaded || B.Loaded};
+}
+
+Footprint::Index Footprint::translate(Value &V, const Loop *Scope) {
+  if (!SE.isSCEVable(V.getType()) || !bitsOf(V.getType()))
+    return unknown(64, false);
+  return translate(SE.getSCEV(&V), Scope);
+}
+
+Footprint::Index Footprint::translate(const SCEV *S, const Loop *Scope) {
+  S = SE.getSCEVAtScope(S, Scope);
+  auto It = Known.find({S, Scope});
+  if (It != Known.end())
+    return It->second;
+  if (Depth >= MaxDepth)
+    return unknown(bitsOf(S->getType()) ? bitsOf(S->getType()) : 64, false);
+  ++Depth;
+  Index Result = compute(S, Scope);
+  --Depth;
+  Known[{S, Scope}] = Result;
+  return Result;
+}
+
+Footprint::Index Footprint::compute(const SCEV *S, const Loop *Scope) {
+  unsigned Bits = bitsOf(S->getType());
+  if (!Bits)
+    return unknown(64, false);
+  auto fold = [&](ExprOp Op, const SCEVNAryExpr &N) {
+    // Flags of an n-ary operation say nothing of its parts.
+    uint8_t Flags = 0;
+    if (N.getNumOperands() == 2) {
+      if (N.hasNoSignedWrap())
+        Flags |= NoSignedWrap;
+      if (N.hasNoUnsignedWrap())
+        Flags |= NoUnsignedWrap;
+    }
+    Index Sum = translate(N.getOperand(0), Scope);
+    for (unsigned I = 1; I < N.getNumOperands(); ++I)
+      Sum = combine(Op, Sum, translate(N.getOperand(I), Scope), Flags);
+    return Sum;
+  };
+  auto cast = [&](ExprOp Op, const SCEVCastExpr &C) {
+    if (!bitsOf(C.getOperand()->getType()))
+      return unknown(Bits, false);
+    Index A = translate(C.getOperand(), Scope);
+    return Index{Pool.cast(Op, A.Node, Bits), A.Exact, A.Loaded};
+  };
+  switch (S->getSCEVType()) {
+  case scConstant:
+    return {Pool.constant(
+        llvm::cast<SCEVConstant>(S)->getAPInt().getSExtValue(), Bits)};
+  case scTruncate:
+    return cast(ExprOp::Trunc, *llvm::cast<SCEVCastExpr>(S));
+  case scZeroExtend:
+    return cast(ExprOp::ZExt, *llvm::cast<SCEVCastExpr>(S));
+  case scSignExtend:
+    return cast(ExprOp::SExt, *llvm::cast<SCEVCastExpr>(S));
+  case scPtrToInt:
+    return cast(ExprOp::ZExt, *llvm::cast<SCEVCastExpr>(S));
+  case scAddExpr:
+    return fold(ExprOp::Add, *llvm::cast<SCEVNAryExpr>(S));
+  case scMulExpr:
+    return fold(ExprOp::Mul, *llvm::cast<SCEVNAryExpr>(S));
+  case scUMaxExpr:
+    return fold(ExprOp::UMax, *llvm::cast<SCEVNAryExpr>(S));
+  case scSMaxExpr:
+    return fold(ExprOp::SMax, *llvm::cast<SCEVNAryExpr>(S));
+  case scUMinExpr:
+  case scSequentialUMinExpr:
+    return fold(ExprOp::UMin, *llvm::cast<SCEVNAryExpr>(S));
+  case scSMinExpr:
+    return fold(ExprOp::SMin, *llvm::cast<SCEVNAryExpr>(S));
+  case scUDivExpr: {
+    auto *Div = llvm::cast<SCEVUDivExpr>(S);
+    return combine(ExprOp::UDiv, translate(Div->getLHS(), Scope),
+                   translate(Div->getRHS(), Scope));
+  }
+  case scAddRecExpr:
+    return computeAddRec(*llvm::cast<SCEVAddRecExpr>(S), Scope);
+  case scUnknown:
+    return computeValue(*llvm::cast<SCEVUnknown>(S)->getValue(), Scope);
+  case scVScale:
+  case scCouldNotCompute:
+    break;
+  default:
+    break;
+  }
+  return unknown(Bits, false);
+}
+
+Footprint::Index Footprint::computeAddRec(const SCEVAddRecExpr &Rec,
+                                          const Loop *Scope) {
+  unsigned Bits = bitsOf(Rec.getType());
+  if (!Rec.isAffine())
+    return unknown(Bits, false);
+  const Loop *L = Rec.getLoop();
+  Index Start = translate(Rec.getStart(), L->getParentLoop());
+  Index Step = translate(Rec.getStepRecurrence(SE), L->getParentLoop());
+  Index Counter = counterOf(*L);
+  // After the loop it is the value of some iteration.
+  if (Scope != L && !(Scope && L->contains(Scope)))
+    Counter.Exact = false;
+  Counter.Node =
+      Bits == 64 ? Counter.Node : Pool.cast(ExprOp::Trunc, Counter.Node, Bits);
+  uint8_t Flags = (Rec.hasNoSignedWrap() ? NoSignedWrap : 0) |
+                  (Rec.hasNoUnsignedWrap() ? NoUnsignedWrap : 0);
+  Index Travel = combine(ExprOp::Mul, Step, Counter);
+  return combine(ExprOp::Add, Start, Travel, Flags);
+}
+
+bool Footprint::hasExactCount(const Loop &L) {
+  return !isa<SCEVCouldNotCompute>(SE.getBackedgeTakenCount(&L));
+}
+
+Footprint::Index Footprint::counterOf(const Loop &L) {
+  auto It = Counters.find(&L);
+  if (It != Counters.end())
+    return It->second;
+  unsigned Number = NextLoop++;
+  // The bound may not be made of the counter itself.
+  Counters[&L] = {Pool.loop(Number), true, false};
+  const SCEV *Count = SE.getSymbolicMaxBackedgeTakenCount(&L);
+  uint32_t Bound = NoIndex;
+  bool Loaded = false;
+  if (!isa<SCEVCouldNotCompute>(Count) && bitsOf(Count->getType())) {
+    Index I = translate(Count, L.getParentLoop());
+    Bound = I.Node;
+    Loaded = I.Loaded;
+  }
+  Index Result = {Pool.loop(Number, Bound), true, Loaded};
+  return Counters[&L] = Result;
+}
+
+Footprint::Index Footprint::computeValue(Value &V, const Loop *Scope) {
+  auto It = Values.find(&V);
+  if (It != Values.end())
+    return It->second;
+  unsigned Bits = bitsOf(V.getType());
+  Index Result{NoIndex};
+  if (auto *Arg = dyn_cast<Argument>(&V)) {
+    if (isKernel(*Arg->getParent()) && !Arg->hasByValAttr())
+      Result = {Pool.argument(Arg->getArgNo(), Bits)};
+  } else if (isa<ConstantPointerNull>(V)) {
+    Result = {Pool.constant(0, 64)};
+  } else if (auto *I = dyn_cast<Instruction>(&V)) {
+    // A value that depends on itself (a phi that is no recurrence).
+    if (!Active.insert(I).second)
+      return unknown(Bits, false);
+    Result = computeInstruction(*I, Scope, Bits);
+    Active.erase(I);
+  }
+  if (Result.Node == NoIndex)
+    Result = unknown(Bits, false);
+  return Values[&V] = Result;
+}
+
+static bool launchValue(Intrinsic::ID ID, ExprOp &Op, unsigned &Dimension) {
+  switch (ID) {
+#define REGISTER(NAME, OP)                                                     \
+  case Intrinsic::nvvm_read_ptx_sreg_##NAME##_x:                               \
+    Op = ExprOp::OP;                                                           \
+    Dimension = 0;                                                             \
+    return true;                                                               \
+  case Intrinsic::nvvm_read_ptx_sreg_##NAME##_y:                               \
+    Op = ExprOp::OP;                                                           \
+    Dimension = 1;                                                             \
+    return true;                                                               \
+  case Intrinsic::nvvm_read_ptx_sreg_##NAME##_z:                               \
+    Op = ExprOp::OP;                                                           \
+    Dimension = 2;                                                             \
+    return true;
+    REGISTER(tid, ThreadIdx)
+    REGISTER(ntid, BlockDim)
+    REGISTER(ctaid, BlockIdx)
+    REGISTER(nctaid, GridDim)
+#undef REGISTER
+  default:
+    return false;
+  }
+}
+
+Footprint::Index Footprint::computeInstruction(Instruction &I,
+                                               const Loop *Scope,
+                                               unsigned Bits) {
+  auto operand = [&](unsigned N) { return translate(*I.getOperand(N), Scope); };
+  auto range = [&](int64_t Lo, int64_t Hi) -> Index {
+    return {Pool.opaque(Bits, Pool.constant(Lo, Bits), Pool.constant(Hi, Bits)),
+            false, false};
+  };
+  if (auto *Load = dyn_cast<LoadInst>(&I)) {
+    if (auto Field = fieldReadBy(*Load))
+      return {
+          Pool.argument(Field->Arg->getArgNo(), Bits, uint32_t(Field->Offset))};
+    return unknown(Bits, true);
+  }
+  if (auto *Phi = dyn_cast<PHINode>(&I))
+    return computePhi(*Phi, Bits);
+  if (auto *Select = dyn_cast<SelectInst>(&I)) {
+    if (!Select->getCondition()->getType()->isIntegerTy(1) || Bits == 1)
+      return unknown(Bits, false);
+    return between(operand(1), operand(2));
+  }
+  if (auto *Call = dyn_cast<IntrinsicInst>(&I)) {
+    ExprOp Op;
+    unsigned Dimension;
+    if (launchValue(Call->getIntrinsicID(), Op, Dimension))
+      return {Pool.launchValue(Op, Dimension)};
+    switch (Call->getIntrinsicID()) {
+    case Intrinsic::nvvm_read_ptx_sreg_laneid:
+      return range(0, 31);
+    case Intrinsic::nvvm_read_ptx_sreg_warpid:
+      return range(0, 63);
+    case Intrinsic::nvvm_read_ptx_sreg_warpsize:
+      return {Pool.constant(32, Bits)};
+    default:
+      return unknown(Bits, Call->mayReadFromMemory());
+    }
+  }
+  // A condition as a number.
+  if (Bits == 1)
+    return unknown(Bits, false);
+  switch (I.getOpcode()) {
+  case Instruction::SDiv:
+    return combine(ExprOp::SDiv, operand(0), operand(1));
+  case Instruction::UDiv:
+    return combine(ExprOp::UDiv, operand(0), operand(1));
+  case Instruction::SRem:
+    return combine(ExprOp::SRem, operand(0), operand(1));
+  case Instruction::URem:
+    return combine(ExprOp::URem, operand(0), operand(1));
+  case Instruction::And:
+    return combine(ExprOp::And, operand(0), operand(1));
+  case Instruction::Or:
+    return combine(ExprOp::Or, operand(0), operand(1));
+  case Instruction::Xor:
+    return combine(ExprOp::Xor, operand(0), operand(1));
+  case Instruction::Shl:
+    return combine(ExprOp::Shl, operand(0), operand(1));
+  case Instruction::LShr:
+    return combine(ExprOp::LShr, operand(0), operand(1));
+  case Instruction::AShr:
+    return combine(ExprOp::AShr, operand(0), operand(1));
+  case Instruction::Freeze:
+    return operand(0);
+  case Instruction::ZExt:
+  case Instruction::SExt:
+  case Instruction::Trunc: {
+    if (!bitsOf(I.getOperand(0)->getType()))
+      return unknown(Bits, false);
+    Index A = operand(0);
+    ExprOp Op = isa<ZExtInst>(I)   ? ExprOp::ZExt
+                : isa<SExtInst>(I) ? ExprOp::SExt
+                                   : ExprOp::Trunc;
+    return {Pool.cast(Op, A.Node, Bits), A.Exact, A.Loaded};
+  }
+  default:
+    break;
+  }
+  // Anything else; of a comparison of loaded data, say, no address is made.
+  bool Loaded = I.mayReadFromMemory();
+  for (Value *Op : I.operands())
+    if (auto *Source = dyn_cast<LoadInst>(Op))
+      Loaded |= !fieldReadBy(*Source);
+  return unknown(Bits, Loaded);
+}
+
+Footprint::Index Footprint::computePhi(PHINode &Phi, unsigned Bits) {
+  if (Bits == 1 || Phi.getNumIncomingValues() > MaxIncoming ||
+      Phi.getNumIncomingValues() == 0)
+    return unknown(Bits, false);
+  // In a loop: whatever it becomes.
+  if (LI.isLoopHeader(Phi.getParent())) {
+    bool Loaded = false;
+    for (Value *V : Phi.incoming_values())
+      Loaded |= isa<LoadInst>(V);
+    return unknown(Bits, Loaded);
+  }
+  Index Result{};
+  for (unsigned I = 0; I < Phi.getNumIncomingValues(); ++I) {
+    Index Next = translate(*Phi.getIncomingValue(I),
+                           LI.getLoopFor(Phi.getIncomingBlock(I)));
+    Result = I == 0 ? Next : between(Result, Next);
+  }
+  return Result;
+}
+
+} // namespace dragon

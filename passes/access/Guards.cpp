@@ -1,0 +1,206 @@
+//===- Guards.cpp - under which conditions a block runs -------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/access/Guards.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/PatternMatch.h"
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+namespace dragon {
+
+/// More guards than this are left out (the access is then not exact).
+constexpr size_t MaxGuards = 64;
+
+const Guards::Conditions &Guards::of(const BasicBlock &Block) {
+  auto It = Known.find(&Block);
+  if (It != Known.end())
+    return It->second;
+  Conditions C;
+  SmallVector<const BasicBlock *, 16> Chain;
+  for (auto *Node = DT.getNode(&Block); Node; Node = Node->getIDom())
+    Chain.push_back(Node->getBlock());
+  if (Chain.empty()) // not reachable
+    C.Exact = false;
+  // From the entry down.
+  for (size_t I = Chain.size(); I-- > 1;)
+    addEdge(*Chain[I], *Chain[I - 1], C);
+  checkLoops(Block, C);
+  if (C.Records.size() > MaxGuards) {
+    C.Records.resize(MaxGuards);
+    C.Exact = false;
+  }
+  return Known[&Block] = std::move(C);
+}
+
+/// From is To's immediate dominator. Adds the condition of getting from the one
+/// to the other.
+void Guards::addEdge(const BasicBlock &From, const BasicBlock &To,
+                     Conditions &C) {
+  const Instruction &End = *From.getTerminator();
+  const Loop *Inner = LI.getLoopFor(&From);
+  // Where a loop is left that has tests of its own, they say nothing here.
+  bool LeavesLoop = Inner && !Inner->contains(&To);
+  if (To.getSinglePredecessor() == &From && !LeavesLoop) {
+    if (End.getNumSuccessors() == 1)
+      return;
+    if (auto *Branch = dyn_cast<BranchInst>(&End)) {
+      if (Branch->getSuccessor(0) == Branch->getSuccessor(1))
+        return;
+      bool Holds = Branch->getSuccessor(0) == &To;
+      // A test that ends the loop when it fails.
+      uint32_t LoopNode = NoIndex;
+      const BasicBlock *Other = Branch->getSuccessor(Holds ? 1 : 0);
+      BasicBlock *Latch = Inner ? Inner->getLoopLatch() : nullptr;
+      if (Latch && !Inner->contains(Other) && DT.dominates(&From, Latch))
+        LoopNode = Indices.counterOf(*Inner).Node;
+      if (!addCondition(*Branch->getCondition(), Holds, From, LoopNode, C))
+        C.Exact = false;
+      return;
+    }
+    if (auto *Switch = dyn_cast<SwitchInst>(&End)) {
+      Footprint::Index Value =
+          Indices.translate(*Switch->getCondition(), Inner);
+      unsigned Bits = Indices.pool().Nodes[Value.Node].Bits;
+      unsigned Cases = 0;
+      for (auto &Case : Switch->cases())
+        Cases += Case.getCaseSuccessor() == &To;
+      bool Default = Switch->getDefaultDest() == &To;
+      if (!Value.Exact || Cases + Default > 1)
+        C.Exact = false;
+      if (Cases + Default > 1)
+        return;
+      for (auto &Case : Switch->cases()) {
+        if (!Default && Case.getCaseSuccessor() != &To)
+          continue;
+        uint32_t Constant =
+            Indices.pool().constant(Case.getCaseValue()->getSExtValue(), Bits);
+        C.Records.push_back({Value.Node,
+                             Constant,
+                             NoIndex,
+                             Default ? GuardPred::NE : GuardPred::EQ,
+                             {}});
+      }
+      return;
+    }
+    C.Exact = false;
+    return;
+  }
+  if (!noWayAround(From, To))
+    C.Exact = false;
+}
+
+/// Every path from From comes to To before the function or an iteration of a
+/// loop around To ends.
+bool Guards::noWayAround(const BasicBlock &From, const BasicBlock &To) {
+  SmallPtrSet<const BasicBlock *, 16> Seen;
+  SmallVector<const BasicBlock *, 16> Work(1, &From);
+  while (!Work.empty()) {
+    const BasicBlock *B = Work.pop_back_val();
+    // A thread that ends in a trap ends the program.
+    if (succ_empty(B) && !isa<UnreachableInst>(B->getTerminator()))
+      return false;
+    for (const BasicBlock *Next : successors(B)) {
+      if (Next == &To || !Seen.insert(Next).second)
+        continue;
+      const Loop *Header = LI.getLoopFor(Next);
+      if (Header && Header->getHeader() == Next && Header->contains(&From) &&
+          Header->contains(&To))
+        return false;
+      // Out of a loop that contains both.
+      for (const Loop *L = LI.getLoopFor(&To); L; L = L->getParentLoop())
+        if (L->contains(&From) && !L->contains(Next))
+          return false;
+      Work.push_back(Next);
+    }
+  }
+  return true;
+}
+
+/// Adds Condition (negated unless Holds) as guards. False if it is not all in
+/// the guards: they are then necessary, but not sufficient.
+bool Guards::addCondition(Value &Condition, bool Holds, const BasicBlock &At,
+                          uint32_t LoopNode, Conditions &C) {
+  Value *A, *B;
+  if (match(&Condition, m_Not(m_Value(A))))
+    return addCondition(*A, !Holds, At, LoopNode, C);
+  if (auto *Constant = dyn_cast<ConstantInt>(&Condition))
+    return Constant->isOne() == Holds;
+  if (Holds ? match(&Condition, m_LogicalAnd(m_Value(A), m_Value(B)))
+            : match(&Condition, m_LogicalOr(m_Value(A), m_Value(B)))) {
+    bool First = addCondition(*A, Holds, At, LoopNode, C);
+    bool Second = addCondition(*B, Holds, At, LoopNode, C);
+    return First && Second;
+  }
+  if (match(&Condition, m_Freeze(m_Value(A))))
+    return addCondition(*A, Holds, At, LoopNode, C);
+  auto *Compare = dyn_cast<ICmpInst>(&Condition);
+  if (!Compare || Compare->getOperand(0)->getType()->isVectorTy())
+    return false;
+  const Loop *Scope = LI.getLoopFor(&At);
+  Type *T = Compare->getOperand(0)->getType();
+  if (!T->isPointerTy() && T->getIntegerBitWidth() > 64)
+    return false;
+  Footprint::Index L = Indices.translate(*Compare->getOperand(0), Scope);
+  Footprint::Index R = Indices.translate(*Compare->getOperand(1), Scope);
+  CmpInst::Predicate Predicate =
+      Holds ? Compare->getPredicate() : Compare->getInversePredicate();
+  if (ICmpInst::isGT(Predicate) || ICmpInst::isGE(Predicate)) {
+    std::swap(L, R);
+    Predicate = CmpInst::getSwappedPredicate(Predicate);
+  }
+  GuardRecord G{L.Node, R.Node, LoopNode, GuardPred::EQ, {}};
+  switch (Predicate) {
+  case CmpInst::ICMP_EQ:
+    G.Pred = GuardPred::EQ;
+    break;
+  case CmpInst::ICMP_NE:
+    G.Pred = GuardPred::NE;
+    break;
+  case CmpInst::ICMP_SLT:
+    G.Pred = GuardPred::SLT;
+    break;
+  case CmpInst::ICMP_SLE:
+    G.Pred = GuardPred::SLE;
+    break;
+  case CmpInst::ICMP_ULT:
+    G.Pred = GuardPred::ULT;
+    break;
+  case CmpInst::ICMP_ULE:
+    G.Pred = GuardPred::ULE;
+    break;
+  default:
+    return false;
+  }
+  // A test that does not mention the counter does not bound it.
+  if (LoopNode != NoIndex && !Indices.pool().mentions(L.Node, LoopNode) &&
+      !Indices.pool().mentions(R.Node, LoopNode))
+    G.Loop = NoIndex;
+  C.Records.push_back(G);
+  return L.Exact && R.Exact;
+}
+
+void Guards::checkLoops(const BasicBlock &Block, Conditions &C) {
+  for (const Loop *L = LI.getLoopFor(&Block); L; L = L->getParentLoop()) {
+    BasicBlock *Exiting = L->getExitingBlock();
+    if (!Exiting || !L->getLoopLatch() ||
+        !(DT.dominates(Exiting, &Block) || Indices.hasExactCount(*L)))
+      C.Exact = false;
+    // A test in the middle that the block comes before must be counted.
+    else if (!DT.properlyDominates(Exiting, &Block) &&
+             !Indices.hasExactCount(*L))
+      C.Exact = false;
+  }
+}
+
+} // namespace dragon

@@ -1,0 +1,67 @@
+//===- Guards.h - under which conditions a block runs -----------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The conditions that a thread must have passed to be in a block, as guards of
+// the kernel summary: those of the branches that dominate it. They always hold
+// there. They are *exact* if they are also sufficient: a thread that passes
+// them does get there, in each iteration of the loops around the block. That
+// is so if between one dominator and the next there is either a branch whose
+// condition is a guard, or no way around:
+//
+//   if (i >= n) return;        // guard i < n, exact
+//   if (flag[i]) return;       // not exact: the condition is loaded
+//   out[i] = 0;
+//
+// A loop is exact if it is left in one place only, and that is either a test
+// that dominates the block (the test is a guard that bounds the counter), or
+// ScalarEvolution counts the iterations.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_ACCESS_GUARDS_H
+#define DRAGON_PASSES_ACCESS_GUARDS_H
+
+#include "passes/access/Footprint.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace llvm {
+class BasicBlock;
+class DominatorTree;
+} // namespace llvm
+
+namespace dragon {
+
+class Guards {
+public:
+  struct Conditions {
+    std::vector<GuardRecord> Records;
+    bool Exact = true;
+  };
+
+  Guards(Footprint &Indices, llvm::DominatorTree &DT, llvm::LoopInfo &LI)
+      : Indices(Indices), DT(DT), LI(LI) {}
+
+  const Conditions &of(const llvm::BasicBlock &Block);
+
+private:
+  bool noWayAround(const llvm::BasicBlock &From, const llvm::BasicBlock &To);
+  void addEdge(const llvm::BasicBlock &From, const llvm::BasicBlock &To,
+               Conditions &C);
+  bool addCondition(llvm::Value &Condition, bool Holds,
+                    const llvm::BasicBlock &At, uint32_t Loop, Conditions &C);
+  void checkLoops(const llvm::BasicBlock &Block, Conditions &C);
+
+  Footprint &Indices;
+  llvm::DominatorTree &DT;
+  llvm::LoopInfo &LI;
+  llvm::DenseMap<const llvm::BasicBlock *, Conditions> Known;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_ACCESS_GUARDS_H

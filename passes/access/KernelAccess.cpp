@@ -1,0 +1,466 @@
+//===- KernelAccess.cpp - the accesses of one kernel ----------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/access/KernelAccess.h"
+
+#include "passes/access/AccessPattern.h"
+#include "passes/access/MustWrite.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+KernelAccess::KernelAccess(Function &Kernel, ExprPool &Pool,
+                           ScalarEvolution &SE, DominatorTree &DT, LoopInfo &LI)
+    : Kernel(Kernel), SE(SE), DT(DT), LI(LI), Indices(Pool, SE, LI),
+      Conditions(Indices, DT, LI) {}
+
+std::string KernelAccess::nameOf(const PointerParameter &From) const {
+  std::string Name = From.Arg->getName().str();
+  if (Name.empty())
+    return Name;
+  if (From.Arg->hasByValAttr())
+    Name += "+" + std::to_string(From.ByteOffset);
+  return Name;
+}
+
+KernelAccess::Pointer &KernelAccess::pointer(const PointerParameter &From) {
+  for (Pointer &P : Pointers)
+    if (P.From == From)
+      return P;
+  Pointers.push_back({From, {}, false});
+  return Pointers.back();
+}
+
+KernelSummary KernelAccess::run() {
+  const DataLayout &Layout = Kernel.getDataLayout();
+  KernelSummary S;
+  S.Name = Kernel.getName().str();
+  for (const Argument &Arg : Kernel.args()) {
+    Type *T = Arg.hasByValAttr() ? Arg.getParamByValType() : Arg.getType();
+    S.ArgSizes.push_back(uint32_t(Layout.getTypeAllocSize(T)));
+    for (const PointerParameter &P : pointersOfParameter(Arg))
+      pointer(P);
+  }
+  for (BasicBlock &Block : Kernel)
+    if (DT.isReachableFromEntry(&Block))
+      for (Instruction &I : Block)
+        visit(I);
+  for (size_t I = 0; I < Pointers.size(); ++I)
+    findEscapes(Pointers[I]);
+  for (Pointer &P : Pointers)
+    S.Pointers.push_back(summarize(P));
+  classifyPointers(Indices.pool(), S);
+  S.Flags = Flags;
+  return S;
+}
+
+PointerSummary KernelAccess::summarize(Pointer &P) {
+  PointerSummary S;
+  S.ArgIndex = P.From.Arg->getArgNo();
+  S.ByteOffset = P.From.ByteOffset;
+  S.Name = nameOf(P.From);
+  S.Flags = 0;
+  bool ReadFirst = mayReadBeforeWrite(P.Accesses, SE, DT, LI);
+  if (P.Escapes)
+    S.Flags |= PointerEscapes;
+  joinNeighbours(P.Accesses, SE, LI, Indices);
+  uint8_t All = 0;
+  for (FoundAccess &A : P.Accesses) {
+    All |= A.Summary.Flags;
+    if (ThreadsMayExit)
+      A.Summary.Flags &= ~AccessExact;
+    S.Accesses.push_back(A.Summary);
+  }
+  bool Read = All & AccessRead, Write = All & AccessWrite;
+  if (Write && ReadFirst)
+    S.Flags |= PointerReadBeforeWrite;
+  S.Mode = P.Escapes       ? AccessMode::Any
+           : Read && Write ? AccessMode::ReadWrite
+           : Read          ? AccessMode::Read
+           : Write         ? AccessMode::Write
+                           : AccessMode::None;
+  return S;
+}
+
+void KernelAccess::touchesAnything(Instruction &I, const Twine &Why) {
+  if (!(Flags & KernelTouchesAnything))
+    Notes.push_back({&I, "", Why.str()});
+  Flags |= KernelTouchesAnything;
+}
+
+// -- Instructions
+
+void KernelAccess::visit(Instruction &I) {
+  const DataLayout &Layout = Kernel.getDataLayout();
+  auto size = [&](Type *T) -> uint64_t {
+    TypeSize Size = Layout.getTypeStoreSize(T);
+    return Size.isScalable() ? 0 : Size.getFixedValue();
+  };
+  if (auto *Load = dyn_cast<LoadInst>(&I))
+    access(I, *Load->getPointerOperand(), size(Load->getType()), AccessRead);
+  else if (auto *Store = dyn_cast<StoreInst>(&I))
+    access(I, *Store->getPointerOperand(),
+           size(Store->getValueOperand()->getType()), AccessWrite);
+  else if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
+    access(I, *Atomic->getPointerOperand(),
+           size(Atomic->getValOperand()->getType()),
+           AccessRead | AccessWrite | AccessAtomic);
+  else if (auto *Atomic = dyn_cast<AtomicCmpXchgInst>(&I))
+    access(I, *Atomic->getPointerOperand(),
+           size(Atomic->getNewValOperand()->getType()),
+           AccessRead | AccessWrite | AccessAtomic);
+  else if (auto *Call = dyn_cast<CallBase>(&I))
+    visitCall(*Call);
+  else if (I.mayReadOrWriteMemory() && !isa<FenceInst>(I))
+    touchesAnything(I, Twine("'") + I.getOpcodeName() + "' is not understood");
+}
+
+void KernelAccess::visitCall(CallBase &Call) {
+  if (Call.isInlineAsm())
+    return visitAssembly(Call);
+  if (auto *Copy = dyn_cast<MemIntrinsic>(&Call))
+    return visitCopy(*Copy);
+  if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&Call))
+    return visitIntrinsic(*Intrinsic);
+  Function *Callee = Call.getCalledFunction();
+  if (!Callee)
+    return touchesAnything(Call, "calls a function through a pointer");
+  StringRef Name = Callee->getName();
+  if (Name == "vprintf" || Name == "__assertfail") {
+    // Strings are read by the device's own printing, before the kernel ends.
+    Flags |= KernelHasPrintf;
+    return;
+  }
+  if (Name.starts_with("__nv_") || Name == "malloc" || Name == "free" ||
+      Name == "__nvvm_reflect") {
+    // The mathematical functions write their second results to variables.
+    for (Value *Arg : Call.args())
+      if (Name.starts_with("__nv_") && Arg->getType()->isPointerTy())
+        accessAll(Call, *Arg, AccessWrite,
+                  "is passed to a mathematical function");
+    return;
+  }
+  if (!Call.mayReadOrWriteMemory())
+    return;
+  touchesAnything(Call, "calls '" + Name + "', " +
+                            (Callee->isDeclaration()
+                                 ? "whose code is in another translation unit"
+                                 : "which is recursive"));
+}
+
+void KernelAccess::visitIntrinsic(IntrinsicInst &Call) {
+  StringRef Name = Call.getCalledFunction()->getName();
+  if (Call.isConvergent())
+    Flags |= KernelHasBarrier;
+  switch (Call.getIntrinsicID()) {
+  case Intrinsic::trap:
+  case Intrinsic::debugtrap:
+  case Intrinsic::ubsantrap:
+    Flags |= KernelHasPrintf;
+    return;
+  case Intrinsic::nvvm_exit:
+    ThreadsMayExit = true;
+    return;
+  case Intrinsic::vastart:
+  case Intrinsic::vaend:
+  case Intrinsic::vacopy:
+    return;
+  default:
+    break;
+  }
+  if (!Call.mayReadOrWriteMemory() || Call.isAssumeLikeIntrinsic())
+    return;
+  // Operands that are descriptors of memory elsewhere.
+  for (const char *Part : {".tensor.", ".tex.", ".suld.", ".sust.", ".sured.",
+                           ".tld4.", ".tensormap."})
+    if (Name.contains(Part))
+      return touchesAnything(Call, "uses a texture, surface or tensor map");
+  // All others touch memory through their pointer operands only.
+  bool Atomic = Name.starts_with("llvm.nvvm.atomic.");
+  for (unsigned I = 0; I < Call.arg_size(); ++I) {
+    Value *Arg = Call.getArgOperand(I);
+    if (!Arg->getType()->isPointerTy())
+      continue;
+    if (Atomic) {
+      access(Call, *Arg,
+             Kernel.getDataLayout().getTypeStoreSize(Call.getType()),
+             AccessRead | AccessWrite | AccessAtomic);
+      continue;
+    }
+    uint8_t Kinds = AccessRead | AccessWrite;
+    if (Call.onlyReadsMemory(I) || Call.onlyReadsMemory())
+      Kinds = AccessRead;
+    else if (Call.onlyWritesMemory(I) || Call.onlyWritesMemory())
+      Kinds = AccessWrite;
+    accessAll(Call, *Arg, Kinds, "is used by an intrinsic of unknown width");
+  }
+}
+
+void KernelAccess::visitCopy(MemIntrinsic &Copy) {
+  accessBytes(Copy, *Copy.getRawDest(), *Copy.getLength(), AccessWrite);
+  if (auto *Transfer = dyn_cast<MemTransferInst>(&Copy))
+    accessBytes(Copy, *Transfer->getRawSource(), *Copy.getLength(), AccessRead);
+}
+
+/// PTX instructions that touch memory, by the beginning of a word.
+static bool touchesMemory(StringRef Assembly) {
+  static const char *const Words[] = {"ld",        "st",
+                                      "atom",      "red",
+                                      "cp",        "tex",
+                                      "tld4",      "suld",
+                                      "sust",      "sured",
+                                      "call",      "wmma",
+                                      "multimem",  "prefetch",
+                                      "mbarrier",  "fabric",
+                                      "tensormap", "applypriority",
+                                      "discard",   "cachepolicy",
+                                      "tcgen05",   "clusterlaunchcontrol"};
+  size_t At = 0;
+  while (At < Assembly.size()) {
+    if (!isAlpha(Assembly[At])) {
+      // Registers, operands and labels are no instructions.
+      bool Skip = Assembly[At] == '%' || Assembly[At] == '$' ||
+                  Assembly[At] == '_' || Assembly[At] == '.';
+      ++At;
+      while (
+          Skip && At < Assembly.size() &&
+          (isAlnum(Assembly[At]) || Assembly[At] == '_' || Assembly[At] == '.'))
+        ++At;
+      continue;
+    }
+    size_t End = At;
+    while (End < Assembly.size() &&
+           (isAlnum(Assembly[End]) || Assembly[End] == '_'))
+      ++End;
+    StringRef Word = Assembly.slice(At, End);
+    for (const char *W : Words)
+      if (Word == W)
+        return true;
+    // Modifiers belong to the instruction.
+    while (End < Assembly.size() &&
+           (isAlnum(Assembly[End]) || Assembly[End] == '_' ||
+            Assembly[End] == '.' || Assembly[End] == ':'))
+      ++End;
+    At = End;
+  }
+  return false;
+}
+
+void KernelAccess::visitAssembly(CallBase &Call) {
+  StringRef Text = cast<InlineAsm>(Call.getCalledOperand())->getAsmString();
+  if (Call.isConvergent() || Text.contains("bar.") ||
+      Text.contains("barrier") || Text.contains("shfl") ||
+      Text.contains("vote") || Text.contains("match.") ||
+      Text.contains("redux") || Text.contains("activemask"))
+    Flags |= KernelHasBarrier;
+  if (Text.contains("exit"))
+    ThreadsMayExit = true;
+  if (Text.contains("trap") || Text.contains("brkpt"))
+    Flags |= KernelHasPrintf;
+  if (!touchesMemory(Text))
+    return;
+  // An address that is made of one of our pointers; anything else may point
+  // anywhere.
+  bool Understood = false;
+  for (Value *Arg : Call.args()) {
+    Value *Address = Arg;
+    if (auto *Cast = dyn_cast<PtrToIntOperator>(Address))
+      Address = Cast->getPointerOperand();
+    if (Address->getType()->isPointerTy()) {
+      accessAll(Call, *Address, AccessRead | AccessWrite,
+                "is accessed by inline assembly");
+      Understood = true;
+    } else if (Address->getType()->isIntegerTy(64) && !isa<Constant>(Address)) {
+      return touchesAnything(Call, "accesses memory in inline assembly");
+    }
+  }
+  // Addresses in shared memory have 32 bits; without one there is no address.
+  if (!Understood && !Text.contains(".shared"))
+    touchesAnything(Call, "accesses memory in inline assembly");
+}
+
+// -- Accesses
+
+void KernelAccess::access(Instruction &I, Value &Address, uint64_t Width,
+                          uint8_t Kinds) {
+  if (Width == 0 || Width > UINT32_MAX)
+    return accessAll(I, Address, Kinds, "is accessed with unknown width");
+  const Loop *Scope = LI.getLoopFor(I.getParent());
+  for (const PointerRoot &Root : findRoots(Address, SE)) {
+    if (Root.What == PointerRoot::NoBuffer)
+      continue;
+    if (Root.What == PointerRoot::Unseen) {
+      touchesAnything(I, "follows a pointer that it loads from memory, or that "
+                         "it makes in a way that cannot be followed");
+      continue;
+    }
+    FoundAccess A{{}, &I, Root.Offset};
+    A.Summary.Flags = Kinds;
+    A.Summary.Width = uint32_t(Width);
+    const Guards::Conditions &When = Conditions.of(*I.getParent());
+    A.Summary.Guards = When.Records;
+    if (!Root.Offset) {
+      A.Summary.Flags |= AccessUnbounded;
+    } else {
+      Footprint::Index Index = Indices.translate(Root.Offset, Scope);
+      A.Summary.Offset = Index.Node;
+      if (Index.Loaded)
+        A.Summary.Flags |= AccessIndirect;
+      if (Index.Exact && When.Exact && !Root.Sometimes)
+        A.Summary.Flags |= AccessExact;
+    }
+    Pointer &P = pointer(Root.From);
+    if (A.Summary.Flags & AccessIndirect)
+      Notes.push_back({&I, nameOf(P.From), "the index is loaded from memory"});
+    else if (A.Summary.Flags & AccessUnbounded)
+      Notes.push_back({&I, nameOf(P.From),
+                       "the address is not an affine "
+                       "function of the parameter"});
+    P.Accesses.push_back(std::move(A));
+  }
+}
+
+void KernelAccess::accessBytes(Instruction &I, Value &Address, Value &Length,
+                               uint8_t Kinds) {
+  if (auto *Constant = dyn_cast<ConstantInt>(&Length)) {
+    if (Constant->isZero())
+      return;
+    return access(I, Address, Constant->getValue().getLimitedValue(), Kinds);
+  }
+  // Byte k of `Length` many, k = 0 .. Length - 1.
+  const Loop *Scope = LI.getLoopFor(I.getParent());
+  ExprPool &Pool = Indices.pool();
+  for (const PointerRoot &Root : findRoots(Address, SE)) {
+    if (Root.What == PointerRoot::NoBuffer)
+      continue;
+    if (Root.What == PointerRoot::Unseen || !Root.Offset) {
+      accessAll(I, Address, Kinds, "is copied from or to");
+      return;
+    }
+    Footprint::Index Bytes = Indices.translate(Length, Scope);
+    uint32_t Wide = Pool.cast(ExprOp::ZExt, Bytes.Node, 64);
+    uint32_t Counter =
+        Indices.freshCounter(Pool.binary(ExprOp::Sub, Wide, Pool.constant(1)));
+    Footprint::Index Start = Indices.translate(Root.Offset, Scope);
+    const Guards::Conditions &When = Conditions.of(*I.getParent());
+    FoundAccess A{{}, &I, nullptr};
+    A.Summary.Width = 1;
+    A.Summary.Offset = Pool.binary(ExprOp::Add, Start.Node, Counter);
+    A.Summary.Guards = When.Records;
+    A.Summary.Guards.push_back(
+        {Pool.constant(0), Wide, NoIndex, GuardPred::ULT, {}});
+    A.Summary.Flags = Kinds;
+    if (Start.Loaded)
+      A.Summary.Flags |= AccessIndirect;
+    if (Start.Exact && Bytes.Exact && When.Exact && !Root.Sometimes)
+      A.Summary.Flags |= AccessExact;
+    pointer(Root.From).Accesses.push_back(std::move(A));
+  }
+}
+
+void KernelAccess::accessAll(Instruction &I, Value &Address, uint8_t Kinds,
+                             const char *Why) {
+  for (const PointerRoot &Root : findRoots(Address, SE)) {
+    if (Root.What == PointerRoot::NoBuffer)
+      continue;
+    if (Root.What == PointerRoot::Unseen) {
+      touchesAnything(I, "follows a pointer that it loads from memory, or that "
+                         "it makes in a way that cannot be followed");
+      continue;
+    }
+    FoundAccess A{{}, &I, nullptr};
+    A.Summary.Width = 1;
+    A.Summary.Flags = Kinds | AccessUnbounded;
+    A.Summary.Guards = Conditions.of(*I.getParent()).Records;
+    Pointer &P = pointer(Root.From);
+    Notes.push_back({&I, nameOf(P.From), Why});
+    P.Accesses.push_back(std::move(A));
+  }
+}
+
+// -- Escapes
+
+void KernelAccess::escape(Pointer &P, Instruction &I, const char *How) {
+  if (!P.Escapes)
+    Notes.push_back({&I, nameOf(P.From), How});
+  P.Escapes = true;
+}
+
+void KernelAccess::findEscapes(Pointer &P) {
+  SmallPtrSet<Value *, 16> Seen;
+  if (!P.From.Arg->hasByValAttr()) {
+    findEscapes(*const_cast<Argument *>(P.From.Arg), P, Seen);
+    return;
+  }
+  // Every load that may read the field; the structure itself may be copied.
+  for (Instruction &I : instructions(Kernel)) {
+    auto *Load = dyn_cast<LoadInst>(&I);
+    if (!Load || !Load->getType()->isPointerTy())
+      continue;
+    for (const PointerRoot &Root : findRoots(*Load, SE))
+      if (Root.What == PointerRoot::Parameter && Root.From == P.From)
+        findEscapes(*Load, P, Seen);
+  }
+}
+
+void KernelAccess::findEscapes(Value &V, Pointer &P,
+                               SmallPtrSetImpl<Value *> &Seen) {
+  if (!Seen.insert(&V).second)
+    return;
+  for (User *U : V.users()) {
+    auto *I = dyn_cast<Instruction>(U);
+    if (!I)
+      continue;
+    if (isa<GetElementPtrInst, AddrSpaceCastInst, BitCastInst, PHINode,
+            SelectInst, FreezeInst>(I)) {
+      findEscapes(*I, P, Seen);
+    } else if (auto *Store = dyn_cast<StoreInst>(I)) {
+      if (Store->getValueOperand() == &V)
+        escape(P, *I, "is stored in memory");
+    } else if (isa<LoadInst, ICmpInst>(I)) {
+      continue;
+    } else if (auto *Atomic = dyn_cast<AtomicRMWInst>(I)) {
+      if (Atomic->getValOperand() == &V)
+        escape(P, *I, "is stored in memory");
+    } else if (auto *Atomic = dyn_cast<AtomicCmpXchgInst>(I)) {
+      if (Atomic->getNewValOperand() == &V)
+        escape(P, *I, "is stored in memory");
+    } else if (auto *Call = dyn_cast<CallBase>(I)) {
+      if (Call->isInlineAsm() || isa<IntrinsicInst>(Call)) {
+        // Their accesses were recorded; a result may be the pointer itself.
+        if (Call->getType()->isPointerTy())
+          findEscapes(*Call, P, Seen);
+        continue;
+      }
+      escape(P, *I, "is passed to a function that cannot be inlined");
+    } else if (isa<PtrToIntInst>(I)) {
+      // As an address for inline assembly it is looked at there; numbers that
+      // become pointers again are noticed where they are followed. What
+      // remains are numbers in memory.
+      findEscapes(*I, P, Seen);
+    } else if (isa<ReturnInst>(I)) {
+      escape(P, *I, "is returned");
+    } else if (isa<BinaryOperator, CastInst>(I)) {
+      findEscapes(*I, P, Seen);
+    } else {
+      escape(P, *I, "is used in a way that cannot be followed");
+    }
+  }
+}
+
+} // namespace dragon

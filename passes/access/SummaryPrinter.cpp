@@ -1,0 +1,238 @@
+//===- SummaryPrinter.cpp - a kernel summary in words ---------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   kernel vectorAdd
+//     c (argument 2): write, streaming
+//       write exact 4 bytes at 4*sext64(bid.x*bdim.x + tid.x)
+//         if bid.x*bdim.x + tid.x <s arg3
+//
+// Names of loops are their numbers (k0, k1, ...), of what is unknown ?0, ?1.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/access/KernelAccessAnalysis.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+class ExprPrinter {
+public:
+  explicit ExprPrinter(const ExprPool &Pool) : Pool(Pool) {}
+
+  std::string print(uint32_t Node) { return text(Node, 0); }
+
+private:
+  const ExprPool &Pool;
+
+  /// Strength: of the operator around; sums are 1, products 2.
+  std::string text(uint32_t Node, int Strength) {
+    static const char *const Axes[] = {"x", "y", "z"};
+    const ExprNode &N = Pool.Nodes[Node];
+    auto axis = [&](const char *Name) {
+      return std::string(Name) + "." + Axes[N.Imm];
+    };
+    auto call = [&](const std::string &Name) {
+      std::string S = Name + "(" + text(N.A, 0);
+      if (N.B != NoIndex)
+        S += ", " + text(N.B, 0);
+      return S + ")";
+    };
+    auto infix = [&](const char *Symbol, int Own) {
+      std::string S =
+          text(N.A, Own) + Symbol + text(N.B, Own + (N.Op == ExprOp::Sub));
+      return Own < Strength ? "(" + S + ")" : S;
+    };
+    auto sized = [&](const char *Name) {
+      return call(Name + std::to_string(N.Bits));
+    };
+    switch (N.Op) {
+    case ExprOp::Const:
+      return std::to_string(N.Imm);
+    case ExprOp::Arg:
+      return "arg" + std::to_string(N.A) +
+             (N.Imm ? "+" + std::to_string(N.Imm) : "");
+    case ExprOp::BlockDim:
+      return axis("bdim");
+    case ExprOp::GridDim:
+      return axis("gdim");
+    case ExprOp::BlockIdx:
+      return axis("bid");
+    case ExprOp::ThreadIdx:
+      return axis("tid");
+    case ExprOp::Loop:
+      return "k" + std::to_string(N.Imm);
+    case ExprOp::Opaque:
+      return "any[" + (N.A == NoIndex ? "" : text(N.A, 0)) + ".." +
+             (N.B == NoIndex ? "" : text(N.B, 0)) + "]";
+    case ExprOp::Add:
+      return infix(" + ", 1);
+    case ExprOp::Sub:
+      return infix(" - ", 1);
+    case ExprOp::Mul:
+      return infix("*", 2);
+    case ExprOp::SDiv:
+      return call("sdiv");
+    case ExprOp::UDiv:
+      return call("udiv");
+    case ExprOp::SRem:
+      return call("srem");
+    case ExprOp::URem:
+      return call("urem");
+    case ExprOp::SMin:
+      return call("smin");
+    case ExprOp::SMax:
+      return call("smax");
+    case ExprOp::UMin:
+      return call("umin");
+    case ExprOp::UMax:
+      return call("umax");
+    case ExprOp::Shl:
+      return call("shl");
+    case ExprOp::LShr:
+      return call("lshr");
+    case ExprOp::AShr:
+      return call("ashr");
+    case ExprOp::And:
+      return call("and");
+    case ExprOp::Or:
+      return call("or");
+    case ExprOp::Xor:
+      return call("xor");
+    case ExprOp::SExt:
+      return sized("sext");
+    case ExprOp::ZExt:
+      return sized("zext");
+    case ExprOp::Trunc:
+      return sized("trunc");
+    case ExprOp::Unknown:
+      return "?" + std::to_string(N.Imm);
+    }
+    return "";
+  }
+};
+
+const char *name(AccessMode M) {
+  switch (M) {
+  case AccessMode::None:
+    return "not accessed";
+  case AccessMode::Read:
+    return "read";
+  case AccessMode::Write:
+    return "write";
+  case AccessMode::ReadWrite:
+    return "read-write";
+  case AccessMode::Any:
+    break;
+  }
+  return "any access";
+}
+
+const char *name(AccessPattern P) {
+  switch (P) {
+  case AccessPattern::Streaming:
+    return ", streaming";
+  case AccessPattern::Reused:
+    return ", reused";
+  case AccessPattern::Strided:
+    return ", strided";
+  case AccessPattern::Indirect:
+    return ", indirect";
+  case AccessPattern::Unknown:
+    break;
+  }
+  return "";
+}
+
+const char *name(GuardPred P) {
+  switch (P) {
+  case GuardPred::EQ:
+    return " == ";
+  case GuardPred::NE:
+    return " != ";
+  case GuardPred::SLT:
+    return " <s ";
+  case GuardPred::SLE:
+    return " <=s ";
+  case GuardPred::ULT:
+    return " <u ";
+  case GuardPred::ULE:
+    return " <=u ";
+  }
+  return "";
+}
+
+} // namespace
+
+void print(const ModuleSummary &Summary, raw_ostream &To) {
+  ExprPrinter Exprs(Summary.Exprs);
+  for (const KernelSummary &K : Summary.Kernels) {
+    To << "kernel " << K.Name;
+    if (K.Flags & KernelUnknown)
+      To << ", unknown";
+    if (K.Flags & KernelTouchesAnything)
+      To << ", touches anything";
+    if (K.Flags & KernelHasBarrier)
+      To << ", barriers";
+    if (K.Flags & KernelHasPrintf)
+      To << ", prints";
+    if (K.Flags & KernelSliceable)
+      To << ", sliceable";
+    To << "\n";
+    for (const PointerSummary &P : K.Pointers) {
+      To << "  " << (P.Name.empty() ? "pointer" : P.Name) << " (argument "
+         << P.ArgIndex;
+      if (P.ByteOffset)
+        To << " + " << P.ByteOffset;
+      To << "): " << name(P.Mode) << name(P.Pattern);
+      if (P.Flags & PointerEscapes)
+        To << ", escapes";
+      if (P.Flags & PointerReadBeforeWrite)
+        To << ", read first";
+      To << "\n";
+      for (const AccessSummary &A : P.Accesses) {
+        To << "    "
+           << (A.Flags & AccessAtomic ? "atomic"
+               : (A.Flags & AccessRead) && (A.Flags & AccessWrite)
+                   ? "read-write"
+               : A.Flags & AccessRead ? "read"
+                                      : "write");
+        if (A.Flags & AccessExact)
+          To << " exact";
+        if (A.Flags & AccessIndirect)
+          To << " indirect";
+        if (A.Flags & AccessUnbounded)
+          To << " anywhere";
+        else
+          To << " " << A.Width << " bytes at " << Exprs.print(A.Offset);
+        To << "\n";
+        for (const GuardRecord &G : A.Guards) {
+          To << "      " << (G.Loop == NoIndex ? "if " : "while ")
+             << Exprs.print(G.Lhs) << name(G.Pred) << Exprs.print(G.Rhs)
+             << "\n";
+        }
+      }
+    }
+  }
+}
+
+void KernelAccesses::print(raw_ostream &To) const {
+  dragon::print(Summary, To);
+  for (const KernelNote &N : Notes) {
+    To << "note: " << N.Kernel << ": "
+       << (N.Pointer.empty() ? "" : "'" + N.Pointer + "': ") << N.What;
+    if (N.Line)
+      To << " (" << N.File << ":" << N.Line << ":" << N.Column << ")";
+    To << "\n";
+  }
+}
+
+} // namespace dragon

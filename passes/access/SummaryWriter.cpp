@@ -1,0 +1,58 @@
+//===- SummaryWriter.cpp - kernel summaries in files ----------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/access/SummaryWriter.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+Error writeSummary(const ModuleSummary &Summary, StringRef Path) {
+  std::error_code Code;
+  raw_fd_ostream File(Path, Code, sys::fs::OF_None);
+  if (!Code) {
+    std::vector<char> Blob = Summary.write();
+    File.write(Blob.data(), Blob.size());
+    File.close();
+    Code = File.error();
+    File.clear_error();
+  }
+  if (Code)
+    return createStringError("cannot write kernel summary '" + Path +
+                             "': " + Code.message());
+  return Error::success();
+}
+
+Expected<ModuleSummary> readSummary(StringRef Blob) {
+  // Aligned as the blob wants it.
+  std::vector<uint64_t> Aligned(Blob.size() / 8 + 1);
+  std::memcpy(Aligned.data(), Blob.data(), Blob.size());
+  SummaryView View;
+  std::string Message;
+  if (!SummaryView::open(Aligned.data(), Blob.size(), View, Message))
+    return createStringError(Message);
+  return ModuleSummary::read(View);
+}
+
+Expected<ModuleSummary> readSummaryFile(StringRef Path) {
+  auto Buffer = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+  if (!Buffer)
+    return createStringError("cannot read kernel summary '" + Path +
+                             "': " + Buffer.getError().message());
+  Expected<ModuleSummary> Summary = readSummary((*Buffer)->getBuffer());
+  if (!Summary)
+    return createStringError("'" + Path +
+                             "': " + toString(Summary.takeError()));
+  return Summary;
+}
+
+} // namespace dragon
