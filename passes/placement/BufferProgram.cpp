@@ -22,21 +22,21 @@ std::string describe(const Position &Where, const Position &From) {
   return Where.File + ":" + std::to_string(Where.Line);
 }
 
-const Use *Event::find(unsigned Buffer) const {
-  for (const Use &U : Uses)
+const BufferUse *Event::find(unsigned Buffer) const {
+  for (const BufferUse &U : Uses)
     if (U.Buffer == Buffer)
       return &U;
   return nullptr;
 }
 
 bool Event::reads(unsigned Buffer) const {
-  return any_of(Uses,
-                [&](const Use &U) { return U.Buffer == Buffer && U.Reads; });
+  return any_of(
+      Uses, [&](const BufferUse &U) { return U.Buffer == Buffer && U.Reads; });
 }
 
 bool Event::writes(unsigned Buffer) const {
-  return any_of(Uses,
-                [&](const Use &U) { return U.Buffer == Buffer && U.Writes; });
+  return any_of(
+      Uses, [&](const BufferUse &U) { return U.Buffer == Buffer && U.Writes; });
 }
 
 SmallVector<EventRef, 8> BufferProgram::uses(unsigned Buffer) const {

@@ -72,7 +72,8 @@ struct Buffer {
 /// An open file. Equal indices: the same open file.
 struct FileHandle {
   std::string Name;
-  bool Escapes = false; ///< opaque events may use it
+  /// Opaque events may use it, and it may be the same as others that escape.
+  bool Escapes = false;
 };
 
 enum class EventKind {
@@ -92,7 +93,7 @@ enum class EventKind {
 };
 
 /// One buffer that an event may touch.
-struct Use {
+struct BufferUse {
   unsigned Buffer;
   bool Reads = false;
   bool Writes = false;
@@ -108,7 +109,7 @@ enum : StreamId { DefaultStream = 0, UnknownStream = -1, Synchronous = -2 };
 
 struct Event {
   EventKind Kind = EventKind::Opaque;
-  llvm::SmallVector<Use, 2> Uses;
+  llvm::SmallVector<BufferUse, 2> Uses;
   /// File events: the file, or -1 for "any file".
   int File = -1;
   SizeId Bytes = 0;
@@ -124,7 +125,7 @@ struct Event {
   std::string Name; ///< of the kernel or function, for the user
   Position Where;
 
-  const Use *find(unsigned Buffer) const;
+  const BufferUse *find(unsigned Buffer) const;
   bool reads(unsigned Buffer) const;
   bool writes(unsigned Buffer) const;
 };

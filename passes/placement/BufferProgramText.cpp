@@ -60,7 +60,7 @@ Error Parser::addUses(Event &E, StringRef Names, bool Reads, bool Writes,
     auto It = Buffers.find(Name);
     if (It == Buffers.end())
       return fail("unknown buffer '" + Name + "'");
-    Use U;
+    BufferUse U;
     U.Buffer = It->second;
     U.Reads = Reads;
     U.Writes = Writes;
@@ -302,7 +302,7 @@ Expected<BufferProgram> Parser::parse(StringRef Text) {
 }
 
 void printUses(const BufferProgram &Program, const Event &E, raw_ostream &Out) {
-  for (const Use &U : E.Uses) {
+  for (const BufferUse &U : E.Uses) {
     const char *Mode = U.Reads    ? (U.Writes ? "read-write" : "read")
                        : U.Writes ? (U.Whole ? "must-write" : "write")
                                   : "";

@@ -41,6 +41,8 @@ struct Directive {
   EventRef Write = {};
   /// Discard: in the order of this stream (that of the event at At).
   StreamId Stream = DefaultStream;
+  /// The finding that tells of it, or -1: no use to tell if it cannot be done.
+  int Finding = -1;
 };
 
 /// Something to tell the user.

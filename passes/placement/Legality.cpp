@@ -107,7 +107,7 @@ std::optional<Finding> whyNotElided(const BufferProgram &Program,
     std::string Other;
     if (E.OtherMemory)
       Other = "other memory";
-    for (const Use &U : E.Uses)
+    for (const BufferUse &U : E.Uses)
       if (Program.Buffers[U.Buffer].Kind == BufferKind::Host &&
           !Elided[U.Buffer])
         Other = Program.Buffers[U.Buffer].Name;

@@ -41,14 +41,14 @@ Liveness::Liveness(const BufferProgram &Program, const FlowGraph &Graph,
 }
 
 void Liveness::transfer(const Event &E, BitVector &Live) const {
-  for (const Use &U : E.Uses) {
+  for (const BufferUse &U : E.Uses) {
     if (!U.Must || Program.Buffers[U.Buffer].Several)
       continue;
     if (E.Kind == EventKind::Allocate || E.Kind == EventKind::Free ||
         (U.Writes && U.Whole))
       Live.reset(U.Buffer);
   }
-  for (const Use &U : E.Uses) {
+  for (const BufferUse &U : E.Uses) {
     if (!U.Reads)
       continue;
     Live.set(U.Buffer);
@@ -99,7 +99,7 @@ Contents::Contents(const BufferProgram &Program, const FlowGraph &Graph,
 
 void Contents::transfer(EventRef At, State &S) const {
   const Event &E = Program.event(At);
-  for (const Use &U : E.Uses) {
+  for (const BufferUse &U : E.Uses) {
     if (E.Kind == EventKind::Allocate) {
       S.Holds.reset(U.Buffer);
       S.Allocated.set(U.Buffer);

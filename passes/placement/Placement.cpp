@@ -47,6 +47,11 @@ private:
   void found(unsigned B, const Position &Where, Reason Why) {
     Result.Findings.push_back({B, Where, std::move(Why)});
   }
+  /// What the directive just added does.
+  void did(unsigned B, const Position &Where, Reason Why) {
+    Result.Directives.back().Finding = static_cast<int>(Result.Findings.size());
+    found(B, Where, std::move(Why));
+  }
   Reason about(unsigned B, RemarkId Id) const {
     return Reason(Id).with("Buffer", buffer(B).Name);
   }
@@ -122,7 +127,7 @@ void Placer::elideStaging() {
       const Event &E = Program.event(At);
       if (E.Kind != EventKind::CopyOut)
         continue;
-      for (const Use &U : E.Uses)
+      for (const BufferUse &U : E.Uses)
         if (U.Reads && !is_contained(Deferred[B], U.Buffer))
           Deferred[B].push_back(U.Buffer);
     }
@@ -163,7 +168,7 @@ void Placer::reportElision(unsigned B) {
     Done = true;
     const Event &Copy = Program.event(IsIn ? F.To : F.From);
     std::string Device = "device memory";
-    for (const Use &U : Copy.Uses)
+    for (const BufferUse &U : Copy.Uses)
       if (buffer(U.Buffer).Kind != BufferKind::Host) {
         Device = buffer(U.Buffer).Name;
         break;
@@ -195,8 +200,8 @@ void Placer::materialise(unsigned B) {
     if (!MayBeDeferred)
       continue;
     Result.Directives.push_back({DirectiveKind::Materialise, B, At});
-    found(B, E.Where,
-          about(B, RemarkId::StagingMaterialised).with("Cause", E.Name));
+    did(B, E.Where,
+        about(B, RemarkId::StagingMaterialised).with("Cause", E.Name));
   }
 }
 
@@ -288,7 +293,7 @@ void Placer::mapBuffer(unsigned B) {
   Directive Map{DirectiveKind::Map, B, *Allocation};
   Map.Flags = Flags;
   Result.Directives.push_back(Map);
-  found(B, Of.Where, std::move(*Why));
+  did(B, Of.Where, std::move(*Why));
 }
 
 // -- Sinks ------------------------------------------------------------------
@@ -337,8 +342,8 @@ void Placer::placeSink(EventRef Write) {
     return;
   EventRef Copy = Flow->From;
   const Event &C = Program.event(Copy);
-  const Use *Device = nullptr;
-  for (const Use &U : C.Uses) {
+  const BufferUse *Device = nullptr;
+  for (const BufferUse &U : C.Uses) {
     if (buffer(U.Buffer).Kind == BufferKind::Host)
       continue;
     Several |= Device != nullptr;
@@ -367,8 +372,8 @@ void Placer::placeSink(EventRef Write) {
   };
   auto Miss = [&](Reason Why) { found(B, FirstWriter.Where, std::move(Why)); };
 
-  const Use *Staged = W.find(Flow->Staging);
-  const Use *Filled = C.find(Flow->Staging);
+  const BufferUse *Staged = W.find(Flow->Staging);
+  const BufferUse *Filled = C.find(Flow->Staging);
   if (Several || !Staged->Must || !Filled->Must || !Device->Must ||
       buffer(B).Several || C.OtherMemory || W.OtherMemory)
     return Miss(Missed(RemarkId::SinkSeveral));
@@ -396,7 +401,8 @@ void Placer::placeSink(EventRef Write) {
       bool UsesFile =
           (E.Kind == EventKind::FileUse || E.Kind == EventKind::FileRead ||
            E.Kind == EventKind::FileWrite) &&
-          (E.File == W.File || E.File < 0);
+          (E.File == W.File || E.File < 0 ||
+           (Program.Files[E.File].Escapes && Program.Files[W.File].Escapes));
       UsesFile |= E.Kind == EventKind::Opaque && Program.Files[W.File].Escapes;
       bool Between = !(At == Write) && Graph.mayPrecede(At, Write) &&
                      (At == *Anchor || Graph.mayPrecede(*Anchor, At));
@@ -410,9 +416,9 @@ void Placer::placeSink(EventRef Write) {
   Directive Sink{DirectiveKind::Sink, B, *Anchor};
   Sink.Write = Write;
   Result.Directives.push_back(Sink);
-  found(B, FirstWriter.Where,
-        about(B, RemarkId::SinkToFile)
-            .with("WriteAt", at(Write, FirstWriter.Where)));
+  did(B, FirstWriter.Where,
+      about(B, RemarkId::SinkToFile)
+          .with("WriteAt", at(Write, FirstWriter.Where)));
 }
 
 // -- Ends of contents -------------------------------------------------------
@@ -467,10 +473,10 @@ void Placer::endAfter(unsigned B, EventRef At) {
   if (*Stream != DefaultStream && E.Stream != *Stream)
     return;
   addEnd(B, At, Anchor::After, *Stream);
-  found(B, E.Where,
-        about(B, RemarkId::Discarded)
-            .with("After", E.Name)
-            .with("Next", describeDeath(Program, Next, B, E.Where)));
+  did(B, E.Where,
+      about(B, RemarkId::Discarded)
+          .with("After", E.Name)
+          .with("Next", describeDeath(Program, Next, B, E.Where)));
 }
 
 /// The contents are live at the end of a predecessor, but only for the sake of
@@ -493,15 +499,15 @@ void Placer::endAtEntry(unsigned B, unsigned Block) {
       Last = &Program.event(At);
   if (!Last)
     return;
-  found(B, Last->Where,
-        about(B, RemarkId::Discarded)
-            .with("After", Last->Name)
-            .with("Next", describeDeath(Program, Entry, B, Last->Where)));
+  did(B, Last->Where,
+      about(B, RemarkId::Discarded)
+          .with("After", Last->Name)
+          .with("Next", describeDeath(Program, Entry, B, Last->Where)));
 }
 
 void Placer::endBefore(EventRef At, const Contents &Held) {
   const Event &E = Program.event(At);
-  for (const Use &U : E.Uses) {
+  for (const BufferUse &U : E.Uses) {
     unsigned B = U.Buffer;
     // In front of the free of an elided staging buffer there is always one.
     if (!U.Must || !mayEnd(B) || buffer(B).Kind == BufferKind::Host)
@@ -517,9 +523,9 @@ void Placer::endBefore(EventRef At, const Contents &Held) {
         !Held.mustBeAllocated(B, At))
       continue;
     addEnd(B, At, Anchor::Before, *Stream);
-    found(B, E.Where,
-          about(B, IsFree ? RemarkId::DiscardedBeforeFree
-                          : RemarkId::DiscardedBeforeOverwrite));
+    did(B, E.Where,
+        about(B, IsFree ? RemarkId::DiscardedBeforeFree
+                        : RemarkId::DiscardedBeforeOverwrite));
   }
 }
 
