@@ -28,4 +28,6 @@ config.substitutions += [
     ("%clang", os.path.join(tools, "clang++")),
     ("%cuda", config.cuda_path),
     ("%examples", os.path.join(config.dragon_source_dir, "examples")),
+    ("%tools", os.path.join(config.dragon_source_dir, "tools")),
+    ("%llvm-include", config.llvm_include_dir),
 ]
