@@ -390,7 +390,9 @@ int Builder::fileOf(Value *File) {
 bool Builder::onSide(const MemoryObject &O, Side Which) const {
   if (O.Kind != ObjectKind::Buffer || Which == Side::Any)
     return true;
-  return (O.Buffer == BufferKind::Host) == (Which == Side::Host);
+  // Managed memory is on both.
+  return O.Buffer !=
+         (Which == Side::Host ? BufferKind::Device : BufferKind::Host);
 }
 
 void Builder::addUse(Event &E, BufferUse U) {
@@ -434,6 +436,8 @@ void Builder::addUses(Event &E, const TargetSet &Targets, const Value *Pointer,
         addEscapedUses(E, Which, Reads, Writes);
       continue;
     }
+    // Host code may look at managed memory, unseen by the staging calls.
+    E.OtherMemory |= Which == Side::Host && O.Buffer == BufferKind::Managed;
     BufferUse U;
     U.Buffer = BufferOf[T.Object];
     U.Reads = Reads;
@@ -622,8 +626,12 @@ void Builder::visitCall(CallBase &Call) {
       noteAccess(Call, Transfer->getSource());
     return;
   }
-  if (isa<IntrinsicInst>(Call))
+  if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&Call)) {
+    if (!Intrinsic->isAssumeLikeIntrinsic() && Call.mayReadOrWriteMemory())
+      for (const llvm::Use &Operand : Call.args())
+        noteAccess(Call, Operand);
     return;
+  }
   const CallEffect *Effect = callEffect(Call);
   if (!Effect)
     return visitOpaque(Call);

@@ -12,7 +12,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/InlineCost.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Attributes.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -165,6 +167,10 @@ bool FlatFunction::inlineCall(CallBase &Call,
       Callee->isVarArg() || Callee == &Original ||
       Callee->getFunctionType() != Call.getFunctionType() ||
       !isInlineViable(*Callee).isSuccess())
+    return false;
+  if (!AttributeFuncs::areInlineCompatible(*Copy, *Callee) ||
+      !Analyses.getResult<TargetIRAnalysis>(*Callee).areInlineCompatible(
+          Copy, Callee))
     return false;
   // At -O0 every function has noinline, with optnone.
   if (Call.isNoInline() && !Callee->hasOptNone())

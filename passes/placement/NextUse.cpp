@@ -77,6 +77,23 @@ std::string describeDeath(const BufferProgram &Program, EventRef From,
   return "never read again";
 }
 
+bool changesAhead(const BufferProgram &Program, EventRef From,
+                  unsigned Staging) {
+  bool Found = false;
+  walk(Program, From, [&](EventRef At) {
+    const Event &E = Program.event(At);
+    if (E.Kind == EventKind::Free && E.find(Staging))
+      return true;
+    if (E.Kind != EventKind::Allocate && E.Kind != EventKind::HostAccess)
+      Found |= E.File >= 0 || E.Kind == EventKind::FileUse ||
+               any_of(E.Uses, [&](const BufferUse &U) {
+                 return Program.Buffers[U.Buffer].Kind != BufferKind::Host;
+               });
+    return Found;
+  });
+  return Found;
+}
+
 bool deviceWorkAhead(const BufferProgram &Program, EventRef From) {
   bool Found = false;
   walk(Program, From, [&](EventRef At) {

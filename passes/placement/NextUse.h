@@ -31,6 +31,11 @@ NextUses nextUses(const BufferProgram &Program, EventRef From, unsigned Buffer);
 std::string describeDeath(const BufferProgram &Program, EventRef From,
                           unsigned Buffer, const Position &Where);
 
+/// Whether something could change what a staging buffer stands for, on a path
+/// from From to its free.
+bool changesAhead(const BufferProgram &Program, EventRef From,
+                  unsigned Staging);
+
 /// Whether a path from From allocates, copies or launches before it ends.
 bool deviceWorkAhead(const BufferProgram &Program, EventRef From);
 

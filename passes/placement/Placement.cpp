@@ -63,6 +63,7 @@ private:
   void elideStaging();
   void reportLookedAt(unsigned B);
   void reportElision(unsigned B);
+  bool mayBeDeferred(unsigned B, EventRef At) const;
   void materialise(unsigned B);
 
   // Maps.
@@ -184,20 +185,22 @@ void Placer::reportElision(unsigned B) {
   }
 }
 
+/// Nothing is deferred before the first transfer into the buffer.
+bool Placer::mayBeDeferred(unsigned B, EventRef At) const {
+  return any_of(Program.uses(B), [&](EventRef In) {
+    EventKind Kind = Program.event(In).Kind;
+    return (Kind == EventKind::FileRead || Kind == EventKind::CopyOut) &&
+           Graph.mayPrecede(In, At);
+  });
+}
+
 void Placer::materialise(unsigned B) {
-  auto Uses = Program.uses(B);
-  for (EventRef At : Uses) {
+  for (EventRef At : Program.uses(B)) {
     const Event &E = Program.event(At);
     if (E.Kind != EventKind::HostAccess && E.Kind != EventKind::Copy &&
         E.Kind != EventKind::Fill)
       continue;
-    // Nothing is deferred before the first transfer into the buffer.
-    bool MayBeDeferred = any_of(Uses, [&](EventRef In) {
-      EventKind Kind = Program.event(In).Kind;
-      return (Kind == EventKind::FileRead || Kind == EventKind::CopyOut) &&
-             Graph.mayPrecede(In, At);
-    });
-    if (!MayBeDeferred)
+    if (!mayBeDeferred(B, At))
       continue;
     Result.Directives.push_back({DirectiveKind::Materialise, B, At});
     did(B, E.Where,
@@ -347,7 +350,7 @@ void Placer::placeSink(EventRef Write) {
     if (buffer(U.Buffer).Kind == BufferKind::Host)
       continue;
     Several |= Device != nullptr;
-    Device = &U;
+    Device = Device ? Device : &U;
   }
   if (!Device || buffer(Device->Buffer).Escapes)
     return;
@@ -458,8 +461,7 @@ void Placer::endAfter(unsigned B, EventRef At) {
   EventRef Next{At.Block, At.Index + 1};
   std::optional<StreamId> Stream = streamOf(B);
   if (buffer(B).Kind == BufferKind::Host) {
-    NextUses Uses = nextUses(Program, Next, B);
-    if (!Uses.Events.empty() || deviceWorkAhead(Program, Next))
+    if (changesAhead(Program, Next, B))
       addEnd(B, At, Anchor::After, DefaultStream);
     return;
   }
@@ -555,6 +557,7 @@ void Placer::endContents() {
           bool Ends = (Within[I][B] || E.find(B)) && !Within[I + 1][B];
           if (Ends && E.Kind != EventKind::Free &&
               E.Kind != EventKind::Allocate &&
+              (!Host || mayBeDeferred(B, {Block, I + 1})) &&
               Allocated.mustBeAllocated(B, {Block, I + 1}))
             endAfter(B, {Block, I});
         }

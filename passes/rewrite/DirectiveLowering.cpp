@@ -46,7 +46,9 @@ private:
   bool lowerSink(const Directive &D, Instruction &Point);
   void lowerMap(const Directive &D);
   Value *streamAt(const Directive &D) const;
-  Value *bytesOf(unsigned Buffer, Instruction &Point) const;
+  Value *bytesOf(unsigned Buffer, Instruction &Point) const {
+    return bufferBytes(Built, Buffer, Point);
+  }
   Constant *sourceOf(const Buffer &B);
   Constant *string(StringRef Text);
   Constant *toTheEnd() const { return ConstantInt::get(I64, -1ull, true); }
@@ -105,18 +107,6 @@ Value *Lowering::streamAt(const Directive &D) const {
     I = B ? const_cast<Instruction *>(B->getTerminator()) : nullptr;
   }
   return nullptr;
-}
-
-/// The buffer's size, computed in front of Point if it must be.
-Value *Lowering::bytesOf(unsigned Buffer, Instruction &Point) const {
-  CallBase *Call = Built.Sites[Buffer].Call;
-  const CallEffect *Effect = callEffect(*Call);
-  IRBuilder<> Builder(&Point);
-  Value *Bytes =
-      Builder.CreateZExtOrTrunc(Call->getArgOperand(Effect->Bytes), I64);
-  if (Effect->Count >= 0)
-    Bytes = Builder.CreateMul(Bytes, Call->getArgOperand(Effect->Count));
-  return Bytes;
 }
 
 bool Lowering::lowerSink(const Directive &D, Instruction &Point) {
@@ -182,7 +172,8 @@ bool Lowering::lower(const Directive &D) {
               {Address, bytesOf(D.Buffer, *Point)}, *Point);
     return true;
   case DirectiveKind::Forget:
-    callEntry("__dragon_stage_forget", {Address, toTheEnd()}, *Point);
+    callEntry("__dragon_stage_forget", {Address, bytesOf(D.Buffer, *Point)},
+              *Point);
     return true;
   case DirectiveKind::Discard: {
     Value *Stream = streamAt(D);
@@ -211,7 +202,7 @@ bool Lowering::run() {
       Dropped[D.Finding] = true;
   }
   // These replace instructions that the others refer to.
-  elideStaging(Built, Decisions);
+  elideStaging(Built, Decisions, Dominators);
   for (const Directive &D : Decisions.Directives)
     if (D.Kind == DirectiveKind::Map)
       lowerMap(D);

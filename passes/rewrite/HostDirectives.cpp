@@ -111,6 +111,16 @@ SmallVector<const GlobalVariable *, 8> ownGlobals(const FlatFunction &Flat) {
   return Result;
 }
 
+/// A call that records work for later: what it does then, and when, is not in
+/// the order of the program's events.
+const Function *usesGraphs(const Module &M) {
+  for (const Function &F : M)
+    if (!F.use_empty() && (F.getName().starts_with("cudaStreamBeginCapture") ||
+                           F.getName().starts_with("cudaGraphAdd")))
+      return &F;
+  return nullptr;
+}
+
 /// One function on its way.
 struct Work {
   std::unique_ptr<FlatFunction> Flat;
@@ -124,6 +134,17 @@ std::vector<Work> analyse(Module &M, ModuleAnalysisManager &Analyses,
       Analyses.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   RelevantFunctions Relevant(M);
   std::vector<Work> Result;
+  if (const Function *Graphs = usesGraphs(M)) {
+    for (Function *F : findRoots(M, Relevant)) {
+      OptimizationRemarkEmitter Emitter(F);
+      emitRemark(Emitter,
+                 Reason(RemarkId::NotAnalysedGraphs)
+                     .with("Function", displayName(F->getName()))
+                     .with("Cause", Graphs->getName().str()),
+                 DiagnosticLocation(F->getSubprogram()), &F->getEntryBlock());
+    }
+    return Result;
+  }
   PlacementOptions Options;
   Options.Staging = options::staging();
   for (Function *F : findRoots(M, Relevant)) {

@@ -10,8 +10,10 @@
 #include "passes/lifetime/CallEffects.h"
 #include "passes/rewrite/EntryPoints.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/IR/Constants.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 
@@ -19,15 +21,30 @@ using namespace llvm;
 
 namespace dragon {
 
-void elideStaging(BuiltProgram &Built, const Placement &Decisions) {
+Value *bufferBytes(const BuiltProgram &Built, unsigned Buffer,
+                   Instruction &Point) {
+  CallBase *Call = Built.Sites[Buffer].Call;
+  const CallEffect *Effect = callEffect(*Call);
+  IRBuilder<> Builder(&Point);
+  Value *Bytes = Builder.CreateZExtOrTrunc(Call->getArgOperand(Effect->Bytes),
+                                           Builder.getInt64Ty());
+  if (Effect->Count >= 0)
+    Bytes = Builder.CreateMul(Bytes, Call->getArgOperand(Effect->Count));
+  return Bytes;
+}
+
+void elideStaging(BuiltProgram &Built, const Placement &Decisions,
+                  const DominatorTree &Dominators) {
   // A call may be an event of several elided buffers.
-  SetVector<CallBase *> Transfers, Frees;
+  SetVector<CallBase *> Transfers;
+  MapVector<CallBase *, Value *> Frees;
   for (const Directive &D : Decisions.Directives) {
     if (D.Kind != DirectiveKind::Elide)
       continue;
     for (EventRef At : Built.Program.uses(D.Buffer)) {
       auto *Call = dyn_cast<CallBase>(Built.Instructions[At.Block][At.Index]);
-      switch (Built.Program.event(At).Kind) {
+      const Event &E = Built.Program.event(At);
+      switch (E.Kind) {
       case EventKind::FileRead:
       case EventKind::FileWrite:
       case EventKind::CopyIn:
@@ -35,20 +52,22 @@ void elideStaging(BuiltProgram &Built, const Placement &Decisions) {
         Transfers.insert(Call);
         break;
       case EventKind::Free:
-        Frees.insert(Call);
+        // What is freed may be another buffer, of another size.
+        if (E.find(D.Buffer)->Must &&
+            Dominators.dominates(Built.Sites[D.Buffer].Pointer, Call))
+          Frees[Call] = bufferBytes(Built, D.Buffer, *Call);
+        else
+          Frees[Call] = ConstantInt::get(Type::getInt64Ty(Call->getContext()),
+                                         -1ull, true);
         break;
       default:
         break;
       }
     }
   }
-  for (CallBase *Free : Frees) {
-    const CallEffect *Effect = callEffect(*Free);
-    Value *ToTheEnd =
-        ConstantInt::get(Type::getInt64Ty(Free->getContext()), -1ull, true);
+  for (auto [Free, Bytes] : Frees)
     callEntry("__dragon_stage_forget",
-              {Free->getArgOperand(Effect->Pointer), ToTheEnd}, *Free);
-  }
+              {Free->getArgOperand(callEffect(*Free)->Pointer), Bytes}, *Free);
   for (CallBase *Call : Transfers) {
     Function *Callee = Call->getCalledFunction();
     FunctionCallee Twin = Call->getModule()->getOrInsertFunction(

@@ -11,7 +11,7 @@
 //
 //   fread(h, 4, n, f);                        __dragon_stage_fread(h, 4, n, f);
 //   cudaMemcpy(d, h, 4 * n, ...);     ->      __dragon_stage_memcpy(d, h, ...);
-//   free(h);                                  __dragon_stage_forget(h, -1);
+//   free(h);                                  __dragon_stage_forget(h, 4 * n);
 //                                             free(h);
 //
 //===----------------------------------------------------------------------===//
@@ -21,11 +21,20 @@
 #include "passes/lifetime/BufferProgramBuilder.h"
 #include "passes/placement/Directive.h"
 
+namespace llvm {
+class DominatorTree;
+} // namespace llvm
+
 namespace dragon {
 
 /// Replaces the calls of all buffers that Decisions elide. Instructions of
 /// Built that are replaced become invalid.
-void elideStaging(BuiltProgram &Built, const Placement &Decisions);
+void elideStaging(BuiltProgram &Built, const Placement &Decisions,
+                  const llvm::DominatorTree &Dominators);
+
+/// The buffer's size, computed in front of Point, where its allocation is done.
+llvm::Value *bufferBytes(const BuiltProgram &Built, unsigned Buffer,
+                         llvm::Instruction &Point);
 
 } // namespace dragon
 

@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
   cudaMalloc((void **)&d_out, 4 * n);
   // CHECK: [[D_OUT:%[0-9a-z_]+]] = load ptr, ptr %d_out.slot
   // CHECK: call i32 @__dragon_stage_memcpy(ptr [[D_IN]], ptr [[H_IN]], i64 %{{.*}}, i32 1)
-  // CHECK-NEXT: call void @__dragon_stage_forget(ptr [[H_IN]], i64 -1)
+  // CHECK-NEXT: call void @__dragon_stage_forget(ptr [[H_IN]], i64 %{{[0-9a-z]+}})
   // STAGED: call i32 @cudaMemcpy(
   // STAGED-NOT: __dragon_stage
   // STAGED-NOT: __dragon_will
@@ -46,14 +46,14 @@ int main(int argc, char **argv) {
   // CHECK: call i32 @__dragon_stage_memcpy(ptr [[H_OUT]], ptr [[D_OUT]], i64 %{{.*}}, i32 2)
   cudaMemcpy(h_out, d_out, 4 * n, D2H);
   // CHECK: call i64 @__dragon_stage_fwrite(ptr [[H_OUT]], i64 4, i64 %{{.*}}, ptr [[OUT]])
-  // CHECK-NEXT: call void @__dragon_stage_forget(ptr [[H_OUT]], i64 -1)
+  // CHECK-NEXT: call void @__dragon_stage_forget(ptr [[H_OUT]], i64 %{{[0-9a-z]+}})
   fwrite(h_out, 4, n, out);
   // CHECK-NEXT: call i32 @cudaFree(ptr {{.*}}[[D_IN]])
   cudaFree(d_in);
   // CHECK-NEXT: call void @__dragon_discard(ptr [[D_OUT]], i64 -1, ptr null)
   // CHECK-NEXT: call i32 @cudaFree(ptr {{.*}}[[D_OUT]])
   cudaFree(d_out);
-  // CHECK-NEXT: call void @__dragon_stage_forget(ptr [[H_IN]], i64 -1)
+  // CHECK-NEXT: call void @__dragon_stage_forget(ptr [[H_IN]], i64 %{{[0-9a-z]+}})
   // CHECK-NEXT: call void @free(ptr {{.*}}[[H_IN]])
   free(h_in);
   free(h_out);
