@@ -87,8 +87,8 @@ struct Repair {
   uintptr_t va;
   Physical physical;
   std::atomic<int> faults{0};
-  bool sawWrite = false;
-  uintptr_t sawAddress = 0;
+  std::atomic<bool> sawWrite{false};
+  std::atomic<uintptr_t> sawAddress{0};
   static bool handle(void *self, uintptr_t address, bool write) {
     auto &repair = *static_cast<Repair *>(self);
     ++repair.faults;
@@ -293,7 +293,7 @@ void hostFaults(Context &context) {
     Device *device;
     uintptr_t va;
     Physical from, to;
-    int faults = 0;
+    std::atomic<int> faults{0};
     static bool handle(void *self, uintptr_t, bool) {
       auto &f = *static_cast<Fetch *>(self);
       ++f.faults;
@@ -305,7 +305,7 @@ void hostFaults(Context &context) {
              f.device->unmap(f.va, f.from).ok() &&
              f.device->map(f.va, f.to).ok();
     }
-  } fetch{&device, range.base, onDevice, host};
+  } fetch{&device, range.base, onDevice, host, {}};
   check("setFaultHandler", device.setFaultHandler(Fetch::handle, &fetch));
   value = words[100];
   report("read of a device chunk fetched it",
