@@ -171,6 +171,8 @@ void Aliases::escape(const TargetSet &Targets, const Instruction &At,
     if (!O.Escapes) {
       O.Escapes = true;
       O.EscapesTo = To;
+      auto *Call = dyn_cast<CallBase>(&At);
+      O.EscapesToKernel = Call && isLaunch(*Call);
       O.EscapesAt = &At;
       Changed = true;
     } else if (Index == Unknown) {
@@ -189,7 +191,7 @@ void Aliases::store(const Value *To, const TargetSet &Targets,
     return;
   for (const Target &T : pointsTo(To)) {
     if (T.Object == Unknown || Objects[T.Object].Escapes)
-      escape(Targets, At, "a store");
+      escape(Targets, At, "a store to memory that other code may see");
     if (T.Object != Unknown)
       addContents(T.Object, T.Offset, Targets);
   }
@@ -221,7 +223,7 @@ void Aliases::copyContents(const Value *To, const Value *From,
       for (const Target &Destination : pointsTo(To)) {
         if (Destination.Object == Unknown ||
             Objects[Destination.Object].Escapes)
-          escape(Targets, At, "a store");
+          escape(Targets, At, "a store to memory that other code may see");
         if (Destination.Object == Unknown)
           continue;
         bool Exact = Offset != Target::AnyOffset &&
@@ -321,13 +323,13 @@ void Aliases::visitLaunch(CallBase &Call) {
                        T.Offset != Target::AnyOffset && Offset >= T.Offset;
           TargetSet Given = Targets;
           if (!Exact || Kernels.use(Stub, Parameter, Offset - T.Offset).Escapes)
-            escape(Given, Call, "kernel '" + calleeName(Call) + "'");
+            escape(Given, Call, calleeName(Call));
         }
       }
       continue;
     }
     if (Kernels.use(Stub, Parameter, 0).Escapes)
-      escape(pointsTo(Operand), Call, "kernel '" + calleeName(Call) + "'");
+      escape(pointsTo(Operand), Call, calleeName(Call));
   }
 }
 

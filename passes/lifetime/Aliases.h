@@ -54,6 +54,7 @@ struct MemoryObject {
   BufferKind Buffer = BufferKind::Host;
   bool Escapes = false;
   std::string EscapesTo;
+  bool EscapesToKernel = false;
   const llvm::Instruction *EscapesAt = nullptr;
 };
 

@@ -161,6 +161,7 @@ void Builder::addBuffers() {
     B.Where = position(*Call);
     B.Escapes = Objects[O].Escapes || !Site.Pointer;
     B.EscapesTo = Objects[O].Escapes ? Objects[O].EscapesTo : "a variable";
+    B.EscapesToKernel = Objects[O].EscapesToKernel;
     B.EscapesAt =
         position(Objects[O].EscapesAt ? *Objects[O].EscapesAt : *Call);
     B.Mappable = Call->getCalledFunction()->getName() == "cudaMalloc";

@@ -116,7 +116,9 @@ unsigned countInstructions(const Function &F) {
 
 /// `h_A = (float *)malloc(n)`: the variable that the result is stored to.
 void FlatFunction::noteName(CallBase &Call) {
-  if (!Call.getType()->isPointerTy())
+  const CallEffect *Effect = callEffect(Call);
+  bool IsDescriptor = Effect && Effect->Kind == CallKind::FileOpen;
+  if (!Call.getType()->isPointerTy() && !IsDescriptor)
     return;
   for (User *U : Call.users()) {
     auto *Store = dyn_cast<StoreInst>(U);
@@ -150,13 +152,10 @@ std::string bufferName(const CallBase &Call) {
 
 // -- Taking in calls --------------------------------------------------------
 
+/// What uses files, buffers or the device, and small functions: accessors,
+/// constructors, checks of results.
 bool FlatFunction::isWanted(const Function &Callee) const {
-  if (Relevant.contains(&Callee))
-    return true;
-  // Small functions that are given pointers: accessors, constructors.
-  return any_of(Callee.args(),
-                [](const Argument &A) { return A.getType()->isPointerTy(); }) &&
-         countInstructions(Callee) <= 100;
+  return Relevant.contains(&Callee) || countInstructions(Callee) <= 100;
 }
 
 bool FlatFunction::inlineCall(CallBase &Call,
@@ -231,12 +230,9 @@ void FlatFunction::separateOutParameters() {
   SmallVector<CallBase *, 8> Calls;
   for (Instruction &I : instructions(*Copy))
     if (auto *Call = dyn_cast<CallBase>(&I))
-      if (const CallEffect *Effect = callEffect(*Call))
-        if (Effect->Kind == CallKind::AllocateInto) {
-          Value *To = Call->getArgOperand(Effect->Pointer);
-          if (To->getType()->isPointerTy() && !To->getName().ends_with(".slot"))
-            Calls.push_back(Call);
-        }
+      if (int Out = outParameter(*Call); Out >= 0)
+        if (!Call->getArgOperand(Out)->getName().ends_with(".slot"))
+          Calls.push_back(Call);
   for (CallBase *Call : Calls) {
     int Out = outParameter(*Call);
     Value *To = Call->getArgOperand(Out);

@@ -61,6 +61,7 @@ struct Buffer {
   bool Escapes = false;
   /// The first thing that made it escape, for the user.
   std::string EscapesTo;
+  bool EscapesToKernel = false; ///< EscapesTo is a kernel's name
   Position EscapesAt;
   /// Stands for several allocations that may exist at a time: nothing that
   /// happens to "it" is sure to have happened to all.

@@ -95,7 +95,10 @@ std::optional<Finding> whyNotElided(const BufferProgram &Program,
                        .with("CauseAt", describe(At, B.Where))};
   };
   if (B.Escapes)
-    return Because(RemarkId::NotElidedEscapes, B.EscapesTo, B.EscapesAt);
+    return Because(RemarkId::NotElidedEscapes,
+                   B.EscapesToKernel ? "kernel '" + B.EscapesTo + "'"
+                                     : B.EscapesTo,
+                   B.EscapesAt);
   for (EventRef At : Program.uses(Buffer)) {
     const Event &E = Program.event(At);
     if (E.Kind == EventKind::Opaque || E.Kind == EventKind::Launch)

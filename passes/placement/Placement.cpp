@@ -229,9 +229,10 @@ void Placer::mapBuffer(unsigned B) {
   if (Of.Kind != BufferKind::Device || !Of.Mappable)
     return;
   if (Of.Escapes) {
+    bool Kernel = Of.EscapesToKernel;
     found(B, Of.Where,
-          about(B, RemarkId::NotMapped)
-              .with("Cause", Of.EscapesTo)
+          about(B, Kernel ? RemarkId::NotMappedKernel : RemarkId::NotMapped)
+              .with(Kernel ? "Kernel" : "Cause", Of.EscapesTo)
               .with("CauseAt", describe(Of.EscapesAt, Of.Where)));
     return;
   }

@@ -121,6 +121,26 @@ const Function *usesGraphs(const Module &M) {
   return nullptr;
 }
 
+/// Flattening declares intrinsics that may end up unused: where nothing is
+/// inserted, nothing is to be left.
+class Leftovers {
+public:
+  explicit Leftovers(Module &M) : M(M) {
+    for (Function &F : M)
+      if (F.isIntrinsic())
+        Before.insert(&F);
+  }
+  ~Leftovers() {
+    for (Function &F : make_early_inc_range(M))
+      if (F.isIntrinsic() && F.use_empty() && !Before.count(&F))
+        F.eraseFromParent();
+  }
+
+private:
+  Module &M;
+  SmallPtrSet<const Function *, 16> Before;
+};
+
 /// One function on its way.
 struct Work {
   std::unique_ptr<FlatFunction> Flat;
@@ -207,6 +227,7 @@ std::string readSummary(Module &M) {
 
 bool insertDirectives(Module &M, ModuleAnalysisManager &Analyses,
                       StringRef Summary) {
+  Leftovers Tidy(M);
   KernelSummaries Kernels(M, Summary);
   std::vector<Work> Works = analyse(M, Analyses, Kernels);
   bool Changed = false;
@@ -231,6 +252,7 @@ PreservedAnalyses HostDirectivesPass::run(Module &M,
 
 PreservedAnalyses
 BufferProgramPrinterPass::run(Module &M, ModuleAnalysisManager &Analyses) {
+  Leftovers Tidy(M);
   KernelSummaries Kernels(M, readSummary(M));
   for (const Work &W : analyse(M, Analyses, Kernels)) {
     To << "buffer program of " << W.Flat->original().getName() << ":\n";
