@@ -12,7 +12,6 @@
 #include "passes/access/KernelAccessAnalysis.h"
 #include "passes/access/SummaryWriter.h"
 #include "passes/cpu/CpuLowering.h"
-#include "passes/rewrite/HostDirectives.h"
 #include "passes/rewrite/ModuleEmbedding.h"
 #include "passes/rewrite/SummaryJoin.h"
 #include "passes/slicing/GridSlicing.h"
@@ -130,7 +129,7 @@ bool runOnDevice(Module &M) {
   return Changed;
 }
 
-bool runOnHost(Module &M, ModuleAnalysisManager &Analyses) {
+bool runOnHost(Module &M) {
   std::string Summary;
   if (!options::summaryFile().empty()) {
     Expected<std::string> Joined =
@@ -148,18 +147,16 @@ bool runOnHost(Module &M, ModuleAnalysisManager &Analyses) {
                          ? StringRef(M.getSourceFileName())
                          : options::source();
   Embedding.Cpu = options::cpu();
-  bool Changed = options::lifetime() && insertDirectives(M, Analyses, Summary);
-  return embedModule(M, Embedding) || Changed;
+  return embedModule(M, Embedding);
 }
 
 } // namespace
 
-PreservedAnalyses PipelinePass::run(Module &M,
-                                    ModuleAnalysisManager &Analyses) {
+PreservedAnalyses PipelinePass::run(Module &M, ModuleAnalysisManager &) {
   if (!options::pipeline())
     return PreservedAnalyses::all();
-  bool Changed = Triple(M.getTargetTriple()).isNVPTX() ? runOnDevice(M)
-                                                       : runOnHost(M, Analyses);
+  bool Changed =
+      Triple(M.getTargetTriple()).isNVPTX() ? runOnDevice(M) : runOnHost(M);
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 

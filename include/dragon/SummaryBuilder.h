@@ -96,11 +96,21 @@ public:
     return add(ExprOp::Unknown, Bits, NoIndex, NoIndex, NextOpaque++);
   }
   uint32_t binary(ExprOp Op, uint32_t A, uint32_t B, uint8_t Flags = 0) {
+    if ((Op == ExprOp::Add && isConstant(A, 0)) ||
+        (Op == ExprOp::Mul && isConstant(A, 1)))
+      return B;
+    if ((Op == ExprOp::Add && isConstant(B, 0)) ||
+        (Op == ExprOp::Mul && isConstant(B, 1)))
+      return A;
     return add(Op, Nodes[A].Bits, A, B, 0, Flags);
   }
   /// SExt, ZExt or Trunc; the node itself if it has that width.
   uint32_t cast(ExprOp Op, uint32_t A, unsigned Bits) {
     return Nodes[A].Bits == Bits ? A : add(Op, Bits, A, NoIndex, 0);
+  }
+
+  bool isConstant(uint32_t Node, int64_t Value) const {
+    return Nodes[Node].Op == ExprOp::Const && Nodes[Node].Imm == Value;
   }
 
   /// Whether Leaf occurs in Node (as an operand of any depth).

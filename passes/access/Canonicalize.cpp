@@ -13,6 +13,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -29,6 +30,7 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 using namespace llvm;
 
@@ -72,6 +74,67 @@ void markForInlining(Module &M) {
         if (Call->hasFnAttr(Attribute::NoInline) && Call->getCalledFunction() &&
             !Recursive.contains(Call->getCalledFunction()))
           Call->removeFnAttr(Attribute::NoInline);
+}
+
+bool isValueToKeep(const LoadInst &Load) {
+  return Load.isSimple() && !Load.getType()->isPointerTy() &&
+         Load.getType()->isSized();
+}
+
+/// Loads stay, whatever becomes of their value. Loads of local variables become
+/// values, and the use goes with them. Not of pointers: while its address has a
+/// use, a local variable remains in memory.
+void keepLoads(Function &F) {
+  for (Instruction &I : instructions(F))
+    if (auto *Load = dyn_cast<LoadInst>(&I); Load && isValueToKeep(*Load)) {
+      IRBuilder<> Builder(Load->getNextNode());
+      Builder.CreateIntrinsic(Builder.getVoidTy(), Intrinsic::fake_use, {Load});
+    }
+}
+
+void promoteVariables(Function &F) {
+  for (;;) {
+    SmallVector<AllocaInst *, 16> Variables;
+    for (Instruction &I : F.getEntryBlock())
+      if (auto *Variable = dyn_cast<AllocaInst>(&I);
+          Variable && isAllocaPromotable(Variable))
+        Variables.push_back(Variable);
+    if (Variables.empty())
+      return;
+    DominatorTree DT(F);
+    PromoteMemToReg(Variables, DT);
+  }
+}
+
+/// A local variable, or a structure passed by value.
+bool isLocal(const Value &Pointer) {
+  const Value *Object = getUnderlyingObject(&Pointer);
+  if (auto *Arg = dyn_cast<Argument>(Object))
+    return Arg->hasByValAttr();
+  return isa<AllocaInst>(Object);
+}
+
+/// As keepLoads(), for the rest; now that one can see what is local.
+void keepOtherAccesses(Function &F) {
+  for (Instruction &I : make_early_inc_range(instructions(F))) {
+    if (auto *Store = dyn_cast<StoreInst>(&I)) {
+      if (Store->isSimple() && !isLocal(*Store->getPointerOperand()))
+        Store->setVolatile(true);
+    } else if (auto *Copy = dyn_cast<MemIntrinsic>(&I)) {
+      auto *Transfer = dyn_cast<MemTransferInst>(Copy);
+      if (!isLocal(*Copy->getRawDest()) ||
+          (Transfer && !isLocal(*Transfer->getRawSource())))
+        Copy->setVolatile(ConstantInt::getTrue(F.getContext()));
+    } else if (auto *Load = dyn_cast<LoadInst>(&I)) {
+      if (Load->isSimple() && Load->getType()->isPointerTy() &&
+          !isLocal(*Load->getPointerOperand())) {
+        IRBuilder<> Builder(Load->getNextNode());
+        Value *Number = Builder.CreatePtrToInt(Load, Builder.getInt64Ty());
+        Builder.CreateIntrinsic(Builder.getVoidTy(), Intrinsic::fake_use,
+                                {Number});
+      }
+    }
+  }
 }
 
 using FieldReads = SmallVector<std::pair<LoadInst *, int64_t>, 16>;
@@ -194,14 +257,19 @@ void canonicalizeForAnalysis(Module &M) {
                                ModuleAnalyses);
 
   // Small functions shrink before they are copied into many callers.
-  FunctionPassManager Shrink;
-  Shrink.addPass(SROAPass(SROAOptions::ModifyCFG));
-  Shrink.addPass(EarlyCSEPass());
-  Shrink.addPass(SimplifyCFGPass());
+  for (Function &F : M)
+    if (!F.isDeclaration()) {
+      keepLoads(F);
+      promoteVariables(F);
+    }
   ModulePassManager Inline;
-  Inline.addPass(createModuleToFunctionPassAdaptor(std::move(Shrink)));
   Inline.addPass(AlwaysInlinerPass(/*InsertLifetime=*/false));
   Inline.run(M, ModuleAnalyses);
+  for (Function &F : M)
+    if (!F.isDeclaration()) {
+      promoteVariables(F);
+      keepOtherAccesses(F);
+    }
 
   auto Simplify = [] {
     SimplifyCFGOptions Cfg;

@@ -17,6 +17,12 @@
 // wherever it needs a field; unless it is written, each field is read once, in
 // the entry block: `s.n` is one value then, not many.
 //
+// The code that runs may do more than the simplified code: at -O0 a value that
+// nobody uses is loaded all the same. So nothing that touches memory of the
+// program may be simplified away (but a load of what the thread has just
+// loaded or stored). Loaded values are given a use (llvm.fake.use), stores and
+// copies become volatile, unless they are of local variables.
+//
 // Debug information is kept, so that names and lines can be given.
 //
 //===----------------------------------------------------------------------===//

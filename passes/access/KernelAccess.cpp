@@ -176,6 +176,7 @@ void KernelAccess::visitIntrinsic(IntrinsicInst &Call) {
   case Intrinsic::nvvm_exit:
     ThreadsMayExit = true;
     return;
+  case Intrinsic::fake_use:
   case Intrinsic::vastart:
   case Intrinsic::vaend:
   case Intrinsic::vacopy:
@@ -263,10 +264,11 @@ static bool touchesMemory(StringRef Assembly) {
 
 void KernelAccess::visitAssembly(CallBase &Call) {
   StringRef Text = cast<InlineAsm>(Call.getCalledOperand())->getAsmString();
-  if (Call.isConvergent() || Text.contains("bar.") ||
-      Text.contains("barrier") || Text.contains("shfl") ||
-      Text.contains("vote") || Text.contains("match.") ||
-      Text.contains("redux") || Text.contains("activemask"))
+  // clang takes all assembly for convergent.
+  if (Text.contains("bar.") || Text.contains("barrier") ||
+      Text.contains("shfl") || Text.contains("vote") ||
+      Text.contains("match.") || Text.contains("redux") ||
+      Text.contains("activemask"))
     Flags |= KernelHasBarrier;
   if (Text.contains("exit"))
     ThreadsMayExit = true;

@@ -42,20 +42,22 @@ void keepDeviceFunctions() {
 
 namespace {
 
-/// Notes why the launch fails. The caller stops in a statement of its own, when
-/// its strings are gone: the stack is abandoned as it is.
-void noteFailure(dragon_cpu_context *ctx, int code, const std::string &what) {
-  KernelThread::current()->run().failIn(*ctx, code, what);
+[[noreturn]] void stopKernel(dragon_cpu_context *ctx, int code,
+                             const std::string &what) {
+  KernelThread *thread = KernelThread::current();
+  thread->run().fail(
+      code,
+      fmt::format("kernel '{}', block ({},{},{}), thread ({},{},{}): {}",
+                  thread->run().name(), ctx->ctaid[0], ctx->ctaid[1],
+                  ctx->ctaid[2], ctx->tid[0], ctx->tid[1], ctx->tid[2], what));
+  thread->stop();
 }
-[[noreturn]] void stop() { KernelThread::current()->stop(); }
 
 BlockScheduler &schedulerOf(dragon_cpu_context *ctx, const char *what) {
-  if (!ctx->block) {
-    noteFailure(
+  if (!ctx->block)
+    stopKernel(
         ctx, KernelLaunchFailure,
         fmt::format("{} in a kernel that was lowered without fibers", what));
-    stop();
-  }
   return *static_cast<BlockScheduler *>(ctx->block);
 }
 
@@ -262,21 +264,18 @@ DRAGON_EXPORT void dragon_cpu_assert_fail(dragon_cpu_context *ctx,
                "`%s` failed.\n",
                file, line, function, ctx->ctaid[0], ctx->ctaid[1],
                ctx->ctaid[2], ctx->tid[0], ctx->tid[1], ctx->tid[2], message);
-  noteFailure(
+  stopKernel(
       ctx, KernelAssert,
       fmt::format("assertion `{}` failed at {}:{}", message, file, line));
-  stop();
 }
 
 DRAGON_EXPORT void dragon_cpu_trap(dragon_cpu_context *ctx) {
-  noteFailure(ctx, KernelLaunchFailure, "trap");
-  stop();
+  stopKernel(ctx, KernelLaunchFailure, "trap");
 }
 
 DRAGON_EXPORT void dragon_cpu_unsupported(dragon_cpu_context *ctx,
                                           const char *what) {
-  noteFailure(ctx, KernelUnsupported, what);
-  stop();
+  stopKernel(ctx, KernelUnsupported, what);
 }
 
 DRAGON_EXPORT void dragon_cpu_exit_thread(dragon_cpu_context *ctx) {

@@ -1,0 +1,95 @@
+// Kinds of accesses: widths, atomics, copies, loads that nobody uses.
+//
+// RUN: %device -O0 -Xclang -disable-llvm-passes %s -o - | %print-access 2>&1 | FileCheck %s
+// RUN: %device -O3 -Xclang -disable-llvm-passes %s -o - | %print-access 2>&1 | FileCheck %s
+#include "device.h"
+
+// CHECK-LABEL: kernel vectors{{$}}
+// CHECK:          read exact 16 bytes at 16*zext64(tid.x)
+// CHECK:          write exact 16 bytes at 16*zext64(tid.x)
+extern "C" __global__ void vectors(const float4 *a, float4 *b) {
+  b[threadIdx.x] = a[threadIdx.x];
+}
+
+// Fields next to each other are one access; a gap is a gap.
+struct Point {
+  float x, y, z, mass;
+};
+// CHECK-LABEL: kernel fields{{$}}
+// CHECK-NEXT:   p (argument 0): write
+// CHECK-NEXT:     write exact 12 bytes at 16*zext64(tid.x)
+// CHECK-NEXT:   q (argument 1): write
+// CHECK-NEXT:     write exact 4 bytes at {{.*}}16*zext64(tid.x)
+// CHECK-NEXT:     write exact 4 bytes at {{.*}}16*zext64(tid.x)
+extern "C" __global__ void fields(Point *p, Point *q) {
+  p[threadIdx.x].x = 1;
+  p[threadIdx.x].z = 1;
+  p[threadIdx.x].y = 1;
+  q[threadIdx.x].x = 1;
+  q[threadIdx.x].mass = 1;
+}
+
+// CHECK-LABEL: kernel atomics{{$}}
+// CHECK-NEXT:   a (argument 0): read-write, {{.*}}read first
+// CHECK-NEXT:     atomic exact 4 bytes at 4*zext64(tid.x)
+// CHECK-NEXT:     atomic exact 4 bytes at 0
+// CHECK-NEXT:   b (argument 1): read-write, {{.*}}read first
+// CHECK-NEXT:     atomic exact 4 bytes at 0
+extern "C" __global__ void atomics(int *a, float *b) {
+  __atomic_fetch_add(&a[threadIdx.x], 1, __ATOMIC_RELAXED);
+  int expected = 0;
+  __atomic_compare_exchange_n(&a[0], &expected, 1, false, __ATOMIC_SEQ_CST,
+                              __ATOMIC_SEQ_CST);
+  __nvvm_atom_add_gen_f(b, 1.0f);
+}
+
+// Copies of constant and of variable length.
+// CHECK-LABEL: kernel copies{{$}}
+// CHECK-NEXT:   a (argument 0): read
+// CHECK-NEXT:     read exact 64 bytes at 64*zext64(tid.x)
+// CHECK-NEXT:     read exact 1 bytes at k{{[01]}}
+// CHECK-NEXT:       if 0 <u arg2
+// CHECK-NEXT:   b (argument 1): write
+// CHECK-NEXT:     write exact 64 bytes at 64*zext64(tid.x)
+// CHECK-NEXT:     write exact 1 bytes at k{{[01]}}
+// CHECK-NEXT:       if 0 <u arg2
+extern "C" __global__ void copies(const char *a, char *b, size_t n) {
+  __builtin_memcpy(b + 64 * threadIdx.x, a + 64 * threadIdx.x, 64);
+  __builtin_memcpy(b, a, n);
+}
+
+// A load through the read-only path; a volatile one.
+// CHECK-LABEL: kernel cached{{$}}
+// CHECK-NEXT:   a (argument 0): read
+// CHECK-NEXT:     read exact 4 bytes at 4*zext64(tid.x)
+// CHECK-NEXT:   b (argument 1): write
+// CHECK-NEXT:     write exact 4 bytes at 4*zext64(tid.x)
+extern "C" __global__ void cached(const int *a, volatile int *b) {
+  b[threadIdx.x] = __nvvm_ldg_i(&a[threadIdx.x]);
+}
+
+// At -O0 the unused value is loaded, and the value that is there is stored.
+// CHECK-LABEL: kernel useless{{$}}
+// CHECK-NEXT:   a (argument 0): read
+// CHECK-NEXT:     read exact 4 bytes at 4*zext64(tid.x)
+// CHECK-NEXT:   b (argument 1): read-write
+// CHECK-NEXT:     read exact 4 bytes at 4*zext64(tid.x)
+// CHECK-NEXT:     write exact 4 bytes at 4*zext64(tid.x)
+// CHECK-NEXT:   p (argument 2): read
+// CHECK-NEXT:     read exact 8 bytes at 8*zext64(tid.x)
+extern "C" __global__ void useless(const int *a, int *b, float **p) {
+  int unused = a[threadIdx.x];
+  b[threadIdx.x] = b[threadIdx.x];
+  float *nobody = p[threadIdx.x];
+}
+
+// An index from memory.
+// CHECK-LABEL: kernel gather{{$}}
+// CHECK-NEXT:   a (argument 0): read, indirect
+// CHECK-NEXT:     read indirect 4 bytes at 4*sext64(?
+// CHECK-NEXT:   index (argument 1): read, streaming
+// CHECK-NEXT:     read exact 4 bytes at 4*zext64(tid.x)
+// CHECK:      note: gather: 'a': the index is loaded from memory
+extern "C" __global__ void gather(const float *a, const int *index, float *to) {
+  to[threadIdx.x] = a[index[threadIdx.x]];
+}

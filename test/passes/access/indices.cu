@@ -1,0 +1,182 @@
+// Index arithmetic: what clang makes of the usual kernels, unoptimised and on the
+// way to -O3, gives the same expressions.
+//
+// RUN: %device -O0 -Xclang -disable-llvm-passes %s -o - | %print-access 2>&1 | FileCheck %s
+// RUN: %device -O3 -Xclang -disable-llvm-passes %s -o - | %print-access 2>&1 | FileCheck %s
+#include "device.h"
+
+// CHECK-LABEL: kernel guarded{{$}}
+// CHECK-NEXT:   a (argument 0): read, streaming{{$}}
+// CHECK-NEXT:     read exact 4 bytes at 4*sext64(bid.x*bdim.x + tid.x)
+// CHECK-NEXT:       if bid.x*bdim.x + tid.x <s arg2
+// CHECK-NEXT:   b (argument 1): write, streaming{{$}}
+// CHECK-NEXT:     write exact 4 bytes at 4*sext64(bid.x*bdim.x + tid.x)
+// CHECK-NEXT:       if bid.x*bdim.x + tid.x <s arg2
+extern "C" __global__ void guarded(const float *a, float *b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    b[i] = a[i];
+}
+
+// An early return is the same guard.
+// CHECK-LABEL: kernel early_return{{$}}
+// CHECK:          write exact 4 bytes at 4*zext64(bid.x*bdim.x + tid.x)
+// CHECK-NEXT:       if bid.x*bdim.x + tid.x <u arg1
+extern "C" __global__ void early_return(float *a, unsigned n) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  a[i] = 1;
+}
+
+// 64-bit indices: nothing is extended after the sum.
+// CHECK-LABEL: kernel wide{{$}}
+// CHECK:          write exact 4 bytes at 4*(zext64(tid.x) + zext64(bid.x)*zext64(bdim.x))
+// CHECK-NEXT:       if zext64(tid.x) + zext64(bid.x)*zext64(bdim.x) <u arg1
+extern "C" __global__ void wide(float *a, size_t n) {
+  size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    a[i] = 1;
+}
+
+// CHECK-LABEL: kernel matrix{{$}}
+// CHECK:          write exact 4 bytes at {{.*}}arg2
+// CHECK-NEXT:       if bid.y*bdim.y + tid.y <s arg1
+// CHECK-NEXT:       if bid.x*bdim.x + tid.x <s arg2
+extern "C" __global__ void matrix(float *a, int height, int width) {
+  int row = blockIdx.y * blockDim.y + threadIdx.y;
+  int col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < height && col < width)
+    a[row * width + col] = 1;
+}
+
+// The negation of a disjunction is a conjunction.
+// CHECK-LABEL: kernel outside{{$}}
+// CHECK:          write exact 4 bytes at
+// CHECK-NEXT:       if bid.y*bdim.y + tid.y <s arg1
+// CHECK-NEXT:       if bid.x*bdim.x + tid.x <s arg2
+extern "C" __global__ void outside(float *a, int height, int width) {
+  int row = blockIdx.y * blockDim.y + threadIdx.y;
+  int col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= height || col >= width)
+    return;
+  a[row * width + col] = 1;
+}
+
+// A disjunction is no guard: it says nothing that is always true.
+// CHECK-LABEL: kernel either{{$}}
+// CHECK:          write 4 bytes at 4*zext64(tid.x){{$}}
+// CHECK-NOT:      if
+extern "C" __global__ void either(float *a, int n, int m) {
+  int i = threadIdx.x;
+  if (i < n || i > m)
+    a[i] = 1;
+}
+
+// A grid-stride loop: the test bounds the counter.
+// CHECK-LABEL: kernel grid_stride{{$}}
+// CHECK:          write exact 4 bytes at 4*sext64(bid.x*bdim.x + tid.x + [[S:.*]]*trunc32(k0))
+// CHECK-NEXT:       while bid.x*bdim.x + tid.x + [[S]]*trunc32(k0) <s arg1
+extern "C" __global__ void grid_stride(float *a, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n;
+       i += blockDim.x * gridDim.x)
+    a[i] = 1;
+}
+
+// Nested loops with a triangular bound.
+// CHECK-LABEL: kernel triangle{{$}}
+// CHECK:          write exact 4 bytes at
+// CHECK-NEXT:       if bid.x*bdim.x + tid.x <s arg1
+// CHECK-NEXT:       while {{.*}}trunc32(k0){{.*}} <s arg1
+extern "C" __global__ void triangle(float *a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    for (int j = i + 1; j < n; ++j)
+      a[i * n + j] = 0;
+}
+
+// A loop that is left in two places may end early.
+// CHECK-LABEL: kernel two_exits{{$}}
+// CHECK:          write 4 bytes at
+// CHECK-NEXT:       while
+extern "C" __global__ void two_exits(float *a, const int *stop, int n) {
+  for (int j = 0; j < n; ++j) {
+    a[threadIdx.x * n + j] = 0;
+    if (stop[j])
+      break;
+  }
+}
+
+// A loop tested at its end runs at least once; its count is known.
+// CHECK-LABEL: kernel tested_at_end{{$}}
+// CHECK:          write exact 4 bytes at {{.*}}8*k0{{$}}
+// CHECK-NOT:      if
+extern "C" __global__ void tested_at_end(float *a, int n) {
+  int j = 0;
+  do {
+    a[threadIdx.x * 8 + j] = 0;
+    j += 2;
+  } while (j < 8);
+}
+
+// Choices: bounds of both sides.
+// CHECK-LABEL: kernel choice{{$}}
+// CHECK:          write 4 bytes at {{.*}}any[smin(
+extern "C" __global__ void choice(float *a, int n, int flag) {
+  int i = threadIdx.x;
+  a[flag ? i : n] = 1;
+}
+
+// CHECK-LABEL: kernel clamped{{$}}
+// CHECK:          read {{.*}}smax({{.*}}smin(
+extern "C" __global__ void clamped(const float *a, float *b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int j = max(0, min(i, n - 1));
+  b[i] = a[j];
+}
+
+// Division and masks are kept as they are.
+// CHECK-LABEL: kernel unflattened{{$}}
+// CHECK:          write exact 4 bytes at {{.*}}div(
+extern "C" __global__ void unflattened(float *a, int width, int pitch) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  a[i / width * pitch + i % width] = 1;
+}
+
+// A switch: one case is an equality, the default none of them.
+// CHECK-LABEL: kernel cases{{$}}
+// CHECK:          write exact 4 bytes at 0
+// CHECK-NEXT:       if tid.x == 0
+// CHECK:          write exact 4 bytes at 4*
+// CHECK-NEXT:       if tid.x != 0
+// CHECK-NEXT:       if tid.x != 7
+extern "C" __global__ void cases(float *a, float *b, float *c) {
+  switch (threadIdx.x) {
+  case 0:
+    a[0] = 1;
+    break;
+  case 7:
+    b[0] = 1;
+    break;
+  default:
+    c[threadIdx.x] = 2;
+  }
+}
+
+// Three dimensions, and the position in a warp.
+// CHECK-LABEL: kernel volume{{$}}
+// CHECK:          write exact 4 bytes at {{.*}}bid.z{{.*}}
+extern "C" __global__ void volume(float *a, int nx, int ny) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  int y = blockIdx.y * blockDim.y + threadIdx.y;
+  int z = blockIdx.z * blockDim.z + threadIdx.z;
+  a[(z * ny + y) * nx + x] = 1;
+}
+// CHECK-LABEL: kernel lane{{$}}
+// CHECK:          write 4 bytes at {{.*}}any[0..31]
+extern "C" __global__ void lane(float *a) {
+  a[__nvvm_read_ptx_sreg_laneid()] = 1;
+}
+
+// CHECK-LABEL: kernel last
+extern "C" __global__ void last() {}

@@ -1,0 +1,112 @@
+// Where addresses come from: parameters, structures passed by value, choices,
+// memory that is no buffer, and what cannot be followed.
+//
+// RUN: %device -O0 -Xclang -disable-llvm-passes %s -o - | %print-access 2>&1 | FileCheck %s
+// RUN: %device -O3 -Xclang -disable-llvm-passes %s -o - | %print-access 2>&1 | FileCheck %s
+#include "device.h"
+
+// Functions are inlined, pointers to locals are seen through.
+static __device__ void where(int *row, int *col) {
+  *row = blockIdx.x;
+  *col = threadIdx.x;
+}
+static __device__ float &element(float *a, int pitch, int row, int col) {
+  return a[row * pitch + col];
+}
+// CHECK-LABEL: kernel inlined{{$}}
+// CHECK-NEXT:   a (argument 0): write, streaming{{$}}
+// CHECK-NEXT:     write exact 4 bytes at 4*(zext64(tid.x) + sext64(arg1*bid.x)){{$}}
+extern "C" __global__ void inlined(float *a, int pitch) {
+  int row, col;
+  where(&row, &col);
+  element(a, pitch, row, col) = 1;
+}
+
+// A structure passed by value: two pointers and a size.
+struct Arrays {
+  const float *from;
+  int n;
+  float *to;
+};
+// CHECK-LABEL: kernel by_value{{$}}
+// CHECK-NEXT:   s+0 (argument 0): read
+// CHECK-NEXT:     read exact 4 bytes at 4*sext64(bid.x*bdim.x + tid.x)
+// CHECK-NEXT:       if bid.x*bdim.x + tid.x <s arg0+8
+// CHECK-NEXT:   s+16 (argument 0 + 16): write
+// CHECK-NEXT:     write exact 4 bytes at 4*sext64(bid.x*bdim.x + tid.x)
+// CHECK-NEXT:       if bid.x*bdim.x + tid.x <s arg0+8
+extern "C" __global__ void by_value(Arrays s) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < s.n)
+    s.to[i] = s.from[i];
+}
+
+// As an argument of a function it is copied; each copy is looked through.
+static __device__ void scale(Arrays s, int i) {
+  if (i < s.n)
+    s.to[i] = 2 * s.from[i];
+}
+// CHECK-LABEL: kernel copied{{$}}
+// CHECK:          read exact 4 bytes at 4*sext64(bid.x*bdim.x + tid.x)
+// CHECK-NEXT:       if bid.x*bdim.x + tid.x <s arg0+8
+extern "C" __global__ void copied(Arrays s) {
+  scale(s, blockIdx.x * blockDim.x + threadIdx.x);
+}
+
+// A structure that the kernel changes: its fields are not the arguments any more.
+// CHECK-LABEL: kernel changed, touches anything{{$}}
+extern "C" __global__ void changed(Arrays s, float *other) {
+  float **to = &s.to;
+  if (threadIdx.x == 3)
+    *to = other;
+  (&s)->to[0] = 1;
+}
+
+// A field chosen at run time is any of the pointers.
+struct Table {
+  float *of[3];
+};
+// CHECK-LABEL: kernel table{{$}}
+// CHECK-NEXT:   t+0 (argument 0): write
+// CHECK-NEXT:     write 4 bytes at 4*zext64(tid.x)
+// CHECK-NEXT:   t+8 (argument 0 + 8): write
+// CHECK-NEXT:     write 4 bytes at 4*zext64(tid.x)
+// CHECK-NEXT:   t+16 (argument 0 + 16): write
+// CHECK-NEXT:     write 4 bytes at 4*zext64(tid.x)
+extern "C" __global__ void table(Table t, int which) {
+  t.of[which][threadIdx.x] = 1;
+}
+
+// One of two: each may be written, neither must.
+// CHECK-LABEL: kernel one_of_two{{$}}
+// CHECK-NEXT:   a (argument 0): write
+// CHECK-NEXT:     write 4 bytes at 4*zext64(tid.x)
+// CHECK-NEXT:   b (argument 1): write
+// CHECK-NEXT:     write 4 bytes at 4*zext64(tid.x)
+extern "C" __global__ void one_of_two(float *a, float *b, int flag) {
+  float *p = flag ? a : b;
+  p[threadIdx.x] = 1;
+}
+
+// A pointer that walks is a recurrence; one that swaps roles is any of both.
+// CHECK-LABEL: kernel walking{{$}}
+// CHECK:          write exact 4 bytes at {{.*}}k0
+// CHECK-NEXT:       while trunc32(k0) <s arg1
+extern "C" __global__ void walking(float *a, int n) {
+  for (int i = 0; i < n; ++i)
+    *a++ = 1;
+}
+// CHECK-LABEL: kernel swapping{{$}}
+// CHECK-NEXT:   a (argument 0): read-write, {{.*}}read first
+// CHECK:          write anywhere
+// CHECK:        b (argument 1): read-write, {{.*}}read first
+// CHECK:          write anywhere
+// CHECK: note: swapping: 'a': the address is not an affine function of the parameter
+extern "C" __global__ void swapping(float *a, float *b, int n) {
+  for (int i = 0; i < n; ++i) {
+    b[threadIdx.x] = a[threadIdx.x] + 1;
+    float *t = a;
+    a = b;
+    b = t;
+  }
+}
