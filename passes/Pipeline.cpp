@@ -12,6 +12,7 @@
 #include "passes/access/KernelAccessAnalysis.h"
 #include "passes/access/SummaryWriter.h"
 #include "passes/cpu/CpuLowering.h"
+#include "passes/rewrite/HostDirectives.h"
 #include "passes/rewrite/ModuleEmbedding.h"
 #include "passes/rewrite/SummaryJoin.h"
 #include "passes/slicing/GridSlicing.h"
@@ -129,7 +130,7 @@ bool runOnDevice(Module &M) {
   return Changed;
 }
 
-bool runOnHost(Module &M) {
+bool runOnHost(Module &M, ModuleAnalysisManager &Analyses) {
   std::string Summary;
   if (!options::summaryFile().empty()) {
     Expected<std::string> Joined =
@@ -147,16 +148,18 @@ bool runOnHost(Module &M) {
                          ? StringRef(M.getSourceFileName())
                          : options::source();
   Embedding.Cpu = options::cpu();
-  return embedModule(M, Embedding);
+  bool Changed = options::lifetime() && insertDirectives(M, Analyses, Summary);
+  return embedModule(M, Embedding) || Changed;
 }
 
 } // namespace
 
-PreservedAnalyses PipelinePass::run(Module &M, ModuleAnalysisManager &) {
+PreservedAnalyses PipelinePass::run(Module &M,
+                                    ModuleAnalysisManager &Analyses) {
   if (!options::pipeline())
     return PreservedAnalyses::all();
-  bool Changed =
-      Triple(M.getTargetTriple()).isNVPTX() ? runOnDevice(M) : runOnHost(M);
+  bool Changed = Triple(M.getTargetTriple()).isNVPTX() ? runOnDevice(M)
+                                                       : runOnHost(M, Analyses);
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 

@@ -8,6 +8,7 @@
 #include "passes/Pipeline.h"
 #include "passes/access/KernelAccessAnalysis.h"
 #include "passes/cpu/CpuLowering.h"
+#include "passes/rewrite/HostDirectives.h"
 #include "passes/slicing/GridSlicing.h"
 
 #include "llvm/Passes/PassBuilder.h"

@@ -5,7 +5,7 @@ import lit.formats
 config.name = "dragon-cc"
 config.test_format = lit.formats.ShTest(True)
 config.suffixes = [".ll", ".test", ".cu", ".c", ".cpp", ".mlir"]
-config.excludes = ["Inputs", "unit", "gpu", "tools", "CMakeLists.txt"]
+config.excludes = ["Inputs", "unit", "conformance", "gpu", "tools", "CMakeLists.txt"]
 config.test_source_root = os.path.join(config.dragon_source_dir, "test")
 config.test_exec_root = os.path.join(config.dragon_build_dir, "test")
 
@@ -28,4 +28,6 @@ config.substitutions += [
     ("%clang", os.path.join(tools, "clang++")),
     ("%cuda", config.cuda_path),
     ("%examples", os.path.join(config.dragon_source_dir, "examples")),
+    ("%tools", os.path.join(config.dragon_source_dir, "tools")),
+    ("%llvm-include", config.llvm_include_dir),
 ]

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,15 @@ struct Settings {
   /// Reads the environment.
   static StatusOr<Settings> fromEnvironment();
 };
+
+/// A line of Settings.def.
+struct SettingDescription {
+  const char *variable;
+  const char *kind;
+  const char *byDefault;
+  const char *help;
+};
+std::span<const SettingDescription> allSettings();
 
 } // namespace dragon
 

@@ -12,11 +12,13 @@
 #include "runtime/core/Settings.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/device/vmm/VmmDevice.h"
 
 namespace dragon {
 
 namespace {
 const DeviceRegistration registrations[] = {
+    {"vmm", VmmDevice::create},
     {"cpu", CpuDevice::create},
 };
 } // namespace

@@ -59,6 +59,9 @@ public:
   Status syncData();
   /// A second descriptor with O_DIRECT, or -1 if the file system refuses.
   int directFd() const { return DirectFd; }
+  /// What was written can be read back (a file opened for writing only, and
+  /// not reopenable, cannot).
+  bool readable() const { return Readable; }
 
 private:
   friend class FileTier;
@@ -66,6 +69,7 @@ private:
   int Fd = -1;
   int DirectFd = -1;
   bool Writable = false;
+  bool Readable = true;
   std::string Path;
   dev_t DeviceId = 0;
   ino_t Inode = 0;

@@ -560,9 +560,9 @@ Error Reader::readOwn(const Argument &One) {
   default:
     break;
   }
-  assert(One.Arg->getOption().hasFlag(NoEffect) &&
-         "an option of Options.td that nothing handles");
-  return Error::success();
+  if (One.Arg->getOption().hasFlag(NoEffect))
+    return Error::success();
+  return error("internal error: nothing handles '" + Text + "'");
 }
 
 Error Reader::read(const Argument &One) {

@@ -114,26 +114,27 @@ std::string Planner::moduleId(const Input &One) const {
 }
 
 Strings Planner::language(const Input &One) const {
+  if (One.Lang == Language::Other)
+    return {};
   Strings Args;
-  if (One.Lang == Language::Cuda) {
+  if (One.Lang == Language::Cuda)
     Args = {"-x", "cuda", "--cuda-path=" + Tools.Cuda,
             "-Wno-unknown-cuda-version"};
-  } else if (One.Lang != Language::Other) {
+  else
     Args = {"-x", One.Lang == Language::C ? "c" : "c++"};
-    if (!Tools.Cuda.empty())
-      append(Args, {"-isystem", Tools.Cuda + "/include"});
-  }
-  if (One.Lang != Language::Other) {
-    // Thrust, CUB and libcu++, as nvcc finds them.
+  // In front of what else the machine may have, as in /usr/local/include. With
+  // Thrust, CUB and libcu++, where nvcc finds them.
+  if (!Tools.Cuda.empty()) {
+    append(Args, {"-isystem", Tools.Cuda + "/include"});
     std::string Cccl = Tools.Cuda + "/include/cccl";
-    if (!Tools.Cuda.empty() && sys::fs::exists(Cccl))
+    if (sys::fs::is_directory(Cccl))
       append(Args, {"-isystem", Cccl});
-    append(Args, {"-isystem", Tools.IncludeDir});
-    bool Cxx = One.Lang != Language::C;
-    if (!Asked.Standard.empty() &&
-        StringRef(Asked.Standard).contains("++") == Cxx)
-      Args.push_back("-std=" + Asked.Standard);
   }
+  append(Args, {"-isystem", Tools.IncludeDir});
+  bool Cxx = One.Lang != Language::C;
+  if (!Asked.Standard.empty() &&
+      StringRef(Asked.Standard).contains("++") == Cxx)
+    Args.push_back("-std=" + Asked.Standard);
   return Args;
 }
 
@@ -310,8 +311,6 @@ Strings Planner::cudaObject(const Input &One, const std::string &Object,
   append(Common, optimisation(One));
   append(Common, user(One));
   append(Common, remarks(One));
-  if (Asked.SaveTemps)
-    Common.push_back("-save-temps=obj");
 
   Strings Args = Common;
   if (Asked.Cuda) {
@@ -337,7 +336,8 @@ Strings Planner::cudaObject(const Input &One, const std::string &Object,
     return {Host};
 
   std::string Cpu = temp(Stem, ".cpu.o");
-  clang({"-x", "ir", "-O2", "-fPIC", "-c", temp(Stem, ".cpu.bc"), "-o", Cpu});
+  clang({"-x", "ir", "-O2", "-fPIC", "-Wno-pass-failed", "-c",
+         temp(Stem, ".cpu.bc"), "-o", Cpu});
   if (!Merge)
     return {Host, Cpu};
   Result.Steps.push_back(
@@ -399,9 +399,10 @@ Error Planner::single(const Input &One) {
   }
   append(Args, optimisation(One));
   append(Args, user(One));
-  append(Args, remarks(One));
 
   std::string Stem = uniqueStem(One);
+  if (MakesCode)
+    append(Args, remarks(One));
   if (Cuda && MakesCode) {
     if (HostOnly) {
       // Of one architecture; its summary stands for all.

@@ -31,10 +31,13 @@ bool isProgram(const Twine &Path) { return sys::fs::can_execute(Path); }
 
 Expected<std::string> findClang(const Invocation &Asked) {
   if (!Asked.ClangPath.empty()) {
-    if (isProgram(Asked.ClangPath))
-      return Asked.ClangPath;
-    if (ErrorOr<std::string> Found = sys::findProgramByName(Asked.ClangPath))
+    if (StringRef(Asked.ClangPath).contains('/')) {
+      if (isProgram(Asked.ClangPath))
+        return Asked.ClangPath;
+    } else if (ErrorOr<std::string> Found =
+                   sys::findProgramByName(Asked.ClangPath)) {
       return *Found;
+    }
     return error("clang++ '" + Asked.ClangPath +
                  "' (from --dragon-clang) is not a program");
   }

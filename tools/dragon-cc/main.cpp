@@ -26,12 +26,12 @@ static int fail(Error Failed) {
   return 1;
 }
 
-static void printVersion(StringRef Self) {
-  outs() << "dragon-cc version " DRAGON_VERSION
-            " (based on clang version " DRAGON_LLVM_VERSION ")\n"
-            "Target: x86_64-pc-linux-gnu, nvptx64-nvidia-cuda\n"
-            "InstalledDir: "
-         << sys::path::parent_path(Self) << '\n';
+static void printVersion(raw_ostream &OS, StringRef Self) {
+  OS << "dragon-cc version " DRAGON_VERSION
+        " (based on clang version " DRAGON_LLVM_VERSION ")\n"
+        "Target: x86_64-pc-linux-gnu, nvptx64-nvidia-cuda\n"
+        "InstalledDir: "
+     << sys::path::parent_path(Self) << '\n';
 }
 
 static void printHelp() {
@@ -47,7 +47,7 @@ static bool answer(const Invocation &Asked, StringRef Self) {
   if (Asked.Help)
     printHelp();
   else if (Asked.Version)
-    printVersion(Self);
+    printVersion(outs(), Self);
   else if (Asked.ListArchs)
     for (StringRef Name : knownArchs())
       outs() << "compute_" << Name.drop_front(3) << '\n';
@@ -130,7 +130,7 @@ int main(int Argc, char **Argv) {
     Steps = std::move(*Made);
   }
   if (Asked->Verbose || Asked->DryRun)
-    printVersion(Self);
+    printVersion(errs(), Self);
   if (Asked->DryRun) {
     for (const Step &One : Steps.Steps)
       print(errs(), One);

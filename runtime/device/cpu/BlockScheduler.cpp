@@ -233,13 +233,9 @@ unsigned BlockScheduler::laneOf(const dragon_cpu_context *ctx) {
          WarpSize;
 }
 
-void BlockScheduler::fail(std::string what, const dragon_cpu_context *ctx) {
-  Owner.run().fail(
-      KernelLaunchFailure,
-      fmt::format("kernel '{}', block ({},{},{}), thread ({},{},{}): {}",
-                  Owner.run().name(), ctx->ctaid[0], ctx->ctaid[1],
-                  ctx->ctaid[2], ctx->tid[0], ctx->tid[1], ctx->tid[2], what));
-  Owner.stop();
+void BlockScheduler::noteFailure(const dragon_cpu_context *ctx,
+                                 const std::string &what) {
+  Owner.run().failIn(*ctx, KernelLaunchFailure, what);
 }
 
 //===----------------------------------------------------------------------===//
@@ -268,16 +264,19 @@ void BlockScheduler::completeIfFull(Barrier &barrier) {
 BlockScheduler::Barrier &BlockScheduler::arriveAt(dragon_cpu_context *ctx,
                                                   uint32_t id, uint32_t count,
                                                   uint32_t predicate) {
-  if (id >= MaxBarriers)
-    fail(fmt::format("barrier {} does not exist (0 to {} do)", id,
-                     MaxBarriers - 1),
-         ctx);
+  if (id >= MaxBarriers) {
+    noteFailure(ctx, fmt::format("barrier {} does not exist (0 to {} do)", id,
+                                 MaxBarriers - 1));
+    Owner.stop();
+  }
   Barrier &barrier = Barriers[id];
-  if (barrier.arrived && barrier.count != count)
-    fail(fmt::format("barrier {} is used with {} threads by some and {} by "
-                     "others",
-                     id, barrier.count, count),
-         ctx);
+  if (barrier.arrived && barrier.count != count) {
+    noteFailure(
+        ctx, fmt::format("barrier {} is used with {} threads by some and {} by "
+                         "others",
+                         id, barrier.count, count));
+    Owner.stop();
+  }
   if (!barrier.arrived)
     barrier.votes.all = 1;
   barrier.count = count;
@@ -339,10 +338,13 @@ BlockScheduler::Meeting &BlockScheduler::meet(dragon_cpu_context *ctx,
   Thread &thread = *threadOf(ctx);
   unsigned lane = thread.index % WarpSize;
   Warp &warp = Warps[thread.index / WarpSize];
-  if (!(mask >> lane & 1))
-    fail(fmt::format("{} with mask {:#010x}, which lacks the calling lane {}",
-                     nameOf(op), mask, lane),
-         ctx);
+  if (!(mask >> lane & 1)) {
+    noteFailure(
+        ctx,
+        fmt::format("{} with mask {:#010x}, which lacks the calling lane {}",
+                    nameOf(op), mask, lane));
+    Owner.stop();
+  }
   Meeting *meeting = warp.meetings;
   while (meeting && (meeting->op != op || meeting->mask != mask))
     meeting = meeting->next;
@@ -418,9 +420,11 @@ void BlockScheduler::exitThread(dragon_cpu_context *ctx) {
     Owner.stop();
   if (!next->stack) {
     next->stack = takeStack();
-    if (!next->stack)
-      fail(fmt::format("no memory for the stacks of {} threads", NumThreads),
-           ctx);
+    if (!next->stack) {
+      noteFailure(ctx, fmt::format("no memory for the stacks of {} threads",
+                                   NumThreads));
+      Owner.stop();
+    }
     next->fiber.prepare(next->stack->stack, threadMain, next,
                         next->stack->below);
   }

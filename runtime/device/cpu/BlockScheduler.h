@@ -137,7 +137,9 @@ private:
   void completeIfFull(Barrier &barrier);
   void completeIfFull(Warp &warp, Meeting &meeting, Thread *last);
   StackSlot *takeStack();
-  [[noreturn]] void fail(std::string what, const dragon_cpu_context *ctx);
+  /// The caller stops afterwards, in a statement of its own: what lives on the
+  /// stack then is never destroyed.
+  void noteFailure(const dragon_cpu_context *ctx, const std::string &what);
   std::string describeDeadlock() const;
   static void threadMain(void *argument);
 

@@ -42,22 +42,20 @@ void keepDeviceFunctions() {
 
 namespace {
 
-[[noreturn]] void stopKernel(dragon_cpu_context *ctx, int code,
-                             const std::string &what) {
-  KernelThread *thread = KernelThread::current();
-  thread->run().fail(
-      code,
-      fmt::format("kernel '{}', block ({},{},{}), thread ({},{},{}): {}",
-                  thread->run().name(), ctx->ctaid[0], ctx->ctaid[1],
-                  ctx->ctaid[2], ctx->tid[0], ctx->tid[1], ctx->tid[2], what));
-  thread->stop();
+/// Notes why the launch fails. The caller stops in a statement of its own, when
+/// its strings are gone: the stack is abandoned as it is.
+void noteFailure(dragon_cpu_context *ctx, int code, const std::string &what) {
+  KernelThread::current()->run().failIn(*ctx, code, what);
 }
+[[noreturn]] void stop() { KernelThread::current()->stop(); }
 
 BlockScheduler &schedulerOf(dragon_cpu_context *ctx, const char *what) {
-  if (!ctx->block)
-    stopKernel(
+  if (!ctx->block) {
+    noteFailure(
         ctx, KernelLaunchFailure,
         fmt::format("{} in a kernel that was lowered without fibers", what));
+    stop();
+  }
   return *static_cast<BlockScheduler *>(ctx->block);
 }
 
@@ -264,18 +262,21 @@ DRAGON_EXPORT void dragon_cpu_assert_fail(dragon_cpu_context *ctx,
                "`%s` failed.\n",
                file, line, function, ctx->ctaid[0], ctx->ctaid[1],
                ctx->ctaid[2], ctx->tid[0], ctx->tid[1], ctx->tid[2], message);
-  stopKernel(
+  noteFailure(
       ctx, KernelAssert,
       fmt::format("assertion `{}` failed at {}:{}", message, file, line));
+  stop();
 }
 
 DRAGON_EXPORT void dragon_cpu_trap(dragon_cpu_context *ctx) {
-  stopKernel(ctx, KernelLaunchFailure, "trap");
+  noteFailure(ctx, KernelLaunchFailure, "trap");
+  stop();
 }
 
 DRAGON_EXPORT void dragon_cpu_unsupported(dragon_cpu_context *ctx,
                                           const char *what) {
-  stopKernel(ctx, KernelUnsupported, what);
+  noteFailure(ctx, KernelUnsupported, what);
+  stop();
 }
 
 DRAGON_EXPORT void dragon_cpu_exit_thread(dragon_cpu_context *ctx) {

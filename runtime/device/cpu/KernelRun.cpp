@@ -70,6 +70,14 @@ void KernelRun::fail(int nativeCode, std::string message) {
   Failed = true;
 }
 
+void KernelRun::failIn(const dragon_cpu_context &ctx, int nativeCode,
+                       const std::string &what) {
+  fail(nativeCode,
+       fmt::format("kernel '{}', block ({},{},{}), thread ({},{},{}): {}",
+                   name(), ctx.ctaid[0], ctx.ctaid[1], ctx.ctaid[2], ctx.tid[0],
+                   ctx.tid[1], ctx.tid[2], what));
+}
+
 Status KernelRun::result() {
   std::lock_guard<std::mutex> guard(Lock);
   if (!failed())

@@ -61,6 +61,9 @@ public:
   bool nextBlock(uint32_t ctaid[3]);
   /// Stops the launch; the first failure counts.
   void fail(int nativeCode, std::string message);
+  /// As fail(), in the words of one thread of the launch.
+  void failIn(const dragon_cpu_context &ctx, int nativeCode,
+              const std::string &what);
   bool failed() const { return Failed.load(std::memory_order_relaxed); }
   Status result();
 
@@ -89,7 +92,8 @@ public:
   static KernelThread *current();
   KernelRun &run() { return *Run; }
   /// Ends the running kernel thread and with it all of the launch's blocks on
-  /// this operating system thread. KernelRun::fail() was called.
+  /// this operating system thread. KernelRun::fail() was called. The stack is
+  /// abandoned: nothing on it is destroyed.
   [[noreturn]] void stop();
 
   /// For the scheduler: the stack that runs on (null: not a kernel's), and the

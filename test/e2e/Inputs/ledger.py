@@ -1,26 +1,27 @@
 # ledger.py STATS.json CONDITION...: each condition is a Python expression over the ledger's numbers, e.g.
-#   'file_to_host == 512*M' 'swap_out == 0'
-# A name is a field of dragon_stats_t or a counter, K and M are 1024 and 1024 squared.
+#   'file_to_host == 48*M' 'swap_out == 0' 'launches == 2'
+# Bytes moved have the direction's name (swap_in and swap_out for those of the swap), bytes not moved avoided_<cause>,
+# events the counter's; K and M are 1024 and 1024 squared. What the file does not mention is 0.
 import json
+import re
 import sys
 
 with open(sys.argv[1]) as file:
     stats = json.load(file)
 
 names = {"K": 1 << 10, "M": 1 << 20}
+for direction in ("file_to_host", "host_to_device", "device_to_host", "host_to_file", "swap_to_host", "host_to_swap",
+                  "device_to_device"):
+    names[direction] = stats["moved"].get(direction, {}).get("bytes", 0)
+names["swap_in"], names["swap_out"] = names["swap_to_host"], names["host_to_swap"]
+for cause, count in stats.get("avoided", {}).items():
+    names[f"avoided_{cause}"] = count
+names.update(stats.get("counts", {}))
 
-
-def collect(prefix, value):
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            collect(f"{prefix}_{key}" if prefix else key, inner)
-    elif isinstance(value, (int, float)):
-        names[prefix] = value
-
-
-collect("", stats)
 failed = False
 for condition in sys.argv[2:]:
+    for word in re.findall(r"[a-z_]\w+", condition):
+        names.setdefault(word, 0)
     if not eval(condition, {"__builtins__": {}}, names):
         failed = True
         print(f"not so: {condition}", file=sys.stderr)

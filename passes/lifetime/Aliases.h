@@ -1,0 +1,122 @@
+//===- Aliases.h - which pointers may point where ------------- -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Points-to sets of one flattened function, after Andersen (1994): flow-
+// insensitive, by inclusion, with the bytes at each constant offset of an
+// object apart. Objects are the buffers (AllocationSites.h), open files, local
+// variables and the globals that only this function uses; everything else is
+// one object, Unknown, which also holds the address of all that escapes.
+//
+//   d = alloc           d -> {buffer + 0}
+//   *slot = d           content(slot, 0) = {buffer + 0}
+//   unknown(d)          buffer escapes: loads from Unknown may give it
+//
+// Escaping is what makes a call that nothing is known of dangerous; a pointer
+// that never leaves cannot be used by it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_LIFETIME_ALIASES_H
+#define DRAGON_PASSES_LIFETIME_ALIASES_H
+
+#include "passes/lifetime/CallEffects.h"
+#include "passes/lifetime/KernelSummaries.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/DataLayout.h"
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class CallBase;
+class Constant;
+class Function;
+class GlobalVariable;
+class Instruction;
+class Value;
+} // namespace llvm
+
+namespace dragon {
+
+enum class ObjectKind { Unknown, Buffer, File, Local, Global };
+
+struct MemoryObject {
+  ObjectKind Kind;
+  /// The allocating or opening call, alloca or global.
+  const llvm::Value *Site = nullptr;
+  BufferKind Buffer = BufferKind::Host;
+  bool Escapes = false;
+  std::string EscapesTo;
+  bool EscapesToKernel = false;
+  const llvm::Instruction *EscapesAt = nullptr;
+};
+
+/// An address in an object.
+struct Target {
+  static constexpr int64_t AnyOffset = INT64_MIN;
+  unsigned Object;
+  int64_t Offset;
+  bool operator==(const Target &Other) const {
+    return Object == Other.Object && Offset == Other.Offset;
+  }
+  bool operator<(const Target &Other) const {
+    return Object != Other.Object ? Object < Other.Object
+                                  : Offset < Other.Offset;
+  }
+};
+using TargetSet = std::set<Target>;
+
+class Aliases {
+public:
+  static constexpr unsigned Unknown = 0;
+
+  /// Globals: whether the function is the only one to use a global, and runs
+  /// at most once.
+  Aliases(llvm::Function &F, const KernelSummaries &Kernels,
+          llvm::ArrayRef<const llvm::GlobalVariable *> OwnGlobals);
+
+  const std::vector<MemoryObject> &objects() const { return Objects; }
+  /// The object of an allocating call, opening call, alloca or global.
+  const unsigned *objectOf(const llvm::Value *Site) const;
+  TargetSet pointsTo(const llvm::Value *V) const;
+  /// All that is stored in the object, at any offset.
+  TargetSet contents(unsigned Object) const;
+  /// At an offset.
+  TargetSet contents(unsigned Object, int64_t Offset) const;
+
+private:
+  void addObjects(llvm::ArrayRef<const llvm::GlobalVariable *> OwnGlobals);
+  void visit(llvm::Instruction &I);
+  void visitCall(llvm::CallBase &Call);
+  void visitLaunch(llvm::CallBase &Call);
+  bool add(const llvm::Value *V, const TargetSet &Targets);
+  void addContents(unsigned Object, int64_t Offset, const TargetSet &Targets);
+  void store(const llvm::Value *To, const TargetSet &Targets,
+             const llvm::Instruction &At);
+  void copyContents(const llvm::Value *To, const llvm::Value *From,
+                    const llvm::Instruction &At);
+  TargetSet load(const TargetSet &From) const;
+  void escape(const TargetSet &Targets, const llvm::Instruction &At,
+              const std::string &To);
+  TargetSet constantTargets(const llvm::Value *V) const;
+
+  llvm::Function &F;
+  const llvm::DataLayout &Layout;
+  const KernelSummaries &Kernels;
+  std::vector<MemoryObject> Objects;
+  llvm::DenseMap<const llvm::Value *, unsigned> ObjectOf;
+  llvm::DenseMap<const llvm::Value *, TargetSet> Points;
+  std::vector<std::map<int64_t, TargetSet>> Contents;
+  bool Changed = false;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_LIFETIME_ALIASES_H

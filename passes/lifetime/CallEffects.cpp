@@ -1,0 +1,162 @@
+//===- CallEffects.cpp - what known calls do to buffers -------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/lifetime/CallEffects.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Module.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+StringMap<CallEffect> makeTable() {
+  constexpr int None = CallEffect::None;
+  constexpr int Default = CallEffect::Default;
+  (void)Default;
+  StringMap<CallEffect> Table;
+  CallEffect E;
+#define ALLOCATE_INTO(NAME, KIND, OUT, BYTES)                                  \
+  E = {CallKind::AllocateInto, BufferKind::KIND, OUT};                         \
+  E.Bytes = BYTES;                                                             \
+  Table[#NAME] = E;
+#define ALLOCATE(NAME, BYTES, COUNT)                                           \
+  E = {CallKind::Allocate};                                                    \
+  E.Bytes = BYTES;                                                             \
+  E.Count = COUNT;                                                             \
+  Table[#NAME] = E;
+#define FREE(NAME, POINTER)                                                    \
+  E = {CallKind::Free, BufferKind::Host, POINTER};                             \
+  Table[#NAME] = E;
+#define FREE_ALL(NAME)                                                         \
+  E = {CallKind::FreeAll};                                                     \
+  Table[#NAME] = E;
+#define PUBLISH(NAME, FROM)                                                    \
+  E = {CallKind::Publish};                                                     \
+  E.From = FROM;                                                               \
+  Table[#NAME] = E;
+#define PARSE(NAME, TEXT, END)                                                 \
+  E = {CallKind::Parse, BufferKind::Host, END};                                \
+  E.From = TEXT;                                                               \
+  Table[#NAME] = E;
+#define COPY(NAME, TO, FROM, BYTES, KIND, STREAM)                              \
+  E = {CallKind::Copy, BufferKind::Host, TO};                                  \
+  E.From = FROM;                                                               \
+  E.Bytes = BYTES;                                                             \
+  E.CopyKind = KIND;                                                           \
+  E.Stream = STREAM;                                                           \
+  Table[#NAME] = E;
+#define FILL(NAME, TO, BYTES, STREAM)                                          \
+  E = {CallKind::Fill, BufferKind::Host, TO};                                  \
+  E.Bytes = BYTES;                                                             \
+  E.Stream = STREAM;                                                           \
+  Table[#NAME] = E;
+#define FILE_TRANSFER(NAME, KIND, BUFFER, BYTES, COUNT, FILE, OFFSET)          \
+  E = {CallKind::KIND, BufferKind::Host, BUFFER};                              \
+  E.Bytes = BYTES;                                                             \
+  E.Count = COUNT;                                                             \
+  E.File = FILE;                                                               \
+  E.Offset = OFFSET;                                                           \
+  Table[#NAME] = E;
+#define FILE_READ(NAME, BUFFER, BYTES, COUNT, FILE, OFFSET)                    \
+  FILE_TRANSFER(NAME, FileRead, BUFFER, BYTES, COUNT, FILE, OFFSET)
+#define FILE_WRITE(NAME, BUFFER, BYTES, COUNT, FILE, OFFSET)                   \
+  FILE_TRANSFER(NAME, FileWrite, BUFFER, BYTES, COUNT, FILE, OFFSET)
+#define FILE_OPEN(NAME)                                                        \
+  E = {CallKind::FileOpen};                                                    \
+  Table[#NAME] = E;
+#define FILE_USE(NAME, FILE)                                                   \
+  E = {CallKind::FileUse};                                                     \
+  E.File = FILE;                                                               \
+  Table[#NAME] = E;
+#define NEUTRAL(NAME)                                                          \
+  E = {CallKind::Neutral};                                                     \
+  Table[#NAME] = E;
+#define QUERY(NAME)                                                            \
+  E = {CallKind::Query};                                                       \
+  Table[#NAME] = E;
+#include "passes/lifetime/CallEffects.def"
+#undef FILE_TRANSFER
+  return Table;
+}
+
+} // namespace
+
+const CallEffect *callEffect(const CallBase &Call) {
+  static const StringMap<CallEffect> Table = makeTable();
+  const Function *Callee = Call.getCalledFunction();
+  if (!Callee || !Callee->isDeclaration())
+    return nullptr;
+  auto It = Table.find(Callee->getName());
+  if (It == Table.end())
+    return nullptr;
+  // A function of that name with fewer parameters is another one.
+  const CallEffect &E = It->second;
+  int Most = std::max({E.Pointer, E.From, E.Bytes, E.Count, E.CopyKind,
+                       E.Stream, E.File, E.Offset});
+  if (Most >= static_cast<int>(Call.arg_size()))
+    return nullptr;
+  return &E;
+}
+
+int outParameter(const CallBase &Call) {
+  const CallEffect *Effect = callEffect(Call);
+  if (!Effect)
+    return -1;
+  if (Effect->Kind == CallKind::AllocateInto)
+    return Effect->Pointer;
+  if (Call.getCalledFunction()->getName().starts_with("cudaStreamCreate"))
+    return 0;
+  return -1;
+}
+
+bool isLaunch(const CallBase &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  return Callee && Callee->getName().contains("__device_stub__");
+}
+
+std::string displayName(StringRef Symbol) {
+  std::string Name = demangle(Symbol);
+  // "void f<int>(int*)" -> "f<int>": cut at the parameters, then at the return
+  // type, minding template arguments.
+  int Depth = 0;
+  size_t Begin = 0, End = Name.size();
+  for (size_t I = 0; I < Name.size(); ++I) {
+    char C = Name[I];
+    Depth += C == '<';
+    Depth -= C == '>';
+    if (Depth == 0 && C == '(' && I > 0 &&
+        !StringRef(Name).substr(I).starts_with("(anonymous")) {
+      End = I;
+      break;
+    }
+    if (Depth == 0 && C == ' ')
+      Begin = I + 1;
+  }
+  return Begin < End ? Name.substr(Begin, End - Begin) : Name;
+}
+
+std::string calleeName(const CallBase &Call) {
+  if (Call.isInlineAsm())
+    return "inline assembly";
+  const Function *Callee = Call.getCalledFunction();
+  if (!Callee)
+    return "a call through a pointer";
+  StringRef Name = Callee->getName();
+  std::string Shown = displayName(Name);
+  StringRef Stub = "__device_stub__";
+  size_t At = Shown.find(Stub.str());
+  if (At != std::string::npos)
+    Shown.erase(At, Stub.size());
+  return Shown;
+}
+
+} // namespace dragon

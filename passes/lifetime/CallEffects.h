@@ -1,0 +1,77 @@
+//===- CallEffects.h - what known calls do to buffers --------- -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The calls of CallEffects.def, looked up by the called function. A function
+// that the translation unit defines itself is never one of them.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_LIFETIME_CALLEFFECTS_H
+#define DRAGON_PASSES_LIFETIME_CALLEFFECTS_H
+
+#include "passes/placement/BufferProgram.h"
+
+#include "llvm/ADT/StringRef.h"
+
+namespace llvm {
+class CallBase;
+class Function;
+class Module;
+} // namespace llvm
+
+namespace dragon {
+
+enum class CallKind {
+  AllocateInto,
+  Allocate,
+  Free,
+  Copy,
+  Fill,
+  FileRead,
+  FileWrite,
+  FileOpen,
+  FileUse,
+  FreeAll,
+  Publish,
+  Parse,
+  Neutral,
+  Query
+};
+
+struct CallEffect {
+  CallKind Kind;
+  BufferKind Buffer = BufferKind::Host;
+  // Argument positions, or None.
+  int Pointer = -1; ///< the buffer; of copies the destination
+  int From = -1;
+  int Bytes = -1;
+  int Count = -1;
+  int CopyKind = -1;
+  int Stream = -1;
+  int File = -1;
+  int Offset = -1;
+
+  static constexpr int None = -1;
+  static constexpr int Default = -2; ///< of Stream
+};
+
+/// Null: nothing is known of the call (or it is an intrinsic).
+const CallEffect *callEffect(const llvm::CallBase &Call);
+
+/// The argument through which the call returns a pointer or handle of its own
+/// making, or -1.
+int outParameter(const llvm::CallBase &Call);
+
+/// Whether the call is of the host stub of a kernel.
+bool isLaunch(const llvm::CallBase &Call);
+
+/// A function's name for the user: demangled, without parameters.
+std::string displayName(llvm::StringRef Symbol);
+std::string calleeName(const llvm::CallBase &Call);
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_LIFETIME_CALLEFFECTS_H

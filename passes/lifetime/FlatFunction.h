@@ -1,0 +1,117 @@
+//===- FlatFunction.h - a function with what it calls --------- -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Buffers are allocated, filled, used and freed in several functions: macros
+// and wrappers check results, helpers read a file into a buffer. So a function
+// is analysed in a copy that contains what it calls, with variables in
+// registers. If directives come out, the copy replaces the function; if not,
+// the program stays as it was. Clang's own passes would have made much the same
+// code from it, a little later.
+//
+// What cudaMalloc(&d, n) writes keeps `d` in memory. In the copy each such call
+// gets a variable of its own:
+//
+//   store ptr %old, ptr %slot
+//   %status = call i32 @cudaMalloc(ptr %slot, i64 %n)
+//   %d_A = load ptr, ptr %slot        ; the buffer, or %old if the call failed
+//
+// and the user's variable becomes a register.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_LIFETIME_FLATFUNCTION_H
+#define DRAGON_PASSES_LIFETIME_FLATFUNCTION_H
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/IR/ValueHandle.h"
+#include <memory>
+#include <string>
+
+namespace llvm {
+class CallBase;
+class Function;
+class Module;
+} // namespace llvm
+
+namespace dragon {
+
+/// Functions of the module that, with what they call, use the calls of
+/// CallEffects.def or launch kernels, and so are worth a look.
+class RelevantFunctions {
+public:
+  explicit RelevantFunctions(llvm::Module &M);
+  bool contains(const llvm::Function *F) const { return Functions.count(F); }
+  /// Of a call's callee: has a launch or device allocation, copy or free below.
+  bool usesDevice(const llvm::Function *F) const { return Device.count(F); }
+
+private:
+  llvm::SmallPtrSet<const llvm::Function *, 16> Functions, Device;
+};
+
+class FlatFunction {
+public:
+  /// Makes the copy. Null if F cannot be copied.
+  static std::unique_ptr<FlatFunction>
+  create(llvm::Function &F, const RelevantFunctions &Relevant,
+         llvm::FunctionAnalysisManager &Analyses, unsigned Limit);
+  /// Removes the copy unless it was adopted.
+  ~FlatFunction();
+
+  llvm::Function &original() const { return Original; }
+  llvm::Function &copy() const { return *Copy; }
+  /// Some call was left alone for lack of room.
+  bool hitLimit() const { return HitLimit; }
+
+  /// Takes in the callees of these calls. Returns whether the copy changed.
+  bool inlineCalls(llvm::ArrayRef<llvm::CallBase *> Calls);
+
+  /// The original's body becomes the copy's.
+  void adopt();
+
+private:
+  FlatFunction(llvm::Function &Original, llvm::Function *Copy,
+               const RelevantFunctions &Relevant,
+               llvm::FunctionAnalysisManager &Analyses, unsigned Limit)
+      : Original(Original), Copy(Copy), Relevant(Relevant), Analyses(Analyses),
+        Limit(Limit) {}
+
+  void inlineFrom(llvm::SmallVectorImpl<llvm::CallBase *> &Pending);
+  bool inlineCall(llvm::CallBase &Call,
+                  llvm::SmallVectorImpl<llvm::CallBase *> &Pending);
+  bool isWanted(const llvm::Function &Callee) const;
+  void noteName(llvm::CallBase &Call);
+  void nameBuffers();
+  void separateOutParameters();
+  void simplify();
+
+  llvm::Function &Original;
+  llvm::Function *Copy;
+  const RelevantFunctions &Relevant;
+  llvm::FunctionAnalysisManager &Analyses;
+  unsigned Limit;
+  unsigned Size = 0;
+  bool HitLimit = false;
+  /// The functions that a call was taken in through: index into History.
+  llvm::DenseMap<llvm::CallBase *, int> Through;
+  llvm::SmallVector<std::pair<llvm::Function *, int>, 16> History;
+  /// What the user calls the result of a call; outer calls come first.
+  llvm::SmallVector<std::pair<llvm::WeakTrackingVH, std::string>, 8> Names;
+};
+
+/// What the user calls the result of a call in a flattened function; "buffer"
+/// if there are no names.
+std::string bufferName(const llvm::CallBase &Call);
+
+/// "d_A" for `%d_A.i12` or `%d_A.addr`.
+llvm::StringRef userName(llvm::StringRef ValueName);
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_LIFETIME_FLATFUNCTION_H

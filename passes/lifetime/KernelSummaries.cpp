@@ -1,0 +1,165 @@
+//===- KernelSummaries.cpp - what the launched kernels may touch ----------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/lifetime/KernelSummaries.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include <cstring>
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+/// Without registration code (--cuda-host-only): `_Z24__device_stub__addPf` ->
+/// `_Z3addPf`.
+std::string symbolFromStub(StringRef Stub) {
+  constexpr StringRef Marker = "__device_stub__";
+  size_t At = Stub.find(Marker);
+  if (At == StringRef::npos)
+    return Stub.str();
+  StringRef Before = Stub.take_front(At);
+  StringRef After = Stub.drop_front(At + Marker.size());
+  size_t Digits = Before.size();
+  while (Digits > 0 && isDigit(Before[Digits - 1]))
+    --Digits;
+  unsigned Length;
+  if (Before.drop_front(Digits).getAsInteger(10, Length) ||
+      Length <= Marker.size())
+    return (Before + After).str();
+  return (Before.take_front(Digits) + Twine(Length - Marker.size()) + After)
+      .str();
+}
+
+} // namespace
+
+KernelSummaries::KernelSummaries(Module &M, StringRef Blob) {
+  if (!Blob.empty()) {
+    Aligned = std::make_unique<uint64_t[]>(Blob.size() / 8 + 1);
+    std::memcpy(Aligned.get(), Blob.data(), Blob.size());
+    std::string Error;
+    Valid = SummaryView::open(Aligned.get(), Blob.size(), View, Error);
+  }
+  Function *Register = M.getFunction("__cudaRegisterFunction");
+  if (!Register)
+    return;
+  for (User *U : Register->users()) {
+    auto *Call = dyn_cast<CallBase>(U);
+    if (!Call || Call->arg_size() < 3)
+      continue;
+    auto *Stub =
+        dyn_cast<Function>(Call->getArgOperand(1)->stripPointerCasts());
+    StringRef Symbol;
+    if (Stub && getConstantStringInfo(Call->getArgOperand(2), Symbol))
+      Registered[Stub] = Symbol.str();
+  }
+}
+
+const KernelInfoOnHost &KernelSummaries::kernel(const Function &Stub) const {
+  std::unique_ptr<KernelInfoOnHost> &Entry = Known[&Stub];
+  if (!Entry)
+    Entry = std::make_unique<KernelInfoOnHost>(describe(Stub));
+  return *Entry;
+}
+
+KernelInfoOnHost KernelSummaries::describe(const Function &Stub) const {
+  KernelInfoOnHost Result;
+  auto It = Registered.find(&Stub);
+  Result.Symbol =
+      It != Registered.end() ? It->second : symbolFromStub(Stub.getName());
+  if (Valid)
+    Result.Record = View.findKernel(Result.Symbol.c_str());
+  Result.Parameters.resize(Stub.arg_size());
+
+  // The array of addresses: the stub's only array of pointers.
+  const DataLayout &Layout = Stub.getDataLayout();
+  const AllocaInst *Array = nullptr;
+  for (const Instruction &I : instructions(Stub))
+    if (auto *Call = dyn_cast<CallBase>(&I))
+      if (const Function *Callee = Call->getCalledFunction())
+        if (Callee->getName().starts_with("cudaLaunchKernel"))
+          for (const Use &Operand : Call->args())
+            if (auto *Local =
+                    dyn_cast<AllocaInst>(getUnderlyingObject(Operand)))
+              if (Local->getAllocatedType()->isPointerTy() ||
+                  Local->getAllocatedType()->isArrayTy())
+                Array = Array ? Array : Local;
+  if (!Array)
+    return Result;
+  // Variable -> kernel argument.
+  DenseMap<const Value *, int> ArgumentOf;
+  for (const Instruction &I : instructions(Stub)) {
+    auto *Store = dyn_cast<StoreInst>(&I);
+    if (!Store || !Store->getValueOperand()->getType()->isPointerTy())
+      continue;
+    int64_t Offset = 0;
+    const Value *Base = GetPointerBaseWithConstantOffset(
+        Store->getPointerOperand(), Offset, Layout);
+    if (Base == Array)
+      ArgumentOf[Store->getValueOperand()->stripPointerCasts()] =
+          static_cast<int>(Offset / 8);
+  }
+  for (const Argument &A : Stub.args()) {
+    StubParameter &P = Result.Parameters[A.getArgNo()];
+    if (auto Direct = ArgumentOf.find(&A); Direct != ArgumentOf.end()) {
+      P.Argument = Direct->second; // byval
+      continue;
+    }
+    for (const User *U : A.users()) {
+      auto *Store = dyn_cast<StoreInst>(U);
+      if (!Store || Store->getValueOperand() != &A)
+        continue;
+      int64_t Offset = 0;
+      const Value *Base = GetPointerBaseWithConstantOffset(
+          Store->getPointerOperand(), Offset, Layout);
+      auto Indirect = ArgumentOf.find(Base);
+      if (Indirect == ArgumentOf.end() || Offset < 0)
+        continue;
+      P.Argument = Indirect->second;
+      P.Offset = static_cast<uint32_t>(Offset);
+    }
+  }
+  return Result;
+}
+
+bool KernelSummaries::touchesAnything(const Function &Stub) const {
+  const KernelRecord *Record = kernel(Stub).Record;
+  return !Record || (Record->Flags & (KernelTouchesAnything | KernelUnknown));
+}
+
+PointerUse KernelSummaries::use(const Function &Stub, unsigned Parameter,
+                                uint32_t Offset) const {
+  const KernelInfoOnHost &Kernel = kernel(Stub);
+  PointerUse Result;
+  if (!Kernel.Record || Parameter >= Kernel.Parameters.size() ||
+      Kernel.Parameters[Parameter].Argument < 0)
+    return Result;
+  const StubParameter &P = Kernel.Parameters[Parameter];
+  for (uint32_t I = 0; I < Kernel.Record->NumPointers; ++I) {
+    const PointerRecord &Pointer =
+        View.pointer(Kernel.Record->FirstPointer + I);
+    if (static_cast<int>(Pointer.ArgIndex) != P.Argument ||
+        Pointer.ByteOffset != P.Offset + Offset)
+      continue;
+    bool Any = Pointer.Mode == AccessMode::Any;
+    Result.Reads = Any || Pointer.Mode == AccessMode::Read ||
+                   Pointer.Mode == AccessMode::ReadWrite;
+    Result.Writes = Any || Pointer.Mode == AccessMode::Write ||
+                    Pointer.Mode == AccessMode::ReadWrite;
+    Result.Escapes = Pointer.Flags & PointerEscapes;
+    return Result;
+  }
+  return Result;
+}
+
+} // namespace dragon

@@ -1,0 +1,78 @@
+//===- KernelSummaries.h - what the launched kernels may touch  -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Finds for the host stub of a kernel its record in the kernel summaries, and
+// for each of the stub's parameters what the kernel does through the pointers
+// in it. The parameters of stub and kernel are not the same: the host's calling
+// convention takes structures apart. What goes where is read off the stub,
+// which stores its parameters and passes their addresses to cudaLaunchKernel.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_LIFETIME_KERNELSUMMARIES_H
+#define DRAGON_PASSES_LIFETIME_KERNELSUMMARIES_H
+
+#include "dragon/FootprintEval.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include <memory>
+#include <string>
+
+namespace llvm {
+class Function;
+class Module;
+} // namespace llvm
+
+namespace dragon {
+
+/// What a kernel does through one pointer.
+struct PointerUse {
+  bool Reads = true;
+  bool Writes = true;
+  bool Escapes = true;
+};
+
+/// Where a parameter of the stub ends up.
+struct StubParameter {
+  int Argument = -1; ///< of the kernel; -1: unknown
+  uint32_t Offset = 0;
+};
+
+struct KernelInfoOnHost {
+  std::string Symbol; ///< device symbol
+  const KernelRecord *Record = nullptr;
+  llvm::SmallVector<StubParameter, 8> Parameters;
+};
+
+class KernelSummaries {
+public:
+  /// Blob may be empty: nothing is known of any kernel.
+  KernelSummaries(llvm::Module &M, llvm::StringRef Blob);
+
+  const KernelInfoOnHost &kernel(const llvm::Function &Stub) const;
+  /// Nothing is known, or the kernel follows pointers that it finds in memory.
+  bool touchesAnything(const llvm::Function &Stub) const;
+  /// The kernel's use of the pointer in the stub's parameter, Offset bytes in.
+  PointerUse use(const llvm::Function &Stub, unsigned Parameter,
+                 uint32_t Offset) const;
+
+private:
+  KernelInfoOnHost describe(const llvm::Function &Stub) const;
+
+  bool Valid = false;
+  std::unique_ptr<uint64_t[]> Aligned;
+  SummaryView View;
+  llvm::DenseMap<const llvm::Function *, std::string> Registered;
+  mutable llvm::DenseMap<const llvm::Function *,
+                         std::unique_ptr<KernelInfoOnHost>>
+      Known;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_LIFETIME_KERNELSUMMARIES_H

@@ -1,0 +1,167 @@
+//===- BufferProgram.cpp - what a program does to its buffers -------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/placement/BufferProgram.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include <functional>
+
+using namespace llvm;
+
+namespace dragon {
+
+std::string describe(const Position &Where, const Position &From) {
+  if (Where.Line == 0)
+    return "an unknown line";
+  if (Where.File == From.File || Where.File.empty())
+    return "line " + std::to_string(Where.Line);
+  return Where.File + ":" + std::to_string(Where.Line);
+}
+
+const BufferUse *Event::find(unsigned Buffer) const {
+  for (const BufferUse &U : Uses)
+    if (U.Buffer == Buffer)
+      return &U;
+  return nullptr;
+}
+
+bool Event::reads(unsigned Buffer) const {
+  return any_of(
+      Uses, [&](const BufferUse &U) { return U.Buffer == Buffer && U.Reads; });
+}
+
+bool Event::writes(unsigned Buffer) const {
+  return any_of(
+      Uses, [&](const BufferUse &U) { return U.Buffer == Buffer && U.Writes; });
+}
+
+SmallVector<EventRef, 8> BufferProgram::uses(unsigned Buffer) const {
+  SmallVector<EventRef, 8> Result;
+  for (unsigned B = 0; B < Blocks.size(); ++B)
+    for (unsigned I = 0; I < Blocks[B].Events.size(); ++I)
+      if (Blocks[B].Events[I].find(Buffer))
+        Result.push_back({B, I});
+  return Result;
+}
+
+FlowGraph::FlowGraph(const BufferProgram &Program) {
+  size_t N = Program.Blocks.size();
+  Predecessors.resize(N);
+  Reachable.assign(N, false);
+  Reaches.assign(N, std::vector<bool>(N, false));
+  Dominators.assign(N, std::vector<bool>(N, true));
+  if (N == 0)
+    return;
+
+  // Post-order, without recursion: programs may have thousands of blocks.
+  std::vector<std::pair<unsigned, unsigned>> Stack{{0, 0}};
+  Reachable[0] = true;
+  while (!Stack.empty()) {
+    auto &[B, Next] = Stack.back();
+    const auto &Successors = Program.Blocks[B].Successors;
+    if (Next == Successors.size()) {
+      Order.push_back(B);
+      Stack.pop_back();
+      continue;
+    }
+    unsigned S = Successors[Next++];
+    if (!Reachable[S]) {
+      Reachable[S] = true;
+      Stack.push_back({S, 0});
+    }
+  }
+  std::reverse(Order.begin(), Order.end());
+  for (unsigned B : Order)
+    for (unsigned S : Program.Blocks[B].Successors)
+      Predecessors[S].push_back(B);
+
+  for (unsigned From : Order) {
+    std::vector<unsigned> Pending(Program.Blocks[From].Successors.begin(),
+                                  Program.Blocks[From].Successors.end());
+    while (!Pending.empty()) {
+      unsigned B = Pending.back();
+      Pending.pop_back();
+      if (Reaches[From][B])
+        continue;
+      Reaches[From][B] = true;
+      append_range(Pending, Program.Blocks[B].Successors);
+    }
+  }
+
+  Dominators[0].assign(N, false);
+  Dominators[0][0] = true;
+  for (bool Changed = true; Changed;) {
+    Changed = false;
+    for (unsigned B : Order) {
+      if (B == 0)
+        continue;
+      std::vector<bool> New(N, true);
+      for (unsigned P : Predecessors[B])
+        for (size_t I = 0; I < N; ++I)
+          New[I] = New[I] && Dominators[P][I];
+      New[B] = true;
+      if (New != Dominators[B]) {
+        Dominators[B] = std::move(New);
+        Changed = true;
+      }
+    }
+  }
+}
+
+bool FlowGraph::dominates(EventRef A, EventRef B) const {
+  if (A.Block == B.Block)
+    return A.Index < B.Index;
+  return dominates(A.Block, B.Block);
+}
+
+bool FlowGraph::mayPrecede(EventRef A, EventRef B) const {
+  if (A.Block == B.Block && A.Index < B.Index)
+    return true;
+  return reaches(A.Block, B.Block);
+}
+
+unsigned FlowGraph::commonDominator(unsigned A, unsigned B) const {
+  unsigned Best = 0;
+  for (unsigned D : Order)
+    if (dominates(D, A) && dominates(D, B) && dominates(Best, D))
+      Best = D;
+  return Best;
+}
+
+StringRef eventKindName(EventKind Kind) {
+  switch (Kind) {
+  case EventKind::Allocate:
+    return "alloc";
+  case EventKind::Free:
+    return "free";
+  case EventKind::CopyIn:
+    return "copy-in";
+  case EventKind::CopyOut:
+    return "copy-out";
+  case EventKind::Copy:
+    return "copy";
+  case EventKind::Fill:
+    return "fill";
+  case EventKind::FileRead:
+    return "file-read";
+  case EventKind::FileWrite:
+    return "file-write";
+  case EventKind::FileOpen:
+    return "open";
+  case EventKind::FileUse:
+    return "use-file";
+  case EventKind::Launch:
+    return "launch";
+  case EventKind::HostAccess:
+    return "host-access";
+  case EventKind::Opaque:
+    return "opaque";
+  }
+  return "";
+}
+
+} // namespace dragon

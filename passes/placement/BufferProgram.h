@@ -1,0 +1,197 @@
+//===- BufferProgram.h - what a program does to its buffers -----*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A buffer program is what is left of a program if one looks at nothing but its
+// buffers: a control-flow graph whose blocks are lists of events. It knows no
+// IR: passes/lifetime makes it from LLVM IR, tests write it down as text
+// (BufferProgramText.h):
+//
+//   staging h_A bytes
+//   buffer d_A bytes
+//   file-read h_A in
+//   alloc d_A
+//   copy-in d_A h_A
+//   launch scale read-write(d_A)
+//   ...
+//
+// Everything is a may-statement unless it says must: an event that might touch
+// a buffer has a use of it, and only what is sure may end a buffer's contents.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_PLACEMENT_BUFFERPROGRAM_H
+#define DRAGON_PASSES_PLACEMENT_BUFFERPROGRAM_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
+
+namespace dragon {
+
+/// A place in the user's source; line 0: unknown.
+struct Position {
+  std::string File;
+  unsigned Line = 0;
+  unsigned Column = 0;
+};
+
+/// "line 33", or "util.h:33" if that is another file than From's.
+std::string describe(const Position &Where, const Position &From);
+
+enum class BufferKind {
+  Device,  ///< cudaMalloc
+  Managed, ///< cudaMallocManaged: the host may look at it
+  Host     ///< malloc, new, cudaMallocHost: perhaps a staging buffer
+};
+
+/// Equal numbers: equal sizes at run time. 0: unknown.
+using SizeId = unsigned;
+
+struct Buffer {
+  std::string Name;
+  BufferKind Kind = BufferKind::Device;
+  SizeId Bytes = 0;
+  Position Where;
+  /// The address is known to code that is not in the program: every opaque
+  /// event has a use of it, and at a return its contents are live.
+  bool Escapes = false;
+  /// The first thing that made it escape, for the user.
+  std::string EscapesTo;
+  bool EscapesToKernel = false; ///< EscapesTo is a kernel's name
+  Position EscapesAt;
+  /// Stands for several allocations that may exist at a time: nothing that
+  /// happens to "it" is sure to have happened to all.
+  bool Several = false;
+  /// The allocation call may be given flags.
+  bool Mappable = false;
+};
+
+/// An open file. Equal indices: the same open file.
+struct FileHandle {
+  std::string Name;
+  /// Opaque events may use it, and it may be the same as others that escape.
+  bool Escapes = false;
+};
+
+enum class EventKind {
+  Allocate,   ///< contents become undefined
+  Free,       ///< the buffer ends
+  CopyIn,     ///< host -> device
+  CopyOut,    ///< device -> host
+  Copy,       ///< device -> device, host -> host
+  Fill,       ///< memset
+  FileRead,   ///< file -> staging buffer
+  FileWrite,  ///< staging buffer -> file
+  FileOpen,   ///< the file's handle comes to be
+  FileUse,    ///< anything else that depends on, or changes, a file's state
+  Launch,     ///< a kernel
+  HostAccess, ///< host code looks at or changes contents
+  Opaque      ///< a call that nothing is known of
+};
+
+/// One buffer that an event may touch.
+struct BufferUse {
+  unsigned Buffer;
+  bool Reads = false;
+  bool Writes = false;
+  /// The pointer surely is this buffer's, and begins where it begins.
+  bool Must = false;
+  /// If Must: all bytes of the buffer are touched.
+  bool Whole = false;
+};
+
+/// Equal positive numbers: equal streams.
+using StreamId = int;
+enum : StreamId { DefaultStream = 0, UnknownStream = -1, Synchronous = -2 };
+
+struct Event {
+  EventKind Kind = EventKind::Opaque;
+  llvm::SmallVector<BufferUse, 2> Uses;
+  /// File events: the file, or -1 for "any file".
+  int File = -1;
+  SizeId Bytes = 0;
+  StreamId Stream = Synchronous;
+  /// HostAccess: happens again and again between transfers of the same buffer,
+  /// so that elision would have nothing to elide.
+  bool Repeated = false;
+  /// FileWrite, FileRead: one call that moves all of Bytes at the file's
+  /// present position or at an offset that is known before.
+  bool Plain = true;
+  /// The host side may also be memory that is no buffer of the program.
+  bool OtherMemory = false;
+  std::string Name; ///< of the kernel or function, for the user
+  Position Where;
+
+  const BufferUse *find(unsigned Buffer) const;
+  bool reads(unsigned Buffer) const;
+  bool writes(unsigned Buffer) const;
+};
+
+struct Block {
+  std::string Name;
+  std::vector<Event> Events;
+  llvm::SmallVector<unsigned, 2> Successors;
+  /// Without successors: the function returns (else the program ends here).
+  bool Returns = false;
+  /// Whoever gets here reports failure: the program's result is an error.
+  bool Fails = false;
+};
+
+/// Names an event. Index == number of events: the end of the block.
+struct EventRef {
+  unsigned Block = 0;
+  unsigned Index = 0;
+  bool operator==(const EventRef &Other) const {
+    return Block == Other.Block && Index == Other.Index;
+  }
+};
+
+struct BufferProgram {
+  std::vector<Buffer> Buffers;
+  std::vector<FileHandle> Files;
+  std::vector<Block> Blocks; ///< the first is the entry
+
+  const Event &event(EventRef Ref) const {
+    return Blocks[Ref.Block].Events[Ref.Index];
+  }
+  /// All events that have a use of the buffer, in block order.
+  llvm::SmallVector<EventRef, 8> uses(unsigned Buffer) const;
+};
+
+/// Facts on the graph, each computed once.
+class FlowGraph {
+public:
+  explicit FlowGraph(const BufferProgram &Program);
+  /// Blocks that the entry reaches, in reverse post-order.
+  const std::vector<unsigned> &order() const { return Order; }
+  const std::vector<llvm::SmallVector<unsigned, 2>> &predecessors() const {
+    return Predecessors;
+  }
+  bool reachable(unsigned Block) const { return Reachable[Block]; }
+  /// There is a way of at least one edge.
+  bool reaches(unsigned From, unsigned To) const { return Reaches[From][To]; }
+  bool inCycle(unsigned Block) const { return Reaches[Block][Block]; }
+  bool dominates(unsigned A, unsigned B) const { return Dominators[B][A]; }
+  bool dominates(EventRef A, EventRef B) const;
+  /// A happens before B on some path.
+  bool mayPrecede(EventRef A, EventRef B) const;
+  /// The last block that dominates both.
+  unsigned commonDominator(unsigned A, unsigned B) const;
+
+private:
+  std::vector<unsigned> Order;
+  std::vector<llvm::SmallVector<unsigned, 2>> Predecessors;
+  std::vector<bool> Reachable;
+  std::vector<std::vector<bool>> Reaches;
+  std::vector<std::vector<bool>> Dominators;
+};
+
+llvm::StringRef eventKindName(EventKind Kind);
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_PLACEMENT_BUFFERPROGRAM_H

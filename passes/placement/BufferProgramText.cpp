@@ -1,0 +1,438 @@
+//===- BufferProgramText.cpp - buffer programs as text --------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/placement/BufferProgramText.h"
+
+#include "dragon/dragon.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+class Parser {
+public:
+  Expected<BufferProgram> parse(StringRef Text);
+
+private:
+  Error parseLine(ArrayRef<StringRef> Words, StringRef Line);
+  Error parseDeclaration(ArrayRef<StringRef> Words);
+  Error parseBlock(ArrayRef<StringRef> Words);
+  Error parseSuccessors(StringRef Names);
+  Error parseEvent(ArrayRef<StringRef> Words);
+  Error parseLaunch(ArrayRef<StringRef> Words);
+
+  Error fail(const Twine &Message) const {
+    return createStringError("line " + Twine(LineNumber) + ": " + Message);
+  }
+  SizeId sizeOf(StringRef Word) {
+    return Word == "part"
+               ? 0
+               : Sizes.try_emplace(Word, Sizes.size() + 1).first->second;
+  }
+  /// Adds uses for `a|b`. Size: empty for the whole buffer.
+  Error addUses(Event &E, StringRef Names, bool Reads, bool Writes,
+                StringRef Size = "");
+  Error setFile(Event &E, StringRef Name);
+  Block &current() { return Program.Blocks.back(); }
+
+  BufferProgram Program;
+  StringMap<unsigned> Buffers, Files, Blocks, Sizes, Streams;
+  std::vector<std::pair<unsigned, std::pair<unsigned, std::string>>> Jumps;
+  unsigned LineNumber = 0;
+  bool Ended = false; ///< the current block has its successors
+};
+
+Error Parser::addUses(Event &E, StringRef Names, bool Reads, bool Writes,
+                      StringRef Size) {
+  SmallVector<StringRef, 2> Each;
+  Names.split(Each, '|');
+  for (StringRef Name : Each) {
+    auto It = Buffers.find(Name);
+    if (It == Buffers.end())
+      return fail("unknown buffer '" + Name + "'");
+    BufferUse U;
+    U.Buffer = It->second;
+    U.Reads = Reads;
+    U.Writes = Writes;
+    U.Must = Each.size() == 1;
+    SizeId Of = Program.Buffers[U.Buffer].Bytes;
+    SizeId Bytes = Size.empty() ? Of : sizeOf(Size);
+    U.Whole = U.Must && Bytes == Of && Of != 0;
+    if (!E.Bytes)
+      E.Bytes = Bytes;
+    E.Uses.push_back(U);
+  }
+  return Error::success();
+}
+
+Error Parser::setFile(Event &E, StringRef Name) {
+  auto It = Files.find(Name);
+  if (It == Files.end())
+    return fail("unknown file '" + Name + "'");
+  E.File = It->second;
+  return Error::success();
+}
+
+Error Parser::parseDeclaration(ArrayRef<StringRef> Words) {
+  if (Words.size() < 2)
+    return fail("'" + Words[0] + "' wants a name");
+  if (Words[0] == "file") {
+    if (!Files.try_emplace(Words[1], Program.Files.size()).second)
+      return fail("'" + Words[1] + "' is declared twice");
+    FileHandle File;
+    File.Name = Words[1].str();
+    for (StringRef Word : Words.drop_front(2)) {
+      if (Word != "escapes")
+        return fail("unexpected '" + Word + "'");
+      File.Escapes = true;
+    }
+    Program.Files.push_back(File);
+    return Error::success();
+  }
+  if (Words.size() < 3)
+    return fail("'" + Words[0] + "' wants a name and a size");
+  if (!Buffers.try_emplace(Words[1], Program.Buffers.size()).second)
+    return fail("'" + Words[1] + "' is declared twice");
+  Buffer B;
+  B.Name = Words[1].str();
+  B.Kind = Words[0] == "staging" ? BufferKind::Host : BufferKind::Device;
+  B.Bytes = sizeOf(Words[2]);
+  B.Where.Line = LineNumber;
+  B.Mappable = B.Kind == BufferKind::Device;
+  for (StringRef Word : Words.drop_front(3)) {
+    if (Word == "escapes") {
+      B.Escapes = true;
+      B.EscapesTo = "a call";
+      B.EscapesAt = B.Where;
+    } else if (Word == "several") {
+      B.Several = true;
+    } else if (Word == "managed") {
+      B.Kind = BufferKind::Managed;
+      B.Mappable = false;
+    } else {
+      return fail("unexpected '" + Word + "'");
+    }
+  }
+  Program.Buffers.push_back(std::move(B));
+  return Error::success();
+}
+
+Error Parser::parseBlock(ArrayRef<StringRef> Words) {
+  if (Words.size() < 2)
+    return fail("'block' wants a name");
+  if (!Blocks.try_emplace(Words[1], Program.Blocks.size()).second)
+    return fail("block '" + Words[1] + "' is declared twice");
+  if (!Ended)
+    current().Successors.push_back(Program.Blocks.size());
+  Ended = false;
+  Program.Blocks.emplace_back();
+  current().Name = Words[1].str();
+  for (StringRef Word : Words.drop_front(2)) {
+    if (Word != "fails")
+      return fail("unexpected '" + Word + "'");
+    current().Fails = true;
+  }
+  return Error::success();
+}
+
+Error Parser::parseSuccessors(StringRef Names) {
+  SmallVector<StringRef, 2> Each;
+  Names.split(Each, ',');
+  for (StringRef Name : Each)
+    Jumps.push_back({static_cast<unsigned>(Program.Blocks.size() - 1),
+                     {LineNumber, Name.trim().str()}});
+  Ended = true;
+  return Error::success();
+}
+
+Error Parser::parseLaunch(ArrayRef<StringRef> Words) {
+  Event E;
+  E.Kind = EventKind::Launch;
+  E.Stream = DefaultStream;
+  E.Where.Line = LineNumber;
+  if (Words.size() < 2)
+    return fail("'launch' wants a kernel");
+  E.Name = Words[1].str();
+  for (size_t I = 2; I < Words.size(); ++I) {
+    if (Words[I] == "stream" && I + 1 < Words.size()) {
+      E.Stream =
+          Streams.try_emplace(Words[++I], Streams.size() + 1).first->second;
+      continue;
+    }
+    auto [Mode, Rest] = Words[I].split('(');
+    if (!Rest.consume_back(")"))
+      return fail("expected mode(buffer), not '" + Words[I] + "'");
+    bool Must = Mode == "must-write";
+    bool Writes = Must || Mode == "write" || Mode == "read-write";
+    bool Reads = Mode == "read" || Mode == "read-write";
+    if (!Reads && !Writes)
+      return fail("unknown mode '" + Mode + "'");
+    if (Error Failure = addUses(E, Rest, Reads, Writes, Must ? "" : "part"))
+      return Failure;
+  }
+  current().Events.push_back(std::move(E));
+  return Error::success();
+}
+
+Error Parser::parseEvent(ArrayRef<StringRef> Words) {
+  StringRef Verb = Words[0];
+  Event E;
+  E.Name = Verb.str();
+  E.Where.Line = LineNumber;
+  auto Arg = [&](size_t I) {
+    return I < Words.size() ? Words[I] : StringRef();
+  };
+  auto Needs = [&](size_t Count) -> Error {
+    if (Words.size() <= Count)
+      return fail("'" + Verb + "' wants " + Twine(Count) + " operands");
+    return Error::success();
+  };
+  Error Failure = Error::success();
+  auto Try = [&](Error Next) {
+    Failure = Failure ? joinErrors(std::move(Failure), std::move(Next))
+                      : std::move(Next);
+    return !static_cast<bool>(Failure);
+  };
+
+  if (Verb == "alloc" || Verb == "free") {
+    E.Kind = Verb == "alloc" ? EventKind::Allocate : EventKind::Free;
+    if (Try(Needs(1)))
+      Try(addUses(E, Arg(1), false, false));
+  } else if (Verb == "copy-in" || Verb == "copy-out" || Verb == "copy") {
+    E.Kind = Verb == "copy-in"    ? EventKind::CopyIn
+             : Verb == "copy-out" ? EventKind::CopyOut
+                                  : EventKind::Copy;
+    if (Try(Needs(2)) && Try(addUses(E, Arg(1), false, true, Arg(3))))
+      Try(addUses(E, Arg(2), true, false, Arg(3)));
+  } else if (Verb == "fill") {
+    E.Kind = EventKind::Fill;
+    E.Stream = DefaultStream;
+    if (Try(Needs(1)))
+      Try(addUses(E, Arg(1), false, true, Arg(2)));
+  } else if (Verb == "open" || Verb == "use-file") {
+    E.Kind = Verb == "open" ? EventKind::FileOpen : EventKind::FileUse;
+    if (Try(Needs(1)))
+      Try(setFile(E, Arg(1)));
+  } else if (Verb == "file-read") {
+    E.Kind = EventKind::FileRead;
+    if (Try(Needs(2)) && Try(addUses(E, Arg(1), false, true, Arg(3))))
+      Try(setFile(E, Arg(2)));
+  } else if (Verb == "file-write") {
+    E.Kind = EventKind::FileWrite;
+    if (Try(Needs(2)) && Try(addUses(E, Arg(2), true, false, Arg(3))))
+      Try(setFile(E, Arg(1)));
+  } else if (Verb == "host-access") {
+    E.Kind = EventKind::HostAccess;
+    E.Name = "host code";
+    E.Repeated = Arg(2) == "repeated";
+    if (Try(Needs(1)))
+      Try(addUses(E, Arg(1), true, true, "part"));
+  } else if (Verb == "opaque") {
+    E.Kind = EventKind::Opaque;
+    E.Name = Arg(1).str();
+    if (Try(Needs(1)))
+      for (StringRef Name : Words.drop_front(2))
+        if (!Try(addUses(E, Name, true, true, "part")))
+          break;
+  } else {
+    Try(fail("unknown event '" + Verb + "'"));
+  }
+  if (Failure)
+    return Failure;
+  current().Events.push_back(std::move(E));
+  return Error::success();
+}
+
+Error Parser::parseLine(ArrayRef<StringRef> Words, StringRef Line) {
+  StringRef Verb = Words[0];
+  if (Verb == "buffer" || Verb == "staging" || Verb == "file")
+    return parseDeclaration(Words);
+  if (Verb == "block")
+    return parseBlock(Words);
+  if (Ended)
+    return fail("'" + Verb + "' after the end of a block");
+  if (Verb == "->")
+    return parseSuccessors(Line.drop_front(2));
+  if (Verb == "return" || Verb == "exit") {
+    current().Returns = Verb == "return";
+    Ended = true;
+    return Error::success();
+  }
+  if (Verb == "launch")
+    return parseLaunch(Words);
+  return parseEvent(Words);
+}
+
+Expected<BufferProgram> Parser::parse(StringRef Text) {
+  Program.Blocks.emplace_back();
+  current().Name = "entry";
+  Blocks["entry"] = 0;
+  while (!Text.empty()) {
+    auto [Line, Rest] = Text.split('\n');
+    Text = Rest;
+    ++LineNumber;
+    Line = Line.split('#').first.trim();
+    SmallVector<StringRef, 8> Words;
+    SplitString(Line, Words);
+    if (Words.empty())
+      continue;
+    if (Error Failure = parseLine(Words, Line))
+      return std::move(Failure);
+  }
+  if (!Ended)
+    current().Returns = true;
+  for (auto &[From, Where] : Jumps) {
+    auto It = Blocks.find(Where.second);
+    if (It == Blocks.end())
+      return createStringError("line " + Twine(Where.first) +
+                               ": unknown block '" + Where.second + "'");
+    Program.Blocks[From].Successors.push_back(It->second);
+  }
+  return std::move(Program);
+}
+
+void printUses(const BufferProgram &Program, const Event &E, raw_ostream &Out) {
+  for (const BufferUse &U : E.Uses) {
+    const char *Mode = U.Reads    ? (U.Writes ? "read-write" : "read")
+                       : U.Writes ? (U.Whole ? "must-write" : "write")
+                                  : "";
+    Out << ' ' << Mode << '(' << Program.Buffers[U.Buffer].Name << ')';
+    if (!U.Must)
+      Out << '?';
+    else if (U.Whole && U.Reads)
+      Out << '*';
+  }
+}
+
+/// An event as others refer to it: a kernel by its name.
+std::string eventName(const BufferProgram &Program, EventRef At) {
+  const Block &B = Program.Blocks[At.Block];
+  if (At.Index >= B.Events.size())
+    return "end of " + B.Name;
+  const Event &E = B.Events[At.Index];
+  std::string Name =
+      E.Kind == EventKind::Launch ? E.Name : eventKindName(E.Kind).str();
+  if (E.Where.Line)
+    Name += " (line " + std::to_string(E.Where.Line) + ")";
+  return Name;
+}
+
+} // namespace
+
+Expected<BufferProgram> parseBufferProgram(StringRef Text) {
+  return Parser().parse(Text);
+}
+
+void printBufferProgram(const BufferProgram &Program, raw_ostream &Out) {
+  for (const Buffer &B : Program.Buffers) {
+    Out << (B.Kind == BufferKind::Host ? "staging " : "buffer ") << B.Name
+        << (B.Bytes ? " s" + std::to_string(B.Bytes) : " part");
+    if (B.Kind == BufferKind::Managed)
+      Out << " managed";
+    if (B.Escapes)
+      Out << " escapes # to " << B.EscapesTo;
+    if (B.Several)
+      Out << " several";
+    Out << '\n';
+  }
+  for (const FileHandle &F : Program.Files)
+    Out << "file " << F.Name << (F.Escapes ? " escapes" : "") << '\n';
+  for (const Block &B : Program.Blocks) {
+    Out << "block " << B.Name << (B.Fails ? " fails" : "") << '\n';
+    for (const Event &E : B.Events) {
+      Out << "  " << eventKindName(E.Kind);
+      if (E.Kind == EventKind::Launch || E.Kind == EventKind::Opaque)
+        Out << ' ' << E.Name;
+      if (E.File >= 0)
+        Out << ' ' << Program.Files[E.File].Name;
+      printUses(Program, E, Out);
+      if (E.Bytes)
+        Out << " s" << E.Bytes;
+      if (E.OtherMemory)
+        Out << " other";
+      if (E.Repeated)
+        Out << " repeated";
+      if (E.Stream != Synchronous && E.Stream != DefaultStream)
+        Out << " stream " << E.Stream;
+      Out << '\n';
+    }
+    if (B.Returns)
+      Out << "  return\n";
+    else if (B.Successors.empty())
+      Out << "  exit\n";
+    else {
+      Out << "  ->";
+      ListSeparator Comma(",");
+      for (unsigned S : B.Successors)
+        Out << Comma << ' ' << Program.Blocks[S].Name;
+      Out << '\n';
+    }
+  }
+}
+
+void printPlacement(const BufferProgram &Program, const Placement &Result,
+                    raw_ostream &Out) {
+  for (const Directive &D : Result.Directives) {
+    if (D.Kind != DirectiveKind::Elide) {
+      if (D.Where == Anchor::BlockEntry)
+        Out << "at " << Program.Blocks[D.At.Block].Name << ": ";
+      else
+        Out << (D.Where == Anchor::After ? "after " : "before ")
+            << eventName(Program, D.At) << ": ";
+    }
+    switch (D.Kind) {
+    case DirectiveKind::Map:
+      Out << "map";
+      break;
+    case DirectiveKind::Elide:
+      Out << "elide";
+      break;
+    case DirectiveKind::Materialise:
+      Out << "materialise";
+      break;
+    case DirectiveKind::Forget:
+      Out << "forget";
+      break;
+    case DirectiveKind::Discard:
+      Out << "discard";
+      break;
+    case DirectiveKind::Sink:
+      Out << "sink";
+      break;
+    }
+    Out << ' ' << Program.Buffers[D.Buffer].Name;
+    if (D.Kind == DirectiveKind::Map) {
+      if (D.Flags & D_READ)
+        Out << " D_READ";
+      if (D.Flags & D_WRITE)
+        Out << " D_WRITE";
+      if (D.Flags & D_VOLATILE)
+        Out << " D_VOLATILE";
+    }
+    if (D.Kind == DirectiveKind::Sink)
+      Out << " by " << eventName(Program, D.Write);
+    if (D.Kind == DirectiveKind::Discard && D.Stream != DefaultStream)
+      Out << " in its stream";
+    Out << '\n';
+  }
+  for (const Finding &F : Result.Findings) {
+    const char *Kind = remarkKind(F.Why.Id) == RemarkKind::Passed ? "passed"
+                       : remarkKind(F.Why.Id) == RemarkKind::Missed
+                           ? "missed"
+                           : "analysis";
+    Out << "line " << F.Where.Line << ": " << Kind << ": " << remarkText(F.Why)
+        << '\n';
+  }
+}
+
+} // namespace dragon

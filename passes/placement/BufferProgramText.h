@@ -1,0 +1,55 @@
+//===- BufferProgramText.h - buffer programs as text ---------- -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The text form, for tests, both ways. One statement a line, `#` starts a
+// comment; positions are the lines of the text itself.
+//
+//   buffer d 1G [managed] [escapes]     device memory and its size: any word;
+//   staging h 1G [escapes] [several]    equal words are equal sizes
+//   file f [escapes]
+//
+//   block name [fails]                  the entry needs no `block`
+//   alloc d                free d
+//   copy-in d h [size]     copy-out h d [size]     copy to from [size]
+//   fill d [size]
+//   open f                 use-file f
+//   file-read h f [size]   file-write f h [size]
+//   launch kernel read(a) write(b) read-write(c) must-write(d) [stream s]
+//   host-access x [repeated]
+//   opaque name x y
+//   -> name, name          successors; else `return`, `exit`, or the next block
+//
+// A size left out means the whole buffer; `part` is less. `a|b` is a pointer to
+// either.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_PLACEMENT_BUFFERPROGRAMTEXT_H
+#define DRAGON_PASSES_PLACEMENT_BUFFERPROGRAMTEXT_H
+
+#include "passes/placement/Directive.h"
+
+#include "llvm/Support/Error.h"
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace dragon {
+
+/// Errors name the line.
+llvm::Expected<BufferProgram> parseBufferProgram(llvm::StringRef Text);
+
+void printBufferProgram(const BufferProgram &Program, llvm::raw_ostream &Out);
+
+/// "after k1: discard a", one line each; then the findings, "line 3: remark:
+/// ...".
+void printPlacement(const BufferProgram &Program, const Placement &Result,
+                    llvm::raw_ostream &Out);
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_PLACEMENT_BUFFERPROGRAMTEXT_H

@@ -1,0 +1,70 @@
+//===- Directive.h - what is to be inserted, and why ---------- -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The result of placement, as data: what to insert where, with the reason, and
+// what was not done, with the reason. passes/rewrite turns it into code.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_PLACEMENT_DIRECTIVE_H
+#define DRAGON_PASSES_PLACEMENT_DIRECTIVE_H
+
+#include "passes/Remarks.h"
+#include "passes/placement/BufferProgram.h"
+
+#include <vector>
+
+namespace dragon {
+
+enum class DirectiveKind {
+  Map,         ///< allocate with Flags (dragon.h); At: the allocation
+  Elide,       ///< the buffer's file and copy events become staging calls
+  Materialise, ///< fill the staging buffer in front of At
+  Forget,      ///< the staging buffer's deferred contents are dead
+  Discard,     ///< the device buffer's contents are dead
+  Sink         ///< in front of At: the buffer will be written as Write does
+};
+
+enum class Anchor { Before, After, BlockEntry };
+
+struct Directive {
+  DirectiveKind Kind;
+  unsigned Buffer;
+  /// Where: an event; Before: also the end of a block; BlockEntry: index 0.
+  EventRef At;
+  Anchor Where = Anchor::Before;
+  unsigned Flags = 0;
+  /// Sink: the FileWrite.
+  EventRef Write = {};
+  /// Discard: in the order of this stream (that of the event at At).
+  StreamId Stream = DefaultStream;
+  /// The finding that tells of it, or -1: no use to tell if it cannot be done.
+  int Finding = -1;
+};
+
+/// Something to tell the user.
+struct Finding {
+  unsigned Buffer;
+  Position Where;
+  Reason Why;
+};
+
+struct Placement {
+  std::vector<Directive> Directives;
+  std::vector<Finding> Findings;
+};
+
+struct PlacementOptions {
+  bool Staging = true;
+};
+
+/// Decides. Whatever is not proved is left out.
+Placement place(const BufferProgram &Program,
+                const PlacementOptions &Options = {});
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_PLACEMENT_DIRECTIVE_H

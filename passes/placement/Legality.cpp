@@ -1,0 +1,151 @@
+//===- Legality.cpp - what may be done to a staging buffer ----------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/placement/Legality.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+bool isTransfer(EventKind Kind) {
+  switch (Kind) {
+  case EventKind::CopyIn:
+  case EventKind::CopyOut:
+  case EventKind::FileRead:
+  case EventKind::FileWrite:
+    return true;
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
+std::vector<StagingFlow> stagingFlows(const BufferProgram &Program,
+                                      const FlowGraph &Graph) {
+  std::vector<StagingFlow> Flows;
+  for (unsigned Buffer = 0; Buffer < Program.Buffers.size(); ++Buffer) {
+    if (Program.Buffers[Buffer].Kind != BufferKind::Host)
+      continue;
+    // Forward: the transfers whose bytes the buffer may hold, unseen by the
+    // host. A later transfer adds to an earlier one: it may be of another part.
+    using Sources = std::vector<EventRef>;
+    std::vector<Sources> In(Program.Blocks.size());
+    auto Add = [](Sources &To, EventRef From) {
+      if (is_contained(To, From))
+        return false;
+      To.push_back(From);
+      return true;
+    };
+    auto Transfer = [&](EventRef At, Sources &S) {
+      const Event &E = Program.event(At);
+      if (!E.find(Buffer))
+        return;
+      if (E.Kind == EventKind::FileRead || E.Kind == EventKind::CopyOut)
+        Add(S, At);
+      else if (!isTransfer(E.Kind))
+        S.clear();
+    };
+    for (bool Changed = true; Changed;) {
+      Changed = false;
+      for (unsigned B : Graph.order()) {
+        Sources S = In[B];
+        for (unsigned I = 0; I < Program.Blocks[B].Events.size(); ++I)
+          Transfer({B, I}, S);
+        for (unsigned Successor : Program.Blocks[B].Successors)
+          for (EventRef From : S)
+            Changed |= Add(In[Successor], From);
+      }
+    }
+    for (unsigned B : Graph.order()) {
+      Sources S = In[B];
+      for (unsigned I = 0; I < Program.Blocks[B].Events.size(); ++I) {
+        EventRef At{B, I};
+        const Event &E = Program.event(At);
+        if (E.find(Buffer) &&
+            (E.Kind == EventKind::CopyIn || E.Kind == EventKind::FileWrite))
+          for (EventRef From : S)
+            if ((Program.event(From).Kind == EventKind::FileRead) ==
+                (E.Kind == EventKind::CopyIn))
+              Flows.push_back({Buffer, From, At});
+        Transfer(At, S);
+      }
+    }
+  }
+  return Flows;
+}
+
+std::optional<Finding> whyNotElided(const BufferProgram &Program,
+                                    unsigned Buffer,
+                                    const std::vector<bool> &Elided) {
+  const struct Buffer &B = Program.Buffers[Buffer];
+  auto Because = [&](RemarkId Id, StringRef Cause, const Position &At) {
+    return Finding{Buffer, B.Where,
+                   Reason(Id)
+                       .with("Buffer", B.Name)
+                       .with("Cause", Cause.str())
+                       .with("CauseAt", describe(At, B.Where))};
+  };
+  if (B.Escapes)
+    return Because(RemarkId::NotElidedEscapes,
+                   B.EscapesToKernel ? "kernel '" + B.EscapesTo + "'"
+                                     : B.EscapesTo,
+                   B.EscapesAt);
+  for (EventRef At : Program.uses(Buffer)) {
+    const Event &E = Program.event(At);
+    if (E.Kind == EventKind::Opaque || E.Kind == EventKind::Launch)
+      return Because(RemarkId::NotElidedEscapes, "'" + E.Name + "'", E.Where);
+    if (E.Kind == EventKind::HostAccess && E.Repeated)
+      return Because(RemarkId::NotElidedLooked, E.Name, E.Where);
+    if (!isTransfer(E.Kind))
+      continue;
+    std::string Other;
+    if (E.OtherMemory)
+      Other = "other memory";
+    for (const BufferUse &U : E.Uses)
+      if (Program.Buffers[U.Buffer].Kind == BufferKind::Host &&
+          !Elided[U.Buffer])
+        Other = Program.Buffers[U.Buffer].Name;
+    if (!Other.empty()) {
+      Finding F =
+          Because(RemarkId::NotElidedMixed, "'" + E.Name + "'", E.Where);
+      F.Why = std::move(F.Why).with("Other", Other);
+      return F;
+    }
+  }
+  return std::nullopt;
+}
+
+bool alwaysReaches(const BufferProgram &Program, EventRef At,
+                   EventRef Through) {
+  std::vector<bool> Entered(Program.Blocks.size(), false);
+  std::vector<EventRef> Pending{At};
+  while (!Pending.empty()) {
+    EventRef Here = Pending.back();
+    Pending.pop_back();
+    const Block &B = Program.Blocks[Here.Block];
+    if (B.Fails)
+      continue;
+    if (Here.Block == Through.Block && Here.Index <= Through.Index)
+      continue;
+    if (B.Returns)
+      return false;
+    for (unsigned S : B.Successors) {
+      if (Entered[S])
+        continue;
+      Entered[S] = true;
+      Pending.push_back({S, 0});
+    }
+  }
+  return true;
+}
+
+} // namespace dragon

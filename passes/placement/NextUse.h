@@ -1,0 +1,44 @@
+//===- NextUse.h - who needs a buffer next -------------------- -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// From a point of a buffer program, the first events on each path that touch a
+// buffer. Says why contents are dead in the user's words ("overwritten by
+// 'forward' at line 71 before any read"), and whether device work lies ahead
+// that could use the room.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_PLACEMENT_NEXTUSE_H
+#define DRAGON_PASSES_PLACEMENT_NEXTUSE_H
+
+#include "passes/placement/BufferProgram.h"
+
+namespace dragon {
+
+struct NextUses {
+  llvm::SmallVector<EventRef, 4> Events;
+  /// Some path ends, or goes round for ever, without touching it.
+  bool Never = false;
+};
+
+/// The first events at or after From (an index may be the block's end).
+NextUses nextUses(const BufferProgram &Program, EventRef From, unsigned Buffer);
+
+/// "never read again", "freed at line 9 before any read", ...
+std::string describeDeath(const BufferProgram &Program, EventRef From,
+                          unsigned Buffer, const Position &Where);
+
+/// Whether something could change what a staging buffer stands for, on a path
+/// from From to its free.
+bool changesAhead(const BufferProgram &Program, EventRef From,
+                  unsigned Staging);
+
+/// Whether a path from From allocates, copies or launches before it ends.
+bool deviceWorkAhead(const BufferProgram &Program, EventRef From);
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_PLACEMENT_NEXTUSE_H

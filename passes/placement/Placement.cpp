@@ -1,0 +1,597 @@
+//===- Placement.cpp - buffer program -> directives -----------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The decisions, in this order: which staging buffers are elided (that makes
+// device buffers live longer), what each device buffer is mapped as, where
+// contents die, and which output goes straight to its file.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/placement/Directive.h"
+#include "passes/placement/Legality.h"
+#include "passes/placement/Liveness.h"
+#include "passes/placement/NextUse.h"
+
+#include "dragon/dragon.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include <optional>
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+class Placer {
+public:
+  Placer(const BufferProgram &Program, const PlacementOptions &Options)
+      : Program(Program), Options(Options), Graph(Program),
+        Elided(Program.Buffers.size()), Deferred(Program.Buffers.size()) {}
+
+  Placement run() {
+    elideStaging();
+    for (unsigned B = 0; B < Program.Buffers.size(); ++B)
+      mapBuffer(B);
+    placeSinks();
+    endContents();
+    return std::move(Result);
+  }
+
+private:
+  const Buffer &buffer(unsigned B) const { return Program.Buffers[B]; }
+  void found(unsigned B, const Position &Where, Reason Why) {
+    Result.Findings.push_back({B, Where, std::move(Why)});
+  }
+  /// What the directive just added does.
+  void did(unsigned B, const Position &Where, Reason Why) {
+    Result.Directives.back().Finding = static_cast<int>(Result.Findings.size());
+    found(B, Where, std::move(Why));
+  }
+  Reason about(unsigned B, RemarkId Id) const {
+    return Reason(Id).with("Buffer", buffer(B).Name);
+  }
+  std::string at(EventRef Where, const Position &From) const {
+    return describe(Program.event(Where).Where, From);
+  }
+
+  // Staging.
+  void elideStaging();
+  void reportLookedAt(unsigned B);
+  void reportElision(unsigned B);
+  bool mayBeDeferred(unsigned B, EventRef At) const;
+  void materialise(unsigned B);
+
+  // Maps.
+  void mapBuffer(unsigned B);
+  std::optional<EventRef> flowSource(EventRef CopyIn) const;
+  std::optional<EventRef> flowTarget(EventRef CopyOut) const;
+
+  // Sinks.
+  void placeSinks();
+  void placeSink(EventRef Write);
+  std::optional<EventRef> sinkAnchor(ArrayRef<EventRef> Writers) const;
+
+  // Ends of contents.
+  void endContents();
+  std::optional<StreamId> streamOf(unsigned B) const;
+  void endAfter(unsigned B, EventRef At);
+  void endAtEntry(unsigned B, unsigned Block);
+  void endBefore(EventRef At, const Contents &Held);
+  bool mayEnd(unsigned B) const;
+  void addEnd(unsigned B, EventRef At, Anchor Where, StreamId Stream);
+
+  const BufferProgram &Program;
+  const PlacementOptions &Options;
+  FlowGraph Graph;
+  std::vector<StagingFlow> Flows;
+  std::vector<bool> Elided;
+  DeferredSources Deferred;
+  Placement Result;
+};
+
+// -- Staging ----------------------------------------------------------------
+
+void Placer::elideStaging() {
+  if (!Options.Staging)
+    return;
+  Flows = stagingFlows(Program, Graph);
+  for (const StagingFlow &F : Flows)
+    Elided[F.Staging] = true;
+  for (unsigned B = 0; B < Program.Buffers.size(); ++B)
+    if (buffer(B).Kind == BufferKind::Host && !Elided[B])
+      reportLookedAt(B);
+  // One that is not elided may rule out those it is mixed with.
+  for (bool Changed = true; Changed;) {
+    Changed = false;
+    for (unsigned B = 0; B < Program.Buffers.size(); ++B) {
+      if (!Elided[B])
+        continue;
+      if (std::optional<Finding> Why = whyNotElided(Program, B, Elided)) {
+        Elided[B] = false;
+        Changed = true;
+        Result.Findings.push_back(std::move(*Why));
+      }
+    }
+  }
+  erase_if(Flows, [&](const StagingFlow &F) { return !Elided[F.Staging]; });
+
+  for (unsigned B = 0; B < Program.Buffers.size(); ++B) {
+    if (!Elided[B])
+      continue;
+    Result.Directives.push_back({DirectiveKind::Elide, B, {}});
+    for (EventRef At : Program.uses(B)) {
+      const Event &E = Program.event(At);
+      if (E.Kind != EventKind::CopyOut)
+        continue;
+      for (const BufferUse &U : E.Uses)
+        if (U.Reads && !is_contained(Deferred[B], U.Buffer))
+          Deferred[B].push_back(U.Buffer);
+    }
+    reportElision(B);
+    materialise(B);
+  }
+}
+
+/// A buffer between files and copies may have no flow, because the host looks
+/// at the bytes on the way.
+void Placer::reportLookedAt(unsigned B) {
+  bool Has[static_cast<size_t>(EventKind::Opaque) + 1] = {};
+  const Event *Looks = nullptr;
+  for (EventRef At : Program.uses(B)) {
+    const Event &E = Program.event(At);
+    Has[static_cast<size_t>(E.Kind)] = true;
+    if (E.Kind == EventKind::HostAccess)
+      Looks = &E;
+  }
+  auto Does = [&](EventKind Kind) { return Has[static_cast<size_t>(Kind)]; };
+  if (Looks && ((Does(EventKind::FileRead) && Does(EventKind::CopyIn)) ||
+                (Does(EventKind::CopyOut) && Does(EventKind::FileWrite))))
+    found(B, buffer(B).Where,
+          about(B, RemarkId::NotElidedLooked)
+              .with("Cause", Looks->Name)
+              .with("CauseAt", describe(Looks->Where, buffer(B).Where)));
+}
+
+void Placer::reportElision(unsigned B) {
+  bool In = false, Out = false;
+  for (const StagingFlow &F : Flows) {
+    if (F.Staging != B)
+      continue;
+    bool IsIn = Program.event(F.From).Kind == EventKind::FileRead;
+    bool &Done = IsIn ? In : Out;
+    if (Done)
+      continue;
+    Done = true;
+    const Event &Copy = Program.event(IsIn ? F.To : F.From);
+    std::string Device = "device memory";
+    for (const BufferUse &U : Copy.Uses)
+      if (buffer(U.Buffer).Kind != BufferKind::Host) {
+        Device = buffer(U.Buffer).Name;
+        break;
+      }
+    Reason Why =
+        about(B, IsIn ? RemarkId::StagingElidedIn : RemarkId::StagingElidedOut)
+            .with("Device", Device);
+    if (IsIn)
+      Why = std::move(Why).with("ReadAt", at(F.From, Copy.Where));
+    else
+      Why = std::move(Why).with("WriteAt", at(F.To, Copy.Where));
+    found(B, Copy.Where, std::move(Why));
+  }
+}
+
+/// Nothing is deferred before the first transfer into the buffer.
+bool Placer::mayBeDeferred(unsigned B, EventRef At) const {
+  return any_of(Program.uses(B), [&](EventRef In) {
+    EventKind Kind = Program.event(In).Kind;
+    return (Kind == EventKind::FileRead || Kind == EventKind::CopyOut) &&
+           Graph.mayPrecede(In, At);
+  });
+}
+
+void Placer::materialise(unsigned B) {
+  for (EventRef At : Program.uses(B)) {
+    const Event &E = Program.event(At);
+    if (E.Kind != EventKind::HostAccess && E.Kind != EventKind::Copy &&
+        E.Kind != EventKind::Fill)
+      continue;
+    if (!mayBeDeferred(B, At))
+      continue;
+    Result.Directives.push_back({DirectiveKind::Materialise, B, At});
+    did(B, E.Where,
+        about(B, RemarkId::StagingMaterialised).with("Cause", E.Name));
+  }
+}
+
+// -- Maps -------------------------------------------------------------------
+
+std::optional<EventRef> Placer::flowSource(EventRef CopyIn) const {
+  for (const StagingFlow &F : Flows)
+    if (F.To == CopyIn)
+      return F.From;
+  return std::nullopt;
+}
+
+std::optional<EventRef> Placer::flowTarget(EventRef CopyOut) const {
+  for (const StagingFlow &F : Flows)
+    if (F.From == CopyOut)
+      return F.To;
+  return std::nullopt;
+}
+
+void Placer::mapBuffer(unsigned B) {
+  const Buffer &Of = buffer(B);
+  if (Of.Kind != BufferKind::Device || !Of.Mappable)
+    return;
+  if (Of.Escapes) {
+    bool Kernel = Of.EscapesToKernel;
+    found(B, Of.Where,
+          about(B, Kernel ? RemarkId::NotMappedKernel : RemarkId::NotMapped)
+              .with(Kernel ? "Kernel" : "Cause", Of.EscapesTo)
+              .with("CauseAt", describe(Of.EscapesAt, Of.Where)));
+    return;
+  }
+  std::optional<EventRef> Allocation, In, Out;
+  bool Changed = false, Touched = false;
+  for (EventRef At : Program.uses(B)) {
+    const Event &E = Program.event(At);
+    switch (E.Kind) {
+    case EventKind::Allocate:
+      Allocation = At;
+      break;
+    case EventKind::CopyIn:
+      if (!In)
+        In = At;
+      Touched = true;
+      break;
+    case EventKind::CopyOut:
+      if (!Out)
+        Out = At;
+      Touched = true;
+      break;
+    case EventKind::Free:
+      break;
+    default:
+      Changed |= E.writes(B);
+      Touched = true;
+      break;
+    }
+  }
+  if (!Allocation || !Touched)
+    return;
+  auto Position = [&](EventRef At) { return at(At, Of.Where); };
+  unsigned Flags;
+  std::optional<Reason> Why;
+  if (In && Out && Changed) {
+    Flags = D_READ | D_WRITE;
+    Why = about(B, RemarkId::MappedReadWrite)
+              .with("InAt", Position(*In))
+              .with("OutAt", Position(*Out));
+  } else if (In && !Changed) {
+    Flags = D_READ;
+    if (std::optional<EventRef> Read = flowSource(*In))
+      Why = about(B, RemarkId::MappedReadOnly).with("ReadAt", Position(*Read));
+    else
+      Why = about(B, RemarkId::MappedReadOnlyCopied)
+                .with("CopyAt", Position(*In));
+  } else if (In) {
+    Flags = D_READ | D_VOLATILE;
+    Why = about(B, RemarkId::MappedPrivate).with("CopyAt", Position(*In));
+  } else if (Out) {
+    Flags = D_WRITE;
+    if (std::optional<EventRef> Write = flowTarget(*Out))
+      Why =
+          about(B, RemarkId::MappedWriteOnly).with("WriteAt", Position(*Write));
+    else
+      Why = about(B, RemarkId::MappedWriteOnlyCopied)
+                .with("CopyAt", Position(*Out));
+  } else {
+    Flags = D_VOLATILE;
+    Why = about(B, RemarkId::MappedVolatile);
+  }
+  Directive Map{DirectiveKind::Map, B, *Allocation};
+  Map.Flags = Flags;
+  Result.Directives.push_back(Map);
+  did(B, Of.Where, std::move(*Why));
+}
+
+// -- Sinks ------------------------------------------------------------------
+
+void Placer::placeSinks() {
+  for (unsigned Block : Graph.order())
+    for (unsigned I = 0; I < Program.Blocks[Block].Events.size(); ++I)
+      if (Program.Blocks[Block].Events[I].Kind == EventKind::FileWrite)
+        placeSink({Block, I});
+}
+
+/// The point in front of all writers that is passed once.
+std::optional<EventRef> Placer::sinkAnchor(ArrayRef<EventRef> Writers) const {
+  unsigned Block = Writers[0].Block;
+  for (EventRef W : Writers)
+    Block = Graph.commonDominator(Block, W.Block);
+  while (Graph.inCycle(Block)) {
+    if (Block == 0)
+      return std::nullopt;
+    // The nearest dominator outside of the cycle.
+    unsigned Best = 0;
+    for (unsigned D : Graph.order())
+      if (D != Block && Graph.dominates(D, Block) && Graph.dominates(Best, D))
+        Best = D;
+    Block = Best;
+  }
+  EventRef Anchor{Block,
+                  static_cast<unsigned>(Program.Blocks[Block].Events.size())};
+  for (EventRef W : Writers)
+    if (W.Block == Block && W.Index < Anchor.Index)
+      Anchor = W;
+  return Anchor;
+}
+
+void Placer::placeSink(EventRef Write) {
+  const Event &W = Program.event(Write);
+  const StagingFlow *Flow = nullptr;
+  bool Several = false;
+  for (const StagingFlow &F : Flows) {
+    if (!(F.To == Write))
+      continue;
+    Several |= Flow != nullptr;
+    Flow = &F;
+  }
+  if (!Flow)
+    return;
+  EventRef Copy = Flow->From;
+  const Event &C = Program.event(Copy);
+  const BufferUse *Device = nullptr;
+  for (const BufferUse &U : C.Uses) {
+    if (buffer(U.Buffer).Kind == BufferKind::Host)
+      continue;
+    Several |= Device != nullptr;
+    Device = Device ? Device : &U;
+  }
+  if (!Device || buffer(Device->Buffer).Escapes)
+    return;
+  unsigned B = Device->Buffer;
+  SmallVector<EventRef, 4> Writers;
+  for (EventRef At : Program.uses(B)) {
+    const Event &E = Program.event(At);
+    bool Computes = E.Kind == EventKind::Launch || E.Kind == EventKind::Copy ||
+                    E.Kind == EventKind::Fill;
+    if (Computes && E.writes(B) && Graph.mayPrecede(At, Copy))
+      Writers.push_back(At);
+  }
+  if (Writers.empty())
+    return;
+  const Event &FirstWriter = Program.event(Writers[0]);
+
+  auto Missed = [&](RemarkId Id) {
+    return about(B, Id)
+        .with("WriteAt", at(Write, FirstWriter.Where))
+        .with("Launch", FirstWriter.Name)
+        .with("Staging", buffer(Flow->Staging).Name);
+  };
+  auto Miss = [&](Reason Why) { found(B, FirstWriter.Where, std::move(Why)); };
+
+  const BufferUse *Staged = W.find(Flow->Staging);
+  const BufferUse *Filled = C.find(Flow->Staging);
+  if (Several || !Staged->Must || !Filled->Must || !Device->Must ||
+      buffer(B).Several || C.OtherMemory || W.OtherMemory)
+    return Miss(Missed(RemarkId::SinkSeveral));
+  if (!Device->Whole || W.Bytes == 0 || C.Bytes != W.Bytes || !W.Plain)
+    return Miss(Missed(RemarkId::SinkPart));
+  bool Changed = any_of(Program.uses(B), [&](EventRef At) {
+    return Program.event(At).writes(B) && Graph.mayPrecede(Copy, At) &&
+           Graph.mayPrecede(At, Write);
+  });
+  if (Changed || Graph.inCycle(Write.Block) || Graph.inCycle(Copy.Block) ||
+      !Graph.dominates(Copy, Write))
+    return Miss(Missed(RemarkId::SinkRepeated));
+  std::optional<EventRef> Anchor = sinkAnchor(Writers);
+  if (W.File < 0 || !Anchor)
+    return;
+
+  for (unsigned Block : Graph.order()) {
+    const auto &Events = Program.Blocks[Block].Events;
+    for (unsigned I = 0; I < Events.size(); ++I) {
+      EventRef At{Block, I};
+      const Event &E = Events[I];
+      if (E.Kind == EventKind::FileOpen && E.File == W.File &&
+          !Graph.dominates(At, *Anchor))
+        return Miss(Missed(RemarkId::SinkOpenedLate));
+      bool UsesFile =
+          (E.Kind == EventKind::FileUse || E.Kind == EventKind::FileRead ||
+           E.Kind == EventKind::FileWrite) &&
+          (E.File == W.File || E.File < 0 ||
+           (Program.Files[E.File].Escapes && Program.Files[W.File].Escapes));
+      UsesFile |= E.Kind == EventKind::Opaque && Program.Files[W.File].Escapes;
+      bool Between = !(At == Write) && Graph.mayPrecede(At, Write) &&
+                     (At == *Anchor || Graph.mayPrecede(*Anchor, At));
+      if (UsesFile && Between)
+        return Miss(Missed(RemarkId::SinkFileUsed)
+                        .with("CauseAt", describe(E.Where, FirstWriter.Where)));
+    }
+  }
+  if (!alwaysReaches(Program, *Anchor, Write))
+    return Miss(Missed(RemarkId::SinkConditional));
+  Directive Sink{DirectiveKind::Sink, B, *Anchor};
+  Sink.Write = Write;
+  Result.Directives.push_back(Sink);
+  did(B, FirstWriter.Where,
+      about(B, RemarkId::SinkToFile)
+          .with("WriteAt", at(Write, FirstWriter.Where)));
+}
+
+// -- Ends of contents -------------------------------------------------------
+
+bool Placer::mayEnd(unsigned B) const {
+  const Buffer &Of = buffer(B);
+  if (Of.Several || Of.Escapes)
+    return false;
+  return Of.Kind != BufferKind::Host || Elided[B];
+}
+
+/// The one stream in which the buffer is used, or nothing.
+std::optional<StreamId> Placer::streamOf(unsigned B) const {
+  std::optional<StreamId> Stream;
+  for (EventRef At : Program.uses(B)) {
+    StreamId S = Program.event(At).Stream;
+    if (S == Synchronous)
+      continue;
+    if (S == UnknownStream || (Stream && *Stream != S))
+      return std::nullopt;
+    Stream = S;
+  }
+  return Stream ? *Stream : static_cast<StreamId>(DefaultStream);
+}
+
+void Placer::addEnd(unsigned B, EventRef At, Anchor Where, StreamId Stream) {
+  Directive End{buffer(B).Kind == BufferKind::Host ? DirectiveKind::Forget
+                                                   : DirectiveKind::Discard,
+                B, At, Where};
+  End.Stream = Stream;
+  Result.Directives.push_back(End);
+}
+
+/// The event is the last that needs the contents.
+void Placer::endAfter(unsigned B, EventRef At) {
+  const Event &E = Program.event(At);
+  EventRef Next{At.Block, At.Index + 1};
+  std::optional<StreamId> Stream = streamOf(B);
+  if (buffer(B).Kind == BufferKind::Host) {
+    if (changesAhead(Program, Next, B))
+      addEnd(B, At, Anchor::After, DefaultStream);
+    return;
+  }
+  if (!deviceWorkAhead(Program, Next))
+    return;
+  if (!Stream) {
+    found(B, E.Where, about(B, RemarkId::NotDiscardedStreams));
+    return;
+  }
+  // What a stream's handle is at another event is not known here.
+  if (*Stream != DefaultStream && E.Stream != *Stream)
+    return;
+  addEnd(B, At, Anchor::After, *Stream);
+  did(B, E.Where,
+      about(B, RemarkId::Discarded)
+          .with("After", E.Name)
+          .with("Next", describeDeath(Program, Next, B, E.Where)));
+}
+
+/// The contents are live at the end of a predecessor, but only for the sake of
+/// another of its successors.
+void Placer::endAtEntry(unsigned B, unsigned Block) {
+  EventRef Entry{Block, 0};
+  if (!deviceWorkAhead(Program, Entry))
+    return;
+  std::optional<StreamId> Stream = streamOf(B);
+  if (!Stream || *Stream != DefaultStream)
+    return;
+  addEnd(B, Entry, Anchor::BlockEntry, *Stream);
+  if (buffer(B).Kind == BufferKind::Host)
+    return;
+  // The last event that touched it, for the user.
+  const Event *Last = nullptr;
+  for (EventRef At : Program.uses(B))
+    if (Graph.mayPrecede(At, Entry) &&
+        Program.event(At).Kind != EventKind::Allocate)
+      Last = &Program.event(At);
+  if (!Last)
+    return;
+  did(B, Last->Where,
+      about(B, RemarkId::Discarded)
+          .with("After", Last->Name)
+          .with("Next", describeDeath(Program, Entry, B, Last->Where)));
+}
+
+void Placer::endBefore(EventRef At, const Contents &Held) {
+  const Event &E = Program.event(At);
+  for (const BufferUse &U : E.Uses) {
+    unsigned B = U.Buffer;
+    // In front of the free of an elided staging buffer there is always one.
+    if (!U.Must || !mayEnd(B) || buffer(B).Kind == BufferKind::Host)
+      continue;
+    bool IsFree = E.Kind == EventKind::Free;
+    bool Overwrites = U.Writes && U.Whole && !U.Reads &&
+                      (E.Kind == EventKind::CopyIn ||
+                       E.Kind == EventKind::Fill || E.Kind == EventKind::Copy);
+    if (!IsFree && !Overwrites)
+      continue;
+    std::optional<StreamId> Stream = streamOf(B);
+    if (!Stream || *Stream != DefaultStream || !Held.mayHold(B, At) ||
+        !Held.mustBeAllocated(B, At))
+      continue;
+    addEnd(B, At, Anchor::Before, *Stream);
+    did(B, E.Where,
+        about(B, IsFree ? RemarkId::DiscardedBeforeFree
+                        : RemarkId::DiscardedBeforeOverwrite));
+  }
+}
+
+void Placer::endContents() {
+  Liveness Live(Program, Graph, Deferred);
+  Contents Allocated(Program, Graph);
+  size_t First = Result.Directives.size();
+  std::vector<std::vector<BitVector>> LiveWithin(Program.Blocks.size());
+  for (unsigned Block : Graph.order())
+    LiveWithin[Block] = Live.liveWithin(Block);
+  // Staging buffers first: what they stand for is discarded after them.
+  for (bool Host : {true, false}) {
+    for (unsigned B = 0; B < Program.Buffers.size(); ++B) {
+      if ((buffer(B).Kind == BufferKind::Host) != Host || !mayEnd(B))
+        continue;
+      for (unsigned Block : Graph.order()) {
+        const std::vector<BitVector> &Within = LiveWithin[Block];
+        bool LiveBefore = any_of(Graph.predecessors()[Block], [&](unsigned P) {
+          return LiveWithin[P].back()[B];
+        });
+        if (LiveBefore && !Within[0][B] &&
+            Allocated.mustBeAllocated(B, {Block, 0}))
+          endAtEntry(B, Block);
+        const auto &Events = Program.Blocks[Block].Events;
+        for (unsigned I = 0; I < Events.size(); ++I) {
+          const Event &E = Events[I];
+          bool Ends = (Within[I][B] || E.find(B)) && !Within[I + 1][B];
+          if (Ends && E.Kind != EventKind::Free &&
+              E.Kind != EventKind::Allocate &&
+              (!Host || mayBeDeferred(B, {Block, I + 1})) &&
+              Allocated.mustBeAllocated(B, {Block, I + 1}))
+            endAfter(B, {Block, I});
+        }
+      }
+    }
+  }
+  std::vector<Contents::End> Ends;
+  for (size_t I = First; I < Result.Directives.size(); ++I) {
+    const Directive &D = Result.Directives[I];
+    EventRef At = D.At;
+    At.Index += D.Where == Anchor::After;
+    Ends.push_back({D.Buffer, At});
+  }
+  Contents Held(Program, Graph, Ends);
+  for (unsigned Block : Graph.order())
+    for (unsigned I = 0; I < Program.Blocks[Block].Events.size(); ++I)
+      endBefore({Block, I}, Held);
+
+  // Calls without a summary keep contents alive.
+  for (unsigned B = 0; B < Program.Buffers.size(); ++B)
+    if (buffer(B).Escapes && buffer(B).Kind != BufferKind::Host &&
+        !buffer(B).Mappable)
+      found(
+          B, buffer(B).Where,
+          about(B, RemarkId::NotDiscarded)
+              .with("Cause", buffer(B).EscapesTo)
+              .with("CauseAt", describe(buffer(B).EscapesAt, buffer(B).Where)));
+}
+
+} // namespace
+
+Placement place(const BufferProgram &Program, const PlacementOptions &Options) {
+  return Placer(Program, Options).run();
+}
+
+} // namespace dragon

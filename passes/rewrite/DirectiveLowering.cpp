@@ -1,0 +1,224 @@
+//===- DirectiveLowering.cpp - directives -> calls of the runtime ---------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/rewrite/DirectiveLowering.h"
+
+#include "passes/lifetime/CallEffects.h"
+#include "passes/rewrite/EntryPoints.h"
+#include "passes/rewrite/StagingElision.h"
+
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+class Lowering {
+public:
+  Lowering(Function &F, BuiltProgram &Built, Placement &Decisions)
+      : F(F), Built(Built), Decisions(Decisions), Dominators(F),
+        Pointer(PointerType::getUnqual(F.getContext())),
+        I32(Type::getInt32Ty(F.getContext())),
+        I64(Type::getInt64Ty(F.getContext())) {}
+
+  bool run();
+
+private:
+  Instruction *instruction(EventRef At) const {
+    return Built.Instructions[At.Block][At.Index];
+  }
+  Instruction *insertionPoint(const Directive &D);
+  /// Whether the value is there in front of Point.
+  bool available(const Value *V, const Instruction &Point) const {
+    return V && Dominators.dominates(V, &Point);
+  }
+  bool lower(const Directive &D);
+  bool lowerSink(const Directive &D, Instruction &Point);
+  void lowerMap(const Directive &D);
+  Value *streamAt(const Directive &D) const;
+  Value *bytesOf(unsigned Buffer, Instruction &Point) const {
+    return bufferBytes(Built, Buffer, Point);
+  }
+  Constant *sourceOf(const Buffer &B);
+  Constant *string(StringRef Text);
+  Constant *toTheEnd() const { return ConstantInt::get(I64, -1ull, true); }
+
+  Function &F;
+  BuiltProgram &Built;
+  Placement &Decisions;
+  DominatorTree Dominators;
+  Type *Pointer, *I32, *I64;
+  /// Where what comes after an instruction goes: keeps the order of directives.
+  DenseMap<Instruction *, Instruction *> Behind;
+};
+
+Instruction *Lowering::insertionPoint(const Directive &D) {
+  BasicBlock *B = Built.Blocks[D.At.Block];
+  if (!B)
+    return nullptr;
+  if (D.Where == Anchor::BlockEntry)
+    return &*B->getFirstInsertionPt();
+  if (D.At.Index >= Built.Instructions[D.At.Block].size())
+    return B->getTerminator();
+  Instruction *At = instruction(D.At);
+  if (D.Where == Anchor::Before)
+    return At;
+  Instruction *&Next = Behind[At];
+  if (!Next) {
+    if (auto *Invoke = dyn_cast<InvokeInst>(At)) {
+      BasicBlock *Normal = Invoke->getNormalDest();
+      if (!Normal->getSinglePredecessor())
+        Normal = SplitEdge(Invoke->getParent(), Normal, &Dominators);
+      Next = &*Normal->getFirstInsertionPt();
+    } else {
+      Next = At->getNextNode();
+    }
+  }
+  return Next;
+}
+
+/// The stream of the event at D.At.
+Value *Lowering::streamAt(const Directive &D) const {
+  if (D.Stream == DefaultStream)
+    return ConstantPointerNull::get(cast<PointerType>(Pointer));
+  auto *Call = cast<CallBase>(instruction(D.At));
+  if (const CallEffect *Effect = callEffect(*Call);
+      Effect && Effect->Stream >= 0)
+    return Call->getArgOperand(Effect->Stream);
+  // A launch: the configuration is pushed above it.
+  const BasicBlock *B = Call->getParent();
+  for (Instruction *I = Call; B;) {
+    for (; I; I = I->getPrevNode())
+      if (auto *Push = dyn_cast<CallBase>(I))
+        if (const Function *Callee = Push->getCalledFunction())
+          if (Callee->getName() == "__cudaPushCallConfiguration")
+            return Push->getArgOperand(Push->arg_size() - 1);
+    B = B->getSinglePredecessor();
+    I = B ? const_cast<Instruction *>(B->getTerminator()) : nullptr;
+  }
+  return nullptr;
+}
+
+bool Lowering::lowerSink(const Directive &D, Instruction &Point) {
+  auto *Write = cast<CallBase>(instruction(D.Write));
+  const CallEffect *Effect = callEffect(*Write);
+  Value *File = Write->getArgOperand(Effect->File)->stripPointerCasts();
+  if (!available(File, Point))
+    return false;
+  Value *Address = Built.Sites[D.Buffer].Pointer;
+  if (Effect->Offset >= 0) {
+    Value *Offset = Write->getArgOperand(Effect->Offset);
+    if (!available(Offset, Point))
+      return false;
+    callEntry("__dragon_will_pwrite",
+              {Address, bytesOf(D.Buffer, Point), File, Offset}, Point);
+  } else if (File->getType()->isPointerTy()) {
+    callEntry("__dragon_will_fwrite", {Address, bytesOf(D.Buffer, Point), File},
+              Point);
+  } else {
+    callEntry("__dragon_will_write", {Address, bytesOf(D.Buffer, Point), File},
+              Point);
+  }
+  return true;
+}
+
+Constant *Lowering::string(StringRef Text) {
+  if (Text.empty())
+    return ConstantPointerNull::get(cast<PointerType>(Pointer));
+  Constant *Value = ConstantDataArray::getString(F.getContext(), Text);
+  auto *Global =
+      new GlobalVariable(*F.getParent(), Value->getType(), true,
+                         GlobalValue::PrivateLinkage, Value, "dragon.name");
+  Global->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+  return Global;
+}
+
+/// A dragon_source.
+Constant *Lowering::sourceOf(const Buffer &B) {
+  Constant *Row =
+      ConstantStruct::getAnon({string(B.Name), string(B.Where.File),
+                               ConstantInt::get(I32, B.Where.Line),
+                               ConstantInt::get(I32, B.Where.Column)});
+  return new GlobalVariable(*F.getParent(), Row->getType(), true,
+                            GlobalValue::PrivateLinkage, Row, "dragon.where");
+}
+
+void Lowering::lowerMap(const Directive &D) {
+  CallBase *Call = Built.Sites[D.Buffer].Call;
+  const Buffer &B = Built.Program.Buffers[D.Buffer];
+  replaceCall(*Call, entryPoint(*F.getParent(), "__dragon_malloc"),
+              {Call->getArgOperand(0), Call->getArgOperand(1),
+               ConstantInt::get(I32, D.Flags), sourceOf(B)});
+}
+
+bool Lowering::lower(const Directive &D) {
+  Instruction *Point = insertionPoint(D);
+  Value *Address = Built.Sites[D.Buffer].Pointer;
+  if (!Point || !available(Address, *Point))
+    return false;
+  switch (D.Kind) {
+  case DirectiveKind::Materialise:
+    callEntry("__dragon_stage_materialise",
+              {Address, bytesOf(D.Buffer, *Point)}, *Point);
+    return true;
+  case DirectiveKind::Forget:
+    callEntry("__dragon_stage_forget", {Address, bytesOf(D.Buffer, *Point)},
+              *Point);
+    return true;
+  case DirectiveKind::Discard: {
+    Value *Stream = streamAt(D);
+    if (!Stream || !available(Stream, *Point))
+      return false;
+    callEntry("__dragon_discard", {Address, toTheEnd(), Stream}, *Point);
+    return true;
+  }
+  case DirectiveKind::Sink:
+    return lowerSink(D, *Point);
+  case DirectiveKind::Map:
+  case DirectiveKind::Elide:
+    break;
+  }
+  return false;
+}
+
+bool Lowering::run() {
+  std::vector<bool> Dropped(Decisions.Findings.size(), false);
+  bool Changed = false;
+  for (const Directive &D : Decisions.Directives) {
+    bool Later = D.Kind == DirectiveKind::Map || D.Kind == DirectiveKind::Elide;
+    bool Done = Later || lower(D);
+    Changed |= Done;
+    if (!Done && D.Finding >= 0)
+      Dropped[D.Finding] = true;
+  }
+  // These replace instructions that the others refer to.
+  elideStaging(Built, Decisions, Dominators);
+  for (const Directive &D : Decisions.Directives)
+    if (D.Kind == DirectiveKind::Map)
+      lowerMap(D);
+
+  std::vector<Finding> Kept;
+  for (size_t I = 0; I < Dropped.size(); ++I)
+    if (!Dropped[I])
+      Kept.push_back(std::move(Decisions.Findings[I]));
+  Decisions.Findings = std::move(Kept);
+  return Changed;
+}
+
+} // namespace
+
+bool lowerDirectives(Function &F, BuiltProgram &Built, Placement &Decisions) {
+  return Lowering(F, Built, Decisions).run();
+}
+
+} // namespace dragon

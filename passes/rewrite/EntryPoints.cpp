@@ -1,0 +1,68 @@
+//===- EntryPoints.cpp - calls of the runtime, in IR ----------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/rewrite/EntryPoints.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+FunctionCallee entryPoint(Module &M, StringRef Name) {
+  LLVMContext &Context = M.getContext();
+  Type *P = PointerType::getUnqual(Context);
+  Type *I = Type::getInt32Ty(Context);
+  Type *L = Type::getInt64Ty(Context);
+  Type *V = Type::getVoidTy(Context);
+  (void)P, (void)I, (void)L, (void)V;
+#define ENTRY(NAME, RESULT, ...)                                               \
+  if (Name == #NAME) {                                                         \
+    FunctionCallee Entry = M.getOrInsertFunction(                              \
+        Name, FunctionType::get(RESULT, {__VA_ARGS__}, false));                \
+    if (auto *F = dyn_cast<Function>(Entry.getCallee()))                       \
+      F->setDoesNotThrow();                                                    \
+    return Entry;                                                              \
+  }
+#define TWIN(CALL, NAME)
+#include "passes/rewrite/EntryPoints.def"
+  llvm_unreachable("not in EntryPoints.def");
+}
+
+Value *callEntry(StringRef Name, ArrayRef<Value *> Args, Instruction &Before) {
+  IRBuilder<> Builder(&Before);
+  return Builder.CreateCall(entryPoint(*Before.getModule(), Name), Args);
+}
+
+StringRef stagingTwin(StringRef Name) {
+  return StringSwitch<StringRef>(Name)
+#define ENTRY(...)
+#define TWIN(CALL, NAME) .Case(#CALL, #NAME)
+#include "passes/rewrite/EntryPoints.def"
+      .Default("");
+}
+
+CallBase *replaceCall(CallBase &Call, FunctionCallee Callee,
+                      ArrayRef<Value *> Args) {
+  IRBuilder<> Builder(&Call);
+  CallBase *New;
+  if (auto *Invoke = dyn_cast<InvokeInst>(&Call))
+    New = Builder.CreateInvoke(Callee, Invoke->getNormalDest(),
+                               Invoke->getUnwindDest(), Args);
+  else
+    New = Builder.CreateCall(Callee, Args);
+  New->setCallingConv(Call.getCallingConv());
+  New->takeName(&Call);
+  Call.replaceAllUsesWith(New);
+  Call.eraseFromParent();
+  return New;
+}
+
+} // namespace dragon

@@ -1,0 +1,39 @@
+//===- EntryPoints.h - calls of the runtime, in IR ------------ -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_REWRITE_ENTRYPOINTS_H
+#define DRAGON_PASSES_REWRITE_ENTRYPOINTS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace llvm {
+class CallBase;
+class FunctionCallee;
+class Instruction;
+class Module;
+class Value;
+} // namespace llvm
+
+namespace dragon {
+
+/// A call of EntryPoints.def, in front of Before, with its location.
+llvm::Value *callEntry(llvm::StringRef Name, llvm::ArrayRef<llvm::Value *> Args,
+                       llvm::Instruction &Before);
+
+/// The declaration of an entry point.
+llvm::FunctionCallee entryPoint(llvm::Module &M, llvm::StringRef Name);
+
+/// The staging twin of a call; empty if it has none.
+llvm::StringRef stagingTwin(llvm::StringRef Name);
+
+/// Puts a call of Callee in Call's place: same results, same unwinding.
+llvm::CallBase *replaceCall(llvm::CallBase &Call, llvm::FunctionCallee Callee,
+                            llvm::ArrayRef<llvm::Value *> Args);
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_REWRITE_ENTRYPOINTS_H

@@ -1,0 +1,51 @@
+//===- HostDirectives.h - the compiler's work on host code ---- -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Flattens each function from which device memory is used, reads its buffer
+// program, asks placement, and replaces the function if there is something to
+// insert. Tells the user what was done and what was not, and why.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_REWRITE_HOSTDIRECTIVES_H
+#define DRAGON_PASSES_REWRITE_HOSTDIRECTIVES_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/IR/PassManager.h"
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace dragon {
+
+/// Returns whether the module changed. Summary: the kernel summaries' blob.
+bool insertDirectives(llvm::Module &M, llvm::ModuleAnalysisManager &Analyses,
+                      llvm::StringRef Summary);
+
+/// `dragon-host-directives`, with the summaries of -dragon-summary.
+class HostDirectivesPass : public llvm::PassInfoMixin<HostDirectivesPass> {
+public:
+  llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
+  static bool isRequired() { return true; }
+};
+
+/// `print<dragon-buffer-program>`: the buffer programs, in the text form of
+/// passes/placement, and what placement makes of them. Changes nothing.
+class BufferProgramPrinterPass
+    : public llvm::PassInfoMixin<BufferProgramPrinterPass> {
+public:
+  explicit BufferProgramPrinterPass(llvm::raw_ostream &To) : To(To) {}
+  llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
+  static bool isRequired() { return true; }
+
+private:
+  llvm::raw_ostream &To;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_REWRITE_HOSTDIRECTIVES_H

@@ -1,0 +1,41 @@
+//===- StagingElision.h - staging calls in place of file calls  -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For a staging buffer that placement decided to elide, its fread, write,
+// cudaMemcpy and the like become their twins of dragon/CompilerABI.h, which
+// need not move the bytes through it:
+//
+//   fread(h, 4, n, f);                        __dragon_stage_fread(h, 4, n, f);
+//   cudaMemcpy(d, h, 4 * n, ...);     ->      __dragon_stage_memcpy(d, h, ...);
+//   free(h);                                  __dragon_stage_forget(h, 4 * n);
+//                                             free(h);
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_REWRITE_STAGINGELISION_H
+#define DRAGON_PASSES_REWRITE_STAGINGELISION_H
+
+#include "passes/lifetime/BufferProgramBuilder.h"
+#include "passes/placement/Directive.h"
+
+namespace llvm {
+class DominatorTree;
+} // namespace llvm
+
+namespace dragon {
+
+/// Replaces the calls of all buffers that Decisions elide. Instructions of
+/// Built that are replaced become invalid.
+void elideStaging(BuiltProgram &Built, const Placement &Decisions,
+                  const llvm::DominatorTree &Dominators);
+
+/// The buffer's size, computed in front of Point, where its allocation is done.
+llvm::Value *bufferBytes(const BuiltProgram &Built, unsigned Buffer,
+                         llvm::Instruction &Point);
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_REWRITE_STAGINGELISION_H

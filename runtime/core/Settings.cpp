@@ -1,0 +1,152 @@
+//===- Settings.cpp - the environment, parsed strictly --------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/Settings.h"
+
+#include "runtime/trace/Bytes.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <initializer_list>
+#include <string_view>
+
+namespace dragon {
+
+namespace {
+
+constexpr uint64_t ChunkUnit = 2 << 20;
+
+Status bad(const char *variable, std::string_view value, const char *expected) {
+  return Status::error(DRAGON_ERROR_SETTING, "{}='{}': {}", variable, value,
+                       expected);
+}
+
+Status parseSize(const char *variable, std::string_view value,
+                 std::optional<uint64_t> &field) {
+  field = parseBytes(value);
+  if (!field)
+    return bad(variable, value,
+               "expected a size in bytes, such as 512M or 8G (K, M, G, T)");
+  return {};
+}
+
+Status parseSwitch(const char *variable, std::string_view value, bool &field) {
+  if (value != "0" && value != "1")
+    return bad(variable, value, "expected 1 or 0");
+  field = value == "1";
+  return {};
+}
+
+Status parseCount(const char *variable, std::string_view value,
+                  unsigned &field) {
+  const char *end = value.data() + value.size();
+  auto [rest, error] = std::from_chars(value.data(), end, field);
+  if (error != std::errc() || rest != end || field > 4096)
+    return bad(variable, value, "expected a number from 0 to 4096");
+  return {};
+}
+
+Status parsePaths(const char *variable, std::string_view value,
+                  std::vector<std::string> &field) {
+  field.clear();
+  while (true) {
+    size_t colon = value.find(':');
+    std::string_view path = value.substr(0, colon);
+    if (path.empty())
+      return bad(variable, value, "expected directories separated by ':'");
+    field.emplace_back(path);
+    if (colon == std::string_view::npos)
+      return {};
+    value.remove_prefix(colon + 1);
+  }
+}
+
+Status parseOne(const char *variable, std::string_view value,
+                Settings &settings) {
+  std::string_view name = variable;
+  if (name == "DRAGON_DEVICE_MEMORY")
+    return parseSize(variable, value, settings.deviceMemory);
+  if (name == "DRAGON_HOST_MEMORY")
+    return parseSize(variable, value, settings.hostMemory);
+  if (name == "DRAGON_SWAP_DIR")
+    return parsePaths(variable, value, settings.swapDirs);
+  if (name == "DRAGON_BACKEND") {
+    for (std::string_view known : {"vmm", "cpu", "managed", "dragon"})
+      if (value == known) {
+        settings.backend = value;
+        return {};
+      }
+    return bad(variable, value, "expected vmm, cpu, managed or dragon");
+  }
+  if (name == "DRAGON_CHUNK_SIZE") {
+    DRAGON_TRY(parseSize(variable, value, settings.chunkBytes));
+    if (*settings.chunkBytes == 0 || *settings.chunkBytes % ChunkUnit)
+      return bad(variable, value, "expected a multiple of 2M");
+    return {};
+  }
+  if (name == "DRAGON_DIRECT_IO") {
+    if (value == "auto")
+      settings.directIo = DirectIo::Auto;
+    else if (value == "on")
+      settings.directIo = DirectIo::On;
+    else if (value == "off")
+      settings.directIo = DirectIo::Off;
+    else
+      return bad(variable, value, "expected auto, on or off");
+    return {};
+  }
+  if (name == "DRAGON_IO_URING")
+    return parseSwitch(variable, value, settings.ioUring);
+  if (name == "DRAGON_STRICT")
+    return parseSwitch(variable, value, settings.strict);
+  if (name == "DRAGON_POISON")
+    return parseSwitch(variable, value, settings.poison);
+  if (name == "DRAGON_QUIET")
+    return parseSwitch(variable, value, settings.quiet);
+  if (name == "DRAGON_ELIDE")
+    return parseSwitch(variable, value, settings.elide);
+  if (name == "DRAGON_CPU_THREADS")
+    return parseCount(variable, value, settings.cpuThreads);
+  if (name == "DRAGON_LOG") {
+    if (value != "0" && value != "1" && value != "debug")
+      return bad(variable, value, "expected 0, 1 or debug");
+    settings.log = value == "0" ? "" : value;
+    return {};
+  }
+  if (name == "DRAGON_STATS")
+    settings.stats = value;
+  else if (name == "DRAGON_TRACE")
+    settings.trace = value;
+  else
+    return bad(variable, value, "not handled");
+  return {};
+}
+
+} // namespace
+
+StatusOr<Settings> Settings::fromEnvironment() {
+  Settings settings;
+  const char *temporary = std::getenv("TMPDIR");
+  settings.swapDirs = {temporary && *temporary ? temporary : "/var/tmp"};
+  for (const SettingDescription &setting : allSettings()) {
+    const char *value = std::getenv(setting.variable);
+    if (value && *value)
+      DRAGON_TRY(parseOne(setting.variable, value, settings));
+  }
+  return settings;
+}
+
+std::span<const SettingDescription> allSettings() {
+  static const SettingDescription table[] = {
+#define DRAGON_SETTING(field, variable, kind, byDefault, help)                 \
+  {variable, #kind, byDefault, help},
+#include "runtime/core/Settings.def"
+  };
+  return table;
+}
+
+} // namespace dragon

@@ -1,0 +1,200 @@
+//===- ForwardingDevice.cpp - devices in front of devices -----------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/ForwardingDevice.h"
+
+namespace dragon {
+
+const char *nameOf(DeviceCall call) {
+  static const char *const names[] = {
+#define DEVICE_CALL(NAME, TEXT) TEXT,
+#include "runtime/device/DeviceCalls.def"
+  };
+  return names[unsigned(call)];
+}
+
+ForwardingDevice::ForwardingDevice(std::unique_ptr<Device> inner)
+    : Inner(std::move(inner)) {
+  Caps = Inner->caps();
+}
+
+StatusOr<uintptr_t> ForwardingDevice::reserveImpl(size_t bytes) {
+  DRAGON_TRY(before(DeviceCall::Reserve));
+  return Inner->reserve(bytes);
+}
+
+Status ForwardingDevice::releaseImpl(uintptr_t base, size_t bytes) {
+  DRAGON_TRY(before(DeviceCall::Release));
+  return Inner->release(base, bytes);
+}
+
+StatusOr<Physical> ForwardingDevice::createImpl(Place place, size_t bytes) {
+  DRAGON_TRY(before(DeviceCall::Create));
+  return Inner->create(place, bytes);
+}
+
+Status ForwardingDevice::destroyImpl(const Physical &physical) {
+  DRAGON_TRY(before(DeviceCall::Destroy));
+  return Inner->destroy(physical);
+}
+
+Status ForwardingDevice::mapImpl(uintptr_t va, const Physical &physical) {
+  DRAGON_TRY(before(DeviceCall::Map));
+  return Inner->map(va, physical);
+}
+
+Status ForwardingDevice::unmapImpl(uintptr_t va, const Physical &physical) {
+  DRAGON_TRY(before(DeviceCall::Unmap));
+  return Inner->unmap(va, physical);
+}
+
+StatusOr<Queue> ForwardingDevice::createQueueImpl(unsigned flags,
+                                                  int priority) {
+  DRAGON_TRY(before(DeviceCall::CreateQueue));
+  return Inner->createQueue(flags, priority);
+}
+
+Status ForwardingDevice::destroyQueueImpl(Queue queue) {
+  DRAGON_TRY(before(DeviceCall::DestroyQueue));
+  return Inner->destroyQueue(queue);
+}
+
+Status ForwardingDevice::synchronizeImpl(Queue queue) {
+  DRAGON_TRY(before(DeviceCall::Synchronize));
+  return Inner->synchronize(queue);
+}
+
+StatusOr<bool> ForwardingDevice::queryImpl(Queue queue) {
+  DRAGON_TRY(before(DeviceCall::Query));
+  return Inner->query(queue);
+}
+
+Status ForwardingDevice::synchronizeAllImpl() {
+  DRAGON_TRY(before(DeviceCall::SynchronizeAll));
+  return Inner->synchronizeAll();
+}
+
+StatusOr<Event> ForwardingDevice::createEventImpl(bool timing) {
+  DRAGON_TRY(before(DeviceCall::CreateEvent));
+  return Inner->createEvent(timing);
+}
+
+Status ForwardingDevice::destroyEventImpl(Event event) {
+  DRAGON_TRY(before(DeviceCall::DestroyEvent));
+  return Inner->destroyEvent(event);
+}
+
+Status ForwardingDevice::recordImpl(Event event, Queue queue) {
+  DRAGON_TRY(before(DeviceCall::Record));
+  return Inner->record(event, queue);
+}
+
+Status ForwardingDevice::waitImpl(Queue queue, Event event) {
+  DRAGON_TRY(before(DeviceCall::Wait));
+  return Inner->wait(queue, event);
+}
+
+StatusOr<bool> ForwardingDevice::queryEventImpl(Event event) {
+  DRAGON_TRY(before(DeviceCall::QueryEvent));
+  return Inner->queryEvent(event);
+}
+
+Status ForwardingDevice::synchronizeEventImpl(Event event) {
+  DRAGON_TRY(before(DeviceCall::SynchronizeEvent));
+  return Inner->synchronizeEvent(event);
+}
+
+StatusOr<float> ForwardingDevice::elapsedMillisecondsImpl(Event start,
+                                                          Event end) {
+  DRAGON_TRY(before(DeviceCall::ElapsedMilliseconds));
+  return Inner->elapsedMilliseconds(start, end);
+}
+
+Status ForwardingDevice::copyImpl(void *to, const void *from, size_t bytes,
+                                  CopyKind kind, Queue queue) {
+  DRAGON_TRY(before(DeviceCall::Copy));
+  return Inner->copy(to, from, bytes, kind, queue);
+}
+
+Status ForwardingDevice::fillImpl(void *to, uint32_t value, unsigned width,
+                                  size_t count, Queue queue) {
+  DRAGON_TRY(before(DeviceCall::Fill));
+  return Inner->fill(to, value, width, count, queue);
+}
+
+Status ForwardingDevice::poisonImpl(uintptr_t va, size_t bytes, Queue queue) {
+  DRAGON_TRY(before(DeviceCall::Poison));
+  return Inner->poison(va, bytes, queue);
+}
+
+Status ForwardingDevice::launchImpl(const LaunchRequest &request) {
+  DRAGON_TRY(before(DeviceCall::Launch));
+  return Inner->launch(request);
+}
+
+Status ForwardingDevice::guardHostAccessImpl(uintptr_t va, size_t bytes,
+                                             bool guarded) {
+  DRAGON_TRY(before(DeviceCall::GuardHostAccess));
+  return Inner->guardHostAccess(va, bytes, guarded);
+}
+
+Status ForwardingDevice::setFaultHandlerImpl(FaultHandler handler,
+                                             void *context) {
+  DRAGON_TRY(before(DeviceCall::SetFaultHandler));
+  return Inner->setFaultHandler(handler, context);
+}
+
+StatusOr<DeviceMemory> ForwardingDevice::memoryImpl() {
+  DRAGON_TRY(before(DeviceCall::Memory));
+  return Inner->memory();
+}
+
+//===----------------------------------------------------------------------===//
+// The decorators
+//===----------------------------------------------------------------------===//
+
+uint64_t CountingDevice::calls() const {
+  uint64_t sum = 0;
+  for (const auto &count : Calls)
+    sum += count.load();
+  return sum;
+}
+
+Status CountingDevice::before(DeviceCall call) {
+  Calls[unsigned(call)].fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
+FaultyDevice::FaultyDevice(std::unique_ptr<Device> inner, uint64_t n,
+                           dragon_error code)
+    : ForwardingDevice(std::move(inner)), FailAt(n), Code(code) {}
+
+void FaultyDevice::failAt(uint64_t n) {
+  Count = 0;
+  Failed = false;
+  FailAt = n;
+}
+
+Status FaultyDevice::before(DeviceCall call) {
+  uint64_t count = ++Count;
+  if (count != FailAt.load())
+    return {};
+  Failed = true;
+  return Status::error(Code, "injected failure of call {} ({})", count,
+                       nameOf(call));
+}
+
+MaskedDevice::MaskedDevice(std::unique_ptr<Device> inner, Without without)
+    : ForwardingDevice(std::move(inner)) {
+  if (without.hostMapped)
+    Caps.hostMapped = false;
+}
+
+// Device's public calls refuse by the capabilities.
+Status MaskedDevice::before(DeviceCall) { return {}; }
+
+} // namespace dragon

@@ -1,0 +1,101 @@
+//===- VmmDevice.h - a GPU by CUDA's virtual memory management -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The GPU as a Device, on the driver API: reserved addresses into which chunks
+// of device memory or of host memory are mapped (cuMemAddressReserve,
+// cuMemCreate, cuMemMap, cuMemSetAccess). No managed memory, no page faults on
+// the GPU. It works in the device's primary context, the one that the CUDA
+// runtime uses, so its streams, events and functions are those of cudart.
+//
+// The host can access chunks in host memory; its access to anything else in a
+// reserved range raises SIGSEGV and goes to the fault handler.
+//
+// Copies across chunks are cut where memory of another kind begins: the driver
+// takes a copy's kind from its first address.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_DEVICE_VMM_VMMDEVICE_H
+#define DRAGON_RUNTIME_DEVICE_VMM_VMMDEVICE_H
+
+#include "runtime/core/Settings.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/FaultHandling.h"
+#include "runtime/device/cuda/CudaDriver.h"
+#include "runtime/device/vmm/PhysicalPool.h"
+
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <vector>
+
+namespace dragon {
+
+class VmmDevice final : public Device, private FaultSink {
+public:
+  static StatusOr<std::unique_ptr<Device>> create(const Settings &settings);
+  ~VmmDevice() override;
+
+private:
+  VmmDevice(const CudaDriver &cuda, CUdevice device, CUcontext context);
+
+  struct Chunk {
+    uintptr_t end;
+    Place place;
+    char *hostView;
+  };
+  /// A part of a range that one call of the driver can take.
+  struct Piece {
+    uintptr_t address;
+    size_t bytes;
+  };
+  Status resolve(uintptr_t address, size_t bytes, std::vector<Piece> &pieces);
+  bool hostFault(uintptr_t address, bool write) override;
+
+  StatusOr<uintptr_t> reserveImpl(size_t bytes) override;
+  Status releaseImpl(uintptr_t base, size_t bytes) override;
+  StatusOr<Physical> createImpl(Place place, size_t bytes) override;
+  Status destroyImpl(const Physical &physical) override;
+  Status mapImpl(uintptr_t va, const Physical &physical) override;
+  Status unmapImpl(uintptr_t va, const Physical &physical) override;
+  StatusOr<Queue> createQueueImpl(unsigned flags, int priority) override;
+  Status destroyQueueImpl(Queue queue) override;
+  Status synchronizeImpl(Queue queue) override;
+  StatusOr<bool> queryImpl(Queue queue) override;
+  Status synchronizeAllImpl() override;
+  StatusOr<Event> createEventImpl(bool timing) override;
+  Status destroyEventImpl(Event event) override;
+  Status recordImpl(Event event, Queue queue) override;
+  Status waitImpl(Queue queue, Event event) override;
+  StatusOr<bool> queryEventImpl(Event event) override;
+  Status synchronizeEventImpl(Event event) override;
+  StatusOr<float> elapsedMillisecondsImpl(Event start, Event end) override;
+  Status copyImpl(void *to, const void *from, size_t bytes, CopyKind kind,
+                  Queue queue) override;
+  Status fillImpl(void *to, uint32_t value, unsigned width, size_t count,
+                  Queue queue) override;
+  Status poisonImpl(uintptr_t va, size_t bytes, Queue queue) override;
+  Status launchImpl(const LaunchRequest &request) override;
+  Status guardHostAccessImpl(uintptr_t va, size_t bytes, bool guarded) override;
+  Status setFaultHandlerImpl(FaultHandler handler, void *context) override;
+  StatusOr<DeviceMemory> memoryImpl() override;
+
+  const CudaDriver &Cuda;
+  CUdevice Ordinal;
+  CUcontext Context;
+  std::string Name;
+  PhysicalPool Pool;
+
+  std::shared_mutex Lock;
+  std::map<uintptr_t, uintptr_t> Reserved; // begin -> end
+  std::map<uintptr_t, Chunk> Mapped;
+  FaultHandler Handler = nullptr;
+  void *HandlerContext = nullptr;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_DEVICE_VMM_VMMDEVICE_H

@@ -1,0 +1,134 @@
+//===- BackingFile.cpp - open files whose ranges back chunks --------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/tier/FileTier.h"
+
+#include "runtime/trace/Bytes.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace dragon {
+
+namespace {
+
+Status failed(const std::string &path, const char *what) {
+  int code = errno;
+  dragon_error kind = code == ENOSPC || code == EDQUOT ? DRAGON_ERROR_NO_SPACE
+                                                       : DRAGON_ERROR_FILE;
+  return Status::native(kind, code, "file '{}': {}: {}", path, what,
+                        std::strerror(code));
+}
+
+/// A new open file description for what `fd` refers to, also if its name is
+/// gone. -1 where that is not allowed.
+int reopen(int fd, int flags) {
+  return ::open(fmt::format("/proc/self/fd/{}", fd).c_str(), flags | O_CLOEXEC);
+}
+
+} // namespace
+
+StatusOr<std::shared_ptr<BackingFile>>
+BackingFile::adopt(int fd, std::string path, bool writable) {
+  std::shared_ptr<BackingFile> file(new BackingFile);
+  file->Fd = fd;
+  file->Path = std::move(path);
+  file->Writable = writable;
+  struct stat info;
+  if (::fstat(fd, &info) != 0)
+    return failed(file->Path, "cannot stat");
+  if (!S_ISREG(info.st_mode))
+    return Status::error(DRAGON_ERROR_UNSUPPORTED,
+                         "file '{}': not a regular file", file->Path);
+  file->DeviceId = info.st_dev;
+  file->Inode = info.st_ino;
+  file->SizeAtOpen = uint64_t(info.st_size);
+  file->MtimeSeconds = info.st_mtim.tv_sec;
+  file->MtimeNanoseconds = info.st_mtim.tv_nsec;
+
+  int flags = ::fcntl(fd, F_GETFL);
+  if (flags < 0)
+    return failed(file->Path, "cannot read its flags");
+  // pwrite on an O_APPEND descriptor ignores the offset, and what went to a
+  // write-only file could not be read back: both want a descriptor of our own.
+  int access = flags & O_ACCMODE;
+  if (writable && ((flags & O_APPEND) || access == O_WRONLY)) {
+    int own = reopen(fd, O_RDWR);
+    if (own >= 0) {
+      ::close(fd);
+      file->Fd = own;
+      access = O_RDWR;
+    } else if (flags & O_APPEND) {
+      return failed(file->Path, "open for appending, and cannot be reopened");
+    }
+  }
+  file->Readable = access != O_WRONLY;
+  file->DirectFd = reopen(file->Fd, access | O_DIRECT);
+  return file;
+}
+
+StatusOr<std::shared_ptr<BackingFile>>
+BackingFile::open(const std::string &path, bool writable, bool create) {
+  int flags = O_CLOEXEC | (writable ? O_RDWR : O_RDONLY);
+  if (create)
+    flags |= O_CREAT;
+  int fd = ::open(path.c_str(), flags, 0666);
+  if (fd < 0)
+    return failed(path, "cannot open");
+  return adopt(fd, path, writable);
+}
+
+BackingFile::~BackingFile() {
+  if (DirectFd >= 0)
+    ::close(DirectFd);
+  if (Fd >= 0)
+    ::close(Fd);
+}
+
+Status BackingFile::checkUnchanged() const {
+  if (Writable)
+    return {};
+  struct stat info;
+  if (::fstat(Fd, &info) != 0)
+    return failed(Path, "cannot stat");
+  if (uint64_t(info.st_size) != SizeAtOpen)
+    return Status::error(DRAGON_ERROR_FILE_CHANGED,
+                         "file '{}': changed while it was mapped: it had {} "
+                         "and has {}",
+                         Path, formatBytes(SizeAtOpen),
+                         formatBytes(uint64_t(info.st_size)));
+  if (info.st_mtim.tv_sec != MtimeSeconds ||
+      info.st_mtim.tv_nsec != MtimeNanoseconds)
+    return Status::error(DRAGON_ERROR_FILE_CHANGED,
+                         "file '{}': was written to while it was mapped", Path);
+  return {};
+}
+
+StatusOr<uint64_t> BackingFile::size() const {
+  struct stat info;
+  if (::fstat(Fd, &info) != 0)
+    return failed(Path, "cannot stat");
+  return uint64_t(info.st_size);
+}
+
+Status BackingFile::truncate(uint64_t bytes) {
+  if (::ftruncate(Fd, off_t(bytes)) != 0)
+    return failed(Path, "cannot set its size");
+  return {};
+}
+
+Status BackingFile::syncData() {
+  if (::fdatasync(Fd) != 0)
+    return failed(Path, "fdatasync");
+  return {};
+}
+
+} // namespace dragon

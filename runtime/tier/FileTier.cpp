@@ -1,0 +1,85 @@
+//===- FileTier.cpp - batches of file requests ----------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/tier/FileTier.h"
+
+#include "runtime/core/Ledger.h"
+#include "runtime/tier/Transfer.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+
+namespace dragon {
+
+namespace {
+
+class EngineTier final : public FileTier {
+public:
+  EngineTier(std::unique_ptr<IoEngine> engine, DirectIo direct, Ledger &ledger,
+             IoFaults *faults)
+      : Engine(std::move(engine)), Direct(direct), Bytes(ledger),
+        Faults(faults) {}
+
+  Status run(std::span<FileRequest> requests) override {
+    if (requests.empty())
+      return {};
+    TraceZone zone(requests.front().write ? "file write" : "file read");
+    for (const FileRequest &request : requests)
+      zone.add(request.bytes);
+    zone.detail(requests.front().file->path().c_str());
+    Transfer transfer(requests, Direct, Bytes, Faults);
+    Status driven = Engine->drive(transfer);
+    Status status = transfer.finish();
+    return driven.ok() ? std::move(status) : std::move(driven);
+  }
+
+private:
+  std::unique_ptr<IoEngine> Engine;
+  DirectIo Direct;
+  Ledger &Bytes;
+  IoFaults *Faults;
+};
+
+} // namespace
+
+StatusOr<std::unique_ptr<FileTier>>
+createFileTier(const Settings &settings, Ledger &ledger, IoFaults *faults) {
+  std::unique_ptr<IoEngine> engine;
+  if (settings.ioUring) {
+    auto ring = createIoRing();
+    if (ring.ok()) {
+      engine = std::move(*ring);
+    } else {
+      ledger.count(Counter::BufferedFallbacks);
+      log(LogLevel::Info, "{}; files are read and written by threads",
+          ring.takeStatus().message());
+    }
+  }
+  if (!engine)
+    engine = createThreadedIo();
+  return std::unique_ptr<FileTier>(std::make_unique<EngineTier>(
+      std::move(engine), settings.directIo, ledger, faults));
+}
+
+StatusOr<std::unique_ptr<FileTier>> FileTier::create(const Settings &settings,
+                                                     Ledger &ledger) {
+  return createFileTier(settings, ledger, nullptr);
+}
+
+Status FileTier::read(BackingFile &file, void *memory, size_t bytes,
+                      int64_t offset) {
+  FileRequest request{&file, memory, bytes, offset, false, {}};
+  return run({&request, 1});
+}
+
+Status FileTier::write(BackingFile &file, const void *memory, size_t bytes,
+                       int64_t offset) {
+  FileRequest request{&file, const_cast<void *>(memory), bytes, offset, true,
+                      {}};
+  return run({&request, 1});
+}
+
+} // namespace dragon

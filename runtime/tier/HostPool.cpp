@@ -1,0 +1,76 @@
+//===- HostPool.cpp - pinned host memory, under a budget ------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/tier/HostPool.h"
+
+#include "runtime/trace/Bytes.h"
+
+namespace dragon {
+
+HostPool::~HostPool() { trim(); }
+
+bool HostPool::destroyOneIdle() {
+  for (auto &[bytes, slabs] : Kept)
+    if (!slabs.empty()) {
+      Physical slab = slabs.back();
+      slabs.pop_back();
+      Idle -= bytes;
+      DestroySlab(slab).ignore(); // it is out of the books either way
+      return true;
+    }
+  return false;
+}
+
+StatusOr<Physical> HostPool::take(size_t bytes, uint64_t keepFree) {
+  std::lock_guard guard(Lock);
+  if (Used + bytes + keepFree > Budget)
+    return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
+                         "pinned host memory: {} of {} in use, {} more needed",
+                         formatBytes(Used), formatBytes(Budget),
+                         formatBytes(bytes));
+  auto kept = Kept.find(bytes);
+  if (kept != Kept.end() && !kept->second.empty()) {
+    Physical slab = kept->second.back();
+    kept->second.pop_back();
+    Idle -= bytes;
+    Used += bytes;
+    return slab;
+  }
+  while (Used + Idle + bytes > Budget && destroyOneIdle()) {
+  }
+  auto slab = CreateSlab(bytes);
+  while (!slab.ok() && destroyOneIdle())
+    slab = CreateSlab(bytes);
+  if (slab.ok())
+    Used += bytes;
+  return slab;
+}
+
+void HostPool::give(const Physical &slab) {
+  std::lock_guard guard(Lock);
+  Used -= slab.bytes;
+  Idle += slab.bytes;
+  Kept[slab.bytes].push_back(slab);
+}
+
+uint64_t HostPool::used() const {
+  std::lock_guard guard(Lock);
+  return Used;
+}
+
+bool HostPool::hasRoom(size_t bytes, uint64_t keepFree) const {
+  std::lock_guard guard(Lock);
+  return Used + bytes + keepFree <= Budget;
+}
+
+void HostPool::trim() {
+  std::lock_guard guard(Lock);
+  while (destroyOneIdle()) {
+  }
+}
+
+} // namespace dragon

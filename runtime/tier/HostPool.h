@@ -1,0 +1,67 @@
+//===- HostPool.h - pinned host memory, under a budget ----------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Slabs of pinned host memory for the contents of chunks and for staging.
+// Creating pinned memory is slow (0.36 s a GiB), so slabs that are given back
+// are kept for the next taker; they count against the budget until they are
+// destroyed to make room for slabs of another size.
+//
+// The pool knows how to make slabs through two functions, so that it needs no
+// device. Thread-safe.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_TIER_HOSTPOOL_H
+#define DRAGON_RUNTIME_TIER_HOSTPOOL_H
+
+#include "runtime/device/Device.h"
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace dragon {
+
+class HostPool {
+public:
+  using Create = std::function<StatusOr<Physical>(size_t bytes)>;
+  using Destroy = std::function<Status(const Physical &)>;
+
+  HostPool(uint64_t budget, Create create, Destroy destroy)
+      : Budget(budget), CreateSlab(std::move(create)),
+        DestroySlab(std::move(destroy)) {}
+  ~HostPool();
+  HostPool(const HostPool &) = delete;
+  HostPool &operator=(const HostPool &) = delete;
+
+  /// A slab of exactly `bytes`. DRAGON_ERROR_OUT_OF_MEMORY if the budget, or
+  /// the host, has no room beside the slabs in use and `keepFree` bytes.
+  StatusOr<Physical> take(size_t bytes, uint64_t keepFree = 0);
+  void give(const Physical &slab);
+
+  uint64_t budget() const { return Budget; }
+  /// Bytes of slabs that somebody holds.
+  uint64_t used() const;
+  bool hasRoom(size_t bytes, uint64_t keepFree = 0) const;
+  /// Destroys the slabs that nobody holds.
+  void trim();
+
+private:
+  bool destroyOneIdle(); // with the lock held
+
+  const uint64_t Budget;
+  Create CreateSlab;
+  Destroy DestroySlab;
+  mutable std::mutex Lock;
+  uint64_t Used = 0; ///< held by somebody
+  uint64_t Idle = 0; ///< kept
+  std::map<size_t, std::vector<Physical>> Kept;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_TIER_HOSTPOOL_H

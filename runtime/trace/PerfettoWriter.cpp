@@ -1,0 +1,133 @@
+//===- PerfettoWriter.cpp - zones as trace events -------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Zones are kept in memory (about 100 bytes each) and written a few thousand at
+// a time, so that tracing disturbs the timing little.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/trace/Trace.h"
+
+#include <chrono>
+#include <cstdio>
+#include <fmt/format.h>
+#include <mutex>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <vector>
+
+namespace dragon {
+
+namespace detail {
+std::atomic<bool> tracing{false};
+} // namespace detail
+
+namespace {
+
+struct Zone {
+  const char *name;
+  uint64_t begin;
+  uint64_t end;
+  uint64_t bytes;
+  long thread;
+  std::string detail;
+};
+
+constexpr size_t FlushAt = 4096;
+
+// Never destroyed: zones may end during static destruction.
+struct Writer {
+  std::mutex lock;
+  std::FILE *file = nullptr;
+  bool first = true;
+  uint64_t origin = 0;
+  std::vector<Zone> zones;
+};
+Writer &writer() {
+  static Writer *instance = new Writer;
+  return *instance;
+}
+
+std::string escape(const std::string &text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      out += '\\';
+    if (static_cast<unsigned char>(c) >= 0x20)
+      out += c;
+  }
+  return out;
+}
+
+void flush(Writer &w) {
+  for (const Zone &zone : w.zones) {
+    std::string arguments = fmt::format("\"bytes\":{}", zone.bytes);
+    if (!zone.detail.empty())
+      arguments += fmt::format(",\"on\":\"{}\"", escape(zone.detail));
+    fmt::print(w.file,
+               "{}\n{{\"name\":\"{}\",\"cat\":\"dragon\",\"ph\":\"X\","
+               "\"ts\":{:.3f},\"dur\":{:.3f},\"pid\":{},\"tid\":{},"
+               "\"args\":{{{}}}}}",
+               w.first ? "" : ",", zone.name,
+               double(zone.begin - w.origin) / 1000,
+               double(zone.end - zone.begin) / 1000, ::getpid(), zone.thread,
+               arguments);
+    w.first = false;
+  }
+  w.zones.clear();
+}
+
+} // namespace
+
+uint64_t traceClock() {
+  return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                      std::chrono::steady_clock::now().time_since_epoch())
+                      .count());
+}
+
+bool startTrace(const std::string &path) {
+  Writer &w = writer();
+  std::lock_guard guard(w.lock);
+  if (w.file)
+    return true;
+  w.file = std::fopen(path.c_str(), "we");
+  if (!w.file)
+    return false;
+  w.first = true;
+  w.origin = traceClock();
+  std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", w.file);
+  detail::tracing.store(true);
+  return true;
+}
+
+bool stopTrace() {
+  detail::tracing.store(false);
+  Writer &w = writer();
+  std::lock_guard guard(w.lock);
+  if (!w.file)
+    return true;
+  flush(w);
+  std::fputs("\n]}\n", w.file);
+  bool good = !std::ferror(w.file);
+  good &= std::fclose(w.file) == 0;
+  w.file = nullptr;
+  return good;
+}
+
+void detail::recordZone(const char *name, uint64_t begin, uint64_t end,
+                        uint64_t bytes, std::string text) {
+  thread_local long thread = ::syscall(SYS_gettid);
+  Writer &w = writer();
+  std::lock_guard guard(w.lock);
+  if (!w.file || begin < w.origin)
+    return;
+  w.zones.push_back({name, begin, end, bytes, thread, std::move(text)});
+  if (w.zones.size() >= FlushAt)
+    flush(w);
+}
+
+} // namespace dragon

@@ -1,0 +1,48 @@
+//===- Stats.h - the ledger's figures, for printing -------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What StatsTable and StatsJson print: rows with names. Core fills them from
+// its ledger; nothing here knows what they mean.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_TRACE_STATS_H
+#define DRAGON_RUNTIME_TRACE_STATS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dragon {
+
+struct StatsMoved {
+  std::string direction; ///< "file to host"
+  std::string cause;     ///< "demand"
+  uint64_t bytes;
+  uint64_t nanoseconds; ///< 0: not measured
+};
+struct StatsNumber {
+  std::string name;
+  uint64_t value;
+};
+
+struct Stats {
+  std::string device;
+  std::vector<StatsNumber> limits;  ///< budgets and chunk size, bytes
+  std::vector<StatsMoved> moved;    ///< without rows that are zero
+  std::vector<StatsNumber> avoided; ///< bytes; all rows
+  std::vector<StatsNumber> counts;  ///< all rows
+};
+
+/// A table for people; ends with a newline.
+std::string formatStatsTable(const Stats &stats);
+/// A JSON object: names as keys, with '_' for ' '; `moved` holds for each
+/// direction its total bytes and the bytes and nanoseconds by cause.
+std::string formatStatsJson(const Stats &stats);
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_TRACE_STATS_H

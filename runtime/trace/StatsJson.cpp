@@ -1,0 +1,45 @@
+//===- StatsJson.cpp - the statistics for programs ------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/trace/Stats.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace dragon {
+
+namespace {
+
+std::string key(std::string name) {
+  std::replace(name.begin(), name.end(), ' ', '_');
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+} // namespace
+
+std::string formatStatsJson(const Stats &stats) {
+  nlohmann::ordered_json root;
+  root["version"] = 1;
+  root["device"] = stats.device;
+  for (const StatsNumber &limit : stats.limits)
+    root["limits"][key(limit.name)] = limit.value;
+  root["moved"] = nlohmann::ordered_json::object();
+  for (const StatsMoved &row : stats.moved) {
+    nlohmann::ordered_json &direction = root["moved"][key(row.direction)];
+    direction["bytes"] = direction.value("bytes", uint64_t(0)) + row.bytes;
+    direction["by_cause"][key(row.cause)] = {{"bytes", row.bytes},
+                                             {"nanoseconds", row.nanoseconds}};
+  }
+  for (const StatsNumber &row : stats.avoided)
+    root["avoided"][key(row.name)] = row.value;
+  for (const StatsNumber &row : stats.counts)
+    root["counts"][key(row.name)] = row.value;
+  return root.dump(2) + "\n";
+}
+
+} // namespace dragon

@@ -1,0 +1,44 @@
+//===- StatsTable.cpp - the statistics for people -------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Stats.h"
+
+#include <fmt/format.h>
+
+namespace dragon {
+
+std::string formatStatsTable(const Stats &stats) {
+  std::string text = fmt::format("dragon: statistics ({} device", stats.device);
+  for (const StatsNumber &limit : stats.limits)
+    text += fmt::format(", {} {}", limit.name, formatBytes(limit.value));
+  text += ")\n";
+  text += fmt::format("  {:<18} {:<12} {:>12} {:>12}\n", "moved", "cause",
+                      "bytes", "GB/s");
+  for (const StatsMoved &row : stats.moved) {
+    std::string speed =
+        row.nanoseconds
+            ? fmt::format("{:.1f}", double(row.bytes) / double(row.nanoseconds))
+            : "-";
+    text += fmt::format("  {:<18} {:<12} {:>12} {:>12}\n", row.direction,
+                        row.cause, formatBytes(row.bytes), speed);
+  }
+  if (stats.moved.empty())
+    text += "  nothing\n";
+  text += fmt::format("  {:<18} {:>25}\n", "not moved", "bytes");
+  for (const StatsNumber &row : stats.avoided)
+    if (row.value)
+      text +=
+          fmt::format("  {:<18} {:>25}\n", row.name, formatBytes(row.value));
+  text += fmt::format("  {:<24} {:>19}\n", "events", "count");
+  for (const StatsNumber &row : stats.counts)
+    if (row.value)
+      text += fmt::format("  {:<24} {:>19}\n", row.name, row.value);
+  return text;
+}
+
+} // namespace dragon

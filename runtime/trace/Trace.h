@@ -1,0 +1,73 @@
+//===- Trace.h - zones in time, for Perfetto --------------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// DRAGON_TRACE=file writes what the runtime did when, in the trace-event format
+// that ui.perfetto.dev and chrome://tracing open. A zone is the lifetime of a
+// TraceZone; when tracing is off it costs one branch.
+//
+//   TraceZone zone("fetch", bytes);
+//
+// Zones show what the host waited for or issued; work that runs on a device
+// after the call returned is not in them. Thread-safe. The file is complete
+// once stopTrace() returned.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_TRACE_TRACE_H
+#define DRAGON_RUNTIME_TRACE_TRACE_H
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+namespace dragon {
+
+namespace detail {
+extern std::atomic<bool> tracing;
+void recordZone(const char *name, uint64_t begin, uint64_t end, uint64_t bytes,
+                std::string detail);
+} // namespace detail
+
+/// Nanoseconds of a steady clock.
+uint64_t traceClock();
+
+/// Opens the file; false (with errno) if that fails.
+bool startTrace(const std::string &path);
+/// Writes what was recorded and closes the file. False if a write failed.
+bool stopTrace();
+
+class TraceZone {
+public:
+  /// `name` is a literal.
+  explicit TraceZone(const char *name, uint64_t bytes = 0)
+      : Name(name), Bytes(bytes) {
+    if (detail::tracing.load(std::memory_order_relaxed))
+      Begin = traceClock();
+  }
+  ~TraceZone() {
+    if (Begin)
+      detail::recordZone(Name, Begin, traceClock(), Bytes, std::move(Detail));
+  }
+  TraceZone(const TraceZone &) = delete;
+  TraceZone &operator=(const TraceZone &) = delete;
+
+  /// What the zone worked on, e.g. the kernel's name.
+  void detail(const char *text) {
+    if (Begin)
+      Detail = text;
+  }
+  void add(uint64_t bytes) { Bytes += bytes; }
+
+private:
+  const char *Name;
+  uint64_t Bytes;
+  uint64_t Begin = 0;
+  std::string Detail;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_TRACE_TRACE_H

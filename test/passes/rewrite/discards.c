@@ -1,0 +1,115 @@
+// RUN: dragon-summary %t.sm_90 'read: read' 'write: write' 'step: read write'
+// RUN: %host-ir -O1 %s | %directives -dragon-summary=%t | FileCheck %s
+
+// Where contents die, with the operands that are there.
+#include "cuda.h"
+
+KERNEL1(read, float *)
+KERNEL1(write, float *)
+KERNEL2(step, float *, float *)
+void unknown(float *);
+
+// CHECK-LABEL: define {{.*}}@afterLastUse(
+// CHECK: call void @__device_stub__read(ptr {{.*}}[[D:%[0-9a-z]+]])
+// CHECK-NEXT: call void @__dragon_discard(ptr [[D]], i64 -1, ptr null)
+void afterLastUse(size_t n, void *h) {
+  float *d, *e;
+  cudaMalloc((void **)&d, n);
+  cudaMalloc((void **)&e, n);
+  cudaMemcpy(d, h, n, H2D);
+  LAUNCH(read, d);
+  LAUNCH(write, e);
+  cudaMemcpy(h, e, n, D2H);
+}
+
+// CHECK-LABEL: define {{.*}}@stillNeeded(
+// CHECK-NOT: __dragon_discard
+// CHECK: ret void
+void stillNeeded(size_t n, void *h) {
+  float *d, *e;
+  cudaMalloc((void **)&d, n);
+  cudaMemcpy(d, h, n, H2D);
+  LAUNCH(read, d);
+  cudaMalloc((void **)&e, n);
+  cudaMemcpy(h, d, n, D2H);
+}
+
+// Only a part is overwritten.
+// CHECK-LABEL: define {{.*}}@partly(
+// CHECK-NOT: __dragon_discard
+// CHECK: ret void
+void partly(size_t n, void *h) {
+  float *d;
+  cudaMalloc((void **)&d, n);
+  cudaMemcpy(d, h, n, H2D);
+  LAUNCH(read, d);
+  cudaMemset(d, 0, n / 2);
+  LAUNCH(read, d);
+}
+
+// CHECK-LABEL: define {{.*}}@overwritten(
+// CHECK: call void @__device_stub__read(
+// CHECK-NEXT: call void @__dragon_discard(
+// CHECK: call i32 @cudaMemset(
+void overwritten(size_t n, void *h) {
+  float *d;
+  cudaMalloc((void **)&d, n);
+  cudaMemcpy(d, h, n, H2D);
+  LAUNCH(read, d);
+  cudaMemset(d, 0, n);
+  LAUNCH(read, d);
+}
+
+// In its stream, behind the launch.
+// CHECK-LABEL: define {{.*}}@inStream(
+// CHECK: call void @__device_stub__read(ptr {{.*}}[[D:%[0-9a-z]+]])
+// CHECK-NEXT: call void @__dragon_discard(ptr [[D]], i64 -1, ptr %stream)
+void inStream(size_t n, void *h, cudaStream_t stream) {
+  float *d, *e;
+  cudaMalloc((void **)&d, n);
+  cudaMalloc((void **)&e, n);
+  cudaMemcpyAsync(d, h, n, H2D, stream);
+  LAUNCH_ON(stream, read, d);
+  LAUNCH_ON(stream, write, e);
+  cudaMemcpy(h, e, n, D2H);
+}
+
+// CHECK-LABEL: define {{.*}}@beforeFree(
+// CHECK: call void @__dragon_discard(ptr [[D:%[0-9a-z]+]], i64 -1, ptr null)
+// CHECK-NEXT: call i32 @cudaFree(ptr {{.*}}[[D]])
+void beforeFree(size_t n) {
+  float *d;
+  cudaMalloc((void **)&d, n);
+  LAUNCH(write, d);
+  cudaFree(d);
+}
+
+// Others may look at it after it is freed here, for all that is known.
+// CHECK-LABEL: define {{.*}}@known(
+// CHECK-NOT: __dragon_discard
+// CHECK: ret void
+void known(size_t n) {
+  float *d;
+  cudaMalloc((void **)&d, n);
+  unknown(d);
+  LAUNCH(write, d);
+  cudaFree(d);
+}
+
+// Which of the two is freed depends on the number of steps.
+// CHECK-LABEL: define {{.*}}@swapped(
+// CHECK-NOT: __dragon_discard
+// CHECK: ret void
+void swapped(size_t n, int steps) {
+  float *a, *b;
+  cudaMalloc((void **)&a, n);
+  cudaMalloc((void **)&b, n);
+  for (int i = 0; i < steps; ++i) {
+    LAUNCH(step, a, b);
+    float *swap = a;
+    a = b;
+    b = swap;
+  }
+  cudaFree(a);
+  LAUNCH(read, b);
+}

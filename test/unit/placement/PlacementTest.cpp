@@ -1,0 +1,269 @@
+//===- PlacementTest.cpp - the dataflow under placement -------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/placement/BufferProgramText.h"
+#include "passes/placement/Legality.h"
+#include "passes/placement/Liveness.h"
+#include "passes/placement/NextUse.h"
+
+#include "llvm/Support/raw_ostream.h"
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace dragon;
+
+namespace {
+
+BufferProgram parse(const char *Text) {
+  llvm::Expected<BufferProgram> Program = parseBufferProgram(Text);
+  EXPECT_TRUE(static_cast<bool>(Program))
+      << llvm::toString(Program.takeError());
+  return std::move(*Program);
+}
+
+constexpr const char *Diamond = R"(
+buffer a n
+alloc a
+-> left, right
+block left
+launch k1 must-write(a)
+-> join
+block right
+-> join
+block join
+launch k2 read(a)
+-> join, end
+block end
+free a
+)";
+enum { Entry, Left, Right, Join, End };
+
+TEST(FlowGraph, DominatorsAndCycles) {
+  BufferProgram Program = parse(Diamond);
+  FlowGraph Graph(Program);
+  EXPECT_TRUE(Graph.dominates(Entry, End));
+  EXPECT_TRUE(Graph.dominates(Join, End));
+  EXPECT_TRUE(Graph.dominates(Left, Left));
+  EXPECT_FALSE(Graph.dominates(Left, Join));
+  EXPECT_EQ(Graph.commonDominator(Left, Right), unsigned(Entry));
+  EXPECT_EQ(Graph.commonDominator(Join, End), unsigned(Join));
+  EXPECT_TRUE(Graph.inCycle(Join));
+  EXPECT_FALSE(Graph.inCycle(Left));
+  EXPECT_TRUE(Graph.mayPrecede({Join, 0}, {Join, 0}));
+  EXPECT_FALSE(Graph.mayPrecede({End, 0}, {Join, 0}));
+}
+
+TEST(FlowGraph, UnreachableBlocksAreLeftOut) {
+  BufferProgram Program = parse("buffer a n\nreturn\nblock lost\nalloc a\n");
+  FlowGraph Graph(Program);
+  EXPECT_EQ(Graph.order().size(), 1u);
+  EXPECT_FALSE(Graph.reachable(1));
+}
+
+TEST(Liveness, OneReaderIsEnough) {
+  BufferProgram Program = parse(Diamond);
+  FlowGraph Graph(Program);
+  DeferredSources None(Program.Buffers.size());
+  Liveness Live(Program, Graph, None);
+  EXPECT_FALSE(Live.liveIn(Entry)[0]);
+  EXPECT_FALSE(Live.liveIn(Left)[0]); // overwritten first
+  EXPECT_TRUE(Live.liveIn(Right)[0]);
+  EXPECT_TRUE(Live.liveOut(Join)[0]); // read by the next iteration
+  EXPECT_FALSE(Live.liveIn(End)[0]);
+}
+
+TEST(Liveness, ElidedStagingReadsItsSources) {
+  BufferProgram Program = parse("staging h n\nbuffer d n\nfile f\n"
+                                "alloc d\nlaunch k must-write(d)\n"
+                                "copy-out h d\nfile-write f h\nfree d\n");
+  FlowGraph Graph(Program);
+  DeferredSources None(2), FromDevice(2);
+  FromDevice[0].push_back(1);
+  Liveness Plain(Program, Graph, None);
+  Liveness Elided(Program, Graph, FromDevice);
+  // In front of the write to the file.
+  EXPECT_FALSE(Plain.liveWithin(0)[3][1]);
+  EXPECT_TRUE(Elided.liveWithin(0)[3][1]);
+  EXPECT_FALSE(Elided.liveWithin(0)[4][1]);
+}
+
+TEST(Liveness, EscapingBuffersLiveOn) {
+  BufferProgram Program =
+      parse("buffer a n escapes\nbuffer b n\nalloc a\nalloc b\n");
+  FlowGraph Graph(Program);
+  DeferredSources None(2);
+  Liveness Live(Program, Graph, None);
+  EXPECT_TRUE(Live.liveOut(0)[0]);
+  EXPECT_FALSE(Live.liveOut(0)[1]);
+}
+
+TEST(Contents, AllocatedOnEveryPath) {
+  BufferProgram Program = parse("buffer a n\nbuffer b n\nalloc a\n"
+                                "-> one, two\nblock one\nalloc b\n-> end\n"
+                                "block two\nfree a\n-> end\nblock end\n");
+  FlowGraph Graph(Program);
+  Contents Held(Program, Graph);
+  EXPECT_TRUE(Held.mustBeAllocated(0, {1, 0}));
+  EXPECT_TRUE(Held.mustBeAllocated(1, {1, 1}));
+  EXPECT_FALSE(Held.mustBeAllocated(0, {3, 0}));
+  EXPECT_FALSE(Held.mustBeAllocated(1, {3, 0}));
+}
+
+TEST(Contents, EndsTakeEffect) {
+  BufferProgram Program =
+      parse("buffer a n\nalloc a\nlaunch k write(a)\nlaunch k read(a)\n");
+  FlowGraph Graph(Program);
+  EXPECT_FALSE(Contents(Program, Graph).mayHold(0, {0, 1}));
+  EXPECT_TRUE(Contents(Program, Graph).mayHold(0, {0, 2}));
+  Contents::End Discard{0, {0, 2}};
+  EXPECT_FALSE(Contents(Program, Graph, Discard).mayHold(0, {0, 3}));
+}
+
+TEST(NextUse, FirstEventOnEachPath) {
+  BufferProgram Program = parse(Diamond);
+  NextUses Next = nextUses(Program, {Entry, 1}, 0);
+  EXPECT_EQ(Next.Events.size(), 2u);
+  EXPECT_FALSE(Next.Never);
+  EXPECT_TRUE(nextUses(Program, {End, 1}, 0).Never);
+  EXPECT_FALSE(deviceWorkAhead(Program, {End, 0}));
+  EXPECT_TRUE(deviceWorkAhead(Program, {Right, 0}));
+}
+
+TEST(Legality, FlowsStopWhereTheHostLooks) {
+  BufferProgram Program = parse("staging h n\nbuffer d n\nfile f\n"
+                                "file-read h f\ncopy-in d h\n"
+                                "host-access h\ncopy-in d h\n"
+                                "copy-out h d\nfile-write f h\n");
+  FlowGraph Graph(Program);
+  std::vector<StagingFlow> Flows = stagingFlows(Program, Graph);
+  ASSERT_EQ(Flows.size(), 2u);
+  EXPECT_EQ(Flows[0].From.Index, 0u);
+  EXPECT_EQ(Flows[0].To.Index, 1u);
+  EXPECT_EQ(Flows[1].From.Index, 4u);
+  EXPECT_EQ(Flows[1].To.Index, 5u);
+}
+
+TEST(Legality, FailingPathsNeedNotArrive) {
+  BufferProgram Program = parse("buffer a n\n-> good, bad, gone\n"
+                                "block good\nalloc a\nreturn\n"
+                                "block bad fails\nreturn\n"
+                                "block gone\nexit\n");
+  EXPECT_TRUE(alwaysReaches(Program, {0, 0}, {1, 0}));
+  Program.Blocks[2].Fails = false;
+  EXPECT_FALSE(alwaysReaches(Program, {0, 0}, {1, 0}));
+}
+
+// Discards against execution: random programs are run along random paths; a
+// byte that is read must not have been discarded since it was written.
+class Machine {
+public:
+  Machine(const BufferProgram &Program, const Placement &Result)
+      : Program(Program), Result(Result), Dead(Program.Buffers.size()) {}
+
+  /// Returns false if something dead was read.
+  bool run(unsigned Seed) {
+    unsigned Block = 0;
+    for (unsigned Steps = 0; Steps < 40; ++Steps) {
+      const auto &B = Program.Blocks[Block];
+      apply({Block, 0}, Anchor::BlockEntry);
+      for (unsigned I = 0; I < B.Events.size(); ++I) {
+        EventRef At{Block, I};
+        apply(At, Anchor::Before);
+        for (const BufferUse &U : B.Events[I].Uses)
+          if (U.Reads && Dead[U.Buffer])
+            return false;
+        for (const BufferUse &U : B.Events[I].Uses)
+          if ((U.Writes && U.Whole) || B.Events[I].Kind == EventKind::Allocate)
+            Dead[U.Buffer] = false;
+        apply(At, Anchor::After);
+      }
+      if (B.Successors.empty())
+        return true;
+      Seed = Seed * 1664525 + 1013904223;
+      Block = B.Successors[(Seed >> 16) % B.Successors.size()];
+    }
+    return true;
+  }
+
+private:
+  void apply(EventRef At, Anchor Where) {
+    for (const Directive &D : Result.Directives)
+      if (D.Kind == DirectiveKind::Discard && D.At == At && D.Where == Where)
+        Dead[D.Buffer] = true;
+  }
+
+  const BufferProgram &Program;
+  const Placement &Result;
+  std::vector<bool> Dead;
+};
+
+BufferProgram randomProgram(unsigned Seed) {
+  auto Next = [&Seed](unsigned Below) {
+    Seed = Seed * 1664525 + 1013904223;
+    return (Seed >> 16) % Below;
+  };
+  BufferProgram Program;
+  Program.Buffers.resize(3);
+  for (Buffer &B : Program.Buffers)
+    B.Bytes = 1;
+  Program.Blocks.resize(2 + Next(5));
+  unsigned N = Program.Blocks.size();
+  for (unsigned I = 0; I < N; ++I) {
+    Block &B = Program.Blocks[I];
+    if (I == 0)
+      for (unsigned Buffer = 0; Buffer < 3; ++Buffer) {
+        Event E;
+        E.Kind = EventKind::Allocate;
+        E.Uses.push_back({Buffer, false, false, true, false});
+        B.Events.push_back(E);
+      }
+    for (unsigned Count = Next(4); Count > 0; --Count) {
+      Event E;
+      E.Kind = Next(2) ? EventKind::Launch : EventKind::CopyIn;
+      E.Stream = DefaultStream;
+      unsigned Buffer = Next(3);
+      bool Reads = Next(2), Whole = Next(2);
+      E.Uses.push_back({Buffer, Reads, !Reads || Next(2) != 0, Whole, Whole});
+      B.Events.push_back(E);
+    }
+    if (I + 1 < N) {
+      B.Successors.push_back(I + 1);
+      if (Next(2))
+        B.Successors.push_back(Next(N));
+    } else {
+      B.Returns = true;
+    }
+  }
+  return Program;
+}
+
+TEST(Placement, NothingDiscardedIsRead) {
+  unsigned Discards = 0;
+  for (unsigned Seed = 1; Seed <= 400; ++Seed) {
+    BufferProgram Program = randomProgram(Seed);
+    Placement Result = place(Program);
+    for (const Directive &D : Result.Directives)
+      Discards += D.Kind == DirectiveKind::Discard;
+    for (unsigned Path = 1; Path <= 20; ++Path) {
+      std::string Text;
+      llvm::raw_string_ostream Out(Text);
+      printBufferProgram(Program, Out);
+      printPlacement(Program, Result, Out);
+      ASSERT_TRUE(Machine(Program, Result).run(Seed * 100 + Path)) << Text;
+    }
+  }
+  EXPECT_GT(Discards, 200u);
+}
+
+TEST(Remarks, WordingAndArguments) {
+  Reason Why = Reason(RemarkId::DiscardedBeforeFree).with("Buffer", "d_A");
+  EXPECT_EQ(remarkText(Why), "'d_A' discarded: freed before any read");
+  EXPECT_EQ(remarkName(Why.Id), "DiscardedBeforeFree");
+  EXPECT_EQ(remarkKind(RemarkId::NotMapped), RemarkKind::Missed);
+}
+
+} // namespace

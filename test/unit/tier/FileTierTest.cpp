@@ -1,0 +1,303 @@
+//===- FileTierTest.cpp - batches of file I/O, and their failures ---------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/tier/FileTier.h"
+#include "runtime/core/Ledger.h"
+#include "runtime/tier/FaultyFile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <random>
+#include <unistd.h>
+
+using namespace dragon;
+using testing::HasSubstr;
+
+namespace {
+
+class TemporaryFolder {
+public:
+  TemporaryFolder() {
+    std::string name =
+        (std::filesystem::temp_directory_path() / "dragon-tier-XXXXXX")
+            .string();
+    Path = ::mkdtemp(name.data());
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(Path); }
+  std::string file(const char *name) const { return Path + "/" + name; }
+  const std::string &path() const { return Path; }
+
+private:
+  std::string Path;
+};
+
+struct Memory {
+  explicit Memory(size_t bytes)
+      : bytes(bytes), data(static_cast<char *>(std::aligned_alloc(
+                          4096, (bytes + 8191) / 4096 * 4096))) {}
+  ~Memory() { std::free(data); }
+  Memory(const Memory &) = delete;
+  void randomise(unsigned seed) {
+    std::mt19937 random(seed);
+    for (size_t i = 0; i < bytes; ++i)
+      data[i] = char(random());
+  }
+  size_t bytes;
+  char *data;
+};
+
+/// How files are read and written: io_uring or threads, O_DIRECT or not.
+struct Way {
+  const char *name;
+  bool ioUring;
+  DirectIo direct;
+};
+
+class FileTierTest : public testing::TestWithParam<Way> {
+protected:
+  void SetUp() override {
+    settings.ioUring = GetParam().ioUring;
+    settings.directIo = GetParam().direct;
+    auto made = createFileTier(settings, ledger, &faults);
+    ASSERT_TRUE(made.ok()) << made.takeStatus().message();
+    tier = std::move(*made);
+  }
+  std::shared_ptr<BackingFile> open(const std::string &path,
+                                    bool writable = true) {
+    auto file = BackingFile::open(path, writable, writable);
+    EXPECT_TRUE(file.ok()) << file.takeStatus().message();
+    return file.ok() ? *file : nullptr;
+  }
+
+  TemporaryFolder folder;
+  Settings settings;
+  Ledger ledger;
+  FaultyFile faults;
+  std::unique_ptr<FileTier> tier;
+};
+
+TEST_P(FileTierTest, WhatIsWrittenIsReadBackAtAnyAlignment) {
+  auto file = open(folder.file("data"));
+  Memory whole((3 << 20) + 12345), back((3 << 20) + 12345);
+  whole.randomise(1);
+  struct {
+    size_t skew;
+    int64_t offset;
+    size_t bytes;
+  } cases[] = {
+      {0, 0, whole.bytes}, {0, 4096, 2 << 20},    {100, 100, 1 << 20},
+      {0, 100, 300000},    {4095, 8191, 2000000}, {7, 0, 10},
+      {0, 4096, 4096},     {1, 4097, 4095},       {1, 4097, 4096 + 4095}};
+  for (auto [skew, offset, bytes] : cases) {
+    ASSERT_TRUE(tier->write(*file, whole.data + skew, bytes, offset).ok());
+    std::memset(back.data, 0, back.bytes);
+    Status read = tier->read(*file, back.data + skew, bytes, offset);
+    ASSERT_TRUE(read.ok()) << read.message();
+    EXPECT_EQ(std::memcmp(whole.data + skew, back.data + skew, bytes), 0)
+        << offset;
+  }
+}
+
+TEST_P(FileTierTest, ManyRequestsInOneBatch) {
+  auto one = open(folder.file("one"));
+  auto two = open(folder.file("two"));
+  constexpr size_t Bytes = 300 * 4096 + 17;
+  constexpr int Count = 12;
+  Memory data(Count * Bytes), back(Count * Bytes);
+  data.randomise(2);
+  std::vector<FileRequest> requests;
+  int done = 0;
+  for (int i = 0; i < Count; ++i)
+    requests.push_back({(i % 2 ? one : two).get(), data.data + i * Bytes, Bytes,
+                        int64_t(i * Bytes), true,
+                        [&](const Status &status, size_t transferred) {
+                          EXPECT_TRUE(status.ok());
+                          EXPECT_EQ(transferred, Bytes);
+                          ++done;
+                        }});
+  ASSERT_TRUE(tier->run(requests).ok());
+  EXPECT_EQ(done, Count);
+  for (int i = 0; i < Count; ++i)
+    requests[i] = {(i % 2 ? one : two).get(),
+                   back.data + i * Bytes,
+                   Bytes,
+                   int64_t(i * Bytes),
+                   false,
+                   {}};
+  ASSERT_TRUE(tier->run(requests).ok());
+  EXPECT_EQ(std::memcmp(data.data, back.data, data.bytes), 0);
+}
+
+TEST_P(FileTierTest, ShortTransfersAndInterruptionsGoUnnoticed) {
+  auto file = open(folder.file("data"));
+  Memory data(5 << 20), back(5 << 20);
+  data.randomise(3);
+  faults.shortEvery = 3;
+  faults.interruptEvery = 4;
+  ASSERT_TRUE(tier->write(*file, data.data, data.bytes, 0).ok());
+  ASSERT_TRUE(tier->read(*file, back.data, back.bytes, 0).ok());
+  EXPECT_EQ(std::memcmp(data.data, back.data, data.bytes), 0);
+  EXPECT_GT(faults.calls(), 10u);
+}
+
+TEST_P(FileTierTest, EachFailureIsReportedAndTheOthersComplete) {
+  auto bad = open(folder.file("bad"));
+  auto good = open(folder.file("good"));
+  Memory data(3 << 20);
+  data.randomise(4);
+  for (uint64_t n = 1;; ++n) {
+    faults.restart();
+    faults.failAt = n;
+    faults.failWith = ENOSPC;
+    int failures = 0, successes = 0;
+    auto count = [&](const Status &status, size_t transferred) {
+      ++(status.ok() ? successes : failures);
+      if (status.ok())
+        EXPECT_EQ(transferred, data.bytes);
+      else
+        EXPECT_LT(transferred, data.bytes);
+    };
+    FileRequest requests[] = {
+        {bad.get(), data.data, data.bytes, 0, true, count},
+        {good.get(), data.data, data.bytes, 0, true, count}};
+    Status status = tier->run(requests);
+    EXPECT_EQ(failures + successes, 2);
+    if (status.ok()) {
+      EXPECT_EQ(failures, 0);
+      EXPECT_GE(n, 6u);
+      break;
+    }
+    EXPECT_EQ(failures, 1);
+    EXPECT_EQ(status.code(), DRAGON_ERROR_NO_SPACE);
+    EXPECT_EQ(status.nativeCode(), ENOSPC);
+    EXPECT_THAT(status.message(), HasSubstr("cannot write"));
+  }
+}
+
+TEST_P(FileTierTest, TransferredIsTheContiguousPart) {
+  auto file = open(folder.file("data"));
+  Memory data(4 << 20);
+  data.randomise(5);
+  ASSERT_TRUE(tier->write(*file, data.data, data.bytes, 0).ok());
+  ASSERT_TRUE(file->truncate(1 << 20).ok());
+  size_t transferred = 99;
+  FileRequest request{
+      file.get(), data.data,
+      data.bytes, 0,
+      false,      [&](const Status &, size_t n) { transferred = n; }};
+  Status status = tier->run({&request, 1});
+  EXPECT_EQ(status.code(), DRAGON_ERROR_FILE_CHANGED);
+  EXPECT_THAT(status.message(), HasSubstr(folder.file("data")));
+  EXPECT_THAT(status.message(), HasSubstr("became shorter"));
+  EXPECT_LE(transferred, size_t(1) << 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, FileTierTest,
+    testing::Values(Way{"RingDirect", true, DirectIo::Auto},
+                    Way{"RingBuffered", true, DirectIo::Off},
+                    Way{"ThreadsDirect", false, DirectIo::Auto},
+                    Way{"ThreadsBuffered", false, DirectIo::Off}),
+    [](const testing::TestParamInfo<Way> &info) { return info.param.name; });
+
+TEST(BackingFileTest, ChangesOfAnInputAreSeen) {
+  TemporaryFolder folder;
+  std::string path = folder.file("input");
+  {
+    std::FILE *f = std::fopen(path.c_str(), "w");
+    std::fputs("hello", f);
+    std::fclose(f);
+  }
+  auto file = BackingFile::open(path, false, false);
+  ASSERT_TRUE(file.ok());
+  EXPECT_TRUE((*file)->checkUnchanged().ok());
+  {
+    std::FILE *f = std::fopen(path.c_str(), "a");
+    std::fputs(" world", f);
+    std::fclose(f);
+  }
+  Status status = (*file)->checkUnchanged();
+  EXPECT_EQ(status.code(), DRAGON_ERROR_FILE_CHANGED);
+  EXPECT_THAT(status.message(), HasSubstr(path));
+}
+
+TEST(BackingFileTest, AppendingAndWriteOnlyDescriptorsWork) {
+  TemporaryFolder folder;
+  Settings settings;
+  Ledger ledger;
+  auto tier = FileTier::create(settings, ledger);
+  ASSERT_TRUE(tier.ok());
+  std::string path = folder.file("out");
+  int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  ASSERT_GE(fd, 0);
+  auto file = BackingFile::adopt(fd, path, true);
+  ASSERT_TRUE(file.ok());
+  EXPECT_TRUE((*file)->readable());
+  ASSERT_TRUE((*tier)->write(**file, "world", 5, 6).ok());
+  ASSERT_TRUE((*tier)->write(**file, "hello ", 6, 0).ok());
+  char back[12] = {};
+  ASSERT_TRUE((*tier)->read(**file, back, 11, 0).ok());
+  EXPECT_STREQ(back, "hello world");
+}
+
+TEST(BackingFileTest, APipeIsRefused) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  auto file = BackingFile::adopt(ends[0], "pipe", false);
+  EXPECT_EQ(file.takeStatus().code(), DRAGON_ERROR_UNSUPPORTED);
+  ::close(ends[1]);
+}
+
+TEST(SwapFileTest, SlotsAreDisjointAndUsedAgain) {
+  TemporaryFolder folder;
+  Settings settings;
+  settings.swapDirs = {folder.path(), folder.path()};
+  auto swap = SwapFile::create(settings);
+  ASSERT_TRUE(swap.ok()) << swap.takeStatus().message();
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  auto a = (*swap)->allocate(2 << 20);
+  auto b = (*swap)->allocate(2 << 20);
+  auto c = (*swap)->allocate(2 << 20);
+  ASSERT_TRUE(a.ok() && b.ok() && c.ok());
+  EXPECT_NE(a->file, b->file); // striped
+  EXPECT_EQ(a->file, c->file);
+  EXPECT_GE(c->offset, a->offset + int64_t(a->bytes));
+  SwapFile::Slot old = *a;
+  (*swap)->release(old);
+  auto again = (*swap)->allocate(2 << 20);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->offset, old.offset);
+  EXPECT_EQ(again->file, old.file);
+}
+
+TEST(SwapFileTest, AMissingDirectoryIsNamed) {
+  Settings settings;
+  settings.swapDirs = {"/nonexistent/dragon"};
+  Status status = SwapFile::create(settings).takeStatus();
+  EXPECT_EQ(status.code(), DRAGON_ERROR_FILE);
+  EXPECT_THAT(status.message(), HasSubstr("/nonexistent/dragon"));
+  EXPECT_THAT(status.message(), HasSubstr("DRAGON_SWAP_DIR"));
+}
+
+TEST(SwapFileTest, AFullDiskSaysWhatIsNeededAndFree) {
+  TemporaryFolder folder;
+  Settings settings;
+  settings.swapDirs = {folder.path()};
+  auto swap = SwapFile::create(settings);
+  ASSERT_TRUE(swap.ok());
+  Status status = (*swap)->allocate(size_t(1) << 52).takeStatus();
+  EXPECT_EQ(status.code(), DRAGON_ERROR_NO_SPACE);
+  EXPECT_THAT(status.message(), HasSubstr(folder.path()));
+  EXPECT_THAT(status.message(), HasSubstr("need 4 PiB"));
+  EXPECT_THAT(status.message(), HasSubstr("DRAGON_SWAP_DIR"));
+}
+
+} // namespace

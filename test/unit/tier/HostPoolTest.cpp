@@ -1,0 +1,94 @@
+//===- HostPoolTest.cpp - pinned memory under a budget --------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/tier/HostPool.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+using namespace dragon;
+
+namespace {
+
+constexpr size_t MiB = 1 << 20;
+
+struct Slabs {
+  uint64_t made = 0;
+  std::set<uint64_t> alive;
+  uint64_t bytes = 0;
+  uint64_t limit = UINT64_MAX; ///< what "the host" has
+
+  HostPool::Create create() {
+    return [this](size_t size) -> StatusOr<Physical> {
+      if (bytes + size > limit)
+        return Status::error(DRAGON_ERROR_OUT_OF_MEMORY, "host is full");
+      bytes += size;
+      alive.insert(++made);
+      return Physical{made, Place::Host, size, nullptr};
+    };
+  }
+  HostPool::Destroy destroy() {
+    return [this](const Physical &slab) -> Status {
+      EXPECT_EQ(alive.erase(slab.id), 1u);
+      bytes -= slab.bytes;
+      return {};
+    };
+  }
+};
+
+TEST(HostPoolTest, SlabsAreKeptForTheNextTaker) {
+  Slabs slabs;
+  HostPool pool(8 * MiB, slabs.create(), slabs.destroy());
+  auto a = pool.take(2 * MiB);
+  ASSERT_TRUE(a.ok());
+  pool.give(*a);
+  EXPECT_EQ(pool.used(), 0u);
+  auto b = pool.take(2 * MiB);
+  ASSERT_TRUE(b.ok());
+  EXPECT_EQ(slabs.made, 1u);
+  pool.give(*b);
+}
+
+TEST(HostPoolTest, NeverAboveTheBudget) {
+  Slabs slabs;
+  HostPool pool(8 * MiB, slabs.create(), slabs.destroy());
+  std::vector<Physical> held;
+  for (int i = 0; i < 4; ++i) {
+    auto slab = pool.take(2 * MiB);
+    ASSERT_TRUE(slab.ok());
+    held.push_back(*slab);
+  }
+  EXPECT_EQ(pool.take(2 * MiB).takeStatus().code(), DRAGON_ERROR_OUT_OF_MEMORY);
+  pool.give(held[0]);
+  EXPECT_FALSE(pool.take(2 * MiB, 2 * MiB).ok()); // a reserve is kept
+  pool.give(held[1]);
+  pool.give(held[2]);
+  // Idle slabs of another size make room.
+  auto large = pool.take(6 * MiB);
+  ASSERT_TRUE(large.ok());
+  EXPECT_EQ(slabs.bytes, 8 * MiB);
+  pool.give(held[3]);
+  pool.give(*large);
+}
+
+TEST(HostPoolTest, IdleSlabsAreGivenUpWhenTheHostIsFull) {
+  Slabs slabs;
+  slabs.limit = 6 * MiB;
+  HostPool pool(64 * MiB, slabs.create(), slabs.destroy());
+  auto a = pool.take(4 * MiB);
+  ASSERT_TRUE(a.ok());
+  pool.give(*a);
+  auto b = pool.take(6 * MiB);
+  ASSERT_TRUE(b.ok());
+  EXPECT_EQ(slabs.alive.size(), 1u);
+  pool.give(*b);
+  pool.trim();
+  EXPECT_TRUE(slabs.alive.empty());
+}
+
+} // namespace
