@@ -14,8 +14,6 @@ PACKAGES=(
   # LLVM, to build with and against, and the tools of the tests.
   clang-22 clang-tools-22 llvm-22-dev llvm-22-tools libclang-22-dev libclang-cpp22-dev libclang-rt-22-dev libmlir-22-dev
   mlir-22-tools lld-22 clang-format-22 clang-tidy-22
-  # Libraries that LLVM's CMake files ask for.
-  zlib1g-dev libzstd-dev libxml2-dev libcurl4-openssl-dev libedit-dev
   # The runtime's libraries, and those of its tests.
   liburing-dev libfmt-dev nlohmann-json3-dev libboost-context-dev libgtest-dev libgmock-dev
   # To build with.

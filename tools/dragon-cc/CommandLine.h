@@ -61,9 +61,9 @@ struct Argument {
 class CommandLine {
 public:
   /// Response files (@file, -optf) are read and NVCC_PREPEND_FLAGS and
-  /// NVCC_APPEND_FLAGS are added. `argv` without the program's name.
+  /// NVCC_APPEND_FLAGS are added. `Argv` without the program's name.
   static llvm::Expected<std::unique_ptr<CommandLine>>
-  parse(llvm::ArrayRef<const char *> argv);
+  parse(llvm::ArrayRef<const char *> Argv);
 
   llvm::ArrayRef<Argument> arguments() const { return Arguments; }
   const llvm::opt::ArgList &list() const { return *List; }
@@ -76,7 +76,7 @@ private:
 };
 
 /// An error in one line, for the user.
-llvm::Error error(const llvm::Twine &message);
+llvm::Error error(const llvm::Twine &Message);
 
 } // namespace dragon::driver
 

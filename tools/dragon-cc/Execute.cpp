@@ -122,12 +122,12 @@ Expected<TempFolder> TempFolder::kept(StringRef Path) {
   return TempFolder(Path.str(), false);
 }
 
-TempFolder::TempFolder(TempFolder &&Other)
+TempFolder::TempFolder(TempFolder &&Other) noexcept
     : Path(std::move(Other.Path)), Owned(std::exchange(Other.Owned, false)) {}
 
 TempFolder::~TempFolder() {
   if (Owned)
-    sys::fs::remove_directories(Path);
+    (void)sys::fs::remove_directories(Path);
 }
 
 int execute(const Plan &Plan, bool Verbose, TempFolder Temp) {
@@ -148,7 +148,7 @@ int execute(const Plan &Plan, bool Verbose, TempFolder Temp) {
       }
       if (Status || CaughtSignal) {
         for (const std::string &Output : One.Outputs)
-          sys::fs::remove(Output);
+          (void)sys::fs::remove(Output);
         break;
       }
     }

@@ -27,7 +27,7 @@ public:
   /// The user's own; stays.
   static llvm::Expected<TempFolder> kept(llvm::StringRef Path);
 
-  TempFolder(TempFolder &&Other);
+  TempFolder(TempFolder &&Other) noexcept;
   TempFolder &operator=(TempFolder &&) = delete;
   ~TempFolder();
   const std::string &path() const { return Path; }
