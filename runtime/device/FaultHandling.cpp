@@ -18,6 +18,17 @@
 #include <unistd.h>
 #include <vector>
 
+// Our handler does real work, which is right for faults that the thread itself
+// raised; the sanitizer cannot know that they are no asynchronous signals.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+extern "C" const char *__tsan_default_options();
+extern "C" const char *__tsan_default_options() {
+  return "report_signal_unsafe=0";
+}
+#endif
+#endif
+
 namespace dragon {
 
 namespace {

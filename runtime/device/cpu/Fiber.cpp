@@ -56,27 +56,30 @@ std::atomic<long> guardsLeft{guardAllowance()};
 
 } // namespace
 
+size_t FiberStack::guardBytes() { return 64 << 10; }
+
 FiberStack FiberStack::allocate(size_t bytes) {
-  size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t guard = guardBytes();
   bytes = (bytes + page - 1) / page * page;
   void *memory =
-      mmap(nullptr, bytes + page, PROT_READ | PROT_WRITE,
+      mmap(nullptr, bytes + guard, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED)
     return {};
   FiberStack stack;
-  stack.base = static_cast<char *>(memory) + page;
+  stack.base = static_cast<char *>(memory) + guard;
   stack.bytes = bytes;
   if (guardsLeft.fetch_sub(1) > 0)
-    stack.guarded = mprotect(memory, page, PROT_NONE) == 0;
+    stack.guarded = mprotect(memory, guard, PROT_NONE) == 0;
   if (!stack.guarded)
     guardsLeft.fetch_add(1);
   return stack;
 }
 
 void FiberStack::free(const FiberStack &stack) {
-  size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  munmap(static_cast<char *>(stack.base) - page, stack.bytes + page);
+  munmap(static_cast<char *>(stack.base) - guardBytes(),
+         stack.bytes + guardBytes());
   if (stack.guarded)
     guardsLeft.fetch_add(1);
 }

@@ -21,8 +21,8 @@
 
 namespace dragon {
 
-/// A stack of its own mapping, with a guard page below where the process can
-/// have one more mapping (see FiberStack::allocate).
+/// A stack of its own mapping, with a guard below where the process can have
+/// one more mapping (see FiberStack::allocate).
 struct FiberStack {
   void *base = nullptr; ///< lowest usable address
   size_t bytes = 0;
@@ -38,6 +38,8 @@ struct FiberStack {
   /// (vm.max_map_count): at most a quarter of them is spent on guards.
   static FiberStack allocate(size_t bytes);
   static void free(const FiberStack &stack);
+  /// Size of the guard: more than a page, for frames that step over one.
+  static size_t guardBytes();
 };
 
 class Fiber {

@@ -8,6 +8,7 @@
 #include "runtime/device/cpu/KernelRun.h"
 #include "runtime/device/cpu/BlockScheduler.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -204,7 +205,25 @@ void KernelThread::blockLoop(void *self) {
 
 void KernelThread::stop() { Fiber::leave(*runningFiber, native); }
 
-void KernelThread::faulted() { currentThread->stop(); }
+// Runs after the signal, on the stack of the thread that failed.
+void KernelThread::faulted() {
+  KernelThread &thread = *currentThread;
+  thread.noteFault();
+  thread.stop();
+}
+
+void KernelThread::noteFault() {
+  uintptr_t bottom = reinterpret_cast<uintptr_t>(runningStack->base);
+  if (runningStack->guarded && FaultAddress < bottom &&
+      bottom - FaultAddress <= FiberStack::guardBytes())
+    Run->failIn(
+        *runningContext, KernelLaunchFailure,
+        fmt::format("more than {} bytes of local memory", runningStack->bytes));
+  else
+    Run->failIn(*runningContext, KernelIllegalAddress,
+                fmt::format("{} address {:#x}, where no memory is",
+                            FaultWrites ? "writes" : "reads", FaultAddress));
+}
 
 // Runs in the signal handler, on a thread that was inside of kernel code.
 bool KernelThread::onFault(void *self, uintptr_t address, bool write,
@@ -214,40 +233,31 @@ bool KernelThread::onFault(void *self, uintptr_t address, bool write,
     return false;
   KernelRun &run = *thread.Run;
   const dragon_cpu_context &context = *thread.runningContext;
-  char where[160];
-  std::snprintf(where, sizeof(where), "block (%u,%u,%u), thread (%u,%u,%u)",
-                context.ctaid[0], context.ctaid[1], context.ctaid[2],
-                context.tid[0], context.tid[1], context.tid[2]);
-  const char *verb = write ? "writes" : "reads";
   AddressRange range;
   bool accessible;
   if (run.addresses().findReserved(address, range, accessible)) {
     if (accessible)
-      return true; // opened by another launch just now
-    char line[768];
+      return true;   // opened by another launch just now
+    char line[2048]; // mangled names are long
     int length = std::snprintf(
         line, sizeof(line),
-        "dragon: error: kernel '%s' %s address %#lx, %s: in buffer [%#lx, "
-        "%#lx), outside of the announced footprint\n",
-        run.name(), verb, static_cast<unsigned long>(address), where,
+        "dragon: error: kernel '%s' %s address %#lx, block (%u,%u,%u), thread "
+        "(%u,%u,%u): in buffer [%#lx, %#lx), outside of the announced "
+        "footprint\n",
+        run.name(), write ? "writes" : "reads",
+        static_cast<unsigned long>(address), context.ctaid[0], context.ctaid[1],
+        context.ctaid[2], context.tid[0], context.tid[1], context.tid[2],
         static_cast<unsigned long>(range.begin),
         static_cast<unsigned long>(range.end));
     // Results would be wrong from here on: nothing may be written any more.
     [[maybe_unused]] ssize_t written =
-        ::write(STDERR_FILENO, line, static_cast<size_t>(length));
+        ::write(STDERR_FILENO, line,
+                std::min(static_cast<size_t>(length), sizeof(line) - 1));
     _exit(FootprintViolationStatus);
   }
   const FiberStack &stack = *thread.runningStack;
-  uintptr_t bottom = reinterpret_cast<uintptr_t>(stack.base);
-  if (stack.guarded && address < bottom && bottom - address <= 4096)
-    run.fail(KernelLaunchFailure,
-             fmt::format("kernel '{}', {}: more than {} bytes of local memory",
-                         run.name(), where, stack.bytes));
-  else
-    run.fail(KernelIllegalAddress,
-             fmt::format("kernel '{}', {}: {} address {:#x}, where no memory "
-                         "is",
-                         run.name(), where, verb, address));
+  thread.FaultAddress = address;
+  thread.FaultWrites = write;
   // Continue in faulted(), at the top of the stack, which nobody needs again.
   auto &registers = static_cast<ucontext_t *>(ucontext)->uc_mcontext.gregs;
   uintptr_t top = reinterpret_cast<uintptr_t>(stack.top()) & ~uintptr_t(63);

@@ -113,6 +113,7 @@ private:
   static bool onFault(void *self, uintptr_t address, bool write,
                       void *ucontext);
   static void faulted();
+  void noteFault();
 
   KernelRun *Run = nullptr;
   FiberStack Stack;
@@ -120,6 +121,8 @@ private:
   FiberStack SignalStack;
   std::unique_ptr<BlockScheduler> Scheduler;
   KernelFaultHook Hook;
+  uintptr_t FaultAddress = 0;
+  bool FaultWrites = false;
 };
 
 /// KernelThreads that are not in use.
