@@ -74,3 +74,14 @@ function(dragon_runtime_library name)
 endfunction()
 
 separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+
+# `ninja tidy`: clang-tidy over all of our sources, by the .clang-tidy of their folder. Slow.
+find_program(DRAGON_RUN_CLANG_TIDY NAMES run-clang-tidy-${LLVM_VERSION_MAJOR} run-clang-tidy
+             HINTS "${LLVM_TOOLS_BINARY_DIR}")
+if(DRAGON_RUN_CLANG_TIDY)
+  add_custom_target(tidy
+    COMMAND ${DRAGON_RUN_CLANG_TIDY} -quiet -use-color=0 -p "${CMAKE_BINARY_DIR}"
+            -clang-tidy-binary "${LLVM_TOOLS_BINARY_DIR}/clang-tidy" "^${PROJECT_SOURCE_DIR}/(passes|runtime|tools)/.*"
+    USES_TERMINAL
+    COMMENT "Running clang-tidy")
+endif()

@@ -1,0 +1,229 @@
+//===- CompileArgs.cpp - parts of clang's command lines -------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dragon-cc/CompileArgs.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MD5.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace dragon::driver {
+
+static std::string stem(const Input &One) {
+  return sys::path::stem(One.Path).str();
+}
+
+std::string CompileArgs::temp(StringRef Stem, StringRef Suffix) const {
+  SmallString<256> Path(Temp);
+  sys::path::append(Path, Stem + Suffix);
+  return std::string(Path);
+}
+
+std::string CompileArgs::uniqueStem(const Input &One) {
+  std::string Name = stem(One);
+  for (unsigned I = 2; !Stems.insert(Name).second; ++I)
+    Name = stem(One) + "-" + utostr(I);
+  return Name;
+}
+
+std::string CompileArgs::outputFor(const Input &One,
+                                   StringRef Extension) const {
+  if (!Asked.Output.empty())
+    return Asked.Output;
+  SmallString<256> Path(Asked.OutputDirectory);
+  sys::path::append(Path, stem(One) + Extension);
+  return std::string(Path);
+}
+
+/// Unique among the units of a program, the same for the same compilation.
+std::string CompileArgs::moduleId(const Input &One) const {
+  SmallString<256> Folder;
+  (void)sys::fs::current_path(Folder);
+  MD5 Hash;
+  for (StringRef Part :
+       {StringRef(Folder), StringRef(One.Path), StringRef(Asked.Output)}) {
+    Hash.update(Part);
+    Hash.update(StringRef("\0", 1));
+  }
+  for (const std::string &Arg : Asked.CompileArgs)
+    Hash.update(Arg);
+  return utohexstr(Hash.final().low(), /*LowerCase=*/true, /*Width=*/16);
+}
+
+Strings CompileArgs::language(const Input &One) const {
+  if (One.Lang == Language::Other)
+    return {};
+  Strings Args;
+  if (One.Lang == Language::Cuda)
+    Args = {"-x", "cuda", "--cuda-path=" + Tools.Cuda,
+            "-Wno-unknown-cuda-version"};
+  else
+    Args = {"-x", One.Lang == Language::C ? "c" : "c++"};
+  // In front of what else the machine may have, as in /usr/local/include. With
+  // Thrust, CUB and libcu++, where nvcc finds them.
+  if (!Tools.Cuda.empty()) {
+    append(Args, {"-isystem", Tools.Cuda + "/include"});
+    std::string Cccl = Tools.Cuda + "/include/cccl";
+    if (sys::fs::is_directory(Cccl))
+      append(Args, {"-isystem", Cccl});
+  }
+  append(Args, {"-isystem", Tools.IncludeDir});
+  bool Cxx = One.Lang != Language::C;
+  if (!Asked.Standard.empty() &&
+      StringRef(Asked.Standard).contains("++") == Cxx)
+    Args.push_back("-std=" + Asked.Standard);
+  return Args;
+}
+
+Strings CompileArgs::architectures(bool Lowest) const {
+  if (Lowest)
+    return {"--cuda-gpu-arch=" + Asked.lowestArch().Name};
+  Strings Args;
+  for (const GpuArch &Arch : Asked.Archs) {
+    Args.push_back("--cuda-gpu-arch=" + Arch.Name);
+    if (Arch.Ptx)
+      Args.push_back("--cuda-include-ptx=" + Arch.Name);
+  }
+  return Args;
+}
+
+Strings CompileArgs::optimisation(const Input &One) const {
+  bool Debug = Asked.Debug || Asked.DeviceDebug;
+  Strings Args = {"-O" + (!Asked.OptLevel.empty() ? Asked.OptLevel
+                          : Debug                 ? "0"
+                                                  : "2")};
+  if (One.Lang != Language::Cuda)
+    return Args;
+  bool Unoptimised = Asked.DeviceDebug && !Asked.DeviceOptimised;
+  append(Args, {"-Xarch_device", Unoptimised ? "-O0" : "-O3"});
+  if (Asked.DeviceDebug) {
+    append(Args, {"-Xarch_device", "-g"});
+    if (Unoptimised)
+      Args.push_back("--cuda-noopt-device-debug");
+  }
+  return Args;
+}
+
+Strings CompileArgs::user(const Input &One) const {
+  Strings Args = Asked.CompileArgs;
+  for (const std::string &Arg : Asked.HostArgs) {
+    if (One.Lang == Language::Cuda)
+      Args.push_back("-Xarch_host");
+    Args.push_back(Arg);
+  }
+  if (One.Lang == Language::Cuda) {
+    append(Args, Asked.CudaArgs);
+    if (Asked.WholeProgram) // kernels' objects are merged as machine code
+      Args.push_back("-fno-lto");
+  }
+  // Options of the link stand on the same command line.
+  Args.push_back("-Qunused-arguments");
+  return Args;
+}
+
+Strings CompileArgs::plugin(const Input &One, StringRef Stem,
+                            unsigned Files) const {
+  Strings Options;
+  Options.push_back("-dragon-module-id=" + moduleId(One));
+  Options.push_back("-dragon-source=" + One.Path);
+  if (Files & Summary) {
+    Strings Names;
+    if (Asked.Cuda)
+      for (const GpuArch &Arch : Asked.Archs)
+        Names.push_back(Arch.Name);
+    else
+      Names.push_back(Asked.lowestArch().Name);
+    Options.push_back("-dragon-summary=" + temp(Stem, ".summary"));
+    Options.push_back("-dragon-summary-archs=" + join(Names, ","));
+  }
+  if (Files & CpuRef)
+    Options.push_back("-dragon-cpu");
+  if (Files & CpuOut) {
+    Options.push_back("-dragon-cpu-out=" + temp(Stem, ".cpu.bc"));
+    Options.push_back("-dragon-cpu-arch=" + Asked.lowestArch().Name);
+  }
+  append(Options, Asked.PluginArgs);
+
+  // Names and lines of the user's source, for remarks and messages.
+  Strings Args = {"-fpass-plugin=" + Tools.plugin(),
+                  "-fno-discard-value-names"};
+  for (const std::string &Option : Options)
+    append(Args, {"-mllvm", Option});
+  return Args;
+}
+
+std::string CompileArgs::recordFile(const Input &One, StringRef Arch) const {
+  SmallString<256> Path;
+  if (!Asked.OptRecordFile.empty()) {
+    Path = Asked.OptRecordFile;
+  } else {
+    if (Asked.What != Goal::Link && Asked.What != Goal::Library &&
+        !Asked.Output.empty())
+      Path = Asked.Output;
+    else
+      sys::path::append(Path, Asked.OutputDirectory, stem(One));
+    sys::path::replace_extension(Path, "opt." + Asked.OptRecordExt);
+  }
+  if (Arch.empty())
+    return std::string(Path);
+  // foo.opt.yaml -> foo-sm_90.opt.yaml
+  StringRef Name = sys::path::filename(Path);
+  StringRef Folder = StringRef(Path).drop_back(Name.size());
+  auto [Base, Extension] = Name.split('.');
+  return (Folder + Base + "-" + Arch + "." + Extension).str();
+}
+
+/// Remarks to stderr or to files. Where none are asked for, locations are kept
+/// all the same: the runtime's messages name them.
+Strings CompileArgs::remarks(const Input &One) const {
+  if (!Asked.OptRecord) {
+    if (Asked.Remarks || Asked.Debug || One.Lang != Language::Cuda)
+      return {};
+    return {"-Rpass=^$"};
+  }
+  Strings Args = {"-fsave-optimization-record=" + Asked.OptRecordExt};
+  std::string Option = "-foptimization-record-file=";
+  if (One.Lang != Language::Cuda) {
+    Args.push_back(Option + recordFile(One, ""));
+    return Args;
+  }
+  append(Args, {"-Xarch_host", Option + recordFile(One, "")});
+  for (const GpuArch &Arch : Asked.Archs)
+    append(Args, {"-Xarch_" + Arch.Name, Option + recordFile(One, Arch.Name)});
+  return Args;
+}
+
+Strings CompileArgs::dependencies(const Input &One, StringRef Object) const {
+  if (!Asked.Dependencies)
+    return {};
+  size_t Sources = count_if(Asked.Inputs, [](const Input &Other) {
+    return Other.Lang != Language::Linker;
+  });
+  SmallString<256> File(Asked.DependencyFile);
+  if (File.empty()) {
+    bool FromOutput = !Asked.Output.empty() && Sources == 1;
+    File = FromOutput ? Asked.Output : outputFor(One, ".o");
+    if (!FromOutput && !Asked.Output.empty()) {
+      File = Asked.OutputDirectory;
+      sys::path::append(File, stem(One) + ".o");
+    }
+    sys::path::replace_extension(File, "d");
+  }
+  Strings Args = {Asked.SystemHeaders ? "-MD" : "-MMD", "-MF",
+                  std::string(File)};
+  if (Asked.DependencyTargets.empty())
+    append(Args, {"-MQ", Object.str()});
+  append(Args, Asked.DependencyTargets);
+  if (Asked.PhonyTargets)
+    Args.push_back("-MP");
+  return Args;
+}
+
+} // namespace dragon::driver

@@ -1,0 +1,68 @@
+//===- CompileArgs.h - parts of clang's command lines -----------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The arguments of a compilation by what they say: language and headers,
+// architectures, optimisation, the user's own, the plugin, remarks, make rules;
+// and the names of the files that belong to an input. Steps.cpp puts them
+// together.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_TOOLS_DRAGON_CC_COMPILEARGS_H
+#define DRAGON_TOOLS_DRAGON_CC_COMPILEARGS_H
+
+#include "tools/dragon-cc/ToolPaths.h"
+
+#include "llvm/ADT/StringSet.h"
+
+namespace dragon::driver {
+
+using Strings = std::vector<std::string>;
+
+inline void append(Strings &To, const Strings &From) {
+  To.insert(To.end(), From.begin(), From.end());
+}
+
+class CompileArgs {
+public:
+  /// What the plugin writes and reads besides the object: the kernel summaries;
+  /// the kernels for the host processor (device side), and a reference to them
+  /// (host side).
+  enum PluginFiles : unsigned { None = 0, Summary = 1, CpuOut = 2, CpuRef = 4 };
+
+  CompileArgs(const Invocation &Asked, const ToolPaths &Tools,
+              llvm::StringRef Temp)
+      : Asked(Asked), Tools(Tools), Temp(Temp) {}
+
+  Strings language(const Input &One) const;
+  Strings architectures(bool Lowest) const;
+  Strings optimisation(const Input &One) const;
+  Strings user(const Input &One) const;
+  Strings plugin(const Input &One, llvm::StringRef Stem, unsigned Files) const;
+  Strings remarks(const Input &One) const;
+  /// The make rule of a compilation whose object the user knows as `Object`.
+  Strings dependencies(const Input &One, llvm::StringRef Object) const;
+
+  /// An intermediate file.
+  std::string temp(llvm::StringRef Stem, llvm::StringRef Suffix) const;
+  /// Two inputs of one name in different folders have different stems.
+  std::string uniqueStem(const Input &One);
+  /// -o, or the input's name with the extension.
+  std::string outputFor(const Input &One, llvm::StringRef Extension) const;
+
+private:
+  std::string moduleId(const Input &One) const;
+  std::string recordFile(const Input &One, llvm::StringRef Arch) const;
+
+  const Invocation &Asked;
+  const ToolPaths &Tools;
+  llvm::StringRef Temp;
+  llvm::StringSet<> Stems;
+};
+
+} // namespace dragon::driver
+
+#endif // DRAGON_TOOLS_DRAGON_CC_COMPILEARGS_H
