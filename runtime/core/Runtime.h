@@ -28,6 +28,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <sys/types.h>
 
 namespace dragon {
 
@@ -115,6 +116,9 @@ public:
   Status writeToFile(uintptr_t address, size_t bytes,
                      std::shared_ptr<BackingFile> file, int64_t fileOffset,
                      size_t &written);
+  /// The program is about to change the file by other means: contents of
+  /// buffers that are stored in it (mapFileRange, setSink) move elsewhere.
+  Status detachFile(dev_t deviceId, ino_t inode);
   Status discard(uintptr_t address, size_t bytes, Queue queue);
   Status prefetch(uintptr_t address, size_t bytes, Queue queue);
   Status advise(uintptr_t address, size_t bytes, dragon_advice advice);

@@ -57,6 +57,11 @@ public:
                        State->Message;
     return std::move(*this);
   }
+  /// The same failure once more, for those that are kept and told again.
+  Status copy() const {
+    return State ? Status(State->Code, State->Native, State->Message)
+                 : Status();
+  }
   /// For failures that are handled or that nobody can act on.
   void ignore() const {}
 
@@ -80,6 +85,8 @@ public:
   T &operator*() { return std::get<T>(Content); }
   const T &operator*() const { return std::get<T>(Content); }
   T *operator->() { return &std::get<T>(Content); }
+  /// The failure; ok() must be false.
+  Status copyStatus() const { return std::get<Status>(Content).copy(); }
   Status takeStatus() {
     return ok() ? Status() : std::move(std::get<Status>(Content));
   }

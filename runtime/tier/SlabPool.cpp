@@ -1,19 +1,19 @@
-//===- HostPool.cpp - pinned host memory, under a budget ------------------===//
+//===- SlabPool.cpp - physical memory under a budget ------------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/tier/HostPool.h"
+#include "runtime/tier/SlabPool.h"
 
 #include "runtime/trace/Bytes.h"
 
 namespace dragon {
 
-HostPool::~HostPool() { trim(); }
+SlabPool::~SlabPool() { trim(); }
 
-bool HostPool::destroyOneIdle() {
+bool SlabPool::destroyOneIdle() {
   for (auto &[bytes, slabs] : Kept)
     if (!slabs.empty()) {
       Physical slab = slabs.back();
@@ -25,11 +25,11 @@ bool HostPool::destroyOneIdle() {
   return false;
 }
 
-StatusOr<Physical> HostPool::take(size_t bytes, uint64_t keepFree) {
+StatusOr<Physical> SlabPool::take(size_t bytes, uint64_t keepFree) {
   std::lock_guard guard(Lock);
   if (Used + bytes + keepFree > Budget)
     return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
-                         "pinned host memory: {} of {} in use, {} more needed",
+                         "{} memory: {} of {} in use, {} more needed", Name,
                          formatBytes(Used), formatBytes(Budget),
                          formatBytes(bytes));
   auto kept = Kept.find(bytes);
@@ -50,24 +50,36 @@ StatusOr<Physical> HostPool::take(size_t bytes, uint64_t keepFree) {
   return slab;
 }
 
-void HostPool::give(const Physical &slab) {
+void SlabPool::give(const Physical &slab) {
   std::lock_guard guard(Lock);
   Used -= slab.bytes;
   Idle += slab.bytes;
   Kept[slab.bytes].push_back(slab);
 }
 
-uint64_t HostPool::used() const {
+uint64_t SlabPool::budget() const {
+  std::lock_guard guard(Lock);
+  return Budget;
+}
+
+void SlabPool::shrinkToUsed() {
+  std::lock_guard guard(Lock);
+  while (destroyOneIdle()) {
+  }
+  Budget = Used;
+}
+
+uint64_t SlabPool::used() const {
   std::lock_guard guard(Lock);
   return Used;
 }
 
-bool HostPool::hasRoom(size_t bytes, uint64_t keepFree) const {
+bool SlabPool::hasRoom(size_t bytes, uint64_t keepFree) const {
   std::lock_guard guard(Lock);
   return Used + bytes + keepFree <= Budget;
 }
 
-void HostPool::trim() {
+void SlabPool::trim() {
   std::lock_guard guard(Lock);
   while (destroyOneIdle()) {
   }

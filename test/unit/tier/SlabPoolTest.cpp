@@ -1,11 +1,11 @@
-//===- HostPoolTest.cpp - pinned memory under a budget --------------------===//
+//===- SlabPoolTest.cpp - memory under a budget --------------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/tier/HostPool.h"
+#include "runtime/tier/SlabPool.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ struct Slabs {
   uint64_t bytes = 0;
   uint64_t limit = UINT64_MAX; ///< what "the host" has
 
-  HostPool::Create create() {
+  SlabPool::Create create() {
     return [this](size_t size) -> StatusOr<Physical> {
       if (bytes + size > limit)
         return Status::error(DRAGON_ERROR_OUT_OF_MEMORY, "host is full");
@@ -32,7 +32,7 @@ struct Slabs {
       return Physical{made, Place::Host, size, nullptr};
     };
   }
-  HostPool::Destroy destroy() {
+  SlabPool::Destroy destroy() {
     return [this](const Physical &slab) -> Status {
       EXPECT_EQ(alive.erase(slab.id), 1u);
       bytes -= slab.bytes;
@@ -41,9 +41,9 @@ struct Slabs {
   }
 };
 
-TEST(HostPoolTest, SlabsAreKeptForTheNextTaker) {
+TEST(SlabPoolTest, SlabsAreKeptForTheNextTaker) {
   Slabs slabs;
-  HostPool pool(8 * MiB, slabs.create(), slabs.destroy());
+  SlabPool pool("host", 8 * MiB, slabs.create(), slabs.destroy());
   auto a = pool.take(2 * MiB);
   ASSERT_TRUE(a.ok());
   pool.give(*a);
@@ -54,9 +54,9 @@ TEST(HostPoolTest, SlabsAreKeptForTheNextTaker) {
   pool.give(*b);
 }
 
-TEST(HostPoolTest, NeverAboveTheBudget) {
+TEST(SlabPoolTest, NeverAboveTheBudget) {
   Slabs slabs;
-  HostPool pool(8 * MiB, slabs.create(), slabs.destroy());
+  SlabPool pool("host", 8 * MiB, slabs.create(), slabs.destroy());
   std::vector<Physical> held;
   for (int i = 0; i < 4; ++i) {
     auto slab = pool.take(2 * MiB);
@@ -76,10 +76,10 @@ TEST(HostPoolTest, NeverAboveTheBudget) {
   pool.give(*large);
 }
 
-TEST(HostPoolTest, IdleSlabsAreGivenUpWhenTheHostIsFull) {
+TEST(SlabPoolTest, IdleSlabsAreGivenUpWhenTheHostIsFull) {
   Slabs slabs;
   slabs.limit = 6 * MiB;
-  HostPool pool(64 * MiB, slabs.create(), slabs.destroy());
+  SlabPool pool("host", 64 * MiB, slabs.create(), slabs.destroy());
   auto a = pool.take(4 * MiB);
   ASSERT_TRUE(a.ok());
   pool.give(*a);

@@ -1,21 +1,21 @@
-//===- HostPool.h - pinned host memory, under a budget ----------*- C++ -*-===//
+//===- SlabPool.h - physical memory under a budget ----------*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Slabs of pinned host memory for the contents of chunks and for staging.
-// Creating pinned memory is slow (0.36 s a GiB), so slabs that are given back
-// are kept for the next taker; they count against the budget until they are
-// destroyed to make room for slabs of another size.
+// The slabs of one tier, device or pinned host memory, for the contents of
+// chunks and for staging. Creating them is slow (pinned memory: 0.36 s a GiB),
+// so slabs that are given back are kept for the next taker; they count against
+// the budget until they are destroyed to make room for slabs of another size.
 //
 // The pool knows how to make slabs through two functions, so that it needs no
 // device. Thread-safe.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_TIER_HOSTPOOL_H
-#define DRAGON_RUNTIME_TIER_HOSTPOOL_H
+#ifndef DRAGON_RUNTIME_TIER_SLABPOOL_H
+#define DRAGON_RUNTIME_TIER_SLABPOOL_H
 
 #include "runtime/device/Device.h"
 
@@ -26,24 +26,27 @@
 
 namespace dragon {
 
-class HostPool {
+class SlabPool {
 public:
   using Create = std::function<StatusOr<Physical>(size_t bytes)>;
   using Destroy = std::function<Status(const Physical &)>;
 
-  HostPool(uint64_t budget, Create create, Destroy destroy)
-      : Budget(budget), CreateSlab(std::move(create)),
+  /// `name` is a literal: "device", "host".
+  SlabPool(const char *name, uint64_t budget, Create create, Destroy destroy)
+      : Name(name), Budget(budget), CreateSlab(std::move(create)),
         DestroySlab(std::move(destroy)) {}
-  ~HostPool();
-  HostPool(const HostPool &) = delete;
-  HostPool &operator=(const HostPool &) = delete;
+  ~SlabPool();
+  SlabPool(const SlabPool &) = delete;
+  SlabPool &operator=(const SlabPool &) = delete;
 
   /// A slab of exactly `bytes`. DRAGON_ERROR_OUT_OF_MEMORY if the budget, or
-  /// the host, has no room beside the slabs in use and `keepFree` bytes.
+  /// the tier, has no room beside the slabs in use and `keepFree` bytes.
   StatusOr<Physical> take(size_t bytes, uint64_t keepFree = 0);
   void give(const Physical &slab);
 
-  uint64_t budget() const { return Budget; }
+  uint64_t budget() const;
+  /// The tier turned out to have less: no more than what is held now.
+  void shrinkToUsed();
   /// Bytes of slabs that somebody holds.
   uint64_t used() const;
   bool hasRoom(size_t bytes, uint64_t keepFree = 0) const;
@@ -53,7 +56,8 @@ public:
 private:
   bool destroyOneIdle(); // with the lock held
 
-  const uint64_t Budget;
+  const char *const Name;
+  uint64_t Budget;
   Create CreateSlab;
   Destroy DestroySlab;
   mutable std::mutex Lock;
@@ -64,4 +68,4 @@ private:
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_TIER_HOSTPOOL_H
+#endif // DRAGON_RUNTIME_TIER_SLABPOOL_H

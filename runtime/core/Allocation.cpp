@@ -1,0 +1,202 @@
+//===- Allocation.cpp - buffers, arenas, addresses ------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A large allocation is a buffer of its own. Small ones share arenas of one
+// chunk, first fit, so that a program with thousands of them does not fill the
+// budget with 2 MiB each; not on strict devices, which watch buffers apart.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/RuntimeImpl.h"
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
+
+#include <algorithm>
+
+namespace dragon {
+
+namespace {
+
+constexpr size_t SmallBytes = 256 << 10; ///< at most this: in an arena
+constexpr size_t SmallAlignment = 512;   ///< as cudaMalloc's
+
+size_t roundUp(size_t value, size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+} // namespace
+
+StatusOr<uintptr_t> Runtime::Impl::allocate(size_t bytes,
+                                            const AllocateOptions &options) {
+  if (bytes == 0)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "allocation of 0 bytes");
+  if (bytes > (size_t(1) << 46))
+    return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
+                         "allocation of {}: more than there are addresses",
+                         formatBytes(bytes));
+  if (bytes <= SmallBytes && !options.hostAccessible && !Dev->caps().strict)
+    return allocateSmall(bytes, options);
+  DRAGON_ASSIGN(Buffer * buffer,
+                makeBuffer(bytes, options.flags, options.hostAccessible));
+  Allocations.insert(
+      {buffer->base, bytes, options.flags, options.hostAccessible,
+       options.where && options.where->buffer ? options.where->buffer : "",
+       buffer});
+  noticeIfOver();
+  return buffer->base;
+}
+
+StatusOr<uintptr_t>
+Runtime::Impl::allocateSmall(size_t bytes, const AllocateOptions &options) {
+  size_t space = roundUp(bytes, SmallAlignment);
+  auto hole = std::find_if(Holes.begin(), Holes.end(), [&](const auto &entry) {
+    return entry.second.bytes >= space;
+  });
+  if (hole == Holes.end()) {
+    DRAGON_ASSIGN(Buffer * arena,
+                  makeBuffer(Dev->caps().granularity, 0, false));
+    arena->arena = true;
+    hole = Holes.emplace(arena->base, Hole{arena, arena->bytes}).first;
+  }
+  uintptr_t base = hole->first;
+  Hole rest = hole->second;
+  Buffer *arena = rest.arena;
+  Holes.erase(hole);
+  rest.bytes -= space;
+  if (rest.bytes)
+    Holes.emplace(base + space, rest);
+  if (Config.poison && arena->chunkAt(base).deviceValid)
+    DRAGON_TRY(Dev->poison(base, bytes, nullptr));
+  Allocations.insert(
+      {base, bytes, options.flags, false,
+       options.where && options.where->buffer ? options.where->buffer : "",
+       arena});
+  noticeIfOver();
+  return base;
+}
+
+StatusOr<Buffer *> Runtime::Impl::makeBuffer(size_t bytes, unsigned flags,
+                                             bool hostAccessible) {
+  auto buffer = std::make_unique<Buffer>();
+  size_t unit = Dev->caps().granularity;
+  buffer->bytes = bytes;
+  buffer->vaBytes = roundUp(bytes, unit);
+  buffer->chunkBytes = std::min<size_t>(Limits.chunkBytes, buffer->vaBytes);
+  buffer->flags = flags;
+  buffer->hostAccessible = hostAccessible;
+  DRAGON_ASSIGN(buffer->base, Dev->reserve(buffer->vaBytes));
+  buffer->makeChunks();
+  LiveBytes += buffer->vaBytes;
+  Buffers.push_back(std::move(buffer));
+  Buffer &made = *Buffers.back();
+  if (Status status = mapEagerly(made); !status.ok()) {
+    destroyBuffer(made).ignore();
+    return status;
+  }
+  return &made;
+}
+
+Status Runtime::Impl::mapEagerly(Buffer &buffer) {
+  // The host touches its buffers first as often as not; and what is over the
+  // budget finds its place when it is used.
+  if (buffer.hostAccessible || !DevicePool.hasRoom(buffer.vaBytes))
+    return {};
+  for (Chunk &chunk : buffer.chunks) {
+    Status status = mapDevice(chunk);
+    if (status.code() == DRAGON_ERROR_OUT_OF_MEMORY)
+      return {}; // somebody else uses the device: later, then
+    DRAGON_TRY(std::move(status));
+    if (Config.poison)
+      DRAGON_TRY(Dev->poison(chunk.va(), chunk.bytes(), CopyIn));
+  }
+  if (Config.poison)
+    DRAGON_TRY(Dev->synchronize(CopyIn));
+  return {};
+}
+
+void Runtime::Impl::noticeIfOver() {
+  if (Noticed || LiveBytes <= DevicePool.budget())
+    return;
+  Noticed = true;
+  notice("buffers of {} exceed the {} of device memory by {}: the rest lives "
+         "in host memory and files, and moves as kernels need it "
+         "(DRAGON_STATS=- shows what moves, DRAGON_QUIET=1 hides this)",
+         formatBytes(LiveBytes), formatBytes(DevicePool.budget()),
+         formatBytes(LiveBytes - DevicePool.budget()));
+}
+
+Status Runtime::Impl::free(uintptr_t base) {
+  Allocation *found = Allocations.find(base);
+  if (!found || found->base != base)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "free: {:#x} is not the start of a buffer", base);
+  Buffer &buffer = *found->buffer;
+  size_t bytes = found->bytes;
+  if (!buffer.arena) {
+    // Out of the books whatever happens: the program will not ask again.
+    Allocations.erase(base);
+    Status synced;
+    if ((buffer.flags & D_WRITE) && !(buffer.flags & D_VOLATILE))
+      synced = sync(buffer);
+    Status destroyed = destroyBuffer(buffer);
+    return synced.ok() ? std::move(destroyed) : std::move(synced);
+  }
+  DRAGON_TRY(settle(buffer.chunkAt(base)));
+  Allocations.erase(base);
+  size_t space = roundUp(bytes, SmallAlignment);
+  auto hole = Holes.emplace(base, Hole{&buffer, space}).first;
+  auto next = std::next(hole);
+  if (next != Holes.end() && next->second.arena == &buffer &&
+      hole->first + hole->second.bytes == next->first) {
+    hole->second.bytes += next->second.bytes;
+    Holes.erase(next);
+  }
+  if (hole != Holes.begin()) {
+    auto previous = std::prev(hole);
+    if (previous->second.arena == &buffer &&
+        previous->first + previous->second.bytes == hole->first) {
+      previous->second.bytes += hole->second.bytes;
+      Holes.erase(hole);
+      hole = previous;
+    }
+  }
+  if (hole->second.bytes < buffer.bytes)
+    return {};
+  Holes.erase(hole);
+  return destroyBuffer(buffer);
+}
+
+Status Runtime::Impl::destroyBuffer(Buffer &buffer) {
+  Status first;
+  auto keep = [&first](Status status) {
+    if (first.ok())
+      first = std::move(status);
+  };
+  for (Chunk &chunk : buffer.chunks) {
+    if (chunk.device.id || chunk.host.id)
+      keep(settle(chunk));
+    if (chunk.device.id)
+      keep(releaseDevice(chunk));
+    if (chunk.host.id)
+      keep(releaseHost(chunk));
+    dropStorage(chunk);
+  }
+  keep(Dev->release(buffer.base, buffer.vaBytes));
+  LiveBytes -= buffer.vaBytes;
+  // Chunks whose memory could not be unmapped are in no list any more.
+  for (Chunk &chunk : buffer.chunks) {
+    listDevice(chunk, false);
+    listHost(chunk, false);
+  }
+  Buffers.remove_if([&buffer](const std::unique_ptr<Buffer> &other) {
+    return other.get() == &buffer;
+  });
+  return first;
+}
+
+} // namespace dragon

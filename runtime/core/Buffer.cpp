@@ -1,0 +1,79 @@
+//===- Buffer.cpp - address ranges and the chunks in them -----------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/Buffer.h"
+
+#include <algorithm>
+
+namespace dragon {
+
+void Buffer::makeChunks() {
+  chunks.resize((vaBytes + chunkBytes - 1) / chunkBytes);
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    chunks[i].buffer = this;
+    chunks[i].index = uint32_t(i);
+  }
+}
+
+void Buffer::setValid(Chunk &chunk, bool device, bool host, bool storage) {
+  numOnDevice -= chunk.deviceValid;
+  numDeviceOnly -= chunk.deviceValid && !chunk.hostValid && !chunk.storageValid;
+  chunk.deviceValid = device;
+  chunk.hostValid = host;
+  chunk.storageValid = storage;
+  numOnDevice += device;
+  numDeviceOnly += device && !host && !storage;
+}
+
+const Sink *Buffer::sinkFor(const Chunk &chunk) const {
+  for (const Sink &sink : sinks)
+    if (sink.begin <= chunk.va() && chunk.usedEnd() <= sink.end)
+      return &sink;
+  return nullptr;
+}
+
+void Buffer::noteBacking(const BackingFile &file, uintptr_t address,
+                         int64_t offset) {
+  BackingLine line{file.deviceId(), file.inode(), offset - int64_t(address)};
+  for (const BackingLine &known : lines)
+    if (known.deviceId == line.deviceId && known.inode == line.inode &&
+        known.delta == line.delta)
+      return;
+  lines.push_back(line);
+}
+
+ChunkState stateOf(const Chunk &chunk) {
+  ChunkState state;
+  state.onDevice = chunk.deviceValid;
+  state.onHost = chunk.hostValid;
+  state.stored = chunk.storageValid ? chunk.storage.kind() : Stored::Stale;
+  state.hasSink = chunk.buffer->sinkFor(chunk) != nullptr;
+  state.readOnly =
+      (chunk.buffer->flags & (D_READ | D_WRITE | D_VOLATILE)) == D_READ;
+  return state;
+}
+
+Allocation *AddressIndex::find(uintptr_t address) {
+  auto above = Map.upper_bound(address);
+  if (above == Map.begin())
+    return nullptr;
+  Allocation &candidate = std::prev(above)->second;
+  return address < candidate.end() ? &candidate : nullptr;
+}
+
+std::vector<Allocation *> AddressIndex::overlapping(uintptr_t begin,
+                                                    uintptr_t end) {
+  std::vector<Allocation *> found;
+  auto at = Map.upper_bound(begin);
+  if (at != Map.begin() && std::prev(at)->second.end() > begin)
+    --at;
+  for (; at != Map.end() && at->first < end; ++at)
+    found.push_back(&at->second);
+  return found;
+}
+
+} // namespace dragon

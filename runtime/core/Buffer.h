@@ -1,0 +1,163 @@
+//===- Buffer.h - address ranges and the chunks in them ---------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A Buffer is a reserved range of addresses, cut into chunks: the unit in which
+// contents move. An Allocation is what the program asked for: a whole buffer,
+// or, if it is small, a part of a buffer that is shared (an arena), as
+// cudaMalloc packs small allocations into 2 MiB.
+//
+// No policy and no locking: the Runtime's lock protects all of it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CORE_BUFFER_H
+#define DRAGON_RUNTIME_CORE_BUFFER_H
+
+#include "runtime/core/Storage.h"
+#include "runtime/device/Device.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dragon {
+
+struct Buffer;
+
+struct Chunk {
+  Buffer *buffer = nullptr;
+  uint32_t index = 0;
+  Physical device; ///< if any, it is what is mapped
+  Physical host;   ///< if any; mapped if hostMapped
+  bool hostMapped = false;
+  bool deviceValid = false;
+  bool hostValid = false;
+  bool storageValid = true;
+  /// The contents were dirty when the program said that they are dead.
+  bool discardedDirty = false;
+  Storage storage;
+  SwapFile::Slot slot;     ///< held while storage has swap pieces
+  uint64_t lastUse = 0;    ///< ticket of the last work that uses it
+  uint64_t arrival = 0;    ///< ticket of the copies that bring its contents
+  uint64_t lastTouch = 0;  ///< for eviction: when it was needed last
+  uint64_t nextUse = 0;    ///< when it is needed next, if known; same clock
+  uint64_t pinned = 0;     ///< not to be evicted in this round
+  int32_t deviceSlot = -1; ///< its index in the list of chunks on the device
+  int32_t hostSlot = -1;   ///< and in that of host copies
+
+  size_t bytes() const; ///< of its physical memory
+  size_t used() const;  ///< of it, bytes that belong to the program
+  uintptr_t va() const;
+  uintptr_t usedEnd() const { return va() + used(); }
+};
+
+/// Dirty contents of [begin, end) may go to the file, `begin` to `offset`.
+struct Sink {
+  uintptr_t begin;
+  uintptr_t end;
+  std::shared_ptr<BackingFile> file;
+  int64_t offset;
+  bool permanent; ///< of a D_WRITE map; others end with the write they announce
+
+  int64_t placeOf(uintptr_t address) const {
+    return offset + int64_t(address - begin);
+  }
+};
+
+/// A file whose bytes are, or were, in storage pieces of the buffer, at
+/// file offset = address + delta.
+struct BackingLine {
+  dev_t deviceId;
+  ino_t inode;
+  int64_t delta;
+};
+
+struct Buffer {
+  uintptr_t base = 0;
+  size_t bytes = 0;   ///< used
+  size_t vaBytes = 0; ///< reserved
+  size_t chunkBytes = 0;
+  unsigned flags = 0; ///< dragon_flags
+  bool hostAccessible = false;
+  bool arena = false;
+  dragon_advice advice = DRAGON_ADVISE_NORMAL;
+  std::vector<Chunk> chunks;
+  std::vector<Sink> sinks;
+  std::vector<BackingLine> lines;
+  size_t numOnDevice = 0;   ///< chunks with a valid copy on the device
+  size_t numDeviceOnly = 0; ///< of them, those with no other valid copy
+  uint64_t lastUse = 0;     ///< as Chunk's, for work on all of it
+  uint64_t lastTouch = 0;
+  uint64_t lastUntracked = 0; ///< clock of the last work that has no ticket
+
+  uintptr_t end() const { return base + bytes; }
+  bool allOnDevice() const { return numOnDevice == chunks.size(); }
+  bool allDeviceOnly() const { return numDeviceOnly == chunks.size(); }
+  Chunk &chunkAt(uintptr_t address) {
+    return chunks[(address - base) / chunkBytes];
+  }
+  /// Creates the chunks; base, bytes, vaBytes and chunkBytes are set.
+  void makeChunks();
+  /// Sets which copies of a chunk are valid, and keeps the counts.
+  void setValid(Chunk &chunk, bool device, bool host, bool storage);
+  /// The sink that has a place for all of the chunk's used bytes; null: none.
+  const Sink *sinkFor(const Chunk &chunk) const;
+  /// A chunk's storage now refers to `file`.
+  void noteBacking(const BackingFile &file, uintptr_t address, int64_t offset);
+};
+
+ChunkState stateOf(const Chunk &chunk);
+
+inline size_t Chunk::bytes() const {
+  size_t begin = size_t(index) * buffer->chunkBytes;
+  size_t left = buffer->vaBytes - begin;
+  return left < buffer->chunkBytes ? left : buffer->chunkBytes;
+}
+inline size_t Chunk::used() const {
+  size_t begin = size_t(index) * buffer->chunkBytes;
+  size_t left = buffer->bytes - begin;
+  return left < buffer->chunkBytes ? left : buffer->chunkBytes;
+}
+inline uintptr_t Chunk::va() const {
+  return buffer->base + uintptr_t(index) * buffer->chunkBytes;
+}
+
+/// What the program allocated.
+struct Allocation {
+  uintptr_t base;
+  size_t bytes;
+  unsigned flags;
+  bool hostAccessible;
+  std::string name;
+  Buffer *buffer;
+  uintptr_t end() const { return base + bytes; }
+};
+
+/// Allocations by address.
+class AddressIndex {
+public:
+  void insert(Allocation allocation) {
+    Map.emplace(allocation.base, std::move(allocation));
+  }
+  void erase(uintptr_t base) { Map.erase(base); }
+  /// The allocation that holds the address; null: none does.
+  Allocation *find(uintptr_t address);
+  const Allocation *find(uintptr_t address) const {
+    return const_cast<AddressIndex *>(this)->find(address);
+  }
+  /// Those that have bytes in [begin, end).
+  std::vector<Allocation *> overlapping(uintptr_t begin, uintptr_t end);
+  const std::map<uintptr_t, Allocation> &all() const { return Map; }
+  std::map<uintptr_t, Allocation> &all() { return Map; }
+
+private:
+  std::map<uintptr_t, Allocation> Map;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CORE_BUFFER_H

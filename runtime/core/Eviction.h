@@ -1,0 +1,41 @@
+//===- Eviction.h - whom to evict -------------------------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Belady's rule where the next use is known (a sliced launch knows its own
+// order), and his rule with a guess where it is not: what was not needed for
+// long will not be needed for long (LRU). Both are distances on one clock, so
+// that they can be compared. Work in flight goes last, since evicting it would
+// wait for it; ties go to what costs no copy. Pure.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CORE_EVICTION_H
+#define DRAGON_RUNTIME_CORE_EVICTION_H
+
+#include <cstdint>
+#include <vector>
+
+namespace dragon {
+
+struct EvictionCandidate {
+  uint32_t index;        ///< the caller's
+  uint64_t bytes;        ///< that evicting it frees
+  uint64_t lastTouch;    ///< clock of its last use
+  uint64_t nextUse = 0;  ///< clock of its next use; before now: unknown
+  bool empty = false;    ///< holds no contents that anybody needs
+  bool copies = false;   ///< evicting it moves data
+  bool busy = false;     ///< work that uses it is under way
+  bool keepLast = false; ///< the program asked for it (DRAGON_ADVISE_...)
+};
+
+/// Indices of those to evict, in order, so that `bytes` become free; all if
+/// that is not enough.
+std::vector<uint32_t> chooseVictims(std::vector<EvictionCandidate> candidates,
+                                    uint64_t now, uint64_t bytes);
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CORE_EVICTION_H

@@ -1,0 +1,252 @@
+//===- FileMaps.cpp - files under buffers ---------------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/RuntimeImpl.h"
+#include "runtime/trace/Bytes.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dragon {
+
+namespace {
+/// A chunk read from more pieces than this is read at once.
+constexpr size_t MaxPieces = 64;
+} // namespace
+
+Status Runtime::Impl::mapFileRange(uintptr_t address, size_t bytes,
+                                   std::shared_ptr<BackingFile> file,
+                                   int64_t fileOffset) {
+  DRAGON_TRY(rangeOf(address, bytes, "map of a file").takeStatus());
+  DRAGON_ASSIGN(uint64_t size, file->size());
+  if (fileOffset < 0 || uint64_t(fileOffset) + bytes > size)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "map of file '{}': bytes up to {} are wanted, it has "
+                         "{}",
+                         file->path(), fileOffset + int64_t(bytes), size);
+  Buffer &buffer = *Allocations.find(address)->buffer;
+  ++Clock;
+  for (uintptr_t at = address; at < address + bytes;) {
+    Chunk &chunk = buffer.chunkAt(at);
+    uintptr_t stop = std::min(address + bytes, chunk.va() + chunk.bytes());
+    DRAGON_TRY(mapChunkRange(chunk, at - chunk.va(), stop - chunk.va(), file,
+                             fileOffset + int64_t(at - address)));
+    at = stop;
+  }
+  return {};
+}
+
+Status Runtime::Impl::mapChunkRange(Chunk &chunk, size_t begin, size_t end,
+                                    const std::shared_ptr<BackingFile> &file,
+                                    int64_t fileOffset) {
+  Buffer &buffer = *chunk.buffer;
+  Piece piece{begin, end, PieceKind::File, file, fileOffset};
+  bool whole = begin == 0 && end >= chunk.used();
+  if (whole || chunk.storageValid) {
+    DRAGON_TRY(unmapHost(chunk)); // the host must fault to see the new contents
+    if (whole)
+      DRAGON_TRY(forget(chunk));
+    chunk.storage.put(std::move(piece));
+    if (chunk.slot.bytes && !chunk.storage.hasSwap()) {
+      Swap->release(chunk.slot);
+      chunk.slot = {};
+    }
+    buffer.noteBacking(*file, chunk.va() + begin, fileOffset);
+    buffer.setValid(chunk, false, false, true);
+    if (chunk.storage.pieces().size() <= MaxPieces)
+      return {};
+    ++Round;
+    DRAGON_TRY(bringToHost(chunk, LaunchNeed::Write, Cause::Demand));
+    return wroteHost(chunk);
+  }
+  // The rest of the chunk is nowhere but in memory: the file joins it there.
+  ++Round;
+  DRAGON_TRY(bringToHost(chunk, LaunchNeed::Write, Cause::Demand));
+  DRAGON_TRY(settle(chunk));
+  ReadPlan plan;
+  plan.requests.push_back({file.get(),
+                           static_cast<char *>(chunk.host.hostView) + begin,
+                           end - begin,
+                           fileOffset,
+                           false,
+                           {}});
+  plan.inputs.push_back(file);
+  plan.fileBytes = end - begin;
+  DRAGON_TRY(wroteHost(chunk));
+  return runRead(plan, Cause::Demand);
+}
+
+Status Runtime::Impl::setSink(uintptr_t address, size_t bytes,
+                              std::shared_ptr<BackingFile> file,
+                              int64_t fileOffset, bool permanent) {
+  DRAGON_TRY(rangeOf(address, bytes, "sink").takeStatus());
+  if (!file->readable())
+    return {}; // could not be fetched again
+  Buffer &buffer = *Allocations.find(address)->buffer;
+  // One place has one owner, and one owner one place: the last one told.
+  int64_t fileEnd = fileOffset + int64_t(bytes);
+  for (std::unique_ptr<Buffer> &other : Buffers)
+    std::erase_if(other->sinks, [&](const Sink &sink) {
+      if (sink.permanent)
+        return false;
+      int64_t sinkEnd = sink.placeOf(sink.end);
+      bool samePlace = sink.file->deviceId() == file->deviceId() &&
+                       sink.file->inode() == file->inode() &&
+                       sink.offset < fileEnd && fileOffset < sinkEnd;
+      bool sameBytes = other.get() == &buffer && sink.begin < address + bytes &&
+                       address < sink.end;
+      return samePlace || sameBytes;
+    });
+  buffer.sinks.push_back(
+      {address, address + bytes, std::move(file), fileOffset, permanent});
+  return {};
+}
+
+Status Runtime::Impl::detach(dev_t deviceId, ino_t inode, int64_t begin,
+                             int64_t end, const Buffer *except,
+                             int64_t exceptDelta) {
+  auto conflicts = [&](const Chunk &chunk) {
+    for (const Piece &piece : chunk.storage.pieces()) {
+      if (!piece.file || piece.file->inode() != inode ||
+          piece.file->deviceId() != deviceId)
+        continue;
+      int64_t pieceEnd = piece.offset + int64_t(piece.end - piece.begin);
+      if (piece.offset >= end || pieceEnd <= begin)
+        continue;
+      int64_t delta = piece.offset - int64_t(chunk.va() + piece.begin);
+      if (chunk.buffer == except && delta == exceptDelta)
+        continue; // the same bytes at the same place
+      return true;
+    }
+    return false;
+  };
+  for (std::unique_ptr<Buffer> &buffer : Buffers) {
+    bool may = std::any_of(
+        buffer->lines.begin(), buffer->lines.end(),
+        [&](const BackingLine &line) {
+          return line.inode == inode && line.deviceId == deviceId &&
+                 !(buffer.get() == except && line.delta == exceptDelta);
+        });
+    if (!may)
+      continue;
+    for (Chunk &chunk : buffer->chunks) {
+      if (!chunk.storageValid || !conflicts(chunk))
+        continue;
+      if (!chunk.deviceValid && !chunk.hostValid) {
+        // Straight to swap: there may be room nowhere else.
+        DRAGON_ASSIGN(Physical slab, takeTransit(chunk.bytes()));
+        ReadPlan plan;
+        Status status = planRead(chunk, 0, chunk.used(),
+                                 static_cast<char *>(slab.hostView), plan);
+        if (status.ok())
+          status = runRead(plan, Cause::Eviction);
+        WritePlan write{&chunk, slab.hostView, Removal::ToSwap, {}, {}};
+        if (status.ok())
+          status = writeToStorage({&write, 1}, Cause::Eviction);
+        HostPool.give(slab);
+        DRAGON_TRY(std::move(status));
+      } else {
+        dropStorage(chunk);
+        buffer->setValid(chunk, chunk.deviceValid, chunk.hostValid, false);
+      }
+    }
+    if (begin == 0 && end == INT64_MAX)
+      std::erase_if(buffer->lines, [&](const BackingLine &line) {
+        return line.inode == inode && line.deviceId == deviceId;
+      });
+  }
+  return {};
+}
+
+Status Runtime::Impl::discard(uintptr_t address, size_t bytes, Queue queue) {
+  DRAGON_TRY(rangeOf(address, bytes, "discard").takeStatus());
+  Buffer &buffer = *Allocations.find(address)->buffer;
+  ++Clock;
+  for (uintptr_t at = address; at < address + bytes;) {
+    Chunk &chunk = buffer.chunkAt(at);
+    uintptr_t stop = std::min(address + bytes, chunk.va() + chunk.bytes());
+    if (at == chunk.va() && stop >= chunk.usedEnd()) {
+      DRAGON_TRY(forget(chunk));
+      if (Config.poison && chunk.device.id)
+        DRAGON_TRY(Dev->poison(chunk.va(), chunk.bytes(), queue));
+    } else if (chunk.storageValid) {
+      // A part: worth it only where it saves a read.
+      chunk.storage.erase(at - chunk.va(), stop - chunk.va());
+      if (chunk.slot.bytes && !chunk.storage.hasSwap()) {
+        Swap->release(chunk.slot);
+        chunk.slot = {};
+      }
+    }
+    at = stop;
+  }
+  return {};
+}
+
+StatusOr<uintptr_t> Runtime::mapFile(const char *path, size_t bytes,
+                                     int64_t offset, unsigned flags) {
+  const bool reads = flags & D_READ, isVolatile = flags & D_VOLATILE;
+  const bool writes = (flags & D_WRITE) && !isVolatile;
+  if (flags & ~unsigned(D_READ | D_WRITE | D_CREATE | D_VOLATILE))
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "map: unknown flags {:#x}", flags);
+  if (bytes == 0 || offset < 0 || bytes > uint64_t(INT64_MAX - offset))
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "map: {} bytes at offset {} are no range", bytes,
+                         offset);
+  if (!reads && !writes && !isVolatile)
+    return Status::error(
+        DRAGON_ERROR_INVALID_ARGUMENT,
+        "map: flags {:#x} need one of D_READ, D_WRITE and D_VOLATILE", flags);
+  if (!path && (reads || writes))
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "map: a file name is needed for D_READ and D_WRITE");
+
+  std::shared_ptr<BackingFile> file;
+  uint64_t size = 0;
+  const uint64_t end = uint64_t(offset) + bytes;
+  if (path && (reads || writes)) {
+    DRAGON_ASSIGN(
+        file, BackingFile::open(path, writes, writes && (flags & D_CREATE)));
+    DRAGON_ASSIGN(size, file->size());
+    if (reads && !(flags & D_CREATE) && size < end)
+      return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                           "map of file '{}': {} bytes at offset {} are "
+                           "wanted, it has {}",
+                           path, bytes, offset, size);
+    if (writes && (size < end || (flags & D_CREATE)))
+      DRAGON_TRY(file->truncate(end));
+  }
+  DRAGON_ASSIGN(uintptr_t base, allocate(bytes, {flags, true, nullptr}));
+  Status status;
+  if (reads && file)
+    status = mapFileRange(base, bytes, file, offset);
+  if (status.ok() && file && writes) {
+    Impl::Guard guard(*State);
+    Buffer &buffer = *State->Allocations.find(base)->buffer;
+    status = State->setSink(base, bytes, file, offset, true);
+    if (!reads)
+      for (Chunk &chunk : buffer.chunks) {
+        // Beyond the old end the file holds these zeros already.
+        int64_t place = offset + int64_t(chunk.va() - base);
+        bool there = uint64_t(place) >= size;
+        chunk.storage.put({0, chunk.used(), PieceKind::Zero,
+                           there ? file : nullptr, there ? place : 0});
+        if (there)
+          buffer.noteBacking(*file, chunk.va(), place);
+      }
+  }
+  if (!status.ok()) {
+    Impl::Guard guard(*State);
+    if (Allocation *made = State->Allocations.find(base))
+      made->buffer->flags &= ~unsigned(D_WRITE); // nothing to sync
+    State->free(base).ignore();
+    return status;
+  }
+  return base;
+}
+
+} // namespace dragon

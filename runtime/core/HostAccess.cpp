@@ -1,0 +1,59 @@
+//===- HostAccess.cpp - the host touches a buffer -------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// DRAGON's way: a chunk is where it was touched last. A fault of the host
+// brings the chunk to pinned host memory, mapped at the chunk's address; the
+// next work on the device that needs it brings it back. Once mapped, what the
+// host writes cannot be seen, so the contents count as dirty from then on.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/RuntimeImpl.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+
+namespace dragon {
+
+bool Runtime::Impl::onFault(void *context, uintptr_t address, bool) {
+  auto &impl = *static_cast<Impl *>(context);
+  // A fault of our own while the lock is held: nothing can be moved now.
+  if (lockedByThisThread())
+    return false;
+  Status status;
+  {
+    Guard guard(impl);
+    Allocation *found = impl.Allocations.find(address);
+    if (!found || !found->hostAccessible)
+      return false;
+    status = impl.hostAccess(address);
+  }
+  if (!status.ok()) {
+    notice("host access to {:#x}: {}", address, status.message());
+    return false;
+  }
+  return true;
+}
+
+Status Runtime::Impl::hostAccess(uintptr_t address) {
+  TraceZone zone("host access");
+  Chunk &chunk = Allocations.find(address)->buffer->chunkAt(address);
+  if (chunk.hostMapped)
+    return {}; // another thread was faster
+  ++Clock;
+  ++Round;
+  Bytes.count(Counter::HostFaults);
+  DRAGON_TRY(bringToHost(chunk, LaunchNeed::Write, Cause::HostAccess));
+  if (chunk.device.id) {
+    DRAGON_TRY(settle(chunk));
+    DRAGON_TRY(releaseDevice(chunk));
+  }
+  DRAGON_TRY(Dev->map(chunk.va(), chunk.host));
+  chunk.hostMapped = true;
+  return wroteHost(chunk);
+}
+
+} // namespace dragon

@@ -1,0 +1,406 @@
+//===- Launch.cpp - running a kernel, in and out of core ------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In core, a launch costs a look at each pointer's buffer. Otherwise its chunks
+// are planned (LaunchPlanner) and brought in, slice by slice: while the device
+// runs one slice, the host evicts what the slice before used and issues the
+// copies for the next.
+//
+// What the whole launch surely overwrites need not be fetched for any slice.
+// Whether a chunk is written is recorded after the launch was accepted, so that
+// one that the device refuses changes nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/LaunchFootprint.h"
+#include "runtime/core/LaunchPlanner.h"
+#include "runtime/core/RuntimeImpl.h"
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace dragon {
+
+namespace {
+
+const char *nameOf(const LaunchCall &call) {
+  const char *name = call.kernel->handle.image.name;
+  return name ? name : "?";
+}
+
+LaunchNeed needOf(const ChunkUse &use) {
+  if (use.mustWrite)
+    return LaunchNeed::Overwrite;
+  return use.mayWrite ? LaunchNeed::Write : LaunchNeed::Read;
+}
+
+/// When the chunks of a sliced launch are needed next: in a later slice, else
+/// in the same slice of the next launch, which is as likely as anything.
+class SliceUses {
+public:
+  SliceUses(std::span<const LaunchChunks> parts, uint64_t clock)
+      : Parts(parts), Start(clock) {
+    for (size_t i = 0; i < parts.size(); ++i)
+      for (const ChunkUse &use : parts[i].uses)
+        Slices[use.chunk].push_back(uint32_t(i));
+    for (auto &[chunk, slices] : Slices)
+      chunk->nextUse = Start + slices.front();
+  }
+  void ran(size_t slice) {
+    for (const ChunkUse &use : Parts[slice].uses) {
+      const std::vector<uint32_t> &slices = Slices[use.chunk];
+      auto next =
+          std::upper_bound(slices.begin(), slices.end(), uint32_t(slice));
+      use.chunk->nextUse = next != slices.end()
+                               ? Start + *next
+                               : Start + Parts.size() + slices.front();
+    }
+  }
+
+private:
+  std::span<const LaunchChunks> Parts;
+  const uint64_t Start;
+  std::unordered_map<Chunk *, std::vector<uint32_t>> Slices;
+};
+
+} // namespace
+
+Status Runtime::launch(const LaunchCall &call) {
+  Impl &impl = *State;
+  std::vector<std::pair<uintptr_t, uintptr_t>> written;
+  BeforeWrite listener;
+  void *context;
+  {
+    Impl::Guard guard(impl);
+    listener = impl.Listener;
+    context = impl.ListenerContext;
+    if (!listener)
+      return impl.launch(call);
+    LaunchPointers pointers = pointersOf(call, impl.Allocations);
+    if (pointers.anything)
+      for (auto &[base, allocation] : impl.Allocations.all())
+        written.emplace_back(base, allocation.end());
+    else
+      for (const LaunchPointer &pointer : pointers.pointers)
+        if (pointer.mayWrite && pointer.allocation)
+          written.emplace_back(pointer.allocation->base,
+                               pointer.allocation->end());
+  }
+  for (auto [begin, end] : written)
+    listener(context, begin, end);
+  Impl::Guard guard(impl);
+  return impl.launch(call);
+}
+
+Status Runtime::Impl::launch(const LaunchCall &call) {
+  TraceZone zone("launch");
+  zone.detail(nameOf(call));
+  ++Clock;
+  Bytes.count(Counter::Launches);
+  LaunchPointers pointers = pointersOf(call, Allocations);
+
+  // A pointer into no buffer may reach one (one past its end): with all
+  // buffers there, it does not matter.
+  bool inCore = true, all = pointers.anything;
+  for (const LaunchPointer &pointer : pointers.pointers)
+    if (pointer.allocation)
+      inCore &= pointer.allocation->buffer->allOnDevice();
+    else
+      all = true;
+  if (all && inCore)
+    for (const std::unique_ptr<Buffer> &buffer : Buffers)
+      inCore &= buffer->allOnDevice();
+  if (inCore)
+    return launchInCore(call, pointers);
+
+  LaunchChunks whole = chunksOf(call, pointers, Allocations, wholeGrid(call));
+  // Chunks are planned by number of their buffer.
+  std::unordered_map<Buffer *, uint32_t> numbers;
+  PlanInput input{};
+  for (const ChunkUse &use : whole.uses) {
+    Buffer &buffer = *use.chunk->buffer;
+    if (numbers.emplace(&buffer, uint32_t(input.buffers.size())).second)
+      input.buffers.push_back({buffer.vaBytes, buffer.chunkBytes});
+  }
+  auto chunkSet = [&numbers](const LaunchChunks &chunks) {
+    ChunkSet set;
+    for (const ChunkUse &use : chunks.uses)
+      set.push_back({numbers.at(use.chunk->buffer), use.chunk->index,
+                     use.chunk->index + 1});
+    normalize(set);
+    return set;
+  };
+  std::copy(call.grid, call.grid + 3, input.grid);
+  const KernelRecord *record = call.kernel->record;
+  input.sliceable = record && !pointers.anything && !call.cooperative &&
+                    (record->Flags & KernelSliceable);
+  input.hostMapped = Dev->caps().hostMapped;
+  input.deviceBudget = DevicePool.budget();
+  input.hostBudget = Limits.hostBytes - Limits.transitBytes;
+  input.footprint = [&](const BlockBox &box) {
+    return chunkSet(chunksOf(call, pointers, Allocations, box));
+  };
+  LaunchPlan plan = planLaunch(input);
+
+  switch (plan.kind) {
+  case LaunchPlan::Resident:
+    return launchBoxes(call, whole, plan.boxes, {&whole, 1});
+  case LaunchPlan::Sliced: {
+    std::vector<LaunchChunks> parts;
+    for (const BlockBox &box : plan.boxes)
+      parts.push_back(chunksOf(call, pointers, Allocations, box));
+    return launchBoxes(call, whole, plan.boxes, parts);
+  }
+  case LaunchPlan::HostMapped:
+    return launchHostMapped(call, whole);
+  case LaunchPlan::Impossible:
+    break;
+  }
+  return cannotRun(call, plan.wholeBytes, plan.smallestBytes);
+}
+
+Status Runtime::Impl::cannotRun(const LaunchCall &call, uint64_t wholeBytes,
+                                uint64_t smallestBytes) const {
+  const KernelRecord *record = call.kernel->record;
+  std::string why;
+  if (smallestBytes)
+    why = fmt::format("its smallest slice touches {}",
+                      formatBytes(smallestBytes));
+  else if (call.cooperative)
+    why = "it is a cooperative launch, which cannot be sliced";
+  else if (record && record->WhyNotSliceable)
+    why = fmt::format("it cannot be sliced: {}",
+                      call.kernel->summary->string(record->WhyNotSliceable));
+  else
+    why = "it cannot be sliced: what it accesses is not known";
+  uint64_t host = Limits.hostBytes - Limits.transitBytes;
+  return Status::error(
+      DRAGON_ERROR_OUT_OF_MEMORY,
+      "kernel '{}' may touch {} at once: {} fit in device memory{}; {}; raise "
+      "DRAGON_DEVICE_MEMORY{}",
+      nameOf(call), formatBytes(wholeBytes), formatBytes(DevicePool.budget()),
+      Dev->caps().hostMapped
+          ? fmt::format(" and {} in mapped host memory", formatBytes(host))
+          : std::string(),
+      why, Dev->caps().hostMapped ? " or DRAGON_HOST_MEMORY" : "");
+}
+
+Status Runtime::Impl::runBox(const LaunchCall &call, const BlockBox &box,
+                             std::span<const AddressRange> touched,
+                             bool anything) {
+  LaunchRequest request{};
+  request.kernel = const_cast<KernelHandle *>(&call.kernel->handle);
+  request.kernelName = nameOf(call);
+  std::copy(call.grid, call.grid + 3, request.grid);
+  std::copy(call.block, call.block + 3, request.block);
+  request.box = box;
+  request.dynamicSharedBytes = call.dynamicSharedBytes;
+  request.args = call.args;
+  request.numArgs = call.numArgs;
+  request.cooperative = call.cooperative;
+  request.queue = call.queue;
+  request.touched = touched;
+  request.touchesAnything = anything;
+  return Dev->launch(request);
+}
+
+Status Runtime::Impl::launchInCore(const LaunchCall &call,
+                                   const LaunchPointers &pointers) {
+  BlockBox grid = wholeGrid(call);
+  LaunchChunks chunks;
+  std::vector<AddressRange> touched;
+  bool listed = Dev->caps().strict || Tracking;
+  for (const LaunchPointer &pointer : pointers.pointers)
+    listed |= !pointer.allocation;
+  if (listed) {
+    chunks = chunksOf(call, pointers, Allocations, grid);
+    touched = addressRanges(chunks);
+  }
+  if (LastFetch && !Fetches.done(LastFetch))
+    DRAGON_TRY(Fetches.queueWaitsFor(call.queue, LastFetch));
+  DRAGON_TRY(runBox(call, grid, touched, pointers.anything));
+
+  uint64_t ticket = 0;
+  if (Tracking) {
+    auto noted = Work.note(call.queue);
+    if (noted.ok())
+      ticket = *noted;
+    else
+      DRAGON_TRY(synchronizeAll());
+  }
+  auto used = [&](Buffer &buffer) {
+    buffer.lastTouch = Clock;
+    if (Tracking)
+      buffer.lastUse = std::max(buffer.lastUse, ticket);
+    else
+      buffer.lastUntracked = Clock;
+  };
+  if (pointers.anything)
+    for (const std::unique_ptr<Buffer> &buffer : Buffers)
+      used(*buffer);
+  if (listed) {
+    for (const ChunkUse &use : chunks.uses) {
+      used(*use.chunk->buffer);
+      if (use.mayWrite)
+        DRAGON_TRY(wroteDevice(*use.chunk));
+    }
+    return {};
+  }
+  // Nothing has ever had to move: no need to know which chunks are dirty.
+  for (const LaunchPointer &pointer : pointers.pointers)
+    used(*pointer.allocation->buffer);
+  auto wrote = [&](Buffer &buffer) -> Status {
+    if (!buffer.allDeviceOnly())
+      for (Chunk &chunk : buffer.chunks)
+        DRAGON_TRY(wroteDevice(chunk));
+    return {};
+  };
+  if (pointers.anything)
+    for (const std::unique_ptr<Buffer> &buffer : Buffers)
+      DRAGON_TRY(wrote(*buffer));
+  for (const LaunchPointer &pointer : pointers.pointers)
+    if (pointer.mayWrite)
+      DRAGON_TRY(wrote(*pointer.allocation->buffer));
+  return {};
+}
+
+Status Runtime::Impl::launchBoxes(const LaunchCall &call,
+                                  const LaunchChunks &whole,
+                                  std::span<const BlockBox> boxes,
+                                  std::span<const LaunchChunks> parts) {
+  // Overwritten by the launch as a whole: dead for each of its slices.
+  std::unordered_set<Chunk *> overwritten;
+  for (const ChunkUse &use : whole.uses)
+    if (use.mustWrite)
+      overwritten.insert(use.chunk);
+  if (boxes.size() > 1) {
+    Bytes.count(Counter::SlicedLaunches);
+    Bytes.count(Counter::Slices, boxes.size());
+    log(LogLevel::Debug, "'{}' runs in {} slices", nameOf(call), boxes.size());
+  }
+  std::optional<SliceUses> uses;
+  if (boxes.size() > 1)
+    uses.emplace(parts, Clock + 1);
+
+  for (size_t i = 0; i < boxes.size(); ++i) {
+    if (i)
+      ++Clock;
+    const LaunchChunks &chunks = parts[i];
+    std::vector<Want> wants;
+    std::vector<Chunk *> used;
+    for (const ChunkUse &use : chunks.uses) {
+      ChunkUse now = use;
+      now.mustWrite = overwritten.count(use.chunk);
+      wants.push_back({use.chunk, needOf(now)});
+      used.push_back(use.chunk);
+    }
+    ++Round;
+    DRAGON_TRY(bringIn(wants, call.queue, Cause::Demand));
+    std::vector<AddressRange> touched = addressRanges(chunks);
+    DRAGON_TRY(runBox(call, boxes[i], touched, chunks.anything));
+    for (const ChunkUse &use : chunks.uses)
+      if (use.mayWrite)
+        DRAGON_TRY(wroteDevice(*use.chunk));
+      else if (overwritten.count(use.chunk) && !use.chunk->deviceValid)
+        // Brought in for a slice that turned out not to write it.
+        DRAGON_TRY(wroteDevice(*use.chunk));
+    DRAGON_TRY(noteUse(used, call.queue));
+    if (uses)
+      uses->ran(i);
+    if (i == 0 && boxes.size() > 1) {
+      // The launch runs: what it overwrites later is dead now.
+      for (const ChunkUse &use : whole.uses) {
+        if (!use.mustWrite || use.chunk->pinned == Round)
+          continue;
+        Move move = decide(stateOf(*use.chunk), LaunchNeed::Overwrite,
+                           NextUse::Unknown, Pressure::None);
+        if (move.avoided)
+          Bytes.avoided(*move.avoided, use.chunk->used());
+        DRAGON_TRY(forget(*use.chunk));
+      }
+    }
+  }
+  return {};
+}
+
+Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
+                                       const LaunchChunks &whole) {
+  Bytes.count(Counter::HostMappedLaunches);
+  // The device is for what is updated atomically, then for what is there, then
+  // for what is written.
+  auto rank = [](const ChunkUse &use) {
+    if (use.atomic)
+      return 0;
+    if (use.chunk->deviceValid)
+      return 1;
+    return use.mayWrite ? 2 : 3;
+  };
+  std::vector<std::pair<int, const ChunkUse *>> order;
+  for (const ChunkUse &use : whole.uses)
+    order.emplace_back(rank(use), &use);
+  std::sort(order.begin(), order.end()); // ties: in the order of addresses
+  std::vector<Want> wants;
+  std::vector<const ChunkUse *> onHost;
+  uint64_t device = 0, host = 0, atomic = 0;
+  for (auto [priority, use] : order) {
+    uint64_t bytes = use->chunk->bytes();
+    atomic += use->atomic ? bytes : 0;
+    if (device + bytes <= DevicePool.budget()) {
+      device += bytes;
+      wants.push_back({use->chunk, needOf(*use)});
+    } else {
+      host += bytes;
+      onHost.push_back(use);
+    }
+  }
+  if (atomic > DevicePool.budget())
+    return Status::error(
+        DRAGON_ERROR_OUT_OF_MEMORY,
+        "kernel '{}' updates {} atomically and cannot be sliced: all of it "
+        "must be in device memory, which has {}; raise DRAGON_DEVICE_MEMORY",
+        nameOf(call), formatBytes(atomic), formatBytes(DevicePool.budget()));
+  log(LogLevel::Info, "'{}' runs with {} on the device and {} in host memory",
+      nameOf(call), formatBytes(device), formatBytes(host));
+
+  ++Round;
+  for (const Want &want : wants)
+    pin(*want.chunk);
+  for (const ChunkUse *use : onHost)
+    pin(*use->chunk);
+  for (const ChunkUse *use : onHost) {
+    Chunk &chunk = *use->chunk;
+    if (chunk.hostMapped)
+      continue;
+    // What is on the device alone is kept until the launch was accepted.
+    DRAGON_TRY(bringToHost(chunk,
+                           chunk.deviceValid ? LaunchNeed::Write : needOf(*use),
+                           Cause::Demand));
+    if (chunk.device.id) {
+      DRAGON_TRY(settle(chunk));
+      DRAGON_TRY(releaseDevice(chunk));
+    }
+    DRAGON_TRY(Dev->map(chunk.va(), chunk.host));
+    chunk.hostMapped = true;
+  }
+  DRAGON_TRY(bringIn(wants, call.queue, Cause::Demand));
+  std::vector<AddressRange> touched = addressRanges(whole);
+  DRAGON_TRY(runBox(call, wholeGrid(call), touched, whole.anything));
+  std::vector<Chunk *> used;
+  for (const ChunkUse &use : whole.uses) {
+    used.push_back(use.chunk);
+    if (use.mayWrite)
+      DRAGON_TRY(use.chunk->hostMapped ? wroteHost(*use.chunk)
+                                       : wroteDevice(*use.chunk));
+  }
+  return noteUse(used, call.queue);
+}
+
+} // namespace dragon

@@ -1,0 +1,201 @@
+//===- LaunchFootprint.cpp - what a launch does to which chunks -----------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/LaunchFootprint.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+namespace dragon {
+
+namespace {
+
+/// What a launch does to one buffer; offsets from its base.
+struct BufferUse {
+  ByteSet touch; ///< may read or write
+  ByteSet write;
+  ByteSet atomic;
+  ByteSet must;
+  /// By pointer: what it may read, to void others' must-writes.
+  std::vector<std::pair<uint32_t, ByteSet>> reads;
+  std::vector<std::pair<uint32_t, ByteSet>> musts;
+};
+using BufferUses = std::map<Buffer *, BufferUse>;
+
+/// The set, which is relative to `value`, within [begin, end) relative to
+/// `base`.
+ByteSet clip(const ByteSet &set, uintptr_t value, uintptr_t begin,
+             uintptr_t end, uintptr_t base) {
+  ByteSet result;
+  const int64_t lo = int64_t(begin - base), hi = int64_t(end - base);
+  if (set.Everything) {
+    result.Ranges.push_back({lo, hi});
+    return result;
+  }
+  const int64_t shift = int64_t(value - base);
+  for (const ByteRange &range : set.Ranges) {
+    int64_t from, to;
+    if (__builtin_add_overflow(range.Begin, shift, &from))
+      from = range.Begin < 0 ? INT64_MIN : INT64_MAX;
+    if (__builtin_add_overflow(range.End, shift, &to))
+      to = range.End < 0 ? INT64_MIN : INT64_MAX;
+    from = std::max(from, lo);
+    to = std::min(to, hi);
+    if (from < to)
+      result.Ranges.push_back({from, to});
+  }
+  return result;
+}
+
+/// The addresses that a set can reach from `value`, for pointers into nothing.
+AddressRange reach(const PointerFootprint &footprint, uintptr_t value) {
+  int64_t lo = INT64_MAX, hi = INT64_MIN;
+  for (const ByteSet *set : {&footprint.MayRead, &footprint.MayWrite}) {
+    if (set->Everything)
+      return {0, UINTPTR_MAX};
+    if (set->Ranges.empty())
+      continue;
+    lo = std::min(lo, set->Ranges.front().Begin);
+    hi = std::max(hi, set->Ranges.back().End);
+  }
+  if (lo >= hi)
+    return {value, value};
+  return {value + uintptr_t(lo), value + uintptr_t(hi)};
+}
+
+void add(BufferUse &use, uint32_t pointer, const PointerFootprint &footprint,
+         uintptr_t value, const Allocation &allocation) {
+  uintptr_t base = allocation.buffer->base;
+  auto clipped = [&](const ByteSet &set) {
+    return clip(set, value, allocation.base, allocation.end(), base);
+  };
+  ByteSet read = clipped(footprint.MayRead);
+  ByteSet write = clipped(footprint.MayWrite);
+  unite(use.touch, read);
+  unite(use.touch, write);
+  unite(use.write, write);
+  unite(use.atomic, clipped(footprint.Atomic));
+  ByteSet must = clipped(footprint.MustWrite);
+  if (!must.Ranges.empty())
+    use.musts.emplace_back(pointer, std::move(must));
+  use.reads.emplace_back(pointer, std::move(read));
+}
+
+void settleMustWrites(BufferUse &use) {
+  for (auto &[pointer, must] : use.musts) {
+    for (const auto &[reader, read] : use.reads)
+      if (reader != pointer)
+        must = subtract(must, read);
+    unite(use.must, must);
+  }
+}
+
+} // namespace
+
+LaunchPointers pointersOf(const LaunchCall &call, AddressIndex &allocations) {
+  LaunchPointers result;
+  const SummaryView *summary = call.kernel->summary;
+  const KernelRecord *record = call.kernel->record;
+  if (!summary || !record ||
+      (record->Flags & (KernelTouchesAnything | KernelUnknown)) ||
+      call.numArgs < record->NumArgs) {
+    result.anything = true;
+    return result;
+  }
+  for (uint32_t i = 0; i < record->NumPointers; ++i) {
+    uint32_t index = record->FirstPointer + i;
+    const PointerRecord &pointer = summary->pointer(index);
+    if (pointer.Flags & PointerEscapes)
+      result.anything = true;
+    if (pointer.Mode == AccessMode::None)
+      continue;
+    uintptr_t value;
+    std::memcpy(&value,
+                static_cast<const char *>(call.args[pointer.ArgIndex]) +
+                    pointer.ByteOffset,
+                sizeof(value));
+    if (value == 0)
+      continue;
+    result.pointers.push_back({index, value, allocations.find(value),
+                               pointer.Mode != AccessMode::Read});
+  }
+  return result;
+}
+
+LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
+                      AddressIndex &allocations, const BlockBox &box) {
+  LaunchChunks result;
+  result.anything = pointers.anything;
+  if (pointers.anything) {
+    Buffer *last = nullptr;
+    for (auto &[base, allocation] : allocations.all()) {
+      if (allocation.buffer == last)
+        continue; // an arena's next allocation
+      last = allocation.buffer;
+      for (Chunk &chunk : last->chunks)
+        result.uses.push_back({&chunk, true, false, false});
+    }
+    return result;
+  }
+
+  LaunchDims dims{{call.grid[0], call.grid[1], call.grid[2]},
+                  {call.block[0], call.block[1], call.block[2]},
+                  call.args};
+  EvalLimits limits;
+  BufferUses uses;
+  for (const LaunchPointer &pointer : pointers.pointers) {
+    PointerFootprint footprint =
+        evaluateFootprint(*call.kernel->summary, *call.kernel->record,
+                          pointer.index, dims, box, limits);
+    if (pointer.allocation) {
+      add(uses[pointer.allocation->buffer], pointer.index, footprint,
+          pointer.value, *pointer.allocation);
+      continue;
+    }
+    AddressRange range = reach(footprint, pointer.value);
+    if (range.begin == 0 && range.end == UINTPTR_MAX)
+      continue; // nothing says that it is one of ours: the host's memory
+    for (Allocation *allocation :
+         allocations.overlapping(range.begin, range.end))
+      add(uses[allocation->buffer], pointer.index, footprint, pointer.value,
+          *allocation);
+  }
+
+  for (auto &[buffer, use] : uses) {
+    settleMustWrites(use);
+    const int64_t unit = int64_t(buffer->chunkBytes);
+    int64_t next = 0; // the first chunk that is not listed yet
+    for (const ByteRange &range : use.touch.Ranges) {
+      int64_t first = std::max(next, range.Begin / unit);
+      int64_t last = (range.End + unit - 1) / unit;
+      for (int64_t i = first; i < last; ++i) {
+        Chunk &chunk = buffer->chunks[size_t(i)];
+        ByteRange used{i * unit, i * unit + int64_t(chunk.used())};
+        result.uses.push_back({&chunk, intersects(use.write, used),
+                               covers(use.must, used),
+                               intersects(use.atomic, used)});
+      }
+      next = std::max(next, last);
+    }
+  }
+  return result;
+}
+
+std::vector<AddressRange> addressRanges(const LaunchChunks &chunks) {
+  std::vector<AddressRange> ranges;
+  for (const ChunkUse &use : chunks.uses) {
+    uintptr_t begin = use.chunk->va(), end = begin + use.chunk->bytes();
+    if (!ranges.empty() && ranges.back().end == begin)
+      ranges.back().end = end;
+    else
+      ranges.push_back({begin, end});
+  }
+  return ranges;
+}
+
+} // namespace dragon

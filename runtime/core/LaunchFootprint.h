@@ -1,0 +1,65 @@
+//===- LaunchFootprint.h - what a launch does to which chunks ---*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// From a launch's arguments and the kernel's summary to chunks: which it may
+// touch, may write, updates atomically, and surely overwrites.
+//
+// A pointer touches the allocation that it points into. One that points into
+// none (one past the end, or a[-1] passed on purpose) touches whatever its
+// footprint meets. What one pointer surely overwrites does not count where
+// another pointer of the launch may read: it may read first. A kernel without
+// a summary, or one whose pointers escape, may do anything to every buffer.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CORE_LAUNCHFOOTPRINT_H
+#define DRAGON_RUNTIME_CORE_LAUNCHFOOTPRINT_H
+
+#include "runtime/core/Buffer.h"
+#include "runtime/core/LaunchPlanner.h"
+#include "runtime/core/Runtime.h"
+
+#include <vector>
+
+namespace dragon {
+
+/// A pointer among the arguments that matters to us.
+struct LaunchPointer {
+  uint32_t index; ///< of its PointerRecord
+  uintptr_t value;
+  Allocation *allocation; ///< that it points into; null: none
+  bool mayWrite;
+};
+struct LaunchPointers {
+  std::vector<LaunchPointer> pointers;
+  bool anything = false; ///< every buffer may be touched
+};
+LaunchPointers pointersOf(const LaunchCall &call, AddressIndex &allocations);
+
+/// What the blocks of a box do to one chunk.
+struct ChunkUse {
+  Chunk *chunk;
+  bool mayWrite;
+  bool mustWrite; ///< all of its used bytes, before any read
+  bool atomic;    ///< known to be updated atomically
+};
+struct LaunchChunks {
+  std::vector<ChunkUse> uses; ///< by buffer and index; each chunk once
+  bool anything = false;
+};
+LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
+                      AddressIndex &allocations, const BlockBox &box);
+
+/// Neighbouring chunks as ranges of addresses.
+std::vector<AddressRange> addressRanges(const LaunchChunks &chunks);
+
+inline BlockBox wholeGrid(const LaunchCall &call) {
+  return {{0, 0, 0}, {call.grid[0], call.grid[1], call.grid[2]}};
+}
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CORE_LAUNCHFOOTPRINT_H

@@ -1,0 +1,229 @@
+//===- LaunchPlanner.cpp - how a launch fits into the budget --------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/LaunchPlanner.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace dragon {
+
+namespace {
+
+constexpr size_t MaxSlices = 1 << 16;
+
+/// Cuts a grid along one dimension, and what does not fit along the others.
+class Slicer {
+public:
+  Slicer(const PlanInput &input, uint64_t limit)
+      : Input(input), Limit(std::min(limit, input.deviceBudget)) {}
+
+  bool cut(const BlockBox &box, unsigned dimension, unsigned triedBefore = 0);
+
+  std::vector<BlockBox> Boxes;
+  uint64_t Traffic = 0;
+  uint64_t TooLarge = 0; ///< bytes of what could not be cut further
+
+private:
+  uint64_t bytes(const BlockBox &box) const {
+    return bytesOf(Input.footprint(box), Input.buffers);
+  }
+  /// The end of the longest box from box.Lo that stays within the limit;
+  /// box.Lo + 1 if none does. `found`: its bytes.
+  uint32_t longest(BlockBox box, unsigned dimension, uint32_t guess,
+                   uint64_t &found) const;
+
+  const PlanInput &Input;
+  const uint64_t Limit;
+};
+
+uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
+                         uint64_t &found) const {
+  const uint32_t lo = box.Lo[dimension], end = box.Hi[dimension];
+  auto measure = [&](uint32_t hi) {
+    BlockBox part = box;
+    part.Hi[dimension] = hi;
+    return bytes(part);
+  };
+  uint32_t good = lo; // the longest known to fit
+  uint32_t bad = end + 1;
+  uint64_t step = std::clamp<uint64_t>(guess, 1, end - lo);
+  // Gallop from the guess, up or down ...
+  while (good + 1 < bad) {
+    uint32_t hi = uint32_t(std::min<uint64_t>(end, lo + step));
+    if (hi <= good || hi >= bad)
+      break;
+    uint64_t size = measure(hi);
+    if (size <= Limit) {
+      good = hi;
+      found = size;
+      step *= 2;
+    } else {
+      bad = hi;
+      step = std::max<uint64_t>(step / 2, 1);
+      if (good != lo)
+        break;
+    }
+  }
+  // ... and search between what fits and what does not.
+  while (bad - good > 1) {
+    uint32_t middle = good + (bad - good) / 2;
+    uint64_t size = measure(middle);
+    if (size <= Limit) {
+      good = middle;
+      found = size;
+    } else {
+      bad = middle;
+    }
+  }
+  if (good != lo)
+    return good;
+  found = measure(lo + 1);
+  return lo + 1;
+}
+
+bool Slicer::cut(const BlockBox &box, unsigned dimension,
+                 unsigned triedBefore) {
+  unsigned tried = triedBefore | (1u << dimension);
+  uint32_t width = std::max(1u, (box.Hi[dimension] - box.Lo[dimension]) / 4);
+  for (uint32_t lo = box.Lo[dimension]; lo < box.Hi[dimension];) {
+    BlockBox part = box;
+    part.Lo[dimension] = lo;
+    uint64_t size = 0;
+    uint32_t hi = longest(part, dimension, width, size);
+    part.Hi[dimension] = hi;
+    if (size <= Input.deviceBudget) {
+      if (Boxes.size() >= MaxSlices)
+        return false;
+      Boxes.push_back(part);
+      Traffic += size;
+    } else {
+      // One layer is too large.
+      unsigned next = 3;
+      for (unsigned d = 3; d-- > 0 && next == 3;)
+        if (!(tried & (1u << d)) && part.Hi[d] - part.Lo[d] > 1)
+          next = d;
+      if (next == 3) {
+        TooLarge = size;
+        return false;
+      }
+      if (!cut(part, next, tried))
+        return false;
+    }
+    width = hi - lo;
+    lo = hi;
+  }
+  return true;
+}
+
+BlockBox firstLayer(BlockBox box, unsigned dimension) {
+  box.Hi[dimension] = box.Lo[dimension] + 1;
+  return box;
+}
+BlockBox lastLayer(BlockBox box, unsigned dimension) {
+  box.Lo[dimension] = box.Hi[dimension] - 1;
+  return box;
+}
+
+} // namespace
+
+void normalize(ChunkSet &set) {
+  std::sort(set.begin(), set.end(),
+            [](const ChunkInterval &a, const ChunkInterval &b) {
+              return a.buffer != b.buffer ? a.buffer < b.buffer
+                                          : a.begin < b.begin;
+            });
+  size_t n = 0;
+  for (const ChunkInterval &interval : set) {
+    if (interval.begin >= interval.end)
+      continue;
+    if (n && set[n - 1].buffer == interval.buffer &&
+        interval.begin <= set[n - 1].end)
+      set[n - 1].end = std::max(set[n - 1].end, interval.end);
+    else
+      set[n++] = interval;
+  }
+  set.resize(n);
+}
+
+ChunkSet intersection(const ChunkSet &a, const ChunkSet &b) {
+  ChunkSet result;
+  auto x = a.begin(), y = b.begin();
+  while (x != a.end() && y != b.end()) {
+    if (x->buffer != y->buffer) {
+      ++(x->buffer < y->buffer ? x : y);
+      continue;
+    }
+    uint32_t begin = std::max(x->begin, y->begin);
+    uint32_t end = std::min(x->end, y->end);
+    if (begin < end)
+      result.push_back({x->buffer, begin, end});
+    ++(x->end < y->end ? x : y);
+  }
+  return result;
+}
+
+uint64_t bytesOf(const ChunkSet &set, const std::vector<BufferShape> &shapes) {
+  uint64_t bytes = 0;
+  for (const ChunkInterval &interval : set) {
+    const BufferShape &shape = shapes[interval.buffer];
+    bytes += std::min(shape.bytes, interval.end * shape.chunkBytes) -
+             std::min(shape.bytes, interval.begin * shape.chunkBytes);
+  }
+  return bytes;
+}
+
+LaunchPlan planLaunch(const PlanInput &input) {
+  LaunchPlan plan{};
+  BlockBox grid{{0, 0, 0}, {input.grid[0], input.grid[1], input.grid[2]}};
+  plan.whole = input.footprint(grid);
+  plan.wholeBytes = bytesOf(plan.whole, input.buffers);
+  plan.boxes = {grid};
+  plan.kind = LaunchPlan::Resident;
+  if (plan.wholeBytes <= input.deviceBudget)
+    return plan;
+
+  if (input.sliceable) {
+    std::optional<uint64_t> best;
+    for (unsigned d = 3; d-- > 0;) {
+      if (input.grid[d] <= 1)
+        continue;
+      uint64_t shared =
+          bytesOf(intersection(input.footprint(firstLayer(grid, d)),
+                               input.footprint(lastLayer(grid, d))),
+                  input.buffers);
+      shared = std::min(shared, input.deviceBudget);
+      Slicer slicer(input, shared + (input.deviceBudget - shared) / 3);
+      if (!slicer.cut(grid, d)) {
+        if (slicer.TooLarge &&
+            (plan.smallestBytes == 0 || slicer.TooLarge < plan.smallestBytes))
+          plan.smallestBytes = slicer.TooLarge;
+        continue;
+      }
+      uint64_t traffic =
+          slicer.Traffic -
+          std::min(slicer.Traffic, shared * (slicer.Boxes.size() - 1));
+      if (!best || traffic < *best) {
+        best = traffic;
+        plan.boxes = std::move(slicer.Boxes);
+      }
+    }
+    if (best) {
+      plan.kind = LaunchPlan::Sliced;
+      return plan;
+    }
+  }
+  plan.boxes = {grid};
+  if (input.hostMapped &&
+      plan.wholeBytes <= input.deviceBudget + input.hostBudget)
+    plan.kind = LaunchPlan::HostMapped;
+  else
+    plan.kind = LaunchPlan::Impossible;
+  return plan;
+}
+
+} // namespace dragon

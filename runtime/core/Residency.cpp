@@ -1,0 +1,498 @@
+//===- Residency.cpp - bringing chunks in and moving them out -------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The mechanics behind ResidencyPolicy: each function changes the state of a
+// chunk only after what it stands for has happened, so that a failure anywhere
+// leaves every chunk with at least the copies it had.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/Eviction.h"
+#include "runtime/core/RuntimeImpl.h"
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+
+#include <algorithm>
+
+namespace dragon {
+
+// -- Time --------------------------------------------------------------------
+
+Status Runtime::Impl::synchronizeAll() {
+  DRAGON_TRY(Dev->synchronizeAll());
+  SyncedAt = Clock;
+  Work.allDone();
+  Fetches.allDone();
+  return {};
+}
+
+Status Runtime::Impl::settle(Chunk &chunk) {
+  if (!Dev->caps().asynchronous)
+    return {};
+  if (chunk.buffer->lastUntracked > SyncedAt)
+    return synchronizeAll();
+  DRAGON_TRY(Work.waitFor(std::max(chunk.lastUse, chunk.buffer->lastUse)));
+  return Fetches.waitFor(chunk.arrival);
+}
+
+bool Runtime::Impl::isBusy(Chunk &chunk) {
+  if (!Dev->caps().asynchronous)
+    return false;
+  return chunk.buffer->lastUntracked > SyncedAt ||
+         !Work.done(std::max(chunk.lastUse, chunk.buffer->lastUse)) ||
+         !Fetches.done(chunk.arrival);
+}
+
+// -- Books -------------------------------------------------------------------
+
+static void setListed(std::vector<Chunk *> &list, int32_t Chunk::*slot,
+                      Chunk &chunk, bool present) {
+  if (present == (chunk.*slot >= 0))
+    return;
+  if (present) {
+    chunk.*slot = int32_t(list.size());
+    list.push_back(&chunk);
+    return;
+  }
+  Chunk *last = list.back();
+  list[size_t(chunk.*slot)] = last;
+  last->*slot = chunk.*slot;
+  list.pop_back();
+  chunk.*slot = -1;
+}
+
+void Runtime::Impl::listDevice(Chunk &chunk, bool present) {
+  setListed(OnDevice, &Chunk::deviceSlot, chunk, present);
+}
+void Runtime::Impl::listHost(Chunk &chunk, bool present) {
+  setListed(OnHost, &Chunk::hostSlot, chunk, present);
+}
+
+void Runtime::Impl::dropStorage(Chunk &chunk) {
+  chunk.storage.clear();
+  if (chunk.slot.bytes)
+    Swap->release(chunk.slot);
+  chunk.slot = {};
+}
+
+Status Runtime::Impl::releaseDevice(Chunk &chunk) {
+  DRAGON_TRY(Dev->unmap(chunk.va(), chunk.device));
+  DevicePool.give(chunk.device);
+  chunk.device = {};
+  listDevice(chunk, false);
+  chunk.buffer->setValid(chunk, false, chunk.hostValid, chunk.storageValid);
+  return {};
+}
+
+Status Runtime::Impl::releaseHost(Chunk &chunk) {
+  DRAGON_TRY(unmapHost(chunk));
+  HostPool.give(chunk.host);
+  chunk.host = {};
+  listHost(chunk, false);
+  chunk.buffer->setValid(chunk, chunk.deviceValid, false, chunk.storageValid);
+  return {};
+}
+
+Status Runtime::Impl::wroteDevice(Chunk &chunk) {
+  chunk.discardedDirty = false;
+  if (chunk.deviceValid && !chunk.hostValid && !chunk.storageValid)
+    return {};
+  dropStorage(chunk);
+  // The host slab stays: the next eviction will want it.
+  chunk.buffer->setValid(chunk, true, false, false);
+  return {};
+}
+
+Status Runtime::Impl::wroteHost(Chunk &chunk) {
+  chunk.discardedDirty = false;
+  dropStorage(chunk);
+  chunk.buffer->setValid(chunk, false, true, false);
+  return {};
+}
+
+Status Runtime::Impl::unmapHost(Chunk &chunk) {
+  if (!chunk.hostMapped)
+    return {};
+  DRAGON_TRY(settle(chunk));
+  DRAGON_TRY(Dev->unmap(chunk.va(), chunk.host));
+  chunk.hostMapped = false;
+  return {};
+}
+
+Status Runtime::Impl::forget(Chunk &chunk) {
+  // The host must fault to see what comes next.
+  DRAGON_TRY(unmapHost(chunk));
+  if (!chunk.storageValid && Tracking)
+    chunk.discardedDirty = true;
+  dropStorage(chunk);
+  chunk.buffer->setValid(chunk, false, false, true);
+  return {};
+}
+
+// -- To the device -----------------------------------------------------------
+
+Status Runtime::Impl::mapDevice(Chunk &chunk) {
+  auto slab = DevicePool.take(chunk.bytes());
+  while (!slab.ok()) {
+    Status failure = slab.takeStatus();
+    if (failure.code() != DRAGON_ERROR_OUT_OF_MEMORY ||
+        DevicePool.hasRoom(chunk.bytes())) {
+      // The device has less than it said: others use it, too.
+      if (failure.code() != DRAGON_ERROR_OUT_OF_MEMORY || OnDevice.empty())
+        return failure;
+      DevicePool.shrinkToUsed();
+      log(LogLevel::Info, "the device has only {} left for buffers",
+          formatBytes(DevicePool.budget()));
+    }
+    DRAGON_TRY(makeDeviceRoom(chunk.bytes()));
+    slab = DevicePool.take(chunk.bytes());
+  }
+  Status status = unmapHost(chunk);
+  if (status.ok())
+    status = Dev->map(chunk.va(), *slab);
+  if (!status.ok()) {
+    DevicePool.give(*slab);
+    return status;
+  }
+  chunk.device = *slab;
+  chunk.lastUse = 0;
+  listDevice(chunk, true);
+  if (chunk.buffer->hostAccessible)
+    DRAGON_TRY(Dev->guardHostAccess(chunk.va(), chunk.bytes(), true));
+  return {};
+}
+
+Status Runtime::Impl::bringIn(std::span<const Want> wants, Queue queue,
+                              Cause cause) {
+  uint64_t missing = 0, bytes = 0;
+  for (const Want &want : wants) {
+    pin(*want.chunk);
+    want.chunk->lastTouch = Clock;
+    if (!want.chunk->device.id)
+      missing += want.chunk->bytes();
+  }
+  if (missing)
+    DRAGON_TRY(makeDeviceRoom(missing));
+
+  TraceZone zone("bring in");
+  std::vector<Chunk *> fromStorage, arriving;
+  auto bring = [&](const Want &want) -> Status {
+    Chunk &chunk = *want.chunk;
+    if (chunk.deviceValid)
+      return {};
+    Move move =
+        decide(stateOf(chunk), want.need, NextUse::Unknown, Pressure::None);
+    if (!chunk.device.id)
+      DRAGON_TRY(mapDevice(chunk));
+    else if (move.fetch != Fetch::Nothing || Config.poison)
+      DRAGON_TRY(settle(chunk)); // earlier work may still use this memory
+    if (move.avoided)
+      Bytes.avoided(*move.avoided, chunk.used());
+    void *va = reinterpret_cast<void *>(chunk.va());
+    switch (move.fetch) {
+    case Fetch::Nothing: // overwritten: valid once the work is queued
+      if (Config.poison) {
+        DRAGON_TRY(Dev->poison(chunk.va(), chunk.bytes(), CopyIn));
+        arriving.push_back(&chunk);
+      }
+      return {};
+    case Fetch::Undefined:
+      if (Config.poison) {
+        DRAGON_TRY(Dev->poison(chunk.va(), chunk.bytes(), CopyIn));
+        arriving.push_back(&chunk);
+      }
+      break;
+    case Fetch::Zero:
+      DRAGON_TRY(Dev->fill(va, 0, 1, chunk.used(), CopyIn));
+      arriving.push_back(&chunk);
+      break;
+    case Fetch::FromHost:
+      DRAGON_TRY(Dev->copy(va, chunk.host.hostView, chunk.used(),
+                           CopyKind::HostToDevice, CopyIn));
+      Bytes.moved(Direction::HostToDevice, cause, chunk.used());
+      bytes += chunk.used();
+      arriving.push_back(&chunk);
+      break;
+    case Fetch::FromStorage:
+      fromStorage.push_back(&chunk);
+      return {};
+    }
+    chunk.discardedDirty = false;
+    chunk.buffer->setValid(chunk, true, chunk.hostValid, chunk.storageValid);
+    return {};
+  };
+  Status status;
+  for (const Want &want : wants)
+    if (status = bring(want); !status.ok())
+      break;
+  zone.add(bytes);
+  if (!arriving.empty()) {
+    auto ticket = Fetches.note(CopyIn);
+    if (!ticket.ok())
+      return synchronizeAll();
+    for (Chunk *chunk : arriving)
+      chunk->arrival = *ticket;
+    LastFetch = std::max(LastFetch, *ticket);
+  }
+  DRAGON_TRY(std::move(status));
+  if (!fromStorage.empty())
+    DRAGON_TRY(fetchFromStorage(fromStorage, cause));
+  return Fetches.queueWaitsFor(queue, LastFetch);
+}
+
+// -- From the device ---------------------------------------------------------
+
+Status Runtime::Impl::makeDeviceRoom(uint64_t bytes) {
+  while (!DevicePool.hasRoom(bytes)) {
+    Tracking = true; // from now on it matters when work on a chunk ends
+    std::vector<EvictionCandidate> candidates;
+    for (size_t i = 0; i < OnDevice.size(); ++i) {
+      Chunk &chunk = *OnDevice[i];
+      if (chunk.pinned == Round)
+        continue;
+      EvictionCandidate candidate;
+      candidate.index = uint32_t(i);
+      candidate.bytes = chunk.bytes();
+      candidate.lastTouch = std::max(chunk.lastTouch, chunk.buffer->lastTouch);
+      candidate.nextUse = chunk.nextUse;
+      candidate.empty = !chunk.deviceValid;
+      candidate.copies =
+          chunk.deviceValid && !chunk.hostValid && !chunk.storageValid;
+      candidate.busy = isBusy(chunk);
+      candidate.keepLast = chunk.buffer->advice == DRAGON_ADVISE_KEEP_DEVICE;
+      candidates.push_back(candidate);
+    }
+    uint64_t budget = DevicePool.budget(), used = DevicePool.used();
+    if (candidates.empty() || bytes > budget)
+      return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
+                           "device memory: {} needed at once, {} of {} in use "
+                           "by the same work; raise DRAGON_DEVICE_MEMORY",
+                           formatBytes(bytes), formatBytes(used),
+                           formatBytes(budget));
+    std::vector<Chunk *> victims;
+    for (uint32_t index :
+         chooseVictims(std::move(candidates), Clock, used + bytes - budget))
+      victims.push_back(OnDevice[index]);
+    DRAGON_TRY(evictFromDevice(victims, Cause::Eviction));
+  }
+  return {};
+}
+
+Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
+                                      Cause cause) {
+  TraceZone zone("evict");
+  struct Leaving {
+    Chunk *chunk;
+    Physical slab;
+    Removal removal;
+    bool ownSlab; ///< the chunk had it already
+  };
+  std::vector<Leaving> leaving;
+  uint64_t inTransit = 0;
+  auto giveBack = [&] {
+    for (const Leaving &entry : leaving)
+      if (!entry.ownSlab)
+        HostPool.give(entry.slab);
+    leaving.clear();
+    inTransit = 0;
+  };
+  auto flush = [&]() -> Status {
+    if (leaving.empty())
+      return {};
+    uint64_t begin = traceClock();
+    if (Status status = Dev->synchronize(CopyOut); !status.ok()) {
+      giveBack();
+      return status;
+    }
+    uint64_t elapsed = traceClock() - begin;
+    std::vector<WritePlan> plans;
+    for (Leaving &entry : leaving) {
+      Chunk &chunk = *entry.chunk;
+      Bytes.moved(Direction::DeviceToHost, cause, chunk.used(),
+                  elapsed / leaving.size());
+      zone.add(chunk.used());
+      if (entry.removal == Removal::ToHost || entry.ownSlab) {
+        chunk.host = entry.slab;
+        listHost(chunk, true);
+        chunk.buffer->setValid(chunk, true, true, false);
+        entry.ownSlab = true;
+      }
+      if (entry.removal != Removal::ToHost)
+        plans.push_back({&chunk, entry.slab.hostView, entry.removal, {}, {}});
+    }
+    Status status = writeToStorage(plans, cause);
+    for (Leaving &entry : leaving)
+      if (Chunk &chunk = *entry.chunk; chunk.hostValid || chunk.storageValid)
+        if (Status released = releaseDevice(chunk);
+            status.ok() && !released.ok())
+          status = std::move(released);
+    giveBack();
+    return status;
+  };
+
+  for (Chunk *victim : victims) {
+    Chunk &chunk = *victim;
+    if (Status status = settle(chunk); !status.ok()) {
+      giveBack();
+      return status;
+    }
+    Bytes.count(Counter::Evictions);
+    ChunkState state = stateOf(chunk);
+    Pressure pressure = Pressure::Device;
+    bool dirty = chunk.deviceValid && !chunk.hostValid && !chunk.storageValid;
+    if (dirty && !chunk.host.id &&
+        !HostPool.hasRoom(chunk.bytes(), Limits.transitBytes))
+      pressure = Pressure::DeviceAndHost;
+    if (pressure == Pressure::DeviceAndHost) {
+      // Host copies that somebody else holds as well can go at once.
+      makeHostRoom(chunk.bytes(), false, true).ignore();
+      if (HostPool.hasRoom(chunk.bytes(), Limits.transitBytes))
+        pressure = Pressure::Device;
+    }
+    NextUse next = chunk.discardedDirty && !chunk.deviceValid
+                       ? NextUse::Never
+                       : NextUse::Unknown;
+    Move move = decide(state, LaunchNeed::None, next, pressure);
+    if (move.removal == Removal::Drop) {
+      if (move.avoided)
+        Bytes.avoided(*move.avoided, chunk.used());
+      else if (chunk.discardedDirty)
+        Bytes.avoided(Avoided::Discard, chunk.used());
+      chunk.discardedDirty = false;
+      if (Status status = releaseDevice(chunk); !status.ok()) {
+        giveBack();
+        return status;
+      }
+      continue;
+    }
+    Leaving entry{&chunk, chunk.host, move.removal, chunk.host.id != 0};
+    if (!entry.ownSlab) {
+      auto slab = move.removal == Removal::ToHost
+                      ? HostPool.take(chunk.bytes(), Limits.transitBytes)
+                      : takeTransit(chunk.bytes());
+      if (!slab.ok() && !leaving.empty()) {
+        DRAGON_TRY(flush());
+        slab = takeTransit(chunk.bytes());
+      }
+      if (!slab.ok()) {
+        giveBack();
+        return slab.takeStatus();
+      }
+      entry.slab = *slab;
+    }
+    leaving.push_back(entry);
+    Status status = Dev->copy(entry.slab.hostView,
+                              reinterpret_cast<const void *>(chunk.va()),
+                              chunk.used(), CopyKind::DeviceToHost, CopyOut);
+    if (!status.ok()) {
+      Dev->synchronize(CopyOut).ignore();
+      giveBack();
+      return status;
+    }
+    if (move.removal != Removal::ToHost) {
+      inTransit += chunk.bytes();
+      if (inTransit + Limits.chunkBytes > Limits.transitBytes / 2)
+        DRAGON_TRY(flush());
+    }
+  }
+  return flush();
+}
+
+// -- Host memory -------------------------------------------------------------
+
+Status Runtime::Impl::makeHostRoom(uint64_t bytes, bool forTransit,
+                                   bool dropOnly) {
+  uint64_t keepFree = forTransit ? 0 : Limits.transitBytes;
+  while (!HostPool.hasRoom(bytes, keepFree)) {
+    std::vector<EvictionCandidate> drops, writes;
+    for (size_t i = 0; i < OnHost.size(); ++i) {
+      Chunk &chunk = *OnHost[i];
+      if (chunk.pinned == Round)
+        continue;
+      EvictionCandidate candidate;
+      candidate.index = uint32_t(i);
+      candidate.bytes = chunk.host.bytes;
+      candidate.lastTouch = std::max(chunk.lastTouch, chunk.buffer->lastTouch);
+      candidate.nextUse = chunk.nextUse;
+      candidate.empty = !chunk.hostValid;
+      candidate.busy = isBusy(chunk);
+      candidate.keepLast =
+          chunk.buffer->advice == DRAGON_ADVISE_KEEP_HOST || chunk.hostMapped;
+      bool drop = !chunk.hostValid || chunk.deviceValid || chunk.storageValid;
+      (drop ? drops : writes).push_back(candidate);
+    }
+    if (drops.empty() && dropOnly)
+      return {};
+    auto &candidates = drops.empty() ? writes : drops;
+    if (candidates.empty())
+      return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
+                           "host memory: {} needed, {} of {} in use; raise "
+                           "DRAGON_HOST_MEMORY",
+                           formatBytes(bytes), formatBytes(HostPool.used()),
+                           formatBytes(HostPool.budget()));
+    std::vector<Chunk *> victims;
+    for (uint32_t index :
+         chooseVictims(std::move(candidates), Clock,
+                       HostPool.used() + bytes + keepFree - HostPool.budget()))
+      victims.push_back(OnHost[index]);
+    for (Chunk *victim : victims)
+      DRAGON_TRY(evictFromHost(*victim, Cause::Eviction));
+  }
+  return {};
+}
+
+Status Runtime::Impl::evictFromHost(Chunk &chunk, Cause cause) {
+  DRAGON_TRY(settle(chunk));    // a copy out of it may be under way
+  DRAGON_TRY(unmapHost(chunk)); // the host may write to it until then
+  Move move = decide(stateOf(chunk), LaunchNeed::None, NextUse::Unknown,
+                     Pressure::Host);
+  if (move.removal == Removal::Drop)
+    return releaseHost(chunk);
+  WritePlan plan{&chunk, chunk.host.hostView, move.removal, {}, {}};
+  DRAGON_TRY(writeToStorage({&plan, 1}, cause));
+  return releaseHost(chunk);
+}
+
+Status Runtime::Impl::bringToHost(Chunk &chunk, LaunchNeed need, Cause cause) {
+  chunk.lastTouch = Clock;
+  if (chunk.hostValid)
+    return {};
+  pin(chunk);
+  DRAGON_TRY(settle(chunk));
+  if (!chunk.host.id) {
+    DRAGON_TRY(makeHostRoom(chunk.bytes(), false));
+    DRAGON_ASSIGN(chunk.host,
+                  HostPool.take(chunk.bytes(), Limits.transitBytes));
+    listHost(chunk, true);
+  }
+  Move move = decide(stateOf(chunk), need, NextUse::Unknown, Pressure::None);
+  if (need == LaunchNeed::Overwrite) {
+    if (Config.poison)
+      DRAGON_TRY(poisonMemory(chunk.host.hostView, chunk.used()));
+    return {};
+  }
+  if (chunk.deviceValid) {
+    uint64_t begin = traceClock();
+    DRAGON_TRY(Dev->copy(chunk.host.hostView,
+                         reinterpret_cast<const void *>(chunk.va()),
+                         chunk.used(), CopyKind::DeviceToHost, CopyOut));
+    DRAGON_TRY(Dev->synchronize(CopyOut));
+    Bytes.moved(Direction::DeviceToHost, cause, chunk.used(),
+                traceClock() - begin);
+  } else if (move.fetch != Fetch::FromHost) {
+    ReadPlan plan;
+    DRAGON_TRY(planRead(chunk, 0, chunk.used(),
+                        static_cast<char *>(chunk.host.hostView), plan));
+    DRAGON_TRY(runRead(plan, cause));
+  }
+  chunk.discardedDirty = false;
+  chunk.buffer->setValid(chunk, chunk.deviceValid, true, chunk.storageValid);
+  return {};
+}
+
+} // namespace dragon

@@ -1,0 +1,325 @@
+//===- Runtime.cpp - creation, and the public calls -----------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/RuntimeImpl.h"
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace dragon {
+
+namespace {
+thread_local unsigned locksHeld = 0;
+constexpr unsigned NonBlocking = 1; ///< cudaStreamNonBlocking
+} // namespace
+
+Runtime::Impl::Guard::Guard(const Impl &impl) : Locked(impl) {
+  Locked.Lock.lock();
+  ++locksHeld;
+}
+Runtime::Impl::Guard::~Guard() {
+  --locksHeld;
+  Locked.Lock.unlock();
+}
+bool Runtime::Impl::lockedByThisThread() { return locksHeld != 0; }
+
+Runtime::Impl::Impl(Settings settings, std::unique_ptr<Device> device,
+                    Budget budget)
+    : Config(std::move(settings)), Dev(std::move(device)), Limits(budget),
+      DevicePool(
+          "device", budget.deviceBytes,
+          [this](size_t bytes) { return Dev->create(Place::Device, bytes); },
+          [this](const Physical &slab) { return Dev->destroy(slab); }),
+      HostPool(
+          "host", budget.hostBytes,
+          [this](size_t bytes) { return Dev->create(Place::Host, bytes); },
+          [this](const Physical &slab) { return Dev->destroy(slab); }),
+      Work(*Dev), Fetches(*Dev) {}
+
+Status Runtime::Impl::start() {
+  setNotices(!Config.quiet);
+  setLogLevel(Config.log.empty()      ? LogLevel::Silent
+              : Config.log == "debug" ? LogLevel::Debug
+                                      : LogLevel::Info);
+  if (!Config.trace.empty() && !startTrace(Config.trace))
+    return Status::native(DRAGON_ERROR_FILE, errno,
+                          "DRAGON_TRACE: cannot open '{}': {}", Config.trace,
+                          std::strerror(errno));
+  DRAGON_ASSIGN(Files, FileTier::create(Config, Bytes));
+  DRAGON_ASSIGN(CopyIn, Dev->createQueue(NonBlocking, 0));
+  DRAGON_ASSIGN(CopyOut, Dev->createQueue(NonBlocking, 0));
+  DRAGON_TRY(Dev->setFaultHandler(&Impl::onFault, this));
+  log(LogLevel::Info,
+      "{} device, {} of device memory, {} of host memory, chunks of {}",
+      Dev->caps().name, formatBytes(Limits.deviceBytes),
+      formatBytes(Limits.hostBytes), formatBytes(Limits.chunkBytes));
+  return {};
+}
+
+Runtime::Impl::~Impl() {
+  if (Dev->caps().asynchronous)
+    Dev->synchronizeAll().ignore();
+  Dev->setFaultHandler(nullptr, nullptr).ignore();
+  for (const InTransit &entry : Transit)
+    HostPool.give(entry.slab);
+  while (!Buffers.empty())
+    destroyBuffer(*Buffers.front()).ignore();
+  if (CopyIn)
+    Dev->destroyQueue(CopyIn).ignore();
+  if (CopyOut)
+    Dev->destroyQueue(CopyOut).ignore();
+}
+
+StatusOr<std::unique_ptr<Runtime>>
+Runtime::create(Settings settings, std::unique_ptr<Device> device) {
+  DRAGON_ASSIGN(Budget budget,
+                chooseBudget(settings, device->caps(), availableHostMemory()));
+  auto impl =
+      std::make_unique<Impl>(std::move(settings), std::move(device), budget);
+  DRAGON_TRY(impl->start());
+  return std::unique_ptr<Runtime>(new Runtime(std::move(impl)));
+}
+
+Runtime::Runtime(std::unique_ptr<Impl> impl) : State(std::move(impl)) {}
+Runtime::~Runtime() = default;
+
+Device &Runtime::device() { return *State->Dev; }
+Ledger &Runtime::ledger() { return State->Bytes; }
+const Settings &Runtime::settings() const { return State->Config; }
+
+StatusOr<uintptr_t> Runtime::allocate(size_t bytes,
+                                      const AllocateOptions &options) {
+  Impl::Guard guard(*State);
+  return State->allocate(bytes, options);
+}
+
+std::optional<BufferInfo> Runtime::find(uintptr_t address) const {
+  Impl::Guard guard(*State);
+  const Allocation *found = State->Allocations.find(address);
+  if (!found)
+    return std::nullopt;
+  return BufferInfo{found->base, found->bytes, found->flags, found->name,
+                    found->hostAccessible};
+}
+
+StatusOr<DeviceMemory> Runtime::memoryForProgram() {
+  Impl::Guard guard(*State);
+  uint64_t swap = 0;
+  if (auto file = State->swapFile(); file.ok())
+    swap = (*file)->available();
+  // What lives in swap now is no longer available, and counts as used.
+  uint64_t capacity = State->DevicePool.budget() +
+                      (State->Limits.hostBytes - State->Limits.transitBytes);
+  uint64_t live = State->LiveBytes;
+  DeviceMemory memory;
+  memory.free = (capacity > live ? capacity - live : 0) + swap;
+  memory.total = live + memory.free;
+  return memory;
+}
+
+void Runtime::setBeforeWrite(BeforeWrite listener, void *context) {
+  Impl::Guard guard(*State);
+  State->Listener = listener;
+  State->ListenerContext = context;
+}
+
+/// Tells the listener, without the lock, that a range is about to change.
+static void tellListener(Runtime::Impl &impl, uintptr_t begin, uintptr_t end) {
+  Runtime::BeforeWrite listener;
+  void *context;
+  {
+    Runtime::Impl::Guard guard(impl);
+    listener = impl.Listener;
+    context = impl.ListenerContext;
+  }
+  if (listener)
+    listener(context, begin, end);
+}
+
+Status Runtime::free(uintptr_t base) {
+  uintptr_t end = base;
+  {
+    Impl::Guard guard(*State);
+    if (const Allocation *found = State->Allocations.find(base))
+      end = found->end();
+  }
+  tellListener(*State, base, end);
+  Impl::Guard guard(*State);
+  return State->free(base);
+}
+
+Status Runtime::copy(void *to, const void *from, size_t bytes, Queue queue,
+                     bool async) {
+  if (bytes == 0)
+    return {};
+  uintptr_t toAddress = reinterpret_cast<uintptr_t>(to);
+  uintptr_t fromAddress = reinterpret_cast<uintptr_t>(from);
+  tellListener(*State, toAddress, toAddress + bytes);
+  bool wait = !async;
+  {
+    Impl::Guard guard(*State);
+    Impl &impl = *State;
+    Allocation *target = impl.Allocations.find(toAddress);
+    Allocation *source = impl.Allocations.find(fromAddress);
+    if (target && toAddress + bytes > target->end())
+      return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                           "copy of {} to {:#x}: buffer '{}' ends after {}",
+                           formatBytes(bytes), toAddress, target->name,
+                           formatBytes(target->end() - toAddress));
+    if (source && fromAddress + bytes > source->end())
+      return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                           "copy of {} from {:#x}: buffer '{}' ends after {}",
+                           formatBytes(bytes), fromAddress, source->name,
+                           formatBytes(source->end() - fromAddress));
+    if (target && source) {
+      DRAGON_TRY(impl.copyBetween(*target->buffer, toAddress, *source->buffer,
+                                  fromAddress, bytes, queue));
+      wait = false; // the host's memory is not involved
+    } else if (target) {
+      DRAGON_TRY(impl.copyToBuffer(*target->buffer, toAddress,
+                                   static_cast<const char *>(from), bytes,
+                                   queue));
+    } else if (source) {
+      DRAGON_TRY(impl.copyFromBuffer(*source->buffer, static_cast<char *>(to),
+                                     fromAddress, bytes, queue));
+    } else {
+      DRAGON_TRY(impl.Dev->copy(to, from, bytes, CopyKind::HostToHost, queue));
+    }
+  }
+  return wait && State->Dev->caps().asynchronous
+             ? State->Dev->synchronize(queue)
+             : Status();
+}
+
+Status Runtime::fill(void *to, uint32_t value, unsigned width, size_t count,
+                     Queue queue) {
+  uintptr_t address = reinterpret_cast<uintptr_t>(to);
+  size_t bytes = count * width;
+  if (bytes == 0)
+    return {};
+  tellListener(*State, address, address + bytes);
+  Impl::Guard guard(*State);
+  Allocation *target = State->Allocations.find(address);
+  if (!target)
+    return State->Dev->fill(to, value, width, count, queue);
+  if (address + bytes > target->end())
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "fill of {} at {:#x}: buffer '{}' ends after {}",
+                         formatBytes(bytes), address, target->name,
+                         formatBytes(target->end() - address));
+  return State->fillBuffer(*target->buffer, address, value, width, count,
+                           queue);
+}
+
+StatusOr<Allocation *> Runtime::Impl::rangeOf(uintptr_t address, size_t bytes,
+                                              const char *call) {
+  Allocation *found = Allocations.find(address);
+  if (!found)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "{}: {:#x} is in no buffer", call, address);
+  if (bytes > found->end() - address)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "{}: {} at {:#x} reach beyond the end of buffer '{}'",
+                         call, formatBytes(bytes), address, found->name);
+  return found;
+}
+
+Status Runtime::mapFileRange(uintptr_t address, size_t bytes,
+                             std::shared_ptr<BackingFile> file,
+                             int64_t fileOffset) {
+  if (bytes == 0)
+    return {};
+  tellListener(*State, address, address + bytes);
+  Impl::Guard guard(*State);
+  return State->mapFileRange(address, bytes, std::move(file), fileOffset);
+}
+
+Status Runtime::setSink(uintptr_t address, size_t bytes,
+                        std::shared_ptr<BackingFile> file, int64_t fileOffset) {
+  if (bytes == 0)
+    return {};
+  Impl::Guard guard(*State);
+  return State->setSink(address, bytes, std::move(file), fileOffset, false);
+}
+
+Status Runtime::writeToFile(uintptr_t address, size_t bytes,
+                            std::shared_ptr<BackingFile> file,
+                            int64_t fileOffset, size_t &written) {
+  written = 0;
+  if (bytes == 0)
+    return {};
+  Impl::Guard guard(*State);
+  return State->writeToFile(address, bytes, std::move(file), fileOffset,
+                            written);
+}
+
+Status Runtime::detachFile(dev_t deviceId, ino_t inode) {
+  Impl::Guard guard(*State);
+  return State->detach(deviceId, inode, 0, INT64_MAX, nullptr, 0);
+}
+
+Status Runtime::discard(uintptr_t address, size_t bytes, Queue queue) {
+  if (bytes == 0)
+    return {};
+  tellListener(*State, address, address + bytes);
+  Impl::Guard guard(*State);
+  return State->discard(address, bytes, queue);
+}
+
+Status Runtime::prefetch(uintptr_t address, size_t bytes, Queue queue) {
+  if (bytes == 0)
+    return {};
+  Impl::Guard guard(*State);
+  Impl &impl = *State;
+  DRAGON_ASSIGN(Allocation * found, impl.rangeOf(address, bytes, "prefetch"));
+  Buffer &buffer = *found->buffer;
+  // A hint: only what fits beside all else.
+  std::vector<Want> wants;
+  uint64_t need = 0;
+  for (uintptr_t at = address; at < address + bytes;) {
+    Chunk &chunk = buffer.chunkAt(at);
+    if (!chunk.device.id) {
+      if (!impl.DevicePool.hasRoom(need + chunk.bytes()))
+        break;
+      need += chunk.bytes();
+    }
+    wants.push_back({&chunk, LaunchNeed::Read});
+    at = chunk.va() + chunk.bytes();
+  }
+  ++impl.Clock;
+  ++impl.Round;
+  return impl.bringIn(wants, queue, Cause::Prefetch);
+}
+
+Status Runtime::advise(uintptr_t address, size_t bytes, dragon_advice advice) {
+  if (advice < DRAGON_ADVISE_READ_MOSTLY || advice > DRAGON_ADVISE_NORMAL)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT, "advice {} is unknown",
+                         int(advice));
+  Impl::Guard guard(*State);
+  DRAGON_ASSIGN(Allocation * found, State->rangeOf(address, bytes, "advise"));
+  found->buffer->advice = advice;
+  return {};
+}
+
+Status Runtime::sync(uintptr_t base) {
+  Impl::Guard guard(*State);
+  Allocation *found = State->Allocations.find(base);
+  if (!found || found->base != base)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "sync: {:#x} is not the start of a map", base);
+  return State->sync(*found->buffer);
+}
+
+Status Runtime::shutdown() {
+  Impl::Guard guard(*State);
+  return State->shutdown();
+}
+
+} // namespace dragon

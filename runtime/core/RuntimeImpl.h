@@ -1,0 +1,253 @@
+//===- RuntimeImpl.h - what the parts of the Runtime share ------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The Runtime's state and its inner operations, by concern:
+//   Allocation.cpp   buffers, arenas, addresses
+//   Residency.cpp    bringing chunks in and moving them out
+//   Staging.cpp      storage <-> host memory <-> device, in batches
+//   Transfers.cpp    the program's copies and fills
+//   LaunchFootprint, Launch.cpp   what a launch needs, and running it
+//   FileMaps.cpp, WriteOut.cpp    files under buffers
+//   HostAccess.cpp   faults of the host
+//   Shutdown.cpp     statistics and the end
+//
+// One lock protects everything. It is held during I/O (a second thread waits),
+// never while user code or the BeforeWrite listener runs.
+//
+// Time on the device: three queues of work touch a chunk: the program's queues
+// (tickets of `work`), copyIn (tickets of `fetches`) and copyOut, which is
+// always waited for. A copy that leaves the device, an unmap, and a write to
+// memory that was mapped before wait for the chunk's tickets (settle).
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CORE_RUNTIMEIMPL_H
+#define DRAGON_RUNTIME_CORE_RUNTIMEIMPL_H
+
+#include "runtime/core/Budget.h"
+#include "runtime/core/Buffer.h"
+#include "runtime/core/Runtime.h"
+#include "runtime/core/WorkLog.h"
+#include "runtime/tier/SlabPool.h"
+
+#include <deque>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <span>
+
+namespace dragon {
+
+/// A chunk and what the next work does to it.
+struct Want {
+  Chunk *chunk;
+  LaunchNeed need;
+};
+
+struct LaunchPointers;
+struct LaunchChunks;
+
+struct Runtime::Impl {
+  Impl(Settings settings, std::unique_ptr<Device> device, Budget budget);
+  ~Impl();
+  Status start();
+
+  // -- Locking
+  class Guard {
+  public:
+    explicit Guard(const Impl &impl);
+    ~Guard();
+
+  private:
+    const Impl &Locked;
+  };
+  /// The calling thread holds the lock (a fault of our own would deadlock).
+  static bool lockedByThisThread();
+
+  // -- Allocation.cpp
+  StatusOr<uintptr_t> allocate(size_t bytes, const AllocateOptions &options);
+  StatusOr<Buffer *> makeBuffer(size_t bytes, unsigned flags,
+                                bool hostAccessible);
+  Status free(uintptr_t base);
+  Status destroyBuffer(Buffer &buffer);
+  void noticeIfOver();
+  /// Maps a new buffer that fits without moving anything.
+  Status mapEagerly(Buffer &buffer);
+  StatusOr<uintptr_t> allocateSmall(size_t bytes,
+                                    const AllocateOptions &options);
+
+  // -- Residency.cpp
+  /// Makes the wants accessible on the device for work that is queued next:
+  /// room, maps, contents. Does not mark what the work writes: wrote() does.
+  Status bringIn(std::span<const Want> wants, Queue queue, Cause cause);
+  /// A host copy that is valid (Overwrite: allocated, not yet valid).
+  Status bringToHost(Chunk &chunk, LaunchNeed need, Cause cause);
+  /// Device slabs for `bytes` can be taken without exceeding the budget.
+  Status makeDeviceRoom(uint64_t bytes);
+  /// Evicts; those pinned in this round stay.
+  Status evictFromDevice(std::span<Chunk *const> victims, Cause cause);
+  /// dropOnly: only by host copies that others hold as well; not an error if
+  /// that is not enough.
+  Status makeHostRoom(uint64_t bytes, bool forTransit, bool dropOnly = false);
+  Status evictFromHost(Chunk &chunk, Cause cause);
+  /// The only valid copy is now that on the device (or on the host).
+  Status wroteDevice(Chunk &chunk);
+  Status wroteHost(Chunk &chunk);
+  /// Contents become undefined.
+  Status forget(Chunk &chunk);
+  Status releaseDevice(Chunk &chunk); ///< unmaps, gives the slab back
+  Status releaseHost(Chunk &chunk);
+  Status unmapHost(Chunk &chunk); ///< if it is mapped; the slab stays
+  void dropStorage(Chunk &chunk); ///< its pieces and swap slot
+  Status mapDevice(Chunk &chunk);
+  /// Waits until no queued work uses the chunk.
+  Status settle(Chunk &chunk);
+  Status synchronizeAll();
+  bool isBusy(Chunk &chunk);
+  void pin(Chunk &chunk) { chunk.pinned = Round; }
+  void listDevice(Chunk &chunk, bool present);
+  void listHost(Chunk &chunk, bool present);
+
+  // -- Staging.cpp
+  struct ReadPlan {
+    std::vector<FileRequest> requests;
+    std::vector<std::shared_ptr<BackingFile>> inputs;
+    uint64_t fileBytes = 0;
+    uint64_t swapBytes = 0;
+  };
+  /// Reads bytes [begin, end) of the chunk's storage to `memory`; what needs no
+  /// I/O is done at once, the rest by runRead().
+  Status planRead(const Chunk &chunk, size_t begin, size_t end, char *memory,
+                  ReadPlan &plan);
+  Status runRead(ReadPlan &plan, Cause cause);
+  /// Contents from storage to the device, through transit slabs.
+  Status fetchFromStorage(std::span<Chunk *const> chunks, Cause cause);
+  /// A chunk whose contents are at `memory`, to be stored.
+  struct WritePlan {
+    Chunk *chunk;
+    const void *memory;
+    Removal target; ///< ToSink or ToSwap; a full sink falls back to swap
+    Piece piece;
+    SwapFile::Slot slot;
+  };
+  /// Storage is valid then, for each chunk that could be written.
+  Status writeToStorage(std::span<WritePlan> plans, Cause cause);
+  StatusOr<Physical> takeTransit(size_t bytes);
+  void giveTransit(const Physical &slab, uint64_t fetchTicket);
+  Status recycleTransit(bool wait);
+  StatusOr<SwapFile *> swapFile();
+  Status poisonMemory(void *memory, size_t bytes);
+
+  // -- Transfers.cpp
+  Status copyToBuffer(Buffer &buffer, uintptr_t to, const char *from,
+                      size_t bytes, Queue queue);
+  Status copyFromBuffer(Buffer &buffer, char *to, uintptr_t from, size_t bytes,
+                        Queue queue);
+  Status copyBetween(Buffer &toBuffer, uintptr_t to, Buffer &fromBuffer,
+                     uintptr_t from, size_t bytes, Queue queue);
+  Status fillBuffer(Buffer &buffer, uintptr_t to, uint32_t value,
+                    unsigned width, size_t count, Queue queue);
+  /// Chunks of the range can be written on the device without evicting others.
+  bool fitsOnDevice(const Chunk &chunk) const;
+  Status noteUse(std::span<Chunk *const> chunks, Queue queue);
+
+  // -- Launch.cpp
+  Status launch(const LaunchCall &call);
+  Status launchInCore(const LaunchCall &call, const LaunchPointers &pointers);
+  Status launchBoxes(const LaunchCall &call, const LaunchChunks &whole,
+                     std::span<const BlockBox> boxes,
+                     std::span<const LaunchChunks> parts);
+  Status launchHostMapped(const LaunchCall &call, const LaunchChunks &whole);
+  Status runBox(const LaunchCall &call, const BlockBox &box,
+                std::span<const AddressRange> touched, bool anything);
+  Status cannotRun(const LaunchCall &call, uint64_t wholeBytes,
+                   uint64_t smallestBytes) const;
+
+  // -- FileMaps.cpp, WriteOut.cpp
+  Status mapFileRange(uintptr_t address, size_t bytes,
+                      std::shared_ptr<BackingFile> file, int64_t fileOffset);
+  Status mapChunkRange(Chunk &chunk, size_t begin, size_t end,
+                       const std::shared_ptr<BackingFile> &file,
+                       int64_t fileOffset);
+  Status setSink(uintptr_t address, size_t bytes,
+                 std::shared_ptr<BackingFile> file, int64_t fileOffset,
+                 bool permanent);
+  Status writeToFile(uintptr_t address, size_t bytes,
+                     std::shared_ptr<BackingFile> file, int64_t fileOffset,
+                     size_t &written);
+  struct WriteOut;
+  /// Contents that are stored in [begin, end) of the file go elsewhere, but
+  /// for those of `except` with this distance of offset and address.
+  Status detach(dev_t deviceId, ino_t inode, int64_t begin, int64_t end,
+                const Buffer *except, int64_t exceptDelta);
+  Status discard(uintptr_t address, size_t bytes, Queue queue);
+  Status sync(Buffer &buffer);
+
+  // -- HostAccess.cpp
+  static bool onFault(void *context, uintptr_t address, bool write);
+  Status hostAccess(uintptr_t address);
+
+  // -- Shutdown.cpp
+  Status shutdown();
+  void printStats();
+
+  StatusOr<Allocation *> rangeOf(uintptr_t address, size_t bytes,
+                                 const char *call);
+
+  // -- State
+  const Settings Config;
+  std::unique_ptr<Device> Dev;
+  const Budget Limits;
+  Ledger Bytes;
+  mutable std::mutex Lock;
+
+  std::unique_ptr<FileTier> Files;
+  std::unique_ptr<SwapFile> Swap; ///< made when first needed
+  SlabPool DevicePool;
+  SlabPool HostPool;
+
+  AddressIndex Allocations;
+  std::list<std::unique_ptr<Buffer>> Buffers;
+  std::vector<Chunk *> OnDevice; ///< chunks with a device slab
+  std::vector<Chunk *> OnHost;   ///< chunks with a host slab
+  uint64_t LiveBytes = 0;        ///< of all buffers
+  size_t NotOnDevice = 0;
+
+  /// Free space in arenas, by address.
+  struct Hole {
+    Buffer *arena;
+    size_t bytes;
+  };
+  std::map<uintptr_t, Hole> Holes;
+
+  Queue CopyIn = nullptr;
+  Queue CopyOut = nullptr;
+  WorkLog Work;
+  WorkLog Fetches;
+  /// Once data has to move, work gets tickets; before, one synchronisation of
+  /// everything serves (and costs launches nothing).
+  bool Tracking = false;
+  uint64_t Clock = 1;    ///< counts launches, slices and copies
+  uint64_t SyncedAt = 0; ///< untracked work up to it is done
+  uint64_t Round = 1;
+  uint64_t LastFetch = 0; ///< ticket that later work in any queue waits for
+
+  struct InTransit {
+    uint64_t ticket;
+    Physical slab;
+  };
+  std::deque<InTransit> Transit;
+
+  bool Noticed = false;
+  bool ShutDown = false;
+  BeforeWrite Listener = nullptr;
+  void *ListenerContext = nullptr;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CORE_RUNTIMEIMPL_H

@@ -1,0 +1,37 @@
+//===- RuntimeSingleton.cpp - the process's runtime -----------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/Runtime.h"
+#include "runtime/trace/Log.h"
+
+namespace dragon {
+
+namespace {
+
+StatusOr<std::unique_ptr<Runtime>> createForProcess() {
+  DRAGON_ASSIGN(Settings settings, Settings::fromEnvironment());
+  std::string notes;
+  DRAGON_ASSIGN(std::unique_ptr<Device> device, createDevice(settings, notes));
+  DRAGON_ASSIGN(std::unique_ptr<Runtime> runtime,
+                Runtime::create(std::move(settings), std::move(device)));
+  if (!notes.empty())
+    log(LogLevel::Info, "{}", notes);
+  return runtime;
+}
+
+} // namespace
+
+StatusOr<Runtime *> Runtime::get() {
+  // Never destroyed: programs call us from destructors of static objects.
+  static auto *instance =
+      new StatusOr<std::unique_ptr<Runtime>>(createForProcess());
+  if (instance->ok())
+    return (**instance).get();
+  return instance->copyStatus();
+}
+
+} // namespace dragon

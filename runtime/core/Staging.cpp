@@ -1,0 +1,287 @@
+//===- Staging.cpp - storage to host memory to device, and back -----------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reads go in batches of half the transit memory: while one batch is copied to
+// the device, the next is read.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/RuntimeImpl.h"
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dragon {
+
+namespace {
+constexpr int PoisonByte = 0xa5;
+}
+
+Status Runtime::Impl::poisonMemory(void *memory, size_t bytes) {
+  std::memset(memory, PoisonByte, bytes);
+  return {};
+}
+
+StatusOr<SwapFile *> Runtime::Impl::swapFile() {
+  if (!Swap) {
+    DRAGON_ASSIGN(Swap, SwapFile::create(Config));
+  }
+  return Swap.get();
+}
+
+// -- Slabs in transit --------------------------------------------------------
+
+Status Runtime::Impl::recycleTransit(bool wait) {
+  if (wait && !Transit.empty())
+    DRAGON_TRY(Fetches.waitFor(Transit.front().ticket));
+  while (!Transit.empty() && Fetches.done(Transit.front().ticket)) {
+    HostPool.give(Transit.front().slab);
+    Transit.pop_front();
+  }
+  return {};
+}
+
+StatusOr<Physical> Runtime::Impl::takeTransit(size_t bytes) {
+  DRAGON_TRY(recycleTransit(false));
+  while (true) {
+    auto slab = HostPool.take(bytes);
+    if (slab.ok())
+      return slab;
+    if (!Transit.empty())
+      DRAGON_TRY(recycleTransit(true));
+    else if (!HostPool.hasRoom(bytes))
+      DRAGON_TRY(makeHostRoom(bytes, true));
+    else
+      return slab; // the host has less than the budget
+  }
+}
+
+void Runtime::Impl::giveTransit(const Physical &slab, uint64_t fetchTicket) {
+  if (Fetches.done(fetchTicket))
+    HostPool.give(slab);
+  else
+    Transit.push_back({fetchTicket, slab});
+}
+
+// -- Reading -----------------------------------------------------------------
+
+Status Runtime::Impl::planRead(const Chunk &chunk, size_t begin, size_t end,
+                               char *memory, ReadPlan &plan) {
+  if (Config.poison && !chunk.storage.covers(begin, end))
+    DRAGON_TRY(poisonMemory(memory, end - begin));
+  for (const Piece &piece : chunk.storage.pieces()) {
+    size_t from = std::max(begin, piece.begin);
+    size_t to = std::min(end, piece.end);
+    if (from >= to)
+      continue;
+    char *target = memory + (from - begin);
+    int64_t offset = piece.offset + int64_t(from - piece.begin);
+    switch (piece.kind) {
+    case PieceKind::Zero:
+      std::memset(target, 0, to - from);
+      break;
+    case PieceKind::File:
+      plan.requests.push_back(
+          {piece.file.get(), target, to - from, offset, false, {}});
+      plan.inputs.push_back(piece.file);
+      plan.fileBytes += to - from;
+      break;
+    case PieceKind::Swap:
+      plan.requests.push_back({chunk.slot.file,
+                               target,
+                               to - from,
+                               chunk.slot.offset + offset,
+                               false,
+                               {}});
+      plan.swapBytes += to - from;
+      break;
+    }
+  }
+  return {};
+}
+
+Status Runtime::Impl::runRead(ReadPlan &plan, Cause cause) {
+  if (plan.requests.empty())
+    return {};
+  uint64_t begin = traceClock();
+  DRAGON_TRY(Files->run(plan.requests));
+  uint64_t elapsed = traceClock() - begin;
+  std::sort(plan.inputs.begin(), plan.inputs.end());
+  plan.inputs.erase(std::unique(plan.inputs.begin(), plan.inputs.end()),
+                    plan.inputs.end());
+  // Checked after the read: what came in is what was mapped.
+  for (const std::shared_ptr<BackingFile> &file : plan.inputs)
+    DRAGON_TRY(file->checkUnchanged());
+  if (plan.fileBytes)
+    Bytes.moved(Direction::FileToHost, cause, plan.fileBytes, elapsed);
+  if (plan.swapBytes)
+    Bytes.moved(Direction::SwapToHost, cause, plan.swapBytes, elapsed);
+  return {};
+}
+
+Status Runtime::Impl::fetchFromStorage(std::span<Chunk *const> chunks,
+                                       Cause cause) {
+  TraceZone zone("fetch");
+  const uint64_t batchBytes =
+      std::max(Limits.chunkBytes, Limits.transitBytes / 2);
+  for (size_t first = 0; first < chunks.size();) {
+    std::vector<Physical> slabs;
+    ReadPlan plan;
+    Status status;
+    size_t last = first;
+    uint64_t bytes = 0;
+    for (; last < chunks.size() &&
+           (last == first || bytes + chunks[last]->bytes() <= batchBytes);
+         ++last) {
+      Chunk &chunk = *chunks[last];
+      auto slab = takeTransit(chunk.bytes());
+      if (!slab.ok()) {
+        status = slab.takeStatus();
+        if (last > first)
+          status = {}; // with what there is
+        break;
+      }
+      slabs.push_back(*slab);
+      bytes += chunk.bytes();
+      status = planRead(chunk, 0, chunk.used(),
+                        static_cast<char *>(slab->hostView), plan);
+      if (!status.ok())
+        break;
+    }
+    if (status.ok())
+      status = runRead(plan, cause);
+    std::vector<Chunk *> arrived;
+    for (size_t i = first; status.ok() && i < last; ++i) {
+      Chunk &chunk = *chunks[i];
+      const char *view = static_cast<const char *>(slabs[i - first].hostView);
+      const std::vector<Piece> &pieces = chunk.storage.pieces();
+      if (Config.poison && !chunk.storage.covers(0, chunk.used()))
+        status = Dev->poison(chunk.va(), chunk.bytes(), CopyIn);
+      // Runs of pieces; what is undefined between them is not copied.
+      for (size_t p = 0; status.ok() && p < pieces.size();) {
+        size_t begin = pieces[p].begin, end = pieces[p].end;
+        while (++p < pieces.size() && pieces[p].begin == end)
+          end = pieces[p].end;
+        end = std::min(end, chunk.used());
+        status = Dev->copy(reinterpret_cast<void *>(chunk.va() + begin),
+                           view + begin, end - begin, CopyKind::HostToDevice,
+                           CopyIn);
+        Bytes.moved(Direction::HostToDevice, cause, end - begin);
+        zone.add(end - begin);
+      }
+      if (status.ok())
+        arrived.push_back(&chunk);
+    }
+    auto ticket = Fetches.note(CopyIn);
+    if (!ticket.ok())
+      DRAGON_TRY(synchronizeAll());
+    uint64_t number = ticket.ok() ? *ticket : 0;
+    for (Chunk *chunk : arrived) {
+      chunk->arrival = number;
+      chunk->discardedDirty = false;
+      chunk->buffer->setValid(*chunk, true, chunk->hostValid, true);
+    }
+    for (const Physical &slab : slabs)
+      giveTransit(slab, number);
+    LastFetch = std::max(LastFetch, number);
+    DRAGON_TRY(std::move(status));
+    first = last;
+  }
+  return {};
+}
+
+// -- Writing -----------------------------------------------------------------
+
+Status Runtime::Impl::writeToStorage(std::span<WritePlan> plans, Cause cause) {
+  if (plans.empty())
+    return {};
+  std::vector<FileRequest> requests;
+  std::vector<Status> results(plans.size());
+  auto planOne = [&](size_t i) -> Status {
+    WritePlan &plan = plans[i];
+    Chunk &chunk = *plan.chunk;
+    const Sink *sink =
+        plan.target == Removal::ToSink ? chunk.buffer->sinkFor(chunk) : nullptr;
+    BackingFile *file;
+    int64_t offset;
+    if (sink) {
+      int64_t place = sink->placeOf(chunk.va());
+      DRAGON_TRY(detach(sink->file->deviceId(), sink->file->inode(), place,
+                        place + int64_t(chunk.used()), chunk.buffer,
+                        place - int64_t(chunk.va())));
+      plan.piece = {0, chunk.used(), PieceKind::File, sink->file, place};
+      file = sink->file.get();
+      offset = place;
+    } else {
+      plan.target = Removal::ToSwap;
+      DRAGON_ASSIGN(SwapFile * swap, swapFile());
+      DRAGON_ASSIGN(plan.slot, swap->allocate(chunk.used()));
+      plan.piece = {0, chunk.used(), PieceKind::Swap, nullptr, 0};
+      file = plan.slot.file;
+      offset = plan.slot.offset;
+    }
+    requests.push_back({file, const_cast<void *>(plan.memory), chunk.used(),
+                        offset, true,
+                        [&results, i](const Status &status, size_t) {
+                          results[i] = status.copy();
+                        }});
+    return {};
+  };
+
+  Status first;
+  auto keep = [&first](Status status) {
+    if (first.ok())
+      first = std::move(status);
+  };
+  std::vector<size_t> issued;
+  for (size_t i = 0; i < plans.size(); ++i) {
+    Status status = planOne(i);
+    if (status.ok())
+      issued.push_back(i);
+    else
+      keep(std::move(status));
+  }
+  uint64_t begin = traceClock();
+  Status ran = requests.empty() ? Status() : Files->run(requests);
+  uint64_t elapsed = traceClock() - begin;
+
+  std::vector<WritePlan> again;
+  for (size_t i : issued) {
+    WritePlan &plan = plans[i];
+    Chunk &chunk = *plan.chunk;
+    if (!results[i].ok()) {
+      if (plan.target == Removal::ToSink) {
+        log(LogLevel::Info, "{}; its data goes to swap for now",
+            results[i].message());
+        again.push_back({&chunk, plan.memory, Removal::ToSwap, {}, {}});
+      } else {
+        Swap->release(plan.slot);
+        keep(std::move(results[i]));
+      }
+      continue;
+    }
+    bool sink = plan.target == Removal::ToSink;
+    Bytes.moved(sink ? Direction::HostToFile : Direction::HostToSwap, cause,
+                chunk.used(), elapsed / issued.size());
+    dropStorage(chunk);
+    if (sink)
+      chunk.buffer->noteBacking(*plan.piece.file, chunk.va(),
+                                plan.piece.offset);
+    chunk.storage.put(std::move(plan.piece));
+    chunk.slot = plan.slot;
+    chunk.buffer->setValid(chunk, chunk.deviceValid, chunk.hostValid, true);
+  }
+  ran.ignore(); // told by request
+  if (!again.empty())
+    keep(writeToStorage(again, cause));
+  return first;
+}
+
+} // namespace dragon

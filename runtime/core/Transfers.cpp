@@ -1,0 +1,281 @@
+//===- Transfers.cpp - the program's copies and fills ---------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Contents are written where they are, or where they find room without moving
+// others: on the device first, then in host memory. What finds room nowhere
+// goes to the device as a launch's would, by eviction.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/RuntimeImpl.h"
+#include "runtime/trace/Trace.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dragon {
+
+namespace {
+
+/// The chunks of [begin, end), with the part of each that is in it.
+template <typename Fn>
+Status forEachChunk(Buffer &buffer, uintptr_t begin, uintptr_t end, Fn fn) {
+  while (begin < end) {
+    Chunk &chunk = buffer.chunkAt(begin);
+    uintptr_t stop = std::min(end, chunk.va() + chunk.bytes());
+    DRAGON_TRY(fn(chunk, begin, stop));
+    begin = stop;
+  }
+  return {};
+}
+
+LaunchNeed needFor(const Chunk &chunk, uintptr_t begin, uintptr_t end) {
+  return begin <= chunk.va() && end >= chunk.usedEnd() ? LaunchNeed::Overwrite
+                                                       : LaunchNeed::Write;
+}
+
+} // namespace
+
+bool Runtime::Impl::fitsOnDevice(const Chunk &chunk) const {
+  return chunk.deviceValid || (chunk.device.id && !chunk.hostValid) ||
+         (!chunk.device.id && !chunk.hostValid &&
+          DevicePool.hasRoom(chunk.bytes()));
+}
+
+Status Runtime::Impl::noteUse(std::span<Chunk *const> chunks, Queue queue) {
+  uint64_t ticket = 0;
+  if (Tracking) {
+    auto noted = Work.note(queue);
+    if (noted.ok())
+      ticket = *noted;
+    else
+      return synchronizeAll();
+  }
+  for (Chunk *chunk : chunks) {
+    if (Tracking)
+      chunk->lastUse = ticket;
+    else
+      chunk->buffer->lastUntracked = Clock;
+  }
+  return {};
+}
+
+/// Cuts [begin, end) into runs of chunks for which `onDevice` gives the same
+/// answer; it is asked again for each chunk, when the chunks before are done.
+template <typename OnDevice, typename DeviceRun, typename HostChunk>
+static Status forRuns(Buffer &buffer, uintptr_t begin, uintptr_t end,
+                      OnDevice onDevice, DeviceRun deviceRun,
+                      HostChunk hostChunk) {
+  while (begin < end) {
+    Chunk &first = buffer.chunkAt(begin);
+    uintptr_t stop = std::min(end, first.va() + first.bytes());
+    if (!onDevice(first, begin, stop)) {
+      DRAGON_TRY(hostChunk(first, begin, stop));
+      begin = stop;
+      continue;
+    }
+    uintptr_t runEnd = stop;
+    while (runEnd < end) {
+      Chunk &next = buffer.chunkAt(runEnd);
+      uintptr_t nextStop = std::min(end, next.va() + next.bytes());
+      // Only what needs no room: the run's own needs are not yet counted.
+      if (!(next.deviceValid || (next.device.id && !next.hostValid)))
+        break;
+      runEnd = nextStop;
+    }
+    DRAGON_TRY(deviceRun(begin, runEnd));
+    begin = runEnd;
+  }
+  return {};
+}
+
+Status Runtime::Impl::copyToBuffer(Buffer &buffer, uintptr_t to,
+                                   const char *from, size_t bytes,
+                                   Queue queue) {
+  TraceZone zone("copy in", bytes);
+  ++Clock;
+  auto source = [&](uintptr_t at) { return from + (at - to); };
+
+  auto onDevice = [&](Chunk &chunk, uintptr_t, uintptr_t) {
+    if (fitsOnDevice(chunk))
+      return true;
+    // Host memory, unless that has no room either.
+    return !chunk.hostValid && !chunk.host.id &&
+           !HostPool.hasRoom(chunk.bytes(), Limits.transitBytes);
+  };
+  auto deviceRun = [&](uintptr_t begin, uintptr_t end) -> Status {
+    std::vector<Want> wants;
+    std::vector<Chunk *> chunks;
+    DRAGON_TRY(forEachChunk(
+        buffer, begin, end,
+        [&](Chunk &chunk, uintptr_t partBegin, uintptr_t partEnd) -> Status {
+          wants.push_back({&chunk, needFor(chunk, partBegin, partEnd)});
+          chunks.push_back(&chunk);
+          return {};
+        }));
+    ++Round;
+    DRAGON_TRY(bringIn(wants, queue, Cause::Copy));
+    DRAGON_TRY(Dev->copy(reinterpret_cast<void *>(begin), source(begin),
+                         end - begin, CopyKind::HostToDevice, queue));
+    Bytes.moved(Direction::HostToDevice, Cause::Copy, end - begin);
+    for (Chunk *chunk : chunks)
+      DRAGON_TRY(wroteDevice(*chunk));
+    return noteUse(chunks, queue);
+  };
+  auto hostChunk = [&](Chunk &chunk, uintptr_t begin, uintptr_t end) -> Status {
+    ++Round;
+    DRAGON_TRY(bringToHost(chunk, needFor(chunk, begin, end), Cause::Copy));
+    DRAGON_TRY(settle(chunk));
+    std::memcpy(static_cast<char *>(chunk.host.hostView) + (begin - chunk.va()),
+                source(begin), end - begin);
+    return wroteHost(chunk);
+  };
+  return forRuns(buffer, to, to + bytes, onDevice, deviceRun, hostChunk);
+}
+
+Status Runtime::Impl::copyFromBuffer(Buffer &buffer, char *to, uintptr_t from,
+                                     size_t bytes, Queue queue) {
+  TraceZone zone("copy out", bytes);
+  ++Clock;
+  auto target = [&](uintptr_t at) { return to + (at - from); };
+  ReadPlan reads;
+  uintptr_t begin = from;
+  const uintptr_t end = from + bytes;
+  while (begin < end) {
+    Chunk &chunk = buffer.chunkAt(begin);
+    uintptr_t stop = std::min(end, chunk.va() + chunk.bytes());
+    chunk.lastTouch = Clock;
+    if (chunk.deviceValid) {
+      std::vector<Chunk *> chunks{&chunk};
+      while (stop < end && buffer.chunkAt(stop).deviceValid) {
+        Chunk &next = buffer.chunkAt(stop);
+        next.lastTouch = Clock;
+        chunks.push_back(&next);
+        stop = std::min(end, next.va() + next.bytes());
+      }
+      DRAGON_TRY(Fetches.queueWaitsFor(queue, LastFetch));
+      DRAGON_TRY(Dev->copy(target(begin), reinterpret_cast<const void *>(begin),
+                           stop - begin, CopyKind::DeviceToHost, queue));
+      Bytes.moved(Direction::DeviceToHost, Cause::Copy, stop - begin);
+      DRAGON_TRY(noteUse(chunks, queue));
+    } else if (chunk.hostValid) {
+      DRAGON_TRY(settle(chunk));
+      std::memcpy(target(begin),
+                  static_cast<const char *>(chunk.host.hostView) +
+                      (begin - chunk.va()),
+                  stop - begin);
+    } else {
+      DRAGON_TRY(planRead(chunk, begin - chunk.va(), stop - chunk.va(),
+                          target(begin), reads));
+    }
+    begin = stop;
+  }
+  return runRead(reads, Cause::Copy);
+}
+
+Status Runtime::Impl::copyBetween(Buffer &toBuffer, uintptr_t to,
+                                  Buffer &fromBuffer, uintptr_t from,
+                                  size_t bytes, Queue queue) {
+  TraceZone zone("copy within", bytes);
+  ++Clock;
+  auto inOnePlace = [&](size_t done, size_t part) -> Status {
+    uintptr_t toAt = to + done, fromAt = from + done;
+    Chunk &source = fromBuffer.chunkAt(fromAt);
+    Chunk &target = toBuffer.chunkAt(toAt);
+    Chunk *both[] = {&source, &target};
+    size_t together =
+        source.bytes() + (&source == &target ? 0 : target.bytes());
+    if (together <= DevicePool.budget()) {
+      Want wants[] = {{&source, LaunchNeed::Read},
+                      {&target, needFor(target, toAt, toAt + part)}};
+      if (&source == &target)
+        wants[1].need = LaunchNeed::Write;
+      ++Round;
+      DRAGON_TRY(bringIn(wants, queue, Cause::Copy));
+      DRAGON_TRY(Dev->copy(reinterpret_cast<void *>(toAt),
+                           reinterpret_cast<const void *>(fromAt), part,
+                           CopyKind::DeviceToDevice, queue));
+      Bytes.moved(Direction::DeviceToDevice, Cause::Copy, part);
+      DRAGON_TRY(wroteDevice(target));
+      return noteUse(both, queue);
+    }
+    // The budget does not hold both.
+    std::vector<char> bounce(part);
+    DRAGON_TRY(copyFromBuffer(fromBuffer, bounce.data(), fromAt, part, queue));
+    DRAGON_TRY(Dev->synchronize(queue));
+    DRAGON_TRY(copyToBuffer(toBuffer, toAt, bounce.data(), part, queue));
+    return Dev->synchronize(queue);
+  };
+
+  if (toBuffer.allOnDevice() && fromBuffer.allOnDevice()) {
+    DRAGON_TRY(Fetches.queueWaitsFor(queue, LastFetch));
+    DRAGON_TRY(Dev->copy(reinterpret_cast<void *>(to),
+                         reinterpret_cast<const void *>(from), bytes,
+                         CopyKind::DeviceToDevice, queue));
+    Bytes.moved(Direction::DeviceToDevice, Cause::Copy, bytes);
+    std::vector<Chunk *> used;
+    auto use = [&used](Chunk &chunk, uintptr_t, uintptr_t) -> Status {
+      used.push_back(&chunk);
+      return {};
+    };
+    DRAGON_TRY(forEachChunk(toBuffer, to, to + bytes, use));
+    for (Chunk *chunk : used)
+      DRAGON_TRY(wroteDevice(*chunk));
+    DRAGON_TRY(forEachChunk(fromBuffer, from, from + bytes, use));
+    return noteUse(used, queue);
+  }
+  for (size_t done = 0; done < bytes;) {
+    Chunk &source = fromBuffer.chunkAt(from + done);
+    Chunk &target = toBuffer.chunkAt(to + done);
+    size_t part =
+        std::min({bytes - done, source.va() + source.bytes() - (from + done),
+                  target.va() + target.bytes() - (to + done)});
+    DRAGON_TRY(inOnePlace(done, part));
+    done += part;
+  }
+  return {};
+}
+
+Status Runtime::Impl::fillBuffer(Buffer &buffer, uintptr_t to, uint32_t value,
+                                 unsigned width, size_t count, Queue queue) {
+  const size_t bytes = count * width;
+  TraceZone zone("fill", bytes);
+  ++Clock;
+  auto onDevice = [&](Chunk &chunk, uintptr_t begin, uintptr_t end) {
+    // Zeros need no memory at all.
+    bool asZeros =
+        value == 0 && needFor(chunk, begin, end) == LaunchNeed::Overwrite;
+    return !asZeros || fitsOnDevice(chunk);
+  };
+  auto deviceRun = [&](uintptr_t begin, uintptr_t end) -> Status {
+    std::vector<Want> wants;
+    std::vector<Chunk *> chunks;
+    DRAGON_TRY(forEachChunk(
+        buffer, begin, end,
+        [&](Chunk &chunk, uintptr_t partBegin, uintptr_t partEnd) -> Status {
+          wants.push_back({&chunk, needFor(chunk, partBegin, partEnd)});
+          chunks.push_back(&chunk);
+          return {};
+        }));
+    ++Round;
+    DRAGON_TRY(bringIn(wants, queue, Cause::Copy));
+    DRAGON_TRY(Dev->fill(reinterpret_cast<void *>(begin), value, width,
+                         (end - begin) / width, queue));
+    for (Chunk *chunk : chunks)
+      DRAGON_TRY(wroteDevice(*chunk));
+    return noteUse(chunks, queue);
+  };
+  auto asZeros = [&](Chunk &chunk, uintptr_t, uintptr_t) -> Status {
+    DRAGON_TRY(settle(chunk));
+    DRAGON_TRY(forget(chunk));
+    chunk.storage.put({0, chunk.used(), PieceKind::Zero, nullptr, 0});
+    return {};
+  };
+  return forRuns(buffer, to, to + bytes, onDevice, deviceRun, asZeros);
+}
+
+} // namespace dragon

@@ -1,0 +1,88 @@
+//===- WorkLog.cpp - when queued work is done -----------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/WorkLog.h"
+
+namespace dragon {
+
+namespace {
+constexpr size_t LookAfter = 32; ///< pending entries before it pays to query
+}
+
+WorkLog::~WorkLog() {
+  allDone();
+  for (Event event : Free)
+    Dev.destroyEvent(event).ignore();
+}
+
+StatusOr<uint64_t> WorkLog::note(Queue queue) {
+  if (!Dev.caps().asynchronous)
+    return uint64_t(0);
+  if (Pending.size() >= LookAfter)
+    forgetDone();
+  Event event;
+  if (Free.empty()) {
+    DRAGON_ASSIGN(event, Dev.createEvent(false));
+  } else {
+    event = Free.back();
+    Free.pop_back();
+  }
+  if (Status status = Dev.record(event, queue); !status.ok()) {
+    Free.push_back(event);
+    return status;
+  }
+  Pending.push_back({++Last, event, queue});
+  return Last;
+}
+
+Status WorkLog::waitFor(uint64_t ticket) {
+  while (!Pending.empty() && Pending.front().ticket <= ticket) {
+    DRAGON_TRY(Dev.synchronizeEvent(Pending.front().event));
+    Done = Pending.front().ticket;
+    Free.push_back(Pending.front().event);
+    Pending.pop_front();
+  }
+  return {};
+}
+
+Status WorkLog::queueWaitsFor(Queue queue, uint64_t ticket) {
+  forgetDone();
+  for (const Entry &entry : Pending) {
+    if (entry.ticket > ticket)
+      break;
+    if (entry.queue != queue)
+      DRAGON_TRY(Dev.wait(queue, entry.event));
+  }
+  return {};
+}
+
+void WorkLog::forgetDone() {
+  while (!Pending.empty()) {
+    auto finished = Dev.queryEvent(Pending.front().event);
+    if (!finished.ok() || !*finished)
+      return; // a failure shows when somebody waits
+    Done = Pending.front().ticket;
+    Free.push_back(Pending.front().event);
+    Pending.pop_front();
+  }
+}
+
+bool WorkLog::done(uint64_t ticket) {
+  if (ticket <= Done)
+    return true;
+  forgetDone();
+  return Pending.empty() || Pending.front().ticket > ticket;
+}
+
+void WorkLog::allDone() {
+  for (const Entry &entry : Pending)
+    Free.push_back(entry.event);
+  Pending.clear();
+  Done = Last;
+}
+
+} // namespace dragon

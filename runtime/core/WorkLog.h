@@ -1,0 +1,60 @@
+//===- WorkLog.h - when queued work is done ---------------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Work that uses chunks gets a ticket: a number that grows, and an event in the
+// work's queue. Waiting for a ticket waits for it and all earlier ones, so one
+// number per chunk says when it may be unmapped or overwritten, whichever
+// queues used it. A device that does everything at once needs no events.
+//
+// Not thread-safe: the Runtime's lock.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CORE_WORKLOG_H
+#define DRAGON_RUNTIME_CORE_WORKLOG_H
+
+#include "runtime/device/Device.h"
+
+#include <deque>
+#include <vector>
+
+namespace dragon {
+
+class WorkLog {
+public:
+  explicit WorkLog(Device &device) : Dev(device) {}
+  ~WorkLog();
+  WorkLog(const WorkLog &) = delete;
+  WorkLog &operator=(const WorkLog &) = delete;
+
+  /// A ticket for what is in the queue now; 0 if nothing has to be waited for.
+  StatusOr<uint64_t> note(Queue queue);
+  /// Returns when the work of the ticket, and of earlier ones, is done.
+  Status waitFor(uint64_t ticket);
+  /// Later work in the queue waits instead of the host.
+  Status queueWaitsFor(Queue queue, uint64_t ticket);
+  bool done(uint64_t ticket);
+  /// Everything was synchronised.
+  void allDone();
+
+private:
+  struct Entry {
+    uint64_t ticket;
+    Event event;
+    Queue queue;
+  };
+  void forgetDone(); ///< those at the front that are done
+
+  Device &Dev;
+  uint64_t Last = 0;
+  uint64_t Done = 0; ///< all up to it are done
+  std::deque<Entry> Pending;
+  std::vector<Event> Free;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CORE_WORKLOG_H

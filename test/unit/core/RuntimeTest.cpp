@@ -1,0 +1,241 @@
+//===- RuntimeTest.cpp - launches in and out of core ----------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuntimeFixture.h"
+
+using namespace dragon;
+using namespace dragon::test;
+using testing::HasSubstr;
+
+namespace {
+
+class RuntimeTest : public RuntimeFixture {};
+
+TEST_F(RuntimeTest, InCoreNothingMovesButTheProgramsCopies) {
+  start();
+  constexpr int N = 1 << 20; // 4 MiB each
+  uintptr_t a = allocate(N * 4), b = allocate(N * 4), c = allocate(N * 4);
+  auto x = numbers(N, 1), y = numbers(N, 2);
+  ASSERT_OK(upload(a, x));
+  ASSERT_OK(upload(b, y));
+  ASSERT_OK(kernels.launch(*runtime, "add", N, pointer(c), pointer(a),
+                           pointer(b), N));
+  auto z = download(c, N);
+  for (int i = 0; i < N; ++i)
+    ASSERT_EQ(z[i], sum(x[i], y[i])) << i;
+  EXPECT_EQ(moved(Direction::HostToDevice), 8 * MiB);
+  EXPECT_EQ(moved(Direction::DeviceToHost), 4 * MiB);
+  EXPECT_EQ(runtime->ledger().counter(Counter::Evictions), 0u);
+  EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 0u);
+  EXPECT_OK(runtime->free(a));
+  EXPECT_OK(runtime->free(b));
+  EXPECT_OK(runtime->free(c));
+}
+
+TEST_F(RuntimeTest, FromFilesToAFileEachByteMovesOnce) {
+  // 3 x 32 MiB over 8 MiB of device and 16 MiB of host memory.
+  settings.deviceMemory = 8 * MiB;
+  settings.hostMemory = 16 * MiB;
+  start();
+  constexpr int N = 8 << 20;
+  constexpr uint64_t Bytes = uint64_t(N) * 4;
+  auto x = numbers(N, 1), y = numbers(N, 2);
+  writeFile("a", x);
+  writeFile("b", y);
+  uintptr_t a = allocate(Bytes, D_READ), b = allocate(Bytes, D_READ);
+  uintptr_t c = allocate(Bytes, D_WRITE);
+  ASSERT_OK(runtime->mapFileRange(a, Bytes, open("a"), 0));
+  ASSERT_OK(runtime->mapFileRange(b, Bytes, open("b"), 0));
+  auto out = open("c", true);
+  ASSERT_OK(runtime->setSink(c, Bytes, out, 0));
+  ASSERT_OK(kernels.launch(*runtime, "add", N, pointer(c), pointer(a),
+                           pointer(b), N));
+  size_t written = 0;
+  ASSERT_OK(runtime->writeToFile(c, Bytes, out, 0, written));
+  EXPECT_EQ(written, Bytes);
+  auto z = readFile("c");
+  ASSERT_EQ(z.size(), size_t(N));
+  for (int i = 0; i < N; ++i)
+    ASSERT_EQ(z[i], sum(x[i], y[i])) << i;
+  EXPECT_EQ(moved(Direction::FileToHost), 2 * Bytes);
+  EXPECT_EQ(moved(Direction::HostToDevice), 2 * Bytes);
+  EXPECT_EQ(moved(Direction::DeviceToHost), Bytes);
+  EXPECT_EQ(moved(Direction::HostToFile), Bytes);
+  EXPECT_EQ(moved(Direction::HostToSwap), 0u);
+  EXPECT_EQ(moved(Direction::SwapToHost), 0u);
+  EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 1u);
+  EXPECT_GT(runtime->ledger().avoided(Avoided::ReadOnly), 0u);
+}
+
+TEST_F(RuntimeTest, ThroughSwapNothingIsLost) {
+  settings.deviceMemory = 6 * MiB;
+  settings.hostMemory = 8 * MiB;
+  start();
+  constexpr int N = 4 << 20; // 16 MiB each
+  uintptr_t a = allocate(N * 4), b = allocate(N * 4), c = allocate(N * 4);
+  auto x = numbers(N, 1), y = numbers(N, 2);
+  ASSERT_OK(upload(a, x));
+  ASSERT_OK(upload(b, y));
+  ASSERT_OK(kernels.launch(*runtime, "add", N, pointer(c), pointer(a),
+                           pointer(b), N));
+  ASSERT_OK(kernels.launch(*runtime, "scale", N, pointer(c), N, 3));
+  ASSERT_OK(kernels.launch(*runtime, "stencil", N, pointer(a), pointer(c), N));
+  auto z = download(c, N);
+  auto s = download(a, N);
+  std::vector<int32_t> expected(N);
+  for (int i = 0; i < N; ++i)
+    expected[i] = scaled(sum(x[i], y[i]), 3);
+  for (int i = 0; i < N; ++i) {
+    ASSERT_EQ(z[i], expected[i]) << i;
+    ASSERT_EQ(s[i], sum(sum(expected[std::max(i - 1, 0)], expected[i]),
+                        expected[std::min(i + 1, N - 1)]))
+        << i;
+  }
+  EXPECT_GT(moved(Direction::HostToSwap), 0u);
+}
+
+TEST_F(RuntimeTest, WhatIsOverwrittenIsNotFetched) {
+  settings.deviceMemory = 6 * MiB;
+  settings.hostMemory = 64 * MiB;
+  start();
+  constexpr int N = 4 << 20;
+  uintptr_t a = allocate(N * 4);
+  ASSERT_OK(upload(a, numbers(N, 1)));
+  uint64_t before = moved(Direction::HostToDevice);
+  ASSERT_OK(kernels.launch(*runtime, "iota", N, pointer(a), N, 5));
+  EXPECT_EQ(moved(Direction::HostToDevice), before);
+  EXPECT_GT(runtime->ledger().avoided(Avoided::WriteOnly), 0u);
+  auto z = download(a, N);
+  for (int i = 0; i < N; ++i)
+    ASSERT_EQ(z[i], scaled(i, 5));
+}
+
+TEST_F(RuntimeTest, APartThatIsNotOverwrittenIsKept) {
+  settings.deviceMemory = 6 * MiB;
+  settings.hostMemory = 8 * MiB;
+  start();
+  constexpr int N = 4 << 20;
+  uintptr_t a = allocate(N * 4), c = allocate(N * 4);
+  auto x = numbers(N, 1), y = numbers(N, 2);
+  ASSERT_OK(upload(a, x));
+  ASSERT_OK(upload(c, y));
+  int k = N / 2 + 12345;
+  ASSERT_OK(
+      kernels.launch(*runtime, "copyRest", N, pointer(c), pointer(a), N, k));
+  auto z = download(c, N);
+  for (int i = 0; i < N; ++i)
+    ASSERT_EQ(z[i], i < k ? y[i] : x[i]) << i;
+}
+
+TEST_F(RuntimeTest, OverwritingWhatAnotherPointerReadsIsNoOverwriting) {
+  settings.deviceMemory = 6 * MiB;
+  settings.hostMemory = 32 * MiB;
+  start();
+  constexpr int N = 4 << 20;
+  uintptr_t a = allocate(N * 4), b = allocate(N * 4);
+  auto x = numbers(N, 1), y = numbers(N, 2);
+  ASSERT_OK(upload(a, x));
+  ASSERT_OK(upload(b, y));
+  // c is a.
+  ASSERT_OK(kernels.launch(*runtime, "add", N, pointer(a), pointer(a),
+                           pointer(b), N));
+  auto z = download(a, N);
+  for (int i = 0; i < N; ++i)
+    ASSERT_EQ(z[i], sum(x[i], y[i])) << i;
+}
+
+TEST_F(RuntimeTest, UnknownKernelsRunOverMappedHostMemory) {
+  settings.deviceMemory = 6 * MiB;
+  settings.hostMemory = 32 * MiB;
+  start();
+  constexpr int N = 4 << 20;
+  uintptr_t a = allocate(N * 4);
+  auto x = numbers(N, 1);
+  ASSERT_OK(upload(a, x));
+  ASSERT_OK(kernels.launch(*runtime, "mix", N, pointer(a), N, 7));
+  EXPECT_EQ(runtime->ledger().counter(Counter::HostMappedLaunches), 1u);
+  auto z = download(a, N);
+  std::vector<int32_t> expected = x;
+  for (int64_t i = 0; i < N; ++i)
+    expected[(i * 7919) % N] = sum(expected[(i * 7919) % N], 7);
+  EXPECT_TRUE(z == expected);
+  // And back to slices on the device.
+  ASSERT_OK(kernels.launch(*runtime, "scale", N, pointer(a), N, 3));
+  z = download(a, N);
+  for (int i = 0; i < N; ++i)
+    ASSERT_EQ(z[i], scaled(expected[i], 3));
+}
+
+TEST_F(RuntimeTest, WhatDoesNotFitAnywhereIsAnErrorThatNamesTheCure) {
+  settings.deviceMemory = 6 * MiB;
+  settings.hostMemory = 8 * MiB;
+  start();
+  constexpr int N = 4 << 20;
+  uintptr_t a = allocate(N * 4), c = allocate(N * 4);
+  auto x = numbers(N, 1);
+  ASSERT_OK(upload(a, x));
+  Status status =
+      kernels.launch(*runtime, "gather", N, pointer(c), pointer(a), N, 3);
+  EXPECT_EQ(status.code(), DRAGON_ERROR_OUT_OF_MEMORY);
+  EXPECT_THAT(status.message(), HasSubstr("'gather'"));
+  EXPECT_THAT(status.message(), HasSubstr("32 MiB"));
+  EXPECT_THAT(status.message(), HasSubstr("blocks depend on each other"));
+  EXPECT_THAT(status.message(), HasSubstr("DRAGON_DEVICE_MEMORY"));
+  EXPECT_TRUE(download(a, N) == x);
+}
+
+TEST_F(RuntimeTest, AtomicsStayOnTheDevice) {
+  settings.deviceMemory = 6 * MiB;
+  settings.hostMemory = 32 * MiB;
+  start();
+  constexpr int N = 4 << 20;
+  uintptr_t a = allocate(N * 4), bins = allocate(1024);
+  auto x = numbers(N, 1);
+  ASSERT_OK(upload(a, x));
+  ASSERT_OK(runtime->fill(pointer(bins), 0, 4, 256, nullptr));
+  ASSERT_OK(kernels.launch(*runtime, "count", N, pointer(bins), pointer(a), N));
+  std::vector<int32_t> expected(256);
+  for (int32_t value : x)
+    ++expected[value & 255];
+  EXPECT_TRUE(download(bins, 256) == expected);
+}
+
+TEST_F(RuntimeTest, SmallAllocationsShareChunks) {
+  settings.strict = false;
+  start();
+  std::vector<uintptr_t> small;
+  for (int i = 0; i < 2000; ++i) {
+    small.push_back(allocate(1000));
+    ASSERT_EQ(small.back() % 256, 0u);
+    ASSERT_OK(
+        runtime->fill(pointer(small.back()), uint32_t(i), 4, 250, nullptr));
+  }
+  for (int i = 0; i < 2000; i += 2)
+    ASSERT_OK(runtime->free(small[i]));
+  for (int i = 0; i < 2000; i += 2)
+    small[i] = allocate(500);
+  for (int i = 1; i < 2000; i += 2)
+    for (int32_t value : download(small[i], 250))
+      ASSERT_EQ(value, i);
+  for (uintptr_t base : small)
+    ASSERT_OK(runtime->free(base));
+}
+
+TEST_F(RuntimeTest, BadRangesAreErrors) {
+  start();
+  uintptr_t a = allocate(4 * MiB);
+  std::vector<char> data(8 * MiB);
+  EXPECT_EQ(
+      runtime->copy(pointer(a), data.data(), 5 * MiB, nullptr, false).code(),
+      DRAGON_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(runtime->free(a + 4096).code(), DRAGON_ERROR_INVALID_ARGUMENT);
+  EXPECT_OK(runtime->free(a));
+  EXPECT_EQ(runtime->free(a).code(), DRAGON_ERROR_INVALID_ARGUMENT);
+  EXPECT_FALSE(runtime->find(a));
+}
+
+} // namespace
