@@ -129,9 +129,11 @@ bool Aliases::add(const Value *V, const TargetSet &Targets) {
     return false;
   TargetSet &Set = Points[V];
   size_t Before = Set.size();
+  bool Anything = Set.count({Unknown, Target::AnyOffset});
   for (const Target &T : Targets)
-    // "Any" covers the others.
-    if (!Set.count({T.Object, Target::AnyOffset}))
+    // "Any" covers the others, and Unknown what has escaped.
+    if (!Set.count({T.Object, Target::AnyOffset}) &&
+        !(Anything && Objects[T.Object].Escapes))
       Set.insert(T);
   // A pointer that walks through an object takes ever new offsets.
   if (Set.size() > MaxOffsets) {
@@ -166,21 +168,19 @@ void Aliases::escape(const TargetSet &Targets, const Instruction &At,
   for (const Target &T : Targets)
     Pending.push_back(T.Object);
   while (!Pending.empty()) {
-    MemoryObject &O = Objects[Pending.back()];
     unsigned Index = Pending.pop_back_val();
-    if (!O.Escapes) {
-      O.Escapes = true;
-      O.EscapesTo = To;
-      auto *Call = dyn_cast<CallBase>(&At);
-      O.EscapesToKernel = Call && isLaunch(*Call);
-      O.EscapesAt = &At;
-      Changed = true;
-    } else if (Index == Unknown) {
+    MemoryObject &O = Objects[Index];
+    if (O.Escapes)
       continue;
-    }
-    // What is stored in it can be reached as well, now or later.
-    for (const Target &T : contents(Index))
-      if (!Objects[T.Object].Escapes)
+    O.Escapes = true;
+    O.EscapesTo = To;
+    auto *Call = dyn_cast<CallBase>(&At);
+    O.EscapesToKernel = Call && isLaunch(*Call);
+    O.EscapesAt = &At;
+    Changed = true;
+    // What is stored in it can be reached as well; what will be, escapes then.
+    for (const auto &[Offset, Stored] : Contents[Index])
+      for (const Target &T : Stored)
         Pending.push_back(T.Object);
   }
 }
@@ -202,12 +202,9 @@ TargetSet Aliases::load(const TargetSet &From) const {
   for (const Target &T : From) {
     TargetSet Found = contents(T.Object, T.Offset);
     Result.insert(Found.begin(), Found.end());
-    if (!Objects[T.Object].Escapes)
-      continue;
     // Someone else may have stored whatever has escaped.
-    for (unsigned O = 0; O < Objects.size(); ++O)
-      if (Objects[O].Escapes)
-        Result.insert({O, Target::AnyOffset});
+    if (Objects[T.Object].Escapes)
+      Result.insert({Unknown, Target::AnyOffset});
   }
   return Result;
 }
@@ -361,9 +358,6 @@ void Aliases::visitCall(CallBase &Call) {
           escape(pointsTo(Operand), Call, "'" + calleeName(Call) + "'");
     if (mayHoldPointer(Call.getType())) {
       TargetSet Result{{Unknown, Target::AnyOffset}};
-      for (unsigned O = 0; O < Objects.size(); ++O)
-        if (Objects[O].Escapes)
-          Result.insert({O, Target::AnyOffset});
       if (Call.doesNotAccessMemory())
         for (const Use &Operand : Call.args())
           for (const Target &T : pointsTo(Operand))

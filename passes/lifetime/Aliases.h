@@ -9,7 +9,7 @@
 // insensitive, by inclusion, with the bytes at each constant offset of an
 // object apart. Objects are the buffers (AllocationSites.h), open files, local
 // variables and the globals that only this function uses; everything else is
-// one object, Unknown, which also holds the address of all that escapes.
+// one object, Unknown: a pointer to it may also be one to anything that escapes.
 //
 //   d = alloc           d -> {buffer + 0}
 //   *slot = d           content(slot, 0) = {buffer + 0}

@@ -111,8 +111,8 @@ std::optional<Finding> whyNotElided(const BufferProgram &Program,
     if (E.OtherMemory)
       Other = "other memory";
     for (const BufferUse &U : E.Uses)
-      if (Program.Buffers[U.Buffer].Kind == BufferKind::Host &&
-          !Elided[U.Buffer])
+      if (U.Buffer != Buffer && !Elided[U.Buffer] &&
+          Program.Buffers[U.Buffer].Kind == BufferKind::Host)
         Other = Program.Buffers[U.Buffer].Name;
     if (!Other.empty()) {
       Finding F =

@@ -149,8 +149,12 @@ void Placer::reportLookedAt(unsigned B) {
       Looks = &E;
   }
   auto Does = [&](EventKind Kind) { return Has[static_cast<size_t>(Kind)]; };
-  if (Looks && ((Does(EventKind::FileRead) && Does(EventKind::CopyIn)) ||
-                (Does(EventKind::CopyOut) && Does(EventKind::FileWrite))))
+  if (!(Does(EventKind::FileRead) && Does(EventKind::CopyIn)) &&
+      !(Does(EventKind::CopyOut) && Does(EventKind::FileWrite)))
+    return;
+  if (std::optional<Finding> Why = whyNotElided(Program, B, Elided))
+    Result.Findings.push_back(std::move(*Why));
+  else if (Looks)
     found(B, buffer(B).Where,
           about(B, RemarkId::NotElidedLooked)
               .with("Cause", Looks->Name)
