@@ -164,7 +164,10 @@ public:
 
   // -- Host access
   /// Host accesses to [va, va + bytes) of a Device chunk fault (true) or, where
-  /// the device allows it, do not (false). For host-accessible buffers.
+  /// the device allows it, do not (false). For host-accessible buffers. Holds
+  /// for the addresses, whatever is mapped there later, until it is taken back
+  /// or the range is released; Host chunks never fault. Kernels and copies are
+  /// not concerned.
   Status guardHostAccess(uintptr_t va, size_t bytes, bool guarded);
   Status setFaultHandler(FaultHandler handler, void *context);
 

@@ -268,17 +268,27 @@ void AddressMap::endLaunch(const Opened &opened) {
   LaunchEnded.notify_all();
 }
 
-bool AddressMap::findReserved(uintptr_t address, AddressRange &range,
-                              bool &accessible) {
+bool AddressMap::openForKernel(uintptr_t address, Opened &opened) {
+  std::lock_guard<std::mutex> guard(Lock);
+  auto it = firstChunkIn(address);
+  if (it == Mapped.end() || it->first > address)
+    return false;
+  if (it->second.accessible)
+    return true; // opened by another thread just now
+  if (Strict)
+    return false;
+  ++it->second.openers;
+  opened.chunks.push_back(it->first);
+  return refresh(it->first, it->second.end).ok();
+}
+
+bool AddressMap::findReserved(uintptr_t address, AddressRange &range) {
   std::lock_guard<std::mutex> guard(Lock);
   auto it = Reserved.upper_bound(address);
   if (it == Reserved.begin() || std::prev(it)->second <= address)
     return false;
   --it;
   range = {it->first, it->second};
-  auto chunk = firstChunkIn(address);
-  accessible = chunk != Mapped.end() && chunk->first <= address &&
-               chunk->second.accessible;
   return true;
 }
 

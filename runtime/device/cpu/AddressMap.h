@@ -67,12 +67,15 @@ public:
     bool counted = false;
   };
   Status beginLaunch(const LaunchRequest &request, Opened &opened);
+  /// A kernel of the launch touched `address` and faulted. True: it can be
+  /// tried again. A guarded chunk that was not announced is opened now, unless
+  /// the mode is strict: the launch need not announce anything then.
+  bool openForKernel(uintptr_t address, Opened &opened);
   /// ... to here.
   void endLaunch(const Opened &opened);
 
-  /// The reserved range that holds an address; false: none does. `accessible`:
-  /// something is mapped there and open now.
-  bool findReserved(uintptr_t address, AddressRange &range, bool &accessible);
+  /// The reserved range that holds an address; false: none does.
+  bool findReserved(uintptr_t address, AddressRange &range);
 
   bool hostFault(uintptr_t address, bool write) override;
 

@@ -429,7 +429,7 @@ Status CpuDevice::launchImpl(const LaunchRequest &request) {
   AddressMap::Opened opened;
   Status status = Addresses.beginLaunch(named, opened);
   if (status.ok()) {
-    KernelRun run(named, *kernel, Addresses, Poison);
+    KernelRun run(named, *kernel, Addresses, opened, Poison);
     Pool.run(run.blocks(), [&] {
       std::unique_ptr<KernelThread> thread = KernelThreads.take();
       thread->work(run);

@@ -35,8 +35,8 @@ constexpr size_t SignalStackBytes = 128 << 10;
 
 KernelRun::KernelRun(const LaunchRequest &request,
                      const dragon_cpu_kernel &kernel, AddressMap &addresses,
-                     bool poisonShared)
-    : Request(request), Kernel(kernel), Addresses(addresses),
+                     AddressMap::Opened &opened, bool poisonShared)
+    : Request(request), Kernel(kernel), Addresses(addresses), Opened(opened),
       PoisonShared(poisonShared) {
   Blocks = 1;
   for (unsigned axis = 0; axis < 3; ++axis)
@@ -234,10 +234,9 @@ bool KernelThread::onFault(void *self, uintptr_t address, bool write,
   KernelRun &run = *thread.Run;
   const dragon_cpu_context &context = *thread.runningContext;
   AddressRange range;
-  bool accessible;
-  if (run.addresses().findReserved(address, range, accessible)) {
-    if (accessible)
-      return true;   // opened by another launch just now
+  if (run.addresses().openForKernel(address, run.opened()))
+    return true;
+  if (run.addresses().findReserved(address, range)) {
     char line[2048]; // mangled names are long
     int length = std::snprintf(
         line, sizeof(line),

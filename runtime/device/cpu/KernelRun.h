@@ -47,12 +47,14 @@ enum KernelFailure : int {
 class KernelRun {
 public:
   KernelRun(const LaunchRequest &request, const dragon_cpu_kernel &kernel,
-            AddressMap &addresses, bool poisonShared);
+            AddressMap &addresses, AddressMap::Opened &opened,
+            bool poisonShared);
 
   const LaunchRequest &request() const { return Request; }
   const dragon_cpu_kernel &kernel() const { return Kernel; }
   const char *name() const { return Request.kernelName; }
   AddressMap &addresses() { return Addresses; }
+  AddressMap::Opened &opened() { return Opened; }
   bool poisonShared() const { return PoisonShared; }
   uint64_t blocks() const { return Blocks; }
   uint32_t staticBytes() const;
@@ -71,6 +73,7 @@ private:
   const LaunchRequest &Request;
   const dragon_cpu_kernel &Kernel;
   AddressMap &Addresses;
+  AddressMap::Opened &Opened;
   const bool PoisonShared;
   uint64_t Blocks;
   std::atomic<uint64_t> Next{0};

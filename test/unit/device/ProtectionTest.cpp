@@ -261,6 +261,30 @@ TEST(Protection, GuardedDeviceChunkFaultsForTheHostNotForKernels) {
   EXPECT_EQ(recorder.faults, 1);
 }
 
+TEST(Protection, KernelsMayTouchGuardedChunksUnannounced) {
+  auto device = makeCpu(smallSettings());
+  MappedChunk used(*device, Place::Device, 2 * MiB);
+  MappedChunk other(*device, Place::Device, 2 * MiB);
+  Recorder recorder{device.get(), other.base, other.physical};
+  ASSERT_TRUE(device->setFaultHandler(Recorder::unguard, &recorder).ok());
+  for (MappedChunk *chunk : {&used, &other})
+    ASSERT_TRUE(device->guardHostAccess(chunk->base, 2 * MiB, true).ok());
+  Status status =
+      launchBody(*device, "k", true, Shape{{8, 1, 1}, {32, 1, 1}},
+                 [&](dragon_cpu_context *ctx) {
+                   used.as<int>()[ctx->ctaid[0] * 32 + ctx->tid[0]] = 1;
+                 });
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(recorder.faults, 0);
+  // A chunk that the kernel left alone stays closed for the host meanwhile.
+  status = launchBody(*device, "k", false, Shape{}, [&](dragon_cpu_context *) {
+    used.as<volatile int>()[0] = 2;
+    std::thread([&] { other.as<volatile int>()[0] = 3; }).join();
+  });
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(recorder.faults, 1);
+}
+
 TEST(Protection, GuardOutlivesTheChunkAndSparesHostChunks) {
   auto device = makeCpu(smallSettings());
   uintptr_t va = *device->reserve(4 * MiB);
