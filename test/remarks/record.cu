@@ -20,7 +20,7 @@ __global__ void fill(float *to, int n) {
 // CHECK-NEXT:   - String: ''''
 // CHECK-NEXT:   - Buffer: d
 // CHECK-NEXT:   - String: ''' evicted straight to its place in the file written at '
-// CHECK-NEXT:   - WriteAt: line [[#@LINE+7]]
+// CHECK-NEXT:   - WriteAt: line [[#@LINE+8]]
 int main(int argc, char **argv) {
   size_t n = 1000;
   float *h = (float *)malloc(4 * n), *d;
