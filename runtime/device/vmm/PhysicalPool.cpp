@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/vmm/PhysicalPool.h"
+#include "runtime/trace/Log.h"
 
 #include <algorithm>
 
@@ -61,33 +62,55 @@ Status PhysicalPool::open() {
                  "cuMemGetAllocationGranularity"));
   Granularity = std::max<size_t>(Granularity, 2 << 20);
 
-  // The node next to the GPU; -1 where the system has none.
-  if (Cuda.DeviceGetAttribute(&NumaNode, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID,
-                              Device) != CUDA_SUCCESS ||
-      NumaNode < 0)
-    NumaNode = 0;
-  int hostSupported = 0;
-  if (Cuda.DeviceGetAttribute(
-          &hostSupported,
-          CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
-          Device) != CUDA_SUCCESS)
-    hostSupported = 0; // an older driver does not know the question
-  if (!hostSupported)
-    return {};
-  CUmemAllocationProp hostProp = properties(Place::Host);
-  size_t hostGranularity = 0;
-  if (Cuda.MemGetAllocationGranularity(&hostGranularity, &hostProp,
-                                       CU_MEM_ALLOC_GRANULARITY_MINIMUM) !=
-          CUDA_SUCCESS ||
-      Granularity % hostGranularity)
-    return {};
-  // Tried, not believed: a container may not be allowed to place memory.
-  HostMapped = true;
-  auto probe = make(Place::Host, Granularity);
-  if (probe.ok())
-    destroyNow(*probe).ignore();
-  HostMapped = probe.ok();
+  Status why = findHostMemory();
+  if (!why.ok())
+    log(LogLevel::Info,
+        "the GPU cannot be given host memory at chunk addresses: {}",
+        why.message());
   return {};
+}
+
+Status PhysicalPool::findHostMemory() {
+  int supported = 0;
+  if (Cuda.DeviceGetAttribute(
+          &supported,
+          CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+          Device) != CUDA_SUCCESS ||
+      !supported)
+    return Status::error(DRAGON_ERROR_UNSUPPORTED,
+                         "the driver does not support it");
+  // The node next to the GPU; -1 where the system has none.
+  int near = 0;
+  if (Cuda.DeviceGetAttribute(&near, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID,
+                              Device) != CUDA_SUCCESS ||
+      near < 0)
+    near = 0;
+  // Tried, not believed: a container may be kept from a node.
+  HostMapped = true;
+  Status status;
+  for (int node : {near, 0}) {
+    NumaNode = node;
+    status = tryHostMemory();
+    if (status.ok())
+      return {};
+  }
+  HostMapped = false;
+  return status;
+}
+
+Status PhysicalPool::tryHostMemory() {
+  CUmemAllocationProp prop = properties(Place::Host);
+  size_t granularity = 0;
+  DRAGON_TRY(
+      Cuda.check(Cuda.MemGetAllocationGranularity(
+                     &granularity, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+                 "cuMemGetAllocationGranularity"));
+  if (granularity == 0 || Granularity % granularity)
+    return Status::error(DRAGON_ERROR_UNSUPPORTED,
+                         "host memory comes in multiples of {} bytes",
+                         granularity);
+  DRAGON_ASSIGN(Chunk probe, make(Place::Host, Granularity));
+  return destroyNow(probe);
 }
 
 void PhysicalPool::close() {

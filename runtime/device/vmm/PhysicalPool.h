@@ -57,6 +57,8 @@ private:
   using Kept = std::multimap<size_t, Chunk>;
 
   CUmemAllocationProp properties(Place place) const;
+  Status findHostMemory();
+  Status tryHostMemory();
   StatusOr<Chunk> make(Place place, size_t bytes);
   Status mapHostView(Chunk &chunk);
   Status destroyNow(const Chunk &chunk);
