@@ -25,7 +25,7 @@ public:
   bool cut(const BlockBox &box, unsigned dimension, unsigned triedBefore = 0);
 
   std::vector<BlockBox> Boxes;
-  uint64_t Traffic = 0;
+  uint64_t Traffic = 0;  ///< bytes of slices that the slice before has not
   uint64_t TooLarge = 0; ///< bytes of what could not be cut further
 
 private:
@@ -39,6 +39,7 @@ private:
 
   const PlanInput &Input;
   const uint64_t Limit;
+  ChunkSet Last;
 };
 
 uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
@@ -100,7 +101,9 @@ bool Slicer::cut(const BlockBox &box, unsigned dimension,
       if (Boxes.size() >= MaxSlices)
         return false;
       Boxes.push_back(part);
-      Traffic += size;
+      ChunkSet set = Input.footprint(part);
+      Traffic += size - bytesOf(intersection(set, Last), Input.buffers);
+      Last = std::move(set);
     } else {
       // One layer is too large.
       unsigned next = 3;
@@ -204,11 +207,8 @@ LaunchPlan planLaunch(const PlanInput &input) {
           plan.smallestBytes = slicer.TooLarge;
         continue;
       }
-      uint64_t traffic =
-          slicer.Traffic -
-          std::min(slicer.Traffic, shared * (slicer.Boxes.size() - 1));
-      if (!best || traffic < *best) {
-        best = traffic;
+      if (!best || slicer.Traffic < *best) {
+        best = slicer.Traffic;
         plan.boxes = std::move(slicer.Boxes);
       }
     }

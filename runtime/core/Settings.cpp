@@ -53,15 +53,15 @@ Status parseCount(const char *variable, std::string_view value,
 Status parsePaths(const char *variable, std::string_view value,
                   std::vector<std::string> &field) {
   field.clear();
-  while (true) {
-    size_t colon = value.find(':');
-    std::string_view path = value.substr(0, colon);
+  for (std::string_view rest = value;;) {
+    size_t colon = rest.find(':');
+    std::string_view path = rest.substr(0, colon);
     if (path.empty())
       return bad(variable, value, "expected directories separated by ':'");
     field.emplace_back(path);
     if (colon == std::string_view::npos)
       return {};
-    value.remove_prefix(colon + 1);
+    rest.remove_prefix(colon + 1);
   }
 }
 

@@ -31,7 +31,9 @@ std::string formatStatsJson(const Stats &stats) {
   root["moved"] = nlohmann::ordered_json::object();
   for (const StatsMoved &row : stats.moved) {
     nlohmann::ordered_json &direction = root["moved"][key(row.direction)];
-    direction["bytes"] = direction.value("bytes", uint64_t(0)) + row.bytes;
+    uint64_t sum =
+        direction.contains("bytes") ? direction["bytes"].get<uint64_t>() : 0;
+    direction["bytes"] = sum + row.bytes;
     direction["by_cause"][key(row.cause)] = {{"bytes", row.bytes},
                                              {"nanoseconds", row.nanoseconds}};
   }

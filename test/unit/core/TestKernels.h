@@ -195,7 +195,7 @@ public:
   std::string Error;
   KernelInfo *find(const std::string &name) { return &Infos.at(name); }
 
-  /// Launches over n threads, 256 a block.
+  /// Launches over n threads, 1024 a block.
   template <typename... Args>
   Status launch(Runtime &runtime, const char *name, int n, Args... values) {
     return launchOn(runtime, nullptr, name, n, values...);
@@ -206,9 +206,9 @@ public:
     void *args[] = {&values...};
     LaunchCall call{};
     call.kernel = find(name);
-    call.grid[0] = uint32_t((n + 255) / 256);
+    call.grid[0] = uint32_t((n + 1023) / 1024);
     call.grid[1] = call.grid[2] = 1;
-    call.block[0] = 256;
+    call.block[0] = 1024;
     call.block[1] = call.block[2] = 1;
     call.args = args;
     call.numArgs = sizeof...(values);

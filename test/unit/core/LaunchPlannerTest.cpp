@@ -1,0 +1,262 @@
+//===- LaunchPlannerTest.cpp - slices of many footprints ------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/LaunchPlanner.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+using namespace dragon;
+
+namespace {
+
+constexpr uint64_t MiB = 1 << 20;
+constexpr uint64_t Chunk = 2 * MiB;
+
+/// A footprint that is linear in the box: bytes [lo * step, hi * step + halo)
+/// of a buffer, per dimension; or all of it.
+struct Access {
+  uint32_t buffer;
+  uint64_t step[3];
+  uint64_t width;
+  bool everything = false;
+};
+
+ChunkSet footprintOf(const std::vector<Access> &accesses,
+                     const std::vector<BufferShape> &buffers,
+                     const BlockBox &box) {
+  ChunkSet set;
+  for (const Access &access : accesses) {
+    const BufferShape &shape = buffers[access.buffer];
+    uint64_t begin = 0, last = 0;
+    for (unsigned d = 0; d < 3; ++d) {
+      begin += box.Lo[d] * access.step[d];
+      last += (box.Hi[d] - 1) * access.step[d];
+    }
+    uint64_t end = std::min(last + access.width, shape.bytes);
+    if (access.everything)
+      begin = 0, end = shape.bytes;
+    if (begin < end)
+      set.push_back(
+          {access.buffer, uint32_t(begin / shape.chunkBytes),
+           uint32_t((end + shape.chunkBytes - 1) / shape.chunkBytes)});
+  }
+  normalize(set);
+  return set;
+}
+
+struct Problem {
+  PlanInput input{};
+  std::vector<Access> accesses;
+  void finish() {
+    input.footprint = [this](const BlockBox &box) {
+      return footprintOf(accesses, input.buffers, box);
+    };
+  }
+};
+
+uint64_t volume(const BlockBox &box) {
+  uint64_t v = 1;
+  for (unsigned d = 0; d < 3; ++d)
+    v *= box.Hi[d] - box.Lo[d];
+  return v;
+}
+bool overlap(const BlockBox &a, const BlockBox &b) {
+  for (unsigned d = 0; d < 3; ++d)
+    if (a.Lo[d] >= b.Hi[d] || b.Lo[d] >= a.Hi[d])
+      return false;
+  return true;
+}
+
+void check(const Problem &problem, const LaunchPlan &plan) {
+  const PlanInput &in = problem.input;
+  uint64_t total = 0;
+  for (const BlockBox &box : plan.boxes) {
+    for (unsigned d = 0; d < 3; ++d) {
+      ASSERT_LT(box.Lo[d], box.Hi[d]);
+      ASSERT_LE(box.Hi[d], in.grid[d]);
+    }
+    total += volume(box);
+    if (plan.kind == LaunchPlan::Sliced || plan.kind == LaunchPlan::Resident)
+      EXPECT_LE(bytesOf(in.footprint(box), in.buffers), in.deviceBudget);
+  }
+  EXPECT_EQ(total, uint64_t(in.grid[0]) * in.grid[1] * in.grid[2]);
+  if (plan.boxes.size() < 500)
+    for (size_t i = 0; i < plan.boxes.size(); ++i)
+      for (size_t j = i + 1; j < plan.boxes.size(); ++j)
+        ASSERT_FALSE(overlap(plan.boxes[i], plan.boxes[j]));
+}
+
+TEST(LaunchPlannerTest, WhatFitsRunsAtOnce) {
+  Problem p;
+  p.input.grid[0] = 100;
+  p.input.grid[1] = p.input.grid[2] = 1;
+  p.input.sliceable = true;
+  p.input.deviceBudget = 64 * MiB;
+  p.input.buffers = {{64 * MiB, Chunk}};
+  p.accesses = {{0, {MiB, 0, 0}, MiB}};
+  p.finish();
+  LaunchPlan plan = planLaunch(p.input);
+  EXPECT_EQ(plan.kind, LaunchPlan::Resident);
+  EXPECT_EQ(plan.wholeBytes, 64 * MiB);
+  ASSERT_EQ(plan.boxes.size(), 1u);
+}
+
+TEST(LaunchPlannerTest, VectorAddIsCutIntoThirdsOfTheBudget) {
+  Problem p;
+  p.input.grid[0] = 262144;
+  p.input.grid[1] = p.input.grid[2] = 1;
+  p.input.sliceable = true;
+  p.input.deviceBudget = 64 * MiB;
+  p.input.buffers = {
+      {256 * MiB, Chunk}, {256 * MiB, Chunk}, {256 * MiB, Chunk}};
+  for (uint32_t b = 0; b < 3; ++b)
+    p.accesses.push_back({b, {1024, 0, 0}, 1024});
+  p.finish();
+  LaunchPlan plan = planLaunch(p.input);
+  ASSERT_EQ(plan.kind, LaunchPlan::Sliced);
+  check(p, plan);
+  for (size_t i = 0; i < plan.boxes.size(); ++i) {
+    EXPECT_LE(bytesOf(p.input.footprint(plan.boxes[i]), p.input.buffers),
+              p.input.deviceBudget / 3);
+    if (i) {
+      EXPECT_EQ(plan.boxes[i].Lo[0], plan.boxes[i - 1].Hi[0]);
+    }
+    // Whole chunks: no chunk is in two slices.
+    EXPECT_EQ(plan.boxes[i].Lo[0] % 2048, 0u);
+  }
+  EXPECT_EQ(plan.boxes.size(), 43u); // 128 chunks of each, 3 a slice
+}
+
+TEST(LaunchPlannerTest, WhatAllSlicesShareIsCountedOnce) {
+  // y = A x: x is in every slice.
+  Problem p;
+  p.input.grid[0] = 1024;
+  p.input.grid[1] = p.input.grid[2] = 1;
+  p.input.sliceable = true;
+  p.input.deviceBudget = 64 * MiB;
+  p.input.buffers = {{512 * MiB, Chunk}, {40 * MiB, Chunk}};
+  p.accesses = {{0, {MiB / 2, 0, 0}, MiB / 2}, {1, {0, 0, 0}, 0, true}};
+  p.finish();
+  LaunchPlan plan = planLaunch(p.input);
+  ASSERT_EQ(plan.kind, LaunchPlan::Sliced);
+  check(p, plan);
+  EXPECT_EQ(plan.boxes.size(), 64u); // of 8 MiB: a third of what is left
+}
+
+TEST(LaunchPlannerTest, TheDimensionWithTheLeastTrafficIsCut) {
+  // Rows along x: cutting y would touch everything in each slice.
+  Problem p;
+  p.input.grid[0] = 256;
+  p.input.grid[1] = 256;
+  p.input.grid[2] = 1;
+  p.input.sliceable = true;
+  p.input.deviceBudget = 32 * MiB;
+  p.input.buffers = {{512 * MiB, Chunk}};
+  p.accesses = {{0, {2 * MiB, 8192, 0}, 8192}};
+  p.finish();
+  LaunchPlan plan = planLaunch(p.input);
+  ASSERT_EQ(plan.kind, LaunchPlan::Sliced);
+  check(p, plan);
+  for (const BlockBox &box : plan.boxes) {
+    EXPECT_EQ(box.Lo[1], 0u);
+    EXPECT_EQ(box.Hi[1], 256u);
+  }
+}
+
+TEST(LaunchPlannerTest, ALayerThatIsTooLargeIsCutFurther) {
+  Problem p;
+  p.input.grid[0] = 512;
+  p.input.grid[1] = 4;
+  p.input.grid[2] = 1;
+  p.input.sliceable = true;
+  p.input.deviceBudget = 16 * MiB;
+  p.input.buffers = {{1024 * MiB, Chunk}};
+  p.accesses = {{0, {MiB / 2, 256 * MiB, 0}, MiB / 2}};
+  p.finish();
+  LaunchPlan plan = planLaunch(p.input);
+  ASSERT_EQ(plan.kind, LaunchPlan::Sliced);
+  check(p, plan);
+}
+
+TEST(LaunchPlannerTest, OneBlockThatIsTooLargeGoesToTheHostOrNowhere) {
+  Problem p;
+  p.input.grid[0] = 8;
+  p.input.grid[1] = p.input.grid[2] = 1;
+  p.input.sliceable = true;
+  p.input.deviceBudget = 16 * MiB;
+  p.input.buffers = {{64 * MiB, Chunk}};
+  p.accesses = {{0, {0, 0, 0}, 0, true}};
+  p.finish();
+  LaunchPlan plan = planLaunch(p.input);
+  EXPECT_EQ(plan.kind, LaunchPlan::Impossible);
+  EXPECT_EQ(plan.smallestBytes, 64 * MiB);
+  p.input.hostMapped = true;
+  p.input.hostBudget = 47 * MiB;
+  EXPECT_EQ(planLaunch(p.input).kind, LaunchPlan::Impossible);
+  p.input.hostBudget = 48 * MiB;
+  EXPECT_EQ(planLaunch(p.input).kind, LaunchPlan::HostMapped);
+}
+
+TEST(LaunchPlannerTest, WhatIsNotSliceableIsNotSliced) {
+  Problem p;
+  p.input.grid[0] = 1024;
+  p.input.grid[1] = p.input.grid[2] = 1;
+  p.input.deviceBudget = 16 * MiB;
+  p.input.buffers = {{64 * MiB, Chunk}};
+  p.accesses = {{0, {65536, 0, 0}, 65536}};
+  p.finish();
+  EXPECT_EQ(planLaunch(p.input).kind, LaunchPlan::Impossible);
+}
+
+TEST(LaunchPlannerTest, RandomFootprintsAreCoveredExactlyAndFit) {
+  std::mt19937 random(20251);
+  auto upTo = [&](uint64_t n) { return random() % n; };
+  int sliced = 0;
+  for (int round = 0; round < 300; ++round) {
+    Problem p;
+    p.input.grid[0] = uint32_t(1 + upTo(300));
+    p.input.grid[1] = uint32_t(1 + (upTo(3) ? 0 : upTo(40)));
+    p.input.grid[2] = uint32_t(1 + (upTo(4) ? 0 : upTo(9)));
+    p.input.sliceable = true;
+    p.input.hostMapped = upTo(2);
+    p.input.hostBudget = upTo(256) * MiB;
+    p.input.deviceBudget = (1 + upTo(40)) * Chunk;
+    uint64_t count = 1 + upTo(4);
+    for (uint32_t b = 0; b < count; ++b) {
+      p.input.buffers.push_back({(1 + upTo(128)) * Chunk, Chunk << upTo(2)});
+      Access access{b, {0, 0, 0}, 1 + upTo(3 * Chunk), upTo(12) == 0};
+      for (uint64_t &step : access.step)
+        step = upTo(2) ? upTo(Chunk) : 0;
+      p.accesses.push_back(access);
+    }
+    p.finish();
+    LaunchPlan plan = planLaunch(p.input);
+    ASSERT_NO_FATAL_FAILURE(check(p, plan)) << "round " << round;
+    bool fits = plan.wholeBytes <= p.input.deviceBudget;
+    EXPECT_EQ(plan.kind == LaunchPlan::Resident, fits);
+    sliced += plan.kind == LaunchPlan::Sliced;
+    if (plan.kind == LaunchPlan::HostMapped)
+      EXPECT_LE(plan.wholeBytes, p.input.deviceBudget + p.input.hostBudget);
+  }
+  EXPECT_GT(sliced, 50);
+}
+
+TEST(LaunchPlannerTest, SetsOfChunks) {
+  ChunkSet set{{1, 5, 9}, {0, 2, 4}, {0, 4, 6}, {1, 7, 12}, {0, 8, 8}};
+  normalize(set);
+  EXPECT_EQ(set, (ChunkSet{{0, 2, 6}, {1, 5, 12}}));
+  EXPECT_EQ(intersection(set, {{0, 0, 3}, {0, 5, 9}, {1, 11, 20}}),
+            (ChunkSet{{0, 2, 3}, {0, 5, 6}, {1, 11, 12}}));
+  // The last chunk of a buffer is shorter.
+  EXPECT_EQ(bytesOf(set, {{11 * MiB, Chunk}, {24 * MiB, Chunk}}),
+            7 * MiB + 14 * MiB);
+}
+
+} // namespace
