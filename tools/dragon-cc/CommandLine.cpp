@@ -92,7 +92,7 @@ void optionFiles(SmallVectorImpl<const char *> &Words, StringSaver &Saver) {
       continue;
     }
     for (StringRef File : split(Files, ','))
-      Result.push_back(Saver.save(("@" + File).str().c_str()).data());
+      Result.push_back(Saver.save(("@" + File).str()).begin());
   }
   Words.swap(Result);
 }
