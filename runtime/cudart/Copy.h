@@ -1,0 +1,24 @@
+//===- Copy.h - copies and fills of the CUDA runtime API --------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CUDART_COPY_H
+#define DRAGON_RUNTIME_CUDART_COPY_H
+
+#include "runtime/cudart/Front.h"
+
+namespace dragon {
+
+/// Whether `kind` is a kind at all, and each side what it says.
+Result checkCopy(Front &front, const void *to, const void *from, size_t bytes,
+                 cudaMemcpyKind kind);
+
+/// cudaMemcpy, or cudaMemcpyAsync. Both sides have been checked.
+Result copyBytes(Front &front, void *to, const void *from, size_t bytes,
+                 cudaStream_t stream, bool async);
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CUDART_COPY_H

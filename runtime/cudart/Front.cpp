@@ -1,0 +1,79 @@
+//===- Front.cpp - what every API call begins with ------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cudart/Front.h"
+
+#include "runtime/cudart/Lifecycle.h"
+#include "runtime/cudart/Staging.h"
+
+#include <atomic>
+#include <cstring>
+#include <cuda_runtime_api.h>
+#include <mutex>
+
+namespace dragon {
+
+namespace {
+std::atomic<Front *> current{nullptr};
+std::atomic<int> failure{cudaSuccess};
+
+cudaError_t create(Front *&front) {
+  static std::mutex lock;
+  std::lock_guard<std::mutex> guard(lock);
+  front = current.load(std::memory_order_acquire);
+  if (front)
+    return cudaSuccess;
+  if (int failed = failure)
+    return cudaError_t(failed);
+  try {
+    auto runtime = Runtime::get();
+    if (!runtime.ok()) {
+      cudaError_t error = report(runtime.takeStatus());
+      failure = error;
+      return error;
+    }
+    Device &device = (*runtime)->device();
+    bool gpu = std::strcmp(device.caps().name, "cpu") != 0;
+    front = new Front{**runtime, device, gpu}; // lives as long as the process
+    staging().attach(**runtime);
+    armLifecycle(gpu);
+    current.store(front, std::memory_order_release);
+    return cudaSuccess;
+  } catch (const std::bad_alloc &) {
+    return cudaErrorMemoryAllocation;
+  }
+}
+} // namespace
+
+Front *Front::existing() { return current.load(std::memory_order_acquire); }
+
+cudaError_t Front::enterAnyway(Front *&front) {
+  if (inForkedChild())
+    return cudaErrorInitializationError;
+  if (refusedAtExit())
+    return cudaErrorCudartUnloading;
+  front = current.load(std::memory_order_acquire);
+  return front ? cudaSuccess : create(front);
+}
+
+cudaError_t Front::enter(Front *&front) {
+  if (cudaError_t error = stickyError())
+    return error;
+  return enterAnyway(front);
+}
+
+Queue Front::queue(cudaStream_t stream) const {
+  if (stream == cudaStreamLegacy)
+    return nullptr;
+  // Every call of the cpu device returns when its work is done, so its default
+  // queue serves as each thread's own as well.
+  if (stream == cudaStreamPerThread && !gpu)
+    return nullptr;
+  return stream;
+}
+
+} // namespace dragon

@@ -1,0 +1,74 @@
+//===- Front.h - what every API call begins with ----------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The runtime and its device are created by the first call that needs them, not
+// by static constructors: a program that never calls CUDA, or that forks first,
+// pays nothing. A call is
+//
+//   return withDevice([&](Front &front) -> Result { ... });
+//
+// which fails where the process has no device: in a forked child, after an
+// error that ended the context, and, for all but the ending thread, at exit.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CUDART_FRONT_H
+#define DRAGON_RUNTIME_CUDART_FRONT_H
+
+#include "runtime/core/Runtime.h"
+#include "runtime/cudart/ErrorMap.h"
+
+#include <new>
+#include <utility>
+
+namespace dragon {
+
+struct Front {
+  Runtime &runtime;
+  Device &device;
+  bool gpu; ///< NVIDIA's libraries are there, and a handle is one of theirs
+
+  /// cudaSuccess and the process's front, or why there is none.
+  static cudaError_t enter(Front *&front);
+  /// The same without looking at sticky errors: for what may follow them.
+  static cudaError_t enterAnyway(Front *&front);
+  /// The front if there is one already; creates nothing.
+  static Front *existing();
+
+  /// cudaStream_t as the device knows it.
+  Queue queue(cudaStream_t stream) const;
+};
+
+/// True in a child of a process that had a device.
+bool inForkedChild();
+
+namespace detail {
+template <typename Body> cudaError_t guarded(Front &front, Body &&body) {
+  try {
+    return leave(Result(std::forward<Body>(body)(front)).error());
+  } catch (const std::bad_alloc &) {
+    return leave(cudaErrorMemoryAllocation);
+  }
+}
+} // namespace detail
+
+template <typename Body> cudaError_t withDevice(Body &&body) {
+  Front *front;
+  if (cudaError_t error = Front::enter(front))
+    return leave(error);
+  return detail::guarded(*front, std::forward<Body>(body));
+}
+
+template <typename Body> cudaError_t withDeviceAnyway(Body &&body) {
+  Front *front;
+  if (cudaError_t error = Front::enterAnyway(front))
+    return leave(error);
+  return detail::guarded(*front, std::forward<Body>(body));
+}
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CUDART_FRONT_H

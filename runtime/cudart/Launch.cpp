@@ -1,0 +1,182 @@
+//===- Launch.cpp - kernel launches ---------------------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cudart/Launch.h"
+
+#include "runtime/cudart/Capture.h"
+#include "runtime/cudart/Forward.h"
+#include "runtime/cudart/HostFunctions.h"
+#include "runtime/cudart/Module.h"
+#include "runtime/cudart/ModuleAbi.h"
+
+using namespace dragon;
+
+namespace dragon {
+
+namespace {
+
+/// CUDA's limits, which the cpu device has as well, so that a launch fails here
+/// where it would fail on a GPU.
+cudaError_t checkShape(const Kernel &kernel, dim3 grid, dim3 block,
+                       size_t sharedBytes, bool gpu) {
+  constexpr uint64_t mostThreads = 1024;
+  if (!grid.x || !grid.y || !grid.z || !block.x || !block.y || !block.z)
+    return cudaErrorInvalidConfiguration;
+  if (grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
+    return cudaErrorInvalidConfiguration;
+  if (block.x > mostThreads || block.y > mostThreads || block.z > 64 ||
+      uint64_t(block.x) * block.y * block.z > mostThreads)
+    return cudaErrorInvalidConfiguration;
+  if (sharedBytes > 0xffffffffu)
+    return cudaErrorInvalidValue;
+  if (gpu)
+    return cudaSuccess; // the driver knows the kernel's own limits
+  return sharedBytes > size_t(dynamicSharedLimit(kernel))
+             ? cudaErrorInvalidValue
+             : cudaSuccess;
+}
+
+/// Results that nobody computed must not pass for results: a launch that fails
+/// for what the program could not foresee (a full swap, a file that shrank)
+/// fails everything after it, as a failing kernel does.
+bool spoilsResults(const Status &status) {
+  switch (status.code()) {
+  case DRAGON_ERROR_FILE:
+  case DRAGON_ERROR_FILE_CHANGED:
+  case DRAGON_ERROR_NO_SPACE:
+  case DRAGON_ERROR_OUT_OF_MEMORY:
+    return true;
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
+cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
+                         void **args, size_t sharedBytes, cudaStream_t stream,
+                         bool cooperative) {
+  return withDevice([&](Front &front) -> Result {
+    Kernel *kernel = modules().find(function);
+    if (!kernel) {
+      if (!front.gpu)
+        return cudaErrorInvalidDeviceFunction;
+      // A kernel of NVIDIA's side (cudaLibraryGetKernel): we know nothing of
+      // what it touches.
+      DRAGON_CHECK(keepAllResident(front));
+      return cooperative ? DRAGON_NVIDIA(cudaLaunchCooperativeKernel, function,
+                                         grid, block, args, sharedBytes, stream)
+                         : DRAGON_NVIDIA(cudaLaunchKernel, function, grid,
+                                         block, args, sharedBytes, stream);
+    }
+    DRAGON_CHECK(modules().prepare(front, *kernel));
+    if (cudaError_t error =
+            checkShape(*kernel, grid, block, sharedBytes, front.gpu))
+      return error;
+    if (cooperative && !front.gpu && uint64_t(grid.x) * grid.y * grid.z > 1) {
+      printErrorOnce(fmt::format("kernel '{}': cooperative launches are not "
+                                 "supported on the cpu device",
+                                 kernel->name));
+      return cudaErrorNotSupported;
+    }
+    if (capturing())
+      return cooperative
+                 ? DRAGON_NVIDIA(cudaLaunchCooperativeKernel, kernel->stub,
+                                 grid, block, args, sharedBytes, stream)
+                 : DRAGON_NVIDIA(cudaLaunchKernel, kernel->stub, grid, block,
+                                 args, sharedBytes, stream);
+    waitForHostFunctions(front, stream);
+    LaunchCall call{};
+    call.kernel = &kernel->info;
+    call.grid[0] = grid.x, call.grid[1] = grid.y, call.grid[2] = grid.z;
+    call.block[0] = block.x, call.block[1] = block.y, call.block[2] = block.z;
+    call.dynamicSharedBytes = uint32_t(sharedBytes);
+    call.args = args;
+    call.numArgs = kernel->info.record ? kernel->info.record->NumArgs : 0;
+    call.cooperative = cooperative;
+    call.queue = front.queue(stream);
+    Status status = front.runtime.launch(call);
+    if (status.ok())
+      return cudaSuccess;
+    bool spoils = spoilsResults(status);
+    cudaError_t error = report(status);
+    if (spoils)
+      makeSticky(error);
+    return error;
+  });
+}
+
+} // namespace dragon
+
+extern "C" {
+
+cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block,
+                             void **args, size_t shared, cudaStream_t stream) {
+  return launchKernel(function, grid, block, args, shared, stream, false);
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block,
+                               void **args, size_t shared,
+                               cudaStream_t stream) {
+  return launchKernel(kernel, grid, block, args, shared, stream, false);
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid,
+                                        dim3 block, void **args, size_t shared,
+                                        cudaStream_t stream) {
+  return launchKernel(function, grid, block, args, shared, stream, true);
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
+                                const void *function, void **args) {
+  if (!config || (config->numAttrs && !config->attrs))
+    return leave(cudaErrorInvalidValue);
+  bool cooperative = false, plain = true;
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const cudaLaunchAttribute &attribute = config->attrs[i];
+    switch (attribute.id) {
+    case cudaLaunchAttributeCooperative:
+      cooperative = attribute.val.cooperative;
+      break;
+    // Hints, and permissions that need not be used.
+    case cudaLaunchAttributeIgnore:
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributePriority:
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+    case cudaLaunchAttributeMemSyncDomain:
+    case cudaLaunchAttributeMemSyncDomainMap:
+    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+      break;
+    case cudaLaunchAttributeClusterDimension:
+      plain = plain && attribute.val.clusterDim.x == 1 &&
+              attribute.val.clusterDim.y == 1 &&
+              attribute.val.clusterDim.z == 1;
+      break;
+    default:
+      plain = false;
+    }
+  }
+  if (plain)
+    return launchKernel(function, config->gridDim, config->blockDim, args,
+                        config->dynamicSmemBytes, config->stream, cooperative);
+  return withDevice([&](Front &front) -> Result {
+    Kernel *kernel = modules().find(function);
+    if (!front.gpu) {
+      printErrorOnce(fmt::format(
+          "kernel '{}': launch attributes (clusters, launch events) are not "
+          "supported on the cpu device",
+          kernel ? kernel->name : "?"));
+      return cudaErrorNotSupported;
+    }
+    if (kernel)
+      DRAGON_CHECK(modules().prepare(front, *kernel));
+    DRAGON_CHECK(keepAllResident(front));
+    return DRAGON_NVIDIA(cudaLaunchKernelExC, config, function, args);
+  });
+}
+
+} // extern "C"

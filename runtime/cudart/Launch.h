@@ -1,0 +1,23 @@
+//===- Launch.h - kernel launches -------------------------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CUDART_LAUNCH_H
+#define DRAGON_RUNTIME_CUDART_LAUNCH_H
+
+#include "runtime/cudart/Front.h"
+
+#include <vector_types.h>
+
+namespace dragon {
+
+/// `function` is a host stub, or a handle that cudaGetKernel returned.
+cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
+                         void **args, size_t sharedBytes, cudaStream_t stream,
+                         bool cooperative);
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CUDART_LAUNCH_H

@@ -1,0 +1,423 @@
+//===- Module.cpp - kernels and variables of translation units ------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cudart/Module.h"
+
+#include "runtime/cudart/Forward.h"
+#include "runtime/cudart/ModuleAbi.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <cuda_runtime_api.h>
+
+namespace dragon {
+
+ModuleRegistry &modules() {
+  static ModuleRegistry *registry = new ModuleRegistry;
+  return *registry;
+}
+
+int dynamicSharedLimit(const Kernel &kernel) {
+  int fixed = int(kernel.handle.image.cpu->static_shared_bytes);
+  int set = kernel.maxDynamicShared;
+  return std::max(set, std::max(0, defaultSharedBytes - fixed));
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+void ModuleRegistry::addUnit(const dragon_module *unit) {
+  if (!unit || unit->version != DRAGON_MODULE_VERSION) {
+    printErrorOnce(fmt::format(
+        "'{}' was compiled for version {} of the runtime's interface, this is "
+        "version {}; compile it again",
+        unit && unit->source ? unit->source : "?", unit ? unit->version : 0,
+        unsigned(DRAGON_MODULE_VERSION)));
+    return;
+  }
+  std::unique_lock<std::shared_mutex> guard(Lock);
+  for (Module &module : Modules)
+    if (!module.unregistered && module.wrapper == unit->fatbin_wrapper &&
+        unit->fatbin_wrapper && !module.unit) {
+      module.unit = unit;
+      openSummary(module);
+      return;
+    }
+  Module &module = Modules.emplace_back();
+  module.wrapper = unit->fatbin_wrapper;
+  module.unit = unit;
+  openSummary(module);
+}
+
+void ModuleRegistry::openSummary(Module &module) {
+  if (!module.unit->summary)
+    return;
+  std::string error;
+  module.hasSummary =
+      SummaryView::open(module.unit->summary, module.unit->summary_bytes,
+                        module.summary, error);
+  if (!module.hasSummary)
+    printErrorOnce(fmt::format("the kernel summaries of '{}' are damaged ({}); "
+                               "compile it again",
+                               module.unit->source ? module.unit->source : "?",
+                               error));
+}
+
+Module *ModuleRegistry::addFatBinary(const void *wrapper) {
+  std::unique_lock<std::shared_mutex> guard(Lock);
+  for (Module &module : Modules)
+    if (!module.unregistered && module.wrapper == wrapper &&
+        module.kernels.empty() && module.variables.empty())
+      return &module;
+  Module &module = Modules.emplace_back();
+  module.wrapper = wrapper;
+  return &module;
+}
+
+void ModuleRegistry::addKernel(Module *module, const void *stub,
+                               const char *name, int threadLimit) {
+  std::unique_lock<std::shared_mutex> guard(Lock);
+  Kernel &kernel = module->kernels.emplace_back();
+  kernel.module = module;
+  kernel.stub = stub;
+  kernel.name = name;
+  kernel.threadLimit = threadLimit;
+  Kernels[stub] = &kernel;
+}
+
+void ModuleRegistry::addVariable(Module *module, const void *shadow,
+                                 const char *name, size_t bytes, bool constant,
+                                 bool external, void **managed) {
+  std::unique_lock<std::shared_mutex> guard(Lock);
+  Variable &variable = module->variables.emplace_back();
+  variable.module = module;
+  variable.shadow = shadow;
+  variable.name = name;
+  variable.bytes = bytes;
+  variable.constant = constant;
+  variable.external = external;
+  variable.managed = managed;
+  Variables[shadow] = &variable;
+}
+
+void ModuleRegistry::remove(Module *module) {
+  std::unique_lock<std::shared_mutex> guard(Lock);
+  module->unregistered = true;
+  auto dropFrom = [&](auto &table) {
+    for (auto it = table.begin(); it != table.end();)
+      it = it->second->module == module ? table.erase(it) : std::next(it);
+  };
+  dropFrom(Kernels);
+  dropFrom(Handles);
+  dropFrom(Variables);
+  if (!module->nvidiaHandle)
+    return;
+  if (auto unregister =
+          reinterpret_cast<decltype(&__cudaUnregisterFatBinary)>(
+              nvidiaFunction("__cudaUnregisterFatBinary")))
+    unregister(module->nvidiaHandle);
+  module->nvidiaHandle = nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+Kernel *ModuleRegistry::find(const void *stubOrHandle) {
+  std::shared_lock<std::shared_mutex> guard(Lock);
+  auto it = Kernels.find(stubOrHandle);
+  if (it != Kernels.end())
+    return it->second;
+  it = Handles.find(stubOrHandle);
+  return it != Handles.end() ? it->second : nullptr;
+}
+
+Result ModuleRegistry::prepare(Front &front, Kernel &kernel) {
+  if (kernel.prepared.load(std::memory_order_acquire))
+    return cudaSuccess;
+  std::lock_guard<std::mutex> guard(Preparing);
+  if (kernel.prepared.load(std::memory_order_relaxed))
+    return cudaSuccess;
+  lookUpSummary(kernel);
+  kernel.handle.image.name = kernel.name.c_str();
+  DRAGON_CHECK(front.gpu ? prepareGpu(kernel) : prepareCpu(kernel));
+  kernel.info.handle = kernel.handle;
+  kernel.prepared.store(true, std::memory_order_release);
+  return cudaSuccess;
+}
+
+void ModuleRegistry::lookUpSummary(Kernel &kernel) {
+  if (!kernel.module->hasSummary)
+    return;
+  kernel.info.record = kernel.module->summary.findKernel(kernel.name.c_str());
+  if (kernel.info.record)
+    kernel.info.summary = &kernel.module->summary;
+}
+
+Result ModuleRegistry::prepareCpu(Kernel &kernel) {
+  // Device code linked from several units (-rdc) may have the kernel elsewhere.
+  std::shared_lock<std::shared_mutex> guard(Lock);
+  auto search = [&](const Module &module) -> const dragon_cpu_kernel * {
+    const dragon_cpu_module *cpu = module.unit ? module.unit->cpu : nullptr;
+    if (cpu && cpu->version == DRAGON_CPU_MODULE_VERSION)
+      for (uint32_t i = 0; i < cpu->num_kernels; ++i)
+        if (kernel.name == cpu->kernels[i].name) {
+          if (cpu->processor && !dragon_cpu_runs_on(cpu->processor))
+            printErrorOnce(fmt::format(
+                "kernel '{}' was compiled for {} processors, and this is none",
+                kernel.name, cpu->processor));
+          else
+            return &cpu->kernels[i];
+        }
+    return nullptr;
+  };
+  const dragon_cpu_kernel *found = search(*kernel.module);
+  if (!found && (!kernel.module->unit || !kernel.module->unit->cpu))
+    for (const Module &module : Modules)
+      if (!found && !module.unregistered)
+        found = search(module);
+  kernel.handle.image.cpu = found;
+  if (found)
+    return cudaSuccess;
+  printErrorOnce(fmt::format(
+      "kernel '{}' has no code for the host processor; compile '{}' with "
+      "--dragon-targets=cuda,cpu, or run on a machine with a GPU",
+      kernel.name,
+      kernel.module->unit && kernel.module->unit->source
+          ? kernel.module->unit->source
+          : "its source file"));
+  return cudaErrorNoKernelImageForDevice;
+}
+
+Result ModuleRegistry::prepareGpu(Kernel &kernel) {
+  DRAGON_CHECK(giveToNvidia(*kernel.module));
+  using GetFunction = cudaError_t(cudaFunction_t *, const void *);
+  auto getFunction =
+      reinterpret_cast<GetFunction *>(nvidiaFunction("cudaGetFuncBySymbol"));
+  if (!getFunction)
+    return cudaErrorSharedObjectInitFailed;
+  cudaFunction_t function = nullptr;
+  if (cudaError_t error = getFunction(&function, kernel.stub))
+    return error;
+  kernel.handle.image.function = function;
+  if (kernel.info.record && kernel.info.record->SliceName) {
+    // A clone that is not in the fat binary only costs the ability to slice.
+    cudaFunction_t slice = nullptr;
+    if (getFunction(&slice, &kernel.sliceKey) == cudaSuccess)
+      kernel.handle.image.sliceFunction = slice;
+    else
+      DRAGON_NVIDIA(cudaGetLastError);
+  }
+  return cudaSuccess;
+}
+
+Result ModuleRegistry::giveToNvidia(Module &module) {
+  auto registerBinary = reinterpret_cast<decltype(&__cudaRegisterFatBinary)>(
+      nvidiaFunction("__cudaRegisterFatBinary"));
+  auto registerEnd = reinterpret_cast<decltype(&__cudaRegisterFatBinaryEnd)>(
+      nvidiaFunction("__cudaRegisterFatBinaryEnd"));
+  auto registerFunction = reinterpret_cast<decltype(&__cudaRegisterFunction)>(
+      nvidiaFunction("__cudaRegisterFunction"));
+  auto registerVariable = reinterpret_cast<decltype(&__cudaRegisterVar)>(
+      nvidiaFunction("__cudaRegisterVar"));
+  auto registerManaged = reinterpret_cast<decltype(&__cudaRegisterManagedVar)>(
+      nvidiaFunction("__cudaRegisterManagedVar"));
+  if (!registerBinary || !registerEnd || !registerFunction ||
+      !registerVariable || !registerManaged)
+    return cudaErrorSharedObjectInitFailed;
+  std::unique_lock<std::shared_mutex> guard(Lock);
+  if (!module.wrapper || module.unregistered || module.nvidiaHandle)
+    return cudaSuccess;
+  module.nvidiaHandle = registerBinary(const_cast<void *>(module.wrapper));
+  for (Kernel &kernel : module.kernels) {
+    auto add = [&](const void *key, const char *name) {
+      registerFunction(module.nvidiaHandle, static_cast<const char *>(key),
+                       const_cast<char *>(name), name, kernel.threadLimit,
+                       nullptr, nullptr, nullptr, nullptr, nullptr);
+    };
+    add(kernel.stub, kernel.name.c_str());
+    if (module.hasSummary)
+      if (const KernelRecord *record =
+              module.summary.findKernel(kernel.name.c_str()))
+        if (record->SliceName)
+          add(&kernel.sliceKey, module.summary.string(record->SliceName));
+  }
+  for (Variable &variable : module.variables) {
+    auto *shadow =
+        const_cast<char *>(static_cast<const char *>(variable.shadow));
+    auto *name = const_cast<char *>(variable.name.c_str());
+    if (variable.managed)
+      registerManaged(module.nvidiaHandle, variable.managed, name, name,
+                      variable.external, variable.bytes, variable.constant, 0);
+    else
+      registerVariable(module.nvidiaHandle, shadow, name, name,
+                       variable.external, variable.bytes, variable.constant, 0);
+  }
+  registerEnd(module.nvidiaHandle);
+  return cudaSuccess;
+}
+
+Result ModuleRegistry::initialise(Front &front) {
+  if (front.gpu) {
+    std::vector<Module *> all;
+    {
+      std::shared_lock<std::shared_mutex> guard(Lock);
+      for (Module &module : Modules)
+        if (module.wrapper && !module.unregistered && !module.nvidiaHandle)
+          all.push_back(&module);
+    }
+    for (Module *module : all)
+      DRAGON_CHECK(giveToNvidia(*module));
+    return cudaSuccess;
+  }
+  std::unique_lock<std::shared_mutex> guard(Lock);
+  for (Module &module : Modules)
+    for (Variable &variable : module.variables)
+      if (variable.managed && !*variable.managed) {
+        auto memory = front.runtime.allocate(
+            variable.bytes, AllocateOptions{0, true, nullptr});
+        if (!memory.ok())
+          return memory.takeStatus();
+        *variable.managed = reinterpret_cast<void *>(*memory);
+      }
+  return cudaSuccess;
+}
+
+Result ModuleRegistry::handleOf(Front &front, Kernel &kernel, void *&handle) {
+  if (front.gpu) {
+    DRAGON_CHECK(giveToNvidia(*kernel.module));
+    using GetKernel = cudaError_t(cudaKernel_t *, const void *);
+    auto getKernel =
+        reinterpret_cast<GetKernel *>(nvidiaFunction("cudaGetKernel"));
+    if (!getKernel)
+      return cudaErrorSharedObjectInitFailed;
+    cudaKernel_t theirs = nullptr;
+    if (cudaError_t error = getKernel(&theirs, kernel.stub))
+      return error;
+    handle = theirs;
+  } else {
+    handle = &kernel;
+  }
+  std::unique_lock<std::shared_mutex> guard(Lock);
+  Handles[handle] = &kernel;
+  return cudaSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// Variables
+//===----------------------------------------------------------------------===//
+
+Variable *ModuleRegistry::findVariable(const void *shadow) {
+  std::shared_lock<std::shared_mutex> guard(Lock);
+  auto it = Variables.find(shadow);
+  return it != Variables.end() ? it->second : nullptr;
+}
+
+Result ModuleRegistry::addressOf(Front &front, Variable &variable,
+                                 void *&address) {
+  if (variable.managed) {
+    DRAGON_CHECK(initialise(front));
+    address = *variable.managed;
+    return cudaSuccess;
+  }
+  if (front.gpu) {
+    DRAGON_CHECK(giveToNvidia(*variable.module));
+    using GetAddress = cudaError_t(void **, const void *);
+    auto getAddress =
+        reinterpret_cast<GetAddress *>(nvidiaFunction("cudaGetSymbolAddress"));
+    return getAddress ? getAddress(&address, variable.shadow)
+                      : cudaErrorSharedObjectInitFailed;
+  }
+  std::shared_lock<std::shared_mutex> guard(Lock);
+  auto search = [&](const Module &module) -> const dragon_cpu_variable * {
+    const dragon_cpu_module *cpu = module.unit ? module.unit->cpu : nullptr;
+    if (cpu && cpu->version == DRAGON_CPU_MODULE_VERSION)
+      for (uint64_t i = 0; i < cpu->num_variables; ++i)
+        if (variable.name == cpu->variables[i].name)
+          return &cpu->variables[i];
+    return nullptr;
+  };
+  const dragon_cpu_variable *found = search(*variable.module);
+  for (const Module &module : Modules)
+    if (!found && !module.unregistered &&
+        (variable.external || !variable.module->unit))
+      found = search(module);
+  if (!found)
+    return cudaErrorInvalidSymbol;
+  address = found->address;
+  return cudaSuccess;
+}
+
+bool ModuleRegistry::ownsVariableAt(uintptr_t address) {
+  std::shared_lock<std::shared_mutex> guard(Lock);
+  for (const Module &module : Modules) {
+    const dragon_cpu_module *cpu = module.unit ? module.unit->cpu : nullptr;
+    if (module.unregistered || !cpu || cpu->version != DRAGON_CPU_MODULE_VERSION)
+      continue;
+    for (uint64_t i = 0; i < cpu->num_variables; ++i) {
+      auto begin = reinterpret_cast<uintptr_t>(cpu->variables[i].address);
+      if (address - begin < cpu->variables[i].bytes)
+        return true;
+    }
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Fat binaries
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The newest architecture among a fat binary's entries: a header of 16 bytes
+/// (magic, version, header size, payload size), then entries that begin with
+/// kind and version (16 bits each), header size (32), payload size (64), and
+/// hold the architecture in 32 bits at offset 28.
+unsigned architectureOf(const void *wrapper) {
+  constexpr uint32_t wrapperMagic = 0x466243b1, binaryMagic = 0xba55ed50;
+  auto read = [](const char *from, auto value) {
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  };
+  const char *at = static_cast<const char *>(wrapper);
+  if (read(at, uint32_t()) != wrapperMagic)
+    return 0;
+  at = read(at + 8, static_cast<const char *>(nullptr));
+  if (!at || read(at, uint32_t()) != binaryMagic)
+    return 0;
+  size_t header = read(at + 6, uint16_t());
+  uint64_t left = read(at + 8, uint64_t());
+  at += header;
+  unsigned newest = 0;
+  while (left >= 32) {
+    uint64_t entryHeader = read(at + 4, uint32_t());
+    uint64_t payload = read(at + 8, uint64_t());
+    unsigned architecture = read(at + 28, uint32_t());
+    if (entryHeader < 32 || entryHeader > left || payload > left - entryHeader)
+      break;
+    if (architecture >= 50 && architecture < 1000)
+      newest = std::max(newest, architecture);
+    at += entryHeader + payload;
+    left -= entryHeader + payload;
+  }
+  return newest;
+}
+
+} // namespace
+
+unsigned ModuleRegistry::architecture() {
+  std::shared_lock<std::shared_mutex> guard(Lock);
+  unsigned newest = 0;
+  for (const Module &module : Modules)
+    if (module.wrapper && !module.unregistered)
+      newest = std::max(newest, architectureOf(module.wrapper));
+  return newest;
+}
+
+} // namespace dragon

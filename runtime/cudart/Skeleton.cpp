@@ -1,6 +1,0 @@
-//===- Skeleton.cpp - part of the library's skeleton ---------------===//
-//
-// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//

@@ -1,0 +1,250 @@
+//===- Staging.cpp - staging buffers that need not be filled --------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cudart/Staging.h"
+
+#include "runtime/cudart/Front.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+
+namespace dragon {
+
+Staging &staging() {
+  static Staging *instance = new Staging;
+  return *instance;
+}
+
+namespace {
+
+uintptr_t at(const void *pointer) {
+  return reinterpret_cast<uintptr_t>(pointer);
+}
+
+/// From the page cache, as the deferred read would have been.
+Status readFile(BackingFile &file, char *memory, size_t bytes, int64_t offset) {
+  DRAGON_TRY(file.checkUnchanged());
+  while (bytes) {
+    ssize_t got = ::pread(file.fd(), memory, bytes, off_t(offset));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return Status::native(DRAGON_ERROR_FILE, errno,
+                            "file '{}': cannot read at {}: {}", file.path(),
+                            offset, std::strerror(errno));
+    if (got == 0)
+      return Status::error(DRAGON_ERROR_FILE_CHANGED,
+                           "file '{}': became shorter than {} while it was in "
+                           "use",
+                           file.path(), offset + int64_t(bytes));
+    memory += got, bytes -= size_t(got), offset += got;
+  }
+  return file.checkUnchanged();
+}
+
+} // namespace
+
+void Staging::attach(Runtime &runtime) {
+  Guard guard(Lock);
+  Attached = &runtime;
+  runtime.setBeforeWrite(beforeWrite, this);
+}
+
+bool Staging::worthwhile(size_t bytes) {
+  // Settings are the runtime's, but a read may come before the first CUDA call,
+  // and must not create a device: the program may fork in between.
+  static const bool elide = [] {
+    auto settings = Settings::fromEnvironment();
+    return settings.ok() && settings->elide;
+  }();
+  return bytes >= MinimumBytes && elide;
+}
+
+void Staging::countPieces() {
+  AnyDeferred = !Map.empty();
+  AnyOfDevice = !Map.ofDevice(0, UINTPTR_MAX).empty();
+}
+
+bool Staging::deferred(const void *buffer, size_t bytes) {
+  if (!AnyDeferred.load(std::memory_order_acquire))
+    return false;
+  Guard guard(Lock);
+  return Map.intersects(at(buffer), at(buffer) + bytes);
+}
+
+std::shared_ptr<BackingFile> Staging::inputFile(int fd) {
+  Guard guard(Lock);
+  return Files.input(fd);
+}
+
+std::shared_ptr<BackingFile> Staging::outputFile(int fd) {
+  Guard guard(Lock);
+  return Files.output(fd);
+}
+
+void Staging::deferRead(void *buffer, size_t bytes,
+                        std::shared_ptr<BackingFile> file, int64_t offset) {
+  Guard guard(Lock);
+  Origin origin;
+  origin.kind = Origin::File;
+  origin.file = std::move(file);
+  origin.offset = offset;
+  Map.assign(at(buffer), at(buffer) + bytes, std::move(origin));
+  countPieces();
+}
+
+Status Staging::beforeOverwrite(void *buffer, size_t bytes, bool surely) {
+  if (!AnyDeferred.load(std::memory_order_acquire))
+    return {};
+  Guard guard(Lock);
+  if (!surely)
+    return materialise(buffer, bytes);
+  Map.erase(at(buffer), at(buffer) + bytes);
+  countPieces();
+  return {};
+}
+
+void Staging::overwritten(void *buffer, size_t bytes) {
+  if (!AnyDeferred.load(std::memory_order_acquire))
+    return;
+  Guard guard(Lock);
+  Map.mark(at(buffer), at(buffer) + bytes);
+  countPieces();
+}
+
+std::vector<Segment> Staging::segments(const void *buffer, size_t bytes) {
+  Guard guard(Lock);
+  return Map.segments(at(buffer), at(buffer) + bytes);
+}
+
+//===----------------------------------------------------------------------===//
+// The end of deferral
+//===----------------------------------------------------------------------===//
+
+Status Staging::bring(const Segment &segment, void *memory) {
+  if (segment.origin.kind == Origin::File)
+    return readFile(*segment.origin.file, static_cast<char *>(memory),
+                    segment.bytes(), segment.origin.offset);
+  if (inForkedChild() || !Attached)
+    return Status::error(
+        DRAGON_ERROR_DEVICE,
+        "results that were copied from the device before fork() were not yet "
+        "in memory, and the child cannot reach the device; set DRAGON_ELIDE=0");
+  return Attached->copy(memory,
+                        reinterpret_cast<const void *>(segment.origin.address),
+                        segment.bytes(), segment.origin.queue, false);
+}
+
+Status Staging::fetch(const Segment &segment, void *memory) {
+  Guard guard(Lock);
+  return bring(segment, memory);
+}
+
+Status Staging::materialiseAll(const std::vector<Segment> &list) {
+  Status first;
+  for (const Segment &segment : list) {
+    if (segment.origin.kind == Origin::Memory)
+      continue;
+    Status status = bring(segment, reinterpret_cast<void *>(segment.begin));
+    // What could not be saved is lost; nobody may take old bytes for it.
+    if (!status.ok() && first.ok())
+      first = std::move(status);
+    Map.mark(segment.begin, segment.end);
+  }
+  countPieces();
+  if (!first.ok())
+    makeSticky(cudaErrorOf(first));
+  return first;
+}
+
+Status Staging::materialise(const void *buffer, size_t bytes) {
+  if (!AnyDeferred.load(std::memory_order_acquire))
+    return {};
+  Guard guard(Lock);
+  return materialiseAll(Map.segments(at(buffer), at(buffer) + bytes));
+}
+
+void Staging::forget(const void *buffer, size_t bytes) {
+  if (!AnyDeferred.load(std::memory_order_acquire))
+    return;
+  Guard guard(Lock);
+  uintptr_t end =
+      bytes == SIZE_MAX ? Map.endOfRun(at(buffer)) : at(buffer) + bytes;
+  Map.erase(at(buffer), end);
+  countPieces();
+}
+
+void Staging::beforeWrite(void *context, uintptr_t begin, uintptr_t end) {
+  auto *self = static_cast<Staging *>(context);
+  Status status = self->deviceChanges(begin, end);
+  if (!status.ok())
+    report(status);
+}
+
+Status Staging::deviceChanges(uintptr_t begin, uintptr_t end) {
+  if (!AnyOfDevice.load(std::memory_order_acquire))
+    return {};
+  Guard guard(Lock);
+  // The copies below read the device; what another thread writes out does too.
+  ReadingEnds.wait(guard, [&] {
+    return std::none_of(Readings.begin(), Readings.end(),
+                        [&](const Reading &reading) {
+                          return reading.begin < end && begin < reading.end;
+                        });
+  });
+  return materialiseAll(Map.ofDevice(begin, end));
+}
+
+Status Staging::detachFile(dev_t device, ino_t inode) {
+  Guard guard(Lock);
+  DRAGON_TRY(materialiseAll(Map.select([&](const Origin &origin) {
+    return origin.kind == Origin::File && origin.file->deviceId() == device &&
+           origin.file->inode() == inode;
+  })));
+  if (Attached)
+    DRAGON_TRY(Attached->detachFile(device, inode));
+  Files.forget(device, inode);
+  return {};
+}
+
+Status Staging::streamEnds(Queue queue) {
+  if (!AnyOfDevice.load(std::memory_order_acquire))
+    return {};
+  Guard guard(Lock);
+  auto list = Map.select([&](const Origin &origin) {
+    return origin.kind == Origin::Device && origin.queue == queue;
+  });
+  if (list.empty())
+    return {};
+  DRAGON_TRY(Attached->device().synchronize(queue));
+  for (Segment &segment : list) {
+    segment.origin.queue = nullptr;
+    Map.assign(segment.begin, segment.end, segment.origin);
+  }
+  return {};
+}
+
+Status Staging::reset() {
+  Guard guard(Lock);
+  return materialiseAll(Map.ofDevice(0, UINTPTR_MAX));
+}
+
+//===----------------------------------------------------------------------===//
+// fork
+//===----------------------------------------------------------------------===//
+
+void Staging::lockForFork() { Lock.lock(); }
+void Staging::unlockInParent() { Lock.unlock(); }
+void Staging::unlockInChild() {
+  // The owner's thread id is the parent's: a lock that is new has no owner.
+  new (&Lock) std::recursive_mutex;
+  Readings.clear();
+}
+
+} // namespace dragon

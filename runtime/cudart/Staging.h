@@ -1,0 +1,129 @@
+//===- Staging.h - staging buffers that need not be filled ------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The compiler has proved that nobody looks at a staging buffer but the calls
+// it rewrote (dragon/CompilerABI.h, "Staging elision"). So they only write down
+// where the buffer's contents are (DeferredMap):
+//
+//   fread                 [h ..) is at this offset of the file; position moves
+//   cudaMemcpy to d       d's contents become that part of the file: nothing
+//                         is read before a kernel needs it
+//   cudaMemcpy from d     [h ..) is in d
+//   fwrite                d goes to the file, from wherever its chunks are
+//
+// Deferred contents are materialised, that is, really brought to the staging
+// buffer, before what they stem from changes: a device buffer (the runtime
+// tells us), a file (InputFiles.h). Whatever is small, no regular file, or
+// otherwise out of the ordinary is done as the program says.
+//
+// Threads: one lock over the map. It is held while contents are materialised or
+// mapped, and released while they are written to a file; a device buffer that
+// is being written out cannot change until that has ended (Reading).
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CUDART_STAGING_H
+#define DRAGON_RUNTIME_CUDART_STAGING_H
+
+#include "runtime/core/Runtime.h"
+#include "runtime/cudart/DeferredMap.h"
+#include "runtime/cudart/ErrorMap.h"
+#include "runtime/cudart/InputFiles.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <list>
+#include <mutex>
+
+namespace dragon {
+
+struct Front;
+
+class Staging {
+public:
+  /// Transfers below this are not worth the bookkeeping.
+  static constexpr size_t MinimumBytes = 64 << 10;
+
+  /// Called once, when there is a runtime.
+  void attach(Runtime &runtime);
+  /// DRAGON_ELIDE, and the transfer is large enough.
+  bool worthwhile(size_t bytes);
+
+  // -- Reading into a staging buffer (StagingRead.cpp)
+  /// Something in the range is deferred.
+  bool deferred(const void *buffer, size_t bytes);
+  /// The file for deferred reads from `fd`, or null.
+  std::shared_ptr<BackingFile> inputFile(int fd);
+  /// The range is bytes [offset ..) of the file.
+  void deferRead(void *buffer, size_t bytes, std::shared_ptr<BackingFile> file,
+                 int64_t offset);
+  /// The range is about to be written for real, surely all of it or perhaps
+  /// only a part: then the rest must be what it would be.
+  Status beforeOverwrite(void *buffer, size_t bytes, bool surely);
+  void overwritten(void *buffer, size_t bytes);
+
+  // -- Copies (StagingCopy.cpp)
+  Result copy(Front &front, void *to, const void *from, size_t bytes,
+              cudaMemcpyKind kind, cudaStream_t stream, bool async);
+
+  // -- Writing out of a staging buffer (StagingWrite.cpp)
+  std::vector<Segment> segments(const void *buffer, size_t bytes);
+  std::shared_ptr<BackingFile> outputFile(int fd);
+  /// The part of a deferred segment to memory.
+  Status fetch(const Segment &segment, void *memory);
+  /// A segment in device memory to the file. The device range cannot change
+  /// meanwhile.
+  Status writeOut(const Segment &segment,
+                  const std::shared_ptr<BackingFile> &file, int64_t offset,
+                  size_t &written);
+
+  // -- The end of deferral
+  Status materialise(const void *buffer, size_t bytes);
+  void forget(const void *buffer, size_t bytes);
+  /// The file is about to be changed by other means.
+  Status detachFile(dev_t device, ino_t inode);
+  Status streamEnds(Queue queue);
+  Status reset(); ///< everything that is in device memory
+
+  void lockForFork();
+  void unlockInParent();
+  void unlockInChild();
+
+private:
+  /// A device range that is being written to a file.
+  struct Reading {
+    uintptr_t begin;
+    uintptr_t end;
+  };
+  using Guard = std::unique_lock<std::recursive_mutex>;
+
+  static void beforeWrite(void *context, uintptr_t begin, uintptr_t end);
+  Status deviceChanges(uintptr_t begin, uintptr_t end);
+  Status materialiseAll(const std::vector<Segment> &list);
+  Status bring(const Segment &segment, void *memory);
+  Result copyIn(Front &front, void *to, const void *from, size_t bytes,
+                cudaStream_t stream, bool async);
+  Result copyOut(Front &front, void *to, const void *from, size_t bytes,
+                 cudaStream_t stream, bool async);
+  void countPieces();
+
+  std::recursive_mutex Lock;
+  std::condition_variable_any ReadingEnds;
+  DeferredMap Map;
+  InputFiles Files;
+  std::list<Reading> Readings;
+  Runtime *Attached = nullptr;
+  /// Without the lock: is there anything that a call might meet?
+  std::atomic<bool> AnyDeferred{false};
+  std::atomic<bool> AnyOfDevice{false};
+};
+
+/// The process's; safe to use at any time.
+Staging &staging();
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CUDART_STAGING_H
