@@ -84,6 +84,7 @@ struct Buffer {
   unsigned flags = 0; ///< dragon_flags
   bool hostAccessible = false;
   bool arena = false;
+  bool kept = false; ///< stays on the device: others work on it unseen
   dragon_advice advice = DRAGON_ADVISE_NORMAL;
   std::vector<Chunk> chunks;
   std::vector<Sink> sinks;

@@ -37,7 +37,7 @@ Status Runtime::Impl::mapFileRange(uintptr_t address, size_t bytes,
                              fileOffset + int64_t(at - address)));
     at = stop;
   }
-  return {};
+  return buffer.kept ? keepResident(buffer) : Status();
 }
 
 Status Runtime::Impl::mapChunkRange(Chunk &chunk, size_t begin, size_t end,
@@ -165,6 +165,8 @@ Status Runtime::Impl::detach(dev_t deviceId, ino_t inode, int64_t begin,
 Status Runtime::Impl::discard(uintptr_t address, size_t bytes, Queue queue) {
   DRAGON_TRY(rangeOf(address, bytes, "discard").takeStatus());
   Buffer &buffer = *Allocations.find(address)->buffer;
+  if (buffer.kept)
+    return {}; // a hint; others may see the contents sooner than we think
   ++Clock;
   for (uintptr_t at = address; at < address + bytes;) {
     Chunk &chunk = buffer.chunkAt(at);

@@ -144,6 +144,9 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
                     (record->Flags & KernelSliceable);
   input.hostMapped = Dev->caps().hostMapped;
   input.deviceBudget = DevicePool.budget();
+  for (const std::unique_ptr<Buffer> &buffer : Buffers)
+    if (buffer->kept && !numbers.count(buffer.get()))
+      input.deviceBudget -= buffer->vaBytes;
   input.hostBudget = Limits.hostBytes - Limits.transitBytes;
   input.footprint = [&](const BlockBox &box) {
     return chunkSet(chunksOf(call, pointers, Allocations, box));
@@ -337,7 +340,7 @@ Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
   // The device is for what is updated atomically, then for what is there, then
   // for what is written.
   auto rank = [](const ChunkUse &use) {
-    if (use.atomic)
+    if (use.atomic || use.chunk->buffer->kept)
       return 0;
     if (use.chunk->deviceValid)
       return 1;

@@ -317,6 +317,11 @@ Status Runtime::sync(uintptr_t base) {
   return State->sync(*found->buffer);
 }
 
+Status Runtime::quiesce() {
+  Impl::Guard guard(*State);
+  return State->quiesce();
+}
+
 Status Runtime::shutdown() {
   Impl::Guard guard(*State);
   return State->shutdown();

@@ -138,6 +138,15 @@ public:
   using BeforeWrite = void (*)(void *context, uintptr_t begin, uintptr_t end);
   void setBeforeWrite(BeforeWrite listener, void *context);
 
+  /// Code that this runtime does not launch is about to work on the buffer at
+  /// `address` (on all buffers): it comes to the device as a whole and stays
+  /// there. An error if the budget does not hold it.
+  Status keepResident(uintptr_t address);
+  Status keepAllResident();
+
+  /// Waits for all work and writes what D_WRITE maps hold: nothing is lost if
+  /// the device goes away after it.
+  Status quiesce();
   /// Waits for all work, writes what D_WRITE maps hold, prints the statistics.
   /// Called at exit and by cudaDeviceReset; safe to call more than once.
   Status shutdown();

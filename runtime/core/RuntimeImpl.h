@@ -13,6 +13,7 @@
 //   LaunchFootprint, Launch.cpp   what a launch needs, and running it
 //   FileMaps.cpp, WriteOut.cpp    files under buffers
 //   HostAccess.cpp   faults of the host
+//   KeepResident.cpp buffers that may not leave the device
 //   Shutdown.cpp     statistics and the end
 //
 // One lock protects everything. It is held during I/O (a second thread waits),
@@ -142,6 +143,11 @@ struct Runtime::Impl {
   StatusOr<SwapFile *> swapFile();
   Status poisonMemory(void *memory, size_t bytes);
 
+  // -- KeepResident.cpp
+  /// All of it comes to the device and is not evicted any more.
+  Status keepResident(Buffer &buffer);
+  uint64_t keptBytes() const;
+
   // -- Transfers.cpp
   Status copyToBuffer(Buffer &buffer, uintptr_t to, const char *from,
                       size_t bytes, Queue queue);
@@ -192,6 +198,7 @@ struct Runtime::Impl {
   Status hostAccess(uintptr_t address);
 
   // -- Shutdown.cpp
+  Status quiesce();
   Status shutdown();
   void printStats();
 

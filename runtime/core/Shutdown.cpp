@@ -72,10 +72,7 @@ void Runtime::Impl::printStats() {
         fmt::format("DRAGON_STATS: cannot write '{}'", Config.stats));
 }
 
-Status Runtime::Impl::shutdown() {
-  if (ShutDown)
-    return {};
-  ShutDown = true;
+Status Runtime::Impl::quiesce() {
   Status first = synchronizeAll();
   for (std::unique_ptr<Buffer> &buffer : Buffers)
     if ((buffer->flags & D_WRITE) && !(buffer->flags & D_VOLATILE)) {
@@ -85,6 +82,14 @@ Status Runtime::Impl::shutdown() {
       if (first.ok())
         first = std::move(status);
     }
+  return first;
+}
+
+Status Runtime::Impl::shutdown() {
+  if (ShutDown)
+    return {};
+  ShutDown = true;
+  Status first = quiesce();
   printStats();
   if (!Config.trace.empty() && !stopTrace())
     detail::printLine(

@@ -157,6 +157,7 @@ Status Runtime::Impl::WriteOut::write(Batch &batch, size_t &written) {
     Chunk &chunk = *part.chunk;
     const Sink *sink = buffer.sinkFor(chunk);
     if (part.memory && sink && sink->permanent && !chunk.hostMapped &&
+        !buffer.kept &&
         part.begin == chunk.va() && part.end >= chunk.usedEnd() &&
         sink->file->inode() == file->inode() &&
         sink->file->deviceId() == file->deviceId() &&
