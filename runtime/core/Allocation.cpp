@@ -186,6 +186,7 @@ Status Runtime::Impl::destroyBuffer(Buffer &buffer) {
       keep(releaseHost(chunk));
     dropStorage(chunk);
   }
+  keep(abandonSinks(buffer, [](const Sink &) { return true; }));
   keep(Dev->release(buffer.base, buffer.vaBytes));
   LiveBytes -= buffer.vaBytes;
   // Chunks whose memory could not be unmapped are in no list any more.

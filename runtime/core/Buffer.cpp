@@ -29,8 +29,8 @@ void Buffer::setValid(Chunk &chunk, bool device, bool host, bool storage) {
   numDeviceOnly += device && !host && !storage;
 }
 
-const Sink *Buffer::sinkFor(const Chunk &chunk) const {
-  for (const Sink &sink : sinks)
+Sink *Buffer::sinkFor(const Chunk &chunk) {
+  for (Sink &sink : sinks)
     if (sink.begin <= chunk.va() && chunk.usedEnd() <= sink.end)
       return &sink;
   return nullptr;

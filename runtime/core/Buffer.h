@@ -62,7 +62,13 @@ struct Sink {
   std::shared_ptr<BackingFile> file;
   int64_t offset;
   bool permanent; ///< of a D_WRITE map; others end with the write they announce
+  uint64_t sizeBefore = 0; ///< of the file, when the write was announced
+  bool used = false;       ///< something was evicted to it
 
+  bool isIn(const BackingFile &other) const {
+    return file->deviceId() == other.deviceId() &&
+           file->inode() == other.inode();
+  }
   int64_t placeOf(uintptr_t address) const {
     return offset + int64_t(address - begin);
   }
@@ -106,7 +112,10 @@ struct Buffer {
   /// Sets which copies of a chunk are valid, and keeps the counts.
   void setValid(Chunk &chunk, bool device, bool host, bool storage);
   /// The sink that has a place for all of the chunk's used bytes; null: none.
-  const Sink *sinkFor(const Chunk &chunk) const;
+  const Sink *sinkFor(const Chunk &chunk) const {
+    return const_cast<Buffer *>(this)->sinkFor(chunk);
+  }
+  Sink *sinkFor(const Chunk &chunk);
   /// A chunk's storage now refers to `file`.
   void noteBacking(const BackingFile &file, uintptr_t address, int64_t offset);
 };

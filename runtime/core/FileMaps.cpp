@@ -87,23 +87,63 @@ Status Runtime::Impl::setSink(uintptr_t address, size_t bytes,
   if (!file->readable())
     return {}; // could not be fetched again
   Buffer &buffer = *Allocations.find(address)->buffer;
+  DRAGON_ASSIGN(uint64_t size, file->size());
+  // What the file holds is not replaced before the program does it.
+  if (!permanent && (fileOffset < 0 || uint64_t(fileOffset) < size))
+    return {};
+  Sink added{address,    address + bytes, std::move(file),
+             fileOffset, permanent,       size};
+  for (const Sink &sink : buffer.sinks)
+    if (sink.begin == added.begin && sink.end == added.end &&
+        sink.isIn(*added.file) && sink.offset == added.offset &&
+        sink.permanent == permanent)
+      return {}; // told again
   // One place has one owner, and one owner one place: the last one told.
-  int64_t fileEnd = fileOffset + int64_t(bytes);
   for (std::unique_ptr<Buffer> &other : Buffers)
-    std::erase_if(other->sinks, [&](const Sink &sink) {
-      if (sink.permanent)
-        return false;
-      int64_t sinkEnd = sink.placeOf(sink.end);
-      bool samePlace = sink.file->deviceId() == file->deviceId() &&
-                       sink.file->inode() == file->inode() &&
-                       sink.offset < fileEnd && fileOffset < sinkEnd;
-      bool sameBytes = other.get() == &buffer && sink.begin < address + bytes &&
-                       address < sink.end;
+    DRAGON_TRY(abandonSinks(*other, [&](const Sink &sink) {
+      bool samePlace = sink.isIn(*added.file) &&
+                       sink.offset < added.placeOf(added.end) &&
+                       added.offset < sink.placeOf(sink.end);
+      bool sameBytes = other.get() == &buffer && sink.begin < added.end &&
+                       added.begin < sink.end;
       return samePlace || sameBytes;
-    });
-  buffer.sinks.push_back(
-      {address, address + bytes, std::move(file), fileOffset, permanent});
+    }));
+  buffer.sinks.push_back(std::move(added));
   return {};
+}
+
+Status Runtime::Impl::abandonSink(const Sink &sink, uint64_t keepTo) {
+  if (!sink.used)
+    return {};
+  const auto begin = uint64_t(sink.offset);
+  const auto end = uint64_t(sink.placeOf(sink.end));
+  const uint64_t from = std::max(begin, keepTo);
+  if (from >= end)
+    return {};
+  DRAGON_TRY(detach(sink.file->deviceId(), sink.file->inode(), int64_t(from),
+                    int64_t(end), nullptr, 0));
+  DRAGON_ASSIGN(uint64_t size, sink.file->size());
+  if (size > end) // the program wrote behind it
+    return sink.file->punchHole(int64_t(from), end - from);
+  uint64_t ends = std::max(sink.sizeBefore, keepTo);
+  return size > ends ? sink.file->truncate(ends) : Status();
+}
+
+Status
+Runtime::Impl::abandonSinks(Buffer &buffer,
+                            const std::function<bool(const Sink &)> &which) {
+  Status first;
+  for (size_t i = 0; i < buffer.sinks.size();) {
+    if (buffer.sinks[i].permanent || !which(buffer.sinks[i])) {
+      ++i;
+      continue;
+    }
+    Sink sink = std::move(buffer.sinks[i]);
+    buffer.sinks.erase(buffer.sinks.begin() + ptrdiff_t(i));
+    if (Status status = abandonSink(sink); first.ok())
+      first = std::move(status);
+  }
+  return first;
 }
 
 Status Runtime::Impl::detach(dev_t deviceId, ino_t inode, int64_t begin,

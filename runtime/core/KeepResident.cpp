@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Code that we do not launch (a graph, a library's kernel) works on addresses at
-// times that we do not see. A buffer that it may reach is brought to the device
-// as a whole and is not evicted any more; its device copy is the valid one from
-// then on, whatever we would deduce from what we do see.
+// Code that we do not launch (a graph, a library's kernel) works on addresses
+// at times that we do not see. A buffer that it may reach is brought to the
+// device as a whole and is not evicted any more; its device copy is the valid
+// one from then on, whatever we would deduce from what we do see.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,12 +21,12 @@ Status Runtime::Impl::keepResident(Buffer &buffer) {
   if (buffer.kept && buffer.allDeviceOnly())
     return {};
   if (!buffer.kept && keptBytes() + buffer.vaBytes > DevicePool.budget())
-    return Status::error(
-        DRAGON_ERROR_OUT_OF_MEMORY,
-        "{} more must stay in device memory, where {} of {} stay already; raise "
-        "DRAGON_DEVICE_MEMORY",
-        formatBytes(buffer.vaBytes), formatBytes(keptBytes()),
-        formatBytes(DevicePool.budget()));
+    return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
+                         "{} more must stay in device memory, where {} of {} "
+                         "stay already; raise "
+                         "DRAGON_DEVICE_MEMORY",
+                         formatBytes(buffer.vaBytes), formatBytes(keptBytes()),
+                         formatBytes(DevicePool.budget()));
   ++Clock;
   ++Round;
   std::vector<Want> wants;

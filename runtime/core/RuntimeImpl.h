@@ -186,6 +186,13 @@ struct Runtime::Impl {
                      std::shared_ptr<BackingFile> file, int64_t fileOffset,
                      size_t &written);
   struct WriteOut;
+  /// The announced write will not happen, or not there: what was evicted to the
+  /// place goes elsewhere and the file is what the program made of it: it ends
+  /// where it did, or at `keepTo` if that is further.
+  Status abandonSink(const Sink &sink, uint64_t keepTo = 0);
+  /// The same for the sinks that `which` accepts, which end.
+  Status abandonSinks(Buffer &buffer,
+                      const std::function<bool(const Sink &)> &which);
   /// Contents that are stored in [begin, end) of the file go elsewhere, but
   /// for those of `except` with this distance of offset and address.
   Status detach(dev_t deviceId, ino_t inode, int64_t begin, int64_t end,

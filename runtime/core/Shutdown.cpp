@@ -75,6 +75,11 @@ void Runtime::Impl::printStats() {
 Status Runtime::Impl::quiesce() {
   Status first = synchronizeAll();
   for (std::unique_ptr<Buffer> &buffer : Buffers)
+    if (Status status =
+            abandonSinks(*buffer, [](const Sink &) { return true; });
+        first.ok())
+      first = std::move(status);
+  for (std::unique_ptr<Buffer> &buffer : Buffers)
     if ((buffer->flags & D_WRITE) && !(buffer->flags & D_VOLATILE)) {
       Status status = sync(*buffer);
       if (!status.ok())

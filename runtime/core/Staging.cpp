@@ -207,7 +207,7 @@ Status Runtime::Impl::writeToStorage(std::span<WritePlan> plans, Cause cause) {
   auto planOne = [&](size_t i) -> Status {
     WritePlan &plan = plans[i];
     Chunk &chunk = *plan.chunk;
-    const Sink *sink =
+    Sink *sink =
         plan.target == Removal::ToSink ? chunk.buffer->sinkFor(chunk) : nullptr;
     BackingFile *file;
     int64_t offset;
@@ -216,6 +216,7 @@ Status Runtime::Impl::writeToStorage(std::span<WritePlan> plans, Cause cause) {
       DRAGON_TRY(detach(sink->file->deviceId(), sink->file->inode(), place,
                         place + int64_t(chunk.used()), chunk.buffer,
                         place - int64_t(chunk.va())));
+      sink->used = true;
       plan.piece = {0, chunk.used(), PieceKind::File, sink->file, place};
       file = sink->file.get();
       offset = place;

@@ -157,9 +157,8 @@ Status Runtime::Impl::WriteOut::write(Batch &batch, size_t &written) {
     Chunk &chunk = *part.chunk;
     const Sink *sink = buffer.sinkFor(chunk);
     if (part.memory && sink && sink->permanent && !chunk.hostMapped &&
-        !buffer.kept &&
-        part.begin == chunk.va() && part.end >= chunk.usedEnd() &&
-        sink->file->inode() == file->inode() &&
+        !buffer.kept && part.begin == chunk.va() &&
+        part.end >= chunk.usedEnd() && sink->file->inode() == file->inode() &&
         sink->file->deviceId() == file->deviceId() &&
         sink->placeOf(part.begin) == placeOf(part.begin)) {
       impl.dropStorage(chunk);
@@ -181,13 +180,18 @@ Status Runtime::Impl::writeToFile(uintptr_t address, size_t bytes,
   zone.detail(file->path().c_str());
   ++Clock;
   ++Round;
+  const uintptr_t end = address + bytes;
+  // Announced for another place.
+  DRAGON_TRY(abandonSinks(buffer, [&](const Sink &sink) {
+    return sink.begin < end && address < sink.end &&
+           (!sink.isIn(*file) || sink.placeOf(address) != fileOffset);
+  }));
   // Others may have their contents where this goes.
   DRAGON_TRY(detach(file->deviceId(), file->inode(), fileOffset,
                     fileOffset + int64_t(bytes), &buffer,
                     fileOffset - int64_t(address)));
   WriteOut out{*this, buffer, address, file, fileOffset};
   const uint64_t limit = Limits.transitBytes / 2;
-  const uintptr_t end = address + bytes;
   uintptr_t at = address;
   WriteOut::Batch current, next;
   Status status = out.prepare(at, end, limit, current);
@@ -210,11 +214,19 @@ Status Runtime::Impl::writeToFile(uintptr_t address, size_t bytes,
   }
   out.giveBack(current);
   out.giveBack(next);
-  // The announced write has happened; what a sink holds stays valid.
-  if (status.ok())
-    std::erase_if(buffer.sinks, [&](const Sink &sink) {
-      return !sink.permanent && sink.begin < end && address < sink.end;
-    });
+  // The announced write has happened; what a sink holds stays valid. Or it has
+  // failed: the file ends with what was written.
+  for (size_t i = 0; i < buffer.sinks.size();) {
+    Sink &sink = buffer.sinks[i];
+    if (sink.permanent || sink.begin >= end || address >= sink.end) {
+      ++i;
+      continue;
+    }
+    Sink done = std::move(sink);
+    buffer.sinks.erase(buffer.sinks.begin() + ptrdiff_t(i));
+    if (!status.ok())
+      abandonSink(done, uint64_t(fileOffset) + written).ignore();
+  }
   return status;
 }
 

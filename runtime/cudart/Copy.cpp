@@ -22,8 +22,7 @@ namespace dragon {
 bool isDeviceAddress(Front &front, uintptr_t address) {
   // On a GPU there is memory that we did not allocate (libraries, device
   // variables); the driver refuses what is none.
-  if (front.gpu || front.runtime.find(address) ||
-      pinnedMemory().find(address))
+  if (front.gpu || front.runtime.find(address) || pinnedMemory().find(address))
     return true;
   return modules().ownsVariableAt(address);
 }

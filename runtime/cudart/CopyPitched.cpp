@@ -43,8 +43,8 @@ bool extentOf(const Box &box, size_t pitch, size_t slice, size_t &bytes) {
 /// Calls `row(to, from, bytes)` for pieces as long as the layouts allow.
 template <typename Row> Result forRows(const Box &box, Row &&row) {
   bool rowsAbut =
-      box.height == 1 || (box.toPitch == box.width &&
-                          (!box.from || box.fromPitch == box.width));
+      box.height == 1 ||
+      (box.toPitch == box.width && (!box.from || box.fromPitch == box.width));
   size_t plane = box.width * box.height;
   bool planesAbut =
       rowsAbut && (box.depth == 1 || (box.toSlice == plane &&
@@ -113,9 +113,15 @@ cudaError_t copy2D(void *to, size_t toPitch, const void *from, size_t fromPitch,
     if (capturing() && async)
       return DRAGON_NVIDIA(cudaMemcpy2DAsync, to, toPitch, from, fromPitch,
                            width, height, kind, stream);
-    Box box{width,   height, 1, static_cast<char *>(to),
-            toPitch, 0,      static_cast<const char *>(from),
-            fromPitch, 0};
+    Box box{width,
+            height,
+            1,
+            static_cast<char *>(to),
+            toPitch,
+            0,
+            static_cast<const char *>(from),
+            fromPitch,
+            0};
     return copyBox(front, box, kind, stream, async);
   });
 }
@@ -126,8 +132,7 @@ cudaError_t fill2D(void *to, size_t pitch, int value, size_t width,
     if (capturing())
       return DRAGON_NVIDIA(cudaMemset2DAsync, to, pitch, value, width, height,
                            stream);
-    Box box{width, height, 1, static_cast<char *>(to), pitch, 0,
-            nullptr, 0, 0};
+    Box box{width, height, 1, static_cast<char *>(to), pitch, 0, nullptr, 0, 0};
     return fillBox(front, box, value, stream);
   });
 }
@@ -140,8 +145,8 @@ Result noArrays() {
 /// Memory and offset of one side of a 3D copy.
 char *startOf(const cudaPitchedPtr &memory, const cudaPos &position) {
   return static_cast<char *>(memory.ptr) +
-         position.z * memory.pitch * memory.ysize +
-         position.y * memory.pitch + position.x;
+         position.z * memory.pitch * memory.ysize + position.y * memory.pitch +
+         position.x;
 }
 
 cudaError_t copy3D(const cudaMemcpy3DParms *p, cudaStream_t stream,

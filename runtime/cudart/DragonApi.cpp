@@ -205,10 +205,9 @@ dragon_error dragon_advise(const void *addr, size_t bytes,
 dragon_error dragon_stats(dragon_stats_t *stats) {
   return call([&](Front &front) -> Status {
     if (!stats || stats->size < sizeof stats->size)
-      return Status::error(
-          DRAGON_ERROR_INVALID_ARGUMENT, "dragon_stats: {}",
-          stats ? "size must be set to sizeof(dragon_stats_t)"
-                : "stats is null");
+      return Status::error(DRAGON_ERROR_INVALID_ARGUMENT, "dragon_stats: {}",
+                           stats ? "size must be set to sizeof(dragon_stats_t)"
+                                 : "stats is null");
     const Ledger &ledger = front.runtime.ledger();
     dragon_stats_t now{};
     now.swap_in = ledger.bytes(Direction::SwapToHost);

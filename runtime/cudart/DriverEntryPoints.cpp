@@ -28,9 +28,9 @@ namespace {
 std::atomic<bool> worksBehindOurBack{false};
 
 bool startsWork(const char *symbol) {
-  for (const char *prefix : {"cuLaunch", "cuMemcpy", "cuMemset", "cuGraph",
-                             "cuStreamBeginCapture", "cuTexObjectCreate",
-                             "cuSurfObjectCreate", "cuTensorMap"})
+  for (const char *prefix :
+       {"cuLaunch", "cuMemcpy", "cuMemset", "cuGraph", "cuStreamBeginCapture",
+        "cuTexObjectCreate", "cuSurfObjectCreate", "cuTensorMap"})
     if (!std::strncmp(symbol, prefix, std::strlen(prefix)))
       return true;
   return false;
@@ -68,19 +68,19 @@ bool dragon::buffersStayResident() {
 
 extern "C" {
 
-cudaError_t
-cudaGetDriverEntryPoint(const char *symbol, void **function,
-                        unsigned long long flags,
-                        cudaDriverEntryPointQueryResult *result) {
+cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **function,
+                                    unsigned long long flags,
+                                    cudaDriverEntryPointQueryResult *result) {
   return ask(symbol, function, result, [&] {
     return DRAGON_NVIDIA(cudaGetDriverEntryPoint, symbol, function, flags,
                          result);
   });
 }
 
-cudaError_t cudaGetDriverEntryPointByVersion(
-    const char *symbol, void **function, unsigned version,
-    unsigned long long flags, cudaDriverEntryPointQueryResult *result) {
+cudaError_t
+cudaGetDriverEntryPointByVersion(const char *symbol, void **function,
+                                 unsigned version, unsigned long long flags,
+                                 cudaDriverEntryPointQueryResult *result) {
   return ask(symbol, function, result, [&] {
     return DRAGON_NVIDIA(cudaGetDriverEntryPointByVersion, symbol, function,
                          version, flags, result);

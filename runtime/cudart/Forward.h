@@ -28,8 +28,7 @@ cudaError_t nvidia(const char *name, Args... args) {
   return function ? function(args...) : cudaErrorSharedObjectInitFailed;
 }
 #define DRAGON_NVIDIA(function, ...)                                           \
-  ::dragon::nvidia<decltype(&::function)>(#function __VA_OPT__(, )             \
-                                              __VA_ARGS__)
+  ::dragon::nvidia<decltype(&::function)>(#function __VA_OPT__(, ) __VA_ARGS__)
 
 struct Front;
 

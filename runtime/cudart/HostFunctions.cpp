@@ -143,7 +143,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream,
       return cudaErrorInvalidValue;
     if (front.gpu)
       return DRAGON_NVIDIA(cudaStreamAddCallback, stream, callback, data,
-                                flags);
+                           flags);
     addHostFunction(stream, [=] { callback(stream, stickyError(), data); });
     return cudaSuccess;
   });

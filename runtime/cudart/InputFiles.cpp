@@ -129,15 +129,16 @@ void InputFiles::dropDead() {
 std::shared_ptr<BackingFile> InputFiles::input(int fd) {
   struct stat info;
   int flags = ::fcntl(fd, F_GETFL);
-  if (flags < 0 || (flags & O_ACCMODE) != O_RDONLY ||
-      ::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+  if (flags < 0 || (flags & O_ACCMODE) != O_RDONLY || ::fstat(fd, &info) != 0 ||
+      !S_ISREG(info.st_mode))
     return nullptr;
   Key key{info.st_dev, info.st_ino};
   if (auto known = Inputs.find(key); known != Inputs.end())
     if (auto file = known->second.lock(); file && file->checkUnchanged().ok())
       return file;
   dropDead();
-  // Watched before it is inspected: who opens it in between is one or the other.
+  // Watched before it is inspected: who opens it in between is one or the
+  // other.
   {
     std::lock_guard<std::mutex> guard(held().lock);
     held().files.insert(key);

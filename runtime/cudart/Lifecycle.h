@@ -8,7 +8,8 @@
 // The end of a process, in order:
 //  1. exit handlers that were registered after the first CUDA call;
 //  2. on a GPU, quiesce(): all work is waited for and D_WRITE maps are written,
-//     while the driver still answers (it stops with an exit handler of its own);
+//     while the driver still answers (it stops with an exit handler of its
+//     own);
 //  3. other exit handlers and static destructors of the program, which may call
 //     the API;
 //  4. the library's destructor: the runtime is shut down, statistics printed.

@@ -234,8 +234,8 @@ cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
 //===----------------------------------------------------------------------===//
 
 cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags) {
-  constexpr unsigned known = cudaHostAllocPortable | cudaHostAllocMapped |
-                             cudaHostAllocWriteCombined;
+  constexpr unsigned known =
+      cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
   return withDevice([&](Front &front) -> Result {
     if (!pointer || (flags & ~known))
       return cudaErrorInvalidValue;
@@ -339,8 +339,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes,
     auto *writable = const_cast<void *>(pointer);
     cudaPointerAttributes answer{};
     if (auto buffer = front.runtime.find(address)) {
-      answer.type = buffer->hostAccessible ? cudaMemoryTypeManaged
-                                           : cudaMemoryTypeDevice;
+      answer.type =
+          buffer->hostAccessible ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
       answer.devicePointer = writable;
       answer.hostPointer = buffer->hostAccessible ? writable : nullptr;
     } else if (front.gpu) {

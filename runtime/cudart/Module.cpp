@@ -59,9 +59,8 @@ void ModuleRegistry::openSummary(Module &module) {
   if (!module.unit->summary)
     return;
   std::string error;
-  module.hasSummary =
-      SummaryView::open(module.unit->summary, module.unit->summary_bytes,
-                        module.summary, error);
+  module.hasSummary = SummaryView::open(
+      module.unit->summary, module.unit->summary_bytes, module.summary, error);
   if (!module.hasSummary)
     printErrorOnce(fmt::format("the kernel summaries of '{}' are damaged ({}); "
                                "compile it again",
@@ -118,9 +117,8 @@ void ModuleRegistry::remove(Module *module) {
   dropFrom(Variables);
   if (!module->nvidiaHandle)
     return;
-  if (auto unregister =
-          reinterpret_cast<decltype(&__cudaUnregisterFatBinary)>(
-              nvidiaFunction("__cudaUnregisterFatBinary")))
+  if (auto unregister = reinterpret_cast<decltype(&__cudaUnregisterFatBinary)>(
+          nvidiaFunction("__cudaUnregisterFatBinary")))
     unregister(module->nvidiaHandle);
   module->nvidiaHandle = nullptr;
 }
@@ -280,8 +278,8 @@ Result ModuleRegistry::initialise(Front &front) {
   for (Module &module : Modules)
     for (Variable &variable : module.variables)
       if (variable.managed && !*variable.managed) {
-        auto memory = front.runtime.allocate(
-            variable.bytes, AllocateOptions{0, true, nullptr});
+        auto memory = front.runtime.allocate(variable.bytes,
+                                             AllocateOptions{0, true, nullptr});
         if (!memory.ok())
           return memory.takeStatus();
         *variable.managed = reinterpret_cast<void *>(*memory);
@@ -358,7 +356,8 @@ bool ModuleRegistry::ownsVariableAt(uintptr_t address) {
   std::shared_lock<std::shared_mutex> guard(Lock);
   for (const Module &module : Modules) {
     const dragon_cpu_module *cpu = module.unit ? module.unit->cpu : nullptr;
-    if (module.unregistered || !cpu || cpu->version != DRAGON_CPU_MODULE_VERSION)
+    if (module.unregistered || !cpu ||
+        cpu->version != DRAGON_CPU_MODULE_VERSION)
       continue;
     for (uint64_t i = 0; i < cpu->num_variables; ++i) {
       auto begin = reinterpret_cast<uintptr_t>(cpu->variables[i].address);

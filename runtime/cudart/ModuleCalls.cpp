@@ -25,7 +25,6 @@ struct CallConfiguration {
 };
 thread_local std::vector<CallConfiguration> configurations;
 
-
 } // namespace
 
 extern "C" {
@@ -77,9 +76,8 @@ void __cudaRegisterHostVar(void **, const char *name, char *, size_t) {
 }
 
 char __cudaInitModule(void **) {
-  return withDevice([](Front &front) {
-           return modules().initialise(front);
-         }) == cudaSuccess;
+  return withDevice([](Front &front) { return modules().initialise(front); }) ==
+         cudaSuccess;
 }
 
 //===----------------------------------------------------------------------===//

@@ -65,8 +65,10 @@ Result noClusters() {
 
 extern "C" {
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-    int *blocks, const void *function, int blockSize, size_t dynamicBytes) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
+                                                          const void *function,
+                                                          int blockSize,
+                                                          size_t dynamicBytes) {
   return maxActiveBlocks(blocks, function, blockSize, dynamicBytes,
                          cudaOccupancyDefault);
 }
@@ -107,10 +109,10 @@ cudaOccupancyMaxPotentialClusterSize(int *size, const void *function,
   return withDevice([&](Front &front) -> Result {
     Kernel *kernel;
     DRAGON_CHECK(preparedKernel(front, function, kernel));
-    return front.gpu ? Result(DRAGON_NVIDIA(
-                           cudaOccupancyMaxPotentialClusterSize, size, function,
-                           config))
-                     : noClusters();
+    return front.gpu
+               ? Result(DRAGON_NVIDIA(cudaOccupancyMaxPotentialClusterSize,
+                                      size, function, config))
+               : noClusters();
   });
 }
 

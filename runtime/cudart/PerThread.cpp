@@ -43,8 +43,8 @@ cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config,
   changed.stream = own(config->stream);
   return cudaLaunchKernelExC(&changed, function, args);
 }
-DRAGON_PER_THREAD(cudaLaunchHostFunc,
-                  (cudaStream_t s, cudaHostFn_t f, void *d), (own(s), f, d))
+DRAGON_PER_THREAD(cudaLaunchHostFunc, (cudaStream_t s, cudaHostFn_t f, void *d),
+                  (own(s), f, d))
 
 DRAGON_PER_THREAD(cudaMallocAsync, (void **p, size_t n, cudaStream_t s),
                   (p, n, own(s)))
@@ -69,8 +69,7 @@ DRAGON_PER_THREAD(cudaMemcpy2DAsync,
 DRAGON_PER_THREAD(cudaMemcpy3DAsync,
                   (const cudaMemcpy3DParms *p, cudaStream_t s), (p, own(s)))
 DRAGON_PER_THREAD(cudaMemcpy3DPeerAsync,
-                  (const cudaMemcpy3DPeerParms *p, cudaStream_t s),
-                  (p, own(s)))
+                  (const cudaMemcpy3DPeerParms *p, cudaStream_t s), (p, own(s)))
 DRAGON_PER_THREAD(cudaMemcpyToSymbolAsync,
                   (const void *y, const void *f, size_t n, size_t o,
                    cudaMemcpyKind k, cudaStream_t s),
@@ -139,8 +138,7 @@ DRAGON_PER_THREAD(cudaStreamGetCaptureInfo,
                    const cudaGraphNode_t **d, const cudaGraphEdgeData **e,
                    size_t *n),
                   (own(s), c, i, g, d, e, n))
-DRAGON_PER_THREAD(cudaEventRecord, (cudaEvent_t e, cudaStream_t s),
-                  (e, own(s)))
+DRAGON_PER_THREAD(cudaEventRecord, (cudaEvent_t e, cudaStream_t s), (e, own(s)))
 DRAGON_PER_THREAD(cudaEventRecordWithFlags,
                   (cudaEvent_t e, cudaStream_t s, unsigned f), (e, own(s), f))
 

@@ -88,17 +88,19 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) {
 cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t *pool,
                                      cudaMemLocation *location,
                                      cudaMemAllocationType) {
-  return givePool(pool, location && location->type == cudaMemLocationTypeDevice
-                            ? location->id
-                            : -1,
+  return givePool(pool,
+                  location && location->type == cudaMemLocationTypeDevice
+                      ? location->id
+                      : -1,
                   nullptr);
 }
 
 cudaError_t cudaMemGetMemPool(cudaMemPool_t *pool, cudaMemLocation *location,
                               cudaMemAllocationType) {
-  return givePool(pool, location && location->type == cudaMemLocationTypeDevice
-                            ? location->id
-                            : -1,
+  return givePool(pool,
+                  location && location->type == cudaMemLocationTypeDevice
+                      ? location->id
+                      : -1,
                   currentPool);
 }
 
@@ -184,8 +186,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t handle,
       *static_cast<int *>(value) = it != pool->narrow.end() ? it->second : 1;
     } else {
       auto it = pool->wide.find(attribute);
-      *static_cast<uint64_t *>(value) =
-          it != pool->wide.end() ? it->second : 0;
+      *static_cast<uint64_t *>(value) = it != pool->wide.end() ? it->second : 0;
     }
     return cudaSuccess;
   });

@@ -68,7 +68,7 @@ bool Staging::worthwhile(size_t bytes) {
 
 void Staging::countPieces() {
   AnyDeferred = !Map.empty();
-  AnyOfDevice = !Map.ofDevice(0, UINTPTR_MAX).empty();
+  AnyOfDevice = !Map.ofDevice(0, UINTPTR_MAX).empty() || !Readings.empty();
 }
 
 bool Staging::deferred(const void *buffer, size_t bytes) {
@@ -118,11 +118,6 @@ void Staging::overwritten(void *buffer, size_t bytes) {
   countPieces();
 }
 
-std::vector<Segment> Staging::segments(const void *buffer, size_t bytes) {
-  Guard guard(Lock);
-  return Map.segments(at(buffer), at(buffer) + bytes);
-}
-
 //===----------------------------------------------------------------------===//
 // The end of deferral
 //===----------------------------------------------------------------------===//
@@ -139,11 +134,6 @@ Status Staging::bring(const Segment &segment, void *memory) {
   return Attached->copy(memory,
                         reinterpret_cast<const void *>(segment.origin.address),
                         segment.bytes(), segment.origin.queue, false);
-}
-
-Status Staging::fetch(const Segment &segment, void *memory) {
-  Guard guard(Lock);
-  return bring(segment, memory);
 }
 
 Status Staging::materialiseAll(const std::vector<Segment> &list) {
@@ -190,14 +180,8 @@ void Staging::beforeWrite(void *context, uintptr_t begin, uintptr_t end) {
 Status Staging::deviceChanges(uintptr_t begin, uintptr_t end) {
   if (!AnyOfDevice.load(std::memory_order_acquire))
     return {};
-  Guard guard(Lock);
   // The copies below read the device; what another thread writes out does too.
-  ReadingEnds.wait(guard, [&] {
-    return std::none_of(Readings.begin(), Readings.end(),
-                        [&](const Reading &reading) {
-                          return reading.begin < end && begin < reading.end;
-                        });
-  });
+  Guard guard = lockWhenStill(begin, end);
   return materialiseAll(Map.ofDevice(begin, end));
 }
 

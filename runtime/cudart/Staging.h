@@ -70,15 +70,12 @@ public:
               cudaMemcpyKind kind, cudaStream_t stream, bool async);
 
   // -- Writing out of a staging buffer (StagingWrite.cpp)
-  std::vector<Segment> segments(const void *buffer, size_t bytes);
   std::shared_ptr<BackingFile> outputFile(int fd);
-  /// The part of a deferred segment to memory.
-  Status fetch(const Segment &segment, void *memory);
-  /// A segment in device memory to the file. The device range cannot change
-  /// meanwhile.
-  Status writeOut(const Segment &segment,
-                  const std::shared_ptr<BackingFile> &file, int64_t offset,
-                  size_t &written);
+  /// The range to the file, from wherever it is. `written` = bytes from the
+  /// start that are there; all of them, or false.
+  bool writeOut(const void *buffer, size_t bytes,
+                const std::shared_ptr<BackingFile> &file, int64_t offset,
+                size_t &written);
 
   // -- The end of deferral
   Status materialise(const void *buffer, size_t bytes);
@@ -100,6 +97,10 @@ private:
   };
   using Guard = std::unique_lock<std::recursive_mutex>;
 
+  /// The lock, with nothing of the device range being written to a file.
+  Guard lockWhenStill(uintptr_t begin, uintptr_t end);
+  static bool writeMemory(int fd, const void *memory, size_t bytes,
+                          int64_t offset, size_t &done);
   static void beforeWrite(void *context, uintptr_t begin, uintptr_t end);
   Status deviceChanges(uintptr_t begin, uintptr_t end);
   Status materialiseAll(const std::vector<Segment> &list);

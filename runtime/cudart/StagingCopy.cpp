@@ -74,10 +74,11 @@ Result Staging::copyIn(Front &front, void *to, const void *from, size_t bytes,
                        cudaStream_t stream, bool async) {
   auto target = reinterpret_cast<uintptr_t>(to);
   auto source = reinterpret_cast<uintptr_t>(from);
-  Guard guard(Lock);
+  Guard guard = lockWhenStill(target, target + bytes);
   // What stems from the bytes that are about to change comes first; it may be
   // in the very range that is copied from.
-  if (Status status = deviceChanges(target, target + bytes); !status.ok())
+  if (Status status = materialiseAll(Map.ofDevice(target, target + bytes));
+      !status.ok())
     return status;
   for (const Segment &segment : Map.segments(source, source + bytes)) {
     auto *part = static_cast<char *>(to) + (segment.begin - source);
@@ -109,7 +110,8 @@ Result Staging::copyIn(Front &front, void *to, const void *from, size_t bytes,
       if (segment.origin.kind == Origin::File)
         if (Status status = materialiseAll({segment}); !status.ok())
           return status;
-      DRAGON_CHECK(copyBytes(front, part, host, segment.bytes(), stream, async));
+      DRAGON_CHECK(
+          copyBytes(front, part, host, segment.bytes(), stream, async));
     }
   }
   // As cudaMemcpy from pageable memory: done when it returns.

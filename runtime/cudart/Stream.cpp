@@ -107,8 +107,8 @@ cudaError_t createStream(cudaStream_t *stream, unsigned flags, int priority) {
 }
 
 cudaError_t createEvent(cudaEvent_t *event, unsigned flags) {
-  constexpr unsigned known = cudaEventBlockingSync | cudaEventDisableTiming |
-                             cudaEventInterprocess;
+  constexpr unsigned known =
+      cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
   return withDevice([&](Front &front) -> Result {
     if (!event || (flags & ~known) ||
         ((flags & cudaEventInterprocess) && !(flags & cudaEventDisableTiming)))

@@ -39,7 +39,9 @@ struct Entry {
 
 cudaError_t fails(cudaError_t error) { return leave(error); }
 cudaError_t failsNotSupported() { return fails(cudaErrorNotSupported); }
-cudaError_t failsInitialization() { return fails(cudaErrorInitializationError); }
+cudaError_t failsInitialization() {
+  return fails(cudaErrorInitializationError);
+}
 cudaError_t failsMemory() { return fails(cudaErrorMemoryAllocation); }
 cudaError_t failsLoading() { return fails(cudaErrorSharedObjectInitFailed); }
 cudaError_t failsSticky() { return fails(stickyError()); }

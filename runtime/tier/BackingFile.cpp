@@ -125,6 +125,26 @@ Status BackingFile::truncate(uint64_t bytes) {
   return {};
 }
 
+Status BackingFile::punchHole(int64_t offset, uint64_t bytes) {
+  if (::fallocate(Fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
+                  off_t(bytes)) == 0)
+    return {};
+  // Not every file system has holes; zeros take space, but read the same.
+  constexpr size_t Step = 64 << 10;
+  static const char Zeros[Step] = {};
+  while (bytes) {
+    ssize_t done =
+        ::pwrite(Fd, Zeros, size_t(std::min<uint64_t>(bytes, Step)), offset);
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done <= 0)
+      return failed(Path, "cannot clear a part of it");
+    offset += done;
+    bytes -= uint64_t(done);
+  }
+  return {};
+}
+
 Status BackingFile::syncData() {
   if (::fdatasync(Fd) != 0)
     return failed(Path, "fdatasync");

@@ -56,6 +56,8 @@ public:
   Status checkUnchanged() const;
   StatusOr<uint64_t> size() const;
   Status truncate(uint64_t bytes);
+  /// The range reads as zeros from now on; the size stays.
+  Status punchHole(int64_t offset, uint64_t bytes);
   Status syncData();
   /// A second descriptor with O_DIRECT, or -1 if the file system refuses.
   int directFd() const { return DirectFd; }

@@ -1,0 +1,103 @@
+//===- Directives.cpp - maps, discards and sinks from the compiler --------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The entry points of dragon/CompilerABI.h, "Directives". But for the map they
+// are hints: they change no result, keep errno, and report nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dragon/CompilerABI.h"
+#include "runtime/cudart/Memory.h"
+#include "runtime/cudart/Staging.h"
+#include "runtime/cudart/StdioState.h"
+#include "runtime/trace/Log.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <unistd.h>
+
+using namespace dragon;
+
+namespace {
+
+/// Calls `hint(front, address, bytes)` with the part of the range that is in
+/// the buffer at its beginning, if there is one.
+template <typename Hint>
+void onBuffer(const char *name, const void *pointer, size_t bytes,
+              Hint &&hint) {
+  Front *front = Front::existing();
+  if (!front || !pointer || inForkedChild() || stickyError() != cudaSuccess)
+    return;
+  int before = errno;
+  auto address = reinterpret_cast<uintptr_t>(pointer);
+  if (auto buffer = front->runtime.find(address)) {
+    bytes = std::min<size_t>(bytes, buffer->base + buffer->bytes - address);
+    Status status = hint(*front, address, bytes);
+    if (!status.ok())
+      log(LogLevel::Info, "{} of '{}': {}", name, buffer->name,
+          status.message());
+  }
+  errno = before;
+}
+
+void willWrite(const void *pointer, size_t bytes, int fd, int64_t offset) {
+  onBuffer("sink", pointer, bytes,
+           [&](Front &front, uintptr_t address, size_t part) -> Status {
+             if (offset < 0 || !staging().worthwhile(part))
+               return {};
+             std::shared_ptr<BackingFile> file = staging().outputFile(fd);
+             return file ? front.runtime.setSink(address, part, file, offset)
+                         : Status();
+           });
+}
+
+} // namespace
+
+extern "C" {
+
+int __dragon_malloc(void **pointer, size_t bytes, uint32_t flags,
+                    const dragon_source *where) {
+  return withDevice([&](Front &front) {
+    AllocateOptions options;
+    options.flags = flags;
+    options.where = where;
+    return allocateForProgram(front, pointer, bytes, options);
+  });
+}
+
+void __dragon_discard(const void *pointer, size_t bytes, void *stream) {
+  onBuffer("discard", pointer, bytes,
+           [&](Front &front, uintptr_t address, size_t part) {
+             return front.runtime.discard(
+                 address, part, front.queue(static_cast<cudaStream_t>(stream)));
+           });
+}
+
+void __dragon_will_fwrite(const void *pointer, size_t bytes, FILE *file) {
+  if (!file)
+    return;
+  StreamLock lock(file);
+  int before = errno;
+  // So that the position is the file's end, if the stream is there.
+  if (writesAtItsPosition(file) && ::fflush(file) == 0)
+    willWrite(pointer, bytes, ::fileno(file), ::ftello(file));
+  errno = before;
+}
+
+void __dragon_will_write(const void *pointer, size_t bytes, int fd) {
+  int before = errno;
+  willWrite(pointer, bytes, fd, ::lseek(fd, 0, SEEK_CUR));
+  errno = before;
+}
+
+void __dragon_will_pwrite(const void *pointer, size_t bytes, int fd,
+                          int64_t offset) {
+  willWrite(pointer, bytes, fd, offset);
+}
+
+} // extern "C"
