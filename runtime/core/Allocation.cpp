@@ -138,11 +138,11 @@ Status Runtime::Impl::free(uintptr_t base) {
   Buffer &buffer = *found->buffer;
   size_t bytes = found->bytes;
   if (!buffer.arena) {
-    // Out of the books whatever happens: the program will not ask again.
-    Allocations.erase(base);
     Status synced;
     if ((buffer.flags & D_WRITE) && !(buffer.flags & D_VOLATILE))
       synced = sync(buffer);
+    // Out of the books whatever happened: the program will not ask again.
+    Allocations.erase(base);
     Status destroyed = destroyBuffer(buffer);
     return synced.ok() ? std::move(destroyed) : std::move(synced);
   }

@@ -37,6 +37,8 @@ struct Chunk {
   bool deviceValid = false;
   bool hostValid = false;
   bool storageValid = true;
+  /// Its host slab is being filled or written to storage: not to be given away.
+  bool leaving = false;
   /// The contents were dirty when the program said that they are dead.
   bool discardedDirty = false;
   Storage storage;

@@ -32,7 +32,8 @@ bool Runtime::Impl::onFault(void *context, uintptr_t address, bool) {
     status = impl.hostAccess(address);
   }
   if (!status.ok()) {
-    notice("host access to {:#x}: {}", address, status.message());
+    detail::printLine(
+        fmt::format("host access to {:#x}: {}", address, status.message()));
     return false;
   }
   return true;

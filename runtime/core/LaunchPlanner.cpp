@@ -32,8 +32,8 @@ private:
   uint64_t bytes(const BlockBox &box) const {
     return bytesOf(Input.footprint(box), Input.buffers);
   }
-  /// The end of the longest box from box.Lo that stays within the limit;
-  /// box.Lo + 1 if none does. `found`: its bytes.
+  /// The end of the longest box from box.Lo that stays within the limit, or
+  /// within what its first layer takes alone. `found`: its bytes.
   uint32_t longest(BlockBox box, unsigned dimension, uint32_t guess,
                    uint64_t &found) const;
 
@@ -50,7 +50,15 @@ uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
     part.Hi[dimension] = hi;
     return bytes(part);
   };
-  uint32_t good = lo; // the longest known to fit
+  // What one layer takes, chunks being what they are, is no waste for more.
+  const uint64_t layer = measure(lo + 1);
+  if (layer > Input.deviceBudget) {
+    found = layer;
+    return lo + 1;
+  }
+  const uint64_t limit = std::max(Limit, layer);
+  uint32_t good = lo + 1; // the longest known to fit
+  found = layer;
   uint32_t bad = end + 1;
   uint64_t step = std::clamp<uint64_t>(guess, 1, end - lo);
   // Gallop from the guess, up or down ...
@@ -59,14 +67,14 @@ uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
     if (hi <= good || hi >= bad)
       break;
     uint64_t size = measure(hi);
-    if (size <= Limit) {
+    if (size <= limit) {
       good = hi;
       found = size;
       step *= 2;
     } else {
       bad = hi;
       step = std::max<uint64_t>(step / 2, 1);
-      if (good != lo)
+      if (good != lo + 1)
         break;
     }
   }
@@ -74,17 +82,14 @@ uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
   while (bad - good > 1) {
     uint32_t middle = good + (bad - good) / 2;
     uint64_t size = measure(middle);
-    if (size <= Limit) {
+    if (size <= limit) {
       good = middle;
       found = size;
     } else {
       bad = middle;
     }
   }
-  if (good != lo)
-    return good;
-  found = measure(lo + 1);
-  return lo + 1;
+  return good;
 }
 
 bool Slicer::cut(const BlockBox &box, unsigned dimension,

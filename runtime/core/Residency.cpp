@@ -294,17 +294,19 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
   };
   std::vector<Leaving> leaving;
   uint64_t inTransit = 0;
+  uint64_t begin = 0;
   auto giveBack = [&] {
-    for (const Leaving &entry : leaving)
+    for (const Leaving &entry : leaving) {
+      entry.chunk->leaving = false;
       if (!entry.ownSlab)
         HostPool.give(entry.slab);
+    }
     leaving.clear();
     inTransit = 0;
   };
   auto flush = [&]() -> Status {
     if (leaving.empty())
       return {};
-    uint64_t begin = traceClock();
     if (Status status = Dev->synchronize(CopyOut); !status.ok()) {
       giveBack();
       return status;
@@ -385,6 +387,9 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
       }
       entry.slab = *slab;
     }
+    if (leaving.empty())
+      begin = traceClock();
+    chunk.leaving = true;
     leaving.push_back(entry);
     Status status = Dev->copy(entry.slab.hostView,
                               reinterpret_cast<const void *>(chunk.va()),
@@ -412,7 +417,7 @@ Status Runtime::Impl::makeHostRoom(uint64_t bytes, bool forTransit,
     std::vector<EvictionCandidate> drops, writes;
     for (size_t i = 0; i < OnHost.size(); ++i) {
       Chunk &chunk = *OnHost[i];
-      if (chunk.pinned == Round)
+      if (chunk.pinned == Round || chunk.leaving)
         continue;
       EvictionCandidate candidate;
       candidate.index = uint32_t(i);
@@ -454,7 +459,10 @@ Status Runtime::Impl::evictFromHost(Chunk &chunk, Cause cause) {
   if (move.removal == Removal::Drop)
     return releaseHost(chunk);
   WritePlan plan{&chunk, chunk.host.hostView, move.removal, {}, {}};
-  DRAGON_TRY(writeToStorage({&plan, 1}, cause));
+  chunk.leaving = true;
+  Status status = writeToStorage({&plan, 1}, cause);
+  chunk.leaving = false;
+  DRAGON_TRY(std::move(status));
   return releaseHost(chunk);
 }
 

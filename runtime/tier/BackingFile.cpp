@@ -13,6 +13,8 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <map>
+#include <mutex>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,6 +38,63 @@ int reopen(int fd, int flags) {
 
 } // namespace
 
+/// Size and modification time as last seen, or as our own last write left them.
+/// What differs from that is somebody else's change.
+struct BackingFile::Watch {
+  std::mutex lock;
+  unsigned ownWrites = 0; ///< under way
+  bool seen = false;
+  off_t size = 0;
+  timespec modified{};
+  uint64_t changes = 0;
+
+  static std::shared_ptr<Watch> of(dev_t device, ino_t inode) {
+    static std::mutex mapLock;
+    static auto *all = new std::map<std::pair<dev_t, ino_t>, //
+                                    std::weak_ptr<Watch>>;
+    std::lock_guard<std::mutex> guard(mapLock);
+    std::erase_if(*all,
+                  [](const auto &entry) { return entry.second.expired(); });
+    std::weak_ptr<Watch> &entry = (*all)[{device, inode}];
+    std::shared_ptr<Watch> watch = entry.lock();
+    if (!watch)
+      entry = watch = std::make_shared<Watch>();
+    return watch;
+  }
+
+  /// Counts a change if there is one; false if the file cannot be looked at.
+  bool look(int fd) {
+    if (ownWrites)
+      return true;
+    struct stat info;
+    if (::fstat(fd, &info) != 0)
+      return false;
+    bool same = size == info.st_size &&
+                modified.tv_sec == info.st_mtim.tv_sec &&
+                modified.tv_nsec == info.st_mtim.tv_nsec;
+    if (seen && !same)
+      ++changes;
+    seen = true;
+    size = info.st_size;
+    modified = info.st_mtim;
+    return true;
+  }
+};
+
+BackingFile::OwnWrite::OwnWrite(const BackingFile &file) : File(file) {
+  std::lock_guard<std::mutex> guard(File.Watched->lock);
+  File.Watched->look(File.Fd);
+  ++File.Watched->ownWrites;
+}
+
+BackingFile::OwnWrite::~OwnWrite() {
+  std::lock_guard<std::mutex> guard(File.Watched->lock);
+  if (--File.Watched->ownWrites)
+    return;
+  File.Watched->seen = false; // what it looks like now is our doing
+  File.Watched->look(File.Fd);
+}
+
 StatusOr<std::shared_ptr<BackingFile>>
 BackingFile::adopt(int fd, std::string path, bool writable) {
   std::shared_ptr<BackingFile> file(new BackingFile);
@@ -51,8 +110,12 @@ BackingFile::adopt(int fd, std::string path, bool writable) {
   file->DeviceId = info.st_dev;
   file->Inode = info.st_ino;
   file->SizeAtOpen = uint64_t(info.st_size);
-  file->MtimeSeconds = info.st_mtim.tv_sec;
-  file->MtimeNanoseconds = info.st_mtim.tv_nsec;
+  file->Watched = Watch::of(info.st_dev, info.st_ino);
+  {
+    std::lock_guard<std::mutex> guard(file->Watched->lock);
+    file->Watched->look(fd);
+    file->ChangesAtOpen = file->Watched->changes;
+  }
 
   int flags = ::fcntl(fd, F_GETFL);
   if (flags < 0)
@@ -96,20 +159,19 @@ BackingFile::~BackingFile() {
 Status BackingFile::checkUnchanged() const {
   if (Writable)
     return {};
-  struct stat info;
-  if (::fstat(Fd, &info) != 0)
+  std::lock_guard<std::mutex> guard(Watched->lock);
+  if (!Watched->look(Fd))
     return failed(Path, "cannot stat");
-  if (uint64_t(info.st_size) != SizeAtOpen)
+  if (Watched->changes == ChangesAtOpen)
+    return {};
+  if (uint64_t(Watched->size) != SizeAtOpen)
     return Status::error(DRAGON_ERROR_FILE_CHANGED,
                          "file '{}': changed while it was mapped: it had {} "
                          "and has {}",
                          Path, formatBytes(SizeAtOpen),
-                         formatBytes(uint64_t(info.st_size)));
-  if (info.st_mtim.tv_sec != MtimeSeconds ||
-      info.st_mtim.tv_nsec != MtimeNanoseconds)
-    return Status::error(DRAGON_ERROR_FILE_CHANGED,
-                         "file '{}': was written to while it was mapped", Path);
-  return {};
+                         formatBytes(uint64_t(Watched->size)));
+  return Status::error(DRAGON_ERROR_FILE_CHANGED,
+                       "file '{}': was written to while it was mapped", Path);
 }
 
 StatusOr<uint64_t> BackingFile::size() const {
@@ -120,12 +182,14 @@ StatusOr<uint64_t> BackingFile::size() const {
 }
 
 Status BackingFile::truncate(uint64_t bytes) {
+  OwnWrite write(*this);
   if (::ftruncate(Fd, off_t(bytes)) != 0)
     return failed(Path, "cannot set its size");
   return {};
 }
 
 Status BackingFile::punchHole(int64_t offset, uint64_t bytes) {
+  OwnWrite write(*this);
   if (::fallocate(Fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
                   off_t(bytes)) == 0)
     return {};

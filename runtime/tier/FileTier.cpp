@@ -12,6 +12,8 @@
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
 
+#include <map>
+
 namespace dragon {
 
 namespace {
@@ -30,6 +32,10 @@ public:
     for (const FileRequest &request : requests)
       zone.add(request.bytes);
     zone.detail(requests.front().file->path().c_str());
+    std::map<BackingFile *, BackingFile::OwnWrite> writes;
+    for (const FileRequest &request : requests)
+      if (request.write)
+        writes.try_emplace(request.file, *request.file);
     Transfer transfer(requests, Direct, Bytes, Faults);
     Status driven = Engine->drive(transfer);
     Status status = transfer.finish();

@@ -51,8 +51,8 @@ public:
   int fd() const { return Fd; }
   dev_t deviceId() const { return DeviceId; }
   ino_t inode() const { return Inode; }
-  /// The file still has the size and modification time of adoption (read-only
-  /// files).
+  /// Nobody but this runtime has written to the file since adoption, as far as
+  /// its size and modification time tell (read-only files).
   Status checkUnchanged() const;
   StatusOr<uint64_t> size() const;
   Status truncate(uint64_t bytes);
@@ -65,8 +65,22 @@ public:
   /// not reopenable, cannot).
   bool readable() const { return Readable; }
 
+  /// A write of our own, while it lives: not taken for somebody else's by
+  /// checkUnchanged() of any BackingFile of the same file.
+  class OwnWrite {
+  public:
+    explicit OwnWrite(const BackingFile &file);
+    ~OwnWrite();
+    OwnWrite(const OwnWrite &) = delete;
+    OwnWrite &operator=(const OwnWrite &) = delete;
+
+  private:
+    const BackingFile &File;
+  };
+
 private:
   friend class FileTier;
+  struct Watch; ///< what is known of the file; one for each inode
   BackingFile() = default;
   int Fd = -1;
   int DirectFd = -1;
@@ -76,8 +90,8 @@ private:
   dev_t DeviceId = 0;
   ino_t Inode = 0;
   uint64_t SizeAtOpen = 0;
-  int64_t MtimeSeconds = 0;
-  int64_t MtimeNanoseconds = 0;
+  std::shared_ptr<Watch> Watched;
+  uint64_t ChangesAtOpen = 0; ///< by others
 };
 
 /// One request: `bytes` at `offset` of the file, from or to `memory`.
