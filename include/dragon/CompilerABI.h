@@ -1,5 +1,5 @@
-/*===- CompilerABI.h - calls that dragon-cc inserts ----------------*- C
--*-===*\
+/*===- CompilerABI.h - calls that dragon-cc inserts
+------------------------===*\
 |*                                                                            *|
 |* Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.     *|
 |* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
@@ -123,8 +123,8 @@ enum {
 uint32_t dragon_cpu_redux(dragon_cpu_context *ctx, uint32_t op, uint32_t mask,
                           uint32_t value);
 uint32_t dragon_cpu_activemask(dragon_cpu_context *ctx);
-/* Lets other threads of the block run, if there are fibers; other threads of the
-   processor have their turn anyway. In loops that wait for memory to change
+/* Lets other threads of the block run, if there are fibers; other threads of
+   the processor have their turn anyway. In loops that wait for memory to change
    (`waits` = 1: only another thread can end the loop) and for nanosleep. */
 void dragon_cpu_yield(dragon_cpu_context *ctx, uint32_t waits);
 /* CUDA's vprintf: arguments packed with their natural alignment. */

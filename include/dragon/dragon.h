@@ -1,5 +1,5 @@
-/*===- dragon.h - GPU memory over storage --------------------------*- C
--*-===*\
+/*===- dragon.h - GPU memory over storage
+----------------------------------===*\
 |*                                                                            *|
 |* Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.     *|
 |* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|

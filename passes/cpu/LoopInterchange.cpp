@@ -239,9 +239,11 @@ bool Interchange::dependsOnInductionsOnly(Value *V, unsigned Depth) {
   auto *I = dyn_cast<Instruction>(V);
   return I && Depth < 6 &&
          isa<BinaryOperator, CastInst, CmpInst, SelectInst>(I) &&
-         all_of(I->operands(), [&](Value *Operand) {
-           return dependsOnInductionsOnly(Operand, Depth + 1);
-         });
+         all_of(
+             I->operands(),
+             [&](Value *Operand) {
+               return dependsOnInductionsOnly(Operand, Depth + 1);
+             });
 }
 
 bool Interchange::exitsAreForeseeable() {
@@ -270,9 +272,11 @@ bool Interchange::isUniform(Value *V, unsigned Depth) {
   }
   auto *I = dyn_cast<Instruction>(V);
   return I && Depth < 8 && (L->contains(I) || recomputable(I)) &&
-         all_of(I->operands(), [&](Value *Operand) {
-           return isa<Function>(Operand) || isUniform(Operand, Depth + 1);
-         });
+         all_of(
+             I->operands(),
+             [&](Value *Operand) {
+               return isa<Function>(Operand) || isUniform(Operand, Depth + 1);
+             });
 }
 
 bool Interchange::controlIsUniform() {
