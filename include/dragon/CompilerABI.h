@@ -1,5 +1,4 @@
-/*===- CompilerABI.h - calls that dragon-cc inserts
-------------------------===*\
+/*===- CompilerABI.h - calls that dragon-cc inserts --------------*- C -*-===*\
 |*                                                                            *|
 |* Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.     *|
 |* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|

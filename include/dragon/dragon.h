@@ -1,5 +1,4 @@
-/*===- dragon.h - GPU memory over storage
-----------------------------------===*\
+/*===- dragon.h - GPU memory over storage ------------------------*- C -*-===*\
 |*                                                                            *|
 |* Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.     *|
 |* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
