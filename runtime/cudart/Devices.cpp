@@ -21,7 +21,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 #include <strings.h>
 
@@ -285,6 +284,10 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
   *version = CUDART_VERSION;
   return cudaSuccess;
 }
+
+// As in cuda_profiler_api.h, which not every toolkit has.
+cudaError_t cudaProfilerStart();
+cudaError_t cudaProfilerStop();
 
 cudaError_t cudaProfilerStart() {
   return withDevice([&](Front &front) -> Result {
