@@ -73,7 +73,7 @@ private:
 
   // Sinks.
   void placeSinks();
-  void placeSink(EventRef Write);
+  void placeSink(EventRef Write, const Liveness &Live);
   std::optional<EventRef> sinkAnchor(ArrayRef<EventRef> Writers) const;
 
   // Ends of contents.
@@ -307,10 +307,11 @@ void Placer::mapBuffer(unsigned B) {
 // -- Sinks ------------------------------------------------------------------
 
 void Placer::placeSinks() {
+  Liveness Live(Program, Graph, Deferred);
   for (unsigned Block : Graph.order())
     for (unsigned I = 0; I < Program.Blocks[Block].Events.size(); ++I)
       if (Program.Blocks[Block].Events[I].Kind == EventKind::FileWrite)
-        placeSink({Block, I});
+        placeSink({Block, I}, Live);
 }
 
 /// The point in front of all writers that is passed once.
@@ -336,7 +337,7 @@ std::optional<EventRef> Placer::sinkAnchor(ArrayRef<EventRef> Writers) const {
   return Anchor;
 }
 
-void Placer::placeSink(EventRef Write) {
+void Placer::placeSink(EventRef Write, const Liveness &Live) {
   const Event &W = Program.event(Write);
   const StagingFlow *Flow = nullptr;
   bool Several = false;
@@ -421,6 +422,9 @@ void Placer::placeSink(EventRef Write) {
   }
   if (!alwaysReaches(Program, *Anchor, Write))
     return Miss(Missed(RemarkId::SinkConditional));
+  // Once written, the file is the program's: what is in it alone may change.
+  if (Live.liveWithin(Write.Block)[Write.Index + 1][B])
+    return Miss(Missed(RemarkId::SinkReadAgain));
   Directive Sink{DirectiveKind::Sink, B, *Anchor};
   Sink.Write = Write;
   Result.Directives.push_back(Sink);
