@@ -189,8 +189,9 @@ int __dragon_malloc(void **pointer, size_t bytes, uint32_t flags,
 void __dragon_discard(const void *pointer, size_t bytes, void *stream);
 
 /* The contents of [pointer, pointer + bytes) will be written to `file` at its
-   present position by the next write to it, and nobody looks at the file
-   before: evicted chunks may go to their place in the file. A hint. */
+   present position by the next write to it, nobody looks at the file before,
+   and the contents are dead after: evicted chunks may go to their place in the
+   file, and need not be kept once the write has happened. A hint. */
 void __dragon_will_fwrite(const void *pointer, size_t bytes, FILE *file);
 void __dragon_will_write(const void *pointer, size_t bytes, int fd);
 void __dragon_will_pwrite(const void *pointer, size_t bytes, int fd,

@@ -197,6 +197,8 @@ struct Runtime::Impl {
   /// for those of `except` with this distance of offset and address.
   Status detach(dev_t deviceId, ino_t inode, int64_t begin, int64_t end,
                 const Buffer *except, int64_t exceptDelta);
+  /// The sink's file is no place for the buffer's contents any more.
+  void leaveFile(Buffer &buffer, const Sink &sink);
   Status discard(uintptr_t address, size_t bytes, Queue queue);
   Status sync(Buffer &buffer);
 

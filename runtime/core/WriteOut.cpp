@@ -171,6 +171,22 @@ Status Runtime::Impl::WriteOut::write(Batch &batch, size_t &written) {
   return status;
 }
 
+void Runtime::Impl::leaveFile(Buffer &buffer, const Sink &sink) {
+  for (Chunk &chunk : buffer.chunks) {
+    const std::vector<Piece> &pieces = chunk.storage.pieces();
+    bool inFile =
+        std::any_of(pieces.begin(), pieces.end(), [&](const Piece &piece) {
+          return piece.file && sink.isIn(*piece.file);
+        });
+    bool within = sink.begin <= chunk.va() && chunk.usedEnd() <= sink.end;
+    if (!chunk.storageValid || !within || !inFile)
+      continue;
+    bool elsewhere = chunk.deviceValid || chunk.hostValid;
+    dropStorage(chunk);
+    buffer.setValid(chunk, chunk.deviceValid, chunk.hostValid, !elsewhere);
+  }
+}
+
 Status Runtime::Impl::writeToFile(uintptr_t address, size_t bytes,
                                   std::shared_ptr<BackingFile> file,
                                   int64_t fileOffset, size_t &written) {
@@ -214,8 +230,9 @@ Status Runtime::Impl::writeToFile(uintptr_t address, size_t bytes,
   }
   out.giveBack(current);
   out.giveBack(next);
-  // The announced write has happened; what a sink holds stays valid. Or it has
-  // failed: the file ends with what was written.
+  // The announced write has happened, and the file is the program's, who may
+  // change it: contents that are nowhere else are dead, by announcement. Or it
+  // has failed: the file ends with what was written.
   for (size_t i = 0; i < buffer.sinks.size();) {
     Sink &sink = buffer.sinks[i];
     if (sink.permanent || sink.begin >= end || address >= sink.end) {
@@ -226,6 +243,8 @@ Status Runtime::Impl::writeToFile(uintptr_t address, size_t bytes,
     buffer.sinks.erase(buffer.sinks.begin() + ptrdiff_t(i));
     if (!status.ok())
       abandonSink(done, uint64_t(fileOffset) + written).ignore();
+    else if (done.used)
+      leaveFile(buffer, done);
   }
   return status;
 }
