@@ -78,6 +78,7 @@ PointerSummary KernelAccess::summarize(Pointer &P) {
   bool ReadFirst = mayReadBeforeWrite(P.Accesses, SE, DT, LI);
   if (P.Escapes)
     S.Flags |= PointerEscapes;
+  dropCovered(P.Accesses);
   joinNeighbours(P.Accesses, SE, LI, Indices);
   uint8_t All = 0;
   for (FoundAccess &A : P.Accesses) {

@@ -68,13 +68,38 @@ bool mayReadBeforeWrite(const std::vector<FoundAccess> &Accesses,
   return false;
 }
 
+static bool same(const GuardRecord &X, const GuardRecord &Y) {
+  return X.Lhs == Y.Lhs && X.Rhs == Y.Rhs && X.Loop == Y.Loop &&
+         X.Pred == Y.Pred;
+}
+
 static bool sameGuards(const AccessSummary &A, const AccessSummary &B) {
   return std::equal(A.Guards.begin(), A.Guards.end(), B.Guards.begin(),
-                    B.Guards.end(),
-                    [](const GuardRecord &X, const GuardRecord &Y) {
-                      return X.Lhs == Y.Lhs && X.Rhs == Y.Rhs &&
-                             X.Loop == Y.Loop && X.Pred == Y.Pred;
-                    });
+                    B.Guards.end(), same);
+}
+
+/// Whether all that B does A does as well: the same bytes under fewer
+/// conditions, and not less surely.
+static bool covers(const AccessSummary &A, const AccessSummary &B) {
+  if ((A.Flags | AccessExact | AccessIndirect) !=
+          (B.Flags | AccessExact | AccessIndirect) ||
+      (A.Flags & AccessExact) < (B.Flags & AccessExact) ||
+      A.Offset != B.Offset || A.Width < B.Width)
+    return false;
+  return std::all_of(
+      A.Guards.begin(), A.Guards.end(), [&](const GuardRecord &X) {
+        return std::any_of(B.Guards.begin(), B.Guards.end(),
+                           [&](const GuardRecord &Y) { return same(X, Y); });
+      });
+}
+
+void dropCovered(std::vector<FoundAccess> &Accesses) {
+  for (size_t I = 0; I < Accesses.size(); ++I)
+    for (size_t J = Accesses.size(); J-- > 0;)
+      if (I != J && covers(Accesses[I].Summary, Accesses[J].Summary)) {
+        Accesses.erase(Accesses.begin() + ptrdiff_t(J));
+        I -= J < I;
+      }
 }
 
 void joinNeighbours(std::vector<FoundAccess> &Accesses, ScalarEvolution &SE,

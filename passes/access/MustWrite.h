@@ -29,6 +29,10 @@ bool mayReadBeforeWrite(const std::vector<FoundAccess> &Accesses,
                         llvm::ScalarEvolution &SE, llvm::DominatorTree &DT,
                         llvm::LoopInfo &LI);
 
+/// Leaves out accesses to bytes that another one touches in the same way under
+/// fewer conditions.
+void dropCovered(std::vector<FoundAccess> &Accesses);
+
 /// Joins accesses to neighbouring bytes under the same conditions: the fields
 /// of a structure, the elements of a small vector.
 void joinNeighbours(std::vector<FoundAccess> &Accesses,

@@ -484,6 +484,8 @@ private:
 
   void addGuard(const GuardRecord &G) {
     unsigned Bits = In.Exprs[G.Lhs].Bits;
+    if (splitGuard(G))
+      return;
     switch (G.Pred) {
     case GuardPred::SLT:
     case GuardPred::SLE: {
@@ -529,6 +531,27 @@ private:
     }
     }
     System.Exact = false;
+  }
+
+  /// max(a, b) < c is a < c and b < c, and a < min(b, c) likewise.
+  bool splitGuard(const GuardRecord &G) {
+    bool Signed = G.Pred == GuardPred::SLT || G.Pred == GuardPred::SLE;
+    if (!Signed && G.Pred != GuardPred::ULT && G.Pred != GuardPred::ULE)
+      return false;
+    const ExprNode &L = In.Exprs[G.Lhs], &R = In.Exprs[G.Rhs];
+    GuardRecord First = G, Second = G;
+    if (L.Op == (Signed ? ExprOp::SMax : ExprOp::UMax)) {
+      First.Lhs = L.A;
+      Second.Lhs = L.B;
+    } else if (R.Op == (Signed ? ExprOp::SMin : ExprOp::UMin)) {
+      First.Rhs = R.A;
+      Second.Rhs = R.B;
+    } else {
+      return false;
+    }
+    addGuard(First);
+    addGuard(Second);
+    return true;
   }
 
   void addUnsignedGuard(const GuardRecord &G, unsigned Bits) {

@@ -83,6 +83,39 @@ extern "C" __global__ void useless(const int *a, int *b, float **p) {
   float *nobody = p[threadIdx.x];
 }
 
+// What another access does under fewer conditions is left out; under other conditions, or wider, it is not.
+// CHECK-LABEL: kernel covered{{$}}
+// CHECK-NEXT:   a (argument 0): write
+// CHECK-NEXT:     write exact 4 bytes at 4*zext64(tid.x)
+// CHECK-NEXT:   b (argument 1): write
+// CHECK-NEXT:     write exact 4 bytes at 4*zext64(tid.x)
+// CHECK-NEXT:       if {{.*}}arg2
+// CHECK-NEXT:     write exact 4 bytes at 4*zext64(tid.x)
+// CHECK-NEXT:       if {{.*}}arg3
+extern "C" __global__ void covered(float *a, float *b, int n, int m) {
+  unsigned i = threadIdx.x;
+  a[i] = 0;
+  if (n > 7) {
+    a[i] = 1;
+    b[i] = 1;
+  }
+  if (m > 7)
+    b[i] = 2;
+}
+
+// The surer one stays, whichever comes first; a read does not cover a write.
+// CHECK-LABEL: kernel surer{{$}}
+// CHECK-NEXT:   a (argument 0): read-write, {{.*}}read first
+// CHECK-NEXT:     read exact 4 bytes at 4*zext64(tid.x)
+// CHECK-NEXT:     write exact 4 bytes at 4*zext64(tid.x)
+// CHECK-NEXT:   b (argument 1): read
+extern "C" __global__ void surer(int *a, const int *b) {
+  unsigned i = threadIdx.x;
+  if (b[i])
+    a[i] = 1;
+  a[i] = a[i] + 1;
+}
+
 // An index from memory.
 // CHECK-LABEL: kernel gather{{$}}
 // CHECK-NEXT:   a (argument 0): read, indirect

@@ -18,6 +18,11 @@
 // RUN: dragon-footprint %t/s.sm_90 big 16777216 256 - 4294967290 | FileCheck %s --check-prefix=BIG
 // RUN: dragon-footprint %t/s.sm_90 wraps 16777216 256 - | FileCheck %s --check-prefix=WRAPS
 // RUN: dragon-footprint %t/s.sm_90 wraps 4 256 - | FileCheck %s --check-prefix=FITS
+// RUN: dragon-footprint %t/s.sm_90 below_both 1 16 - 9 5 | FileCheck %s --check-prefix=BOTH
+// RUN: dragon-footprint %t/s.sm_90 below_both 1 16 - 5 9 | FileCheck %s --check-prefix=BOTH
+// RUN: dragon-footprint %t/s.sm_90 below_one 1 16 - 9 5 | FileCheck %s --check-prefix=EITHER
+// RUN: dragon-footprint %t/s.sm_90 largest 1 16 - 3 9 | FileCheck %s --check-prefix=LARGEST
+// RUN: dragon-footprint %t/s.sm_90 largest 1 16 - 9 9 | FileCheck %s --check-prefix=NONE
 #include "device.h"
 
 // FILL: a: write [0,800) must [0,800){{$}}
@@ -94,4 +99,25 @@ extern "C" __global__ void big(float *a, unsigned n) {
 extern "C" __global__ void wraps(float *a) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   a[i] = 1;
+}
+
+// Below the smaller of two is below both.
+// BOTH: a: write [0,20) must [0,20){{$}}
+extern "C" __global__ void below_both(float *a, int n, int m) {
+  int i = threadIdx.x;
+  if (i < min(n, m))
+    a[i] = 1;
+}
+// The larger of two numbers of the launch is a number.
+// EITHER: a: write [0,36) must [0,36){{$}}
+extern "C" __global__ void below_one(float *a, int n, int m) {
+  int i = threadIdx.x;
+  if (i < max(n, m))
+    a[i] = 1;
+}
+// LARGEST: a: write [0,36) must [0,36){{$}}
+extern "C" __global__ void largest(float *a, int n, int m) {
+  int i = threadIdx.x;
+  if (max(i, n) < m)
+    a[i] = 1;
 }
