@@ -7,9 +7,10 @@
 //
 // Points-to sets of one flattened function, after Andersen (1994): flow-
 // insensitive, by inclusion, with the bytes at each constant offset of an
-// object apart. Objects are the buffers (AllocationSites.h), open files, local
+// object apart. Objects are the buffers (CallEffects.def), open files, local
 // variables and the globals that only this function uses; everything else is
-// one object, Unknown: a pointer to it may also be one to anything that escapes.
+// one object, Unknown: a pointer to it may also be one to anything that
+// escapes.
 //
 //   d = alloc           d -> {buffer + 0}
 //   *slot = d           content(slot, 0) = {buffer + 0}

@@ -4,8 +4,8 @@
 // What is not done, why, and what the user can do.
 #include <cstdio>
 #include <cstdlib>
-#include <utility>
 #include <cuda_runtime.h>
+#include <utility>
 
 void decode(float *);
 extern float *published;
