@@ -7,6 +7,8 @@
 
 #include "passes/placement/Liveness.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace llvm;
 
 namespace dragon {
@@ -41,13 +43,27 @@ Liveness::Liveness(const BufferProgram &Program, const FlowGraph &Graph,
 }
 
 void Liveness::transfer(const Event &E, BitVector &Live) const {
+  // What a live view stands for is read in front of whatever ends it: the view
+  // is filled then.
+  auto IsViewed = [&](unsigned Buffer) {
+    for (unsigned View : Live.set_bits())
+      if (is_contained(Deferred[View], Buffer))
+        return true;
+    return false;
+  };
+  SmallVector<unsigned, 4> Ended;
   for (const BufferUse &U : E.Uses) {
     if (!U.Must || Program.Buffers[U.Buffer].Several)
       continue;
-    if (E.Kind == EventKind::Allocate || E.Kind == EventKind::Free ||
-        (U.Writes && U.Whole))
-      Live.reset(U.Buffer);
+    // A file may be shorter than what is asked of it.
+    bool Overwrites = U.Writes && U.Whole && E.Kind != EventKind::FileRead;
+    bool Ends = E.Kind == EventKind::Allocate || E.Kind == EventKind::Free ||
+                Overwrites;
+    if (Ends && !IsViewed(U.Buffer))
+      Ended.push_back(U.Buffer);
   }
+  for (unsigned Buffer : Ended)
+    Live.reset(Buffer);
   for (const BufferUse &U : E.Uses) {
     if (!U.Reads)
       continue;

@@ -9,11 +9,16 @@
 // path reads its contents before they are surely overwritten as a whole, or
 // freed. Elided staging buffers are views: what is read through them is read
 // from the device buffers that were copied to them, so these stay live until
-// the staging buffer's last use:
+// the staging buffer's last use, or until they end or are overwritten, for
+// which the runtime fills the staging buffer:
 //
 //   copy-out h d     # moves nothing yet
 //   file-write h f   # reads d
 //   free d           # d is dead from here on
+//
+//   copy-out h d
+//   free d           # reads d
+//   file-write h f
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_PLACEMENT_LIVENESS_H

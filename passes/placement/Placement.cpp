@@ -81,7 +81,7 @@ private:
   std::optional<StreamId> streamOf(unsigned B) const;
   void endAfter(unsigned B, EventRef At);
   void endAtEntry(unsigned B, unsigned Block);
-  void endBefore(EventRef At, const Contents &Held);
+  void endBefore(EventRef At, const Contents &Held, const BitVector &Live);
   bool mayEnd(unsigned B) const;
   void addEnd(unsigned B, EventRef At, Anchor Where, StreamId Stream);
 
@@ -516,12 +516,16 @@ void Placer::endAtEntry(unsigned B, unsigned Block) {
           .with("Next", describeDeath(Program, Entry, B, Last->Where)));
 }
 
-void Placer::endBefore(EventRef At, const Contents &Held) {
+void Placer::endBefore(EventRef At, const Contents &Held,
+                       const BitVector &Live) {
   const Event &E = Program.event(At);
   for (const BufferUse &U : E.Uses) {
     unsigned B = U.Buffer;
     // In front of the free of an elided staging buffer there is always one.
     if (!U.Must || !mayEnd(B) || buffer(B).Kind == BufferKind::Host)
+      continue;
+    // A staging buffer that stands for it is filled by the event itself.
+    if (Live[B])
       continue;
     bool IsFree = E.Kind == EventKind::Free;
     bool Overwrites = U.Writes && U.Whole && !U.Reads &&
@@ -583,7 +587,7 @@ void Placer::endContents() {
   Contents Held(Program, Graph, Ends);
   for (unsigned Block : Graph.order())
     for (unsigned I = 0; I < Program.Blocks[Block].Events.size(); ++I)
-      endBefore({Block, I}, Held);
+      endBefore({Block, I}, Held, LiveWithin[Block][I]);
 
   // Calls without a summary keep contents alive.
   for (unsigned B = 0; B < Program.Buffers.size(); ++B)
