@@ -4,7 +4,7 @@
 
 target triple = "x86_64-pc-linux-gnu"
 
-; CHECK-NOT: dragon
+; CHECK-NOT: dragon_
 define i32 @main() {
   ret i32 0
 }
