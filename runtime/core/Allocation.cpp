@@ -9,6 +9,10 @@
 // chunk, first fit, so that a program with thousands of them does not fill the
 // budget with 2 MiB each; not on strict devices, which watch buffers apart.
 //
+// No allocation begins where another one ends: kernels are given pointers to
+// ends (to walk backwards, as iterators), and these must not be taken for the
+// next buffer's beginning.
+//
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/RuntimeImpl.h"
@@ -27,6 +31,9 @@ constexpr size_t SmallAlignment = 512;   ///< as cudaMalloc's
 size_t roundUp(size_t value, size_t unit) {
   return (value + unit - 1) / unit * unit;
 }
+
+/// What a small allocation takes of its arena: it and a gap.
+size_t smallSpace(size_t bytes) { return roundUp(bytes + 1, SmallAlignment); }
 
 } // namespace
 
@@ -53,7 +60,7 @@ StatusOr<uintptr_t> Runtime::Impl::allocate(size_t bytes,
 
 StatusOr<uintptr_t>
 Runtime::Impl::allocateSmall(size_t bytes, const AllocateOptions &options) {
-  size_t space = roundUp(bytes, SmallAlignment);
+  size_t space = smallSpace(bytes);
   auto hole = std::find_if(Holes.begin(), Holes.end(), [&](const auto &entry) {
     return entry.second.bytes >= space;
   });
@@ -89,7 +96,7 @@ StatusOr<Buffer *> Runtime::Impl::makeBuffer(size_t bytes, unsigned flags,
   buffer->chunkBytes = std::min<size_t>(Limits.chunkBytes, buffer->vaBytes);
   buffer->flags = flags;
   buffer->hostAccessible = hostAccessible;
-  DRAGON_ASSIGN(buffer->base, Dev->reserve(buffer->vaBytes));
+  DRAGON_ASSIGN(buffer->base, Dev->reserve(buffer->vaBytes + unit));
   buffer->makeChunks();
   LiveBytes += buffer->vaBytes;
   Buffers.push_back(std::move(buffer));
@@ -148,7 +155,7 @@ Status Runtime::Impl::free(uintptr_t base) {
   }
   DRAGON_TRY(settle(buffer.chunkAt(base)));
   Allocations.erase(base);
-  size_t space = roundUp(bytes, SmallAlignment);
+  size_t space = smallSpace(bytes);
   auto hole = Holes.emplace(base, Hole{&buffer, space}).first;
   auto next = std::next(hole);
   if (next != Holes.end() && next->second.arena == &buffer &&
@@ -187,7 +194,7 @@ Status Runtime::Impl::destroyBuffer(Buffer &buffer) {
     dropStorage(chunk);
   }
   keep(abandonSinks(buffer, [](const Sink &) { return true; }));
-  keep(Dev->release(buffer.base, buffer.vaBytes));
+  keep(Dev->release(buffer.base, buffer.vaBytes + Dev->caps().granularity));
   LiveBytes -= buffer.vaBytes;
   // Chunks whose memory could not be unmapped are in no list any more.
   for (Chunk &chunk : buffer.chunks) {

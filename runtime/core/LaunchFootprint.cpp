@@ -121,8 +121,11 @@ LaunchPointers pointersOf(const LaunchCall &call, AddressIndex &allocations) {
                 sizeof(value));
     if (value == 0)
       continue;
-    result.pointers.push_back({index, value, allocations.find(value),
-                               pointer.Mode != AccessMode::Read});
+    Allocation *allocation = allocations.find(value);
+    if (!allocation) // one past the end, to go backwards from
+      allocation = allocations.find(value - 1);
+    result.pointers.push_back(
+        {index, value, allocation, pointer.Mode != AccessMode::Read});
   }
   return result;
 }
