@@ -18,19 +18,22 @@ int main(int, char **argv) {
   std::vector<uint32_t> words = slurp(argv[1]), result;
   for (int n : {64 << 10, 4 << 20}) {
     const size_t bytes = (size_t)n * 4;
-    uint32_t *in, *out, *neighbour;
+    uint32_t *in, *out, *before, *after; // addresses may go up or down
+    CHECK(cudaMalloc(&before, bytes));
     CHECK(cudaMalloc(&in, bytes));
-    CHECK(cudaMalloc(&neighbour, bytes));
+    CHECK(cudaMalloc(&after, bytes));
     CHECK(cudaMalloc(&out, bytes));
     CHECK(cudaMemcpy(in, words.data(), bytes, cudaMemcpyHostToDevice));
-    CHECK(cudaMemset(neighbour, 1, bytes));
+    CHECK(cudaMemset(before, 1, bytes));
+    CHECK(cudaMemset(after, 1, bytes));
     backwards<<<n / 256, 256>>>(in + n, out, n);
     result.assign(n, 0);
     CHECK(cudaMemcpy(result.data(), out, bytes, cudaMemcpyDeviceToHost));
     for (int i = 0; i < n; ++i)
       REQUIRE(result[i] == scramble(words[n - 1 - i]));
     CHECK(cudaFree(in));
-    CHECK(cudaFree(neighbour));
+    CHECK(cudaFree(before));
+    CHECK(cudaFree(after));
     CHECK(cudaFree(out));
   }
   FILE *file = openFile(argv[2], "wb");
