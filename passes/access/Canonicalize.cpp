@@ -13,6 +13,9 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
@@ -30,7 +33,9 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
 
@@ -220,6 +225,27 @@ void hoistInvariants(Function &F, LoopInfo &LI) {
   }
 }
 
+/// What an inner loop counts up (a position, a pointer) becomes an expression
+/// of its count where the loop ends, so that an outer loop is a recurrence,
+/// too:
+///   for (i..) for (j..) *p++ = 0;
+void rewriteExitValues(Function &F, FunctionAnalysisManager &Analyses) {
+  auto &LI = Analyses.getResult<LoopAnalysis>(F);
+  auto &SE = Analyses.getResult<ScalarEvolutionAnalysis>(F);
+  auto &DT = Analyses.getResult<DominatorTreeAnalysis>(F);
+  SmallVector<Loop *, 8> Loops = LI.getLoopsInPreorder();
+  for (Loop *L : reverse(Loops)) {
+    if (!L->getParentLoop())
+      continue;
+    SCEVExpander Expander(SE, "exit");
+    SmallVector<WeakTrackingVH, 16> Dead;
+    rewriteLoopExitValues(L, &LI, &Analyses.getResult<TargetLibraryAnalysis>(F),
+                          &SE, &Analyses.getResult<TargetIRAnalysis>(F),
+                          Expander, &DT, AlwaysRepl, Dead);
+    SE.forgetAllLoops();
+  }
+}
+
 } // namespace
 
 bool isUnchangedByValue(Argument &Arg) {
@@ -301,6 +327,8 @@ void canonicalizeForAnalysis(Module &M) {
   for (Function &F : M)
     if (!F.isDeclaration()) {
       Second.run(F, FunctionAnalyses);
+      FunctionAnalyses.invalidate(F, PreservedAnalyses::none());
+      rewriteExitValues(F, FunctionAnalyses);
       DominatorTree DT(F);
       LoopInfo LI(DT);
       hoistInvariants(F, LI);

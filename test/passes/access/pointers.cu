@@ -96,6 +96,33 @@ extern "C" __global__ void walking(float *a, int n) {
   for (int i = 0; i < n; ++i)
     *a++ = 1;
 }
+// The inner loop's walk is a step of the outer loop's; not if it may end early.
+// CHECK-LABEL: kernel walking_rows{{$}}
+// CHECK-NEXT:   a (argument 0): write
+// CHECK-NEXT:     write exact 4 bytes at {{.*}}k{{.*}}k
+// CHECK-NEXT:       while
+// CHECK-NEXT:       while
+// CHECK-NEXT:   b (argument 1): write
+// CHECK-NEXT:     write exact 4 bytes at {{.*}}k{{.*}}k
+extern "C" __global__ void walking_rows(float *a, float *b, int height, int width) {
+  int at = 0;
+  for (int i = 0; i < height; ++i)
+    for (int j = 0; j < width; ++j) {
+      *a++ = 1;
+      b[at++] = 1;
+    }
+}
+// CHECK-LABEL: kernel walking_somewhere{{$}}
+// CHECK-NEXT:   a (argument 0): write
+// CHECK-NEXT:     write anywhere
+extern "C" __global__ void walking_somewhere(float *a, const int *stop, int height, int width) {
+  for (int i = 0; i < height; ++i)
+    for (int j = 0; j < width; ++j) {
+      *a++ = 1;
+      if (stop[j])
+        break;
+    }
+}
 // CHECK-LABEL: kernel swapping{{$}}
 // CHECK-NEXT:   a (argument 0): read-write, {{.*}}read first
 // CHECK:          write anywhere
