@@ -8,6 +8,7 @@
 #include "passes/access/Footprint.h"
 
 #include "passes/access/Canonicalize.h"
+#include "passes/access/LoadedData.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -310,25 +311,16 @@ Footprint::Index Footprint::computeInstruction(Instruction &I,
   default:
     break;
   }
-  // Anything else; of a comparison of loaded data, say, no address is made.
-  bool Loaded = I.mayReadFromMemory();
-  for (Value *Op : I.operands())
-    if (auto *Source = dyn_cast<LoadInst>(Op))
-      Loaded |= !fieldReadBy(*Source);
-  return unknown(Bits, Loaded);
+  return unknown(Bits, dependsOnMemory(I));
 }
 
 Footprint::Index Footprint::computePhi(PHINode &Phi, unsigned Bits) {
   if (Bits == 1 || Phi.getNumIncomingValues() > MaxIncoming ||
       Phi.getNumIncomingValues() == 0)
-    return unknown(Bits, false);
+    return unknown(Bits, dependsOnMemory(Phi));
   // In a loop: whatever it becomes.
-  if (LI.isLoopHeader(Phi.getParent())) {
-    bool Loaded = false;
-    for (Value *V : Phi.incoming_values())
-      Loaded |= isa<LoadInst>(V);
-    return unknown(Bits, Loaded);
-  }
+  if (LI.isLoopHeader(Phi.getParent()))
+    return unknown(Bits, dependsOnMemory(Phi));
   Index Result{};
   for (unsigned I = 0; I < Phi.getNumIncomingValues(); ++I) {
     Index Next = translate(*Phi.getIncomingValue(I),

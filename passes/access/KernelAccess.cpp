@@ -8,6 +8,7 @@
 #include "passes/access/KernelAccess.h"
 
 #include "passes/access/AccessPattern.h"
+#include "passes/access/Assembly.h"
 #include "passes/access/MustWrite.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -164,6 +165,26 @@ void KernelAccess::visitCall(CallBase &Call) {
                                  : "which is recursive"));
 }
 
+/// The bytes that a copy from global to shared memory reads at most; 0 for
+/// anything else.
+static uint64_t widthOfAsyncCopy(Intrinsic::ID ID) {
+  switch (ID) {
+  case Intrinsic::nvvm_cp_async_ca_shared_global_4:
+  case Intrinsic::nvvm_cp_async_ca_shared_global_4_s:
+    return 4;
+  case Intrinsic::nvvm_cp_async_ca_shared_global_8:
+  case Intrinsic::nvvm_cp_async_ca_shared_global_8_s:
+    return 8;
+  case Intrinsic::nvvm_cp_async_ca_shared_global_16:
+  case Intrinsic::nvvm_cp_async_ca_shared_global_16_s:
+  case Intrinsic::nvvm_cp_async_cg_shared_global_16:
+  case Intrinsic::nvvm_cp_async_cg_shared_global_16_s:
+    return 16;
+  default:
+    return 0;
+  }
+}
+
 void KernelAccess::visitIntrinsic(IntrinsicInst &Call) {
   StringRef Name = Call.getCalledFunction()->getName();
   if (Call.isConvergent())
@@ -187,6 +208,8 @@ void KernelAccess::visitIntrinsic(IntrinsicInst &Call) {
   }
   if (!Call.mayReadOrWriteMemory() || Call.isAssumeLikeIntrinsic())
     return;
+  if (uint64_t Width = widthOfAsyncCopy(Call.getIntrinsicID()))
+    return access(Call, *Call.getArgOperand(1), Width, AccessRead);
   // Operands that are descriptors of memory elsewhere.
   for (const char *Part : {".tensor.", ".tex.", ".suld.", ".sust.", ".sured.",
                            ".tld4.", ".tensormap."})
@@ -219,50 +242,6 @@ void KernelAccess::visitCopy(MemIntrinsic &Copy) {
     accessBytes(Copy, *Transfer->getRawSource(), *Copy.getLength(), AccessRead);
 }
 
-/// PTX instructions that touch memory, by the beginning of a word.
-static bool touchesMemory(StringRef Assembly) {
-  static const char *const Words[] = {"ld",        "st",
-                                      "atom",      "red",
-                                      "cp",        "tex",
-                                      "tld4",      "suld",
-                                      "sust",      "sured",
-                                      "call",      "wmma",
-                                      "multimem",  "prefetch",
-                                      "mbarrier",  "fabric",
-                                      "tensormap", "applypriority",
-                                      "discard",   "cachepolicy",
-                                      "tcgen05",   "clusterlaunchcontrol"};
-  size_t At = 0;
-  while (At < Assembly.size()) {
-    if (!isAlpha(Assembly[At])) {
-      // Registers, operands and labels are no instructions.
-      bool Skip = Assembly[At] == '%' || Assembly[At] == '$' ||
-                  Assembly[At] == '_' || Assembly[At] == '.';
-      ++At;
-      while (
-          Skip && At < Assembly.size() &&
-          (isAlnum(Assembly[At]) || Assembly[At] == '_' || Assembly[At] == '.'))
-        ++At;
-      continue;
-    }
-    size_t End = At;
-    while (End < Assembly.size() &&
-           (isAlnum(Assembly[End]) || Assembly[End] == '_'))
-      ++End;
-    StringRef Word = Assembly.slice(At, End);
-    for (const char *W : Words)
-      if (Word == W)
-        return true;
-    // Modifiers belong to the instruction.
-    while (End < Assembly.size() &&
-           (isAlnum(Assembly[End]) || Assembly[End] == '_' ||
-            Assembly[End] == '.' || Assembly[End] == ':'))
-      ++End;
-    At = End;
-  }
-  return false;
-}
-
 void KernelAccess::visitAssembly(CallBase &Call) {
   StringRef Text = cast<InlineAsm>(Call.getCalledOperand())->getAsmString();
   // clang takes all assembly for convergent.
@@ -277,6 +256,11 @@ void KernelAccess::visitAssembly(CallBase &Call) {
     Flags |= KernelHasPrintf;
   if (!touchesMemory(Text))
     return;
+  if (auto Accesses = accessesOfAssembly(Call)) {
+    for (const AssemblyAccess &A : *Accesses)
+      access(Call, *A.Address, A.Width, A.Kinds, A.Offset);
+    return;
+  }
   // An address that is made of one of our pointers; anything else may point
   // anywhere.
   bool Understood = false;
@@ -299,8 +283,13 @@ void KernelAccess::visitAssembly(CallBase &Call) {
 
 // -- Accesses
 
+static bool isAssembly(const Instruction &I) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  return Call && Call->isInlineAsm();
+}
+
 void KernelAccess::access(Instruction &I, Value &Address, uint64_t Width,
-                          uint8_t Kinds) {
+                          uint8_t Kinds, int64_t Offset) {
   if (Width == 0 || Width > UINT32_MAX)
     return accessAll(I, Address, Kinds, "is accessed with unknown width");
   const Loop *Scope = LI.getLoopFor(I.getParent());
@@ -315,16 +304,21 @@ void KernelAccess::access(Instruction &I, Value &Address, uint64_t Width,
     FoundAccess A{{}, &I, Root.Offset};
     A.Summary.Flags = Kinds;
     A.Summary.Width = uint32_t(Width);
+    if (A.Offset && Offset)
+      A.Offset =
+          SE.getAddExpr(A.Offset, SE.getConstant(A.Offset->getType(),
+                                                 uint64_t(Offset), true));
     const Guards::Conditions &When = Conditions.of(*I.getParent());
     A.Summary.Guards = When.Records;
-    if (!Root.Offset) {
+    if (!A.Offset) {
       A.Summary.Flags |= AccessUnbounded;
     } else {
-      Footprint::Index Index = Indices.translate(Root.Offset, Scope);
+      Footprint::Index Index = Indices.translate(A.Offset, Scope);
       A.Summary.Offset = Index.Node;
       if (Index.Loaded)
         A.Summary.Flags |= AccessIndirect;
-      if (Index.Exact && When.Exact && !Root.Sometimes)
+      // Assembly without side effects may be left out.
+      if (Index.Exact && When.Exact && !Root.Sometimes && !isAssembly(I))
         A.Summary.Flags |= AccessExact;
     }
     Pointer &P = pointer(Root.From);

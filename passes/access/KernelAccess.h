@@ -71,9 +71,9 @@ private:
   void visitIntrinsic(llvm::IntrinsicInst &Call);
   void visitCopy(llvm::MemIntrinsic &Copy);
   void visitAssembly(llvm::CallBase &Call);
-  /// Width bytes at Address.
+  /// Width bytes at Address + Offset.
   void access(llvm::Instruction &I, llvm::Value &Address, uint64_t Width,
-              uint8_t Kinds);
+              uint8_t Kinds, int64_t Offset = 0);
   /// Length (a value) bytes.
   void accessBytes(llvm::Instruction &I, llvm::Value &Address,
                    llvm::Value &Length, uint8_t Kinds);

@@ -8,6 +8,7 @@
 #include "passes/access/PointerRoots.h"
 
 #include "passes/access/Canonicalize.h"
+#include "passes/access/LoadedData.h"
 
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -69,6 +70,8 @@ public:
         return add(PointerRoot::NoBuffer, Offset, Sometimes);
       return find(Cast->getPointerOperand(), Offset, Sometimes);
     }
+    if (auto *Cast = dyn_cast<IntToPtrInst>(V))
+      return findNumber(Cast->getOperand(0), Offset, Sometimes);
     unsigned Space = V->getType()->getPointerAddressSpace();
     if (Space == SharedSpace || Space == LocalSpace)
       return add(PointerRoot::NoBuffer, Offset, Sometimes);
@@ -129,6 +132,18 @@ public:
     find(V, nullptr, Sometimes);
   }
 
+  /// As find(), for an address as a number: a pointer's plus something that no
+  /// other address can be in.
+  void findNumber(Value *V, const SCEV *Offset, bool Sometimes) {
+    Value *Pointer = nullptr;
+    const SCEV *Rest = V->getType()->isIntegerTy(64)
+                           ? splitNumber(SE.getSCEV(V), Pointer)
+                           : nullptr;
+    if (!Rest || !Pointer || mayHoldAddress(Rest))
+      return add(PointerRoot::Unseen, Offset, Sometimes);
+    findBase(Pointer, plus(Offset, Rest), Sometimes);
+  }
+
 private:
   ScalarEvolution &SE;
   SmallPtrSet<Value *, 8> Active; ///< phis being looked through
@@ -140,6 +155,50 @@ private:
     Type *T = Type::getInt64Ty(SE.getContext());
     return SE.getAddExpr(SE.getTruncateOrSignExtend(A, T),
                          SE.getTruncateOrSignExtend(B, T));
+  }
+
+  /// S = Pointer's address + the result; null if S is no such sum.
+  const SCEV *splitNumber(const SCEV *S, Value *&Pointer) {
+    if (auto *Cast = dyn_cast<SCEVPtrToIntExpr>(S)) {
+      auto *Unknown = dyn_cast<SCEVUnknown>(Cast->getOperand());
+      Pointer = Unknown ? Unknown->getValue() : nullptr;
+      return Pointer ? SE.getZero(S->getType()) : nullptr;
+    }
+    if (auto *Unknown = dyn_cast<SCEVUnknown>(S)) {
+      auto *Cast = dyn_cast<PtrToIntInst>(Unknown->getValue());
+      Pointer = Cast ? Cast->getPointerOperand() : nullptr;
+      return Pointer ? SE.getZero(S->getType()) : nullptr;
+    }
+    if (auto *Rec = dyn_cast<SCEVAddRecExpr>(S)) {
+      const SCEV *Start =
+          Rec->isAffine() ? splitNumber(Rec->getStart(), Pointer) : nullptr;
+      return Start ? SE.getAddRecExpr(Start, Rec->getStepRecurrence(SE),
+                                      Rec->getLoop(), SCEV::FlagAnyWrap)
+                   : nullptr;
+    }
+    auto *Sum = dyn_cast<SCEVAddExpr>(S);
+    if (!Sum)
+      return nullptr;
+    const SCEV *Found = nullptr;
+    SmallVector<const SCEV *, 4> Rest;
+    for (const SCEV *Operand : Sum->operands()) {
+      const SCEV *Part = Found ? nullptr : splitNumber(Operand, Pointer);
+      Rest.push_back(Part ? Part : Operand);
+      Found = Part ? Part : Found;
+    }
+    return Found ? SE.getAddExpr(Rest) : nullptr;
+  }
+
+  /// Numbers from memory may be addresses, or differences of them.
+  static bool mayHoldAddress(const SCEV *S) {
+    return SCEVExprContains(S, [](const SCEV *Part) {
+      if (isa<SCEVPtrToIntExpr>(Part))
+        return true;
+      auto *Unknown = dyn_cast<SCEVUnknown>(Part);
+      return Unknown && (Unknown->getType()->isPointerTy() ||
+                         isa<PtrToIntInst>(Unknown->getValue()) ||
+                         dependsOnMemory(*Unknown->getValue()));
+    });
   }
 
   void add(PointerRoot::Kind What, const SCEV *Offset, bool Sometimes,
@@ -226,7 +285,10 @@ SmallVector<PointerParameter, 4> pointersOfParameter(const Argument &Arg) {
 PointerRoots findRoots(Value &Address, ScalarEvolution &SE) {
   RootFinder Finder(SE);
   Type *T = Type::getInt64Ty(SE.getContext());
-  Finder.findBase(&Address, SE.getZero(T), false);
+  if (Address.getType()->isPointerTy())
+    Finder.findBase(&Address, SE.getZero(T), false);
+  else
+    Finder.findNumber(&Address, SE.getZero(T), false);
   return Finder.Roots;
 }
 

@@ -61,7 +61,7 @@ struct PointerRoot {
 
 using PointerRoots = llvm::SmallVector<PointerRoot, 2>;
 
-/// Where the address may come from.
+/// Where the address (a pointer, or its number) may come from.
 PointerRoots findRoots(llvm::Value &Address, llvm::ScalarEvolution &SE);
 
 } // namespace dragon

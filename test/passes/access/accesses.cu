@@ -122,7 +122,27 @@ extern "C" __global__ void surer(int *a, const int *b) {
 // CHECK-NEXT:     read indirect 4 bytes at 4*sext64(?
 // CHECK-NEXT:   index (argument 1): read, streaming
 // CHECK-NEXT:     read exact 4 bytes at 4*zext64(tid.x)
-// CHECK:      note: gather: 'a': the index is loaded from memory
 extern "C" __global__ void gather(const float *a, const int *index, float *to) {
   to[threadIdx.x] = a[index[threadIdx.x]];
 }
+// It remains one on its way through arithmetic, a loop and a conversion; the way that a thread takes is no data.
+// CHECK-LABEL: kernel histogram{{$}}
+// CHECK-NEXT:   bins (argument 0): read-write, indirect
+// CHECK-NEXT:     atomic indirect 4 bytes at
+// CHECK-NEXT:   x (argument 1): read, streaming
+extern "C" __global__ void histogram(int *bins, const float *x, float scale) {
+  int bin = (int)(x[threadIdx.x] * scale);
+  while (bin > 100)
+    bin /= 3;
+  __atomic_fetch_add(&bins[bin], 1, __ATOMIC_RELAXED);
+}
+// CHECK-LABEL: kernel way{{$}}
+// CHECK-NEXT:   a (argument 0): write{{(, [a-z]+)?$}}
+// CHECK-NEXT:     write 4 bytes at
+extern "C" __global__ void way(int *a, const int *x) {
+  int at = 4;
+  if (x[threadIdx.x] > 7)
+    at = 8;
+  a[at + 16 * threadIdx.x] = 1;
+}
+// CHECK:      note: gather: 'a': the index is loaded from memory

@@ -88,26 +88,6 @@ extern "C" __global__ void stores_number(float *a, unsigned long *slot) {
   *slot = (unsigned long)a + 4;
 }
 
-// Inline assembly: harmless, on a known pointer, on who knows what.
-// CHECK-LABEL: kernel assembly_register{{$}}
-// CHECK-NEXT:   a (argument 0): write
-extern "C" __global__ void assembly_register(unsigned *a) {
-  unsigned lane;
-  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
-  a[threadIdx.x] = lane;
-}
-// CHECK-LABEL: kernel assembly_load{{$}}
-// CHECK:          read-write anywhere
-extern "C" __global__ void assembly_load(float *a) {
-  float v;
-  asm("ld.global.f32 %0, [%1];" : "=f"(v) : "l"(a + 4));
-}
-// CHECK-LABEL: kernel assembly_unknown, touches anything{{$}}
-extern "C" __global__ void assembly_unknown(unsigned long *a) {
-  float v;
-  asm volatile("ld.global.f32 %0, [%1];" : "=f"(v) : "l"(a[0]));
-}
-
 // CHECK: note: loaded: follows a pointer that it loads from memory
 // CHECK: note: calls_elsewhere: calls 'elsewhere', whose code is in another translation unit
 // CHECK: note: recursive: calls '{{.*}}depth{{.*}}', which is recursive

@@ -88,6 +88,29 @@ extern "C" __global__ void one_of_two(float *a, float *b, int flag) {
   p[threadIdx.x] = 1;
 }
 
+// Addresses as numbers.
+// CHECK-LABEL: kernel as_number{{$}}
+// CHECK-NEXT:   a (argument 0): write
+// CHECK-NEXT:     write exact 4 bytes at {{.*}}arg2
+extern "C" __global__ void as_number(float *a, float *b, size_t pitch) {
+  float *row = (float *)((unsigned long)a + (threadIdx.y * pitch + 16));
+  row[threadIdx.x] = 1;
+}
+// A number from memory may be the way to another buffer; so may the difference of two addresses. A mask takes bits
+// of the address away.
+// CHECK-LABEL: kernel moved, touches anything{{$}}
+extern "C" __global__ void moved(float *a, const long *table) {
+  *(float *)((unsigned long)a + table[threadIdx.x]) = 1;
+}
+// CHECK-LABEL: kernel moved_by_difference, touches anything{{$}}
+extern "C" __global__ void moved_by_difference(float *a, float *b, float *c) {
+  *(float *)((unsigned long)a + ((unsigned long)b - (unsigned long)c)) = 1;
+}
+// CHECK-LABEL: kernel masked, touches anything{{$}}
+extern "C" __global__ void masked(float *a) {
+  *(float *)(((unsigned long)a + 15) & ~15ul) = 1;
+}
+
 // A pointer that walks is a recurrence; one that swaps roles is any of both.
 // CHECK-LABEL: kernel walking{{$}}
 // CHECK:          write exact 4 bytes at {{.*}}k0
