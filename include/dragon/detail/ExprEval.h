@@ -172,16 +172,8 @@ private:
       return Linear::variable(uint32_t(N.Imm) + 3);
     case ExprOp::Loop:
       return loop(Node);
-    case ExprOp::Opaque: {
-      Interval Range = valuesOf(N.Bits, true);
-      if (N.A != NoIndex)
-        Range.Lo = interval(N.A, true).Lo;
-      if (N.B != NoIndex)
-        Range.Hi = interval(N.B, true).Hi;
-      if (Range.Lo > Range.Hi)
-        return anything(N);
-      return opaque(Range);
-    }
+    case ExprOp::Opaque:
+      return between(N);
     case ExprOp::Add:
     case ExprOp::Sub: {
       Linear L = form(N.A);
@@ -227,6 +219,34 @@ private:
       return anything(N);
     }
     return anything(N);
+  }
+
+  /// A value between two others: the one bound plus a rest, so that what the
+  /// bounds have in common is kept (with `i > 0 ? i - 1 : i`, i).
+  Linear between(const ExprNode &N) {
+    Interval Range = valuesOf(N.Bits, true);
+    Linear Lo, Hi;
+    bool KnownLo = N.A != NoIndex && number(N.A, true, Lo);
+    bool KnownHi = N.B != NoIndex && number(N.B, true, Hi);
+    if (KnownLo)
+      Range.Lo = System.bounds(Lo).Lo;
+    if (KnownHi)
+      Range.Hi = System.bounds(Hi).Hi;
+    Linear Distance = Hi;
+    if (KnownLo && KnownHi && Distance.add(Lo, -1) && Distance.isConstant() &&
+        Distance.C >= 0) {
+      Linear Rest = opaque({0, Distance.C});
+      return Lo.add(Rest) ? Lo : anything(N);
+    }
+    if (Range.Lo > Range.Hi)
+      return anything(N);
+    Linear Result = opaque(Range);
+    Linear Above = Result, Below = Hi;
+    if (KnownLo && !Lo.isConstant() && Above.add(Lo, -1))
+      System.require(Above, /*Soft=*/true);
+    if (KnownHi && !Hi.isConstant() && Below.add(Result, -1))
+      System.require(Below, /*Soft=*/true);
+    return Result;
   }
 
   Linear argument(const ExprNode &N) {

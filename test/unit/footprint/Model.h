@@ -179,11 +179,27 @@ private:
     case ExprOp::ZExt:
     case ExprOp::Trunc:
       return a();
-    case ExprOp::Opaque:
+    case ExprOp::Opaque: {
+      uint64_t Values = uint64_t(sb()) - uint64_t(sa()) + 1;
+      uint64_t Choice = choose(N.Imm);
+      return uint64_t(sa()) + (Values == 0 ? Choice : Choice % Values);
+    }
     case ExprOp::Unknown:
-      break; // Models have none.
+      return choose(N.Imm);
     }
     return 0;
+  }
+
+  /// What is unknown is the same wherever a thread meets it.
+  uint64_t choose(int64_t Which) const {
+    uint64_t Hash = uint64_t(Which) + 1;
+    auto mix = [&Hash](uint64_t Value) {
+      Hash = (Hash ^ Value) * 0x9e3779b97f4a7c15;
+      Hash ^= Hash >> 29;
+    };
+    for (unsigned D = 0; D < 3; ++D)
+      mix(BlockIdx[D]), mix(ThreadIdx[D]);
+    return Hash;
   }
 };
 

@@ -140,6 +140,17 @@ public:
     }
     case 12:
       return resize(expression(Bits == 8 ? 32 : 8, Depth - 1), Bits);
+    case 13: {
+      // Of choices; once in a while of anything.
+      if (coin(4))
+        return Pool.unknown(Bits);
+      uint32_t X = expression(Bits, Depth - 1);
+      uint32_t Y = coin(2) ? expression(Bits, Depth - 1)
+                           : Pool.binary(ExprOp::Add, X,
+                                         Pool.constant(pick(-3, 3), Bits));
+      return Pool.opaque(Bits, Pool.binary(ExprOp::SMin, X, Y),
+                         Pool.binary(ExprOp::SMax, X, Y));
+    }
     default:
       return leaf(Bits);
     }
