@@ -100,6 +100,17 @@ void Guards::addEdge(const BasicBlock &From, const BasicBlock &To,
     C.Exact = false;
 }
 
+bool Guards::add(Value &Condition, bool Holds, const BasicBlock &At,
+                 Conditions &C) {
+  Conditions Added;
+  if (!addCondition(Condition, Holds, At, NoIndex, Added) ||
+      Added.Records.empty() ||
+      C.Records.size() + Added.Records.size() > MaxGuards)
+    return false;
+  C.Records.insert(C.Records.end(), Added.Records.begin(), Added.Records.end());
+  return true;
+}
+
 /// Every path from From comes to To before the function or an iteration of a
 /// loop around To ends.
 bool Guards::noWayAround(const BasicBlock &From, const BasicBlock &To) {

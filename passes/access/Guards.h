@@ -32,6 +32,7 @@
 namespace llvm {
 class BasicBlock;
 class DominatorTree;
+class Value;
 } // namespace llvm
 
 namespace dragon {
@@ -47,6 +48,11 @@ public:
       : Indices(Indices), DT(DT), LI(LI) {}
 
   const Conditions &of(const llvm::BasicBlock &Block);
+
+  /// Adds Condition (negated unless Holds) as it is in the block At. False, and
+  /// then nothing is added, if guards cannot say it in full.
+  bool add(llvm::Value &Condition, bool Holds, const llvm::BasicBlock &At,
+           Conditions &C);
 
 private:
   bool noWayAround(const llvm::BasicBlock &From, const llvm::BasicBlock &To);

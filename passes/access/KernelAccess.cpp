@@ -80,7 +80,7 @@ PointerSummary KernelAccess::summarize(Pointer &P) {
   if (P.Escapes)
     S.Flags |= PointerEscapes;
   dropCovered(P.Accesses);
-  joinNeighbours(P.Accesses, SE, LI, Indices);
+  joinNeighbours(P.Accesses, SE, LI);
   uint8_t All = 0;
   for (FoundAccess &A : P.Accesses) {
     All |= A.Summary.Flags;
@@ -301,34 +301,43 @@ void KernelAccess::access(Instruction &I, Value &Address, uint64_t Width,
                          "it makes in a way that cannot be followed");
       continue;
     }
-    FoundAccess A{{}, &I, Root.Offset};
+    const SCEV *At = Root.Offset;
+    if (At && Offset)
+      At = SE.getAddExpr(At,
+                         SE.getConstant(At->getType(), uint64_t(Offset), true));
+    const Guards::Conditions &When = Conditions.of(*I.getParent());
+    FoundAccess A{{}, &I, At, {}};
     A.Summary.Flags = Kinds;
     A.Summary.Width = uint32_t(Width);
-    if (A.Offset && Offset)
-      A.Offset =
-          SE.getAddExpr(A.Offset, SE.getConstant(A.Offset->getType(),
-                                                 uint64_t(Offset), true));
-    const Guards::Conditions &When = Conditions.of(*I.getParent());
     A.Summary.Guards = When.Records;
-    if (!A.Offset) {
-      A.Summary.Flags |= AccessUnbounded;
-    } else {
-      Footprint::Index Index = Indices.translate(A.Offset, Scope);
-      A.Summary.Offset = Index.Node;
-      if (Index.Loaded)
-        A.Summary.Flags |= AccessIndirect;
-      // Assembly without side effects may be left out.
-      if (Index.Exact && When.Exact && !Root.Sometimes && !isAssembly(I))
-        A.Summary.Flags |= AccessExact;
-    }
     Pointer &P = pointer(Root.From);
-    if (A.Summary.Flags & AccessIndirect)
-      Notes.push_back({&I, nameOf(P.From), "the index is loaded from memory"});
-    else if (A.Summary.Flags & AccessUnbounded)
+    if (!At) {
+      A.Summary.Flags |= AccessUnbounded;
       Notes.push_back({&I, nameOf(P.From),
                        "the address is not an affine "
                        "function of the parameter"});
-    P.Accesses.push_back(std::move(A));
+      P.Accesses.push_back(std::move(A));
+      continue;
+    }
+    bool Indirect = false;
+    for (Choice &C : choicesOf(*At, *I.getParent(), SE, DT, LI, Conditions)) {
+      FoundAccess Chosen = A;
+      Footprint::Index Index = Indices.translate(C.Offset, Scope);
+      Chosen.Summary.Offset = Index.Node;
+      if (Index.Loaded)
+        Chosen.Summary.Flags |= AccessIndirect;
+      Indirect |= Index.Loaded;
+      // Assembly without side effects may be left out.
+      if (Index.Exact && When.Exact && !Root.Sometimes && !isAssembly(I))
+        Chosen.Summary.Flags |= AccessExact;
+      Chosen.Summary.Guards.insert(Chosen.Summary.Guards.end(),
+                                   C.When.Records.begin(),
+                                   C.When.Records.end());
+      Chosen.Taken = std::move(C.Taken);
+      P.Accesses.push_back(std::move(Chosen));
+    }
+    if (Indirect)
+      Notes.push_back({&I, nameOf(P.From), "the index is loaded from memory"});
   }
 }
 
@@ -355,7 +364,7 @@ void KernelAccess::accessBytes(Instruction &I, Value &Address, Value &Length,
         Indices.freshCounter(Pool.binary(ExprOp::Sub, Wide, Pool.constant(1)));
     Footprint::Index Start = Indices.translate(Root.Offset, Scope);
     const Guards::Conditions &When = Conditions.of(*I.getParent());
-    FoundAccess A{{}, &I, nullptr};
+    FoundAccess A{{}, &I, nullptr, {}};
     A.Summary.Width = 1;
     A.Summary.Offset = Pool.binary(ExprOp::Add, Start.Node, Counter);
     A.Summary.Guards = When.Records;
@@ -380,7 +389,7 @@ void KernelAccess::accessAll(Instruction &I, Value &Address, uint8_t Kinds,
                          "it makes in a way that cannot be followed");
       continue;
     }
-    FoundAccess A{{}, &I, nullptr};
+    FoundAccess A{{}, &I, nullptr, {}};
     A.Summary.Width = 1;
     A.Summary.Flags = Kinds | AccessUnbounded;
     A.Summary.Guards = Conditions.of(*I.getParent()).Records;

@@ -16,6 +16,7 @@
 #ifndef DRAGON_PASSES_ACCESS_KERNELACCESS_H
 #define DRAGON_PASSES_ACCESS_KERNELACCESS_H
 
+#include "passes/access/Choices.h"
 #include "passes/access/Footprint.h"
 #include "passes/access/Guards.h"
 #include "passes/access/PointerRoots.h"
@@ -40,7 +41,8 @@ namespace dragon {
 struct FoundAccess {
   AccessSummary Summary;
   const llvm::Instruction *At;
-  const llvm::SCEV *Offset; ///< null if unbounded
+  const llvm::SCEV *Offset; ///< null if unbounded; of all choices
+  Sides Taken;              ///< the choice that Summary is about
 };
 
 /// Something that widened the summary, for the user.

@@ -103,13 +103,13 @@ void dropCovered(std::vector<FoundAccess> &Accesses) {
 }
 
 void joinNeighbours(std::vector<FoundAccess> &Accesses, ScalarEvolution &SE,
-                    LoopInfo &LI, Footprint &Indices) {
+                    LoopInfo &LI) {
   for (size_t I = 0; I < Accesses.size(); ++I) {
     FoundAccess &A = Accesses[I];
     for (size_t J = I + 1; J < Accesses.size();) {
       FoundAccess &B = Accesses[J];
       bool Alike =
-          A.Summary.Flags == B.Summary.Flags &&
+          A.Summary.Flags == B.Summary.Flags && A.Taken == B.Taken &&
           sameGuards(A.Summary, B.Summary) &&
           LI.getLoopFor(A.At->getParent()) == LI.getLoopFor(B.At->getParent());
       bool Both = A.Summary.Flags & AccessUnbounded;
@@ -125,9 +125,7 @@ void joinNeighbours(std::vector<FoundAccess> &Accesses, ScalarEvolution &SE,
         int64_t End = std::max(Width, *D + int64_t(B.Summary.Width));
         if (*D < 0) {
           A.Offset = B.Offset;
-          A.Summary.Offset =
-              Indices.translate(B.Offset, LI.getLoopFor(B.At->getParent()))
-                  .Node;
+          A.Summary.Offset = B.Summary.Offset;
         }
         A.Summary.Width = uint32_t(End - std::min<int64_t>(0, *D));
         Both = true;

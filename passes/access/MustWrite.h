@@ -36,8 +36,7 @@ void dropCovered(std::vector<FoundAccess> &Accesses);
 /// Joins accesses to neighbouring bytes under the same conditions: the fields
 /// of a structure, the elements of a small vector.
 void joinNeighbours(std::vector<FoundAccess> &Accesses,
-                    llvm::ScalarEvolution &SE, llvm::LoopInfo &LI,
-                    Footprint &Indices);
+                    llvm::ScalarEvolution &SE, llvm::LoopInfo &LI);
 
 } // namespace dragon
 

@@ -119,15 +119,52 @@ extern "C" __global__ void tested_at_end(float *a, int n) {
   } while (j < 8);
 }
 
-// Choices: bounds of both sides.
+// Choices: an access for each side, under its condition.
 // CHECK-LABEL: kernel choice{{$}}
-// CHECK:          write 4 bytes at {{.*}}any[smin(
+// CHECK-DAG:      write exact 4 bytes at 4*sext64(arg1){{$[[:space:]]*}}if arg2 == 0
+// CHECK-DAG:      write exact 4 bytes at 4*zext64(tid.x){{$[[:space:]]*}}if arg2 != 0
 extern "C" __global__ void choice(float *a, int n, int flag) {
   int i = threadIdx.x;
   a[flag ? i : n] = 1;
 }
 
+// The edge of a stencil.
+// CHECK-LABEL: kernel edge{{$}}
+// CHECK:          read exact 4 bytes at
+// CHECK-NEXT:     if bid.x*bdim.x + tid.x <s -1 + arg2
+// CHECK-NEXT:     read exact 4 bytes at {{.*}}4*sext64({{.*}}arg2)
+// CHECK-NEXT:     if -1 + arg2 <=s bid.x*bdim.x + tid.x
+extern "C" __global__ void edge(const float *a, float *b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int next;
+  if (i < n - 1)
+    next = i + 1;
+  else
+    next = n - 1;
+  b[i] = a[next];
+}
+
+// Under a condition that nobody knows before the launch: bounds of both sides.
+// CHECK-LABEL: kernel unknown_choice{{$}}
+// CHECK:          read 4 bytes at {{.*}}any[smin(
+extern "C" __global__ void unknown_choice(const float *a, float *b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int j = b[i] > 0 ? i : n;
+  b[i] = a[j];
+}
+
+// The last iteration's choice, used after the loop: bounds as well.
+// CHECK-LABEL: kernel choice_in_loop{{$}}
+// CHECK:          write 4 bytes at
+// CHECK-NOT:      exact
 // CHECK-LABEL: kernel clamped{{$}}
+extern "C" __global__ void choice_in_loop(float *a, int n, int m) {
+  int j = 0;
+  for (int k = 0; k < n; ++k)
+    j = k < m ? k * k : m;
+  a[j] = 1;
+}
+
 // CHECK:          read {{.*}}smax({{.*}}smin(
 extern "C" __global__ void clamped(const float *a, float *b, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

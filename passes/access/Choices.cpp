@@ -1,0 +1,128 @@
+//===- Choices.cpp - indices that are chosen ------------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/access/Choices.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Instructions.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+/// An access becomes at most so many.
+constexpr size_t MaxChoices = 8;
+
+namespace {
+
+/// One of two values, by a condition that is decided in the block Where.
+struct Chooser {
+  const Instruction *Result = nullptr;
+  Value *Condition = nullptr;
+  Value *True = nullptr;
+  Value *False = nullptr;
+  const BasicBlock *Where = nullptr;
+  explicit operator bool() const { return Result; }
+};
+
+/// A select, or what an if or a conditional operator leaves behind.
+Chooser chooserOf(const Instruction &I, const DominatorTree &DT,
+                  const LoopInfo &LI) {
+  if (auto *Select = dyn_cast<SelectInst>(&I)) {
+    if (!Select->getCondition()->getType()->isIntegerTy(1))
+      return {};
+    return {&I, const_cast<Value *>(Select->getCondition()),
+            const_cast<Value *>(Select->getTrueValue()),
+            const_cast<Value *>(Select->getFalseValue()), I.getParent()};
+  }
+  auto *Phi = dyn_cast<PHINode>(&I);
+  if (!Phi || Phi->getNumIncomingValues() != 2 ||
+      LI.isLoopHeader(Phi->getParent()))
+    return {};
+  auto *Node = DT.getNode(Phi->getParent());
+  if (!Node || !Node->getIDom())
+    return {};
+  const BasicBlock *Where = Node->getIDom()->getBlock();
+  auto *Branch = dyn_cast<BranchInst>(Where->getTerminator());
+  if (!Branch || !Branch->isConditional() ||
+      Branch->getSuccessor(0) == Branch->getSuccessor(1) ||
+      LI.getLoopFor(Where) != LI.getLoopFor(Phi->getParent()))
+    return {};
+  Value *Sides[2] = {nullptr, nullptr};
+  for (unsigned Side : {0u, 1u}) {
+    BasicBlockEdge Taken(Where, Branch->getSuccessor(Side));
+    for (unsigned In : {0u, 1u}) {
+      const BasicBlock *From = Phi->getIncomingBlock(In);
+      bool Direct =
+          From == Where && Branch->getSuccessor(Side) == Phi->getParent();
+      if (Direct || (From != Where && DT.dominates(Taken, From)))
+        Sides[Side] = Phi->getIncomingValue(In);
+    }
+  }
+  if (!Sides[0] || !Sides[1])
+    return {};
+  return {&I, Branch->getCondition(), Sides[0], Sides[1], Where};
+}
+
+/// Finds a choice in an expression that is not in `Passed`.
+struct FindChooser {
+  const SmallPtrSetImpl<const Instruction *> &Passed;
+  const DominatorTree &DT;
+  const LoopInfo &LI;
+  Chooser Found;
+  bool follow(const SCEV *S) {
+    if (auto *Unknown = dyn_cast<SCEVUnknown>(S))
+      if (auto *I = dyn_cast<Instruction>(Unknown->getValue()))
+        if (!Found && !Passed.count(I))
+          Found = chooserOf(*I, DT, LI);
+    return !Found;
+  }
+  bool isDone() const { return bool(Found); }
+};
+
+} // namespace
+
+std::vector<Choice> choicesOf(const SCEV &Offset, const BasicBlock &Block,
+                              ScalarEvolution &SE, DominatorTree &DT,
+                              LoopInfo &LI, Guards &Conditions) {
+  std::vector<Choice> Result;
+  Result.push_back({&Offset, {}, {}});
+  SmallPtrSet<const Instruction *, 4> Passed;
+  for (size_t I = 0; I < Result.size();) {
+    FindChooser Finder{Passed, DT, LI, {}};
+    visitAll(Result[I].Offset, Finder);
+    const Chooser &Found = Finder.Found;
+    if (!Found) {
+      ++I;
+      continue;
+    }
+    // After a loop it would be the choice of the last iteration.
+    const Loop *Around = LI.getLoopFor(Found.Where);
+    Choice Yes = Result[I], No = Result[I];
+    if (Result.size() == MaxChoices || (Around && !Around->contains(&Block)) ||
+        !Conditions.add(*Found.Condition, true, *Found.Where, Yes.When) ||
+        !Conditions.add(*Found.Condition, false, *Found.Where, No.When)) {
+      Passed.insert(Found.Result);
+      continue;
+    }
+    for (bool Side : {true, false}) {
+      Choice &Taken = Side ? Yes : No;
+      ValueToSCEVMapTy Value;
+      Value[Found.Result] = SE.getSCEV(Side ? Found.True : Found.False);
+      Taken.Offset = SCEVParameterRewriter::rewrite(Taken.Offset, SE, Value);
+      Taken.Taken.emplace_back(Found.Result, Side);
+    }
+    Result[I] = std::move(Yes);
+    Result.push_back(std::move(No));
+  }
+  return Result;
+}
+
+} // namespace dragon

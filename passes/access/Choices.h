@@ -1,0 +1,52 @@
+//===- Choices.h - indices that are chosen ----------------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Stencils keep their indices inside of the array by a choice:
+//
+//   int south = row < rows - 1 ? row + 1 : rows - 1;
+//   ... in[south * cols + col] ...
+//
+// That is two accesses, each under a condition of its own: row + 1 where
+// row < rows - 1, and rows - 1 elsewhere. Said so they are as precise as any;
+// as one access they would reach from the one index to the other.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_ACCESS_CHOICES_H
+#define DRAGON_PASSES_ACCESS_CHOICES_H
+
+#include "passes/access/Guards.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+namespace llvm {
+class SCEV;
+class ScalarEvolution;
+} // namespace llvm
+
+namespace dragon {
+
+/// The sides taken of the choices in an offset.
+using Sides = llvm::SmallVector<std::pair<const llvm::Instruction *, bool>, 2>;
+
+struct Choice {
+  const llvm::SCEV *Offset;
+  Guards::Conditions When; ///< besides those of the block
+  Sides Taken;
+};
+
+/// What the offset of an access in `Block` is, case by case: each thread is in
+/// one of them. Just the offset itself if nothing is chosen, or under
+/// conditions that guards cannot say.
+std::vector<Choice> choicesOf(const llvm::SCEV &Offset,
+                              const llvm::BasicBlock &Block,
+                              llvm::ScalarEvolution &SE,
+                              llvm::DominatorTree &DT, llvm::LoopInfo &LI,
+                              Guards &Conditions);
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_ACCESS_CHOICES_H
