@@ -7,8 +7,10 @@
 
 #include "passes/SourceNames.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instruction.h"
 
 using namespace llvm;
@@ -22,10 +24,27 @@ static bool isLibraryHeader(StringRef File) {
          Name.starts_with("driver_types") || Name.starts_with("vector_");
 }
 
-const DILocation *userLocation(const Instruction &I) {
+UserLocations::UserLocations(const Function &F) {
+  // A call that was inlined is one place, however often it was itself inlined.
+  DenseMap<const DISubprogram *, const DILocation *> CalledAt;
+  for (const Instruction &I : instructions(F)) {
+    const DILocation *Location = I.getDebugLoc();
+    for (; Location && Location->getInlinedAt();
+         Location = Location->getInlinedAt()) {
+      const DISubprogram *Inlined = Location->getScope()->getSubprogram();
+      auto [It, New] = CalledAt.try_emplace(Inlined, Location->getInlinedAt());
+      if (!New && It->second != Location->getInlinedAt())
+        Repeated.insert(Inlined);
+    }
+  }
+}
+
+const DILocation *UserLocations::of(const Instruction &I) const {
   const DILocation *Location = I.getDebugLoc();
   while (Location && Location->getInlinedAt() &&
-         (Location->getLine() == 0 || isLibraryHeader(Location->getFilename())))
+         (Location->getLine() == 0 ||
+          isLibraryHeader(Location->getFilename()) ||
+          Repeated.contains(Location->getScope()->getSubprogram())))
     Location = Location->getInlinedAt();
   return Location;
 }

@@ -13,16 +13,31 @@
 #ifndef DRAGON_PASSES_SOURCENAMES_H
 #define DRAGON_PASSES_SOURCENAMES_H
 
+#include "llvm/ADT/SmallPtrSet.h"
+
 namespace llvm {
 class DILocation;
+class DISubprogram;
+class Function;
 class Instruction;
 } // namespace llvm
 
 namespace dragon {
 
-/// The innermost place that is not in a header of the CUDA toolkit or of the
-/// C++ library. Null: there are no locations.
-const llvm::DILocation *userLocation(const llvm::Instruction &I);
+/// Where the user finds what the instructions of a function do that others were
+/// inlined into.
+class UserLocations {
+public:
+  explicit UserLocations(const llvm::Function &F);
+
+  /// The innermost place that is not in a header of the CUDA toolkit or of the
+  /// C++ library, and not in a helper that was inlined in several places:
+  /// there, the call of the helper tells more. Null: there are no locations.
+  const llvm::DILocation *of(const llvm::Instruction &I) const;
+
+private:
+  llvm::SmallPtrSet<const llvm::DISubprogram *, 8> Repeated;
+};
 
 } // namespace dragon
 

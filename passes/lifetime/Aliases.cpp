@@ -388,6 +388,7 @@ void Aliases::visitCall(CallBase &Call) {
         if (static_cast<int>(Call.getArgOperandNo(&Operand)) != Effect->File)
           escape(pointsTo(Operand), Call, "'" + calleeName(Call) + "'");
     [[fallthrough]];
+  case CallKind::StreamTransfer:
   case CallKind::Neutral:
   case CallKind::Query:
     // A returned pointer (strtok, getenv, memset) may be one that was given.

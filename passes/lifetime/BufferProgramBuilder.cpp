@@ -10,6 +10,7 @@
 #include "passes/SourceNames.h"
 #include "passes/lifetime/Aliases.h"
 
+#include "llvm/ADT/SCCIterator.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/CFG.h"
@@ -35,7 +36,7 @@ public:
   Builder(Function &F, FunctionAnalysisManager &Analyses,
           const KernelSummaries &Kernels,
           ArrayRef<const GlobalVariable *> OwnGlobals, bool IsMain)
-      : F(F), Kernels(Kernels), Pointers(F, Kernels, OwnGlobals),
+      : F(F), Kernels(Kernels), Locations(F), Pointers(F, Kernels, OwnGlobals),
         Evolution(Analyses.getResult<ScalarEvolutionAnalysis>(F)),
         Loops(Analyses.getResult<LoopAnalysis>(F)),
         Dominators(Analyses.getResult<DominatorTreeAnalysis>(F)),
@@ -49,7 +50,10 @@ private:
   void addBlocks();
   void markFailures();
   void markFailingEdge(BasicBlock *From, BasicBlock *To);
-  bool inCycle(const Instruction &I) const;
+  void findCycles();
+  bool inCycle(const Instruction &I) const {
+    return Cyclic.contains(I.getParent());
+  }
 
   // Values.
   Position position(const Instruction &I);
@@ -84,16 +88,16 @@ private:
   void addHostAccesses();
   void addHostAccess(Instruction &I, unsigned Buffer);
   void insertBefore(Event E, Instruction &I);
-  void ruleOut(unsigned Buffer, const std::string &Cause,
-               const Instruction &At);
 
   Function &F;
   const KernelSummaries &Kernels;
+  UserLocations Locations;
   Aliases Pointers;
   ScalarEvolution &Evolution;
   LoopInfo &Loops;
   DominatorTree &Dominators;
   bool IsMain;
+  SmallPtrSet<const BasicBlock *, 16> Cyclic;
   BuiltProgram Result;
   DenseMap<unsigned, unsigned> BufferOf; ///< object -> buffer
   DenseMap<const BasicBlock *, unsigned> BlockOf;
@@ -105,16 +109,15 @@ private:
 
 // -- Buffers and blocks -----------------------------------------------------
 
-bool Builder::inCycle(const Instruction &I) const {
-  const BasicBlock *B = I.getParent();
-  return any_of(successors(B), [&](const BasicBlock *S) {
-    return isPotentiallyReachable(S, B, nullptr, &Dominators, &Loops);
-  });
+void Builder::findCycles() {
+  for (scc_iterator<Function *> Part = scc_begin(&F); !Part.isAtEnd(); ++Part)
+    if (Part.hasCycle())
+      Cyclic.insert_range(*Part);
 }
 
 Position Builder::position(const Instruction &I) {
   Position Result;
-  if (const DILocation *L = userLocation(I)) {
+  if (const DILocation *L = Locations.of(I)) {
     Result = {L->getFilename().str(), L->getLine(), L->getColumn()};
     this->Result.Locations.try_emplace(
         {Result.File, Result.Line, Result.Column}, L);
@@ -131,7 +134,7 @@ static bool onlyFeedsSlots(const Value *V,
   return all_of(V->users(), [&](const User *U) {
     if (auto *Store = dyn_cast<StoreInst>(U))
       return Store->getValueOperand() == V &&
-             Store->getPointerOperand()->getName().ends_with(".slot");
+             isOutSlot(Store->getPointerOperand());
     return isa<PHINode>(U) && onlyFeedsSlots(U, Seen);
   });
 }
@@ -150,8 +153,7 @@ void Builder::addBuffers() {
       Value *Slot = Call->getArgOperand(Effect.Pointer);
       for (User *U : Slot->users())
         if (auto *Load = dyn_cast<LoadInst>(U))
-          if (Slot->getName().ends_with(".slot") &&
-              Dominators.dominates(Call, Load))
+          if (isOutSlot(Slot) && Dominators.dominates(Call, Load))
             Site.Pointer = Load;
     }
     Buffer B;
@@ -206,6 +208,21 @@ static const BasicBlock *launchBlock(const BasicBlock &B) {
   return Branch->getSuccessor(OnZero ? 0 : 1);
 }
 
+/// Whether the program ends here with success: `exit(0)`.
+static bool endsWell(const BasicBlock &B) {
+  for (const Instruction &I : reverse(B)) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    if (!Callee || !Callee->doesNotReturn())
+      continue;
+    if (!Callee->getName().ends_with_insensitive("exit") || Call->arg_empty())
+      return false;
+    auto *Code = dyn_cast<ConstantInt>(Call->getArgOperand(0));
+    return !Code || Code->isZero();
+  }
+  return false;
+}
+
 void Builder::addBlocks() {
   for (BasicBlock &B : F) {
     if (!Dominators.isReachableFromEntry(&B))
@@ -225,7 +242,8 @@ void Builder::addBlocks() {
         New.Successors.push_back(BlockOf[S]);
     const Instruction *End = B->getTerminator();
     New.Returns = isa<ReturnInst>(End) || isa<ResumeInst>(End);
-    New.Fails = isa<ResumeInst>(End);
+    New.Fails =
+        isa<ResumeInst>(End) || (isa<UnreachableInst>(End) && !endsWell(*B));
   }
 }
 
@@ -449,6 +467,9 @@ void Builder::addUses(Event &E, const TargetSet &Targets, const Value *Pointer,
         (!inCycle(*Site.Call) || Pointer->stripPointerCasts() == Site.Pointer);
     SizeId Size = sizeOf(Bytes);
     U.Whole = U.Must && Size && Size == Result.Program.Buffers[U.Buffer].Bytes;
+    // What is left of it when it is freed is known by where it begins.
+    E.Blind |= Which == Side::Host && Writes && T.Offset != 0 &&
+               Result.Program.Buffers[U.Buffer].Several;
     addUse(E, U);
   }
 }
@@ -697,6 +718,15 @@ void Builder::visitCall(CallBase &Call) {
     E.File = fileOf(&Call);
     return push(std::move(E), Call);
   }
+  case CallKind::StreamTransfer:
+    for (const Target &T :
+         Pointers.pointsTo(Call.getArgOperand(Effect->Pointer)))
+      if (auto It = BufferOf.find(T.Object); It != BufferOf.end()) {
+        Buffer &B = Result.Program.Buffers[It->second];
+        B.StreamedBy = calleeName(Call);
+        B.StreamedAt = position(Call);
+      }
+    [[fallthrough]];
   case CallKind::FileUse: {
     Event E = event(EventKind::FileUse, Call);
     if (Effect->File >= 0) {
@@ -738,16 +768,6 @@ void Builder::noteAccess(Instruction &I, const Value *Pointer) {
     if (O.Kind == ObjectKind::Buffer && O.Buffer != BufferKind::Device)
       Accesses.push_back({&I, BufferOf[T.Object]});
   }
-}
-
-void Builder::ruleOut(unsigned Buffer, const std::string &Cause,
-                      const Instruction &At) {
-  struct Buffer &B = Result.Program.Buffers[Buffer];
-  if (B.Escapes)
-    return;
-  B.Escapes = true;
-  B.EscapesTo = Cause;
-  B.EscapesAt = position(At);
 }
 
 void Builder::insertBefore(Event E, Instruction &I) {
@@ -797,12 +817,6 @@ void Builder::addHostAccess(Instruction &I, unsigned Buffer) {
   std::string Name = "host code";
   if (auto *Call = dyn_cast<CallBase>(&I))
     Name = "'" + calleeName(*Call) + "'";
-  struct Buffer &B = Result.Program.Buffers[Buffer];
-  const BuiltProgram::BufferSite &Site = Result.Sites[Buffer];
-  if (B.Kind == BufferKind::Host &&
-      (B.Several || !Site.Pointer || !Dominators.dominates(Site.Pointer, At)))
-    return ruleOut(Buffer, Name, I);
-
   // Once between transfers is enough.
   unsigned Index = BlockOf[At->getParent()];
   const auto &Here = Result.Instructions[Index];
@@ -818,6 +832,7 @@ void Builder::addHostAccess(Instruction &I, unsigned Buffer) {
   Event E = event(EventKind::HostAccess, I);
   E.Name = Name;
   E.Repeated = Repeated;
+  E.Blind = Result.Program.Buffers[Buffer].Several;
   BufferUse U;
   U.Buffer = Buffer;
   U.Reads = U.Writes = true;
@@ -841,6 +856,7 @@ void Builder::addHostAccesses() {
 }
 
 BuiltProgram Builder::build() {
+  findCycles();
   addBuffers();
   addBlocks();
   Result.Instructions.resize(Result.Program.Blocks.size());
@@ -850,6 +866,7 @@ BuiltProgram Builder::build() {
         visit(I);
   addHostAccesses();
   markFailures();
+  Result.Program.spreadFailure();
   Result.Instructions.resize(Result.Program.Blocks.size());
   return std::move(Result);
 }

@@ -70,6 +70,9 @@ StringMap<CallEffect> makeTable() {
   FILE_TRANSFER(NAME, FileRead, BUFFER, BYTES, COUNT, FILE, OFFSET)
 #define FILE_WRITE(NAME, BUFFER, BYTES, COUNT, FILE, OFFSET)                   \
   FILE_TRANSFER(NAME, FileWrite, BUFFER, BYTES, COUNT, FILE, OFFSET)
+#define STREAM_TRANSFER(NAME, BUFFER)                                          \
+  E = {CallKind::StreamTransfer, BufferKind::Host, BUFFER};                    \
+  Table[#NAME] = E;
 #define FILE_OPEN(NAME)                                                        \
   E = {CallKind::FileOpen};                                                    \
   Table[#NAME] = E;

@@ -32,6 +32,7 @@ enum class CallKind {
   Fill,
   FileRead,
   FileWrite,
+  StreamTransfer,
   FileOpen,
   FileUse,
   FreeAll,

@@ -7,6 +7,7 @@
 
 #include "passes/lifetime/FlatFunction.h"
 
+#include "passes/lifetime/BufferArrays.h"
 #include "passes/lifetime/CallEffects.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -24,6 +25,7 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/Mem2Reg.h"
 
 using namespace llvm;
 
@@ -67,16 +69,9 @@ RelevantFunctions::RelevantFunctions(Module &M) {
 // -- Names ------------------------------------------------------------------
 
 StringRef userName(StringRef Name) {
-  // Inlining appends ".i12", parameters have ".addr", SROA ".sroa.0".
-  for (StringRef Suffix : {".sroa.", ".slot", ".addr"})
-    Name = Name.split(Suffix).first;
-  while (true) {
-    size_t Dot = Name.rfind(".i");
-    if (Dot == StringRef::npos || Dot == 0 ||
-        !all_of(Name.substr(Dot + 2), isDigit))
-      return Name;
-    Name = Name.substr(0, Dot);
-  }
+  // Parameters have ".addr", inlining appends ".i12", unrolling ".1", SROA
+  // ".sroa.0". There is no dot in a name of the user's.
+  return Name.split('.').first;
 }
 
 namespace {
@@ -84,6 +79,8 @@ namespace {
 /// Values get numbers where names clash, so names are kept as metadata, while
 /// the copy is one.
 constexpr StringLiteral NameKind = "dragon.name";
+/// Marks the variables that separateOutParameters made.
+constexpr StringLiteral SlotKind = "dragon.slot";
 
 void setBufferName(CallBase &Allocation, StringRef Name) {
   LLVMContext &Context = Allocation.getContext();
@@ -92,11 +89,40 @@ void setBufferName(CallBase &Allocation, StringRef Name) {
                            MDNode::get(Context, MDString::get(Context, Name)));
 }
 
-/// What the user calls a variable.
-std::string variableName(Value &Variable) {
+std::string elementName(std::string Array, int64_t Index) {
+  return Array.empty() ? Array : Array + "[" + std::to_string(Index) + "]";
+}
+
+/// What the user calls a variable: `d`, an element: `d[1]`, or a field: clang
+/// calls its address by its name. Sets Exact to false where it is known of the
+/// array only.
+std::string variableName(Value &Variable, bool &Exact) {
+  auto First = [](std::string Name, const Type *T) {
+    return T->isArrayTy() ? elementName(std::move(Name), 0) : Name;
+  };
+  if (auto *Address = dyn_cast<GEPOperator>(&Variable)) {
+    if (Address->getSourceElementType()->isStructTy()) {
+      std::string Field = userName(Address->getName()).str();
+      // The library's own.
+      if (StringRef(Field).starts_with("_"))
+        return variableName(*Address->getPointerOperand(), Exact);
+      return First(std::move(Field), Address->getResultElementType());
+    }
+    Value &Array = *Address->getPointerOperand();
+    // `&d[0]` has become `d`.
+    std::string Name = isa<GEPOperator>(Array) || isa<AllocaInst>(Array)
+                           ? userName(Array.getName()).str()
+                           : "";
+    if (auto *Index = dyn_cast<ConstantInt>((Address->idx_end() - 1)->get()))
+      return elementName(std::move(Name), Index->getSExtValue());
+    Exact = false;
+    return Name;
+  }
+  std::string Name = userName(Variable.getName()).str();
   for (DbgVariableRecord *Record : findDVRDeclares(&Variable))
-    return Record->getVariable()->getName().str();
-  return userName(Variable.getName()).str();
+    Name = Record->getVariable()->getName().str();
+  auto *Local = dyn_cast<AllocaInst>(&Variable);
+  return Local ? First(std::move(Name), Local->getAllocatedType()) : Name;
 }
 
 bool isUserVariable(const AllocaInst &Variable) {
@@ -114,34 +140,62 @@ unsigned countInstructions(const Function &F) {
 
 } // namespace
 
-/// `h_A = (float *)malloc(n)`: the variable that the result is stored to.
+/// `h_A = (float *)malloc(n)`, `std::vector<float> h_A(n)`: the variable that
+/// the result is stored to.
 void FlatFunction::noteName(CallBase &Call) {
   const CallEffect *Effect = callEffect(Call);
   bool IsDescriptor = Effect && Effect->Kind == CallKind::FileOpen;
   if (!Call.getType()->isPointerTy() && !IsDescriptor)
     return;
-  for (User *U : Call.users()) {
-    auto *Store = dyn_cast<StoreInst>(U);
-    if (!Store || Store->getValueOperand() != &Call)
-      continue;
-    Value *To = Store->getPointerOperand();
-    auto *Local = dyn_cast<AllocaInst>(To);
-    if (!(Local && isUserVariable(*Local)) && !isa<GlobalVariable>(To))
-      continue;
-    std::string Name = variableName(*To);
-    if (!Name.empty()) {
-      Names.emplace_back(&Call, Name);
-      return;
+  SmallVector<Value *, 4> Results{&Call};
+  for (User *U : Call.users())
+    if (isa<PHINode>(U))
+      Results.push_back(U);
+  for (Value *Result : Results)
+    for (User *U : Result->users()) {
+      auto *Store = dyn_cast<StoreInst>(U);
+      if (!Store || Store->getValueOperand() != Result)
+        continue;
+      Value *To = Store->getPointerOperand();
+      auto *Local = dyn_cast<AllocaInst>(To);
+      if (((Local && isUserVariable(*Local)) ||
+           isa<GlobalVariable, GEPOperator>(To)) &&
+          addName(Call, *To))
+        return;
     }
-  }
+}
+
+bool FlatFunction::addName(CallBase &Call, Value &Variable) {
+  bool Exact = true;
+  std::string Name = variableName(Variable, Exact);
+  if (Name.empty())
+    return false;
+  (Exact ? Names : RoughNames).emplace_back(&Call, std::move(Name));
+  return true;
+}
+
+/// The call that made the value: `deviceAlloc<float>(n)` has become a load of
+/// what cudaMalloc wrote.
+static CallBase *makerOf(Value *V) {
+  auto *Load = dyn_cast_or_null<LoadInst>(V);
+  if (!Load || !isOutSlot(Load->getPointerOperand()))
+    return dyn_cast_or_null<CallBase>(V);
+  for (User *U : Load->getPointerOperand()->users())
+    if (auto *Call = dyn_cast<CallBase>(U); Call && outParameter(*Call) >= 0)
+      return Call;
+  return nullptr;
 }
 
 void FlatFunction::nameBuffers() {
-  for (auto &[Handle, Name] : Names) {
-    Value *V = Handle;
-    if (auto *Call = dyn_cast_or_null<CallBase>(V))
-      setBufferName(*Call, Name);
-  }
+  for (const auto *List : {&Names, &RoughNames})
+    for (const auto &[Handle, Name] : *List)
+      if (CallBase *Call = makerOf(Handle))
+        setBufferName(*Call, Name);
+}
+
+bool isOutSlot(const Value *V) {
+  auto *Local = dyn_cast<AllocaInst>(V);
+  return Local && Local->hasMetadata(SlotKind);
 }
 
 std::string bufferName(const CallBase &Call) {
@@ -215,10 +269,7 @@ bool FlatFunction::inlineCalls(ArrayRef<CallBase *> Calls) {
   if (!Changed)
     return false;
   inlineFrom(Pending);
-  simplify();
-  separateOutParameters();
-  simplify();
-  nameBuffers();
+  bringIntoForm();
   return true;
 }
 
@@ -231,17 +282,18 @@ void FlatFunction::separateOutParameters() {
   for (Instruction &I : instructions(*Copy))
     if (auto *Call = dyn_cast<CallBase>(&I))
       if (int Out = outParameter(*Call); Out >= 0)
-        if (!Call->getArgOperand(Out)->getName().ends_with(".slot"))
+        if (!isOutSlot(Call->getArgOperand(Out)))
           Calls.push_back(Call);
   for (CallBase *Call : Calls) {
     int Out = outParameter(*Call);
     Value *To = Call->getArgOperand(Out);
-    std::string Name = variableName(*getUnderlyingObject(To));
-    setBufferName(*Call, Name);
+    addName(*Call, *To);
+    StringRef Name = userName(getUnderlyingObject(To)->getName());
     Type *Pointer = PointerType::getUnqual(Copy->getContext());
     IRBuilder<> Entry(&*Copy->getEntryBlock().getFirstInsertionPt());
     AllocaInst *Slot =
         Entry.CreateAlloca(Pointer, nullptr, Twine(Name) + ".slot");
+    Slot->setMetadata(SlotKind, MDNode::get(Copy->getContext(), {}));
     IRBuilder<> Before(Call);
     Before.CreateStore(Before.CreateLoad(Pointer, To), Slot);
     Call->setArgOperand(Out, Slot);
@@ -273,6 +325,28 @@ void FlatFunction::simplify() {
   Run(LoopSimplifyPass());
 }
 
+void FlatFunction::noteNames() {
+  for (Instruction &I : instructions(*Copy))
+    if (auto *Call = dyn_cast<CallBase>(&I))
+      noteName(*Call);
+}
+
+void FlatFunction::bringIntoForm() {
+  // With pointers to objects in registers, but not yet what is in the objects.
+  Analyses.invalidate(*Copy, PreservedAnalyses::none());
+  Analyses.invalidate(*Copy, PromotePass().run(*Copy, Analyses));
+  noteNames();
+  simplify();
+  if (unrollBufferArrays(*Copy, Analyses, Limit)) {
+    Size = countInstructions(*Copy);
+    noteNames();
+    simplify();
+  }
+  separateOutParameters();
+  simplify();
+  nameBuffers();
+}
+
 // -- The copy ---------------------------------------------------------------
 
 std::unique_ptr<FlatFunction>
@@ -302,10 +376,7 @@ FlatFunction::create(Function &F, const RelevantFunctions &Relevant,
       Pending.push_back(Call);
     }
   Flat->inlineFrom(Pending);
-  Flat->simplify();
-  Flat->separateOutParameters();
-  Flat->simplify();
-  Flat->nameBuffers();
+  Flat->bringIntoForm();
   return Flat;
 }
 
@@ -346,8 +417,10 @@ void FlatFunction::adopt() {
   for (auto [From, To] : zip(Copy->args(), Original.args()))
     From.replaceAllUsesWith(&To);
   Original.splice(Original.begin(), Copy);
-  for (Instruction &I : instructions(Original))
+  for (Instruction &I : instructions(Original)) {
     I.setMetadata(NameKind, nullptr);
+    I.setMetadata(SlotKind, nullptr);
+  }
   Copy->eraseFromParent();
   Copy = nullptr;
 }

@@ -38,6 +38,7 @@ namespace llvm {
 class CallBase;
 class Function;
 class Module;
+class Value;
 } // namespace llvm
 
 namespace dragon {
@@ -87,9 +88,12 @@ private:
                   llvm::SmallVectorImpl<llvm::CallBase *> &Pending);
   bool isWanted(const llvm::Function &Callee) const;
   void noteName(llvm::CallBase &Call);
+  void noteNames();
+  bool addName(llvm::CallBase &Call, llvm::Value &Variable);
   void nameBuffers();
   void separateOutParameters();
   void simplify();
+  void bringIntoForm();
 
   llvm::Function &Original;
   llvm::Function *Copy;
@@ -102,8 +106,14 @@ private:
   llvm::DenseMap<llvm::CallBase *, int> Through;
   llvm::SmallVector<std::pair<llvm::Function *, int>, 16> History;
   /// What the user calls the result of a call; outer calls come first.
-  llvm::SmallVector<std::pair<llvm::WeakTrackingVH, std::string>, 8> Names;
+  using NameList =
+      llvm::SmallVector<std::pair<llvm::WeakTrackingVH, std::string>, 8>;
+  NameList Names;
+  NameList RoughNames; ///< of the array that it is an element of
 };
+
+/// Whether it is the variable of its own that a call got.
+bool isOutSlot(const llvm::Value *V);
 
 /// What the user calls the result of a call in a flattened function; "buffer"
 /// if there are no names.

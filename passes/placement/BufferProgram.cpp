@@ -39,6 +39,18 @@ bool Event::writes(unsigned Buffer) const {
       Uses, [&](const BufferUse &U) { return U.Buffer == Buffer && U.Writes; });
 }
 
+void BufferProgram::spreadFailure() {
+  for (bool Changed = true; Changed;) {
+    Changed = false;
+    for (Block &B : Blocks) {
+      if (B.Fails || B.Successors.empty() ||
+          !all_of(B.Successors, [&](unsigned S) { return Blocks[S].Fails; }))
+        continue;
+      B.Fails = Changed = true;
+    }
+  }
+}
+
 SmallVector<EventRef, 8> BufferProgram::uses(unsigned Buffer) const {
   SmallVector<EventRef, 8> Result;
   for (unsigned B = 0; B < Blocks.size(); ++B)

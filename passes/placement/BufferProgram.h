@@ -68,6 +68,9 @@ struct Buffer {
   bool Several = false;
   /// The allocation call may be given flags.
   bool Mappable = false;
+  /// Host buffers: a C++ stream reads into or writes from it, or none.
+  std::string StreamedBy;
+  Position StreamedAt;
 };
 
 /// An open file. Equal indices: the same open file.
@@ -123,6 +126,8 @@ struct Event {
   bool Plain = true;
   /// The host side may also be memory that is no buffer of the program.
   bool OtherMemory = false;
+  /// Must know which of several allocations, or where in it, and does not.
+  bool Blind = false;
   std::string Name; ///< of the kernel or function, for the user
   Position Where;
 
@@ -158,6 +163,8 @@ struct BufferProgram {
   const Event &event(EventRef Ref) const {
     return Blocks[Ref.Block].Events[Ref.Index];
   }
+  /// Marks the blocks that lead to nothing but blocks that fail.
+  void spreadFailure();
   /// All events that have a use of the buffer, in block order.
   llvm::SmallVector<EventRef, 8> uses(unsigned Buffer) const;
 };

@@ -235,6 +235,7 @@ Error Parser::parseEvent(ArrayRef<StringRef> Words) {
     E.Kind = EventKind::HostAccess;
     E.Name = "host code";
     E.Repeated = Arg(2) == "repeated";
+    E.Blind = Arg(2) == "blind";
     if (Try(Needs(1)))
       Try(addUses(E, Arg(1), true, true, "part"));
   } else if (Verb == "opaque") {
@@ -298,6 +299,7 @@ Expected<BufferProgram> Parser::parse(StringRef Text) {
                                ": unknown block '" + Where.second + "'");
     Program.Blocks[From].Successors.push_back(It->second);
   }
+  Program.spreadFailure();
   return std::move(Program);
 }
 
@@ -362,6 +364,8 @@ void printBufferProgram(const BufferProgram &Program, raw_ostream &Out) {
         Out << " other";
       if (E.Repeated)
         Out << " repeated";
+      if (E.Blind)
+        Out << " blind";
       if (E.Stream != Synchronous && E.Stream != DefaultStream)
         Out << " stream " << E.Stream;
       Out << '\n';

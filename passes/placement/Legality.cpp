@@ -83,8 +83,17 @@ std::vector<StagingFlow> stagingFlows(const BufferProgram &Program,
   return Flows;
 }
 
+bool mayBeDeferred(const BufferProgram &Program, const FlowGraph &Graph,
+                   unsigned Buffer, EventRef At) {
+  return any_of(Program.uses(Buffer), [&](EventRef In) {
+    EventKind Kind = Program.event(In).Kind;
+    return (Kind == EventKind::FileRead || Kind == EventKind::CopyOut) &&
+           Graph.mayPrecede(In, At);
+  });
+}
+
 std::optional<Finding> whyNotElided(const BufferProgram &Program,
-                                    unsigned Buffer,
+                                    const FlowGraph &Graph, unsigned Buffer,
                                     const std::vector<bool> &Elided) {
   const struct Buffer &B = Program.Buffers[Buffer];
   auto Because = [&](RemarkId Id, StringRef Cause, const Position &At) {
@@ -105,6 +114,9 @@ std::optional<Finding> whyNotElided(const BufferProgram &Program,
       return Because(RemarkId::NotElidedEscapes, "'" + E.Name + "'", E.Where);
     if (E.Kind == EventKind::HostAccess && E.Repeated)
       return Because(RemarkId::NotElidedLooked, E.Name, E.Where);
+    if (E.Blind &&
+        (isTransfer(E.Kind) || mayBeDeferred(Program, Graph, Buffer, At)))
+      return Because(RemarkId::NotElidedSeveral, E.Name, E.Where);
     if (!isTransfer(E.Kind))
       continue;
     std::string Other;

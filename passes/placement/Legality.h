@@ -34,10 +34,15 @@ struct StagingFlow {
 std::vector<StagingFlow> stagingFlows(const BufferProgram &Program,
                                       const FlowGraph &Graph);
 
+/// Whether the buffer, elided, may stand for other bytes in front of At: not
+/// before the first transfer into it.
+bool mayBeDeferred(const BufferProgram &Program, const FlowGraph &Graph,
+                   unsigned Buffer, EventRef At);
+
 /// Why the buffer may not be elided, or nothing if it may. Elided: those not
 /// ruled out so far.
 std::optional<Finding> whyNotElided(const BufferProgram &Program,
-                                    unsigned Buffer,
+                                    const FlowGraph &Graph, unsigned Buffer,
                                     const std::vector<bool> &Elided);
 
 /// Whether every path from At to a return that reports success passes Through.

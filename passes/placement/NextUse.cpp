@@ -16,8 +16,8 @@ namespace dragon {
 
 namespace {
 
-/// Walks forward along all paths until Stop says so. Returns true if some path
-/// returns without a stop.
+/// Walks forward along all paths until Stop says so, but not where the program
+/// is about to fail. Returns true if some path returns without a stop.
 bool walk(const BufferProgram &Program, EventRef From,
           function_ref<bool(EventRef)> Stop) {
   std::vector<bool> Entered(Program.Blocks.size(), false);
@@ -33,7 +33,7 @@ bool walk(const BufferProgram &Program, EventRef From,
       continue;
     Ended |= B.Returns;
     for (unsigned S : B.Successors) {
-      if (Entered[S])
+      if (Entered[S] || Program.Blocks[S].Fails)
         continue;
       Entered[S] = true;
       Pending.push_back({S, 0});

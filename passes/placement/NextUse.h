@@ -24,7 +24,8 @@ struct NextUses {
   bool Never = false;
 };
 
-/// The first events at or after From (an index may be the block's end).
+/// The first events at or after From (an index may be the block's end). Here
+/// and below, paths on which the program is about to fail do not count.
 NextUses nextUses(const BufferProgram &Program, EventRef From, unsigned Buffer);
 
 /// "never read again", "freed at line 9 before any read", ...

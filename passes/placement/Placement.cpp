@@ -63,7 +63,6 @@ private:
   void elideStaging();
   void reportLookedAt(unsigned B);
   void reportElision(unsigned B);
-  bool mayBeDeferred(unsigned B, EventRef At) const;
   void materialise(unsigned B);
 
   // Maps.
@@ -111,7 +110,8 @@ void Placer::elideStaging() {
     for (unsigned B = 0; B < Program.Buffers.size(); ++B) {
       if (!Elided[B])
         continue;
-      if (std::optional<Finding> Why = whyNotElided(Program, B, Elided)) {
+      if (std::optional<Finding> Why =
+              whyNotElided(Program, Graph, B, Elided)) {
         Elided[B] = false;
         Changed = true;
         Result.Findings.push_back(std::move(*Why));
@@ -149,10 +149,19 @@ void Placer::reportLookedAt(unsigned B) {
       Looks = &E;
   }
   auto Does = [&](EventKind Kind) { return Has[static_cast<size_t>(Kind)]; };
+  if (!buffer(B).StreamedBy.empty() &&
+      (Does(EventKind::CopyIn) || Does(EventKind::CopyOut))) {
+    found(
+        B, buffer(B).Where,
+        about(B, RemarkId::NotElidedStream)
+            .with("Cause", "'" + buffer(B).StreamedBy + "'")
+            .with("CauseAt", describe(buffer(B).StreamedAt, buffer(B).Where)));
+    return;
+  }
   if (!(Does(EventKind::FileRead) && Does(EventKind::CopyIn)) &&
       !(Does(EventKind::CopyOut) && Does(EventKind::FileWrite)))
     return;
-  if (std::optional<Finding> Why = whyNotElided(Program, B, Elided))
+  if (std::optional<Finding> Why = whyNotElided(Program, Graph, B, Elided))
     Result.Findings.push_back(std::move(*Why));
   else if (Looks)
     found(B, buffer(B).Where,
@@ -189,22 +198,13 @@ void Placer::reportElision(unsigned B) {
   }
 }
 
-/// Nothing is deferred before the first transfer into the buffer.
-bool Placer::mayBeDeferred(unsigned B, EventRef At) const {
-  return any_of(Program.uses(B), [&](EventRef In) {
-    EventKind Kind = Program.event(In).Kind;
-    return (Kind == EventKind::FileRead || Kind == EventKind::CopyOut) &&
-           Graph.mayPrecede(In, At);
-  });
-}
-
 void Placer::materialise(unsigned B) {
   for (EventRef At : Program.uses(B)) {
     const Event &E = Program.event(At);
     if (E.Kind != EventKind::HostAccess && E.Kind != EventKind::Copy &&
         E.Kind != EventKind::Fill)
       continue;
-    if (!mayBeDeferred(B, At))
+    if (!mayBeDeferred(Program, Graph, B, At))
       continue;
     Result.Directives.push_back({DirectiveKind::Materialise, B, At});
     did(B, E.Where,
@@ -214,11 +214,13 @@ void Placer::materialise(unsigned B) {
 
 // -- Maps -------------------------------------------------------------------
 
+/// The last, if there are several.
 std::optional<EventRef> Placer::flowSource(EventRef CopyIn) const {
+  std::optional<EventRef> Source;
   for (const StagingFlow &F : Flows)
-    if (F.To == CopyIn)
-      return F.From;
-  return std::nullopt;
+    if (F.To == CopyIn && (!Source || Graph.mayPrecede(*Source, F.From)))
+      Source = F.From;
+  return Source;
 }
 
 std::optional<EventRef> Placer::flowTarget(EventRef CopyOut) const {
@@ -557,6 +559,9 @@ void Placer::endContents() {
       if ((buffer(B).Kind == BufferKind::Host) != Host || !mayEnd(B))
         continue;
       for (unsigned Block : Graph.order()) {
+        // The program is about to end.
+        if (Program.Blocks[Block].Fails)
+          continue;
         const std::vector<BitVector> &Within = LiveWithin[Block];
         bool LiveBefore = any_of(Graph.predecessors()[Block], [&](unsigned P) {
           return LiveWithin[P].back()[B];
@@ -570,7 +575,7 @@ void Placer::endContents() {
           bool Ends = (Within[I][B] || E.find(B)) && !Within[I + 1][B];
           if (Ends && E.Kind != EventKind::Free &&
               E.Kind != EventKind::Allocate &&
-              (!Host || mayBeDeferred(B, {Block, I + 1})) &&
+              (!Host || mayBeDeferred(Program, Graph, B, {Block, I + 1})) &&
               Allocated.mustBeAllocated(B, {Block, I + 1}))
             endAfter(B, {Block, I});
         }

@@ -8,6 +8,7 @@
 #include "passes/rewrite/DirectiveLowering.h"
 
 #include "passes/lifetime/CallEffects.h"
+#include "passes/rewrite/BufferHandles.h"
 #include "passes/rewrite/EntryPoints.h"
 #include "passes/rewrite/StagingElision.h"
 
@@ -15,7 +16,6 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
 
@@ -27,6 +27,7 @@ class Lowering {
 public:
   Lowering(Function &F, BuiltProgram &Built, Placement &Decisions)
       : F(F), Built(Built), Decisions(Decisions), Dominators(F),
+        Handles(F, Built, Dominators),
         Pointer(PointerType::getUnqual(F.getContext())),
         I32(Type::getInt32Ty(F.getContext())),
         I64(Type::getInt64Ty(F.getContext())) {}
@@ -46,9 +47,6 @@ private:
   bool lowerSink(const Directive &D, Instruction &Point);
   void lowerMap(const Directive &D);
   Value *streamAt(const Directive &D) const;
-  Value *bytesOf(unsigned Buffer, Instruction &Point) const {
-    return bufferBytes(Built, Buffer, Point);
-  }
   Constant *sourceOf(const Buffer &B);
   Constant *string(StringRef Text);
   Constant *toTheEnd() const { return ConstantInt::get(I64, -1ull, true); }
@@ -57,6 +55,7 @@ private:
   BuiltProgram &Built;
   Placement &Decisions;
   DominatorTree Dominators;
+  BufferHandles Handles;
   Type *Pointer, *I32, *I64;
   /// Where what comes after an instruction goes: keeps the order of directives.
   DenseMap<Instruction *, Instruction *> Behind;
@@ -74,16 +73,8 @@ Instruction *Lowering::insertionPoint(const Directive &D) {
   if (D.Where == Anchor::Before)
     return At;
   Instruction *&Next = Behind[At];
-  if (!Next) {
-    if (auto *Invoke = dyn_cast<InvokeInst>(At)) {
-      BasicBlock *Normal = Invoke->getNormalDest();
-      if (!Normal->getSinglePredecessor())
-        Normal = SplitEdge(Invoke->getParent(), Normal, &Dominators);
-      Next = &*Normal->getFirstInsertionPt();
-    } else {
-      Next = At->getNextNode();
-    }
-  }
+  if (!Next)
+    Next = pointBehind(*At, Dominators);
   return Next;
 }
 
@@ -115,19 +106,16 @@ bool Lowering::lowerSink(const Directive &D, Instruction &Point) {
   Value *File = Write->getArgOperand(Effect->File)->stripPointerCasts();
   if (!available(File, Point))
     return false;
-  Value *Address = Built.Sites[D.Buffer].Pointer;
+  auto [Address, Bytes] = Handles.get(D.Buffer, Point);
   if (Effect->Offset >= 0) {
     Value *Offset = Write->getArgOperand(Effect->Offset);
     if (!available(Offset, Point))
       return false;
-    callEntry("__dragon_will_pwrite",
-              {Address, bytesOf(D.Buffer, Point), File, Offset}, Point);
+    callEntry("__dragon_will_pwrite", {Address, Bytes, File, Offset}, Point);
   } else if (File->getType()->isPointerTy()) {
-    callEntry("__dragon_will_fwrite", {Address, bytesOf(D.Buffer, Point), File},
-              Point);
+    callEntry("__dragon_will_fwrite", {Address, Bytes, File}, Point);
   } else {
-    callEntry("__dragon_will_write", {Address, bytesOf(D.Buffer, Point), File},
-              Point);
+    callEntry("__dragon_will_write", {Address, Bytes, File}, Point);
   }
   return true;
 }
@@ -163,17 +151,21 @@ void Lowering::lowerMap(const Directive &D) {
 
 bool Lowering::lower(const Directive &D) {
   Instruction *Point = insertionPoint(D);
-  Value *Address = Built.Sites[D.Buffer].Pointer;
-  if (!Point || !available(Address, *Point))
+  if (!Point)
     return false;
-  switch (D.Kind) {
-  case DirectiveKind::Materialise:
-    callEntry("__dragon_stage_materialise",
-              {Address, bytesOf(D.Buffer, *Point)}, *Point);
+  if (D.Kind == DirectiveKind::Materialise) {
+    auto [Address, Bytes] = Handles.get(D.Buffer, *Point);
+    callEntry("__dragon_stage_materialise", {Address, Bytes}, *Point);
     return true;
+  }
+  // The others may be left out.
+  if (!Handles.isAtHand(D.Buffer, *Point))
+    return false;
+  Value *Address = Built.Sites[D.Buffer].Pointer;
+  switch (D.Kind) {
   case DirectiveKind::Forget:
-    callEntry("__dragon_stage_forget", {Address, bytesOf(D.Buffer, *Point)},
-              *Point);
+    callEntry("__dragon_stage_forget",
+              {Address, Handles.get(D.Buffer, *Point).Bytes}, *Point);
     return true;
   case DirectiveKind::Discard: {
     Value *Stream = streamAt(D);
@@ -184,6 +176,7 @@ bool Lowering::lower(const Directive &D) {
   }
   case DirectiveKind::Sink:
     return lowerSink(D, *Point);
+  case DirectiveKind::Materialise:
   case DirectiveKind::Map:
   case DirectiveKind::Elide:
     break;
@@ -202,7 +195,7 @@ bool Lowering::run() {
       Dropped[D.Finding] = true;
   }
   // These replace instructions that the others refer to.
-  elideStaging(Built, Decisions, Dominators);
+  elideStaging(Built, Decisions, Handles);
   for (const Directive &D : Decisions.Directives)
     if (D.Kind == DirectiveKind::Map)
       lowerMap(D);

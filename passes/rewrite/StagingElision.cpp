@@ -12,7 +12,6 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
@@ -21,23 +20,30 @@ using namespace llvm;
 
 namespace dragon {
 
-Value *bufferBytes(const BuiltProgram &Built, unsigned Buffer,
-                   Instruction &Point) {
-  CallBase *Call = Built.Sites[Buffer].Call;
-  const CallEffect *Effect = callEffect(*Call);
-  IRBuilder<> Builder(&Point);
-  Value *Bytes = Builder.CreateZExtOrTrunc(Call->getArgOperand(Effect->Bytes),
-                                           Builder.getInt64Ty());
-  if (Effect->Count >= 0)
-    Bytes = Builder.CreateMul(Bytes, Call->getArgOperand(Effect->Count));
+/// How much of what is freed may be deferred. The runtime finds out by itself
+/// where that is not known.
+static Value *bytesOfFreed(CallBase &Free, ArrayRef<unsigned> Buffers,
+                           bool Must, BufferHandles &Handles) {
+  IRBuilder<> Builder(&Free);
+  Value *Address = Free.getArgOperand(callEffect(Free)->Pointer);
+  if (Must && Handles.isAtHand(Buffers[0], Free))
+    return Handles.get(Buffers[0], Free).Bytes;
+  Value *Bytes = Builder.getInt64(-1);
+  for (unsigned Buffer : Buffers) {
+    BufferHandles::Handle H = Handles.get(Buffer, Free);
+    Bytes = Builder.CreateSelect(Builder.CreateICmpEQ(Address, H.Address),
+                                 H.Bytes, Bytes);
+  }
   return Bytes;
 }
 
 void elideStaging(BuiltProgram &Built, const Placement &Decisions,
-                  const DominatorTree &Dominators) {
+                  BufferHandles &Handles) {
   // A call may be an event of several elided buffers.
   SetVector<CallBase *> Transfers;
-  MapVector<CallBase *, Value *> Frees;
+  // What is freed may be one of several, of different sizes.
+  MapVector<CallBase *, SmallVector<unsigned, 2>> Freed;
+  DenseMap<CallBase *, bool> Must;
   for (const Directive &D : Decisions.Directives) {
     if (D.Kind != DirectiveKind::Elide)
       continue;
@@ -52,22 +58,19 @@ void elideStaging(BuiltProgram &Built, const Placement &Decisions,
         Transfers.insert(Call);
         break;
       case EventKind::Free:
-        // What is freed may be another buffer, of another size.
-        if (E.find(D.Buffer)->Must &&
-            Dominators.dominates(Built.Sites[D.Buffer].Pointer, Call))
-          Frees[Call] = bufferBytes(Built, D.Buffer, *Call);
-        else
-          Frees[Call] = ConstantInt::get(Type::getInt64Ty(Call->getContext()),
-                                         -1ull, true);
+        Freed[Call].push_back(D.Buffer);
+        Must[Call] = E.find(D.Buffer)->Must;
         break;
       default:
         break;
       }
     }
   }
-  for (auto [Free, Bytes] : Frees)
+  for (const auto &[Free, Buffers] : Freed)
     callEntry("__dragon_stage_forget",
-              {Free->getArgOperand(callEffect(*Free)->Pointer), Bytes}, *Free);
+              {Free->getArgOperand(callEffect(*Free)->Pointer),
+               bytesOfFreed(*Free, Buffers, Must[Free], Handles)},
+              *Free);
   for (CallBase *Call : Transfers) {
     Function *Callee = Call->getCalledFunction();
     FunctionCallee Twin = Call->getModule()->getOrInsertFunction(

@@ -20,21 +20,14 @@
 
 #include "passes/lifetime/BufferProgramBuilder.h"
 #include "passes/placement/Directive.h"
-
-namespace llvm {
-class DominatorTree;
-} // namespace llvm
+#include "passes/rewrite/BufferHandles.h"
 
 namespace dragon {
 
 /// Replaces the calls of all buffers that Decisions elide. Instructions of
 /// Built that are replaced become invalid.
 void elideStaging(BuiltProgram &Built, const Placement &Decisions,
-                  const llvm::DominatorTree &Dominators);
-
-/// The buffer's size, computed in front of Point, where its allocation is done.
-llvm::Value *bufferBytes(const BuiltProgram &Built, unsigned Buffer,
-                         llvm::Instruction &Point);
+                  BufferHandles &Handles);
 
 } // namespace dragon
 

@@ -44,7 +44,7 @@ void onHeap(size_t n) {
 
 // Which element is meant is not known: either may be.
 // CHECK-LABEL: buffer program of inArray:
-// CHECK: launch scale read-write(d)? read-write(d)?
+// CHECK: launch scale read-write(d[0])? read-write(d[1])?
 void inArray(size_t n, int which) {
   float *d[2];
   cudaMalloc((void **)&d[0], n);

@@ -64,7 +64,10 @@ void pieces(size_t n, FILE *f) {
 
 // What is freed may be one of two buffers, of different sizes.
 // CHECK-LABEL: define {{.*}}@either(
-// CHECK: call void @__dragon_stage_forget(ptr [[ANY:%[0-9a-z.]+]], i64 -1)
+// CHECK: [[TWICE:%[0-9a-z]+]] = mul i64 2, %n
+// CHECK: select i1 %{{[0-9]+}}, i64 %n, i64 -1
+// CHECK: select i1 %{{[0-9]+}}, i64 [[TWICE]]
+// CHECK: call void @__dragon_stage_forget(ptr [[ANY:%[0-9a-z.]+]], i64 %{{[0-9]+}})
 // CHECK-NEXT: call void @free(ptr {{.*}}[[ANY]])
 void either(size_t n, int which, FILE *f) {
   float *a = malloc(n), *b = malloc(2 * n), *d;
