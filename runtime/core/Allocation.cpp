@@ -54,7 +54,6 @@ StatusOr<uintptr_t> Runtime::Impl::allocate(size_t bytes,
       {buffer->base, bytes, options.flags, options.hostAccessible,
        options.where && options.where->buffer ? options.where->buffer : "",
        buffer});
-  noticeIfOver();
   return buffer->base;
 }
 
@@ -83,7 +82,6 @@ Runtime::Impl::allocateSmall(size_t bytes, const AllocateOptions &options) {
       {base, bytes, options.flags, false,
        options.where && options.where->buffer ? options.where->buffer : "",
        arena});
-  noticeIfOver();
   return base;
 }
 
@@ -124,17 +122,6 @@ Status Runtime::Impl::mapEagerly(Buffer &buffer) {
   if (Config.poison)
     DRAGON_TRY(Dev->synchronize(CopyIn));
   return {};
-}
-
-void Runtime::Impl::noticeIfOver() {
-  if (Noticed || LiveBytes <= DevicePool.budget())
-    return;
-  Noticed = true;
-  notice("buffers of {} exceed the {} of device memory by {}: the rest lives "
-         "in host memory and files, and moves as kernels need it "
-         "(DRAGON_STATS=- shows what moves, DRAGON_QUIET=1 hides this)",
-         formatBytes(LiveBytes), formatBytes(DevicePool.budget()),
-         formatBytes(LiveBytes - DevicePool.budget()));
 }
 
 Status Runtime::Impl::free(uintptr_t base) {

@@ -152,6 +152,8 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
     return chunkSet(chunksOf(call, pointers, Allocations, box));
   };
   LaunchPlan plan = planLaunch(input);
+  if (plan.kind != LaunchPlan::Resident)
+    noticeOnce();
 
   switch (plan.kind) {
   case LaunchPlan::Resident:
@@ -378,10 +380,36 @@ Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
     pin(*want.chunk);
   for (const ChunkUse *use : onHost)
     pin(*use->chunk);
+  // Chunks change places while both sides may be full. Those that go to the
+  // device give up their host slabs as soon as it has room for them; a slab of
+  // those in transit is the one that is moved about.
+  size_t arrived = 0;
+  auto bringNext = [&]() -> Status {
+    const Want &want = wants[arrived++];
+    DRAGON_TRY(bringIn({&want, 1}, call.queue, Cause::Demand));
+    if (want.chunk->host.id && want.chunk->deviceValid) {
+      DRAGON_TRY(settle(*want.chunk));
+      DRAGON_TRY(releaseHost(*want.chunk));
+    }
+    return {};
+  };
+  auto hostIsFull = [&](const Chunk &chunk) {
+    return !HostPool.hasRoom(chunk.bytes(), Limits.transitBytes);
+  };
   for (const ChunkUse *use : onHost) {
     Chunk &chunk = *use->chunk;
     if (chunk.hostMapped)
       continue;
+    if (!chunk.host.id && hostIsFull(chunk))
+      makeHostRoom(chunk.bytes(), false).ignore(); // of what others hold
+    while (!chunk.host.id && hostIsFull(chunk) && arrived < wants.size() &&
+           (wants[arrived].chunk->device.id ||
+            makeDeviceRoom(wants[arrived].chunk->bytes()).ok()))
+      DRAGON_TRY(bringNext());
+    if (!chunk.host.id && hostIsFull(chunk)) {
+      DRAGON_ASSIGN(chunk.host, takeTransit(chunk.bytes()));
+      listHost(chunk, true);
+    }
     // What is on the device alone is kept until the launch was accepted.
     DRAGON_TRY(bringToHost(chunk,
                            chunk.deviceValid ? LaunchNeed::Write : needOf(*use),
@@ -393,7 +421,8 @@ Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
     DRAGON_TRY(Dev->map(chunk.va(), chunk.host));
     chunk.hostMapped = true;
   }
-  DRAGON_TRY(bringIn(wants, call.queue, Cause::Demand));
+  DRAGON_TRY(
+      bringIn(std::span(wants).subspan(arrived), call.queue, Cause::Demand));
   std::vector<AddressRange> touched = addressRanges(whole);
   DRAGON_TRY(runBox(call, wholeGrid(call), touched, whole.anything));
   std::vector<Chunk *> used;

@@ -247,8 +247,20 @@ Status Runtime::Impl::bringIn(std::span<const Want> wants, Queue queue,
 
 // -- From the device ---------------------------------------------------------
 
+void Runtime::Impl::noticeOnce() {
+  if (Noticed || LiveBytes <= DevicePool.budget())
+    return;
+  Noticed = true;
+  notice("buffers of {} exceed the {} of device memory by {}: the rest lives "
+         "in host memory and files, and moves as kernels need it "
+         "(DRAGON_STATS=- shows what moves, DRAGON_QUIET=1 hides this)",
+         formatBytes(LiveBytes), formatBytes(DevicePool.budget()),
+         formatBytes(LiveBytes - DevicePool.budget()));
+}
+
 Status Runtime::Impl::makeDeviceRoom(uint64_t bytes) {
   while (!DevicePool.hasRoom(bytes)) {
+    noticeOnce();
     Tracking = true; // from now on it matters when work on a chunk ends
     std::vector<EvictionCandidate> candidates;
     for (size_t i = 0; i < OnDevice.size(); ++i) {

@@ -75,7 +75,6 @@ struct Runtime::Impl {
                                 bool hostAccessible);
   Status free(uintptr_t base);
   Status destroyBuffer(Buffer &buffer);
-  void noticeIfOver();
   /// Maps a new buffer that fits without moving anything.
   Status mapEagerly(Buffer &buffer);
   StatusOr<uintptr_t> allocateSmall(size_t bytes,
@@ -87,6 +86,8 @@ struct Runtime::Impl {
   Status bringIn(std::span<const Want> wants, Queue queue, Cause cause);
   /// A host copy that is valid (Overwrite: allocated, not yet valid).
   Status bringToHost(Chunk &chunk, LaunchNeed need, Cause cause);
+  /// The one line that says that not everything fits.
+  void noticeOnce();
   /// Device slabs for `bytes` can be taken without exceeding the budget.
   Status makeDeviceRoom(uint64_t bytes);
   /// Evicts; those pinned in this round stay.

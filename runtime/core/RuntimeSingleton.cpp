@@ -19,7 +19,8 @@ StatusOr<std::unique_ptr<Runtime>> createForProcess() {
   DRAGON_ASSIGN(std::unique_ptr<Runtime> runtime,
                 Runtime::create(std::move(settings), std::move(device)));
   if (!notes.empty())
-    log(LogLevel::Info, "{}", notes);
+    log(LogLevel::Info, "{}",
+        notes.substr(0, notes.find_last_not_of('\n') + 1));
   return runtime;
 }
 
