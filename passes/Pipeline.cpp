@@ -8,16 +8,21 @@
 #include "passes/Pipeline.h"
 
 #include "passes/Options.h"
+#include "passes/Remarks.h"
 #include "passes/access/Canonicalize.h"
 #include "passes/access/KernelAccessAnalysis.h"
 #include "passes/access/SummaryWriter.h"
 #include "passes/cpu/CpuLowering.h"
+#include "passes/lifetime/CallEffects.h"
 #include "passes/rewrite/HostDirectives.h"
 #include "passes/rewrite/ModuleEmbedding.h"
 #include "passes/rewrite/SummaryJoin.h"
 #include "passes/slicing/GridSlicing.h"
 
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -85,6 +90,25 @@ void addSlicing(KernelSummary &Kernel, const SliceDecisions &Decisions,
   Kernel.Flags |= KernelSliceable;
 }
 
+/// What cannot run in slices, once, not for each architecture.
+void reportSlicing(Module &M, const SliceDecisions &Decisions, StringRef Arch) {
+  std::vector<std::string> Archs = options::summaryArchs();
+  if (!Archs.empty() && Arch != Archs.front())
+    return;
+  for (Function &F : M) {
+    auto Decision = Decisions.find(F.getName());
+    if (F.isDeclaration() || Decision == Decisions.end() ||
+        Decision->second.Sliceable)
+      continue;
+    OptimizationRemarkEmitter Emitter(&F);
+    emitRemark(Emitter,
+               Reason(RemarkId::NotSliced)
+                   .with("Kernel", displayName(F.getName()))
+                   .with("Cause", Decision->second.Reason),
+               DiagnosticLocation(F.getSubprogram()), &F.getEntryBlock());
+  }
+}
+
 void writeSummaries(Module &M, const ModuleSummary &Summary, StringRef Arch) {
   std::string File = options::summaryFile().str();
   SmallVector<std::string, 2> Paths;
@@ -120,6 +144,7 @@ bool runOnDevice(Module &M) {
   bool Changed = false;
   if (options::slicing()) {
     Decisions = checkSliceLegality(*Simple);
+    reportSlicing(M, Decisions, Arch);
     Changed = addSliceClones(M, Decisions);
   }
   if (WithSummary) {

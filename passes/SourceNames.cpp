@@ -21,7 +21,16 @@ static bool isLibraryHeader(StringRef File) {
   StringRef Name = File.rsplit('/').second;
   return File.contains("/include/c++/") || File.contains("/include/crt/") ||
          File.contains("/lib/clang/") || Name.starts_with("cuda_runtime") ||
-         Name.starts_with("driver_types") || Name.starts_with("vector_");
+         Name.starts_with("driver_types") || Name.starts_with("vector_") ||
+         File.contains("/cooperative_groups/") ||
+         Name == "cooperative_groups.h";
+}
+
+const DILocation *outOfLibraries(const DILocation *Location) {
+  while (Location && Location->getInlinedAt() &&
+         (Location->getLine() == 0 || isLibraryHeader(Location->getFilename())))
+    Location = Location->getInlinedAt();
+  return Location;
 }
 
 UserLocations::UserLocations(const Function &F) {
@@ -40,12 +49,10 @@ UserLocations::UserLocations(const Function &F) {
 }
 
 const DILocation *UserLocations::of(const Instruction &I) const {
-  const DILocation *Location = I.getDebugLoc();
+  const DILocation *Location = outOfLibraries(I.getDebugLoc());
   while (Location && Location->getInlinedAt() &&
-         (Location->getLine() == 0 ||
-          isLibraryHeader(Location->getFilename()) ||
-          Repeated.contains(Location->getScope()->getSubprogram())))
-    Location = Location->getInlinedAt();
+         Repeated.contains(Location->getScope()->getSubprogram()))
+    Location = outOfLibraries(Location->getInlinedAt());
   return Location;
 }
 

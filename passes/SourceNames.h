@@ -24,15 +24,19 @@ class Instruction;
 
 namespace dragon {
 
+/// Where something was inlined into the user's code, if it is in a header of
+/// the CUDA toolkit or of the C++ library.
+const llvm::DILocation *outOfLibraries(const llvm::DILocation *Location);
+
 /// Where the user finds what the instructions of a function do that others were
 /// inlined into.
 class UserLocations {
 public:
   explicit UserLocations(const llvm::Function &F);
 
-  /// The innermost place that is not in a header of the CUDA toolkit or of the
-  /// C++ library, and not in a helper that was inlined in several places:
-  /// there, the call of the helper tells more. Null: there are no locations.
+  /// The innermost place that is not in one of these headers, and not in a
+  /// helper that was inlined in several places: there, the call of the helper
+  /// tells more. Null: there are no locations.
   const llvm::DILocation *of(const llvm::Instruction &I) const;
 
 private:

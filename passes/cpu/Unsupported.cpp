@@ -7,6 +7,7 @@
 
 #include "passes/cpu/Unsupported.h"
 
+#include "passes/Remarks.h"
 #include "passes/cpu/RuntimeFunctions.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -58,14 +59,15 @@ void Unsupported::replace(Instruction &I, const Twine &What) {
       C.diagnose(DiagnosticInfoInlineAsm(Cookie, Text, Severity));
     else
       C.diagnose(DiagnosticInfoUnsupported(F, Text, I.getDebugLoc(), Severity));
-  } else {
-    OptimizationRemarkMissed Remark("dragon", "NotOnCpu", I.getDebugLoc(),
-                                    I.getParent());
-    Remark << ore::NV("Construct", What.str()) << " in '"
-           << ore::NV("Function", demangle(F.getName()))
-           << "' cannot run on the host processor: without a GPU, reaching it "
-              "ends the program";
-    C.diagnose(Remark);
+  }
+  // For the record as well, whatever the user is told by default.
+  if (How != UnsupportedAs::Error) {
+    OptimizationRemarkEmitter Emitter(&F);
+    emitRemark(Emitter,
+               Reason(RemarkId::NotOnCpu)
+                   .with("Construct", What.str())
+                   .with("Function", demangle(F.getName())),
+               I.getDebugLoc(), I.getParent());
   }
 
   IRBuilder<> B(&I);

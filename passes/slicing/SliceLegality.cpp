@@ -7,10 +7,12 @@
 
 #include "passes/slicing/SliceLegality.h"
 
+#include "passes/SourceNames.h"
 #include "passes/support/ExtraParameters.h"
 #include "passes/support/SpinLoops.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -28,12 +30,12 @@ constexpr uint64_t MaxParameterBytes = 32764;
 
 /// " (file.cu:12)" if the place is known.
 std::string place(const Instruction &I) {
-  const DebugLoc &Loc = I.getDebugLoc();
+  const DILocation *Loc = outOfLibraries(I.getDebugLoc());
   if (!Loc)
     return "";
   StringRef File = Loc->getFilename();
-  return (" (" + File.substr(File.rfind('/') + 1) + ":" + Twine(Loc.getLine()) +
-          ")")
+  return (" (" + File.substr(File.rfind('/') + 1) + ":" +
+          Twine(Loc->getLine()) + ")")
       .str();
 }
 
