@@ -102,6 +102,11 @@ public:
     if ((Op == ExprOp::Add && isConstant(B, 0)) ||
         (Op == ExprOp::Mul && isConstant(B, 1)))
       return A;
+    if (Op == ExprOp::Mul && (isConstant(A, 0) || isConstant(B, 0)))
+      return isConstant(A, 0) ? A : B;
+    if ((Op == ExprOp::SMin || Op == ExprOp::SMax) &&
+        Nodes[A].Op == ExprOp::Const && Nodes[B].Op == ExprOp::Const)
+      return (Nodes[A].Imm < Nodes[B].Imm) == (Op == ExprOp::SMin) ? A : B;
     return add(Op, Nodes[A].Bits, A, B, 0, Flags);
   }
   /// SExt, ZExt or Trunc; the node itself if it has that width.

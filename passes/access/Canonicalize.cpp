@@ -119,9 +119,34 @@ bool isLocal(const Value &Pointer) {
   return isa<AllocaInst>(Object);
 }
 
-/// As keepLoads(), for the rest; now that one can see what is local.
-void keepOtherAccesses(Function &F) {
+/// As keepLoads(), now that one can see what is local: all loads but those of
+/// local variables have one use, next to them.
+void keepLoadsAnew(Function &F) {
+  SmallVector<LoadInst *, 32> Loads;
   for (Instruction &I : make_early_inc_range(instructions(F))) {
+    auto *Use = dyn_cast<IntrinsicInst>(&I);
+    if (Use && Use->getIntrinsicID() == Intrinsic::fake_use) {
+      auto *Kept = dyn_cast<Instruction>(Use->getArgOperand(0));
+      Use->eraseFromParent();
+      if (isa_and_nonnull<PtrToIntInst>(Kept) && Kept->use_empty())
+        Kept->eraseFromParent();
+    } else if (auto *Load = dyn_cast<LoadInst>(&I)) {
+      if (Load->isSimple() && !isLocal(*Load->getPointerOperand()))
+        Loads.push_back(Load);
+    }
+  }
+  for (LoadInst *Load : Loads) {
+    IRBuilder<> Builder(Load->getNextNode());
+    Value *Kept = Load;
+    if (Load->getType()->isPointerTy())
+      Kept = Builder.CreatePtrToInt(Load, Builder.getInt64Ty());
+    Builder.CreateIntrinsic(Builder.getVoidTy(), Intrinsic::fake_use, {Kept});
+  }
+}
+
+/// Stores and copies stay.
+void keepStores(Function &F) {
+  for (Instruction &I : instructions(F)) {
     if (auto *Store = dyn_cast<StoreInst>(&I)) {
       if (Store->isSimple() && !isLocal(*Store->getPointerOperand()))
         Store->setVolatile(true);
@@ -130,14 +155,6 @@ void keepOtherAccesses(Function &F) {
       if (!isLocal(*Copy->getRawDest()) ||
           (Transfer && !isLocal(*Transfer->getRawSource())))
         Copy->setVolatile(ConstantInt::getTrue(F.getContext()));
-    } else if (auto *Load = dyn_cast<LoadInst>(&I)) {
-      if (Load->isSimple() && Load->getType()->isPointerTy() &&
-          !isLocal(*Load->getPointerOperand())) {
-        IRBuilder<> Builder(Load->getNextNode());
-        Value *Number = Builder.CreatePtrToInt(Load, Builder.getInt64Ty());
-        Builder.CreateIntrinsic(Builder.getVoidTy(), Intrinsic::fake_use,
-                                {Number});
-      }
     }
   }
 }
@@ -294,7 +311,8 @@ void canonicalizeForAnalysis(Module &M) {
   for (Function &F : M)
     if (!F.isDeclaration()) {
       promoteVariables(F);
-      keepOtherAccesses(F);
+      keepLoadsAnew(F);
+      keepStores(F);
     }
 
   auto Simplify = [] {
@@ -314,6 +332,7 @@ void canonicalizeForAnalysis(Module &M) {
     if (isKernel(F)) {
       First.run(F, FunctionAnalyses);
       readFieldsOnce(F);
+      keepLoadsAnew(F);
       FunctionAnalyses.invalidate(F, PreservedAnalyses::none());
     }
   FunctionPassManager Second = Simplify();

@@ -71,6 +71,32 @@ Chooser chooserOf(const Instruction &I, const DominatorTree &DT,
   return {&I, Branch->getCondition(), Sides[0], Sides[1], Where};
 }
 
+/// Puts a value in the place of another.
+class Replacement : public SCEVRewriteVisitor<Replacement> {
+public:
+  Replacement(ScalarEvolution &SE, const Value &Old, const SCEV *New)
+      : SCEVRewriteVisitor(SE), Old(Old), New(New) {}
+
+  const SCEV *visitUnknown(const SCEVUnknown *S) {
+    return S->getValue() == &Old ? New : S;
+  }
+  /// That the whole does not overflow says nothing of the sides by themselves.
+  const SCEV *visitAddRecExpr(const SCEVAddRecExpr *S) {
+    SmallVector<const SCEV *, 4> Operands;
+    bool Changed = false;
+    for (const SCEV *Operand : S->operands()) {
+      Operands.push_back(visit(Operand));
+      Changed |= Operands.back() != Operand;
+    }
+    return Changed ? SE.getAddRecExpr(Operands, S->getLoop(), SCEV::FlagAnyWrap)
+                   : S;
+  }
+
+private:
+  const Value &Old;
+  const SCEV *New;
+};
+
 /// Finds a choice in an expression that is not in `Passed`.
 struct FindChooser {
   const SmallPtrSetImpl<const Instruction *> &Passed;
@@ -93,7 +119,7 @@ std::vector<Choice> choicesOf(const SCEV &Offset, const BasicBlock &Block,
                               ScalarEvolution &SE, DominatorTree &DT,
                               LoopInfo &LI, Guards &Conditions) {
   std::vector<Choice> Result;
-  Result.push_back({&Offset, {}, {}});
+  Result.push_back({&Offset, Conditions.of(Block), {}});
   SmallPtrSet<const Instruction *, 4> Passed;
   for (size_t I = 0; I < Result.size();) {
     FindChooser Finder{Passed, DT, LI, {}};
@@ -105,20 +131,30 @@ std::vector<Choice> choicesOf(const SCEV &Offset, const BasicBlock &Block,
     }
     // After a loop it would be the choice of the last iteration.
     const Loop *Around = LI.getLoopFor(Found.Where);
-    Choice Yes = Result[I], No = Result[I];
-    if (Result.size() == MaxChoices || (Around && !Around->contains(&Block)) ||
-        !Conditions.add(*Found.Condition, true, *Found.Where, Yes.When) ||
-        !Conditions.add(*Found.Condition, false, *Found.Where, No.When)) {
+    auto Before = find_if(Result[I].Taken, [&](const ChoiceTaken &T) {
+      return T.Condition == Found.Condition;
+    });
+    bool Decided = Before != Result[I].Taken.end();
+    if ((Result.size() == MaxChoices && !Decided) ||
+        (Around && !Around->contains(&Block))) {
       Passed.insert(Found.Result);
       continue;
     }
-    for (bool Side : {true, false}) {
-      Choice &Taken = Side ? Yes : No;
-      ValueToSCEVMapTy Value;
-      Value[Found.Result] = SE.getSCEV(Side ? Found.True : Found.False);
-      Taken.Offset = SCEVParameterRewriter::rewrite(Taken.Offset, SE, Value);
-      Taken.Taken.emplace_back(Found.Result, Side);
+    auto take = [&](Choice C, bool Side) {
+      if (!Decided)
+        Conditions.add(*Found.Condition, Side, *Found.Where, C.When);
+      C.Offset = Replacement(SE, *Found.Result,
+                             SE.getSCEV(Side ? Found.True : Found.False))
+                     .visit(C.Offset);
+      C.Taken.push_back({Found.Result, Found.Condition, Side});
+      return C;
+    };
+    // Choices by one condition are made together.
+    if (Decided) {
+      Result[I] = take(Result[I], Before->Side);
+      continue;
     }
+    Choice Yes = take(Result[I], true), No = take(Result[I], false);
     Result[I] = std::move(Yes);
     Result.push_back(std::move(No));
   }

@@ -29,18 +29,26 @@ class ScalarEvolution;
 
 namespace dragon {
 
+struct ChoiceTaken {
+  const llvm::Instruction *Result;
+  const llvm::Value *Condition;
+  bool Side;
+  bool operator==(const ChoiceTaken &Other) const {
+    return Result == Other.Result && Side == Other.Side;
+  }
+};
+
 /// The sides taken of the choices in an offset.
-using Sides = llvm::SmallVector<std::pair<const llvm::Instruction *, bool>, 2>;
+using Sides = llvm::SmallVector<ChoiceTaken, 2>;
 
 struct Choice {
   const llvm::SCEV *Offset;
-  Guards::Conditions When; ///< besides those of the block
+  Guards::Conditions When; ///< those of the block and of the case
   Sides Taken;
 };
 
 /// What the offset of an access in `Block` is, case by case: each thread is in
-/// one of them. Just the offset itself if nothing is chosen, or under
-/// conditions that guards cannot say.
+/// one of them. Just the offset itself if nothing is chosen.
 std::vector<Choice> choicesOf(const llvm::SCEV &Offset,
                               const llvm::BasicBlock &Block,
                               llvm::ScalarEvolution &SE,

@@ -13,6 +13,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/ConstantRange.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InstrTypes.h"
@@ -206,7 +207,19 @@ Footprint::Index Footprint::computeValue(Value &V, const Loop *Scope) {
   }
   if (Result.Node == NoIndex)
     Result = unknown(Bits, false);
+  if (Pool.Nodes[Result.Node].Op == ExprOp::Unknown)
+    Result.Node = bounded(V, Bits);
   return Values[&V] = Result;
+}
+
+/// A value of which nothing is known but what its type and bits say.
+uint32_t Footprint::bounded(Value &V, unsigned Bits) {
+  ConstantRange Range = SE.getSignedRange(SE.getSCEV(&V));
+  if (Range.isFullSet() || Range.isEmptySet())
+    return Pool.unknown(Bits);
+  return Pool.opaque(Bits,
+                     Pool.constant(Range.getSignedMin().getSExtValue(), Bits),
+                     Pool.constant(Range.getSignedMax().getSExtValue(), Bits));
 }
 
 static bool launchValue(Intrinsic::ID ID, ExprOp &Op, unsigned &Dimension) {
@@ -318,9 +331,8 @@ Footprint::Index Footprint::computePhi(PHINode &Phi, unsigned Bits) {
   if (Bits == 1 || Phi.getNumIncomingValues() > MaxIncoming ||
       Phi.getNumIncomingValues() == 0)
     return unknown(Bits, dependsOnMemory(Phi));
-  // In a loop: whatever it becomes.
   if (LI.isLoopHeader(Phi.getParent()))
-    return unknown(Bits, dependsOnMemory(Phi));
+    return computeCycle(Phi, Bits);
   Index Result{};
   for (unsigned I = 0; I < Phi.getNumIncomingValues(); ++I) {
     Index Next = translate(*Phi.getIncomingValue(I),

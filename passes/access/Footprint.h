@@ -80,9 +80,15 @@ private:
   Index computeInstruction(llvm::Instruction &I, const llvm::Loop *Scope,
                            unsigned Bits);
   Index computePhi(llvm::PHINode &Phi, unsigned Bits);
+  // In Cycles.cpp.
+  Index computeCycle(llvm::PHINode &Phi, unsigned Bits);
+  bool steps(llvm::Value &V, llvm::PHINode &Phi, unsigned Depth, Index &Least,
+             Index &Most);
+  Index translateAtAnyTime(llvm::Value &V, const llvm::Loop *Now);
   Index combine(ExprOp Op, Index A, Index B, uint8_t Flags = 0);
   Index between(Index A, Index B);
   Index unknown(unsigned Bits, bool Loaded);
+  uint32_t bounded(llvm::Value &V, unsigned Bits);
   unsigned bitsOf(llvm::Type *T);
 
   ExprPool &Pool;

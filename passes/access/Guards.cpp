@@ -22,6 +22,13 @@ namespace dragon {
 /// More guards than this are left out (the access is then not exact).
 constexpr size_t MaxGuards = 64;
 
+static void limit(Guards::Conditions &C) {
+  if (C.Records.size() > MaxGuards) {
+    C.Records.resize(MaxGuards);
+    C.Exact = false;
+  }
+}
+
 const Guards::Conditions &Guards::of(const BasicBlock &Block) {
   auto It = Known.find(&Block);
   if (It != Known.end())
@@ -36,11 +43,15 @@ const Guards::Conditions &Guards::of(const BasicBlock &Block) {
   for (size_t I = Chain.size(); I-- > 1;)
     addEdge(*Chain[I], *Chain[I - 1], C);
   checkLoops(Block, C);
-  if (C.Records.size() > MaxGuards) {
-    C.Records.resize(MaxGuards);
-    C.Exact = false;
-  }
+  limit(C);
   return Known[&Block] = std::move(C);
+}
+
+void Guards::add(Value &Condition, bool Holds, const BasicBlock &At,
+                 Conditions &C) {
+  if (!addCondition(Condition, Holds, At, NoIndex, C))
+    C.Exact = false;
+  limit(C);
 }
 
 /// From is To's immediate dominator. Adds the condition of getting from the one
@@ -98,17 +109,6 @@ void Guards::addEdge(const BasicBlock &From, const BasicBlock &To,
   }
   if (!noWayAround(From, To))
     C.Exact = false;
-}
-
-bool Guards::add(Value &Condition, bool Holds, const BasicBlock &At,
-                 Conditions &C) {
-  Conditions Added;
-  if (!addCondition(Condition, Holds, At, NoIndex, Added) ||
-      Added.Records.empty() ||
-      C.Records.size() + Added.Records.size() > MaxGuards)
-    return false;
-  C.Records.insert(C.Records.end(), Added.Records.begin(), Added.Records.end());
-  return true;
 }
 
 /// Every path from From comes to To before the function or an iteration of a
@@ -197,7 +197,8 @@ bool Guards::addCondition(Value &Condition, bool Holds, const BasicBlock &At,
   if (LoopNode != NoIndex && !Indices.pool().mentions(L.Node, LoopNode) &&
       !Indices.pool().mentions(R.Node, LoopNode))
     G.Loop = NoIndex;
-  C.Records.push_back(G);
+  if (none_of(C.Records, [&](const GuardRecord &Old) { return same(Old, G); }))
+    C.Records.push_back(G);
   return L.Exact && R.Exact;
 }
 

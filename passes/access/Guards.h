@@ -37,6 +37,11 @@ class Value;
 
 namespace dragon {
 
+inline bool same(const GuardRecord &X, const GuardRecord &Y) {
+  return X.Lhs == Y.Lhs && X.Rhs == Y.Rhs && X.Loop == Y.Loop &&
+         X.Pred == Y.Pred;
+}
+
 class Guards {
 public:
   struct Conditions {
@@ -48,10 +53,8 @@ public:
       : Indices(Indices), DT(DT), LI(LI) {}
 
   const Conditions &of(const llvm::BasicBlock &Block);
-
-  /// Adds Condition (negated unless Holds) as it is in the block At. False, and
-  /// then nothing is added, if guards cannot say it in full.
-  bool add(llvm::Value &Condition, bool Holds, const llvm::BasicBlock &At,
+  /// Adds Condition (or that it does not hold), as evaluated in At, to C.
+  void add(llvm::Value &Condition, bool Holds, const llvm::BasicBlock &At,
            Conditions &C);
 
 private:

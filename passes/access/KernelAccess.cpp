@@ -305,14 +305,13 @@ void KernelAccess::access(Instruction &I, Value &Address, uint64_t Width,
     if (At && Offset)
       At = SE.getAddExpr(At,
                          SE.getConstant(At->getType(), uint64_t(Offset), true));
-    const Guards::Conditions &When = Conditions.of(*I.getParent());
     FoundAccess A{{}, &I, At, {}};
     A.Summary.Flags = Kinds;
     A.Summary.Width = uint32_t(Width);
-    A.Summary.Guards = When.Records;
     Pointer &P = pointer(Root.From);
     if (!At) {
       A.Summary.Flags |= AccessUnbounded;
+      A.Summary.Guards = Conditions.of(*I.getParent()).Records;
       Notes.push_back({&I, nameOf(P.From),
                        "the address is not an affine "
                        "function of the parameter"});
@@ -328,11 +327,9 @@ void KernelAccess::access(Instruction &I, Value &Address, uint64_t Width,
         Chosen.Summary.Flags |= AccessIndirect;
       Indirect |= Index.Loaded;
       // Assembly without side effects may be left out.
-      if (Index.Exact && When.Exact && !Root.Sometimes && !isAssembly(I))
+      if (Index.Exact && C.When.Exact && !Root.Sometimes && !isAssembly(I))
         Chosen.Summary.Flags |= AccessExact;
-      Chosen.Summary.Guards.insert(Chosen.Summary.Guards.end(),
-                                   C.When.Records.begin(),
-                                   C.When.Records.end());
+      Chosen.Summary.Guards = std::move(C.When.Records);
       Chosen.Taken = std::move(C.Taken);
       P.Accesses.push_back(std::move(Chosen));
     }

@@ -40,7 +40,7 @@ bool dependsOnMemory(const Value &V) {
         Call->getCalledFunction()->getName().starts_with("__nv_");
     if (I->mayReadFromMemory() && !Mathematical)
       return true;
-    for (const Value *Operand : I->operands())
+    for (const Value *Operand : drop_begin(I->operands(), isa<SelectInst>(I)))
       Work.push_back(Operand);
   }
   return false;

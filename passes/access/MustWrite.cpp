@@ -68,11 +68,6 @@ bool mayReadBeforeWrite(const std::vector<FoundAccess> &Accesses,
   return false;
 }
 
-static bool same(const GuardRecord &X, const GuardRecord &Y) {
-  return X.Lhs == Y.Lhs && X.Rhs == Y.Rhs && X.Loop == Y.Loop &&
-         X.Pred == Y.Pred;
-}
-
 static bool sameGuards(const AccessSummary &A, const AccessSummary &B) {
   return std::equal(A.Guards.begin(), A.Guards.end(), B.Guards.begin(),
                     B.Guards.end(), same);

@@ -119,8 +119,9 @@ extern "C" __global__ void tested_at_end(float *a, int n) {
   } while (j < 8);
 }
 
-// Choices: an access for each side, under its condition.
+// A choice is two accesses, each under its condition.
 // CHECK-LABEL: kernel choice{{$}}
+// CHECK-NEXT:   a (argument 0): write
 // CHECK-DAG:      write exact 4 bytes at 4*sext64(arg1){{$[[:space:]]*}}if arg2 == 0
 // CHECK-DAG:      write exact 4 bytes at 4*zext64(tid.x){{$[[:space:]]*}}if arg2 != 0
 extern "C" __global__ void choice(float *a, int n, int flag) {
@@ -144,16 +145,32 @@ extern "C" __global__ void edge(const float *a, float *b, int n) {
   b[i] = a[next];
 }
 
-// Under a condition that nobody knows before the launch: bounds of both sides.
-// CHECK-LABEL: kernel unknown_choice{{$}}
-// CHECK:          read 4 bytes at {{.*}}any[smin(
-extern "C" __global__ void unknown_choice(const float *a, float *b, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  int j = b[i] > 0 ? i : n;
-  b[i] = a[j];
+// Two by one condition are made together.
+// CHECK-LABEL: kernel together{{$}}
+// CHECK-NEXT:   a (argument 0): write
+// CHECK-DAG:      write exact 4 bytes at 4*sext64(arg2*tid.x + tid.y){{$[[:space:]]*}}if 3 <s arg3
+// CHECK-DAG:      write exact 4 bytes at 4*(zext64(tid.x) + sext64(arg2*tid.y)){{$[[:space:]]*}}if arg3 <=s 3
+// CHECK-NEXT:   b (argument 1)
+extern "C" __global__ void together(float *a, float *b, int n, int flag) {
+  int x = threadIdx.x, y = threadIdx.y;
+  int row = flag > 3 ? x : y, col = flag > 3 ? y : x;
+  b[x + n * y] = 1;
+  a[row * n + col] = 1;
 }
 
-// The last iteration's choice, used after the loop: bounds as well.
+// Under a condition that nobody knows before the launch: one of both, neither is sure.
+// CHECK-LABEL: kernel unknown_choice{{$}}
+// CHECK-NEXT:   a (argument 0): write
+// CHECK-DAG:      write 4 bytes at 4*sext64(bid.x*bdim.x + tid.x){{$}}
+// CHECK-DAG:      write 4 bytes at 4*sext64(arg2){{$}}
+// CHECK-NEXT:   b (argument 1)
+extern "C" __global__ void unknown_choice(float *a, const float *b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int j = b[i] > 0 ? i : n;
+  a[j] = 1;
+}
+
+// The last iteration's choice, used after the loop: bounds, or nothing known.
 // CHECK-LABEL: kernel choice_in_loop{{$}}
 // CHECK:          write 4 bytes at
 // CHECK-NOT:      exact

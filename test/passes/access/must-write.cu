@@ -23,6 +23,8 @@
 // RUN: dragon-footprint %t/s.sm_90 below_one 1 16 - 9 5 | FileCheck %s --check-prefix=EITHER
 // RUN: dragon-footprint %t/s.sm_90 largest 1 16 - 3 9 | FileCheck %s --check-prefix=LARGEST
 // RUN: dragon-footprint %t/s.sm_90 largest 1 16 - 9 9 | FileCheck %s --check-prefix=NONE
+// RUN: dragon-footprint %t/s.sm_90 west 2,2 8,4 box=1,0,0:2,1,1 - - 16 | FileCheck %s --check-prefix=WEST
+// RUN: dragon-footprint %t/s.sm_90 mirrored 1 8 - 5 | FileCheck %s --check-prefix=MIRRORED
 #include "device.h"
 
 // FILL: a: write [0,800) must [0,800){{$}}
@@ -120,4 +122,18 @@ extern "C" __global__ void largest(float *a, int n, int m) {
   int i = threadIdx.x;
   if (max(i, n) < m)
     a[i] = 1;
+}
+
+// The edge of a grid: all of the writes are sure, and the reads are exact.
+// WEST: in: read [28,60) [92,124) [156,188) [220,252){{$}}
+// WEST: out: write [32,64) [96,128) [160,192) [224,256) must [32,64) [96,128) [160,192) [224,256){{$}}
+extern "C" __global__ void west(const float *in, float *out, int width) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  int i = y * width + x;
+  out[i] = in[x == 0 ? i : i - 1];
+}
+// MIRRORED: a: write [0,20) [32,44) must [0,20) [32,44){{$}}
+extern "C" __global__ void mirrored(float *a, int n) {
+  int i = threadIdx.x;
+  a[i < n ? i : i + 3] = 1;
 }
