@@ -168,7 +168,8 @@ void FlatFunction::noteName(CallBase &Call) {
 bool FlatFunction::addName(CallBase &Call, Value &Variable) {
   bool Exact = true;
   std::string Name = variableName(Variable, Exact);
-  if (Name.empty())
+  // The library's own variables.
+  if (Name.empty() || StringRef(Name).starts_with("__"))
     return false;
   (Exact ? Names : RoughNames).emplace_back(&Call, std::move(Name));
   return true;

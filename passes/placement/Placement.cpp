@@ -385,10 +385,13 @@ void Placer::placeSink(EventRef Write, const Liveness &Live) {
 
   const BufferUse *Staged = W.find(Flow->Staging);
   const BufferUse *Filled = C.find(Flow->Staging);
-  if (Several || !Staged->Must || !Filled->Must || !Device->Must ||
-      buffer(B).Several || C.OtherMemory || W.OtherMemory)
+  auto MayBeOther = [](const Event &E, size_t Buffers) {
+    return E.OtherMemory || E.Uses.size() > Buffers;
+  };
+  if (Several || MayBeOther(C, 2) || MayBeOther(W, 1) || buffer(B).Several ||
+      buffer(Flow->Staging).Several)
     return Miss(Missed(RemarkId::SinkSeveral));
-  if (!Device->Whole || W.Bytes == 0 || C.Bytes != W.Bytes || !W.Plain)
+  if (!Staged->Must || !Filled->Must || !Device->Must || !Device->Whole || W.Bytes == 0 || C.Bytes != W.Bytes || !W.Plain)
     return Miss(Missed(RemarkId::SinkPart));
   bool Changed = any_of(Program.uses(B), [&](EventRef At) {
     return Program.event(At).writes(B) && Graph.mayPrecede(Copy, At) &&

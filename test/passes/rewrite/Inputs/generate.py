@@ -28,8 +28,42 @@ def two(kind, count):
     return f"{kind}{a}", f"{kind}{b}"
 
 
+def part():
+    """Operations on halves, on elements of arrays, on what may be one of two, and new host buffers."""
+    h, d = host(), device()
+    roll = rng.randrange(9)
+    if roll == 0:
+        return [f"fread({h} + N / 2, 1, N / 2, in);"]
+    if roll == 1:
+        return [f"cudaMemcpy({d} + N / 2, {h}, N / 2, H2D);"]
+    if roll == 2:
+        return [f"cudaMemcpy({d}, {h} + N / 2, N / 2, H2D);"]
+    if roll == 3:
+        return [f"cudaMemcpy({h} + N / 2, {d}, N / 2, D2H);"]
+    if roll == 4:
+        return [f"fwrite({h} + N / 4, 1, N / 2, out);"]
+    if roll == 5:
+        return [f"free({h});", f"{h} = malloc(N);", f"memset({h}, {rng.randrange(256)}, N);"]
+    if roll == 6:
+        other = host()
+        return [f"fread(way & 1 ? {h} : {other}, 1, N, in);"]
+    count = rng.choice(["2", "1 + (way & 1)"])
+    lines = ["{ char *x[2], *y[2];", f"for (int j = 0; j < {count}; ++j) {{"]
+    lines += ["x[j] = way & 2 ? malloc(N) : NULL;", "cudaMalloc((void **)&y[j], N);"]
+    lines += ["if (x[j] && fread(x[j], 1, N, in) != N) memset(x[j], j, N);"]
+    lines += [f"cudaMemcpy(y[j], x[j] ? x[j] : {h}, N, H2D); }}"]
+    lines += [f"LAUNCH(step, y[0], {d});"]
+    if roll == 7:
+        lines += ["if (x[0]) sum += look(x[0]);"]
+    lines += [f"for (int j = 0; j < {count}; ++j) {{"]
+    lines += [f"if (x[j]) {{ cudaMemcpy(x[j], {d}, N, D2H); fwrite(x[j], 1, N, out); }}"]
+    return lines + ["free(x[j]); cudaFree(y[j]); } }"]
+
+
 def statement(depth):
-    roll = rng.randrange(30)
+    roll = rng.randrange(36)
+    if roll >= 30:
+        return part()
     if roll < 4:
         return [f"fread({host()}, 1, {size()}, in);"]
     if roll < 6:
@@ -140,7 +174,8 @@ for f in range(functions):
         print(f"  char *d{i}; cudaMalloc((void **)&d{i}, N);")
         print(f"  cudaMemset(d{i}, {i}, N);" if rng.random() < 0.5 else
               f"  cudaMemcpy(d{i}, h{rng.randrange(HOST)}, N, H2D);")
-    print("  " + "\n  ".join(block(2)))
+    # Short ones, in which much is proved, and long ones.
+    print("  " + "\n  ".join(block(2) if f % 3 else statement(0) + statement(0) + statement(0)))
     ends = [f"free(h{i});" for i in range(HOST)] + [f"cudaFree(d{i});" for i in range(DEVICE)]
     rng.shuffle(ends)
     print("  " + "\n  ".join(ends))
