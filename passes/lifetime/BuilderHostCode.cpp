@@ -1,0 +1,109 @@
+//===- BuilderHostCode.cpp - where the host looks at buffers --------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/lifetime/ProgramBuilder.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+void ProgramBuilder::noteAccess(Instruction &I, const Value *Pointer) {
+  for (const Target &T : Pointers.pointsTo(Pointer)) {
+    const MemoryObject &O = Pointers.objects()[T.Object];
+    if (O.Kind == ObjectKind::Buffer && O.Buffer != BufferKind::Device)
+      Accesses.push_back({&I, BufferOf[T.Object]});
+  }
+}
+
+void ProgramBuilder::insertBefore(Event E, Instruction &I) {
+  unsigned B = BlockOf[I.getParent()];
+  std::vector<Instruction *> &Here = Result.Instructions[B];
+  size_t At = 0;
+  while (At < Here.size() && (Here[At] == &I || Here[At]->comesBefore(&I)))
+    ++At;
+  // In front of an event of the same call.
+  while (At > 0 && Here[At - 1] == &I)
+    --At;
+  Here.insert(Here.begin() + At, &I);
+  std::vector<Event> &Events = Result.Program.Blocks[B].Events;
+  Events.insert(Events.begin() + At, std::move(E));
+}
+
+void ProgramBuilder::addHostAccess(Instruction &I, unsigned Buffer) {
+  auto IsOther = [&](const Instruction *Other) {
+    return any_of(Accesses, [&](const auto &A) {
+      return A.first == Other && A.second == Buffer;
+    });
+  };
+  // Does the loop have events of the buffer other than accesses?
+  auto HasTransfers = [&](const Loop &L) {
+    for (const BasicBlock *B : L.blocks()) {
+      unsigned Index = BlockOf[B];
+      const auto &Events = Result.Program.Blocks[Index].Events;
+      for (size_t E = 0; E < Events.size(); ++E)
+        if (Events[E].Kind != EventKind::HostAccess && Events[E].find(Buffer) &&
+            !IsOther(Result.Instructions[Index][E]))
+          return true;
+    }
+    return false;
+  };
+  Instruction *At = &I;
+  bool Repeated = false;
+  for (Loop *L = Loops.getLoopFor(I.getParent()); L; L = L->getParentLoop()) {
+    if (HasTransfers(*L)) {
+      Repeated = true;
+      break;
+    }
+    BasicBlock *Before = L->getLoopPreheader();
+    if (!Before)
+      break;
+    At = Before->getTerminator();
+  }
+  std::string Name = "host code";
+  if (auto *Call = dyn_cast<CallBase>(&I))
+    Name = "'" + calleeName(*Call) + "'";
+  // Once between transfers is enough.
+  unsigned Index = BlockOf[At->getParent()];
+  const auto &Here = Result.Instructions[Index];
+  const auto &Events = Result.Program.Blocks[Index].Events;
+  for (size_t E = Here.size(); E > 0; --E) {
+    if (!(Here[E - 1] == At || Here[E - 1]->comesBefore(At)) ||
+        !Events[E - 1].find(Buffer))
+      continue;
+    if (Events[E - 1].Kind == EventKind::HostAccess)
+      return;
+    break;
+  }
+  Event E = event(EventKind::HostAccess, I);
+  E.Name = Name;
+  E.Repeated = Repeated;
+  E.Blind = Result.Program.Buffers[Buffer].Several;
+  BufferUse U;
+  U.Buffer = Buffer;
+  U.Reads = U.Writes = true;
+  E.Uses.push_back(U);
+  insertBefore(std::move(E), *At);
+}
+
+void ProgramBuilder::addHostAccesses() {
+  // Only what is used by files or copies, or lives on both sides, matters.
+  std::vector<bool> Matters(Result.Program.Buffers.size());
+  for (unsigned B = 0; B < Matters.size(); ++B)
+    Matters[B] = Result.Program.Buffers[B].Kind == BufferKind::Managed;
+  for (const Block &B : Result.Program.Blocks)
+    for (const Event &E : B.Events)
+      if (E.Kind != EventKind::Allocate && E.Kind != EventKind::Free)
+        for (const BufferUse &U : E.Uses)
+          Matters[U.Buffer] = true;
+  for (auto [I, Buffer] : Accesses)
+    if (Matters[Buffer])
+      addHostAccess(*I, Buffer);
+}
+
+} // namespace dragon

@@ -1,0 +1,199 @@
+//===- BuilderShape.cpp - buffers, blocks and where they lead -------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/lifetime/ProgramBuilder.h"
+
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/CFG.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+void ProgramBuilder::findCycles() {
+  for (scc_iterator<Function *> Part = scc_begin(&F); !Part.isAtEnd(); ++Part)
+    if (Part.hasCycle())
+      Cyclic.insert_range(*Part);
+}
+
+/// The variable's old value, for the case that cudaMalloc fails, is no use of
+/// the buffer that it may be.
+static bool onlyFeedsSlots(const Value *V,
+                           SmallPtrSetImpl<const Value *> &Seen) {
+  if (!Seen.insert(V).second)
+    return true;
+  return all_of(V->users(), [&](const User *U) {
+    if (auto *Store = dyn_cast<StoreInst>(U))
+      return Store->getValueOperand() == V &&
+             isOutSlot(Store->getPointerOperand());
+    return isa<PHINode>(U) && onlyFeedsSlots(U, Seen);
+  });
+}
+
+void ProgramBuilder::addBuffers() {
+  const std::vector<MemoryObject> &Objects = Pointers.objects();
+  for (unsigned O = 0; O < Objects.size(); ++O) {
+    if (Objects[O].Kind != ObjectKind::Buffer)
+      continue;
+    auto *Call = const_cast<CallBase *>(cast<CallBase>(Objects[O].Site));
+    const CallEffect &Effect = *callEffect(*Call);
+    BuiltProgram::BufferSite Site{Call, Call};
+    if (Effect.Kind == CallKind::AllocateInto) {
+      // The load that FlatFunction put behind the call.
+      Site.Pointer = nullptr;
+      Value *Slot = Call->getArgOperand(Effect.Pointer);
+      for (User *U : Slot->users())
+        if (auto *Load = dyn_cast<LoadInst>(U))
+          if (isOutSlot(Slot) && Dominators.dominates(Call, Load))
+            Site.Pointer = Load;
+    }
+    Buffer B;
+    B.Kind = Objects[O].Buffer;
+    B.Name = bufferName(*Call);
+    B.Bytes = sizeOf(bytesOf(*Call, Effect.Bytes, Effect.Count));
+    B.Where = position(*Call);
+    B.Escapes = Objects[O].Escapes || !Site.Pointer;
+    B.EscapesTo = Objects[O].Escapes ? Objects[O].EscapesTo : "a variable";
+    B.EscapesToKernel = Objects[O].EscapesToKernel;
+    B.EscapesAt =
+        position(Objects[O].EscapesAt ? *Objects[O].EscapesAt : *Call);
+    B.Mappable = Call->getCalledFunction()->getName() == "cudaMalloc";
+    // In a cycle, several may exist if one is referred to by anything but the
+    // value that its call has just given.
+    if (inCycle(*Call) && Site.Pointer) {
+      for (Instruction &I : instructions(F)) {
+        SmallPtrSet<const Value *, 8> Seen;
+        if (&I == Site.Pointer || !I.getType()->isPointerTy() ||
+            getUnderlyingObject(&I) == Site.Pointer || onlyFeedsSlots(&I, Seen))
+          continue;
+        for (const Target &T : Pointers.pointsTo(&I))
+          B.Several |= T.Object == O;
+      }
+    }
+    BufferOf[O] = Result.Program.Buffers.size();
+    Result.Program.Buffers.push_back(std::move(B));
+    Result.Sites.push_back(Site);
+  }
+}
+
+/// `if (!__cudaPushCallConfiguration(...)) stub(...)`: pushing does not fail,
+/// and if it did, there would only be less to be careful about, because nothing
+/// is sure to happen in a launch. Null if B does not end so.
+static const BasicBlock *launchBlock(const BasicBlock &B) {
+  auto *Branch = dyn_cast<BranchInst>(B.getTerminator());
+  if (!Branch || !Branch->isConditional())
+    return nullptr;
+  Value *Condition = Branch->getCondition();
+  bool OnZero = false;
+  if (auto *Compare = dyn_cast<ICmpInst>(Condition)) {
+    auto *Zero = dyn_cast<ConstantInt>(Compare->getOperand(1));
+    if (!Zero || !Zero->isZero() || !Compare->isEquality())
+      return nullptr;
+    OnZero = Compare->getPredicate() == ICmpInst::ICMP_EQ;
+    Condition = Compare->getOperand(0);
+  }
+  auto *Push = dyn_cast<CallBase>(Condition);
+  const Function *Callee = Push ? Push->getCalledFunction() : nullptr;
+  if (!Callee || Callee->getName() != "__cudaPushCallConfiguration")
+    return nullptr;
+  return Branch->getSuccessor(OnZero ? 0 : 1);
+}
+
+/// Whether the program ends here with success: `exit(0)`.
+static bool endsWell(const BasicBlock &B) {
+  for (const Instruction &I : reverse(B)) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    if (!Callee || !Callee->doesNotReturn())
+      continue;
+    if (!Callee->getName().ends_with_insensitive("exit") || Call->arg_empty())
+      return false;
+    auto *Code = dyn_cast<ConstantInt>(Call->getArgOperand(0));
+    return !Code || Code->isZero();
+  }
+  return false;
+}
+
+void ProgramBuilder::addBlocks() {
+  for (BasicBlock &B : F) {
+    if (!Dominators.isReachableFromEntry(&B))
+      continue;
+    BlockOf[&B] = Result.Program.Blocks.size();
+    Block New;
+    New.Name = B.hasName() ? B.getName().str()
+                           : "b" + std::to_string(Result.Blocks.size());
+    Result.Program.Blocks.push_back(std::move(New));
+    Result.Blocks.push_back(&B);
+  }
+  for (auto &[B, Index] : BlockOf) {
+    Block &New = Result.Program.Blocks[Index];
+    const BasicBlock *Launch = launchBlock(*B);
+    for (const BasicBlock *S : successors(B))
+      if (!Launch || S == Launch)
+        New.Successors.push_back(BlockOf[S]);
+    const Instruction *End = B->getTerminator();
+    New.Returns = isa<ReturnInst>(End) || isa<ResumeInst>(End);
+    New.Fails =
+        isa<ResumeInst>(End) || (isa<UnreachableInst>(End) && !endsWell(*B));
+  }
+}
+
+void ProgramBuilder::markFailingEdge(BasicBlock *From, BasicBlock *To) {
+  if (!BlockOf.count(From))
+    return;
+  auto &Blocks = Result.Program.Blocks;
+  unsigned P = BlockOf[From], S = BlockOf[To];
+  if (Blocks[P].Successors.size() == 1) {
+    Blocks[P].Fails = true;
+    return;
+  }
+  Block Edge;
+  Edge.Name = Blocks[P].Name + ".fails";
+  Edge.Fails = true;
+  Edge.Successors.push_back(S);
+  for (unsigned &Successor : Blocks[P].Successors)
+    if (Successor == S)
+      Successor = Blocks.size();
+  Blocks.push_back(std::move(Edge));
+  Result.Blocks.push_back(nullptr);
+}
+
+/// Ways on which main returns a constant that is not 0.
+void ProgramBuilder::markFailures() {
+  if (!IsMain || !F.getReturnType()->isIntegerTy())
+    return;
+  SetVector<PHINode *> Phis;
+  for (BasicBlock &B : F) {
+    auto *Return = dyn_cast<ReturnInst>(B.getTerminator());
+    if (!Return || !BlockOf.count(&B))
+      continue;
+    Value *V = Return->getReturnValue();
+    if (auto *C = dyn_cast<ConstantInt>(V); C && !C->isZero())
+      Result.Program.Blocks[BlockOf[&B]].Fails = true;
+    else if (auto *Phi = dyn_cast<PHINode>(V); Phi && Phi->getParent() == &B)
+      Phis.insert(Phi);
+  }
+  for (unsigned I = 0; I < Phis.size(); ++I) {
+    PHINode *Phi = Phis[I];
+    for (unsigned In = 0; In < Phi->getNumIncomingValues(); ++In) {
+      Value *V = Phi->getIncomingValue(In);
+      BasicBlock *From = Phi->getIncomingBlock(In);
+      if (auto *C = dyn_cast<ConstantInt>(V); C && !C->isZero())
+        markFailingEdge(From, Phi->getParent());
+      else if (auto *Next = dyn_cast<PHINode>(V);
+               Next && Next->getParent() == From &&
+               From->getSingleSuccessor() == Phi->getParent())
+        Phis.insert(Next);
+    }
+  }
+}
+
+} // namespace dragon

@@ -1,0 +1,110 @@
+//===- ProgramBuilder.h - the builder of buffer programs -------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What BufferProgramBuilder.h promises, at work. Private to this folder: one
+// class over several files, by what they see to: BufferProgramBuilder.cpp the
+// events, BuilderShape.cpp buffers and control flow, BuilderUses.cpp what calls
+// mean by their arguments, BuilderHostCode.cpp loads and stores.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_LIFETIME_PROGRAMBUILDER_H
+#define DRAGON_PASSES_LIFETIME_PROGRAMBUILDER_H
+
+#include "passes/SourceNames.h"
+#include "passes/lifetime/Aliases.h"
+#include "passes/lifetime/BufferProgramBuilder.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Instructions.h"
+
+namespace dragon {
+
+class ProgramBuilder {
+public:
+  ProgramBuilder(llvm::Function &F, llvm::FunctionAnalysisManager &Analyses,
+                 const KernelSummaries &Kernels,
+                 llvm::ArrayRef<const llvm::GlobalVariable *> OwnGlobals,
+                 bool IsMain)
+      : F(F), Kernels(Kernels), Locations(F), Pointers(F, Kernels, OwnGlobals),
+        Evolution(Analyses.getResult<llvm::ScalarEvolutionAnalysis>(F)),
+        Loops(Analyses.getResult<llvm::LoopAnalysis>(F)),
+        Dominators(Analyses.getResult<llvm::DominatorTreeAnalysis>(F)),
+        IsMain(IsMain) {}
+
+  BuiltProgram build();
+
+private:
+  // What there is.
+  void addBuffers();
+  void addBlocks();
+  void markFailures();
+  void markFailingEdge(llvm::BasicBlock *From, llvm::BasicBlock *To);
+  void findCycles();
+  bool inCycle(const llvm::Instruction &I) const {
+    return Cyclic.contains(I.getParent());
+  }
+
+  // Values.
+  Position position(const llvm::Instruction &I);
+  SizeId sizeOf(const llvm::SCEV *Bytes);
+  const llvm::SCEV *bytesOf(const llvm::CallBase &Call, int Bytes, int Count);
+  StreamId streamOf(const llvm::Value *Stream);
+  StreamId launchStream(const llvm::CallBase &Launch);
+  int fileOf(llvm::Value *File);
+  bool descriptorEscapes(const llvm::Value *Descriptor) const;
+
+  // Uses.
+  enum class Side { Device, Host, Any };
+  bool onSide(const MemoryObject &O, Side Which) const;
+  void addUses(Event &E, const llvm::Value *Pointer, Side Which, bool Reads,
+               bool Writes, const llvm::SCEV *Bytes);
+  void addUses(Event &E, const TargetSet &Targets, const llvm::Value *Pointer,
+               Side Which, bool Reads, bool Writes, const llvm::SCEV *Bytes);
+  void addEscapedUses(Event &E, Side Which, bool Reads, bool Writes);
+  void addUse(Event &E, BufferUse U);
+
+  // Events.
+  void visit(llvm::Instruction &I);
+  void visitCall(llvm::CallBase &Call);
+  void visitCopy(llvm::CallBase &Call, const CallEffect &Effect);
+  void visitLaunch(llvm::CallBase &Call);
+  void visitOpaque(llvm::CallBase &Call);
+  Event event(EventKind Kind, const llvm::Instruction &I);
+  void push(Event E, llvm::Instruction &I);
+
+  // Host code that looks at buffers.
+  void noteAccess(llvm::Instruction &I, const llvm::Value *Pointer);
+  void addHostAccesses();
+  void addHostAccess(llvm::Instruction &I, unsigned Buffer);
+  void insertBefore(Event E, llvm::Instruction &I);
+
+  llvm::Function &F;
+  const KernelSummaries &Kernels;
+  UserLocations Locations;
+  Aliases Pointers;
+  llvm::ScalarEvolution &Evolution;
+  llvm::LoopInfo &Loops;
+  llvm::DominatorTree &Dominators;
+  bool IsMain;
+  llvm::SmallPtrSet<const llvm::BasicBlock *, 16> Cyclic;
+  BuiltProgram Result;
+  llvm::DenseMap<unsigned, unsigned> BufferOf; ///< object -> buffer
+  llvm::DenseMap<const llvm::BasicBlock *, unsigned> BlockOf;
+  llvm::DenseMap<const llvm::SCEV *, SizeId> Sizes;
+  llvm::DenseMap<const llvm::Value *, StreamId> Streams;
+  llvm::DenseMap<const llvm::Value *, int> Files;
+  llvm::SmallVector<std::pair<llvm::Instruction *, unsigned>, 16> Accesses;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_LIFETIME_PROGRAMBUILDER_H
