@@ -130,8 +130,10 @@ static AccessPattern classify(Derivative &D, const ExprPool &Pool,
     if (!S)
       return AccessPattern::Unknown;
     int64_t Distance = *S < 0 ? -*S : *S;
-    worsen(Distance > A.Width ? AccessPattern::Strided
-                              : AccessPattern::Streaming);
+    // Accesses that were joined may overlap the neighbour's.
+    worsen(Distance > A.Width                    ? AccessPattern::Strided
+           : Distance != 0 && Distance < A.Width ? AccessPattern::Reused
+                                                 : AccessPattern::Streaming);
     // Something moves that does not move the access.
     for (const Position &P : Used)
       if (!D.dependsOn(A.Offset, P))

@@ -10,6 +10,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
 
@@ -32,7 +33,8 @@ struct Chooser {
   explicit operator bool() const { return Result; }
 };
 
-/// A select, or what an if or a conditional operator leaves behind.
+/// A select, what an if or a conditional operator leaves behind, or a
+/// comparison.
 Chooser chooserOf(const Instruction &I, const DominatorTree &DT,
                   const LoopInfo &LI) {
   if (auto *Select = dyn_cast<SelectInst>(&I)) {
@@ -42,6 +44,11 @@ Chooser chooserOf(const Instruction &I, const DominatorTree &DT,
             const_cast<Value *>(Select->getTrueValue()),
             const_cast<Value *>(Select->getFalseValue()), I.getParent()};
   }
+  // A condition as a number, 1 or 0.
+  if (isa<ICmpInst>(I) && I.getType()->isIntegerTy(1))
+    return {&I, const_cast<Instruction *>(&I),
+            ConstantInt::getTrue(I.getContext()),
+            ConstantInt::getFalse(I.getContext()), I.getParent()};
   auto *Phi = dyn_cast<PHINode>(&I);
   if (!Phi || Phi->getNumIncomingValues() != 2 ||
       LI.isLoopHeader(Phi->getParent()))
@@ -127,6 +134,16 @@ std::vector<Choice> choicesOf(const SCEV &Offset, const BasicBlock &Block,
     const Chooser &Found = Finder.Found;
     if (!Found) {
       ++I;
+      continue;
+    }
+    // Nobody asks for an address that was never set.
+    const Value *Set = isa<UndefValue>(Found.True)    ? Found.False
+                       : isa<UndefValue>(Found.False) ? Found.True
+                                                      : nullptr;
+    if (Set) {
+      Result[I].Offset =
+          Replacement(SE, *Found.Result, SE.getSCEV(const_cast<Value *>(Set)))
+              .visit(Result[I].Offset);
       continue;
     }
     // After a loop it would be the choice of the last iteration.

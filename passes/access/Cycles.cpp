@@ -82,7 +82,7 @@ private:
     bool Recurrence = isa<PHINode>(V) && !isa<SCEVUnknown>(SE.getSCEV(V));
     if (isa<PHINode, SelectInst>(V) && !Recurrence)
       Through.insert(V);
-    else
+    else if (!isa<UndefValue>(V)) // as in Choices.cpp
       Sources.insert(V);
   }
 

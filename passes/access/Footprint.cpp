@@ -266,6 +266,11 @@ Footprint::Index Footprint::computeInstruction(Instruction &I,
   if (auto *Select = dyn_cast<SelectInst>(&I)) {
     if (!Select->getCondition()->getType()->isIntegerTy(1) || Bits == 1)
       return unknown(Bits, false);
+    // What was never set is not asked for.
+    if (isa<UndefValue>(I.getOperand(1)))
+      return operand(2);
+    if (isa<UndefValue>(I.getOperand(2)))
+      return operand(1);
     return between(operand(1), operand(2));
   }
   if (auto *Call = dyn_cast<IntrinsicInst>(&I)) {
@@ -333,13 +338,15 @@ Footprint::Index Footprint::computePhi(PHINode &Phi, unsigned Bits) {
     return unknown(Bits, dependsOnMemory(Phi));
   if (LI.isLoopHeader(Phi.getParent()))
     return computeCycle(Phi, Bits);
-  Index Result{};
+  Index Result{NoIndex};
   for (unsigned I = 0; I < Phi.getNumIncomingValues(); ++I) {
+    if (isa<UndefValue>(Phi.getIncomingValue(I)))
+      continue;
     Index Next = translate(*Phi.getIncomingValue(I),
                            LI.getLoopFor(Phi.getIncomingBlock(I)));
-    Result = I == 0 ? Next : between(Result, Next);
+    Result = Result.Node == NoIndex ? Next : between(Result, Next);
   }
-  return Result;
+  return Result.Node == NoIndex ? unknown(Bits, false) : Result;
 }
 
 } // namespace dragon

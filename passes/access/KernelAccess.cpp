@@ -421,6 +421,13 @@ void KernelAccess::findEscapes(Pointer &P) {
   }
 }
 
+/// end - begin: a number of bytes, no address.
+static bool isDifference(const Instruction &I) {
+  return I.getOpcode() == Instruction::Sub &&
+         isa<PtrToIntInst>(I.getOperand(0)) &&
+         isa<PtrToIntInst>(I.getOperand(1));
+}
+
 void KernelAccess::findEscapes(Value &V, Pointer &P,
                                SmallPtrSetImpl<Value *> &Seen) {
   if (!Seen.insert(&V).second)
@@ -458,6 +465,8 @@ void KernelAccess::findEscapes(Value &V, Pointer &P,
       findEscapes(*I, P, Seen);
     } else if (isa<ReturnInst>(I)) {
       escape(P, *I, "is returned");
+    } else if (isDifference(*I)) {
+      continue;
     } else if (isa<BinaryOperator, CastInst>(I)) {
       findEscapes(*I, P, Seen);
     } else {

@@ -145,6 +145,31 @@ extern "C" __global__ void edge(const float *a, float *b, int n) {
   b[i] = a[next];
 }
 
+// A comparison is a number, too.
+// CHECK-LABEL: kernel compared{{$}}
+// CHECK-NEXT:   a (argument 0): read
+// CHECK-DAG:      read exact 4 bytes at 4*sext64(bid.x*bdim.x + tid.x){{$[[:space:]]*}}if arg2 <=s bid.x*bdim.x + tid.x
+// CHECK-DAG:      read exact 4 bytes at 4*sext64(1 + bid.x*bdim.x + tid.x){{$[[:space:]]*}}if bid.x*bdim.x + tid.x <s arg2
+// CHECK-NEXT:   b (argument 1)
+extern "C" __global__ void compared(const float *a, float *b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  b[i] = a[i + (i < n)];
+}
+
+// A variable that is not set on one way has the value of the other where it is used.
+// CHECK-LABEL: kernel set_on_one_way, barriers{{$}}
+// CHECK-NEXT:   a (argument 0): write
+// CHECK-NEXT:     write {{.*}}4 bytes at 4*sext64(arg1*tid.x)
+// CHECK-NEXT:       if arg1 != 0
+extern "C" __global__ void set_on_one_way(float *a, int n) {
+  int i;
+  if (n)
+    i = n * threadIdx.x;
+  __nvvm_bar_sync(0);
+  if (n)
+    a[i] = 1;
+}
+
 // Two by one condition are made together.
 // CHECK-LABEL: kernel together{{$}}
 // CHECK-NEXT:   a (argument 0): write
