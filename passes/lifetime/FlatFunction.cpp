@@ -15,11 +15,13 @@
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Attributes.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -48,6 +50,8 @@ RelevantFunctions::RelevantFunctions(Module &M) {
   };
   for (Function &F : M) {
     for (Instruction &I : instructions(F)) {
+      if (auto *Address = dyn_cast<GetElementPtrInst>(&I))
+        noteField(*Address);
       auto *Call = dyn_cast<CallBase>(&I);
       if (!Call)
         continue;
@@ -67,6 +71,46 @@ RelevantFunctions::RelevantFunctions(Module &M) {
 }
 
 // -- Names ------------------------------------------------------------------
+
+/// The structure and the field's number in `getelementptr %struct, ptr, 0, n`.
+static std::optional<std::pair<const Type *, uint64_t>>
+fieldOf(const GEPOperator &Address) {
+  auto *Struct = dyn_cast<StructType>(Address.getSourceElementType());
+  if (!Struct || Address.getNumIndices() != 2)
+    return std::nullopt;
+  auto *Number = dyn_cast<ConstantInt>((Address.idx_end() - 1)->get());
+  if (!Number)
+    return std::nullopt;
+  return std::pair<const Type *, uint64_t>(Struct, Number->getZExtValue());
+}
+
+/// Clang calls the address of a field by the field's name, with a number where
+/// it has called another value of the function so: the shortest is the name.
+void RelevantFunctions::noteField(const GetElementPtrInst &Address) {
+  auto Field = fieldOf(cast<GEPOperator>(Address));
+  if (!Field || !Address.hasName())
+    return;
+  std::string &Name = Fields[*Field];
+  StringRef Given = userName(Address.getName());
+  if (Name.empty() || Given.size() < Name.size())
+    Name = Given.str();
+}
+
+std::string RelevantFunctions::fieldName(const GEPOperator &Address) const {
+  auto Field = fieldOf(Address);
+  return Field ? Fields.lookup(*Field) : "";
+}
+
+std::string RelevantFunctions::firstFieldName(const Type *T) const {
+  std::string Name;
+  while (auto *Struct = dyn_cast<StructType>(T)) {
+    if (Struct->getNumElements() == 0)
+      break;
+    Name = Fields.lookup({Struct, 0});
+    T = Struct->getElementType(0);
+  }
+  return T->isPointerTy() ? Name : "";
+}
 
 StringRef userName(StringRef Name) {
   // Parameters have ".addr", inlining appends ".i12", unrolling ".1", SROA
@@ -93,36 +137,46 @@ std::string elementName(std::string Array, int64_t Index) {
   return Array.empty() ? Array : Array + "[" + std::to_string(Index) + "]";
 }
 
-/// What the user calls a variable: `d`, an element: `d[1]`, or a field: clang
-/// calls its address by its name. Sets Exact to false where it is known of the
-/// array only.
-std::string variableName(Value &Variable, bool &Exact) {
+/// What the user calls a variable: `d`, an element: `d[1]`, or a field. Sets
+/// Exact to false where it is known of the array only.
+std::string variableName(Value &Variable, const RelevantFunctions &Relevant,
+                         bool &Exact) {
   auto First = [](std::string Name, const Type *T) {
     return T->isArrayTy() ? elementName(std::move(Name), 0) : Name;
   };
   if (auto *Address = dyn_cast<GEPOperator>(&Variable)) {
     if (Address->getSourceElementType()->isStructTy()) {
-      std::string Field = userName(Address->getName()).str();
+      std::string Field = Relevant.fieldName(*Address);
       // The library's own.
-      if (StringRef(Field).starts_with("_"))
-        return variableName(*Address->getPointerOperand(), Exact);
+      if (Field.empty() || StringRef(Field).starts_with("_"))
+        return variableName(*Address->getPointerOperand(), Relevant, Exact);
       return First(std::move(Field), Address->getResultElementType());
     }
     Value &Array = *Address->getPointerOperand();
     // `&d[0]` has become `d`.
-    std::string Name = isa<GEPOperator>(Array) || isa<AllocaInst>(Array)
-                           ? userName(Array.getName()).str()
-                           : "";
+    std::string Name;
+    if (auto *Field = dyn_cast<GEPOperator>(&Array))
+      Name = Relevant.fieldName(*Field);
+    else if (isa<AllocaInst>(Array))
+      Name = userName(Array.getName()).str();
     if (auto *Index = dyn_cast<ConstantInt>((Address->idx_end() - 1)->get()))
       return elementName(std::move(Name), Index->getSExtValue());
     Exact = false;
     return Name;
   }
+  if (isa<GlobalVariable>(Variable))
+    return demangle(Variable.getName());
   std::string Name = userName(Variable.getName()).str();
   for (DbgVariableRecord *Record : findDVRDeclares(&Variable))
     Name = Record->getVariable()->getName().str();
   auto *Local = dyn_cast<AllocaInst>(&Variable);
-  return Local ? First(std::move(Name), Local->getAllocatedType()) : Name;
+  if (!Local)
+    return Name;
+  // The address of the first field has become that of the structure.
+  std::string Field = Relevant.firstFieldName(Local->getAllocatedType());
+  return First(Field.empty() || StringRef(Field).starts_with("_") ? Name
+                                                                  : Field,
+               Local->getAllocatedType());
 }
 
 bool isUserVariable(const AllocaInst &Variable) {
@@ -167,7 +221,7 @@ void FlatFunction::noteName(CallBase &Call) {
 
 bool FlatFunction::addName(CallBase &Call, Value &Variable) {
   bool Exact = true;
-  std::string Name = variableName(Variable, Exact);
+  std::string Name = variableName(Variable, Relevant, Exact);
   // The library's own variables.
   if (Name.empty() || StringRef(Name).starts_with("__"))
     return false;

@@ -37,7 +37,10 @@
 namespace llvm {
 class CallBase;
 class Function;
+class GEPOperator;
+class GetElementPtrInst;
 class Module;
+class Type;
 class Value;
 } // namespace llvm
 
@@ -52,8 +55,16 @@ public:
   /// Of a call's callee: has a launch or device allocation, copy or free below.
   bool usesDevice(const llvm::Function *F) const { return Device.count(F); }
 
+  /// What the user calls the field at the address; "" if that is not known.
+  std::string fieldName(const llvm::GEPOperator &Address) const;
+  /// Of the innermost field that a structure begins with, if it is a pointer.
+  std::string firstFieldName(const llvm::Type *T) const;
+
 private:
+  void noteField(const llvm::GetElementPtrInst &Address);
+
   llvm::SmallPtrSet<const llvm::Function *, 16> Functions, Device;
+  llvm::DenseMap<std::pair<const llvm::Type *, uint64_t>, std::string> Fields;
 };
 
 class FlatFunction {

@@ -391,7 +391,8 @@ void Placer::placeSink(EventRef Write, const Liveness &Live) {
   if (Several || MayBeOther(C, 2) || MayBeOther(W, 1) || buffer(B).Several ||
       buffer(Flow->Staging).Several)
     return Miss(Missed(RemarkId::SinkSeveral));
-  if (!Staged->Must || !Filled->Must || !Device->Must || !Device->Whole || W.Bytes == 0 || C.Bytes != W.Bytes || !W.Plain)
+  if (!Staged->Must || !Filled->Must || !Device->Must || !Device->Whole ||
+      W.Bytes == 0 || C.Bytes != W.Bytes || !W.Plain)
     return Miss(Missed(RemarkId::SinkPart));
   bool Changed = any_of(Program.uses(B), [&](EventRef At) {
     return Program.event(At).writes(B) && Graph.mayPrecede(Copy, At) &&

@@ -126,3 +126,26 @@ int main(int argc, char **argv) {
   LAUNCH(scale, own);
   return 0;
 }
+
+// Fields have the names that the user gave them, wherever else they are used in
+// the function, and globals theirs.
+// CHECK-LABEL: buffer program of members:
+// CHECK-NEXT: staging host [[N:s[0-9]+]]{{$}}
+// CHECK-NEXT: buffer device [[N]]{{$}}
+struct Pair {
+  float *host, *device;
+};
+int cudaHostRegister(void *, size_t, unsigned);
+void members(size_t n, FILE *in) {
+  struct Pair p;
+  p.host = NULL;
+  p.device = NULL;
+  p.host = malloc(n);
+  // Pinning it is no look at it.
+  cudaHostRegister(p.host, n, 0);
+  cudaMalloc((void **)&p.device, n);
+  fread(p.host, 1, n, in);
+  cudaMemcpy(p.device, p.host, n, H2D);
+  LAUNCH(scale, p.device);
+}
+// CHECK: elide host
