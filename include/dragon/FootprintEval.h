@@ -97,8 +97,10 @@ private:
 struct EvalLimits {
   size_t MaxRanges = 4096; ///< per set; more are merged (may) or dropped (must)
   /// Gaps of up to so many bytes between the ranges of one access may be filled
-  /// (may): a caller that thinks in chunks saves time.
+  /// in may-sets, where that takes nothing from must-sets: a caller that thinks
+  /// in chunks saves time, and with a chunk less one byte loses nothing.
   int64_t MergeGap = 0;
+  bool WithMust = true; ///< false: MustWrite is not asked for and stays empty
 };
 
 /// The footprint of pointer number \p Index (into the blob) for the blocks of

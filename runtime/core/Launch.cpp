@@ -149,7 +149,7 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
       input.deviceBudget -= buffer->vaBytes;
   input.hostBudget = Limits.hostBytes - Limits.transitBytes;
   input.footprint = [&](const BlockBox &box) {
-    return chunkSet(chunksOf(call, pointers, Allocations, box));
+    return chunkSet(chunksOf(call, pointers, Allocations, box, false));
   };
   LaunchPlan plan = planLaunch(input);
   if (plan.kind != LaunchPlan::Resident)

@@ -131,7 +131,8 @@ LaunchPointers pointersOf(const LaunchCall &call, AddressIndex &allocations) {
 }
 
 LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
-                      AddressIndex &allocations, const BlockBox &box) {
+                      AddressIndex &allocations, const BlockBox &box,
+                      bool withMust) {
   LaunchChunks result;
   result.anything = pointers.anything;
   if (pointers.anything) {
@@ -150,8 +151,13 @@ LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
                   {call.block[0], call.block[1], call.block[2]},
                   call.args};
   EvalLimits limits;
+  limits.WithMust = withMust;
   BufferUses uses;
   for (const LaunchPointer &pointer : pointers.pointers) {
+    // Gaps that hold no chunk make no difference.
+    limits.MergeGap = pointer.allocation
+                          ? int64_t(pointer.allocation->buffer->chunkBytes) - 1
+                          : 0;
     PointerFootprint footprint =
         evaluateFootprint(*call.kernel->summary, *call.kernel->record,
                           pointer.index, dims, box, limits);

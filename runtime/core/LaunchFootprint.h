@@ -50,8 +50,10 @@ struct LaunchChunks {
   std::vector<ChunkUse> uses; ///< by buffer and index; each chunk once
   bool anything = false;
 };
+/// Without `withMust`, for planning, nothing counts as surely overwritten.
 LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
-                      AddressIndex &allocations, const BlockBox &box);
+                      AddressIndex &allocations, const BlockBox &box,
+                      bool withMust = true);
 
 /// Neighbouring chunks as ranges of addresses.
 std::vector<AddressRange> addressRanges(const LaunchChunks &chunks);
