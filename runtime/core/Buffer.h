@@ -43,6 +43,7 @@ struct Chunk {
   bool discardedDirty = false;
   Storage storage;
   SwapFile::Slot slot;     ///< held while storage has swap pieces
+  bool fetched = false;    ///< its contents have come from a file before
   uint64_t lastUse = 0;    ///< ticket of the last work that uses it
   uint64_t arrival = 0;    ///< ticket of the copies that bring its contents
   uint64_t lastTouch = 0;  ///< for eviction: when it was needed last

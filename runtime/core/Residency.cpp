@@ -74,6 +74,7 @@ void Runtime::Impl::listHost(Chunk &chunk, bool present) {
 }
 
 void Runtime::Impl::dropStorage(Chunk &chunk) {
+  chunk.fetched = false;
   chunk.storage.clear();
   if (chunk.slot.bytes)
     Swap->release(chunk.slot);

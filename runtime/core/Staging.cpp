@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Reads go in batches of half the transit memory: while one batch is copied to
-// the device, the next is read.
+// the device, the next is read. What is read from a file for the second time is
+// kept in host memory, if there is room: it will be needed a third time. What
+// is read once is not; most data are, and host memory costs more than the read.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +19,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace dragon {
 
@@ -157,7 +160,7 @@ Status Runtime::Impl::fetchFromStorage(std::span<Chunk *const> chunks,
     }
     if (status.ok())
       status = runRead(plan, cause);
-    std::vector<Chunk *> arrived;
+    std::vector<std::pair<Chunk *, Physical *>> arrived;
     for (size_t i = first; status.ok() && i < last; ++i) {
       Chunk &chunk = *chunks[i];
       const char *view = static_cast<const char *>(slabs[i - first].hostView);
@@ -177,19 +180,28 @@ Status Runtime::Impl::fetchFromStorage(std::span<Chunk *const> chunks,
         zone.add(end - begin);
       }
       if (status.ok())
-        arrived.push_back(&chunk);
+        arrived.emplace_back(&chunk, &slabs[i - first]);
     }
     auto ticket = Fetches.note(CopyIn);
     if (!ticket.ok())
       DRAGON_TRY(synchronizeAll());
     uint64_t number = ticket.ok() ? *ticket : 0;
-    for (Chunk *chunk : arrived) {
+    for (auto [chunk, slab] : arrived) {
       chunk->arrival = number;
       chunk->discardedDirty = false;
-      chunk->buffer->setValid(*chunk, true, chunk->hostValid, true);
+      bool again = std::exchange(chunk->fetched, true);
+      if (again && !chunk->host.id &&
+          HostPool.hasRoom(0, Limits.transitBytes) &&
+          chunk->storage.covers(0, chunk->used())) {
+        chunk->host = std::exchange(*slab, Physical());
+        listHost(*chunk, true);
+      }
+      bool host = chunk->host.id != 0 && slab->id == 0;
+      chunk->buffer->setValid(*chunk, true, host || chunk->hostValid, true);
     }
     for (const Physical &slab : slabs)
-      giveTransit(slab, number);
+      if (slab.id)
+        giveTransit(slab, number);
     LastFetch = std::max(LastFetch, number);
     DRAGON_TRY(std::move(status));
     first = last;

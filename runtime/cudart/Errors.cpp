@@ -18,7 +18,7 @@ namespace dragon {
 
 const ErrorEntry *findError(int code) {
   static const ErrorEntry table[] = {
-      // sorted by code, as CUDA's enumeration is
+  // sorted by code, as CUDA's enumeration is
 #define DRAGON_CUDA_ERROR(name, text) {name, #name, text},
 #include "runtime/cudart/ErrorTable.def"
   };

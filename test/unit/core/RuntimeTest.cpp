@@ -71,6 +71,28 @@ TEST_F(RuntimeTest, FromFilesToAFileEachByteMovesOnce) {
   EXPECT_GT(runtime->ledger().avoided(Avoided::ReadOnly), 0u);
 }
 
+TEST_F(RuntimeTest, WhatIsReadAgainIsKeptInHostMemory) {
+  // 2 x 16 MiB over 8 MiB of device memory; the host has room for both.
+  settings.deviceMemory = 8 * MiB;
+  settings.hostMemory = 64 * MiB;
+  start();
+  constexpr int N = 4 << 20;
+  constexpr uint64_t Bytes = uint64_t(N) * 4;
+  auto x = numbers(N, 1);
+  writeFile("a", x);
+  uintptr_t a = allocate(Bytes, D_READ), c = allocate(Bytes);
+  ASSERT_OK(runtime->mapFileRange(a, Bytes, open("a"), 0));
+  for (int round = 0; round < 4; ++round)
+    ASSERT_OK(kernels.launch(*runtime, "add", N, pointer(c), pointer(a),
+                             pointer(a), N));
+  auto z = download(c, N);
+  for (int i = 0; i < N; ++i)
+    ASSERT_EQ(z[i], sum(x[i], x[i])) << i;
+  EXPECT_LE(moved(Direction::FileToHost), 2 * Bytes);
+  EXPECT_GT(moved(Direction::FileToHost), Bytes);
+  EXPECT_EQ(moved(Direction::HostToSwap), 0u);
+}
+
 TEST_F(RuntimeTest, ThroughSwapNothingIsLost) {
   settings.deviceMemory = 6 * MiB;
   settings.hostMemory = 8 * MiB;
