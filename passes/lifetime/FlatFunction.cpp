@@ -133,7 +133,7 @@ void setBufferName(CallBase &Allocation, StringRef Name) {
                            MDNode::get(Context, MDString::get(Context, Name)));
 }
 
-std::string elementName(std::string Array, int64_t Index) {
+std::string elementName(const std::string &Array, int64_t Index) {
   return Array.empty() ? Array : Array + "[" + std::to_string(Index) + "]";
 }
 
@@ -142,7 +142,7 @@ std::string elementName(std::string Array, int64_t Index) {
 std::string variableName(Value &Variable, const RelevantFunctions &Relevant,
                          bool &Exact) {
   auto First = [](std::string Name, const Type *T) {
-    return T->isArrayTy() ? elementName(std::move(Name), 0) : Name;
+    return T->isArrayTy() ? elementName(Name, 0) : Name;
   };
   if (auto *Address = dyn_cast<GEPOperator>(&Variable)) {
     if (Address->getSourceElementType()->isStructTy()) {
@@ -160,7 +160,7 @@ std::string variableName(Value &Variable, const RelevantFunctions &Relevant,
     else if (isa<AllocaInst>(Array))
       Name = userName(Array.getName()).str();
     if (auto *Index = dyn_cast<ConstantInt>((Address->idx_end() - 1)->get()))
-      return elementName(std::move(Name), Index->getSExtValue());
+      return elementName(Name, Index->getSExtValue());
     Exact = false;
     return Name;
   }

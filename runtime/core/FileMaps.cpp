@@ -19,7 +19,7 @@ constexpr size_t MaxPieces = 64;
 } // namespace
 
 Status Runtime::Impl::mapFileRange(uintptr_t address, size_t bytes,
-                                   std::shared_ptr<BackingFile> file,
+                                   const std::shared_ptr<BackingFile> &file,
                                    int64_t fileOffset) {
   DRAGON_TRY(rangeOf(address, bytes, "map of a file").takeStatus());
   DRAGON_ASSIGN(uint64_t size, file->size());

@@ -238,7 +238,7 @@ Status Runtime::mapFileRange(uintptr_t address, size_t bytes,
     return {};
   tellListener(*State, address, address + bytes);
   Impl::Guard guard(*State);
-  return State->mapFileRange(address, bytes, std::move(file), fileOffset);
+  return State->mapFileRange(address, bytes, file, fileOffset);
 }
 
 Status Runtime::setSink(uintptr_t address, size_t bytes,

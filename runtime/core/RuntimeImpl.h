@@ -176,7 +176,8 @@ struct Runtime::Impl {
 
   // -- FileMaps.cpp, WriteOut.cpp
   Status mapFileRange(uintptr_t address, size_t bytes,
-                      std::shared_ptr<BackingFile> file, int64_t fileOffset);
+                      const std::shared_ptr<BackingFile> &file,
+                      int64_t fileOffset);
   Status mapChunkRange(Chunk &chunk, size_t begin, size_t end,
                        const std::shared_ptr<BackingFile> &file,
                        int64_t fileOffset);

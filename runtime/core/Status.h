@@ -45,8 +45,8 @@ public:
   dragon_error code() const { return State ? State->Code : DRAGON_OK; }
   int nativeCode() const { return State ? State->Native : 0; }
   const std::string &message() const {
-    static const std::string none;
-    return State ? State->Message : none;
+    static const std::string None;
+    return State ? State->Message : None;
   }
 
   /// "context: message".

@@ -38,9 +38,9 @@ cudaDeviceProp cpuDeviceProperties(Front &front) {
       int(std::max(1u, front.runtime.settings().cpuThreads
                            ? front.runtime.settings().cpuThreads
                            : std::thread::hardware_concurrency()));
-  p.sharedMemPerBlock = defaultSharedBytes;
-  p.sharedMemPerBlockOptin = mostSharedBytes;
-  p.sharedMemPerMultiprocessor = mostSharedBytes + 1024;
+  p.sharedMemPerBlock = DefaultSharedBytes;
+  p.sharedMemPerBlockOptin = MostSharedBytes;
+  p.sharedMemPerMultiprocessor = MostSharedBytes + 1024;
   p.reservedSharedMemPerBlock = 1024;
   p.regsPerBlock = p.regsPerMultiprocessor = 65536;
   p.totalConstMem = 65536;

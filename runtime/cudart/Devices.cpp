@@ -27,7 +27,7 @@
 using namespace dragon;
 
 namespace {
-constexpr char cpuBusId[] = "0000:00:00.0";
+constexpr char CpuBusId[] = "0000:00:00.0";
 std::atomic<unsigned> deviceFlags{cudaDeviceScheduleAuto};
 std::atomic<int> cacheConfig{cudaFuncCachePreferNone};
 std::atomic<size_t> limits[7] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
@@ -146,7 +146,7 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int length, int device) {
       return cudaErrorInvalidDevice;
     if (front.gpu)
       return DRAGON_NVIDIA(cudaDeviceGetPCIBusId, text, length, device);
-    std::snprintf(text, size_t(length), "%s", cpuBusId);
+    std::snprintf(text, size_t(length), "%s", CpuBusId);
     return cudaSuccess;
   });
 }
@@ -161,7 +161,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text) {
       DRAGON_CHECK(DRAGON_NVIDIA(cudaDeviceGetByPCIBusId, &found, text));
       if (found != 0)
         return cudaErrorInvalidDevice;
-    } else if (::strcasecmp(text, cpuBusId) != 0) {
+    } else if (::strcasecmp(text, CpuBusId) != 0) {
       return cudaErrorInvalidDevice;
     }
     *device = 0;

@@ -25,7 +25,7 @@ ModuleRegistry &modules() {
 int dynamicSharedLimit(const Kernel &kernel) {
   int fixed = int(kernel.handle.image.cpu->static_shared_bytes);
   int set = kernel.maxDynamicShared;
-  return std::max(set, std::max(0, defaultSharedBytes - fixed));
+  return std::max(set, std::max(0, DefaultSharedBytes - fixed));
 }
 
 //===----------------------------------------------------------------------===//

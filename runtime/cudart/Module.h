@@ -62,8 +62,8 @@ struct Variable {
 
 /// Shared memory of a block: what it can have at all, and without
 /// cudaFuncSetAttribute. Static and dynamic together.
-constexpr int mostSharedBytes = 227 << 10;
-constexpr int defaultSharedBytes = 48 << 10;
+constexpr int MostSharedBytes = 227 << 10;
+constexpr int DefaultSharedBytes = 48 << 10;
 /// What a launch of a prepared kernel may ask for on the cpu device.
 int dynamicSharedLimit(const Kernel &kernel);
 

@@ -219,7 +219,7 @@ cudaError_t cudaFuncSetAttribute(const void *function,
     switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize: {
       int fixed = int(kernel->handle.image.cpu->static_shared_bytes);
-      if (value < 0 || value > mostSharedBytes - fixed)
+      if (value < 0 || value > MostSharedBytes - fixed)
         return cudaErrorInvalidValue;
       kernel->maxDynamicShared = value;
       return cudaSuccess;

@@ -57,6 +57,7 @@ public:
   std::vector<Handle> takeAll() {
     std::lock_guard<std::mutex> guard(Lock);
     std::vector<Handle> all;
+    all.reserve(Entries.size());
     for (auto &entry : Entries)
       all.push_back(entry.first);
     Entries.clear();
@@ -77,7 +78,7 @@ Table<cudaEvent_t, EventInfo> &events() {
   return *table;
 }
 
-constexpr int leastPriority = 0, greatestPriority = -5;
+constexpr int LeastPriority = 0, GreatestPriority = -5;
 
 bool isDefault(cudaStream_t stream) {
   return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
@@ -107,10 +108,10 @@ cudaError_t createStream(cudaStream_t *stream, unsigned flags, int priority) {
 }
 
 cudaError_t createEvent(cudaEvent_t *event, unsigned flags) {
-  constexpr unsigned known =
+  constexpr unsigned Known =
       cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
   return withDevice([&](Front &front) -> Result {
-    if (!event || (flags & ~known) ||
+    if (!event || (flags & ~Known) ||
         ((flags & cudaEventInterprocess) && !(flags & cudaEventDisableTiming)))
       return cudaErrorInvalidValue;
     if (flags & cudaEventInterprocess) {
@@ -174,17 +175,17 @@ extern "C" {
 //===----------------------------------------------------------------------===//
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream) {
-  return createStream(stream, cudaStreamDefault, leastPriority);
+  return createStream(stream, cudaStreamDefault, LeastPriority);
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
-  return createStream(stream, flags, leastPriority);
+  return createStream(stream, flags, LeastPriority);
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags,
                                          int priority) {
   // Out of range means the nearest one.
-  priority = std::max(greatestPriority, std::min(leastPriority, priority));
+  priority = std::max(GreatestPriority, std::min(LeastPriority, priority));
   return createStream(stream, flags, priority);
 }
 
@@ -261,7 +262,7 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority) {
     if (!info && !isDefault(stream))
       return front.gpu ? DRAGON_NVIDIA(cudaStreamGetPriority, stream, priority)
                        : cudaErrorInvalidResourceHandle;
-    *priority = info ? info->priority : leastPriority;
+    *priority = info ? info->priority : LeastPriority;
     return cudaSuccess;
   });
 }
@@ -296,9 +297,9 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
     if (front.gpu)
       return DRAGON_NVIDIA(cudaDeviceGetStreamPriorityRange, least, greatest);
     if (least)
-      *least = leastPriority;
+      *least = LeastPriority;
     if (greatest)
-      *greatest = greatestPriority;
+      *greatest = GreatestPriority;
     return cudaSuccess;
   });
 }

@@ -17,7 +17,7 @@
 namespace dragon {
 
 namespace {
-const DeviceRegistration registrations[] = {
+const DeviceRegistration Registrations[] = {
     {"vmm", VmmDevice::create},
     {"cpu", CpuDevice::create},
 };
@@ -26,7 +26,7 @@ const DeviceRegistration registrations[] = {
 StatusOr<std::unique_ptr<Device>> createDevice(const Settings &settings,
                                                std::string &notes) {
   std::string names;
-  for (const DeviceRegistration &registration : registrations) {
+  for (const DeviceRegistration &registration : Registrations) {
     names += names.empty() ? "" : ", ";
     names += registration.name;
     if (!settings.backend.empty() && settings.backend != registration.name)

@@ -10,11 +10,11 @@
 namespace dragon {
 
 const char *nameOf(DeviceCall call) {
-  static const char *const names[] = {
+  static const char *const Names[] = {
 #define DEVICE_CALL(NAME, TEXT) TEXT,
 #include "runtime/device/DeviceCalls.def"
   };
-  return names[unsigned(call)];
+  return Names[unsigned(call)];
 }
 
 ForwardingDevice::ForwardingDevice(std::unique_ptr<Device> inner)
