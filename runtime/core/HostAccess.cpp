@@ -26,6 +26,8 @@ bool Runtime::Impl::onFault(void *context, uintptr_t address, bool) {
   Status status;
   {
     Guard guard(impl);
+    if (impl.Closed)
+      return false;
     Allocation *found = impl.Allocations.find(address);
     if (!found || !found->hostAccessible)
       return false;

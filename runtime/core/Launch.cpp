@@ -82,6 +82,7 @@ Status Runtime::launch(const LaunchCall &call) {
     Impl::Guard guard(impl);
     listener = impl.Listener;
     context = impl.ListenerContext;
+    DRAGON_TRY(impl.usable());
     if (!listener)
       return impl.launch(call);
     LaunchPointers pointers = pointersOf(call, impl.Allocations);
@@ -97,6 +98,7 @@ Status Runtime::launch(const LaunchCall &call) {
   for (auto [begin, end] : written)
     listener(context, begin, end);
   Impl::Guard guard(impl);
+  DRAGON_TRY(impl.usable());
   return impl.launch(call);
 }
 

@@ -97,6 +97,7 @@ const Settings &Runtime::settings() const { return State->Config; }
 StatusOr<uintptr_t> Runtime::allocate(size_t bytes,
                                       const AllocateOptions &options) {
   Impl::Guard guard(*State);
+  DRAGON_TRY(State->usable());
   return State->allocate(bytes, options);
 }
 
@@ -111,6 +112,7 @@ std::optional<BufferInfo> Runtime::find(uintptr_t address) const {
 
 StatusOr<DeviceMemory> Runtime::memoryForProgram() {
   Impl::Guard guard(*State);
+  DRAGON_TRY(State->usable());
   uint64_t swap = 0;
   if (auto file = State->swapFile(); file.ok())
     swap = (*file)->available();
@@ -152,6 +154,7 @@ Status Runtime::free(uintptr_t base) {
   }
   tellListener(*State, base, end);
   Impl::Guard guard(*State);
+  DRAGON_TRY(State->usable());
   return State->free(base);
 }
 
@@ -165,6 +168,7 @@ Status Runtime::copy(void *to, const void *from, size_t bytes, Queue queue,
   bool wait = !async;
   {
     Impl::Guard guard(*State);
+    DRAGON_TRY(State->usable());
     Impl &impl = *State;
     Allocation *target = impl.Allocations.find(toAddress);
     Allocation *source = impl.Allocations.find(fromAddress);
@@ -206,6 +210,7 @@ Status Runtime::fill(void *to, uint32_t value, unsigned width, size_t count,
     return {};
   tellListener(*State, address, address + bytes);
   Impl::Guard guard(*State);
+  DRAGON_TRY(State->usable());
   Allocation *target = State->Allocations.find(address);
   if (!target)
     return State->Dev->fill(to, value, width, count, queue);
@@ -238,6 +243,7 @@ Status Runtime::mapFileRange(uintptr_t address, size_t bytes,
     return {};
   tellListener(*State, address, address + bytes);
   Impl::Guard guard(*State);
+  DRAGON_TRY(State->usable());
   return State->mapFileRange(address, bytes, file, fileOffset);
 }
 
@@ -246,6 +252,7 @@ Status Runtime::setSink(uintptr_t address, size_t bytes,
   if (bytes == 0)
     return {};
   Impl::Guard guard(*State);
+  DRAGON_TRY(State->usable());
   return State->setSink(address, bytes, std::move(file), fileOffset, false);
 }
 
@@ -256,12 +263,15 @@ Status Runtime::writeToFile(uintptr_t address, size_t bytes,
   if (bytes == 0)
     return {};
   Impl::Guard guard(*State);
+  DRAGON_TRY(State->usable());
   return State->writeToFile(address, bytes, std::move(file), fileOffset,
                             written);
 }
 
 Status Runtime::detachFile(dev_t deviceId, ino_t inode) {
   Impl::Guard guard(*State);
+  if (State->Closed)
+    return {}; // what the buffers hold of it has no reader any more
   return State->detach(deviceId, inode, 0, INT64_MAX, nullptr, 0);
 }
 
@@ -270,6 +280,7 @@ Status Runtime::discard(uintptr_t address, size_t bytes, Queue queue) {
     return {};
   tellListener(*State, address, address + bytes);
   Impl::Guard guard(*State);
+  DRAGON_TRY(State->usable());
   return State->discard(address, bytes, queue);
 }
 
@@ -277,6 +288,7 @@ Status Runtime::prefetch(uintptr_t address, size_t bytes, Queue queue) {
   if (bytes == 0)
     return {};
   Impl::Guard guard(*State);
+  DRAGON_TRY(State->usable());
   Impl &impl = *State;
   DRAGON_ASSIGN(Allocation * found, impl.rangeOf(address, bytes, "prefetch"));
   Buffer &buffer = *found->buffer;
@@ -303,6 +315,7 @@ Status Runtime::advise(uintptr_t address, size_t bytes, dragon_advice advice) {
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT, "advice {} is unknown",
                          int(advice));
   Impl::Guard guard(*State);
+  DRAGON_TRY(State->usable());
   DRAGON_ASSIGN(Allocation * found, State->rangeOf(address, bytes, "advise"));
   found->buffer->advice = advice;
   return {};
@@ -310,6 +323,7 @@ Status Runtime::advise(uintptr_t address, size_t bytes, dragon_advice advice) {
 
 Status Runtime::sync(uintptr_t base) {
   Impl::Guard guard(*State);
+  DRAGON_TRY(State->usable());
   Allocation *found = State->Allocations.find(base);
   if (!found || found->base != base)
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
@@ -317,9 +331,12 @@ Status Runtime::sync(uintptr_t base) {
   return State->sync(*found->buffer);
 }
 
-Status Runtime::quiesce() {
+Status Runtime::quiesce(bool last) {
   Impl::Guard guard(*State);
-  return State->quiesce();
+  DRAGON_TRY(State->usable());
+  Status status = State->quiesce();
+  State->Closed = last;
+  return status;
 }
 
 Status Runtime::shutdown() {

@@ -145,8 +145,9 @@ public:
   Status keepAllResident();
 
   /// Waits for all work and writes what D_WRITE maps hold: nothing is lost if
-  /// the device goes away after it.
-  Status quiesce();
+  /// the device goes away after it. `last`: it does, and calls by any thread,
+  /// those that wait for this one as well, fail from then on.
+  Status quiesce(bool last = false);
   /// Waits for all work, writes what D_WRITE maps hold, prints the statistics.
   /// Called at exit and by cudaDeviceReset; safe to call more than once.
   Status shutdown();

@@ -210,6 +210,8 @@ struct Runtime::Impl {
 
   // -- Shutdown.cpp
   Status quiesce();
+  /// An error once the device has gone away.
+  Status usable() const;
   Status shutdown();
   void printStats();
 
@@ -262,6 +264,7 @@ struct Runtime::Impl {
 
   bool Noticed = false;
   bool ShutDown = false;
+  bool Closed = false; ///< the device has gone away
   BeforeWrite Listener = nullptr;
   void *ListenerContext = nullptr;
 };

@@ -72,6 +72,11 @@ void Runtime::Impl::printStats() {
         fmt::format("DRAGON_STATS: cannot write '{}'", Config.stats));
 }
 
+Status Runtime::Impl::usable() const {
+  return Closed ? Status::error(DRAGON_ERROR_NO_DEVICE, "the process is ending")
+                : Status();
+}
+
 Status Runtime::Impl::quiesce() {
   Status first = synchronizeAll();
   for (std::unique_ptr<Buffer> &buffer : Buffers)
@@ -94,7 +99,7 @@ Status Runtime::Impl::shutdown() {
   if (ShutDown)
     return {};
   ShutDown = true;
-  Status first = quiesce();
+  Status first = Closed ? Status() : quiesce();
   printStats();
   if (!Config.trace.empty() && !stopTrace())
     detail::printLine(

@@ -27,7 +27,8 @@ bool Origin::continuesAs(const Origin &next, size_t bytes) const {
     return true;
   if (kind == File)
     return file == next.file && offset + int64_t(bytes) == next.offset;
-  return queue == next.queue && address + bytes == next.address;
+  return queue == next.queue && used == next.used &&
+         address + bytes == next.address;
 }
 
 /// Makes `at` a boundary between ranges.

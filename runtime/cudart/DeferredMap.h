@@ -38,6 +38,7 @@ struct Origin {
   int64_t offset = 0;                ///< File
   uintptr_t address = 0;             ///< Device
   void *queue = nullptr;             ///< Device: whose order the copy is in
+  bool used = false;                 ///< Device: has been written to a file
 
   /// The origin of the byte `bytes` further on.
   Origin advanced(size_t bytes) const;

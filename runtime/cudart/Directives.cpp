@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dragon/CompilerABI.h"
+#include "runtime/cudart/Lifecycle.h"
 #include "runtime/cudart/Memory.h"
 #include "runtime/cudart/Staging.h"
 #include "runtime/cudart/StdioState.h"
@@ -31,7 +32,8 @@ template <typename Hint>
 void onBuffer(const char *name, const void *pointer, size_t bytes,
               Hint &&hint) {
   Front *front = Front::existing();
-  if (!front || !pointer || inForkedChild() || stickyError() != cudaSuccess)
+  if (!front || !pointer || inForkedChild() || refusedAtExit() ||
+      stickyError() != cudaSuccess)
     return;
   int before = errno;
   auto address = reinterpret_cast<uintptr_t>(pointer);

@@ -8,6 +8,7 @@
 #include "runtime/cudart/ErrorMap.h"
 
 #include "runtime/cudart/ErrorTable.h"
+#include "runtime/cudart/Lifecycle.h"
 
 #include <atomic>
 #include <cstdio>
@@ -72,8 +73,12 @@ cudaError_t report(const Status &status) {
   cudaError_t error = cudaErrorOf(status);
   if (error == cudaSuccess)
     return error;
+  // A thread that the end of the process met in the middle of a call.
+  if (status.code() == DRAGON_ERROR_NO_DEVICE && refusedAtExit())
+    return cudaErrorCudartUnloading;
   // What the program did wrong it learns from the code, as with CUDA.
-  if (status.code() != DRAGON_ERROR_INVALID_ARGUMENT)
+  if (status.code() != DRAGON_ERROR_INVALID_ARGUMENT &&
+      error != cudaErrorCudartUnloading)
     printErrorOnce(status.message());
   if (status.code() == DRAGON_ERROR_DEVICE && endsContext(error))
     makeSticky(error);

@@ -40,7 +40,7 @@ cudaError_t create(Front *&front) {
     bool gpu = std::strcmp(device.caps().name, "cpu") != 0;
     front = new Front{**runtime, device, gpu}; // lives as long as the process
     staging().attach(**runtime);
-    armLifecycle(gpu);
+    armLifecycle();
     current.store(front, std::memory_order_release);
     return cudaSuccess;
   } catch (const std::bad_alloc &) {

@@ -20,6 +20,7 @@ namespace dragon {
 namespace {
 std::atomic<bool> hasDevice{false};
 std::atomic<bool> forked{false};
+std::atomic<bool> closed{false};
 std::atomic<pid_t> endingThread{0};
 
 // staging() is locked over a fork, so that the child's copy is consistent: what
@@ -36,10 +37,14 @@ void afterForkInChild() {
   pthread_atfork(beforeFork, afterForkInParent, afterForkInChild);
 }
 
-void quiesce() {
+/// The driver still answers here, and will not for long.
+void endOfDevice() {
   Front *front = Front::existing();
-  if (front && !forked.load())
-    report(front->runtime.quiesce());
+  if (!front || !front->gpu || forked.load())
+    return;
+  report(staging().processEnds());
+  report(front->runtime.quiesce(/*last=*/true));
+  closed = true;
 }
 
 [[gnu::destructor]] void endOfProcess() {
@@ -54,14 +59,19 @@ void quiesce() {
 bool inForkedChild() { return forked.load(std::memory_order_relaxed); }
 
 bool refusedAtExit() {
+  if (closed.load(std::memory_order_relaxed))
+    return true;
   pid_t ending = endingThread.load(std::memory_order_relaxed);
   return ending != 0 && ending != ::gettid();
 }
 
-void armLifecycle(bool gpu) {
+void watchExit() {
+  [[maybe_unused]] static const int once = std::atexit(endOfDevice);
+}
+
+void armLifecycle() {
   hasDevice = true;
-  if (gpu)
-    std::atexit(quiesce);
+  watchExit();
 }
 
 } // namespace dragon

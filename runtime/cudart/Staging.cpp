@@ -8,6 +8,7 @@
 #include "runtime/cudart/Staging.h"
 
 #include "runtime/cudart/Front.h"
+#include "runtime/cudart/Lifecycle.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -63,7 +64,7 @@ bool Staging::worthwhile(size_t bytes) {
     auto settings = Settings::fromEnvironment();
     return settings.ok() && settings->elide;
   }();
-  return bytes >= MinimumBytes && elide;
+  return bytes >= MinimumBytes && elide && !refusedAtExit();
 }
 
 void Staging::countPieces() {
@@ -217,6 +218,13 @@ Status Staging::streamEnds(Queue queue) {
 Status Staging::reset() {
   Guard guard(Lock);
   return materialiseAll(Map.ofDevice(0, UINTPTR_MAX));
+}
+
+Status Staging::processEnds() {
+  Guard guard(Lock);
+  return materialiseAll(Map.select([](const Origin &origin) {
+    return origin.kind == Origin::Device && !origin.used;
+  }));
 }
 
 //===----------------------------------------------------------------------===//

@@ -84,6 +84,9 @@ public:
   Status detachFile(dev_t device, ino_t inode);
   Status streamEnds(Queue queue);
   Status reset(); ///< everything that is in device memory
+  /// The device goes away with the process: what nobody has used yet is
+  /// brought. The rest is not worth a transfer.
+  Status processEnds();
 
   void lockForFork();
   void unlockInParent();

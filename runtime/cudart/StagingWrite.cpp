@@ -69,6 +69,12 @@ bool Staging::writeOut(const void *buffer, size_t bytes,
       status.ignore(); // who made the call learns it from errno
       guard.lock();
       Readings.erase(reading);
+      for (Segment &part : Map.segments(next.begin, next.begin + done))
+        if (part.origin.kind == Origin::Device &&
+            part.origin.address == device + (part.begin - next.begin)) {
+          part.origin.used = true;
+          Map.assign(part.begin, part.end, part.origin);
+        }
       countPieces();
       ReadingEnds.notify_all();
     }
