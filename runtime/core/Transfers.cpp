@@ -66,9 +66,10 @@ Status Runtime::Impl::noteUse(std::span<Chunk *const> chunks, Queue queue) {
 
 /// Cuts [begin, end) into runs of chunks for which `onDevice` gives the same
 /// answer; it is asked again for each chunk, when the chunks before are done.
+/// A run of several chunks on the device needs no room there that is not free.
 template <typename OnDevice, typename DeviceRun, typename HostChunk>
-static Status forRuns(Buffer &buffer, uintptr_t begin, uintptr_t end,
-                      OnDevice onDevice, DeviceRun deviceRun,
+static Status forRuns(Buffer &buffer, const SlabPool &pool, uintptr_t begin,
+                      uintptr_t end, OnDevice onDevice, DeviceRun deviceRun,
                       HostChunk hostChunk) {
   while (begin < end) {
     Chunk &first = buffer.chunkAt(begin);
@@ -79,10 +80,10 @@ static Status forRuns(Buffer &buffer, uintptr_t begin, uintptr_t end,
       continue;
     }
     uintptr_t runEnd = stop;
-    while (runEnd < end) {
+    const bool hasRoom = first.device.id || pool.hasRoom(first.bytes());
+    while (hasRoom && runEnd < end) {
       Chunk &next = buffer.chunkAt(runEnd);
       uintptr_t nextStop = std::min(end, next.va() + next.bytes());
-      // Only what needs no room: the run's own needs are not yet counted.
       if (!(next.deviceValid || (next.device.id && !next.hostValid)))
         break;
       runEnd = nextStop;
@@ -134,7 +135,8 @@ Status Runtime::Impl::copyToBuffer(Buffer &buffer, uintptr_t to,
                 source(begin), end - begin);
     return wroteHost(chunk);
   };
-  return forRuns(buffer, to, to + bytes, onDevice, deviceRun, hostChunk);
+  return forRuns(buffer, DevicePool, to, to + bytes, onDevice, deviceRun,
+                 hostChunk);
 }
 
 Status Runtime::Impl::copyFromBuffer(Buffer &buffer, char *to, uintptr_t from,
@@ -275,7 +277,8 @@ Status Runtime::Impl::fillBuffer(Buffer &buffer, uintptr_t to, uint32_t value,
     chunk.storage.put({0, chunk.used(), PieceKind::Zero, nullptr, 0});
     return {};
   };
-  return forRuns(buffer, to, to + bytes, onDevice, deviceRun, asZeros);
+  return forRuns(buffer, DevicePool, to, to + bytes, onDevice, deviceRun,
+                 asZeros);
 }
 
 } // namespace dragon

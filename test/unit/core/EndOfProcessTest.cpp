@@ -1,0 +1,135 @@
+//===- EndOfProcessTest.cpp - files at the end, and refused calls ---------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuntimeFixture.h"
+
+#include <atomic>
+#include <thread>
+
+using namespace dragon;
+using namespace dragon::test;
+using testing::HasSubstr;
+
+namespace {
+
+constexpr int N = 4 << 20;
+constexpr uint64_t Bytes = uint64_t(N) * 4;
+
+class EndOfProcessTest : public RuntimeFixture {
+protected:
+  void SetUp() override {
+    RuntimeFixture::SetUp();
+    settings.deviceMemory = 8 * MiB;
+    settings.hostMemory = 8 * MiB;
+  }
+  /// c[i] = i * k + 1, with the file as its sink: written by evictions.
+  void computeIntoSink(uintptr_t c, const std::shared_ptr<BackingFile> &out) {
+    ASSERT_OK(runtime->setSink(c, Bytes, out, 0));
+    ASSERT_OK(kernels.launch(*runtime, "iota", N, pointer(c), N, 3));
+    ASSERT_GT(moved(Direction::HostToFile), 0u);
+  }
+};
+
+TEST_F(EndOfProcessTest, NothingRunsAfterTheLastQuiesce) {
+  start();
+  uintptr_t a = allocate(Bytes);
+  ASSERT_OK(runtime->fill(pointer(a), 7, 4, N, nullptr));
+  EXPECT_OK(runtime->quiesce(/*last=*/true));
+
+  const uint64_t before = moved(Direction::HostToDevice);
+  auto refused = [](Status status) {
+    EXPECT_EQ(status.code(), DRAGON_ERROR_NO_DEVICE);
+    EXPECT_THAT(status.message(), HasSubstr("ending"));
+  };
+  std::vector<int32_t> word(1);
+  refused(kernels.launch(*runtime, "scale", N, pointer(a), N, 2));
+  refused(runtime->copy(word.data(), pointer(a), 4, nullptr, false));
+  refused(runtime->copy(pointer(a), word.data(), 4, nullptr, false));
+  refused(runtime->fill(pointer(a), 0, 1, 4, nullptr));
+  refused(runtime->discard(a, Bytes, nullptr));
+  refused(runtime->prefetch(a, Bytes, nullptr));
+  refused(runtime->free(a));
+  refused(runtime->allocate(Bytes, {}).takeStatus());
+  refused(runtime->keepResident(a));
+  refused(runtime->quiesce());
+  EXPECT_EQ(moved(Direction::HostToDevice), before);
+  EXPECT_OK(runtime->shutdown());
+}
+
+TEST_F(EndOfProcessTest, ThreadsThatAreInTheMiddleOfThingsAreRefused) {
+  start();
+  std::vector<std::thread> threads;
+  std::atomic<int> refused{0}, running{0};
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([&] {
+      auto mine = runtime->allocate(Bytes, {});
+      ++running;
+      Status status = mine.ok() ? Status() : mine.takeStatus();
+      while (status.ok())
+        status = runtime->fill(pointer(*mine), 1, 4, N, nullptr);
+      refused += status.code() == DRAGON_ERROR_NO_DEVICE;
+    });
+  while (running < 3)
+    std::this_thread::yield();
+  EXPECT_OK(runtime->quiesce(/*last=*/true));
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(refused, 3);
+}
+
+TEST_F(EndOfProcessTest, AnOutputThatIsNeverWrittenLeavesItsFileAsItWas) {
+  start();
+  writeFile("out", {1, 2, 3});
+  uintptr_t c = allocate(Bytes);
+  {
+    auto out = open("out", true);
+    ASSERT_OK(runtime->setSink(c, Bytes, out, 12));
+    ASSERT_OK(kernels.launch(*runtime, "iota", N, pointer(c), N, 3));
+    ASSERT_GT(moved(Direction::HostToFile), 0u);
+  }
+  EXPECT_OK(runtime->free(c));
+  EXPECT_EQ(readFile("out"), (std::vector<int32_t>{1, 2, 3}));
+}
+
+TEST_F(EndOfProcessTest, AnOutputIsReadBackFromItsFile) {
+  start();
+  auto out = open("out", true);
+  uintptr_t c = allocate(Bytes);
+  computeIntoSink(c, out);
+  auto values = download(c, N);
+  for (int i = 0; i < N; ++i)
+    ASSERT_EQ(values[i], scaled(i, 3)) << i;
+}
+
+TEST_F(EndOfProcessTest, AFileThatTheProgramChangesIsLeft) {
+  start();
+  auto out = open("out", true);
+  uintptr_t c = allocate(Bytes);
+  computeIntoSink(c, out);
+  ASSERT_OK(runtime->detachFile(out->deviceId(), out->inode()));
+  writeFile("out", {5});
+  auto values = download(c, N);
+  for (int i = 0; i < N; ++i)
+    ASSERT_EQ(values[i], scaled(i, 3)) << i;
+  EXPECT_EQ(readFile("out"), (std::vector<int32_t>{5}));
+}
+
+TEST_F(EndOfProcessTest, WhatIsWrittenElsewhereThanAnnouncedIsWhole) {
+  start();
+  auto out = open("out", true), other = open("other", true);
+  uintptr_t c = allocate(Bytes);
+  computeIntoSink(c, out);
+  size_t written = 0;
+  ASSERT_OK(runtime->writeToFile(c, Bytes, other, 0, written));
+  EXPECT_EQ(written, Bytes);
+  auto values = readFile("other");
+  ASSERT_EQ(values.size(), size_t(N));
+  for (int i = 0; i < N; ++i)
+    ASSERT_EQ(values[i], scaled(i, 3)) << i;
+}
+
+} // namespace

@@ -1,0 +1,221 @@
+//===- RandomOperationsTest.cpp - the runtime against a model of it -------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Random operations on a few buffers that do not fit, beside the same ones on
+// host vectors. Words that nothing has defined are not compared: the model
+// knows them, the runtime fills them with poison.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuntimeFixture.h"
+
+#include <optional>
+
+using namespace dragon;
+using namespace dragon::test;
+
+namespace {
+
+using Word = std::optional<int32_t>;
+
+struct ModelBuffer {
+  uintptr_t base = 0;
+  std::vector<Word> words;
+};
+
+class RandomOperationsTest : public RuntimeFixture,
+                             public testing::WithParamInterface<int> {
+protected:
+  size_t below(size_t n) {
+    return std::uniform_int_distribution<size_t>(0, n - 1)(Random);
+  }
+  ModelBuffer &any() { return Buffers[below(Buffers.size())]; }
+  /// A part of [0, n), often all of it, often with odd ends.
+  std::pair<size_t, size_t> part(size_t n) {
+    if (below(3) == 0)
+      return {0, n};
+    size_t begin = below(n);
+    return {begin, begin + 1 + below(n - begin)};
+  }
+  static bool defined(const ModelBuffer &b, size_t begin, size_t end) {
+    return std::all_of(b.words.begin() + long(begin),
+                       b.words.begin() + long(end),
+                       [](const Word &w) { return w.has_value(); });
+  }
+
+  void renew(ModelBuffer &b) {
+    if (b.base)
+      ASSERT_OK(runtime->free(b.base));
+    b.words.assign(256 * 1024 + below(5 << 18), std::nullopt);
+    b.base = allocate(b.words.size() * 4);
+  }
+  void copyIn(ModelBuffer &b) {
+    auto [begin, end] = part(b.words.size());
+    auto data = numbers(end - begin, uint32_t(Random()));
+    ASSERT_OK(runtime->copy(pointer(b.base + begin * 4), data.data(),
+                            data.size() * 4, nullptr, false));
+    std::copy(data.begin(), data.end(), b.words.begin() + long(begin));
+  }
+  void fill(ModelBuffer &b) {
+    auto [begin, end] = part(b.words.size());
+    auto value = int32_t(Random());
+    ASSERT_OK(runtime->fill(pointer(b.base + begin * 4), uint32_t(value), 4,
+                            end - begin, nullptr));
+    std::fill(b.words.begin() + long(begin), b.words.begin() + long(end),
+              value);
+  }
+  void fromFile(ModelBuffer &b) {
+    auto [begin, end] = part(b.words.size());
+    auto data = numbers(end - begin + 3, uint32_t(Random()));
+    writeFile("in", data);
+    auto file = open("in");
+    std::filesystem::remove(path("in")); // each its own inode
+    ASSERT_OK(runtime->mapFileRange(b.base + begin * 4, (end - begin) * 4,
+                                    std::move(file), 12));
+    std::copy(data.begin() + 3, data.end(), b.words.begin() + long(begin));
+  }
+  void between(ModelBuffer &to, ModelBuffer &from) {
+    if (&to == &from)
+      return;
+    size_t n = std::min(to.words.size(), from.words.size());
+    auto [begin, end] = part(n);
+    ASSERT_OK(runtime->copy(pointer(to.base + begin * 4),
+                            pointer(from.base + begin * 4), (end - begin) * 4,
+                            nullptr, false));
+    std::copy(from.words.begin() + long(begin), from.words.begin() + long(end),
+              to.words.begin() + long(begin));
+  }
+  void discard(ModelBuffer &b) {
+    auto [begin, end] = part(b.words.size());
+    ASSERT_OK(runtime->discard(b.base + begin * 4, (end - begin) * 4, nullptr));
+    std::fill(b.words.begin() + long(begin), b.words.begin() + long(end),
+              std::nullopt);
+  }
+  void launch(ModelBuffer &c, ModelBuffer &a, ModelBuffer &b) {
+    size_t n =
+        1 + below(std::min({c.words.size(), a.words.size(), b.words.size()}));
+    int count = int(n), k = int(below(100));
+    switch (below(5)) {
+    case 0:
+      if (!defined(a, 0, n) || !defined(b, 0, n))
+        return;
+      ASSERT_OK(kernels.launch(*runtime, "add", count, pointer(c.base),
+                               pointer(a.base), pointer(b.base), count));
+      for (size_t i = 0; i < n; ++i)
+        c.words[i] = sum(*a.words[i], *b.words[i]);
+      return;
+    case 1:
+      if (!defined(a, 0, n))
+        return;
+      ASSERT_OK(
+          kernels.launch(*runtime, "scale", count, pointer(a.base), count, k));
+      for (size_t i = 0; i < n; ++i)
+        a.words[i] = scaled(*a.words[i], k);
+      return;
+    case 2:
+      ASSERT_OK(
+          kernels.launch(*runtime, "iota", count, pointer(c.base), count, k));
+      for (size_t i = 0; i < n; ++i)
+        c.words[i] = scaled(int32_t(i), k);
+      return;
+    case 3:
+      if (&a == &c || !defined(a, 0, n))
+        return;
+      ASSERT_OK(kernels.launch(*runtime, "stencil", count, pointer(c.base),
+                               pointer(a.base), count));
+      for (size_t i = 0; i < n; ++i)
+        c.words[i] = sum(sum(*a.words[i ? i - 1 : 0], *a.words[i]),
+                         *a.words[std::min(i + 1, n - 1)]);
+      return;
+    default: {
+      int from = int(below(n));
+      if (&a == &c || !defined(a, size_t(from), n))
+        return;
+      ASSERT_OK(kernels.launch(*runtime, "copyRest", count, pointer(c.base),
+                               pointer(a.base), count, from));
+      std::copy(a.words.begin() + from, a.words.begin() + long(n),
+                c.words.begin() + from);
+    }
+    }
+  }
+  void compare(ModelBuffer &b) {
+    auto found = download(b.base, b.words.size());
+    for (size_t i = 0; i < found.size(); ++i)
+      if (b.words[i])
+        ASSERT_EQ(found[i], *b.words[i]) << "word " << i;
+  }
+  void toFile(ModelBuffer &b) {
+    auto [begin, end] = part(b.words.size());
+    auto out = open("out", true);
+    const bool announced = below(2) && defined(b, begin, end);
+    if (announced)
+      ASSERT_OK(
+          runtime->setSink(b.base + begin * 4, (end - begin) * 4, out, 0));
+    size_t written = 0;
+    ASSERT_OK(runtime->writeToFile(b.base + begin * 4, (end - begin) * 4, out,
+                                   0, written));
+    ASSERT_EQ(written, (end - begin) * 4);
+    auto found = readFile("out");
+    for (size_t i = begin; i < end; ++i)
+      if (b.words[i])
+        ASSERT_EQ(found[i - begin], *b.words[i]) << "word " << i;
+    std::filesystem::remove(path("out"));
+    if (announced) // a promise that nobody reads it again
+      std::fill(b.words.begin() + long(begin), b.words.begin() + long(end),
+                std::nullopt);
+  }
+
+  std::mt19937 Random{unsigned(GetParam())};
+  std::vector<ModelBuffer> Buffers;
+};
+
+TEST_P(RandomOperationsTest, AgreeWithTheModel) {
+  settings.deviceMemory = (6 + 2 * below(4)) * MiB;
+  settings.hostMemory = (4 + 2 * below(4)) * MiB;
+  start();
+  Buffers.resize(4);
+  for (ModelBuffer &b : Buffers)
+    renew(b);
+  for (int step = 0; step < 60 && !HasFatalFailure(); ++step) {
+    SCOPED_TRACE("step " + std::to_string(step));
+    switch (below(10)) {
+    case 0:
+      renew(any());
+      break;
+    case 1:
+      copyIn(any());
+      break;
+    case 2:
+      fill(any());
+      break;
+    case 3:
+      fromFile(any());
+      break;
+    case 4:
+      between(any(), any());
+      break;
+    case 5:
+      discard(any());
+      break;
+    case 6:
+      compare(any());
+      break;
+    case 7:
+      toFile(any());
+      break;
+    default:
+      launch(any(), any(), any());
+    }
+  }
+  for (ModelBuffer &b : Buffers)
+    if (!HasFatalFailure())
+      compare(b);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomOperationsTest, testing::Range(1, 21));
+
+} // namespace
