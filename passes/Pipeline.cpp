@@ -110,16 +110,18 @@ void reportSlicing(Module &M, const SliceDecisions &Decisions, StringRef Arch) {
 }
 
 void writeSummaries(Module &M, const ModuleSummary &Summary, StringRef Arch) {
-  std::string File = options::summaryFile().str();
+  auto PathFor = [](StringRef Arch) {
+    return (options::summaryFile() + "." + Arch).str();
+  };
   SmallVector<std::string, 2> Paths;
   if (!Arch.empty())
-    Paths.push_back(File + "." + Arch.str());
+    Paths.push_back(PathFor(Arch));
   else
     // Nothing says which architecture this is, and there are no kernels: the
     // files that no other compilation has written yet.
     for (const std::string &Other : options::summaryArchs())
-      if (!sys::fs::exists(File + "." + Other))
-        Paths.push_back(File + "." + Other);
+      if (std::string Path = PathFor(Other); !sys::fs::exists(Path))
+        Paths.push_back(std::move(Path));
   for (const std::string &Path : Paths)
     if (Error E = writeSummary(Summary, Path))
       reportError(M, toString(std::move(E)));

@@ -84,6 +84,8 @@ public:
   Replacement(ScalarEvolution &SE, const Value &Old, const SCEV *New)
       : SCEVRewriteVisitor(SE), Old(Old), New(New) {}
 
+  // SCEVRewriteVisitor's way to be extended is to shadow its methods.
+  // NOLINTBEGIN(bugprone-derived-method-shadowing-base-method)
   const SCEV *visitUnknown(const SCEVUnknown *S) {
     return S->getValue() == &Old ? New : S;
   }
@@ -98,6 +100,7 @@ public:
     return Changed ? SE.getAddRecExpr(Operands, S->getLoop(), SCEV::FlagAnyWrap)
                    : S;
   }
+  // NOLINTEND(bugprone-derived-method-shadowing-base-method)
 
 private:
   const Value &Old;

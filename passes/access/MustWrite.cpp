@@ -123,7 +123,6 @@ void joinNeighbours(std::vector<FoundAccess> &Accesses, ScalarEvolution &SE,
           A.Summary.Offset = B.Summary.Offset;
         }
         A.Summary.Width = uint32_t(End - std::min<int64_t>(0, *D));
-        Both = true;
         J = I; // what did not touch A before may do so now
       } else if (!Alike || !Both) {
         ++J;

@@ -113,7 +113,8 @@ Value *Arithmetic::directed(StringRef Operation, ArrayRef<Value *> Operands,
     return Result;
   }
   std::optional<RuntimeFunction> Which = runtimeFunctionByName(Operation);
-  assert(Which && "not a function of the runtime");
+  if (!Which)
+    llvm_unreachable("not a function of the runtime");
   SmallVector<Value *, 4> Args(Operands);
   Args.push_back(B.getInt32(static_cast<uint32_t>(Round)));
   return B.CreateCall(runtimeFunction(*B.GetInsertBlock()->getModule(), *Which),

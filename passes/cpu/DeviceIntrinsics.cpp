@@ -84,7 +84,8 @@ private:
   ThreadContext *Thread;
   Unsupported &Refused;
   CallInst *Call = nullptr;
-  IRBuilder<> *B = nullptr;
+  IRBuilder<> Builder{M.getContext()};
+  IRBuilder<> *B = &Builder;
   AllocaInst *Temporary = nullptr;
 };
 
@@ -92,8 +93,7 @@ void IntrinsicLowering::lower(CallInst &TheCall) {
   Function *Callee = TheCall.getCalledFunction();
   if (!Callee || !Callee->isDeclaration())
     return;
-  IRBuilder<> Builder(&TheCall);
-  B = &Builder;
+  B->SetInsertPoint(&TheCall);
   Call = &TheCall;
   StringRef Name = Callee->getName();
   if (Name.consume_front(NvvmPrefix)) {

@@ -384,6 +384,7 @@ void emitHostKernels(Module &M, ArrayRef<HostKernel> Kernels,
   if (!Processor.empty())
     Needs = Text(Processor);
   auto *ModuleRow = StructType::get(C, {I32, I32, Ptr, I64, Ptr, Ptr});
+  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the module's
   new GlobalVariable(
       M, ModuleRow, /*isConstant=*/true, GlobalValue::ExternalLinkage,
       ConstantStruct::get(ModuleRow,

@@ -462,7 +462,7 @@ static Function *withResult(Function &F) {
   New->takeName(&F);
   for (BasicBlock &Block : *New)
     if (auto *Return = dyn_cast<ReturnInst>(Block.getTerminator())) {
-      ReturnInst::Create(C, ConstantInt::getFalse(C), Return->getIterator());
+      IRBuilder<>(Return).CreateRet(ConstantInt::getFalse(C));
       Return->eraseFromParent();
     }
   return New;

@@ -141,7 +141,7 @@ std::string elementName(const std::string &Array, int64_t Index) {
 /// Exact to false where it is known of the array only.
 std::string variableName(Value &Variable, const RelevantFunctions &Relevant,
                          bool &Exact) {
-  auto First = [](std::string Name, const Type *T) {
+  auto First = [](const std::string &Name, const Type *T) {
     return T->isArrayTy() ? elementName(Name, 0) : Name;
   };
   if (auto *Address = dyn_cast<GEPOperator>(&Variable)) {

@@ -162,6 +162,7 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
     return launchBoxes(call, whole, plan.boxes, {&whole, 1});
   case LaunchPlan::Sliced: {
     std::vector<LaunchChunks> parts;
+    parts.reserve(plan.boxes.size());
     for (const BlockBox &box : plan.boxes)
       parts.push_back(chunksOf(call, pointers, Allocations, box));
     return launchBoxes(call, whole, plan.boxes, parts);
@@ -351,6 +352,7 @@ Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
     return use.mayWrite ? 2 : 3;
   };
   std::vector<std::pair<int, const ChunkUse *>> order;
+  order.reserve(whole.uses.size());
   for (const ChunkUse &use : whole.uses)
     order.emplace_back(rank(use), &use);
   std::sort(order.begin(), order.end()); // ties: in the order of addresses

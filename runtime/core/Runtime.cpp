@@ -237,7 +237,7 @@ StatusOr<Allocation *> Runtime::Impl::rangeOf(uintptr_t address, size_t bytes,
 }
 
 Status Runtime::mapFileRange(uintptr_t address, size_t bytes,
-                             std::shared_ptr<BackingFile> file,
+                             const std::shared_ptr<BackingFile> &file,
                              int64_t fileOffset) {
   if (bytes == 0)
     return {};

@@ -104,7 +104,8 @@ public:
   /// only when needed and dropped instead of written back. The file must not
   /// change until the range is overwritten or freed.
   Status mapFileRange(uintptr_t address, size_t bytes,
-                      std::shared_ptr<BackingFile> file, int64_t fileOffset);
+                      const std::shared_ptr<BackingFile> &file,
+                      int64_t fileOffset);
   /// Dirty chunks of the range may be evicted to their place in the file
   /// instead of to swap.
   Status setSink(uintptr_t address, size_t bytes,

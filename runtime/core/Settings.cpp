@@ -43,8 +43,8 @@ Status parseSwitch(const char *variable, std::string_view value, bool &field) {
 
 Status parseCount(const char *variable, std::string_view value,
                   unsigned &field) {
-  const char *end = value.data() + value.size();
-  auto [rest, error] = std::from_chars(value.data(), end, field);
+  const char *begin = value.data(), *end = begin + value.size();
+  auto [rest, error] = std::from_chars(begin, end, field);
   if (error != std::errc() || rest != end || field > 4096)
     return bad(variable, value, "expected a number from 0 to 4096");
   return {};
@@ -84,7 +84,8 @@ Status parseOne(const char *variable, std::string_view value,
   }
   if (name == "DRAGON_CHUNK_SIZE") {
     DRAGON_TRY(parseSize(variable, value, settings.chunkBytes));
-    if (*settings.chunkBytes == 0 || *settings.chunkBytes % ChunkUnit)
+    const uint64_t bytes = settings.chunkBytes.value_or(0);
+    if (bytes == 0 || bytes % ChunkUnit)
       return bad(variable, value, "expected a multiple of 2M");
     return {};
   }
@@ -141,12 +142,12 @@ StatusOr<Settings> Settings::fromEnvironment() {
 }
 
 std::span<const SettingDescription> allSettings() {
-  static const SettingDescription table[] = {
+  static const SettingDescription Table[] = {
 #define DRAGON_SETTING(field, variable, kind, byDefault, help)                 \
   {variable, #kind, byDefault, help},
 #include "runtime/core/Settings.def"
   };
-  return table;
+  return Table;
 }
 
 } // namespace dragon

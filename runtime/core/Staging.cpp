@@ -170,7 +170,7 @@ Status Runtime::Impl::fetchFromStorage(std::span<Chunk *const> chunks,
       // Runs of pieces; what is undefined between them is not copied.
       for (size_t p = 0; status.ok() && p < pieces.size();) {
         size_t begin = pieces[p].begin, end = pieces[p].end;
-        while (++p < pieces.size() && pieces[p].begin == end)
+        for (++p; p < pieces.size() && pieces[p].begin == end; ++p)
           end = pieces[p].end;
         end = std::min(end, chunk.used());
         status = Dev->copy(reinterpret_cast<void *>(chunk.va() + begin),

@@ -83,7 +83,7 @@ Status rangeAt(Front &front, const void *address, size_t bytes,
   return {};
 }
 
-constexpr unsigned allFlags = D_READ | D_WRITE | D_CREATE | D_VOLATILE;
+constexpr unsigned AllFlags = D_READ | D_WRITE | D_CREATE | D_VOLATILE;
 
 Status checkMap(const char *path, size_t size, int64_t offset, unsigned flags,
                 void **addr) {
@@ -98,7 +98,7 @@ Status checkMap(const char *path, size_t size, int64_t offset, unsigned flags,
     return invalid("offset is negative");
   if (size > size_t(INT64_MAX) - size_t(offset))
     return invalid("offset + size is beyond the largest file");
-  if (flags & ~allFlags)
+  if (flags & ~AllFlags)
     return invalid("unknown flags");
   if (!path && (!(flags & D_VOLATILE) || (flags & D_READ)))
     return invalid("filename is null, which needs D_VOLATILE without D_READ");

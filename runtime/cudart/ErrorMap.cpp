@@ -55,12 +55,12 @@ cudaError_t cudaErrorOf(const Status &status) {
 
 void printErrorOnce(const std::string &message) {
   // Programs that go on after an error may repeat it with other numbers in it.
-  constexpr size_t mostLines = 64;
+  constexpr size_t MostLines = 64;
   static std::mutex lock;
   static std::set<std::string> printed;
   {
     std::lock_guard<std::mutex> guard(lock);
-    if (printed.size() >= mostLines || !printed.insert(message).second)
+    if (printed.size() >= MostLines || !printed.insert(message).second)
       return;
   }
   std::string line = "dragon: error: " + message + "\n";

@@ -17,15 +17,15 @@ using namespace dragon;
 namespace dragon {
 
 const ErrorEntry *findError(int code) {
-  static const ErrorEntry table[] = {
+  static const ErrorEntry Table[] = {
   // sorted by code, as CUDA's enumeration is
 #define DRAGON_CUDA_ERROR(name, text) {name, #name, text},
 #include "runtime/cudart/ErrorTable.def"
   };
   const ErrorEntry *found = std::lower_bound(
-      std::begin(table), std::end(table), code,
+      std::begin(Table), std::end(Table), code,
       [](const ErrorEntry &entry, int wanted) { return entry.code < wanted; });
-  return found != std::end(table) && found->code == code ? found : nullptr;
+  return found != std::end(Table) && found->code == code ? found : nullptr;
 }
 
 } // namespace dragon

@@ -30,16 +30,16 @@ namespace dragon {
 
 namespace {
 
-constexpr char libraryName[] = "libcudart.so.13";
+constexpr char LibraryName[] = "libcudart.so.13";
 
 void *library() {
   static void *handle = [] {
-    void *opened = ::dlopen(libraryName, DRAGON_BIND_FLAGS);
+    void *opened = ::dlopen(LibraryName, DRAGON_BIND_FLAGS);
     if (!opened)
       printErrorOnce(fmt::format(
           "cannot load {} ({}); install the CUDA 13 runtime, or add its folder "
           "to LD_LIBRARY_PATH, or run with DRAGON_BACKEND=cpu",
-          libraryName, ::dlerror()));
+          LibraryName, ::dlerror()));
     return opened;
   }();
   return handle;
@@ -63,7 +63,7 @@ void *nvidiaFunction(const char *name) {
   if (!function)
     printErrorOnce(fmt::format("{} has no {}; install the CUDA 13.0 runtime or "
                                "a later 13",
-                               libraryName, name));
+                               LibraryName, name));
   std::unique_lock<std::shared_mutex> guard(lock);
   (*found)[name] = function;
   return function;

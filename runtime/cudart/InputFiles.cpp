@@ -14,8 +14,11 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
+#include <fstream>
 #include <mutex>
 #include <set>
+#include <sstream>
+#include <string>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,28 +67,26 @@ bool hasWritableDescriptor(dev_t device, ino_t inode) {
 /// "begin-end rw-s offset device inode path"; the device is not compared, for
 /// some file systems show another one there than stat does.
 bool hasWritableMapping(ino_t inode) {
-  std::FILE *maps = std::fopen("/proc/self/maps", "re");
+  std::ifstream maps("/proc/self/maps");
   if (!maps)
     return true;
-  bool found = false;
-  char *line = nullptr;
-  size_t capacity = 0;
-  while (!found && ::getline(&line, &capacity, maps) > 0) {
-    char permissions[5] = {};
-    unsigned long long number = 0;
-    if (std::sscanf(line, "%*s %4s %*s %*s %llu", permissions, &number) == 2)
-      found = number == inode && permissions[1] == 'w' && permissions[3] == 's';
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream fields(line);
+    std::string range, permissions, offset, device;
+    ino_t number = 0;
+    if (fields >> range >> permissions >> offset >> device >> number &&
+        number == inode && permissions.size() >= 4 && permissions[1] == 'w' &&
+        permissions[3] == 's')
+      return true;
   }
-  std::free(line);
-  std::fclose(maps);
-  return found;
+  return false;
 }
 
 } // namespace
 
 int duplicateDescriptor(int fd) {
-  constexpr int firstNumber = 512;
-  int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, firstNumber);
+  constexpr int FirstNumber = 512;
+  int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, FirstNumber);
   return copy >= 0 ? copy : ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 

@@ -23,13 +23,13 @@ namespace {
 /// where it would fail on a GPU.
 cudaError_t checkShape(const Kernel &kernel, dim3 grid, dim3 block,
                        size_t sharedBytes, bool gpu) {
-  constexpr uint64_t mostThreads = 1024;
+  constexpr uint64_t MostThreads = 1024;
   if (!grid.x || !grid.y || !grid.z || !block.x || !block.y || !block.z)
     return cudaErrorInvalidConfiguration;
   if (grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
     return cudaErrorInvalidConfiguration;
-  if (block.x > mostThreads || block.y > mostThreads || block.z > 64 ||
-      uint64_t(block.x) * block.y * block.z > mostThreads)
+  if (block.x > MostThreads || block.y > MostThreads || block.z > 64 ||
+      uint64_t(block.x) * block.y * block.z > MostThreads)
     return cudaErrorInvalidConfiguration;
   if (sharedBytes > 0xffffffffu)
     return cudaErrorInvalidValue;

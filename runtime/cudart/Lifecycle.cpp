@@ -66,7 +66,7 @@ bool refusedAtExit() {
 }
 
 void watchExit() {
-  [[maybe_unused]] static const int once = std::atexit(endOfDevice);
+  [[maybe_unused]] static const int Once = std::atexit(endOfDevice);
 }
 
 void armLifecycle() {

@@ -32,7 +32,7 @@ std::unordered_set<uintptr_t> &allocations() {
   static auto *set = new std::unordered_set<uintptr_t>;
   return *set;
 }
-constexpr size_t pitchAlignment = 512;
+constexpr size_t PitchAlignment = 512;
 } // namespace
 
 PinnedMemory &pinnedMemory() {
@@ -172,9 +172,9 @@ cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags) {
 cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width,
                             size_t height) {
   return withDevice([&](Front &front) -> Result {
-    if (!pitch || width > SIZE_MAX - pitchAlignment)
+    if (!pitch || width > SIZE_MAX - PitchAlignment)
       return cudaErrorInvalidValue;
-    size_t row = (width + pitchAlignment - 1) / pitchAlignment * pitchAlignment;
+    size_t row = (width + PitchAlignment - 1) / PitchAlignment * PitchAlignment;
     size_t bytes;
     if (__builtin_mul_overflow(row, height, &bytes))
       return cudaErrorMemoryAllocation;
@@ -186,10 +186,10 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width,
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr *pitched, cudaExtent extent) {
   return withDevice([&](Front &front) -> Result {
-    if (!pitched || extent.width > SIZE_MAX - pitchAlignment)
+    if (!pitched || extent.width > SIZE_MAX - PitchAlignment)
       return cudaErrorInvalidValue;
     size_t row =
-        (extent.width + pitchAlignment - 1) / pitchAlignment * pitchAlignment;
+        (extent.width + PitchAlignment - 1) / PitchAlignment * PitchAlignment;
     size_t bytes;
     if (__builtin_mul_overflow(row, extent.height, &bytes) ||
         __builtin_mul_overflow(bytes, extent.depth, &bytes))
@@ -234,10 +234,10 @@ cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
 //===----------------------------------------------------------------------===//
 
 cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags) {
-  constexpr unsigned known =
+  constexpr unsigned Known =
       cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
   return withDevice([&](Front &front) -> Result {
-    if (!pointer || (flags & ~known))
+    if (!pointer || (flags & ~Known))
       return cudaErrorInvalidValue;
     if (bytes == 0) {
       *pointer = nullptr;
@@ -245,10 +245,10 @@ cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags) {
     }
     if (front.gpu)
       return DRAGON_NVIDIA(cudaHostAlloc, pointer, bytes, flags);
-    constexpr size_t page = 4096;
-    if (bytes > SIZE_MAX - page)
+    constexpr size_t Page = 4096;
+    if (bytes > SIZE_MAX - Page)
       return cudaErrorMemoryAllocation;
-    void *memory = std::aligned_alloc(page, (bytes + page - 1) / page * page);
+    void *memory = std::aligned_alloc(Page, (bytes + Page - 1) / Page * Page);
     if (!memory)
       return cudaErrorMemoryAllocation;
     pinnedMemory().add(
@@ -277,11 +277,11 @@ cudaError_t cudaFreeHost(void *pointer) {
 }
 
 cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags) {
-  constexpr unsigned known = cudaHostRegisterPortable | cudaHostRegisterMapped |
+  constexpr unsigned Known = cudaHostRegisterPortable | cudaHostRegisterMapped |
                              cudaHostRegisterIoMemory |
                              cudaHostRegisterReadOnly;
   return withDevice([&](Front &front) -> Result {
-    if (!pointer || !bytes || (flags & ~known))
+    if (!pointer || !bytes || (flags & ~Known))
       return cudaErrorInvalidValue;
     if (front.gpu)
       return DRAGON_NVIDIA(cudaHostRegister, pointer, bytes, flags);

@@ -379,16 +379,16 @@ namespace {
 /// kind and version (16 bits each), header size (32), payload size (64), and
 /// hold the architecture in 32 bits at offset 28.
 unsigned architectureOf(const void *wrapper) {
-  constexpr uint32_t wrapperMagic = 0x466243b1, binaryMagic = 0xba55ed50;
+  constexpr uint32_t WrapperMagic = 0x466243b1, BinaryMagic = 0xba55ed50;
   auto read = [](const char *from, auto value) {
     std::memcpy(&value, from, sizeof value);
     return value;
   };
   const char *at = static_cast<const char *>(wrapper);
-  if (read(at, uint32_t()) != wrapperMagic)
+  if (read(at, uint32_t()) != WrapperMagic)
     return 0;
   at = read(at + 8, static_cast<const char *>(nullptr));
-  if (!at || read(at, uint32_t()) != binaryMagic)
+  if (!at || read(at, uint32_t()) != BinaryMagic)
     return 0;
   size_t header = read(at + 6, uint16_t());
   uint64_t left = read(at + 8, uint64_t());

@@ -70,7 +70,7 @@ int inspectExecutable(dl_phdr_info *info, size_t, void *result) {
 bool plainMemoryOnly(Front &front) {
   if (!front.gpu)
     return false;
-  static const bool exports = [] {
+  static const bool Exports = [] {
     bool found = false;
     dl_iterate_phdr(inspectExecutable, &found);
     if (found)
@@ -79,7 +79,7 @@ bool plainMemoryOnly(Front &front) {
              "cannot exceed it");
     return found;
   }();
-  return exports;
+  return Exports;
 }
 
 cudaError_t allocatePlain(void **pointer, size_t bytes) {

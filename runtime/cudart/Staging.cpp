@@ -60,11 +60,11 @@ void Staging::attach(Runtime &runtime) {
 bool Staging::worthwhile(size_t bytes) {
   // Settings are the runtime's, but a read may come before the first CUDA call,
   // and must not create a device: the program may fork in between.
-  static const bool elide = [] {
+  static const bool Elide = [] {
     auto settings = Settings::fromEnvironment();
     return settings.ok() && settings->elide;
   }();
-  return bytes >= MinimumBytes && elide && !refusedAtExit();
+  return bytes >= MinimumBytes && Elide && !refusedAtExit();
 }
 
 void Staging::countPieces() {

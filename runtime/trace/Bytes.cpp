@@ -13,23 +13,23 @@
 namespace dragon {
 
 std::string formatBytes(uint64_t bytes) {
-  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  static const char *const Units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   unsigned unit = 0;
   uint64_t scale = 1;
-  while (unit + 1 < std::size(units) && bytes / scale >= 1024) {
+  while (unit + 1 < std::size(Units) && bytes / scale >= 1024) {
     scale *= 1024;
     ++unit;
   }
   if (bytes % scale == 0)
-    return fmt::format("{} {}", bytes / scale, units[unit]);
-  return fmt::format("{:.1f} {}", double(bytes) / double(scale), units[unit]);
+    return fmt::format("{} {}", bytes / scale, Units[unit]);
+  return fmt::format("{:.1f} {}", double(bytes) / double(scale), Units[unit]);
 }
 
 std::optional<uint64_t> parseBytes(std::string_view text) {
   uint64_t value = 0;
-  const char *end = text.data() + text.size();
-  auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || rest == text.data())
+  const char *begin = text.data(), *end = begin + text.size();
+  auto [rest, error] = std::from_chars(begin, end, value);
+  if (error != std::errc() || rest == begin)
     return std::nullopt;
   unsigned shift = 0;
   if (rest != end) {

@@ -441,7 +441,7 @@ void BlockScheduler::exitThread(dragon_cpu_context *ctx) {
 std::string BlockScheduler::describeDeadlock() const {
   const dragon_cpu_context *ctx = nullptr;
   std::string waits;
-  auto add = [&](std::string what) {
+  auto add = [&](const std::string &what) {
     if (!waits.empty())
       waits += ", ";
     waits += what;

@@ -115,7 +115,7 @@ DRAGON_EXPORT void dragon_cpu_warp_sync(dragon_cpu_context *ctx,
 DRAGON_EXPORT uint32_t dragon_cpu_shuffle(dragon_cpu_context *ctx,
                                           uint32_t mode, uint32_t mask,
                                           uint32_t value, uint32_t lane,
-                                          uint32_t clamp, uint32_t *in_range) {
+                                          uint32_t clamp, uint32_t *inRange) {
   return withMeeting(ctx, WarpOp::Shuffle, mask, value,
                      [&](const Meeting &meeting) {
                        int self = static_cast<int>(BlockScheduler::laneOf(ctx));
@@ -144,8 +144,8 @@ DRAGON_EXPORT uint32_t dragon_cpu_shuffle(dragon_cpu_context *ctx,
                          inside = source <= maxLane;
                          break;
                        }
-                       if (in_range)
-                         *in_range = inside;
+                       if (inRange)
+                         *inRange = inside;
                        // A lane that does not take part has no value: undefined
                        // in PTX.
                        if (!inside || source < 0 || source > 31 ||

@@ -11,6 +11,7 @@
 #include <boost/context/detail/fcontext.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -44,11 +45,9 @@ namespace {
 
 long guardAllowance() {
   long limit = 65530;
-  if (std::FILE *file = std::fopen("/proc/sys/vm/max_map_count", "re")) {
-    if (std::fscanf(file, "%ld", &limit) != 1)
-      limit = 65530;
-    std::fclose(file);
-  }
+  std::ifstream("/proc/sys/vm/max_map_count") >> limit;
+  if (limit <= 0)
+    limit = 65530;
   return limit / 8; // each guard splits one mapping into two
 }
 
