@@ -47,7 +47,8 @@ struct Chunk {
   uint64_t lastUse = 0;    ///< ticket of the last work that uses it
   uint64_t arrival = 0;    ///< ticket of the copies that bring its contents
   uint64_t lastTouch = 0;  ///< for eviction: when it was needed last
-  uint64_t nextUse = 0;    ///< when it is needed next, if known; same clock
+  uint64_t nextUse = 0;    ///< when it is needed next; 0 = not known
+  uint64_t nextUseOf = 0;  ///< the clock of the launch nextUse was found in
   uint64_t pinned = 0;     ///< not to be evicted in this round
   int32_t deviceSlot = -1; ///< its index in the list of chunks on the device
   int32_t hostSlot = -1;   ///< and in that of host copies

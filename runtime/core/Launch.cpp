@@ -24,6 +24,8 @@
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -42,36 +44,104 @@ LaunchNeed needOf(const ChunkUse &use) {
   return use.mayWrite ? LaunchNeed::Write : LaunchNeed::Read;
 }
 
+/// Mixes the bits (splitmix64's finaliser).
+uint64_t hashOf(uint64_t value) {
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+  return value ^ (value >> 31);
+}
+
 /// When the chunks of a sliced launch are needed next: in a later slice, else
-/// in the same slice of the next launch, which is as likely as anything.
+/// when it is foreseen, else in the same slice of the next launch, which is as
+/// likely as anything.
 class SliceUses {
 public:
-  SliceUses(std::span<const LaunchChunks> parts, uint64_t clock)
-      : Parts(parts), Start(clock) {
-    for (size_t i = 0; i < parts.size(); ++i)
-      for (const ChunkUse &use : parts[i].uses)
+  SliceUses(std::span<const LaunchChunks> parts,
+            std::span<const uint32_t> order, uint64_t clock,
+            const LaunchHistory &history)
+      : Parts(parts), Order(order), Start(clock), History(history) {
+    for (size_t i = 0; i < order.size(); ++i)
+      for (const ChunkUse &use : parts[order[i]].uses)
         Slices[use.chunk].push_back(uint32_t(i));
-    for (auto &[chunk, slices] : Slices)
-      chunk->nextUse = Start + slices.front();
+    for (auto &[chunk, slices] : Slices) {
+      chunk->nextUse = timeOf(slices.front());
+      chunk->nextUseOf = Start;
+    }
   }
   void ran(size_t slice) {
-    for (const ChunkUse &use : Parts[slice].uses) {
+    for (const ChunkUse &use : Parts[Order[slice]].uses) {
       const std::vector<uint32_t> &slices = Slices[use.chunk];
       auto next =
           std::upper_bound(slices.begin(), slices.end(), uint32_t(slice));
-      use.chunk->nextUse = next != slices.end()
-                               ? Start + *next
-                               : Start + Parts.size() + slices.front();
+      if (next != slices.end()) {
+        use.chunk->nextUse = timeOf(*next);
+        continue;
+      }
+      const uint64_t end = timeOf(Parts.size());
+      uint64_t foreseen = History.nextUse(use.chunk->va());
+      use.chunk->nextUse =
+          foreseen ? std::max(foreseen, end) : end + slices.front();
     }
   }
 
 private:
+  /// Later than now for the slice that is about to run.
+  uint64_t timeOf(uint64_t slice) const { return Start + 1 + slice; }
+
   std::span<const LaunchChunks> Parts;
+  std::span<const uint32_t> Order;
   const uint64_t Start;
+  const LaunchHistory &History;
   std::unordered_map<Chunk *, std::vector<uint32_t>> Slices;
 };
 
+/// The order in which slices move the least: blocks may run in any order, so
+/// those whose chunks are on the device from before come first, and the others
+/// follow as they lie.
+std::vector<uint32_t> sliceOrder(std::span<const LaunchChunks> parts) {
+  std::vector<uint64_t> missing;
+  for (const LaunchChunks &chunks : parts) {
+    uint64_t bytes = 0;
+    for (const ChunkUse &use : chunks.uses)
+      bytes += use.chunk->device.id ? 0 : use.chunk->bytes();
+    missing.push_back(bytes);
+  }
+  std::vector<uint32_t> order(parts.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return missing[a] != missing[b] ? missing[a] < missing[b] : a < b;
+  });
+  return order;
+}
+
 } // namespace
+
+void Runtime::Impl::foresee(const LaunchCall &call,
+                            const LaunchPointers &pointers,
+                            const LaunchChunks &whole) {
+  LaunchClock = Clock;
+  uint64_t signature = hashOf(reinterpret_cast<uintptr_t>(call.kernel));
+  for (const LaunchPointer &pointer : pointers.pointers)
+    signature =
+        hashOf(signature ^
+               (pointer.allocation ? pointer.allocation->base : pointer.value));
+  std::vector<AddressRange> ranges = addressRanges(whole);
+  std::sort(ranges.begin(), ranges.end(),
+            [](const AddressRange &a, const AddressRange &b) {
+              return a.begin < b.begin;
+            });
+  History.begin(signature, std::move(ranges), Clock);
+  if (History.foreseen())
+    Bytes.count(Counter::ForeseenLaunches);
+}
+
+uint64_t Runtime::Impl::nextUseOf(Chunk &chunk) const {
+  if (chunk.nextUseOf != LaunchClock) {
+    chunk.nextUse = History.nextUse(chunk.va());
+    chunk.nextUseOf = LaunchClock;
+  }
+  return chunk.nextUse;
+}
 
 Status Runtime::launch(const LaunchCall &call) {
   Impl &impl = *State;
@@ -124,6 +194,7 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
     return launchInCore(call, pointers);
 
   LaunchChunks whole = chunksOf(call, pointers, Allocations, wholeGrid(call));
+  foresee(call, pointers, whole);
   // Chunks are planned by number of their buffer.
   std::unordered_map<Buffer *, uint32_t> numbers;
   PlanInput input{};
@@ -149,6 +220,10 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
   for (const std::unique_ptr<Buffer> &buffer : Buffers)
     if (buffer->kept && !numbers.count(buffer.get()))
       input.deviceBudget -= buffer->vaBytes;
+  uint64_t missing = 0;
+  for (const ChunkUse &use : whole.uses)
+    missing += use.chunk->device.id ? 0 : use.chunk->bytes();
+  input.sparing = History.foresees() && !DevicePool.hasRoom(missing);
   input.hostBudget = Limits.hostBytes - Limits.transitBytes;
   input.footprint = [&](const BlockBox &box) {
     return chunkSet(chunksOf(call, pointers, Allocations, box, false));
@@ -232,6 +307,8 @@ Status Runtime::Impl::launchInCore(const LaunchCall &call,
     chunks = chunksOf(call, pointers, Allocations, grid);
     touched = addressRanges(chunks);
   }
+  if (Tracking)
+    foresee(call, pointers, chunks);
   if (LastFetch && !Fetches.done(LastFetch))
     DRAGON_TRY(Fetches.queueWaitsFor(call.queue, LastFetch));
   DRAGON_TRY(runBox(call, grid, touched, pointers.anything));
@@ -284,7 +361,7 @@ Status Runtime::Impl::launchBoxes(const LaunchCall &call,
                                   const LaunchChunks &whole,
                                   std::span<const BlockBox> boxes,
                                   std::span<const LaunchChunks> parts) {
-  // Overwritten by the launch as a whole: dead for each of its slices.
+  // Overwritten by the launch as a whole: dead until its first slice.
   std::unordered_set<Chunk *> overwritten;
   for (const ChunkUse &use : whole.uses)
     if (use.mustWrite)
@@ -294,14 +371,15 @@ Status Runtime::Impl::launchBoxes(const LaunchCall &call,
     Bytes.count(Counter::Slices, boxes.size());
     log(LogLevel::Debug, "'{}' runs in {} slices", nameOf(call), boxes.size());
   }
+  const std::vector<uint32_t> order = sliceOrder(parts);
   std::optional<SliceUses> uses;
   if (boxes.size() > 1)
-    uses.emplace(parts, Clock + 1);
+    uses.emplace(parts, order, Clock, History);
 
   for (size_t i = 0; i < boxes.size(); ++i) {
     if (i)
       ++Clock;
-    const LaunchChunks &chunks = parts[i];
+    const LaunchChunks &chunks = parts[order[i]];
     std::vector<Want> wants;
     std::vector<Chunk *> used;
     for (const ChunkUse &use : chunks.uses) {
@@ -313,7 +391,7 @@ Status Runtime::Impl::launchBoxes(const LaunchCall &call,
     ++Round;
     DRAGON_TRY(bringIn(wants, call.queue, Cause::Demand));
     std::vector<AddressRange> touched = addressRanges(chunks);
-    DRAGON_TRY(runBox(call, boxes[i], touched, chunks.anything));
+    DRAGON_TRY(runBox(call, boxes[order[i]], touched, chunks.anything));
     for (const ChunkUse &use : chunks.uses)
       if (use.mayWrite)
         DRAGON_TRY(wroteDevice(*use.chunk));
@@ -321,6 +399,8 @@ Status Runtime::Impl::launchBoxes(const LaunchCall &call,
         // Brought in for a slice that turned out not to write it.
         DRAGON_TRY(wroteDevice(*use.chunk));
     DRAGON_TRY(noteUse(used, call.queue));
+    for (Chunk *chunk : used)
+      overwritten.erase(chunk); // it holds what this slice has written
     if (uses)
       uses->ran(i);
     if (i == 0 && boxes.size() > 1) {

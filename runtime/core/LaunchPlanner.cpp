@@ -17,6 +17,10 @@ namespace {
 constexpr size_t MaxSlices = 1 << 16;
 
 /// Cuts a grid along one dimension, and what does not fit along the others.
+/// Slices are small beside the budget: the rest of it holds what they share
+/// with others, what comes for the next ones, and what the next launch finds.
+constexpr uint64_t SliceShare = 8;
+
 class Slicer {
 public:
   Slicer(const PlanInput &input, uint64_t limit)
@@ -192,7 +196,8 @@ LaunchPlan planLaunch(const PlanInput &input) {
   plan.wholeBytes = bytesOf(plan.whole, input.buffers);
   plan.boxes = {grid};
   plan.kind = LaunchPlan::Resident;
-  if (plan.wholeBytes <= input.deviceBudget)
+  const bool fits = plan.wholeBytes <= input.deviceBudget;
+  if (fits && !(input.sparing && input.sliceable))
     return plan;
 
   if (input.sliceable) {
@@ -205,7 +210,7 @@ LaunchPlan planLaunch(const PlanInput &input) {
                                input.footprint(lastLayer(grid, d))),
                   input.buffers);
       shared = std::min(shared, input.deviceBudget);
-      Slicer slicer(input, shared + (input.deviceBudget - shared) / 3);
+      Slicer slicer(input, shared + (input.deviceBudget - shared) / SliceShare);
       if (!slicer.cut(grid, d)) {
         if (slicer.TooLarge &&
             (plan.smallestBytes == 0 || slicer.TooLarge < plan.smallestBytes))
@@ -218,11 +223,14 @@ LaunchPlan planLaunch(const PlanInput &input) {
       }
     }
     if (best) {
-      plan.kind = LaunchPlan::Sliced;
+      if (plan.boxes.size() > 1)
+        plan.kind = LaunchPlan::Sliced;
       return plan;
     }
   }
   plan.boxes = {grid};
+  if (fits)
+    return plan;
   if (input.hostMapped &&
       plan.wholeBytes <= input.deviceBudget + input.hostBudget)
     plan.kind = LaunchPlan::HostMapped;

@@ -57,6 +57,8 @@ struct PlanInput {
   uint32_t grid[3];
   bool sliceable;
   bool hostMapped;
+  /// What others have on the device is worth keeping: slice what would fit.
+  bool sparing = false;
   uint64_t deviceBudget;
   uint64_t hostBudget; ///< what may stay in host memory at once
   std::vector<BufferShape> buffers;

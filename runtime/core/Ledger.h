@@ -57,12 +57,13 @@ enum class Counter : uint8_t {
   Launches,
   SlicedLaunches,
   Slices,
+  ForeseenLaunches, ///< came as the launches before had led to expect
   HostMappedLaunches,
   Evictions,
   HostFaults,
   BufferedFallbacks
 };
-constexpr unsigned NumCounters = 7;
+constexpr unsigned NumCounters = 8;
 
 /// Thread-safe. Bytes are those of the buffers (a last, partial chunk counts
 /// what it holds). Nanoseconds are summed over transfers that may overlap.

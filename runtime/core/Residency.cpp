@@ -272,7 +272,7 @@ Status Runtime::Impl::makeDeviceRoom(uint64_t bytes) {
       candidate.index = uint32_t(i);
       candidate.bytes = chunk.bytes();
       candidate.lastTouch = std::max(chunk.lastTouch, chunk.buffer->lastTouch);
-      candidate.nextUse = chunk.nextUse;
+      candidate.nextUse = nextUseOf(chunk);
       candidate.empty = !chunk.deviceValid;
       candidate.copies =
           chunk.deviceValid && !chunk.hostValid && !chunk.storageValid;
@@ -436,7 +436,7 @@ Status Runtime::Impl::makeHostRoom(uint64_t bytes, bool forTransit,
       candidate.index = uint32_t(i);
       candidate.bytes = chunk.host.bytes;
       candidate.lastTouch = std::max(chunk.lastTouch, chunk.buffer->lastTouch);
-      candidate.nextUse = chunk.nextUse;
+      candidate.nextUse = nextUseOf(chunk);
       candidate.empty = !chunk.hostValid;
       candidate.busy = isBusy(chunk);
       candidate.keepLast =

@@ -30,6 +30,7 @@
 
 #include "runtime/core/Budget.h"
 #include "runtime/core/Buffer.h"
+#include "runtime/core/LaunchHistory.h"
 #include "runtime/core/Runtime.h"
 #include "runtime/core/WorkLog.h"
 #include "runtime/tier/SlabPool.h"
@@ -171,6 +172,11 @@ struct Runtime::Impl {
   Status launchHostMapped(const LaunchCall &call, const LaunchChunks &whole);
   Status runBox(const LaunchCall &call, const BlockBox &box,
                 std::span<const AddressRange> touched, bool anything);
+  /// Remembers the launch; what follows it may be foreseen then.
+  void foresee(const LaunchCall &call, const LaunchPointers &pointers,
+               const LaunchChunks &whole);
+  /// The clock of the chunk's next use, if that is known; else 0.
+  uint64_t nextUseOf(Chunk &chunk) const;
   Status cannotRun(const LaunchCall &call, uint64_t wholeBytes,
                    uint64_t smallestBytes) const;
 
@@ -251,7 +257,9 @@ struct Runtime::Impl {
   /// Once data has to move, work gets tickets; before, one synchronisation of
   /// everything serves (and costs launches nothing).
   bool Tracking = false;
-  uint64_t Clock = 1;    ///< counts launches, slices and copies
+  uint64_t Clock = 1;       ///< counts launches, slices and copies
+  uint64_t LaunchClock = 0; ///< when the last launch began
+  LaunchHistory History;
   uint64_t SyncedAt = 0; ///< untracked work up to it is done
   uint64_t Round = 1;
   uint64_t LastFetch = 0; ///< ticket that later work in any queue waits for

@@ -23,13 +23,10 @@ const char *const CauseNames[NumCauses] = {"demand", "prefetch", "eviction",
                                            "sync",   "copy",     "host access"};
 const char *const AvoidedNames[NumAvoided] = {
     "read-only", "write-only", "discard", "clean", "elided staging"};
-const char *const CounterNames[NumCounters] = {"launches",
-                                               "sliced launches",
-                                               "slices",
-                                               "host-mapped launches",
-                                               "evictions",
-                                               "host faults",
-                                               "buffered fallbacks"};
+const char *const CounterNames[NumCounters] = {
+    "launches",          "sliced launches",      "slices",
+    "foreseen launches", "host-mapped launches", "evictions",
+    "host faults",       "buffered fallbacks"};
 
 Stats collect(const Ledger &ledger, const char *device, const Budget &limits) {
   Stats stats;

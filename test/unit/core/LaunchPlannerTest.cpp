@@ -108,7 +108,7 @@ TEST(LaunchPlannerTest, WhatFitsRunsAtOnce) {
   ASSERT_EQ(plan.boxes.size(), 1u);
 }
 
-TEST(LaunchPlannerTest, VectorAddIsCutIntoThirdsOfTheBudget) {
+TEST(LaunchPlannerTest, VectorAddIsCutIntoEighthsOfTheBudget) {
   Problem p;
   p.input.grid[0] = 262144;
   p.input.grid[1] = p.input.grid[2] = 1;
@@ -124,14 +124,32 @@ TEST(LaunchPlannerTest, VectorAddIsCutIntoThirdsOfTheBudget) {
   check(p, plan);
   for (size_t i = 0; i < plan.boxes.size(); ++i) {
     EXPECT_LE(bytesOf(p.input.footprint(plan.boxes[i]), p.input.buffers),
-              p.input.deviceBudget / 3);
+              p.input.deviceBudget / 8);
     if (i) {
       EXPECT_EQ(plan.boxes[i].Lo[0], plan.boxes[i - 1].Hi[0]);
     }
     // Whole chunks: no chunk is in two slices.
     EXPECT_EQ(plan.boxes[i].Lo[0] % 2048, 0u);
   }
-  EXPECT_EQ(plan.boxes.size(), 43u); // 128 chunks of each, 3 a slice
+  EXPECT_EQ(plan.boxes.size(), 128u); // 128 chunks of each, one a slice
+}
+
+TEST(LaunchPlannerTest, WhatFitsIsSlicedToSpareOthers) {
+  Problem p;
+  p.input.grid[0] = 16384;
+  p.input.grid[1] = p.input.grid[2] = 1;
+  p.input.sliceable = true;
+  p.input.deviceBudget = 64 * MiB;
+  p.input.buffers = {{64 * MiB, Chunk}};
+  p.accesses = {{0, {4096, 0, 0}, 4096}};
+  p.finish();
+  p.input.sparing = true;
+  LaunchPlan plan = planLaunch(p.input);
+  ASSERT_EQ(plan.kind, LaunchPlan::Sliced);
+  check(p, plan);
+  EXPECT_EQ(plan.boxes.size(), 8u);
+  p.input.sliceable = false;
+  EXPECT_EQ(planLaunch(p.input).kind, LaunchPlan::Resident);
 }
 
 TEST(LaunchPlannerTest, WhatAllSlicesShareIsCountedOnce) {
@@ -147,7 +165,7 @@ TEST(LaunchPlannerTest, WhatAllSlicesShareIsCountedOnce) {
   LaunchPlan plan = planLaunch(p.input);
   ASSERT_EQ(plan.kind, LaunchPlan::Sliced);
   check(p, plan);
-  EXPECT_EQ(plan.boxes.size(), 64u); // of 8 MiB: a third of what is left
+  EXPECT_EQ(plan.boxes.size(), 256u); // of 2 MiB: an eighth of what is left
 }
 
 TEST(LaunchPlannerTest, TheDimensionWithTheLeastTrafficIsCut) {

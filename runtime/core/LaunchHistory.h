@@ -1,0 +1,65 @@
+//===- LaunchHistory.h - what the next launches will need -------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Programs repeat themselves: time steps, training iterations, queries. The
+// history remembers which launches there were, on which addresses, and finds
+// the earlier point that looks most like the present one: the position whose
+// preceding launches agree with the latest ones for the longest stretch. What
+// followed there is what is foreseen now. From that comes, for each address,
+// the time of its next use, so that eviction can take what is needed last
+// (Belady, "A study of replacement algorithms for a virtual-storage computer",
+// 1966) instead of what was used longest ago.
+//
+// Times are the runtime's clock, which counts launches, slices and copies. A
+// wrong forecast costs transfers, never contents.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CORE_LAUNCHHISTORY_H
+#define DRAGON_RUNTIME_CORE_LAUNCHHISTORY_H
+
+#include "runtime/device/Device.h"
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace dragon {
+
+class LaunchHistory {
+public:
+  /// The launch that begins at `clock`. Equal signatures: the same kernel on
+  /// the same buffers. `uses`: the addresses that it may touch, ascending.
+  void begin(uint64_t signature, std::vector<AddressRange> uses,
+             uint64_t clock);
+  /// The launch that began last is the one that was foreseen.
+  bool foreseen() const { return Foreseen; }
+  /// There is a forecast for what follows that launch.
+  bool foresees() const { return Period != 0; }
+  /// The expected clock of the next use of the address after that launch, or 0
+  /// if none is foreseen.
+  uint64_t nextUse(uintptr_t address) const;
+
+private:
+  struct Entry {
+    uint64_t signature;
+    uint64_t clock;
+    std::vector<AddressRange> uses;
+  };
+  /// How many launches up to `a` and up to `b` agree.
+  size_t agreement(size_t a, size_t b) const;
+  void forgetOldest();
+  static const AddressRange *findRange(const Entry &entry, uintptr_t address);
+
+  std::vector<Entry> Entries;
+  std::unordered_map<uint64_t, std::vector<uint32_t>> Positions;
+  size_t Period = 0; ///< the last launch corresponds to the one so far back
+  bool Foreseen = false;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CORE_LAUNCHHISTORY_H

@@ -1,0 +1,149 @@
+//===- LaunchHistoryTest.cpp - what is foreseen, and what it saves --------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuntimeFixture.h"
+
+#include "runtime/core/LaunchHistory.h"
+
+using namespace dragon;
+using namespace dragon::test;
+
+namespace {
+
+/// Launches named by letters; each uses the page of its letter.
+class Sequence {
+public:
+  void run(const std::string &launches) {
+    for (char c : launches) {
+      history.begin(uint64_t(c), {{page(c), page(c) + 100}}, ++clock);
+      foreseen += history.foreseen();
+    }
+  }
+  static uintptr_t page(char c) { return uintptr_t(c) * 1000; }
+  /// In how many launches the page of `c` is needed; 0 = not foreseen.
+  uint64_t distance(char c, uintptr_t offset = 0) const {
+    uint64_t next = history.nextUse(page(c) + offset);
+    return next ? next - clock : 0;
+  }
+  LaunchHistory history;
+  uint64_t clock = 0;
+  int foreseen = 0;
+};
+
+TEST(LaunchHistoryTest, NothingIsForeseenOfWhatIsNew) {
+  Sequence s;
+  s.run("abcd");
+  EXPECT_FALSE(s.history.foresees());
+  EXPECT_EQ(s.distance('a'), 0u);
+  EXPECT_EQ(s.foreseen, 0);
+}
+
+TEST(LaunchHistoryTest, ALoopRepeats) {
+  Sequence s;
+  s.run("abcabcab");
+  EXPECT_EQ(s.distance('c'), 1u);
+  EXPECT_EQ(s.distance('a'), 2u);
+  EXPECT_EQ(s.distance('b'), 3u);
+  EXPECT_EQ(s.distance('z'), 0u);
+  EXPECT_EQ(s.foreseen, 4); // from the second b on
+}
+
+TEST(LaunchHistoryTest, AnInnerLoopEndsWhereItEndedBefore) {
+  Sequence s;
+  s.run("aaaabaaaab");
+  s.run("aaaa");
+  EXPECT_EQ(s.distance('b'), 1u);
+  s.foreseen = 0;
+  s.run("b");
+  EXPECT_EQ(s.foreseen, 1);
+}
+
+TEST(LaunchHistoryTest, ABrokenHabitIsForgotten) {
+  Sequence s;
+  s.run("abababab");
+  s.run("x");
+  EXPECT_EQ(s.distance('a'), 0u);
+  s.run("cxcx");
+  EXPECT_EQ(s.distance('c'), 1u);
+  EXPECT_EQ(s.distance('a'), 0u);
+}
+
+TEST(LaunchHistoryTest, ALongLaunchNeedsItsEndLater) {
+  LaunchHistory history;
+  for (uint64_t clock : {0, 100, 200})
+    history.begin(1, {{1000, 2000}}, clock);
+  EXPECT_EQ(history.nextUse(1000), 300u);
+  EXPECT_EQ(history.nextUse(1500), 350u);
+  EXPECT_EQ(history.nextUse(1999), 399u);
+  EXPECT_EQ(history.nextUse(2000), 0u);
+}
+
+TEST(LaunchHistoryTest, TheOldestIsForgottenAndNothingElse) {
+  Sequence s;
+  for (int i = 0; i < 20000; ++i)
+    s.run("abc");
+  EXPECT_EQ(s.distance('a'), 1u);
+  EXPECT_EQ(s.distance('c'), 3u);
+  EXPECT_EQ(s.foreseen, 3 * 20000 - 4);
+}
+
+class ReuseTest : public RuntimeFixture {
+protected:
+  static constexpr int N = 8 << 20; // 32 MiB
+  static constexpr uint64_t Bytes = uint64_t(N) * 4;
+  void SetUp() override {
+    RuntimeFixture::SetUp();
+    settings.deviceMemory = 16 * MiB;
+    settings.hostMemory = 512 * MiB;
+  }
+};
+
+TEST_F(ReuseTest, ASweepFindsWhatTheLastOneLeft) {
+  start();
+  uintptr_t a = allocate(Bytes), sums = allocate(Bytes);
+  ASSERT_OK(upload(a, numbers(N, 1)));
+  ASSERT_OK(
+      kernels.launch(*runtime, "stencil", N, pointer(sums), pointer(a), N));
+  // From here on one buffer of twice the budget is read and written.
+  ASSERT_OK(kernels.launch(*runtime, "scale", N, pointer(a), N, 3));
+  uint64_t before = moved(Direction::HostToDevice);
+  constexpr int Sweeps = 6;
+  for (int i = 0; i < Sweeps; ++i)
+    ASSERT_OK(kernels.launch(*runtime, "scale", N, pointer(a), N, 3));
+  // Each fetches what the device does not hold: half of it, and the slice or
+  // two that had to make room for the first ones.
+  uint64_t fetched = moved(Direction::HostToDevice) - before;
+  EXPECT_LE(fetched, Sweeps * (Bytes / 2 + 4 * MiB));
+  EXPECT_GE(fetched, Sweeps * Bytes / 2);
+  EXPECT_GE(runtime->ledger().counter(Counter::ForeseenLaunches),
+            uint64_t(Sweeps - 1));
+}
+
+TEST_F(ReuseTest, WhatIsNeededLastLeavesFirst) {
+  // Two buffers in turn, each as large as the budget: with the least recently
+  // used evicted, everything would move each time.
+  constexpr int Half = N / 2; // 16 MiB
+  start();
+  uintptr_t a = allocate(Bytes / 2), b = allocate(Bytes / 2);
+  ASSERT_OK(upload(a, numbers(Half, 1)));
+  ASSERT_OK(upload(b, numbers(Half, 2)));
+  auto both = [&] {
+    ASSERT_OK(kernels.launch(*runtime, "scale", Half, pointer(a), Half, 3));
+    ASSERT_OK(kernels.launch(*runtime, "scale", Half, pointer(b), Half, 3));
+  };
+  both();
+  both();
+  uint64_t before = moved(Direction::HostToDevice);
+  constexpr int Rounds = 5;
+  for (int i = 0; i < Rounds; ++i)
+    both();
+  uint64_t fetched = moved(Direction::HostToDevice) - before;
+  // 32 MiB a round, of which 16 MiB could stay.
+  EXPECT_LE(fetched, Rounds * (Bytes / 2 + 6 * MiB));
+}
+
+} // namespace
