@@ -53,6 +53,10 @@ static cl::opt<bool>
 static cl::opt<bool>
     Staging("dragon-staging", cl::init(true), cl::cat(Category),
             cl::desc("Elide host buffers that only stage files in and out"));
+static cl::list<std::string> LibrarySummaryFiles(
+    "dragon-library-summaries", cl::cat(Category), cl::value_desc("file.yaml"),
+    cl::desc("What library functions do to buffers; later files replace what "
+             "earlier ones say of the same function"));
 static cl::opt<unsigned> FlattenLimit(
     "dragon-flatten-limit", cl::init(20000), cl::cat(Category),
     cl::desc("Instructions that the analysis of a host function may take in "
@@ -71,6 +75,7 @@ StringRef source() { return Source; }
 bool slicing() { return Slicing; }
 bool lifetime() { return Lifetime; }
 bool staging() { return Staging; }
+std::vector<std::string> librarySummaries() { return LibrarySummaryFiles; }
 unsigned flattenLimit() { return FlattenLimit; }
 
 } // namespace dragon::options

@@ -48,6 +48,10 @@ bool lifetime();
 /// -f[no-]dragon-staging: elision of staging buffers.
 bool staging();
 
+/// Files that say what library functions do, the user's after those that are
+/// installed.
+std::vector<std::string> librarySummaries();
+
 /// How many instructions the host analysis may copy together from the functions
 /// that one function calls.
 unsigned flattenLimit();

@@ -330,6 +330,26 @@ void Aliases::visitLaunch(CallBase &Call) {
   }
 }
 
+/// What is described is used while the call lasts, and not kept. A buffer where
+/// the summary expects none is one that nothing is known of.
+void Aliases::visitLibrary(CallBase &Call, const LibraryFunction &Function) {
+  for (const Use &Operand : Call.args()) {
+    unsigned Parameter = Call.getArgOperandNo(&Operand);
+    if (Function.Neutral || !mayHoldPointer(Operand->getType()))
+      continue;
+    const LibraryUse *Known = Function.use(Parameter);
+    TargetSet Targets = pointsTo(Operand);
+    bool Expected = Known || Function.hostUse(Parameter) ||
+                    none_of(Targets, [&](const Target &T) {
+                      return Objects[T.Object].Kind == ObjectKind::Buffer;
+                    });
+    if (!Expected || (Known && Known->Mode == LibraryMode::Keep))
+      escape(Targets, Call, "'" + Function.shownName() + "'");
+  }
+  if (mayHoldPointer(Call.getType()))
+    add(&Call, {{Unknown, Target::AnyOffset}});
+}
+
 void Aliases::visitCall(CallBase &Call) {
   if (auto *Transfer = dyn_cast<AnyMemTransferInst>(&Call))
     return copyContents(Transfer->getDest(), Transfer->getSource(), Call);
@@ -348,6 +368,9 @@ void Aliases::visitCall(CallBase &Call) {
     return;
   }
   const CallEffect *Effect = callEffect(Call);
+  if (!Effect)
+    if (const LibraryFunction *Function = libraryFunction(Call))
+      return visitLibrary(Call, *Function);
   if (!Effect) {
     // Opaque: keeps what it is given and gives back what it likes.
     if (!Call.doesNotAccessMemory())

@@ -97,6 +97,7 @@ private:
   void visit(llvm::Instruction &I);
   void visitCall(llvm::CallBase &Call);
   void visitLaunch(llvm::CallBase &Call);
+  void visitLibrary(llvm::CallBase &Call, const LibraryFunction &Function);
   bool add(const llvm::Value *V, const TargetSet &Targets);
   void addContents(unsigned Object, int64_t Offset, const TargetSet &Targets);
   void store(const llvm::Value *To, const TargetSet &Targets,

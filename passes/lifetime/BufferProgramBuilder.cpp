@@ -152,16 +152,25 @@ void ProgramBuilder::visitLaunch(CallBase &Call) {
 void ProgramBuilder::visitOpaque(CallBase &Call) {
   if (Call.doesNotAccessMemory())
     return;
-  // Functions of this unit that were left out: worth another try.
-  if (const Function *Callee = Call.getCalledFunction();
-      Callee && !Callee->isDeclaration()) {
-    bool Given = any_of(Call.args(), [&](const llvm::Use &Operand) {
-      return any_of(Pointers.pointsTo(Operand), [&](const Target &T) {
-        return Pointers.objects()[T.Object].Kind == ObjectKind::Buffer;
+  if (const Function *Callee = Call.getCalledFunction()) {
+    auto IsGiven = [&](auto &&Which) {
+      return any_of(Call.args(), [&](const llvm::Use &Operand) {
+        return any_of(Pointers.pointsTo(Operand), [&](const Target &T) {
+          const MemoryObject &O = Pointers.objects()[T.Object];
+          return O.Kind == ObjectKind::Buffer && Which(O);
+        });
       });
-    });
-    if (Given)
-      Result.Missed.push_back(&Call);
+    };
+    // Functions of this unit that were left out: worth another try.
+    if (!Callee->isDeclaration()) {
+      if (IsGiven([](const MemoryObject &) { return true; }))
+        Result.Missed.push_back(&Call);
+    } else if (IsGiven([](const MemoryObject &O) {
+                 return O.Buffer != BufferKind::Host;
+               })) {
+      Result.UnknownCalls.push_back(&Call);
+      Result.UnknownCallees.try_emplace(calleeName(Call), position(Call));
+    }
   }
   Event E = event(EventKind::Opaque, Call);
   addEscapedUses(E, Side::Any, true, true);
@@ -190,8 +199,11 @@ void ProgramBuilder::visitCall(CallBase &Call) {
     return;
   }
   const CallEffect *Effect = callEffect(Call);
-  if (!Effect)
+  if (!Effect) {
+    if (const LibraryFunction *Function = libraryFunction(Call))
+      return visitLibrary(Call, *Function);
     return visitOpaque(Call);
+  }
   switch (Effect->Kind) {
   case CallKind::AllocateInto:
   case CallKind::Allocate: {

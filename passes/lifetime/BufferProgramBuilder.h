@@ -21,6 +21,8 @@
 #include "passes/lifetime/KernelSummaries.h"
 #include "passes/placement/BufferProgram.h"
 
+#include "llvm/ADT/DenseMap.h"
+
 #include <map>
 #include <set>
 #include <tuple>
@@ -55,6 +57,13 @@ struct BuiltProgram {
   /// Calls of functions that were not taken in, although a buffer is given to
   /// them.
   llvm::SmallVector<llvm::CallBase *, 4> Missed;
+  /// Calls of functions elsewhere, without a summary, that are given device or
+  /// managed buffers.
+  llvm::SmallVector<llvm::CallBase *, 4> UnknownCalls;
+  /// Their names, and the place of a call.
+  std::map<std::string, Position> UnknownCallees;
+  /// Library calls that work in a stream with a handle of its own.
+  llvm::DenseMap<const llvm::Instruction *, llvm::Value *> LibraryStreams;
   /// Kernels without a summary: name, place of a launch.
   std::map<std::string, Position> UnknownKernels;
 };

@@ -38,6 +38,8 @@ const SCEV *ProgramBuilder::bytesOf(const CallBase &Call, int Bytes,
     llvm::Value *V = Call.getArgOperand(Position);
     if (!V->getType()->isIntegerTy())
       return nullptr;
+    if (V->getType() == I64)
+      return wideNumber(V);
     return Evolution.getTruncateOrZeroExtend(Evolution.getSCEV(V), I64);
   };
   if (Bytes < 0)

@@ -7,6 +7,8 @@
 
 #include "passes/lifetime/CallEffects.h"
 
+#include "passes/Options.h"
+
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/InstrTypes.h"
@@ -108,6 +110,41 @@ const CallEffect *callEffect(const CallBase &Call) {
   if (Most >= static_cast<int>(Call.arg_size()))
     return nullptr;
   return &E;
+}
+
+namespace {
+
+struct Libraries {
+  LibrarySummaries Summaries;
+  std::string Error;
+};
+
+const Libraries &librariesOfProcess() {
+  static const Libraries Read = [] {
+    Libraries Result;
+    Expected<LibrarySummaries> Summaries =
+        LibrarySummaries::read(options::librarySummaries());
+    if (Summaries)
+      Result.Summaries = std::move(*Summaries);
+    else
+      Result.Error = toString(Summaries.takeError());
+    return Result;
+  }();
+  return Read;
+}
+
+} // namespace
+
+const LibrarySummaries &libraries() { return librariesOfProcess().Summaries; }
+const std::string &librariesError() { return librariesOfProcess().Error; }
+
+const LibraryFunction *libraryFunction(const CallBase &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  if (!Callee || Callee->isIntrinsic() || libraries().empty())
+    return nullptr;
+  const LibraryFunction *F =
+      libraries().find(Callee->getName(), Call.arg_size());
+  return F && (Callee->isDeclaration() || F->Compiled) ? F : nullptr;
 }
 
 int outParameter(const CallBase &Call) {

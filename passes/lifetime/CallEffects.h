@@ -5,13 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The calls of CallEffects.def, looked up by the called function. A function
-// that the translation unit defines itself is never one of them.
+// The calls of CallEffects.def, looked up by the called function, and those of
+// the library summaries. A function that the translation unit defines itself is
+// never one of them, unless it is a header library's.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_LIFETIME_CALLEFFECTS_H
 #define DRAGON_PASSES_LIFETIME_CALLEFFECTS_H
 
+#include "passes/access/LibrarySummaries.h"
 #include "passes/placement/BufferProgram.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -61,6 +63,15 @@ struct CallEffect {
 
 /// Null: nothing is known of the call (or it is an intrinsic).
 const CallEffect *callEffect(const llvm::CallBase &Call);
+
+/// The summaries of -dragon-library-summaries, read once in the process. If a
+/// file is wrong there are none: the caller reports librariesError(), which is
+/// empty otherwise.
+const LibrarySummaries &libraries();
+const std::string &librariesError();
+
+/// Null: no summary describes what is called.
+const LibraryFunction *libraryFunction(const llvm::CallBase &Call);
 
 /// The argument through which the call returns a pointer or handle of its own
 /// making, or -1.

@@ -55,6 +55,12 @@ RelevantFunctions::RelevantFunctions(Module &M) {
       auto *Call = dyn_cast<CallBase>(&I);
       if (!Call)
         continue;
+      if (const LibraryFunction *Library = libraryFunction(*Call);
+          Library && !Library->Uses.empty()) {
+        Add(Functions, &F);
+        Add(Device, &F);
+        continue;
+      }
       const CallEffect *Effect = callEffect(*Call);
       bool Launch = isLaunch(*Call);
       if (!Effect && !Launch)
@@ -272,7 +278,7 @@ bool FlatFunction::inlineCall(CallBase &Call,
   Function *Callee = Call.getCalledFunction();
   if (!Callee || Callee->isDeclaration() || isLaunch(Call) ||
       Callee->isInterposable() || Callee->isPresplitCoroutine() ||
-      Callee->isVarArg() || Callee == &Original ||
+      Callee->isVarArg() || Callee == &Original || libraryFunction(Call) ||
       Callee->getFunctionType() != Call.getFunctionType() ||
       !isInlineViable(*Callee).isSuccess())
     return false;

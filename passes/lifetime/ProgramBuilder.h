@@ -8,7 +8,8 @@
 // What BufferProgramBuilder.h promises, at work. Private to this folder: one
 // class over several files, by what they see to: BufferProgramBuilder.cpp the
 // events, BuilderShape.cpp buffers and control flow, BuilderUses.cpp what calls
-// mean by their arguments, BuilderHostCode.cpp loads and stores.
+// mean by their arguments, BuilderLibraries.cpp calls of library functions,
+// BuilderHostCode.cpp loads and stores.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_LIFETIME_PROGRAMBUILDER_H
@@ -43,6 +44,8 @@ public:
   BuiltProgram build();
 
 private:
+  friend class SymbolicSizes;
+
   // What there is.
   void addBuffers();
   void addBlocks();
@@ -56,6 +59,7 @@ private:
   // Values.
   Position position(const llvm::Instruction &I);
   SizeId sizeOf(const llvm::SCEV *Bytes);
+  const llvm::SCEV *wideNumber(const llvm::Value *V, unsigned Depth = 0);
   const llvm::SCEV *bytesOf(const llvm::CallBase &Call, int Bytes, int Count);
   StreamId streamOf(const llvm::Value *Stream);
   StreamId launchStream(const llvm::CallBase &Launch);
@@ -78,6 +82,10 @@ private:
   void visitCopy(llvm::CallBase &Call, const CallEffect &Effect);
   void visitLaunch(llvm::CallBase &Call);
   void visitOpaque(llvm::CallBase &Call);
+  void visitLibrary(llvm::CallBase &Call, const LibraryFunction &Function);
+  StreamId libraryStream(llvm::CallBase &Call, const LibraryFunction &Function);
+  std::optional<StreamId> handleStream(llvm::CallBase &Call,
+                                       const llvm::Value *Handle);
   Event event(EventKind Kind, const llvm::Instruction &I);
   void push(Event E, llvm::Instruction &I);
 

@@ -83,6 +83,8 @@ Value *Lowering::streamAt(const Directive &D) const {
   if (D.Stream == DefaultStream)
     return ConstantPointerNull::get(cast<PointerType>(Pointer));
   auto *Call = cast<CallBase>(instruction(D.At));
+  if (Value *Stream = Built.LibraryStreams.lookup(Call))
+    return Stream;
   if (const CallEffect *Effect = callEffect(*Call);
       Effect && Effect->Stream >= 0)
     return Call->getArgOperand(Effect->Stream);

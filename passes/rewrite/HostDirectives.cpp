@@ -186,7 +186,14 @@ std::vector<Work> analyse(Module &M, ModuleAnalysisManager &Analyses,
   return Result;
 }
 
-void emitRemarks(const Work &W, Function &F) {
+void reportLibrariesError(Module &M) {
+  if (!librariesError().empty())
+    M.getContext().emitError(librariesError());
+}
+
+/// UnknownCallees: told of in this unit already.
+void emitRemarks(const Work &W, Function &F,
+                 std::set<std::string> &UnknownCallees) {
   OptimizationRemarkEmitter Emitter(&F);
   auto Location = [&](const Position &Where) {
     auto It = W.Built.Locations.find({Where.File, Where.Line, Where.Column});
@@ -204,6 +211,11 @@ void emitRemarks(const Work &W, Function &F) {
     emitRemark(Emitter,
                Reason(RemarkId::KernelWithoutSummary).with("Kernel", Kernel),
                Location(Where), Entry);
+  for (const auto &[Callee, Where] : W.Built.UnknownCallees)
+    if (UnknownCallees.insert(Callee).second)
+      emitRemark(Emitter,
+                 Reason(RemarkId::CallWithoutSummary).with("Function", Callee),
+                 Location(Where), Entry);
   if (W.Flat->hitLimit())
     emitRemark(Emitter,
                Reason(RemarkId::AnalysisLimit)
@@ -227,10 +239,12 @@ std::string readSummary(Module &M) {
 
 bool insertDirectives(Module &M, ModuleAnalysisManager &Analyses,
                       StringRef Summary) {
+  reportLibrariesError(M);
   Leftovers Tidy(M);
   KernelSummaries Kernels(M, Summary);
   std::vector<Work> Works = analyse(M, Analyses, Kernels);
   bool Changed = false;
+  std::set<std::string> UnknownCallees;
   for (Work &W : Works) {
     Function &F = W.Flat->original();
     if (!W.Decisions.Directives.empty() &&
@@ -238,7 +252,7 @@ bool insertDirectives(Module &M, ModuleAnalysisManager &Analyses,
       W.Flat->adopt();
       Changed = true;
     }
-    emitRemarks(W, F);
+    emitRemarks(W, F, UnknownCallees);
   }
   return Changed;
 }
@@ -252,6 +266,7 @@ PreservedAnalyses HostDirectivesPass::run(Module &M,
 
 PreservedAnalyses
 BufferProgramPrinterPass::run(Module &M, ModuleAnalysisManager &Analyses) {
+  reportLibrariesError(M);
   Leftovers Tidy(M);
   KernelSummaries Kernels(M, readSummary(M));
   for (const Work &W : analyse(M, Analyses, Kernels)) {

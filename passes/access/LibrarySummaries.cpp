@@ -1,0 +1,569 @@
+//===- LibrarySummaries.cpp - what library functions do to buffers --------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// By LLVM's YAML I/O, which knows where each scalar stands. Names are resolved
+// while a scalar is read, so that its place is that of the error: the keys that
+// make names known (types, parameters) are asked for first.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/access/LibrarySummaries.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/YAMLTraits.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+/// A parameter's name in a file, as its number.
+struct ParameterName {
+  int Index = -1;
+};
+
+/// A function that is named only once in its file.
+struct NewName {
+  std::string Value;
+};
+
+/// An expression, and which kind is wanted.
+struct NumberText {
+  std::optional<LibraryExpression> Value;
+};
+struct TruthText {
+  std::optional<LibraryExpression> Value;
+};
+
+struct NumberRow {
+  std::string Name;
+  int64_t Value = 0;
+};
+using NumberRows = std::vector<NumberRow>;
+
+struct UseRow {
+  ParameterName Pointer;
+  LibraryMode Mode = LibraryMode::ReadWrite;
+  NumberText Bytes;
+  TruthText If, OverwriteIf;
+};
+
+enum class HostMode { Read, Write };
+struct HostRow {
+  ParameterName Pointer;
+  HostMode Mode = HostMode::Read;
+  NumberText Bytes;
+};
+
+struct SetsStreamRow {
+  ParameterName Of, To;
+};
+
+struct FunctionRow {
+  std::string Name;
+  std::vector<std::string> Suffixes;
+  NumberRows Types;
+  std::vector<std::string> Parameters;
+  std::string Stream;
+  ParameterName StreamOf, Creates;
+  std::optional<SetsStreamRow> SetsStream;
+  bool Compiled = false;
+  std::vector<UseRow> Uses;
+  std::vector<HostRow> Host;
+};
+
+struct FileRow {
+  std::string Library;
+  std::vector<std::string> Prefixes;
+  NumberRows Constants;
+  std::vector<NewName> Neutral;
+  std::vector<FunctionRow> Functions;
+};
+
+/// `blas{T}gemm` of the types S and D, with the suffix _v2: blasSgemm_v2,
+/// blasDgemm_v2, each with the size of its type.
+std::vector<std::pair<std::string, std::optional<int64_t>>>
+familyOf(const FunctionRow &Row) {
+  std::vector<std::pair<std::string, std::optional<int64_t>>> Family, Result;
+  auto [Before, After] = StringRef(Row.Name).split("{T}");
+  for (const NumberRow &Type : Row.Types)
+    Family.emplace_back((Before + Type.Name + After).str(), Type.Value);
+  if (Family.empty())
+    Family.emplace_back(Row.Name, std::nullopt);
+  for (const auto &[Name, Bytes] : Family) {
+    if (Row.Suffixes.empty())
+      Result.emplace_back(Name, Bytes);
+    for (const std::string &Suffix : Row.Suffixes)
+      Result.emplace_back(Name + Suffix, Bytes);
+  }
+  return Result;
+}
+
+/// What is known while a file is read.
+struct Reading {
+  StringMap<int64_t> Constants;
+  ExpressionNames Names;
+  /// Described already; C++ names with their number of parameters.
+  StringSet<> Described;
+  /// Of the last scalar that was refused: YAML I/O keeps a reference to it.
+  std::string Message;
+
+  /// Keeps the message if the function is described already.
+  StringRef describe(StringRef Name, size_t NumParameters) {
+    bool IsQualified = Name.contains("::");
+    std::string Key = Name.str();
+    if (IsQualified)
+      Key += "/" + std::to_string(NumParameters);
+    if (Described.insert(Key).second)
+      return StringRef();
+    Message = ("'" + Name + "' is described twice").str();
+    return Message;
+  }
+};
+
+Reading &reading(void *Context) { return *static_cast<Reading *>(Context); }
+
+StringRef readExpression(StringRef Text, void *Context, bool Truth,
+                         std::optional<LibraryExpression> &Value) {
+  Reading &R = reading(Context);
+  Expected<LibraryExpression> Parsed = LibraryExpression::parse(Text, R.Names);
+  if (!Parsed) {
+    R.Message = toString(Parsed.takeError());
+    return R.Message;
+  }
+  if (Parsed->isTruth() != Truth)
+    return Truth ? "a condition is wanted, as 'ldc == m'"
+                 : "a number is wanted, as '4 * n'";
+  Value = std::move(*Parsed);
+  return StringRef();
+}
+
+} // namespace
+
+} // namespace dragon
+
+LLVM_YAML_IS_SEQUENCE_VECTOR(dragon::NewName)
+LLVM_YAML_IS_SEQUENCE_VECTOR(dragon::UseRow)
+LLVM_YAML_IS_SEQUENCE_VECTOR(dragon::HostRow)
+LLVM_YAML_IS_SEQUENCE_VECTOR(dragon::FunctionRow)
+
+namespace llvm::yaml {
+
+using namespace dragon;
+
+template <> struct ScalarTraits<ParameterName> {
+  static void output(const ParameterName &, void *, raw_ostream &) {}
+  static StringRef input(StringRef Text, void *Context, ParameterName &Value) {
+    Reading &R = reading(Context);
+    auto It = find(R.Names.Parameters, Text);
+    if (It == R.Names.Parameters.end()) {
+      R.Message = ("'" + Text + "' is not among the parameters").str();
+      return R.Message;
+    }
+    Value.Index = static_cast<int>(It - R.Names.Parameters.begin());
+    return StringRef();
+  }
+  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
+};
+
+template <> struct ScalarTraits<NewName> {
+  static void output(const NewName &, void *, raw_ostream &) {}
+  static StringRef input(StringRef Text, void *Context, NewName &Value) {
+    Value.Value = Text.str();
+    return reading(Context).describe(Text, 0);
+  }
+  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
+};
+
+template <> struct ScalarTraits<NumberText> {
+  static void output(const NumberText &, void *, raw_ostream &) {}
+  static StringRef input(StringRef Text, void *Context, NumberText &Value) {
+    return readExpression(Text, Context, /*Truth=*/false, Value.Value);
+  }
+  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
+};
+
+template <> struct ScalarTraits<TruthText> {
+  static void output(const TruthText &, void *, raw_ostream &) {}
+  static StringRef input(StringRef Text, void *Context, TruthText &Value) {
+    return readExpression(Text, Context, /*Truth=*/true, Value.Value);
+  }
+  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
+};
+
+template <> struct ScalarTraits<LibraryMode> {
+  static void output(const LibraryMode &, void *, raw_ostream &) {}
+  static StringRef input(StringRef Text, void *Context, LibraryMode &Value) {
+    auto Mode = StringSwitch<std::optional<LibraryMode>>(Text)
+                    .Case("read", LibraryMode::Read)
+                    .Case("write", LibraryMode::Write)
+                    .Case("read-write", LibraryMode::ReadWrite)
+                    .Case("overwrite", LibraryMode::Overwrite)
+                    .Case("keep", LibraryMode::Keep)
+                    .Default(std::nullopt);
+    if (Mode) {
+      Value = *Mode;
+      return StringRef();
+    }
+    reading(Context).Message = ("'" + Text +
+                                "' is no mode; the modes are read, write, "
+                                "read-write, overwrite and keep")
+                                   .str();
+    return reading(Context).Message;
+  }
+  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
+};
+
+template <> struct ScalarEnumerationTraits<HostMode> {
+  static void enumeration(IO &In, HostMode &Value) {
+    In.enumCase(Value, "read", HostMode::Read);
+    In.enumCase(Value, "write", HostMode::Write);
+  }
+};
+
+template <> struct CustomMappingTraits<NumberRows> {
+  static void inputOne(IO &In, StringRef Key, NumberRows &Rows) {
+    NumberRow Row;
+    Row.Name = Key.str();
+    In.mapRequired(Row.Name.c_str(), Row.Value);
+    Rows.push_back(std::move(Row));
+  }
+  static void output(IO &, NumberRows &) {}
+};
+
+template <> struct MappingTraits<UseRow> {
+  static void mapping(IO &In, UseRow &Row) {
+    In.mapRequired("pointer", Row.Pointer);
+    In.mapRequired("mode", Row.Mode);
+    In.mapOptional("bytes", Row.Bytes);
+    In.mapOptional("if", Row.If);
+    In.mapOptional("overwrite-if", Row.OverwriteIf);
+  }
+  static std::string validate(IO &, UseRow &Row) {
+    bool Sure = Row.Mode == LibraryMode::Overwrite || Row.OverwriteIf.Value;
+    if (Sure && !Row.Bytes.Value)
+      return "what is overwritten needs 'bytes'";
+    if (Row.OverwriteIf.Value && Row.Mode != LibraryMode::ReadWrite &&
+        Row.Mode != LibraryMode::Write)
+      return "'overwrite-if' goes with the modes write and read-write";
+    if (Row.Mode == LibraryMode::Keep && (Row.Bytes.Value || Row.If.Value))
+      return "the mode keep is of all of the buffer, always";
+    return "";
+  }
+};
+
+template <> struct MappingTraits<HostRow> {
+  static void mapping(IO &In, HostRow &Row) {
+    In.mapRequired("pointer", Row.Pointer);
+    In.mapOptional("mode", Row.Mode, HostMode::Read);
+    In.mapOptional("bytes", Row.Bytes);
+  }
+};
+
+template <> struct MappingTraits<SetsStreamRow> {
+  static void mapping(IO &In, SetsStreamRow &Row) {
+    In.mapRequired("of", Row.Of);
+    In.mapRequired("to", Row.To);
+  }
+};
+
+template <> struct MappingTraits<FunctionRow> {
+  static void mapping(IO &In, FunctionRow &Row) {
+    Reading &R = reading(In.getContext());
+    In.mapRequired("name", Row.Name);
+    In.mapOptional("suffixes", Row.Suffixes);
+    In.mapOptional("types", Row.Types);
+    In.mapRequired("parameters", Row.Parameters);
+    R.Names.Parameters = Row.Parameters;
+    R.Names.Element = !Row.Types.empty();
+    In.mapOptional("stream", Row.Stream);
+    In.mapOptional("stream-of", Row.StreamOf);
+    In.mapOptional("creates", Row.Creates);
+    In.mapOptional("sets-stream", Row.SetsStream);
+    In.mapOptional("compiled", Row.Compiled);
+    In.mapOptional("host", Row.Host);
+    In.mapOptional("uses", Row.Uses);
+    R.Names.Parameters = {};
+  }
+  static std::string validate(IO &In, FunctionRow &Row) {
+    bool Family = StringRef(Row.Name).contains("{T}");
+    if (Family == Row.Types.empty())
+      return Family ? "a name with {T} needs 'types'"
+                    : "'types' go with a name that has {T}";
+    if (!Row.Stream.empty() && Row.StreamOf.Index >= 0)
+      return "'stream' and 'stream-of' exclude each other";
+    if (!Row.Stream.empty() && Row.Stream != "default" &&
+        !is_contained(Row.Parameters, Row.Stream))
+      return "stream: '" + Row.Stream +
+             "' is neither a parameter nor 'default'";
+    for (size_t I = 0; I < Row.Parameters.size(); ++I)
+      if (is_contained(ArrayRef(Row.Parameters).take_front(I),
+                       Row.Parameters[I]))
+        return "two parameters are called '" + Row.Parameters[I] + "'";
+    std::vector<bool> Described(Row.Parameters.size());
+    auto Describe = [&](const ParameterName &P) {
+      bool Twice = P.Index >= 0 && Described[P.Index];
+      if (P.Index >= 0)
+        Described[P.Index] = true;
+      return Twice ? "'" + Row.Parameters[P.Index] + "' is described twice"
+                   : std::string();
+    };
+    std::string Problem;
+    for (const UseRow &Use : Row.Uses)
+      if (Problem.empty())
+        Problem = Describe(Use.Pointer);
+    for (const HostRow &Host : Row.Host)
+      if (Problem.empty())
+        Problem = Describe(Host.Pointer);
+    Reading &R = reading(In.getContext());
+    for (const auto &[Name, Bytes] : familyOf(Row))
+      if (Problem.empty())
+        Problem = R.describe(Name, Row.Parameters.size()).str();
+    return Problem;
+  }
+};
+
+template <> struct MappingTraits<FileRow> {
+  static void mapping(IO &In, FileRow &Row) {
+    Reading &R = reading(In.getContext());
+    In.mapRequired("library", Row.Library);
+    In.mapOptional("prefixes", Row.Prefixes);
+    In.mapOptional("constants", Row.Constants);
+    for (const NumberRow &Constant : Row.Constants)
+      R.Constants[Constant.Name] = Constant.Value;
+    R.Names.Constants = &R.Constants;
+    In.mapOptional("neutral", Row.Neutral);
+    In.mapOptional("functions", Row.Functions);
+  }
+};
+
+} // namespace llvm::yaml
+
+namespace dragon {
+
+namespace {
+
+LibraryFunction functionOf(const FunctionRow &Row, std::optional<int64_t> Bytes,
+                           StringRef Library) {
+  auto Expression = [&](const std::optional<LibraryExpression> &E) {
+    return E && Bytes ? std::optional(E->withElement(*Bytes)) : E;
+  };
+  LibraryFunction F;
+  F.Library = Library.str();
+  F.Parameters = Row.Parameters;
+  F.Compiled = Row.Compiled;
+  F.InDefaultStream = Row.Stream == "default";
+  if (auto It = find(Row.Parameters, Row.Stream);
+      It != Row.Parameters.end())
+    F.Stream = static_cast<int>(It - Row.Parameters.begin());
+  F.StreamOf = Row.StreamOf.Index;
+  F.Creates = Row.Creates.Index;
+  if (Row.SetsStream) {
+    F.SetsStreamOf = Row.SetsStream->Of.Index;
+    F.SetsStreamTo = Row.SetsStream->To.Index;
+  }
+  for (const UseRow &Use : Row.Uses)
+    F.Uses.push_back({static_cast<unsigned>(Use.Pointer.Index), Use.Mode,
+                      Expression(Use.Bytes.Value), Expression(Use.If.Value),
+                      Expression(Use.OverwriteIf.Value)});
+  for (const HostRow &Host : Row.Host)
+    F.Host.push_back({static_cast<unsigned>(Host.Pointer.Index),
+                      Expression(Host.Bytes.Value),
+                      Host.Mode == HostMode::Write});
+  return F;
+}
+
+/// "a::b<c::d>::e" -> a, b, e.
+SmallVector<StringRef, 4> componentsOf(StringRef Name) {
+  SmallVector<StringRef, 4> Result;
+  int Depth = 0;
+  size_t Begin = 0;
+  auto Cut = [&](size_t End) {
+    Result.push_back(Name.slice(Begin, End).split('<').first);
+  };
+  for (size_t I = 0; I < Name.size(); ++I) {
+    Depth += Name[I] == '<';
+    Depth -= Name[I] == '>';
+    if (Depth == 0 && Name.substr(I).starts_with("::")) {
+      Cut(I);
+      Begin = I + 2;
+      ++I;
+    }
+  }
+  Cut(Name.size());
+  return Result;
+}
+
+/// The qualified name of a mangled function, without its parameters; "" for
+/// other symbols.
+std::string qualifiedName(StringRef Symbol) {
+  if (!Symbol.starts_with("_Z"))
+    return "";
+  ItaniumPartialDemangler Parts;
+  std::string Mangled = Symbol.str();
+  if (Parts.partialDemangle(Mangled.c_str()) || !Parts.isFunction())
+    return "";
+  auto Take = [](char *Text) {
+    std::string Result = Text ? Text : "";
+    std::free(Text);
+    return Result;
+  };
+  std::string Context = Take(Parts.getFunctionDeclContextName(nullptr, nullptr));
+  std::string Base = Take(Parts.getFunctionBaseName(nullptr, nullptr));
+  return Context.empty() ? Base : Context + "::" + Base;
+}
+
+/// The name begins and ends as the pattern does; namespaces in between, such as
+/// those that carry a version, do not count.
+bool matches(StringRef Name, StringRef Pattern) {
+  SmallVector<StringRef, 4> Have = componentsOf(Name);
+  SmallVector<StringRef, 4> Want = componentsOf(Pattern);
+  if (Have.size() < Want.size() || Have.front() != Want.front() ||
+      Have.back() != Want.back())
+    return false;
+  size_t Next = 0;
+  for (StringRef Component : Have)
+    if (Next < Want.size() && Component == Want[Next])
+      ++Next;
+  return Next == Want.size();
+}
+
+struct Diagnosed {
+  std::string First;
+};
+
+void keepFirst(const SMDiagnostic &Diagnostic, void *Context) {
+  std::string &First = static_cast<Diagnosed *>(Context)->First;
+  if (First.empty())
+    First = (Diagnostic.getFilename() + ":" + Twine(Diagnostic.getLineNo()) +
+             ":" + Twine(Diagnostic.getColumnNo() + 1) + ": " +
+             Diagnostic.getMessage())
+                .str();
+}
+
+} // namespace
+
+const LibraryUse *LibraryFunction::use(unsigned Parameter) const {
+  for (const LibraryUse &U : Uses)
+    if (U.Parameter == Parameter)
+      return &U;
+  return nullptr;
+}
+
+const LibraryHostUse *LibraryFunction::hostUse(unsigned Parameter) const {
+  for (const LibraryHostUse &U : Host)
+    if (U.Parameter == Parameter)
+      return &U;
+  return nullptr;
+}
+
+std::string LibraryFunction::shownName() const {
+  StringRef Shown = Name;
+  Shown.consume_back("_64");
+  if (!Shown.consume_back("_v2"))
+    Shown = Name;
+  return Shown.str();
+}
+
+Error LibrarySummaries::add(MemoryBufferRef File) {
+  Reading Context;
+  Diagnosed Problem;
+  yaml::Input In(File, &Context, keepFirst, &Problem);
+  FileRow Row;
+  In >> Row;
+  if (In.error() || !Problem.First.empty())
+    return createStringError(Problem.First.empty()
+                                 ? (File.getBufferIdentifier() +
+                                    ": cannot be read as library summaries")
+                                       .str()
+                                 : Problem.First);
+
+  for (const std::string &Prefix : Row.Prefixes)
+    Prefixes.emplace_back(Prefix, Row.Library);
+  // What this file says of a function counts.
+  std::map<std::string, Functions> Qualified;
+  auto Add = [&](const std::string &Name, LibraryFunction F) {
+    F.Name = Name;
+    if (StringRef(Name).contains("::"))
+      Qualified[Name].push_back(std::move(F));
+    else
+      BySymbol[Name] = std::move(F);
+  };
+  for (const NewName &Name : Row.Neutral) {
+    LibraryFunction F;
+    F.Library = Row.Library;
+    F.Neutral = true;
+    Add(Name.Value, std::move(F));
+  }
+  for (const FunctionRow &Function : Row.Functions)
+    for (const auto &[Name, Bytes] : familyOf(Function))
+      Add(Name, functionOf(Function, Bytes, Row.Library));
+  for (auto &[Name, Overloads] : Qualified) {
+    Functions &Known = ByQualifiedName[componentsOf(Name).back().str()];
+    erase_if(Known, [&, &Replaced = Name](const LibraryFunction &Old) {
+      return Old.Name == Replaced;
+    });
+    for (LibraryFunction &F : Overloads)
+      Known.push_back(std::move(F));
+  }
+  return Error::success();
+}
+
+Expected<LibrarySummaries>
+LibrarySummaries::read(ArrayRef<std::string> Paths) {
+  LibrarySummaries Result;
+  for (const std::string &Path : Paths) {
+    auto File = MemoryBuffer::getFile(Path, /*IsText=*/true);
+    if (!File)
+      return createStringError(File.getError(),
+                               "cannot read the library summaries '" + Path +
+                                   "': " + File.getError().message());
+    if (Error Failed = Result.add(**File))
+      return std::move(Failed);
+  }
+  return std::move(Result);
+}
+
+const LibraryFunction *LibrarySummaries::find(StringRef Symbol,
+                                              unsigned NumArguments) const {
+  auto Fits = [&](const LibraryFunction &F) {
+    return F.Neutral || F.Parameters.size() == NumArguments;
+  };
+  if (auto It = BySymbol.find(Symbol); It != BySymbol.end())
+    return Fits(It->second) ? &It->second : nullptr;
+  if (ByQualifiedName.empty())
+    return nullptr;
+  auto [Known, New] = Demangled.try_emplace(Symbol);
+  if (New)
+    Known->second = qualifiedName(Symbol);
+  const std::string &Name = Known->second;
+  if (Name.empty())
+    return nullptr;
+  auto It = ByQualifiedName.find(componentsOf(Name).back().str());
+  if (It == ByQualifiedName.end())
+    return nullptr;
+  for (const LibraryFunction &F : It->second)
+    if (Fits(F) && matches(Name, F.Name))
+      return &F;
+  return nullptr;
+}
+
+StringRef LibrarySummaries::libraryOf(StringRef Symbol) const {
+  for (const auto &[Prefix, Library] : Prefixes)
+    if (Symbol.starts_with(Prefix))
+      return Library;
+  return "";
+}
+
+} // namespace dragon

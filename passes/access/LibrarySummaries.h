@@ -1,0 +1,118 @@
+//===- LibrarySummaries.h - what library functions do to buffers *- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// cuBLAS and the like work on device memory in code that is not compiled here.
+// What their functions do is written down in YAML (docs/summaries.md):
+//
+//   library: cuBLAS
+//   prefixes: [cublas]
+//   functions:
+//   - name: cublas{T}gemm_v2
+//     types: {S: 4, D: 8, C: 8, Z: 16}
+//     parameters: [handle, transa, transb, m, n, k, alpha, A, lda, ...]
+//     stream-of: handle
+//     host: [{pointer: alpha, bytes: element}, {pointer: beta, ...}]
+//     uses:
+//     - {pointer: A, mode: read, bytes: element * lda * ...}
+//     - {pointer: C, mode: read-write, bytes: ...,
+//        overwrite-if: "*beta == 0 && ldc == m"}
+//
+// Files are read strictly: an unknown key, a bad value, a name that is no
+// parameter is an error with file, line and column. A later file's description
+// of a function replaces an earlier one's.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_ACCESS_LIBRARYSUMMARIES_H
+#define DRAGON_PASSES_ACCESS_LIBRARYSUMMARIES_H
+
+#include "passes/access/LibraryExpression.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/MemoryBufferRef.h"
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace dragon {
+
+enum class LibraryMode {
+  Read,
+  Write,     ///< some bytes, perhaps not all
+  ReadWrite, ///< reads, and may write
+  Overwrite, ///< all bytes, before any is read
+  Keep       ///< the library may use it until it is freed
+};
+
+/// What a function does through a parameter that points to device memory.
+struct LibraryUse {
+  unsigned Parameter = 0;
+  LibraryMode Mode = LibraryMode::ReadWrite;
+  std::optional<LibraryExpression> Bytes; ///< none: unknown, but not before it
+  std::optional<LibraryExpression> If;    ///< not used otherwise
+  std::optional<LibraryExpression> OverwriteIf;
+};
+
+/// Memory of the host that the function looks at while it is called.
+struct LibraryHostUse {
+  unsigned Parameter = 0;
+  std::optional<LibraryExpression> Bytes;
+  bool Writes = false;
+};
+
+struct LibraryFunction {
+  std::string Name; ///< symbol, or qualified C++ name
+  std::string Library;
+  std::vector<std::string> Parameters;
+  /// Touches no buffer, whatever its parameters are.
+  bool Neutral = false;
+  /// Its kernels are compiled with the program: the runtime launches them.
+  bool Compiled = false;
+  llvm::SmallVector<LibraryUse, 4> Uses;
+  llvm::SmallVector<LibraryHostUse, 2> Host;
+
+  // The stream in which it works. Parameter numbers, or -1.
+  bool InDefaultStream = false;
+  int Stream = -1;
+  int StreamOf = -1; ///< a handle's
+  int Creates = -1;  ///< *parameter becomes a handle in the default stream
+  int SetsStreamOf = -1;
+  int SetsStreamTo = -1;
+
+  const LibraryUse *use(unsigned Parameter) const;
+  const LibraryHostUse *hostUse(unsigned Parameter) const;
+  /// "cublasSgemm" for cublasSgemm_v2: what stands in the user's source.
+  std::string shownName() const;
+};
+
+class LibrarySummaries {
+public:
+  /// The files in this order. An error names file, line and column.
+  static llvm::Expected<LibrarySummaries>
+  read(llvm::ArrayRef<std::string> Paths);
+  llvm::Error add(llvm::MemoryBufferRef File);
+
+  /// Null: nothing is known of it. Symbol: as in the object file.
+  const LibraryFunction *find(llvm::StringRef Symbol,
+                              unsigned NumArguments) const;
+  /// The library that the symbol belongs to by its prefix; "" if none.
+  llvm::StringRef libraryOf(llvm::StringRef Symbol) const;
+  bool empty() const { return BySymbol.empty() && ByQualifiedName.empty(); }
+
+private:
+  using Functions = llvm::SmallVector<LibraryFunction, 1>;
+
+  llvm::StringMap<LibraryFunction> BySymbol;
+  /// By the last component of the name; overloads differ in the number of
+  /// parameters.
+  std::map<std::string, Functions> ByQualifiedName;
+  std::vector<std::pair<std::string, std::string>> Prefixes; ///< -> library
+  mutable llvm::StringMap<std::string> Demangled;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_ACCESS_LIBRARYSUMMARIES_H

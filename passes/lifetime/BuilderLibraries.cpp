@@ -1,0 +1,316 @@
+//===- BuilderLibraries.cpp - calls of library functions ------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A call that a library summary describes is an event like a launch: each
+// pointer is used as the summary says, and a buffer ends where it is overwritten
+// as a whole. Whether it is, is a question of two sizes being the same number:
+//
+//   cudaMalloc(&C, m * n * sizeof(float));        // 4 * m * n
+//   cublasSgemm(..., m, n, k, ..., C, m);         // 4 * (m * (n - 1) + m)
+//
+// Both are written as SCEVs over 64 bits, which brings them to one form. The
+// products of ints above may not overflow, so each factor is widened by itself.
+//
+// The stream is that of the handle: of a variable of this function that nobody
+// else can reach, and whose stream is set at most once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/lifetime/HostValues.h"
+#include "passes/lifetime/ProgramBuilder.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+// -- Sizes ------------------------------------------------------------------
+
+/// The value as a number of 64 bits, signed: sext(m * n) is sext(m) * sext(n)
+/// where the product has no signed overflow.
+const SCEV *ProgramBuilder::wideNumber(const Value *V, unsigned Depth) {
+  Type *I64 = Type::getInt64Ty(F.getContext());
+  bool Narrow = V->getType() != I64;
+  auto Plain = [&] {
+    return Evolution.getTruncateOrSignExtend(
+        Evolution.getSCEV(const_cast<Value *>(V)), I64);
+  };
+  if (Depth > 16)
+    return Plain();
+  if (auto *Extend = dyn_cast<SExtInst>(V); Extend && !Narrow)
+    return wideNumber(Extend->getOperand(0), Depth + 1);
+  auto *Operation = dyn_cast<BinaryOperator>(V);
+  if (!Operation)
+    return Plain();
+  unsigned Opcode = Operation->getOpcode();
+  if (Opcode != Instruction::Add && Opcode != Instruction::Sub &&
+      Opcode != Instruction::Mul)
+    return Plain();
+  if (Narrow && !Operation->hasNoSignedWrap())
+    return Plain();
+  const SCEV *A = wideNumber(Operation->getOperand(0), Depth + 1);
+  const SCEV *B = wideNumber(Operation->getOperand(1), Depth + 1);
+  return Opcode == Instruction::Add   ? Evolution.getAddExpr(A, B)
+         : Opcode == Instruction::Sub ? Evolution.getMinusSCEV(A, B)
+                                      : Evolution.getMulExpr(A, B);
+}
+
+/// The arithmetic of LibraryExpression over SCEVs. CouldNotCompute and an empty
+/// truth stand for "not known".
+class SymbolicSizes {
+public:
+  using Number = const SCEV *;
+  using Truth = std::optional<bool>;
+  using Op = LibraryExpression::Op;
+
+  SymbolicSizes(ProgramBuilder &Builder, const CallBase &Call,
+                const LibraryFunction &Function)
+      : Builder(Builder), Evolution(Builder.Evolution), Call(Call),
+        Function(Function) {}
+
+  Number constant(int64_t Value) {
+    return Evolution.getConstant(Type::getInt64Ty(Call.getContext()),
+                                 static_cast<uint64_t>(Value), true);
+  }
+  Number parameter(unsigned Index) {
+    const Value *V = Call.getArgOperand(Index);
+    if (V->getType()->isIntegerTy())
+      return V->getType()->getIntegerBitWidth() <= 64
+                 ? Builder.wideNumber(V)
+                 : Evolution.getCouldNotCompute();
+    if (isa<ConstantPointerNull>(V))
+      return constant(0);
+    // Of a pointer, only whether it is null can be asked.
+    TargetSet Targets = Builder.Pointers.pointsTo(V);
+    bool Something = !Targets.empty() && all_of(Targets, [&](const Target &T) {
+      return Builder.Pointers.objects()[T.Object].Kind == ObjectKind::Buffer;
+    });
+    return Something ? constant(1) : Evolution.getCouldNotCompute();
+  }
+  Number number(Op Kind, Number A, Number B) {
+    if (isa<SCEVCouldNotCompute>(A) || isa<SCEVCouldNotCompute>(B))
+      return Evolution.getCouldNotCompute();
+    switch (Kind) {
+    case Op::Add:
+      return Evolution.getAddExpr(A, B);
+    case Op::Subtract:
+      return Evolution.getMinusSCEV(A, B);
+    case Op::Multiply:
+      return Evolution.getMulExpr(A, B);
+    case Op::Maximum:
+      return Evolution.getSMaxExpr(A, B);
+    case Op::Minimum:
+      return Evolution.getSMinExpr(A, B);
+    case Op::Divide: {
+      auto *Dividend = dyn_cast<SCEVConstant>(A);
+      auto *Divisor = dyn_cast<SCEVConstant>(B);
+      if (Dividend && Divisor && !Divisor->isZero())
+        return Evolution.getConstant(
+            Dividend->getAPInt().sdiv(Divisor->getAPInt()));
+      return Divisor && Divisor->isOne() ? A : Evolution.getCouldNotCompute();
+    }
+    default:
+      return Evolution.getCouldNotCompute();
+    }
+  }
+  Number select(Truth If, Number Then, Number Else) {
+    if (If)
+      return *If ? Then : Else;
+    return Then == Else ? Then : Evolution.getCouldNotCompute();
+  }
+  Truth compare(Op Kind, Number A, Number B) {
+    if (isa<SCEVCouldNotCompute>(A) || isa<SCEVCouldNotCompute>(B))
+      return std::nullopt;
+    CmpInst::Predicate Predicate = Kind == Op::Equal      ? CmpInst::ICMP_EQ
+                                   : Kind == Op::NotEqual ? CmpInst::ICMP_NE
+                                   : Kind == Op::Less     ? CmpInst::ICMP_SLT
+                                                          : CmpInst::ICMP_SLE;
+    return Evolution.evaluatePredicate(Predicate, A, B);
+  }
+  Truth logic(Op Kind, Truth A, Truth B) {
+    bool Deciding = Kind == Op::Or;
+    if ((A && *A == Deciding) || (B && *B == Deciding))
+      return Deciding;
+    return A && B ? Truth(!Deciding) : std::nullopt;
+  }
+  Truth negation(Truth A) { return A ? Truth(!*A) : std::nullopt; }
+  Truth hostIsZero(unsigned Index) {
+    const LibraryHostUse *Host = Function.hostUse(Index);
+    if (!Host || !Host->Bytes)
+      return std::nullopt;
+    auto *Bytes = dyn_cast<SCEVConstant>(Host->Bytes->number(*this));
+    if (!Bytes || Bytes->getAPInt().ugt(64) || Bytes->isZero())
+      return std::nullopt;
+    return hostIsZeroAt(Call.getArgOperand(Index),
+                        Bytes->getAPInt().getZExtValue(), Call)
+               ? Truth(true)
+               : std::nullopt;
+  }
+
+private:
+  ProgramBuilder &Builder;
+  ScalarEvolution &Evolution;
+  const CallBase &Call;
+  const LibraryFunction &Function;
+};
+
+// -- Streams ----------------------------------------------------------------
+
+/// Nothing: not known.
+std::optional<StreamId>
+ProgramBuilder::handleStream(CallBase &Call, const Value *Handle) {
+  using Place = std::pair<unsigned, int64_t>;
+  const DataLayout &Layout = F.getDataLayout();
+  auto Single = [&](const Value *Address) -> std::optional<Place> {
+    TargetSet Targets = Pointers.pointsTo(Address);
+    if (Targets.size() != 1 || Targets.begin()->Offset == Target::AnyOffset)
+      return std::nullopt;
+    const MemoryObject &O = Pointers.objects()[Targets.begin()->Object];
+    bool Own = O.Kind == ObjectKind::Local || O.Kind == ObjectKind::Global;
+    if (!Own || O.Escapes)
+      return std::nullopt;
+    return Place(Targets.begin()->Object, Targets.begin()->Offset);
+  };
+  auto HandleAt = [&](const Value *V) -> std::optional<Place> {
+    auto *Load = dyn_cast<LoadInst>(V);
+    return Load ? Single(Load->getPointerOperand()) : std::nullopt;
+  };
+  auto Touches = [&](const Value *Address, uint64_t Bytes, Place Of) {
+    return any_of(Pointers.pointsTo(Address), [&](const Target &T) {
+      return T.Object == Of.first &&
+             (T.Offset == Target::AnyOffset ||
+              (T.Offset < Of.second + 8 &&
+               Of.second < T.Offset + static_cast<int64_t>(Bytes)));
+    });
+  };
+  std::optional<Place> Here = HandleAt(Handle);
+  if (!Here)
+    return std::nullopt;
+  bool Created = false;
+  CallBase *Setter = nullptr;
+  const LibraryFunction *Sets = nullptr;
+  for (Instruction &I : instructions(F)) {
+    if (auto *Store = dyn_cast<StoreInst>(&I)) {
+      // Whoever puts a handle there may have set its stream before.
+      Type *T = Store->getValueOperand()->getType();
+      if (Touches(Store->getPointerOperand(), Layout.getTypeStoreSize(T),
+                  *Here) &&
+          !isa<Constant>(Store->getValueOperand()))
+        return std::nullopt;
+      continue;
+    }
+    if (auto *Load = dyn_cast<LoadInst>(&I)) {
+      // Given on, to code that may set its stream?
+      if (HandleAt(Load) == Here)
+        for (const User *U : Load->users()) {
+          auto *Taker = dyn_cast<CallBase>(U);
+          if (!isa<ICmpInst>(U) && !(Taker && libraryFunction(*Taker)))
+            return std::nullopt;
+        }
+      continue;
+    }
+    auto *Other = dyn_cast<CallBase>(&I);
+    if (!Other)
+      continue;
+    if (auto *Transfer = dyn_cast<AnyMemTransferInst>(Other)) {
+      if (Touches(Transfer->getDest(), 1 << 20, *Here) ||
+          Touches(Transfer->getSource(), 1 << 20, *Here))
+        return std::nullopt;
+      continue;
+    }
+    const LibraryFunction *Function = libraryFunction(*Other);
+    if (!Function)
+      continue;
+    if (Function->Creates >= 0 &&
+        Single(Other->getArgOperand(Function->Creates)) == Here)
+      Created = true;
+    if (Function->SetsStreamOf < 0)
+      continue;
+    std::optional<Place> Of =
+        HandleAt(Other->getArgOperand(Function->SetsStreamOf));
+    if (!Of)
+      return std::nullopt;
+    if (Of != Here)
+      continue;
+    if (Setter)
+      return std::nullopt;
+    Setter = Other;
+    Sets = Function;
+  }
+  if (!Created)
+    return std::nullopt;
+  if (!Setter)
+    return DefaultStream;
+  if (!Dominators.dominates(Setter, &Call))
+    return std::nullopt;
+  Value *Stream = Setter->getArgOperand(Sets->SetsStreamTo);
+  Result.LibraryStreams[&Call] = Stream;
+  return streamOf(Stream);
+}
+
+StreamId ProgramBuilder::libraryStream(CallBase &Call,
+                                       const LibraryFunction &Function) {
+  if (Function.InDefaultStream)
+    return DefaultStream;
+  if (Function.Stream >= 0) {
+    Value *Stream = Call.getArgOperand(Function.Stream);
+    Result.LibraryStreams[&Call] = Stream;
+    return streamOf(Stream);
+  }
+  if (Function.StreamOf < 0)
+    return UnknownStream;
+  return handleStream(Call, Call.getArgOperand(Function.StreamOf))
+      .value_or(static_cast<StreamId>(UnknownStream));
+}
+
+// -- Calls ------------------------------------------------------------------
+
+void ProgramBuilder::visitLibrary(CallBase &Call,
+                                  const LibraryFunction &Function) {
+  SymbolicSizes With(*this, Call, Function);
+  Event E = event(EventKind::Launch, Call);
+  E.Name = Function.shownName();
+  for (const llvm::Use &Operand : Call.args()) {
+    if (!Operand->getType()->isPointerTy())
+      continue;
+    unsigned Parameter = Call.getArgOperandNo(&Operand);
+    const LibraryUse *Known = Function.use(Parameter);
+    if (!Known) {
+      noteAccess(Call, Operand);
+      const LibraryHostUse *Host = Function.hostUse(Parameter);
+      // A scalar may be in device memory, as the library's pointer mode says.
+      // What nothing is said of may be anything, if it is a buffer.
+      if (!Function.Neutral)
+        addUses(E, Operand, Host ? Side::Device : Side::Any,
+                !Host || !Host->Writes, !Host || Host->Writes, nullptr);
+      continue;
+    }
+    std::optional<bool> Used = true;
+    if (Known->If)
+      Used = Known->If->truth(With);
+    if (Used == false)
+      continue;
+    LibraryMode Mode = Known->Mode;
+    if (Known->OverwriteIf && Known->OverwriteIf->truth(With) == true)
+      Mode = LibraryMode::Overwrite;
+    bool Overwrites = Mode == LibraryMode::Overwrite;
+    bool Reads = !Overwrites && Mode != LibraryMode::Write;
+    bool Writes = Mode != LibraryMode::Read;
+    addUses(E, Operand, Side::Any, Reads, Writes,
+            Overwrites && Used == true ? Known->Bytes->number(With) : nullptr);
+  }
+  if (E.Uses.empty())
+    return;
+  E.Stream = libraryStream(Call, Function);
+  push(std::move(E), Call);
+}
+
+} // namespace dragon
