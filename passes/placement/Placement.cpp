@@ -577,8 +577,11 @@ void Placer::endContents() {
         for (unsigned I = 0; I < Events.size(); ++I) {
           const Event &E = Events[I];
           bool Ends = (Within[I][B] || E.find(B)) && !Within[I + 1][B];
+          // A host access says where host code begins to look, in front of a
+          // loop or of the call's own event, not where it is done.
           if (Ends && E.Kind != EventKind::Free &&
               E.Kind != EventKind::Allocate &&
+              E.Kind != EventKind::HostAccess &&
               (!Host || mayBeDeferred(Program, Graph, B, {Block, I + 1})) &&
               Allocated.mustBeAllocated(B, {Block, I + 1}))
             endAfter(B, {Block, I});
