@@ -1,0 +1,165 @@
+// CUDA as a random program sees it, on the host, in main memory, and at once: an allocation is malloc, a copy memmove, a
+// launch a loop over blocks and threads, and streams and events mean nothing. Made from nothing that dragon-cc is made
+// from, it says what a program should have printed and written. Fresh memory is filled with the byte FILL: a program
+// whose output depends on it reads what it has not written.
+//
+// MODEL_LAUNCH(kernel, (grid, block, ...), arguments) runs a kernel thread by thread; one with barriers is written block
+// by block, as loops over threads between barriers (FOR_THREADS), for MODEL_LAUNCH_BLOCKS.
+#ifndef MODEL_H
+#define MODEL_H
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+
+struct dim3 {
+  unsigned x, y, z;
+  dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
+  return {x, y, z, w};
+}
+inline dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+enum cudaError_t { cudaSuccess };
+enum cudaMemcpyKind {
+  cudaMemcpyHostToHost,
+  cudaMemcpyHostToDevice,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice,
+  cudaMemcpyDefault
+};
+using cudaStream_t = struct Stream *;
+using cudaEvent_t = struct Event *;
+enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocDefault = 0, cudaHostAllocPortable = 1 };
+
+class Launch {
+public:
+  Launch(dim3 grid, dim3 block, size_t = 0, cudaStream_t = nullptr) {
+    gridDim = grid, blockDim = block;
+    blockIdx = threadIdx = dim3(0, 0, 0);
+  }
+  bool more() const { return blockIdx.z < gridDim.z; }
+  void nextBlock() {
+    threadIdx = dim3(0, 0, 0);
+    if (++blockIdx.x < gridDim.x)
+      return;
+    blockIdx.x = 0;
+    if (++blockIdx.y < gridDim.y)
+      return;
+    blockIdx.y = 0;
+    ++blockIdx.z;
+  }
+  void nextThread() {
+    if (++threadIdx.x < blockDim.x)
+      return;
+    threadIdx.x = 0;
+    if (++threadIdx.y < blockDim.y)
+      return;
+    threadIdx.y = 0;
+    if (++threadIdx.z < blockDim.z)
+      return;
+    nextBlock();
+  }
+};
+#define MODEL_UNWRAP(...) __VA_ARGS__
+#define MODEL_LAUNCH(kernel, config, ...)                                      \
+  do {                                                                         \
+    for (Launch launch{MODEL_UNWRAP config}; launch.more();                    \
+         launch.nextThread())                                                  \
+      kernel(__VA_ARGS__);                                                     \
+  } while (0)
+#define MODEL_LAUNCH_BLOCKS(kernel, config, ...)                               \
+  do {                                                                         \
+    for (Launch launch{MODEL_UNWRAP config}; launch.more();                    \
+         launch.nextBlock())                                                   \
+      kernel(__VA_ARGS__);                                                     \
+  } while (0)
+#define FOR_THREADS for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x)
+
+template <class T> T atomicAdd(T *at, T value) { return std::exchange(*at, *at + value); }
+template <class T> T atomicXor(T *at, T value) { return std::exchange(*at, *at ^ value); }
+template <class T> T atomicOr(T *at, T value) { return std::exchange(*at, *at | value); }
+template <class T> T atomicMax(T *at, T value) { return std::exchange(*at, std::max(*at, value)); }
+template <class T> T atomicMin(T *at, T value) { return std::exchange(*at, std::min(*at, value)); }
+inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
+inline int min(int a, int b) { return a < b ? a : b; }
+
+inline const char *cudaGetErrorString(cudaError_t) { return ""; }
+inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
+inline cudaError_t modelAllocate(void **to, size_t bytes) {
+  static const char *fill = getenv("FILL");
+  *to = aligned_alloc(256, (bytes + 255) / 256 * 256);
+  memset(*to, fill ? atoi(fill) : 0, bytes);
+  return cudaSuccess;
+}
+template <class T> cudaError_t cudaMalloc(T **to, size_t bytes) { return modelAllocate((void **)to, bytes); }
+template <class T> cudaError_t cudaMallocManaged(T **to, size_t bytes) { return modelAllocate((void **)to, bytes); }
+template <class T> cudaError_t cudaMallocHost(T **to, size_t bytes) { return modelAllocate((void **)to, bytes); }
+template <class T> cudaError_t cudaHostAlloc(T **to, size_t bytes, unsigned) {
+  return modelAllocate((void **)to, bytes);
+}
+template <class T> cudaError_t cudaMallocAsync(T **to, size_t bytes, cudaStream_t) {
+  return modelAllocate((void **)to, bytes);
+}
+inline cudaError_t cudaFree(void *memory) {
+  free(memory);
+  return cudaSuccess;
+}
+inline cudaError_t cudaFreeAsync(void *memory, cudaStream_t) { return cudaFree(memory); }
+inline cudaError_t cudaFreeHost(void *memory) { return cudaFree(memory); }
+
+inline cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind) {
+  memmove(to, from, bytes);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                                   cudaStream_t = nullptr) {
+  return cudaMemcpy(to, from, bytes, kind);
+}
+inline cudaError_t cudaMemcpy2D(void *to, size_t toPitch, const void *from, size_t fromPitch, size_t width,
+                                size_t height, cudaMemcpyKind kind) {
+  for (size_t row = 0; row < height; ++row)
+    cudaMemcpy((char *)to + row * toPitch, (const char *)from + row * fromPitch, width, kind);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemcpy2DAsync(void *to, size_t toPitch, const void *from, size_t fromPitch, size_t width,
+                                     size_t height, cudaMemcpyKind kind, cudaStream_t = nullptr) {
+  return cudaMemcpy2D(to, toPitch, from, fromPitch, width, height, kind);
+}
+inline cudaError_t cudaMemset(void *at, int value, size_t bytes) {
+  memset(at, value, bytes);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemsetAsync(void *at, int value, size_t bytes, cudaStream_t = nullptr) {
+  return cudaMemset(at, value, bytes);
+}
+inline cudaError_t cudaMemset2D(void *at, size_t pitch, int value, size_t width, size_t height) {
+  for (size_t row = 0; row < height; ++row)
+    memset((char *)at + row * pitch, value, width);
+  return cudaSuccess;
+}
+template <class T>
+cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t bytes, size_t offset = 0) {
+  memcpy((char *)&symbol + offset, from, bytes);
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+inline cudaError_t cudaStreamCreate(cudaStream_t *) { return cudaSuccess; }
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, unsigned) { return cudaSuccess; }
+inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) { return cudaSuccess; }
+inline cudaError_t cudaEventCreate(cudaEvent_t *) { return cudaSuccess; }
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *, unsigned) { return cudaSuccess; }
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t = nullptr) { return cudaSuccess; }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+#endif

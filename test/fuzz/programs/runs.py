@@ -1,0 +1,191 @@
+"""Building random programs, some tens to an executable, and comparing what they do with what the model says.
+
+Each program runs alone in a process, so that what goes wrong is its own. Against the model, which knows nothing of
+dragon-cc, stand
+  tight   strict and poison mode with a few chunks of device and host memory: every program
+  plain   no budgets, files read and written by the program itself: one in four
+  roomy   strict and poison mode without budgets: one in four
+  bare    as tight, built without directives, staging and slicing: the programs of one executable in ten
+"""
+
+import os
+import random
+import shutil
+import subprocess
+
+from .program import Program
+from .render import alone, together
+
+INPUTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Inputs")
+WITHOUT = ["-fno-dragon-lifetime", "-fno-dragon-staging", "-fno-dragon-slicing"]
+STRICT = {"DRAGON_STRICT": "1", "DRAGON_POISON": "1"}
+BUDGETS = [
+    {"DRAGON_DEVICE_MEMORY": "16M", "DRAGON_HOST_MEMORY": "16M"},
+    {"DRAGON_DEVICE_MEMORY": "24M", "DRAGON_HOST_MEMORY": "8M", "DRAGON_IO_URING": "0"},
+    {"DRAGON_DEVICE_MEMORY": "12M", "DRAGON_HOST_MEMORY": "64M", "DRAGON_DIRECT_IO": "off"},
+    {"DRAGON_DEVICE_MEMORY": "8M", "DRAGON_HOST_MEMORY": "8M"},
+    {"DRAGON_DEVICE_MEMORY": "10M", "DRAGON_HOST_MEMORY": "12M", "DRAGON_CPU_THREADS": "1"},
+]
+
+
+class Failure(Exception):
+    pass
+
+
+def command(arguments, limit=600, **more):
+    try:
+        return subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=limit, **more)
+    except subprocess.TimeoutExpired:
+        raise Failure(f"takes more than {limit:g} s") from None
+
+
+def build(arguments):
+    result = command(arguments)
+    if result.returncode != 0:
+        raise Failure(f"does not compile: {' '.join(arguments)}\n" + result.stderr.decode(errors="replace")[-3000:])
+
+
+def write(path, text):
+    with open(path, "w") as file:
+        file.write(text)
+
+
+class Runner:
+    def __init__(self, options):
+        self.options = options
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("DRAGON_") and k != "FILL"}
+        self.runs = {}
+
+    def compile(self, source, program, level, targets="cpu", more=()):
+        build([self.options.dragon_cc, level, "-std=c++17", "-arch=sm_90", f"--dragon-targets={targets}", *more,
+               f"-I{INPUTS}", source, "-o", program])
+
+    def compile_model(self, source, program):
+        build([self.options.clang, "-O1", "-w", "-std=c++17", "-DMODEL", f"-I{INPUTS}", source, "-o", program])
+
+    def input(self, directory, seed, size):
+        with open(os.path.join(directory, "in.bin"), "wb") as file:
+            file.write(random.Random(seed).randbytes(size))
+
+    def outcome(self, directory, program, place, settings):
+        """What it printed and wrote."""
+        result = command([program, "in.bin", "out.bin", str(place)], self.options.limit, cwd=directory,
+                         env={**self.environment, **settings})
+        if result.returncode != 0:
+            raise Failure(f"ends with {result.returncode}: {result.stderr.decode(errors='replace')[-1500:]}")
+        with open(os.path.join(directory, "out.bin"), "rb") as file:
+            return result.stdout, file.read()
+
+    def settings(self, seed, bare):
+        """(name, executable, environment)"""
+        device = {"DRAGON_QUIET": "1", "DRAGON_BACKEND": "vmm" if self.options.prebuilt else "cpu"}
+        strict = {} if self.options.prebuilt else STRICT
+        budget = {**device, **strict, **BUDGETS[seed % len(BUDGETS)], "DRAGON_CHUNK_SIZE": "2M"}
+        yield "tight", "program", budget
+        if seed % 4 == 0:
+            yield "plain", "program", {**device, "DRAGON_ELIDE": "0"}
+        if seed % 4 == 2:
+            yield "roomy", "program", {**device, **strict}
+        if bare:
+            yield "bare", "bare", budget
+
+    def check(self, directory, seed, place, bare):
+        """None, or what is wrong with a program."""
+        try:
+            expected = self.outcome(directory, "./model", place, {})
+        except Failure as failure:
+            return f"the model {failure}"
+        for name, program, settings in self.settings(seed, bare):
+            self.runs[name] = self.runs.get(name, 0) + 1
+            how = " ".join(f"{k}={v}" for k, v in settings.items())
+            try:
+                got = self.outcome(directory, "./" + program, place, settings)
+            except Failure as failure:
+                return f"{name} run ({how}) {failure}"
+            if got == expected:
+                continue
+            if self.outcome(directory, "./model", place, {"FILL": "171"}) != expected:
+                return "the program reads what it has not written: a mistake of the generator"
+            if got[0] != expected[0]:
+                return f"{name} run ({how}) differs in what it prints"
+            first = next((i for i, (a, b) in enumerate(zip(got[1], expected[1])) if a != b), min(len(got[1]), len(expected[1])))
+            return f"{name} run ({how}) differs, first at byte {first} of {len(expected[1])}"
+        return None
+
+    def keep(self, seed, problem, level):
+        """Leaves the program by itself in a folder of its own, with its input; tells whether it fails there too."""
+        directory = os.path.join(self.options.work, f"seed{seed}")
+        os.makedirs(directory, exist_ok=True)
+        program = Program(seed)
+        write(os.path.join(directory, "program.cu"), alone(seed))
+        write(os.path.join(directory, "model.cpp"), alone(seed, model=True))
+        self.input(directory, seed, program.inputs)
+        text = f"seed {seed} ({level}): {problem}"
+        try:
+            path = lambda name: os.path.join(directory, name)
+            self.compile(path("program.cu"), path("program"), level)
+            self.compile(path("program.cu"), path("bare"), level, more=WITHOUT)
+            self.compile_model(path("model.cpp"), path("model"))
+            text += f"\n  alone: {self.check(directory, seed, 0, True) or 'no difference'}"
+        except Failure as failure:
+            text += f"\n  alone: {failure}"
+        write(os.path.join(directory, "problem.txt"), text + "\n")
+        return f"{text}\n  kept in {directory}"
+
+    def sources(self, directory, seeds):
+        programs = [Program(seed) for seed in seeds]
+        write(os.path.join(directory, "program.cu"), together(programs))
+        write(os.path.join(directory, "model.cpp"), together(programs, model=True))
+        return max(program.inputs for program in programs)
+
+    def batch(self, seeds):
+        """(number of programs, problems) of the programs of one executable."""
+        directory = os.path.join(self.options.work, f"batch{seeds[0]}")
+        os.makedirs(directory, exist_ok=True)
+        rng = random.Random(seeds[0] * 7 + 1)
+        level, bare = rng.choice(["-O0", "-O1", "-O2", "-O3"]), rng.random() < 0.1
+        path = lambda name: os.path.join(directory, name)
+        try:
+            size = self.sources(directory, seeds)
+            self.compile_model(path("model.cpp"), path("model"))
+            self.compile(path("program.cu"), path("program"), level)
+            if bare:
+                self.compile(path("program.cu"), path("bare"), level, more=WITHOUT)
+        except Failure as failure:
+            # Which one it is, one by one, unless that is all there is.
+            if len(seeds) == 1:
+                shutil.rmtree(directory)
+                return 1, [self.keep(seeds[0], failure, level)]
+            shutil.rmtree(directory)
+            half = len(seeds) // 2
+            results = [self.batch(seeds[:half]), self.batch(seeds[half:])]
+            problems = results[0][1] + results[1][1]
+            return len(seeds), problems or [f"seeds {seeds[0]}-{seeds[-1]}: only together: {failure}"]
+        self.input(directory, seeds[0], size)
+        problems = []
+        for place, seed in enumerate(seeds):
+            problem = self.check(directory, seed, place, bare)
+            if problem:
+                problems.append(self.keep(seed, problem, level))
+        shutil.rmtree(directory)
+        return len(seeds), problems
+
+    # For a machine with a GPU, and without LLVM. --------------------------------------------------------------------
+
+    def pack(self, seeds):
+        directory = os.path.join(self.options.pack, f"batch{seeds[0]}")
+        os.makedirs(directory, exist_ok=True)
+        path = lambda name: os.path.join(directory, name)
+        self.sources(directory, seeds)
+        self.compile(path("program.cu"), path("program"), "-O2", "cuda,cpu")
+        build([self.options.clang, "-O1", "-w", "-std=c++17", "-DMODEL", "-static-libstdc++", f"-I{INPUTS}",
+               path("model.cpp"), "-o", path("model")])
+        return len(seeds), []
+
+    def packed(self, seeds):
+        directory = os.path.join(self.options.prebuilt, f"batch{seeds[0]}")
+        libraries = [self.options.prebuilt, *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+        self.environment["LD_LIBRARY_PATH"] = os.pathsep.join(libraries)
+        self.input(directory, seeds[0], max(Program(seed).inputs for seed in seeds))
+        problems = [(seed, self.check(directory, seed, place, False)) for place, seed in enumerate(seeds)]
+        return len(seeds), [f"seed {seed}: {problem}" for seed, problem in problems if problem]
