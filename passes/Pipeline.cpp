@@ -15,6 +15,7 @@
 #include "passes/cpu/CpuLowering.h"
 #include "passes/lifetime/CallEffects.h"
 #include "passes/rewrite/HostDirectives.h"
+#include "passes/rewrite/LibraryResidency.h"
 #include "passes/rewrite/ModuleEmbedding.h"
 #include "passes/rewrite/SummaryJoin.h"
 #include "passes/slicing/GridSlicing.h"
@@ -175,7 +176,10 @@ bool runOnHost(Module &M, ModuleAnalysisManager &Analyses) {
                          ? StringRef(M.getSourceFileName())
                          : options::source();
   Embedding.Cpu = options::cpu();
+  if (!librariesError().empty())
+    reportError(M, librariesError());
   bool Changed = options::lifetime() && insertDirectives(M, Analyses, Summary);
+  Changed |= insertResidency(M);
   return embedModule(M, Embedding) || Changed;
 }
 

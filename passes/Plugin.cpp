@@ -9,6 +9,7 @@
 #include "passes/access/KernelAccessAnalysis.h"
 #include "passes/cpu/CpuLowering.h"
 #include "passes/rewrite/HostDirectives.h"
+#include "passes/rewrite/LibraryResidency.h"
 #include "passes/slicing/GridSlicing.h"
 
 #include "llvm/Passes/PassBuilder.h"

@@ -197,6 +197,43 @@ void __dragon_will_write(const void *pointer, size_t bytes, int fd);
 void __dragon_will_pwrite(const void *pointer, size_t bytes, int fd,
                           int64_t offset);
 
+/* -- Library calls -------------------------------------------------------- */
+/* Functions that work on device memory by themselves, such as cuBLAS's. */
+
+/* A call in the user's source. Static data. */
+typedef struct dragon_library_call {
+  const char *function; /* as the user knows it */
+  const char *symbol;
+  const char *file; /* or null */
+  uint32_t line;    /* or 0 */
+  uint32_t column;
+} dragon_library_call;
+
+enum {
+  DRAGON_LIBRARY_NOTHING = 0,
+  DRAGON_LIBRARY_READ = 1,
+  DRAGON_LIBRARY_WRITE = 2,     /* reads as well, perhaps */
+  DRAGON_LIBRARY_OVERWRITE = 3, /* all bytes, before any is read */
+  DRAGON_LIBRARY_KEEP = 4       /* all of the buffer, at any time from now on */
+};
+
+/* In front of a call that has a summary: `count` uses follow, each as
+   (const void *pointer, int64_t bytes, uint32_t mode); bytes < 0: unknown.
+   Pointers into no buffer are of no interest. The buffers are in device memory
+   until the end. The function will work in the stream `handle` if `stream` is
+   1, in any if it is 0. Returns what __dragon_library_end is given after the
+   call, or null if the buffers do not fit: the call must not be made then, and
+   the error has been told. */
+void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
+                             void *handle, uint32_t count, ...);
+void __dragon_library_end(void *token);
+
+/* In front of a call that has no summary, with its pointers (const void *):
+   what can be reached from them stays in device memory from now on, unless the
+   function is the program's own or a system library's (sure = 0). */
+void __dragon_library_unknown(const dragon_library_call *call, uint32_t sure,
+                              uint32_t count, ...);
+
 /* -- Staging elision ------------------------------------------------------ */
 /* The compiler calls these in place of the calls they are named after, for a
    host buffer (the staging buffer) whose contents nobody looks at but these

@@ -8,9 +8,9 @@
 // By recursive descent, in the order of C's precedences:
 //   choice      any ('?' choice ':' choice)
 //   any         all ('||' all)...          all         comparison ('&&' ...)...
-//   comparison  sum (('==' ...) sum)       sum         product (('+'|'-') ...)...
-//   product     factor (('*'|'/') ...)...
-//   factor      number | name | '-' factor | '!' factor | '*' name | '(' choice
+//   comparison  sum (('==' ...) sum)       sum         product (('+'|'-')
+//   ...)... product     factor (('*'|'/') ...)... factor      number | name |
+//   '-' factor | '!' factor | '*' name | '(' choice
 //               ')' | max(a, b) | min(a, b) | abs(a)
 //
 //===----------------------------------------------------------------------===//
@@ -54,8 +54,8 @@ private:
   }
   int fail(const Twine &What) {
     if (Problem.empty())
-      Problem = (What + " at column " + Twine(At + 1) + " of '" + Text + "'")
-                    .str();
+      Problem =
+          (What + " at column " + Twine(At + 1) + " of '" + Text + "'").str();
     return -1;
   }
 
@@ -171,12 +171,10 @@ int ExpressionParser::comparison() {
     const char *Token;
     Op Kind;
     bool Swapped;
-  } const Comparisons[] = {{"==", Op::Equal, false},
-                           {"!=", Op::NotEqual, false},
-                           {"<=", Op::LessOrEqual, false},
-                           {">=", Op::LessOrEqual, true},
-                           {"<", Op::Less, false},
-                           {">", Op::Less, true}};
+  } const Comparisons[] = {
+      {"==", Op::Equal, false},       {"!=", Op::NotEqual, false},
+      {"<=", Op::LessOrEqual, false}, {">=", Op::LessOrEqual, true},
+      {"<", Op::Less, false},         {">", Op::Less, true}};
   for (const auto &C : Comparisons)
     if (take(C.Token)) {
       int Right = sum();

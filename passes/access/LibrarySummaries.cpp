@@ -79,6 +79,7 @@ struct FunctionRow {
   ParameterName StreamOf, Creates;
   std::optional<SetsStreamRow> SetsStream;
   bool Compiled = false;
+  std::optional<int64_t> Failure;
   std::vector<UseRow> Uses;
   std::vector<HostRow> Host;
 };
@@ -87,6 +88,7 @@ struct FileRow {
   std::string Library;
   std::vector<std::string> Prefixes;
   NumberRows Constants;
+  std::optional<int64_t> Failure;
   std::vector<NewName> Neutral;
   std::vector<FunctionRow> Functions;
 };
@@ -292,6 +294,7 @@ template <> struct MappingTraits<FunctionRow> {
     In.mapOptional("creates", Row.Creates);
     In.mapOptional("sets-stream", Row.SetsStream);
     In.mapOptional("compiled", Row.Compiled);
+    In.mapOptional("failure", Row.Failure);
     In.mapOptional("host", Row.Host);
     In.mapOptional("uses", Row.Uses);
     R.Names.Parameters = {};
@@ -343,6 +346,7 @@ template <> struct MappingTraits<FileRow> {
     for (const NumberRow &Constant : Row.Constants)
       R.Constants[Constant.Name] = Constant.Value;
     R.Names.Constants = &R.Constants;
+    In.mapOptional("failure", Row.Failure);
     In.mapOptional("neutral", Row.Neutral);
     In.mapOptional("functions", Row.Functions);
   }
@@ -363,9 +367,9 @@ LibraryFunction functionOf(const FunctionRow &Row, std::optional<int64_t> Bytes,
   F.Library = Library.str();
   F.Parameters = Row.Parameters;
   F.Compiled = Row.Compiled;
+  F.Failure = Row.Failure;
   F.InDefaultStream = Row.Stream == "default";
-  if (auto It = find(Row.Parameters, Row.Stream);
-      It != Row.Parameters.end())
+  if (auto It = find(Row.Parameters, Row.Stream); It != Row.Parameters.end())
     F.Stream = static_cast<int>(It - Row.Parameters.begin());
   F.StreamOf = Row.StreamOf.Index;
   F.Creates = Row.Creates.Index;
@@ -419,7 +423,8 @@ std::string qualifiedName(StringRef Symbol) {
     std::free(Text);
     return Result;
   };
-  std::string Context = Take(Parts.getFunctionDeclContextName(nullptr, nullptr));
+  std::string Context =
+      Take(Parts.getFunctionDeclContextName(nullptr, nullptr));
   std::string Base = Take(Parts.getFunctionBaseName(nullptr, nullptr));
   return Context.empty() ? Base : Context + "::" + Base;
 }
@@ -446,10 +451,10 @@ struct Diagnosed {
 void keepFirst(const SMDiagnostic &Diagnostic, void *Context) {
   std::string &First = static_cast<Diagnosed *>(Context)->First;
   if (First.empty())
-    First = (Diagnostic.getFilename() + ":" + Twine(Diagnostic.getLineNo()) +
-             ":" + Twine(Diagnostic.getColumnNo() + 1) + ": " +
-             Diagnostic.getMessage())
-                .str();
+    First =
+        (Diagnostic.getFilename() + ":" + Twine(Diagnostic.getLineNo()) + ":" +
+         Twine(Diagnostic.getColumnNo() + 1) + ": " + Diagnostic.getMessage())
+            .str();
 }
 
 } // namespace
@@ -507,8 +512,12 @@ Error LibrarySummaries::add(MemoryBufferRef File) {
     Add(Name.Value, std::move(F));
   }
   for (const FunctionRow &Function : Row.Functions)
-    for (const auto &[Name, Bytes] : familyOf(Function))
-      Add(Name, functionOf(Function, Bytes, Row.Library));
+    for (const auto &[Name, Bytes] : familyOf(Function)) {
+      LibraryFunction F = functionOf(Function, Bytes, Row.Library);
+      if (!F.Failure)
+        F.Failure = Row.Failure;
+      Add(Name, std::move(F));
+    }
   for (auto &[Name, Overloads] : Qualified) {
     Functions &Known = ByQualifiedName[componentsOf(Name).back().str()];
     erase_if(Known, [&, &Replaced = Name](const LibraryFunction &Old) {
@@ -520,8 +529,7 @@ Error LibrarySummaries::add(MemoryBufferRef File) {
   return Error::success();
 }
 
-Expected<LibrarySummaries>
-LibrarySummaries::read(ArrayRef<std::string> Paths) {
+Expected<LibrarySummaries> LibrarySummaries::read(ArrayRef<std::string> Paths) {
   LibrarySummaries Result;
   for (const std::string &Path : Paths) {
     auto File = MemoryBuffer::getFile(Path, /*IsText=*/true);

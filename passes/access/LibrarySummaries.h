@@ -74,6 +74,9 @@ struct LibraryFunction {
   llvm::SmallVector<LibraryUse, 4> Uses;
   llvm::SmallVector<LibraryHostUse, 2> Host;
 
+  /// What it returns when it cannot have the memory that it needs.
+  std::optional<int64_t> Failure;
+
   // The stream in which it works. Parameter numbers, or -1.
   bool InDefaultStream = false;
   int Stream = -1;

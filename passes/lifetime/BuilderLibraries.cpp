@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A call that a library summary describes is an event like a launch: each
-// pointer is used as the summary says, and a buffer ends where it is overwritten
-// as a whole. Whether it is, is a question of two sizes being the same number:
+// pointer is used as the summary says, and a buffer ends where it is
+// overwritten as a whole. Whether it is, is a question of two sizes being the
+// same number:
 //
 //   cudaMalloc(&C, m * n * sizeof(float));        // 4 * m * n
 //   cublasSgemm(..., m, n, k, ..., C, m);         // 4 * (m * (n - 1) + m)
@@ -165,8 +166,8 @@ private:
 // -- Streams ----------------------------------------------------------------
 
 /// Nothing: not known.
-std::optional<StreamId>
-ProgramBuilder::handleStream(CallBase &Call, const Value *Handle) {
+std::optional<StreamId> ProgramBuilder::handleStream(CallBase &Call,
+                                                     const Value *Handle) {
   using Place = std::pair<unsigned, int64_t>;
   const DataLayout &Layout = F.getDataLayout();
   auto Single = [&](const Value *Address) -> std::optional<Place> {

@@ -1,4 +1,5 @@
-//===- HostValues.cpp - what host memory holds at a call ---------------------===//
+//===- HostValues.cpp - what host memory holds at a call
+//---------------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -145,8 +146,7 @@ private:
 
 } // namespace
 
-bool hostIsZeroAt(const Value *Pointer, uint64_t Bytes,
-                  const Instruction &At) {
+bool hostIsZeroAt(const Value *Pointer, uint64_t Bytes, const Instruction &At) {
   const DataLayout &Layout = At.getDataLayout();
   APInt Offset(64, 0);
   const Value *Base = Pointer->stripAndAccumulateConstantOffsets(

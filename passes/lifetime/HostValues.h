@@ -1,4 +1,5 @@
-//===- HostValues.h - what host memory holds at a call ---------- -*- C++ -*-===//
+//===- HostValues.h - what host memory holds at a call ---------- -*- C++
+//-*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

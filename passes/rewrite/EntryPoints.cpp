@@ -23,16 +23,20 @@ FunctionCallee entryPoint(Module &M, StringRef Name) {
   Type *L = Type::getInt64Ty(Context);
   Type *V = Type::getVoidTy(Context);
   (void)P, (void)I, (void)L, (void)V;
-#define ENTRY(NAME, RESULT, ...)                                               \
+#define ANY_ENTRY(NAME, RESULT, VARIADIC, ...)                                 \
   if (Name == #NAME) {                                                         \
     FunctionCallee Entry = M.getOrInsertFunction(                              \
-        Name, FunctionType::get(RESULT, {__VA_ARGS__}, false));                \
+        Name, FunctionType::get(RESULT, {__VA_ARGS__}, VARIADIC));             \
     if (auto *F = dyn_cast<Function>(Entry.getCallee()))                       \
       F->setDoesNotThrow();                                                    \
     return Entry;                                                              \
   }
+#define ENTRY(NAME, RESULT, ...) ANY_ENTRY(NAME, RESULT, false, __VA_ARGS__)
+#define VARIADIC_ENTRY(NAME, RESULT, ...)                                      \
+  ANY_ENTRY(NAME, RESULT, true, __VA_ARGS__)
 #define TWIN(CALL, NAME)
 #include "passes/rewrite/EntryPoints.def"
+#undef ANY_ENTRY
   llvm_unreachable("not in EntryPoints.def");
 }
 
@@ -44,6 +48,7 @@ Value *callEntry(StringRef Name, ArrayRef<Value *> Args, Instruction &Before) {
 StringRef stagingTwin(StringRef Name) {
   return StringSwitch<StringRef>(Name)
 #define ENTRY(...)
+#define VARIADIC_ENTRY(...)
 #define TWIN(CALL, NAME) .Case(#CALL, #NAME)
 #include "passes/rewrite/EntryPoints.def"
       .Default("");

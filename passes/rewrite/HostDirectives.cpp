@@ -12,6 +12,7 @@
 #include "passes/lifetime/CallEffects.h"
 #include "passes/placement/BufferProgramText.h"
 #include "passes/rewrite/DirectiveLowering.h"
+#include "passes/rewrite/LibraryResidency.h"
 #include "passes/rewrite/SummaryJoin.h"
 
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -186,11 +187,6 @@ std::vector<Work> analyse(Module &M, ModuleAnalysisManager &Analyses,
   return Result;
 }
 
-void reportLibrariesError(Module &M) {
-  if (!librariesError().empty())
-    M.getContext().emitError(librariesError());
-}
-
 /// UnknownCallees: told of in this unit already.
 void emitRemarks(const Work &W, Function &F,
                  std::set<std::string> &UnknownCallees) {
@@ -224,6 +220,18 @@ void emitRemarks(const Work &W, Function &F,
                DiagnosticLocation(F.getSubprogram()), Entry);
 }
 
+/// Those that are a library's by their names are announced wherever they are.
+bool announceUnknownCalls(const BuiltProgram &Built) {
+  bool Changed = false;
+  for (CallBase *Call : Built.UnknownCalls)
+    if (StringRef Symbol = Call->getCalledFunction()->getName();
+        libraries().libraryOf(Symbol).empty()) {
+      announceUnknownCall(*Call, /*Sure=*/false);
+      Changed = true;
+    }
+  return Changed;
+}
+
 std::string readSummary(Module &M) {
   if (options::summaryFile().empty())
     return "";
@@ -239,7 +247,6 @@ std::string readSummary(Module &M) {
 
 bool insertDirectives(Module &M, ModuleAnalysisManager &Analyses,
                       StringRef Summary) {
-  reportLibrariesError(M);
   Leftovers Tidy(M);
   KernelSummaries Kernels(M, Summary);
   std::vector<Work> Works = analyse(M, Analyses, Kernels);
@@ -247,8 +254,9 @@ bool insertDirectives(Module &M, ModuleAnalysisManager &Analyses,
   std::set<std::string> UnknownCallees;
   for (Work &W : Works) {
     Function &F = W.Flat->original();
-    if (!W.Decisions.Directives.empty() &&
-        lowerDirectives(W.Flat->copy(), W.Built, W.Decisions)) {
+    bool Rewritten = !W.Decisions.Directives.empty() &&
+                     lowerDirectives(W.Flat->copy(), W.Built, W.Decisions);
+    if (announceUnknownCalls(W.Built) || Rewritten) {
       W.Flat->adopt();
       Changed = true;
     }
@@ -259,6 +267,8 @@ bool insertDirectives(Module &M, ModuleAnalysisManager &Analyses,
 
 PreservedAnalyses HostDirectivesPass::run(Module &M,
                                           ModuleAnalysisManager &Analyses) {
+  if (!librariesError().empty())
+    M.getContext().emitError(librariesError());
   return insertDirectives(M, Analyses, readSummary(M))
              ? PreservedAnalyses::none()
              : PreservedAnalyses::all();
@@ -266,7 +276,8 @@ PreservedAnalyses HostDirectivesPass::run(Module &M,
 
 PreservedAnalyses
 BufferProgramPrinterPass::run(Module &M, ModuleAnalysisManager &Analyses) {
-  reportLibrariesError(M);
+  if (!librariesError().empty())
+    M.getContext().emitError(librariesError());
   Leftovers Tidy(M);
   KernelSummaries Kernels(M, readSummary(M));
   for (const Work &W : analyse(M, Analyses, Kernels)) {

@@ -50,6 +50,7 @@ struct Chunk {
   uint64_t nextUse = 0;    ///< when it is needed next; 0 = not known
   uint64_t nextUseOf = 0;  ///< the clock of the launch nextUse was found in
   uint64_t pinned = 0;     ///< not to be evicted in this round
+  uint32_t held = 0;       ///< library calls that need it on the device now
   int32_t deviceSlot = -1; ///< its index in the list of chunks on the device
   int32_t hostSlot = -1;   ///< and in that of host copies
 

@@ -220,6 +220,9 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
   for (const std::unique_ptr<Buffer> &buffer : Buffers)
     if (buffer->kept && !numbers.count(buffer.get()))
       input.deviceBudget -= buffer->vaBytes;
+  for (const Chunk *chunk : OnDevice)
+    if (chunk->held && !numbers.count(chunk->buffer) && !chunk->buffer->kept)
+      input.deviceBudget -= chunk->bytes();
   uint64_t missing = 0;
   for (const ChunkUse &use : whole.uses)
     missing += use.chunk->device.id ? 0 : use.chunk->bytes();
@@ -425,7 +428,7 @@ Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
   // The device is for what is updated atomically, then for what is there, then
   // for what is written.
   auto rank = [](const ChunkUse &use) {
-    if (use.atomic || use.chunk->buffer->kept)
+    if (use.atomic || use.chunk->buffer->kept || use.chunk->held)
       return 0;
     if (use.chunk->deviceValid)
       return 1;

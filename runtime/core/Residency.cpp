@@ -266,7 +266,7 @@ Status Runtime::Impl::makeDeviceRoom(uint64_t bytes) {
     std::vector<EvictionCandidate> candidates;
     for (size_t i = 0; i < OnDevice.size(); ++i) {
       Chunk &chunk = *OnDevice[i];
-      if (chunk.pinned == Round || chunk.buffer->kept)
+      if (chunk.pinned == Round || chunk.held || chunk.buffer->kept)
         continue;
       EvictionCandidate candidate;
       candidate.index = uint32_t(i);

@@ -19,6 +19,7 @@
 #include "dragon/FootprintEval.h"
 #include "dragon/dragon.h"
 #include "runtime/core/Ledger.h"
+#include "runtime/core/ResidencyPolicy.h"
 #include "runtime/core/Settings.h"
 #include "runtime/core/Status.h"
 #include "runtime/device/Device.h"
@@ -29,6 +30,8 @@
 #include <optional>
 #include <string>
 #include <sys/types.h>
+#include <utility>
+#include <vector>
 
 namespace dragon {
 
@@ -66,6 +69,26 @@ struct LaunchCall {
   uint32_t numArgs; ///< 0 if there is no record
   bool cooperative;
   Queue queue;
+};
+
+/// What a library function is about to do with device memory.
+struct LibraryUse {
+  static constexpr size_t Unknown = SIZE_MAX;
+  uintptr_t address; ///< in no buffer: of no interest
+  size_t bytes;      ///< cut at the buffer's end; Unknown: all of the buffer
+  LaunchNeed need;   ///< Read, Write or Overwrite
+};
+
+struct LibraryCall {
+  const char *function;
+  std::vector<LibraryUse> uses;
+  std::optional<Queue> queue; ///< none: it may be any
+};
+
+/// What is held in device memory for a call that has not returned.
+struct LibraryHold {
+  std::vector<std::pair<uintptr_t, bool>> chunks; ///< address, written
+  std::optional<Queue> queue;
 };
 
 class Runtime {
@@ -144,6 +167,14 @@ public:
   /// there. An error if the budget does not hold it.
   Status keepResident(uintptr_t address);
   Status keepAllResident();
+
+  /// A library function is about to be called that works on buffers by itself:
+  /// what it uses comes to the device and stays until endLibraryCall. An error
+  /// if the budget does not hold it.
+  Status beginLibraryCall(const LibraryCall &call, LibraryHold &hold);
+  Status endLibraryCall(const LibraryHold &hold);
+  /// keepResident, also for buffers whose addresses are in a small one.
+  Status keepReachable(uintptr_t address);
 
   /// Waits for all work and writes what D_WRITE maps hold: nothing is lost if
   /// the device goes away after it. `last`: it does, and calls by any thread,

@@ -14,6 +14,7 @@
 //   FileMaps.cpp, WriteOut.cpp    files under buffers
 //   HostAccess.cpp   faults of the host
 //   KeepResident.cpp buffers that may not leave the device
+//   LibraryCalls.cpp ... while a library function is called
 //   Shutdown.cpp     statistics and the end
 //
 // One lock protects everything. It is held during I/O (a second thread waits),
@@ -149,6 +150,11 @@ struct Runtime::Impl {
   /// All of it comes to the device and is not evicted any more.
   Status keepResident(Buffer &buffer);
   uint64_t keptBytes() const;
+
+  // -- LibraryCalls.cpp
+  Status beginLibraryCall(const LibraryCall &call, LibraryHold &hold);
+  Status endLibraryCall(const LibraryHold &hold);
+  Status keepReachable(uintptr_t address, std::vector<Buffer *> &done);
 
   // -- Transfers.cpp
   Status copyToBuffer(Buffer &buffer, uintptr_t to, const char *from,

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 
 namespace dragon {
 
@@ -350,6 +351,19 @@ Result ModuleRegistry::addressOf(Front &front, Variable &variable,
     return cudaErrorInvalidSymbol;
   address = found->address;
   return cudaSuccess;
+}
+
+bool ModuleRegistry::registeredFrom(const void *base) {
+  std::shared_lock<std::shared_mutex> guard(Lock);
+  for (const Module &module : Modules) {
+    const void *data =
+        module.unit ? static_cast<const void *>(module.unit) : module.wrapper;
+    Dl_info where;
+    if (data && !module.unregistered && ::dladdr(data, &where) &&
+        where.dli_fbase == base)
+      return true;
+  }
+  return false;
 }
 
 bool ModuleRegistry::ownsVariableAt(uintptr_t address) {

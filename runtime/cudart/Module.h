@@ -100,6 +100,9 @@ public:
   Result handleOf(Front &front, Kernel &kernel, void *&handle);
   Variable *findVariable(const void *shadow);
   Result addressOf(Front &front, Variable &variable, void *&address);
+  /// True if a unit in the shared object that is loaded at `base` has
+  /// registered itself.
+  bool registeredFrom(const void *base);
   /// True if a variable of the cpu device lies there.
   bool ownsVariableAt(uintptr_t address);
   /// Managed variables have their address in the host's pointer, on a GPU

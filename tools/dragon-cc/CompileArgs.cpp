@@ -149,6 +149,9 @@ Strings CompileArgs::plugin(const Input &One, StringRef Stem,
     Options.push_back("-dragon-cpu-out=" + temp(Stem, ".cpu.bc"));
     Options.push_back("-dragon-cpu-arch=" + Asked.lowestArch().Name);
   }
+  for (const auto *Files : {&Tools.Summaries, &Asked.Summaries})
+    for (const std::string &File : *Files)
+      Options.push_back("-dragon-library-summaries=" + File);
   append(Options, Asked.PluginArgs);
 
   // Names and lines of the user's source, for remarks and messages.

@@ -363,6 +363,9 @@ Error Reader::readOwn(const Argument &One) {
   // dragon-cc's own.
   case OPT_dragon_targets:
     return targets(One.value());
+  case OPT_dragon_summaries:
+    Result.Summaries.push_back(One.value().str());
+    return Error::success();
   case OPT_dragon_clang:
     Result.ClangPath = One.value();
     return Error::success();

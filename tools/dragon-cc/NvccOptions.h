@@ -72,6 +72,7 @@ struct Invocation {
   std::vector<std::string> HostArgs;    ///< host side, C and C++ (-Xcompiler)
   std::vector<std::string> LinkArgs;    ///< order does not matter
   std::vector<std::string> PluginArgs;  ///< -dragon-slicing=0
+  std::vector<std::string> Summaries;   ///< --dragon-summaries
   std::vector<std::string> ArchiveArgs;
   std::string Archiver = "ar";
   std::string Standard; ///< c++17

@@ -148,6 +148,12 @@ def dragon_targets : Joined<["--"], "dragon-targets=">, What<Ours>,
   MetaVarName<"<cuda,cpu>">,
   HelpText<"what the program can run on: cuda (a GPU), cpu (the host "
            "processor); default both">;
+def dragon_summaries : Joined<["--"], "dragon-summaries=">, What<Ours>,
+  MetaVarName<"<file.yaml>">,
+  HelpText<"what functions of a library do to device memory; may be "
+           "repeated, see docs/summaries.md">;
+def dragon_summaries_separate : Separate<["--"], "dragon-summaries">,
+  Alias<dragon_summaries>;
 def dragon_clang : Joined<["--"], "dragon-clang=">, What<Ours>,
   MetaVarName<"<clang++>">, HelpText<"the clang++ 22 to compile with">;
 def cuda_path : Joined<["--"], "cuda-path=">, What<Ours>, MetaVarName<"<dir>">,

@@ -134,6 +134,19 @@ Expected<std::string> findCuda(StringRef Prefix, const Invocation &Asked) {
                " or name one with --cuda-path= or CUDA_PATH");
 }
 
+std::vector<std::string> findSummaries(StringRef Prefix) {
+  std::vector<std::string> Files;
+  std::error_code Error;
+  for (sys::fs::directory_iterator
+           File(path(Prefix, "share/dragon/summaries"), Error),
+       End;
+       !Error && File != End; File.increment(Error))
+    if (StringRef(File->path()).ends_with(".yaml"))
+      Files.push_back(File->path());
+  llvm::sort(Files);
+  return Files;
+}
+
 } // namespace
 
 Expected<ToolPaths> findTools(StringRef Self, const Invocation &Asked) {
@@ -145,6 +158,7 @@ Expected<ToolPaths> findTools(StringRef Self, const Invocation &Asked) {
       break;
   }
   Tools.IncludeDir = path(Prefix, "include");
+  Tools.Summaries = findSummaries(Prefix);
   if (!sys::fs::exists(Tools.plugin()))
     return error("the installation in '" + Prefix +
                  "' is not complete: no libDragonPasses.so in its lib folder");

@@ -18,6 +18,7 @@
 #include "tools/dragon-cc/NvccOptions.h"
 
 #include <string>
+#include <vector>
 
 namespace dragon::driver {
 
@@ -28,6 +29,8 @@ struct ToolPaths {
   std::string IncludeDir; ///< dragon/dragon.h
   std::string Cuda;       ///< the toolkit; empty where none is needed
   std::string CudaLibDir; ///< empty if there is none
+  /// What comes with dragon-cc of share/dragon/summaries, by name.
+  std::vector<std::string> Summaries;
 
   std::string plugin() const { return LibDir + "/libDragonPasses.so"; }
   std::string runtime() const { return LibDir + "/libdragonrt.so"; }

@@ -3,6 +3,9 @@
 #define LIBRARY_H
 #include "cuda.h"
 typedef struct blasContext *blasHandle;
+#ifdef __cplusplus
+extern "C" {
+#endif
 int blasCreate(blasHandle *);
 int blasDestroy(blasHandle);
 int blasVersion(blasHandle, int *);
@@ -16,6 +19,9 @@ int blasScale(int n, float *x, cudaStream_t);
 int blasFill(void *, long);
 int blasSum(void *, size_t *, const float *, int, float *);
 int blasMystery(blasHandle, float *);
+#ifdef __cplusplus
+}
+#endif
 #define blasSgemm blasSgemm_v2
 #define blasDgemm blasDgemm_v2
 #endif

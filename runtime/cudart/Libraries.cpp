@@ -1,0 +1,202 @@
+//===- Libraries.cpp - calls of library functions -------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The entry points of dragon/CompilerABI.h, "Library calls": compiled code calls
+// them around cuBLAS and the like, whose kernels are not launched through this
+// library.
+//
+// A function without a summary may be anything. If it is code that uses CUDA
+// through this library, all is well without help: its launches are ours. That
+// is so for whatever is in the program itself, in the C and C++ libraries, and
+// in shared libraries that register kernels here. Others may have a CUDA runtime
+// of their own inside, and what they are given stays on the device.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dragon/CompilerABI.h"
+#include "runtime/cudart/Capture.h"
+#include "runtime/cudart/HostFunctions.h"
+#include "runtime/cudart/Lifecycle.h"
+#include "runtime/cudart/Module.h"
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstring>
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+
+using namespace dragon;
+
+namespace {
+
+/// What `end` is given where nothing is to be done.
+char nothingHeld;
+
+struct Token {
+  LibraryHold hold;
+};
+
+std::string placeOf(const dragon_library_call &call) {
+  return call.file && call.line ? fmt::format(" at {}:{}", call.file, call.line)
+                                : std::string();
+}
+
+/// The front, if buffers exist that the call could use.
+Front *frontForLibraries() {
+  Front *front = Front::existing();
+  if (!front || inForkedChild() || refusedAtExit() ||
+      stickyError() != cudaSuccess)
+    return nullptr;
+  return front;
+}
+
+/// Whoever calls the library next may not look at its result: all CUDA calls
+/// say it from now on.
+void fail(Status status) {
+  cudaError_t error = report(status);
+  makeSticky(error);
+  leave(error);
+}
+
+const char *fileName(const char *path) {
+  const char *slash = path ? std::strrchr(path, '/') : nullptr;
+  return slash ? slash + 1 : path;
+}
+
+bool isOfTheSystem(std::string_view file) {
+  for (std::string_view prefix :
+       {"libc.", "libm.", "libstdc++.", "libc++.", "libc++abi.", "libgcc_s.",
+        "libpthread.", "libdl.", "librt.", "ld-linux", "libgomp.", "libomp.",
+        "libiomp", "libtbb", "libdragonrt."})
+    if (file.substr(0, prefix.size()) == prefix)
+      return true;
+  return false;
+}
+
+/// Whether the function is in a shared library that may work on device memory
+/// without this one. By its symbol: an address may be one of the program's, that
+/// only leads there.
+bool isForeign(const char *symbol) {
+  static std::mutex lock;
+  static auto *known = new std::unordered_map<std::string, bool>;
+  std::lock_guard<std::mutex> guard(lock);
+  auto [it, isNew] = known->try_emplace(symbol, false);
+  if (!isNew)
+    return it->second;
+  void *address = ::dlsym(RTLD_NEXT, symbol);
+  if (!address)
+    address = ::dlsym(RTLD_DEFAULT, symbol);
+  Dl_info where;
+  link_map *object = nullptr;
+  if (!address ||
+      !::dladdr1(address, &where, reinterpret_cast<void **>(&object),
+                 RTLD_DL_LINKMAP) ||
+      !object)
+    return false;
+  bool inProgram = !object->l_name || !*object->l_name;
+  return it->second = !inProgram && !isOfTheSystem(fileName(object->l_name)) &&
+                      !modules().registeredFrom(where.dli_fbase);
+}
+
+} // namespace
+
+extern "C" {
+
+void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
+                             void *handle, uint32_t count, ...) {
+  Front *front = frontForLibraries();
+  if (!front || capturing())
+    return &nothingHeld;
+  int before = errno;
+  LibraryCall asked;
+  asked.function = call->function;
+  if (stream)
+    asked.queue = front->queue(static_cast<cudaStream_t>(handle));
+  Status status;
+  va_list uses;
+  va_start(uses, count);
+  for (uint32_t i = 0; i < count; ++i) {
+    auto address = reinterpret_cast<uintptr_t>(va_arg(uses, void *));
+    int64_t bytes = va_arg(uses, int64_t);
+    uint32_t mode = va_arg(uses, uint32_t);
+    if (mode == DRAGON_LIBRARY_NOTHING || !front->runtime.find(address))
+      continue;
+    if (mode == DRAGON_LIBRARY_KEEP) {
+      if (status.ok())
+        status = front->runtime.keepResident(address);
+      continue;
+    }
+    LaunchNeed need = mode == DRAGON_LIBRARY_READ    ? LaunchNeed::Read
+                      : mode == DRAGON_LIBRARY_WRITE ? LaunchNeed::Write
+                                                     : LaunchNeed::Overwrite;
+    // Nothing can be said of sizes that make no sense.
+    if (bytes < 0)
+      need = need == LaunchNeed::Read ? need : LaunchNeed::Write;
+    if (bytes != 0)
+      asked.uses.push_back({address,
+                            bytes < 0 ? LibraryUse::Unknown : size_t(bytes),
+                            need});
+  }
+  va_end(uses);
+  waitForAllHostFunctions(*front);
+  auto token = std::make_unique<Token>();
+  if (status.ok())
+    status = front->runtime.beginLibraryCall(asked, token->hold);
+  if (!status.ok()) {
+    fail(std::move(status).within("'{}'{}", call->function, placeOf(*call)));
+    errno = before;
+    return nullptr;
+  }
+  errno = before;
+  return token.release();
+}
+
+void __dragon_library_end(void *token) {
+  if (!token || token == &nothingHeld)
+    return;
+  std::unique_ptr<Token> held(static_cast<Token *>(token));
+  int before = errno;
+  if (Front *front = Front::existing())
+    if (Status status = front->runtime.endLibraryCall(held->hold); !status.ok())
+      fail(std::move(status));
+  errno = before;
+}
+
+void __dragon_library_unknown(const dragon_library_call *call, uint32_t sure,
+                              uint32_t count, ...) {
+  Front *front = frontForLibraries();
+  if (!front || !count)
+    return;
+  int before = errno;
+  va_list pointers;
+  va_start(pointers, count);
+  for (uint32_t i = 0; i < count; ++i) {
+    auto address = reinterpret_cast<uintptr_t>(va_arg(pointers, void *));
+    auto buffer = front->runtime.find(address);
+    if (!buffer || (!sure && !isForeign(call->symbol)))
+      continue;
+    Status status = front->runtime.keepReachable(address);
+    if (!status.ok()) {
+      fail(std::move(status).within(
+          "'{}'{} has no summary, so {} and what can be reached from there must "
+          "stay in device memory (describe the function in a file that "
+          "--dragon-summaries= names)",
+          call->function, placeOf(*call),
+          buffer->name.empty() ? "a buffer" : "'" + buffer->name + "'"));
+      break;
+    }
+  }
+  va_end(pointers);
+  errno = before;
+}
+
+} // extern "C"

@@ -1,0 +1,39 @@
+//===- library.h - a library that works on device memory --------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Stands for cuBLAS and the like, on the cpu device: a shared library that uses
+// no CUDA and touches device memory by itself, which must be there.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_TEST_LIBRARY_H
+#define DRAGON_TEST_LIBRARY_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+typedef struct LibraryContext *LibraryHandle;
+int libraryCreate(LibraryHandle *handle);
+int libraryDestroy(LibraryHandle handle);
+/* y = alpha * x + beta * y; y is not read if *beta is 0. */
+int libraryCombine(LibraryHandle handle, int n, const uint32_t *alpha,
+                   const uint32_t *x, const uint32_t *beta, uint32_t *y);
+/* *result, in device memory, = the sum of x. */
+int librarySum(LibraryHandle handle, int n, const uint32_t *x,
+               uint32_t *result);
+/* Adds one to each word of x. No summary describes it. */
+int libraryUndocumented(LibraryHandle handle, uint32_t *x, int n);
+/* The same for arrays[0..count), an array in device memory. */
+int libraryUndocumentedArrays(LibraryHandle handle, uint32_t **arrays,
+                              int count, int n);
+/* A function of another library, that has no summary file at all. */
+void otherIncrement(uint32_t *x, int n);
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,122 @@
+// RUN: %host-ir -O0 %s | %residency | FileCheck %s
+// RUN: %host-cxx-ir -O0 -DCXX %s | %residency | FileCheck %s --check-prefixes=CXX
+
+// Around each call of a library function the runtime is told what it uses.
+#include "library.h"
+
+#ifndef CXX
+// CHECK: @dragon.name = private unnamed_addr constant {{.*}} c"blasSgemm\00"
+// CHECK: [[SITE:@dragon.call]] = private constant { {{.*}} } { ptr @dragon.name, ptr @dragon.name.1, ptr @dragon.name.2, i32 [[#@LINE+14]], i32 10 }
+
+// Sizes as expressions over the arguments; a scalar in memory of the host is looked at.
+// CHECK-LABEL: define {{.*}} @gemm(
+// CHECK: [[ZERO:%.*]] = load i32, ptr %beta.addr, align 1
+// CHECK: [[IS:%.*]] = icmp eq i32 [[ZERO]], 0
+// CHECK: [[IF:%.*]] = and i1 [[IS]], true
+// CHECK: [[MODE:%.*]] = select i1 [[IF]], i32 3, i32 2
+// CHECK: [[TOKEN:%.*]] = call ptr (ptr, i32, ptr, i32, ...) @__dragon_library_begin(ptr [[SITE]], i32 0, ptr null, i32 3, ptr %{{[0-9]+}}, i64 256, i32 1, ptr %{{[0-9]+}}, i64 256, i32 1, ptr %{{[0-9]+}}, i64 256, i32 [[MODE]])
+// CHECK: [[OK:%.*]] = icmp ne ptr [[TOKEN]], null
+// CHECK: br i1 [[OK]], label %[[MADE:[a-z.]+]], label %[[SKIPPED:[a-z.]+]], !dbg
+// CHECK: {{^}}[[MADE]]:
+int gemm(blasHandle handle, const float *a, const float *b, float beta, float *c) {
+  float alpha = 1;
+  return blasSgemm(handle, 0, 0, 8, 8, 8, &alpha, a, 8, b, 8, &beta, c, 8);
+}
+// CHECK-NEXT: [[STATUS:%.*]] = call i32 @blasSgemm_v2
+// CHECK-NEXT: call void @__dragon_library_end(ptr [[TOKEN]])
+// CHECK-NEXT: br label %[[BEHIND:[a-z.]+]]
+// CHECK: {{^}}[[SKIPPED]]:
+// CHECK-NEXT: br label %[[BEHIND]]
+// CHECK: {{^}}[[BEHIND]]:
+// CHECK-NEXT: phi i32 [ [[STATUS]], %[[MADE]] ], [ 13, %[[SKIPPED]] ]
+
+// Scalars that may be on the device are.
+// CHECK-LABEL: define {{.*}} @scalars(
+// CHECK: @__dragon_library_begin(ptr @{{.*}}, i32 0, ptr null, i32 5, ptr %{{[0-9]+}}, i64 4, i32 1, ptr {{.*}}, i64 4, i32 1, ptr %{{[0-9]+}}, i64 256, i32 2)
+int scalars(blasHandle handle, const float *alpha, const float *a, const float *beta, float *c) {
+  return blasSgemm(handle, 0, 0, 8, 8, 8, alpha, a, 8, a, 8, beta, c, 8);
+}
+
+// CHECK-LABEL: define {{.*}} @inStream(
+// CHECK: [[S:%.*]] = load ptr, ptr %s.addr
+// CHECK: @__dragon_library_begin(ptr @{{.*}}, i32 1, ptr [[S]], i32 1,
+void inStream(int n, float *x, cudaStream_t s) {
+  blasScale(n, x, s);
+}
+
+// CHECK-LABEL: define {{.*}} @conditional(
+// CHECK: [[T:%.*]] = ptrtoint ptr %{{.*}} to i64
+// CHECK: [[USED:%.*]] = icmp ne i64 [[T]], 0
+// CHECK: select i1 [[USED]], i32 2, i32 0
+void conditional(void *t, size_t *bytes, float *x, float *r) {
+  blasSum(t, bytes, x, 8, r);
+}
+
+// CHECK-LABEL: define {{.*}} @keeps(
+// CHECK: @__dragon_library_begin({{.*}}, i64 -1, i32 4)
+void keeps(blasHandle handle, void *w) { blasSetWorkspace(handle, w, 8); }
+
+// CHECK-LABEL: define {{.*}} @neutral(
+// CHECK-NOT: dragon
+// CHECK: ret void
+void neutral(blasHandle handle, int *version) {
+  blasCreate(&handle);
+  blasVersion(handle, version);
+  blasDestroy(handle);
+}
+
+// Of the library by its name, and not described.
+// CHECK-LABEL: define {{.*}} @unknown(
+// CHECK: call void (ptr, i32, i32, ...) @__dragon_library_unknown(ptr @{{.*}}, i32 1, i32 2, ptr %{{[0-9]+}}, ptr %{{[0-9]+}})
+// CHECK-NEXT: call i32 @blasMystery
+void unknown(blasHandle handle, float *x) { blasMystery(handle, x); }
+
+void other(float *);
+// CHECK-LABEL: define {{.*}} @notOurs(
+// CHECK-NOT: dragon
+// CHECK: ret void
+void notOurs(float *x) { other(x); }
+
+#else
+
+struct Cleanup {
+  ~Cleanup();
+};
+namespace header {
+void scale(float *x, int n);
+}
+
+// A C function does not throw.
+// CXX-LABEL: define {{.*}} @_Z9cFunctioniPfP
+// CXX: call i32 @blasScale(
+// CXX-NEXT: call void @__dragon_library_end(
+void cFunction(int n, float *x, cudaStream_t s) {
+  Cleanup c;
+  blasScale(n, x, s);
+}
+
+// A C++ function may: it has ended then, too.
+// CXX-LABEL: define {{.*}} @_Z11cxxFunctioniPf(
+// CXX: [[TOKEN:%.*]] = call ptr (ptr, i32, ptr, i32, ...) @__dragon_library_begin(
+// CXX: invoke void @_ZN6header5scaleEPfi(
+// CXX-NEXT: to label %[[NORMAL:[a-z.]+]] unwind label %[[PAD:[a-z.]+]], !dbg
+// CXX: {{^}}[[NORMAL]]:
+// CXX-NEXT: call void @__dragon_library_end(ptr [[TOKEN]])
+// CXX: {{^}}[[PAD]]:
+// CXX-NEXT: landingpad
+// CXX-NEXT: cleanup
+// CXX-NEXT: call void @__dragon_library_end(ptr [[TOKEN]])
+void cxxFunction(int n, float *x) {
+  Cleanup c;
+  header::scale(x, n);
+}
+
+// CXX-LABEL: define {{.*}} @_Z8twoCallsiPf(
+// CXX: invoke void @_ZN6header5scaleEPfi(
+// CXX: invoke void @_ZN6header5scaleEPfi(
+void twoCalls(int n, float *x) {
+  Cleanup c;
+  header::scale(x, n);
+  header::scale(x, n);
+}
+#endif
