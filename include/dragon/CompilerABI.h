@@ -188,6 +188,21 @@ int __dragon_malloc(void **pointer, size_t bytes, uint32_t flags,
    null = the legacy default stream). bytes = SIZE_MAX: to the buffer's end. */
 void __dragon_discard(const void *pointer, size_t bytes, void *stream);
 
+/* The same if `condition` is not 0: the product of the tests below for all the
+   launches that may be the first to touch the contents again. */
+void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
+                         void *stream);
+
+/* 1 if a launch of the kernel (its host stub) with this grid and block (x and y
+   in the lower and upper half of a word, as in __cudaPushCallConfiguration) and
+   these arguments (as in cudaLaunchKernel) would overwrite all of the buffer at
+   `pointer` before any read; 0 if not, if that is not known, or if nothing is
+   out of core, so that it makes no difference. Arguments that the answer does
+   not depend on may be zero, pointers to other buffers must be. */
+int __dragon_overwrites(const void *kernel, uint64_t grid_xy, uint32_t grid_z,
+                        uint64_t block_xy, uint32_t block_z, void **args,
+                        const void *pointer);
+
 /* The contents of [pointer, pointer + bytes) will be written to `file` at its
    present position by the next write to it, nobody looks at the file before,
    and the contents are dead after: evicted chunks may go to their place in the

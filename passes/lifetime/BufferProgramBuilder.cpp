@@ -116,8 +116,13 @@ void ProgramBuilder::visitLaunch(CallBase &Call) {
     TargetSet Targets = Pointers.pointsTo(Operand);
     if (!Call.isByValArgument(Parameter)) {
       PointerUse U = Kernels.use(Stub, Parameter, 0);
+      const size_t First = E.Uses.size();
       if (U.Reads || U.Writes)
         addUses(E, Targets, Operand, Side::Any, U.Reads, U.Writes, nullptr);
+      for (BufferUse &Use : drop_begin(E.Uses, First)) {
+        Use.Testable = U.MayOverwrite && Use.Must;
+        Use.Operand = Use.Testable ? static_cast<int>(Parameter) : -1;
+      }
       continue;
     }
     // A structure: the pointers that are stored in it.

@@ -148,6 +148,7 @@ void ProgramBuilder::addUse(Event &E, BufferUse U) {
     // Twice in one event: what is sure of each is not sure of both.
     Known.Must &= U.Must;
     Known.Whole &= U.Whole;
+    Known.Testable = false;
     Known.Reads |= U.Reads;
     Known.Writes |= U.Writes;
     return;

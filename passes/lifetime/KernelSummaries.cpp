@@ -7,6 +7,7 @@
 
 #include "passes/lifetime/KernelSummaries.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
@@ -137,27 +138,96 @@ bool KernelSummaries::touchesAnything(const Function &Stub) const {
   return !Record || (Record->Flags & (KernelTouchesAnything | KernelUnknown));
 }
 
-PointerUse KernelSummaries::use(const Function &Stub, unsigned Parameter,
-                                uint32_t Offset) const {
+const PointerRecord *KernelSummaries::pointer(const Function &Stub,
+                                              unsigned Parameter,
+                                              uint32_t Offset) const {
   const KernelInfoOnHost &Kernel = kernel(Stub);
-  PointerUse Result;
   if (!Kernel.Record || Parameter >= Kernel.Parameters.size() ||
       Kernel.Parameters[Parameter].Argument < 0)
-    return Result;
+    return nullptr;
   const StubParameter &P = Kernel.Parameters[Parameter];
   for (uint32_t I = 0; I < Kernel.Record->NumPointers; ++I) {
     const PointerRecord &Pointer =
         View.pointer(Kernel.Record->FirstPointer + I);
-    if (static_cast<int>(Pointer.ArgIndex) != P.Argument ||
-        Pointer.ByteOffset != P.Offset + Offset)
-      continue;
-    bool Any = Pointer.Mode == AccessMode::Any;
-    Result.Reads = Any || Pointer.Mode == AccessMode::Read ||
-                   Pointer.Mode == AccessMode::ReadWrite;
-    Result.Writes = Any || Pointer.Mode == AccessMode::Write ||
-                    Pointer.Mode == AccessMode::ReadWrite;
-    Result.Escapes = Pointer.Flags & PointerEscapes;
+    if (static_cast<int>(Pointer.ArgIndex) == P.Argument &&
+        Pointer.ByteOffset == P.Offset + Offset)
+      return &Pointer;
+  }
+  return nullptr;
+}
+
+PointerUse KernelSummaries::use(const Function &Stub, unsigned Parameter,
+                                uint32_t Offset) const {
+  PointerUse Result;
+  const PointerRecord *Pointer = pointer(Stub, Parameter, Offset);
+  if (!Pointer)
     return Result;
+  bool Any = Pointer->Mode == AccessMode::Any;
+  Result.Reads = Any || Pointer->Mode == AccessMode::Read ||
+                 Pointer->Mode == AccessMode::ReadWrite;
+  Result.Writes = Any || Pointer->Mode == AccessMode::Write ||
+                  Pointer->Mode == AccessMode::ReadWrite;
+  Result.Escapes = Pointer->Flags & PointerEscapes;
+  for (uint32_t I = 0; I < Pointer->NumAccesses; ++I) {
+    uint8_t Flags = View.access(Pointer->FirstAccess + I).Flags;
+    Result.MayOverwrite |= Pointer->Mode == AccessMode::Write &&
+                           !Result.Escapes && (Flags & AccessWrite) &&
+                           (Flags & AccessExact);
+  }
+  return Result;
+}
+
+ArrayRef<uint32_t> KernelSummaries::argumentSizes(const Function &Stub) const {
+  const KernelRecord *Record = kernel(Stub).Record;
+  if (!Record)
+    return {};
+  return {View.argSizes(*Record), Record->NumArgs};
+}
+
+SmallSet<unsigned, 8>
+KernelSummaries::writeDependsOn(const Function &Stub,
+                                unsigned Parameter) const {
+  SmallSet<unsigned, 8> Result;
+  const PointerRecord *Pointer = pointer(Stub, Parameter, 0);
+  if (!Pointer)
+    return Result;
+  SmallVector<uint32_t, 32> Pending;
+  for (uint32_t I = 0; I < Pointer->NumAccesses; ++I) {
+    const AccessRecord &Access = View.access(Pointer->FirstAccess + I);
+    Pending.push_back(Access.Offset);
+    for (uint32_t G = 0; G < Access.NumGuards; ++G) {
+      Pending.push_back(View.guard(Access.FirstGuard + G).Lhs);
+      Pending.push_back(View.guard(Access.FirstGuard + G).Rhs);
+    }
+  }
+  DenseSet<uint32_t> Seen;
+  while (!Pending.empty()) {
+    uint32_t Index = Pending.pop_back_val();
+    if (Index == NoIndex || !Seen.insert(Index).second)
+      continue;
+    const ExprNode &Node = View.expr(Index);
+    switch (Node.Op) {
+    case ExprOp::Arg:
+      Result.insert(Node.A);
+      break;
+    case ExprOp::Const:
+    case ExprOp::BlockDim:
+    case ExprOp::GridDim:
+    case ExprOp::BlockIdx:
+    case ExprOp::ThreadIdx:
+    case ExprOp::Unknown:
+      break;
+    case ExprOp::Loop:
+    case ExprOp::SExt:
+    case ExprOp::ZExt:
+    case ExprOp::Trunc:
+      Pending.push_back(Node.A);
+      break;
+    default:
+      Pending.push_back(Node.A);
+      Pending.push_back(Node.B);
+      break;
+    }
   }
   return Result;
 }

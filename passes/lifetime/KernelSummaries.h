@@ -18,6 +18,7 @@
 #include "dragon/FootprintEval.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <memory>
@@ -35,6 +36,9 @@ struct PointerUse {
   bool Reads = true;
   bool Writes = true;
   bool Escapes = true;
+  /// Whether it overwrites the whole buffer, before any read, is a matter of
+  /// the launch's numbers.
+  bool MayOverwrite = false;
 };
 
 /// Where a parameter of the stub ends up.
@@ -60,9 +64,17 @@ public:
   /// The kernel's use of the pointer in the stub's parameter, Offset bytes in.
   PointerUse use(const llvm::Function &Stub, unsigned Parameter,
                  uint32_t Offset) const;
+  /// The sizes of the kernel's arguments; empty if nothing is known of it.
+  llvm::ArrayRef<uint32_t> argumentSizes(const llvm::Function &Stub) const;
+  /// The arguments of the kernel on whose values it depends which bytes it
+  /// surely writes through the pointer in the stub's parameter.
+  llvm::SmallSet<unsigned, 8> writeDependsOn(const llvm::Function &Stub,
+                                             unsigned Parameter) const;
 
 private:
   KernelInfoOnHost describe(const llvm::Function &Stub) const;
+  const PointerRecord *pointer(const llvm::Function &Stub, unsigned Parameter,
+                               uint32_t Offset) const;
 
   bool Valid = false;
   std::unique_ptr<uint64_t[]> Aligned;

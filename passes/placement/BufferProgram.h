@@ -105,6 +105,10 @@ struct BufferUse {
   bool Must = false;
   /// If Must: all bytes of the buffer are touched.
   bool Whole = false;
+  /// If Must, launches: whether all of them are overwritten, before any read,
+  /// can be tested at run time once the launch's numbers are known.
+  bool Testable = false;
+  int Operand = -1; ///< of the event's call, if Testable
 };
 
 /// Equal positive numbers: equal streams.

@@ -172,13 +172,16 @@ Error Parser::parseLaunch(ArrayRef<StringRef> Words) {
     auto [Mode, Rest] = Words[I].split('(');
     if (!Rest.consume_back(")"))
       return fail("expected mode(buffer), not '" + Words[I] + "'");
-    bool Must = Mode == "must-write";
-    bool Writes = Must || Mode == "write" || Mode == "read-write";
+    bool Must = Mode == "must-write", Tested = Mode == "tested-write";
+    bool Writes = Must || Tested || Mode == "write" || Mode == "read-write";
     bool Reads = Mode == "read" || Mode == "read-write";
     if (!Reads && !Writes)
       return fail("unknown mode '" + Mode + "'");
+    size_t First = E.Uses.size();
     if (Error Failure = addUses(E, Rest, Reads, Writes, Must ? "" : "part"))
       return Failure;
+    for (BufferUse &U : drop_begin(E.Uses, First))
+      U.Testable = Tested && U.Must;
   }
   current().Events.push_back(std::move(E));
   return Error::success();
@@ -306,7 +309,9 @@ Expected<BufferProgram> Parser::parse(StringRef Text) {
 void printUses(const BufferProgram &Program, const Event &E, raw_ostream &Out) {
   for (const BufferUse &U : E.Uses) {
     const char *Mode = U.Reads    ? (U.Writes ? "read-write" : "read")
-                       : U.Writes ? (U.Whole ? "must-write" : "write")
+                       : U.Writes ? (U.Whole      ? "must-write"
+                                     : U.Testable ? "tested-write"
+                                                  : "write")
                                   : "";
     Out << ' ' << Mode << '(' << Program.Buffers[U.Buffer].Name << ')';
     if (!U.Must)
@@ -427,6 +432,9 @@ void printPlacement(const BufferProgram &Program, const Placement &Result,
       Out << " by " << eventName(Program, D.Write);
     if (D.Kind == DirectiveKind::Discard && D.Stream != DefaultStream)
       Out << " in its stream";
+    for (EventRef Test : D.Tests)
+      Out << (Test == D.Tests.front() ? " if overwritten by " : " and ")
+          << eventName(Program, Test);
     Out << '\n';
   }
   for (const Finding &F : Result.Findings) {

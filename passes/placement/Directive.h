@@ -15,6 +15,7 @@
 #include "passes/Remarks.h"
 #include "passes/placement/BufferProgram.h"
 
+#include <optional>
 #include <vector>
 
 namespace dragon {
@@ -41,8 +42,13 @@ struct Directive {
   EventRef Write = {};
   /// Discard: in the order of this stream (that of the event at At).
   StreamId Stream = DefaultStream;
+  /// Discard: only if a test says of each of these launches, all of which are
+  /// still to come, that it overwrites the buffer.
+  std::vector<EventRef> Tests = {};
   /// The finding that tells of it, or -1: no use to tell if it cannot be done.
   int Finding = -1;
+  /// What to tell instead if the tests cannot be made.
+  std::optional<Reason> Otherwise = std::nullopt;
 };
 
 /// Something to tell the user.

@@ -14,8 +14,8 @@ using namespace llvm;
 namespace dragon {
 
 Liveness::Liveness(const BufferProgram &Program, const FlowGraph &Graph,
-                   const DeferredSources &Deferred)
-    : Program(Program), Deferred(Deferred) {
+                   const DeferredSources &Deferred, bool AssumeTests)
+    : Program(Program), Deferred(Deferred), AssumeTests(AssumeTests) {
   size_t NumBuffers = Program.Buffers.size();
   BitVector AtReturn(NumBuffers);
   for (unsigned B = 0; B < NumBuffers; ++B)
@@ -56,7 +56,9 @@ void Liveness::transfer(const Event &E, BitVector &Live) const {
     if (!U.Must || Program.Buffers[U.Buffer].Several)
       continue;
     // A file may be shorter than what is asked of it.
-    bool Overwrites = U.Writes && U.Whole && E.Kind != EventKind::FileRead;
+    bool Overwrites = U.Writes &&
+                      (U.Whole || (AssumeTests && U.Testable && !U.Reads)) &&
+                      E.Kind != EventKind::FileRead;
     bool Ends = E.Kind == EventKind::Allocate || E.Kind == EventKind::Free ||
                 Overwrites;
     if (Ends && !IsViewed(U.Buffer))

@@ -36,8 +36,9 @@ using DeferredSources = std::vector<llvm::SmallVector<unsigned, 2>>;
 
 class Liveness {
 public:
+  /// AssumeTests: what could be tested at run time is taken to have passed.
   Liveness(const BufferProgram &Program, const FlowGraph &Graph,
-           const DeferredSources &Deferred);
+           const DeferredSources &Deferred, bool AssumeTests = false);
   const llvm::BitVector &liveIn(unsigned Block) const { return In[Block]; }
   const llvm::BitVector &liveOut(unsigned Block) const { return Out[Block]; }
   /// One more than the block has events: in front of each, and at the end.
@@ -48,6 +49,7 @@ private:
 
   const BufferProgram &Program;
   const DeferredSources &Deferred;
+  const bool AssumeTests;
   std::vector<llvm::BitVector> In, Out;
 };
 

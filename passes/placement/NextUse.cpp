@@ -19,7 +19,7 @@ namespace {
 /// Walks forward along all paths until Stop says so, but not where the program
 /// is about to fail. Returns true if some path returns without a stop.
 bool walk(const BufferProgram &Program, EventRef From,
-          function_ref<bool(EventRef)> Stop) {
+          function_ref<bool(EventRef)> Stop, bool Failing = false) {
   std::vector<bool> Entered(Program.Blocks.size(), false);
   std::vector<EventRef> Pending{From};
   bool Ended = false;
@@ -33,7 +33,7 @@ bool walk(const BufferProgram &Program, EventRef From,
       continue;
     Ended |= B.Returns;
     for (unsigned S : B.Successors) {
-      if (Entered[S] || Program.Blocks[S].Fails)
+      if (Entered[S] || (Program.Blocks[S].Fails && !Failing))
         continue;
       Entered[S] = true;
       Pending.push_back({S, 0});
@@ -44,16 +44,17 @@ bool walk(const BufferProgram &Program, EventRef From,
 
 } // namespace
 
-NextUses nextUses(const BufferProgram &Program, EventRef From,
-                  unsigned Buffer) {
+NextUses nextUses(const BufferProgram &Program, EventRef From, unsigned Buffer,
+                  bool Failing) {
   NextUses Result;
-  Result.Never = walk(Program, From, [&](EventRef At) {
+  auto Stop = [&](EventRef At) {
     if (!Program.event(At).find(Buffer))
       return false;
     if (!is_contained(Result.Events, At))
       Result.Events.push_back(At);
     return true;
-  });
+  };
+  Result.Never = walk(Program, From, Stop, Failing);
   return Result;
 }
 

@@ -25,8 +25,10 @@ struct NextUses {
 };
 
 /// The first events at or after From (an index may be the block's end). Here
-/// and below, paths on which the program is about to fail do not count.
-NextUses nextUses(const BufferProgram &Program, EventRef From, unsigned Buffer);
+/// and below, paths on which the program is about to fail do not count, but for
+/// Failing.
+NextUses nextUses(const BufferProgram &Program, EventRef From, unsigned Buffer,
+                  bool Failing = false);
 
 /// "never read again", "freed at line 9 before any read", ...
 std::string describeDeath(const BufferProgram &Program, EventRef From,

@@ -78,8 +78,10 @@ private:
   // Ends of contents.
   void endContents();
   std::optional<StreamId> streamOf(unsigned B) const;
-  void endAfter(unsigned B, EventRef At);
-  void endAtEntry(unsigned B, unsigned Block);
+  void endAfter(unsigned B, EventRef At, bool Tested);
+  void endAtEntry(unsigned B, unsigned Block, bool Tested);
+  void endAllContents(const Liveness &Live, const Liveness *Sure);
+  void tellEnd(unsigned B, const Event &After, EventRef From, bool Tested);
   void endBefore(EventRef At, const Contents &Held, const BitVector &Live);
   bool mayEnd(unsigned B) const;
   void addEnd(unsigned B, EventRef At, Anchor Where, StreamId Stream);
@@ -470,8 +472,40 @@ void Placer::addEnd(unsigned B, EventRef At, Anchor Where, StreamId Stream) {
   Result.Directives.push_back(End);
 }
 
+/// What the discard just added does, and which tests it takes.
+void Placer::tellEnd(unsigned B, const Event &After, EventRef From,
+                     bool Tested) {
+  std::string Next = describeDeath(Program, From, B, After.Where);
+  if (!Tested) {
+    did(B, After.Where,
+        about(B, RemarkId::Discarded)
+            .with("After", After.Name)
+            .with("Next", Next));
+    return;
+  }
+  Directive &D = Result.Directives.back();
+  for (EventRef At : nextUses(Program, From, B, /*Failing=*/true).Events) {
+    const BufferUse *U = Program.event(At).find(B);
+    if (U->Testable && !U->Whole)
+      D.Tests.push_back(At);
+  }
+  if (D.Tests.empty()) {
+    Result.Directives.pop_back();
+    return;
+  }
+  const Event &First = Program.event(D.Tests.front());
+  D.Otherwise = about(B, RemarkId::NotDiscardedTest)
+                    .with("After", After.Name)
+                    .with("Kernel", First.Name)
+                    .with("CauseAt", describe(First.Where, After.Where));
+  did(B, After.Where,
+      about(B, RemarkId::DiscardedIfOverwritten)
+          .with("After", After.Name)
+          .with("Next", Next));
+}
+
 /// The event is the last that needs the contents.
-void Placer::endAfter(unsigned B, EventRef At) {
+void Placer::endAfter(unsigned B, EventRef At, bool Tested) {
   const Event &E = Program.event(At);
   EventRef Next{At.Block, At.Index + 1};
   std::optional<StreamId> Stream = streamOf(B);
@@ -490,24 +524,22 @@ void Placer::endAfter(unsigned B, EventRef At) {
   if (*Stream != DefaultStream && E.Stream != *Stream)
     return;
   addEnd(B, At, Anchor::After, *Stream);
-  did(B, E.Where,
-      about(B, RemarkId::Discarded)
-          .with("After", E.Name)
-          .with("Next", describeDeath(Program, Next, B, E.Where)));
+  tellEnd(B, E, Next, Tested);
 }
 
 /// The contents are live at the end of a predecessor, but only for the sake of
 /// another of its successors.
-void Placer::endAtEntry(unsigned B, unsigned Block) {
+void Placer::endAtEntry(unsigned B, unsigned Block, bool Tested) {
   EventRef Entry{Block, 0};
   if (!deviceWorkAhead(Program, Entry))
     return;
   std::optional<StreamId> Stream = streamOf(B);
   if (!Stream || *Stream != DefaultStream)
     return;
-  addEnd(B, Entry, Anchor::BlockEntry, *Stream);
-  if (buffer(B).Kind == BufferKind::Host)
+  if (buffer(B).Kind == BufferKind::Host) {
+    addEnd(B, Entry, Anchor::BlockEntry, *Stream);
     return;
+  }
   // The last event that touched it, for the user.
   const Event *Last = nullptr;
   for (EventRef At : Program.uses(B))
@@ -516,10 +548,8 @@ void Placer::endAtEntry(unsigned B, unsigned Block) {
       Last = &Program.event(At);
   if (!Last)
     return;
-  did(B, Last->Where,
-      about(B, RemarkId::Discarded)
-          .with("After", Last->Name)
-          .with("Next", describeDeath(Program, Entry, B, Last->Where)));
+  addEnd(B, Entry, Anchor::BlockEntry, *Stream);
+  tellEnd(B, *Last, Entry, Tested);
 }
 
 void Placer::endBefore(EventRef At, const Contents &Held,
@@ -550,17 +580,25 @@ void Placer::endBefore(EventRef At, const Contents &Held,
   }
 }
 
-void Placer::endContents() {
-  Liveness Live(Program, Graph, Deferred);
+/// Sure: Live is what is live if all tests pass; nothing is done where the
+/// contents are surely dead.
+void Placer::endAllContents(const Liveness &Live, const Liveness *Sure) {
   Contents Allocated(Program, Graph);
-  size_t First = Result.Directives.size();
-  std::vector<std::vector<BitVector>> LiveWithin(Program.Blocks.size());
-  for (unsigned Block : Graph.order())
+  std::vector<std::vector<BitVector>> LiveWithin(Program.Blocks.size()),
+      SureWithin(Program.Blocks.size());
+  for (unsigned Block : Graph.order()) {
     LiveWithin[Block] = Live.liveWithin(Block);
+    if (Sure)
+      SureWithin[Block] = Sure->liveWithin(Block);
+  }
+  auto SurelyDead = [&](unsigned B, EventRef At) {
+    return Sure && !SureWithin[At.Block][At.Index][B];
+  };
   // Staging buffers first: what they stand for is discarded after them.
   for (bool Host : {true, false}) {
     for (unsigned B = 0; B < Program.Buffers.size(); ++B) {
-      if ((buffer(B).Kind == BufferKind::Host) != Host || !mayEnd(B))
+      if ((buffer(B).Kind == BufferKind::Host) != Host || !mayEnd(B) ||
+          (Sure && Host))
         continue;
       for (unsigned Block : Graph.order()) {
         // The program is about to end.
@@ -570,13 +608,14 @@ void Placer::endContents() {
         bool LiveBefore = any_of(Graph.predecessors()[Block], [&](unsigned P) {
           return LiveWithin[P].back()[B];
         });
-        if (LiveBefore && !Within[0][B] &&
+        if (LiveBefore && !Within[0][B] && !SurelyDead(B, {Block, 0}) &&
             Allocated.mustBeAllocated(B, {Block, 0}))
-          endAtEntry(B, Block);
+          endAtEntry(B, Block, Sure);
         const auto &Events = Program.Blocks[Block].Events;
         for (unsigned I = 0; I < Events.size(); ++I) {
           const Event &E = Events[I];
-          bool Ends = (Within[I][B] || E.find(B)) && !Within[I + 1][B];
+          bool Ends = (Within[I][B] || E.find(B)) && !Within[I + 1][B] &&
+                      !SurelyDead(B, {Block, I + 1});
           // A host access says where host code begins to look, in front of a
           // loop or of the call's own event, not where it is done.
           if (Ends && E.Kind != EventKind::Free &&
@@ -584,14 +623,24 @@ void Placer::endContents() {
               E.Kind != EventKind::HostAccess &&
               (!Host || mayBeDeferred(Program, Graph, B, {Block, I + 1})) &&
               Allocated.mustBeAllocated(B, {Block, I + 1}))
-            endAfter(B, {Block, I});
+            endAfter(B, {Block, I}, Sure);
         }
       }
     }
   }
+}
+
+void Placer::endContents() {
+  Liveness Live(Program, Graph, Deferred);
+  Liveness Tested(Program, Graph, Deferred, /*AssumeTests=*/true);
+  const size_t First = Result.Directives.size();
+  endAllContents(Live, nullptr);
+  endAllContents(Tested, &Live);
   std::vector<Contents::End> Ends;
   for (size_t I = First; I < Result.Directives.size(); ++I) {
     const Directive &D = Result.Directives[I];
+    if (!D.Tests.empty())
+      continue;
     EventRef At = D.At;
     At.Index += D.Where == Anchor::After;
     Ends.push_back({D.Buffer, At});
@@ -599,7 +648,7 @@ void Placer::endContents() {
   Contents Held(Program, Graph, Ends);
   for (unsigned Block : Graph.order())
     for (unsigned I = 0; I < Program.Blocks[Block].Events.size(); ++I)
-      endBefore({Block, I}, Held, LiveWithin[Block][I]);
+      endBefore({Block, I}, Held, Live.liveWithin(Block)[I]);
 
   // Calls without a summary keep contents alive.
   for (unsigned B = 0; B < Program.Buffers.size(); ++B)

@@ -10,6 +10,7 @@
 #include "passes/lifetime/CallEffects.h"
 #include "passes/rewrite/BufferHandles.h"
 #include "passes/rewrite/EntryPoints.h"
+#include "passes/rewrite/OverwriteTest.h"
 #include "passes/rewrite/StagingElision.h"
 
 #include "llvm/IR/Dominators.h"
@@ -25,9 +26,10 @@ namespace {
 
 class Lowering {
 public:
-  Lowering(Function &F, BuiltProgram &Built, Placement &Decisions)
-      : F(F), Built(Built), Decisions(Decisions), Dominators(F),
-        Handles(F, Built, Dominators),
+  Lowering(Function &F, BuiltProgram &Built, Placement &Decisions,
+           const KernelSummaries &Kernels)
+      : F(F), Built(Built), Decisions(Decisions), Kernels(Kernels),
+        Dominators(F), Handles(F, Built, Dominators),
         Pointer(PointerType::getUnqual(F.getContext())),
         I32(Type::getInt32Ty(F.getContext())),
         I64(Type::getInt64Ty(F.getContext())) {}
@@ -47,6 +49,7 @@ private:
   bool lowerSink(const Directive &D, Instruction &Point);
   void lowerMap(const Directive &D);
   Value *streamAt(const Directive &D) const;
+  Value *test(const Directive &D, Instruction &Point);
   Constant *sourceOf(const Buffer &B);
   Constant *string(StringRef Text);
   Constant *toTheEnd() const { return ConstantInt::get(I64, -1ull, true); }
@@ -54,6 +57,7 @@ private:
   Function &F;
   BuiltProgram &Built;
   Placement &Decisions;
+  const KernelSummaries &Kernels;
   DominatorTree Dominators;
   BufferHandles Handles;
   Type *Pointer, *I32, *I64;
@@ -88,18 +92,28 @@ Value *Lowering::streamAt(const Directive &D) const {
   if (const CallEffect *Effect = callEffect(*Call);
       Effect && Effect->Stream >= 0)
     return Call->getArgOperand(Effect->Stream);
-  // A launch: the configuration is pushed above it.
-  const BasicBlock *B = Call->getParent();
-  for (Instruction *I = Call; B;) {
-    for (; I; I = I->getPrevNode())
-      if (auto *Push = dyn_cast<CallBase>(I))
-        if (const Function *Callee = Push->getCalledFunction())
-          if (Callee->getName() == "__cudaPushCallConfiguration")
-            return Push->getArgOperand(Push->arg_size() - 1);
-    B = B->getSinglePredecessor();
-    I = B ? const_cast<Instruction *>(B->getTerminator()) : nullptr;
+  CallBase *Push = launchConfiguration(*Call);
+  return Push ? Push->getArgOperand(Push->arg_size() - 1) : nullptr;
+}
+
+/// The product of the tests, or null if one cannot be made.
+Value *Lowering::test(const Directive &D, Instruction &Point) {
+  SmallVector<OverwriteTest, 2> Tests;
+  for (EventRef At : D.Tests) {
+    const BufferUse *U = Built.Program.event(At).find(D.Buffer);
+    std::optional<OverwriteTest> Test = OverwriteTest::plan(
+        *cast<CallBase>(instruction(At)), static_cast<unsigned>(U->Operand),
+        Point, Kernels, Dominators);
+    if (!Test)
+      return nullptr;
+    Tests.push_back(std::move(*Test));
   }
-  return nullptr;
+  Value *Result = nullptr;
+  for (const OverwriteTest &Test : Tests) {
+    Value *One = Test.emit(*Built.Sites[D.Buffer].Pointer);
+    Result = Result ? IRBuilder<>(&Point).CreateAnd(Result, One) : One;
+  }
+  return Result;
 }
 
 bool Lowering::lowerSink(const Directive &D, Instruction &Point) {
@@ -173,6 +187,13 @@ bool Lowering::lower(const Directive &D) {
     Value *Stream = streamAt(D);
     if (!Stream || !available(Stream, *Point))
       return false;
+    if (!D.Tests.empty()) {
+      Value *Condition = test(D, *Point);
+      if (Condition)
+        callEntry("__dragon_discard_if",
+                  {Condition, Address, toTheEnd(), Stream}, *Point);
+      return Condition;
+    }
     callEntry("__dragon_discard", {Address, toTheEnd(), Stream}, *Point);
     return true;
   }
@@ -193,7 +214,11 @@ bool Lowering::run() {
     bool Later = D.Kind == DirectiveKind::Map || D.Kind == DirectiveKind::Elide;
     bool Done = Later || lower(D);
     Changed |= Done;
-    if (!Done && D.Finding >= 0)
+    if (Done || D.Finding < 0)
+      continue;
+    if (D.Otherwise)
+      Decisions.Findings[D.Finding].Why = *D.Otherwise;
+    else
       Dropped[D.Finding] = true;
   }
   // These replace instructions that the others refer to.
@@ -212,8 +237,9 @@ bool Lowering::run() {
 
 } // namespace
 
-bool lowerDirectives(Function &F, BuiltProgram &Built, Placement &Decisions) {
-  return Lowering(F, Built, Decisions).run();
+bool lowerDirectives(Function &F, BuiltProgram &Built, Placement &Decisions,
+                     const KernelSummaries &Kernels) {
+  return Lowering(F, Built, Decisions, Kernels).run();
 }
 
 } // namespace dragon

@@ -20,9 +20,9 @@
 namespace dragon {
 
 /// Returns whether anything was inserted. Findings of directives that were left
-/// out are removed from Decisions.
+/// out are removed from Decisions, or replaced by what is to be told then.
 bool lowerDirectives(llvm::Function &F, BuiltProgram &Built,
-                     Placement &Decisions);
+                     Placement &Decisions, const KernelSummaries &Kernels);
 
 } // namespace dragon
 

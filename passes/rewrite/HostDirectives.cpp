@@ -254,8 +254,9 @@ bool insertDirectives(Module &M, ModuleAnalysisManager &Analyses,
   std::set<std::string> UnknownCallees;
   for (Work &W : Works) {
     Function &F = W.Flat->original();
-    bool Rewritten = !W.Decisions.Directives.empty() &&
-                     lowerDirectives(W.Flat->copy(), W.Built, W.Decisions);
+    bool Rewritten =
+        !W.Decisions.Directives.empty() &&
+        lowerDirectives(W.Flat->copy(), W.Built, W.Decisions, Kernels);
     if (announceUnknownCalls(W.Built) || Rewritten) {
       W.Flat->adopt();
       Changed = true;

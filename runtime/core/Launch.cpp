@@ -172,6 +172,21 @@ Status Runtime::launch(const LaunchCall &call) {
   return impl.launch(call);
 }
 
+bool Runtime::overwrites(const LaunchCall &call, uintptr_t address) const {
+  Impl::Guard guard(*State);
+  Impl &impl = *State;
+  Allocation *found = impl.Allocations.find(address);
+  if (!impl.Tracking || !found)
+    return false;
+  LaunchPointers pointers = pointersOf(call, impl.Allocations);
+  LaunchChunks whole =
+      chunksOf(call, pointers, impl.Allocations, wholeGrid(call));
+  size_t overwritten = 0;
+  for (const ChunkUse &use : whole.uses)
+    overwritten += use.mustWrite && use.chunk->buffer == found->buffer;
+  return overwritten == found->buffer->chunks.size();
+}
+
 Status Runtime::Impl::launch(const LaunchCall &call) {
   TraceZone zone("launch");
   zone.detail(nameOf(call));

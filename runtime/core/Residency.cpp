@@ -373,6 +373,9 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
                        ? NextUse::Never
                        : NextUse::Unknown;
     Move move = decide(state, LaunchNeed::None, next, pressure);
+    log(LogLevel::Debug, "evicts chunk {} of the buffer at {:#x}: {}",
+        chunk.index, chunk.buffer->base,
+        move.removal == Removal::Drop ? "dropped" : "copied out");
     if (move.removal == Removal::Drop) {
       if (move.avoided)
         Bytes.avoided(*move.avoided, chunk.used());

@@ -155,6 +155,9 @@ public:
 
   // -- Work
   Status launch(const LaunchCall &call);
+  /// Data is moving, and the launch would overwrite all of the buffer at
+  /// `address` before any read.
+  bool overwrites(const LaunchCall &call, uintptr_t address) const;
 
   /// A listener hears of changes to a buffer before they happen: launches that
   /// may write it, copies into it, fills, frees. Used for deferred copies out

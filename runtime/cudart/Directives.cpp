@@ -13,6 +13,7 @@
 #include "dragon/CompilerABI.h"
 #include "runtime/cudart/Lifecycle.h"
 #include "runtime/cudart/Memory.h"
+#include "runtime/cudart/Module.h"
 #include "runtime/cudart/Staging.h"
 #include "runtime/cudart/StdioState.h"
 #include "runtime/trace/Log.h"
@@ -78,6 +79,37 @@ void __dragon_discard(const void *pointer, size_t bytes, void *stream) {
              return front.runtime.discard(
                  address, part, front.queue(static_cast<cudaStream_t>(stream)));
            });
+}
+
+void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
+                         void *stream) {
+  if (condition)
+    __dragon_discard(pointer, bytes, stream);
+}
+
+int __dragon_overwrites(const void *function, uint64_t gridXY, uint32_t gridZ,
+                        uint64_t blockXY, uint32_t blockZ, void **args,
+                        const void *pointer) {
+  bool overwrites = false;
+  onBuffer("test", pointer, 1,
+           [&](Front &front, uintptr_t address, size_t) -> Status {
+             Kernel *kernel = modules().find(function);
+             if (!kernel || !kernel->info.record)
+               return {};
+             LaunchCall call{};
+             call.kernel = &kernel->info;
+             call.grid[0] = uint32_t(gridXY);
+             call.grid[1] = uint32_t(gridXY >> 32);
+             call.grid[2] = gridZ;
+             call.block[0] = uint32_t(blockXY);
+             call.block[1] = uint32_t(blockXY >> 32);
+             call.block[2] = blockZ;
+             call.args = args;
+             call.numArgs = kernel->info.record->NumArgs;
+             overwrites = front.runtime.overwrites(call, address);
+             return {};
+           });
+  return overwrites;
 }
 
 void __dragon_will_fwrite(const void *pointer, size_t bytes, FILE *file) {

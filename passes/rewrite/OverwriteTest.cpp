@@ -1,0 +1,199 @@
+//===- OverwriteTest.cpp - will that launch overwrite it? -----------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/rewrite/OverwriteTest.h"
+
+#include "passes/lifetime/KernelSummaries.h"
+#include "passes/rewrite/EntryPoints.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include <optional>
+
+using namespace llvm;
+
+namespace dragon {
+
+CallBase *launchConfiguration(CallBase &Launch) {
+  BasicBlock *B = Launch.getParent();
+  for (Instruction *I = &Launch; B;) {
+    for (; I; I = I->getPrevNode())
+      if (auto *Push = dyn_cast<CallBase>(I))
+        if (const Function *Callee = Push->getCalledFunction())
+          if (Callee->getName() == "__cudaPushCallConfiguration")
+            return Push;
+    B = B->getSinglePredecessor();
+    I = B ? B->getTerminator() : nullptr;
+  }
+  return nullptr;
+}
+
+namespace {
+
+/// Values at a launch, at an earlier point.
+class Earlier {
+public:
+  Earlier(Instruction &Point, const CallBase &Launch,
+          const DominatorTree &Dominators)
+      : Point(Point), Dominators(Dominators) {
+    // The blocks that may be entered on the way.
+    SmallVector<const BasicBlock *, 16> Pending;
+    auto Enter = [&](const BasicBlock *From) {
+      for (const BasicBlock *S : successors(From))
+        if (Entered.insert(S).second && S != Launch.getParent())
+          Pending.push_back(S);
+    };
+    Enter(Point.getParent());
+    while (!Pending.empty())
+      Enter(Pending.pop_back_val());
+  }
+
+  /// Whether the value can be had at the point.
+  bool has(const Value *V, unsigned Depth = 0) const {
+    if (isThere(V))
+      return true;
+    auto *I = dyn_cast<Instruction>(V);
+    if (!I || Depth == MaxDepth ||
+        !isa<BinaryOperator, CastInst, SelectInst, CmpInst, FreezeInst,
+             CallInst>(I) ||
+        I->getType()->isVoidTy() || I->mayReadOrWriteMemory() ||
+        !isSafeToSpeculativelyExecute(I))
+      return false;
+    for (const Use &Operand : I->operands()) {
+      if (isa<CallInst>(I) && isa<Function>(Operand))
+        continue;
+      if (!has(Operand, Depth + 1))
+        return false;
+    }
+    return true;
+  }
+
+  Value *get(Value *V) {
+    if (isThere(V))
+      return V;
+    if (Value *Known = Made.lookup(V))
+      return Known;
+    Instruction *Copy = cast<Instruction>(V)->clone();
+    for (Use &Operand : Copy->operands())
+      if (!(isa<CallInst>(Copy) && isa<Function>(Operand)))
+        Operand.set(get(Operand));
+    Copy->dropPoisonGeneratingAnnotations();
+    Copy->insertBefore(Point.getIterator());
+    Copy->setDebugLoc(Point.getDebugLoc());
+    return Made[V] = Copy;
+  }
+
+private:
+  static constexpr unsigned MaxDepth = 16;
+
+  bool isThere(const Value *V) const {
+    auto *I = dyn_cast<Instruction>(V);
+    if (!I)
+      return isa<Constant, Argument>(V);
+    return Dominators.dominates(I, &Point) && !Entered.count(I->getParent());
+  }
+
+  Instruction &Point;
+  const DominatorTree &Dominators;
+  SmallPtrSet<const BasicBlock *, 32> Entered;
+  DenseMap<Value *, Value *> Made;
+};
+
+} // namespace
+
+std::optional<OverwriteTest>
+OverwriteTest::plan(CallBase &Launch, unsigned Operand, Instruction &Point,
+                    const KernelSummaries &Kernels,
+                    const DominatorTree &Dominators) {
+  OverwriteTest Result;
+  Result.Launch = &Launch;
+  Result.Operand = Operand;
+  Result.Point = &Point;
+  Result.Kernels = &Kernels;
+  Result.Dominators = &Dominators;
+  Result.Push = launchConfiguration(Launch);
+  const Function &Stub = *Launch.getCalledFunction();
+  if (!Result.Push || Result.Push->arg_size() < 4 ||
+      Kernels.argumentSizes(Stub).empty())
+    return std::nullopt;
+  Earlier At(Point, Launch, Dominators);
+  const unsigned Widths[] = {64, 32, 64, 32};
+  for (unsigned I = 0; I < 4; ++I) {
+    const Value *Size = Result.Push->getArgOperand(I);
+    if (!Size->getType()->isIntegerTy(Widths[I]) || !At.has(Size))
+      return std::nullopt;
+  }
+  const KernelInfoOnHost &Kernel = Kernels.kernel(Stub);
+  const SmallSet<unsigned, 8> Needed = Kernels.writeDependsOn(Stub, Operand);
+  const int Overwritten = Kernel.Parameters[Operand].Argument;
+  for (unsigned P = 0; P < Launch.arg_size(); ++P) {
+    const int Argument = Kernel.Parameters[P].Argument;
+    if (Argument < 0)
+      return std::nullopt;
+    if (P == Operand || !Needed.contains(static_cast<unsigned>(Argument)))
+      continue;
+    if (Launch.isByValArgument(P) || Argument == Overwritten ||
+        !At.has(Launch.getArgOperand(P)))
+      return std::nullopt;
+    Result.Copied.push_back(P);
+  }
+  return Result;
+}
+
+Value *OverwriteTest::emit(Value &Address) const {
+  Function &Stub = *Launch->getCalledFunction();
+  const KernelInfoOnHost &Kernel = Kernels->kernel(Stub);
+  ArrayRef<uint32_t> Sizes = Kernels->argumentSizes(Stub);
+  // The arguments one after the other, each at a multiple of 16.
+  SmallVector<uint64_t, 8> Offsets;
+  uint64_t Bytes = 0;
+  for (uint32_t Size : Sizes) {
+    Offsets.push_back(Bytes);
+    Bytes = alignTo(Bytes + Size, 16);
+  }
+  Function &F = *Point->getFunction();
+  IRBuilder<> Entry(&*F.getEntryBlock().getFirstInsertionPt());
+  AllocaInst *Values = Entry.CreateAlloca(
+      ArrayType::get(Entry.getInt8Ty(), Bytes), nullptr, "dragon.values");
+  Values->setAlignment(Align(16));
+  AllocaInst *Args = Entry.CreateAlloca(
+      ArrayType::get(Entry.getPtrTy(), Sizes.size()), nullptr, "dragon.args");
+  IRBuilder<> Builder(Point);
+  Builder.CreateMemSet(Values, Builder.getInt8(0), Bytes, Align(16));
+  for (size_t I = 0; I < Sizes.size(); ++I)
+    Builder.CreateStore(
+        Builder.CreateConstInBoundsGEP1_64(Builder.getInt8Ty(), Values,
+                                           Offsets[I]),
+        Builder.CreateConstInBoundsGEP1_64(Builder.getPtrTy(), Args, I));
+  auto Store = [&](unsigned Parameter, Value *V) {
+    const StubParameter &P = Kernel.Parameters[Parameter];
+    Builder.CreateAlignedStore(
+        V,
+        Builder.CreateConstInBoundsGEP1_64(
+            Builder.getInt8Ty(), Values,
+            Offsets[static_cast<unsigned>(P.Argument)] + P.Offset),
+        Align(1));
+  };
+  Earlier At(*Point, *Launch, *Dominators);
+  Store(Operand, &Address);
+  for (unsigned P : Copied)
+    Store(P, At.get(Launch->getArgOperand(P)));
+  Value *Grid[4];
+  for (unsigned I = 0; I < 4; ++I)
+    Grid[I] = At.get(Push->getArgOperand(I));
+  return callEntry("__dragon_overwrites",
+                   {&Stub, Grid[0], Grid[1], Grid[2], Grid[3], Args, &Address},
+                   *Point);
+}
+
+} // namespace dragon

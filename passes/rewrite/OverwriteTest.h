@@ -1,0 +1,60 @@
+//===- OverwriteTest.h - will that launch overwrite it? -------- -*- C++
+//-*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Whether a launch overwrites a buffer is a matter of numbers: the grid, the
+// block, the kernel's scalar arguments. If these are known before the launch,
+// where the contents die, and do not change until then, the question can be put
+// to the runtime there. Expressions in front of the launch are computed once
+// more; what they come from must be values that nothing computes anew on the
+// way from here to there.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_REWRITE_OVERWRITETEST_H
+#define DRAGON_PASSES_REWRITE_OVERWRITETEST_H
+
+#include "llvm/ADT/SmallVector.h"
+#include <optional>
+
+namespace llvm {
+class CallBase;
+class DominatorTree;
+class Instruction;
+class Value;
+} // namespace llvm
+
+namespace dragon {
+
+class KernelSummaries;
+
+/// The call that gives the launch its grid and stream, or null.
+llvm::CallBase *launchConfiguration(llvm::CallBase &Launch);
+
+/// Whether the launch, the first after Point that touches the buffer at
+/// Address, overwrites it through its operand.
+class OverwriteTest {
+public:
+  /// Nothing if the numbers are not at hand.
+  static std::optional<OverwriteTest>
+  plan(llvm::CallBase &Launch, unsigned Operand, llvm::Instruction &Point,
+       const KernelSummaries &Kernels, const llvm::DominatorTree &Dominators);
+  /// The test in front of the point: an i32, 1 if it is so.
+  llvm::Value *emit(llvm::Value &Address) const;
+
+private:
+  llvm::CallBase *Launch;
+  llvm::CallBase *Push;
+  llvm::Instruction *Point;
+  const KernelSummaries *Kernels;
+  const llvm::DominatorTree *Dominators;
+  unsigned Operand;
+  llvm::SmallVector<unsigned, 8> Copied; ///< parameters whose values matter
+};
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_REWRITE_OVERWRITETEST_H
