@@ -193,6 +193,12 @@ void __dragon_discard(const void *pointer, size_t bytes, void *stream);
 void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
                          void *stream);
 
+/* The launch that the calling thread makes next is the last to need the
+   contents of the buffer at `pointer`: a discard after it, but one that lets
+   each part die with the slice of the launch that used it last. Only if
+   `condition` is not 0, as above. */
+void __dragon_last_use(int condition, const void *pointer);
+
 /* 1 if a launch of the kernel (its host stub) with this grid and block (x and y
    in the lower and upper half of a word, as in __cudaPushCallConfiguration) and
    these arguments (as in cudaLaunchKernel) would overwrite all of the buffer at

@@ -13,6 +13,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
+#include <numeric>
 
 using namespace llvm;
 
@@ -31,6 +32,31 @@ bool mayHoldPointer(const Type *T) {
 }
 
 } // namespace
+
+Place Place::plus(int64_t Bytes) const {
+  if (anywhere())
+    return *this;
+  if (Stride)
+    return {((Offset + Bytes) % Stride + Stride) % Stride, Stride};
+  return {Offset + Bytes, 0};
+}
+
+Place Place::plusMultiples(int64_t Bytes) const {
+  if (anywhere())
+    return *this;
+  const int64_t Common = std::gcd(Stride, Bytes);
+  if (Common < 8) // a pointer fills it
+    return {};
+  return {(Offset % Common + Common) % Common, Common};
+}
+
+bool Place::mayBe(const Place &Other) const {
+  if (anywhere() || Other.anywhere())
+    return true;
+  const int64_t Common = std::gcd(Stride, Other.Stride);
+  return Common ? (Offset - Other.Offset) % Common == 0
+                : Offset == Other.Offset;
+}
 
 Aliases::Aliases(Function &F, const KernelSummaries &Kernels,
                  ArrayRef<const GlobalVariable *> OwnGlobals)
@@ -114,13 +140,11 @@ TargetSet Aliases::contents(unsigned Object) const {
   return Result;
 }
 
-TargetSet Aliases::contents(unsigned Object, int64_t Offset) const {
-  if (Offset == Target::AnyOffset)
-    return contents(Object);
+TargetSet Aliases::contents(unsigned Object, Place At) const {
   TargetSet Result;
-  for (int64_t At : {Offset, Target::AnyOffset})
-    if (auto It = Contents[Object].find(At); It != Contents[Object].end())
-      Result.insert(It->second.begin(), It->second.end());
+  for (const auto &[Where, Targets] : Contents[Object])
+    if (Where.mayBe(At))
+      Result.insert(Targets.begin(), Targets.end());
   return Result;
 }
 
@@ -151,12 +175,11 @@ bool Aliases::add(const Value *V, const TargetSet &Targets) {
   return Grew;
 }
 
-void Aliases::addContents(unsigned Object, int64_t Offset,
-                          const TargetSet &Targets) {
+void Aliases::addContents(unsigned Object, Place At, const TargetSet &Targets) {
   auto &Of = Contents[Object];
-  if (Of.size() >= MaxOffsets && !Of.count(Offset))
-    Offset = Target::AnyOffset;
-  TargetSet &Set = Of[Offset];
+  if (Of.size() >= MaxOffsets && !Of.count(At))
+    At = {};
+  TargetSet &Set = Of[At];
   size_t Before = Set.size();
   Set.insert(Targets.begin(), Targets.end());
   Changed |= Set.size() != Before;
@@ -193,14 +216,14 @@ void Aliases::store(const Value *To, const TargetSet &Targets,
     if (T.Object == Unknown || Objects[T.Object].Escapes)
       escape(Targets, At, "a store to memory that other code may see");
     if (T.Object != Unknown)
-      addContents(T.Object, T.Offset, Targets);
+      addContents(T.Object, T.At, Targets);
   }
 }
 
 TargetSet Aliases::load(const TargetSet &From) const {
   TargetSet Result;
   for (const Target &T : From) {
-    TargetSet Found = contents(T.Object, T.Offset);
+    TargetSet Found = contents(T.Object, T.At);
     Result.insert(Found.begin(), Found.end());
     // Someone else may have stored whatever has escaped.
     if (Objects[T.Object].Escapes)
@@ -216,21 +239,21 @@ void Aliases::copyContents(const Value *To, const Value *From,
       store(To, load({Source}), At);
       continue;
     }
-    for (const auto &[Offset, Targets] : Contents[Source.Object]) {
+    for (const auto &[Where, Targets] : Contents[Source.Object]) {
       for (const Target &Destination : pointsTo(To)) {
         if (Destination.Object == Unknown ||
             Objects[Destination.Object].Escapes)
           escape(Targets, At, "a store to memory that other code may see");
         if (Destination.Object == Unknown)
           continue;
-        bool Exact = Offset != Target::AnyOffset &&
-                     Source.Offset != Target::AnyOffset &&
-                     Destination.Offset != Target::AnyOffset;
         TargetSet Copied = Targets;
-        addContents(Destination.Object,
-                    Exact ? Destination.Offset + Offset - Source.Offset
-                          : Target::AnyOffset,
-                    Copied);
+        Place Goal;
+        if (!Where.anywhere() && !Source.At.anywhere()) {
+          Goal = Destination.At.plus(Where.Offset - Source.At.Offset);
+          if (Where.Stride || Source.At.Stride)
+            Goal = Goal.plusMultiples(std::gcd(Where.Stride, Source.At.Stride));
+        }
+        addContents(Destination.Object, Goal, Copied);
         // addContents may have changed the map that is walked.
         if (Destination.Object == Source.Object)
           return;
@@ -271,14 +294,23 @@ void Aliases::visit(Instruction &I) {
     return;
   }
   if (auto *Address = dyn_cast<GEPOperator>(&I)) {
-    APInt Offset(64, 0);
-    bool Constant = Address->getType()->isPointerTy() &&
-                    Address->accumulateConstantOffset(Layout, Offset);
+    APInt Constant(64, 0);
+    SmallMapVector<Value *, APInt, 4> Variable;
+    const bool Known = Address->getType()->isPointerTy() &&
+                       Address->collectOffset(Layout, 64, Variable, Constant);
+    int64_t Stride = 0;
+    for (const auto &[Index, Scale] : Variable)
+      Stride = std::gcd(Stride, Scale.getSExtValue());
     TargetSet Result;
-    for (const Target &T : pointsTo(Address->getPointerOperand()))
-      Result.insert({T.Object, Constant && T.Offset != Target::AnyOffset
-                                   ? T.Offset + Offset.getSExtValue()
-                                   : Target::AnyOffset});
+    for (const Target &T : pointsTo(Address->getPointerOperand())) {
+      Place At;
+      if (Known) {
+        At = T.At.plus(Constant.getSExtValue());
+        if (!Variable.empty())
+          At = At.plusMultiples(Stride);
+      }
+      Result.insert({T.Object, At});
+    }
     add(&I, Result);
     return;
   }
@@ -299,7 +331,7 @@ void Aliases::visit(Instruction &I) {
       continue;
     for (Target T : pointsTo(Operand)) {
       if (!Keeps)
-        T.Offset = Target::AnyOffset;
+        T.At = {};
       Result.insert(T);
     }
   }
@@ -315,11 +347,12 @@ void Aliases::visitLaunch(CallBase &Call) {
     unsigned Parameter = Call.getArgOperandNo(&Operand);
     if (Call.isByValArgument(Parameter)) {
       for (const Target &T : pointsTo(Operand)) {
-        for (const auto &[Offset, Targets] : Contents[T.Object]) {
-          bool Exact = Offset != Target::AnyOffset &&
-                       T.Offset != Target::AnyOffset && Offset >= T.Offset;
+        for (const auto &[Where, Targets] : Contents[T.Object]) {
+          bool Exact =
+              Where.exact() && T.At.exact() && Where.Offset >= T.At.Offset;
           TargetSet Given = Targets;
-          if (!Exact || Kernels.use(Stub, Parameter, Offset - T.Offset).Escapes)
+          if (!Exact ||
+              Kernels.use(Stub, Parameter, Where.Offset - T.At.Offset).Escapes)
             escape(Given, Call, calleeName(Call));
         }
       }

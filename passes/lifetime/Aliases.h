@@ -59,17 +59,41 @@ struct MemoryObject {
   const llvm::Instruction *EscapesAt = nullptr;
 };
 
+/// Where in an object: at Offset, or at Offset plus any multiple of Stride (the
+/// same field of some element of an array of structures), or anywhere.
+struct Place {
+  static constexpr int64_t AnyOffset = INT64_MIN;
+  int64_t Offset = AnyOffset;
+  int64_t Stride = 0;
+
+  bool anywhere() const { return Offset == AnyOffset; }
+  bool exact() const { return !anywhere() && Stride == 0; }
+  /// So many bytes further on.
+  Place plus(int64_t Bytes) const;
+  /// Any multiple of so many bytes further on or back.
+  Place plusMultiples(int64_t Bytes) const;
+  bool mayBe(const Place &Other) const;
+  bool operator==(const Place &Other) const {
+    return Offset == Other.Offset && Stride == Other.Stride;
+  }
+  bool operator<(const Place &Other) const {
+    return Offset != Other.Offset ? Offset < Other.Offset
+                                  : Stride < Other.Stride;
+  }
+};
+
 /// An address in an object.
 struct Target {
-  static constexpr int64_t AnyOffset = INT64_MIN;
   unsigned Object;
-  int64_t Offset;
+  Place At;
+  Target(unsigned Object, Place At) : Object(Object), At(At) {}
+  Target(unsigned Object, int64_t Offset) : Object(Object), At{Offset, 0} {}
+  static constexpr int64_t AnyOffset = Place::AnyOffset;
   bool operator==(const Target &Other) const {
-    return Object == Other.Object && Offset == Other.Offset;
+    return Object == Other.Object && At == Other.At;
   }
   bool operator<(const Target &Other) const {
-    return Object != Other.Object ? Object < Other.Object
-                                  : Offset < Other.Offset;
+    return Object != Other.Object ? Object < Other.Object : At < Other.At;
   }
 };
 using TargetSet = std::set<Target>;
@@ -89,8 +113,8 @@ public:
   TargetSet pointsTo(const llvm::Value *V) const;
   /// All that is stored in the object, at any offset.
   TargetSet contents(unsigned Object) const;
-  /// At an offset.
-  TargetSet contents(unsigned Object, int64_t Offset) const;
+  /// What may be at a place in it.
+  TargetSet contents(unsigned Object, Place At) const;
 
 private:
   void addObjects(llvm::ArrayRef<const llvm::GlobalVariable *> OwnGlobals);
@@ -99,7 +123,7 @@ private:
   void visitLaunch(llvm::CallBase &Call);
   void visitLibrary(llvm::CallBase &Call, const LibraryFunction &Function);
   bool add(const llvm::Value *V, const TargetSet &Targets);
-  void addContents(unsigned Object, int64_t Offset, const TargetSet &Targets);
+  void addContents(unsigned Object, Place At, const TargetSet &Targets);
   void store(const llvm::Value *To, const TargetSet &Targets,
              const llvm::Instruction &At);
   void copyContents(const llvm::Value *To, const llvm::Value *From,
@@ -115,7 +139,7 @@ private:
   std::vector<MemoryObject> Objects;
   llvm::DenseMap<const llvm::Value *, unsigned> ObjectOf;
   llvm::DenseMap<const llvm::Value *, TargetSet> Points;
-  std::vector<std::map<int64_t, TargetSet>> Contents;
+  std::vector<std::map<Place, TargetSet>> Contents;
   bool Changed = false;
 };
 

@@ -129,19 +129,18 @@ void ProgramBuilder::visitLaunch(CallBase &Call) {
     for (const Target &T : Targets) {
       for (const Target &Inner : Pointers.contents(T.Object)) {
         PointerUse U;
-        if (T.Offset != Target::AnyOffset) {
+        if (T.At.exact()) {
           U.Reads = U.Writes = false;
           // The fields in which it may be.
-          for (int64_t Offset = T.Offset; Offset < T.Offset + 4096;
-               Offset += 4) {
-            if (!Pointers.contents(T.Object, Offset).count(Inner))
+          for (int64_t Field = 0; Field < 4096; Field += 4) {
+            if (!Pointers.contents(T.Object, T.At.plus(Field)).count(Inner))
               continue;
-            PointerUse Field = Kernels.use(Stub, Parameter, Offset - T.Offset);
-            U.Reads |= Field.Reads;
-            U.Writes |= Field.Writes;
+            PointerUse Used = Kernels.use(Stub, Parameter, Field);
+            U.Reads |= Used.Reads;
+            U.Writes |= Used.Writes;
           }
           bool Anywhere =
-              Pointers.contents(T.Object, T.Offset + 4096).count(Inner);
+              Pointers.contents(T.Object, T.At.plus(4096)).count(Inner);
           U.Reads |= Anywhere;
           U.Writes |= Anywhere;
         }

@@ -168,31 +168,31 @@ private:
 /// Nothing: not known.
 std::optional<StreamId> ProgramBuilder::handleStream(CallBase &Call,
                                                      const Value *Handle) {
-  using Place = std::pair<unsigned, int64_t>;
+  using Slot = std::pair<unsigned, int64_t>;
   const DataLayout &Layout = F.getDataLayout();
-  auto Single = [&](const Value *Address) -> std::optional<Place> {
+  auto Single = [&](const Value *Address) -> std::optional<Slot> {
     TargetSet Targets = Pointers.pointsTo(Address);
-    if (Targets.size() != 1 || Targets.begin()->Offset == Target::AnyOffset)
+    if (Targets.size() != 1 || !Targets.begin()->At.exact())
       return std::nullopt;
     const MemoryObject &O = Pointers.objects()[Targets.begin()->Object];
     bool Own = O.Kind == ObjectKind::Local || O.Kind == ObjectKind::Global;
     if (!Own || O.Escapes)
       return std::nullopt;
-    return Place(Targets.begin()->Object, Targets.begin()->Offset);
+    return Slot(Targets.begin()->Object, Targets.begin()->At.Offset);
   };
-  auto HandleAt = [&](const Value *V) -> std::optional<Place> {
+  auto HandleAt = [&](const Value *V) -> std::optional<Slot> {
     auto *Load = dyn_cast<LoadInst>(V);
     return Load ? Single(Load->getPointerOperand()) : std::nullopt;
   };
-  auto Touches = [&](const Value *Address, uint64_t Bytes, Place Of) {
+  auto Touches = [&](const Value *Address, uint64_t Bytes, Slot Of) {
     return any_of(Pointers.pointsTo(Address), [&](const Target &T) {
       return T.Object == Of.first &&
-             (T.Offset == Target::AnyOffset ||
-              (T.Offset < Of.second + 8 &&
-               Of.second < T.Offset + static_cast<int64_t>(Bytes)));
+             (!T.At.exact() ||
+              (T.At.Offset < Of.second + 8 &&
+               Of.second < T.At.Offset + static_cast<int64_t>(Bytes)));
     });
   };
-  std::optional<Place> Here = HandleAt(Handle);
+  std::optional<Slot> Here = HandleAt(Handle);
   if (!Here)
     return std::nullopt;
   bool Created = false;
@@ -235,7 +235,7 @@ std::optional<StreamId> ProgramBuilder::handleStream(CallBase &Call,
       Created = true;
     if (Function->SetsStreamOf < 0)
       continue;
-    std::optional<Place> Of =
+    std::optional<Slot> Of =
         HandleAt(Other->getArgOperand(Function->SetsStreamOf));
     if (!Of)
       return std::nullopt;

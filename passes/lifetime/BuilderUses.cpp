@@ -193,12 +193,12 @@ void ProgramBuilder::addUses(Event &E, const TargetSet &Targets,
     U.Writes = Writes;
     const BuiltProgram::BufferSite &Site = Result.Sites[U.Buffer];
     U.Must =
-        Possible.size() == 1 && T.Offset == 0 && Pointer &&
+        Possible.size() == 1 && T.At == Place{0, 0} && Pointer &&
         (!inCycle(*Site.Call) || Pointer->stripPointerCasts() == Site.Pointer);
     SizeId Size = sizeOf(Bytes);
     U.Whole = U.Must && Size && Size == Result.Program.Buffers[U.Buffer].Bytes;
     // What is left of it when it is freed is known by where it begins.
-    E.Blind |= Which == Side::Host && Writes && T.Offset != 0 &&
+    E.Blind |= Which == Side::Host && Writes && !(T.At == Place{0, 0}) &&
                Result.Program.Buffers[U.Buffer].Several;
     addUse(E, U);
   }

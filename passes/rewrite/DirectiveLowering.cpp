@@ -50,6 +50,11 @@ private:
   void lowerMap(const Directive &D);
   Value *streamAt(const Directive &D) const;
   Value *test(const Directive &D, Instruction &Point);
+  /// A discard that the launch in front of it can make piece by piece.
+  bool withLaunch(const Directive &D) const {
+    return D.Kind == DirectiveKind::Discard && D.Where == Anchor::After &&
+           isLaunch(*cast<CallBase>(instruction(D.At)));
+  }
   Constant *sourceOf(const Buffer &B);
   Constant *string(StringRef Text);
   Constant *toTheEnd() const { return ConstantInt::get(I64, -1ull, true); }
@@ -74,7 +79,7 @@ Instruction *Lowering::insertionPoint(const Directive &D) {
   if (D.At.Index >= Built.Instructions[D.At.Block].size())
     return B->getTerminator();
   Instruction *At = instruction(D.At);
-  if (D.Where == Anchor::Before)
+  if (D.Where == Anchor::Before || withLaunch(D))
     return At;
   Instruction *&Next = Behind[At];
   if (!Next)
@@ -187,12 +192,18 @@ bool Lowering::lower(const Directive &D) {
     Value *Stream = streamAt(D);
     if (!Stream || !available(Stream, *Point))
       return false;
+    Value *Condition =
+        D.Tests.empty() ? ConstantInt::get(I32, 1) : test(D, *Point);
+    if (!Condition)
+      return false;
+    if (withLaunch(D)) {
+      callEntry("__dragon_last_use", {Condition, Address}, *Point);
+      return true;
+    }
     if (!D.Tests.empty()) {
-      Value *Condition = test(D, *Point);
-      if (Condition)
-        callEntry("__dragon_discard_if",
-                  {Condition, Address, toTheEnd(), Stream}, *Point);
-      return Condition;
+      callEntry("__dragon_discard_if", {Condition, Address, toTheEnd(), Stream},
+                *Point);
+      return true;
     }
     callEntry("__dragon_discard", {Address, toTheEnd(), Stream}, *Point);
     return true;

@@ -202,6 +202,13 @@ Status Runtime::Impl::detach(dev_t deviceId, ino_t inode, int64_t begin,
   return {};
 }
 
+Status Runtime::Impl::discardChunk(Chunk &chunk, Queue queue) {
+  DRAGON_TRY(forget(chunk));
+  if (Config.poison && chunk.device.id)
+    return Dev->poison(chunk.va(), chunk.bytes(), queue);
+  return {};
+}
+
 Status Runtime::Impl::discard(uintptr_t address, size_t bytes, Queue queue) {
   DRAGON_TRY(rangeOf(address, bytes, "discard").takeStatus());
   Buffer &buffer = *Allocations.find(address)->buffer;
@@ -212,9 +219,7 @@ Status Runtime::Impl::discard(uintptr_t address, size_t bytes, Queue queue) {
     Chunk &chunk = buffer.chunkAt(at);
     uintptr_t stop = std::min(address + bytes, chunk.va() + chunk.bytes());
     if (at == chunk.va() && stop >= chunk.usedEnd()) {
-      DRAGON_TRY(forget(chunk));
-      if (Config.poison && chunk.device.id)
-        DRAGON_TRY(Dev->poison(chunk.va(), chunk.bytes(), queue));
+      DRAGON_TRY(discardChunk(chunk, queue));
     } else if (chunk.storageValid) {
       // A part: worth it only where it saves a read.
       chunk.storage.erase(at - chunk.va(), stop - chunk.va());

@@ -83,6 +83,10 @@ public:
           foreseen ? std::max(foreseen, end) : end + slices.front();
     }
   }
+  /// No later slice than this one uses the chunk.
+  bool isLast(size_t slice, Chunk *chunk) const {
+    return Slices.at(chunk).back() == slice;
+  }
 
 private:
   /// Later than now for the slice that is about to run.
@@ -167,6 +171,9 @@ Status Runtime::launch(const LaunchCall &call) {
   }
   for (auto [begin, end] : written)
     listener(context, begin, end);
+  for (uintptr_t address : call.lastUses)
+    if (auto buffer = find(address))
+      listener(context, buffer->base, buffer->base + buffer->bytes);
   Impl::Guard guard(impl);
   DRAGON_TRY(impl.usable());
   return impl.launch(call);
@@ -188,6 +195,14 @@ bool Runtime::overwrites(const LaunchCall &call, uintptr_t address) const {
 }
 
 Status Runtime::Impl::launch(const LaunchCall &call) {
+  DRAGON_TRY(launchAlone(call));
+  for (uintptr_t address : call.lastUses)
+    if (Allocation *found = Allocations.find(address))
+      DRAGON_TRY(discard(found->base, found->bytes, call.queue));
+  return {};
+}
+
+Status Runtime::Impl::launchAlone(const LaunchCall &call) {
   TraceZone zone("launch");
   zone.detail(nameOf(call));
   ++Clock;
@@ -390,6 +405,11 @@ Status Runtime::Impl::launchBoxes(const LaunchCall &call,
     log(LogLevel::Debug, "'{}' runs in {} slices", nameOf(call), boxes.size());
   }
   const std::vector<uint32_t> order = sliceOrder(parts);
+  std::unordered_set<const Buffer *> dying;
+  for (uintptr_t address : call.lastUses)
+    if (Allocation *found = Allocations.find(address);
+        found && !found->buffer->arena && !found->buffer->kept)
+      dying.insert(found->buffer);
   std::optional<SliceUses> uses;
   if (boxes.size() > 1)
     uses.emplace(parts, order, Clock, History);
@@ -419,8 +439,12 @@ Status Runtime::Impl::launchBoxes(const LaunchCall &call,
     DRAGON_TRY(noteUse(used, call.queue));
     for (Chunk *chunk : used)
       overwritten.erase(chunk); // it holds what this slice has written
-    if (uses)
+    if (uses) {
       uses->ran(i);
+      for (Chunk *chunk : used)
+        if (dying.count(chunk->buffer) && uses->isLast(i, chunk))
+          DRAGON_TRY(discardChunk(*chunk, call.queue));
+    }
     if (i == 0 && boxes.size() > 1) {
       // The launch runs: what it overwrites later is dead now.
       for (const ChunkUse &use : whole.uses) {

@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <sys/types.h>
 #include <utility>
@@ -69,6 +70,8 @@ struct LaunchCall {
   uint32_t numArgs; ///< 0 if there is no record
   bool cooperative;
   Queue queue;
+  /// Addresses in buffers whose contents nobody needs after the launch.
+  std::span<const uintptr_t> lastUses;
 };
 
 /// What a library function is about to do with device memory.

@@ -171,6 +171,9 @@ struct Runtime::Impl {
 
   // -- Launch.cpp
   Status launch(const LaunchCall &call);
+  /// The same without an end to the contents that it uses last.
+  Status launchAlone(const LaunchCall &call);
+  Status discardChunk(Chunk &chunk, Queue queue);
   Status launchInCore(const LaunchCall &call, const LaunchPointers &pointers);
   Status launchBoxes(const LaunchCall &call, const LaunchChunks &whole,
                      std::span<const BlockBox> boxes,

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dragon/CompilerABI.h"
+#include "runtime/cudart/Launch.h"
 #include "runtime/cudart/Lifecycle.h"
 #include "runtime/cudart/Memory.h"
 #include "runtime/cudart/Module.h"
@@ -22,6 +23,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 using namespace dragon;
 
@@ -59,7 +62,14 @@ void willWrite(const void *pointer, size_t bytes, int fd, int64_t offset) {
            });
 }
 
+/// Of the thread's next launch.
+thread_local std::vector<uintptr_t> lastUses;
+
 } // namespace
+
+std::vector<uintptr_t> dragon::takeLastUses() {
+  return std::exchange(lastUses, {});
+}
 
 extern "C" {
 
@@ -85,6 +95,11 @@ void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
                          void *stream) {
   if (condition)
     __dragon_discard(pointer, bytes, stream);
+}
+
+void __dragon_last_use(int condition, const void *pointer) {
+  if (condition && Front::existing())
+    lastUses.push_back(reinterpret_cast<uintptr_t>(pointer));
 }
 
 int __dragon_overwrites(const void *function, uint64_t gridXY, uint32_t gridZ,

@@ -60,6 +60,7 @@ bool spoilsResults(const Status &status) {
 cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
                          void **args, size_t sharedBytes, cudaStream_t stream,
                          bool cooperative) {
+  const std::vector<uintptr_t> lastUses = takeLastUses();
   return withDevice([&](Front &front) -> Result {
     Kernel *kernel = modules().find(function);
     if (!kernel) {
@@ -99,6 +100,7 @@ cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
     call.numArgs = kernel->info.record ? kernel->info.record->NumArgs : 0;
     call.cooperative = cooperative;
     call.queue = front.queue(stream);
+    call.lastUses = lastUses;
     Status status = front.runtime.launch(call);
     if (status.ok())
       return cudaSuccess;

@@ -10,8 +10,8 @@ KERNEL2(step, float *, float *)
 void unknown(float *);
 
 // CHECK-LABEL: define {{.*}}@afterLastUse(
-// CHECK: call void @__device_stub__read(ptr {{.*}}[[D:%[0-9a-z]+]])
-// CHECK-NEXT: call void @__dragon_discard(ptr [[D]], i64 -1, ptr null)
+// CHECK: call void @__dragon_last_use(i32 1, ptr [[D:%[0-9a-z]+]])
+// CHECK-NEXT: call void @__device_stub__read(ptr {{.*}}[[D]])
 void afterLastUse(size_t n, void *h) {
   float *d, *e;
   cudaMalloc((void **)&d, n);
@@ -48,8 +48,8 @@ void partly(size_t n, void *h) {
 }
 
 // CHECK-LABEL: define {{.*}}@overwritten(
-// CHECK: call void @__device_stub__read(
-// CHECK-NEXT: call void @__dragon_discard(
+// CHECK: call void @__dragon_last_use(
+// CHECK-NEXT: call void @__device_stub__read(
 // CHECK: call i32 @cudaMemset(
 void overwritten(size_t n, void *h) {
   float *d;
@@ -60,10 +60,10 @@ void overwritten(size_t n, void *h) {
   LAUNCH(read, d);
 }
 
-// In its stream, behind the launch.
+// In its stream: with the launch.
 // CHECK-LABEL: define {{.*}}@inStream(
-// CHECK: call void @__device_stub__read(ptr {{.*}}[[D:%[0-9a-z]+]])
-// CHECK-NEXT: call void @__dragon_discard(ptr [[D]], i64 -1, ptr %stream)
+// CHECK: call void @__dragon_last_use(i32 1, ptr [[D:%[0-9a-z]+]])
+// CHECK-NEXT: call void @__device_stub__read(ptr {{.*}}[[D]])
 void inStream(size_t n, void *h, cudaStream_t stream) {
   float *d, *e;
   cudaMalloc((void **)&d, n);

@@ -38,10 +38,10 @@ int main(int argc, char **argv) {
   // STAGED-NOT: __dragon_will
   cudaMemcpy(d_in, h_in, 4 * n, H2D);
   // CHECK: call void @__dragon_will_fwrite(ptr [[D_OUT]], i64 [[BYTES_OUT]], ptr [[OUT]])
+  // CHECK-NEXT: call void @__dragon_last_use(i32 1, ptr [[D_IN]])
   // CHECK-NEXT: call void @__device_stub__scale(ptr {{.*}}[[D_IN]], ptr {{.*}}[[D_OUT]])
-  // CHECK-NEXT: call void @__dragon_discard(ptr [[D_IN]], i64 -1, ptr null)
-  // STAGED: call void @__device_stub__scale(
-  // STAGED-NEXT: call void @__dragon_discard(
+  // STAGED: call void @__dragon_last_use(
+  // STAGED-NEXT: call void @__device_stub__scale(
   LAUNCH(scale, d_in, d_out);
   // CHECK: call i32 @__dragon_stage_memcpy(ptr [[H_OUT]], ptr [[D_OUT]], i64 %{{.*}}, i32 2)
   cudaMemcpy(h_out, d_out, 4 * n, D2H);

@@ -257,8 +257,36 @@ int __cudaPushCallConfiguration(unsigned long a, int b, unsigned long c, int d,
   return 0;
 }
 
+static const void *LastUses[64];
+static int NumLastUses;
+
+void __dragon_last_use(int condition, const void *pointer) {
+  if (!condition)
+    return;
+  if (NumLastUses == 64)
+    fail("too many last uses");
+  LastUses[NumLastUses++] = pointer;
+}
+
+void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
+                         void *stream) {
+  if (condition)
+    __dragon_discard(pointer, bytes, stream);
+}
+
+// Kernels are opaque here: nothing is known to be overwritten.
+int __dragon_overwrites(const void *kernel, uint64_t grid_xy, uint32_t grid_z,
+                        uint64_t block_xy, uint32_t block_z, void **args,
+                        const void *pointer) {
+  (void)kernel, (void)grid_xy, (void)grid_z, (void)block_xy, (void)block_z;
+  (void)args, (void)pointer;
+  return 0;
+}
+
 int cudaLaunchKernel(const void *stub, void **args) {
   beforeDeviceChange();
   runKernel(stub, args);
+  while (NumLastUses)
+    __dragon_discard(LastUses[--NumLastUses], SIZE_MAX, 0);
   return 0;
 }
