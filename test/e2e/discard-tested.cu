@@ -15,7 +15,8 @@
 // RUN: rm -rf %t.dir
 #include "e2e.h"
 
-__global__ void forward(uint32_t *act, const uint32_t *in, int n, int skipped, uint32_t step) {
+__global__ void forward(uint32_t *act, const uint32_t *in, int n, int skipped,
+                        uint32_t step) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n - skipped)
     act[i] = in[i] + step;
