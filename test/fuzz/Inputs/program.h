@@ -65,6 +65,17 @@ inline uint32_t sum(const uint32_t *words, size_t count) {
   return result;
 }
 
+// What kernels are given by value.
+struct View {
+  uint32_t *data;
+  long words;
+};
+struct Pack {
+  const uint32_t *in[3];
+  uint32_t *out;
+  int n;
+};
+
 template <class T> T *deviceAlloc(size_t count) {
   T *result = nullptr;
   check(cudaMalloc((void **)&result, count * sizeof(T)), "deviceAlloc");

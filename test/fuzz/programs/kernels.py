@@ -17,10 +17,10 @@ class Kernels:
         if known and self.rng.random() < 0.7:
             return known
         name = f"{family}{self.count()}"
-        if not blocks and self.rng.random() < 0.25:
+        if not blocks and self.rng.random() < 0.2:
             parameters = parameters.replace(" *", " *__restrict__ ")
-        self.kernels.append((f"{prefix}__global__ void {name}({parameters}) {{\n{body}}}\n",
-                             f"{prefix}static void {name}({parameters}) {{\n{blocks or body}}}\n"))
+        self.kernels.append((name, f"{prefix}__global__ void @({parameters}) {{\n{body}}}\n",
+                             f"{prefix}static void @({parameters}) {{\n{blocks or body}}}\n"))
         if blocks:
             self.block_kernels.add(name)
         self.cache[(parameters, body)] = name
@@ -28,7 +28,7 @@ class Kernels:
 
     def over(self, body):
         """(type of n, kernel body, style) for body being run for each i in [0, n)."""
-        kind = self.rng.choice(["int", "unsigned", "size_t", "long"])
+        kind = self.rng.choice(["int", "int", "int", "unsigned", "size_t", "long"])
         style = self.rng.random()
         if style < 0.25:
             return kind, (f"  for ({kind} i = ({kind})blockIdx.x * blockDim.x + threadIdx.x; i < n;\n"
@@ -113,7 +113,7 @@ class Kernels:
         if not target:
             return False
         sources = [s for s in (self.source(target[2], target[2], [target[0]]) for _ in range(rng.randint(0, 3))) if s]
-        style = rng.choice(["pointer", "pointer", "shift"])
+        style = rng.choice(["pointer"] * 5 + ["shift"])
         terms, pointers = [], []
         for k, source in enumerate(sources):
             shift = source[1] if style == "shift" else 0
@@ -121,7 +121,7 @@ class Kernels:
             terms.append(f"scramble(in{k}[i + {shift}])" if shift else f"scramble(in{k}[i])")
         shift = target[1] if style == "shift" else 0
         pointers.append(self.pointer(target[0], target[1] - shift))
-        value = rng.choice([" + ", " ^ "]).join(terms) or f"scramble((uint32_t)i + {rng.randint(0, 99)})"
+        value = rng.choice([" + ", " ^ "]).join(terms) or f"scramble((uint32_t)i + {rng.choice([0, 17])})"
         parameters = ", ".join([f"const uint32_t *in{k}" for k in range(len(sources))] + ["uint32_t *out"])
         self.launch_over("map", parameters, f"    out[i + {shift}] = {value};\n" if shift else f"    out[i] = {value};\n",
                          lambda n: ", ".join(pointers + [n]), target[2],
@@ -162,7 +162,7 @@ class Kernels:
         return self.simple("conditional", "    if (in[i] % 3 == 0)\n      out[i] = (uint32_t)i;\n", mode="w")
 
     def rotate(self):
-        shift = self.rng.randint(0, 1000)
+        shift = self.rng.choice([1, 64, 1000])
         return self.simple("rotate", f"    out[i] = in[(i + {shift}) % n] + 1;\n")
 
     def broadcast(self):
@@ -185,8 +185,8 @@ class Kernels:
         if not pair:
             return False
         source, (to, first, words) = pair
-        stride = self.rng.randint(2, 40)
-        start = self.rng.randint(0, stride - 1)
+        stride = self.rng.choice([2, 3, 8, 33])
+        start = self.rng.choice([0, stride - 1])
         n = min(source[2], (words - start - 1) // stride)
         if n < 1:
             return False
@@ -262,7 +262,6 @@ class Kernels:
         if not pair:
             return False
         source, target = pair
-        self.structures["View"] = "struct View {\n  uint32_t *data;\n  long words;\n};\n"
         name = self.kernel("view", "View in, View out",
                            "  long i = blockIdx.x * (long)blockDim.x + threadIdx.x;\n  if (i < out.words)\n"
                            "    out.data[i] = scramble(in.data[i]);\n")
@@ -278,7 +277,6 @@ class Kernels:
         sources = target and [self.source(target[2], target[2], [target[0]]) for _ in range(3)]
         if not sources or None in sources:
             return False
-        self.structures["Pack"] = "struct Pack {\n  const uint32_t *in[3];\n  uint32_t *out;\n  int n;\n};\n"
         name = self.kernel("pack", "Pack p", "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= p.n)\n    return;\n"
                            "  uint32_t sum = 0;\n  for (int k = 0; k < 3; ++k)\n    sum = sum * 5 + p.in[k][i];\n"
                            "  p.out[i] = sum;\n")

@@ -30,7 +30,7 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
         self.numbers = {}
         self.counter = 0
         self.inputs = 4  # bytes of the input file that it reads
-        self.work, self.rounds, self.depth = 0, 1, 0
+        self.work, self.rounds, self.depth, self.loops = 0, 1, 0, []
         self.memories = []
         self.declare_streams()
         self.order = Order(self.streams, self.blocking_streams)
@@ -124,13 +124,13 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
         """Whether make() made something; if not, all is as before."""
         saved, log = self.state.save(), self.order.log
         length, logged, work = len(self.out), len(log or ()), self.work
-        out, depth, rounds, count = self.out, self.depth, self.rounds, len(self.memories)
+        out, depth, rounds, count, loops = self.out, self.depth, self.rounds, len(self.memories), list(self.loops)
         try:
             if make(*arguments) is not False:
                 return True
         except Impossible:
             pass
-        self.out, self.depth, self.rounds, self.work, self.order.log = out, depth, rounds, work, log
+        self.out, self.depth, self.rounds, self.work, self.order.log, self.loops = out, depth, rounds, work, log, loops
         del self.out[length:]
         if log is not None:
             del log[logged:]
@@ -153,7 +153,9 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
         self.order.log = []
         self.rounds *= rounds
         self.depth += 1
+        self.loops.append(header)
         lines = self.gather_lines(make)
+        self.loops.pop()
         self.depth -= 1
         self.rounds //= rounds
         log, self.order.log = self.order.log, outer
@@ -173,6 +175,8 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
             self.order.host_waits_for_all()
             if not self.order.again(log):
                 raise Impossible
+        else:
+            lines = self.leave_early(lines, self.rng.choice(["continue", "break"]))
         if not always:
             self.state.join(before)
         self.out += [header, *lines, footer]
@@ -215,15 +219,21 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
                 continue
             if len(self.out) == length:
                 continue
-            if self.rng.random() < 0.15 and kind not in ("early_end",):
+            if self.rng.random() < 0.15 and kind != "early_end":
                 self.into_function(length)
             return True
         return False
 
     def into_function(self, start):
+        """What was emitted since goes into a function, or a lambda, that gets what it uses."""
         lines = self.out[start:]
         text = "\n".join(lines)
-        if re.search(r"\b(return|argc|argv|break)\b", text):
+        if re.search(r"\b(return|argc|argv|break|continue)\b", text):
+            return
+        lines = self.leave_early(lines, "return")
+        if self.rng.random() < 0.15:
+            name = f"part{self.count()}"
+            self.out[start:] = [f"auto {name} = [&] {{", *lines, "};", f"{name}();"]
             return
         function = f"part{self.count()}"
         parameters, arguments = [], []
@@ -236,7 +246,11 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
             if changed:
                 self.changed_by.setdefault(name, []).append(function)
             argument = name
-            if how == "uint32_t *{0}":
+            if how == "uint32_t *{0}" and changed and self.rng.random() < 0.5:
+                parameters.append(f"uint32_t **{name}")
+                lines = [self.through_pointer(name, line) for line in lines]
+                argument = f"&{name}"
+            elif how == "uint32_t *{0}":
                 parameters.append(f"uint32_t *&{name}" if changed else f"uint32_t *{name}")
             elif how == "structure":
                 kind = self.rng.choice(["&", "*"] if changed or f"&{name}." in text else ["", "&", "*"])
@@ -253,9 +267,22 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
     @staticmethod
     def through_pointer(name, line):
         line = re.sub(rf"\b{name}\.", f"{name}->", line)
-        line = re.sub(rf"&{name}\b(?!->)", name + "@", line)
-        line = re.sub(rf"\b{name}\b(?!->|@)", f"*{name}", line)
+        line = re.sub(rf"&{name}\b(?!->|\[)", name + "@", line)
+        line = re.sub(rf"\b{name}\b(?!->|@)", f"(*{name})", line)
         return line.replace(name + "@", name)
+
+    def leave_early(self, lines, how):
+        """A branch at the end, turned around: `if (c) { ... }` to `if (!(c)) return; ...`."""
+        if self.rng.random() < 0.5 or not lines or lines[-1] != "}":
+            return lines
+        depth = 0
+        for at in range(len(lines) - 1, -1, -1):
+            depth += lines[at].startswith("}") - lines[at].endswith("{")
+            if depth == 0 or depth == 1 and lines[at] == "} else {":
+                break
+        if depth or not lines[at].startswith("if ("):
+            return lines
+        return [*lines[:at], f"if (!({lines[at][4:-3]}))", f"  {how};", *lines[at + 1:-1]]
 
     def finish(self):
         for memory in list(self.memories):

@@ -30,16 +30,32 @@ def for_model(lines, blocks):
     return result
 
 
-def body(program, model, head, more=()):
-    """All of a program but the lines that it begins with; head is that of its main function."""
-    rewrite = (lambda lines: for_model(lines, program.block_kernels)) if model else (lambda lines: lines)
-    text = [*program.structures.values(), *program.globals, *(kernel[model] for kernel in program.kernels)]
+def body(program, model, head, more=(), shared=None):
+    """All of a program but the lines that it begins with; head is that of its main function. shared: kernels that are
+    there already, by their text; takes others in."""
+    names, own = {}, []
+    for name, *texts in program.kernels:
+        text = texts[model]
+        if shared is None or "table" in text:
+            own.append(text.replace("@", name))
+        else:
+            names[name] = shared.setdefault(text, f"{re.match('[a-z_]+', name)[0]}_{len(shared)}")
+    called = re.compile(r"^(\s*)(" + "|".join(names) + r")(?=<)") if names else None
+
+    def rewrite(lines):
+        lines = for_model(lines, program.block_kernels) if model else lines
+        if called and not model:
+            lines = [called.sub(lambda m: m[1] + names[m[2]], line) for line in lines]
+        elif called:
+            lines = [re.sub(r"(MODEL_LAUNCH\w*\()(\w+)", lambda m: m[1] + names.get(m[2], m[2]), line) for line in lines]
+        return lines
+
+    text = [*program.structures.values(), *program.globals, *own]
     for signature, lines in program.helpers:
         text.append("\n".join([signature, *indented(rewrite(lines), 1), "}\n"]))
     main = ['FILE *in = openFile(argv[1], "rb");', 'FILE *out = openFile(argv[2], "wb");', *program.declarations,
             *program.out]
     text.append("\n".join([head, *more, "  (void)argc;", *indented(rewrite(main), 1), "}\n"]))
-    # Functions use files and streams only through what they are given.
     return "\n".join(text)
 
 
@@ -48,13 +64,16 @@ def alone(seed, model=False):
 
 
 def together(programs, model=False):
-    """The first is main itself and has its globals to itself; argv[3] may name another by its place."""
-    text = ['#include "program.h"', "", "int runOther(int which, int argc, char **argv);", ""]
+    """The first is main itself and has its globals to itself; argv[3] may name another by its place. They share nothing
+    but kernels, which the compiler looks at one by one."""
+    kernels, text = {}, []
     for place, program in enumerate(programs[1:], 1):
-        text += [f"namespace program{place} {{", body(program, model, "int run(int argc, char **argv) {"), "}", ""]
+        text += [f"namespace program{place} {{", body(program, model, "int run(int argc, char **argv) {", shared=kernels),
+                 "}", ""]
     text += [body(programs[0], model, "int main(int argc, char **argv) {",
-                  ["  if (argc > 3 && atoi(argv[3]) > 0)", "    return runOther(atoi(argv[3]), argc, argv);"])]
+                  ["  if (argc > 3 && atoi(argv[3]) > 0)", "    return runOther(atoi(argv[3]), argc, argv);"], kernels)]
     names = ", ".join(["nullptr"] + [f"program{place}::run" for place in range(1, len(programs))])
     text += ["int runOther(int which, int argc, char **argv) {",
              f"  static int (*const programs[])(int, char **) = {{{names}}};", "  return programs[which](argc, argv);", "}", ""]
-    return "\n".join(text)
+    head = ['#include "program.h"', "", "int runOther(int which, int argc, char **argv);", ""]
+    return "\n".join(head + [kernel.replace("@", name) for kernel, name in kernels.items()] + text)

@@ -3,8 +3,8 @@
 Each program runs alone in a process, so that what goes wrong is its own. Against the model, which knows nothing of
 dragon-cc, stand
   tight   strict and poison mode with a few chunks of device and host memory: every program
-  plain   no budgets, files read and written by the program itself: one in four
-  roomy   strict and poison mode without budgets: one in four
+  plain   no budgets, files read and written by the program itself: one in eight
+  roomy   strict and poison mode without budgets: one in eight
   bare    as tight, built without directives, staging and slicing: the programs of one executable in ten
 """
 
@@ -61,7 +61,7 @@ class Runner:
                f"-I{INPUTS}", source, "-o", program])
 
     def compile_model(self, source, program):
-        build([self.options.clang, "-O1", "-w", "-std=c++17", "-DMODEL", f"-I{INPUTS}", source, "-o", program])
+        build([self.options.clang, "-O0", "-w", "-std=c++17", "-DMODEL", f"-I{INPUTS}", source, "-o", program])
 
     def input(self, directory, seed, size):
         with open(os.path.join(directory, "in.bin"), "wb") as file:
@@ -82,9 +82,9 @@ class Runner:
         strict = {} if self.options.prebuilt else STRICT
         budget = {**device, **strict, **BUDGETS[seed % len(BUDGETS)], "DRAGON_CHUNK_SIZE": "2M"}
         yield "tight", "program", budget
-        if seed % 4 == 0:
+        if seed % 8 == 0:
             yield "plain", "program", {**device, "DRAGON_ELIDE": "0"}
-        if seed % 4 == 2:
+        if seed % 8 == 3:
             yield "roomy", "program", {**device, **strict}
         if bare:
             yield "bare", "bare", budget
@@ -143,7 +143,7 @@ class Runner:
         directory = os.path.join(self.options.work, f"batch{seeds[0]}")
         os.makedirs(directory, exist_ok=True)
         rng = random.Random(seeds[0] * 7 + 1)
-        level, bare = rng.choice(["-O0", "-O1", "-O2", "-O3"]), rng.random() < 0.1
+        level, bare = rng.choice(["-O0", "-O0", "-O1", "-O1", "-O2", "-O3"]), rng.random() < 0.1
         path = lambda name: os.path.join(directory, name)
         try:
             size = self.sources(directory, seeds)

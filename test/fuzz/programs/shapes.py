@@ -69,7 +69,7 @@ class Shapes:
         if not pair:
             return False
         source, target = pair
-        length = self.rng.choice([2, 3, 8, 33])
+        length = self.rng.choice([2, 3, 33])
         name = self.kernel("pieces", "const uint32_t *in, uint32_t *out, long n",
                            f"  long first = {length} * ((long)blockIdx.x * blockDim.x + threadIdx.x);\n"
                            "  const uint32_t *from = in + first;\n"

@@ -1,5 +1,7 @@
 """Steps other than launches: files, copies, fills, host code, freeing and allocating again, and control flow."""
 
+import re
+
 from .state import HOST, LEGACY
 
 
@@ -7,9 +9,10 @@ class Steps:
     OUTER = (["launch"] * 11 + ["load"] * 3 + ["store", "fill", "fill", "copy_device", "copy_device", "copy_out", "copy_in",
               "copy_pitched", "copy_pitched", "host_work", "again", "touch_managed", "some_loop", "some_loop",
               "data_branch", "data_branch", "swap", "early_end", "ping_pong", "ping_pong_index", "chain", "over_group",
-              "sliding", "converge", "pipeline", "temporary", "temporary", "batches", "allocate_later", "free_for_good"])
+              "sliding", "converge", "pipeline", "through_file", "temporary", "temporary", "batches", "allocate_later", "free_for_good"])
     INNER = (["launch"] * 9 + ["fill", "copy_device", "copy_out", "copy_in", "copy_pitched", "host_work", "touch_managed",
-              "data_branch", "swap", "some_loop", "temporary", "again", "sliding", "ping_pong", "store", "load"])
+              "data_branch", "data_branch", "swap", "some_loop", "temporary", "again", "sliding", "ping_pong", "store",
+              "load", "chain", "chain", "over_group", "ping_pong_index", "converge", "through_file"])
 
     # Host memory. -----------------------------------------------------------------------------------------------------
 
@@ -254,6 +257,39 @@ class Steps:
         self.emit("}")
         return True
 
+    def through_file(self):
+        """Out to a file of its own, and in again from somewhere in it."""
+        rng = self.rng
+        source = self.source(64)
+        host = source and self.host_memory(source[2])
+        if not host or self.rounds > 4:
+            return False
+        memory, first, words = source
+        file = f"scratch{self.count()}"
+        self.emit("{")
+        self.emit(f"FILE *{file} = tmpfile();")
+        self.emit(f"REQUIRE({file} != nullptr);")
+        self.transfer(host, 0, memory, first, words, "DeviceToHost")
+        self.perform(HOST, [(host, 0, words, "r")])
+        self.emit(f"REQUIRE(fwrite({host.text}, 4, {words}, {file}) == {words});")
+        if rng.random() < 0.3:
+            self.perform(HOST, [(host, 0, words // 2, "d")])
+            self.emit(f"memset({host.text}, 0, {words // 2 * 4});")
+        target = self.target()
+        count = min(words, target[2])
+        at = rng.choice([0, rng.randint(0, words - count)])
+        self.perform(HOST, [(host, 0, count, "d")])
+        if rng.random() < 0.5:
+            self.emit(f"REQUIRE(fseek({file}, {at} * 4, SEEK_SET) == 0);")
+            self.emit(f"REQUIRE(fread({host.text}, 4, {count}, {file}) == {count});")
+        else:
+            self.emit(f"REQUIRE(fflush({file}) == 0);")
+            self.emit(f"REQUIRE(pread(fileno({file}), {host.text}, (size_t){count} * 4, {at} * 4) == (ssize_t){count} * 4);")
+        self.transfer(target[0], target[1], host, 0, count, "HostToDevice")
+        self.emit(f"fclose({file});")
+        self.emit("}")
+        return True
+
     # Lifetimes. -----------------------------------------------------------------------------------------------------------
 
     def changeable(self):
@@ -364,12 +400,19 @@ class Steps:
     def data_branch(self):
         if self.depth > 2:
             return False
-        name = self.look()
-        if not name:
-            return False
-        by = self.rng.randint(2, 3)
-        return self.branch(f"{name} % {by} == {self.rng.randint(0, by - 1)}", self.some_steps,
-                           self.some_steps if self.rng.random() < 0.5 else None)
+        variables = [match[1] for match in (re.match(r"for \(int (r\d+) = 0", header) for header in self.loops) if match]
+        if variables and self.rng.random() < 0.6:
+            name = self.rng.choice(variables)
+            condition = self.rng.choice([f"{name} == 0", f"{name} > 0", f"{name} % 2 == 1"])
+        elif self.rng.random() < 0.15:
+            condition = self.rng.choice(["in != nullptr", "in == nullptr"])
+        else:
+            name = self.look()
+            if not name:
+                return False
+            by = self.rng.randint(2, 3)
+            condition = f"{name} % {by} == {self.rng.randint(0, by - 1)}"
+        return self.branch(condition, self.some_steps, self.some_steps if self.rng.random() < 0.5 else None)
 
     def early_end(self):
         """The program may end here, with its buffers freed or not."""
