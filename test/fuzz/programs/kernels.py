@@ -9,7 +9,7 @@ class Kernels:
     FAMILIES = ["map", "map", "map", "in_place", "in_place", "stencil", "plane", "strided", "reverse", "gather",
                 "scatter", "conditional", "window", "transpose", "rows", "tile", "reduce", "histogram", "vector",
                 "bytes", "view", "pack", "two_outputs", "template", "product", "pieces", "broadcast", "choice", "rotate",
-                "longs", "first_block", "constant"]
+                "longs", "first_block", "constant", "table"]
 
     def kernel(self, family, parameters, body, blocks=None, prefix=""):
         """Emits a kernel, or finds the same one. blocks: how it is written block by block for the model."""
@@ -82,12 +82,17 @@ class Kernels:
         undefined = [m for m in ready if not m.full()]
         memory = rng.choice(undefined if undefined and rng.random() < 0.4 else ready)
         if words is None:
-            words = memory.words if rng.random() < 0.6 else rng.randint(1, memory.words)
+            words = memory.words if rng.random() < 0.75 else rng.randint(1, memory.words)
         room = memory.words - words
         return memory, rng.choice([0, 0, room, rng.randint(0, room)]), words
 
     def pair(self, least=1):
-        """A source and a target of as many words in another memory."""
+        """A source and a target of as many words in another memory; often all of it."""
+        memories = [m for m in self.memories if m.on_device and m.allocated]
+        whole = [(a, b) for a in memories for b in memories if a is not b and a.words >= b.words >= least and a.full()]
+        if whole and self.rng.random() < 0.4:
+            memory, to = self.rng.choice(whole)
+            return (memory, self.rng.choice([0, memory.words - to.words]), to.words), (to, 0, to.words)
         source = self.source(least)
         if not source:
             return None
@@ -301,4 +306,25 @@ class Kernels:
         self.launch_over("constant", "const uint32_t *in, uint32_t *out", f"    out[i] = in[i] * {name}[in[i] % 8];\n",
                          lambda n: f"{self.pointer(*source[:2])}, {self.pointer(*target[:2])}, {n}", target[2],
                          [self.use((source[0], source[1], target[2]), "r"), self.use(target, "d")])
+        return True
+
+    def table(self):
+        """Pointers that are themselves in device memory."""
+        target = self.target()
+        sources = target and [self.source(target[2], target[2], [target[0]]) for _ in range(2)]
+        if not sources or None in sources:
+            return False
+        self.needs_all = True
+        host, table = f"pointers{self.count()}", f"list{self.count()}"
+        self.emit("{")
+        self.emit(f"const uint32_t *{host}[2] = {{{', '.join(self.pointer(*s[:2]) for s in sources)}}};")
+        self.emit(f"const uint32_t **{table};")
+        self.emit(f"CHECK(cudaMalloc((void **)&{table}, sizeof({host})));")
+        self.emit(f"CHECK(cudaMemcpy({table}, {host}, sizeof({host}), cudaMemcpyHostToDevice));")
+        self.launch_over("listed", "const uint32_t *const *in, uint32_t *out", "    out[i] = in[0][i] + in[1][i] * 3;\n",
+                         lambda n: f"{table}, {self.pointer(*target[:2])}, {n}", target[2],
+                         [self.use(s, "r") for s in sources] + [self.use(target, "d")])
+        self.device_waits()
+        self.emit(f"CHECK(cudaFree({table}));")
+        self.emit("}")
         return True

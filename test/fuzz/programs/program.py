@@ -29,6 +29,7 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
         self.changed_by = {}  # functions that change it
         self.numbers = {}
         self.counter = 0
+        self.needs_all = False  # some kernel may touch all memory there is
         self.inputs = 4  # bytes of the input file that it reads
         self.work, self.rounds, self.depth, self.loops = 0, 1, 0, []
         self.memories = []
@@ -286,7 +287,7 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
 
     def finish(self):
         for memory in list(self.memories):
-            if memory.on_device and memory.allocated and memory.defined.ranges and self.rng.random() < 0.8:
+            if memory.on_device and memory.allocated and memory.defined.ranges and self.rng.random() < 0.65:
                 self.attempt(self.store_of, memory)
         self.device_waits()
         self.emit("CHECK(cudaGetLastError());")

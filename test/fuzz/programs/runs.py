@@ -76,11 +76,14 @@ class Runner:
         with open(os.path.join(directory, "out.bin"), "rb") as file:
             return result.stdout, file.read()
 
-    def settings(self, seed, bare):
+    def settings(self, program, bare):
         """(name, executable, environment)"""
+        seed = program.seed
         device = {"DRAGON_QUIET": "1", "DRAGON_BACKEND": "vmm" if self.options.prebuilt else "cpu"}
         strict = {} if self.options.prebuilt else STRICT
         budget = {**device, **strict, **BUDGETS[seed % len(BUDGETS)], "DRAGON_CHUNK_SIZE": "2M"}
+        if program.needs_all:
+            budget["DRAGON_HOST_MEMORY"] = "64M"
         yield "tight", "program", budget
         if seed % 8 == 0:
             yield "plain", "program", {**device, "DRAGON_ELIDE": "0"}
@@ -89,17 +92,17 @@ class Runner:
         if bare:
             yield "bare", "bare", budget
 
-    def check(self, directory, seed, place, bare):
+    def check(self, directory, program, place, bare):
         """None, or what is wrong with a program."""
         try:
             expected = self.outcome(directory, "./model", place, {})
         except Failure as failure:
             return f"the model {failure}"
-        for name, program, settings in self.settings(seed, bare):
+        for name, executable, settings in self.settings(program, bare):
             self.runs[name] = self.runs.get(name, 0) + 1
             how = " ".join(f"{k}={v}" for k, v in settings.items())
             try:
-                got = self.outcome(directory, "./" + program, place, settings)
+                got = self.outcome(directory, "./" + executable, place, settings)
             except Failure as failure:
                 return f"{name} run ({how}) {failure}"
             if got == expected:
@@ -126,7 +129,7 @@ class Runner:
             self.compile(path("program.cu"), path("program"), level)
             self.compile(path("program.cu"), path("bare"), level, more=WITHOUT)
             self.compile_model(path("model.cpp"), path("model"))
-            text += f"\n  alone: {self.check(directory, seed, 0, True) or 'no difference'}"
+            text += f"\n  alone: {self.check(directory, program, 0, True) or 'no difference'}"
         except Failure as failure:
             text += f"\n  alone: {failure}"
         write(os.path.join(directory, "problem.txt"), text + "\n")
@@ -136,7 +139,7 @@ class Runner:
         programs = [Program(seed) for seed in seeds]
         write(os.path.join(directory, "program.cu"), together(programs))
         write(os.path.join(directory, "model.cpp"), together(programs, model=True))
-        return max(program.inputs for program in programs)
+        return programs
 
     def batch(self, seeds):
         """(number of programs, problems) of the programs of one executable."""
@@ -146,7 +149,7 @@ class Runner:
         level, bare = rng.choice(["-O0", "-O0", "-O1", "-O1", "-O2", "-O3"]), rng.random() < 0.1
         path = lambda name: os.path.join(directory, name)
         try:
-            size = self.sources(directory, seeds)
+            programs = self.sources(directory, seeds)
             self.compile_model(path("model.cpp"), path("model"))
             self.compile(path("program.cu"), path("program"), level)
             if bare:
@@ -161,12 +164,12 @@ class Runner:
             results = [self.batch(seeds[:half]), self.batch(seeds[half:])]
             problems = results[0][1] + results[1][1]
             return len(seeds), problems or [f"seeds {seeds[0]}-{seeds[-1]}: only together: {failure}"]
-        self.input(directory, seeds[0], size)
+        self.input(directory, seeds[0], max(program.inputs for program in programs))
         problems = []
-        for place, seed in enumerate(seeds):
-            problem = self.check(directory, seed, place, bare)
+        for place, program in enumerate(programs):
+            problem = self.check(directory, program, place, bare)
             if problem:
-                problems.append(self.keep(seed, problem, level))
+                problems.append(self.keep(program.seed, problem, level))
         shutil.rmtree(directory)
         return len(seeds), problems
 
@@ -186,6 +189,7 @@ class Runner:
         directory = os.path.join(self.options.prebuilt, f"batch{seeds[0]}")
         libraries = [self.options.prebuilt, *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
         self.environment["LD_LIBRARY_PATH"] = os.pathsep.join(libraries)
-        self.input(directory, seeds[0], max(Program(seed).inputs for seed in seeds))
-        problems = [(seed, self.check(directory, seed, place, False)) for place, seed in enumerate(seeds)]
+        programs = [Program(seed) for seed in seeds]
+        self.input(directory, seeds[0], max(program.inputs for program in programs))
+        problems = [(program.seed, self.check(directory, program, place, False)) for place, program in enumerate(programs)]
         return len(seeds), [f"seed {seed}: {problem}" for seed, problem in problems if problem]

@@ -224,14 +224,15 @@ class Steps:
 
     def store_of(self, memory):
         low, high = memory.defined.longest()
-        if self.rng.random() < 0.5:
-            return self.write_out(memory, low, high - low)
+        if self.rng.random() < 0.65:
+            return self.write_out(memory, low, high - low, self.rng.random() < 0.5)
         words = self.rng.randint(1, high - low)
         return self.write_out(memory, self.rng.randint(low, high - words), words)
 
-    def write_out(self, memory, first, words):
+    def write_out(self, memory, first, words, whole=False):
         rng = self.rng
-        words = min(words, max(1, 400_000 // self.rounds)) if rng.random() < 0.8 or self.rounds > 2 else words
+        if not whole:
+            words = min(words, max(1, 400_000 // self.rounds))
         if rng.random() < 0.5:
             host = self.host_memory(words)
             if not host:
@@ -247,11 +248,12 @@ class Steps:
         self.order.host_waits(LEGACY)
         style = rng.choice(["vector", "malloc"])
         pointer = f"{name}.data()" if style == "vector" else name
+        n = self.number(words)
         self.emit("{")
-        self.emit(f"std::vector<uint32_t> {name}({words});" if style == "vector" else
-                  f"uint32_t *{name} = (uint32_t *)malloc((size_t){words} * 4);")
-        self.emit(f"CHECK(cudaMemcpy({pointer}, {self.pointer(memory, first)}, (size_t){words} * 4, cudaMemcpyDeviceToHost));")
-        self.emit(f"REQUIRE(fwrite({pointer}, 4, {words}, out) == {words});")
+        self.emit(f"std::vector<uint32_t> {name}({n});" if style == "vector" else
+                  f"uint32_t *{name} = (uint32_t *)malloc((size_t){n} * 4);")
+        self.emit(f"CHECK(cudaMemcpy({pointer}, {self.pointer(memory, first)}, (size_t){n} * 4, cudaMemcpyDeviceToHost));")
+        self.emit(f"REQUIRE(fwrite({pointer}, 4, {n}, out) == (size_t){n});")
         if style == "malloc" and rng.random() < 0.8:
             self.emit(f"free({name});")
         self.emit("}")
