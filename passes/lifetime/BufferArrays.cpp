@@ -10,6 +10,7 @@
 #include "passes/lifetime/CallEffects.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -20,6 +21,7 @@
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/UnrollLoop.h"
+#include <numeric>
 
 using namespace llvm;
 
@@ -77,12 +79,37 @@ unsigned iterations(const Loop &L, ScalarEvolution &Evolution) {
   return 0;
 }
 
+// a -> b -> c -> d -> a and shorter.
+constexpr unsigned MaxPeriod = 4;
+
+/// After how many iterations the pointers that the loop exchanges are what they
+/// were; 1 if it exchanges none, 0 if that is not so.
+unsigned swapPeriod(const Loop &L) {
+  unsigned Period = 1;
+  const BasicBlock *Latch = L.getLoopLatch();
+  if (!Latch)
+    return 0;
+  for (const PHINode &First : L.getHeader()->phis()) {
+    if (!First.getType()->isPointerTy())
+      continue;
+    unsigned Length = 0;
+    const Value *V = &First;
+    do {
+      auto *Phi = dyn_cast<PHINode>(V);
+      if (!Phi || Phi->getParent() != L.getHeader())
+        break; // comes from elsewhere
+      V = Phi->getIncomingValueForBlock(Latch);
+      ++Length;
+    } while (V != &First && Length <= MaxPeriod);
+    if (V == &First)
+      Period = std::lcm(Period, Length);
+  }
+  return Period <= MaxPeriod ? Period : 0;
+}
+
 bool unroll(Loop &L, Function &F, FunctionAnalysisManager &Analyses,
-            unsigned Room) {
+            unsigned Count, unsigned Room) {
   auto &Evolution = Analyses.getResult<ScalarEvolutionAnalysis>(F);
-  unsigned Count = iterations(L, Evolution);
-  if (Count < 2 || Count > MaxIterations)
-    return false;
   size_t Size = 0;
   for (const BasicBlock *B : L.blocks())
     Size += B->size();
@@ -98,13 +125,12 @@ bool unroll(Loop &L, Function &F, FunctionAnalysisManager &Analyses,
   return UnrollLoop(&L, Options, &Loops, &Evolution, &Dominators,
                     &Analyses.getResult<AssumptionAnalysis>(F),
                     &Analyses.getResult<TargetIRAnalysis>(F), nullptr,
-                    /*PreserveLCSSA=*/true) == LoopUnrollResult::FullyUnrolled;
+                    /*PreserveLCSSA=*/true) != LoopUnrollResult::Unmodified;
 }
 
-} // namespace
-
-bool unrollBufferArrays(Function &F, FunctionAnalysisManager &Analyses,
-                        unsigned Limit) {
+/// Unrolls each loop for which `countOf` gives 2 or more.
+bool unrollLoops(Function &F, FunctionAnalysisManager &Analyses, unsigned Limit,
+                 function_ref<unsigned(Loop &)> CountOf) {
   bool Changed = false;
   for (bool Again = true; Again;) {
     Again = false;
@@ -113,9 +139,8 @@ bool unrollBufferArrays(Function &F, FunctionAnalysisManager &Analyses,
       break;
     auto &Loops = Analyses.getResult<LoopAnalysis>(F);
     for (Loop *L : Loops.getLoopsInPreorder()) {
-      // Inner loops first.
-      if (!L->isInnermost() || !L->isLoopSimplifyForm() || !isWanted(*L) ||
-          !unroll(*L, F, Analyses, Limit - Size))
+      unsigned Count = L->isLoopSimplifyForm() ? CountOf(*L) : 0;
+      if (Count < 2 || !unroll(*L, F, Analyses, Count, Limit - Size))
         continue;
       Analyses.invalidate(F, PreservedAnalyses::none());
       Analyses.invalidate(F, LoopSimplifyPass().run(F, Analyses));
@@ -124,6 +149,30 @@ bool unrollBufferArrays(Function &F, FunctionAnalysisManager &Analyses,
     }
   }
   return Changed;
+}
+
+} // namespace
+
+bool unrollBufferArrays(Function &F, FunctionAnalysisManager &Analyses,
+                        unsigned Limit) {
+  return unrollLoops(F, Analyses, Limit, [&](Loop &L) -> unsigned {
+    // Inner loops first.
+    if (!L.isInnermost() || !isWanted(L))
+      return 0;
+    unsigned Count =
+        iterations(L, Analyses.getResult<ScalarEvolutionAnalysis>(F));
+    return Count <= MaxIterations ? Count : 0;
+  });
+}
+
+bool unrollBufferSwaps(Function &F, FunctionAnalysisManager &Analyses,
+                       unsigned Limit) {
+  return unrollLoops(F, Analyses, Limit, [&](Loop &L) -> unsigned {
+    bool Uses = any_of(L.blocks(), [](const BasicBlock *B) {
+      return any_of(*B, usesBuffers);
+    });
+    return Uses ? swapPeriod(L) : 0;
+  });
 }
 
 } // namespace dragon

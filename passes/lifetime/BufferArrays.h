@@ -15,6 +15,16 @@
 // and small number of iterations, are unrolled, so that each buffer has a call
 // and the array becomes registers.
 //
+// Others go back and forth between two buffers:
+//
+//   for (int i = 0; i < steps; ++i) {
+//     step<<<grid, block>>>(d_new, d_old);
+//     std::swap(d_old, d_new);
+//   }
+//
+// Which of the two a launch writes depends on the iteration. Two iterations
+// together, one after the other, have a launch for each.
+//
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_LIFETIME_BUFFERARRAYS_H
 #define DRAGON_PASSES_LIFETIME_BUFFERARRAYS_H
@@ -29,6 +39,11 @@ namespace dragon {
 bool unrollBufferArrays(llvm::Function &F,
                         llvm::FunctionAnalysisManager &Analyses,
                         unsigned Limit);
+
+/// Unrolls the loops of F that use buffers and exchange pointers, so often that
+/// each iteration finds them as the one before has. The rest as above.
+bool unrollBufferSwaps(llvm::Function &F,
+                       llvm::FunctionAnalysisManager &Analyses, unsigned Limit);
 
 } // namespace dragon
 

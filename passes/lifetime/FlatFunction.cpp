@@ -405,6 +405,10 @@ void FlatFunction::bringIntoForm() {
   }
   separateOutParameters();
   simplify();
+  if (unrollBufferSwaps(*Copy, Analyses, Limit)) {
+    Size = countInstructions(*Copy);
+    simplify();
+  }
   nameBuffers();
 }
 

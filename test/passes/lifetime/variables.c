@@ -55,7 +55,8 @@ void inArray(size_t n, int which) {
 // CHECK-LABEL: buffer program of pingPong:
 // CHECK-NEXT: buffer from [[N:s[0-9]+]]{{$}}
 // CHECK-NEXT: buffer to [[N]]{{$}}
-// CHECK: launch step read-write(from)? read-write(to)?
+// CHECK: launch step read(from) write(to){{$}}
+// CHECK: launch step read(to) write(from){{$}}
 void pingPong(size_t n, int steps) {
   float *from, *to;
   cudaMalloc((void **)&from, n);
