@@ -5,11 +5,14 @@ used, or between barriers. A launch says which words it reads (r), may write (w)
 """
 
 
+CHUNK = 2 << 20
+
+
 class Kernels:
     FAMILIES = ["map", "map", "map", "in_place", "in_place", "stencil", "plane", "strided", "reverse", "gather",
                 "scatter", "conditional", "window", "transpose", "rows", "tile", "reduce", "histogram", "vector",
                 "bytes", "view", "pack", "two_outputs", "template", "product", "pieces", "broadcast", "choice", "rotate",
-                "longs", "first_block", "constant", "table"]
+                "longs", "first_block", "constant", "table", "aliased", "aliased", "behind", "short"]
 
     def kernel(self, family, parameters, body, blocks=None, prefix=""):
         """Emits a kernel, or finds the same one. blocks: how it is written block by block for the model."""
@@ -56,14 +59,22 @@ class Kernels:
         kind, text, style = self.over(body)
         parameters = ", ".join(filter(None, [parameters, f"{kind} n", extra.replace("@", kind)]))
         name = self.kernel(family, parameters, text, prefix=prefix)
+        if style == "stride":
+            self.require([use[:3] for use in uses])
         self.launch(name, self.grid(style, n), arguments(self.number(n)), uses, stream)
+
+    def require(self, regions):
+        """One launch needs all of it at once, because each block does."""
+        chunks = sum(high * 4 // CHUNK - low * 4 // CHUNK + 1 for _, low, high in regions)
+        self.need = max(self.need, chunks * CHUNK)
 
     # Which words. ---------------------------------------------------------------------------------------------------
 
     def source(self, least=1, most=None, apart=()):
         """(memory, first word, words) that are defined, or None."""
         rng = self.rng
-        ready = [(m, r) for m in self.memories if m.on_device and m.allocated and m not in apart
+        kinds = ("device", "async", "managed", *(["pinned"] if self.launching and rng.random() < 0.07 else []))
+        ready = [(m, r) for m in self.memories if m.kind in kinds and m.allocated and m not in apart
                  for r in m.defined.ranges if r[1] - r[0] >= least]
         if not ready:
             return None
@@ -180,6 +191,8 @@ class Kernels:
         source, target = pair
         kind, text, style = self.over("    out[i] = in[i] >> BITS | (uint32_t)i << (32 - BITS);\n")
         name = self.kernel("rotated", f"const uint32_t *in, uint32_t *out, {kind} n", text, prefix="template <int BITS> ")
+        if style == "stride":
+            self.require([(m, 0, m.words) for m in (source[0], target[0])])
         self.launch(f"{name}<{self.rng.randint(1, 31)}>", self.grid(style, target[2]),
                     f"{self.pointer(*source[:2])}, {self.pointer(*target[:2])}, {self.number(target[2])}",
                     [self.use((source[0], source[1], target[2]), "r"), self.use(target, "d")])
@@ -314,7 +327,7 @@ class Kernels:
         sources = target and [self.source(target[2], target[2], [target[0]]) for _ in range(2)]
         if not sources or None in sources:
             return False
-        self.needs_all = True
+        self.require([(m, 0, m.words) for m in self.memories if m.on_device and m.allocated])
         host, table = f"pointers{self.count()}", f"list{self.count()}"
         self.emit("{")
         self.emit(f"const uint32_t *{host}[2] = {{{', '.join(self.pointer(*s[:2]) for s in sources)}}};")
@@ -327,4 +340,55 @@ class Kernels:
         self.device_waits()
         self.emit(f"CHECK(cudaFree({table}));")
         self.emit("}")
+        return True
+
+    def aliased(self):
+        """One buffer is read and written: the same words, or others."""
+        source = self.source(2)
+        if not source:
+            return False
+        memory, first, words = source
+        if self.rng.random() < 0.5:
+            target = source
+        else:
+            low, words = first, words // 2
+            source, target = (memory, low, words), (memory, low + words, words)
+            if self.rng.random() < 0.5:
+                source, target = target, source
+        # Never with __restrict__: the pointers may be equal.
+        self.launch_over("aliased", "const uint32_t* in, uint32_t* out", "    out[i] = in[i] * 5 + 1;\n",
+                         lambda n: f"{self.pointer(*source[:2])}, {self.pointer(*target[:2])}, {n}", words,
+                         [self.use(source, "r"), self.use(target, "w")])
+        return True
+
+    def behind(self):
+        """Words in front of where the pointer points."""
+        pair = self.pair(4096)
+        if not pair:
+            return False
+        source, target = pair
+        by = self.rng.choice([1, 64, 4000])
+        words = target[2] - by
+        self.launch_over("behind", "const uint32_t *in, uint32_t *out", f"    out[i] = in[(long)i - {by}] ^ in[i];\n",
+                         lambda n: f"{self.pointer(source[0], source[1] + by)}, {self.pointer(*target[:2])}, {n}", words,
+                         [(source[0], source[1], source[1] + target[2], "r"), (target[0], target[1], target[1] + words, "d")])
+        return True
+
+    def short(self):
+        """Fewer threads than there are elements, or none of them at work."""
+        target = self.target()
+        if not target:
+            return False
+        memory, first, words = target
+        block = self.rng.choice([64, 256])
+        blocks = self.rng.randint(1, max(1, words // block))
+        done = min(words, blocks * block)
+        n = self.number(words) if self.rng.random() < 0.8 else f"(argc > 7 ? {words} : 0)"
+        if n.startswith("(") and self.rng.random() < 0.5:
+            n = "0"
+        name = self.kernel("short_grid", "uint32_t *out, int n",
+                           "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n)\n    out[i] = i * 3;\n")
+        none = n == "0" or n.startswith("(")
+        self.launch(name, f"{blocks}, {block}", f"{self.pointer(memory, first)}, {n}",
+                    [(memory, first, first + done, "w" if none else "d")])
         return True

@@ -29,7 +29,8 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
         self.changed_by = {}  # functions that change it
         self.numbers = {}
         self.counter = 0
-        self.needs_all = False  # some kernel may touch all memory there is
+        self.launching = False  # what is picked now is for a kernel
+        self.need = 0  # bytes that some launch cannot do without
         self.inputs = 4  # bytes of the input file that it reads
         self.work, self.rounds, self.depth, self.loops = 0, 1, 0, []
         self.memories = []
@@ -214,7 +215,8 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
                 return False
             length = len(self.out)
             kind = self.rng.choice(self.INNER if self.depth else self.OUTER)
-            if kind == "launch":
+            self.launching = kind == "launch"
+            if self.launching:
                 kind = self.rng.choice(self.FAMILIES)
             if not self.attempt(getattr(self, kind)):
                 continue

@@ -82,7 +82,8 @@ class Runner:
         device = {"DRAGON_QUIET": "1", "DRAGON_BACKEND": "vmm" if self.options.prebuilt else "cpu"}
         strict = {} if self.options.prebuilt else STRICT
         budget = {**device, **strict, **BUDGETS[seed % len(BUDGETS)], "DRAGON_CHUNK_SIZE": "2M"}
-        if program.needs_all:
+        megabytes = sum(int(budget[f"DRAGON_{tier}_MEMORY"][:-1]) for tier in ("DEVICE", "HOST"))
+        if program.need + (4 << 20) > megabytes << 20:
             budget["DRAGON_HOST_MEMORY"] = "64M"
         yield "tight", "program", budget
         if seed % 8 == 0:

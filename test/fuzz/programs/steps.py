@@ -97,7 +97,7 @@ class Steps:
 
     def transfer(self, to, to_at, source, from_at, words, kind, stream=None):
         """One copy; synchronous unless a stream is given."""
-        if to is source:
+        if to is source and max(to_at, from_at) < min(to_at, from_at) + words:
             return False
         agent = LEGACY if stream is None else stream
         self.perform(agent, [(source, from_at, from_at + words, "r"), (to, to_at, to_at + words, "d")])
@@ -136,9 +136,20 @@ class Steps:
         return self.transfer(host, at, *source, "DeviceToHost", self.maybe_stream())
 
     def copy_device(self):
+        if self.rng.random() < 0.15:
+            return self.copy_within()
         pair = self.pair()
         return bool(pair) and self.transfer(pair[1][0], pair[1][1], *pair[0][:2], pair[1][2], "DeviceToDevice",
                                             self.maybe_stream())
+
+    def copy_within(self):
+        source = self.source(2)
+        if not source or not source[0].on_device:
+            return False
+        memory, first, words = source
+        half, away = words // 2, words - words // 2
+        there, here = self.rng.choice([(first, first + away), (first + away, first)])
+        return self.transfer(memory, there, memory, here, half, "DeviceToDevice", self.maybe_stream())
 
     def copy_pitched(self):
         """Some words of each row, between memories whose rows are of different lengths; or a fill of them."""
@@ -278,6 +289,8 @@ class Steps:
             self.perform(HOST, [(host, 0, words // 2, "d")])
             self.emit(f"memset({host.text}, 0, {words // 2 * 4});")
         target = self.target()
+        if not target:
+            return False
         count = min(words, target[2])
         at = rng.choice([0, rng.randint(0, words - count)])
         self.perform(HOST, [(host, 0, count, "d")])
@@ -433,4 +446,4 @@ class Steps:
             for memory in self.memories:
                 if memory.allocated:
                     self.free(memory)
-        self.emit("return 0;")
+        self.emit(self.rng.choice(["return 0;", "return 0;", "exit(0);"]))
