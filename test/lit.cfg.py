@@ -27,6 +27,7 @@ config.substitutions += [
     ("%libdir", lib),
     ("%clang", os.path.join(tools, "clang++")),
     ("%cuda", config.cuda_path),
+    ("%summaries", os.path.join(config.dragon_source_dir, "share", "dragon", "summaries")),
     ("%examples", os.path.join(config.dragon_source_dir, "examples")),
     ("%tools", os.path.join(config.dragon_source_dir, "tools")),
     ("%llvm-include", config.llvm_include_dir),

@@ -249,9 +249,11 @@ void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
                              void *handle, uint32_t count, ...);
 void __dragon_library_end(void *token);
 
-/* In front of a call that has no summary, with its pointers (const void *):
-   what can be reached from them stays in device memory from now on, unless the
-   function is the program's own or a system library's (sure = 0). */
+/* In front of a call that has no summary, with its pointers, each as
+   (const void *pointer, uint64_t bytes): bytes of the caller's own memory
+   there, which may hold pointers, or 0. What can be reached from them stays in
+   device memory from now on, unless the function is the program's own or a
+   system library's (sure = 0). */
 void __dragon_library_unknown(const dragon_library_call *call, uint32_t sure,
                               uint32_t count, ...);
 

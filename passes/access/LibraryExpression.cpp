@@ -221,8 +221,19 @@ int ExpressionParser::factor() {
 
 int ExpressionParser::call(StringRef Name) {
   bool Two = Name == "max" || Name == "min";
+  if (Names.Template && (Name == "sizeof" || Name == "pointee")) {
+    StringRef Digits = atEnd() ? "" : Text.substr(At).take_while(isDigit);
+    int64_t Index;
+    if (Digits.getAsInteger(10, Index))
+      return fail("the number of a template argument is wanted");
+    At += Digits.size();
+    if (!take(")"))
+      return fail("')' is wanted");
+    return add(Name == "sizeof" ? Op::TypeSize : Op::PointeeSize, Index);
+  }
   if (!Two && Name != "abs")
-    return fail("there is no function '" + Name + "' (max, min and abs are)");
+    return fail("there is no function '" + Name + "' (max, min and abs are" +
+                (Names.Template ? ", and sizeof and pointee)" : ")"));
   int First = choice();
   if (!want(First, false))
     return -1;
@@ -260,13 +271,18 @@ LibraryExpression::parse(StringRef Text, const ExpressionNames &Names) {
   return ExpressionParser(Text, Names).parse();
 }
 
-LibraryExpression LibraryExpression::withElement(int64_t Bytes) const {
+std::optional<LibraryExpression> LibraryExpression::resolved(
+    function_ref<std::optional<int64_t>(const Node &)> Value) const {
   LibraryExpression Result = *this;
-  for (Node &N : Result.Nodes)
-    if (N.Kind == Op::Element) {
+  for (Node &N : Result.Nodes) {
+    if (std::optional<int64_t> Known = Value(N)) {
+      N = Node();
       N.Kind = Op::Constant;
-      N.Value = Bytes;
+      N.Value = *Known;
     }
+    if (N.Kind == Op::TypeSize || N.Kind == Op::PointeeSize)
+      return std::nullopt;
+  }
   return Result;
 }
 

@@ -10,6 +10,10 @@
 //
 //   element * (ldc * (n - 1) + m)         *beta == 0 && ldc == m
 //   transa == N ? k : m                   max(1, abs(incx))
+//   sizeof(0) * num_items                 pointee(1) * num_items
+//
+// sizeof(N) is the size of the N-th template argument of a C++ function,
+// pointee(N) that of what the argument points to.
 //
 // Numbers are 64-bit and signed. `*beta == 0` asks whether all bytes of a host
 // parameter are zero. An expression is a number or a truth; which of the two is
@@ -21,10 +25,12 @@
 #define DRAGON_PASSES_ACCESS_LIBRARYEXPRESSION_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +40,8 @@ namespace dragon {
 struct ExpressionNames {
   llvm::ArrayRef<std::string> Parameters;
   const llvm::StringMap<int64_t> *Constants = nullptr;
-  bool Element = false; ///< `element`, the size of the types of a family
+  bool Element = false;  ///< `element`, the size of the types of a family
+  bool Template = false; ///< sizeof(N) and pointee(N), of template arguments
 };
 
 class LibraryExpression {
@@ -43,6 +50,8 @@ public:
     // Numbers.
     Constant,
     Element,
+    TypeSize,    ///< of a template argument
+    PointeeSize, ///< of what a template argument points to
     Parameter,
     Add,
     Subtract,
@@ -73,8 +82,10 @@ public:
                                                  const ExpressionNames &Names);
 
   bool isTruth() const { return Nodes.back().Kind >= Op::Equal; }
-  /// With the size of a type in place of `element`.
-  LibraryExpression withElement(int64_t Bytes) const;
+  /// With numbers in place of nodes for which Value knows one. Nothing if sizes
+  /// of types are left.
+  std::optional<LibraryExpression> resolved(
+      llvm::function_ref<std::optional<int64_t>(const Node &)> Value) const;
 
   /// Arithmetic: Number and Truth, and one function for each kind of node:
   /// constant, parameter, number(Op, a, b), select, compare(Op, a, b),
@@ -107,7 +118,6 @@ private:
                          With.number(Op::Subtract, With.constant(0), Of));
     }
     case Op::Constant:
-    case Op::Element:
       return With.constant(N.Value);
     default:
       return With.number(N.Kind, numberAt(With, N.Operands[0]),

@@ -21,6 +21,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/YAMLTraits.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
@@ -78,7 +79,7 @@ struct FunctionRow {
   std::string Stream;
   ParameterName StreamOf, Creates;
   std::optional<SetsStreamRow> SetsStream;
-  bool Compiled = false;
+  bool Compiled = false, Iterators = false;
   std::optional<int64_t> Failure;
   std::vector<UseRow> Uses;
   std::vector<HostRow> Host;
@@ -289,11 +290,13 @@ template <> struct MappingTraits<FunctionRow> {
     In.mapRequired("parameters", Row.Parameters);
     R.Names.Parameters = Row.Parameters;
     R.Names.Element = !Row.Types.empty();
+    R.Names.Template = StringRef(Row.Name).contains("::");
     In.mapOptional("stream", Row.Stream);
     In.mapOptional("stream-of", Row.StreamOf);
     In.mapOptional("creates", Row.Creates);
     In.mapOptional("sets-stream", Row.SetsStream);
     In.mapOptional("compiled", Row.Compiled);
+    In.mapOptional("iterators", Row.Iterators);
     In.mapOptional("failure", Row.Failure);
     In.mapOptional("host", Row.Host);
     In.mapOptional("uses", Row.Uses);
@@ -358,15 +361,42 @@ namespace dragon {
 
 namespace {
 
+/// Puts numbers into all of a function's expressions. What is overwritten is so
+/// only if its size is known.
+void resolve(
+    LibraryFunction &F,
+    function_ref<std::optional<int64_t>(const LibraryExpression::Node &)>
+        Value) {
+  auto Resolve = [&](std::optional<LibraryExpression> &E) {
+    bool Had = E.has_value();
+    if (E)
+      E = E->resolved(Value);
+    return Had && !E;
+  };
+  for (LibraryUse &Use : F.Uses) {
+    if (Resolve(Use.Bytes) || Resolve(Use.OverwriteIf)) {
+      Use.OverwriteIf.reset();
+      if (Use.Mode == LibraryMode::Overwrite)
+        Use.Mode = LibraryMode::Write;
+    }
+    // It may be used: say what it may do, and nothing that is sure.
+    if (Resolve(Use.If)) {
+      Use.OverwriteIf.reset();
+      if (Use.Mode == LibraryMode::Overwrite)
+        Use.Mode = LibraryMode::Write;
+    }
+  }
+  for (LibraryHostUse &Host : F.Host)
+    Resolve(Host.Bytes);
+}
+
 LibraryFunction functionOf(const FunctionRow &Row, std::optional<int64_t> Bytes,
                            StringRef Library) {
-  auto Expression = [&](const std::optional<LibraryExpression> &E) {
-    return E && Bytes ? std::optional(E->withElement(*Bytes)) : E;
-  };
   LibraryFunction F;
   F.Library = Library.str();
   F.Parameters = Row.Parameters;
   F.Compiled = Row.Compiled;
+  F.Iterators = Row.Iterators;
   F.Failure = Row.Failure;
   F.InDefaultStream = Row.Stream == "default";
   if (auto It = find(Row.Parameters, Row.Stream); It != Row.Parameters.end())
@@ -379,12 +409,14 @@ LibraryFunction functionOf(const FunctionRow &Row, std::optional<int64_t> Bytes,
   }
   for (const UseRow &Use : Row.Uses)
     F.Uses.push_back({static_cast<unsigned>(Use.Pointer.Index), Use.Mode,
-                      Expression(Use.Bytes.Value), Expression(Use.If.Value),
-                      Expression(Use.OverwriteIf.Value)});
+                      Use.Bytes.Value, Use.If.Value, Use.OverwriteIf.Value});
   for (const HostRow &Host : Row.Host)
     F.Host.push_back({static_cast<unsigned>(Host.Pointer.Index),
-                      Expression(Host.Bytes.Value),
-                      Host.Mode == HostMode::Write});
+                      Host.Bytes.Value, Host.Mode == HostMode::Write});
+  if (Bytes)
+    resolve(F, [&](const LibraryExpression::Node &N) {
+      return N.Kind == LibraryExpression::Op::Element ? Bytes : std::nullopt;
+    });
   return F;
 }
 
@@ -409,24 +441,97 @@ SmallVector<StringRef, 4> componentsOf(StringRef Name) {
   return Result;
 }
 
-/// The qualified name of a mangled function, without its parameters; "" for
-/// other symbols.
-std::string qualifiedName(StringRef Symbol) {
-  if (!Symbol.starts_with("_Z"))
-    return "";
+/// What a mangled name says of a function.
+struct Signature {
+  std::string Name; ///< qualified, without template arguments at its end
+  std::vector<std::string> TemplateArguments;
+  std::vector<std::string> Parameters; ///< their types
+};
+
+/// "a<b, c>, d" -> a<b, c> and d.
+std::vector<std::string> splitList(StringRef List) {
+  std::vector<std::string> Result;
+  int Depth = 0;
+  size_t Begin = 0;
+  for (size_t I = 0; I <= List.size(); ++I) {
+    char C = I < List.size() ? List[I] : ',';
+    Depth += C == '<' || C == '(';
+    Depth -= C == '>' || C == ')';
+    if (C != ',' || (Depth > 0 && I < List.size()))
+      continue;
+    Result.push_back(List.slice(Begin, I).trim().str());
+    Begin = I + 1;
+  }
+  return Result;
+}
+
+std::optional<Signature> signatureOf(StringRef Symbol) {
   ItaniumPartialDemangler Parts;
   std::string Mangled = Symbol.str();
-  if (Parts.partialDemangle(Mangled.c_str()) || !Parts.isFunction())
-    return "";
+  if (!Symbol.starts_with("_Z") || Parts.partialDemangle(Mangled.c_str()) ||
+      !Parts.isFunction())
+    return std::nullopt;
   auto Take = [](char *Text) {
     std::string Result = Text ? Text : "";
     std::free(Text);
     return Result;
   };
+  Signature Result;
   std::string Context =
       Take(Parts.getFunctionDeclContextName(nullptr, nullptr));
   std::string Base = Take(Parts.getFunctionBaseName(nullptr, nullptr));
-  return Context.empty() ? Base : Context + "::" + Base;
+  Result.Name = Context.empty() ? Base : Context + "::" + Base;
+  std::string Whole = Take(Parts.getFunctionName(nullptr, nullptr));
+  StringRef Arguments = Whole;
+  if (Arguments.consume_front(Result.Name) && Arguments.consume_front("<") &&
+      Arguments.consume_back(">"))
+    Result.TemplateArguments = splitList(Arguments);
+  std::string Parameters = Take(Parts.getFunctionParameters(nullptr, nullptr));
+  StringRef List = Parameters;
+  if (List.consume_front("(") && List.consume_back(")") && !List.empty() &&
+      List != "void")
+    Result.Parameters = splitList(List);
+  return Result;
+}
+
+/// Of a type by its name, on x86-64. Nothing: not known.
+std::optional<int64_t> sizeOfType(StringRef Name) {
+  Name = Name.trim();
+  while (Name.consume_back(" const"))
+    Name = Name.trim();
+  if (Name.ends_with("*"))
+    return 8;
+  return StringSwitch<std::optional<int64_t>>(Name)
+      .Cases({"char", "signed char", "unsigned char", "bool"}, 1)
+      .Cases({"short", "unsigned short", "__half", "__nv_bfloat16"}, 2)
+      .Cases({"int", "unsigned int", "float"}, 4)
+      .Cases({"long", "unsigned long", "long long", "unsigned long long"}, 8)
+      .Case("double", 8)
+      .Default(std::nullopt);
+}
+
+/// Overloads are told apart by the number of their parameters, and by what is
+/// used being a pointer: not a reference, nor a class that holds several.
+bool takesPointers(const LibraryFunction &F, const Signature &Of) {
+  if (F.Parameters.size() != Of.Parameters.size())
+    return false;
+  return all_of(F.Uses, [&](const LibraryUse &Use) {
+    StringRef Type = Of.Parameters[Use.Parameter];
+    while (Type.consume_back(" const"))
+      ;
+    if (Type.ends_with("*"))
+      return true;
+    if (!F.Iterators || Type.ends_with("&") || !Type.starts_with("thrust::"))
+      return false;
+    StringRef Class = componentsOf(Type).back();
+    return Class == "device_ptr" || Class == "normal_iterator" ||
+           Class == "pointer";
+  });
+}
+
+std::optional<int64_t> pointeeSize(StringRef Name) {
+  Name = Name.trim();
+  return Name.consume_back("*") ? sizeOfType(Name) : std::nullopt;
 }
 
 /// The name begins and ends as the pattern does; namespaces in between, such as
@@ -550,21 +655,55 @@ const LibraryFunction *LibrarySummaries::find(StringRef Symbol,
   };
   if (auto It = BySymbol.find(Symbol); It != BySymbol.end())
     return Fits(It->second) ? &It->second : nullptr;
-  if (ByQualifiedName.empty())
+  if (ByQualifiedName.empty() || !Symbol.starts_with("_Z"))
     return nullptr;
-  auto [Known, New] = Demangled.try_emplace(Symbol);
+  auto [Known, New] = Instances.try_emplace(Symbol);
   if (New)
-    Known->second = qualifiedName(Symbol);
-  const std::string &Name = Known->second;
-  if (Name.empty())
-    return nullptr;
-  auto It = ByQualifiedName.find(componentsOf(Name).back().str());
+    Known->second = instance(Symbol);
+  // Each parameter is one argument: none is empty or in several pieces.
+  return Known->second && Fits(*Known->second) ? &*Known->second : nullptr;
+}
+
+std::optional<LibraryFunction>
+LibrarySummaries::instance(StringRef Symbol) const {
+  std::optional<Signature> Of = signatureOf(Symbol);
+  if (!Of)
+    return std::nullopt;
+  auto It = ByQualifiedName.find(componentsOf(Of->Name).back().str());
   if (It == ByQualifiedName.end())
-    return nullptr;
-  for (const LibraryFunction &F : It->second)
-    if (Fits(F) && matches(Name, F.Name))
-      return &F;
-  return nullptr;
+    return std::nullopt;
+  for (const LibraryFunction &F : It->second) {
+    if (!matches(Of->Name, F.Name) || (!F.Neutral && !takesPointers(F, *Of)))
+      continue;
+    LibraryFunction Result = F;
+    resolve(Result, [&](const LibraryExpression::Node &N) {
+      auto Index = static_cast<size_t>(N.Value);
+      bool IsType = N.Kind == LibraryExpression::Op::TypeSize;
+      if ((!IsType && N.Kind != LibraryExpression::Op::PointeeSize) ||
+          Index >= Of->TemplateArguments.size())
+        return std::optional<int64_t>();
+      const std::string &Type = Of->TemplateArguments[Index];
+      return IsType ? sizeOfType(Type) : pointeeSize(Type);
+    });
+    return Result;
+  }
+  return std::nullopt;
+}
+
+void LibrarySummaries::print(raw_ostream &To) const {
+  std::vector<std::string> Lines;
+  auto Add = [&](const LibraryFunction &F) {
+    Lines.push_back(F.Library + ": " + F.Name + "(" +
+                    (F.Neutral ? "..." : join(F.Parameters, ", ")) + ")");
+  };
+  for (const auto &Entry : BySymbol)
+    Add(Entry.second);
+  for (const auto &[Name, Overloads] : ByQualifiedName)
+    for (const LibraryFunction &F : Overloads)
+      Add(F);
+  llvm::sort(Lines);
+  for (const std::string &Line : Lines)
+    To << Line << '\n';
 }
 
 StringRef LibrarySummaries::libraryOf(StringRef Symbol) const {

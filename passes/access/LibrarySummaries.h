@@ -37,6 +37,10 @@
 #include <memory>
 #include <optional>
 
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
 namespace dragon {
 
 enum class LibraryMode {
@@ -71,6 +75,9 @@ struct LibraryFunction {
   bool Neutral = false;
   /// Its kernels are compiled with the program: the runtime launches them.
   bool Compiled = false;
+  /// Of C++ functions, uses are by pointer; or by an iterator that is nothing
+  /// but a pointer.
+  bool Iterators = false;
   llvm::SmallVector<LibraryUse, 4> Uses;
   llvm::SmallVector<LibraryHostUse, 2> Host;
 
@@ -103,9 +110,14 @@ public:
                               unsigned NumArguments) const;
   /// The library that the symbol belongs to by its prefix; "" if none.
   llvm::StringRef libraryOf(llvm::StringRef Symbol) const;
+  /// One line a function, sorted: "cuBLAS: cublasSscal_v2(handle, n, ...)".
+  void print(llvm::raw_ostream &To) const;
   bool empty() const { return BySymbol.empty() && ByQualifiedName.empty(); }
 
 private:
+  /// The description of a C++ function, with the sizes of its types.
+  std::optional<LibraryFunction> instance(llvm::StringRef Symbol) const;
+
   using Functions = llvm::SmallVector<LibraryFunction, 1>;
 
   llvm::StringMap<LibraryFunction> BySymbol;
@@ -113,7 +125,8 @@ private:
   /// parameters.
   std::map<std::string, Functions> ByQualifiedName;
   std::vector<std::pair<std::string, std::string>> Prefixes; ///< -> library
-  mutable llvm::StringMap<std::string> Demangled;
+  /// C++ functions that were asked for; empty: not described.
+  mutable llvm::StringMap<std::optional<LibraryFunction>> Instances;
 };
 
 } // namespace dragon

@@ -379,8 +379,14 @@ void Aliases::visitLibrary(CallBase &Call, const LibraryFunction &Function) {
     if (!Expected || (Known && Known->Mode == LibraryMode::Keep))
       escape(Targets, Call, "'" + Function.shownName() + "'");
   }
-  if (mayHoldPointer(Call.getType()))
-    add(&Call, {{Unknown, Target::AnyOffset}});
+  // What it returns may be what it was given.
+  if (mayHoldPointer(Call.getType())) {
+    TargetSet Result{{Unknown, Target::AnyOffset}};
+    for (const Use &Operand : Call.args())
+      for (const Target &T : pointsTo(Operand))
+        Result.insert({T.Object, Target::AnyOffset});
+    add(&Call, Result);
+  }
 }
 
 void Aliases::visitCall(CallBase &Call) {

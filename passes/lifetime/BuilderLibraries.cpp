@@ -290,8 +290,8 @@ void ProgramBuilder::visitLibrary(CallBase &Call,
       // A scalar may be in device memory, as the library's pointer mode says.
       // What nothing is said of may be anything, if it is a buffer.
       if (!Function.Neutral)
-        addUses(E, Operand, Host ? Side::Device : Side::Any,
-                !Host || !Host->Writes, !Host || Host->Writes, nullptr);
+        addUses(E, Operand, Host ? Side::Device : Side::Any, true,
+                !Host || Host->Writes, nullptr);
       continue;
     }
     std::optional<bool> Used = true;

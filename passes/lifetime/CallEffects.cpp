@@ -10,8 +10,10 @@
 #include "passes/Options.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 
 using namespace llvm;
@@ -144,7 +146,16 @@ const LibraryFunction *libraryFunction(const CallBase &Call) {
     return nullptr;
   const LibraryFunction *F =
       libraries().find(Callee->getName(), Call.arg_size());
-  return F && (Callee->isDeclaration() || F->Compiled) ? F : nullptr;
+  if (!F || (!Callee->isDeclaration() && !F->Compiled))
+    return nullptr;
+  // An iterator may be given by the address of a copy.
+  if (F->Compiled)
+    for (const LibraryUse &Use : F->Uses)
+      if (Call.isByValArgument(Use.Parameter) ||
+          isa<AllocaInst>(
+              getUnderlyingObject(Call.getArgOperand(Use.Parameter))))
+        return nullptr;
+  return F;
 }
 
 int outParameter(const CallBase &Call) {

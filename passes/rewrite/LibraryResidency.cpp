@@ -155,16 +155,15 @@ SmallVector<Value *, 16> usesOf(CallBase &Call, const LibraryFunction &Function,
     return With.IsKnown ? V : Builder.getInt1(Unknown);
   };
   for (const Use &Operand : Call.args()) {
-    if (!Operand->getType()->isPointerTy() ||
-        isa<ConstantPointerNull>(Operand))
+    if (!Operand->getType()->isPointerTy() || isa<ConstantPointerNull>(Operand))
       continue;
     unsigned Parameter = Call.getArgOperandNo(&Operand);
     if (const LibraryHostUse *Host = Function.hostUse(Parameter)) {
       if (isa<AllocaInst, GlobalVariable>(getUnderlyingObject(Operand)))
         continue;
-      Result.append({Operand, Bytes(Host->Bytes),
-                     Mode(Host->Writes ? DRAGON_LIBRARY_WRITE
-                                       : DRAGON_LIBRARY_READ)});
+      Result.append(
+          {Operand, Bytes(Host->Bytes),
+           Mode(Host->Writes ? DRAGON_LIBRARY_WRITE : DRAGON_LIBRARY_READ)});
       continue;
     }
     const LibraryUse *Known = Function.use(Parameter);
@@ -208,9 +207,9 @@ SmallVector<Value *, 16> usesOf(CallBase &Call, const LibraryFunction &Function,
 /// What a call returns that is not made.
 Value *failureOf(const LibraryFunction &Function, Type *T) {
   if (auto *Integer = dyn_cast<IntegerType>(T))
-    return ConstantInt::get(Integer,
-                            static_cast<uint64_t>(Function.Failure.value_or(-1)),
-                            /*IsSigned=*/true, /*ImplicitTrunc=*/true);
+    return ConstantInt::get(
+        Integer, static_cast<uint64_t>(Function.Failure.value_or(-1)),
+        /*IsSigned=*/true, /*ImplicitTrunc=*/true);
   return Constant::getNullValue(T);
 }
 
@@ -270,9 +269,8 @@ void surround(CallBase &Original, const LibraryFunction &Function) {
   BasicBlock *Made = SplitBlock(Head, &Call);
   BasicBlock *Behind = nullptr;
   endBehind(Call, Token, Behind);
-  BasicBlock *Skipped =
-      BasicBlock::Create(Call.getContext(), "dragon.skipped",
-                         Head->getParent(), Behind);
+  BasicBlock *Skipped = BasicBlock::Create(Call.getContext(), "dragon.skipped",
+                                           Head->getParent(), Behind);
   IRBuilder<> Skip(Skipped);
   Skip.CreateBr(Behind)->setDebugLoc(Call.getDebugLoc());
   Instruction *Old = Head->getTerminator();
@@ -303,20 +301,37 @@ bool isOpaqueLibraryCall(const CallBase &Call) {
 } // namespace
 
 void announceUnknownCall(CallBase &Call, bool Sure) {
+  Type *I32 = Type::getInt32Ty(Call.getContext());
+  Type *I64 = Type::getInt64Ty(Call.getContext());
   SmallVector<Value *, 8> Pointers;
-  for (const Use &Operand : Call.args())
-    if (Operand->getType()->isPointerTy() &&
-        !isa<ConstantPointerNull, Function>(Operand) &&
-        !Call.isByValArgument(Call.getArgOperandNo(&Operand)))
-      Pointers.push_back(Operand);
+  for (const Use &Operand : Call.args()) {
+    if (!Operand->getType()->isPointerTy() ||
+        isa<ConstantPointerNull, Function>(Operand))
+      continue;
+    // A variable of the caller, with pointers in it perhaps.
+    uint64_t Bytes = 0;
+    if (auto *Local = dyn_cast<AllocaInst>(Operand->stripPointerCasts()))
+      if (std::optional<TypeSize> Size =
+              Local->getAllocationSize(Local->getDataLayout());
+          Size && !Size->isScalable() && Size->getFixedValue() <= 4096)
+        Bytes = Size->getFixedValue();
+    Pointers.append({Operand, ConstantInt::get(I64, Bytes)});
+  }
   if (Pointers.empty())
     return;
-  Type *I32 = Type::getInt32Ty(Call.getContext());
-  SmallVector<Value *, 12> Args = {
-      describeCall(Call, calleeName(Call)), ConstantInt::get(I32, Sure),
-      ConstantInt::get(I32, Pointers.size())};
+  SmallVector<Value *, 12> Args = {describeCall(Call, calleeName(Call)),
+                                   ConstantInt::get(I32, Sure),
+                                   ConstantInt::get(I32, Pointers.size() / 2)};
   Args.append(Pointers.begin(), Pointers.end());
   callEntry("__dragon_library_unknown", Args, Call);
+}
+
+PreservedAnalyses LibrarySummariesPrinterPass::run(Module &M,
+                                                   ModuleAnalysisManager &) {
+  if (!librariesError().empty())
+    M.getContext().emitError(librariesError());
+  libraries().print(To);
+  return PreservedAnalyses::all();
 }
 
 bool insertResidency(Module &M) {

@@ -15,8 +15,8 @@
 //   } else
 //     status = <the summary's `failure`>      // and the error has been told
 //
-// Sizes and conditions are computed from the call's arguments. What is not known
-// here, and is of a library by its name, is announced by
+// Sizes and conditions are computed from the call's arguments. What is not
+// known here, and is of a library by its name, is announced by
 // __dragon_library_unknown.
 //
 //===----------------------------------------------------------------------===//
@@ -42,6 +42,18 @@ public:
                               : llvm::PreservedAnalyses::all();
   }
   static bool isRequired() { return true; }
+};
+
+/// `print<dragon-library-summaries>`: the functions that are described.
+class LibrarySummariesPrinterPass
+    : public llvm::PassInfoMixin<LibrarySummariesPrinterPass> {
+public:
+  explicit LibrarySummariesPrinterPass(llvm::raw_ostream &To) : To(To) {}
+  llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
+  static bool isRequired() { return true; }
+
+private:
+  llvm::raw_ostream &To;
 };
 
 /// In front of a call of a function that nothing is known of. Sure: it is of a

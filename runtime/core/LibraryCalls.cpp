@@ -7,14 +7,16 @@
 //
 // A library function starts work that this runtime does not see, in a stream
 // that it may not know. What the function uses, as its summary says, is brought
-// to the device in front of the call and held there until the call has returned:
+// to the device in front of the call and held there until the call has
+// returned:
 //
 //   begin   bring in; hold: no eviction takes these chunks
 //   call    the library queues its work
 //   end     let go; what was written is dirty; chunks wait for the work
 //
-// After the end they are like any others: an eviction waits for the work, by the
-// stream's ticket if the stream is known, else for everything on the device.
+// After the end they are like any others: an eviction waits for the work, by
+// the stream's ticket if the stream is known, else for everything on the
+// device.
 //
 // A function without a summary may keep what it is given, and reach what lies
 // there: buffers in small ones (arrays of pointers) are found as a conservative
@@ -102,19 +104,21 @@ Status Runtime::Impl::beginLibraryCall(const LibraryCall &call,
       if (const Allocation *of = Allocations.find(use.address)) {
         uintptr_t begin =
             use.bytes == LibraryUse::Unknown ? of->base : use.address;
-        buffers += fmt::format(
-            "{}{} ({})", buffers.empty() ? "" : ", ",
-            of->name.empty() ? "a buffer" : "'" + of->name + "'",
-            formatBytes(endOf(use, *of) - begin));
+        buffers +=
+            fmt::format("{}{} ({})", buffers.empty() ? "" : ", ",
+                        of->name.empty() ? "a buffer" : "'" + of->name + "'",
+                        formatBytes(endOf(use, *of) - begin));
       }
     return Status::error(
         DRAGON_ERROR_OUT_OF_MEMORY,
-        "{} must be in device memory at once, {} with the rest of their chunks: "
+        "{} must be in device memory at once, {} with the rest of their "
+        "chunks: "
         "there are {}{}; raise DRAGON_DEVICE_MEMORY, or call it for smaller "
         "parts",
         buffers, formatBytes(needed), formatBytes(DevicePool.budget()),
-        elsewhere ? fmt::format(", of which {} are held", formatBytes(elsewhere))
-                  : std::string());
+        elsewhere
+            ? fmt::format(", of which {} are held", formatBytes(elsewhere))
+            : std::string());
   }
   if (missing) {
     uint64_t signature = std::hash<std::string_view>()(call.function);

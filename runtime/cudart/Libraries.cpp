@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The entry points of dragon/CompilerABI.h, "Library calls": compiled code calls
-// them around cuBLAS and the like, whose kernels are not launched through this
-// library.
+// The entry points of dragon/CompilerABI.h, "Library calls": compiled code
+// calls them around cuBLAS and the like, whose kernels are not launched through
+// this library.
 //
 // A function without a summary may be anything. If it is code that uses CUDA
 // through this library, all is well without help: its launches are ours. That
 // is so for whatever is in the program itself, in the C and C++ libraries, and
-// in shared libraries that register kernels here. Others may have a CUDA runtime
-// of their own inside, and what they are given stays on the device.
+// in shared libraries that register kernels here. Others may have a CUDA
+// runtime of their own inside, and what they are given stays on the device.
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,8 +83,8 @@ bool isOfTheSystem(std::string_view file) {
 }
 
 /// Whether the function is in a shared library that may work on device memory
-/// without this one. By its symbol: an address may be one of the program's, that
-/// only leads there.
+/// without this one. By its symbol: an address may be one of the program's,
+/// that only leads there.
 bool isForeign(const char *symbol) {
   static std::mutex lock;
   static auto *known = new std::unordered_map<std::string, bool>;
@@ -142,9 +142,8 @@ void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
     if (bytes < 0)
       need = need == LaunchNeed::Read ? need : LaunchNeed::Write;
     if (bytes != 0)
-      asked.uses.push_back({address,
-                            bytes < 0 ? LibraryUse::Unknown : size_t(bytes),
-                            need});
+      asked.uses.push_back(
+          {address, bytes < 0 ? LibraryUse::Unknown : size_t(bytes), need});
   }
   va_end(uses);
   waitForAllHostFunctions(*front);
@@ -177,22 +176,34 @@ void __dragon_library_unknown(const dragon_library_call *call, uint32_t sure,
   if (!front || !count)
     return;
   int before = errno;
-  va_list pointers;
-  va_start(pointers, count);
-  for (uint32_t i = 0; i < count; ++i) {
-    auto address = reinterpret_cast<uintptr_t>(va_arg(pointers, void *));
+  auto keep = [&](uintptr_t address) {
     auto buffer = front->runtime.find(address);
     if (!buffer || (!sure && !isForeign(call->symbol)))
-      continue;
+      return true;
     Status status = front->runtime.keepReachable(address);
-    if (!status.ok()) {
-      fail(std::move(status).within(
-          "'{}'{} has no summary, so {} and what can be reached from there must "
-          "stay in device memory (describe the function in a file that "
-          "--dragon-summaries= names)",
-          call->function, placeOf(*call),
-          buffer->name.empty() ? "a buffer" : "'" + buffer->name + "'"));
-      break;
+    if (status.ok())
+      return true;
+    fail(std::move(status).within(
+        "'{}'{} has no summary, so {} and what can be reached from there must "
+        "stay in device memory (describe the function in a file that "
+        "--dragon-summaries= names)",
+        call->function, placeOf(*call),
+        buffer->name.empty() ? "a buffer" : "'" + buffer->name + "'"));
+    return false;
+  };
+  va_list pointers;
+  va_start(pointers, count);
+  bool ok = true;
+  for (uint32_t i = 0; i < count && ok; ++i) {
+    auto address = reinterpret_cast<uintptr_t>(va_arg(pointers, void *));
+    uint64_t bytes = va_arg(pointers, uint64_t);
+    ok = keep(address);
+    for (uint64_t at = 0; ok && at + sizeof(uintptr_t) <= bytes;
+         at += sizeof(uintptr_t)) {
+      uintptr_t word;
+      std::memcpy(&word, reinterpret_cast<const char *>(address) + at,
+                  sizeof word);
+      ok = keep(word);
     }
   }
   va_end(pointers);

@@ -56,7 +56,7 @@ int main(int argc, char **argv) {
       sum += x;
     }
     for (int i = 0; i < Part; ++i)
-      result[i] += 2;
+      result[i] += 3;
     result.push_back(sum);
     expectFile(argv[2], result);
     return 0;
@@ -105,6 +105,8 @@ int main(int argc, char **argv) {
   CHECK(cudaMemcpy(few, to, Part * 4, cudaMemcpyDeviceToDevice));
   CHECK(cudaMemcpy(array, &few, 8, cudaMemcpyHostToDevice));
   LIBRARY(libraryUndocumentedArrays(handle, array, 1, Part));
+  uint32_t *list[] = {few};
+  LIBRARY(libraryUndocumentedArrays(handle, list, 1, Part));
   otherIncrement(few, Part);
   CHECK(cudaMemcpy(to, few, Part * 4, cudaMemcpyDeviceToDevice));
 

@@ -67,9 +67,19 @@ void neutral(blasHandle handle, int *version) {
 
 // Of the library by its name, and not described.
 // CHECK-LABEL: define {{.*}} @unknown(
-// CHECK: call void (ptr, i32, i32, ...) @__dragon_library_unknown(ptr @{{.*}}, i32 1, i32 2, ptr %{{[0-9]+}}, ptr %{{[0-9]+}})
+// CHECK: call void (ptr, i32, i32, ...) @__dragon_library_unknown(ptr @{{.*}}, i32 1, i32 2, ptr %{{[0-9]+}}, i64 0, ptr %{{[0-9]+}}, i64 0)
 // CHECK-NEXT: call i32 @blasMystery
 void unknown(blasHandle handle, float *x) { blasMystery(handle, x); }
+
+// What lies in the caller's variables may be pointers.
+// CHECK-LABEL: define {{.*}} @inVariable(
+// CHECK: @__dragon_library_unknown({{.*}}, ptr %{{[a-z0-9]+}}, i64 8)
+int blasMysteries(blasHandle, float **);
+void inVariable(blasHandle handle, float *x) {
+  float *pair[1] = {x};
+
+  blasMysteries(handle, pair);
+}
 
 void other(float *);
 // CHECK-LABEL: define {{.*}} @notOurs(
