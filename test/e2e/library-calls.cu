@@ -3,7 +3,7 @@
 //
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
 // RUN: %host-build -shared -fPIC -I%S/Inputs/library %S/Inputs/library/library.cpp -o liblibrary.so
-// RUN: %build -I%S/Inputs/library --dragon-summaries=%S/Inputs/library/library.yaml %s -L. -llibrary -Wl,-rpath,%t.dir \
+// RUN: %build -I%S/Inputs/library --dragon-summaries=%S/Inputs/library/library.yaml %s %S/Inputs/library/host.cpp -L. -llibrary -Wl,-rpath,%t.dir \
 // RUN:   -o program
 // RUN: %bytes in.bin 16M library && %plain ./program in.bin plain.bin && %tight DRAGON_STATS=s.json ./program in.bin tight.bin
 // RUN: cmp plain.bin tight.bin && ./program in.bin tight.bin check
@@ -12,7 +12,7 @@
 //
 // Too large for device memory: the call is not made, and everything says so.
 // RUN: %fails %tight ./program in.bin tight.bin whole 2>&1 | FileCheck %s --check-prefix=WHOLE
-// WHOLE: error: 'libraryCombine' at {{.*}}library-calls.cu:[[#]]: 'from' (16 MiB), a buffer (16 MiB) must be in device memory at once, 32 MiB with the rest of their chunks: there are 8 MiB; raise DRAGON_DEVICE_MEMORY, or call it for smaller parts
+// WHOLE: error: 'libraryCombine' at {{.*}}library-calls.cu:[[#]]: a buffer (16 MiB), a buffer (16 MiB) must be in device memory at once, 32 MiB with the rest of their chunks: there are 8 MiB; raise DRAGON_DEVICE_MEMORY, or call it for smaller parts
 // WHOLE: libraryCombine: 3
 // WHOLE: cudaDeviceSynchronize: out of memory
 // WHOLE: exit code 7
@@ -22,6 +22,10 @@
 // RUN: rm -rf %t.dir
 #include "e2e.h"
 #include "library.h"
+
+/// to = 5 * from + 3 * to, in parts; in a file of its own, without kernels.
+int combineParts(LibraryHandle handle, int n, int part, const uint32_t *from,
+                 uint32_t *to);
 
 __global__ void mix(const uint32_t *in, uint32_t *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -92,8 +96,7 @@ int main(int argc, char **argv) {
     combine(handle, Part, 3, from + i, 0, middle);
     mix<<<Part / 256, 256>>>(middle, to + i, Part);
   }
-  for (int i = 0; i < n; i += Part)
-    combine(handle, Part, 5, from + i, 3, to + i);
+  LIBRARY(combineParts(handle, n, Part, from, to));
   CHECK(cudaMemset(sum, 0, 4));
   uint32_t *h_sum = (uint32_t *)malloc(4), total = 0;
   for (int i = 0; i < n; i += Part) {

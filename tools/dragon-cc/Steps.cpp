@@ -51,11 +51,17 @@ Strings Planner::object(const Input &One, const std::string &Object,
                         bool Whole) {
   if (One.Lang == Language::Cuda)
     return cudaObject(One, Object, Whole);
-  std::string Out = Whole ? Object : Parts.temp(Parts.uniqueStem(One), ".o");
+  std::string Stem = Parts.uniqueStem(One);
+  std::string Out = Whole ? Object : Parts.temp(Stem, ".o");
   Strings Args = Parts.language(One);
   append(Args, Parts.optimisation(One));
   append(Args, Parts.user(One));
   append(Args, Parts.remarks(One));
+  // Host code may call libraries that work on device memory.
+  if (One.Lang == Language::Cxx || One.Lang == Language::C) {
+    append(Args, Parts.plugin(One, Stem, CompileArgs::None));
+    append(Args, {"-mllvm", "-dragon-lifetime=0"});
+  }
   append(Args, Parts.dependencies(One, Object));
   append(Args, {"-c", One.Path, "-o", Out});
   clang(std::move(Args)).Outputs = {Out};
