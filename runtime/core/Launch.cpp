@@ -24,7 +24,6 @@
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -100,21 +99,17 @@ private:
 };
 
 /// The order in which slices move the least: blocks may run in any order, so
-/// those whose chunks are on the device from before come first, and the others
-/// follow as they lie.
+/// those whose chunks are on the device from before come first. The others
+/// follow as they lie: neighbours share chunks.
 std::vector<uint32_t> sliceOrder(std::span<const LaunchChunks> parts) {
-  std::vector<uint64_t> missing;
-  for (const LaunchChunks &chunks : parts) {
-    uint64_t bytes = 0;
-    for (const ChunkUse &use : chunks.uses)
-      bytes += use.chunk->device.id ? 0 : use.chunk->bytes();
-    missing.push_back(bytes);
+  std::vector<uint32_t> order, others;
+  for (uint32_t i = 0; i < parts.size(); ++i) {
+    const bool there =
+        std::all_of(parts[i].uses.begin(), parts[i].uses.end(),
+                    [](const ChunkUse &use) { return use.chunk->device.id; });
+    (there ? order : others).push_back(i);
   }
-  std::vector<uint32_t> order(parts.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return missing[a] != missing[b] ? missing[a] < missing[b] : a < b;
-  });
+  order.insert(order.end(), others.begin(), others.end());
   return order;
 }
 
