@@ -161,12 +161,9 @@ std::vector<Choice> choicesOf(const SCEV &Offset, const BasicBlock &Block,
       continue;
     }
     auto take = [&](Choice C, bool Side) {
-      if (!Decided)
-        Conditions.add(*Found.Condition, Side, *Found.Where, C.When);
-      C.Offset = Replacement(SE, *Found.Result,
-                             SE.getSCEV(Side ? Found.True : Found.False))
-                     .visit(C.Offset);
-      C.Taken.push_back({Found.Result, Found.Condition, Side});
+      Value *Is = Side ? Found.True : Found.False;
+      C.Offset = Replacement(SE, *Found.Result, SE.getSCEV(Is)).visit(C.Offset);
+      C.Taken.push_back({Found.Result, Found.Condition, Side, Is, Found.Where});
       return C;
     };
     // Choices by one condition are made together.
@@ -178,6 +175,26 @@ std::vector<Choice> choicesOf(const SCEV &Offset, const BasicBlock &Block,
     Result[I] = std::move(Yes);
     Result.push_back(std::move(No));
   }
+  for (Choice &C : Result) {
+    if (C.Taken.empty())
+      continue;
+    auto Assume = [&](Value &V) -> const SCEV * {
+      if (!SE.isSCEVable(V.getType()))
+        return nullptr;
+      const SCEV *S = SE.getSCEV(&V);
+      for (const ChoiceTaken &T : C.Taken)
+        S = Replacement(SE, *T.Result, SE.getSCEV(T.Is)).visit(S);
+      return S;
+    };
+    C.When = Conditions.of(Block, Assume);
+    SmallPtrSet<const Value *, 4> Added;
+    for (const ChoiceTaken &T : C.Taken)
+      if (Added.insert(T.Condition).second)
+        Conditions.add(*const_cast<Value *>(T.Condition), T.Side, *T.Where,
+                       C.When, Assume);
+  }
+  erase_if(Result,
+           [&](const Choice &C) { return Conditions.contradictory(C.When); });
   return Result;
 }
 

@@ -33,6 +33,8 @@ struct ChoiceTaken {
   const llvm::Instruction *Result;
   const llvm::Value *Condition;
   bool Side;
+  llvm::Value *Is = nullptr;               ///< what Result is then
+  const llvm::BasicBlock *Where = nullptr; ///< it is decided
   bool operator==(const ChoiceTaken &Other) const {
     return Result == Other.Result && Side == Other.Side;
   }
@@ -48,7 +50,9 @@ struct Choice {
 };
 
 /// What the offset of an access in `Block` is, case by case: each thread is in
-/// one of them. Just the offset itself if nothing is chosen.
+/// one of them. Just the offset itself if nothing is chosen. What is chosen is
+/// known in the conditions as well: `at` is not -1 where in[at] is read because
+/// at >= 0.
 std::vector<Choice> choicesOf(const llvm::SCEV &Offset,
                               const llvm::BasicBlock &Block,
                               llvm::ScalarEvolution &SE,

@@ -13,6 +13,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/PatternMatch.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace llvm;
 using namespace llvm::PatternMatch;
@@ -33,6 +34,15 @@ const Guards::Conditions &Guards::of(const BasicBlock &Block) {
   auto It = Known.find(&Block);
   if (It != Known.end())
     return It->second;
+  return Known[&Block] = compute(Block);
+}
+
+Guards::Conditions Guards::of(const BasicBlock &Block, Assumption Assume) {
+  SaveAndRestore Now(Assumed, Assume);
+  return compute(Block);
+}
+
+Guards::Conditions Guards::compute(const BasicBlock &Block) {
   Conditions C;
   SmallVector<const BasicBlock *, 16> Chain;
   for (auto *Node = DT.getNode(&Block); Node; Node = Node->getIDom())
@@ -44,11 +54,58 @@ const Guards::Conditions &Guards::of(const BasicBlock &Block) {
     addEdge(*Chain[I], *Chain[I - 1], C);
   checkLoops(Block, C);
   limit(C);
-  return Known[&Block] = std::move(C);
+  return C;
+}
+
+Footprint::Index Guards::translate(Value &V, const Loop *Scope) {
+  if (Assumed)
+    if (const SCEV *S = Assumed(V))
+      return Indices.translate(S, Scope);
+  return Indices.translate(V, Scope);
+}
+
+bool Guards::contradictory(const Conditions &C) const {
+  const std::vector<ExprNode> &Nodes = Indices.pool().Nodes;
+  for (size_t I = 0; I < C.Records.size(); ++I) {
+    const GuardRecord &X = C.Records[I];
+    const ExprNode &L = Nodes[X.Lhs], &R = Nodes[X.Rhs];
+    if (L.Op == ExprOp::Const && R.Op == ExprOp::Const) {
+      APInt A(L.Bits, static_cast<uint64_t>(L.Imm), true, true);
+      APInt B(L.Bits, static_cast<uint64_t>(R.Imm), true, true);
+      const bool Holds = X.Pred == GuardPred::EQ    ? A == B
+                         : X.Pred == GuardPred::NE  ? A != B
+                         : X.Pred == GuardPred::SLT ? A.slt(B)
+                         : X.Pred == GuardPred::SLE ? A.sle(B)
+                         : X.Pred == GuardPred::ULT ? A.ult(B)
+                                                    : A.ule(B);
+      if (!Holds)
+        return true;
+    }
+    // a < b and b <= a, a == b and a != b.
+    for (size_t J = 0; J < I; ++J) {
+      const GuardRecord &Y = C.Records[J];
+      auto Are = [&](GuardPred One, GuardPred Other) {
+        return (X.Pred == One && Y.Pred == Other) ||
+               (X.Pred == Other && Y.Pred == One);
+      };
+      const bool Straight = X.Lhs == Y.Lhs && X.Rhs == Y.Rhs;
+      const bool Crossed = X.Lhs == Y.Rhs && X.Rhs == Y.Lhs;
+      if ((Crossed && (Are(GuardPred::SLT, GuardPred::SLE) ||
+                       Are(GuardPred::SLT, GuardPred::SLT) ||
+                       Are(GuardPred::ULT, GuardPred::ULE) ||
+                       Are(GuardPred::ULT, GuardPred::ULT))) ||
+          ((Straight || Crossed) && (Are(GuardPred::EQ, GuardPred::NE) ||
+                                     Are(GuardPred::EQ, GuardPred::SLT) ||
+                                     Are(GuardPred::EQ, GuardPred::ULT))))
+        return true;
+    }
+  }
+  return false;
 }
 
 void Guards::add(Value &Condition, bool Holds, const BasicBlock &At,
-                 Conditions &C) {
+                 Conditions &C, Assumption Assume) {
+  SaveAndRestore Now(Assumed, Assume);
   if (!addCondition(Condition, Holds, At, NoIndex, C))
     C.Exact = false;
   limit(C);
@@ -80,8 +137,7 @@ void Guards::addEdge(const BasicBlock &From, const BasicBlock &To,
       return;
     }
     if (auto *Switch = dyn_cast<SwitchInst>(&End)) {
-      Footprint::Index Value =
-          Indices.translate(*Switch->getCondition(), Inner);
+      Footprint::Index Value = translate(*Switch->getCondition(), Inner);
       unsigned Bits = Indices.pool().Nodes[Value.Node].Bits;
       unsigned Cases = 0;
       for (auto &Case : Switch->cases())
@@ -162,8 +218,8 @@ bool Guards::addCondition(Value &Condition, bool Holds, const BasicBlock &At,
   Type *T = Compare->getOperand(0)->getType();
   if (!T->isPointerTy() && T->getIntegerBitWidth() > 64)
     return false;
-  Footprint::Index L = Indices.translate(*Compare->getOperand(0), Scope);
-  Footprint::Index R = Indices.translate(*Compare->getOperand(1), Scope);
+  Footprint::Index L = translate(*Compare->getOperand(0), Scope);
+  Footprint::Index R = translate(*Compare->getOperand(1), Scope);
   CmpInst::Predicate Predicate =
       Holds ? Compare->getPredicate() : Compare->getInversePredicate();
   if (ICmpInst::isGT(Predicate) || ICmpInst::isGE(Predicate)) {

@@ -27,6 +27,7 @@
 #include "passes/access/Footprint.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace llvm {
@@ -52,12 +53,20 @@ public:
   Guards(Footprint &Indices, llvm::DominatorTree &DT, llvm::LoopInfo &LI)
       : Indices(Indices), DT(DT), LI(LI) {}
 
+  /// What a value is, if more is known of it than it says; else null.
+  using Assumption = llvm::function_ref<const llvm::SCEV *(llvm::Value &)>;
+
   const Conditions &of(const llvm::BasicBlock &Block);
+  Conditions of(const llvm::BasicBlock &Block, Assumption Assume);
   /// Adds Condition (or that it does not hold), as evaluated in At, to C.
   void add(llvm::Value &Condition, bool Holds, const llvm::BasicBlock &At,
-           Conditions &C);
+           Conditions &C, Assumption Assume);
+  /// Nobody can be where all of C holds.
+  bool contradictory(const Conditions &C) const;
 
 private:
+  Conditions compute(const llvm::BasicBlock &Block);
+  Footprint::Index translate(llvm::Value &V, const llvm::Loop *Scope);
   bool noWayAround(const llvm::BasicBlock &From, const llvm::BasicBlock &To);
   void addEdge(const llvm::BasicBlock &From, const llvm::BasicBlock &To,
                Conditions &C);
@@ -69,6 +78,7 @@ private:
   llvm::DominatorTree &DT;
   llvm::LoopInfo &LI;
   llvm::DenseMap<const llvm::BasicBlock *, Conditions> Known;
+  Assumption Assumed = nullptr;
 };
 
 } // namespace dragon

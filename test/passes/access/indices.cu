@@ -195,6 +195,32 @@ extern "C" __global__ void unknown_choice(float *a, const float *b, int n) {
   a[j] = 1;
 }
 
+// What is chosen is known where it is tested: -1 is never an index, and of a
+// choice by the same condition as the access only one side is left.
+// CHECK-LABEL: kernel no_index{{$}}
+// CHECK:        {{[ab]}} (argument 0): read
+// CHECK-NEXT:     read exact 4 bytes at 4*{{[sz]}}ext64({{.*}}tid.x{{.*}})
+// CHECK-NEXT:       if
+// CHECK-NOT:        read
+// CHECK:        {{[ab]}} (argument 1): write
+extern "C" __global__ void no_index(const float *a, float *b, int n) {
+  int at = threadIdx.x < 2 ? -1 : threadIdx.x - 2 + n;
+  b[threadIdx.x] = at < 0 ? 0 : a[at];
+}
+// CHECK-LABEL: kernel one_side{{$}}
+// CHECK:        {{[ab]}} (argument 0): write
+// CHECK-NEXT:     write exact 4 bytes at {{.*}}tid.x
+// CHECK-NOT:      write
+extern "C" __global__ void one_side(int *a, int n) {
+  int i = threadIdx.x;
+  bool is = i < n;
+  int to = 0;
+  if (is)
+    to = n - 1 - i;
+  if (is)
+    a[to] = i;
+}
+
 // The last iteration's choice, used after the loop: bounds, or nothing known.
 // CHECK-LABEL: kernel choice_in_loop{{$}}
 // CHECK:          write 4 bytes at
