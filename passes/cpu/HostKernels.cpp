@@ -384,7 +384,6 @@ void emitHostKernels(Module &M, ArrayRef<HostKernel> Kernels,
   if (!Processor.empty())
     Needs = Text(Processor);
   auto *ModuleRow = StructType::get(C, {I32, I32, Ptr, I64, Ptr, Ptr});
-  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the module's
   new GlobalVariable(
       M, ModuleRow, /*isConstant=*/true, GlobalValue::ExternalLinkage,
       ConstantStruct::get(ModuleRow,
@@ -393,6 +392,8 @@ void emitHostKernels(Module &M, ArrayRef<HostKernel> Kernels,
                            ConstantInt::get(I64, Variables.size()),
                            VariableTable, Needs}),
       "dragon_cpu_module_" + ModuleId);
+  // What was made with `new` is the module's.
+  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks)
 }
 
 } // namespace dragon

@@ -306,7 +306,9 @@ void ProgramBuilder::visitLibrary(CallBase &Call,
     bool Reads = !Overwrites && Mode != LibraryMode::Write;
     bool Writes = Mode != LibraryMode::Read;
     addUses(E, Operand, Side::Any, Reads, Writes,
-            Overwrites && Used == true ? Known->Bytes->number(With) : nullptr);
+            Overwrites && Used == true && Known->Bytes
+                ? Known->Bytes->number(With)
+                : nullptr);
   }
   if (E.Uses.empty())
     return;

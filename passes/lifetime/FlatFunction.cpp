@@ -156,7 +156,7 @@ std::string variableName(Value &Variable, const RelevantFunctions &Relevant,
       // The library's own.
       if (Field.empty() || StringRef(Field).starts_with("_"))
         return variableName(*Address->getPointerOperand(), Relevant, Exact);
-      return First(std::move(Field), Address->getResultElementType());
+      return First(Field, Address->getResultElementType());
     }
     Value &Array = *Address->getPointerOperand();
     // `&d[0]` has become `d`.

@@ -125,6 +125,7 @@ Status Runtime::Impl::beginLibraryCall(const LibraryCall &call,
     std::vector<AddressRange> ranges;
     for (const LibraryUse &use : call.uses)
       signature = signature * 0x9e3779b97f4a7c15u + use.address;
+    ranges.reserve(wants.size());
     for (const Want &want : wants)
       ranges.push_back({want.chunk->va(), want.chunk->usedEnd()});
     LaunchClock = Clock;
