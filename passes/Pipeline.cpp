@@ -152,7 +152,10 @@ bool runOnDevice(Module &M) {
   }
   if (WithSummary) {
     for (KernelSummary &Kernel : Accesses.Summary.Kernels)
-      addSlicing(Kernel, Decisions, M);
+      if (options::slicing())
+        addSlicing(Kernel, Decisions, M);
+      else
+        Kernel.WhyNotSliceable = "it was compiled with -fno-dragon-slicing";
     writeSummaries(M, Accesses.Summary, Arch);
   }
   return Changed;
