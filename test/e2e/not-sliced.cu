@@ -1,7 +1,7 @@
 // Without sub-grid clones a launch that exceeds its budgets is refused, with the reason and the way out.
 //
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
-// RUN: %build -fno-dragon-slicing %s -o program && %tight not ./program 2>&1 | FileCheck %s
+// RUN: %build -fno-dragon-slicing %s -o program && %tight %fails ./program 2>&1 | FileCheck %s
 // RUN: %build %s -o sliced && %tight ./sliced
 // CHECK: dragon: error: kernel '{{.*}}fill{{.*}}' may touch 32 MiB at once
 // CHECK-SAME: it cannot be sliced: it was compiled with -fno-dragon-slicing; raise DRAGON_DEVICE_MEMORY or DRAGON_HOST_MEMORY
