@@ -83,6 +83,7 @@ Status Runtime::Impl::mapChunkRange(Chunk &chunk, size_t begin, size_t end,
 Status Runtime::Impl::setSink(uintptr_t address, size_t bytes,
                               std::shared_ptr<BackingFile> file,
                               int64_t fileOffset, bool permanent) {
+  AnySinks = true;
   DRAGON_TRY(rangeOf(address, bytes, "sink").takeStatus());
   if (!file->readable())
     return {}; // could not be fetched again

@@ -247,6 +247,10 @@ Status Runtime::mapFileRange(uintptr_t address, size_t bytes,
   return State->mapFileRange(address, bytes, file, fileOffset);
 }
 
+bool Runtime::hasSinks() const {
+  return State->AnySinks.load(std::memory_order_relaxed);
+}
+
 Status Runtime::setSink(uintptr_t address, size_t bytes,
                         std::shared_ptr<BackingFile> file, int64_t fileOffset) {
   if (bytes == 0)
@@ -272,6 +276,11 @@ Status Runtime::detachFile(dev_t deviceId, ino_t inode) {
   Impl::Guard guard(*State);
   if (State->Closed)
     return {}; // what the buffers hold of it has no reader any more
+  for (std::unique_ptr<Buffer> &buffer : State->Buffers)
+    DRAGON_TRY(State->abandonSinks(*buffer, [&](const Sink &sink) {
+      return !sink.permanent && sink.file->deviceId() == deviceId &&
+             sink.file->inode() == inode;
+    }));
   return State->detach(deviceId, inode, 0, INT64_MAX, nullptr, 0);
 }
 

@@ -136,6 +136,8 @@ public:
   /// instead of to swap.
   Status setSink(uintptr_t address, size_t bytes,
                  std::shared_ptr<BackingFile> file, int64_t fileOffset);
+  /// Some range has had a sink.
+  bool hasSinks() const;
   /// Writes the contents of the range to the file at fileOffset: from wherever
   /// they are, once; bytes that are there already (setSink) are not written
   /// again. `written` = bytes from the start that are in the file, also on

@@ -36,6 +36,7 @@
 #include "runtime/core/WorkLog.h"
 #include "runtime/tier/SlabPool.h"
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <list>
@@ -279,6 +280,7 @@ struct Runtime::Impl {
   };
   std::deque<InTransit> Transit;
 
+  std::atomic<bool> AnySinks{false};
   bool Noticed = false;
   bool ShutDown = false;
   bool Closed = false; ///< the device has gone away

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace dragon {
@@ -120,13 +121,30 @@ const char *at(const void *buffer, size_t bytes) {
   return static_cast<const char *>(buffer) + bytes;
 }
 
+/// The C library is about to write to the file: what was evicted to its place
+/// there, ahead of a write that now happens by other means, leaves it.
+void beforeRealWrite(int fd) {
+  Front *front = Front::existing();
+  if (!front || !front->runtime.hasSinks())
+    return;
+  int before = errno;
+  struct stat info;
+  if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+    if (Status status = staging().detachFile(info.st_dev, info.st_ino);
+        !status.ok())
+      report(status);
+  errno = before;
+}
+
 /// write and pwrite, at `offset`; the original is `real`.
 template <typename Real, typename Advance>
 int64_t stageWrite(int fd, const void *buffer, size_t bytes, int64_t offset,
                    Real &&real, Advance &&advance) {
   bytes = std::min(bytes, LargestTransfer);
-  if (!staging().deferred(buffer, bytes))
+  if (!staging().deferred(buffer, bytes)) {
+    beforeRealWrite(fd);
     return real(bytes);
+  }
   if (offset >= 0) {
     int before = errno;
     if (std::shared_ptr<BackingFile> file = staging().outputFile(fd)) {
@@ -139,7 +157,10 @@ int64_t stageWrite(int fd, const void *buffer, size_t bytes, int64_t offset,
     }
     errno = before;
   }
-  return bring(buffer, bytes) ? real(bytes) : -1;
+  if (!bring(buffer, bytes))
+    return -1;
+  beforeRealWrite(fd);
+  return real(bytes);
 }
 
 } // namespace
@@ -150,8 +171,10 @@ size_t __dragon_stage_fwrite(const void *buffer, size_t size, size_t count,
                              FILE *file) {
   size_t total;
   if (size == 0 || count == 0 || __builtin_mul_overflow(size, count, &total) ||
-      !staging().deferred(buffer, total))
+      !staging().deferred(buffer, total)) {
+    beforeRealWrite(::fileno(file));
     return ::fwrite(buffer, size, count, file);
+  }
   StreamLock lock(file);
   size_t written = 0;
   if (writesAtItsPosition(file)) {
@@ -172,6 +195,7 @@ size_t __dragon_stage_fwrite(const void *buffer, size_t size, size_t count,
     return count;
   if (!bring(at(buffer, written), total - written))
     return written / size;
+  beforeRealWrite(::fileno(file));
   return (written + ::fwrite(at(buffer, written), 1, total - written, file)) /
          size;
 }
