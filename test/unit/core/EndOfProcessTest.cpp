@@ -116,6 +116,9 @@ TEST_F(EndOfProcessTest, AFileThatTheProgramChangesIsLeft) {
   for (int i = 0; i < N; ++i)
     ASSERT_EQ(values[i], scaled(i, 3)) << i;
   EXPECT_EQ(readFile("out"), (std::vector<int32_t>{5}));
+  // Nor does the end of the buffer make the file what it was before.
+  EXPECT_OK(runtime->free(c));
+  EXPECT_EQ(readFile("out"), (std::vector<int32_t>{5}));
 }
 
 TEST_F(EndOfProcessTest, WhatIsWrittenElsewhereThanAnnouncedIsWhole) {
