@@ -39,16 +39,66 @@ bool Event::writes(unsigned Buffer) const {
       Uses, [&](const BufferUse &U) { return U.Buffer == Buffer && U.Writes; });
 }
 
-void BufferProgram::spreadFailure() {
-  for (bool Changed = true; Changed;) {
-    Changed = false;
-    for (Block &B : Blocks) {
-      if (B.Fails || B.Successors.empty() ||
-          !all_of(B.Successors, [&](unsigned S) { return Blocks[S].Fails; }))
-        continue;
-      B.Fails = Changed = true;
-    }
+/// What a program does, as opposed to cleaning up after a failure.
+static bool isWork(const Event &E) {
+  switch (E.Kind) {
+  case EventKind::CopyIn:
+  case EventKind::CopyOut:
+  case EventKind::Copy:
+  case EventKind::Fill:
+  case EventKind::FileRead:
+  case EventKind::FileWrite:
+  case EventKind::Launch:
+    return true;
+  default:
+    return false;
   }
+}
+
+void BufferProgram::spreadFailure() {
+  std::vector<SmallVector<unsigned, 2>> Predecessors(Blocks.size());
+  for (unsigned B = 0; B < Blocks.size(); ++B)
+    for (unsigned S : Blocks[B].Successors)
+      Predecessors[S].push_back(B);
+  std::vector<unsigned> Pending;
+  // Adds the block, and all that lead to it but by those that fail.
+  auto Spread = [&](std::vector<bool> &To, unsigned From, bool ThroughFailing) {
+    auto Add = [&](unsigned B) {
+      if (To[B] || (Blocks[B].Fails && !ThroughFailing))
+        return;
+      To[B] = true;
+      Pending.push_back(B);
+    };
+    Add(From);
+    while (!Pending.empty()) {
+      unsigned B = Pending.back();
+      Pending.pop_back();
+      for (unsigned P : Predecessors[B])
+        Add(P);
+    }
+  };
+  auto InCycle = [&](unsigned B) {
+    std::vector<bool> LeadsHere(Blocks.size());
+    Spread(LeadsHere, B, true);
+    return any_of(Blocks[B].Successors,
+                  [&](unsigned S) { return LeadsHere[S]; });
+  };
+  // A block may end well if it is on a way to an end that does not fail, if
+  // there is no end at all, or if it is in a loop that works, however that may
+  // end. Loops that only clean up (the destructor of an array, say) are no
+  // reason to go on.
+  std::vector<bool> Ends(Blocks.size()), EndsWell(Blocks.size());
+  for (unsigned B = 0; B < Blocks.size(); ++B)
+    if (Blocks[B].Successors.empty()) {
+      Spread(Ends, B, true);
+      Spread(EndsWell, B, false);
+    }
+  for (unsigned B = 0; B < Blocks.size(); ++B)
+    if (!EndsWell[B] && !Blocks[B].Fails &&
+        (!Ends[B] || (any_of(Blocks[B].Events, isWork) && InCycle(B))))
+      Spread(EndsWell, B, false);
+  for (unsigned B = 0; B < Blocks.size(); ++B)
+    Blocks[B].Fails = !EndsWell[B];
 }
 
 SmallVector<EventRef, 8> BufferProgram::uses(unsigned Buffer) const {

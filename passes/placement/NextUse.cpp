@@ -101,7 +101,7 @@ bool deviceWorkAhead(const BufferProgram &Program, EventRef From) {
     const Event &E = Program.event(At);
     switch (E.Kind) {
     case EventKind::Allocate:
-      Found = any_of(E.Uses, [&](const BufferUse &U) {
+      Found |= any_of(E.Uses, [&](const BufferUse &U) {
         return Program.Buffers[U.Buffer].Kind != BufferKind::Host;
       });
       break;
