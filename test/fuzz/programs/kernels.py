@@ -65,8 +65,12 @@ class Kernels:
 
     def require(self, regions):
         """One launch needs all of it at once, because each block does."""
-        chunks = sum(high * 4 // CHUNK - low * 4 // CHUNK + 1 for _, low, high in regions)
-        self.need = max(self.need, chunks * CHUNK)
+        self.need = max(self.need, sum(map(self.chunks, regions)) * CHUNK)
+
+    @staticmethod
+    def chunks(region):
+        _, low, high = region
+        return high * 4 // CHUNK - low * 4 // CHUNK + 1
 
     # Which words. ---------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 import random
 import re
 
-from .kernels import Kernels
+from .kernels import CHUNK, Kernels
 from .patterns import Patterns
 from .shapes import Shapes
 from .state import HOST, LEGACY, Order, State
@@ -31,6 +31,7 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
         self.counter = 0
         self.launching = False  # what is picked now is for a kernel
         self.need = 0  # bytes that some launch cannot do without
+        self.launches = set()  # (bytes of all, bytes of one block at the worst)
         self.inputs = 4  # bytes of the input file that it reads
         self.work, self.rounds, self.depth, self.loops = 0, 1, 0, []
         self.memories = []
@@ -113,6 +114,8 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
     def launch(self, name, grid, arguments, uses, stream=None):
         stream = self.any_stream() if stream is None else stream
         self.perform(stream, uses)
+        chunks = [self.chunks(use[:3]) for use in uses]
+        self.launches.add((sum(chunks) * CHUNK, sum(min(count, 2) for count in chunks) * CHUNK))
         config = grid
         if stream != LEGACY:
             config += f", 0, {self.stream_text(stream)}"

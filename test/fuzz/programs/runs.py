@@ -13,6 +13,7 @@ import random
 import shutil
 import subprocess
 
+from .kernels import CHUNK
 from .program import Program
 from .render import alone, together
 
@@ -84,7 +85,11 @@ class Runner:
         budget = {**device, **strict, **BUDGETS[seed % len(BUDGETS)], "DRAGON_CHUNK_SIZE": "2M"}
         # Kernels reach three quarters of the host's part.
         device_part, host_part = (int(budget[f"DRAGON_{tier}_MEMORY"][:-1]) << 20 for tier in ("DEVICE", "HOST"))
-        if program.need + (2 << 20) > device_part + host_part * 3 // 4:
+        room = device_part + host_part * 3 // 4
+        # The smallest slice, one block, must lie in device memory where not all of the launch fits: a few words of it
+        # that begin in one chunk and end in the next one are two chunks.
+        if program.need + CHUNK > room or any(all_of_it + CHUNK > room and slice_of_it > device_part
+                                              for all_of_it, slice_of_it in program.launches):
             budget["DRAGON_HOST_MEMORY"] = "64M"
         yield "tight", "program", budget
         if seed % 8 == 0:
