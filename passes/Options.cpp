@@ -47,6 +47,9 @@ static cl::opt<std::string>
 static cl::opt<bool> Slicing("dragon-slicing", cl::init(true),
                              cl::cat(Category),
                              cl::desc("Clone kernels to run parts of a grid"));
+static cl::opt<bool> TraceAccesses(
+    "dragon-trace-accesses", cl::init(false), cl::cat(Category),
+    cl::desc("Kernels for the host processor tell their accesses"));
 static cl::opt<bool>
     Lifetime("dragon-lifetime", cl::init(true), cl::cat(Category),
              cl::desc("Insert maps, discards and sinks into host code"));
@@ -73,6 +76,7 @@ StringRef cpuArch() { return CpuArch; }
 StringRef moduleId() { return ModuleId; }
 StringRef source() { return Source; }
 bool slicing() { return Slicing; }
+bool traceAccesses() { return TraceAccesses; }
 bool lifetime() { return Lifetime; }
 bool staging() { return Staging; }
 std::vector<std::string> librarySummaries() { return LibrarySummaryFiles; }

@@ -43,6 +43,8 @@ llvm::StringRef source();
 
 /// -f[no-]dragon-slicing: sub-grid clones of kernels.
 bool slicing();
+/// -fdragon-trace-accesses: kernels for the host processor tell their accesses.
+bool traceAccesses();
 /// -f[no-]dragon-lifetime: directives in host code (maps, discards, sinks).
 bool lifetime();
 /// -f[no-]dragon-staging: elision of staging buffers.

@@ -50,6 +50,7 @@ StringRef deviceArch(const Module &M) {
 void writeCpuModule(Module &M) {
   CpuLoweringOptions Lowering;
   Lowering.ModuleId = options::moduleId().str();
+  Lowering.TraceAccesses = options::traceAccesses();
   Expected<std::unique_ptr<Module>> Host = lowerToHost(M, Lowering);
   if (!Host) {
     reportError(M, "cannot lower the kernels to the host processor: " +

@@ -7,6 +7,7 @@
 
 #include "passes/Pipeline.h"
 #include "passes/access/KernelAccessAnalysis.h"
+#include "passes/cpu/AccessTracing.h"
 #include "passes/cpu/CpuLowering.h"
 #include "passes/rewrite/HostDirectives.h"
 #include "passes/rewrite/LibraryResidency.h"

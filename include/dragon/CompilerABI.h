@@ -46,7 +46,10 @@ typedef struct dragon_cpu_context {
    args[i] points at argument i. */
 typedef void (*dragon_cpu_entry)(dragon_cpu_context *ctx, void *const *args);
 
-enum { DRAGON_CPU_NEEDS_FIBERS = 1 };
+enum {
+  DRAGON_CPU_NEEDS_FIBERS = 1,
+  DRAGON_CPU_TRACED = 2 /* calls dragon_cpu_access */
+};
 
 typedef struct dragon_cpu_kernel {
   const char *name; /* device symbol */
@@ -147,6 +150,10 @@ void *dragon_cpu_malloc(uint64_t bytes);
 void dragon_cpu_free(void *pointer);
 /* 1 if this machine runs code for `processor` (see dragon_cpu_module). */
 int dragon_cpu_runs_on(const char *processor);
+/* Called by kernels compiled with -fdragon-trace-accesses in front of each
+   access to memory that may be global; atomic operations do both. */
+enum { DRAGON_CPU_READ = 1, DRAGON_CPU_WRITE = 2 };
+void dragon_cpu_access(const void *address, uint64_t bytes, uint32_t kind);
 uint64_t dragon_cpu_clock(void);       /* ticks, for clock() and clock64() */
 uint64_t dragon_cpu_globaltimer(void); /* nanoseconds */
 

@@ -7,6 +7,7 @@
 
 #include "passes/cpu/CpuLowering.h"
 
+#include "passes/cpu/AccessTracing.h"
 #include "passes/cpu/ContextParameters.h"
 #include "passes/cpu/DeviceIntrinsics.h"
 #include "passes/cpu/DeviceMath.h"
@@ -49,6 +50,8 @@ static Error lower(Module &M, const CpuLoweringOptions &Options) {
   refuseForeignVariables(M, Refused);
   lowerInlinePtx(M, Refused);
   lowerDeviceMath(M);
+  if (Options.TraceAccesses)
+    traceAccesses(M);
   yieldInSpinLoops(M);
   if (Error E = exposeSharedVariables(M))
     return E;
@@ -68,7 +71,8 @@ static Error lower(Module &M, const CpuLoweringOptions &Options) {
   bool IsX86 = Triple(sys::getDefaultTargetTriple()).isX86_64();
   StringRef Processor = IsX86 ? StringRef(Options.Processor) : "";
   makeHostModule(M, Processor);
-  emitHostKernels(M, HostKernels, Variables, Options.ModuleId, Processor);
+  emitHostKernels(M, HostKernels, Variables, Options.ModuleId, Processor,
+                  Options.TraceAccesses);
   ModuleAnalysisManager None;
   GlobalDCEPass().run(M, None);
   return verified(M);

@@ -10,6 +10,7 @@
 // with the runtime is in dragon/CompilerABI.h. In order:
 //
 //   InlinePtx          inline assembly -> functions in IR
+//   AccessTracing      (if asked for) calls that tell of accesses
 //   DeviceMath         __nv_* -> intrinsics; what is left of libdevice stays
 //   code ContextParameters  what reads the thread's position gets it as
 //   parameters DeviceIntrinsics   llvm.nvvm.* -> IR and calls of the runtime
@@ -49,6 +50,8 @@ struct CpuLoweringOptions {
   /// default has AVX2 and fused multiply-add, which device code lives on:
   /// without them each one is a call. Ignored where the host is no x86-64.
   std::string Processor = "x86-64-v3";
+  /// Kernels tell their accesses (AccessTracing.h).
+  bool TraceAccesses = false;
 };
 
 /// A lowered copy of `Device` in the same context. Fails if the module cannot

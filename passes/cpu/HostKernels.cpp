@@ -328,7 +328,7 @@ Constant *makeArray(Module &M, StructType *Row, ArrayRef<Constant *> Rows,
 
 void emitHostKernels(Module &M, ArrayRef<HostKernel> Kernels,
                      ArrayRef<HostVariable> Variables, StringRef ModuleId,
-                     StringRef Processor) {
+                     StringRef Processor, bool Traced) {
   LLVMContext &C = M.getContext();
   IRBuilder<> B(C);
   Type *Ptr = B.getPtrTy(), *I32 = B.getInt32Ty(), *I64 = B.getInt64Ty();
@@ -364,7 +364,8 @@ void emitHostKernels(Module &M, ArrayRef<HostKernel> Kernels,
     Rows.push_back(ConstantStruct::get(
         KernelRow,
         {Text(Kernel.Name), Entry,
-         ConstantInt::get(I32, D.Fibers ? DRAGON_CPU_NEEDS_FIBERS : 0),
+         ConstantInt::get(I32, (D.Fibers ? DRAGON_CPU_NEEDS_FIBERS : 0) |
+                                   (Traced ? DRAGON_CPU_TRACED : 0)),
          ConstantInt::get(I32, Kernel.SharedBytes)}));
   }
   Constant *KernelTable = makeArray(M, KernelRow, Rows, "dragon.kernels");

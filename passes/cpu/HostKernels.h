@@ -48,7 +48,8 @@ struct HostVariable {
 /// Adds the entries and the table dragon_cpu_module_<ModuleId>.
 void emitHostKernels(llvm::Module &M, llvm::ArrayRef<HostKernel> Kernels,
                      llvm::ArrayRef<HostVariable> Variables,
-                     llvm::StringRef ModuleId, llvm::StringRef Processor);
+                     llvm::StringRef ModuleId, llvm::StringRef Processor,
+                     bool Traced);
 
 } // namespace dragon
 

@@ -56,6 +56,11 @@ Status Runtime::Impl::hostAccess(uintptr_t address) {
   }
   DRAGON_TRY(Dev->map(chunk.va(), chunk.host));
   chunk.hostMapped = true;
+  if (Watcher) {
+    // What it does to the chunk from now on cannot be seen.
+    Watcher->hostRead({chunk.va(), chunk.usedEnd()});
+    Watcher->hostWrote({chunk.va(), chunk.usedEnd()});
+  }
   return wroteHost(chunk);
 }
 

@@ -178,7 +178,8 @@ bool Runtime::overwrites(const LaunchCall &call, uintptr_t address) const {
   Impl::Guard guard(*State);
   Impl &impl = *State;
   Allocation *found = impl.Allocations.find(address);
-  if (!impl.Tracking || !found)
+  // Where nothing moves it makes no difference, except to who watches.
+  if (!found || !(impl.Tracking || impl.Watcher))
     return false;
   LaunchPointers pointers = pointersOf(call, impl.Allocations);
   LaunchChunks whole =
@@ -192,12 +193,27 @@ bool Runtime::overwrites(const LaunchCall &call, uintptr_t address) const {
 Status Runtime::Impl::launch(const LaunchCall &call) {
   DRAGON_TRY(launchAlone(call));
   for (uintptr_t address : call.lastUses)
-    if (Allocation *found = Allocations.find(address))
+    if (Allocation *found = Allocations.find(address)) {
       DRAGON_TRY(discard(found->base, found->bytes, call.queue));
+      if (Watcher)
+        Watcher->discarded({found->base, found->end()});
+    }
   return {};
 }
 
 Status Runtime::Impl::launchAlone(const LaunchCall &call) {
+  if (!Watcher)
+    return launchUnobserved(call);
+  ObservedLaunch launch{nameOf(call), {}, {}, false, false};
+  if (Watcher->wantsFootprints())
+    announce(call, pointersOf(call, Allocations), Allocations, launch);
+  Watcher->launchBegins(launch);
+  Status status = launchUnobserved(call);
+  Watcher->launchEnds();
+  return status;
+}
+
+Status Runtime::Impl::launchUnobserved(const LaunchCall &call) {
   TraceZone zone("launch");
   zone.detail(nameOf(call));
   ++Clock;
@@ -320,6 +336,13 @@ Status Runtime::Impl::runBox(const LaunchCall &call, const BlockBox &box,
   request.queue = call.queue;
   request.touched = touched;
   request.touchesAnything = anything;
+  if (Watcher) {
+    std::vector<AddressRange> remote;
+    for (const Chunk *chunk : OnHost)
+      if (chunk->hostMapped)
+        remote.push_back({chunk->va(), chunk->usedEnd()});
+    Watcher->blocksRun(remote);
+  }
   return Dev->launch(request);
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/LaunchFootprint.h"
+#include "runtime/core/Observer.h"
 
 #include <algorithm>
 #include <cstring>
@@ -95,6 +96,44 @@ void settleMustWrites(BufferUse &use) {
   }
 }
 
+/// By the blocks of the box. `exact`: byte by byte; else gaps that hold no
+/// chunk may be filled.
+BufferUses usesOf(const LaunchCall &call, const LaunchPointers &pointers,
+                  AddressIndex &allocations, const BlockBox &box, bool withMust,
+                  bool exact) {
+  LaunchDims dims{{call.grid[0], call.grid[1], call.grid[2]},
+                  {call.block[0], call.block[1], call.block[2]},
+                  call.args};
+  EvalLimits limits;
+  limits.WithMust = withMust;
+  if (exact)
+    limits.MaxRanges = size_t(1) << 20;
+  BufferUses uses;
+  for (const LaunchPointer &pointer : pointers.pointers) {
+    limits.MergeGap = pointer.allocation && !exact
+                          ? int64_t(pointer.allocation->buffer->chunkBytes) - 1
+                          : 0;
+    PointerFootprint footprint =
+        evaluateFootprint(*call.kernel->summary, *call.kernel->record,
+                          pointer.index, dims, box, limits);
+    if (pointer.allocation) {
+      add(uses[pointer.allocation->buffer], pointer.index, footprint,
+          pointer.value, *pointer.allocation);
+      continue;
+    }
+    AddressRange range = reach(footprint, pointer.value);
+    if (range.begin == 0 && range.end == UINTPTR_MAX)
+      continue; // nothing says that it is one of ours: the host's memory
+    for (Allocation *allocation :
+         allocations.overlapping(range.begin, range.end))
+      add(uses[allocation->buffer], pointer.index, footprint, pointer.value,
+          *allocation);
+  }
+  for (auto &[buffer, use] : uses)
+    settleMustWrites(use);
+  return uses;
+}
+
 } // namespace
 
 LaunchPointers pointersOf(const LaunchCall &call, AddressIndex &allocations) {
@@ -147,36 +186,9 @@ LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
     return result;
   }
 
-  LaunchDims dims{{call.grid[0], call.grid[1], call.grid[2]},
-                  {call.block[0], call.block[1], call.block[2]},
-                  call.args};
-  EvalLimits limits;
-  limits.WithMust = withMust;
-  BufferUses uses;
-  for (const LaunchPointer &pointer : pointers.pointers) {
-    // Gaps that hold no chunk make no difference.
-    limits.MergeGap = pointer.allocation
-                          ? int64_t(pointer.allocation->buffer->chunkBytes) - 1
-                          : 0;
-    PointerFootprint footprint =
-        evaluateFootprint(*call.kernel->summary, *call.kernel->record,
-                          pointer.index, dims, box, limits);
-    if (pointer.allocation) {
-      add(uses[pointer.allocation->buffer], pointer.index, footprint,
-          pointer.value, *pointer.allocation);
-      continue;
-    }
-    AddressRange range = reach(footprint, pointer.value);
-    if (range.begin == 0 && range.end == UINTPTR_MAX)
-      continue; // nothing says that it is one of ours: the host's memory
-    for (Allocation *allocation :
-         allocations.overlapping(range.begin, range.end))
-      add(uses[allocation->buffer], pointer.index, footprint, pointer.value,
-          *allocation);
-  }
+  BufferUses uses = usesOf(call, pointers, allocations, box, withMust, false);
 
   for (auto &[buffer, use] : uses) {
-    settleMustWrites(use);
     const int64_t unit = int64_t(buffer->chunkBytes);
     int64_t next = 0; // the first chunk that is not listed yet
     for (const ByteRange &range : use.touch.Ranges) {
@@ -193,6 +205,28 @@ LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
     }
   }
   return result;
+}
+
+void announce(const LaunchCall &call, const LaunchPointers &pointers,
+              AddressIndex &allocations, ObservedLaunch &launch) {
+  launch.anything = pointers.anything;
+  if (pointers.anything)
+    return;
+  for (const LaunchPointer &pointer : pointers.pointers)
+    launch.indirect |= call.kernel->summary->pointer(pointer.index).Pattern ==
+                       AccessPattern::Indirect;
+  BufferUses uses =
+      usesOf(call, pointers, allocations, wholeGrid(call), true, true);
+  for (auto &[buffer, use] : uses) {
+    auto append = [base = buffer->base](const ByteSet &set,
+                                        std::vector<AddressRange> &ranges) {
+      for (const ByteRange &range : set.Ranges)
+        ranges.push_back(
+            {base + uintptr_t(range.Begin), base + uintptr_t(range.End)});
+    };
+    append(use.touch, launch.may);
+    append(use.must, launch.must);
+  }
 }
 
 std::vector<AddressRange> addressRanges(const LaunchChunks &chunks) {

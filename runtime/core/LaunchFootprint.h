@@ -55,6 +55,11 @@ LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
                       AddressIndex &allocations, const BlockBox &box,
                       bool withMust = true);
 
+/// What the compiler said of the launch, to the byte.
+struct ObservedLaunch; // runtime/core/Observer.h
+void announce(const LaunchCall &call, const LaunchPointers &pointers,
+              AddressIndex &allocations, ObservedLaunch &launch);
+
 /// Neighbouring chunks as ranges of addresses.
 std::vector<AddressRange> addressRanges(const LaunchChunks &chunks);
 

@@ -78,11 +78,13 @@ Runtime::Impl::~Impl() {
 }
 
 StatusOr<std::unique_ptr<Runtime>>
-Runtime::create(Settings settings, std::unique_ptr<Device> device) {
+Runtime::create(Settings settings, std::unique_ptr<Device> device,
+                std::unique_ptr<Observer> observer) {
   DRAGON_ASSIGN(Budget budget,
                 chooseBudget(settings, device->caps(), availableHostMemory()));
   auto impl =
       std::make_unique<Impl>(std::move(settings), std::move(device), budget);
+  impl->Watcher = std::move(observer);
   DRAGON_TRY(impl->start());
   return std::unique_ptr<Runtime>(new Runtime(std::move(impl)));
 }
@@ -98,7 +100,10 @@ StatusOr<uintptr_t> Runtime::allocate(size_t bytes,
                                       const AllocateOptions &options) {
   Impl::Guard guard(*State);
   DRAGON_TRY(State->usable());
-  return State->allocate(bytes, options);
+  StatusOr<uintptr_t> base = State->allocate(bytes, options);
+  if (State->Watcher && base.ok())
+    State->Watcher->allocated({*base, *base + bytes});
+  return base;
 }
 
 std::optional<BufferInfo> Runtime::find(uintptr_t address) const {
@@ -155,7 +160,10 @@ Status Runtime::free(uintptr_t base) {
   tellListener(*State, base, end);
   Impl::Guard guard(*State);
   DRAGON_TRY(State->usable());
-  return State->free(base);
+  Status status = State->free(base);
+  if (State->Watcher && end > base && !State->Allocations.find(base))
+    State->Watcher->freed({base, end});
+  return status;
 }
 
 Status Runtime::copy(void *to, const void *from, size_t bytes, Queue queue,
@@ -186,13 +194,19 @@ Status Runtime::copy(void *to, const void *from, size_t bytes, Queue queue,
       DRAGON_TRY(impl.copyBetween(*target->buffer, toAddress, *source->buffer,
                                   fromAddress, bytes, queue));
       wait = false; // the host's memory is not involved
+      if (impl.Watcher)
+        impl.Watcher->copied(toAddress, fromAddress, bytes);
     } else if (target) {
       DRAGON_TRY(impl.copyToBuffer(*target->buffer, toAddress,
                                    static_cast<const char *>(from), bytes,
                                    queue));
+      if (impl.Watcher)
+        impl.Watcher->hostWrote({toAddress, toAddress + bytes});
     } else if (source) {
       DRAGON_TRY(impl.copyFromBuffer(*source->buffer, static_cast<char *>(to),
                                      fromAddress, bytes, queue));
+      if (impl.Watcher)
+        impl.Watcher->hostRead({fromAddress, fromAddress + bytes});
     } else {
       DRAGON_TRY(impl.Dev->copy(to, from, bytes, CopyKind::HostToHost, queue));
     }
@@ -219,6 +233,8 @@ Status Runtime::fill(void *to, uint32_t value, unsigned width, size_t count,
                          "fill of {} at {:#x}: buffer '{}' ends after {}",
                          formatBytes(bytes), address, target->name,
                          formatBytes(target->end() - address));
+  if (State->Watcher)
+    State->Watcher->filled({address, address + bytes});
   return State->fillBuffer(*target->buffer, address, value, width, count,
                            queue);
 }
@@ -244,7 +260,10 @@ Status Runtime::mapFileRange(uintptr_t address, size_t bytes,
   tellListener(*State, address, address + bytes);
   Impl::Guard guard(*State);
   DRAGON_TRY(State->usable());
-  return State->mapFileRange(address, bytes, file, fileOffset);
+  DRAGON_TRY(State->mapFileRange(address, bytes, file, fileOffset));
+  if (State->Watcher)
+    State->Watcher->hostWrote({address, address + bytes});
+  return {};
 }
 
 bool Runtime::hasSinks() const {
@@ -290,7 +309,10 @@ Status Runtime::discard(uintptr_t address, size_t bytes, Queue queue) {
   tellListener(*State, address, address + bytes);
   Impl::Guard guard(*State);
   DRAGON_TRY(State->usable());
-  return State->discard(address, bytes, queue);
+  DRAGON_TRY(State->discard(address, bytes, queue));
+  if (State->Watcher)
+    State->Watcher->discarded({address, address + bytes});
+  return {};
 }
 
 Status Runtime::prefetch(uintptr_t address, size_t bytes, Queue queue) {
@@ -300,6 +322,8 @@ Status Runtime::prefetch(uintptr_t address, size_t bytes, Queue queue) {
   DRAGON_TRY(State->usable());
   Impl &impl = *State;
   DRAGON_ASSIGN(Allocation * found, impl.rangeOf(address, bytes, "prefetch"));
+  if (impl.Watcher)
+    impl.Watcher->prefetched({address, address + bytes});
   Buffer &buffer = *found->buffer;
   // A hint: only what fits beside all else.
   std::vector<Want> wants;

@@ -39,6 +39,7 @@ namespace dragon {
 /// A part of a file that backs bytes of a buffer. Shared: the descriptor is
 /// closed with the last reference.
 class BackingFile; // runtime/tier/FileTier.h
+class Observer;
 
 /// A kernel as launched: its image and what the compiler said of it.
 struct KernelInfo {
@@ -101,7 +102,8 @@ public:
   static StatusOr<Runtime *> get();
   /// For tests: one of their own, on a device they made.
   static StatusOr<std::unique_ptr<Runtime>>
-  create(Settings settings, std::unique_ptr<Device> device);
+  create(Settings settings, std::unique_ptr<Device> device,
+         std::unique_ptr<Observer> observer = nullptr);
   ~Runtime();
 
   Device &device();

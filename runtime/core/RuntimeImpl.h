@@ -32,6 +32,7 @@
 #include "runtime/core/Budget.h"
 #include "runtime/core/Buffer.h"
 #include "runtime/core/LaunchHistory.h"
+#include "runtime/core/Observer.h"
 #include "runtime/core/Runtime.h"
 #include "runtime/core/WorkLog.h"
 #include "runtime/tier/SlabPool.h"
@@ -174,6 +175,7 @@ struct Runtime::Impl {
   Status launch(const LaunchCall &call);
   /// The same without an end to the contents that it uses last.
   Status launchAlone(const LaunchCall &call);
+  Status launchUnobserved(const LaunchCall &call);
   Status discardChunk(Chunk &chunk, Queue queue);
   Status launchInCore(const LaunchCall &call, const LaunchPointers &pointers);
   Status launchBoxes(const LaunchCall &call, const LaunchChunks &whole,
@@ -238,6 +240,7 @@ struct Runtime::Impl {
   const Settings Config;
   std::unique_ptr<Device> Dev;
   const Budget Limits;
+  std::unique_ptr<Observer> Watcher; ///< null: nobody
   Ledger Bytes;
   mutable std::mutex Lock;
 

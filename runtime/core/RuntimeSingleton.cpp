@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/core/Observer.h"
 #include "runtime/core/Runtime.h"
+#include "runtime/oracle/Judge.h"
 #include "runtime/trace/Log.h"
 
 namespace dragon {
@@ -14,10 +16,24 @@ namespace {
 
 StatusOr<std::unique_ptr<Runtime>> createForProcess() {
   DRAGON_ASSIGN(Settings settings, Settings::fromEnvironment());
+  const std::optional<uint64_t> memory = settings.deviceMemory;
+  if (!settings.pager.empty()) {
+    if (!memory)
+      return Status::error(DRAGON_ERROR_SETTING,
+                           "DRAGON_PAGER needs DRAGON_DEVICE_MEMORY: the "
+                           "memory that the driver has");
+    settings.deviceMemory.reset(); // the pager's, not ours
+  }
+  if (settings.judged() && settings.stats.empty())
+    settings.stats = "-";
   std::string notes;
   DRAGON_ASSIGN(std::unique_ptr<Device> device, createDevice(settings, notes));
+  DRAGON_ASSIGN(std::unique_ptr<Observer> judge,
+                makeJudge(settings, device->caps(),
+                          memory.value_or(device->caps().totalMemory)));
   DRAGON_ASSIGN(std::unique_ptr<Runtime> runtime,
-                Runtime::create(std::move(settings), std::move(device)));
+                Runtime::create(std::move(settings), std::move(device),
+                                std::move(judge)));
   if (!notes.empty())
     log(LogLevel::Info, "{}",
         notes.substr(0, notes.find_last_not_of('\n') + 1));

@@ -110,6 +110,16 @@ Status parseOne(const char *variable, std::string_view value,
     return parseSwitch(variable, value, settings.quiet);
   if (name == "DRAGON_ELIDE")
     return parseSwitch(variable, value, settings.elide);
+  if (name == "DRAGON_ORACLE")
+    return parseSwitch(variable, value, settings.oracle);
+  if (name == "DRAGON_FOOTPRINTS")
+    return parseSwitch(variable, value, settings.footprints);
+  if (name == "DRAGON_PAGER") {
+    if (value != "none" && value != "fault")
+      return bad(variable, value, "expected none or fault");
+    settings.pager = value == "none" ? "" : value;
+    return {};
+  }
   if (name == "DRAGON_CPU_THREADS")
     return parseCount(variable, value, settings.cpuThreads);
   if (name == "DRAGON_LOG") {

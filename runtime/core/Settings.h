@@ -39,9 +39,15 @@ struct Settings {
   bool quiet = false;                 ///< DRAGON_QUIET
   bool elide = true;       ///< DRAGON_ELIDE: staging elision at run time
   std::string stats;       ///< DRAGON_STATS: "-" = table on stderr, else a file
+  std::string pager;       ///< DRAGON_PAGER: "" = none, "fault"
+  bool oracle = false;     ///< DRAGON_ORACLE
+  bool footprints = false; ///< DRAGON_FOOTPRINTS
   std::string trace;       ///< DRAGON_TRACE: file
   std::string log;         ///< DRAGON_LOG: "" = silent, else "1" / "debug"
   unsigned cpuThreads = 0; ///< DRAGON_CPU_THREADS; 0 = all cores
+
+  /// The program's accesses are watched, to judge the runtime.
+  bool judged() const { return !pager.empty() || oracle || footprints; }
 
   /// Reads the environment.
   static StatusOr<Settings> fromEnvironment();

@@ -52,6 +52,8 @@ void Runtime::Impl::printStats() {
   if (Config.stats.empty())
     return;
   Stats stats = collect(Bytes, Dev->caps().name, Limits);
+  if (Watcher)
+    Watcher->report(stats);
   if (Config.stats == "-") {
     std::string table = formatStatsTable(stats);
     std::fwrite(table.data(), 1, table.size(), stderr);

@@ -194,6 +194,8 @@ Status Runtime::Impl::writeToFile(uintptr_t address, size_t bytes,
   Buffer &buffer = *Allocations.find(address)->buffer;
   TraceZone zone("write to file", bytes);
   zone.detail(file->path().c_str());
+  if (Watcher)
+    Watcher->hostRead({address, address + bytes});
   ++Clock;
   ++Round;
   const uintptr_t end = address + bytes;

@@ -29,12 +29,34 @@ struct StatsNumber {
   uint64_t value;
 };
 
+/// Over the link, as somebody else would have had it.
+struct StatsTraffic {
+  std::string who;
+  uint64_t hostToDevice;
+  uint64_t deviceToHost;
+};
+/// What was announced of a kernel's launches and what they did, in bytes.
+struct StatsFootprint {
+  std::string kernel;
+  uint64_t launches = 0;
+  uint64_t unknown = 0;  ///< of them: nothing was announced
+  bool indirect = false; ///< some address depends on loaded data
+  uint64_t touched = 0;
+  uint64_t announced = 0;
+  uint64_t missed = 0;         ///< touched, not announced: an error
+  uint64_t inVain = 0;         ///< announced, not touched
+  uint64_t overwritten = 0;    ///< announced to be, before any read
+  uint64_t notOverwritten = 0; ///< of them: an error
+};
+
 struct Stats {
   std::string device;
   std::vector<StatsNumber> limits;  ///< budgets and chunk size, bytes
   std::vector<StatsMoved> moved;    ///< without rows that are zero
   std::vector<StatsNumber> avoided; ///< bytes; all rows
   std::vector<StatsNumber> counts;  ///< all rows
+  std::vector<StatsTraffic> traffic;
+  std::vector<StatsFootprint> footprints;
 };
 
 /// A table for people; ends with a newline.

@@ -41,6 +41,20 @@ std::string formatStatsJson(const Stats &stats) {
     root["avoided"][key(row.name)] = row.value;
   for (const StatsNumber &row : stats.counts)
     root["counts"][key(row.name)] = row.value;
+  for (const StatsTraffic &row : stats.traffic)
+    root["traffic"][key(row.who)] = {{"host_to_device", row.hostToDevice},
+                                     {"device_to_host", row.deviceToHost}};
+  for (const StatsFootprint &row : stats.footprints)
+    root["footprints"].push_back({{"kernel", row.kernel},
+                                  {"launches", row.launches},
+                                  {"unknown", row.unknown},
+                                  {"indirect", row.indirect},
+                                  {"touched", row.touched},
+                                  {"announced", row.announced},
+                                  {"missed", row.missed},
+                                  {"in_vain", row.inVain},
+                                  {"overwritten", row.overwritten},
+                                  {"not_overwritten", row.notOverwritten}});
   return root.dump(2) + "\n";
 }
 

@@ -38,6 +38,26 @@ std::string formatStatsTable(const Stats &stats) {
   for (const StatsNumber &row : stats.counts)
     if (row.value)
       text += fmt::format("  {:<24} {:>19}\n", row.name, row.value);
+  if (!stats.traffic.empty())
+    text += fmt::format("  {:<32} {:>14} {:>14}\n", "over the link",
+                        "host to device", "device to host");
+  for (const StatsTraffic &row : stats.traffic)
+    text += fmt::format("  {:<32} {:>14} {:>14}\n", row.who,
+                        formatBytes(row.hostToDevice),
+                        formatBytes(row.deviceToHost));
+  if (!stats.footprints.empty())
+    text += fmt::format("  {:<24} {:>8} {:>8} {:>12} {:>12} {:>8} {:>9} {:>12} "
+                        "{:>8}\n",
+                        "kernel", "launches", "unknown", "touched", "announced",
+                        "missed", "in vain", "overwritten", "not");
+  for (const StatsFootprint &row : stats.footprints)
+    text += fmt::format(
+        "  {:<24} {:>8} {:>8} {:>12} {:>12} {:>8} {:>8.2f}% {:>12} {:>8}{}\n",
+        row.kernel, row.launches, row.unknown, formatBytes(row.touched),
+        formatBytes(row.announced), row.missed,
+        row.announced ? 100.0 * double(row.inVain) / double(row.announced) : 0,
+        formatBytes(row.overwritten), row.notOverwritten,
+        row.indirect ? "  indirect" : "");
   return text;
 }
 

@@ -376,6 +376,10 @@ Error Reader::readOwn(const Argument &One) {
   case OPT_no_dragon_slicing:
     plugin("slicing", One.id() == OPT_dragon_slicing);
     return Error::success();
+  case OPT_dragon_trace_accesses:
+  case OPT_no_dragon_trace_accesses:
+    plugin("trace-accesses", One.id() == OPT_dragon_trace_accesses);
+    return Error::success();
   case OPT_dragon_lifetime:
   case OPT_no_dragon_lifetime:
     plugin("lifetime", One.id() == OPT_dragon_lifetime);

@@ -168,6 +168,9 @@ multiclass DragonSwitch<string name, string help> {
 defm dragon_slicing : DragonSwitch<"slicing",
   "clone kernels so that launches larger than the device run in slices "
   "(default)">;
+defm dragon_trace_accesses : DragonSwitch<"trace-accesses",
+  "kernels on the host processor tell their accesses, for DRAGON_ORACLE, "
+  "DRAGON_PAGER and DRAGON_FOOTPRINTS; slow">;
 defm dragon_lifetime : DragonSwitch<"lifetime",
   "insert maps, discards and other directives into host code (default)">;
 defm dragon_staging : DragonSwitch<"staging",

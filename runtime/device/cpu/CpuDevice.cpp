@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/device/cpu/AccessSink.h"
 #include "runtime/device/cpu/DeviceFunctions.h"
 
 #include <algorithm>
@@ -423,6 +424,12 @@ Status CpuDevice::launchImpl(const LaunchRequest &request) {
                           "compile with --dragon-targets=cuda,cpu, or run on a "
                           "machine with a GPU",
                           named.kernelName);
+  if (accessSink() && !(kernel->flags & DRAGON_CPU_TRACED))
+    return Status::native(DRAGON_ERROR_SETTING, NoKernelImage,
+                          "kernel '{}' does not tell its accesses, which "
+                          "DRAGON_PAGER, DRAGON_ORACLE and DRAGON_FOOTPRINTS "
+                          "need; compile with -fdragon-trace-accesses",
+                          named.kernelName);
   DRAGON_ASSIGN(auto state, findQueue("launch", request.queue));
   DRAGON_TRY(checkAlive());
   Turn turn(*this, state, state == LegacyQueue);
@@ -430,11 +437,15 @@ Status CpuDevice::launchImpl(const LaunchRequest &request) {
   Status status = Addresses.beginLaunch(named, opened);
   if (status.ok()) {
     KernelRun run(named, *kernel, Addresses, opened, Poison);
-    Pool.run(run.blocks(), [&] {
+    auto work = [&] {
       std::unique_ptr<KernelThread> thread = KernelThreads.take();
       thread->work(run);
       KernelThreads.give(std::move(thread));
-    });
+    };
+    if (accessSink())
+      work(); // one block after another
+    else
+      Pool.run(run.blocks(), work);
     status = run.result();
     if (!status.ok()) {
       std::lock_guard<std::mutex> guard(Lock);

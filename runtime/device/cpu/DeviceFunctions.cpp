@@ -37,6 +37,7 @@ void keepDeviceFunctions() {
   [[maybe_unused]] const void *volatile kept = nullptr;
   kept = reinterpret_cast<const void *>(&dragon_cpu_math_fns);
   kept = reinterpret_cast<const void *>(&dragon_cpu_runs_on);
+  kept = reinterpret_cast<const void *>(&dragon_cpu_access);
 }
 } // namespace dragon
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/cpu/KernelRun.h"
+#include "runtime/device/cpu/AccessSink.h"
 #include "runtime/device/cpu/BlockScheduler.h"
 
 #include <algorithm>
@@ -59,6 +60,9 @@ bool KernelRun::nextBlock(uint32_t ctaid[3]) {
     ctaid[axis] = Request.box.Lo[axis] + static_cast<uint32_t>(index % extent);
     index /= extent;
   }
+  if (AccessSink *sink = accessSink())
+    sink->blockBegins(uint64_t(Request.block[0]) * Request.block[1] *
+                      Request.block[2]);
   return true;
 }
 

@@ -1,0 +1,89 @@
+//===- AccessRecorder.cpp - accesses of kernels, by steps -----------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/oracle/AccessRecorder.h"
+#include "dragon/CompilerABI.h"
+
+#include <iterator>
+#include <utility>
+
+namespace dragon::oracle {
+
+void AccessRecorder::addBuffer(AddressRange range) {
+  Buffers[range.begin] = range.end;
+  Recent.fill({});
+}
+
+void AccessRecorder::removeBuffer(AddressRange range) {
+  Buffers.erase(range.begin);
+  Recent.fill({});
+}
+
+bool AccessRecorder::isInBuffer(uint64_t page) const {
+  const uintptr_t begin = page * PageBytes;
+  auto next = Buffers.lower_bound(begin + PageBytes);
+  return next != Buffers.begin() && std::prev(next)->second > begin;
+}
+
+size_t AccessRecorder::indexOf(uint64_t page) {
+  Known &known = Recent[page % Recent.size()];
+  if (known.page == page)
+    return known.index;
+  size_t index = NoIndex;
+  if (auto found = Index.find(page); found != Index.end()) {
+    index = found->second;
+  } else if (isInBuffer(page)) {
+    index = Accesses.size();
+    Index.emplace(page, index);
+    Accesses.push_back({page, {}, {}});
+    if (InWave.insert(page).second)
+      Wave.push_back(page);
+  }
+  known = {page, index};
+  return index;
+}
+
+void AccessRecorder::blockBegins(uint64_t threads) {
+  if (Threads && Threads + threads > ThreadsPerWave)
+    endWave();
+  Threads += threads;
+}
+
+void AccessRecorder::access(uintptr_t address, uint64_t bytes, uint32_t kind) {
+  forEachPage(address, address + bytes,
+              [&](uint64_t page, size_t begin, size_t end) {
+                const size_t index = indexOf(page);
+                if (index != NoIndex)
+                  Bytes += Accesses[index].add(begin, end,
+                                               kind & DRAGON_CPU_READ,
+                                               kind & DRAGON_CPU_WRITE);
+              });
+  if (Bytes >= BytesPerStep)
+    endStep();
+}
+
+void AccessRecorder::endStep() {
+  if (!Accesses.empty())
+    Consume.step(Accesses);
+  Accesses.clear();
+  Index.clear();
+  Recent.fill({});
+  Bytes = 0;
+}
+
+void AccessRecorder::endWave() {
+  endStep(); // so that it sees each page again
+  if (!Wave.empty())
+    Consume.wave(Wave);
+  Wave.clear();
+  InWave.clear();
+  Threads = 0;
+}
+
+void AccessRecorder::finish() { endWave(); }
+
+} // namespace dragon::oracle
