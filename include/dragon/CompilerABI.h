@@ -168,7 +168,7 @@ typedef struct dragon_module {
   const dragon_cpu_module *cpu; /* null: built without the cpu target */
   const char *source;           /* the translation unit, for messages */
 } dragon_module;
-enum { DRAGON_MODULE_VERSION = 2 };
+enum { DRAGON_MODULE_VERSION = 3 };
 
 /* Called by a constructor of the translation unit, before its fat binary is
    registered. The descriptor stays valid until it is unregistered. */
@@ -201,10 +201,10 @@ void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
                          void *stream);
 
 /* The launch that the calling thread makes next is the last to need the
-   contents of the buffer at `pointer`: a discard after it, but one that lets
+   contents of [pointer, pointer + bytes): a discard after it, but one that lets
    each part die with the slice of the launch that used it last. Only if
-   `condition` is not 0, as above. */
-void __dragon_last_use(int condition, const void *pointer);
+   `condition` is not 0, as above. bytes = SIZE_MAX: to the buffer's end. */
+void __dragon_last_use(int condition, const void *pointer, size_t bytes);
 
 /* 1 if a launch of the kernel (its host stub) with this grid and block (x and y
    in the lower and upper half of a word, as in __cudaPushCallConfiguration) and
@@ -215,6 +215,16 @@ void __dragon_last_use(int condition, const void *pointer);
 int __dragon_overwrites(const void *kernel, uint64_t grid_xy, uint32_t grid_z,
                         uint64_t block_xy, uint32_t block_z, void **args,
                         const void *pointer);
+
+/* 1 if no launch of the kernel (its host stub) with this block and with a grid
+   of at most this size reads anything below the pointer that it is given
+   `field` bytes into its argument number `argument`; 0 if one may, if that is
+   not known, or if nothing is out of core. args as above, but null for
+   arguments that may have any value. A kernel that asks for the size of its
+   grid must be given exactly this grid. */
+int __dragon_reads_upwards(const void *kernel, uint64_t grid_xy,
+                           uint32_t grid_z, uint64_t block_xy, uint32_t block_z,
+                           void **args, uint32_t argument, uint32_t field);
 
 /* The contents of [pointer, pointer + bytes) will be written to `file` at its
    present position by the next write to it, nobody looks at the file before,

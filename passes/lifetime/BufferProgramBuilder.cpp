@@ -74,6 +74,7 @@ void ProgramBuilder::visitCopy(CallBase &Call, const CallEffect &Effect) {
              : As == EventKind::Copy ? DefaultStream
                                      : Synchronous;
   addUses(E, From, FromSide, true, false, Bytes);
+  noteCursor(E, 0, Call, static_cast<unsigned>(Effect.From));
   addUses(E, To, ToSide, false, true, Bytes);
   if (As == EventKind::Copy) {
     noteAccess(Call, From);
@@ -123,6 +124,7 @@ void ProgramBuilder::visitLaunch(CallBase &Call) {
         Use.Testable = U.MayOverwrite && Use.Must;
         Use.Operand = Use.Testable ? static_cast<int>(Parameter) : -1;
       }
+      noteCursor(E, First, Call, Parameter);
       continue;
     }
     // A structure: the pointers that are stored in it.
@@ -321,6 +323,7 @@ BuiltProgram ProgramBuilder::build() {
       for (Instruction &I : B)
         visit(I);
   addHostAccesses();
+  addCursors();
   markFailures();
   Result.Program.spreadFailure();
   Result.Instructions.resize(Result.Program.Blocks.size());

@@ -61,18 +61,24 @@ StreamId ProgramBuilder::streamOf(const Value *Stream) {
 }
 
 /// The stub is called where __cudaPushCallConfiguration succeeded.
-StreamId ProgramBuilder::launchStream(const CallBase &Launch) {
+const CallBase *ProgramBuilder::configuration(const CallBase &Launch) {
   const BasicBlock *B = Launch.getParent();
   for (const Instruction *I = &Launch; B;) {
     for (; I; I = I->getPrevNode())
       if (auto *Push = dyn_cast<CallBase>(I))
         if (const Function *Callee = Push->getCalledFunction())
           if (Callee->getName() == "__cudaPushCallConfiguration")
-            return streamOf(Push->getArgOperand(Push->arg_size() - 1));
+            return Push;
     B = B->getSinglePredecessor();
     I = B ? B->getTerminator() : nullptr;
   }
-  return UnknownStream;
+  return nullptr;
+}
+
+StreamId ProgramBuilder::launchStream(const CallBase &Launch) {
+  const CallBase *Push = configuration(Launch);
+  return Push ? streamOf(Push->getArgOperand(Push->arg_size() - 1))
+              : static_cast<StreamId>(UnknownStream);
 }
 
 /// A descriptor is one file as long as its value goes nowhere but to calls that
@@ -149,6 +155,7 @@ void ProgramBuilder::addUse(Event &E, BufferUse U) {
     Known.Must &= U.Must;
     Known.Whole &= U.Whole;
     Known.Testable = false;
+    Known.Cursor = -1;
     Known.Reads |= U.Reads;
     Known.Writes |= U.Writes;
     return;

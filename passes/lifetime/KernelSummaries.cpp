@@ -184,10 +184,9 @@ ArrayRef<uint32_t> KernelSummaries::argumentSizes(const Function &Stub) const {
   return {View.argSizes(*Record), Record->NumArgs};
 }
 
-SmallSet<unsigned, 8>
-KernelSummaries::writeDependsOn(const Function &Stub,
-                                unsigned Parameter) const {
-  SmallSet<unsigned, 8> Result;
+FootprintInputs KernelSummaries::footprintInputs(const Function &Stub,
+                                                 unsigned Parameter) const {
+  FootprintInputs Result;
   const PointerRecord *Pointer = pointer(Stub, Parameter, 0);
   if (!Pointer)
     return Result;
@@ -208,11 +207,13 @@ KernelSummaries::writeDependsOn(const Function &Stub,
     const ExprNode &Node = View.expr(Index);
     switch (Node.Op) {
     case ExprOp::Arg:
-      Result.insert(Node.A);
+      Result.Arguments.insert(Node.A);
+      break;
+    case ExprOp::GridDim:
+      Result.GridSize = true;
       break;
     case ExprOp::Const:
     case ExprOp::BlockDim:
-    case ExprOp::GridDim:
     case ExprOp::BlockIdx:
     case ExprOp::ThreadIdx:
     case ExprOp::Unknown:

@@ -41,6 +41,12 @@ struct PointerUse {
   bool MayOverwrite = false;
 };
 
+/// What it depends on which bytes a kernel touches.
+struct FootprintInputs {
+  llvm::SmallSet<unsigned, 8> Arguments; ///< of the kernel
+  bool GridSize = false;                 ///< the kernel asks for it
+};
+
 /// Where a parameter of the stub ends up.
 struct StubParameter {
   int Argument = -1; ///< of the kernel; -1: unknown
@@ -66,10 +72,9 @@ public:
                  uint32_t Offset) const;
   /// The sizes of the kernel's arguments; empty if nothing is known of it.
   llvm::ArrayRef<uint32_t> argumentSizes(const llvm::Function &Stub) const;
-  /// The arguments of the kernel on whose values it depends which bytes it
-  /// surely writes through the pointer in the stub's parameter.
-  llvm::SmallSet<unsigned, 8> writeDependsOn(const llvm::Function &Stub,
-                                             unsigned Parameter) const;
+  /// For the bytes that it touches through the pointer in the stub's parameter.
+  FootprintInputs footprintInputs(const llvm::Function &Stub,
+                                  unsigned Parameter) const;
 
 private:
   KernelInfoOnHost describe(const llvm::Function &Stub) const;

@@ -9,7 +9,7 @@
 // class over several files, by what they see to: BufferProgramBuilder.cpp the
 // events, BuilderShape.cpp buffers and control flow, BuilderUses.cpp what calls
 // mean by their arguments, BuilderLibraries.cpp calls of library functions,
-// BuilderHostCode.cpp loads and stores.
+// BuilderHostCode.cpp loads and stores, BuilderCursors.cpp pointers that move.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_LIFETIME_PROGRAMBUILDER_H
@@ -26,6 +26,10 @@
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
+
+namespace llvm {
+class SCEVAddRecExpr;
+} // namespace llvm
 
 namespace dragon {
 
@@ -62,6 +66,8 @@ private:
   const llvm::SCEV *wideNumber(const llvm::Value *V, unsigned Depth = 0);
   const llvm::SCEV *bytesOf(const llvm::CallBase &Call, int Bytes, int Count);
   StreamId streamOf(const llvm::Value *Stream);
+  /// The call that gives the launch its grid and stream, or null.
+  static const llvm::CallBase *configuration(const llvm::CallBase &Launch);
   StreamId launchStream(const llvm::CallBase &Launch);
   int fileOf(llvm::Value *File);
   bool descriptorEscapes(const llvm::Value *Descriptor) const;
@@ -75,6 +81,10 @@ private:
                Side Which, bool Reads, bool Writes, const llvm::SCEV *Bytes);
   void addEscapedUses(Event &E, Side Which, bool Reads, bool Writes);
   void addUse(Event &E, BufferUse U);
+  /// Of the uses from First on, which the operand has just added.
+  void noteCursor(Event &E, size_t First, llvm::CallBase &Call,
+                  unsigned Operand);
+  void addCursors();
 
   // Events.
   void visit(llvm::Instruction &I);
@@ -110,6 +120,8 @@ private:
   llvm::DenseMap<const llvm::SCEV *, SizeId> Sizes;
   llvm::DenseMap<const llvm::Value *, StreamId> Streams;
   llvm::DenseMap<const llvm::Value *, int> Files;
+  /// What the cursors of uses stand for until addCursors().
+  std::vector<const llvm::SCEVAddRecExpr *> Places;
   llvm::SmallVector<std::pair<llvm::Instruction *, unsigned>, 16> Accesses;
 };
 

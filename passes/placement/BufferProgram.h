@@ -108,7 +108,12 @@ struct BufferUse {
   /// If Must, launches: whether all of them are overwritten, before any read,
   /// can be tested at run time once the launch's numbers are known.
   bool Testable = false;
-  int Operand = -1; ///< of the event's call, if Testable
+  int Operand = -1; ///< of the event's call, if Testable or with a cursor
+  /// Reads: the pointer is this cursor's, or lies Above bytes above it. Copies
+  /// read nothing below their pointer; whether a launch does can be tested at
+  /// run time.
+  int Cursor = -1;
+  uint64_t Above = 0;
 };
 
 /// Equal positive numbers: equal streams.
@@ -159,8 +164,19 @@ struct EventRef {
   }
 };
 
+/// A pointer into a buffer that moves through a loop: in each iteration it is
+/// as far up as in the one before, or further by the same number of bytes.
+/// (That the number is not negative can be tested at run time.) When the loop
+/// is entered anew, it may be anywhere.
+struct Cursor {
+  std::string Name;
+  unsigned Buffer = 0;
+  unsigned Header = 0; ///< the loop's
+};
+
 struct BufferProgram {
   std::vector<Buffer> Buffers;
+  std::vector<Cursor> Cursors;
   std::vector<FileHandle> Files;
   std::vector<Block> Blocks; ///< the first is the entry
 

@@ -26,6 +26,7 @@ public:
 private:
   Error parseLine(ArrayRef<StringRef> Words, StringRef Line);
   Error parseDeclaration(ArrayRef<StringRef> Words);
+  Error parseCursor(ArrayRef<StringRef> Words);
   Error parseBlock(ArrayRef<StringRef> Words);
   Error parseSuccessors(StringRef Names);
   Error parseEvent(ArrayRef<StringRef> Words);
@@ -46,7 +47,8 @@ private:
   Block &current() { return Program.Blocks.back(); }
 
   BufferProgram Program;
-  StringMap<unsigned> Buffers, Files, Blocks, Sizes, Streams;
+  StringMap<unsigned> Buffers, Files, Blocks, Sizes, Streams, Cursors;
+  std::vector<std::pair<unsigned, std::string>> Headers; ///< line, block
   std::vector<std::pair<unsigned, std::pair<unsigned, std::string>>> Jumps;
   unsigned LineNumber = 0;
   bool Ended = false; ///< the current block has its successors
@@ -56,11 +58,19 @@ Error Parser::addUses(Event &E, StringRef Names, bool Reads, bool Writes,
                       StringRef Size) {
   SmallVector<StringRef, 2> Each;
   Names.split(Each, '|');
-  for (StringRef Name : Each) {
+  for (StringRef Word : Each) {
+    auto [Name, CursorName] = Word.split('@');
     auto It = Buffers.find(Name);
     if (It == Buffers.end())
       return fail("unknown buffer '" + Name + "'");
     BufferUse U;
+    if (!CursorName.empty()) {
+      auto Cursor = Cursors.find(CursorName);
+      if (Cursor == Cursors.end() ||
+          Program.Cursors[Cursor->second].Buffer != It->second)
+        return fail("'" + Name + "' has no cursor '" + CursorName + "'");
+      U.Cursor = static_cast<int>(Cursor->second);
+    }
     U.Buffer = It->second;
     U.Reads = Reads;
     U.Writes = Writes;
@@ -124,6 +134,20 @@ Error Parser::parseDeclaration(ArrayRef<StringRef> Words) {
     }
   }
   Program.Buffers.push_back(std::move(B));
+  return Error::success();
+}
+
+/// cursor <name> <buffer> <the loop's first block>
+Error Parser::parseCursor(ArrayRef<StringRef> Words) {
+  if (Words.size() != 4)
+    return fail("'cursor' wants a name, a buffer and a block");
+  auto It = Buffers.find(Words[2]);
+  if (It == Buffers.end())
+    return fail("unknown buffer '" + Words[2] + "'");
+  if (!Cursors.try_emplace(Words[1], Program.Cursors.size()).second)
+    return fail("'" + Words[1] + "' is declared twice");
+  Program.Cursors.push_back({Words[1].str(), It->second, 0});
+  Headers.emplace_back(LineNumber, Words[3].str());
   return Error::success();
 }
 
@@ -261,6 +285,8 @@ Error Parser::parseLine(ArrayRef<StringRef> Words, StringRef Line) {
   StringRef Verb = Words[0];
   if (Verb == "buffer" || Verb == "staging" || Verb == "file")
     return parseDeclaration(Words);
+  if (Verb == "cursor")
+    return parseCursor(Words);
   if (Verb == "block")
     return parseBlock(Words);
   if (Ended)
@@ -302,6 +328,13 @@ Expected<BufferProgram> Parser::parse(StringRef Text) {
                                ": unknown block '" + Where.second + "'");
     Program.Blocks[From].Successors.push_back(It->second);
   }
+  for (size_t C = 0; C < Headers.size(); ++C) {
+    auto It = Blocks.find(Headers[C].second);
+    if (It == Blocks.end())
+      return createStringError("line " + Twine(Headers[C].first) +
+                               ": unknown block '" + Headers[C].second + "'");
+    Program.Cursors[C].Header = It->second;
+  }
   Program.spreadFailure();
   return std::move(Program);
 }
@@ -313,7 +346,10 @@ void printUses(const BufferProgram &Program, const Event &E, raw_ostream &Out) {
                                      : U.Testable ? "tested-write"
                                                   : "write")
                                   : "";
-    Out << ' ' << Mode << '(' << Program.Buffers[U.Buffer].Name << ')';
+    Out << ' ' << Mode << '(' << Program.Buffers[U.Buffer].Name;
+    if (U.Cursor >= 0)
+      Out << '@' << Program.Cursors[U.Cursor].Name;
+    Out << ')';
     if (!U.Must)
       Out << '?';
     else if (U.Whole && U.Reads)
@@ -352,6 +388,9 @@ void printBufferProgram(const BufferProgram &Program, raw_ostream &Out) {
       Out << " several";
     Out << '\n';
   }
+  for (const Cursor &C : Program.Cursors)
+    Out << "cursor " << C.Name << ' ' << Program.Buffers[C.Buffer].Name << ' '
+        << Program.Blocks[C.Header].Name << '\n';
   for (const FileHandle &F : Program.Files)
     Out << "file " << F.Name << (F.Escapes ? " escapes" : "") << '\n';
   for (const Block &B : Program.Blocks) {
@@ -432,8 +471,12 @@ void printPlacement(const BufferProgram &Program, const Placement &Result,
       Out << " by " << eventName(Program, D.Write);
     if (D.Kind == DirectiveKind::Discard && D.Stream != DefaultStream)
       Out << " in its stream";
+    if (D.Cursor >= 0)
+      Out << " below the next " << Program.Cursors[D.Cursor].Name;
     for (EventRef Test : D.Tests)
-      Out << (Test == D.Tests.front() ? " if overwritten by " : " and ")
+      Out << (!(Test == D.Tests.front()) ? " and "
+              : D.Cursor >= 0            ? " if read upwards by "
+                                         : " if overwritten by ")
           << eventName(Program, Test);
     Out << '\n';
   }

@@ -10,7 +10,8 @@
 //
 //   buffer d 1G [managed] [escapes]     device memory and its size: any word;
 //   staging h 1G [escapes] [several]    equal words are equal sizes
-//   file f [escapes]
+//   cursor c d block                    moves up through the loop with this
+//   header file f [escapes]
 //
 //   block name [fails]                  the entry needs no `block`
 //   alloc d                free d
@@ -24,7 +25,7 @@
 //   -> name, name          successors; else `return`, `exit`, or the next block
 //
 // A size left out means the whole buffer; `part` is less. `a|b` is a pointer to
-// either.
+// either, `d@c` one to where d's cursor c is.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_PLACEMENT_BUFFERPROGRAMTEXT_H

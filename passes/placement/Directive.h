@@ -43,8 +43,12 @@ struct Directive {
   /// Discard: in the order of this stream (that of the event at At).
   StreamId Stream = DefaultStream;
   /// Discard: only if a test says of each of these launches, all of which are
-  /// still to come, that it overwrites the buffer.
+  /// still to come, that it overwrites the buffer; with a cursor: that it reads
+  /// nothing below its pointer.
   std::vector<EventRef> Tests = {};
+  /// Discard: only what lies below the place where this cursor will be in the
+  /// next iteration of its loop; or -1.
+  int Cursor = -1;
   /// The finding that tells of it, or -1: no use to tell if it cannot be done.
   int Finding = -1;
   /// What to tell instead if the tests cannot be made.

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/placement/Cursors.h"
 #include "passes/placement/Directive.h"
 #include "passes/placement/Legality.h"
 #include "passes/placement/Liveness.h"
@@ -82,6 +83,7 @@ private:
   void endAtEntry(unsigned B, unsigned Block, bool Tested);
   void endAllContents(const Liveness &Live, const Liveness *Sure);
   void tellEnd(unsigned B, const Event &After, EventRef From, bool Tested);
+  void endBehindCursors(const Liveness &Live);
   void endBefore(EventRef At, const Contents &Held, const BitVector &Live);
   bool mayEnd(unsigned B) const;
   void addEnd(unsigned B, EventRef At, Anchor Where, StreamId Stream);
@@ -552,6 +554,41 @@ void Placer::endAtEntry(unsigned B, unsigned Block, bool Tested) {
   tellEnd(B, *Last, Entry, Tested);
 }
 
+/// A loop walks through a buffer and leaves parts of it behind.
+void Placer::endBehindCursors(const Liveness &Live) {
+  Contents Allocated(Program, Graph);
+  for (const CursorEnd &End : endsBehindCursors(Program, Graph, Live)) {
+    const unsigned B = Program.Cursors[End.Cursor].Buffer;
+    const Event &E = Program.event(End.At);
+    // What staging buffers stand for is read when they are.
+    bool IsViewed = any_of(Deferred, [&](ArrayRef<unsigned> Sources) {
+      return is_contained(Sources, B);
+    });
+    if (!mayEnd(B) || buffer(B).Kind == BufferKind::Host || IsViewed ||
+        !Allocated.mustBeAllocated(B, {End.At.Block, End.At.Index + 1}))
+      continue;
+    std::optional<StreamId> Stream = streamOf(B);
+    if (!Stream) {
+      found(B, E.Where, about(B, RemarkId::NotDiscardedStreams));
+      continue;
+    }
+    if (*Stream != DefaultStream && E.Stream != *Stream)
+      continue;
+    addEnd(B, End.At, Anchor::After, *Stream);
+    Directive &D = Result.Directives.back();
+    D.Cursor = static_cast<int>(End.Cursor);
+    D.Tests = End.Tests;
+    if (!End.Tests.empty()) {
+      const Event &Reader = Program.event(End.Tests.front());
+      D.Otherwise = about(B, RemarkId::NotDiscardedBehind)
+                        .with("After", E.Name)
+                        .with("Kernel", Reader.Name)
+                        .with("CauseAt", describe(Reader.Where, E.Where));
+    }
+    did(B, E.Where, about(B, RemarkId::DiscardedBehind).with("After", E.Name));
+  }
+}
+
 void Placer::endBefore(EventRef At, const Contents &Held,
                        const BitVector &Live) {
   const Event &E = Program.event(At);
@@ -649,6 +686,8 @@ void Placer::endContents() {
   for (unsigned Block : Graph.order())
     for (unsigned I = 0; I < Program.Blocks[Block].Events.size(); ++I)
       endBefore({Block, I}, Held, Live.liveWithin(Block)[I]);
+
+  endBehindCursors(Live);
 
   // Calls without a summary keep contents alive.
   for (unsigned B = 0; B < Program.Buffers.size(); ++B)

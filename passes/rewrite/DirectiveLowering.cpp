@@ -9,10 +9,12 @@
 
 #include "passes/lifetime/CallEffects.h"
 #include "passes/rewrite/BufferHandles.h"
+#include "passes/rewrite/CursorDiscard.h"
 #include "passes/rewrite/EntryPoints.h"
 #include "passes/rewrite/OverwriteTest.h"
 #include "passes/rewrite/StagingElision.h"
 
+#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
@@ -27,9 +29,9 @@ namespace {
 class Lowering {
 public:
   Lowering(Function &F, BuiltProgram &Built, Placement &Decisions,
-           const KernelSummaries &Kernels)
+           const KernelSummaries &Kernels, FunctionAnalysisManager &Analyses)
       : F(F), Built(Built), Decisions(Decisions), Kernels(Kernels),
-        Dominators(F), Handles(F, Built, Dominators),
+        Analyses(Analyses), Dominators(F), Handles(F, Built, Dominators),
         Pointer(PointerType::getUnqual(F.getContext())),
         I32(Type::getInt32Ty(F.getContext())),
         I64(Type::getInt64Ty(F.getContext())) {}
@@ -63,6 +65,7 @@ private:
   BuiltProgram &Built;
   Placement &Decisions;
   const KernelSummaries &Kernels;
+  FunctionAnalysisManager &Analyses;
   DominatorTree Dominators;
   BufferHandles Handles;
   Type *Pointer, *I32, *I64;
@@ -192,20 +195,27 @@ bool Lowering::lower(const Directive &D) {
     Value *Stream = streamAt(D);
     if (!Stream || !available(Stream, *Point))
       return false;
-    Value *Condition =
-        D.Tests.empty() ? ConstantInt::get(I32, 1) : test(D, *Point);
-    if (!Condition)
-      return false;
-    if (withLaunch(D)) {
-      callEntry("__dragon_last_use", {Condition, Address}, *Point);
-      return true;
+    Value *Condition = ConstantInt::get(I32, 1), *Bytes = toTheEnd();
+    if (D.Cursor >= 0) {
+      std::optional<CursorDiscard> Behind = emitCursorDiscard(
+          D, Built, Kernels, Analyses.getResult<ScalarEvolutionAnalysis>(F),
+          *Point);
+      if (!Behind)
+        return false;
+      Condition = Behind->Condition;
+      Bytes = Behind->Bytes;
+    } else if (!D.Tests.empty()) {
+      Condition = test(D, *Point);
+      if (!Condition)
+        return false;
     }
-    if (!D.Tests.empty()) {
-      callEntry("__dragon_discard_if", {Condition, Address, toTheEnd(), Stream},
+    if (withLaunch(D))
+      callEntry("__dragon_last_use", {Condition, Address, Bytes}, *Point);
+    else if (isa<Constant>(Condition))
+      callEntry("__dragon_discard", {Address, Bytes, Stream}, *Point);
+    else
+      callEntry("__dragon_discard_if", {Condition, Address, Bytes, Stream},
                 *Point);
-      return true;
-    }
-    callEntry("__dragon_discard", {Address, toTheEnd(), Stream}, *Point);
     return true;
   }
   case DirectiveKind::Sink:
@@ -221,17 +231,23 @@ bool Lowering::lower(const Directive &D) {
 bool Lowering::run() {
   std::vector<bool> Dropped(Decisions.Findings.size(), false);
   bool Changed = false;
-  for (const Directive &D : Decisions.Directives) {
+  auto Lower = [&](const Directive &D) {
     bool Later = D.Kind == DirectiveKind::Map || D.Kind == DirectiveKind::Elide;
     bool Done = Later || lower(D);
     Changed |= Done;
     if (Done || D.Finding < 0)
-      continue;
+      return;
     if (D.Otherwise)
       Decisions.Findings[D.Finding].Why = *D.Otherwise;
     else
       Dropped[D.Finding] = true;
-  }
+  };
+  // Those with cursors first: they are computed by what is known of the
+  // function as it was.
+  for (bool WithCursor : {true, false})
+    for (const Directive &D : Decisions.Directives)
+      if ((D.Cursor >= 0) == WithCursor)
+        Lower(D);
   // These replace instructions that the others refer to.
   elideStaging(Built, Decisions, Handles);
   for (const Directive &D : Decisions.Directives)
@@ -249,8 +265,9 @@ bool Lowering::run() {
 } // namespace
 
 bool lowerDirectives(Function &F, BuiltProgram &Built, Placement &Decisions,
-                     const KernelSummaries &Kernels) {
-  return Lowering(F, Built, Decisions, Kernels).run();
+                     const KernelSummaries &Kernels,
+                     FunctionAnalysisManager &Analyses) {
+  return Lowering(F, Built, Decisions, Kernels, Analyses).run();
 }
 
 } // namespace dragon

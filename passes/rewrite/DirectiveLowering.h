@@ -22,7 +22,8 @@ namespace dragon {
 /// Returns whether anything was inserted. Findings of directives that were left
 /// out are removed from Decisions, or replaced by what is to be told then.
 bool lowerDirectives(llvm::Function &F, BuiltProgram &Built,
-                     Placement &Decisions, const KernelSummaries &Kernels);
+                     Placement &Decisions, const KernelSummaries &Kernels,
+                     llvm::FunctionAnalysisManager &Analyses);
 
 } // namespace dragon
 

@@ -250,13 +250,15 @@ bool insertDirectives(Module &M, ModuleAnalysisManager &Analyses,
   Leftovers Tidy(M);
   KernelSummaries Kernels(M, Summary);
   std::vector<Work> Works = analyse(M, Analyses, Kernels);
+  auto &FunctionAnalyses =
+      Analyses.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   bool Changed = false;
   std::set<std::string> UnknownCallees;
   for (Work &W : Works) {
     Function &F = W.Flat->original();
-    bool Rewritten =
-        !W.Decisions.Directives.empty() &&
-        lowerDirectives(W.Flat->copy(), W.Built, W.Decisions, Kernels);
+    bool Rewritten = !W.Decisions.Directives.empty() &&
+                     lowerDirectives(W.Flat->copy(), W.Built, W.Decisions,
+                                     Kernels, FunctionAnalyses);
     if (announceUnknownCalls(W.Built) || Rewritten) {
       W.Flat->adopt();
       Changed = true;

@@ -134,7 +134,8 @@ OverwriteTest::plan(CallBase &Launch, unsigned Operand, Instruction &Point,
       return std::nullopt;
   }
   const KernelInfoOnHost &Kernel = Kernels.kernel(Stub);
-  const SmallSet<unsigned, 8> Needed = Kernels.writeDependsOn(Stub, Operand);
+  const SmallSet<unsigned, 8> Needed =
+      Kernels.footprintInputs(Stub, Operand).Arguments;
   const int Overwritten = Kernel.Parameters[Operand].Argument;
   for (unsigned P = 0; P < Launch.arg_size(); ++P) {
     const int Argument = Kernel.Parameters[P].Argument;

@@ -43,6 +43,11 @@ LaunchNeed needOf(const ChunkUse &use) {
   return use.mayWrite ? LaunchNeed::Write : LaunchNeed::Read;
 }
 
+/// Of the part, within its buffer.
+uintptr_t endOf(const LastUse &use, uintptr_t base, size_t bytes) {
+  return use.address + std::min<size_t>(use.bytes, base + bytes - use.address);
+}
+
 /// Mixes the bits (splitmix64's finaliser).
 uint64_t hashOf(uint64_t value) {
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
@@ -166,9 +171,9 @@ Status Runtime::launch(const LaunchCall &call) {
   }
   for (auto [begin, end] : written)
     listener(context, begin, end);
-  for (uintptr_t address : call.lastUses)
-    if (auto buffer = find(address))
-      listener(context, buffer->base, buffer->base + buffer->bytes);
+  for (const LastUse &use : call.lastUses)
+    if (auto buffer = find(use.address))
+      listener(context, use.address, endOf(use, buffer->base, buffer->bytes));
   Impl::Guard guard(impl);
   DRAGON_TRY(impl.usable());
   return impl.launch(call);
@@ -190,13 +195,46 @@ bool Runtime::overwrites(const LaunchCall &call, uintptr_t address) const {
   return overwritten == found->buffer->chunks.size();
 }
 
+bool Runtime::readsUpwards(const LaunchCall &call, uint32_t argument,
+                           uint32_t field) const {
+  const SummaryView *summary = call.kernel->summary;
+  const KernelRecord *record = call.kernel->record;
+  {
+    Impl::Guard guard(*State);
+    if (!State->Tracking)
+      return false;
+  }
+  if (!summary || !record ||
+      (record->Flags & (KernelTouchesAnything | KernelUnknown)))
+    return false;
+  LaunchDims dims{};
+  std::copy(call.grid, call.grid + 3, dims.Grid);
+  std::copy(call.block, call.block + 3, dims.Block);
+  dims.Args = call.args;
+  EvalLimits limits;
+  limits.WithMust = false;
+  for (uint32_t i = 0; i < record->NumPointers; ++i) {
+    const uint32_t index = record->FirstPointer + i;
+    const PointerRecord &pointer = summary->pointer(index);
+    if (pointer.ArgIndex != argument || pointer.ByteOffset != field)
+      continue;
+    PointerFootprint footprint = evaluateFootprint(
+        *summary, *record, index, dims, wholeGrid(call), limits);
+    return !footprint.MayRead.Everything &&
+           (footprint.MayRead.Ranges.empty() ||
+            footprint.MayRead.Ranges.front().Begin >= 0);
+  }
+  return false;
+}
+
 Status Runtime::Impl::launch(const LaunchCall &call) {
   DRAGON_TRY(launchAlone(call));
-  for (uintptr_t address : call.lastUses)
-    if (Allocation *found = Allocations.find(address)) {
-      DRAGON_TRY(discard(found->base, found->bytes, call.queue));
+  for (const LastUse &use : call.lastUses)
+    if (Allocation *found = Allocations.find(use.address)) {
+      const uintptr_t end = endOf(use, found->base, found->bytes);
+      DRAGON_TRY(discard(use.address, end - use.address, call.queue));
       if (Watcher)
-        Watcher->discarded({found->base, found->end()});
+        Watcher->discarded({use.address, end});
     }
   return {};
 }
@@ -423,11 +461,16 @@ Status Runtime::Impl::launchBoxes(const LaunchCall &call,
     log(LogLevel::Debug, "'{}' runs in {} slices", nameOf(call), boxes.size());
   }
   const std::vector<uint32_t> order = sliceOrder(parts);
-  std::unordered_set<const Buffer *> dying;
-  for (uintptr_t address : call.lastUses)
-    if (Allocation *found = Allocations.find(address);
+  std::vector<AddressRange> dying;
+  for (const LastUse &use : call.lastUses)
+    if (Allocation *found = Allocations.find(use.address);
         found && !found->buffer->arena && !found->buffer->kept)
-      dying.insert(found->buffer);
+      dying.push_back({use.address, endOf(use, found->base, found->bytes)});
+  auto isDying = [&dying](const Chunk &chunk) {
+    return std::any_of(dying.begin(), dying.end(), [&](AddressRange range) {
+      return range.begin <= chunk.va() && chunk.usedEnd() <= range.end;
+    });
+  };
   std::optional<SliceUses> uses;
   if (boxes.size() > 1)
     uses.emplace(parts, order, Clock, History);
@@ -460,7 +503,7 @@ Status Runtime::Impl::launchBoxes(const LaunchCall &call,
     if (uses) {
       uses->ran(i);
       for (Chunk *chunk : used)
-        if (dying.count(chunk->buffer) && uses->isLast(i, chunk))
+        if (isDying(*chunk) && uses->isLast(i, chunk))
           DRAGON_TRY(discardChunk(*chunk, call.queue));
     }
     if (i == 0 && boxes.size() > 1) {

@@ -62,6 +62,12 @@ struct AllocateOptions {
   const dragon_source *where = nullptr;
 };
 
+/// Contents; bytes: cut at the buffer's end.
+struct LastUse {
+  uintptr_t address;
+  size_t bytes;
+};
+
 struct LaunchCall {
   const KernelInfo *kernel;
   uint32_t grid[3];
@@ -71,8 +77,8 @@ struct LaunchCall {
   uint32_t numArgs; ///< 0 if there is no record
   bool cooperative;
   Queue queue;
-  /// Addresses in buffers whose contents nobody needs after the launch.
-  std::span<const uintptr_t> lastUses;
+  /// What nobody needs after the launch: parts of buffers.
+  std::span<const LastUse> lastUses;
 };
 
 /// What a library function is about to do with device memory.
@@ -165,6 +171,10 @@ public:
   /// Data is moving, and the launch would overwrite all of the buffer at
   /// `address` before any read.
   bool overwrites(const LaunchCall &call, uintptr_t address) const;
+  /// Data is moving, and such a launch would read nothing below the pointer
+  /// that lies at `field` in its argument, wherever that points.
+  bool readsUpwards(const LaunchCall &call, uint32_t argument,
+                    uint32_t field) const;
 
   /// A listener hears of changes to a buffer before they happen: launches that
   /// may write it, copies into it, fills, frees. Used for deferred copies out

@@ -168,7 +168,9 @@ struct Runtime::Impl {
   Status fillBuffer(Buffer &buffer, uintptr_t to, uint32_t value,
                     unsigned width, size_t count, Queue queue);
   /// Chunks of the range can be written on the device without evicting others.
-  bool fitsOnDevice(const Chunk &chunk) const;
+  bool fitsOnDevice(const Chunk &chunk);
+  /// On the device, without moving or waiting for anything.
+  bool hasRoomForFree(uint64_t bytes);
   Status noteUse(std::span<Chunk *const> chunks, Queue queue);
 
   // -- Launch.cpp

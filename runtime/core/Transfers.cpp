@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Contents are written where they are, or where they find room without moving
-// others: on the device first, then in host memory. What finds room nowhere
-// goes to the device as a launch's would, by eviction.
+// others: on the device first, then in host memory. Chunks that hold nothing
+// make room. What finds room nowhere goes to the device as a launch's would, by
+// eviction.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,10 +41,25 @@ LaunchNeed needFor(const Chunk &chunk, uintptr_t begin, uintptr_t end) {
 
 } // namespace
 
-bool Runtime::Impl::fitsOnDevice(const Chunk &chunk) const {
+bool Runtime::Impl::fitsOnDevice(const Chunk &chunk) {
   return chunk.deviceValid || (chunk.device.id && !chunk.hostValid) ||
          (!chunk.device.id && !chunk.hostValid &&
-          DevicePool.hasRoom(chunk.bytes()));
+          hasRoomForFree(chunk.bytes()));
+}
+
+bool Runtime::Impl::hasRoomForFree(uint64_t bytes) {
+  if (DevicePool.hasRoom(bytes))
+    return true;
+  uint64_t used = DevicePool.used();
+  for (Chunk *chunk : OnDevice) {
+    if (chunk->deviceValid || chunk->held || chunk->buffer->kept ||
+        isBusy(*chunk))
+      continue;
+    used -= chunk->bytes();
+    if (used + bytes <= DevicePool.budget())
+      return true;
+  }
+  return false;
 }
 
 Status Runtime::Impl::noteUse(std::span<Chunk *const> chunks, Queue queue) {

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <optional>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -62,12 +63,32 @@ void willWrite(const void *pointer, size_t bytes, int fd, int64_t offset) {
            });
 }
 
+/// The launch that a test is about; nothing if its kernel is not known.
+std::optional<LaunchCall> launchOf(const void *function, uint64_t gridXY,
+                                   uint32_t gridZ, uint64_t blockXY,
+                                   uint32_t blockZ, void **args) {
+  Kernel *kernel = modules().find(function);
+  if (!kernel || !kernel->info.record)
+    return std::nullopt;
+  LaunchCall call{};
+  call.kernel = &kernel->info;
+  call.grid[0] = uint32_t(gridXY);
+  call.grid[1] = uint32_t(gridXY >> 32);
+  call.grid[2] = gridZ;
+  call.block[0] = uint32_t(blockXY);
+  call.block[1] = uint32_t(blockXY >> 32);
+  call.block[2] = blockZ;
+  call.args = args;
+  call.numArgs = kernel->info.record->NumArgs;
+  return call;
+}
+
 /// Of the thread's next launch.
-thread_local std::vector<uintptr_t> lastUses;
+thread_local std::vector<LastUse> lastUses;
 
 } // namespace
 
-std::vector<uintptr_t> dragon::takeLastUses() {
+std::vector<LastUse> dragon::takeLastUses() {
   return std::exchange(lastUses, {});
 }
 
@@ -97,9 +118,9 @@ void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
     __dragon_discard(pointer, bytes, stream);
 }
 
-void __dragon_last_use(int condition, const void *pointer) {
-  if (condition && Front::existing())
-    lastUses.push_back(reinterpret_cast<uintptr_t>(pointer));
+void __dragon_last_use(int condition, const void *pointer, size_t bytes) {
+  if (condition && bytes && Front::existing())
+    lastUses.push_back({reinterpret_cast<uintptr_t>(pointer), bytes});
 }
 
 int __dragon_overwrites(const void *function, uint64_t gridXY, uint32_t gridZ,
@@ -108,23 +129,23 @@ int __dragon_overwrites(const void *function, uint64_t gridXY, uint32_t gridZ,
   bool overwrites = false;
   onBuffer("test", pointer, 1,
            [&](Front &front, uintptr_t address, size_t) -> Status {
-             Kernel *kernel = modules().find(function);
-             if (!kernel || !kernel->info.record)
-               return {};
-             LaunchCall call{};
-             call.kernel = &kernel->info;
-             call.grid[0] = uint32_t(gridXY);
-             call.grid[1] = uint32_t(gridXY >> 32);
-             call.grid[2] = gridZ;
-             call.block[0] = uint32_t(blockXY);
-             call.block[1] = uint32_t(blockXY >> 32);
-             call.block[2] = blockZ;
-             call.args = args;
-             call.numArgs = kernel->info.record->NumArgs;
-             overwrites = front.runtime.overwrites(call, address);
+             auto call =
+                 launchOf(function, gridXY, gridZ, blockXY, blockZ, args);
+             overwrites = call && front.runtime.overwrites(*call, address);
              return {};
            });
   return overwrites;
+}
+
+int __dragon_reads_upwards(const void *function, uint64_t gridXY,
+                           uint32_t gridZ, uint64_t blockXY, uint32_t blockZ,
+                           void **args, uint32_t argument, uint32_t field) {
+  Front *front = Front::existing();
+  if (!front || inForkedChild() || refusedAtExit() ||
+      stickyError() != cudaSuccess)
+    return 0;
+  auto call = launchOf(function, gridXY, gridZ, blockXY, blockZ, args);
+  return call && front->runtime.readsUpwards(*call, argument, field);
 }
 
 void __dragon_will_fwrite(const void *pointer, size_t bytes, FILE *file) {

@@ -60,7 +60,7 @@ bool spoilsResults(const Status &status) {
 cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
                          void **args, size_t sharedBytes, cudaStream_t stream,
                          bool cooperative) {
-  const std::vector<uintptr_t> lastUses = takeLastUses();
+  const std::vector<LastUse> lastUses = takeLastUses();
   return withDevice([&](Front &front) -> Result {
     Kernel *kernel = modules().find(function);
     if (!kernel) {

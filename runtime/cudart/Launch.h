@@ -13,10 +13,10 @@
 
 namespace dragon {
 
-/// `function` is a host stub, or a handle that cudaGetKernel returned.
 /// What __dragon_last_use said of the calling thread's next launch, once.
-std::vector<uintptr_t> takeLastUses();
+std::vector<LastUse> takeLastUses();
 
+/// `function` is a host stub, or a handle that cudaGetKernel returned.
 cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
                          void **args, size_t sharedBytes, cudaStream_t stream,
                          bool cooperative);

@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
   // STAGED-NOT: __dragon_will
   cudaMemcpy(d_in, h_in, 4 * n, H2D);
   // CHECK: call void @__dragon_will_fwrite(ptr [[D_OUT]], i64 [[BYTES_OUT]], ptr [[OUT]])
-  // CHECK-NEXT: call void @__dragon_last_use(i32 1, ptr [[D_IN]])
+  // CHECK-NEXT: call void @__dragon_last_use(i32 1, ptr [[D_IN]], i64 -1)
   // CHECK-NEXT: call void @__device_stub__scale(ptr {{.*}}[[D_IN]], ptr {{.*}}[[D_OUT]])
   // STAGED: call void @__dragon_last_use(
   // STAGED-NEXT: call void @__device_stub__scale(

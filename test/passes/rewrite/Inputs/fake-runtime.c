@@ -257,15 +257,19 @@ int __cudaPushCallConfiguration(unsigned long a, int b, unsigned long c, int d,
   return 0;
 }
 
-static const void *LastUses[64];
+static struct {
+  const void *pointer;
+  size_t bytes;
+} LastUses[64];
 static int NumLastUses;
 
-void __dragon_last_use(int condition, const void *pointer) {
+void __dragon_last_use(int condition, const void *pointer, size_t bytes) {
   if (!condition)
     return;
   if (NumLastUses == 64)
     fail("too many last uses");
-  LastUses[NumLastUses++] = pointer;
+  LastUses[NumLastUses].pointer = pointer;
+  LastUses[NumLastUses++].bytes = bytes;
 }
 
 void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
@@ -283,10 +287,21 @@ int __dragon_overwrites(const void *kernel, uint64_t grid_xy, uint32_t grid_z,
   return 0;
 }
 
+// Nor that a kernel reads nothing below its pointer.
+int __dragon_reads_upwards(const void *kernel, uint64_t grid_xy,
+                           uint32_t grid_z, uint64_t block_xy, uint32_t block_z,
+                           void **args, uint32_t argument, uint32_t field) {
+  (void)kernel, (void)grid_xy, (void)grid_z, (void)block_xy, (void)block_z;
+  (void)args, (void)argument, (void)field;
+  return 0;
+}
+
 int cudaLaunchKernel(const void *stub, void **args) {
   beforeDeviceChange();
   runKernel(stub, args);
-  while (NumLastUses)
-    __dragon_discard(LastUses[--NumLastUses], SIZE_MAX, 0);
+  while (NumLastUses--)
+    __dragon_discard(LastUses[NumLastUses].pointer,
+                     LastUses[NumLastUses].bytes, 0);
+  NumLastUses = 0;
   return 0;
 }
