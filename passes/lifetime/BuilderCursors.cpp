@@ -10,9 +10,9 @@
 //
 // That its places only rise takes more than step >= 0, for additions wrap. But
 // the pointer is made from the buffer's address by `getelementptr inbounds`, so
-// the offset lies within the buffer wherever the pointer is used; and it is used
-// in each iteration that has a next one. From an offset within the buffer, a
-// step of 0 to 2^63 - 1 leads to where no 64-bit number has wrapped. So the
+// the offset lies within the buffer wherever the pointer is used; and it is
+// used in each iteration that has a next one. From an offset within the buffer,
+// a step of 0 to 2^63 - 1 leads to where no 64-bit number has wrapped. So the
 // offset rises from each iteration to the next, and only the step's sign is
 // left to be tested.
 //
@@ -47,8 +47,8 @@ void ProgramBuilder::noteCursor(Event &E, size_t First, CallBase &Call,
   const Value *Base = Result.Sites[U.Buffer].Pointer;
   if (!U.Reads || !Base || !staysInside(Pointer, Base))
     return;
-  auto *Place = dyn_cast<SCEVAddRecExpr>(
-      Evolution.getSCEV(const_cast<Value *>(Pointer)));
+  auto *Place =
+      dyn_cast<SCEVAddRecExpr>(Evolution.getSCEV(const_cast<Value *>(Pointer)));
   if (!Place || !Place->isAffine() ||
       Evolution.isKnownNegative(Place->getStepRecurrence(Evolution)))
     return;
@@ -70,13 +70,12 @@ void ProgramBuilder::addCursors() {
   // The lowest of those that keep their distance.
   SmallVector<const SCEVAddRecExpr *, 4> Lowest;
   auto Distance = [&](const SCEVAddRecExpr *From, const SCEVAddRecExpr *To) {
-    auto *Bytes =
-        From->getLoop() == To->getLoop() &&
-                From->getStepRecurrence(Evolution) ==
-                    To->getStepRecurrence(Evolution)
-            ? dyn_cast<SCEVConstant>(
-                  Evolution.getMinusSCEV(To->getStart(), From->getStart()))
-            : nullptr;
+    auto *Bytes = From->getLoop() == To->getLoop() &&
+                          From->getStepRecurrence(Evolution) ==
+                              To->getStepRecurrence(Evolution)
+                      ? dyn_cast<SCEVConstant>(Evolution.getMinusSCEV(
+                            To->getStart(), From->getStart()))
+                      : nullptr;
     return Bytes ? std::optional(Bytes->getAPInt().getSExtValue())
                  : std::nullopt;
   };

@@ -14,13 +14,14 @@
 //   -> body, done                       # `at` moves up
 //
 // After the launch all below the place where `at` is in the next iteration is
-// dead, unless something else reads the buffer before it ends or is overwritten.
-// For that, two facts on each point of the loop are computed backwards: whether
-// some path from there reads bytes below the cursor as it is, and below the
-// cursor as it will be in the next iteration. A read from the cursor upwards
-// reads the latter, but not the former; from the loop's end to its beginning
-// "as it will be" becomes "as it is". At the loop's exits both are what ordinary
-// liveness says there: it includes that the loop may be entered anew.
+// dead, unless something else reads the buffer before it ends or is
+// overwritten. For that, two facts on each point of the loop are computed
+// backwards: whether some path from there reads bytes below the cursor as it
+// is, and below the cursor as it will be in the next iteration. A read from the
+// cursor upwards reads the latter, but not the former; from the loop's end to
+// its beginning "as it will be" becomes "as it is". At the loop's exits both
+// are what ordinary liveness says there: it includes that the loop may be
+// entered anew.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_PLACEMENT_CURSORS_H

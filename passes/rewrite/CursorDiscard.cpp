@@ -19,10 +19,11 @@ using namespace llvm;
 
 namespace dragon {
 
-std::optional<CursorDiscard>
-emitCursorDiscard(const Directive &D, const BuiltProgram &Built,
-                  const KernelSummaries &Kernels, ScalarEvolution &Evolution,
-                  Instruction &Point) {
+std::optional<CursorDiscard> emitCursorDiscard(const Directive &D,
+                                               const BuiltProgram &Built,
+                                               const KernelSummaries &Kernels,
+                                               ScalarEvolution &Evolution,
+                                               Instruction &Point) {
   auto CallOf = [&](EventRef At) {
     return cast<CallBase>(Built.Instructions[At.Block][At.Index]);
   };
@@ -51,12 +52,11 @@ emitCursorDiscard(const Directive &D, const BuiltProgram &Built,
   }
 
   Value *Bytes = Bounds.fixed(Step);
-  Value *Condition =
-      Evolution.isKnownNonNegative(Step)
-          ? Builder.getInt32(1)
-          : Builder.CreateZExt(
-                Builder.CreateICmpSGE(Bytes, Builder.getInt64(0)),
-                Builder.getInt32Ty());
+  Value *Condition = Evolution.isKnownNonNegative(Step)
+                         ? Builder.getInt32(1)
+                         : Builder.CreateZExt(Builder.CreateICmpSGE(
+                                                  Bytes, Builder.getInt64(0)),
+                                              Builder.getInt32Ty());
   for (const ReadTest &Test : Tests)
     Condition = Builder.CreateAnd(Condition, Test.emit(Bounds, Point));
   Value *Base = Built.Sites[D.Buffer].Pointer;

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The operands of a discard behind a cursor (passes/placement/Cursors.h): the
-// bytes from the buffer's beginning to where the cursor is in the next iteration,
+// bytes from the buffer's beginning to where the cursor is in the next
+// iteration,
 //
 //   (operand - base) - above + step
 //
@@ -34,10 +35,11 @@ struct CursorDiscard {
 };
 
 /// In front of Point; nothing if the numbers are not known there.
-std::optional<CursorDiscard>
-emitCursorDiscard(const Directive &D, const BuiltProgram &Built,
-                  const KernelSummaries &Kernels,
-                  llvm::ScalarEvolution &Evolution, llvm::Instruction &Point);
+std::optional<CursorDiscard> emitCursorDiscard(const Directive &D,
+                                               const BuiltProgram &Built,
+                                               const KernelSummaries &Kernels,
+                                               llvm::ScalarEvolution &Evolution,
+                                               llvm::Instruction &Point);
 
 } // namespace dragon
 

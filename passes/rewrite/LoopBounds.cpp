@@ -90,8 +90,7 @@ Value *LoopBounds::largest(const SCEV *S) {
       (isFixed(Operand) ? Fixed : Others).push_back(Operand);
     Value *Result = nullptr;
     if (!Fixed.empty())
-      Result =
-          Builder.CreateZExt(fixed(Evolution.getAddExpr(Fixed)), I64);
+      Result = Builder.CreateZExt(fixed(Evolution.getAddExpr(Fixed)), I64);
     for (const SCEV *Operand : Others) {
       Value *One = largest(Operand);
       Result = Result ? Call(Intrinsic::uadd_sat)(Result, One) : One;

@@ -1,4 +1,5 @@
-//===- LoopBounds.h - how large a value gets in a loop --------- -*- C++ -*-===//
+//===- LoopBounds.h - how large a value gets in a loop --------- -*- C++
+//-*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -30,8 +30,7 @@ std::optional<ReadTest> ReadTest::plan(CallBase &Launch, unsigned Operand,
   ArrayRef<uint32_t> Sizes = Kernels.argumentSizes(*Result.Stub);
   if (!Push || Push->arg_size() < 4 || Sizes.empty())
     return std::nullopt;
-  const FootprintInputs Inputs =
-      Kernels.footprintInputs(*Result.Stub, Operand);
+  const FootprintInputs Inputs = Kernels.footprintInputs(*Result.Stub, Operand);
   const unsigned Widths[] = {64, 32, 64, 32};
   for (unsigned I = 0; I < 4; ++I) {
     Value *Size = Push->getArgOperand(I);

@@ -1,15 +1,16 @@
-//===- ReadTest.h - does that launch read below its pointer? --- -*- C++ -*-===//
+//===- ReadTest.h - does that launch read below its pointer? --- -*- C++
+//-*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A kernel reads signal[i + t]. Whether i may be negative is a matter of numbers:
-// blockIdx.x * blockDim.x + threadIdx.x is, where 32 bits are too few for the
-// grid. The question is put to the runtime for all launches that a loop makes at
-// once: with the block and the arguments that do not change in the loop, and with
-// a grid that none of them exceeds (LoopBounds.h).
+// A kernel reads signal[i + t]. Whether i may be negative is a matter of
+// numbers: blockIdx.x * blockDim.x + threadIdx.x is, where 32 bits are too few
+// for the grid. The question is put to the runtime for all launches that a loop
+// makes at once: with the block and the arguments that do not change in the
+// loop, and with a grid that none of them exceeds (LoopBounds.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_REWRITE_READTEST_H

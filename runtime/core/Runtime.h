@@ -19,6 +19,7 @@
 #include "dragon/FootprintEval.h"
 #include "dragon/dragon.h"
 #include "runtime/core/Ledger.h"
+#include "runtime/core/Observer.h"
 #include "runtime/core/ResidencyPolicy.h"
 #include "runtime/core/Settings.h"
 #include "runtime/core/Status.h"
@@ -39,7 +40,6 @@ namespace dragon {
 /// A part of a file that backs bytes of a buffer. Shared: the descriptor is
 /// closed with the last reference.
 class BackingFile; // runtime/tier/FileTier.h
-class Observer;
 
 /// A kernel as launched: its image and what the compiler said of it.
 struct KernelInfo {
