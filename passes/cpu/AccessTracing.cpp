@@ -53,9 +53,9 @@ private:
       return;
     IRBuilder<> B(&I);
     Type *Generic = PointerType::get(M.getContext(), GenericSpace);
-    B.CreateCall(Function,
-                 {B.CreateAddrSpaceCast(Pointer, Generic),
-                  B.CreateZExtOrTrunc(Bytes, B.getInt64Ty()), B.getInt32(Kind)});
+    B.CreateCall(Function, {B.CreateAddrSpaceCast(Pointer, Generic),
+                            B.CreateZExtOrTrunc(Bytes, B.getInt64Ty()),
+                            B.getInt32(Kind)});
   }
   void tell(Instruction &I, Value *Pointer, Type *T, unsigned Kind) {
     tell(I, Pointer,
@@ -84,8 +84,7 @@ void Tracer::visit(Instruction &I) {
          Exchange->getNewValOperand()->getType(), Both);
   } else if (auto *Memory = dyn_cast<AnyMemIntrinsic>(&I)) {
     if (auto *Transfer = dyn_cast<AnyMemTransferInst>(Memory))
-      tell(I, Transfer->getRawSource(), Transfer->getLength(),
-           DRAGON_CPU_READ);
+      tell(I, Transfer->getRawSource(), Transfer->getLength(), DRAGON_CPU_READ);
     tell(I, Memory->getRawDest(), Memory->getLength(), DRAGON_CPU_WRITE);
   } else if (auto *Call = dyn_cast<IntrinsicInst>(&I)) {
     const StringRef Name = Call->getCalledFunction()->getName();

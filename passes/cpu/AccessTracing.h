@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Puts a call of dragon_cpu_access in front of each load, store and atomic
-// operation whose memory may be global: what is in shared or local memory by its
-// address space or by the object that it belongs to is left out. For the
+// operation whose memory may be global: what is in shared or local memory by
+// its address space or by the object that it belongs to is left out. For the
 // reference pager, the oracle and the table of footprints; slow.
 //
 //===----------------------------------------------------------------------===//

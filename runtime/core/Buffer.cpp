@@ -46,6 +46,12 @@ void Buffer::noteBacking(const BackingFile &file, uintptr_t address,
   lines.push_back(line);
 }
 
+ChunkPart Chunk::partOf(uintptr_t begin, uintptr_t end) const {
+  begin = std::max(begin, va());
+  end = std::min(end, usedEnd());
+  return begin < end ? ChunkPart{begin - va(), end - va()} : ChunkPart();
+}
+
 ChunkState stateOf(const Chunk &chunk) {
   ChunkState state;
   state.onDevice = chunk.deviceValid;

@@ -28,6 +28,14 @@ namespace dragon {
 
 struct Buffer;
 
+/// Bytes of a chunk: [begin, end).
+struct ChunkPart {
+  size_t begin = 0;
+  size_t end = 0;
+  bool empty() const { return begin >= end; }
+  size_t bytes() const { return empty() ? 0 : end - begin; }
+};
+
 struct Chunk {
   Buffer *buffer = nullptr;
   uint32_t index = 0;
@@ -41,6 +49,9 @@ struct Chunk {
   bool leaving = false;
   /// The contents were dirty when the program said that they are dead.
   bool discardedDirty = false;
+  /// Of the copies on the device and on the host: everything outside is
+  /// undefined and need not be moved.
+  ChunkPart defined;
   Storage storage;
   SwapFile::Slot slot;     ///< held while storage has swap pieces
   bool fetched = false;    ///< its contents have come from a file before
@@ -57,6 +68,9 @@ struct Chunk {
   size_t bytes() const; ///< of its physical memory
   size_t used() const;  ///< of it, bytes that belong to the program
   uintptr_t va() const;
+  ChunkPart whole() const { return {0, used()}; }
+  /// The part of it that is in [begin, end), which are addresses.
+  ChunkPart partOf(uintptr_t begin, uintptr_t end) const;
   uintptr_t usedEnd() const { return va() + used(); }
 };
 

@@ -221,7 +221,10 @@ Status Runtime::Impl::discard(uintptr_t address, size_t bytes, Queue queue) {
     uintptr_t stop = std::min(address + bytes, chunk.va() + chunk.bytes());
     if (at == chunk.va() && stop >= chunk.usedEnd()) {
       DRAGON_TRY(discardChunk(chunk, queue));
-    } else if (chunk.storageValid) {
+      at = stop;
+      continue;
+    }
+    if (chunk.storageValid) {
       // A part: worth it only where it saves a read.
       chunk.storage.erase(at - chunk.va(), stop - chunk.va());
       if (chunk.slot.bytes && !chunk.storage.hasSwap()) {
@@ -229,9 +232,34 @@ Status Runtime::Impl::discard(uintptr_t address, size_t bytes, Queue queue) {
         chunk.slot = {};
       }
     }
+    if (chunk.deviceValid || chunk.hostValid)
+      DRAGON_TRY(discardPart(chunk, chunk.partOf(at, stop), queue));
     at = stop;
   }
   return {};
+}
+
+Status Runtime::Impl::discardPart(Chunk &chunk, ChunkPart part, Queue queue) {
+  if (part.empty() || chunk.defined.empty())
+    return {};
+  // What is left must be in one piece.
+  ChunkPart &defined = chunk.defined;
+  if (part.begin <= defined.begin)
+    defined.begin = std::max(defined.begin, part.end);
+  else if (part.end >= defined.end)
+    defined.end = std::min(defined.end, part.begin);
+  if (defined.empty() && !chunk.storageValid)
+    return discardChunk(chunk, queue);
+  if (!Config.poison)
+    return {};
+  if (chunk.hostValid && !chunk.hostMapped) {
+    DRAGON_TRY(settle(chunk)); // a copy out of it may be under way
+    poisonMemory(static_cast<char *>(chunk.host.hostView) + part.begin,
+                 part.bytes());
+  }
+  return chunk.deviceValid
+             ? Dev->poison(chunk.va() + part.begin, part.bytes(), queue)
+             : Status();
 }
 
 StatusOr<uintptr_t> Runtime::mapFile(const char *path, size_t bytes,

@@ -424,7 +424,7 @@ Status Runtime::Impl::launchInCore(const LaunchCall &call,
     for (const ChunkUse &use : chunks.uses) {
       used(*use.chunk->buffer);
       if (use.mayWrite)
-        DRAGON_TRY(wroteDevice(*use.chunk));
+        DRAGON_TRY(wroteDevice(*use.chunk, use.written));
     }
     return {};
   }
@@ -493,10 +493,10 @@ Status Runtime::Impl::launchBoxes(const LaunchCall &call,
     DRAGON_TRY(runBox(call, boxes[order[i]], touched, chunks.anything));
     for (const ChunkUse &use : chunks.uses)
       if (use.mayWrite)
-        DRAGON_TRY(wroteDevice(*use.chunk));
+        DRAGON_TRY(wroteDevice(*use.chunk, use.written));
       else if (overwritten.count(use.chunk) && !use.chunk->deviceValid)
         // Brought in for a slice that turned out not to write it.
-        DRAGON_TRY(wroteDevice(*use.chunk));
+        DRAGON_TRY(forget(*use.chunk));
     DRAGON_TRY(noteUse(used, call.queue));
     for (Chunk *chunk : used)
       overwritten.erase(chunk); // it holds what this slice has written
@@ -616,8 +616,8 @@ Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
   for (const ChunkUse &use : whole.uses) {
     used.push_back(use.chunk);
     if (use.mayWrite)
-      DRAGON_TRY(use.chunk->hostMapped ? wroteHost(*use.chunk)
-                                       : wroteDevice(*use.chunk));
+      DRAGON_TRY(use.chunk->hostMapped ? wroteHost(*use.chunk, use.written)
+                                       : wroteDevice(*use.chunk, use.written));
   }
   return noteUse(used, call.queue);
 }

@@ -87,6 +87,22 @@ void add(BufferUse &use, uint32_t pointer, const PointerFootprint &footprint,
   use.reads.emplace_back(pointer, std::move(read));
 }
 
+/// The least part of the chunk at `used` that holds what of the set is in it.
+ChunkPart hullOf(const ByteSet &set, ByteRange used) {
+  if (set.Everything)
+    return {0, size_t(used.End - used.Begin)};
+  auto first = std::partition_point(
+      set.Ranges.begin(), set.Ranges.end(),
+      [&](const ByteRange &range) { return range.End <= used.Begin; });
+  auto last = std::partition_point(
+      first, set.Ranges.end(),
+      [&](const ByteRange &range) { return range.Begin < used.End; });
+  if (first == last)
+    return {};
+  return {size_t(std::max(first->Begin, used.Begin) - used.Begin),
+          size_t(std::min(std::prev(last)->End, used.End) - used.Begin)};
+}
+
 void settleMustWrites(BufferUse &use) {
   for (auto &[pointer, must] : use.musts) {
     for (const auto &[reader, read] : use.reads)
@@ -181,7 +197,7 @@ LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
         continue; // an arena's next allocation
       last = allocation.buffer;
       for (Chunk &chunk : last->chunks)
-        result.uses.push_back({&chunk, true, false, false});
+        result.uses.push_back({&chunk, true, chunk.whole(), false, false});
     }
     return result;
   }
@@ -197,7 +213,8 @@ LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
       for (int64_t i = first; i < last; ++i) {
         Chunk &chunk = buffer->chunks[size_t(i)];
         ByteRange used{i * unit, i * unit + int64_t(chunk.used())};
-        result.uses.push_back({&chunk, intersects(use.write, used),
+        const ChunkPart written = hullOf(use.write, used);
+        result.uses.push_back({&chunk, !written.empty(), written,
                                covers(use.must, used),
                                intersects(use.atomic, used)});
       }

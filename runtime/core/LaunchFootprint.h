@@ -43,8 +43,9 @@ LaunchPointers pointersOf(const LaunchCall &call, AddressIndex &allocations);
 struct ChunkUse {
   Chunk *chunk;
   bool mayWrite;
-  bool mustWrite; ///< all of its used bytes, before any read
-  bool atomic;    ///< known to be updated atomically
+  ChunkPart written; ///< all that may be, if anything
+  bool mustWrite;    ///< all of its used bytes, before any read
+  bool atomic;       ///< known to be updated atomically
 };
 struct LaunchChunks {
   std::vector<ChunkUse> uses; ///< by buffer and index; each chunk once

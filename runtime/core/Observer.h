@@ -31,8 +31,8 @@ struct ObservedLaunch {
   const char *kernel;
   std::vector<AddressRange> may;  ///< read or written, perhaps
   std::vector<AddressRange> must; ///< overwritten before any read
-  bool anything; ///< nothing is known: `may` says nothing
-  bool indirect; ///< some address depends on loaded data
+  bool anything;                  ///< nothing is known: `may` says nothing
+  bool indirect;                  ///< some address depends on loaded data
 };
 
 class Observer {

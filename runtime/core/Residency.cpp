@@ -99,8 +99,19 @@ Status Runtime::Impl::releaseHost(Chunk &chunk) {
   return {};
 }
 
-Status Runtime::Impl::wroteDevice(Chunk &chunk) {
+void Runtime::Impl::define(Chunk &chunk, ChunkPart part) {
+  if (!Tracking) // launches do not say what they write
+    chunk.defined = chunk.whole();
+  else if (chunk.defined.empty())
+    chunk.defined = part;
+  else if (!part.empty())
+    chunk.defined = {std::min(chunk.defined.begin, part.begin),
+                     std::max(chunk.defined.end, part.end)};
+}
+
+Status Runtime::Impl::wroteDevice(Chunk &chunk, ChunkPart part) {
   chunk.discardedDirty = false;
+  define(chunk, part);
   if (chunk.deviceValid && !chunk.hostValid && !chunk.storageValid)
     return {};
   dropStorage(chunk);
@@ -109,8 +120,9 @@ Status Runtime::Impl::wroteDevice(Chunk &chunk) {
   return {};
 }
 
-Status Runtime::Impl::wroteHost(Chunk &chunk) {
+Status Runtime::Impl::wroteHost(Chunk &chunk, ChunkPart part) {
   chunk.discardedDirty = false;
+  define(chunk, part);
   dropStorage(chunk);
   chunk.buffer->setValid(chunk, false, true, false);
   return {};
@@ -131,6 +143,7 @@ Status Runtime::Impl::forget(Chunk &chunk) {
   if (!chunk.storageValid && Tracking)
     chunk.discardedDirty = true;
   dropStorage(chunk);
+  chunk.defined = {};
   chunk.buffer->setValid(chunk, false, false, true);
   return {};
 }
@@ -197,26 +210,39 @@ Status Runtime::Impl::bringIn(std::span<const Want> wants, Queue queue,
     void *va = reinterpret_cast<void *>(chunk.va());
     switch (move.fetch) {
     case Fetch::Nothing: // overwritten: valid once the work is queued
+      chunk.defined = {};
       if (Config.poison) {
         DRAGON_TRY(Dev->poison(chunk.va(), chunk.bytes(), CopyIn));
         arriving.push_back(&chunk);
       }
       return {};
     case Fetch::Undefined:
+      chunk.defined = {};
       if (Config.poison) {
         DRAGON_TRY(Dev->poison(chunk.va(), chunk.bytes(), CopyIn));
         arriving.push_back(&chunk);
       }
       break;
     case Fetch::Zero:
+      chunk.defined = chunk.whole();
       DRAGON_TRY(Dev->fill(va, 0, 1, chunk.used(), CopyIn));
       arriving.push_back(&chunk);
       break;
     case Fetch::FromHost:
-      DRAGON_TRY(Dev->copy(va, chunk.host.hostView, chunk.used(),
-                           CopyKind::HostToDevice, CopyIn));
-      Bytes.moved(Direction::HostToDevice, cause, chunk.used());
-      bytes += chunk.used();
+      log(LogLevel::Debug,
+          "brings chunk {} of the buffer at {:#x} from host "
+          "memory",
+          chunk.index, chunk.buffer->base);
+      if (Config.poison && chunk.defined.bytes() != chunk.used())
+        DRAGON_TRY(Dev->poison(chunk.va(), chunk.bytes(), CopyIn));
+      if (const ChunkPart part = chunk.defined; !part.empty()) {
+        DRAGON_TRY(Dev->copy(static_cast<char *>(va) + part.begin,
+                             static_cast<const char *>(chunk.host.hostView) +
+                                 part.begin,
+                             part.bytes(), CopyKind::HostToDevice, CopyIn));
+        Bytes.moved(Direction::HostToDevice, cause, part.bytes());
+        bytes += part.bytes();
+      }
       arriving.push_back(&chunk);
       break;
     case Fetch::FromStorage:
@@ -328,9 +354,11 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
     std::vector<WritePlan> plans;
     for (Leaving &entry : leaving) {
       Chunk &chunk = *entry.chunk;
-      Bytes.moved(Direction::DeviceToHost, cause, chunk.used(),
+      Bytes.moved(Direction::DeviceToHost, cause, chunk.defined.bytes(),
                   elapsed / leaving.size());
-      zone.add(chunk.used());
+      zone.add(chunk.defined.bytes());
+      if (Config.poison)
+        poisonOutside(chunk, entry.slab.hostView);
       if (entry.removal == Removal::ToHost || entry.ownSlab) {
         chunk.host = entry.slab;
         listHost(chunk, true);
@@ -407,9 +435,13 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
       begin = traceClock();
     chunk.leaving = true;
     leaving.push_back(entry);
-    Status status = Dev->copy(entry.slab.hostView,
-                              reinterpret_cast<const void *>(chunk.va()),
-                              chunk.used(), CopyKind::DeviceToHost, CopyOut);
+    const ChunkPart part = chunk.defined;
+    Status status;
+    if (!part.empty())
+      status =
+          Dev->copy(static_cast<char *>(entry.slab.hostView) + part.begin,
+                    reinterpret_cast<const void *>(chunk.va() + part.begin),
+                    part.bytes(), CopyKind::DeviceToHost, CopyOut);
     if (!status.ok()) {
       Dev->synchronize(CopyOut).ignore();
       giveBack();
@@ -496,23 +528,31 @@ Status Runtime::Impl::bringToHost(Chunk &chunk, LaunchNeed need, Cause cause) {
   }
   Move move = decide(stateOf(chunk), need, NextUse::Unknown, Pressure::None);
   if (need == LaunchNeed::Overwrite) {
+    chunk.defined = {};
     if (Config.poison)
-      DRAGON_TRY(poisonMemory(chunk.host.hostView, chunk.used()));
+      poisonMemory(chunk.host.hostView, chunk.used());
     return {};
   }
   if (chunk.deviceValid) {
     uint64_t begin = traceClock();
-    DRAGON_TRY(Dev->copy(chunk.host.hostView,
-                         reinterpret_cast<const void *>(chunk.va()),
-                         chunk.used(), CopyKind::DeviceToHost, CopyOut));
-    DRAGON_TRY(Dev->synchronize(CopyOut));
-    Bytes.moved(Direction::DeviceToHost, cause, chunk.used(),
-                traceClock() - begin);
+    if (Config.poison)
+      poisonOutside(chunk, chunk.host.hostView);
+    if (const ChunkPart part = chunk.defined; !part.empty()) {
+      DRAGON_TRY(
+          Dev->copy(static_cast<char *>(chunk.host.hostView) + part.begin,
+                    reinterpret_cast<const void *>(chunk.va() + part.begin),
+                    part.bytes(), CopyKind::DeviceToHost, CopyOut));
+      DRAGON_TRY(Dev->synchronize(CopyOut));
+      Bytes.moved(Direction::DeviceToHost, cause, part.bytes(),
+                  traceClock() - begin);
+    }
   } else if (move.fetch != Fetch::FromHost) {
     ReadPlan plan;
     DRAGON_TRY(planRead(chunk, 0, chunk.used(),
                         static_cast<char *>(chunk.host.hostView), plan));
     DRAGON_TRY(runRead(plan, cause));
+    chunk.defined =
+        move.fetch == Fetch::Undefined ? ChunkPart() : chunk.whole();
   }
   chunk.discardedDirty = false;
   chunk.buffer->setValid(chunk, chunk.deviceValid, true, chunk.storageValid);

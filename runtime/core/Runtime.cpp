@@ -78,6 +78,11 @@ Runtime::Impl::~Impl() {
 }
 
 StatusOr<std::unique_ptr<Runtime>>
+Runtime::create(Settings settings, std::unique_ptr<Device> device) {
+  return create(std::move(settings), std::move(device), nullptr);
+}
+
+StatusOr<std::unique_ptr<Runtime>>
 Runtime::create(Settings settings, std::unique_ptr<Device> device,
                 std::unique_ptr<Observer> observer) {
   DRAGON_ASSIGN(Budget budget,

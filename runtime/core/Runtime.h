@@ -108,8 +108,10 @@ public:
   static StatusOr<Runtime *> get();
   /// For tests: one of their own, on a device they made.
   static StatusOr<std::unique_ptr<Runtime>>
+  create(Settings settings, std::unique_ptr<Device> device);
+  static StatusOr<std::unique_ptr<Runtime>>
   create(Settings settings, std::unique_ptr<Device> device,
-         std::unique_ptr<Observer> observer = nullptr);
+         std::unique_ptr<Observer> observer);
   ~Runtime();
 
   Device &device();

@@ -100,9 +100,13 @@ struct Runtime::Impl {
   /// that is not enough.
   Status makeHostRoom(uint64_t bytes, bool forTransit, bool dropOnly = false);
   Status evictFromHost(Chunk &chunk, Cause cause);
-  /// The only valid copy is now that on the device (or on the host).
-  Status wroteDevice(Chunk &chunk);
-  Status wroteHost(Chunk &chunk);
+  /// The only valid copy is now that on the device (or on the host). `part`
+  /// is what may have been written.
+  Status wroteDevice(Chunk &chunk, ChunkPart part);
+  Status wroteHost(Chunk &chunk, ChunkPart part);
+  Status wroteDevice(Chunk &chunk) { return wroteDevice(chunk, chunk.whole()); }
+  Status wroteHost(Chunk &chunk) { return wroteHost(chunk, chunk.whole()); }
+  void define(Chunk &chunk, ChunkPart part);
   /// Contents become undefined.
   Status forget(Chunk &chunk);
   Status releaseDevice(Chunk &chunk); ///< unmaps, gives the slab back
@@ -146,7 +150,9 @@ struct Runtime::Impl {
   void giveTransit(const Physical &slab, uint64_t fetchTicket);
   Status recycleTransit(bool wait);
   StatusOr<SwapFile *> swapFile();
-  Status poisonMemory(void *memory, size_t bytes);
+  static void poisonMemory(void *memory, size_t bytes);
+  /// What of the chunk's copy at `memory` is undefined.
+  static void poisonOutside(const Chunk &chunk, void *memory);
 
   // -- KeepResident.cpp
   /// All of it comes to the device and is not evicted any more.
@@ -179,6 +185,7 @@ struct Runtime::Impl {
   Status launchAlone(const LaunchCall &call);
   Status launchUnobserved(const LaunchCall &call);
   Status discardChunk(Chunk &chunk, Queue queue);
+  Status discardPart(Chunk &chunk, ChunkPart part, Queue queue);
   Status launchInCore(const LaunchCall &call, const LaunchPointers &pointers);
   Status launchBoxes(const LaunchCall &call, const LaunchChunks &whole,
                      std::span<const BlockBox> boxes,

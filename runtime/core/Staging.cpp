@@ -27,9 +27,17 @@ namespace {
 constexpr int PoisonByte = 0xa5;
 }
 
-Status Runtime::Impl::poisonMemory(void *memory, size_t bytes) {
+void Runtime::Impl::poisonMemory(void *memory, size_t bytes) {
   std::memset(memory, PoisonByte, bytes);
-  return {};
+}
+
+void Runtime::Impl::poisonOutside(const Chunk &chunk, void *memory) {
+  const ChunkPart part = chunk.defined.empty() ? ChunkPart() : chunk.defined;
+  char *bytes = static_cast<char *>(memory);
+  if (part.begin)
+    poisonMemory(bytes, part.begin);
+  if (part.end < chunk.used())
+    poisonMemory(bytes + part.end, chunk.used() - part.end);
 }
 
 StatusOr<SwapFile *> Runtime::Impl::swapFile() {
@@ -78,7 +86,7 @@ void Runtime::Impl::giveTransit(const Physical &slab, uint64_t fetchTicket) {
 Status Runtime::Impl::planRead(const Chunk &chunk, size_t begin, size_t end,
                                char *memory, ReadPlan &plan) {
   if (Config.poison && !chunk.storage.covers(begin, end))
-    DRAGON_TRY(poisonMemory(memory, end - begin));
+    poisonMemory(memory, end - begin);
   for (const Piece &piece : chunk.storage.pieces()) {
     size_t from = std::max(begin, piece.begin);
     size_t to = std::min(end, piece.end);
@@ -188,6 +196,7 @@ Status Runtime::Impl::fetchFromStorage(std::span<Chunk *const> chunks,
     uint64_t number = ticket.ok() ? *ticket : 0;
     for (auto [chunk, slab] : arrived) {
       chunk->arrival = number;
+      chunk->defined = chunk->whole();
       chunk->discardedDirty = false;
       bool again = std::exchange(chunk->fetched, true);
       if (again && !chunk->host.id &&

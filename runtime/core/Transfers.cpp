@@ -140,7 +140,7 @@ Status Runtime::Impl::copyToBuffer(Buffer &buffer, uintptr_t to,
                          end - begin, CopyKind::HostToDevice, queue));
     Bytes.moved(Direction::HostToDevice, Cause::Copy, end - begin);
     for (Chunk *chunk : chunks)
-      DRAGON_TRY(wroteDevice(*chunk));
+      DRAGON_TRY(wroteDevice(*chunk, chunk->partOf(begin, end)));
     return noteUse(chunks, queue);
   };
   auto hostChunk = [&](Chunk &chunk, uintptr_t begin, uintptr_t end) -> Status {
@@ -149,7 +149,7 @@ Status Runtime::Impl::copyToBuffer(Buffer &buffer, uintptr_t to,
     DRAGON_TRY(settle(chunk));
     std::memcpy(static_cast<char *>(chunk.host.hostView) + (begin - chunk.va()),
                 source(begin), end - begin);
-    return wroteHost(chunk);
+    return wroteHost(chunk, chunk.partOf(begin, end));
   };
   return forRuns(buffer, DevicePool, to, to + bytes, onDevice, deviceRun,
                  hostChunk);
@@ -218,7 +218,7 @@ Status Runtime::Impl::copyBetween(Buffer &toBuffer, uintptr_t to,
                            reinterpret_cast<const void *>(fromAt), part,
                            CopyKind::DeviceToDevice, queue));
       Bytes.moved(Direction::DeviceToDevice, Cause::Copy, part);
-      DRAGON_TRY(wroteDevice(target));
+      DRAGON_TRY(wroteDevice(target, target.partOf(toAt, toAt + part)));
       return noteUse(both, queue);
     }
     // The budget does not hold both.
@@ -242,7 +242,7 @@ Status Runtime::Impl::copyBetween(Buffer &toBuffer, uintptr_t to,
     };
     DRAGON_TRY(forEachChunk(toBuffer, to, to + bytes, use));
     for (Chunk *chunk : used)
-      DRAGON_TRY(wroteDevice(*chunk));
+      DRAGON_TRY(wroteDevice(*chunk, chunk->partOf(to, to + bytes)));
     DRAGON_TRY(forEachChunk(fromBuffer, from, from + bytes, use));
     return noteUse(used, queue);
   }
@@ -284,7 +284,7 @@ Status Runtime::Impl::fillBuffer(Buffer &buffer, uintptr_t to, uint32_t value,
     DRAGON_TRY(Dev->fill(reinterpret_cast<void *>(begin), value, width,
                          (end - begin) / width, queue));
     for (Chunk *chunk : chunks)
-      DRAGON_TRY(wroteDevice(*chunk));
+      DRAGON_TRY(wroteDevice(*chunk, chunk->partOf(begin, end)));
     return noteUse(chunks, queue);
   };
   auto asZeros = [&](Chunk &chunk, uintptr_t, uintptr_t) -> Status {

@@ -54,14 +54,13 @@ void AccessRecorder::blockBegins(uint64_t threads) {
 }
 
 void AccessRecorder::access(uintptr_t address, uint64_t bytes, uint32_t kind) {
-  forEachPage(address, address + bytes,
-              [&](uint64_t page, size_t begin, size_t end) {
-                const size_t index = indexOf(page);
-                if (index != NoIndex)
-                  Bytes += Accesses[index].add(begin, end,
-                                               kind & DRAGON_CPU_READ,
-                                               kind & DRAGON_CPU_WRITE);
-              });
+  forEachPage(
+      address, address + bytes, [&](uint64_t page, size_t begin, size_t end) {
+        const size_t index = indexOf(page);
+        if (index != NoIndex)
+          Bytes += Accesses[index].add(begin, end, kind & DRAGON_CPU_READ,
+                                       kind & DRAGON_CPU_WRITE);
+      });
   if (Bytes >= BytesPerStep)
     endStep();
 }

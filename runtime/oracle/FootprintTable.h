@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Compares, launch by launch and byte by byte, what the compiler announced of a
-// kernel with what its threads did. Bytes that were touched and not announced, or
-// announced as overwritten and not overwritten (or read before), are wrong answers
-// of the compiler; bytes that were announced and not touched are moved in vain.
+// kernel with what its threads did. Bytes that were touched and not announced,
+// or announced as overwritten and not overwritten (or read before), are wrong
+// answers of the compiler; bytes that were announced and not touched are moved
+// in vain.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_ORACLE_FOOTPRINTTABLE_H

@@ -141,8 +141,7 @@ void Judge::wave(std::span<const uint64_t> pages) {
   std::unordered_map<uint64_t, size_t> places;
   std::vector<std::vector<uint64_t>> blocks;
   for (uint64_t page : pages) {
-    auto [place, isNew] =
-        places.emplace(page / PagesPerBlock, blocks.size());
+    auto [place, isNew] = places.emplace(page / PagesPerBlock, blocks.size());
     if (isNew)
       blocks.emplace_back();
     blocks[place->second].push_back(page);
@@ -179,8 +178,7 @@ std::string shortName(const std::string &symbol) {
 
 void Judge::report(Stats &stats) {
   auto add = [&](const char *who, const Traffic &traffic) {
-    stats.traffic.push_back(
-        {who, traffic.hostToDevice, traffic.deviceToHost});
+    stats.traffic.push_back({who, traffic.hostToDevice, traffic.deviceToHost});
   };
   if (!Plain) // which runs everything in core
     add("host-mapped accesses", Mapped);
@@ -191,8 +189,7 @@ void Judge::report(Stats &stats) {
   if (Best)
     add("oracle", Best->leastTraffic(DeviceBytes));
   if (Footprints)
-    for (const auto &[kernel, row] : Footprints->rows())
-{
+    for (const auto &[kernel, row] : Footprints->rows()) {
       stats.footprints.push_back(row);
       stats.footprints.back().kernel = shortName(kernel);
     }

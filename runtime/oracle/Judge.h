@@ -7,8 +7,8 @@
 //
 // DRAGON_PAGER, DRAGON_ORACLE and DRAGON_FOOTPRINTS: listens to the program and
 // to its kernels, and says at the end what others would have moved for the same
-// run. Shares no code with the policy that it judges. Needs the cpu device and a
-// program that was compiled with -fdragon-trace-accesses.
+// run. Shares no code with the policy that it judges. Needs the cpu device and
+// a program that was compiled with -fdragon-trace-accesses.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_ORACLE_JUDGE_H

@@ -105,8 +105,8 @@ Traffic leastCost(std::span<const Gap> gaps, uint64_t pages) {
 
   Traffic least;
   for (size_t i = 0; i < classes.size(); ++i) {
-    const auto left = uint64_t(classes[i].pages -
-                               solver.flow(graph.arcFromId(int(i))));
+    const auto left =
+        uint64_t(classes[i].pages - solver.flow(graph.arcFromId(int(i))));
     least.hostToDevice += left * classes[i].gap.reload;
     least.deviceToHost += left * classes[i].gap.written;
   }

@@ -44,22 +44,23 @@ void Oracle::hostWrote(AddressRange range) {
 }
 
 void Oracle::hostRead(AddressRange range) {
-  forEachPage(
-      range.begin, range.end, [&](uint64_t number, size_t begin, size_t stop) {
-        auto found = Pages.find(number);
-        if (found == Pages.end())
-          return;
-        Page &page = found->second;
-        const PageMask bytes = maskOf(begin, stop) & page.dirty;
-        Unavoidable.deviceToHost += bytes.count();
-        page.dirty -= bytes;
-        // They had to go out once, whether the page stayed in its gaps or not.
-        for (Charge &charge : page.charges) {
-          Gaps[charge.gap].written -= (charge.bytes & bytes).count();
-          charge.bytes -= bytes;
-        }
-        dropEmpty(page.charges);
-      });
+  forEachPage(range.begin, range.end,
+              [&](uint64_t number, size_t begin, size_t stop) {
+                auto found = Pages.find(number);
+                if (found == Pages.end())
+                  return;
+                Page &page = found->second;
+                const PageMask bytes = maskOf(begin, stop) & page.dirty;
+                Unavoidable.deviceToHost += bytes.count();
+                page.dirty -= bytes;
+                // They had to go out once, whether the page stayed in its gaps
+                // or not.
+                for (Charge &charge : page.charges) {
+                  Gaps[charge.gap].written -= (charge.bytes & bytes).count();
+                  charge.bytes -= bytes;
+                }
+                dropEmpty(page.charges);
+              });
 }
 
 void Oracle::filled(AddressRange range) {
@@ -72,8 +73,8 @@ void Oracle::filled(AddressRange range) {
 }
 
 void Oracle::copied(uintptr_t to, uintptr_t from, size_t bytes) {
-  // Each byte is then where the one that it is a copy of was. Overlapping copies
-  // are not allowed by CUDA.
+  // Each byte is then where the one that it is a copy of was. Overlapping
+  // copies are not allowed by CUDA.
   for (size_t i = 0; i < bytes; ++i) {
     const Page *source = nullptr;
     if (auto found = Pages.find(pageOf(from + i)); found != Pages.end())

@@ -9,26 +9,26 @@
 // between host and device at least, for any policy that knows the future and
 // keeps or drops pages of 4 KiB in a device memory of a given size?
 //
-// The trace is a sequence of steps (some blocks of a launch: the bytes that they
-// read and write) with the host's reads and writes between them. Each byte has a
-// life: written by somebody, read by somebody, overwritten at last. What cannot
-// be avoided is counted at once: what the host wrote and the device reads, and
-// the other way round. Between two steps that use a page (a gap) it may stay, and
-// take a page of memory for that time, or leave; then the bytes that the
-// later step reads are moved again: in, and before that out, if the host did not
-// have them. Dead bytes cost nothing.
+// The trace is a sequence of steps (some blocks of a launch: the bytes that
+// they read and write) with the host's reads and writes between them. Each byte
+// has a life: written by somebody, read by somebody, overwritten at last. What
+// cannot be avoided is counted at once: what the host wrote and the device
+// reads, and the other way round. Between two steps that use a page (a gap) it
+// may stay, and take a page of memory for that time, or leave; then the bytes
+// that the later step reads are moved again: in, and before that out, if the
+// host did not have them. Dead bytes cost nothing.
 //
 // Which gaps to bridge is chosen for all pages at once: a flow of as many units
-// as there are pages of memory through the steps in order, whose units either wait
-// or take the arc of a gap and earn what it costs to leave. The largest earning is
-// exact (an interval scheduling problem: its matrix is totally unimodular), and
-// found by LEMON's network simplex.
+// as there are pages of memory through the steps in order, whose units either
+// wait or take the arc of a gap and earn what it costs to leave. The largest
+// earning is exact (an interval scheduling problem: its matrix is totally
+// unimodular), and found by LEMON's network simplex.
 //
 // It is a lower bound: where the model has to choose, it chooses the cheaper
-// side. What a step itself uses needs no room; bytes are moved one by one; bytes
-// that are written out are charged to one gap only; a copy between
-// buffers costs nothing; a fill costs nothing, wherever it is read. The order of
-// steps is that of the run.
+// side. What a step itself uses needs no room; bytes are moved one by one;
+// bytes that are written out are charged to one gap only; a copy between
+// buffers costs nothing; a fill costs nothing, wherever it is read. The order
+// of steps is that of the run.
 //
 // Source: offline caching with write-back as min-cost flow, after Belady (1966)
 // and Chrobak, Karloff, Payne, Vishwanathan, "New results on server problems"

@@ -25,8 +25,8 @@ void ReferencePager::forBlocks(AddressRange range, Visit visit) {
 }
 
 uint64_t ReferencePager::contents(const Block &block) {
-  return uint64_t(std::count(block.hasContents.begin(),
-                             block.hasContents.end(), true)) *
+  return uint64_t(std::count(block.hasContents.begin(), block.hasContents.end(),
+                             true)) *
          PageBytes;
 }
 

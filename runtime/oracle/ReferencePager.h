@@ -8,23 +8,27 @@
 // Counts the bytes that a driver which pages on faults would move for the same
 // program with its buffers in managed memory, as NVIDIA's UVM does:
 //
-//  * memory moves in blocks of 2 MiB; a kernel's access to one that is not on the
+//  * memory moves in blocks of 2 MiB; a kernel's access to one that is not on
+//  the
 //    device brings all of it;
-//  * room is made by evicting the block that came first (the driver keeps the order
+//  * room is made by evicting the block that came first (the driver keeps the
+//  order
 //    in which it allocated device memory for blocks, not of their use), and all
 //    that it holds goes to the host, changed or not;
 //  * memory that nobody has used costs nothing to bring;
-//  * prefetches are honoured; discards, if asked for: a discarded page is not moved
+//  * prefetches are honoured; discards, if asked for: a discarded page is not
+//  moved
 //    until it is used again, and blocks of such pages are the first to go.
 //
-// Where there is a choice it takes what is best for the driver: cudaMemcpy writes
-// and reads where the pages are, without moving blocks; a launch runs its blocks
-// in order, and those that run together (a wave) fault on each block once at most.
-// Read duplication, access counters and the throttling of thrashing pages are not
-// modelled.
+// Where there is a choice it takes what is best for the driver: cudaMemcpy
+// writes and reads where the pages are, without moving blocks; a launch runs
+// its blocks in order, and those that run together (a wave) fault on each block
+// once at most. Read duplication, access counters and the throttling of
+// thrashing pages are not modelled.
 //
-// Sources: NVIDIA's open kernel modules (uvm_va_block.c, uvm_pmm_gpu.c: the list
-// of used root chunks), and Li et al., "UVM Discard" (IISWC'22), section 2.
+// Sources: NVIDIA's open kernel modules (uvm_va_block.c, uvm_pmm_gpu.c: the
+// list of used root chunks), and Li et al., "UVM Discard" (IISWC'22),
+// section 2.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_ORACLE_REFERENCEPAGER_H

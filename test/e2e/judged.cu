@@ -48,8 +48,8 @@ int main() {
   CHECK(cudaGetLastError());
   long long sum = 0;
   for (int b = 1; b < buffers; ++b) {
-    CHECK(cudaMemcpy(host.data(), d[b], n * sizeof(int),
-                     cudaMemcpyDeviceToHost));
+    CHECK(
+        cudaMemcpy(host.data(), d[b], n * sizeof(int), cudaMemcpyDeviceToHost));
     for (int i = 0; i < n; ++i)
       sum += host[i] - i;
     CHECK(cudaFree(d[b]));

@@ -153,6 +153,56 @@ TEST_F(RuntimeTest, APartThatIsNotOverwrittenIsKept) {
     ASSERT_EQ(z[i], i < k ? y[i] : x[i]) << i;
 }
 
+TEST_F(RuntimeTest, OfAChunkOnlyWhatIsDefinedMoves) {
+  settings.deviceMemory = 6 * MiB;
+  settings.hostMemory = 64 * MiB;
+  start();
+  constexpr int N = 4 << 20, M = 1 << 19, Few = 100;
+  uintptr_t a = allocate(N * 4), b = allocate(N * 4), d = allocate(N * 4);
+  ASSERT_OK(upload(a, numbers(N, 1)));
+  ASSERT_OK(upload(b, numbers(N, 2)));
+  auto fetched = [&](int n, uintptr_t address) {
+    uint64_t before = moved(Direction::HostToDevice);
+    EXPECT_OK(kernels.launch(*runtime, "scale", n, pointer(address), n, 3));
+    return moved(Direction::HostToDevice) - before;
+  };
+  auto evicted = [&] { // each slice of it needs all of the device
+    uint64_t before = moved(Direction::DeviceToHost);
+    EXPECT_OK(kernels.launch(*runtime, "add", N, pointer(d), pointer(a),
+                             pointer(b), N));
+    return moved(Direction::DeviceToHost) - before;
+  };
+  evicted();
+  uintptr_t c = allocate(M * 4);
+  // There is no room on the device: it is written in host memory.
+  auto few = numbers(Few, 2);
+  ASSERT_OK(upload(c + 4096, few));
+  EXPECT_EQ(fetched(Few, c + 4096), uint64_t(Few * 4));
+  EXPECT_EQ(evicted() % MiB, uint64_t(Few * 4));
+  auto z = download(c + 4096, Few);
+  for (int i = 0; i < Few; ++i)
+    ASSERT_EQ(z[i], scaled(few[i], 3));
+
+  // What is written beside it is moved with it.
+  ASSERT_OK(upload(c + 8192, few));
+  EXPECT_EQ(fetched(Few, c + 4096), uint64_t(4096 + Few * 4));
+  // A discard takes from both ends, not from the middle.
+  auto all = numbers(M, 3);
+  evicted();
+  ASSERT_OK(upload(c, all));
+  ASSERT_OK(runtime->discard(c + 4000, 4000, nullptr));
+  ASSERT_OK(runtime->discard(c, 4000, nullptr));
+  ASSERT_OK(runtime->discard(c + M * 4 - 400, 400, nullptr));
+  EXPECT_EQ(fetched(Few, c + 8000), uint64_t(M * 4 - 4000 - 400));
+  EXPECT_EQ(evicted() % MiB, (M * 4 - 4000 - 400) % MiB);
+  z = download(c + 8000, Few);
+  for (int i = 0; i < Few; ++i)
+    ASSERT_EQ(z[i], scaled(all[i + 2000], 3));
+  z = download(c + 16000, M - 4100);
+  for (int i = 0; i < M - 4100; ++i)
+    ASSERT_EQ(z[i], all[i + 4000]);
+}
+
 TEST_F(RuntimeTest, OverwritingWhatAnotherPointerReadsIsNoOverwriting) {
   settings.deviceMemory = 6 * MiB;
   settings.hostMemory = 32 * MiB;
