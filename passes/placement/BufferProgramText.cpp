@@ -189,8 +189,12 @@ Error Parser::parseLaunch(ArrayRef<StringRef> Words) {
   E.Name = Words[1].str();
   for (size_t I = 2; I < Words.size(); ++I) {
     if (Words[I] == "stream" && I + 1 < Words.size()) {
-      E.Stream =
-          Streams.try_emplace(Words[++I], Streams.size() + 1).first->second;
+      ++I;
+      E.Stream = Words[I] == "?"
+                     ? static_cast<StreamId>(UnknownStream)
+                     : static_cast<StreamId>(
+                           Streams.try_emplace(Words[I], Streams.size() + 1)
+                               .first->second);
       continue;
     }
     auto [Mode, Rest] = Words[I].split('(');

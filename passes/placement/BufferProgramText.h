@@ -25,7 +25,7 @@
 //   -> name, name          successors; else `return`, `exit`, or the next block
 //
 // A size left out means the whole buffer; `part` is less. `a|b` is a pointer to
-// either, `d@c` one to where d's cursor c is.
+// either, `stream ?` one that is not known, `d@c` one to where d's cursor c is.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_PLACEMENT_BUFFERPROGRAMTEXT_H

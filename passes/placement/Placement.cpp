@@ -79,6 +79,7 @@ private:
   // Ends of contents.
   void endContents();
   std::optional<StreamId> streamOf(unsigned B) const;
+  void tellStreams(unsigned B, const Event &Last);
   void endAfter(unsigned B, EventRef At, bool Tested);
   void endAtEntry(unsigned B, unsigned Block, bool Tested);
   void endAllContents(const Liveness &Live, const Liveness *Sure);
@@ -466,6 +467,17 @@ std::optional<StreamId> Placer::streamOf(unsigned B) const {
   return Stream ? *Stream : static_cast<StreamId>(DefaultStream);
 }
 
+/// Why there is no such stream.
+void Placer::tellStreams(unsigned B, const Event &Last) {
+  for (EventRef At : Program.uses(B))
+    if (const Event &E = Program.event(At); E.Stream == UnknownStream)
+      return found(B, Last.Where,
+                   about(B, RemarkId::NotDiscardedStream)
+                       .with("Cause", E.Name)
+                       .with("CauseAt", describe(E.Where, Last.Where)));
+  found(B, Last.Where, about(B, RemarkId::NotDiscardedStreams));
+}
+
 void Placer::addEnd(unsigned B, EventRef At, Anchor Where, StreamId Stream) {
   Directive End{buffer(B).Kind == BufferKind::Host ? DirectiveKind::Forget
                                                    : DirectiveKind::Discard,
@@ -519,7 +531,7 @@ void Placer::endAfter(unsigned B, EventRef At, bool Tested) {
   if (!deviceWorkAhead(Program, Next))
     return;
   if (!Stream) {
-    found(B, E.Where, about(B, RemarkId::NotDiscardedStreams));
+    tellStreams(B, E);
     return;
   }
   // What a stream's handle is at another event is not known here.
@@ -569,7 +581,7 @@ void Placer::endBehindCursors(const Liveness &Live) {
       continue;
     std::optional<StreamId> Stream = streamOf(B);
     if (!Stream) {
-      found(B, E.Where, about(B, RemarkId::NotDiscardedStreams));
+      tellStreams(B, E);
       continue;
     }
     if (*Stream != DefaultStream && E.Stream != *Stream)
