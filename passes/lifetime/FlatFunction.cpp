@@ -9,9 +9,11 @@
 
 #include "passes/lifetime/BufferArrays.h"
 #include "passes/lifetime/CallEffects.h"
+#include "passes/lifetime/FieldVariables.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Analysis/DemandedBits.h"
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -26,6 +28,7 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/Mem2Reg.h"
 
@@ -107,6 +110,11 @@ std::string RelevantFunctions::fieldName(const GEPOperator &Address) const {
   return Field ? Fields.lookup(*Field) : "";
 }
 
+std::string RelevantFunctions::fieldName(const StructType &Struct,
+                                         unsigned Number) const {
+  return Fields.lookup({&Struct, Number});
+}
+
 std::string RelevantFunctions::firstFieldName(const Type *T) const {
   std::string Name;
   while (auto *Struct = dyn_cast<StructType>(T)) {
@@ -174,7 +182,8 @@ std::string variableName(Value &Variable, const RelevantFunctions &Relevant,
     return demangle(Variable.getName());
   std::string Name = userName(Variable.getName()).str();
   for (DbgVariableRecord *Record : findDVRDeclares(&Variable))
-    Name = Record->getVariable()->getName().str();
+    if (!Record->getExpression()->getFragmentInfo())
+      Name = Record->getVariable()->getName().str();
   auto *Local = dyn_cast<AllocaInst>(&Variable);
   if (!Local)
     return Name;
@@ -373,6 +382,101 @@ void FlatFunction::separateOutParameters() {
   }
 }
 
+/// Behind a scope that a `break` leaves there is a branch on the way by which
+/// it was left: `phi [2, from the break], [0, else]; icmp eq 0; br`. Makes the
+/// comparison a phi, on which SimplifyCFG sends each way where it goes.
+static bool foldWaysOut(Function &F) {
+  bool Changed = false;
+  for (BasicBlock &B : F) {
+    auto *Branch = dyn_cast<BranchInst>(B.getTerminator());
+    auto *Compare = Branch && Branch->isConditional()
+                        ? dyn_cast<ICmpInst>(Branch->getCondition())
+                        : nullptr;
+    auto *Phi = Compare ? dyn_cast<PHINode>(Compare->getOperand(0)) : nullptr;
+    if (!Phi || Phi->getParent() != &B || Compare->getParent() != &B ||
+        !isa<ConstantInt>(Compare->getOperand(1)) ||
+        !all_of(Phi->incoming_values(),
+                [](const Use &U) { return isa<ConstantInt>(U); }))
+      continue;
+    PHINode *Way =
+        PHINode::Create(Compare->getType(), Phi->getNumIncomingValues(),
+                        "way.out", Phi->getIterator());
+    for (unsigned I = 0; I < Phi->getNumIncomingValues(); ++I)
+      Way->addIncoming(
+          ConstantInt::getBool(
+              F.getContext(),
+              ICmpInst::compare(
+                  cast<ConstantInt>(Phi->getIncomingValue(I))->getValue(),
+                  cast<ConstantInt>(Compare->getOperand(1))->getValue(),
+                  Compare->getPredicate())),
+          Phi->getIncomingBlock(I));
+    Compare->replaceAllUsesWith(Way);
+    Compare->eraseFromParent();
+    if (Phi->use_empty())
+      Phi->eraseFromParent();
+    Changed = true;
+  }
+  return Changed;
+}
+
+/// Arithmetic, and phis in a circle, that nothing comes of. Not the loads of
+/// buffers, used or not.
+static void removeDeadNumbers(Function &F) {
+  auto IsNumber = [](const Instruction &I) {
+    return I.getType()->isIntegerTy() &&
+           isa<BinaryOperator, CastInst, CmpInst, PHINode>(I);
+  };
+  SmallPtrSet<const Instruction *, 32> Live;
+  SmallVector<const Instruction *, 32> Pending;
+  for (const Instruction &I : instructions(F))
+    if (!IsNumber(I))
+      Pending.push_back(&I);
+  while (!Pending.empty())
+    for (const Use &Operand : Pending.pop_back_val()->operands())
+      if (auto *I = dyn_cast<Instruction>(Operand);
+          I && IsNumber(*I) && Live.insert(I).second)
+        Pending.push_back(I);
+  SmallVector<Instruction *, 16> Dead;
+  for (Instruction &I : instructions(F))
+    if (IsNumber(I) && !Live.contains(&I))
+      Dead.push_back(&I);
+  for (Instruction *I : Dead) {
+    salvageDebugInfo(*I);
+    I->dropAllReferences();
+  }
+  for (Instruction *I : Dead)
+    I->eraseFromParent();
+}
+
+/// A dim3 is put together in halves, each beside what the other half was
+/// before: bits that nobody looks at become zero. As BDCE, which would also
+/// remove the loads of buffers that are not used.
+static void clearDeadBits(Function &F, DemandedBits &Bits) {
+  SmallVector<Use *, 16> Dead;
+  for (Instruction &I : instructions(F))
+    if (I.getOpcode() == Instruction::And)
+      for (Use &U : I.operands())
+        if (!isa<Constant>(U) && Bits.isUseDead(&U))
+          Dead.push_back(&U);
+  for (Use *U : Dead) {
+    // What it is part of has other bits now, where they do not matter.
+    SmallVector<Instruction *, 8> Pending{cast<Instruction>(U->getUser())};
+    SmallPtrSet<Instruction *, 8> Seen(llvm::from_range, Pending);
+    while (!Pending.empty())
+      for (User *Of : Pending.pop_back_val()->users()) {
+        auto *I = dyn_cast<Instruction>(Of);
+        if (!I || !I->getType()->isIntOrIntVectorTy() || !Seen.insert(I).second)
+          continue;
+        I->dropPoisonGeneratingAnnotations();
+        if (!Bits.getDemandedBits(I).isAllOnes())
+          Pending.push_back(I);
+      }
+    U->set(ConstantInt::get(U->get()->getType(), 0));
+  }
+  if (!Dead.empty())
+    removeDeadNumbers(F);
+}
+
 void FlatFunction::simplify() {
   auto Run = [&](auto &&Pass) {
     Analyses.invalidate(*Copy, Pass.run(*Copy, Analyses));
@@ -383,6 +487,10 @@ void FlatFunction::simplify() {
   Run(SROAPass(SROAOptions::ModifyCFG));
   Run(SimplifyCFGPass(Options));
   Run(SROAPass(SROAOptions::ModifyCFG));
+  clearDeadBits(*Copy, Analyses.getResult<DemandedBitsAnalysis>(*Copy));
+  Analyses.invalidate(*Copy, PreservedAnalyses::none());
+  if (foldWaysOut(*Copy))
+    Run(SimplifyCFGPass(Options));
   Run(LoopSimplifyPass());
 }
 
@@ -397,6 +505,9 @@ void FlatFunction::bringIntoForm() {
   Analyses.invalidate(*Copy, PreservedAnalyses::none());
   Analyses.invalidate(*Copy, PromotePass().run(*Copy, Analyses));
   noteNames();
+  separateFields(*Copy, [&](const StructType &Struct, unsigned Number) {
+    return Relevant.fieldName(Struct, Number);
+  });
   simplify();
   if (unrollBufferArrays(*Copy, Analyses, Limit)) {
     Size = countInstructions(*Copy);

@@ -40,6 +40,7 @@ class Function;
 class GEPOperator;
 class GetElementPtrInst;
 class Module;
+class StructType;
 class Type;
 class Value;
 } // namespace llvm
@@ -57,6 +58,7 @@ public:
 
   /// What the user calls the field at the address; "" if that is not known.
   std::string fieldName(const llvm::GEPOperator &Address) const;
+  std::string fieldName(const llvm::StructType &Struct, unsigned Number) const;
   /// Of the innermost field that a structure begins with, if it is a pointer.
   std::string firstFieldName(const llvm::Type *T) const;
 
