@@ -168,7 +168,7 @@ typedef struct dragon_module {
   const dragon_cpu_module *cpu; /* null: built without the cpu target */
   const char *source;           /* the translation unit, for messages */
 } dragon_module;
-enum { DRAGON_MODULE_VERSION = 3 };
+enum { DRAGON_MODULE_VERSION = 4 };
 
 /* Called by a constructor of the translation unit, before its fat binary is
    registered. The descriptor stays valid until it is unregistered. */
@@ -206,15 +206,18 @@ void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
    `condition` is not 0, as above. bytes = SIZE_MAX: to the buffer's end. */
 void __dragon_last_use(int condition, const void *pointer, size_t bytes);
 
-/* 1 if a launch of the kernel (its host stub) with this grid and block (x and y
-   in the lower and upper half of a word, as in __cudaPushCallConfiguration) and
-   these arguments (as in cudaLaunchKernel) would overwrite all of the buffer at
-   `pointer` before any read; 0 if not, if that is not known, or if nothing is
-   out of core, so that it makes no difference. Arguments that the answer does
-   not depend on may be zero, pointers to other buffers must be. */
-int __dragon_overwrites(const void *kernel, uint64_t grid_xy, uint32_t grid_z,
-                        uint64_t block_xy, uint32_t block_z, void **args,
-                        const void *pointer);
+/* How many bytes from the beginning of the buffer at `pointer` a launch of the
+   kernel (its host stub) with this grid and block (x and y in the lower and
+   upper half of a word, as in __cudaPushCallConfiguration) and these arguments
+   (as in cudaLaunchKernel) would surely overwrite before any read: the bytes of
+   a discard in front of it, if it is the next to touch the buffer. SIZE_MAX:
+   all. 0 as well if that is not known, or if nothing is out of core, so that it
+   makes no difference. Arguments that the answer does not depend on may be
+   zero, pointers to other buffers must be. */
+uint64_t __dragon_overwritten(const void *kernel, uint64_t grid_xy,
+                              uint32_t grid_z, uint64_t block_xy,
+                              uint32_t block_z, void **args,
+                              const void *pointer);
 
 /* 1 if no launch of the kernel (its host stub) with this block and with a grid
    of at most this size reads anything below the pointer that it is given

@@ -84,10 +84,7 @@ void ProgramBuilder::addBuffers() {
   }
 }
 
-/// `if (!__cudaPushCallConfiguration(...)) stub(...)`: pushing does not fail,
-/// and if it did, there would only be less to be careful about, because nothing
-/// is sure to happen in a launch. Null if B does not end so.
-static const BasicBlock *launchBlock(const BasicBlock &B) {
+const BasicBlock *launchBlock(const BasicBlock &B) {
   auto *Branch = dyn_cast<BranchInst>(B.getTerminator());
   if (!Branch || !Branch->isConditional())
     return nullptr;

@@ -104,14 +104,17 @@ Value *Lowering::streamAt(const Directive &D) const {
   return Push ? Push->getArgOperand(Push->arg_size() - 1) : nullptr;
 }
 
-/// The product of the tests, or null if one cannot be made.
+/// The least of the tests, or null if one cannot be made.
 Value *Lowering::test(const Directive &D, Instruction &Point) {
   SmallVector<OverwriteTest, 2> Tests;
+  SmallVector<const Instruction *, 8> Others;
+  for (EventRef At : Built.Program.uses(D.Buffer))
+    Others.push_back(instruction(At));
   for (EventRef At : D.Tests) {
     const BufferUse *U = Built.Program.event(At).find(D.Buffer);
     std::optional<OverwriteTest> Test = OverwriteTest::plan(
         *cast<CallBase>(instruction(At)), static_cast<unsigned>(U->Operand),
-        Point, Kernels, Dominators);
+        Point, Others, Kernels, Dominators);
     if (!Test)
       return nullptr;
     Tests.push_back(std::move(*Test));
@@ -119,7 +122,9 @@ Value *Lowering::test(const Directive &D, Instruction &Point) {
   Value *Result = nullptr;
   for (const OverwriteTest &Test : Tests) {
     Value *One = Test.emit(*Built.Sites[D.Buffer].Pointer);
-    Result = Result ? IRBuilder<>(&Point).CreateAnd(Result, One) : One;
+    Result = Result ? IRBuilder<>(&Point).CreateBinaryIntrinsic(Intrinsic::umin,
+                                                                Result, One)
+                    : One;
   }
   return Result;
 }
@@ -205,8 +210,8 @@ bool Lowering::lower(const Directive &D) {
       Condition = Behind->Condition;
       Bytes = Behind->Bytes;
     } else if (!D.Tests.empty()) {
-      Condition = test(D, *Point);
-      if (!Condition)
+      Bytes = test(D, *Point);
+      if (!Bytes)
         return false;
     }
     if (withLaunch(D))

@@ -9,12 +9,8 @@
 
 #include "passes/lifetime/KernelSummaries.h"
 #include "passes/rewrite/EntryPoints.h"
+#include "passes/rewrite/LaterValues.h"
 
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/CFG.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
@@ -38,81 +34,9 @@ CallBase *launchConfiguration(CallBase &Launch) {
   return nullptr;
 }
 
-namespace {
-
-/// Values at a launch, at an earlier point.
-class Earlier {
-public:
-  Earlier(Instruction &Point, const CallBase &Launch,
-          const DominatorTree &Dominators)
-      : Point(Point), Dominators(Dominators) {
-    // The blocks that may be entered on the way.
-    SmallVector<const BasicBlock *, 16> Pending;
-    auto Enter = [&](const BasicBlock *From) {
-      for (const BasicBlock *S : successors(From))
-        if (Entered.insert(S).second && S != Launch.getParent())
-          Pending.push_back(S);
-    };
-    Enter(Point.getParent());
-    while (!Pending.empty())
-      Enter(Pending.pop_back_val());
-  }
-
-  /// Whether the value can be had at the point.
-  bool has(const Value *V, unsigned Depth = 0) const {
-    if (isThere(V))
-      return true;
-    auto *I = dyn_cast<Instruction>(V);
-    if (!I || Depth == MaxDepth ||
-        !isa<BinaryOperator, CastInst, SelectInst, CmpInst, FreezeInst,
-             CallInst>(I) ||
-        I->getType()->isVoidTy() || I->mayReadOrWriteMemory() ||
-        !isSafeToSpeculativelyExecute(I))
-      return false;
-    for (const Use &Operand : I->operands()) {
-      if (isa<CallInst>(I) && isa<Function>(Operand))
-        continue;
-      if (!has(Operand, Depth + 1))
-        return false;
-    }
-    return true;
-  }
-
-  Value *get(Value *V) {
-    if (isThere(V))
-      return V;
-    if (Value *Known = Made.lookup(V))
-      return Known;
-    Instruction *Copy = cast<Instruction>(V)->clone();
-    for (Use &Operand : Copy->operands())
-      if (!(isa<CallInst>(Copy) && isa<Function>(Operand)))
-        Operand.set(get(Operand));
-    Copy->dropPoisonGeneratingAnnotations();
-    Copy->insertBefore(Point.getIterator());
-    Copy->setDebugLoc(Point.getDebugLoc());
-    return Made[V] = Copy;
-  }
-
-private:
-  static constexpr unsigned MaxDepth = 16;
-
-  bool isThere(const Value *V) const {
-    auto *I = dyn_cast<Instruction>(V);
-    if (!I)
-      return isa<Constant, Argument>(V);
-    return Dominators.dominates(I, &Point) && !Entered.count(I->getParent());
-  }
-
-  Instruction &Point;
-  const DominatorTree &Dominators;
-  SmallPtrSet<const BasicBlock *, 32> Entered;
-  DenseMap<Value *, Value *> Made;
-};
-
-} // namespace
-
 std::optional<OverwriteTest>
 OverwriteTest::plan(CallBase &Launch, unsigned Operand, Instruction &Point,
+                    ArrayRef<const Instruction *> Others,
                     const KernelSummaries &Kernels,
                     const DominatorTree &Dominators) {
   OverwriteTest Result;
@@ -120,13 +44,14 @@ OverwriteTest::plan(CallBase &Launch, unsigned Operand, Instruction &Point,
   Result.Operand = Operand;
   Result.Point = &Point;
   Result.Kernels = &Kernels;
-  Result.Dominators = &Dominators;
   Result.Push = launchConfiguration(Launch);
   const Function &Stub = *Launch.getCalledFunction();
   if (!Result.Push || Result.Push->arg_size() < 4 ||
       Kernels.argumentSizes(Stub).empty())
     return std::nullopt;
-  Earlier At(Point, Launch, Dominators);
+  Result.Values =
+      std::make_shared<LaterValues>(Point, Launch, Dominators, Others);
+  LaterValues &At = *Result.Values;
   const unsigned Widths[] = {64, 32, 64, 32};
   for (unsigned I = 0; I < 4; ++I) {
     const Value *Size = Result.Push->getArgOperand(I);
@@ -164,16 +89,16 @@ Value *OverwriteTest::emit(Value &Address) const {
   }
   Function &F = *Point->getFunction();
   IRBuilder<> Entry(&*F.getEntryBlock().getFirstInsertionPt());
-  AllocaInst *Values = Entry.CreateAlloca(
+  AllocaInst *Storage = Entry.CreateAlloca(
       ArrayType::get(Entry.getInt8Ty(), Bytes), nullptr, "dragon.values");
-  Values->setAlignment(Align(16));
+  Storage->setAlignment(Align(16));
   AllocaInst *Args = Entry.CreateAlloca(
       ArrayType::get(Entry.getPtrTy(), Sizes.size()), nullptr, "dragon.args");
   IRBuilder<> Builder(Point);
-  Builder.CreateMemSet(Values, Builder.getInt8(0), Bytes, Align(16));
+  Builder.CreateMemSet(Storage, Builder.getInt8(0), Bytes, Align(16));
   for (size_t I = 0; I < Sizes.size(); ++I)
     Builder.CreateStore(
-        Builder.CreateConstInBoundsGEP1_64(Builder.getInt8Ty(), Values,
+        Builder.CreateConstInBoundsGEP1_64(Builder.getInt8Ty(), Storage,
                                            Offsets[I]),
         Builder.CreateConstInBoundsGEP1_64(Builder.getPtrTy(), Args, I));
   auto Store = [&](unsigned Parameter, Value *V) {
@@ -181,20 +106,27 @@ Value *OverwriteTest::emit(Value &Address) const {
     Builder.CreateAlignedStore(
         V,
         Builder.CreateConstInBoundsGEP1_64(
-            Builder.getInt8Ty(), Values,
+            Builder.getInt8Ty(), Storage,
             Offsets[static_cast<unsigned>(P.Argument)] + P.Offset),
         Align(1));
   };
-  Earlier At(*Point, *Launch, *Dominators);
+  LaterValues &At = *Values;
   Store(Operand, &Address);
   for (unsigned P : Copied)
     Store(P, At.get(Launch->getArgOperand(P)));
   Value *Grid[4];
   for (unsigned I = 0; I < 4; ++I)
     Grid[I] = At.get(Push->getArgOperand(I));
-  return callEntry("__dragon_overwrites",
-                   {&Stub, Grid[0], Grid[1], Grid[2], Grid[3], Args, &Address},
-                   *Point);
+  Value *Overwritten = callEntry(
+      "__dragon_overwritten",
+      {&Stub, Grid[0], Grid[1], Grid[2], Grid[3], Args, &Address}, *Point);
+  if (Value *Reached = At.reached())
+    Overwritten = IRBuilder<>(Point).CreateSelect(Reached, Overwritten,
+                                                  Builder.getInt64(-1ull));
+  if (Value *Astray = At.astray())
+    Overwritten = IRBuilder<>(Point).CreateSelect(Astray, Builder.getInt64(0),
+                                                  Overwritten);
+  return Overwritten;
 }
 
 } // namespace dragon

@@ -9,15 +9,16 @@
 // Whether a launch overwrites a buffer is a matter of numbers: the grid, the
 // block, the kernel's scalar arguments. If these are known before the launch,
 // where the contents die, and do not change until then, the question can be put
-// to the runtime there. Expressions in front of the launch are computed once
-// more; what they come from must be values that nothing computes anew on the
-// way from here to there.
+// to the runtime there (LaterValues.h). The answer is a number of bytes: what
+// the next launch overwrites is dead now, whatever becomes of the rest.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_REWRITE_OVERWRITETEST_H
 #define DRAGON_PASSES_REWRITE_OVERWRITETEST_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include <memory>
 #include <optional>
 
 namespace llvm {
@@ -30,6 +31,7 @@ class Value;
 namespace dragon {
 
 class KernelSummaries;
+class LaterValues;
 
 /// The call that gives the launch its grid and stream, or null.
 llvm::CallBase *launchConfiguration(llvm::CallBase &Launch);
@@ -38,11 +40,14 @@ llvm::CallBase *launchConfiguration(llvm::CallBase &Launch);
 /// Address, overwrites it through its operand.
 class OverwriteTest {
 public:
-  /// Nothing if the numbers are not at hand.
+  /// Nothing if the numbers are not at hand. Others: what else touches the
+  /// buffer.
   static std::optional<OverwriteTest>
   plan(llvm::CallBase &Launch, unsigned Operand, llvm::Instruction &Point,
+       llvm::ArrayRef<const llvm::Instruction *> Others,
        const KernelSummaries &Kernels, const llvm::DominatorTree &Dominators);
-  /// The test in front of the point: an i32, 1 if it is so.
+  /// The test in front of the point: an i64, how many bytes from the buffer's
+  /// beginning are overwritten; all if the launch is surely not reached.
   llvm::Value *emit(llvm::Value &Address) const;
 
 private:
@@ -50,7 +55,7 @@ private:
   llvm::CallBase *Push;
   llvm::Instruction *Point;
   const KernelSummaries *Kernels;
-  const llvm::DominatorTree *Dominators;
+  std::shared_ptr<LaterValues> Values; ///< of what the launch is given
   unsigned Operand;
   llvm::SmallVector<unsigned, 8> Copied; ///< parameters whose values matter
 };

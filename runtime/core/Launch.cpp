@@ -179,20 +179,25 @@ Status Runtime::launch(const LaunchCall &call) {
   return impl.launch(call);
 }
 
-bool Runtime::overwrites(const LaunchCall &call, uintptr_t address) const {
+size_t Runtime::overwritten(const LaunchCall &call, uintptr_t address) const {
   Impl::Guard guard(*State);
   Impl &impl = *State;
   Allocation *found = impl.Allocations.find(address);
   // Where nothing moves it makes no difference, except to who watches.
-  if (!found || !(impl.Tracking || impl.Watcher))
-    return false;
+  if (!found || !(impl.Tracking || impl.Watcher) || found->buffer->arena ||
+      found->base != address)
+    return 0;
   LaunchPointers pointers = pointersOf(call, impl.Allocations);
   LaunchChunks whole =
       chunksOf(call, pointers, impl.Allocations, wholeGrid(call));
-  size_t overwritten = 0;
+  std::vector<bool> written(found->buffer->chunks.size());
   for (const ChunkUse &use : whole.uses)
-    overwritten += use.mustWrite && use.chunk->buffer == found->buffer;
-  return overwritten == found->buffer->chunks.size();
+    if (use.mustWrite && use.chunk->buffer == found->buffer)
+      written[use.chunk->index] = true;
+  auto first = std::find(written.begin(), written.end(), false);
+  if (first == written.end())
+    return SIZE_MAX;
+  return size_t(first - written.begin()) * found->buffer->chunkBytes;
 }
 
 bool Runtime::readsUpwards(const LaunchCall &call, uint32_t argument,

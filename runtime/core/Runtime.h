@@ -170,9 +170,10 @@ public:
 
   // -- Work
   Status launch(const LaunchCall &call);
-  /// Data is moving, and the launch would overwrite all of the buffer at
-  /// `address` before any read.
-  bool overwrites(const LaunchCall &call, uintptr_t address) const;
+  /// How many bytes from the beginning of the buffer at `address` the launch
+  /// would overwrite before any read, in whole chunks; SIZE_MAX if all. 0 if no
+  /// data is moving.
+  size_t overwritten(const LaunchCall &call, uintptr_t address) const;
   /// Data is moving, and such a launch would read nothing below the pointer
   /// that lies at `field` in its argument, wherever that points.
   bool readsUpwards(const LaunchCall &call, uint32_t argument,

@@ -123,18 +123,19 @@ void __dragon_last_use(int condition, const void *pointer, size_t bytes) {
     lastUses.push_back({reinterpret_cast<uintptr_t>(pointer), bytes});
 }
 
-int __dragon_overwrites(const void *function, uint64_t gridXY, uint32_t gridZ,
-                        uint64_t blockXY, uint32_t blockZ, void **args,
-                        const void *pointer) {
-  bool overwrites = false;
+uint64_t __dragon_overwritten(const void *function, uint64_t gridXY,
+                              uint32_t gridZ, uint64_t blockXY, uint32_t blockZ,
+                              void **args, const void *pointer) {
+  size_t overwritten = 0;
   onBuffer("test", pointer, 1,
            [&](Front &front, uintptr_t address, size_t) -> Status {
              auto call =
                  launchOf(function, gridXY, gridZ, blockXY, blockZ, args);
-             overwrites = call && front.runtime.overwrites(*call, address);
+             if (call)
+               overwritten = front.runtime.overwritten(*call, address);
              return {};
            });
-  return overwrites;
+  return overwritten;
 }
 
 int __dragon_reads_upwards(const void *function, uint64_t gridXY,

@@ -279,9 +279,10 @@ void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
 }
 
 // Kernels are opaque here: nothing is known to be overwritten.
-int __dragon_overwrites(const void *kernel, uint64_t grid_xy, uint32_t grid_z,
-                        uint64_t block_xy, uint32_t block_z, void **args,
-                        const void *pointer) {
+uint64_t __dragon_overwritten(const void *kernel, uint64_t grid_xy,
+                              uint32_t grid_z, uint64_t block_xy,
+                              uint32_t block_z, void **args,
+                              const void *pointer) {
   (void)kernel, (void)grid_xy, (void)grid_z, (void)block_xy, (void)block_z;
   (void)args, (void)pointer;
   return 0;
