@@ -121,7 +121,11 @@ void ProgramBuilder::visitLaunch(CallBase &Call) {
       if (U.Reads || U.Writes)
         addUses(E, Targets, Operand, Side::Any, U.Reads, U.Writes, nullptr);
       for (BufferUse &Use : drop_begin(E.Uses, First)) {
-        Use.Testable = U.MayOverwrite && Use.Must;
+        for (const Target &T : Targets)
+          if (auto It = BufferOf.find(T.Object);
+              It != BufferOf.end() && It->second == Use.Buffer)
+            noteElement(Use, Call, Operand, T, Targets.size() == 1);
+        Use.Testable = U.MayOverwrite && (Use.Must || Use.MustElement);
         Use.Operand = Use.Testable ? static_cast<int>(Parameter) : -1;
       }
       noteCursor(E, First, Call, Parameter);
@@ -317,6 +321,7 @@ BuiltProgram ProgramBuilder::build() {
   findCycles();
   addBuffers();
   addBlocks();
+  addArrays();
   Result.Instructions.resize(Result.Program.Blocks.size());
   for (BasicBlock &B : F)
     if (BlockOf.count(&B))

@@ -28,11 +28,13 @@
 #include <tuple>
 
 namespace llvm {
+class AllocaInst;
 class BasicBlock;
 class CallBase;
 class DILocation;
 class GlobalVariable;
 class Instruction;
+class PHINode;
 class Value;
 } // namespace llvm
 
@@ -51,6 +53,11 @@ struct BuiltProgram {
     llvm::Value *Pointer;
   };
   std::vector<BufferSite> Sites;
+  /// Of arrays: where the addresses of the elements are, [N x ptr].
+  llvm::DenseMap<unsigned, llvm::AllocaInst *> Arrays;
+  /// Of the program's loops, and of number 1, 2, ...
+  std::vector<const llvm::PHINode *> Counters;
+  std::vector<const llvm::Value *> Numbers;
   std::map<std::tuple<std::string, unsigned, unsigned>,
            const llvm::DILocation *>
       Locations;

@@ -154,7 +154,8 @@ void ProgramBuilder::addUse(Event &E, BufferUse U) {
     // Twice in one event: what is sure of each is not sure of both.
     Known.Must &= U.Must;
     Known.Whole &= U.Whole;
-    Known.Testable = false;
+    Known.Testable = Known.MustElement = false;
+    Known.Element.reset();
     Known.Cursor = -1;
     Known.Reads |= U.Reads;
     Known.Writes |= U.Writes;

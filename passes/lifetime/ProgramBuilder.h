@@ -60,6 +60,20 @@ private:
     return Cyclic.contains(I.getParent());
   }
 
+  // Arrays of buffers.
+  std::optional<Bound> boundOf(const llvm::Value *V);
+  void addLoop(const llvm::Loop &L);
+  std::optional<ElementIndex> indexOf(const llvm::Value *Index, int64_t Plus,
+                                      const llvm::Instruction &User);
+  void addArrays();
+  std::optional<ElementIndex> elementOf(const llvm::Value *Pointer,
+                                        unsigned Object, unsigned B,
+                                        const llvm::Instruction &User,
+                                        bool &Surely, unsigned Depth = 0);
+
+  void noteElement(BufferUse &Use, const llvm::CallBase &Call,
+                   const llvm::Value *Pointer, const Target &To, bool Only);
+
   // Values.
   Position position(const llvm::Instruction &I);
   SizeId sizeOf(const llvm::SCEV *Bytes);
@@ -118,6 +132,7 @@ private:
   llvm::DenseMap<unsigned, unsigned> BufferOf; ///< object -> buffer
   llvm::DenseMap<const llvm::BasicBlock *, unsigned> BlockOf;
   llvm::DenseMap<const llvm::SCEV *, SizeId> Sizes;
+  llvm::DenseMap<const llvm::Value *, NumberId> Numbers;
   llvm::DenseMap<const llvm::Value *, StreamId> Streams;
   llvm::DenseMap<const llvm::Value *, int> Files;
   /// What the cursors of uses stand for until addCursors().

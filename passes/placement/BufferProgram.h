@@ -25,6 +25,8 @@
 #ifndef DRAGON_PASSES_PLACEMENT_BUFFERPROGRAM_H
 #define DRAGON_PASSES_PLACEMENT_BUFFERPROGRAM_H
 
+#include "passes/placement/CountedLoops.h"
+
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -66,6 +68,8 @@ struct Buffer {
   /// Stands for several allocations that may exist at a time: nothing that
   /// happens to "it" is sure to have happened to all.
   bool Several = false;
+  /// Several, in an array: each element is allocated once, and is no other's.
+  bool Array = false;
   /// The allocation call may be given flags.
   bool Mappable = false;
   /// Host buffers: a C++ stream reads into or writes from it, or none.
@@ -105,10 +109,15 @@ struct BufferUse {
   bool Must = false;
   /// If Must: all bytes of the buffer are touched.
   bool Whole = false;
-  /// If Must, launches: whether all of them are overwritten, before any read,
-  /// can be tested at run time once the launch's numbers are known.
+  /// Launches, if Must or MustElement: whether all of them are overwritten,
+  /// before any read, can be tested at run time once the launch's numbers are
+  /// known.
   bool Testable = false;
   int Operand = -1; ///< of the event's call, if Testable or with a cursor
+  /// Of an array, the one element that it may be.
+  std::optional<ElementIndex> Element = std::nullopt;
+  /// The pointer surely is this element's, and begins where it begins.
+  bool MustElement = false;
   /// Reads: the pointer is this cursor's, or lies Above bytes above it. Copies
   /// read nothing below their pointer; whether a launch does can be tested at
   /// run time.
@@ -179,6 +188,7 @@ struct BufferProgram {
   std::vector<Cursor> Cursors;
   std::vector<FileHandle> Files;
   std::vector<Block> Blocks; ///< the first is the entry
+  std::vector<CountedLoop> Loops;
 
   const Event &event(EventRef Ref) const {
     return Blocks[Ref.Block].Events[Ref.Index];

@@ -44,22 +44,58 @@ private:
   Error addUses(Event &E, StringRef Names, bool Reads, bool Writes,
                 StringRef Size = "");
   Error setFile(Event &E, StringRef Name);
+  std::optional<Bound> bound(StringRef Word);
+  std::optional<ElementIndex> element(StringRef Word);
+  Error parseLoop(ArrayRef<StringRef> Words);
   Block &current() { return Program.Blocks.back(); }
 
   BufferProgram Program;
-  StringMap<unsigned> Buffers, Files, Blocks, Sizes, Streams, Cursors;
+  StringMap<unsigned> Buffers, Files, Blocks, Sizes, Streams, Cursors, Loops,
+      Numbers;
   std::vector<std::pair<unsigned, std::string>> Headers; ///< line, block
   std::vector<std::pair<unsigned, std::pair<unsigned, std::string>>> Jumps;
   unsigned LineNumber = 0;
   bool Ended = false; ///< the current block has its successors
 };
 
+/// `n`, `n-1`, `3`.
+std::optional<Bound> Parser::bound(StringRef Word) {
+  Bound Result;
+  if (!Word.getAsInteger(10, Result.Plus))
+    return Result;
+  size_t Sign = Word.find_first_of("+-");
+  StringRef Name = Word.take_front(Sign), Plus = Word.substr(Name.size());
+  Plus.consume_front("+");
+  if (Name.empty() || (!Plus.empty() && Plus.getAsInteger(10, Result.Plus)))
+    return std::nullopt;
+  Result.Base = Numbers.try_emplace(Name, Numbers.size() + 1).first->second;
+  return Result;
+}
+
+std::optional<ElementIndex> Parser::element(StringRef Word) {
+  StringRef Name = Word.take_front(Word.find_first_of("+-"));
+  auto It = Loops.find(Name);
+  if (It == Loops.end()) {
+    std::optional<Bound> At = bound(Word);
+    if (!At)
+      return std::nullopt;
+    return ElementIndex{-1, *At};
+  }
+  ElementIndex Result{static_cast<int>(It->second), {}};
+  StringRef Plus = Word.substr(Name.size());
+  Plus.consume_front("+");
+  if (!Plus.empty() && Plus.getAsInteger(10, Result.At.Plus))
+    return std::nullopt;
+  return Result;
+}
+
 Error Parser::addUses(Event &E, StringRef Names, bool Reads, bool Writes,
                       StringRef Size) {
   SmallVector<StringRef, 2> Each;
   Names.split(Each, '|');
   for (StringRef Word : Each) {
-    auto [Name, CursorName] = Word.split('@');
+    auto [Whole, CursorName] = Word.split('@');
+    auto [Name, Index] = Whole.split('[');
     auto It = Buffers.find(Name);
     if (It == Buffers.end())
       return fail("unknown buffer '" + Name + "'");
@@ -74,7 +110,13 @@ Error Parser::addUses(Event &E, StringRef Names, bool Reads, bool Writes,
     U.Buffer = It->second;
     U.Reads = Reads;
     U.Writes = Writes;
-    U.Must = Each.size() == 1;
+    if (Index.consume_back("]")) {
+      U.Element = element(Index);
+      if (!U.Element)
+        return fail("no index: '" + Index + "'");
+      U.MustElement = Each.size() == 1;
+    }
+    U.Must = Each.size() == 1 && !U.Element;
     SizeId Of = Program.Buffers[U.Buffer].Bytes;
     SizeId Bytes = Size.empty() ? Of : sizeOf(Size);
     U.Whole = U.Must && Bytes == Of && Of != 0;
@@ -126,6 +168,8 @@ Error Parser::parseDeclaration(ArrayRef<StringRef> Words) {
       B.EscapesAt = B.Where;
     } else if (Word == "several") {
       B.Several = true;
+    } else if (Word == "array") {
+      B.Several = B.Array = true;
     } else if (Word == "managed") {
       B.Kind = BufferKind::Managed;
       B.Mappable = false;
@@ -161,11 +205,37 @@ Error Parser::parseBlock(ArrayRef<StringRef> Words) {
   Ended = false;
   Program.Blocks.emplace_back();
   current().Name = Words[1].str();
-  for (StringRef Word : Words.drop_front(2)) {
+  Words = Words.drop_front(2);
+  if (!Words.empty() && Words[0] == "loop") {
+    if (Error Failure = parseLoop(Words))
+      return Failure;
+    Words = Words.drop_front(7);
+  }
+  for (StringRef Word : Words) {
     if (Word != "fails")
       return fail("unexpected '" + Word + "'");
     current().Fails = true;
   }
+  return Error::success();
+}
+
+/// `loop l from 0 up to n`, `loop l from n-1 down to 0`.
+Error Parser::parseLoop(ArrayRef<StringRef> Words) {
+  if (Words.size() < 7 || Words[2] != "from" || Words[5] != "to" ||
+      (Words[4] != "up" && Words[4] != "down"))
+    return fail("expected loop l from a up to b, or down to b");
+  CountedLoop L;
+  L.Name = Words[1].str();
+  L.Header = Program.Blocks.size() - 1;
+  L.Step = Words[4] == "up" ? 1 : -1;
+  std::optional<Bound> First = bound(Words[3]), Last = bound(Words[6]);
+  if (!First || !Last)
+    return fail("no bounds: '" + Words[3] + "' and '" + Words[6] + "'");
+  L.First = *First;
+  L.End = L.Step > 0 ? *Last : Last->plus(-1);
+  if (!Loops.try_emplace(L.Name, Program.Loops.size()).second)
+    return fail("loop '" + L.Name + "' is declared twice");
+  Program.Loops.push_back(std::move(L));
   return Error::success();
 }
 
@@ -209,7 +279,7 @@ Error Parser::parseLaunch(ArrayRef<StringRef> Words) {
     if (Error Failure = addUses(E, Rest, Reads, Writes, Must ? "" : "part"))
       return Failure;
     for (BufferUse &U : drop_begin(E.Uses, First))
-      U.Testable = Tested && U.Must;
+      U.Testable = Tested && (U.Must || U.MustElement);
   }
   current().Events.push_back(std::move(E));
   return Error::success();
@@ -326,11 +396,22 @@ Expected<BufferProgram> Parser::parse(StringRef Text) {
   if (!Ended)
     current().Returns = true;
   for (auto &[From, Where] : Jumps) {
-    auto It = Blocks.find(Where.second);
+    auto [Name, At] = StringRef(Where.second).split(" at ");
+    auto It = Blocks.find(Name);
     if (It == Blocks.end())
       return createStringError("line " + Twine(Where.first) +
                                ": unknown block '" + Where.second + "'");
     Program.Blocks[From].Successors.push_back(It->second);
+    if (At.empty())
+      continue;
+    auto [Loop, Value] = At.split('=');
+    std::optional<Bound> Counter = bound(Value);
+    auto Left = Loops.find(Loop);
+    if (!Counter || Left == Loops.end())
+      return createStringError("line " + Twine(Where.first) +
+                               ": expected the counter of a loop, not '" + At +
+                               "'");
+    Program.Loops[Left->second].Exits.push_back({From, It->second, *Counter});
   }
   for (size_t C = 0; C < Headers.size(); ++C) {
     auto It = Blocks.find(Headers[C].second);
@@ -343,6 +424,21 @@ Expected<BufferProgram> Parser::parse(StringRef Text) {
   return std::move(Program);
 }
 
+std::string boundName(const Bound &B) {
+  if (!B.Base)
+    return std::to_string(B.Plus);
+  return "n" + std::to_string(B.Base) + (B.Plus > 0 ? "+" : "") +
+         (B.Plus ? std::to_string(B.Plus) : "");
+}
+
+std::string elementName(const BufferProgram &Program, const ElementIndex &E) {
+  if (E.Loop < 0)
+    return "[" + boundName(E.At) + "]";
+  return "[" + Program.Loops[static_cast<size_t>(E.Loop)].Name +
+         (E.At.Plus > 0 ? "+" : "") +
+         (E.At.Plus ? std::to_string(E.At.Plus) : "") + "]";
+}
+
 void printUses(const BufferProgram &Program, const Event &E, raw_ostream &Out) {
   for (const BufferUse &U : E.Uses) {
     const char *Mode = U.Reads    ? (U.Writes ? "read-write" : "read")
@@ -350,11 +446,12 @@ void printUses(const BufferProgram &Program, const Event &E, raw_ostream &Out) {
                                      : U.Testable ? "tested-write"
                                                   : "write")
                                   : "";
-    Out << ' ' << Mode << '(' << Program.Buffers[U.Buffer].Name;
+    Out << ' ' << Mode << '(' << Program.Buffers[U.Buffer].Name
+        << (U.Element ? elementName(Program, *U.Element) : "");
     if (U.Cursor >= 0)
       Out << '@' << Program.Cursors[U.Cursor].Name;
     Out << ')';
-    if (!U.Must)
+    if (!U.Must && !U.MustElement)
       Out << '?';
     else if (U.Whole && U.Reads)
       Out << '*';
@@ -389,7 +486,7 @@ void printBufferProgram(const BufferProgram &Program, raw_ostream &Out) {
     if (B.Escapes)
       Out << " escapes # to " << B.EscapesTo;
     if (B.Several)
-      Out << " several";
+      Out << (B.Array ? " array" : " several");
     Out << '\n';
   }
   for (const Cursor &C : Program.Cursors)
@@ -398,7 +495,13 @@ void printBufferProgram(const BufferProgram &Program, raw_ostream &Out) {
   for (const FileHandle &F : Program.Files)
     Out << "file " << F.Name << (F.Escapes ? " escapes" : "") << '\n';
   for (const Block &B : Program.Blocks) {
-    Out << "block " << B.Name << (B.Fails ? " fails" : "") << '\n';
+    Out << "block " << B.Name;
+    for (const CountedLoop &L : Program.Loops)
+      if (&Program.Blocks[L.Header] == &B)
+        Out << " loop " << L.Name << " from " << boundName(L.First)
+            << (L.Step > 0 ? " up to " : " down to ")
+            << boundName(L.Step > 0 ? L.End : L.End.plus(1));
+    Out << (B.Fails ? " fails" : "") << '\n';
     for (const Event &E : B.Events) {
       Out << "  " << eventKindName(E.Kind);
       if (E.Kind == EventKind::Launch || E.Kind == EventKind::Opaque)
@@ -425,8 +528,13 @@ void printBufferProgram(const BufferProgram &Program, raw_ostream &Out) {
     else {
       Out << "  ->";
       ListSeparator Comma(",");
-      for (unsigned S : B.Successors)
+      for (unsigned S : B.Successors) {
         Out << Comma << ' ' << Program.Blocks[S].Name;
+        for (const CountedLoop &L : Program.Loops)
+          for (const CountedLoop::Exit &X : L.Exits)
+            if (&Program.Blocks[X.From] == &B && X.To == S)
+              Out << " at " << L.Name << '=' << boundName(X.At);
+      }
       Out << '\n';
     }
   }
@@ -463,6 +571,8 @@ void printPlacement(const BufferProgram &Program, const Placement &Result,
       break;
     }
     Out << ' ' << Program.Buffers[D.Buffer].Name;
+    if (D.Element)
+      Out << elementName(Program, *D.Element);
     if (D.Kind == DirectiveKind::Map) {
       if (D.Flags & D_READ)
         Out << " D_READ";

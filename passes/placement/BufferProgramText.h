@@ -13,7 +13,8 @@
 //   cursor c d block                    moves up through the loop with this
 //   header file f [escapes]
 //
-//   block name [fails]                  the entry needs no `block`
+//   block name [loop l from a up to b] [fails]
+//                                       the entry needs no `block`
 //   alloc d                free d
 //   copy-in d h [size]     copy-out h d [size]     copy to from [size]
 //   fill d [size]
@@ -23,6 +24,11 @@
 //   host-access x [repeated]
 //   opaque name x y
 //   -> name, name          successors; else `return`, `exit`, or the next block
+//
+// `loop l from a up to b`: the header of a loop with the counter a, ..., b - 1;
+// `down to b`: a, ..., b. A successor `name at l=a` leaves the loop in that
+// iteration. Bounds are numbers or words, or a word plus or minus a number. A
+// buffer declared `array` has elements: `d[l]`, `d[l-1]`, `d[n-1]`.
 //
 // A size left out means the whole buffer; `part` is less. `a|b` is a pointer to
 // either, `stream ?` one that is not known, `d@c` one to where d's cursor c is.

@@ -46,6 +46,9 @@ struct Directive {
   /// still to come, that it overwrites the buffer; with a cursor: that it reads
   /// nothing below its pointer.
   std::vector<EventRef> Tests = {};
+  /// Discard, of an array: this element. Tests then are not the next launches,
+  /// but those of the iteration that comes to the element.
+  std::optional<ElementIndex> Element = std::nullopt;
   /// Discard: only what lies below the place where this cursor will be in the
   /// next iteration of its loop; or -1.
   int Cursor = -1;

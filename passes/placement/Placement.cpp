@@ -13,6 +13,7 @@
 
 #include "passes/placement/Cursors.h"
 #include "passes/placement/Directive.h"
+#include "passes/placement/ElementDeaths.h"
 #include "passes/placement/Legality.h"
 #include "passes/placement/Liveness.h"
 #include "passes/placement/NextUse.h"
@@ -82,6 +83,7 @@ private:
   void tellStreams(unsigned B, const Event &Last);
   void endAfter(unsigned B, EventRef At, bool Tested);
   void endAtEntry(unsigned B, unsigned Block, bool Tested);
+  void endElements();
   void endAllContents(const Liveness &Live, const Liveness *Sure);
   void tellEnd(unsigned B, const Event &After, EventRef From, bool Tested);
   void endBehindCursors(const Liveness &Live);
@@ -679,16 +681,51 @@ void Placer::endAllContents(const Liveness &Live, const Liveness *Sure) {
   }
 }
 
+void Placer::endElements() {
+  for (const ElementDeath &Death : elementDeaths(Program, Graph)) {
+    const unsigned B = Death.Buffer;
+    const Event &E = Program.event(Death.After);
+    std::optional<StreamId> Stream = streamOf(B);
+    EventRef Next{Death.After.Block, Death.After.Index + 1};
+    if (!Stream || (*Stream != DefaultStream && E.Stream != *Stream) ||
+        !deviceWorkAhead(Program, Next))
+      continue;
+    addEnd(B, Death.After, Anchor::After, *Stream);
+    Directive &D = Result.Directives.back();
+    D.Element = Death.Element;
+    D.Tests = Death.Tests;
+    if (D.Tests.empty()) {
+      did(B, E.Where,
+          about(B, RemarkId::Discarded)
+              .with("After", E.Name)
+              .with("Next", "never read again"));
+      continue;
+    }
+    const Event &Test = Program.event(D.Tests.front());
+    const std::string At = describe(Test.Where, E.Where);
+    D.Otherwise = about(B, RemarkId::NotDiscardedTest)
+                      .with("After", E.Name)
+                      .with("Kernel", Test.Name)
+                      .with("CauseAt", At);
+    did(B, E.Where,
+        about(B, RemarkId::DiscardedIfOverwritten)
+            .with("After", E.Name)
+            .with("Next", "overwritten by '" + Test.Name + "' at " + At +
+                              " before any read"));
+  }
+}
+
 void Placer::endContents() {
   Liveness Live(Program, Graph, Deferred);
   Liveness Tested(Program, Graph, Deferred, /*AssumeTests=*/true);
   const size_t First = Result.Directives.size();
   endAllContents(Live, nullptr);
   endAllContents(Tested, &Live);
+  endElements();
   std::vector<Contents::End> Ends;
   for (size_t I = First; I < Result.Directives.size(); ++I) {
     const Directive &D = Result.Directives[I];
-    if (!D.Tests.empty())
+    if (!D.Tests.empty() || D.Element)
       continue;
     EventRef At = D.At;
     At.Index += D.Where == Anchor::After;

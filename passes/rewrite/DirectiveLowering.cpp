@@ -11,6 +11,7 @@
 #include "passes/rewrite/BufferHandles.h"
 #include "passes/rewrite/CursorDiscard.h"
 #include "passes/rewrite/EntryPoints.h"
+#include "passes/rewrite/LaterValues.h"
 #include "passes/rewrite/OverwriteTest.h"
 #include "passes/rewrite/StagingElision.h"
 
@@ -51,7 +52,10 @@ private:
   bool lowerSink(const Directive &D, Instruction &Point);
   void lowerMap(const Directive &D);
   Value *streamAt(const Directive &D) const;
-  Value *test(const Directive &D, Instruction &Point);
+  Value *test(const Directive &D, Value &Address, Instruction &Point);
+  bool hasIndex(const ElementIndex &Of, const Instruction &Point) const;
+  Value *indexAt(const ElementIndex &Of, Instruction &Point) const;
+  Value *elementAt(const Directive &D, Instruction &Point) const;
   /// A discard that the launch in front of it can make piece by piece.
   bool withLaunch(const Directive &D) const {
     return D.Kind == DirectiveKind::Discard && D.Where == Anchor::After &&
@@ -104,24 +108,81 @@ Value *Lowering::streamAt(const Directive &D) const {
   return Push ? Push->getArgOperand(Push->arg_size() - 1) : nullptr;
 }
 
+bool Lowering::hasIndex(const ElementIndex &Of,
+                        const Instruction &Point) const {
+  if (Of.Loop >= 0)
+    return available(Built.Counters[static_cast<size_t>(Of.Loop)], Point);
+  return !Of.At.Base || available(Built.Numbers[Of.At.Base - 1], Point);
+}
+
+/// As an i64.
+Value *Lowering::indexAt(const ElementIndex &Of, Instruction &Point) const {
+  IRBuilder<> Builder(&Point);
+  const Value *From = Of.Loop >= 0
+                          ? Built.Counters[static_cast<size_t>(Of.Loop)]
+                      : Of.At.Base ? Built.Numbers[Of.At.Base - 1]
+                                   : nullptr;
+  Value *Plus = Builder.getInt64(static_cast<uint64_t>(Of.At.Plus));
+  if (!From)
+    return Plus;
+  return Builder.CreateAdd(Builder.CreateSExtOrTrunc(const_cast<Value *>(From),
+                                                     Builder.getInt64Ty()),
+                           Plus);
+}
+
+/// The element's address, or null if there is no such element.
+Value *Lowering::elementAt(const Directive &D, Instruction &Point) const {
+  AllocaInst *Array = Built.Arrays.lookup(D.Buffer);
+  IRBuilder<> Builder(&Point);
+  Value *Index = indexAt(*D.Element, Point);
+  Value *Inside = Builder.CreateICmpULT(
+      Index, Builder.getInt64(
+                 cast<ArrayType>(Array->getAllocatedType())->getNumElements()));
+  Value *Null = ConstantPointerNull::get(cast<PointerType>(Pointer));
+  Value *From = Builder.CreateInBoundsGEP(
+      Pointer, Array, Builder.CreateSelect(Inside, Index, Builder.getInt64(0)));
+  return Builder.CreateSelect(
+      Inside, Builder.CreateFreeze(Builder.CreateLoad(Pointer, From)), Null);
+}
+
 /// The least of the tests, or null if one cannot be made.
-Value *Lowering::test(const Directive &D, Instruction &Point) {
+Value *Lowering::test(const Directive &D, Value &Address, Instruction &Point) {
   SmallVector<OverwriteTest, 2> Tests;
   SmallVector<const Instruction *, 8> Others;
   for (EventRef At : Built.Program.uses(D.Buffer))
     Others.push_back(instruction(At));
   for (EventRef At : D.Tests) {
     const BufferUse *U = Built.Program.event(At).find(D.Buffer);
-    std::optional<OverwriteTest> Test = OverwriteTest::plan(
-        *cast<CallBase>(instruction(At)), static_cast<unsigned>(U->Operand),
-        Point, Others, Kernels, Dominators);
+    auto &Launch = *cast<CallBase>(instruction(At));
+    std::shared_ptr<LaterValues> Values;
+    if (D.Element) {
+      const PHINode *Counter = nullptr;
+      Value *Given = nullptr;
+      if (U->Element->Loop >= 0) {
+        // The iteration in which the launch comes to this element.
+        Counter = Built.Counters[static_cast<size_t>(U->Element->Loop)];
+        IRBuilder<> Builder(&Point);
+        Given = Builder.CreateSExtOrTrunc(
+            Builder.CreateSub(
+                indexAt(*D.Element, Point),
+                Builder.getInt64(static_cast<uint64_t>(U->Element->At.Plus))),
+            Counter->getType());
+      }
+      Values = std::make_shared<LaterValues>(Point, Launch, Dominators, Counter,
+                                             Given);
+    } else {
+      Values = std::make_shared<LaterValues>(Point, Launch, Dominators, Others);
+    }
+    std::optional<OverwriteTest> Test =
+        OverwriteTest::plan(Launch, static_cast<unsigned>(U->Operand), Point,
+                            std::move(Values), Kernels);
     if (!Test)
       return nullptr;
     Tests.push_back(std::move(*Test));
   }
   Value *Result = nullptr;
   for (const OverwriteTest &Test : Tests) {
-    Value *One = Test.emit(*Built.Sites[D.Buffer].Pointer);
+    Value *One = Test.emit(Address);
     Result = Result ? IRBuilder<>(&Point).CreateBinaryIntrinsic(Intrinsic::umin,
                                                                 Result, One)
                     : One;
@@ -188,9 +249,11 @@ bool Lowering::lower(const Directive &D) {
     return true;
   }
   // The others may be left out.
-  if (!Handles.isAtHand(D.Buffer, *Point))
+  if (D.Element ? !hasIndex(*D.Element, *Point)
+                : !Handles.isAtHand(D.Buffer, *Point))
     return false;
-  Value *Address = Built.Sites[D.Buffer].Pointer;
+  Value *Address =
+      D.Element ? elementAt(D, *Point) : Built.Sites[D.Buffer].Pointer;
   switch (D.Kind) {
   case DirectiveKind::Forget:
     callEntry("__dragon_stage_forget",
@@ -210,7 +273,7 @@ bool Lowering::lower(const Directive &D) {
       Condition = Behind->Condition;
       Bytes = Behind->Bytes;
     } else if (!D.Tests.empty()) {
-      Bytes = test(D, *Point);
+      Bytes = test(D, *Address, *Point);
       if (!Bytes)
         return false;
     }

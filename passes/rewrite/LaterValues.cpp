@@ -132,9 +132,10 @@ LaterValues::LaterValues(Instruction &Now, const Instruction &Later,
 }
 
 LaterValues::LaterValues(Instruction &Now, const Instruction &Later,
-                         const DominatorTree &Dominators, const PHINode &Known,
-                         Value &Given)
-    : Now(Now), Dominators(Dominators), Known(&Known), Given(&Given) {
+                         const DominatorTree &Dominators, const PHINode *Known,
+                         Value *Given)
+    : Now(Now), Dominators(Dominators), AnyTime(true), Known(Known),
+      Given(Given) {
   auto M = std::make_unique<Moment>();
   M->To = Later.getParent();
   M->AtEntry = false;
@@ -249,7 +250,7 @@ bool LaterValues::keeps(const LoadInst &Load, const LocalAddress &From,
 bool LaterValues::has(const Value *V) { return has(V, *Reached, 0); }
 
 bool LaterValues::has(const Value *V, const Moment &M, unsigned Depth) {
-  if (V == Known || isThere(V, M))
+  if ((Known && V == Known) || isThere(V, M))
     return true;
   if (Depth == MaxDepth)
     return false;
@@ -267,7 +268,7 @@ bool LaterValues::find(const Value *V, const Moment &M, unsigned Depth) {
     return false;
   if (auto *Phi = dyn_cast<PHINode>(I)) {
     const BasicBlock &B = *Phi->getParent();
-    if (Known || !passes(B, M))
+    if (AnyTime || !passes(B, M))
       return false;
     const Moment &First = at(B, true, M);
     const Value *In = incoming(*Phi, First);
@@ -388,7 +389,7 @@ Value *LaterValues::load(LoadInst &Load, const Moment &M) {
 }
 
 Value *LaterValues::get(Value *V, const Moment &M) {
-  if (V == Known)
+  if (Known && V == Known)
     return Given;
   if (isThere(V, M))
     return V;
@@ -414,7 +415,7 @@ Value *LaterValues::get(Value *V, const Moment &M) {
 }
 
 Value *LaterValues::reached() {
-  if (Known || Reached->Within)
+  if (AnyTime || Reached->Within)
     return nullptr;
   // Blocks from which it can be reached.
   auto LeadsThere = [&](const BasicBlock *B) {

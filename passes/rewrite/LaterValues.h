@@ -66,12 +66,12 @@ public:
   LaterValues(llvm::Instruction &Now, const llvm::Instruction &Later,
               const llvm::DominatorTree &Dominators,
               llvm::ArrayRef<const llvm::Instruction *> Before);
-  /// The values are those at the time when Known, a phi, is what is given, with
-  /// Later reached any number of times before: of what changes on the way, only
-  /// Known is known.
+  /// The values are those at the time when Known, a phi or null, is what is
+  /// given, with Later reached any number of times before: of what changes on
+  /// the way, only Known is known.
   LaterValues(llvm::Instruction &Now, const llvm::Instruction &Later,
-              const llvm::DominatorTree &Dominators, const llvm::PHINode &Known,
-              llvm::Value &Given);
+              const llvm::DominatorTree &Dominators, const llvm::PHINode *Known,
+              llvm::Value *Given);
   ~LaterValues();
 
   /// Whether the value can be had now.
@@ -116,6 +116,7 @@ private:
 
   llvm::Instruction &Now;
   const llvm::DominatorTree &Dominators;
+  bool AnyTime = false;
   const llvm::PHINode *Known = nullptr;
   llvm::Value *Given = nullptr;
   std::vector<std::unique_ptr<Moment>> Moments;

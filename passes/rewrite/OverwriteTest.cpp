@@ -36,9 +36,8 @@ CallBase *launchConfiguration(CallBase &Launch) {
 
 std::optional<OverwriteTest>
 OverwriteTest::plan(CallBase &Launch, unsigned Operand, Instruction &Point,
-                    ArrayRef<const Instruction *> Others,
-                    const KernelSummaries &Kernels,
-                    const DominatorTree &Dominators) {
+                    std::shared_ptr<LaterValues> Values,
+                    const KernelSummaries &Kernels) {
   OverwriteTest Result;
   Result.Launch = &Launch;
   Result.Operand = Operand;
@@ -49,8 +48,7 @@ OverwriteTest::plan(CallBase &Launch, unsigned Operand, Instruction &Point,
   if (!Result.Push || Result.Push->arg_size() < 4 ||
       Kernels.argumentSizes(Stub).empty())
     return std::nullopt;
-  Result.Values =
-      std::make_shared<LaterValues>(Point, Launch, Dominators, Others);
+  Result.Values = std::move(Values);
   LaterValues &At = *Result.Values;
   const unsigned Widths[] = {64, 32, 64, 32};
   for (unsigned I = 0; I < 4; ++I) {

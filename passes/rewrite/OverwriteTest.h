@@ -16,14 +16,12 @@
 #ifndef DRAGON_PASSES_REWRITE_OVERWRITETEST_H
 #define DRAGON_PASSES_REWRITE_OVERWRITETEST_H
 
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <memory>
 #include <optional>
 
 namespace llvm {
 class CallBase;
-class DominatorTree;
 class Instruction;
 class Value;
 } // namespace llvm
@@ -40,12 +38,11 @@ llvm::CallBase *launchConfiguration(llvm::CallBase &Launch);
 /// Address, overwrites it through its operand.
 class OverwriteTest {
 public:
-  /// Nothing if the numbers are not at hand. Others: what else touches the
-  /// buffer.
+  /// Nothing if the numbers are not at hand. Values: those of the launch, at
+  /// the point.
   static std::optional<OverwriteTest>
   plan(llvm::CallBase &Launch, unsigned Operand, llvm::Instruction &Point,
-       llvm::ArrayRef<const llvm::Instruction *> Others,
-       const KernelSummaries &Kernels, const llvm::DominatorTree &Dominators);
+       std::shared_ptr<LaterValues> Values, const KernelSummaries &Kernels);
   /// The test in front of the point: an i64, how many bytes from the buffer's
   /// beginning are overwritten; all if the launch is surely not reached.
   llvm::Value *emit(llvm::Value &Address) const;

@@ -67,8 +67,9 @@ void inStructure(size_t n) {
 
 // The size is known at run time only: one call stands for all elements.
 // CHECK-LABEL: buffer program of unknownCount:
-// CHECK-NEXT: buffer d s{{[0-9]+}} several{{$}}
-// CHECK: launch scale read-write(d)?
+// CHECK-NEXT: buffer d s{{[0-9]+}} array{{$}}
+// CHECK: block {{.*}} loop l0 from 0 up to n1{{$}}
+// CHECK: launch scale read-write(d[0]){{$}}
 void unknownCount(size_t n, int count) {
   float *d[8];
   for (int i = 0; i < count; ++i)
@@ -78,12 +79,49 @@ void unknownCount(size_t n, int count) {
 
 // Too many to look at one by one.
 // CHECK-LABEL: buffer program of many:
-// CHECK-NEXT: buffer d s{{[0-9]+}} several{{$}}
+// CHECK-NEXT: buffer d s{{[0-9]+}} array{{$}}
+// CHECK: launch scale read-write(d[l1]){{$}}
 void many(size_t n) {
   float *d[100];
   for (int i = 0; i < 100; ++i)
     cudaMalloc((void **)&d[i], n);
   for (int i = 0; i < 100; ++i)
+    LAUNCH(scale, d[i]);
+}
+
+// Elements that may be the same buffer are no array.
+// CHECK-LABEL: buffer program of shared:
+// CHECK-NEXT: buffer d s{{[0-9]+}} several{{$}}
+// CHECK-LABEL: buffer program of copied:
+// CHECK-NEXT: buffer d s{{[0-9]+}} several{{$}}
+// CHECK-LABEL: buffer program of twice:
+// CHECK-NEXT: buffer d s{{[0-9]+}} several{{$}}
+void shared(size_t n, int count) {
+  float *d[8];
+  for (int i = 0; i < count; ++i) {
+    cudaMalloc((void **)&d[i], n);
+    if (i)
+      d[i] = d[0];
+  }
+  for (int i = 0; i < count; ++i)
+    LAUNCH(scale, d[i]);
+}
+void copied(size_t n, int count) {
+  float *d[8], *first;
+  for (int i = 0; i < count; ++i) {
+    cudaMalloc((void **)&d[i], n);
+    if (i == 2)
+      first = d[i];
+    d[i % 4] = first;
+  }
+  LAUNCH(scale, first);
+}
+void twice(size_t n, int count) {
+  float *d[8];
+  for (int k = 0; k < count; ++k)
+    for (int i = 0; i < count; ++i)
+      cudaMalloc((void **)&d[i], n);
+  for (int i = 0; i < count; ++i)
     LAUNCH(scale, d[i]);
 }
 

@@ -33,12 +33,12 @@ static void allocate(struct Network *net, size_t n) {
 // CHECK-LABEL: buffer program of taken:
 // CHECK-NEXT: buffer images [[N:s[0-9]+]]{{$}}
 // CHECK-NEXT: buffer workspace [[N]]{{$}}
-// CHECK-NEXT: buffer weights [[N]] several{{$}}
-// CHECK-NEXT: buffer output [[N]] several{{$}}
+// CHECK-NEXT: buffer weights [[N]] array{{$}}
+// CHECK-NEXT: buffer output [[N]] array{{$}}
 // CHECK: copy-in must-write(images)
-// CHECK: launch step read(weights)? write(workspace){{$}}
-// CHECK: launch step read(workspace) write(output)?{{$}}
-// CHECK: launch scale read-write(output)?{{$}}
+// CHECK: launch step read(weights[l1]) write(workspace){{$}}
+// CHECK: launch step read(workspace) write(output[l1]){{$}}
+// CHECK: launch scale read-write(output[n{{[0-9]+}}-1]){{$}}
 void taken(int layers, size_t n, void *h) {
   struct Network net = {0};
   net.layers = layers;
