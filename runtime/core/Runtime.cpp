@@ -172,7 +172,7 @@ Status Runtime::free(uintptr_t base) {
 }
 
 Status Runtime::copy(void *to, const void *from, size_t bytes, Queue queue,
-                     bool async) {
+                     bool async, bool pageable) {
   if (bytes == 0)
     return {};
   uintptr_t toAddress = reinterpret_cast<uintptr_t>(to);
@@ -204,7 +204,7 @@ Status Runtime::copy(void *to, const void *from, size_t bytes, Queue queue,
     } else if (target) {
       DRAGON_TRY(impl.copyToBuffer(*target->buffer, toAddress,
                                    static_cast<const char *>(from), bytes,
-                                   queue));
+                                   queue, pageable));
       if (impl.Watcher)
         impl.Watcher->hostWrote({toAddress, toAddress + bytes});
     } else if (source) {

@@ -131,9 +131,9 @@ public:
   // -- Data. Ranges must lie within one buffer where they lie in one at all.
   /// Any of the two sides may be host memory, a buffer, or memory that only
   /// the device knows. Returns when host memory may be reused, unless `async`
-  /// and the memory is pinned.
-  Status copy(void *to, const void *from, size_t bytes, Queue queue,
-              bool async);
+  /// and the memory is pinned. `pageable`: host memory on one side is not.
+  Status copy(void *to, const void *from, size_t bytes, Queue queue, bool async,
+              bool pageable = false);
   Status fill(void *to, uint32_t value, unsigned width, size_t count,
               Queue queue);
   /// Contents of the range become bytes [fileOffset, ...) of the file, read

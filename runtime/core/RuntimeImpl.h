@@ -166,7 +166,7 @@ struct Runtime::Impl {
 
   // -- Transfers.cpp
   Status copyToBuffer(Buffer &buffer, uintptr_t to, const char *from,
-                      size_t bytes, Queue queue);
+                      size_t bytes, Queue queue, bool pageable);
   Status copyFromBuffer(Buffer &buffer, char *to, uintptr_t from, size_t bytes,
                         Queue queue);
   Status copyBetween(Buffer &toBuffer, uintptr_t to, Buffer &fromBuffer,

@@ -111,18 +111,23 @@ static Status forRuns(Buffer &buffer, const SlabPool &pool, uintptr_t begin,
 }
 
 Status Runtime::Impl::copyToBuffer(Buffer &buffer, uintptr_t to,
-                                   const char *from, size_t bytes,
-                                   Queue queue) {
+                                   const char *from, size_t bytes, Queue queue,
+                                   bool pageable) {
   TraceZone zone("copy in", bytes);
   ++Clock;
   auto source = [&](uintptr_t at) { return from + (at - to); };
 
-  auto onDevice = [&](Chunk &chunk, uintptr_t, uintptr_t) {
-    if (fitsOnDevice(chunk))
-      return true;
+  auto onDevice = [&](Chunk &chunk, uintptr_t begin, uintptr_t end) {
+    const bool hostHasRoom =
+        chunk.hostValid || chunk.host.id ||
+        HostPool.hasRoom(chunk.bytes(), Limits.transitBytes);
+    // What no kernel changes never needs to come back, if the host keeps it.
+    // From pageable memory the processor copies it in any case.
+    if (pageable && LiveBytes > DevicePool.budget() && buffer.flags == D_READ &&
+        hostHasRoom && needFor(chunk, begin, end) == LaunchNeed::Overwrite)
+      return false;
     // Host memory, unless that has no room either.
-    return !chunk.hostValid && !chunk.host.id &&
-           !HostPool.hasRoom(chunk.bytes(), Limits.transitBytes);
+    return fitsOnDevice(chunk) || !hostHasRoom;
   };
   auto deviceRun = [&](uintptr_t begin, uintptr_t end) -> Status {
     std::vector<Want> wants;
@@ -225,7 +230,8 @@ Status Runtime::Impl::copyBetween(Buffer &toBuffer, uintptr_t to,
     std::vector<char> bounce(part);
     DRAGON_TRY(copyFromBuffer(fromBuffer, bounce.data(), fromAt, part, queue));
     DRAGON_TRY(Dev->synchronize(queue));
-    DRAGON_TRY(copyToBuffer(toBuffer, toAt, bounce.data(), part, queue));
+    DRAGON_TRY(copyToBuffer(toBuffer, toAt, bounce.data(), part, queue,
+                            /*pageable=*/true));
     return Dev->synchronize(queue);
   };
 

@@ -59,7 +59,9 @@ Result copyBytes(Front &front, void *to, const void *from, size_t bytes,
   if (bytes == 0)
     return cudaSuccess;
   waitForHostFunctions(front, stream);
-  return front.runtime.copy(to, from, bytes, front.queue(stream), async);
+  const bool pageable = !pinnedMemory().find(reinterpret_cast<uintptr_t>(from));
+  return front.runtime.copy(to, from, bytes, front.queue(stream), async,
+                            pageable);
 }
 
 namespace {

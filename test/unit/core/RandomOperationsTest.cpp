@@ -51,13 +51,15 @@ protected:
     if (b.base)
       ASSERT_OK(runtime->free(b.base));
     b.words.assign(256 * 1024 + below(5 << 18), std::nullopt);
-    b.base = allocate(b.words.size() * 4);
+    // What is meant to be read only, but may be written.
+    b.base = allocate(b.words.size() * 4, below(3) ? 0 : D_READ);
   }
   void copyIn(ModelBuffer &b) {
     auto [begin, end] = part(b.words.size());
     auto data = numbers(end - begin, uint32_t(Random()));
     ASSERT_OK(runtime->copy(pointer(b.base + begin * 4), data.data(),
-                            data.size() * 4, nullptr, false));
+                            data.size() * 4, nullptr, false,
+                            /*pageable=*/below(2)));
     std::copy(data.begin(), data.end(), b.words.begin() + long(begin));
   }
   void fill(ModelBuffer &b) {

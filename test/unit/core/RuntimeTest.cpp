@@ -120,6 +120,46 @@ TEST_F(RuntimeTest, ThroughSwapNothingIsLost) {
   EXPECT_GT(moved(Direction::HostToSwap), 0u);
 }
 
+TEST_F(RuntimeTest, WhatIsOnlyReadNeverComesBack) {
+  // 3 x 8 MiB over 8 MiB of device memory.
+  settings.deviceMemory = 8 * MiB;
+  settings.hostMemory = 64 * MiB;
+  start();
+  constexpr int N = 2 << 20;
+  uintptr_t a = allocate(N * 4, D_READ), b = allocate(N * 4, D_READ);
+  uintptr_t c = allocate(N * 4);
+  for (int round = 0; round < 2; ++round) {
+    auto x = numbers(N, 1 + round), y = numbers(N, 3 + round);
+    ASSERT_OK(runtime->copy(reinterpret_cast<void *>(a), x.data(), N * 4,
+                            nullptr, false, /*pageable=*/true));
+    ASSERT_OK(runtime->copy(reinterpret_cast<void *>(b), y.data(), N * 4,
+                            nullptr, false, /*pageable=*/true));
+    ASSERT_OK(kernels.launch(*runtime, "add", N, pointer(c), pointer(a),
+                             pointer(b), N));
+    auto z = download(c, N);
+    for (int i = 0; i < N; ++i)
+      ASSERT_EQ(z[i], sum(x[i], y[i])) << i;
+  }
+  // c alone, evicted or copied out.
+  EXPECT_LE(moved(Direction::DeviceToHost), 2 * 8 * MiB);
+  EXPECT_EQ(moved(Direction::HostToDevice), 2 * 16 * MiB);
+}
+
+TEST_F(RuntimeTest, WhatHoldsNothingMakesRoomForACopy) {
+  settings.deviceMemory = 8 * MiB;
+  settings.hostMemory = 64 * MiB;
+  start();
+  constexpr int N = 2 << 20;
+  uintptr_t a = allocate(N * 4), b = allocate(N * 4);
+  auto x = numbers(N, 1);
+  ASSERT_OK(upload(a, x));
+  ASSERT_OK(runtime->discard(a, N * 4, nullptr));
+  ASSERT_OK(upload(b, x));
+  EXPECT_EQ(moved(Direction::HostToDevice), 2 * 8 * MiB);
+  EXPECT_EQ(moved(Direction::DeviceToHost), 0u);
+  EXPECT_EQ(download(b, N), x);
+}
+
 TEST_F(RuntimeTest, WhatIsOverwrittenIsNotFetched) {
   settings.deviceMemory = 6 * MiB;
   settings.hostMemory = 64 * MiB;
