@@ -7,8 +7,8 @@
 //
 // A cudaMalloc in a loop makes several buffers. They are an array if their
 // addresses go nowhere but to a local array of pointers, to the element that
-// the loop's counter says, and nothing else is ever stored there. Then a pointer
-// loaded from the array is the buffer of that index, and no other.
+// the loop's counter says, and nothing else is ever stored there. Then a
+// pointer loaded from the array is the buffer of that index, and no other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,10 +73,9 @@ std::optional<Slot> slotOf(const Value *Address, const DataLayout &Layout) {
     Base = Step->getPointerOperand();
   }
   Result.Variable = dyn_cast<AllocaInst>(Base);
-  auto *Array =
-      Result.Variable
-          ? dyn_cast<ArrayType>(Result.Variable->getAllocatedType())
-          : nullptr;
+  auto *Array = Result.Variable
+                    ? dyn_cast<ArrayType>(Result.Variable->getAllocatedType())
+                    : nullptr;
   if (!Array || !Array->getElementType()->isPointerTy() ||
       !Result.Variable->isStaticAlloca())
     return std::nullopt;
@@ -190,7 +189,8 @@ void ProgramBuilder::addLoop(const Loop &L) {
     const BasicBlock *To = Leave->getSuccessor(
         Compare->getPredicate() == ICmpInst::ICMP_EQ ? 0 : 1);
     std::optional<Bound> At = boundOf(Compare->getOperand(1));
-    if (At && !L.contains(To) && Leave->getSuccessor(0) != Leave->getSuccessor(1))
+    if (At && !L.contains(To) &&
+        Leave->getSuccessor(0) != Leave->getSuccessor(1))
       New.Exits.push_back({BlockOf[B], BlockOf[To], *At});
   }
   Result.Program.Loops.push_back(std::move(New));
@@ -252,14 +252,12 @@ void ProgramBuilder::addArrays() {
       Elsewhere = O != *Variable &&
                   !(Objects[O].Kind == ObjectKind::Local &&
                     isOutSlot(Objects[O].Site)) &&
-                  any_of(Pointers.contents(O), [&](const Target &T) {
-                    return T.Object == Object;
-                  });
+                  any_of(Pointers.contents(O),
+                         [&](const Target &T) { return T.Object == Object; });
     // In each iteration of a loop that is run once, another element.
     std::optional<ElementIndex> At = indexOf(To->Index, To->Plus, *Keeps);
     const Loop *Inner = Loops.getLoopFor(Keeps->getParent());
-    if (Elsewhere || !At || At->Loop < 0 || !Inner ||
-        Inner->getParentLoop() ||
+    if (Elsewhere || !At || At->Loop < 0 || !Inner || Inner->getParentLoop() ||
         Inner->getHeader() != Result.Counters[At->Loop]->getParent() ||
         Loops.getLoopFor(Site.Call->getParent()) != Inner ||
         !Dominators.dominates(Site.Call, Keeps) ||

@@ -141,8 +141,8 @@ bool Search::slidesPast(EventRef After, unsigned Loop, int64_t Offset) {
     if (!U.Element || U.Element->Loop != static_cast<int>(Loop))
       return false;
     const int64_t Distance = Offset - U.Element->At.Plus;
-    const bool Follows = Same[At.Block] || (At.Block == After.Block &&
-                                            At.Index > After.Index);
+    const bool Follows =
+        Same[At.Block] || (At.Block == After.Block && At.Index > After.Index);
     return (Distance != 0 || !Follows) && Distance * L.Step < 1;
   });
 }
@@ -183,13 +183,16 @@ void Search::leave(unsigned Loop, Range Of, ArrayRef<EventRef> Writers) {
       if (From == L.Header || Known) {
         for (EventRef W : Writers) {
           CountedLoop Passed = L;
-          if (From != L.Header) {
+          const BufferUse *U = use(W);
+          if (!U || !U->Element)
+            continue;
+          if (From != L.Header && Known) {
             // Complete up to this iteration, and with it if the write is made
             // in front of the exit.
             const bool Done = Graph.dominates(W.Block, From);
             Passed.End = Known->At.plus(Done ? L.Step : 0);
           }
-          if (Left.remove(rangeOf(Passed, use(W)->Element->At.Plus)))
+          if (Left.remove(rangeOf(Passed, U->Element->At.Plus)))
             test(W);
         }
       }

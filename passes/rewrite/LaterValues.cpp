@@ -367,7 +367,8 @@ Value *LaterValues::get(Value *V) { return get(V, *Reached); }
 
 Value *LaterValues::load(LoadInst &Load, const Moment &M) {
   const DataLayout &Layout = Load.getDataLayout();
-  LocalAddress From = *localAddress(*Load.getPointerOperand(), Layout);
+  const LocalAddress From =
+      localAddress(*Load.getPointerOperand(), Layout).value_or(LocalAddress());
   IRBuilder<> Builder(&Now);
   Value *Offset = Builder.getInt64(static_cast<uint64_t>(From.Offset));
   for (const auto &[Index, Scale] : From.Indices)
