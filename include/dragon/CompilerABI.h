@@ -168,7 +168,7 @@ typedef struct dragon_module {
   const dragon_cpu_module *cpu; /* null: built without the cpu target */
   const char *source;           /* the translation unit, for messages */
 } dragon_module;
-enum { DRAGON_MODULE_VERSION = 4 };
+enum { DRAGON_MODULE_VERSION = 5 };
 
 /* Called by a constructor of the translation unit, before its fat binary is
    registered. The descriptor stays valid until it is unregistered. */
@@ -218,6 +218,12 @@ uint64_t __dragon_overwritten(const void *kernel, uint64_t grid_xy,
                               uint32_t grid_z, uint64_t block_xy,
                               uint32_t block_z, void **args,
                               const void *pointer);
+
+/* The device needs the contents of the buffer at `pointer` again after
+   `launches` other launches: 0, by the next one (what fits comes to the device
+   now); UINT32_MAX, never (but the host does). On the likeliest path; a hint.
+ */
+void __dragon_next_use(const void *pointer, uint32_t launches);
 
 /* 1 if no launch of the kernel (its host stub) with this block and with a grid
    of at most this size reads anything below the pointer that it is given

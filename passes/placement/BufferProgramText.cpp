@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/placement/BufferProgramText.h"
+#include "passes/placement/NextUse.h"
 
 #include "dragon/dragon.h"
 
@@ -569,6 +570,9 @@ void printPlacement(const BufferProgram &Program, const Placement &Result,
     case DirectiveKind::Sink:
       Out << "sink";
       break;
+    case DirectiveKind::NextUse:
+      Out << (D.Launches ? "next-use" : "prefetch");
+      break;
     }
     Out << ' ' << Program.Buffers[D.Buffer].Name;
     if (D.Element)
@@ -583,6 +587,12 @@ void printPlacement(const BufferProgram &Program, const Placement &Result,
     }
     if (D.Kind == DirectiveKind::Sink)
       Out << " by " << eventName(Program, D.Write);
+    if (D.Kind == DirectiveKind::NextUse && D.Launches) {
+      if (D.Launches == NextNeed::NeverAgain)
+        Out << " never";
+      else
+        Out << " after " << D.Launches << " launches";
+    }
     if (D.Kind == DirectiveKind::Discard && D.Stream != DefaultStream)
       Out << " in its stream";
     if (D.Cursor >= 0)

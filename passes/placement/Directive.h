@@ -26,7 +26,8 @@ enum class DirectiveKind {
   Materialise, ///< fill the staging buffer in front of At
   Forget,      ///< the staging buffer's deferred contents are dead
   Discard,     ///< the device buffer's contents are dead
-  Sink         ///< in front of At: the buffer will be written as Write does
+  Sink,        ///< in front of At: the buffer will be written as Write does
+  NextUse      ///< when the device needs the contents again
 };
 
 enum class Anchor { Before, After, BlockEntry };
@@ -52,6 +53,8 @@ struct Directive {
   /// Discard: only what lies below the place where this cursor will be in the
   /// next iteration of its loop; or -1.
   int Cursor = -1;
+  /// NextUse: other launches that come first, or NeverAgain.
+  unsigned Launches = 0;
   /// The finding that tells of it, or -1: no use to tell if it cannot be done.
   int Finding = -1;
   /// What to tell instead if the tests cannot be made.
@@ -72,6 +75,7 @@ struct Placement {
 
 struct PlacementOptions {
   bool Staging = true;
+  bool NextUses = true; ///< say when contents are needed again
 };
 
 /// Decides. Whatever is not proved is left out.

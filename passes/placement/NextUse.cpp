@@ -10,6 +10,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <functional>
+#include <queue>
+
 using namespace llvm;
 
 namespace dragon {
@@ -58,6 +61,83 @@ NextUses nextUses(const BufferProgram &Program, EventRef From, unsigned Buffer,
   return Result;
 }
 
+namespace {
+
+/// How many launches a loop stands for.
+constexpr unsigned LoopLaunches = 16;
+
+bool isHostWork(const Event &E) {
+  switch (E.Kind) {
+  case EventKind::CopyIn:
+  case EventKind::CopyOut:
+  case EventKind::FileRead:
+  case EventKind::FileWrite:
+  case EventKind::FileUse:
+  case EventKind::HostAccess:
+  case EventKind::Opaque:
+    return true;
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
+NextNeed nextNeed(const BufferProgram &Program, const FlowGraph &Graph,
+                  EventRef From, unsigned Buffer) {
+  struct Way {
+    unsigned Launches;
+    EventRef At;
+    bool HostWork;
+    bool operator>(const Way &Other) const { return Launches > Other.Launches; }
+  };
+  std::priority_queue<Way, std::vector<Way>, std::greater<>> Ways;
+  std::vector<bool> Done(Program.Blocks.size(), false);
+  Ways.push({0, From, false});
+  NextNeed Host; // on the device's behalf, nobody
+  while (!Ways.empty()) {
+    Way W = Ways.top();
+    Ways.pop();
+    if (W.At.Index == 0) {
+      if (Done[W.At.Block])
+        continue;
+      Done[W.At.Block] = true;
+    }
+    const Block &B = Program.Blocks[W.At.Block];
+    bool Ended = false;
+    for (; !Ended && W.At.Index < B.Events.size(); ++W.At.Index) {
+      const Event &E = B.Events[W.At.Index];
+      const BufferUse *U = E.find(Buffer);
+      if (!U) {
+        W.Launches += E.Kind == EventKind::Launch;
+        W.HostWork |= isHostWork(E);
+        continue;
+      }
+      Ended = true;
+      // What overwrites all of it does not need it.
+      if (E.Kind == EventKind::Free || E.Kind == EventKind::Allocate ||
+          (U->Must && U->Whole && U->Writes && !U->Reads))
+        break;
+      if (E.Kind == EventKind::Launch || E.Kind == EventKind::Copy)
+        return {W.At, W.Launches, W.HostWork};
+      if (!Host.At)
+        Host.At = W.At;
+      break;
+    }
+    if (Ended)
+      continue;
+    for (unsigned S : B.Successors) {
+      if (Program.Blocks[S].Fails)
+        continue;
+      const bool LeavesLoop =
+          Graph.inCycle(W.At.Block) && !Graph.reaches(S, W.At.Block);
+      Ways.push(
+          {W.Launches + (LeavesLoop ? LoopLaunches : 0), {S, 0}, W.HostWork});
+    }
+  }
+  return Host;
+}
+
 std::string describeDeath(const BufferProgram &Program, EventRef From,
                           unsigned Buffer, const Position &Where) {
   NextUses Next = nextUses(Program, From, Buffer);
@@ -91,6 +171,14 @@ bool changesAhead(const BufferProgram &Program, EventRef From,
                  return Program.Buffers[U.Buffer].Kind != BufferKind::Host;
                });
     return Found;
+  });
+  return Found;
+}
+
+bool launchAhead(const BufferProgram &Program, EventRef From) {
+  bool Found = false;
+  walk(Program, From, [&](EventRef At) {
+    return Found |= Program.event(At).Kind == EventKind::Launch;
   });
   return Found;
 }

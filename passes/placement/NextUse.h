@@ -16,6 +16,8 @@
 
 #include "passes/placement/BufferProgram.h"
 
+#include <optional>
+
 namespace dragon {
 
 struct NextUses {
@@ -30,6 +32,20 @@ struct NextUses {
 NextUses nextUses(const BufferProgram &Program, EventRef From, unsigned Buffer,
                   bool Failing = false);
 
+/// What uses a buffer's contents next, on the path with the fewest launches. A
+/// loop is taken to run many times: leaving it counts as many launches.
+struct NextNeed {
+  static constexpr unsigned NeverAgain = ~0u;
+  /// None: the contents are dead.
+  std::optional<EventRef> At;
+  /// Before the launch At, or NeverAgain if At is the host's.
+  unsigned Launches = NeverAgain;
+  /// The host waits for the device, or does something else, before At.
+  bool HostInBetween = false;
+};
+NextNeed nextNeed(const BufferProgram &Program, const FlowGraph &Graph,
+                  EventRef From, unsigned Buffer);
+
 /// "never read again", "freed at line 9 before any read", ...
 std::string describeDeath(const BufferProgram &Program, EventRef From,
                           unsigned Buffer, const Position &Where);
@@ -38,6 +54,9 @@ std::string describeDeath(const BufferProgram &Program, EventRef From,
 /// from From to its free.
 bool changesAhead(const BufferProgram &Program, EventRef From,
                   unsigned Staging);
+
+/// Whether a path from From launches a kernel.
+bool launchAhead(const BufferProgram &Program, EventRef From);
 
 /// Whether a path from From allocates, copies or launches before it ends.
 bool deviceWorkAhead(const BufferProgram &Program, EventRef From);

@@ -41,6 +41,8 @@ public:
       mapBuffer(B);
     placeSinks();
     endContents();
+    if (Options.NextUses)
+      tellNextUses();
     return std::move(Result);
   }
 
@@ -90,6 +92,10 @@ private:
   void endBefore(EventRef At, const Contents &Held, const BitVector &Live);
   bool mayEnd(unsigned B) const;
   void addEnd(unsigned B, EventRef At, Anchor Where, StreamId Stream);
+
+  // Next use.
+  void tellNextUses();
+  void tellNextUse(unsigned B, EventRef After, bool Uses);
 
   const BufferProgram &Program;
   const PlacementOptions &Options;
@@ -747,6 +753,60 @@ void Placer::endContents() {
           about(B, RemarkId::NotDiscarded)
               .with("Cause", buffer(B).EscapesTo)
               .with("CauseAt", describe(buffer(B).EscapesAt, buffer(B).Where)));
+}
+
+// -- Next use ---------------------------------------------------------------
+
+/// After an event that uses the buffer, or not: then it is of interest only if
+/// the next launch needs it, and the host does something else before.
+void Placer::tellNextUse(unsigned B, EventRef After, bool Uses) {
+  EventRef From{After.Block, After.Index + 1};
+  const Event &E = Program.event(After);
+  NextNeed Need = nextNeed(Program, Graph, From, B);
+  if (!Need.At)
+    return; // dead, if ever
+  const Event &Next = Program.event(*Need.At);
+  const bool Never = Need.Launches == NextNeed::NeverAgain;
+  const bool Prefetch = Need.Launches == 0;
+  if (Never && !launchAhead(Program, From))
+    return; // nobody wants the room
+  if (Uses ? Prefetch : !Prefetch || !Need.HostInBetween || !Next.reads(B))
+    return;
+  Directive D{DirectiveKind::NextUse, B, After, Anchor::After};
+  D.Launches = Need.Launches;
+  Result.Directives.push_back(D);
+  Reason Why = about(B, Prefetch ? RemarkId::Prefetched
+                        : Never  ? RemarkId::NotNeededOnDevice
+                                 : RemarkId::NextUseKnown)
+                   .with("After", E.Name)
+                   .with("Next", Next.Name)
+                   .with("NextAt", describe(Next.Where, E.Where));
+  if (!Prefetch && !Never)
+    Why = std::move(Why).with("Launches", std::to_string(Need.Launches));
+  did(B, E.Where, std::move(Why));
+}
+
+void Placer::tellNextUses() {
+  Contents Allocated(Program, Graph);
+  for (unsigned Block : Graph.order()) {
+    if (Program.Blocks[Block].Fails)
+      continue;
+    const auto &Events = Program.Blocks[Block].Events;
+    for (unsigned I = 0; I < Events.size(); ++I) {
+      const Event &E = Events[I];
+      if (E.Kind != EventKind::Launch && E.Kind != EventKind::CopyIn &&
+          E.Kind != EventKind::Fill)
+        continue;
+      for (unsigned B = 0; B < Program.Buffers.size(); ++B) {
+        const BufferUse *U = E.find(B);
+        if (buffer(B).Kind != BufferKind::Device || buffer(B).Several ||
+            (U ? !U->Must : E.Kind != EventKind::Launch) ||
+            !Allocated.mustBeAllocated(B, {Block, I + 1}))
+          continue;
+        tellNextUse(B, {Block, I}, U);
+      }
+    }
+  }
 }
 
 } // namespace

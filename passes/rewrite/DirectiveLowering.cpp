@@ -286,6 +286,10 @@ bool Lowering::lower(const Directive &D) {
                 *Point);
     return true;
   }
+  case DirectiveKind::NextUse:
+    callEntry("__dragon_next_use", {Address, ConstantInt::get(I32, D.Launches)},
+              *Point);
+    return true;
   case DirectiveKind::Sink:
     return lowerSink(D, *Point);
   case DirectiveKind::Materialise:

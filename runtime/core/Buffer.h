@@ -118,6 +118,9 @@ struct Buffer {
   size_t numDeviceOnly = 0; ///< of them, those with no other valid copy
   uint64_t lastUse = 0;     ///< as Chunk's, for work on all of it
   uint64_t lastTouch = 0;
+  /// The number of the launch that the compiler says needs it next; 0: nothing
+  /// is said. UINT64_MAX: none.
+  uint64_t nextLaunch = 0;
   uint64_t lastUntracked = 0; ///< clock of the last work that has no ticket
 
   uintptr_t end() const { return base + bytes; }

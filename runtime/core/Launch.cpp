@@ -142,9 +142,38 @@ void Runtime::Impl::foresee(const LaunchCall &call,
 uint64_t Runtime::Impl::nextUseOf(Chunk &chunk) const {
   if (chunk.nextUseOf != LaunchClock) {
     chunk.nextUse = History.nextUse(chunk.va());
+    if (!chunk.nextUse)
+      chunk.nextUse = announcedUse(*chunk.buffer);
     chunk.nextUseOf = LaunchClock;
   }
   return chunk.nextUse;
+}
+
+uint64_t Runtime::Impl::announcedUse(const Buffer &buffer) const {
+  constexpr uint64_t Far = uint64_t(1) << 40;
+  if (buffer.nextLaunch == UINT64_MAX)
+    return LaunchClock + Far;
+  if (buffer.nextLaunch <= LaunchNumber)
+    return 0; // it has not come true, or come and gone
+  const uint64_t ticks = std::max<uint64_t>(Clock / LaunchNumber, 1);
+  return LaunchClock + (buffer.nextLaunch - LaunchNumber) * ticks;
+}
+
+Status Runtime::nextUse(uintptr_t address, uint32_t launches) {
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->usable());
+  Impl &impl = *State;
+  Allocation *found = impl.Allocations.find(address);
+  if (!found || found->buffer->arena || !impl.Tracking)
+    return {}; // of interest only where something moves
+  found->buffer->nextLaunch =
+      launches == NeverAgain ? UINT64_MAX : impl.LaunchNumber + 1 + launches;
+  for (Chunk &chunk : found->buffer->chunks)
+    if (chunk.nextUse == 0)
+      chunk.nextUseOf = 0; // to be asked again
+  if (launches == 0)
+    return impl.prefetch(*found->buffer, found->base, found->bytes, nullptr);
+  return {};
 }
 
 Status Runtime::launch(const LaunchCall &call) {
@@ -260,8 +289,12 @@ Status Runtime::Impl::launchUnobserved(const LaunchCall &call) {
   TraceZone zone("launch");
   zone.detail(nameOf(call));
   ++Clock;
+  ++LaunchNumber;
   Bytes.count(Counter::Launches);
   LaunchPointers pointers = pointersOf(call, Allocations);
+  for (const LaunchPointer &pointer : pointers.pointers)
+    if (pointer.allocation)
+      pointer.allocation->buffer->nextLaunch = 0;
 
   // A pointer into no buffer may reach one (one past its end): with all
   // buffers there, it does not matter.

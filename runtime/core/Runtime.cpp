@@ -329,23 +329,32 @@ Status Runtime::prefetch(uintptr_t address, size_t bytes, Queue queue) {
   DRAGON_ASSIGN(Allocation * found, impl.rangeOf(address, bytes, "prefetch"));
   if (impl.Watcher)
     impl.Watcher->prefetched({address, address + bytes});
-  Buffer &buffer = *found->buffer;
-  // A hint: only what fits beside all else.
+  return impl.prefetch(*found->buffer, address, bytes, queue);
+}
+
+Status Runtime::Impl::prefetch(Buffer &buffer, uintptr_t address, size_t bytes,
+                               Queue queue) {
+  // A hint: only what fits beside all else that is needed.
+  uint64_t room = DevicePool.budget() - DevicePool.used();
+  for (const Chunk *chunk : OnDevice)
+    if (!chunk->deviceValid && !chunk->held && !chunk->buffer->kept &&
+        chunk->buffer != &buffer)
+      room += chunk->bytes();
   std::vector<Want> wants;
   uint64_t need = 0;
   for (uintptr_t at = address; at < address + bytes;) {
     Chunk &chunk = buffer.chunkAt(at);
     if (!chunk.device.id) {
-      if (!impl.DevicePool.hasRoom(need + chunk.bytes()))
+      if (need + chunk.bytes() > room)
         break;
       need += chunk.bytes();
     }
     wants.push_back({&chunk, LaunchNeed::Read});
     at = chunk.va() + chunk.bytes();
   }
-  ++impl.Clock;
-  ++impl.Round;
-  return impl.bringIn(wants, queue, Cause::Prefetch);
+  ++Clock;
+  ++Round;
+  return bringIn(wants, queue, Cause::Prefetch);
 }
 
 Status Runtime::advise(uintptr_t address, size_t bytes, dragon_advice advice) {

@@ -160,6 +160,10 @@ public:
   Status detachFile(dev_t deviceId, ino_t inode);
   Status discard(uintptr_t address, size_t bytes, Queue queue);
   Status prefetch(uintptr_t address, size_t bytes, Queue queue);
+  /// The device needs the buffer again after so many other launches; 0: what
+  /// fits is brought in now; NeverAgain. A hint, until the next use.
+  static constexpr uint32_t NeverAgain = UINT32_MAX;
+  Status nextUse(uintptr_t address, uint32_t launches);
   Status advise(uintptr_t address, size_t bytes, dragon_advice advice);
   /// D_WRITE maps: contents to the file, then fdatasync.
   Status sync(uintptr_t base);

@@ -198,6 +198,10 @@ struct Runtime::Impl {
                const LaunchChunks &whole);
   /// The clock of the chunk's next use, if that is known; else 0.
   uint64_t nextUseOf(Chunk &chunk) const;
+  /// The same by what the compiler said.
+  uint64_t announcedUse(const Buffer &buffer) const;
+  /// As far as there is room that nothing needs.
+  Status prefetch(Buffer &buffer, uintptr_t address, size_t bytes, Queue queue);
   Status cannotRun(const LaunchCall &call, uint64_t wholeBytes,
                    uint64_t smallestBytes) const;
 
@@ -279,8 +283,9 @@ struct Runtime::Impl {
   /// Once data has to move, work gets tickets; before, one synchronisation of
   /// everything serves (and costs launches nothing).
   bool Tracking = false;
-  uint64_t Clock = 1;       ///< counts launches, slices and copies
-  uint64_t LaunchClock = 0; ///< when the last launch began
+  uint64_t Clock = 1;        ///< counts launches, slices and copies
+  uint64_t LaunchClock = 0;  ///< when the last launch began
+  uint64_t LaunchNumber = 0; ///< counts launches from 1
   LaunchHistory History;
   uint64_t SyncedAt = 0; ///< untracked work up to it is done
   uint64_t Round = 1;

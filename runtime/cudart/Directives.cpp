@@ -123,6 +123,13 @@ void __dragon_last_use(int condition, const void *pointer, size_t bytes) {
     lastUses.push_back({reinterpret_cast<uintptr_t>(pointer), bytes});
 }
 
+void __dragon_next_use(const void *pointer, uint32_t launches) {
+  onBuffer("next use", pointer, SIZE_MAX,
+           [&](Front &front, uintptr_t address, size_t) {
+             return front.runtime.nextUse(address, launches);
+           });
+}
+
 uint64_t __dragon_overwritten(const void *function, uint64_t gridXY,
                               uint32_t gridZ, uint64_t blockXY, uint32_t blockZ,
                               void **args, const void *pointer) {

@@ -25,6 +25,8 @@ static cl::opt<std::string> Input(cl::Positional, cl::init("-"),
 static cl::opt<bool> Print("print", cl::desc("Print the program as well"));
 static cl::opt<bool> NoStaging("no-staging",
                                cl::desc("Elide no staging buffers"));
+static cl::opt<bool> NextUses("next-uses",
+                              cl::desc("Say when contents are needed again"));
 
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "placement on buffer programs\n");
@@ -45,6 +47,7 @@ int main(int argc, char **argv) {
     dragon::printBufferProgram(*Program, outs());
   dragon::PlacementOptions Options;
   Options.Staging = !NoStaging;
+  Options.NextUses = NextUses;
   dragon::printPlacement(*Program, dragon::place(*Program, Options), outs());
   return 0;
 }

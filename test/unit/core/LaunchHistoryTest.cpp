@@ -146,4 +146,42 @@ TEST_F(ReuseTest, WhatIsNeededLastLeavesFirst) {
   EXPECT_LE(fetched, Rounds * (Bytes / 2 + 6 * MiB));
 }
 
+/// Nothing repeats itself, but the compiler has told: the buffer that is needed
+/// last goes first, not the one that was used longest ago.
+TEST_F(ReuseTest, AnnouncedUsesDecideWhereNothingIsKnown) {
+  for (bool told : {false, true}) {
+    SCOPED_TRACE(told);
+    settings.deviceMemory = 8 * MiB;
+    settings.hostMemory = 64 * MiB;
+    start();
+    constexpr int M = 1 << 20; // two chunks
+    uintptr_t a = allocate(M * 4), b = allocate(M * 4), c = allocate(M * 4);
+    ASSERT_OK(upload(a, numbers(M, 1)));
+    ASSERT_OK(upload(b, numbers(M, 2)));
+    ASSERT_OK(upload(c, numbers(M, 3)));
+    auto scale = [&](uintptr_t buffer, int k) {
+      ASSERT_OK(kernels.launch(*runtime, "scale", M, pointer(buffer), M, k));
+    };
+    // Something moves from here on.
+    uintptr_t e = allocate(M * 4);
+    ASSERT_OK(kernels.launch(*runtime, "iota", M, pointer(e), M, 2));
+    if (told)
+      ASSERT_OK(runtime->nextUse(e, Runtime::NeverAgain));
+    scale(a, 2);
+    if (told)
+      ASSERT_OK(runtime->nextUse(a, 2));
+    scale(b, 2);
+    if (told)
+      ASSERT_OK(runtime->nextUse(b, Runtime::NeverAgain));
+    scale(c, 3); // has to evict a or b
+    uint64_t before = moved(Direction::HostToDevice);
+    ASSERT_OK(
+        kernels.launch(*runtime, "stencil", M, pointer(c), pointer(a), M));
+    EXPECT_EQ(moved(Direction::HostToDevice) - before, told ? 0 : 4 * MiB);
+    auto expected = numbers(M, 1);
+    EXPECT_EQ(download(a, M)[5], scaled(expected[5], 2));
+    EXPECT_EQ(download(b, M)[7], scaled(numbers(M, 2)[7], 2));
+  }
+}
+
 } // namespace

@@ -272,6 +272,10 @@ void __dragon_last_use(int condition, const void *pointer, size_t bytes) {
   LastUses[NumLastUses++].bytes = bytes;
 }
 
+void __dragon_next_use(const void *pointer, uint32_t launches) {
+  (void)pointer, (void)launches;
+}
+
 void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
                          void *stream) {
   if (condition)
