@@ -235,7 +235,7 @@ bool Runtime::readsUpwards(const LaunchCall &call, uint32_t argument,
   const KernelRecord *record = call.kernel->record;
   {
     Impl::Guard guard(*State);
-    if (!State->Tracking)
+    if (!State->Tracking && !State->Watcher)
       return false;
   }
   if (!summary || !record ||
