@@ -14,10 +14,10 @@
 #include "passes/access/SummaryWriter.h"
 #include "passes/cpu/CpuLowering.h"
 #include "passes/lifetime/CallEffects.h"
+#include "passes/lifetime/SummaryJoin.h"
 #include "passes/rewrite/HostDirectives.h"
 #include "passes/rewrite/LibraryResidency.h"
 #include "passes/rewrite/ModuleEmbedding.h"
-#include "passes/rewrite/SummaryJoin.h"
 #include "passes/slicing/GridSlicing.h"
 
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"

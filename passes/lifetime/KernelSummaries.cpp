@@ -7,8 +7,11 @@
 
 #include "passes/lifetime/KernelSummaries.h"
 
+#include "passes/lifetime/SummaryJoin.h"
+
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
@@ -44,13 +47,19 @@ std::string symbolFromStub(StringRef Stub) {
 
 } // namespace
 
-KernelSummaries::KernelSummaries(Module &M, StringRef Blob) {
-  if (!Blob.empty()) {
-    Aligned = std::make_unique<uint64_t[]>(Blob.size() / 8 + 1);
-    std::memcpy(Aligned.get(), Blob.data(), Blob.size());
-    std::string Error;
-    Valid = SummaryView::open(Aligned.get(), Blob.size(), View, Error);
-  }
+const SummaryView *KernelSummaries::addUnit(StringRef Blob) {
+  auto New = std::make_unique<Unit>();
+  New->Aligned = std::make_unique<uint64_t[]>(Blob.size() / 8 + 1);
+  std::memcpy(New->Aligned.get(), Blob.data(), Blob.size());
+  std::string Error;
+  if (!SummaryView::open(New->Aligned.get(), Blob.size(), New->View, Error))
+    return nullptr;
+  Units.push_back(std::move(New));
+  return &Units.back()->View;
+}
+
+void KernelSummaries::findRegistrations(
+    Module &M, function_ref<const SummaryView *(const Function &)> UnitOf) {
   Function *Register = M.getFunction("__cudaRegisterFunction");
   if (!Register)
     return;
@@ -62,8 +71,25 @@ KernelSummaries::KernelSummaries(Module &M, StringRef Blob) {
         dyn_cast<Function>(Call->getArgOperand(1)->stripPointerCasts());
     StringRef Symbol;
     if (Stub && getConstantStringInfo(Call->getArgOperand(2), Symbol))
-      Registered[Stub] = Symbol.str();
+      Registered[Stub].push_back({UnitOf(*Call->getFunction()), Symbol.str()});
   }
+}
+
+KernelSummaries::KernelSummaries(Module &M, StringRef Blob) {
+  if (!Blob.empty())
+    Only = addUnit(Blob);
+  findRegistrations(M, [&](const Function &) { return Only; });
+}
+
+KernelSummaries::KernelSummaries(Module &M, ArrayRef<UnitSummary> Given) {
+  StringMap<const SummaryView *> Views;
+  for (const UnitSummary &One : Given)
+    if (!One.Blob.empty())
+      Views[One.Unit] = addUnit(One.Blob);
+  findRegistrations(M, [&](const Function &Registers) {
+    return Views.lookup(
+        Registers.getFnAttribute(UnitAttribute).getValueAsString());
+  });
 }
 
 const KernelInfoOnHost &KernelSummaries::kernel(const Function &Stub) const {
@@ -75,11 +101,22 @@ const KernelInfoOnHost &KernelSummaries::kernel(const Function &Stub) const {
 
 KernelInfoOnHost KernelSummaries::describe(const Function &Stub) const {
   KernelInfoOnHost Result;
-  auto It = Registered.find(&Stub);
-  Result.Symbol =
-      It != Registered.end() ? It->second : symbolFromStub(Stub.getName());
-  if (Valid)
-    Result.Record = View.findKernel(Result.Symbol.c_str());
+  SmallVector<Registration, 1> Kernels = Registered.lookup(&Stub);
+  if (Kernels.empty())
+    Kernels.push_back({Only, symbolFromStub(Stub.getName())});
+  Result.Symbol = Kernels.front().Symbol;
+  for (const Registration &One : Kernels) {
+    const KernelRecord *Record =
+        One.View ? One.View->findKernel(One.Symbol.c_str()) : nullptr;
+    if (!Record || (Result.Record && !sameKernel(*Result.View, *Result.Record,
+                                                 *One.View, *Record))) {
+      Result.View = nullptr;
+      Result.Record = nullptr;
+      break;
+    }
+    Result.View = One.View;
+    Result.Record = Record;
+  }
   Result.Parameters.resize(Stub.arg_size());
 
   // The array of addresses: the stub's only array of pointers.
@@ -148,7 +185,7 @@ const PointerRecord *KernelSummaries::pointer(const Function &Stub,
   const StubParameter &P = Kernel.Parameters[Parameter];
   for (uint32_t I = 0; I < Kernel.Record->NumPointers; ++I) {
     const PointerRecord &Pointer =
-        View.pointer(Kernel.Record->FirstPointer + I);
+        Kernel.View->pointer(Kernel.Record->FirstPointer + I);
     if (static_cast<int>(Pointer.ArgIndex) == P.Argument &&
         Pointer.ByteOffset == P.Offset + Offset)
       return &Pointer;
@@ -168,6 +205,7 @@ PointerUse KernelSummaries::use(const Function &Stub, unsigned Parameter,
   Result.Writes = Any || Pointer->Mode == AccessMode::Write ||
                   Pointer->Mode == AccessMode::ReadWrite;
   Result.Escapes = Pointer->Flags & PointerEscapes;
+  const SummaryView &View = *kernel(Stub).View;
   for (uint32_t I = 0; I < Pointer->NumAccesses; ++I) {
     uint8_t Flags = View.access(Pointer->FirstAccess + I).Flags;
     Result.MayOverwrite |= Pointer->Mode == AccessMode::Write &&
@@ -178,10 +216,10 @@ PointerUse KernelSummaries::use(const Function &Stub, unsigned Parameter,
 }
 
 ArrayRef<uint32_t> KernelSummaries::argumentSizes(const Function &Stub) const {
-  const KernelRecord *Record = kernel(Stub).Record;
-  if (!Record)
+  const KernelInfoOnHost &Kernel = kernel(Stub);
+  if (!Kernel.Record)
     return {};
-  return {View.argSizes(*Record), Record->NumArgs};
+  return {Kernel.View->argSizes(*Kernel.Record), Kernel.Record->NumArgs};
 }
 
 FootprintInputs KernelSummaries::footprintInputs(const Function &Stub,
@@ -190,6 +228,7 @@ FootprintInputs KernelSummaries::footprintInputs(const Function &Stub,
   const PointerRecord *Pointer = pointer(Stub, Parameter, 0);
   if (!Pointer)
     return Result;
+  const SummaryView &View = *kernel(Stub).View;
   SmallVector<uint32_t, 32> Pending;
   for (uint32_t I = 0; I < Pointer->NumAccesses; ++I) {
     const AccessRecord &Access = View.access(Pointer->FirstAccess + I);

@@ -11,18 +11,27 @@
 // convention takes structures apart. What goes where is read off the stub,
 // which stores its parameters and passes their addresses to cudaLaunchKernel.
 //
+// In a module made of several units each has summaries of its own, and two may
+// have kernels of one name (static ones). Which one a stub is of is read off
+// the function that registers it: it carries its unit's name as an attribute.
+// A template's stub may be registered by several units; if their kernels
+// differ, nothing is known of it.
+//
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_LIFETIME_KERNELSUMMARIES_H
 #define DRAGON_PASSES_LIFETIME_KERNELSUMMARIES_H
 
 #include "dragon/FootprintEval.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace llvm {
 class Function;
@@ -55,14 +64,25 @@ struct StubParameter {
 
 struct KernelInfoOnHost {
   std::string Symbol; ///< device symbol
-  const KernelRecord *Record = nullptr;
+  const SummaryView *View = nullptr;
+  const KernelRecord *Record = nullptr; ///< of View; null: nothing is known
   llvm::SmallVector<StubParameter, 8> Parameters;
 };
 
+/// The kernels of one unit. Blob may be empty: nothing is known of any kernel.
+struct UnitSummary {
+  std::string Unit;
+  llvm::StringRef Blob;
+};
+
+/// The attribute of a function that registers kernels: its unit's name.
+inline constexpr llvm::StringLiteral UnitAttribute = "dragon-unit";
+
 class KernelSummaries {
 public:
-  /// Blob may be empty: nothing is known of any kernel.
+  /// A module that is one unit, whose name is of no account.
   KernelSummaries(llvm::Module &M, llvm::StringRef Blob);
+  KernelSummaries(llvm::Module &M, llvm::ArrayRef<UnitSummary> Units);
 
   const KernelInfoOnHost &kernel(const llvm::Function &Stub) const;
   /// Nothing is known, or the kernel follows pointers that it finds in memory.
@@ -81,10 +101,26 @@ private:
   const PointerRecord *pointer(const llvm::Function &Stub, unsigned Parameter,
                                uint32_t Offset) const;
 
-  bool Valid = false;
-  std::unique_ptr<uint64_t[]> Aligned;
-  SummaryView View;
-  llvm::DenseMap<const llvm::Function *, std::string> Registered;
+  /// A stub's kernel in one unit. View is null if the unit has no summaries.
+  struct Registration {
+    const SummaryView *View;
+    std::string Symbol;
+  };
+  struct Unit {
+    std::unique_ptr<uint64_t[]> Aligned;
+    SummaryView View;
+  };
+
+  const SummaryView *addUnit(llvm::StringRef Blob);
+  void findRegistrations(
+      llvm::Module &M,
+      llvm::function_ref<const SummaryView *(const llvm::Function &)> UnitOf);
+
+  std::vector<std::unique_ptr<Unit>> Units;
+  /// For stubs that nothing registers, in a module that is one unit.
+  const SummaryView *Only = nullptr;
+  llvm::DenseMap<const llvm::Function *, llvm::SmallVector<Registration, 1>>
+      Registered;
   mutable llvm::DenseMap<const llvm::Function *,
                          std::unique_ptr<KernelInfoOnHost>>
       Known;

@@ -10,10 +10,10 @@
 #include "passes/Options.h"
 #include "passes/lifetime/BufferProgramBuilder.h"
 #include "passes/lifetime/CallEffects.h"
+#include "passes/lifetime/SummaryJoin.h"
 #include "passes/placement/BufferProgramText.h"
 #include "passes/rewrite/DirectiveLowering.h"
 #include "passes/rewrite/LibraryResidency.h"
-#include "passes/rewrite/SummaryJoin.h"
 
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/IR/DebugInfoMetadata.h"

@@ -5,9 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/rewrite/SummaryJoin.h"
-
-#include "dragon/FootprintEval.h"
+#include "passes/lifetime/SummaryJoin.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
@@ -120,6 +118,11 @@ private:
 
 } // namespace
 
+bool sameKernel(const SummaryView &A, const KernelRecord &X,
+                const SummaryView &B, const KernelRecord &Y) {
+  return KernelComparison(A, B).equal(X, Y);
+}
+
 Expected<std::string> joinSummaries(ArrayRef<StringRef> Blobs) {
   if (Blobs.empty())
     return std::string();
@@ -144,8 +147,7 @@ Expected<std::string> joinSummaries(ArrayRef<StringRef> Blobs) {
     for (size_t I = 1; I < Views.size() && Agree; ++I) {
       const KernelRecord *Other =
           Views[I].findKernel(Views[0].string(Kernel.Name));
-      Agree =
-          Other && KernelComparison(Views[0], Views[I]).equal(Kernel, *Other);
+      Agree = Other && sameKernel(Views[0], Kernel, Views[I], *Other);
     }
     if (Agree)
       continue;

@@ -11,8 +11,10 @@
 // that are missing in one of them become KernelUnknown.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_PASSES_REWRITE_SUMMARYJOIN_H
-#define DRAGON_PASSES_REWRITE_SUMMARYJOIN_H
+#ifndef DRAGON_PASSES_LIFETIME_SUMMARYJOIN_H
+#define DRAGON_PASSES_LIFETIME_SUMMARYJOIN_H
+
+#include "dragon/FootprintEval.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -20,6 +22,10 @@
 #include <string>
 
 namespace dragon {
+
+/// Whether two summaries say the same of a kernel.
+bool sameKernel(const SummaryView &A, const KernelRecord &X,
+                const SummaryView &B, const KernelRecord &Y);
 
 /// The joined blob. Fails on a malformed blob. No blobs: an empty string.
 llvm::Expected<std::string>
@@ -31,4 +37,4 @@ llvm::Expected<std::string> readSummaries(llvm::StringRef File,
 
 } // namespace dragon
 
-#endif // DRAGON_PASSES_REWRITE_SUMMARYJOIN_H
+#endif // DRAGON_PASSES_LIFETIME_SUMMARYJOIN_H
