@@ -22,6 +22,7 @@
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/Transforms/Scalar/SROA.h"
@@ -500,7 +501,39 @@ void FlatFunction::noteNames() {
       noteName(*Call);
 }
 
+/// dim3, and what it is passed as.
+static bool isStructureOfNumbers(const Type *T) {
+  return T->isStructTy() && all_of(cast<StructType>(T)->elements(),
+                                   [](Type *E) { return E->isIntegerTy(); });
+}
+
+/// A launch configuration of a function that was taken in, in a loop, begins
+/// each time without contents: else it would seem to keep bits of the last
+/// iteration's, as it is set field by field.
+static void forgetAtBirth(Function &F) {
+  constexpr uint64_t MostBytes = 64; // what is kept in registers
+  for (Instruction &I : make_early_inc_range(instructions(F))) {
+    auto *Birth = dyn_cast<LifetimeIntrinsic>(&I);
+    if (!Birth || Birth->getIntrinsicID() != Intrinsic::lifetime_start)
+      continue;
+    auto *Variable = dyn_cast<AllocaInst>(Birth->getArgOperand(0));
+    if (!Variable || Variable->isArrayAllocation() ||
+        !isStructureOfNumbers(Variable->getAllocatedType()))
+      continue;
+    std::optional<TypeSize> Bytes =
+        Variable->getAllocationSize(F.getDataLayout());
+    if (!Bytes || Bytes->isScalable() || Bytes->getFixedValue() > MostBytes)
+      continue;
+    // One number: what is stored field by field stays in pieces.
+    Type *Whole = IntegerType::get(F.getContext(), Bytes->getFixedValue() * 8);
+    IRBuilder<> After(Birth->getParent(), std::next(Birth->getIterator()));
+    After.CreateAlignedStore(PoisonValue::get(Whole), Variable,
+                             Variable->getAlign());
+  }
+}
+
 void FlatFunction::bringIntoForm() {
+  forgetAtBirth(*Copy);
   // With pointers to objects in registers, but not yet what is in the objects.
   Analyses.invalidate(*Copy, PreservedAnalyses::none());
   Analyses.invalidate(*Copy, PromotePass().run(*Copy, Analyses));
