@@ -36,6 +36,13 @@ static cl::opt<std::string>
     CpuArch("dragon-cpu-arch", cl::cat(Category), cl::value_desc("sm_90"),
             cl::desc("The architecture whose device compilation writes "
                      "-dragon-cpu-out"));
+static cl::opt<bool>
+    Bitcode("dragon-bitcode", cl::init(false), cl::cat(Category),
+            cl::desc("Objects carry bitcode for the link to analyse"));
+static cl::opt<std::string>
+    CpuIn("dragon-cpu-in", cl::cat(Category), cl::value_desc("file.bc"),
+          cl::desc("The kernels lowered to the host processor that "
+                   "-dragon-bitcode adds"));
 static cl::opt<std::string>
     ModuleId("dragon-module-id", cl::init("0"), cl::cat(Category),
              cl::value_desc("id"),
@@ -73,6 +80,8 @@ std::vector<std::string> summaryArchs() { return SummaryArchs; }
 bool cpu() { return Cpu; }
 StringRef cpuOut() { return CpuOut; }
 StringRef cpuArch() { return CpuArch; }
+bool bitcode() { return Bitcode; }
+StringRef cpuIn() { return CpuIn; }
 StringRef moduleId() { return ModuleId; }
 StringRef source() { return Source; }
 bool slicing() { return Slicing; }

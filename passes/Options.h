@@ -36,6 +36,11 @@ llvm::StringRef cpuOut();
 /// Empty: every device compilation (there is only one then).
 llvm::StringRef cpuArch();
 
+/// -flto: the object of the host compilation carries its bitcode for the link.
+bool bitcode();
+/// What the device compilation wrote as cpuOut(), for that bitcode.
+llvm::StringRef cpuIn();
+
 /// Unique in the program.
 llvm::StringRef moduleId();
 /// The translation unit, for messages. Empty: the module's own name.

@@ -14,10 +14,12 @@
 #include "passes/access/SummaryWriter.h"
 #include "passes/cpu/CpuLowering.h"
 #include "passes/lifetime/CallEffects.h"
+#include "passes/lifetime/KernelSummaries.h"
 #include "passes/lifetime/SummaryJoin.h"
 #include "passes/rewrite/HostDirectives.h"
 #include "passes/rewrite/LibraryResidency.h"
 #include "passes/rewrite/ModuleEmbedding.h"
+#include "passes/rewrite/UnitBitcode.h"
 #include "passes/slicing/GridSlicing.h"
 
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -28,6 +30,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
+
+#include <optional>
 
 using namespace llvm;
 
@@ -182,9 +186,31 @@ bool runOnHost(Module &M, ModuleAnalysisManager &Analyses) {
   Embedding.Cpu = options::cpu();
   if (!librariesError().empty())
     reportError(M, librariesError());
-  bool Changed = options::lifetime() && insertDirectives(M, Analyses, Summary);
+
+  std::string Bitcode;
+  if (options::bitcode()) {
+    Expected<std::string> Unit = unitBitcode(M, {Embedding, options::cpuIn()});
+    if (Unit)
+      Bitcode = std::move(*Unit);
+    else
+      reportError(M, toString(Unit.takeError()));
+  }
+  // Of code that the link makes anew, it tells.
+  std::optional<MutedRemarks> Muted;
+  if (!Bitcode.empty())
+    Muted.emplace();
+
+  bool Changed = false;
+  if (options::lifetime()) {
+    KernelSummaries Kernels(M, Summary);
+    Changed = insertDirectives(M, Analyses, Kernels, HostOptions::given());
+  }
   Changed |= insertResidency(M);
-  return embedModule(M, Embedding) || Changed;
+  Changed |= embedModule(M, Embedding);
+  if (Bitcode.empty())
+    return Changed;
+  embedBitcode(M, Bitcode);
+  return true;
 }
 
 } // namespace

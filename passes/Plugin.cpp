@@ -11,11 +11,15 @@
 #include "passes/cpu/CpuLowering.h"
 #include "passes/rewrite/HostDirectives.h"
 #include "passes/rewrite/LibraryResidency.h"
+#include "passes/rewrite/UnitBitcode.h"
+#include "passes/rewrite/WholeProgram.h"
 #include "passes/slicing/GridSlicing.h"
 
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Plugins/PassPlugin.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <memory>
 
 using namespace llvm;
 
@@ -41,10 +45,23 @@ static void registerAnalyses(ModuleAnalysisManager &Manager) {
 static void registerCallbacks(PassBuilder &Builder) {
   Builder.registerPipelineParsingCallback(addNamedPass);
   Builder.registerAnalysisRegistrationCallback(registerAnalyses);
-  // Called at -O0 as well.
+  // Both are called at -O0 as well. The first also for the pipeline that the
+  // second makes.
+  auto Linking = std::make_shared<bool>(false);
   Builder.registerPipelineStartEPCallback(
-      [](ModulePassManager &Manager, OptimizationLevel) {
-        Manager.addPass(dragon::PipelinePass());
+      [Linking](ModulePassManager &Manager, OptimizationLevel) {
+        if (!*Linking)
+          Manager.addPass(dragon::PipelinePass());
+      });
+  Builder.registerFullLinkTimeOptimizationEarlyEPCallback(
+      [Linking, &Builder](ModulePassManager &Manager, OptimizationLevel Level) {
+        Manager.addPass(dragon::WholeProgramPass([Linking, &Builder, Level] {
+          *Linking = true;
+          return Level == OptimizationLevel::O0
+                     ? Builder.buildO0DefaultPipeline(
+                           Level, ThinOrFullLTOPhase::FullLTOPreLink)
+                     : Builder.buildLTOPreLinkDefaultPipeline(Level);
+        }));
       });
 }
 

@@ -81,8 +81,14 @@ std::string remarkText(const Reason &Why) {
   return Text;
 }
 
+static thread_local unsigned Muted = 0;
+MutedRemarks::MutedRemarks() { ++Muted; }
+MutedRemarks::~MutedRemarks() { --Muted; }
+
 void emitRemark(OptimizationRemarkEmitter &Emitter, const Reason &Why,
                 const DiagnosticLocation &Where, const BasicBlock *Block) {
+  if (Muted)
+    return;
   const char *Pass = "dragon";
   StringRef Name = remarkName(Why.Id);
   switch (remarkKind(Why.Id)) {

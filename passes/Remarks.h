@@ -60,6 +60,15 @@ void emitRemark(llvm::OptimizationRemarkEmitter &Emitter, const Reason &Why,
                 const llvm::DiagnosticLocation &Where,
                 const llvm::BasicBlock *Block);
 
+/// While one lives, emitRemark does nothing.
+class MutedRemarks {
+public:
+  MutedRemarks();
+  ~MutedRemarks();
+  MutedRemarks(const MutedRemarks &) = delete;
+  MutedRemarks &operator=(const MutedRemarks &) = delete;
+};
+
 } // namespace dragon
 
 #endif // DRAGON_PASSES_REMARKS_H

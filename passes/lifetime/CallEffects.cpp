@@ -121,8 +121,8 @@ struct Libraries {
   std::string Error;
 };
 
-const Libraries &librariesOfProcess() {
-  static const Libraries Read = [] {
+Libraries &librariesOfProcess() {
+  static Libraries Read = [] {
     Libraries Result;
     Expected<LibrarySummaries> Summaries =
         LibrarySummaries::read(options::librarySummaries());
@@ -139,6 +139,10 @@ const Libraries &librariesOfProcess() {
 
 const LibrarySummaries &libraries() { return librariesOfProcess().Summaries; }
 const std::string &librariesError() { return librariesOfProcess().Error; }
+
+Error addLibrarySummaries(MemoryBufferRef File) {
+  return librariesOfProcess().Summaries.add(File);
+}
 
 const LibraryFunction *libraryFunction(const CallBase &Call) {
   const Function *Callee = Call.getCalledFunction();

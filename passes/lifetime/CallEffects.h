@@ -69,6 +69,8 @@ const CallEffect *callEffect(const llvm::CallBase &Call);
 /// empty otherwise.
 const LibrarySummaries &libraries();
 const std::string &librariesError();
+/// More of them, in addition to those of the option.
+llvm::Error addLibrarySummaries(llvm::MemoryBufferRef File);
 
 /// Null: no summary describes what is called.
 const LibraryFunction *libraryFunction(const llvm::CallBase &Call);

@@ -150,7 +150,8 @@ struct Work {
 };
 
 std::vector<Work> analyse(Module &M, ModuleAnalysisManager &Analyses,
-                          const KernelSummaries &Kernels) {
+                          const KernelSummaries &Kernels,
+                          const HostOptions &Wanted) {
   auto &FunctionAnalyses =
       Analyses.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   RelevantFunctions Relevant(M);
@@ -167,11 +168,11 @@ std::vector<Work> analyse(Module &M, ModuleAnalysisManager &Analyses,
     return Result;
   }
   PlacementOptions Options;
-  Options.Staging = options::staging();
+  Options.Staging = Wanted.Staging;
   for (Function *F : findRoots(M, Relevant)) {
     Work W;
     W.Flat = FlatFunction::create(*F, Relevant, FunctionAnalyses,
-                                  options::flattenLimit());
+                                  Wanted.FlattenLimit);
     if (!W.Flat)
       continue;
     for (unsigned Round = 1;; ++Round) {
@@ -188,7 +189,7 @@ std::vector<Work> analyse(Module &M, ModuleAnalysisManager &Analyses,
 }
 
 /// UnknownCallees: told of in this unit already.
-void emitRemarks(const Work &W, Function &F,
+void emitRemarks(const Work &W, Function &F, const HostOptions &Options,
                  std::set<std::string> &UnknownCallees) {
   OptimizationRemarkEmitter Emitter(&F);
   auto Location = [&](const Position &Where) {
@@ -216,7 +217,7 @@ void emitRemarks(const Work &W, Function &F,
     emitRemark(Emitter,
                Reason(RemarkId::AnalysisLimit)
                    .with("Function", displayName(F.getName()))
-                   .with("Limit", std::to_string(options::flattenLimit())),
+                   .with("Limit", std::to_string(Options.FlattenLimit)),
                DiagnosticLocation(F.getSubprogram()), Entry);
 }
 
@@ -245,11 +246,15 @@ std::string readSummary(Module &M) {
 
 } // namespace
 
+HostOptions HostOptions::given() {
+  return {options::staging(), options::flattenLimit()};
+}
+
 bool insertDirectives(Module &M, ModuleAnalysisManager &Analyses,
-                      StringRef Summary) {
+                      const KernelSummaries &Kernels,
+                      const HostOptions &Options) {
   Leftovers Tidy(M);
-  KernelSummaries Kernels(M, Summary);
-  std::vector<Work> Works = analyse(M, Analyses, Kernels);
+  std::vector<Work> Works = analyse(M, Analyses, Kernels, Options);
   auto &FunctionAnalyses =
       Analyses.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   bool Changed = false;
@@ -263,7 +268,7 @@ bool insertDirectives(Module &M, ModuleAnalysisManager &Analyses,
       W.Flat->adopt();
       Changed = true;
     }
-    emitRemarks(W, F, UnknownCallees);
+    emitRemarks(W, F, Options, UnknownCallees);
   }
   return Changed;
 }
@@ -272,7 +277,8 @@ PreservedAnalyses HostDirectivesPass::run(Module &M,
                                           ModuleAnalysisManager &Analyses) {
   if (!librariesError().empty())
     M.getContext().emitError(librariesError());
-  return insertDirectives(M, Analyses, readSummary(M))
+  KernelSummaries Kernels(M, readSummary(M));
+  return insertDirectives(M, Analyses, Kernels, HostOptions::given())
              ? PreservedAnalyses::none()
              : PreservedAnalyses::all();
 }
@@ -283,7 +289,7 @@ BufferProgramPrinterPass::run(Module &M, ModuleAnalysisManager &Analyses) {
     M.getContext().emitError(librariesError());
   Leftovers Tidy(M);
   KernelSummaries Kernels(M, readSummary(M));
-  for (const Work &W : analyse(M, Analyses, Kernels)) {
+  for (const Work &W : analyse(M, Analyses, Kernels, HostOptions::given())) {
     To << "buffer program of " << W.Flat->original().getName() << ":\n";
     printBufferProgram(W.Built.Program, To);
     printPlacement(W.Built.Program, W.Decisions, To);

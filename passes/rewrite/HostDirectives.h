@@ -13,7 +13,6 @@
 #ifndef DRAGON_PASSES_REWRITE_HOSTDIRECTIVES_H
 #define DRAGON_PASSES_REWRITE_HOSTDIRECTIVES_H
 
-#include "llvm/ADT/StringRef.h"
 #include "llvm/IR/PassManager.h"
 
 namespace llvm {
@@ -22,9 +21,19 @@ class raw_ostream;
 
 namespace dragon {
 
-/// Returns whether the module changed. Summary: the kernel summaries' blob.
+class KernelSummaries;
+
+struct HostOptions {
+  bool Staging = true; ///< elide staging buffers
+  unsigned FlattenLimit = 20000;
+
+  static HostOptions given(); ///< by passes/Options.h
+};
+
+/// Returns whether the module changed.
 bool insertDirectives(llvm::Module &M, llvm::ModuleAnalysisManager &Analyses,
-                      llvm::StringRef Summary);
+                      const KernelSummaries &Kernels,
+                      const HostOptions &Options);
 
 /// `dragon-host-directives`, with the summaries of -dragon-summary.
 class HostDirectivesPass : public llvm::PassInfoMixin<HostDirectivesPass> {

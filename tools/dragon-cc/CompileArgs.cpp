@@ -118,11 +118,12 @@ Strings CompileArgs::user(const Input &One) const {
       Args.push_back("-Xarch_host");
     Args.push_back(Arg);
   }
-  if (One.Lang == Language::Cuda) {
+  if (One.Lang == Language::Cuda)
     append(Args, Asked.CudaArgs);
-    if (Asked.WholeProgram) // kernels' objects are merged as machine code
-      Args.push_back("-fno-lto");
-  }
+  // Objects are code, beside which the plugin puts bitcode; LTO objects are
+  // not, whatever -Xcompiler says.
+  if (Asked.WholeProgram && One.Lang != Language::Other)
+    Args.push_back("-fno-lto");
   // Options of the link stand on the same command line.
   Args.push_back("-Qunused-arguments");
   return Args;
@@ -148,6 +149,11 @@ Strings CompileArgs::plugin(const Input &One, StringRef Stem,
   if (Files & CpuOut) {
     Options.push_back("-dragon-cpu-out=" + temp(Stem, ".cpu.bc"));
     Options.push_back("-dragon-cpu-arch=" + Asked.lowestArch().Name);
+  }
+  if ((Files & Bitcode) && Asked.atLink()) {
+    Options.push_back("-dragon-bitcode");
+    if (Files & CpuRef)
+      Options.push_back("-dragon-cpu-in=" + temp(Stem, ".cpu.bc"));
   }
   for (const auto *Files : {&Tools.Summaries, &Asked.Summaries})
     for (const std::string &File : *Files)
@@ -187,7 +193,8 @@ std::string CompileArgs::recordFile(const Input &One, StringRef Arch) const {
 /// all the same: the runtime's messages name them.
 Strings CompileArgs::remarks(const Input &One) const {
   if (!Asked.OptRecord) {
-    if (Asked.Remarks || Asked.Debug || One.Lang != Language::Cuda)
+    if (Asked.Remarks || Asked.Debug ||
+        (One.Lang != Language::Cuda && !Asked.atLink()))
       return {};
     return {"-Rpass=^$"};
   }
@@ -200,6 +207,22 @@ Strings CompileArgs::remarks(const Input &One) const {
   append(Args, {"-Xarch_host", Option + recordFile(One, "")});
   for (const GpuArch &Arch : Asked.Archs)
     append(Args, {"-Xarch_" + Arch.Name, Option + recordFile(One, Arch.Name)});
+  return Args;
+}
+
+Strings CompileArgs::linkTime(StringRef Output) const {
+  Strings Args = {"--ld-path=" + Tools.Lld, "-Wl,--fat-lto-objects", "-Xlinker",
+                  "--load-pass-plugin=" + Tools.plugin()};
+  // -Rpass-missed=dragon is -pass-remarks-missed=dragon there.
+  for (StringRef Arg : Asked.CompileArgs)
+    if (Arg.consume_front("-Rpass") && Arg != "=^$")
+      append(Args,
+             {"-Xlinker", "-mllvm", "-Xlinker", ("-pass-remarks" + Arg).str()});
+  if (Asked.OptRecord)
+    for (const std::string &Option :
+         {("filename=" + Output + ".opt.ld." + Asked.OptRecordExt).str(),
+          "format=" + Asked.OptRecordExt})
+      append(Args, {"-Xlinker", "--plugin-opt=opt-remarks-" + Option});
   return Args;
 }
 

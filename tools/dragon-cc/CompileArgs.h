@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The arguments of a compilation by what they say: language and headers,
-// architectures, optimisation, the user's own, the plugin, remarks, make rules;
-// and the names of the files that belong to an input. Steps.cpp puts them
-// together.
+// The arguments of compilations and links by what they say: language and
+// headers, architectures, optimisation, the user's own, the plugin, remarks,
+// make rules; and the names of the files that belong to an input. Steps.cpp
+// puts them together.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_TOOLS_DRAGON_CC_COMPILEARGS_H
@@ -30,8 +30,14 @@ class CompileArgs {
 public:
   /// What the plugin writes and reads besides the object: the kernel summaries;
   /// the kernels for the host processor (device side), and a reference to them
-  /// (host side).
-  enum PluginFiles : unsigned { None = 0, Summary = 1, CpuOut = 2, CpuRef = 4 };
+  /// (host side); the unit's bitcode in the object, if the link wants it.
+  enum PluginFiles : unsigned {
+    None = 0,
+    Summary = 1,
+    CpuOut = 2,
+    CpuRef = 4,
+    Bitcode = 8
+  };
 
   CompileArgs(const Invocation &Asked, const ToolPaths &Tools,
               llvm::StringRef Temp)
@@ -45,6 +51,9 @@ public:
   Strings remarks(const Input &One) const;
   /// The make rule of a compilation whose object the user knows as `Object`.
   Strings dependencies(const Input &One, llvm::StringRef Object) const;
+
+  /// Of a link that inserts the directives: the linker, the plugin, remarks.
+  Strings linkTime(llvm::StringRef Output) const;
 
   /// An intermediate file.
   std::string temp(llvm::StringRef Stem, llvm::StringRef Suffix) const;

@@ -382,11 +382,27 @@ Error Reader::readOwn(const Argument &One) {
     return Error::success();
   case OPT_dragon_lifetime:
   case OPT_no_dragon_lifetime:
-    plugin("lifetime", One.id() == OPT_dragon_lifetime);
+    Result.Lifetime = One.id() == OPT_dragon_lifetime;
+    plugin("lifetime", Result.Lifetime);
     return Error::success();
   case OPT_dragon_staging:
   case OPT_no_dragon_staging:
     plugin("staging", One.id() == OPT_dragon_staging);
+    return Error::success();
+
+  case OPT_lto:
+  case OPT_lto_kind:
+    if (One.id() == OPT_lto_kind &&
+        !is_contained({"full", "thin", "auto", "jobserver"}, One.value()))
+      return error("unknown kind in '" + Text +
+                   "'; -flto and -flto=thin are "
+                   "known, and mean the same");
+    Result.WholeProgram = true;
+    Result.LinkArgs.push_back(Text);
+    return Error::success();
+  case OPT_no_lto:
+    Result.WholeProgram = false;
+    Result.LinkArgs.push_back(Text);
     return Error::success();
 
   // The driver.
@@ -614,6 +630,12 @@ Error Reader::check() {
   }
   if (Result.EmitLlvm && OneOutput)
     return error("-emit-llvm needs -c or -S");
+  if (Result.What == Goal::Link && Result.atLink())
+    for (StringRef Arg : Result.LinkArgs)
+      if ((Arg.starts_with("-fuse-ld=") && Arg != "-fuse-ld=lld") ||
+          Arg.starts_with("--ld-path="))
+        return error("'-flto' links with lld " + Twine(LLVM_VERSION_MAJOR) +
+                     "; leave out '" + Arg + "'");
   return Error::success();
 }
 

@@ -83,6 +83,7 @@ struct Invocation {
   bool OptRecord = false;       ///< -fsave-optimization-record
   std::string OptRecordFile, OptRecordExt = "yaml";
   bool WholeProgram = false; ///< -flto
+  bool Lifetime = true;      ///< -f[no-]dragon-lifetime
 
   // -MD and friends.
   bool Dependencies = false, SystemHeaders = true, PhonyTargets = false;
@@ -100,6 +101,8 @@ struct Invocation {
   bool Help = false, Version = false, ListArchs = false, ListCodes = false;
 
   bool hasCuda() const;
+  /// Objects carry bitcode, and the link inserts the directives.
+  bool atLink() const { return WholeProgram && Lifetime; }
   const GpuArch &lowestArch() const { return Archs.front(); }
 };
 

@@ -176,6 +176,14 @@ defm dragon_lifetime : DragonSwitch<"lifetime",
 defm dragon_staging : DragonSwitch<"staging",
   "elide host buffers that only stage files in and out (default)">;
 
+def lto : Flag<["-"], "flto">, What<Ours>,
+  HelpText<"whole program: insert directives at the link, into the host code "
+           "of all source files together; for compilations and the link">;
+def lto_kind : Joined<["-"], "flto=">, What<Ours>, MetaVarName<"<full|thin>">,
+  HelpText<"as -flto; all files are one module in either case">;
+def no_lto : Flag<["-"], "fno-lto">, What<Ours>,
+  HelpText<"switch -flto off">;
+
 //===-- The driver itself -------------------------------------------------===//
 
 defm verbose : Switch<"v", "verbose", Ours, "print each command that is run">;

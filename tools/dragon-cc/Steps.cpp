@@ -59,7 +59,7 @@ Strings Planner::object(const Input &One, const std::string &Object,
   append(Args, Parts.remarks(One));
   // Host code may call libraries that work on device memory.
   if (One.Lang == Language::Cxx || One.Lang == Language::C) {
-    append(Args, Parts.plugin(One, Stem, CompileArgs::None));
+    append(Args, Parts.plugin(One, Stem, CompileArgs::Bitcode));
     append(Args, {"-mllvm", "-dragon-lifetime=0"});
   }
   append(Args, Parts.dependencies(One, Object));
@@ -71,7 +71,9 @@ Strings Planner::object(const Input &One, const std::string &Object,
 Strings Planner::cudaObject(const Input &One, const std::string &Object,
                             bool Whole) {
   std::string Stem = Parts.uniqueStem(One);
-  bool Merge = Asked.Cpu && Whole;
+  // The bitcode in an object has the kernels too: they must not be linked
+  // twice.
+  bool Merge = Asked.Cpu && (Whole || Asked.atLink());
   std::string Host = Whole && !Merge ? Object : Parts.temp(Stem, ".host.o");
 
   Strings Common = Parts.language(One);
@@ -84,7 +86,7 @@ Strings Planner::cudaObject(const Input &One, const std::string &Object,
   if (Asked.Cuda) {
     append(Args, Parts.plugin(
                      One, Stem,
-                     CompileArgs::Summary |
+                     CompileArgs::Summary | CompileArgs::Bitcode |
                          (Asked.Cpu ? CompileArgs::CpuOut | CompileArgs::CpuRef
                                     : CompileArgs::None)));
   } else {
@@ -97,8 +99,9 @@ Strings Planner::cudaObject(const Input &One, const std::string &Object,
     clang(std::move(Device));
     append(Args, {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary",
                   "-Xclang", Tools.noGpuCode()});
-    append(Args,
-           Parts.plugin(One, Stem, CompileArgs::Summary | CompileArgs::CpuRef));
+    append(Args, Parts.plugin(One, Stem,
+                              CompileArgs::Summary | CompileArgs::CpuRef |
+                                  CompileArgs::Bitcode));
   }
   append(Args, Parts.dependencies(One, Object));
   append(Args, {"-c", One.Path, "-o", Host});
@@ -113,9 +116,9 @@ Strings Planner::cudaObject(const Input &One, const std::string &Object,
          Parts.temp(Stem, ".cpu.bc"), "-o", Cpu});
   if (!Merge)
     return {Host, Cpu};
-  Result.Steps.push_back(
-      {Tools.Linker, {"-r", "-o", Object, Host, Cpu}, {Object}});
-  return {Object};
+  std::string Out = Whole ? Object : Parts.temp(Stem, ".o");
+  Result.Steps.push_back({Tools.Linker, {"-r", "-o", Out, Host, Cpu}, {Out}});
+  return {Out};
 }
 
 /// A device compilation for the kernel summaries alone, for the host side to
@@ -254,6 +257,8 @@ void Planner::link(const std::vector<Strings> &Objects) {
   append(Args, Asked.LinkArgs);
   if (Asked.WholeProgram && !Asked.OptLevel.empty())
     Args.push_back("-O" + Asked.OptLevel);
+  if (Asked.atLink())
+    append(Args, Parts.linkTime(Out));
   // First among the libraries, and needed whether or not the linker sees why:
   // it stands in front of the C library's calls for files.
   if (Asked.LinkRuntime)
@@ -286,7 +291,8 @@ Expected<Plan> Planner::run() {
   bool Objects = Asked.What == Goal::Link || Asked.What == Goal::Library ||
                  (Asked.What == Goal::Object && Asked.Sides == Side::Both &&
                   !Asked.EmitLlvm);
-  if (Objects && Whole && Asked.Cpu && Asked.hasCuda() && Tools.Linker.empty())
+  if (Objects && (Whole || Asked.atLink()) && Asked.Cpu && Asked.hasCuda() &&
+      Tools.Linker.empty())
     return error("no linker found in PATH (looked for ld and ld.lld); install "
                  "binutils or lld-" +
                  Twine(LLVM_VERSION_MAJOR));
@@ -308,6 +314,10 @@ Expected<Plan> Planner::run() {
       Made[I] = object(One, Name, Whole);
     }
   }
+  if (Asked.What == Goal::Link && Asked.atLink() && Tools.Lld.empty())
+    return error("'-flto' links with lld " + Twine(LLVM_VERSION_MAJOR) +
+                 ", and there is none; install lld-" +
+                 Twine(LLVM_VERSION_MAJOR) + ", or leave out -flto");
   if (Asked.What == Goal::Link)
     link(Made);
   if (Asked.What == Goal::Library)

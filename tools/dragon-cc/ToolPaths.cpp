@@ -66,6 +66,19 @@ std::string findLinker() {
   return "";
 }
 
+/// Of the version that the plugin was built for.
+std::string findLld(StringRef Clang) {
+  for (const std::string &Beside :
+       {path(DRAGON_LLVM_BINDIR, "ld.lld"),
+        path(sys::path::parent_path(Clang), "ld.lld-" DRAGON_LLVM_MAJOR)})
+    if (isProgram(Beside))
+      return Beside;
+  if (ErrorOr<std::string> Found =
+          sys::findProgramByName("ld.lld-" DRAGON_LLVM_MAJOR))
+    return *Found;
+  return "";
+}
+
 bool isToolkit(StringRef Path) {
   return sys::fs::exists(path(Path, "include/cuda_runtime_api.h"));
 }
@@ -172,6 +185,7 @@ Expected<ToolPaths> findTools(StringRef Self, const Invocation &Asked) {
     return Clang.takeError();
   Tools.Clang = *Clang;
   Tools.Linker = findLinker();
+  Tools.Lld = findLld(Tools.Clang);
 
   Expected<std::string> Cuda = findCuda(Prefix, Asked);
   bool Needed = Asked.hasCuda();

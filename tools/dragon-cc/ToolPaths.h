@@ -25,6 +25,7 @@ namespace dragon::driver {
 struct ToolPaths {
   std::string Clang;
   std::string Linker;     ///< for `ld -r`
+  std::string Lld;        ///< LLVM's own, of this version; empty if not found
   std::string LibDir;     ///< libDragonPasses.so, libdragonrt.so
   std::string IncludeDir; ///< dragon/dragon.h
   std::string Cuda;       ///< the toolkit; empty where none is needed
