@@ -1,7 +1,8 @@
 # ledger.py STATS.json CONDITION...: each condition is a Python expression over the ledger's numbers, e.g.
 #   'file_to_host == 48*M' 'swap_out == 0' 'launches == 2'
 # Bytes moved have the direction's name (swap_in and swap_out for those of the swap), bytes not moved avoided_<cause>,
-# events the counter's; K and M are 1024 and 1024 squared. What the file does not mention is 0.
+# events the counter's; K and M are 1024 and 1024 squared. What the file does not mention is 0. "cpu: ..." is for the cpu
+# device alone: what is evicted from a GPU depends on what it is busy with.
 import json
 import re
 import sys
@@ -20,6 +21,10 @@ names.update(stats.get("counts", {}))
 
 failed = False
 for condition in sys.argv[2:]:
+    if condition.startswith("cpu: "):
+        if stats["device"] != "cpu":
+            continue
+        condition = condition[5:]
     for word in re.findall(r"[a-z_]\w+", condition):
         names.setdefault(word, 0)
     if not eval(condition, {"__builtins__": {}}, names):
