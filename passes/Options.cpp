@@ -43,6 +43,9 @@ static cl::opt<std::string>
     CpuIn("dragon-cpu-in", cl::cat(Category), cl::value_desc("file.bc"),
           cl::desc("The kernels lowered to the host processor that "
                    "-dragon-bitcode adds"));
+static cl::opt<bool> Relocatable(
+    "dragon-relocatable", cl::init(false), cl::cat(Category),
+    cl::desc("The device link will register the kernels of the unit"));
 static cl::opt<std::string>
     ModuleId("dragon-module-id", cl::init("0"), cl::cat(Category),
              cl::value_desc("id"),
@@ -82,6 +85,7 @@ StringRef cpuOut() { return CpuOut; }
 StringRef cpuArch() { return CpuArch; }
 bool bitcode() { return Bitcode; }
 StringRef cpuIn() { return CpuIn; }
+bool relocatable() { return Relocatable; }
 StringRef moduleId() { return ModuleId; }
 StringRef source() { return Source; }
 bool slicing() { return Slicing; }

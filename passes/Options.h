@@ -41,6 +41,10 @@ bool bitcode();
 /// What the device compilation wrote as cpuOut(), for that bitcode.
 llvm::StringRef cpuIn();
 
+/// -rdc=true: the kernels of the unit are linked with those of others, and what
+/// registers them is made then.
+bool relocatable();
+
 /// Unique in the program.
 llvm::StringRef moduleId();
 /// The translation unit, for messages. Empty: the module's own name.

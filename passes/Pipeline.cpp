@@ -18,6 +18,7 @@
 #include "passes/lifetime/SummaryJoin.h"
 #include "passes/rewrite/HostDirectives.h"
 #include "passes/rewrite/LibraryResidency.h"
+#include "passes/rewrite/LinkedUnit.h"
 #include "passes/rewrite/ModuleEmbedding.h"
 #include "passes/rewrite/UnitBitcode.h"
 #include "passes/slicing/GridSlicing.h"
@@ -167,6 +168,8 @@ bool runOnDevice(Module &M) {
 }
 
 bool runOnHost(Module &M, ModuleAnalysisManager &Analyses) {
+  if (options::relocatable())
+    nameLinkedUnit(M, options::moduleId());
   std::string Summary;
   if (!options::summaryFile().empty()) {
     Expected<std::string> Joined =
@@ -184,6 +187,7 @@ bool runOnHost(Module &M, ModuleAnalysisManager &Analyses) {
                          ? StringRef(M.getSourceFileName())
                          : options::source();
   Embedding.Cpu = options::cpu();
+  Embedding.Relocatable = options::relocatable();
   if (!librariesError().empty())
     reportError(M, librariesError());
 

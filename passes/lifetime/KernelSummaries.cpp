@@ -84,8 +84,11 @@ KernelSummaries::KernelSummaries(Module &M, StringRef Blob) {
 KernelSummaries::KernelSummaries(Module &M, ArrayRef<UnitSummary> Given) {
   StringMap<const SummaryView *> Views;
   for (const UnitSummary &One : Given)
-    if (!One.Blob.empty())
-      Views[One.Unit] = addUnit(One.Blob);
+    if (!One.Blob.empty()) {
+      const SummaryView *View = addUnit(One.Blob);
+      for (StringRef Unit : One.Units)
+        Views[Unit] = View;
+    }
   findRegistrations(M, [&](const Function &Registers) {
     return Views.lookup(
         Registers.getFnAttribute(UnitAttribute).getValueAsString());

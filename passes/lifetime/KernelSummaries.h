@@ -69,9 +69,10 @@ struct KernelInfoOnHost {
   llvm::SmallVector<StubParameter, 8> Parameters;
 };
 
-/// The kernels of one unit. Blob may be empty: nothing is known of any kernel.
+/// The kernels of one unit, or of those whose device code was linked. Blob may
+/// be empty: nothing is known of any kernel.
 struct UnitSummary {
-  std::string Unit;
+  llvm::SmallVector<llvm::StringRef, 1> Units;
   llvm::StringRef Blob;
 };
 

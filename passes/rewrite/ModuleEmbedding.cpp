@@ -41,7 +41,8 @@ bool embedModule(Module &M, const EmbeddingOptions &Options) {
 
   Constant *Wrapper =
       M.getGlobalVariable("__cuda_fatbin_wrapper", /*AllowInternal=*/true);
-  if (Options.Summary.empty() && !Wrapper && !Options.Cpu)
+  if (Options.Relocatable ||
+      (Options.Summary.empty() && !Wrapper && !Options.Cpu))
     return false;
 
   Constant *Summary = Null;

@@ -28,10 +28,12 @@ struct EmbeddingOptions {
   llvm::StringRef ModuleId;
   llvm::StringRef Source;
   bool Cpu = false;
+  bool Relocatable = false; ///< the device link tells it all
 };
 
 /// Returns false, and leaves M alone, if there is nothing to tell: no summary,
-/// no fat binary, no kernels for the host processor.
+/// no fat binary, no kernels for the host processor; or if the device link
+/// does.
 bool embedModule(llvm::Module &M, const EmbeddingOptions &Options);
 
 } // namespace dragon

@@ -126,6 +126,8 @@ Error describeUnit(Module &M, const EmbeddingOptions &Embedding) {
   };
   GlobalVariable *Summary =
       M.getGlobalVariable("dragon.summary", /*AllowInternal=*/true);
+  // What the device link has left in the module that registers its result.
+  NamedMDNode *Linked = M.getNamedMetadata(LinkedUnitsName);
   Metadata *Row[] = {
       Number(UnitFormat),
       Number(DRAGON_MODULE_VERSION),
@@ -136,7 +138,10 @@ Error describeUnit(Module &M, const EmbeddingOptions &Embedding) {
           ConstantInt::getBool(Context, options::staging())),
       Number(options::flattenLimit()),
       *Libraries,
+      Linked && Linked->getNumOperands() ? Linked->getOperand(0) : nullptr,
   };
+  if (Linked)
+    Linked->eraseFromParent();
   M.getOrInsertNamedMetadata(UnitsName)->addOperand(MDNode::get(Context, Row));
   keepNames(M);
   addLinkMark(M);
@@ -200,6 +205,7 @@ PreservedAnalyses UnitPass::run(Module &M, ModuleAnalysisManager &) {
   Options.Embedding.ModuleId = options::moduleId();
   Options.Embedding.Source = M.getSourceFileName();
   Options.Embedding.Cpu = options::cpu();
+  Options.Embedding.Relocatable = options::relocatable();
   if (Error Failed = makeUnit(M, Options))
     M.getContext().emitError(toString(std::move(Failed)));
   return PreservedAnalyses::none();

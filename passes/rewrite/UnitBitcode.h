@@ -15,7 +15,11 @@
 // insert directives, one row a unit in the named metadata "dragon.units":
 //
 //   !{i32 format, i32 DRAGON_MODULE_VERSION, !"id", !"source", ptr @summary,
-//     i1 staging, i32 flatten-limit, !{!"cublas.yaml", !"library: ..."}}
+//     i1 staging, i32 flatten-limit, !{!"cublas.yaml", !"library: ..."},
+//     !{!"id of a unit", ...}}
+//
+// Units with relocatable device code have no summary. It is in the row of the
+// module that the device link made, whose last column names those units.
 //
 // lld drops the names of values: those of variables and fields, by which
 // remarks call buffers, are kept in the metadata "dragon.value" of their
@@ -42,7 +46,9 @@ namespace dragon {
 
 inline constexpr llvm::StringLiteral UnitsName = "dragon.units";
 /// Raised with each change of the rows.
-inline constexpr unsigned UnitFormat = 1;
+inline constexpr unsigned UnitFormat = 2;
+/// Metadata of the device link's module: the units whose kernels are in it.
+inline constexpr llvm::StringLiteral LinkedUnitsName = "dragon.linked";
 inline constexpr llvm::StringLiteral LinkMark =
     "__dragon_objects_made_with_flto_are_linked_by_dragon_cc_with_flto";
 

@@ -35,6 +35,7 @@ namespace {
 struct Unit {
   StringRef Id, Source;
   StringRef Summary;
+  SmallVector<StringRef, 1> Summarized; ///< the units that it is the summary of
   bool Staging = true;
   unsigned FlattenLimit = 0;
   SmallVector<MemoryBufferRef, 2> Libraries;
@@ -60,7 +61,7 @@ Expected<Unit> read(const MDNode &Row) {
   const ConstantInt *Format = number(Row, 0), *Version = number(Row, 1);
   if (!Format || Format->getZExtValue() != UnitFormat || !Version ||
       Version->getZExtValue() != DRAGON_MODULE_VERSION ||
-      Row.getNumOperands() != 8)
+      Row.getNumOperands() != 9)
     return createStringError(
         "'" + Result.Source +
         "' was compiled with -flto by another version of dragon-cc; compile "
@@ -79,6 +80,10 @@ Expected<Unit> read(const MDNode &Row) {
     for (unsigned I = 0; I + 1 < Libraries->getNumOperands(); I += 2)
       Result.Libraries.push_back(
           {text(*Libraries, I + 1), text(*Libraries, I)});
+  Result.Summarized.push_back(Result.Id);
+  if (auto *Linked = dyn_cast_or_null<MDNode>(Row.getOperand(8)))
+    for (unsigned I = 0; I < Linked->getNumOperands(); ++I)
+      Result.Summarized.push_back(text(*Linked, I));
   return Result;
 }
 
@@ -176,7 +181,7 @@ Error insert(Module &M, ModuleAnalysisManager &Analyses, ArrayRef<Unit> Units) {
   SmallVector<UnitSummary, 8> Summaries;
   Options.FlattenLimit = 0;
   for (const Unit &One : Units) {
-    Summaries.push_back({One.Id.str(), One.Summary});
+    Summaries.push_back({One.Summarized, One.Summary});
     Options.Staging &= One.Staging;
     Options.FlattenLimit = std::max(Options.FlattenLimit, One.FlattenLimit);
   }

@@ -42,7 +42,6 @@ std::string CompileArgs::outputFor(const Input &One,
   return std::string(Path);
 }
 
-/// Unique among the units of a program, the same for the same compilation.
 std::string CompileArgs::moduleId(const Input &One) const {
   SmallString<256> Folder;
   (void)sys::fs::current_path(Folder);
@@ -101,7 +100,7 @@ Strings CompileArgs::optimisation(const Input &One) const {
                                                   : "2")};
   if (One.Lang != Language::Cuda)
     return Args;
-  bool Unoptimised = Asked.DeviceDebug && !Asked.DeviceOptimised;
+  bool Unoptimised = !deviceOptimised();
   append(Args, {"-Xarch_device", Unoptimised ? "-O0" : "-O3"});
   if (Asked.DeviceDebug) {
     append(Args, {"-Xarch_device", "-g"});
@@ -150,6 +149,8 @@ Strings CompileArgs::plugin(const Input &One, StringRef Stem,
     Options.push_back("-dragon-cpu-out=" + temp(Stem, ".cpu.bc"));
     Options.push_back("-dragon-cpu-arch=" + Asked.lowestArch().Name);
   }
+  if (Files & Relocatable)
+    Options.push_back("-dragon-relocatable");
   if ((Files & Bitcode) && Asked.atLink()) {
     Options.push_back("-dragon-bitcode");
     if (Files & CpuRef)
@@ -207,6 +208,46 @@ Strings CompileArgs::remarks(const Input &One) const {
   append(Args, {"-Xarch_host", Option + recordFile(One, "")});
   for (const GpuArch &Arch : Asked.Archs)
     append(Args, {"-Xarch_" + Arch.Name, Option + recordFile(One, Arch.Name)});
+  return Args;
+}
+
+Strings CompileArgs::locations() const {
+  if (Asked.Remarks || Asked.Debug || Asked.DeviceDebug)
+    return {};
+  return {"-Rpass=^$"};
+}
+
+bool CompileArgs::deviceOptimised() const {
+  return !Asked.DeviceDebug || Asked.DeviceOptimised;
+}
+
+Strings CompileArgs::deviceLink(StringRef Output, StringRef Arch) const {
+  Strings Args = {deviceOptimised() ? "-O3" : "-O0"};
+  for (StringRef Arg : Asked.CompileArgs)
+    if (Arg.starts_with("-Rpass"))
+      Args.push_back(Arg.str());
+  if (Asked.OptRecord)
+    append(Args, {"-fsave-optimization-record=" + Asked.OptRecordExt,
+                  ("-foptimization-record-file=" + Output + "-" + Arch +
+                   ".opt." + Asked.OptRecordExt)
+                      .str()});
+  for (size_t I = 0; I + 1 < Asked.CudaArgs.size(); ++I)
+    if (Asked.CudaArgs[I] == "-mllvm")
+      append(Args, {"-mllvm", Asked.CudaArgs[I + 1]});
+  return Args;
+}
+
+/// As clang does.
+Strings CompileArgs::ptxas(StringRef Arch) const {
+  Strings Args = {"-m64", deviceOptimised() ? "-O3" : "-O0"};
+  if (Asked.DeviceDebug)
+    append(Args, {"-g", "--dont-merge-basicblocks", "--return-at-end"});
+  else if (is_contained(Asked.CudaArgs, "-gline-tables-only"))
+    Args.push_back("-lineinfo");
+  for (size_t I = 0; I + 1 < Asked.CudaArgs.size(); ++I)
+    if (Asked.CudaArgs[I] == "-Xcuda-ptxas")
+      Args.push_back(Asked.CudaArgs[I + 1]);
+  append(Args, {"--gpu-name", Arch.str(), "-c"});
   return Args;
 }
 

@@ -30,13 +30,15 @@ class CompileArgs {
 public:
   /// What the plugin writes and reads besides the object: the kernel summaries;
   /// the kernels for the host processor (device side), and a reference to them
-  /// (host side); the unit's bitcode in the object, if the link wants it.
+  /// (host side); the unit's bitcode in the object, if the link wants it. The
+  /// last has no file: the device link makes them.
   enum PluginFiles : unsigned {
     None = 0,
     Summary = 1,
     CpuOut = 2,
     CpuRef = 4,
-    Bitcode = 8
+    Bitcode = 8,
+    Relocatable = 16
   };
 
   CompileArgs(const Invocation &Asked, const ToolPaths &Tools,
@@ -49,12 +51,21 @@ public:
   Strings user(const Input &One) const;
   Strings plugin(const Input &One, llvm::StringRef Stem, unsigned Files) const;
   Strings remarks(const Input &One) const;
+  /// Of code that only the link compiles: it is the one that remarks, but has
+  /// no other locations than those kept now.
+  Strings locations() const;
   /// The make rule of a compilation whose object the user knows as `Object`.
   Strings dependencies(const Input &One, llvm::StringRef Object) const;
 
   /// Of a link that inserts the directives: the linker, the plugin, remarks.
   Strings linkTime(llvm::StringRef Output) const;
 
+  /// What a device link takes from the options of compilations.
+  Strings deviceLink(llvm::StringRef Output, llvm::StringRef Arch) const;
+  Strings ptxas(llvm::StringRef Arch) const;
+
+  /// Unique among the units of a program, the same for the same compilation.
+  std::string moduleId(const Input &One) const;
   /// An intermediate file.
   std::string temp(llvm::StringRef Stem, llvm::StringRef Suffix) const;
   /// Two inputs of one name in different folders have different stems.
@@ -63,7 +74,7 @@ public:
   std::string outputFor(const Input &One, llvm::StringRef Extension) const;
 
 private:
-  std::string moduleId(const Input &One) const;
+  bool deviceOptimised() const;
   std::string recordFile(const Input &One, llvm::StringRef Arch) const;
 
   const Invocation &Asked;

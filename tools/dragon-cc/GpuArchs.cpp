@@ -59,6 +59,12 @@ Expected<std::string> archNumber(StringRef Name, StringRef Option) {
   return Number.str();
 }
 
+void sortArchs(std::vector<GpuArch> &Archs) {
+  llvm::sort(Archs, [](const GpuArch &A, const GpuArch &B) {
+    return order(A) < order(B);
+  });
+}
+
 void GpuArchs::add(StringRef Number, bool Ptx) {
   std::string Name = ("sm_" + Number).str();
   for (GpuArch &Existing : Archs)
@@ -168,9 +174,7 @@ Expected<std::vector<GpuArch>> GpuArchs::finish(bool &Native) {
   }
   if (Archs.empty() && !IsNative)
     add(DefaultArch, true);
-  llvm::sort(Archs, [](const GpuArch &A, const GpuArch &B) {
-    return order(A) < order(B);
-  });
+  sortArchs(Archs);
   for (const auto &[Name, Include] : PtxChoices)
     for (GpuArch &One : Archs)
       if (Name.empty() || One.Name == Name)

@@ -26,6 +26,8 @@ public:
   llvm::Error offload(llvm::StringRef Value); ///< --cuda-gpu-arch=
   llvm::Error includePtx(llvm::StringRef Value, bool Include);
 
+  /// Whether there were any.
+  bool given() const { return !Archs.empty() || !Arch.empty() || IsNative; }
   /// The list, lowest first; `native` if the machine is to be asked.
   llvm::Expected<std::vector<GpuArch>> finish(bool &Native);
 
@@ -38,6 +40,9 @@ private:
   bool IsNative = false;
   std::vector<std::pair<std::string, bool>> PtxChoices;
 };
+
+/// Lowest first.
+void sortArchs(std::vector<GpuArch> &Archs);
 
 /// "90" of sm_90 or compute_90, checked; an error names `Option`.
 llvm::Expected<std::string> archNumber(llvm::StringRef Name,

@@ -252,8 +252,9 @@ Error Reader::readClang(const Arg &One, const ArgList &List, bool HostOnly) {
     Result.WholeProgram = false;
     break;
   case clangopt::OPT_fgpu_rdc:
-    return error("relocatable device code ('-fgpu-rdc') is not supported; "
-                 "compile without it");
+  case clangopt::OPT_fno_gpu_rdc:
+    Result.Relocatable = Opt.getID() == clangopt::OPT_fgpu_rdc;
+    return Error::success();
   case clangopt::OPT_Rpass_EQ:
   case clangopt::OPT_Rpass_missed_EQ:
   case clangopt::OPT_Rpass_analysis_EQ:
@@ -353,11 +354,15 @@ Error Reader::readOwn(const Argument &One) {
     Result.ListCodes = true;
     return Error::success();
   case OPT_rdc:
-    if (Error Failed = boolean(One, On))
-      return Failed;
-    if (On)
-      return error("relocatable device code ('" + Text +
-                   "') is not supported; compile without it");
+    return boolean(One, Result.Relocatable);
+  case OPT_device_c:
+  case OPT_device_w:
+    Result.Relocatable = One.id() == OPT_device_c;
+    return goal(Goal::Object, Text);
+  case OPT_device_link:
+    return goal(Goal::DeviceLink, Text);
+  case OPT_no_device_link:
+    Result.LinkDevice = false;
     return Error::success();
 
   // dragon-cc's own.
@@ -536,6 +541,10 @@ Error Reader::readOwn(const Argument &One) {
     for (const std::string &Word : splitList(One.value()))
       ptxas(Word);
     return Error::success();
+  case OPT_Xnvlink:
+    for (std::string &Word : splitList(One.value()))
+      Result.DeviceLinkArgs.push_back(std::move(Word));
+    return Error::success();
   case OPT_Xlinker:
     for (const std::string &Word : splitList(One.value())) {
       addLink("-Xlinker");
@@ -612,7 +621,8 @@ Error Reader::check() {
   size_t Sources = count_if(Result.Inputs, [](const Input &One) {
     return One.Lang != Language::Linker;
   });
-  bool OneOutput = Result.What == Goal::Link || Result.What == Goal::Library;
+  bool OneOutput = Result.What == Goal::Link || Result.What == Goal::Library ||
+                   Result.What == Goal::DeviceLink;
   if (!OneOutput && Sources == 0)
     return error("nothing to compile: '" + GoalOption +
                  "' was given, but only files for the linker");
@@ -643,6 +653,7 @@ Expected<Invocation> Reader::run() {
   for (const Argument &One : Line.arguments())
     if (Error Failed = read(One))
       return std::move(Failed);
+  Result.ArchsGiven = Archs.given();
   Expected<std::vector<GpuArch>> List = Archs.finish(Result.NativeArch);
   if (!List)
     return List.takeError();

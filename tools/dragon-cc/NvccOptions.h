@@ -31,6 +31,7 @@ enum class Goal {
   Dependencies, ///< -M and -MM
   Ptx,
   Cubin,
+  DeviceLink, ///< -dlink
 };
 
 enum class Language { Cuda, Cxx, C, Other /*for clang: .s .ll*/, Linker };
@@ -64,6 +65,9 @@ struct Invocation {
 
   std::vector<GpuArch> Archs; ///< never empty; by number, lowest first
   bool NativeArch = false;    ///< Archs is to be asked of the machine
+  bool ArchsGiven = false;    ///< else a device link takes those of its units
+  bool Relocatable = false;   ///< -rdc=true
+  bool LinkDevice = true;     ///< not -nodlink
   bool Cuda = true;           ///< --dragon-targets
   bool Cpu = true;
 
@@ -74,6 +78,7 @@ struct Invocation {
   std::vector<std::string> PluginArgs;  ///< -dragon-slicing=0
   std::vector<std::string> Summaries;   ///< --dragon-summaries
   std::vector<std::string> ArchiveArgs;
+  std::vector<std::string> DeviceLinkArgs; ///< -Xnvlink
   std::string Archiver = "ar";
   std::string Standard; ///< c++17
   std::string OptLevel; ///< host side: "2"; empty = default

@@ -120,27 +120,32 @@ defm list_gpu_arch : Switch<"arch-ls", "list-gpu-arch", Ours,
 defm list_gpu_code : Switch<"code-ls", "list-gpu-code", Ours,
                             "list the GPU architectures known">;
 defm rdc : Value<"rdc", "relocatable-device-code", Ours, "<true|false>",
-                 "relocatable device code; true is not supported">;
-defm device_c : Switch<"dc", "device-c", Unsupported,
-                       "compile to relocatable device code">;
-defm device_w : Switch<"dw", "device-w", Unsupported,
-                       "compile to executable device code for device linking">;
-defm device_link : Switch<"dlink", "device-link", Unsupported,
-                          "link relocatable device code">;
-defm dlto : Switch<"dlto", "dlink-time-opt", Unsupported,
-                   "optimise device code at link time">;
-defm nvlto : Switch1<"lto", Unsupported,
-                    "optimise device code at link time">;
-defm gen_opt_lto : Switch1<"gen-opt-lto", Unsupported,
-                          "optimise device code at link time">;
+                 "relocatable device code: kernels and device functions of "
+                 "several files, linked with each other">;
+defm device_c : Switch<"dc", "device-c", Ours,
+                       "compile to objects with relocatable device code: "
+                       "-rdc=true -c">;
+defm device_w : Switch<"dw", "device-w", Ours,
+                       "compile to objects with executable device code: "
+                       "-rdc=false -c">;
+defm device_link : Switch<"dlink", "device-link", Ours,
+                          "link relocatable device code to an object for "
+                          "another linker; default a_dlink.o">;
+defm dlto : Switch<"dlto", "dlink-time-opt", NoEffect,
+                   "relocatable device code is always optimised at the link">;
+defm nvlto : Switch1<"lto", NoEffect,
+                    "relocatable device code is always optimised at the link">;
+defm gen_opt_lto : Switch1<"gen-opt-lto", NoEffect,
+                          "relocatable device code is always optimised at the "
+                          "link">;
 defm ewp : Switch<"ewp", "extensible-whole-program", Unsupported,
                   "extensible whole program device code">;
 defm relocatable_ptx : Switch<"reloc-ptx", "relocatable-ptx", Unsupported,
                               "relocatable PTX">;
-defm no_device_link : Switch<"nodlink", "no-device-link", NoEffect,
+defm no_device_link : Switch<"nodlink", "no-device-link", Ours,
                              "skip the device link step">;
 defm cudadevrt : Value1<"cudadevrt", NoEffect, "<none|static>",
-                       "device runtime library">;
+                       "device runtime library; linked where it is needed">;
 
 //===-- dragon-cc's own ---------------------------------------------------===//
 
@@ -360,7 +365,7 @@ defm Xlinker : Value<"Xlinker", "linker-options", Translated, "<option,...>",
                      "options for the linker">;
 defm Xarchive : Value<"Xarchive", "archive-options", Ours, "<option,...>",
                       "options for ar">;
-defm Xnvlink : Value<"Xnvlink", "nvlink-options", NoEffect, "<option,...>",
+defm Xnvlink : Value<"Xnvlink", "nvlink-options", Translated, "<option,...>",
                      "options for nvlink">;
 
 //===-- Linking -----------------------------------------------------------===//

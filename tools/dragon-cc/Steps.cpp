@@ -7,7 +7,7 @@
 
 #include "tools/dragon-cc/Steps.h"
 
-#include "tools/dragon-cc/CompileArgs.h"
+#include "tools/dragon-cc/Planner.h"
 
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
@@ -17,40 +17,13 @@ using namespace llvm;
 
 namespace dragon::driver {
 
-namespace {
-
-class Planner {
-public:
-  Planner(const Invocation &Asked, const ToolPaths &Tools, StringRef Temp)
-      : Asked(Asked), Tools(Tools), Parts(Asked, Tools, Temp) {}
-  Expected<Plan> run();
-
-private:
-  // Steps. Those that make objects return their names.
-  Strings object(const Input &One, const std::string &Object, bool Whole);
-  Strings cudaObject(const Input &One, const std::string &Object, bool Whole);
-  Error single(const Input &One);
-  void summaryOnly(const Input &One, StringRef Stem);
-  void link(const std::vector<Strings> &Objects);
-  void archive(const std::vector<Strings> &Objects);
-
-  Step &clang(Strings Args) {
-    Result.Steps.push_back({Tools.Clang, std::move(Args), {}});
-    return Result.Steps.back();
-  }
-
-  const Invocation &Asked;
-  const ToolPaths &Tools;
-  CompileArgs Parts;
-  Plan Result;
-};
-
 /// Compiles an input. `Object` is the user's name for it; `whole` asks for one
 /// object file of that name, else several temporary ones will do.
 Strings Planner::object(const Input &One, const std::string &Object,
                         bool Whole) {
   if (One.Lang == Language::Cuda)
-    return cudaObject(One, Object, Whole);
+    return Asked.Relocatable ? relocatableObject(One, Object, Whole)
+                             : cudaObject(One, Object, Whole);
   std::string Stem = Parts.uniqueStem(One);
   std::string Out = Whole ? Object : Parts.temp(Stem, ".o");
   Strings Args = Parts.language(One);
@@ -108,13 +81,17 @@ Strings Planner::cudaObject(const Input &One, const std::string &Object,
   Step &HostStep = clang(std::move(Args));
   if (Whole)
     HostStep.Outputs = {Object};
+  return mergeCpu(Stem, Host, Object, Whole);
+}
+
+Strings Planner::mergeCpu(StringRef Stem, const std::string &Host,
+                          const std::string &Object, bool Whole) {
   if (!Asked.Cpu)
     return {Host};
-
   std::string Cpu = Parts.temp(Stem, ".cpu.o");
   clang({"-x", "ir", "-O2", "-fPIC", "-Wno-pass-failed", "-c",
          Parts.temp(Stem, ".cpu.bc"), "-o", Cpu});
-  if (!Merge)
+  if (!Whole && !Asked.atLink())
     return {Host, Cpu};
   std::string Out = Whole ? Object : Parts.temp(Stem, ".o");
   Result.Steps.push_back({Tools.Linker, {"-r", "-o", Out, Host, Cpu}, {Out}});
@@ -237,6 +214,7 @@ Error Planner::single(const Input &One) {
       Args.push_back("-MP");
     break;
   case Goal::Link:
+  case Goal::DeviceLink:
   case Goal::Library:
     llvm_unreachable("made of objects");
   }
@@ -249,10 +227,18 @@ Error Planner::single(const Input &One) {
   return Error::success();
 }
 
-void Planner::link(const std::vector<Strings> &Objects) {
-  std::string Out = Asked.Output.empty() ? "a.out" : Asked.Output;
-  if (Asked.Output.empty() && !Asked.OutputDirectory.empty())
-    Out = Asked.OutputDirectory + "/a.out";
+std::string Planner::linkOutput() const {
+  if (!Asked.Output.empty())
+    return Asked.Output;
+  SmallString<256> Path(Asked.OutputDirectory);
+  sys::path::append(Path,
+                    Asked.What == Goal::DeviceLink ? "a_dlink.o" : "a.out");
+  return std::string(Path);
+}
+
+void Planner::link(const std::vector<Strings> &Objects,
+                   const Strings &DeviceCode) {
+  std::string Out = linkOutput();
   Strings Args = {"-o", Out};
   append(Args, Asked.LinkArgs);
   if (Asked.WholeProgram && !Asked.OptLevel.empty())
@@ -269,6 +255,7 @@ void Planner::link(const std::vector<Strings> &Objects) {
       Args.push_back(One.Text);
     else
       append(Args, Objects[One.InputIndex]);
+  append(Args, DeviceCode);
   // Where nvcc looks for -lcublas and -lcuda.
   if (!Tools.CudaLibDir.empty())
     append(Args, {"-L" + Tools.CudaLibDir, "-L" + Tools.CudaLibDir + "/stubs"});
@@ -287,12 +274,16 @@ void Planner::archive(const std::vector<Strings> &Objects) {
 }
 
 Expected<Plan> Planner::run() {
-  bool Whole = Asked.What != Goal::Link;
-  bool Objects = Asked.What == Goal::Link || Asked.What == Goal::Library ||
+  bool Links = Asked.What == Goal::Link || Asked.What == Goal::DeviceLink;
+  bool Whole = !Links;
+  bool Objects = Links || Asked.What == Goal::Library ||
                  (Asked.What == Goal::Object && Asked.Sides == Side::Both &&
                   !Asked.EmitLlvm);
-  if (Objects && (Whole || Asked.atLink()) && Asked.Cpu && Asked.hasCuda() &&
-      Tools.Linker.empty())
+  Expected<bool> LinksDevice = needsDeviceLink();
+  if (!LinksDevice)
+    return LinksDevice.takeError();
+  if (Objects && (Whole || Asked.atLink() || Asked.What == Goal::DeviceLink) &&
+      Asked.Cpu && (Asked.hasCuda() || *LinksDevice) && Tools.Linker.empty())
     return error("no linker found in PATH (looked for ld and ld.lld); install "
                  "binutils or lld-" +
                  Twine(LLVM_VERSION_MAJOR));
@@ -318,14 +309,15 @@ Expected<Plan> Planner::run() {
     return error("'-flto' links with lld " + Twine(LLVM_VERSION_MAJOR) +
                  ", and there is none; install lld-" +
                  Twine(LLVM_VERSION_MAJOR) + ", or leave out -flto");
+  Strings DeviceCode;
+  if (*LinksDevice)
+    DeviceCode = deviceLink(Made);
   if (Asked.What == Goal::Link)
-    link(Made);
+    link(Made, DeviceCode);
   if (Asked.What == Goal::Library)
     archive(Made);
   return std::move(Result);
 }
-
-} // namespace
 
 Expected<Plan> plan(const Invocation &Asked, const ToolPaths &Tools,
                     StringRef Temp) {

@@ -184,6 +184,7 @@ Expected<ToolPaths> findTools(StringRef Self, const Invocation &Asked) {
   if (!Clang)
     return Clang.takeError();
   Tools.Clang = *Clang;
+  Tools.DeviceLink = path(path(Prefix, "bin"), "dragon-device-link");
   Tools.Linker = findLinker();
   Tools.Lld = findLld(Tools.Clang);
 
@@ -205,6 +206,24 @@ Expected<ToolPaths> findTools(StringRef Self, const Invocation &Asked) {
     consumeError(Cuda.takeError()); // C and C++ may do without
   }
   return Tools;
+}
+
+Error checkDeviceLink(const ToolPaths &Tools, bool Gpu) {
+  if (!isProgram(Tools.DeviceLink))
+    return error("the installation is not complete: no '" + Tools.DeviceLink +
+                 "'");
+  if (!Gpu)
+    return Error::success();
+  if (Tools.Cuda.empty())
+    return error("no CUDA toolkit found to link device code with; name one "
+                 "with --cuda-path= or CUDA_PATH, or link with "
+                 "--dragon-targets=cpu");
+  for (const char *Name : {"ptxas", "nvlink", "fatbinary"})
+    if (!isProgram(Tools.cudaTool(Name)))
+      return error("the CUDA toolkit '" + Tools.Cuda + "' has no bin/" + Name +
+                   "; name a complete one with --cuda-path=, or link with "
+                   "--dragon-targets=cpu");
+  return Error::success();
 }
 
 Expected<std::string> nativeArch(const ToolPaths &Tools) {

@@ -33,6 +33,11 @@ struct ToolPaths {
   /// What comes with dragon-cc of share/dragon/summaries, by name.
   std::vector<std::string> Summaries;
 
+  std::string DeviceLink; ///< dragon-device-link
+
+  std::string cudaTool(llvm::StringRef Name) const {
+    return (Cuda + "/bin/" + Name).str();
+  }
   std::string plugin() const { return LibDir + "/libDragonPasses.so"; }
   std::string runtime() const { return LibDir + "/libdragonrt.so"; }
   /// The empty fat binary that a program without GPU code registers.
@@ -45,6 +50,9 @@ struct ToolPaths {
 /// may be missing.
 llvm::Expected<ToolPaths> findTools(llvm::StringRef Self,
                                     const Invocation &Invocation);
+
+/// What a device link needs of the toolkit.
+llvm::Error checkDeviceLink(const ToolPaths &Tools, bool Gpu);
 
 /// The name of the GPU in this machine for -arch=native: "sm_90"; an error if
 /// there is none.

@@ -1,0 +1,30 @@
+//===- LinkedUnit.h - units with relocatable device code --------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// With -rdc=true clang makes a constructor that calls
+// __cudaRegisterLinkedBinary_<name>, which the device link defines. The name
+// stems from that of the source file, of which a program may have two in
+// different folders: it becomes the unit's id. And clang names the unit's own
+// fat binary, which is of no use here, for linkers other than ours.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_REWRITE_LINKEDUNIT_H
+#define DRAGON_PASSES_REWRITE_LINKEDUNIT_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace llvm {
+class Module;
+} // namespace llvm
+
+namespace dragon {
+
+void nameLinkedUnit(llvm::Module &M, llvm::StringRef ModuleId);
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_REWRITE_LINKEDUNIT_H

@@ -1,0 +1,62 @@
+//===- Planner.h - the commands of an invocation, step by step --*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What plan() works with: Steps.cpp has the steps of compilations and links,
+// DeviceLinkSteps.cpp those for relocatable device code.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_TOOLS_DRAGON_CC_PLANNER_H
+#define DRAGON_TOOLS_DRAGON_CC_PLANNER_H
+
+#include "tools/dragon-cc/CompileArgs.h"
+#include "tools/dragon-cc/RelocatableInputs.h"
+#include "tools/dragon-cc/Steps.h"
+
+namespace dragon::driver {
+
+class Planner {
+public:
+  Planner(const Invocation &Asked, const ToolPaths &Tools, llvm::StringRef Temp)
+      : Asked(Asked), Tools(Tools), Parts(this->Asked, Tools, Temp) {}
+  llvm::Expected<Plan> run();
+
+private:
+  // Steps. Those that make objects return their names.
+  Strings object(const Input &One, const std::string &Object, bool Whole);
+  Strings cudaObject(const Input &One, const std::string &Object, bool Whole);
+  Strings relocatableObject(const Input &One, const std::string &Object,
+                            bool Whole);
+  llvm::Error single(const Input &One);
+  void summaryOnly(const Input &One, llvm::StringRef Stem);
+  void link(const std::vector<Strings> &Objects, const Strings &DeviceCode);
+  void archive(const std::vector<Strings> &Objects);
+
+  /// Whether there is device code to link, and which.
+  llvm::Expected<bool> needsDeviceLink();
+  Strings deviceLink(const std::vector<Strings> &Objects);
+  void deviceCode(llvm::StringRef Stem, const Input &Link);
+  void fatBinary(llvm::StringRef Stem);
+  /// `Output`, or with Whole the object that it is to be.
+  Strings mergeCpu(llvm::StringRef Stem, const std::string &Host,
+                   const std::string &Object, bool Whole);
+  std::string linkOutput() const;
+
+  Step &clang(Strings Args) {
+    Result.Steps.push_back({Tools.Clang, std::move(Args), {}});
+    return Result.Steps.back();
+  }
+
+  Invocation Asked;
+  const ToolPaths &Tools;
+  CompileArgs Parts;
+  RelocatableInputs Relocatable;
+  Plan Result;
+};
+
+} // namespace dragon::driver
+
+#endif // DRAGON_TOOLS_DRAGON_CC_PLANNER_H

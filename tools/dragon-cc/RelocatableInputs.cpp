@@ -1,0 +1,126 @@
+//===- RelocatableInputs.cpp - does a link need a device link? ------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dragon-cc/RelocatableInputs.h"
+
+#include "tools/dragon-cc/GpuArchs.h"
+#include "tools/dragon-device-link/DeviceUnits.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace dragon::driver {
+
+namespace {
+
+std::string inFolder(StringRef Folder, const Twine &Name) {
+  SmallString<256> Path(Folder);
+  sys::path::append(Path, Name);
+  return std::string(Path);
+}
+
+/// The archive that the linker takes for -lname; empty: none, or a shared
+/// object.
+std::string archiveOf(StringRef Name, ArrayRef<std::string> Folders,
+                      bool Static) {
+  bool Exact = Name.consume_front(":");
+  for (const std::string &Folder : Folders) {
+    if (Exact) {
+      if (std::string Path = inFolder(Folder, Name); sys::fs::exists(Path))
+        return Path;
+      continue;
+    }
+    if (!Static && sys::fs::exists(inFolder(Folder, "lib" + Name + ".so")))
+      return "";
+    if (std::string Path = inFolder(Folder, "lib" + Name + ".a");
+        sys::fs::exists(Path))
+      return Path;
+  }
+  return "";
+}
+
+/// What the linker reads, in its order.
+std::vector<std::string> filesOfLink(const Invocation &Asked) {
+  std::vector<std::string> Folders;
+  bool Static = false;
+  for (size_t I = 0; I < Asked.LinkArgs.size(); ++I) {
+    StringRef Arg = Asked.LinkArgs[I];
+    Static |= Arg == "-static";
+    if (!Arg.consume_front("-L"))
+      continue;
+    if (!Arg.empty())
+      Folders.push_back(Arg.str());
+    else if (I + 1 < Asked.LinkArgs.size())
+      Folders.push_back(Asked.LinkArgs[++I]);
+  }
+  std::vector<std::string> Files;
+  for (const LinkArgument &One : Asked.Link) {
+    StringRef Text = One.Text;
+    if (One.InputIndex >= 0) {
+      const Input &File = Asked.Inputs[One.InputIndex];
+      if (File.Lang == Language::Linker)
+        Files.push_back(File.Path);
+    } else if (Text == "-Bstatic" || Text == "-Wl,-Bstatic") {
+      Static = true;
+    } else if (Text == "-Bdynamic" || Text == "-Wl,-Bdynamic") {
+      Static = false;
+    } else if (Text.consume_front("-l")) {
+      if (std::string Path = archiveOf(Text, Folders, Static); !Path.empty())
+        Files.push_back(Path);
+    }
+  }
+  return Files;
+}
+
+void intersect(std::vector<GpuArch> &Archs, const devicelink::DeviceUnit &Unit,
+               bool First) {
+  if (First) {
+    for (const devicelink::DeviceImage &Image : Unit.Images)
+      Archs.push_back({Image.Arch, Image.Ptx});
+    return;
+  }
+  erase_if(Archs, [&](GpuArch &Arch) {
+    const devicelink::DeviceImage *Image = Unit.image(Arch.Name);
+    if (Image)
+      Arch.Ptx &= Image->Ptx;
+    return !Image;
+  });
+}
+
+} // namespace
+
+Expected<RelocatableInputs> findRelocatableInputs(const Invocation &Asked) {
+  RelocatableInputs Result;
+  std::vector<devicelink::DeviceUnit> Units;
+  StringSet<> Linked, Seen;
+  for (const std::string &Path : filesOfLink(Asked)) {
+    if (!sys::fs::is_regular_file(Path) || !Seen.insert(Path).second)
+      continue;
+    Expected<devicelink::DeviceCode> Code = devicelink::readDeviceCode(Path);
+    if (!Code)
+      return Code.takeError();
+    if (!Code->Units.empty() || !Code->Linked.empty())
+      Result.Files.push_back(Path);
+    for (devicelink::DeviceUnit &Unit : Code->Units)
+      Units.push_back(std::move(Unit));
+    for (const std::string &Id : Code->Linked)
+      Linked.insert(Id);
+  }
+  for (const devicelink::DeviceUnit &Unit : Units) {
+    if (Linked.contains(Unit.Id))
+      continue;
+    intersect(Result.Archs, Unit, !Result.Any);
+    Result.Any = true;
+  }
+  sortArchs(Result.Archs);
+  return Result;
+}
+
+} // namespace dragon::driver

@@ -1,0 +1,168 @@
+//===- DeviceSymbols.cpp - symbols of device code -------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dragon-device-link/DeviceSymbols.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+
+namespace dragon::devicelink {
+
+namespace {
+
+constexpr StringLiteral HostReferences = "__clang_gpu_used_external";
+constexpr unsigned SharedSpace = 3;
+
+bool isKernel(const GlobalValue &Value) {
+  auto *F = dyn_cast<Function>(&Value);
+  return F && F->getCallingConv() == CallingConv::PTX_Kernel;
+}
+
+/// What ptxas, the driver or the device runtime (libcudadevrt) provide.
+bool isProvided(StringRef Name) {
+  return is_contained({"vprintf", "malloc", "free", "__assertfail",
+                       "__nvvm_reflect", "__nvvm_reflect_ocl"},
+                      Name) ||
+         Name.starts_with("cuda") || Name.starts_with("__cuda");
+}
+
+void renameStaticVariables(Module &M) {
+  for (GlobalVariable &Declared : make_early_inc_range(M.globals())) {
+    if (!Declared.isDeclaration() || !Declared.getName().starts_with("_ZL"))
+      continue;
+    std::string Prefix = (Declared.getName() + "__static__").str();
+    for (GlobalVariable &Defined : M.globals())
+      if (!Defined.isDeclaration() && Defined.getName().starts_with(Prefix) &&
+          Defined.getType() == Declared.getType()) {
+        Declared.replaceAllUsesWith(&Defined);
+        Declared.eraseFromParent();
+        break;
+      }
+  }
+}
+
+void resolveFlushing(Module &M) {
+  constexpr StringLiteral Flag = "nvvm-reflect-ftz";
+  int Flushes = 0;
+  if (auto *Value = mdconst::dyn_extract_or_null<ConstantInt>(
+          M.getModuleFlag(Flag)))
+    Flushes = !Value->isZero();
+  if (Function *Reflect = M.getFunction("__nvvm_reflect"))
+    for (User *U : make_early_inc_range(Reflect->users())) {
+      auto *Call = dyn_cast<CallInst>(U);
+      StringRef Question;
+      if (Call && Call->arg_size() == 1 &&
+          getConstantStringInfo(Call->getArgOperand(0)->stripPointerCasts(),
+                                Question) &&
+          Question == "__CUDA_FTZ") {
+        Call->replaceAllUsesWith(ConstantInt::get(Call->getType(), Flushes));
+        Call->eraseFromParent();
+      }
+    }
+  NamedMDNode *Flags = M.getModuleFlagsMetadata();
+  if (!Flags)
+    return;
+  SmallVector<MDNode *, 8> Kept;
+  for (MDNode *Row : Flags->operands()) {
+    auto *Key = dyn_cast_or_null<MDString>(Row->getOperand(1));
+    if (!Key || Key->getString() != Flag)
+      Kept.push_back(Row);
+  }
+  Flags->clearOperands();
+  for (MDNode *Row : Kept)
+    Flags->addOperand(Row);
+}
+
+/// What host code of the unit refers to, listed by clang so that linkers find
+/// it.
+std::vector<std::string> takeHostReferences(Module &M) {
+  std::vector<std::string> Names;
+  GlobalVariable *List =
+      M.getGlobalVariable(HostReferences, /*AllowInternal=*/true);
+  if (!List || !List->hasInitializer())
+    return Names;
+  for (const Use &Element : List->getInitializer()->operands())
+    if (auto *Value = dyn_cast<GlobalValue>(Element->stripPointerCasts()))
+      if (Value->isDeclaration())
+        Names.push_back(Value->getName().str());
+  removeFromUsedLists(M, [&](Constant *C) {
+    return C->stripPointerCasts() == List;
+  });
+  List->eraseFromParent();
+  return Names;
+}
+
+} // namespace
+
+DeviceSymbols prepareUnit(Module &M) {
+  DeviceSymbols Result;
+  renameStaticVariables(M);
+  resolveFlushing(M);
+  Result.Wanted = takeHostReferences(M);
+  for (GlobalValue &Value : M.global_values()) {
+    StringRef Name = Value.getName();
+    Value.removeDeadConstantUsers();
+    if (Value.hasLocalLinkage() || Name.starts_with("llvm.") ||
+        Value.getAddressSpace() == SharedSpace)
+      continue;
+    if (Value.isDeclarationForLinker()) {
+      if (!Value.use_empty() && !isProvided(Name))
+        Result.Needed.push_back(Name.str());
+      continue;
+    }
+    (Value.isWeakForLinker() ? Result.Weak : Result.Strong)
+        .push_back(Name.str());
+    Result.Visible |= isKernel(Value) || isa<GlobalVariable>(Value);
+  }
+  return Result;
+}
+
+void SharedMemory::add(const Module &M) {
+  for (const GlobalVariable &Variable : M.globals())
+    if (Variable.isDeclaration() &&
+        Variable.getAddressSpace() == SharedSpace) {
+      Align &Entry = Alignment[Variable.getName()];
+      Entry = std::max(Entry, Variable.getAlign().valueOrOne());
+    }
+}
+
+void SharedMemory::apply(Module &M) const {
+  for (GlobalVariable &Variable : M.globals())
+    if (Variable.isDeclaration() && Variable.getAddressSpace() == SharedSpace)
+      Variable.setAlignment(Alignment.lookup(Variable.getName()));
+}
+
+void closeProgram(Module &M) {
+  for (GlobalObject &Object : M.global_objects()) {
+    if (Object.isDeclaration() || Object.hasLocalLinkage() ||
+        Object.getName().starts_with("llvm."))
+      continue;
+    Object.setComdat(nullptr);
+    Object.setVisibility(GlobalValue::DefaultVisibility);
+    Object.setLinkage(isKernel(Object) || isa<GlobalVariable>(Object)
+                          ? GlobalValue::ExternalLinkage
+                          : GlobalValue::InternalLinkage);
+  }
+}
+
+std::string symbolName(StringRef Symbol) {
+  // The suffix of what is static.
+  StringRef Plain = Symbol;
+  for (StringRef Mark : {"__static__", "__intern__"})
+    Plain = Plain.take_front(Plain.rfind(Mark));
+  std::string Name = demangle(Plain);
+  return "'" + Name + "'" +
+         (Name == Symbol ? "" : " (" + Symbol.str() + ")");
+}
+
+} // namespace dragon::devicelink

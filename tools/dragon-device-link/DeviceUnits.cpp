@@ -1,0 +1,146 @@
+//===- DeviceUnits.cpp - relocatable device code in objects ---------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dragon-device-link/DeviceUnits.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/BinaryFormat/Magic.h"
+#include "llvm/Object/Archive.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Object/OffloadBinary.h"
+
+#include <optional>
+
+using namespace llvm;
+using namespace llvm::object;
+
+namespace dragon::devicelink {
+
+const DeviceImage *DeviceUnit::image(StringRef Arch) const {
+  for (const DeviceImage &One : Images)
+    if (One.Arch == Arch)
+      return &One;
+  return nullptr;
+}
+
+namespace {
+
+class Reader {
+public:
+  explicit Reader(StringRef Path) : Path(Path) {}
+  Error file(MemoryBufferRef Buffer);
+  DeviceCode Result;
+
+private:
+  Error archive(MemoryBufferRef Buffer);
+  Error object(MemoryBufferRef Buffer, const Twine &Name, bool InArchive);
+
+  StringRef Path;
+};
+
+Error Reader::file(MemoryBufferRef Buffer) {
+  switch (identify_magic(Buffer.getBuffer())) {
+  case file_magic::archive:
+    return archive(Buffer);
+  case file_magic::elf_relocatable:
+    return object(Buffer, Path, /*InArchive=*/false);
+  default:
+    return Error::success();
+  }
+}
+
+Error Reader::archive(MemoryBufferRef Buffer) {
+  Expected<std::unique_ptr<Archive>> Members = Archive::create(Buffer);
+  if (!Members)
+    return Members.takeError();
+  Error Failed = Error::success();
+  for (const Archive::Child &Member : (*Members)->children(Failed)) {
+    Expected<StringRef> Name = Member.getName();
+    if (!Name)
+      return joinErrors(std::move(Failed), Name.takeError());
+    // Members of thin archives are files of their own.
+    Expected<MemoryBufferRef> Content = Member.getMemoryBufferRef();
+    if (!Content)
+      return joinErrors(std::move(Failed), Content.takeError());
+    if (identify_magic(Content->getBuffer()) != file_magic::elf_relocatable)
+      continue;
+    if (Error Bad = object(*Content, Path + "(" + *Name + ")", true))
+      return joinErrors(std::move(Failed), std::move(Bad));
+  }
+  return Failed;
+}
+
+Error Reader::object(MemoryBufferRef Buffer, const Twine &Name,
+                     bool InArchive) {
+  Expected<std::unique_ptr<ObjectFile>> Object =
+      ObjectFile::createELFObjectFile(Buffer);
+  if (!Object)
+    return Object.takeError();
+  for (const ELFSymbolRef &Symbol :
+       cast<ELFObjectFileBase>(**Object).symbols()) {
+    Expected<StringRef> Label = Symbol.getName();
+    Expected<uint32_t> Flags = Symbol.getFlags();
+    if (!Label || !Flags)
+      return joinErrors(Label.takeError(), Flags.takeError());
+    if (!(*Flags & SymbolRef::SF_Undefined) &&
+        Label->consume_front(RegisterPrefix))
+      Result.Linked.push_back(Label->str());
+  }
+
+  SmallVector<OffloadFile, 4> Files;
+  if (Error Failed = extractOffloadBinaries(Buffer, Files))
+    return Failed;
+  size_t First = Result.Units.size();
+  for (const OffloadFile &File : Files) {
+    const OffloadBinary &Binary = *File.getBinary();
+    StringRef Id = Binary.getString(UnitKey);
+    if (Id.empty() || Binary.getImageKind() != IMG_Bitcode)
+      continue;
+    auto Unit = std::find_if(Result.Units.begin() + First, Result.Units.end(),
+                             [&](const DeviceUnit &U) { return U.Id == Id; });
+    if (Unit == Result.Units.end())
+      Unit = Result.Units.insert(Unit, {Name.str(), Id.str(), InArchive, {}});
+    Unit->Images.push_back(
+        {Binary.getArch().str(), Binary.getString(PtxKey) == "1",
+         MemoryBuffer::getMemBufferCopy(Binary.getImage(), Name)});
+  }
+  return Error::success();
+}
+
+} // namespace
+
+Expected<DeviceCode> readDeviceCode(StringRef Path) {
+  auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  if (!File)
+    return createStringError("cannot read '" + Path +
+                             "': " + File.getError().message());
+  Reader Reading(Path);
+  if (Error Failed = Reading.file(**File))
+    return createStringError("cannot read the device code of '" + Path +
+                             "': " + toString(std::move(Failed)));
+  return std::move(Reading.Result);
+}
+
+Expected<std::vector<DeviceUnit>> readUnits(ArrayRef<std::string> Paths) {
+  std::vector<DeviceUnit> Units;
+  StringSet<> Linked;
+  for (const std::string &Path : Paths) {
+    Expected<DeviceCode> Code = readDeviceCode(Path);
+    if (!Code)
+      return Code.takeError();
+    for (DeviceUnit &Unit : Code->Units)
+      Units.push_back(std::move(Unit));
+    for (const std::string &Id : Code->Linked)
+      Linked.insert(Id);
+  }
+  erase_if(Units,
+           [&](const DeviceUnit &Unit) { return Linked.contains(Unit.Id); });
+  return Units;
+}
+
+} // namespace dragon::devicelink
