@@ -11,6 +11,9 @@
 // different folders: it becomes the unit's id. And clang names the unit's own
 // fat binary, which is of no use here, for linkers other than ours.
 //
+// A kernel that a constructor of one unit launches may be another's, whose
+// constructors come later: those that register run before all others.
+//
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_REWRITE_LINKEDUNIT_H
 #define DRAGON_PASSES_REWRITE_LINKEDUNIT_H

@@ -171,9 +171,6 @@ Expected<std::string> unitBitcode(const Module &M, const UnitOptions &Options) {
 }
 
 void restoreNames(Module &M) {
-  LLVMContext &Context = M.getContext();
-  bool Discards = Context.shouldDiscardValueNames();
-  Context.setDiscardValueNames(false);
   for (Function &F : M)
     for (Instruction &I : instructions(F))
       if (const MDNode *Name = I.getMetadata(ValueKind)) {
@@ -182,7 +179,6 @@ void restoreNames(Module &M) {
             I.setName(Text->getString());
         I.setMetadata(ValueKind, nullptr);
       }
-  Context.setDiscardValueNames(Discards);
 }
 
 void embedBitcode(Module &M, StringRef Bitcode) {

@@ -63,7 +63,8 @@ struct UnitOptions {
 llvm::Expected<std::string> unitBitcode(const llvm::Module &M,
                                         const UnitOptions &Options);
 
-/// Gives values the names that the metadata keep, and removes these.
+/// Gives values the names that the metadata keep, and removes these. The
+/// context must not discard names.
 void restoreNames(llvm::Module &M);
 
 /// Puts it into the object that the module becomes.

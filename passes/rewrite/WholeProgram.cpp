@@ -14,6 +14,7 @@
 #include "passes/rewrite/LibraryResidency.h"
 #include "passes/rewrite/UnitBitcode.h"
 
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DiagnosticHandler.h"
@@ -172,6 +173,11 @@ Error addLibraries(ArrayRef<Unit> Units) {
 Error insert(Module &M, ModuleAnalysisManager &Analyses, ArrayRef<Unit> Units) {
   if (Error Failed = addLibraries(Units))
     return Failed;
+  // Copies that are analysed have names, too.
+  LLVMContext &Context = M.getContext();
+  bool Discards = Context.shouldDiscardValueNames();
+  Context.setDiscardValueNames(false);
+  scope_exit Restore([&] { Context.setDiscardValueNames(Discards); });
   restoreNames(M);
   resolveAliases(M);
   // What lld has made internal and nobody calls.

@@ -83,6 +83,11 @@ Module *ModuleRegistry::addFatBinary(const void *wrapper) {
 void ModuleRegistry::addKernel(Module *module, const void *stub,
                                const char *name, int threadLimit) {
   std::unique_lock<std::shared_mutex> guard(Lock);
+  // Device code that was linked from several units has one of what templates
+  // and inline variables made in each of them.
+  if (auto known = Kernels.find(stub);
+      known != Kernels.end() && known->second->module == module)
+    return;
   Kernel &kernel = module->kernels.emplace_back();
   kernel.module = module;
   kernel.stub = stub;
@@ -95,6 +100,9 @@ void ModuleRegistry::addVariable(Module *module, const void *shadow,
                                  const char *name, size_t bytes, bool constant,
                                  bool external, void **managed) {
   std::unique_lock<std::shared_mutex> guard(Lock);
+  if (auto known = Variables.find(shadow);
+      known != Variables.end() && known->second->module == module)
+    return;
   Variable &variable = module->variables.emplace_back();
   variable.module = module;
   variable.shadow = shadow;

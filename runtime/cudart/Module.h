@@ -76,7 +76,6 @@ struct Module {
   std::deque<Kernel> kernels;
   std::deque<Variable> variables;
   void **nvidiaHandle = nullptr; ///< once given to libcudart
-  size_t kernelsGiven = 0, variablesGiven = 0;
   bool unregistered = false;
 };
 

@@ -40,7 +40,7 @@ int main(int, char **argv) {
   Field act(n);
   // CHECK-DAG: link-time.cu:[[#@LINE+1]]:9: remark: 'data' mapped write-only to file written at line
   Field sum(n);
-  // CHECK-DAG: field.cpp:{{[0-9]+}}:9: remark: 'buffer' elided: bytes read from the file at {{.*}}link-time.cu:
+  // CHECK-DAG: field.cpp:{{[0-9]+}}:9: remark: 'h' elided: bytes read from the file at {{.*}}link-time.cu:
   in.load(h);
   sum.clear();
   for (uint32_t step = 0; step < 5; ++step) {

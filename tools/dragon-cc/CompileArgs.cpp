@@ -128,6 +128,13 @@ Strings CompileArgs::user(const Input &One) const {
   return Args;
 }
 
+Strings CompileArgs::relocatable() const {
+  if (!Asked.Relocatable)
+    return {};
+  // The macro is nvcc's.
+  return {"-fgpu-rdc", "--no-offload-new-driver", "-D__CUDACC_RDC__=1"};
+}
+
 Strings CompileArgs::plugin(const Input &One, StringRef Stem,
                             unsigned Files) const {
   Strings Options;

@@ -50,6 +50,8 @@ public:
   Strings optimisation(const Input &One) const;
   Strings user(const Input &One) const;
   Strings plugin(const Input &One, llvm::StringRef Stem, unsigned Files) const;
+  /// -rdc=true, for compilations of CUDA.
+  Strings relocatable() const;
   Strings remarks(const Input &One) const;
   /// Of code that only the link compiles: it is the one that remarks, but has
   /// no other locations than those kept now.

@@ -37,7 +37,8 @@ Strings Planner::relocatableObject(const Input &One, const std::string &Object,
   Strings Common = Parts.language(One);
   append(Common, Parts.optimisation(One));
   append(Common, Parts.user(One));
-  append(Common, {"-fgpu-rdc", "-cuid=" + Id});
+  append(Common, Parts.relocatable());
+  Common.push_back("-cuid=" + Id);
 
   Strings Pack = {"--pack", "-o", Parts.temp(Stem, ".offload"), "--id", Id};
   for (const GpuArch &Arch : Asked.Archs) {
@@ -45,9 +46,9 @@ Strings Planner::relocatableObject(const Input &One, const std::string &Object,
       continue;
     std::string Bitcode = Parts.temp(Stem, "." + Arch.Name + ".bc");
     Strings Args = Common;
-    append(Args, {"--cuda-gpu-arch=" + Arch.Name, "--cuda-device-only",
-                  "-emit-llvm", "-Xclang", "-disable-llvm-passes",
-                  "-fno-discard-value-names"});
+    append(Args,
+           {"--cuda-gpu-arch=" + Arch.Name, "--cuda-device-only", "-emit-llvm",
+            "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"});
     append(Args, Parts.locations());
     append(Args, {"-c", One.Path, "-o", Bitcode});
     clang(std::move(Args));
@@ -61,13 +62,11 @@ Strings Planner::relocatableObject(const Input &One, const std::string &Object,
   Strings Args = Common;
   append(Args, Parts.architectures(/*Lowest=*/!Asked.Cuda));
   append(Args, Parts.remarks(One));
-  append(Args, {"--cuda-host-only", "--no-offload-new-driver", "-Xclang",
-                "-fcuda-include-gpubinary", "-Xclang", Tools.noGpuCode(),
-                "-Xclang",
+  append(Args, {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary",
+                "-Xclang", Tools.noGpuCode(), "-Xclang",
                 "-fembed-offload-object=" + Parts.temp(Stem, ".offload")});
-  append(Args,
-         Parts.plugin(One, Stem,
-                      CompileArgs::Relocatable | CompileArgs::Bitcode));
+  append(Args, Parts.plugin(One, Stem,
+                            CompileArgs::Relocatable | CompileArgs::Bitcode));
   append(Args, Parts.dependencies(One, Object));
   append(Args, {"-c", One.Path, "-o", Out});
   Step &Host = clang(std::move(Args));
@@ -112,10 +111,10 @@ void Planner::deviceCode(StringRef Stem, const Input &Link) {
                                   (Asked.Cpu ? CompileArgs::CpuOut
                                              : CompileArgs::None)));
     append(Args, {"-x", "ir", Parts.temp(Stem, "." + Arch.Name + ".bc"),
-                  "-Qunused-arguments"});
+                  // As for code in system headers, which cannot be told here.
+                  "-Wno-pass-failed", "-Qunused-arguments"});
     if (!Asked.Cuda) {
-      append(Args,
-             {"-emit-llvm", "-c", "-o", Parts.temp(Stem, ".device.bc")});
+      append(Args, {"-emit-llvm", "-c", "-o", Parts.temp(Stem, ".device.bc")});
       clang(std::move(Args));
       continue;
     }
@@ -125,8 +124,7 @@ void Planner::deviceCode(StringRef Stem, const Input &Link) {
     clang(std::move(Args));
     Strings Assemble = Parts.ptxas(Arch.Name);
     append(Assemble, {"-o", Object, Ptx});
-    Result.Steps.push_back(
-        {Tools.cudaTool("ptxas"), std::move(Assemble), {}});
+    Result.Steps.push_back({Tools.cudaTool("ptxas"), std::move(Assemble), {}});
     Strings Nvlink = {"-arch=" + Arch.Name};
     if (Asked.DeviceDebug)
       Nvlink.push_back("-g");
@@ -160,8 +158,8 @@ Strings Planner::deviceLink(const std::vector<Strings> &Objects) {
   for (const GpuArch &Arch : Asked.Archs)
     if (Asked.Cuda || Arch.Name == Asked.lowestArch().Name)
       append(Args, {"--arch", Arch.Name});
-  append(Args, {"--fat-binary", Asked.Cuda ? Parts.temp(Stem, ".fatbin")
-                                           : Tools.noGpuCode()});
+  append(Args, {"--fat-binary",
+                Asked.Cuda ? Parts.temp(Stem, ".fatbin") : Tools.noGpuCode()});
   for (size_t I = 0; I < Objects.size(); ++I)
     if (Asked.Relocatable && Asked.Inputs[I].Lang == Language::Cuda)
       append(Args, Objects[I]);
@@ -175,10 +173,10 @@ Strings Planner::deviceLink(const std::vector<Strings> &Objects) {
   std::string Registered =
       Whole && !Asked.Cpu ? linkOutput() : Parts.temp(Stem, ".register.o");
   Strings Host = {"-x", "ir", "-Wno-override-module", "-O2", "-fPIC"};
-  append(Host, Parts.plugin(Link, Stem,
-                            CompileArgs::Summary | CompileArgs::Bitcode |
-                                (Asked.Cpu ? CompileArgs::CpuRef
-                                           : CompileArgs::None)));
+  append(Host, Parts.plugin(
+                   Link, Stem,
+                   CompileArgs::Summary | CompileArgs::Bitcode |
+                       (Asked.Cpu ? CompileArgs::CpuRef : CompileArgs::None)));
   append(Host, {"-Qunused-arguments", "-c", Parts.temp(Stem, ".register.ll"),
                 "-o", Registered});
   Step &Last = clang(std::move(Host));

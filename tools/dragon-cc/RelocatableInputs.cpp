@@ -100,6 +100,7 @@ Expected<RelocatableInputs> findRelocatableInputs(const Invocation &Asked) {
   RelocatableInputs Result;
   std::vector<devicelink::DeviceUnit> Units;
   StringSet<> Linked, Seen;
+  std::vector<std::pair<std::string, std::string>> Called; // file, id
   for (const std::string &Path : filesOfLink(Asked)) {
     if (!sys::fs::is_regular_file(Path) || !Seen.insert(Path).second)
       continue;
@@ -112,7 +113,17 @@ Expected<RelocatableInputs> findRelocatableInputs(const Invocation &Asked) {
       Units.push_back(std::move(Unit));
     for (const std::string &Id : Code->Linked)
       Linked.insert(Id);
+    for (const std::string &Id : Code->Called)
+      Called.emplace_back(Path, Id);
   }
+  for (const auto &[File, Id] : Called)
+    if (!Linked.contains(Id) &&
+        none_of(Units, [&, &Id = Id](const devicelink::DeviceUnit &Unit) {
+          return Unit.Id == Id;
+        }))
+      return error("'" + File +
+                   "' has relocatable device code that dragon-cc has not made; "
+                   "compile it with dragon-cc");
   for (const devicelink::DeviceUnit &Unit : Units) {
     if (Linked.contains(Unit.Id))
       continue;

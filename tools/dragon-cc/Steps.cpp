@@ -149,6 +149,7 @@ Error Planner::single(const Input &One) {
       Args.push_back("--cuda-host-only");
     if (DeviceOnly)
       Args.push_back("--cuda-device-only");
+    append(Args, Parts.relocatable());
   }
   append(Args, Parts.optimisation(One));
   append(Args, Parts.user(One));
@@ -157,7 +158,11 @@ Error Planner::single(const Input &One) {
   if (MakesCode)
     append(Args, Parts.remarks(One));
   if (Cuda && MakesCode) {
-    if (HostOnly) {
+    if (HostOnly && Asked.Relocatable) {
+      append(Args, {"-cuid=" + Parts.moduleId(One), "-Xclang",
+                    "-fcuda-include-gpubinary", "-Xclang", Tools.noGpuCode()});
+      append(Args, Parts.plugin(One, Stem, CompileArgs::Relocatable));
+    } else if (HostOnly) {
       // Of one architecture; its summary stands for all.
       summaryOnly(One, Stem);
       append(Args, {"-Xclang", "-fcuda-include-gpubinary", "-Xclang",

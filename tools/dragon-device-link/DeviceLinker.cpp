@@ -65,9 +65,9 @@ Error DeviceLinker::parse() {
       Expected<std::unique_ptr<Module>> Parsed =
           parseBitcodeFile(*Image->Bitcode, Context);
       if (!Parsed)
-        return createStringError("the device code of '" + One.Unit.Name +
-                                 "' is damaged: " +
-                                 toString(Parsed.takeError()));
+        return createStringError(
+            "the device code of '" + One.Unit.Name +
+            "' is damaged: " + toString(Parsed.takeError()));
       One.Symbols.push_back(prepareUnit(**Parsed));
       One.Modules.push_back(std::move(*Parsed));
     }

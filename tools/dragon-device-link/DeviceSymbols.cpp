@@ -11,6 +11,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
@@ -28,12 +29,25 @@ bool isKernel(const GlobalValue &Value) {
   return F && F->getCallingConv() == CallingConv::PTX_Kernel;
 }
 
+/// Variables that are not the compiler's own, such as tables of virtual
+/// functions.
+bool isVariable(const GlobalValue &Value) {
+  auto *Variable = dyn_cast<GlobalVariable>(&Value);
+  return Variable && Variable->isExternallyInitialized();
+}
+
+/// The C++ runtime's, which a device does not have: where a table of virtual
+/// functions has no function.
+bool isTrap(StringRef Name) {
+  return Name == "__cxa_pure_virtual" || Name == "__cxa_deleted_virtual";
+}
+
 /// What ptxas, the driver or the device runtime (libcudadevrt) provide.
 bool isProvided(StringRef Name) {
   return is_contained({"vprintf", "malloc", "free", "__assertfail",
                        "__nvvm_reflect", "__nvvm_reflect_ocl"},
                       Name) ||
-         Name.starts_with("cuda") || Name.starts_with("__cuda");
+         isTrap(Name) || Name.starts_with("cuda") || Name.starts_with("__cuda");
 }
 
 void renameStaticVariables(Module &M) {
@@ -54,8 +68,8 @@ void renameStaticVariables(Module &M) {
 void resolveFlushing(Module &M) {
   constexpr StringLiteral Flag = "nvvm-reflect-ftz";
   int Flushes = 0;
-  if (auto *Value = mdconst::dyn_extract_or_null<ConstantInt>(
-          M.getModuleFlag(Flag)))
+  if (auto *Value =
+          mdconst::dyn_extract_or_null<ConstantInt>(M.getModuleFlag(Flag)))
     Flushes = !Value->isZero();
   if (Function *Reflect = M.getFunction("__nvvm_reflect"))
     for (User *U : make_early_inc_range(Reflect->users())) {
@@ -95,9 +109,8 @@ std::vector<std::string> takeHostReferences(Module &M) {
     if (auto *Value = dyn_cast<GlobalValue>(Element->stripPointerCasts()))
       if (Value->isDeclaration())
         Names.push_back(Value->getName().str());
-  removeFromUsedLists(M, [&](Constant *C) {
-    return C->stripPointerCasts() == List;
-  });
+  removeFromUsedLists(
+      M, [&](Constant *C) { return C->stripPointerCasts() == List; });
   List->eraseFromParent();
   return Names;
 }
@@ -122,15 +135,14 @@ DeviceSymbols prepareUnit(Module &M) {
     }
     (Value.isWeakForLinker() ? Result.Weak : Result.Strong)
         .push_back(Name.str());
-    Result.Visible |= isKernel(Value) || isa<GlobalVariable>(Value);
+    Result.Visible |= isKernel(Value) || isVariable(Value);
   }
   return Result;
 }
 
 void SharedMemory::add(const Module &M) {
   for (const GlobalVariable &Variable : M.globals())
-    if (Variable.isDeclaration() &&
-        Variable.getAddressSpace() == SharedSpace) {
+    if (Variable.isDeclaration() && Variable.getAddressSpace() == SharedSpace) {
       Align &Entry = Alignment[Variable.getName()];
       Entry = std::max(Entry, Variable.getAlign().valueOrOne());
     }
@@ -142,14 +154,23 @@ void SharedMemory::apply(Module &M) const {
       Variable.setAlignment(Alignment.lookup(Variable.getName()));
 }
 
+static void defineTrap(Function &F) {
+  IRBuilder<> Builder(BasicBlock::Create(F.getContext(), "entry", &F));
+  Builder.CreateIntrinsic(Intrinsic::trap, {});
+  Builder.CreateUnreachable();
+}
+
 void closeProgram(Module &M) {
+  for (Function &F : M)
+    if (F.isDeclaration() && isTrap(F.getName()))
+      defineTrap(F);
   for (GlobalObject &Object : M.global_objects()) {
     if (Object.isDeclaration() || Object.hasLocalLinkage() ||
         Object.getName().starts_with("llvm."))
       continue;
     Object.setComdat(nullptr);
     Object.setVisibility(GlobalValue::DefaultVisibility);
-    Object.setLinkage(isKernel(Object) || isa<GlobalVariable>(Object)
+    Object.setLinkage(isKernel(Object) || isVariable(Object)
                           ? GlobalValue::ExternalLinkage
                           : GlobalValue::InternalLinkage);
   }
@@ -161,8 +182,7 @@ std::string symbolName(StringRef Symbol) {
   for (StringRef Mark : {"__static__", "__intern__"})
     Plain = Plain.take_front(Plain.rfind(Mark));
   std::string Name = demangle(Plain);
-  return "'" + Name + "'" +
-         (Name == Symbol ? "" : " (" + Symbol.str() + ")");
+  return "'" + Name + "'" + (Name == Symbol ? "" : " (" + Symbol.str() + ")");
 }
 
 } // namespace dragon::devicelink

@@ -86,9 +86,12 @@ Error Reader::object(MemoryBufferRef Buffer, const Twine &Name,
     Expected<uint32_t> Flags = Symbol.getFlags();
     if (!Label || !Flags)
       return joinErrors(Label.takeError(), Flags.takeError());
-    if (!(*Flags & SymbolRef::SF_Undefined) &&
-        Label->consume_front(RegisterPrefix))
+    if (!Label->consume_front(RegisterPrefix))
+      continue;
+    if (!(*Flags & SymbolRef::SF_Undefined))
       Result.Linked.push_back(Label->str());
+    else if (!InArchive)
+      Result.Called.push_back(Label->str());
   }
 
   SmallVector<OffloadFile, 4> Files;

@@ -58,6 +58,8 @@ struct DeviceCode {
   std::vector<DeviceUnit> Units;
   /// Ids of units that have been linked: their functions are defined here.
   std::vector<std::string> Linked;
+  /// Of an object: ids of units whose functions it calls. It is one of them.
+  std::vector<std::string> Called;
 };
 
 /// Of an object or an archive. Files of other kinds, such as shared objects and

@@ -47,8 +47,7 @@ static cl::list<std::string> Ptx("ptx", cl::CommaSeparated, cl::cat(Category),
                                  cl::desc("Packed architectures for which PTX "
                                           "was asked for, too"));
 static cl::opt<std::string>
-    FatBinary("fat-binary", cl::cat(Category),
-              cl::value_desc("file"),
+    FatBinary("fat-binary", cl::cat(Category), cl::value_desc("file"),
               cl::desc("The fat binary that will be made of the results"));
 
 /// One line for each line of the message, as linkers have it.
