@@ -244,30 +244,17 @@ void addOutputFile(Bench &bench, Array &array, const char *name) {
   bench.outputPaths.push_back(array.path);
 }
 
-namespace {
+const void *resultsOf(const Array &array) {
+  if (array.path.empty())
+    return array.data;
+  const MappedFile *file = new MappedFile(array.path);
+  if (file->bytes != array.bytes())
+    fail("'" + array.path + "' has " + std::to_string(file->bytes) +
+         " bytes, not " + std::to_string(array.bytes()));
+  return file->data;
+}
 
-/// Results in host memory, or in their file.
-class Results {
-public:
-  explicit Results(const Array &array) : data(array.data) {
-    if (array.path.empty())
-      return;
-    file = new MappedFile(array.path);
-    data = file->data;
-    if (file->bytes != array.bytes())
-      fail("'" + array.path + "' has " + std::to_string(file->bytes) +
-           " bytes, not " + std::to_string(array.bytes()));
-  }
-  Results(const Results &) = delete;
-  Results &operator=(const Results &) = delete;
-  ~Results() { delete file; }
-  const void *data;
-
-private:
-  MappedFile *file = nullptr;
-};
-
-std::string bitsOf(const void *element, size_t bytes) {
+static std::string bitsOf(const void *element, size_t bytes) {
   float value;
   std::string text;
   for (size_t i = bytes; i-- > 0;) {
@@ -282,12 +269,9 @@ std::string bitsOf(const void *element, size_t bytes) {
   return text + " (as a float " + std::to_string(value) + ")";
 }
 
-} // namespace
-
 void checkElements(const Array &array, size_t samples, Expected expected,
                    const void *context, Verdict &verdict) {
-  Results results(array);
-  const char *data = (const char *)results.data;
+  const char *data = (const char *)resultsOf(array);
   const size_t element = array.element, count = array.count;
   std::atomic<uint64_t> sum{verdict.sum};
   onAllCores(count, [&](size_t first, size_t last) {

@@ -134,6 +134,8 @@ struct Verdict {
 };
 /// Writes what element `index` should be.
 using Expected = void (*)(const void *context, size_t index, void *element);
+/// The results, of a file too; valid until the program ends.
+const void *resultsOf(const Array &results);
 /// Adds all results to the checksum, and compares `samples` of them: the first
 /// ones, the last ones, some between; all if there are no more than that.
 void checkElements(const Array &results, size_t samples, Expected expected,

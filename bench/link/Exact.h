@@ -57,12 +57,13 @@ BENCH_BOTH inline uint32_t toBits(float value) {
 BENCH_BOTH inline float exactExp(float x) {
   int k = (int)(x * 1.44269504f + (x < 0 ? -0.5f : 0.5f));
   float r = x - (float)k * 0.693359375f + (float)k * 2.12194440e-4f;
-  float sum = 1 + r / 6;
-  sum = 1 + r / 5 * sum;
-  sum = 1 + r / 4 * sum;
-  sum = 1 + r / 3 * sum;
-  sum = 1 + r / 2 * sum;
-  sum = 1 + r * sum;
+  float sum = 1.0f / 720;
+  sum = sum * r + 1.0f / 120;
+  sum = sum * r + 1.0f / 24;
+  sum = sum * r + 1.0f / 6;
+  sum = sum * r + 0.5f;
+  sum = sum * r + 1.0f;
+  sum = sum * r + 1.0f;
   return sum * fromBits((uint32_t)(k + 127) << 23);
 }
 

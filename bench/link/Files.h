@@ -74,9 +74,7 @@ public:
   }
   MappedFile(const MappedFile &) = delete;
   MappedFile &operator=(const MappedFile &) = delete;
-  ~MappedFile() {
-    munmap(data, bytes);
-  }
+  ~MappedFile() { munmap(data, bytes); }
   size_t cachedBytes() const {
     std::vector<unsigned char> pages((bytes + 4095) / 4096);
     if (mincore(data, bytes, pages.data()) != 0)
