@@ -16,6 +16,7 @@
 #ifndef DRAGON_RUNTIME_CORE_BUFFER_H
 #define DRAGON_RUNTIME_CORE_BUFFER_H
 
+#include "runtime/core/LaunchHistory.h"
 #include "runtime/core/Storage.h"
 #include "runtime/device/Device.h"
 
@@ -58,7 +59,7 @@ struct Chunk {
   uint64_t lastUse = 0;    ///< ticket of the last work that uses it
   uint64_t arrival = 0;    ///< ticket of the copies that bring its contents
   uint64_t lastTouch = 0;  ///< for eviction: when it was needed last
-  uint64_t nextUse = 0;    ///< when it is needed next; 0 = not known
+  Forecast nextUse;        ///< when it is needed next
   uint64_t nextUseOf = 0;  ///< the clock of the launch nextUse was found in
   uint64_t pinned = 0;     ///< not to be evicted in this round
   uint32_t held = 0;       ///< library calls that need it on the device now

@@ -30,7 +30,12 @@ std::vector<uint32_t> chooseVictims(std::vector<EvictionCandidate> candidates,
       return b.keepLast;
     if (a.busy != b.busy)
       return b.busy;
-    uint64_t aDistance = distance(a, now), bDistance = distance(b, now);
+    if (a.cost() == 0 || b.cost() == 0) {
+      if (a.cost() != b.cost())
+        return a.cost() == 0;
+    }
+    const uint64_t aDistance = distance(a, now) * std::max(b.cost(), 1u);
+    const uint64_t bDistance = distance(b, now) * std::max(a.cost(), 1u);
     if (aDistance != bDistance)
       return aDistance > bDistance;
     if (a.copies != b.copies)

@@ -8,8 +8,10 @@
 // Belady's rule where the next use is known (a sliced launch knows its own
 // order), and his rule with a guess where it is not: what was not needed for
 // long will not be needed for long (LRU). Both are distances on one clock, so
-// that they can be compared. Work in flight goes last, since evicting it would
-// wait for it; ties go to what costs no copy. Pure.
+// that they can be compared. A chunk whose eviction costs two copies (out, and
+// in again) counts as needed twice as soon as one that costs one, and what
+// costs none goes first. Work in flight goes last, since evicting it would wait
+// for it. Pure.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CORE_EVICTION_H
@@ -27,8 +29,12 @@ struct EvictionCandidate {
   uint64_t nextUse = 0;  ///< clock of its next use; before now: unknown
   bool empty = false;    ///< holds no contents that anybody needs
   bool copies = false;   ///< evicting it moves data
+  bool returns = true;   ///< using it again moves data
   bool busy = false;     ///< work that uses it is under way
   bool keepLast = false; ///< the program asked for it (DRAGON_ADVISE_...)
+
+  /// Copies that evicting it causes.
+  unsigned cost() const { return unsigned(copies) + unsigned(returns); }
 };
 
 /// Indices of those to evict, in order, so that `bytes` become free; all if

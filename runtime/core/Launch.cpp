@@ -24,6 +24,7 @@
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -60,15 +61,18 @@ uint64_t hashOf(uint64_t value) {
 /// likely as anything.
 class SliceUses {
 public:
+  /// The next use after the launch.
+  using Foreseen = std::function<Forecast(Chunk &)>;
+
   SliceUses(std::span<const LaunchChunks> parts,
-            std::span<const uint32_t> order, uint64_t clock,
-            const LaunchHistory &history)
-      : Parts(parts), Order(order), Start(clock), History(history) {
+            std::span<const uint32_t> order, uint64_t clock, Foreseen foreseen)
+      : Parts(parts), Order(order), Start(clock),
+        NextLaunch(std::move(foreseen)) {
     for (size_t i = 0; i < order.size(); ++i)
       for (const ChunkUse &use : parts[order[i]].uses)
         Slices[use.chunk].push_back(uint32_t(i));
     for (auto &[chunk, slices] : Slices) {
-      chunk->nextUse = timeOf(slices.front());
+      chunk->nextUse = {timeOf(slices.front())};
       chunk->nextUseOf = Start;
     }
   }
@@ -78,14 +82,19 @@ public:
       auto next =
           std::upper_bound(slices.begin(), slices.end(), uint32_t(slice));
       if (next != slices.end()) {
-        use.chunk->nextUse = timeOf(*next);
+        use.chunk->nextUse = {timeOf(*next)};
         continue;
       }
-      const uint64_t end = timeOf(Parts.size());
-      uint64_t foreseen = History.nextUse(use.chunk->va());
-      use.chunk->nextUse =
-          foreseen ? std::max(foreseen, end) : end + slices.front();
+      Forecast foreseen = NextLaunch(*use.chunk);
+      foreseen.clock = foreseen.clock
+                           ? std::max(foreseen.clock, timeOf(Parts.size()))
+                           : timeOf(slices.front()) + LaunchTime;
+      use.chunk->nextUse = foreseen;
     }
+  }
+  /// Later than now for the slice that is about to run.
+  uint64_t timeOf(uint64_t slice) const {
+    return Start + 1 + slice * LaunchSpan / Parts.size();
   }
   /// No later slice than this one uses the chunk.
   bool isLast(size_t slice, Chunk *chunk) const {
@@ -93,13 +102,10 @@ public:
   }
 
 private:
-  /// Later than now for the slice that is about to run.
-  uint64_t timeOf(uint64_t slice) const { return Start + 1 + slice; }
-
   std::span<const LaunchChunks> Parts;
   std::span<const uint32_t> Order;
   const uint64_t Start;
-  const LaunchHistory &History;
+  const Foreseen NextLaunch;
   std::unordered_map<Chunk *, std::vector<uint32_t>> Slices;
 };
 
@@ -120,6 +126,11 @@ std::vector<uint32_t> sliceOrder(std::span<const LaunchChunks> parts) {
 
 } // namespace
 
+void Runtime::Impl::beginLaunchTime() {
+  ++LaunchNumber;
+  Clock = std::max(Clock + 1, LaunchNumber * LaunchTime);
+}
+
 void Runtime::Impl::foresee(const LaunchCall &call,
                             const LaunchPointers &pointers,
                             const LaunchChunks &whole) {
@@ -129,24 +140,37 @@ void Runtime::Impl::foresee(const LaunchCall &call,
     signature =
         hashOf(signature ^
                (pointer.allocation ? pointer.allocation->base : pointer.value));
-  std::vector<AddressRange> ranges = addressRanges(whole);
-  std::sort(ranges.begin(), ranges.end(),
-            [](const AddressRange &a, const AddressRange &b) {
-              return a.begin < b.begin;
-            });
-  History.begin(signature, std::move(ranges), Clock);
+  auto ascending = [](std::vector<AddressRange> ranges) {
+    std::sort(ranges.begin(), ranges.end(),
+              [](const AddressRange &a, const AddressRange &b) {
+                return a.begin < b.begin;
+              });
+    return ranges;
+  };
+  auto overwrites = [](const ChunkUse &use) { return use.mustWrite; };
+  History.begin(signature,
+                ascending(addressRanges(whole, std::not_fn(overwrites))),
+                ascending(addressRanges(whole, overwrites)), Clock);
   if (History.foreseen())
     Bytes.count(Counter::ForeseenLaunches);
 }
 
-uint64_t Runtime::Impl::nextUseOf(Chunk &chunk) const {
+Forecast Runtime::Impl::nextUseOf(Chunk &chunk) const {
   if (chunk.nextUseOf != LaunchClock) {
-    chunk.nextUse = History.nextUse(chunk.va());
-    if (!chunk.nextUse)
-      chunk.nextUse = announcedUse(*chunk.buffer);
+    chunk.nextUse = foreseenUse(chunk);
     chunk.nextUseOf = LaunchClock;
   }
   return chunk.nextUse;
+}
+
+Forecast Runtime::Impl::foreseenUse(const Chunk &chunk) const {
+  const Forecast seen = History.nextUse(chunk.va());
+  return seen.clock ? seen : Forecast{announcedUse(*chunk.buffer)};
+}
+
+void Runtime::Impl::noteOverwritten(uintptr_t begin, uintptr_t end) {
+  if (Tracking)
+    History.overwritten({begin, end});
 }
 
 uint64_t Runtime::Impl::announcedUse(const Buffer &buffer) const {
@@ -155,8 +179,7 @@ uint64_t Runtime::Impl::announcedUse(const Buffer &buffer) const {
     return LaunchClock + Far;
   if (buffer.nextLaunch <= LaunchNumber)
     return 0; // it has not come true, or come and gone
-  const uint64_t ticks = std::max<uint64_t>(Clock / LaunchNumber, 1);
-  return LaunchClock + (buffer.nextLaunch - LaunchNumber) * ticks;
+  return LaunchClock + (buffer.nextLaunch - LaunchNumber) * LaunchTime;
 }
 
 Status Runtime::nextUse(uintptr_t address, uint32_t launches) {
@@ -169,7 +192,7 @@ Status Runtime::nextUse(uintptr_t address, uint32_t launches) {
   found->buffer->nextLaunch =
       launches == NeverAgain ? UINT64_MAX : impl.LaunchNumber + 1 + launches;
   for (Chunk &chunk : found->buffer->chunks)
-    if (chunk.nextUse == 0)
+    if (chunk.nextUse.clock == 0)
       chunk.nextUseOf = 0; // to be asked again
   if (launches == 0)
     return impl.prefetch(*found->buffer, found->base, found->bytes, nullptr);
@@ -288,8 +311,7 @@ Status Runtime::Impl::launchAlone(const LaunchCall &call) {
 Status Runtime::Impl::launchUnobserved(const LaunchCall &call) {
   TraceZone zone("launch");
   zone.detail(nameOf(call));
-  ++Clock;
-  ++LaunchNumber;
+  beginLaunchTime();
   Bytes.count(Counter::Launches);
   LaunchPointers pointers = pointersOf(call, Allocations);
   for (const LaunchPointer &pointer : pointers.pointers)
@@ -511,11 +533,12 @@ Status Runtime::Impl::launchBoxes(const LaunchCall &call,
   };
   std::optional<SliceUses> uses;
   if (boxes.size() > 1)
-    uses.emplace(parts, order, Clock, History);
+    uses.emplace(parts, order, Clock,
+                 [this](Chunk &chunk) { return foreseenUse(chunk); });
 
   for (size_t i = 0; i < boxes.size(); ++i) {
     if (i)
-      ++Clock;
+      Clock = uses->timeOf(i - 1);
     const LaunchChunks &chunks = parts[order[i]];
     std::vector<Want> wants;
     std::vector<Chunk *> used;

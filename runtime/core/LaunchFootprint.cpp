@@ -246,9 +246,13 @@ void announce(const LaunchCall &call, const LaunchPointers &pointers,
   }
 }
 
-std::vector<AddressRange> addressRanges(const LaunchChunks &chunks) {
+std::vector<AddressRange>
+addressRanges(const LaunchChunks &chunks,
+              const std::function<bool(const ChunkUse &)> &which) {
   std::vector<AddressRange> ranges;
   for (const ChunkUse &use : chunks.uses) {
+    if (which && !which(use))
+      continue;
     uintptr_t begin = use.chunk->va(), end = begin + use.chunk->bytes();
     if (!ranges.empty() && ranges.back().end == begin)
       ranges.back().end = end;

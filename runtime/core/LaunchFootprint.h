@@ -22,6 +22,7 @@
 #include "runtime/core/LaunchPlanner.h"
 #include "runtime/core/Runtime.h"
 
+#include <functional>
 #include <vector>
 
 namespace dragon {
@@ -62,7 +63,9 @@ void announce(const LaunchCall &call, const LaunchPointers &pointers,
               AddressIndex &allocations, ObservedLaunch &launch);
 
 /// Neighbouring chunks as ranges of addresses.
-std::vector<AddressRange> addressRanges(const LaunchChunks &chunks);
+std::vector<AddressRange>
+addressRanges(const LaunchChunks &chunks,
+              const std::function<bool(const ChunkUse &)> &which = nullptr);
 
 inline BlockBox wholeGrid(const LaunchCall &call) {
   return {{0, 0, 0}, {call.grid[0], call.grid[1], call.grid[2]}};

@@ -18,6 +18,15 @@ constexpr size_t MaxEntries = 8192;
 /// launches in front of it that have to agree at most.
 constexpr size_t MaxOccurrences = 16;
 constexpr size_t MaxAgreement = 512;
+/// Ranges that copies overwrite between two launches.
+constexpr size_t MaxAfter = 64;
+
+bool holds(const std::vector<AddressRange> &ranges, uintptr_t address) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [address](const AddressRange &range) {
+                       return range.begin <= address && address < range.end;
+                     });
+}
 } // namespace
 
 size_t LaunchHistory::agreement(size_t a, size_t b) const {
@@ -43,12 +52,14 @@ void LaunchHistory::forgetOldest() {
 }
 
 void LaunchHistory::begin(uint64_t signature, std::vector<AddressRange> uses,
+                          std::vector<AddressRange> overwrites,
                           uint64_t clock) {
   if (Entries.size() == MaxEntries)
     forgetOldest();
   const size_t now = Entries.size();
   Foreseen = Period && Entries[now - Period].signature == signature;
-  Entries.push_back({signature, clock, std::move(uses)});
+  Entries.push_back(
+      {signature, clock, std::move(uses), std::move(overwrites), {}});
 
   std::vector<uint32_t> &occurrences = Positions[signature];
   Period = 0;
@@ -66,37 +77,56 @@ void LaunchHistory::begin(uint64_t signature, std::vector<AddressRange> uses,
   occurrences.push_back(uint32_t(now));
 }
 
-const AddressRange *LaunchHistory::findRange(const Entry &entry,
-                                             uintptr_t address) {
+void LaunchHistory::overwritten(AddressRange range) {
+  if (Entries.empty())
+    return;
+  std::vector<AddressRange> &after = Entries.back().after;
+  if (!after.empty() && after.back().end == range.begin)
+    after.back().end = range.end; // the next piece of the same
+  else if (after.size() < MaxAfter)
+    after.push_back(range);
+}
+
+const AddressRange *
+LaunchHistory::findRange(const std::vector<AddressRange> &ranges,
+                         uintptr_t address) {
   auto after = std::upper_bound(
-      entry.uses.begin(), entry.uses.end(), address,
+      ranges.begin(), ranges.end(), address,
       [](uintptr_t at, const AddressRange &range) { return at < range.begin; });
-  if (after == entry.uses.begin())
+  if (after == ranges.begin())
     return nullptr;
   const AddressRange &range = *std::prev(after);
   return address < range.end ? &range : nullptr;
 }
 
-uint64_t LaunchHistory::nextUse(uintptr_t address) const {
+Forecast LaunchHistory::nextUse(uintptr_t address) const {
   if (!Period)
-    return 0;
+    return {};
   const size_t now = Entries.size() - 1, first = now - Period;
   for (size_t k = 1; k <= Period; ++k) {
     // After `first` came the launches up to this one, which comes again last.
     const Entry &entry = Entries[first + k];
-    const AddressRange *range = findRange(entry, address);
+    const uint64_t begin =
+        Entries[now].clock + (entry.clock - Entries[first].clock);
+    if (holds(Entries[first + k - 1].after, address) &&
+        (k > 1 || !holds(Entries[now].after, address)))
+      return {begin, true};
+    const AddressRange *range = findRange(entry.uses, address);
+    const bool overwritten = !range;
+    if (overwritten)
+      range = findRange(entry.overwrites, address);
     if (!range)
       continue;
     // A launch goes through its ranges from their beginning to their end.
     const uint64_t duration =
-        k < Period ? Entries[first + k + 1].clock - entry.clock
-                   : Entries[first + 1].clock - Entries[first].clock;
+        std::min(LaunchSpan,
+                 k < Period ? Entries[first + k + 1].clock - entry.clock
+                            : Entries[first + 1].clock - Entries[first].clock);
     const double part =
         double(address - range->begin) / double(range->end - range->begin);
-    return Entries[now].clock + (entry.clock - Entries[first].clock) +
-           uint64_t(double(duration) * part);
+    return {begin + uint64_t(double(duration) * part), overwritten};
   }
-  return 0;
+  return {};
 }
 
 } // namespace dragon

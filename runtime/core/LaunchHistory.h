@@ -14,8 +14,10 @@
 // (Belady, "A study of replacement algorithms for a virtual-storage computer",
 // 1966) instead of what was used longest ago.
 //
-// Times are the runtime's clock, which counts launches, slices and copies. A
-// wrong forecast costs transfers, never contents.
+// Times are the runtime's clock. Each launch has the same share of it, however
+// long it takes and in however many slices it runs, so that "two launches from
+// now" is later than "at the end of the next one". A wrong forecast costs
+// transfers, never contents.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CORE_LAUNCHHISTORY_H
@@ -29,30 +31,55 @@
 
 namespace dragon {
 
+/// On the runtime's clock: from launch to launch, if there are not as many
+/// copies between them; and of that, how long a launch runs. Its slices divide
+/// that evenly, each copy after it takes one.
+constexpr uint64_t LaunchTime = uint64_t(1) << 21;
+constexpr uint64_t LaunchSpan = uint64_t(1) << 20;
+
+/// When something is used next.
+struct Forecast {
+  uint64_t clock = 0; ///< 0: not foreseen
+  /// All of it is overwritten then: the contents are not needed.
+  bool overwritten = false;
+};
+
 class LaunchHistory {
 public:
   /// The launch that begins at `clock`. Equal signatures: the same kernel on
-  /// the same buffers. `uses`: the addresses that it may touch, ascending.
+  /// the same buffers. `uses`: the addresses that it may touch, ascending, and
+  /// `overwrites` of others those that it overwrites before any read.
   void begin(uint64_t signature, std::vector<AddressRange> uses,
-             uint64_t clock);
+             std::vector<AddressRange> overwrites, uint64_t clock);
+  void begin(uint64_t signature, std::vector<AddressRange> uses,
+             uint64_t clock) {
+    begin(signature, std::move(uses), {}, clock);
+  }
+  /// A copy or a fill after that launch has overwritten the addresses.
+  void overwritten(AddressRange range);
   /// The launch that began last is the one that was foreseen.
   bool foreseen() const { return Foreseen; }
   /// There is a forecast for what follows that launch.
   bool foresees() const { return Period != 0; }
-  /// The expected clock of the next use of the address after that launch, or 0
-  /// if none is foreseen.
-  uint64_t nextUse(uintptr_t address) const;
+  /// The expected next use of the address after that launch and the copies
+  /// that followed it.
+  Forecast nextUse(uintptr_t address) const;
 
 private:
   struct Entry {
     uint64_t signature;
     uint64_t clock;
     std::vector<AddressRange> uses;
+    std::vector<AddressRange> overwrites;
+    /// By copies and fills between this launch and the next; in their order.
+    std::vector<AddressRange> after;
   };
   /// How many launches up to `a` and up to `b` agree.
   size_t agreement(size_t a, size_t b) const;
   void forgetOldest();
-  static const AddressRange *findRange(const Entry &entry, uintptr_t address);
+  /// The one that holds the address of ascending ones; null: none.
+  static const AddressRange *findRange(const std::vector<AddressRange> &ranges,
+                                       uintptr_t address);
 
   std::vector<Entry> Entries;
   std::unordered_map<uint64_t, std::vector<uint32_t>> Positions;

@@ -298,7 +298,9 @@ Status Runtime::Impl::makeDeviceRoom(uint64_t bytes) {
       candidate.index = uint32_t(i);
       candidate.bytes = chunk.bytes();
       candidate.lastTouch = std::max(chunk.lastTouch, chunk.buffer->lastTouch);
-      candidate.nextUse = nextUseOf(chunk);
+      const Forecast next = nextUseOf(chunk);
+      candidate.nextUse = next.clock;
+      candidate.returns = !next.overwritten;
       candidate.empty = !chunk.deviceValid;
       candidate.copies =
           chunk.deviceValid && !chunk.hostValid && !chunk.storageValid;
@@ -471,7 +473,7 @@ Status Runtime::Impl::makeHostRoom(uint64_t bytes, bool forTransit,
       candidate.index = uint32_t(i);
       candidate.bytes = chunk.host.bytes;
       candidate.lastTouch = std::max(chunk.lastTouch, chunk.buffer->lastTouch);
-      candidate.nextUse = nextUseOf(chunk);
+      candidate.nextUse = nextUseOf(chunk).clock;
       candidate.empty = !chunk.hostValid;
       candidate.busy = isBusy(chunk);
       candidate.keepLast =

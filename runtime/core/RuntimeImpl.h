@@ -193,12 +193,16 @@ struct Runtime::Impl {
   Status launchHostMapped(const LaunchCall &call, const LaunchChunks &whole);
   Status runBox(const LaunchCall &call, const BlockBox &box,
                 std::span<const AddressRange> touched, bool anything);
+  void beginLaunchTime();
   /// Remembers the launch; what follows it may be foreseen then.
   void foresee(const LaunchCall &call, const LaunchPointers &pointers,
                const LaunchChunks &whole);
-  /// The clock of the chunk's next use, if that is known; else 0.
-  uint64_t nextUseOf(Chunk &chunk) const;
-  /// The same by what the compiler said.
+  /// The chunk's next use, by what was seen, else by what the compiler said.
+  Forecast nextUseOf(Chunk &chunk) const;
+  Forecast foreseenUse(const Chunk &chunk) const;
+  /// The program is about to overwrite the addresses by a copy or a fill.
+  void noteOverwritten(uintptr_t begin, uintptr_t end);
+  /// The clock of the next use by what the compiler said; 0: nothing.
   uint64_t announcedUse(const Buffer &buffer) const;
   /// As far as there is room that nothing needs.
   Status prefetch(Buffer &buffer, uintptr_t address, size_t bytes, Queue queue);
@@ -283,7 +287,7 @@ struct Runtime::Impl {
   /// Once data has to move, work gets tickets; before, one synchronisation of
   /// everything serves (and costs launches nothing).
   bool Tracking = false;
-  uint64_t Clock = 1;        ///< counts launches, slices and copies
+  uint64_t Clock = 1;        ///< see LaunchTime
   uint64_t LaunchClock = 0;  ///< when the last launch began
   uint64_t LaunchNumber = 0; ///< counts launches from 1
   LaunchHistory History;

@@ -115,6 +115,7 @@ Status Runtime::Impl::copyToBuffer(Buffer &buffer, uintptr_t to,
                                    bool pageable) {
   TraceZone zone("copy in", bytes);
   ++Clock;
+  noteOverwritten(to, to + bytes);
   auto source = [&](uintptr_t at) { return from + (at - to); };
 
   auto onDevice = [&](Chunk &chunk, uintptr_t begin, uintptr_t end) {
@@ -205,6 +206,7 @@ Status Runtime::Impl::copyBetween(Buffer &toBuffer, uintptr_t to,
                                   size_t bytes, Queue queue) {
   TraceZone zone("copy within", bytes);
   ++Clock;
+  noteOverwritten(to, to + bytes);
   auto inOnePlace = [&](size_t done, size_t part) -> Status {
     uintptr_t toAt = to + done, fromAt = from + done;
     Chunk &source = fromBuffer.chunkAt(fromAt);
@@ -269,6 +271,7 @@ Status Runtime::Impl::fillBuffer(Buffer &buffer, uintptr_t to, uint32_t value,
   const size_t bytes = count * width;
   TraceZone zone("fill", bytes);
   ++Clock;
+  noteOverwritten(to, to + bytes);
   auto onDevice = [&](Chunk &chunk, uintptr_t begin, uintptr_t end) {
     // Zeros need no memory at all.
     bool asZeros =

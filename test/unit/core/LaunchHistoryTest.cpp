@@ -26,8 +26,8 @@ public:
   static uintptr_t page(char c) { return uintptr_t(c) * 1000; }
   /// In how many launches the page of `c` is needed; 0 = not foreseen.
   uint64_t distance(char c, uintptr_t offset = 0) const {
-    uint64_t next = history.nextUse(page(c) + offset);
-    return next ? next - clock : 0;
+    Forecast next = history.nextUse(page(c) + offset);
+    return next.clock ? next.clock - clock : 0;
   }
   LaunchHistory history;
   uint64_t clock = 0;
@@ -76,10 +76,37 @@ TEST(LaunchHistoryTest, ALongLaunchNeedsItsEndLater) {
   LaunchHistory history;
   for (uint64_t clock : {0, 100, 200})
     history.begin(1, {{1000, 2000}}, clock);
-  EXPECT_EQ(history.nextUse(1000), 300u);
-  EXPECT_EQ(history.nextUse(1500), 350u);
-  EXPECT_EQ(history.nextUse(1999), 399u);
-  EXPECT_EQ(history.nextUse(2000), 0u);
+  EXPECT_EQ(history.nextUse(1000).clock, 300u);
+  EXPECT_EQ(history.nextUse(1500).clock, 350u);
+  EXPECT_EQ(history.nextUse(1999).clock, 399u);
+  EXPECT_EQ(history.nextUse(2000).clock, 0u);
+}
+
+TEST(LaunchHistoryTest, WhatWillBeOverwrittenIsNotNeeded) {
+  LaunchHistory history;
+  // A query: its input is copied in, two kernels, the second overwrites what
+  // the first one reads next time.
+  auto query = [&](uint64_t clock) {
+    history.overwritten({1000, 1500});
+    history.overwritten({1500, 2000});
+    history.begin(1, {{1000, 2000}, {3000, 4000}}, clock);
+    history.begin(2, {{5000, 6000}}, {{3000, 4000}}, clock + 10);
+  };
+  query(100);
+  EXPECT_EQ(history.nextUse(1000).clock, 0u);
+  query(200);
+  query(300);
+  EXPECT_EQ(history.nextUse(1700).clock, 400u);
+  EXPECT_TRUE(history.nextUse(1700).overwritten);
+  EXPECT_EQ(history.nextUse(3000).clock, 400u);
+  EXPECT_FALSE(history.nextUse(3000).overwritten);
+  // Once it has been copied in, it is to be read.
+  history.overwritten({1000, 2000});
+  EXPECT_FALSE(history.nextUse(1700).overwritten);
+  EXPECT_EQ(history.nextUse(1000).clock, 400u);
+  history.begin(1, {{1000, 2000}, {3000, 4000}}, 400);
+  EXPECT_TRUE(history.nextUse(3000).overwritten);
+  EXPECT_EQ(history.nextUse(3000).clock, 410u);
 }
 
 TEST(LaunchHistoryTest, TheOldestIsForgottenAndNothingElse) {
