@@ -47,6 +47,9 @@ static cl::opt<bool> Relocatable(
     "dragon-relocatable", cl::init(false), cl::cat(Category),
     cl::desc("The device link will register the kernels of the unit"));
 static cl::opt<std::string>
+    FatBinary("dragon-fat-binary", cl::cat(Category), cl::value_desc("file"),
+              cl::desc("The contents of @dragon.fat_binary"));
+static cl::opt<std::string>
     ModuleId("dragon-module-id", cl::init("0"), cl::cat(Category),
              cl::value_desc("id"),
              cl::desc("A name for the translation unit, unique in the "
@@ -86,6 +89,7 @@ StringRef cpuArch() { return CpuArch; }
 bool bitcode() { return Bitcode; }
 StringRef cpuIn() { return CpuIn; }
 bool relocatable() { return Relocatable; }
+StringRef fatBinary() { return FatBinary; }
 StringRef moduleId() { return ModuleId; }
 StringRef source() { return Source; }
 bool slicing() { return Slicing; }

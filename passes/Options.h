@@ -44,6 +44,8 @@ llvm::StringRef cpuIn();
 /// -rdc=true: the kernels of the unit are linked with those of others, and what
 /// registers them is made then.
 bool relocatable();
+/// The device link's fat binary, for the module that registers it.
+llvm::StringRef fatBinary();
 
 /// Unique in the program.
 llvm::StringRef moduleId();

@@ -170,6 +170,9 @@ bool runOnDevice(Module &M) {
 bool runOnHost(Module &M, ModuleAnalysisManager &Analyses) {
   if (options::relocatable())
     nameLinkedUnit(M, options::moduleId());
+  if (!options::fatBinary().empty())
+    if (Error Failed = embedFatBinary(M, options::fatBinary()))
+      reportError(M, toString(std::move(Failed)));
   std::string Summary;
   if (!options::summaryFile().empty()) {
     Expected<std::string> Joined =

@@ -10,6 +10,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 
@@ -54,6 +55,27 @@ void nameLinkedUnit(Module &M, StringRef ModuleId) {
       Alias.replaceAllUsesWith(Alias.getAliasee());
       Alias.eraseFromParent();
     }
+}
+
+Error embedFatBinary(Module &M, StringRef Path) {
+  GlobalVariable *Declared = M.getGlobalVariable("dragon.fat_binary");
+  if (!Declared)
+    return Error::success();
+  auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  if (!File)
+    return createStringError("cannot read '" + Path +
+                             "': " + File.getError().message());
+  Constant *Bytes = ConstantDataArray::getString(
+      M.getContext(), (*File)->getBuffer(), /*AddNull=*/false);
+  auto *Defined = new GlobalVariable(M, Bytes->getType(), /*isConstant=*/true,
+                                     GlobalValue::PrivateLinkage, Bytes,
+                                     "dragon.fat_binary");
+  Defined->setSection(".nv_fatbin");
+  Defined->setAlignment(Align(8));
+  Declared->replaceAllUsesWith(Defined);
+  Declared->eraseFromParent();
+  return Error::success();
 }
 
 } // namespace dragon

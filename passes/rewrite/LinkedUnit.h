@@ -19,6 +19,7 @@
 #define DRAGON_PASSES_REWRITE_LINKEDUNIT_H
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 
 namespace llvm {
 class Module;
@@ -27,6 +28,10 @@ class Module;
 namespace dragon {
 
 void nameLinkedUnit(llvm::Module &M, llvm::StringRef ModuleId);
+
+/// Defines @dragon.fat_binary, which the device link's own module refers to. By
+/// value: its bitcode may be compiled when the file is gone.
+llvm::Error embedFatBinary(llvm::Module &M, llvm::StringRef Path);
 
 } // namespace dragon
 

@@ -154,12 +154,10 @@ Strings Planner::deviceLink(const std::vector<Strings> &Objects) {
   // In messages, the device code of the output.
   Input Link{linkOutput(), Language::Linker};
   std::string Stem = Parts.uniqueStem({"device-link", Language::Linker});
-  Strings Args = {"-o", Parts.temp(Stem, ""), "--id", Parts.moduleId(Link)};
+  Strings Args = {"-o", Parts.temp(Stem, "")};
   for (const GpuArch &Arch : Asked.Archs)
     if (Asked.Cuda || Arch.Name == Asked.lowestArch().Name)
       append(Args, {"--arch", Arch.Name});
-  append(Args, {"--fat-binary",
-                Asked.Cuda ? Parts.temp(Stem, ".fatbin") : Tools.noGpuCode()});
   for (size_t I = 0; I < Objects.size(); ++I)
     if (Asked.Relocatable && Asked.Inputs[I].Lang == Language::Cuda)
       append(Args, Objects[I]);
@@ -177,6 +175,9 @@ Strings Planner::deviceLink(const std::vector<Strings> &Objects) {
                    Link, Stem,
                    CompileArgs::Summary | CompileArgs::Bitcode |
                        (Asked.Cpu ? CompileArgs::CpuRef : CompileArgs::None)));
+  append(Host, {"-mllvm", "-dragon-fat-binary=" +
+                              (Asked.Cuda ? Parts.temp(Stem, ".fatbin")
+                                          : Tools.noGpuCode())});
   append(Host, {"-Qunused-arguments", "-c", Parts.temp(Stem, ".register.ll"),
                 "-o", Registered});
   Step &Last = clang(std::move(Host));

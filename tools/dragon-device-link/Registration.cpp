@@ -15,40 +15,11 @@ using namespace llvm;
 
 namespace dragon::devicelink {
 
-/// In a string of the assembler, inside one of LLVM IR.
-static std::string quoted(StringRef Path) {
-  std::string Result;
-  for (char C : Path)
-    if (C == '"' || C == '\\')
-      Result += std::string("\\5C\\") + (C == '"' ? "22" : "5C");
-    else if (isPrint(C))
-      Result += C;
-    else // an octal escape of the assembler's
-      Result += "\\5C" + utostr(uint8_t(C) >> 6) +
-                utostr((uint8_t(C) >> 3) & 7) + utostr(uint8_t(C) & 7);
-  return Result;
-}
-
-void writeRegistration(raw_ostream &Out, ArrayRef<std::string> Units,
-                       StringRef LinkId, StringRef FatBinary) {
-  std::string Binary = ("__dragon_fat_binary_" + LinkId).str();
-  auto Assembly = [&](const Twine &Line) {
-    Out << "module asm \"" << Line << "\"\n";
-  };
-  Assembly(".section .nv_fatbin,\\22a\\22,@progbits");
-  Assembly(".p2align 3");
-  Assembly(".globl " + Binary);
-  Assembly(".hidden " + Binary);
-  Assembly(Binary + ":");
-  Assembly(".incbin \\22" + quoted(FatBinary) + "\\22");
-  Assembly(".text");
-
-  Out << "\n@" << Binary
-      << " = external hidden constant i8\n"
+void writeRegistration(raw_ostream &Out, ArrayRef<std::string> Units) {
+  Out << "@dragon.fat_binary = external constant i8\n"
          "@__cuda_fatbin_wrapper = internal constant { i32, i32, ptr, ptr } "
-         "{ i32 1180844977, i32 1, ptr @"
-      << Binary
-      << ", ptr null }, section \".nvFatBinSegment\", align 8\n"
+         "{ i32 1180844977, i32 1, ptr @dragon.fat_binary, ptr null }, "
+         "section \".nvFatBinSegment\", align 8\n"
          "@handle = internal global ptr null, align 8\n"
          "\n"
          "declare ptr @__cudaRegisterFatBinary(ptr)\n"

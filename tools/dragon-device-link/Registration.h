@@ -13,8 +13,9 @@
 //   unit b:                    __cudaRegisterLinkedBinary_1f0c(register, ..)
 //   here:  h = __cudaRegisterFatBinary(wrapper), once;  register(h)
 //
-// The compiler plugin adds the kernel summaries to this module, and metadata
-// tell it which units' kernels they describe.
+// The compiler plugin adds the kernel summaries to this module, for which
+// metadata tell the units whose kernels they describe, and the contents of
+// @dragon.fat_binary.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_TOOLS_DRAGON_DEVICE_LINK_REGISTRATION_H
@@ -27,10 +28,9 @@
 
 namespace dragon::devicelink {
 
-/// LLVM IR. The fat binary is read when it is assembled.
+/// LLVM IR.
 void writeRegistration(llvm::raw_ostream &Out,
-                       llvm::ArrayRef<std::string> Units,
-                       llvm::StringRef LinkId, llvm::StringRef FatBinary);
+                       llvm::ArrayRef<std::string> Units);
 
 } // namespace dragon::devicelink
 

@@ -37,19 +37,14 @@ static cl::list<std::string> Archs("arch", cl::CommaSeparated,
                                    cl::cat(Category),
                                    cl::value_desc("sm_90,..."),
                                    cl::desc("Architectures to link"));
-static cl::opt<std::string>
-    Id("id", cl::Required, cl::cat(Category), cl::value_desc("id"),
-       cl::desc("A name for this link or unit, unique in the program"));
+static cl::opt<std::string> Id("id", cl::cat(Category), cl::value_desc("id"),
+                               cl::desc("The name of the unit that is packed"));
 static cl::opt<bool> Pack("pack", cl::cat(Category),
                           cl::desc("Pack bitcode for an object"));
 static cl::list<std::string> Ptx("ptx", cl::CommaSeparated, cl::cat(Category),
                                  cl::value_desc("sm_90,..."),
                                  cl::desc("Packed architectures for which PTX "
                                           "was asked for, too"));
-static cl::opt<std::string>
-    FatBinary("fat-binary", cl::cat(Category), cl::value_desc("file"),
-              cl::desc("The fat binary that will be made of the results"));
-
 /// One line for each line of the message, as linkers have it.
 static int fail(Error Failed) {
   std::string Message = toString(std::move(Failed));
@@ -119,7 +114,7 @@ static Error run() {
       return Failed;
   }
   return write(Prefix + ".register.ll", [&](raw_ostream &Out) {
-    writeRegistration(Out, Linking.registered(), Id, FatBinary);
+    writeRegistration(Out, Linking.registered());
   });
 }
 
