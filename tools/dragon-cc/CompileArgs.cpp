@@ -231,7 +231,7 @@ bool CompileArgs::deviceOptimised() const {
 Strings CompileArgs::deviceLink(StringRef Output, StringRef Arch) const {
   Strings Args = {deviceOptimised() ? "-O3" : "-O0"};
   for (StringRef Arg : Asked.CompileArgs)
-    if (Arg.starts_with("-Rpass"))
+    if (Arg.starts_with("-Rpass") || Arg == "-w")
       Args.push_back(Arg.str());
   if (Asked.OptRecord)
     append(Args, {"-fsave-optimization-record=" + Asked.OptRecordExt,

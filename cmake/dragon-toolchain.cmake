@@ -1,0 +1,9 @@
+# Builds the CUDA of a CMake project with dragon-cc:
+#
+#   cmake -DCMAKE_TOOLCHAIN_FILE=<prefix>/lib/cmake/dragon/dragon-toolchain.cmake -DCMAKE_CUDA_ARCHITECTURES=90 ..
+#
+# CMake takes dragon-cc for clang, which it is, and links relocatable device code of clang's by itself, with nvlink. Here
+# each link does that, as nvcc's do. CMake reads this file a second time for what it knows of clang, to be put right.
+get_filename_component(CMAKE_CUDA_COMPILER "${CMAKE_CURRENT_LIST_DIR}/../../../bin/dragon-cc" ABSOLUTE)
+set(CMAKE_USER_MAKE_RULES_OVERRIDE_CUDA "${CMAKE_CURRENT_LIST_FILE}")
+set(CMAKE_CUDA_COMPILER_HAS_DEVICE_LINK_PHASE FALSE)
