@@ -92,13 +92,16 @@ struct RingArray {
   size_t element; ///< bytes
 };
 
-/// Goes over `count` elements of the arrays, `piece` at a time. launch(device,
+/// Goes over `count` elements of the arrays, at most `piece` and a sixteenth of
+/// them at a time. launch(device,
 /// first, count, stream) starts the kernel on a piece: device[k] is where the
 /// part of array k lies that begins with element `first`.
 template <typename Launch>
 void ring(const std::vector<RingArray> &arrays, size_t count, size_t piece,
           Launch launch) {
   constexpr int Slots = 3;
+  if (piece > count / 16 + 1)
+    piece = count / 16 + 1;
   cudaStream_t streams[Slots];
   std::vector<void *> device[Slots];
   for (int slot = 0; slot < Slots; ++slot) {
@@ -125,12 +128,8 @@ void ring(const std::vector<RingArray> &arrays, size_t count, size_t piece,
                               cudaMemcpyDeviceToHost, streams[slot]));
     slot = (slot + 1) % Slots;
   }
+  // The slots go with the process: no method gives memory back on the clock.
   CHECK(cudaDeviceSynchronize());
-  for (int s = 0; s < Slots; ++s) {
-    for (void *memory : device[s])
-      CHECK(cudaFree(memory));
-    CHECK(cudaStreamDestroy(streams[s]));
-  }
 }
 
 #endif // LINK_METHODS

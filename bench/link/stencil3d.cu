@@ -95,7 +95,7 @@ static float cellAfter(int x, int y, int z, int steps, int depth) {
 static float *slabBySlab(float *grid, float *other, int depth, int steps,
                          Bench &bench) {
   const size_t plane = (size_t)Side * Side;
-  const int slab = 64, Slots = 3;
+  const int slab = std::max(1, std::min(64, depth / 16)), Slots = 3;
   cudaStream_t streams[Slots];
   float *from[Slots], *to[Slots];
   for (int slot = 0; slot < Slots; ++slot) {
@@ -123,11 +123,6 @@ static float *slabBySlab(float *grid, float *other, int depth, int steps,
     }
     CHECK(cudaDeviceSynchronize());
     std::swap(grid, other);
-  }
-  for (int slot = 0; slot < Slots; ++slot) {
-    CHECK(cudaFree(from[slot]));
-    CHECK(cudaFree(to[slot]));
-    CHECK(cudaStreamDestroy(streams[slot]));
   }
   return grid;
 }

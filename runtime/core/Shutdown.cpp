@@ -52,6 +52,8 @@ void Runtime::Impl::printStats() {
   if (Config.stats.empty())
     return;
   Stats stats = collect(Bytes, Dev->caps().name, Limits);
+  stats.peaks = {{"device memory", DevicePool.most()},
+                 {"host memory", HostPool.most()}};
   if (Watcher)
     Watcher->report(stats);
   if (Config.stats == "-") {

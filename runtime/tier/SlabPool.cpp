@@ -9,6 +9,8 @@
 
 #include "runtime/trace/Bytes.h"
 
+#include <algorithm>
+
 namespace dragon {
 
 SlabPool::~SlabPool() { trim(); }
@@ -45,8 +47,10 @@ StatusOr<Physical> SlabPool::take(size_t bytes, uint64_t keepFree) {
   auto slab = CreateSlab(bytes);
   while (!slab.ok() && destroyOneIdle())
     slab = CreateSlab(bytes);
-  if (slab.ok())
+  if (slab.ok()) {
     Used += bytes;
+    Most = std::max(Most, Used + Idle);
+  }
   return slab;
 }
 
@@ -72,6 +76,11 @@ void SlabPool::shrinkToUsed() {
 uint64_t SlabPool::used() const {
   std::lock_guard guard(Lock);
   return Used;
+}
+
+uint64_t SlabPool::most() const {
+  std::lock_guard guard(Lock);
+  return Most;
 }
 
 bool SlabPool::hasRoom(size_t bytes, uint64_t keepFree) const {

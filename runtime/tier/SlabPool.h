@@ -49,6 +49,8 @@ public:
   void shrinkToUsed();
   /// Bytes of slabs that somebody holds.
   uint64_t used() const;
+  /// The most bytes that there ever were, held or kept.
+  uint64_t most() const;
   bool hasRoom(size_t bytes, uint64_t keepFree = 0) const;
   /// Destroys the slabs that nobody holds.
   void trim();
@@ -63,6 +65,7 @@ private:
   mutable std::mutex Lock;
   uint64_t Used = 0; ///< held by somebody
   uint64_t Idle = 0; ///< kept
+  uint64_t Most = 0; ///< of both together
   std::map<size_t, std::vector<Physical>> Kept;
 };
 

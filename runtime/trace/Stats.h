@@ -52,6 +52,7 @@ struct StatsFootprint {
 struct Stats {
   std::string device;
   std::vector<StatsNumber> limits;  ///< budgets and chunk size, bytes
+  std::vector<StatsNumber> peaks;   ///< the most that was held, bytes
   std::vector<StatsMoved> moved;    ///< without rows that are zero
   std::vector<StatsNumber> avoided; ///< bytes; all rows
   std::vector<StatsNumber> counts;  ///< all rows

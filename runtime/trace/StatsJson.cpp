@@ -28,6 +28,8 @@ std::string formatStatsJson(const Stats &stats) {
   root["device"] = stats.device;
   for (const StatsNumber &limit : stats.limits)
     root["limits"][key(limit.name)] = limit.value;
+  for (const StatsNumber &peak : stats.peaks)
+    root["peaks"][key(peak.name)] = peak.value;
   root["moved"] = nlohmann::ordered_json::object();
   for (const StatsMoved &row : stats.moved) {
     nlohmann::ordered_json &direction = root["moved"][key(row.direction)];

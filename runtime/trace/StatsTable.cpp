@@ -17,6 +17,13 @@ std::string formatStatsTable(const Stats &stats) {
   for (const StatsNumber &limit : stats.limits)
     text += fmt::format(", {} {}", limit.name, formatBytes(limit.value));
   text += ")\n";
+  if (!stats.peaks.empty()) {
+    text += "  held at most:";
+    for (const StatsNumber &peak : stats.peaks)
+      text += fmt::format("{} {} {}", &peak == &stats.peaks.front() ? "" : ",",
+                          peak.name, formatBytes(peak.value));
+    text += "\n";
+  }
   text += fmt::format("  {:<18} {:<12} {:>12} {:>12}\n", "moved", "cause",
                       "bytes", "GB/s");
   for (const StatsMoved &row : stats.moved) {

@@ -288,16 +288,20 @@ TEST(StatsTest, TableAndJsonSayTheSame) {
   Stats stats;
   stats.device = "cpu";
   stats.limits = {{"device memory", 64 * MiB}};
+  stats.peaks = {{"device memory", 48 * MiB}, {"host memory", MiB}};
   stats.moved = {{"host to device", "demand", 64 * MiB, 1000},
                  {"host to device", "copy", 32 * MiB, 0}};
   stats.avoided = {{"read-only", MiB}};
   stats.counts = {{"sliced launches", 3}};
   std::string table = formatStatsTable(stats);
   EXPECT_THAT(table, HasSubstr("cpu device, device memory 64 MiB"));
+  EXPECT_THAT(table,
+              HasSubstr("held at most: device memory 48 MiB, host memory 1"));
   EXPECT_THAT(table, HasSubstr("host to device     demand             64 MiB"));
   EXPECT_THAT(table, HasSubstr("read-only"));
   std::string json = formatStatsJson(stats);
   EXPECT_THAT(json, HasSubstr("\"bytes\": 100663296")); // both causes
+  EXPECT_THAT(json, HasSubstr("\"device_memory\": 50331648"));
   EXPECT_THAT(json, HasSubstr("\"sliced_launches\": 3"));
   EXPECT_THAT(json, HasSubstr("\"read_only\": 1048576"));
 }

@@ -74,6 +74,8 @@ TEST(SlabPoolTest, NeverAboveTheBudget) {
   EXPECT_EQ(slabs.bytes, 8 * MiB);
   pool.give(held[3]);
   pool.give(*large);
+  pool.trim();
+  EXPECT_EQ(pool.most(), 8 * MiB); // held and kept, not just held
 }
 
 TEST(SlabPoolTest, IdleSlabsAreGivenUpWhenTheHostIsFull) {
