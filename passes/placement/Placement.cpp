@@ -83,11 +83,12 @@ private:
   void endContents();
   std::optional<StreamId> streamOf(unsigned B) const;
   void tellStreams(unsigned B, const Event &Last);
-  void endAfter(unsigned B, EventRef At, bool Tested);
-  void endAtEntry(unsigned B, unsigned Block, bool Tested);
+  void endAfter(unsigned B, EventRef At, const Liveness *Sure);
+  void endAtEntry(unsigned B, unsigned Block, const Liveness *Sure);
   void endElements();
   void endAllContents(const Liveness &Live, const Liveness *Sure);
-  void tellEnd(unsigned B, const Event &After, EventRef From, bool Tested);
+  void tellEnd(unsigned B, const Event &After, EventRef From,
+               const Liveness *Sure);
   void endBehindCursors(const Liveness &Live);
   void endBefore(EventRef At, const Contents &Held, const BitVector &Live);
   bool mayEnd(unsigned B) const;
@@ -496,9 +497,9 @@ void Placer::addEnd(unsigned B, EventRef At, Anchor Where, StreamId Stream) {
 
 /// What the discard just added does, and which tests it takes.
 void Placer::tellEnd(unsigned B, const Event &After, EventRef From,
-                     bool Tested) {
+                     const Liveness *Sure) {
   std::string Next = describeDeath(Program, From, B, After.Where);
-  if (!Tested) {
+  if (!Sure) {
     did(B, After.Where,
         about(B, RemarkId::Discarded)
             .with("After", After.Name)
@@ -508,8 +509,14 @@ void Placer::tellEnd(unsigned B, const Event &After, EventRef From,
   Directive &D = Result.Directives.back();
   for (EventRef At : nextUses(Program, From, B, /*Failing=*/true).Events) {
     const BufferUse *U = Program.event(At).find(B);
-    if (U->Testable && !U->Whole)
+    if (U->Testable && !U->Whole) {
       D.Tests.push_back(At);
+    } else if (Sure->liveWithin(At.Block)[At.Index][B]) {
+      // It changes a part, and a test further on would have to tell of the
+      // rest: which launch that is, is not known here.
+      D.Tests.clear();
+      break;
+    }
   }
   if (D.Tests.empty()) {
     Result.Directives.pop_back();
@@ -527,7 +534,7 @@ void Placer::tellEnd(unsigned B, const Event &After, EventRef From,
 }
 
 /// The event is the last that needs the contents.
-void Placer::endAfter(unsigned B, EventRef At, bool Tested) {
+void Placer::endAfter(unsigned B, EventRef At, const Liveness *Sure) {
   const Event &E = Program.event(At);
   EventRef Next{At.Block, At.Index + 1};
   std::optional<StreamId> Stream = streamOf(B);
@@ -546,12 +553,12 @@ void Placer::endAfter(unsigned B, EventRef At, bool Tested) {
   if (*Stream != DefaultStream && E.Stream != *Stream)
     return;
   addEnd(B, At, Anchor::After, *Stream);
-  tellEnd(B, E, Next, Tested);
+  tellEnd(B, E, Next, Sure);
 }
 
 /// The contents are live at the end of a predecessor, but only for the sake of
 /// another of its successors.
-void Placer::endAtEntry(unsigned B, unsigned Block, bool Tested) {
+void Placer::endAtEntry(unsigned B, unsigned Block, const Liveness *Sure) {
   EventRef Entry{Block, 0};
   if (!deviceWorkAhead(Program, Entry))
     return;
@@ -571,7 +578,7 @@ void Placer::endAtEntry(unsigned B, unsigned Block, bool Tested) {
   if (!Last)
     return;
   addEnd(B, Entry, Anchor::BlockEntry, *Stream);
-  tellEnd(B, *Last, Entry, Tested);
+  tellEnd(B, *Last, Entry, Sure);
 }
 
 /// A loop walks through a buffer and leaves parts of it behind.
