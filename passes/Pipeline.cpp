@@ -18,6 +18,7 @@
 #include "passes/lifetime/SummaryJoin.h"
 #include "passes/rewrite/HostDirectives.h"
 #include "passes/rewrite/LibraryResidency.h"
+#include "passes/rewrite/LinkDiagnostics.h"
 #include "passes/rewrite/LinkedUnit.h"
 #include "passes/rewrite/ModuleEmbedding.h"
 #include "passes/rewrite/UnitBitcode.h"
@@ -97,6 +98,15 @@ void addSlicing(KernelSummary &Kernel, const SliceDecisions &Decisions,
   Kernel.Flags |= KernelSliceable;
 }
 
+/// Subprograms have no column, and clang has no lines without one.
+DiagnosticLocation lineOf(const Function &F) {
+  DISubprogram *Subprogram = F.getSubprogram();
+  if (!Subprogram)
+    return {};
+  return DebugLoc(DILocation::get(F.getContext(), Subprogram->getLine(),
+                                  /*Column=*/1, Subprogram));
+}
+
 /// What cannot run in slices, once, not for each architecture.
 void reportSlicing(Module &M, const SliceDecisions &Decisions, StringRef Arch) {
   std::vector<std::string> Archs = options::summaryArchs();
@@ -112,7 +122,7 @@ void reportSlicing(Module &M, const SliceDecisions &Decisions, StringRef Arch) {
                Reason(RemarkId::NotSliced)
                    .with("Kernel", displayName(F.getName()))
                    .with("Cause", Decision->second.Reason),
-               DiagnosticLocation(F.getSubprogram()), &F.getEntryBlock());
+               lineOf(F), &F.getEntryBlock());
   }
 }
 
@@ -135,6 +145,10 @@ void writeSummaries(Module &M, const ModuleSummary &Summary, StringRef Arch) {
 }
 
 bool runOnDevice(Module &M) {
+  if (NamedMDNode *Mark = M.getNamedMetadata("dragon.device_link")) {
+    printLinkRemarks(M.getContext());
+    Mark->eraseFromParent();
+  }
   StringRef Arch = deviceArch(M);
   // A module without functions has no architecture, and no kernels.
   if (!options::cpuOut().empty() &&

@@ -9,6 +9,7 @@
 
 #include "passes/Remarks.h"
 #include "passes/cpu/RuntimeFunctions.h"
+#include "passes/support/UnitSuffix.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -41,7 +42,8 @@ static uint64_t sourceCookie(const Instruction &I) {
 
 void Unsupported::replace(Instruction &I, const Twine &What) {
   Function &F = *I.getFunction();
-  std::string Message = What.str() + " in '" + demangle(F.getName()) + "'";
+  std::string Message =
+      What.str() + " in '" + demangle(withoutUnitSuffix(F.getName())) + "'";
   if (const DebugLoc &Loc = I.getDebugLoc())
     Message +=
         (" (" + Loc->getFilename() + ":" + Twine(Loc.getLine()) + ")").str();
@@ -49,7 +51,8 @@ void Unsupported::replace(Instruction &I, const Twine &What) {
   LLVMContext &C = M.getContext();
   if (How != UnsupportedAs::Remark) {
     auto Severity = How == UnsupportedAs::Error ? DS_Error : DS_Warning;
-    std::string Text = What.str() + " in '" + demangle(F.getName()) +
+    std::string Text = What.str() + " in '" +
+                       demangle(withoutUnitSuffix(F.getName())) +
                        "' cannot run on the host processor; " +
                        (How == UnsupportedAs::Error
                             ? "build for the GPU alone with "
@@ -66,7 +69,7 @@ void Unsupported::replace(Instruction &I, const Twine &What) {
     emitRemark(Emitter,
                Reason(RemarkId::NotOnCpu)
                    .with("Construct", What.str())
-                   .with("Function", demangle(F.getName())),
+                   .with("Function", demangle(withoutUnitSuffix(F.getName()))),
                I.getDebugLoc(), I.getParent());
   }
 

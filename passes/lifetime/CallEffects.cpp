@@ -8,6 +8,7 @@
 #include "passes/lifetime/CallEffects.h"
 
 #include "passes/Options.h"
+#include "passes/support/UnitSuffix.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -179,7 +180,7 @@ bool isLaunch(const CallBase &Call) {
 }
 
 std::string displayName(StringRef Symbol) {
-  std::string Name = demangle(Symbol);
+  std::string Name = demangle(withoutUnitSuffix(Symbol));
   // "void f<int>(int*)" -> "f<int>": cut at the parameters, then at the return
   // type, minding template arguments.
   int Depth = 0;

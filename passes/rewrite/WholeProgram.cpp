@@ -12,17 +12,15 @@
 #include "passes/lifetime/KernelSummaries.h"
 #include "passes/rewrite/HostDirectives.h"
 #include "passes/rewrite/LibraryResidency.h"
+#include "passes/rewrite/LinkDiagnostics.h"
 #include "passes/rewrite/UnitBitcode.h"
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Constants.h"
-#include "llvm/IR/DiagnosticHandler.h"
-#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
-#include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
@@ -87,44 +85,6 @@ Expected<Unit> read(const MDNode &Row) {
       Result.Summarized.push_back(text(*Linked, I));
   return Result;
 }
-
-/// lld prints remarks to the standard output, without the word. And it would
-/// warn of loops of kernels that could not be unrolled as the user asked: that
-/// is for the compiler of the kernels for the GPU to say.
-class LinkDiagnostics : public DiagnosticHandler {
-public:
-  explicit LinkDiagnostics(std::unique_ptr<DiagnosticHandler> Other)
-      : Other(std::move(Other)) {}
-
-  bool handleDiagnostics(const DiagnosticInfo &Info) override {
-    if (Info.getKind() == DK_OptimizationFailure)
-      return true;
-    auto *Remark = dyn_cast<DiagnosticInfoOptimizationBase>(&Info);
-    if (!Remark || Remark->getSeverity() != DS_Remark)
-      return Other->handleDiagnostics(Info);
-    const char *Option = Remark->isPassed()   ? "-Rpass="
-                         : Remark->isMissed() ? "-Rpass-missed="
-                                              : "-Rpass-analysis=";
-    errs() << Remark->getLocationStr() << ": remark: " << Remark->getMsg()
-           << " [" << Option << Remark->getPassName() << "]\n";
-    return true;
-  }
-  bool isAnalysisRemarkEnabled(StringRef Pass) const override {
-    return Other->isAnalysisRemarkEnabled(Pass);
-  }
-  bool isMissedOptRemarkEnabled(StringRef Pass) const override {
-    return Other->isMissedOptRemarkEnabled(Pass);
-  }
-  bool isPassedOptRemarkEnabled(StringRef Pass) const override {
-    return Other->isPassedOptRemarkEnabled(Pass);
-  }
-  bool isAnyRemarkEnabled() const override {
-    return Other->isAnyRemarkEnabled();
-  }
-
-private:
-  std::unique_ptr<DiagnosticHandler> Other;
-};
 
 void removeLinkMark(Module &M) {
   Function *Mark = M.getFunction(LinkMark);
@@ -216,10 +176,8 @@ PreservedAnalyses WholeProgramPass::run(Module &M,
     Units.push_back(std::move(*One));
   }
   // In opt there is no pipeline, and its own handler does.
-  if (Pipeline && Context.getDiagHandlerPtr())
-    Context.setDiagnosticHandler(
-        std::make_unique<LinkDiagnostics>(Context.getDiagnosticHandler()),
-        /*RespectFilters=*/true);
+  if (Pipeline)
+    printLinkRemarks(Context);
   if (Error Failed = insert(M, Analyses, Units))
     Context.emitError(toString(std::move(Failed)));
   Rows->eraseFromParent();

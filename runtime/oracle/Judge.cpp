@@ -153,11 +153,13 @@ void Judge::wave(std::span<const uint64_t> pages) {
   });
 }
 
-/// `void f<int>(int *, int)` -> `f<int>`; what is no such name stays.
+/// `void f<int>(int *, int)` -> `f<int>`; what is no such name stays. Static
+/// kernels that were linked with others have their unit's name at the end.
 std::string shortName(const std::string &symbol) {
   int status = 0;
+  std::string plain = symbol.substr(0, symbol.rfind("__intern__"));
   std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
+      abi::__cxa_demangle(plain.c_str(), nullptr, nullptr, &status),
       &std::free);
   if (!text)
     return symbol;

@@ -111,8 +111,7 @@ void Planner::deviceCode(StringRef Stem, const Input &Link) {
                                   (Asked.Cpu ? CompileArgs::CpuOut
                                              : CompileArgs::None)));
     append(Args, {"-x", "ir", Parts.temp(Stem, "." + Arch.Name + ".bc"),
-                  // As for code in system headers, which cannot be told here.
-                  "-Wno-pass-failed", "-Qunused-arguments"});
+                  "-Qunused-arguments"});
     if (!Asked.Cuda) {
       append(Args, {"-emit-llvm", "-c", "-o", Parts.temp(Stem, ".device.bc")});
       clang(std::move(Args));

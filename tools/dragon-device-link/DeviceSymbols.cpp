@@ -7,6 +7,8 @@
 
 #include "tools/dragon-device-link/DeviceSymbols.h"
 
+#include "passes/support/UnitSuffix.h"
+
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Demangle/Demangle.h"
@@ -161,6 +163,7 @@ static void defineTrap(Function &F) {
 }
 
 void closeProgram(Module &M) {
+  M.getOrInsertNamedMetadata("dragon.device_link");
   for (Function &F : M)
     if (F.isDeclaration() && isTrap(F.getName()))
       defineTrap(F);
@@ -177,11 +180,7 @@ void closeProgram(Module &M) {
 }
 
 std::string symbolName(StringRef Symbol) {
-  // The suffix of what is static.
-  StringRef Plain = Symbol;
-  for (StringRef Mark : {"__static__", "__intern__"})
-    Plain = Plain.take_front(Plain.rfind(Mark));
-  std::string Name = demangle(Plain);
+  std::string Name = demangle(withoutUnitSuffix(Symbol));
   return "'" + Name + "'" + (Name == Symbol ? "" : " (" + Symbol.str() + ")");
 }
 

@@ -45,7 +45,8 @@ private:
   llvm::StringMap<llvm::Align> Alignment;
 };
 
-/// Makes internal what is neither a kernel nor a variable.
+/// Makes internal what is neither a kernel nor a variable, and marks the module
+/// with the metadata "dragon.device_link", for the plugin.
 void closeProgram(llvm::Module &M);
 
 /// 'scale(float)', or the symbol itself, in quotes.
