@@ -117,6 +117,8 @@ void Bench::announce(size_t footprint, size_t inputBytes, size_t outputBytes) {
   this->outputBytes = outputBytes;
   if (method == Method::Managed && footprint > MostManaged)
     fail("managed memory is for at most 256 MiB here");
+  for (const std::string &path : outputPaths)
+    unlink(path.c_str()); // no time goes into truncating it
   for (const std::string &path : inputPaths) {
     dropCached(path);
     cached += MappedFile(path).cachedBytes();
