@@ -157,10 +157,21 @@ Strings Planner::deviceLink(const std::vector<Strings> &Objects) {
   for (const GpuArch &Arch : Asked.Archs)
     if (Asked.Cuda || Arch.Name == Asked.lowestArch().Name)
       append(Args, {"--arch", Arch.Name});
+  // What the host's linker takes of archives depends on all that it reads.
+  bool Program = Asked.What == Goal::Link && Relocatable.InArchives &&
+                 Relocatable.WhatIsTakenIsKnown;
+  if (Program)
+    Args.push_back("--program");
   for (size_t I = 0; I < Objects.size(); ++I)
-    if (Asked.Relocatable && Asked.Inputs[I].Lang == Language::Cuda)
+    if (Asked.Inputs[I].Lang != Language::Linker &&
+        (Program ||
+         (Asked.Relocatable && Asked.Inputs[I].Lang == Language::Cuda)))
       append(Args, Objects[I]);
-  append(Args, Relocatable.Files);
+  if (!Program)
+    append(Args, Relocatable.Files);
+  else
+    for (const LinkedFile &File : Relocatable.Program)
+      Args.push_back((File.Whole ? "--whole=" : "") + File.Path);
   Result.Steps.push_back({Tools.DeviceLink, std::move(Args), {}});
 
   deviceCode(Stem, Link);

@@ -10,6 +10,7 @@
 #include "tools/dragon-cc/GpuArchs.h"
 #include "tools/dragon-device-link/DeviceUnits.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -46,13 +47,11 @@ std::string archiveOf(StringRef Name, ArrayRef<std::string> Folders,
   return "";
 }
 
-/// What the linker reads, in its order.
-std::vector<std::string> filesOfLink(const Invocation &Asked) {
+/// In the order in which clang's linker looks for libraries.
+std::vector<std::string> libraryFolders(const Invocation &Asked) {
   std::vector<std::string> Folders;
-  bool Static = false;
   for (size_t I = 0; I < Asked.LinkArgs.size(); ++I) {
     StringRef Arg = Asked.LinkArgs[I];
-    Static |= Arg == "-static";
     if (!Arg.consume_front("-L"))
       continue;
     if (!Arg.empty())
@@ -60,23 +59,57 @@ std::vector<std::string> filesOfLink(const Invocation &Asked) {
     else if (I + 1 < Asked.LinkArgs.size())
       Folders.push_back(Asked.LinkArgs[++I]);
   }
-  std::vector<std::string> Files;
+  if (const char *Path = getenv("LIBRARY_PATH"))
+    for (StringRef Folder : split(Path, ':'))
+      Folders.push_back(Folder.empty() ? "." : Folder.str());
+  for (const char *Folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64",
+                             "/usr/lib", "/usr/local/lib/x86_64-linux-gnu",
+                             "/usr/local/lib64", "/usr/local/lib"})
+    Folders.push_back(Folder);
+  return Folders;
+}
+
+/// What the linker reads, in its order.
+std::vector<LinkedFile> filesOfLink(const Invocation &Asked) {
+  std::vector<std::string> Folders = libraryFolders(Asked);
+  bool Static = is_contained(Asked.LinkArgs, "-static"), Whole = false;
+  std::vector<LinkedFile> Files;
+  auto Switch = [&](StringRef Option) {
+    if (Option == "-Bstatic" || Option == "-Bdynamic")
+      Static = Option == "-Bstatic";
+    else if (Option == "--whole-archive" || Option == "--no-whole-archive")
+      Whole = Option == "--whole-archive";
+  };
   for (const LinkArgument &One : Asked.Link) {
     StringRef Text = One.Text;
     if (One.InputIndex >= 0) {
       const Input &File = Asked.Inputs[One.InputIndex];
       if (File.Lang == Language::Linker)
-        Files.push_back(File.Path);
-    } else if (Text == "-Bstatic" || Text == "-Wl,-Bstatic") {
-      Static = true;
-    } else if (Text == "-Bdynamic" || Text == "-Wl,-Bdynamic") {
-      Static = false;
+        Files.push_back({File.Path, Whole});
     } else if (Text.consume_front("-l")) {
       if (std::string Path = archiveOf(Text, Folders, Static); !Path.empty())
-        Files.push_back(Path);
+        Files.push_back({Path, Whole});
+    } else if (Text.consume_front("-Wl,")) {
+      for (StringRef Option : split(Text, ','))
+        Switch(Option);
+    } else { // what follows -Xlinker stands alone, too
+      Switch(Text);
     }
   }
   return Files;
+}
+
+/// -u and the like: something of an archive is needed that no file refers to.
+bool namesSymbols(const Invocation &Asked) {
+  auto Names = [](StringRef Option) {
+    Option.consume_front("-Wl,");
+    return Option.starts_with("-u") || Option.starts_with("--undefined") ||
+           Option.starts_with("--require-defined");
+  };
+  return any_of(Asked.LinkArgs, Names) ||
+         any_of(Asked.Link, [&](const LinkArgument &One) {
+           return One.InputIndex < 0 && Names(One.Text);
+         });
 }
 
 void intersect(std::vector<GpuArch> &Archs, const devicelink::DeviceUnit &Unit,
@@ -101,9 +134,11 @@ Expected<RelocatableInputs> findRelocatableInputs(const Invocation &Asked) {
   std::vector<devicelink::DeviceUnit> Units;
   StringSet<> Linked, Seen;
   std::vector<std::pair<std::string, std::string>> Called; // file, id
-  for (const std::string &Path : filesOfLink(Asked)) {
+  for (LinkedFile &File : filesOfLink(Asked)) {
+    const std::string &Path = File.Path;
     if (!sys::fs::is_regular_file(Path) || !Seen.insert(Path).second)
       continue;
+    Result.Program.push_back(File);
     Expected<devicelink::DeviceCode> Code = devicelink::readDeviceCode(Path);
     if (!Code)
       return Code.takeError();
@@ -129,7 +164,9 @@ Expected<RelocatableInputs> findRelocatableInputs(const Invocation &Asked) {
       continue;
     intersect(Result.Archs, Unit, !Result.Any);
     Result.Any = true;
+    Result.InArchives |= Unit.Include != devicelink::Inclusion::Always;
   }
+  Result.WhatIsTakenIsKnown = !namesSymbols(Asked);
   sortArchs(Result.Archs);
   return Result;
 }

@@ -141,7 +141,7 @@ void DeviceLinker::Resolution::take(Candidate &Root) {
           return;
         if (Candidate *Other = Tables[A].Offered.lookup(Name)) {
           // Those that are no part of an archive are roots themselves.
-          if (Other->Unit.InArchive && !Other->Chosen) {
+          if (Other->Unit.Include != Inclusion::Always && !Other->Chosen) {
             add(*Other);
             Pending.push_back(Other);
           }
@@ -197,10 +197,10 @@ Error DeviceLinker::resolve() {
     return Failed;
   Resolution Resolve(*this);
   for (Candidate &One : Candidates)
-    if (!One.Unit.InArchive)
+    if (One.Unit.Include == Inclusion::Always)
       Resolve.take(One);
   for (Candidate &One : Candidates)
-    if (One.visible())
+    if (One.Unit.Include == Inclusion::IfItFits && One.visible())
       Resolve.tryToTake(One);
   return Resolve.errors();
 }
@@ -208,7 +208,8 @@ Error DeviceLinker::resolve() {
 std::vector<std::string> DeviceLinker::registered() const {
   std::vector<std::string> Ids;
   for (const Candidate &One : Candidates)
-    if (One.Chosen || !One.visible())
+    if (One.Chosen ||
+        (One.Unit.Include == Inclusion::IfItFits && !One.visible()))
       Ids.push_back(One.Unit.Id);
   return Ids;
 }

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // Makes one module of the device code of all units, one for each architecture.
-// Units of objects are in it; of archives
-//   * those that define what others refer to, as linkers do,
-//   * and those with kernels or with variables that the host can see, which the
-//     host's linker may take: unless they define what is defined already, or
-//     refer to what nobody defines. It does not take those, or fails.
+// Units of objects are in it, and of archives those that define what others
+// refer to, as linkers do. What the host's linker takes from archives must be
+// in it, too. If that is not known (-dlink), units with kernels or with
+// variables that the host can see are, unless they define what is defined
+// already, or refer to what nobody defines: it does not take those, or fails.
 //
 // Then kernels and variables are all that the outside can see: functions of
 // other units are inlined, analysed and thrown away as in a single unit.

@@ -12,6 +12,7 @@
 #include "llvm/Object/Archive.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Object/OffloadBinary.h"
+#include "llvm/Support/FileSystem.h"
 
 #include <optional>
 
@@ -37,7 +38,9 @@ public:
 
 private:
   Error archive(MemoryBufferRef Buffer);
-  Error object(MemoryBufferRef Buffer, const Twine &Name, bool InArchive);
+  /// Member is null for files that are objects.
+  Error object(MemoryBufferRef Buffer, const Twine &Name,
+               const Archive::Child *Member);
 
   StringRef Path;
 };
@@ -47,7 +50,7 @@ Error Reader::file(MemoryBufferRef Buffer) {
   case file_magic::archive:
     return archive(Buffer);
   case file_magic::elf_relocatable:
-    return object(Buffer, Path, /*InArchive=*/false);
+    return object(Buffer, Path, nullptr);
   default:
     return Error::success();
   }
@@ -68,14 +71,14 @@ Error Reader::archive(MemoryBufferRef Buffer) {
       return joinErrors(std::move(Failed), Content.takeError());
     if (identify_magic(Content->getBuffer()) != file_magic::elf_relocatable)
       continue;
-    if (Error Bad = object(*Content, Path + "(" + *Name + ")", true))
+    if (Error Bad = object(*Content, Path + "(" + *Name + ")", &Member))
       return joinErrors(std::move(Failed), std::move(Bad));
   }
   return Failed;
 }
 
 Error Reader::object(MemoryBufferRef Buffer, const Twine &Name,
-                     bool InArchive) {
+                     const Archive::Child *Member) {
   Expected<std::unique_ptr<ObjectFile>> Object =
       ObjectFile::createELFObjectFile(Buffer);
   if (!Object)
@@ -90,7 +93,7 @@ Error Reader::object(MemoryBufferRef Buffer, const Twine &Name,
       continue;
     if (!(*Flags & SymbolRef::SF_Undefined))
       Result.Linked.push_back(Label->str());
-    else if (!InArchive)
+    else if (!Member)
       Result.Called.push_back(Label->str());
   }
 
@@ -106,7 +109,13 @@ Error Reader::object(MemoryBufferRef Buffer, const Twine &Name,
     auto Unit = std::find_if(Result.Units.begin() + First, Result.Units.end(),
                              [&](const DeviceUnit &U) { return U.Id == Id; });
     if (Unit == Result.Units.end())
-      Unit = Result.Units.insert(Unit, {Name.str(), Id.str(), InArchive, {}});
+      Unit = Result.Units.insert(
+          Unit, {Name.str(),
+                 Id.str(),
+                 realPath(Path),
+                 Member ? Member->getChildOffset() : 0,
+                 Member ? Inclusion::IfItFits : Inclusion::Always,
+                 {}});
     Unit->Images.push_back(
         {Binary.getArch().str(), Binary.getString(PtxKey) == "1",
          MemoryBuffer::getMemBufferCopy(Binary.getImage(), Name)});
@@ -129,15 +138,21 @@ Expected<DeviceCode> readDeviceCode(StringRef Path) {
   return std::move(Reading.Result);
 }
 
+std::string realPath(StringRef Path) {
+  SmallString<256> Real;
+  return sys::fs::real_path(Path, Real) ? Path.str() : std::string(Real);
+}
+
 Expected<std::vector<DeviceUnit>> readUnits(ArrayRef<std::string> Paths) {
   std::vector<DeviceUnit> Units;
-  StringSet<> Linked;
+  StringSet<> Linked, Seen;
   for (const std::string &Path : Paths) {
     Expected<DeviceCode> Code = readDeviceCode(Path);
     if (!Code)
       return Code.takeError();
     for (DeviceUnit &Unit : Code->Units)
-      Units.push_back(std::move(Unit));
+      if (Seen.insert(Unit.Id).second)
+        Units.push_back(std::move(Unit));
     for (const std::string &Id : Code->Linked)
       Linked.insert(Id);
   }

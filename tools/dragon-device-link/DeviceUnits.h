@@ -45,10 +45,16 @@ struct DeviceImage {
   std::unique_ptr<llvm::MemoryBuffer> Bitcode;
 };
 
+/// Units of objects are always linked. Those of archives when another refers to
+/// them, or, where nobody knows what the host's linker will take, if they fit.
+enum class Inclusion { Always, IfNeeded, IfItFits };
+
 struct DeviceUnit {
   std::string Name; ///< for messages: "b.o", "libx.a(b.o)"
   std::string Id;
-  bool InArchive = false;
+  std::string File;    ///< the object or archive, by realPath()
+  uint64_t Offset = 0; ///< of the archive's member
+  Inclusion Include = Inclusion::Always;
   std::vector<DeviceImage> Images;
 
   const DeviceImage *image(llvm::StringRef Arch) const;
@@ -66,7 +72,10 @@ struct DeviceCode {
 /// linker scripts, have none.
 llvm::Expected<DeviceCode> readDeviceCode(llvm::StringRef Path);
 
-/// Of several files, without the units that have been linked.
+/// A file's name, whichever way it is given.
+std::string realPath(llvm::StringRef Path);
+
+/// Of several files, each unit once, without the units that have been linked.
 llvm::Expected<std::vector<DeviceUnit>>
 readUnits(llvm::ArrayRef<std::string> Paths);
 

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/dragon-device-link/DeviceLinker.h"
+#include "tools/dragon-device-link/HostLink.h"
 #include "tools/dragon-device-link/Registration.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -39,6 +40,13 @@ static cl::list<std::string> Archs("arch", cl::CommaSeparated,
                                    cl::desc("Architectures to link"));
 static cl::opt<std::string> Id("id", cl::cat(Category), cl::value_desc("id"),
                                cl::desc("The name of the unit that is packed"));
+static cl::opt<bool>
+    Program("program", cl::cat(Category),
+            cl::desc("The inputs are all that the host's linker will read"));
+static cl::list<std::string> Whole("whole", cl::cat(Category),
+                                   cl::value_desc("file"),
+                                   cl::desc("An archive, or an object, of "
+                                            "which it takes all"));
 static cl::opt<bool> Pack("pack", cl::cat(Category),
                           cl::desc("Pack bitcode for an object"));
 static cl::list<std::string> Ptx("ptx", cl::CommaSeparated, cl::cat(Category),
@@ -94,13 +102,36 @@ static Error pack() {
   });
 }
 
+/// What the host's linker takes is known if all that it reads is.
+static Error decide(std::vector<DeviceUnit> &Units) {
+  if (!Program)
+    return Error::success();
+  HostLink Host;
+  for (const std::string &File : Inputs)
+    if (Error Failed = Host.add(File, /*Whole=*/false))
+      return Failed;
+  for (const std::string &File : Whole)
+    if (Error Failed = Host.add(File, /*Whole=*/true))
+      return Failed;
+  Host.need("main");
+  if (Error Failed = Host.resolve())
+    return Failed;
+  for (DeviceUnit &Unit : Units)
+    if (Unit.Include == Inclusion::IfItFits)
+      Unit.Include = Host.takes(Unit) ? Inclusion::Always : Inclusion::IfNeeded;
+  return Error::success();
+}
+
 static Error run() {
   if (Pack)
     return pack();
-  Expected<std::vector<DeviceUnit>> Units =
-      readUnits(std::vector<std::string>(Inputs));
+  std::vector<std::string> Files(Inputs);
+  Files.insert(Files.end(), Whole.begin(), Whole.end());
+  Expected<std::vector<DeviceUnit>> Units = readUnits(Files);
   if (!Units)
     return Units.takeError();
+  if (Error Failed = decide(*Units))
+    return Failed;
   DeviceLinker Linking(std::move(*Units), Archs);
   if (Error Failed = Linking.resolve())
     return Failed;
