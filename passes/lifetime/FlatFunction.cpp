@@ -277,14 +277,9 @@ std::string bufferName(const CallBase &Call) {
 
 // -- Taking in calls --------------------------------------------------------
 
-/// What uses files, buffers or the device, and small functions: accessors,
-/// constructors, checks of results.
-bool FlatFunction::isWanted(const Function &Callee) const {
-  return Relevant.contains(&Callee) || countInstructions(Callee) <= 100;
-}
-
 bool FlatFunction::inlineCall(CallBase &Call,
-                              SmallVectorImpl<CallBase *> &Pending) {
+                              SmallVectorImpl<CallBase *> &Pending,
+                              Taking What) {
   Function *Callee = Call.getCalledFunction();
   if (!Callee || Callee->isDeclaration() || isLaunch(Call) ||
       Callee->isInterposable() || Callee->isPresplitCoroutine() ||
@@ -306,14 +301,15 @@ bool FlatFunction::inlineCall(CallBase &Call,
     if (History[H].first == Callee)
       return false;
   unsigned Added = countInstructions(*Callee);
-  if (Size + Added > Limit) {
-    HitLimit = true;
+  unsigned &Sum = What == Taking::Small ? SmallSize : Size;
+  if (Sum + Added > Limit) {
+    HitLimit |= What == Taking::Relevant;
     return false;
   }
   InlineFunctionInfo Info;
   if (!InlineFunction(Call, Info, /*MergeAttributes=*/true).isSuccess())
     return false;
-  Size += Added;
+  Sum += Added;
   History.emplace_back(Callee, Parent);
   for (CallBase *New : Info.InlinedCallSites) {
     Through[New] = History.size() - 1;
@@ -323,12 +319,29 @@ bool FlatFunction::inlineCall(CallBase &Call,
   return true;
 }
 
+/// Takes in what uses files, buffers or the device, and then small functions:
+/// accessors, constructors, checks of results. Of these there are many where a
+/// standard library is used, so they have a limit of their own, and those that
+/// are called directly come before what they call in turn.
 void FlatFunction::inlineFrom(SmallVectorImpl<CallBase *> &Pending) {
+  SmallVector<CallBase *, 32> Small;
+  auto NoteSmall = [&](CallBase *Call) {
+    Function *Callee = Call->getCalledFunction();
+    if (Callee && !Callee->isDeclaration() && countInstructions(*Callee) <= 100)
+      Small.push_back(Call);
+  };
   while (!Pending.empty()) {
     CallBase *Call = Pending.pop_back_val();
-    Function *Callee = Call->getCalledFunction();
-    if (Callee && !Callee->isDeclaration() && isWanted(*Callee))
-      inlineCall(*Call, Pending);
+    if (Relevant.contains(Call->getCalledFunction()))
+      inlineCall(*Call, Pending, Taking::Relevant);
+    else
+      NoteSmall(Call);
+  }
+  for (size_t I = 0; I < Small.size(); ++I) {
+    inlineCall(*Small[I], Pending, Taking::Small);
+    for (CallBase *Call : Pending)
+      NoteSmall(Call);
+    Pending.clear();
   }
 }
 
@@ -336,7 +349,7 @@ bool FlatFunction::inlineCalls(ArrayRef<CallBase *> Calls) {
   bool Changed = false;
   SmallVector<CallBase *, 16> Pending;
   for (CallBase *Call : Calls)
-    Changed |= inlineCall(*Call, Pending);
+    Changed |= inlineCall(*Call, Pending, Taking::Relevant);
   if (!Changed)
     return false;
   inlineFrom(Pending);

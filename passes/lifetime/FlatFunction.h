@@ -80,7 +80,7 @@ public:
 
   llvm::Function &original() const { return Original; }
   llvm::Function &copy() const { return *Copy; }
-  /// Some call was left alone for lack of room.
+  /// Some call that matters was left alone for lack of room.
   bool hitLimit() const { return HitLimit; }
 
   /// Takes in the callees of these calls. Returns whether the copy changed.
@@ -97,9 +97,10 @@ private:
         Limit(Limit) {}
 
   void inlineFrom(llvm::SmallVectorImpl<llvm::CallBase *> &Pending);
+  enum class Taking { Relevant, Small };
   bool inlineCall(llvm::CallBase &Call,
-                  llvm::SmallVectorImpl<llvm::CallBase *> &Pending);
-  bool isWanted(const llvm::Function &Callee) const;
+                  llvm::SmallVectorImpl<llvm::CallBase *> &Pending,
+                  Taking What);
   void noteName(llvm::CallBase &Call);
   void noteNames();
   bool addName(llvm::CallBase &Call, llvm::Value &Variable);
@@ -114,6 +115,7 @@ private:
   llvm::FunctionAnalysisManager &Analyses;
   unsigned Limit;
   unsigned Size = 0;
+  unsigned SmallSize = 0; ///< of small functions that were taken in
   bool HitLimit = false;
   /// The functions that a call was taken in through: index into History.
   llvm::DenseMap<llvm::CallBase *, int> Through;
