@@ -81,7 +81,7 @@ Error DeviceLinker::parse() {
 /// Symbols are those of one architecture each.
 class DeviceLinker::Resolution {
 public:
-  explicit Resolution(DeviceLinker &Link) : Link(Link) {
+  explicit Resolution(DeviceLinker &Link) {
     for (size_t A = 0; A < Link.Archs.size(); ++A)
       Tables.emplace_back();
     for (Candidate &One : Link.Candidates)
@@ -108,23 +108,32 @@ private:
 
   void add(Candidate &One);
 
-  DeviceLinker &Link;
   std::vector<Table> Tables;
   Complaints Undefined, Duplicate;
+  // What has been taken, in order, for tryToTake() to undo.
+  std::vector<Candidate *> Chosen;
+  std::vector<std::pair<size_t, std::string>> NewDefined, NewStrong;
 };
 
 void DeviceLinker::Resolution::add(Candidate &One) {
   One.Chosen = true;
+  Chosen.push_back(&One);
   for (size_t A = 0; A < Tables.size(); ++A) {
     const DeviceSymbols &Symbols = One.Symbols[A];
+    auto Define = [&](const std::string &Name) {
+      if (Tables[A].Defined.insert(Name).second)
+        NewDefined.emplace_back(A, Name);
+    };
     for (const std::string &Name : Symbols.Strong) {
       auto [Entry, New] = Tables[A].Strong.try_emplace(Name, &One);
-      if (!New)
+      if (New)
+        NewStrong.emplace_back(A, Name);
+      else
         Duplicate[Name] = {Entry->second, &One};
-      Tables[A].Defined.insert(Name);
+      Define(Name);
     }
     for (const std::string &Name : Symbols.Weak)
-      Tables[A].Defined.insert(Name);
+      Define(Name);
   }
 }
 
@@ -160,21 +169,21 @@ void DeviceLinker::Resolution::take(Candidate &Root) {
 void DeviceLinker::Resolution::tryToTake(Candidate &Root) {
   if (Root.Chosen)
     return;
-  std::vector<Table> Before = Tables;
+  size_t ChosenBefore = Chosen.size(), DefinedBefore = NewDefined.size(),
+         StrongBefore = NewStrong.size();
   Complaints UndefinedBefore = Undefined, DuplicateBefore = Duplicate;
-  std::vector<Candidate *> ChosenBefore;
-  for (Candidate &One : Link.Candidates)
-    if (One.Chosen)
-      ChosenBefore.push_back(&One);
   take(Root);
   if (Undefined.size() == UndefinedBefore.size() &&
       Duplicate.size() == DuplicateBefore.size())
     return;
-  Tables = std::move(Before);
   Undefined = std::move(UndefinedBefore);
   Duplicate = std::move(DuplicateBefore);
-  for (Candidate &One : Link.Candidates)
-    One.Chosen = is_contained(ChosenBefore, &One);
+  for (; Chosen.size() > ChosenBefore; Chosen.pop_back())
+    Chosen.back()->Chosen = false;
+  for (; NewDefined.size() > DefinedBefore; NewDefined.pop_back())
+    Tables[NewDefined.back().first].Defined.erase(NewDefined.back().second);
+  for (; NewStrong.size() > StrongBefore; NewStrong.pop_back())
+    Tables[NewStrong.back().first].Strong.erase(NewStrong.back().second);
 }
 
 Error DeviceLinker::Resolution::errors() const {
