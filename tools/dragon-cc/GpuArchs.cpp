@@ -50,7 +50,9 @@ std::vector<std::string> knownArchs() {
 
 Expected<std::string> archNumber(StringRef Name, StringRef Option) {
   StringRef Number = Name;
-  if (!Number.consume_front("sm_") && !Number.consume_front("compute_"))
+  // lto_90 is what links optimise: all relocatable code here.
+  if (!Number.consume_front("sm_") && !Number.consume_front("compute_") &&
+      !Number.consume_front("lto_"))
     return error("bad value '" + Name + "' in '" + Option +
                  "': expected sm_X or compute_X, as sm_90");
   if (!known(Number))
