@@ -54,11 +54,11 @@ bool isProvided(StringRef Name) {
 
 void renameStaticVariables(Module &M) {
   for (GlobalVariable &Declared : make_early_inc_range(M.globals())) {
-    if (!Declared.isDeclaration() || !Declared.getName().starts_with("_ZL"))
+    if (!Declared.isDeclaration())
       continue;
-    std::string Prefix = (Declared.getName() + "__static__").str();
     for (GlobalVariable &Defined : M.globals())
-      if (!Defined.isDeclaration() && Defined.getName().starts_with(Prefix) &&
+      if (!Defined.isDeclaration() && &Defined != &Declared &&
+          withoutUnitSuffix(Defined.getName()) == Declared.getName() &&
           Defined.getType() == Declared.getType()) {
         Declared.replaceAllUsesWith(&Defined);
         Declared.eraseFromParent();

@@ -7,7 +7,7 @@
 //
 // What the kernels of one unit take from another: functions, among them those
 // that decide what a kernel touches, variables and constants. Each unit has a
-// static constant `offset` and a static kernel `step` of its own.
+// constant `offset` and a kernel `step` of its own, that no other sees.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_TEST_ELEMENTS_H

@@ -7,8 +7,10 @@
 
 #include "elements.h"
 
-static __constant__ uint32_t offset = 100;
-static __device__ uint32_t calls;
+namespace {
+__constant__ uint32_t offset = 100;
+__device__ uint32_t calls;
+} // namespace
 
 __global__ void scale(uint32_t *out, const uint32_t *in, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
