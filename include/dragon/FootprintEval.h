@@ -57,6 +57,9 @@ struct PointerFootprint {
   ByteSet MayWrite;  ///< over-approximation
   ByteSet MustWrite; ///< under-approximation, before any read; never Everything
   ByteSet Atomic;    ///< over-approximation of what is updated atomically
+  /// What of MayRead and MayWrite is there for accesses whose address, and
+  /// whether they happen, depend on no loaded data.
+  ByteSet Affine;
   bool Escapes = true;
 };
 
@@ -101,6 +104,7 @@ struct EvalLimits {
   /// in chunks saves time, and with a chunk less one byte loses nothing.
   int64_t MergeGap = 0;
   bool WithMust = true; ///< false: MustWrite is not asked for and stays empty
+  bool WithAffine = false; ///< Affine is asked for, else it stays empty
 };
 
 /// The footprint of pointer number \p Index (into the blob) for the blocks of

@@ -145,6 +145,8 @@ enum AccessFlags : uint8_t {
   AccessUnbounded = 16,
   /// The address depends on loaded data (recognised as indirect).
   AccessIndirect = 32,
+  /// Whether the access happens depends on loaded data (recognised as such).
+  AccessConditional = 64,
 };
 
 /// One load, store or atomic (or several merged into one) through a pointer:

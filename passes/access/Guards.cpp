@@ -7,6 +7,8 @@
 
 #include "passes/access/Guards.h"
 
+#include "passes/access/LoadedData.h"
+
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/CFG.h"
@@ -106,6 +108,7 @@ bool Guards::contradictory(const Conditions &C) const {
 void Guards::add(Value &Condition, bool Holds, const BasicBlock &At,
                  Conditions &C, Assumption Assume) {
   SaveAndRestore Now(Assumed, Assume);
+  C.Loaded |= dependsOnMemory(Condition);
   if (!addCondition(Condition, Holds, At, NoIndex, C))
     C.Exact = false;
   limit(C);
@@ -122,6 +125,7 @@ void Guards::addEdge(const BasicBlock &From, const BasicBlock &To,
   if (To.getSinglePredecessor() == &From && !LeavesLoop) {
     if (End.getNumSuccessors() == 1)
       return;
+    noteBranch(From, C);
     if (auto *Branch = dyn_cast<BranchInst>(&End)) {
       if (Branch->getSuccessor(0) == Branch->getSuccessor(1))
         return;
@@ -163,31 +167,46 @@ void Guards::addEdge(const BasicBlock &From, const BasicBlock &To,
     C.Exact = false;
     return;
   }
-  if (!noWayAround(From, To))
+  if (!noWayAround(From, To, C))
     C.Exact = false;
 }
 
+void Guards::noteBranch(const BasicBlock &B, Conditions &C) const {
+  if (auto *Branch = dyn_cast<BranchInst>(B.getTerminator()))
+    C.Loaded |=
+        Branch->isConditional() && dependsOnMemory(*Branch->getCondition());
+  else if (auto *Switch = dyn_cast<SwitchInst>(B.getTerminator()))
+    C.Loaded |= dependsOnMemory(*Switch->getCondition());
+}
+
 /// Every path from From comes to To before the function or an iteration of a
-/// loop around To ends.
-bool Guards::noWayAround(const BasicBlock &From, const BasicBlock &To) {
+/// loop around To ends. If not, notes the branches in between.
+bool Guards::noWayAround(const BasicBlock &From, const BasicBlock &To,
+                         Conditions &C) {
   SmallPtrSet<const BasicBlock *, 16> Seen;
+  auto WayAround = [&] {
+    noteBranch(From, C);
+    for (const BasicBlock *B : Seen)
+      noteBranch(*B, C);
+    return false;
+  };
   SmallVector<const BasicBlock *, 16> Work(1, &From);
   while (!Work.empty()) {
     const BasicBlock *B = Work.pop_back_val();
     // A thread that ends in a trap ends the program.
     if (succ_empty(B) && !isa<UnreachableInst>(B->getTerminator()))
-      return false;
+      return WayAround();
     for (const BasicBlock *Next : successors(B)) {
       if (Next == &To || !Seen.insert(Next).second)
         continue;
       const Loop *Header = LI.getLoopFor(Next);
       if (Header && Header->getHeader() == Next && Header->contains(&From) &&
           Header->contains(&To))
-        return false;
+        return WayAround();
       // Out of a loop that contains both.
       for (const Loop *L = LI.getLoopFor(&To); L; L = L->getParentLoop())
         if (L->contains(&From) && !L->contains(Next))
-          return false;
+          return WayAround();
       Work.push_back(Next);
     }
   }
@@ -260,6 +279,10 @@ bool Guards::addCondition(Value &Condition, bool Holds, const BasicBlock &At,
 
 void Guards::checkLoops(const BasicBlock &Block, Conditions &C) {
   for (const Loop *L = LI.getLoopFor(&Block); L; L = L->getParentLoop()) {
+    SmallVector<BasicBlock *, 4> Exits;
+    L->getExitingBlocks(Exits);
+    for (const BasicBlock *Exit : Exits)
+      noteBranch(*Exit, C);
     BasicBlock *Exiting = L->getExitingBlock();
     if (!Exiting || !L->getLoopLatch() ||
         !(DT.dominates(Exiting, &Block) || Indices.hasExactCount(*L)))

@@ -48,6 +48,8 @@ public:
   struct Conditions {
     std::vector<GuardRecord> Records;
     bool Exact = true;
+    /// Some condition, in the records or not, depends on loaded data.
+    bool Loaded = false;
   };
 
   Guards(Footprint &Indices, llvm::DominatorTree &DT, llvm::LoopInfo &LI)
@@ -67,11 +69,13 @@ public:
 private:
   Conditions compute(const llvm::BasicBlock &Block);
   Footprint::Index translate(llvm::Value &V, const llvm::Loop *Scope);
-  bool noWayAround(const llvm::BasicBlock &From, const llvm::BasicBlock &To);
+  bool noWayAround(const llvm::BasicBlock &From, const llvm::BasicBlock &To,
+                   Conditions &C);
   void addEdge(const llvm::BasicBlock &From, const llvm::BasicBlock &To,
                Conditions &C);
   bool addCondition(llvm::Value &Condition, bool Holds,
                     const llvm::BasicBlock &At, uint32_t Loop, Conditions &C);
+  void noteBranch(const llvm::BasicBlock &B, Conditions &C) const;
   void checkLoops(const llvm::BasicBlock &Block, Conditions &C);
 
   Footprint &Indices;

@@ -283,6 +283,12 @@ void KernelAccess::visitAssembly(CallBase &Call) {
 
 // -- Accesses
 
+static void setConditions(AccessSummary &A, const Guards::Conditions &When) {
+  A.Guards = When.Records;
+  if (When.Loaded)
+    A.Flags |= AccessConditional;
+}
+
 static bool isAssembly(const Instruction &I) {
   auto *Call = dyn_cast<CallBase>(&I);
   return Call && Call->isInlineAsm();
@@ -311,7 +317,7 @@ void KernelAccess::access(Instruction &I, Value &Address, uint64_t Width,
     Pointer &P = pointer(Root.From);
     if (!At) {
       A.Summary.Flags |= AccessUnbounded;
-      A.Summary.Guards = Conditions.of(*I.getParent()).Records;
+      setConditions(A.Summary, Conditions.of(*I.getParent()));
       Notes.push_back({&I, nameOf(P.From),
                        "the address is not an affine "
                        "function of the parameter"});
@@ -329,7 +335,7 @@ void KernelAccess::access(Instruction &I, Value &Address, uint64_t Width,
       // Assembly without side effects may be left out.
       if (Index.Exact && C.When.Exact && !Root.Sometimes && !isAssembly(I))
         Chosen.Summary.Flags |= AccessExact;
-      Chosen.Summary.Guards = std::move(C.When.Records);
+      setConditions(Chosen.Summary, C.When);
       Chosen.Taken = std::move(C.Taken);
       P.Accesses.push_back(std::move(Chosen));
     }
@@ -364,10 +370,10 @@ void KernelAccess::accessBytes(Instruction &I, Value &Address, Value &Length,
     FoundAccess A{{}, &I, nullptr, {}};
     A.Summary.Width = 1;
     A.Summary.Offset = Pool.binary(ExprOp::Add, Start.Node, Counter);
-    A.Summary.Guards = When.Records;
+    A.Summary.Flags = Kinds;
+    setConditions(A.Summary, When);
     A.Summary.Guards.push_back(
         {Pool.constant(0), Wide, NoIndex, GuardPred::ULT, {}});
-    A.Summary.Flags = Kinds;
     if (Start.Loaded)
       A.Summary.Flags |= AccessIndirect;
     if (Start.Exact && Bytes.Exact && When.Exact && !Root.Sometimes)
@@ -389,7 +395,7 @@ void KernelAccess::accessAll(Instruction &I, Value &Address, uint8_t Kinds,
     FoundAccess A{{}, &I, nullptr, {}};
     A.Summary.Width = 1;
     A.Summary.Flags = Kinds | AccessUnbounded;
-    A.Summary.Guards = Conditions.of(*I.getParent()).Records;
+    setConditions(A.Summary, Conditions.of(*I.getParent()));
     Pointer &P = pointer(Root.From);
     Notes.push_back({&I, nameOf(P.From), Why});
     P.Accesses.push_back(std::move(A));

@@ -76,9 +76,10 @@ static bool sameGuards(const AccessSummary &A, const AccessSummary &B) {
 /// Whether all that B does A does as well: the same bytes under fewer
 /// conditions, and not less surely.
 static bool covers(const AccessSummary &A, const AccessSummary &B) {
-  if ((A.Flags | AccessExact | AccessIndirect) !=
-          (B.Flags | AccessExact | AccessIndirect) ||
+  constexpr uint8_t Apart = AccessExact | AccessIndirect | AccessConditional;
+  if ((A.Flags | Apart) != (B.Flags | Apart) ||
       (A.Flags & AccessExact) < (B.Flags & AccessExact) ||
+      (A.Flags & AccessConditional) > (B.Flags & AccessConditional) ||
       A.Offset != B.Offset || A.Width < B.Width)
     return false;
   return std::all_of(

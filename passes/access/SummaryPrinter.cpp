@@ -207,6 +207,8 @@ void print(const ModuleSummary &Summary, raw_ostream &To) {
                                       : "write");
         if (A.Flags & AccessExact)
           To << " exact";
+        if (A.Flags & AccessConditional)
+          To << " conditional";
         if (A.Flags & AccessIndirect)
           To << " indirect";
         if (A.Flags & AccessUnbounded)

@@ -299,10 +299,7 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
 Status Runtime::Impl::launchAlone(const LaunchCall &call) {
   if (!Watcher)
     return launchUnobserved(call);
-  ObservedLaunch launch{nameOf(call), {}, {}, false, false};
-  if (Watcher->wantsFootprints())
-    announce(call, pointersOf(call, Allocations), Allocations, launch);
-  Watcher->launchBegins(launch);
+  Watcher->launchBegins(nameOf(call));
   Status status = launchUnobserved(call);
   Watcher->launchEnds();
   return status;
@@ -439,7 +436,10 @@ Status Runtime::Impl::runBox(const LaunchCall &call, const BlockBox &box,
     for (const Chunk *chunk : OnHost)
       if (chunk->hostMapped)
         remote.push_back({chunk->va(), chunk->usedEnd()});
-    Watcher->blocksRun(remote);
+    ObservedBlocks blocks;
+    if (Watcher->wantsFootprints())
+      blocks = announced(call, pointersOf(call, Allocations), Allocations, box);
+    Watcher->blocksRun(blocks, remote);
   }
   return Dev->launch(request);
 }

@@ -18,7 +18,8 @@ namespace {
 
 /// What a launch does to one buffer; offsets from its base.
 struct BufferUse {
-  ByteSet touch; ///< may read or write
+  ByteSet touch;  ///< may read or write
+  ByteSet affine; ///< of it, what depends on no loaded data
   ByteSet write;
   ByteSet atomic;
   ByteSet must;
@@ -79,6 +80,7 @@ void add(BufferUse &use, uint32_t pointer, const PointerFootprint &footprint,
   ByteSet write = clipped(footprint.MayWrite);
   unite(use.touch, read);
   unite(use.touch, write);
+  unite(use.affine, clipped(footprint.Affine));
   unite(use.write, write);
   unite(use.atomic, clipped(footprint.Atomic));
   ByteSet must = clipped(footprint.MustWrite);
@@ -122,6 +124,7 @@ BufferUses usesOf(const LaunchCall &call, const LaunchPointers &pointers,
                   call.args};
   EvalLimits limits;
   limits.WithMust = withMust;
+  limits.WithAffine = exact;
   if (exact)
     limits.MaxRanges = size_t(1) << 20;
   BufferUses uses;
@@ -224,16 +227,13 @@ LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
   return result;
 }
 
-void announce(const LaunchCall &call, const LaunchPointers &pointers,
-              AddressIndex &allocations, ObservedLaunch &launch) {
-  launch.anything = pointers.anything;
+ObservedBlocks announced(const LaunchCall &call, const LaunchPointers &pointers,
+                         AddressIndex &allocations, const BlockBox &box) {
+  ObservedBlocks result;
+  result.anything = pointers.anything;
   if (pointers.anything)
-    return;
-  for (const LaunchPointer &pointer : pointers.pointers)
-    launch.indirect |= call.kernel->summary->pointer(pointer.index).Pattern ==
-                       AccessPattern::Indirect;
-  BufferUses uses =
-      usesOf(call, pointers, allocations, wholeGrid(call), true, true);
+    return result;
+  BufferUses uses = usesOf(call, pointers, allocations, box, true, true);
   for (auto &[buffer, use] : uses) {
     auto append = [base = buffer->base](const ByteSet &set,
                                         std::vector<AddressRange> &ranges) {
@@ -241,9 +241,20 @@ void announce(const LaunchCall &call, const LaunchPointers &pointers,
         ranges.push_back(
             {base + uintptr_t(range.Begin), base + uintptr_t(range.End)});
     };
-    append(use.touch, launch.may);
-    append(use.must, launch.must);
+    append(use.touch, result.may);
+    append(use.must, result.must);
+    append(use.affine, result.affine);
   }
+  const SummaryView &summary = *call.kernel->summary;
+  for (const LaunchPointer &pointer : pointers.pointers) {
+    const PointerRecord &record = summary.pointer(pointer.index);
+    for (uint32_t i = 0; i < record.NumAccesses; ++i) {
+      const uint8_t flags = summary.access(record.FirstAccess + i).Flags;
+      result.indirect |= flags & AccessIndirect;
+      result.conditional |= flags & AccessConditional;
+    }
+  }
+  return result;
 }
 
 std::vector<AddressRange>

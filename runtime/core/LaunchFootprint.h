@@ -57,10 +57,10 @@ LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
                       AddressIndex &allocations, const BlockBox &box,
                       bool withMust = true);
 
-/// What the compiler said of the launch, to the byte.
-struct ObservedLaunch; // runtime/core/Observer.h
-void announce(const LaunchCall &call, const LaunchPointers &pointers,
-              AddressIndex &allocations, ObservedLaunch &launch);
+/// What the compiler said of the blocks in the box, to the byte.
+struct ObservedBlocks; // runtime/core/Observer.h
+ObservedBlocks announced(const LaunchCall &call, const LaunchPointers &pointers,
+                         AddressIndex &allocations, const BlockBox &box);
 
 /// Neighbouring chunks as ranges of addresses.
 std::vector<AddressRange>

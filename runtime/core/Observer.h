@@ -25,14 +25,16 @@
 
 namespace dragon {
 
-/// What the compiler announced of a launch: bytes of buffers, sorted and
-/// disjoint.
-struct ObservedLaunch {
-  const char *kernel;
+/// What the compiler announced of some blocks of a launch: bytes of buffers,
+/// sorted and disjoint.
+struct ObservedBlocks {
   std::vector<AddressRange> may;  ///< read or written, perhaps
   std::vector<AddressRange> must; ///< overwritten before any read
-  bool anything;                  ///< nothing is known: `may` says nothing
-  bool indirect;                  ///< some address depends on loaded data
+  /// Of `may`, those of accesses that depend on no loaded data.
+  std::vector<AddressRange> affine;
+  bool indirect = false;    ///< some address depends on loaded data
+  bool conditional = false; ///< whether some access happens does
+  bool anything = false;    ///< nothing is known: the sets are empty
 };
 
 class Observer {
@@ -50,12 +52,14 @@ public:
   /// By a directive; the contents are dead.
   virtual void discarded(AddressRange range) = 0;
   virtual void prefetched(AddressRange range) = 0;
-  virtual void launchBegins(const ObservedLaunch &launch) = 0;
-  /// Blocks of the launch run next; `remote`: what they see in host memory.
-  virtual void blocksRun(std::span<const AddressRange> remote) = 0;
+  virtual void launchBegins(const char *kernel) = 0;
+  /// Blocks of the launch run next, all or a slice; `remote`: what they see in
+  /// host memory.
+  virtual void blocksRun(const ObservedBlocks &blocks,
+                         std::span<const AddressRange> remote) = 0;
   virtual void launchEnds() = 0;
 
-  /// Whether launchBegins() needs to know what was announced.
+  /// Whether blocksRun() needs to know what was announced.
   virtual bool wantsFootprints() const = 0;
   /// Adds what was seen to the statistics.
   virtual void report(Stats &stats) = 0;

@@ -7,6 +7,8 @@
 
 #include "runtime/oracle/FootprintTable.h"
 
+#include <utility>
+
 namespace dragon::oracle {
 
 namespace {
@@ -25,9 +27,22 @@ Masks masksOf(std::span<const AddressRange> ranges) {
 
 } // namespace
 
-void FootprintTable::launchBegins(const ObservedLaunch &launch) {
-  Launch = launch;
+void FootprintTable::launchBegins(const char *kernel) {
+  Row = &Rows[kernel];
+  Row->kernel = kernel;
+  ++Row->launches;
+}
+
+void FootprintTable::blocksRun(const ObservedBlocks &blocks) {
+  blocksEnd();
+  Blocks = blocks;
   Touched.clear();
+  Running = true;
+}
+
+void FootprintTable::launchEnds() {
+  blocksEnd();
+  Row = nullptr;
 }
 
 void FootprintTable::step(std::span<const PageAccess> accesses) {
@@ -38,35 +53,46 @@ void FootprintTable::step(std::span<const PageAccess> accesses) {
   }
 }
 
-void FootprintTable::launchEnds() {
-  StatsFootprint &row = Rows[Launch.kernel];
-  row.kernel = Launch.kernel;
-  ++row.launches;
-  row.indirect |= Launch.indirect;
-  for (auto &[page, access] : Touched)
+void FootprintTable::blocksEnd() {
+  if (!Row || !Running)
+    return;
+  StatsFootprint &row = *Row;
+  Running = false;
+  const std::unordered_map<uint64_t, PageAccess> accesses =
+      std::exchange(Touched, {});
+  ++row.slices;
+  row.indirect |= Blocks.indirect;
+  row.conditional |= Blocks.conditional;
+  for (auto &[page, access] : accesses)
     row.touched += (access.read | access.write).count();
-  if (Launch.anything) {
+  if (Blocks.anything) {
     ++row.unknown;
     return;
   }
-  const Masks may = masksOf(Launch.may), must = masksOf(Launch.must);
-  for (auto &[page, access] : Touched) {
+  const Masks may = masksOf(Blocks.may), must = masksOf(Blocks.must),
+              certain = masksOf(Blocks.affine);
+  for (auto &[page, access] : accesses) {
     PageMask touched = access.read | access.write;
     if (auto found = may.find(page); found != may.end())
       touched -= found->second;
     row.missed += touched.count();
   }
   for (const auto &[page, mask] : may) {
+    PageMask affine;
+    if (auto found = certain.find(page); found != certain.end())
+      affine = found->second;
+    row.announced += mask.count();
+    row.affine += affine.count();
     PageMask left = mask;
-    row.announced += left.count();
-    if (auto found = Touched.find(page); found != Touched.end())
+    if (auto found = accesses.find(page); found != accesses.end())
       left -= found->second.read | found->second.write;
     row.inVain += left.count();
+    row.affineInVain += (left & affine).count();
   }
   for (const auto &[page, mask] : must) {
     PageMask left = mask;
     row.overwritten += left.count();
-    if (auto found = Touched.find(page); found != Touched.end())
+    if (auto found = accesses.find(page); found != accesses.end())
       left -= found->second.write - found->second.read;
     row.notOverwritten += left.count();
   }

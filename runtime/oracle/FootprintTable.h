@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compares, launch by launch and byte by byte, what the compiler announced of a
-// kernel with what its threads did. Bytes that were touched and not announced,
+// Compares byte by byte what the compiler announced of a kernel with what its
+// threads did, for each set of blocks that ran together: a launch, or each of
+// its slices, so that what is announced too much of a slice shows although the
+// other slices touch it. Bytes that were touched and not announced,
 // or announced as overwritten and not overwritten (or read before), are wrong
 // answers of the compiler; bytes that were announced and not touched are moved
 // in vain.
@@ -28,7 +30,8 @@ namespace dragon::oracle {
 
 class FootprintTable {
 public:
-  void launchBegins(const ObservedLaunch &launch);
+  void launchBegins(const char *kernel);
+  void blocksRun(const ObservedBlocks &blocks);
   void step(std::span<const PageAccess> accesses);
   void launchEnds();
 
@@ -36,8 +39,12 @@ public:
   const std::map<std::string, StatsFootprint> &rows() const { return Rows; }
 
 private:
-  ObservedLaunch Launch{};
-  std::unordered_map<uint64_t, PageAccess> Touched; ///< by the launch
+  void blocksEnd();
+
+  StatsFootprint *Row = nullptr;                    ///< the launch's
+  ObservedBlocks Blocks;                            ///< that run
+  bool Running = false;                             ///< some do
+  std::unordered_map<uint64_t, PageAccess> Touched; ///< by them
   std::map<std::string, StatsFootprint> Rows;
 };
 

@@ -84,12 +84,15 @@ public:
   void prefetched(AddressRange range) override {
     forPagers([&](ReferencePager &pager) { pager.used(range); });
   }
-  void launchBegins(const ObservedLaunch &launch) override {
+  void launchBegins(const char *kernel) override {
     if (Footprints)
-      Footprints->launchBegins(launch);
+      Footprints->launchBegins(kernel);
   }
-  void blocksRun(std::span<const AddressRange> remote) override {
+  void blocksRun(const ObservedBlocks &blocks,
+                 std::span<const AddressRange> remote) override {
     Recorder.finish();
+    if (Footprints)
+      Footprints->blocksRun(blocks);
     Remote.assign(remote.begin(), remote.end());
   }
   void launchEnds() override {

@@ -39,12 +39,18 @@ struct StatsTraffic {
 struct StatsFootprint {
   std::string kernel;
   uint64_t launches = 0;
-  uint64_t unknown = 0;  ///< of them: nothing was announced
-  bool indirect = false; ///< some address depends on loaded data
+  uint64_t slices = 0;      ///< that they ran in; one each if it was not sliced
+  uint64_t unknown = 0;     ///< of the slices: nothing was announced
+  bool indirect = false;    ///< some address depends on loaded data
+  bool conditional = false; ///< whether some access happens does
+  // Sums over the slices:
   uint64_t touched = 0;
   uint64_t announced = 0;
-  uint64_t missed = 0;         ///< touched, not announced: an error
-  uint64_t inVain = 0;         ///< announced, not touched
+  uint64_t missed = 0; ///< touched, not announced: an error
+  uint64_t inVain = 0; ///< announced, not touched
+  /// Of what was announced: for accesses that depend on no loaded data.
+  uint64_t affine = 0;
+  uint64_t affineInVain = 0;
   uint64_t overwritten = 0;    ///< announced to be, before any read
   uint64_t notOverwritten = 0; ///< of them: an error
 };

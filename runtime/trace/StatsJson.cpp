@@ -49,12 +49,16 @@ std::string formatStatsJson(const Stats &stats) {
   for (const StatsFootprint &row : stats.footprints)
     root["footprints"].push_back({{"kernel", row.kernel},
                                   {"launches", row.launches},
+                                  {"slices", row.slices},
                                   {"unknown", row.unknown},
                                   {"indirect", row.indirect},
+                                  {"conditional", row.conditional},
                                   {"touched", row.touched},
                                   {"announced", row.announced},
                                   {"missed", row.missed},
                                   {"in_vain", row.inVain},
+                                  {"affine", row.affine},
+                                  {"affine_in_vain", row.affineInVain},
                                   {"overwritten", row.overwritten},
                                   {"not_overwritten", row.notOverwritten}});
   return root.dump(2) + "\n";

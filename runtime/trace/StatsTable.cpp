@@ -64,7 +64,9 @@ std::string formatStatsTable(const Stats &stats) {
         formatBytes(row.announced), row.missed,
         row.announced ? 100.0 * double(row.inVain) / double(row.announced) : 0,
         formatBytes(row.overwritten), row.notOverwritten,
-        row.indirect ? "  indirect" : "");
+        row.indirect      ? "  indirect"
+        : row.conditional ? "  conditional"
+                          : "");
   return text;
 }
 

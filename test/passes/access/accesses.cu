@@ -138,11 +138,31 @@ extern "C" __global__ void histogram(int *bins, const float *x, float scale) {
 }
 // CHECK-LABEL: kernel way{{$}}
 // CHECK-NEXT:   a (argument 0): write{{(, [a-z]+)?$}}
-// CHECK-NEXT:     write 4 bytes at
+// CHECK-NEXT:     write conditional 4 bytes at
 extern "C" __global__ void way(int *a, const int *x) {
   int at = 4;
   if (x[threadIdx.x] > 7)
     at = 8;
   a[at + 16 * threadIdx.x] = 1;
+}
+// Whether an access happens is for data to say where they decide on the way to it or on how often it is made, not where
+// they only decided on something else before.
+// CHECK-LABEL: kernel sometimes{{$}}
+// CHECK-NEXT:   a (argument 0): write
+// CHECK-NEXT:     write conditional 4 bytes at 4*zext64(tid.x)
+// CHECK-NEXT:       if
+// CHECK-NEXT:     write exact 4 bytes at 256 + 4*zext64(tid.x)
+// CHECK-NEXT:       if arg3
+// CHECK-NEXT:     write conditional 4 bytes at 512 +
+// CHECK:        b (argument 1): write
+// CHECK-NEXT:     write exact 4 bytes at 4*zext64(tid.x)
+extern "C" __global__ void sometimes(int *a, int *b, const int *x, int n) {
+  if (x[threadIdx.x] > 7)
+    a[threadIdx.x] = 1;
+  b[threadIdx.x] = 1;
+  if (n < 8)
+    a[threadIdx.x + 64] = 2;
+  for (int i = 0; x[i] > 7; ++i)
+    a[128 + i] = 3;
 }
 // CHECK:      note: gather: 'a': the index is loaded from memory

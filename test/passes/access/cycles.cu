@@ -41,7 +41,7 @@ extern "C" __global__ void distance_to_last(float *a, const int *x, int n) {
 // Up to one step in each iteration.
 // CHECK-LABEL: kernel compacted{{$}}
 // CHECK:        a (argument 1): write
-// CHECK-NEXT:     write 4 bytes at {{.*}}any[0..trunc32(k0)]
+// CHECK-NEXT:     write conditional 4 bytes at {{.*}}any[0..trunc32(k0)]
 // COMPACTED: a: write [64,128){{$}}
 extern "C" __global__ void compacted(const int *x, float *a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -71,7 +71,9 @@ TEST(AccessRecorder, StepsEndByBytesAndWavesByThreads) {
 
 TEST(FootprintTable, ComparesWhatWasSaidWithWhatWasDone) {
   FootprintTable table;
-  table.launchBegins({"k", {{0, 100}, {200, 300}}, {{200, 300}}, false, false});
+  table.launchBegins("k");
+  table.blocksRun(
+      {{{0, 100}, {200, 300}}, {{200, 300}}, {{0, 100}, {200, 300}}});
   PageAccess first{0, {}, {}}, second{0, {}, {}};
   first.add(0, 50, true, false);
   first.add(200, 250, false, true);
@@ -83,13 +85,60 @@ TEST(FootprintTable, ComparesWhatWasSaidWithWhatWasDone) {
   table.launchEnds();
   const StatsFootprint &row = table.rows().at("k");
   EXPECT_EQ(row.launches, 1u);
+  EXPECT_EQ(row.slices, 1u);
   EXPECT_EQ(row.touched, 50u + 80u + 4u);
   EXPECT_EQ(row.announced, 200u);
   EXPECT_EQ(row.missed, 4u);
   EXPECT_EQ(row.inVain, 50u + 20u);
+  EXPECT_EQ(row.affine, 200u);
+  EXPECT_EQ(row.affineInVain, 50u + 20u);
   EXPECT_EQ(row.overwritten, 100u);
   // Twenty never, and ten only after they had been read.
   EXPECT_EQ(row.notOverwritten, 30u);
+}
+
+TEST(FootprintTable, EachSliceIsJudgedByItself) {
+  FootprintTable table;
+  PageAccess first{0, {}, {}}, second{0, {}, {}};
+  first.add(0, 50, true, false);
+  second.add(50, 100, true, false);
+  table.launchBegins("k");
+  table.blocksRun({{{0, 100}}, {}, {}});
+  table.step({&first, 1});
+  table.blocksRun({{{0, 100}}, {}, {}});
+  table.step({&second, 1});
+  table.launchEnds();
+  const StatsFootprint &row = table.rows().at("k");
+  EXPECT_EQ(row.launches, 1u);
+  EXPECT_EQ(row.slices, 2u);
+  EXPECT_EQ(row.touched, 100u);
+  EXPECT_EQ(row.announced, 200u);
+  EXPECT_EQ(row.inVain, 100u);
+}
+
+TEST(FootprintTable, WhatDependsOnDataIsCountedApart) {
+  FootprintTable table;
+  PageAccess access{0, {}, {}};
+  access.add(0, 90, true, false);
+  access.add(200, 210, true, false);
+  table.launchBegins("k");
+  table.blocksRun({{{0, 100}, {200, 300}}, {}, {{0, 100}}, true, false});
+  table.step({&access, 1});
+  table.launchEnds();
+  table.launchBegins("k");
+  table.blocksRun({{}, {}, {}, false, false, true}); // nothing is known
+  table.step({&access, 1});
+  table.launchEnds();
+  const StatsFootprint &row = table.rows().at("k");
+  EXPECT_EQ(row.launches, 2u);
+  EXPECT_EQ(row.unknown, 1u);
+  EXPECT_TRUE(row.indirect);
+  EXPECT_FALSE(row.conditional);
+  EXPECT_EQ(row.touched, 200u);
+  EXPECT_EQ(row.inVain, 10u + 90u);
+  EXPECT_EQ(row.affine, 100u);
+  EXPECT_EQ(row.affineInVain, 10u);
+  EXPECT_EQ(row.missed, 0u);
 }
 
 } // namespace

@@ -1,0 +1,89 @@
+"""The programs whose kernels bench/footprints/run looks at, and how each is run.
+
+A program of test/e2e that has a kernel and is not in the list is an error, so that none is forgotten; those that are left
+out on purpose are in LEFT_OUT, with the reason.
+"""
+
+
+class Program:
+    """A source, the files that it reads (name -> bytes, or the commands that make them), and its runs.
+
+    device, host: budgets in MiB of the runs in slices; one that holds each block and is well below the footprint.
+    """
+
+    def __init__(self, source, runs, files=None, make=(), host_sources=(), device=8, host=64):
+        self.source = source
+        self.name = source.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+        self.runs = [run.split() for run in runs]
+        self.files = files or {}
+        self.make = [command.split() for command in make]
+        self.host_sources = list(host_sources)
+        self.device, self.host = device, host
+
+
+def example(name, run, make, **more):
+    folder = f"examples/{name}"
+    return Program(f"{folder}/{name}.cu", [run], make=[make], host_sources=[f"{folder}/gen.cpp"], **more)
+
+
+def workload(name, run, **more):
+    return Program(f"bench/discard/{name}.cu", [run], **more)
+
+
+def test(name, *runs, file=None, **more):
+    return Program(f"test/e2e/{name}.cu", runs, files={"in.bin": file} if file else None, **more)
+
+
+M = 1 << 20
+SHAPES = ("reverse strided transpose cube gather scatter histogram sum struct halves wrap guarded neighbours chars vector "
+          "shared late columns").split()
+
+PROGRAMS = [
+    example("vectorAdd", "2M a.bin b.bin c.bin", "gen 2M a.bin b.bin"),
+    example("BlackScholes", "1M stock.bin strike.bin years.bin call.bin put.bin", "gen 1M stock.bin strike.bin years.bin"),
+    example("hotspot", "1531 1055 3 temp.bin power.bin out.bin", "gen 1531 1055 temp.bin power.bin"),
+    example("pathfinder", "51 124511 wall.bin out.bin", "gen 51 124511 wall.bin"),
+    example("backprop", "50000 1 samples.bin targets.bin weights.bin outputs.bin trained.bin",
+            "gen 50000 samples.bin targets.bin weights.bin"),
+    workload("fir", "--size 24 --windows 5"),
+    workload("radixsort", "--size 24"),
+    workload("hashjoin", "--size 24 --queries 2"),
+    workload("convnet", "--size 24 --iterations 1 --layers 4"),
+    test("batches", "in.bin out.bin", file=40 * M),
+    test("device-features", ""),
+    test("discard-behind", "out.txt 65536 0", "out.txt -65536 0"),
+    test("discard-elements", *[f"in.bin out.bin {mode}" for mode in range(4)], file=4 * M, device=16),
+    test("discard-numbers-change", *[f"in.bin out.bin {mode}" for mode in range(5)], file=2 * M, device=16),
+    test("discard-tested", "in.bin out.bin 0", "in.bin out.bin 1000", file=12 * M),
+    test("discard-workspace", "in.bin out.bin 4 4 4 4 0", "in.bin out.bin 4 3 2 1 1", file=2 * M, device=16),
+    test("fread-pieces", "whole in.bin out.bin", file=25000004),
+    test("input-file-changes", "none in.bin out.bin", file=20 * M),
+    test("input-modified", "in.bin out.bin", file=30 * M),
+    test("judged", ""),
+    test("kernel-shapes", *[f"{shape} in.bin out.bin" for shape in SHAPES], file=12 * M, device=16),
+    test("ledger", "in.bin out.bin", file=16 * M),
+    test("managed-memory", ""),
+    test("managed-overwritten", ""),
+    test("memset-and-copies", "in.bin out.bin", file=18000001),
+    test("not-sliced", ""),
+    test("output-read-back", "other in.bin out.bin", file=12 * M),
+    test("outputs-appended", "in.bin out.bin", file=6 * M),
+    test("pointers-to-ends", "in.bin out.bin", file=16 * M),
+    test("posix-io", "stream in.bin out.bin", file=20 * M),
+    test("staging-observed", "reuse in.bin out.bin", "twice in.bin out.bin", file=16 * M),
+    test("staging-order", "loop in.bin out.bin", file=12 * M),
+    test("streams", "in.bin out.bin", file=24 * M),
+    test("unsupported-on-cpu", "good"),
+    test("ways-to-end", "return in.bin out.bin", file=20 * M),
+]
+
+SAME = "one element to a thread, as batches"
+LEFT_OUT = {
+    "errors": "its launches fail",
+    "file-range": SAME,
+    "interrupted-calls": SAME,
+    "killed": "it is killed before it tells",
+    "library-calls": SAME,
+    "same-file": SAME,
+    "threads": SAME,
+}
