@@ -87,6 +87,9 @@ public:
   Linear evaluateSigned(uint32_t Node) { return number(Node, true); }
 
 private:
+  /// Wider numbers that wrap are not followed.
+  static constexpr unsigned MaxWrappingBits = 32;
+
   const EvalInput &In;
   struct Known {
     uint32_t Node;
@@ -142,12 +145,24 @@ private:
   bool number(uint32_t Node, bool Signed, Linear &Out) {
     return normalise(form(Node), In.Exprs[Node].Bits, Signed, Out);
   }
-  /// Opaque if it may wrap.
+  /// If it may wrap, what is left of the form when the range's size has been
+  /// taken away often enough; opaque if the form has no bounds.
   Linear number(uint32_t Node, bool Signed) {
     Linear L;
     if (number(Node, Signed, L))
       return L;
-    return opaque(valuesOf(In.Exprs[Node].Bits, Signed));
+    L = form(Node);
+    const unsigned Bits = In.Exprs[Node].Bits;
+    const Interval Range = valuesOf(Bits, Signed);
+    const Interval I = System.bounds(L);
+    Linear FromLeast = L;
+    if (Bits <= MaxWrappingBits && isFinite(I.Lo) && isFinite(I.Hi) &&
+        FromLeast.addConstant(-Range.Lo)) {
+      const int64_t Size = int64_t(1) << Bits;
+      if (L.add(floorQuotient(FromLeast, Size), -Size))
+        return L;
+    }
+    return opaque(Range);
   }
   Interval interval(uint32_t Node, bool Signed) {
     Linear L;
@@ -300,6 +315,9 @@ private:
       if (Lo == Hi && isFinite(Lo) && Multiple.addConstant(Lo))
         return Multiple;
     }
+    for (const Division &Known : System.Divisions)
+      if (Known.Divisor == D && Known.Dividend == L)
+        return Linear::variable(Known.Quotient);
     Interval I = System.bounds(L);
     Interval Q{isFinite(I.Lo) ? floorDiv(I.Lo, D) : I.Lo,
                isFinite(I.Hi) ? floorDiv(I.Hi, D) : I.Hi};
@@ -308,6 +326,7 @@ private:
     Linear Low = L, High = L;
     if (!Quotient.isConstant() && Low.add(Quotient, -D) && High.scale(-1) &&
         High.add(Quotient, D) && High.addConstant(Wide(D) - 1)) {
+      System.Divisions.push_back({L, D, Quotient.begin()->Var});
       System.require(Low, /*Soft=*/true);
       System.require(High, /*Soft=*/true);
     }
@@ -578,7 +597,7 @@ private:
     bool Strict = G.Pred == GuardPred::ULT;
     Linear L, R;
     if (!number(G.Rhs, false, R)) {
-      System.Exact = false;
+      addAboveGuard(G, Bits);
       return;
     }
     if (number(G.Lhs, false, L)) {
@@ -597,6 +616,28 @@ private:
       return;
     }
     System.Exact = false;
+  }
+
+  /// `-count <= (unsigned)(i - end)`, the range check from above: only a
+  /// negative right side, which stands for a large number, is above the left
+  /// one.
+  void addAboveGuard(const GuardRecord &G, unsigned Bits) {
+    const bool Strict = G.Pred == GuardPred::ULT;
+    const Wide Size = Wide(1) << Bits;
+    Linear L, R = form(G.Rhs);
+    const Interval I = System.bounds(R);
+    if (I.Lo < -Size || I.Hi >= Size || !number(G.Lhs, false, L) ||
+        System.lower(L) + (Strict ? 1 : 0) <= I.Hi) {
+      System.Exact = false;
+      return;
+    }
+    Linear Negative = R;
+    if (Negative.scale(-1) && Negative.addConstant(-1) && R.addConstant(Size)) {
+      System.require(Negative);
+      requireOrdered(L, R, Strict);
+    } else {
+      System.Exact = false;
+    }
   }
 
   /// L < R or L <= R.

@@ -145,6 +145,15 @@ public:
     return true;
   }
 
+  /// Var becomes Value. False (and this is unspecified) on overflow.
+  bool substitute(uint32_t Var, const Linear &Value) {
+    const int64_t Coefficient = coefficient(Var);
+    if (Coefficient == 0)
+      return true;
+    *this = without(Var);
+    return add(Value, Coefficient);
+  }
+
   /// this without variable Var.
   Linear without(uint32_t Var) const {
     Linear L;
@@ -186,10 +195,19 @@ struct Variable {
 };
 
 /// Form >= 0. A soft constraint follows from others (and the program), so that
-/// leaving it out loses no exactness.
+/// leaving it out loses no exactness. A doubtful one holds of some values of
+/// opaque variables only: nobody knows whether they take these.
 struct Constraint {
   Linear Form;
   bool Soft = false;
+  bool Doubtful = false;
+};
+
+/// Quotient, an opaque variable, is floor(Dividend / Divisor).
+struct Division {
+  Linear Dividend;
+  int64_t Divisor;
+  uint32_t Quotient;
 };
 
 /// Variables in a box, and constraints on them.
@@ -197,11 +215,20 @@ class LinearSystem {
 public:
   std::vector<Variable> Vars;
   std::vector<Constraint> Constraints;
+  std::vector<Division> Divisions;
   /// No point satisfies the constraints.
   bool Empty = false;
-  /// The points that satisfy the constraints are the ones the program visits,
-  /// for all values of the opaque variables; otherwise a superset of them.
+  /// The points that satisfy the constraints, if none is doubtful, are the ones
+  /// the program visits, for all values of the opaque variables; otherwise a
+  /// superset of them.
   bool Exact = true;
+
+  bool isExact() const {
+    for (const Constraint &K : Constraints)
+      if (K.Doubtful)
+        return false;
+    return Exact;
+  }
 
   uint32_t addVariable(Interval Range, bool Opaque) {
     Vars.push_back({Range, Opaque});
@@ -290,35 +317,14 @@ public:
     }
     // Whether an opaque variable satisfies a constraint is only known where all
     // of its values do.
-    if (!Soft && Exact && mentionsOpaque(Form) && boxLower(Form) < 0)
-      Exact = false;
-    Constraints.push_back({Form, Soft});
-    propagate();
+    Constraints.push_back(
+        {Form, Soft, !Soft && mentionsOpaque(Form) && boxLower(Form) < 0});
+    narrow();
   }
 
-  bool mentionsOpaque(const Linear &L) const {
-    for (const Linear::Term &T : L)
-      if (Vars[T.Var].Opaque)
-        return true;
-    return false;
-  }
-
-private:
-  static constexpr unsigned MaxSteps = 4;
-  static constexpr unsigned MaxRounds = 4;
-
-  size_t infiniteTerms(const Linear &L, bool Upper) const {
-    size_t N = 0;
-    for (const Linear::Term &T : L) {
-      const Interval &R = Vars[T.Var].Range;
-      if (!isFinite((T.Coefficient > 0) == Upper ? R.Hi : R.Lo))
-        ++N;
-    }
-    return N;
-  }
-
-  /// From c + a*v + rest >= 0 follows a*v >= -(c + upper(rest)).
-  void propagate() {
+  /// Narrows the box by the constraints: from c + a*v + rest >= 0 follows
+  /// a*v >= -(c + upper(rest)).
+  void narrow() {
     for (unsigned Round = 0; Round < MaxRounds && !Empty; ++Round) {
       bool Changed = false;
       for (const Constraint &K : Constraints)
@@ -346,6 +352,27 @@ private:
       if (!Changed)
         break;
     }
+  }
+
+  bool mentionsOpaque(const Linear &L) const {
+    for (const Linear::Term &T : L)
+      if (Vars[T.Var].Opaque)
+        return true;
+    return false;
+  }
+
+private:
+  static constexpr unsigned MaxSteps = 4;
+  static constexpr unsigned MaxRounds = 4;
+
+  size_t infiniteTerms(const Linear &L, bool Upper) const {
+    size_t N = 0;
+    for (const Linear::Term &T : L) {
+      const Interval &R = Vars[T.Var].Range;
+      if (!isFinite((T.Coefficient > 0) == Upper ? R.Hi : R.Lo))
+        ++N;
+    }
+    return N;
   }
 };
 

@@ -147,7 +147,8 @@ public:
     }
     // The bounds are sought before variables are replaced.
     Interval Hull{System.lower(Form), System.upper(Form)};
-    Result.Exact = System.Exact && !System.mentionsOpaque(Form);
+    Result.Exact = System.isExact() && !System.mentionsOpaque(Form);
+    NumOriginal = uint32_t(System.Vars.size());
     dropRedundant();
     if (!replaceGroups())
       Result.Exact = false;
@@ -160,12 +161,17 @@ public:
     return Result;
   }
 
+  /// Variables of conditions that could not be represented.
+  const std::vector<uint32_t> &lost() const { return Lost; }
+
 private:
   LinearSystem &System;
   Linear Form;
   int64_t Width;
   size_t MaxRanges;
   int64_t MergeGap;
+  uint32_t NumOriginal = 0;
+  std::vector<uint32_t> Lost;
   /// The values of the variables that replaced a group.
   std::vector<std::pair<uint32_t, Progressions>> Replaced;
 
@@ -272,10 +278,19 @@ private:
           Smallest = I;
       Constraint K = Open[Smallest];
       Open.erase(Open.begin() + ptrdiff_t(Smallest));
-      if (!replaceGroup(K, Open, Exact) && !K.Soft)
+      if (!replaceGroup(K, Open, Exact) && !K.Soft) {
+        lose(K.Form);
         Exact = false;
+      }
     }
     return Exact;
+  }
+
+  void lose(const Linear &L) {
+    for (const Linear::Term &T : L)
+      if (T.Var < NumOriginal &&
+          std::find(Lost.begin(), Lost.end(), T.Var) == Lost.end())
+        Lost.push_back(T.Var);
   }
 
   bool replaceGroup(const Constraint &K, std::vector<Constraint> &Open,
@@ -359,8 +374,11 @@ private:
         ++I;
         continue;
       }
-      if (!Open[I].Soft)
+      if (!Open[I].Soft) {
+        lose(Open[I].Form);
+        lose(Group);
         Exact = false;
+      }
       Open.erase(Open.begin() + ptrdiff_t(I));
     }
     return true;
