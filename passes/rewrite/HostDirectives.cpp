@@ -13,6 +13,7 @@
 #include "passes/lifetime/SummaryJoin.h"
 #include "passes/placement/BufferProgramText.h"
 #include "passes/rewrite/DirectiveLowering.h"
+#include "passes/rewrite/HostLoops.h"
 #include "passes/rewrite/LibraryResidency.h"
 
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -266,6 +267,7 @@ bool insertDirectives(Module &M, ModuleAnalysisManager &Analyses,
                                      Kernels, FunctionAnalyses);
     if (announceUnknownCalls(W.Built) || Rewritten) {
       W.Flat->adopt();
+      separateHostLoops(F, FunctionAnalyses);
       Changed = true;
     }
     emitRemarks(W, F, Options, UnknownCallees);
