@@ -183,6 +183,7 @@ Status FaultyDevice::before(DeviceCall call) {
   uint64_t count = ++Count;
   if (count != FailAt.load())
     return {};
+  Kind = call;
   Failed = true;
   return Status::error(Code, "injected failure of call {} ({})", count,
                        nameOf(call));

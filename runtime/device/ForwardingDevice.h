@@ -98,12 +98,15 @@ public:
   /// Starts to count anew.
   void failAt(uint64_t n);
   bool hasFailed() const { return Failed.load(); }
+  /// What failed; of no meaning before.
+  DeviceCall failedCall() const { return Kind.load(); }
 
 private:
   Status before(DeviceCall call) override;
   std::atomic<uint64_t> Count{0};
   std::atomic<uint64_t> FailAt;
   std::atomic<bool> Failed{false};
+  std::atomic<DeviceCall> Kind{DeviceCall::Reserve};
   const dragon_error Code;
 };
 
