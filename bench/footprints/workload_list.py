@@ -8,16 +8,19 @@ out on purpose are in LEFT_OUT, with the reason.
 class Program:
     """A source, the files that it reads (name -> bytes, or the commands that make them), and its runs.
 
+    host_sources: programs of their own; more_sources: compiled with it.
+
     device, host: budgets in MiB of the runs in slices; one that holds each block and is well below the footprint.
     """
 
-    def __init__(self, source, runs, files=None, make=(), host_sources=(), device=8, host=64):
+    def __init__(self, source, runs, files=None, make=(), host_sources=(), more_sources=(), device=8, host=64):
         self.source = source
         self.name = source.rsplit("/", 1)[-1].rsplit(".", 1)[0]
         self.runs = [run.split() for run in runs]
         self.files = files or {}
         self.make = [command.split() for command in make]
         self.host_sources = list(host_sources)
+        self.more_sources = list(more_sources)
         self.device, self.host = device, host
 
 
@@ -28,6 +31,11 @@ def example(name, run, make, **more):
 
 def workload(name, run, **more):
     return Program(f"bench/discard/{name}.cu", [run], **more)
+
+
+def link(name, size, steps=2, **more):
+    return Program(f"bench/link/{name}.cu", [f"--folder . --size {size} --steps {steps}"],
+                   more_sources=["bench/link/Bench.cpp"], **more)
 
 
 def test(name, *runs, file=None, **more):
@@ -49,6 +57,13 @@ PROGRAMS = [
     workload("radixsort", "--size 24"),
     workload("hashjoin", "--size 24 --queries 2"),
     workload("convnet", "--size 24 --iterations 1 --layers 4"),
+    link("binomialOptions", 4),
+    link("srad_v2", 16),
+    link("lavaMD", 2),
+    link("matmul", 8),
+    link("atax", 16),
+    link("stencil3d", 16),
+    link("bfs", 16),
     test("batches", "in.bin out.bin", file=40 * M),
     test("device-features", ""),
     test("discard-behind", "out.txt 65536 0", "out.txt -65536 0"),
@@ -84,6 +99,8 @@ LEFT_OUT = {
     "interrupted-calls": SAME,
     "killed": "it is killed before it tells",
     "library-calls": SAME,
+    "separable": SAME + ", in several units",
+    "separable-link-time": SAME + ", in several units",
     "same-file": SAME,
     "threads": SAME,
 }
