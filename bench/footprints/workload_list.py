@@ -13,7 +13,7 @@ class Program:
     device, host: budgets in MiB of the runs in slices; one that holds each block and is well below the footprint.
     """
 
-    def __init__(self, source, runs, files=None, make=(), host_sources=(), more_sources=(), device=8, host=64):
+    def __init__(self, source, runs, files=None, make=(), host_sources=(), more_sources=(), flags=(), device=8, host=64):
         self.source = source
         self.name = source.rsplit("/", 1)[-1].rsplit(".", 1)[0]
         self.runs = [run.split() for run in runs]
@@ -21,6 +21,7 @@ class Program:
         self.make = [command.split() for command in make]
         self.host_sources = list(host_sources)
         self.more_sources = list(more_sources)
+        self.flags = list(flags)
         self.device, self.host = device, host
 
 
@@ -35,7 +36,7 @@ def workload(name, run, **more):
 
 def link(name, size, steps=2, **more):
     return Program(f"bench/link/{name}.cu", [f"--folder . --size {size} --steps {steps}"],
-                   more_sources=["bench/link/Bench.cpp"], **more)
+                   more_sources=["bench/link/Bench.cpp"], flags=["-fmad=false"], **more)
 
 
 def test(name, *runs, file=None, **more):
@@ -59,7 +60,7 @@ PROGRAMS = [
     workload("convnet", "--size 24 --iterations 1 --layers 4"),
     link("binomialOptions", 4),
     link("srad_v2", 16),
-    link("lavaMD", 2),
+    link("lavaMD", 1),
     link("matmul", 8),
     link("atax", 16),
     link("stencil3d", 16),

@@ -445,8 +445,13 @@ private:
         Linear L;
         // Low bits: L mod (M + 1), which is right modulo 2^Bits; high bits:
         // the rest of L.
-        bool Low = M > 0 && (M & (M + 1)) == 0 && M < INT64_MAX;
         bool High = M < 0 && M > INT64_MIN && (-M & (-M - 1)) == 0;
+        // `i % 8 > 0` of a signed i becomes `(i & (sign | 7)) > 0`; the sign of
+        // what is not negative is no matter.
+        if (M < 0 && !High && number(Node, true, L) &&
+            System.bounds(L, {0, Infinity}).Lo >= 0)
+          M &= int64_t((uint64_t(1) << (N.Bits - 1)) - 1);
+        bool Low = M > 0 && (M & (M + 1)) == 0 && M < INT64_MAX;
         if ((Low || High) && number(Node, false, L)) {
           int64_t D = Low ? M + 1 : -M;
           Linear Quotient = floorQuotient(L, D);

@@ -89,14 +89,14 @@ extern "C" __global__ void one(float *a) {
 // ODD: a: write [4,8) [12,16) [20,24) [28,32) [36,40) [44,48) [52,56) [60,64) must [4,8) [12,16) [20,24) [28,32) [36,40) [44,48) [52,56) [60,64){{$}}
 extern "C" __global__ void odd(float *a) { a[2 * threadIdx.x + 1] = 1; }
 
-// 2^32 threads: an unsigned index just fits, a signed one would wrap.
+// 2^32 threads: an unsigned index just fits, a signed one wraps, and so takes all of its values.
 // BIG: a: write [0,17179869160) must [0,17179869160){{$}}
 extern "C" __global__ void big(float *a, unsigned n) {
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n)
     a[i] = 1;
 }
-// WRAPS: a: write [-8589934592,8589934592){{$}}
+// WRAPS: a: write [-8589934592,8589934592) must [-8589934592,8589934592){{$}}
 // FITS: a: write [0,4096) must [0,4096){{$}}
 extern "C" __global__ void wraps(float *a) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
