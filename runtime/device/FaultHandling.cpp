@@ -22,11 +22,17 @@
 // raised; the sanitizer cannot know that they are no asynchronous signals.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
+#define DRAGON_TSAN
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define DRAGON_TSAN
+#endif
+#ifdef DRAGON_TSAN
 extern "C" const char *__tsan_default_options();
 extern "C" const char *__tsan_default_options() {
   return "report_signal_unsafe=0";
 }
-#endif
 #endif
 
 namespace dragon {
