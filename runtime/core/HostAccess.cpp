@@ -20,7 +20,8 @@ namespace dragon {
 
 bool Runtime::Impl::onFault(void *context, uintptr_t address, bool) {
   auto &impl = *static_cast<Impl *>(context);
-  // A fault of our own while the lock is held: nothing can be moved now.
+  // A fault of our own while the lock is held, or of a signal's handler while
+  // it is waited for: nothing can be moved now.
   if (lockedByThisThread())
     return false;
   Status status;

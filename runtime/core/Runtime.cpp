@@ -16,19 +16,19 @@
 namespace dragon {
 
 namespace {
-thread_local unsigned locksHeld = 0;
+thread_local unsigned guards = 0;
 constexpr unsigned NonBlocking = 1; ///< cudaStreamNonBlocking
 } // namespace
 
 Runtime::Impl::Guard::Guard(const Impl &impl) : Locked(impl) {
+  ++guards;
   Locked.Lock.lock();
-  ++locksHeld;
 }
 Runtime::Impl::Guard::~Guard() {
-  --locksHeld;
   Locked.Lock.unlock();
+  --guards;
 }
-bool Runtime::Impl::lockedByThisThread() { return locksHeld != 0; }
+bool Runtime::Impl::lockedByThisThread() { return guards != 0; }
 
 Runtime::Impl::Impl(Settings settings, std::unique_ptr<Device> device,
                     Budget budget)

@@ -18,7 +18,8 @@
 //   Shutdown.cpp     statistics and the end
 //
 // One lock protects everything. It is held during I/O (a second thread waits),
-// never while user code or the BeforeWrite listener runs.
+// never while user code or the BeforeWrite listener runs. Threads get it in the
+// order of their calls: one that calls in a loop keeps no other out.
 //
 // Time on the device: three queues of work touch a chunk: the program's queues
 // (tickets of `work`), copyIn (tickets of `fetches`) and copyOut, which is
@@ -31,6 +32,7 @@
 
 #include "runtime/core/Budget.h"
 #include "runtime/core/Buffer.h"
+#include "runtime/core/FairMutex.h"
 #include "runtime/core/LaunchHistory.h"
 #include "runtime/core/Observer.h"
 #include "runtime/core/Runtime.h"
@@ -41,7 +43,6 @@
 #include <deque>
 #include <functional>
 #include <list>
-#include <mutex>
 #include <optional>
 #include <span>
 
@@ -70,7 +71,8 @@ struct Runtime::Impl {
   private:
     const Impl &Locked;
   };
-  /// The calling thread holds the lock (a fault of our own would deadlock).
+  /// The calling thread holds the lock or waits for it: to wait for it now, in
+  /// a fault, would take for ever.
   static bool lockedByThisThread();
 
   // -- Allocation.cpp
@@ -259,7 +261,7 @@ struct Runtime::Impl {
   const Budget Limits;
   std::unique_ptr<Observer> Watcher; ///< null: nobody
   Ledger Bytes;
-  mutable std::mutex Lock;
+  mutable FairMutex Lock;
 
   std::unique_ptr<FileTier> Files;
   std::unique_ptr<SwapFile> Swap; ///< made when first needed
