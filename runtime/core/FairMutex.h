@@ -51,8 +51,8 @@ public:
       wake(next);
   }
 
-  /// How many threads have it or wait for it. Whoever has it learns at least how
-  /// many there were when it called; others get a guess.
+  /// How many threads have it or wait for it. Whoever has it learns at least
+  /// how many there were when it called; others get a guess.
   uint32_t queued() const { return Taken.load() - Served.load(); }
 
 private:

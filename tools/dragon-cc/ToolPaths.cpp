@@ -238,7 +238,7 @@ Expected<std::string> nativeArch(const ToolPaths &Tools) {
     int Status = sys::ExecuteAndWait(Program, {Program}, std::nullopt,
                                      Redirects, /*SecondsToWait=*/30);
     auto Text = MemoryBuffer::getFile(Answer);
-    sys::fs::remove(Answer);
+    (void)sys::fs::remove(Answer);
     if (Status == 0 && Text) {
       StringRef First = (*Text)->getBuffer().split('\n').first.trim();
       if (First.starts_with("sm_"))

@@ -66,8 +66,8 @@ protected:
 private:
   /// One operation, which writes to `writes`. Without contents that it reads it
   /// is left out. `effect`: what it does to the model.
-  void operation(const char *what, std::vector<ModelBuffer *> reads,
-                 std::vector<ModelBuffer *> writes,
+  void operation(const char *what, const std::vector<ModelBuffer *> &reads,
+                 const std::vector<ModelBuffer *> &writes,
                  const std::function<Status()> &run,
                  const std::function<void()> &effect) {
     for (const ModelBuffer *buffer : reads)

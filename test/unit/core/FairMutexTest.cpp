@@ -56,6 +56,7 @@ TEST(FairMutexTest, ManyGetItInTheOrderOfTheirCalls) {
   FairMutex mutex;
   std::vector<int> order;
   std::vector<std::thread> threads;
+  threads.reserve(Threads);
   mutex.lock();
   for (int t = 0; t < Threads; ++t) {
     threads.emplace_back([&, t] {
@@ -76,12 +77,13 @@ TEST(FairMutexTest, ManyGetItInTheOrderOfTheirCalls) {
 // A loop of calls does not keep another thread's loop out: once both stand in
 // the queue, neither has the lock twice in a row while the other wants it.
 TEST(FairMutexTest, LoopsTakeTurns) {
-  constexpr int Times = 1000;
+  constexpr int Threads = 2, Times = 1000;
   FairMutex mutex;
   std::vector<int> order;
   std::vector<std::thread> threads;
+  threads.reserve(Threads);
   mutex.lock();
-  for (int t = 0; t < 2; ++t)
+  for (int t = 0; t < Threads; ++t)
     threads.emplace_back([&, t] {
       for (int i = 0; i < Times; ++i) {
         mutex.lock();
@@ -106,6 +108,7 @@ TEST(FairMutexTest, OneAtATime) {
   FairMutex mutex;
   long count = 0;
   std::vector<std::thread> threads;
+  threads.reserve(Threads);
   for (int t = 0; t < Threads; ++t)
     threads.emplace_back([&] {
       for (int i = 0; i < Times; ++i) {

@@ -245,7 +245,7 @@ TEST(StorageTest, AgreesWithAMapOfBytes) {
         storage.put({begin, end, PieceKind::Zero, nullptr, 0});
         std::fill(model.begin() + begin, model.begin() + end, -2);
         break;
-      case 2: {
+      default: {
         int64_t offset = random() % 2 ? int64_t(begin) : random() % 1000;
         storage.put({begin, end, PieceKind::Swap, nullptr, offset});
         for (size_t i = begin; i < end; ++i)
