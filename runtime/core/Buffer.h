@@ -48,6 +48,8 @@ struct Chunk {
   bool storageValid = true;
   /// Its host slab is being filled or written to storage: not to be given away.
   bool leaving = false;
+  /// It is clean because it was copied out, to be evicted.
+  bool copiedAhead = false;
   /// The contents were dirty when the program said that they are dead.
   bool discardedDirty = false;
   /// Of the copies on the device and on the host: everything outside is
@@ -58,6 +60,7 @@ struct Chunk {
   bool fetched = false;    ///< its contents have come from a file before
   uint64_t lastUse = 0;    ///< ticket of the last work that uses it
   uint64_t arrival = 0;    ///< ticket of the copies that bring its contents
+  uint64_t departure = 0;  ///< ticket of the copy to its host slab
   uint64_t lastTouch = 0;  ///< for eviction: when it was needed last
   Forecast nextUse;        ///< when it is needed next
   uint64_t nextUseOf = 0;  ///< the clock of the launch nextUse was found in

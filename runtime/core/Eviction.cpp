@@ -26,10 +26,10 @@ std::vector<uint32_t> chooseVictims(std::vector<EvictionCandidate> candidates,
   auto before = [now](const EvictionCandidate &a, const EvictionCandidate &b) {
     if (a.empty != b.empty)
       return a.empty;
+    if (a.empty && a.busy != b.busy)
+      return b.busy;
     if (a.keepLast != b.keepLast)
       return b.keepLast;
-    if (a.busy != b.busy)
-      return b.busy;
     if (a.cost() == 0 || b.cost() == 0) {
       if (a.cost() != b.cost())
         return a.cost() == 0;
@@ -38,6 +38,8 @@ std::vector<uint32_t> chooseVictims(std::vector<EvictionCandidate> candidates,
     const uint64_t bDistance = distance(b, now) * std::max(a.cost(), 1u);
     if (aDistance != bDistance)
       return aDistance > bDistance;
+    if (a.busy != b.busy)
+      return b.busy;
     if (a.copies != b.copies)
       return b.copies;
     return a.index < b.index;

@@ -19,6 +19,7 @@
 #include "runtime/core/LaunchFootprint.h"
 #include "runtime/core/LaunchPlanner.h"
 #include "runtime/core/RuntimeImpl.h"
+#include "runtime/core/SliceUses.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
@@ -54,74 +55,6 @@ uint64_t hashOf(uint64_t value) {
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
   value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
   return value ^ (value >> 31);
-}
-
-/// When the chunks of a sliced launch are needed next: in a later slice, else
-/// when it is foreseen, else in the same slice of the next launch, which is as
-/// likely as anything.
-class SliceUses {
-public:
-  /// The next use after the launch.
-  using Foreseen = std::function<Forecast(Chunk &)>;
-
-  SliceUses(std::span<const LaunchChunks> parts,
-            std::span<const uint32_t> order, uint64_t clock, Foreseen foreseen)
-      : Parts(parts), Order(order), Start(clock),
-        NextLaunch(std::move(foreseen)) {
-    for (size_t i = 0; i < order.size(); ++i)
-      for (const ChunkUse &use : parts[order[i]].uses)
-        Slices[use.chunk].push_back(uint32_t(i));
-    for (auto &[chunk, slices] : Slices) {
-      chunk->nextUse = {timeOf(slices.front())};
-      chunk->nextUseOf = Start;
-    }
-  }
-  void ran(size_t slice) {
-    for (const ChunkUse &use : Parts[Order[slice]].uses) {
-      const std::vector<uint32_t> &slices = Slices[use.chunk];
-      auto next =
-          std::upper_bound(slices.begin(), slices.end(), uint32_t(slice));
-      if (next != slices.end()) {
-        use.chunk->nextUse = {timeOf(*next)};
-        continue;
-      }
-      Forecast foreseen = NextLaunch(*use.chunk);
-      foreseen.clock = foreseen.clock
-                           ? std::max(foreseen.clock, timeOf(Parts.size()))
-                           : timeOf(slices.front()) + LaunchTime;
-      use.chunk->nextUse = foreseen;
-    }
-  }
-  /// Later than now for the slice that is about to run.
-  uint64_t timeOf(uint64_t slice) const {
-    return Start + 1 + slice * LaunchSpan / Parts.size();
-  }
-  /// No later slice than this one uses the chunk.
-  bool isLast(size_t slice, Chunk *chunk) const {
-    return Slices.at(chunk).back() == slice;
-  }
-
-private:
-  std::span<const LaunchChunks> Parts;
-  std::span<const uint32_t> Order;
-  const uint64_t Start;
-  const Foreseen NextLaunch;
-  std::unordered_map<Chunk *, std::vector<uint32_t>> Slices;
-};
-
-/// The order in which slices move the least: blocks may run in any order, so
-/// those whose chunks are on the device from before come first. The others
-/// follow as they lie: neighbours share chunks.
-std::vector<uint32_t> sliceOrder(std::span<const LaunchChunks> parts) {
-  std::vector<uint32_t> order, others;
-  for (uint32_t i = 0; i < parts.size(); ++i) {
-    const bool there =
-        std::all_of(parts[i].uses.begin(), parts[i].uses.end(),
-                    [](const ChunkUse &use) { return use.chunk->device.id; });
-    (there ? order : others).push_back(i);
-  }
-  order.insert(order.end(), others.begin(), others.end());
-  return order;
 }
 
 } // namespace
@@ -526,7 +459,7 @@ Status Runtime::Impl::launchBoxes(const LaunchCall &call,
     if (Allocation *found = Allocations.find(use.address);
         found && !found->buffer->arena && !found->buffer->kept)
       dying.push_back({use.address, endOf(use, found->base, found->bytes)});
-  auto isDying = [&dying](const Chunk &chunk) {
+  std::function<bool(const Chunk &)> isDying = [&dying](const Chunk &chunk) {
     return std::any_of(dying.begin(), dying.end(), [&](AddressRange range) {
       return range.begin <= chunk.va() && chunk.usedEnd() <= range.end;
     });
@@ -564,7 +497,7 @@ Status Runtime::Impl::launchBoxes(const LaunchCall &call,
     if (uses) {
       uses->ran(i);
       for (Chunk *chunk : used)
-        if (isDying(*chunk) && uses->isLast(i, chunk))
+        if (isDying(*chunk) && uses->isLast(i, *chunk))
           DRAGON_TRY(discardChunk(*chunk, call.queue));
     }
     if (i == 0 && boxes.size() > 1) {
@@ -579,6 +512,8 @@ Status Runtime::Impl::launchBoxes(const LaunchCall &call,
         DRAGON_TRY(forget(*use.chunk));
       }
     }
+    if (i + 1 < boxes.size())
+      DRAGON_TRY(prepare(*uses, i + 1, isDying));
   }
   return {};
 }

@@ -28,6 +28,7 @@ Status Runtime::Impl::synchronizeAll() {
   SyncedAt = Clock;
   Work.allDone();
   Fetches.allDone();
+  Departures.allDone();
   return {};
 }
 
@@ -37,7 +38,19 @@ Status Runtime::Impl::settle(Chunk &chunk) {
   if (chunk.buffer->lastUntracked > SyncedAt)
     return synchronizeAll();
   DRAGON_TRY(Work.waitFor(std::max(chunk.lastUse, chunk.buffer->lastUse)));
-  return Fetches.waitFor(chunk.arrival);
+  DRAGON_TRY(Fetches.waitFor(chunk.arrival));
+  return Departures.waitFor(chunk.departure);
+}
+
+Status Runtime::Impl::queueWaitsFor(Queue queue, Chunk &chunk) {
+  if (!Dev->caps().asynchronous)
+    return {};
+  if (chunk.buffer->lastUntracked > SyncedAt)
+    return synchronizeAll();
+  DRAGON_TRY(Work.queueWaitsFor(
+      queue, std::max(chunk.lastUse, chunk.buffer->lastUse)));
+  DRAGON_TRY(Fetches.queueWaitsFor(queue, chunk.arrival));
+  return Departures.queueWaitsFor(queue, chunk.departure);
 }
 
 bool Runtime::Impl::isBusy(Chunk &chunk) {
@@ -45,7 +58,7 @@ bool Runtime::Impl::isBusy(Chunk &chunk) {
     return false;
   return chunk.buffer->lastUntracked > SyncedAt ||
          !Work.done(std::max(chunk.lastUse, chunk.buffer->lastUse)) ||
-         !Fetches.done(chunk.arrival);
+         !Fetches.done(chunk.arrival) || !Departures.done(chunk.departure);
 }
 
 // -- Books -------------------------------------------------------------------
@@ -83,6 +96,7 @@ void Runtime::Impl::dropStorage(Chunk &chunk) {
 
 Status Runtime::Impl::releaseDevice(Chunk &chunk) {
   DRAGON_TRY(Dev->unmap(chunk.va(), chunk.device));
+  chunk.copiedAhead = false;
   DevicePool.give(chunk.device);
   chunk.device = {};
   listDevice(chunk, false);
@@ -91,6 +105,7 @@ Status Runtime::Impl::releaseDevice(Chunk &chunk) {
 }
 
 Status Runtime::Impl::releaseHost(Chunk &chunk) {
+  DRAGON_TRY(Departures.waitFor(chunk.departure));
   DRAGON_TRY(unmapHost(chunk));
   HostPool.give(chunk.host);
   chunk.host = {};
@@ -111,6 +126,7 @@ void Runtime::Impl::define(Chunk &chunk, ChunkPart part) {
 
 Status Runtime::Impl::wroteDevice(Chunk &chunk, ChunkPart part) {
   chunk.discardedDirty = false;
+  chunk.copiedAhead = false;
   define(chunk, part);
   if (chunk.deviceValid && !chunk.hostValid && !chunk.storageValid)
     return {};
@@ -204,7 +220,7 @@ Status Runtime::Impl::bringIn(std::span<const Want> wants, Queue queue,
     if (!chunk.device.id)
       DRAGON_TRY(mapDevice(chunk));
     else if (move.fetch != Fetch::Nothing || Config.poison)
-      DRAGON_TRY(settle(chunk)); // earlier work may still use this memory
+      DRAGON_TRY(queueWaitsFor(CopyIn, chunk)); // earlier work may use it
     if (move.avoided)
       Bytes.avoided(*move.avoided, chunk.used());
     void *va = reinterpret_cast<void *>(chunk.va());
@@ -285,31 +301,36 @@ void Runtime::Impl::noticeOnce() {
          formatBytes(LiveBytes - DevicePool.budget()));
 }
 
+std::vector<EvictionCandidate> Runtime::Impl::candidates() {
+  std::vector<EvictionCandidate> result;
+  for (size_t i = 0; i < OnDevice.size(); ++i) {
+    Chunk &chunk = *OnDevice[i];
+    if (chunk.pinned == Round || chunk.held || chunk.buffer->kept)
+      continue;
+    EvictionCandidate candidate;
+    candidate.index = uint32_t(i);
+    candidate.bytes = chunk.bytes();
+    candidate.lastTouch = std::max(chunk.lastTouch, chunk.buffer->lastTouch);
+    const Forecast next = nextUseOf(chunk);
+    candidate.nextUse = next.clock;
+    candidate.returns = !next.overwritten;
+    candidate.empty = !chunk.deviceValid;
+    candidate.copies =
+        chunk.deviceValid && !chunk.hostValid && !chunk.storageValid;
+    candidate.busy = isBusy(chunk);
+    candidate.keepLast = chunk.buffer->advice == DRAGON_ADVISE_KEEP_DEVICE;
+    result.push_back(candidate);
+  }
+  return result;
+}
+
 Status Runtime::Impl::makeDeviceRoom(uint64_t bytes) {
   while (!DevicePool.hasRoom(bytes)) {
     noticeOnce();
     Tracking = true; // from now on it matters when work on a chunk ends
-    std::vector<EvictionCandidate> candidates;
-    for (size_t i = 0; i < OnDevice.size(); ++i) {
-      Chunk &chunk = *OnDevice[i];
-      if (chunk.pinned == Round || chunk.held || chunk.buffer->kept)
-        continue;
-      EvictionCandidate candidate;
-      candidate.index = uint32_t(i);
-      candidate.bytes = chunk.bytes();
-      candidate.lastTouch = std::max(chunk.lastTouch, chunk.buffer->lastTouch);
-      const Forecast next = nextUseOf(chunk);
-      candidate.nextUse = next.clock;
-      candidate.returns = !next.overwritten;
-      candidate.empty = !chunk.deviceValid;
-      candidate.copies =
-          chunk.deviceValid && !chunk.hostValid && !chunk.storageValid;
-      candidate.busy = isBusy(chunk);
-      candidate.keepLast = chunk.buffer->advice == DRAGON_ADVISE_KEEP_DEVICE;
-      candidates.push_back(candidate);
-    }
+    std::vector<EvictionCandidate> from = candidates();
     uint64_t budget = DevicePool.budget(), used = DevicePool.used();
-    if (candidates.empty() || bytes > budget)
+    if (from.empty() || bytes > budget)
       return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
                            "device memory: {} needed at once, {} of {} in use "
                            "by the same work; raise DRAGON_DEVICE_MEMORY",
@@ -317,11 +338,47 @@ Status Runtime::Impl::makeDeviceRoom(uint64_t bytes) {
                            formatBytes(budget));
     std::vector<Chunk *> victims;
     for (uint32_t index :
-         chooseVictims(std::move(candidates), Clock, used + bytes - budget))
+         chooseVictims(std::move(from), Clock, used + bytes - budget))
       victims.push_back(OnDevice[index]);
     DRAGON_TRY(evictFromDevice(victims, Cause::Eviction));
   }
   return {};
+}
+
+StatusOr<bool> Runtime::Impl::copyOut(Chunk &chunk, Cause cause) {
+  if (!chunk.deviceValid || chunk.hostValid || chunk.storageValid)
+    return false;
+  if (!chunk.host.id) {
+    if (!HostPool.hasRoom(chunk.bytes(), Limits.transitBytes))
+      // Host copies that somebody else holds as well can go at once.
+      makeHostRoom(chunk.bytes(), false, true).ignore();
+    if (!HostPool.hasRoom(chunk.bytes(), Limits.transitBytes))
+      return false;
+    auto slab = HostPool.take(chunk.bytes(), Limits.transitBytes);
+    if (!slab.ok())
+      return false; // the host has less than the budget
+    chunk.host = *slab;
+    listHost(chunk, true);
+  }
+  DRAGON_TRY(queueWaitsFor(CopyOut, chunk));
+  if (const ChunkPart part = chunk.defined; !part.empty()) {
+    DRAGON_TRY(
+        Dev->copy(static_cast<char *>(chunk.host.hostView) + part.begin,
+                  reinterpret_cast<const void *>(chunk.va() + part.begin),
+                  part.bytes(), CopyKind::DeviceToHost, CopyOut));
+    Bytes.moved(Direction::DeviceToHost, cause, part.bytes());
+  }
+  auto ticket = Departures.note(CopyOut);
+  if (!ticket.ok())
+    DRAGON_TRY(Dev->synchronize(CopyOut));
+  chunk.departure = ticket.ok() ? *ticket : 0;
+  chunk.copiedAhead = true;
+  if (Config.poison) {
+    DRAGON_TRY(Departures.waitFor(chunk.departure));
+    poisonOutside(chunk, chunk.host.hostView);
+  }
+  chunk.buffer->setValid(chunk, true, true, false);
+  return true;
 }
 
 Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
@@ -380,6 +437,9 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
     return status;
   };
 
+  // All copies are queued before the first one is waited for.
+  for (Chunk *victim : victims)
+    DRAGON_TRY(copyOut(*victim, cause).takeStatus());
   for (Chunk *victim : victims) {
     Chunk &chunk = *victim;
     if (Status status = settle(chunk); !status.ok()) {
@@ -390,24 +450,20 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
     ChunkState state = stateOf(chunk);
     Pressure pressure = Pressure::Device;
     bool dirty = chunk.deviceValid && !chunk.hostValid && !chunk.storageValid;
-    if (dirty && !chunk.host.id &&
-        !HostPool.hasRoom(chunk.bytes(), Limits.transitBytes))
+    if (dirty && !chunk.host.id) // else it would have been copied
       pressure = Pressure::DeviceAndHost;
-    if (pressure == Pressure::DeviceAndHost) {
-      // Host copies that somebody else holds as well can go at once.
-      makeHostRoom(chunk.bytes(), false, true).ignore();
-      if (HostPool.hasRoom(chunk.bytes(), Limits.transitBytes))
-        pressure = Pressure::Device;
-    }
     NextUse next = chunk.discardedDirty && !chunk.deviceValid
                        ? NextUse::Never
                        : NextUse::Unknown;
     Move move = decide(state, LaunchNeed::None, next, pressure);
     log(LogLevel::Debug, "evicts chunk {} of the buffer at {:#x}: {}",
         chunk.index, chunk.buffer->base,
-        move.removal == Removal::Drop ? "dropped" : "copied out");
+        chunk.copiedAhead || move.removal != Removal::Drop ? "copied out"
+                                                           : "dropped");
     if (move.removal == Removal::Drop) {
-      if (move.avoided)
+      if (chunk.copiedAhead)
+        ; // it was clean because it was to go
+      else if (move.avoided)
         Bytes.avoided(*move.avoided, chunk.used());
       else if (chunk.discardedDirty)
         Bytes.avoided(Avoided::Discard, chunk.used());

@@ -41,7 +41,7 @@ Runtime::Impl::Impl(Settings settings, std::unique_ptr<Device> device,
           "host", budget.hostBytes,
           [this](size_t bytes) { return Dev->create(Place::Host, bytes); },
           [this](const Physical &slab) { return Dev->destroy(slab); }),
-      Work(*Dev), Fetches(*Dev) {}
+      Work(*Dev), Fetches(*Dev), Departures(*Dev) {}
 
 Status Runtime::Impl::start() {
   setNotices(!Config.quiet);

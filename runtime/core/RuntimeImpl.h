@@ -22,9 +22,11 @@
 // order of their calls: one that calls in a loop keeps no other out.
 //
 // Time on the device: three queues of work touch a chunk: the program's queues
-// (tickets of `work`), copyIn (tickets of `fetches`) and copyOut, which is
-// always waited for. A copy that leaves the device, an unmap, and a write to
-// memory that was mapped before wait for the chunk's tickets (settle).
+// (tickets of `Work`), CopyIn (tickets of `Fetches`) and CopyOut (tickets of
+// `Departures`). An unmap, and a use of the host's copy, wait for the chunk's
+// tickets (settle); copies wait for them in their queues. A host copy counts as
+// valid from when the copy to it is queued; the device's stays mapped until
+// that is done.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CORE_RUNTIMEIMPL_H
@@ -32,6 +34,7 @@
 
 #include "runtime/core/Budget.h"
 #include "runtime/core/Buffer.h"
+#include "runtime/core/Eviction.h"
 #include "runtime/core/FairMutex.h"
 #include "runtime/core/LaunchHistory.h"
 #include "runtime/core/Observer.h"
@@ -56,6 +59,7 @@ struct Want {
 
 struct LaunchPointers;
 struct LaunchChunks;
+class SliceUses;
 
 struct Runtime::Impl {
   Impl(Settings settings, std::unique_ptr<Device> device, Budget budget);
@@ -96,7 +100,14 @@ struct Runtime::Impl {
   void noticeOnce();
   /// Device slabs for `bytes` can be taken without exceeding the budget.
   Status makeDeviceRoom(uint64_t bytes);
-  /// Evicts; those pinned in this round stay.
+  /// The chunks on the device, as they are now; not those pinned in this round.
+  std::vector<EvictionCandidate> candidates();
+  /// Queues the copy of the chunk's contents to host memory, if that is where
+  /// they would be evicted to. False: it is not, or there is nothing to copy.
+  StatusOr<bool> copyOut(Chunk &chunk, Cause cause);
+  /// Later copies in the queue come after all that uses the chunk now.
+  Status queueWaitsFor(Queue queue, Chunk &chunk);
+  /// Evicts.
   Status evictFromDevice(std::span<Chunk *const> victims, Cause cause);
   /// dropOnly: only by host copies that others hold as well; not an error if
   /// that is not enough.
@@ -192,6 +203,11 @@ struct Runtime::Impl {
   Status launchBoxes(const LaunchCall &call, const LaunchChunks &whole,
                      std::span<const BlockBox> boxes,
                      std::span<const LaunchChunks> parts);
+  // -- SlicePipeline.cpp
+  /// Queues the copies of what the slices from `next` on will evict.
+  Status prepare(const SliceUses &uses, size_t next,
+                 const std::function<bool(const Chunk &)> &isDying);
+
   Status launchHostMapped(const LaunchCall &call, const LaunchChunks &whole);
   Status runBox(const LaunchCall &call, const BlockBox &box,
                 std::span<const AddressRange> touched, bool anything);
@@ -286,6 +302,7 @@ struct Runtime::Impl {
   Queue CopyOut = nullptr;
   WorkLog Work;
   WorkLog Fetches;
+  WorkLog Departures;
   /// Once data has to move, work gets tickets; before, one synchronisation of
   /// everything serves (and costs launches nothing).
   bool Tracking = false;

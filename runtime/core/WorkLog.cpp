@@ -7,6 +7,8 @@
 
 #include "runtime/core/WorkLog.h"
 
+#include <algorithm>
+
 namespace dragon {
 
 namespace {
@@ -51,11 +53,15 @@ Status WorkLog::waitFor(uint64_t ticket) {
 
 Status WorkLog::queueWaitsFor(Queue queue, uint64_t ticket) {
   forgetDone();
-  for (const Entry &entry : Pending) {
-    if (entry.ticket > ticket)
-      break;
-    if (entry.queue != queue)
-      DRAGON_TRY(Dev.wait(queue, entry.event));
+  // The last event of each queue stands for those before it.
+  std::vector<Queue> seen{queue};
+  for (size_t i = Pending.size(); i-- > 0;) {
+    const Entry &entry = Pending[i];
+    if (entry.ticket > ticket ||
+        std::find(seen.begin(), seen.end(), entry.queue) != seen.end())
+      continue;
+    seen.push_back(entry.queue);
+    DRAGON_TRY(Dev.wait(queue, entry.event));
   }
   return {};
 }

@@ -205,11 +205,27 @@ TEST(EvictionTest, WhatIsNeededLastGoesFirst) {
               ElementsAre(1, 2, 0));
 }
 
-TEST(EvictionTest, EmptyOnesGoFirstBusyAndKeptOnesLast) {
-  auto empty = candidate(0, 99), busy = candidate(1, 1), kept = candidate(2, 0);
-  empty.empty = busy.busy = kept.keepLast = true;
-  EXPECT_THAT(chooseVictims({kept, busy, candidate(3, 50), empty}, 100, 4),
-              ElementsAre(0, 3, 1, 2));
+TEST(EvictionTest, EmptyOnesGoFirstBusyOnesLaterKeptOnesLast) {
+  auto empty = candidate(0, 99), busy = candidate(1, 50),
+       kept = candidate(2, 0), used = candidate(4, 99);
+  empty.empty = busy.busy = kept.keepLast = used.empty = used.busy = true;
+  EXPECT_THAT(
+      chooseVictims({kept, busy, used, candidate(3, 50), empty}, 100, 5),
+      ElementsAre(0, 4, 3, 1, 2));
+}
+
+TEST(EvictionTest, WhatCostsMoreMustBeNeededLater) {
+  auto dirty = candidate(0, 1), clean = candidate(1, 1), dead = candidate(2, 1);
+  dirty.copies = true;
+  dead.returns = false;
+  dirty.nextUse = 190;
+  clean.nextUse = 150;
+  dead.nextUse = 110;
+  EXPECT_THAT(chooseVictims({dirty, clean, dead}, 100, 3),
+              ElementsAre(2, 1, 0));
+  dirty.nextUse = 210;
+  EXPECT_THAT(chooseVictims({dirty, clean, dead}, 100, 3),
+              ElementsAre(2, 0, 1));
 }
 
 TEST(EvictionTest, TiesGoToWhatCostsNoCopy) {

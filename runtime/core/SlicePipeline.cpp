@@ -1,0 +1,104 @@
+//===- SlicePipeline.cpp - what leaves while slices run -------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// While a slice computes, the next ones' chunks arrive, for which others have to
+// leave. A chunk that is copied out only when its memory is needed makes the
+// arrival wait: one direction of the link idles while the other works. So the
+// next slices' evictions are worked out in advance, by the same policy on the
+// state as it will be, and what they will copy out is copied out now. It stays
+// on the device until then, and moves as much as it would have later.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/RuntimeImpl.h"
+#include "runtime/core/SliceUses.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace dragon {
+
+Status
+Runtime::Impl::prepare(const SliceUses &uses, size_t next,
+                       const std::function<bool(const Chunk &)> &isDying) {
+  if (!Tracking)
+    return {};
+  struct Future {
+    Chunk *chunk;
+    EvictionCandidate state;
+    bool onDevice;
+    bool stays = false;   ///< kept, or held by others
+    bool changed = false; ///< by a slice that is still to come
+  };
+  std::vector<Future> chunks;
+  std::unordered_map<Chunk *, size_t> places;
+  ++Round; // nothing is pinned
+  for (const EvictionCandidate &state : candidates()) {
+    Chunk *chunk = OnDevice[state.index];
+    places.emplace(chunk, chunks.size());
+    chunks.push_back({chunk, state, true});
+    chunks.back().state.busy = false; // by then it is done
+  }
+  const uint64_t budget = DevicePool.budget();
+  uint64_t used = DevicePool.used(), arriving = 0;
+  for (size_t slice = next; slice < uses.size(); ++slice) {
+    std::vector<size_t> needed;
+    uint64_t missing = 0;
+    for (const ChunkUse &use : uses.uses(slice)) {
+      auto [place, isNew] = places.emplace(use.chunk, chunks.size());
+      if (isNew) {
+        EvictionCandidate state{};
+        state.bytes = use.chunk->bytes();
+        // What is there and no candidate stays.
+        const bool there = use.chunk->device.id;
+        chunks.push_back({use.chunk, state, there, there});
+      }
+      Future &future = chunks[place->second];
+      if (!future.onDevice)
+        missing += future.state.bytes;
+      needed.push_back(place->second);
+    }
+    // Further ahead, the room is better made when its time comes.
+    arriving += missing;
+    if (slice > next && arriving > budget / 4)
+      return {};
+    if (used + missing > budget) {
+      std::vector<EvictionCandidate> from;
+      for (size_t i = 0; i < chunks.size(); ++i)
+        if (chunks[i].onDevice && !chunks[i].stays &&
+            std::find(needed.begin(), needed.end(), i) == needed.end()) {
+          from.push_back(chunks[i].state);
+          from.back().index = uint32_t(i);
+        }
+      for (uint32_t victim :
+           chooseVictims(std::move(from), uses.timeOf(slice) - 1,
+                         used + missing - budget)) {
+        Future &future = chunks[victim];
+        if (!future.changed && !future.state.empty)
+          DRAGON_TRY(copyOut(*future.chunk, Cause::Eviction).takeStatus());
+        future.onDevice = false;
+        future.state.copies = false;
+        used -= future.state.bytes;
+      }
+    }
+    used += missing;
+    for (const ChunkUse &use : uses.uses(slice)) {
+      Future &future = chunks[places.at(use.chunk)];
+      future.onDevice = true;
+      future.changed |= use.mayWrite;
+      future.state.copies |= use.mayWrite;
+      future.state.lastTouch = uses.timeOf(slice) - 1;
+      const Forecast after = uses.nextAfter(slice, *use.chunk);
+      future.state.nextUse = after.clock;
+      future.state.returns = !after.overwritten;
+      future.state.empty = isDying(*use.chunk) && uses.isLast(slice, *use.chunk);
+    }
+  }
+  return {};
+}
+
+} // namespace dragon
