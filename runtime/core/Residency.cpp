@@ -461,9 +461,8 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
         chunk.copiedAhead || move.removal != Removal::Drop ? "copied out"
                                                            : "dropped");
     if (move.removal == Removal::Drop) {
-      if (chunk.copiedAhead)
-        ; // it was clean because it was to go
-      else if (move.avoided)
+      // What is clean because it was copied out to go was not avoided.
+      if (move.avoided && !chunk.copiedAhead)
         Bytes.avoided(*move.avoided, chunk.used());
       else if (chunk.discardedDirty)
         Bytes.avoided(Avoided::Discard, chunk.used());
@@ -523,7 +522,9 @@ Status Runtime::Impl::makeHostRoom(uint64_t bytes, bool forTransit,
     std::vector<EvictionCandidate> drops, writes;
     for (size_t i = 0; i < OnHost.size(); ++i) {
       Chunk &chunk = *OnHost[i];
-      if (chunk.pinned == Round || chunk.leaving)
+      // What was copied out will soon have no other copy.
+      if (chunk.pinned == Round || chunk.leaving ||
+          (dropOnly && chunk.copiedAhead))
         continue;
       EvictionCandidate candidate;
       candidate.index = uint32_t(i);
@@ -532,8 +533,8 @@ Status Runtime::Impl::makeHostRoom(uint64_t bytes, bool forTransit,
       candidate.nextUse = nextUseOf(chunk).clock;
       candidate.empty = !chunk.hostValid;
       candidate.busy = isBusy(chunk);
-      candidate.keepLast =
-          chunk.buffer->advice == DRAGON_ADVISE_KEEP_HOST || chunk.hostMapped;
+      candidate.keepLast = chunk.buffer->advice == DRAGON_ADVISE_KEEP_HOST ||
+                           chunk.hostMapped || chunk.copiedAhead;
       bool drop = !chunk.hostValid || chunk.deviceValid || chunk.storageValid;
       (drop ? drops : writes).push_back(candidate);
     }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// While a slice computes, the next ones' chunks arrive, for which others have to
-// leave. A chunk that is copied out only when its memory is needed makes the
+// While a slice computes, the next ones' chunks arrive, for which others have
+// to leave. A chunk that is copied out only when its memory is needed makes the
 // arrival wait: one direction of the link idles while the other works. So the
 // next slices' evictions are worked out in advance, by the same policy on the
 // state as it will be, and what they will copy out is copied out now. It stays
@@ -95,7 +95,8 @@ Runtime::Impl::prepare(const SliceUses &uses, size_t next,
       const Forecast after = uses.nextAfter(slice, *use.chunk);
       future.state.nextUse = after.clock;
       future.state.returns = !after.overwritten;
-      future.state.empty = isDying(*use.chunk) && uses.isLast(slice, *use.chunk);
+      future.state.empty =
+          isDying(*use.chunk) && uses.isLast(slice, *use.chunk);
     }
   }
   return {};
