@@ -177,9 +177,15 @@ struct Allocation {
 class AddressIndex {
 public:
   void insert(Allocation allocation) {
+    ++Changes;
     Map.emplace(allocation.base, std::move(allocation));
   }
-  void erase(uintptr_t base) { Map.erase(base); }
+  void erase(uintptr_t base) {
+    ++Changes;
+    Map.erase(base);
+  }
+  /// Grows with each change of which allocations there are.
+  uint64_t generation() const { return Changes; }
   /// The allocation that holds the address; null: none does.
   Allocation *find(uintptr_t address);
   const Allocation *find(uintptr_t address) const {
@@ -192,6 +198,7 @@ public:
 
 private:
   std::map<uintptr_t, Allocation> Map;
+  uint64_t Changes = 0;
 };
 
 } // namespace dragon

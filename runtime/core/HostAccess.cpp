@@ -55,6 +55,7 @@ Status Runtime::Impl::hostAccess(uintptr_t address) {
     DRAGON_TRY(settle(chunk));
     DRAGON_TRY(releaseDevice(chunk));
   }
+  DRAGON_TRY(makeMappable(chunk));
   DRAGON_TRY(Dev->map(chunk.va(), chunk.host));
   chunk.hostMapped = true;
   if (Watcher) {

@@ -262,7 +262,12 @@ Status Runtime::Impl::launchUnobserved(const LaunchCall &call) {
   if (inCore)
     return launchInCore(call, pointers);
 
-  LaunchChunks whole = chunksOf(call, pointers, Allocations, wholeGrid(call));
+  bool isNew = false;
+  const std::shared_ptr<PlannedLaunch> planned =
+      Plans.entry(call, Allocations, isNew);
+  LaunchChunks &whole = planned->whole;
+  if (isNew)
+    whole = chunksOf(call, pointers, Allocations, wholeGrid(call));
   foresee(call, pointers, whole);
   // Chunks are planned by number of their buffer.
   std::unordered_map<Buffer *, uint32_t> numbers;
@@ -300,20 +305,25 @@ Status Runtime::Impl::launchUnobserved(const LaunchCall &call) {
   input.footprint = [&](const BlockBox &box) {
     return chunkSet(chunksOf(call, pointers, Allocations, box, false));
   };
-  LaunchPlan plan = planLaunch(input);
+  const PlannedLaunch::Conditions conditions{input.deviceBudget,
+                                             input.hostBudget, input.sparing};
+  LaunchPlan &plan = planned->plan;
+  if (planned->conditions != conditions) {
+    plan = planLaunch(input);
+    planned->parts.clear();
+    if (plan.kind == LaunchPlan::Sliced)
+      for (const BlockBox &box : plan.boxes)
+        planned->parts.push_back(chunksOf(call, pointers, Allocations, box));
+    planned->conditions = conditions;
+  }
   if (plan.kind != LaunchPlan::Resident)
     noticeOnce();
 
   switch (plan.kind) {
   case LaunchPlan::Resident:
     return launchBoxes(call, whole, plan.boxes, {&whole, 1});
-  case LaunchPlan::Sliced: {
-    std::vector<LaunchChunks> parts;
-    parts.reserve(plan.boxes.size());
-    for (const BlockBox &box : plan.boxes)
-      parts.push_back(chunksOf(call, pointers, Allocations, box));
-    return launchBoxes(call, whole, plan.boxes, parts);
-  }
+  case LaunchPlan::Sliced:
+    return launchBoxes(call, whole, plan.boxes, planned->parts);
   case LaunchPlan::HostMapped:
     return launchHostMapped(call, whole);
   case LaunchPlan::Impossible:
@@ -590,7 +600,7 @@ Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
             makeDeviceRoom(wants[arrived].chunk->bytes()).ok()))
       DRAGON_TRY(bringNext());
     if (!chunk.host.id && hostIsFull(chunk)) {
-      DRAGON_ASSIGN(chunk.host, takeTransit(chunk.bytes()));
+      DRAGON_ASSIGN(chunk.host, takeTransit(chunk.bytes(), Place::Host));
       listHost(chunk, true);
     }
     // What is on the device alone is kept until the launch was accepted.
@@ -601,6 +611,7 @@ Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
       DRAGON_TRY(settle(chunk));
       DRAGON_TRY(releaseDevice(chunk));
     }
+    DRAGON_TRY(makeMappable(chunk));
     DRAGON_TRY(Dev->map(chunk.va(), chunk.host));
     chunk.hostMapped = true;
   }

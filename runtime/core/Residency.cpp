@@ -18,6 +18,7 @@
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace dragon {
 
@@ -141,6 +142,18 @@ Status Runtime::Impl::wroteHost(Chunk &chunk, ChunkPart part) {
   define(chunk, part);
   dropStorage(chunk);
   chunk.buffer->setValid(chunk, false, true, false);
+  return {};
+}
+
+Status Runtime::Impl::makeMappable(Chunk &chunk) {
+  if (chunk.host.place != Place::Pinned)
+    return {};
+  pin(chunk);
+  DRAGON_TRY(settle(chunk));
+  DRAGON_ASSIGN(Physical slab, takeTransit(chunk.bytes(), Place::Host));
+  std::memcpy(slab.hostView, chunk.host.hostView, chunk.used());
+  HostPool.give(chunk.host);
+  chunk.host = slab;
   return {};
 }
 

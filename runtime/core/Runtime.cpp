@@ -34,12 +34,16 @@ Runtime::Impl::Impl(Settings settings, std::unique_ptr<Device> device,
                     Budget budget)
     : Config(std::move(settings)), Dev(std::move(device)), Limits(budget),
       DevicePool(
-          "device", budget.deviceBytes,
-          [this](size_t bytes) { return Dev->create(Place::Device, bytes); },
+          "device", budget.deviceBytes, Place::Device,
+          [this](size_t bytes, Place place) {
+            return Dev->create(place, bytes);
+          },
           [this](const Physical &slab) { return Dev->destroy(slab); }),
       HostPool(
-          "host", budget.hostBytes,
-          [this](size_t bytes) { return Dev->create(Place::Host, bytes); },
+          "host", budget.hostBytes, Place::Pinned,
+          [this](size_t bytes, Place place) {
+            return Dev->create(place, bytes);
+          },
           [this](const Physical &slab) { return Dev->destroy(slab); }),
       Work(*Dev), Fetches(*Dev), Departures(*Dev) {}
 

@@ -36,6 +36,7 @@
 #include "runtime/core/Buffer.h"
 #include "runtime/core/Eviction.h"
 #include "runtime/core/FairMutex.h"
+#include "runtime/core/LaunchCache.h"
 #include "runtime/core/LaunchHistory.h"
 #include "runtime/core/Observer.h"
 #include "runtime/core/Runtime.h"
@@ -124,6 +125,8 @@ struct Runtime::Impl {
   Status forget(Chunk &chunk);
   Status releaseDevice(Chunk &chunk); ///< unmaps, gives the slab back
   Status releaseHost(Chunk &chunk);
+  /// Its host slab can be mapped then.
+  Status makeMappable(Chunk &chunk);
   Status unmapHost(Chunk &chunk); ///< if it is mapped; the slab stays
   void dropStorage(Chunk &chunk); ///< its pieces and swap slot
   Status mapDevice(Chunk &chunk);
@@ -159,7 +162,7 @@ struct Runtime::Impl {
   };
   /// Storage is valid then, for each chunk that could be written.
   Status writeToStorage(std::span<WritePlan> plans, Cause cause);
-  StatusOr<Physical> takeTransit(size_t bytes);
+  StatusOr<Physical> takeTransit(size_t bytes, Place place = Place::Pinned);
   void giveTransit(const Physical &slab, uint64_t fetchTicket);
   Status recycleTransit(bool wait);
   StatusOr<SwapFile *> swapFile();
@@ -310,6 +313,7 @@ struct Runtime::Impl {
   uint64_t LaunchClock = 0;  ///< when the last launch began
   uint64_t LaunchNumber = 0; ///< counts launches from 1
   LaunchHistory History;
+  LaunchCache Plans;
   uint64_t SyncedAt = 0; ///< untracked work up to it is done
   uint64_t Round = 1;
   uint64_t LastFetch = 0; ///< ticket that later work in any queue waits for

@@ -59,10 +59,10 @@ Status Runtime::Impl::recycleTransit(bool wait) {
   return {};
 }
 
-StatusOr<Physical> Runtime::Impl::takeTransit(size_t bytes) {
+StatusOr<Physical> Runtime::Impl::takeTransit(size_t bytes, Place place) {
   DRAGON_TRY(recycleTransit(false));
   while (true) {
-    auto slab = HostPool.take(bytes);
+    auto slab = HostPool.take(bytes, 0, place);
     if (slab.ok())
       return slab;
     if (!Transit.empty())

@@ -28,6 +28,8 @@ const char *nameOf(Place place) {
     return "device";
   case Place::Host:
     return "host";
+  case Place::Pinned:
+    return "pinned";
   }
   return "unknown";
 }
@@ -104,7 +106,7 @@ Status Device::release(uintptr_t base, size_t bytes) {
 }
 
 StatusOr<Physical> Device::create(Place place, size_t bytes) {
-  if (place != Place::Device && place != Place::Host)
+  if (place == Place::None)
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                          "create: no memory in place '{}'", nameOf(place));
   DRAGON_TRY(checkExtent("create", 0, bytes, Caps.granularity));
@@ -119,6 +121,10 @@ Status Device::destroy(const Physical &physical) {
 Status Device::map(uintptr_t va, const Physical &physical) {
   DRAGON_TRY(checkPhysical("map", physical));
   DRAGON_TRY(checkExtent("map", va, physical.bytes, Caps.granularity));
+  if (physical.place == Place::Pinned)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "map: chunk {} is pinned memory, for copies only",
+                         physical.id);
   if (physical.place == Place::Host && !Caps.hostMapped)
     return Status::error(DRAGON_ERROR_UNSUPPORTED,
                          "map: device '{}' cannot map host memory for kernels",

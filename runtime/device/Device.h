@@ -43,11 +43,12 @@ namespace dragon {
 struct Settings;
 
 /// Where a chunk's contents are now.
-enum class Place : uint8_t { None, Device, Host };
+///   Pinned: host memory that the device copies from and to
+///   Host: the same, which map() takes as well
+enum class Place : uint8_t { None, Device, Host, Pinned };
 
-/// A chunk of physical memory. Place::Host memory is pinned, and `hostView` is
-/// its permanent address on the host (the device can copy from and to it);
-/// Place::Device memory has none.
+/// A chunk of physical memory. `hostView` is the permanent address on the host
+/// of Place::Host and Place::Pinned memory; Place::Device memory has none.
 struct Physical {
   uint64_t id = 0; ///< 0 = none
   Place place = Place::None;
@@ -125,7 +126,8 @@ public:
   StatusOr<uintptr_t> reserve(size_t bytes);
   /// Everything in it must be unmapped.
   Status release(uintptr_t base, size_t bytes);
-  /// DRAGON_ERROR_OUT_OF_MEMORY if the device or host has no more.
+  /// DRAGON_ERROR_OUT_OF_MEMORY if the device or host has no more. Pinned
+  /// memory is quicker to create than Host memory; it may come as such.
   StatusOr<Physical> create(Place place, size_t bytes);
   Status destroy(const Physical &physical);
   /// Maps all of `physical` at `va`, accessible to kernels; Place::Host also

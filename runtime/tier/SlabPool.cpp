@@ -16,25 +16,26 @@ namespace dragon {
 SlabPool::~SlabPool() { trim(); }
 
 bool SlabPool::destroyOneIdle() {
-  for (auto &[bytes, slabs] : Kept)
+  for (auto &[kind, slabs] : Kept)
     if (!slabs.empty()) {
       Physical slab = slabs.back();
       slabs.pop_back();
-      Idle -= bytes;
+      Idle -= slab.bytes;
       DestroySlab(slab).ignore(); // it is out of the books either way
       return true;
     }
   return false;
 }
 
-StatusOr<Physical> SlabPool::take(size_t bytes, uint64_t keepFree) {
+StatusOr<Physical> SlabPool::take(size_t bytes, uint64_t keepFree,
+                                  Place place) {
   std::lock_guard guard(Lock);
   if (Used + bytes + keepFree > Budget)
     return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
                          "{} memory: {} of {} in use, {} more needed", Name,
                          formatBytes(Used), formatBytes(Budget),
                          formatBytes(bytes));
-  auto kept = Kept.find(bytes);
+  auto kept = Kept.find({bytes, place});
   if (kept != Kept.end() && !kept->second.empty()) {
     Physical slab = kept->second.back();
     kept->second.pop_back();
@@ -44,9 +45,9 @@ StatusOr<Physical> SlabPool::take(size_t bytes, uint64_t keepFree) {
   }
   while (Used + Idle + bytes > Budget && destroyOneIdle()) {
   }
-  auto slab = CreateSlab(bytes);
+  auto slab = CreateSlab(bytes, place);
   while (!slab.ok() && destroyOneIdle())
-    slab = CreateSlab(bytes);
+    slab = CreateSlab(bytes, place);
   if (slab.ok()) {
     Used += bytes;
     Most = std::max(Most, Used + Idle);
@@ -58,7 +59,7 @@ void SlabPool::give(const Physical &slab) {
   std::lock_guard guard(Lock);
   Used -= slab.bytes;
   Idle += slab.bytes;
-  Kept[slab.bytes].push_back(slab);
+  Kept[{slab.bytes, slab.place}].push_back(slab);
 }
 
 uint64_t SlabPool::budget() const {

@@ -28,12 +28,15 @@ namespace dragon {
 
 class SlabPool {
 public:
-  using Create = std::function<StatusOr<Physical>(size_t bytes)>;
+  /// Of a place, or of one that can do more.
+  using Create = std::function<StatusOr<Physical>(size_t bytes, Place place)>;
   using Destroy = std::function<Status(const Physical &)>;
 
   /// `name` is a literal: "device", "host".
-  SlabPool(const char *name, uint64_t budget, Create create, Destroy destroy)
-      : Name(name), Budget(budget), CreateSlab(std::move(create)),
+  /// `usual`: where slabs are, unless another place is asked for.
+  SlabPool(const char *name, uint64_t budget, Place usual, Create create,
+           Destroy destroy)
+      : Name(name), Budget(budget), Usual(usual), CreateSlab(std::move(create)),
         DestroySlab(std::move(destroy)) {}
   ~SlabPool();
   SlabPool(const SlabPool &) = delete;
@@ -41,7 +44,10 @@ public:
 
   /// A slab of exactly `bytes`. DRAGON_ERROR_OUT_OF_MEMORY if the budget, or
   /// the tier, has no room beside the slabs in use and `keepFree` bytes.
-  StatusOr<Physical> take(size_t bytes, uint64_t keepFree = 0);
+  StatusOr<Physical> take(size_t bytes, uint64_t keepFree = 0) {
+    return take(bytes, keepFree, Usual);
+  }
+  StatusOr<Physical> take(size_t bytes, uint64_t keepFree, Place place);
   void give(const Physical &slab);
 
   uint64_t budget() const;
@@ -60,13 +66,14 @@ private:
 
   const char *const Name;
   uint64_t Budget;
+  const Place Usual;
   Create CreateSlab;
   Destroy DestroySlab;
   mutable std::mutex Lock;
   uint64_t Used = 0; ///< held by somebody
   uint64_t Idle = 0; ///< kept
   uint64_t Most = 0; ///< of both together
-  std::map<size_t, std::vector<Physical>> Kept;
+  std::map<std::pair<size_t, Place>, std::vector<Physical>> Kept;
 };
 
 } // namespace dragon

@@ -100,7 +100,7 @@ StatusOr<Physical> CpuDevice::createImpl(Place place, size_t bytes) {
   Physical physical;
   physical.place = place;
   physical.bytes = bytes;
-  physical.hostView = place == Place::Host ? file.view(offset) : nullptr;
+  physical.hostView = place == Place::Device ? nullptr : file.view(offset);
   std::lock_guard<std::mutex> guard(Lock);
   physical.id = NextId++;
   Physicals[physical.id] = PhysicalState{place, offset, bytes};

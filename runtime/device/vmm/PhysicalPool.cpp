@@ -9,12 +9,21 @@
 #include "runtime/trace/Log.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
 
 namespace dragon {
 
 namespace {
 // Core keeps what it needs; this is for buffers that come and go.
 constexpr uint64_t KeepBytes = uint64_t(1) << 30;
+// Threads that make pages of host memory, and the least that one does.
+constexpr size_t MaxTouchers = 8;
+constexpr size_t MinTouched = size_t(2) << 20;
 } // namespace
 
 PhysicalPool::PhysicalPool(const CudaDriver &cuda, CUdevice device)
@@ -115,8 +124,8 @@ Status PhysicalPool::tryHostMemory() {
 
 void PhysicalPool::close() {
   std::lock_guard<std::mutex> guard(Lock);
-  trim(Place::Device, 0);
-  trim(Place::Host, 0);
+  for (Place place : {Place::Device, Place::Host, Place::Pinned})
+    trim(place, 0);
 }
 
 Status PhysicalPool::mapHostView(Chunk &chunk) {
@@ -143,11 +152,56 @@ Status PhysicalPool::mapHostView(Chunk &chunk) {
   return {};
 }
 
+Status PhysicalPool::registerPages(Chunk &chunk) {
+  const size_t room = chunk.bytes + Granularity;
+  void *pages = mmap(nullptr, room, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED)
+    return Status::native(DRAGON_ERROR_OUT_OF_MEMORY, errno,
+                          "mapping {} bytes of memory: {}", room,
+                          std::strerror(errno));
+  const uintptr_t begin =
+      (reinterpret_cast<uintptr_t>(pages) + Granularity - 1) / Granularity *
+      Granularity;
+  char *view = reinterpret_cast<char *>(begin);
+  madvise(view, chunk.bytes, MADV_HUGEPAGE); // a hint
+  // The kernel fills new pages with zeros: what several threads do in a quarter
+  // of the time, the driver would do with one.
+  const size_t count = std::clamp<size_t>(
+      std::min<size_t>(chunk.bytes / MinTouched,
+                       std::thread::hardware_concurrency() / 2),
+      1, MaxTouchers);
+  auto touch = [&](size_t part) {
+    const size_t page = size_t(sysconf(_SC_PAGESIZE));
+    const size_t end = chunk.bytes / count * (part + 1);
+    for (size_t i = chunk.bytes / count * part; i < end; i += page)
+      *static_cast<volatile char *>(view + i) = 0;
+  };
+  std::vector<std::thread> threads;
+  for (size_t part = 1; part < count; ++part)
+    threads.emplace_back(touch, part);
+  touch(0);
+  for (std::thread &thread : threads)
+    thread.join();
+  Status status = Cuda.check(
+      Cuda.MemHostRegister(view, chunk.bytes, CU_MEMHOSTREGISTER_PORTABLE),
+      "cuMemHostRegister");
+  if (!status.ok()) {
+    munmap(pages, room);
+    return status;
+  }
+  chunk.pages = pages;
+  chunk.hostView = view;
+  return {};
+}
+
 StatusOr<PhysicalPool::Chunk> PhysicalPool::make(Place place, size_t bytes) {
   Chunk chunk;
   chunk.place = place;
   chunk.bytes = bytes;
-  if (place == Place::Host && !HostMapped) {
+  if (place == Place::Pinned && registerPages(chunk).ok())
+    return chunk;
+  if (place != Place::Device && !HostMapped) {
     DRAGON_TRY_IN(Cuda.check(Cuda.MemHostAlloc(&chunk.hostView, bytes,
                                                CU_MEMHOSTALLOC_PORTABLE),
                              "cuMemHostAlloc"),
@@ -159,7 +213,7 @@ StatusOr<PhysicalPool::Chunk> PhysicalPool::make(Place place, size_t bytes) {
       Cuda.check(Cuda.MemCreate(&chunk.handle, bytes, &prop, 0), "cuMemCreate"),
       "creating {} bytes of {} memory", bytes,
       place == Place::Device ? "device" : "host");
-  if (place == Place::Host)
+  if (place != Place::Device)
     if (Status status = mapHostView(chunk); !status.ok()) {
       Cuda.MemRelease(chunk.handle);
       return status;
@@ -168,7 +222,13 @@ StatusOr<PhysicalPool::Chunk> PhysicalPool::make(Place place, size_t bytes) {
 }
 
 Status PhysicalPool::destroyNow(const Chunk &chunk) {
-  if (chunk.place == Place::Host && !chunk.handle)
+  if (chunk.pages) {
+    Status status = Cuda.check(Cuda.MemHostUnregister(chunk.hostView),
+                               "cuMemHostUnregister");
+    munmap(chunk.pages, chunk.bytes + Granularity);
+    return status;
+  }
+  if (chunk.place != Place::Device && !chunk.handle)
     return Cuda.check(Cuda.MemFreeHost(chunk.hostView), "cuMemFreeHost");
   if (chunk.hostView) {
     CUdeviceptr va = reinterpret_cast<CUdeviceptr>(chunk.hostView);
@@ -256,7 +316,7 @@ PhysicalPool::handle(const Physical &physical) {
 
 uint64_t PhysicalPool::keptDeviceBytes() {
   std::lock_guard<std::mutex> guard(Lock);
-  return KeptDeviceBytes;
+  return keptBytes(Place::Device);
 }
 
 } // namespace dragon

@@ -53,6 +53,7 @@ private:
     Place place = Place::None;
     size_t bytes = 0;
     void *hostView = nullptr;
+    void *pages = nullptr; ///< pinned: what is to be unmapped
   };
   using Kept = std::multimap<size_t, Chunk>;
 
@@ -61,15 +62,13 @@ private:
   Status tryHostMemory();
   StatusOr<Chunk> make(Place place, size_t bytes);
   Status mapHostView(Chunk &chunk);
+  /// Pages of the process, registered with the driver.
+  Status registerPages(Chunk &chunk);
   Status destroyNow(const Chunk &chunk);
   /// Gives kept memory of a place back until at most `limit` bytes are left.
   void trim(Place place, uint64_t limit);
-  Kept &kept(Place place) {
-    return place == Place::Device ? KeptDevice : KeptHost;
-  }
-  uint64_t &keptBytes(Place place) {
-    return place == Place::Device ? KeptDeviceBytes : KeptHostBytes;
-  }
+  Kept &kept(Place place) { return KeptChunks[size_t(place)]; }
+  uint64_t &keptBytes(Place place) { return KeptBytes[size_t(place)]; }
 
   const CudaDriver &Cuda;
   CUdevice Device;
@@ -80,8 +79,8 @@ private:
   std::mutex Lock;
   std::unordered_map<uint64_t, Chunk> Chunks;
   uint64_t NextId = 1;
-  Kept KeptDevice, KeptHost;
-  uint64_t KeptDeviceBytes = 0, KeptHostBytes = 0;
+  Kept KeptChunks[4]; ///< by place
+  uint64_t KeptBytes[4] = {};
 };
 
 } // namespace dragon

@@ -24,12 +24,12 @@ struct Slabs {
   uint64_t limit = UINT64_MAX; ///< what "the host" has
 
   SlabPool::Create create() {
-    return [this](size_t size) -> StatusOr<Physical> {
+    return [this](size_t size, Place place) -> StatusOr<Physical> {
       if (bytes + size > limit)
         return Status::error(DRAGON_ERROR_OUT_OF_MEMORY, "host is full");
       bytes += size;
       alive.insert(++made);
-      return Physical{made, Place::Host, size, nullptr};
+      return Physical{made, place, size, nullptr};
     };
   }
   SlabPool::Destroy destroy() {
@@ -43,7 +43,8 @@ struct Slabs {
 
 TEST(SlabPoolTest, SlabsAreKeptForTheNextTaker) {
   Slabs slabs;
-  SlabPool pool("host", 8 * MiB, slabs.create(), slabs.destroy());
+  SlabPool pool("host", 8 * MiB, Place::Pinned, slabs.create(),
+                slabs.destroy());
   auto a = pool.take(2 * MiB);
   ASSERT_TRUE(a.ok());
   pool.give(*a);
@@ -54,9 +55,29 @@ TEST(SlabPoolTest, SlabsAreKeptForTheNextTaker) {
   pool.give(*b);
 }
 
+TEST(SlabPoolTest, EachPlaceHasItsOwn) {
+  Slabs slabs;
+  SlabPool pool("host", 8 * MiB, Place::Pinned, slabs.create(),
+                slabs.destroy());
+  auto pinned = pool.take(4 * MiB);
+  ASSERT_TRUE(pinned.ok());
+  EXPECT_EQ(pinned->place, Place::Pinned);
+  pool.give(*pinned);
+  auto mappable = pool.take(4 * MiB, 0, Place::Host);
+  ASSERT_TRUE(mappable.ok());
+  EXPECT_EQ(mappable->place, Place::Host);
+  // What is kept makes room.
+  auto another = pool.take(4 * MiB, 0, Place::Host);
+  ASSERT_TRUE(another.ok());
+  EXPECT_EQ(slabs.alive.size(), 2u);
+  pool.give(*mappable);
+  pool.give(*another);
+}
+
 TEST(SlabPoolTest, NeverAboveTheBudget) {
   Slabs slabs;
-  SlabPool pool("host", 8 * MiB, slabs.create(), slabs.destroy());
+  SlabPool pool("host", 8 * MiB, Place::Pinned, slabs.create(),
+                slabs.destroy());
   std::vector<Physical> held;
   for (int i = 0; i < 4; ++i) {
     auto slab = pool.take(2 * MiB);
@@ -81,7 +102,8 @@ TEST(SlabPoolTest, NeverAboveTheBudget) {
 TEST(SlabPoolTest, IdleSlabsAreGivenUpWhenTheHostIsFull) {
   Slabs slabs;
   slabs.limit = 6 * MiB;
-  SlabPool pool("host", 64 * MiB, slabs.create(), slabs.destroy());
+  SlabPool pool("host", 64 * MiB, Place::Pinned, slabs.create(),
+                slabs.destroy());
   auto a = pool.take(4 * MiB);
   ASSERT_TRUE(a.ok());
   pool.give(*a);

@@ -1,0 +1,64 @@
+//===- LaunchCache.h - plans of launches that come again --------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Evaluating the footprints of a launch, for it as a whole and for the boxes
+// that its slices may be, takes milliseconds to tenths of a second. Time steps
+// and iterations launch the same kernel on the same buffers with the same
+// numbers again and again, for which it is the same each time: the footprints
+// depend on the kernel, the grid, the block, the bytes of the arguments and
+// where which buffers are, the plan on the budget besides.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CORE_LAUNCHCACHE_H
+#define DRAGON_RUNTIME_CORE_LAUNCHCACHE_H
+
+#include "runtime/core/LaunchFootprint.h"
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace dragon {
+
+/// What was found out about a launch. Refers to chunks: valid as long as the
+/// allocations are what they were.
+struct PlannedLaunch {
+  LaunchChunks whole;
+  /// What the plan was made for; nothing: there is none yet.
+  struct Conditions {
+    uint64_t deviceBudget;
+    uint64_t hostBudget;
+    bool sparing;
+    bool operator==(const Conditions &) const = default;
+  };
+  std::optional<Conditions> conditions;
+  LaunchPlan plan;
+  std::vector<LaunchChunks> parts; ///< of the plan's boxes, if it is sliced
+};
+
+class LaunchCache {
+public:
+  /// The entry of such a launch, new or as it was left. The caller may keep it.
+  std::shared_ptr<PlannedLaunch> entry(const LaunchCall &call,
+                                       const AddressIndex &allocations,
+                                       bool &isNew);
+
+private:
+  struct Entry {
+    std::string key;
+    std::shared_ptr<PlannedLaunch> launch;
+  };
+  std::list<Entry> Entries; ///< the last used one first
+  std::unordered_map<std::string, std::list<Entry>::iterator> Places;
+  uint64_t Generation = 0; ///< of the allocations that the entries are for
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CORE_LAUNCHCACHE_H
