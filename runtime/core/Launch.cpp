@@ -297,10 +297,13 @@ Status Runtime::Impl::launchUnobserved(const LaunchCall &call) {
   for (const Chunk *chunk : OnDevice)
     if (chunk->held && !numbers.count(chunk->buffer) && !chunk->buffer->kept)
       input.deviceBudget -= chunk->bytes();
-  uint64_t missing = 0;
-  for (const ChunkUse &use : whole.uses)
+  uint64_t missing = 0, bytes = 0;
+  for (const ChunkUse &use : whole.uses) {
     missing += use.chunk->device.id ? 0 : use.chunk->bytes();
-  input.sparing = History.foresees() && !DevicePool.hasRoom(missing);
+    bytes += use.chunk->bytes();
+  }
+  input.sparing = bytes <= input.deviceBudget && History.foresees() &&
+                  !DevicePool.hasRoom(missing);
   input.hostBudget = Limits.hostBytes - Limits.transitBytes;
   input.footprint = [&](const BlockBox &box) {
     return chunkSet(chunksOf(call, pointers, Allocations, box, false));

@@ -45,9 +45,8 @@ struct PlannedLaunch {
 class LaunchCache {
 public:
   /// The entry of such a launch, new or as it was left. The caller may keep it.
-  std::shared_ptr<PlannedLaunch> entry(const LaunchCall &call,
-                                       const AddressIndex &allocations,
-                                       bool &isNew);
+  std::shared_ptr<PlannedLaunch>
+  entry(const LaunchCall &call, const AddressIndex &allocations, bool &isNew);
 
 private:
   struct Entry {

@@ -16,6 +16,12 @@ namespace {
 
 constexpr size_t MaxSlices = 1 << 16;
 
+/// A box is long enough when it takes this share of what it may: finding the
+/// longest one takes several times as many footprints to evaluate.
+bool isLongEnough(uint64_t bytes, uint64_t limit) {
+  return bytes >= limit - limit / 8;
+}
+
 /// Cuts a grid along one dimension, and what does not fit along the others.
 /// Slices are small beside the budget: the rest of it holds what they share
 /// with others, what comes for the next ones, and what the next launch finds.
@@ -23,8 +29,10 @@ constexpr uint64_t SliceShare = 8;
 
 class Slicer {
 public:
-  Slicer(const PlanInput &input, uint64_t limit)
-      : Input(input), Limit(std::min(limit, input.deviceBudget)) {}
+  /// Gives up when the traffic is no less than `least`.
+  Slicer(const PlanInput &input, uint64_t limit, uint64_t least)
+      : Input(input), Limit(std::min(limit, input.deviceBudget)), Least(least) {
+  }
 
   bool cut(const BlockBox &box, unsigned dimension, unsigned triedBefore = 0);
 
@@ -36,13 +44,14 @@ private:
   uint64_t bytes(const BlockBox &box) const {
     return bytesOf(Input.footprint(box), Input.buffers);
   }
-  /// The end of the longest box from box.Lo that stays within the limit, or
-  /// within what its first layer takes alone. `found`: its bytes.
+  /// The end of a box from box.Lo that stays within the limit, or within what
+  /// its first layer takes alone, and is long enough. `found`: its bytes.
   uint32_t longest(BlockBox box, unsigned dimension, uint32_t guess,
                    uint64_t &found) const;
 
   const PlanInput &Input;
   const uint64_t Limit;
+  const uint64_t Least;
   ChunkSet Last;
 };
 
@@ -74,6 +83,8 @@ uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
     if (size <= limit) {
       good = hi;
       found = size;
+      if (hi == end || isLongEnough(size, limit))
+        return good;
       step *= 2;
     } else {
       bad = hi;
@@ -83,7 +94,7 @@ uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
     }
   }
   // ... and search between what fits and what does not.
-  while (bad - good > 1) {
+  while (bad - good > 1 && !isLongEnough(found, limit)) {
     uint32_t middle = good + (bad - good) / 2;
     uint64_t size = measure(middle);
     if (size <= limit) {
@@ -112,6 +123,8 @@ bool Slicer::cut(const BlockBox &box, unsigned dimension,
       Boxes.push_back(part);
       ChunkSet set = Input.footprint(part);
       Traffic += size - bytesOf(intersection(set, Last), Input.buffers);
+      if (Traffic >= Least)
+        return false;
       Last = std::move(set);
     } else {
       // One layer is too large.
@@ -210,7 +223,8 @@ LaunchPlan planLaunch(const PlanInput &input) {
                                input.footprint(lastLayer(grid, d))),
                   input.buffers);
       shared = std::min(shared, input.deviceBudget);
-      Slicer slicer(input, shared + (input.deviceBudget - shared) / SliceShare);
+      Slicer slicer(input, shared + (input.deviceBudget - shared) / SliceShare,
+                    best.value_or(UINT64_MAX));
       if (!slicer.cut(grid, d)) {
         if (slicer.TooLarge &&
             (plan.smallestBytes == 0 || slicer.TooLarge < plan.smallestBytes))
