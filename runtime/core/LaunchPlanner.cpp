@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace dragon {
 
@@ -17,9 +18,10 @@ namespace {
 constexpr size_t MaxSlices = 1 << 16;
 
 /// A box is long enough when it takes this share of what it may: finding the
-/// longest one takes several times as many footprints to evaluate.
-bool isLongEnough(uint64_t bytes, uint64_t limit) {
-  return bytes >= limit - limit / 8;
+/// longest one takes several times as many footprints to evaluate. Not where
+/// a single layer takes much: what chunks a layer has, the next ones may share.
+bool isLongEnough(uint64_t bytes, uint64_t limit, uint64_t layer) {
+  return layer <= limit / 8 && bytes >= limit - limit / 8;
 }
 
 /// Cuts a grid along one dimension, and what does not fit along the others.
@@ -74,16 +76,19 @@ uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
   found = layer;
   uint32_t bad = end + 1;
   uint64_t step = std::clamp<uint64_t>(guess, 1, end - lo);
-  // Gallop from the guess, up or down ...
+  // Gallop from the guess, up or down; it is mostly right ...
+  bool guessed = false;
   while (good + 1 < bad) {
     uint32_t hi = uint32_t(std::min<uint64_t>(end, lo + step));
+    if (std::exchange(guessed, true) && good == lo + guess)
+      hi = good + 1;
     if (hi <= good || hi >= bad)
       break;
     uint64_t size = measure(hi);
     if (size <= limit) {
       good = hi;
       found = size;
-      if (hi == end || isLongEnough(size, limit))
+      if (hi == end || isLongEnough(size, limit, layer))
         return good;
       step *= 2;
     } else {
@@ -94,7 +99,7 @@ uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
     }
   }
   // ... and search between what fits and what does not.
-  while (bad - good > 1 && !isLongEnough(found, limit)) {
+  while (bad - good > 1 && !isLongEnough(found, limit, layer)) {
     uint32_t middle = good + (bad - good) / 2;
     uint64_t size = measure(middle);
     if (size <= limit) {

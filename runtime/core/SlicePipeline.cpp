@@ -22,6 +22,11 @@
 
 namespace dragon {
 
+namespace {
+/// Slices that are looked at; some bring nothing new.
+constexpr size_t MaxAhead = 8;
+} // namespace
+
 Status
 Runtime::Impl::prepare(const SliceUses &uses, size_t next,
                        const std::function<bool(const Chunk &)> &isDying) {
@@ -45,7 +50,8 @@ Runtime::Impl::prepare(const SliceUses &uses, size_t next,
   }
   const uint64_t budget = DevicePool.budget();
   uint64_t used = DevicePool.used(), arriving = 0;
-  for (size_t slice = next; slice < uses.size(); ++slice) {
+  const size_t end = std::min(next + MaxAhead, uses.size());
+  for (size_t slice = next; slice < end; ++slice) {
     std::vector<size_t> needed;
     uint64_t missing = 0;
     for (const ChunkUse &use : uses.uses(slice)) {

@@ -134,6 +134,31 @@ TEST(LaunchPlannerTest, VectorAddIsCutIntoEighthsOfTheBudget) {
   EXPECT_EQ(plan.boxes.size(), 128u); // 128 chunks of each, one a slice
 }
 
+TEST(LaunchPlannerTest, FewFootprintsAreEvaluated) {
+  // Chunks of all kinds of sizes beside the slices; many layers in a chunk.
+  for (uint64_t budget : {16, 64, 512}) {
+    Problem p;
+    p.input.grid[0] = 1 << 20;
+    p.input.grid[1] = p.input.grid[2] = 1;
+    p.input.sliceable = true;
+    p.input.deviceBudget = budget * MiB;
+    p.input.buffers = {{2048 * MiB, Chunk}, {2048 * MiB, Chunk}};
+    p.accesses = {{0, {2048, 0, 0}, 2048}, {1, {2048, 0, 0}, 2048}};
+    p.finish();
+    size_t evaluated = 0;
+    p.input.footprint = [&, footprint = p.input.footprint](const BlockBox &b) {
+      ++evaluated;
+      return footprint(b);
+    };
+    LaunchPlan plan = planLaunch(p.input);
+    ASSERT_EQ(plan.kind, LaunchPlan::Sliced);
+    const size_t slices = plan.boxes.size();
+    EXPECT_LE(slices, std::max<size_t>(1024, 2048 / (budget / 8) * 3));
+    EXPECT_LE(evaluated, 5 * slices + 60);
+    check(p, plan);
+  }
+}
+
 TEST(LaunchPlannerTest, WhatFitsIsSlicedToSpareOthers) {
   Problem p;
   p.input.grid[0] = 16384;
