@@ -21,7 +21,8 @@ std::string keyOf(const LaunchCall &call) {
   auto add = [&key](const void *bytes, size_t count) {
     key.append(static_cast<const char *>(bytes), count);
   };
-  add(&call.kernel, sizeof(call.kernel));
+  const auto kernel = reinterpret_cast<uintptr_t>(call.kernel);
+  add(&kernel, sizeof(kernel));
   add(call.grid, sizeof(call.grid));
   add(call.block, sizeof(call.block));
   key.push_back(char(call.cooperative));
