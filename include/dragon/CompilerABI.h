@@ -168,7 +168,7 @@ typedef struct dragon_module {
   const dragon_cpu_module *cpu; /* null: built without the cpu target */
   const char *source;           /* the translation unit, for messages */
 } dragon_module;
-enum { DRAGON_MODULE_VERSION = 5 };
+enum { DRAGON_MODULE_VERSION = 6 };
 
 /* Called by a constructor of the translation unit, before its fat binary is
    registered. The descriptor stays valid until it is unregistered. */
@@ -205,6 +205,12 @@ void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
    each part die with the slice of the launch that used it last. Only if
    `condition` is not 0, as above. bytes = SIZE_MAX: to the buffer's end. */
 void __dragon_last_use(int condition, const void *pointer, size_t bytes);
+
+/* The launch that the calling thread makes next is followed, on the likeliest
+   path, by another one in the same stream, with nothing in between that waits
+   for the device or takes long: the runtime may keep it back and run both
+   together, slice by slice. A hint, for one launch. */
+void __dragon_launch_follows(void);
 
 /* How many bytes from the beginning of the buffer at `pointer` a launch of the
    kernel (its host stub) with this grid and block (x and y in the lower and

@@ -79,6 +79,8 @@ struct LaunchCall {
   Queue queue;
   /// What nobody needs after the launch: parts of buffers.
   std::span<const LastUse> lastUses;
+  /// Another launch in the queue follows, says the compiler.
+  bool followed = false;
 };
 
 /// What a library function is about to do with device memory.

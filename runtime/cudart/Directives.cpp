@@ -84,13 +84,11 @@ std::optional<LaunchCall> launchOf(const void *function, uint64_t gridXY,
 }
 
 /// Of the thread's next launch.
-thread_local std::vector<LastUse> lastUses;
+thread_local LaunchHints nextLaunch;
 
 } // namespace
 
-std::vector<LastUse> dragon::takeLastUses() {
-  return std::exchange(lastUses, {});
-}
+LaunchHints dragon::takeLaunchHints() { return std::exchange(nextLaunch, {}); }
 
 extern "C" {
 
@@ -120,8 +118,11 @@ void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
 
 void __dragon_last_use(int condition, const void *pointer, size_t bytes) {
   if (condition && bytes && Front::existing())
-    lastUses.push_back({reinterpret_cast<uintptr_t>(pointer), bytes});
+    nextLaunch.lastUses.push_back(
+        {reinterpret_cast<uintptr_t>(pointer), bytes});
 }
+
+void __dragon_launch_follows(void) { nextLaunch.followed = true; }
 
 void __dragon_next_use(const void *pointer, uint32_t launches) {
   onBuffer("next use", pointer, SIZE_MAX,

@@ -12,6 +12,7 @@
 #include "runtime/cudart/HostFunctions.h"
 #include "runtime/cudart/Module.h"
 #include "runtime/cudart/ModuleAbi.h"
+#include "runtime/trace/Log.h"
 
 using namespace dragon;
 
@@ -60,7 +61,7 @@ bool spoilsResults(const Status &status) {
 cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
                          void **args, size_t sharedBytes, cudaStream_t stream,
                          bool cooperative) {
-  const std::vector<LastUse> lastUses = takeLastUses();
+  const LaunchHints hints = takeLaunchHints();
   return withDevice([&](Front &front) -> Result {
     Kernel *kernel = modules().find(function);
     if (!kernel) {
@@ -100,7 +101,10 @@ cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
     call.numArgs = kernel->info.record ? kernel->info.record->NumArgs : 0;
     call.cooperative = cooperative;
     call.queue = front.queue(stream);
-    call.lastUses = lastUses;
+    call.lastUses = hints.lastUses;
+    call.followed = hints.followed;
+    if (hints.followed)
+      log(LogLevel::Debug, "'{}': another launch follows", kernel->name);
     Status status = front.runtime.launch(call);
     if (status.ok())
       return cudaSuccess;

@@ -9,12 +9,18 @@
 
 #include "runtime/cudart/Front.h"
 
+#include <vector>
 #include <vector_types.h>
 
 namespace dragon {
 
-/// What __dragon_last_use said of the calling thread's next launch, once.
-std::vector<LastUse> takeLastUses();
+/// What the compiler says of a launch.
+struct LaunchHints {
+  std::vector<LastUse> lastUses;
+  bool followed = false;
+};
+/// What it said of the calling thread's next launch, once.
+LaunchHints takeLaunchHints();
 
 /// `function` is a host stub, or a handle that cudaGetKernel returned.
 cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
