@@ -69,6 +69,10 @@ static cl::opt<bool>
 static cl::opt<bool>
     Staging("dragon-staging", cl::init(true), cl::cat(Category),
             cl::desc("Elide host buffers that only stage files in and out"));
+static cl::opt<bool>
+    Wavefront("dragon-wavefront", cl::init(true), cl::cat(Category),
+              cl::desc("Tell which launches another one follows at once, so "
+                       "that both can run together, slice by slice"));
 static cl::list<std::string> LibrarySummaryFiles(
     "dragon-library-summaries", cl::cat(Category), cl::value_desc("file.yaml"),
     cl::desc("What library functions do to buffers; later files replace what "
@@ -96,6 +100,7 @@ bool slicing() { return Slicing; }
 bool traceAccesses() { return TraceAccesses; }
 bool lifetime() { return Lifetime; }
 bool staging() { return Staging; }
+bool wavefront() { return Wavefront; }
 std::vector<std::string> librarySummaries() { return LibrarySummaryFiles; }
 unsigned flattenLimit() { return FlattenLimit; }
 

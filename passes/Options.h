@@ -60,6 +60,9 @@ bool traceAccesses();
 bool lifetime();
 /// -f[no-]dragon-staging: elision of staging buffers.
 bool staging();
+/// -f[no-]dragon-wavefront: launches are kept back to run together with the
+/// next.
+bool wavefront();
 
 /// Files that say what library functions do, the user's after those that are
 /// installed.

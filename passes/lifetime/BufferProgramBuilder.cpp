@@ -31,6 +31,17 @@ void ProgramBuilder::push(Event E, Instruction &I) {
   Result.Instructions[B].push_back(&I);
 }
 
+void ProgramBuilder::pushPause(CallBase &Call) {
+  // Of several the first is enough.
+  const std::vector<Event> &Here =
+      Result.Program.Blocks[BlockOf[Call.getParent()]].Events;
+  if (!Here.empty() && Here.back().Kind == EventKind::Pause)
+    return;
+  Event E = event(EventKind::Pause, Call);
+  E.Name = "'" + E.Name + "'";
+  push(std::move(E), Call);
+}
+
 void ProgramBuilder::visitCopy(CallBase &Call, const CallEffect &Effect) {
   Value *To = Call.getArgOperand(Effect.Pointer);
   Value *From = Call.getArgOperand(Effect.From);
@@ -90,6 +101,7 @@ void ProgramBuilder::visitLaunch(CallBase &Call) {
   const Function &Stub = *Call.getCalledFunction();
   Event E = event(EventKind::Launch, Call);
   E.Stream = launchStream(Call);
+  E.Sliceable = Kernels.sliceable(Stub);
   if (!Kernels.kernel(Stub).Record)
     Result.UnknownKernels.try_emplace(E.Name, E.Where);
   if (Kernels.touchesAnything(Stub)) {
@@ -159,8 +171,20 @@ void ProgramBuilder::visitLaunch(CallBase &Call) {
   push(std::move(E), Call);
 }
 
+/// Of numbers alone; errno is of no interest.
+bool ProgramBuilder::isMath(const CallBase &Call) const {
+  LibFunc Which;
+  const Function *Callee = Call.getCalledFunction();
+  return Callee && Callee->isDeclaration() &&
+         Callee->getReturnType()->isFloatingPointTy() &&
+         none_of(
+             Callee->args(),
+             [](const Argument &A) { return A.getType()->isPointerTy(); }) &&
+         Library.getLibFunc(*Callee, Which);
+}
+
 void ProgramBuilder::visitOpaque(CallBase &Call) {
-  if (Call.doesNotAccessMemory())
+  if (Call.doesNotAccessMemory() || isMath(Call))
     return;
   if (const Function *Callee = Call.getCalledFunction()) {
     auto IsGiven = [&](auto &&Which) {
@@ -191,6 +215,8 @@ void ProgramBuilder::visitOpaque(CallBase &Call) {
   });
   if (!E.Uses.empty() || AnyFile || !Files.empty())
     push(std::move(E), Call);
+  else
+    pushPause(Call);
 }
 
 void ProgramBuilder::visitCall(CallBase &Call) {
@@ -214,6 +240,8 @@ void ProgramBuilder::visitCall(CallBase &Call) {
       return visitLibrary(Call, *Function);
     return visitOpaque(Call);
   }
+  if (Effect->Pauses)
+    pushPause(Call);
   switch (Effect->Kind) {
   case CallKind::AllocateInto:
   case CallKind::Allocate: {
@@ -328,6 +356,8 @@ BuiltProgram ProgramBuilder::build() {
       for (Instruction &I : B)
         visit(I);
   addHostAccesses();
+  for (const Loop *L : Loops)
+    addLoopPauses(*L);
   addCursors();
   markFailures();
   Result.Program.spreadFailure();

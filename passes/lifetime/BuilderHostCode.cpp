@@ -106,4 +106,24 @@ void ProgramBuilder::addHostAccesses() {
       addHostAccess(*I, Buffer);
 }
 
+/// A loop that has nothing to do with buffers may take long all the same.
+void ProgramBuilder::addLoopPauses(const Loop &L) {
+  constexpr unsigned Short = 64;
+  bool HasEvents = any_of(L.blocks(), [&](const BasicBlock *B) {
+    return !Result.Program.Blocks[BlockOf[B]].Events.empty();
+  });
+  if (HasEvents) {
+    for (const Loop *Inner : L)
+      addLoopPauses(*Inner);
+    return;
+  }
+  const unsigned Times = Evolution.getSmallConstantMaxTripCount(&L);
+  if (Times && Times <= Short && L.isInnermost())
+    return;
+  Instruction &First = *L.getHeader()->getFirstNonPHIIt();
+  Event E = event(EventKind::Pause, First);
+  E.Name = "a loop";
+  insertBefore(std::move(E), First);
+}
+
 } // namespace dragon

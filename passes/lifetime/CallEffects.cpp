@@ -91,6 +91,7 @@ StringMap<CallEffect> makeTable() {
 #define QUERY(NAME)                                                            \
   E = {CallKind::Query};                                                       \
   Table[#NAME] = E;
+#define PAUSE(NAME) Table[#NAME].Pauses = true;
 #include "passes/lifetime/CallEffects.def"
 #undef FILE_TRANSFER
   return Table;

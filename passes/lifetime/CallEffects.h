@@ -56,6 +56,9 @@ struct CallEffect {
   int Stream = -1;
   int File = -1;
   int Offset = -1;
+  /// Waits for the device, is ordered with its work, or may take long. Others
+  /// than Neutral, Query, Publish and Parse are known to by their kind.
+  bool Pauses = false;
 
   static constexpr int None = -1;
   static constexpr int Default = -2; ///< of Stream

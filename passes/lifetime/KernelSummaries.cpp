@@ -178,6 +178,11 @@ bool KernelSummaries::touchesAnything(const Function &Stub) const {
   return !Record || (Record->Flags & (KernelTouchesAnything | KernelUnknown));
 }
 
+bool KernelSummaries::sliceable(const Function &Stub) const {
+  return !touchesAnything(Stub) &&
+         (kernel(Stub).Record->Flags & KernelSliceable);
+}
+
 const PointerRecord *KernelSummaries::pointer(const Function &Stub,
                                               unsigned Parameter,
                                               uint32_t Offset) const {

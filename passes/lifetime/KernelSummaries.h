@@ -88,6 +88,8 @@ public:
   const KernelInfoOnHost &kernel(const llvm::Function &Stub) const;
   /// Nothing is known, or the kernel follows pointers that it finds in memory.
   bool touchesAnything(const llvm::Function &Stub) const;
+  /// It is known that the kernel may run slice by slice.
+  bool sliceable(const llvm::Function &Stub) const;
   /// The kernel's use of the pointer in the stub's parameter, Offset bytes in.
   PointerUse use(const llvm::Function &Stub, unsigned Parameter,
                  uint32_t Offset) const;

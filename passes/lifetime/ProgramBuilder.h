@@ -24,6 +24,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
 
@@ -43,6 +44,7 @@ public:
         Evolution(Analyses.getResult<llvm::ScalarEvolutionAnalysis>(F)),
         Loops(Analyses.getResult<llvm::LoopAnalysis>(F)),
         Dominators(Analyses.getResult<llvm::DominatorTreeAnalysis>(F)),
+        Library(Analyses.getResult<llvm::TargetLibraryAnalysis>(F)),
         IsMain(IsMain) {}
 
   BuiltProgram build();
@@ -105,6 +107,7 @@ private:
   void visitCall(llvm::CallBase &Call);
   void visitCopy(llvm::CallBase &Call, const CallEffect &Effect);
   void visitLaunch(llvm::CallBase &Call);
+  bool isMath(const llvm::CallBase &Call) const;
   void visitOpaque(llvm::CallBase &Call);
   void visitLibrary(llvm::CallBase &Call, const LibraryFunction &Function);
   StreamId libraryStream(llvm::CallBase &Call, const LibraryFunction &Function);
@@ -112,6 +115,8 @@ private:
                                        const llvm::Value *Handle);
   Event event(EventKind Kind, const llvm::Instruction &I);
   void push(Event E, llvm::Instruction &I);
+  void pushPause(llvm::CallBase &Call);
+  void addLoopPauses(const llvm::Loop &L);
 
   // Host code that looks at buffers.
   void noteAccess(llvm::Instruction &I, const llvm::Value *Pointer);
@@ -126,6 +131,7 @@ private:
   llvm::ScalarEvolution &Evolution;
   llvm::LoopInfo &Loops;
   llvm::DominatorTree &Dominators;
+  const llvm::TargetLibraryInfo &Library;
   bool IsMain;
   llvm::SmallPtrSet<const llvm::BasicBlock *, 16> Cyclic;
   BuiltProgram Result;

@@ -220,6 +220,8 @@ StringRef eventKindName(EventKind Kind) {
     return "launch";
   case EventKind::HostAccess:
     return "host-access";
+  case EventKind::Pause:
+    return "pause";
   case EventKind::Opaque:
     return "opaque";
   }

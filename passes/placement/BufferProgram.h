@@ -97,6 +97,8 @@ enum class EventKind {
   FileUse,    ///< anything else that depends on, or changes, a file's state
   Launch,     ///< a kernel
   HostAccess, ///< host code looks at or changes contents
+  Pause,      ///< touches no buffer, but waits for the device, is ordered with
+              ///< its work, or may take long
   Opaque      ///< a call that nothing is known of
 };
 
@@ -142,11 +144,14 @@ struct Event {
   /// FileWrite, FileRead: one call that moves all of Bytes at the file's
   /// present position or at an offset that is known before.
   bool Plain = true;
+  /// Launches: may run slice by slice.
+  bool Sliceable = false;
   /// The host side may also be memory that is no buffer of the program.
   bool OtherMemory = false;
   /// Must know which of several allocations, or where in it, and does not.
   bool Blind = false;
-  std::string Name; ///< of the kernel or function, for the user
+  /// Of the kernel or function, for the user; HostAccess, Pause: any words.
+  std::string Name;
   Position Where;
 
   const BufferUse *find(unsigned Buffer) const;

@@ -253,6 +253,7 @@ Error Parser::parseSuccessors(StringRef Names) {
 Error Parser::parseLaunch(ArrayRef<StringRef> Words) {
   Event E;
   E.Kind = EventKind::Launch;
+  E.Sliceable = true;
   E.Stream = DefaultStream;
   E.Where.Line = LineNumber;
   if (Words.size() < 2)
@@ -266,6 +267,10 @@ Error Parser::parseLaunch(ArrayRef<StringRef> Words) {
                      : static_cast<StreamId>(
                            Streams.try_emplace(Words[I], Streams.size() + 1)
                                .first->second);
+      continue;
+    }
+    if (Words[I] == "unsliceable") {
+      E.Sliceable = false;
       continue;
     }
     auto [Mode, Rest] = Words[I].split('(');
@@ -347,6 +352,10 @@ Error Parser::parseEvent(ArrayRef<StringRef> Words) {
       for (StringRef Name : Words.drop_front(2))
         if (!Try(addUses(E, Name, true, true, "part")))
           break;
+  } else if (Verb == "pause") {
+    E.Kind = EventKind::Pause;
+    E.Name = "'" + Arg(1).str() + "'";
+    Try(Needs(1));
   } else {
     Try(fail("unknown event '" + Verb + "'"));
   }
@@ -505,8 +514,9 @@ void printBufferProgram(const BufferProgram &Program, raw_ostream &Out) {
     Out << (B.Fails ? " fails" : "") << '\n';
     for (const Event &E : B.Events) {
       Out << "  " << eventKindName(E.Kind);
-      if (E.Kind == EventKind::Launch || E.Kind == EventKind::Opaque)
-        Out << ' ' << E.Name;
+      if (E.Kind == EventKind::Launch || E.Kind == EventKind::Opaque ||
+          E.Kind == EventKind::Pause)
+        Out << ' ' << StringRef(E.Name).trim('\'');
       if (E.File >= 0)
         Out << ' ' << Program.Files[E.File].Name;
       printUses(Program, E, Out);
@@ -520,6 +530,8 @@ void printBufferProgram(const BufferProgram &Program, raw_ostream &Out) {
         Out << " blind";
       if (E.Stream != Synchronous && E.Stream != DefaultStream)
         Out << " stream " << E.Stream;
+      if (E.Kind == EventKind::Launch && !E.Sliceable)
+        Out << " unsliceable";
       Out << '\n';
     }
     if (B.Returns)
@@ -572,6 +584,9 @@ void printPlacement(const BufferProgram &Program, const Placement &Result,
       break;
     case DirectiveKind::NextUse:
       Out << (D.Launches ? "next-use" : "prefetch");
+      break;
+    case DirectiveKind::Follows:
+      Out << "with " << eventName(Program, D.Next) << " by";
       break;
     }
     Out << ' ' << Program.Buffers[D.Buffer].Name;

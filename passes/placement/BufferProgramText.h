@@ -21,8 +21,9 @@
 //   open f                 use-file f
 //   file-read h f [size]   file-write f h [size]
 //   launch kernel read(a) write(b) read-write(c) must-write(d) [stream s]
+//                                                              [unsliceable]
 //   host-access x [repeated]
-//   opaque name x y
+//   opaque name x y        pause name
 //   -> name, name          successors; else `return`, `exit`, or the next block
 //
 // `loop l from a up to b`: the header of a loop with the counter a, ..., b - 1;

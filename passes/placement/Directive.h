@@ -27,7 +27,8 @@ enum class DirectiveKind {
   Forget,      ///< the staging buffer's deferred contents are dead
   Discard,     ///< the device buffer's contents are dead
   Sink,        ///< in front of At: the buffer will be written as Write does
-  NextUse      ///< when the device needs the contents again
+  NextUse,     ///< when the device needs the contents again
+  Follows      ///< the launch At is followed by Next; Buffer: one they share
 };
 
 enum class Anchor { Before, After, BlockEntry };
@@ -41,6 +42,8 @@ struct Directive {
   unsigned Flags = 0;
   /// Sink: the FileWrite.
   EventRef Write = {};
+  /// Follows: the other launch.
+  EventRef Next = {};
   /// Discard: in the order of this stream (that of the event at At).
   StreamId Stream = DefaultStream;
   /// Discard: only if a test says of each of these launches, all of which are
@@ -75,7 +78,8 @@ struct Placement {
 
 struct PlacementOptions {
   bool Staging = true;
-  bool NextUses = true; ///< say when contents are needed again
+  bool NextUses = true;  ///< say when contents are needed again
+  bool Wavefront = true; ///< run launches together
 };
 
 /// Decides. Whatever is not proved is left out.

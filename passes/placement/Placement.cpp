@@ -7,7 +7,8 @@
 //
 // The decisions, in this order: which staging buffers are elided (that makes
 // device buffers live longer), what each device buffer is mapped as, where
-// contents die, and which output goes straight to its file.
+// contents die, which output goes straight to its file, when contents are
+// needed again, and which launches run together.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +18,7 @@
 #include "passes/placement/Legality.h"
 #include "passes/placement/Liveness.h"
 #include "passes/placement/NextUse.h"
+#include "passes/placement/Wavefront.h"
 
 #include "dragon/dragon.h"
 
@@ -43,6 +45,8 @@ public:
     endContents();
     if (Options.NextUses)
       tellNextUses();
+    if (Options.Wavefront)
+      runTogether();
     return std::move(Result);
   }
 
@@ -97,6 +101,9 @@ private:
   // Next use.
   void tellNextUses();
   void tellNextUse(unsigned B, EventRef After, bool Uses);
+
+  // Launches that run together.
+  void runTogether();
 
   const BufferProgram &Program;
   const PlacementOptions &Options;
@@ -813,6 +820,45 @@ void Placer::tellNextUses() {
         tellNextUse(B, {Block, I}, U);
       }
     }
+  }
+}
+
+// -- Launches that run together ---------------------------------------------
+
+void Placer::runTogether() {
+  for (const LaunchPair &Pair : launchPairs(Program, Graph)) {
+    const Event &First = Program.event(Pair.First);
+    const Event &Second = Program.event(Pair.Second);
+    const unsigned B = Pair.Shared.front();
+    std::string Names;
+    for (unsigned Shared : Pair.Shared)
+      Names += (Names.empty() ? "'" : ", '") + buffer(Shared).Name + "'";
+    auto About = [&](RemarkId Id) {
+      return Reason(Id)
+          .with("Kernel", First.Name)
+          .with("Next", Second.Name)
+          .with("NextAt", at(Pair.Second, First.Where))
+          .with("Shared", Names);
+    };
+    if (const std::optional<EventRef> Between = Pair.Between) {
+      const Event &E = Program.event(*Between);
+      found(B, First.Where,
+            About(RemarkId::NotTogether)
+                .with("Cause", E.Kind == EventKind::HostAccess ||
+                                       E.Kind == EventKind::Pause
+                                   ? E.Name
+                                   : "'" + E.Name + "'")
+                .with("CauseAt", at(*Between, First.Where)));
+      continue;
+    }
+    if (First.Stream != Second.Stream || First.Stream == UnknownStream) {
+      found(B, First.Where, About(RemarkId::NotTogetherStreams));
+      continue;
+    }
+    Directive D{DirectiveKind::Follows, B, Pair.First};
+    D.Next = Pair.Second;
+    Result.Directives.push_back(D);
+    did(B, First.Where, About(RemarkId::RunsTogether));
   }
 }
 

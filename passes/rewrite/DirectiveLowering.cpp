@@ -248,6 +248,10 @@ bool Lowering::lower(const Directive &D) {
     callEntry("__dragon_stage_materialise", {Address, Bytes}, *Point);
     return true;
   }
+  if (D.Kind == DirectiveKind::Follows) {
+    callEntry("__dragon_launch_follows", {}, *Point);
+    return true;
+  }
   // The others may be left out.
   if (D.Element ? !hasIndex(*D.Element, *Point)
                 : !Handles.isAtHand(D.Buffer, *Point))
@@ -292,6 +296,7 @@ bool Lowering::lower(const Directive &D) {
     return true;
   case DirectiveKind::Sink:
     return lowerSink(D, *Point);
+  case DirectiveKind::Follows:
   case DirectiveKind::Materialise:
   case DirectiveKind::Map:
   case DirectiveKind::Elide:

@@ -170,6 +170,7 @@ std::vector<Work> analyse(Module &M, ModuleAnalysisManager &Analyses,
   }
   PlacementOptions Options;
   Options.Staging = Wanted.Staging;
+  Options.Wavefront = Wanted.Wavefront;
   for (Function *F : findRoots(M, Relevant)) {
     Work W;
     W.Flat = FlatFunction::create(*F, Relevant, FunctionAnalyses,
@@ -248,7 +249,7 @@ std::string readSummary(Module &M) {
 } // namespace
 
 HostOptions HostOptions::given() {
-  return {options::staging(), options::flattenLimit()};
+  return {options::staging(), options::wavefront(), options::flattenLimit()};
 }
 
 bool insertDirectives(Module &M, ModuleAnalysisManager &Analyses,

@@ -24,7 +24,8 @@ namespace dragon {
 class KernelSummaries;
 
 struct HostOptions {
-  bool Staging = true; ///< elide staging buffers
+  bool Staging = true;   ///< elide staging buffers
+  bool Wavefront = true; ///< run launches together
   unsigned FlattenLimit = 20000;
 
   static HostOptions given(); ///< by passes/Options.h

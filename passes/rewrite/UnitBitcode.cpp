@@ -136,6 +136,8 @@ Error describeUnit(Module &M, const EmbeddingOptions &Embedding) {
       Summary ? ConstantAsMetadata::get(Summary) : nullptr,
       ConstantAsMetadata::get(
           ConstantInt::getBool(Context, options::staging())),
+      ConstantAsMetadata::get(
+          ConstantInt::getBool(Context, options::wavefront())),
       Number(options::flattenLimit()),
       *Libraries,
       Linked && Linked->getNumOperands() ? Linked->getOperand(0) : nullptr,

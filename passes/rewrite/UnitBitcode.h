@@ -15,8 +15,8 @@
 // insert directives, one row a unit in the named metadata "dragon.units":
 //
 //   !{i32 format, i32 DRAGON_MODULE_VERSION, !"id", !"source", ptr @summary,
-//     i1 staging, i32 flatten-limit, !{!"cublas.yaml", !"library: ..."},
-//     !{!"id of a unit", ...}}
+//     i1 staging, i1 wavefront, i32 flatten-limit,
+//     !{!"cublas.yaml", !"library: ..."}, !{!"id of a unit", ...}}
 //
 // Units with relocatable device code have no summary. It is in the row of the
 // module that the device link made, whose last column names those units.
@@ -46,7 +46,7 @@ namespace dragon {
 
 inline constexpr llvm::StringLiteral UnitsName = "dragon.units";
 /// Raised with each change of the rows.
-inline constexpr unsigned UnitFormat = 2;
+inline constexpr unsigned UnitFormat = 3;
 /// Metadata of the device link's module: the units whose kernels are in it.
 inline constexpr llvm::StringLiteral LinkedUnitsName = "dragon.linked";
 inline constexpr llvm::StringLiteral LinkMark =

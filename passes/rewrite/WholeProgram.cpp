@@ -35,7 +35,7 @@ struct Unit {
   StringRef Id, Source;
   StringRef Summary;
   SmallVector<StringRef, 1> Summarized; ///< the units that it is the summary of
-  bool Staging = true;
+  bool Staging = true, Wavefront = true;
   unsigned FlattenLimit = 0;
   SmallVector<MemoryBufferRef, 2> Libraries;
 };
@@ -60,7 +60,7 @@ Expected<Unit> read(const MDNode &Row) {
   const ConstantInt *Format = number(Row, 0), *Version = number(Row, 1);
   if (!Format || Format->getZExtValue() != UnitFormat || !Version ||
       Version->getZExtValue() != DRAGON_MODULE_VERSION ||
-      Row.getNumOperands() != 9)
+      Row.getNumOperands() != 10)
     return createStringError(
         "'" + Result.Source +
         "' was compiled with -flto by another version of dragon-cc; compile "
@@ -73,14 +73,16 @@ Expected<Unit> read(const MDNode &Row) {
         Result.Summary = Bytes->getRawDataValues();
   if (const ConstantInt *Staging = number(Row, 5))
     Result.Staging = Staging->isOne();
-  if (const ConstantInt *Limit = number(Row, 6))
+  if (const ConstantInt *Wavefront = number(Row, 6))
+    Result.Wavefront = Wavefront->isOne();
+  if (const ConstantInt *Limit = number(Row, 7))
     Result.FlattenLimit = Limit->getZExtValue();
-  if (auto *Libraries = dyn_cast_or_null<MDNode>(Row.getOperand(7)))
+  if (auto *Libraries = dyn_cast_or_null<MDNode>(Row.getOperand(8)))
     for (unsigned I = 0; I + 1 < Libraries->getNumOperands(); I += 2)
       Result.Libraries.push_back(
           {text(*Libraries, I + 1), text(*Libraries, I)});
   Result.Summarized.push_back(Result.Id);
-  if (auto *Linked = dyn_cast_or_null<MDNode>(Row.getOperand(8)))
+  if (auto *Linked = dyn_cast_or_null<MDNode>(Row.getOperand(9)))
     for (unsigned I = 0; I < Linked->getNumOperands(); ++I)
       Result.Summarized.push_back(text(*Linked, I));
   return Result;
@@ -149,6 +151,7 @@ Error insert(Module &M, ModuleAnalysisManager &Analyses, ArrayRef<Unit> Units) {
   for (const Unit &One : Units) {
     Summaries.push_back({One.Summarized, One.Summary});
     Options.Staging &= One.Staging;
+    Options.Wavefront &= One.Wavefront;
     Options.FlattenLimit = std::max(Options.FlattenLimit, One.FlattenLimit);
   }
   KernelSummaries Kernels(M, Summaries);

@@ -181,6 +181,9 @@ defm dragon_lifetime : DragonSwitch<"lifetime",
 defm dragon_staging : DragonSwitch<"staging",
   "elide host buffers that only stage files in and out (default)">;
 
+defm dragon_wavefront : DragonSwitch<"wavefront",
+  "run launches that follow each other together, slice by slice (default)">;
+
 def lto : Flag<["-"], "flto">, What<Ours>,
   HelpText<"whole program: insert directives at the link, into the host code "
            "of all source files together; for compilations and the link">;

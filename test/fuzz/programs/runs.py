@@ -18,7 +18,7 @@ from .program import Program
 from .render import alone, together
 
 INPUTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Inputs")
-WITHOUT = ["-fno-dragon-lifetime", "-fno-dragon-staging", "-fno-dragon-slicing"]
+WITHOUT = ["-fno-dragon-lifetime", "-fno-dragon-staging", "-fno-dragon-wavefront", "-fno-dragon-slicing"]
 STRICT = {"DRAGON_STRICT": "1", "DRAGON_POISON": "1"}
 BUDGETS = [
     {"DRAGON_DEVICE_MEMORY": "16M", "DRAGON_HOST_MEMORY": "16M"},

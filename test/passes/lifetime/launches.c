@@ -88,3 +88,28 @@ void pinned(size_t n, FILE *in) {
   cudaMemcpy(d, h, n, H2D);
   LAUNCH(scale, h);
 }
+
+// What waits or may take long; of several calls the first.
+// CHECK-LABEL: buffer program of between:
+// CHECK: launch scale read-write(d){{$}}
+// CHECK: pause cudaDeviceSynchronize{{$}}
+// CHECK-NOT: pause
+// CHECK: launch scale read-write(d){{$}}
+// CHECK-NOT: pause
+// CHECK: pause a loop{{$}}
+// CHECK-NOT: pause
+// CHECK: return
+void between(size_t n, const int *given, int *sum) {
+  float *d;
+  cudaMalloc((void **)&d, n);
+  LAUNCH(scale, d);
+  cudaDeviceSynchronize();
+  printf("synchronised\n");
+  LAUNCH(scale, d);
+  for (int i = 0; i < 8; ++i)
+    sum[i] = i;
+  LAUNCH(scale, d);
+  for (size_t i = 0; i < n; ++i)
+    for (int k = 0; k < 4; ++k)
+      *sum += given[4 * i + k];
+}

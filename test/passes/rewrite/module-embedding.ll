@@ -17,7 +17,7 @@ define internal void @__cuda_module_ctor() {
 
 ; CHECK-DAG: @dragon_cpu_module_ab12 = extern_weak constant
 ; CHECK-DAG: [[SOURCE:@dragon.source]] = private unnamed_addr constant [11 x i8] c"dir/foo.cu\00"
-; CHECK: @dragon.module = internal constant { i32, i32, ptr, ptr, i64, ptr, ptr } { i32 5, i32 0, ptr @__cuda_fatbin_wrapper, ptr null, i64 0, ptr @dragon_cpu_module_ab12, ptr [[SOURCE]] }
+; CHECK: @dragon.module = internal constant { i32, i32, ptr, ptr, i64, ptr, ptr } { i32 {{[0-9]+}}, i32 0, ptr @__cuda_fatbin_wrapper, ptr null, i64 0, ptr @dragon_cpu_module_ab12, ptr [[SOURCE]] }
 ; CHECK: @llvm.global_ctors = appending global {{.*}} { i32 65535, ptr @__cuda_module_ctor, ptr null }, {{.*}} { i32 100, ptr @dragon.register_module, ptr null }
 ; CHECK: define internal void @dragon.register_module()
 ; CHECK-NEXT: entry:

@@ -25,6 +25,7 @@ static cl::opt<std::string> Input(cl::Positional, cl::init("-"),
 static cl::opt<bool> Print("print", cl::desc("Print the program as well"));
 static cl::opt<bool> NoStaging("no-staging",
                                cl::desc("Elide no staging buffers"));
+static cl::opt<bool> Wavefront("wavefront", cl::desc("Run launches together"));
 static cl::opt<bool> NextUses("next-uses",
                               cl::desc("Say when contents are needed again"));
 
@@ -48,6 +49,7 @@ int main(int argc, char **argv) {
   dragon::PlacementOptions Options;
   Options.Staging = !NoStaging;
   Options.NextUses = NextUses;
+  Options.Wavefront = Wavefront;
   dragon::printPlacement(*Program, dragon::place(*Program, Options), outs());
   return 0;
 }

@@ -272,6 +272,8 @@ void __dragon_last_use(int condition, const void *pointer, size_t bytes) {
   LastUses[NumLastUses++].bytes = bytes;
 }
 
+void __dragon_launch_follows(void) {}
+
 void __dragon_next_use(const void *pointer, uint32_t launches) {
   (void)pointer, (void)launches;
 }

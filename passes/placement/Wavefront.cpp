@@ -1,0 +1,164 @@
+//===- Wavefront.cpp - launches that run together -------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/placement/Wavefront.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <functional>
+#include <queue>
+#include <tuple>
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+/// Waits for the device, is ordered with its work, or may take long.
+bool pauses(const BufferProgram &Program, const Event &E) {
+  auto IsOnHost = [&](const BufferUse &U) {
+    return Program.Buffers[U.Buffer].Kind == BufferKind::Host;
+  };
+  switch (E.Kind) {
+  case EventKind::Allocate:
+  case EventKind::Free:
+  case EventKind::HostAccess:
+    return E.Uses.empty() || !all_of(E.Uses, IsOnHost);
+  default:
+    return true;
+  }
+}
+
+/// The host may wait for what a launch leaves in memory of its own without any
+/// call, so that is not to be kept back.
+bool mayBeKeptBack(const BufferProgram &Program, const Event &Launch) {
+  return Launch.Sliceable && all_of(Launch.Uses, [&](const BufferUse &U) {
+           return Program.Buffers[U.Buffer].Kind == BufferKind::Device;
+         });
+}
+
+/// The way to the next launch.
+struct Following {
+  EventRef At;
+  std::optional<EventRef> Between;
+  SmallVector<unsigned, 8> Entered; ///< blocks, from their beginning
+};
+
+/// A loop is taken to go on, and where a path passes nothing that pauses, it is
+/// taken to be the usual one.
+std::optional<Following> following(const BufferProgram &Program,
+                                   const FlowGraph &Graph, EventRef Launch) {
+  constexpr unsigned None = ~0u;
+  struct Way {
+    unsigned LoopsLeft, Pauses;
+    EventRef At;
+    unsigned From; ///< block
+    std::optional<EventRef> Between;
+    bool operator>(const Way &Other) const {
+      return std::tie(LoopsLeft, Pauses) >
+             std::tie(Other.LoopsLeft, Other.Pauses);
+    }
+  };
+  std::priority_queue<Way, std::vector<Way>, std::greater<>> Ways;
+  std::vector<bool> Entered(Program.Blocks.size(), false);
+  std::vector<unsigned> From(Program.Blocks.size(), None);
+  Ways.push({0, 0, {Launch.Block, Launch.Index + 1}, None, std::nullopt});
+  while (!Ways.empty()) {
+    Way W = Ways.top();
+    Ways.pop();
+    const bool Begins = W.From == None;
+    if (!Begins) {
+      if (Entered[W.At.Block])
+        continue;
+      Entered[W.At.Block] = true;
+      From[W.At.Block] = W.From;
+    }
+    const Block &B = Program.Blocks[W.At.Block];
+    for (; W.At.Index < B.Events.size(); ++W.At.Index) {
+      const Event &E = B.Events[W.At.Index];
+      if (E.Kind == EventKind::Launch) {
+        Following Result{W.At, W.Between, {}};
+        if (!Begins) {
+          unsigned Last = W.At.Block;
+          do {
+            Result.Entered.push_back(Last);
+            Last = From[Last];
+          } while (Last != Launch.Block);
+        }
+        return Result;
+      }
+      if (!pauses(Program, E))
+        continue;
+      ++W.Pauses;
+      if (!W.Between)
+        W.Between = W.At;
+    }
+    for (unsigned S : B.Successors) {
+      if (Program.Blocks[S].Fails || Entered[S])
+        continue;
+      const bool LeavesLoop =
+          Graph.inCycle(W.At.Block) && !Graph.reaches(S, W.At.Block);
+      Ways.push({W.LoopsLeft + LeavesLoop, W.Pauses, {S, 0}, W.At.Block,
+                 W.Between});
+    }
+  }
+  return std::nullopt;
+}
+
+/// Whether the launches may touch the same bytes of the buffer.
+bool overlap(const BufferProgram &Program, const BufferUse &First,
+             const BufferUse &Second, ArrayRef<unsigned> Entered) {
+  // What one of several pointers is in the next iteration, is not known; what
+  // moves on is elsewhere.
+  if (First.Cursor >= 0 && First.Cursor == Second.Cursor)
+    return !is_contained(Entered, Program.Cursors[First.Cursor].Header);
+  if (!First.Element || !Second.Element)
+    return !Program.Buffers[First.Buffer].Several;
+  const ElementIndex &A = *First.Element, &B = *Second.Element;
+  if (A.Loop != B.Loop || A.At.Base != B.At.Base)
+    return false;
+  int64_t Step = 0;
+  if (A.Loop >= 0) {
+    const CountedLoop &L = Program.Loops[static_cast<size_t>(A.Loop)];
+    Step = is_contained(Entered, L.Header) ? L.Step : 0;
+  }
+  return A.At.Plus == B.At.Plus + Step;
+}
+
+} // namespace
+
+std::vector<LaunchPair> launchPairs(const BufferProgram &Program,
+                                    const FlowGraph &Graph) {
+  std::vector<LaunchPair> Result;
+  for (unsigned Block : Graph.order()) {
+    const auto &Events = Program.Blocks[Block].Events;
+    for (unsigned I = 0; I < Events.size(); ++I) {
+      if (Program.Blocks[Block].Fails || Events[I].Kind != EventKind::Launch ||
+          !mayBeKeptBack(Program, Events[I]))
+        continue;
+      std::optional<Following> Next = following(Program, Graph, {Block, I});
+      if (!Next || !mayBeKeptBack(Program, Program.event(Next->At)))
+        continue;
+      LaunchPair Pair{{Block, I}, Next->At, {}, Next->Between};
+      for (const BufferUse &U : Events[I].Uses)
+        if (!is_contained(Pair.Shared, U.Buffer) &&
+            any_of(Program.event(Next->At).Uses, [&](const BufferUse &Again) {
+              return Again.Buffer == U.Buffer &&
+                     overlap(Program, U, Again, Next->Entered);
+            }))
+          Pair.Shared.push_back(U.Buffer);
+      llvm::sort(Pair.Shared);
+      if (!Pair.Shared.empty())
+        Result.push_back(std::move(Pair));
+    }
+  }
+  return Result;
+}
+
+} // namespace dragon
