@@ -531,6 +531,7 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
 Status Runtime::Impl::makeHostRoom(uint64_t bytes, bool forTransit,
                                    bool dropOnly) {
   uint64_t keepFree = forTransit ? 0 : Limits.transitBytes;
+  DRAGON_TRY(recycleTransit(false));
   while (!HostPool.hasRoom(bytes, keepFree)) {
     std::vector<EvictionCandidate> drops, writes;
     for (size_t i = 0; i < OnHost.size(); ++i) {
@@ -554,6 +555,10 @@ Status Runtime::Impl::makeHostRoom(uint64_t bytes, bool forTransit,
     if (drops.empty() && dropOnly)
       return {};
     auto &candidates = drops.empty() ? writes : drops;
+    if (candidates.empty() && !Transit.empty()) {
+      DRAGON_TRY(recycleTransit(true));
+      continue;
+    }
     if (candidates.empty())
       return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
                            "host memory: {} needed, {} of {} in use; raise "

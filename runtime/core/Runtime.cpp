@@ -213,7 +213,7 @@ Status Runtime::copy(void *to, const void *from, size_t bytes, Queue queue,
         impl.Watcher->hostWrote({toAddress, toAddress + bytes});
     } else if (source) {
       DRAGON_TRY(impl.copyFromBuffer(*source->buffer, static_cast<char *>(to),
-                                     fromAddress, bytes, queue));
+                                     fromAddress, bytes, queue, pageable));
       if (impl.Watcher)
         impl.Watcher->hostRead({fromAddress, fromAddress + bytes});
     } else {

@@ -184,7 +184,9 @@ struct Runtime::Impl {
   Status copyToBuffer(Buffer &buffer, uintptr_t to, const char *from,
                       size_t bytes, Queue queue, bool pageable);
   Status copyFromBuffer(Buffer &buffer, char *to, uintptr_t from, size_t bytes,
-                        Queue queue);
+                        Queue queue, bool pageable);
+  /// It is outside of all buffers.
+  Status checkHostMemory(const void *memory, size_t bytes);
   Status copyBetween(Buffer &toBuffer, uintptr_t to, Buffer &fromBuffer,
                      uintptr_t from, size_t bytes, Queue queue);
   Status fillBuffer(Buffer &buffer, uintptr_t to, uint32_t value,

@@ -10,13 +10,18 @@
 // make room. What finds room nowhere goes to the device as a launch's would, by
 // eviction.
 //
+// Large copies of pageable memory are made by several threads: straight into
+// and out of the host copies of chunks, and through pinned blocks where the
+// chunk is on the device. Pinned memory is the device's to copy.
+//
 //===----------------------------------------------------------------------===//
 
+#include "runtime/core/HostCopies.h"
 #include "runtime/core/RuntimeImpl.h"
+#include "runtime/trace/Bytes.h"
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace dragon {
 
@@ -38,6 +43,67 @@ LaunchNeed needFor(const Chunk &chunk, uintptr_t begin, uintptr_t end) {
   return begin <= chunk.va() && end >= chunk.usedEnd() ? LaunchNeed::Overwrite
                                                        : LaunchNeed::Write;
 }
+
+/// Pinned blocks for a copy of pageable memory. They are transit memory, a
+/// quarter of it at most: what the copy moves out of its way needs the rest.
+class Stage {
+public:
+  Stage(Runtime::Impl &impl, Queue queue, size_t bytes, bool pageable)
+      : Impl(impl), Copies(*impl.Dev, queue),
+        Wanted(pageable && impl.Dev->caps().asynchronous &&
+               bytes >= StagedCopies::MinimumBytes) {}
+  ~Stage() { finish().ignore(); }
+  Stage(const Stage &) = delete;
+  Stage &operator=(const Stage &) = delete;
+
+  /// Null: the device copies by itself.
+  StagedCopies *forRun(size_t bytes) {
+    if (Wanted && bytes >= MinimumRun && Slabs.empty())
+      Wanted = takeSlabs();
+    return Wanted && bytes >= MinimumRun ? &Copies : nullptr;
+  }
+
+  Status finish() {
+    Status status = Copies.finish();
+    for (const Physical &slab : Slabs)
+      Impl.HostPool.give(slab);
+    Slabs.clear();
+    return status;
+  }
+
+private:
+  static constexpr size_t MinimumRun =
+      2 * StagedCopies::BlocksPerThread * StagedCopies::BlockBytes;
+
+  bool takeSlabs() {
+    const uint64_t each = Impl.Limits.chunkBytes;
+    const uint64_t most =
+        std::min<uint64_t>(StagedCopies::usefulBytes() + each - 1,
+                           Impl.Limits.transitBytes / 4) /
+        each * each;
+    if (most < MinimumRun || !Impl.recycleTransit(false).ok())
+      return false;
+    uint64_t bytes = 0;
+    while (bytes < most) {
+      auto slab = Impl.HostPool.take(each);
+      if (!slab.ok())
+        break;
+      Slabs.push_back(*slab);
+      if (!Copies.addMemory(*slab).ok())
+        break;
+      bytes += each;
+    }
+    if (bytes >= MinimumRun)
+      return true;
+    finish().ignore();
+    return false;
+  }
+
+  Runtime::Impl &Impl;
+  StagedCopies Copies;
+  bool Wanted;
+  std::vector<Physical> Slabs;
+};
 
 } // namespace
 
@@ -110,13 +176,28 @@ static Status forRuns(Buffer &buffer, const SlabPool &pool, uintptr_t begin,
   return {};
 }
 
+Status Runtime::Impl::checkHostMemory(const void *memory, size_t bytes) {
+  // A thread that copies could not have the chunk brought to the host: the lock
+  // is held.
+  auto begin = reinterpret_cast<uintptr_t>(memory);
+  for (const Allocation *other : Allocations.overlapping(begin, begin + bytes))
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "copy of {}: the host memory at {:#x} reaches into "
+                         "buffer '{}' at {:#x}",
+                         formatBytes(bytes), begin, other->name, other->base);
+  return {};
+}
+
 Status Runtime::Impl::copyToBuffer(Buffer &buffer, uintptr_t to,
                                    const char *from, size_t bytes, Queue queue,
                                    bool pageable) {
   TraceZone zone("copy in", bytes);
+  DRAGON_TRY(checkHostMemory(from, bytes));
   ++Clock;
   noteOverwritten(to, to + bytes);
   auto source = [&](uintptr_t at) { return from + (at - to); };
+  Stage stage(*this, queue, bytes, pageable);
+  HostCopies hostCopies;
 
   auto onDevice = [&](Chunk &chunk, uintptr_t begin, uintptr_t end) {
     const bool hostHasRoom =
@@ -141,30 +222,45 @@ Status Runtime::Impl::copyToBuffer(Buffer &buffer, uintptr_t to,
           return {};
         }));
     ++Round;
+    hostCopies.flush(); // into chunks that may be evicted now
     DRAGON_TRY(bringIn(wants, queue, Cause::Copy));
-    DRAGON_TRY(Dev->copy(reinterpret_cast<void *>(begin), source(begin),
-                         end - begin, CopyKind::HostToDevice, queue));
-    Bytes.moved(Direction::HostToDevice, Cause::Copy, end - begin);
+    Status copied;
+    if (StagedCopies *copies = stage.forRun(end - begin))
+      copied = copies->toDevice(begin, source(begin), end - begin);
+    else
+      copied = Dev->copy(reinterpret_cast<void *>(begin), source(begin),
+                         end - begin, CopyKind::HostToDevice, queue);
+    // Some of it may have been written even so.
     for (Chunk *chunk : chunks)
-      DRAGON_TRY(wroteDevice(*chunk, chunk->partOf(begin, end)));
+      if (copied.ok() || chunk->deviceValid)
+        DRAGON_TRY(wroteDevice(*chunk, chunk->partOf(begin, end)));
+    DRAGON_TRY(std::move(copied));
+    Bytes.moved(Direction::HostToDevice, Cause::Copy, end - begin);
     return noteUse(chunks, queue);
   };
   auto hostChunk = [&](Chunk &chunk, uintptr_t begin, uintptr_t end) -> Status {
     ++Round;
+    if (!chunk.host.id && !HostPool.hasRoom(chunk.bytes(), Limits.transitBytes))
+      hostCopies.flush(); // the same
     DRAGON_TRY(bringToHost(chunk, needFor(chunk, begin, end), Cause::Copy));
     DRAGON_TRY(settle(chunk));
-    std::memcpy(static_cast<char *>(chunk.host.hostView) + (begin - chunk.va()),
-                source(begin), end - begin);
+    hostCopies.add(static_cast<char *>(chunk.host.hostView) +
+                       (begin - chunk.va()),
+                   source(begin), end - begin);
     return wroteHost(chunk, chunk.partOf(begin, end));
   };
-  return forRuns(buffer, DevicePool, to, to + bytes, onDevice, deviceRun,
-                 hostChunk);
+  DRAGON_TRY(forRuns(buffer, DevicePool, to, to + bytes, onDevice, deviceRun,
+                     hostChunk));
+  return stage.finish();
 }
 
 Status Runtime::Impl::copyFromBuffer(Buffer &buffer, char *to, uintptr_t from,
-                                     size_t bytes, Queue queue) {
+                                     size_t bytes, Queue queue, bool pageable) {
   TraceZone zone("copy out", bytes);
+  DRAGON_TRY(checkHostMemory(to, bytes));
   ++Clock;
+  Stage stage(*this, queue, bytes, pageable);
+  HostCopies hostCopies; // nothing is evicted before they are made
   auto target = [&](uintptr_t at) { return to + (at - from); };
   ReadPlan reads;
   uintptr_t begin = from;
@@ -182,16 +278,20 @@ Status Runtime::Impl::copyFromBuffer(Buffer &buffer, char *to, uintptr_t from,
         stop = std::min(end, next.va() + next.bytes());
       }
       DRAGON_TRY(Fetches.queueWaitsFor(queue, LastFetch));
-      DRAGON_TRY(Dev->copy(target(begin), reinterpret_cast<const void *>(begin),
-                           stop - begin, CopyKind::DeviceToHost, queue));
+      if (StagedCopies *copies = stage.forRun(stop - begin))
+        DRAGON_TRY(copies->fromDevice(target(begin), begin, stop - begin));
+      else
+        DRAGON_TRY(Dev->copy(target(begin),
+                             reinterpret_cast<const void *>(begin),
+                             stop - begin, CopyKind::DeviceToHost, queue));
       Bytes.moved(Direction::DeviceToHost, Cause::Copy, stop - begin);
       DRAGON_TRY(noteUse(chunks, queue));
     } else if (chunk.hostValid) {
       DRAGON_TRY(settle(chunk));
-      std::memcpy(target(begin),
-                  static_cast<const char *>(chunk.host.hostView) +
-                      (begin - chunk.va()),
-                  stop - begin);
+      hostCopies.add(target(begin),
+                     static_cast<const char *>(chunk.host.hostView) +
+                         (begin - chunk.va()),
+                     stop - begin);
     } else {
       DRAGON_TRY(planRead(chunk, begin - chunk.va(), stop - chunk.va(),
                           target(begin), reads));
@@ -230,7 +330,8 @@ Status Runtime::Impl::copyBetween(Buffer &toBuffer, uintptr_t to,
     }
     // The budget does not hold both.
     std::vector<char> bounce(part);
-    DRAGON_TRY(copyFromBuffer(fromBuffer, bounce.data(), fromAt, part, queue));
+    DRAGON_TRY(copyFromBuffer(fromBuffer, bounce.data(), fromAt, part, queue,
+                              /*pageable=*/true));
     DRAGON_TRY(Dev->synchronize(queue));
     DRAGON_TRY(copyToBuffer(toBuffer, toAt, bounce.data(), part, queue,
                             /*pageable=*/true));

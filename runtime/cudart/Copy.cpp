@@ -59,7 +59,13 @@ Result copyBytes(Front &front, void *to, const void *from, size_t bytes,
   if (bytes == 0)
     return cudaSuccess;
   waitForHostFunctions(front, stream);
-  const bool pageable = !pinnedMemory().find(reinterpret_cast<uintptr_t>(from));
+  // Of no interest for the small ones, which should not pay for the question.
+  constexpr size_t LargeBytes = 1 << 20;
+  bool pageable = true;
+  if (bytes >= LargeBytes)
+    pageable = isPageable(
+        front,
+        front.runtime.find(reinterpret_cast<uintptr_t>(from)) ? to : from);
   return front.runtime.copy(to, from, bytes, front.queue(stream), async,
                             pageable);
 }

@@ -84,6 +84,15 @@ void PinnedMemory::freeAll() {
   Ranges.clear();
 }
 
+bool isPageable(Front &front, const void *memory) {
+  if (!front.gpu)
+    return !pinnedMemory().find(reinterpret_cast<uintptr_t>(memory));
+  cudaPointerAttributes known{};
+  return DRAGON_NVIDIA(cudaPointerGetAttributes, &known, memory) ==
+             cudaSuccess &&
+         known.type == cudaMemoryTypeUnregistered;
+}
+
 Result allocateForProgram(Front &front, void **pointer, size_t bytes,
                           const AllocateOptions &options) {
   if (!pointer)

@@ -45,6 +45,9 @@ private:
 
 PinnedMemory &pinnedMemory();
 
+/// The host memory is not pinned: the device cannot reach it.
+bool isPageable(Front &front, const void *memory);
+
 /// Allocates a buffer for the program; *pointer is set on success only.
 Result allocateForProgram(Front &front, void **pointer, size_t bytes,
                           const AllocateOptions &options);

@@ -9,6 +9,7 @@
 
 #include "runtime/cudart/Front.h"
 #include "runtime/cudart/Lifecycle.h"
+#include "runtime/cudart/Memory.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -132,9 +133,11 @@ Status Staging::bring(const Segment &segment, void *memory) {
         DRAGON_ERROR_DEVICE,
         "results that were copied from the device before fork() were not yet "
         "in memory, and the child cannot reach the device; set DRAGON_ELIDE=0");
+  Front *front = Front::existing();
   return Attached->copy(memory,
                         reinterpret_cast<const void *>(segment.origin.address),
-                        segment.bytes(), segment.origin.queue, false);
+                        segment.bytes(), segment.origin.queue, false,
+                        front && isPageable(*front, memory));
 }
 
 Status Staging::materialiseAll(const std::vector<Segment> &list) {

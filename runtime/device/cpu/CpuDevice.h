@@ -24,11 +24,11 @@
 #define DRAGON_RUNTIME_DEVICE_CPU_CPUDEVICE_H
 
 #include "runtime/core/Settings.h"
+#include "runtime/core/ThreadPool.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/cpu/AddressMap.h"
 #include "runtime/device/cpu/KernelRun.h"
 #include "runtime/device/cpu/MemoryFile.h"
-#include "runtime/device/cpu/ThreadPool.h"
 
 #include <atomic>
 #include <map>

@@ -6,24 +6,23 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/vmm/PhysicalPool.h"
+#include "runtime/core/ThreadPool.h"
 #include "runtime/trace/Log.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
-#include <thread>
 #include <unistd.h>
-#include <vector>
 
 namespace dragon {
 
 namespace {
 // Core keeps what it needs; this is for buffers that come and go.
 constexpr uint64_t KeepBytes = uint64_t(1) << 30;
-// Threads that make pages of host memory, and the least that one does.
-constexpr size_t MaxTouchers = 8;
-constexpr size_t MinTouched = size_t(2) << 20;
+// What a thread that makes pages of host memory does at a time.
+constexpr size_t TouchedBytes = size_t(2) << 20;
 } // namespace
 
 PhysicalPool::PhysicalPool(const CudaDriver &cuda, CUdevice device)
@@ -167,22 +166,14 @@ Status PhysicalPool::registerPages(Chunk &chunk) {
   madvise(view, chunk.bytes, MADV_HUGEPAGE); // a hint
   // The kernel fills new pages with zeros: what several threads do in a quarter
   // of the time, the driver would do with one.
-  const size_t count = std::clamp<size_t>(
-      std::min<size_t>(chunk.bytes / MinTouched,
-                       std::thread::hardware_concurrency() / 2),
-      1, MaxTouchers);
-  auto touch = [&](size_t part) {
-    const size_t page = size_t(sysconf(_SC_PAGESIZE));
-    const size_t end = chunk.bytes / count * (part + 1);
-    for (size_t i = chunk.bytes / count * part; i < end; i += page)
-      *static_cast<volatile char *>(view + i) = 0;
-  };
-  std::vector<std::thread> threads;
-  for (size_t part = 1; part < count; ++part)
-    threads.emplace_back(touch, part);
-  touch(0);
-  for (std::thread &thread : threads)
-    thread.join();
+  const size_t page = size_t(sysconf(_SC_PAGESIZE));
+  std::atomic<size_t> next{0};
+  hostThreads().run(chunk.bytes / TouchedBytes, [&] {
+    for (size_t at; (at = next.fetch_add(TouchedBytes)) < chunk.bytes;)
+      for (size_t end = std::min(chunk.bytes, at + TouchedBytes); at < end;
+           at += page)
+        *static_cast<volatile char *>(view + at) = 0;
+  });
   Status status = Cuda.check(
       Cuda.MemHostRegister(view, chunk.bytes, CU_MEMHOSTREGISTER_PORTABLE),
       "cuMemHostRegister");

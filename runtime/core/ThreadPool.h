@@ -1,4 +1,4 @@
-//===- ThreadPool.h - the processors of the cpu device -*- C++ -*-===//
+//===- ThreadPool.h - several threads for one piece of work -----*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,10 +10,14 @@
 // Several callers at a time are served side by side. Threads are started when
 // first needed and take no signals but the synchronous ones.
 //
+// The process has one pool for its own memory (hostThreads: touching new pages,
+// copying); the cpu device has one that runs kernels, as wide as it was told.
+//
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_DEVICE_CPU_THREADPOOL_H
-#define DRAGON_RUNTIME_DEVICE_CPU_THREADPOOL_H
+#ifndef DRAGON_RUNTIME_CORE_THREADPOOL_H
+#define DRAGON_RUNTIME_CORE_THREADPOOL_H
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -32,6 +36,8 @@ public:
   /// Calls `body` on the calling thread and on up to width - 1 others that are
   /// free; returns when all of them have returned.
   void run(uint64_t width, const std::function<void()> &body);
+  /// How many calls of a body there can be at a time.
+  unsigned threads() const { return Threads; }
 
 private:
   struct Job {
@@ -43,7 +49,7 @@ private:
   void start();
   void work();
 
-  unsigned Threads;
+  std::atomic<unsigned> Threads;
   std::mutex Lock;
   std::condition_variable Wake;
   std::deque<Job *> Jobs;
@@ -51,6 +57,10 @@ private:
   bool Stopping = false;
 };
 
+/// The process's, as wide as memory needs it; never destroyed. In a forked
+/// child the caller works alone.
+ThreadPool &hostThreads();
+
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_DEVICE_CPU_THREADPOOL_H
+#endif // DRAGON_RUNTIME_CORE_THREADPOOL_H

@@ -1,11 +1,11 @@
-//===- ThreadPool.cpp - the processors of the cpu device ------------------===//
+//===- ThreadPool.cpp - several threads for one piece of work -------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/cpu/ThreadPool.h"
+#include "runtime/core/ThreadPool.h"
 
 #include <algorithm>
 #include <csignal>
@@ -15,16 +15,28 @@
 
 namespace dragon {
 
-ThreadPool::ThreadPool(unsigned threads) : Threads(threads) {
-  if (Threads)
-    return;
+namespace {
+// Copies of eight threads take what memory gives: 70 GB/s on a server where one
+// thread copies 13 GB/s.
+constexpr unsigned MaxHostThreads = 8;
+
+unsigned allowedProcessors() {
   cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
-    Threads = static_cast<unsigned>(CPU_COUNT(&allowed));
-  else
-    Threads = std::thread::hardware_concurrency();
-  Threads = std::max(Threads, 1u);
+  unsigned count = sched_getaffinity(0, sizeof(allowed), &allowed) == 0
+                       ? static_cast<unsigned>(CPU_COUNT(&allowed))
+                       : std::thread::hardware_concurrency();
+  return std::max(count, 1u);
 }
+} // namespace
+
+ThreadPool &hostThreads() {
+  static auto *pool =
+      new ThreadPool(std::min(allowedProcessors(), MaxHostThreads));
+  return *pool;
+}
+
+ThreadPool::ThreadPool(unsigned threads)
+    : Threads(threads ? threads : allowedProcessors()) {}
 
 ThreadPool::~ThreadPool() {
   {
@@ -79,7 +91,8 @@ void ThreadPool::run(uint64_t width, const std::function<void()> &body) {
     std::lock_guard<std::mutex> guard(Lock);
     if (width > 1 && Workers.size() + 1 < Threads)
       start();
-    helpers = job.wanted = std::min<uint64_t>(width - 1, Workers.size());
+    helpers = job.wanted =
+        std::min<uint64_t>(width ? width - 1 : 0, Workers.size());
     if (job.wanted)
       Jobs.push_back(&job);
   }

@@ -1,0 +1,245 @@
+//===- HostCopiesTest.cpp - host memory copied by several threads ---------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/HostCopies.h"
+#include "LateDevice.h"
+#include "RuntimeFixture.h"
+#include "runtime/core/ThreadPool.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace dragon;
+using namespace dragon::test;
+using testing::HasSubstr;
+
+namespace {
+
+std::vector<char> pattern(size_t bytes, unsigned seed) {
+  std::vector<char> result(bytes);
+  for (size_t i = 0; i < bytes; ++i)
+    result[i] = char((i * 31 + i / 4096 + seed) >> 1);
+  return result;
+}
+
+TEST(HostCopiesTest, piecesOfAllSizes) {
+  const size_t sizes[] = {0, 1, 4095, MiB, MiB + 1, 70 * MiB, 17};
+  size_t total = std::accumulate(std::begin(sizes), std::end(sizes), size_t(0));
+  std::vector<char> from = pattern(total, 1), to(total);
+  {
+    HostCopies copies;
+    size_t at = 0;
+    for (size_t size : sizes) {
+      copies.add(to.data() + at, from.data() + at, size);
+      at += size;
+    }
+  }
+  EXPECT_TRUE(from == to);
+}
+
+TEST(HostCopiesTest, flushMakesThem) {
+  std::vector<char> from = pattern(5 * MiB, 2), to(from.size());
+  HostCopies copies;
+  copies.add(to.data(), from.data(), from.size());
+  copies.flush();
+  EXPECT_TRUE(from == to);
+  std::fill(from.begin(), from.end(), 0); // not read again
+  copies.flush();
+  EXPECT_NE(to[1000], 0);
+}
+
+/// A device with a mapped buffer and pinned blocks.
+class StagedCopiesTest : public RuntimeFixture {
+protected:
+  static constexpr size_t Bytes = 24 * MiB;
+
+  void open(uint64_t failAt = 0) {
+    settings.deviceMemory = 32 * MiB;
+    std::string notes;
+    auto made = createDevice(settings, notes);
+    ASSERT_TRUE(made.ok());
+    auto late = std::make_unique<LateDevice>(std::move(*made));
+    Late = late.get();
+    auto faulty = std::make_unique<FaultyDevice>(std::move(late), 0);
+    Base = *faulty->reserve(Bytes);
+    Memory = *faulty->create(Place::Device, Bytes);
+    ASSERT_OK(faulty->map(Base, Memory));
+    Slab = *faulty->create(Place::Pinned, 8 * MiB);
+    Order = *faulty->createQueue(1, 0);
+    faulty->failAt(failAt);
+    Dev = std::move(faulty);
+  }
+  void close() {
+    Dev->failAt(0);
+    EXPECT_OK(Dev->destroy(Slab)); // counts as misuse if it is in use
+    EXPECT_OK(Dev->unmap(Base, Memory));
+    EXPECT_OK(Dev->destroy(Memory));
+    EXPECT_OK(Dev->release(Base, Bytes));
+    EXPECT_EQ(Late->misused(), 0u);
+  }
+
+  LateDevice *Late = nullptr;
+  std::unique_ptr<FaultyDevice> Dev;
+  uintptr_t Base = 0;
+  Physical Memory, Slab;
+  Queue Order = nullptr;
+};
+
+TEST_F(StagedCopiesTest, thereAndBack) {
+  open();
+  std::vector<char> from = pattern(Bytes - 5, 3), to(from.size());
+  const std::vector<char> sent = from;
+  {
+    StagedCopies copies(*Dev, Order);
+    ASSERT_OK(copies.addMemory(Slab));
+    ASSERT_OK(copies.toDevice(Base + 3, from.data(), from.size()));
+    // It may be changed now.
+    std::fill(from.begin(), from.end(), 0);
+    ASSERT_OK(copies.fromDevice(to.data(), Base + 3, to.size()));
+    EXPECT_TRUE(to == sent);
+    // In parts, of which some are smaller than a block.
+    for (size_t at = 0, part = 1; at < sent.size(); at += part, part *= 7) {
+      part = std::min(part, sent.size() - at);
+      ASSERT_OK(copies.toDevice(Base + at, sent.data() + at, part));
+    }
+    ASSERT_OK(copies.finish());
+  }
+  std::fill(to.begin(), to.end(), 0);
+  ASSERT_OK(Dev->copy(to.data(), pointer(Base), to.size(),
+                      CopyKind::DeviceToHost, Order));
+  ASSERT_OK(Dev->synchronize(Order));
+  EXPECT_TRUE(to == sent);
+  EXPECT_GT(Late->late(), 8u);
+  close();
+}
+
+TEST_F(StagedCopiesTest, eachCallFailsOnce) {
+  std::vector<char> from = pattern(9 * MiB, 4), to(from.size());
+  bool failed = true;
+  for (uint64_t n = 1; failed; ++n) {
+    ASSERT_LT(n, 1000u);
+    open(n);
+    Status status;
+    {
+      StagedCopies copies(*Dev, Order);
+      status = copies.addMemory(Slab);
+      if (status.ok())
+        status = copies.toDevice(Base, from.data(), from.size());
+      if (status.ok())
+        status = copies.fromDevice(to.data(), Base, to.size());
+      if (status.ok())
+        status = copies.finish();
+    }
+    failed = Dev->hasFailed();
+    if (!status.ok())
+      EXPECT_THAT(status.message(), HasSubstr("injected failure of call"));
+    else
+      EXPECT_TRUE(from == to);
+    // To destroy an event that nobody needs may fail unseen.
+    if (failed && status.ok())
+      EXPECT_EQ(Dev->failedCall(), DeviceCall::DestroyEvent);
+    close();
+  }
+}
+
+/// Copies by the program on a device that does everything late.
+class PageableCopyTest : public RuntimeFixture {
+protected:
+  void startLate(uint64_t deviceMemory, uint64_t hostMemory = 256 * MiB) {
+    settings.deviceMemory = deviceMemory;
+    settings.hostMemory = hostMemory;
+    std::string notes;
+    auto made = createDevice(settings, notes);
+    ASSERT_TRUE(made.ok());
+    auto late = std::make_unique<LateDevice>(std::move(*made));
+    Late = late.get();
+    start(std::move(late));
+  }
+  /// Copies in and out, whole and in parts, with kernels in between.
+  void program(size_t count, int buffers);
+
+  LateDevice *Late = nullptr;
+};
+
+void PageableCopyTest::program(size_t count, int buffers) {
+  const auto n = int(count);
+  struct Pair {
+    uintptr_t base;
+    std::vector<int32_t> words;
+  };
+  std::vector<Pair> pairs;
+  for (int b = 0; b < buffers; ++b)
+    pairs.push_back({allocate(count * 4, b % 2 ? D_READ : 0), {}});
+  uint32_t seed = 1;
+  for (Pair &pair : pairs) {
+    pair.words = numbers(count, ++seed);
+    std::vector<int32_t> memory = pair.words;
+    ASSERT_OK(runtime->copy(pointer(pair.base), memory.data(), count * 4,
+                            nullptr, /*async=*/seed % 2, /*pageable=*/true));
+    std::fill(memory.begin(), memory.end(), 7); // has been read
+  }
+  for (Pair &pair : pairs)
+    EXPECT_TRUE(download(pair.base, count) == pair.words);
+  for (Pair &pair : pairs) {
+    ASSERT_OK(
+        kernels.launch(*runtime, "scale", n, pointer(pair.base), n, int(seed)));
+    for (int32_t &word : pair.words)
+      word = scaled(word, int32_t(seed));
+    // Neither end is that of a chunk.
+    size_t begin = count / 9 + 1, end = count - count / 7;
+    std::vector<int32_t> part = numbers(end - begin, ++seed);
+    ASSERT_OK(runtime->copy(pointer(pair.base + begin * 4), part.data(),
+                            part.size() * 4, nullptr, true, true));
+    std::copy(part.begin(), part.end(), pair.words.begin() + long(begin));
+  }
+  for (Pair &pair : pairs) {
+    std::vector<int32_t> memory(count);
+    ASSERT_OK(runtime->copy(memory.data(), pointer(pair.base), count * 4,
+                            nullptr, true, /*pageable=*/true));
+    EXPECT_TRUE(memory == pair.words);
+    ASSERT_OK(runtime->copy(memory.data(), pointer(pair.base + 4),
+                            (count - 2) * 4, nullptr, false, true));
+    EXPECT_TRUE(std::equal(pair.words.begin() + 1, pair.words.end() - 1,
+                           memory.begin()));
+  }
+  for (Pair &pair : pairs)
+    ASSERT_OK(runtime->free(pair.base));
+  EXPECT_EQ(Late->misused(), 0u);
+}
+
+TEST_F(PageableCopyTest, inCore) {
+  startLate(96 * MiB);
+  program(5 * MiB, 2); // 20 MiB each
+  // With pinned blocks no copy waits for the device alone.
+  if (hostThreads().threads() > 1)
+    EXPECT_GT(Late->late(), 40u);
+}
+
+TEST_F(PageableCopyTest, outOfCore) {
+  startLate(32 * MiB);
+  program(5 * MiB, 3);
+}
+
+TEST_F(PageableCopyTest, hostMemoryEnds) {
+  startLate(16 * MiB, 32 * MiB);
+  program(5 * MiB, 4);
+}
+
+TEST_F(PageableCopyTest, hostMemoryThatReachesIntoABuffer) {
+  startLate(32 * MiB);
+  uintptr_t from = allocate(MiB, 0, /*hostAccessible=*/true);
+  uintptr_t to = allocate(4 * MiB);
+  Status status =
+      runtime->copy(pointer(to), pointer(from - 64), 128, nullptr, false, true);
+  EXPECT_EQ(status.code(), DRAGON_ERROR_INVALID_ARGUMENT);
+  EXPECT_THAT(status.message(), HasSubstr("reaches into buffer"));
+  status =
+      runtime->copy(pointer(from - 64), pointer(to), 128, nullptr, false, true);
+  EXPECT_EQ(status.code(), DRAGON_ERROR_INVALID_ARGUMENT);
+}
+
+} // namespace

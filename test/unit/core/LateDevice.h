@@ -1,0 +1,246 @@
+//===- LateDevice.h - a device that puts off all it can ---------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Stands in front of a device that does everything at once, and makes an
+// asynchronous one of it, of the worst kind: a copy, a fill or an event happens
+// only when somebody waits for it, or for what comes after it in its queue. Who
+// uses memory without having waited finds what was there before. What must not
+// be put off is not: copies of pageable memory, and launches (their arguments
+// belong to the caller), each after what it has to wait for; nor is poison, for
+// which asynchronous devices have no mode.
+//
+// It also counts misuse: memory that is unmapped or destroyed while work on it
+// is queued.
+//
+// Queues are independent of each other, the null queue as well.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_TEST_UNIT_CORE_LATEDEVICE_H
+#define DRAGON_TEST_UNIT_CORE_LATEDEVICE_H
+
+#include "runtime/device/ForwardingDevice.h"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+
+namespace dragon::test {
+
+class LateDevice final : public ForwardingDevice {
+public:
+  explicit LateDevice(std::unique_ptr<Device> inner)
+      : ForwardingDevice(std::move(inner)) {
+    Caps.asynchronous = true;
+  }
+  ~LateDevice() override { runAll().ignore(); }
+
+  /// Unmapped or destroyed too early.
+  unsigned misused() const { return Misused; }
+  /// Copies that were put off.
+  unsigned late() const { return Late; }
+
+private:
+  struct Step {
+    std::function<Status()> run;
+    AddressRange ranges[2]; ///< what it works on
+  };
+  struct Record {
+    Queue queue;
+    uint64_t number; ///< of steps in the queue, up to it
+  };
+  struct Line {
+    std::deque<Step> steps;
+    uint64_t done = 0;
+  };
+  using Guard = std::lock_guard<std::recursive_mutex>;
+
+  Status before(DeviceCall) override { return {}; }
+
+  static AddressRange rangeOf(const void *memory, size_t bytes) {
+    auto begin = reinterpret_cast<uintptr_t>(memory);
+    return {begin, begin + bytes};
+  }
+  uint64_t queued(Queue queue) {
+    Line &line = Lines[queue];
+    return line.done + line.steps.size();
+  }
+  Status runUpTo(Queue queue, uint64_t number) {
+    Line &line = Lines[queue];
+    Status first;
+    while (line.done < number) {
+      Step step = std::move(line.steps.front());
+      line.steps.pop_front();
+      ++line.done;
+      if (Status status = step.run(); first.ok() && !status.ok())
+        first = std::move(status);
+    }
+    return first;
+  }
+  Status runAll() {
+    Status first;
+    for (auto &[queue, line] : Lines)
+      if (Status status = runUpTo(queue, queued(queue));
+          first.ok() && !status.ok())
+        first = std::move(status);
+    return first;
+  }
+  Status add(Queue queue, std::function<Status()> run, AddressRange a = {},
+             AddressRange b = {}) {
+    Lines[queue].steps.push_back({std::move(run), {a, b}});
+    return {};
+  }
+  bool isPinned(const void *memory) const {
+    auto address = reinterpret_cast<uintptr_t>(memory);
+    auto next = Pinned.upper_bound(address);
+    return next != Pinned.begin() && address < std::prev(next)->second;
+  }
+  bool inBuffer(const void *memory) const {
+    auto address = reinterpret_cast<uintptr_t>(memory);
+    auto next = Reserved.upper_bound(address);
+    return next != Reserved.begin() && address < std::prev(next)->second;
+  }
+  /// Work on the range is queued: the caller should have waited for it.
+  void checkUnused(uintptr_t begin, size_t bytes) {
+    for (const auto &[queue, line] : Lines)
+      for (const Step &step : line.steps)
+        for (AddressRange range : step.ranges)
+          if (range.begin < begin + bytes && begin < range.end)
+            ++Misused;
+  }
+
+  StatusOr<uintptr_t> reserveImpl(size_t bytes) override {
+    Guard guard(Lock);
+    DRAGON_ASSIGN(uintptr_t base, inner().reserve(bytes));
+    Reserved[base] = base + bytes;
+    return base;
+  }
+  Status releaseImpl(uintptr_t base, size_t bytes) override {
+    Guard guard(Lock);
+    Reserved.erase(base);
+    return inner().release(base, bytes);
+  }
+  StatusOr<Physical> createImpl(Place place, size_t bytes) override {
+    Guard guard(Lock);
+    DRAGON_ASSIGN(Physical made, inner().create(place, bytes));
+    if (made.hostView) {
+      auto begin = reinterpret_cast<uintptr_t>(made.hostView);
+      Pinned[begin] = begin + bytes;
+    }
+    return made;
+  }
+  Status destroyImpl(const Physical &physical) override {
+    Guard guard(Lock);
+    if (physical.hostView) {
+      auto begin = reinterpret_cast<uintptr_t>(physical.hostView);
+      checkUnused(begin, physical.bytes);
+      Pinned.erase(begin);
+    }
+    return inner().destroy(physical);
+  }
+  Status unmapImpl(uintptr_t va, const Physical &physical) override {
+    Guard guard(Lock);
+    checkUnused(va, physical.bytes);
+    return inner().unmap(va, physical);
+  }
+  Status destroyQueueImpl(Queue queue) override {
+    Guard guard(Lock);
+    DRAGON_TRY(runUpTo(queue, queued(queue)));
+    return inner().destroyQueue(queue);
+  }
+  Status synchronizeImpl(Queue queue) override {
+    Guard guard(Lock);
+    DRAGON_TRY(runUpTo(queue, queued(queue)));
+    return inner().synchronize(queue);
+  }
+  StatusOr<bool> queryImpl(Queue queue) override {
+    Guard guard(Lock);
+    return Lines[queue].steps.empty();
+  }
+  Status synchronizeAllImpl() override {
+    Guard guard(Lock);
+    DRAGON_TRY(runAll());
+    return inner().synchronizeAll();
+  }
+  Status recordImpl(Event event, Queue queue) override {
+    Guard guard(Lock);
+    DRAGON_TRY(add(
+        queue, [this, event, queue] { return inner().record(event, queue); }));
+    Records[event] = {queue, queued(queue)};
+    return {};
+  }
+  Status waitImpl(Queue queue, Event event) override {
+    Guard guard(Lock);
+    auto record = Records.find(event);
+    if (record == Records.end())
+      return {};
+    return add(queue, [this, record = record->second] {
+      return runUpTo(record.queue, record.number);
+    });
+  }
+  StatusOr<bool> queryEventImpl(Event event) override {
+    Guard guard(Lock);
+    auto record = Records.find(event);
+    return record == Records.end() ||
+           Lines[record->second.queue].done >= record->second.number;
+  }
+  Status synchronizeEventImpl(Event event) override {
+    Guard guard(Lock);
+    auto record = Records.find(event);
+    return record == Records.end()
+               ? Status()
+               : runUpTo(record->second.queue, record->second.number);
+  }
+  Status copyImpl(void *to, const void *from, size_t bytes, CopyKind kind,
+                  Queue queue) override {
+    Guard guard(Lock);
+    DRAGON_TRY(add(
+        queue,
+        [this, to, from, bytes, kind, queue] {
+          return inner().copy(to, from, bytes, kind, queue);
+        },
+        rangeOf(to, bytes), rangeOf(from, bytes)));
+    auto reached = [this](const void *memory) {
+      return inBuffer(memory) || isPinned(memory);
+    };
+    if (!reached(to) || !reached(from))
+      return runUpTo(queue, queued(queue));
+    ++Late;
+    return {};
+  }
+  Status fillImpl(void *to, uint32_t value, unsigned width, size_t count,
+                  Queue queue) override {
+    Guard guard(Lock);
+    return add(
+        queue,
+        [this, to, value, width, count, queue] {
+          return inner().fill(to, value, width, count, queue);
+        },
+        rangeOf(to, width * count));
+  }
+  Status poisonImpl(uintptr_t va, size_t bytes, Queue queue) override {
+    Guard guard(Lock);
+    DRAGON_TRY(runUpTo(queue, queued(queue)));
+    return inner().poison(va, bytes, queue);
+  }
+  Status launchImpl(const LaunchRequest &request) override {
+    Guard guard(Lock);
+    DRAGON_TRY(runUpTo(request.queue, queued(request.queue)));
+    return inner().launch(request);
+  }
+
+  std::recursive_mutex Lock;
+  std::map<Queue, Line> Lines;
+  std::map<Event, Record> Records;
+  std::map<uintptr_t, uintptr_t> Reserved, Pinned; ///< begin, end
+  unsigned Misused = 0;
+  unsigned Late = 0;
+};
+
+} // namespace dragon::test
+
+#endif // DRAGON_TEST_UNIT_CORE_LATEDEVICE_H
