@@ -103,7 +103,7 @@ void foreignHandle(int n, blasHandle handle) {
 
 // Two handles, each with a stream of its own.
 // CHECK-LABEL: buffer program of twoHandles:
-// CHECK: launch blasSgemm {{.*}} must-write(c){{$}}
+// CHECK: launch blasSgemm {{.*}} must-write(c) unsliceable{{$}}
 // CHECK: launch blasSgemm {{.*}} stream 1
 // CHECK: launch blasScale read-write(d) stream 1
 void twoHandles(int n, cudaStream_t s) {
@@ -141,7 +141,7 @@ struct Owner {
 };
 static void openOwner(struct Owner *o) { blasCreate(&o->handle); }
 // CHECK-LABEL: buffer program of owned:
-// CHECK: launch blasSgemm {{.*}} must-write(c){{$}}
+// CHECK: launch blasSgemm {{.*}} must-write(c) unsliceable{{$}}
 void owned(int n) {
   float *a, *c;
   struct Owner o = {0, NULL};

@@ -10,7 +10,7 @@ static void gemm(blasHandle handle, int n, float beta, float *a, float *b, float
 }
 
 // CHECK-LABEL: buffer program of overwrites:
-// CHECK: launch blasSgemm read(a) read(b) must-write(c){{$}}
+// CHECK: launch blasSgemm read(a) read(b) must-write(c) unsliceable{{$}}
 void overwrites(int n) {
   float *a, *b, *c;
   blasHandle handle;
@@ -23,7 +23,7 @@ void overwrites(int n) {
 }
 
 // CHECK-LABEL: buffer program of constantSizes:
-// CHECK: launch blasDgemm read(a) read(b) must-write(c){{$}}
+// CHECK: launch blasDgemm read(a) read(b) must-write(c) unsliceable{{$}}
 void constantSizes(void) {
   static const double one = 1, zero = 0;
   double *a, *b, *c;
@@ -36,7 +36,7 @@ void constantSizes(void) {
 }
 
 // CHECK-LABEL: buffer program of accumulates:
-// CHECK: launch blasSgemm read(a) read(b) read-write(c){{$}}
+// CHECK: launch blasSgemm read(a) read(b) read-write(c) unsliceable{{$}}
 void accumulates(int n) {
   float *a, *b, *c;
   blasHandle handle;
@@ -48,7 +48,7 @@ void accumulates(int n) {
 }
 
 // CHECK-LABEL: buffer program of betaUnknown:
-// CHECK: launch blasSgemm read(a) read(b) read-write(c){{$}}
+// CHECK: launch blasSgemm read(a) read(b) read-write(c) unsliceable{{$}}
 void betaUnknown(int n, float beta) {
   float *a, *b, *c;
   blasHandle handle;
@@ -61,8 +61,8 @@ void betaUnknown(int n, float beta) {
 
 // Zero first, then not.
 // CHECK-LABEL: buffer program of betaChanges:
-// CHECK: launch blasSgemm read(a) read(b) must-write(c){{$}}
-// CHECK: launch blasSgemm read(a) read(b) read-write(c){{$}}
+// CHECK: launch blasSgemm read(a) read(b) must-write(c) unsliceable{{$}}
+// CHECK: launch blasSgemm read(a) read(b) read-write(c) unsliceable{{$}}
 void betaChanges(int n) {
   float *a, *b, *c, alpha = 1, beta = 0;
   blasHandle handle;
@@ -78,7 +78,7 @@ void betaChanges(int n) {
 // Whoever is given the scalar may have changed it.
 void change(float *);
 // CHECK-LABEL: buffer program of betaGivenAway:
-// CHECK: launch blasSgemm read(a) read(b) read-write(c){{$}}
+// CHECK: launch blasSgemm read(a) read(b) read-write(c) unsliceable{{$}}
 void betaGivenAway(int n) {
   float *a, *b, *c, alpha = 1, beta = 0;
   blasHandle handle;
@@ -92,7 +92,7 @@ void betaGivenAway(int n) {
 
 // Rows between the columns are not written.
 // CHECK-LABEL: buffer program of leadingDimension:
-// CHECK: launch blasSgemm read(a) read(b) read-write(c){{$}}
+// CHECK: launch blasSgemm read(a) read(b) read-write(c) unsliceable{{$}}
 void leadingDimension(int n, int ldc) {
   float *a, *b, *c;
   const float alpha = 1, beta = 0;
@@ -106,7 +106,7 @@ void leadingDimension(int n, int ldc) {
 
 // The buffer is larger than what is written.
 // CHECK-LABEL: buffer program of larger:
-// CHECK: launch blasSgemm read(a) read(b) write(c){{$}}
+// CHECK: launch blasSgemm read(a) read(b) write(c) unsliceable{{$}}
 void larger(int n) {
   float *a, *b, *c;
   blasHandle handle;
@@ -119,7 +119,7 @@ void larger(int n) {
 
 // In place: what is read is not dead.
 // CHECK-LABEL: buffer program of inPlace:
-// CHECK: launch blasSgemm read-write(a) read(b){{$}}
+// CHECK: launch blasSgemm read-write(a) read(b) unsliceable{{$}}
 void inPlace(int n) {
   float *a, *b;
   blasHandle handle;
@@ -131,7 +131,7 @@ void inPlace(int n) {
 
 // A scalar in device memory is read as well.
 // CHECK-LABEL: buffer program of scalarOnDevice:
-// CHECK: launch blasSgemm read(scalar) read(a) read(b) read-write(c){{$}}
+// CHECK: launch blasSgemm read(scalar) read(a) read(b) read-write(c) unsliceable{{$}}
 void scalarOnDevice(int n) {
   float *a, *b, *c, *scalar;
   blasHandle handle;
@@ -147,7 +147,7 @@ void scalarOnDevice(int n) {
 // CHECK-LABEL: buffer program of temporaries:
 // CHECK-NOT: launch
 // CHECK: alloc (t)
-// CHECK: launch blasSum write(t) read(x) must-write(r){{$}}
+// CHECK: launch blasSum write(t) read(x) must-write(r) unsliceable{{$}}
 // CHECK-NOT: launch
 void temporaries(int n) {
   float *x, *r;
