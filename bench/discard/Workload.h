@@ -13,6 +13,8 @@
 #ifndef DRAGON_BENCH_DISCARD_WORKLOAD_H
 #define DRAGON_BENCH_DISCARD_WORKLOAD_H
 
+#include "../Check.h"
+
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -20,18 +22,6 @@
 #include <cstring>
 #include <thread>
 #include <vector>
-
-#include <cuda_runtime.h>
-
-#define CHECK(call)                                                            \
-  do {                                                                         \
-    cudaError_t status = (call);                                               \
-    if (status != cudaSuccess) {                                               \
-      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call,            \
-              cudaGetErrorString(status));                                     \
-      exit(2);                                                                 \
-    }                                                                          \
-  } while (0)
 
 struct Option {
   const char *name; // --size

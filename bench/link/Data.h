@@ -17,24 +17,9 @@
 #ifndef DRAGON_BENCH_LINK_DATA_H
 #define DRAGON_BENCH_LINK_DATA_H
 
+#include "../Check.h"
 #include "Bench.h"
 #include "Exact.h"
-
-#include <cstdio>
-#include <cstdlib>
-
-#include <cuda_runtime.h>
-
-#define CHECK(call)                                                            \
-  do {                                                                         \
-    cudaError_t status = (call);                                               \
-    if (status != cudaSuccess) {                                               \
-      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call,            \
-              cudaGetErrorString(status));                                     \
-      exit(2);                                                                 \
-    }                                                                          \
-  } while (0)
-
 #include "Methods.h"
 
 namespace bench {
