@@ -142,11 +142,8 @@ Strings CompileArgs::plugin(const Input &One, StringRef Stem,
   Options.push_back("-dragon-source=" + One.Path);
   if (Files & Summary) {
     Strings Names;
-    if (Asked.Cuda)
-      for (const GpuArch &Arch : Asked.Archs)
-        Names.push_back(Arch.Name);
-    else
-      Names.push_back(Asked.lowestArch().Name);
+    for (const GpuArch &Arch : Asked.deviceArchs())
+      Names.push_back(Arch.Name);
     Options.push_back("-dragon-summary=" + temp(Stem, ".summary"));
     Options.push_back("-dragon-summary-archs=" + join(Names, ","));
   }

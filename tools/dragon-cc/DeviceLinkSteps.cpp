@@ -41,9 +41,7 @@ Strings Planner::relocatableObject(const Input &One, const std::string &Object,
   Common.push_back("-cuid=" + Id);
 
   Strings Pack = {"--pack", "-o", Parts.temp(Stem, ".offload"), "--id", Id};
-  for (const GpuArch &Arch : Asked.Archs) {
-    if (!Asked.Cuda && Arch.Name != Asked.lowestArch().Name)
-      continue;
+  for (const GpuArch &Arch : Asked.deviceArchs()) {
     std::string Bitcode = Parts.temp(Stem, "." + Arch.Name + ".bc");
     Strings Args = Common;
     append(Args,
@@ -99,9 +97,7 @@ Expected<bool> Planner::needsDeviceLink() {
 
 /// What the plugin and ptxas make of the linked bitcode.
 void Planner::deviceCode(StringRef Stem, const Input &Link) {
-  for (const GpuArch &Arch : Asked.Archs) {
-    if (!Asked.Cuda && Arch.Name != Asked.lowestArch().Name)
-      continue;
+  for (const GpuArch &Arch : Asked.deviceArchs()) {
     Strings Args = {"--target=nvptx64-nvidia-cuda", "-march=" + Arch.Name};
     if (!Tools.Cuda.empty())
       append(Args, {"--cuda-path=" + Tools.Cuda, "-Wno-unknown-cuda-version"});
@@ -154,9 +150,8 @@ Strings Planner::deviceLink(const std::vector<Strings> &Objects) {
   Input Link{linkOutput(), Language::Linker};
   std::string Stem = Parts.uniqueStem({"device-link", Language::Linker});
   Strings Args = {"-o", Parts.temp(Stem, "")};
-  for (const GpuArch &Arch : Asked.Archs)
-    if (Asked.Cuda || Arch.Name == Asked.lowestArch().Name)
-      append(Args, {"--arch", Arch.Name});
+  for (const GpuArch &Arch : Asked.deviceArchs())
+    append(Args, {"--arch", Arch.Name});
   // What the host's linker takes of archives depends on all that it reads.
   bool Program = Asked.What == Goal::Link && Relocatable.InArchives &&
                  Relocatable.WhatIsTakenIsKnown;

@@ -15,6 +15,7 @@
 
 #include "tools/dragon-cc/CommandLine.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include <string>
 #include <vector>
 
@@ -109,6 +110,11 @@ struct Invocation {
   /// Objects carry bitcode, and the link inserts the directives.
   bool atLink() const { return WholeProgram && Lifetime; }
   const GpuArch &lowestArch() const { return Archs.front(); }
+  /// Those that device code is compiled for: the kernels for the host processor
+  /// are made from that for the lowest.
+  llvm::ArrayRef<GpuArch> deviceArchs() const {
+    return llvm::ArrayRef(Archs).take_front(Cuda ? Archs.size() : 1);
+  }
 };
 
 llvm::Expected<Invocation> understand(const CommandLine &Line);

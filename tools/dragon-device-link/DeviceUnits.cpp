@@ -125,12 +125,19 @@ Error Reader::object(MemoryBufferRef Buffer, const Twine &Name,
 
 } // namespace
 
-Expected<DeviceCode> readDeviceCode(StringRef Path) {
+Expected<std::unique_ptr<MemoryBuffer>> readFile(StringRef Path) {
   auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
                                     /*RequiresNullTerminator=*/false);
   if (!File)
     return createStringError("cannot read '" + Path +
                              "': " + File.getError().message());
+  return std::move(*File);
+}
+
+Expected<DeviceCode> readDeviceCode(StringRef Path) {
+  Expected<std::unique_ptr<MemoryBuffer>> File = readFile(Path);
+  if (!File)
+    return File.takeError();
   Reader Reading(Path);
   if (Error Failed = Reading.file(**File))
     return createStringError("cannot read the device code of '" + Path +

@@ -72,6 +72,10 @@ struct DeviceCode {
 /// linker scripts, have none.
 llvm::Expected<DeviceCode> readDeviceCode(llvm::StringRef Path);
 
+/// The error names the file.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+readFile(llvm::StringRef Path);
+
 /// A file's name, whichever way it is given.
 std::string realPath(llvm::StringRef Path);
 

@@ -22,11 +22,9 @@ static bool isObject(MemoryBufferRef Buffer) {
 }
 
 Error HostLink::add(const std::string &Path, bool Whole) {
-  auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
-                                    /*RequiresNullTerminator=*/false);
+  Expected<std::unique_ptr<MemoryBuffer>> File = readFile(Path);
   if (!File)
-    return createStringError("cannot read '" + Path +
-                             "': " + File.getError().message());
+    return File.takeError();
   MemoryBufferRef Buffer = **File;
   Buffers.push_back(std::move(*File));
   if (isObject(Buffer))

@@ -81,10 +81,9 @@ static Error pack() {
   SmallVector<char, 0> Packed;
   for (StringRef One : Inputs) {
     auto [Arch, Path] = One.split('=');
-    auto File = MemoryBuffer::getFile(Path);
+    Expected<std::unique_ptr<MemoryBuffer>> File = readFile(Path);
     if (!File)
-      return createStringError("cannot read '" + Path +
-                               "': " + File.getError().message());
+      return File.takeError();
     object::OffloadBinary::OffloadingImage Image;
     Image.TheImageKind = object::IMG_Bitcode;
     Image.TheOffloadKind = object::OFK_Cuda;
