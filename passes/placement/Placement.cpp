@@ -87,12 +87,14 @@ private:
   void endContents();
   std::optional<StreamId> streamOf(unsigned B) const;
   void tellStreams(unsigned B, const Event &Last);
-  void endAfter(unsigned B, EventRef At, const Liveness *Sure);
-  void endAtEntry(unsigned B, unsigned Block, const Liveness *Sure);
+  /// By block and index: the buffers that are live in front of the event.
+  using LiveWithin = std::vector<std::vector<BitVector>>;
+  void endAfter(unsigned B, EventRef At, const LiveWithin *Sure);
+  void endAtEntry(unsigned B, unsigned Block, const LiveWithin *Sure);
   void endElements();
   void endAllContents(const Liveness &Live, const Liveness *Sure);
   void tellEnd(unsigned B, const Event &After, EventRef From,
-               const Liveness *Sure);
+               const LiveWithin *Sure);
   void endBehindCursors(const Liveness &Live);
   void endBefore(EventRef At, const Contents &Held, const BitVector &Live);
   bool mayEnd(unsigned B) const;
@@ -504,7 +506,7 @@ void Placer::addEnd(unsigned B, EventRef At, Anchor Where, StreamId Stream) {
 
 /// What the discard just added does, and which tests it takes.
 void Placer::tellEnd(unsigned B, const Event &After, EventRef From,
-                     const Liveness *Sure) {
+                     const LiveWithin *Sure) {
   std::string Next = describeDeath(Program, From, B, After.Where);
   if (!Sure) {
     did(B, After.Where,
@@ -518,7 +520,7 @@ void Placer::tellEnd(unsigned B, const Event &After, EventRef From,
     const BufferUse *U = Program.event(At).find(B);
     if (U->Testable && !U->Whole) {
       D.Tests.push_back(At);
-    } else if (Sure->liveWithin(At.Block)[At.Index][B]) {
+    } else if ((*Sure)[At.Block][At.Index][B]) {
       // It changes a part, and a test further on would have to tell of the
       // rest: which launch that is, is not known here.
       D.Tests.clear();
@@ -541,7 +543,7 @@ void Placer::tellEnd(unsigned B, const Event &After, EventRef From,
 }
 
 /// The event is the last that needs the contents.
-void Placer::endAfter(unsigned B, EventRef At, const Liveness *Sure) {
+void Placer::endAfter(unsigned B, EventRef At, const LiveWithin *Sure) {
   const Event &E = Program.event(At);
   EventRef Next{At.Block, At.Index + 1};
   std::optional<StreamId> Stream = streamOf(B);
@@ -565,7 +567,7 @@ void Placer::endAfter(unsigned B, EventRef At, const Liveness *Sure) {
 
 /// The contents are live at the end of a predecessor, but only for the sake of
 /// another of its successors.
-void Placer::endAtEntry(unsigned B, unsigned Block, const Liveness *Sure) {
+void Placer::endAtEntry(unsigned B, unsigned Block, const LiveWithin *Sure) {
   EventRef Entry{Block, 0};
   if (!deviceWorkAhead(Program, Entry))
     return;
@@ -655,15 +657,15 @@ void Placer::endBefore(EventRef At, const Contents &Held,
 /// contents are surely dead.
 void Placer::endAllContents(const Liveness &Live, const Liveness *Sure) {
   Contents Allocated(Program, Graph);
-  std::vector<std::vector<BitVector>> LiveWithin(Program.Blocks.size()),
-      SureWithin(Program.Blocks.size());
+  LiveWithin MayLive(Program.Blocks.size()), SureLive(Program.Blocks.size());
   for (unsigned Block : Graph.order()) {
-    LiveWithin[Block] = Live.liveWithin(Block);
+    MayLive[Block] = Live.liveWithin(Block);
     if (Sure)
-      SureWithin[Block] = Sure->liveWithin(Block);
+      SureLive[Block] = Sure->liveWithin(Block);
   }
+  const LiveWithin *Tested = Sure ? &SureLive : nullptr;
   auto SurelyDead = [&](unsigned B, EventRef At) {
-    return Sure && !SureWithin[At.Block][At.Index][B];
+    return Sure && !SureLive[At.Block][At.Index][B];
   };
   // Staging buffers first: what they stand for is discarded after them.
   for (bool Host : {true, false}) {
@@ -675,13 +677,13 @@ void Placer::endAllContents(const Liveness &Live, const Liveness *Sure) {
         // The program is about to end.
         if (Program.Blocks[Block].Fails)
           continue;
-        const std::vector<BitVector> &Within = LiveWithin[Block];
+        const std::vector<BitVector> &Within = MayLive[Block];
         bool LiveBefore = any_of(Graph.predecessors()[Block], [&](unsigned P) {
-          return LiveWithin[P].back()[B];
+          return MayLive[P].back()[B];
         });
         if (LiveBefore && !Within[0][B] && !SurelyDead(B, {Block, 0}) &&
             Allocated.mustBeAllocated(B, {Block, 0}))
-          endAtEntry(B, Block, Sure);
+          endAtEntry(B, Block, Tested);
         const auto &Events = Program.Blocks[Block].Events;
         for (unsigned I = 0; I < Events.size(); ++I) {
           const Event &E = Events[I];
@@ -694,7 +696,7 @@ void Placer::endAllContents(const Liveness &Live, const Liveness *Sure) {
               E.Kind != EventKind::HostAccess &&
               (!Host || mayBeDeferred(Program, Graph, B, {Block, I + 1})) &&
               Allocated.mustBeAllocated(B, {Block, I + 1}))
-            endAfter(B, {Block, I}, Sure);
+            endAfter(B, {Block, I}, Tested);
         }
       }
     }

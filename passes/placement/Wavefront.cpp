@@ -104,8 +104,8 @@ std::optional<Following> following(const BufferProgram &Program,
         continue;
       const bool LeavesLoop =
           Graph.inCycle(W.At.Block) && !Graph.reaches(S, W.At.Block);
-      Ways.push({W.LoopsLeft + LeavesLoop, W.Pauses, {S, 0}, W.At.Block,
-                 W.Between});
+      Ways.push(
+          {W.LoopsLeft + LeavesLoop, W.Pauses, {S, 0}, W.At.Block, W.Between});
     }
   }
   return std::nullopt;
