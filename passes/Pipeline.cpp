@@ -187,24 +187,8 @@ bool runOnHost(Module &M, ModuleAnalysisManager &Analyses) {
   if (!options::fatBinary().empty())
     if (Error Failed = embedFatBinary(M, options::fatBinary()))
       reportError(M, toString(std::move(Failed)));
-  std::string Summary;
-  if (!options::summaryFile().empty()) {
-    Expected<std::string> Joined =
-        readSummaries(options::summaryFile(), options::summaryArchs());
-    if (Joined)
-      Summary = std::move(*Joined);
-    else
-      reportError(M, toString(Joined.takeError()));
-  }
-
-  EmbeddingOptions Embedding;
-  Embedding.Summary = Summary;
-  Embedding.ModuleId = options::moduleId();
-  Embedding.Source = options::source().empty()
-                         ? StringRef(M.getSourceFileName())
-                         : options::source();
-  Embedding.Cpu = options::cpu();
-  Embedding.Relocatable = options::relocatable();
+  const std::string Summary = givenSummaries(M);
+  const EmbeddingOptions Embedding = EmbeddingOptions::given(M, Summary);
   if (!librariesError().empty())
     reportError(M, librariesError());
 

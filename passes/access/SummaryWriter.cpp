@@ -7,6 +7,8 @@
 
 #include "passes/access/SummaryWriter.h"
 
+#include "passes/access/SummaryCopy.h"
+
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -32,14 +34,10 @@ Error writeSummary(const ModuleSummary &Summary, StringRef Path) {
 }
 
 Expected<ModuleSummary> readSummary(StringRef Blob) {
-  // Aligned as the blob wants it.
-  std::vector<uint64_t> Aligned(Blob.size() / 8 + 1);
-  std::memcpy(Aligned.data(), Blob.data(), Blob.size());
-  SummaryView View;
-  std::string Message;
-  if (!SummaryView::open(Aligned.data(), Blob.size(), View, Message))
-    return createStringError(Message);
-  return ModuleSummary::read(View);
+  Expected<std::unique_ptr<SummaryCopy>> Copy = SummaryCopy::open(Blob);
+  if (!Copy)
+    return Copy.takeError();
+  return ModuleSummary::read((*Copy)->view());
 }
 
 Expected<ModuleSummary> readSummaryFile(StringRef Path) {

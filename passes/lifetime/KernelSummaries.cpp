@@ -48,14 +48,13 @@ std::string symbolFromStub(StringRef Stub) {
 } // namespace
 
 const SummaryView *KernelSummaries::addUnit(StringRef Blob) {
-  auto New = std::make_unique<Unit>();
-  New->Aligned = std::make_unique<uint64_t[]>(Blob.size() / 8 + 1);
-  std::memcpy(New->Aligned.get(), Blob.data(), Blob.size());
-  std::string Error;
-  if (!SummaryView::open(New->Aligned.get(), Blob.size(), New->View, Error))
+  Expected<std::unique_ptr<SummaryCopy>> New = SummaryCopy::open(Blob);
+  if (!New) {
+    consumeError(New.takeError());
     return nullptr;
-  Units.push_back(std::move(New));
-  return &Units.back()->View;
+  }
+  Units.push_back(std::move(*New));
+  return &Units.back()->view();
 }
 
 void KernelSummaries::findRegistrations(

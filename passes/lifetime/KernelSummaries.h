@@ -22,6 +22,7 @@
 #define DRAGON_PASSES_LIFETIME_KERNELSUMMARIES_H
 
 #include "dragon/FootprintEval.h"
+#include "passes/access/SummaryCopy.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
@@ -109,17 +110,12 @@ private:
     const SummaryView *View;
     std::string Symbol;
   };
-  struct Unit {
-    std::unique_ptr<uint64_t[]> Aligned;
-    SummaryView View;
-  };
-
   const SummaryView *addUnit(llvm::StringRef Blob);
   void findRegistrations(
       llvm::Module &M,
       llvm::function_ref<const SummaryView *(const llvm::Function &)> UnitOf);
 
-  std::vector<std::unique_ptr<Unit>> Units;
+  std::vector<std::unique_ptr<SummaryCopy>> Units;
   /// For stubs that nothing registers, in a module that is one unit.
   const SummaryView *Only = nullptr;
   llvm::DenseMap<const llvm::Function *, llvm::SmallVector<Registration, 1>>

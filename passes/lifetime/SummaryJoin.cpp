@@ -7,8 +7,13 @@
 
 #include "passes/lifetime/SummaryJoin.h"
 
+#include "passes/Options.h"
+#include "passes/access/SummaryCopy.h"
+
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <cstring>
 #include <memory>
@@ -126,21 +131,18 @@ bool sameKernel(const SummaryView &A, const KernelRecord &X,
 Expected<std::string> joinSummaries(ArrayRef<StringRef> Blobs) {
   if (Blobs.empty())
     return std::string();
-  // The view wants aligned memory, and the result differs from the first blob
-  // in flags alone.
-  SmallVector<std::unique_ptr<uint64_t[]>, 4> Aligned;
+  SmallVector<std::unique_ptr<SummaryCopy>, 4> Copies;
   SmallVector<SummaryView, 4> Views;
   for (StringRef Blob : Blobs) {
-    Aligned.push_back(std::make_unique<uint64_t[]>(Blob.size() / 8 + 1));
-    std::memcpy(Aligned.back().get(), Blob.data(), Blob.size());
-    std::string Error;
-    Views.emplace_back();
-    if (!SummaryView::open(Aligned.back().get(), Blob.size(), Views.back(),
-                           Error))
-      return createStringError("malformed kernel summary: " + Error);
+    Expected<std::unique_ptr<SummaryCopy>> Copy = SummaryCopy::open(Blob);
+    if (!Copy)
+      return createStringError("malformed kernel summary: " +
+                               toString(Copy.takeError()));
+    Views.push_back((*Copy)->view());
+    Copies.push_back(std::move(*Copy));
   }
+  // Differs from the first blob in flags alone.
   std::string Result = Blobs[0].str();
-  auto *Header = reinterpret_cast<const SummaryHeader *>(Aligned[0].get());
   for (uint32_t K = 0; K < Views[0].numKernels(); ++K) {
     const KernelRecord &Kernel = Views[0].kernel(K);
     bool Agree = true;
@@ -152,8 +154,8 @@ Expected<std::string> joinSummaries(ArrayRef<StringRef> Blobs) {
     if (Agree)
       continue;
     uint32_t Flags = KernelUnknown | KernelTouchesAnything;
-    size_t Offset = Header->KernelsOffset + K * sizeof(KernelRecord) +
-                    offsetof(KernelRecord, Flags);
+    size_t Offset = Copies[0]->header().KernelsOffset +
+                    K * sizeof(KernelRecord) + offsetof(KernelRecord, Flags);
     std::memcpy(Result.data() + Offset, &Flags, sizeof(Flags));
   }
   return Result;
@@ -174,6 +176,17 @@ Expected<std::string> readSummaries(StringRef File,
     Buffers.push_back(std::move(*Buffer));
   }
   return joinSummaries(Blobs);
+}
+
+std::string givenSummaries(Module &M) {
+  if (options::summaryFile().empty())
+    return "";
+  Expected<std::string> Joined =
+      readSummaries(options::summaryFile(), options::summaryArchs());
+  if (Joined)
+    return std::move(*Joined);
+  M.getContext().emitError(toString(Joined.takeError()));
+  return "";
 }
 
 } // namespace dragon

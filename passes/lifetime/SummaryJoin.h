@@ -21,6 +21,10 @@
 #include "llvm/Support/Error.h"
 #include <string>
 
+namespace llvm {
+class Module;
+} // namespace llvm
+
 namespace dragon {
 
 /// Whether two summaries say the same of a kernel.
@@ -34,6 +38,10 @@ joinSummaries(llvm::ArrayRef<llvm::StringRef> Blobs);
 /// Reads `<File>.<arch>` for each architecture and joins them.
 llvm::Expected<std::string> readSummaries(llvm::StringRef File,
                                           llvm::ArrayRef<std::string> Archs);
+
+/// What passes/Options.h says is to be read, if anything. What is wrong with it
+/// becomes an error in M's context.
+std::string givenSummaries(llvm::Module &M);
 
 } // namespace dragon
 

@@ -235,17 +235,6 @@ bool announceUnknownCalls(const BuiltProgram &Built) {
   return Changed;
 }
 
-std::string readSummary(Module &M) {
-  if (options::summaryFile().empty())
-    return "";
-  Expected<std::string> Joined =
-      readSummaries(options::summaryFile(), options::summaryArchs());
-  if (Joined)
-    return std::move(*Joined);
-  M.getContext().emitError(toString(Joined.takeError()));
-  return "";
-}
-
 } // namespace
 
 HostOptions HostOptions::given() {
@@ -280,7 +269,7 @@ PreservedAnalyses HostDirectivesPass::run(Module &M,
                                           ModuleAnalysisManager &Analyses) {
   if (!librariesError().empty())
     M.getContext().emitError(librariesError());
-  KernelSummaries Kernels(M, readSummary(M));
+  KernelSummaries Kernels(M, givenSummaries(M));
   return insertDirectives(M, Analyses, Kernels, HostOptions::given())
              ? PreservedAnalyses::none()
              : PreservedAnalyses::all();
@@ -291,7 +280,7 @@ BufferProgramPrinterPass::run(Module &M, ModuleAnalysisManager &Analyses) {
   if (!librariesError().empty())
     M.getContext().emitError(librariesError());
   Leftovers Tidy(M);
-  KernelSummaries Kernels(M, readSummary(M));
+  KernelSummaries Kernels(M, givenSummaries(M));
   for (const Work &W : analyse(M, Analyses, Kernels, HostOptions::given())) {
     To << "buffer program of " << W.Flat->original().getName() << ":\n";
     printBufferProgram(W.Built.Program, To);

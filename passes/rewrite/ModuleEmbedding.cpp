@@ -8,6 +8,7 @@
 #include "passes/rewrite/ModuleEmbedding.h"
 
 #include "dragon/CompilerABI.h"
+#include "passes/Options.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -31,6 +32,17 @@ GlobalVariable *constantBytes(Module &M, Constant *Value, const Twine &Name) {
 }
 
 } // namespace
+
+EmbeddingOptions EmbeddingOptions::given(const Module &M, StringRef Summary) {
+  EmbeddingOptions Result;
+  Result.Summary = Summary;
+  Result.ModuleId = options::moduleId();
+  Result.Source = options::source().empty() ? StringRef(M.getSourceFileName())
+                                            : options::source();
+  Result.Cpu = options::cpu();
+  Result.Relocatable = options::relocatable();
+  return Result;
+}
 
 bool embedModule(Module &M, const EmbeddingOptions &Options) {
   LLVMContext &Context = M.getContext();

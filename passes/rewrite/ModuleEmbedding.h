@@ -29,6 +29,9 @@ struct EmbeddingOptions {
   llvm::StringRef Source;
   bool Cpu = false;
   bool Relocatable = false; ///< the device link tells it all
+
+  /// By passes/Options.h.
+  static EmbeddingOptions given(const llvm::Module &M, llvm::StringRef Summary);
 };
 
 /// Returns false, and leaves M alone, if there is nothing to tell: no summary,

@@ -189,21 +189,9 @@ void embedBitcode(Module &M, StringRef Bitcode) {
 }
 
 PreservedAnalyses UnitPass::run(Module &M, ModuleAnalysisManager &) {
-  std::string Summary;
+  const std::string Summary = givenSummaries(M);
   UnitOptions Options;
-  if (!options::summaryFile().empty()) {
-    Expected<std::string> Joined =
-        readSummaries(options::summaryFile(), options::summaryArchs());
-    if (Joined)
-      Summary = std::move(*Joined);
-    else
-      M.getContext().emitError(toString(Joined.takeError()));
-  }
-  Options.Embedding.Summary = Summary;
-  Options.Embedding.ModuleId = options::moduleId();
-  Options.Embedding.Source = M.getSourceFileName();
-  Options.Embedding.Cpu = options::cpu();
-  Options.Embedding.Relocatable = options::relocatable();
+  Options.Embedding = EmbeddingOptions::given(M, Summary);
   if (Error Failed = makeUnit(M, Options))
     M.getContext().emitError(toString(std::move(Failed)));
   return PreservedAnalyses::none();
