@@ -168,7 +168,7 @@ typedef struct dragon_module {
   const dragon_cpu_module *cpu; /* null: built without the cpu target */
   const char *source;           /* the translation unit, for messages */
 } dragon_module;
-enum { DRAGON_MODULE_VERSION = 6 };
+enum { DRAGON_MODULE_VERSION = 7 };
 
 /* Called by a constructor of the translation unit, before its fat binary is
    registered. The descriptor stays valid until it is unregistered. */
@@ -205,6 +205,12 @@ void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
    each part die with the slice of the launch that used it last. Only if
    `condition` is not 0, as above. bytes = SIZE_MAX: to the buffer's end. */
 void __dragon_last_use(int condition, const void *pointer, size_t bytes);
+
+/* The same for contents whose memory is not used again soon: on the device, on
+   the host and in swap it is free as soon as queued work is done with it. */
+void __dragon_discard_eagerly(const void *pointer, size_t bytes, void *stream);
+void __dragon_last_use_eagerly(int condition, const void *pointer,
+                               size_t bytes);
 
 /* The launch that the calling thread makes next is followed, on the likeliest
    path, by another one in the same stream, with nothing in between that waits

@@ -617,6 +617,8 @@ void printPlacement(const BufferProgram &Program, const Placement &Result,
               : D.Cursor >= 0            ? " if read upwards by "
                                          : " if overwritten by ")
           << eventName(Program, Test);
+    if (D.Eager)
+      Out << ", eagerly";
     Out << '\n';
   }
   for (const Finding &F : Result.Findings) {

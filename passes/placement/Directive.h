@@ -46,6 +46,8 @@ struct Directive {
   EventRef Next = {};
   /// Discard: in the order of this stream (that of the event at At).
   StreamId Stream = DefaultStream;
+  /// Discard: the memory is not used again soon, and others want it.
+  bool Eager = false;
   /// Discard: only if a test says of each of these launches, all of which are
   /// still to come, that it overwrites the buffer; with a cursor: that it reads
   /// nothing below its pointer.

@@ -81,20 +81,26 @@ bool isHostWork(const Event &E) {
   }
 }
 
-} // namespace
+/// A path so far.
+struct Way {
+  unsigned Launches; ///< on it; a loop that was left counts as many
+  EventRef At;       ///< the event that it has come to
+  bool HostWork;
+  bool operator>(const Way &Other) const { return Launches > Other.Launches; }
+};
+enum class Step {
+  Pass, ///< the path goes on
+  End,  ///< it ends here
+  Stop  ///< so does the search
+};
 
-NextNeed nextNeed(const BufferProgram &Program, const FlowGraph &Graph,
-                  EventRef From, unsigned Buffer) {
-  struct Way {
-    unsigned Launches;
-    EventRef At;
-    bool HostWork;
-    bool operator>(const Way &Other) const { return Launches > Other.Launches; }
-  };
+/// Visits the events on all paths, those with the fewest launches first, but
+/// not where the program is about to fail.
+void visitNearestFirst(const BufferProgram &Program, const FlowGraph &Graph,
+                       EventRef From, function_ref<Step(const Way &)> Visit) {
   std::priority_queue<Way, std::vector<Way>, std::greater<>> Ways;
   std::vector<bool> Done(Program.Blocks.size(), false);
   Ways.push({0, From, false});
-  NextNeed Host; // on the device's behalf, nobody
   while (!Ways.empty()) {
     Way W = Ways.top();
     Ways.pop();
@@ -106,23 +112,13 @@ NextNeed nextNeed(const BufferProgram &Program, const FlowGraph &Graph,
     const Block &B = Program.Blocks[W.At.Block];
     bool Ended = false;
     for (; !Ended && W.At.Index < B.Events.size(); ++W.At.Index) {
+      const Step Next = Visit(W);
+      if (Next == Step::Stop)
+        return;
+      Ended = Next == Step::End;
       const Event &E = B.Events[W.At.Index];
-      const BufferUse *U = E.find(Buffer);
-      if (!U) {
-        W.Launches += E.Kind == EventKind::Launch;
-        W.HostWork |= isHostWork(E);
-        continue;
-      }
-      Ended = true;
-      // What overwrites all of it does not need it.
-      if (E.Kind == EventKind::Free || E.Kind == EventKind::Allocate ||
-          (U->Must && U->Whole && U->Writes && !U->Reads))
-        break;
-      if (E.Kind == EventKind::Launch || E.Kind == EventKind::Copy)
-        return {W.At, W.Launches, W.HostWork};
-      if (!Host.At)
-        Host.At = W.At;
-      break;
+      W.Launches += E.Kind == EventKind::Launch;
+      W.HostWork |= isHostWork(E);
     }
     if (Ended)
       continue;
@@ -135,7 +131,44 @@ NextNeed nextNeed(const BufferProgram &Program, const FlowGraph &Graph,
           {W.Launches + (LeavesLoop ? LoopLaunches : 0), {S, 0}, W.HostWork});
     }
   }
-  return Host;
+}
+
+} // namespace
+
+NextNeed nextNeed(const BufferProgram &Program, const FlowGraph &Graph,
+                  EventRef From, unsigned Buffer) {
+  NextNeed Device;
+  NextNeed Host; // on the device's behalf, nobody
+  visitNearestFirst(Program, Graph, From, [&](const Way &W) {
+    const Event &E = Program.event(W.At);
+    const BufferUse *U = E.find(Buffer);
+    if (!U)
+      return Step::Pass;
+    // What overwrites all of it does not need it.
+    if (E.Kind == EventKind::Free || E.Kind == EventKind::Allocate ||
+        (U->Must && U->Whole && U->Writes && !U->Reads))
+      return Step::End;
+    if (E.Kind == EventKind::Launch || E.Kind == EventKind::Copy) {
+      Device = {W.At, W.Launches, W.HostWork};
+      return Step::Stop;
+    }
+    if (!Host.At)
+      Host.At = W.At;
+    return Step::End;
+  });
+  return Device.At ? Device : Host;
+}
+
+bool usedSoon(const BufferProgram &Program, const FlowGraph &Graph,
+              EventRef From, unsigned Buffer) {
+  bool Soon = false;
+  visitNearestFirst(Program, Graph, From, [&](const Way &W) {
+    if (W.Launches >= LoopLaunches)
+      return Step::Stop;
+    Soon = Program.event(W.At).find(Buffer) != nullptr;
+    return Soon ? Step::Stop : Step::Pass;
+  });
+  return Soon;
 }
 
 std::string describeDeath(const BufferProgram &Program, EventRef From,

@@ -46,6 +46,11 @@ struct NextNeed {
 NextNeed nextNeed(const BufferProgram &Program, const FlowGraph &Graph,
                   EventRef From, unsigned Buffer);
 
+/// Whether something uses the buffer's memory, or frees it, before as many
+/// launches as a loop is taken for.
+bool usedSoon(const BufferProgram &Program, const FlowGraph &Graph,
+              EventRef From, unsigned Buffer);
+
 /// "never read again", "freed at line 9 before any read", ...
 std::string describeDeath(const BufferProgram &Program, EventRef From,
                           unsigned Buffer, const Position &Where);

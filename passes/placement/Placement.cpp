@@ -508,14 +508,16 @@ void Placer::addEnd(unsigned B, EventRef At, Anchor Where, StreamId Stream) {
 void Placer::tellEnd(unsigned B, const Event &After, EventRef From,
                      const LiveWithin *Sure) {
   std::string Next = describeDeath(Program, From, B, After.Where);
+  Directive &D = Result.Directives.back();
   if (!Sure) {
+    D.Eager = D.Kind == DirectiveKind::Discard && launchAhead(Program, From) &&
+              !usedSoon(Program, Graph, From, B);
     did(B, After.Where,
-        about(B, RemarkId::Discarded)
+        about(B, D.Eager ? RemarkId::DiscardedEagerly : RemarkId::Discarded)
             .with("After", After.Name)
             .with("Next", Next));
     return;
   }
-  Directive &D = Result.Directives.back();
   for (EventRef At : nextUses(Program, From, B, /*Failing=*/true).Events) {
     const BufferUse *U = Program.event(At).find(B);
     if (U->Testable && !U->Whole) {

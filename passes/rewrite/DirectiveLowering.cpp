@@ -282,9 +282,11 @@ bool Lowering::lower(const Directive &D) {
         return false;
     }
     if (withLaunch(D))
-      callEntry("__dragon_last_use", {Condition, Address, Bytes}, *Point);
+      callEntry(D.Eager ? "__dragon_last_use_eagerly" : "__dragon_last_use",
+                {Condition, Address, Bytes}, *Point);
     else if (isa<Constant>(Condition))
-      callEntry("__dragon_discard", {Address, Bytes, Stream}, *Point);
+      callEntry(D.Eager ? "__dragon_discard_eagerly" : "__dragon_discard",
+                {Address, Bytes, Stream}, *Point);
     else
       callEntry("__dragon_discard_if", {Condition, Address, Bytes, Stream},
                 *Point);

@@ -183,6 +183,7 @@ Status Runtime::Impl::destroyBuffer(Buffer &buffer) {
   keep(abandonSinks(buffer, [](const Sink &) { return true; }));
   keep(Dev->release(buffer.base, buffer.vaBytes + Dev->caps().granularity));
   LiveBytes -= buffer.vaBytes;
+  std::erase_if(Dying, [&](Chunk *chunk) { return chunk->buffer == &buffer; });
   // Chunks whose memory could not be unmapped are in no list any more.
   for (Chunk &chunk : buffer.chunks) {
     listDevice(chunk, false);

@@ -52,6 +52,8 @@ struct Chunk {
   bool copiedAhead = false;
   /// The contents were dirty when the program said that they are dead.
   bool discardedDirty = false;
+  /// Its memory is to be given back; ends when it is used again.
+  bool dying = false;
   /// Of the copies on the device and on the host: everything outside is
   /// undefined and need not be moved.
   ChunkPart defined;

@@ -210,17 +210,21 @@ Status Runtime::Impl::discardChunk(Chunk &chunk, Queue queue) {
   return {};
 }
 
-Status Runtime::Impl::discard(uintptr_t address, size_t bytes, Queue queue) {
+Status Runtime::Impl::discard(uintptr_t address, size_t bytes, Queue queue,
+                              bool eager) {
   DRAGON_TRY(rangeOf(address, bytes, "discard").takeStatus());
   Buffer &buffer = *Allocations.find(address)->buffer;
   if (buffer.kept)
     return {}; // a hint; others may see the contents sooner than we think
   ++Clock;
+  ++Round;
   for (uintptr_t at = address; at < address + bytes;) {
     Chunk &chunk = buffer.chunkAt(at);
     uintptr_t stop = std::min(address + bytes, chunk.va() + chunk.bytes());
     if (at == chunk.va() && stop >= chunk.usedEnd()) {
       DRAGON_TRY(discardChunk(chunk, queue));
+      if (eager)
+        DRAGON_TRY(giveBack(chunk));
       at = stop;
       continue;
     }
@@ -235,6 +239,37 @@ Status Runtime::Impl::discard(uintptr_t address, size_t bytes, Queue queue) {
     if (chunk.deviceValid || chunk.hostValid)
       DRAGON_TRY(discardPart(chunk, chunk.partOf(at, stop), queue));
     at = stop;
+  }
+  return {};
+}
+
+Status Runtime::Impl::giveBack(Chunk &chunk) {
+  // Where everything fits, nobody wants it.
+  if (!Tracking || chunk.dying)
+    return {};
+  chunk.dying = true;
+  Dying.push_back(&chunk);
+  return giveBackIdle();
+}
+
+Status Runtime::Impl::giveBackIdle() {
+  while (!Dying.empty()) {
+    Chunk &chunk = *Dying.front();
+    const bool used = !chunk.dying || chunk.deviceValid || chunk.hostValid ||
+                      chunk.hostMapped || chunk.held || chunk.buffer->kept;
+    if (!used && (chunk.pinned == Round || chunk.leaving || isBusy(chunk)))
+      break; // those behind it died later
+    Dying.pop_front();
+    chunk.dying = false;
+    if (used)
+      continue;
+    if (chunk.discardedDirty && chunk.device.id) // as when it is evicted
+      Bytes.avoided(Avoided::Discard, chunk.used());
+    chunk.discardedDirty = false;
+    if (chunk.device.id)
+      DRAGON_TRY(releaseDevice(chunk));
+    if (chunk.host.id)
+      DRAGON_TRY(releaseHost(chunk));
   }
   return {};
 }

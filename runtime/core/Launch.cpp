@@ -222,7 +222,8 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
   for (const LastUse &use : call.lastUses)
     if (Allocation *found = Allocations.find(use.address)) {
       const uintptr_t end = endOf(use, found->base, found->bytes);
-      DRAGON_TRY(discard(use.address, end - use.address, call.queue));
+      DRAGON_TRY(
+          discard(use.address, end - use.address, call.queue, use.eager));
       if (Watcher)
         Watcher->discarded({use.address, end});
     }

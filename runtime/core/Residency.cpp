@@ -180,6 +180,7 @@ Status Runtime::Impl::forget(Chunk &chunk) {
 // -- To the device -----------------------------------------------------------
 
 Status Runtime::Impl::mapDevice(Chunk &chunk) {
+  chunk.dying = false;
   auto slab = DevicePool.take(chunk.bytes());
   while (!slab.ok()) {
     Status failure = slab.takeStatus();
@@ -338,6 +339,7 @@ std::vector<EvictionCandidate> Runtime::Impl::candidates() {
 }
 
 Status Runtime::Impl::makeDeviceRoom(uint64_t bytes) {
+  DRAGON_TRY(giveBackIdle());
   while (!DevicePool.hasRoom(bytes)) {
     noticeOnce();
     Tracking = true; // from now on it matters when work on a chunk ends
@@ -592,6 +594,7 @@ Status Runtime::Impl::evictFromHost(Chunk &chunk, Cause cause) {
 }
 
 Status Runtime::Impl::bringToHost(Chunk &chunk, LaunchNeed need, Cause cause) {
+  chunk.dying = false;
   chunk.lastTouch = Clock;
   if (chunk.hostValid)
     return {};

@@ -140,6 +140,15 @@ StatusOr<DeviceMemory> Runtime::memoryForProgram() {
   return memory;
 }
 
+MemoryInUse Runtime::memoryInUse() const {
+  Impl::Guard guard(*State);
+  uint64_t swap = 0;
+  for (const std::unique_ptr<Buffer> &buffer : State->Buffers)
+    for (const Chunk &chunk : buffer->chunks)
+      swap += chunk.slot.bytes;
+  return {State->DevicePool.used(), State->HostPool.used(), swap};
+}
+
 void Runtime::setBeforeWrite(BeforeWrite listener, void *context) {
   Impl::Guard guard(*State);
   State->Listener = listener;
@@ -312,13 +321,14 @@ Status Runtime::detachFile(dev_t deviceId, ino_t inode) {
   return State->detach(deviceId, inode, 0, INT64_MAX, nullptr, 0);
 }
 
-Status Runtime::discard(uintptr_t address, size_t bytes, Queue queue) {
+Status Runtime::discard(uintptr_t address, size_t bytes, Queue queue,
+                        bool eager) {
   if (bytes == 0)
     return {};
   tellListener(*State, address, address + bytes);
   Impl::Guard guard(*State);
   DRAGON_TRY(State->usable());
-  DRAGON_TRY(State->discard(address, bytes, queue));
+  DRAGON_TRY(State->discard(address, bytes, queue, eager));
   if (State->Watcher)
     State->Watcher->discarded({address, address + bytes});
   return {};

@@ -66,6 +66,8 @@ struct AllocateOptions {
 struct LastUse {
   uintptr_t address;
   size_t bytes;
+  /// Their memory is free then.
+  bool eager = false;
 };
 
 struct LaunchCall {
@@ -103,6 +105,13 @@ struct LibraryHold {
   std::optional<Queue> queue;
 };
 
+/// Bytes that contents of buffers take.
+struct MemoryInUse {
+  uint64_t device;
+  uint64_t host;
+  uint64_t swap;
+};
+
 class Runtime {
 public:
   /// The process's runtime; created by the first call. A failure is final and
@@ -129,6 +138,7 @@ public:
   /// What cudaMemGetInfo should say: what the program can allocate and really
   /// use, given budgets, host memory and swap.
   StatusOr<DeviceMemory> memoryForProgram();
+  MemoryInUse memoryInUse() const;
 
   // -- Data. Ranges must lie within one buffer where they lie in one at all.
   /// Any of the two sides may be host memory, a buffer, or memory that only
@@ -160,7 +170,10 @@ public:
   /// The program is about to change the file by other means: contents of
   /// buffers that are stored in it (mapFileRange, setSink) move elsewhere.
   Status detachFile(dev_t deviceId, ino_t inode);
-  Status discard(uintptr_t address, size_t bytes, Queue queue);
+  /// Contents become undefined. `eager`: where data is moving, memory and swap
+  /// are given back as soon as queued work is done with them.
+  Status discard(uintptr_t address, size_t bytes, Queue queue,
+                 bool eager = false);
   Status prefetch(uintptr_t address, size_t bytes, Queue queue);
   /// The device needs the buffer again after so many other launches; 0: what
   /// fits is brought in now; NeverAgain. A hint, until the next use.

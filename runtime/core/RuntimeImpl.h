@@ -259,7 +259,12 @@ struct Runtime::Impl {
                 const Buffer *except, int64_t exceptDelta);
   /// The sink's file is no place for the buffer's contents any more.
   void leaveFile(Buffer &buffer, const Sink &sink);
-  Status discard(uintptr_t address, size_t bytes, Queue queue);
+  Status discard(uintptr_t address, size_t bytes, Queue queue,
+                 bool eager = false);
+  /// The chunk holds nothing: its memory goes back once it is idle.
+  Status giveBack(Chunk &chunk);
+  /// That of the chunks that have become idle since.
+  Status giveBackIdle();
   Status sync(Buffer &buffer);
 
   // -- HostAccess.cpp
@@ -295,6 +300,7 @@ struct Runtime::Impl {
   std::vector<Chunk *> OnHost;   ///< chunks with a host slab
   uint64_t LiveBytes = 0;        ///< of all buffers
   size_t NotOnDevice = 0;
+  std::deque<Chunk *> Dying; ///< in the order of giveBack(), or dying no more
 
   /// Free space in arenas, by address.
   struct Hole {

@@ -52,6 +52,15 @@ void onBuffer(const char *name, const void *pointer, size_t bytes,
   errno = before;
 }
 
+void discard(const void *pointer, size_t bytes, void *stream, bool eager) {
+  onBuffer("discard", pointer, bytes,
+           [&](Front &front, uintptr_t address, size_t part) {
+             return front.runtime.discard(
+                 address, part, front.queue(static_cast<cudaStream_t>(stream)),
+                 eager);
+           });
+}
+
 void willWrite(const void *pointer, size_t bytes, int fd, int64_t offset) {
   onBuffer("sink", pointer, bytes,
            [&](Front &front, uintptr_t address, size_t part) -> Status {
@@ -86,6 +95,12 @@ std::optional<LaunchCall> launchOf(const void *function, uint64_t gridXY,
 /// Of the thread's next launch.
 thread_local LaunchHints nextLaunch;
 
+void lastUse(int condition, const void *pointer, size_t bytes, bool eager) {
+  if (condition && bytes && Front::existing())
+    nextLaunch.lastUses.push_back(
+        {reinterpret_cast<uintptr_t>(pointer), bytes, eager});
+}
+
 } // namespace
 
 LaunchHints dragon::takeLaunchHints() { return std::exchange(nextLaunch, {}); }
@@ -103,11 +118,11 @@ int __dragon_malloc(void **pointer, size_t bytes, uint32_t flags,
 }
 
 void __dragon_discard(const void *pointer, size_t bytes, void *stream) {
-  onBuffer("discard", pointer, bytes,
-           [&](Front &front, uintptr_t address, size_t part) {
-             return front.runtime.discard(
-                 address, part, front.queue(static_cast<cudaStream_t>(stream)));
-           });
+  discard(pointer, bytes, stream, /*eager=*/false);
+}
+
+void __dragon_discard_eagerly(const void *pointer, size_t bytes, void *stream) {
+  discard(pointer, bytes, stream, /*eager=*/true);
 }
 
 void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
@@ -117,9 +132,12 @@ void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
 }
 
 void __dragon_last_use(int condition, const void *pointer, size_t bytes) {
-  if (condition && bytes && Front::existing())
-    nextLaunch.lastUses.push_back(
-        {reinterpret_cast<uintptr_t>(pointer), bytes});
+  lastUse(condition, pointer, bytes, /*eager=*/false);
+}
+
+void __dragon_last_use_eagerly(int condition, const void *pointer,
+                               size_t bytes) {
+  lastUse(condition, pointer, bytes, /*eager=*/true);
 }
 
 void __dragon_launch_follows(void) { nextLaunch.followed = true; }

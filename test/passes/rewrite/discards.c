@@ -10,7 +10,7 @@ KERNEL2(step, float *, float *)
 void unknown(float *);
 
 // CHECK-LABEL: define {{.*}}@afterLastUse(
-// CHECK: call void @__dragon_last_use(i32 1, ptr [[D:%[0-9a-z]+]], i64 -1)
+// CHECK: call void @__dragon_last_use_eagerly(i32 1, ptr [[D:%[0-9a-z]+]], i64 -1)
 // CHECK-NEXT: call void @__device_stub__read(ptr {{.*}}[[D]])
 void afterLastUse(size_t n, void *h) {
   float *d, *e;
@@ -62,7 +62,7 @@ void overwritten(size_t n, void *h) {
 
 // In its stream: with the launch.
 // CHECK-LABEL: define {{.*}}@inStream(
-// CHECK: call void @__dragon_last_use(i32 1, ptr [[D:%[0-9a-z]+]], i64 -1)
+// CHECK: call void @__dragon_last_use_eagerly(i32 1, ptr [[D:%[0-9a-z]+]], i64 -1)
 // CHECK-NEXT: call void @__device_stub__read(ptr {{.*}}[[D]])
 void inStream(size_t n, void *h, cudaStream_t stream) {
   float *d, *e;

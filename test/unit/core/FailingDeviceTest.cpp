@@ -195,6 +195,11 @@ void FailingDeviceTest::program() {
       [&] { a.words.clear(); });
   a.known = false;
   operation(
+      "discard eagerly", {}, {&a},
+      [&] { return runtime->discard(a.base, Bytes, nullptr, true); },
+      [&] { a.words.clear(); });
+  a.known = false;
+  operation(
       "fill", {}, {&a},
       [&] { return runtime->fill(pointer(a.base), 42, 4, N, nullptr); },
       [&] { a.words.assign(N, 42); });

@@ -95,7 +95,8 @@ protected:
   }
   void discard(ModelBuffer &b) {
     auto [begin, end] = part(b.words.size());
-    ASSERT_OK(runtime->discard(b.base + begin * 4, (end - begin) * 4, nullptr));
+    ASSERT_OK(runtime->discard(b.base + begin * 4, (end - begin) * 4, nullptr,
+                               /*eager=*/Random() % 2));
     std::fill(b.words.begin() + long(begin), b.words.begin() + long(end),
               std::nullopt);
   }

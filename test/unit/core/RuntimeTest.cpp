@@ -160,6 +160,46 @@ TEST_F(RuntimeTest, WhatHoldsNothingMakesRoomForACopy) {
   EXPECT_EQ(download(b, N), x);
 }
 
+TEST_F(RuntimeTest, AnEagerDiscardGivesMemoryBack) {
+  settings.deviceMemory = 8 * MiB;
+  settings.hostMemory = 12 * MiB;
+  start();
+  constexpr int N = 1 << 20; // two chunks
+  constexpr size_t Bytes = N * 4;
+  std::vector<uintptr_t> buffers;
+  for (uint32_t i = 0; i < 6; ++i) {
+    buffers.push_back(allocate(Bytes));
+    ASSERT_OK(upload(buffers.back(), numbers(N, i)));
+    ASSERT_OK(
+        kernels.launch(*runtime, "scale", N, pointer(buffers.back()), N, 2));
+  }
+  EXPECT_GE(runtime->memoryInUse().swap, Bytes);
+  auto use = [&] {
+    MemoryInUse now = runtime->memoryInUse();
+    return now.device + now.host + now.swap;
+  };
+  // Lazily: whoever wants the memory gets it then.
+  uint64_t before = use();
+  ASSERT_OK(runtime->discard(buffers[5], Bytes, nullptr));
+  EXPECT_EQ(use(), before);
+  for (int i : {5, 4, 1, 0}) { // on the device, on the host, in swap
+    before = use();
+    ASSERT_OK(runtime->discard(buffers[size_t(i)], Bytes, nullptr, true));
+    EXPECT_LE(use(), before - Bytes) << i;
+  }
+  // They are as good as new.
+  for (uint32_t i : {5, 4, 1, 0}) {
+    auto x = numbers(N, 10 + i);
+    ASSERT_OK(upload(buffers[i], x));
+    EXPECT_EQ(download(buffers[i], N), x);
+    ASSERT_OK(
+        kernels.launch(*runtime, "iota", N, pointer(buffers[i]), N, int(i)));
+    auto z = download(buffers[i], N);
+    for (int k = 0; k < N; ++k)
+      ASSERT_EQ(z[size_t(k)], scaled(k, int32_t(i)));
+  }
+}
+
 TEST_F(RuntimeTest, WhatIsOverwrittenIsNotFetched) {
   settings.deviceMemory = 6 * MiB;
   settings.hostMemory = 64 * MiB;

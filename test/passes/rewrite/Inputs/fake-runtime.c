@@ -272,6 +272,15 @@ void __dragon_last_use(int condition, const void *pointer, size_t bytes) {
   LastUses[NumLastUses++].bytes = bytes;
 }
 
+void __dragon_last_use_eagerly(int condition, const void *pointer,
+                               size_t bytes) {
+  __dragon_last_use(condition, pointer, bytes);
+}
+
+void __dragon_discard_eagerly(const void *pointer, size_t bytes, void *stream) {
+  __dragon_discard(pointer, bytes, stream);
+}
+
 void __dragon_launch_follows(void) {}
 
 void __dragon_next_use(const void *pointer, uint32_t launches) {
