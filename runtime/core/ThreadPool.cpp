@@ -48,21 +48,28 @@ ThreadPool::~ThreadPool() {
     worker.join();
 }
 
-// Signals of the program are for its own threads.
-void ThreadPool::start() {
+std::thread startThread(std::function<void()> body) {
   sigset_t all, before;
   sigfillset(&all);
   for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT})
     sigdelset(&all, signal);
+  // A new thread has its maker's mask.
   pthread_sigmask(SIG_SETMASK, &all, &before);
+  struct Restore {
+    const sigset_t &mask;
+    ~Restore() { pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
+  } restore{before};
+  return std::thread(std::move(body));
+}
+
+void ThreadPool::start() {
   try {
     while (Workers.size() + 1 < Threads)
-      Workers.emplace_back([this] { work(); });
+      Workers.push_back(startThread([this] { work(); }));
   } catch (const std::system_error &) {
     // The system refuses more threads: those that are there do the work.
     Threads = static_cast<unsigned>(Workers.size()) + 1;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void ThreadPool::work() {

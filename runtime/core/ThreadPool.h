@@ -57,6 +57,10 @@ private:
   bool Stopping = false;
 };
 
+/// A thread that takes no signals but the synchronous ones: those of the
+/// program are for its own threads. Throws std::system_error.
+std::thread startThread(std::function<void()> body);
+
 /// The process's, as wide as memory needs it; never destroyed. In a forked
 /// child the caller works alone.
 ThreadPool &hostThreads();

@@ -10,6 +10,11 @@
 // so slabs that are given back are kept for the next taker; they count against
 // the budget until they are destroyed to make room for slabs of another size.
 //
+// Who knows that many will be needed says so (expect): a thread then makes some
+// before they are asked for, a few ahead of the takers and no more, for what is
+// not needed after all is memory that others lack. A taker that comes while a
+// slab of its kind is being made waits for that one.
+//
 // The pool knows how to make slabs through two functions, so that it needs no
 // device. Thread-safe.
 //
@@ -19,9 +24,11 @@
 
 #include "runtime/device/Device.h"
 
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 namespace dragon {
@@ -38,6 +45,9 @@ public:
            Destroy destroy)
       : Name(name), Budget(budget), Usual(usual), CreateSlab(std::move(create)),
         DestroySlab(std::move(destroy)) {}
+  /// What is made ahead of the takers.
+  static constexpr uint64_t AheadBytes = uint64_t(256) << 20;
+
   ~SlabPool();
   SlabPool(const SlabPool &) = delete;
   SlabPool &operator=(const SlabPool &) = delete;
@@ -49,6 +59,9 @@ public:
   }
   StatusOr<Physical> take(size_t bytes, uint64_t keepFree, Place place);
   void give(const Physical &slab);
+  /// Of what takers keep free, this much more (or less) is in use, for what it
+  /// is kept free for.
+  void lend(int64_t bytes);
 
   uint64_t budget() const;
   /// The tier turned out to have less: no more than what is held now.
@@ -61,7 +74,20 @@ public:
   /// Destroys the slabs that nobody holds.
   void trim();
 
+  /// Slabs of `bytes` will be taken, until all slabs together are of `total`
+  /// bytes; 0: none. The last call counts.
+  void expect(size_t bytes, uint64_t total);
+  /// Nothing is expected any more, and the thread has ended.
+  void rest();
+
 private:
+  // These three with the lock held.
+  bool fits(size_t bytes, uint64_t keepFree) const {
+    return Used + bytes + (keepFree > Lent ? keepFree - Lent : 0) <= Budget;
+  }
+  bool shouldMake() const;
+  void keep(const Physical &slab);
+  void makeAhead();      // the thread
   bool destroyOneIdle(); // with the lock held
 
   const char *const Name;
@@ -71,9 +97,19 @@ private:
   Destroy DestroySlab;
   mutable std::mutex Lock;
   uint64_t Used = 0; ///< held by somebody
+  uint64_t Lent = 0; ///< of that: what was kept free for it
   uint64_t Idle = 0; ///< kept
   uint64_t Most = 0; ///< of both together
   std::map<std::pair<size_t, Place>, std::vector<Physical>> Kept;
+
+  size_t ExpectedSlab = 0; ///< of what size slabs are expected; 0: none are
+  uint64_t Expected = 0;   ///< bytes of all slabs
+  uint64_t Making = 0;     ///< bytes of the slab that the thread makes now
+  unsigned Waiting = 0;    ///< takers that wait for it
+  bool Resting = false;
+  std::thread Maker;
+  std::condition_variable Wanted; ///< the thread has something to do
+  std::condition_variable Made;   ///< it has made a slab, or failed to
 };
 
 } // namespace dragon

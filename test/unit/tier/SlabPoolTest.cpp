@@ -9,7 +9,11 @@
 
 #include <gtest/gtest.h>
 
+#include <condition_variable>
+#include <mutex>
 #include <set>
+#include <thread>
+#include <vector>
 
 using namespace dragon;
 
@@ -18,6 +22,10 @@ namespace {
 constexpr size_t MiB = 1 << 20;
 
 struct Slabs {
+  std::mutex lock;
+  std::condition_variable changed;
+  bool open = true; ///< false: who creates waits
+  unsigned creating = 0;
   uint64_t made = 0;
   std::set<uint64_t> alive;
   uint64_t bytes = 0;
@@ -25,19 +33,39 @@ struct Slabs {
 
   SlabPool::Create create() {
     return [this](size_t size, Place place) -> StatusOr<Physical> {
+      std::unique_lock guard(lock);
+      ++creating;
+      changed.notify_all();
+      changed.wait(guard, [this] { return open; });
+      --creating;
       if (bytes + size > limit)
         return Status::error(DRAGON_ERROR_OUT_OF_MEMORY, "host is full");
       bytes += size;
       alive.insert(++made);
+      changed.notify_all();
       return Physical{made, place, size, nullptr};
     };
   }
   SlabPool::Destroy destroy() {
     return [this](const Physical &slab) -> Status {
+      std::lock_guard guard(lock);
       EXPECT_EQ(alive.erase(slab.id), 1u);
       bytes -= slab.bytes;
       return {};
     };
+  }
+  void wait(uint64_t count) {
+    std::unique_lock guard(lock);
+    changed.wait(guard, [&] { return made >= count; });
+  }
+  void setOpen(bool value) {
+    std::lock_guard guard(lock);
+    open = value;
+    changed.notify_all();
+  }
+  void waitForCreator() {
+    std::unique_lock guard(lock);
+    changed.wait(guard, [&] { return creating > 0; });
   }
 };
 
@@ -113,6 +141,97 @@ TEST(SlabPoolTest, IdleSlabsAreGivenUpWhenTheHostIsFull) {
   pool.give(*b);
   pool.trim();
   EXPECT_TRUE(slabs.alive.empty());
+}
+
+TEST(SlabPoolTest, ExpectedSlabsAreMadeAFewAhead) {
+  Slabs slabs;
+  SlabPool pool("host", 4096 * MiB, Place::Pinned, slabs.create(),
+                slabs.destroy());
+  constexpr size_t Size = 32 * MiB;
+  constexpr uint64_t Ahead = SlabPool::AheadBytes / Size;
+  pool.expect(Size, 1024 * MiB);
+  slabs.wait(Ahead);
+  auto a = pool.take(Size);
+  ASSERT_TRUE(a.ok());
+  slabs.wait(Ahead + 1);
+  auto other = pool.take(2 * MiB); // of another size: by the taker
+  ASSERT_TRUE(other.ok());
+  pool.rest();
+  EXPECT_EQ(slabs.made, Ahead + 2);
+  pool.give(*a);
+  pool.give(*other);
+}
+
+TEST(SlabPoolTest, NoMoreAreMadeThanAreExpected) {
+  Slabs slabs;
+  SlabPool pool("host", 64 * MiB, Place::Pinned, slabs.create(),
+                slabs.destroy());
+  auto held = pool.take(2 * MiB);
+  ASSERT_TRUE(held.ok());
+  pool.expect(2 * MiB, 7 * MiB);
+  slabs.wait(3); // and a fourth would be too many
+  pool.rest();
+  EXPECT_EQ(slabs.made, 3u);
+  // Nor more than the budget has room for.
+  pool.expect(2 * MiB, 1024 * MiB);
+  slabs.wait(32);
+  pool.rest();
+  EXPECT_EQ(slabs.bytes, 64 * MiB);
+  pool.give(*held);
+}
+
+TEST(SlabPoolTest, NothingIsMadeWhereNothingIsExpected) {
+  Slabs slabs;
+  SlabPool pool("host", 64 * MiB, Place::Pinned, slabs.create(),
+                slabs.destroy());
+  pool.expect(2 * MiB, 0);
+  pool.expect(2 * MiB, MiB);
+  pool.rest();
+  EXPECT_EQ(slabs.made, 0u);
+}
+
+TEST(SlabPoolTest, TakerWaitsForTheSlabThatIsBeingMade) {
+  Slabs slabs;
+  slabs.open = false;
+  SlabPool pool("host", 4 * MiB, Place::Pinned, slabs.create(),
+                slabs.destroy());
+  pool.expect(4 * MiB, 4 * MiB);
+  slabs.waitForCreator();
+  std::thread opener([&] { slabs.setOpen(true); });
+  // There is no room for another one, and no need.
+  auto slab = pool.take(4 * MiB);
+  opener.join();
+  ASSERT_TRUE(slab.ok());
+  EXPECT_EQ(slabs.made, 1u);
+  pool.give(*slab);
+}
+
+TEST(SlabPoolTest, SlabsThatWereMadeInVainGiveWay) {
+  Slabs slabs;
+  SlabPool pool("host", 8 * MiB, Place::Pinned, slabs.create(),
+                slabs.destroy());
+  pool.expect(2 * MiB, 8 * MiB);
+  auto large = pool.take(8 * MiB);
+  ASSERT_TRUE(large.ok());
+  EXPECT_LE(slabs.bytes, 8 * MiB);
+  pool.give(*large);
+}
+
+TEST(SlabPoolTest, WhenTheHostIsFullTakersAreTold) {
+  Slabs slabs;
+  slabs.limit = 4 * MiB;
+  SlabPool pool("host", 64 * MiB, Place::Pinned, slabs.create(),
+                slabs.destroy());
+  pool.expect(2 * MiB, 64 * MiB);
+  std::vector<Physical> held;
+  for (int i = 0; i < 2; ++i) {
+    auto slab = pool.take(2 * MiB);
+    ASSERT_TRUE(slab.ok());
+    held.push_back(*slab);
+  }
+  EXPECT_EQ(pool.take(2 * MiB).takeStatus().code(), DRAGON_ERROR_OUT_OF_MEMORY);
+  for (const Physical &slab : held)
+    pool.give(slab);
 }
 
 } // namespace
