@@ -97,6 +97,7 @@ StatusOr<Buffer *> Runtime::Impl::makeBuffer(size_t bytes, unsigned flags,
   DRAGON_ASSIGN(buffer->base, Dev->reserve(buffer->vaBytes + unit));
   buffer->makeChunks();
   LiveBytes += buffer->vaBytes;
+  expectHostMemory();
   Buffers.push_back(std::move(buffer));
   Buffer &made = *Buffers.back();
   if (Status status = mapEagerly(made); !status.ok()) {
@@ -104,6 +105,16 @@ StatusOr<Buffer *> Runtime::Impl::makeBuffer(size_t bytes, unsigned flags,
     return status;
   }
   return &made;
+}
+
+void Runtime::Impl::expectHostMemory() {
+  // Where nothing is asynchronous host memory costs nothing to make.
+  if (!Dev->caps().asynchronous)
+    return;
+  const uint64_t budget = DevicePool.budget();
+  HostPool.expect(Limits.chunkBytes,
+                  LiveBytes > budget ? LiveBytes - budget + Limits.transitBytes
+                                     : 0);
 }
 
 Status Runtime::Impl::mapEagerly(Buffer &buffer) {
@@ -178,12 +189,14 @@ Status Runtime::Impl::destroyBuffer(Buffer &buffer) {
       keep(releaseDevice(chunk));
     if (chunk.host.id)
       keep(releaseHost(chunk));
+    dropReading(chunk);
     dropStorage(chunk);
   }
   keep(abandonSinks(buffer, [](const Sink &) { return true; }));
   keep(Dev->release(buffer.base, buffer.vaBytes + Dev->caps().granularity));
   LiveBytes -= buffer.vaBytes;
   std::erase_if(Dying, [&](Chunk *chunk) { return chunk->buffer == &buffer; });
+  expectHostMemory();
   // Chunks whose memory could not be unmapped are in no list any more.
   for (Chunk &chunk : buffer.chunks) {
     listDevice(chunk, false);

@@ -28,6 +28,7 @@
 namespace dragon {
 
 struct Buffer;
+struct Reading;
 
 /// Bytes of a chunk: [begin, end).
 struct ChunkPart {
@@ -58,18 +59,19 @@ struct Chunk {
   /// undefined and need not be moved.
   ChunkPart defined;
   Storage storage;
-  SwapFile::Slot slot;     ///< held while storage has swap pieces
-  bool fetched = false;    ///< its contents have come from a file before
-  uint64_t lastUse = 0;    ///< ticket of the last work that uses it
-  uint64_t arrival = 0;    ///< ticket of the copies that bring its contents
-  uint64_t departure = 0;  ///< ticket of the copy to its host slab
-  uint64_t lastTouch = 0;  ///< for eviction: when it was needed last
-  Forecast nextUse;        ///< when it is needed next
-  uint64_t nextUseOf = 0;  ///< the clock of the launch nextUse was found in
-  uint64_t pinned = 0;     ///< not to be evicted in this round
-  uint32_t held = 0;       ///< library calls that need it on the device now
-  int32_t deviceSlot = -1; ///< its index in the list of chunks on the device
-  int32_t hostSlot = -1;   ///< and in that of host copies
+  SwapFile::Slot slot;        ///< held while storage has swap pieces
+  Reading *reading = nullptr; ///< of its storage, under way or done
+  bool fetched = false;       ///< its contents have come from a file before
+  uint64_t lastUse = 0;       ///< ticket of the last work that uses it
+  uint64_t arrival = 0;       ///< ticket of the copies that bring its contents
+  uint64_t departure = 0;     ///< ticket of the copy to its host slab
+  uint64_t lastTouch = 0;     ///< for eviction: when it was needed last
+  Forecast nextUse;           ///< when it is needed next
+  uint64_t nextUseOf = 0;     ///< the clock of the launch nextUse was found in
+  uint64_t pinned = 0;        ///< not to be evicted in this round
+  uint32_t held = 0;          ///< library calls that need it on the device now
+  int32_t deviceSlot = -1;    ///< its index in the list of chunks on the device
+  int32_t hostSlot = -1;      ///< and in that of host copies
 
   size_t bytes() const; ///< of its physical memory
   size_t used() const;  ///< of it, bytes that belong to the program

@@ -557,7 +557,8 @@ Status Runtime::Impl::makeHostRoom(uint64_t bytes, bool forTransit,
     if (drops.empty() && dropOnly)
       return {};
     auto &candidates = drops.empty() ? writes : drops;
-    if (candidates.empty() && !Transit.empty()) {
+    if (candidates.empty() && (ReadingBytes || !Transit.empty())) {
+      dropAllReadings();
       DRAGON_TRY(recycleTransit(true));
       continue;
     }

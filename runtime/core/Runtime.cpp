@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/core/ReadAhead.h"
 #include "runtime/core/RuntimeImpl.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
@@ -57,6 +58,7 @@ Status Runtime::Impl::start() {
                           "DRAGON_TRACE: cannot open '{}': {}", Config.trace,
                           std::strerror(errno));
   DRAGON_ASSIGN(Files, FileTier::create(Config, Bytes));
+  Background = std::make_unique<BackgroundIo>(*Files, Limits.chunkBytes);
   DRAGON_ASSIGN(CopyIn, Dev->createQueue(NonBlocking, 0));
   DRAGON_ASSIGN(CopyOut, Dev->createQueue(NonBlocking, 0));
   DRAGON_TRY(Dev->setFaultHandler(&Impl::onFault, this));

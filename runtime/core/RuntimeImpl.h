@@ -8,7 +8,8 @@
 // The Runtime's state and its inner operations, by concern:
 //   Allocation.cpp   buffers, arenas, addresses
 //   Residency.cpp    bringing chunks in and moving them out
-//   Staging.cpp      storage <-> host memory <-> device, in batches
+//   Staging.cpp      storage <-> host memory <-> device
+//   ReadAhead.cpp    reads of storage that run meanwhile
 //   Transfers.cpp    the program's copies and fills
 //   LaunchFootprint, Launch.cpp   what a launch needs, and running it
 //   FileMaps.cpp, WriteOut.cpp    files under buffers
@@ -32,6 +33,7 @@
 #ifndef DRAGON_RUNTIME_CORE_RUNTIMEIMPL_H
 #define DRAGON_RUNTIME_CORE_RUNTIMEIMPL_H
 
+#include "runtime/core/BackgroundIo.h"
 #include "runtime/core/Budget.h"
 #include "runtime/core/Buffer.h"
 #include "runtime/core/Eviction.h"
@@ -60,6 +62,7 @@ struct Want {
 
 struct LaunchPointers;
 struct LaunchChunks;
+struct Reading;
 class SliceUses;
 
 struct Runtime::Impl {
@@ -86,6 +89,8 @@ struct Runtime::Impl {
                                 bool hostAccessible);
   Status free(uintptr_t base);
   Status destroyBuffer(Buffer &buffer);
+  /// What does not fit on the device will need host memory: it is made ahead.
+  void expectHostMemory();
   /// Maps a new buffer that fits without moving anything.
   Status mapEagerly(Buffer &buffer);
   StatusOr<uintptr_t> allocateSmall(size_t bytes,
@@ -150,6 +155,8 @@ struct Runtime::Impl {
   Status planRead(const Chunk &chunk, size_t begin, size_t end, char *memory,
                   ReadPlan &plan);
   Status runRead(ReadPlan &plan, Cause cause);
+  /// What came in is what was mapped; and in the books.
+  Status checkRead(ReadPlan &plan, Cause cause, uint64_t nanoseconds);
   /// Contents from storage to the device, through transit slabs.
   Status fetchFromStorage(std::span<Chunk *const> chunks, Cause cause);
   /// A chunk whose contents are at `memory`, to be stored.
@@ -169,6 +176,20 @@ struct Runtime::Impl {
   static void poisonMemory(void *memory, size_t bytes);
   /// What of the chunk's copy at `memory` is undefined.
   static void poisonOutside(const Chunk &chunk, void *memory);
+
+  // -- ReadAhead.cpp
+  /// Begins to read the storage of chunks that will be brought in, in this
+  /// order, into transit memory, as far as half of that goes; the others are
+  /// left for later calls. Evicts nothing and waits for nothing. Chunks whose
+  /// contents are not in storage are left out.
+  Status startReading(std::span<Chunk *const> chunks);
+  /// The chunk's contents in a slab of transit memory, which is the caller's;
+  /// they are read now if nobody has begun to.
+  Status finishReading(Chunk &chunk, Cause cause, Physical &slab);
+  Status beginReading(Chunk &chunk, const Physical &slab);
+  /// What was begun to be read and nobody needs any more; waits for the read.
+  void dropReading(Chunk &chunk);
+  void dropAllReadings();
 
   // -- KeepResident.cpp
   /// All of it comes to the device and is not evicted any more.
@@ -290,6 +311,7 @@ struct Runtime::Impl {
   mutable FairMutex Lock;
 
   std::unique_ptr<FileTier> Files;
+  std::unique_ptr<BackgroundIo> Background;
   std::unique_ptr<SwapFile> Swap; ///< made when first needed
   SlabPool DevicePool;
   SlabPool HostPool;
@@ -331,6 +353,8 @@ struct Runtime::Impl {
     Physical slab;
   };
   std::deque<InTransit> Transit;
+  std::list<Reading> Readings;
+  uint64_t ReadingBytes = 0; ///< of their slabs
 
   std::atomic<bool> AnySinks{false};
   bool Noticed = false;

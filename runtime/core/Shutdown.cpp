@@ -79,6 +79,9 @@ Status Runtime::Impl::usable() const {
 }
 
 Status Runtime::Impl::quiesce() {
+  // The device may go away.
+  HostPool.rest();
+  dropAllReadings();
   Status first = synchronizeAll();
   for (std::unique_ptr<Buffer> &buffer : Buffers)
     if (Status status =

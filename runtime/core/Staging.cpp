@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads go in batches of half the transit memory: while one batch is copied to
-// the device, the next is read. What is read from a file for the second time is
-// kept in host memory, if there is room: it will be needed a third time. What
-// is read once is not; most data are, and host memory costs more than the read.
+// Chunks are read ahead (ReadAhead.cpp) and copied to the device one after the
+// other, as they come. What is read from a file for the second time is kept in
+// host memory, if there is room: it will be needed a third time. What is read
+// once is not; most data are, and host memory costs more than the read.
 //
 //===----------------------------------------------------------------------===//
 
@@ -123,97 +123,70 @@ Status Runtime::Impl::runRead(ReadPlan &plan, Cause cause) {
     return {};
   uint64_t begin = traceClock();
   DRAGON_TRY(Files->run(plan.requests));
-  uint64_t elapsed = traceClock() - begin;
+  return checkRead(plan, cause, traceClock() - begin);
+}
+
+Status Runtime::Impl::checkRead(ReadPlan &plan, Cause cause,
+                                uint64_t nanoseconds) {
   std::sort(plan.inputs.begin(), plan.inputs.end());
   plan.inputs.erase(std::unique(plan.inputs.begin(), plan.inputs.end()),
                     plan.inputs.end());
-  // Checked after the read: what came in is what was mapped.
   for (const std::shared_ptr<BackingFile> &file : plan.inputs)
     DRAGON_TRY(file->checkUnchanged());
   if (plan.fileBytes)
-    Bytes.moved(Direction::FileToHost, cause, plan.fileBytes, elapsed);
+    Bytes.moved(Direction::FileToHost, cause, plan.fileBytes, nanoseconds);
   if (plan.swapBytes)
-    Bytes.moved(Direction::SwapToHost, cause, plan.swapBytes, elapsed);
+    Bytes.moved(Direction::SwapToHost, cause, plan.swapBytes, nanoseconds);
   return {};
 }
 
 Status Runtime::Impl::fetchFromStorage(std::span<Chunk *const> chunks,
                                        Cause cause) {
   TraceZone zone("fetch");
-  const uint64_t batchBytes =
-      std::max(Limits.chunkBytes, Limits.transitBytes / 2);
-  for (size_t first = 0; first < chunks.size();) {
-    std::vector<Physical> slabs;
-    ReadPlan plan;
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    Chunk &chunk = *chunks[i];
+    DRAGON_TRY(startReading(chunks.subspan(i)));
+    Physical slab;
+    DRAGON_TRY(finishReading(chunk, cause, slab));
     Status status;
-    size_t last = first;
-    uint64_t bytes = 0;
-    for (; last < chunks.size() &&
-           (last == first || bytes + chunks[last]->bytes() <= batchBytes);
-         ++last) {
-      Chunk &chunk = *chunks[last];
-      auto slab = takeTransit(chunk.bytes());
-      if (!slab.ok()) {
-        status = slab.takeStatus();
-        if (last > first)
-          status = {}; // with what there is
-        break;
-      }
-      slabs.push_back(*slab);
-      bytes += chunk.bytes();
-      status = planRead(chunk, 0, chunk.used(),
-                        static_cast<char *>(slab->hostView), plan);
-      if (!status.ok())
-        break;
-    }
-    if (status.ok())
-      status = runRead(plan, cause);
-    std::vector<std::pair<Chunk *, Physical *>> arrived;
-    for (size_t i = first; status.ok() && i < last; ++i) {
-      Chunk &chunk = *chunks[i];
-      const char *view = static_cast<const char *>(slabs[i - first].hostView);
-      const std::vector<Piece> &pieces = chunk.storage.pieces();
-      if (Config.poison && !chunk.storage.covers(0, chunk.used()))
-        status = Dev->poison(chunk.va(), chunk.bytes(), CopyIn);
-      // Runs of pieces; what is undefined between them is not copied.
-      for (size_t p = 0; status.ok() && p < pieces.size();) {
-        size_t begin = pieces[p].begin, end = pieces[p].end;
-        for (++p; p < pieces.size() && pieces[p].begin == end; ++p)
-          end = pieces[p].end;
-        end = std::min(end, chunk.used());
-        status = Dev->copy(reinterpret_cast<void *>(chunk.va() + begin),
-                           view + begin, end - begin, CopyKind::HostToDevice,
-                           CopyIn);
-        Bytes.moved(Direction::HostToDevice, cause, end - begin);
-        zone.add(end - begin);
-      }
-      if (status.ok())
-        arrived.emplace_back(&chunk, &slabs[i - first]);
+    const char *view = static_cast<const char *>(slab.hostView);
+    const std::vector<Piece> &pieces = chunk.storage.pieces();
+    if (Config.poison && !chunk.storage.covers(0, chunk.used()))
+      status = Dev->poison(chunk.va(), chunk.bytes(), CopyIn);
+    // Runs of pieces; what is undefined between them is not copied.
+    for (size_t p = 0; status.ok() && p < pieces.size();) {
+      size_t begin = pieces[p].begin, end = pieces[p].end;
+      for (++p; p < pieces.size() && pieces[p].begin == end; ++p)
+        end = pieces[p].end;
+      end = std::min(end, chunk.used());
+      status =
+          Dev->copy(reinterpret_cast<void *>(chunk.va() + begin), view + begin,
+                    end - begin, CopyKind::HostToDevice, CopyIn);
+      Bytes.moved(Direction::HostToDevice, cause, end - begin);
+      zone.add(end - begin);
     }
     auto ticket = Fetches.note(CopyIn);
     if (!ticket.ok())
-      DRAGON_TRY(synchronizeAll());
-    uint64_t number = ticket.ok() ? *ticket : 0;
-    for (auto [chunk, slab] : arrived) {
-      chunk->arrival = number;
-      chunk->defined = chunk->whole();
-      chunk->discardedDirty = false;
-      bool again = std::exchange(chunk->fetched, true);
-      if (again && !chunk->host.id &&
-          HostPool.hasRoom(0, Limits.transitBytes) &&
-          chunk->storage.covers(0, chunk->used())) {
-        chunk->host = std::exchange(*slab, Physical());
-        listHost(*chunk, true);
-      }
-      bool host = chunk->host.id != 0 && slab->id == 0;
-      chunk->buffer->setValid(*chunk, true, host || chunk->hostValid, true);
-    }
-    for (const Physical &slab : slabs)
-      if (slab.id)
-        giveTransit(slab, number);
+      if (Status synced = synchronizeAll(); status.ok() && !synced.ok())
+        status = std::move(synced);
+    const uint64_t number = ticket.ok() ? *ticket : 0;
     LastFetch = std::max(LastFetch, number);
+    if (status.ok()) {
+      chunk.arrival = number;
+      chunk.defined = chunk.whole();
+      chunk.discardedDirty = false;
+      bool again = std::exchange(chunk.fetched, true);
+      if (again && !chunk.host.id && HostPool.hasRoom(0, Limits.transitBytes) &&
+          chunk.storage.covers(0, chunk.used())) {
+        chunk.host = std::exchange(slab, Physical());
+        listHost(chunk, true);
+      }
+      bool host = chunk.host.id != 0 && slab.id == 0;
+      chunk.buffer->setValid(chunk, true, host || chunk.hostValid, true);
+    }
+    if (slab.id)
+      giveTransit(slab, number);
     DRAGON_TRY(std::move(status));
-    first = last;
   }
   return {};
 }

@@ -25,6 +25,7 @@ bool Storage::covers(size_t begin, size_t end) const {
 }
 
 void Storage::erase(size_t begin, size_t end) {
+  ++Changes;
   std::vector<Piece> kept;
   for (Piece &piece : Pieces) {
     if (piece.begin < begin) {

@@ -49,7 +49,10 @@ public:
   bool hasSwap() const;
   /// [begin, end) is covered without a gap.
   bool covers(size_t begin, size_t end) const;
-  void clear() { Pieces.clear(); }
+  void clear() {
+    ++Changes;
+    Pieces.clear();
+  }
   /// [begin, end) becomes undefined.
   void erase(size_t begin, size_t end);
   /// Puts the piece over what is there; joins neighbours that continue.
@@ -57,9 +60,12 @@ public:
   /// The whole, for the policy: File if any byte comes from a file, else Swap,
   /// Zero, Undefined.
   Stored kind() const;
+  /// Grows with each change: whether what was read is still what is stored.
+  uint64_t changes() const { return Changes; }
 
 private:
   std::vector<Piece> Pieces;
+  uint64_t Changes = 0;
 };
 
 } // namespace dragon

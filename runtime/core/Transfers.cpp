@@ -65,8 +65,10 @@ public:
 
   Status finish() {
     Status status = Copies.finish();
-    for (const Physical &slab : Slabs)
+    for (const Physical &slab : Slabs) {
+      Impl.HostPool.lend(-int64_t(slab.bytes));
       Impl.HostPool.give(slab);
+    }
     Slabs.clear();
     return status;
   }
@@ -89,6 +91,7 @@ private:
       if (!slab.ok())
         break;
       Slabs.push_back(*slab);
+      Impl.HostPool.lend(int64_t(each));
       if (!Copies.addMemory(*slab).ok())
         break;
       bytes += each;

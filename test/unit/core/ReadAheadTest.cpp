@@ -1,0 +1,222 @@
+//===- ReadAheadTest.cpp - reads of storage that run meanwhile ------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/ReadAhead.h"
+#include "RuntimeFixture.h"
+#include "runtime/core/BackgroundIo.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <sys/stat.h>
+
+using namespace dragon;
+using namespace dragon::test;
+using testing::HasSubstr;
+
+namespace {
+
+class BackgroundIoTest : public RuntimeFixture {
+protected:
+  void SetUp() override {
+    RuntimeFixture::SetUp();
+    auto made = FileTier::create(settings, Books);
+    ASSERT_TRUE(made.ok());
+    Files = std::move(*made);
+  }
+  Ledger Books;
+  std::unique_ptr<FileTier> Files;
+};
+
+TEST_F(BackgroundIoTest, manyJobs) {
+  constexpr size_t N = 64, Words = 40000;
+  auto data = numbers(N * Words, 5);
+  writeFile("in", data);
+  auto file = open("in");
+  std::vector<int32_t> memory(data.size());
+  BackgroundIo io(*Files, MiB);
+  std::vector<std::shared_ptr<BackgroundIo::Job>> jobs;
+  for (size_t i = 0; i < N; ++i)
+    jobs.push_back(io.start({{file.get(), memory.data() + i * Words, Words * 4,
+                              int64_t(i * Words * 4), false, nullptr}}));
+  // The last one first: by the waiter, if no thread has come to it.
+  EXPECT_OK(io.wait(*jobs.back()));
+  EXPECT_TRUE(io.done(*jobs.back()));
+  EXPECT_TRUE(std::equal(data.end() - Words, data.end(), memory.end() - Words));
+  jobs.pop_back();
+  for (auto &job : jobs)
+    EXPECT_OK(io.wait(*job));
+  EXPECT_TRUE(memory == data);
+  EXPECT_GT(io.takeBusyTime(), 0u);
+  EXPECT_EQ(io.takeBusyTime(), 0u);
+  EXPECT_OK(io.wait(*io.start({})));
+}
+
+TEST_F(BackgroundIoTest, eachJobHasItsOwnResult) {
+  writeFile("in", numbers(1000, 1));
+  auto file = open("in");
+  std::vector<int32_t> memory(1000);
+  BackgroundIo io(*Files, MiB);
+  auto good = io.start({{file.get(), memory.data(), 4000, 0, false, nullptr}});
+  auto bad = io.start({{file.get(), memory.data(), 40, 4000, false, nullptr}});
+  EXPECT_EQ(io.wait(*bad).code(), DRAGON_ERROR_FILE_CHANGED);
+  EXPECT_OK(io.wait(*good));
+}
+
+/// The parts of a runtime, without its front.
+class ReadAheadTest : public RuntimeFixture {
+protected:
+  static constexpr size_t Chunk4 = 2 * MiB / 4; ///< words of a chunk
+
+  void open(uint64_t hostMemory, size_t chunks) {
+    settings.hostMemory = hostMemory;
+    std::string notes;
+    auto device = createDevice(settings, notes);
+    ASSERT_TRUE(device.ok());
+    auto budget = chooseBudget(settings, (*device)->caps(), 1024 * MiB);
+    ASSERT_TRUE(budget.ok());
+    impl =
+        std::make_unique<Runtime::Impl>(settings, std::move(*device), *budget);
+    ASSERT_OK(impl->start());
+    Data = numbers(chunks * Chunk4, 9);
+    writeFile("in", Data);
+    auto made = impl->makeBuffer(chunks * 2 * MiB, 0, false);
+    ASSERT_TRUE(made.ok());
+    Whole = *made;
+    impl->Allocations.insert(
+        {Whole->base, Whole->bytes, 0, false, "whole", Whole});
+    ASSERT_OK(impl->mapFileRange(Whole->base, Whole->bytes,
+                                 RuntimeFixture::open("in"), 0));
+    for (Chunk &chunk : Whole->chunks)
+      Chunks.push_back(&chunk);
+  }
+  void TearDown() override {
+    impl.reset();
+    RuntimeFixture::TearDown();
+  }
+  std::vector<int32_t> contents() {
+    std::vector<int32_t> result(Data.size());
+    for (Chunk *chunk : Chunks) {
+      Want want{chunk, LaunchNeed::Read};
+      ++impl->Round;
+      EXPECT_OK(impl->bringIn({&want, 1}, nullptr, Cause::Demand));
+    }
+    EXPECT_OK(impl->copyFromBuffer(*Whole,
+                                   reinterpret_cast<char *>(result.data()),
+                                   Whole->base, Whole->bytes, nullptr, false));
+    return result;
+  }
+
+  std::unique_ptr<Runtime::Impl> impl;
+  Buffer *Whole = nullptr;
+  std::vector<Chunk *> Chunks;
+  std::vector<int32_t> Data;
+};
+
+TEST_F(ReadAheadTest, whatWasReadAheadIsNotReadAgain) {
+  open(64 * MiB, 8); // 16 MiB of transit memory
+  ASSERT_OK(impl->startReading(Chunks));
+  // Half of the transit memory.
+  EXPECT_EQ(impl->ReadingBytes, 8 * MiB);
+  EXPECT_EQ(impl->HostPool.used(), 8 * MiB);
+  // Lent, so that others have all that is not for transit.
+  EXPECT_TRUE(impl->HostPool.hasRoom(48 * MiB, impl->Limits.transitBytes));
+  ASSERT_OK(impl->startReading(Chunks)); // again: nothing new
+  EXPECT_EQ(impl->ReadingBytes, 8 * MiB);
+  EXPECT_EQ(impl->Bytes.bytes(Direction::FileToHost), 0u); // not yet of use
+  EXPECT_TRUE(contents() == Data);
+  EXPECT_EQ(impl->Bytes.bytes(Direction::FileToHost), Whole->bytes);
+  EXPECT_EQ(impl->ReadingBytes, 0u);
+  EXPECT_EQ(impl->HostPool.used(), 0u);
+}
+
+TEST_F(ReadAheadTest, overwrittenMeanwhile) {
+  open(64 * MiB, 4);
+  ASSERT_OK(impl->startReading(Chunks));
+  auto fresh = numbers(Chunk4 + 5, 77);
+  ASSERT_OK(impl->copyToBuffer(*Whole, Whole->base,
+                               reinterpret_cast<const char *>(fresh.data()),
+                               fresh.size() * 4, nullptr, true));
+  std::copy(fresh.begin(), fresh.end(), Data.begin());
+  EXPECT_TRUE(contents() == Data);
+  ASSERT_OK(impl->startReading(Chunks));
+  EXPECT_EQ(impl->ReadingBytes, 0u);
+}
+
+TEST_F(ReadAheadTest, otherStorageMeanwhile) {
+  open(64 * MiB, 4);
+  ASSERT_OK(impl->startReading(Chunks));
+  auto other = numbers(Data.size(), 78);
+  writeFile("other", other);
+  const size_t begin = Chunk4 / 2, count = 2 * Chunk4;
+  ASSERT_OK(impl->mapFileRange(Whole->base + begin * 4, count * 4,
+                               RuntimeFixture::open("other"), 4096));
+  std::copy_n(other.begin() + 1024, count, Data.begin() + long(begin));
+  EXPECT_TRUE(contents() == Data);
+}
+
+TEST_F(ReadAheadTest, zerosMeanwhile) {
+  open(64 * MiB, 4);
+  ASSERT_OK(impl->startReading(Chunks));
+  ASSERT_OK(impl->fillBuffer(*Whole, Whole->base, 0, 4, Data.size(), nullptr));
+  std::fill(Data.begin(), Data.end(), 0);
+  EXPECT_TRUE(contents() == Data);
+}
+
+TEST_F(ReadAheadTest, fileLeavesMeanwhile) {
+  open(64 * MiB, 4);
+  ASSERT_OK(impl->startReading(Chunks));
+  auto file = RuntimeFixture::open("in");
+  // The program is about to change the file: contents go to swap.
+  ASSERT_OK(
+      impl->detach(file->deviceId(), file->inode(), 0, INT64_MAX, nullptr, 0));
+  writeFile("in", numbers(Data.size(), 4));
+  EXPECT_TRUE(contents() == Data);
+}
+
+TEST_F(ReadAheadTest, bufferEndsMeanwhile) {
+  open(64 * MiB, 4);
+  ASSERT_OK(impl->startReading(Chunks));
+  ASSERT_OK(impl->free(Whole->base));
+  EXPECT_EQ(impl->ReadingBytes, 0u);
+  EXPECT_EQ(impl->HostPool.used(), 0u);
+}
+
+TEST_F(ReadAheadTest, runtimeEndsMeanwhile) {
+  open(64 * MiB, 4);
+  ASSERT_OK(impl->startReading(Chunks));
+}
+
+TEST_F(ReadAheadTest, fileBecameShorter) {
+  open(64 * MiB, 4);
+  std::filesystem::resize_file(path("in"), 3 * 2 * MiB);
+  ASSERT_OK(impl->startReading(Chunks)); // nobody has asked for it yet
+  Want want{Chunks[3], LaunchNeed::Read};
+  ++impl->Round;
+  Status status = impl->bringIn({&want, 1}, nullptr, Cause::Demand);
+  EXPECT_EQ(status.code(), DRAGON_ERROR_FILE_CHANGED) << status.message();
+  // What is overwritten needs no file.
+  std::fill(Data.begin(), Data.end(), 3);
+  ASSERT_OK(impl->copyToBuffer(*Whole, Whole->base,
+                               reinterpret_cast<const char *>(Data.data()),
+                               Data.size() * 4, nullptr, true));
+  EXPECT_TRUE(contents() == Data);
+}
+
+TEST_F(ReadAheadTest, hostMemoryIsNeededForOthers) {
+  open(8 * MiB, 4); // a chunk of transit memory
+  auto slab = impl->HostPool.take(2 * MiB);
+  ASSERT_TRUE(slab.ok());
+  ASSERT_OK(impl->beginReading(*Chunks[0], *slab));
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_OK(impl->bringToHost(*Chunks[size_t(i) + 1], LaunchNeed::Read,
+                                Cause::Demand));
+    ++impl->Round;
+  }
+  EXPECT_TRUE(contents() == Data);
+}
+
+} // namespace
