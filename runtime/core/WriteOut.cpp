@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Each byte goes to the file once, from wherever it is: host memory, the
-// device (through transit slabs: while one batch is written the next leaves the
-// device), a file, swap. What was evicted to its place in the file before is
-// there already.
+// device, a file, swap. What was evicted to its place in the file before is
+// there already. Several chunks are on their way at a time, through transit
+// memory: while some are written others leave the device or storage.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,16 +23,20 @@ namespace dragon {
 
 /// One call of writeToFile.
 struct Runtime::Impl::WriteOut {
+  /// Of one chunk; first it arrives in host memory, then it is written.
   struct Part {
     Chunk *chunk;
     uintptr_t begin;
     uintptr_t end;
-    Physical slab;      ///< id 0: written from the host copy
-    const char *memory; ///< null: there already
-  };
-  struct Batch {
-    std::vector<Part> parts;
-    bool leavesDevice = false;
+    Physical slab;          ///< id 0: written from the host copy
+    const char *memory;     ///< null: in the file already
+    uint64_t departure = 0; ///< ticket of its copy from the device
+    ReadPlan plan = {};     ///< of its read from storage
+    std::shared_ptr<BackgroundIo::Job> reading = nullptr;
+    std::shared_ptr<BackgroundIo::Job> writing = nullptr;
+    size_t written = 0;
+
+    size_t bytes() const { return end - begin; }
   };
 
   Impl &impl;
@@ -40,14 +44,22 @@ struct Runtime::Impl::WriteOut {
   uintptr_t address;
   std::shared_ptr<BackingFile> file;
   int64_t fileOffset;
+  std::deque<Part> parts = {}; ///< on their way, in order
+  uint64_t bytes = 0;          ///< of these parts' chunks
+  size_t numWriting = 0;       ///< parts at the front that are being written
+  bool broken = false;         ///< a part was not written as a whole
 
   int64_t placeOf(uintptr_t at) const {
     return fileOffset + int64_t(at - address);
   }
   bool isThere(const Chunk &chunk, uintptr_t begin, uintptr_t end) const;
-  Status prepare(uintptr_t &at, uintptr_t end, uint64_t limit, Batch &batch);
-  Status write(Batch &batch, size_t &written);
-  void giveBack(Batch &batch);
+  Status run(uintptr_t end, size_t &written);
+  Status prepare(uintptr_t &at, uintptr_t end);
+  Status arrive(Part &part);
+  void startWriting(Part &part);
+  Status finish(Part &part);
+  void noteWritten(const Part &part);
+  void giveBack(size_t &written);
 };
 
 bool Runtime::Impl::WriteOut::isThere(const Chunk &chunk, uintptr_t begin,
@@ -67,108 +79,144 @@ bool Runtime::Impl::WriteOut::isThere(const Chunk &chunk, uintptr_t begin,
   return at >= end;
 }
 
-/// Takes the next chunks up to `limit` bytes; copies from the device are under
-/// way when it returns.
-Status Runtime::Impl::WriteOut::prepare(uintptr_t &at, uintptr_t end,
-                                        uint64_t limit, Batch &batch) {
-  uint64_t bytes = 0;
-  ReadPlan reads;
-  while (at < end) {
-    Chunk &chunk = buffer.chunkAt(at);
-    uintptr_t stop = std::min(end, chunk.va() + chunk.bytes());
-    if (!batch.parts.empty() && bytes + chunk.bytes() > limit)
-      break;
-    Part part{&chunk, at, stop, {}, nullptr};
-    if (isThere(chunk, at, stop)) {
-      batch.parts.push_back(part);
-      at = stop;
-      continue;
-    }
-    DRAGON_TRY(impl.settle(chunk));
-    if (chunk.hostValid) {
-      part.memory =
-          static_cast<const char *>(chunk.host.hostView) + (at - chunk.va());
-      batch.parts.push_back(part);
-      bytes += stop - at;
-      at = stop;
-      continue;
-    }
-    DRAGON_ASSIGN(part.slab, impl.takeTransit(chunk.bytes()));
-    bytes += chunk.bytes();
-    char *memory = static_cast<char *>(part.slab.hostView) + (at - chunk.va());
-    part.memory = memory;
-    batch.parts.push_back(part); // owns the slab from here
-    if (chunk.deviceValid) {
-      batch.leavesDevice = true;
-      DRAGON_TRY(impl.Dev->copy(memory, reinterpret_cast<const void *>(at),
-                                stop - at, CopyKind::DeviceToHost,
-                                impl.CopyOut));
-      impl.Bytes.moved(Direction::DeviceToHost, Cause::Sync, stop - at);
-    } else {
-      // What is undefined is written as zeros, never as somebody's old data.
-      if (!chunk.storage.covers(at - chunk.va(), stop - chunk.va()))
-        std::memset(memory, 0, stop - at);
-      DRAGON_TRY(impl.planRead(chunk, at - chunk.va(), stop - chunk.va(),
-                               memory, reads));
-    }
-    at = stop;
+/// Begins to bring the next chunk's part to host memory.
+Status Runtime::Impl::WriteOut::prepare(uintptr_t &at, uintptr_t end) {
+  Chunk &chunk = buffer.chunkAt(at);
+  const uintptr_t begin = at, stop = std::min(end, chunk.va() + chunk.bytes());
+  const size_t from = begin - chunk.va(), to = stop - chunk.va();
+  at = stop;
+  parts.push_back({&chunk, begin, stop, {}, nullptr});
+  Part &part = parts.back(); // owns what is put into it, on failure as well
+  if (isThere(chunk, begin, stop))
+    return {};
+  bytes += chunk.bytes();
+  DRAGON_TRY(impl.settle(chunk));
+  if (chunk.hostValid) {
+    impl.pin(chunk); // the host copy stays until it is written
+    part.memory = static_cast<const char *>(chunk.host.hostView) + from;
+    return {};
   }
-  return impl.runRead(reads, Cause::Sync);
+  DRAGON_ASSIGN(part.slab, impl.takeTransit(chunk.bytes()));
+  char *memory = static_cast<char *>(part.slab.hostView) + from;
+  part.memory = memory;
+  if (chunk.deviceValid) {
+    DRAGON_TRY(impl.Dev->copy(memory, reinterpret_cast<const void *>(begin),
+                              stop - begin, CopyKind::DeviceToHost,
+                              impl.CopyOut));
+    impl.Bytes.moved(Direction::DeviceToHost, Cause::Sync, stop - begin);
+    auto ticket = impl.Departures.note(impl.CopyOut);
+    if (!ticket.ok())
+      return impl.Dev->synchronize(impl.CopyOut);
+    part.departure = *ticket;
+    return {};
+  }
+  // What is undefined is written as zeros, never as somebody's old data.
+  if (!chunk.storage.covers(from, to))
+    std::memset(memory, 0, to - from);
+  DRAGON_TRY(impl.planRead(chunk, from, to, memory, part.plan));
+  part.reading = impl.Background->start(std::move(part.plan.requests));
+  return {};
 }
 
-void Runtime::Impl::WriteOut::giveBack(Batch &batch) {
-  // Nothing may still be on its way into the slabs.
-  if (batch.leavesDevice)
-    impl.Dev->synchronize(impl.CopyOut).ignore();
-  for (Part &part : batch.parts)
+/// Its bytes are in host memory.
+Status Runtime::Impl::WriteOut::arrive(Part &part) {
+  DRAGON_TRY(impl.Departures.waitFor(part.departure));
+  if (!part.reading)
+    return {};
+  Status status = impl.Background->wait(*part.reading);
+  part.reading.reset();
+  DRAGON_TRY(std::move(status));
+  return impl.checkRead(part.plan, Cause::Sync,
+                        impl.Background->takeBusyTime());
+}
+
+void Runtime::Impl::WriteOut::startWriting(Part &part) {
+  if (!part.memory)
+    return;
+  part.writing = impl.Background->start(
+      {{file.get(), const_cast<char *>(part.memory), part.bytes(),
+        placeOf(part.begin), true, [&part](const Status &, size_t transferred) {
+          part.written = transferred;
+        }}});
+}
+
+Status Runtime::Impl::WriteOut::finish(Part &part) {
+  if (!part.writing) {
+    part.written = part.bytes();
+    return {};
+  }
+  Status status = impl.Background->wait(*part.writing);
+  part.writing.reset();
+  if (status.ok())
+    impl.Bytes.moved(Direction::HostToFile, Cause::Sync, part.bytes(),
+                     impl.Background->takeBusyTime());
+  return status;
+}
+
+void Runtime::Impl::WriteOut::noteWritten(const Part &part) {
+  // A map's own file is the contents' place from now on.
+  Chunk &chunk = *part.chunk;
+  const Sink *sink = buffer.sinkFor(chunk);
+  if (!part.memory || !sink || !sink->permanent || chunk.hostMapped ||
+      buffer.kept || part.begin != chunk.va() || part.end < chunk.usedEnd() ||
+      !sink->isIn(*file) || sink->placeOf(part.begin) != placeOf(part.begin))
+    return;
+  impl.dropStorage(chunk);
+  chunk.storage.put(
+      {0, chunk.used(), PieceKind::File, sink->file, placeOf(part.begin)});
+  buffer.noteBacking(*sink->file, part.begin, placeOf(part.begin));
+  buffer.setValid(chunk, chunk.deviceValid, chunk.hostValid, true);
+}
+
+/// `written` grows by what is in the file from the start.
+Status Runtime::Impl::WriteOut::run(uintptr_t end, size_t &written) {
+  const uint64_t limit = impl.Limits.transitBytes / 2;
+  uintptr_t at = address;
+  while (at < end || !parts.empty()) {
+    while (at < end &&
+           (parts.empty() || bytes + buffer.chunkAt(at).bytes() <= limit))
+      DRAGON_TRY(prepare(at, end));
+    // The link is quicker than any disk: to wait for a copy costs nothing.
+    for (; numWriting < parts.size(); ++numWriting) {
+      DRAGON_TRY(arrive(parts[numWriting]));
+      startWriting(parts[numWriting]);
+    }
+    Part &part = parts.front();
+    Status status = finish(part);
+    written += part.written;
+    broken = !status.ok();
+    DRAGON_TRY(std::move(status));
+    noteWritten(part);
     if (part.slab.id)
       impl.HostPool.give(part.slab);
-  batch = {};
+    if (part.memory)
+      bytes -= part.chunk->bytes();
+    parts.pop_front();
+    --numWriting;
+  }
+  return {};
 }
 
-Status Runtime::Impl::WriteOut::write(Batch &batch, size_t &written) {
-  std::vector<FileRequest> requests;
-  std::vector<size_t> done(batch.parts.size());
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < batch.parts.size(); ++i) {
-    Part &part = batch.parts[i];
-    if (!part.memory) {
-      done[i] = part.end - part.begin;
-      continue;
-    }
-    requests.push_back({file.get(), const_cast<char *>(part.memory),
-                        part.end - part.begin, placeOf(part.begin), true,
-                        [&done, i](const Status &, size_t transferred) {
-                          done[i] = transferred;
-                        }});
-    bytes += part.end - part.begin;
+/// What a failure has left under way comes to its end.
+void Runtime::Impl::WriteOut::giveBack(size_t &written) {
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Part &part = parts[i];
+    if (part.reading)
+      impl.Background->wait(*part.reading).ignore();
+    if (broken && i == 0)
+      continue; // it is in the count
+    Status status = finish(part);
+    broken |= i >= numWriting;
+    if (!broken)
+      written += part.written;
+    broken |= !status.ok();
   }
-  uint64_t begin = traceClock();
-  Status status = requests.empty() ? Status() : impl.Files->run(requests);
-  if (bytes && status.ok())
-    impl.Bytes.moved(Direction::HostToFile, Cause::Sync, bytes,
-                     traceClock() - begin);
-  for (size_t i = 0; i < batch.parts.size(); ++i) {
-    Part &part = batch.parts[i];
-    written += done[i];
-    if (done[i] < part.end - part.begin)
-      break;
-    // A map's own file is the contents' place from now on.
-    Chunk &chunk = *part.chunk;
-    const Sink *sink = buffer.sinkFor(chunk);
-    if (part.memory && sink && sink->permanent && !chunk.hostMapped &&
-        !buffer.kept && part.begin == chunk.va() &&
-        part.end >= chunk.usedEnd() && sink->file->inode() == file->inode() &&
-        sink->file->deviceId() == file->deviceId() &&
-        sink->placeOf(part.begin) == placeOf(part.begin)) {
-      impl.dropStorage(chunk);
-      chunk.storage.put(
-          {0, chunk.used(), PieceKind::File, sink->file, placeOf(part.begin)});
-      buffer.noteBacking(*sink->file, part.begin, placeOf(part.begin));
-      buffer.setValid(chunk, chunk.deviceValid, chunk.hostValid, true);
-    }
-  }
-  return status;
+  if (!parts.empty())
+    impl.Dev->synchronize(impl.CopyOut).ignore();
+  for (Part &part : parts)
+    if (part.slab.id)
+      impl.HostPool.give(part.slab);
+  parts.clear();
 }
 
 void Runtime::Impl::leaveFile(Buffer &buffer, const Sink &sink) {
@@ -209,29 +257,8 @@ Status Runtime::Impl::writeToFile(uintptr_t address, size_t bytes,
                     fileOffset + int64_t(bytes), &buffer,
                     fileOffset - int64_t(address)));
   WriteOut out{*this, buffer, address, file, fileOffset};
-  const uint64_t limit = Limits.transitBytes / 2;
-  uintptr_t at = address;
-  WriteOut::Batch current, next;
-  Status status = out.prepare(at, end, limit, current);
-  while (status.ok() && !current.parts.empty()) {
-    if (current.leavesDevice) {
-      status = Dev->synchronize(CopyOut);
-      current.leavesDevice = false;
-    }
-    Status ahead;
-    if (status.ok() && at < end && Limits.transitBytes > Limits.chunkBytes)
-      ahead = out.prepare(at, end, limit, next);
-    if (status.ok())
-      status = out.write(current, written);
-    out.giveBack(current);
-    if (status.ok())
-      status = std::move(ahead);
-    if (status.ok() && next.parts.empty() && at < end)
-      status = out.prepare(at, end, limit, next);
-    std::swap(current, next);
-  }
-  out.giveBack(current);
-  out.giveBack(next);
+  Status status = out.run(end, written);
+  out.giveBack(written);
   // The announced write has happened, and the file is the program's, who may
   // change it: contents that are nowhere else are dead, by announcement. Or it
   // has failed: the file ends with what was written.
