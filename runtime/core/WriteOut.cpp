@@ -21,6 +21,11 @@
 
 namespace dragon {
 
+namespace {
+/// What is written to a file at once and is worth reserving space for.
+constexpr size_t ExtendedBytes = 4 << 20;
+} // namespace
+
 /// One call of writeToFile.
 struct Runtime::Impl::WriteOut {
   /// Of one chunk; first it arrives in host memory, then it is written.
@@ -256,9 +261,15 @@ Status Runtime::Impl::writeToFile(uintptr_t address, size_t bytes,
   DRAGON_TRY(detach(file->deviceId(), file->inode(), fileOffset,
                     fileOffset + int64_t(bytes), &buffer,
                     fileOffset - int64_t(address)));
+  DRAGON_ASSIGN(const uint64_t sizeBefore, file->size());
+  const bool extended =
+      bytes >= ExtendedBytes && file->extend(uint64_t(fileOffset) + bytes);
   WriteOut out{*this, buffer, address, file, fileOffset};
   Status status = out.run(end, written);
   out.giveBack(written);
+  if (extended && !status.ok())
+    file->truncate(std::max(sizeBefore, uint64_t(fileOffset) + written))
+        .ignore(); // the failure that is told is the first one
   // The announced write has happened, and the file is the program's, who may
   // change it: contents that are nowhere else are dead, by announcement. Or it
   // has failed: the file ends with what was written.

@@ -8,6 +8,7 @@
 #include "runtime/tier/FileTier.h"
 
 #include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
 
 #include <cerrno>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -186,6 +188,24 @@ Status BackingFile::truncate(uint64_t bytes) {
   if (::ftruncate(Fd, off_t(bytes)) != 0)
     return failed(Path, "cannot set its size");
   return {};
+}
+
+bool BackingFile::extend(uint64_t end) {
+  struct stat info;
+  struct rlimit limit;
+  // To reach the limit of a file's size is a signal: that is for the writes.
+  if (DirectFd < 0 || ::fstat(Fd, &info) != 0 ||
+      uint64_t(info.st_size) >= end || ::getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
+      limit.rlim_cur < end)
+    return false;
+  OwnWrite write(*this);
+  if (::fallocate(Fd, 0, info.st_size, off_t(end) - info.st_size) == 0)
+    return true;
+  // A full disk may have been reached half way.
+  if (struct stat now; ::fstat(Fd, &now) == 0 && now.st_size > info.st_size)
+    if (::ftruncate(Fd, info.st_size) != 0)
+      log(LogLevel::Info, "{}", failed(Path, "cannot set its size").message());
+  return false;
 }
 
 Status BackingFile::punchHole(int64_t offset, uint64_t bytes) {

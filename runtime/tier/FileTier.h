@@ -56,6 +56,10 @@ public:
   Status checkUnchanged() const;
   StatusOr<uint64_t> size() const;
   Status truncate(uint64_t bytes);
+  /// Space for all bytes up to `end`, if the file system can reserve it: writes
+  /// that go past the cache then need no order among them, which those that
+  /// extend a file do. True: the file ends at `end` now. Else it is unchanged.
+  bool extend(uint64_t end);
   /// The range reads as zeros from now on; the size stays.
   Status punchHole(int64_t offset, uint64_t bytes);
   Status syncData();

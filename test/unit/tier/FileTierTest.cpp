@@ -106,6 +106,25 @@ TEST_P(FileTierTest, WhatIsWrittenIsReadBackAtAnyAlignment) {
   }
 }
 
+// Half of the file is in the page cache, changed and not yet on the disk.
+TEST_P(FileTierTest, WhatIsInThePageCacheIsReadFromThere) {
+  constexpr size_t Half = 3 << 20;
+  Memory data(2 * Half), back(2 * Half);
+  data.randomise(11);
+  auto file = open(folder.file("f"));
+  ASSERT_TRUE(file);
+  Status status = tier->write(*file, data.data, data.bytes, 0);
+  ASSERT_TRUE(status.ok()) << status.message();
+  ASSERT_EQ(::fsync(file->fd()), 0);
+  ASSERT_EQ(::posix_fadvise(file->fd(), 0, 0, POSIX_FADV_DONTNEED), 0);
+  for (size_t i = 0; i < Half; ++i)
+    data.data[i] = char(data.data[i] + 1);
+  ASSERT_EQ(::pwrite(file->fd(), data.data, Half, 0), ssize_t(Half));
+  status = tier->read(*file, back.data, back.bytes, 0);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(std::memcmp(data.data, back.data, data.bytes), 0);
+}
+
 TEST_P(FileTierTest, ManyRequestsInOneBatch) {
   auto one = open(folder.file("one"));
   auto two = open(folder.file("two"));
@@ -227,6 +246,20 @@ TEST(BackingFileTest, ChangesOfAnInputAreSeen) {
   Status status = (*file)->checkUnchanged();
   EXPECT_EQ(status.code(), DRAGON_ERROR_FILE_CHANGED);
   EXPECT_THAT(status.message(), HasSubstr(path));
+}
+
+TEST(BackingFileTest, SpaceIsReservedOrTheFileStaysAsItWas) {
+  TemporaryFolder folder;
+  auto file = BackingFile::open(folder.file("f"), true, true);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE((*file)->truncate(5000).ok());
+  const bool extended = (*file)->extend(3 << 20);
+  EXPECT_EQ(*(*file)->size(), extended ? uint64_t(3) << 20 : 5000u);
+  EXPECT_FALSE((*file)->extend(4096)); // never shorter
+  EXPECT_EQ(*(*file)->size(), extended ? uint64_t(3) << 20 : 5000u);
+  // No disk has so much.
+  EXPECT_FALSE((*file)->extend(uint64_t(1) << 60));
+  EXPECT_EQ(*(*file)->size(), extended ? uint64_t(3) << 20 : 5000u);
 }
 
 TEST(BackingFileTest, AppendingAndWriteOnlyDescriptorsWork) {
