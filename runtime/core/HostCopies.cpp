@@ -56,6 +56,8 @@ size_t StagedCopies::usefulBytes() {
 }
 
 Status StagedCopies::addMemory(const Physical &slab) {
+  if (!Mark)
+    DRAGON_ASSIGN(Mark, Dev.createEvent(false));
   for (size_t at = 0; at + BlockBytes <= slab.bytes; at += BlockBytes) {
     DRAGON_ASSIGN(Event event, Dev.createEvent(false));
     Blocks.push_back({static_cast<char *>(slab.hostView) + at, event});
@@ -63,8 +65,14 @@ Status StagedCopies::addMemory(const Physical &slab) {
   return {};
 }
 
+Status StagedCopies::follow(Queue first, Queue then) {
+  DRAGON_TRY(Dev.record(Mark, first));
+  return Dev.wait(then, Mark);
+}
+
 Status StagedCopies::onThreads(size_t bytes,
                                const std::function<Status(Block *)> &body) {
+  DRAGON_TRY(follow(Order, Through));
   std::atomic<unsigned> next{0};
   std::mutex lock;
   Status first;
@@ -80,13 +88,14 @@ Status StagedCopies::onThreads(size_t bytes,
     if (first.ok())
       first = std::move(status);
   });
-  return first;
+  DRAGON_TRY(std::move(first));
+  return follow(Through, Order);
 }
 
 Status StagedCopies::queue(Block &block, void *to, const void *from,
                            size_t bytes, CopyKind kind) {
-  DRAGON_TRY(Dev.copy(to, from, bytes, kind, Order));
-  Status recorded = Dev.record(block.event, Order);
+  DRAGON_TRY(Dev.copy(to, from, bytes, kind, Through));
+  Status recorded = Dev.record(block.event, Through);
   block.busy = recorded.ok();
   if (!recorded.ok())
     Unmarked = true;
@@ -156,10 +165,13 @@ Status StagedCopies::finish() {
   for (Block &block : Blocks)
     keep(waitFor(block));
   if (!first.ok() || Unmarked)
-    keep(Dev.synchronize(Order));
+    keep(Dev.synchronize(Through));
   for (Block &block : Blocks)
     Dev.destroyEvent(block.event).ignore();
   Blocks.clear();
+  if (Mark)
+    Dev.destroyEvent(Mark).ignore();
+  Mark = nullptr;
   return first;
 }
 

@@ -68,12 +68,14 @@ public:
   /// What several threads can use; 0 if there is but one thread.
   static size_t usefulBytes();
 
-  /// Pinned memory of a multiple of BlockBytes, the caller's; all copies are in
-  /// the order of `queue`.
-  StagedCopies(Device &device, Queue queue) : Dev(device), Order(queue) {}
+  /// All copies are in the order of `queue`, but made by `through`: a queue
+  /// that is the same one for every thread, which CUDA's per-thread one is not.
+  StagedCopies(Device &device, Queue queue, Queue through)
+      : Dev(device), Order(queue), Through(through) {}
   ~StagedCopies() { finish().ignore(); }
   StagedCopies(const StagedCopies &) = delete;
   StagedCopies &operator=(const StagedCopies &) = delete;
+  /// Pinned memory, the caller's, of a multiple of BlockBytes.
   Status addMemory(const Physical &slab);
 
   /// `from` may be changed when it returns; the device may still be copying.
@@ -90,7 +92,10 @@ private:
     bool busy = false; ///< copies to or from it are under way
   };
   unsigned threads() const { return unsigned(Blocks.size() / BlocksPerThread); }
-  /// Calls body(the thread's blocks) on several threads until none is left.
+  /// Later work in the queue comes after what is in `first` now.
+  Status follow(Queue first, Queue then);
+  /// Calls body(the thread's blocks) on several threads; none goes on after a
+  /// failure.
   Status onThreads(size_t bytes, const std::function<Status(Block *)> &body);
   Status queue(Block &block, void *to, const void *from, size_t bytes,
                CopyKind kind);
@@ -98,6 +103,8 @@ private:
 
   Device &Dev;
   const Queue Order;
+  const Queue Through;
+  Event Mark = nullptr; ///< between the two
   std::vector<Block> Blocks;
   std::atomic<bool> Failed{false};
   /// A copy is under way that no event tells of.

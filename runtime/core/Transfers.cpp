@@ -48,8 +48,9 @@ LaunchNeed needFor(const Chunk &chunk, uintptr_t begin, uintptr_t end) {
 /// quarter of it at most: what the copy moves out of its way needs the rest.
 class Stage {
 public:
-  Stage(Runtime::Impl &impl, Queue queue, size_t bytes, bool pageable)
-      : Impl(impl), Copies(*impl.Dev, queue),
+  Stage(Runtime::Impl &impl, Queue queue, Queue through, size_t bytes,
+        bool pageable)
+      : Impl(impl), Copies(*impl.Dev, queue, through),
         Wanted(pageable && impl.Dev->caps().asynchronous &&
                bytes >= StagedCopies::MinimumBytes) {}
   ~Stage() { finish().ignore(); }
@@ -199,7 +200,7 @@ Status Runtime::Impl::copyToBuffer(Buffer &buffer, uintptr_t to,
   ++Clock;
   noteOverwritten(to, to + bytes);
   auto source = [&](uintptr_t at) { return from + (at - to); };
-  Stage stage(*this, queue, bytes, pageable);
+  Stage stage(*this, queue, CopyIn, bytes, pageable);
   HostCopies hostCopies;
 
   auto onDevice = [&](Chunk &chunk, uintptr_t begin, uintptr_t end) {
@@ -262,7 +263,7 @@ Status Runtime::Impl::copyFromBuffer(Buffer &buffer, char *to, uintptr_t from,
   TraceZone zone("copy out", bytes);
   DRAGON_TRY(checkHostMemory(to, bytes));
   ++Clock;
-  Stage stage(*this, queue, bytes, pageable);
+  Stage stage(*this, queue, CopyOut, bytes, pageable);
   HostCopies hostCopies; // nothing is evicted before they are made
   auto target = [&](uintptr_t at) { return to + (at - from); };
   ReadPlan reads;

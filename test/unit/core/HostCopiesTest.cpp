@@ -70,6 +70,7 @@ protected:
     ASSERT_OK(faulty->map(Base, Memory));
     Slab = *faulty->create(Place::Pinned, 8 * MiB);
     Order = *faulty->createQueue(1, 0);
+    Through = *faulty->createQueue(1, 0);
     faulty->failAt(failAt);
     Dev = std::move(faulty);
   }
@@ -86,7 +87,7 @@ protected:
   std::unique_ptr<FaultyDevice> Dev;
   uintptr_t Base = 0;
   Physical Memory, Slab;
-  Queue Order = nullptr;
+  Queue Order = nullptr, Through = nullptr;
 };
 
 TEST_F(StagedCopiesTest, thereAndBack) {
@@ -94,7 +95,7 @@ TEST_F(StagedCopiesTest, thereAndBack) {
   std::vector<char> from = pattern(Bytes - 5, 3), to(from.size());
   const std::vector<char> sent = from;
   {
-    StagedCopies copies(*Dev, Order);
+    StagedCopies copies(*Dev, Order, Through);
     ASSERT_OK(copies.addMemory(Slab));
     ASSERT_OK(copies.toDevice(Base + 3, from.data(), from.size()));
     // It may be changed now.
@@ -117,6 +118,28 @@ TEST_F(StagedCopiesTest, thereAndBack) {
   close();
 }
 
+TEST_F(StagedCopiesTest, inTheOrderOfTheQueue) {
+  open();
+  std::vector<char> from = pattern(Bytes, 6), to(Bytes);
+  StagedCopies copies(*Dev, Order, Through);
+  ASSERT_OK(copies.addMemory(Slab));
+  // What is in the queue before is done before; nobody has waited for it.
+  ASSERT_OK(Dev->fill(pointer(Base), 0x55, 1, Bytes, Order));
+  ASSERT_OK(copies.toDevice(Base, from.data(), 20 * MiB));
+  ASSERT_OK(copies.fromDevice(to.data(), Base, Bytes));
+  std::fill(from.begin() + 20 * MiB, from.end(), 0x55);
+  EXPECT_TRUE(to == from);
+  // And what comes after it after.
+  ASSERT_OK(copies.toDevice(Base, to.data(), 20 * MiB));
+  ASSERT_OK(Dev->fill(pointer(Base), 0x11, 1, MiB, Order));
+  ASSERT_OK(Dev->synchronize(Order));
+  std::fill(from.begin(), from.begin() + MiB, 0x11);
+  ASSERT_OK(copies.fromDevice(to.data(), Base, Bytes));
+  EXPECT_TRUE(to == from);
+  ASSERT_OK(copies.finish());
+  close();
+}
+
 TEST_F(StagedCopiesTest, eachCallFailsOnce) {
   std::vector<char> from = pattern(9 * MiB, 4), to(from.size());
   bool failed = true;
@@ -125,7 +148,7 @@ TEST_F(StagedCopiesTest, eachCallFailsOnce) {
     open(n);
     Status status;
     {
-      StagedCopies copies(*Dev, Order);
+      StagedCopies copies(*Dev, Order, Through);
       status = copies.addMemory(Slab);
       if (status.ok())
         status = copies.toDevice(Base, from.data(), from.size());
