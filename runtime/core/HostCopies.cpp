@@ -56,8 +56,9 @@ size_t StagedCopies::usefulBytes() {
 }
 
 Status StagedCopies::addMemory(const Physical &slab) {
-  if (!Mark)
+  if (!Mark) {
     DRAGON_ASSIGN(Mark, Dev.createEvent(false));
+  }
   for (size_t at = 0; at + BlockBytes <= slab.bytes; at += BlockBytes) {
     DRAGON_ASSIGN(Event event, Dev.createEvent(false));
     Blocks.push_back({static_cast<char *>(slab.hostView) + at, event});

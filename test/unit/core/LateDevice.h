@@ -168,10 +168,21 @@ private:
   }
   Status recordImpl(Event event, Queue queue) override {
     Guard guard(Lock);
-    DRAGON_TRY(add(
-        queue, [this, event, queue] { return inner().record(event, queue); }));
-    Records[event] = {queue, queued(queue)};
+    const uint64_t number = queued(queue) + 1;
+    DRAGON_TRY(add(queue, [this, event, queue, number]() -> Status {
+      auto record = Records.find(event);
+      if (record == Records.end() || record->second.queue != queue ||
+          record->second.number != number)
+        return {}; // destroyed or recorded anew before its time came
+      return inner().record(event, queue);
+    }));
+    Records[event] = {queue, number};
     return {};
+  }
+  Status destroyEventImpl(Event event) override {
+    Guard guard(Lock);
+    Records.erase(event);
+    return inner().destroyEvent(event);
   }
   Status waitImpl(Queue queue, Event event) override {
     Guard guard(Lock);
