@@ -96,6 +96,8 @@ void addSlicing(KernelSummary &Kernel, const SliceDecisions &Decisions,
     Kernel.Flags |= KernelHasSliceClone;
   }
   Kernel.Flags |= KernelSliceable;
+  if (Legality.ActsOnBuffersOnly)
+    Kernel.Flags |= KernelActsOnBuffersOnly;
 }
 
 /// Subprograms have no column, and clang has no lines without one.

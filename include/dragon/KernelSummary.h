@@ -200,6 +200,11 @@ enum KernelFlags : uint32_t {
   KernelHasBarrier = 16,
   /// Contains device-side printf, assert or trap.
   KernelHasPrintf = 32,
+  /// What the kernel does to memory that others see is in the footprints of its
+  /// pointers, all of it: no device variables, textures, output or heap. Blocks
+  /// of different launches of such kernels may run in any order that keeps each
+  /// write of a byte in order with its other accesses.
+  KernelActsOnBuffersOnly = 64,
 };
 
 struct KernelRecord {

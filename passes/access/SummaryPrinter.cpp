@@ -186,6 +186,8 @@ void print(const ModuleSummary &Summary, raw_ostream &To) {
       To << ", prints";
     if (K.Flags & KernelSliceable)
       To << ", sliceable";
+    if (K.Flags & KernelActsOnBuffersOnly)
+      To << ", acts on buffers only";
     To << "\n";
     for (const PointerSummary &P : K.Pointers) {
       To << "  " << (P.Name.empty() ? "pointer" : P.Name) << " (argument "

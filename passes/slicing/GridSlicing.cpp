@@ -181,6 +181,7 @@ PreservedAnalyses SliceLegalityPrinterPass::run(Module &M,
     else
       To << (Legality.NeedsClone ? "sliceable by a clone"
                                  : "sliceable as it is")
+         << (Legality.ActsOnBuffersOnly ? ", acts on buffers only" : "")
          << '\n';
   }
   return PreservedAnalyses::all();

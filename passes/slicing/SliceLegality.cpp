@@ -8,6 +8,7 @@
 #include "passes/slicing/SliceLegality.h"
 
 #include "passes/SourceNames.h"
+#include "passes/slicing/SideEffects.h"
 #include "passes/support/ExtraParameters.h"
 #include "passes/support/SpinLoops.h"
 
@@ -199,6 +200,7 @@ SliceLegality checkSliceLegality(Function &Kernel) {
       return Refuse("its parameters leave no room for the block offset");
   }
   Result.Sliceable = true;
+  Result.ActsOnBuffersOnly = actsOnBuffersOnly(Kernel);
   return Result;
 }
 

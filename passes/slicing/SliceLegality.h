@@ -46,6 +46,9 @@ struct SliceLegality {
   /// The kernel reads blockIdx or gridDim: a slice needs the clone. Without it
   /// the kernel itself can be launched with a smaller grid.
   bool NeedsClone = false;
+  /// Its slices may run before those of earlier launches that touch nothing
+  /// that they write, and so on (SideEffects.h).
+  bool ActsOnBuffersOnly = false;
   /// Why not, in words for the user: "uses cooperative grid synchronisation".
   std::string Reason;
 };
