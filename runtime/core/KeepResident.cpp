@@ -50,14 +50,14 @@ uint64_t Runtime::Impl::keptBytes() const {
 
 Status Runtime::keepResident(uintptr_t address) {
   Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
+  DRAGON_TRY(State->ready());
   Allocation *found = State->Allocations.find(address);
   return found ? State->keepResident(*found->buffer) : Status();
 }
 
 Status Runtime::keepAllResident() {
   Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
+  DRAGON_TRY(State->ready());
   for (std::unique_ptr<Buffer> &buffer : State->Buffers)
     DRAGON_TRY(State->keepResident(*buffer));
   return {};

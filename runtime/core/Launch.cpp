@@ -25,10 +25,10 @@
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
-#include <optional>
+#include <map>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace dragon {
 
@@ -38,6 +38,9 @@ const char *nameOf(const LaunchCall &call) {
   const char *name = call.kernel->handle.image.name;
   return name ? name : "?";
 }
+
+/// Launches that wait at most.
+constexpr size_t MaxWaiting = 32;
 
 LaunchNeed needOf(const ChunkUse &use) {
   if (use.mustWrite)
@@ -97,6 +100,9 @@ Forecast Runtime::Impl::nextUseOf(Chunk &chunk) const {
 }
 
 Forecast Runtime::Impl::foreseenUse(const Chunk &chunk) const {
+  if (Waiting.coming)
+    if (const Forecast coming = Waiting.coming->nextUse(chunk); coming.clock)
+      return coming;
   const Forecast seen = History.nextUse(chunk.va());
   return seen.clock ? seen : Forecast{announcedUse(*chunk.buffer)};
 }
@@ -108,11 +114,12 @@ void Runtime::Impl::noteOverwritten(uintptr_t begin, uintptr_t end) {
 
 uint64_t Runtime::Impl::announcedUse(const Buffer &buffer) const {
   constexpr uint64_t Far = uint64_t(1) << 40;
+  const uint64_t last = LaunchNumber * LaunchTime;
   if (buffer.nextLaunch == UINT64_MAX)
-    return LaunchClock + Far;
+    return last + Far;
   if (buffer.nextLaunch <= LaunchNumber)
     return 0; // it has not come true, or come and gone
-  return LaunchClock + (buffer.nextLaunch - LaunchNumber) * LaunchTime;
+  return last + (buffer.nextLaunch - LaunchNumber) * LaunchTime;
 }
 
 Status Runtime::nextUse(uintptr_t address, uint32_t launches) {
@@ -127,7 +134,8 @@ Status Runtime::nextUse(uintptr_t address, uint32_t launches) {
   for (Chunk &chunk : found->buffer->chunks)
     if (chunk.nextUse.clock == 0)
       chunk.nextUseOf = 0; // to be asked again
-  if (launches == 0)
+  // Those that wait run first, and know better.
+  if (launches == 0 && impl.Waiting.launches.empty())
     return impl.prefetch(*found->buffer, found->base, found->bytes, nullptr);
   return {};
 }
@@ -218,40 +226,23 @@ bool Runtime::readsUpwards(const LaunchCall &call, uint32_t argument,
 }
 
 Status Runtime::Impl::launch(const LaunchCall &call) {
-  DRAGON_TRY(launchAlone(call));
-  for (const LastUse &use : call.lastUses)
-    if (Allocation *found = Allocations.find(use.address)) {
-      const uintptr_t end = endOf(use, found->base, found->bytes);
-      DRAGON_TRY(
-          discard(use.address, end - use.address, call.queue, use.eager));
-      if (Watcher)
-        Watcher->discarded({use.address, end});
-    }
-  return {};
-}
-
-Status Runtime::Impl::launchAlone(const LaunchCall &call) {
-  if (!Watcher)
-    return launchUnobserved(call);
-  Watcher->launchBegins(nameOf(call));
-  Status status = launchUnobserved(call);
-  Watcher->launchEnds();
-  return status;
-}
-
-Status Runtime::Impl::launchUnobserved(const LaunchCall &call) {
-  TraceZone zone("launch");
-  zone.detail(nameOf(call));
+  noteFollower(call.queue);
+  LaunchPointers pointers = pointersOf(call, Allocations);
+  const bool canWait = mayWait(call, pointers);
+  const bool alone =
+      !canWait || (!Waiting.launches.empty() &&
+                   Waiting.launches.front().queue() != call.queue);
+  if (alone)
+    DRAGON_TRY(runWaiting());
   beginLaunchTime();
   Bytes.count(Counter::Launches);
-  LaunchPointers pointers = pointersOf(call, Allocations);
   for (const LaunchPointer &pointer : pointers.pointers)
     if (pointer.allocation)
       pointer.allocation->buffer->nextLaunch = 0;
 
   // A pointer into no buffer may reach one (one past its end): with all
   // buffers there, it does not matter.
-  bool inCore = true, all = pointers.anything;
+  bool inCore = Waiting.launches.empty(), all = pointers.anything;
   for (const LaunchPointer &pointer : pointers.pointers)
     if (pointer.allocation)
       inCore &= pointer.allocation->buffer->allOnDevice();
@@ -260,16 +251,90 @@ Status Runtime::Impl::launchUnobserved(const LaunchCall &call) {
   if (all && inCore)
     for (const std::unique_ptr<Buffer> &buffer : Buffers)
       inCore &= buffer->allOnDevice();
-  if (inCore)
-    return launchInCore(call, pointers);
+  if (inCore) {
+    if (Watcher)
+      Watcher->launchBegins(nameOf(call));
+    Status status = launchInCore(call, pointers);
+    if (Watcher)
+      Watcher->launchEnds();
+    DRAGON_TRY(std::move(status));
+    return endLastUses(call);
+  }
 
   bool isNew = false;
   const std::shared_ptr<PlannedLaunch> planned =
       Plans.entry(call, Allocations, isNew);
-  LaunchChunks &whole = planned->whole;
   if (isNew)
-    whole = chunksOf(call, pointers, Allocations, wholeGrid(call));
-  foresee(call, pointers, whole);
+    planned->whole = chunksOf(call, pointers, Allocations, wholeGrid(call));
+  foresee(call, pointers, planned->whole);
+  Waiting.last = planned;
+  Waiting.lastQueue = call.queue;
+  const bool followed = call.followed || planned->followed ||
+                        Config.wavefront == Wavefront::Always;
+  if (canWait && (followed || !Waiting.launches.empty())) {
+    if (WaitingLaunch waiting(call, planned, Clock);
+        canRun(fineSlicingOf(waiting))) {
+      Waiting.launches.push_back(std::move(waiting));
+      Waiting.any = true;
+      Waiting.lastEnd = std::chrono::steady_clock::now();
+      return followed && Waiting.launches.size() < MaxWaiting ? Status()
+                                                              : runWaiting();
+    }
+    // Those that wait come first; this one has its place in time behind them.
+    DRAGON_TRY(runWaiting());
+  }
+  return runPlanned(call, *planned);
+}
+
+Status Runtime::Impl::runPlanned(const LaunchCall &call,
+                                 PlannedLaunch &planned) {
+  if (Watcher)
+    Watcher->launchBegins(nameOf(call));
+  Status status = runAsPlanned(call, planned);
+  if (Watcher)
+    Watcher->launchEnds();
+  DRAGON_TRY(std::move(status));
+  Waiting.lastEnd = std::chrono::steady_clock::now();
+  return endLastUses(call);
+}
+
+Status Runtime::Impl::endLastUses(const LaunchCall &call) {
+  for (const LastUse &use : call.lastUses)
+    DRAGON_TRY(
+        endLastUse(use, call.queue, [](const Chunk &) { return false; }));
+  return {};
+}
+
+Status
+Runtime::Impl::endLastUse(const LastUse &use, Queue queue,
+                          const std::function<bool(const Chunk &)> &except) {
+  Allocation *found = Allocations.find(use.address);
+  if (!found)
+    return {};
+  Buffer &buffer = *found->buffer;
+  const uintptr_t end = endOf(use, found->base, found->bytes);
+  for (uintptr_t begin = use.address; begin < end;) {
+    // As many chunks as die, then one that does not.
+    uintptr_t stop = begin;
+    while (stop < end && !except(buffer.chunkAt(stop)))
+      stop = buffer.chunkAt(stop).va() + buffer.chunkAt(stop).bytes();
+    if (stop = std::min(stop, end); stop > begin) {
+      DRAGON_TRY(discard(begin, stop - begin, queue, use.eager));
+      if (Watcher)
+        Watcher->discarded({begin, stop});
+    }
+    if (stop < end)
+      stop = buffer.chunkAt(stop).va() + buffer.chunkAt(stop).bytes();
+    begin = stop;
+  }
+  return {};
+}
+
+const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
+                                        PlannedLaunch &planned,
+                                        uint64_t share) {
+  const LaunchPointers pointers = pointersOf(call, Allocations);
+  const LaunchChunks &whole = planned.whole;
   // Chunks are planned by number of their buffer.
   std::unordered_map<Buffer *, uint32_t> numbers;
   PlanInput input{};
@@ -298,38 +363,73 @@ Status Runtime::Impl::launchUnobserved(const LaunchCall &call) {
   for (const Chunk *chunk : OnDevice)
     if (chunk->held && !numbers.count(chunk->buffer) && !chunk->buffer->kept)
       input.deviceBudget -= chunk->bytes();
+  input.deviceBudget /= share;
   uint64_t missing = 0, bytes = 0;
   for (const ChunkUse &use : whole.uses) {
     missing += use.chunk->device.id ? 0 : use.chunk->bytes();
     bytes += use.chunk->bytes();
   }
-  input.sparing = bytes <= input.deviceBudget && History.foresees() &&
-                  !DevicePool.hasRoom(missing);
+  input.sparing = share == 1 && bytes <= input.deviceBudget &&
+                  History.foresees() && !DevicePool.hasRoom(missing);
   input.hostBudget = Limits.hostBytes - Limits.transitBytes;
-  input.footprint = [&](const BlockBox &box) {
-    return chunkSet(chunksOf(call, pointers, Allocations, box, false));
+  // The planner asks for each box that it takes. Which of a slice's chunks the
+  // slice overwrites by itself is of no interest.
+  std::map<std::array<uint32_t, 6>, LaunchChunks> seen;
+  auto keyOf = [](const BlockBox &box) {
+    return std::array<uint32_t, 6>{box.Lo[0], box.Lo[1], box.Lo[2],
+                                   box.Hi[0], box.Hi[1], box.Hi[2]};
   };
-  const PlannedLaunch::Conditions conditions{input.deviceBudget,
-                                             input.hostBudget, input.sparing};
-  LaunchPlan &plan = planned->plan;
-  if (planned->conditions != conditions) {
-    plan = planLaunch(input);
-    planned->parts.clear();
-    if (plan.kind == LaunchPlan::Sliced)
-      for (const BlockBox &box : plan.boxes)
-        planned->parts.push_back(chunksOf(call, pointers, Allocations, box));
-    planned->conditions = conditions;
+  input.footprint = [&](const BlockBox &box) {
+    auto [known, isNew] = seen.try_emplace(keyOf(box));
+    if (isNew)
+      known->second = chunksOf(call, pointers, Allocations, box, false);
+    return chunkSet(known->second);
+  };
+  const Slicing::Conditions conditions{input.deviceBudget, input.hostBudget,
+                                       input.sparing};
+  std::list<Slicing> &known = planned.slicings;
+  auto found = std::find_if(known.begin(), known.end(), [&](const Slicing &s) {
+    return s.conditions == conditions;
+  });
+  if (found != known.end()) {
+    known.splice(known.begin(), known, found);
+    return known.front();
   }
+  Slicing slicing{conditions, planLaunch(input), {}};
+  if (slicing.plan.kind == LaunchPlan::Sliced)
+    for (const BlockBox &box : slicing.plan.boxes)
+      slicing.parts.push_back(std::move(seen.at(keyOf(box))));
+  known.push_front(std::move(slicing));
+  if (known.size() > PlannedLaunch::MaxSlicings)
+    known.pop_back();
+  return known.front();
+}
+
+Status Runtime::Impl::runAsPlanned(const LaunchCall &call,
+                                   PlannedLaunch &planned) {
+  TraceZone zone("launch");
+  zone.detail(nameOf(call));
+  const Slicing &slicing = slicingOf(call, planned);
+  const LaunchPlan &plan = slicing.plan;
   if (plan.kind != LaunchPlan::Resident)
     noticeOnce();
 
   switch (plan.kind) {
   case LaunchPlan::Resident:
-    return launchBoxes(call, whole, plan.boxes, {&whole, 1});
-  case LaunchPlan::Sliced:
-    return launchBoxes(call, whole, plan.boxes, planned->parts);
+  case LaunchPlan::Sliced: {
+    const std::span<const LaunchChunks> parts = planned.parts(slicing);
+    std::vector<Slice> slices;
+    for (uint32_t part : sliceOrder(parts))
+      slices.push_back({0, plan.boxes[part], &parts[part]});
+    SliceUses uses({{&call, &planned.whole, dyingOf(call)}}, std::move(slices),
+                   Clock, [this](Chunk &chunk) { return foreseenUse(chunk); });
+    // One alone goes by what is foreseen, if anything is.
+    if (uses.size() > 1)
+      uses.announce(LaunchClock);
+    return runSlices(uses);
+  }
   case LaunchPlan::HostMapped:
-    return launchHostMapped(call, whole);
+    return launchHostMapped(call, planned.whole);
   case LaunchPlan::Impossible:
     break;
   }
@@ -453,81 +553,83 @@ Status Runtime::Impl::launchInCore(const LaunchCall &call,
   return {};
 }
 
-Status Runtime::Impl::launchBoxes(const LaunchCall &call,
-                                  const LaunchChunks &whole,
-                                  std::span<const BlockBox> boxes,
-                                  std::span<const LaunchChunks> parts) {
-  // Overwritten by the launch as a whole: dead until its first slice.
-  std::unordered_set<Chunk *> overwritten;
-  for (const ChunkUse &use : whole.uses)
-    if (use.mustWrite)
-      overwritten.insert(use.chunk);
-  if (boxes.size() > 1) {
-    Bytes.count(Counter::SlicedLaunches);
-    Bytes.count(Counter::Slices, boxes.size());
-    log(LogLevel::Debug, "'{}' runs in {} slices", nameOf(call), boxes.size());
-  }
-  const std::vector<uint32_t> order = sliceOrder(parts);
+std::vector<AddressRange> Runtime::Impl::dyingOf(const LaunchCall &call) {
   std::vector<AddressRange> dying;
   for (const LastUse &use : call.lastUses)
     if (Allocation *found = Allocations.find(use.address);
         found && !found->buffer->arena && !found->buffer->kept)
       dying.push_back({use.address, endOf(use, found->base, found->bytes)});
-  std::function<bool(const Chunk &)> isDying = [&dying](const Chunk &chunk) {
-    return std::any_of(dying.begin(), dying.end(), [&](AddressRange range) {
-      return range.begin <= chunk.va() && chunk.usedEnd() <= range.end;
-    });
-  };
-  std::optional<SliceUses> uses;
-  if (boxes.size() > 1)
-    uses.emplace(parts, order, Clock,
-                 [this](Chunk &chunk) { return foreseenUse(chunk); });
+  return dying;
+}
 
-  for (size_t i = 0; i < boxes.size(); ++i) {
+Status Runtime::Impl::runSlices(SliceUses &uses) {
+  std::vector<size_t> slicesOf(uses.numLaunches());
+  for (size_t i = 0; i < uses.size(); ++i)
+    ++slicesOf[uses.slice(i).launch];
+  for (size_t slices : slicesOf)
+    if (slices > 1) {
+      Bytes.count(Counter::SlicedLaunches);
+      Bytes.count(Counter::Slices, slices);
+    }
+  if (uses.size() > 1)
+    log(LogLevel::Debug, "'{}' runs in {} slices{}", nameOf(uses.call(0)),
+        uses.size(),
+        uses.numLaunches() > 1 ? fmt::format(" with the {} launches behind it",
+                                             uses.numLaunches() - 1)
+                               : std::string());
+  // Those of several launches are as many launches of their own to who watches.
+  Observer *watcher = uses.numLaunches() > 1 ? Watcher.get() : nullptr;
+  auto die = [&](Chunk &chunk, bool overwritten, Queue queue) -> Status {
+    if (!overwritten)
+      return discardChunk(chunk, queue);
+    Move move = decide(stateOf(chunk), LaunchNeed::Overwrite, NextUse::Unknown,
+                       Pressure::None);
+    if (move.avoided)
+      Bytes.avoided(*move.avoided, chunk.used());
+    return forget(chunk);
+  };
+
+  for (size_t i = 0; i < uses.size(); ++i) {
     if (i)
-      Clock = uses->timeOf(i - 1);
-    const LaunchChunks &chunks = parts[order[i]];
+      Clock = uses.timeOf(i - 1);
+    const LaunchCall &call = uses.call(i);
+    const Slice &slice = uses.slice(i);
     std::vector<Want> wants;
     std::vector<Chunk *> used;
-    for (const ChunkUse &use : chunks.uses) {
-      ChunkUse now = use;
-      now.mustWrite = overwritten.count(use.chunk);
-      wants.push_back({use.chunk, needOf(now)});
-      used.push_back(use.chunk);
+    for (const SliceUses::Use &use : uses.uses(i)) {
+      wants.push_back({use.use->chunk, use.overwrites ? LaunchNeed::Overwrite
+                                       : use.use->mayWrite ? LaunchNeed::Write
+                                                           : LaunchNeed::Read});
+      used.push_back(use.use->chunk);
     }
     ++Round;
     DRAGON_TRY(bringIn(wants, call.queue, Cause::Demand));
-    std::vector<AddressRange> touched = addressRanges(chunks);
-    DRAGON_TRY(runBox(call, boxes[order[i]], touched, chunks.anything));
-    for (const ChunkUse &use : chunks.uses)
-      if (use.mayWrite)
-        DRAGON_TRY(wroteDevice(*use.chunk, use.written));
-      else if (overwritten.count(use.chunk) && !use.chunk->deviceValid)
+    std::vector<AddressRange> touched = addressRanges(*slice.chunks);
+    if (watcher)
+      watcher->launchBegins(nameOf(call));
+    Status status = runBox(call, slice.box, touched, slice.chunks->anything);
+    if (watcher)
+      watcher->launchEnds();
+    DRAGON_TRY(std::move(status));
+    if (i == 0 || uses.slice(i).launch != uses.slice(i - 1).launch)
+      Waiting.accepted.insert(shapeOf(call));
+    for (const SliceUses::Use &use : uses.uses(i))
+      if (use.use->mayWrite)
+        DRAGON_TRY(wroteDevice(*use.use->chunk, use.use->written));
+      else if (use.overwrites && !use.use->chunk->deviceValid)
         // Brought in for a slice that turned out not to write it.
-        DRAGON_TRY(forget(*use.chunk));
+        DRAGON_TRY(forget(*use.use->chunk));
     DRAGON_TRY(noteUse(used, call.queue));
-    for (Chunk *chunk : used)
-      overwritten.erase(chunk); // it holds what this slice has written
-    if (uses) {
-      uses->ran(i);
-      for (Chunk *chunk : used)
-        if (isDying(*chunk) && uses->isLast(i, *chunk))
-          DRAGON_TRY(discardChunk(*chunk, call.queue));
-    }
-    if (i == 0 && boxes.size() > 1) {
-      // The launch runs: what it overwrites later is dead now.
-      for (const ChunkUse &use : whole.uses) {
-        if (!use.mustWrite || use.chunk->pinned == Round)
-          continue;
-        Move move = decide(stateOf(*use.chunk), LaunchNeed::Overwrite,
-                           NextUse::Unknown, Pressure::None);
-        if (move.avoided)
-          Bytes.avoided(*move.avoided, use.chunk->used());
-        DRAGON_TRY(forget(*use.chunk));
-      }
-    }
-    if (i + 1 < boxes.size())
-      DRAGON_TRY(prepare(*uses, i + 1, isDying));
+    uses.ran(i);
+    for (const SliceUses::Use &use : uses.uses(i))
+      if (use.dies)
+        DRAGON_TRY(die(*use.use->chunk, use.overwrittenNext, call.queue));
+    if (i == 0)
+      // The launch runs: what is overwritten later is dead now.
+      for (Chunk *chunk : uses.deadBefore())
+        DRAGON_TRY(die(*chunk, true, call.queue));
+    if (i + 1 < uses.size())
+      DRAGON_TRY(prepare(uses, i + 1));
   }
   return {};
 }

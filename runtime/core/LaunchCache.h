@@ -20,26 +20,48 @@
 
 #include <list>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 
 namespace dragon {
 
-/// What was found out about a launch. Refers to chunks: valid as long as the
-/// allocations are what they were.
-struct PlannedLaunch {
-  LaunchChunks whole;
-  /// What the plan was made for; nothing: there is none yet.
+/// How a launch fits, and the chunks of its slices.
+struct Slicing {
+  /// What it was made for.
   struct Conditions {
     uint64_t deviceBudget;
     uint64_t hostBudget;
     bool sparing;
     bool operator==(const Conditions &) const = default;
   };
-  std::optional<Conditions> conditions;
+  Conditions conditions;
   LaunchPlan plan;
   std::vector<LaunchChunks> parts; ///< of the plan's boxes, if it is sliced
+};
+
+/// Slice by slice or at once, in device memory.
+inline bool canRun(const Slicing &slicing) {
+  return slicing.plan.kind == LaunchPlan::Resident ||
+         slicing.plan.kind == LaunchPlan::Sliced;
+}
+
+/// What was found out about a launch. Refers to chunks: valid as long as the
+/// allocations are what they were.
+struct PlannedLaunch {
+  LaunchChunks whole;
+  /// The last ones, the latest first: as a launch of its own, and in smaller
+  /// slices to run together with others.
+  static constexpr size_t MaxSlicings = 8;
+  std::list<Slicing> slicings;
+  /// The last time, another launch in the queue came next.
+  bool followed = false;
+
+  std::span<const LaunchChunks> parts(const Slicing &slicing) const {
+    return slicing.plan.kind == LaunchPlan::Sliced
+               ? std::span<const LaunchChunks>(slicing.parts)
+               : std::span<const LaunchChunks>(&whole, 1);
+  }
 };
 
 class LaunchCache {
@@ -47,6 +69,9 @@ public:
   /// The entry of such a launch, new or as it was left. The caller may keep it.
   std::shared_ptr<PlannedLaunch>
   entry(const LaunchCall &call, const AddressIndex &allocations, bool &isNew);
+  /// For who remembers what he found out about several: it is void as soon as
+  /// the number changes.
+  uint64_t generation() const { return Generation; }
 
 private:
   struct Entry {

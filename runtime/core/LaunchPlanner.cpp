@@ -49,24 +49,36 @@ private:
   /// The end of a box from box.Lo that stays within the limit, or within what
   /// its first layer takes alone, and is long enough. `found`: its bytes.
   uint32_t longest(BlockBox box, unsigned dimension, uint32_t guess,
-                   uint64_t &found) const;
+                   uint64_t &found);
 
   const PlanInput &Input;
   const uint64_t Limit;
   const uint64_t Least;
   ChunkSet Last;
+  /// What the layer took that was looked at last, in the dimension that is cut.
+  std::optional<uint64_t> Layer;
 };
 
 uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
-                         uint64_t &found) const {
+                         uint64_t &found) {
   const uint32_t lo = box.Lo[dimension], end = box.Hi[dimension];
   auto measure = [&](uint32_t hi) {
     BlockBox part = box;
     part.Hi[dimension] = hi;
     return bytes(part);
   };
+  const uint32_t guessedEnd =
+      uint32_t(std::min<uint64_t>(end, uint64_t(lo) + guess));
+  if (Layer && guess > 1) {
+    // Mostly the next box is like the one before.
+    found = measure(guessedEnd);
+    if (found <= Limit &&
+        (guessedEnd == end || isLongEnough(found, Limit, *Layer)))
+      return guessedEnd;
+  }
   // What one layer takes, chunks being what they are, is no waste for more.
   const uint64_t layer = measure(lo + 1);
+  Layer = layer;
   if (layer > Input.deviceBudget) {
     found = layer;
     return lo + 1;
@@ -115,6 +127,7 @@ uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
 bool Slicer::cut(const BlockBox &box, unsigned dimension,
                  unsigned triedBefore) {
   unsigned tried = triedBefore | (1u << dimension);
+  Layer.reset();
   uint32_t width = std::max(1u, (box.Hi[dimension] - box.Lo[dimension]) / 4);
   for (uint32_t lo = box.Lo[dimension]; lo < box.Hi[dimension];) {
     BlockBox part = box;
@@ -143,6 +156,7 @@ bool Slicer::cut(const BlockBox &box, unsigned dimension,
       }
       if (!cut(part, next, tried))
         return false;
+      Layer.reset();
     }
     width = hi - lo;
     lo = hi;

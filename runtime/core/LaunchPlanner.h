@@ -14,10 +14,10 @@
 // Slices: the grid is cut along one dimension into boxes whose chunk-granular
 // footprint fits; where one layer is too large, the layer is cut along the next
 // dimension. The dimension with the least traffic is taken, the slowest one if
-// it makes no difference. What all slices share is counted once; of the rest a
-// third of the budget is used for a slice, so that one can arrive and one leave
-// while one runs. Example: c[i] = a[i] + b[i], 3 x 256 MiB, budget 64 MiB:
-// slices of 21 MiB, 7 MiB of each buffer, cut at whole blocks.
+// it makes no difference. What all slices share is counted once; of the rest an
+// eighth is used for a slice, so that others can arrive and leave while one
+// runs. Example: c[i] = a[i] + b[i], 3 x 256 MiB, budget 64 MiB: slices of
+// 8 MiB, a third of it of each buffer, cut at whole blocks.
 //
 // Pure: the footprint is a function. The boxes cover the grid exactly, in
 // ascending order of the dimension they are cut along.

@@ -59,11 +59,12 @@ enum class Counter : uint8_t {
   Slices,
   ForeseenLaunches, ///< came as the launches before had led to expect
   HostMappedLaunches,
+  LaunchesTogether, ///< ran slice by slice with others
   Evictions,
   HostFaults,
   BufferedFallbacks
 };
-constexpr unsigned NumCounters = 8;
+constexpr unsigned NumCounters = 9;
 
 /// Thread-safe. Bytes are those of the buffers (a last, partial chunk counts
 /// what it holds). Nanoseconds are summed over transfers that may overlap.

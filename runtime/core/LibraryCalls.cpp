@@ -205,7 +205,7 @@ Status Runtime::beginLibraryCall(const LibraryCall &call, LibraryHold &hold) {
   std::vector<std::pair<uintptr_t, uintptr_t>> written;
   {
     Impl::Guard guard(*State);
-    DRAGON_TRY(State->usable());
+    DRAGON_TRY(State->ready());
     listener = State->Listener;
     context = State->ListenerContext;
     if (listener)
@@ -217,7 +217,7 @@ Status Runtime::beginLibraryCall(const LibraryCall &call, LibraryHold &hold) {
   for (auto [begin, end] : written)
     listener(context, begin, end);
   Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
+  DRAGON_TRY(State->ready());
   return State->beginLibraryCall(call, hold);
 }
 
@@ -232,7 +232,7 @@ Status Runtime::keepReachable(uintptr_t address) {
   void *context;
   {
     Impl::Guard guard(*State);
-    DRAGON_TRY(State->usable());
+    DRAGON_TRY(State->ready());
     Allocation *found = State->Allocations.find(address);
     if (!found)
       return {};
@@ -244,7 +244,7 @@ Status Runtime::keepReachable(uintptr_t address) {
   if (listener)
     listener(context, begin, end);
   Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
+  DRAGON_TRY(State->ready());
   std::vector<Buffer *> done;
   return State->keepReachable(address, done);
 }

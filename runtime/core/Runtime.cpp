@@ -110,7 +110,7 @@ const Settings &Runtime::settings() const { return State->Config; }
 StatusOr<uintptr_t> Runtime::allocate(size_t bytes,
                                       const AllocateOptions &options) {
   Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
+  DRAGON_TRY(State->ready());
   StatusOr<uintptr_t> base = State->allocate(bytes, options);
   if (State->Watcher && base.ok())
     State->Watcher->allocated({*base, *base + bytes});
@@ -128,7 +128,7 @@ std::optional<BufferInfo> Runtime::find(uintptr_t address) const {
 
 StatusOr<DeviceMemory> Runtime::memoryForProgram() {
   Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
+  DRAGON_TRY(State->ready());
   uint64_t swap = 0;
   if (auto file = State->swapFile(); file.ok())
     swap = (*file)->available();
@@ -179,7 +179,7 @@ Status Runtime::free(uintptr_t base) {
   }
   tellListener(*State, base, end);
   Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
+  DRAGON_TRY(State->ready());
   Status status = State->free(base);
   if (State->Watcher && end > base && !State->Allocations.find(base))
     State->Watcher->freed({base, end});
@@ -196,7 +196,7 @@ Status Runtime::copy(void *to, const void *from, size_t bytes, Queue queue,
   bool wait = !async;
   {
     Impl::Guard guard(*State);
-    DRAGON_TRY(State->usable());
+    DRAGON_TRY(State->ready());
     Impl &impl = *State;
     Allocation *target = impl.Allocations.find(toAddress);
     Allocation *source = impl.Allocations.find(fromAddress);
@@ -244,7 +244,7 @@ Status Runtime::fill(void *to, uint32_t value, unsigned width, size_t count,
     return {};
   tellListener(*State, address, address + bytes);
   Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
+  DRAGON_TRY(State->ready());
   Allocation *target = State->Allocations.find(address);
   if (!target)
     return State->Dev->fill(to, value, width, count, queue);
@@ -279,7 +279,7 @@ Status Runtime::mapFileRange(uintptr_t address, size_t bytes,
     return {};
   tellListener(*State, address, address + bytes);
   Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
+  DRAGON_TRY(State->ready());
   DRAGON_TRY(State->mapFileRange(address, bytes, file, fileOffset));
   if (State->Watcher)
     State->Watcher->hostWrote({address, address + bytes});
@@ -295,7 +295,7 @@ Status Runtime::setSink(uintptr_t address, size_t bytes,
   if (bytes == 0)
     return {};
   Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
+  DRAGON_TRY(State->ready());
   return State->setSink(address, bytes, std::move(file), fileOffset, false);
 }
 
@@ -306,7 +306,7 @@ Status Runtime::writeToFile(uintptr_t address, size_t bytes,
   if (bytes == 0)
     return {};
   Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
+  DRAGON_TRY(State->ready());
   return State->writeToFile(address, bytes, std::move(file), fileOffset,
                             written);
 }
@@ -330,9 +330,17 @@ Status Runtime::discard(uintptr_t address, size_t bytes, Queue queue,
   tellListener(*State, address, address + bytes);
   Impl::Guard guard(*State);
   DRAGON_TRY(State->usable());
-  DRAGON_TRY(State->discard(address, bytes, queue, eager));
-  if (State->Watcher)
-    State->Watcher->discarded({address, address + bytes});
+  Impl &impl = *State;
+  std::vector<WaitingLaunch> &waiting = impl.Waiting.launches;
+  if (!waiting.empty() && waiting.back().queue() == queue) {
+    DRAGON_TRY(impl.rangeOf(address, bytes, "discard").takeStatus());
+    waiting.back().addLastUse({address, bytes, eager});
+    return {};
+  }
+  DRAGON_TRY(impl.ready());
+  DRAGON_TRY(impl.discard(address, bytes, queue, eager));
+  if (impl.Watcher)
+    impl.Watcher->discarded({address, address + bytes});
   return {};
 }
 
@@ -345,6 +353,8 @@ Status Runtime::prefetch(uintptr_t address, size_t bytes, Queue queue) {
   DRAGON_ASSIGN(Allocation * found, impl.rangeOf(address, bytes, "prefetch"));
   if (impl.Watcher)
     impl.Watcher->prefetched({address, address + bytes});
+  if (!impl.Waiting.launches.empty())
+    return {}; // a hint; those that wait bring what they need
   return impl.prefetch(*found->buffer, address, bytes, queue);
 }
 
@@ -378,7 +388,7 @@ Status Runtime::advise(uintptr_t address, size_t bytes, dragon_advice advice) {
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT, "advice {} is unknown",
                          int(advice));
   Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
+  DRAGON_TRY(State->ready());
   DRAGON_ASSIGN(Allocation * found, State->rangeOf(address, bytes, "advise"));
   found->buffer->advice = advice;
   return {};
@@ -386,7 +396,7 @@ Status Runtime::advise(uintptr_t address, size_t bytes, dragon_advice advice) {
 
 Status Runtime::sync(uintptr_t base) {
   Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
+  DRAGON_TRY(State->ready());
   Allocation *found = State->Allocations.find(base);
   if (!found || found->base != base)
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
@@ -396,10 +406,18 @@ Status Runtime::sync(uintptr_t base) {
 
 Status Runtime::quiesce(bool last) {
   Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
+  DRAGON_TRY(State->ready());
   Status status = State->quiesce();
   State->Closed = last;
   return status;
+}
+
+Status Runtime::runWaiting() {
+  State->Waiting.interrupted = true;
+  if (!State->Waiting.any)
+    return {};
+  Impl::Guard guard(*State);
+  return State->ready();
 }
 
 Status Runtime::shutdown() {

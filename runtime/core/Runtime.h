@@ -188,7 +188,12 @@ public:
                               unsigned flags);
 
   // -- Work
+  /// A launch may be kept back, to run together with those that follow. Every
+  /// other call that could tell the difference runs it first.
   Status launch(const LaunchCall &call);
+  /// Runs what was kept back: for calls that go to the device without asking
+  /// this class.
+  Status runWaiting();
   /// How many bytes from the beginning of the buffer at `address` the launch
   /// would overwrite before any read, in whole chunks; SIZE_MAX if all. 0 if no
   /// data is moving.

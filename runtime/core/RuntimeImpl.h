@@ -42,6 +42,8 @@
 #include "runtime/core/LaunchHistory.h"
 #include "runtime/core/Observer.h"
 #include "runtime/core/Runtime.h"
+#include "runtime/core/WaitingLaunch.h"
+#include "runtime/core/Wavefront.h"
 #include "runtime/core/WorkLog.h"
 #include "runtime/tier/SlabPool.h"
 
@@ -220,21 +222,50 @@ struct Runtime::Impl {
 
   // -- Launch.cpp
   Status launch(const LaunchCall &call);
-  /// The same without an end to the contents that it uses last.
-  Status launchAlone(const LaunchCall &call);
-  Status launchUnobserved(const LaunchCall &call);
+  Status launchInCore(const LaunchCall &call, const LaunchPointers &pointers);
+  /// How the launch runs with this share of the device's budget; `share` > 1:
+  /// to be together with others. What is found is kept in `planned`.
+  const Slicing &slicingOf(const LaunchCall &call, PlannedLaunch &planned,
+                           uint64_t share = 1);
+  /// Runs it now, on its own, and ends the contents that it uses last.
+  Status runPlanned(const LaunchCall &call, PlannedLaunch &planned);
+  Status runAsPlanned(const LaunchCall &call, PlannedLaunch &planned);
+  /// Of the contents that it uses last.
+  Status endLastUses(const LaunchCall &call);
+  /// But for those of some chunks.
+  Status endLastUse(const LastUse &use, Queue queue,
+                    const std::function<bool(const Chunk &)> &except);
   Status discardChunk(Chunk &chunk, Queue queue);
   Status discardPart(Chunk &chunk, ChunkPart part, Queue queue);
-  Status launchInCore(const LaunchCall &call, const LaunchPointers &pointers);
-  Status launchBoxes(const LaunchCall &call, const LaunchChunks &whole,
-                     std::span<const BlockBox> boxes,
-                     std::span<const LaunchChunks> parts);
+  Status runSlices(SliceUses &uses);
+  Status launchHostMapped(const LaunchCall &call, const LaunchChunks &whole);
+  std::vector<AddressRange> dyingOf(const LaunchCall &call);
+
   // -- SlicePipeline.cpp
   /// Queues the copies of what the slices from `next` on will evict.
-  Status prepare(const SliceUses &uses, size_t next,
-                 const std::function<bool(const Chunk &)> &isDying);
+  Status prepare(const SliceUses &uses, size_t next);
 
-  Status launchHostMapped(const LaunchCall &call, const LaunchChunks &whole);
+  // -- LaunchTogether.cpp
+  /// Nobody can tell whether it has run who does not call something else.
+  bool mayWait(const LaunchCall &call, const LaunchPointers &pointers) const;
+  Status runWaiting();
+  Status runOne(const WaitingLaunch &launch);
+  Status runTogether(std::span<const WaitingLaunch> launches);
+  /// The slices of launches that run together; of their own if there is no
+  /// smaller way.
+  const Slicing &fineSlicingOf(const WaitingLaunch &launch);
+  /// Their slices and the chunks of these, by number.
+  struct Wave {
+    std::unordered_map<const PlannedLaunch *, WaveLaunch> slices;
+    std::vector<const WaveLaunch *> launches; ///< in `slices`
+    std::vector<uint64_t> chunkBytes;
+  };
+  Wave waveOf(std::span<const WaitingLaunch> launches);
+  /// How many of them should run together.
+  size_t howManyTogether(std::span<const WaitingLaunch> launches);
+  /// The launch before this one was followed by it, or was not.
+  void noteFollower(Queue queue);
+
   Status runBox(const LaunchCall &call, const BlockBox &box,
                 std::span<const AddressRange> touched, bool anything);
   void beginLaunchTime();
@@ -296,6 +327,9 @@ struct Runtime::Impl {
   Status quiesce();
   /// An error once the device has gone away.
   Status usable() const;
+  /// The same, and what was kept back runs: every call begins with it that
+  /// could tell whether it has.
+  Status ready();
   Status shutdown();
   void printStats();
 
@@ -344,6 +378,7 @@ struct Runtime::Impl {
   uint64_t LaunchNumber = 0; ///< counts launches from 1
   LaunchHistory History;
   LaunchCache Plans;
+  WaitingLaunches Waiting;
   uint64_t SyncedAt = 0; ///< untracked work up to it is done
   uint64_t Round = 1;
   uint64_t LastFetch = 0; ///< ticket that later work in any queue waits for

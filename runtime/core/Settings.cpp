@@ -110,6 +110,17 @@ Status parseOne(const char *variable, std::string_view value,
     return parseSwitch(variable, value, settings.quiet);
   if (name == "DRAGON_ELIDE")
     return parseSwitch(variable, value, settings.elide);
+  if (name == "DRAGON_WAVEFRONT") {
+    if (value == "auto")
+      settings.wavefront = Wavefront::Auto;
+    else if (value == "always")
+      settings.wavefront = Wavefront::Always;
+    else if (value == "off")
+      settings.wavefront = Wavefront::Off;
+    else
+      return bad(variable, value, "expected auto, always or off");
+    return {};
+  }
   if (name == "DRAGON_ORACLE")
     return parseSwitch(variable, value, settings.oracle);
   if (name == "DRAGON_FOOTPRINTS")

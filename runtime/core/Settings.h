@@ -23,6 +23,9 @@
 
 namespace dragon {
 
+/// Which launches run together, slice by slice.
+enum class Wavefront : uint8_t { Off, Auto, Always };
+
 enum class DirectIo : uint8_t { Auto, On, Off };
 
 struct Settings {
@@ -37,6 +40,7 @@ struct Settings {
   bool strict = false;                ///< DRAGON_STRICT (cpu device)
   bool poison = false;                ///< DRAGON_POISON (cpu device)
   bool quiet = false;                 ///< DRAGON_QUIET
+  Wavefront wavefront = Wavefront::Auto; ///< DRAGON_WAVEFRONT
   bool elide = true;       ///< DRAGON_ELIDE: staging elision at run time
   std::string stats;       ///< DRAGON_STATS: "-" = table on stderr, else a file
   std::string pager;       ///< DRAGON_PAGER: "" = none, "fault"

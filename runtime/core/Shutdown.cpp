@@ -25,8 +25,8 @@ const char *const AvoidedNames[NumAvoided] = {
     "read-only", "write-only", "discard", "clean", "elided staging"};
 const char *const CounterNames[NumCounters] = {
     "launches",          "sliced launches",      "slices",
-    "foreseen launches", "host-mapped launches", "evictions",
-    "host faults",       "buffered fallbacks"};
+    "foreseen launches", "host-mapped launches", "launches together",
+    "evictions",         "host faults",          "buffered fallbacks"};
 
 Stats collect(const Ledger &ledger, const char *device, const Budget &limits) {
   Stats stats;
@@ -78,11 +78,19 @@ Status Runtime::Impl::usable() const {
                 : Status();
 }
 
+Status Runtime::Impl::ready() {
+  DRAGON_TRY(usable());
+  Waiting.interrupted = true;
+  return Waiting.launches.empty() ? Status() : runWaiting();
+}
+
 Status Runtime::Impl::quiesce() {
+  Status first = runWaiting();
   // The device may go away.
   HostPool.rest();
   dropAllReadings();
-  Status first = synchronizeAll();
+  if (Status status = synchronizeAll(); first.ok())
+    first = std::move(status);
   for (std::unique_ptr<Buffer> &buffer : Buffers)
     if (Status status =
             abandonSinks(*buffer, [](const Sink &) { return true; });

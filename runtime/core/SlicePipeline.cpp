@@ -27,9 +27,7 @@ namespace {
 constexpr size_t MaxAhead = 8;
 } // namespace
 
-Status
-Runtime::Impl::prepare(const SliceUses &uses, size_t next,
-                       const std::function<bool(const Chunk &)> &isDying) {
+Status Runtime::Impl::prepare(const SliceUses &uses, size_t next) {
   if (!Tracking)
     return {};
   struct Future {
@@ -38,6 +36,7 @@ Runtime::Impl::prepare(const SliceUses &uses, size_t next,
     bool onDevice;
     bool stays = false;   ///< kept, or held by others
     bool changed = false; ///< by a slice that is still to come
+    size_t neededBy = 0;  ///< the slice that it was needed by last
   };
   std::vector<Future> chunks;
   std::unordered_map<Chunk *, size_t> places;
@@ -52,21 +51,21 @@ Runtime::Impl::prepare(const SliceUses &uses, size_t next,
   uint64_t used = DevicePool.used(), arriving = 0;
   const size_t end = std::min(next + MaxAhead, uses.size());
   for (size_t slice = next; slice < end; ++slice) {
-    std::vector<size_t> needed;
     uint64_t missing = 0;
-    for (const ChunkUse &use : uses.uses(slice)) {
-      auto [place, isNew] = places.emplace(use.chunk, chunks.size());
+    for (const SliceUses::Use &use : uses.uses(slice)) {
+      Chunk *chunk = use.use->chunk;
+      auto [place, isNew] = places.emplace(chunk, chunks.size());
       if (isNew) {
         EvictionCandidate state{};
-        state.bytes = use.chunk->bytes();
+        state.bytes = chunk->bytes();
         // What is there and no candidate stays.
-        const bool there = use.chunk->device.id;
-        chunks.push_back({use.chunk, state, there, there});
+        const bool there = chunk->device.id;
+        chunks.push_back({chunk, state, there, there});
       }
       Future &future = chunks[place->second];
       if (!future.onDevice)
         missing += future.state.bytes;
-      needed.push_back(place->second);
+      future.neededBy = slice;
     }
     // Further ahead, the room is better made when its time comes.
     arriving += missing;
@@ -76,7 +75,7 @@ Runtime::Impl::prepare(const SliceUses &uses, size_t next,
       std::vector<EvictionCandidate> from;
       for (size_t i = 0; i < chunks.size(); ++i)
         if (chunks[i].onDevice && !chunks[i].stays &&
-            std::find(needed.begin(), needed.end(), i) == needed.end()) {
+            chunks[i].neededBy != slice) {
           from.push_back(chunks[i].state);
           from.back().index = uint32_t(i);
         }
@@ -92,17 +91,16 @@ Runtime::Impl::prepare(const SliceUses &uses, size_t next,
       }
     }
     used += missing;
-    for (const ChunkUse &use : uses.uses(slice)) {
-      Future &future = chunks[places.at(use.chunk)];
+    for (const SliceUses::Use &use : uses.uses(slice)) {
+      Future &future = chunks[places.at(use.use->chunk)];
       future.onDevice = true;
-      future.changed |= use.mayWrite;
-      future.state.copies |= use.mayWrite;
+      future.changed |= use.use->mayWrite;
+      future.state.copies |= use.use->mayWrite;
       future.state.lastTouch = uses.timeOf(slice) - 1;
-      const Forecast after = uses.nextAfter(slice, *use.chunk);
+      const Forecast after = uses.nextAfter(use);
       future.state.nextUse = after.clock;
       future.state.returns = !after.overwritten;
-      future.state.empty =
-          isDying(*use.chunk) && uses.isLast(slice, *use.chunk);
+      future.state.empty = use.dies;
     }
   }
   return {};

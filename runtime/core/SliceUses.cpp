@@ -8,6 +8,8 @@
 #include "runtime/core/SliceUses.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace dragon {
 
@@ -23,39 +25,102 @@ std::vector<uint32_t> sliceOrder(std::span<const LaunchChunks> parts) {
   return order;
 }
 
-SliceUses::SliceUses(std::span<const LaunchChunks> parts,
-                     std::span<const uint32_t> order, uint64_t clock,
+SliceUses::SliceUses(std::vector<SlicedLaunch> launches,
+                     std::vector<Slice> slices, uint64_t clock,
                      Foreseen foreseen)
-    : Parts(parts), Order(order), Start(clock),
-      NextLaunch(std::move(foreseen)) {
-  for (size_t i = 0; i < order.size(); ++i)
-    for (const ChunkUse &use : parts[order[i]].uses)
-      Slices[use.chunk].push_back(uint32_t(i));
-  for (auto &[chunk, slices] : Slices) {
-    chunk->nextUse = {timeOf(slices.front())};
-    chunk->nextUseOf = Start;
+    : Launches(std::move(launches)), Slices(std::move(slices)), Start(clock),
+      After(std::move(foreseen)), Uses(Slices.size()) {
+  std::vector<std::unordered_set<Chunk *>> overwritten(Launches.size());
+  for (size_t i = 0; i < Launches.size(); ++i)
+    for (const ChunkUse &use : Launches[i].whole->uses)
+      if (use.mustWrite)
+        overwritten[i].insert(use.chunk);
+  std::unordered_map<Chunk *, uint32_t> first;
+  for (size_t i = 0; i < Slices.size(); ++i)
+    for (const ChunkUse &use : Slices[i].chunks->uses) {
+      const bool overwrites = overwritten[Slices[i].launch].erase(use.chunk);
+      const auto [known, isFirst] = first.emplace(use.chunk, uint32_t(i));
+      Uses[i].push_back({&use, known->second, None, overwrites, false, false});
+      if (isFirst && i && overwrites)
+        Dead.push_back(use.chunk);
+    }
+  struct Next {
+    uint32_t slice = None;
+    bool overwrites = false;
+  };
+  std::unordered_map<Chunk *, Next> next;
+  for (size_t i = Slices.size(); i-- > 0;)
+    for (Use &use : Uses[i]) {
+      Next &known = next[use.use->chunk];
+      use.next = known.slice;
+      use.dies = use.overwrittenNext = known.overwrites;
+      known = {uint32_t(i), use.overwrites};
+    }
+  findDeaths();
+}
+
+void SliceUses::findDeaths() {
+  for (uint32_t launch = 0; launch < Launches.size(); ++launch) {
+    const std::vector<AddressRange> &dying = Launches[launch].dying;
+    if (dying.empty())
+      continue;
+    auto isDying = [&dying](const Chunk &chunk) {
+      return std::any_of(dying.begin(), dying.end(), [&](AddressRange range) {
+        return range.begin <= chunk.va() && chunk.usedEnd() <= range.end;
+      });
+    };
+    struct Last {
+      Use *use = nullptr; ///< by this launch or one before
+      bool usedLater = false;
+      bool needed = false; ///< by one of these behind a later launch's slice
+    };
+    std::unordered_map<Chunk *, Last> last;
+    for (size_t i = 0; i < Slices.size(); ++i)
+      for (Use &use : Uses[i]) {
+        if (!isDying(*use.use->chunk))
+          continue;
+        Last &known = last[use.use->chunk];
+        if (Slices[i].launch > launch)
+          known.usedLater = true;
+        else if (known.usedLater)
+          known.needed = true;
+        else
+          known.use = &use;
+      }
+    for (auto &[chunk, known] : last)
+      if (known.use && !known.needed)
+        known.use->dies = true;
   }
 }
 
-uint64_t SliceUses::timeOf(uint64_t slice) const {
-  return Start + 1 + slice * LaunchSpan / Parts.size();
+void SliceUses::announce(uint64_t launchClock) {
+  Announced = true;
+  for (size_t i = Slices.size(); i-- > 0;)
+    for (const Use &use : Uses[i]) {
+      use.use->chunk->nextUse = {timeOf(i)};
+      use.use->chunk->nextUseOf = launchClock;
+    }
 }
 
-Forecast SliceUses::nextAfter(size_t slice, Chunk &chunk) const {
-  const std::vector<uint32_t> &slices = Slices.at(&chunk);
-  auto next = std::upper_bound(slices.begin(), slices.end(), uint32_t(slice));
-  if (next != slices.end())
-    return {timeOf(*next)};
-  Forecast foreseen = NextLaunch(chunk);
+uint64_t SliceUses::timeOf(uint64_t slice) const {
+  const uint64_t span = (Launches.size() - 1) * LaunchTime + LaunchSpan;
+  return Start + 1 + slice * span / Slices.size();
+}
+
+Forecast SliceUses::nextAfter(const Use &use) const {
+  if (use.next != None)
+    return {timeOf(use.next), use.dies};
+  Forecast foreseen = After(*use.use->chunk);
   foreseen.clock = foreseen.clock
-                       ? std::max(foreseen.clock, timeOf(Parts.size()))
-                       : timeOf(slices.front()) + LaunchTime;
+                       ? std::max(foreseen.clock, timeOf(size()))
+                       : timeOf(use.first) + Launches.size() * LaunchTime;
   return foreseen;
 }
 
 void SliceUses::ran(size_t slice) {
-  for (const ChunkUse &use : uses(slice))
-    use.chunk->nextUse = nextAfter(slice, *use.chunk);
+  if (Announced)
+    for (const Use &use : Uses[slice])
+      use.use->chunk->nextUse = nextAfter(use);
 }
 
 } // namespace dragon

@@ -5,10 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A sliced launch knows which chunks each of its slices uses, so the order of
-// its slices can be chosen, and while one runs it is known exactly what later
-// ones need: eviction asks for that (Chunk::nextUse), and so does who lets
-// leave ahead of time what later slices will evict (SlicePipeline.cpp).
+// It is known which chunks each slice of a launch uses, so the order of the
+// slices can be chosen, also of those of several launches (Wavefront.h), and
+// while one runs it is known exactly what later ones need: eviction asks for
+// that (Chunk::nextUse), and so does who lets leave ahead of time what later
+// slices will evict (SlicePipeline.cpp). Contents that a later slice overwrites
+// before anybody reads them are dead until then.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CORE_SLICEUSES_H
@@ -18,7 +20,6 @@
 
 #include <functional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace dragon {
@@ -28,39 +29,80 @@ namespace dragon {
 /// follow as they lie: neighbours share chunks.
 std::vector<uint32_t> sliceOrder(std::span<const LaunchChunks> parts);
 
-/// When the chunks of a sliced launch are needed next: in a later slice, else
-/// when it is foreseen, else in the same slice of the next launch, which is as
-/// likely as anything. Slices are numbered in their order.
+/// A launch that runs in slices, alone or together with others.
+struct SlicedLaunch {
+  const LaunchCall *call;
+  const LaunchChunks *whole;
+  /// Contents that nobody needs behind it.
+  std::vector<AddressRange> dying;
+};
+
+/// A part of its grid.
+struct Slice {
+  uint32_t launch;
+  BlockBox box;
+  const LaunchChunks *chunks;
+};
+
+/// Slices in the order in which they run, which keeps that of launches where
+/// one writes a chunk that another uses, and when their chunks are needed next:
+/// in a later slice, else when it is foreseen, else in the same slice of the
+/// next launch, which is as likely as anything.
 class SliceUses {
 public:
-  /// The next use after the launch.
+  static constexpr uint32_t None = UINT32_MAX;
+
+  struct Use {
+    const ChunkUse *use;
+    uint32_t first;       ///< slice that uses the chunk
+    uint32_t next = None; ///< the slice that uses the chunk next
+    /// The launch overwrites the chunk, and this is its first slice to use it.
+    bool overwrites = false;
+    /// Nobody needs the contents behind the slice: the next one overwrites
+    /// them, or the program said so.
+    bool dies = false;
+    bool overwrittenNext = false;
+  };
+
+  /// The next use after the launches.
   using Foreseen = std::function<Forecast(Chunk &)>;
 
-  /// parts and order must outlive it. Sets the chunks' next uses.
-  SliceUses(std::span<const LaunchChunks> parts,
-            std::span<const uint32_t> order, uint64_t clock, Foreseen foreseen);
+  /// What launches and slices refer to must outlive it. The first of the
+  /// launches begins at `clock`.
+  SliceUses(std::vector<SlicedLaunch> launches, std::vector<Slice> slices,
+            uint64_t clock, Foreseen foreseen);
 
-  size_t size() const { return Order.size(); }
-  const std::vector<ChunkUse> &uses(size_t slice) const {
-    return Parts[Order[slice]].uses;
+  /// Sets the chunks' next uses, for the launch of that clock, and keeps them
+  /// right as slices run. Without it they are not changed.
+  void announce(uint64_t launchClock);
+
+  size_t size() const { return Slices.size(); }
+  size_t numLaunches() const { return Launches.size(); }
+  const Slice &slice(size_t index) const { return Slices[index]; }
+  const LaunchCall &call(size_t index) const {
+    return *Launches[Slices[index].launch].call;
   }
+  const std::vector<Use> &uses(size_t slice) const { return Uses[slice]; }
+  /// What no slice needs as it was before the first one.
+  const std::vector<Chunk *> &deadBefore() const { return Dead; }
+
   /// The slice was queued: its chunks' next uses are later ones.
   void ran(size_t slice);
   /// The next use of one of the slice's chunks behind that slice.
-  Forecast nextAfter(size_t slice, Chunk &chunk) const;
+  Forecast nextAfter(const Use &use) const;
   /// Later than now for the slice that is about to run.
   uint64_t timeOf(uint64_t slice) const;
-  /// No later slice than this one uses the chunk.
-  bool isLast(size_t slice, Chunk &chunk) const {
-    return Slices.at(&chunk).back() == slice;
-  }
 
 private:
-  std::span<const LaunchChunks> Parts;
-  std::span<const uint32_t> Order;
+  void findDeaths();
+
+  const std::vector<SlicedLaunch> Launches;
+  const std::vector<Slice> Slices; ///< in their order
   const uint64_t Start;
-  const Foreseen NextLaunch;
-  std::unordered_map<Chunk *, std::vector<uint32_t>> Slices;
+  const Foreseen After;
+  bool Announced = false;
+  std::vector<std::vector<Use>> Uses; ///< by slice
+  std::vector<Chunk *> Dead;
 };
 
 } // namespace dragon

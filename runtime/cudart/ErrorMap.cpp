@@ -85,6 +85,23 @@ cudaError_t report(const Status &status) {
   return error;
 }
 
+cudaError_t reportOfLaunch(const Status &status) {
+  if (status.ok())
+    return cudaSuccess;
+  const cudaError_t error = report(status);
+  switch (status.code()) {
+  case DRAGON_ERROR_FILE:
+  case DRAGON_ERROR_FILE_CHANGED:
+  case DRAGON_ERROR_NO_SPACE:
+  case DRAGON_ERROR_OUT_OF_MEMORY:
+    makeSticky(error);
+    break;
+  default:
+    break;
+  }
+  return error;
+}
+
 void makeSticky(cudaError_t error) {
   int none = cudaSuccess;
   sticky.compare_exchange_strong(none, error);

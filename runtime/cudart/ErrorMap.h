@@ -33,6 +33,11 @@ cudaError_t report(const Status &status);
 
 /// Later calls return `error`, until the device is reset; the first one stays.
 void makeSticky(cudaError_t error);
+
+/// Results that nobody computed must not pass for results: a launch that fails
+/// for what the program could not foresee (a full swap, a file that shrank)
+/// fails everything after it, as a failing kernel does.
+cudaError_t reportOfLaunch(const Status &status);
 cudaError_t stickyError();
 void clearStickyError();
 /// Errors after which CUDA's context is unusable (a kernel trapped).

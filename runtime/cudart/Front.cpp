@@ -60,10 +60,16 @@ cudaError_t Front::enterAnyway(Front *&front) {
   return front ? cudaSuccess : create(front);
 }
 
-cudaError_t Front::enter(Front *&front) {
+cudaError_t Front::enterInPassing(Front *&front) {
   if (cudaError_t error = stickyError())
     return error;
   return enterAnyway(front);
+}
+
+cudaError_t Front::enter(Front *&front) {
+  if (cudaError_t error = enterInPassing(front))
+    return error;
+  return reportOfLaunch(front->runtime.runWaiting());
 }
 
 Queue Front::queue(cudaStream_t stream) const {

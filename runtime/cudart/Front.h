@@ -31,8 +31,12 @@ struct Front {
   Device &device;
   bool gpu; ///< NVIDIA's libraries are there, and a handle is one of theirs
 
-  /// cudaSuccess and the process's front, or why there is none.
+  /// cudaSuccess and the process's front, or why there is none. Launches that
+  /// the runtime keeps back run.
   static cudaError_t enter(Front *&front);
+  /// The same, but they need not: for calls that look at nothing that launches
+  /// do, so that the next launch can join them.
+  static cudaError_t enterInPassing(Front *&front);
   /// The same without looking at sticky errors: for what may follow them.
   static cudaError_t enterAnyway(Front *&front);
   /// The front if there is one already; creates nothing.
@@ -58,6 +62,13 @@ template <typename Body> cudaError_t guarded(Front &front, Body &&body) {
 template <typename Body> cudaError_t withDevice(Body &&body) {
   Front *front;
   if (cudaError_t error = Front::enter(front))
+    return leave(error);
+  return detail::guarded(*front, std::forward<Body>(body));
+}
+
+template <typename Body> cudaError_t withDeviceInPassing(Body &&body) {
+  Front *front;
+  if (cudaError_t error = Front::enterInPassing(front))
     return leave(error);
   return detail::guarded(*front, std::forward<Body>(body));
 }

@@ -41,28 +41,13 @@ cudaError_t checkShape(const Kernel &kernel, dim3 grid, dim3 block,
              : cudaSuccess;
 }
 
-/// Results that nobody computed must not pass for results: a launch that fails
-/// for what the program could not foresee (a full swap, a file that shrank)
-/// fails everything after it, as a failing kernel does.
-bool spoilsResults(const Status &status) {
-  switch (status.code()) {
-  case DRAGON_ERROR_FILE:
-  case DRAGON_ERROR_FILE_CHANGED:
-  case DRAGON_ERROR_NO_SPACE:
-  case DRAGON_ERROR_OUT_OF_MEMORY:
-    return true;
-  default:
-    return false;
-  }
-}
-
 } // namespace
 
 cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
                          void **args, size_t sharedBytes, cudaStream_t stream,
                          bool cooperative) {
   const LaunchHints hints = takeLaunchHints();
-  return withDevice([&](Front &front) -> Result {
+  return withDeviceInPassing([&](Front &front) -> Result {
     Kernel *kernel = modules().find(function);
     if (!kernel) {
       if (!front.gpu)
@@ -105,14 +90,7 @@ cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
     call.followed = hints.followed;
     if (hints.followed)
       log(LogLevel::Debug, "'{}': another launch follows", kernel->name);
-    Status status = front.runtime.launch(call);
-    if (status.ok())
-      return cudaSuccess;
-    bool spoils = spoilsResults(status);
-    cudaError_t error = report(status);
-    if (spoils)
-      makeSticky(error);
-    return error;
+    return reportOfLaunch(front.runtime.launch(call));
   });
 }
 

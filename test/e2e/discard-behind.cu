@@ -4,11 +4,11 @@
 // RUN: rm -rf %t.dir && mkdir -p %t.dir/swap && cd %t.dir
 // RUN: %build %s -o program -Rpass=dragon -Rpass-missed=dragon 2>&1 | FileCheck %s
 // RUN: ./program up.txt 65536 0 && ./program below.txt 65536 -1000 && ./program stays.txt 0 0 && ./program down.txt -65536 0
-// RUN: %strict DRAGON_DEVICE_MEMORY=8M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_STATS=up.json ./program out.txt 65536 0
+// RUN: %strict DRAGON_DEVICE_MEMORY=8M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_WAVEFRONT=off DRAGON_STATS=up.json ./program out.txt 65536 0
 // RUN: cmp out.txt up.txt
 //   Of four buffers of 16 MiB, all made on the device: nearly all of `in` is dropped behind the launches.
 // RUN: %ledger up.json 'avoided_discard >= 14*M' 'cpu: avoided_discard >= 18*M'
-// RUN: %strict DRAGON_DEVICE_MEMORY=8M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_STATS=below.json \
+// RUN: %strict DRAGON_DEVICE_MEMORY=8M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_WAVEFRONT=off DRAGON_STATS=below.json \
 // RUN:   ./program out.txt 65536 -1000
 // RUN: cmp out.txt below.txt
 // RUN: %ledger below.json 'avoided_discard <= 12*M'

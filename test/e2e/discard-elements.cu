@@ -5,7 +5,7 @@
 // RUN: %build %s -o program -Rpass=dragon 2>&1 | FileCheck %s
 // RUN: %bytes in.bin 4M elements
 // RUN: for i in 0 1 2 3; do ./program in.bin plain$i.bin $i || exit 1; \
-// RUN:   %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_STATS=stats$i.json \
+// RUN:   %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_WAVEFRONT=off DRAGON_STATS=stats$i.json \
 // RUN:   ./program in.bin out.bin $i || exit 1; cmp out.bin plain$i.bin || exit 1; done
 //   Four rounds of six outputs of 4 MiB, more than half of which die on the device.
 // RUN: %ledger stats0.json 'avoided_discard >= 48*M' 'device_to_host <= 100*M'

@@ -7,17 +7,17 @@
 // RUN: %bytes in.bin 2M workspace
 // RUN: ./program in.bin whole.bin 4 4 4 4 0 && ./program in.bin rising.bin 1 2 3 4 0
 // RUN: ./program in.bin falling.bin 4 3 2 1 0 && ./program in.bin peeked.bin 4 3 2 1 1
-// RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_STATS=stats.json \
+// RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_WAVEFRONT=off DRAGON_STATS=stats.json \
 // RUN:   ./program in.bin out.bin 4 4 4 4 0
 // RUN: cmp out.bin whole.bin
 //   24 times 24 MiB are written and read, of which some 10 MiB can stay. What comes behind the last layer of a loop is not known.
 // RUN: %ledger stats.json 'avoided_discard >= 12 * 24*M' 'cpu: avoided_discard >= 18 * 24*M' 'cpu: device_to_host <= 24 * 16*M'
-// RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M ./program in.bin out.bin 1 2 3 4 0
+// RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_WAVEFRONT=always ./program in.bin out.bin 1 2 3 4 0
 // RUN: cmp out.bin rising.bin
-// RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M ./program in.bin out.bin 4 3 2 1 0
+// RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_WAVEFRONT=always ./program in.bin out.bin 4 3 2 1 0
 // RUN: cmp out.bin falling.bin
 //   What the first layer leaves is looked at after the last.
-// RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M ./program in.bin out.bin 4 3 2 1 1
+// RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_WAVEFRONT=always ./program in.bin out.bin 4 3 2 1 1
 // RUN: cmp out.bin peeked.bin
 // RUN: rm -rf %t.dir
 #include "e2e.h"

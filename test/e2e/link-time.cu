@@ -8,12 +8,12 @@
 // RUN:   %build -flto -Rpass=dragon -I%S/Inputs/link-time -c $unit || exit 1; done 2> log && not grep remark: log
 // RUN: ar rcs libunits.a forward.o backward.o field.o && rm forward.o backward.o field.o
 // RUN: %build -flto -Rpass=dragon -I%S/Inputs/link-time %s -L. -lunits -o program 2>&1 | FileCheck %s
-// RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_STATS=stats.json ./program in.bin out.bin
+// RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_WAVEFRONT=off DRAGON_STATS=stats.json ./program in.bin out.bin
 // RUN: %ledger stats.json 'launches == 10' 'avoided_discard >= 4 * 8*M'
 //
 // The same objects, linked as they are.
 // RUN: %build -Rpass=dragon -I%S/Inputs/link-time %s -L. -lunits -o apart 2> log && not grep remark: log
-// RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_STATS=stats.json ./apart in.bin apart.bin
+// RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_WAVEFRONT=off DRAGON_STATS=stats.json ./apart in.bin apart.bin
 // RUN: cmp out.bin apart.bin
 // RUN: %ledger stats.json 'launches == 10' 'avoided_discard < 2 * 12*M'
 //

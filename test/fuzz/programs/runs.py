@@ -83,6 +83,9 @@ class Runner:
         device = {"DRAGON_QUIET": "1", "DRAGON_BACKEND": "vmm" if self.options.prebuilt else "cpu"}
         strict = {} if self.options.prebuilt else STRICT
         budget = {**device, **strict, **BUDGETS[seed % len(BUDGETS)], "DRAGON_CHUNK_SIZE": "2M"}
+        # Launches run together wherever they may, in most programs.
+        if seed % 4:
+            budget["DRAGON_WAVEFRONT"] = "always"
         # Kernels reach three quarters of the host's part.
         device_part, host_part = (int(budget[f"DRAGON_{tier}_MEMORY"][:-1]) << 20 for tier in ("DEVICE", "HOST"))
         room = device_part + host_part * 3 // 4

@@ -181,6 +181,7 @@ protected:
 TEST_P(RandomOperationsTest, AgreeWithTheModel) {
   settings.deviceMemory = (6 + 2 * below(4)) * MiB;
   settings.hostMemory = (4 + 2 * below(4)) * MiB;
+  settings.wavefront = GetParam() % 3 ? Wavefront::Always : Wavefront::Auto;
   LateDevice *late = nullptr;
   if (GetParam() % 2) {
     start();

@@ -54,6 +54,7 @@ protected:
     settings.deviceMemory = 16 * MiB;
     settings.hostMemory = 16 * MiB;
     settings.chunkBytes = 2 * MiB;
+    settings.wavefront = Wavefront::Off; // launches run when they are made
     settings.swapDirs = {Folder};
     ASSERT_TRUE(kernels.Good) << kernels.Error;
   }

@@ -191,6 +191,7 @@ public:
   }
   TestKernels(const TestKernels &) = delete;
 
+  bool followed = false; ///< of the launches: another one follows
   bool Good = false;
   std::string Error;
   KernelInfo *find(const std::string &name) { return &Infos.at(name); }
@@ -213,6 +214,7 @@ public:
     call.args = args;
     call.numArgs = sizeof...(values);
     call.queue = queue;
+    call.followed = followed;
     return runtime.launch(call);
   }
 
@@ -263,7 +265,7 @@ private:
             std::vector<uint32_t> sizes, std::vector<PointerSummary> pointers) {
     KernelSummary k;
     k.Name = name;
-    k.Flags = flags;
+    k.Flags = flags | (flags & KernelSliceable ? KernelActsOnBuffersOnly : 0u);
     k.ArgSizes = std::move(sizes);
     k.Pointers = std::move(pointers);
     if (!(flags & KernelSliceable))

@@ -1,0 +1,258 @@
+//===- LaunchTogether.cpp - launches that run slice by slice --------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Which launches wait, and what happens once they run: in waves of as many as
+// move the least, in slices that are small enough for several of each launch to
+// be on the device, or, where that gains nothing, one after the other as if
+// they had not waited.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/RuntimeImpl.h"
+#include "runtime/core/SliceUses.h"
+#include "runtime/core/Wavefront.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <unordered_map>
+
+namespace dragon {
+
+namespace {
+
+/// Slices of launches in a wave are planned for so much less than the budget
+/// that a slice of each of about ten launches fits. Smaller ones cost more to
+/// launch than they save.
+constexpr uint64_t FinestShare = 2;
+
+/// Who takes longer than that until the next launch has better things to do.
+constexpr std::chrono::milliseconds SoonAfter(20);
+
+uint64_t mix(uint64_t hash, uint64_t value) {
+  hash ^= value + 0x9e3779b97f4a7c15ull + (hash << 6) + (hash >> 2);
+  return hash * 0xff51afd7ed558ccdull;
+}
+
+} // namespace
+
+uint64_t shapeOf(const LaunchCall &call) {
+  uint64_t hash = reinterpret_cast<uintptr_t>(call.kernel);
+  for (unsigned i = 0; i < 3; ++i)
+    hash = mix(mix(hash, call.grid[i]), call.block[i]);
+  return mix(hash, call.dynamicSharedBytes);
+}
+
+WaitingLaunch::WaitingLaunch(const LaunchCall &call,
+                             std::shared_ptr<PlannedLaunch> planned,
+                             uint64_t clock)
+    : Call(call), LastUses(call.lastUses.begin(), call.lastUses.end()),
+      Planned(std::move(planned)), Clock(clock) {
+  const KernelRecord &record = *call.kernel->record;
+  const uint32_t *sizes = call.kernel->summary->argSizes(record);
+  constexpr size_t Alignment = alignof(std::max_align_t);
+  auto padded = [](size_t bytes) {
+    return (bytes + Alignment - 1) / Alignment * Alignment;
+  };
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < record.NumArgs; ++i)
+    bytes += padded(sizes[i]);
+  Bytes = std::make_unique<char[]>(bytes);
+  char *to = Bytes.get();
+  for (uint32_t i = 0; i < record.NumArgs; ++i) {
+    std::memcpy(to, call.args[i], sizes[i]);
+    Args.push_back(to);
+    to += padded(sizes[i]);
+  }
+}
+
+LaunchCall WaitingLaunch::call() const {
+  LaunchCall call = Call;
+  call.args = Args.data();
+  call.lastUses = LastUses;
+  return call;
+}
+
+ComingUses::ComingUses(std::span<const WaitingLaunch> launches) {
+  for (size_t i = 0; i < launches.size(); ++i)
+    for (const ChunkUse &use : launches[i].planned().whole.uses)
+      Uses[use.chunk].push_back({i, {launches[i].clock() + 1, use.mustWrite}});
+}
+
+Forecast ComingUses::nextUse(const Chunk &chunk) const {
+  auto found = Uses.find(&chunk);
+  if (found != Uses.end())
+    for (const Use &use : found->second)
+      if (use.launch >= Begun)
+        return use.forecast;
+  return {};
+}
+
+void Runtime::Impl::noteFollower(Queue queue) {
+  if (Waiting.last)
+    Waiting.last->followed =
+        !Waiting.interrupted && Waiting.lastQueue == queue &&
+        std::chrono::steady_clock::now() - Waiting.lastEnd < SoonAfter;
+  Waiting.last.reset();
+  Waiting.interrupted = false;
+}
+
+bool Runtime::Impl::mayWait(const LaunchCall &call,
+                            const LaunchPointers &pointers) const {
+  const KernelRecord *record = call.kernel->record;
+  constexpr uint32_t Needed = KernelSliceable | KernelActsOnBuffersOnly;
+  return Config.wavefront != Wavefront::Off && record && !call.cooperative &&
+         (record->Flags & Needed) == Needed && !pointers.anything &&
+         call.numArgs >= record->NumArgs &&
+         std::all_of(pointers.pointers.begin(), pointers.pointers.end(),
+                     [](const LaunchPointer &pointer) {
+                       // What the host can see, it may watch.
+                       return pointer.allocation &&
+                              !pointer.allocation->buffer->hostAccessible;
+                     }) &&
+         (Config.wavefront == Wavefront::Always ||
+          Waiting.accepted.count(shapeOf(call)));
+}
+
+Status Runtime::Impl::runWaiting() {
+  // They are gone whatever happens: a launch that fails spoils those behind it.
+  const std::vector<WaitingLaunch> launches =
+      std::exchange(Waiting.launches, {});
+  Waiting.any = false;
+  if (launches.empty())
+    return {};
+  // What the first ones leave on the device is what those behind them need.
+  Waiting.coming.emplace(launches);
+  Status status;
+  for (size_t begun = 0; begun < launches.size() && status.ok();) {
+    const std::span left = std::span(launches).subspan(begun);
+    const size_t together = howManyTogether(left);
+    begun += together;
+    Waiting.coming->begun(begun);
+    LaunchClock = launches[begun - 1].clock();
+    status =
+        together > 1 ? runTogether(left.first(together)) : runOne(left.front());
+  }
+  Waiting.coming.reset();
+  return status;
+}
+
+Status Runtime::Impl::runOne(const WaitingLaunch &launch) {
+  Clock = launch.clock();
+  return runPlanned(launch.call(), launch.planned());
+}
+
+const Slicing &Runtime::Impl::fineSlicingOf(const WaitingLaunch &launch) {
+  const LaunchCall call = launch.call();
+  for (uint64_t share = FinestShare; share > 1; share /= 2) {
+    const Slicing &slicing = slicingOf(call, launch.planned(), share);
+    if (canRun(slicing))
+      return slicing;
+  }
+  return slicingOf(call, launch.planned());
+}
+
+Runtime::Impl::Wave
+Runtime::Impl::waveOf(std::span<const WaitingLaunch> launches) {
+  Wave wave;
+  std::unordered_map<const Chunk *, uint32_t> numbers;
+  for (const WaitingLaunch &launch : launches) {
+    const PlannedLaunch &planned = launch.planned();
+    auto [known, isNew] = wave.slices.try_emplace(&planned);
+    wave.launches.push_back(&known->second); // stays where it is
+    if (!isNew)
+      continue;
+    std::unordered_set<const Chunk *> overwritten;
+    for (const ChunkUse &use : planned.whole.uses)
+      if (use.mustWrite)
+        overwritten.insert(use.chunk);
+    for (const LaunchChunks &part : planned.parts(fineSlicingOf(launch))) {
+      WaveSlice &slice = known->second.emplace_back();
+      for (const ChunkUse &use : part.uses) {
+        auto [number, isNewChunk] =
+            numbers.emplace(use.chunk, uint32_t(wave.chunkBytes.size()));
+        if (isNewChunk)
+          wave.chunkBytes.push_back(use.chunk->bytes());
+        slice.push_back(
+            {number->second, use.mayWrite, overwritten.count(use.chunk) != 0});
+      }
+    }
+  }
+  return wave;
+}
+
+size_t Runtime::Impl::howManyTogether(std::span<const WaitingLaunch> launches) {
+  if (launches.size() == 1 || Config.wavefront == Wavefront::Always)
+    return launches.size();
+  if (Waiting.generation != Plans.generation()) {
+    Waiting.together.clear();
+    Waiting.generation = Plans.generation();
+  }
+  std::string key;
+  for (const WaitingLaunch &launch : launches) {
+    const PlannedLaunch *planned = &launch.planned();
+    key.append(reinterpret_cast<const char *>(&planned), sizeof(planned));
+  }
+  if (auto known = Waiting.together.find(key); known != Waiting.together.end())
+    return known->second;
+
+  TraceZone zone("plan wavefront");
+  const Wave wave = waveOf(launches);
+  // Some room is for what arrives for the next slice.
+  const uint64_t budget = DevicePool.budget();
+  const size_t together =
+      launchesTogether(wave.launches, wave.chunkBytes, budget - budget / 8);
+  log(LogLevel::Debug, "of {} launches that wait, {} run together",
+      launches.size(), together);
+  Waiting.together.emplace(std::move(key), together);
+  return together;
+}
+
+Status Runtime::Impl::runTogether(std::span<const WaitingLaunch> launches) {
+  TraceZone zone("launches together");
+  zone.detail(launches.front().call().kernel->handle.image.name);
+  Bytes.count(Counter::LaunchesTogether, launches.size());
+  noticeOnce();
+  std::vector<LaunchCall> calls;
+  calls.reserve(launches.size());
+  std::vector<const Slicing *> slicings;
+  std::vector<SlicedLaunch> sliced;
+  for (const WaitingLaunch &launch : launches) {
+    calls.push_back(launch.call());
+    slicings.push_back(&fineSlicingOf(launch));
+    sliced.push_back(
+        {&calls.back(), &launch.planned().whole, dyingOf(calls.back())});
+  }
+  std::vector<Slice> slices;
+  for (const auto &[launch, slice] : wavefront(waveOf(launches).launches)) {
+    const Slicing &slicing = *slicings[launch];
+    slices.push_back({launch, slicing.plan.boxes[slice],
+                      &launches[launch].planned().parts(slicing)[slice]});
+  }
+  Clock = launches.front().clock();
+  SliceUses uses(std::move(sliced), std::move(slices), Clock,
+                 [this](Chunk &chunk) { return foreseenUse(chunk); });
+  uses.announce(LaunchClock);
+  DRAGON_TRY(runSlices(uses));
+
+  // Whole chunks have died with the slice that used them last. What later
+  // launches use again is theirs.
+  std::unordered_set<const Chunk *> usedLater;
+  for (size_t i = launches.size(); i-- > 0;) {
+    for (const LastUse &use : calls[i].lastUses)
+      DRAGON_TRY(endLastUse(use, calls[i].queue, [&](const Chunk &chunk) {
+        return usedLater.count(&chunk) != 0;
+      }));
+    for (const ChunkUse &use : launches[i].planned().whole.uses)
+      usedLater.insert(use.chunk);
+  }
+  return {};
+}
+
+} // namespace dragon

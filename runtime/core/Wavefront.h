@@ -1,0 +1,71 @@
+//===- Wavefront.h - slices of several launches together --------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Time steps of a stencil on data that does not fit move all of it for each
+// step. But a part of the next step needs only the neighbouring parts of this
+// one, which are on the device just now. So slices of consecutive launches run
+// in an order in which each does as soon as what it needs is done, the latest
+// launch first: a wavefront that goes through the data once for all steps.
+//
+//   launch 0   slice 0  1     3     6
+//   launch 1               2     5            slice 1 of launch 1 needs
+//   launch 2                  4               slices 0, 1 and 2 of launch 0
+//
+// Temporal blocking as done by hand for stencils (HHRT, Endo and Jin, CLUSTER
+// 2014), from the footprints, for any kernels. Two slices keep the order of
+// their launches if one writes a chunk that the other uses. How many launches
+// together move the least is found out by going through their chunks: more
+// share more, until what lies between the first and the last slice of the
+// wave does not fit.
+//
+// Pure.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CORE_WAVEFRONT_H
+#define DRAGON_RUNTIME_CORE_WAVEFRONT_H
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace dragon {
+
+struct WaveUse {
+  uint32_t chunk; ///< 0, 1, ...
+  bool writes;
+  bool overwritten; ///< by the launch as a whole, before any read
+};
+/// The chunks of one slice; each once.
+using WaveSlice = std::vector<WaveUse>;
+/// The slices of a launch, neighbours behind one another.
+using WaveLaunch = std::vector<WaveSlice>;
+
+struct WaveStep {
+  uint32_t launch;
+  uint32_t slice;
+  bool operator==(const WaveStep &) const = default;
+};
+
+/// All slices of the launches in the order of the wave.
+std::vector<WaveStep> wavefront(std::span<const WaveLaunch *const> launches);
+
+/// Bytes that running the slices in this order moves to and from the device, if
+/// nothing is there before and all that was written leaves it in the end.
+/// UINT64_MAX: a slice does not fit.
+uint64_t bytesMoved(std::span<const WaveLaunch *const> launches,
+                    std::span<const WaveStep> order,
+                    std::span<const uint64_t> chunkBytes, uint64_t budget);
+
+/// How many of the launches should run together, and then again as many; 1
+/// unless that moves clearly less.
+size_t launchesTogether(std::span<const WaveLaunch *const> launches,
+                        std::span<const uint64_t> chunkBytes, uint64_t budget);
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CORE_WAVEFRONT_H

@@ -1,0 +1,180 @@
+//===- LaunchTogetherTest.cpp - launches that wait for others -------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuntimeFixture.h"
+
+#include <functional>
+
+using namespace dragon;
+using namespace dragon::test;
+
+namespace {
+
+constexpr int N = 8 << 20; ///< a buffer is twice the device
+
+class LaunchTogetherTest : public RuntimeFixture {
+protected:
+  void begin(Wavefront wavefront) {
+    settings.deviceMemory = 16 * MiB;
+    settings.hostMemory = 128 * MiB;
+    settings.wavefront = wavefront;
+    start();
+    A = allocate(size_t(N) * 4);
+    B = allocate(size_t(N) * 4);
+    Model = numbers(N, 5);
+    ASSERT_OK(upload(A, Model));
+  }
+
+  static std::vector<int32_t> stepped(const std::vector<int32_t> &a) {
+    std::vector<int32_t> c(a.size());
+    for (size_t i = 0; i < a.size(); ++i)
+      c[i] = sum(sum(a[i ? i - 1 : 0], a[i]), a[std::min(i + 1, a.size() - 1)]);
+    return c;
+  }
+
+  void steps(int count) {
+    for (int i = 0; i < count; ++i) {
+      ASSERT_OK(
+          kernels.launch(*runtime, "stencil", N, pointer(B), pointer(A), N));
+      std::swap(A, B);
+    }
+    for (int i = 0; i < count; ++i)
+      Model = stepped(Model);
+  }
+
+  uint64_t together() {
+    return runtime->ledger().counter(Counter::LaunchesTogether);
+  }
+  uint64_t moved() {
+    return runtime->ledger().bytes(Direction::HostToDevice) +
+           runtime->ledger().bytes(Direction::DeviceToHost);
+  }
+
+  uintptr_t A = 0, B = 0; ///< the next step reads A
+  std::vector<int32_t> Model;
+};
+
+TEST_F(LaunchTogetherTest, StepsRunTogetherAndMoveLess) {
+  uint64_t bytes[2];
+  for (Wavefront wavefront : {Wavefront::Off, Wavefront::Auto}) {
+    begin(wavefront);
+    kernels.followed = true;
+    const uint64_t before = moved();
+    ASSERT_NO_FATAL_FAILURE(steps(9));
+    ASSERT_OK(runtime->runWaiting());
+    bytes[unsigned(wavefront)] = moved() - before;
+    if (wavefront == Wavefront::Off)
+      EXPECT_EQ(together(), 0u);
+    else
+      EXPECT_GE(together(), 6u);
+    EXPECT_EQ(runtime->ledger().counter(Counter::Launches), 9u);
+    EXPECT_TRUE(download(A, N) == Model);
+  }
+  // Eight chunks on the device are enough for two or three steps.
+  EXPECT_LT(bytes[unsigned(Wavefront::Auto)],
+            bytes[unsigned(Wavefront::Off)] / 4 * 3);
+}
+
+TEST_F(LaunchTogetherTest, WhatFollowedOnceIsExpectedToFollow) {
+  begin(Wavefront::Auto);
+  // Nobody says so; the first two of each kind find out.
+  ASSERT_NO_FATAL_FAILURE(steps(10));
+  EXPECT_TRUE(download(A, N) == Model);
+  EXPECT_GE(together(), 2u);
+}
+
+TEST_F(LaunchTogetherTest, NothingWaitsWithoutNeed) {
+  begin(Wavefront::Auto);
+  ASSERT_NO_FATAL_FAILURE(steps(1)); // none like it has been accepted yet
+  EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 1u);
+  ASSERT_OK(runtime->runWaiting()); // as a synchronisation does
+  ASSERT_NO_FATAL_FAILURE(steps(1));
+  EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 2u);
+}
+
+TEST_F(LaunchTogetherTest, KernelsThatDoOtherThingsDoNotWait) {
+  begin(Wavefront::Always);
+  const uintptr_t bins = allocate(1024);
+  ASSERT_OK(runtime->fill(pointer(bins), 0, 4, 256, nullptr));
+  ASSERT_NO_FATAL_FAILURE(steps(1));
+  EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 0u);
+  // It cannot be sliced: those that wait run, then it does.
+  ASSERT_OK(
+      kernels.launch(*runtime, "count", 1024, pointer(bins), pointer(A), 1024));
+  EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 1u);
+  std::vector<int32_t> expected(256);
+  for (int i = 0; i < 1024; ++i)
+    ++expected[Model[size_t(i)] & 255];
+  EXPECT_TRUE(download(bins, 256) == expected);
+}
+
+TEST_F(LaunchTogetherTest, WhoLooksSeesWhatWaited) {
+  begin(Wavefront::Always);
+  const uintptr_t other = allocate(size_t(N) * 4);
+  const auto file = [&] {
+    writeFile("in", numbers(N, 9));
+    return open("in");
+  }();
+  const std::function<void()> looks[] = {
+      [&] { EXPECT_TRUE(download(A, N) == Model); },
+      [&] {
+        ASSERT_OK(runtime->fill(pointer(A), 3, 4, N / 2, nullptr));
+        std::fill_n(Model.begin(), N / 2, 3);
+      },
+      [&] {
+        ASSERT_OK(runtime->copy(pointer(other), pointer(A), size_t(N) * 4,
+                                nullptr, true));
+        EXPECT_TRUE(download(other, N) == Model);
+      },
+      [&] {
+        ASSERT_OK(runtime->mapFileRange(A, size_t(N) * 4, file, 0));
+        Model = numbers(N, 9);
+      },
+      [&] { ASSERT_OK(runtime->prefetch(A, size_t(N) * 4, nullptr)); },
+      [&] { ASSERT_OK(runtime->nextUse(B, 0)); },
+      // What the next step overwrites is dead.
+      [&] { ASSERT_OK(runtime->discard(B, size_t(N) * 4, nullptr)); },
+      [&] {
+        ASSERT_OK(runtime->free(B));
+        B = allocate(size_t(N) * 4);
+      },
+      [&] { ASSERT_OK(runtime->quiesce()); },
+  };
+  for (const auto &look : looks) {
+    ASSERT_NO_FATAL_FAILURE(steps(3));
+    ASSERT_NO_FATAL_FAILURE(look());
+  }
+  ASSERT_NO_FATAL_FAILURE(steps(2));
+  EXPECT_TRUE(download(A, N) == Model);
+}
+
+TEST_F(LaunchTogetherTest, QueuesKeepTheirOrder) {
+  begin(Wavefront::Always);
+  auto queue = runtime->device().createQueue(0, 0);
+  ASSERT_TRUE(queue.ok());
+  ASSERT_NO_FATAL_FAILURE(steps(2));
+  ASSERT_OK(kernels.launchOn(*runtime, *queue, "scale", N, pointer(A), N, 3));
+  for (int32_t &value : Model)
+    value = scaled(value, 3);
+  EXPECT_TRUE(download(A, N) == Model);
+  ASSERT_OK(runtime->device().destroyQueue(*queue));
+}
+
+TEST_F(LaunchTogetherTest, ContentsThatEndWithAWaitingLaunchMoveNoMore) {
+  begin(Wavefront::Always);
+  ASSERT_NO_FATAL_FAILURE(steps(4));
+  // Nobody reads B, which the last step has read, again.
+  ASSERT_OK(runtime->discard(B, size_t(N) * 4, nullptr));
+  ASSERT_OK(runtime->runWaiting());
+  EXPECT_EQ(together(), 4u);
+  EXPECT_TRUE(download(A, N) == Model);
+  const std::vector<int32_t> dead = download(B, 1024);
+  EXPECT_EQ(std::count(dead.begin(), dead.end(), dead[0]), 1024)
+      << "undefined contents are poisoned";
+}
+
+} // namespace
