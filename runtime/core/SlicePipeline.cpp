@@ -10,7 +10,8 @@
 // arrival wait: one direction of the link idles while the other works. So the
 // next slices' evictions are worked out in advance, by the same policy on the
 // state as it will be, and what they will copy out is copied out now. It stays
-// on the device until then, and moves as much as it would have later.
+// on the device until then, and moves as much as it would have later. What the
+// next slices need from files and swap is read meanwhile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +29,13 @@ constexpr size_t MaxAhead = 8;
 } // namespace
 
 Status Runtime::Impl::prepare(const SliceUses &uses, size_t next) {
+  const size_t end = std::min(next + MaxAhead, uses.size());
+  std::vector<Chunk *> coming;
+  for (size_t slice = next; slice < end; ++slice)
+    for (const SliceUses::Use &use : uses.uses(slice))
+      if (!use.use->chunk->device.id && !use.overwrites)
+        coming.push_back(use.use->chunk);
+  DRAGON_TRY(startReading(coming));
   if (!Tracking)
     return {};
   struct Future {
@@ -49,7 +57,6 @@ Status Runtime::Impl::prepare(const SliceUses &uses, size_t next) {
   }
   const uint64_t budget = DevicePool.budget();
   uint64_t used = DevicePool.used(), arriving = 0;
-  const size_t end = std::min(next + MaxAhead, uses.size());
   for (size_t slice = next; slice < end; ++slice) {
     uint64_t missing = 0;
     for (const SliceUses::Use &use : uses.uses(slice)) {
