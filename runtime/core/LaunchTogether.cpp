@@ -204,7 +204,7 @@ size_t Runtime::Impl::howManyTogether(std::span<const WaitingLaunch> launches) {
 
   TraceZone zone("plan wavefront");
   const Wave wave = waveOf(launches);
-  // Some room is for what arrives for the next slice.
+  // Some room is for what arrives for later slices, and what leaves.
   const uint64_t budget = DevicePool.budget();
   const size_t together =
       launchesTogether(wave.launches, wave.chunkBytes, budget - budget / 8);

@@ -213,6 +213,16 @@ Status Runtime::Impl::mapDevice(Chunk &chunk) {
 
 Status Runtime::Impl::bringIn(std::span<const Want> wants, Queue queue,
                               Cause cause) {
+  DRAGON_TRY(startBringingIn(wants, cause));
+  // Others may be on their way for work that comes later.
+  uint64_t arrival = 0;
+  for (const Want &want : wants)
+    arrival = std::max(arrival, want.chunk->arrival);
+  return Fetches.queueWaitsFor(queue, arrival);
+}
+
+Status Runtime::Impl::startBringingIn(std::span<const Want> wants,
+                                      Cause cause) {
   uint64_t missing = 0, bytes = 0;
   for (const Want &want : wants) {
     pin(*want.chunk);
@@ -297,9 +307,7 @@ Status Runtime::Impl::bringIn(std::span<const Want> wants, Queue queue,
     LastFetch = std::max(LastFetch, *ticket);
   }
   DRAGON_TRY(std::move(status));
-  if (!fromStorage.empty())
-    DRAGON_TRY(fetchFromStorage(fromStorage, cause));
-  return Fetches.queueWaitsFor(queue, LastFetch);
+  return fromStorage.empty() ? Status() : fetchFromStorage(fromStorage, cause);
 }
 
 // -- From the device ---------------------------------------------------------

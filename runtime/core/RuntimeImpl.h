@@ -102,6 +102,8 @@ struct Runtime::Impl {
   /// Makes the wants accessible on the device for work that is queued next:
   /// room, maps, contents. Does not mark what the work writes: wrote() does.
   Status bringIn(std::span<const Want> wants, Queue queue, Cause cause);
+  /// The same, but the work's queue has to wait for Chunk::arrival.
+  Status startBringingIn(std::span<const Want> wants, Cause cause);
   /// A host copy that is valid (Overwrite: allocated, not yet valid).
   Status bringToHost(Chunk &chunk, LaunchNeed need, Cause cause);
   /// The one line that says that not everything fits.

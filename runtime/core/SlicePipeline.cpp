@@ -9,8 +9,10 @@
 // to leave. A chunk that is copied out only when its memory is needed makes the
 // arrival wait: one direction of the link idles while the other works. So the
 // next slices' evictions are worked out in advance, by the same policy on the
-// state as it will be, and what they will copy out is copied out now. It stays
-// on the device until then, and moves as much as it would have later. What the
+// state as it will be, and what they will copy out is copied out now. Once that
+// is done and no work uses it any more, it gives its memory to what comes next,
+// which is fetched then: both directions of the link are busy while the slices
+// in between compute. All of it moves as much as it would have later. What the
 // next slices need from files and swap is read meanwhile.
 //
 //===----------------------------------------------------------------------===//
@@ -24,8 +26,9 @@
 namespace dragon {
 
 namespace {
-/// Slices that are looked at; some bring nothing new.
-constexpr size_t MaxAhead = 8;
+/// Slices that are looked at; many bring nothing new, those of launches that
+/// run together above all.
+constexpr size_t MaxAhead = 64;
 } // namespace
 
 Status Runtime::Impl::prepare(const SliceUses &uses, size_t next) {
@@ -44,7 +47,7 @@ Status Runtime::Impl::prepare(const SliceUses &uses, size_t next) {
     bool onDevice;
     bool stays = false;   ///< kept, or held by others
     bool changed = false; ///< by a slice that is still to come
-    size_t neededBy = 0;  ///< the slice that it was needed by last
+    size_t neededBy = 0;  ///< the slice that it was needed by last; 0: none
   };
   std::vector<Future> chunks;
   std::unordered_map<Chunk *, size_t> places;
@@ -57,6 +60,7 @@ Status Runtime::Impl::prepare(const SliceUses &uses, size_t next) {
   }
   const uint64_t budget = DevicePool.budget();
   uint64_t used = DevicePool.used(), arriving = 0;
+  uint64_t reserved = 0; ///< for what cannot come yet
   for (size_t slice = next; slice < end; ++slice) {
     uint64_t missing = 0;
     for (const SliceUses::Use &use : uses.uses(slice)) {
@@ -86,18 +90,44 @@ Status Runtime::Impl::prepare(const SliceUses &uses, size_t next) {
           from.push_back(chunks[i].state);
           from.back().index = uint32_t(i);
         }
+      std::vector<Chunk *> leaving;
       for (uint32_t victim :
            chooseVictims(std::move(from), uses.timeOf(slice) - 1,
                          used + missing - budget)) {
         Future &future = chunks[victim];
+        Chunk &chunk = *future.chunk;
         if (!future.changed && !future.state.empty)
-          DRAGON_TRY(copyOut(*future.chunk, Cause::Eviction).takeStatus());
+          DRAGON_TRY(copyOut(chunk, Cause::Eviction).takeStatus());
+        if (!future.neededBy && chunk.device.id && !isBusy(chunk))
+          leaving.push_back(&chunk);
         future.onDevice = false;
         future.state.copies = false;
         used -= future.state.bytes;
       }
+      if (Dev->caps().asynchronous && !leaving.empty())
+        DRAGON_TRY(evictFromDevice(leaving, Cause::Eviction));
     }
     used += missing;
+    if (Dev->caps().asynchronous) {
+      std::vector<Want> fetched;
+      uint64_t bytes = 0;
+      for (const SliceUses::Use &use : uses.uses(slice)) {
+        Chunk &chunk = *use.use->chunk;
+        if (chunk.device.id)
+          continue;
+        // An empty one would be the first to be evicted again.
+        if (use.overwrites || !chunk.hostValid ||
+            !DevicePool.hasRoom(reserved + bytes + chunk.bytes())) {
+          reserved += chunk.bytes();
+          continue;
+        }
+        bytes += chunk.bytes();
+        fetched.push_back(
+            {&chunk, use.use->mayWrite ? LaunchNeed::Write : LaunchNeed::Read});
+      }
+      if (!fetched.empty())
+        DRAGON_TRY(startBringingIn(fetched, Cause::Demand));
+    }
     for (const SliceUses::Use &use : uses.uses(slice)) {
       Future &future = chunks[places.at(use.use->chunk)];
       future.onDevice = true;
