@@ -10,8 +10,10 @@
 // long will not be needed for long (LRU). Both are distances on one clock, so
 // that they can be compared. A chunk whose eviction costs two copies (out, and
 // in again) counts as needed twice as soon as one that costs one, and what
-// costs none goes first. Work in flight goes last, since evicting it would wait
-// for it. Pure.
+// costs none goes first. To wait for work that uses the chunk counts as a copy:
+// of the chunks of a wave the farthest is the one that it has just left. Of
+// equals, and of those that cost nothing, the one goes that nobody works on.
+// Pure.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CORE_EVICTION_H
@@ -31,10 +33,13 @@ struct EvictionCandidate {
   bool copies = false;   ///< evicting it moves data
   bool returns = true;   ///< using it again moves data
   bool busy = false;     ///< work that uses it is under way
+  bool recent = false;   ///< and will be when its memory is needed
   bool keepLast = false; ///< the program asked for it (DRAGON_ADVISE_...)
 
-  /// Copies that evicting it causes.
-  unsigned cost() const { return unsigned(copies) + unsigned(returns); }
+  /// Copies that evicting it causes; to wait for work takes about as long.
+  unsigned cost() const {
+    return unsigned(copies) + unsigned(returns) + unsigned(recent);
+  }
 };
 
 /// Indices of those to evict, in order, so that `bytes` become free; all if

@@ -589,14 +589,22 @@ Status Runtime::Impl::runSlices(SliceUses &uses) {
     return forget(chunk);
   };
 
+  struct Restore {
+    uint64_t &value;
+    ~Restore() { value = UINT64_MAX; }
+  } restore{InUseSince};
   for (size_t i = 0; i < uses.size(); ++i) {
     if (i)
       Clock = uses.timeOf(i - 1);
+    if (Dev->caps().asynchronous && uses.size() > 1)
+      InUseSince = uses.inUseSince(i);
     const LaunchCall &call = uses.call(i);
     const Slice &slice = uses.slice(i);
     std::vector<Want> wants;
     std::vector<Chunk *> used;
+    bool needsNew = false;
     for (const SliceUses::Use &use : uses.uses(i)) {
+      needsNew |= !use.use->chunk->device.id;
       wants.push_back({use.use->chunk, use.overwrites ? LaunchNeed::Overwrite
                                        : use.use->mayWrite ? LaunchNeed::Write
                                                            : LaunchNeed::Read});
@@ -628,7 +636,9 @@ Status Runtime::Impl::runSlices(SliceUses &uses) {
       // The launch runs: what is overwritten later is dead now.
       for (Chunk *chunk : uses.deadBefore())
         DRAGON_TRY(die(*chunk, true, call.queue));
-    if (i + 1 < uses.size())
+    // Slices in a wave that need nothing new change little of what is to come.
+    if (i + 1 < uses.size() &&
+        (needsNew || uses.numLaunches() == 1 || i % 4 == 0))
       DRAGON_TRY(prepare(uses, i + 1));
   }
   return {};

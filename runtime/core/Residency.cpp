@@ -323,7 +323,7 @@ void Runtime::Impl::noticeOnce() {
          formatBytes(LiveBytes - DevicePool.budget()));
 }
 
-std::vector<EvictionCandidate> Runtime::Impl::candidates() {
+std::vector<EvictionCandidate> Runtime::Impl::candidates(bool later) {
   std::vector<EvictionCandidate> result;
   for (size_t i = 0; i < OnDevice.size(); ++i) {
     Chunk &chunk = *OnDevice[i];
@@ -339,7 +339,8 @@ std::vector<EvictionCandidate> Runtime::Impl::candidates() {
     candidate.empty = !chunk.deviceValid;
     candidate.copies =
         chunk.deviceValid && !chunk.hostValid && !chunk.storageValid;
-    candidate.busy = isBusy(chunk);
+    candidate.busy = !later && isBusy(chunk);
+    candidate.recent = candidate.lastTouch >= InUseSince;
     candidate.keepLast = chunk.buffer->advice == DRAGON_ADVISE_KEEP_DEVICE;
     result.push_back(candidate);
   }

@@ -111,7 +111,8 @@ struct Runtime::Impl {
   /// Device slabs for `bytes` can be taken without exceeding the budget.
   Status makeDeviceRoom(uint64_t bytes);
   /// The chunks on the device, as they are now; not those pinned in this round.
-  std::vector<EvictionCandidate> candidates();
+  /// `later`: for when all that uses them now is done.
+  std::vector<EvictionCandidate> candidates(bool later = false);
   /// Queues the copy of the chunk's contents to host memory, if that is where
   /// they would be evicted to. False: it is not, or there is nothing to copy.
   StatusOr<bool> copyOut(Chunk &chunk, Cause cause);
@@ -375,7 +376,9 @@ struct Runtime::Impl {
   /// Once data has to move, work gets tickets; before, one synchronisation of
   /// everything serves (and costs launches nothing).
   bool Tracking = false;
-  uint64_t Clock = 1;        ///< see LaunchTime
+  uint64_t Clock = 1; ///< see LaunchTime
+  /// While slices run: what was used since then is in use.
+  uint64_t InUseSince = UINT64_MAX;
   uint64_t LaunchClock = 0;  ///< when the last launch began
   uint64_t LaunchNumber = 0; ///< counts launches from 1
   LaunchHistory History;

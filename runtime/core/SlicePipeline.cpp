@@ -52,12 +52,12 @@ Status Runtime::Impl::prepare(const SliceUses &uses, size_t next) {
   std::vector<Future> chunks;
   std::unordered_map<Chunk *, size_t> places;
   ++Round; // nothing is pinned
-  for (const EvictionCandidate &state : candidates()) {
+  for (const EvictionCandidate &state : candidates(/*later=*/true)) {
     Chunk *chunk = OnDevice[state.index];
     places.emplace(chunk, chunks.size());
     chunks.push_back({chunk, state, true});
-    chunks.back().state.busy = false; // by then it is done
   }
+  const bool waits = Dev->caps().asynchronous;
   const uint64_t budget = DevicePool.budget();
   uint64_t used = DevicePool.used(), arriving = 0;
   uint64_t reserved = 0; ///< for what cannot come yet
@@ -89,6 +89,8 @@ Status Runtime::Impl::prepare(const SliceUses &uses, size_t next) {
             chunks[i].neededBy != slice) {
           from.push_back(chunks[i].state);
           from.back().index = uint32_t(i);
+          from.back().recent =
+              waits && from.back().lastTouch >= uses.inUseSince(slice);
         }
       std::vector<Chunk *> leaving;
       for (uint32_t victim :
@@ -104,11 +106,11 @@ Status Runtime::Impl::prepare(const SliceUses &uses, size_t next) {
         future.state.copies = false;
         used -= future.state.bytes;
       }
-      if (Dev->caps().asynchronous && !leaving.empty())
+      if (waits && !leaving.empty())
         DRAGON_TRY(evictFromDevice(leaving, Cause::Eviction));
     }
     used += missing;
-    if (Dev->caps().asynchronous) {
+    if (waits) {
       std::vector<Want> fetched;
       uint64_t bytes = 0;
       for (const SliceUses::Use &use : uses.uses(slice)) {

@@ -92,6 +92,12 @@ public:
   Forecast nextAfter(const Use &use) const;
   /// Later than now for the slice that is about to run.
   uint64_t timeOf(uint64_t slice) const;
+  /// What was used since then is in use when that slice needs memory: by the
+  /// slices before it, two of each launch.
+  uint64_t inUseSince(size_t slice) const {
+    const size_t behind = 2 * Launches.size();
+    return slice > behind ? timeOf(slice - behind) - 1 : Start;
+  }
 
 private:
   void findDeaths();
