@@ -196,7 +196,7 @@ size_t Runtime::Impl::howManyTogether(std::span<const WaitingLaunch> launches) {
   }
   std::string key;
   for (const WaitingLaunch &launch : launches) {
-    const PlannedLaunch *planned = &launch.planned();
+    const auto planned = reinterpret_cast<uintptr_t>(&launch.planned());
     key.append(reinterpret_cast<const char *>(&planned), sizeof(planned));
   }
   if (auto known = Waiting.together.find(key); known != Waiting.together.end())

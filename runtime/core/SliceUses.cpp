@@ -74,12 +74,16 @@ void SliceUses::findDeaths() {
       bool usedLater = false;
       bool needed = false; ///< by one of these behind a later launch's slice
     };
-    std::unordered_map<Chunk *, Last> last;
+    std::vector<Last> last;
+    std::unordered_map<const Chunk *, size_t> places;
     for (size_t i = 0; i < Slices.size(); ++i)
       for (Use &use : Uses[i]) {
         if (!isDying(*use.use->chunk))
           continue;
-        Last &known = last[use.use->chunk];
+        auto [place, isNew] = places.emplace(use.use->chunk, last.size());
+        if (isNew)
+          last.emplace_back();
+        Last &known = last[place->second];
         if (Slices[i].launch > launch)
           known.usedLater = true;
         else if (known.usedLater)
@@ -87,7 +91,7 @@ void SliceUses::findDeaths() {
         else
           known.use = &use;
       }
-    for (auto &[chunk, known] : last)
+    for (const Last &known : last)
       if (known.use && !known.needed)
         known.use->dies = true;
   }

@@ -59,7 +59,7 @@ protected:
 };
 
 TEST_F(LaunchTogetherTest, StepsRunTogetherAndMoveLess) {
-  uint64_t bytes[2];
+  uint64_t bytes[2] = {};
   for (Wavefront wavefront : {Wavefront::Off, Wavefront::Auto}) {
     begin(wavefront);
     kernels.followed = true;
