@@ -228,18 +228,6 @@ bool Runtime::readsUpwards(const LaunchCall &call, uint32_t argument,
 Status Runtime::Impl::launch(const LaunchCall &call) {
   noteFollower(call.queue);
   LaunchPointers pointers = pointersOf(call, Allocations);
-  const bool canWait = mayWait(call, pointers);
-  const bool alone =
-      !canWait || (!Waiting.launches.empty() &&
-                   Waiting.launches.front().queue() != call.queue);
-  if (alone)
-    DRAGON_TRY(runWaiting());
-  beginLaunchTime();
-  Bytes.count(Counter::Launches);
-  for (const LaunchPointer &pointer : pointers.pointers)
-    if (pointer.allocation)
-      pointer.allocation->buffer->nextLaunch = 0;
-
   // A pointer into no buffer may reach one (one past its end): with all
   // buffers there, it does not matter.
   bool inCore = Waiting.launches.empty(), all = pointers.anything;
@@ -251,6 +239,16 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
   if (all && inCore)
     for (const std::unique_ptr<Buffer> &buffer : Buffers)
       inCore &= buffer->allOnDevice();
+  const bool canWait = !inCore && mayWait(call, pointers);
+  if (!canWait || (!Waiting.launches.empty() &&
+                   Waiting.launches.front().queue() != call.queue))
+    DRAGON_TRY(runWaiting());
+  beginLaunchTime();
+  Bytes.count(Counter::Launches);
+  for (const LaunchPointer &pointer : pointers.pointers)
+    if (pointer.allocation)
+      pointer.allocation->buffer->nextLaunch = 0;
+
   if (inCore) {
     if (Watcher)
       Watcher->launchBegins(nameOf(call));

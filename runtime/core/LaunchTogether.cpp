@@ -121,12 +121,12 @@ bool Runtime::Impl::mayWait(const LaunchCall &call,
 }
 
 Status Runtime::Impl::runWaiting() {
+  if (Waiting.launches.empty())
+    return {};
   // They are gone whatever happens: a launch that fails spoils those behind it.
   const std::vector<WaitingLaunch> launches =
       std::exchange(Waiting.launches, {});
   Waiting.any = false;
-  if (launches.empty())
-    return {};
   // What the first ones leave on the device is what those behind them need.
   Waiting.coming.emplace(launches);
   Status status;
