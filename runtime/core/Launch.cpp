@@ -60,7 +60,25 @@ uint64_t hashOf(uint64_t value) {
   return value ^ (value >> 31);
 }
 
+/// Runs what is a launch to who watches, if anybody does.
+template <typename Run>
+Status observed(Observer *watcher, const LaunchCall &call, Run &&run) {
+  if (!watcher)
+    return run();
+  watcher->launchBegins(nameOf(call));
+  Status status = run();
+  watcher->launchEnds();
+  return status;
+}
+
 } // namespace
+
+uint64_t shapeOf(const LaunchCall &call) {
+  uint64_t hash = hashOf(reinterpret_cast<uintptr_t>(call.kernel));
+  for (unsigned i = 0; i < 3; ++i)
+    hash = hashOf(hashOf(hash ^ call.grid[i]) ^ call.block[i]);
+  return hashOf(hash ^ call.dynamicSharedBytes);
+}
 
 void Runtime::Impl::beginLaunchTime() {
   ++LaunchNumber;
@@ -250,12 +268,8 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
       pointer.allocation->buffer->nextLaunch = 0;
 
   if (inCore) {
-    if (Watcher)
-      Watcher->launchBegins(nameOf(call));
-    Status status = launchInCore(call, pointers);
-    if (Watcher)
-      Watcher->launchEnds();
-    DRAGON_TRY(std::move(status));
+    DRAGON_TRY(observed(Watcher.get(), call,
+                        [&] { return launchInCore(call, pointers); }));
     return endLastUses(call);
   }
 
@@ -286,12 +300,8 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
 
 Status Runtime::Impl::runPlanned(const LaunchCall &call,
                                  PlannedLaunch &planned) {
-  if (Watcher)
-    Watcher->launchBegins(nameOf(call));
-  Status status = runAsPlanned(call, planned);
-  if (Watcher)
-    Watcher->launchEnds();
-  DRAGON_TRY(std::move(status));
+  DRAGON_TRY(observed(Watcher.get(), call,
+                      [&] { return runAsPlanned(call, planned); }));
   Waiting.lastEnd = std::chrono::steady_clock::now();
   return endLastUses(call);
 }
@@ -611,12 +621,9 @@ Status Runtime::Impl::runSlices(SliceUses &uses) {
     ++Round;
     DRAGON_TRY(bringIn(wants, call.queue, Cause::Demand));
     std::vector<AddressRange> touched = addressRanges(*slice.chunks);
-    if (watcher)
-      watcher->launchBegins(nameOf(call));
-    Status status = runBox(call, slice.box, touched, slice.chunks->anything);
-    if (watcher)
-      watcher->launchEnds();
-    DRAGON_TRY(std::move(status));
+    DRAGON_TRY(observed(watcher, call, [&] {
+      return runBox(call, slice.box, touched, slice.chunks->anything);
+    }));
     if (i == 0 || uses.slice(i).launch != uses.slice(i - 1).launch)
       Waiting.accepted.insert(shapeOf(call));
     for (const SliceUses::Use &use : uses.uses(i))

@@ -35,19 +35,7 @@ constexpr uint64_t FinestShare = 2;
 /// Who takes longer than that until the next launch has better things to do.
 constexpr std::chrono::milliseconds SoonAfter(20);
 
-uint64_t mix(uint64_t hash, uint64_t value) {
-  hash ^= value + 0x9e3779b97f4a7c15ull + (hash << 6) + (hash >> 2);
-  return hash * 0xff51afd7ed558ccdull;
-}
-
 } // namespace
-
-uint64_t shapeOf(const LaunchCall &call) {
-  uint64_t hash = reinterpret_cast<uintptr_t>(call.kernel);
-  for (unsigned i = 0; i < 3; ++i)
-    hash = mix(mix(hash, call.grid[i]), call.block[i]);
-  return mix(hash, call.dynamicSharedBytes);
-}
 
 WaitingLaunch::WaitingLaunch(const LaunchCall &call,
                              std::shared_ptr<PlannedLaunch> planned,
