@@ -412,7 +412,6 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
     Chunk *chunk;
     Physical slab;
     Removal removal;
-    bool ownSlab; ///< the chunk had it already
   };
   std::vector<Leaving> leaving;
   uint64_t inTransit = 0;
@@ -420,8 +419,7 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
   auto giveBack = [&] {
     for (const Leaving &entry : leaving) {
       entry.chunk->leaving = false;
-      if (!entry.ownSlab)
-        HostPool.give(entry.slab);
+      HostPool.give(entry.slab);
     }
     leaving.clear();
     inTransit = 0;
@@ -442,14 +440,7 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
       zone.add(chunk.defined.bytes());
       if (Config.poison)
         poisonOutside(chunk, entry.slab.hostView);
-      if (entry.removal == Removal::ToHost || entry.ownSlab) {
-        chunk.host = entry.slab;
-        listHost(chunk, true);
-        chunk.buffer->setValid(chunk, true, true, false);
-        entry.ownSlab = true;
-      }
-      if (entry.removal != Removal::ToHost)
-        plans.push_back({&chunk, entry.slab.hostView, entry.removal, {}, {}});
+      plans.push_back({&chunk, entry.slab.hostView, entry.removal, {}, {}});
     }
     Status status = writeToStorage(plans, cause);
     for (Leaving &entry : leaving)
@@ -471,15 +462,12 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
       return status;
     }
     Bytes.count(Counter::Evictions);
-    ChunkState state = stateOf(chunk);
-    Pressure pressure = Pressure::Device;
-    bool dirty = chunk.deviceValid && !chunk.hostValid && !chunk.storageValid;
-    if (dirty && !chunk.host.id) // else it would have been copied
-      pressure = Pressure::DeviceAndHost;
     NextUse next = chunk.discardedDirty && !chunk.deviceValid
                        ? NextUse::Never
                        : NextUse::Unknown;
-    Move move = decide(state, LaunchNeed::None, next, pressure);
+    // What host memory has room for has been copied there.
+    Move move =
+        decide(stateOf(chunk), LaunchNeed::None, next, Pressure::DeviceAndHost);
     log(LogLevel::Debug, "evicts chunk {} of the buffer at {:#x}: {}",
         chunk.index, chunk.buffer->base,
         chunk.copiedAhead || move.removal != Removal::Drop ? "copied out"
@@ -497,21 +485,16 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
       }
       continue;
     }
-    Leaving entry{&chunk, chunk.host, move.removal, chunk.host.id != 0};
-    if (!entry.ownSlab) {
-      auto slab = move.removal == Removal::ToHost
-                      ? HostPool.take(chunk.bytes(), Limits.transitBytes)
-                      : takeTransit(chunk.bytes());
-      if (!slab.ok() && !leaving.empty()) {
-        DRAGON_TRY(flush());
-        slab = takeTransit(chunk.bytes());
-      }
-      if (!slab.ok()) {
-        giveBack();
-        return slab.takeStatus();
-      }
-      entry.slab = *slab;
+    auto slab = takeTransit(chunk.bytes());
+    if (!slab.ok() && !leaving.empty()) {
+      DRAGON_TRY(flush());
+      slab = takeTransit(chunk.bytes());
     }
+    if (!slab.ok()) {
+      giveBack();
+      return slab.takeStatus();
+    }
+    const Leaving entry{&chunk, *slab, move.removal};
     if (leaving.empty())
       begin = traceClock();
     chunk.leaving = true;
@@ -528,11 +511,9 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
       giveBack();
       return status;
     }
-    if (move.removal != Removal::ToHost) {
-      inTransit += chunk.bytes();
-      if (inTransit + Limits.chunkBytes > Limits.transitBytes / 2)
-        DRAGON_TRY(flush());
-    }
+    inTransit += chunk.bytes();
+    if (inTransit + Limits.chunkBytes > Limits.transitBytes / 2)
+      DRAGON_TRY(flush());
   }
   return flush();
 }
