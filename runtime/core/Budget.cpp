@@ -24,6 +24,8 @@ constexpr uint64_t MaxChunkBytes = 32 * MiB;
 /// stays.
 constexpr uint64_t MinHostChunks = 2;
 constexpr uint64_t MaxTransitBytes = 256 * MiB;
+constexpr uint64_t MinAheadBytes = 256 * MiB;
+constexpr uint64_t MaxAheadBytes = 1024 * MiB;
 
 uint64_t roundDown(uint64_t value, uint64_t unit) {
   return value / unit * unit;
@@ -92,6 +94,8 @@ StatusOr<Budget> chooseBudget(const Settings &settings, const DeviceCaps &caps,
       std::max(budget.chunkBytes,
                roundDown(std::min(budget.hostBytes / 4, MaxTransitBytes),
                          budget.chunkBytes));
+  budget.aheadBytes =
+      std::clamp(budget.hostBytes / 16, MinAheadBytes, MaxAheadBytes);
   return budget;
 }
 

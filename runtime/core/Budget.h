@@ -25,6 +25,8 @@ struct Budget {
   uint64_t chunkBytes;
   /// Of hostBytes, what is kept for data in transit between tiers.
   uint64_t transitBytes;
+  /// What of host memory is made before it is known that it will be used.
+  uint64_t aheadBytes;
 };
 
 /// `hostFree`: bytes of host memory that are available.

@@ -7,6 +7,7 @@
 
 #include "runtime/core/ReadAhead.h"
 #include "runtime/core/RuntimeImpl.h"
+#include "runtime/core/ThreadPool.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
@@ -45,7 +46,8 @@ Runtime::Impl::Impl(Settings settings, std::unique_ptr<Device> device,
           [this](size_t bytes, Place place) {
             return Dev->create(place, bytes);
           },
-          [this](const Physical &slab) { return Dev->destroy(slab); }),
+          [this](const Physical &slab) { return Dev->destroy(slab); },
+          {budget.aheadBytes, hostThreads().threads()}),
       Work(*Dev), Fetches(*Dev), Departures(*Dev) {}
 
 Status Runtime::Impl::start() {

@@ -244,8 +244,11 @@ Status Runtime::Impl::copyToBuffer(Buffer &buffer, uintptr_t to,
   };
   auto hostChunk = [&](Chunk &chunk, uintptr_t begin, uintptr_t end) -> Status {
     ++Round;
-    if (!chunk.host.id && !HostPool.hasRoom(chunk.bytes(), Limits.transitBytes))
-      hostCopies.flush(); // the same
+    // The same. And while host memory is made, there are copies to make.
+    if (!chunk.host.id &&
+        !(HostPool.isReady(chunk.bytes()) &&
+          HostPool.hasRoom(chunk.bytes(), Limits.transitBytes)))
+      hostCopies.flush();
     DRAGON_TRY(bringToHost(chunk, needFor(chunk, begin, end), Cause::Copy));
     DRAGON_TRY(settle(chunk));
     hostCopies.add(static_cast<char *>(chunk.host.hostView) +

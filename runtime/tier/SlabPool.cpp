@@ -32,46 +32,72 @@ bool SlabPool::destroyOneIdle() {
   return false;
 }
 
+size_t SlabPool::numKept(size_t bytes, Place place) const {
+  auto kept = Kept.find({bytes, place});
+  return kept == Kept.end() ? 0 : kept->second.size();
+}
+
+size_t SlabPool::numBeingMade(size_t bytes, Place place) const {
+  return place == Usual
+             ? size_t(std::count(SizesComing.begin(), SizesComing.end(), bytes))
+             : 0;
+}
+
 StatusOr<Physical> SlabPool::take(size_t bytes, uint64_t keepFree,
                                   Place place) {
   std::unique_lock guard(Lock);
   while (true) {
     if (!fits(bytes, keepFree)) {
-      Wanted.notify_one();
+      Wanted.notify_all();
       return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
                            "{} memory: {} of {} in use, {} more needed", Name,
                            formatBytes(Used), formatBytes(Budget),
                            formatBytes(bytes));
     }
-    auto kept = Kept.find({bytes, place});
-    if (kept != Kept.end() && !kept->second.empty()) {
-      Physical slab = kept->second.back();
-      kept->second.pop_back();
+    if (numKept(bytes, place)) {
+      std::vector<Physical> &kept = Kept[{bytes, place}];
+      Physical slab = kept.back();
+      kept.pop_back();
       Idle -= bytes;
       Used += bytes;
       if (shouldMake())
         Wanted.notify_one();
       return slab;
     }
-    const bool over = Used + Idle + Making + bytes > Budget;
+    const bool over = Used + Idle + Coming + bytes > Budget;
     if (over && destroyOneIdle())
       continue;
-    if (!Making || (!over && (Making != bytes || place != Usual)))
-      break;
-    ++Waiting; // the thread makes no other one before this taker had its turn
-    Made.wait(guard);
-    --Waiting;
+    if (numBeingMade(bytes, place) > Waiting) {
+      ++Waiting;
+      Made.wait(guard);
+      --Waiting;
+    } else if (over && Coming) {
+      ++Pausing; // no thread makes another one before this taker had its turn
+      Made.wait(guard);
+      --Pausing;
+    } else {
+      return create(guard, bytes, place);
+    }
   }
-  auto slab = CreateSlab(bytes, place);
-  while (!slab.ok() && destroyOneIdle())
-    slab = CreateSlab(bytes, place);
-  if (slab.ok()) {
-    Used += bytes;
-    Most = std::max(Most, Used + Idle);
-    if (shouldMake())
-      Wanted.notify_one();
+}
+
+StatusOr<Physical> SlabPool::create(std::unique_lock<std::mutex> &guard,
+                                    size_t bytes, Place place) {
+  Used += bytes; // nobody else takes the room
+  Most = std::max(Most, Used + Idle + Coming);
+  if (shouldMake())
+    Wanted.notify_one();
+  while (true) {
+    guard.unlock();
+    auto slab = CreateSlab(bytes, place);
+    guard.lock();
+    if (slab.ok())
+      return slab;
+    if (destroyOneIdle())
+      continue;
+    Used -= bytes;
+    return slab;
   }
-  return slab;
 }
 
 void SlabPool::give(const Physical &slab) {
@@ -88,13 +114,13 @@ void SlabPool::keep(const Physical &slab) {
 // -- Made ahead --------------------------------------------------------------
 
 bool SlabPool::shouldMake() const {
-  if (!ExpectedSlab || Making || Waiting)
+  if (!ExpectedSlab || Pausing || SizesComing.size() >= Ahead.threads)
     return false;
-  auto kept = Kept.find({ExpectedSlab, Usual});
   const uint64_t ahead =
-      kept == Kept.end() ? 0 : kept->second.size() * ExpectedSlab;
-  return ahead + ExpectedSlab <= std::max<uint64_t>(AheadBytes, ExpectedSlab) &&
-         Used + Idle + ExpectedSlab <= std::min(Expected, Budget);
+      (numKept(ExpectedSlab, Usual) + numBeingMade(ExpectedSlab, Usual)) *
+      ExpectedSlab;
+  return ahead + ExpectedSlab <= std::max({Ahead.bytes, Used, ExpectedSlab}) &&
+         Used + Idle + Coming + ExpectedSlab <= std::min(Expected, Budget);
 }
 
 void SlabPool::expect(size_t bytes, uint64_t total) {
@@ -103,14 +129,13 @@ void SlabPool::expect(size_t bytes, uint64_t total) {
   Expected = total;
   if (Resting || !shouldMake())
     return;
-  if (!Maker.joinable()) {
-    try {
-      Maker = startThread([this] { makeAhead(); });
-    } catch (const std::system_error &) {
-      return; // takers make their own
-    }
+  Wanted.notify_all();
+  try {
+    while (Makers.size() < Ahead.threads)
+      Makers.push_back(startThread([this] { makeAhead(); }));
+  } catch (const std::system_error &) {
+    return; // those that there are do it, and takers make their own
   }
-  Wanted.notify_one();
 }
 
 void SlabPool::makeAhead() {
@@ -119,17 +144,21 @@ void SlabPool::makeAhead() {
     Wanted.wait(guard, [this] { return Resting || shouldMake(); });
     if (Resting)
       return;
-    const size_t bytes = Making = ExpectedSlab;
+    const size_t bytes = ExpectedSlab;
+    SizesComing.push_back(bytes);
+    Coming += bytes;
+    Most = std::max(Most, Used + Idle + Coming);
+    if (shouldMake())
+      Wanted.notify_one();
     guard.unlock();
     auto slab = CreateSlab(bytes, Usual);
     guard.lock();
-    Making = 0;
-    if (slab.ok()) {
+    Coming -= bytes;
+    SizesComing.erase(std::find(SizesComing.begin(), SizesComing.end(), bytes));
+    if (slab.ok())
       keep(*slab);
-      Most = std::max(Most, Used + Idle);
-    } else {
+    else
       ExpectedSlab = 0; // the host has no more; takers say so
-    }
     Made.notify_all();
   }
 }
@@ -137,13 +166,15 @@ void SlabPool::makeAhead() {
 void SlabPool::rest() {
   std::unique_lock guard(Lock);
   ExpectedSlab = 0;
-  if (!Maker.joinable())
+  if (Makers.empty())
     return;
   Resting = true;
-  Wanted.notify_one();
-  std::thread ending = std::move(Maker);
+  Wanted.notify_all();
+  std::vector<std::thread> ending = std::move(Makers);
+  Makers.clear();
   guard.unlock();
-  ending.join();
+  for (std::thread &maker : ending)
+    maker.join();
   guard.lock();
   Resting = false;
 }
@@ -180,6 +211,11 @@ uint64_t SlabPool::most() const {
 bool SlabPool::hasRoom(size_t bytes, uint64_t keepFree) const {
   std::lock_guard guard(Lock);
   return fits(bytes, keepFree);
+}
+
+bool SlabPool::isReady(size_t bytes) const {
+  std::lock_guard guard(Lock);
+  return numKept(bytes, Usual) != 0;
 }
 
 void SlabPool::trim() {

@@ -10,13 +10,18 @@
 // so slabs that are given back are kept for the next taker; they count against
 // the budget until they are destroyed to make room for slabs of another size.
 //
-// Who knows that many will be needed says so (expect): a thread then makes some
-// before they are asked for, a few ahead of the takers and no more, for what is
-// not needed after all is memory that others lack. A taker that comes while a
-// slab of its kind is being made waits for that one.
+// Who knows that many will be needed says so (expect): threads then make some
+// before they are asked for. They begin with a few, and go on as the takers do:
+// as far ahead as has been taken, for what is not needed after all is memory
+// that others lack. A taker that comes while a slab of its kind is being made
+// waits for the first one that is done.
 //
-// The pool knows how to make slabs through two functions, so that it needs no
-// device. Thread-safe.
+//            expect          take take     take       ...
+//   made     [first ahead]   [  as much again as is taken, up to what is
+//                               expected                               ]
+//
+// The pool knows how to make slabs through two functions, which several threads
+// call at once, so that it needs no device. Thread-safe.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_TIER_SLABPOOL_H
@@ -33,6 +38,13 @@
 
 namespace dragon {
 
+/// How a pool makes slabs before they are asked for.
+struct MakingAhead {
+  /// So many bytes before any is taken.
+  uint64_t bytes = uint64_t(256) << 20;
+  unsigned threads = 1;
+};
+
 class SlabPool {
 public:
   /// Of a place, or of one that can do more.
@@ -42,11 +54,9 @@ public:
   /// `name` is a literal: "device", "host".
   /// `usual`: where slabs are, unless another place is asked for.
   SlabPool(const char *name, uint64_t budget, Place usual, Create create,
-           Destroy destroy)
+           Destroy destroy, MakingAhead ahead = {})
       : Name(name), Budget(budget), Usual(usual), CreateSlab(std::move(create)),
-        DestroySlab(std::move(destroy)) {}
-  /// What is made ahead of the takers.
-  static constexpr uint64_t AheadBytes = uint64_t(256) << 20;
+        DestroySlab(std::move(destroy)), Ahead(ahead) {}
 
   ~SlabPool();
   SlabPool(const SlabPool &) = delete;
@@ -71,45 +81,55 @@ public:
   /// The most bytes that there ever were, held or kept.
   uint64_t most() const;
   bool hasRoom(size_t bytes, uint64_t keepFree = 0) const;
+  /// A taker would get one that is there.
+  bool isReady(size_t bytes) const;
   /// Destroys the slabs that nobody holds.
   void trim();
 
   /// Slabs of `bytes` will be taken, until all slabs together are of `total`
   /// bytes; 0: none. The last call counts.
   void expect(size_t bytes, uint64_t total);
-  /// Nothing is expected any more, and the thread has ended.
+  /// Nothing is expected any more, and the threads have ended.
   void rest();
 
 private:
-  // These three with the lock held.
+  // With the lock held.
   bool fits(size_t bytes, uint64_t keepFree) const {
     return Used + bytes + (keepFree > Lent ? keepFree - Lent : 0) <= Budget;
   }
+  size_t numKept(size_t bytes, Place place) const;
+  size_t numBeingMade(size_t bytes, Place place) const;
   bool shouldMake() const;
   void keep(const Physical &slab);
-  void makeAhead();      // the thread
-  bool destroyOneIdle(); // with the lock held
+  bool destroyOneIdle();
+  StatusOr<Physical> create(std::unique_lock<std::mutex> &guard, size_t bytes,
+                            Place place);
+  void makeAhead(); // the threads
 
   const char *const Name;
   uint64_t Budget;
   const Place Usual;
   Create CreateSlab;
   Destroy DestroySlab;
+  const MakingAhead Ahead;
   mutable std::mutex Lock;
-  uint64_t Used = 0; ///< held by somebody
-  uint64_t Lent = 0; ///< of that: what was kept free for it
-  uint64_t Idle = 0; ///< kept
-  uint64_t Most = 0; ///< of both together
+  uint64_t Used = 0;   ///< held by somebody, or made by who will hold it
+  uint64_t Lent = 0;   ///< of that: what was kept free for it
+  uint64_t Idle = 0;   ///< kept
+  uint64_t Coming = 0; ///< being made by the threads
+  uint64_t Most = 0;   ///< of all together
   std::map<std::pair<size_t, Place>, std::vector<Physical>> Kept;
 
   size_t ExpectedSlab = 0; ///< of what size slabs are expected; 0: none are
   uint64_t Expected = 0;   ///< bytes of all slabs
-  uint64_t Making = 0;     ///< bytes of the slab that the thread makes now
-  unsigned Waiting = 0;    ///< takers that wait for it
+  /// Of those that the threads make now.
+  std::vector<size_t> SizesComing;
+  unsigned Waiting = 0; ///< takers that wait for one of them
+  unsigned Pausing = 0; ///< and for an end of them: they need the room
   bool Resting = false;
-  std::thread Maker;
-  std::condition_variable Wanted; ///< the thread has something to do
-  std::condition_variable Made;   ///< it has made a slab, or failed to
+  std::vector<std::thread> Makers;
+  std::condition_variable Wanted; ///< the threads have something to do
+  std::condition_variable Made;   ///< one has made a slab, or failed to
 };
 
 } // namespace dragon

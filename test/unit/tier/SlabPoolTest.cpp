@@ -63,9 +63,9 @@ struct Slabs {
     open = value;
     changed.notify_all();
   }
-  void waitForCreator() {
+  void waitForCreators(unsigned count = 1) {
     std::unique_lock guard(lock);
-    changed.wait(guard, [&] { return creating > 0; });
+    changed.wait(guard, [&] { return creating >= count; });
   }
 };
 
@@ -145,21 +145,118 @@ TEST(SlabPoolTest, IdleSlabsAreGivenUpWhenTheHostIsFull) {
 
 TEST(SlabPoolTest, ExpectedSlabsAreMadeAFewAhead) {
   Slabs slabs;
-  SlabPool pool("host", 4096 * MiB, Place::Pinned, slabs.create(),
-                slabs.destroy());
   constexpr size_t Size = 32 * MiB;
-  constexpr uint64_t Ahead = SlabPool::AheadBytes / Size;
+  SlabPool pool("host", 4096 * MiB, Place::Pinned, slabs.create(),
+                slabs.destroy(), {4 * Size, 1});
   pool.expect(Size, 1024 * MiB);
-  slabs.wait(Ahead);
+  slabs.wait(4);
   auto a = pool.take(Size);
   ASSERT_TRUE(a.ok());
-  slabs.wait(Ahead + 1);
+  slabs.wait(5);
   auto other = pool.take(2 * MiB); // of another size: by the taker
   ASSERT_TRUE(other.ok());
   pool.rest();
-  EXPECT_EQ(slabs.made, Ahead + 2);
+  EXPECT_EQ(slabs.made, 6u);
   pool.give(*a);
   pool.give(*other);
+}
+
+TEST(SlabPoolTest, AsManyAreMadeAheadAsAreTaken) {
+  Slabs slabs;
+  SlabPool pool("host", 4096 * MiB, Place::Pinned, slabs.create(),
+                slabs.destroy(), {4 * MiB, 3});
+  pool.expect(2 * MiB, 34 * MiB);
+  std::vector<Physical> held;
+  auto take = [&](unsigned count) {
+    while (count--) {
+      auto slab = pool.take(2 * MiB);
+      ASSERT_TRUE(slab.ok());
+      held.push_back(*slab);
+    }
+  };
+  take(2);
+  slabs.wait(4);
+  take(6); // 8 now
+  slabs.wait(16);
+  EXPECT_TRUE(pool.isReady(2 * MiB));
+  EXPECT_FALSE(pool.isReady(4 * MiB));
+  take(4);
+  slabs.wait(17); // what is expected
+  pool.rest();
+  EXPECT_EQ(slabs.made, 17u);
+  EXPECT_EQ(pool.most(), 34 * MiB);
+  for (const Physical &slab : held)
+    pool.give(slab);
+}
+
+TEST(SlabPoolTest, SeveralThreadsMakeThem) {
+  Slabs slabs;
+  slabs.open = false;
+  SlabPool pool("host", 64 * MiB, Place::Pinned, slabs.create(),
+                slabs.destroy(), {64 * MiB, 3});
+  pool.expect(2 * MiB, 64 * MiB);
+  slabs.waitForCreators(3);
+  // Three takers wait for these; a fourth has none to wait for.
+  std::vector<std::thread> takers;
+  takers.reserve(4);
+  std::mutex lock;
+  std::vector<Physical> held;
+  for (int i = 0; i < 4; ++i)
+    takers.emplace_back([&] {
+      auto slab = pool.take(2 * MiB);
+      ASSERT_TRUE(slab.ok());
+      std::lock_guard guard(lock);
+      held.push_back(*slab);
+    });
+  slabs.waitForCreators(4);
+  slabs.setOpen(true);
+  for (std::thread &taker : takers)
+    taker.join();
+  slabs.wait(32);
+  pool.rest();
+  EXPECT_EQ(slabs.bytes, 64 * MiB); // and no more
+  for (const Physical &slab : held)
+    pool.give(slab);
+}
+
+TEST(SlabPoolTest, WhoNeedsTheRoomComesBeforeWhatIsExpected) {
+  Slabs slabs;
+  slabs.open = false;
+  SlabPool pool("host", 8 * MiB, Place::Pinned, slabs.create(), slabs.destroy(),
+                {8 * MiB, 2});
+  pool.expect(2 * MiB, 8 * MiB);
+  slabs.waitForCreators(2);
+  std::thread opener([&] { slabs.setOpen(true); });
+  auto large = pool.take(6 * MiB); // beside these there is room for 4
+  opener.join();
+  ASSERT_TRUE(large.ok());
+  pool.rest();
+  EXPECT_LE(slabs.bytes, 8 * MiB);
+  EXPECT_LE(pool.most(), 8 * MiB);
+  pool.give(*large);
+}
+
+TEST(SlabPoolTest, TakersOnManyThreadsStayWithinTheBudget) {
+  Slabs slabs;
+  SlabPool pool("host", 16 * MiB, Place::Pinned, slabs.create(),
+                slabs.destroy(), {4 * MiB, 3});
+  pool.expect(2 * MiB, 16 * MiB);
+  std::vector<std::thread> takers;
+  takers.reserve(4);
+  for (int t = 0; t < 4; ++t)
+    takers.emplace_back([&pool, t] {
+      for (int i = 0; i < 200; ++i) {
+        const Place place = (i + t) % 5 ? Place::Pinned : Place::Host;
+        auto slab = pool.take((1 + (i + t) % 2) * 2 * MiB, 0, place);
+        ASSERT_TRUE(slab.ok()) << slab.takeStatus().message();
+        pool.give(*slab);
+      }
+    });
+  for (std::thread &taker : takers)
+    taker.join();
+  pool.rest();
+  EXPECT_EQ(pool.used(), 0u);
+  EXPECT_LE(pool.most(), 16 * MiB);
 }
 
 TEST(SlabPoolTest, NoMoreAreMadeThanAreExpected) {
@@ -196,7 +293,7 @@ TEST(SlabPoolTest, TakerWaitsForTheSlabThatIsBeingMade) {
   SlabPool pool("host", 4 * MiB, Place::Pinned, slabs.create(),
                 slabs.destroy());
   pool.expect(4 * MiB, 4 * MiB);
-  slabs.waitForCreator();
+  slabs.waitForCreators();
   std::thread opener([&] { slabs.setOpen(true); });
   // There is no room for another one, and no need.
   auto slab = pool.take(4 * MiB);
