@@ -118,14 +118,15 @@ Status Runtime::Impl::runWaiting() {
   // What the first ones leave on the device is what those behind them need.
   Waiting.coming.emplace(launches);
   Status status;
-  for (size_t begun = 0; begun < launches.size() && status.ok();) {
-    const std::span left = std::span(launches).subspan(begun);
-    const size_t together = howManyTogether(left);
-    begun += together;
-    Waiting.coming->begun(begun);
-    LaunchClock = launches[begun - 1].clock();
-    status =
-        together > 1 ? runTogether(left.first(together)) : runOne(left.front());
+  std::span<const WaitingLaunch> left = launches;
+  for (size_t length : howTogether(launches)) {
+    const std::span wave = left.first(length);
+    left = left.subspan(length);
+    Waiting.coming->begun(launches.size() - left.size());
+    LaunchClock = wave.back().clock();
+    status = length > 1 ? runTogether(wave) : runOne(wave.front());
+    if (!status.ok())
+      break;
   }
   Waiting.coming.reset();
   return status;
@@ -150,10 +151,29 @@ Runtime::Impl::Wave
 Runtime::Impl::waveOf(std::span<const WaitingLaunch> launches) {
   Wave wave;
   std::unordered_map<const Chunk *, uint32_t> numbers;
+  auto numberOf = [&](const Chunk &chunk) {
+    auto [number, isNew] =
+        numbers.emplace(&chunk, uint32_t(wave.chunkBytes.size()));
+    if (isNew)
+      wave.chunkBytes.push_back(chunk.bytes());
+    return number->second;
+  };
   for (const WaitingLaunch &launch : launches) {
     const PlannedLaunch &planned = launch.planned();
     auto [known, isNew] = wave.slices.try_emplace(&planned);
-    wave.launches.push_back(&known->second); // stays where it is
+    WaveLaunch &added = wave.launches.emplace_back();
+    added.slices = &known->second; // stays where it is
+    const std::vector<AddressRange> dying = dyingOf(launch.call());
+    auto isDying = [&dying](const Chunk &chunk) {
+      return std::any_of(dying.begin(), dying.end(), [&](AddressRange range) {
+        return range.begin <= chunk.va() && chunk.usedEnd() <= range.end;
+      });
+    };
+    if (!dying.empty())
+      for (const std::unique_ptr<Buffer> &buffer : Buffers)
+        for (const Chunk &chunk : buffer->chunks)
+          if (isDying(chunk))
+            added.dying.push_back(numberOf(chunk));
     if (!isNew)
       continue;
     std::unordered_set<const Chunk *> overwritten;
@@ -162,30 +182,32 @@ Runtime::Impl::waveOf(std::span<const WaitingLaunch> launches) {
         overwritten.insert(use.chunk);
     for (const LaunchChunks &part : planned.parts(fineSlicingOf(launch))) {
       WaveSlice &slice = known->second.emplace_back();
-      for (const ChunkUse &use : part.uses) {
-        auto [number, isNewChunk] =
-            numbers.emplace(use.chunk, uint32_t(wave.chunkBytes.size()));
-        if (isNewChunk)
-          wave.chunkBytes.push_back(use.chunk->bytes());
-        slice.push_back(
-            {number->second, use.mayWrite, overwritten.count(use.chunk) != 0});
-      }
+      for (const ChunkUse &use : part.uses)
+        slice.push_back({numberOf(*use.chunk), use.mayWrite,
+                         overwritten.count(use.chunk) != 0});
     }
   }
   return wave;
 }
 
-size_t Runtime::Impl::howManyTogether(std::span<const WaitingLaunch> launches) {
+std::vector<size_t>
+Runtime::Impl::howTogether(std::span<const WaitingLaunch> launches) {
   if (launches.size() == 1 || Config.wavefront == Wavefront::Always)
-    return launches.size();
+    return {launches.size()};
   if (Waiting.generation != Plans.generation()) {
     Waiting.together.clear();
     Waiting.generation = Plans.generation();
   }
   std::string key;
+  auto append = [&key](const auto &value) {
+    key.append(reinterpret_cast<const char *>(&value), sizeof(value));
+  };
   for (const WaitingLaunch &launch : launches) {
-    const auto planned = reinterpret_cast<uintptr_t>(&launch.planned());
-    key.append(reinterpret_cast<const char *>(&planned), sizeof(planned));
+    append(reinterpret_cast<uintptr_t>(&launch.planned()));
+    for (const LastUse &use : launch.call().lastUses) {
+      append(use.address);
+      append(use.bytes);
+    }
   }
   if (auto known = Waiting.together.find(key); known != Waiting.together.end())
     return known->second;
@@ -194,12 +216,12 @@ size_t Runtime::Impl::howManyTogether(std::span<const WaitingLaunch> launches) {
   const Wave wave = waveOf(launches);
   // Some room is for what arrives for later slices, and what leaves.
   const uint64_t budget = DevicePool.budget();
-  const size_t together =
-      launchesTogether(wave.launches, wave.chunkBytes, budget - budget / 8);
-  log(LogLevel::Debug, "of {} launches that wait, {} run together",
-      launches.size(), together);
-  Waiting.together.emplace(std::move(key), together);
-  return together;
+  std::vector<size_t> lengths =
+      wavesOf(wave.launches, wave.chunkBytes, budget - budget / 8);
+  log(LogLevel::Debug, "{} launches that wait run in {} waves", launches.size(),
+      lengths.size());
+  Waiting.together.emplace(std::move(key), lengths);
+  return lengths;
 }
 
 Status Runtime::Impl::runTogether(std::span<const WaitingLaunch> launches) {
@@ -218,7 +240,8 @@ Status Runtime::Impl::runTogether(std::span<const WaitingLaunch> launches) {
         {&calls.back(), &launch.planned().whole, dyingOf(calls.back())});
   }
   std::vector<Slice> slices;
-  for (const auto &[launch, slice] : wavefront(waveOf(launches).launches)) {
+  const Wave wave = waveOf(launches);
+  for (const auto &[launch, slice] : wavefront(wave.launches)) {
     const Slicing &slicing = *slicings[launch];
     slices.push_back({launch, slicing.plan.boxes[slice],
                       &launches[launch].planned().parts(slicing)[slice]});

@@ -259,13 +259,13 @@ struct Runtime::Impl {
   const Slicing &fineSlicingOf(const WaitingLaunch &launch);
   /// Their slices and the chunks of these, by number.
   struct Wave {
-    std::unordered_map<const PlannedLaunch *, WaveLaunch> slices;
-    std::vector<const WaveLaunch *> launches; ///< in `slices`
+    std::unordered_map<const PlannedLaunch *, WaveSlices> slices;
+    std::vector<WaveLaunch> launches; ///< refer to `slices`
     std::vector<uint64_t> chunkBytes;
   };
   Wave waveOf(std::span<const WaitingLaunch> launches);
-  /// How many of them should run together.
-  size_t howManyTogether(std::span<const WaitingLaunch> launches);
+  /// The lengths of the waves in which they should run.
+  std::vector<size_t> howTogether(std::span<const WaitingLaunch> launches);
   /// The launch before this one was followed by it, or was not.
   void noteFollower(Queue queue);
 

@@ -83,8 +83,8 @@ struct WaitingLaunches {
   /// The device accepted such launches (the kernel and its shape, hashed): the
   /// others will not be refused when nobody waits for the answer any more.
   std::unordered_set<uint64_t> accepted;
-  /// How many ran together the last time, by their plans.
-  std::unordered_map<std::string, size_t> together;
+  /// The waves in which they ran the last time, by their plans and what died.
+  std::unordered_map<std::string, std::vector<size_t>> together;
   uint64_t generation = 0; ///< of the plans
   /// The launch before, in what queue and when it returned.
   std::shared_ptr<PlannedLaunch> last;

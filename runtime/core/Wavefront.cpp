@@ -16,8 +16,6 @@ namespace dragon {
 
 namespace {
 
-using Launches = std::span<const WaveLaunch *const>;
-
 /// So many slices of the launch must have run.
 struct Requirement {
   uint32_t launch;
@@ -35,7 +33,7 @@ void require(Requirements &list, Requirement added) {
 }
 
 /// What each slice waits for; slices of a launch run one behind the other.
-std::vector<std::vector<Requirements>> requirementsOf(Launches launches) {
+std::vector<std::vector<Requirements>> requirementsOf(WaveLaunches launches) {
   struct Chunk {
     Requirement written{0, 0}; ///< by the last launch that writes it
     Requirements used;         ///< by that one and those behind it
@@ -43,7 +41,7 @@ std::vector<std::vector<Requirements>> requirementsOf(Launches launches) {
   std::unordered_map<uint32_t, Chunk> chunks;
   std::vector<std::vector<Requirements>> result;
   for (uint32_t launch = 0; launch < launches.size(); ++launch) {
-    const WaveLaunch &slices = *launches[launch];
+    const WaveSlices &slices = *launches[launch].slices;
     struct Here {
       uint32_t used = 0, written = 0;
     };
@@ -74,6 +72,10 @@ std::vector<std::vector<Requirements>> requirementsOf(Launches launches) {
   return result;
 }
 
+const WaveSlice &sliceAt(WaveLaunches launches, WaveStep step) {
+  return (*launches[step.launch].slices)[step.slice];
+}
+
 constexpr uint32_t Never = UINT32_MAX;
 
 /// When a chunk that a step uses is used next.
@@ -82,25 +84,42 @@ struct Following {
   bool overwritten; ///< its contents are dead until then
 };
 
+/// The chunks that no launch behind its last one needs.
+std::vector<bool> deadAfter(WaveLaunches launches, size_t numChunks) {
+  std::vector<bool> dead(numChunks);
+  for (const WaveLaunch &launch : launches) {
+    for (const WaveSlice &slice : *launch.slices)
+      for (const WaveUse &use : slice)
+        dead[use.chunk] = false;
+    for (uint32_t chunk : launch.dying)
+      dead[chunk] = true;
+  }
+  return dead;
+}
+
 /// Of each use of each step.
 std::vector<std::vector<Following>>
-followingOf(Launches launches, std::span<const WaveStep> order,
-            size_t numChunks, std::vector<std::vector<bool>> &firstOverwrites) {
+followingOf(WaveLaunches launches, std::span<const WaveStep> order,
+            const std::vector<bool> &dead,
+            std::vector<std::vector<bool>> &firstOverwrites) {
+  const size_t numChunks = dead.size();
   std::vector<uint32_t> lastLaunch(numChunks, Never);
   firstOverwrites.resize(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
-    const auto [launch, slice] = order[i];
-    for (const WaveUse &use : (*launches[launch])[slice]) {
+    const uint32_t launch = order[i].launch;
+    for (const WaveUse &use : sliceAt(launches, order[i])) {
       // Between slices of the launch that writes it nobody else uses it.
       firstOverwrites[i].push_back(use.overwritten &&
                                    lastLaunch[use.chunk] != launch);
       lastLaunch[use.chunk] = launch;
     }
   }
-  std::vector<Following> next(numChunks, {Never, false});
+  std::vector<Following> next;
+  for (size_t chunk = 0; chunk < numChunks; ++chunk)
+    next.push_back({Never, dead[chunk]});
   std::vector<std::vector<Following>> result(order.size());
   for (size_t i = order.size(); i-- > 0;) {
-    const WaveSlice &uses = (*launches[order[i].launch])[order[i].slice];
+    const WaveSlice &uses = sliceAt(launches, order[i]);
     for (const WaveUse &use : uses)
       result[i].push_back(next[use.chunk]);
     for (size_t k = 0; k < uses.size(); ++k)
@@ -109,26 +128,117 @@ followingOf(Launches launches, std::span<const WaveStep> order,
   return result;
 }
 
-/// The launches one after the other, back and forth: each begins with what the
-/// one before has left on the device.
-std::vector<WaveStep> oneByOne(Launches launches) {
-  std::vector<WaveStep> order;
-  for (uint32_t launch = 0; launch < launches.size(); ++launch) {
-    const uint32_t slices = uint32_t(launches[launch]->size());
+/// Appends the launches from there on, one after the other, back and forth:
+/// each begins with what the one before has left on the device.
+void appendOneByOne(std::vector<WaveStep> &order, WaveLaunches launches,
+                    size_t first) {
+  for (size_t launch = first; launch < launches.size(); ++launch) {
+    const uint32_t slices = uint32_t(launches[launch].slices->size());
     for (uint32_t i = 0; i < slices; ++i)
-      order.push_back({launch, launch % 2 ? slices - 1 - i : i});
+      order.push_back({uint32_t(launch), launch % 2 ? slices - 1 - i : i});
   }
+}
+
+std::vector<WaveStep> oneByOne(WaveLaunches launches) {
+  std::vector<WaveStep> order;
+  appendOneByOne(order, launches, 0);
   return order;
+}
+
+void appendWave(std::vector<WaveStep> &order, WaveLaunches launches,
+                size_t first, size_t length) {
+  for (const WaveStep &step : wavefront(launches.subspan(first, length)))
+    order.push_back({uint32_t(first + step.launch), step.slice});
+}
+
+/// One or two kinds of launches in turns, such as the time steps of a stencil.
+bool areSteps(WaveLaunches launches) {
+  for (size_t i = 2; i < launches.size(); ++i)
+    if (launches[i].slices != launches[i - 2].slices)
+      return false;
+  return true;
+}
+
+/// The length of waves of time steps.
+size_t stepsTogether(WaveLaunches launches,
+                     std::span<const uint64_t> chunkBytes, uint64_t budget) {
+  // Four say what each moves where the next one finds something of it left.
+  const WaveLaunches some =
+      launches.first(std::min<size_t>(launches.size(), 4));
+  const uint64_t alone =
+      bytesMoved(some, oneByOne(some), chunkBytes, budget) / some.size();
+  // Less than this is not worth slices that are smaller.
+  uint64_t least = alone - alone / 4;
+  size_t best = 1, tried = 1;
+  for (size_t parts = launches.size(); parts-- > 1;) {
+    const size_t together = (launches.size() + parts - 1) / parts;
+    if (together == tried)
+      continue;
+    tried = together;
+    const WaveLaunches wave = launches.first(together);
+    const uint64_t each =
+        bytesMoved(wave, wavefront(wave), chunkBytes, budget) / together;
+    if (each < least) {
+      least = each;
+      best = together;
+    }
+  }
+  return best;
+}
+
+/// The waves of launches of several kinds, each chosen behind those before it
+/// as if the rest were to run one by one.
+std::vector<size_t> wavesByChoice(WaveLaunches launches,
+                                  std::span<const uint64_t> chunkBytes,
+                                  uint64_t budget) {
+  std::vector<size_t> lengths;
+  std::vector<WaveStep> before; // the steps of these waves
+  const uint64_t alone =
+      bytesMoved(launches, oneByOne(launches), chunkBytes, budget);
+  uint64_t least = alone;
+  for (size_t first = 0; first < launches.size(); first += lengths.back()) {
+    const size_t left = launches.size() - first;
+    size_t best = 1;
+    // What shortens a loop's rounds to one wave comes again in the next round.
+    const size_t last = lengths.empty() ? 0 : lengths.back();
+    auto isRepeated = [&] {
+      for (size_t i = 0; i < last; ++i)
+        if (launches[first + i].slices != launches[first + i - last].slices)
+          return false;
+      return true;
+    };
+    if (last > 1 && last <= left && isRepeated()) {
+      best = last;
+    } else {
+      for (size_t length = 2; length <= left;
+           length += std::max<size_t>(1, length / 3)) {
+        std::vector<WaveStep> order = before;
+        appendWave(order, launches, first, length);
+        appendOneByOne(order, launches, first + length);
+        const uint64_t moved = bytesMoved(launches, order, chunkBytes, budget);
+        if (moved < least) {
+          least = moved;
+          best = length;
+        }
+      }
+    }
+    appendWave(before, launches, first, best);
+    lengths.push_back(best);
+  }
+  // Less than this is not worth slices that are smaller.
+  if (bytesMoved(launches, before, chunkBytes, budget) > alone - alone / 8)
+    lengths.assign(launches.size(), 1);
+  return lengths;
 }
 
 } // namespace
 
-std::vector<WaveStep> wavefront(Launches launches) {
+std::vector<WaveStep> wavefront(WaveLaunches launches) {
   const std::vector<std::vector<Requirements>> needs = requirementsOf(launches);
   std::vector<uint32_t> done(launches.size());
   std::vector<WaveStep> order;
   auto isReady = [&](size_t launch) {
-    return done[launch] < launches[launch]->size() &&
+    return done[launch] < launches[launch].slices->size() &&
            std::all_of(
                needs[launch][done[launch]].begin(),
                needs[launch][done[launch]].end(),
@@ -145,11 +255,11 @@ std::vector<WaveStep> wavefront(Launches launches) {
   return order;
 }
 
-uint64_t bytesMoved(Launches launches, std::span<const WaveStep> order,
+uint64_t bytesMoved(WaveLaunches launches, std::span<const WaveStep> order,
                     std::span<const uint64_t> chunkBytes, uint64_t budget) {
   std::vector<std::vector<bool>> overwrites;
-  const auto following =
-      followingOf(launches, order, chunkBytes.size(), overwrites);
+  const std::vector<bool> dead = deadAfter(launches, chunkBytes.size());
+  const auto following = followingOf(launches, order, dead, overwrites);
   struct Chunk {
     bool present = false, dirty = false;
     Following next{Never, false};
@@ -159,7 +269,7 @@ uint64_t bytesMoved(Launches launches, std::span<const WaveStep> order,
   std::priority_queue<Entry> farthest;         ///< with entries that are stale
   uint64_t moved = 0, used = 0;
   for (size_t i = 0; i < order.size(); ++i) {
-    const WaveSlice &uses = (*launches[order[i].launch])[order[i].slice];
+    const WaveSlice &uses = sliceAt(launches, order[i]);
     for (size_t k = 0; k < uses.size(); ++k) {
       Chunk &chunk = chunks[uses[k].chunk];
       if (!chunk.present) {
@@ -189,33 +299,20 @@ uint64_t bytesMoved(Launches launches, std::span<const WaveStep> order,
     }
   }
   for (size_t number = 0; number < chunks.size(); ++number)
-    moved += chunks[number].dirty ? chunkBytes[number] : 0;
+    moved += chunks[number].dirty && !dead[number] ? chunkBytes[number] : 0;
   return moved;
 }
 
-size_t launchesTogether(Launches launches, std::span<const uint64_t> chunkBytes,
-                        uint64_t budget) {
-  // Four say what each moves where the next one finds something of it left.
-  const Launches some = launches.first(std::min<size_t>(launches.size(), 4));
-  const uint64_t alone =
-      bytesMoved(some, oneByOne(some), chunkBytes, budget) / some.size();
-  // Less than this is not worth slices that are smaller.
-  uint64_t least = alone - alone / 4;
-  size_t best = 1, tried = 1;
-  for (size_t parts = launches.size(); parts-- > 1;) {
-    const size_t together = (launches.size() + parts - 1) / parts;
-    if (together == tried)
-      continue;
-    tried = together;
-    const Launches wave = launches.first(together);
-    const uint64_t each =
-        bytesMoved(wave, wavefront(wave), chunkBytes, budget) / together;
-    if (each < least) {
-      least = each;
-      best = together;
-    }
-  }
-  return best;
+std::vector<size_t> wavesOf(WaveLaunches launches,
+                            std::span<const uint64_t> chunkBytes,
+                            uint64_t budget) {
+  if (!areSteps(launches))
+    return wavesByChoice(launches, chunkBytes, budget);
+  const size_t together = stepsTogether(launches, chunkBytes, budget);
+  std::vector<size_t> lengths;
+  for (size_t left = launches.size(); left; left -= lengths.back())
+    lengths.push_back(std::min(left, together));
+  return lengths;
 }
 
 } // namespace dragon

@@ -20,7 +20,8 @@
 // their launches if one writes a chunk that the other uses. How many launches
 // together move the least is found out by going through their chunks: more
 // share more, until what lies between the first and the last slice of the
-// wave does not fit.
+// wave does not fit. Steps of a loop run in waves of one length; of launches
+// that differ, such as the layers of a network, each wave has its own.
 //
 // Pure.
 //
@@ -43,7 +44,13 @@ struct WaveUse {
 /// The chunks of one slice; each once.
 using WaveSlice = std::vector<WaveUse>;
 /// The slices of a launch, neighbours behind one another.
-using WaveLaunch = std::vector<WaveSlice>;
+using WaveSlices = std::vector<WaveSlice>;
+
+struct WaveLaunch {
+  const WaveSlices *slices;    ///< those of equal launches may be one object
+  std::vector<uint32_t> dying; ///< chunks that nobody needs behind it
+};
+using WaveLaunches = std::span<const WaveLaunch>;
 
 struct WaveStep {
   uint32_t launch;
@@ -52,19 +59,19 @@ struct WaveStep {
 };
 
 /// All slices of the launches in the order of the wave.
-std::vector<WaveStep> wavefront(std::span<const WaveLaunch *const> launches);
+std::vector<WaveStep> wavefront(WaveLaunches launches);
 
 /// Bytes that running the slices in this order moves to and from the device, if
-/// nothing is there before and all that was written leaves it in the end.
-/// UINT64_MAX: a slice does not fit.
-uint64_t bytesMoved(std::span<const WaveLaunch *const> launches,
-                    std::span<const WaveStep> order,
+/// nothing is there before and all that was written and lives leaves it in the
+/// end. UINT64_MAX: a slice does not fit.
+uint64_t bytesMoved(WaveLaunches launches, std::span<const WaveStep> order,
                     std::span<const uint64_t> chunkBytes, uint64_t budget);
 
-/// How many of the launches should run together, and then again as many; 1
-/// unless that moves clearly less.
-size_t launchesTogether(std::span<const WaveLaunch *const> launches,
-                        std::span<const uint64_t> chunkBytes, uint64_t budget);
+/// How the launches should run: the lengths of consecutive waves, all 1 unless
+/// longer ones move clearly less.
+std::vector<size_t> wavesOf(WaveLaunches launches,
+                            std::span<const uint64_t> chunkBytes,
+                            uint64_t budget);
 
 } // namespace dragon
 

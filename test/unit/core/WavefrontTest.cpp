@@ -16,12 +16,12 @@ using namespace dragon;
 
 namespace {
 
-using Launches = std::vector<const WaveLaunch *>;
+using Launches = std::vector<WaveLaunch>;
 
 /// Each slice reads its chunk of `from` and the neighbouring ones, and
 /// overwrites its chunk of `to`.
-WaveLaunch stencil(uint32_t slices, uint32_t from, uint32_t to) {
-  WaveLaunch launch(slices);
+WaveSlices stencil(uint32_t slices, uint32_t from, uint32_t to) {
+  WaveSlices launch(slices);
   for (uint32_t i = 0; i < slices; ++i) {
     for (uint32_t k = i ? i - 1 : 0; k < std::min(slices, i + 2); ++k)
       launch[i].push_back({from + k, false, false});
@@ -37,8 +37,8 @@ void expectValid(const Launches &launches, const std::vector<WaveStep> &order) {
     ASSERT_TRUE(
         place.emplace(std::pair(order[i].launch, order[i].slice), i).second);
   size_t slices = 0;
-  for (const WaveLaunch *launch : launches)
-    slices += launch->size();
+  for (const WaveLaunch &launch : launches)
+    slices += launch.slices->size();
   ASSERT_EQ(order.size(), slices);
   auto conflict = [](const WaveSlice &a, const WaveSlice &b) {
     for (const WaveUse &x : a)
@@ -49,17 +49,17 @@ void expectValid(const Launches &launches, const std::vector<WaveStep> &order) {
   };
   for (uint32_t a = 0; a < launches.size(); ++a)
     for (uint32_t b = a + 1; b < launches.size(); ++b)
-      for (uint32_t i = 0; i < launches[a]->size(); ++i)
-        for (uint32_t k = 0; k < launches[b]->size(); ++k)
-          if (conflict((*launches[a])[i], (*launches[b])[k]))
+      for (uint32_t i = 0; i < launches[a].slices->size(); ++i)
+        for (uint32_t k = 0; k < launches[b].slices->size(); ++k)
+          if (conflict((*launches[a].slices)[i], (*launches[b].slices)[k]))
             ASSERT_LT((place[{a, i}]), (place[{b, k}]))
                 << "slice " << i << " of launch " << a << ", slice " << k
                 << " of launch " << b;
 }
 
 TEST(WavefrontTest, StepsOfAStencilFollowOneAnother) {
-  const WaveLaunch there = stencil(4, 0, 4), back = stencil(4, 4, 0);
-  const Launches launches = {&there, &back, &there};
+  const WaveSlices there = stencil(4, 0, 4), back = stencil(4, 4, 0);
+  const Launches launches = {{&there, {}}, {&back, {}}, {&there, {}}};
   const std::vector<WaveStep> order = wavefront(launches);
   expectValid(launches, order);
   const std::vector<WaveStep> expected = {{0, 0}, {0, 1}, {1, 0}, {0, 2},
@@ -69,14 +69,14 @@ TEST(WavefrontTest, StepsOfAStencilFollowOneAnother) {
 }
 
 TEST(WavefrontTest, WhatNeedsAllOfTheLaunchBeforeWaitsForIt) {
-  const WaveLaunch first = stencil(4, 0, 4);
-  WaveLaunch second(2); // each slice reads all
+  const WaveSlices first = stencil(4, 0, 4);
+  WaveSlices second(2); // each slice reads all
   for (uint32_t slice = 0; slice < 2; ++slice) {
     for (uint32_t chunk = 4; chunk < 8; ++chunk)
       second[slice].push_back({chunk, false, false});
     second[slice].push_back({8 + slice, true, true});
   }
-  const Launches launches = {&first, &second};
+  const Launches launches = {{&first, {}}, {&second, {}}};
   const std::vector<WaveStep> expected = {{0, 0}, {0, 1}, {0, 2},
                                           {0, 3}, {1, 0}, {1, 1}};
   EXPECT_EQ(wavefront(launches), expected);
@@ -86,15 +86,15 @@ TEST(WavefrontTest, RandomLaunchesKeepTheirConflictsInOrder) {
   std::mt19937 random(7);
   auto upTo = [&](uint32_t n) { return uint32_t(random() % n); };
   for (int round = 0; round < 300; ++round) {
-    std::vector<WaveLaunch> stored(1 + upTo(6));
+    std::vector<WaveSlices> stored(1 + upTo(6));
     Launches launches;
-    for (WaveLaunch &launch : stored) {
+    for (WaveSlices &launch : stored) {
       launch.resize(1 + upTo(6));
       for (WaveSlice &slice : launch)
         for (uint32_t chunk = 0; chunk < 8; ++chunk)
           if (upTo(3) == 0)
             slice.push_back({chunk, upTo(2) == 0, false});
-      launches.push_back(&launch);
+      launches.push_back({&launch, {}});
     }
     ASSERT_NO_FATAL_FAILURE(expectValid(launches, wavefront(launches)));
   }
@@ -102,45 +102,110 @@ TEST(WavefrontTest, RandomLaunchesKeepTheirConflictsInOrder) {
 
 TEST(WavefrontTest, TogetherEachChunkMovesOnce) {
   constexpr uint32_t Slices = 64;
-  const WaveLaunch there = stencil(Slices, 0, Slices),
+  const WaveSlices there = stencil(Slices, 0, Slices),
                    back = stencil(Slices, Slices, 0);
   const std::vector<uint64_t> bytes(2 * Slices, 1);
   Launches launches;
   for (int i = 0; i < 4; ++i)
-    launches.insert(launches.end(), {&there, &back});
+    launches.insert(launches.end(),
+                    {WaveLaunch{&there, {}}, WaveLaunch{&back, {}}});
   // Eight steps need chunks of about ten neighbouring slices at a time.
   const std::vector<WaveStep> order = wavefront(launches);
   // One buffer comes, the other one is overwritten first; both leave.
   EXPECT_EQ(bytesMoved(launches, order, bytes, 32), 3u * Slices);
-  EXPECT_EQ(launchesTogether(launches, bytes, 32), 8u);
+  EXPECT_EQ(wavesOf(launches, bytes, 32), std::vector<size_t>{8});
   // One slice at a time is all that fits.
-  EXPECT_EQ(launchesTogether(launches, bytes, 5), 1u);
+  EXPECT_EQ(wavesOf(launches, bytes, 5), std::vector<size_t>(8, 1));
   EXPECT_EQ(bytesMoved(launches, order, bytes, 3), UINT64_MAX);
 }
 
 TEST(WavefrontTest, WhereNothingIsSharedLaunchesRunAlone) {
-  std::vector<WaveLaunch> stored(4);
+  std::vector<WaveSlices> stored(4);
   Launches launches;
   std::vector<uint64_t> bytes;
-  for (WaveLaunch &launch : stored) {
+  for (WaveSlices &launch : stored) {
     launch.resize(8);
     for (WaveSlice &slice : launch) {
       slice.push_back({uint32_t(bytes.size()), true, false});
       bytes.push_back(1);
     }
-    launches.push_back(&launch);
+    launches.push_back({&launch, {}});
   }
-  EXPECT_EQ(launchesTogether(launches, bytes, 4), 1u);
+  EXPECT_EQ(wavesOf(launches, bytes, 4), std::vector<size_t>(4, 1));
 }
 
 TEST(WavefrontTest, WhatIsOverwrittenNextIsNotKept) {
   // One slice makes a chunk, the next launch overwrites it unread.
-  const WaveLaunch makes = {{{0, true, true}}}, uses = {{{1, true, false}}};
-  const Launches launches = {&makes, &uses, &makes};
+  const WaveSlices makes = {{{0, true, true}}}, uses = {{{1, true, false}}};
+  const Launches launches = {{&makes, {}}, {&uses, {}}, {&makes, {}}};
   const std::vector<WaveStep> order = {{0, 0}, {1, 0}, {2, 0}};
   const std::vector<uint64_t> bytes = {10, 100};
   // Chunk 0 goes in between and costs nothing; both leave in the end.
   EXPECT_EQ(bytesMoved(launches, order, bytes, 100), 100u + 100u + 10u);
+}
+
+/// Each slice reads its chunk of `from` and overwrites its chunk of `to`.
+WaveSlices copying(uint32_t slices, uint32_t from, uint32_t to) {
+  WaveSlices launch(slices);
+  for (uint32_t i = 0; i < slices; ++i)
+    launch[i] = {{from + i, false, false}, {to + i, true, true}};
+  return launch;
+}
+
+TEST(WavefrontTest, WhatDiesInTheWaveIsMovedNowhere) {
+  constexpr uint32_t Slices = 16;
+  // 0 -> 16 -> 32 -> 48: what lies in between is of use for the next one only.
+  const WaveSlices a = copying(Slices, 0, 16), b = copying(Slices, 16, 32),
+                   c = copying(Slices, 32, 48);
+  std::vector<uint32_t> first, second;
+  for (uint32_t i = 0; i < Slices; ++i) {
+    first.push_back(16 + i);
+    second.push_back(32 + i);
+  }
+  const std::vector<uint64_t> bytes(4 * Slices, 1);
+  const Launches dying = {{&a, {}}, {&b, first}, {&c, second}};
+  const std::vector<WaveStep> order = wavefront(dying);
+  EXPECT_EQ(bytesMoved(dying, order, bytes, 8), 2u * Slices);
+  EXPECT_EQ(wavesOf(dying, bytes, 8), std::vector<size_t>{3});
+  // Were they needed later they would leave as well.
+  const Launches living = {{&a, {}}, {&b, {}}, {&c, {}}};
+  EXPECT_EQ(bytesMoved(living, order, bytes, 8), 4u * Slices);
+  // What died is not dead for a launch that comes later and uses it.
+  const Launches again = {{&a, first}, {&b, {}}};
+  EXPECT_EQ(bytesMoved(again, wavefront(again), bytes, 8), 3u * Slices);
+}
+
+TEST(WavefrontTest, EachWaveHasItsOwnLength) {
+  constexpr uint32_t Slices = 16;
+  // Two chains that share nothing, one of three launches and one of two, and
+  // between them a launch each slice of which needs all that the first made.
+  const WaveSlices a = copying(Slices, 0, 16), b = copying(Slices, 16, 32),
+                   c = copying(Slices, 32, 48), d = copying(Slices, 64, 80),
+                   e = copying(Slices, 80, 96);
+  WaveSlices all(2);
+  for (WaveSlice &slice : all)
+    for (uint32_t i = 0; i < Slices; ++i)
+      slice.push_back({48 + i, false, false});
+  std::vector<std::vector<uint32_t>> dying(3);
+  for (uint32_t i = 0; i < Slices; ++i) {
+    dying[0].push_back(16 + i);
+    dying[1].push_back(32 + i);
+    dying[2].push_back(80 + i);
+  }
+  const std::vector<uint64_t> bytes(7 * Slices, 1);
+  const Launches launches = {{&a, {}},   {&b, dying[0]}, {&c, dying[1]},
+                             {&all, {}}, {&d, {}},       {&e, dying[2]}};
+  const std::vector<size_t> lengths = wavesOf(launches, bytes, 20);
+  std::vector<WaveStep> order;
+  uint32_t first = 0;
+  for (size_t length : lengths) {
+    for (WaveStep step : wavefront(std::span(launches).subspan(first, length)))
+      order.push_back({first + step.launch, step.slice});
+    first += uint32_t(length);
+  }
+  ASSERT_EQ(first, launches.size());
+  // Inputs come, outputs leave; the chains' own contents never do.
+  EXPECT_EQ(bytesMoved(launches, order, bytes, 20), 4u * Slices);
 }
 
 } // namespace
