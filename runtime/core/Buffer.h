@@ -44,6 +44,7 @@ struct Chunk {
   Physical device; ///< if any, it is what is mapped
   Physical host;   ///< if any; mapped if hostMapped
   bool hostMapped = false;
+  bool staysMapped = false; ///< while slices run that see it in host memory
   bool deviceValid = false;
   bool hostValid = false;
   bool storageValid = true;

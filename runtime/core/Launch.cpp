@@ -34,19 +34,8 @@ namespace dragon {
 
 namespace {
 
-const char *nameOf(const LaunchCall &call) {
-  const char *name = call.kernel->handle.image.name;
-  return name ? name : "?";
-}
-
 /// Launches that wait at most.
 constexpr size_t MaxWaiting = 32;
-
-LaunchNeed needOf(const ChunkUse &use) {
-  if (use.mustWrite)
-    return LaunchNeed::Overwrite;
-  return use.mayWrite ? LaunchNeed::Write : LaunchNeed::Read;
-}
 
 /// Of the part, within its buffer.
 uintptr_t endOf(const LastUse &use, uintptr_t base, size_t bytes) {
@@ -72,6 +61,11 @@ Status observed(Observer *watcher, const LaunchCall &call, Run &&run) {
 }
 
 } // namespace
+
+const char *nameOf(const LaunchCall &call) {
+  const char *name = call.kernel->handle.image.name;
+  return name ? name : "?";
+}
 
 uint64_t shapeOf(const LaunchCall &call) {
   uint64_t hash = hashOf(reinterpret_cast<uintptr_t>(call.kernel));
@@ -363,7 +357,8 @@ const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
   const KernelRecord *record = call.kernel->record;
   input.sliceable = record && !pointers.anything && !call.cooperative &&
                     (record->Flags & KernelSliceable);
-  input.hostMapped = Dev->caps().hostMapped;
+  // Several launches share the device as slices, or not at all.
+  input.hostMapped = Dev->caps().hostMapped && share == 1;
   input.deviceBudget = DevicePool.budget();
   for (const std::unique_ptr<Buffer> &buffer : Buffers)
     if (buffer->kept && !numbers.count(buffer.get()))
@@ -380,6 +375,16 @@ const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
   input.sparing = share == 1 && bytes <= input.deviceBudget &&
                   History.foresees() && !DevicePool.hasRoom(missing);
   input.hostBudget = Limits.hostBytes - Limits.transitBytes;
+  input.placed = [&] {
+    const std::vector<double> &heat = heatOf(call, planned);
+    std::vector<PlanInput::Placed> placed;
+    for (size_t i = 0; i < whole.uses.size(); ++i) {
+      const Chunk &chunk = *whole.uses[i].chunk;
+      placed.push_back({numbers.at(chunk.buffer), chunk.index,
+                        placedOf(whole.uses[i], heat[i])});
+    }
+    return placed;
+  };
   // The planner asks for each box that it takes. Which of a slice's chunks the
   // slice overwrites by itself is of no interest.
   std::map<std::array<uint32_t, 6>, LaunchChunks> seen;
@@ -403,10 +408,25 @@ const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
     known.splice(known.begin(), known, found);
     return known.front();
   }
-  Slicing slicing{conditions, planLaunch(input), {}};
-  if (slicing.plan.kind == LaunchPlan::Sliced)
-    for (const BlockBox &box : slicing.plan.boxes)
+  Slicing slicing{conditions, planLaunch(input), {}, {}, {}};
+  const LaunchPlan &plan = slicing.plan;
+  if (plan.kind == LaunchPlan::Sliced)
+    for (const BlockBox &box : plan.boxes)
       slicing.parts.push_back(std::move(seen.at(keyOf(box))));
+  else if (plan.kind == LaunchPlan::Mixed) {
+    auto onHost = [&](const ChunkUse &use) {
+      const uint32_t chunk = use.chunk->index;
+      return !intersection(plan.onHost,
+                           {{numbers.at(use.chunk->buffer), chunk, chunk + 1}})
+                  .empty();
+    };
+    for (const BlockBox &box : plan.boxes) {
+      auto [device, host] = split(seen.at(keyOf(box)), onHost);
+      slicing.parts.push_back(std::move(device));
+      slicing.mappedParts.push_back(std::move(host));
+    }
+    slicing.mapped = split(whole, onHost).second;
+  }
   known.push_front(std::move(slicing));
   if (known.size() > PlannedLaunch::MaxSlicings)
     known.pop_back();
@@ -421,27 +441,51 @@ Status Runtime::Impl::runAsPlanned(const LaunchCall &call,
   const LaunchPlan &plan = slicing.plan;
   if (plan.kind != LaunchPlan::Resident)
     noticeOnce();
+  explain(call, planned, plan, zone);
 
   switch (plan.kind) {
   case LaunchPlan::Resident:
-  case LaunchPlan::Sliced: {
+  case LaunchPlan::Sliced:
+  case LaunchPlan::Mixed: {
     const std::span<const LaunchChunks> parts = planned.parts(slicing);
     std::vector<Slice> slices;
     for (uint32_t part : sliceOrder(parts))
-      slices.push_back({0, plan.boxes[part], &parts[part]});
+      slices.push_back({0, plan.boxes[part], &parts[part],
+                        plan.kind == LaunchPlan::Mixed
+                            ? &slicing.mappedParts[part]
+                            : nullptr});
     SliceUses uses({{&call, &planned.whole, dyingOf(call)}}, std::move(slices),
                    Clock, [this](Chunk &chunk) { return foreseenUse(chunk); });
     // One alone goes by what is foreseen, if anything is.
     if (uses.size() > 1)
       uses.announce(LaunchClock);
-    return runSlices(uses);
+    if (plan.kind != LaunchPlan::Mixed)
+      return runSlices(uses);
+    return runMixed(uses, slicing.mapped);
   }
   case LaunchPlan::HostMapped:
-    return launchHostMapped(call, planned.whole);
+    return launchHostMapped(call, planned);
   case LaunchPlan::Impossible:
     break;
   }
   return cannotRun(call, plan.wholeBytes, plan.smallestBytes);
+}
+
+void Runtime::Impl::explain(const LaunchCall &call, PlannedLaunch &planned,
+                            const LaunchPlan &plan, TraceZone &zone) const {
+  const LogLevel level = planned.told ? LogLevel::Debug : LogLevel::Info;
+  planned.told = true;
+  if (plan.costs.empty() || !(zone.recorded() || logging(level)))
+    return;
+  std::string others;
+  for (size_t i = 1; i < plan.costs.size(); ++i)
+    others += (i > 1 ? "; " : "") + describe(plan.costs[i]);
+  zone.note("chosen", describe(plan.costs.front()));
+  if (!others.empty())
+    zone.note("instead of", others);
+  if (plan.kind != LaunchPlan::Resident)
+    log(level, "'{}' runs {}{}{}", nameOf(call), describe(plan.costs.front()),
+        others.empty() ? "" : ", instead of ", others);
 }
 
 Status Runtime::Impl::cannotRun(const LaunchCall &call, uint64_t wholeBytes,
@@ -579,12 +623,10 @@ Status Runtime::Impl::runSlices(SliceUses &uses) {
       Bytes.count(Counter::SlicedLaunches);
       Bytes.count(Counter::Slices, slices);
     }
-  if (uses.size() > 1)
-    log(LogLevel::Debug, "'{}' runs in {} slices{}", nameOf(uses.call(0)),
-        uses.size(),
-        uses.numLaunches() > 1 ? fmt::format(" with the {} launches behind it",
-                                             uses.numLaunches() - 1)
-                               : std::string());
+  if (uses.numLaunches() > 1)
+    log(LogLevel::Debug,
+        "'{}' runs in {} slices with the {} launches behind it",
+        nameOf(uses.call(0)), uses.size(), uses.numLaunches() - 1);
   // Those of several launches are as many launches of their own to who watches.
   Observer *watcher = uses.numLaunches() > 1 ? Watcher.get() : nullptr;
   auto die = [&](Chunk &chunk, bool overwritten, Queue queue) -> Status {
@@ -621,6 +663,12 @@ Status Runtime::Impl::runSlices(SliceUses &uses) {
     ++Round;
     DRAGON_TRY(bringIn(wants, call.queue, Cause::Demand));
     std::vector<AddressRange> touched = addressRanges(*slice.chunks);
+    if (slice.mapped) {
+      for (const AddressRange &range : addressRanges(*slice.mapped))
+        touched.push_back(range);
+      for (const ChunkUse &use : slice.mapped->uses)
+        used.push_back(use.chunk);
+    }
     DRAGON_TRY(observed(watcher, call, [&] {
       return runBox(call, slice.box, touched, slice.chunks->anything);
     }));
@@ -632,6 +680,10 @@ Status Runtime::Impl::runSlices(SliceUses &uses) {
       else if (use.overwrites && !use.use->chunk->deviceValid)
         // Brought in for a slice that turned out not to write it.
         DRAGON_TRY(forget(*use.use->chunk));
+    if (slice.mapped)
+      for (const ChunkUse &use : slice.mapped->uses)
+        if (use.mayWrite)
+          DRAGON_TRY(wroteHost(*use.chunk, use.written));
     DRAGON_TRY(noteUse(used, call.queue));
     uses.ran(i);
     for (const SliceUses::Use &use : uses.uses(i))
@@ -647,107 +699,6 @@ Status Runtime::Impl::runSlices(SliceUses &uses) {
       DRAGON_TRY(prepare(uses, i + 1));
   }
   return {};
-}
-
-Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
-                                       const LaunchChunks &whole) {
-  Bytes.count(Counter::HostMappedLaunches);
-  // The device is for what is updated atomically, then for what is there, then
-  // for what is written.
-  auto rank = [](const ChunkUse &use) {
-    if (use.atomic || use.chunk->buffer->kept || use.chunk->held)
-      return 0;
-    if (use.chunk->deviceValid)
-      return 1;
-    return use.mayWrite ? 2 : 3;
-  };
-  std::vector<std::pair<int, const ChunkUse *>> order;
-  order.reserve(whole.uses.size());
-  for (const ChunkUse &use : whole.uses)
-    order.emplace_back(rank(use), &use);
-  std::sort(order.begin(), order.end()); // ties: in the order of addresses
-  std::vector<Want> wants;
-  std::vector<const ChunkUse *> onHost;
-  uint64_t device = 0, host = 0, atomic = 0;
-  for (auto [priority, use] : order) {
-    uint64_t bytes = use->chunk->bytes();
-    atomic += use->atomic ? bytes : 0;
-    if (device + bytes <= DevicePool.budget()) {
-      device += bytes;
-      wants.push_back({use->chunk, needOf(*use)});
-    } else {
-      host += bytes;
-      onHost.push_back(use);
-    }
-  }
-  if (atomic > DevicePool.budget())
-    return Status::error(
-        DRAGON_ERROR_OUT_OF_MEMORY,
-        "kernel '{}' updates {} atomically and cannot be sliced: all of it "
-        "must be in device memory, which has {}; raise DRAGON_DEVICE_MEMORY",
-        nameOf(call), formatBytes(atomic), formatBytes(DevicePool.budget()));
-  log(LogLevel::Info, "'{}' runs with {} on the device and {} in host memory",
-      nameOf(call), formatBytes(device), formatBytes(host));
-
-  ++Round;
-  for (const Want &want : wants)
-    pin(*want.chunk);
-  for (const ChunkUse *use : onHost)
-    pin(*use->chunk);
-  // Chunks change places while both sides may be full. Those that go to the
-  // device give up their host slabs as soon as it has room for them; a slab of
-  // those in transit is the one that is moved about.
-  size_t arrived = 0;
-  auto bringNext = [&]() -> Status {
-    const Want &want = wants[arrived++];
-    DRAGON_TRY(bringIn({&want, 1}, call.queue, Cause::Demand));
-    if (want.chunk->host.id && want.chunk->deviceValid) {
-      DRAGON_TRY(settle(*want.chunk));
-      DRAGON_TRY(releaseHost(*want.chunk));
-    }
-    return {};
-  };
-  auto hostIsFull = [&](const Chunk &chunk) {
-    return !HostPool.hasRoom(chunk.bytes(), Limits.transitBytes);
-  };
-  for (const ChunkUse *use : onHost) {
-    Chunk &chunk = *use->chunk;
-    if (chunk.hostMapped)
-      continue;
-    if (!chunk.host.id && hostIsFull(chunk))
-      makeHostRoom(chunk.bytes(), false).ignore(); // of what others hold
-    while (!chunk.host.id && hostIsFull(chunk) && arrived < wants.size() &&
-           (wants[arrived].chunk->device.id ||
-            makeDeviceRoom(wants[arrived].chunk->bytes()).ok()))
-      DRAGON_TRY(bringNext());
-    if (!chunk.host.id && hostIsFull(chunk)) {
-      DRAGON_ASSIGN(chunk.host, takeTransit(chunk.bytes(), Place::Host));
-      listHost(chunk, true);
-    }
-    // What is on the device alone is kept until the launch was accepted.
-    DRAGON_TRY(bringToHost(chunk,
-                           chunk.deviceValid ? LaunchNeed::Write : needOf(*use),
-                           Cause::Demand));
-    if (chunk.device.id) {
-      DRAGON_TRY(settle(chunk));
-      DRAGON_TRY(releaseDevice(chunk));
-    }
-    DRAGON_TRY(makeMappable(chunk));
-    DRAGON_TRY(Dev->map(chunk.va(), chunk.host));
-    chunk.hostMapped = true;
-  }
-  DRAGON_TRY(
-      bringIn(std::span(wants).subspan(arrived), call.queue, Cause::Demand));
-  std::vector<AddressRange> touched = addressRanges(whole);
-  DRAGON_TRY(runBox(call, wholeGrid(call), touched, whole.anything));
-  std::vector<Chunk *> used;
-  for (const ChunkUse &use : whole.uses) {
-    used.push_back(use.chunk);
-    if (use.mayWrite)
-      DRAGON_TRY(use.chunk->hostMapped ? wroteHost(*use.chunk, use.written)
-                                       : wroteDevice(*use.chunk, use.written));
-  }
-  return noteUse(used, call.queue);
 }
 
 } // namespace dragon

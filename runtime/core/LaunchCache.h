@@ -38,6 +38,9 @@ struct Slicing {
   Conditions conditions;
   LaunchPlan plan;
   std::vector<LaunchChunks> parts; ///< of the plan's boxes, if it is sliced
+  /// Mixed: what of them stays in host memory, and of the whole launch.
+  std::vector<LaunchChunks> mappedParts;
+  LaunchChunks mapped;
 };
 
 /// Slice by slice or at once, in device memory.
@@ -56,9 +59,13 @@ struct PlannedLaunch {
   std::list<Slicing> slicings;
   /// The last time, another launch in the queue came next.
   bool followed = false;
+  /// Of the uses in `whole`, once it was asked for (LinkCost.h).
+  std::vector<double> heat;
+  bool told = false; ///< how it runs, and why
 
   std::span<const LaunchChunks> parts(const Slicing &slicing) const {
-    return slicing.plan.kind == LaunchPlan::Sliced
+    return slicing.plan.kind == LaunchPlan::Sliced ||
+                   slicing.plan.kind == LaunchPlan::Mixed
                ? std::span<const LaunchChunks>(slicing.parts)
                : std::span<const LaunchChunks>(&whole, 1);
   }

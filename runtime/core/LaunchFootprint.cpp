@@ -227,6 +227,16 @@ LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
   return result;
 }
 
+std::pair<LaunchChunks, LaunchChunks>
+split(const LaunchChunks &chunks,
+      const std::function<bool(const ChunkUse &)> &second) {
+  std::pair<LaunchChunks, LaunchChunks> result;
+  result.first.anything = result.second.anything = chunks.anything;
+  for (const ChunkUse &use : chunks.uses)
+    (second(use) ? result.second : result.first).uses.push_back(use);
+  return result;
+}
+
 ObservedBlocks announced(const LaunchCall &call, const LaunchPointers &pointers,
                          AddressIndex &allocations, const BlockBox &box) {
   ObservedBlocks result;

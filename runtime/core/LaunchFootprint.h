@@ -52,6 +52,10 @@ struct LaunchChunks {
   std::vector<ChunkUse> uses; ///< by buffer and index; each chunk once
   bool anything = false;
 };
+/// Those of whom `second` is true apart from the others.
+std::pair<LaunchChunks, LaunchChunks>
+split(const LaunchChunks &chunks,
+      const std::function<bool(const ChunkUse &)> &second);
 /// Without `withMust`, for planning, nothing counts as surely overwritten.
 LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
                       AddressIndex &allocations, const BlockBox &box,

@@ -29,6 +29,10 @@ bool isLongEnough(uint64_t bytes, uint64_t limit, uint64_t layer) {
 /// with others, what comes for the next ones, and what the next launch finds.
 constexpr uint64_t SliceShare = 8;
 
+/// Slices that fetch everything so often are not taken without a look at the
+/// alternatives.
+constexpr uint64_t FewFetches = 2;
+
 class Slicer {
 public:
   /// Gives up when the traffic is no less than `least`.
@@ -211,6 +215,26 @@ ChunkSet intersection(const ChunkSet &a, const ChunkSet &b) {
   return result;
 }
 
+ChunkSet difference(const ChunkSet &a, const ChunkSet &b) {
+  ChunkSet result;
+  auto cut = b.begin();
+  for (ChunkInterval left : a) {
+    while (cut != b.end() &&
+           (cut->buffer < left.buffer ||
+            (cut->buffer == left.buffer && cut->end <= left.begin)))
+      ++cut;
+    for (auto c = cut;
+         c != b.end() && c->buffer == left.buffer && c->begin < left.end; ++c) {
+      if (left.begin < c->begin)
+        result.push_back({left.buffer, left.begin, c->begin});
+      left.begin = std::max(left.begin, c->end);
+    }
+    if (left.begin < left.end)
+      result.push_back(left);
+  }
+  return result;
+}
+
 uint64_t bytesOf(const ChunkSet &set, const std::vector<BufferShape> &shapes) {
   uint64_t bytes = 0;
   for (const ChunkInterval &interval : set) {
@@ -221,6 +245,159 @@ uint64_t bytesOf(const ChunkSet &set, const std::vector<BufferShape> &shapes) {
   return bytes;
 }
 
+namespace {
+
+/// A plan, and what it costs.
+struct Candidate {
+  LaunchPlan::Kind kind;
+  LaunchCost cost;
+  std::vector<BlockBox> boxes;
+  ChunkSet onHost;
+};
+
+class Planner {
+public:
+  Planner(const PlanInput &input, LaunchPlan &plan)
+      : Input(input), Plan(plan), Grid(plan.boxes.front()) {}
+
+  std::optional<Candidate> sliced();
+  std::optional<Candidate> mixed();
+  std::optional<Candidate> hostMapped();
+
+private:
+  using Placed = PlanInput::Placed;
+
+  ChunkSet sharedAlong(unsigned d) const {
+    return intersection(Input.footprint(firstLayer(Grid, d)),
+                        Input.footprint(lastLayer(Grid, d)));
+  }
+  uint64_t bytes(const ChunkSet &set) const {
+    return bytesOf(set, Input.buffers);
+  }
+  const std::vector<Placed> &chunks() {
+    if (!Chunks)
+      Chunks = Input.placed();
+    return *Chunks;
+  }
+  /// Of the shared ones, what the device has no room for; its heat.
+  std::optional<std::pair<ChunkSet, double>> leaveOnHost(const ChunkSet &shared,
+                                                         uint64_t room);
+  std::optional<Candidate> mixedAlong(unsigned d);
+
+  const PlanInput &Input;
+  LaunchPlan &Plan;
+  const BlockBox Grid;
+  std::optional<std::vector<Placed>> Chunks;
+};
+
+std::optional<Candidate> Planner::sliced() {
+  std::optional<Candidate> best;
+  for (unsigned d = 3; d-- > 0;) {
+    if (Input.grid[d] <= 1)
+      continue;
+    const uint64_t shared = std::min(bytes(sharedAlong(d)), Input.deviceBudget);
+    Slicer slicer(Input, shared + (Input.deviceBudget - shared) / SliceShare,
+                  best ? best->cost.copied : UINT64_MAX);
+    if (!slicer.cut(Grid, d)) {
+      if (slicer.TooLarge &&
+          (Plan.smallestBytes == 0 || slicer.TooLarge < Plan.smallestBytes))
+        Plan.smallestBytes = slicer.TooLarge;
+      continue;
+    }
+    best = Candidate{LaunchPlan::Sliced,
+                     {"sliced", slicer.Traffic, 0, 0, true},
+                     std::move(slicer.Boxes),
+                     {}};
+  }
+  return best;
+}
+
+std::optional<std::pair<ChunkSet, double>>
+Planner::leaveOnHost(const ChunkSet &shared, uint64_t room) {
+  std::vector<PlacedChunk> placed;
+  std::vector<const Placed *> which;
+  auto in = shared.begin();
+  for (const Placed &chunk : chunks()) {
+    while (in != shared.end() &&
+           (in->buffer < chunk.buffer ||
+            (in->buffer == chunk.buffer && in->end <= chunk.chunk)))
+      ++in;
+    if (in == shared.end())
+      break;
+    if (in->buffer != chunk.buffer || in->begin > chunk.chunk)
+      continue;
+    placed.push_back(chunk.placed);
+    which.push_back(&chunk);
+  }
+  const std::vector<bool> stays = chooseForDevice(placed, room, Input.rates, 1);
+  std::pair<ChunkSet, double> result;
+  for (size_t i = 0; i < which.size(); ++i) {
+    if (stays[i])
+      continue;
+    if (placed[i].mustStay)
+      return std::nullopt;
+    result.first.push_back(
+        {which[i]->buffer, which[i]->chunk, which[i]->chunk + 1});
+    result.second += placed[i].heat;
+  }
+  normalize(result.first);
+  return result;
+}
+
+std::optional<Candidate> Planner::mixedAlong(unsigned d) {
+  const ChunkSet shared = sharedAlong(d);
+  // Of what a layer has for itself, two go with each other.
+  uint64_t own = 0;
+  for (const BlockBox &layer : {firstLayer(Grid, d), lastLayer(Grid, d)})
+    own = std::max(own, bytes(difference(Input.footprint(layer), shared)));
+  const uint64_t room = std::max(2 * own, Input.deviceBudget / SliceShare);
+  if (room >= Input.deviceBudget)
+    return std::nullopt;
+  auto left = leaveOnHost(shared, Input.deviceBudget - room);
+  if (!left || left->first.empty() || bytes(left->first) > Input.hostBudget)
+    return std::nullopt;
+  PlanInput rest = Input;
+  rest.footprint = [this, &left](const BlockBox &box) {
+    return difference(Input.footprint(box), left->first);
+  };
+  const uint64_t kept = bytes(difference(shared, left->first));
+  Slicer slicer(rest, kept + (Input.deviceBudget - kept) / SliceShare,
+                UINT64_MAX);
+  if (!slicer.cut(Grid, d) || slicer.Boxes.size() < 2)
+    return std::nullopt;
+  return Candidate{LaunchPlan::Mixed,
+                   {"mixed", slicer.Traffic, left->second, 0, true},
+                   std::move(slicer.Boxes),
+                   std::move(left->first)};
+}
+
+std::optional<Candidate> Planner::mixed() {
+  std::optional<Candidate> best;
+  for (unsigned d = 3; d-- > 0;)
+    if (Input.grid[d] > 1)
+      if (std::optional<Candidate> found = mixedAlong(d);
+          found && (!best || secondsOf(found->cost, Input.rates) <
+                                 secondsOf(best->cost, Input.rates)))
+        best = std::move(found);
+  return best;
+}
+
+std::optional<Candidate> Planner::hostMapped() {
+  if (Plan.wholeBytes > Input.deviceBudget + Input.hostBudget)
+    return std::nullopt;
+  Candidate result{
+      LaunchPlan::HostMapped, {"host-mapped", 0, 0, 0, true}, {Grid}, {}};
+  auto left = leaveOnHost(Plan.whole, Input.deviceBudget);
+  result.cost.possible = left.has_value();
+  if (left) {
+    result.cost.copied = Plan.wholeBytes - bytes(left->first);
+    result.cost.mapped = left->second;
+  }
+  return result; // what it lacks is said when it runs
+}
+
+} // namespace
+
 LaunchPlan planLaunch(const PlanInput &input) {
   LaunchPlan plan{};
   BlockBox grid{{0, 0, 0}, {input.grid[0], input.grid[1], input.grid[2]}};
@@ -229,46 +406,55 @@ LaunchPlan planLaunch(const PlanInput &input) {
   plan.boxes = {grid};
   plan.kind = LaunchPlan::Resident;
   const bool fits = plan.wholeBytes <= input.deviceBudget;
+  const LaunchCost resident{"resident", plan.wholeBytes, 0, 0, fits};
+  if (fits)
+    plan.costs = {resident};
   if (fits && !(input.sparing && input.sliceable))
     return plan;
 
-  if (input.sliceable) {
-    std::optional<uint64_t> best;
-    for (unsigned d = 3; d-- > 0;) {
-      if (input.grid[d] <= 1)
-        continue;
-      uint64_t shared =
-          bytesOf(intersection(input.footprint(firstLayer(grid, d)),
-                               input.footprint(lastLayer(grid, d))),
-                  input.buffers);
-      shared = std::min(shared, input.deviceBudget);
-      Slicer slicer(input, shared + (input.deviceBudget - shared) / SliceShare,
-                    best.value_or(UINT64_MAX));
-      if (!slicer.cut(grid, d)) {
-        if (slicer.TooLarge &&
-            (plan.smallestBytes == 0 || slicer.TooLarge < plan.smallestBytes))
-          plan.smallestBytes = slicer.TooLarge;
-        continue;
-      }
-      if (!best || slicer.Traffic < *best) {
-        best = slicer.Traffic;
-        plan.boxes = std::move(slicer.Boxes);
-      }
-    }
-    if (best) {
-      if (plan.boxes.size() > 1)
-        plan.kind = LaunchPlan::Sliced;
-      return plan;
-    }
-  }
-  plan.boxes = {grid};
-  if (fits)
+  Planner planner(input, plan);
+  std::vector<Candidate> candidates;
+  auto consider = [&](std::optional<Candidate> candidate) {
+    if (!candidate)
+      return;
+    candidate->cost.parts = candidate->boxes.size();
+    candidate->cost.seconds = secondsOf(candidate->cost, input.rates);
+    candidates.push_back(std::move(*candidate));
+  };
+  if (input.sliceable)
+    consider(planner.sliced());
+  const bool slicesAreCheap =
+      !candidates.empty() &&
+      (fits || candidates.front().cost.copied <= FewFetches * plan.wholeBytes);
+  if (candidates.empty() && fits)
     return plan;
-  if (input.hostMapped &&
-      plan.wholeBytes <= input.deviceBudget + input.hostBudget)
-    plan.kind = LaunchPlan::HostMapped;
-  else
+  if (!slicesAreCheap && input.hostMapped) {
+    if (input.sliceable)
+      consider(planner.mixed());
+    consider(planner.hostMapped());
+  }
+  if (candidates.empty()) {
     plan.kind = LaunchPlan::Impossible;
+    return plan;
+  }
+  // The first one, where it makes no difference.
+  std::swap(candidates.front(),
+            *std::min_element(candidates.begin(), candidates.end(),
+                              [](const Candidate &a, const Candidate &b) {
+                                if (a.cost.possible != b.cost.possible)
+                                  return a.cost.possible;
+                                return a.cost.seconds < b.cost.seconds;
+                              }));
+  Candidate &best = candidates.front();
+  plan.costs.clear();
+  for (const Candidate &candidate : candidates)
+    plan.costs.push_back(candidate.cost);
+  plan.costs.push_back(resident);
+  plan.boxes = std::move(best.boxes);
+  plan.onHost = std::move(best.onHost);
+  plan.kind = best.kind == LaunchPlan::Sliced && plan.boxes.size() == 1
+                  ? LaunchPlan::Resident
+                  : best.kind;
   return plan;
 }
 

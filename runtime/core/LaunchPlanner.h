@@ -8,8 +8,13 @@
 // From the footprint of a launch and the budget to one of:
 //   resident     all it touches is on the device at once;
 //   sliced       sub-grids run one after the other, each resident;
-//   host-mapped  part of it stays in host memory, mapped;
+//   mixed        the same, but some chunks that all of them use stay in host
+//                memory, mapped;
+//   host-mapped  all blocks run at once, part of what they use stays there;
 //   impossible   with what is needed and what there is, for the message.
+// Where slices fit and move little more than everything once, they are it. Of
+// the others that is taken which keeps the link busy for the shortest time
+// (LinkCost.h).
 //
 // Slices: the grid is cut along one dimension into boxes whose chunk-granular
 // footprint fits; where one layer is too large, the layer is cut along the next
@@ -19,6 +24,11 @@
 // runs. Example: c[i] = a[i] + b[i], 3 x 256 MiB, budget 64 MiB: slices of
 // 8 MiB, a third of it of each buffer, cut at whole blocks.
 //
+// Mixed: where slices do not fit because of what they share, the hottest of
+// that stays on the device and the rest in host memory. Example: a matrix
+// product with half the memory that B needs: rows of A and C come and go, half
+// of B stays, half of it is read over the link by each row of blocks.
+//
 // Pure: the footprint is a function. The boxes cover the grid exactly, in
 // ascending order of the dimension they are cut along.
 //
@@ -27,6 +37,7 @@
 #define DRAGON_RUNTIME_CORE_LAUNCHPLANNER_H
 
 #include "dragon/FootprintEval.h"
+#include "runtime/core/LinkCost.h"
 
 #include <cstdint>
 #include <functional>
@@ -46,6 +57,7 @@ using ChunkSet = std::vector<ChunkInterval>;
 
 void normalize(ChunkSet &set);
 ChunkSet intersection(const ChunkSet &a, const ChunkSet &b);
+ChunkSet difference(const ChunkSet &a, const ChunkSet &b);
 
 struct BufferShape {
   uint64_t bytes; ///< of all its chunks
@@ -63,15 +75,29 @@ struct PlanInput {
   uint64_t hostBudget; ///< what may stay in host memory at once
   std::vector<BufferShape> buffers;
   std::function<ChunkSet(const BlockBox &)> footprint;
+  LinkRates rates;
+  /// A chunk of the launch, where it could stay in host memory.
+  struct Placed {
+    uint32_t buffer;
+    uint32_t chunk;
+    PlacedChunk placed;
+  };
+  /// All of them, by buffer and number. Asked only where it matters: heat takes
+  /// time to find out.
+  std::function<std::vector<Placed>()> placed;
 };
 
 struct LaunchPlan {
-  enum Kind { Resident, Sliced, HostMapped, Impossible } kind;
-  std::vector<BlockBox> boxes; ///< Sliced: two or more; else one, the grid
-  ChunkSet whole;              ///< the footprint of the grid
+  enum Kind { Resident, Sliced, Mixed, HostMapped, Impossible } kind;
+  /// Sliced, Mixed: two or more; else one, the grid.
+  std::vector<BlockBox> boxes;
+  ChunkSet onHost; ///< Mixed: what stays in host memory
+  ChunkSet whole;  ///< the footprint of the grid
   uint64_t wholeBytes;
   /// Impossible although sliceable: the smallest part that would not fit.
   uint64_t smallestBytes = 0;
+  /// What was compared, the one that was taken first.
+  std::vector<LaunchCost> costs;
 };
 
 LaunchPlan planLaunch(const PlanInput &input);

@@ -58,13 +58,14 @@ enum class Counter : uint8_t {
   SlicedLaunches,
   Slices,
   ForeseenLaunches, ///< came as the launches before had led to expect
+  MixedLaunches,    ///< sliced, with some chunks in host memory
   HostMappedLaunches,
   LaunchesTogether, ///< ran slice by slice with others
   Evictions,
   HostFaults,
   BufferedFallbacks
 };
-constexpr unsigned NumCounters = 9;
+constexpr unsigned NumCounters = 10;
 
 /// Thread-safe. Bytes are those of the buffers (a last, partial chunk counts
 /// what it holds). Nanoseconds are summed over transfers that may overlap.

@@ -529,7 +529,7 @@ Status Runtime::Impl::makeHostRoom(uint64_t bytes, bool forTransit,
     for (size_t i = 0; i < OnHost.size(); ++i) {
       Chunk &chunk = *OnHost[i];
       // What was copied out will soon have no other copy.
-      if (chunk.pinned == Round || chunk.leaving ||
+      if (chunk.pinned == Round || chunk.leaving || chunk.staysMapped ||
           (dropOnly && chunk.copiedAhead))
         continue;
       EvictionCandidate candidate;

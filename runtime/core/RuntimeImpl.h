@@ -12,6 +12,7 @@
 //   ReadAhead.cpp    reads of storage that run meanwhile
 //   Transfers.cpp    the program's copies and fills
 //   LaunchFootprint, Launch.cpp   what a launch needs, and running it
+//   HostMapped.cpp   ... with a part of it in host memory
 //   FileMaps.cpp, WriteOut.cpp    files under buffers
 //   HostAccess.cpp   faults of the host
 //   KeepResident.cpp buffers that may not leave the device
@@ -53,6 +54,7 @@
 #include <list>
 #include <optional>
 #include <span>
+#include <unordered_map>
 
 namespace dragon {
 
@@ -62,9 +64,13 @@ struct Want {
   LaunchNeed need;
 };
 
+/// The kernel's, for messages.
+const char *nameOf(const LaunchCall &call);
+
 struct LaunchPointers;
 struct LaunchChunks;
 struct Reading;
+class TraceZone;
 class SliceUses;
 
 struct Runtime::Impl {
@@ -241,8 +247,26 @@ struct Runtime::Impl {
   Status discardChunk(Chunk &chunk, Queue queue);
   Status discardPart(Chunk &chunk, ChunkPart part, Queue queue);
   Status runSlices(SliceUses &uses);
-  Status launchHostMapped(const LaunchCall &call, const LaunchChunks &whole);
+  /// Says how it runs and why, in the log and in the trace.
+  void explain(const LaunchCall &call, PlannedLaunch &planned,
+               const LaunchPlan &plan, TraceZone &zone) const;
   std::vector<AddressRange> dyingOf(const LaunchCall &call);
+
+  // -- HostMapped.cpp
+  /// Blocks see a part of what they use in host memory.
+  Status launchHostMapped(const LaunchCall &call, PlannedLaunch &planned);
+  /// Slices see these chunks there.
+  Status runMixed(SliceUses &uses, const LaunchChunks &mapped);
+  /// Contents come to host memory and are mapped there. Where that is full,
+  /// the first of `wants` go to the device meanwhile, and give up what they
+  /// have there; `arrived` counts them. All must be pinned.
+  Status mapOnHost(std::span<const ChunkUse *const> uses,
+                   std::span<const Want> wants, size_t &arrived, Queue queue);
+  Status mapOnHost(Chunk &chunk);
+  /// By use in planned.whole.
+  const std::vector<double> &heatOf(const LaunchCall &call,
+                                    PlannedLaunch &planned);
+  static PlacedChunk placedOf(const ChunkUse &use, double heat);
 
   // -- SlicePipeline.cpp
   /// Queues the copies of what the slices from `next` on will evict.
@@ -383,6 +407,9 @@ struct Runtime::Impl {
   uint64_t LaunchNumber = 0; ///< counts launches from 1
   LaunchHistory History;
   LaunchCache Plans;
+  LinkRates Rates;
+  /// Launches of that shape with chunks in host memory.
+  std::unordered_map<uint64_t, uint32_t> HostMappedTimes;
   WaitingLaunches Waiting;
   uint64_t SyncedAt = 0; ///< untracked work up to it is done
   uint64_t Round = 1;

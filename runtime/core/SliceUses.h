@@ -42,6 +42,8 @@ struct Slice {
   uint32_t launch;
   BlockBox box;
   const LaunchChunks *chunks;
+  /// What it uses besides, which stays in host memory; null: nothing.
+  const LaunchChunks *mapped = nullptr;
 };
 
 /// Slices in the order in which they run, which keeps that of launches where

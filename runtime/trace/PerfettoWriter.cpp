@@ -35,6 +35,7 @@ struct Zone {
   uint64_t bytes;
   long thread;
   std::string detail;
+  detail::Notes notes;
 };
 
 constexpr size_t FlushAt = 4096;
@@ -68,6 +69,8 @@ void flush(Writer &w) {
     std::string arguments = fmt::format("\"bytes\":{}", zone.bytes);
     if (!zone.detail.empty())
       arguments += fmt::format(",\"on\":\"{}\"", escape(zone.detail));
+    for (const auto &[name, text] : zone.notes)
+      arguments += fmt::format(",\"{}\":\"{}\"", name, escape(text));
     fmt::print(w.file,
                "{}\n{{\"name\":\"{}\",\"cat\":\"dragon\",\"ph\":\"X\","
                "\"ts\":{:.3f},\"dur\":{:.3f},\"pid\":{},\"tid\":{},"
@@ -119,13 +122,14 @@ bool stopTrace() {
 }
 
 void detail::recordZone(const char *name, uint64_t begin, uint64_t end,
-                        uint64_t bytes, std::string text) {
+                        uint64_t bytes, std::string text, Notes notes) {
   thread_local long thread = ::syscall(SYS_gettid);
   Writer &w = writer();
   std::lock_guard guard(w.lock);
   if (!w.file || begin < w.origin)
     return;
-  w.zones.push_back({name, begin, end, bytes, thread, std::move(text)});
+  w.zones.push_back(
+      {name, begin, end, bytes, thread, std::move(text), std::move(notes)});
   if (w.zones.size() >= FlushAt)
     flush(w);
 }

@@ -22,13 +22,16 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace dragon {
 
 namespace detail {
 extern std::atomic<bool> tracing;
+using Notes = std::vector<std::pair<const char *, std::string>>;
 void recordZone(const char *name, uint64_t begin, uint64_t end, uint64_t bytes,
-                std::string detail);
+                std::string detail, Notes notes);
 } // namespace detail
 
 /// Nanoseconds of a steady clock.
@@ -49,7 +52,8 @@ public:
   }
   ~TraceZone() {
     if (Begin)
-      detail::recordZone(Name, Begin, traceClock(), Bytes, std::move(Detail));
+      detail::recordZone(Name, Begin, traceClock(), Bytes, std::move(Detail),
+                         std::move(Notes));
   }
   TraceZone(const TraceZone &) = delete;
   TraceZone &operator=(const TraceZone &) = delete;
@@ -60,12 +64,20 @@ public:
       Detail = text;
   }
   void add(uint64_t bytes) { Bytes += bytes; }
+  /// Somebody will see what is said of it.
+  bool recorded() const { return Begin != 0; }
+  /// Something else that is to be seen with it; `name` is a literal.
+  void note(const char *name, std::string text) {
+    if (Begin)
+      Notes.emplace_back(name, std::move(text));
+  }
 
 private:
   const char *Name;
   uint64_t Bytes;
   uint64_t Begin = 0;
   std::string Detail;
+  detail::Notes Notes;
 };
 
 } // namespace dragon

@@ -54,9 +54,28 @@ ChunkSet footprintOf(const std::vector<Access> &accesses,
 struct Problem {
   PlanInput input{};
   std::vector<Access> accesses;
+  /// How often blocks read a chunk from host memory; by buffer, once unless it
+  /// is said.
+  std::vector<double> reads;
   void finish() {
     input.footprint = [this](const BlockBox &box) {
       return footprintOf(accesses, input.buffers, box);
+    };
+    input.placed = [this] {
+      const BlockBox grid{{0, 0, 0},
+                          {input.grid[0], input.grid[1], input.grid[2]}};
+      std::vector<PlanInput::Placed> placed;
+      for (const ChunkInterval &interval : input.footprint(grid))
+        for (uint32_t i = interval.begin; i < interval.end; ++i) {
+          PlacedChunk chunk;
+          chunk.bytes = bytesOf({{interval.buffer, i, i + 1}}, input.buffers);
+          chunk.heat =
+              double(chunk.bytes) *
+              (interval.buffer < reads.size() ? reads[interval.buffer] : 1.0);
+          chunk.mappable = true;
+          placed.push_back({interval.buffer, i, chunk});
+        }
+      return placed;
     };
   }
 };
@@ -83,8 +102,17 @@ void check(const Problem &problem, const LaunchPlan &plan) {
       ASSERT_LE(box.Hi[d], in.grid[d]);
     }
     total += volume(box);
-    if (plan.kind == LaunchPlan::Sliced || plan.kind == LaunchPlan::Resident)
-      EXPECT_LE(bytesOf(in.footprint(box), in.buffers), in.deviceBudget);
+    if (plan.kind != LaunchPlan::HostMapped &&
+        plan.kind != LaunchPlan::Impossible)
+      EXPECT_LE(bytesOf(difference(in.footprint(box), plan.onHost), in.buffers),
+                in.deviceBudget);
+  }
+  if (plan.kind == LaunchPlan::Mixed) {
+    EXPECT_GT(plan.boxes.size(), 1u);
+    EXPECT_FALSE(plan.onHost.empty());
+    EXPECT_LE(bytesOf(plan.onHost, in.buffers), in.hostBudget);
+  } else {
+    EXPECT_TRUE(plan.onHost.empty());
   }
   EXPECT_EQ(total, uint64_t(in.grid[0]) * in.grid[1] * in.grid[2]);
   if (plan.boxes.size() < 500)
@@ -258,10 +286,115 @@ TEST(LaunchPlannerTest, WhatIsNotSliceableIsNotSliced) {
   EXPECT_EQ(planLaunch(p.input).kind, LaunchPlan::Impossible);
 }
 
+/// C = A B in tiles: rows of A and C, columns of B, of which each is in all of
+/// its chunks.
+Problem matrixProduct(uint64_t budget) {
+  Problem p;
+  p.input.grid[0] = p.input.grid[1] = 256;
+  p.input.grid[2] = 1;
+  p.input.sliceable = p.input.hostMapped = true;
+  p.input.deviceBudget = budget;
+  p.input.hostBudget = 4096 * MiB;
+  p.input.buffers.assign(3, {256 * MiB, Chunk});
+  p.accesses = {
+      {0, {0, MiB, 0}, MiB}, {1, {0, 0, 0}, 0, true}, {2, {0, MiB, 0}, MiB}};
+  p.reads = {256, 256, 1};
+  return p;
+}
+
+TEST(LaunchPlannerTest, WhatAllSlicesShareStaysInHostMemoryInPart) {
+  Problem p = matrixProduct(192 * MiB);
+  p.finish();
+  LaunchPlan plan = planLaunch(p.input);
+  ASSERT_EQ(plan.kind, LaunchPlan::Mixed);
+  check(p, plan);
+  for (const BlockBox &box : plan.boxes)
+    EXPECT_EQ(box.Hi[0] - box.Lo[0], 256u); // rows
+  ASSERT_FALSE(plan.onHost.empty());
+  for (const ChunkInterval &interval : plan.onHost)
+    EXPECT_EQ(interval.buffer, 1u);
+  // The room that is left for rows is an eighth.
+  EXPECT_EQ(bytesOf(plan.onHost, p.input.buffers), (256 - 192 + 24) * MiB);
+  // What was compared is told, the best one first.
+  ASSERT_EQ(plan.costs.size(), 3u);
+  EXPECT_STREQ(plan.costs[0].name, "mixed");
+  EXPECT_DOUBLE_EQ(plan.costs[0].mapped, 256.0 * (256 - 192 + 24) * MiB);
+  EXPECT_LE(plan.costs[0].copied, (168 + 2 * 256) * MiB);
+  EXPECT_STREQ(plan.costs[1].name, "host-mapped");
+  EXPECT_GT(plan.costs[1].seconds, 2 * plan.costs[0].seconds);
+  // With more memory than B needs it comes and stays.
+  p = matrixProduct(320 * MiB);
+  p.finish();
+  plan = planLaunch(p.input);
+  EXPECT_EQ(plan.kind, LaunchPlan::Sliced);
+  check(p, plan);
+}
+
+TEST(LaunchPlannerTest, WhatIsUpdatedAtomicallyStaysOnTheDevice) {
+  Problem p = matrixProduct(192 * MiB);
+  p.finish();
+  // All of B must stay, but it does not fit: it runs in no such way.
+  auto all = p.input.placed;
+  p.input.placed = [&] {
+    std::vector<PlanInput::Placed> placed = all();
+    for (PlanInput::Placed &chunk : placed)
+      chunk.placed.mustStay = chunk.buffer == 1;
+    return placed;
+  };
+  EXPECT_EQ(planLaunch(p.input).kind, LaunchPlan::HostMapped);
+  EXPECT_FALSE(planLaunch(p.input).costs.front().possible);
+  // A few of its chunks do, however cold they are.
+  p.input.placed = [&] {
+    std::vector<PlanInput::Placed> placed = all();
+    for (PlanInput::Placed &chunk : placed)
+      if (chunk.buffer == 1 && chunk.chunk >= 120) {
+        chunk.placed.mustStay = true;
+        chunk.placed.heat = 0;
+      }
+    return placed;
+  };
+  LaunchPlan plan = planLaunch(p.input);
+  ASSERT_EQ(plan.kind, LaunchPlan::Mixed);
+  for (const ChunkInterval &interval : plan.onHost)
+    EXPECT_LE(interval.end, 120u);
+}
+
+TEST(LaunchPlannerTest, SlicesThatFetchTheSameAgainAndAgainAreNotTaken) {
+  // Every second block uses the even chunks, the others the odd ones.
+  Problem p;
+  p.input.grid[0] = 64;
+  p.input.grid[1] = p.input.grid[2] = 1;
+  p.input.sliceable = p.input.hostMapped = true;
+  p.input.deviceBudget = 16 * Chunk;
+  p.input.hostBudget = 64 * Chunk;
+  p.input.buffers = {{30 * Chunk, Chunk}};
+  p.reads = {4};
+  p.finish();
+  p.input.footprint = [](const BlockBox &box) {
+    ChunkSet set;
+    for (uint32_t i = box.Lo[0]; i < std::min(box.Hi[0], box.Lo[0] + 2); ++i)
+      for (uint32_t chunk = i % 2; chunk < 30; chunk += 2)
+        set.push_back({0, chunk, chunk + 1});
+    normalize(set);
+    return set;
+  };
+  LaunchPlan plan = planLaunch(p.input);
+  EXPECT_EQ(plan.kind, LaunchPlan::HostMapped);
+  check(p, plan);
+  // If each access from host memory costs more than that, they are.
+  p.reads = {400};
+  plan = planLaunch(p.input);
+  EXPECT_EQ(plan.kind, LaunchPlan::Sliced);
+  check(p, plan);
+  p.reads = {4};
+  p.input.hostMapped = false;
+  EXPECT_EQ(planLaunch(p.input).kind, LaunchPlan::Sliced);
+}
+
 TEST(LaunchPlannerTest, RandomFootprintsAreCoveredExactlyAndFit) {
   std::mt19937 random(20251);
   auto upTo = [&](uint64_t n) { return random() % n; };
-  int sliced = 0;
+  int sliced = 0, mixed = 0;
   for (int round = 0; round < 300; ++round) {
     Problem p;
     p.input.grid[0] = uint32_t(1 + upTo(300));
@@ -278,6 +411,7 @@ TEST(LaunchPlannerTest, RandomFootprintsAreCoveredExactlyAndFit) {
       for (uint64_t &step : access.step)
         step = upTo(2) ? upTo(Chunk) : 0;
       p.accesses.push_back(access);
+      p.reads.push_back(double(1 + upTo(64)));
     }
     p.finish();
     LaunchPlan plan = planLaunch(p.input);
@@ -285,10 +419,12 @@ TEST(LaunchPlannerTest, RandomFootprintsAreCoveredExactlyAndFit) {
     bool fits = plan.wholeBytes <= p.input.deviceBudget;
     EXPECT_EQ(plan.kind == LaunchPlan::Resident, fits);
     sliced += plan.kind == LaunchPlan::Sliced;
+    mixed += plan.kind == LaunchPlan::Mixed;
     if (plan.kind == LaunchPlan::HostMapped)
       EXPECT_LE(plan.wholeBytes, p.input.deviceBudget + p.input.hostBudget);
   }
   EXPECT_GT(sliced, 50);
+  EXPECT_GT(mixed, 5);
 }
 
 TEST(LaunchPlannerTest, SetsOfChunks) {
@@ -297,6 +433,10 @@ TEST(LaunchPlannerTest, SetsOfChunks) {
   EXPECT_EQ(set, (ChunkSet{{0, 2, 6}, {1, 5, 12}}));
   EXPECT_EQ(intersection(set, {{0, 0, 3}, {0, 5, 9}, {1, 11, 20}}),
             (ChunkSet{{0, 2, 3}, {0, 5, 6}, {1, 11, 12}}));
+  EXPECT_EQ(difference(set, {{0, 0, 3}, {0, 5, 9}, {1, 7, 8}, {1, 11, 20}}),
+            (ChunkSet{{0, 3, 5}, {1, 5, 7}, {1, 8, 11}}));
+  EXPECT_EQ(difference(set, {}), set);
+  EXPECT_EQ(difference(set, set), ChunkSet());
   // The last chunk of a buffer is shorter.
   EXPECT_EQ(bytesOf(set, {{11 * MiB, Chunk}, {24 * MiB, Chunk}}),
             7 * MiB + 14 * MiB);

@@ -14,6 +14,9 @@
 //   copyRest if (i < n && i >= k) c[i] = a[i]
 //   mix      p[h(i)] += k for i < n, everything unknown ("anything")
 //   gather   if (i < n) c[i] = a[(i * k) % n], not sliceable
+//   blend    if (i < n) c[i] = a[i] + b[(i * k) % BlendCount], of which it is
+//            known that each block may read all of b
+//   spread   the same with c[(i * k) % BlendCount] = a[i] + b[i]
 //   count    atomicAdd(&bins[a[i] & 255], 1), not sliceable
 //
 //===----------------------------------------------------------------------===//
@@ -113,6 +116,27 @@ inline void gatherEntry(dragon_cpu_context *ctx, void *const *args) {
       c[i] = a[(i * k) % n];
   });
 }
+constexpr int BlendCount = 3 << 20;
+inline void blendEntry(dragon_cpu_context *ctx, void *const *args) {
+  auto *c = argument<int32_t *>(args, 0);
+  auto *a = argument<const int32_t *>(args, 1);
+  auto *b = argument<const int32_t *>(args, 2);
+  int n = argument<int>(args, 3), k = argument<int>(args, 4);
+  eachThread(ctx, [&](int64_t i) {
+    if (i < n)
+      c[i] = sum(a[i], b[(i * k) % BlendCount]);
+  });
+}
+inline void spreadEntry(dragon_cpu_context *ctx, void *const *args) {
+  auto *c = argument<int32_t *>(args, 0);
+  auto *a = argument<const int32_t *>(args, 1);
+  auto *b = argument<const int32_t *>(args, 2);
+  int n = argument<int>(args, 3), k = argument<int>(args, 4);
+  eachThread(ctx, [&](int64_t i) {
+    if (i < n)
+      c[(i * k) % BlendCount] = sum(a[i], b[i]);
+  });
+}
 inline void countEntry(dragon_cpu_context *ctx, void *const *args) {
   auto *bins = argument<int32_t *>(args, 0);
   auto *a = argument<const int32_t *>(args, 1);
@@ -166,6 +190,18 @@ public:
     anywhere.Offset = I;
     make("gather", gatherEntry, 0, {8, 8, 4, 4},
          {pointer(0, {write(I, 2)}), pointer(1, {anywhere})});
+    AccessSummary within;
+    within.Flags = AccessRead;
+    within.Width = 4;
+    within.Offset =
+        e.opaque(64, e.constant(0), e.constant(int64_t(BlendCount - 1) * 4));
+    make("blend", blendEntry, KernelSliceable, {8, 8, 8, 4, 4},
+         {pointer(0, {write(I, 3)}), pointer(1, {read(I, 3)}),
+          pointer(2, {within})});
+    within.Flags = AccessWrite;
+    make("spread", spreadEntry, KernelSliceable, {8, 8, 8, 4, 4},
+         {pointer(0, {within}), pointer(1, {read(I, 3)}),
+          pointer(2, {read(I, 3)})});
     AccessSummary bins;
     bins.Width = 4;
     bins.Offset = e.opaque(64, e.constant(0), e.constant(255 * 4));

@@ -1,0 +1,193 @@
+//===- HostMapped.cpp - launches that see some chunks in host memory ------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where not everything fits that blocks use at once, kernels are given a part
+// of it in host memory, at the same addresses. Which part is a matter of heat
+// (LinkCost.h). A launch that is not sliced has it so for all blocks: the plan
+// says only that, and each launch chooses by what is where then. One that is
+// sliced, by its plan, for chunks that all slices use.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/RuntimeImpl.h"
+#include "runtime/core/SliceUses.h"
+#include "runtime/core/StaticHeat.h"
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+
+#include <algorithm>
+
+namespace dragon {
+
+namespace {
+
+LaunchNeed needOf(const ChunkUse &use) {
+  if (use.mustWrite)
+    return LaunchNeed::Overwrite;
+  return use.mayWrite ? LaunchNeed::Write : LaunchNeed::Read;
+}
+
+/// What has come so often will come as often again.
+constexpr uint32_t MostForeseen = 16;
+
+} // namespace
+
+const std::vector<double> &Runtime::Impl::heatOf(const LaunchCall &call,
+                                                 PlannedLaunch &planned) {
+  if (planned.heat.empty()) {
+    TraceZone zone("estimate heat");
+    planned.heat =
+        staticHeat(call, pointersOf(call, Allocations), planned.whole);
+  }
+  return planned.heat;
+}
+
+PlacedChunk Runtime::Impl::placedOf(const ChunkUse &use, double heat) {
+  const Chunk &chunk = *use.chunk;
+  PlacedChunk placed;
+  placed.bytes = chunk.bytes();
+  placed.heat = heat;
+  placed.mustStay = use.atomic || chunk.buffer->kept || chunk.held;
+  placed.onDevice = chunk.deviceValid;
+  placed.copied = !use.mustWrite && !(chunk.deviceValid && chunk.hostValid);
+  placed.mappable =
+      chunk.hostMapped || (chunk.host.id && chunk.host.place == Place::Host);
+  return placed;
+}
+
+Status Runtime::Impl::mapOnHost(Chunk &chunk) {
+  if (chunk.device.id) {
+    DRAGON_TRY(settle(chunk));
+    DRAGON_TRY(releaseDevice(chunk));
+  }
+  DRAGON_TRY(makeMappable(chunk));
+  DRAGON_TRY(Dev->map(chunk.va(), chunk.host));
+  chunk.hostMapped = true;
+  return {};
+}
+
+Status Runtime::Impl::mapOnHost(std::span<const ChunkUse *const> uses,
+                                std::span<const Want> wants, size_t &arrived,
+                                Queue queue) {
+  TraceZone zone("map in host memory");
+  // Chunks change places while both sides may be full. Those that go to the
+  // device give up their host slabs as soon as it has room for them; a slab of
+  // those in transit is the one that is moved about.
+  auto bringNext = [&]() -> Status {
+    const Want &want = wants[arrived++];
+    DRAGON_TRY(bringIn({&want, 1}, queue, Cause::Demand));
+    if (want.chunk->host.id && want.chunk->deviceValid) {
+      DRAGON_TRY(settle(*want.chunk));
+      DRAGON_TRY(releaseHost(*want.chunk));
+    }
+    return {};
+  };
+  auto hostIsFull = [&](const Chunk &chunk) {
+    return !HostPool.hasRoom(chunk.bytes(), Limits.transitBytes);
+  };
+  for (const ChunkUse *use : uses) {
+    Chunk &chunk = *use->chunk;
+    if (chunk.hostMapped)
+      continue;
+    zone.add(chunk.bytes());
+    if (!chunk.host.id && hostIsFull(chunk))
+      makeHostRoom(chunk.bytes(), false).ignore(); // of what others hold
+    while (!chunk.host.id && hostIsFull(chunk) && arrived < wants.size() &&
+           (wants[arrived].chunk->device.id ||
+            makeDeviceRoom(wants[arrived].chunk->bytes()).ok()))
+      DRAGON_TRY(bringNext());
+    if (!chunk.host.id && hostIsFull(chunk)) {
+      DRAGON_ASSIGN(chunk.host, takeTransit(chunk.bytes(), Place::Host));
+      listHost(chunk, true);
+    }
+    // What is on the device alone is kept until the launch was accepted.
+    DRAGON_TRY(bringToHost(chunk,
+                           chunk.deviceValid ? LaunchNeed::Write : needOf(*use),
+                           Cause::Demand));
+    DRAGON_TRY(mapOnHost(chunk));
+  }
+  return {};
+}
+
+Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
+                                       PlannedLaunch &planned) {
+  Bytes.count(Counter::HostMappedLaunches);
+  const LaunchChunks &whole = planned.whole;
+  const std::vector<double> &heat = heatOf(call, planned);
+  const uint32_t times =
+      std::min(++HostMappedTimes[shapeOf(call)], MostForeseen);
+  std::vector<PlacedChunk> placed;
+  uint64_t mustStay = 0;
+  for (size_t i = 0; i < whole.uses.size(); ++i) {
+    placed.push_back(placedOf(whole.uses[i], heat[i]));
+    mustStay += whole.uses[i].atomic ? placed.back().bytes : 0;
+  }
+  if (mustStay > DevicePool.budget())
+    return Status::error(
+        DRAGON_ERROR_OUT_OF_MEMORY,
+        "kernel '{}' updates {} atomically and cannot be sliced: all of it "
+        "must be in device memory, which has {}; raise DRAGON_DEVICE_MEMORY",
+        nameOf(call), formatBytes(mustStay), formatBytes(DevicePool.budget()));
+  const std::vector<bool> onDevice =
+      chooseForDevice(placed, DevicePool.budget(), Rates, times);
+  std::vector<Want> wants;
+  std::vector<const ChunkUse *> onHost;
+  uint64_t device = 0, host = 0;
+  for (size_t i = 0; i < whole.uses.size(); ++i)
+    if (onDevice[i]) {
+      device += placed[i].bytes;
+      wants.push_back({whole.uses[i].chunk, needOf(whole.uses[i])});
+    } else {
+      host += placed[i].bytes;
+      onHost.push_back(&whole.uses[i]);
+    }
+  log(LogLevel::Debug, "'{}' runs with {} on the device and {} in host memory",
+      nameOf(call), formatBytes(device), formatBytes(host));
+
+  ++Round;
+  for (const ChunkUse &use : whole.uses)
+    pin(*use.chunk);
+  size_t arrived = 0;
+  DRAGON_TRY(mapOnHost(onHost, wants, arrived, call.queue));
+  DRAGON_TRY(
+      bringIn(std::span(wants).subspan(arrived), call.queue, Cause::Demand));
+  std::vector<AddressRange> touched = addressRanges(whole);
+  DRAGON_TRY(runBox(call, wholeGrid(call), touched, whole.anything));
+  std::vector<Chunk *> used;
+  for (const ChunkUse &use : whole.uses) {
+    used.push_back(use.chunk);
+    if (use.mayWrite)
+      DRAGON_TRY(use.chunk->hostMapped ? wroteHost(*use.chunk, use.written)
+                                       : wroteDevice(*use.chunk, use.written));
+  }
+  return noteUse(used, call.queue);
+}
+
+Status Runtime::Impl::runMixed(SliceUses &uses, const LaunchChunks &mapped) {
+  Bytes.count(Counter::MixedLaunches);
+  std::vector<const ChunkUse *> onHost;
+  ++Round;
+  for (const ChunkUse &use : mapped.uses) {
+    onHost.push_back(&use);
+    pin(*use.chunk);
+  }
+  size_t arrived = 0;
+  DRAGON_TRY(mapOnHost(onHost, {}, arrived, uses.call(0).queue));
+  struct Hold {
+    const LaunchChunks &chunks;
+    explicit Hold(const LaunchChunks &held) : chunks(held) { set(true); }
+    ~Hold() { set(false); }
+    void set(bool stays) {
+      for (const ChunkUse &use : chunks.uses)
+        use.chunk->staysMapped = stays;
+    }
+  } hold(mapped);
+  return runSlices(uses);
+}
+
+} // namespace dragon

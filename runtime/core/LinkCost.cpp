@@ -1,0 +1,71 @@
+//===- LinkCost.cpp - what ways to run a launch cost the link -------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/LinkCost.h"
+
+#include "runtime/trace/Bytes.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace dragon {
+
+double gainOnDevice(const PlacedChunk &chunk, const LinkRates &rates,
+                    double launches) {
+  const double bytes = chunk.copied ? double(chunk.bytes) : 0;
+  double onHost = launches * chunk.heat / rates.mapped;
+  if (!chunk.mappable)
+    onHost += double(chunk.bytes) / rates.mapping;
+  return chunk.onDevice ? onHost + bytes / rates.toHost
+                        : onHost - bytes / rates.toDevice;
+}
+
+std::vector<bool> chooseForDevice(std::span<const PlacedChunk> chunks,
+                                  uint64_t budget, const LinkRates &rates,
+                                  double launches) {
+  std::vector<double> gain(chunks.size());
+  for (size_t i = 0; i < chunks.size(); ++i)
+    gain[i] = gainOnDevice(chunks[i], rates, launches) /
+              double(std::max<uint64_t>(1, chunks[i].bytes));
+  std::vector<uint32_t> order(chunks.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    if (chunks[a].mustStay != chunks[b].mustStay)
+      return chunks[a].mustStay;
+    return gain[a] != gain[b] ? gain[a] > gain[b] : a < b;
+  });
+  std::vector<bool> chosen(chunks.size());
+  uint64_t left = budget;
+  for (uint32_t i : order) {
+    const PlacedChunk &chunk = chunks[i];
+    if ((chunk.mustStay || gain[i] > 0) && chunk.bytes <= left) {
+      chosen[i] = true;
+      left -= chunk.bytes;
+    }
+  }
+  return chosen;
+}
+
+double secondsOf(const LaunchCost &cost, const LinkRates &rates) {
+  return double(cost.copied) / rates.toDevice + cost.mapped / rates.mapped;
+}
+
+std::string describe(const LaunchCost &cost) {
+  std::string text = cost.name;
+  if (cost.parts > 1)
+    text += fmt::format(" in {}", cost.parts);
+  if (!cost.possible)
+    return text + " (does not fit)";
+  text += fmt::format(" (copies {}", formatBytes(cost.copied));
+  if (cost.mapped > 0)
+    text += fmt::format(", accesses {} over the link",
+                        formatBytes(uint64_t(cost.mapped)));
+  return text + fmt::format(", {:.3g} s)", cost.seconds);
+}
+
+} // namespace dragon

@@ -1,0 +1,131 @@
+//===- HostMappedTest.cpp - launches that see host memory -----------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// On the cpu device, and on an asynchronous one: what stays in host memory, and
+// that the results are the same.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LateDevice.h"
+#include "RuntimeFixture.h"
+
+using namespace dragon;
+using namespace dragon::test;
+
+namespace {
+
+class HostMappedTest : public RuntimeFixture,
+                       public testing::WithParamInterface<bool> {
+protected:
+  void SetUp() override {
+    RuntimeFixture::SetUp();
+    settings.deviceMemory = 12 * MiB;
+    settings.hostMemory = 16 * MiB; // beside it, most is in swap
+  }
+  void begin() {
+    if (!GetParam())
+      return start();
+    settings.poison = false;
+    std::string notes;
+    auto device = createDevice(settings, notes);
+    ASSERT_TRUE(device.ok()) << device.takeStatus().message();
+    auto late = std::make_unique<LateDevice>(std::move(*device));
+    Late = late.get();
+    start(std::move(late));
+  }
+  void TearDown() override {
+    if (Late)
+      EXPECT_EQ(Late->misused(), 0u);
+    RuntimeFixture::TearDown();
+  }
+  uint64_t count(Counter counter) { return runtime->ledger().counter(counter); }
+
+  static constexpr int N = 4 << 20;
+  LateDevice *Late = nullptr;
+};
+INSTANTIATE_TEST_SUITE_P(Devices, HostMappedTest, testing::Bool(),
+                         [](const auto &info) {
+                           return info.param ? "Late" : "Cpu";
+                         });
+
+TEST_P(HostMappedTest, WhatEverySliceReadsStaysInHostMemoryInPart) {
+  begin();
+  uintptr_t a = allocate(N * 4), b = allocate(BlendCount * 4),
+            c = allocate(N * 4);
+  auto x = numbers(N, 1), y = numbers(BlendCount, 2);
+  ASSERT_OK(upload(a, x));
+  ASSERT_OK(upload(b, y));
+  for (int round = 1; round <= 3; ++round) {
+    const int k = 7919 * round;
+    const uint64_t before = moved(Direction::HostToDevice);
+    ASSERT_OK(kernels.launch(*runtime, "blend", N, pointer(c), pointer(a),
+                             pointer(b), N, k));
+    EXPECT_EQ(count(Counter::MixedLaunches), uint64_t(round));
+    // a, and what of b is on the device, once; c comes not at all.
+    EXPECT_LE(moved(Direction::HostToDevice) - before, (16 + 4) * MiB);
+    auto z = download(c, N);
+    for (int64_t i = 0; i < N; ++i)
+      ASSERT_EQ(z[i], sum(x[i], y[(i * k) % BlendCount])) << i;
+  }
+  EXPECT_EQ(count(Counter::HostMappedLaunches), 0u);
+  // All of it can be used in other ways afterwards.
+  ASSERT_OK(
+      kernels.launch(*runtime, "scale", BlendCount, pointer(b), BlendCount, 3));
+  auto z = download(b, BlendCount);
+  for (int i = 0; i < BlendCount; ++i)
+    ASSERT_EQ(z[i], scaled(y[i], 3)) << i;
+  EXPECT_TRUE(download(a, N) == x);
+}
+
+TEST_P(HostMappedTest, WhatEverySliceMayWriteIsThereAfterwards) {
+  begin();
+  uintptr_t a = allocate(N * 4), b = allocate(N * 4),
+            c = allocate(BlendCount * 4);
+  auto x = numbers(N, 1), y = numbers(N, 2), z = numbers(BlendCount, 3);
+  ASSERT_OK(upload(a, x));
+  ASSERT_OK(upload(b, y));
+  ASSERT_OK(upload(c, z));
+  // Each element once.
+  const int n = BlendCount - 4321, k = 7919;
+  ASSERT_OK(kernels.launch(*runtime, "spread", n, pointer(c), pointer(a),
+                           pointer(b), n, k));
+  EXPECT_EQ(count(Counter::MixedLaunches), 1u);
+  for (int64_t i = 0; i < n; ++i)
+    z[(i * k) % BlendCount] = sum(x[i], y[i]);
+  EXPECT_TRUE(download(c, BlendCount) == z);
+  ASSERT_OK(
+      kernels.launch(*runtime, "scale", BlendCount, pointer(c), BlendCount, 5));
+  auto result = download(c, BlendCount);
+  for (int i = 0; i < BlendCount; ++i)
+    ASSERT_EQ(result[i], scaled(z[i], 5)) << i;
+}
+
+TEST_P(HostMappedTest, WhatAllBlocksReadIsOnTheDevice) {
+  settings.hostMemory = 96 * MiB;
+  begin();
+  uintptr_t a = allocate(N * 4), b = allocate(BlendCount * 4),
+            c = allocate(N * 4);
+  auto x = numbers(N, 1), y = numbers(BlendCount, 2);
+  ASSERT_OK(upload(a, x)); // is on the device, as far as it fits
+  ASSERT_OK(upload(b, y));
+  for (int round = 0; round < 3; ++round) {
+    const uint64_t before = moved(Direction::HostToDevice);
+    ASSERT_OK(kernels.launch(*runtime, "blend", N, pointer(c), pointer(a),
+                             pointer(b), N, 7919));
+    EXPECT_EQ(moved(Direction::HostToDevice) - before,
+              round ? 0 : BlendCount * 4u);
+  }
+  // b takes the room; to read and write the others once is cheaper than to
+  // read b over the link for each slice.
+  EXPECT_EQ(count(Counter::HostMappedLaunches), 3u);
+  auto z = download(c, N);
+  for (int64_t i = 0; i < N; ++i)
+    ASSERT_EQ(z[i], sum(x[i], y[(i * 7919) % BlendCount])) << i;
+  EXPECT_TRUE(download(b, BlendCount) == y);
+}
+
+} // namespace

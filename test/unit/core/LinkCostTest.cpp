@@ -1,0 +1,102 @@
+//===- LinkCostTest.cpp - which chunks are worth their place --------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/LinkCost.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace dragon;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+constexpr uint64_t MiB = 1 << 20;
+/// Round numbers: bytes are seconds.
+constexpr LinkRates Rates{1, 1, 1, 0.5};
+
+PlacedChunk chunk(double heat, bool onDevice = false) {
+  PlacedChunk result;
+  result.bytes = 100;
+  result.heat = heat;
+  result.onDevice = onDevice;
+  result.mappable = true;
+  return result;
+}
+
+TEST(LinkCostTest, WhatMovesIsPartOfTheGain) {
+  // To come takes a copy, to stay saves one.
+  EXPECT_DOUBLE_EQ(gainOnDevice(chunk(250), Rates, 1), 150);
+  EXPECT_DOUBLE_EQ(gainOnDevice(chunk(250), Rates, 4), 900);
+  EXPECT_DOUBLE_EQ(gainOnDevice(chunk(250, true), Rates, 1), 350);
+  PlacedChunk overwritten = chunk(250);
+  overwritten.copied = false;
+  EXPECT_DOUBLE_EQ(gainOnDevice(overwritten, Rates, 1), 250);
+  PlacedChunk unmapped = chunk(250);
+  unmapped.mappable = false;
+  EXPECT_DOUBLE_EQ(gainOnDevice(unmapped, Rates, 1), 350);
+}
+
+TEST(LinkCostTest, TheHottestComeAsFarAsTheyFit) {
+  std::vector<PlacedChunk> chunks{chunk(300), chunk(500), chunk(400),
+                                  chunk(500)};
+  EXPECT_THAT(chooseForDevice(chunks, 250, Rates, 1),
+              ElementsAre(false, true, false, true));
+  EXPECT_THAT(chooseForDevice(chunks, 399, Rates, 1),
+              ElementsAre(false, true, true, true));
+  // Equal ones in their order.
+  EXPECT_THAT(chooseForDevice(chunks, 100, Rates, 1),
+              ElementsAre(false, true, false, false));
+  // It is a matter of bytes, not of chunks.
+  chunks[0].bytes = 10;
+  EXPECT_THAT(chooseForDevice(chunks, 110, Rates, 1),
+              ElementsAre(true, true, false, false));
+}
+
+TEST(LinkCostTest, WhatIsNotWorthACopyStaysWhereItIs) {
+  std::vector<PlacedChunk> chunks{chunk(99), chunk(101), chunk(0, true)};
+  EXPECT_THAT(chooseForDevice(chunks, 1000, Rates, 1),
+              ElementsAre(false, true, true));
+  // Not if that comes again.
+  EXPECT_THAT(chooseForDevice(chunks, 1000, Rates, 2),
+              ElementsAre(true, true, true));
+}
+
+TEST(LinkCostTest, AChunkChangesItsPlaceOnlyForMoreThanTheCopies) {
+  // One place; to change it takes a copy each way.
+  std::vector<PlacedChunk> chunks{chunk(300, true), chunk(499)};
+  EXPECT_THAT(chooseForDevice(chunks, 100, Rates, 1), ElementsAre(true, false));
+  chunks[1].heat = 501;
+  EXPECT_THAT(chooseForDevice(chunks, 100, Rates, 1), ElementsAre(false, true));
+  // Of many launches each saves it.
+  chunks[1].heat = 320;
+  EXPECT_THAT(chooseForDevice(chunks, 100, Rates, 1), ElementsAre(true, false));
+  EXPECT_THAT(chooseForDevice(chunks, 100, Rates, 16),
+              ElementsAre(false, true));
+}
+
+TEST(LinkCostTest, WhatMustStayComesFirst) {
+  std::vector<PlacedChunk> chunks{chunk(900), chunk(0), chunk(0)};
+  chunks[1].mustStay = chunks[2].mustStay = true;
+  EXPECT_THAT(chooseForDevice(chunks, 200, Rates, 1),
+              ElementsAre(false, true, true));
+  EXPECT_THAT(chooseForDevice(chunks, 150, Rates, 1),
+              ElementsAre(false, true, false)); // does not fit
+}
+
+TEST(LinkCostTest, CostsAreTold) {
+  LaunchCost cost{"mixed", 3 * MiB, 4.0 * MiB, 0, true, 12};
+  cost.seconds = secondsOf(cost, Rates);
+  EXPECT_DOUBLE_EQ(cost.seconds, 7.0 * MiB);
+  EXPECT_THAT(describe(cost), HasSubstr("mixed in 12 (copies 3 MiB, accesses "
+                                        "4 MiB over the link"));
+  EXPECT_EQ(describe({"resident", MiB, 0, 0, false}),
+            "resident (does not fit)");
+}
+
+} // namespace
