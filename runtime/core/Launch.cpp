@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/core/BoxFootprints.h"
 #include "runtime/core/LaunchFootprint.h"
 #include "runtime/core/LaunchPlanner.h"
 #include "runtime/core/RuntimeImpl.h"
@@ -271,7 +272,7 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
   const std::shared_ptr<PlannedLaunch> planned =
       Plans.entry(call, Allocations, isNew);
   if (isNew)
-    planned->whole = chunksOf(call, pointers, Allocations, wholeGrid(call));
+    planned->isFor(chunksOf(call, pointers, Allocations, wholeGrid(call)));
   foresee(call, pointers, planned->whole);
   Waiting.last = planned;
   Waiting.lastQueue = call.queue;
@@ -335,69 +336,29 @@ Runtime::Impl::endLastUse(const LastUse &use, Queue queue,
 const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
                                         PlannedLaunch &planned,
                                         uint64_t share) {
-  const LaunchPointers pointers = pointersOf(call, Allocations);
   const LaunchChunks &whole = planned.whole;
-  // Chunks are planned by number of their buffer.
-  std::unordered_map<Buffer *, uint32_t> numbers;
   PlanInput input{};
-  for (const ChunkUse &use : whole.uses) {
-    Buffer &buffer = *use.chunk->buffer;
-    if (numbers.emplace(&buffer, uint32_t(input.buffers.size())).second)
-      input.buffers.push_back({buffer.vaBytes, buffer.chunkBytes});
-  }
-  auto chunkSet = [&numbers](const LaunchChunks &chunks) {
-    ChunkSet set;
-    for (const ChunkUse &use : chunks.uses)
-      set.push_back({numbers.at(use.chunk->buffer), use.chunk->index,
-                     use.chunk->index + 1});
-    normalize(set);
-    return set;
-  };
-  std::copy(call.grid, call.grid + 3, input.grid);
-  const KernelRecord *record = call.kernel->record;
-  input.sliceable = record && !pointers.anything && !call.cooperative &&
-                    (record->Flags & KernelSliceable);
-  // Several launches share the device as slices, or not at all.
-  input.hostMapped = Dev->caps().hostMapped && share == 1;
   input.deviceBudget = DevicePool.budget();
+  auto isPart = [&planned](const Buffer *buffer) {
+    return std::find(planned.buffers.begin(), planned.buffers.end(), buffer) !=
+           planned.buffers.end();
+  };
   for (const std::unique_ptr<Buffer> &buffer : Buffers)
-    if (buffer->kept && !numbers.count(buffer.get()))
+    if (buffer->kept && !isPart(buffer.get()))
       input.deviceBudget -= buffer->vaBytes;
   for (const Chunk *chunk : OnDevice)
-    if (chunk->held && !numbers.count(chunk->buffer) && !chunk->buffer->kept)
+    if (chunk->held && !chunk->buffer->kept && !isPart(chunk->buffer))
       input.deviceBudget -= chunk->bytes();
   input.deviceBudget /= share;
-  uint64_t missing = 0, bytes = 0;
-  for (const ChunkUse &use : whole.uses) {
-    missing += use.chunk->device.id ? 0 : use.chunk->bytes();
-    bytes += use.chunk->bytes();
-  }
-  input.sparing = share == 1 && bytes <= input.deviceBudget &&
-                  History.foresees() && !DevicePool.hasRoom(missing);
+  auto missing = [&whole] {
+    uint64_t bytes = 0;
+    for (const ChunkUse &use : whole.uses)
+      bytes += use.chunk->device.id ? 0 : use.chunk->bytes();
+    return bytes;
+  };
+  input.sparing = share == 1 && planned.bytes <= input.deviceBudget &&
+                  History.foresees() && !DevicePool.hasRoom(missing());
   input.hostBudget = Limits.hostBytes - Limits.transitBytes;
-  input.placed = [&] {
-    const std::vector<double> &heat = heatOf(call, planned);
-    std::vector<PlanInput::Placed> placed;
-    for (size_t i = 0; i < whole.uses.size(); ++i) {
-      const Chunk &chunk = *whole.uses[i].chunk;
-      placed.push_back({numbers.at(chunk.buffer), chunk.index,
-                        placedOf(whole.uses[i], heat[i])});
-    }
-    return placed;
-  };
-  // The planner asks for each box that it takes. Which of a slice's chunks the
-  // slice overwrites by itself is of no interest.
-  std::map<std::array<uint32_t, 6>, LaunchChunks> seen;
-  auto keyOf = [](const BlockBox &box) {
-    return std::array<uint32_t, 6>{box.Lo[0], box.Lo[1], box.Lo[2],
-                                   box.Hi[0], box.Hi[1], box.Hi[2]};
-  };
-  input.footprint = [&](const BlockBox &box) {
-    auto [known, isNew] = seen.try_emplace(keyOf(box));
-    if (isNew)
-      known->second = chunksOf(call, pointers, Allocations, box, false);
-    return chunkSet(known->second);
-  };
   const Slicing::Conditions conditions{input.deviceBudget, input.hostBudget,
                                        input.sparing};
   std::list<Slicing> &known = planned.slicings;
@@ -408,20 +369,45 @@ const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
     known.splice(known.begin(), known, found);
     return known.front();
   }
+  TraceZone zone("plan");
+  zone.detail(nameOf(call));
+  const LaunchPointers pointers = pointersOf(call, Allocations);
+  std::copy(call.grid, call.grid + 3, input.grid);
+  const KernelRecord *record = call.kernel->record;
+  input.sliceable = record && !pointers.anything && !call.cooperative &&
+                    (record->Flags & KernelSliceable);
+  // Several launches share the device as slices, or not at all.
+  input.hostMapped = Dev->caps().hostMapped && share == 1;
+  BoxFootprints footprints(call, pointers, Allocations, whole);
+  input.buffers = footprints.buffers();
+  input.footprint = [&](const BlockBox &box) { return footprints.of(box); };
+  input.foresee = [&](std::span<const BlockBox> boxes) {
+    footprints.foresee(boxes);
+  };
+  input.placed = [&] {
+    const std::vector<double> &heat = heatOf(call, planned);
+    std::vector<PlanInput::Placed> placed;
+    for (size_t i = 0; i < whole.uses.size(); ++i) {
+      const Chunk &chunk = *whole.uses[i].chunk;
+      placed.push_back({footprints.numberOf(chunk), chunk.index,
+                        placedOf(whole.uses[i], heat[i])});
+    }
+    return placed;
+  };
   Slicing slicing{conditions, planLaunch(input), {}, {}, {}};
   const LaunchPlan &plan = slicing.plan;
   if (plan.kind == LaunchPlan::Sliced)
     for (const BlockBox &box : plan.boxes)
-      slicing.parts.push_back(std::move(seen.at(keyOf(box))));
+      slicing.parts.push_back(footprints.take(box));
   else if (plan.kind == LaunchPlan::Mixed) {
     auto onHost = [&](const ChunkUse &use) {
       const uint32_t chunk = use.chunk->index;
-      return !intersection(plan.onHost,
-                           {{numbers.at(use.chunk->buffer), chunk, chunk + 1}})
+      return !intersection(plan.onHost, {{footprints.numberOf(*use.chunk),
+                                          chunk, chunk + 1}})
                   .empty();
     };
     for (const BlockBox &box : plan.boxes) {
-      auto [device, host] = split(seen.at(keyOf(box)), onHost);
+      auto [device, host] = split(footprints.take(box), onHost);
       slicing.parts.push_back(std::move(device));
       slicing.mappedParts.push_back(std::move(host));
     }

@@ -23,6 +23,8 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace dragon {
 
@@ -53,6 +55,8 @@ inline bool canRun(const Slicing &slicing) {
 /// allocations are what they were.
 struct PlannedLaunch {
   LaunchChunks whole;
+  std::vector<const Buffer *> buffers; ///< of `whole`
+  uint64_t bytes = 0;                  ///< of its chunks
   /// The last ones, the latest first: as a launch of its own, and in smaller
   /// slices to run together with others.
   static constexpr size_t MaxSlicings = 8;
@@ -63,6 +67,14 @@ struct PlannedLaunch {
   std::vector<double> heat;
   bool told = false; ///< how it runs, and why
 
+  void isFor(LaunchChunks chunks) {
+    whole = std::move(chunks);
+    for (const ChunkUse &use : whole.uses) {
+      bytes += use.chunk->bytes();
+      if (buffers.empty() || buffers.back() != use.chunk->buffer)
+        buffers.push_back(use.chunk->buffer);
+    }
+  }
   std::span<const LaunchChunks> parts(const Slicing &slicing) const {
     return slicing.plan.kind == LaunchPlan::Sliced ||
                    slicing.plan.kind == LaunchPlan::Mixed

@@ -8,6 +8,7 @@
 #include "runtime/core/LaunchPlanner.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -16,6 +17,13 @@ namespace dragon {
 namespace {
 
 constexpr size_t MaxSlices = 1 << 16;
+
+/// Once two boxes in a row had one length, twice as many as had it are foreseen
+/// to have it, so many at most.
+constexpr uint32_t MaxForeseen = 64;
+
+/// So often the length of a box is sought by proportion.
+constexpr unsigned MaxGuesses = 4;
 
 /// A box is long enough when it takes this share of what it may: finding the
 /// longest one takes several times as many footprints to evaluate. Not where
@@ -50,6 +58,7 @@ private:
   uint64_t bytes(const BlockBox &box) const {
     return bytesOf(Input.footprint(box), Input.buffers);
   }
+  void foresee(BlockBox box, unsigned dimension, uint32_t width);
   /// The end of a box from box.Lo that stays within the limit, or within what
   /// its first layer takes alone, and is long enough. `found`: its bytes.
   uint32_t longest(BlockBox box, unsigned dimension, uint32_t guess,
@@ -61,7 +70,30 @@ private:
   ChunkSet Last;
   /// What the layer took that was looked at last, in the dimension that is cut.
   std::optional<uint64_t> Layer;
+  /// The last two lengths that differ.
+  std::array<uint32_t, 2> Before{};
+  uint32_t Alike = 0;    ///< boxes in a row of the length that was guessed
+  uint32_t Foreseen = 0; ///< up to here, in the dimension that is cut
 };
+
+/// The next boxes, if they are as long as `width`; and where no more must fit,
+/// one more.
+void Slicer::foresee(BlockBox box, unsigned dimension, uint32_t width) {
+  const uint64_t end = box.Hi[dimension];
+  const bool exactly = *Layer > Limit / 8;
+  std::vector<BlockBox> boxes;
+  uint64_t at = box.Lo[dimension];
+  for (uint32_t left = std::min(2 * Alike, MaxForeseen); at < end && left--;
+       at += width) {
+    box.Lo[dimension] = uint32_t(at);
+    for (uint64_t hi = at + width; hi <= at + width + exactly; ++hi) {
+      box.Hi[dimension] = uint32_t(std::min(end, hi));
+      boxes.push_back(box);
+    }
+  }
+  Foreseen = uint32_t(std::min(end, at));
+  Input.foresee(boxes);
+}
 
 uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
                          uint64_t &found) {
@@ -71,60 +103,82 @@ uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
     part.Hi[dimension] = hi;
     return bytes(part);
   };
-  const uint32_t guessedEnd =
-      uint32_t(std::min<uint64_t>(end, uint64_t(lo) + guess));
+  uint32_t good = lo + 1;  // the longest that is known to fit
+  uint32_t bad = end + 1;  // the shortest that is known not to
+  uint64_t tooMuch = 0;    // what that takes
+  bool isMeasured = false; // what `good` takes
   if (Layer && guess > 1) {
     // Mostly the next box is like the one before.
-    found = measure(guessedEnd);
-    if (found <= Limit &&
-        (guessedEnd == end || isLongEnough(found, Limit, *Layer)))
-      return guessedEnd;
-  }
-  // What one layer takes, chunks being what they are, is no waste for more.
-  const uint64_t layer = measure(lo + 1);
-  Layer = layer;
-  if (layer > Input.deviceBudget) {
-    found = layer;
-    return lo + 1;
-  }
-  const uint64_t limit = std::max(Limit, layer);
-  uint32_t good = lo + 1; // the longest known to fit
-  found = layer;
-  uint32_t bad = end + 1;
-  uint64_t step = std::clamp<uint64_t>(guess, 1, end - lo);
-  // Gallop from the guess, up or down; it is mostly right ...
-  bool guessed = false;
-  while (good + 1 < bad) {
-    uint32_t hi = uint32_t(std::min<uint64_t>(end, lo + step));
-    if (std::exchange(guessed, true) && good == lo + guess)
-      hi = good + 1;
-    if (hi <= good || hi >= bad)
-      break;
-    uint64_t size = measure(hi);
-    if (size <= limit) {
-      good = hi;
+    const uint32_t hi = uint32_t(std::min<uint64_t>(end, uint64_t(lo) + guess));
+    if (Input.foresee && Alike >= 2 && lo >= Foreseen)
+      foresee(box, dimension, guess);
+    const uint64_t size = measure(hi);
+    if (size <= Limit && (hi == end || isLongEnough(size, Limit, *Layer))) {
+      ++Alike;
       found = size;
-      if (hi == end || isLongEnough(size, limit, layer))
-        return good;
-      step *= 2;
+      return hi;
+    }
+    if (size <= Limit)
+      good = hi, found = size, isMeasured = true;
+    else
+      bad = hi, tooMuch = size;
+  }
+  if (!Layer) {
+    // What one layer takes, chunks being what they are, is no waste for more.
+    Layer = found = measure(lo + 1);
+    isMeasured = true;
+    if (found > Input.deviceBudget)
+      return good;
+  }
+  const uint64_t layer = *Layer, limit = std::max(Limit, layer);
+  if (!isMeasured)
+    found = layer; // about
+  if (tooMuch && tooMuch <= limit)
+    good = bad, found = tooMuch, isMeasured = true, bad = end + 1, tooMuch = 0;
+  // The length that the boxes before had, one more than that, else where a line
+  // through what is known crosses the limit; or half way.
+  const bool exactly = layer > limit / 8;
+  const double wanted = double(exactly ? limit : limit - limit / 16);
+  bool wasGuessed = isMeasured && good - lo == guess;
+  for (unsigned turn = 0; good < end && bad - good > 1 &&
+                          !(isMeasured && isLongEnough(found, limit, layer));
+       ++turn) {
+    const uint32_t width = good - lo, other = Before[Before[0] == guess];
+    double step = bad <= end ? (bad - good) / 2 : width;
+    bool guessing = false;
+    if (wasGuessed && exactly)
+      step = 1;
+    else if (lo + uint64_t(other) > good && lo + uint64_t(other) < bad &&
+             turn < MaxGuesses)
+      step = other - width, guessing = true;
+    else if (turn == 0 && width == 1 && bad > end)
+      step = guess;
+    else if (turn < MaxGuesses && tooMuch > found)
+      step = (wanted - double(found)) * (bad - good) / double(tooMuch - found);
+    else if (turn < MaxGuesses && width > 1 && found > layer)
+      step = (wanted - double(found)) * (width - 1) / double(found - layer);
+    wasGuessed = false;
+    const auto next = uint32_t(
+        good + std::clamp(step, 1.0, double(std::min(end, bad - 1) - good)));
+    const uint64_t size = measure(next);
+    if (size <= limit) {
+      good = next;
+      found = size;
+      isMeasured = true;
+      wasGuessed = guessing;
     } else {
-      bad = hi;
-      step = std::max<uint64_t>(step / 2, 1);
-      if (good != lo + 1)
-        break;
+      bad = next;
+      tooMuch = size;
     }
   }
-  // ... and search between what fits and what does not.
-  while (bad - good > 1 && !isLongEnough(found, limit, layer)) {
-    uint32_t middle = good + (bad - good) / 2;
-    uint64_t size = measure(middle);
-    if (size <= limit) {
-      good = middle;
-      found = size;
-    } else {
-      bad = middle;
-    }
-  }
+  if (!isMeasured)
+    found = measure(good);
+  if (good - lo == guess)
+    ++Alike;
+  else
+    Alike = Foreseen = 0;
+  if (good - lo != Before[0])
+    Before = {good - lo, Before[0]};
   return good;
 }
 
@@ -132,6 +186,7 @@ bool Slicer::cut(const BlockBox &box, unsigned dimension,
                  unsigned triedBefore) {
   unsigned tried = triedBefore | (1u << dimension);
   Layer.reset();
+  Alike = Foreseen = 0;
   uint32_t width = std::max(1u, (box.Hi[dimension] - box.Lo[dimension]) / 4);
   for (uint32_t lo = box.Lo[dimension]; lo < box.Hi[dimension];) {
     BlockBox part = box;
@@ -158,9 +213,17 @@ bool Slicer::cut(const BlockBox &box, unsigned dimension,
         TooLarge = size;
         return false;
       }
+      // All of its chunks must come that the last box has not.
+      if (Traffic + size >= Least &&
+          Traffic + size -
+                  bytesOf(intersection(Input.footprint(part), Last),
+                          Input.buffers) >=
+              Least)
+        return false;
       if (!cut(part, next, tried))
         return false;
       Layer.reset();
+      Alike = Foreseen = 0;
     }
     width = hi - lo;
     lo = hi;
@@ -295,7 +358,16 @@ std::optional<Candidate> Planner::sliced() {
   for (unsigned d = 3; d-- > 0;) {
     if (Input.grid[d] <= 1)
       continue;
-    const uint64_t shared = std::min(bytes(sharedAlong(d)), Input.deviceBudget);
+    const ChunkSet first = Input.footprint(firstLayer(Grid, d));
+    const ChunkSet last = Input.footprint(lastLayer(Grid, d));
+    // Where both must be cut themselves, all of the first one's chunks come for
+    // it, and all of the last one's but for what the box before has.
+    if (best && bytes(first) > Input.deviceBudget &&
+        bytes(last) > Input.deviceBudget &&
+        bytes(first) + bytes(last) - Input.deviceBudget >= best->cost.copied)
+      continue;
+    const uint64_t shared =
+        std::min(bytes(intersection(first, last)), Input.deviceBudget);
     Slicer slicer(Input, shared + (Input.deviceBudget - shared) / SliceShare,
                   best ? best->cost.copied : UINT64_MAX);
     if (!slicer.cut(Grid, d)) {

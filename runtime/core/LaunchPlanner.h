@@ -41,6 +41,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace dragon {
@@ -85,6 +86,9 @@ struct PlanInput {
   /// All of them, by buffer and number. Asked only where it matters: heat takes
   /// time to find out.
   std::function<std::vector<Placed>()> placed;
+  /// Told of boxes that are likely to be asked for, if it is there: the
+  /// function can find out about them as it likes.
+  std::function<void(std::span<const BlockBox>)> foresee;
 };
 
 struct LaunchPlan {

@@ -56,6 +56,9 @@ public:
   LinearSystem System;
 
   explicit ExprEval(const EvalInput &In) : In(In) {
+    Memo.reserve(Usual);
+    System.Vars.reserve(Usual);
+    System.Constraints.reserve(Usual);
     for (unsigned D = 0; D < 3; ++D) {
       Interval Blocks{Wide(In.BoxLo[D]), Wide(In.BoxHi[D]) - 1};
       System.addVariable(Blocks, false);
@@ -89,6 +92,8 @@ public:
 private:
   /// Wider numbers that wrap are not followed.
   static constexpr unsigned MaxWrappingBits = 32;
+  /// More expressions, variables or conditions than that are rare.
+  static constexpr size_t Usual = 24;
 
   const EvalInput &In;
   struct Known {

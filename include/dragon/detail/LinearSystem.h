@@ -21,6 +21,7 @@
 #ifndef DRAGON_DETAIL_LINEARSYSTEM_H
 #define DRAGON_DETAIL_LINEARSYSTEM_H
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -37,10 +38,16 @@ inline Wide clampWide(Wide X) {
 }
 inline bool isFinite(Wide X) { return X > -Infinity && X < Infinity; }
 
+/// Both have 64 bits, as nearly all numbers do: products are exact, and
+/// divisions one instruction.
+inline bool areShort(Wide A, Wide B) {
+  return A == int64_t(A) && B == int64_t(B);
+}
+
 /// Coefficient times bound; infinite if it is out of range.
 inline Wide scaleBound(Wide Coefficient, Wide Bound) {
-  if (Coefficient == 0 || Bound == 0)
-    return 0;
+  if (areShort(Coefficient, Bound))
+    return clampWide(Wide(int64_t(Coefficient)) * int64_t(Bound));
   Wide Product;
   if (!isFinite(Bound) || __builtin_mul_overflow(Coefficient, Bound, &Product))
     return (Coefficient > 0) == (Bound > 0) ? Infinity : -Infinity;
@@ -48,6 +55,10 @@ inline Wide scaleBound(Wide Coefficient, Wide Bound) {
 }
 
 inline Wide floorDiv(Wide A, Wide B) {
+  if (areShort(A, B) && B > 0) {
+    const auto X = int64_t(A), Y = int64_t(B);
+    return X / Y - (X % Y < 0 ? 1 : 0);
+  }
   Wide Q = A / B;
   return (A % B != 0 && (A < 0) != (B < 0)) ? Q - 1 : Q;
 }
@@ -79,6 +90,16 @@ public:
 
   Linear() = default;
   explicit Linear(int64_t Constant) : C(Constant) {}
+  /// Only the terms that there are: forms are copied by the thousand.
+  Linear(const Linear &Other) : C(Other.C), Count(Other.Count) {
+    std::copy_n(Other.Terms, Other.Count, Terms);
+  }
+  Linear &operator=(const Linear &Other) {
+    C = Other.C;
+    Count = Other.Count;
+    std::copy_n(Other.Terms, Other.Count, Terms); // to itself as well
+    return *this;
+  }
   static Linear variable(uint32_t Var) {
     Linear L;
     L.Terms[0] = {Var, 1};
@@ -278,8 +299,10 @@ public:
           Linear Sum = Form;
           if (M != Wide(int64_t(M)) || !Sum.add(K.Form, int64_t(M)))
             continue;
-          size_t Infinite = infiniteTerms(Sum, true);
           Wide Bound = boxUpper(Sum);
+          if (BestInfinite == 0 && Bound >= Best)
+            continue;
+          size_t Infinite = infiniteTerms(Sum, true);
           if (Infinite < BestInfinite ||
               (Infinite == BestInfinite && Bound < Best)) {
             BestInfinite = Infinite;

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <random>
+#include <span>
+#include <vector>
 
 using namespace dragon;
 
@@ -182,9 +184,101 @@ TEST(LaunchPlannerTest, FewFootprintsAreEvaluated) {
     ASSERT_EQ(plan.kind, LaunchPlan::Sliced);
     const size_t slices = plan.boxes.size();
     EXPECT_LE(slices, std::max<size_t>(1024, 2048 / (budget / 8) * 3));
-    EXPECT_LE(evaluated, 5 * slices + 60);
+    EXPECT_LE(evaluated, 4 * slices + 60);
     check(p, plan);
   }
+}
+
+TEST(LaunchPlannerTest, FewAreEvaluatedWhereLengthsAlternate) {
+  // Layers end anywhere in a chunk, which is large beside a slice.
+  Problem p;
+  p.input.grid[0] = 256;
+  p.input.grid[1] = 1364;
+  p.input.grid[2] = 1;
+  p.input.sliceable = true;
+  p.input.deviceBudget = 256 * MiB;
+  for (uint32_t b = 0; b < 3; ++b) {
+    p.input.buffers.push_back({342 * MiB, Chunk});
+    p.accesses.push_back({b, {128, 262240, 0}, 262240});
+  }
+  p.finish();
+  size_t evaluated = 0;
+  p.input.footprint = [&, footprint = p.input.footprint](const BlockBox &b) {
+    ++evaluated;
+    return footprint(b);
+  };
+  LaunchPlan plan = planLaunch(p.input);
+  ASSERT_EQ(plan.kind, LaunchPlan::Sliced);
+  EXPECT_LE(evaluated, 6 * plan.boxes.size());
+  check(p, plan);
+  // No slice could take another layer.
+  for (BlockBox box : plan.boxes)
+    if (box.Hi[1]++ < p.input.grid[1])
+      EXPECT_GT(bytesOf(footprintOf(p.accesses, p.input.buffers, box),
+                        p.input.buffers),
+                p.input.deviceBudget / 8);
+}
+
+TEST(LaunchPlannerTest, DimensionsThatTouchAllInEachLayerAreNotTried) {
+  Problem p;
+  p.input.grid[0] = 64;
+  p.input.grid[1] = 64;
+  p.input.grid[2] = 256;
+  p.input.sliceable = true;
+  p.input.deviceBudget = 64 * MiB;
+  p.input.buffers = {{1024 * MiB, Chunk}};
+  p.accesses = {{0, {65536 / 64, 65536, 4 * MiB}, 1024}};
+  p.finish();
+  size_t others = 0;
+  p.input.footprint = [&, footprint = p.input.footprint](const BlockBox &b) {
+    others += b.Hi[1] - b.Lo[1] < 64 || b.Hi[0] - b.Lo[0] < 64;
+    return footprint(b);
+  };
+  LaunchPlan plan = planLaunch(p.input);
+  ASSERT_EQ(plan.kind, LaunchPlan::Sliced);
+  check(p, plan);
+  for (const BlockBox &box : plan.boxes)
+    EXPECT_EQ(box.Hi[1] - box.Lo[1], 64u);
+  EXPECT_EQ(others, 4u); // the first and the last layer of each
+}
+
+TEST(LaunchPlannerTest, BoxesAreForeseen) {
+  Problem p;
+  p.input.grid[0] = 1 << 20;
+  p.input.grid[1] = p.input.grid[2] = 1;
+  p.input.sliceable = true;
+  p.input.deviceBudget = 64 * MiB;
+  p.input.buffers = {{2048 * MiB, Chunk}};
+  p.accesses = {{0, {2048, 0, 0}, 2048}};
+  p.finish();
+  const LaunchPlan alone = planLaunch(p.input);
+  std::vector<BlockBox> told;
+  size_t calls = 0;
+  p.input.foresee = [&](std::span<const BlockBox> boxes) {
+    told.insert(told.end(), boxes.begin(), boxes.end());
+    ++calls;
+  };
+  const LaunchPlan plan = planLaunch(p.input);
+  auto same = [](const BlockBox &a, const BlockBox &b) {
+    return std::equal(a.Lo, a.Lo + 3, b.Lo) && std::equal(a.Hi, a.Hi + 3, b.Hi);
+  };
+  ASSERT_EQ(plan.boxes.size(), alone.boxes.size());
+  for (size_t i = 0; i < plan.boxes.size(); ++i)
+    EXPECT_TRUE(same(plan.boxes[i], alone.boxes[i]));
+  // All but the first few, and that none could be longer.
+  const auto foreseen =
+      std::count_if(plan.boxes.begin(), plan.boxes.end(), [&](BlockBox box) {
+        auto isTold = [&] {
+          return std::any_of(
+              told.begin(), told.end(),
+              [&](const BlockBox &other) { return same(box, other); });
+        };
+        return isTold() &&
+               (box.Hi[0] == p.input.grid[0] || (++box.Hi[0], isTold()));
+      });
+  EXPECT_GE(size_t(foreseen) + 4, plan.boxes.size());
+  EXPECT_LE(told.size(), 2 * plan.boxes.size());
+  EXPECT_LE(calls, plan.boxes.size() / 64 + 4);
 }
 
 TEST(LaunchPlannerTest, WhatFitsIsSlicedToSpareOthers) {

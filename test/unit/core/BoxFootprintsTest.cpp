@@ -1,0 +1,130 @@
+//===- BoxFootprintsTest.cpp - the same plan by any number of threads -----===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestKernels.h"
+
+#include "runtime/core/BoxFootprints.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+using namespace dragon;
+using namespace dragon::test;
+
+namespace {
+
+constexpr size_t MiB = 1 << 20;
+
+/// A launch of "stencil" on addresses where nothing is.
+class BoxFootprintsTest : public ::testing::Test {
+protected:
+  static constexpr int Count = 100 << 20;
+
+  BoxFootprintsTest() : Buffers(2) {
+    for (size_t i = 0; i < Buffers.size(); ++i) {
+      Buffer &buffer = Buffers[i];
+      buffer.bytes = size_t(Count) * 4;
+      buffer.vaBytes = buffer.bytes;
+      buffer.chunkBytes = 2 * MiB;
+      buffer.base = (uintptr_t(1) << 44) + (uintptr_t(i) << 40);
+      buffer.makeChunks();
+      Pointers[i] = buffer.base;
+      Index.insert({buffer.base, buffer.bytes, 0, false, "", &buffer});
+    }
+    Call.kernel = Kernels.find("stencil");
+    Call.grid[0] = Count / 1024;
+    Call.grid[1] = Call.grid[2] = 1;
+    Call.block[0] = 1024;
+    Call.block[1] = Call.block[2] = 1;
+    Call.args = Args;
+    Call.numArgs = 3;
+    Reached = pointersOf(Call, Index);
+    Whole = chunksOf(Call, Reached, Index, wholeGrid(Call));
+  }
+
+  struct Planned {
+    LaunchPlan plan;
+    std::vector<LaunchChunks> parts;
+    size_t evaluated = 0;
+  };
+  Planned planWith(unsigned threads) {
+    ThreadPool pool(threads);
+    BoxFootprints footprints(Call, Reached, Index, Whole, pool);
+    Planned planned;
+    PlanInput input{};
+    std::copy(Call.grid, Call.grid + 3, input.grid);
+    input.sliceable = true;
+    input.deviceBudget = 64 * MiB;
+    input.buffers = footprints.buffers();
+    input.footprint = [&](const BlockBox &box) {
+      ++planned.evaluated;
+      return footprints.of(box);
+    };
+    input.foresee = [&](std::span<const BlockBox> boxes) {
+      footprints.foresee(boxes);
+    };
+    planned.plan = planLaunch(input);
+    for (const BlockBox &box : planned.plan.boxes)
+      planned.parts.push_back(footprints.take(box));
+    return planned;
+  }
+
+  TestKernels Kernels;
+  std::vector<Buffer> Buffers;
+  AddressIndex Index;
+  uintptr_t Pointers[2];
+  int Number = Count;
+  void *Args[3] = {&Pointers[0], &Pointers[1], &Number};
+  LaunchCall Call{};
+  LaunchPointers Reached;
+  LaunchChunks Whole;
+};
+
+TEST_F(BoxFootprintsTest, ThePlanIsTheSameByAnyNumberOfThreads) {
+  const Planned alone = planWith(1);
+  ASSERT_EQ(alone.plan.kind, LaunchPlan::Sliced);
+  ASSERT_GT(alone.parts.size(), 64u);
+  for (unsigned threads : {2, 5}) {
+    const Planned many = planWith(threads);
+    EXPECT_EQ(many.evaluated, alone.evaluated);
+    ASSERT_EQ(many.parts.size(), alone.parts.size());
+    for (size_t i = 0; i < many.parts.size(); ++i) {
+      const BlockBox &a = many.plan.boxes[i], &b = alone.plan.boxes[i];
+      EXPECT_TRUE(std::equal(a.Lo, a.Lo + 3, b.Lo));
+      EXPECT_TRUE(std::equal(a.Hi, a.Hi + 3, b.Hi));
+      auto same = [](const ChunkUse &x, const ChunkUse &y) {
+        return x.chunk == y.chunk && x.mayWrite == y.mayWrite &&
+               x.written.begin == y.written.begin &&
+               x.written.end == y.written.end && x.mustWrite == y.mustWrite;
+      };
+      EXPECT_TRUE(std::equal(
+          many.parts[i].uses.begin(), many.parts[i].uses.end(),
+          alone.parts[i].uses.begin(), alone.parts[i].uses.end(), same));
+    }
+  }
+}
+
+TEST_F(BoxFootprintsTest, ABoxHasTheChunksOfItsLaunchesFootprint) {
+  ThreadPool pool(1);
+  BoxFootprints footprints(Call, Reached, Index, Whole, pool);
+  ASSERT_EQ(footprints.buffers().size(), 2u);
+  // Two chunks of the result, and the input's with a neighbour on each side.
+  const BlockBox box{{1024, 0, 0}, {2048, 1, 1}};
+  EXPECT_EQ(footprints.of(box), (ChunkSet{{0, 2, 4}, {1, 1, 5}}));
+  EXPECT_EQ(footprints.of(wholeGrid(Call)),
+            (ChunkSet{{0, 0, 200}, {1, 0, 200}}));
+  const LaunchChunks chunks = footprints.take(box);
+  ASSERT_EQ(chunks.uses.size(), 6u);
+  EXPECT_EQ(chunks.uses[0].chunk, &Buffers[0].chunks[2]);
+  EXPECT_TRUE(chunks.uses[0].mayWrite);
+  EXPECT_FALSE(chunks.uses[0].mustWrite); // not asked for
+  EXPECT_EQ(chunks.uses[2].chunk, &Buffers[1].chunks[1]);
+  EXPECT_FALSE(chunks.uses[2].mayWrite);
+}
+
+} // namespace
