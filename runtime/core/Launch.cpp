@@ -160,7 +160,7 @@ Status Runtime::launch(const LaunchCall &call) {
   void *context;
   {
     Impl::Guard guard(impl);
-    listener = impl.Listener;
+    listener = impl.listener();
     context = impl.ListenerContext;
     DRAGON_TRY(impl.usable());
     if (!listener)
@@ -240,7 +240,8 @@ bool Runtime::readsUpwards(const LaunchCall &call, uint32_t argument,
 
 Status Runtime::Impl::launch(const LaunchCall &call) {
   noteFollower(call.queue);
-  LaunchPointers pointers = pointersOf(call, Allocations);
+  findPointers(call, Allocations, Reached);
+  const LaunchPointers &pointers = Reached;
   // A pointer into no buffer may reach one (one past its end): with all
   // buffers there, it does not matter.
   bool inCore = Waiting.launches.empty(), all = pointers.anything;

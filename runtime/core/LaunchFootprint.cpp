@@ -157,13 +157,21 @@ BufferUses usesOf(const LaunchCall &call, const LaunchPointers &pointers,
 
 LaunchPointers pointersOf(const LaunchCall &call, AddressIndex &allocations) {
   LaunchPointers result;
+  findPointers(call, allocations, result);
+  return result;
+}
+
+void findPointers(const LaunchCall &call, AddressIndex &allocations,
+                  LaunchPointers &result) {
+  result.pointers.clear();
+  result.anything = false;
   const SummaryView *summary = call.kernel->summary;
   const KernelRecord *record = call.kernel->record;
   if (!summary || !record ||
       (record->Flags & (KernelTouchesAnything | KernelUnknown)) ||
       call.numArgs < record->NumArgs) {
     result.anything = true;
-    return result;
+    return;
   }
   for (uint32_t i = 0; i < record->NumPointers; ++i) {
     uint32_t index = record->FirstPointer + i;
@@ -185,7 +193,6 @@ LaunchPointers pointersOf(const LaunchCall &call, AddressIndex &allocations) {
     result.pointers.push_back(
         {index, value, allocation, pointer.Mode != AccessMode::Read});
   }
-  return result;
 }
 
 LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,

@@ -39,6 +39,9 @@ struct LaunchPointers {
   bool anything = false; ///< every buffer may be touched
 };
 LaunchPointers pointersOf(const LaunchCall &call, AddressIndex &allocations);
+/// The same, into what was used before: launches in core make no memory.
+void findPointers(const LaunchCall &call, AddressIndex &allocations,
+                  LaunchPointers &found);
 
 /// What the blocks of a box do to one chunk.
 struct ChunkUse {

@@ -58,7 +58,7 @@ private:
   uint64_t bytes(const BlockBox &box) const {
     return bytesOf(Input.footprint(box), Input.buffers);
   }
-  void foresee(BlockBox box, unsigned dimension, uint32_t width);
+  void foresee(BlockBox box, unsigned dimension, uint32_t width, bool exactly);
   /// The end of a box from box.Lo that stays within the limit, or within what
   /// its first layer takes alone, and is long enough. `found`: its bytes.
   uint32_t longest(BlockBox box, unsigned dimension, uint32_t guess,
@@ -78,9 +78,9 @@ private:
 
 /// The next boxes, if they are as long as `width`; and where no more must fit,
 /// one more.
-void Slicer::foresee(BlockBox box, unsigned dimension, uint32_t width) {
+void Slicer::foresee(BlockBox box, unsigned dimension, uint32_t width,
+                     bool exactly) {
   const uint64_t end = box.Hi[dimension];
-  const bool exactly = *Layer > Limit / 8;
   std::vector<BlockBox> boxes;
   uint64_t at = box.Lo[dimension];
   for (uint32_t left = std::min(2 * Alike, MaxForeseen); at < end && left--;
@@ -111,7 +111,7 @@ uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
     // Mostly the next box is like the one before.
     const uint32_t hi = uint32_t(std::min<uint64_t>(end, uint64_t(lo) + guess));
     if (Input.foresee && Alike >= 2 && lo >= Foreseen)
-      foresee(box, dimension, guess);
+      foresee(box, dimension, guess, *Layer > Limit / 8);
     const uint64_t size = measure(hi);
     if (size <= Limit && (hi == end || isLongEnough(size, Limit, *Layer))) {
       ++Alike;

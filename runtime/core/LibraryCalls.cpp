@@ -206,7 +206,7 @@ Status Runtime::beginLibraryCall(const LibraryCall &call, LibraryHold &hold) {
   {
     Impl::Guard guard(*State);
     DRAGON_TRY(State->ready());
-    listener = State->Listener;
+    listener = State->listener();
     context = State->ListenerContext;
     if (listener)
       for (const LibraryUse &use : call.uses)
@@ -237,7 +237,7 @@ Status Runtime::keepReachable(uintptr_t address) {
     if (!found)
       return {};
     begin = found->base, end = found->end();
-    listener = State->Listener;
+    listener = State->listener();
     context = State->ListenerContext;
   }
   // It may write it now, and later.

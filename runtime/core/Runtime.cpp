@@ -153,10 +153,18 @@ MemoryInUse Runtime::memoryInUse() const {
   return {State->DevicePool.used(), State->HostPool.used(), swap};
 }
 
-void Runtime::setBeforeWrite(BeforeWrite listener, void *context) {
+void Runtime::setBeforeWrite(BeforeWrite listener, void *context,
+                             const std::atomic<bool> *wanted) {
   Impl::Guard guard(*State);
   State->Listener = listener;
   State->ListenerContext = context;
+  State->ListenerWanted = wanted;
+}
+
+Runtime::BeforeWrite Runtime::Impl::listener() const {
+  return ListenerWanted && !ListenerWanted->load(std::memory_order_acquire)
+             ? nullptr
+             : Listener;
 }
 
 /// Tells the listener, without the lock, that a range is about to change.
@@ -165,7 +173,7 @@ static void tellListener(Runtime::Impl &impl, uintptr_t begin, uintptr_t end) {
   void *context;
   {
     Runtime::Impl::Guard guard(impl);
-    listener = impl.Listener;
+    listener = impl.listener();
     context = impl.ListenerContext;
   }
   if (listener)

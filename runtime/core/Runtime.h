@@ -25,6 +25,7 @@
 #include "runtime/core/Status.h"
 #include "runtime/device/Device.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -207,7 +208,9 @@ public:
   /// may write it, copies into it, fills, frees. Used for deferred copies out
   /// of it (staging elision). Called without the runtime's lock.
   using BeforeWrite = void (*)(void *context, uintptr_t begin, uintptr_t end);
-  void setBeforeWrite(BeforeWrite listener, void *context);
+  /// Not asked while `wanted` is false, if it is given.
+  void setBeforeWrite(BeforeWrite listener, void *context,
+                      const std::atomic<bool> *wanted = nullptr);
 
   /// Code that this runtime does not launch is about to work on the buffer at
   /// `address` (on all buffers): it comes to the device as a whole and stays

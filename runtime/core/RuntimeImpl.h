@@ -40,6 +40,7 @@
 #include "runtime/core/Eviction.h"
 #include "runtime/core/FairMutex.h"
 #include "runtime/core/LaunchCache.h"
+#include "runtime/core/LaunchFootprint.h"
 #include "runtime/core/LaunchHistory.h"
 #include "runtime/core/Observer.h"
 #include "runtime/core/Runtime.h"
@@ -67,8 +68,6 @@ struct Want {
 /// The kernel's, for messages.
 const char *nameOf(const LaunchCall &call);
 
-struct LaunchPointers;
-struct LaunchChunks;
 struct Reading;
 class TraceZone;
 class SliceUses;
@@ -410,6 +409,7 @@ struct Runtime::Impl {
   LinkRates Rates;
   /// Launches of that shape with chunks in host memory.
   std::unordered_map<uint64_t, uint32_t> HostMappedTimes;
+  LaunchPointers Reached; ///< of the launch that is being made
   WaitingLaunches Waiting;
   uint64_t SyncedAt = 0; ///< untracked work up to it is done
   uint64_t Round = 1;
@@ -429,6 +429,9 @@ struct Runtime::Impl {
   bool Closed = false; ///< the device has gone away
   BeforeWrite Listener = nullptr;
   void *ListenerContext = nullptr;
+  const std::atomic<bool> *ListenerWanted = nullptr;
+  /// Null: nobody wants to hear now.
+  BeforeWrite listener() const;
 };
 
 } // namespace dragon

@@ -94,6 +94,7 @@ void ModuleRegistry::addKernel(Module *module, const void *stub,
   kernel.name = name;
   kernel.threadLimit = threadLimit;
   Kernels[stub] = &kernel;
+  ++Changes;
 }
 
 void ModuleRegistry::addVariable(Module *module, const void *shadow,
@@ -124,6 +125,7 @@ void ModuleRegistry::remove(Module *module) {
   dropFrom(Kernels);
   dropFrom(Handles);
   dropFrom(Variables);
+  ++Changes;
   if (!module->nvidiaHandle)
     return;
   if (auto unregister = reinterpret_cast<decltype(&__cudaUnregisterFatBinary)>(
@@ -137,12 +139,25 @@ void ModuleRegistry::remove(Module *module) {
 //===----------------------------------------------------------------------===//
 
 Kernel *ModuleRegistry::find(const void *stubOrHandle) {
+  // Loops launch one kernel many times.
+  struct Found {
+    const void *key = nullptr;
+    Kernel *kernel = nullptr;
+    uint64_t changes = 0;
+  };
+  thread_local Found last;
+  const uint64_t changes = Changes.load(std::memory_order_acquire);
+  if (last.key == stubOrHandle && last.changes == changes)
+    return last.kernel;
   std::shared_lock<std::shared_mutex> guard(Lock);
   auto it = Kernels.find(stubOrHandle);
-  if (it != Kernels.end())
-    return it->second;
-  it = Handles.find(stubOrHandle);
-  return it != Handles.end() ? it->second : nullptr;
+  if (it == Kernels.end()) {
+    it = Handles.find(stubOrHandle);
+    if (it == Handles.end())
+      return nullptr;
+  }
+  last = {stubOrHandle, it->second, changes};
+  return it->second;
 }
 
 Result ModuleRegistry::prepare(Front &front, Kernel &kernel) {
@@ -313,6 +328,7 @@ Result ModuleRegistry::handleOf(Front &front, Kernel &kernel, void *&handle) {
   }
   std::unique_lock<std::shared_mutex> guard(Lock);
   Handles[handle] = &kernel;
+  ++Changes;
   return cudaSuccess;
 }
 

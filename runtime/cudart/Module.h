@@ -119,6 +119,8 @@ private:
   void lookUpSummary(Kernel &kernel);
 
   std::shared_mutex Lock;
+  /// Grows with each change of what find() answers.
+  std::atomic<uint64_t> Changes{1};
   std::mutex Preparing;
   std::deque<Module> Modules;
   std::unordered_map<const void *, Kernel *> Kernels;

@@ -55,7 +55,7 @@ Status readFile(BackingFile &file, char *memory, size_t bytes, int64_t offset) {
 void Staging::attach(Runtime &runtime) {
   Guard guard(Lock);
   Attached = &runtime;
-  runtime.setBeforeWrite(beforeWrite, this);
+  runtime.setBeforeWrite(beforeWrite, this, &AnyOfDevice);
 }
 
 bool Staging::worthwhile(size_t bytes) {

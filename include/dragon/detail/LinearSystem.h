@@ -95,9 +95,11 @@ public:
     std::copy_n(Other.Terms, Other.Count, Terms);
   }
   Linear &operator=(const Linear &Other) {
+    if (this == &Other)
+      return *this;
     C = Other.C;
     Count = Other.Count;
-    std::copy_n(Other.Terms, Other.Count, Terms); // to itself as well
+    std::copy_n(Other.Terms, Other.Count, Terms);
     return *this;
   }
   static Linear variable(uint32_t Var) {

@@ -348,10 +348,11 @@ Status VmmDevice::launchImpl(const LaunchRequest &request) {
                          request.cooperative ? "a cooperative launch"
                                              : "it has no slice clone");
   // The clone has six more parameters: the first block and the whole grid.
-  std::vector<void *> args(request.args, request.args + request.numArgs);
+  std::vector<void *> args;
   uint32_t trailing[6];
   void **launchArgs = request.args;
   if (!whole) {
+    args.assign(request.args, request.args + request.numArgs);
     for (unsigned axis = 0; axis < 3; ++axis) {
       trailing[axis] = request.box.Lo[axis];
       trailing[3 + axis] = request.grid[axis];
