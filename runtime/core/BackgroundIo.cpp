@@ -109,6 +109,19 @@ Status BackgroundIo::wait(Job &job) {
   return std::move(job.status);
 }
 
+void BackgroundIo::callOff(Job &job) {
+  std::unique_lock<std::mutex> guard(Lock);
+  auto waiting =
+      std::find_if(Waiting.begin(), Waiting.end(),
+                   [&job](const auto &other) { return other.get() == &job; });
+  if (waiting != Waiting.end()) {
+    Waiting.erase(waiting);
+    return;
+  }
+  Done.wait(guard, [&job] { return job.done; });
+  job.status.ignore();
+}
+
 uint64_t BackgroundIo::takeBusyTime() {
   std::lock_guard<std::mutex> guard(Lock);
   if (Running) {

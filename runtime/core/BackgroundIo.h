@@ -42,6 +42,8 @@ public:
   bool done(const Job &job);
   /// Once for each job: the first failure of its requests.
   Status wait(Job &job);
+  /// Instead: nobody cares whether its requests run. Waits if they have begun.
+  void callOff(Job &job);
   /// The time in which at least one job was running, since the last call.
   uint64_t takeBusyTime();
 

@@ -29,6 +29,7 @@ namespace dragon {
 
 struct Buffer;
 struct Reading;
+struct Writing;
 
 /// Bytes of a chunk: [begin, end).
 struct ChunkPart {
@@ -62,6 +63,7 @@ struct Chunk {
   Storage storage;
   SwapFile::Slot slot;        ///< held while storage has swap pieces
   Reading *reading = nullptr; ///< of its storage, under way or done
+  Writing *writing = nullptr; ///< of its host copy, to storage; under way
   bool fetched = false;       ///< its contents have come from a file before
   uint64_t lastUse = 0;       ///< ticket of the last work that uses it
   uint64_t arrival = 0;       ///< ticket of the copies that bring its contents

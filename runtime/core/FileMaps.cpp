@@ -150,6 +150,7 @@ Runtime::Impl::abandonSinks(Buffer &buffer,
 Status Runtime::Impl::detach(dev_t deviceId, ino_t inode, int64_t begin,
                              int64_t end, const Buffer *except,
                              int64_t exceptDelta) {
+  finishWritingsTo(deviceId, inode, begin, end);
   auto conflicts = [&](const Chunk &chunk) {
     for (const Piece &piece : chunk.storage.pieces()) {
       if (!piece.file || piece.file->inode() != inode ||
@@ -287,7 +288,7 @@ Status Runtime::Impl::discardPart(Chunk &chunk, ChunkPart part, Queue queue) {
     return discardChunk(chunk, queue);
   if (!Config.poison)
     return {};
-  if (chunk.hostValid && !chunk.hostMapped) {
+  if (chunk.hostValid && !chunk.hostMapped && !chunk.writing) {
     DRAGON_TRY(settle(chunk)); // a copy out of it may be under way
     poisonMemory(static_cast<char *>(chunk.host.hostView) + part.begin,
                  part.bytes());

@@ -88,6 +88,7 @@ void Runtime::Impl::listHost(Chunk &chunk, bool present) {
 }
 
 void Runtime::Impl::dropStorage(Chunk &chunk) {
+  callOffWriting(chunk);
   chunk.fetched = false;
   chunk.storage.clear();
   if (chunk.slot.bytes)
@@ -106,6 +107,9 @@ Status Runtime::Impl::releaseDevice(Chunk &chunk) {
 }
 
 Status Runtime::Impl::releaseHost(Chunk &chunk) {
+  callOffWriting(chunk);
+  if (!chunk.host.id)
+    return {};
   DRAGON_TRY(Departures.waitFor(chunk.departure));
   DRAGON_TRY(unmapHost(chunk));
   HostPool.give(chunk.host);
@@ -417,10 +421,11 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
   uint64_t inTransit = 0;
   uint64_t begin = 0;
   auto giveBack = [&] {
-    for (const Leaving &entry : leaving) {
-      entry.chunk->leaving = false;
-      HostPool.give(entry.slab);
-    }
+    for (const Leaving &entry : leaving)
+      if (entry.slab.id) {
+        entry.chunk->leaving = false;
+        HostPool.give(entry.slab);
+      }
     leaving.clear();
     inTransit = 0;
   };
@@ -431,8 +436,8 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
       giveBack();
       return status;
     }
-    uint64_t elapsed = traceClock() - begin;
-    std::vector<WritePlan> plans;
+    const uint64_t elapsed = traceClock() - begin;
+    Status status;
     for (Leaving &entry : leaving) {
       Chunk &chunk = *entry.chunk;
       Bytes.moved(Direction::DeviceToHost, cause, chunk.defined.bytes(),
@@ -440,15 +445,23 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
       zone.add(chunk.defined.bytes());
       if (Config.poison)
         poisonOutside(chunk, entry.slab.hostView);
-      plans.push_back({&chunk, entry.slab.hostView, entry.removal, {}, {}});
+      chunk.host = std::exchange(entry.slab, Physical());
+      listHost(chunk, true);
+      chunk.buffer->setValid(chunk, true, true, false);
+      Status started = startWriting(chunk, entry.removal, cause);
+      const bool leaves = started.ok();
+      if (status.ok())
+        status = std::move(started);
+      Status released = leaves ? releaseDevice(chunk) : releaseHost(chunk);
+      if (status.ok())
+        status = std::move(released);
     }
-    Status status = writeToStorage(plans, cause);
-    for (Leaving &entry : leaving)
-      if (Chunk &chunk = *entry.chunk; chunk.hostValid || chunk.storageValid)
-        if (Status released = releaseDevice(chunk);
-            status.ok() && !released.ok())
-          status = std::move(released);
     giveBack();
+    while (WritingBytes > mostWriting()) {
+      Status finished = finishFirstWriting();
+      if (status.ok())
+        status = std::move(finished);
+    }
     return status;
   };
 
@@ -485,6 +498,10 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
       }
       continue;
     }
+    // They share the half of transit memory with those that are written.
+    while (!Writings.empty() && WritingBytes + inTransit + chunk.bytes() >
+                                    std::max(mostWriting(), chunk.bytes()))
+      finishFirstWriting().ignore(); // see takeTransit
     auto slab = takeTransit(chunk.bytes());
     if (!slab.ok() && !leaving.empty()) {
       DRAGON_TRY(flush());
@@ -523,14 +540,18 @@ Status Runtime::Impl::evictFromDevice(std::span<Chunk *const> victims,
 Status Runtime::Impl::makeHostRoom(uint64_t bytes, bool forTransit,
                                    bool dropOnly) {
   uint64_t keepFree = forTransit ? 0 : Limits.transitBytes;
+  const uint64_t begunBefore = WritingsBegun;
   DRAGON_TRY(recycleTransit(false));
   while (!HostPool.hasRoom(bytes, keepFree)) {
+    finishDoneWritings();
+    if (HostPool.hasRoom(bytes, keepFree))
+      return {};
     std::vector<EvictionCandidate> drops, writes;
     for (size_t i = 0; i < OnHost.size(); ++i) {
       Chunk &chunk = *OnHost[i];
       // What was copied out will soon have no other copy.
       if (chunk.pinned == Round || chunk.leaving || chunk.staysMapped ||
-          (dropOnly && chunk.copiedAhead))
+          chunk.writing || (dropOnly && chunk.copiedAhead))
         continue;
       EvictionCandidate candidate;
       candidate.index = uint32_t(i);
@@ -547,6 +568,13 @@ Status Runtime::Impl::makeHostRoom(uint64_t bytes, bool forTransit,
     if (drops.empty() && dropOnly)
       return {};
     auto &candidates = drops.empty() ? writes : drops;
+    // A write that has begun makes room as well, once transit memory is back.
+    if (drops.empty() && !Writings.empty() &&
+        (writes.empty() || forTransit ||
+         WritingBytes + bytes > mostWriting())) {
+      DRAGON_TRY(finishFirstWriting(begunBefore));
+      continue;
+    }
     if (candidates.empty() && (ReadingBytes || !Transit.empty())) {
       dropAllReadings();
       DRAGON_TRY(recycleTransit(true));
@@ -559,12 +587,13 @@ Status Runtime::Impl::makeHostRoom(uint64_t bytes, bool forTransit,
                            formatBytes(bytes), formatBytes(HostPool.used()),
                            formatBytes(HostPool.budget()));
     std::vector<Chunk *> victims;
-    for (uint32_t index :
-         chooseVictims(std::move(candidates), Clock,
-                       HostPool.used() + bytes + keepFree - HostPool.budget()))
+    for (uint32_t index : chooseVictims(std::move(candidates), Clock,
+                                        HostPool.missing(bytes, keepFree)))
       victims.push_back(OnHost[index]);
     for (Chunk *victim : victims)
       DRAGON_TRY(evictFromHost(*victim, Cause::Eviction));
+    while (WritingBytes > mostWriting())
+      DRAGON_TRY(finishFirstWriting(begunBefore));
   }
   return {};
 }
@@ -576,20 +605,17 @@ Status Runtime::Impl::evictFromHost(Chunk &chunk, Cause cause) {
                      Pressure::Host);
   if (move.removal == Removal::Drop)
     return releaseHost(chunk);
-  WritePlan plan{&chunk, chunk.host.hostView, move.removal, {}, {}};
-  chunk.leaving = true;
-  Status status = writeToStorage({&plan, 1}, cause);
-  chunk.leaving = false;
-  DRAGON_TRY(std::move(status));
-  return releaseHost(chunk);
+  return startWriting(chunk, move.removal, cause);
 }
 
 Status Runtime::Impl::bringToHost(Chunk &chunk, LaunchNeed need, Cause cause) {
   chunk.dying = false;
   chunk.lastTouch = Clock;
+  pin(chunk);
+  if (chunk.writing)
+    finishWriting(chunk).ignore(); // pinned: it has its host copy in any case
   if (chunk.hostValid)
     return {};
-  pin(chunk);
   DRAGON_TRY(settle(chunk));
   if (!chunk.host.id) {
     DRAGON_TRY(makeHostRoom(chunk.bytes(), false));

@@ -8,6 +8,7 @@
 #include "runtime/core/ReadAhead.h"
 #include "runtime/core/RuntimeImpl.h"
 #include "runtime/core/ThreadPool.h"
+#include "runtime/core/WriteBehind.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"

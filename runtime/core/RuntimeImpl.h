@@ -10,6 +10,7 @@
 //   Residency.cpp    bringing chunks in and moving them out
 //   Staging.cpp      storage <-> host memory <-> device
 //   ReadAhead.cpp    reads of storage that run meanwhile
+//   WriteBehind.cpp  writes of evicted contents that do
 //   Transfers.cpp    the program's copies and fills
 //   LaunchFootprint, Launch.cpp   what a launch needs, and running it
 //   HostMapped.cpp   ... with a part of it in host memory
@@ -69,6 +70,7 @@ struct Want {
 const char *nameOf(const LaunchCall &call);
 
 struct Reading;
+struct Writing;
 class TraceZone;
 class SliceUses;
 
@@ -177,6 +179,10 @@ struct Runtime::Impl {
     Piece piece;
     SwapFile::Slot slot;
   };
+  /// Finds a place for it.
+  Status planWrite(WritePlan &plan, FileRequest &request);
+  /// It is there: storage is valid.
+  void commitWrite(WritePlan &plan, Cause cause, uint64_t nanoseconds);
   /// Storage is valid then, for each chunk that could be written.
   Status writeToStorage(std::span<WritePlan> plans, Cause cause);
   StatusOr<Physical> takeTransit(size_t bytes, Place place = Place::Pinned);
@@ -200,6 +206,30 @@ struct Runtime::Impl {
   /// What was begun to be read and nobody needs any more; waits for the read.
   void dropReading(Chunk &chunk);
   void dropAllReadings();
+
+  // -- WriteBehind.cpp
+  /// Begins to write the chunk's host copy, which is dirty and not mapped, to
+  /// give its memory to others then.
+  Status startWriting(Chunk &chunk, Removal target, Cause cause);
+  /// Waits: its storage is valid, and its host copy gone, but for a chunk that
+  /// is pinned. On failure it has its host copy, and no write.
+  Status finishWriting(Chunk &chunk);
+  /// Its contents change or die: the write is not wanted any more, nor is its
+  /// host copy.
+  void callOffWriting(Chunk &chunk);
+  /// Those that need not be waited for.
+  void finishDoneWritings();
+  /// The one that began first. What began when only so many had is tried again
+  /// if it has failed: not an error.
+  Status finishFirstWriting(uint64_t begunBefore = 0);
+  Status finishAllWritings();
+  /// Those to these bytes of the file.
+  void finishWritingsTo(dev_t deviceId, ino_t inode, int64_t begin,
+                        int64_t end);
+  /// Bytes of slabs that may be written at a time.
+  uint64_t mostWriting() const;
+  Writing takeWriting(Chunk &chunk);
+  void giveUpHostCopy(Chunk &chunk);
 
   // -- KeepResident.cpp
   /// All of it comes to the device and is not evicted any more.
@@ -421,7 +451,10 @@ struct Runtime::Impl {
   };
   std::deque<InTransit> Transit;
   std::list<Reading> Readings;
-  uint64_t ReadingBytes = 0; ///< of their slabs
+  uint64_t ReadingBytes = 0;   ///< of their slabs
+  std::list<Writing> Writings; ///< in the order in which they began
+  uint64_t WritingBytes = 0;
+  uint64_t WritingsBegun = 0;
 
   std::atomic<bool> AnySinks{false};
   bool Noticed = false;

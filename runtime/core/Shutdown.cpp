@@ -90,6 +90,7 @@ Status Runtime::Impl::quiesce() {
   // The device may go away.
   HostPool.rest();
   dropAllReadings();
+  finishAllWritings().ignore(); // what could not be written is still there
   if (Status status = synchronizeAll(); first.ok())
     first = std::move(status);
   for (std::unique_ptr<Buffer> &buffer : Buffers)

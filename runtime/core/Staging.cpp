@@ -67,6 +67,8 @@ StatusOr<Physical> Runtime::Impl::takeTransit(size_t bytes, Place place) {
       return slab;
     if (!Transit.empty())
       DRAGON_TRY(recycleTransit(true));
+    else if (!Writings.empty())
+      finishFirstWriting().ignore(); // tried again, if need be
     else if (!HostPool.hasRoom(bytes))
       DRAGON_TRY(makeHostRoom(bytes, true));
     else
@@ -193,43 +195,53 @@ Status Runtime::Impl::fetchFromStorage(std::span<Chunk *const> chunks,
 
 // -- Writing -----------------------------------------------------------------
 
+Status Runtime::Impl::planWrite(WritePlan &plan, FileRequest &request) {
+  Chunk &chunk = *plan.chunk;
+  Sink *sink =
+      plan.target == Removal::ToSink ? chunk.buffer->sinkFor(chunk) : nullptr;
+  BackingFile *file;
+  int64_t offset;
+  if (sink) {
+    int64_t place = sink->placeOf(chunk.va());
+    DRAGON_TRY(detach(sink->file->deviceId(), sink->file->inode(), place,
+                      place + int64_t(chunk.used()), chunk.buffer,
+                      place - int64_t(chunk.va())));
+    sink->used = true;
+    plan.piece = {0, chunk.used(), PieceKind::File, sink->file, place};
+    file = sink->file.get();
+    offset = place;
+  } else {
+    plan.target = Removal::ToSwap;
+    DRAGON_ASSIGN(SwapFile * swap, swapFile());
+    DRAGON_ASSIGN(plan.slot, swap->allocate(chunk.used()));
+    plan.piece = {0, chunk.used(), PieceKind::Swap, nullptr, 0};
+    file = plan.slot.file;
+    offset = plan.slot.offset;
+  }
+  request = {file, const_cast<void *>(plan.memory), chunk.used(), offset, true,
+             {}};
+  return {};
+}
+
+void Runtime::Impl::commitWrite(WritePlan &plan, Cause cause,
+                                uint64_t nanoseconds) {
+  Chunk &chunk = *plan.chunk;
+  const bool sink = plan.target == Removal::ToSink;
+  Bytes.moved(sink ? Direction::HostToFile : Direction::HostToSwap, cause,
+              chunk.used(), nanoseconds);
+  dropStorage(chunk);
+  if (sink)
+    chunk.buffer->noteBacking(*plan.piece.file, chunk.va(), plan.piece.offset);
+  chunk.storage.put(std::move(plan.piece));
+  chunk.slot = plan.slot;
+  chunk.buffer->setValid(chunk, chunk.deviceValid, chunk.hostValid, true);
+}
+
 Status Runtime::Impl::writeToStorage(std::span<WritePlan> plans, Cause cause) {
   if (plans.empty())
     return {};
   std::vector<FileRequest> requests;
   std::vector<Status> results(plans.size());
-  auto planOne = [&](size_t i) -> Status {
-    WritePlan &plan = plans[i];
-    Chunk &chunk = *plan.chunk;
-    Sink *sink =
-        plan.target == Removal::ToSink ? chunk.buffer->sinkFor(chunk) : nullptr;
-    BackingFile *file;
-    int64_t offset;
-    if (sink) {
-      int64_t place = sink->placeOf(chunk.va());
-      DRAGON_TRY(detach(sink->file->deviceId(), sink->file->inode(), place,
-                        place + int64_t(chunk.used()), chunk.buffer,
-                        place - int64_t(chunk.va())));
-      sink->used = true;
-      plan.piece = {0, chunk.used(), PieceKind::File, sink->file, place};
-      file = sink->file.get();
-      offset = place;
-    } else {
-      plan.target = Removal::ToSwap;
-      DRAGON_ASSIGN(SwapFile * swap, swapFile());
-      DRAGON_ASSIGN(plan.slot, swap->allocate(chunk.used()));
-      plan.piece = {0, chunk.used(), PieceKind::Swap, nullptr, 0};
-      file = plan.slot.file;
-      offset = plan.slot.offset;
-    }
-    requests.push_back({file, const_cast<void *>(plan.memory), chunk.used(),
-                        offset, true,
-                        [&results, i](const Status &status, size_t) {
-                          results[i] = status.copy();
-                        }});
-    return {};
-  };
-
   Status first;
   auto keep = [&first](Status status) {
     if (first.ok())
@@ -237,11 +249,16 @@ Status Runtime::Impl::writeToStorage(std::span<WritePlan> plans, Cause cause) {
   };
   std::vector<size_t> issued;
   for (size_t i = 0; i < plans.size(); ++i) {
-    Status status = planOne(i);
-    if (status.ok())
-      issued.push_back(i);
-    else
+    FileRequest request{};
+    if (Status status = planWrite(plans[i], request); !status.ok()) {
       keep(std::move(status));
+      continue;
+    }
+    request.done = [&results, i](const Status &status, size_t) {
+      results[i] = status.copy();
+    };
+    requests.push_back(std::move(request));
+    issued.push_back(i);
   }
   uint64_t begin = traceClock();
   Status ran = requests.empty() ? Status() : Files->run(requests);
@@ -250,28 +267,16 @@ Status Runtime::Impl::writeToStorage(std::span<WritePlan> plans, Cause cause) {
   std::vector<WritePlan> again;
   for (size_t i : issued) {
     WritePlan &plan = plans[i];
-    Chunk &chunk = *plan.chunk;
-    if (!results[i].ok()) {
-      if (plan.target == Removal::ToSink) {
-        log(LogLevel::Info, "{}; its data goes to swap for now",
-            results[i].message());
-        again.push_back({&chunk, plan.memory, Removal::ToSwap, {}, {}});
-      } else {
-        Swap->release(plan.slot);
-        keep(std::move(results[i]));
-      }
-      continue;
+    if (results[i].ok()) {
+      commitWrite(plan, cause, elapsed / issued.size());
+    } else if (plan.target == Removal::ToSink) {
+      log(LogLevel::Info, "{}; its data goes to swap for now",
+          results[i].message());
+      again.push_back({plan.chunk, plan.memory, Removal::ToSwap, {}, {}});
+    } else {
+      Swap->release(plan.slot);
+      keep(std::move(results[i]));
     }
-    bool sink = plan.target == Removal::ToSink;
-    Bytes.moved(sink ? Direction::HostToFile : Direction::HostToSwap, cause,
-                chunk.used(), elapsed / issued.size());
-    dropStorage(chunk);
-    if (sink)
-      chunk.buffer->noteBacking(*plan.piece.file, chunk.va(),
-                                plan.piece.offset);
-    chunk.storage.put(std::move(plan.piece));
-    chunk.slot = plan.slot;
-    chunk.buffer->setValid(chunk, chunk.deviceValid, chunk.hostValid, true);
   }
   ran.ignore(); // told by request
   if (!again.empty())

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/RuntimeImpl.h"
+#include "runtime/core/WriteBehind.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Trace.h"
 
@@ -92,6 +92,9 @@ Status Runtime::Impl::WriteOut::prepare(uintptr_t &at, uintptr_t end) {
   at = stop;
   parts.push_back({&chunk, begin, stop, {}, nullptr});
   Part &part = parts.back(); // owns what is put into it, on failure as well
+  // It may be on its way to a file already. Else it is written from here.
+  if (chunk.writing && chunk.writing->plan.target == Removal::ToSink)
+    impl.finishWriting(chunk).ignore();
   if (isThere(chunk, begin, stop))
     return {};
   bytes += chunk.bytes();

@@ -213,6 +213,13 @@ bool SlabPool::hasRoom(size_t bytes, uint64_t keepFree) const {
   return fits(bytes, keepFree);
 }
 
+uint64_t SlabPool::missing(size_t bytes, uint64_t keepFree) const {
+  std::lock_guard guard(Lock);
+  const uint64_t needed =
+      Used + bytes + (keepFree > Lent ? keepFree - Lent : 0);
+  return needed > Budget ? needed - Budget : 0;
+}
+
 bool SlabPool::isReady(size_t bytes) const {
   std::lock_guard guard(Lock);
   return numKept(bytes, Usual) != 0;

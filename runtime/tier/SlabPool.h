@@ -81,6 +81,8 @@ public:
   /// The most bytes that there ever were, held or kept.
   uint64_t most() const;
   bool hasRoom(size_t bytes, uint64_t keepFree = 0) const;
+  /// Bytes that must be given for that.
+  uint64_t missing(size_t bytes, uint64_t keepFree) const;
   /// A taker would get one that is there.
   bool isReady(size_t bytes) const;
   /// Destroys the slabs that nobody holds.
