@@ -55,6 +55,27 @@ TEST_F(BackgroundIoTest, manyJobs) {
   EXPECT_OK(io.wait(*io.start({})));
 }
 
+TEST_F(BackgroundIoTest, calledOff) {
+  writeFile("in", numbers(1000, 1));
+  auto file = open("in");
+  std::vector<int32_t> memory(64 * 1000);
+  BackgroundIo io(*Files, MiB);
+  std::vector<std::shared_ptr<BackgroundIo::Job>> jobs;
+  for (size_t i = 0; i < 64; ++i)
+    jobs.push_back(io.start(
+        {{file.get(), memory.data() + i * 1000, 4000, 0, false, nullptr}}));
+  for (size_t i = 0; i < jobs.size(); i += 2)
+    io.callOff(*jobs[i]);
+  // Nothing uses their memory any more; the others are not concerned.
+  for (size_t i = 0; i < jobs.size(); i += 2)
+    std::fill_n(memory.begin() + long(i * 1000), 1000, 7);
+  for (size_t i = 1; i < jobs.size(); i += 2) {
+    EXPECT_OK(io.wait(*jobs[i]));
+    EXPECT_EQ(memory[i * 1000], numbers(1, 1)[0]);
+    EXPECT_EQ(memory[(i - 1) * 1000], 7);
+  }
+}
+
 TEST_F(BackgroundIoTest, eachJobHasItsOwnResult) {
   writeFile("in", numbers(1000, 1));
   auto file = open("in");

@@ -7,6 +7,8 @@
 
 #include "RuntimeFixture.h"
 
+#include <atomic>
+
 using namespace dragon;
 using namespace dragon::test;
 using testing::HasSubstr;
@@ -34,6 +36,36 @@ TEST_F(RuntimeTest, InCoreNothingMovesButTheProgramsCopies) {
   EXPECT_OK(runtime->free(a));
   EXPECT_OK(runtime->free(b));
   EXPECT_OK(runtime->free(c));
+}
+
+TEST_F(RuntimeTest, ChangesAreToldToWhoWantsToHear) {
+  start();
+  constexpr int N = 1 << 20;
+  uintptr_t a = allocate(N * 4), b = allocate(N * 4), c = allocate(N * 4);
+  std::vector<AddressRange> heard;
+  std::atomic<bool> wanted{false};
+  runtime->setBeforeWrite(
+      [](void *context, uintptr_t begin, uintptr_t end) {
+        static_cast<std::vector<AddressRange> *>(context)->push_back(
+            {begin, end});
+      },
+      &heard, &wanted);
+  auto run = [&] {
+    ASSERT_OK(upload(a, numbers(N, 1)));
+    ASSERT_OK(kernels.launch(*runtime, "add", N, pointer(c), pointer(a),
+                             pointer(b), N));
+  };
+  run();
+  EXPECT_TRUE(heard.empty());
+  wanted = true;
+  run();
+  ASSERT_EQ(heard.size(), 2u);
+  EXPECT_EQ(heard[0].begin, a);
+  EXPECT_EQ(heard[1].begin, c);
+  EXPECT_EQ(heard[1].end, c + N * 4);
+  wanted = false;
+  run();
+  EXPECT_EQ(heard.size(), 2u);
 }
 
 TEST_F(RuntimeTest, FromFilesToAFileEachByteMovesOnce) {
