@@ -68,6 +68,21 @@ const char *nameOf(const LaunchCall &call) {
   return name ? name : "?";
 }
 
+LaunchRequest requestOf(const LaunchCall &call, const BlockBox &box) {
+  LaunchRequest request{};
+  request.kernel = const_cast<KernelHandle *>(&call.kernel->handle);
+  request.kernelName = nameOf(call);
+  std::copy(call.grid, call.grid + 3, request.grid);
+  std::copy(call.block, call.block + 3, request.block);
+  request.box = box;
+  request.dynamicSharedBytes = call.dynamicSharedBytes;
+  request.args = call.args;
+  request.numArgs = call.numArgs;
+  request.cooperative = call.cooperative;
+  request.queue = call.queue;
+  return request;
+}
+
 uint64_t shapeOf(const LaunchCall &call) {
   uint64_t hash = hashOf(reinterpret_cast<uintptr_t>(call.kernel));
   for (unsigned i = 0; i < 3; ++i)
@@ -504,17 +519,7 @@ Status Runtime::Impl::cannotRun(const LaunchCall &call, uint64_t wholeBytes,
 Status Runtime::Impl::runBox(const LaunchCall &call, const BlockBox &box,
                              std::span<const AddressRange> touched,
                              bool anything) {
-  LaunchRequest request{};
-  request.kernel = const_cast<KernelHandle *>(&call.kernel->handle);
-  request.kernelName = nameOf(call);
-  std::copy(call.grid, call.grid + 3, request.grid);
-  std::copy(call.block, call.block + 3, request.block);
-  request.box = box;
-  request.dynamicSharedBytes = call.dynamicSharedBytes;
-  request.args = call.args;
-  request.numArgs = call.numArgs;
-  request.cooperative = call.cooperative;
-  request.queue = call.queue;
+  LaunchRequest request = requestOf(call, box);
   request.touched = touched;
   request.touchesAnything = anything;
   if (Watcher) {

@@ -105,7 +105,8 @@ bool Runtime::Impl::mayWait(const LaunchCall &call,
                               !pointer.allocation->buffer->hostAccessible;
                      }) &&
          (Config.wavefront == Wavefront::Always ||
-          Waiting.accepted.count(shapeOf(call)));
+          Waiting.accepted.count(shapeOf(call)) ||
+          Dev->accepts(requestOf(call, wholeGrid(call))));
 }
 
 Status Runtime::Impl::runWaiting() {

@@ -33,6 +33,9 @@ namespace dragon {
 /// The kernel and the shape of the launch, hashed.
 uint64_t shapeOf(const LaunchCall &call);
 
+/// The launch as the device wants it, but for what it touches.
+LaunchRequest requestOf(const LaunchCall &call, const BlockBox &box);
+
 /// Owns what a call refers to.
 class WaitingLaunch {
 public:
@@ -80,8 +83,9 @@ private:
 struct WaitingLaunches {
   std::vector<WaitingLaunch> launches;
   std::optional<ComingUses> coming; ///< while they run
-  /// The device accepted such launches (the kernel and its shape, hashed): the
-  /// others will not be refused when nobody waits for the answer any more.
+  /// The device accepted such launches (the kernel and its shape, hashed; it
+  /// is asked about the others): they will not be refused when nobody waits for
+  /// the answer any more.
   std::unordered_set<uint64_t> accepted;
   /// The waves in which they ran the last time, by their plans and what died.
   std::unordered_map<std::string, std::vector<size_t>> together;

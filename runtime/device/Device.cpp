@@ -259,6 +259,11 @@ Status Device::launch(const LaunchRequest &request) {
   return launchImpl(request);
 }
 
+bool Device::accepts(const LaunchRequest &request) {
+  return request.kernel && (!request.numArgs || request.args) &&
+         checkShape(request).ok() && acceptsImpl(request);
+}
+
 Status Device::guardHostAccess(uintptr_t va, size_t bytes, bool guarded) {
   DRAGON_TRY(checkExtent("guardHostAccess", va, bytes, Caps.granularity));
   return guardHostAccessImpl(va, bytes, guarded);

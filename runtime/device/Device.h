@@ -163,6 +163,9 @@ public:
   /// Settings::poison): called by core for chunks that become undefined.
   Status poison(uintptr_t va, size_t bytes, Queue queue);
   Status launch(const LaunchRequest &request);
+  /// The device would surely take the launch, at once and in parts, whatever
+  /// its arguments. False where that cannot be told before.
+  bool accepts(const LaunchRequest &request);
 
   // -- Host access
   /// Host accesses to [va, va + bytes) of a Device chunk fault (true) or, where
@@ -203,6 +206,7 @@ private:
                           size_t count, Queue queue) = 0;
   virtual Status poisonImpl(uintptr_t va, size_t bytes, Queue queue) = 0;
   virtual Status launchImpl(const LaunchRequest &request) = 0;
+  virtual bool acceptsImpl(const LaunchRequest &request) = 0;
   virtual Status guardHostAccessImpl(uintptr_t va, size_t bytes,
                                      bool guarded) = 0;
   virtual Status setFaultHandlerImpl(FaultHandler handler, void *context) = 0;

@@ -136,6 +136,10 @@ Status ForwardingDevice::launchImpl(const LaunchRequest &request) {
   return Inner->launch(request);
 }
 
+bool ForwardingDevice::acceptsImpl(const LaunchRequest &request) {
+  return Inner->accepts(request);
+}
+
 Status ForwardingDevice::guardHostAccessImpl(uintptr_t va, size_t bytes,
                                              bool guarded) {
   DRAGON_TRY(before(DeviceCall::GuardHostAccess));

@@ -72,6 +72,7 @@ private:
                   Queue queue) override;
   Status poisonImpl(uintptr_t va, size_t bytes, Queue queue) override;
   Status launchImpl(const LaunchRequest &request) override;
+  bool acceptsImpl(const LaunchRequest &request) override;
   Status guardHostAccessImpl(uintptr_t va, size_t bytes, bool guarded) override;
   Status setFaultHandlerImpl(FaultHandler handler, void *context) override;
   StatusOr<DeviceMemory> memoryImpl() override;

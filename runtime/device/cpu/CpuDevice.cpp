@@ -459,6 +459,13 @@ Status CpuDevice::launchImpl(const LaunchRequest &request) {
   return std::move(status).within("launch of '{}'", named.kernelName);
 }
 
+bool CpuDevice::acceptsImpl(const LaunchRequest &request) {
+  const dragon_cpu_kernel *kernel = request.kernel->image.cpu;
+  return kernel && kernel->entry &&
+         (!accessSink() || kernel->flags & DRAGON_CPU_TRACED) &&
+         findQueue("launch", request.queue).ok() && checkAlive().ok();
+}
+
 Status CpuDevice::guardHostAccessImpl(uintptr_t va, size_t bytes,
                                       bool guarded) {
   return Addresses.guard(va, bytes, guarded);

@@ -378,6 +378,48 @@ Status VmmDevice::launchImpl(const LaunchRequest &request) {
   return Cuda.check(result, "cuLaunchKernel").within("launch of '{}'", name);
 }
 
+bool VmmDevice::acceptsImpl(const LaunchRequest &request) {
+  const KernelImage &image = request.kernel->image;
+  if (!image.function || !image.sliceFunction || request.cooperative)
+    return false;
+  auto limit = [&](CUdevice_attribute attribute) -> uint64_t {
+    int value = 0;
+    return Cuda.DeviceGetAttribute(&value, attribute, Ordinal) == CUDA_SUCCESS
+               ? uint64_t(value)
+               : 0;
+  };
+  constexpr CUdevice_attribute MostBlocks[] = {
+      CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
+      CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z};
+  constexpr CUdevice_attribute MostThreads[] = {
+      CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
+      CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z};
+  uint64_t threads = 1;
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    if (request.grid[axis] > limit(MostBlocks[axis]) ||
+        request.block[axis] > limit(MostThreads[axis]))
+      return false;
+    threads *= request.block[axis];
+  }
+  CudaContextScope scope(Cuda, Context);
+  for (void *function : {image.function, image.sliceFunction}) {
+    auto attribute = [&](CUfunction_attribute which) -> uint64_t {
+      int value = 0;
+      return Cuda.FuncGetAttribute(&value, which,
+                                   static_cast<CUfunction>(function)) ==
+                     CUDA_SUCCESS
+                 ? uint64_t(value)
+                 : 0;
+    };
+    if (threads > attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) ||
+        request.dynamicSharedBytes >
+            attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) ||
+        attribute(CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET))
+      return false;
+  }
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Host access
 //===----------------------------------------------------------------------===//

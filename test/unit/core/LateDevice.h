@@ -243,6 +243,9 @@ private:
     DRAGON_TRY(runUpTo(request.queue, queued(request.queue)));
     return inner().launch(request);
   }
+  bool acceptsImpl(const LaunchRequest &request) override {
+    return inner().accepts(request);
+  }
 
   std::recursive_mutex Lock;
   std::map<Queue, Line> Lines;

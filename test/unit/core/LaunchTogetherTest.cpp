@@ -89,10 +89,19 @@ TEST_F(LaunchTogetherTest, WhatFollowedOnceIsExpectedToFollow) {
 
 TEST_F(LaunchTogetherTest, NothingWaitsWithoutNeed) {
   begin(Wavefront::Auto);
-  ASSERT_NO_FATAL_FAILURE(steps(1)); // none like it has been accepted yet
+  ASSERT_NO_FATAL_FAILURE(steps(1)); // nothing says that another one follows
   EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 1u);
   ASSERT_OK(runtime->runWaiting()); // as a synchronisation does
   ASSERT_NO_FATAL_FAILURE(steps(1));
+  EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 2u);
+}
+
+TEST_F(LaunchTogetherTest, TheFirstOneWaitsIfTheDeviceSaysThatItTakesIt) {
+  begin(Wavefront::Auto);
+  kernels.followed = true;
+  ASSERT_NO_FATAL_FAILURE(steps(2));
+  EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 0u);
+  EXPECT_TRUE(download(A, N) == Model);
   EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 2u);
 }
 
