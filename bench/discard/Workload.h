@@ -16,6 +16,7 @@
 #include "../Check.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -73,6 +74,23 @@ template <typename Body> void onAllCores(size_t count, Body body) {
     worker.join();
 }
 
+/// The time that passes while the program uses the device: copies, launches,
+/// and waiting for them; not that of making data and checking results.
+class DeviceTime {
+public:
+  void start() { Began = std::chrono::steady_clock::now(); }
+  void stop() {
+    std::chrono::duration<double> part =
+        std::chrono::steady_clock::now() - Began;
+    Seconds += part.count();
+  }
+  double seconds() const { return Seconds; }
+
+private:
+  std::chrono::steady_clock::time_point Began;
+  double Seconds = 0;
+};
+
 /// Of the elements' bits and their order.
 template <typename T>
 uint64_t checksum(const T *data, size_t count, uint64_t sum = 0) {
@@ -85,10 +103,12 @@ uint64_t checksum(const T *data, size_t count, uint64_t sum = 0) {
   return sum;
 }
 
-/// The last lines of each program, and its exit code.
-inline int finish(const char *name, size_t footprint, uint64_t sum,
-                  uint64_t wrong, uint64_t checked) {
+/// The last lines of each program, and its exit code. What differs from run to
+/// run goes to stderr.
+inline int finish(const char *name, size_t footprint, const DeviceTime &time,
+                  uint64_t sum, uint64_t wrong, uint64_t checked) {
   printf("%s: footprint %zu bytes\n", name, footprint);
+  fprintf(stderr, "%s: device %.6f seconds\n", name, time.seconds());
   printf("%s: checksum %016llx\n", name, (unsigned long long)sum);
   if (wrong) {
     printf("%s: WRONG: %llu of %llu differ\n", name, (unsigned long long)wrong,

@@ -352,7 +352,10 @@ int main(int argc, char **argv) {
   int iterations = (int)options[3].value;
   float rate = options[4].value * 1e-3f / net.batch;
 
+  DeviceTime time;
+  time.start();
   size_t footprint = allocate(net);
+  time.stop();
   std::vector<float> images((size_t)net.batch * Pixels), losses(net.batch);
   std::vector<int> labels(net.batch);
   double firstLoss = 0, loss = 0;
@@ -360,6 +363,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < net.batch; ++i)
       makeImage(&images[(size_t)i * Pixels], labels[i],
                 (uint32_t)(iteration * net.batch + i));
+    time.start();
     CHECK(cudaMemcpy(net.images, images.data(), images.size() * sizeof(float),
                      cudaMemcpyHostToDevice));
     CHECK(cudaMemcpy(net.labels, labels.data(), labels.size() * sizeof(int),
@@ -370,6 +374,7 @@ int main(int argc, char **argv) {
     backward(net);
     CHECK(cudaMemcpy(losses.data(), net.losses, losses.size() * sizeof(float),
                      cudaMemcpyDeviceToHost));
+    time.stop();
     loss = 0;
     for (float one : losses)
       loss += one / net.batch;
@@ -384,5 +389,5 @@ int main(int argc, char **argv) {
     printf("convnet: WRONG: the loss has not fallen\n");
     wrong++;
   }
-  return finish("convnet", footprint, sum, wrong, checked);
+  return finish("convnet", footprint, time, sum, wrong, checked);
 }

@@ -90,6 +90,8 @@ int main(int argc, char **argv) {
   for (int t = 0; t < Taps; ++t)
     h_taps[t] = (float)tapAt(t);
 
+  DeviceTime time;
+  time.start();
   float *d_signal, *d_result, *d_taps;
   CHECK(cudaMalloc(&d_signal, signalBytes));
   CHECK(cudaMalloc(&d_result, resultBytes));
@@ -97,6 +99,7 @@ int main(int argc, char **argv) {
   CHECK(
       cudaMemcpy(d_taps, h_taps, Taps * sizeof(float), cudaMemcpyHostToDevice));
   CHECK(cudaMemset(d_signal, 0, History * sizeof(float))); // silence before
+  time.stop();
 
   for (size_t start = 0; start < total; start += window) {
     size_t count = total - start < window ? total - start : window;
@@ -104,18 +107,22 @@ int main(int argc, char **argv) {
       for (size_t i = first; i < last; ++i)
         h_window[i] = (float)sampleAt(start + i);
     });
+    time.start();
     CHECK(cudaMemcpy(d_signal + History + start, h_window,
                      count * sizeof(float), cudaMemcpyHostToDevice));
     int blocks = (int)((count + Threads - 1) / Threads);
     filter<<<blocks, Threads>>>(d_signal + start, d_taps, d_result + start,
                                 (int)count);
     CHECK(cudaGetLastError());
+    time.stop();
   }
 
+  time.start();
   CHECK(cudaMemcpy(h_result, d_result, resultBytes, cudaMemcpyDeviceToHost));
   CHECK(cudaFree(d_signal));
   CHECK(cudaFree(d_result));
   CHECK(cudaFree(d_taps));
+  time.stop();
 
   std::atomic<uint64_t> wrong{0};
   onAllCores(total, [&](size_t first, size_t last) {
@@ -128,6 +135,6 @@ int main(int argc, char **argv) {
   free(h_taps);
   free(h_window);
   free(h_result);
-  return finish("fir", signalBytes + resultBytes + Taps * sizeof(float), sum,
-                wrong, total);
+  return finish("fir", signalBytes + resultBytes + Taps * sizeof(float), time,
+                sum, wrong, total);
 }

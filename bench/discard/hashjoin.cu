@@ -221,6 +221,8 @@ int main(int argc, char **argv) {
   Orders h_orders{std::vector<uint32_t>(orders), std::vector<uint32_t>(orders)};
   makeParts(h_parts);
 
+  DeviceTime time;
+  time.start();
   uint32_t *d_keys = onDevice<uint32_t>(parts);
   uint32_t *d_prices = onDevice<uint32_t>(parts);
   uint32_t *d_groups = onDevice<uint32_t>(parts);
@@ -239,6 +241,7 @@ int main(int argc, char **argv) {
   build<<<(parts + Threads - 1) / Threads, Threads>>>(d_keys, d_table, parts,
                                                       slots);
   CHECK(cudaGetLastError());
+  time.stop();
 
   std::vector<uint64_t> sorted(parts);
   for (int i = 0; i < parts; ++i)
@@ -250,6 +253,7 @@ int main(int argc, char **argv) {
   uint64_t sum = 0, wrong = 0;
   for (int query = 0; query < queries; ++query) {
     makeOrders(h_orders, parts, query);
+    time.start();
     upload(d_orderParts, h_orders.parts);
     upload(d_quantities, h_orders.quantities);
     CHECK(cudaMemset(d_sums, 0, Groups * sizeof(Sums)));
@@ -261,6 +265,7 @@ int main(int argc, char **argv) {
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(h_sums.data(), d_sums, Groups * sizeof(Sums),
                      cudaMemcpyDeviceToHost));
+    time.stop();
 
     std::vector<Sums> right = expected(h_parts, h_orders, sorted);
     for (int g = 0; g < Groups; ++g)
@@ -269,6 +274,7 @@ int main(int argc, char **argv) {
     sum = checksum(&h_sums[0].value, 2 * Groups, sum);
   }
 
+  time.start();
   CHECK(cudaFree(d_keys));
   CHECK(cudaFree(d_prices));
   CHECK(cudaFree(d_groups));
@@ -279,5 +285,7 @@ int main(int argc, char **argv) {
   CHECK(cudaFree(d_joinedValues));
   CHECK(cudaFree(d_joinedGroups));
   CHECK(cudaFree(d_sums));
-  return finish("hashjoin", footprint, sum, wrong, (uint64_t)Groups * queries);
+  time.stop();
+  return finish("hashjoin", footprint, time, sum, wrong,
+                (uint64_t)Groups * queries);
 }

@@ -204,36 +204,51 @@ int main(int argc, char **argv) {
     return 2;
   }
 
+  DeviceTime time;
+  time.start();
   Pairs pairs = allocate(count);
-  uint64_t sum = 0, wrong = 0;
+  time.stop();
+  uint64_t sum = 0;
+  std::atomic<uint64_t> wrong{0};
   for (int batch = 0; batch < batches; ++batch) {
     // Few enough different keys that the order of equal ones matters; a
     // pair's value is its position.
-    for (int i = 0; i < count; ++i) {
-      h_keys[i] = keyAt(i, batch);
-      h_values[i] = i;
-    }
+    onAllCores(count, [=](size_t first, size_t last) {
+      for (size_t i = first; i < last; ++i) {
+        h_keys[i] = keyAt((int)i, batch);
+        h_values[i] = (uint32_t)i;
+      }
+    });
+    time.start();
     CHECK(cudaMemcpy(pairs.keys, h_keys, bytes, cudaMemcpyHostToDevice));
     CHECK(cudaMemcpy(pairs.values, h_values, bytes, cudaMemcpyHostToDevice));
     sortPairs(pairs, count, tiles);
     CHECK(cudaMemcpy(h_keys, pairs.keys, bytes, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(h_values, pairs.values, bytes, cudaMemcpyDeviceToHost));
+    time.stop();
 
     // As many pairs as before, each from the input, and each behind the one
     // before it by key and then position: that is the one stable order.
-    for (int i = 0; i < count; ++i) {
-      bool inside = h_values[i] < (uint32_t)count;
-      bool kept = inside && h_keys[i] == keyAt(h_values[i], batch);
-      bool behind =
-          i == 0 || h_keys[i - 1] < h_keys[i] ||
-          (h_keys[i - 1] == h_keys[i] && h_values[i - 1] < h_values[i]);
-      wrong += !(kept && behind);
-    }
+    onAllCores(count, [&](size_t first, size_t last) {
+      uint64_t differ = 0;
+      for (size_t i = first; i < last; ++i) {
+        bool inside = h_values[i] < (uint32_t)count;
+        bool kept = inside && h_keys[i] == keyAt((int)h_values[i], batch);
+        bool behind =
+            i == 0 || h_keys[i - 1] < h_keys[i] ||
+            (h_keys[i - 1] == h_keys[i] && h_values[i - 1] < h_values[i]);
+        differ += !(kept && behind);
+      }
+      wrong += differ;
+    });
     sum = checksum(h_keys, count, sum);
     sum = checksum(h_values, count, sum);
   }
+  time.start();
   release(pairs);
+  time.stop();
   free(h_keys);
   free(h_values);
-  return finish("radixsort", footprint, sum, wrong, (uint64_t)count * batches);
+  return finish("radixsort", footprint, time, sum, wrong,
+                (uint64_t)count * batches);
 }

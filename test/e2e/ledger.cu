@@ -3,8 +3,12 @@
 //
 // RUN: rm -rf %t.dir && mkdir -p %t.dir/swap && cd %t.dir
 // RUN: %build %s -o program && %build -DDEAD %s -o dead && %bytes in.bin 16M ledger
-//   Read again for the second launch but for what is still there. The last results' place is known: no swap.
-// RUN: %tight DRAGON_STATS=twice.json ./program in.bin out.bin
+//   Read once for both launches, slice by slice. The last results' place is known: no swap.
+// RUN: %tight DRAGON_STATS=once.json ./program in.bin out.bin
+// RUN: %ledger once.json 'file_to_host == 16*M' 'host_to_device == file_to_host' 'host_to_file == 16*M' \
+// RUN:   'device_to_host == 16*M' 'swap_in == 0' 'swap_out == 0' 'launches_together == 2'
+//   One by one: read again for the second launch but for what is still there.
+// RUN: %tight DRAGON_WAVEFRONT=off DRAGON_STATS=twice.json ./program in.bin out.bin
 // RUN: %ledger twice.json 'file_to_host <= 32*M' 'file_to_host >= 24*M' 'host_to_device == file_to_host' \
 // RUN:   'swap_in == 0' 'swap_out == 0'
 // RUN: %tight DRAGON_STATS=dead.json ./dead in.bin out.bin

@@ -353,6 +353,9 @@ Error Reader::readOwn(const Argument &One) {
   case OPT_list_gpu_code:
     Result.ListCodes = true;
     return Error::success();
+  case OPT_print_cuda_path:
+    Result.PrintCudaPath = true;
+    return Error::success();
   case OPT_rdc:
     return boolean(One, Result.Relocatable);
   case OPT_device_c:
@@ -617,7 +620,7 @@ Error Reader::read(const Argument &One) {
 
 Error Reader::check() {
   if (Result.Help || Result.Version || Result.ListArchs || Result.ListCodes ||
-      !Result.Questions.empty())
+      Result.PrintCudaPath || !Result.Questions.empty())
     return Error::success();
   if (Result.Inputs.empty())
     return error("no input files");

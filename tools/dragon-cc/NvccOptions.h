@@ -105,6 +105,7 @@ struct Invocation {
   std::vector<std::string> Questions;
   // Questions answered here, instead of compiling.
   bool Help = false, Version = false, ListArchs = false, ListCodes = false;
+  bool PrintCudaPath = false;
 
   bool hasCuda() const;
   /// Objects carry bitcode, and the link inserts the directives.

@@ -165,6 +165,8 @@ def cuda_path : Joined<["--"], "cuda-path=">, What<Ours>, MetaVarName<"<dir>">,
   HelpText<"CUDA toolkit; else CUDA_PATH, CUDA_HOME, the one dragon-cc was "
            "built with, /usr/local/cuda">;
 def cuda_path_separate : Separate<["--"], "cuda-path">, Alias<cuda_path>;
+defm print_cuda_path : Switch1<"print-cuda-path", Ours,
+  "print the folder of the CUDA toolkit that is used">;
 multiclass DragonSwitch<string name, string help> {
   def NAME : Flag<["-"], "fdragon-"#name>, What<Translated>, HelpText<help>;
   def no_#NAME : Flag<["-"], "fno-dragon-"#name>, What<Translated>,

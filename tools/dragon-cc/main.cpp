@@ -107,6 +107,10 @@ int main(int Argc, char **Argv) {
   Expected<ToolPaths> Tools = findTools(Self, *Asked);
   if (!Tools)
     return fail(Tools.takeError());
+  if (Asked->PrintCudaPath) {
+    outs() << Tools->Cuda << '\n';
+    return 0;
+  }
   if (Asked->NativeArch) {
     Expected<std::string> Arch = nativeArch(*Tools);
     if (!Arch)
