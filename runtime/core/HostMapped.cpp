@@ -16,11 +16,14 @@
 #include "runtime/core/RuntimeImpl.h"
 #include "runtime/core/SliceUses.h"
 #include "runtime/core/StaticHeat.h"
+#include "runtime/core/ThreadPool.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstring>
 
 namespace dragon {
 
@@ -34,6 +37,9 @@ LaunchNeed needOf(const ChunkUse &use) {
 
 /// What has come so often will come as often again.
 constexpr uint32_t MostForeseen = 16;
+
+/// Chunks that get other memory at a time.
+constexpr size_t MostAtOnce = 64;
 
 } // namespace
 
@@ -58,6 +64,57 @@ PlacedChunk Runtime::Impl::placedOf(const ChunkUse &use, double heat) {
   placed.mappable =
       chunk.hostMapped || (chunk.host.id && chunk.host.place == Place::Host);
   return placed;
+}
+
+Status Runtime::Impl::makeMappable(std::span<const ChunkUse *const> uses) {
+  std::vector<Chunk *> chunks;
+  for (const ChunkUse *use : uses)
+    if (Chunk &chunk = *use->chunk;
+        !chunk.hostMapped &&
+        (!chunk.host.id || chunk.host.place != Place::Host))
+      chunks.push_back(&chunk);
+  std::span<Chunk *const> left = chunks;
+  while (left.size() > 1) {
+    // Some of them have two slabs for a while.
+    uint64_t bytes = 0;
+    size_t count = 0;
+    while (count < std::min(left.size(), MostAtOnce) &&
+           HostPool.hasRoom(bytes + left[count]->bytes(), Limits.transitBytes))
+      bytes += left[count++]->bytes();
+    if (count == 0)
+      break;
+    const std::span<Chunk *const> batch = left.first(count);
+    left = left.subspan(count);
+    std::vector<Physical> slabs(count);
+    for (Chunk *chunk : batch)
+      DRAGON_TRY(settle(*chunk));
+    std::atomic<size_t> next{0};
+    hostThreads().run(count, [&] {
+      for (size_t i; (i = next.fetch_add(1)) < count;) {
+        const Chunk &chunk = *batch[i];
+        auto slab = HostPool.take(chunk.bytes(), 0, Place::Host);
+        if (!slab.ok())
+          continue;
+        slabs[i] = *slab;
+        if (chunk.hostValid)
+          std::memcpy(slab->hostView, chunk.host.hostView, chunk.used());
+      }
+    });
+    bool all = true;
+    for (size_t i = 0; i < count; ++i) {
+      Chunk &chunk = *batch[i];
+      all &= slabs[i].id != 0;
+      if (!slabs[i].id)
+        continue;
+      if (chunk.host.id)
+        HostPool.give(chunk.host);
+      chunk.host = slabs[i];
+      listHost(chunk, true);
+    }
+    if (!all) // the host has less than the budget
+      break;
+  }
+  return {};
 }
 
 Status Runtime::Impl::mapOnHost(Chunk &chunk) {
@@ -90,6 +147,7 @@ Status Runtime::Impl::mapOnHost(std::span<const ChunkUse *const> uses,
   auto hostIsFull = [&](const Chunk &chunk) {
     return !HostPool.hasRoom(chunk.bytes(), Limits.transitBytes);
   };
+  DRAGON_TRY(makeMappable(uses));
   for (const ChunkUse *use : uses) {
     Chunk &chunk = *use->chunk;
     if (chunk.hostMapped)

@@ -292,6 +292,10 @@ struct Runtime::Impl {
   Status mapOnHost(std::span<const ChunkUse *const> uses,
                    std::span<const Want> wants, size_t &arrived, Queue queue);
   Status mapOnHost(Chunk &chunk);
+  /// Host memory that can be mapped, for those of the chunks that have none,
+  /// and their contents in it if they are in host memory; by several threads
+  /// and as far as there is room. makeMappable() sees to the rest.
+  Status makeMappable(std::span<const ChunkUse *const> uses);
   /// By use in planned.whole.
   const std::vector<double> &heatOf(const LaunchCall &call,
                                     PlannedLaunch &planned);
