@@ -60,6 +60,9 @@ static cl::opt<std::string>
 static cl::opt<bool> Slicing("dragon-slicing", cl::init(true),
                              cl::cat(Category),
                              cl::desc("Clone kernels to run parts of a grid"));
+static cl::opt<bool>
+    Heat("dragon-heat", cl::init(true), cl::cat(Category),
+         cl::desc("Copy kernels whose addresses are data, to count accesses"));
 static cl::opt<bool> TraceAccesses(
     "dragon-trace-accesses", cl::init(false), cl::cat(Category),
     cl::desc("Kernels for the host processor tell their accesses"));
@@ -97,6 +100,7 @@ StringRef fatBinary() { return FatBinary; }
 StringRef moduleId() { return ModuleId; }
 StringRef source() { return Source; }
 bool slicing() { return Slicing; }
+bool heat() { return Heat; }
 bool traceAccesses() { return TraceAccesses; }
 bool lifetime() { return Lifetime; }
 bool staging() { return Staging; }

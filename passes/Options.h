@@ -54,6 +54,8 @@ llvm::StringRef source();
 
 /// -f[no-]dragon-slicing: sub-grid clones of kernels.
 bool slicing();
+/// -f[no-]dragon-heat: copies of kernels that count their accesses.
+bool heat();
 /// -fdragon-trace-accesses: kernels for the host processor tell their accesses.
 bool traceAccesses();
 /// -f[no-]dragon-lifetime: directives in host code (maps, discards, sinks).

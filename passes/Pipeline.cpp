@@ -23,6 +23,7 @@
 #include "passes/rewrite/ModuleEmbedding.h"
 #include "passes/rewrite/UnitBitcode.h"
 #include "passes/slicing/GridSlicing.h"
+#include "passes/slicing/HeatCounting.h"
 
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -100,6 +101,19 @@ void addSlicing(KernelSummary &Kernel, const SliceDecisions &Decisions,
     Kernel.Flags |= KernelActsOnBuffersOnly;
 }
 
+/// Why what a kernel accesses most must be counted; empty: it is known.
+std::string whyCount(const KernelSummary &Kernel) {
+  if (Kernel.touchesAnything())
+    return "which buffers it accesses is not known";
+  for (const PointerSummary &Pointer : Kernel.Pointers)
+    for (const AccessSummary &Access : Pointer.Accesses)
+      if (Access.Flags & (AccessIndirect | AccessUnbounded))
+        return (Access.Flags & AccessIndirect)
+                   ? "where in '" + Pointer.Name + "' it does is data"
+                   : "where in '" + Pointer.Name + "' it does is not known";
+  return "";
+}
+
 /// Subprograms have no column, and clang has no lines without one.
 DiagnosticLocation lineOf(const Function &F) {
   DISubprogram *Subprogram = F.getSubprogram();
@@ -128,6 +142,33 @@ void reportSlicing(Module &M, const SliceDecisions &Decisions, StringRef Arch) {
   }
 }
 
+/// Adds copies that count to M, and their names to the summaries.
+bool addHeat(Module &M, ModuleSummary &Summary, StringRef Arch) {
+  std::vector<std::string> Archs = options::summaryArchs();
+  const bool Tells = Archs.empty() || Arch == Archs.front();
+  StringSet<> Kernels;
+  for (const KernelSummary &Kernel : Summary.Kernels)
+    if (!whyCount(Kernel).empty())
+      Kernels.insert(Kernel.Name);
+  const bool Changed = !Kernels.empty() && addHeatCopies(M, Kernels);
+  for (KernelSummary &Kernel : Summary.Kernels) {
+    std::string Copy = heatCopyName(Kernel.Name);
+    Function *F = M.getFunction(Kernel.Name);
+    if (!Kernels.contains(Kernel.Name) || !F || !M.getFunction(Copy))
+      continue;
+    Kernel.HeatName = Copy;
+    if (!Tells)
+      continue;
+    OptimizationRemarkEmitter Emitter(F);
+    emitRemark(Emitter,
+               Reason(RemarkId::HeatCounted)
+                   .with("Kernel", displayName(F->getName()))
+                   .with("Cause", whyCount(Kernel)),
+               lineOf(*F), &F->getEntryBlock());
+  }
+  return Changed;
+}
+
 void writeSummaries(Module &M, const ModuleSummary &Summary, StringRef Arch) {
   auto PathFor = [](StringRef Arch) {
     return (options::summaryFile() + "." + Arch).str();
@@ -152,25 +193,27 @@ bool runOnDevice(Module &M) {
     Mark->eraseFromParent();
   }
   StringRef Arch = deviceArch(M);
+  const bool WithSummary = !options::summaryFile().empty();
+  std::unique_ptr<Module> Simple;
+  if (WithSummary || options::slicing())
+    Simple = canonicalizedCopy(M);
+  KernelAccesses Accesses;
+  if (WithSummary)
+    Accesses = analyzeCanonical(*Simple);
+  bool Changed =
+      WithSummary && options::heat() && addHeat(M, Accesses.Summary, Arch);
   // A module without functions has no architecture, and no kernels.
   if (!options::cpuOut().empty() &&
       (options::cpuArch().empty() || Arch.empty() ||
        Arch == options::cpuArch()))
     writeCpuModule(M);
-
-  bool WithSummary = !options::summaryFile().empty();
-  if (!WithSummary && !options::slicing())
-    return false;
-  std::unique_ptr<Module> Simple = canonicalizedCopy(M);
-  KernelAccesses Accesses;
-  if (WithSummary)
-    Accesses = analyzeCanonical(*Simple);
+  if (!Simple)
+    return Changed;
   SliceDecisions Decisions;
-  bool Changed = false;
   if (options::slicing()) {
     Decisions = checkSliceLegality(*Simple);
     reportSlicing(M, Decisions, Arch);
-    Changed = addSliceClones(M, Decisions);
+    Changed |= addSliceClones(M, Decisions);
   }
   if (WithSummary) {
     for (KernelSummary &Kernel : Accesses.Summary.Kernels)

@@ -14,6 +14,7 @@
 #include "passes/rewrite/UnitBitcode.h"
 #include "passes/rewrite/WholeProgram.h"
 #include "passes/slicing/GridSlicing.h"
+#include "passes/slicing/HeatCounting.h"
 
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Plugins/PassPlugin.h"

@@ -50,7 +50,7 @@
 namespace dragon {
 
 constexpr uint32_t SummaryMagic = 0x47415244; // "DRAG"
-constexpr uint32_t SummaryVersion = 2;
+constexpr uint32_t SummaryVersion = 3;
 constexpr uint32_t NoIndex = 0xffffffffu;
 
 /// What a kernel does through one pointer. Any = nothing is known: may read
@@ -216,6 +216,15 @@ struct KernelRecord {
   uint32_t FirstPointer;
   uint32_t NumPointers;
   uint32_t WhyNotSliceable; ///< string offset: user-readable reason, 0 = none
+  /// Symbol of a copy that counts accesses to global memory; 0 = none. Six
+  /// parameters follow those of the kernel:
+  ///   uint32_t *counters   counters[(address - base) >> shift] is incremented
+  ///   uint64_t base          in front of each access, where it is below
+  ///   uint64_t count         counters[count], by a sample of the threads:
+  ///   uint32_t shift
+  ///   uint32_t blocks      of one in blocks + 1 blocks,
+  ///   uint32_t lanes         one in lanes + 1 threads (powers of two less 1)
+  uint32_t HeatName;
 };
 
 /// Sizes are those of the arrays; offsets are bytes from the header.

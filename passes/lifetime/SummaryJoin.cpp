@@ -32,7 +32,9 @@ public:
 
   bool equal(const KernelRecord &X, const KernelRecord &Y) {
     if (X.Flags != Y.Flags || X.NumArgs != Y.NumArgs ||
-        X.NumPointers != Y.NumPointers || !sameString(X.SliceName, Y.SliceName))
+        X.NumPointers != Y.NumPointers ||
+        !sameString(X.SliceName, Y.SliceName) ||
+        !sameString(X.HeatName, Y.HeatName))
       return false;
     for (uint32_t I = 0; I < X.NumArgs; ++I)
       if (A.argSizes(X)[I] != B.argSizes(Y)[I])

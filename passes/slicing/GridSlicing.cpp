@@ -14,7 +14,6 @@
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
@@ -51,32 +50,7 @@ void Slicer::addClone(Function &Kernel) {
   Pending.push_back(Clone);
   while (!Pending.empty())
     rewrite(*Pending.pop_back_val());
-
-  // What keeps the kernel keeps its clone.
-  for (StringRef List : {"llvm.used", "llvm.compiler.used"}) {
-    SmallVector<GlobalValue *, 8> Used;
-    collectUsedGlobalVariables(M, Used, List == "llvm.compiler.used");
-    if (is_contained(Used, &Kernel)) {
-      if (List == "llvm.used")
-        appendToUsed(M, Clone);
-      else
-        appendToCompilerUsed(M, Clone);
-    }
-  }
-  // Kernels of older modules are marked by metadata.
-  if (NamedMDNode *Annotations = M.getNamedMetadata("nvvm.annotations")) {
-    SmallVector<MDNode *, 4> Added;
-    for (MDNode *Node : Annotations->operands()) {
-      auto *Of = mdconst::dyn_extract_or_null<Function>(Node->getOperand(0));
-      if (Of != &Kernel)
-        continue;
-      SmallVector<Metadata *, 8> Operands(Node->operands());
-      Operands[0] = ConstantAsMetadata::get(Clone);
-      Added.push_back(MDNode::get(M.getContext(), Operands));
-    }
-    for (MDNode *Node : Added)
-      Annotations->addOperand(Node);
-  }
+  keepCopyOfKernel(Kernel, *Clone);
 }
 
 Function *Slicer::clone(Function &F, const Twine &Name) {

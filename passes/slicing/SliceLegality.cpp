@@ -26,9 +26,6 @@ namespace dragon {
 
 namespace {
 
-/// What CUDA allows for the parameters of a kernel, in bytes.
-constexpr uint64_t MaxParameterBytes = 32764;
-
 /// " (file.cu:12)" if the place is known.
 std::string place(const Instruction &I) {
   const DILocation *Loc = outOfLibraries(I.getDebugLoc());

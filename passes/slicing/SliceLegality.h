@@ -31,6 +31,7 @@
 #define DRAGON_PASSES_SLICING_SLICELEGALITY_H
 
 #include "llvm/ADT/StringMap.h"
+#include <cstdint>
 #include <string>
 
 namespace llvm {
@@ -52,6 +53,9 @@ struct SliceLegality {
   /// Why not, in words for the user: "uses cooperative grid synchronisation".
   std::string Reason;
 };
+
+/// What CUDA allows for the parameters of a kernel.
+constexpr uint64_t MaxParameterBytes = 32764;
 
 /// By kernel name.
 using SliceDecisions = llvm::StringMap<SliceLegality>;

@@ -9,12 +9,14 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
@@ -103,6 +105,34 @@ Function *cloneWithExtraParameters(Function &F, ArrayRef<Type *> Extra,
     New->setComdat(Group);
   }
   return New;
+}
+
+void keepCopyOfKernel(Function &Kernel, Function &Copy) {
+  Module &M = *Kernel.getParent();
+  for (StringRef List : {"llvm.used", "llvm.compiler.used"}) {
+    SmallVector<GlobalValue *, 8> Used;
+    collectUsedGlobalVariables(M, Used, List == "llvm.compiler.used");
+    if (is_contained(Used, &Kernel)) {
+      if (List == "llvm.used")
+        appendToUsed(M, &Copy);
+      else
+        appendToCompilerUsed(M, &Copy);
+    }
+  }
+  // Kernels of older modules are marked by metadata.
+  if (NamedMDNode *Annotations = M.getNamedMetadata("nvvm.annotations")) {
+    SmallVector<MDNode *, 4> Added;
+    for (MDNode *Node : Annotations->operands()) {
+      auto *Of = mdconst::dyn_extract_or_null<Function>(Node->getOperand(0));
+      if (Of != &Kernel)
+        continue;
+      SmallVector<Metadata *, 8> Operands(Node->operands());
+      Operands[0] = ConstantAsMetadata::get(&Copy);
+      Added.push_back(MDNode::get(M.getContext(), Operands));
+    }
+    for (MDNode *Node : Added)
+      Annotations->addOperand(Node);
+  }
 }
 
 CallBase *appendArguments(CallBase &Call, Function *Callee,

@@ -63,6 +63,10 @@ cloneWithExtraParameters(llvm::Function &F, llvm::ArrayRef<llvm::Type *> Extra,
                          const llvm::Twine &Name,
                          llvm::ValueToValueMapTy *Map = nullptr);
 
+/// What keeps the kernel in its module, and marks it as one, does so for its
+/// copy.
+void keepCopyOfKernel(llvm::Function &Kernel, llvm::Function &Copy);
+
 /// Replaces the call by one to `Callee` with `Extra` arguments after its own.
 /// The old call is erased; its attributes, metadata and uses go to the new one.
 llvm::CallBase *appendArguments(llvm::CallBase &Call, llvm::Function *Callee,

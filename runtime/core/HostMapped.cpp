@@ -35,6 +35,29 @@ LaunchNeed needOf(const ChunkUse &use) {
   return use.mayWrite ? LaunchNeed::Write : LaunchNeed::Read;
 }
 
+/// Which chunks are on the device if few change their places: those that must
+/// be, those that are, those that are written.
+std::vector<bool> chooseInPlace(const LaunchChunks &chunks, uint64_t budget) {
+  auto rank = [](const ChunkUse &use) {
+    if (use.atomic || use.chunk->buffer->kept || use.chunk->held)
+      return 0;
+    if (use.chunk->deviceValid)
+      return 1;
+    return use.mayWrite ? 2 : 3;
+  };
+  std::vector<std::pair<int, size_t>> order;
+  for (size_t i = 0; i < chunks.uses.size(); ++i)
+    order.emplace_back(rank(chunks.uses[i]), i);
+  std::sort(order.begin(), order.end());
+  std::vector<bool> chosen(chunks.uses.size());
+  for (auto [first, i] : order)
+    if (const uint64_t bytes = chunks.uses[i].chunk->bytes(); bytes <= budget) {
+      budget -= bytes;
+      chosen[i] = true;
+    }
+  return chosen;
+}
+
 /// What has come so often will come as often again.
 constexpr uint32_t MostForeseen = 16;
 
@@ -45,10 +68,20 @@ constexpr size_t MostAtOnce = 64;
 
 const std::vector<double> &Runtime::Impl::heatOf(const LaunchCall &call,
                                                  PlannedLaunch &planned) {
+  collectHeat();
   if (planned.heat.empty()) {
     TraceZone zone("estimate heat");
     planned.heat =
         staticHeat(call, pointersOf(call, Allocations), planned.whole);
+  }
+  if (!call.kernel->counting)
+    return planned.heat;
+  // What was counted, and a little for what may come.
+  const uint64_t shape = shapeOf(call);
+  for (size_t i = 0; i < planned.heat.size(); ++i) {
+    const Chunk &chunk = *planned.whole.uses[i].chunk;
+    if (auto counted = Heat.heat(shape, chunk.va(), chunk.usedEnd()))
+      planned.heat[i] = *counted + double(chunk.used());
   }
   return planned.heat;
 }
@@ -67,11 +100,16 @@ PlacedChunk Runtime::Impl::placedOf(const ChunkUse &use, double heat) {
 }
 
 Status Runtime::Impl::makeMappable(std::span<const ChunkUse *const> uses) {
+  // Where host memory is short, those that have none get what others give up.
+  uint64_t more = 0;
+  for (const ChunkUse *use : uses)
+    more += use->chunk->host.id ? 0 : use->chunk->bytes();
+  const bool forAll = HostPool.hasRoom(more, Limits.transitBytes);
   std::vector<Chunk *> chunks;
   for (const ChunkUse *use : uses)
     if (Chunk &chunk = *use->chunk;
         !chunk.hostMapped &&
-        (!chunk.host.id || chunk.host.place != Place::Host))
+        (chunk.host.id ? chunk.host.place != Place::Host : forAll))
       chunks.push_back(&chunk);
   std::span<Chunk *const> left = chunks;
   while (left.size() > 1) {
@@ -177,6 +215,7 @@ Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
   Bytes.count(Counter::HostMappedLaunches);
   const LaunchChunks &whole = planned.whole;
   const std::vector<double> &heat = heatOf(call, planned);
+  const std::optional<HeatCounters> counters = beginCounting(call, whole);
   const uint32_t times =
       std::min(++HostMappedTimes[shapeOf(call)], MostForeseen);
   std::vector<PlacedChunk> placed;
@@ -191,19 +230,32 @@ Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
         "kernel '{}' updates {} atomically and cannot be sliced: all of it "
         "must be in device memory, which has {}; raise DRAGON_DEVICE_MEMORY",
         nameOf(call), formatBytes(mustStay), formatBytes(DevicePool.budget()));
-  const std::vector<bool> onDevice =
+  std::vector<bool> onDevice =
       chooseForDevice(placed, DevicePool.budget(), Rates, times);
-  std::vector<Want> wants;
+  // Chunks change places if host memory has room for those that come before
+  // others go.
+  uint64_t needed = 0;
+  for (size_t i = 0; i < placed.size(); ++i)
+    if (!onDevice[i] && !whole.uses[i].chunk->host.id)
+      needed += placed[i].bytes;
+  if (!HostPool.hasRoom(needed, Limits.transitBytes))
+    onDevice = chooseInPlace(whole, DevicePool.budget());
+  // Those that are there first: they give up host memory that they do not need.
+  std::vector<Want> wants, coming;
   std::vector<const ChunkUse *> onHost;
   uint64_t device = 0, host = 0;
-  for (size_t i = 0; i < whole.uses.size(); ++i)
+  for (size_t i = 0; i < whole.uses.size(); ++i) {
+    const ChunkUse &use = whole.uses[i];
     if (onDevice[i]) {
       device += placed[i].bytes;
-      wants.push_back({whole.uses[i].chunk, needOf(whole.uses[i])});
+      (use.chunk->device.id ? wants : coming)
+          .push_back({use.chunk, needOf(use)});
     } else {
       host += placed[i].bytes;
-      onHost.push_back(&whole.uses[i]);
+      onHost.push_back(&use);
     }
+  }
+  wants.insert(wants.end(), coming.begin(), coming.end());
   log(LogLevel::Debug, "'{}' runs with {} on the device and {} in host memory",
       nameOf(call), formatBytes(device), formatBytes(host));
 
@@ -215,7 +267,9 @@ Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
   DRAGON_TRY(
       bringIn(std::span(wants).subspan(arrived), call.queue, Cause::Demand));
   std::vector<AddressRange> touched = addressRanges(whole);
-  DRAGON_TRY(runBox(call, wholeGrid(call), touched, whole.anything));
+  DRAGON_TRY(counters ? runCounting(call, *counters, std::move(touched),
+                                    whole.anything)
+                      : runBox(call, wholeGrid(call), touched, whole.anything));
   std::vector<Chunk *> used;
   for (const ChunkUse &use : whole.uses) {
     used.push_back(use.chunk);

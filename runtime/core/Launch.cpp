@@ -284,6 +284,8 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
     return endLastUses(call);
   }
 
+  if (Counters.va)
+    collectHeat();
   bool isNew = false;
   const std::shared_ptr<PlannedLaunch> planned =
       Plans.entry(call, Allocations, isNew);
@@ -468,7 +470,10 @@ Status Runtime::Impl::runAsPlanned(const LaunchCall &call,
   case LaunchPlan::HostMapped:
     return launchHostMapped(call, planned);
   case LaunchPlan::Impossible:
-    break;
+    if (!Counters.va)
+      break;
+    dropCounters(); // they may be what is missing
+    return runAsPlanned(call, planned);
   }
   return cannotRun(call, plan.wholeBytes, plan.smallestBytes);
 }
@@ -518,8 +523,10 @@ Status Runtime::Impl::cannotRun(const LaunchCall &call, uint64_t wholeBytes,
 
 Status Runtime::Impl::runBox(const LaunchCall &call, const BlockBox &box,
                              std::span<const AddressRange> touched,
-                             bool anything) {
+                             bool anything, const KernelHandle *handle) {
   LaunchRequest request = requestOf(call, box);
+  if (handle)
+    request.kernel = const_cast<KernelHandle *>(handle);
   request.touched = touched;
   request.touchesAnything = anything;
   if (Watcher) {

@@ -60,12 +60,13 @@ enum class Counter : uint8_t {
   ForeseenLaunches, ///< came as the launches before had led to expect
   MixedLaunches,    ///< sliced, with some chunks in host memory
   HostMappedLaunches,
+  CountedLaunches,  ///< of those, that counted their accesses
   LaunchesTogether, ///< ran slice by slice with others
   Evictions,
   HostFaults,
   BufferedFallbacks
 };
-constexpr unsigned NumCounters = 10;
+constexpr unsigned NumCounters = 11;
 
 /// Thread-safe. Bytes are those of the buffers (a last, partial chunk counts
 /// what it holds). Nanoseconds are summed over transfers that may overlap.

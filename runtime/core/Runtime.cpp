@@ -78,6 +78,7 @@ Runtime::Impl::~Impl() {
   Dev->setFaultHandler(nullptr, nullptr).ignore();
   for (const InTransit &entry : Transit)
     HostPool.give(entry.slab);
+  dropCounters();
   while (!Buffers.empty())
     destroyBuffer(*Buffers.front()).ignore();
   if (CopyIn)

@@ -47,6 +47,8 @@ struct KernelInfo {
   KernelHandle handle;
   const SummaryView *summary = nullptr; ///< null: nothing is known
   const KernelRecord *record = nullptr;
+  /// Its copy that counts accesses (HeatLog.h), if it has one.
+  std::optional<KernelHandle> counting;
 };
 
 struct BufferInfo {

@@ -14,6 +14,7 @@
 //   Transfers.cpp    the program's copies and fills
 //   LaunchFootprint, Launch.cpp   what a launch needs, and running it
 //   HostMapped.cpp   ... with a part of it in host memory
+//   CountedHeat.cpp  ... which part, by what launches access
 //   FileMaps.cpp, WriteOut.cpp    files under buffers
 //   HostAccess.cpp   faults of the host
 //   KeepResident.cpp buffers that may not leave the device
@@ -40,6 +41,7 @@
 #include "runtime/core/Buffer.h"
 #include "runtime/core/Eviction.h"
 #include "runtime/core/FairMutex.h"
+#include "runtime/core/HeatLog.h"
 #include "runtime/core/LaunchCache.h"
 #include "runtime/core/LaunchFootprint.h"
 #include "runtime/core/LaunchHistory.h"
@@ -299,6 +301,19 @@ struct Runtime::Impl {
   /// By use in planned.whole.
   const std::vector<double> &heatOf(const LaunchCall &call,
                                     PlannedLaunch &planned);
+
+  // -- CountedHeat.cpp
+  /// The launch is to count its accesses; none: it need not, or cannot now.
+  std::optional<HeatCounters> beginCounting(const LaunchCall &call,
+                                            const LaunchChunks &whole);
+  /// Runs it, on the device, and queues what brings the counters.
+  Status runCounting(const LaunchCall &call, const HeatCounters &counters,
+                     std::vector<AddressRange> touched, bool anything);
+  /// What was counted, once it is there.
+  void collectHeat();
+  Status makeCounters();
+  /// Their memory goes back, once it is idle.
+  void dropCounters();
   static PlacedChunk placedOf(const ChunkUse &use, double heat);
 
   // -- SlicePipeline.cpp
@@ -327,7 +342,8 @@ struct Runtime::Impl {
   void noteFollower(Queue queue);
 
   Status runBox(const LaunchCall &call, const BlockBox &box,
-                std::span<const AddressRange> touched, bool anything);
+                std::span<const AddressRange> touched, bool anything,
+                const KernelHandle *handle = nullptr);
   void beginLaunchTime();
   /// Remembers the launch; what follows it may be foreseen then.
   void foresee(const LaunchCall &call, const LaunchPointers &pointers,
@@ -441,6 +457,18 @@ struct Runtime::Impl {
   LaunchHistory History;
   LaunchCache Plans;
   LinkRates Rates;
+  HeatLog Heat;
+  /// For launches that count, one at a time.
+  struct Counting {
+    uintptr_t va = 0;                    ///< of `slab`; 0: there are none
+    Physical slab;                       ///< on the device
+    Physical results;                    ///< on the host
+    bool failed = false;                 ///< the device refused
+    std::optional<HeatCounters> pending; ///< of a launch that has counted
+    uint64_t shape = 0;                  ///< and what that was
+    uint64_t ticket = 0;                 ///< when its results are there
+  } Counters;
+  uint64_t HeatGeneration = 0; ///< of the allocations that Heat is of
   /// Launches of that shape with chunks in host memory.
   std::unordered_map<uint64_t, uint32_t> HostMappedTimes;
   LaunchPointers Reached; ///< of the launch that is being made

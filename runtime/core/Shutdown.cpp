@@ -24,10 +24,10 @@ const char *const CauseNames[NumCauses] = {"demand", "prefetch", "eviction",
 const char *const AvoidedNames[NumAvoided] = {
     "read-only", "write-only", "discard", "clean", "elided staging"};
 const char *const CounterNames[NumCounters] = {
-    "launches",          "sliced launches", "slices",
-    "foreseen launches", "mixed launches",  "host-mapped launches",
-    "launches together", "evictions",       "host faults",
-    "buffered fallbacks"};
+    "launches",          "sliced launches",   "slices",
+    "foreseen launches", "mixed launches",    "host-mapped launches",
+    "counted launches",  "launches together", "evictions",
+    "host faults",       "buffered fallbacks"};
 
 Stats collect(const Ledger &ledger, const char *device, const Budget &limits) {
   Stats stats;

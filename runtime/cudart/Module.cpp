@@ -182,29 +182,39 @@ void ModuleRegistry::lookUpSummary(Kernel &kernel) {
     kernel.info.summary = &kernel.module->summary;
 }
 
-Result ModuleRegistry::prepareCpu(Kernel &kernel) {
-  // Device code linked from several units (-rdc) may have the kernel elsewhere.
-  std::shared_lock<std::shared_mutex> guard(Lock);
+const dragon_cpu_kernel *
+ModuleRegistry::findOnCpu(const Module &own, const std::string &name) const {
   auto search = [&](const Module &module) -> const dragon_cpu_kernel * {
     const dragon_cpu_module *cpu = module.unit ? module.unit->cpu : nullptr;
     if (cpu && cpu->version == DRAGON_CPU_MODULE_VERSION)
       for (uint32_t i = 0; i < cpu->num_kernels; ++i)
-        if (kernel.name == cpu->kernels[i].name) {
+        if (name == cpu->kernels[i].name) {
           if (cpu->processor && !dragon_cpu_runs_on(cpu->processor))
             printErrorOnce(fmt::format(
                 "kernel '{}' was compiled for {} processors, and this is none",
-                kernel.name, cpu->processor));
+                name, cpu->processor));
           else
             return &cpu->kernels[i];
         }
     return nullptr;
   };
-  const dragon_cpu_kernel *found = search(*kernel.module);
-  if (!found && (!kernel.module->unit || !kernel.module->unit->cpu))
+  const dragon_cpu_kernel *found = search(own);
+  // Device code linked from several units (-rdc) may have the kernel elsewhere.
+  if (!found && (!own.unit || !own.unit->cpu))
     for (const Module &module : Modules)
       if (!found && !module.unregistered)
         found = search(module);
+  return found;
+}
+
+Result ModuleRegistry::prepareCpu(Kernel &kernel) {
+  std::shared_lock<std::shared_mutex> guard(Lock);
+  const dragon_cpu_kernel *found = findOnCpu(*kernel.module, kernel.name);
   kernel.handle.image.cpu = found;
+  if (const char *name = heatNameOf(kernel); found && name)
+    if (const dragon_cpu_kernel *counting = findOnCpu(*kernel.module, name))
+      kernel.info.counting =
+          KernelHandle{{kernel.name.c_str(), counting, nullptr, nullptr}};
   if (found)
     return cudaSuccess;
   printErrorOnce(fmt::format(
@@ -215,6 +225,13 @@ Result ModuleRegistry::prepareCpu(Kernel &kernel) {
           ? kernel.module->unit->source
           : "its source file"));
   return cudaErrorNoKernelImageForDevice;
+}
+
+const char *ModuleRegistry::heatNameOf(const Kernel &kernel) {
+  const KernelRecord *record = kernel.info.record;
+  return record && record->HeatName
+             ? kernel.info.summary->string(record->HeatName)
+             : nullptr;
 }
 
 Result ModuleRegistry::prepareGpu(Kernel &kernel) {
@@ -233,6 +250,14 @@ Result ModuleRegistry::prepareGpu(Kernel &kernel) {
     cudaFunction_t slice = nullptr;
     if (getFunction(&slice, &kernel.sliceKey) == cudaSuccess)
       kernel.handle.image.sliceFunction = slice;
+    else
+      DRAGON_NVIDIA(cudaGetLastError);
+  }
+  if (heatNameOf(kernel)) {
+    cudaFunction_t counting = nullptr;
+    if (getFunction(&counting, &kernel.heatKey) == cudaSuccess)
+      kernel.info.counting =
+          KernelHandle{{kernel.name.c_str(), nullptr, counting, nullptr}};
     else
       DRAGON_NVIDIA(cudaGetLastError);
   }
@@ -266,9 +291,12 @@ Result ModuleRegistry::giveToNvidia(Module &module) {
     add(kernel.stub, kernel.name.c_str());
     if (module.hasSummary)
       if (const KernelRecord *record =
-              module.summary.findKernel(kernel.name.c_str()))
+              module.summary.findKernel(kernel.name.c_str())) {
         if (record->SliceName)
           add(&kernel.sliceKey, module.summary.string(record->SliceName));
+        if (record->HeatName)
+          add(&kernel.heatKey, module.summary.string(record->HeatName));
+      }
   }
   for (Variable &variable : module.variables) {
     auto *shadow =

@@ -48,6 +48,7 @@ struct Kernel {
   std::atomic<int> maxDynamicShared{-1}; ///< cudaFuncSetAttribute; -1 = not set
   std::atomic<int> carveout{-1};
   char sliceKey = 0; ///< its address is the slice clone's stub
+  char heatKey = 0;  ///< and that of the copy that counts
 };
 
 struct Variable {
@@ -116,6 +117,11 @@ private:
   Result giveToNvidia(Module &module);
   Result prepareCpu(Kernel &kernel);
   Result prepareGpu(Kernel &kernel);
+  /// In its own module, else where it has none in any. With the lock held.
+  const dragon_cpu_kernel *findOnCpu(const Module &own,
+                                     const std::string &name) const;
+  /// Of the copy that counts, or null.
+  static const char *heatNameOf(const Kernel &kernel);
   void lookUpSummary(Kernel &kernel);
 
   std::shared_mutex Lock;

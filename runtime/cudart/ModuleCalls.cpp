@@ -213,6 +213,14 @@ cudaError_t cudaFuncSetAttribute(const void *function,
         DRAGON_CHECK(DRAGON_NVIDIA(cudaFuncSetAttribute,
                                    static_cast<const void *>(&kernel->sliceKey),
                                    attribute, value));
+      // Where the copy that counts has less to give, it is not used.
+      if (kernel && kernel->info.counting &&
+          DRAGON_NVIDIA(cudaFuncSetAttribute,
+                        static_cast<const void *>(&kernel->heatKey), attribute,
+                        value) != cudaSuccess) {
+        kernel->info.counting.reset();
+        DRAGON_NVIDIA(cudaGetLastError);
+      }
       return DRAGON_NVIDIA(cudaFuncSetAttribute, function, attribute, value);
     }
     if (!kernel)

@@ -181,6 +181,17 @@ void SlabPool::rest() {
 
 // ----------------------------------------------------------------------------
 
+void SlabPool::setAside(const Physical &slab, bool aside) {
+  std::lock_guard guard(Lock);
+  if (aside) {
+    Used -= slab.bytes;
+    Budget -= slab.bytes;
+  } else {
+    Used += slab.bytes;
+    Budget += slab.bytes;
+  }
+}
+
 void SlabPool::lend(int64_t bytes) {
   std::lock_guard guard(Lock);
   Lent += uint64_t(bytes);

@@ -73,6 +73,10 @@ public:
   /// is kept free for.
   void lend(int64_t bytes);
 
+  /// A slab that was taken is, for a while (true), none of the budget's: that
+  /// is what is left.
+  void setAside(const Physical &slab, bool aside);
+
   uint64_t budget() const;
   /// The tier turned out to have less: no more than what is held now.
   void shrinkToUsed();

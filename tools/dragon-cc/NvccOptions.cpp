@@ -397,6 +397,10 @@ Error Reader::readOwn(const Argument &One) {
   case OPT_no_dragon_staging:
     plugin("staging", One.id() == OPT_dragon_staging);
     return Error::success();
+  case OPT_dragon_heat:
+  case OPT_no_dragon_heat:
+    plugin("heat", One.id() == OPT_dragon_heat);
+    return Error::success();
   case OPT_dragon_wavefront:
   case OPT_no_dragon_wavefront:
     plugin("wavefront", One.id() == OPT_dragon_wavefront);

@@ -175,6 +175,9 @@ multiclass DragonSwitch<string name, string help> {
 defm dragon_slicing : DragonSwitch<"slicing",
   "clone kernels so that launches larger than the device run in slices "
   "(default)">;
+defm dragon_heat : DragonSwitch<"heat",
+  "copy kernels that access data here and there, to count what they access "
+  "most while they run on data larger than the device (default)">;
 defm dragon_trace_accesses : DragonSwitch<"trace-accesses",
   "kernels on the host processor tell their accesses, for DRAGON_ORACLE, "
   "DRAGON_PAGER and DRAGON_FOOTPRINTS; slow">;

@@ -128,4 +128,59 @@ TEST_P(HostMappedTest, WhatAllBlocksReadIsOnTheDevice) {
   EXPECT_TRUE(download(b, BlendCount) == y);
 }
 
+TEST_P(HostMappedTest, WhatIsSeenToBeAccessedMostComesToTheDevice) {
+  settings.deviceMemory = 32 * MiB;
+  settings.hostMemory = 128 * MiB;
+  begin();
+  // Of 48 MiB that may be read anywhere, the last 8 are.
+  constexpr int Data = 12 << 20, Hot = 2 << 20, Threads = 1 << 20;
+  uintptr_t data = allocate(size_t(Data) * 4), index = allocate(Threads * 4),
+            out = allocate(Threads * 4);
+  auto x = numbers(Data, 1);
+  std::vector<int32_t> where(Threads);
+  for (int64_t i = 0; i < Threads; ++i)
+    where[i] = int32_t(Data - Hot + i * 7919 % Hot);
+  ASSERT_OK(upload(data, x));
+  ASSERT_OK(upload(index, where));
+  uint64_t fetched[6];
+  for (uint64_t &bytes : fetched) {
+    const uint64_t before = moved(Direction::HostToDevice);
+    ASSERT_OK(kernels.launch(*runtime, "hops", Threads, pointer(out),
+                             pointer(data), pointer(index), Threads));
+    bytes = moved(Direction::HostToDevice) - before;
+    auto z = download(out, Threads);
+    for (int i = 0; i < Threads; ++i)
+      ASSERT_EQ(z[i], x[where[i]]) << i;
+  }
+  EXPECT_EQ(count(Counter::HostMappedLaunches), 6u);
+  EXPECT_EQ(count(Counter::CountedLaunches), 3u); // the 1st, 2nd and 4th
+  // As soon as it is known it comes, and then all is where it should be, but
+  // for what has made room for counters.
+  EXPECT_GE(fetched[0] + fetched[1], 8 * MiB);
+  for (int i = 2; i < 6; ++i)
+    EXPECT_LE(fetched[i], 2 * MiB) << i;
+}
+
+TEST_P(HostMappedTest, WhatCountsLeavesTheWholeBudgetToOthers) {
+  settings.deviceMemory = 32 * MiB;
+  settings.hostMemory = 128 * MiB;
+  begin();
+  constexpr int Data = 12 << 20, Threads = 1 << 20;
+  uintptr_t data = allocate(size_t(Data) * 4), index = allocate(Threads * 4),
+            out = allocate(Threads * 4);
+  std::vector<int32_t> where(Threads, 5);
+  ASSERT_OK(upload(index, where));
+  ASSERT_OK(runtime->fill(pointer(data), 7, 4, Data, nullptr));
+  ASSERT_OK(kernels.launch(*runtime, "hops", Threads, pointer(out),
+                           pointer(data), pointer(index), Threads));
+  EXPECT_EQ(count(Counter::CountedLaunches), 1u);
+  // Blocks that depend on each other, with all there is: 32 MiB.
+  ASSERT_OK(runtime->free(data));
+  uintptr_t bins = allocate(32 * MiB - Threads * 4 - 4 * MiB);
+  (void)bins;
+  ASSERT_OK(kernels.launch(*runtime, "mix", 1 << 20, pointer(out), 1 << 20, 7));
+  auto z = download(out, Threads);
+  EXPECT_EQ(z[0], 7 + 7);
+}
+
 } // namespace

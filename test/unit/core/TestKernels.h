@@ -17,6 +17,8 @@
 //   blend    if (i < n) c[i] = a[i] + b[(i * k) % BlendCount], of which it is
 //            known that each block may read all of b
 //   spread   the same with c[(i * k) % BlendCount] = a[i] + b[i]
+//   hops     if (i < n) out[i] = data[index[i]]; data may be read anywhere, and
+//            it has a copy that counts
 //   count    atomicAdd(&bins[a[i] & 255], 1), not sliceable
 //
 //===----------------------------------------------------------------------===//
@@ -137,6 +139,40 @@ inline void spreadEntry(dragon_cpu_context *ctx, void *const *args) {
       c[(i * k) % BlendCount] = sum(a[i], b[i]);
   });
 }
+inline void hopsEntry(dragon_cpu_context *ctx, void *const *args) {
+  auto *out = argument<int32_t *>(args, 0);
+  auto *data = argument<const int32_t *>(args, 1);
+  auto *index = argument<const int32_t *>(args, 2);
+  int n = argument<int>(args, 3);
+  eachThread(ctx, [&](int64_t i) {
+    if (i < n)
+      out[i] = data[index[i]];
+  });
+}
+/// What the compiler makes of it, for all blocks and threads of the sample.
+inline void hopsHeatEntry(dragon_cpu_context *ctx, void *const *args) {
+  auto *out = argument<int32_t *>(args, 0);
+  auto *data = argument<const int32_t *>(args, 1);
+  auto *index = argument<const int32_t *>(args, 2);
+  int n = argument<int>(args, 3);
+  auto *counters = argument<uint32_t *>(args, 4);
+  auto base = argument<uint64_t>(args, 5), most = argument<uint64_t>(args, 6);
+  auto shift = argument<uint32_t>(args, 7),
+       blocks = argument<uint32_t>(args, 8),
+       lanes = argument<uint32_t>(args, 9);
+  eachThread(ctx, [&](int64_t i) {
+    if (i >= n)
+      return;
+    const bool counts = !(ctx->ctaid[0] & blocks) && !(i & lanes);
+    for (const void *at : {static_cast<const void *>(&index[i]),
+                           static_cast<const void *>(&data[index[i]]),
+                           static_cast<const void *>(&out[i])})
+      if (const uint64_t k = (reinterpret_cast<uint64_t>(at) - base) >> shift;
+          counts && k < most)
+        __atomic_fetch_add(&counters[k], 1, __ATOMIC_RELAXED);
+    out[i] = data[index[i]];
+  });
+}
 inline void countEntry(dragon_cpu_context *ctx, void *const *args) {
   auto *bins = argument<int32_t *>(args, 0);
   auto *a = argument<const int32_t *>(args, 1);
@@ -202,6 +238,11 @@ public:
     make("spread", spreadEntry, KernelSliceable, {8, 8, 8, 4, 4},
          {pointer(0, {within}), pointer(1, {read(I, 3)}),
           pointer(2, {read(I, 3)})});
+    make("hops", hopsEntry, 0, {8, 8, 8, 4},
+         {pointer(0, {write(I, 3)}), pointer(1, {anywhere}),
+          pointer(2, {read(I, 3)})});
+    Entries.emplace("hops counting",
+                    dragon_cpu_kernel{"hops counting", hopsHeatEntry, 0, 0});
     AccessSummary bins;
     bins.Width = 4;
     bins.Offset = e.opaque(64, e.constant(0), e.constant(255 * 4));
@@ -224,6 +265,7 @@ public:
       info.record = View.findKernel(name.c_str());
       Infos.emplace(name, info);
     }
+    Infos.at("hops").counting = Infos.at("hops counting").handle;
   }
   TestKernels(const TestKernels &) = delete;
 

@@ -1,0 +1,52 @@
+//===- HeatCounting.h - kernels that count their accesses -------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where an address is data, no summary says which parts of a buffer a kernel
+// accesses often. So such a kernel gets a copy that counts while it computes
+// the same:
+//
+//   __dragon_heat_<kernel>(<its parameters>, i32 *counters, i64 base,
+//                          i64 count, i32 shift, i32 blocks, i32 lanes)
+//
+// in which some of the threads, a sample, add one to
+// counters[(address - base) >> shift] in front of each access to memory that
+// may be global, if that is below `count`. Those of a block count whose hash
+// has no bit of `blocks`, and in it the threads whose number, shifted by the
+// hash, has no bit of `lanes` (0: all). The functions that it calls have copies
+// that count as well, but for those that are called through pointers.
+//
+// The runtime runs it now and then in place of the kernel, where data exceeds
+// device memory and some of it stays in host memory.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_SLICING_HEATCOUNTING_H
+#define DRAGON_PASSES_SLICING_HEATCOUNTING_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/IR/PassManager.h"
+#include <string>
+
+namespace dragon {
+
+/// The symbol of the copy.
+std::string heatCopyName(llvm::StringRef Kernel);
+
+/// Adds the copies of the kernels of these names to M, where there is room for
+/// the parameters and something to count. Returns true if M changed.
+bool addHeatCopies(llvm::Module &M, const llvm::StringSet<> &Kernels);
+
+/// `dragon-count-heat`: for all kernels.
+class HeatCountingPass : public llvm::PassInfoMixin<HeatCountingPass> {
+public:
+  llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
+  static bool isRequired() { return true; }
+};
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_SLICING_HEATCOUNTING_H
