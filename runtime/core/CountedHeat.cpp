@@ -121,8 +121,9 @@ Status Runtime::Impl::runCounting(const LaunchCall &call,
                                   bool anything) {
   const std::span<const AddressRange> own = touched;
   auto plainly = [&] { return runBox(call, wholeGrid(call), own, anything); };
+  const std::optional<KernelHandle> &copy = call.kernel->counting;
   void *at = reinterpret_cast<void *>(Counters.va);
-  if (!Dev->fill(at, 0, 4, counters.count, call.queue).ok()) {
+  if (!copy || !Dev->fill(at, 0, 4, counters.count, call.queue).ok()) {
     dropCounters();
     return plainly();
   }
@@ -139,8 +140,7 @@ Status Runtime::Impl::runCounting(const LaunchCall &call,
   counting.numArgs = uint32_t(args.size());
   std::vector<AddressRange> all = touched;
   all.push_back({Counters.va, Counters.va + SlabBytes});
-  Status status =
-      runBox(counting, wholeGrid(call), all, anything, &*call.kernel->counting);
+  Status status = runBox(counting, wholeGrid(call), all, anything, &*copy);
   // It needs more registers than the kernel: it may not run in such blocks.
   if (!status.ok() && Dev->caps().asynchronous) {
     log(LogLevel::Info, "'{}' cannot count: {}", nameOf(call),
