@@ -124,8 +124,11 @@ Status Runtime::Impl::makeMappable(std::span<const ChunkUse *const> uses) {
     const std::span<Chunk *const> batch = left.first(count);
     left = left.subspan(count);
     std::vector<Physical> slabs(count);
-    for (Chunk *chunk : batch)
+    for (Chunk *chunk : batch) {
       DRAGON_TRY(settle(*chunk));
+      if (chunk->writing)
+        finishWriting(*chunk).ignore(); // pinned: it keeps its host copy
+    }
     std::atomic<size_t> next{0};
     hostThreads().run(count, [&] {
       for (size_t i; (i = next.fetch_add(1)) < count;) {
@@ -186,7 +189,14 @@ Status Runtime::Impl::mapOnHost(std::span<const ChunkUse *const> uses,
     return !HostPool.hasRoom(chunk.bytes(), Limits.transitBytes);
   };
   DRAGON_TRY(makeMappable(uses));
-  for (const ChunkUse *use : uses) {
+  // To give a chunk other memory takes a slab of those in transit for a while;
+  // one that has none may keep that slab. So these come last.
+  std::vector<const ChunkUse *> order;
+  for (bool has : {true, false})
+    for (const ChunkUse *use : uses)
+      if ((use->chunk->host.id != 0) == has)
+        order.push_back(use);
+  for (const ChunkUse *use : order) {
     Chunk &chunk = *use->chunk;
     if (chunk.hostMapped)
       continue;

@@ -13,6 +13,8 @@
 #include "LateDevice.h"
 #include "RuntimeFixture.h"
 
+#include <random>
+
 using namespace dragon;
 using namespace dragon::test;
 
@@ -181,6 +183,40 @@ TEST_P(HostMappedTest, WhatCountsLeavesTheWholeBudgetToOthers) {
   ASSERT_OK(kernels.launch(*runtime, "mix", 1 << 20, pointer(out), 1 << 20, 7));
   auto z = download(out, Threads);
   EXPECT_EQ(z[0], 7 + 7);
+}
+
+TEST_P(HostMappedTest, ChunksChangePlacesWhereBothSidesAreFull) {
+  settings.deviceMemory = 8 * MiB;
+  settings.hostMemory = 8 * MiB; // of which 2 are for transit
+  begin();
+  const int counts[] = {1 << 20, 1 << 20, 3 << 19};
+  std::vector<uintptr_t> buffers;
+  std::vector<std::vector<int32_t>> models;
+  for (int count : counts) {
+    models.push_back(numbers(count, unsigned(models.size())));
+    buffers.push_back(allocate(size_t(count) * 4));
+    ASSERT_OK(upload(buffers.back(), models.back()));
+  }
+  std::mt19937 random(3);
+  for (int round = 0; round < 100; ++round) {
+    SCOPED_TRACE(round);
+    // What is where when all of it is needed is another thing each time.
+    for (size_t steps = random() % 4; steps-- > 0;) {
+      const size_t i = random() % 3;
+      const int n = int(random() % size_t(counts[i])) + 1;
+      ASSERT_OK(
+          kernels.launch(*runtime, "scale", n, pointer(buffers[i]), n, 3));
+      for (int k = 0; k < n; ++k)
+        models[i][size_t(k)] = scaled(models[i][size_t(k)], 3);
+    }
+    if (const size_t i = random() % 3; random() % 2)
+      EXPECT_TRUE(download(buffers[i], counts[i]) == models[i]);
+    ASSERT_OK(
+        kernels.launch(*runtime, "mix", 1000, pointer(buffers[0]), 1000, 0));
+  }
+  EXPECT_EQ(count(Counter::HostMappedLaunches), 100u);
+  for (size_t i = 0; i < 3; ++i)
+    EXPECT_TRUE(download(buffers[i], counts[i]) == models[i]);
 }
 
 } // namespace
