@@ -46,6 +46,7 @@ std::vector<bool> chooseInPlace(const LaunchChunks &chunks, uint64_t budget) {
     return use.mayWrite ? 2 : 3;
   };
   std::vector<std::pair<int, size_t>> order;
+  order.reserve(chunks.uses.size());
   for (size_t i = 0; i < chunks.uses.size(); ++i)
     order.emplace_back(rank(chunks.uses[i]), i);
   std::sort(order.begin(), order.end());
