@@ -115,6 +115,7 @@ followingOf(WaveLaunches launches, std::span<const WaveStep> order,
     }
   }
   std::vector<Following> next;
+  next.reserve(numChunks);
   for (size_t chunk = 0; chunk < numChunks; ++chunk)
     next.push_back({Never, dead[chunk]});
   std::vector<std::vector<Following>> result(order.size());
