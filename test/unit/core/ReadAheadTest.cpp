@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/ReadAhead.h"
-#include "RuntimeFixture.h"
+#include "ImplFixture.h"
 #include "runtime/core/BackgroundIo.h"
 
 #include <algorithm>
@@ -87,36 +87,17 @@ TEST_F(BackgroundIoTest, eachJobHasItsOwnResult) {
   EXPECT_OK(io.wait(*good));
 }
 
-/// The parts of a runtime, without its front.
-class ReadAheadTest : public RuntimeFixture {
+class ReadAheadTest : public ImplFixture {
 protected:
   static constexpr size_t Chunk4 = 2 * MiB / 4; ///< words of a chunk
 
   void open(uint64_t hostMemory, size_t chunks) {
     settings.hostMemory = hostMemory;
-    std::string notes;
-    auto device = createDevice(settings, notes);
-    ASSERT_TRUE(device.ok());
-    auto budget = chooseBudget(settings, (*device)->caps(), 1024 * MiB);
-    ASSERT_TRUE(budget.ok());
-    impl =
-        std::make_unique<Runtime::Impl>(settings, std::move(*device), *budget);
-    ASSERT_OK(impl->start());
+    ASSERT_NO_FATAL_FAILURE(startImpl(chunks));
     Data = numbers(chunks * Chunk4, 9);
     writeFile("in", Data);
-    auto made = impl->makeBuffer(chunks * 2 * MiB, 0, false);
-    ASSERT_TRUE(made.ok());
-    Whole = *made;
-    impl->Allocations.insert(
-        {Whole->base, Whole->bytes, 0, false, "whole", Whole});
     ASSERT_OK(impl->mapFileRange(Whole->base, Whole->bytes,
                                  RuntimeFixture::open("in"), 0));
-    for (Chunk &chunk : Whole->chunks)
-      Chunks.push_back(&chunk);
-  }
-  void TearDown() override {
-    impl.reset();
-    RuntimeFixture::TearDown();
   }
   std::vector<int32_t> contents() {
     std::vector<int32_t> result(Data.size());
@@ -131,9 +112,6 @@ protected:
     return result;
   }
 
-  std::unique_ptr<Runtime::Impl> impl;
-  Buffer *Whole = nullptr;
-  std::vector<Chunk *> Chunks;
   std::vector<int32_t> Data;
 };
 

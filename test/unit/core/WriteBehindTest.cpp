@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/WriteBehind.h"
+#include "ImplFixture.h"
 #include "LateDevice.h"
-#include "RuntimeFixture.h"
 #include "runtime/core/BackgroundIo.h"
 #include "runtime/tier/Transfer.h"
 
@@ -67,7 +67,7 @@ private:
 
 /// The parts of a runtime, with dirty contents on the device: 4 chunks of it,
 /// of 8 MiB of device memory.
-class WriteBehindTest : public RuntimeFixture {
+class WriteBehindTest : public ImplFixture {
 protected:
   static constexpr size_t Words = 2 * MiB / 4; ///< of a chunk
   static constexpr size_t Count = 4;
@@ -75,37 +75,22 @@ protected:
   void start(uint64_t hostMemory) {
     settings.hostMemory = hostMemory;
     settings.deviceMemory = Count * 2 * MiB;
-    std::string notes;
-    auto device = createDevice(settings, notes);
-    ASSERT_TRUE(device.ok());
-    auto budget = chooseBudget(settings, (*device)->caps(), 1024 * MiB);
-    ASSERT_TRUE(budget.ok());
-    impl =
-        std::make_unique<Runtime::Impl>(settings, std::move(*device), *budget);
-    ASSERT_OK(impl->start());
+    ASSERT_NO_FATAL_FAILURE(startImpl(Count));
     impl->Background.reset();
     auto files = createFileTier(settings, impl->Bytes, &gate);
     ASSERT_TRUE(files.ok());
     impl->Files = std::move(*files);
     impl->Background = std::make_unique<BackgroundIo>(*impl->Files, 2 * MiB);
-    auto made = impl->makeBuffer(Count * 2 * MiB, 0, false);
-    ASSERT_TRUE(made.ok());
-    Whole = *made;
-    impl->Allocations.insert(
-        {Whole->base, Whole->bytes, 0, false, "whole", Whole});
     impl->Tracking = true;
     Data = numbers(Count * Words, 9);
     write(0, Data);
-    for (Chunk &chunk : Whole->chunks) {
-      ASSERT_TRUE(chunk.deviceValid);
-      Chunks.push_back(&chunk);
-    }
+    for (const Chunk *chunk : Chunks)
+      ASSERT_TRUE(chunk->deviceValid);
     fillHost();
   }
   void TearDown() override {
     gate.setOpen(true);
-    impl.reset();
-    RuntimeFixture::TearDown();
+    ImplFixture::TearDown();
   }
   /// Others hold all of host memory but for what is kept for transit.
   void fillHost() {
@@ -148,9 +133,6 @@ protected:
   uint64_t swapped() { return impl->Bytes.bytes(Direction::HostToSwap); }
 
   Gate gate;
-  std::unique_ptr<Runtime::Impl> impl;
-  Buffer *Whole = nullptr;
-  std::vector<Chunk *> Chunks;
   std::vector<Physical> Others;
   std::vector<int32_t> Data;
 };

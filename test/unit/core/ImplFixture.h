@@ -1,0 +1,56 @@
+//===- ImplFixture.h - tests of a runtime's parts ---------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The parts of a runtime, without its front, and one buffer.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_TEST_UNIT_CORE_IMPLFIXTURE_H
+#define DRAGON_TEST_UNIT_CORE_IMPLFIXTURE_H
+
+#include "RuntimeFixture.h"
+#include "runtime/core/RuntimeImpl.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dragon::test {
+
+class ImplFixture : public RuntimeFixture {
+protected:
+  /// With a buffer of so many chunks of 2 MiB.
+  void startImpl(size_t chunks) {
+    std::string notes;
+    auto device = createDevice(settings, notes);
+    ASSERT_TRUE(device.ok());
+    auto budget = chooseBudget(settings, (*device)->caps(), 1024 * MiB);
+    ASSERT_TRUE(budget.ok());
+    impl =
+        std::make_unique<Runtime::Impl>(settings, std::move(*device), *budget);
+    ASSERT_OK(impl->start());
+    auto made = impl->makeBuffer(chunks * 2 * MiB, 0, false);
+    ASSERT_TRUE(made.ok());
+    Whole = *made;
+    impl->Allocations.insert(
+        {Whole->base, Whole->bytes, 0, false, "whole", Whole});
+    for (Chunk &chunk : Whole->chunks)
+      Chunks.push_back(&chunk);
+  }
+  void TearDown() override {
+    impl.reset();
+    RuntimeFixture::TearDown();
+  }
+
+  std::unique_ptr<Runtime::Impl> impl;
+  Buffer *Whole = nullptr;
+  std::vector<Chunk *> Chunks;
+};
+
+} // namespace dragon::test
+
+#endif // DRAGON_TEST_UNIT_CORE_IMPLFIXTURE_H
