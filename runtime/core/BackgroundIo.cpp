@@ -96,28 +96,23 @@ bool BackgroundIo::done(const Job &job) {
   return job.done;
 }
 
+bool BackgroundIo::takeFromWaiting(const Job &job) {
+  return std::erase_if(
+      Waiting, [&job](const auto &other) { return other.get() == &job; });
+}
+
 Status BackgroundIo::wait(Job &job) {
   std::unique_lock<std::mutex> guard(Lock);
-  auto waiting =
-      std::find_if(Waiting.begin(), Waiting.end(),
-                   [&job](const auto &other) { return other.get() == &job; });
-  if (waiting != Waiting.end()) {
-    Waiting.erase(waiting);
+  if (takeFromWaiting(job))
     run(guard, job);
-  }
   Done.wait(guard, [&job] { return job.done; });
   return std::move(job.status);
 }
 
 void BackgroundIo::callOff(Job &job) {
   std::unique_lock<std::mutex> guard(Lock);
-  auto waiting =
-      std::find_if(Waiting.begin(), Waiting.end(),
-                   [&job](const auto &other) { return other.get() == &job; });
-  if (waiting != Waiting.end()) {
-    Waiting.erase(waiting);
+  if (takeFromWaiting(job))
     return;
-  }
   Done.wait(guard, [&job] { return job.done; });
   job.status.ignore();
 }

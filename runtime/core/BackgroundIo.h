@@ -50,6 +50,8 @@ public:
 private:
   void work();
   void run(std::unique_lock<std::mutex> &guard, Job &job);
+  /// True if nobody has begun it; whoever asks has it then. Under the lock.
+  bool takeFromWaiting(const Job &job);
 
   FileTier &Files;
   const unsigned Width; ///< at most so many jobs run at a time

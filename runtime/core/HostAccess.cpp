@@ -51,13 +51,7 @@ Status Runtime::Impl::hostAccess(uintptr_t address) {
   ++Round;
   Bytes.count(Counter::HostFaults);
   DRAGON_TRY(bringToHost(chunk, LaunchNeed::Write, Cause::HostAccess));
-  if (chunk.device.id) {
-    DRAGON_TRY(settle(chunk));
-    DRAGON_TRY(releaseDevice(chunk));
-  }
-  DRAGON_TRY(makeMappable(chunk));
-  DRAGON_TRY(Dev->map(chunk.va(), chunk.host));
-  chunk.hostMapped = true;
+  DRAGON_TRY(mapOnHost(chunk));
   if (Watcher) {
     // What it does to the chunk from now on cannot be seen.
     Watcher->hostRead({chunk.va(), chunk.usedEnd()});

@@ -37,23 +37,25 @@ LaunchNeed needOf(const ChunkUse &use) {
 
 /// Which chunks are on the device if few change their places: those that must
 /// be, those that are, those that are written.
-std::vector<bool> chooseInPlace(const LaunchChunks &chunks, uint64_t budget) {
-  auto rank = [](const ChunkUse &use) {
-    if (use.atomic || use.chunk->buffer->kept || use.chunk->held)
+std::vector<bool> chooseInPlace(std::span<const ChunkUse> uses,
+                                std::span<const PlacedChunk> placed,
+                                uint64_t budget) {
+  auto rank = [&](size_t i) {
+    if (placed[i].mustStay)
       return 0;
-    if (use.chunk->deviceValid)
+    if (placed[i].onDevice)
       return 1;
-    return use.mayWrite ? 2 : 3;
+    return uses[i].mayWrite ? 2 : 3;
   };
   std::vector<std::pair<int, size_t>> order;
-  order.reserve(chunks.uses.size());
-  for (size_t i = 0; i < chunks.uses.size(); ++i)
-    order.emplace_back(rank(chunks.uses[i]), i);
+  order.reserve(uses.size());
+  for (size_t i = 0; i < uses.size(); ++i)
+    order.emplace_back(rank(i), i);
   std::sort(order.begin(), order.end());
-  std::vector<bool> chosen(chunks.uses.size());
+  std::vector<bool> chosen(uses.size());
   for (auto [first, i] : order)
-    if (const uint64_t bytes = chunks.uses[i].chunk->bytes(); bytes <= budget) {
-      budget -= bytes;
+    if (placed[i].bytes <= budget) {
+      budget -= placed[i].bytes;
       chosen[i] = true;
     }
   return chosen;
@@ -250,7 +252,7 @@ Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
     if (!onDevice[i] && !whole.uses[i].chunk->host.id)
       needed += placed[i].bytes;
   if (!HostPool.hasRoom(needed, Limits.transitBytes))
-    onDevice = chooseInPlace(whole, DevicePool.budget());
+    onDevice = chooseInPlace(whole.uses, placed, DevicePool.budget());
   // Those that are there first: they give up host memory that they do not need.
   std::vector<Want> wants, coming;
   std::vector<const ChunkUse *> onHost;

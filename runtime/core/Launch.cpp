@@ -233,10 +233,7 @@ bool Runtime::readsUpwards(const LaunchCall &call, uint32_t argument,
   if (!summary || !record ||
       (record->Flags & (KernelTouchesAnything | KernelUnknown)))
     return false;
-  LaunchDims dims{};
-  std::copy(call.grid, call.grid + 3, dims.Grid);
-  std::copy(call.block, call.block + 3, dims.Block);
-  dims.Args = call.args;
+  const LaunchDims dims = dimsOf(call);
   EvalLimits limits;
   limits.WithMust = false;
   for (uint32_t i = 0; i < record->NumPointers; ++i) {

@@ -119,9 +119,7 @@ void settleMustWrites(BufferUse &use) {
 BufferUses usesOf(const LaunchCall &call, const LaunchPointers &pointers,
                   AddressIndex &allocations, const BlockBox &box, bool withMust,
                   bool exact) {
-  LaunchDims dims{{call.grid[0], call.grid[1], call.grid[2]},
-                  {call.block[0], call.block[1], call.block[2]},
-                  call.args};
+  const LaunchDims dims = dimsOf(call);
   EvalLimits limits;
   limits.WithMust = withMust;
   limits.WithAffine = exact;
@@ -154,6 +152,12 @@ BufferUses usesOf(const LaunchCall &call, const LaunchPointers &pointers,
 }
 
 } // namespace
+
+bool isWithin(const Chunk &chunk, std::span<const AddressRange> ranges) {
+  return std::any_of(ranges.begin(), ranges.end(), [&](AddressRange range) {
+    return range.begin <= chunk.va() && chunk.usedEnd() <= range.end;
+  });
+}
 
 LaunchPointers pointersOf(const LaunchCall &call, AddressIndex &allocations) {
   LaunchPointers result;

@@ -74,6 +74,14 @@ std::vector<AddressRange>
 addressRanges(const LaunchChunks &chunks,
               const std::function<bool(const ChunkUse &)> &which = nullptr);
 
+/// All the bytes of the chunk that the program has lie in one of the ranges.
+bool isWithin(const Chunk &chunk, std::span<const AddressRange> ranges);
+
+inline LaunchDims dimsOf(const LaunchCall &call) {
+  return {{call.grid[0], call.grid[1], call.grid[2]},
+          {call.block[0], call.block[1], call.block[2]},
+          call.args};
+}
 inline BlockBox wholeGrid(const LaunchCall &call) {
   return {{0, 0, 0}, {call.grid[0], call.grid[1], call.grid[2]}};
 }

@@ -152,41 +152,42 @@ Runtime::Impl::Wave
 Runtime::Impl::waveOf(std::span<const WaitingLaunch> launches) {
   Wave wave;
   std::unordered_map<const Chunk *, uint32_t> numbers;
+  std::vector<const Chunk *> chunks; // by number
   auto numberOf = [&](const Chunk &chunk) {
     auto [number, isNew] =
         numbers.emplace(&chunk, uint32_t(wave.chunkBytes.size()));
-    if (isNew)
+    if (isNew) {
+      chunks.push_back(&chunk);
       wave.chunkBytes.push_back(chunk.bytes());
+    }
     return number->second;
   };
-  for (const WaitingLaunch &launch : launches) {
+  auto slicesOf = [&](const WaitingLaunch &launch) {
     const PlannedLaunch &planned = launch.planned();
-    auto [known, isNew] = wave.slices.try_emplace(&planned);
-    WaveLaunch &added = wave.launches.emplace_back();
-    added.slices = &known->second; // stays where it is
-    const std::vector<AddressRange> dying = dyingOf(launch.call());
-    auto isDying = [&dying](const Chunk &chunk) {
-      return std::any_of(dying.begin(), dying.end(), [&](AddressRange range) {
-        return range.begin <= chunk.va() && chunk.usedEnd() <= range.end;
-      });
-    };
-    if (!dying.empty())
-      for (const std::unique_ptr<Buffer> &buffer : Buffers)
-        for (const Chunk &chunk : buffer->chunks)
-          if (isDying(chunk))
-            added.dying.push_back(numberOf(chunk));
-    if (!isNew)
-      continue;
     std::unordered_set<const Chunk *> overwritten;
     for (const ChunkUse &use : planned.whole.uses)
       if (use.mustWrite)
         overwritten.insert(use.chunk);
+    WaveSlices slices;
     for (const LaunchChunks &part : planned.parts(fineSlicingOf(launch))) {
-      WaveSlice &slice = known->second.emplace_back();
+      WaveSlice &slice = slices.emplace_back();
       for (const ChunkUse &use : part.uses)
         slice.push_back({numberOf(*use.chunk), use.mayWrite,
                          overwritten.count(use.chunk) != 0});
     }
+    return slices;
+  };
+  for (const WaitingLaunch &launch : launches) {
+    auto [known, isNew] = wave.slices.try_emplace(&launch.planned());
+    WaveLaunch &added = wave.launches.emplace_back();
+    added.slices = &known->second; // stays where it is
+    if (isNew)
+      known->second = slicesOf(launch);
+    const std::vector<AddressRange> dying = dyingOf(launch.call());
+    if (!dying.empty())
+      for (uint32_t number = 0; number < chunks.size(); ++number)
+        if (isWithin(*chunks[number], dying))
+          added.dying.push_back(number);
   }
   return wave;
 }

@@ -64,11 +64,6 @@ void SliceUses::findDeaths() {
     const std::vector<AddressRange> &dying = Launches[launch].dying;
     if (dying.empty())
       continue;
-    auto isDying = [&dying](const Chunk &chunk) {
-      return std::any_of(dying.begin(), dying.end(), [&](AddressRange range) {
-        return range.begin <= chunk.va() && chunk.usedEnd() <= range.end;
-      });
-    };
     struct Last {
       Use *use = nullptr; ///< by this launch or one before
       bool usedLater = false;
@@ -78,7 +73,7 @@ void SliceUses::findDeaths() {
     std::unordered_map<const Chunk *, size_t> places;
     for (size_t i = 0; i < Slices.size(); ++i)
       for (Use &use : Uses[i]) {
-        if (!isDying(*use.use->chunk))
+        if (!isWithin(*use.use->chunk, dying))
           continue;
         auto [place, isNew] = places.emplace(use.use->chunk, last.size());
         if (isNew)

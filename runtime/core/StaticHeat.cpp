@@ -76,14 +76,11 @@ public:
 private:
   PointerFootprint footprint(const LaunchPointer &pointer,
                              const BlockBox &box) const {
-    LaunchDims dims{{Call.grid[0], Call.grid[1], Call.grid[2]},
-                    {Call.block[0], Call.block[1], Call.block[2]},
-                    Call.args};
     EvalLimits limits;
     limits.MaxRanges = MaxRanges;
     limits.WithMust = false;
     return evaluateFootprint(*Call.kernel->summary, *Call.kernel->record,
-                             pointer.index, dims, box, limits);
+                             pointer.index, dimsOf(Call), box, limits);
   }
   /// `weight` times the bytes of the set, which is relative to the pointer.
   void add(const LaunchPointer &pointer, const ByteSet &set, double weight);
