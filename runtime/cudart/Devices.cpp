@@ -12,6 +12,7 @@
 
 #include "runtime/cudart/Devices.h"
 
+#include "runtime/cudart/DroppedMembers.h"
 #include "runtime/cudart/Forward.h"
 #include "runtime/cudart/HostFunctions.h"
 #include "runtime/cudart/Memory.h"
@@ -116,9 +117,23 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
       return cudaErrorInvalidValue;
     if (device != 0)
       return cudaErrorInvalidDevice;
-    if (front.gpu)
-      return DRAGON_NVIDIA(cudaGetDeviceProperties, properties, device);
-    *properties = cpuDeviceProperties(front);
+    if (!front.gpu) {
+      *properties = cpuDeviceProperties(front);
+      setDroppedMembers(*properties, [&](cudaDeviceAttr attribute) {
+        int value = 0;
+        (void)attributeOf(*properties, attribute, value);
+        return value;
+      });
+      return cudaSuccess;
+    }
+    DRAGON_CHECK(DRAGON_NVIDIA(cudaGetDeviceProperties, properties, device));
+    setDroppedMembers(*properties, [&](cudaDeviceAttr attribute) {
+      int value = 0;
+      return DRAGON_NVIDIA(cudaDeviceGetAttribute, &value, attribute, device) ==
+                     cudaSuccess
+                 ? value
+                 : 0;
+    });
     return cudaSuccess;
   });
 }

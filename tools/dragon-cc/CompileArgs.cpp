@@ -59,16 +59,22 @@ std::string CompileArgs::moduleId(const Input &One) const {
 Strings CompileArgs::language(const Input &One) const {
   if (One.Lang == Language::Other)
     return {};
+  // Programs are written for nvcc: share/dragon/overlay.
   Strings Args;
   if (One.Lang == Language::Cuda)
-    Args = {"-x", "cuda", "--cuda-path=" + Tools.Cuda,
-            "-Wno-unknown-cuda-version"};
+    Args = {"-x",
+            "cuda",
+            "--cuda-path=" + Tools.Cuda,
+            "-Wno-unknown-cuda-version",
+            "-include",
+            "dragon-nvcc.h"};
   else
     Args = {"-x", One.Lang == Language::C ? "c" : "c++"};
   // In front of what else the machine may have, as in /usr/local/include. With
   // Thrust, CUB and libcu++, where nvcc finds them.
   if (!Tools.Cuda.empty()) {
-    append(Args, {"-isystem", Tools.Cuda + "/include"});
+    append(Args,
+           {"-isystem", Tools.OverlayDir, "-isystem", Tools.Cuda + "/include"});
     std::string Cccl = Tools.Cuda + "/include/cccl";
     if (sys::fs::is_directory(Cccl))
       append(Args, {"-isystem", Cccl});

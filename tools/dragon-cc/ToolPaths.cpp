@@ -171,10 +171,16 @@ Expected<ToolPaths> findTools(StringRef Self, const Invocation &Asked) {
       break;
   }
   Tools.IncludeDir = path(Prefix, "include");
+  Tools.OverlayDir = path(Prefix, "share/dragon/overlay");
   Tools.Summaries = findSummaries(Prefix);
   if (!sys::fs::exists(Tools.plugin()))
     return error("the installation in '" + Prefix +
                  "' is not complete: no libDragonPasses.so in its lib folder");
+  if (Asked.hasCuda() &&
+      !sys::fs::exists(path(Tools.OverlayDir, "dragon-nvcc.h")))
+    return error("the installation in '" + Prefix +
+                 "' is not complete: no dragon-nvcc.h in its "
+                 "share/dragon/overlay folder");
   if (Asked.What == Goal::Link && Asked.LinkRuntime &&
       !sys::fs::exists(Tools.runtime()))
     return error("the installation in '" + Prefix +

@@ -28,6 +28,7 @@ struct ToolPaths {
   std::string Lld;        ///< LLVM's own, of this version; empty if not found
   std::string LibDir;     ///< libDragonPasses.so, libdragonrt.so
   std::string IncludeDir; ///< dragon/dragon.h
+  std::string OverlayDir; ///< headers in front of the toolkit's
   std::string Cuda;       ///< the toolkit; empty where none is needed
   std::string CudaLibDir; ///< empty if there is none
   /// What comes with dragon-cc of share/dragon/summaries, by name.

@@ -1,0 +1,33 @@
+//===- macros.h - the macros of nvcc ----------------------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The compiler that programs ask for is nvcc of the toolkit's version. Clang
+// defines __CUDACC__ empty, which `#if __CUDACC__` does not take.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_NVCC_MACROS_H
+#define DRAGON_NVCC_MACROS_H
+
+#undef __CUDACC__
+#define __CUDACC__ 1
+
+#ifndef __NVCC__
+#define __NVCC__ 1
+#endif
+
+#ifndef __CUDACC_VER_MAJOR__
+#define __CUDACC_VER_MAJOR__ (CUDART_VERSION / 1000)
+#define __CUDACC_VER_MINOR__ (CUDART_VERSION % 1000 / 10)
+#define __CUDACC_VER_BUILD__ 0
+#endif
+
+#ifndef __CUDA_API_VER_MAJOR__
+#define __CUDA_API_VER_MAJOR__ __CUDACC_VER_MAJOR__
+#define __CUDA_API_VER_MINOR__ __CUDACC_VER_MINOR__
+#endif
+
+#endif // DRAGON_NVCC_MACROS_H
