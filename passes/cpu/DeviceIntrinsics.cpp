@@ -110,6 +110,11 @@ void IntrinsicLowering::lower(CallInst &TheCall) {
       Name.starts_with("dragon_cpu_") || Unsupported::isPlaceholder(*Callee) ||
       isMathLibraryFunction(Name))
     return;
+  // The device runtime's entry points, behind <<<>>> and cudaLaunchDevice.
+  if (Name.starts_with("__cudaCDP2") || Name == "cudaLaunchDeviceV2" ||
+      Name == "cudaGetParameterBufferV2")
+    return Refused.replace(TheCall,
+                           "a kernel that launches kernels ('" + Name + "')");
   Refused.replace(TheCall,
                   "the call of '" + Name +
                       "', whose code is not in this translation unit,");

@@ -366,7 +366,8 @@ void FlatFunction::separateOutParameters() {
   for (Instruction &I : instructions(*Copy))
     if (auto *Call = dyn_cast<CallBase>(&I))
       if (int Out = outParameter(*Call); Out >= 0)
-        if (!isOutSlot(Call->getArgOperand(Out)))
+        if (Value *To = Call->getArgOperand(Out);
+            !isOutSlot(To) && !isa<ConstantPointerNull>(To))
           Calls.push_back(Call);
   for (CallBase *Call : Calls) {
     int Out = outParameter(*Call);
