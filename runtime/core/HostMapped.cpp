@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 
 namespace dragon {
@@ -61,9 +62,6 @@ std::vector<bool> chooseInPlace(std::span<const ChunkUse> uses,
   return chosen;
 }
 
-/// What has come so often will come as often again.
-constexpr uint32_t MostForeseen = 16;
-
 /// Chunks that get other memory at a time.
 constexpr size_t MostAtOnce = 64;
 
@@ -87,6 +85,20 @@ const std::vector<double> &Runtime::Impl::heatOf(const LaunchCall &call,
       planned.heat[i] = *counted + double(chunk.used());
   }
   return planned.heat;
+}
+
+LinkRates Runtime::Impl::linkRates() {
+  LinkRates rates;
+  if (MappingRate > 0)
+    rates.mapping = MappingRate;
+  const CopyRates measured = Dev->copyRates();
+  if (measured.toDevice > 0) {
+    rates.toDevice = measured.toDevice;
+    rates.mapped = MappedShare * measured.toDevice;
+  }
+  if (measured.toHost > 0)
+    rates.toHost = measured.toHost;
+  return rates;
 }
 
 PlacedChunk Runtime::Impl::placedOf(const ChunkUse &use, double heat) {
@@ -126,6 +138,7 @@ Status Runtime::Impl::makeMappable(std::span<const ChunkUse *const> uses) {
       break;
     const std::span<Chunk *const> batch = left.first(count);
     left = left.subspan(count);
+    const auto begin = std::chrono::steady_clock::now();
     std::vector<Physical> slabs(count);
     for (Chunk *chunk : batch) {
       DRAGON_TRY(settle(*chunk));
@@ -155,6 +168,11 @@ Status Runtime::Impl::makeMappable(std::span<const ChunkUse *const> uses) {
       chunk.host = slabs[i];
       listHost(chunk, true);
     }
+    // Without a link the host's mood would choose between ways.
+    if (const std::chrono::duration<double> took =
+            std::chrono::steady_clock::now() - begin;
+        all && Dev->caps().hasLink && took.count() > 0)
+      MappingRate = double(bytes) / took.count();
     if (!all) // the host has less than the budget
       break;
   }
@@ -244,7 +262,7 @@ Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
         "must be in device memory, which has {}; raise DRAGON_DEVICE_MEMORY",
         nameOf(call), formatBytes(mustStay), formatBytes(DevicePool.budget()));
   std::vector<bool> onDevice =
-      chooseForDevice(placed, DevicePool.budget(), Rates, times);
+      chooseForDevice(placed, DevicePool.budget(), linkRates(), times);
   // Chunks change places if host memory has room for those that come before
   // others go.
   uint64_t needed = 0;

@@ -374,8 +374,10 @@ const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
   input.sparing = share == 1 && planned.bytes <= input.deviceBudget &&
                   History.foresees() && !DevicePool.hasRoom(missing());
   input.hostBudget = Limits.hostBytes - Limits.transitBytes;
+  const bool again = planned.launches > 1;
   const Slicing::Conditions conditions{input.deviceBudget, input.hostBudget,
-                                       input.sparing};
+                                       input.sparing,
+                                       again && planned.weighsMapping};
   std::list<Slicing> &known = planned.slicings;
   auto found = std::find_if(known.begin(), known.end(), [&](const Slicing &s) {
     return s.conditions == conditions;
@@ -399,7 +401,11 @@ const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
   input.foresee = [&](std::span<const BlockBox> boxes) {
     footprints.foresee(boxes);
   };
+  input.rates = linkRates();
+  if (again)
+    input.rates.mapping *= MostForeseen;
   input.placed = [&] {
+    planned.weighsMapping = true;
     const std::vector<double> &heat = heatOf(call, planned);
     std::vector<PlanInput::Placed> placed;
     for (size_t i = 0; i < whole.uses.size(); ++i) {
@@ -438,6 +444,7 @@ Status Runtime::Impl::runAsPlanned(const LaunchCall &call,
                                    PlannedLaunch &planned) {
   TraceZone zone("launch");
   zone.detail(nameOf(call));
+  ++planned.launches;
   const Slicing &slicing = slicingOf(call, planned);
   const LaunchPlan &plan = slicing.plan;
   if (plan.kind != LaunchPlan::Resident)

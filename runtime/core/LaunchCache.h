@@ -35,6 +35,7 @@ struct Slicing {
     uint64_t deviceBudget;
     uint64_t hostBudget;
     bool sparing;
+    bool again; ///< such launches come again and again
     bool operator==(const Conditions &) const = default;
   };
   Conditions conditions;
@@ -66,6 +67,9 @@ struct PlannedLaunch {
   /// Of the uses in `whole`, once it was asked for (LinkCost.h).
   std::vector<double> heat;
   bool told = false; ///< how it runs, and why
+  uint32_t launches = 0;
+  /// A plan weighed memory that is mapped, which is made once for all launches.
+  bool weighsMapping = false;
 
   void isFor(LaunchChunks chunks) {
     whole = std::move(chunks);

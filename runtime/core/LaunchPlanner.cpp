@@ -342,9 +342,13 @@ private:
       Chunks = Input.placed();
     return *Chunks;
   }
-  /// Of the shared ones, what the device has no room for; its heat.
-  std::optional<std::pair<ChunkSet, double>> leaveOnHost(const ChunkSet &shared,
-                                                         uint64_t room);
+  struct Left {
+    ChunkSet chunks;
+    double heat = 0;
+    uint64_t converted = 0; ///< bytes without memory that can be mapped
+  };
+  /// Of the shared ones, what the device has no room for.
+  std::optional<Left> leaveOnHost(const ChunkSet &shared, uint64_t room);
   std::optional<Candidate> mixedAlong(unsigned d);
 
   const PlanInput &Input;
@@ -384,8 +388,8 @@ std::optional<Candidate> Planner::sliced() {
   return best;
 }
 
-std::optional<std::pair<ChunkSet, double>>
-Planner::leaveOnHost(const ChunkSet &shared, uint64_t room) {
+std::optional<Planner::Left> Planner::leaveOnHost(const ChunkSet &shared,
+                                                  uint64_t room) {
   std::vector<PlacedChunk> placed;
   std::vector<const Placed *> which;
   auto in = shared.begin();
@@ -402,17 +406,18 @@ Planner::leaveOnHost(const ChunkSet &shared, uint64_t room) {
     which.push_back(&chunk);
   }
   const std::vector<bool> stays = chooseForDevice(placed, room, Input.rates, 1);
-  std::pair<ChunkSet, double> result;
+  Left result;
   for (size_t i = 0; i < which.size(); ++i) {
     if (stays[i])
       continue;
     if (placed[i].mustStay)
       return std::nullopt;
-    result.first.push_back(
+    result.chunks.push_back(
         {which[i]->buffer, which[i]->chunk, which[i]->chunk + 1});
-    result.second += placed[i].heat;
+    result.heat += placed[i].heat;
+    result.converted += placed[i].mappable ? 0 : placed[i].bytes;
   }
-  normalize(result.first);
+  normalize(result.chunks);
   return result;
 }
 
@@ -426,21 +431,22 @@ std::optional<Candidate> Planner::mixedAlong(unsigned d) {
   if (room >= Input.deviceBudget)
     return std::nullopt;
   auto left = leaveOnHost(shared, Input.deviceBudget - room);
-  if (!left || left->first.empty() || bytes(left->first) > Input.hostBudget)
+  if (!left || left->chunks.empty() || bytes(left->chunks) > Input.hostBudget)
     return std::nullopt;
   PlanInput rest = Input;
   rest.footprint = [this, &left](const BlockBox &box) {
-    return difference(Input.footprint(box), left->first);
+    return difference(Input.footprint(box), left->chunks);
   };
-  const uint64_t kept = bytes(difference(shared, left->first));
+  const uint64_t kept = bytes(difference(shared, left->chunks));
   Slicer slicer(rest, kept + (Input.deviceBudget - kept) / SliceShare,
                 UINT64_MAX);
   if (!slicer.cut(Grid, d) || slicer.Boxes.size() < 2)
     return std::nullopt;
-  return Candidate{LaunchPlan::Mixed,
-                   {"mixed", slicer.Traffic, left->second, 0, true},
-                   std::move(slicer.Boxes),
-                   std::move(left->first)};
+  return Candidate{
+      LaunchPlan::Mixed,
+      {"mixed", slicer.Traffic, left->heat, 0, true, 1, left->converted},
+      std::move(slicer.Boxes),
+      std::move(left->chunks)};
 }
 
 std::optional<Candidate> Planner::mixed() {
@@ -462,8 +468,9 @@ std::optional<Candidate> Planner::hostMapped() {
   auto left = leaveOnHost(Plan.whole, Input.deviceBudget);
   result.cost.possible = left.has_value();
   if (left) {
-    result.cost.copied = Plan.wholeBytes - bytes(left->first);
-    result.cost.mapped = left->second;
+    result.cost.copied = Plan.wholeBytes - bytes(left->chunks);
+    result.cost.mapped = left->heat;
+    result.cost.converted = left->converted;
   }
   return result; // what it lacks is said when it runs
 }

@@ -76,6 +76,7 @@ struct PlanInput {
   uint64_t hostBudget; ///< what may stay in host memory at once
   std::vector<BufferShape> buffers;
   std::function<ChunkSet(const BlockBox &)> footprint;
+  /// Of launches that come again, `mapping` is shared by all of them.
   LinkRates rates;
   /// A chunk of the launch, where it could stay in host memory.
   struct Placed {

@@ -52,7 +52,8 @@ std::vector<bool> chooseForDevice(std::span<const PlacedChunk> chunks,
 }
 
 double secondsOf(const LaunchCost &cost, const LinkRates &rates) {
-  return double(cost.copied) / rates.toDevice + cost.mapped / rates.mapped;
+  return double(cost.copied) / rates.toDevice + cost.mapped / rates.mapped +
+         double(cost.converted) / rates.mapping;
 }
 
 std::string describe(const LaunchCost &cost) {
@@ -65,6 +66,8 @@ std::string describe(const LaunchCost &cost) {
   if (cost.mapped > 0)
     text += fmt::format(", accesses {} over the link",
                         formatBytes(uint64_t(cost.mapped)));
+  if (cost.converted > 0)
+    text += fmt::format(", makes {} mappable", formatBytes(cost.converted));
   return text + fmt::format(", {:.3g} s)", cost.seconds);
 }
 

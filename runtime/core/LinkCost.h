@@ -29,13 +29,20 @@
 
 namespace dragon {
 
-/// Bytes a second; the defaults are those of a PCIe 5 link.
+/// Bytes a second; the defaults are those of a PCIe 5 link, for where none have
+/// been measured.
 struct LinkRates {
   double toDevice = 53e9; ///< copies
   double toHost = 53e9;
   double mapped = 45e9; ///< accesses of kernels to host memory, in order
   double mapping = 2e9; ///< to move contents to memory that can be mapped
 };
+
+/// A launch that has come so often will come as often again.
+constexpr uint32_t MostForeseen = 16;
+
+/// What kernels get of a link that copies at such a rate.
+constexpr double MappedShare = 0.85;
 
 /// Accesses here and there, a few bytes each, take the link this much longer
 /// than as many bytes in order.
@@ -71,6 +78,7 @@ struct LaunchCost {
   double seconds = 0;  ///< at the rates
   bool possible = false;
   uint64_t parts = 1;
+  uint64_t converted = 0; ///< bytes that get memory that can be mapped
 };
 
 double secondsOf(const LaunchCost &cost, const LinkRates &rates);

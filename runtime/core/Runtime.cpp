@@ -420,6 +420,8 @@ Status Runtime::quiesce(bool last) {
   Impl::Guard guard(*State);
   DRAGON_TRY(State->ready());
   Status status = State->quiesce();
+  if (last)
+    State->Dev->finishTimeline();
   State->Closed = last;
   return status;
 }

@@ -314,6 +314,8 @@ struct Runtime::Impl {
   Status makeCounters();
   /// Their memory goes back, once it is idle.
   void dropCounters();
+  /// As measured, or as is usual.
+  LinkRates linkRates();
   static PlacedChunk placedOf(const ChunkUse &use, double heat);
 
   // -- SlicePipeline.cpp
@@ -456,7 +458,7 @@ struct Runtime::Impl {
   uint64_t LaunchNumber = 0; ///< counts launches from 1
   LaunchHistory History;
   LaunchCache Plans;
-  LinkRates Rates;
+  double MappingRate = 0; ///< as measured; 0: not yet
   HeatLog Heat;
   /// For launches that count, one at a time.
   struct Counting {

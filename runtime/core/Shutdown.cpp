@@ -114,6 +114,7 @@ Status Runtime::Impl::shutdown() {
     return {};
   ShutDown = true;
   Status first = Closed ? Status() : quiesce();
+  Dev->finishTimeline();
   printStats();
   if (!Config.trace.empty() && !stopTrace())
     detail::printLine(

@@ -152,6 +152,12 @@ void appendWave(std::vector<WaveStep> &order, WaveLaunches launches,
     order.push_back({uint32_t(first + step.launch), step.slice});
 }
 
+/// What no order moves less than: each chunk comes once, and leaves once.
+uint64_t leastMoved(WaveLaunches launches,
+                    std::span<const uint64_t> chunkBytes) {
+  return bytesMoved(launches, oneByOne(launches), chunkBytes, UINT64_MAX);
+}
+
 /// One or two kinds of launches in turns, such as the time steps of a stencil.
 bool areSteps(WaveLaunches launches) {
   for (size_t i = 2; i < launches.size(); ++i)
@@ -170,6 +176,8 @@ size_t stepsTogether(WaveLaunches launches,
       bytesMoved(some, oneByOne(some), chunkBytes, budget) / some.size();
   // Less than this is not worth slices that are smaller.
   uint64_t least = alone - alone / 4;
+  if (leastMoved(launches, chunkBytes) / launches.size() >= least)
+    return 1;
   size_t best = 1, tried = 1;
   for (size_t parts = launches.size(); parts-- > 1;) {
     const size_t together = (launches.size() + parts - 1) / parts;
@@ -196,6 +204,10 @@ std::vector<size_t> wavesByChoice(WaveLaunches launches,
   std::vector<WaveStep> before; // the steps of these waves
   const uint64_t alone =
       bytesMoved(launches, oneByOne(launches), chunkBytes, budget);
+  // Less than this is not worth slices that are smaller.
+  const uint64_t clearlyLess = alone - alone / 8;
+  if (leastMoved(launches, chunkBytes) > clearlyLess)
+    return std::vector<size_t>(launches.size(), 1);
   uint64_t least = alone;
   for (size_t first = 0; first < launches.size(); first += lengths.back()) {
     const size_t left = launches.size() - first;
@@ -226,8 +238,7 @@ std::vector<size_t> wavesByChoice(WaveLaunches launches,
     appendWave(before, launches, first, best);
     lengths.push_back(best);
   }
-  // Less than this is not worth slices that are smaller.
-  if (bytesMoved(launches, before, chunkBytes, budget) > alone - alone / 8)
+  if (bytesMoved(launches, before, chunkBytes, budget) > clearlyLess)
     lengths.assign(launches.size(), 1);
   return lengths;
 }

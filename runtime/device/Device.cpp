@@ -13,6 +13,10 @@
 
 #include "runtime/device/Device.h"
 
+#include "runtime/device/Timeline.h"
+
+#include <fmt/format.h>
+
 namespace dragon {
 
 namespace {
@@ -93,7 +97,51 @@ Status checkShape(const LaunchRequest &request) {
   return {};
 }
 
+Timeline::Lane laneOf(CopyKind kind) {
+  switch (kind) {
+  case CopyKind::HostToDevice:
+    return Timeline::Lane::ToDevice;
+  case CopyKind::DeviceToHost:
+    return Timeline::Lane::FromDevice;
+  case CopyKind::DeviceToDevice:
+  case CopyKind::HostToHost:
+    break;
+  }
+  return Timeline::Lane::Within;
+}
+
+/// "scale, blocks 0-63 of 256"; of a grid with several dimensions, all of them.
+std::string describe(const LaunchRequest &request) {
+  std::string text = request.kernelName ? request.kernelName : "?";
+  bool whole = true;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    whole &= request.box.Hi[axis] - request.box.Lo[axis] == request.grid[axis];
+  if (whole)
+    return text;
+  text += ", blocks";
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (axis == 0 || request.grid[axis] > 1)
+      text +=
+          fmt::format("{} {}-{} of {}", axis ? "," : "", request.box.Lo[axis],
+                      request.box.Hi[axis] - 1, request.grid[axis]);
+  return text;
+}
+
+template <typename Queued, typename Text>
+Status watched(Timeline &timeline, Timeline::Lane lane, Queue queue,
+               uint64_t bytes, Queued work, Text text) {
+  const auto watch = timeline.begin(lane, queue, bytes);
+  Status status = work();
+  if (watch)
+    timeline.end(*watch, lane, queue, bytes, text());
+  return status;
+}
+
 } // namespace
+
+Device::Device() : Watched(std::make_unique<Timeline>(*this)) {}
+
+Device::~Device() = default;
 
 StatusOr<uintptr_t> Device::reserve(size_t bytes) {
   DRAGON_TRY(checkExtent("reserve", 0, bytes, Caps.granularity));
@@ -212,7 +260,10 @@ Status Device::copy(void *to, const void *from, size_t bytes, CopyKind kind,
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                          "copy of {} bytes from {:#x} to {:#x} wraps around",
                          bytes, fromBegin, toBegin);
-  return copyImpl(to, from, bytes, kind, queue);
+  return watched(
+      *Watched, laneOf(kind), queue, bytes,
+      [&] { return copyImpl(to, from, bytes, kind, queue); },
+      [] { return std::string(); });
 }
 
 Status Device::fill(void *to, uint32_t value, unsigned width, size_t count,
@@ -256,8 +307,18 @@ Status Device::launch(const LaunchRequest &request) {
   for (unsigned axis = 0; axis < 3; ++axis)
     if (request.box.Lo[axis] == request.box.Hi[axis])
       return {};
-  return launchImpl(request);
+  return watched(
+      *Watched, Timeline::Lane::Kernels, request.queue, 0,
+      [&] { return launchImpl(request); }, [&] { return describe(request); });
 }
+
+CopyRates Device::copyRates() {
+  Watched->collect();
+  return {Watched->rate(Timeline::Lane::ToDevice),
+          Watched->rate(Timeline::Lane::FromDevice)};
+}
+
+void Device::finishTimeline() { Watched->finish(); }
 
 bool Device::accepts(const LaunchRequest &request) {
   return request.kernel && (!request.numArgs || request.args) &&

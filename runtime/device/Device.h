@@ -40,6 +40,7 @@
 
 namespace dragon {
 
+class Timeline;
 struct Settings;
 
 /// Where a chunk's contents are now.
@@ -66,6 +67,7 @@ struct DeviceCaps {
   bool deviceIsHostVisible; ///< the host can touch mapped Device chunks (cpu)
   bool strict;              ///< kernels can touch only LaunchRequest::touched
   bool asynchronous;        ///< queued work runs after the call returns
+  bool hasLink;             ///< the times of copies tell its rates
   uint64_t totalMemory;
   uint64_t freeMemory; ///< at creation
 };
@@ -107,6 +109,12 @@ struct DeviceMemory {
   uint64_t total;
 };
 
+/// Bytes a second of large copies; 0 where none has been measured.
+struct CopyRates {
+  double toDevice;
+  double toHost;
+};
+
 /// Called on a host access to a reserved but inaccessible address, on the
 /// accessing thread, outside of signal context restrictions as far as POSIX
 /// allows. True: the access can be retried.
@@ -114,8 +122,8 @@ using FaultHandler = bool (*)(void *context, uintptr_t address, bool write);
 
 class Device {
 public:
-  virtual ~Device() = default;
-  Device() = default;
+  virtual ~Device();
+  Device();
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
 
@@ -178,6 +186,13 @@ public:
 
   StatusOr<DeviceMemory> memory();
 
+  // -- What it has done
+  /// As measured of late, on devices that have a link.
+  CopyRates copyRates();
+  /// Waits for what the trace shows of the device, and writes it there; for the
+  /// end of the process.
+  void finishTimeline();
+
 protected:
   DeviceCaps Caps{};
 
@@ -211,6 +226,8 @@ private:
                                      bool guarded) = 0;
   virtual Status setFaultHandlerImpl(FaultHandler handler, void *context) = 0;
   virtual StatusOr<DeviceMemory> memoryImpl() = 0;
+
+  std::unique_ptr<Timeline> Watched;
 };
 
 /// Kernels as the front end knows them; the back end's half. The cpu device is

@@ -40,6 +40,9 @@ struct Zone {
 
 constexpr size_t FlushAt = 4096;
 
+/// Lanes are shown as threads, with numbers that no thread has.
+constexpr long FirstLane = 1l << 30;
+
 // Never destroyed: zones may end during static destruction.
 struct Writer {
   std::mutex lock;
@@ -47,6 +50,7 @@ struct Writer {
   bool first = true;
   uint64_t origin = 0;
   std::vector<Zone> zones;
+  std::vector<std::pair<unsigned, std::string>> lanes; ///< not written yet
 };
 Writer &writer() {
   static Writer *instance = new Writer;
@@ -65,6 +69,15 @@ std::string escape(const std::string &text) {
 }
 
 void flush(Writer &w) {
+  for (const auto &[lane, name] : w.lanes) {
+    const long thread = FirstLane + long(lane);
+    fmt::print(w.file,
+               "{}\n{{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":{},"
+               "\"tid\":{},\"args\":{{\"name\":\"{}\"}}}}",
+               w.first ? "" : ",", ::getpid(), thread, escape(name));
+    w.first = false;
+  }
+  w.lanes.clear();
   for (const Zone &zone : w.zones) {
     std::string arguments = fmt::format("\"bytes\":{}", zone.bytes);
     if (!zone.detail.empty())
@@ -82,6 +95,14 @@ void flush(Writer &w) {
     w.first = false;
   }
   w.zones.clear();
+}
+
+void add(Writer &w, Zone zone) {
+  if (!w.file || zone.begin < w.origin)
+    return;
+  w.zones.push_back(std::move(zone));
+  if (w.zones.size() >= FlushAt)
+    flush(w);
 }
 
 } // namespace
@@ -121,17 +142,27 @@ bool stopTrace() {
   return good;
 }
 
+void nameTraceLane(unsigned lane, const std::string &name) {
+  Writer &w = writer();
+  std::lock_guard guard(w.lock);
+  if (w.file)
+    w.lanes.emplace_back(lane, name);
+}
+
+void recordInLane(unsigned lane, const char *name, uint64_t begin, uint64_t end,
+                  uint64_t bytes, std::string detail) {
+  Writer &w = writer();
+  std::lock_guard guard(w.lock);
+  add(w,
+      {name, begin, end, bytes, FirstLane + long(lane), std::move(detail), {}});
+}
+
 void detail::recordZone(const char *name, uint64_t begin, uint64_t end,
                         uint64_t bytes, std::string text, Notes notes) {
   thread_local long thread = ::syscall(SYS_gettid);
   Writer &w = writer();
   std::lock_guard guard(w.lock);
-  if (!w.file || begin < w.origin)
-    return;
-  w.zones.push_back(
-      {name, begin, end, bytes, thread, std::move(text), std::move(notes)});
-  if (w.zones.size() >= FlushAt)
-    flush(w);
+  add(w, {name, begin, end, bytes, thread, std::move(text), std::move(notes)});
 }
 
 } // namespace dragon

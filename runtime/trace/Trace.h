@@ -11,8 +11,9 @@
 //
 //   TraceZone zone("fetch", bytes);
 //
-// Zones show what the host waited for or issued; work that runs on a device
-// after the call returned is not in them. Thread-safe. The file is complete
+// Zones show what the host waited for or issued, a lane for each thread. Work
+// that runs on a device after the call returned has lanes of its own, which are
+// told when it was done (device/Timeline.h). Thread-safe. The file is complete
 // once stopTrace() returned.
 //
 //===----------------------------------------------------------------------===//
@@ -41,6 +42,11 @@ uint64_t traceClock();
 bool startTrace(const std::string &path);
 /// Writes what was recorded and closes the file. False if a write failed.
 bool stopTrace();
+
+/// A lane that is no thread's: what somebody else did. Lanes are 0, 1, ...
+void nameTraceLane(unsigned lane, const std::string &name);
+void recordInLane(unsigned lane, const char *name, uint64_t begin, uint64_t end,
+                  uint64_t bytes, std::string detail);
 
 class TraceZone {
 public:

@@ -52,6 +52,7 @@ StatusOr<std::unique_ptr<Device>> VmmDevice::create(const Settings &) {
   device->Caps.deviceIsHostVisible = false;
   device->Caps.strict = false;
   device->Caps.asynchronous = true;
+  device->Caps.hasLink = true;
   device->Caps.totalMemory = total;
   device->Caps.freeMemory = free;
   return StatusOr<std::unique_ptr<Device>>(std::move(device));
