@@ -37,7 +37,7 @@ void afterForkInChild() {
   pthread_atfork(beforeFork, afterForkInParent, afterForkInChild);
 }
 
-/// The driver still answers here, and will not for long.
+/// The driver still answers here, for the last time.
 void endOfDevice() {
   Front *front = Front::existing();
   if (!front || !front->gpu || forked.load())
@@ -65,13 +65,9 @@ bool refusedAtExit() {
   return ending != 0 && ending != ::gettid();
 }
 
-void watchExit() {
-  [[maybe_unused]] static const int Once = std::atexit(endOfDevice);
-}
-
 void armLifecycle() {
   hasDevice = true;
-  watchExit();
+  std::atexit(endOfDevice);
 }
 
 } // namespace dragon

@@ -7,15 +7,18 @@
 //
 // The end of a process, in order:
 //  1. exit handlers and static destructors of what was registered or
-//     constructed after the first module with kernels was registered, which is
-//     before main; they may call the API;
+//     constructed after the device was opened, which the first call does; they
+//     may call the API;
 //  2. on a GPU: all work is waited for, D_WRITE maps and deferred results are
-//     written, while the driver still answers. From here on calls by any thread
-//     are refused with cudaErrorCudartUnloading;
-//  3. the destructors of libraries. The driver's lets go of the device, so
-//     nothing may touch it or pinned memory any more. Ours shuts the runtime
-//     down and prints the statistics; on the cpu device calls by other threads,
-//     which may still be running, are refused from then on.
+//     written. Right behind it comes the driver's own handler, which cuInit
+//     registered: from there on each of its calls fails with
+//     CUDA_ERROR_DEINITIALIZED, and ours by any thread are refused with
+//     cudaErrorCudartUnloading, as with CUDA's runtime;
+//  3. exit handlers and static destructors of what is older than the device;
+//     on a GPU they find in host memory what was copied there;
+//  4. the destructors of libraries. Ours shuts the runtime down and prints the
+//     statistics; on the cpu device calls by other threads, which may still be
+//     running, are refused from then on.
 //
 // A forked child has a copy of the parent's memory and none of its device: its
 // calls fail with cudaErrorInitializationError, and it prints no statistics.
@@ -26,11 +29,8 @@
 
 namespace dragon {
 
-/// Called when a module is registered, and when the runtime has been created:
-/// the first time sets the place of step 2.
-void watchExit();
-
-/// Called once, when the runtime has been created.
+/// Called once, when the runtime has been created and with it, on a GPU, the
+/// driver initialised: that sets the place of step 2.
 void armLifecycle();
 
 /// True for threads whose calls come after the runtime was shut down.

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cudart/Forward.h"
-#include "runtime/cudart/Lifecycle.h"
 #include "runtime/cudart/Module.h"
 #include "runtime/cudart/ModuleAbi.h"
 
@@ -39,7 +38,6 @@ void __dragon_register_module(const dragon_module *module) {
 }
 
 void **__cudaRegisterFatBinary(void *wrapper) {
-  watchExit();
   return reinterpret_cast<void **>(modules().addFatBinary(wrapper));
 }
 

@@ -7,6 +7,7 @@
 
 #include "runtime/device/Timeline.h"
 
+#include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
@@ -145,18 +146,26 @@ bool Timeline::hasOrigin() {
   return Origin != nullptr;
 }
 
+void Timeline::missed(const Status &why) {
+  if (Missed++ == 0)
+    WhyMissed = why.message();
+}
+
 void Timeline::take(const Pending &pending) {
   auto took = Dev.elapsedMilliseconds(pending.started, pending.ended);
-  if (!took.ok())
+  if (!took.ok()) {
+    missed(took.takeStatus());
     return;
+  }
   measure(pending.lane, pending.bytes, double(*took) / 1e3);
   if (!detail::tracing.load(std::memory_order_relaxed) || !Origin)
     return;
   auto since = Dev.elapsedMilliseconds(Origin, pending.started);
-  if (!since.ok())
+  if (!since.ok()) {
+    missed(since.takeStatus());
     return;
-  const uint64_t begin =
-      OriginClock + uint64_t(int64_t(double(*since) * 1e6));
+  }
+  const uint64_t begin = OriginClock + uint64_t(int64_t(double(*since) * 1e6));
   show(pending.lane, pending.queue, begin,
        begin + uint64_t(double(*took) * 1e6), pending.bytes, pending.detail);
 }
@@ -176,6 +185,8 @@ void Timeline::collectLocked(bool wait) {
     }
     if (ended.ok())
       take(pending);
+    else
+      missed(ended.takeStatus());
     Free.push_back(pending.started);
     Free.push_back(pending.ended);
   }
@@ -191,6 +202,10 @@ void Timeline::finish() {
   std::lock_guard guard(Lock);
   Finished = true;
   collectLocked(/*wait=*/true);
+  if (Missed)
+    log(LogLevel::Info,
+        "when {} copies and launches were done is not known: {}", Missed,
+        WhyMissed);
   if (Origin)
     Free.push_back(std::exchange(Origin, nullptr));
   for (Event event : Free)
@@ -221,9 +236,9 @@ void Timeline::show(Lane lane, Queue queue, uint64_t begin, uint64_t end,
       Lanes.try_emplace({lane, queue}, unsigned(Lanes.size()));
   if (isNew)
     nameTraceLane(known->second,
-                  queue ? fmt::format("{}, queue {}", nameOf(lane),
-                                      known->second)
-                        : nameOf(lane));
+                  queue
+                      ? fmt::format("{}, queue {}", nameOf(lane), known->second)
+                      : nameOf(lane));
   recordInLane(known->second, zoneOf(lane), begin, end, bytes,
                std::move(detail));
 }

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Queued work runs after the call that queued it has returned. A pair of events
-// around it tells when: lanes of the trace show copies each way and kernels side
-// by side, as the device had them.
+// around it tells when: lanes of the trace show copies each way and kernels
+// side by side, as the device had them.
 //
 //   to the device    |copy 1|copy 2|copy 3|
 //   kernels                 |slice 1|slice 2|
@@ -77,6 +77,7 @@ private:
   bool hasOrigin();
   void collectLocked(bool wait);
   void take(const Pending &pending);
+  void missed(const Status &why);
   void measure(Lane lane, uint64_t bytes, double seconds);
   void show(Lane lane, Queue queue, uint64_t begin, uint64_t end,
             uint64_t bytes, std::string detail);
@@ -88,6 +89,8 @@ private:
   Event Origin = nullptr; ///< what the host's clock said when it was reached
   uint64_t OriginClock = 0;
   bool Finished = false;
+  uint64_t Missed = 0; ///< pieces of work whose times nobody knows
+  std::string WhyMissed;
   std::map<std::pair<Lane, Queue>, unsigned> Lanes;
   std::array<std::atomic<uint32_t>, 2> Seen{}; ///< large copies
   std::array<std::atomic<double>, 2> Rates{};
