@@ -59,17 +59,18 @@ std::string CompileArgs::moduleId(const Input &One) const {
 Strings CompileArgs::language(const Input &One) const {
   if (One.Lang == Language::Other)
     return {};
-  // Programs are written for nvcc: share/dragon/overlay.
-  Strings Args;
+  Strings Args = {"-x", One.Lang == Language::Cuda  ? "cuda"
+                        : One.Lang == Language::Cxx ? "c++"
+                                                    : "c"};
+  // What nvcc and its host compiler take, with a warning at most.
   if (One.Lang == Language::Cuda)
-    Args = {"-x",
-            "cuda",
-            "--cuda-path=" + Tools.Cuda,
-            "-Wno-unknown-cuda-version",
-            "-include",
-            "dragon-nvcc.h"};
-  else
-    Args = {"-x", One.Lang == Language::C ? "c" : "c++"};
+    append(Args,
+           {"--cuda-path=" + Tools.Cuda, "-Wno-unknown-cuda-version", "-iquote",
+            Tools.OverlayDir + "/quoted", "-include", "dragon-nvcc.h"});
+  if (One.Lang != Language::C)
+    append(Args, {"-Wno-error=register", "-Wno-error=c++11-narrowing",
+                  "-Wno-error=reserved-user-defined-literal",
+                  "-Wno-error=deprecated-declarations"});
   // In front of what else the machine may have, as in /usr/local/include. With
   // Thrust, CUB and libcu++, where nvcc finds them.
   if (!Tools.Cuda.empty()) {

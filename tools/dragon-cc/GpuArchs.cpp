@@ -18,6 +18,15 @@ namespace {
 
 constexpr StringLiteral DefaultArch = "75"; // as nvcc 13
 constexpr unsigned OldestArch = 75;         // CUDA 13 knows none older
+constexpr StringLiteral OldestKnown = "75";
+
+/// Those that nvcc had before.
+bool isOlder(StringRef Number) {
+  static constexpr StringLiteral Older[] = {"10", "11", "12", "13", "20", "21",
+                                            "30", "32", "35", "37", "50", "52",
+                                            "53", "60", "61", "62", "70", "72"};
+  return is_contained(Older, Number);
+}
 
 bool known(StringRef Number) {
   unsigned Value = 0;
@@ -48,23 +57,27 @@ std::vector<std::string> knownArchs() {
   return Result;
 }
 
-Expected<std::string> archNumber(StringRef Name, StringRef Option) {
+void sortArchs(std::vector<GpuArch> &Archs) {
+  llvm::sort(Archs, [](const GpuArch &A, const GpuArch &B) {
+    return order(A) < order(B);
+  });
+}
+
+Expected<std::string> GpuArchs::number(StringRef Name, StringRef Option) {
   StringRef Number = Name;
   // lto_90 is what links optimise: all relocatable code here.
   if (!Number.consume_front("sm_") && !Number.consume_front("compute_") &&
       !Number.consume_front("lto_"))
     return error("bad value '" + Name + "' in '" + Option +
                  "': expected sm_X or compute_X, as sm_90");
+  if (isOlder(Number)) {
+    Older.insert(("sm_" + Number).str());
+    return OldestKnown.str();
+  }
   if (!known(Number))
     return error("unknown GPU architecture '" + Name + "' in '" + Option +
                  "'; known are " + join(knownArchs(), ", "));
   return Number.str();
-}
-
-void sortArchs(std::vector<GpuArch> &Archs) {
-  llvm::sort(Archs, [](const GpuArch &A, const GpuArch &B) {
-    return order(A) < order(B);
-  });
 }
 
 void GpuArchs::add(StringRef Number, bool Ptx) {
@@ -91,7 +104,7 @@ Error GpuArchs::code(StringRef Value) {
 
 Error GpuArchs::addCodes(StringRef List, StringRef Option) {
   for (StringRef Code : split(List, ',')) {
-    Expected<std::string> Number = archNumber(Code.trim(), Option);
+    Expected<std::string> Number = number(Code.trim(), Option);
     if (!Number)
       return Number.takeError();
     add(*Number, Code.trim().starts_with("compute_"));
@@ -107,7 +120,7 @@ Error GpuArchs::gencode(StringRef Value) {
     return error("bad value in '" + Option +
                  "': expected arch=compute_X,code=sm_X");
   auto [Virtual, Code] = Rest.split(',');
-  Expected<std::string> Number = archNumber(Virtual, Option);
+  Expected<std::string> Number = number(Virtual, Option);
   if (!Number)
     return Number.takeError();
   if (Code.empty()) { // PTX alone, as for nvcc
@@ -130,7 +143,7 @@ Error GpuArchs::offload(StringRef Value) {
       IsNative = true;
       continue;
     }
-    Expected<std::string> Number = archNumber(Name, Option);
+    Expected<std::string> Number = number(Name, Option);
     if (!Number)
       return Number.takeError();
     add(*Number, false);
@@ -140,7 +153,7 @@ Error GpuArchs::offload(StringRef Value) {
 
 Error GpuArchs::includePtx(StringRef Value, bool Include) {
   if (Value != "all") {
-    Expected<std::string> Number = archNumber(
+    Expected<std::string> Number = number(
         Value, Include ? "--cuda-include-ptx=" : "--no-cuda-include-ptx=");
     if (!Number)
       return Number.takeError();
@@ -162,7 +175,7 @@ Expected<std::vector<GpuArch>> GpuArchs::finish(bool &Native) {
         add(Name.drop_front(3), false);
     Archs.back().Ptx = true;
   } else if (!Arch.empty()) {
-    Expected<std::string> Number = archNumber(Arch, Option);
+    Expected<std::string> Number = number(Arch, Option);
     if (!Number)
       return Number.takeError();
     if (Codes.empty())
@@ -176,6 +189,9 @@ Expected<std::vector<GpuArch>> GpuArchs::finish(bool &Native) {
   }
   if (Archs.empty() && !IsNative)
     add(DefaultArch, true);
+  // What is asked for an older GPU runs on today's by its PTX alone.
+  if (!Older.empty())
+    add(OldestKnown, true);
   sortArchs(Archs);
   for (const auto &[Name, Include] : PtxChoices)
     for (GpuArch &One : Archs)
@@ -183,6 +199,13 @@ Expected<std::vector<GpuArch>> GpuArchs::finish(bool &Native) {
         One.Ptx = Include;
   Native = IsNative;
   return Archs;
+}
+
+std::string GpuArchs::warning() const {
+  if (Older.empty())
+    return "";
+  return "CUDA 13 does not compile for GPUs older than sm_75: " +
+         join(Older, ", ") + " became sm_75 with PTX";
 }
 
 } // namespace dragon::driver

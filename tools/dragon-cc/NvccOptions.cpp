@@ -102,6 +102,7 @@ private:
   const CommandLine &Line;
   Invocation Result;
   GpuArchs Archs;
+  bool WarnOfOldGpus = true;
   std::string GoalOption;
   std::optional<Language> Forced;
 };
@@ -477,7 +478,11 @@ Error Reader::readOwn(const Argument &One) {
     Result.CompileArgs.push_back("-fno-exceptions");
     return Error::success();
   case OPT_disable_warnings:
+    WarnOfOldGpus = false;
     Result.CompileArgs.push_back("-w");
+    return Error::success();
+  case OPT_no_deprecated_gpu_targets:
+    WarnOfOldGpus = false;
     return Error::success();
   case OPT_werror_kind:
     for (StringRef Kind : split(One.value(), ','))
@@ -669,6 +674,9 @@ Expected<Invocation> Reader::run() {
   if (!List)
     return List.takeError();
   Result.Archs = std::move(*List);
+  if (std::string Text = Archs.warning();
+      !Text.empty() && WarnOfOldGpus && Result.hasCuda())
+    Result.Warnings.push_back(std::move(Text));
   if (Error Failed = check())
     return std::move(Failed);
   return std::move(Result);

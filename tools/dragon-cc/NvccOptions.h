@@ -107,6 +107,9 @@ struct Invocation {
   bool Help = false, Version = false, ListArchs = false, ListCodes = false;
   bool PrintCudaPath = false;
 
+  /// What the driver itself has to say of the command line.
+  std::vector<std::string> Warnings;
+
   bool hasCuda() const;
   /// Objects carry bitcode, and the link inserts the directives.
   bool atLink() const { return WholeProgram && Lifetime; }

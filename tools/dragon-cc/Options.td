@@ -297,8 +297,8 @@ defm disable_warnings : Switch<"w", "disable-warnings", Translated,
 def werror_kind : Joined<["-", "--"], "Werror=">, What<Translated>,
   MetaVarName<"<kind,...>">,
   HelpText<"warnings to take for errors; all-warnings for all">;
-defm no_deprecated_gpu_targets : Switch1<"Wno-deprecated-gpu-targets",
-  NoEffect, "warnings about old GPUs">;
+defm no_deprecated_gpu_targets : Switch1<"Wno-deprecated-gpu-targets", Ours,
+  "do not warn of GPUs older than the toolkit knows">;
 defm w_default_stream : Switch1<"Wdefault-stream-launch", NoEffect,
                                 "a warning of nvcc">;
 defm w_launch_bounds : Switch1<"Wmissing-launch-bounds", NoEffect,

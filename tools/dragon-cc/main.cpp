@@ -97,6 +97,9 @@ int main(int Argc, char **Argv) {
   if (!Asked)
     return fail(Asked.takeError());
 
+  for (const std::string &Text : Asked->Warnings)
+    errs() << "dragon-cc: warning: " << Text << '\n';
+
   std::string Self = sys::fs::getMainExecutable(
       Argv[0], reinterpret_cast<void *>(&printVersion));
   if (answer(*Asked, Self))

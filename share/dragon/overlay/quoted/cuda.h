@@ -1,0 +1,20 @@
+//===- cuda.h - whose header that is ----------------------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Clang's wrapper of the toolkit's headers begins with `#include "cuda.h"`, and
+// would take a program's own header of that name, which nvcc never reads unless
+// the program asks for it. This folder is searched before the program's
+// (-iquote). The first to ask is the wrapper: it gets the toolkit's, by a name
+// that no other folder has. All others get what they would have got.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_OVERLAY_QUOTED_CUDA_H
+#define DRAGON_OVERLAY_QUOTED_CUDA_H
+#include <crt/../cuda.h>
+#else
+#include_next "cuda.h"
+#endif
