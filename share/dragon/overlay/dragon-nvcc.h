@@ -34,6 +34,7 @@
 #include "dragon-nvcc/macros.h"
 
 #include "dragon-nvcc/atomics.h"
+#include "dragon-nvcc/caches.h"
 #include "dragon-nvcc/math.h"
 #include "dragon-nvcc/minmax.h"
 

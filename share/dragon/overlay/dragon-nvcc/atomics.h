@@ -13,6 +13,8 @@
 #ifndef DRAGON_NVCC_ATOMICS_H
 #define DRAGON_NVCC_ATOMICS_H
 
+#include "types.h"
+
 enum {
   __NV_ATOMIC_RELAXED = __ATOMIC_RELAXED,
   __NV_ATOMIC_CONSUME = __ATOMIC_CONSUME,
@@ -33,11 +35,6 @@ enum {
 #pragma push_macro("DRAGON_ATOMIC")
 #define DRAGON_ATOMIC                                                          \
   static inline __device__ __attribute__((always_inline, unused))
-
-/// A type that is not deduced from the argument.
-template <class T> struct dragonSame {
-  typedef T type;
-};
 
 template <class T>
 DRAGON_ATOMIC void __nv_atomic_load(T *from, T *result, int order,
