@@ -24,6 +24,7 @@
 #include "passes/rewrite/UnitBitcode.h"
 #include "passes/slicing/GridSlicing.h"
 #include "passes/slicing/HeatCounting.h"
+#include "passes/support/NvccVariables.h"
 
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -192,6 +193,7 @@ bool runOnDevice(Module &M) {
     printLinkRemarks(M.getContext());
     Mark->eraseFromParent();
   }
+  bool Changed = lowerDeviceVariables(M);
   StringRef Arch = deviceArch(M);
   const bool WithSummary = !options::summaryFile().empty();
   std::unique_ptr<Module> Simple;
@@ -200,8 +202,8 @@ bool runOnDevice(Module &M) {
   KernelAccesses Accesses;
   if (WithSummary)
     Accesses = analyzeCanonical(*Simple);
-  bool Changed =
-      WithSummary && options::heat() && addHeat(M, Accesses.Summary, Arch);
+  if (WithSummary && options::heat())
+    Changed |= addHeat(M, Accesses.Summary, Arch);
   // A module without functions has no architecture, and no kernels.
   if (!options::cpuOut().empty() &&
       (options::cpuArch().empty() || Arch.empty() ||
@@ -227,6 +229,11 @@ bool runOnDevice(Module &M) {
 }
 
 bool runOnHost(Module &M, ModuleAnalysisManager &Analyses) {
+  bool Changed = false;
+  if (Expected<bool> Managed = lowerManagedVariables(M))
+    Changed = *Managed;
+  else
+    reportError(M, toString(Managed.takeError()));
   if (options::relocatable())
     nameLinkedUnit(M, options::moduleId());
   if (!options::fatBinary().empty())
@@ -250,10 +257,9 @@ bool runOnHost(Module &M, ModuleAnalysisManager &Analyses) {
   if (!Bitcode.empty())
     Muted.emplace();
 
-  bool Changed = false;
   if (options::lifetime()) {
     KernelSummaries Kernels(M, Summary);
-    Changed = insertDirectives(M, Analyses, Kernels, HostOptions::given());
+    Changed |= insertDirectives(M, Analyses, Kernels, HostOptions::given());
   }
   Changed |= insertResidency(M);
   Changed |= embedModule(M, Embedding);

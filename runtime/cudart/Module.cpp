@@ -29,6 +29,18 @@ int dynamicSharedLimit(const Kernel &kernel) {
   return std::max(set, std::max(0, DefaultSharedBytes - fixed));
 }
 
+/// A variable's storage in a module's code for the host processor; null if it
+/// has none of that name.
+static const dragon_cpu_variable *cpuVariable(const Module &module,
+                                              const Variable &variable) {
+  const dragon_cpu_module *cpu = module.unit ? module.unit->cpu : nullptr;
+  if (cpu && cpu->version == DRAGON_CPU_MODULE_VERSION)
+    for (uint64_t i = 0; i < cpu->num_variables; ++i)
+      if (variable.name == cpu->variables[i].name)
+        return &cpu->variables[i];
+  return nullptr;
+}
+
 //===----------------------------------------------------------------------===//
 // Registration
 //===----------------------------------------------------------------------===//
@@ -315,21 +327,39 @@ Result ModuleRegistry::giveToNvidia(Module &module) {
 
 Result ModuleRegistry::initialise(Front &front) {
   if (front.gpu) {
-    std::vector<Module *> all;
+    std::vector<Module *> unknown, waiting;
     {
       std::shared_lock<std::shared_mutex> guard(Lock);
-      for (Module &module : Modules)
-        if (module.wrapper && !module.unregistered && !module.nvidiaHandle)
-          all.push_back(&module);
+      for (Module &module : Modules) {
+        if (!module.wrapper || module.unregistered)
+          continue;
+        if (!module.nvidiaHandle)
+          unknown.push_back(&module);
+        for (const Variable &variable : module.variables)
+          if (variable.managed && !*variable.managed) {
+            waiting.push_back(&module);
+            break;
+          }
+      }
     }
-    for (Module *module : all)
+    for (Module *module : unknown)
       DRAGON_CHECK(giveToNvidia(*module));
+    // The host may use managed variables before any kernel runs.
+    for (Module *module : waiting)
+      if (auto load = reinterpret_cast<decltype(&__cudaInitModule)>(
+              nvidiaFunction("__cudaInitModule")))
+        load(module->nvidiaHandle);
     return cudaSuccess;
   }
   std::unique_lock<std::shared_mutex> guard(Lock);
   for (Module &module : Modules)
     for (Variable &variable : module.variables)
       if (variable.managed && !*variable.managed) {
+        // The host uses what the kernels use.
+        if (const dragon_cpu_variable *found = cpuVariable(module, variable)) {
+          *variable.managed = found->address;
+          continue;
+        }
         auto memory = front.runtime.allocate(variable.bytes,
                                              AllocateOptions{0, true, nullptr});
         if (!memory.ok())
@@ -366,8 +396,13 @@ Result ModuleRegistry::handleOf(Front &front, Kernel &kernel, void *&handle) {
 
 Variable *ModuleRegistry::findVariable(const void *shadow) {
   std::shared_lock<std::shared_mutex> guard(Lock);
-  auto it = Variables.find(shadow);
-  return it != Variables.end() ? it->second : nullptr;
+  if (auto it = Variables.find(shadow); it != Variables.end())
+    return it->second;
+  // Of a managed variable the program knows the address itself.
+  for (const auto &[key, variable] : Variables)
+    if (variable->managed && *variable->managed == shadow)
+      return variable;
+  return nullptr;
 }
 
 Result ModuleRegistry::addressOf(Front &front, Variable &variable,
@@ -386,19 +421,11 @@ Result ModuleRegistry::addressOf(Front &front, Variable &variable,
                       : cudaErrorSharedObjectInitFailed;
   }
   std::shared_lock<std::shared_mutex> guard(Lock);
-  auto search = [&](const Module &module) -> const dragon_cpu_variable * {
-    const dragon_cpu_module *cpu = module.unit ? module.unit->cpu : nullptr;
-    if (cpu && cpu->version == DRAGON_CPU_MODULE_VERSION)
-      for (uint64_t i = 0; i < cpu->num_variables; ++i)
-        if (variable.name == cpu->variables[i].name)
-          return &cpu->variables[i];
-    return nullptr;
-  };
-  const dragon_cpu_variable *found = search(*variable.module);
+  const dragon_cpu_variable *found = cpuVariable(*variable.module, variable);
   for (const Module &module : Modules)
     if (!found && !module.unregistered &&
         (variable.external || !variable.module->unit))
-      found = search(module);
+      found = cpuVariable(module, variable);
   if (!found)
     return cudaErrorInvalidSymbol;
   address = found->address;

@@ -30,6 +30,9 @@ void __cudaRegisterManagedVar(void **handle, void **pointer,
                               char *deviceAddress, const char *name,
                               int external, size_t bytes, int constant,
                               int global);
+void __cudaRegisterTexture(void **handle, const void *shadow,
+                           const void **deviceAddress, const char *name,
+                           int dimensions, int normalized, int external);
 void __cudaRegisterHostVar(void **handle, const char *name, char *shadow,
                            size_t bytes);
 char __cudaInitModule(void **handle);

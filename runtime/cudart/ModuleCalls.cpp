@@ -67,6 +67,14 @@ void __cudaRegisterManagedVar(void **handle, void **pointer, char *,
                         external, pointer);
 }
 
+// A texture reference is a variable that holds a texture object.
+void __cudaRegisterTexture(void **handle, const void *shadow, const void **,
+                           const char *name, int, int, int external) {
+  modules().addVariable(moduleOf(handle), shadow, name,
+                        sizeof(cudaTextureObject_t), /*constant=*/false,
+                        external, nullptr);
+}
+
 // A host variable that device code may reach; only nvcc's experimental modes
 // make one.
 void __cudaRegisterHostVar(void **, const char *name, char *, size_t) {

@@ -30,4 +30,8 @@
 #define __CUDA_API_VER_MINOR__ __CUDACC_VER_MINOR__
 #endif
 
+// The compiler's plugin knows the annotation (passes/support/NvccVariables.h).
+#undef __managed__
+#define __managed__ __device__ __attribute__((annotate("dragon-managed")))
+
 #endif // DRAGON_NVCC_MACROS_H
