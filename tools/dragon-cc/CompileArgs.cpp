@@ -7,6 +7,8 @@
 
 #include "tools/dragon-cc/CompileArgs.h"
 
+#include "tools/dragon-cc/SourceWords.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MD5.h"
@@ -56,6 +58,18 @@ std::string CompileArgs::moduleId(const Input &One) const {
   return utohexstr(Hash.final().low(), /*LowerCase=*/true, /*Width=*/16);
 }
 
+bool CompileArgs::usesTextureReferences(const Input &One) const {
+  auto [Known, New] = TextureReferences.try_emplace(One.Path, false);
+  if (New) {
+    Strings Folders;
+    for (StringRef Arg : Asked.CompileArgs)
+      if (Arg.consume_front("-I"))
+        Folders.push_back(Arg.str());
+    Known->second = mentions(One.Path, "cudaBindTexture", Folders);
+  }
+  return Known->second;
+}
+
 Strings CompileArgs::language(const Input &One) const {
   if (One.Lang == Language::Other)
     return {};
@@ -67,6 +81,8 @@ Strings CompileArgs::language(const Input &One) const {
     append(Args,
            {"--cuda-path=" + Tools.Cuda, "-Wno-unknown-cuda-version", "-iquote",
             Tools.OverlayDir + "/quoted", "-include", "dragon-nvcc.h"});
+  if (One.Lang == Language::Cuda && usesTextureReferences(One))
+    Args.push_back("-DDRAGON_TEXTURE_REFERENCES");
   if (One.Lang != Language::C)
     append(Args, {"-Wno-error=register", "-Wno-error=c++11-narrowing",
                   "-Wno-error=reserved-user-defined-literal",

@@ -77,12 +77,15 @@ public:
 
 private:
   bool deviceOptimised() const;
+  /// Whether the source is for a CUDA that had them.
+  bool usesTextureReferences(const Input &One) const;
   std::string recordFile(const Input &One, llvm::StringRef Arch) const;
 
   const Invocation &Asked;
   const ToolPaths &Tools;
   llvm::StringRef Temp;
   llvm::StringSet<> Stems;
+  mutable llvm::StringMap<bool> TextureReferences; ///< by path
 };
 
 } // namespace dragon::driver

@@ -38,4 +38,8 @@
 #include "dragon-nvcc/math.h"
 #include "dragon-nvcc/minmax.h"
 
+#ifdef DRAGON_TEXTURE_REFERENCES
+#include "dragon-nvcc/textures.h"
+#endif
+
 #endif // DRAGON_NVCC_H

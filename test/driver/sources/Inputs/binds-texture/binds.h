@@ -1,0 +1,5 @@
+texture<float> reference;
+
+inline void bind(const float *data) {
+  cudaBindTexture(nullptr, reference, data, 16);
+}

@@ -1,0 +1,31 @@
+//===- SourceWords.h - words that a source has ------------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Some of what programs of an older CUDA need has names that other programs use
+// for something else. It is declared for those that show they need it: by a
+// word that is in their source, or in a file that it includes by quotes.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_TOOLS_DRAGON_CC_SOURCEWORDS_H
+#define DRAGON_TOOLS_DRAGON_CC_SOURCEWORDS_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+#include <vector>
+
+namespace dragon::driver {
+
+/// Whether `Word` is in the file or in what it includes by quotes, looked for
+/// beside the including file and in `Folders`. A file that cannot be read has
+/// none.
+bool mentions(llvm::StringRef File, llvm::StringRef Word,
+              const std::vector<std::string> &Folders);
+
+} // namespace dragon::driver
+
+#endif // DRAGON_TOOLS_DRAGON_CC_SOURCEWORDS_H
