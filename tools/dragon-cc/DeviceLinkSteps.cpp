@@ -130,8 +130,8 @@ void Planner::deviceCode(StringRef Stem, const Input &Link) {
   }
 }
 
-void Planner::fatBinary(StringRef Stem) {
-  Strings Args = {"-64", "--create", Parts.temp(Stem, ".fatbin")};
+void Planner::fatBinary(StringRef Stem, const std::string &Output) {
+  Strings Args = {"-64", "--create", Output};
   for (const GpuArch &Arch : Asked.Archs) {
     std::string Number = Arch.Name.substr(3);
     auto Add = [&](StringRef Kind, const std::string &File) {
@@ -171,7 +171,7 @@ Strings Planner::deviceLink(const std::vector<Strings> &Objects) {
 
   deviceCode(Stem, Link);
   if (Asked.Cuda)
-    fatBinary(Stem);
+    fatBinary(Stem, Parts.temp(Stem, ".fatbin"));
   bool Whole = Asked.What == Goal::DeviceLink;
   std::string Registered =
       Whole && !Asked.Cpu ? linkOutput() : Parts.temp(Stem, ".register.o");

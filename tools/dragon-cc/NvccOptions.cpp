@@ -131,6 +131,8 @@ Error Reader::input(StringRef Path) {
   StringRef Name = sys::path::filename(Path);
   StringRef Extension = sys::path::extension(Path);
   std::optional<Language> Lang = Forced;
+  if (!Lang && Name.ends_with(".cu.cpp.ii"))
+    Lang = Language::Cuda; // of -cuda
   if (!Lang)
     Lang = StringSwitch<std::optional<Language>>(Extension)
                .Case(".cu", Language::Cuda)
@@ -310,6 +312,10 @@ Error Reader::readOwn(const Argument &One) {
     return goal(Goal::Ptx, Text);
   case OPT_cubin:
     return goal(Goal::Cubin, Text);
+  case OPT_fatbin:
+    return goal(Goal::Fatbin, Text);
+  case OPT_cuda:
+    return goal(Goal::CudaSource, Text);
   case OPT_dependencies:
   case OPT_user_dependencies:
     Result.SystemHeaders = One.id() == OPT_dependencies;

@@ -32,6 +32,8 @@ enum class Goal {
   Dependencies, ///< -M and -MM
   Ptx,
   Cubin,
+  Fatbin,
+  CudaSource, ///< -cuda
   DeviceLink, ///< -dlink
 };
 

@@ -75,8 +75,11 @@ defm lib : Switch1<"lib", Ours, "compile and put into a static library">;
 defm ptx : Switch1<"ptx", Ours, "compile device code to PTX">;
 defm cubin : Switch1<"cubin", Ours,
                     "compile device code to a GPU binary">;
-defm fatbin : Switch1<"fatbin", Unsupported, "make a fat binary file">;
-defm cuda : Switch1<"cuda", Unsupported, "make a .cu.cpp.ii file">;
+defm fatbin : Switch1<"fatbin", Ours,
+                     "compile device code to a fat binary file">;
+defm cuda : Switch1<"cuda", Ours,
+                   "make a .cu.cpp.ii file: the source with all that it "
+                   "includes, for dragon-cc">;
 defm optix_ir : Switch1<"optix-ir", Unsupported, "make OptiX IR">;
 defm ltoir : Switch1<"ltoir", Unsupported, "make LTO IR">;
 defm run : Switch1<"run", Unsupported, "run the program">;

@@ -39,7 +39,9 @@ private:
   llvm::Expected<bool> needsDeviceLink();
   Strings deviceLink(const std::vector<Strings> &Objects);
   void deviceCode(llvm::StringRef Stem, const Input &Link);
-  void fatBinary(llvm::StringRef Stem);
+  void fatBinary(llvm::StringRef Stem, const std::string &Output);
+  /// -fatbin
+  llvm::Error fatBinary(const Input &One);
   /// `Output`, or with Whole the object that it is to be.
   Strings mergeCpu(llvm::StringRef Stem, const std::string &Host,
                    const std::string &Object, bool Whole);

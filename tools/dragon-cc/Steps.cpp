@@ -123,11 +123,44 @@ void Planner::summaryOnly(const Input &One, StringRef Stem) {
   clang(std::move(Args));
 }
 
+/// Device code alone, of all architectures.
+Error Planner::fatBinary(const Input &One) {
+  if (One.Lang != Language::Cuda)
+    return error("'" + One.Path +
+                 "' has no device code: -fatbin is for .cu "
+                 "files");
+  std::string Stem = Parts.uniqueStem(One);
+  for (const GpuArch &Arch : Asked.Archs) {
+    Strings Args = Parts.language(One);
+    append(Args, {"--cuda-gpu-arch=" + Arch.Name, "--cuda-device-only"});
+    append(Args, Parts.relocatable());
+    append(Args, Parts.optimisation(One));
+    append(Args, Parts.user(One));
+    append(Args, Parts.remarks(One));
+    append(Args, Parts.plugin(One, Stem, CompileArgs::None));
+    Strings Ptx = Args;
+    append(Args, {"-c", One.Path, "-o",
+                  Parts.temp(Stem, "." + Arch.Name + ".cubin")});
+    clang(std::move(Args));
+    if (!Arch.Ptx)
+      continue;
+    append(Ptx, {"-w", "-S", One.Path, "-o",
+                 Parts.temp(Stem, "." + Arch.Name + ".s")});
+    clang(std::move(Ptx));
+  }
+  std::string Out = Parts.outputFor(One, ".fatbin");
+  fatBinary(Stem, Out);
+  Result.Steps.back().Outputs = {Out};
+  return Error::success();
+}
+
 /// Goals that one run of clang per input reaches.
 Error Planner::single(const Input &One) {
   bool Cuda = One.Lang == Language::Cuda;
-  Strings Args = Parts.language(One);
   Goal What = Asked.What;
+  if (What == Goal::Fatbin)
+    return fatBinary(One);
+  Strings Args = Parts.language(One);
   bool DeviceOnly =
       Asked.Sides == Side::Device || What == Goal::Ptx || What == Goal::Cubin;
   bool HostOnly = !DeviceOnly && What != Goal::Syntax;
@@ -206,6 +239,11 @@ Error Planner::single(const Input &One) {
     append(Args, Parts.dependencies(One, Parts.outputFor(One, ".o")));
     Args.push_back("-E");
     break;
+  case Goal::CudaSource:
+    // Both sides can be compiled from it: conditions and macros stay.
+    Out = Parts.outputFor(One, ".cu.cpp.ii");
+    append(Args, {"-E", "-frewrite-includes"});
+    break;
   case Goal::Syntax:
     Args.push_back("-fsyntax-only");
     Out.clear();
@@ -218,6 +256,7 @@ Error Planner::single(const Input &One) {
     if (Asked.PhonyTargets)
       Args.push_back("-MP");
     break;
+  case Goal::Fatbin:
   case Goal::Link:
   case Goal::DeviceLink:
   case Goal::Library:
