@@ -38,6 +38,8 @@ typedef struct dragon_cpu_context {
   uint32_t dynamic_bytes;
   void *block;  /* the runtime's own state of the block: barriers, warps */
   void *thread; /* the runtime's own state of the running thread, or null */
+  void *grid;   /* in a cooperative launch, 16 bytes that all blocks share and
+                   that begin with zeros (%envreg1 and 2); else null */
 } dragon_cpu_context;
 
 /* Kernels without barriers or warp operations: runs all threads of the block
@@ -48,7 +50,10 @@ typedef void (*dragon_cpu_entry)(dragon_cpu_context *ctx, void *const *args);
 
 enum {
   DRAGON_CPU_NEEDS_FIBERS = 1,
-  DRAGON_CPU_TRACED = 2 /* calls dragon_cpu_access */
+  DRAGON_CPU_TRACED = 2, /* calls dragon_cpu_access */
+  /* Above this bit: the most threads that a block may have
+     (__launch_bounds__), or 0. */
+  DRAGON_CPU_MAX_THREADS_SHIFT = 16
 };
 
 typedef struct dragon_cpu_kernel {
@@ -76,7 +81,7 @@ typedef struct dragon_cpu_module {
      architecture. Kernels must not run where dragon_cpu_runs_on is 0. */
   const char *processor;
 } dragon_cpu_module;
-enum { DRAGON_CPU_MODULE_VERSION = 1 };
+enum { DRAGON_CPU_MODULE_VERSION = 2 };
 
 /* Called by lowered code. `kind`: 0 plain, 1 popc, 2 and, 3 or. Returns the
    reduction of `predicate` over the block (0 for plain). All threads of the
@@ -154,6 +159,31 @@ int dragon_cpu_runs_on(const char *processor);
    access to memory that may be global; atomic operations do both. */
 enum { DRAGON_CPU_READ = 1, DRAGON_CPU_WRITE = 2 };
 void dragon_cpu_access(const void *address, uint64_t bytes, uint32_t kind);
+/* A texture's texel, four words: floats, or integers if the texture is read as
+   such. at[0..2]: x, y, z, floats unless DRAGON_TEXTURE_INTEGER; at[3]: the
+   layer; from at[4] on the level (a float), or the gradients by x and y. */
+enum {
+  DRAGON_TEXTURE_DIMENSIONS = 7, /* 1 to 3, or */
+  DRAGON_TEXTURE_CUBE = 4,
+  DRAGON_TEXTURE_LAYERED = 8,
+  DRAGON_TEXTURE_INTEGER = 16,
+  DRAGON_TEXTURE_LEVEL = 32,
+  DRAGON_TEXTURE_GRADIENTS = 64,
+  /* One component (shifted by 8) of the four texels around. */
+  DRAGON_TEXTURE_GATHER = 128,
+  DRAGON_TEXTURE_COMPONENT_SHIFT = 8
+};
+void dragon_cpu_texture(uint64_t object, uint32_t kind, const uint32_t *at,
+                        uint32_t *texel);
+/* Reads or writes `bytes` of a surface at byte at[0] of row at[1] of plane
+   at[2], layer at[3]; kind: as above, and what happens outside. */
+enum {
+  DRAGON_SURFACE_STORE = 16,
+  DRAGON_SURFACE_CLAMP = 32,
+  DRAGON_SURFACE_ZERO = 64 /* neither: the kernel fails */
+};
+void dragon_cpu_surface(uint64_t object, uint32_t kind, const int32_t *at,
+                        uint32_t bytes, void *data);
 uint64_t dragon_cpu_clock(void);       /* ticks, for clock() and clock64() */
 uint64_t dragon_cpu_globaltimer(void); /* nanoseconds */
 
@@ -168,7 +198,7 @@ typedef struct dragon_module {
   const dragon_cpu_module *cpu; /* null: built without the cpu target */
   const char *source;           /* the translation unit, for messages */
 } dragon_module;
-enum { DRAGON_MODULE_VERSION = 8 };
+enum { DRAGON_MODULE_VERSION = 9 };
 
 /* Called by a constructor of the translation unit, before its fat binary is
    registered. The descriptor stays valid until it is unregistered. */

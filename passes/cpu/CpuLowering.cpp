@@ -39,6 +39,21 @@ static Error verified(Module &M) {
   return Error::success();
 }
 
+/// The product of "nvvm.maxntid"="x,y,z", or 0.
+static uint32_t maxThreads(const Function &Kernel) {
+  StringRef Text = Kernel.getFnAttribute("nvvm.maxntid").getValueAsString();
+  uint32_t Product = Text.empty() ? 0 : 1;
+  SmallVector<StringRef, 3> Extents;
+  Text.split(Extents, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef Extent : Extents) {
+    uint32_t N = 0;
+    if (Extent.trim().getAsInteger(10, N))
+      return 0;
+    Product *= N;
+  }
+  return Product <= 1024 ? Product : 0;
+}
+
 static Error lower(Module &M, const CpuLoweringOptions &Options) {
   SmallVector<Function *, 16> Kernels;
   for (Function &F : M)
@@ -63,7 +78,8 @@ static Error lower(Module &M, const CpuLoweringOptions &Options) {
   SmallVector<HostKernel, 16> HostKernels;
   for (Function *Kernel : Kernels)
     HostKernels.push_back({Kernel->getName().str(), Kernel, SharedBytes[Kernel],
-                           !Kernel->hasFnAttribute(Attribute::OptimizeNone)});
+                           !Kernel->hasFnAttribute(Attribute::OptimizeNone),
+                           maxThreads(*Kernel)});
   if (Error E = flattenAddressSpaces(M))
     return E;
   for (HostKernel &Kernel : HostKernels)

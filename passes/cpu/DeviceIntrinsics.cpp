@@ -198,6 +198,12 @@ Value *IntrinsicLowering::specialRegister(StringRef Name) {
     return B->getInt32(0);
   if (Name == "nsmid")
     return B->getInt32(1);
+  // The address of what the blocks of a cooperative launch share.
+  if (Name == "envreg1" || Name == "envreg2") {
+    Value *Word = B->CreatePtrToInt(Thread->grid(), B->getInt64Ty());
+    return B->CreateTrunc(Name == "envreg1" ? B->CreateLShr(Word, 32) : Word,
+                          I32);
+  }
   if (Name == "gridid" || Name.starts_with("envreg") || Name.starts_with("pm"))
     return ConstantInt::get(Call->getType(), 0);
   if (Name == "clock")

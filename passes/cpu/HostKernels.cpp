@@ -365,7 +365,9 @@ void emitHostKernels(Module &M, ArrayRef<HostKernel> Kernels,
         KernelRow,
         {Text(Kernel.Name), Entry,
          ConstantInt::get(I32, (D.Fibers ? DRAGON_CPU_NEEDS_FIBERS : 0) |
-                                   (Traced ? DRAGON_CPU_TRACED : 0)),
+                                   (Traced ? DRAGON_CPU_TRACED : 0) |
+                                   Kernel.MaxThreads
+                                       << DRAGON_CPU_MAX_THREADS_SHIFT),
          ConstantInt::get(I32, Kernel.SharedBytes)}));
   }
   Constant *KernelTable = makeArray(M, KernelRow, Rows, "dragon.kernels");

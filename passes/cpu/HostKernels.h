@@ -37,7 +37,8 @@ struct HostKernel {
   std::string Name;
   llvm::Function *Thread; ///< the code of one thread
   uint32_t SharedBytes = 0;
-  bool Optimise = true; ///< false: compiled for a debugger
+  bool Optimise = true;    ///< false: compiled for a debugger
+  uint32_t MaxThreads = 0; ///< of a block (__launch_bounds__); 0: any
 };
 
 struct HostVariable {

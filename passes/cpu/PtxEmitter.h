@@ -56,6 +56,8 @@ private:
   bool atomic(I In);
   bool copyAsync(I In);
   bool addressConversion(I In);
+  bool texture(I In);
+  bool surface(I In);
   bool synchronisation(I In);
   bool blockBarrier(I In);
   bool warpOperation(I In);
@@ -78,6 +80,10 @@ private:
   llvm::Value *readSpecial(llvm::StringRef Name);
   bool write(const PtxOperand &Op, llvm::Value *V, bool Signed = false);
   llvm::Value *address(const PtxOperand &Op, I In);
+  /// Room for `Words` words in F.
+  llvm::AllocaInst *makeWords(unsigned Words);
+  void storeWords(llvm::ArrayRef<PtxOperand> From, llvm::Value *To,
+                  unsigned At);
   llvm::Value *call(llvm::Intrinsic::ID ID, llvm::ArrayRef<llvm::Value *> Args,
                     llvm::ArrayRef<llvm::Type *> Types = {});
 

@@ -248,6 +248,10 @@ bool PtxEmitter::memory(const PtxInstruction &In) {
     return copyAsync(In);
   if (Op == "cvta" || Op == "isspacep")
     return addressConversion(In);
+  if (Op == "tex" || Op == "tld4")
+    return texture(In);
+  if (Op == "suld" || Op == "sust")
+    return surface(In);
   if (Op == "createpolicy")
     return write(In.Operands[0], B.getInt64(0));
   // Hints.

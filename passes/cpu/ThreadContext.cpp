@@ -129,6 +129,11 @@ Value *ThreadContext::dynamicBytes() {
                Type::getInt32Ty(F.getContext()));
 }
 
+Value *ThreadContext::grid() {
+  return field(offsetof(dragon_cpu_context, grid),
+               PointerType::get(F.getContext(), 0));
+}
+
 Value *ThreadContext::linearThread() {
   if (Linear)
     return Linear;

@@ -46,6 +46,7 @@ public:
   llvm::Value *shared();
   llvm::Value *staticBytes();
   llvm::Value *dynamicBytes();
+  llvm::Value *grid();
   /// The thread's number in its block, x fastest.
   llvm::Value *linearThread();
   llvm::Value *laneId();

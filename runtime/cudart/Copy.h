@@ -19,6 +19,16 @@ Result checkCopy(Front &front, const void *to, const void *from, size_t bytes,
 Result copyBytes(Front &front, void *to, const void *from, size_t bytes,
                  cudaStream_t stream, bool async);
 
+/// cudaMemcpy3D of `extent` bytes, rows and planes, which are checked here.
+Result copyPitched(Front &front, void *to, size_t toPitch, size_t toSlice,
+                   const void *from, size_t fromPitch, size_t fromSlice,
+                   cudaExtent extent, cudaMemcpyKind kind, cudaStream_t stream,
+                   bool async);
+
+/// cudaMemcpy3D with an array on one side or both, on the cpu device.
+Result copyArrays3D(Front &front, const cudaMemcpy3DParms &p,
+                    cudaStream_t stream, bool async);
+
 } // namespace dragon
 
 #endif // DRAGON_RUNTIME_CUDART_COPY_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Rows without gaps are one linear copy; others are copied row by row. CUDA
-// arrays exist on GPUs only, and their copies are NVIDIA's.
+// Rows without gaps are one linear copy; others are copied row by row. Copies
+// of CUDA arrays are NVIDIA's on a GPU (ArrayCopies.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -137,11 +137,6 @@ cudaError_t fill2D(void *to, size_t pitch, int value, size_t width,
   });
 }
 
-Result noArrays() {
-  printErrorOnce("CUDA arrays are not supported on the cpu device");
-  return cudaErrorNotSupported;
-}
-
 /// Memory and offset of one side of a 3D copy.
 char *startOf(const cudaPitchedPtr &memory, const cudaPos &position) {
   return static_cast<char *>(memory.ptr) +
@@ -156,7 +151,7 @@ cudaError_t copy3D(const cudaMemcpy3DParms *p, cudaStream_t stream,
       return cudaErrorInvalidValue;
     if (p->srcArray || p->dstArray || (capturing() && async)) {
       if (!front.gpu)
-        return noArrays();
+        return copyArrays3D(front, *p, stream, async);
       DRAGON_CHECK(keepResident(front, p->srcPtr.ptr));
       DRAGON_CHECK(keepResident(front, p->dstPtr.ptr));
       return async ? DRAGON_NVIDIA(cudaMemcpy3DAsync, p, stream)
@@ -211,6 +206,26 @@ cudaError_t fill3D(cudaPitchedPtr memory, int value, cudaExtent extent,
 }
 
 } // namespace
+
+namespace dragon {
+
+Result copyPitched(Front &front, void *to, size_t toPitch, size_t toSlice,
+                   const void *from, size_t fromPitch, size_t fromSlice,
+                   cudaExtent extent, cudaMemcpyKind kind, cudaStream_t stream,
+                   bool async) {
+  Box box{extent.width,
+          extent.height,
+          extent.depth,
+          static_cast<char *>(to),
+          toPitch,
+          toSlice,
+          static_cast<const char *>(from),
+          fromPitch,
+          fromSlice};
+  return copyBox(front, box, kind, stream, async);
+}
+
+} // namespace dragon
 
 extern "C" {
 

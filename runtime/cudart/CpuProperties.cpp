@@ -34,6 +34,7 @@ cudaDeviceProp cpuDeviceProperties(Front &front) {
   p.maxGridSize[1] = p.maxGridSize[2] = 65535;
   p.maxThreadsPerMultiProcessor = 2048;
   p.maxBlocksPerMultiProcessor = 32;
+  p.cooperativeLaunch = 1;
   p.multiProcessorCount =
       int(std::max(1u, front.runtime.settings().cpuThreads
                            ? front.runtime.settings().cpuThreads

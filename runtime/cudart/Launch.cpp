@@ -36,8 +36,27 @@ cudaError_t checkShape(const Kernel &kernel, dim3 grid, dim3 block,
     return cudaErrorInvalidValue;
   if (gpu)
     return cudaSuccess; // the driver knows the kernel's own limits
+  if (block.x * block.y * block.z > unsigned(mostThreads(kernel)))
+    return cudaErrorInvalidValue;
   return sharedBytes > size_t(dynamicSharedLimit(kernel))
              ? cudaErrorInvalidValue
+             : cudaSuccess;
+}
+
+/// All blocks must fit on the device at the same time.
+Result checkTogether(const void *function, dim3 grid, dim3 block,
+                     size_t sharedBytes) {
+  int perProcessor = 0, processors = 0;
+  if (cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+          &perProcessor, function, int(block.x * block.y * block.z),
+          sharedBytes))
+    return error;
+  if (cudaError_t error = cudaDeviceGetAttribute(
+          &processors, cudaDevAttrMultiProcessorCount, 0))
+    return error;
+  return uint64_t(grid.x) * grid.y * grid.z >
+                 uint64_t(perProcessor) * uint64_t(processors)
+             ? cudaErrorCooperativeLaunchTooLarge
              : cudaSuccess;
 }
 
@@ -64,12 +83,8 @@ cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
     if (cudaError_t error =
             checkShape(*kernel, grid, block, sharedBytes, front.gpu))
       return error;
-    if (cooperative && !front.gpu && uint64_t(grid.x) * grid.y * grid.z > 1) {
-      printErrorOnce(fmt::format("kernel '{}': cooperative launches are not "
-                                 "supported on the cpu device",
-                                 kernel->name));
-      return cudaErrorNotSupported;
-    }
+    if (cooperative && !front.gpu)
+      DRAGON_CHECK(checkTogether(kernel->stub, grid, block, sharedBytes));
     if (capturing())
       return cooperative
                  ? DRAGON_NVIDIA(cudaLaunchCooperativeKernel, kernel->stub,

@@ -23,6 +23,13 @@ ModuleRegistry &modules() {
   return *registry;
 }
 
+int mostThreads(const Kernel &kernel) {
+  constexpr int MostOfAny = 1024;
+  uint32_t bound =
+      kernel.handle.image.cpu->flags >> DRAGON_CPU_MAX_THREADS_SHIFT;
+  return bound ? int(bound) : MostOfAny;
+}
+
 int dynamicSharedLimit(const Kernel &kernel) {
   int fixed = int(kernel.handle.image.cpu->static_shared_bytes);
   int set = kernel.maxDynamicShared;

@@ -67,6 +67,8 @@ constexpr int MostSharedBytes = 227 << 10;
 constexpr int DefaultSharedBytes = 48 << 10;
 /// What a launch of a prepared kernel may ask for on the cpu device.
 int dynamicSharedLimit(const Kernel &kernel);
+/// The most threads of a block of it there.
+int mostThreads(const Kernel &kernel);
 
 /// One registered fat binary, or (wrapper null) a unit that has none.
 struct Module {

@@ -195,7 +195,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes,
     // What has no meaning on the host processor is what a plain kernel has.
     cudaFuncAttributes answer{};
     answer.sharedSizeBytes = kernel->handle.image.cpu->static_shared_bytes;
-    answer.maxThreadsPerBlock = 1024;
+    answer.maxThreadsPerBlock = mostThreads(*kernel);
     answer.numRegs = 32;
     unsigned architecture = modules().architecture();
     answer.ptxVersion = answer.binaryVersion =

@@ -43,7 +43,7 @@ cudaError_t maxActiveBlocks(int *blocks, const void *function, int blockSize,
           function, blockSize, dynamicBytes, flags);
     cudaDeviceProp p = cpuDeviceProperties(front);
     *blocks = 0;
-    if (blockSize > p.maxThreadsPerBlock ||
+    if (blockSize > mostThreads(*kernel) ||
         dynamicBytes > size_t(dynamicSharedLimit(*kernel)))
       return cudaSuccess;
     int threads = (blockSize + p.warpSize - 1) / p.warpSize * p.warpSize;

@@ -14,6 +14,7 @@
 #include <ctime>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace dragon {
@@ -411,6 +412,34 @@ Status CpuDevice::poisonImpl(uintptr_t va, size_t bytes, Queue queue) {
   return fillImpl(reinterpret_cast<void *>(va), PoisonByte, 1, bytes, queue);
 }
 
+/// Blocks that wait for each other: each has an operating system thread, and
+/// none begins before all of them are there. False: there are not that many.
+static bool runTogether(uint64_t blocks, const std::function<void()> &work) {
+  enum { Wait, Begin, Abandon };
+  std::atomic<int> state{Wait};
+  std::vector<std::thread> threads;
+  auto release = [&](int to) {
+    state = to;
+    state.notify_all();
+  };
+  try {
+    threads.reserve(blocks - 1);
+    for (uint64_t i = 1; i < blocks; ++i)
+      threads.push_back(startThread([&] {
+        state.wait(Wait);
+        if (state == Begin)
+          work();
+      }));
+    release(Begin);
+    work();
+  } catch (const std::system_error &) {
+    release(Abandon);
+  }
+  for (std::thread &thread : threads)
+    thread.join();
+  return state == Begin;
+}
+
 Status CpuDevice::launchImpl(const LaunchRequest &request) {
   const dragon_cpu_kernel *kernel = request.kernel->image.cpu;
   LaunchRequest named = request;
@@ -430,6 +459,12 @@ Status CpuDevice::launchImpl(const LaunchRequest &request) {
                           "DRAGON_PAGER, DRAGON_ORACLE and DRAGON_FOOTPRINTS "
                           "need; compile with -fdragon-trace-accesses",
                           named.kernelName);
+  if (accessSink() && named.cooperative)
+    return Status::native(DRAGON_ERROR_SETTING, NoKernelImage,
+                          "kernel '{}': the blocks of a cooperative launch run "
+                          "at the same time, and DRAGON_PAGER, DRAGON_ORACLE "
+                          "and DRAGON_FOOTPRINTS follow one after another",
+                          named.kernelName);
   DRAGON_ASSIGN(auto state, findQueue("launch", request.queue));
   DRAGON_TRY(checkAlive());
   Turn turn(*this, state, state == LegacyQueue);
@@ -442,7 +477,13 @@ Status CpuDevice::launchImpl(const LaunchRequest &request) {
       thread->work(run);
       KernelThreads.give(std::move(thread));
     };
-    if (accessSink())
+    if (named.cooperative && run.blocks() > 1) {
+      if (!runTogether(run.blocks(), work))
+        run.fail(KernelLaunchFailure,
+                 fmt::format("kernel '{}': no {} threads for the blocks of a "
+                             "cooperative launch",
+                             named.kernelName, run.blocks()));
+    } else if (accessSink())
       work(); // one block after another
     else
       Pool.run(run.blocks(), work);

@@ -38,6 +38,7 @@ void keepDeviceFunctions() {
   kept = reinterpret_cast<const void *>(&dragon_cpu_math_fns);
   kept = reinterpret_cast<const void *>(&dragon_cpu_runs_on);
   kept = reinterpret_cast<const void *>(&dragon_cpu_access);
+  kept = reinterpret_cast<const void *>(&dragon_cpu_texture);
 }
 } // namespace dragon
 

@@ -146,6 +146,7 @@ void KernelThread::initialise(dragon_cpu_context &context,
   context.dynamic_bytes = request.dynamicSharedBytes;
   context.block = nullptr;
   context.thread = nullptr;
+  context.grid = Run->grid();
 }
 
 void KernelThread::work(KernelRun &run) {

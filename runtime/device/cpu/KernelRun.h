@@ -58,6 +58,8 @@ public:
   bool poisonShared() const { return PoisonShared; }
   uint64_t blocks() const { return Blocks; }
   uint32_t staticBytes() const;
+  /// What the blocks of a cooperative launch share, else null.
+  void *grid() { return Request.cooperative ? Grid : nullptr; }
 
   /// The next block to run; false: none is left, or the launch failed.
   bool nextBlock(uint32_t ctaid[3]);
@@ -76,6 +78,7 @@ private:
   AddressMap::Opened &Opened;
   const bool PoisonShared;
   uint64_t Blocks;
+  alignas(16) uint32_t Grid[4] = {};
   std::atomic<uint64_t> Next{0};
   std::atomic<bool> Failed{false};
   std::mutex Lock;

@@ -18,13 +18,13 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-DAG: @coefficients = internal global [2 x float]
 ; CHECK-DAG: @points_at_counter = internal global ptr @counter, align 8
 ; CHECK: @dragon.kernels = private constant [2 x { ptr, ptr, i32, i32 }] [
-; CHECK-SAME: { ptr, ptr, i32, i32 } { ptr @dragon.name{{[.0-9]*}}, ptr @add, i32 0, i32 0 }
+; CHECK-SAME: { ptr, ptr, i32, i32 } { ptr @dragon.name{{[.0-9]*}}, ptr @add, i32 16777216, i32 0 }
 ; CHECK-SAME: { ptr, ptr, i32, i32 } { ptr @dragon.name{{[.0-9]*}}, ptr @by_value, i32 0, i32 0 }
 ; CHECK: @dragon.variables = private constant [3 x { ptr, ptr, i64 }]
-; CHECK: @dragon_cpu_module_0 = constant { i32, i32, ptr, i64, ptr, ptr } { i32 1, i32 2, ptr @dragon.kernels, i64 3, ptr @dragon.variables, ptr {{@dragon.name|null}}
+; CHECK: @dragon_cpu_module_0 = constant { i32, i32, ptr, i64, ptr, ptr } { i32 2, i32 2, ptr @dragon.kernels, i64 3, ptr @dragon.variables, ptr {{@dragon.name|null}}
 
 ; CHECK-LABEL: define internal void @add.thread(
-; CHECK-SAME:    ptr %a, i32 %n, ptr noundef nonnull align 8 dereferenceable(80) %dragon.context,
+; CHECK-SAME:    ptr %a, i32 %n, ptr noundef nonnull align 8 dereferenceable(88) %dragon.context,
 ; CHECK-SAME:    i32 noundef range(i32 0, 1024) %dragon.tid.x
 ; CHECK:         load i32, {{.*}} !range {{.*}}, !invariant.load
 ; CHECK:         call i32 @index(i32 %b, ptr %dragon.context, i32 %dragon.tid.x, i32 %dragon.tid.y, i32 %dragon.tid.z)
