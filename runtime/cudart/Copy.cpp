@@ -74,18 +74,26 @@ namespace {
 
 Result copyChecked(Front &front, void *to, const void *from, size_t bytes,
                    cudaMemcpyKind kind, cudaStream_t stream, bool async) {
-  if (capturing() && async)
-    return DRAGON_NVIDIA(cudaMemcpyAsync, to, from, bytes, kind, stream);
+  if (capturing() && async) {
+    if (front.gpu)
+      return DRAGON_NVIDIA(cudaMemcpyAsync, to, from, bytes, kind, stream);
+    if (isCaptured(stream)) {
+      DRAGON_CHECK(checkCopy(front, to, from, bytes, kind));
+      return captureWork(stream, linearCopy(to, from, bytes, kind));
+    }
+  }
   DRAGON_CHECK(checkCopy(front, to, from, bytes, kind));
   return copyBytes(front, to, from, bytes, stream, async);
 }
 
 Result fillChecked(Front &front, void *to, int value, size_t bytes,
                    cudaStream_t stream) {
-  if (capturing())
+  if (capturing() && front.gpu)
     return DRAGON_NVIDIA(cudaMemsetAsync, to, value, bytes, stream);
   if (bytes == 0)
     return cudaSuccess;
+  if (capturing() && isCaptured(stream))
+    return captureWork(stream, setOfBytes(to, bytes, value, bytes, 1));
   auto address = reinterpret_cast<uintptr_t>(to);
   if (!to || !isDeviceAddress(front, address) ||
       !staysInBuffer(front, address, bytes))

@@ -110,9 +110,14 @@ cudaError_t copy2D(void *to, size_t toPitch, const void *from, size_t fromPitch,
                    size_t width, size_t height, cudaMemcpyKind kind,
                    cudaStream_t stream, bool async) {
   return withDevice([&](Front &front) -> Result {
-    if (capturing() && async)
-      return DRAGON_NVIDIA(cudaMemcpy2DAsync, to, toPitch, from, fromPitch,
-                           width, height, kind, stream);
+    if (capturing() && async) {
+      if (front.gpu)
+        return DRAGON_NVIDIA(cudaMemcpy2DAsync, to, toPitch, from, fromPitch,
+                             width, height, kind, stream);
+      if (isCaptured(stream))
+        return captureWork(stream, planeCopy(to, toPitch, from, fromPitch,
+                                             width, height, kind));
+    }
     Box box{width,
             height,
             1,
@@ -129,9 +134,11 @@ cudaError_t copy2D(void *to, size_t toPitch, const void *from, size_t fromPitch,
 cudaError_t fill2D(void *to, size_t pitch, int value, size_t width,
                    size_t height, cudaStream_t stream) {
   return withDevice([&](Front &front) -> Result {
-    if (capturing())
+    if (capturing() && front.gpu)
       return DRAGON_NVIDIA(cudaMemset2DAsync, to, pitch, value, width, height,
                            stream);
+    if (capturing() && isCaptured(stream) && width && height)
+      return captureWork(stream, setOfBytes(to, pitch, value, width, height));
     Box box{width, height, 1, static_cast<char *>(to), pitch, 0, nullptr, 0, 0};
     return fillBox(front, box, value, stream);
   });
@@ -149,9 +156,11 @@ cudaError_t copy3D(const cudaMemcpy3DParms *p, cudaStream_t stream,
   return withDevice([&](Front &front) -> Result {
     if (!p)
       return cudaErrorInvalidValue;
-    if (p->srcArray || p->dstArray || (capturing() && async)) {
-      if (!front.gpu)
-        return copyArrays3D(front, *p, stream, async);
+    if (capturing() && async && !front.gpu && isCaptured(stream))
+      return captureWork(stream, CopyWork{*p});
+    if (!front.gpu && (p->srcArray || p->dstArray))
+      return copyArrays3D(front, *p, stream, async);
+    if (front.gpu && (p->srcArray || p->dstArray || (capturing() && async))) {
       DRAGON_CHECK(keepResident(front, p->srcPtr.ptr));
       DRAGON_CHECK(keepResident(front, p->dstPtr.ptr));
       return async ? DRAGON_NVIDIA(cudaMemcpy3DAsync, p, stream)
@@ -190,8 +199,17 @@ cudaError_t copy3DPeer(const cudaMemcpy3DPeerParms *p, cudaStream_t stream,
 cudaError_t fill3D(cudaPitchedPtr memory, int value, cudaExtent extent,
                    cudaStream_t stream) {
   return withDevice([&](Front &front) -> Result {
-    if (capturing())
+    if (capturing() && front.gpu)
       return DRAGON_NVIDIA(cudaMemset3DAsync, memory, value, extent, stream);
+    if (capturing() && isCaptured(stream) && extent.width && extent.height) {
+      for (size_t z = 0; z < extent.depth; ++z)
+        DRAGON_CHECK(
+            captureWork(stream, setOfBytes(static_cast<char *>(memory.ptr) +
+                                               z * memory.pitch * memory.ysize,
+                                           memory.pitch, value, extent.width,
+                                           extent.height)));
+      return cudaSuccess;
+    }
     Box box{extent.width,
             extent.height,
             extent.depth,

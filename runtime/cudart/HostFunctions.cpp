@@ -7,6 +7,7 @@
 
 #include "runtime/cudart/HostFunctions.h"
 
+#include "runtime/cudart/Capture.h"
 #include "runtime/cudart/Forward.h"
 
 #include <atomic>
@@ -130,6 +131,8 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
       return cudaErrorInvalidValue;
     if (front.gpu)
       return DRAGON_NVIDIA(cudaLaunchHostFunc, stream, function, data);
+    if (capturing() && isCaptured(stream))
+      return captureWork(stream, HostWork{{function, data}});
     addHostFunction(stream, [function, data] { function(data); });
     return cudaSuccess;
   });

@@ -62,6 +62,11 @@ Result checkTogether(const void *function, dim3 grid, dim3 block,
 
 } // namespace
 
+cudaError_t checkLaunch(Front &front, const Kernel &kernel, dim3 grid,
+                        dim3 block, size_t sharedBytes) {
+  return checkShape(kernel, grid, block, sharedBytes, front.gpu);
+}
+
 cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
                          void **args, size_t sharedBytes, cudaStream_t stream,
                          bool cooperative) {
@@ -85,12 +90,25 @@ cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
       return error;
     if (cooperative && !front.gpu)
       DRAGON_CHECK(checkTogether(kernel->stub, grid, block, sharedBytes));
-    if (capturing())
-      return cooperative
-                 ? DRAGON_NVIDIA(cudaLaunchCooperativeKernel, kernel->stub,
-                                 grid, block, args, sharedBytes, stream)
-                 : DRAGON_NVIDIA(cudaLaunchKernel, kernel->stub, grid, block,
-                                 args, sharedBytes, stream);
+    if (capturing()) {
+      if (front.gpu)
+        return cooperative
+                   ? DRAGON_NVIDIA(cudaLaunchCooperativeKernel, kernel->stub,
+                                   grid, block, args, sharedBytes, stream)
+                   : DRAGON_NVIDIA(cudaLaunchKernel, kernel->stub, grid, block,
+                                   args, sharedBytes, stream);
+      if (isCaptured(stream)) {
+        KernelWork work;
+        cudaKernelNodeParams params{const_cast<void *>(kernel->stub),
+                                    grid,
+                                    block,
+                                    unsigned(sharedBytes),
+                                    args,
+                                    nullptr};
+        DRAGON_CHECK(kernelWork(front, params, cooperative, work));
+        return captureWork(stream, std::move(work));
+      }
+    }
     waitForHostFunctions(front, stream);
     LaunchCall call{};
     call.kernel = &kernel->info;

@@ -14,6 +14,9 @@
 
 namespace dragon {
 
+struct Front;
+struct Kernel;
+
 /// What the compiler says of a launch.
 struct LaunchHints {
   std::vector<LastUse> lastUses;
@@ -21,6 +24,10 @@ struct LaunchHints {
 };
 /// What it said of the calling thread's next launch, once.
 LaunchHints takeLaunchHints();
+
+/// Whether a prepared kernel can be launched so at all.
+cudaError_t checkLaunch(Front &front, const Kernel &kernel, dim3 grid,
+                        dim3 block, size_t sharedBytes);
 
 /// `function` is a host stub, or a handle that cudaGetKernel returned.
 cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,

@@ -7,6 +7,7 @@
 
 #include "runtime/cudart/Memory.h"
 
+#include "runtime/cudart/Capture.h"
 #include "runtime/cudart/DriverEntryPoints.h"
 #include "runtime/cudart/Forward.h"
 #include "runtime/cudart/HostFunctions.h"
@@ -212,14 +213,24 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr *pitched, cudaExtent extent) {
 
 // The runtime frees and gives out memory at once; both orders that a program
 // may rely on hold: free waits for the buffer's work, and new memory is ready.
-cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t) {
+cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
   return withDevice([&](Front &front) -> Result {
+    if (capturing() && !front.gpu && isCaptured(stream) && pointer && bytes) {
+      cudaMemAllocNodeParams params{};
+      params.bytesize = bytes;
+      AllocWork work;
+      DRAGON_CHECK(allocWork(front, params, work));
+      *pointer = work.params.dptr;
+      return captureWork(stream, std::move(work));
+    }
     return allocateForProgram(front, pointer, bytes, {});
   });
 }
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
   return withDevice([&](Front &front) -> Result {
+    if (capturing() && !front.gpu && isCaptured(stream))
+      return captureWork(stream, FreeWork{pointer});
     waitForHostFunctions(front, stream);
     return freeForProgram(front, pointer);
   });

@@ -138,8 +138,12 @@ cudaError_t recordEvent(cudaEvent_t event, cudaStream_t stream,
       return cudaErrorInvalidValue;
     if (unknownEvent(front, event) || unknownStream(front, stream))
       return cudaErrorInvalidResourceHandle;
-    if (capturing())
+    if (capturing() && front.gpu)
       return DRAGON_NVIDIA(cudaEventRecordWithFlags, event, stream, flags);
+    if (capturing() && isCaptured(stream))
+      return flags & cudaEventRecordExternal
+                 ? captureWork(stream, EventWork{event, true})
+                 : captureRecord(stream, event);
     waitForHostFunctions(front, stream);
     if (Status status = front.device.record(event, front.queue(stream));
         !status.ok())
@@ -231,8 +235,12 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
       return cudaErrorInvalidValue;
     if (unknownEvent(front, event) || unknownStream(front, stream))
       return cudaErrorInvalidResourceHandle;
-    if (capturing())
+    if (capturing() && front.gpu)
       return DRAGON_NVIDIA(cudaStreamWaitEvent, stream, event, flags);
+    if (capturing() && flags & cudaEventWaitExternal && isCaptured(stream))
+      return captureWork(stream, EventWork{event, false});
+    if (capturing() && captureWait(stream, event))
+      return cudaSuccess;
     // An event that was never recorded is no obstacle.
     auto info = events().find(event);
     if (info && !info->recorded)
