@@ -54,6 +54,20 @@ static uint32_t maxThreads(const Function &Kernel) {
   return Product <= 1024 ? Product : 0;
 }
 
+/// A kernel whose blocks come in clusters (__cluster_dims__) has shared memory
+/// that other blocks read: they would have to run together.
+static void refuseClusters(ArrayRef<Function *> Kernels, Unsupported &Refused) {
+  for (Function *Kernel : Kernels) {
+    StringRef Text =
+        Kernel->getFnAttribute("nvvm.cluster_dim").getValueAsString();
+    SmallVector<StringRef, 3> Extents;
+    Text.split(Extents, ',', -1, /*KeepEmpty=*/false);
+    if (any_of(Extents, [](StringRef E) { return E.trim() != "1"; }))
+      Refused.replace(*Kernel->getEntryBlock().getFirstNonPHIOrDbgOrAlloca(),
+                      "a cluster of " + Text + " thread blocks");
+  }
+}
+
 static Error lower(Module &M, const CpuLoweringOptions &Options) {
   SmallVector<Function *, 16> Kernels;
   for (Function &F : M)
@@ -63,6 +77,7 @@ static Error lower(Module &M, const CpuLoweringOptions &Options) {
 
   Unsupported Refused(M, Options.Unsupported);
   refuseForeignVariables(M, Refused);
+  refuseClusters(Kernels, Refused);
   lowerInlinePtx(M, Refused);
   lowerDeviceMath(M);
   if (Options.TraceAccesses)

@@ -49,6 +49,7 @@ private:
   bool move(I In);
   bool conversion(I In);
   bool convertFloat(I In, PtxType To, PtxType From);
+  bool convertFp8(I In);
   bool videoOperation(I In);
   bool memory(I In);
   bool load(I In);

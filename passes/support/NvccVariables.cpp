@@ -21,15 +21,18 @@ namespace dragon {
 namespace {
 
 constexpr StringLiteral ManagedMark = "dragon-managed";
+constexpr StringLiteral ClusterMark = "dragon-cluster";
 
-/// Takes the variables with our mark out of llvm.global.annotations.
-SmallVector<GlobalVariable *, 4> takeManaged(Module &M) {
-  SmallVector<GlobalVariable *, 4> Managed;
+/// Takes what has the mark out of llvm.global.annotations, and gives it and the
+/// annotation's arguments (or null) to `Visit`.
+bool takeMarked(Module &M, StringRef Mark,
+                function_ref<void(GlobalObject &, const Constant *)> Visit) {
   GlobalVariable *All = M.getNamedGlobal("llvm.global.annotations");
   auto *List =
       All ? dyn_cast_or_null<ConstantArray>(All->getInitializer()) : nullptr;
   if (!List)
-    return Managed;
+    return false;
+  bool Found = false;
   SmallVector<Constant *, 8> Others;
   for (Value *Entry : List->operands()) {
     auto *Fields = dyn_cast<ConstantStruct>(Entry);
@@ -39,18 +42,22 @@ SmallVector<GlobalVariable *, 4> takeManaged(Module &M) {
     auto *Data = Text && Text->hasInitializer()
                      ? dyn_cast<ConstantDataSequential>(Text->getInitializer())
                      : nullptr;
-    if (!Data || !Data->isCString() || Data->getAsCString() != ManagedMark) {
+    if (!Data || !Data->isCString() || Data->getAsCString() != Mark) {
       Others.push_back(cast<Constant>(Entry));
       continue;
     }
-    // A declaration and the definition may both have it.
-    if (auto *Variable = dyn_cast<GlobalVariable>(
-            Fields->getOperand(0)->stripPointerCasts());
-        Variable && !is_contained(Managed, Variable))
-      Managed.push_back(Variable);
+    Found = true;
+    auto *Args = Fields->getNumOperands() > 4
+                     ? dyn_cast<GlobalVariable>(
+                           Fields->getOperand(4)->stripPointerCasts())
+                     : nullptr;
+    if (auto *Marked =
+            dyn_cast<GlobalObject>(Fields->getOperand(0)->stripPointerCasts()))
+      Visit(*Marked,
+            Args && Args->hasInitializer() ? Args->getInitializer() : nullptr);
   }
-  if (Managed.empty())
-    return Managed;
+  if (!Found)
+    return false;
   if (!Others.empty()) {
     auto *Type =
         ArrayType::get(List->getType()->getElementType(), Others.size());
@@ -61,7 +68,37 @@ SmallVector<GlobalVariable *, 4> takeManaged(Module &M) {
     Fewer->takeName(All);
   }
   All->eraseFromParent();
+  return true;
+}
+
+SmallVector<GlobalVariable *, 4> takeManaged(Module &M) {
+  SmallVector<GlobalVariable *, 4> Managed;
+  takeMarked(M, ManagedMark, [&](GlobalObject &Marked, const Constant *) {
+    // A declaration and the definition may both have it.
+    if (auto *Variable = dyn_cast<GlobalVariable>(&Marked);
+        Variable && !is_contained(Managed, Variable))
+      Managed.push_back(Variable);
+  });
   return Managed;
+}
+
+/// Kernels whose blocks come in clusters: "nvvm.cluster_dim"="x,y,z".
+bool lowerClusters(Module &M) {
+  return takeMarked(
+      M, ClusterMark, [](GlobalObject &Marked, const Constant *Args) {
+        auto *Kernel = dyn_cast<Function>(&Marked);
+        if (!Kernel || !Args)
+          return;
+        uint64_t Extents[3] = {1, 1, 1};
+        for (unsigned I = 0; I < 3; ++I)
+          if (auto *Extent =
+                  dyn_cast_or_null<ConstantInt>(Args->getAggregateElement(I)))
+            Extents[I] = Extent->getZExtValue();
+        Kernel->addFnAttr("nvvm.cluster_dim",
+                          (Twine(Extents[0]) + "," + Twine(Extents[1]) + "," +
+                           Twine(Extents[2]))
+                              .str());
+      });
 }
 
 /// The address of a managed variable, out of the host's pointer to it:
@@ -173,7 +210,7 @@ Error lowerManaged(GlobalVariable &Variable) {
 bool lowerDeviceVariables(Module &M) {
   SmallVector<GlobalVariable *, 4> Managed = takeManaged(M);
   NamedMDNode *Annotations = M.getNamedMetadata("nvvm.annotations");
-  bool Changed = !Managed.empty();
+  bool Changed = lowerClusters(M) || !Managed.empty();
   if (Annotations) {
     SmallVector<MDNode *, 8> Kept;
     for (MDNode *One : Annotations->operands()) {

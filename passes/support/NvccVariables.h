@@ -19,6 +19,9 @@
 //   makes it an i64 for the device that is to become a .texref. It stays an
 //   i64, and holds a texture object, which the headers write and read.
 //
+// And `__cluster_dims__(x, y, z)` of a kernel, which clang forgets, is the
+// annotation "dragon-cluster": it becomes the attribute that NVPTX knows.
+//
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_SUPPORT_NVCCVARIABLES_H
 #define DRAGON_PASSES_SUPPORT_NVCCVARIABLES_H

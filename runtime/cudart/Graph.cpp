@@ -56,11 +56,9 @@ Result fill(Front &front, const cudaMemsetParams &p, cudaStream_t stream) {
         !staysInBuffer(front, reinterpret_cast<uintptr_t>(row),
                        p.width * p.elementSize))
       return cudaErrorInvalidValue;
-    uint32_t mask =
-        p.elementSize == 4 ? ~0u : (1u << (8 * p.elementSize)) - 1;
-    if (Status status =
-            front.runtime.fill(row, p.value & mask, p.elementSize, p.width,
-                               front.queue(stream));
+    uint32_t mask = p.elementSize == 4 ? ~0u : (1u << (8 * p.elementSize)) - 1;
+    if (Status status = front.runtime.fill(row, p.value & mask, p.elementSize,
+                                           p.width, front.queue(stream));
         !status.ok())
       return status;
   }
@@ -217,8 +215,7 @@ SetWork setOfBytes(void *to, size_t pitch, int value, size_t width,
 }
 
 Result checkSet(const cudaMemsetParams &p) {
-  bool known =
-      p.elementSize == 1 || p.elementSize == 2 || p.elementSize == 4;
+  bool known = p.elementSize == 1 || p.elementSize == 2 || p.elementSize == 4;
   return p.dst && known && p.width &&
                  (p.height == 1 ||
                   (p.height && p.pitch >= p.width * p.elementSize))

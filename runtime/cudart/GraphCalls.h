@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   return DRAGON_EITHER(memory, cudaX, (arguments), { the cpu device's body });
+//   return DRAGON_EITHER(memory, cudaX, (arguments), { the cpu device's body
+//   });
 //
 // is a call that is NVIDIA's on a GPU. `memory`: what it makes works on memory
 // that the runtime manages, which has to stay in device memory then.
@@ -21,7 +22,7 @@
 #define DRAGON_EITHER(memory, name, args, ...)                                 \
   onEither(                                                                    \
       memory, [&] { return DRAGON_NVIDIA(name, DRAGON_UNPACK args); },         \
-      [&]([[maybe_unused]] Front &front) -> Result __VA_ARGS__)
+      [&]([[maybe_unused]] Front & front)->Result __VA_ARGS__)
 
 namespace dragon {
 

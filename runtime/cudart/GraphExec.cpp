@@ -55,8 +55,7 @@ Result instantiate(cudaGraphExec_t *handle, cudaGraph_t graph,
                    unsigned long long flags) {
   constexpr unsigned long long Known =
       cudaGraphInstantiateFlagAutoFreeOnLaunch |
-      cudaGraphInstantiateFlagUpload |
-      cudaGraphInstantiateFlagUseNodePriority;
+      cudaGraphInstantiateFlagUpload | cudaGraphInstantiateFlagUseNodePriority;
   const Graph *found = findGraph(graph);
   if (!handle || !found)
     return cudaErrorInvalidValue;
@@ -116,20 +115,19 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec,
                        { return instantiate(exec, graph, flags); });
 }
 
-cudaError_t
-cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph,
-                               cudaGraphInstantiateParams *params) {
-  return DRAGON_EITHER(true, cudaGraphInstantiateWithParams,
-                       (exec, graph, params), {
-                         if (!params)
-                           return cudaErrorInvalidValue;
-                         params->result_out = cudaGraphInstantiateSuccess;
-                         Result result =
-                             instantiate(exec, graph, params->flags);
-                         if (result.error() != cudaSuccess)
-                           params->result_out = cudaGraphInstantiateError;
-                         return result;
-                       });
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *exec,
+                                           cudaGraph_t graph,
+                                           cudaGraphInstantiateParams *params) {
+  return DRAGON_EITHER(
+      true, cudaGraphInstantiateWithParams, (exec, graph, params), {
+        if (!params)
+          return cudaErrorInvalidValue;
+        params->result_out = cudaGraphInstantiateSuccess;
+        Result result = instantiate(exec, graph, params->flags);
+        if (result.error() != cudaSuccess)
+          params->result_out = cudaGraphInstantiateError;
+        return result;
+      });
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
@@ -210,27 +208,24 @@ cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                        });
 }
 
-cudaError_t
-cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                 const cudaMemcpy3DParms *params) {
-  return DRAGON_EITHER(true, cudaGraphExecMemcpyNodeSetParams,
-                       (exec, node, params), {
-                         return params
-                                    ? setWork(find(exec, node),
-                                              CopyWork{*params})
-                                    : cudaErrorInvalidValue;
-                       });
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec,
+                                             cudaGraphNode_t node,
+                                             const cudaMemcpy3DParms *params) {
+  return DRAGON_EITHER(
+      true, cudaGraphExecMemcpyNodeSetParams, (exec, node, params), {
+        return params ? setWork(find(exec, node), CopyWork{*params})
+                      : cudaErrorInvalidValue;
+      });
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec,
                                                cudaGraphNode_t node, void *to,
                                                const void *from, size_t bytes,
                                                cudaMemcpyKind kind) {
-  return DRAGON_EITHER(true, cudaGraphExecMemcpyNodeSetParams1D,
-                       (exec, node, to, from, bytes, kind), {
-                         return setWork(find(exec, node),
-                                        linearCopy(to, from, bytes, kind));
-                       });
+  return DRAGON_EITHER(
+      true, cudaGraphExecMemcpyNodeSetParams1D,
+      (exec, node, to, from, bytes, kind),
+      { return setWork(find(exec, node), linearCopy(to, from, bytes, kind)); });
 }
 
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec,
@@ -248,25 +243,23 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec,
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec,
                                            cudaGraphNode_t node,
                                            const cudaHostNodeParams *params) {
-  return DRAGON_EITHER(true, cudaGraphExecHostNodeSetParams,
-                       (exec, node, params), {
-                         return params && params->fn
-                                    ? setWork(find(exec, node),
-                                              HostWork{*params})
-                                    : cudaErrorInvalidValue;
-                       });
+  return DRAGON_EITHER(
+      true, cudaGraphExecHostNodeSetParams, (exec, node, params), {
+        return params && params->fn
+                   ? setWork(find(exec, node), HostWork{*params})
+                   : cudaErrorInvalidValue;
+      });
 }
 
 cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
                                                  cudaGraphNode_t node,
                                                  cudaGraph_t child) {
-  return DRAGON_EITHER(true, cudaGraphExecChildGraphNodeSetParams,
-                       (exec, node, child), {
-                         const Graph *found = findGraph(child);
-                         return found ? setWork(find(exec, node),
-                                                ChildWork{found->clone()})
-                                      : cudaErrorInvalidValue;
-                       });
+  return DRAGON_EITHER(
+      true, cudaGraphExecChildGraphNodeSetParams, (exec, node, child), {
+        const Graph *found = findGraph(child);
+        return found ? setWork(find(exec, node), ChildWork{found->clone()})
+                     : cudaErrorInvalidValue;
+      });
 }
 
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,

@@ -155,28 +155,28 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                    const cudaGraphNode_t *dependencies,
                                    size_t count,
                                    const cudaKernelNodeParams *params) {
-  return DRAGON_EITHER(
-      true, cudaGraphAddKernelNode, (node, graph, dependencies, count, params),
-      {
-        KernelWork work;
-        if (!params)
-          return cudaErrorInvalidValue;
-        DRAGON_CHECK(kernelWork(front, *params, false, work));
-        return addNode(node, graph, dependencies, count, std::move(work));
-      });
+  return DRAGON_EITHER(true, cudaGraphAddKernelNode,
+                       (node, graph, dependencies, count, params), {
+                         KernelWork work;
+                         if (!params)
+                           return cudaErrorInvalidValue;
+                         DRAGON_CHECK(kernelWork(front, *params, false, work));
+                         return addNode(node, graph, dependencies, count,
+                                        std::move(work));
+                       });
 }
 
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                    const cudaGraphNode_t *dependencies,
                                    size_t count,
                                    const cudaMemcpy3DParms *params) {
-  return DRAGON_EITHER(
-      true, cudaGraphAddMemcpyNode, (node, graph, dependencies, count, params),
-      {
-        if (!params)
-          return cudaErrorInvalidValue;
-        return addNode(node, graph, dependencies, count, CopyWork{*params});
-      });
+  return DRAGON_EITHER(true, cudaGraphAddMemcpyNode,
+                       (node, graph, dependencies, count, params), {
+                         if (!params)
+                           return cudaErrorInvalidValue;
+                         return addNode(node, graph, dependencies, count,
+                                        CopyWork{*params});
+                       });
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -199,46 +199,42 @@ cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node,
                                            size_t count, const void *symbol,
                                            const void *from, size_t bytes,
                                            size_t offset, cudaMemcpyKind kind) {
-  return DRAGON_EITHER(true, cudaGraphAddMemcpyNodeToSymbol,
-                       (node, graph, dependencies, count, symbol, from, bytes,
-                        offset, kind),
-                       {
-                         char *address = nullptr;
-                         DRAGON_CHECK(
-                             symbolAddress(symbol, offset, bytes, address));
-                         return addNode(node, graph, dependencies, count,
-                                        linearCopy(address, from, bytes, kind));
-                       });
+  return DRAGON_EITHER(
+      true, cudaGraphAddMemcpyNodeToSymbol,
+      (node, graph, dependencies, count, symbol, from, bytes, offset, kind), {
+        char *address = nullptr;
+        DRAGON_CHECK(symbolAddress(symbol, offset, bytes, address));
+        return addNode(node, graph, dependencies, count,
+                       linearCopy(address, from, bytes, kind));
+      });
 }
 
 cudaError_t cudaGraphAddMemcpyNodeFromSymbol(
     cudaGraphNode_t *node, cudaGraph_t graph,
     const cudaGraphNode_t *dependencies, size_t count, void *to,
     const void *symbol, size_t bytes, size_t offset, cudaMemcpyKind kind) {
-  return DRAGON_EITHER(true, cudaGraphAddMemcpyNodeFromSymbol,
-                       (node, graph, dependencies, count, to, symbol, bytes,
-                        offset, kind),
-                       {
-                         char *address = nullptr;
-                         DRAGON_CHECK(
-                             symbolAddress(symbol, offset, bytes, address));
-                         return addNode(node, graph, dependencies, count,
-                                        linearCopy(to, address, bytes, kind));
-                       });
+  return DRAGON_EITHER(
+      true, cudaGraphAddMemcpyNodeFromSymbol,
+      (node, graph, dependencies, count, to, symbol, bytes, offset, kind), {
+        char *address = nullptr;
+        DRAGON_CHECK(symbolAddress(symbol, offset, bytes, address));
+        return addNode(node, graph, dependencies, count,
+                       linearCopy(to, address, bytes, kind));
+      });
 }
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                    const cudaGraphNode_t *dependencies,
                                    size_t count,
                                    const cudaMemsetParams *params) {
-  return DRAGON_EITHER(
-      true, cudaGraphAddMemsetNode, (node, graph, dependencies, count, params),
-      {
-        if (!params)
-          return cudaErrorInvalidValue;
-        DRAGON_CHECK(checkSet(*params));
-        return addNode(node, graph, dependencies, count, SetWork{*params});
-      });
+  return DRAGON_EITHER(true, cudaGraphAddMemsetNode,
+                       (node, graph, dependencies, count, params), {
+                         if (!params)
+                           return cudaErrorInvalidValue;
+                         DRAGON_CHECK(checkSet(*params));
+                         return addNode(node, graph, dependencies, count,
+                                        SetWork{*params});
+                       });
 }
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -256,15 +252,14 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                        const cudaGraphNode_t *dependencies,
                                        size_t count, cudaGraph_t child) {
-  return DRAGON_EITHER(
-      true, cudaGraphAddChildGraphNode,
-      (node, graph, dependencies, count, child), {
-        const Graph *found = findGraph(child);
-        if (!found)
-          return cudaErrorInvalidValue;
-        return addNode(node, graph, dependencies, count,
-                       ChildWork{found->clone()});
-      });
+  return DRAGON_EITHER(true, cudaGraphAddChildGraphNode,
+                       (node, graph, dependencies, count, child), {
+                         const Graph *found = findGraph(child);
+                         if (!found)
+                           return cudaErrorInvalidValue;
+                         return addNode(node, graph, dependencies, count,
+                                        ChildWork{found->clone()});
+                       });
 }
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -300,16 +295,16 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                      const cudaGraphNode_t *dependencies,
                                      size_t count,
                                      cudaMemAllocNodeParams *params) {
-  return DRAGON_EITHER(
-      true, cudaGraphAddMemAllocNode,
-      (node, graph, dependencies, count, params), {
-        if (!params || !params->bytesize)
-          return cudaErrorInvalidValue;
-        AllocWork work;
-        DRAGON_CHECK(allocWork(front, *params, work));
-        params->dptr = work.params.dptr;
-        return addNode(node, graph, dependencies, count, std::move(work));
-      });
+  return DRAGON_EITHER(true, cudaGraphAddMemAllocNode,
+                       (node, graph, dependencies, count, params), {
+                         if (!params || !params->bytesize)
+                           return cudaErrorInvalidValue;
+                         AllocWork work;
+                         DRAGON_CHECK(allocWork(front, *params, work));
+                         params->dptr = work.params.dptr;
+                         return addNode(node, graph, dependencies, count,
+                                        std::move(work));
+                       });
 }
 
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -317,9 +312,8 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                     size_t count, void *pointer) {
   return DRAGON_EITHER(
       true, cudaGraphAddMemFreeNode,
-      (node, graph, dependencies, count, pointer), {
-        return addNode(node, graph, dependencies, count, FreeWork{pointer});
-      });
+      (node, graph, dependencies, count, pointer),
+      { return addNode(node, graph, dependencies, count, FreeWork{pointer}); });
 }
 
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
@@ -344,21 +338,21 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph,
                                      const cudaGraphNode_t *to,
                                      const cudaGraphEdgeData *data,
                                      size_t count) {
-  return DRAGON_EITHER(
-      false, cudaGraphAddDependencies, (graph, from, to, data, count), {
-        std::vector<GraphNode *> sources;
-        std::vector<GraphNode *> targets;
-        DRAGON_CHECK(nodesOf(from, count, sources));
-        DRAGON_CHECK(nodesOf(to, count, targets));
-        for (size_t i = 0; i < count; ++i) {
-          auto &list = targets[i]->dependencies;
-          if (sources[i]->graph != targets[i]->graph ||
-              std::count(list.begin(), list.end(), sources[i]))
-            return cudaErrorInvalidValue;
-          list.push_back(sources[i]);
-        }
-        return cudaSuccess;
-      });
+  return DRAGON_EITHER(false, cudaGraphAddDependencies,
+                       (graph, from, to, data, count), {
+                         std::vector<GraphNode *> sources;
+                         std::vector<GraphNode *> targets;
+                         DRAGON_CHECK(nodesOf(from, count, sources));
+                         DRAGON_CHECK(nodesOf(to, count, targets));
+                         for (size_t i = 0; i < count; ++i) {
+                           auto &list = targets[i]->dependencies;
+                           if (sources[i]->graph != targets[i]->graph ||
+                               std::count(list.begin(), list.end(), sources[i]))
+                             return cudaErrorInvalidValue;
+                           list.push_back(sources[i]);
+                         }
+                         return cudaSuccess;
+                       });
 }
 
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph,
@@ -410,25 +404,25 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes,
 cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from,
                               cudaGraphNode_t *to, cudaGraphEdgeData *data,
                               size_t *count) {
-  return DRAGON_EITHER(
-      false, cudaGraphGetEdges, (graph, from, to, data, count), {
-        const Graph *found = findGraph(graph);
-        if (!found || !count || !from != !to)
-          return cudaErrorInvalidValue;
-        std::vector<GraphNode *> sources;
-        std::vector<GraphNode *> targets;
-        for (const auto &node : found->nodes)
-          for (GraphNode *dependency : node->dependencies) {
-            sources.push_back(dependency);
-            targets.push_back(node.get());
-          }
-        if (data)
-          std::fill_n(data, std::min(*count, sources.size()),
-                      cudaGraphEdgeData{});
-        size_t same = *count;
-        DRAGON_CHECK(giveNodes(sources, from, &same));
-        return giveNodes(targets, to, count);
-      });
+  return DRAGON_EITHER(false, cudaGraphGetEdges, (graph, from, to, data, count),
+                       {
+                         const Graph *found = findGraph(graph);
+                         if (!found || !count || !from != !to)
+                           return cudaErrorInvalidValue;
+                         std::vector<GraphNode *> sources;
+                         std::vector<GraphNode *> targets;
+                         for (const auto &node : found->nodes)
+                           for (GraphNode *dependency : node->dependencies) {
+                             sources.push_back(dependency);
+                             targets.push_back(node.get());
+                           }
+                         if (data)
+                           std::fill_n(data, std::min(*count, sources.size()),
+                                       cudaGraphEdgeData{});
+                         size_t same = *count;
+                         DRAGON_CHECK(giveNodes(sources, from, &same));
+                         return giveNodes(targets, to, count);
+                       });
 }
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node,
@@ -529,9 +523,8 @@ cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to,
                                            const void *from, size_t bytes,
                                            cudaMemcpyKind kind) {
   return DRAGON_EITHER(
-      true, cudaGraphMemcpyNodeSetParams1D, (node, to, from, bytes, kind), {
-        return setWork(findNode(node), linearCopy(to, from, bytes, kind));
-      });
+      true, cudaGraphMemcpyNodeSetParams1D, (node, to, from, bytes, kind),
+      { return setWork(findNode(node), linearCopy(to, from, bytes, kind)); });
 }
 
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node,

@@ -33,5 +33,9 @@
 // The compiler's plugin knows the annotation (passes/support/NvccVariables.h).
 #undef __managed__
 #define __managed__ __device__ __attribute__((annotate("dragon-managed")))
+// Clang knows clusters of AMD's kernels only, and forgets those of others.
+#undef __cluster_dims__
+#define __cluster_dims__(...)                                                  \
+  __attribute__((annotate("dragon-cluster", __VA_ARGS__)))
 
 #endif // DRAGON_NVCC_MACROS_H

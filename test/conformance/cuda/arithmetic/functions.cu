@@ -7,20 +7,21 @@
 const int N = 40;
 
 #define FUNCTIONS(F)                                                           \
-  F(sin, x) F(cos, x) F(tan, x) F(asin, x / 8) F(acos, x / 8) F(atan, x)       \
-  F(sinh, x) F(cosh, x) F(tanh, x) F(asinh, x) F(exp, x) F(exp2, x)            \
-  F(expm1, x) F(log, x + 5) F(log2, x + 5) F(log10, x + 5) F(log1p, x + 5)     \
-  F(sqrt, x + 5) F(cbrt, x) F(floor, x) F(ceil, x) F(trunc, x) F(round, x)     \
-  F(rint, x) F(erf, x) F(erfc, x) F(tgamma, x + 5) F(lgamma, x + 5)            \
-  F(fabs, x) F(acosh, x + 6) F(atanh, x / 8) F(j0, x) F(y1, x + 5)
+  F(sin, x)                                                                    \
+  F(cos, x) F(tan, x) F(asin, x / 8) F(acos, x / 8) F(atan, x) F(sinh, x)      \
+      F(cosh, x) F(tanh, x) F(asinh, x) F(exp, x) F(exp2, x) F(expm1, x)       \
+          F(log, x + 5) F(log2, x + 5) F(log10, x + 5) F(log1p, x + 5)         \
+              F(sqrt, x + 5) F(cbrt, x) F(floor, x) F(ceil, x) F(trunc, x)     \
+                  F(round, x) F(rint, x) F(erf, x) F(erfc, x) F(tgamma, x + 5) \
+                      F(lgamma, x + 5) F(fabs, x) F(acosh, x + 6)              \
+                          F(atanh, x / 8) F(j0, x) F(y1, x + 5)
 
 #define PAIRS(F)                                                               \
-  F(pow, x + 5, y) F(atan2, x, y) F(fmod, x, y) F(hypot, x, y)                 \
-  F(copysign, x, -y) F(fmax, x, y) F(fmin, x, y) F(remainder, x, y)            \
-  F(fdim, x, y)
+  F(pow, x + 5, y)                                                             \
+  F(atan2, x, y) F(fmod, x, y) F(hypot, x, y) F(copysign, x, -y) F(fmax, x, y) \
+      F(fmin, x, y) F(remainder, x, y) F(fdim, x, y)
 
-template <typename T>
-__host__ __device__ void all(T x, T y, T *out) {
+template <typename T> __host__ __device__ void all(T x, T y, T *out) {
   int i = 0;
 #define ONE(f, a) out[i++] = f(T(a));
 #define TWO(f, a, b) out[i++] = f(T(a), T(b));
@@ -72,7 +73,8 @@ __global__ void special(float *out) {
   out[i++] = s, out[i++] = c;
   out[i++] = normcdff(x), out[i++] = erfinvf(x), out[i++] = exp10f(x);
   out[i++] = rhypotf(3, 4), out[i++] = norm3df(1, 2, 2), out[i++] = erfcxf(x);
-  out[i++] = __fmaf_rn(x, 2, 1), out[i++] = __fadd_ru(x, 0), out[i++] = rcbrtf(8);
+  out[i++] = __fmaf_rn(x, 2, 1), out[i++] = __fadd_ru(x, 0),
+  out[i++] = rcbrtf(8);
 }
 
 int main() {
@@ -83,10 +85,11 @@ int main() {
   auto h = fetch(out, 23);
   const double x = 0.7f, pi = 3.14159265358979;
   const double expected[] = {
-      sin(x), cos(x), exp(x), log(x), pow(x, 2.5), x / 3, 1 / sqrt(x), 1 / x,
-      sqrt(x), sin(pi * x), cos(pi * x), 1, sin(x), cos(x),
-      0.5 * erfc(-x / sqrt(2.0)), 0.732869, pow(10, x), 0.2, 3,
-      exp(x * x) * erfc(x), 2 * x + 1, x, 0.5};
+      sin(x),      cos(x),      exp(x), log(x),  pow(x, 2.5),
+      x / 3,       1 / sqrt(x), 1 / x,  sqrt(x), sin(pi * x),
+      cos(pi * x), 1,           sin(x), cos(x),  0.5 * erfc(-x / sqrt(2.0)),
+      0.732869,    pow(10, x),  0.2,    3,       exp(x * x) * erfc(x),
+      2 * x + 1,   x,           0.5};
   for (int i = 0; i < 23; ++i)
     if (fabs(h[i] - expected[i]) > 1e-5) {
       fprintf(stderr, "special %d: %g, expected %g\n", i, h[i], expected[i]);

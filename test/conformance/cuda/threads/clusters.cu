@@ -1,5 +1,5 @@
 // Thread block clusters: blocks that read each other's shared memory.
-// REFUSED: cpu: launch attributes (clusters :: a cluster's blocks would have to run together
+// REFUSED: cpu: a cluster of 2,1,1 thread blocks :: a cluster's blocks would have to run together
 // RUN: %conforms %s
 #include "conformance.h"
 #include <cooperative_groups.h>
