@@ -56,7 +56,11 @@ private:
   Value *specialRegister(StringRef Name);
   Value *barrier(StringRef Name);
   Value *warpOperation(StringRef Name);
-  Value *shuffle(StringRef Name);
+  Value *shuffle(StringRef Name, bool Sync);
+  /// The mask of what had none before Volta: whoever is there.
+  Value *activeLanes() {
+    return call(RuntimeFunction::dragon_cpu_activemask, {Thread->context()});
+  }
   Value *match(StringRef Name);
   Value *redux(StringRef Name);
   Value *atomic(StringRef Name);
@@ -274,7 +278,7 @@ Value *IntrinsicLowering::barrier(StringRef Name) {
 }
 
 /// shfl.sync.{idx,up,down,bfly}.{i32,f32}[p]
-Value *IntrinsicLowering::shuffle(StringRef Name) {
+Value *IntrinsicLowering::shuffle(StringRef Name, bool Sync) {
   auto [ModeName, TypeName] = Name.split('.');
   uint32_t Mode = StringSwitch<uint32_t>(ModeName)
                       .Case("idx", DRAGON_SHFL_IDX)
@@ -288,10 +292,12 @@ Value *IntrinsicLowering::shuffle(StringRef Name) {
   Type *I32 = B->getInt32Ty();
   Value *InRange =
       WithPredicate ? temporary() : ConstantPointerNull::get(B->getPtrTy());
+  unsigned First = Sync ? 1 : 0;
   Value *Result =
       call(RuntimeFunction::dragon_cpu_shuffle,
-           {Thread->context(), B->getInt32(Mode), arg(0),
-            B->CreateBitCast(arg(1), I32), arg(2), arg(3), InRange});
+           {Thread->context(), B->getInt32(Mode), Sync ? arg(0) : activeLanes(),
+            B->CreateBitCast(arg(First), I32), arg(First + 1), arg(First + 2),
+            InRange});
   if (!WithPredicate)
     return fromI32(Result, Call->getType());
   auto *Pair = cast<StructType>(Call->getType());
@@ -341,23 +347,27 @@ Value *IntrinsicLowering::warpOperation(StringRef Name) {
   if (Name == "activemask")
     return call(RuntimeFunction::dragon_cpu_activemask, {Thread->context()});
   if (Name.consume_front("shfl.sync."))
-    return shuffle(Name);
+    return shuffle(Name, true);
+  if (Name.consume_front("shfl."))
+    return shuffle(Name, false);
   if (Name.consume_front("match."))
     return match(Name);
   if (Name.consume_front("redux.sync."))
     return redux(Name);
   if (Name.consume_front("vote.")) {
+    bool Sync = Name.consume_back(".sync");
     uint32_t Mode = StringSwitch<uint32_t>(Name)
-                        .Case("all.sync", DRAGON_VOTE_ALL)
-                        .Case("any.sync", DRAGON_VOTE_ANY)
-                        .Case("uni.sync", DRAGON_VOTE_UNI)
-                        .Case("ballot.sync", DRAGON_VOTE_BALLOT)
+                        .Case("all", DRAGON_VOTE_ALL)
+                        .Case("any", DRAGON_VOTE_ANY)
+                        .Case("uni", DRAGON_VOTE_UNI)
+                        .Case("ballot", DRAGON_VOTE_BALLOT)
                         .Default(~0u);
     if (Mode == ~0u)
       return nullptr;
     Value *Result = call(RuntimeFunction::dragon_cpu_vote,
-                         {Thread->context(), B->getInt32(Mode), arg(0),
-                          B->CreateZExt(arg(1), B->getInt32Ty())});
+                         {Thread->context(), B->getInt32(Mode),
+                          Sync ? arg(0) : activeLanes(),
+                          B->CreateZExt(arg(Sync), B->getInt32Ty())});
     return fromI32(Result, Call->getType());
   }
   if (Name == "elect.sync") {

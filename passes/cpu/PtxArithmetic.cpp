@@ -630,9 +630,73 @@ bool PtxEmitter::conversion(const PtxInstruction &In) {
 /// v<op>{2,4}.dtype.atype.btype[.sat]
 /// [.add] d, a, b, c. Without .add, c is what parts that are not written keep;
 /// all are written.
+/// vop.dtype.atype.btype[.sat][.mode][.op2] d, a, b[, c] of whole words.
+bool PtxEmitter::scalarVideo(const PtxInstruction &In) {
+  StringRef Op = In.opcode().drop_front();
+  auto Types = In.types();
+  const auto &Ops = In.Operands;
+  if (Types.size() != 3 || (Ops.size() != 3 && Ops.size() != 4) ||
+      any_of(Types, [](const PtxType &T) {
+        return T.Width != 32 || T.Lanes != 1 || T.isFloat();
+      }))
+    return false;
+  // All operations are exact in 64 bits.
+  Type *Wide = B.getInt64Ty();
+  Value *X = readBits(Ops[1], 32), *Y = readBits(Ops[2], 32);
+  X = Types[1].isSigned() ? B.CreateSExt(X, Wide) : B.CreateZExt(X, Wide);
+  Value *Count = B.CreateZExt(Y, Wide);
+  Y = Types[2].isSigned() ? B.CreateSExt(Y, Wide) : Count;
+  Count = In.has("wrap")
+              ? B.CreateAnd(Count, 31)
+              : B.CreateBinaryIntrinsic(Intrinsic::umin, Count, B.getInt64(32));
+  Value *R;
+  if (Op == "add")
+    R = B.CreateAdd(X, Y);
+  else if (Op == "sub")
+    R = B.CreateSub(X, Y);
+  else if (Op == "absdiff")
+    R = call(Intrinsic::abs, {B.CreateSub(X, Y), B.getFalse()}, {Wide});
+  else if (Op == "min" || Op == "max")
+    R = B.CreateBinaryIntrinsic(Op == "min" ? Intrinsic::smin : Intrinsic::smax,
+                                X, Y);
+  else if (Op == "shl")
+    R = B.CreateShl(X, Count);
+  else if (Op == "shr")
+    R = B.CreateAShr(X, Count);
+  else
+    return false;
+  bool Signed = Types[0].isSigned();
+  if (In.has("sat")) {
+    R = B.CreateBinaryIntrinsic(
+        Intrinsic::smax, R,
+        ConstantInt::getSigned(Wide, Signed ? INT32_MIN : 0));
+    R = B.CreateBinaryIntrinsic(
+        Intrinsic::smin, R,
+        ConstantInt::getSigned(Wide, Signed ? INT32_MAX : UINT32_MAX));
+  }
+  R = B.CreateTrunc(R, B.getInt32Ty());
+  if (Ops.size() == 4) {
+    Value *C = readBits(Ops[3], 32);
+    StringRef Second = In.Modifiers.back();
+    if (Second == "add")
+      R = B.CreateAdd(R, C);
+    else if (Second == "min")
+      R = B.CreateBinaryIntrinsic(Signed ? Intrinsic::smin : Intrinsic::umin, R,
+                                  C);
+    else if (Second == "max")
+      R = B.CreateBinaryIntrinsic(Signed ? Intrinsic::smax : Intrinsic::umax, R,
+                                  C);
+    else
+      return false;
+  }
+  return write(Ops[0], R);
+}
+
 bool PtxEmitter::videoOperation(const PtxInstruction &In) {
   StringRef Op = In.opcode();
   auto Types = In.types();
+  if (Op.starts_with("v") && !Op.ends_with("2") && !Op.ends_with("4"))
+    return scalarVideo(In);
   if (!Op.consume_front("v") || In.Operands.size() != 4)
     return false;
   unsigned Lanes = Op.ends_with("4") ? 4 : 2;

@@ -51,6 +51,7 @@ private:
   bool convertFloat(I In, PtxType To, PtxType From);
   bool convertFp8(I In);
   bool videoOperation(I In);
+  bool scalarVideo(I In);
   bool memory(I In);
   bool load(I In);
   bool store(I In);

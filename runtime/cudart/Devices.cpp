@@ -195,6 +195,11 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) {
   });
 }
 
+cudaError_t cudaDeviceGetP2PAttribute(int *value, cudaDeviceP2PAttr, int, int) {
+  // Two devices, of which there is one.
+  return leave(value ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+}
+
 cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
   return leave(cudaErrorInvalidDevice); // there is no other device
 }
@@ -271,6 +276,30 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache *config) {
     if (front.gpu)
       return DRAGON_NVIDIA(cudaDeviceGetCacheConfig, config);
     *config = cudaFuncCache(cacheConfig.load());
+    return cudaSuccess;
+  });
+}
+
+// Of no effect on the GPUs that CUDA 13 knows, and deprecated; the width of the
+// banks of shared memory is a hint.
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config) {
+  return withDevice([&](Front &front) -> Result {
+    if (front.gpu)
+      return DRAGON_NVIDIA(cudaDeviceSetSharedMemConfig, config);
+    return config >= cudaSharedMemBankSizeDefault &&
+                   config <= cudaSharedMemBankSizeEightByte
+               ? cudaSuccess
+               : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig *config) {
+  return withDevice([&](Front &front) -> Result {
+    if (!config)
+      return cudaErrorInvalidValue;
+    if (front.gpu)
+      return DRAGON_NVIDIA(cudaDeviceGetSharedMemConfig, config);
+    *config = cudaSharedMemBankSizeFourByte;
     return cudaSuccess;
   });
 }

@@ -316,6 +316,58 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
       { return addNode(node, graph, dependencies, count, FreeWork{pointer}); });
 }
 
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                             const cudaGraphNode_t *dependencies,
+                             const cudaGraphEdgeData *data, size_t count,
+                             cudaGraphNodeParams *params) {
+  return DRAGON_EITHER(
+      true, cudaGraphAddNode, (node, graph, dependencies, data, count, params),
+      {
+        if (!params)
+          return cudaErrorInvalidValue;
+        switch (params->type) {
+        case cudaGraphNodeTypeKernel: {
+          const cudaKernelNodeParamsV2 &k = params->kernel;
+          cudaKernelNodeParams same{k.func,         k.gridDim,
+                                    k.blockDim,     k.sharedMemBytes,
+                                    k.kernelParams, k.extra};
+          return cudaGraphAddKernelNode(node, graph, dependencies, count,
+                                        &same);
+        }
+        case cudaGraphNodeTypeMemcpy:
+          return cudaGraphAddMemcpyNode(node, graph, dependencies, count,
+                                        &params->memcpy.copyParams);
+        case cudaGraphNodeTypeMemset: {
+          const cudaMemsetParamsV2 &m = params->memset;
+          cudaMemsetParams same{m.dst,         m.pitch, m.value,
+                                m.elementSize, m.width, m.height};
+          return cudaGraphAddMemsetNode(node, graph, dependencies, count,
+                                        &same);
+        }
+        case cudaGraphNodeTypeHost: {
+          cudaHostNodeParams same{params->host.fn, params->host.userData};
+          return cudaGraphAddHostNode(node, graph, dependencies, count, &same);
+        }
+        case cudaGraphNodeTypeGraph:
+          return cudaGraphAddChildGraphNode(node, graph, dependencies, count,
+                                            params->graph.graph);
+        case cudaGraphNodeTypeEmpty:
+          return cudaGraphAddEmptyNode(node, graph, dependencies, count);
+        case cudaGraphNodeTypeEventRecord:
+          return cudaGraphAddEventRecordNode(node, graph, dependencies, count,
+                                             params->eventRecord.event);
+        case cudaGraphNodeTypeWaitEvent:
+          return cudaGraphAddEventWaitNode(node, graph, dependencies, count,
+                                           params->eventWait.event);
+        default:
+          printErrorOnce(fmt::format("cudaGraphAddNode: nodes of type {} are "
+                                     "not supported on the cpu device",
+                                     int(params->type)));
+          return cudaErrorNotSupported;
+        }
+      });
+}
+
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
   return DRAGON_EITHER(false, cudaGraphDestroyNode, (node), {
     GraphNode *found = findNode(node);

@@ -266,6 +266,22 @@ cudaError_t cudaFuncSetCacheConfig(const void *function, cudaFuncCache config) {
   });
 }
 
+cudaError_t cudaFuncSetSharedMemConfig(const void *function,
+                                       cudaSharedMemConfig config) {
+  return withDevice([&](Front &front) -> Result {
+    Kernel *kernel = modules().find(function);
+    if (!kernel)
+      return cudaErrorInvalidDeviceFunction;
+    if (!front.gpu)
+      return config >= cudaSharedMemBankSizeDefault &&
+                     config <= cudaSharedMemBankSizeEightByte
+                 ? cudaSuccess
+                 : cudaErrorInvalidValue;
+    DRAGON_CHECK(modules().prepare(front, *kernel));
+    return DRAGON_NVIDIA(cudaFuncSetSharedMemConfig, function, config);
+  });
+}
+
 cudaError_t cudaFuncGetParamInfo(const void *function, size_t index,
                                  size_t *offset, size_t *bytes) {
   return withDevice([&](Front &front) -> Result {

@@ -38,7 +38,9 @@ int main() {
   k.kernelParams = childArgs;
   CHECK(cudaGraphAddKernelNode(&inner, child, nullptr, 0, &k));
   CHECK(cudaGraphAddChildGraphNode(&childNode, graph, &kernel, 1, child));
-  CHECK(cudaGraphAddEmptyNode(&empty, graph, &childNode, 1));
+  cudaGraphNodeParams any{};
+  any.type = cudaGraphNodeTypeEmpty;
+  CHECK(cudaGraphAddNode(&empty, graph, &childNode, nullptr, 1, &any));
   cudaMemcpy3DParms c{};
   c.srcPtr = make_cudaPitchedPtr(d, n * sizeof(int), n, 1);
   c.dstPtr = make_cudaPitchedPtr(out.data(), n * sizeof(int), n, 1);
