@@ -57,6 +57,13 @@ static cl::opt<std::string>
 static cl::opt<std::string>
     Source("dragon-source", cl::cat(Category), cl::value_desc("path"),
            cl::desc("The translation unit's name in messages"));
+static cl::opt<std::string>
+    StandIns("dragon-stand-ins", cl::cat(Category), cl::value_desc("file.s"),
+             cl::desc("What stands in the object for the runtime's functions"));
+static cl::opt<std::string> RuntimeLibrary("dragon-runtime-library",
+                                           cl::cat(Category),
+                                           cl::value_desc("libdragonrt.so"),
+                                           cl::desc("What the stand-ins load"));
 static cl::opt<bool> Slicing("dragon-slicing", cl::init(true),
                              cl::cat(Category),
                              cl::desc("Clone kernels to run parts of a grid"));
@@ -97,6 +104,8 @@ bool bitcode() { return Bitcode; }
 StringRef cpuIn() { return CpuIn; }
 bool relocatable() { return Relocatable; }
 StringRef fatBinary() { return FatBinary; }
+StringRef standIns() { return StandIns; }
+StringRef runtimeLibrary() { return RuntimeLibrary; }
 StringRef moduleId() { return ModuleId; }
 StringRef source() { return Source; }
 bool slicing() { return Slicing; }

@@ -47,6 +47,11 @@ bool relocatable();
 /// The device link's fat binary, for the module that registers it.
 llvm::StringRef fatBinary();
 
+/// The object may be linked by any linker: stand-ins for the functions of the
+/// runtime, and where that is. Empty: it is linked at once, with the runtime.
+llvm::StringRef standIns();
+llvm::StringRef runtimeLibrary();
+
 /// Unique in the program.
 llvm::StringRef moduleId();
 /// The translation unit, for messages. Empty: the module's own name.

@@ -21,6 +21,7 @@
 #include "passes/rewrite/LinkDiagnostics.h"
 #include "passes/rewrite/LinkedUnit.h"
 #include "passes/rewrite/ModuleEmbedding.h"
+#include "passes/rewrite/StandIns.h"
 #include "passes/rewrite/UnitBitcode.h"
 #include "passes/slicing/GridSlicing.h"
 #include "passes/slicing/HeatCounting.h"
@@ -263,6 +264,10 @@ bool runOnHost(Module &M, ModuleAnalysisManager &Analyses) {
   }
   Changed |= insertResidency(M);
   Changed |= embedModule(M, Embedding);
+  if (!options::standIns().empty())
+    if (Error Failed =
+            addStandIns(M, options::standIns(), options::runtimeLibrary()))
+      reportError(M, toString(std::move(Failed)));
   if (Bitcode.empty())
     return Changed;
   embedBitcode(M, Bitcode);

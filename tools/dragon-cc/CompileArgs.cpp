@@ -11,8 +11,10 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/MD5.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
@@ -58,16 +60,39 @@ std::string CompileArgs::moduleId(const Input &One) const {
   return utohexstr(Hash.final().low(), /*LowerCase=*/true, /*Width=*/16);
 }
 
-bool CompileArgs::usesTextureReferences(const Input &One) const {
-  auto [Known, New] = TextureReferences.try_emplace(One.Path, false);
-  if (New) {
-    Strings Folders;
-    for (StringRef Arg : Asked.CompileArgs)
-      if (Arg.consume_front("-I"))
-        Folders.push_back(Arg.str());
-    Known->second = mentions(One.Path, "cudaBindTexture", Folders);
+const Strings &CompileArgs::forSource(const Input &One) const {
+  auto [Known, New] = ForSource.try_emplace(One.Path);
+  Strings &Args = Known->second;
+  if (!New)
+    return Args;
+  Strings Folders;
+  for (StringRef Arg : Asked.CompileArgs)
+    if (Arg.consume_front("-I"))
+      Folders.push_back(Arg.str());
+  if (mentions(One.Path, "cudaBindTexture", Folders))
+    Args.push_back("-DDRAGON_TEXTURE_REFERENCES");
+  json::Array Roots;
+  for (auto &[Path, Text] : withJoinedLaunches(One.Path, Folders)) {
+    SmallString<256> Absolute(Path);
+    (void)sys::fs::make_absolute(Absolute);
+    sys::path::remove_dots(Absolute, /*remove_dot_dot=*/true);
+    std::string Copy = temp("launches-" + utostr(Files.size()), ".cu");
+    Roots.push_back(json::Object{{"type", "file"},
+                                 {"name", std::string(Absolute)},
+                                 {"external-contents", Copy}});
+    Files.push_back({Copy, std::move(Text)});
   }
-  return Known->second;
+  if (Roots.empty())
+    return Args;
+  std::string Overlay = temp("launches-" + utostr(Files.size()), ".json");
+  std::string Text;
+  raw_string_ostream(Text) << json::Value(
+      json::Object{{"version", 0},
+                   {"use-external-names", false},
+                   {"roots", std::move(Roots)}});
+  Files.push_back({Overlay, std::move(Text)});
+  append(Args, {"-ivfsoverlay", Overlay});
+  return Args;
 }
 
 Strings CompileArgs::language(const Input &One) const {
@@ -81,8 +106,8 @@ Strings CompileArgs::language(const Input &One) const {
     append(Args,
            {"--cuda-path=" + Tools.Cuda, "-Wno-unknown-cuda-version", "-iquote",
             Tools.OverlayDir + "/quoted", "-include", "dragon-nvcc.h"});
-  if (One.Lang == Language::Cuda && usesTextureReferences(One))
-    Args.push_back("-DDRAGON_TEXTURE_REFERENCES");
+  if (One.Lang == Language::Cuda)
+    append(Args, forSource(One));
   if (One.Lang != Language::C)
     append(Args, {"-Wno-error=register", "-Wno-error=c++11-narrowing",
                   "-Wno-error=reserved-user-defined-literal",
@@ -183,6 +208,11 @@ Strings CompileArgs::plugin(const Input &One, StringRef Stem,
     if (Files & CpuRef)
       Options.push_back("-dragon-cpu-in=" + temp(Stem, ".cpu.bc"));
   }
+  // Who links an object is not known.
+  if ((Asked.What == Goal::Object || Asked.What == Goal::Library) &&
+      !Asked.EmitLlvm && Asked.LinkRuntime)
+    append(Options, {"-dragon-stand-ins=" + Tools.standIns(),
+                     "-dragon-runtime-library=" + Tools.runtime()});
   for (const auto *Files : {&Tools.Summaries, &Asked.Summaries})
     for (const std::string &File : *Files)
       Options.push_back("-dragon-library-summaries=" + File);

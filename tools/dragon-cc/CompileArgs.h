@@ -66,6 +66,11 @@ public:
   Strings deviceLink(llvm::StringRef Output, llvm::StringRef Arch) const;
   Strings ptxas(llvm::StringRef Arch) const;
 
+  /// The files that the arguments name and that are to be written first.
+  const std::vector<std::pair<std::string, std::string>> &files() const {
+    return Files;
+  }
+
   /// Unique among the units of a program, the same for the same compilation.
   std::string moduleId(const Input &One) const;
   /// An intermediate file.
@@ -77,15 +82,16 @@ public:
 
 private:
   bool deviceOptimised() const;
-  /// Whether the source is for a CUDA that had them.
-  bool usesTextureReferences(const Input &One) const;
+  /// What a source needs that only a look at it tells.
+  const Strings &forSource(const Input &One) const;
   std::string recordFile(const Input &One, llvm::StringRef Arch) const;
 
   const Invocation &Asked;
   const ToolPaths &Tools;
   llvm::StringRef Temp;
   llvm::StringSet<> Stems;
-  mutable llvm::StringMap<bool> TextureReferences; ///< by path
+  mutable llvm::StringMap<Strings> ForSource; ///< by path
+  mutable std::vector<std::pair<std::string, std::string>> Files;
 };
 
 } // namespace dragon::driver

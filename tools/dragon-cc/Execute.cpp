@@ -135,6 +135,16 @@ int execute(const Plan &Plan, bool Verbose, TempFolder Temp) {
   {
     SignalGuard Guard;
     TempFolder Folder = std::move(Temp);
+    for (const auto &File : Plan.Files)
+      if (Error Failed = writeToOutput(File.first, [&File](raw_ostream &OS) {
+            OS << File.second;
+            return Error::success();
+          })) {
+        WithColor::error(errs(), "dragon-cc")
+            << "cannot write '" << File.first
+            << "': " << toString(std::move(Failed)) << '\n';
+        return 1;
+      }
     for (const Step &One : Plan.Steps) {
       if (Verbose)
         print(errs(), One);

@@ -1,4 +1,4 @@
-//===- SourceWords.cpp - words that a source has --------------------------===//
+//===- SourceWords.cpp - what a program's own files say -------------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,7 +7,9 @@
 
 #include "tools/dragon-cc/SourceWords.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -36,10 +38,9 @@ StringRef includedName(StringRef Line) {
   return Line.take_until([](char C) { return C == '"'; });
 }
 
-} // namespace
-
-bool mentions(StringRef File, StringRef Word,
-              const std::vector<std::string> &Folders) {
+/// Gives each of the program's own files to `See` until that returns true.
+bool visit(StringRef File, const std::vector<std::string> &Folders,
+           function_ref<bool(StringRef Path, StringRef Text)> See) {
   std::vector<std::string> Waiting = {File.str()};
   StringSet<> Seen;
   while (!Waiting.empty() && Seen.size() < MostFiles) {
@@ -53,7 +54,7 @@ bool mentions(StringRef File, StringRef Word,
     if (!Text)
       continue;
     StringRef Rest = (*Text)->getBuffer();
-    if (Rest.contains(Word))
+    if (See(Path, Rest))
       return true;
     while (!Rest.empty()) {
       StringRef Line;
@@ -74,6 +75,96 @@ bool mentions(StringRef File, StringRef Word,
     }
   }
   return false;
+}
+
+/// The end of the comment or literal that `At` begins; `At` if it is none.
+size_t afterText(StringRef Text, size_t At) {
+  StringRef Rest = Text.drop_front(At);
+  auto EndOf = [&](StringRef Mark, size_t From) {
+    size_t Found = Rest.find(Mark, From);
+    return At + (Found == StringRef::npos ? Rest.size() : Found + Mark.size());
+  };
+  if (Rest.starts_with("//"))
+    return EndOf("\n", 2);
+  if (Rest.starts_with("/*"))
+    return EndOf("*/", 2);
+  if (Rest.starts_with("R\"")) {
+    size_t Open = Rest.find('(');
+    if (Open == StringRef::npos || Open > 2 + 16)
+      return At;
+    return EndOf((")" + Rest.slice(2, Open) + "\"").str(), Open);
+  }
+  if (Rest[0] != '"' && Rest[0] != '\'')
+    return At;
+  // 1'000 is a number.
+  if (Rest[0] == '\'' && At && isAlnum(Text[At - 1]))
+    return At;
+  for (size_t I = 1; I < Rest.size() && Rest[I] != '\n'; ++I) {
+    if (Rest[I] == '\\')
+      ++I;
+    else if (Rest[I] == Rest[0])
+      return At + I + 1;
+  }
+  return At;
+}
+
+/// The length of "<< <" with the blanks it has; 0 if it is none.
+size_t spaced(StringRef Text, StringRef Two) {
+  if (!Text.starts_with(Two))
+    return 0;
+  size_t Next = Text.find_first_not_of(" \t", 2);
+  return Next != StringRef::npos && Next > 2 && Text[Next] == Two[0] ? Next + 1
+                                                                     : 0;
+}
+
+} // namespace
+
+bool mentions(StringRef File, StringRef Word,
+              const std::vector<std::string> &Folders) {
+  return visit(File, Folders, [Word](StringRef, StringRef Text) {
+    return Text.contains(Word);
+  });
+}
+
+std::string joinLaunches(StringRef Text) {
+  std::string Result = Text.str();
+  bool Open = false; // between << < and >> >
+  for (size_t At = 0; At < Text.size();) {
+    if (size_t After = afterText(Text, At); After != At) {
+      At = After;
+      continue;
+    }
+    StringRef Rest = Text.drop_front(At);
+    if (Rest.starts_with("<<<") || Rest.starts_with(">>>")) {
+      Open = Rest[0] == '<';
+      At += 3;
+      continue;
+    }
+    size_t Length = Open ? spaced(Rest, ">>") : spaced(Rest, "<<");
+    if (!Length) {
+      ++At;
+      continue;
+    }
+    std::string Joined(Length - 3, ' ');
+    Result.replace(At, Length, Joined + std::string(3, Rest[0]));
+    Open = Rest[0] == '<';
+    At += Length;
+  }
+  return Result;
+}
+
+std::vector<std::pair<std::string, std::string>>
+withJoinedLaunches(StringRef File, const std::vector<std::string> &Folders) {
+  std::vector<std::pair<std::string, std::string>> Files;
+  visit(File, Folders, [&Files](StringRef Path, StringRef Text) {
+    if (!Text.contains("<< <") && !Text.contains("<<\t<") &&
+        !Text.contains(">> >"))
+      return false;
+    if (std::string Joined = joinLaunches(Text); Joined != Text)
+      Files.push_back({Path.str(), std::move(Joined)});
+    return false;
+  });
+  return Files;
 }
 
 } // namespace dragon::driver

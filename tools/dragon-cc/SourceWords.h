@@ -1,4 +1,4 @@
-//===- SourceWords.h - words that a source has ------------------*- C++ -*-===//
+//===- SourceWords.h - what a program's own files say -----------*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,6 +9,9 @@
 // for something else. It is declared for those that show they need it: by a
 // word that is in their source, or in a file that it includes by quotes.
 //
+// nvcc also reads `kernel<< <grid, block>> >(...)`, which clang does not. Such
+// a file is compiled from a copy with `<<<` and `>>>` in the same columns.
+//
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_TOOLS_DRAGON_CC_SOURCEWORDS_H
 #define DRAGON_TOOLS_DRAGON_CC_SOURCEWORDS_H
@@ -16,6 +19,7 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dragon::driver {
@@ -25,6 +29,15 @@ namespace dragon::driver {
 /// none.
 bool mentions(llvm::StringRef File, llvm::StringRef Word,
               const std::vector<std::string> &Folders);
+
+/// The file, and what it includes in the same way, as far as they spell
+/// launches with spaces: each with the text to compile in its place.
+std::vector<std::pair<std::string, std::string>>
+withJoinedLaunches(llvm::StringRef File,
+                   const std::vector<std::string> &Folders);
+
+/// `Text` with its launches joined.
+std::string joinLaunches(llvm::StringRef Text);
 
 } // namespace dragon::driver
 

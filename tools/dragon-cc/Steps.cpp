@@ -360,6 +360,7 @@ Expected<Plan> Planner::run() {
     link(Made, DeviceCode);
   if (Asked.What == Goal::Library)
     archive(Made);
+  Result.Files = Parts.files();
   return std::move(Result);
 }
 

@@ -33,6 +33,8 @@ struct Step {
 };
 
 struct Plan {
+  /// What the steps read of the driver itself: path and text.
+  std::vector<std::pair<std::string, std::string>> Files;
   std::vector<Step> Steps;
 };
 

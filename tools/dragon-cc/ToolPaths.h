@@ -41,6 +41,8 @@ struct ToolPaths {
   }
   std::string plugin() const { return LibDir + "/libDragonPasses.so"; }
   std::string runtime() const { return LibDir + "/libdragonrt.so"; }
+  /// What objects have of the runtime until they are linked.
+  std::string standIns() const { return LibDir + "/dragon/stand-ins.s"; }
   /// The empty fat binary that a program without GPU code registers.
   std::string noGpuCode() const {
     return LibDir + "/dragon/no-gpu-code.fatbin";
