@@ -1,6 +1,9 @@
 // Classification on either side, with and without std.
 // RUN: %cc -fsyntax-only -Werror %s
 // RUN: %cc -fsyntax-only -Werror -DWITH_STD %s
+// NaNs are constants, not calls of functions that are nowhere.
+// RUN: %cc -ptx -arch=sm_80 %s -o - | FileCheck %s
+// CHECK-NOT: .extern
 
 #ifdef WITH_STD
 #include <cmath>
@@ -18,5 +21,5 @@ bool onHost(float x, double y, long double z) {
 }
 
 __global__ void kernel(bool *out, float x, double y) {
-  *out = odd(x) || odd(y);
+  *out = odd(x) || odd(y) || nan("") < y || nanf("1") < x;
 }
