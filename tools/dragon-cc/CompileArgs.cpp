@@ -71,6 +71,10 @@ const Strings &CompileArgs::forSource(const Input &One) const {
       Folders.push_back(Arg.str());
   if (mentions(One.Path, "cudaBindTexture", Folders))
     Args.push_back("-DDRAGON_TEXTURE_REFERENCES");
+  // CMake would drive what calls itself nvcc by nvcc's own words, and take its
+  // output apart; it knows clang as well.
+  if (sys::path::filename(One.Path) == "CMakeCUDACompilerId.cu")
+    Args.push_back("-DDRAGON_AS_CLANG");
   json::Array Roots;
   for (auto &[Path, Text] : withJoinedLaunches(One.Path, Folders)) {
     SmallString<256> Absolute(Path);

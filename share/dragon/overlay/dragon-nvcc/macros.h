@@ -15,7 +15,7 @@
 #undef __CUDACC__
 #define __CUDACC__ 1
 
-#ifndef __NVCC__
+#if !defined(__NVCC__) && !defined(DRAGON_AS_CLANG)
 #define __NVCC__ 1
 #endif
 
