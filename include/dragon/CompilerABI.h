@@ -184,6 +184,31 @@ enum {
 };
 void dragon_cpu_surface(uint64_t object, uint32_t kind, const int32_t *at,
                         uint32_t bytes, void *data);
+/* Products of matrices by a warp (wmma). A lane's fragment holds elements lane,
+   lane + 32, ... of the matrix, row by row, and then the same again up to the
+   length that it has on a GPU (`slots` elements). */
+enum {
+  DRAGON_MATRIX_F16 = 0,
+  DRAGON_MATRIX_F32 = 1, /* tf32 as well */
+  DRAGON_MATRIX_F64 = 2,
+  DRAGON_MATRIX_BF16 = 3,
+  DRAGON_MATRIX_S8 = 4,
+  DRAGON_MATRIX_U8 = 5,
+  DRAGON_MATRIX_S32 = 6
+};
+/* shape: rows | columns << 8 | slots << 16 | column by column << 24; `stride`
+   elements from one row (or column) in memory to the next. */
+void dragon_cpu_matrix_load(dragon_cpu_context *ctx, uint32_t shape,
+                            uint32_t type, const void *from, uint32_t stride,
+                            void *fragment);
+void dragon_cpu_matrix_store(dragon_cpu_context *ctx, uint32_t shape,
+                             uint32_t type, void *to, uint32_t stride,
+                             const void *fragment);
+/* d = a * b + c. shape: m | n << 8 | k << 16; types: of a and b, of c << 4, of
+   d << 8; 1 << 12: sums of integers stay in their range. */
+void dragon_cpu_matrix_multiply(dragon_cpu_context *ctx, uint32_t shape,
+                                uint32_t types, const void *a, const void *b,
+                                const void *c, void *d);
 uint64_t dragon_cpu_clock(void);       /* ticks, for clock() and clock64() */
 uint64_t dragon_cpu_globaltimer(void); /* nanoseconds */
 
@@ -198,7 +223,7 @@ typedef struct dragon_module {
   const dragon_cpu_module *cpu; /* null: built without the cpu target */
   const char *source;           /* the translation unit, for messages */
 } dragon_module;
-enum { DRAGON_MODULE_VERSION = 9 };
+enum { DRAGON_MODULE_VERSION = 10 };
 
 /* Called by a constructor of the translation unit, before its fat binary is
    registered. The descriptor stays valid until it is unregistered. */

@@ -9,6 +9,7 @@
 
 #include "dragon/CompilerABI.h"
 #include "passes/cpu/DeviceMath.h"
+#include "passes/cpu/MatrixIntrinsics.h"
 #include "passes/cpu/RuntimeFunctions.h"
 #include "passes/support/SpinLoops.h"
 
@@ -482,6 +483,8 @@ Value *IntrinsicLowering::intrinsic(StringRef Name) {
                 {Thread->context(), B->getInt32(0)});
   if (Name == "exit")
     return call(RuntimeFunction::dragon_cpu_exit_thread, {Thread->context()});
+  if (Name.consume_front("wmma."))
+    return lowerMatrixIntrinsic(Name, *Call, *Thread);
   return warpOperation(Name);
 }
 
@@ -535,9 +538,9 @@ bool needsContext(const Instruction &I) {
     return Name.starts_with("barrier.") || Name.starts_with("bar.warp.") ||
            Name.starts_with("shfl.") || Name.starts_with("vote.") ||
            Name.starts_with("match.") || Name.starts_with("redux.") ||
-           Name.starts_with("elect.") || Name == "activemask" ||
-           Name.starts_with("isspacep.") || Name == "exit" ||
-           Name == "nanosleep";
+           Name.starts_with("elect.") || Name.starts_with("wmma.") ||
+           Name == "activemask" || Name.starts_with("isspacep.") ||
+           Name == "exit" || Name == "nanosleep";
   }
   if (Callee->isIntrinsic())
     return Callee->getIntrinsicID() == Intrinsic::trap ||

@@ -30,6 +30,8 @@ const char *nameOf(WarpOp op) {
     return "a match";
   case WarpOp::Redux:
     return "a reduction";
+  case WarpOp::Matrix:
+    return "a product of matrices";
   }
   return "?";
 }

@@ -48,7 +48,7 @@ namespace dragon {
 class KernelThread;
 
 /// The kinds of operation at which the lanes of a mask meet.
-enum class WarpOp : uint8_t { Sync, Shuffle, Vote, Match, Redux };
+enum class WarpOp : uint8_t { Sync, Shuffle, Vote, Match, Redux, Matrix };
 const char *nameOf(WarpOp op);
 
 class BlockScheduler {

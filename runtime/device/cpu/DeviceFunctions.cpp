@@ -39,6 +39,7 @@ void keepDeviceFunctions() {
   kept = reinterpret_cast<const void *>(&dragon_cpu_runs_on);
   kept = reinterpret_cast<const void *>(&dragon_cpu_access);
   kept = reinterpret_cast<const void *>(&dragon_cpu_texture);
+  kept = reinterpret_cast<const void *>(&dragon_cpu_matrix_load);
 }
 } // namespace dragon
 

@@ -81,7 +81,7 @@ int main() {
   float *out = onDevice<float>(12);
   numbers<<<1, 1>>>(out);
   auto h = fetch(out, 12);
-  const float expected[] = {0.462117f, 0.5f, 0.125f, 5, 8, 3,
+  const float expected[] = {0.462117f, 0.5f, 0.125f, 5, 8,         3,
                             0.479426f, 4.5f, 4,      0, 0.761594f, 2};
   for (int i = 0; i < 12; ++i)
     if (fabsf(h[i] - expected[i]) > 2e-3f) {

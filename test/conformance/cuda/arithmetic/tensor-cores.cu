@@ -1,37 +1,62 @@
-// nvcuda::wmma: a product of 16 x 16 matrices of half precision.
+// nvcuda::wmma: products of matrices of each element type and several shapes,
+// layouts by row and by column, from global and from shared memory.
 // RUN: %conforms %s
 #include "conformance.h"
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
 
 using namespace nvcuda;
 
-__global__ void product(const __half *a, const __half *b, float *c) {
-  wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> fa;
-  wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::col_major> fb;
-  wmma::fragment<wmma::accumulator, 16, 16, 16, float> fc;
-  wmma::fill_fragment(fc, 1.0f);
-  wmma::load_matrix_sync(fa, a, 16);
-  wmma::load_matrix_sync(fb, b, 16);
+// c = a * b + 1, twice: b is read by column.
+template <int M, int N, int K, typename Kind, typename Storage, typename Sum>
+__global__ void product(const Storage *a, const Storage *b, Sum *c) {
+  __shared__ Storage copy[K * N];
+  for (int i = threadIdx.x; i < K * N; i += 32)
+    copy[i] = b[i];
+  __syncwarp();
+  wmma::fragment<wmma::matrix_a, M, N, K, Kind, wmma::row_major> fa;
+  wmma::fragment<wmma::matrix_b, M, N, K, Kind, wmma::col_major> fb;
+  wmma::fragment<wmma::accumulator, M, N, K, Sum> fc;
+  wmma::fill_fragment(fc, Sum(1.0f));
+  wmma::load_matrix_sync(fa, a, K);
+  wmma::load_matrix_sync(fb, copy, K);
   wmma::mma_sync(fc, fa, fb, fc);
   for (int i = 0; i < fc.num_elements; ++i)
-    fc.x[i] *= 2;
-  wmma::store_matrix_sync(c, fc, 16, wmma::mem_row_major);
+    fc.x[i] = fc.x[i] + fc.x[i];
+  wmma::store_matrix_sync(c, fc, N, wmma::mem_row_major);
+  // And back by column: the transposed matrix.
+  wmma::load_matrix_sync(fc, c, N, wmma::mem_row_major);
+  wmma::store_matrix_sync(c + M * N, fc, M, wmma::mem_col_major);
+}
+
+template <int M, int N, int K, typename Kind, typename Storage, typename Sum>
+void check() {
+  std::vector<Storage> a(M * K), b(K * N);
+  for (int i = 0; i < M * K; ++i)
+    a[i] = Storage(float(i % 7));
+  for (int i = 0; i < K * N; ++i)
+    b[i] = Storage(float(i % 5 - 2));
+  Sum *c = onDevice<Sum>(2 * M * N);
+  product<M, N, K, Kind><<<1, 32>>>(onDevice(a), onDevice(b), c);
+  CHECK(cudaGetLastError());
+  auto h = fetch(c, 2 * M * N);
+  for (int y = 0; y < M; ++y)
+    for (int x = 0; x < N; ++x) {
+      float sum = 1;
+      for (int k = 0; k < K; ++k)
+        sum += float((y * K + k) % 7) * float((x * K + k) % 5 - 2);
+      REQUIRE(float(h[y * N + x]) == 2 * sum);
+      REQUIRE(float(h[M * N + x * M + y]) == 2 * sum);
+    }
 }
 
 int main() {
-  std::vector<__half> a(256), b(256);
-  for (int i = 0; i < 256; ++i)
-    a[i] = __float2half(i % 7), b[i] = __float2half(i % 5 - 2);
-  float *c = onDevice<float>(256);
-  product<<<1, 32>>>(onDevice(a), onDevice(b), c);
-  auto h = fetch(c, 256);
-  for (int y = 0; y < 16; ++y)
-    for (int x = 0; x < 16; ++x) {
-      float sum = 1;
-      for (int k = 0; k < 16; ++k)
-        sum += float((y * 16 + k) % 7) * float((x * 16 + k) % 5 - 2);
-      REQUIRE(h[y * 16 + x] == 2 * sum);
-    }
+  check<16, 16, 16, __half, __half, float>();
+  check<32, 8, 16, __half, __half, __half>();
+  check<8, 32, 16, __nv_bfloat16, __nv_bfloat16, float>();
+  check<16, 16, 16, signed char, signed char, int>();
+  check<16, 16, 8, wmma::precision::tf32, float, float>();
+  check<8, 8, 4, double, double, double>();
   return 0;
 }

@@ -9,7 +9,8 @@ __global__ void kernel(int *out) {
   out[t] = __shfl(t * 2, 7);
   out[32 + t] = __shfl_down(t, 3);
   out[64 + t] = __shfl_xor(t, 1);
-  out[96 + t] = __ballot(t % 2) == 0xaaaaaaaa && __any(t == 3) && !__all(t == 3);
+  out[96 + t] =
+      __ballot(t % 2) == 0xaaaaaaaa && __any(t == 3) && !__all(t == 3);
 }
 
 int main() {
