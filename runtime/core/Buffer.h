@@ -132,7 +132,7 @@ struct Buffer {
   /// The number of the launch that the compiler says needs it next; 0: nothing
   /// is said. UINT64_MAX: none.
   uint64_t nextLaunch = 0;
-  uint64_t lastUntracked = 0; ///< clock of the last work that has no ticket
+  uint64_t lastUntracked = 0; ///< epoch of the last work that has no ticket
 
   uintptr_t end() const { return base + bytes; }
   bool allOnDevice() const { return numOnDevice == chunks.size(); }

@@ -447,8 +447,10 @@ Status Runtime::Impl::runAsPlanned(const LaunchCall &call,
   ++planned.launches;
   const Slicing &slicing = slicingOf(call, planned);
   const LaunchPlan &plan = slicing.plan;
-  if (plan.kind != LaunchPlan::Resident)
+  if (plan.kind != LaunchPlan::Resident) {
     noticeOnce();
+    Tracking = true; // chunks of slices that are done make room for others
+  }
   explain(call, planned, plan, zone);
 
   switch (plan.kind) {
@@ -577,7 +579,7 @@ Status Runtime::Impl::launchInCore(const LaunchCall &call,
     if (Tracking)
       buffer.lastUse = std::max(buffer.lastUse, ticket);
     else
-      buffer.lastUntracked = Clock;
+      buffer.lastUntracked = Epoch;
   };
   if (pointers.anything)
     for (const std::unique_ptr<Buffer> &buffer : Buffers)

@@ -171,7 +171,7 @@ Status Runtime::Impl::endLibraryCall(const LibraryHold &hold) {
   if (hold.queue)
     return noteUse(used, *hold.queue);
   for (Chunk *chunk : used)
-    chunk->buffer->lastUntracked = Clock;
+    chunk->buffer->lastUntracked = Epoch;
   return {};
 }
 

@@ -26,7 +26,7 @@ namespace dragon {
 
 Status Runtime::Impl::synchronizeAll() {
   DRAGON_TRY(Dev->synchronizeAll());
-  SyncedAt = Clock;
+  ++Epoch;
   Work.allDone();
   Fetches.allDone();
   Departures.allDone();
@@ -36,7 +36,7 @@ Status Runtime::Impl::synchronizeAll() {
 Status Runtime::Impl::settle(Chunk &chunk) {
   if (!Dev->caps().asynchronous)
     return {};
-  if (chunk.buffer->lastUntracked > SyncedAt)
+  if (chunk.buffer->lastUntracked == Epoch)
     return synchronizeAll();
   DRAGON_TRY(Work.waitFor(std::max(chunk.lastUse, chunk.buffer->lastUse)));
   DRAGON_TRY(Fetches.waitFor(chunk.arrival));
@@ -46,7 +46,7 @@ Status Runtime::Impl::settle(Chunk &chunk) {
 Status Runtime::Impl::queueWaitsFor(Queue queue, Chunk &chunk) {
   if (!Dev->caps().asynchronous)
     return {};
-  if (chunk.buffer->lastUntracked > SyncedAt)
+  if (chunk.buffer->lastUntracked == Epoch)
     return synchronizeAll();
   DRAGON_TRY(Work.queueWaitsFor(
       queue, std::max(chunk.lastUse, chunk.buffer->lastUse)));
@@ -57,7 +57,7 @@ Status Runtime::Impl::queueWaitsFor(Queue queue, Chunk &chunk) {
 bool Runtime::Impl::isBusy(Chunk &chunk) {
   if (!Dev->caps().asynchronous)
     return false;
-  return chunk.buffer->lastUntracked > SyncedAt ||
+  return chunk.buffer->lastUntracked == Epoch ||
          !Work.done(std::max(chunk.lastUse, chunk.buffer->lastUse)) ||
          !Fetches.done(chunk.arrival) || !Departures.done(chunk.departure);
 }

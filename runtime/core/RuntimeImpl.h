@@ -475,7 +475,7 @@ struct Runtime::Impl {
   std::unordered_map<uint64_t, uint32_t> HostMappedTimes;
   LaunchPointers Reached; ///< of the launch that is being made
   WaitingLaunches Waiting;
-  uint64_t SyncedAt = 0; ///< untracked work up to it is done
+  uint64_t Epoch = 1; ///< the next one begins when all work is done
   uint64_t Round = 1;
   uint64_t LastFetch = 0; ///< ticket that later work in any queue waits for
 

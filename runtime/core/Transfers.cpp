@@ -145,7 +145,7 @@ Status Runtime::Impl::noteUse(std::span<Chunk *const> chunks, Queue queue) {
     if (Tracking)
       chunk->lastUse = ticket;
     else
-      chunk->buffer->lastUntracked = Clock;
+      chunk->buffer->lastUntracked = Epoch;
   }
   return {};
 }

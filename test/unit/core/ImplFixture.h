@@ -26,12 +26,13 @@ protected:
   /// With a buffer of so many chunks of 2 MiB.
   void startImpl(size_t chunks) {
     std::string notes;
-    auto device = createDevice(settings, notes);
-    ASSERT_TRUE(device.ok());
-    auto budget = chooseBudget(settings, (*device)->caps(), 1024 * MiB);
+    auto cpu = createDevice(settings, notes);
+    ASSERT_TRUE(cpu.ok());
+    std::unique_ptr<Device> device = inFrontOf(std::move(*cpu));
+    auto budget = chooseBudget(settings, device->caps(), 1024 * MiB);
     ASSERT_TRUE(budget.ok());
     impl =
-        std::make_unique<Runtime::Impl>(settings, std::move(*device), *budget);
+        std::make_unique<Runtime::Impl>(settings, std::move(device), *budget);
     ASSERT_OK(impl->start());
     auto made = impl->makeBuffer(chunks * 2 * MiB, 0, false);
     ASSERT_TRUE(made.ok());
@@ -44,6 +45,11 @@ protected:
   void TearDown() override {
     impl.reset();
     RuntimeFixture::TearDown();
+  }
+
+  /// The device of the test, given the cpu device.
+  virtual std::unique_ptr<Device> inFrontOf(std::unique_ptr<Device> cpu) {
+    return cpu;
   }
 
   std::unique_ptr<Runtime::Impl> impl;

@@ -1,0 +1,41 @@
+//===- UntrackedWorkTest.cpp - work without tickets -----------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// As long as nothing has to move, work on a chunk is known of only as "before
+// or after everything was waited for". What comes after is busy, however close
+// behind it comes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ImplFixture.h"
+#include "LateDevice.h"
+
+using namespace dragon;
+using namespace dragon::test;
+
+namespace {
+
+class UntrackedWorkTest : public ImplFixture {
+  std::unique_ptr<Device> inFrontOf(std::unique_ptr<Device> cpu) override {
+    return std::make_unique<LateDevice>(std::move(cpu));
+  }
+};
+
+TEST_F(UntrackedWorkTest, IsBusyUntilTheNextSynchronisation) {
+  startImpl(2);
+  Chunk &chunk = *Chunks[0];
+  EXPECT_FALSE(impl->isBusy(chunk));
+  for (int round = 0; round < 3; ++round) {
+    // All at one time of the clock, as slices of one launch are.
+    ASSERT_OK(impl->noteUse({&Chunks[0], 1}, nullptr));
+    EXPECT_TRUE(impl->isBusy(chunk));
+    ASSERT_OK(impl->settle(chunk));
+    EXPECT_FALSE(impl->isBusy(chunk));
+  }
+}
+
+} // namespace
