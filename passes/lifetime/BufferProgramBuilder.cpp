@@ -42,6 +42,16 @@ void ProgramBuilder::pushPause(CallBase &Call) {
   push(std::move(E), Call);
 }
 
+/// Whether a copy or fill of a size that is not the buffer's overwrites it may
+/// be tested.
+void ProgramBuilder::noteSize(Event &E, int BytesOperand) const {
+  for (BufferUse &U : E.Uses)
+    if (BytesOperand >= 0 && U.Writes && !U.Reads && U.Must && !U.Whole) {
+      U.Testable = true;
+      U.Operand = BytesOperand;
+    }
+}
+
 void ProgramBuilder::visitCopy(CallBase &Call, const CallEffect &Effect) {
   Value *To = Call.getArgOperand(Effect.Pointer);
   Value *From = Call.getArgOperand(Effect.From);
@@ -87,6 +97,7 @@ void ProgramBuilder::visitCopy(CallBase &Call, const CallEffect &Effect) {
   addUses(E, From, FromSide, true, false, Bytes);
   noteCursor(E, 0, Call, static_cast<unsigned>(Effect.From));
   addUses(E, To, ToSide, false, true, Bytes);
+  noteSize(E, Effect.Bytes);
   if (As == EventKind::Copy) {
     noteAccess(Call, From);
     noteAccess(Call, To);
@@ -284,6 +295,7 @@ void ProgramBuilder::visitCall(CallBase &Call) {
                    : DefaultStream;
     addUses(E, Call.getArgOperand(Effect->Pointer), Side::Device, false, true,
             Bytes);
+    noteSize(E, Effect->Bytes);
     noteAccess(Call, Call.getArgOperand(Effect->Pointer));
     return push(std::move(E), Call);
   }

@@ -105,6 +105,7 @@ private:
   // Events.
   void visit(llvm::Instruction &I);
   void visitCall(llvm::CallBase &Call);
+  void noteSize(Event &E, int BytesOperand) const;
   void visitCopy(llvm::CallBase &Call, const CallEffect &Effect);
   void visitLaunch(llvm::CallBase &Call);
   bool isMath(const llvm::CallBase &Call) const;

@@ -111,11 +111,13 @@ struct BufferUse {
   bool Must = false;
   /// If Must: all bytes of the buffer are touched.
   bool Whole = false;
-  /// Launches, if Must or MustElement: whether all of them are overwritten,
-  /// before any read, can be tested at run time once the launch's numbers are
-  /// known.
+  /// Launches, if Must or MustElement; copies and fills of another size, if
+  /// Must: whether all of them are overwritten, before any read, can be tested
+  /// at run time once the call's numbers are known.
   bool Testable = false;
-  int Operand = -1; ///< of the event's call, if Testable or with a cursor
+  /// Of the event's call, if Testable or with a cursor: the pointer; if
+  /// Testable, of copies and fills the number of bytes.
+  int Operand = -1;
   /// Of an array, the one element that it may be.
   std::optional<ElementIndex> Element = std::nullopt;
   /// The pointer surely is this element's, and begins where it begins.

@@ -311,6 +311,11 @@ Error Parser::parseEvent(ArrayRef<StringRef> Words) {
     return !static_cast<bool>(Failure);
   };
 
+  // Of a size that is known when the call is made.
+  auto NoteSize = [&](StringRef Size) {
+    for (BufferUse &U : E.Uses)
+      U.Testable = Size != "part" && U.Writes && !U.Reads && U.Must && !U.Whole;
+  };
   if (Verb == "alloc" || Verb == "free") {
     E.Kind = Verb == "alloc" ? EventKind::Allocate : EventKind::Free;
     if (Try(Needs(1)))
@@ -321,11 +326,13 @@ Error Parser::parseEvent(ArrayRef<StringRef> Words) {
                                   : EventKind::Copy;
     if (Try(Needs(2)) && Try(addUses(E, Arg(1), false, true, Arg(3))))
       Try(addUses(E, Arg(2), true, false, Arg(3)));
+    NoteSize(Arg(3));
   } else if (Verb == "fill") {
     E.Kind = EventKind::Fill;
     E.Stream = DefaultStream;
     if (Try(Needs(1)))
       Try(addUses(E, Arg(1), false, true, Arg(2)));
+    NoteSize(Arg(2));
   } else if (Verb == "open" || Verb == "use-file") {
     E.Kind = Verb == "open" ? EventKind::FileOpen : EventKind::FileUse;
     if (Try(Needs(1)))

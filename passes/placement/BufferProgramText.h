@@ -31,8 +31,10 @@
 // iteration. Bounds are numbers or words, or a word plus or minus a number. A
 // buffer declared `array` has elements: `d[l]`, `d[l-1]`, `d[n-1]`.
 //
-// A size left out means the whole buffer; `part` is less. `a|b` is a pointer to
-// either, `stream ?` one that is not known, `d@c` one to where d's cursor c is.
+// A size left out means the whole buffer; `part` is less; whether another one
+// than the buffer's is as much can be tested when it is known. `a|b` is a
+// pointer to either, `stream ?` one that is not known, `d@c` one to where d's
+// cursor c is.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_PLACEMENT_BUFFERPROGRAMTEXT_H

@@ -153,7 +153,7 @@ Value *Lowering::test(const Directive &D, Value &Address, Instruction &Point) {
     Others.push_back(instruction(At));
   for (EventRef At : D.Tests) {
     const BufferUse *U = Built.Program.event(At).find(D.Buffer);
-    auto &Launch = *cast<CallBase>(instruction(At));
+    auto &Call = *cast<CallBase>(instruction(At));
     std::shared_ptr<LaterValues> Values;
     if (D.Element) {
       const PHINode *Counter = nullptr;
@@ -168,13 +168,13 @@ Value *Lowering::test(const Directive &D, Value &Address, Instruction &Point) {
                 Builder.getInt64(static_cast<uint64_t>(U->Element->At.Plus))),
             Counter->getType());
       }
-      Values = std::make_shared<LaterValues>(Point, Launch, Dominators, Counter,
+      Values = std::make_shared<LaterValues>(Point, Call, Dominators, Counter,
                                              Given);
     } else {
-      Values = std::make_shared<LaterValues>(Point, Launch, Dominators, Others);
+      Values = std::make_shared<LaterValues>(Point, Call, Dominators, Others);
     }
     std::optional<OverwriteTest> Test =
-        OverwriteTest::plan(Launch, static_cast<unsigned>(U->Operand), Point,
+        OverwriteTest::plan(Call, static_cast<unsigned>(U->Operand), Point,
                             std::move(Values), Kernels);
     if (!Test)
       return nullptr;

@@ -7,6 +7,7 @@
 
 #include "passes/rewrite/OverwriteTest.h"
 
+#include "passes/lifetime/CallEffects.h"
 #include "passes/lifetime/KernelSummaries.h"
 #include "passes/rewrite/EntryPoints.h"
 #include "passes/rewrite/LaterValues.h"
@@ -39,10 +40,16 @@ OverwriteTest::plan(CallBase &Launch, unsigned Operand, Instruction &Point,
                     std::shared_ptr<LaterValues> Values,
                     const KernelSummaries &Kernels) {
   OverwriteTest Result;
-  Result.Launch = &Launch;
+  Result.Call = &Launch;
   Result.Operand = Operand;
   Result.Point = &Point;
   Result.Kernels = &Kernels;
+  if (!isLaunch(Launch)) {
+    if (!Values->has(Launch.getArgOperand(Operand)))
+      return std::nullopt;
+    Result.Values = std::move(Values);
+    return Result;
+  }
   Result.Push = launchConfiguration(Launch);
   const Function &Stub = *Launch.getCalledFunction();
   if (!Result.Push || Result.Push->arg_size() < 4 ||
@@ -75,7 +82,22 @@ OverwriteTest::plan(CallBase &Launch, unsigned Operand, Instruction &Point,
 }
 
 Value *OverwriteTest::emit(Value &Address) const {
-  Function &Stub = *Launch->getCalledFunction();
+  LaterValues &At = *Values;
+  Value *Overwritten = Push ? overwrittenByLaunch(Address)
+                            : IRBuilder<>(Point).CreateFreeze(
+                                  At.get(Call->getArgOperand(Operand)));
+  if (Value *Reached = At.reached())
+    Overwritten = IRBuilder<>(Point).CreateSelect(
+        Reached, Overwritten,
+        ConstantInt::getAllOnesValue(Overwritten->getType()));
+  if (Value *Astray = At.astray())
+    Overwritten = IRBuilder<>(Point).CreateSelect(
+        Astray, ConstantInt::getNullValue(Overwritten->getType()), Overwritten);
+  return Overwritten;
+}
+
+Value *OverwriteTest::overwrittenByLaunch(Value &Address) const {
+  Function &Stub = *Call->getCalledFunction();
   const KernelInfoOnHost &Kernel = Kernels->kernel(Stub);
   ArrayRef<uint32_t> Sizes = Kernels->argumentSizes(Stub);
   // The arguments one after the other, each at a multiple of 16.
@@ -111,20 +133,13 @@ Value *OverwriteTest::emit(Value &Address) const {
   LaterValues &At = *Values;
   Store(Operand, &Address);
   for (unsigned P : Copied)
-    Store(P, At.get(Launch->getArgOperand(P)));
+    Store(P, At.get(Call->getArgOperand(P)));
   Value *Grid[4];
   for (unsigned I = 0; I < 4; ++I)
     Grid[I] = At.get(Push->getArgOperand(I));
-  Value *Overwritten = callEntry(
-      "__dragon_overwritten",
-      {&Stub, Grid[0], Grid[1], Grid[2], Grid[3], Args, &Address}, *Point);
-  if (Value *Reached = At.reached())
-    Overwritten = IRBuilder<>(Point).CreateSelect(Reached, Overwritten,
-                                                  Builder.getInt64(-1ull));
-  if (Value *Astray = At.astray())
-    Overwritten = IRBuilder<>(Point).CreateSelect(Astray, Builder.getInt64(0),
-                                                  Overwritten);
-  return Overwritten;
+  return callEntry("__dragon_overwritten",
+                   {&Stub, Grid[0], Grid[1], Grid[2], Grid[3], Args, &Address},
+                   *Point);
 }
 
 } // namespace dragon

@@ -34,15 +34,61 @@ void stillNeeded(size_t n, void *h) {
   cudaMemcpy(h, d, n, D2H);
 }
 
-// Only a part is overwritten.
+// Only a part is overwritten: that part is dead.
 // CHECK-LABEL: define {{.*}}@partly(
-// CHECK-NOT: __dragon_discard
-// CHECK: ret void
+// CHECK: call void @__dragon_last_use(i32 1, ptr [[D:%[0-9a-z]+]], i64 [[HALF:%[a-z0-9.]+]])
+// CHECK-NEXT: call void @__device_stub__read(ptr {{.*}}[[D]])
+// CHECK: call i32 @cudaMemset(ptr {{.*}}, i32 {{.*}}0, i64
 void partly(size_t n, void *h) {
   float *d;
+  const size_t half = n / 2;
   cudaMalloc((void **)&d, n);
   cudaMemcpy(d, h, n, H2D);
   LAUNCH(read, d);
+  cudaMemset(d, 0, half);
+  LAUNCH(read, d);
+}
+
+// As much as is asked for by a caller, each time.
+// CHECK-LABEL: define {{.*}}@uploads(
+// CHECK: call void @__dragon_last_use(i32 1, ptr {{.*}}, i64
+// CHECK-NEXT: call void @__device_stub__read(
+void uploads(size_t n, size_t used, void *h, int rounds) {
+  float *d;
+  cudaMalloc((void **)&d, n);
+  for (int i = 0; i < rounds; ++i) {
+    cudaMemcpy(d, h, used, H2D);
+    LAUNCH(read, d);
+  }
+}
+
+// How much that will be is not known yet.
+// CHECK-LABEL: define {{.*}}@grows(
+// CHECK-NOT: __dragon_last_use
+// CHECK: ret void
+size_t more(void *);
+void grows(size_t n, void *h, int rounds) {
+  float *d;
+  cudaMalloc((void **)&d, n);
+  for (int i = 0; i < rounds; ++i) {
+    cudaMemcpy(d, h, more(h), H2D);
+    LAUNCH(read, d);
+  }
+}
+
+// The rest is kept by who reads it first.
+// CHECK-LABEL: define {{.*}}@readFirst(
+// CHECK-NOT: __dragon_last_use(
+// CHECK: call void @__device_stub__read(
+// CHECK: call void @__dragon_last_use(i32 1, ptr {{.*}}, i64 %
+// CHECK-NEXT: call void @__device_stub__step(
+void readFirst(size_t n, void *h) {
+  float *d, *e;
+  cudaMalloc((void **)&d, n);
+  cudaMalloc((void **)&e, n);
+  cudaMemcpy(d, h, n, H2D);
+  LAUNCH(read, d);
+  LAUNCH(step, d, e);
   cudaMemset(d, 0, n / 2);
   LAUNCH(read, d);
 }
