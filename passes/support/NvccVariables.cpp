@@ -167,9 +167,10 @@ Error lowerManaged(GlobalVariable &Variable) {
                              What);
   };
   auto *Pointer = PointerType::getUnqual(M.getContext());
-  auto *Slot = new GlobalVariable(
-      M, Pointer, /*isConstant=*/false, GlobalValue::InternalLinkage,
-      ConstantPointerNull::get(Pointer), Variable.getName() + ".managed");
+  std::string Name = (Variable.getName() + ".managed").str();
+  auto *Slot = cast<GlobalVariable>(M.getOrInsertGlobal(Name, Pointer));
+  Slot->setLinkage(GlobalValue::InternalLinkage);
+  Slot->setInitializer(ConstantPointerNull::get(Pointer));
   convertUsersOfConstantsToInstructions({&Variable});
   Variable.removeDeadConstantUsers();
 
