@@ -11,21 +11,21 @@ const int N = 40;
   F(cos, x)                                                                    \
   F(tan, x)                                                                    \
   F(asin, x / 8)                                                               \
-  F(acos, x / 8) F(atan, x) F(sinh, x) F(cosh, x) F(tanh, x) F(asinh, x)       \
-      F(exp, x) F(exp2, x) F(expm1, x) F(log, x + 5) F(log2, x + 5)            \
-          F(log10, x + 5) F(log1p, x + 5) F(sqrt, x + 5) F(cbrt, x)            \
-              F(floor, x) F(ceil, x) F(trunc, x) F(round, x) F(rint, x)        \
-                  F(erf, x) F(erfc, x) F(tgamma, x + 5) F(lgamma, x + 5)       \
-                      F(fabs, x) F(acosh, x + 6) F(atanh, x / 8) F(j0, x)      \
-                          F(y1, x + 5)
+  F(acos, x / 8)                                                               \
+  F(atan, x) F(sinh, x) F(cosh, x) F(tanh, x) F(asinh, x) F(exp, x) F(exp2, x) \
+      F(expm1, x) F(log, x + 5) F(log2, x + 5) F(log10, x + 5) F(log1p, x + 5) \
+          F(sqrt, x + 5) F(cbrt, x) F(floor, x) F(ceil, x) F(trunc, x)         \
+              F(round, x) F(rint, x) F(erf, x) F(erfc, x) F(tgamma, x + 5)     \
+                  F(lgamma, x + 5) F(fabs, x) F(acosh, x + 6) F(atanh, x / 8)  \
+                      F(j0, x) F(y1, x + 5)
 
 #define PAIRS(F)                                                               \
   F(pow, x + 5, y)                                                             \
   F(atan2, x, y)                                                               \
   F(fmod, x, y)                                                                \
   F(hypot, x, y)                                                               \
-  F(copysign, x, -y) F(fmax, x, y) F(fmin, x, y) F(remainder, x, y)            \
-      F(fdim, x, y)
+  F(copysign, x, -y)                                                           \
+  F(fmax, x, y) F(fmin, x, y) F(remainder, x, y) F(fdim, x, y)
 
 template <typename T> __host__ __device__ void all(T x, T y, T *out) {
   int i = 0;
