@@ -12,12 +12,30 @@ const int N = 40;
   F(tan, x)                                                                    \
   F(asin, x / 8)                                                               \
   F(acos, x / 8)                                                               \
-  F(atan, x) F(sinh, x) F(cosh, x) F(tanh, x) F(asinh, x) F(exp, x) F(exp2, x) \
-      F(expm1, x) F(log, x + 5) F(log2, x + 5) F(log10, x + 5) F(log1p, x + 5) \
-          F(sqrt, x + 5) F(cbrt, x) F(floor, x) F(ceil, x) F(trunc, x)         \
-              F(round, x) F(rint, x) F(erf, x) F(erfc, x) F(tgamma, x + 5)     \
-                  F(lgamma, x + 5) F(fabs, x) F(acosh, x + 6) F(atanh, x / 8)  \
-                      F(j0, x) F(y1, x + 5)
+  F(atan, x)                                                                   \
+  F(sinh, x)                                                                   \
+  F(cosh, x)                                                                   \
+  F(tanh, x)                                                                   \
+  F(asinh, x)                                                                  \
+  F(exp, x)                                                                    \
+  F(exp2, x)                                                                   \
+  F(expm1, x)                                                                  \
+  F(log, x + 5)                                                                \
+  F(log2, x + 5)                                                               \
+  F(log10, x + 5)                                                              \
+  F(log1p, x + 5)                                                              \
+  F(sqrt, x + 5)                                                               \
+  F(cbrt, x)                                                                   \
+  F(floor, x)                                                                  \
+  F(ceil, x)                                                                   \
+  F(trunc, x)                                                                  \
+  F(round, x)                                                                  \
+  F(rint, x)                                                                   \
+  F(erf, x)                                                                    \
+  F(erfc, x)                                                                   \
+  F(tgamma, x + 5)                                                             \
+  F(lgamma, x + 5)                                                             \
+  F(fabs, x) F(acosh, x + 6) F(atanh, x / 8) F(j0, x) F(y1, x + 5)
 
 #define PAIRS(F)                                                               \
   F(pow, x + 5, y)                                                             \
