@@ -130,10 +130,10 @@ std::string describe(const LaunchRequest &request) {
 template <typename Queued, typename Text>
 Status watched(Timeline &timeline, Timeline::Lane lane, Queue queue,
                uint64_t bytes, Queued work, Text text) {
-  const auto watch = timeline.begin(lane, queue, bytes);
+  auto watch = timeline.begin(lane, queue, bytes);
   Status status = work();
   if (watch)
-    timeline.end(*watch, lane, queue, bytes, text());
+    timeline.end(std::move(*watch), lane, queue, bytes, text());
   return status;
 }
 

@@ -78,7 +78,8 @@ std::optional<Timeline::Watch> Timeline::begin(Lane lane, Queue queue,
                                                uint64_t bytes) {
   const bool traced = detail::tracing.load(std::memory_order_relaxed);
   if (!Dev.caps().asynchronous)
-    return traced ? std::optional(Watch{nullptr, traceClock()}) : std::nullopt;
+    return traced ? std::optional<Watch>({nullptr, traceClock()})
+                  : std::nullopt;
   if (!traced) {
     if (!Dev.caps().hasLink || !isAcrossLink(lane) || bytes < LargeCopy)
       return std::nullopt;
@@ -86,6 +87,9 @@ std::optional<Timeline::Watch> Timeline::begin(Lane lane, Queue queue,
     if (seen >= FirstWatched && seen % WatchedOneIn)
       return std::nullopt;
   }
+  Watch watch;
+  if (traced)
+    watch.alone = std::unique_lock(Alone);
   std::lock_guard guard(Lock);
   if (Finished)
     return std::nullopt;
@@ -101,10 +105,11 @@ std::optional<Timeline::Watch> Timeline::begin(Lane lane, Queue queue,
     Free.push_back(*event);
     return std::nullopt;
   }
-  return Watch{*event, 0};
+  watch.started = *event;
+  return watch;
 }
 
-void Timeline::end(const Watch &watch, Lane lane, Queue queue, uint64_t bytes,
+void Timeline::end(Watch watch, Lane lane, Queue queue, uint64_t bytes,
                    std::string detail) {
   if (!watch.started) {
     const uint64_t now = traceClock();

@@ -51,9 +51,12 @@ public:
   struct Watch {
     Event started = nullptr; ///< null where the device is synchronous
     uint64_t began = 0;      ///< then by the host's clock
+    /// For a trace nobody else queues in between: what others have queued would
+    /// be taken for a part of it.
+    std::unique_lock<std::mutex> alone = {};
   };
   std::optional<Watch> begin(Lane lane, Queue queue, uint64_t bytes);
-  void end(const Watch &watch, Lane lane, Queue queue, uint64_t bytes,
+  void end(Watch watch, Lane lane, Queue queue, uint64_t bytes,
            std::string detail);
 
   /// Takes over what has ended by now.
@@ -83,6 +86,7 @@ private:
             uint64_t bytes, std::string detail);
 
   Device &Dev;
+  std::mutex Alone; ///< taken before Lock
   std::mutex Lock;
   std::deque<Pending> Work;
   std::vector<Event> Free;
