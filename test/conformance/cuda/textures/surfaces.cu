@@ -20,7 +20,7 @@ __global__ void swap(cudaSurfaceObject_t surface) {
 }
 __global__ void outside(cudaSurfaceObject_t surface, float *out) {
   out[0] = surf2Dread<float2>(surface, -8, 3, cudaBoundaryModeZero).x;
-  out[1] = surf2Dread<float2>(surface, 9999, 3, cudaBoundaryModeClamp).y;
+  out[1] = surf2Dread<float2>(surface, 9992, 3, cudaBoundaryModeClamp).y;
 }
 __global__ void volume(cudaSurfaceObject_t surface) {
   int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
