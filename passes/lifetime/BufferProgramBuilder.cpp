@@ -43,10 +43,11 @@ void ProgramBuilder::pushPause(CallBase &Call) {
 }
 
 /// Whether a copy or fill of a size that is not the buffer's overwrites it may
-/// be tested.
+/// be tested, on the device.
 void ProgramBuilder::noteSize(Event &E, int BytesOperand) const {
   for (BufferUse &U : E.Uses)
-    if (BytesOperand >= 0 && U.Writes && !U.Reads && U.Must && !U.Whole) {
+    if (BytesOperand >= 0 && U.Writes && !U.Reads && U.Must && !U.Whole &&
+        Result.Program.Buffers[U.Buffer].Kind != BufferKind::Host) {
       U.Testable = true;
       U.Operand = BytesOperand;
     }

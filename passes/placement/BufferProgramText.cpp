@@ -314,7 +314,9 @@ Error Parser::parseEvent(ArrayRef<StringRef> Words) {
   // Of a size that is known when the call is made.
   auto NoteSize = [&](StringRef Size) {
     for (BufferUse &U : E.Uses)
-      U.Testable = Size != "part" && U.Writes && !U.Reads && U.Must && !U.Whole;
+      U.Testable = Size != "part" && U.Writes && !U.Reads && U.Must &&
+                   !U.Whole &&
+                   Program.Buffers[U.Buffer].Kind != BufferKind::Host;
   };
   if (Verb == "alloc" || Verb == "free") {
     E.Kind = Verb == "alloc" ? EventKind::Allocate : EventKind::Free;
