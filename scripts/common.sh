@@ -13,7 +13,7 @@ mkdir -p "$LOGS"
 PACKAGES=(
   # LLVM, to build with and against, and the tools of the tests.
   clang-22 clang-tools-22 llvm-22-dev llvm-22-tools libclang-22-dev libclang-cpp22-dev libclang-rt-22-dev libmlir-22-dev
-  mlir-22-tools lld-22 clang-format-22 clang-tidy-22
+  mlir-22-tools lld-22 libomp-22-dev clang-format-22 clang-tidy-22
   # The runtime's libraries, and those of its tests.
   liburing-dev libfmt-dev nlohmann-json3-dev liblemon-dev libboost-context-dev libgtest-dev libgmock-dev
   # To build with.
