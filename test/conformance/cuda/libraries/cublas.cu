@@ -1,6 +1,7 @@
 // cuBLAS: a product of matrices in device memory.
 // FLAGS: -lcublas
 // REFUSED: cpu: cuBLAS :: NVIDIA's libraries need a GPU
+// REQUIRES: cublas
 // RUN: %conforms %s
 #include "conformance.h"
 #include <cublas_v2.h>
