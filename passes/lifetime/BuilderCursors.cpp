@@ -56,7 +56,7 @@ void ProgramBuilder::noteCursor(Event &E, size_t First, CallBase &Call,
   const Loop *L = Place->getLoop();
   const BasicBlock *Latch = L->getLoopLatch();
   // Of a launch that is its configuration: pushing that does not fail.
-  const CallBase *Sure = isLaunch(Call) ? configuration(Call) : &Call;
+  const CallBase *Sure = isLaunch(Call) ? launchConfiguration(Call) : &Call;
   if (!Sure || !Latch || !L->contains(Sure->getParent()) ||
       !Dominators.dominates(Sure->getParent(), Latch))
     return;

@@ -60,23 +60,8 @@ StreamId ProgramBuilder::streamOf(const Value *Stream) {
       .first->second;
 }
 
-/// The stub is called where __cudaPushCallConfiguration succeeded.
-const CallBase *ProgramBuilder::configuration(const CallBase &Launch) {
-  const BasicBlock *B = Launch.getParent();
-  for (const Instruction *I = &Launch; B;) {
-    for (; I; I = I->getPrevNode())
-      if (auto *Push = dyn_cast<CallBase>(I))
-        if (const Function *Callee = Push->getCalledFunction())
-          if (Callee->getName() == "__cudaPushCallConfiguration")
-            return Push;
-    B = B->getSinglePredecessor();
-    I = B ? B->getTerminator() : nullptr;
-  }
-  return nullptr;
-}
-
 StreamId ProgramBuilder::launchStream(const CallBase &Launch) {
-  const CallBase *Push = configuration(Launch);
+  const CallBase *Push = launchConfiguration(Launch);
   return Push ? streamOf(Push->getArgOperand(Push->arg_size() - 1))
               : static_cast<StreamId>(UnknownStream);
 }

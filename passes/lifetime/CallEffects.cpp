@@ -180,6 +180,26 @@ bool isLaunch(const CallBase &Call) {
   return Callee && Callee->getName().contains("__device_stub__");
 }
 
+/// The stub is called where __cudaPushCallConfiguration succeeded.
+const CallBase *launchConfiguration(const CallBase &Launch) {
+  const BasicBlock *B = Launch.getParent();
+  for (const Instruction *I = &Launch; B;) {
+    for (; I; I = I->getPrevNode())
+      if (auto *Push = dyn_cast<CallBase>(I))
+        if (const Function *Callee = Push->getCalledFunction())
+          if (Callee->getName() == "__cudaPushCallConfiguration")
+            return Push;
+    B = B->getSinglePredecessor();
+    I = B ? B->getTerminator() : nullptr;
+  }
+  return nullptr;
+}
+
+CallBase *launchConfiguration(CallBase &Launch) {
+  return const_cast<CallBase *>(
+      launchConfiguration(static_cast<const CallBase &>(Launch)));
+}
+
 std::string displayName(StringRef Symbol) {
   std::string Name = demangle(withoutUnitSuffix(Symbol));
   // "void f<int>(int*)" -> "f<int>": cut at the parameters, then at the return

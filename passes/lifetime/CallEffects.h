@@ -84,6 +84,9 @@ int outParameter(const llvm::CallBase &Call);
 
 /// Whether the call is of the host stub of a kernel.
 bool isLaunch(const llvm::CallBase &Call);
+/// The call that gives the launch its grid and stream, or null.
+const llvm::CallBase *launchConfiguration(const llvm::CallBase &Launch);
+llvm::CallBase *launchConfiguration(llvm::CallBase &Launch);
 
 /// A function's name for the user: demangled, without parameters.
 std::string displayName(llvm::StringRef Symbol);

@@ -82,8 +82,6 @@ private:
   const llvm::SCEV *wideNumber(const llvm::Value *V, unsigned Depth = 0);
   const llvm::SCEV *bytesOf(const llvm::CallBase &Call, int Bytes, int Count);
   StreamId streamOf(const llvm::Value *Stream);
-  /// The call that gives the launch its grid and stream, or null.
-  static const llvm::CallBase *configuration(const llvm::CallBase &Launch);
   StreamId launchStream(const llvm::CallBase &Launch);
   int fileOf(llvm::Value *File);
   bool descriptorEscapes(const llvm::Value *Descriptor) const;

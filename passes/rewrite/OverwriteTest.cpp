@@ -21,20 +21,6 @@ using namespace llvm;
 
 namespace dragon {
 
-CallBase *launchConfiguration(CallBase &Launch) {
-  BasicBlock *B = Launch.getParent();
-  for (Instruction *I = &Launch; B;) {
-    for (; I; I = I->getPrevNode())
-      if (auto *Push = dyn_cast<CallBase>(I))
-        if (const Function *Callee = Push->getCalledFunction())
-          if (Callee->getName() == "__cudaPushCallConfiguration")
-            return Push;
-    B = B->getSinglePredecessor();
-    I = B ? B->getTerminator() : nullptr;
-  }
-  return nullptr;
-}
-
 std::optional<OverwriteTest>
 OverwriteTest::plan(CallBase &Launch, unsigned Operand, Instruction &Point,
                     std::shared_ptr<LaterValues> Values,

@@ -32,9 +32,6 @@ namespace dragon {
 class KernelSummaries;
 class LaterValues;
 
-/// The call that gives the launch its grid and stream, or null.
-llvm::CallBase *launchConfiguration(llvm::CallBase &Launch);
-
 /// Whether the call, the first after Point that touches the buffer at Address,
 /// overwrites it.
 class OverwriteTest {

@@ -7,10 +7,10 @@
 
 #include "passes/rewrite/ReadTest.h"
 
+#include "passes/lifetime/CallEffects.h"
 #include "passes/lifetime/KernelSummaries.h"
 #include "passes/rewrite/EntryPoints.h"
 #include "passes/rewrite/LoopBounds.h"
-#include "passes/rewrite/OverwriteTest.h"
 
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/IRBuilder.h"

@@ -187,14 +187,10 @@ cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
                              dependencies, dependencyData, count, mode);
       });
     std::shared_ptr<Graph> found = shareGraph(graph);
-    if (!found || (count && !dependencies))
+    if (!found)
       return cudaErrorInvalidValue;
     OwnCapture::Tail tail;
-    for (size_t i = 0; i < count; ++i) {
-      tail.push_back(findNode(dependencies[i]));
-      if (!tail.back() || tail.back()->graph != found.get())
-        return cudaErrorInvalidValue;
-    }
+    DRAGON_CHECK(nodesIn(found.get(), dependencies, count, tail));
     return begin(stream, std::move(found), graph, std::move(tail));
   });
 }

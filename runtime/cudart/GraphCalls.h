@@ -26,6 +26,10 @@
 
 namespace dragon {
 
+/// The nodes of the handles, all of which must be the graph's.
+Result nodesIn(const Graph *graph, const cudaGraphNode_t *handles, size_t count,
+               std::vector<GraphNode *> &nodes);
+
 /// Other work of the same kind for a node.
 Result setWork(GraphNode *node, GraphWork work);
 

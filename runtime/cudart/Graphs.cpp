@@ -42,10 +42,7 @@ Result addNode(cudaGraphNode_t *handle, cudaGraph_t graph,
   if (!handle || !found)
     return cudaErrorInvalidValue;
   std::vector<GraphNode *> nodes;
-  DRAGON_CHECK(nodesOf(dependencies, count, nodes));
-  for (const GraphNode *node : nodes)
-    if (node->graph != found)
-      return cudaErrorInvalidValue;
+  DRAGON_CHECK(nodesIn(found, dependencies, count, nodes));
   *handle = handleOf(found->add(std::move(work), std::move(nodes)));
   return cudaSuccess;
 }
@@ -82,6 +79,34 @@ Result giveNodes(const std::vector<GraphNode *> &nodes, cudaGraphNode_t *list,
   return giveList(handles, list, count);
 }
 
+/// Those of the graph's nodes that `wanted` takes.
+template <typename Wanted>
+Result giveNodesOf(cudaGraph_t graph, cudaGraphNode_t *list, size_t *count,
+                   Wanted &&wanted) {
+  const Graph *found = findGraph(graph);
+  if (!found)
+    return cudaErrorInvalidValue;
+  std::vector<GraphNode *> nodes;
+  for (const auto &node : found->nodes)
+    if (wanted(*node))
+      nodes.push_back(node.get());
+  return giveNodes(nodes, list, count);
+}
+
+/// change(source, target) for each pair, as long as it can.
+template <typename Change>
+Result changeEdges(const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                   size_t count, Change &&change) {
+  std::vector<GraphNode *> sources;
+  std::vector<GraphNode *> targets;
+  DRAGON_CHECK(nodesOf(from, count, sources));
+  DRAGON_CHECK(nodesOf(to, count, targets));
+  for (size_t i = 0; i < count; ++i)
+    if (!change(sources[i], targets[i]))
+      return cudaErrorInvalidValue;
+  return cudaSuccess;
+}
+
 /// What the work's parameters are, if it is of that kind.
 template <typename Work, typename Params>
 Result getParams(cudaGraphNode_t node, Params *params) {
@@ -111,6 +136,15 @@ Result symbolAddress(const void *symbol, size_t offset, size_t bytes,
 } // namespace
 
 namespace dragon {
+
+Result nodesIn(const Graph *graph, const cudaGraphNode_t *handles, size_t count,
+               std::vector<GraphNode *> &nodes) {
+  DRAGON_CHECK(nodesOf(handles, count, nodes));
+  for (const GraphNode *node : nodes)
+    if (node->graph != graph)
+      return cudaErrorInvalidValue;
+  return cudaSuccess;
+}
 
 Result setWork(GraphNode *node, GraphWork work) {
   if (!node || node->work.index() != work.index())
@@ -390,21 +424,18 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph,
                                      const cudaGraphNode_t *to,
                                      const cudaGraphEdgeData *data,
                                      size_t count) {
-  return DRAGON_EITHER(false, cudaGraphAddDependencies,
-                       (graph, from, to, data, count), {
-                         std::vector<GraphNode *> sources;
-                         std::vector<GraphNode *> targets;
-                         DRAGON_CHECK(nodesOf(from, count, sources));
-                         DRAGON_CHECK(nodesOf(to, count, targets));
-                         for (size_t i = 0; i < count; ++i) {
-                           auto &list = targets[i]->dependencies;
-                           if (sources[i]->graph != targets[i]->graph ||
-                               std::count(list.begin(), list.end(), sources[i]))
-                             return cudaErrorInvalidValue;
-                           list.push_back(sources[i]);
-                         }
-                         return cudaSuccess;
-                       });
+  return DRAGON_EITHER(
+      false, cudaGraphAddDependencies, (graph, from, to, data, count), {
+        return changeEdges(from, to, count,
+                           [](GraphNode *source, GraphNode *target) {
+                             auto &list = target->dependencies;
+                             if (source->graph != target->graph ||
+                                 std::count(list.begin(), list.end(), source))
+                               return false;
+                             list.push_back(source);
+                             return true;
+                           });
+      });
 }
 
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph,
@@ -414,42 +445,27 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph,
                                         size_t count) {
   return DRAGON_EITHER(
       false, cudaGraphRemoveDependencies, (graph, from, to, data, count), {
-        std::vector<GraphNode *> sources;
-        std::vector<GraphNode *> targets;
-        DRAGON_CHECK(nodesOf(from, count, sources));
-        DRAGON_CHECK(nodesOf(to, count, targets));
-        for (size_t i = 0; i < count; ++i)
-          if (!std::erase(targets[i]->dependencies, sources[i]))
-            return cudaErrorInvalidValue;
-        return cudaSuccess;
+        return changeEdges(
+            from, to, count, [](GraphNode *source, GraphNode *target) {
+              return std::erase(target->dependencies, source) != 0;
+            });
       });
 }
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes,
                               size_t *count) {
   return DRAGON_EITHER(false, cudaGraphGetNodes, (graph, nodes, count), {
-    const Graph *found = findGraph(graph);
-    if (!found)
-      return cudaErrorInvalidValue;
-    std::vector<GraphNode *> all;
-    all.reserve(found->nodes.size());
-    for (const auto &node : found->nodes)
-      all.push_back(node.get());
-    return giveNodes(all, nodes, count);
+    return giveNodesOf(graph, nodes, count,
+                       [](const GraphNode &) { return true; });
   });
 }
 
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes,
                                   size_t *count) {
   return DRAGON_EITHER(false, cudaGraphGetRootNodes, (graph, nodes, count), {
-    const Graph *found = findGraph(graph);
-    if (!found)
-      return cudaErrorInvalidValue;
-    std::vector<GraphNode *> roots;
-    for (const auto &node : found->nodes)
-      if (node->dependencies.empty())
-        roots.push_back(node.get());
-    return giveNodes(roots, nodes, count);
+    return giveNodesOf(graph, nodes, count, [](const GraphNode &node) {
+      return node.dependencies.empty();
+    });
   });
 }
 

@@ -32,33 +32,13 @@ bool isAcrossLink(Timeline::Lane lane) {
   return lane == Timeline::Lane::ToDevice || lane == Timeline::Lane::FromDevice;
 }
 
-const char *nameOf(Timeline::Lane lane) {
-  switch (lane) {
-  case Timeline::Lane::ToDevice:
-    return "copies to the device";
-  case Timeline::Lane::FromDevice:
-    return "copies from the device";
-  case Timeline::Lane::Within:
-    return "copies within the device";
-  case Timeline::Lane::Kernels:
-    return "kernels";
-  }
-  return "";
-}
-
-const char *zoneOf(Timeline::Lane lane) {
-  switch (lane) {
-  case Timeline::Lane::ToDevice:
-    return "to the device";
-  case Timeline::Lane::FromDevice:
-    return "from the device";
-  case Timeline::Lane::Within:
-    return "within the device";
-  case Timeline::Lane::Kernels:
-    return "kernel";
-  }
-  return "";
-}
+/// By lane: what it is called, and what is in it.
+struct {
+  const char *name, *zone;
+} constexpr Names[] = {{"copies to the device", "to the device"},
+                       {"copies from the device", "from the device"},
+                       {"copies within the device", "within the device"},
+                       {"kernels", "kernel"}};
 
 } // namespace
 
@@ -205,7 +185,8 @@ void Timeline::collect() {
 
 void Timeline::finish() {
   std::lock_guard guard(Lock);
-  Finished = true;
+  if (std::exchange(Finished, true))
+    return;
   collectLocked(/*wait=*/true);
   if (Missed)
     log(LogLevel::Info,
@@ -237,15 +218,14 @@ double Timeline::rate(Lane lane) const {
 
 void Timeline::show(Lane lane, Queue queue, uint64_t begin, uint64_t end,
                     uint64_t bytes, std::string detail) {
+  const auto &[name, zone] = Names[unsigned(lane)];
   const auto [known, isNew] =
       Lanes.try_emplace({lane, queue}, unsigned(Lanes.size()));
   if (isNew)
     nameTraceLane(known->second,
-                  queue
-                      ? fmt::format("{}, queue {}", nameOf(lane), known->second)
-                      : nameOf(lane));
-  recordInLane(known->second, zoneOf(lane), begin, end, bytes,
-               std::move(detail));
+                  queue ? fmt::format("{}, queue {}", name, known->second)
+                        : name);
+  recordInLane(known->second, zone, begin, end, bytes, std::move(detail));
 }
 
 } // namespace dragon

@@ -41,14 +41,8 @@ struct dragonNoMembers {};
 #undef cudaDeviceProp
 #pragma pop_macro("reserved")
 
-// Said once, by the host compilation. Clang's wrapper of these headers defines
-// an architecture there too.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 9999
-#define DRAGON_DROPPED(instead)
-#else
-#define DRAGON_DROPPED(instead)                                                \
-  __attribute__((deprecated("CUDA 13 has dropped it; use " instead)))
-#endif
+#include "dragon-nvcc/mark.h"
+
 #define DRAGON_ATTRIBUTE_OF_DEVICE(name)                                       \
   DRAGON_DROPPED("cudaDeviceGetAttribute with cudaDevAttr" name)
 

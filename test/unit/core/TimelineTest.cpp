@@ -12,6 +12,7 @@
 
 #include "runtime/core/Settings.h"
 #include "runtime/device/ForwardingDevice.h"
+#include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
 
 #include <cstdio>
@@ -36,6 +37,7 @@ public:
   }
   double toDevice = 10e9, toHost = 5e9; ///< bytes a second
   bool idle = true;                     ///< all that was queued is done
+  bool forgetful = false;               ///< knows no times any more
   unsigned events() const { return unsigned(Times.size()); }
 
 private:
@@ -63,6 +65,8 @@ private:
   StatusOr<bool> queryEventImpl(Event) override { return idle; }
   Status synchronizeEventImpl(Event) override { return {}; }
   StatusOr<float> elapsedMillisecondsImpl(Event start, Event end) override {
+    if (forgetful)
+      return Status::error(DRAGON_ERROR_DEVICE, "no times");
     return float(Times.at(end) - Times.at(start));
   }
 
@@ -114,6 +118,22 @@ TEST(TimelineTest, FewEventsAreUnderWay) {
   EXPECT_NEAR(device->copyRates().toDevice, 10e9, 1e6);
   device->finishTimeline();
   EXPECT_EQ(device->events(), 0u);
+}
+
+TEST(TimelineTest, WhatIsNotKnownIsSaidOnce) {
+  auto device = makeDevice(true);
+  device->forgetful = true;
+  copy(*device, CopyKind::HostToDevice, 32 * MiB);
+  const LogLevel before = LogLevel(detail::logLevel.load());
+  setLogLevel(LogLevel::Info);
+  testing::internal::CaptureStderr();
+  device->finishTimeline();
+  device->finishTimeline(); // each end of a process may be the last
+  setLogLevel(before);
+  const std::string said = testing::internal::GetCapturedStderr();
+  const size_t first = said.find("is not known: no times");
+  EXPECT_NE(first, std::string::npos) << said;
+  EXPECT_EQ(said.find("is not known", first + 1), std::string::npos) << said;
 }
 
 TEST(TimelineTest, WithoutALinkNothingIsMeasured) {

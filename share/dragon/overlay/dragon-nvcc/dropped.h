@@ -19,14 +19,7 @@
 
 #if CUDART_VERSION >= 13000
 
-// Said once, by the host compilation. Clang's wrapper of these headers defines
-// an architecture there too.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 9999
-#define DRAGON_DROPPED(instead)
-#else
-#define DRAGON_DROPPED(instead)                                                \
-  __attribute__((deprecated("CUDA 13 has dropped it; use " instead)))
-#endif
+#include "mark.h"
 
 #ifdef __cplusplus
 #define DRAGON_OTHER_LINKAGE extern "C"
