@@ -16,6 +16,7 @@
 #ifndef DRAGON_RUNTIME_CORE_BUFFER_H
 #define DRAGON_RUNTIME_CORE_BUFFER_H
 
+#include "runtime/core/ChunkPart.h"
 #include "runtime/core/LaunchHistory.h"
 #include "runtime/core/Storage.h"
 #include "runtime/device/Device.h"
@@ -30,14 +31,6 @@ namespace dragon {
 struct Buffer;
 struct Reading;
 struct Writing;
-
-/// Bytes of a chunk: [begin, end).
-struct ChunkPart {
-  size_t begin = 0;
-  size_t end = 0;
-  bool empty() const { return begin >= end; }
-  size_t bytes() const { return empty() ? 0 : end - begin; }
-};
 
 struct Chunk {
   Buffer *buffer = nullptr;

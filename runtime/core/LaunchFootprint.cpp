@@ -211,7 +211,8 @@ LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
         continue; // an arena's next allocation
       last = allocation.buffer;
       for (Chunk &chunk : last->chunks)
-        result.uses.push_back({&chunk, true, chunk.whole(), false, false});
+        result.uses.push_back(
+            {&chunk, chunk.whole(), true, chunk.whole(), false, false});
     }
     return result;
   }
@@ -228,9 +229,9 @@ LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
         Chunk &chunk = buffer->chunks[size_t(i)];
         ByteRange used{i * unit, i * unit + int64_t(chunk.used())};
         const ChunkPart written = hullOf(use.write, used);
-        result.uses.push_back({&chunk, !written.empty(), written,
-                               covers(use.must, used),
-                               intersects(use.atomic, used)});
+        result.uses.push_back(
+            {&chunk, hullOf(use.touch, used), !written.empty(), written,
+             covers(use.must, used), intersects(use.atomic, used)});
       }
       next = std::max(next, last);
     }

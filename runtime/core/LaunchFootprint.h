@@ -46,6 +46,7 @@ void findPointers(const LaunchCall &call, AddressIndex &allocations,
 /// What the blocks of a box do to one chunk.
 struct ChunkUse {
   Chunk *chunk;
+  ChunkPart touched; ///< nothing outside is
   bool mayWrite;
   ChunkPart written; ///< all that may be, if anything
   bool mustWrite;    ///< all of its used bytes, before any read

@@ -42,6 +42,8 @@ struct Forecast {
   uint64_t clock = 0; ///< 0: not foreseen
   /// All of it is overwritten then: the contents are not needed.
   bool overwritten = false;
+  /// The use was asked for already; others are likely.
+  bool certain = false;
 };
 
 class LaunchHistory {

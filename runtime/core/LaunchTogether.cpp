@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/core/BoxFootprints.h"
 #include "runtime/core/RuntimeImpl.h"
 #include "runtime/core/SliceUses.h"
 #include "runtime/core/Wavefront.h"
@@ -70,7 +71,8 @@ LaunchCall WaitingLaunch::call() const {
 ComingUses::ComingUses(std::span<const WaitingLaunch> launches) {
   for (size_t i = 0; i < launches.size(); ++i)
     for (const ChunkUse &use : launches[i].planned().whole.uses)
-      Uses[use.chunk].push_back({i, {launches[i].clock() + 1, use.mustWrite}});
+      Uses[use.chunk].push_back(
+          {i, {launches[i].clock() + 1, use.mustWrite, true}});
 }
 
 Forecast ComingUses::nextUse(const Chunk &chunk) const {
@@ -116,6 +118,10 @@ Status Runtime::Impl::runWaiting() {
   const std::vector<WaitingLaunch> launches =
       std::exchange(Waiting.launches, {});
   Waiting.any = false;
+  Waiting.pieces = 0;
+  for (const WaitingLaunch &launch : launches)
+    Waiting.pieces = std::max(
+        Waiting.pieces, uint32_t(fineSlicingOf(launch).plan.boxes.size()));
   // What the first ones leave on the device is what those behind them need.
   Waiting.coming.emplace(launches);
   Status status;
@@ -138,14 +144,73 @@ Status Runtime::Impl::runOne(const WaitingLaunch &launch) {
   return runPlanned(launch.call(), launch.planned());
 }
 
-const Slicing &Runtime::Impl::fineSlicingOf(const WaitingLaunch &launch) {
-  const LaunchCall call = launch.call();
-  for (uint64_t share = FinestShare; share > 1; share /= 2) {
-    const Slicing &slicing = slicingOf(call, launch.planned(), share);
-    if (canRun(slicing))
-      return slicing;
+const Slicing &Runtime::Impl::evenSlicingOf(const LaunchCall &call,
+                                            PlannedLaunch &planned,
+                                            uint32_t pieces) {
+  const Slicing::Conditions conditions{0, 0, false, false, pieces};
+  std::list<Slicing> &known = planned.slicings;
+  if (auto found = std::find_if(
+          known.begin(), known.end(),
+          [&](const Slicing &s) { return s.conditions == conditions; });
+      found != known.end()) {
+    known.splice(known.begin(), known, found);
+    return known.front();
   }
-  return slicingOf(call, launch.planned());
+  auto touchedBy = [](const LaunchChunks &chunks) {
+    uint64_t bytes = 0;
+    for (const ChunkUse &use : chunks.uses)
+      bytes += use.touched.bytes();
+    return bytes;
+  };
+  Slicing slicing{conditions, {}, {}, {}, {}};
+  slicing.plan.kind = LaunchPlan::Impossible;
+  // Neighbours share a little, such as the border of a stencil.
+  const uint64_t all = touchedBy(planned.whole), most = all + all / 4;
+  const LaunchPointers pointers = pointersOf(call, Allocations);
+  for (unsigned d = 3;
+       d-- > 0 && slicing.plan.kind == LaunchPlan::Impossible;) {
+    const uint32_t blocks = call.grid[d], number = std::min(pieces, blocks);
+    if (number < 2 || pointers.anything)
+      continue;
+    std::vector<BlockBox> boxes(number, wholeGrid(call));
+    for (uint32_t i = 0; i < number; ++i) {
+      boxes[i].Lo[d] = uint32_t(uint64_t(blocks) * i / number);
+      boxes[i].Hi[d] = uint32_t(uint64_t(blocks) * (i + 1) / number);
+    }
+    BoxFootprints footprints(call, pointers, Allocations, planned.whole);
+    footprints.foresee(boxes);
+    std::vector<LaunchChunks> parts;
+    uint64_t bytes = 0;
+    for (const BlockBox &box : boxes) {
+      footprints.of(box);
+      bytes += touchedBy(parts.emplace_back(footprints.take(box)));
+      if (bytes > most)
+        break;
+    }
+    if (bytes > most)
+      continue;
+    slicing.plan.kind = LaunchPlan::Sliced;
+    slicing.plan.boxes = std::move(boxes);
+    slicing.parts = std::move(parts);
+  }
+  known.push_front(std::move(slicing));
+  if (known.size() > PlannedLaunch::MaxSlicings)
+    known.pop_back();
+  return known.front();
+}
+
+const Slicing &Runtime::Impl::fineSlicingOf(const WaitingLaunch &launch,
+                                            uint32_t pieces) {
+  const LaunchCall call = launch.call();
+  uint64_t share = FinestShare;
+  while (share > 1 && !canRun(slicingOf(call, launch.planned(), share)))
+    share /= 2;
+  const Slicing &own = slicingOf(call, launch.planned(), share);
+  if (own.plan.kind == LaunchPlan::Resident && pieces > 1)
+    if (const Slicing &even = evenSlicingOf(call, launch.planned(), pieces);
+        canRun(even))
+      return even;
+  return own;
 }
 
 Runtime::Impl::Wave
@@ -169,11 +234,13 @@ Runtime::Impl::waveOf(std::span<const WaitingLaunch> launches) {
       if (use.mustWrite)
         overwritten.insert(use.chunk);
     WaveSlices slices;
-    for (const LaunchChunks &part : planned.parts(fineSlicingOf(launch))) {
+    for (const LaunchChunks &part :
+         planned.parts(fineSlicingOf(launch, Waiting.pieces))) {
       WaveSlice &slice = slices.emplace_back();
       for (const ChunkUse &use : part.uses)
         slice.push_back({numberOf(*use.chunk), use.mayWrite,
-                         overwritten.count(use.chunk) != 0});
+                         overwritten.count(use.chunk) != 0, use.touched,
+                         use.written});
     }
     return slices;
   };
@@ -237,7 +304,7 @@ Status Runtime::Impl::runTogether(std::span<const WaitingLaunch> launches) {
   std::vector<SlicedLaunch> sliced;
   for (const WaitingLaunch &launch : launches) {
     calls.push_back(launch.call());
-    slicings.push_back(&fineSlicingOf(launch));
+    slicings.push_back(&fineSlicingOf(launch, Waiting.pieces));
     sliced.push_back(
         {&calls.back(), &launch.planned().whole, dyingOf(calls.back())});
   }

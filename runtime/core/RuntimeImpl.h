@@ -329,8 +329,13 @@ struct Runtime::Impl {
   Status runOne(const WaitingLaunch &launch);
   Status runTogether(std::span<const WaitingLaunch> launches);
   /// The slices of launches that run together; of their own if there is no
-  /// smaller way.
-  const Slicing &fineSlicingOf(const WaitingLaunch &launch);
+  /// smaller way. `pieces`: what the others have, which those that would fit
+  /// at once are cut into as well.
+  const Slicing &fineSlicingOf(const WaitingLaunch &launch,
+                               uint32_t pieces = 0);
+  /// Equal pieces, if they use different parts; else one that cannot run.
+  const Slicing &evenSlicingOf(const LaunchCall &call, PlannedLaunch &planned,
+                               uint32_t pieces);
   /// Their slices and the chunks of these, by number.
   struct Wave {
     std::unordered_map<const PlannedLaunch *, WaveSlices> slices;

@@ -7,6 +7,8 @@
 
 #include "runtime/core/SliceUses.h"
 
+#include "runtime/core/Wavefront.h"
+
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -35,15 +37,32 @@ SliceUses::SliceUses(std::vector<SlicedLaunch> launches,
     for (const ChunkUse &use : Launches[i].whole->uses)
       if (use.mustWrite)
         overwritten[i].insert(use.chunk);
-  std::unordered_map<Chunk *, uint32_t> first;
+  using Place = std::pair<size_t, size_t>; // slice and use
+  struct Turns {
+    Place first;
+    Overwriters<Place> overwriters;
+  };
+  std::unordered_map<Chunk *, Turns> turns;
   for (size_t i = 0; i < Slices.size(); ++i)
     for (const ChunkUse &use : Slices[i].chunks->uses) {
-      const bool overwrites = overwritten[Slices[i].launch].erase(use.chunk);
-      const auto [known, isFirst] = first.emplace(use.chunk, uint32_t(i));
-      Uses[i].push_back({&use, known->second, None, overwrites, false, false});
-      if (isFirst && i && overwrites)
-        Dead.push_back(use.chunk);
+      const uint32_t launch = Slices[i].launch;
+      const Place here(i, Uses[i].size());
+      Turns &known =
+          turns.try_emplace(use.chunk, Turns{here, {}}).first->second;
+      known.overwriters.used(launch, [this](Place place) {
+        Uses[place.first][place.second].overwrites = false;
+      });
+      const bool overwrites = overwritten[launch].erase(use.chunk);
+      if (overwrites)
+        known.overwriters.overwritten(launch, here);
+      Uses[i].push_back(
+          {&use, uint32_t(known.first.first), None, overwrites, false, false});
     }
+  for (size_t i = 1; i < Slices.size(); ++i)
+    for (size_t k = 0; k < Uses[i].size(); ++k)
+      if (Chunk *chunk = Uses[i][k].use->chunk;
+          Uses[i][k].overwrites && turns.at(chunk).first == Place(i, k))
+        Dead.push_back(chunk);
   struct Next {
     uint32_t slice = None;
     bool overwrites = false;
@@ -53,10 +72,17 @@ SliceUses::SliceUses(std::vector<SlicedLaunch> launches,
     for (Use &use : Uses[i]) {
       Next &known = next[use.use->chunk];
       use.next = known.slice;
-      use.dies = use.overwrittenNext = known.overwrites;
+      use.dies = use.overwrittenNext = known.slice == None
+                                           ? isOverwrittenLater(*use.use->chunk)
+                                           : known.overwrites;
       known = {uint32_t(i), use.overwrites};
     }
   findDeaths();
+}
+
+bool SliceUses::isOverwrittenLater(Chunk &chunk) const {
+  const Forecast later = After(chunk);
+  return later.certain && later.overwritten;
 }
 
 void SliceUses::findDeaths() {

@@ -58,12 +58,13 @@ public:
     const ChunkUse *use;
     uint32_t first;       ///< slice that uses the chunk
     uint32_t next = None; ///< the slice that uses the chunk next
-    /// The launch overwrites the chunk, and this is its first slice to use it.
+    /// The launch overwrites the chunk, this is its first slice to use it, and
+    /// no launch before it needs what is there any more.
     bool overwrites = false;
-    /// Nobody needs the contents behind the slice: the next one overwrites
-    /// them, or the program said so.
+    /// Nobody needs the contents behind the slice: the next one, or a launch
+    /// that waits, overwrites them, or the program said so.
     bool dies = false;
-    bool overwrittenNext = false;
+    bool overwrittenNext = false; ///< the first two
   };
 
   /// The next use after the launches.
@@ -102,6 +103,8 @@ public:
   }
 
 private:
+  /// By a launch that comes for certain, before anybody reads it.
+  bool isOverwrittenLater(Chunk &chunk) const;
   void findDeaths();
 
   const std::vector<SlicedLaunch> Launches;

@@ -27,6 +27,10 @@ namespace dragon {
 
 namespace {
 
+/// Where not everything fits, uploads fill so much less than the device's
+/// budget.
+constexpr uint64_t UploadShare = 2;
+
 /// The chunks of [begin, end), with the part of each that is in it.
 template <typename Fn>
 Status forEachChunk(Buffer &buffer, uintptr_t begin, uintptr_t end, Fn fn) {
@@ -170,7 +174,8 @@ static Status forRuns(Buffer &buffer, const SlabPool &pool, uintptr_t begin,
     while (hasRoom && runEnd < end) {
       Chunk &next = buffer.chunkAt(runEnd);
       uintptr_t nextStop = std::min(end, next.va() + next.bytes());
-      if (!(next.deviceValid || (next.device.id && !next.hostValid)))
+      if (!(next.deviceValid || (next.device.id && !next.hostValid)) ||
+          !onDevice(next, runEnd, nextStop))
         break;
       runEnd = nextStop;
     }
@@ -203,17 +208,30 @@ Status Runtime::Impl::copyToBuffer(Buffer &buffer, uintptr_t to,
   Stage stage(*this, queue, CopyIn, bytes, pageable);
   HostCopies hostCopies;
 
+  const uint64_t budget = DevicePool.budget();
+  const bool outOfCore = LiveBytes > budget;
+  uint64_t held = 0; // contents on the device
+  if (pageable && outOfCore)
+    for (const Chunk *chunk : OnDevice)
+      held += chunk->deviceValid ? chunk->bytes() : 0;
   auto onDevice = [&](Chunk &chunk, uintptr_t begin, uintptr_t end) {
     const bool hostHasRoom =
         chunk.hostValid || chunk.host.id ||
         HostPool.hasRoom(chunk.bytes(), Limits.transitBytes);
     // What no kernel changes never needs to come back, if the host keeps it.
-    // From pageable memory the processor copies it in any case.
-    if (pageable && LiveBytes > DevicePool.budget() && buffer.flags == D_READ &&
-        hostHasRoom && needFor(chunk, begin, end) == LaunchNeed::Overwrite)
+    // Of the rest, what the next launches bring with them would push out more
+    // than that before it was used. From pageable memory the processor copies
+    // it in any case.
+    if (pageable && outOfCore && hostHasRoom &&
+        needFor(chunk, begin, end) == LaunchNeed::Overwrite &&
+        (buffer.flags == D_READ ||
+         (!chunk.deviceValid && held + chunk.bytes() > budget / UploadShare)))
       return false;
     // Host memory, unless that has no room either.
-    return fitsOnDevice(chunk) || !hostHasRoom;
+    const bool there = chunk.deviceValid;
+    const bool comes = fitsOnDevice(chunk) || !hostHasRoom;
+    held += comes && !there ? chunk.bytes() : 0;
+    return comes;
   };
   auto deviceRun = [&](uintptr_t begin, uintptr_t end) -> Status {
     std::vector<Want> wants;

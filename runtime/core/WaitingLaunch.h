@@ -90,6 +90,8 @@ struct WaitingLaunches {
   /// The waves in which they ran the last time, by their plans and what died.
   std::unordered_map<std::string, std::vector<size_t>> together;
   uint64_t generation = 0; ///< of the plans
+  /// The most slices that one of them has while they run.
+  uint32_t pieces = 0;
   /// The launch before, in what queue and when it returned.
   std::shared_ptr<PlannedLaunch> last;
   Queue lastQueue = nullptr;

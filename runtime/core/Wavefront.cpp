@@ -32,41 +32,99 @@ void require(Requirements &list, Requirement added) {
   list.push_back(added);
 }
 
+/// The slices of a launch that use a chunk.
+class ChunkUsers {
+public:
+  explicit ChunkUsers(uint32_t launch) : Launch(launch) {}
+  uint32_t launch() const { return Launch; }
+
+  void add(uint32_t slice, const WaveUse &use) {
+    Last = slice;
+    Touched = hull(Touched, use.touched);
+    if (use.writes)
+      Written = hull(Written, use.written);
+    if (Users.size() <= MaxUsers)
+      Users.push_back({slice, use.touched, writtenBy(use)});
+  }
+
+  /// How many slices must have run before a later launch may do that.
+  uint32_t slicesBefore(const WaveUse &use) const {
+    if (!conflict({Last, Touched, Written}, use))
+      return 0;
+    if (Users.size() > MaxUsers)
+      return Last + 1;
+    for (size_t i = Users.size(); i-- > 0;)
+      if (conflict(Users[i], use))
+        return Users[i].slice + 1;
+    return 0;
+  }
+
+  /// Who conflicts with one of the launch before conflicts with these, too,
+  /// and these wait for that one.
+  bool supersede(const ChunkUsers &before) const {
+    if (Users.size() > MaxUsers)
+      return false;
+    std::vector<ChunkPart> parts;
+    for (const User &user : Users)
+      if (!user.written.empty())
+        parts.push_back(user.written);
+    std::sort(parts.begin(), parts.end(),
+              [](ChunkPart a, ChunkPart b) { return a.begin < b.begin; });
+    size_t covered = before.Touched.begin;
+    for (const ChunkPart &part : parts)
+      if (part.begin <= covered)
+        covered = std::max(covered, part.end);
+    return covered >= before.Touched.end;
+  }
+
+private:
+  struct User {
+    uint32_t slice;
+    ChunkPart touched, written;
+  };
+  /// With more than that they are taken as one that uses what all of them use.
+  static constexpr size_t MaxUsers = 128;
+
+  static ChunkPart hull(ChunkPart a, ChunkPart b) {
+    if (a.empty() || b.empty())
+      return a.empty() ? b : a;
+    return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+  }
+  static ChunkPart writtenBy(const WaveUse &use) {
+    return use.writes ? use.written : ChunkPart();
+  }
+  static bool conflict(const User &user, const WaveUse &use) {
+    return intersects(user.written, use.touched) ||
+           intersects(user.touched, writtenBy(use));
+  }
+
+  uint32_t Launch;
+  uint32_t Last = 0;
+  ChunkPart Touched, Written;
+  std::vector<User> Users; ///< ascending
+};
+
 /// What each slice waits for; slices of a launch run one behind the other.
 std::vector<std::vector<Requirements>> requirementsOf(WaveLaunches launches) {
-  struct Chunk {
-    Requirement written{0, 0}; ///< by the last launch that writes it
-    Requirements used;         ///< by that one and those behind it
-  };
-  std::unordered_map<uint32_t, Chunk> chunks;
+  std::unordered_map<uint32_t, std::vector<ChunkUsers>> chunks;
   std::vector<std::vector<Requirements>> result;
   for (uint32_t launch = 0; launch < launches.size(); ++launch) {
     const WaveSlices &slices = *launches[launch].slices;
-    struct Here {
-      uint32_t used = 0, written = 0;
-    };
-    std::unordered_map<uint32_t, Here> here;
+    std::unordered_map<uint32_t, ChunkUsers> here;
     result.emplace_back(slices.size());
     for (uint32_t slice = 0; slice < slices.size(); ++slice)
       for (const WaveUse &use : slices[slice]) {
-        const Chunk &chunk = chunks[use.chunk];
-        Requirements &needs = result.back()[slice];
-        if (use.writes)
-          for (const Requirement &before : chunk.used)
-            require(needs, before);
-        else if (chunk.written.slices)
-          require(needs, chunk.written);
-        here[use.chunk].used = slice + 1;
-        if (use.writes)
-          here[use.chunk].written = slice + 1;
+        for (const ChunkUsers &users : chunks[use.chunk])
+          if (const uint32_t before = users.slicesBefore(use))
+            require(result.back()[slice], {users.launch(), before});
+        here.try_emplace(use.chunk, launch).first->second.add(slice, use);
       }
-    for (const auto &[number, use] : here) {
-      Chunk &chunk = chunks[number];
-      if (use.written) {
-        chunk.written = {launch, use.written};
-        chunk.used.clear();
-      }
-      chunk.used.push_back({launch, use.used});
+    for (auto &[number, users] : here) {
+      std::vector<ChunkUsers> &known = chunks[number];
+      std::erase_if(known, [&users = users](const ChunkUsers &before) {
+        return users.supersede(before);
+      });
+      known.push_back(std::move(users));
     }
   }
   return result;
@@ -103,15 +161,27 @@ followingOf(WaveLaunches launches, std::span<const WaveStep> order,
             const std::vector<bool> &dead,
             std::vector<std::vector<bool>> &firstOverwrites) {
   const size_t numChunks = dead.size();
-  std::vector<uint32_t> lastLaunch(numChunks, Never);
+  // The first use of each chunk by each launch, without those that do not
+  // overwrite it or not yet.
+  std::vector<std::vector<bool>> seen(launches.size(),
+                                      std::vector<bool>(numChunks));
+  std::vector<Overwriters<std::pair<size_t, size_t>>> overwriters(numChunks);
   firstOverwrites.resize(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
     const uint32_t launch = order[i].launch;
-    for (const WaveUse &use : sliceAt(launches, order[i])) {
-      // Between slices of the launch that writes it nobody else uses it.
-      firstOverwrites[i].push_back(use.overwritten &&
-                                   lastLaunch[use.chunk] != launch);
-      lastLaunch[use.chunk] = launch;
+    const WaveSlice &uses = sliceAt(launches, order[i]);
+    firstOverwrites[i].resize(uses.size());
+    for (size_t k = 0; k < uses.size(); ++k) {
+      auto &turns = overwriters[uses[k].chunk];
+      turns.used(launch, [&](std::pair<size_t, size_t> use) {
+        firstOverwrites[use.first][use.second] = false;
+      });
+      std::vector<bool>::reference known = seen[launch][uses[k].chunk];
+      if (!known && uses[k].overwritten) {
+        firstOverwrites[i][k] = true;
+        turns.overwritten(launch, {i, k});
+      }
+      known = true;
     }
   }
   std::vector<Following> next;

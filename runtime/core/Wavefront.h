@@ -17,7 +17,8 @@
 //
 // Temporal blocking as done by hand for stencils (HHRT, Endo and Jin, CLUSTER
 // 2014), from the footprints, for any kernels. Two slices keep the order of
-// their launches if one writes a chunk that the other uses. How many launches
+// their launches if one writes a part of a chunk that the other uses: small
+// buffers, such as a value for each row, are a chunk or two. How many launches
 // together move the least is found out by going through their chunks: more
 // share more, until what lies between the first and the last slice of the
 // wave does not fit. Steps of a loop run in waves of one length; of launches
@@ -28,6 +29,8 @@
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CORE_WAVEFRONT_H
 #define DRAGON_RUNTIME_CORE_WAVEFRONT_H
+
+#include "runtime/core/ChunkPart.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +43,8 @@ struct WaveUse {
   uint32_t chunk; ///< 0, 1, ...
   bool writes;
   bool overwritten; ///< by the launch as a whole, before any read
+  ChunkPart touched{0, SIZE_MAX};
+  ChunkPart written{0, SIZE_MAX}; ///< if it writes
 };
 /// The chunks of one slice; each once.
 using WaveSlice = std::vector<WaveUse>;
@@ -56,6 +61,28 @@ struct WaveStep {
   uint32_t launch;
   uint32_t slice;
   bool operator==(const WaveStep &) const = default;
+};
+
+/// Who overwrites a chunk that several launches use in turns. A launch that
+/// overwrites all of it drops what is there with its first slice, unless a
+/// launch before it has not used its part yet.
+template <typename Use> class Overwriters {
+public:
+  /// In the order of the slices. Calls stillNeeded(use) for those who cannot
+  /// drop the contents.
+  template <typename Fn> void used(uint32_t launch, Fn stillNeeded) {
+    for (; !Turns.empty() && Turns.back().launch > launch; Turns.pop_back())
+      stillNeeded(Turns.back().use);
+  }
+  /// By the launch's first slice that uses the chunk.
+  void overwritten(uint32_t launch, Use use) { Turns.push_back({launch, use}); }
+
+private:
+  struct Turn {
+    uint32_t launch;
+    Use use;
+  };
+  std::vector<Turn> Turns; ///< ascending
 };
 
 /// All slices of the launches in the order of the wave.

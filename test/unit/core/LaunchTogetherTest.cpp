@@ -173,6 +173,54 @@ TEST_F(LaunchTogetherTest, QueuesKeepTheirOrder) {
   ASSERT_OK(runtime->device().destroyQueue(*queue));
 }
 
+TEST_F(LaunchTogetherTest, WhatIsSmallInBetweenIsCutAsWell) {
+  for (Wavefront wavefront : {Wavefront::Off, Wavefront::Auto}) {
+    begin(wavefront);
+    kernels.followed = true;
+    constexpr int Rows = N / 16;
+    const uintptr_t small = allocate(size_t(Rows) * 4); // a chunk
+    ASSERT_OK(kernels.launch(*runtime, "pick", Rows, pointer(small), pointer(A),
+                             Rows));
+    ASSERT_OK(kernels.launch(*runtime, "scale", Rows, pointer(small), Rows, 3));
+    ASSERT_OK(kernels.launch(*runtime, "spill", Rows, pointer(A),
+                             pointer(small), Rows));
+    ASSERT_OK(runtime->runWaiting());
+    for (size_t i = 0; i < size_t(N); i += 16)
+      Model[i] = scaled(Model[i], 3);
+    const uint64_t came = runtime->ledger().bytes(Direction::HostToDevice);
+    if (wavefront == Wavefront::Off) {
+      EXPECT_GT(came, 48 * MiB) << "A comes for the first and for the last";
+    } else {
+      EXPECT_EQ(together(), 3u);
+      EXPECT_LE(came, 34 * MiB) << "once";
+    }
+    EXPECT_TRUE(download(A, N) == Model);
+  }
+}
+
+TEST_F(LaunchTogetherTest, WhatALaterWaveOverwritesIsDead) {
+  begin(Wavefront::Auto);
+  kernels.followed = true;
+  auto out = [&] { return runtime->ledger().bytes(Direction::DeviceToHost); };
+  const uint64_t before = out();
+  // Each slice of the second launch needs twelve MiB of what the first made:
+  // these two are no wave. The rest of it is not read before the third one
+  // overwrites it.
+  ASSERT_OK(kernels.launch(*runtime, "iota", N, pointer(B), N, 5));
+  ASSERT_OK(kernels.launch(*runtime, "blend", N, pointer(A), pointer(A),
+                           pointer(B), N, 1));
+  ASSERT_OK(kernels.launch(*runtime, "iota", N, pointer(B), N, 7));
+  ASSERT_OK(runtime->runWaiting());
+  // What is left of A from before, B for the second launch, then both.
+  EXPECT_LE(out() - before, (16 + 12 + 2 * 32 - 16) * MiB);
+  for (size_t i = 0; i < size_t(N); ++i)
+    Model[i] = sum(Model[i], scaled(int32_t(i % BlendCount), 5));
+  EXPECT_TRUE(download(A, N) == Model);
+  for (size_t i = 0; i < size_t(N); ++i)
+    Model[i] = scaled(int32_t(i), 7);
+  EXPECT_TRUE(download(B, N) == Model);
+}
+
 TEST_F(LaunchTogetherTest, ContentsThatEndWithAWaitingLaunchMoveNoMore) {
   begin(Wavefront::Always);
   ASSERT_NO_FATAL_FAILURE(steps(4));

@@ -232,6 +232,32 @@ TEST_F(RuntimeTest, AnEagerDiscardGivesMemoryBack) {
   }
 }
 
+TEST_F(RuntimeTest, UploadsLeaveRoomForWhatComesWithThem) {
+  settings.deviceMemory = 16 * MiB;
+  settings.hostMemory = 64 * MiB;
+  start();
+  constexpr int N = 3 << 20; // of three, not all fit
+  const uintptr_t a = allocate(N * 4), b = allocate(N * 4);
+  const auto x = numbers(N, 1), y = numbers(N, 2);
+  ASSERT_OK(upload(a, x));
+  ASSERT_OK(upload(b, y));
+  const uintptr_t c = allocate(N * 4);
+  auto in = [&] { return runtime->ledger().bytes(Direction::HostToDevice); };
+  EXPECT_EQ(in(), 16 * MiB) << "nothing says yet that there is more";
+  ASSERT_OK(upload(c, y)); // nowhere but to the host
+  EXPECT_EQ(in(), 16 * MiB);
+  ASSERT_OK(runtime->free(a));
+  ASSERT_OK(runtime->free(b));
+  const uintptr_t d = allocate(N * 4), e = allocate(N * 4);
+  ASSERT_OK(runtime->copy(pointer(d), x.data(), N * 4, nullptr, false, true));
+  EXPECT_EQ(in(), 24 * MiB) << "half of the device";
+  // A launch that brings as much moves none of it away.
+  ASSERT_OK(kernels.launch(*runtime, "iota", 1 << 20, pointer(e), 1 << 20, 3));
+  EXPECT_EQ(runtime->ledger().bytes(Direction::DeviceToHost), 0u);
+  EXPECT_EQ(download(d, N), x);
+  EXPECT_EQ(download(c, N), y);
+}
+
 TEST_F(RuntimeTest, WhatIsOverwrittenIsNotFetched) {
   settings.deviceMemory = 6 * MiB;
   settings.hostMemory = 64 * MiB;

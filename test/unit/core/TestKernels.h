@@ -19,6 +19,8 @@
 //   spread   the same with c[(i * k) % BlendCount] = a[i] + b[i]
 //   hops     if (i < n) out[i] = data[index[i]]; data may be read anywhere, and
 //            it has a copy that counts
+//   pick     if (i < n) c[i] = a[16 * i]
+//   spill    if (i < n) c[16 * i] = a[i]
 //   count    atomicAdd(&bins[a[i] & 255], 1), not sliceable
 //
 //===----------------------------------------------------------------------===//
@@ -183,6 +185,25 @@ inline void countEntry(dragon_cpu_context *ctx, void *const *args) {
   });
 }
 
+inline void pickEntry(dragon_cpu_context *ctx, void *const *args) {
+  auto *c = argument<int32_t *>(args, 0);
+  auto *a = argument<const int32_t *>(args, 1);
+  int n = argument<int>(args, 2);
+  eachThread(ctx, [&](int64_t i) {
+    if (i < n)
+      c[i] = a[16 * i];
+  });
+}
+inline void spillEntry(dragon_cpu_context *ctx, void *const *args) {
+  auto *c = argument<int32_t *>(args, 0);
+  auto *a = argument<const int32_t *>(args, 1);
+  int n = argument<int>(args, 2);
+  eachThread(ctx, [&](int64_t i) {
+    if (i < n)
+      c[16 * i] = a[i];
+  });
+}
+
 /// The module's summary and its kernels, ready to launch.
 class TestKernels {
 public:
@@ -250,6 +271,11 @@ public:
     make(
         "count", countEntry, 0, {8, 8, 4},
         {pointer(0, {bins}, PointerReadBeforeWrite), pointer(1, {read(I, 2)})});
+    uint32_t wide = e.binary(ExprOp::Mul, I, e.constant(16, 32), NoSignedWrap);
+    make("pick", pickEntry, KernelSliceable, {8, 8, 4},
+         {pointer(0, {write(I, 2)}), pointer(1, {read(wide, 2, I)})});
+    make("spill", spillEntry, KernelSliceable, {8, 8, 4},
+         {pointer(0, {write(wide, 2, I)}), pointer(1, {read(I, 2)})});
 
     Blob = Module.write();
     Aligned.resize((Blob.size() + 7) / 8);
@@ -322,8 +348,9 @@ private:
                      uint32_t guarded = NoIndex) {
     return access(index, limit, AccessRead | AccessExact, guarded);
   }
-  AccessSummary write(uint32_t index, uint32_t limit) {
-    return access(index, limit, AccessWrite | AccessExact, NoIndex);
+  AccessSummary write(uint32_t index, uint32_t limit,
+                      uint32_t guarded = NoIndex) {
+    return access(index, limit, AccessWrite | AccessExact, guarded);
   }
   PointerSummary pointer(uint32_t arg, std::vector<AccessSummary> accesses,
                          uint8_t flags = 0) {

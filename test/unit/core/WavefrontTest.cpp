@@ -43,7 +43,9 @@ void expectValid(const Launches &launches, const std::vector<WaveStep> &order) {
   auto conflict = [](const WaveSlice &a, const WaveSlice &b) {
     for (const WaveUse &x : a)
       for (const WaveUse &y : b)
-        if (x.chunk == y.chunk && (x.writes || y.writes))
+        if (x.chunk == y.chunk &&
+            ((x.writes && intersects(x.written, y.touched)) ||
+             (y.writes && intersects(y.written, x.touched))))
           return true;
     return false;
   };
@@ -92,12 +94,50 @@ TEST(WavefrontTest, RandomLaunchesKeepTheirConflictsInOrder) {
       launch.resize(1 + upTo(6));
       for (WaveSlice &slice : launch)
         for (uint32_t chunk = 0; chunk < 8; ++chunk)
-          if (upTo(3) == 0)
-            slice.push_back({chunk, upTo(2) == 0, false});
+          if (upTo(3) == 0) {
+            // All of the chunk, or a part of it.
+            WaveUse use{chunk, upTo(2) == 0, false, {0, 8}, {0, 8}};
+            if (upTo(2)) {
+              use.touched.begin = upTo(8);
+              use.touched.end = use.touched.begin + 1 + upTo(3);
+              use.written = use.touched;
+            }
+            slice.push_back(use);
+          }
       launches.push_back({&launch, {}});
     }
     ASSERT_NO_FATAL_FAILURE(expectValid(launches, wavefront(launches)));
   }
+}
+
+TEST(WavefrontTest, PartsOfAChunkAreUsedOneByOne) {
+  // A chunk that each launch overwrites part by part, by what the one before
+  // has left in the other one's part.
+  WaveSlices there(4), back(4);
+  for (uint32_t i = 0; i < 4; ++i) {
+    const ChunkPart part{i, i + 1};
+    there[i] = {{0, false, false, part, {}}, {1, true, true, part, part}};
+    back[i] = {{1, false, false, part, {}}, {0, true, true, part, part}};
+  }
+  const Launches launches = {{&there, {}}, {&back, {}}, {&there, {}}};
+  const std::vector<WaveStep> order = wavefront(launches);
+  expectValid(launches, order);
+  const std::vector<WaveStep> expected = {{0, 0}, {1, 0}, {2, 0}, {0, 1},
+                                          {1, 1}, {2, 1}, {0, 2}, {1, 2},
+                                          {2, 2}, {0, 3}, {1, 3}, {2, 3}};
+  EXPECT_EQ(order, expected);
+  // The first launch drops what chunk 1 held. The second one cannot drop chunk
+  // 0, which the first one still reads, nor the third one chunk 1.
+  EXPECT_EQ(bytesMoved(launches, order, std::vector<uint64_t>(2, 10), 20),
+            10u + 20u);
+  // With room for nothing but the two it is the same.
+  WaveSlices other = {{{2, true, true}}};
+  const Launches more = {{&there, {}}, {&back, {}}, {&other, {}}};
+  const std::vector<WaveStep> between = {{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 1},
+                                         {0, 2}, {1, 2}, {0, 3}, {1, 3}};
+  // One of the two leaves for chunk 2 and comes back; it is dirty.
+  EXPECT_EQ(bytesMoved(more, between, std::vector<uint64_t>(3, 10), 20),
+            10u + 20u + 30u);
 }
 
 TEST(WavefrontTest, TogetherEachChunkMovesOnce) {
