@@ -660,9 +660,7 @@ Status Runtime::Impl::runSlices(SliceUses &uses) {
     bool needsNew = false;
     for (const SliceUses::Use &use : uses.uses(i)) {
       needsNew |= !use.use->chunk->device.id;
-      wants.push_back({use.use->chunk, use.overwrites ? LaunchNeed::Overwrite
-                                       : use.use->mayWrite ? LaunchNeed::Write
-                                                           : LaunchNeed::Read});
+      wants.push_back({use.use->chunk, use.need()});
       used.push_back(use.use->chunk);
     }
     ++Round;

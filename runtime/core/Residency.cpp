@@ -62,6 +62,15 @@ bool Runtime::Impl::isBusy(Chunk &chunk) {
          !Fetches.done(chunk.arrival) || !Departures.done(chunk.departure);
 }
 
+bool Runtime::Impl::wasBusy(const Chunk &chunk) const {
+  if (!Dev->caps().asynchronous)
+    return false;
+  return chunk.buffer->lastUntracked == Epoch ||
+         !Work.knownDone(std::max(chunk.lastUse, chunk.buffer->lastUse)) ||
+         !Fetches.knownDone(chunk.arrival) ||
+         !Departures.knownDone(chunk.departure);
+}
+
 // -- Books -------------------------------------------------------------------
 
 static void setListed(std::vector<Chunk *> &list, int32_t Chunk::*slot,
@@ -329,6 +338,9 @@ void Runtime::Impl::noticeOnce() {
 
 std::vector<EvictionCandidate> Runtime::Impl::candidates(bool later) {
   std::vector<EvictionCandidate> result;
+  if (!later)
+    for (WorkLog *log : {&Work, &Fetches, &Departures})
+      log->poll();
   for (size_t i = 0; i < OnDevice.size(); ++i) {
     Chunk &chunk = *OnDevice[i];
     if (chunk.pinned == Round || chunk.held || chunk.buffer->kept)
@@ -343,7 +355,7 @@ std::vector<EvictionCandidate> Runtime::Impl::candidates(bool later) {
     candidate.empty = !chunk.deviceValid;
     candidate.copies =
         chunk.deviceValid && !chunk.hostValid && !chunk.storageValid;
-    candidate.busy = !later && isBusy(chunk);
+    candidate.busy = !later && wasBusy(chunk);
     candidate.recent = candidate.lastTouch >= InUseSince;
     candidate.keepLast = chunk.buffer->advice == DRAGON_ADVISE_KEEP_DEVICE;
     result.push_back(candidate);

@@ -153,6 +153,7 @@ struct Runtime::Impl {
   Status settle(Chunk &chunk);
   Status synchronizeAll();
   bool isBusy(Chunk &chunk);
+  bool wasBusy(const Chunk &chunk) const; ///< when the logs were polled
   void pin(Chunk &chunk) { chunk.pinned = Round; }
   void listDevice(Chunk &chunk, bool present);
   void listHost(Chunk &chunk, bool present);

@@ -124,8 +124,7 @@ Status Runtime::Impl::prepare(const SliceUses &uses, size_t next) {
           continue;
         }
         bytes += chunk.bytes();
-        fetched.push_back(
-            {&chunk, use.use->mayWrite ? LaunchNeed::Write : LaunchNeed::Read});
+        fetched.push_back({&chunk, use.need()});
       }
       if (!fetched.empty())
         DRAGON_TRY(startBringingIn(fetched, Cause::Demand));

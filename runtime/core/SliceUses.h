@@ -65,6 +65,12 @@ public:
     /// that waits, overwrites them, or the program said so.
     bool dies = false;
     bool overwrittenNext = false; ///< the first two
+
+    LaunchNeed need() const {
+      return overwrites      ? LaunchNeed::Overwrite
+             : use->mayWrite ? LaunchNeed::Write
+                             : LaunchNeed::Read;
+    }
   };
 
   /// The next use after the launches.

@@ -25,7 +25,7 @@ StatusOr<uint64_t> WorkLog::note(Queue queue) {
   if (!Dev.caps().asynchronous)
     return uint64_t(0);
   if (Pending.size() >= LookAfter)
-    forgetDone();
+    poll();
   Event event;
   if (Free.empty()) {
     DRAGON_ASSIGN(event, Dev.createEvent(false));
@@ -52,7 +52,7 @@ Status WorkLog::waitFor(uint64_t ticket) {
 }
 
 Status WorkLog::queueWaitsFor(Queue queue, uint64_t ticket) {
-  forgetDone();
+  poll();
   // The last event of each queue stands for those before it.
   std::vector<Queue> seen{queue};
   for (size_t i = Pending.size(); i-- > 0;) {
@@ -66,7 +66,7 @@ Status WorkLog::queueWaitsFor(Queue queue, uint64_t ticket) {
   return {};
 }
 
-void WorkLog::forgetDone() {
+void WorkLog::poll() {
   while (!Pending.empty()) {
     auto finished = Dev.queryEvent(Pending.front().event);
     if (!finished.ok() || !*finished)
@@ -78,10 +78,10 @@ void WorkLog::forgetDone() {
 }
 
 bool WorkLog::done(uint64_t ticket) {
-  if (ticket <= Done)
+  if (knownDone(ticket))
     return true;
-  forgetDone();
-  return Pending.empty() || Pending.front().ticket > ticket;
+  poll();
+  return knownDone(ticket);
 }
 
 void WorkLog::allDone() {

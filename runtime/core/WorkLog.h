@@ -37,6 +37,11 @@ public:
   /// Later work in the queue waits instead of the host.
   Status queueWaitsFor(Queue queue, uint64_t ticket);
   bool done(uint64_t ticket);
+  /// As of the last poll().
+  bool knownDone(uint64_t ticket) const {
+    return ticket <= Done || Pending.empty() || Pending.front().ticket > ticket;
+  }
+  void poll(); ///< asks the device
   /// Everything was synchronised.
   void allDone();
 
@@ -46,8 +51,6 @@ private:
     Event event;
     Queue queue;
   };
-  void forgetDone(); ///< those at the front that are done
-
   Device &Dev;
   uint64_t Last = 0;
   uint64_t Done = 0; ///< all up to it are done
