@@ -372,6 +372,7 @@ BuiltProgram ProgramBuilder::build() {
   for (const Loop *L : Loops)
     addLoopPauses(*L);
   addCursors();
+  addPointers();
   markFailures();
   Result.Program.spreadFailure();
   Result.Instructions.resize(Result.Program.Blocks.size());

@@ -53,6 +53,8 @@ struct BuiltProgram {
     llvm::Value *Pointer;
   };
   std::vector<BufferSite> Sites;
+  /// Of the program's pointers: phis and selects.
+  std::vector<llvm::Instruction *> Pointers;
   /// Of arrays: where the addresses of the elements are, [N x ptr].
   llvm::DenseMap<unsigned, llvm::AllocaInst *> Arrays;
   /// Of the program's loops, and of number 1, 2, ...

@@ -159,6 +159,11 @@ void ProgramBuilder::markFailingEdge(BasicBlock *From, BasicBlock *To) {
   for (unsigned &Successor : Blocks[P].Successors)
     if (Successor == S)
       Successor = Blocks.size();
+  for (Pointer &Phi : Result.Program.Pointers)
+    if (Phi.isPhi() && Phi.Block == S)
+      for (Pointer::Way &W : Phi.Ways)
+        if (W.From == P)
+          W.From = Blocks.size();
   Blocks.push_back(std::move(Edge));
   Result.Blocks.push_back(nullptr);
 }

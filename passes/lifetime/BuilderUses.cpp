@@ -142,6 +142,7 @@ void ProgramBuilder::addUse(Event &E, BufferUse U) {
     Known.Testable = Known.MustElement = false;
     Known.Element.reset();
     Known.Cursor = -1;
+    Known.ByPointer &= U.ByPointer;
     Known.Reads |= U.Reads;
     Known.Writes |= U.Writes;
     return;
@@ -170,6 +171,11 @@ void ProgramBuilder::addUses(Event &E, const TargetSet &Targets,
   for (const Target &T : Targets)
     if (onSide(Pointers.objects()[T.Object], Which))
       Possible.push_back(T);
+  const std::optional<unsigned> By =
+      Pointer && Possible.size() == Targets.size() ? pointerOf(Pointer)
+                                                   : std::nullopt;
+  if (By)
+    notePointer(E, *By, Pointer, Reads, Writes, sizeOf(Bytes));
   for (const Target &T : Possible) {
     const MemoryObject &O = Pointers.objects()[T.Object];
     if (O.Kind != ObjectKind::Buffer) {
@@ -184,6 +190,7 @@ void ProgramBuilder::addUses(Event &E, const TargetSet &Targets,
     U.Buffer = BufferOf[T.Object];
     U.Reads = Reads;
     U.Writes = Writes;
+    U.ByPointer = By.has_value();
     const BuiltProgram::BufferSite &Site = Result.Sites[U.Buffer];
     U.Must =
         Possible.size() == 1 && T.At == Place{0, 0} && Pointer &&

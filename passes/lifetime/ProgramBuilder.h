@@ -9,7 +9,8 @@
 // class over several files, by what they see to: BufferProgramBuilder.cpp the
 // events, BuilderShape.cpp buffers and control flow, BuilderUses.cpp what calls
 // mean by their arguments, BuilderLibraries.cpp calls of library functions,
-// BuilderHostCode.cpp loads and stores, BuilderCursors.cpp pointers that move.
+// BuilderHostCode.cpp loads and stores, BuilderCursors.cpp pointers that move,
+// BuilderPointers.cpp those that are one buffer's or another's.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_LIFETIME_PROGRAMBUILDER_H
@@ -20,6 +21,7 @@
 #include "passes/lifetime/BufferProgramBuilder.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -95,6 +97,12 @@ private:
                Side Which, bool Reads, bool Writes, const llvm::SCEV *Bytes);
   void addEscapedUses(Event &E, Side Which, bool Reads, bool Writes);
   void addUse(Event &E, BufferUse U);
+  // Pointers to one of several buffers.
+  std::optional<unsigned> pointerOf(const llvm::Value *V);
+  void notePointer(Event &E, unsigned Pointer, const llvm::Value *V, bool Reads,
+                   bool Writes, SizeId Size);
+  llvm::SmallVector<NameId, 1> namesOf(const llvm::Value *V);
+  void addPointers();
   /// Of the uses from First on, which the operand has just added.
   void noteCursor(Event &E, size_t First, llvm::CallBase &Call,
                   unsigned Operand);
@@ -140,6 +148,8 @@ private:
   llvm::DenseMap<const llvm::Value *, NumberId> Numbers;
   llvm::DenseMap<const llvm::Value *, StreamId> Streams;
   llvm::DenseMap<const llvm::Value *, int> Files;
+  llvm::MapVector<llvm::Instruction *, unsigned> PointerOf;
+  llvm::DenseMap<const llvm::Value *, unsigned> Conditions;
   /// What the cursors of uses stand for until addCursors().
   std::vector<const llvm::SCEVAddRecExpr *> Places;
   llvm::SmallVector<std::pair<llvm::Instruction *, unsigned>, 16> Accesses;

@@ -39,6 +39,13 @@ bool Event::writes(unsigned Buffer) const {
       Uses, [&](const BufferUse &U) { return U.Buffer == Buffer && U.Writes; });
 }
 
+const Pointer::Way *Pointer::from(unsigned Where) const {
+  for (const Way &W : Ways)
+    if (W.From == Where)
+      return &W;
+  return nullptr;
+}
+
 /// What a program does, as opposed to cleaning up after a failure.
 static bool isWork(const Event &E) {
   switch (E.Kind) {

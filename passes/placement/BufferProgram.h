@@ -21,6 +21,10 @@
 // Everything is a may-statement unless it says must: an event that might touch
 // a buffer has a use of it, and only what is sure may end a buffer's contents.
 //
+// Pointers that are one buffer's address or another's, as in loops that
+// exchange buffers, are kept as such beside that: which buffer it is may be
+// known of each way, or does not matter.
+//
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_PLACEMENT_BUFFERPROGRAM_H
 #define DRAGON_PASSES_PLACEMENT_BUFFERPROGRAM_H
@@ -127,6 +131,17 @@ struct BufferUse {
   /// run time.
   int Cursor = -1;
   uint64_t Above = 0;
+  /// Only by the event's Pointers.
+  bool ByPointer = false;
+};
+
+/// One pointer by which an event may touch buffers.
+struct UseByPointer {
+  unsigned Pointer;
+  bool Reads = false;
+  bool Writes = false;
+  /// All bytes of the buffer that it points to are touched.
+  bool Whole = false;
 };
 
 /// Equal positive numbers: equal streams.
@@ -136,6 +151,7 @@ enum : StreamId { DefaultStream = 0, UnknownStream = -1, Synchronous = -2 };
 struct Event {
   EventKind Kind = EventKind::Opaque;
   llvm::SmallVector<BufferUse, 2> Uses;
+  llvm::SmallVector<UseByPointer, 0> Pointers;
   /// File events: the file, or -1 for "any file".
   int File = -1;
   SizeId Bytes = 0;
@@ -190,8 +206,32 @@ struct Cursor {
   unsigned Header = 0; ///< the loop's
 };
 
+/// What a pointer is: a buffer's address or that of a Pointer, by its number
+/// plus the number of buffers.
+using NameId = unsigned;
+
+/// The address of one of several buffers: a phi, which gets it where its block
+/// is entered, by the predecessor; or a select, by its condition.
+struct Pointer {
+  std::string Name; ///< "" if not known
+  unsigned Block = 0;
+  unsigned Index = 0; ///< selects: made in front of this event
+  /// Selects: equal numbers are equal conditions; or -1.
+  int Condition = -1;
+  struct Way {
+    unsigned From; ///< predecessor; selects: 1 if the condition is true, or 0
+    llvm::SmallVector<NameId, 1> Names; ///< what it may be then
+  };
+  llvm::SmallVector<Way, 2> Ways;
+
+  bool isPhi() const { return Condition < 0; }
+  const Way *from(unsigned Where) const;
+};
+
 struct BufferProgram {
   std::vector<Buffer> Buffers;
+  /// Those of a block in the order in which they are made.
+  std::vector<Pointer> Pointers;
   std::vector<Cursor> Cursors;
   std::vector<FileHandle> Files;
   std::vector<Block> Blocks; ///< the first is the entry
@@ -199,6 +239,13 @@ struct BufferProgram {
 
   const Event &event(EventRef Ref) const {
     return Blocks[Ref.Block].Events[Ref.Index];
+  }
+  NameId nameOf(unsigned Pointer) const {
+    return static_cast<NameId>(Buffers.size()) + Pointer;
+  }
+  /// Null: it is a buffer.
+  const Pointer *pointer(NameId Name) const {
+    return Name < Buffers.size() ? nullptr : &Pointers[Name - Buffers.size()];
   }
   /// Marks the blocks that lead to nothing but blocks that fail.
   void spreadFailure();

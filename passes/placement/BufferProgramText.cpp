@@ -7,6 +7,7 @@
 
 #include "passes/placement/BufferProgramText.h"
 #include "passes/placement/NextUse.h"
+#include "passes/placement/PointerFlow.h"
 
 #include "dragon/dragon.h"
 
@@ -32,6 +33,8 @@ private:
   Error parseSuccessors(StringRef Names);
   Error parseEvent(ArrayRef<StringRef> Words);
   Error parseLaunch(ArrayRef<StringRef> Words);
+  Error parsePointer(ArrayRef<StringRef> Words, StringRef Line);
+  Error finishPointers();
 
   Error fail(const Twine &Message) const {
     return createStringError("line " + Twine(LineNumber) + ": " + Message);
@@ -52,7 +55,10 @@ private:
 
   BufferProgram Program;
   StringMap<unsigned> Buffers, Files, Blocks, Sizes, Streams, Cursors, Loops,
-      Numbers;
+      Numbers, Pointers, Conditions;
+  /// Of each pointer: line, name of the way, names.
+  std::vector<std::tuple<unsigned, std::string, std::string>> Ways;
+  std::vector<unsigned> WaysOf;                          ///< pointer
   std::vector<std::pair<unsigned, std::string>> Headers; ///< line, block
   std::vector<std::pair<unsigned, std::pair<unsigned, std::string>>> Jumps;
   unsigned LineNumber = 0;
@@ -97,6 +103,11 @@ Error Parser::addUses(Event &E, StringRef Names, bool Reads, bool Writes,
   for (StringRef Word : Each) {
     auto [Whole, CursorName] = Word.split('@');
     auto [Name, Index] = Whole.split('[');
+    if (auto Of = Pointers.find(Name); Of != Pointers.end()) {
+      // Which buffers it may be is known at the end.
+      E.Pointers.push_back({Of->second, Reads, Writes, Size.empty()});
+      continue;
+    }
     auto It = Buffers.find(Name);
     if (It == Buffers.end())
       return fail("unknown buffer '" + Name + "'");
@@ -250,6 +261,95 @@ Error Parser::parseSuccessors(StringRef Names) {
   return Error::success();
 }
 
+/// `pointer p a from x, b from y`, `pointer p a if c else b`.
+Error Parser::parsePointer(ArrayRef<StringRef> Words, StringRef Line) {
+  if (Words.size() < 5)
+    return fail("'pointer' wants a name and ways");
+  if (Buffers.count(Words[1]) ||
+      !Pointers.try_emplace(Words[1], Program.Pointers.size()).second)
+    return fail("'" + Words[1] + "' is declared twice");
+  const unsigned Number = Program.Pointers.size();
+  Pointer P;
+  P.Name = Words[1].str();
+  P.Block = Program.Blocks.size() - 1;
+  P.Index = current().Events.size();
+  auto AddWay = [&](StringRef From, StringRef Names) {
+    Ways.emplace_back(LineNumber, From.str(), Names.str());
+    WaysOf.push_back(Number);
+  };
+  if (Words[3] == "if" && Words.size() == 7 && Words[5] == "else") {
+    P.Condition = static_cast<int>(
+        Conditions.try_emplace(Words[4], Conditions.size()).first->second);
+    AddWay("", Words[2]);
+    AddWay("", Words[6]);
+  } else {
+    if (P.Index)
+      return fail("'" + Words[1] + "' is made after an event");
+    SmallVector<StringRef, 2> Each;
+    Line.substr(Line.find(Words[2], Line.find(Words[1]) + Words[1].size()))
+        .split(Each, ',');
+    for (StringRef Way : Each) {
+      auto [Names, From] = Way.trim().split(" from ");
+      AddWay(From.trim(), Names.trim());
+    }
+  }
+  Program.Pointers.push_back(std::move(P));
+  return Error::success();
+}
+
+/// What the ways are, and which buffers events touch by pointers.
+Error Parser::finishPointers() {
+  for (size_t I = 0; I < Ways.size(); ++I) {
+    const auto &[LineNumber, From, Names] = Ways[I];
+    auto Unknown = [Line = LineNumber](const Twine &What) {
+      return createStringError("line " + Twine(Line) + ": unknown " + What);
+    };
+    Pointer &P = Program.Pointers[WaysOf[I]];
+    Pointer::Way W;
+    W.From = P.Ways.empty() ? 1 : 0;
+    if (P.isPhi()) {
+      auto Block = Blocks.find(From);
+      if (Block == Blocks.end())
+        return Unknown("block '" + From + "'");
+      W.From = Block->second;
+    }
+    SmallVector<StringRef, 2> Each;
+    StringRef(Names).split(Each, '|');
+    for (StringRef Name : Each) {
+      if (auto Of = Pointers.find(Name); Of != Pointers.end())
+        W.Names.push_back(Program.nameOf(Of->second));
+      else if (auto It = Buffers.find(Name); It != Buffers.end())
+        W.Names.push_back(It->second);
+      else
+        return Unknown("buffer '" + Name + "'");
+    }
+    P.Ways.push_back(std::move(W));
+  }
+  FlowGraph Graph(Program);
+  PointerFlow Flow(Program, Graph);
+  for (Block &B : Program.Blocks)
+    for (Event &E : B.Events)
+      for (const UseByPointer &By : E.Pointers)
+        for (unsigned Of :
+             Flow.buffers(Program.nameOf(By.Pointer)).set_bits()) {
+          BufferUse U;
+          U.Buffer = Of;
+          U.Reads = By.Reads;
+          U.Writes = By.Writes;
+          U.ByPointer = true;
+          auto *Known = find_if(
+              E.Uses, [&](const BufferUse &Use) { return Use.Buffer == Of; });
+          if (Known == E.Uses.end()) {
+            E.Uses.push_back(U);
+            continue;
+          }
+          Known->Reads |= U.Reads;
+          Known->Writes |= U.Writes;
+          Known->Must = Known->Whole = Known->Testable = false;
+        }
+  return Error::success();
+}
+
 Error Parser::parseLaunch(ArrayRef<StringRef> Words) {
   Event E;
   E.Kind = EventKind::Launch;
@@ -393,6 +493,8 @@ Error Parser::parseLine(ArrayRef<StringRef> Words, StringRef Line) {
   }
   if (Verb == "launch")
     return parseLaunch(Words);
+  if (Verb == "pointer")
+    return parsePointer(Words, Line);
   return parseEvent(Words);
 }
 
@@ -439,6 +541,8 @@ Expected<BufferProgram> Parser::parse(StringRef Text) {
                                ": unknown block '" + Headers[C].second + "'");
     Program.Cursors[C].Header = It->second;
   }
+  if (Error Failure = finishPointers())
+    return std::move(Failure);
   Program.spreadFailure();
   return std::move(Program);
 }
@@ -458,6 +562,14 @@ std::string elementName(const BufferProgram &Program, const ElementIndex &E) {
          (E.At.Plus ? std::to_string(E.At.Plus) : "") + "]";
 }
 
+std::string nameOf(const BufferProgram &Program, NameId Name) {
+  const Pointer *P = Program.pointer(Name);
+  if (!P)
+    return Program.Buffers[Name].Name;
+  return P->Name.empty() ? "p" + std::to_string(Name - Program.Buffers.size())
+                         : P->Name;
+}
+
 void printUses(const BufferProgram &Program, const Event &E, raw_ostream &Out) {
   for (const BufferUse &U : E.Uses) {
     const char *Mode = U.Reads    ? (U.Writes ? "read-write" : "read")
@@ -475,6 +587,53 @@ void printUses(const BufferProgram &Program, const Event &E, raw_ostream &Out) {
     else if (U.Whole && U.Reads)
       Out << '*';
   }
+  for (const UseByPointer &U : E.Pointers)
+    Out << (&U == E.Pointers.begin() ? " by " : " ")
+        << (U.Reads    ? U.Writes ? "read-write(" : "read("
+            : U.Writes ? U.Whole ? "must-write(" : "write("
+                       : "(")
+        << nameOf(Program, Program.nameOf(U.Pointer)) << ')';
+}
+
+/// `pointer p a if c1 else b`.
+void printPointer(const BufferProgram &Program, const Pointer &P,
+                  raw_ostream &Out) {
+  Out << "  pointer "
+      << nameOf(Program, Program.nameOf(&P - Program.Pointers.data()));
+  for (const Pointer::Way &W : P.Ways) {
+    const bool First = &W == P.Ways.begin();
+    if (!First)
+      Out << (P.isPhi() ? "," : " else");
+    Out << ' ';
+    ListSeparator Or("|");
+    for (NameId Name : W.Names)
+      Out << Or << nameOf(Program, Name);
+    if (P.isPhi())
+      Out << " from " << Program.Blocks[W.From].Name;
+    else if (First)
+      Out << " if c" << P.Condition;
+  }
+  Out << '\n';
+}
+
+/// `a from x, b from y`, `a if c1 else b`.
+void printWays(const BufferProgram &Program, const Directive &D,
+               raw_ostream &Out) {
+  ListSeparator Comma;
+  if (D.Select < 0) {
+    for (const DeadOnWay &W : D.Ways)
+      Out << Comma << nameOf(Program, W.Name) << " from "
+          << Program.Blocks[W.From].Name;
+    return;
+  }
+  auto If = [&](unsigned Given) -> std::string {
+    for (const DeadOnWay &W : D.Ways)
+      if (W.From == Given)
+        return nameOf(Program, W.Name);
+    return "nothing";
+  };
+  Out << If(1) << " if c" << Program.Pointers[D.Select].Condition << " else "
+      << If(0);
 }
 
 /// An event as others refer to it: a kernel by its name.
@@ -521,7 +680,13 @@ void printBufferProgram(const BufferProgram &Program, raw_ostream &Out) {
             << (L.Step > 0 ? " up to " : " down to ")
             << boundName(L.Step > 0 ? L.End : L.End.plus(1));
     Out << (B.Fails ? " fails" : "") << '\n';
-    for (const Event &E : B.Events) {
+    for (unsigned I = 0; I <= B.Events.size(); ++I) {
+      for (const Pointer &P : Program.Pointers)
+        if (&Program.Blocks[P.Block] == &B && P.Index == I)
+          printPointer(Program, P, Out);
+      if (I == B.Events.size())
+        break;
+      const Event &E = B.Events[I];
       Out << "  " << eventKindName(E.Kind);
       if (E.Kind == EventKind::Launch || E.Kind == EventKind::Opaque ||
           E.Kind == EventKind::Pause)
@@ -598,7 +763,11 @@ void printPlacement(const BufferProgram &Program, const Placement &Result,
       Out << "with " << eventName(Program, D.Next) << " by";
       break;
     }
-    Out << ' ' << Program.Buffers[D.Buffer].Name;
+    Out << ' ';
+    if (!D.Ways.empty())
+      printWays(Program, D, Out);
+    else
+      Out << nameOf(Program, D.Name.value_or(D.Buffer));
     if (D.Element)
       Out << elementName(Program, *D.Element);
     if (D.Kind == DirectiveKind::Map) {

@@ -24,6 +24,8 @@
 //                                                              [unsliceable]
 //   host-access x [repeated]
 //   opaque name x y        pause name
+//   pointer p a from x, b|q from y      an address that comes by each way
+//   pointer p a if c else b             or by a condition
 //   -> name, name          successors; else `return`, `exit`, or the next block
 //
 // `loop l from a up to b`: the header of a loop with the counter a, ..., b - 1;
@@ -34,7 +36,7 @@
 // A size left out means the whole buffer; `part` is less; whether another one
 // than the buffer's is as much can be tested when it is known. `a|b` is a
 // pointer to either, `stream ?` one that is not known, `d@c` one to where d's
-// cursor c is.
+// cursor c is, the name of a `pointer` the one that it is.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_PLACEMENT_BUFFERPROGRAMTEXT_H

@@ -31,7 +31,14 @@ enum class DirectiveKind {
   Follows      ///< the launch At is followed by Next; Buffer: one they share
 };
 
+/// A discard Before an event comes behind the selects that are made there.
 enum class Anchor { Before, After, BlockEntry };
+
+/// By a predecessor, or as a select's condition is 1 or 0.
+struct DeadOnWay {
+  unsigned From;
+  NameId Name;
+};
 
 struct Directive {
   DirectiveKind Kind;
@@ -58,6 +65,12 @@ struct Directive {
   /// Discard: only what lies below the place where this cursor will be in the
   /// next iteration of its loop; or -1.
   int Cursor = -1;
+  /// Discard: what this is, instead of Buffer, which it may be.
+  std::optional<NameId> Name = std::nullopt;
+  /// Discard: what is dead on each way to the block At, or with a select, a
+  /// pointer, as its condition is. Nothing on others.
+  std::vector<DeadOnWay> Ways = {};
+  int Select = -1;
   /// NextUse: other launches that come first, or NeverAgain.
   unsigned Launches = 0;
   /// The finding that tells of it, or -1: no use to tell if it cannot be done.

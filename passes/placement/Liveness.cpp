@@ -14,13 +14,20 @@ using namespace llvm;
 namespace dragon {
 
 Liveness::Liveness(const BufferProgram &Program, const FlowGraph &Graph,
-                   const DeferredSources &Deferred, bool AssumeTests)
-    : Program(Program), Deferred(Deferred), AssumeTests(AssumeTests) {
-  size_t NumBuffers = Program.Buffers.size();
-  BitVector AtReturn(NumBuffers);
-  for (unsigned B = 0; B < NumBuffers; ++B)
+                   const PointerFlow *Pointers, const std::vector<bool> &Elided,
+                   bool AssumeTests)
+    : Program(Program), Graph(Graph), Pointers(Pointers),
+      AssumeTests(AssumeTests) {
+  for (unsigned B = 0; B < Program.Buffers.size(); ++B)
+    if (Elided[B])
+      for (EventRef At : Program.uses(B))
+        if (Program.event(At).Kind == EventKind::CopyOut)
+          Views.emplace_back(B, At);
+  const size_t Names = Program.Buffers.size() + Program.Pointers.size();
+  BitVector AtReturn(Names);
+  for (unsigned B = 0; B < Program.Buffers.size(); ++B)
     AtReturn[B] = Program.Buffers[B].Escapes;
-  In.assign(Program.Blocks.size(), BitVector(NumBuffers));
+  In.assign(Program.Blocks.size(), BitVector(Names));
   Out = In;
   for (bool Changed = true; Changed;) {
     Changed = false;
@@ -28,12 +35,11 @@ Liveness::Liveness(const BufferProgram &Program, const FlowGraph &Graph,
       const Block &B = Program.Blocks[*It];
       // Where the program ends, functions registered with atexit may still
       // look at what escapes.
-      BitVector Live = B.Successors.empty() ? AtReturn : BitVector(NumBuffers);
+      BitVector Live = B.Successors.empty() ? AtReturn : BitVector(Names);
       for (unsigned S : B.Successors)
-        Live |= In[S];
+        Live |= Pointers ? Pointers->onEdge(In[S], *It, S) : In[S];
       Out[*It] = Live;
-      for (auto E = B.Events.rbegin(); E != B.Events.rend(); ++E)
-        transfer(*E, Live);
+      Live = readsWithin(*It).front();
       if (Live != In[*It]) {
         In[*It] = Live;
         Changed = true;
@@ -43,15 +49,6 @@ Liveness::Liveness(const BufferProgram &Program, const FlowGraph &Graph,
 }
 
 void Liveness::transfer(const Event &E, BitVector &Live) const {
-  // What a live view stands for is read in front of whatever ends it: the view
-  // is filled then.
-  auto IsViewed = [&](unsigned Buffer) {
-    for (unsigned View : Live.set_bits())
-      if (is_contained(Deferred[View], Buffer))
-        return true;
-    return false;
-  };
-  SmallVector<unsigned, 4> Ended;
   for (const BufferUse &U : E.Uses) {
     if (!U.Must || Program.Buffers[U.Buffer].Several)
       continue;
@@ -59,31 +56,101 @@ void Liveness::transfer(const Event &E, BitVector &Live) const {
     bool Overwrites = U.Writes &&
                       (U.Whole || (AssumeTests && U.Testable && !U.Reads)) &&
                       E.Kind != EventKind::FileRead;
-    bool Ends = E.Kind == EventKind::Allocate || E.Kind == EventKind::Free ||
-                Overwrites;
-    if (Ends && !IsViewed(U.Buffer))
-      Ended.push_back(U.Buffer);
+    if (E.Kind == EventKind::Allocate || E.Kind == EventKind::Free ||
+        Overwrites)
+      Live.reset(U.Buffer);
   }
-  for (unsigned Buffer : Ended)
-    Live.reset(Buffer);
-  for (const BufferUse &U : E.Uses) {
-    if (!U.Reads)
-      continue;
-    Live.set(U.Buffer);
-    for (unsigned Source : Deferred[U.Buffer])
-      Live.set(Source);
+  if (Pointers)
+    for (const UseByPointer &U : E.Pointers)
+      if (U.Writes && U.Whole && E.Kind != EventKind::FileRead)
+        Live.reset(Program.nameOf(U.Pointer));
+  for (const BufferUse &U : E.Uses)
+    if (U.Reads && !(Pointers && U.ByPointer))
+      Live.set(U.Buffer);
+  if (Pointers)
+    for (const UseByPointer &U : E.Pointers)
+      if (U.Reads)
+        Live.set(Program.nameOf(U.Pointer));
+}
+
+std::vector<BitVector> Liveness::readsWithin(unsigned Block) const {
+  const auto &Events = Program.Blocks[Block].Events;
+  std::vector<BitVector> Result(Events.size() + 1);
+  BitVector Live = Out[Block];
+  for (size_t I = Events.size();; --I) {
+    if (Pointers)
+      Live = Pointers->beforeSelects(Live, {Block, static_cast<unsigned>(I)});
+    Result[I] = Live;
+    if (I == 0)
+      return Result;
+    transfer(Events[I - 1], Live);
   }
 }
 
-std::vector<BitVector> Liveness::liveWithin(unsigned Block) const {
-  const auto &Events = Program.Blocks[Block].Events;
-  std::vector<BitVector> Result(Events.size() + 1);
-  Result.back() = Out[Block];
-  for (size_t I = Events.size(); I > 0; --I) {
-    Result[I - 1] = Result[I];
-    transfer(Events[I - 1], Result[I - 1]);
-  }
+/// A pointer may be another buffer's address by now, so they go by their own.
+BitVector Liveness::withViewed(BitVector Names, EventRef At) const {
+  BitVector Viewed(Names.size());
+  for (const auto &[Staging, Copy] : Views)
+    if (Names[Staging] && Graph.mayPrecede(Copy, At))
+      for (const BufferUse &U : Program.event(Copy).Uses)
+        if (U.Reads)
+          Viewed.set(U.Buffer);
+  return Names |= Viewed;
+}
+
+BitVector Liveness::all(const BitVector &Names, EventRef At) const {
+  BitVector Result = withViewed(Names, At);
+  return Pointers ? Pointers->withSame(Result) : Result;
+}
+
+EventRef Liveness::endOf(unsigned Block) const {
+  return {Block, static_cast<unsigned>(Program.Blocks[Block].Events.size())};
+}
+
+std::vector<BitVector> Liveness::namesWithin(unsigned Block) const {
+  std::vector<BitVector> Result = readsWithin(Block);
+  for (unsigned I = 0; I < Result.size(); ++I)
+    Result[I] = withViewed(Result[I], {Block, I});
   return Result;
+}
+
+std::vector<BitVector> Liveness::liveWithin(unsigned Block) const {
+  std::vector<BitVector> Result = readsWithin(Block);
+  for (unsigned I = 0; I < Result.size(); ++I)
+    Result[I] = all(Result[I], {Block, I});
+  return Result;
+}
+
+BitVector Liveness::readsBehindSelects(EventRef At) const {
+  if (At == endOf(At.Block))
+    return Out[At.Block];
+  BitVector Live = readsWithin(At.Block)[At.Index + 1];
+  transfer(Program.event(At), Live);
+  return Live;
+}
+
+BitVector Liveness::liveBehindSelects(EventRef At) const {
+  return all(readsBehindSelects(At), At);
+}
+
+BitVector Liveness::liveIn(unsigned Block) const {
+  return all(In[Block], {Block, 0});
+}
+
+BitVector Liveness::liveOut(unsigned Block) const {
+  return all(Out[Block], endOf(Block));
+}
+
+BitVector Liveness::liveOnEdge(unsigned From, unsigned To) const {
+  return all(Pointers ? Pointers->onEdge(In[To], From, To) : In[To],
+             endOf(From));
+}
+
+BitVector Liveness::liveIf(EventRef At, int Condition, bool Given) const {
+  const BitVector Reads = readsBehindSelects(At);
+  return all(Pointers ? Pointers->beforeSelects(Reads, At, Condition, Given)
+                      : Reads,
+             At);
 }
 
 Contents::Contents(const BufferProgram &Program, const FlowGraph &Graph,

@@ -20,36 +20,66 @@
 //   free d           # reads d
 //   file-write h f
 //
+// What is read by a pointer to one of several buffers is live by that name, as
+// far back as there is one, and then by those that it has on each way:
+//
+//   block end
+//   pointer p a from one, b from two   # b is dead behind `one`
+//   copy-out h p
+//
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_PLACEMENT_LIVENESS_H
 #define DRAGON_PASSES_PLACEMENT_LIVENESS_H
 
 #include "passes/placement/BufferProgram.h"
+#include "passes/placement/PointerFlow.h"
 
 #include "llvm/ADT/BitVector.h"
 
 namespace dragon {
 
-/// For each buffer the device buffers that its contents may stand for. Empty
-/// for all but elided staging buffers.
-using DeferredSources = std::vector<llvm::SmallVector<unsigned, 2>>;
-
+/// Sets are of names: the buffers come first. A name is in it if what it is, or
+/// may be, is live.
 class Liveness {
 public:
+  /// Pointers: or null, then what may be a buffer's address is taken for it.
+  /// Elided: by buffer.
   /// AssumeTests: what could be tested at run time is taken to have passed.
   Liveness(const BufferProgram &Program, const FlowGraph &Graph,
-           const DeferredSources &Deferred, bool AssumeTests = false);
-  const llvm::BitVector &liveIn(unsigned Block) const { return In[Block]; }
-  const llvm::BitVector &liveOut(unsigned Block) const { return Out[Block]; }
-  /// One more than the block has events: in front of each, and at the end.
+           const PointerFlow *Pointers, const std::vector<bool> &Elided,
+           bool AssumeTests = false);
+  llvm::BitVector liveIn(unsigned Block) const;
+  llvm::BitVector liveOut(unsigned Block) const;
+  /// One more than the block has events: in front of each (and of the selects
+  /// that are made there), and at the end.
   std::vector<llvm::BitVector> liveWithin(unsigned Block) const;
 
+  /// At the end of From if it goes on to To.
+  llvm::BitVector liveOnEdge(unsigned From, unsigned To) const;
+  /// In front of the event, if the selects' condition is as given.
+  llvm::BitVector liveIf(EventRef At, int Condition, bool Given) const;
+  /// In front of the event, when the selects there are made.
+  llvm::BitVector liveBehindSelects(EventRef At) const;
+  /// The names by which reads to come go, and no others that may be the same.
+  std::vector<llvm::BitVector> namesWithin(unsigned Block) const;
+
 private:
+  // What is read, as if nothing were elided.
   void transfer(const Event &E, llvm::BitVector &Live) const;
+  std::vector<llvm::BitVector> readsWithin(unsigned Block) const;
+  llvm::BitVector readsBehindSelects(EventRef At) const;
+
+  /// With what live staging buffers may stand for.
+  llvm::BitVector withViewed(llvm::BitVector Names, EventRef At) const;
+  llvm::BitVector all(const llvm::BitVector &Names, EventRef At) const;
+  EventRef endOf(unsigned Block) const;
 
   const BufferProgram &Program;
-  const DeferredSources &Deferred;
+  const FlowGraph &Graph;
+  const PointerFlow *Pointers;
   const bool AssumeTests;
+  /// Elided staging buffers, and copies to them.
+  std::vector<std::pair<unsigned, EventRef>> Views;
   std::vector<llvm::BitVector> In, Out;
 };
 

@@ -171,22 +171,29 @@ bool usedSoon(const BufferProgram &Program, const FlowGraph &Graph,
   return Soon;
 }
 
-std::string describeDeath(const BufferProgram &Program, EventRef From,
-                          unsigned Buffer, const Position &Where) {
-  NextUses Next = nextUses(Program, From, Buffer);
+std::string describeDeath(const BufferProgram &Program,
+                          const PointerFlow &Pointers, EventRef From,
+                          ArrayRef<NameId> Names, const Position &Where) {
   const Event *Free = nullptr;
   const Event *Overwrite = nullptr;
-  for (EventRef At : Next.Events) {
+  bool Never = walk(Program, From, [&](EventRef At) {
     const Event &E = Program.event(At);
+    // What reads by a pointer is on another way.
+    if (none_of(Names, [&](NameId N) { return Pointers.mayTouch(E, N); }) ||
+        any_of(Names, [&](NameId N) {
+          return Pointers.mayTouch(E, N, /*Read=*/true);
+        }))
+      return false;
     if (E.Kind == EventKind::Free)
       Free = &E;
     else if (E.Kind != EventKind::Allocate)
       Overwrite = &E;
-  }
+    return true;
+  });
   if (Overwrite)
     return "overwritten by '" + Overwrite->Name + "' at " +
            describe(Overwrite->Where, Where) + " before any read";
-  if (Free && !Next.Never)
+  if (Free && !Never)
     return "freed at " + describe(Free->Where, Where) + " before any read";
   return "never read again";
 }

@@ -15,6 +15,7 @@
 #define DRAGON_PASSES_PLACEMENT_NEXTUSE_H
 
 #include "passes/placement/BufferProgram.h"
+#include "passes/placement/PointerFlow.h"
 
 #include <optional>
 
@@ -51,9 +52,11 @@ NextNeed nextNeed(const BufferProgram &Program, const FlowGraph &Graph,
 bool usedSoon(const BufferProgram &Program, const FlowGraph &Graph,
               EventRef From, unsigned Buffer);
 
-/// "never read again", "freed at line 9 before any read", ...
-std::string describeDeath(const BufferProgram &Program, EventRef From,
-                          unsigned Buffer, const Position &Where);
+/// "never read again", "freed at line 9 before any read", ... of all these,
+/// each on some way.
+std::string describeDeath(const BufferProgram &Program,
+                          const PointerFlow &Pointers, EventRef From,
+                          llvm::ArrayRef<NameId> Names, const Position &Where);
 
 /// Whether something could change what a staging buffer stands for, on a path
 /// from From to its free.

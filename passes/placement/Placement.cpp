@@ -19,6 +19,7 @@
 #include "passes/placement/Liveness.h"
 #include "passes/placement/NextUse.h"
 #include "passes/placement/Wavefront.h"
+#include "passes/placement/WayDeaths.h"
 
 #include "dragon/dragon.h"
 
@@ -35,7 +36,7 @@ class Placer {
 public:
   Placer(const BufferProgram &Program, const PlacementOptions &Options)
       : Program(Program), Options(Options), Graph(Program),
-        Elided(Program.Buffers.size()), Deferred(Program.Buffers.size()) {}
+        Pointers(Program, Graph), Elided(Program.Buffers.size()) {}
 
   Placement run() {
     elideStaging();
@@ -92,6 +93,13 @@ private:
   void endAfter(unsigned B, EventRef At, const LiveWithin *Sure);
   void endAtEntry(unsigned B, unsigned Block, const LiveWithin *Sure);
   void endElements();
+  void endByName(const Liveness &Live);
+  const Event *lastTouch(const WayDeath &Death) const;
+  bool mayEndByName(NameId Name, EventRef At, const Contents &Held) const;
+  bool endsByName(unsigned B, EventRef At, const Liveness &Live,
+                  const Contents &Held) const;
+  void addEndByName(Directive End, ArrayRef<NameId> Names, const Event &After,
+                    EventRef From);
   void endAllContents(const Liveness &Live, const Liveness *Sure);
   void tellEnd(unsigned B, const Event &After, EventRef From,
                const LiveWithin *Sure);
@@ -110,9 +118,9 @@ private:
   const BufferProgram &Program;
   const PlacementOptions &Options;
   FlowGraph Graph;
+  PointerFlow Pointers;
   std::vector<StagingFlow> Flows;
   std::vector<bool> Elided;
-  DeferredSources Deferred;
   Placement Result;
 };
 
@@ -147,14 +155,6 @@ void Placer::elideStaging() {
     if (!Elided[B])
       continue;
     Result.Directives.push_back({DirectiveKind::Elide, B, {}});
-    for (EventRef At : Program.uses(B)) {
-      const Event &E = Program.event(At);
-      if (E.Kind != EventKind::CopyOut)
-        continue;
-      for (const BufferUse &U : E.Uses)
-        if (U.Reads && !is_contained(Deferred[B], U.Buffer))
-          Deferred[B].push_back(U.Buffer);
-    }
     reportElision(B);
     materialise(B);
   }
@@ -332,7 +332,7 @@ void Placer::mapBuffer(unsigned B) {
 // -- Sinks ------------------------------------------------------------------
 
 void Placer::placeSinks() {
-  Liveness Live(Program, Graph, Deferred);
+  Liveness Live(Program, Graph, &Pointers, Elided);
   for (unsigned Block : Graph.order())
     for (unsigned I = 0; I < Program.Blocks[Block].Events.size(); ++I)
       if (Program.Blocks[Block].Events[I].Kind == EventKind::FileWrite)
@@ -507,7 +507,7 @@ void Placer::addEnd(unsigned B, EventRef At, Anchor Where, StreamId Stream) {
 /// What the discard just added does, and which tests it takes.
 void Placer::tellEnd(unsigned B, const Event &After, EventRef From,
                      const LiveWithin *Sure) {
-  std::string Next = describeDeath(Program, From, B, After.Where);
+  std::string Next = describeDeath(Program, Pointers, From, B, After.Where);
   Directive &D = Result.Directives.back();
   if (!Sure) {
     D.Eager = D.Kind == DirectiveKind::Discard && launchAhead(Program, From) &&
@@ -599,8 +599,11 @@ void Placer::endBehindCursors(const Liveness &Live) {
     const unsigned B = Program.Cursors[End.Cursor].Buffer;
     const Event &E = Program.event(End.At);
     // What staging buffers stand for is read when they are.
-    bool IsViewed = any_of(Deferred, [&](ArrayRef<unsigned> Sources) {
-      return is_contained(Sources, B);
+    bool IsViewed = any_of(Program.uses(B), [&](EventRef At) {
+      const Event &E = Program.event(At);
+      return E.Kind == EventKind::CopyOut &&
+             any_of(E.Uses,
+                    [&](const BufferUse &U) { return Elided[U.Buffer]; });
     });
     if (!mayEnd(B) || buffer(B).Kind == BufferKind::Host || IsViewed ||
         !Allocated.mustBeAllocated(B, {End.At.Block, End.At.Index + 1}))
@@ -655,6 +658,161 @@ void Placer::endBefore(EventRef At, const Contents &Held,
   }
 }
 
+// -- Ends of what pointers point to -----------------------------------------
+
+/// Whether a discard of what the name is would be right, and of use.
+bool Placer::mayEndByName(NameId Name, EventRef At,
+                          const Contents &Held) const {
+  bool MayHold = false;
+  for (unsigned B : Pointers.buffers(Name).set_bits()) {
+    if (!mayEnd(B) || buffer(B).Kind == BufferKind::Host ||
+        streamOf(B) != static_cast<StreamId>(DefaultStream) ||
+        !Held.mustBeAllocated(B, At))
+      return false;
+    MayHold |= Held.mayHold(B, At);
+  }
+  return MayHold && deviceWorkAhead(Program, At);
+}
+
+/// Whether the buffer dies with the event as what a pointer points to, and is
+/// live by no other name in front of it.
+bool Placer::endsByName(unsigned B, EventRef At, const Liveness &Live,
+                        const Contents &Held) const {
+  const Event &E = Program.event(At);
+  if (E.Pointers.empty())
+    return false;
+  const BitVector Names = Live.namesWithin(At.Block)[At.Index];
+  const BitVector After = Live.liveWithin(At.Block)[At.Index + 1];
+  const EventRef Next{At.Block, At.Index + 1};
+  bool Any = false;
+  for (NameId Name : Names.set_bits()) {
+    if (!Pointers.buffers(Name)[B])
+      continue;
+    if (After[Name] ||
+        none_of(E.Pointers,
+                [&](const UseByPointer &U) {
+                  return Program.nameOf(U.Pointer) == Name;
+                }) ||
+        !mayEndByName(Name, Next, Held))
+      return false;
+    Any = true;
+  }
+  return Any;
+}
+
+void Placer::addEndByName(Directive End, ArrayRef<NameId> Names,
+                          const Event &After, EventRef From) {
+  std::string Name;
+  bool UsedSoon = false;
+  SmallVector<std::string, 2> Said;
+  for (NameId N : Names) {
+    SmallVector<std::string, 2> Ways;
+    for (unsigned B : Pointers.buffers(N).set_bits()) {
+      Ways.push_back(buffer(B).Name);
+      UsedSoon |= usedSoon(Program, Graph, From, B);
+    }
+    if (const Pointer *P = Program.pointer(N); P && !P->Name.empty())
+      Ways = {P->Name};
+    for (std::string &Way : Ways)
+      if (!is_contained(Said, Way))
+        Said.push_back(std::move(Way));
+  }
+  for (const std::string &One : Said)
+    Name += Name.empty() ? One : "' or '" + One;
+  End.Kind = DirectiveKind::Discard;
+  End.Buffer =
+      static_cast<unsigned>(Pointers.buffers(Names.front()).find_first());
+  End.Eager = launchAhead(Program, From) && !UsedSoon;
+  const bool Eager = End.Eager;
+  Result.Directives.push_back(std::move(End));
+  did(Result.Directives.back().Buffer, After.Where,
+      Reason(Eager ? RemarkId::DiscardedEagerly : RemarkId::Discarded)
+          .with("Buffer", Name)
+          .with("After", After.Name)
+          .with("Next",
+                describeDeath(Program, Pointers, From, Names, After.Where)));
+}
+
+/// The last event that touches what dies, for the user.
+const Event *Placer::lastTouch(const WayDeath &Death) const {
+  const Event *Last = nullptr;
+  auto Look = [&](NameId Name, EventRef Before) {
+    for (unsigned Block = 0; Block < Program.Blocks.size(); ++Block)
+      for (unsigned I = 0; I < Program.Blocks[Block].Events.size(); ++I) {
+        const Event &E = Program.Blocks[Block].Events[I];
+        if (Graph.mayPrecede({Block, I}, Before) &&
+            E.Kind != EventKind::Allocate && E.Kind != EventKind::Free &&
+            Pointers.mayTouch(E, Name))
+          Last = &E;
+      }
+  };
+  if (Death.Name)
+    Look(*Death.Name, Death.At);
+  for (const DeadOnWay &Way : Death.Ways)
+    Look(Way.Name,
+         Death.AtEntry
+             ? EventRef{Way.From, static_cast<unsigned>(
+                                      Program.Blocks[Way.From].Events.size())}
+             : Death.At);
+  return Last;
+}
+
+/// What cannot be said of a buffer, because it depends on the way which one it
+/// is, but of what a pointer points to.
+void Placer::endByName(const Liveness &Live) {
+  Contents Held(Program, Graph);
+  for (unsigned Block : Graph.order()) {
+    if (Program.Blocks[Block].Fails)
+      continue;
+    const auto &Events = Program.Blocks[Block].Events;
+    const std::vector<BitVector> Within = Live.liveWithin(Block);
+    for (unsigned I = 0; I < Events.size(); ++I) {
+      if (Events[I].Kind == EventKind::Free)
+        continue;
+      const BitVector &After = Within[I + 1];
+      const EventRef Next{Block, I + 1};
+      SmallVector<NameId, 2> Done;
+      for (const UseByPointer &U : Events[I].Pointers) {
+        const NameId Name = Program.nameOf(U.Pointer);
+        if (is_contained(Done, Name))
+          continue;
+        Done.push_back(Name);
+        // Else by the buffers' names.
+        if (After[Name] || !mayEndByName(Name, Next, Held) ||
+            none_of(Pointers.buffers(Name).set_bits(), [&](unsigned B) {
+              return After[B] || endsByName(B, {Block, I}, Live, Held);
+            }))
+          continue;
+        Directive End{DirectiveKind::Discard, 0, {Block, I}, Anchor::After};
+        End.Name = Name;
+        addEndByName(std::move(End), Name, Events[I], Next);
+      }
+    }
+  }
+
+  auto MayEnd = [&](NameId Name, EventRef At) {
+    return mayEndByName(Name, At, Held);
+  };
+  for (WayDeath &Death : wayDeaths(Program, Graph, Pointers, Live, MayEnd)) {
+    if (!deviceWorkAhead(Program, Death.At))
+      continue;
+    SmallVector<NameId, 2> Names;
+    if (Death.Name)
+      Names.push_back(*Death.Name);
+    for (const DeadOnWay &Way : Death.Ways)
+      Names.push_back(Way.Name);
+    const Event *Last = lastTouch(Death);
+    if (!Last)
+      continue;
+    Directive End{DirectiveKind::Discard, 0, Death.At};
+    End.Where = Death.AtEntry ? Anchor::BlockEntry : Anchor::Before;
+    End.Name = Death.Name;
+    End.Ways = std::move(Death.Ways);
+    End.Select = Death.Select;
+    addEndByName(std::move(End), Names, *Last, Death.At);
+  }
+}
+
 /// Sure: Live is what is live if all tests pass; nothing is done where the
 /// contents are surely dead.
 void Placer::endAllContents(const Liveness &Live, const Liveness *Sure) {
@@ -693,6 +851,8 @@ void Placer::endAllContents(const Liveness &Live, const Liveness *Sure) {
                       !SurelyDead(B, {Block, I + 1});
           // A host access says where host code begins to look, in front of a
           // loop or of the call's own event, not where it is done.
+          if (Ends && !Sure && endsByName(B, {Block, I}, Live, Allocated))
+            continue;
           if (Ends && E.Kind != EventKind::Free &&
               E.Kind != EventKind::Allocate &&
               E.Kind != EventKind::HostAccess &&
@@ -740,16 +900,19 @@ void Placer::endElements() {
 }
 
 void Placer::endContents() {
-  Liveness Live(Program, Graph, Deferred);
-  Liveness Tested(Program, Graph, Deferred, /*AssumeTests=*/true);
+  Liveness Live(Program, Graph, &Pointers, Elided);
+  // What a pointer may be is taken for it: a test is of one buffer, and of all
+  // that may touch it.
+  Liveness Tested(Program, Graph, nullptr, Elided, /*AssumeTests=*/true);
   const size_t First = Result.Directives.size();
   endAllContents(Live, nullptr);
+  endByName(Live);
   endAllContents(Tested, &Live);
   endElements();
   std::vector<Contents::End> Ends;
   for (size_t I = First; I < Result.Directives.size(); ++I) {
     const Directive &D = Result.Directives[I];
-    if (!D.Tests.empty() || D.Element)
+    if (!D.Tests.empty() || D.Element || D.Name || !D.Ways.empty())
       continue;
     EventRef At = D.At;
     At.Index += D.Where == Anchor::After;

@@ -56,6 +56,13 @@ private:
   bool hasIndex(const ElementIndex &Of, const Instruction &Point) const;
   Value *indexAt(const ElementIndex &Of, Instruction &Point) const;
   Value *elementAt(const Directive &D, Instruction &Point) const;
+  Value *named(NameId Name) const {
+    const size_t Buffers = Built.Sites.size();
+    return Name < Buffers ? Built.Sites[Name].Pointer
+                          : Built.Pointers[Name - Buffers];
+  }
+  Value *byWay(const Directive &D, Instruction &Point) const;
+  Value *addressAt(const Directive &D, Instruction &Point) const;
   /// A discard that the launch in front of it can make piece by piece.
   bool withLaunch(const Directive &D) const {
     return D.Kind == DirectiveKind::Discard && D.Where == Anchor::After &&
@@ -143,6 +150,55 @@ Value *Lowering::elementAt(const Directive &D, Instruction &Point) const {
       Pointer, Array, Builder.CreateSelect(Inside, Index, Builder.getInt64(0)));
   return Builder.CreateSelect(
       Inside, Builder.CreateFreeze(Builder.CreateLoad(Pointer, From)), Null);
+}
+
+/// What is dead on the way to the point, null on others; or null if that is not
+/// at hand.
+Value *Lowering::byWay(const Directive &D, Instruction &Point) const {
+  Constant *Nothing = ConstantPointerNull::get(cast<PointerType>(Pointer));
+  if (D.Select >= 0) {
+    auto *Like = cast<SelectInst>(Built.Pointers[D.Select]);
+    Value *If[2] = {Nothing, Nothing};
+    for (const DeadOnWay &Way : D.Ways)
+      If[Way.From] = named(Way.Name);
+    if (!available(If[0], Point) || !available(If[1], Point) ||
+        !available(Like, Point))
+      return nullptr;
+    return IRBuilder<>(&Point).CreateSelect(Like->getCondition(), If[1], If[0]);
+  }
+  BasicBlock *At = Built.Blocks[D.At.Block];
+  DenseMap<const BasicBlock *, Value *> Dead;
+  for (const DeadOnWay &Way : D.Ways)
+    if (BasicBlock *From = Built.Blocks[Way.From]) {
+      Value *V = named(Way.Name);
+      if (!available(V, *From->getTerminator()))
+        return nullptr;
+      Dead[From] = V;
+    }
+  SmallVector<std::pair<BasicBlock *, Value *>, 4> Incoming;
+  for (BasicBlock *From : predecessors(At)) {
+    Value *V = Dead.lookup(From);
+    // An edge may have got a block.
+    if (!V && !is_contained(Built.Blocks, From))
+      if (const BasicBlock *Before = From->getSinglePredecessor())
+        V = Dead.lookup(Before);
+    Incoming.emplace_back(From, V ? V : Nothing);
+  }
+  PHINode *Phi =
+      PHINode::Create(Pointer, Incoming.size(), "dragon.dead", At->begin());
+  for (auto [From, V] : Incoming)
+    Phi->addIncoming(V, From);
+  return Phi;
+}
+
+/// The address of what the directive is about, or null if it is not at hand.
+Value *Lowering::addressAt(const Directive &D, Instruction &Point) const {
+  if (D.Element)
+    return hasIndex(*D.Element, Point) ? elementAt(D, Point) : nullptr;
+  if (!D.Ways.empty())
+    return byWay(D, Point);
+  Value *Address = named(D.Name.value_or(D.Buffer));
+  return available(Address, Point) ? Address : nullptr;
 }
 
 /// The least of the tests, or null if one cannot be made.
@@ -253,11 +309,9 @@ bool Lowering::lower(const Directive &D) {
     return true;
   }
   // The others may be left out.
-  if (D.Element ? !hasIndex(*D.Element, *Point)
-                : !Handles.isAtHand(D.Buffer, *Point))
+  Value *Address = addressAt(D, *Point);
+  if (!Address)
     return false;
-  Value *Address =
-      D.Element ? elementAt(D, *Point) : Built.Sites[D.Buffer].Pointer;
   switch (D.Kind) {
   case DirectiveKind::Forget:
     callEntry("__dragon_stage_forget",

@@ -142,8 +142,11 @@ void known(size_t n) {
   cudaFree(d);
 }
 
-// Which of the two is freed depends on the number of steps.
+// Which of the two is freed depends on the number of steps, but not that it is the one that is not read.
 // CHECK-LABEL: define {{.*}}@swapped(
+// CHECK: [[A:%a[0-9a-z.]+]] = phi ptr
+// CHECK: call void @__dragon_discard(ptr [[A]], i64 -1, ptr null)
+// CHECK-NEXT: call i32 @cudaFree(ptr {{.*}}[[A]])
 // CHECK-NOT: __dragon_discard
 // CHECK: ret void
 void swapped(size_t n, int steps) {

@@ -9,6 +9,7 @@
 #include "passes/placement/Legality.h"
 #include "passes/placement/Liveness.h"
 #include "passes/placement/NextUse.h"
+#include "passes/placement/PointerFlow.h"
 
 #include "llvm/Support/raw_ostream.h"
 #include <gtest/gtest.h>
@@ -67,8 +68,8 @@ TEST(FlowGraph, UnreachableBlocksAreLeftOut) {
 TEST(Liveness, OneReaderIsEnough) {
   BufferProgram Program = parse(Diamond);
   FlowGraph Graph(Program);
-  DeferredSources None(Program.Buffers.size());
-  Liveness Live(Program, Graph, None);
+  std::vector<bool> None(Program.Buffers.size());
+  Liveness Live(Program, Graph, nullptr, None);
   EXPECT_FALSE(Live.liveIn(Entry)[0]);
   EXPECT_FALSE(Live.liveIn(Left)[0]); // overwritten first
   EXPECT_TRUE(Live.liveIn(Right)[0]);
@@ -81,10 +82,9 @@ TEST(Liveness, ElidedStagingReadsItsSources) {
                                 "alloc d\nlaunch k must-write(d)\n"
                                 "copy-out h d\nfile-write f h\nfree d\n");
   FlowGraph Graph(Program);
-  DeferredSources None(2), FromDevice(2);
-  FromDevice[0].push_back(1);
-  Liveness Plain(Program, Graph, None);
-  Liveness Elided(Program, Graph, FromDevice);
+  std::vector<bool> None(2), Staging{true, false};
+  Liveness Plain(Program, Graph, nullptr, None);
+  Liveness Elided(Program, Graph, nullptr, Staging);
   // In front of the write to the file.
   EXPECT_FALSE(Plain.liveWithin(0)[3][1]);
   EXPECT_TRUE(Elided.liveWithin(0)[3][1]);
@@ -95,10 +95,52 @@ TEST(Liveness, EscapingBuffersLiveOn) {
   BufferProgram Program =
       parse("buffer a n escapes\nbuffer b n\nalloc a\nalloc b\n");
   FlowGraph Graph(Program);
-  DeferredSources None(2);
-  Liveness Live(Program, Graph, None);
+  std::vector<bool> None(2);
+  Liveness Live(Program, Graph, nullptr, None);
   EXPECT_TRUE(Live.liveOut(0)[0]);
   EXPECT_FALSE(Live.liveOut(0)[1]);
+}
+
+/// Whether the two pointers of the loop may be the same, as it goes on.
+bool maySameInLoop(const char *From, const char *To) {
+  const std::string Text =
+      "buffer a n\nbuffer b n\n-> loop\nblock loop\n"
+      "pointer from a from entry, " +
+      std::string(From) + " from loop\npointer to b from entry, " + To +
+      " from loop\nlaunch k read(from) write(to)\n-> loop\n";
+  BufferProgram Program = parse(Text.c_str());
+  FlowGraph Graph(Program);
+  PointerFlow Flow(Program, Graph);
+  EXPECT_EQ(Flow.maySame(2, 3), Flow.maySame(3, 2));
+  return Flow.maySame(2, 3);
+}
+
+TEST(PointerFlow, ExchangedStayDifferent) {
+  EXPECT_FALSE(maySameInLoop("to", "from"));
+  EXPECT_FALSE(maySameInLoop("from", "to"));
+  EXPECT_FALSE(maySameInLoop("a", "b"));
+  EXPECT_TRUE(maySameInLoop("to", "to"));
+  EXPECT_TRUE(maySameInLoop("a", "from"));
+  EXPECT_TRUE(maySameInLoop("a|b", "from"));
+}
+
+TEST(PointerFlow, TheLaterOnesWaysDecide) {
+  BufferProgram Program =
+      parse("buffer a n\nbuffer b n\nbuffer c n\n-> one, two\nblock one\n"
+            "-> two\nblock two\npointer p a from entry, b from one\n"
+            "-> three, four\nblock three\n-> four\nblock four\n"
+            "pointer q p from two, c from three\n"
+            "pointer r c from two, p from three\n"
+            "pointer s c from two, a from three\n");
+  FlowGraph Graph(Program);
+  PointerFlow Flow(Program, Graph);
+  const NameId P = 3, Q = 4, R = 5, S = 6;
+  EXPECT_TRUE(Flow.maySame(P, Q));
+  EXPECT_FALSE(Flow.maySame(Q, R));
+  EXPECT_FALSE(Flow.maySame(Q, S));
+  EXPECT_TRUE(Flow.maySame(R, S));
+  EXPECT_TRUE(Flow.maySame(S, 0));
+  EXPECT_FALSE(Flow.maySame(S, 1));
 }
 
 TEST(Contents, AllocatedOnEveryPath) {

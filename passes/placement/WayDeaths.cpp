@@ -1,0 +1,183 @@
+//===- WayDeaths.cpp - what dies on some ways to a place ------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/placement/WayDeaths.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+class Search {
+public:
+  Search(const BufferProgram &Program, const FlowGraph &Graph,
+         const PointerFlow &Pointers, const Liveness &Live,
+         function_ref<bool(NameId, EventRef)> MayEnd)
+      : Program(Program), Graph(Graph), Pointers(Pointers), Live(Live),
+        MayEnd(MayEnd) {}
+
+  std::vector<WayDeath> run();
+
+private:
+  /// What dies on each way.
+  using Dead = std::vector<std::pair<unsigned, SmallVector<NameId, 2>>>;
+
+  SmallVector<NameId, 2> dying(const BitVector &Before, const BitVector &After,
+                               EventRef Known);
+  void atEntry(unsigned Block);
+  void atSelects(EventRef At);
+  void report(EventRef At, Dead Ways, int Select);
+  bool covers(const Pointer &P, Dead &Ways);
+
+  const BufferProgram &Program;
+  const FlowGraph &Graph;
+  const PointerFlow &Pointers;
+  const Liveness &Live;
+  function_ref<bool(NameId, EventRef)> MayEnd;
+  std::vector<WayDeath> Result;
+};
+
+/// Known: where the names must be known.
+SmallVector<NameId, 2> Search::dying(const BitVector &Before,
+                                     const BitVector &After, EventRef Known) {
+  SmallVector<NameId, 2> Names;
+  for (NameId Name : Before.set_bits()) {
+    if (After[Name] || !Pointers.isKnown(Name, Known))
+      continue;
+    // By their own names, if they die whatever the pointer is.
+    if (Program.pointer(Name) && !Pointers.buffers(Name).anyCommon(After))
+      continue;
+    if (MayEnd(Name, Known))
+      Names.push_back(Name);
+  }
+  return Names;
+}
+
+/// Whether the pointer is one of those that die; takes it off each way.
+bool Search::covers(const Pointer &P, Dead &Ways) {
+  bool Any = false;
+  for (auto &[From, Names] : Ways) {
+    const Pointer::Way *W = P.from(From);
+    if (!W || W->Names.size() != 1 || !is_contained(Names, W->Names[0]))
+      continue;
+    Names.erase(find(Names, W->Names[0]));
+    Any = true;
+  }
+  return Any;
+}
+
+/// By pointers that there are, then by those to be made.
+void Search::report(EventRef At, Dead Ways, int Select) {
+  const BitVector After =
+      Select < 0 ? Live.liveIn(At.Block) : Live.liveBehindSelects(At);
+  for (unsigned I = 0; I < Program.Pointers.size(); ++I) {
+    const Pointer &P = Program.Pointers[I];
+    const bool Here =
+        Select < 0 ? P.isPhi() && P.Block == At.Block
+                   : P.Block == At.Block && P.Index == At.Index &&
+                         P.Condition == Program.Pointers[Select].Condition;
+    const NameId Name = Program.nameOf(I);
+    if (Here && !After[Name] && MayEnd(Name, At) && covers(P, Ways))
+      Result.push_back({At, Select < 0, Name, {}, -1});
+  }
+  for (size_t I = 0;; ++I) {
+    WayDeath Death{At, Select < 0, std::nullopt, {}, Select};
+    for (const auto &[From, Names] : Ways)
+      if (I < Names.size())
+        Death.Ways.push_back({From, Names[I]});
+    if (Death.Ways.empty())
+      return;
+    Result.push_back(std::move(Death));
+  }
+}
+
+void Search::atEntry(unsigned Block) {
+  const BitVector In = Live.liveIn(Block);
+  BitVector Before(In.size());
+  Dead Ways;
+  for (unsigned P : Graph.predecessors()[Block]) {
+    const BitVector Out = Live.liveOut(P);
+    Before |= Out;
+    if (any_of(Ways, [&](const auto &W) { return W.first == P; }))
+      continue;
+    Ways.emplace_back(
+        P, dying(Out, Live.liveOnEdge(P, Block),
+                 {P, static_cast<unsigned>(Program.Blocks[P].Events.size())}));
+  }
+  // Those that die on all ways are told of there, and buffers by the placer.
+  BitVector Everywhere(In.size());
+  for (NameId Name : Before.set_bits())
+    Everywhere[Name] = !In[Name];
+  for (auto &[From, Names] : Ways)
+    erase_if(Names, [&](NameId Name) { return Everywhere[Name]; });
+  const EventRef Entry{Block, 0};
+  for (NameId Name : dying(Before, In, Entry)) {
+    const Pointer *P = Program.pointer(Name);
+    if (P && P->Block != Block)
+      Result.push_back({Entry, true, Name, {}, -1});
+  }
+  report(Entry, std::move(Ways), -1);
+}
+
+void Search::atSelects(EventRef At) {
+  SmallVector<int, 2> Done;
+  for (unsigned I = 0; I < Program.Pointers.size(); ++I) {
+    const Pointer &P = Program.Pointers[I];
+    if (P.isPhi() || P.Block != At.Block || P.Index != At.Index ||
+        is_contained(Done, P.Condition))
+      continue;
+    Done.push_back(P.Condition);
+    const BitVector If[2] = {Live.liveIf(At, P.Condition, false),
+                             Live.liveIf(At, P.Condition, true)};
+    const BitVector After = Live.liveBehindSelects(At);
+    Dead Ways;
+    for (unsigned Given : {1, 0}) {
+      SmallVector<NameId, 2> Names = dying(If[!Given], If[Given], At);
+      // Also of those that are made there some may be made first.
+      erase_if(Names, [&](NameId Name) {
+        const Pointer *Of = Program.pointer(Name);
+        return Of && Of->Block == At.Block && !Of->isPhi() &&
+               Of->Index == At.Index;
+      });
+      Ways.emplace_back(Given, std::move(Names));
+    }
+    report(At, std::move(Ways), static_cast<int>(I));
+  }
+}
+
+std::vector<WayDeath> Search::run() {
+  if (Program.Pointers.empty())
+    return {};
+  for (unsigned Block : Graph.order()) {
+    // The program is about to end.
+    if (Program.Blocks[Block].Fails)
+      continue;
+    atEntry(Block);
+    SmallVector<unsigned, 2> Selects;
+    for (const Pointer &P : Program.Pointers)
+      if (!P.isPhi() && P.Block == Block && !is_contained(Selects, P.Index))
+        Selects.push_back(P.Index);
+    for (unsigned Index : Selects)
+      atSelects({Block, Index});
+  }
+  return std::move(Result);
+}
+
+} // namespace
+
+std::vector<WayDeath> wayDeaths(const BufferProgram &Program,
+                                const FlowGraph &Graph,
+                                const PointerFlow &Pointers,
+                                const Liveness &Live,
+                                function_ref<bool(NameId, EventRef)> MayEnd) {
+  return Search(Program, Graph, Pointers, Live, MayEnd).run();
+}
+
+} // namespace dragon
