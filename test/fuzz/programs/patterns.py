@@ -242,6 +242,78 @@ class Patterns:
         self.memories.remove(memory)
         return True
 
+    def some_of(self, expression):
+        """As elementwise, but some of the target stays as it is."""
+        kind, text, style = self.over(f"    if (i % 3 != 1)\n      out[i] = {expression};\n")
+        name = self.kernel("part", f"const uint32_t *in, uint32_t *out, {kind} n", text)
+        return lambda source, target, n, stream=LEGACY: (
+            f"{name}<<<({n} + 127) / 128, 128" + (f", 0, {self.stream_text(stream)}" if stream != LEGACY else "")
+            + f">>>({source}, {target}, {n});")
+
+    def settle(self):
+        """Two or three buffers for a moment that change places, maybe not always; one or two of them are looked at then."""
+        rng = self.rng
+        pair = self.pair(64)
+        if not pair or self.depth > 1:
+            return False
+        source, target = pair
+        words, stream = target[2], LEGACY if rng.random() < 0.6 else self.any_stream()
+        n, number = self.number(words), self.count()
+        locals_ = [Memory(f"{name}_{number}", words, "device") for name in "xyz"[:rng.choice([2, 2, 3])]]
+        self.memories += locals_
+        self.emit("{")
+        for k, memory in enumerate(locals_):
+            self.emit(f"uint32_t *{memory.text};")
+            self.allocate(memory)
+            self.perform(stream, [(source[0], source[1], source[1] + words, "r"), (memory, 0, words, "d")])
+            if k == 0 or rng.random() < 0.4:
+                self.emit(self.elementwise(self.some_expression())(self.pointer(*source[:2]), memory.text, n, stream))
+            else:
+                self.emit(f"CHECK(cudaMemsetAsync({memory.text}, {k}, (size_t){n} * 4, {self.stream_text(stream)}));")
+        names = [m.text for m in locals_]
+        if rng.random() < 0.5:
+            for name in names:
+                self.emit(f"uint32_t *to_{name} = {name};")
+            names = [f"to_{name}" for name in names]
+        self.perform(stream, [(m, 0, words, mode) for m in locals_ for mode in "rd"])
+        step = rng.choice([self.elementwise, self.some_of])(self.some_expression())
+        variable, often = f"r{self.count()}", f"often_{number}"
+        self.emit(f"int {often} = {self.number(rng.randint(0, 5))};")
+        self.emit(f"for (int {variable} = 0; {variable} < {often}; ++{variable}) {{")
+        if len(names) == 2 and rng.random() < 0.2:
+            self.emit(step(f"({variable} % 2 ? {names[0]} : {names[1]})", f"({variable} % 2 ? {names[1]} : {names[0]})", n, stream))
+        else:
+            self.emit(step(*rng.sample(names, 2), n, stream))
+        sometimes = rng.random() < 0.4
+        if sometimes:
+            self.emit(f"if ({variable} % {rng.randint(2, 3)} == {rng.randint(0, 1)}) {{")
+        if rng.random() < 0.5:
+            self.emit(f"uint32_t *first_{number} = {names[0]};")
+            for here, there in zip(names, names[1:]):
+                self.emit(f"{here} = {there};")
+            self.emit(f"{names[-1]} = first_{number};")
+        else:
+            self.emit(f"std::swap({', '.join(rng.sample(names, 2))});")
+        if sometimes:
+            self.emit("}")
+        if rng.random() < 0.3:
+            self.perform(stream, [(m, 0, words, "r") for m in locals_] + [(target[0], target[1], target[1] + words, "w")])
+            self.emit(self.some_of(self.some_expression())(names[0], self.pointer(*target[:2]), n, stream))
+        self.emit("}")
+        for _ in range(rng.choice([1, 1, 2])):
+            last = rng.choice(names)
+            if rng.random() < 0.3:
+                last = f"({often} % 2 ? {rng.choice(names)} : {rng.choice(names)})"
+            self.perform(stream, [*((m, 0, words, "r") for m in locals_), (target[0], target[1], target[1] + words, "w")])
+            self.emit(rng.choice([self.elementwise, self.some_of])(self.some_expression())(
+                last, self.pointer(*target[:2]), n, stream))
+        for memory in rng.sample(locals_, len(locals_)):
+            self.free(memory)
+        self.emit("}")
+        for memory in locals_:
+            self.memories.remove(memory)
+        return True
+
     def batches(self):
         """A file, piece by piece, through a buffer and back to another file."""
         rng = self.rng

@@ -9,10 +9,10 @@ class Steps:
     OUTER = (["launch"] * 11 + ["load"] * 3 + ["store", "fill", "fill", "copy_device", "copy_device", "copy_out", "copy_in",
               "copy_pitched", "copy_pitched", "host_work", "again", "touch_managed", "some_loop", "some_loop",
               "data_branch", "data_branch", "swap", "early_end", "ping_pong", "ping_pong_index", "chain", "over_group",
-              "sliding", "converge", "pipeline", "through_file", "temporary", "temporary", "batches", "allocate_later", "free_for_good"])
+              "sliding", "converge", "pipeline", "through_file", "temporary", "temporary", "settle", "settle", "batches", "allocate_later", "free_for_good"])
     INNER = (["launch"] * 9 + ["fill", "copy_device", "copy_out", "copy_in", "copy_pitched", "host_work", "touch_managed",
               "data_branch", "data_branch", "swap", "some_loop", "temporary", "again", "sliding", "ping_pong", "store",
-              "load", "chain", "chain", "over_group", "ping_pong_index", "converge", "through_file"])
+              "load", "chain", "chain", "over_group", "ping_pong_index", "converge", "through_file", "settle"])
 
     # Host memory. -----------------------------------------------------------------------------------------------------
 
