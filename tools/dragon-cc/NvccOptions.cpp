@@ -108,6 +108,14 @@ private:
 };
 
 Error Reader::goal(Goal What, StringRef Option) {
+  // nvcc compiles then, to be linked later.
+  if (!GoalOption.empty() && What != Result.What &&
+      (What == Goal::Object || What == Goal::DeviceLink) &&
+      (Result.What == Goal::Object || Result.What == Goal::DeviceLink)) {
+    Result.What = Goal::Object;
+    Result.Relocatable = true;
+    return Error::success();
+  }
   if (!GoalOption.empty() && Result.What != What)
     return error("'" + Option + "' and '" + GoalOption +
                  "' exclude each other");
