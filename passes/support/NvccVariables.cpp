@@ -13,6 +13,7 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ReplaceConstant.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
@@ -79,6 +80,14 @@ SmallVector<GlobalVariable *, 4> takeManaged(Module &M) {
         Variable && !is_contained(Managed, Variable))
       Managed.push_back(Variable);
   });
+  // The host's, by their section: extern ones of other files too.
+  for (GlobalVariable &Variable : M.globals()) {
+    if (Variable.getSection() != ManagedMark)
+      continue;
+    Variable.setSection("");
+    if (!is_contained(Managed, &Variable))
+      Managed.push_back(&Variable);
+  }
   return Managed;
 }
 
@@ -150,10 +159,12 @@ FunctionCallee registerManaged(Module &M) {
                               /*isVarArg=*/false));
 }
 
-/// Whether a constant is only part of llvm.used and the like.
+/// Whether a constant is only part of llvm.used and the like, or of clang's
+/// list of other files' variables.
 bool isKeptAlive(const Constant &User) {
   if (auto *Global = dyn_cast<GlobalVariable>(&User))
-    return Global->getName().starts_with("llvm.");
+    return Global->getName().starts_with("llvm.") ||
+           Global->getName() == "__clang_gpu_used_external";
   return all_of(User.users(), [](const llvm::User *Of) {
     auto *Other = dyn_cast<Constant>(Of);
     return Other && isKeptAlive(*Other);
@@ -169,8 +180,13 @@ Error lowerManaged(GlobalVariable &Variable) {
   auto *Pointer = PointerType::getUnqual(M.getContext());
   std::string Name = (Variable.getName() + ".managed").str();
   auto *Slot = cast<GlobalVariable>(M.getOrInsertGlobal(Name, Pointer));
-  Slot->setLinkage(GlobalValue::InternalLinkage);
-  Slot->setInitializer(ConstantPointerNull::get(Pointer));
+  bool Elsewhere = Variable.isDeclaration();
+  if (!Elsewhere) {
+    Slot->setLinkage(Variable.getLinkage());
+    if (Variable.hasComdat())
+      Slot->setComdat(M.getOrInsertComdat(Name));
+    Slot->setInitializer(ConstantPointerNull::get(Pointer));
+  }
   convertUsersOfConstantsToInstructions({&Variable});
   Variable.removeDeadConstantUsers();
 
@@ -198,11 +214,18 @@ Error lowerManaged(GlobalVariable &Variable) {
       Before = Phi->getIncomingBlock(U)->getTerminator();
     U.set(IRBuilder<>(Before).CreateCall(addressFunction(M), {Slot}));
   }
-  if (!Registered)
+  if (!Registered && !Elsewhere)
     return Refuse("is not registered by this unit");
-  // With -rdc=true other units may know it as an extern variable, and would use
-  // the shadow, which nothing mirrors: let them not link.
-  Variable.setLinkage(GlobalValue::InternalLinkage);
+  // Nothing mirrors the shadow.
+  if (!Elsewhere) {
+    Variable.setLinkage(GlobalValue::InternalLinkage);
+    Variable.setComdat(nullptr);
+    return Error::success();
+  }
+  removeFromUsedLists(
+      M, [&Variable](Constant *Kept) { return Kept == &Variable; });
+  Variable.replaceAllUsesWith(ConstantPointerNull::get(Pointer));
+  Variable.eraseFromParent();
   return Error::success();
 }
 

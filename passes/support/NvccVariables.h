@@ -13,7 +13,9 @@
 //   attribute that places it in managed memory. The host has it at an address
 //   that the runtime knows once the module is loaded:
 //     v = 3;   ->   if (!v.managed) __cudaInitModule(0);  *v.managed = 3;
-//   and registers v.managed instead of its shadow of v.
+//   and registers v.managed instead of its shadow of v. An extern declaration
+//   has no annotation in clang's output, but its section: the host's say so by
+//   that as well, and use the v.managed of the file that defines v.
 //
 // * `texture<float> t;` has clang's attribute for texture references. Clang
 //   makes it an i64 for the device that is to become a .texref. It stays an

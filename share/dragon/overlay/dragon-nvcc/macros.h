@@ -31,8 +31,15 @@
 #endif
 
 // The compiler's plugin knows the annotation (passes/support/NvccVariables.h).
+// Declarations of variables lose theirs, but keep their section.
 #undef __managed__
+#if defined(__CUDA_ARCH__)
 #define __managed__ __device__ __attribute__((annotate("dragon-managed")))
+#else
+#define __managed__                                                            \
+  __device__                                                                   \
+      __attribute__((annotate("dragon-managed"), section("dragon-managed")))
+#endif
 // Clang knows clusters of AMD's kernels only, and forgets those of others.
 #undef __cluster_dims__
 #define __cluster_dims__(...)                                                  \
