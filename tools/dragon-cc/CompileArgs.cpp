@@ -7,6 +7,7 @@
 
 #include "tools/dragon-cc/CompileArgs.h"
 
+#include "tools/dragon-cc/HeaderEdits.h"
 #include "tools/dragon-cc/SourceWords.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -76,19 +77,24 @@ const Strings &CompileArgs::forSource(const Input &One) const {
   if (sys::path::filename(One.Path) == "CMakeCUDACompilerId.cu")
     Args.push_back("-DDRAGON_AS_CLANG");
   json::Array Roots;
-  for (auto &[Path, Text] : withJoinedLaunches(One.Path, Folders)) {
+  auto Replace = [&](StringRef Path, std::string Text) {
     SmallString<256> Absolute(Path);
     (void)sys::fs::make_absolute(Absolute);
     sys::path::remove_dots(Absolute, /*remove_dot_dot=*/true);
-    std::string Copy = temp("launches-" + utostr(Files.size()), ".cu");
+    std::string Copy = temp("replaced-" + utostr(Files.size()), ".cu");
     Roots.push_back(json::Object{{"type", "file"},
                                  {"name", std::string(Absolute)},
                                  {"external-contents", Copy}});
     Files.push_back({Copy, std::move(Text)});
-  }
+  };
+  for (auto &[Path, Text] : withJoinedLaunches(One.Path, Folders))
+    Replace(Path, std::move(Text));
+  for (auto &[Path, Text] :
+       editedHeaders(Tools.Cuda + "/include", One.Path, Folders))
+    Replace(Path, std::move(Text));
   if (Roots.empty())
     return Args;
-  std::string Overlay = temp("launches-" + utostr(Files.size()), ".json");
+  std::string Overlay = temp("replaced-" + utostr(Files.size()), ".json");
   std::string Text;
   raw_string_ostream(Text) << json::Value(
       json::Object{{"version", 0},
