@@ -8,6 +8,7 @@
 #include "runtime/core/BackgroundIo.h"
 
 #include "runtime/core/ThreadPool.h"
+#include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
@@ -56,8 +57,10 @@ BackgroundIo::start(std::vector<FileRequest> requests) {
   if (Waiting.size() > Idle && Threads.size() < Width) {
     try {
       Threads.push_back(startThread([this] { work(); }));
-    } catch (const std::system_error &) {
-      // Whoever waits for it does it.
+    } catch (const std::system_error &error) {
+      // The job is among those that wait all the same. A thread that there is
+      // takes it from there, or wait(), which its owner will call.
+      log(LogLevel::Debug, "no thread more for files: {}", error.what());
     }
   }
   Wake.notify_one();

@@ -45,11 +45,25 @@ Runtime::Impl::Impl(Settings settings, std::unique_ptr<Device> device,
       HostPool(
           "host", budget.hostBytes, Place::Pinned,
           [this](size_t bytes, Place place) {
-            return Dev->create(place, bytes);
+            return createOnHost(bytes, place);
           },
-          [this](const Physical &slab) { return Dev->destroy(slab); },
+          [this](const Physical &slab) { return destroyOnHost(slab); },
           {budget.aheadBytes, hostThreads().threads()}),
       Work(*Dev), Fetches(*Dev), Departures(*Dev) {}
+
+/// What files are read into and written from.
+StatusOr<Physical> Runtime::Impl::createOnHost(size_t bytes, Place place) {
+  auto slab = Dev->create(place, bytes);
+  if (slab.ok() && slab->hostView)
+    Files->remember(slab->hostView, slab->bytes);
+  return slab;
+}
+
+Status Runtime::Impl::destroyOnHost(const Physical &slab) {
+  if (slab.hostView)
+    Files->forget(slab.hostView);
+  return Dev->destroy(slab);
+}
 
 Status Runtime::Impl::start() {
   setNotices(!Config.quiet);

@@ -80,6 +80,8 @@ struct Runtime::Impl {
   Impl(Settings settings, std::unique_ptr<Device> device, Budget budget);
   ~Impl();
   Status start();
+  StatusOr<Physical> createOnHost(size_t bytes, Place place);
+  Status destroyOnHost(const Physical &slab);
 
   // -- Locking
   class Guard {

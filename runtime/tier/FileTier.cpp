@@ -42,6 +42,11 @@ public:
     return driven.ok() ? std::move(status) : std::move(driven);
   }
 
+  void remember(void *memory, size_t bytes) override {
+    Engine->remember(memory, bytes);
+  }
+  void forget(void *memory) override { Engine->forget(memory); }
+
 private:
   std::unique_ptr<IoEngine> Engine;
   DirectIo Direct;
@@ -55,7 +60,7 @@ StatusOr<std::unique_ptr<FileTier>>
 createFileTier(const Settings &settings, Ledger &ledger, IoFaults *faults) {
   std::unique_ptr<IoEngine> engine;
   if (settings.ioUring) {
-    auto ring = createIoRing();
+    auto ring = createIoRing(faults);
     if (ring.ok()) {
       engine = std::move(*ring);
     } else {

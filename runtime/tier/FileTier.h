@@ -121,6 +121,12 @@ public:
   /// complete; the first failure is returned, the others still complete.
   virtual Status run(std::span<FileRequest> requests) = 0;
 
+  /// Memory that many requests will use: io_uring may keep its pages pinned
+  /// (RingMemory.h). Other memory works.
+  virtual void remember(void *memory, size_t bytes) = 0;
+  /// Before what was remembered is freed; no request uses it.
+  virtual void forget(void *memory) = 0;
+
   Status read(BackingFile &file, void *memory, size_t bytes, int64_t offset);
   Status write(BackingFile &file, const void *memory, size_t bytes,
                int64_t offset);

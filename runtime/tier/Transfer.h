@@ -40,6 +40,7 @@ struct Segment {
   bool direct;
   bool write;
   int fd;
+  bool registered = false; ///< io_uring has its memory's pages (RingMemory.h)
 };
 
 /// Looks at every result before it counts; for tests (FaultyFile).
@@ -48,6 +49,10 @@ public:
   virtual ~IoFaults() = default;
   /// `result`: bytes, or minus an errno. Returns what to believe instead.
   virtual long filter(const Segment &segment, long result) = 0;
+  /// Memory is to be registered; not 0: the kernel refuses, minus an errno.
+  virtual int registering() { return 0; }
+  /// The same when another ring is to be opened.
+  virtual int opening() { return 0; }
 };
 
 class Transfer {
@@ -58,6 +63,7 @@ public:
   Transfer(std::span<FileRequest> requests, DirectIo directIo, Ledger &ledger,
            IoFaults *faults);
 
+  std::span<const FileRequest> requests() const { return Requests; }
   /// The next segment to hand to the kernel; null if all that is left is under
   /// way, or nothing is left. Stays valid until it is completed.
   Segment *next();
@@ -95,10 +101,13 @@ public:
   virtual ~IoEngine() = default;
   /// Returns when the transfer is finished. Thread-safe.
   virtual Status drive(Transfer &transfer) = 0;
+  /// As those of FileTier.
+  virtual void remember(void *, size_t) {}
+  virtual void forget(void *) {}
 };
 
 /// io_uring. An error if the kernel, or a sandbox, refuses it.
-StatusOr<std::unique_ptr<IoEngine>> createIoRing();
+StatusOr<std::unique_ptr<IoEngine>> createIoRing(IoFaults *faults);
 /// pread and pwrite on several threads.
 std::unique_ptr<IoEngine> createThreadedIo();
 

@@ -8,6 +8,7 @@
 #include "runtime/core/ReadAhead.h"
 #include "ImplFixture.h"
 #include "runtime/core/BackgroundIo.h"
+#include "test/unit/tier/PinnedBytes.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -219,6 +220,28 @@ TEST_F(ReadAheadTest, hostMemoryIsNeededForOthers) {
     ++impl->Round;
   }
   EXPECT_TRUE(contents() == Data);
+}
+
+// io_uring keeps the pages of host memory pinned for as long as there is the
+// slab, and no longer: its address may be other memory's afterwards.
+TEST_F(ReadAheadTest, slabsAreRegisteredWhileTheyLive) {
+  const uint64_t before = pinnedBytes();
+  open(64 * MiB, 4);
+  ++impl->Round;
+  for (Chunk *chunk : Chunks) {
+    Want want{chunk, LaunchNeed::Read};
+    ASSERT_OK(impl->bringIn({&want, 1}, nullptr, Cause::Demand));
+  }
+  EXPECT_TRUE(contents() == Data);
+  const uint64_t pinned = pinnedBytes();
+  if (pinned == before)
+    GTEST_SKIP() << "no memory can be registered (ulimit -l, or the kernel)";
+  EXPECT_EQ((pinned - before) % (2 * MiB), 0u);
+  ASSERT_OK(impl->free(Whole->base));
+  impl->quiesce().ignore();
+  EXPECT_EQ(pinnedBytes(), pinned); // what is kept may be used again
+  impl->HostPool.trim();
+  EXPECT_EQ(pinnedBytes(before), before);
 }
 
 } // namespace

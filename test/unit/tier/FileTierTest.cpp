@@ -6,53 +6,22 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/tier/FileTier.h"
+#include "TemporaryFiles.h"
 #include "runtime/core/Ledger.h"
 #include "runtime/tier/FaultyFile.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
-#include <random>
 #include <unistd.h>
 
 using namespace dragon;
+using namespace dragon::test;
 using testing::HasSubstr;
 
 namespace {
-
-class TemporaryFolder {
-public:
-  TemporaryFolder() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "dragon-tier-XXXXXX")
-            .string();
-    Path = ::mkdtemp(name.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(Path); }
-  std::string file(const char *name) const { return Path + "/" + name; }
-  const std::string &path() const { return Path; }
-
-private:
-  std::string Path;
-};
-
-struct Memory {
-  explicit Memory(size_t bytes)
-      : bytes(bytes), data(static_cast<char *>(std::aligned_alloc(
-                          4096, (bytes + 8191) / 4096 * 4096))) {}
-  ~Memory() { std::free(data); }
-  Memory(const Memory &) = delete;
-  void randomise(unsigned seed) {
-    std::mt19937 random(seed);
-    for (size_t i = 0; i < bytes; ++i)
-      data[i] = char(random());
-  }
-  size_t bytes;
-  char *data;
-};
 
 /// How files are read and written: io_uring or threads, O_DIRECT or not.
 struct Way {
