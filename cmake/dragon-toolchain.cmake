@@ -15,3 +15,6 @@ if(NOT DEFINED CUDAToolkit_ROOT AND NOT DEFINED ENV{CUDAToolkit_ROOT})
 endif()
 set(CMAKE_USER_MAKE_RULES_OVERRIDE_CUDA "${CMAKE_CURRENT_LIST_FILE}")
 set(CMAKE_CUDA_COMPILER_HAS_DEVICE_LINK_PHASE FALSE)
+# What has CUDA in it is linked by dragon-cc, even where C++ libraries would have it linked by their compiler (30).
+set(CMAKE_CUDA_LINKER_PREFERENCE 40)
+set(CMAKE_CUDA_LINKER_PREFERENCE_PROPAGATES 1)
