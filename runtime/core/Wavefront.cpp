@@ -278,7 +278,7 @@ std::vector<size_t> wavesByChoice(WaveLaunches launches,
   const uint64_t clearlyLess = alone - alone / 8;
   if (leastMoved(launches, chunkBytes) > clearlyLess)
     return std::vector<size_t>(launches.size(), 1);
-  uint64_t least = alone;
+  uint64_t least = alone; // with the waves so far
   for (size_t first = 0; first < launches.size(); first += lengths.back()) {
     const size_t left = launches.size() - first;
     size_t best = 1;
@@ -293,17 +293,25 @@ std::vector<size_t> wavesByChoice(WaveLaunches launches,
     if (last > 1 && last <= left && isRepeated()) {
       best = last;
     } else {
+      // The one that gains the most for each of its launches: those that a
+      // shorter one leaves may gain more in a wave of their own.
+      double mostEach = 0;
+      uint64_t withBest = least;
       for (size_t length = 2; length <= left;
            length += std::max<size_t>(1, length / 3)) {
         std::vector<WaveStep> order = before;
         appendWave(order, launches, first, length);
         appendOneByOne(order, launches, first + length);
         const uint64_t moved = bytesMoved(launches, order, chunkBytes, budget);
-        if (moved < least) {
-          least = moved;
+        const double each =
+            moved < least ? double(least - moved) / double(length) : 0;
+        if (each > mostEach) {
+          mostEach = each;
+          withBest = moved;
           best = length;
         }
       }
+      least = withBest;
     }
     appendWave(before, launches, first, best);
     lengths.push_back(best);

@@ -215,6 +215,60 @@ TEST(WavefrontTest, WhatDiesInTheWaveIsMovedNowhere) {
   EXPECT_EQ(bytesMoved(again, wavefront(again), bytes, 8), 3u * Slices);
 }
 
+TEST(WavefrontTest, LongWavesDoNotKeepShorterOnesFromGainingMore) {
+  constexpr uint32_t Slices = 32;
+  // Layers: each slice of the first launch makes a workspace from thirteen
+  // chunks, the second one makes the next layer from that.
+  auto slices = [Slices](uint32_t from, uint32_t to, uint32_t also,
+                         uint32_t reach) {
+    WaveSlices launch(Slices);
+    for (uint32_t i = 0; i < Slices; ++i) {
+      for (uint32_t k = i < reach ? 0 : i - reach;
+           k < std::min(Slices, i + reach + 1); ++k)
+        launch[i].push_back({from + k, false, false});
+      if (also)
+        launch[i].push_back({also + i, false, false});
+      launch[i].push_back({to + i, true, true});
+    }
+    return launch;
+  };
+  std::vector<WaveSlices> stored;
+  for (uint32_t layer = 0; layer < 4; ++layer) {
+    const uint32_t in = (2 + layer) * Slices, work = Slices, out = in + Slices;
+    stored.push_back(slices(in, work, 0, 6));
+    stored.push_back(slices(work, out, in, 0));
+  }
+  Launches launches;
+  for (size_t i = 0; i < stored.size(); ++i) {
+    launches.push_back({&stored[i], {}});
+    if (i % 2)
+      for (uint32_t k = 0; k < Slices; ++k)
+        launches.back().dying.push_back(Slices + k);
+  }
+  const std::vector<uint64_t> bytes(7 * Slices, 1);
+  auto movedInWaves = [&](std::span<const size_t> lengths, uint64_t budget) {
+    std::vector<WaveStep> order;
+    uint32_t first = 0;
+    for (size_t length : lengths) {
+      for (WaveStep step :
+           wavefront(std::span(launches).subspan(first, length)))
+        order.push_back({first + step.launch, step.slice});
+      first += uint32_t(length);
+    }
+    EXPECT_EQ(first, launches.size());
+    return bytesMoved(launches, order, bytes, budget);
+  };
+  for (uint64_t budget : {20, 24, 28, 32, 36, 40, 48, 56}) {
+    const uint64_t moved =
+        movedInWaves(wavesOf(launches, bytes, budget), budget);
+    for (size_t length : {1, 2, 4, 8}) {
+      const std::vector<size_t> alike(launches.size() / length, length);
+      EXPECT_LE(moved * 10, movedInWaves(alike, budget) * 11)
+          << "waves of " << length << ", budget " << budget;
+    }
+  }
+}
+
 TEST(WavefrontTest, EachWaveHasItsOwnLength) {
   constexpr uint32_t Slices = 16;
   // Two chains that share nothing, one of three launches and one of two, and
