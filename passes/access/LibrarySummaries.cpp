@@ -690,17 +690,30 @@ LibrarySummaries::instance(StringRef Symbol) const {
   return std::nullopt;
 }
 
+void LibrarySummaries::visit(
+    function_ref<void(const LibraryFunction &)> See) const {
+  for (const auto &Entry : BySymbol)
+    See(Entry.second);
+  for (const auto &[Name, Overloads] : ByQualifiedName)
+    for (const LibraryFunction &F : Overloads)
+      See(F);
+}
+
+std::vector<StringRef> LibrarySummaries::prefixes() const {
+  std::vector<StringRef> Result;
+  Result.reserve(Prefixes.size());
+  for (const auto &[Prefix, Library] : Prefixes)
+    Result.push_back(Prefix);
+  return Result;
+}
+
 void LibrarySummaries::print(raw_ostream &To) const {
   std::vector<std::string> Lines;
   auto Add = [&](const LibraryFunction &F) {
     Lines.push_back(F.Library + ": " + F.Name + "(" +
                     (F.Neutral ? "..." : join(F.Parameters, ", ")) + ")");
   };
-  for (const auto &Entry : BySymbol)
-    Add(Entry.second);
-  for (const auto &[Name, Overloads] : ByQualifiedName)
-    for (const LibraryFunction &F : Overloads)
-      Add(F);
+  visit(Add);
   llvm::sort(Lines);
   for (const std::string &Line : Lines)
     To << Line << '\n';

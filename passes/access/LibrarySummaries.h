@@ -31,6 +31,7 @@
 
 #include "passes/access/LibraryExpression.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MemoryBufferRef.h"
 #include <map>
@@ -110,6 +111,9 @@ public:
                               unsigned NumArguments) const;
   /// The library that the symbol belongs to by its prefix; "" if none.
   llvm::StringRef libraryOf(llvm::StringRef Symbol) const;
+  /// All that are described, in no order.
+  void visit(llvm::function_ref<void(const LibraryFunction &)> See) const;
+  std::vector<llvm::StringRef> prefixes() const;
   /// One line a function, sorted: "cuBLAS: cublasSscal_v2(handle, n, ...)".
   void print(llvm::raw_ostream &To) const;
   bool empty() const { return BySymbol.empty() && ByQualifiedName.empty(); }

@@ -7,6 +7,7 @@
 
 #include "runtime/cudart/Front.h"
 
+#include "runtime/cudart/ForeignCalls.h"
 #include "runtime/cudart/Lifecycle.h"
 #include "runtime/cudart/Staging.h"
 
@@ -41,6 +42,7 @@ cudaError_t create(Front *&front) {
     front = new Front{**runtime, device, gpu}; // lives as long as the process
     staging().attach(**runtime);
     armLifecycle();
+    watchForeignCalls();
     current.store(front, std::memory_order_release);
     return cudaSuccess;
   } catch (const std::bad_alloc &) {

@@ -17,6 +17,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/cudart/Libraries.h"
+
 #include "dragon/CompilerABI.h"
 #include "runtime/cudart/Capture.h"
 #include "runtime/cudart/HostFunctions.h"
@@ -44,6 +46,9 @@ char nothingHeld;
 struct Token {
   LibraryHold hold;
 };
+
+/// Calls of libraries that this thread is in, and that have been announced.
+thread_local unsigned depth = 0;
 
 std::string placeOf(const dragon_library_call &call) {
   return call.file && call.line ? fmt::format(" at {}:{}", call.file, call.line)
@@ -107,16 +112,77 @@ bool isForeign(const char *symbol) {
                       !modules().registeredFrom(where.dli_fbase);
 }
 
+/// Null: it failed.
+void *begin(Front &front, const LibraryCall &asked, const std::string &place,
+            Status status) {
+  int before = errno;
+  waitForAllHostFunctions(front);
+  auto token = std::make_unique<Token>();
+  if (status.ok())
+    status = front.runtime.beginLibraryCall(asked, token->hold);
+  if (!status.ok()) {
+    fail(std::move(status).within("'{}'{}", asked.function, place));
+    errno = before;
+    return nullptr;
+  }
+  errno = before;
+  ++depth;
+  return token.release();
+}
+
+/// False: it failed.
+bool keepFor(Front &front, const char *function, const std::string &place,
+             uintptr_t address) {
+  Status status = front.runtime.keepReachable(address);
+  if (status.ok())
+    return true;
+  auto buffer = front.runtime.find(address);
+  fail(std::move(status).within(
+      "'{}'{} has no summary, so {} and what can be reached from there must "
+      "stay in device memory (describe the function in a file that "
+      "--dragon-summaries= names)",
+      function, place,
+      !buffer || buffer->name.empty() ? "a buffer" : "'" + buffer->name + "'"));
+  return false;
+}
+
 } // namespace
+
+bool dragon::isAnnounced() { return depth; }
+
+bool dragon::enterForeignCall(const char *function,
+                              std::span<const uintptr_t> words, bool stay,
+                              void *&token) {
+  token = nullptr;
+  Front *front = frontForLibraries();
+  if (!front || capturing())
+    return true;
+  LibraryCall asked;
+  asked.function = function;
+  for (uintptr_t word : words) {
+    if (!front->runtime.find(word))
+      continue;
+    if (stay && !keepFor(*front, function, "", word))
+      return false;
+    asked.uses.push_back({word, LibraryUse::Unknown, LaunchNeed::Write});
+  }
+  if (asked.uses.empty())
+    return true;
+  token = begin(*front, asked, "", {});
+  return token;
+}
+
+void dragon::leaveForeignCall(void *token) { __dragon_library_end(token); }
 
 extern "C" {
 
 void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
                              void *handle, uint32_t count, ...) {
   Front *front = frontForLibraries();
-  if (!front || capturing())
+  if (!front || capturing()) {
+    ++depth;
     return &nothingHeld;
-  int before = errno;
+  }
   LibraryCall asked;
   asked.function = call->function;
   if (stream)
@@ -146,21 +212,14 @@ void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
           {address, bytes < 0 ? LibraryUse::Unknown : size_t(bytes), need});
   }
   va_end(uses);
-  waitForAllHostFunctions(*front);
-  auto token = std::make_unique<Token>();
-  if (status.ok())
-    status = front->runtime.beginLibraryCall(asked, token->hold);
-  if (!status.ok()) {
-    fail(std::move(status).within("'{}'{}", call->function, placeOf(*call)));
-    errno = before;
-    return nullptr;
-  }
-  errno = before;
-  return token.release();
+  return begin(*front, asked, placeOf(*call), std::move(status));
 }
 
 void __dragon_library_end(void *token) {
-  if (!token || token == &nothingHeld)
+  if (!token)
+    return;
+  --depth;
+  if (token == &nothingHeld)
     return;
   std::unique_ptr<Token> held(static_cast<Token *>(token));
   int before = errno;
@@ -180,16 +239,7 @@ void __dragon_library_unknown(const dragon_library_call *call, uint32_t sure,
     auto buffer = front->runtime.find(address);
     if (!buffer || (!sure && !isForeign(call->symbol)))
       return true;
-    Status status = front->runtime.keepReachable(address);
-    if (status.ok())
-      return true;
-    fail(std::move(status).within(
-        "'{}'{} has no summary, so {} and what can be reached from there must "
-        "stay in device memory (describe the function in a file that "
-        "--dragon-summaries= names)",
-        call->function, placeOf(*call),
-        buffer->name.empty() ? "a buffer" : "'" + buffer->name + "'"));
-    return false;
+    return keepFor(*front, call->function, placeOf(*call), address);
   };
   va_list pointers;
   va_start(pointers, count);

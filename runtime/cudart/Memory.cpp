@@ -9,6 +9,7 @@
 
 #include "runtime/cudart/Capture.h"
 #include "runtime/cudart/DriverEntryPoints.h"
+#include "runtime/cudart/ForeignCalls.h"
 #include "runtime/cudart/Forward.h"
 #include "runtime/cudart/HostFunctions.h"
 #include "runtime/cudart/PlainMemory.h"
@@ -96,6 +97,7 @@ bool isPageable(Front &front, const void *memory) {
 
 Result allocateForProgram(Front &front, void **pointer, size_t bytes,
                           const AllocateOptions &options) {
+  watchForeignCalls(); // for libraries that have been opened since
   if (!pointer)
     return cudaErrorInvalidValue;
   if (bytes == 0) {
