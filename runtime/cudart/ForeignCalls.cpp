@@ -301,9 +301,9 @@ struct Module {
     return true;
   }
 
-  void read(const ElfW(Dyn) *entry) {
+  void read(const ElfW(Dyn) * entry) {
     // glibc has made addresses of most; those of the vDSO are not.
-    auto at = [&](const ElfW(Dyn) &one) {
+    auto at = [&](const ElfW(Dyn) & one) {
       return one.d_un.d_ptr < base ? base + one.d_un.d_ptr : one.d_un.d_ptr;
     };
     for (; entry->d_tag != DT_NULL; ++entry)
@@ -407,11 +407,12 @@ bool isLeftAlone(const dl_phdr_info &info) {
   std::string_view path = info.dlpi_name ? info.dlpi_name : "";
   std::string_view file = path.substr(path.rfind('/') + 1);
   for (std::string_view prefix :
-       {"libcublas", "libcuda.", "libcudart.", "libcudnn", "libcudss",
-        "libcufft", "libcupti", "libcurand", "libcusolver", "libcusparse",
-        "libcutensor", "libnccl", "libnpp", "libnvidia-", "libnvjpeg",
-        "libnvJitLink", "libnvrtc", "libdragonrt.", "linux-vdso", "ld-linux",
-        "libc.", "libm."})
+       {"libcublas",   "libcuda.",     "libcudart.",  "libcudnn",
+        "libcudss",    "libcufft",     "libcupti",    "libcurand",
+        "libcusolver", "libcusparse",  "libcutensor", "libnccl",
+        "libnpp",      "libnvidia-",   "libnvjpeg",   "libnvJitLink",
+        "libnvrtc",    "libdragonrt.", "linux-vdso",  "ld-linux",
+        "libc.",       "libm."})
     if (file.starts_with(prefix))
       return true;
   return false;

@@ -71,6 +71,12 @@ public:
     return Files;
   }
 
+  /// Copies of sources that are compiled in their place and may be completed
+  /// (MissingTemplates.h), each with the source's path.
+  const std::vector<std::pair<std::string, std::string>> &sources() const {
+    return Sources;
+  }
+
   /// Unique among the units of a program, the same for the same compilation.
   std::string moduleId(const Input &One) const;
   /// An intermediate file.
@@ -92,6 +98,7 @@ private:
   llvm::StringSet<> Stems;
   mutable llvm::StringMap<Strings> ForSource; ///< by path
   mutable std::vector<std::pair<std::string, std::string>> Files;
+  mutable std::vector<std::pair<std::string, std::string>> Sources;
 };
 
 } // namespace dragon::driver

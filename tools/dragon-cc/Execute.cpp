@@ -7,7 +7,11 @@
 
 #include "tools/dragon-cc/Execute.h"
 
+#include "tools/dragon-cc/MissingTemplates.h"
+
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/WithColor.h"
@@ -16,6 +20,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,8 +67,9 @@ private:
 
 std::string errorText(int Code) { return std::strerror(Code); }
 
-/// Runs a step; the exit status, or the reason why it could not start.
-Expected<int> runStep(const Step &One) {
+/// Runs a step; the exit status, or the reason why it could not start. Messages
+/// go to the file, if one is given.
+Expected<int> runStep(const Step &One, const char *Messages = nullptr) {
   std::string Program = One.Program;
   if (!StringRef(Program).contains('/')) {
     ErrorOr<std::string> Found = sys::findProgramByName(Program);
@@ -76,9 +82,16 @@ Expected<int> runStep(const Step &One) {
     Argv.push_back(const_cast<char *>(Arg.c_str()));
   Argv.push_back(nullptr);
 
+  posix_spawn_file_actions_t Actions;
+  posix_spawn_file_actions_init(&Actions);
+  if (Messages)
+    posix_spawn_file_actions_addopen(&Actions, STDERR_FILENO, Messages,
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
   pid_t Child;
-  if (int Failed = posix_spawn(&Child, Program.c_str(), nullptr, nullptr,
-                               Argv.data(), environ))
+  int Failed = posix_spawn(&Child, Program.c_str(), &Actions, nullptr,
+                           Argv.data(), environ);
+  posix_spawn_file_actions_destroy(&Actions);
+  if (Failed)
     return error("cannot run '" + Program + "': " + errorText(Failed));
   RunningChild = Child;
   if (CaughtSignal) // it came before there was somebody to tell
@@ -96,6 +109,28 @@ Expected<int> runStep(const Step &One) {
         << "'" << Program << "' was ended by signal " << Signal << " ("
         << strsignal(Signal) << ")\n";
   return 128 + Signal;
+}
+
+/// Compiles from copies of sources, again if they want words. If that does not
+/// help, what is said is said of the sources.
+Expected<int> runCompleting(const Step &One, const Plan &Plan,
+                            StringRef Folder) {
+  constexpr unsigned MostTimes = 20; // clang stops after 20 errors
+  SmallString<128> Messages(Folder);
+  sys::path::append(Messages, "messages.txt");
+  std::string First;
+  for (unsigned Time = 1;; ++Time) {
+    Expected<int> Exit = runStep(One, Messages.c_str());
+    auto Said = MemoryBuffer::getFile(Messages);
+    StringRef Text = Said ? (*Said)->getBuffer() : "";
+    if (Time == 1)
+      First = Text.str();
+    if (Exit && *Exit && !CaughtSignal && Time < MostTimes &&
+        insertTemplates(Text, Plan.Sources))
+      continue;
+    errs() << (Exit && *Exit ? StringRef(First) : Text);
+    return Exit;
+  }
 }
 
 } // namespace
@@ -148,7 +183,10 @@ int execute(const Plan &Plan, bool Verbose, TempFolder Temp) {
     for (const Step &One : Plan.Steps) {
       if (Verbose)
         print(errs(), One);
-      Expected<int> Exit = runStep(One);
+      Expected<int> Exit =
+          !Plan.Sources.empty() && is_contained(One.Args, "cuda")
+              ? runCompleting(One, Plan, Folder.path())
+              : runStep(One);
       if (!Exit) {
         WithColor::error(errs(), "dragon-cc")
             << toString(Exit.takeError()) << '\n';

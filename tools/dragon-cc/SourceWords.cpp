@@ -154,6 +154,18 @@ std::string joinLaunches(StringRef Text) {
 }
 
 std::vector<std::pair<std::string, std::string>>
+filesWith(StringRef File, const std::vector<std::string> &Folders,
+          function_ref<bool(StringRef Text)> Wanted) {
+  std::vector<std::pair<std::string, std::string>> Files;
+  visit(File, Folders, [&](StringRef Path, StringRef Text) {
+    if (Wanted(Text))
+      Files.push_back({Path.str(), Text.str()});
+    return false;
+  });
+  return Files;
+}
+
+std::vector<std::pair<std::string, std::string>>
 withJoinedLaunches(StringRef File, const std::vector<std::string> &Folders) {
   std::vector<std::pair<std::string, std::string>> Files;
   visit(File, Folders, [&Files](StringRef Path, StringRef Text) {

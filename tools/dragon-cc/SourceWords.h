@@ -16,6 +16,7 @@
 #ifndef DRAGON_TOOLS_DRAGON_CC_SOURCEWORDS_H
 #define DRAGON_TOOLS_DRAGON_CC_SOURCEWORDS_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
@@ -35,6 +36,12 @@ bool mentions(llvm::StringRef File, llvm::StringRef Word,
 std::vector<std::pair<std::string, std::string>>
 withJoinedLaunches(llvm::StringRef File,
                    const std::vector<std::string> &Folders);
+
+/// The file, and what it includes in the same way, as far as `Wanted`: each
+/// with its text.
+std::vector<std::pair<std::string, std::string>>
+filesWith(llvm::StringRef File, const std::vector<std::string> &Folders,
+          llvm::function_ref<bool(llvm::StringRef Text)> Wanted);
 
 /// `Text` with its launches joined.
 std::string joinLaunches(llvm::StringRef Text);

@@ -361,6 +361,7 @@ Expected<Plan> Planner::run() {
   if (Asked.What == Goal::Library)
     archive(Made);
   Result.Files = Parts.files();
+  Result.Sources = Parts.sources();
   return std::move(Result);
 }
 

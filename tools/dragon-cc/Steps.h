@@ -35,6 +35,8 @@ struct Step {
 struct Plan {
   /// What the steps read of the driver itself: path and text.
   std::vector<std::pair<std::string, std::string>> Files;
+  /// Sources and their copies, which are completed where clang asks for it.
+  std::vector<std::pair<std::string, std::string>> Sources;
   std::vector<Step> Steps;
 };
 

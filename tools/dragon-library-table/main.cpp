@@ -32,9 +32,8 @@ int main(int Count, char **Args) {
     if (!F.Compiled && StringRef(F.Name).find(':') == StringRef::npos)
       Functions.push_back(&F);
   });
-  llvm::sort(Functions, [](const auto *A, const auto *B) {
-    return A->Name < B->Name;
-  });
+  llvm::sort(Functions,
+             [](const auto *A, const auto *B) { return A->Name < B->Name; });
   for (const LibraryFunction *F : Functions) {
     bool Keeps = any_of(F->Uses, [](const LibraryUse &Use) {
       return Use.Mode == LibraryMode::Keep;
