@@ -31,7 +31,7 @@ __global__ void turns(const int *in, int *out) {
 
 __global__ void stages(const int *in, int *out) {
   __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
-  __shared__ int stage[2][64];
+  __shared__ alignas(16) int stage[2][64];
   auto block = cooperative_groups::this_thread_block();
   auto pipeline = cuda::make_pipeline(block, &state);
   int t = threadIdx.x, sum = 0;
