@@ -57,7 +57,8 @@ void printErrorOnce(const std::string &message) {
   // Programs that go on after an error may repeat it with other numbers in it.
   constexpr size_t MostLines = 64;
   static std::mutex lock;
-  static std::set<std::string> printed;
+  // Never destroyed: the very end of the process has errors as well.
+  static auto &printed = *new std::set<std::string>;
   {
     std::lock_guard<std::mutex> guard(lock);
     if (printed.size() >= MostLines || !printed.insert(message).second)
