@@ -204,8 +204,7 @@ size_t Runtime::overwritten(const LaunchCall &call, uintptr_t address) const {
   Impl::Guard guard(*State);
   Impl &impl = *State;
   Allocation *found = impl.Allocations.find(address);
-  // Where nothing moves it makes no difference, except to who watches.
-  if (!found || !(impl.Tracking || impl.Watcher) || found->buffer->arena ||
+  if (!found || !impl.mayMove() || found->buffer->arena ||
       found->base != address)
     return 0;
   LaunchPointers pointers = pointersOf(call, impl.Allocations);
@@ -227,7 +226,7 @@ bool Runtime::readsUpwards(const LaunchCall &call, uint32_t argument,
   const KernelRecord *record = call.kernel->record;
   {
     Impl::Guard guard(*State);
-    if (!State->Tracking && !State->Watcher)
+    if (!State->mayMove())
       return false;
   }
   if (!summary || !record ||

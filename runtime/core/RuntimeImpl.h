@@ -264,6 +264,10 @@ struct Runtime::Impl {
   Status noteUse(std::span<Chunk *const> chunks, Queue queue);
 
   // -- Launch.cpp
+  /// What dies makes a difference, if only to who watches.
+  bool mayMove() const {
+    return Tracking || Watcher || LiveBytes > DevicePool.budget();
+  }
   Status launch(const LaunchCall &call);
   Status launchInCore(const LaunchCall &call, const LaunchPointers &pointers);
   /// How the launch runs with this share of the device's budget; `share` > 1:

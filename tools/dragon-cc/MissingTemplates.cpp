@@ -35,8 +35,7 @@ bool mayMissTemplates(StringRef Text) {
                        "cg", "nvcuda", "wmma", "ptx", "cute", "cutlass"},
                       Parts[1]))
       return true;
-    Text = Text.drop_front(
-        static_cast<size_t>(Parts[1].end() - Text.begin()));
+    Text = Text.drop_front(static_cast<size_t>(Parts[1].end() - Text.begin()));
   }
   return false;
 }
@@ -86,8 +85,8 @@ bool insertTemplates(StringRef Messages,
         Parts[3].getAsInteger(10, Column))
       continue;
     std::string Path = absolute(Parts[1]);
-    const auto *Copy = find_if(
-        Copies, [&](const auto &One) { return One.first == Path; });
+    const auto *Copy =
+        find_if(Copies, [&](const auto &One) { return One.first == Path; });
     if (Copy == Copies.end())
       continue;
     auto Text = MemoryBuffer::getFile(Copy->second);
