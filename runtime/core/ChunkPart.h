@@ -25,6 +25,13 @@ inline bool intersects(ChunkPart a, ChunkPart b) {
   return std::max(a.begin, b.begin) < std::min(a.end, b.end);
 }
 
+/// What lies between them as well.
+inline ChunkPart hull(ChunkPart a, ChunkPart b) {
+  if (a.empty() || b.empty())
+    return a.empty() ? b : a;
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
 } // namespace dragon
 
 #endif // DRAGON_RUNTIME_CORE_CHUNKPART_H

@@ -377,14 +377,8 @@ const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
   const Slicing::Conditions conditions{input.deviceBudget, input.hostBudget,
                                        input.sparing,
                                        again && planned.weighsMapping};
-  std::list<Slicing> &known = planned.slicings;
-  auto found = std::find_if(known.begin(), known.end(), [&](const Slicing &s) {
-    return s.conditions == conditions;
-  });
-  if (found != known.end()) {
-    known.splice(known.begin(), known, found);
-    return known.front();
-  }
+  if (const Slicing *known = planned.find(conditions))
+    return *known;
   TraceZone zone("plan");
   zone.detail(nameOf(call));
   const LaunchPointers pointers = pointersOf(call, Allocations);
@@ -433,10 +427,7 @@ const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
     }
     slicing.mapped = split(whole, onHost).second;
   }
-  known.push_front(std::move(slicing));
-  if (known.size() > PlannedLaunch::MaxSlicings)
-    known.pop_back();
-  return known.front();
+  return planned.keep(std::move(slicing));
 }
 
 Status Runtime::Impl::runAsPlanned(const LaunchCall &call,

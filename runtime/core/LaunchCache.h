@@ -18,6 +18,7 @@
 
 #include "runtime/core/LaunchFootprint.h"
 
+#include <algorithm>
 #include <list>
 #include <memory>
 #include <span>
@@ -79,6 +80,23 @@ struct PlannedLaunch {
       if (buffers.empty() || buffers.back() != use.chunk->buffer)
         buffers.push_back(use.chunk->buffer);
     }
+  }
+  /// What was made for these conditions before; null: nothing.
+  const Slicing *find(const Slicing::Conditions &conditions) {
+    auto found =
+        std::find_if(slicings.begin(), slicings.end(), [&](const Slicing &s) {
+          return s.conditions == conditions;
+        });
+    if (found == slicings.end())
+      return nullptr;
+    slicings.splice(slicings.begin(), slicings, found);
+    return &slicings.front();
+  }
+  const Slicing &keep(Slicing slicing) {
+    slicings.push_front(std::move(slicing));
+    if (slicings.size() > MaxSlicings)
+      slicings.pop_back();
+    return slicings.front();
   }
   std::span<const LaunchChunks> parts(const Slicing &slicing) const {
     return slicing.plan.kind == LaunchPlan::Sliced ||

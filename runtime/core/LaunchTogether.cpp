@@ -148,14 +148,8 @@ const Slicing &Runtime::Impl::evenSlicingOf(const LaunchCall &call,
                                             PlannedLaunch &planned,
                                             uint32_t pieces) {
   const Slicing::Conditions conditions{0, 0, false, false, pieces};
-  std::list<Slicing> &known = planned.slicings;
-  if (auto found = std::find_if(
-          known.begin(), known.end(),
-          [&](const Slicing &s) { return s.conditions == conditions; });
-      found != known.end()) {
-    known.splice(known.begin(), known, found);
-    return known.front();
-  }
+  if (const Slicing *known = planned.find(conditions))
+    return *known;
   auto touchedBy = [](const LaunchChunks &chunks) {
     uint64_t bytes = 0;
     for (const ChunkUse &use : chunks.uses)
@@ -193,10 +187,7 @@ const Slicing &Runtime::Impl::evenSlicingOf(const LaunchCall &call,
     slicing.plan.boxes = std::move(boxes);
     slicing.parts = std::move(parts);
   }
-  known.push_front(std::move(slicing));
-  if (known.size() > PlannedLaunch::MaxSlicings)
-    known.pop_back();
-  return known.front();
+  return planned.keep(std::move(slicing));
 }
 
 const Slicing &Runtime::Impl::fineSlicingOf(const WaitingLaunch &launch,

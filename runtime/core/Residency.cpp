@@ -54,12 +54,16 @@ Status Runtime::Impl::queueWaitsFor(Queue queue, Chunk &chunk) {
   return Departures.queueWaitsFor(queue, chunk.departure);
 }
 
-bool Runtime::Impl::isBusy(Chunk &chunk) {
-  if (!Dev->caps().asynchronous)
+void Runtime::Impl::pollWork() {
+  for (WorkLog *log : {&Work, &Fetches, &Departures})
+    log->poll();
+}
+
+bool Runtime::Impl::isBusy(const Chunk &chunk) {
+  if (!wasBusy(chunk))
     return false;
-  return chunk.buffer->lastUntracked == Epoch ||
-         !Work.done(std::max(chunk.lastUse, chunk.buffer->lastUse)) ||
-         !Fetches.done(chunk.arrival) || !Departures.done(chunk.departure);
+  pollWork();
+  return wasBusy(chunk);
 }
 
 bool Runtime::Impl::wasBusy(const Chunk &chunk) const {
@@ -131,11 +135,8 @@ Status Runtime::Impl::releaseHost(Chunk &chunk) {
 void Runtime::Impl::define(Chunk &chunk, ChunkPart part) {
   if (!Tracking) // launches do not say what they write
     chunk.defined = chunk.whole();
-  else if (chunk.defined.empty())
-    chunk.defined = part;
-  else if (!part.empty())
-    chunk.defined = {std::min(chunk.defined.begin, part.begin),
-                     std::max(chunk.defined.end, part.end)};
+  else
+    chunk.defined = hull(chunk.defined, part);
 }
 
 Status Runtime::Impl::wroteDevice(Chunk &chunk, ChunkPart part) {
@@ -339,8 +340,7 @@ void Runtime::Impl::noticeOnce() {
 std::vector<EvictionCandidate> Runtime::Impl::candidates(bool later) {
   std::vector<EvictionCandidate> result;
   if (!later)
-    for (WorkLog *log : {&Work, &Fetches, &Departures})
-      log->poll();
+    pollWork();
   for (size_t i = 0; i < OnDevice.size(); ++i) {
     Chunk &chunk = *OnDevice[i];
     if (chunk.pinned == Round || chunk.held || chunk.buffer->kept)

@@ -154,8 +154,9 @@ struct Runtime::Impl {
   /// Waits until no queued work uses the chunk.
   Status settle(Chunk &chunk);
   Status synchronizeAll();
-  bool isBusy(Chunk &chunk);
-  bool wasBusy(const Chunk &chunk) const; ///< when the logs were polled
+  void pollWork(); ///< asks the device what has ended
+  bool isBusy(const Chunk &chunk);
+  bool wasBusy(const Chunk &chunk) const; ///< as of the last poll
   void pin(Chunk &chunk) { chunk.pinned = Round; }
   void listDevice(Chunk &chunk, bool present);
   void listHost(Chunk &chunk, bool present);

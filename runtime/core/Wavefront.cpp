@@ -85,11 +85,6 @@ private:
   /// With more than that they are taken as one that uses what all of them use.
   static constexpr size_t MaxUsers = 128;
 
-  static ChunkPart hull(ChunkPart a, ChunkPart b) {
-    if (a.empty() || b.empty())
-      return a.empty() ? b : a;
-    return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
-  }
   static ChunkPart writtenBy(const WaveUse &use) {
     return use.writes ? use.written : ChunkPart();
   }

@@ -215,6 +215,20 @@ TEST(WavefrontTest, WhatDiesInTheWaveIsMovedNowhere) {
   EXPECT_EQ(bytesMoved(again, wavefront(again), bytes, 8), 3u * Slices);
 }
 
+/// The steps of consecutive waves, which are all of the launches.
+std::vector<WaveStep> inWaves(const Launches &launches,
+                              std::span<const size_t> lengths) {
+  std::vector<WaveStep> order;
+  uint32_t first = 0;
+  for (size_t length : lengths) {
+    for (WaveStep step : wavefront(std::span(launches).subspan(first, length)))
+      order.push_back({first + step.launch, step.slice});
+    first += uint32_t(length);
+  }
+  EXPECT_EQ(first, launches.size());
+  return order;
+}
+
 TEST(WavefrontTest, LongWavesDoNotKeepShorterOnesFromGainingMore) {
   constexpr uint32_t Slices = 32;
   // Layers: each slice of the first launch makes a workspace from thirteen
@@ -247,16 +261,7 @@ TEST(WavefrontTest, LongWavesDoNotKeepShorterOnesFromGainingMore) {
   }
   const std::vector<uint64_t> bytes(7 * Slices, 1);
   auto movedInWaves = [&](std::span<const size_t> lengths, uint64_t budget) {
-    std::vector<WaveStep> order;
-    uint32_t first = 0;
-    for (size_t length : lengths) {
-      for (WaveStep step :
-           wavefront(std::span(launches).subspan(first, length)))
-        order.push_back({first + step.launch, step.slice});
-      first += uint32_t(length);
-    }
-    EXPECT_EQ(first, launches.size());
-    return bytesMoved(launches, order, bytes, budget);
+    return bytesMoved(launches, inWaves(launches, lengths), bytes, budget);
   };
   for (uint64_t budget : {20, 24, 28, 32, 36, 40, 48, 56}) {
     const uint64_t moved =
@@ -290,14 +295,7 @@ TEST(WavefrontTest, EachWaveHasItsOwnLength) {
   const Launches launches = {{&a, {}},   {&b, dying[0]}, {&c, dying[1]},
                              {&all, {}}, {&d, {}},       {&e, dying[2]}};
   const std::vector<size_t> lengths = wavesOf(launches, bytes, 20);
-  std::vector<WaveStep> order;
-  uint32_t first = 0;
-  for (size_t length : lengths) {
-    for (WaveStep step : wavefront(std::span(launches).subspan(first, length)))
-      order.push_back({first + step.launch, step.slice});
-    first += uint32_t(length);
-  }
-  ASSERT_EQ(first, launches.size());
+  const std::vector<WaveStep> order = inWaves(launches, lengths);
   // Inputs come, outputs leave; the chains' own contents never do.
   EXPECT_EQ(bytesMoved(launches, order, bytes, 20), 4u * Slices);
 }
