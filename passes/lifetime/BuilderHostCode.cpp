@@ -101,9 +101,22 @@ void ProgramBuilder::addHostAccesses() {
       if (E.Kind != EventKind::Allocate && E.Kind != EventKind::Free)
         for (const BufferUse &U : E.Uses)
           Matters[U.Buffer] = true;
+  // What a call does to managed memory its own event says, if it has one.
+  auto HasEvent = [&](const Instruction &I, unsigned Buffer) {
+    unsigned B = BlockOf[I.getParent()];
+    const auto &Events = Result.Program.Blocks[B].Events;
+    for (size_t E = 0; E < Events.size(); ++E)
+      if (Result.Instructions[B][E] == &I && Events[E].find(Buffer))
+        return true;
+    return false;
+  };
+  erase_if(Accesses, [&](const auto &A) {
+    return !Matters[A.second] ||
+           (Result.Program.Buffers[A.second].Kind == BufferKind::Managed &&
+            HasEvent(*A.first, A.second));
+  });
   for (auto [I, Buffer] : Accesses)
-    if (Matters[Buffer])
-      addHostAccess(*I, Buffer);
+    addHostAccess(*I, Buffer);
 }
 
 /// A loop that has nothing to do with buffers may take long all the same.

@@ -125,7 +125,8 @@ LaterValues::LaterValues(Instruction &Now, const Instruction &Later,
   M->Stops.insert(M->To);
   for (const Instruction *I : Before)
     M->Stops.insert(I->getParent());
-  M->Within = Now.getParent() == Later.getParent() && Now.comesBefore(&Later);
+  M->Within = Now.getParent() == Later.getParent() &&
+              (&Now == &Later || Now.comesBefore(&Later));
   enter(*M);
   Reached = M.get();
   Moments.push_back(std::move(M));

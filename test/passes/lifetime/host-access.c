@@ -91,3 +91,23 @@ void managed(size_t n, FILE *out) {
   cudaDeviceSynchronize();
   fwrite(m, 4, n, out);
 }
+
+// Between fills, not before them: a fill says itself what it does.
+// CHECK-LABEL: buffer program of managedRounds:
+// CHECK: fill must-write(m)
+// CHECK: host-access read-write(m)? repeated
+// CHECK-NOT: host-access
+// CHECK-NOT: after fill
+// CHECK: before fill (line [[#@LINE+7]]): discard m
+// CHECK-NOT: after fill
+// CHECK: passed
+void managedRounds(size_t n, int rounds) {
+  float *m;
+  cudaMallocManaged((void **)&m, 4 * n, 1);
+  for (int round = 0; round < rounds; ++round) {
+    cudaMemset(m, round, 4 * n);
+    cudaDeviceSynchronize();
+    verify(m, n);
+  }
+  cudaFree(m);
+}

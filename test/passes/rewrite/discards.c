@@ -49,6 +49,21 @@ void partly(size_t n, void *h) {
   LAUNCH(read, d);
 }
 
+// In front of each fill what that fill overwrites, the last one's too.
+// CHECK-LABEL: define {{.*}}@partlyInLoop(
+// CHECK: [[BYTES:%[a-z0-9.]+]] = freeze i64
+// CHECK-NEXT: call void @__dragon_discard(ptr {{.*}}, i64 [[BYTES]], ptr null)
+// CHECK-NEXT: call i32 @cudaMemset(
+void partlyInLoop(size_t n, void *h, int rounds) {
+  float *d;
+  const size_t half = n / 2;
+  cudaMalloc((void **)&d, n);
+  cudaMemset(d, 1, n);
+  for (int i = 0; i < rounds; ++i)
+    cudaMemset(d, 0, half);
+  cudaMemcpy(h, d, n, D2H);
+}
+
 // As much as is asked for by a caller, each time.
 // CHECK-LABEL: define {{.*}}@uploads(
 // CHECK: call void @__dragon_last_use(i32 1, ptr {{.*}}, i64
