@@ -75,9 +75,11 @@ template <typename Body> void onAllCores(size_t count, Body body) {
 }
 
 /// The time that passes while the program uses the device: copies, launches,
-/// and waiting for them; not that of making data and checking results.
+/// and waiting for them; not that of making data, of checking results, and of
+/// making the device ready.
 class DeviceTime {
 public:
+  DeviceTime() { CHECK(cudaFree(nullptr)); }
   void start() { Began = std::chrono::steady_clock::now(); }
   void stop() {
     std::chrono::duration<double> part =

@@ -293,8 +293,7 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
   const bool followed = call.followed || planned->followed ||
                         Config.wavefront == Wavefront::Always;
   if (canWait && (followed || !Waiting.launches.empty())) {
-    if (WaitingLaunch waiting(call, planned, Clock);
-        canRun(fineSlicingOf(waiting))) {
+    if (WaitingLaunch waiting(call, planned, Clock); mayBeCut(waiting)) {
       Waiting.launches.push_back(std::move(waiting));
       Waiting.any = true;
       Waiting.lastEnd = std::chrono::steady_clock::now();

@@ -30,8 +30,9 @@ namespace {
 
 /// Slices of launches in a wave are planned for so much less than the budget
 /// that a slice of each of about ten launches fits. Smaller ones cost more to
-/// launch than they save.
-constexpr uint64_t FinestShare = 2;
+/// launch than they save where one wave is all there is; what one of several
+/// leaves free keeps what the next one needs.
+constexpr uint64_t Share = 2, FinerShare = 4;
 
 /// Who takes longer than that until the next launch has better things to do.
 constexpr std::chrono::milliseconds SoonAfter(20);
@@ -69,10 +70,20 @@ LaunchCall WaitingLaunch::call() const {
 }
 
 ComingUses::ComingUses(std::span<const WaitingLaunch> launches) {
-  for (size_t i = 0; i < launches.size(); ++i)
-    for (const ChunkUse &use : launches[i].planned().whole.uses)
-      Uses[use.chunk].push_back(
-          {i, {launches[i].clock() + 1, use.mustWrite, true}});
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const std::vector<ChunkUse> &uses = launches[i].planned().whole.uses;
+    for (auto first = uses.begin(); first != uses.end();) {
+      const auto last =
+          std::find_if(first, uses.end(), [&](const ChunkUse &use) {
+            return use.chunk->buffer != first->chunk->buffer;
+          });
+      // A launch goes through its buffers from their beginning to their end.
+      const uint64_t each = LaunchSpan / uint64_t(last - first);
+      for (uint64_t at = launches[i].clock() + 1; first != last;
+           ++first, at += each)
+        Uses[first->chunk].push_back({i, {at, first->mustWrite, true}});
+    }
+  }
 }
 
 Forecast ComingUses::nextUse(const Chunk &chunk) const {
@@ -118,20 +129,18 @@ Status Runtime::Impl::runWaiting() {
   const std::vector<WaitingLaunch> launches =
       std::exchange(Waiting.launches, {});
   Waiting.any = false;
-  Waiting.pieces = 0;
-  for (const WaitingLaunch &launch : launches)
-    Waiting.pieces = std::max(
-        Waiting.pieces, uint32_t(fineSlicingOf(launch).plan.boxes.size()));
   // What the first ones leave on the device is what those behind them need.
   Waiting.coming.emplace(launches);
   Status status;
   std::span<const WaitingLaunch> left = launches;
-  for (size_t length : howTogether(launches)) {
+  const auto &[lengths, share] = howTogether(launches);
+  const WaveCut cut = cutOf(launches, share);
+  for (size_t length : lengths) {
     const std::span wave = left.first(length);
     left = left.subspan(length);
     Waiting.coming->begun(launches.size() - left.size());
     LaunchClock = wave.back().clock();
-    status = length > 1 ? runTogether(wave) : runOne(wave.front());
+    status = length > 1 ? runTogether(wave, cut) : runOne(wave.front());
     if (!status.ok())
       break;
   }
@@ -190,22 +199,37 @@ const Slicing &Runtime::Impl::evenSlicingOf(const LaunchCall &call,
   return planned.keep(std::move(slicing));
 }
 
+bool Runtime::Impl::mayBeCut(const WaitingLaunch &launch) {
+  return canRun(fineSlicingOf(launch, {Share, 0}));
+}
+
+WaveCut Runtime::Impl::cutOf(std::span<const WaitingLaunch> launches,
+                             uint64_t share) {
+  WaveCut cut{share, 0};
+  for (const WaitingLaunch &launch : launches)
+    cut.pieces =
+        std::max(cut.pieces,
+                 uint32_t(fineSlicingOf(launch, {share, 0}).plan.boxes.size()));
+  return cut;
+}
+
 const Slicing &Runtime::Impl::fineSlicingOf(const WaitingLaunch &launch,
-                                            uint32_t pieces) {
+                                            const WaveCut &cut) {
   const LaunchCall call = launch.call();
-  uint64_t share = FinestShare;
+  uint64_t share = cut.share;
   while (share > 1 && !canRun(slicingOf(call, launch.planned(), share)))
     share /= 2;
   const Slicing &own = slicingOf(call, launch.planned(), share);
-  if (own.plan.kind == LaunchPlan::Resident && pieces > 1)
-    if (const Slicing &even = evenSlicingOf(call, launch.planned(), pieces);
+  if (own.plan.kind == LaunchPlan::Resident && cut.pieces > 1)
+    if (const Slicing &even = evenSlicingOf(call, launch.planned(), cut.pieces);
         canRun(even))
       return even;
   return own;
 }
 
 Runtime::Impl::Wave
-Runtime::Impl::waveOf(std::span<const WaitingLaunch> launches) {
+Runtime::Impl::waveOf(std::span<const WaitingLaunch> launches,
+                      const WaveCut &cut) {
   Wave wave;
   std::unordered_map<const Chunk *, uint32_t> numbers;
   std::vector<const Chunk *> chunks; // by number
@@ -225,8 +249,7 @@ Runtime::Impl::waveOf(std::span<const WaitingLaunch> launches) {
       if (use.mustWrite)
         overwritten.insert(use.chunk);
     WaveSlices slices;
-    for (const LaunchChunks &part :
-         planned.parts(fineSlicingOf(launch, Waiting.pieces))) {
+    for (const LaunchChunks &part : planned.parts(fineSlicingOf(launch, cut))) {
       WaveSlice &slice = slices.emplace_back();
       for (const ChunkUse &use : part.uses)
         slice.push_back({numberOf(*use.chunk), use.mayWrite,
@@ -250,10 +273,9 @@ Runtime::Impl::waveOf(std::span<const WaitingLaunch> launches) {
   return wave;
 }
 
-std::vector<size_t>
-Runtime::Impl::howTogether(std::span<const WaitingLaunch> launches) {
+Waves Runtime::Impl::howTogether(std::span<const WaitingLaunch> launches) {
   if (launches.size() == 1 || Config.wavefront == Wavefront::Always)
-    return {launches.size()};
+    return {{launches.size()}, Share};
   if (Waiting.generation != Plans.generation()) {
     Waiting.together.clear();
     Waiting.generation = Plans.generation();
@@ -273,18 +295,25 @@ Runtime::Impl::howTogether(std::span<const WaitingLaunch> launches) {
     return known->second;
 
   TraceZone zone("plan wavefront");
-  const Wave wave = waveOf(launches);
   // Some room is for what arrives for later slices, and what leaves.
-  const uint64_t budget = DevicePool.budget();
-  std::vector<size_t> lengths =
-      wavesOf(wave.launches, wave.chunkBytes, budget - budget / 8);
+  const uint64_t budget = DevicePool.budget(), most = budget - budget / 8;
+  auto wavesWith = [&](uint64_t share) -> Waves {
+    const Wave wave = waveOf(launches, cutOf(launches, share));
+    return {wavesOf(wave.launches, wave.chunkBytes, most), share};
+  };
+  Waves waves = wavesWith(Share);
+  if (waves.lengths.size() > 1 && waves.lengths.size() < launches.size())
+    if (Waves finer = wavesWith(FinerShare);
+        finer.lengths.size() <= waves.lengths.size())
+      waves = std::move(finer);
   log(LogLevel::Debug, "{} launches that wait run in {} waves", launches.size(),
-      lengths.size());
-  Waiting.together.emplace(std::move(key), lengths);
-  return lengths;
+      waves.lengths.size());
+  Waiting.together.emplace(std::move(key), waves);
+  return waves;
 }
 
-Status Runtime::Impl::runTogether(std::span<const WaitingLaunch> launches) {
+Status Runtime::Impl::runTogether(std::span<const WaitingLaunch> launches,
+                                  const WaveCut &cut) {
   TraceZone zone("launches together");
   zone.detail(launches.front().call().kernel->handle.image.name);
   Bytes.count(Counter::LaunchesTogether, launches.size());
@@ -295,12 +324,12 @@ Status Runtime::Impl::runTogether(std::span<const WaitingLaunch> launches) {
   std::vector<SlicedLaunch> sliced;
   for (const WaitingLaunch &launch : launches) {
     calls.push_back(launch.call());
-    slicings.push_back(&fineSlicingOf(launch, Waiting.pieces));
+    slicings.push_back(&fineSlicingOf(launch, cut));
     sliced.push_back(
         {&calls.back(), &launch.planned().whole, dyingOf(calls.back())});
   }
   std::vector<Slice> slices;
-  const Wave wave = waveOf(launches);
+  const Wave wave = waveOf(launches, cut);
   for (const auto &[launch, slice] : wavefront(wave.launches)) {
     const Slicing &slicing = *slicings[launch];
     slices.push_back({launch, slicing.plan.boxes[slice],

@@ -335,12 +335,14 @@ struct Runtime::Impl {
   bool mayWait(const LaunchCall &call, const LaunchPointers &pointers) const;
   Status runWaiting();
   Status runOne(const WaitingLaunch &launch);
-  Status runTogether(std::span<const WaitingLaunch> launches);
+  Status runTogether(std::span<const WaitingLaunch> launches,
+                     const WaveCut &cut);
+  /// In slices or at once, together with others.
+  bool mayBeCut(const WaitingLaunch &launch);
+  WaveCut cutOf(std::span<const WaitingLaunch> launches, uint64_t share);
   /// The slices of launches that run together; of their own if there is no
-  /// smaller way. `pieces`: what the others have, which those that would fit
-  /// at once are cut into as well.
-  const Slicing &fineSlicingOf(const WaitingLaunch &launch,
-                               uint32_t pieces = 0);
+  /// smaller way.
+  const Slicing &fineSlicingOf(const WaitingLaunch &launch, const WaveCut &cut);
   /// Equal pieces, if they use different parts; else one that cannot run.
   const Slicing &evenSlicingOf(const LaunchCall &call, PlannedLaunch &planned,
                                uint32_t pieces);
@@ -350,9 +352,8 @@ struct Runtime::Impl {
     std::vector<WaveLaunch> launches; ///< refer to `slices`
     std::vector<uint64_t> chunkBytes;
   };
-  Wave waveOf(std::span<const WaitingLaunch> launches);
-  /// The lengths of the waves in which they should run.
-  std::vector<size_t> howTogether(std::span<const WaitingLaunch> launches);
+  Wave waveOf(std::span<const WaitingLaunch> launches, const WaveCut &cut);
+  Waves howTogether(std::span<const WaitingLaunch> launches);
   /// The launch before this one was followed by it, or was not.
   void noteFollower(Queue queue);
 

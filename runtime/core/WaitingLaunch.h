@@ -79,6 +79,19 @@ private:
   size_t Begun = 0;
 };
 
+/// How fine launches that run together are cut.
+struct WaveCut {
+  uint64_t share;  ///< slices are for the budget divided by it
+  uint32_t pieces; ///< the most slices that one of the launches has, so that
+                   ///< those that would fit at once are cut as well
+};
+
+/// How launches that wait should run.
+struct Waves {
+  std::vector<size_t> lengths; ///< of consecutive waves
+  uint64_t share;              ///< WaveCut's
+};
+
 /// The launches that wait, in one queue, and what is known of their like.
 struct WaitingLaunches {
   std::vector<WaitingLaunch> launches;
@@ -88,10 +101,8 @@ struct WaitingLaunches {
   /// the answer any more.
   std::unordered_set<uint64_t> accepted;
   /// The waves in which they ran the last time, by their plans and what died.
-  std::unordered_map<std::string, std::vector<size_t>> together;
+  std::unordered_map<std::string, Waves> together;
   uint64_t generation = 0; ///< of the plans
-  /// The most slices that one of them has while they run.
-  uint32_t pieces = 0;
   /// The launch before, in what queue and when it returned.
   std::shared_ptr<PlannedLaunch> last;
   Queue lastQueue = nullptr;

@@ -7,6 +7,9 @@
 
 #include "RuntimeFixture.h"
 
+#include "runtime/core/Buffer.h"
+#include "runtime/core/WaitingLaunch.h"
+
 #include <functional>
 
 using namespace dragon;
@@ -232,6 +235,49 @@ TEST_F(LaunchTogetherTest, ContentsThatEndWithAWaitingLaunchMoveNoMore) {
   const std::vector<int32_t> dead = download(B, 1024);
   EXPECT_EQ(std::count(dead.begin(), dead.end(), dead[0]), 1024)
       << "undefined contents are poisoned";
+}
+
+TEST(ComingUsesTest, ALaunchGoesThroughEachBufferFromItsBeginning) {
+  TestKernels kernels;
+  int n = 0, k = 0;
+  void *nothing = nullptr;
+  void *args[] = {&nothing, &n, &k};
+  LaunchCall call{};
+  call.kernel = kernels.find("iota");
+  call.args = args;
+  call.numArgs = 3;
+  Buffer a, b;
+  a.chunks.resize(4);
+  b.chunks.resize(2);
+  auto planned = std::make_shared<PlannedLaunch>();
+  for (Buffer *buffer : {&a, &b})
+    for (Chunk &chunk : buffer->chunks) {
+      chunk.buffer = buffer;
+      ChunkUse use{};
+      use.chunk = &chunk;
+      use.mustWrite = buffer == &b;
+      planned->whole.uses.push_back(use);
+    }
+  std::vector<WaitingLaunch> launches;
+  for (uint64_t i = 1; i <= 2; ++i)
+    launches.emplace_back(call, planned, i * LaunchTime);
+  ComingUses coming(launches);
+  for (uint64_t begun = 0; begun < 2; ++begun) {
+    coming.begun(begun);
+    for (const Buffer *buffer : {&a, &b}) {
+      uint64_t last = (begun + 1) * LaunchTime;
+      for (const Chunk &chunk : buffer->chunks) {
+        const Forecast next = coming.nextUse(chunk);
+        EXPECT_GT(next.clock, last);
+        EXPECT_EQ(next.overwritten, buffer == &b);
+        EXPECT_TRUE(next.certain);
+        last = next.clock;
+      }
+      EXPECT_LT(last, (begun + 2) * LaunchTime);
+    }
+  }
+  coming.begun(2);
+  EXPECT_EQ(coming.nextUse(a.chunks[0]).clock, 0u);
 }
 
 } // namespace
