@@ -77,12 +77,6 @@ struct BuiltProgram {
   std::map<std::string, Position> UnknownKernels;
 };
 
-/// `if (!__cudaPushCallConfiguration(...)) stub(...)`: pushing does not fail,
-/// and if it did, there would only be less to be careful about, because nothing
-/// is sure to happen in a launch. The block of the stub's call, or null if B
-/// does not end so.
-const llvm::BasicBlock *launchBlock(const llvm::BasicBlock &B);
-
 /// OwnGlobals: those that only this function uses.
 BuiltProgram buildBufferProgram(
     llvm::Function &Flat, llvm::FunctionAnalysisManager &Analyses,

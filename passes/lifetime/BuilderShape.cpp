@@ -84,26 +84,6 @@ void ProgramBuilder::addBuffers() {
   }
 }
 
-const BasicBlock *launchBlock(const BasicBlock &B) {
-  auto *Branch = dyn_cast<BranchInst>(B.getTerminator());
-  if (!Branch || !Branch->isConditional())
-    return nullptr;
-  Value *Condition = Branch->getCondition();
-  bool OnZero = false;
-  if (auto *Compare = dyn_cast<ICmpInst>(Condition)) {
-    auto *Zero = dyn_cast<ConstantInt>(Compare->getOperand(1));
-    if (!Zero || !Zero->isZero() || !Compare->isEquality())
-      return nullptr;
-    OnZero = Compare->getPredicate() == ICmpInst::ICMP_EQ;
-    Condition = Compare->getOperand(0);
-  }
-  auto *Push = dyn_cast<CallBase>(Condition);
-  const Function *Callee = Push ? Push->getCalledFunction() : nullptr;
-  if (!Callee || Callee->getName() != "__cudaPushCallConfiguration")
-    return nullptr;
-  return Branch->getSuccessor(OnZero ? 0 : 1);
-}
-
 /// Whether the program ends here with success: `exit(0)`.
 static bool endsWell(const BasicBlock &B) {
   for (const Instruction &I : reverse(B)) {

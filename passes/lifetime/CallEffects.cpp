@@ -10,9 +10,12 @@
 #include "passes/Options.h"
 #include "passes/support/UnitSuffix.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
@@ -180,19 +183,65 @@ bool isLaunch(const CallBase &Call) {
   return Callee && Callee->getName().contains("__device_stub__");
 }
 
-/// The stub is called where __cudaPushCallConfiguration succeeded.
-const CallBase *launchConfiguration(const CallBase &Launch) {
-  const BasicBlock *B = Launch.getParent();
-  for (const Instruction *I = &Launch; B;) {
-    for (; I; I = I->getPrevNode())
-      if (auto *Push = dyn_cast<CallBase>(I))
-        if (const Function *Callee = Push->getCalledFunction())
-          if (Callee->getName() == "__cudaPushCallConfiguration")
-            return Push;
-    B = B->getSinglePredecessor();
-    I = B ? B->getTerminator() : nullptr;
+namespace {
+
+bool isConfiguration(const Value *V) {
+  auto *Call = dyn_cast<CallBase>(V);
+  const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+  return Callee && Callee->getName() == "__cudaPushCallConfiguration";
+}
+
+} // namespace
+
+const BasicBlock *launchBlock(const BasicBlock &B) {
+  auto *Branch = dyn_cast<BranchInst>(B.getTerminator());
+  if (!Branch || !Branch->isConditional())
+    return nullptr;
+  Value *Condition = Branch->getCondition();
+  bool OnZero = false;
+  if (auto *Compare = dyn_cast<ICmpInst>(Condition)) {
+    auto *Zero = dyn_cast<ConstantInt>(Compare->getOperand(1));
+    if (!Zero || !Zero->isZero() || !Compare->isEquality())
+      return nullptr;
+    OnZero = Compare->getPredicate() == ICmpInst::ICMP_EQ;
+    Condition = Compare->getOperand(0);
   }
-  return nullptr;
+  if (!isConfiguration(Condition))
+    return nullptr;
+  return Branch->getSuccessor(OnZero ? 0 : 1);
+}
+
+const CallBase *launchConfiguration(const CallBase &Launch) {
+  // Back from the launch, on all ways.
+  constexpr size_t MostBlocks = 64;
+  SmallSetVector<const BasicBlock *, 16> Blocks;
+  Blocks.insert(Launch.getParent());
+  const CallBase *Found = nullptr;
+  for (size_t At = 0; At < Blocks.size(); ++At) {
+    const BasicBlock *B = Blocks[At];
+    const Instruction *I = At ? B->getTerminator() : &Launch;
+    // A launch in between, made for an argument: it may be left out.
+    auto IsOther = [&] {
+      const BasicBlock *Success = At ? launchBlock(*B) : nullptr;
+      return Success && any_of(successors(B), [&](const BasicBlock *S) {
+               return S != Success && Blocks.contains(S);
+             });
+    };
+    bool Skip = IsOther();
+    for (; I; I = I->getPrevNode())
+      if (isConfiguration(I) && !std::exchange(Skip, false))
+        break;
+    if (I) {
+      if (Found && Found != I)
+        return nullptr;
+      Found = cast<CallBase>(I);
+      continue;
+    }
+    if (pred_empty(B) || Blocks.size() > MostBlocks)
+      return nullptr;
+    Blocks.insert(pred_begin(B), pred_end(B));
+  }
+  return Found;
 }
 
 CallBase *launchConfiguration(CallBase &Launch) {

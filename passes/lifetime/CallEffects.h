@@ -19,6 +19,7 @@
 #include "llvm/ADT/StringRef.h"
 
 namespace llvm {
+class BasicBlock;
 class CallBase;
 class Function;
 class Module;
@@ -84,7 +85,14 @@ int outParameter(const llvm::CallBase &Call);
 
 /// Whether the call is of the host stub of a kernel.
 bool isLaunch(const llvm::CallBase &Call);
-/// The call that gives the launch its grid and stream, or null.
+/// `if (!__cudaPushCallConfiguration(...)) stub(...)`: pushing does not fail,
+/// and if it did, there would only be less to be careful about, because nothing
+/// is sure to happen in a launch. The block of the stub's call, or null if B
+/// does not end so.
+const llvm::BasicBlock *launchBlock(const llvm::BasicBlock &B);
+
+/// The call that gives the launch its grid and stream, or null. The launch's
+/// arguments may be computed in between, by branches, too.
 const llvm::CallBase *launchConfiguration(const llvm::CallBase &Launch);
 llvm::CallBase *launchConfiguration(llvm::CallBase &Launch);
 

@@ -7,7 +7,7 @@
 
 #include "passes/rewrite/LaterValues.h"
 
-#include "passes/lifetime/BufferProgramBuilder.h"
+#include "passes/lifetime/CallEffects.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"

@@ -113,3 +113,24 @@ void between(size_t n, const int *given, int *sum) {
     for (int k = 0; k < 4; ++k)
       *sum += given[4 * i + k];
 }
+
+// Its arguments are computed by branches, or by a launch in another stream.
+// CHECK-LABEL: buffer program of argumentsInBetween:
+// CHECK: copy-in {{.*}} stream [[A:[0-9]+]]
+// CHECK: launch scale read-write({{.*}} stream [[A]]{{$}}
+// CHECK: launch scale read-write(e) stream [[B:[0-9]+]]{{$}}
+// CHECK: launch scale read-write(d) stream [[A]]{{$}}
+static float *scaled(float *d, float *e, cudaStream_t stream) {
+  LAUNCH_ON(stream, scale, e);
+  return d;
+}
+float *chosen(void);
+void argumentsInBetween(size_t n, void *h, int which, cudaStream_t a,
+                        cudaStream_t b) {
+  float *d, *e;
+  cudaMalloc((void **)&d, n);
+  cudaMalloc((void **)&e, n);
+  cudaMemcpyAsync(d, h, n, H2D, a);
+  LAUNCH_ON(a, scale, which > 1 ? (h = chosen(), d) : e);
+  LAUNCH_ON(a, scale, scaled(d, e, b));
+}
