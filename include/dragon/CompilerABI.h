@@ -42,10 +42,10 @@ typedef struct dragon_cpu_context {
                    that begin with zeros (%envreg1 and 2); else null */
 } dragon_cpu_context;
 
-/* Kernels without barriers or warp operations: runs all threads of the block
-   ctx->ctaid (sets ctx->tid itself). Others: runs the one thread ctx->tid, on a
-   fiber; calls dragon_cpu_barrier and friends to let the others run.
-   args[i] points at argument i. */
+/* Kernels in which no thread waits for others, or that take care of it: runs
+   all threads of the block ctx->ctaid (sets ctx->tid itself). Others: runs the
+   one thread ctx->tid, on a fiber; calls dragon_cpu_barrier and friends to let
+   the others run. args[i] points at argument i. */
 typedef void (*dragon_cpu_entry)(dragon_cpu_context *ctx, void *const *args);
 
 enum {
@@ -148,6 +148,11 @@ void dragon_cpu_trap(dragon_cpu_context *ctx);
 void dragon_cpu_unsupported(dragon_cpu_context *ctx, const char *what);
 /* The thread ends here (PTX exit). Called only by kernels on fibers. */
 void dragon_cpu_exit_thread(dragon_cpu_context *ctx);
+/* Memory for what a thread of a kernel without fibers keeps from barrier to
+   barrier: `bytes`, aligned to 64, the same for all threads of the block, of
+   which this is number `thread` (0 is the first one to ask). It lasts as long
+   as the block. */
+void *dragon_cpu_frame(uint32_t thread, uint64_t bytes);
 /* The context of the running thread, where no hidden argument reaches. */
 dragon_cpu_context *dragon_cpu_current(void);
 /* Device-side malloc and free. */

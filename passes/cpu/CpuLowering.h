@@ -17,7 +17,8 @@
 //   SharedMemory       __shared__ variables -> offsets in the block's memory
 //   HostKernels        a loop over the threads of a block around each kernel
 //                      (or one thread, on a fiber, if threads wait for each
-//                      other); the table of kernels and variables
+//                      other elsewhere than at the block's barrier); the table
+//                      of kernels and variables
 //   HostModule         address spaces, attributes, triple: an x86-64 module
 //
 // The result is not optimised: clang -O2 does that, and turns loops over

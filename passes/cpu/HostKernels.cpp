@@ -11,11 +11,13 @@
 #include "passes/cpu/LoopInterchange.h"
 #include "passes/cpu/RuntimeFunctions.h"
 #include "passes/cpu/ThreadContext.h"
+#include "passes/cpu/ThreadTurns.h"
 #include "passes/support/ExtraParameters.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 
@@ -41,13 +43,15 @@ public:
         PointersMayWait = true;
   }
 
-  bool needsFibers(Function &Kernel) const {
-    if (Waiting.contains(&Kernel))
-      return true;
+  bool waits(Function &Kernel) const {
+    return Waiting.contains(&Kernel) || waitsThroughPointer(Kernel);
+  }
+  bool waitsThroughPointer(Function &Kernel) const {
     bool Indirect = false;
     reachableFunctions(Kernel, &Indirect);
     return Indirect && PointersMayWait;
   }
+  const SmallPtrSet<Function *, 16> &waiting() const { return Waiting; }
   bool looksAtContext(Function &Kernel) const {
     return Looking.contains(&Kernel);
   }
@@ -58,12 +62,25 @@ private:
   bool PointersMayWait = false;
 };
 
+/// How the threads of a block run.
+enum class Mode {
+  Loop,        ///< one after the other
+  Interchange, ///< so, but for a loop of theirs (LoopInterchange.h)
+  Turns,       ///< from barrier to barrier (ThreadTurns.h)
+  Fibers       ///< as they wait for each other
+};
+
+struct Decision {
+  Mode How;
+  bool StoreIndex; ///< something looks for the thread's index in the context
+};
+
 class EntryBuilder {
 public:
   EntryBuilder(Module &M, const HostKernel &Kernel)
       : M(M), Kernel(Kernel), B(M.getContext()) {}
 
-  Function *build(bool Fibers, bool StoreIndex, bool MayInterchange);
+  Function *build(Decision D);
 
 private:
   void describe();
@@ -73,6 +90,8 @@ private:
   Value *emitLoops(bool StoreIndex,
                    function_ref<Value *(ArrayRef<Value *>)> Body);
   void loadCounts();
+  Value *threadNumber(ArrayRef<Value *> Index);
+  void emitTurns(Function *Thread, ArrayRef<Value *> Args, bool StoreIndex);
   void emitInterchanged(const InterchangedThread &Parts, ArrayRef<Value *> Args,
                         bool StoreIndex);
 
@@ -205,6 +224,62 @@ void EntryBuilder::loadCounts() {
   }
 }
 
+Value *EntryBuilder::threadNumber(ArrayRef<Value *> Index) {
+  Value *Row = B.CreateAdd(B.CreateMul(Index[2], Count[1], "", true, true),
+                           Index[1], "", true, true);
+  return B.CreateAdd(B.CreateMul(Row, Count[0], "", true, true), Index[0], "",
+                     true, true);
+}
+
+/// See ThreadTurns.h.
+void EntryBuilder::emitTurns(Function *Thread, ArrayRef<Value *> Args,
+                             bool StoreIndex) {
+  LLVMContext &C = M.getContext();
+  Type *VotesType = TurnVotes::type(C);
+  AllocaInst *Votes = B.CreateAlloca(VotesType);
+  AllocaInst *Handles =
+      B.CreateAlloca(ArrayType::get(B.getPtrTy(), MaxBlockThreads));
+  auto HandleOf = [&](Value *Number) {
+    return B.CreateInBoundsGEP(B.getPtrTy(), Handles,
+                               B.CreateZExt(Number, B.getInt64Ty()));
+  };
+  auto Call = [&](Intrinsic::ID Which, Value *Handle) {
+    return B.CreateCall(Intrinsic::getOrInsertDeclaration(&M, Which), Handle);
+  };
+  B.CreateStore(Constant::getNullValue(VotesType), Votes);
+  TurnVotes::move(B, Votes);
+  Value *AnyLeft = emitLoops(StoreIndex, [&](ArrayRef<Value *> Index) {
+    Value *Number = threadNumber(Index);
+    Value *Handle = callThread(Thread, Args, Index, {Number, Votes});
+    B.CreateStore(Handle, HandleOf(Number));
+    return B.CreateNot(Call(Intrinsic::coro_done, Handle));
+  });
+  BasicBlock *Turn = BasicBlock::Create(C, "turn", Entry);
+  BasicBlock *Ended = BasicBlock::Create(C, "ended", Entry);
+  B.CreateCondBr(AnyLeft, Turn, Ended);
+  B.SetInsertPoint(Turn);
+  TurnVotes::move(B, Votes);
+  AnyLeft = emitLoops(StoreIndex, [&](ArrayRef<Value *> Index) {
+    Value *Handle = B.CreateLoad(B.getPtrTy(), HandleOf(threadNumber(Index)));
+    Value *Done = Call(Intrinsic::coro_done, Handle);
+    BasicBlock *Skipped = B.GetInsertBlock();
+    BasicBlock *Left = BasicBlock::Create(C, "left", Entry);
+    BasicBlock *Next = BasicBlock::Create(C, "", Entry);
+    B.CreateCondBr(Done, Next, Left);
+    B.SetInsertPoint(Left);
+    Call(Intrinsic::coro_resume, Handle);
+    Value *StillLeft = B.CreateNot(Call(Intrinsic::coro_done, Handle));
+    B.CreateBr(Next);
+    B.SetInsertPoint(Next);
+    PHINode *Result = B.CreatePHI(B.getInt1Ty(), 2);
+    Result->addIncoming(B.getFalse(), Skipped);
+    Result->addIncoming(StillLeft, Left);
+    return Result;
+  });
+  B.CreateCondBr(AnyLeft, Turn, Ended);
+  B.SetInsertPoint(Ended);
+}
+
 /// See LoopInterchange.h.
 void EntryBuilder::emitInterchanged(const InterchangedThread &Parts,
                                     ArrayRef<Value *> Args, bool StoreIndex) {
@@ -225,11 +300,7 @@ void EntryBuilder::emitInterchanged(const InterchangedThread &Parts,
       SmallVector<Value *, 8> Extra;
       if (Iteration)
         Extra.push_back(Iteration);
-      Value *Row = B.CreateAdd(B.CreateMul(Index[2], Count[1], "", true, true),
-                               Index[1], "", true, true);
-      Value *Number = B.CreateAdd(B.CreateMul(Row, Count[0], "", true, true),
-                                  Index[0], "", true, true);
-      Number = B.CreateZExt(Number, B.getInt64Ty());
+      Value *Number = B.CreateZExt(threadNumber(Index), B.getInt64Ty());
       for (auto [Array, Element] : Arrays)
         Extra.push_back(B.CreateInBoundsGEP(Element, Array, Number));
       CallInst *Call = callThread(Part, Args, Index, Extra);
@@ -254,8 +325,7 @@ void EntryBuilder::emitInterchanged(const InterchangedThread &Parts,
     Run(Parts.After, nullptr);
 }
 
-Function *EntryBuilder::build(bool Fibers, bool StoreIndex,
-                              bool MayInterchange) {
+Function *EntryBuilder::build(Decision D) {
   Function &Thread = *Kernel.Thread;
   Thread.setName(Kernel.Name + ".thread");
   auto *Type =
@@ -274,27 +344,30 @@ Function *EntryBuilder::build(bool Fibers, bool StoreIndex,
   Entry->getArg(1)->setName("args");
   Thread.removeFnAttr(Attribute::NoInline);
   Thread.removeFnAttr(Attribute::OptimizeNone);
-  Thread.addFnAttr(Attribute::AlwaysInline);
+  if (D.How != Mode::Turns) // is split first
+    Thread.addFnAttr(Attribute::AlwaysInline);
   if (Thread.hasFnAttribute("target-cpu"))
     Entry->addFnAttr(Thread.getFnAttribute("target-cpu"));
   std::optional<InterchangedThread> Parts;
-  if (MayInterchange)
+  if (D.How == Mode::Interchange)
     Parts = interchangeLoop(Thread);
 
   B.SetInsertPoint(BasicBlock::Create(C, "entry", Entry));
   describe();
   SmallVector<Value *, 16> Args = loadArguments();
-  if (Fibers) {
+  if (D.How == Mode::Fibers) {
     SmallVector<Value *, 3> Index;
     for (unsigned Dim = 0; Dim < 3; ++Dim)
       Index.push_back(loadThreadIdx(B, Entry->getArg(0), Dim));
     callThread(&Thread, Args, Index);
   } else {
     loadCounts();
-    if (Parts)
-      emitInterchanged(*Parts, Args, StoreIndex);
+    if (D.How == Mode::Turns)
+      emitTurns(makeTurns(Thread), Args, D.StoreIndex);
+    else if (Parts)
+      emitInterchanged(*Parts, Args, D.StoreIndex);
     else
-      emitLoops(StoreIndex, [&](ArrayRef<Value *> Index) {
+      emitLoops(D.StoreIndex, [&](ArrayRef<Value *> Index) {
         callThread(&Thread, Args, Index);
         return nullptr;
       });
@@ -311,6 +384,62 @@ bool hasLoop(Function &Kernel) {
       return true;
   }
   return false;
+}
+
+/// Something but its barriers looks at the thread's context.
+bool looksElsewhere(Function &Thread) {
+  return any_of(reachableFunctions(Thread), [](Function *F) {
+    return any_of(instructions(*F), [](const Instruction &I) {
+      return mayLookAtContext(I) && !letsOtherThreadsRun(I);
+    });
+  });
+}
+
+/// Simplifies those that are not just looped over.
+SmallVector<Decision, 16> decide(Module &M, ArrayRef<HostKernel> Kernels) {
+  SmallVector<Decision, 16> Result;
+  SmallVector<Function *, 16> Simplified;
+  SmallPtrSet<Function *, 16> Barriers;
+  {
+    Reach Facts(M);
+    for (const HostKernel &Kernel : Kernels) {
+      Function &Thread = *Kernel.Thread;
+      Decision D{Mode::Loop, Facts.looksAtContext(Thread)};
+      if (!Facts.waits(Thread)) {
+        if (Kernel.Optimise && hasLoop(Thread))
+          D.How = Mode::Interchange;
+      } else if (Kernel.Optimise && !Facts.waitsThroughPointer(Thread) &&
+                 waitsAtBarriersOnly(Thread)) {
+        D.How = Mode::Turns;
+        for (Function *F : reachableFunctions(Thread))
+          if (F != &Thread && Facts.waiting().contains(F))
+            Barriers.insert(F);
+      } else {
+        D.How = Mode::Fibers;
+      }
+      if (D.How == Mode::Interchange || D.How == Mode::Turns)
+        Simplified.push_back(&Thread);
+      Result.push_back(D);
+    }
+  }
+  if (Simplified.empty())
+    return Result;
+  // A thread can only stop in its own code.
+  for (Function *F : Barriers) {
+    F->removeFnAttr(Attribute::NoInline);
+    F->addFnAttr(Attribute::AlwaysInline);
+  }
+  simplifyThreads(M, Simplified);
+  const Reach Facts(M);
+  for (auto [Kernel, D] : zip(Kernels, Result)) {
+    if (D.How != Mode::Turns)
+      continue;
+    if (canTakeTurns(*Kernel.Thread, Facts.waiting()))
+      D.StoreIndex = looksElsewhere(*Kernel.Thread);
+    else
+      D.How = Mode::Fibers;
+  }
+  return Result;
 }
 
 /// A private constant array of `Rows`, or null if there are none.
@@ -336,38 +465,18 @@ void emitHostKernels(Module &M, ArrayRef<HostKernel> Kernels,
     return B.CreateGlobalString(S, "dragon.name", 0, &M);
   };
 
-  struct Decision {
-    bool Fibers, StoreIndex, MayInterchange;
-  };
-  SmallVector<Decision, 16> Decisions;
-  SmallVector<Function *, 16> Looping;
-  {
-    Reach Facts(M);
-    for (const HostKernel &Kernel : Kernels) {
-      Decision D;
-      D.Fibers = Facts.needsFibers(*Kernel.Thread);
-      D.StoreIndex = Facts.looksAtContext(*Kernel.Thread);
-      D.MayInterchange =
-          Kernel.Optimise && !D.Fibers && hasLoop(*Kernel.Thread);
-      if (D.MayInterchange)
-        Looping.push_back(Kernel.Thread);
-      Decisions.push_back(D);
-    }
-  }
-  if (!Looping.empty())
-    simplifyThreads(M, Looping);
+  const SmallVector<Decision, 16> Decisions = decide(M, Kernels);
   auto *KernelRow = StructType::get(C, {Ptr, Ptr, I32, I32});
   SmallVector<Constant *, 16> Rows;
   for (auto [Kernel, D] : zip(Kernels, Decisions)) {
-    Function *Entry =
-        EntryBuilder(M, Kernel).build(D.Fibers, D.StoreIndex, D.MayInterchange);
+    Function *Entry = EntryBuilder(M, Kernel).build(D);
     Rows.push_back(ConstantStruct::get(
         KernelRow,
         {Text(Kernel.Name), Entry,
-         ConstantInt::get(I32, (D.Fibers ? DRAGON_CPU_NEEDS_FIBERS : 0) |
-                                   (Traced ? DRAGON_CPU_TRACED : 0) |
-                                   Kernel.MaxThreads
-                                       << DRAGON_CPU_MAX_THREADS_SHIFT),
+         ConstantInt::get(
+             I32, (D.How == Mode::Fibers ? DRAGON_CPU_NEEDS_FIBERS : 0) |
+                      (Traced ? DRAGON_CPU_TRACED : 0) |
+                      Kernel.MaxThreads << DRAGON_CPU_MAX_THREADS_SHIFT),
          ConstantInt::get(I32, Kernel.SharedBytes)}));
   }
   Constant *KernelTable = makeArray(M, KernelRow, Rows, "dragon.kernels");

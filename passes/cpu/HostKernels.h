@@ -14,7 +14,8 @@
 //     for (z) for (y) for (x) k.thread(a, ..., ctx, x, y, z); // inlined
 //   }
 //
-// and clang vectorises the innermost loop where it can. Other kernels run one
+// and clang vectorises the innermost loop where it can. Where they wait at the
+// block's barrier only, they take turns (ThreadTurns.h). Other kernels run one
 // thread per call; the runtime gives each a fiber.
 //
 //===----------------------------------------------------------------------===//

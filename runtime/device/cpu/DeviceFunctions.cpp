@@ -286,6 +286,10 @@ DRAGON_EXPORT void dragon_cpu_exit_thread(dragon_cpu_context *ctx) {
   schedulerOf(ctx, "exit of a thread").exitThread(ctx);
 }
 
+DRAGON_EXPORT void *dragon_cpu_frame(uint32_t thread, uint64_t bytes) {
+  return KernelThread::current()->frame(thread, bytes);
+}
+
 DRAGON_EXPORT dragon_cpu_context *dragon_cpu_current(void) {
   KernelThread *thread = KernelThread::current();
   return thread ? thread->runningContext : nullptr;

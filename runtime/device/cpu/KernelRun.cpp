@@ -149,6 +149,27 @@ void KernelThread::initialise(dragon_cpu_context &context,
   context.grid = Run->grid();
 }
 
+void *KernelThread::frame(uint32_t thread, uint64_t bytes) {
+  constexpr uint64_t Alignment = 64;
+  const uint64_t stride = (bytes + Alignment - 1) / Alignment * Alignment;
+  if (thread == 0) {
+    const uint32_t *block = Run->request().block;
+    const uint64_t needed = stride * block[0] * block[1] * block[2];
+    if (needed > FrameBytes) {
+      Frames.reset(static_cast<char *>(std::aligned_alloc(Alignment, needed)));
+      FrameBytes = Frames ? needed : 0;
+    }
+    if (!Frames) {
+      Run->fail(KernelLaunchFailure,
+                fmt::format("kernel '{}': no {} bytes for what the threads of "
+                            "a block keep from barrier to barrier",
+                            Run->name(), needed));
+      stop();
+    }
+  }
+  return Frames.get() + thread * stride;
+}
+
 void KernelThread::work(KernelRun &run) {
   Run = &run;
   if (!prepareShared())

@@ -24,6 +24,7 @@
 #include "runtime/device/cpu/Fiber.h"
 
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -111,6 +112,8 @@ public:
   char *shared = nullptr;
   size_t sharedBytes = 0;
   void initialise(dragon_cpu_context &context, const uint32_t ctaid[3]);
+  /// See dragon_cpu_frame().
+  void *frame(uint32_t thread, uint64_t bytes);
 
 private:
   bool prepareShared();
@@ -125,6 +128,11 @@ private:
   FiberStack Stack;
   Fiber Runner;
   FiberStack SignalStack;
+  struct Free {
+    void operator()(char *memory) const { std::free(memory); }
+  };
+  std::unique_ptr<char, Free> Frames; ///< of the threads of a block
+  uint64_t FrameBytes = 0;            ///< what Frames has
   std::unique_ptr<BlockScheduler> Scheduler;
   KernelFaultHook Hook;
   uintptr_t FaultAddress = 0;

@@ -51,7 +51,7 @@ define ptx_kernel void @shuffles(i32 %a, float %f, ptr %out) {
 }
 
 define internal void @waits() noinline {
-  call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+  call void @llvm.nvvm.bar.warp.sync(i32 -1)
   ret void
 }
 define ptx_kernel void @through_call() {
@@ -100,6 +100,7 @@ declare i32 @llvm.nvvm.barrier.cta.red.popc.aligned.all(i32, i1)
 declare void @llvm.nvvm.barrier.cta.sync.aligned.count(i32, i32)
 declare void @llvm.nvvm.barrier.cta.arrive.aligned.count(i32, i32)
 declare void @llvm.nvvm.barrier.cta.sync.all(i32)
+declare void @llvm.nvvm.bar.warp.sync(i32)
 declare i32 @llvm.nvvm.shfl.sync.down.i32(i32, i32, i32, i32)
 declare float @llvm.nvvm.shfl.sync.bfly.f32(i32, float, i32, i32)
 declare {i32, i1} @llvm.nvvm.shfl.sync.up.i32p(i32, i32, i32, i32)

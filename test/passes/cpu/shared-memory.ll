@@ -19,11 +19,11 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK:         [[BASE:%.*]] = load ptr, ptr {{.*}} !invariant.load
 ; CHECK:         [[FIRST:%.*]] = getelementptr inbounds i8, ptr [[BASE]], i64 0
 ; CHECK:         getelementptr {{.*}} [[FIRST]]
-; CHECK:         call i32 @dragon_cpu_barrier(ptr %dragon.context, i32 0, i32 0)
+; CHECK:         call void @dragon_cpu_warp_sync(ptr %dragon.context, i32 -1)
 define ptx_kernel void @uses_first(i64 %i) {
   %p = getelementptr float, ptr addrspacecast (ptr addrspace(3) @first to ptr), i64 %i
   store float 1.0, ptr %p
-  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  call void @llvm.nvvm.bar.warp.sync(i32 -1)
   call void @touch_common()
   ret void
 }
@@ -31,7 +31,7 @@ define ptx_kernel void @uses_first(i64 %i) {
 define ptx_kernel void @uses_second(i64 %i) {
   %p = getelementptr double, ptr addrspace(3) @second, i64 %i
   store double 1.0, ptr addrspace(3) %p
-  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  call void @llvm.nvvm.bar.warp.sync(i32 -1)
   call void @touch_common()
   ret void
 }
@@ -70,5 +70,4 @@ define ptx_kernel void @none(ptr %out) {
   ret void
 }
 
-declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 declare void @llvm.nvvm.bar.warp.sync(i32)

@@ -361,6 +361,16 @@ __attribute__((used)) inline void dragon_cpu_exit_thread(dragon_cpu_context *) {
 __attribute__((used)) inline dragon_cpu_context *dragon_cpu_current(void) {
   return &harness::context;
 }
+__attribute__((used)) inline void *dragon_cpu_frame(uint32_t thread,
+                                                   uint64_t bytes) {
+  // More than is asked for between two, so that they stay where they are.
+  static std::vector<char> frames(size_t(64) << 20);
+  const uint64_t stride = (bytes + 127) / 64 * 64;
+  auto begin = (reinterpret_cast<uintptr_t>(frames.data()) + 63) & -64;
+  if ((thread + 1) * stride + 64 > frames.size())
+    harness::fail("frames are larger than expected");
+  return reinterpret_cast<void *>(begin + thread * stride);
+}
 __attribute__((used)) inline void *dragon_cpu_malloc(uint64_t bytes) {
   return malloc(bytes);
 }
