@@ -18,6 +18,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -83,6 +85,10 @@ public:
     return ArgSizes + K.FirstArgSize;
   }
   const char *string(uint32_t Offset) const { return Strings + Offset; }
+  /// Calls Visit(Node) for each expression that the pointer's footprint depends
+  /// on, once.
+  template <typename Visitor>
+  void visitExprs(const PointerRecord &P, Visitor Visit) const;
 
 private:
   const SummaryHeader *Header = nullptr;
@@ -96,6 +102,49 @@ private:
 
   bool checkReferences(std::string &Error) const;
 };
+
+template <typename Visitor>
+void SummaryView::visitExprs(const PointerRecord &P, Visitor Visit) const {
+  std::set<uint32_t> Pending; // operands precede their users
+  auto Add = [&Pending](uint32_t Index) {
+    if (Index != NoIndex)
+      Pending.insert(Index);
+  };
+  for (uint32_t I = 0; I < P.NumAccesses; ++I) {
+    const AccessRecord &Access = access(P.FirstAccess + I);
+    Add(Access.Offset);
+    for (uint32_t G = 0; G < Access.NumGuards; ++G) {
+      Add(guard(Access.FirstGuard + G).Lhs);
+      Add(guard(Access.FirstGuard + G).Rhs);
+    }
+  }
+  while (!Pending.empty()) {
+    const auto Last = std::prev(Pending.end());
+    const ExprNode &Node = expr(*Last);
+    Pending.erase(Last);
+    Visit(Node);
+    switch (Node.Op) {
+    case ExprOp::Const:
+    case ExprOp::Arg:
+    case ExprOp::BlockIdx:
+    case ExprOp::ThreadIdx:
+    case ExprOp::BlockDim:
+    case ExprOp::GridDim:
+    case ExprOp::Unknown:
+      break;
+    case ExprOp::Loop:
+    case ExprOp::SExt:
+    case ExprOp::ZExt:
+    case ExprOp::Trunc:
+      Add(Node.A);
+      break;
+    default:
+      Add(Node.A);
+      Add(Node.B);
+      break;
+    }
+  }
+}
 
 struct EvalLimits {
   size_t MaxRanges = 4096; ///< per set; more are merged (may) or dropped (must)

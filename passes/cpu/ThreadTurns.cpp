@@ -45,7 +45,8 @@ Value *voteAt(IRBuilder<> &B, Value *Votes, unsigned Row, unsigned Which) {
 
 class TurnsBuilder {
 public:
-  explicit TurnsBuilder(Function &Thread) : Old(Thread), M(*Thread.getParent()) {}
+  explicit TurnsBuilder(Function &Thread)
+      : Old(Thread), M(*Thread.getParent()) {}
   Function *run();
 
 private:

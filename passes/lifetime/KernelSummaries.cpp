@@ -9,7 +9,6 @@
 
 #include "passes/lifetime/SummaryJoin.h"
 
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -236,46 +235,11 @@ FootprintInputs KernelSummaries::footprintInputs(const Function &Stub,
   if (!Pointer)
     return Result;
   const SummaryView &View = *kernel(Stub).View;
-  SmallVector<uint32_t, 32> Pending;
-  for (uint32_t I = 0; I < Pointer->NumAccesses; ++I) {
-    const AccessRecord &Access = View.access(Pointer->FirstAccess + I);
-    Pending.push_back(Access.Offset);
-    for (uint32_t G = 0; G < Access.NumGuards; ++G) {
-      Pending.push_back(View.guard(Access.FirstGuard + G).Lhs);
-      Pending.push_back(View.guard(Access.FirstGuard + G).Rhs);
-    }
-  }
-  DenseSet<uint32_t> Seen;
-  while (!Pending.empty()) {
-    uint32_t Index = Pending.pop_back_val();
-    if (Index == NoIndex || !Seen.insert(Index).second)
-      continue;
-    const ExprNode &Node = View.expr(Index);
-    switch (Node.Op) {
-    case ExprOp::Arg:
+  View.visitExprs(*Pointer, [&](const ExprNode &Node) {
+    if (Node.Op == ExprOp::Arg)
       Result.Arguments.insert(Node.A);
-      break;
-    case ExprOp::GridDim:
-      Result.GridSize = true;
-      break;
-    case ExprOp::Const:
-    case ExprOp::BlockDim:
-    case ExprOp::BlockIdx:
-    case ExprOp::ThreadIdx:
-    case ExprOp::Unknown:
-      break;
-    case ExprOp::Loop:
-    case ExprOp::SExt:
-    case ExprOp::ZExt:
-    case ExprOp::Trunc:
-      Pending.push_back(Node.A);
-      break;
-    default:
-      Pending.push_back(Node.A);
-      Pending.push_back(Node.B);
-      break;
-    }
-  }
+    Result.GridSize |= Node.Op == ExprOp::GridDim;
+  });
   return Result;
 }
 

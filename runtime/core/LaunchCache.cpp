@@ -11,12 +11,33 @@
 
 namespace dragon {
 
-namespace {
+const std::vector<LaunchCache::Bytes> &
+LaunchCache::inputsOf(const KernelInfo &kernel) {
+  auto [found, isNew] = Inputs.try_emplace(kernel.record);
+  if (!isNew)
+    return found->second;
+  const SummaryView &summary = *kernel.summary;
+  const KernelRecord &record = *kernel.record;
+  const uint32_t *sizes = summary.argSizes(record);
+  std::vector<bool> whole(record.NumArgs);
+  for (uint32_t i = 0; i < record.NumPointers; ++i) {
+    const PointerRecord &pointer = summary.pointer(record.FirstPointer + i);
+    if (pointer.Mode == AccessMode::None)
+      continue;
+    found->second.push_back(
+        {pointer.ArgIndex, pointer.ByteOffset, sizeof(uintptr_t)});
+    summary.visitExprs(pointer, [&](const ExprNode &node) {
+      if (node.Op == ExprOp::Arg)
+        whole[node.A] = true;
+    });
+  }
+  for (uint32_t i = 0; i < record.NumArgs; ++i)
+    if (whole[i])
+      found->second.push_back({i, 0, sizes[i]});
+  return found->second;
+}
 
-/// Launches of a training step, say. Each holds its slices' chunks.
-constexpr size_t MaxEntries = 256;
-
-std::string keyOf(const LaunchCall &call) {
+std::string LaunchCache::keyOf(const LaunchCall &call) {
   std::string key;
   auto add = [&key](const void *bytes, size_t count) {
     key.append(static_cast<const char *>(bytes), count);
@@ -27,15 +48,23 @@ std::string keyOf(const LaunchCall &call) {
   add(call.block, sizeof(call.block));
   key.push_back(char(call.cooperative));
   const KernelRecord *record = call.kernel->record;
-  if (const SummaryView *summary = call.kernel->summary; summary && record) {
-    const uint32_t *sizes = summary->argSizes(*record);
-    for (uint32_t i = 0; i < std::min(record->NumArgs, call.numArgs); ++i)
-      add(call.args[i], sizes[i]);
-  }
+  if (call.kernel->summary && record && call.numArgs >= record->NumArgs)
+    for (const Bytes &input : inputsOf(*call.kernel))
+      add(static_cast<const char *>(call.args[input.argument]) + input.offset,
+          input.count);
   return key;
 }
 
-} // namespace
+void LaunchCache::dropOld() {
+  size_t held = 0;
+  for (const Entry &entry : Entries)
+    held += entry.launch->held();
+  while (!Entries.empty() && (Entries.size() >= MaxEntries || held > MaxHeld)) {
+    held -= Entries.back().launch->held();
+    Places.erase(Entries.back().key);
+    Entries.pop_back();
+  }
+}
 
 std::shared_ptr<PlannedLaunch>
 LaunchCache::entry(const LaunchCall &call, const AddressIndex &allocations,
@@ -43,6 +72,7 @@ LaunchCache::entry(const LaunchCall &call, const AddressIndex &allocations,
   if (Generation != allocations.generation()) {
     Places.clear();
     Entries.clear();
+    Inputs.clear();
     Generation = allocations.generation();
   }
   std::string key = keyOf(call);
@@ -52,10 +82,7 @@ LaunchCache::entry(const LaunchCall &call, const AddressIndex &allocations,
     Entries.splice(Entries.begin(), Entries, found->second);
     return found->second->launch;
   }
-  if (Entries.size() == MaxEntries) {
-    Places.erase(Entries.back().key);
-    Entries.pop_back();
-  }
+  dropOld();
   Entries.push_front({key, std::make_shared<PlannedLaunch>()});
   Places.emplace(std::move(key), Entries.begin());
   return Entries.front().launch;

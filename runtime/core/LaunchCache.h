@@ -73,8 +73,12 @@ struct PlannedLaunch {
   /// A plan weighed memory that is mapped, which is made once for all launches.
   bool weighsMapping = false;
 
+  /// What it holds: uses of chunks.
+  size_t held() const { return Held; }
+
   void isFor(LaunchChunks chunks) {
     whole = std::move(chunks);
+    Held += whole.uses.size();
     for (const ChunkUse &use : whole.uses) {
       bytes += use.chunk->bytes();
       if (buffers.empty() || buffers.back() != use.chunk->buffer)
@@ -93,9 +97,12 @@ struct PlannedLaunch {
     return &slicings.front();
   }
   const Slicing &keep(Slicing slicing) {
+    Held += usesOf(slicing);
     slicings.push_front(std::move(slicing));
-    if (slicings.size() > MaxSlicings)
+    if (slicings.size() > MaxSlicings) {
+      Held -= usesOf(slicings.back());
       slicings.pop_back();
+    }
     return slicings.front();
   }
   std::span<const LaunchChunks> parts(const Slicing &slicing) const {
@@ -104,10 +111,28 @@ struct PlannedLaunch {
                ? std::span<const LaunchChunks>(slicing.parts)
                : std::span<const LaunchChunks>(&whole, 1);
   }
+
+private:
+  static size_t usesOf(const Slicing &slicing) {
+    size_t uses = slicing.mapped.uses.size();
+    for (const auto *parts : {&slicing.parts, &slicing.mappedParts})
+      for (const LaunchChunks &part : *parts)
+        uses += part.uses.size();
+    return uses;
+  }
+
+  size_t Held = 0;
 };
 
+/// Launches are the same if all is that their footprints depend on; other
+/// arguments, such as a factor, may differ.
 class LaunchCache {
 public:
+  /// A training step has some thousands of launches.
+  static constexpr size_t MaxEntries = 8192;
+  /// Uses of chunks that all entries hold, about: 64 MiB.
+  static constexpr size_t MaxHeld = size_t(1) << 20;
+
   /// The entry of such a launch, new or as it was left. The caller may keep it.
   std::shared_ptr<PlannedLaunch>
   entry(const LaunchCall &call, const AddressIndex &allocations, bool &isNew);
@@ -120,8 +145,18 @@ private:
     std::string key;
     std::shared_ptr<PlannedLaunch> launch;
   };
+  /// Bytes of an argument.
+  struct Bytes {
+    uint32_t argument, offset, count;
+  };
+  const std::vector<Bytes> &inputsOf(const KernelInfo &kernel);
+  std::string keyOf(const LaunchCall &call);
+  /// So that there is room for another entry.
+  void dropOld();
+
   std::list<Entry> Entries; ///< the last used one first
   std::unordered_map<std::string, std::list<Entry>::iterator> Places;
+  std::unordered_map<const KernelRecord *, std::vector<Bytes>> Inputs;
   uint64_t Generation = 0; ///< of the allocations that the entries are for
 };
 

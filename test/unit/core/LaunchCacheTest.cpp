@@ -1,0 +1,86 @@
+//===- LaunchCacheTest.cpp - which launches are the same ------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuntimeFixture.h"
+
+#include "runtime/core/LaunchCache.h"
+
+using namespace dragon;
+using namespace dragon::test;
+
+namespace {
+
+class LaunchCacheTest : public testing::Test {
+protected:
+  /// scale(pointer, n, factor): the factor has nothing to do with addresses.
+  std::shared_ptr<PlannedLaunch> launch(uintptr_t pointer, int n, int factor,
+                                        uint32_t blocks = 1) {
+    void *args[] = {&pointer, &n, &factor};
+    LaunchCall call{};
+    call.kernel = kernels.find("scale");
+    call.grid[0] = blocks;
+    call.grid[1] = call.grid[2] = 1;
+    call.block[0] = call.block[1] = call.block[2] = 1;
+    call.args = args;
+    call.numArgs = 3;
+    return cache.entry(call, allocations, isNew);
+  }
+
+  TestKernels kernels;
+  AddressIndex allocations;
+  LaunchCache cache;
+  bool isNew = false;
+};
+
+TEST_F(LaunchCacheTest, OnlyWhatFootprintsDependOnCounts) {
+  const auto first = launch(4096, 10, 1);
+  EXPECT_TRUE(isNew);
+  EXPECT_EQ(launch(4096, 10, 2), first);
+  EXPECT_FALSE(isNew);
+  EXPECT_NE(launch(8192, 10, 1), first);
+  EXPECT_TRUE(isNew);
+  EXPECT_NE(launch(4096, 11, 1), first);
+  EXPECT_TRUE(isNew);
+  EXPECT_NE(launch(4096, 10, 1, 2), first);
+  EXPECT_TRUE(isNew);
+  EXPECT_EQ(launch(4096, 10, 3), first);
+  EXPECT_FALSE(isNew);
+}
+
+TEST_F(LaunchCacheTest, AStepOfManyLaunchesFits) {
+  for (int round = 0; round < 2; ++round)
+    for (int n = 1; n <= 4000; ++n) {
+      launch(4096, n, round);
+      ASSERT_EQ(isNew, round == 0) << n;
+    }
+}
+
+TEST_F(LaunchCacheTest, WhatHoldsMuchGoes) {
+  Buffer buffer;
+  Chunk chunk;
+  chunk.buffer = &buffer;
+  ChunkUse use{};
+  use.chunk = &chunk;
+  launch(4096, 1, 1)->isFor({std::vector<ChunkUse>(10, use), false});
+  const LaunchChunks many{
+      std::vector<ChunkUse>(LaunchCache::MaxHeld / 2, use), false};
+  Slicing slicing{};
+  slicing.plan.kind = LaunchPlan::Sliced;
+  slicing.parts = {many, many};
+  const auto large = launch(4096, 2, 1);
+  large->keep(slicing);
+  launch(4096, 3, 1);
+  EXPECT_TRUE(isNew);
+  launch(4096, 2, 1); // just at the limit with the one above
+  EXPECT_FALSE(isNew);
+  large->keep(slicing);
+  launch(4096, 4, 1); // too much: all but this one go
+  launch(4096, 2, 1);
+  EXPECT_TRUE(isNew);
+}
+
+} // namespace
