@@ -144,8 +144,7 @@ __host__ __device__ float normal(float x) {
 __host__ __device__ float price(float stock, float strike, float years) {
   float spread = 0.3f * sqrtf(years);
   float d = (logf(stock / strike) + (0.02f + 0.045f) * years) / spread;
-  return stock * normal(d) -
-         strike * expf(-0.02f * years) * normal(d - spread);
+  return stock * normal(d) - strike * expf(-0.02f * years) * normal(d - spread);
 }
 
 __global__ void options(const float *stock, const float *strike, float *out,
@@ -289,8 +288,7 @@ int main(int argc, char **argv) {
         saxpy<<<blocksFor(n), Block>>>(2, x.get(), y.get(), out.get(), n);
       });
   compare(
-      "strided", times, out, 1e-6f,
-      [&] { stridedLoop(x.get(), out.get(), n); },
+      "strided", times, out, 1e-6f, [&] { stridedLoop(x.get(), out.get(), n); },
       [&] { strided<<<1024, Block>>>(x.get(), out.get(), n); });
   Array plane(size_t(side) * side);
   compare(

@@ -70,23 +70,40 @@ public:
 private:
   struct Entry {
     uint64_t signature;
+    uint64_t hash; ///< of all signatures up to this one
     uint64_t clock;
     std::vector<AddressRange> uses;
     std::vector<AddressRange> overwrites;
     /// By copies and fills between this launch and the next; in their order.
     std::vector<AddressRange> after;
   };
-  /// How many launches up to `a` and up to `b` agree.
+  /// How many launches up to `a` and up to `b` agree; a < b.
   size_t agreement(size_t a, size_t b) const;
+  /// Of the `count` launches up to `last`.
+  uint64_t hashOfLast(size_t last, size_t count) const;
   void forgetOldest();
+  /// The launch at `now` and what was copied before it are what they were one
+  /// period ago.
+  bool repeats(size_t now) const;
+  /// What comes so many launches after the present one, with the copies in
+  /// front of it; no clock: that does not use the address.
+  Forecast useIn(size_t launches, uintptr_t address) const;
+  /// The launches of a period that useIn() may answer for, by their numbers
+  /// from FoundAt on, ascending.
+  const std::vector<uint32_t> &usesInPeriod(uintptr_t address) const;
   /// The one that holds the address of ascending ones; null: none.
   static const AddressRange *findRange(const std::vector<AddressRange> &ranges,
                                        uintptr_t address);
 
   std::vector<Entry> Entries;
   std::unordered_map<uint64_t, std::vector<uint32_t>> Positions;
-  size_t Period = 0; ///< the last launch corresponds to the one so far back
+  uint64_t First = 0; ///< hash of what was forgotten
+  size_t Period = 0;  ///< the last launch corresponds to the one so far back
   bool Foreseen = false;
+  /// Kept while launches repeat themselves: to look at all of a long period for
+  /// each chunk that might be evicted takes longer than a launch.
+  mutable std::unordered_map<uintptr_t, std::vector<uint32_t>> Found;
+  mutable size_t FoundAt = 0;
 };
 
 } // namespace dragon

@@ -75,6 +75,7 @@ struct DeviceCaps {
 struct AddressRange {
   uintptr_t begin;
   uintptr_t end;
+  bool operator==(const AddressRange &) const = default;
 };
 
 enum class CopyKind : uint8_t {

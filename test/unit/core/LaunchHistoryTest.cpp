@@ -9,6 +9,8 @@
 
 #include "runtime/core/LaunchHistory.h"
 
+#include <random>
+
 using namespace dragon;
 using namespace dragon::test;
 
@@ -33,6 +35,65 @@ public:
   uint64_t clock = 0;
   int foreseen = 0;
 };
+
+/// What is kept for later questions gives the answers that are found anew.
+TEST(LaunchHistoryTest, AnswersDoNotDependOnEarlierQuestions) {
+  struct Step {
+    uint64_t signature;
+    std::vector<AddressRange> uses, overwrites, after;
+  };
+  std::mt19937 random(11);
+  auto below = [&](unsigned n) { return unsigned(random() % n); };
+  auto someRanges = [&] {
+    std::vector<AddressRange> ranges;
+    for (uintptr_t at = below(4) * 100; at < 1200 && ranges.size() < 3;
+         at += 100 + below(6) * 100)
+      ranges.push_back({at, at + 100});
+    return ranges;
+  };
+  unsigned foreseen = 0;
+  for (int sequence = 0; sequence < 40; ++sequence) {
+    std::vector<Step> period(1 + below(9));
+    for (Step &step : period)
+      step = {below(5), someRanges(),
+              below(3) ? std::vector<AddressRange>{} : someRanges(),
+              below(3) ? std::vector<AddressRange>{} : someRanges()};
+    std::vector<Step> steps;
+    for (int i = 0; i < 60; ++i) {
+      steps.push_back(period[size_t(i) % period.size()]);
+      if (below(25) == 0) // something else now and then, and for good
+        steps.back().signature = below(7);
+      if (below(25) == 0)
+        steps.back().uses = someRanges();
+      if (below(25) == 0)
+        steps.back().after = someRanges();
+      if (below(40) == 0)
+        period[below(unsigned(period.size()))].uses = someRanges();
+    }
+    LaunchHistory asked;
+    for (size_t now = 0; now < steps.size(); ++now) {
+      LaunchHistory anew;
+      for (size_t i = 0; i <= now; ++i) {
+        const Step &step = steps[i];
+        for (LaunchHistory *history : {&anew, &asked}) {
+          if (history == &asked && i < now)
+            continue;
+          history->begin(step.signature, step.uses, step.overwrites,
+                         10 * i + 1);
+          for (const AddressRange &range : step.after)
+            history->overwritten(range);
+        }
+      }
+      foreseen += asked.foresees();
+      for (uintptr_t address = 50; address < 1300; address += 100) {
+        const Forecast a = asked.nextUse(address), b = anew.nextUse(address);
+        ASSERT_EQ(a.clock, b.clock) << sequence << " " << now << " " << address;
+        ASSERT_EQ(a.overwritten, b.overwritten);
+      }
+    }
+  }
+  EXPECT_GT(foreseen, 1000u);
+}
 
 TEST(LaunchHistoryTest, NothingIsForeseenOfWhatIsNew) {
   Sequence s;
