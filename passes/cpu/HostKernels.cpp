@@ -430,6 +430,8 @@ SmallVector<Decision, 16> decide(Module &M, ArrayRef<HostKernel> Kernels) {
     F->addFnAttr(Attribute::AlwaysInline);
   }
   simplifyThreads(M, Simplified);
+  if (none_of(Result, [](Decision D) { return D.How == Mode::Turns; }))
+    return Result;
   const Reach Facts(M);
   for (auto [Kernel, D] : zip(Kernels, Result)) {
     if (D.How != Mode::Turns)

@@ -449,17 +449,7 @@ static Function *withResult(Function &F) {
   LLVMContext &C = F.getContext();
   auto *Type = FunctionType::get(Type::getInt1Ty(C),
                                  F.getFunctionType()->params(), false);
-  Function *New = Function::Create(Type, F.getLinkage(), 0, "", F.getParent());
-  New->copyAttributesFrom(&F);
-  New->splice(New->begin(), &F);
-  auto NewArg = New->arg_begin();
-  for (Argument &A : F.args()) {
-    NewArg->takeName(&A);
-    A.replaceAllUsesWith(&*NewArg++);
-  }
-  New->setSubprogram(F.getSubprogram());
-  F.setSubprogram(nullptr);
-  New->takeName(&F);
+  Function *New = moveBody(F, Type);
   for (BasicBlock &Block : *New)
     if (auto *Return = dyn_cast<ReturnInst>(Block.getTerminator())) {
       IRBuilder<>(Return).CreateRet(ConstantInt::getFalse(C));

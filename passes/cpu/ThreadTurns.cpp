@@ -54,6 +54,7 @@ private:
   void begin();
   void stopAt(CallInst &Barrier);
   void vote(CallInst &Barrier, BarrierKind Kind);
+  void endTurn(IRBuilder<> &B, bool IsLast, BasicBlock *Next);
   void end();
   CallInst *intrinsic(IRBuilder<> &B, Intrinsic::ID Which,
                       ArrayRef<Value *> Args, ArrayRef<Type *> Types = {}) {
@@ -75,9 +76,8 @@ void TurnsBuilder::moveBody() {
   SmallVector<Type *, 16> Types(Old.getFunctionType()->params());
   Types.push_back(Type::getInt32Ty(C));
   Types.push_back(PointerType::get(C, 0));
-  F = Function::Create(FunctionType::get(PointerType::get(C, 0), Types, false),
-                       GlobalValue::InternalLinkage, "", M);
-  F->copyAttributesFrom(&Old);
+  F = dragon::moveBody(Old,
+                       FunctionType::get(PointerType::get(C, 0), Types, false));
   F->removeFnAttr(Attribute::AlwaysInline);
   // It touches its frame, and ends many times.
   for (Attribute::AttrKind Kind :
@@ -85,18 +85,9 @@ void TurnsBuilder::moveBody() {
         Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse})
     F->removeFnAttr(Kind);
   F->setPresplitCoroutine();
-  F->takeName(&Old);
-  F->splice(F->begin(), &Old);
-  F->setSubprogram(Old.getSubprogram());
-  Old.setSubprogram(nullptr);
-  auto To = F->arg_begin();
-  for (Argument &A : Old.args()) {
-    To->takeName(&A);
-    A.replaceAllUsesWith(&*To++);
-  }
-  Number = &*To++;
+  Number = F->getArg(F->arg_size() - 2);
   Number->setName("dragon.number");
-  Votes = &*To;
+  Votes = F->getArg(F->arg_size() - 1);
   Votes->setName("dragon.votes");
   // What is given now may be gone at a later turn.
   for (Argument &A : F->args())
@@ -174,11 +165,17 @@ void TurnsBuilder::stopAt(CallInst &Barrier) {
   Before->getTerminator()->eraseFromParent();
   IRBuilder<> B(Before);
   B.SetCurrentDebugLocation(Barrier.getDebugLoc());
-  Value *Turn = intrinsic(B, Intrinsic::coro_suspend, {none(), B.getFalse()});
+  endTurn(B, /*IsLast=*/false, Next);
+  Barrier.eraseFromParent();
+}
+
+/// The next turn begins at `Next`.
+void TurnsBuilder::endTurn(IRBuilder<> &B, bool IsLast, BasicBlock *Next) {
+  Value *Turn =
+      intrinsic(B, Intrinsic::coro_suspend, {none(), B.getInt1(IsLast)});
   auto *Switch = B.CreateSwitch(Turn, Stopped, 2);
   Switch->addCase(B.getInt8(0), Next);
   Switch->addCase(B.getInt8(1), Stopped); // nobody destroys it
-  Barrier.eraseFromParent();
 }
 
 /// Every return is a last stop.
@@ -192,10 +189,7 @@ void TurnsBuilder::end() {
       Return->eraseFromParent();
     }
   IRBuilder<> B(Last);
-  Value *Turn = intrinsic(B, Intrinsic::coro_suspend, {none(), B.getTrue()});
-  auto *Switch = B.CreateSwitch(Turn, Stopped, 2);
-  Switch->addCase(B.getInt8(0), Never);
-  Switch->addCase(B.getInt8(1), Stopped);
+  endTurn(B, /*IsLast=*/true, Never);
   B.SetInsertPoint(Never);
   B.CreateUnreachable();
   B.SetInsertPoint(Stopped);

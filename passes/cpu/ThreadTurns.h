@@ -55,9 +55,9 @@ bool canTakeTurns(const llvm::Function &Thread,
                   const llvm::SmallPtrSetImpl<llvm::Function *> &Waiting);
 
 /// `Thread` as a coroutine that stops at each barrier and at its end, in its
-/// place. Parameters: those of the thread, its number in the
-/// block (i32), and a pointer to TurnVotes. Returns its handle, for
-/// llvm.coro.resume and llvm.coro.done.
+/// place. Parameters: those of the thread, its number in the block (i32), and a
+/// pointer to TurnVotes. Returns its handle, for llvm.coro.resume and
+/// llvm.coro.done.
 llvm::Function *makeTurns(llvm::Function &Thread);
 
 } // namespace dragon

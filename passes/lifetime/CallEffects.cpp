@@ -19,6 +19,7 @@
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include <utility>
 
 using namespace llvm;
 
@@ -221,13 +222,10 @@ const CallBase *launchConfiguration(const CallBase &Launch) {
     const BasicBlock *B = Blocks[At];
     const Instruction *I = At ? B->getTerminator() : &Launch;
     // A launch in between, made for an argument: it may be left out.
-    auto IsOther = [&] {
-      const BasicBlock *Success = At ? launchBlock(*B) : nullptr;
-      return Success && any_of(successors(B), [&](const BasicBlock *S) {
-               return S != Success && Blocks.contains(S);
-             });
-    };
-    bool Skip = IsOther();
+    const BasicBlock *Success = At ? launchBlock(*B) : nullptr;
+    bool Skip = Success && any_of(successors(B), [&](const BasicBlock *S) {
+                  return S != Success && Blocks.contains(S);
+                });
     for (; I; I = I->getPrevNode())
       if (isConfiguration(I) && !std::exchange(Skip, false))
         break;

@@ -7,6 +7,7 @@
 
 #include "passes/support/ExtraParameters.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Constants.h"
@@ -72,6 +73,20 @@ bool addressIsTaken(const Function &F) {
                            /*IngoreLLVMUsed=*/true,
                            /*IgnoreARCAttachedCall=*/true,
                            /*IgnoreCastedDirectCall=*/false);
+}
+
+Function *moveBody(Function &F, FunctionType *Type) {
+  Function *New = Function::Create(Type, F.getLinkage(), 0, "", F.getParent());
+  New->copyAttributesFrom(&F);
+  New->splice(New->begin(), &F);
+  for (auto [Old, Now] : zip_first(F.args(), New->args())) {
+    Now.takeName(&Old);
+    Old.replaceAllUsesWith(&Now);
+  }
+  New->setSubprogram(F.getSubprogram());
+  F.setSubprogram(nullptr);
+  New->takeName(&F);
+  return New;
 }
 
 Function *cloneWithExtraParameters(Function &F, ArrayRef<Type *> Extra,

@@ -29,6 +29,7 @@
 namespace llvm {
 class CallBase;
 class Function;
+class FunctionType;
 class Instruction;
 class Module;
 class Type;
@@ -62,6 +63,11 @@ cloneWithExtraParameters(llvm::Function &F, llvm::ArrayRef<llvm::Type *> Extra,
                          llvm::ArrayRef<llvm::StringRef> Names,
                          const llvm::Twine &Name,
                          llvm::ValueToValueMapTy *Map = nullptr);
+
+/// Moves F's body into a new function of `Type`, whose first parameters are
+/// F's, with F's name, linkage, attributes and debug information. Its returns
+/// are still F's, for the caller to replace; F is left without a body.
+llvm::Function *moveBody(llvm::Function &F, llvm::FunctionType *Type);
 
 /// What keeps the kernel in its module, and marks it as one, does so for its
 /// copy.

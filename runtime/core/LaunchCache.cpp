@@ -7,8 +7,6 @@
 
 #include "runtime/core/LaunchCache.h"
 
-#include <algorithm>
-
 namespace dragon {
 
 const std::vector<LaunchCache::Bytes> &
@@ -55,12 +53,17 @@ std::string LaunchCache::keyOf(const LaunchCall &call) {
   return key;
 }
 
+void LaunchCache::countLatest() {
+  if (Entries.empty())
+    return;
+  Entry &latest = Entries.front();
+  Held = Held - latest.counted + latest.launch->held();
+  latest.counted = latest.launch->held();
+}
+
 void LaunchCache::dropOld() {
-  size_t held = 0;
-  for (const Entry &entry : Entries)
-    held += entry.launch->held();
-  while (!Entries.empty() && (Entries.size() >= MaxEntries || held > MaxHeld)) {
-    held -= Entries.back().launch->held();
+  while (!Entries.empty() && (Entries.size() >= MaxEntries || Held > MaxHeld)) {
+    Held -= Entries.back().counted;
     Places.erase(Entries.back().key);
     Entries.pop_back();
   }
@@ -73,8 +76,10 @@ LaunchCache::entry(const LaunchCall &call, const AddressIndex &allocations,
     Places.clear();
     Entries.clear();
     Inputs.clear();
+    Held = 0;
     Generation = allocations.generation();
   }
+  countLatest();
   std::string key = keyOf(call);
   auto found = Places.find(key);
   isNew = found == Places.end();

@@ -144,6 +144,7 @@ private:
   struct Entry {
     std::string key;
     std::shared_ptr<PlannedLaunch> launch;
+    size_t counted = 0; ///< of what it holds, in Held
   };
   /// Bytes of an argument.
   struct Bytes {
@@ -151,10 +152,13 @@ private:
   };
   const std::vector<Bytes> &inputsOf(const KernelInfo &kernel);
   std::string keyOf(const LaunchCall &call);
+  /// What the launch before has come to hold.
+  void countLatest();
   /// So that there is room for another entry.
   void dropOld();
 
   std::list<Entry> Entries; ///< the last used one first
+  size_t Held = 0;
   std::unordered_map<std::string, std::list<Entry>::iterator> Places;
   std::unordered_map<const KernelRecord *, std::vector<Bytes>> Inputs;
   uint64_t Generation = 0; ///< of the allocations that the entries are for
