@@ -64,7 +64,18 @@ ChunkSet BoxFootprints::setOf(const LaunchChunks &chunks) const {
 
 BoxFootprints::Known BoxFootprints::evaluate(const BlockBox &box) const {
   Known known;
-  known.chunks = chunksOf(Call, Pointers, Allocations, box, false);
+  known.chunks =
+      chunksOf(Call, Pointers, Allocations, box, false,
+               [&](const Buffer &buffer, const ByteSet &touched) {
+                 const uint32_t number = Numbers.at(&buffer);
+                 for (const ByteRange &range : touched.Ranges)
+                   known.extents.push_back({number, range.Begin, range.End});
+               });
+  std::sort(known.extents.begin(), known.extents.end(),
+            [](const ByteInterval &a, const ByteInterval &b) {
+              return std::pair(a.buffer, a.begin) <
+                     std::pair(b.buffer, b.begin);
+            });
   known.set = setOf(known.chunks);
   return known;
 }
@@ -74,6 +85,11 @@ const ChunkSet &BoxFootprints::of(const BlockBox &box) {
   if (isNew)
     known->second = evaluate(box);
   return known->second.set;
+}
+
+std::span<const ByteInterval>
+BoxFootprints::extentsOf(const BlockBox &box) const {
+  return Seen.at(box).extents;
 }
 
 void BoxFootprints::foresee(std::span<const BlockBox> boxes) {

@@ -42,6 +42,9 @@ public:
   }
 
   const ChunkSet &of(const BlockBox &box);
+  /// The bytes behind of(box), for PlanInput::extents; after it. Empty for the
+  /// grid, and where a kernel may touch everything.
+  std::span<const ByteInterval> extentsOf(const BlockBox &box) const;
   /// These will be asked for, or most of them.
   void foresee(std::span<const BlockBox> boxes);
   /// The chunks of a box that was asked for and is not the grid; once.
@@ -51,6 +54,7 @@ private:
   struct Known {
     LaunchChunks chunks;
     ChunkSet set;
+    std::vector<ByteInterval> extents;
   };
   struct Hash {
     size_t operator()(const BlockBox &box) const;

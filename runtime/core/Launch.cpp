@@ -390,6 +390,9 @@ const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
   BoxFootprints footprints(call, pointers, Allocations, whole);
   input.buffers = footprints.buffers();
   input.footprint = [&](const BlockBox &box) { return footprints.of(box); };
+  input.extents = [&](const BlockBox &box) {
+    return footprints.extentsOf(box);
+  };
   input.foresee = [&](std::span<const BlockBox> boxes) {
     footprints.foresee(boxes);
   };

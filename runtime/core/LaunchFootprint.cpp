@@ -199,9 +199,10 @@ void findPointers(const LaunchCall &call, AddressIndex &allocations,
   }
 }
 
-LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
-                      AddressIndex &allocations, const BlockBox &box,
-                      bool withMust) {
+LaunchChunks
+chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
+         AddressIndex &allocations, const BlockBox &box, bool withMust,
+         const std::function<void(const Buffer &, const ByteSet &)> &touch) {
   LaunchChunks result;
   result.anything = pointers.anything;
   if (pointers.anything) {
@@ -220,6 +221,8 @@ LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
   BufferUses uses = usesOf(call, pointers, allocations, box, withMust, false);
 
   for (auto &[buffer, use] : uses) {
+    if (touch)
+      touch(*buffer, use.touch);
     const int64_t unit = int64_t(buffer->chunkBytes);
     int64_t next = 0; // the first chunk that is not listed yet
     for (const ByteRange &range : use.touch.Ranges) {

@@ -61,9 +61,12 @@ std::pair<LaunchChunks, LaunchChunks>
 split(const LaunchChunks &chunks,
       const std::function<bool(const ChunkUse &)> &second);
 /// Without `withMust`, for planning, nothing counts as surely overwritten.
-LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
-                      AddressIndex &allocations, const BlockBox &box,
-                      bool withMust = true);
+/// `touch`, if it is given, is called for each buffer with the bytes that are
+/// touched, ascending; gaps in which no chunk lies may be filled.
+LaunchChunks chunksOf(
+    const LaunchCall &call, const LaunchPointers &pointers,
+    AddressIndex &allocations, const BlockBox &box, bool withMust = true,
+    const std::function<void(const Buffer &, const ByteSet &)> &touch = {});
 
 /// What the compiler said of the blocks in the box, to the byte.
 struct ObservedBlocks; // runtime/core/Observer.h

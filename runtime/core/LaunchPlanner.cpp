@@ -22,6 +22,10 @@ constexpr size_t MaxSlices = 1 << 16;
 /// to have it, so many at most.
 constexpr uint32_t MaxForeseen = 64;
 
+/// Once a box was as its two predecessors let expect, twice as many are
+/// foreseen, so many at most.
+constexpr uint32_t MaxExpected = 1024;
+
 /// So often the length of a box is sought by proportion.
 constexpr unsigned MaxGuesses = 4;
 
@@ -30,6 +34,67 @@ constexpr unsigned MaxGuesses = 4;
 /// a single layer takes much: what chunks a layer has, the next ones may share.
 bool isLongEnough(uint64_t bytes, uint64_t limit, uint64_t layer) {
   return layer <= limit / 8 && bytes >= limit - limit / 8;
+}
+
+/// What boxes touch, as two of them let expect: each range begins and ends so
+/// many bytes further on for each layer. True of most kernels but at the edges
+/// of the grid, and never taken for granted: it saves the search for a box's
+/// length, where chunks make it another one each time.
+class Drift {
+public:
+  void clear() { Known = 0; }
+  void add(uint32_t lo, uint32_t hi, std::span<const ByteInterval> extents) {
+    std::swap(Boxes[0], Boxes[1]);
+    Boxes[1] = {lo, hi, {extents.begin(), extents.end()}};
+    Known = std::min(Known + 1, 2u);
+  }
+  /// The two differ in both ends, and have the same ranges.
+  bool isKnown() const {
+    const auto &a = Boxes[0].extents, &b = Boxes[1].extents;
+    return Known == 2 && Boxes[0].lo != Boxes[1].lo &&
+           Boxes[0].hi != Boxes[1].hi && !a.empty() &&
+           std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const ByteInterval &x, const ByteInterval &y) {
+                        return x.buffer == y.buffer;
+                      });
+  }
+  /// The chunks of the box [lo, hi).
+  void expect(uint32_t lo, uint32_t hi, const std::vector<BufferShape> &shapes,
+              ChunkSet &set) const;
+
+private:
+  struct Box {
+    uint32_t lo, hi;
+    std::vector<ByteInterval> extents;
+  };
+  static double along(double from, double to, uint32_t at, uint32_t other,
+                      uint32_t wanted) {
+    return from + (to - from) * (double(wanted) - at) / (double(other) - at);
+  }
+
+  Box Boxes[2];
+  unsigned Known = 0;
+};
+
+void Drift::expect(uint32_t lo, uint32_t hi,
+                   const std::vector<BufferShape> &shapes,
+                   ChunkSet &set) const {
+  set.clear();
+  const Box &a = Boxes[0], &b = Boxes[1];
+  for (size_t i = 0; i < a.extents.size(); ++i) {
+    const ByteInterval &x = a.extents[i], &y = b.extents[i];
+    const BufferShape &shape = shapes[x.buffer];
+    const double most = double(shape.bytes);
+    const auto begin = uint64_t(std::clamp(
+        along(double(x.begin), double(y.begin), a.lo, b.lo, lo), 0.0, most));
+    const auto end = uint64_t(std::clamp(
+        along(double(x.end), double(y.end), a.hi, b.hi, hi), 0.0, most));
+    if (begin < end)
+      set.push_back(
+          {x.buffer, uint32_t(begin / shape.chunkBytes),
+           uint32_t((end + shape.chunkBytes - 1) / shape.chunkBytes)});
+  }
+  normalize(set);
 }
 
 /// Cuts a grid along one dimension, and what does not fit along the others.
@@ -59,6 +124,16 @@ private:
     return bytesOf(Input.footprint(box), Input.buffers);
   }
   void foresee(BlockBox box, unsigned dimension, uint32_t width, bool exactly);
+  /// The end of the box from `lo`, as the two before it let expect.
+  uint32_t expectedEnd(uint32_t lo, uint32_t end, uint64_t limit);
+  /// longest(), if it comes true what they let expect; else 0.
+  uint32_t asExpected(BlockBox box, unsigned dimension, uint64_t limit,
+                      uint64_t &found);
+  void forgetBoxes() {
+    Layer.reset();
+    Alike = Foreseen = Expected = 0;
+    Boxwise.clear();
+  }
   /// The end of a box from box.Lo that stays within the limit, or within what
   /// its first layer takes alone, and is long enough. `found`: its bytes.
   uint32_t longest(BlockBox box, unsigned dimension, uint32_t guess,
@@ -74,6 +149,9 @@ private:
   std::array<uint32_t, 2> Before{};
   uint32_t Alike = 0;    ///< boxes in a row of the length that was guessed
   uint32_t Foreseen = 0; ///< up to here, in the dimension that is cut
+  Drift Boxwise;
+  uint32_t Expected = 0; ///< boxes in a row that came true
+  ChunkSet Guess;        ///< of a box that is expected
 };
 
 /// The next boxes, if they are as long as `width`; and where no more must fit,
@@ -95,9 +173,61 @@ void Slicer::foresee(BlockBox box, unsigned dimension, uint32_t width,
   Input.foresee(boxes);
 }
 
+uint32_t Slicer::expectedEnd(uint32_t lo, uint32_t end, uint64_t limit) {
+  uint32_t good = lo + 1, bad = end + 1;
+  // By doubling steps first: boxes are short beside the grid.
+  for (uint64_t step = 1; bad - good > 1;) {
+    const uint32_t next = bad > end
+                              ? uint32_t(std::min<uint64_t>(end, good + step))
+                              : good + (bad - good) / 2;
+    Boxwise.expect(lo, next, Input.buffers, Guess);
+    if (bytesOf(Guess, Input.buffers) <= limit)
+      good = next, step *= 2;
+    else
+      bad = next;
+    if (good == end)
+      break;
+  }
+  return good;
+}
+
+uint32_t Slicer::asExpected(BlockBox box, unsigned dimension, uint64_t limit,
+                            uint64_t &found) {
+  const uint32_t lo = box.Lo[dimension], end = box.Hi[dimension];
+  if (!Boxwise.isKnown())
+    return 0;
+  if (Input.foresee && Expected && lo >= Foreseen) {
+    std::vector<BlockBox> boxes;
+    BlockBox next = box;
+    uint32_t at = lo;
+    for (uint32_t left = std::min(2 * Expected, MaxExpected); at < end && left;
+         --left) {
+      next.Lo[dimension] = at;
+      at = next.Hi[dimension] = expectedEnd(at, end, limit);
+      boxes.push_back(next);
+    }
+    Foreseen = at;
+    Input.foresee(boxes);
+  }
+  const uint32_t hi = expectedEnd(lo, end, limit);
+  Boxwise.expect(lo, hi, Input.buffers, Guess);
+  box.Hi[dimension] = hi;
+  if (Input.footprint(box) != Guess) {
+    Expected = Foreseen = 0;
+    return 0;
+  }
+  ++Expected;
+  found = bytesOf(Guess, Input.buffers);
+  return hi;
+}
+
 uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
                          uint64_t &found) {
   const uint32_t lo = box.Lo[dimension], end = box.Hi[dimension];
+  if (Layer && *Layer > Limit / 8)
+    if (uint32_t hi =
+            asExpected(box, dimension, std::max(Limit, *Layer), found))
+      return hi;
   auto measure = [&](uint32_t hi) {
     BlockBox part = box;
     part.Hi[dimension] = hi;
@@ -185,8 +315,7 @@ uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
 bool Slicer::cut(const BlockBox &box, unsigned dimension,
                  unsigned triedBefore) {
   unsigned tried = triedBefore | (1u << dimension);
-  Layer.reset();
-  Alike = Foreseen = 0;
+  forgetBoxes();
   uint32_t width = std::max(1u, (box.Hi[dimension] - box.Lo[dimension]) / 4);
   for (uint32_t lo = box.Lo[dimension]; lo < box.Hi[dimension];) {
     BlockBox part = box;
@@ -199,6 +328,8 @@ bool Slicer::cut(const BlockBox &box, unsigned dimension,
         return false;
       Boxes.push_back(part);
       ChunkSet set = Input.footprint(part);
+      if (Input.extents)
+        Boxwise.add(lo, hi, Input.extents(part));
       Traffic += size - bytesOf(intersection(set, Last), Input.buffers);
       if (Traffic >= Least)
         return false;
@@ -222,8 +353,7 @@ bool Slicer::cut(const BlockBox &box, unsigned dimension,
         return false;
       if (!cut(part, next, tried))
         return false;
-      Layer.reset();
-      Alike = Foreseen = 0;
+      forgetBoxes();
     }
     width = hi - lo;
     lo = hi;
@@ -434,6 +564,7 @@ std::optional<Candidate> Planner::mixedAlong(unsigned d) {
   if (!left || left->chunks.empty() || bytes(left->chunks) > Input.hostBudget)
     return std::nullopt;
   PlanInput rest = Input;
+  rest.extents = nullptr;
   rest.footprint = [this, &left](const BlockBox &box) {
     return difference(Input.footprint(box), left->chunks);
   };

@@ -60,6 +60,13 @@ void normalize(ChunkSet &set);
 ChunkSet intersection(const ChunkSet &a, const ChunkSet &b);
 ChunkSet difference(const ChunkSet &a, const ChunkSet &b);
 
+/// Bytes [begin, end) of a buffer, by number.
+struct ByteInterval {
+  uint32_t buffer;
+  int64_t begin;
+  int64_t end;
+};
+
 struct BufferShape {
   uint64_t bytes; ///< of all its chunks
   uint64_t chunkBytes;
@@ -76,6 +83,10 @@ struct PlanInput {
   uint64_t hostBudget; ///< what may stay in host memory at once
   std::vector<BufferShape> buffers;
   std::function<ChunkSet(const BlockBox &)> footprint;
+  /// The bytes of a box whose footprint was asked for, by buffer, ascending;
+  /// gaps in which no chunk lies may be filled. May be missing: they only help
+  /// to guess.
+  std::function<std::span<const ByteInterval>(const BlockBox &)> extents;
   /// Of launches that come again, `mapping` is shared by all of them.
   LinkRates rates;
   /// A chunk of the launch, where it could stay in host memory.

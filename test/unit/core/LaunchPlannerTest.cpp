@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 using namespace dragon;
@@ -281,6 +283,75 @@ TEST(LaunchPlannerTest, BoxesAreForeseen) {
   EXPECT_GE(size_t(foreseen) + 4, plan.boxes.size());
   EXPECT_LE(told.size(), 2 * plan.boxes.size());
   EXPECT_LE(calls, plan.boxes.size() / 64 + 4);
+}
+
+/// Layers of about a chunk, which begin anywhere in one: no box is as long as
+/// the one before.
+Problem layersAnywhereInChunks() {
+  Problem p;
+  p.input.grid[0] = 1;
+  p.input.grid[1] = 2000;
+  p.input.grid[2] = 1;
+  p.input.sliceable = true;
+  p.input.deviceBudget = 128 * MiB;
+  constexpr uint64_t Layer = Chunk / 3 + 12344;
+  p.input.buffers = {{2000 * Layer, Chunk}, {2002 * Layer, Chunk}};
+  p.accesses = {{0, {0, Layer, 0}, Layer}, {1, {0, Layer, 0}, 3 * Layer}};
+  return p;
+}
+
+TEST(LaunchPlannerTest, BoxesThatDriftAreExpected) {
+  using Ends = std::set<std::pair<uint32_t, uint32_t>>;
+  auto plan = [](Problem p, bool withExtents, Ends &evaluated) {
+    p.finish();
+    p.input.footprint = [&, footprint = p.input.footprint](const BlockBox &b) {
+      evaluated.emplace(b.Lo[1], b.Hi[1]);
+      return footprint(b);
+    };
+    std::vector<ByteInterval> extents;
+    if (withExtents)
+      p.input.extents =
+          [&](const BlockBox &box) -> std::span<const ByteInterval> {
+        extents.clear();
+        for (const Access &access : p.accesses)
+          extents.push_back(
+              {access.buffer, int64_t(box.Lo[1] * access.step[1]),
+               int64_t((box.Hi[1] - 1) * access.step[1] + access.width)});
+        return extents;
+      };
+    LaunchPlan result = planLaunch(p.input);
+    check(p, result);
+    return result;
+  };
+  Ends sought, expected;
+  const LaunchPlan one = plan(layersAnywhereInChunks(), false, sought);
+  const LaunchPlan other = plan(layersAnywhereInChunks(), true, expected);
+  ASSERT_EQ(one.kind, LaunchPlan::Sliced);
+  ASSERT_EQ(other.boxes.size(), one.boxes.size());
+  for (size_t i = 0; i < one.boxes.size(); ++i)
+    EXPECT_EQ(other.boxes[i].Hi[1], one.boxes[i].Hi[1]);
+  EXPECT_LE(expected.size(), one.boxes.size() + 20);
+  EXPECT_GE(sought.size(), 2 * one.boxes.size());
+}
+
+TEST(LaunchPlannerTest, WhatIsExpectedWronglyIsFoundAnyway) {
+  Problem p = layersAnywhereInChunks();
+  p.finish();
+  const LaunchPlan right = planLaunch(p.input);
+  std::mt19937_64 random(1);
+  std::vector<ByteInterval> extents;
+  p.input.extents = [&](const BlockBox &box) -> std::span<const ByteInterval> {
+    extents.clear();
+    for (uint32_t i = 0; i < 1 + random() % 3; ++i)
+      extents.push_back({i % 2, int64_t(random() % (box.Lo[1] * Chunk + 1)),
+                         int64_t(random() % (box.Hi[1] * Chunk))});
+    return extents;
+  };
+  const LaunchPlan plan = planLaunch(p.input);
+  check(p, plan);
+  ASSERT_EQ(plan.boxes.size(), right.boxes.size());
+  for (size_t i = 0; i < plan.boxes.size(); ++i)
+    EXPECT_EQ(plan.boxes[i].Hi[1], right.boxes[i].Hi[1]);
 }
 
 TEST(LaunchPlannerTest, WhatFitsIsSlicedToSpareOthers) {
