@@ -87,6 +87,10 @@ static cl::list<std::string> LibrarySummaryFiles(
     "dragon-library-summaries", cl::cat(Category), cl::value_desc("file.yaml"),
     cl::desc("What library functions do to buffers; later files replace what "
              "earlier ones say of the same function"));
+static cl::opt<unsigned> CpuHeatLimit(
+    "dragon-cpu-heat-limit", cl::init(1000), cl::cat(Category),
+    cl::desc("Instructions that a kernel may have, with those of the functions "
+             "it calls, to count its accesses on the host processor"));
 static cl::opt<unsigned> FlattenLimit(
     "dragon-flatten-limit", cl::init(20000), cl::cat(Category),
     cl::desc("Instructions that the analysis of a host function may take in "
@@ -110,6 +114,7 @@ StringRef moduleId() { return ModuleId; }
 StringRef source() { return Source; }
 bool slicing() { return Slicing; }
 bool heat() { return Heat; }
+unsigned cpuHeatLimit() { return CpuHeatLimit; }
 bool traceAccesses() { return TraceAccesses; }
 bool lifetime() { return Lifetime; }
 bool staging() { return Staging; }

@@ -61,6 +61,9 @@ llvm::StringRef source();
 bool slicing();
 /// -f[no-]dragon-heat: copies of kernels that count their accesses.
 bool heat();
+/// Of larger kernels, the code for the host processor has none: how many
+/// instructions, with those of the functions that they call.
+unsigned cpuHeatLimit();
 /// -fdragon-trace-accesses: kernels for the host processor tell their accesses.
 bool traceAccesses();
 /// -f[no-]dragon-lifetime: directives in host code (maps, discards, sinks).

@@ -23,8 +23,8 @@
 #include "passes/rewrite/ModuleEmbedding.h"
 #include "passes/rewrite/StandIns.h"
 #include "passes/rewrite/UnitBitcode.h"
-#include "passes/slicing/GridSlicing.h"
 #include "passes/slicing/HeatCounting.h"
+#include "passes/slicing/KernelCopies.h"
 #include "passes/support/NvccVariables.h"
 
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -35,6 +35,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 #include <optional>
 
@@ -56,20 +57,21 @@ StringRef deviceArch(const Module &M) {
   return "";
 }
 
-void writeCpuModule(Module &M) {
+void writeCpuModule(Module &M, const StringSet<> &Counting) {
+  std::unique_ptr<Module> Host = CloneModule(M);
+  addHeatCopies(*Host, Counting, HeatCounter::Function);
   CpuLoweringOptions Lowering;
   Lowering.ModuleId = options::moduleId().str();
   Lowering.TraceAccesses = options::traceAccesses();
-  Expected<std::unique_ptr<Module>> Host = lowerToHost(M, Lowering);
-  if (!Host) {
+  if (Error Failed = lowerToHost(*Host, Lowering)) {
     reportError(M, "cannot lower the kernels to the host processor: " +
-                       toString(Host.takeError()));
+                       toString(std::move(Failed)));
     return;
   }
   std::error_code Error;
   raw_fd_ostream File(options::cpuOut(), Error, sys::fs::OF_None);
   if (!Error) {
-    WriteBitcodeToFile(**Host, File);
+    WriteBitcodeToFile(*Host, File);
     File.close();
     Error = File.error();
   }
@@ -81,8 +83,7 @@ void writeCpuModule(Module &M) {
 }
 
 /// Adds what is known of running a kernel in slices to its summary.
-void addSlicing(KernelSummary &Kernel, const SliceDecisions &Decisions,
-                const Module &M) {
+void addSlicing(KernelSummary &Kernel, const SliceDecisions &Decisions) {
   auto Decision = Decisions.find(Kernel.Name);
   if (Decision == Decisions.end())
     return;
@@ -91,11 +92,8 @@ void addSlicing(KernelSummary &Kernel, const SliceDecisions &Decisions,
     Kernel.WhyNotSliceable = Legality.Reason;
     return;
   }
-  std::string Clone = sliceCloneName(Kernel.Name);
   if (Legality.NeedsClone) {
-    if (!M.getFunction(Clone))
-      return;
-    Kernel.SliceName = Clone;
+    Kernel.SliceName = sliceCloneName(Kernel.Name);
     Kernel.Flags |= KernelHasSliceClone;
   }
   Kernel.Flags |= KernelSliceable;
@@ -144,23 +142,25 @@ void reportSlicing(Module &M, const SliceDecisions &Decisions, StringRef Arch) {
   }
 }
 
-/// Adds copies that count to M, and their names to the summaries.
-bool addHeat(Module &M, ModuleSummary &Summary, StringRef Arch) {
+/// Puts the names of copies that count into the summaries. Returns the kernels
+/// that have them.
+StringSet<> chooseHeat(Module &M, ModuleSummary &Summary, StringRef Arch) {
   std::vector<std::string> Archs = options::summaryArchs();
   const bool Tells = Archs.empty() || Arch == Archs.front();
   StringSet<> Kernels;
   for (const KernelSummary &Kernel : Summary.Kernels)
     if (!whyCount(Kernel).empty())
       Kernels.insert(Kernel.Name);
-  const bool Changed = !Kernels.empty() && addHeatCopies(M, Kernels);
+  if (Kernels.empty())
+    return Kernels;
+  Kernels = kernelsThatCanCount(M, Kernels);
   for (KernelSummary &Kernel : Summary.Kernels) {
-    std::string Copy = heatCopyName(Kernel.Name);
-    Function *F = M.getFunction(Kernel.Name);
-    if (!Kernels.contains(Kernel.Name) || !F || !M.getFunction(Copy))
+    if (!Kernels.contains(Kernel.Name))
       continue;
-    Kernel.HeatName = Copy;
+    Kernel.HeatName = heatCopyName(Kernel.Name);
     if (!Tells)
       continue;
+    Function *F = M.getFunction(Kernel.Name);
     OptimizationRemarkEmitter Emitter(F);
     emitRemark(Emitter,
                Reason(RemarkId::HeatCounted)
@@ -168,7 +168,19 @@ bool addHeat(Module &M, ModuleSummary &Summary, StringRef Arch) {
                    .with("Cause", whyCount(Kernel)),
                lineOf(*F), &F->getEntryBlock());
   }
-  return Changed;
+  return Kernels;
+}
+
+/// Those of `Kernels` whose code, in the form to be analysed, is small: without
+/// a GPU, device memory is a matter of bookkeeping, and not worth that much
+/// time of the compiler.
+StringSet<> smallKernels(const StringSet<> &Kernels, const Module &Simple) {
+  StringSet<> Result;
+  for (const auto &Kernel : Kernels)
+    if (const Function *F = Simple.getFunction(Kernel.getKey());
+        F && F->getInstructionCount() <= options::cpuHeatLimit())
+      Result.insert(Kernel.getKey());
+  return Result;
 }
 
 void writeSummaries(Module &M, const ModuleSummary &Summary, StringRef Arch) {
@@ -203,25 +215,28 @@ bool runOnDevice(Module &M) {
   KernelAccesses Accesses;
   if (WithSummary)
     Accesses = analyzeCanonical(*Simple);
+  StringSet<> Counting;
   if (WithSummary && options::heat())
-    Changed |= addHeat(M, Accesses.Summary, Arch);
+    Counting = chooseHeat(M, Accesses.Summary, Arch);
   // A module without functions has no architecture, and no kernels.
   if (!options::cpuOut().empty() &&
       (options::cpuArch().empty() || Arch.empty() ||
        Arch == options::cpuArch()))
-    writeCpuModule(M);
+    writeCpuModule(M, Simple ? smallKernels(Counting, *Simple) : Counting);
+  markForHeat(M, Counting);
+  Changed |= !Counting.empty();
   if (!Simple)
     return Changed;
   SliceDecisions Decisions;
   if (options::slicing()) {
     Decisions = checkSliceLegality(*Simple);
     reportSlicing(M, Decisions, Arch);
-    Changed |= addSliceClones(M, Decisions);
+    Changed |= markForSlices(M, Decisions);
   }
   if (WithSummary) {
     for (KernelSummary &Kernel : Accesses.Summary.Kernels)
       if (options::slicing())
-        addSlicing(Kernel, Decisions, M);
+        addSlicing(Kernel, Decisions);
       else
         Kernel.WhyNotSliceable = "it was compiled with -fno-dragon-slicing";
     writeSummaries(M, Accesses.Summary, Arch);

@@ -9,8 +9,8 @@
 // on each side of a CUDA compilation.
 //
 // Device module: the kernel summaries (side file), the kernels for the host
-// processor (side file), the sub-grid clones (in place). Side files are made
-// from copies: the device code itself only gains the clones.
+// processor (side file). Both are made from copies: the device code itself only
+// gains the marks of what is copied when it is optimised (KernelCopies.h).
 //
 // Host module: directives and staging elision, then the module descriptor with
 // the summaries.

@@ -15,6 +15,7 @@
 #include "passes/rewrite/WholeProgram.h"
 #include "passes/slicing/GridSlicing.h"
 #include "passes/slicing/HeatCounting.h"
+#include "passes/slicing/KernelCopies.h"
 
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Plugins/PassPlugin.h"
@@ -46,13 +47,17 @@ static void registerAnalyses(ModuleAnalysisManager &Manager) {
 static void registerCallbacks(PassBuilder &Builder) {
   Builder.registerPipelineParsingCallback(addNamedPass);
   Builder.registerAnalysisRegistrationCallback(registerAnalyses);
-  // Both are called at -O0 as well. The first also for the pipeline that the
-  // second makes.
+  // All are called at -O0 as well. The first also for the pipeline that the
+  // last makes.
   auto Linking = std::make_shared<bool>(false);
   Builder.registerPipelineStartEPCallback(
       [Linking](ModulePassManager &Manager, OptimizationLevel) {
         if (!*Linking)
           Manager.addPass(dragon::PipelinePass());
+      });
+  Builder.registerOptimizerLastEPCallback(
+      [](ModulePassManager &Manager, OptimizationLevel, ThinOrFullLTOPhase) {
+        Manager.addPass(dragon::KernelCopiesPass());
       });
   Builder.registerFullLinkTimeOptimizationEarlyEPCallback(
       [Linking, &Builder](ModulePassManager &Manager, OptimizationLevel Level) {

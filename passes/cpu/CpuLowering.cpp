@@ -23,7 +23,6 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
 
@@ -68,7 +67,7 @@ static void refuseClusters(ArrayRef<Function *> Kernels, Unsupported &Refused) {
   }
 }
 
-static Error lower(Module &M, const CpuLoweringOptions &Options) {
+Error lowerToHost(Module &M, const CpuLoweringOptions &Options) {
   SmallVector<Function *, 16> Kernels;
   for (Function &F : M)
     if (F.getCallingConv() == CallingConv::PTX_Kernel && !F.isDeclaration())
@@ -109,16 +108,8 @@ static Error lower(Module &M, const CpuLoweringOptions &Options) {
   return verified(M);
 }
 
-Expected<std::unique_ptr<Module>>
-lowerToHost(const Module &Device, const CpuLoweringOptions &Options) {
-  std::unique_ptr<Module> Copy = CloneModule(Device);
-  if (Error E = lower(*Copy, Options))
-    return std::move(E);
-  return std::move(Copy);
-}
-
 PreservedAnalyses CpuLoweringPass::run(Module &M, ModuleAnalysisManager &) {
-  if (Error E = lower(M, Options))
+  if (Error E = lowerToHost(M, Options))
     M.getContext().emitError(toString(std::move(E)));
   return PreservedAnalyses::none();
 }

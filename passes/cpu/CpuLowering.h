@@ -36,7 +36,6 @@
 
 #include "llvm/IR/PassManager.h"
 #include "llvm/Support/Error.h"
-#include <memory>
 #include <string>
 
 namespace dragon {
@@ -55,13 +54,12 @@ struct CpuLoweringOptions {
   bool TraceAccesses = false;
 };
 
-/// A lowered copy of `Device` in the same context. Fails if the module cannot
-/// be lowered at all; errors about single constructs go to the context's
-/// diagnostic handler.
-llvm::Expected<std::unique_ptr<llvm::Module>>
-lowerToHost(const llvm::Module &Device, const CpuLoweringOptions &Options);
+/// Lowers the module in place. Fails if it cannot be lowered at all; errors
+/// about single constructs go to the context's diagnostic handler.
+llvm::Error lowerToHost(llvm::Module &Device,
+                        const CpuLoweringOptions &Options);
 
-/// `dragon-cpu-lower`: lowers the module in place.
+/// `dragon-cpu-lower`
 class CpuLoweringPass : public llvm::PassInfoMixin<CpuLoweringPass> {
 public:
   explicit CpuLoweringPass(CpuLoweringOptions Given = {})

@@ -120,7 +120,8 @@ void Slicer::rewrite(Function &Clone) {
 
 } // namespace
 
-bool addSliceClones(Module &M, const SliceDecisions &Decisions) {
+SmallVector<Function *, 16> kernelsToClone(Module &M,
+                                           const SliceDecisions &Decisions) {
   SmallVector<Function *, 16> Kernels;
   for (Function &F : M) {
     auto Decision = Decisions.find(F.getName());
@@ -129,6 +130,11 @@ bool addSliceClones(Module &M, const SliceDecisions &Decisions) {
         !M.getFunction(sliceCloneName(F.getName())))
       Kernels.push_back(&F);
   }
+  return Kernels;
+}
+
+bool addSliceClones(Module &M, const SliceDecisions &Decisions) {
+  const SmallVector<Function *, 16> Kernels = kernelsToClone(M, Decisions);
   if (Kernels.empty())
     return false;
   Slicer Slicing(M);

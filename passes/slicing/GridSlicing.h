@@ -22,10 +22,16 @@
 
 #include "passes/slicing/SliceLegality.h"
 
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/PassManager.h"
 #include <optional>
 
 namespace dragon {
+
+/// The kernels of M that `Decisions` allows to be sliced, and that need a clone
+/// for that.
+llvm::SmallVector<llvm::Function *, 16>
+kernelsToClone(llvm::Module &M, const SliceDecisions &Decisions);
 
 /// Adds the clones to M for kernels that `Decisions` allows (those it does not
 /// name are left alone). Returns true if M changed.

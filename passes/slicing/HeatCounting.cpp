@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Threads that are not in the sample have a `count` of zero, so that nothing is
-// below it: one comparison is all that they do.
+// below it: a comparison is all that they do.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +17,7 @@
 #include "passes/support/GlobalAccesses.h"
 
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
@@ -39,17 +40,14 @@ constexpr uint64_t ParameterBytes = 48;
 
 constexpr StringRef CounterName = "dragon.heat.count";
 
-class HeatCounter {
+class HeatCopier {
 public:
-  explicit HeatCounter(Module &M)
-      : M(M), Accessing(functionsThatNeed(M, accessesGlobalMemory)),
+  HeatCopier(Module &M, HeatCounter How)
+      : M(M), How(How), Accessing(functionsThatNeed(M, accessesGlobalMemory)),
         Pointer(PointerType::get(M.getContext(), 0)),
         I32(Type::getInt32Ty(M.getContext())),
         I64(Type::getInt64Ty(M.getContext())) {}
 
-  bool hasSomething(Function &Kernel) const {
-    return Accessing.contains(&Kernel);
-  }
   void addCopy(Function &Kernel);
 
 private:
@@ -57,9 +55,12 @@ private:
   /// In the kernel's copy: its `count`, or zero.
   Value *sample(Function &Copy);
   void rewrite(Function &Copy, ArrayRef<Value *> Extra);
-  Function *counter();
+  /// What is called for an access, with its address and the extra arguments.
+  FunctionCallee counter();
+  Function *counterFunction(FunctionType *Type);
 
   Module &M;
+  const HeatCounter How;
   const SmallPtrSet<Function *, 16> Accessing;
   PointerType *const Pointer;
   IntegerType *const I32;
@@ -69,7 +70,7 @@ private:
   SmallVector<Function *, 16> Pending;
 };
 
-void HeatCounter::addCopy(Function &Kernel) {
+void HeatCopier::addCopy(Function &Kernel) {
   Function *Copy = copy(Kernel, NumParameters, heatCopyName(Kernel.getName()));
   SmallVector<Value *, NumPassed> Extra;
   const size_t First = Kernel.arg_size();
@@ -88,7 +89,7 @@ void HeatCounter::addCopy(Function &Kernel) {
   keepCopyOfKernel(Kernel, *Copy);
 }
 
-Function *HeatCounter::copy(Function &F, unsigned NumExtra, const Twine &Name) {
+Function *HeatCopier::copy(Function &F, unsigned NumExtra, const Twine &Name) {
   Type *const Types[NumParameters] = {Pointer, I64, I64, I32, I32, I32};
   Function *Copy =
       cloneWithExtraParameters(F, ArrayRef(Types).take_front(NumExtra),
@@ -101,7 +102,7 @@ Function *HeatCounter::copy(Function &F, unsigned NumExtra, const Twine &Name) {
   return Copy;
 }
 
-Value *HeatCounter::sample(Function &Copy) {
+Value *HeatCopier::sample(Function &Copy) {
   const size_t First = Copy.arg_size() - NumParameters;
   IRBuilder<> B(&*Copy.getEntryBlock().getFirstInsertionPt());
   auto Read = [&](Intrinsic::ID ID) { return B.CreateIntrinsic(I32, ID, {}); };
@@ -130,7 +131,7 @@ Value *HeatCounter::sample(Function &Copy) {
   return B.CreateSelect(Counts, Copy.getArg(First + Count), B.getInt64(0));
 }
 
-void HeatCounter::rewrite(Function &Copy, ArrayRef<Value *> Extra) {
+void HeatCopier::rewrite(Function &Copy, ArrayRef<Value *> Extra) {
   SmallVector<Instruction *, 64> Work;
   for (Instruction &I : instructions(Copy))
     Work.push_back(&I);
@@ -142,7 +143,12 @@ void HeatCounter::rewrite(Function &Copy, ArrayRef<Value *> Extra) {
           B.CreatePtrToInt(B.CreateAddrSpaceCast(Found.Pointer, Pointer), I64);
       SmallVector<Value *, NumPassed + 1> Args{Address};
       Args.append(Extra.begin(), Extra.end());
-      B.CreateCall(counter(), Args);
+      CallInst *Call = B.CreateCall(counter(), Args);
+      if (Call->isInlineAsm()) {
+        // Nobody else looks at the counters.
+        Call->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+        Call->setDoesNotThrow();
+      }
     });
     auto *Call = dyn_cast<CallBase>(I);
     Function *Callee = Call ? Call->getCalledFunction() : nullptr;
@@ -160,12 +166,30 @@ void HeatCounter::rewrite(Function &Copy, ArrayRef<Value *> Extra) {
   }
 }
 
-Function *HeatCounter::counter() {
-  if (Function *Known = M.getFunction(CounterName))
-    return Known;
+FunctionCallee HeatCopier::counter() {
   auto *Type =
       FunctionType::get(Type::getVoidTy(M.getContext()),
                         {I64, Pointer, I64, I64, I32}, /*isVarArg=*/false);
+  if (How == HeatCounter::Function)
+    return {Type, counterFunction(Type)};
+  // $0 address, $1 counters, $2 base, $3 count, $4 shift
+  return {Type, InlineAsm::get(Type,
+                               "{\n\t"
+                               ".reg .pred counts;\n\t"
+                               ".reg .b64 at;\n\t"
+                               "sub.s64 at, $0, $2;\n\t"
+                               "shr.u64 at, at, $4;\n\t"
+                               "setp.lt.u64 counts, at, $3;\n\t"
+                               "shl.b64 at, at, 2;\n\t"
+                               "add.s64 at, at, $1;\n\t"
+                               "@counts red.relaxed.gpu.add.u32 [at], 1;\n\t"
+                               "}",
+                               "l,l,l,l,r", /*hasSideEffects=*/true)};
+}
+
+Function *HeatCopier::counterFunction(FunctionType *Type) {
+  if (Function *Known = M.getFunction(CounterName))
+    return Known;
   auto *F =
       Function::Create(Type, GlobalValue::InternalLinkage, CounterName, M);
   F->addFnAttr(Attribute::NoUnwind);
@@ -203,17 +227,27 @@ std::string heatCopyName(StringRef Kernel) {
   return ("__dragon_heat_" + Kernel).str();
 }
 
-bool addHeatCopies(Module &M, const StringSet<> &Kernels) {
-  HeatCounter Counting(M);
+StringSet<> kernelsThatCanCount(Module &M, const StringSet<> &Kernels) {
+  const SmallPtrSet<Function *, 16> Accessing =
+      functionsThatNeed(M, accessesGlobalMemory);
+  StringSet<> Result;
+  for (Function *F : Accessing)
+    if (Kernels.contains(F->getName()) && hasRoom(*F) &&
+        !M.getFunction(heatCopyName(F->getName())))
+      Result.insert(F->getName());
+  return Result;
+}
+
+void addHeatCopies(Module &M, const StringSet<> &Kernels, HeatCounter How) {
+  if (Kernels.empty())
+    return;
   SmallVector<Function *, 16> Work;
   for (Function &F : M)
-    if (Kernels.contains(F.getName()) && !F.isDeclaration() &&
-        Counting.hasSomething(F) && hasRoom(F) &&
-        !M.getFunction(heatCopyName(F.getName())))
+    if (Kernels.contains(F.getName()))
       Work.push_back(&F);
+  HeatCopier Copier(M, How);
   for (Function *Kernel : Work)
-    Counting.addCopy(*Kernel);
-  return !Work.empty();
+    Copier.addCopy(*Kernel);
 }
 
 PreservedAnalyses HeatCountingPass::run(Module &M, ModuleAnalysisManager &) {
@@ -221,8 +255,9 @@ PreservedAnalyses HeatCountingPass::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
     if (F.getCallingConv() == CallingConv::PTX_Kernel)
       Kernels.insert(F.getName());
-  return addHeatCopies(M, Kernels) ? PreservedAnalyses::none()
-                                   : PreservedAnalyses::all();
+  Kernels = kernelsThatCanCount(M, Kernels);
+  addHeatCopies(M, Kernels, HeatCounter::Function);
+  return Kernels.empty() ? PreservedAnalyses::all() : PreservedAnalyses::none();
 }
 
 } // namespace dragon

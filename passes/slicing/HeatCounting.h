@@ -22,6 +22,10 @@
 // The runtime runs it now and then in place of the kernel, where data exceeds
 // device memory and some of it stays in host memory.
 //
+// Code for a GPU gets its copies when it is optimised: there is less to count,
+// and nothing to optimise twice. They count in PTX, without branches, which is
+// what makes a kernel of a thousand accesses quick to compile.
+//
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_SLICING_HEATCOUNTING_H
 #define DRAGON_PASSES_SLICING_HEATCOUNTING_H
@@ -36,11 +40,21 @@ namespace dragon {
 /// The symbol of the copy.
 std::string heatCopyName(llvm::StringRef Kernel);
 
-/// Adds the copies of the kernels of these names to M, where there is room for
-/// the parameters and something to count. Returns true if M changed.
-bool addHeatCopies(llvm::Module &M, const llvm::StringSet<> &Kernels);
+/// Those of the kernels of these names that M has, where there is something to
+/// count and room for the parameters.
+llvm::StringSet<> kernelsThatCanCount(llvm::Module &M,
+                                      const llvm::StringSet<> &Kernels);
 
-/// `dragon-count-heat`: for all kernels.
+enum class HeatCounter {
+  Function, ///< in IR, for whatever processor
+  Ptx       ///< inline assembly
+};
+
+/// Adds the copies of the kernels of these names, which M has.
+void addHeatCopies(llvm::Module &M, const llvm::StringSet<> &Kernels,
+                   HeatCounter How);
+
+/// `dragon-count-heat`: for all kernels, by functions.
 class HeatCountingPass : public llvm::PassInfoMixin<HeatCountingPass> {
 public:
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
