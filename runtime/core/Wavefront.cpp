@@ -6,8 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/Wavefront.h"
+#include "runtime/core/ThreadPool.h"
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <queue>
 #include <unordered_map>
 #include <utility>
@@ -150,46 +153,58 @@ std::vector<bool> deadAfter(WaveLaunches launches, size_t numChunks) {
   return dead;
 }
 
-/// Of each use of each step.
-std::vector<std::vector<Following>>
-followingOf(WaveLaunches launches, std::span<const WaveStep> order,
-            const std::vector<bool> &dead,
-            std::vector<std::vector<bool>> &firstOverwrites) {
+/// The uses of all steps, one behind the other: of step i those from first[i]
+/// to first[i + 1].
+struct StepUses {
+  std::vector<size_t> first;
+  std::vector<Following> next;
+  /// Overwrites the chunk, as the first slice of its launch that uses it.
+  std::vector<bool> overwrites;
+};
+
+StepUses followingOf(WaveLaunches launches, std::span<const WaveStep> order,
+                     const std::vector<bool> &dead) {
   const size_t numChunks = dead.size();
+  StepUses result;
+  result.first.reserve(order.size() + 1);
+  result.first.push_back(0);
+  for (const WaveStep &step : order)
+    result.first.push_back(result.first.back() +
+                           sliceAt(launches, step).size());
+  const size_t numUses = result.first.back();
+  result.overwrites.resize(numUses);
   // The first use of each chunk by each launch, without those that do not
   // overwrite it or not yet.
-  std::vector<std::vector<bool>> seen(launches.size(),
-                                      std::vector<bool>(numChunks));
-  std::vector<Overwriters<std::pair<size_t, size_t>>> overwriters(numChunks);
-  firstOverwrites.resize(order.size());
+  std::vector<bool> seen(launches.size() * numChunks);
+  std::vector<Overwriters<size_t>> overwriters(numChunks);
   for (size_t i = 0; i < order.size(); ++i) {
     const uint32_t launch = order[i].launch;
-    const WaveSlice &uses = sliceAt(launches, order[i]);
-    firstOverwrites[i].resize(uses.size());
-    for (size_t k = 0; k < uses.size(); ++k) {
-      auto &turns = overwriters[uses[k].chunk];
-      turns.used(launch, [&](std::pair<size_t, size_t> use) {
-        firstOverwrites[use.first][use.second] = false;
-      });
-      std::vector<bool>::reference known = seen[launch][uses[k].chunk];
-      if (!known && uses[k].overwritten) {
-        firstOverwrites[i][k] = true;
-        turns.overwritten(launch, {i, k});
+    size_t at = result.first[i];
+    for (const WaveUse &use : sliceAt(launches, order[i])) {
+      auto &turns = overwriters[use.chunk];
+      turns.used(launch,
+                 [&](size_t other) { result.overwrites[other] = false; });
+      auto known = seen[launch * numChunks + use.chunk];
+      if (!known && use.overwritten) {
+        result.overwrites[at] = true;
+        turns.overwritten(launch, at);
       }
       known = true;
+      ++at;
     }
   }
   std::vector<Following> next;
   next.reserve(numChunks);
   for (size_t chunk = 0; chunk < numChunks; ++chunk)
     next.push_back({Never, dead[chunk]});
-  std::vector<std::vector<Following>> result(order.size());
+  result.next.resize(numUses);
   for (size_t i = order.size(); i-- > 0;) {
     const WaveSlice &uses = sliceAt(launches, order[i]);
-    for (const WaveUse &use : uses)
-      result[i].push_back(next[use.chunk]);
+    const size_t first = result.first[i];
     for (size_t k = 0; k < uses.size(); ++k)
-      next[uses[k].chunk] = {uint32_t(i), firstOverwrites[i][k]};
+      result.next[first + k] = next[uses[k].chunk];
+    for (size_t k = 0; k < uses.size(); ++k)
+      next[uses[k].chunk] = {uint32_t(i), result.overwrites[first + k]};
   }
   return result;
 }
@@ -231,6 +246,19 @@ bool areSteps(WaveLaunches launches) {
   return true;
 }
 
+/// What the function says of each length, found out by several threads.
+std::vector<uint64_t>
+ofEach(const std::vector<size_t> &lengths,
+       const std::function<uint64_t(size_t length)> &function) {
+  std::vector<uint64_t> result(lengths.size());
+  std::atomic<size_t> next{0};
+  hostThreads().run(lengths.size(), [&] {
+    for (size_t i; (i = next.fetch_add(1)) < lengths.size();)
+      result[i] = function(lengths[i]);
+  });
+  return result;
+}
+
 /// The length of waves of time steps.
 size_t stepsTogether(WaveLaunches launches,
                      std::span<const uint64_t> chunkBytes, uint64_t budget) {
@@ -243,20 +271,22 @@ size_t stepsTogether(WaveLaunches launches,
   uint64_t least = alone - alone / 4;
   if (leastMoved(launches, chunkBytes) / launches.size() >= least)
     return 1;
-  size_t best = 1, tried = 1;
+  std::vector<size_t> lengths;
   for (size_t parts = launches.size(); parts-- > 1;) {
     const size_t together = (launches.size() + parts - 1) / parts;
-    if (together == tried)
-      continue;
-    tried = together;
-    const WaveLaunches wave = launches.first(together);
-    const uint64_t each =
-        bytesMoved(wave, wavefront(wave), chunkBytes, budget) / together;
-    if (each < least) {
-      least = each;
-      best = together;
-    }
+    if (together > 1 && (lengths.empty() || together != lengths.back()))
+      lengths.push_back(together);
   }
+  const std::vector<uint64_t> moved = ofEach(lengths, [&](size_t together) {
+    const WaveLaunches wave = launches.first(together);
+    return bytesMoved(wave, wavefront(wave), chunkBytes, budget) / together;
+  });
+  size_t best = 1;
+  for (size_t i = 0; i < lengths.size(); ++i)
+    if (moved[i] < least) {
+      least = moved[i];
+      best = lengths[i];
+    }
   return best;
 }
 
@@ -290,20 +320,25 @@ std::vector<size_t> wavesByChoice(WaveLaunches launches,
     } else {
       // The one that gains the most for each of its launches: those that a
       // shorter one leaves may gain more in a wave of their own.
-      double mostEach = 0;
-      uint64_t withBest = least;
+      std::vector<size_t> tried;
       for (size_t length = 2; length <= left;
-           length += std::max<size_t>(1, length / 3)) {
+           length += std::max<size_t>(1, length / 3))
+        tried.push_back(length);
+      const std::vector<uint64_t> moved = ofEach(tried, [&](size_t length) {
         std::vector<WaveStep> order = before;
         appendWave(order, launches, first, length);
         appendOneByOne(order, launches, first + length);
-        const uint64_t moved = bytesMoved(launches, order, chunkBytes, budget);
+        return bytesMoved(launches, order, chunkBytes, budget);
+      });
+      double mostEach = 0;
+      uint64_t withBest = least;
+      for (size_t i = 0; i < tried.size(); ++i) {
         const double each =
-            moved < least ? double(least - moved) / double(length) : 0;
+            moved[i] < least ? double(least - moved[i]) / double(tried[i]) : 0;
         if (each > mostEach) {
           mostEach = each;
-          withBest = moved;
-          best = length;
+          withBest = moved[i];
+          best = tried[i];
         }
       }
       least = withBest;
@@ -342,9 +377,8 @@ std::vector<WaveStep> wavefront(WaveLaunches launches) {
 
 uint64_t bytesMoved(WaveLaunches launches, std::span<const WaveStep> order,
                     std::span<const uint64_t> chunkBytes, uint64_t budget) {
-  std::vector<std::vector<bool>> overwrites;
   const std::vector<bool> dead = deadAfter(launches, chunkBytes.size());
-  const auto following = followingOf(launches, order, dead, overwrites);
+  const StepUses following = followingOf(launches, order, dead);
   struct Chunk {
     bool present = false, dirty = false;
     Following next{Never, false};
@@ -355,11 +389,13 @@ uint64_t bytesMoved(WaveLaunches launches, std::span<const WaveStep> order,
   uint64_t moved = 0, used = 0;
   for (size_t i = 0; i < order.size(); ++i) {
     const WaveSlice &uses = sliceAt(launches, order[i]);
+    const size_t first = following.first[i];
     for (size_t k = 0; k < uses.size(); ++k) {
       Chunk &chunk = chunks[uses[k].chunk];
       if (!chunk.present) {
         used += chunkBytes[uses[k].chunk];
-        moved += overwrites[i][k] ? 0 : chunkBytes[uses[k].chunk];
+        moved +=
+            following.overwrites[first + k] ? 0 : chunkBytes[uses[k].chunk];
       }
       chunk.present = true;
       chunk.next = {uint32_t(i), false}; // stays for this step
@@ -379,7 +415,7 @@ uint64_t bytesMoved(WaveLaunches launches, std::span<const WaveStep> order,
     for (size_t k = 0; k < uses.size(); ++k) {
       Chunk &chunk = chunks[uses[k].chunk];
       chunk.dirty |= uses[k].writes;
-      chunk.next = following[i][k];
+      chunk.next = following.next[first + k];
       farthest.emplace(chunk.next.step, uses[k].chunk);
     }
   }
