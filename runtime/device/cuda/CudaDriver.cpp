@@ -14,7 +14,13 @@ namespace dragon {
 
 namespace {
 
-constexpr int OldestVersion = 12000;
+constexpr int OldestVersion = 11000;
+
+// cuda.h names the newest of a function's exported forms: cuMemFree_v2. It is
+// what cudaTypedefs.h calls v3020, and what drivers without cuGetProcAddress
+// (before CUDA 11.3) are asked for.
+#define EXPORTED_TEXT(NAME) #NAME
+#define EXPORTED(NAME) EXPORTED_TEXT(NAME)
 
 std::string versionText(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
@@ -69,7 +75,18 @@ StatusOr<const CudaDriver *> CudaDriver::load() {
   };
   static Loaded *loaded = [] {
     auto *result = new Loaded{CudaDriver(), Status()};
-    result->status = result->driver.open();
+    if (!dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) {
+      const char *why = dlerror();
+      result->status =
+          Status::error(DRAGON_ERROR_NO_DEVICE,
+                        "no NVIDIA driver: cannot load libcuda.so.1 ({})",
+                        why ? why : "unknown reason");
+      return result;
+    }
+    result->status = result->driver.find([](const char *name) {
+      static void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+      return dlsym(library, name);
+    });
     return result;
   }();
   if (!loaded->status.ok())
@@ -78,42 +95,62 @@ StatusOr<const CudaDriver *> CudaDriver::load() {
   return &loaded->driver;
 }
 
-Status CudaDriver::open() {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    const char *why = dlerror();
-    return Status::error(DRAGON_ERROR_NO_DEVICE,
-                         "no NVIDIA driver: cannot load libcuda.so.1 ({})",
-                         why ? why : "unknown reason");
-  }
+StatusOr<std::unique_ptr<const CudaDriver>> CudaDriver::open(Lookup library) {
+  std::unique_ptr<CudaDriver> driver(new CudaDriver);
+  DRAGON_TRY(driver->find(library));
+  return std::unique_ptr<const CudaDriver>(std::move(driver));
+}
+
+Status CudaDriver::find(Lookup library) {
   auto getVersion = reinterpret_cast<PFN_cuDriverGetVersion_v2020>(
-      dlsym(library, "cuDriverGetVersion"));
+      library("cuDriverGetVersion"));
   if (!getVersion || getVersion(&Version) != CUDA_SUCCESS)
     return Status::error(DRAGON_ERROR_NO_DEVICE,
                          "libcuda.so.1 does not tell its version: no usable "
                          "NVIDIA driver");
-  auto getProcAddress = reinterpret_cast<PFN_cuGetProcAddress_v12000>(
-      dlsym(library, "cuGetProcAddress_v2"));
-  if (Version < OldestVersion || !getProcAddress)
+  if (Version < OldestVersion)
     return Status::error(DRAGON_ERROR_NO_DEVICE,
                          "the NVIDIA driver supports CUDA {}, {} or later is "
                          "needed; update the driver",
                          versionText(Version), versionText(OldestVersion));
+  auto byVersion = reinterpret_cast<PFN_cuGetProcAddress_v12000>(
+      library("cuGetProcAddress_v2"));
+  auto byVersionBefore12 = reinterpret_cast<PFN_cuGetProcAddress_v11030>(
+      library("cuGetProcAddress"));
   struct Wanted {
     const char *name;
+    const char *exported;
     int version;
+    bool optional;
     void **slot;
   };
   const Wanted wanted[] = {
 #define CUDA_SYMBOL(NAME, VERSION)                                             \
-  {"cu" #NAME, VERSION, reinterpret_cast<void **>(&NAME)},
+  {"cu" #NAME, EXPORTED(cu##NAME), VERSION, false,                             \
+   reinterpret_cast<void **>(&NAME)},
+#define CUDA_OPTIONAL(FIELD, NAME, VERSION)                                    \
+  {"cu" #NAME, "cu" #NAME, VERSION, true, reinterpret_cast<void **>(&FIELD)},
 #include "runtime/device/cuda/CudaSymbols.def"
   };
   for (const Wanted &symbol : wanted) {
-    CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SUCCESS;
-    CUresult result = getProcAddress(symbol.name, symbol.slot, symbol.version,
-                                     CU_GET_PROC_ADDRESS_LEGACY_STREAM, &found);
-    if (result != CUDA_SUCCESS || !*symbol.slot)
+    if (symbol.version > Version) {
+      if (symbol.optional)
+        continue; // a driver refuses to be asked for what is newer than it
+    } else if (byVersion) {
+      CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SUCCESS;
+      if (byVersion(symbol.name, symbol.slot, symbol.version,
+                    CU_GET_PROC_ADDRESS_LEGACY_STREAM, &found) != CUDA_SUCCESS)
+        *symbol.slot = nullptr;
+    } else if (byVersionBefore12) {
+      if (byVersionBefore12(symbol.name, symbol.slot, symbol.version,
+                            CU_GET_PROC_ADDRESS_LEGACY_STREAM) != CUDA_SUCCESS)
+        *symbol.slot = nullptr;
+    } else {
+      *symbol.slot = library(symbol.exported);
+      if (!*symbol.slot)
+        *symbol.slot = library(symbol.name);
+    }
+    if (!*symbol.slot && !symbol.optional)
       return Status::error(DRAGON_ERROR_NO_DEVICE,
                            "the NVIDIA driver (CUDA {}) lacks {} of CUDA {}; "
                            "update the driver",

@@ -12,6 +12,9 @@
 //   DRAGON_ASSIGN(const CudaDriver *cuda, CudaDriver::load());
 //   DRAGON_TRY(cuda->check(cuda->MemMap(va, bytes, 0, handle, 0), "cuMemMap"));
 //
+// What older drivers lack is null and says so in CudaSymbols.def; who uses it
+// does without.
+//
 // Threads: all calls from any thread. Nothing is ever unloaded.
 //
 //===----------------------------------------------------------------------===//
@@ -22,25 +25,33 @@
 
 #include <cuda.h>
 #include <cudaTypedefs.h>
+#include <memory>
 
 namespace dragon {
 
 class CudaDriver {
 public:
+  /// The address of an exported function of libcuda; null: there is none.
+  using Lookup = void *(*)(const char *name);
+
   /// Loads and initialises the driver once; a failure is final and says why
   /// there is no GPU to use.
   static StatusOr<const CudaDriver *> load();
+  /// The same of a library that is loaded; for tests, which are one.
+  static StatusOr<std::unique_ptr<const CudaDriver>> open(Lookup library);
 
   /// Ok, or the driver's error with its name and what the call was about.
   Status check(CUresult result, const char *call) const;
   int version() const { return Version; }
 
 #define CUDA_SYMBOL(NAME, VERSION) PFN_cu##NAME##_v##VERSION NAME = nullptr;
+#define CUDA_OPTIONAL(FIELD, NAME, VERSION)                                    \
+  PFN_cu##NAME##_v##VERSION FIELD = nullptr;
 #include "runtime/device/cuda/CudaSymbols.def"
 
 private:
   CudaDriver() = default;
-  Status open();
+  Status find(Lookup library);
   int Version = 0;
 };
 

@@ -12,49 +12,28 @@
 
 namespace dragon {
 
-namespace {
-
-CUstream streamOf(Queue queue) { return static_cast<CUstream>(queue); }
-CUevent eventOf(Event event) { return static_cast<CUevent>(event); }
-
-// cudaErrorInvalidDeviceFunction
-constexpr int InvalidDeviceFunction = 98;
-
-} // namespace
-
-VmmDevice::VmmDevice(const CudaDriver &cuda, CUdevice device, CUcontext context)
-    : Cuda(cuda), Ordinal(device), Context(context), Pool(cuda, device) {}
+VmmDevice::VmmDevice(const CudaDriver &cuda, const CudaContext &context)
+    : CudaDevice(cuda, context), Pool(cuda, context.device) {}
 
 VmmDevice::~VmmDevice() {
   CudaContextScope scope(Cuda, Context);
   for (const auto &[begin, end] : Reserved)
     removeFaultRange(begin);
   Pool.close();
-  Cuda.DevicePrimaryCtxRelease(Ordinal);
 }
 
 StatusOr<std::unique_ptr<Device>> VmmDevice::create(const Settings &) {
   DRAGON_ASSIGN(const CudaDriver *cuda, CudaDriver::load());
-  CUdevice ordinal;
-  DRAGON_TRY(cuda->check(cuda->DeviceGet(&ordinal, 0), "cuDeviceGet"));
-  CUcontext context;
-  DRAGON_TRY_IN(cuda->check(cuda->DevicePrimaryCtxRetain(&context, ordinal),
-                            "cuDevicePrimaryCtxRetain"),
-                "creating a context on the GPU");
-  std::unique_ptr<VmmDevice> device(new VmmDevice(*cuda, ordinal, context));
-  CudaContextScope scope(*cuda, context);
+  return createOn(*cuda);
+}
+
+StatusOr<std::unique_ptr<Device>> VmmDevice::createOn(const CudaDriver &cuda) {
+  DRAGON_ASSIGN(CudaContext context, CudaContext::retain(cuda));
+  std::unique_ptr<VmmDevice> device(new VmmDevice(cuda, context));
+  CudaContextScope scope(cuda, context.context);
   DRAGON_TRY(device->Pool.open());
-  size_t free = 0, total = 0;
-  DRAGON_TRY(cuda->check(cuda->MemGetInfo(&free, &total), "cuMemGetInfo"));
-  device->Caps.name = "vmm";
-  device->Caps.granularity = device->Pool.granularity();
-  device->Caps.hostMapped = device->Pool.hostMapped();
-  device->Caps.deviceIsHostVisible = false;
-  device->Caps.strict = false;
-  device->Caps.asynchronous = true;
-  device->Caps.hasLink = true;
-  device->Caps.totalMemory = total;
-  device->Caps.freeMemory = free;
+  DRAGON_TRY(device->describe("vmm", device->Pool.granularity(),
+                              device->Pool.hostMapped()));
   return StatusOr<std::unique_ptr<Device>>(std::move(device));
 }
 
@@ -147,94 +126,6 @@ Status VmmDevice::unmapImpl(uintptr_t va, const Physical &physical) {
 }
 
 //===----------------------------------------------------------------------===//
-// Queues and events
-//===----------------------------------------------------------------------===//
-
-StatusOr<Queue> VmmDevice::createQueueImpl(unsigned flags, int priority) {
-  CudaContextScope scope(Cuda, Context);
-  CUstream stream;
-  DRAGON_TRY(Cuda.check(Cuda.StreamCreateWithPriority(&stream, flags, priority),
-                        "cuStreamCreateWithPriority"));
-  return Queue(stream);
-}
-
-Status VmmDevice::destroyQueueImpl(Queue queue) {
-  CudaContextScope scope(Cuda, Context);
-  return Cuda.check(Cuda.StreamDestroy(streamOf(queue)), "cuStreamDestroy");
-}
-
-Status VmmDevice::synchronizeImpl(Queue queue) {
-  CudaContextScope scope(Cuda, Context);
-  return Cuda.check(Cuda.StreamSynchronize(streamOf(queue)),
-                    "cuStreamSynchronize");
-}
-
-StatusOr<bool> VmmDevice::queryImpl(Queue queue) {
-  CudaContextScope scope(Cuda, Context);
-  CUresult result = Cuda.StreamQuery(streamOf(queue));
-  if (result == CUDA_ERROR_NOT_READY)
-    return false;
-  DRAGON_TRY(Cuda.check(result, "cuStreamQuery"));
-  return true;
-}
-
-Status VmmDevice::synchronizeAllImpl() {
-  CudaContextScope scope(Cuda, Context);
-  return Cuda.check(Cuda.CtxSynchronize(), "cuCtxSynchronize");
-}
-
-StatusOr<Event> VmmDevice::createEventImpl(bool timing) {
-  CudaContextScope scope(Cuda, Context);
-  CUevent event;
-  DRAGON_TRY(
-      Cuda.check(Cuda.EventCreate(&event, timing ? CU_EVENT_DEFAULT
-                                                 : CU_EVENT_DISABLE_TIMING),
-                 "cuEventCreate"));
-  return Event(event);
-}
-
-Status VmmDevice::destroyEventImpl(Event event) {
-  CudaContextScope scope(Cuda, Context);
-  return Cuda.check(Cuda.EventDestroy(eventOf(event)), "cuEventDestroy");
-}
-
-Status VmmDevice::recordImpl(Event event, Queue queue) {
-  CudaContextScope scope(Cuda, Context);
-  return Cuda.check(Cuda.EventRecord(eventOf(event), streamOf(queue)),
-                    "cuEventRecord");
-}
-
-Status VmmDevice::waitImpl(Queue queue, Event event) {
-  CudaContextScope scope(Cuda, Context);
-  return Cuda.check(Cuda.StreamWaitEvent(streamOf(queue), eventOf(event), 0),
-                    "cuStreamWaitEvent");
-}
-
-StatusOr<bool> VmmDevice::queryEventImpl(Event event) {
-  CudaContextScope scope(Cuda, Context);
-  CUresult result = Cuda.EventQuery(eventOf(event));
-  if (result == CUDA_ERROR_NOT_READY)
-    return false;
-  DRAGON_TRY(Cuda.check(result, "cuEventQuery"));
-  return true;
-}
-
-Status VmmDevice::synchronizeEventImpl(Event event) {
-  CudaContextScope scope(Cuda, Context);
-  return Cuda.check(Cuda.EventSynchronize(eventOf(event)),
-                    "cuEventSynchronize");
-}
-
-StatusOr<float> VmmDevice::elapsedMillisecondsImpl(Event start, Event end) {
-  CudaContextScope scope(Cuda, Context);
-  float milliseconds = 0;
-  DRAGON_TRY(Cuda.check(
-      Cuda.EventElapsedTime(&milliseconds, eventOf(start), eventOf(end)),
-      "cuEventElapsedTime"));
-  return milliseconds;
-}
-
-//===----------------------------------------------------------------------===//
 // Work
 //===----------------------------------------------------------------------===//
 
@@ -285,11 +176,7 @@ Status VmmDevice::copyImpl(void *to, const void *from, size_t bytes, CopyKind,
   auto out = target.begin();
   while (bytes) {
     size_t part = std::min(in->bytes, out->bytes);
-    DRAGON_TRY_IN(Cuda.check(Cuda.MemcpyAsync(out->address, in->address, part,
-                                              streamOf(queue)),
-                             "cuMemcpyAsync"),
-                  "copying {} bytes from {:#x} to {:#x}", part, in->address,
-                  out->address);
+    DRAGON_TRY(copyPiece(out->address, in->address, part, queue));
     bytes -= part;
     for (auto *it : {&in, &out}) {
       (*it)->address += part;
@@ -306,119 +193,9 @@ Status VmmDevice::fillImpl(void *to, uint32_t value, unsigned width,
   DRAGON_TRY_IN(resolve(reinterpret_cast<uintptr_t>(to), count * width, target),
                 "fill");
   CudaContextScope scope(Cuda, Context);
-  for (const Piece &piece : target) {
-    size_t elements = piece.bytes / width;
-    CUresult result;
-    if (width == 1)
-      result =
-          Cuda.MemsetD8Async(piece.address, static_cast<unsigned char>(value),
-                             elements, streamOf(queue));
-    else if (width == 2)
-      result =
-          Cuda.MemsetD16Async(piece.address, static_cast<unsigned short>(value),
-                              elements, streamOf(queue));
-    else
-      result =
-          Cuda.MemsetD32Async(piece.address, value, elements, streamOf(queue));
-    DRAGON_TRY_IN(Cuda.check(result, "cuMemsetAsync"),
-                  "filling {} bytes at {:#x}", piece.bytes, piece.address);
-  }
+  for (const Piece &piece : target)
+    DRAGON_TRY(fillPiece(piece.address, value, width, piece.bytes, queue));
   return {};
-}
-
-// The mode is the cpu device's (docs/settings.md).
-Status VmmDevice::poisonImpl(uintptr_t, size_t, Queue) { return {}; }
-
-Status VmmDevice::launchImpl(const LaunchRequest &request) {
-  const KernelImage &image = request.kernel->image;
-  const char *name = request.kernelName ? request.kernelName : image.name;
-  uint32_t blocks[3];
-  bool whole = true;
-  for (unsigned axis = 0; axis < 3; ++axis) {
-    blocks[axis] = request.box.Hi[axis] - request.box.Lo[axis];
-    whole &= blocks[axis] == request.grid[axis];
-  }
-  if (!image.function)
-    return Status::native(DRAGON_ERROR_DEVICE, InvalidDeviceFunction,
-                          "kernel '{}' has no code for this GPU; compile for "
-                          "its architecture (-arch)",
-                          name);
-  if (!whole && (!image.sliceFunction || request.cooperative))
-    return Status::error(DRAGON_ERROR_UNSUPPORTED,
-                         "kernel '{}' cannot run a part of its grid ({})", name,
-                         request.cooperative ? "a cooperative launch"
-                                             : "it has no slice clone");
-  // The clone has six more parameters: the first block and the whole grid.
-  std::vector<void *> args;
-  uint32_t trailing[6];
-  void **launchArgs = request.args;
-  if (!whole) {
-    args.assign(request.args, request.args + request.numArgs);
-    for (unsigned axis = 0; axis < 3; ++axis) {
-      trailing[axis] = request.box.Lo[axis];
-      trailing[3 + axis] = request.grid[axis];
-    }
-    for (uint32_t &value : trailing)
-      args.push_back(&value);
-    launchArgs = args.data();
-  }
-  CudaContextScope scope(Cuda, Context);
-  auto function =
-      static_cast<CUfunction>(whole ? image.function : image.sliceFunction);
-  CUresult result;
-  if (request.cooperative)
-    result = Cuda.LaunchCooperativeKernel(
-        function, blocks[0], blocks[1], blocks[2], request.block[0],
-        request.block[1], request.block[2], request.dynamicSharedBytes,
-        streamOf(request.queue), launchArgs);
-  else
-    result = Cuda.LaunchKernel(function, blocks[0], blocks[1], blocks[2],
-                               request.block[0], request.block[1],
-                               request.block[2], request.dynamicSharedBytes,
-                               streamOf(request.queue), launchArgs, nullptr);
-  return Cuda.check(result, "cuLaunchKernel").within("launch of '{}'", name);
-}
-
-bool VmmDevice::acceptsImpl(const LaunchRequest &request) {
-  const KernelImage &image = request.kernel->image;
-  if (!image.function || !image.sliceFunction || request.cooperative)
-    return false;
-  auto limit = [&](CUdevice_attribute attribute) -> uint64_t {
-    int value = 0;
-    return Cuda.DeviceGetAttribute(&value, attribute, Ordinal) == CUDA_SUCCESS
-               ? uint64_t(value)
-               : 0;
-  };
-  constexpr CUdevice_attribute MostBlocks[] = {
-      CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
-      CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z};
-  constexpr CUdevice_attribute MostThreads[] = {
-      CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
-      CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z};
-  uint64_t threads = 1;
-  for (unsigned axis = 0; axis < 3; ++axis) {
-    if (request.grid[axis] > limit(MostBlocks[axis]) ||
-        request.block[axis] > limit(MostThreads[axis]))
-      return false;
-    threads *= request.block[axis];
-  }
-  CudaContextScope scope(Cuda, Context);
-  for (void *function : {image.function, image.sliceFunction}) {
-    auto attribute = [&](CUfunction_attribute which) -> uint64_t {
-      int value = 0;
-      return Cuda.FuncGetAttribute(&value, which,
-                                   static_cast<CUfunction>(function)) ==
-                     CUDA_SUCCESS
-                 ? uint64_t(value)
-                 : 0;
-    };
-    if (threads > attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) ||
-        request.dynamicSharedBytes >
-            attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) ||
-        attribute(CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET))
-      return false;
-  }
-  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -451,10 +228,9 @@ bool VmmDevice::hostFault(uintptr_t address, bool write) {
 }
 
 StatusOr<DeviceMemory> VmmDevice::memoryImpl() {
-  CudaContextScope scope(Cuda, Context);
-  size_t free = 0, total = 0;
-  DRAGON_TRY(Cuda.check(Cuda.MemGetInfo(&free, &total), "cuMemGetInfo"));
-  return DeviceMemory{free + Pool.keptDeviceBytes(), total};
+  DRAGON_ASSIGN(DeviceMemory memory, CudaDevice::memoryImpl());
+  memory.free += Pool.keptDeviceBytes();
+  return memory;
 }
 
 } // namespace dragon

@@ -8,8 +8,7 @@
 // The GPU as a Device, on the driver API: reserved addresses into which chunks
 // of device memory or of host memory are mapped (cuMemAddressReserve,
 // cuMemCreate, cuMemMap, cuMemSetAccess). No managed memory, no page faults on
-// the GPU. It works in the device's primary context, the one that the CUDA
-// runtime uses, so its streams, events and functions are those of cudart.
+// the GPU.
 //
 // The host can access chunks in host memory; its access to anything else in a
 // reserved range raises SIGSEGV and goes to the fault handler.
@@ -22,9 +21,8 @@
 #define DRAGON_RUNTIME_DEVICE_VMM_VMMDEVICE_H
 
 #include "runtime/core/Settings.h"
-#include "runtime/device/Device.h"
 #include "runtime/device/FaultHandling.h"
-#include "runtime/device/cuda/CudaDriver.h"
+#include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/device/vmm/PhysicalPool.h"
 
 #include <map>
@@ -34,13 +32,15 @@
 
 namespace dragon {
 
-class VmmDevice final : public Device, private FaultSink {
+class VmmDevice final : public CudaDevice, private FaultSink {
 public:
   static StatusOr<std::unique_ptr<Device>> create(const Settings &settings);
+  /// On a driver that the caller has loaded; for tests.
+  static StatusOr<std::unique_ptr<Device>> createOn(const CudaDriver &cuda);
   ~VmmDevice() override;
 
 private:
-  VmmDevice(const CudaDriver &cuda, CUdevice device, CUcontext context);
+  VmmDevice(const CudaDriver &cuda, const CudaContext &context);
 
   struct Chunk {
     uintptr_t end;
@@ -61,33 +61,14 @@ private:
   Status destroyImpl(const Physical &physical) override;
   Status mapImpl(uintptr_t va, const Physical &physical) override;
   Status unmapImpl(uintptr_t va, const Physical &physical) override;
-  StatusOr<Queue> createQueueImpl(unsigned flags, int priority) override;
-  Status destroyQueueImpl(Queue queue) override;
-  Status synchronizeImpl(Queue queue) override;
-  StatusOr<bool> queryImpl(Queue queue) override;
-  Status synchronizeAllImpl() override;
-  StatusOr<Event> createEventImpl(bool timing) override;
-  Status destroyEventImpl(Event event) override;
-  Status recordImpl(Event event, Queue queue) override;
-  Status waitImpl(Queue queue, Event event) override;
-  StatusOr<bool> queryEventImpl(Event event) override;
-  Status synchronizeEventImpl(Event event) override;
-  StatusOr<float> elapsedMillisecondsImpl(Event start, Event end) override;
   Status copyImpl(void *to, const void *from, size_t bytes, CopyKind kind,
                   Queue queue) override;
   Status fillImpl(void *to, uint32_t value, unsigned width, size_t count,
                   Queue queue) override;
-  Status poisonImpl(uintptr_t va, size_t bytes, Queue queue) override;
-  Status launchImpl(const LaunchRequest &request) override;
-  bool acceptsImpl(const LaunchRequest &request) override;
   Status guardHostAccessImpl(uintptr_t va, size_t bytes, bool guarded) override;
   Status setFaultHandlerImpl(FaultHandler handler, void *context) override;
   StatusOr<DeviceMemory> memoryImpl() override;
 
-  const CudaDriver &Cuda;
-  CUdevice Ordinal;
-  CUcontext Context;
-  std::string Name;
   PhysicalPool Pool;
 
   std::shared_mutex Lock;
