@@ -96,10 +96,19 @@ StatusOr<Buffer *> Runtime::Impl::makeBuffer(size_t bytes, unsigned flags,
   buffer->hostAccessible = hostAccessible;
   DRAGON_ASSIGN(buffer->base, Dev->reserve(buffer->vaBytes + unit));
   buffer->makeChunks();
-  LiveBytes += buffer->vaBytes;
-  expectHostMemory();
   Buffers.push_back(std::move(buffer));
   Buffer &made = *Buffers.back();
+  if (Dev->caps().migrates && hostAccessible) {
+    leaveToDriver(made);
+    return &made;
+  }
+  LiveBytes += made.vaBytes;
+  expectHostMemory();
+  // Hints: nothing is wrong without them.
+  const AddressRange range{made.base, made.base + made.vaBytes};
+  Dev->advise(range,
+              flags == D_READ ? Advice::ReadMostly : Advice::PreferDevice)
+      .ignore();
   if (Status status = mapEagerly(made); !status.ok()) {
     destroyBuffer(made).ignore();
     return status;
@@ -185,7 +194,7 @@ Status Runtime::Impl::destroyBuffer(Buffer &buffer) {
   for (Chunk &chunk : buffer.chunks) {
     if (chunk.device.id || chunk.host.id)
       keep(settle(chunk));
-    if (chunk.device.id)
+    if (chunk.device.id && !buffer.driverMoved)
       keep(releaseDevice(chunk));
     if (chunk.host.id)
       keep(releaseHost(chunk));
@@ -194,7 +203,10 @@ Status Runtime::Impl::destroyBuffer(Buffer &buffer) {
   }
   keep(abandonSinks(buffer, [](const Sink &) { return true; }));
   keep(Dev->release(buffer.base, buffer.vaBytes + Dev->caps().granularity));
-  LiveBytes -= buffer.vaBytes;
+  if (buffer.driverMoved)
+    --NumDriverMoved;
+  else
+    LiveBytes -= buffer.vaBytes;
   std::erase_if(Dying, [&](Chunk *chunk) { return chunk->buffer == &buffer; });
   expectHostMemory();
   // Chunks whose memory could not be unmapped are in no list any more.

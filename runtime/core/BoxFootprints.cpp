@@ -64,13 +64,13 @@ ChunkSet BoxFootprints::setOf(const LaunchChunks &chunks) const {
 
 BoxFootprints::Known BoxFootprints::evaluate(const BlockBox &box) const {
   Known known;
-  known.chunks =
-      chunksOf(Call, Pointers, Allocations, box, false,
-               [&](const Buffer &buffer, const ByteSet &touched) {
-                 const uint32_t number = Numbers.at(&buffer);
-                 for (const ByteRange &range : touched.Ranges)
-                   known.extents.push_back({number, range.Begin, range.End});
-               });
+  ChunksAsked asked;
+  asked.withMust = false;
+  asked.touch = [&](const Buffer &buffer, const ByteSet &touched) {
+    for (const ByteRange &range : touched.Ranges)
+      known.extents.push_back({Numbers.at(&buffer), range.Begin, range.End});
+  };
+  known.chunks = chunksOf(Call, Pointers, Allocations, box, asked);
   std::sort(known.extents.begin(), known.extents.end(),
             [](const ByteInterval &a, const ByteInterval &b) {
               return std::pair(a.buffer, a.begin) <

@@ -68,6 +68,7 @@ struct Chunk {
   uint32_t held = 0;          ///< library calls that need it on the device now
   int32_t deviceSlot = -1;    ///< its index in the list of chunks on the device
   int32_t hostSlot = -1;      ///< and in that of host copies
+  bool away = false; ///< driverMoved: better prefetched before a launch
 
   size_t bytes() const; ///< of its physical memory
   size_t used() const;  ///< of it, bytes that belong to the program
@@ -114,10 +115,13 @@ struct Buffer {
   bool hostAccessible = false;
   bool arena = false;
   bool kept = false; ///< stays on the device: others work on it unseen
+  /// The driver moves it (DriverMoved.cpp): kept, and no part of the budget.
+  bool driverMoved = false;
   dragon_advice advice = DRAGON_ADVISE_NORMAL;
   std::vector<Chunk> chunks;
   std::vector<Sink> sinks;
   std::vector<BackingLine> lines;
+  size_t numAway = 0;       ///< chunks that are away
   size_t numOnDevice = 0;   ///< chunks with a valid copy on the device
   size_t numDeviceOnly = 0; ///< of them, those with no other valid copy
   uint64_t lastUse = 0;     ///< as Chunk's, for work on all of it

@@ -215,6 +215,8 @@ Status Runtime::Impl::discard(uintptr_t address, size_t bytes, Queue queue,
                               bool eager) {
   DRAGON_TRY(rangeOf(address, bytes, "discard").takeStatus());
   Buffer &buffer = *Allocations.find(address)->buffer;
+  if (buffer.driverMoved)
+    return discardDriverMoved(buffer, {address, address + bytes}, queue);
   if (buffer.kept)
     return {}; // a hint; others may see the contents sooner than we think
   ++Clock;
@@ -349,8 +351,14 @@ StatusOr<uintptr_t> Runtime::mapFile(const char *path, size_t bytes,
                            there ? file : nullptr, there ? place : 0});
         if (there)
           buffer.noteBacking(*file, chunk.va(), place);
+        if (buffer.driverMoved)
+          buffer.setValid(chunk, false, false, true);
       }
+    if (status.ok() && buffer.driverMoved)
+      status = State->keepResident(buffer); // the zeros
   }
+  if (status.ok() && flags == D_READ)
+    advise(base, bytes, DRAGON_ADVISE_READ_MOSTLY).ignore();
   if (!status.ok()) {
     Impl::Guard guard(*State);
     if (Allocation *made = State->Allocations.find(base))

@@ -35,6 +35,7 @@ Status Runtime::Impl::keepResident(Buffer &buffer) {
       wants.push_back({&chunk, LaunchNeed::Read});
   DRAGON_TRY(bringIn(wants, nullptr, Cause::Demand));
   DRAGON_TRY(Dev->synchronize(CopyIn));
+  DRAGON_TRY(Dev->completeMaps());
   buffer.kept = true;
   for (const Want &want : wants)
     DRAGON_TRY(wroteDevice(*want.chunk));
@@ -44,7 +45,7 @@ Status Runtime::Impl::keepResident(Buffer &buffer) {
 uint64_t Runtime::Impl::keptBytes() const {
   uint64_t bytes = 0;
   for (const std::unique_ptr<Buffer> &buffer : Buffers)
-    bytes += buffer->kept ? buffer->vaBytes : 0;
+    bytes += buffer->kept && !buffer->driverMoved ? buffer->vaBytes : 0;
   return bytes;
 }
 

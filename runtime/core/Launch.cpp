@@ -274,6 +274,8 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
     if (pointer.allocation)
       pointer.allocation->buffer->nextLaunch = 0;
 
+  if (NumDriverMoved)
+    DRAGON_TRY(prefetchForLaunch(call, pointers));
   if (inCore) {
     DRAGON_TRY(observed(Watcher.get(), call,
                         [&] { return launchInCore(call, pointers); }));
@@ -335,7 +337,9 @@ Runtime::Impl::endLastUse(const LastUse &use, Queue queue,
     while (stop < end && !except(buffer.chunkAt(stop)))
       stop = buffer.chunkAt(stop).va() + buffer.chunkAt(stop).bytes();
     if (stop = std::min(stop, end); stop > begin) {
-      DRAGON_TRY(discard(begin, stop - begin, queue, use.eager));
+      // To the driver a discard is worth its time where memory is short.
+      if (!buffer.driverMoved || Config.managedOversubscribe)
+        DRAGON_TRY(discard(begin, stop - begin, queue, use.eager));
       if (Watcher)
         Watcher->discarded({begin, stop});
     }
@@ -357,7 +361,7 @@ const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
            planned.buffers.end();
   };
   for (const std::unique_ptr<Buffer> &buffer : Buffers)
-    if (buffer->kept && !isPart(buffer.get()))
+    if (buffer->kept && !buffer->driverMoved && !isPart(buffer.get()))
       input.deviceBudget -= buffer->vaBytes;
   for (const Chunk *chunk : OnDevice)
     if (chunk->held && !chunk->buffer->kept && !isPart(chunk->buffer))
@@ -537,7 +541,10 @@ Status Runtime::Impl::runBox(const LaunchCall &call, const BlockBox &box,
       blocks = announced(call, pointersOf(call, Allocations), Allocations, box);
     Watcher->blocksRun(blocks, remote);
   }
-  return Dev->launch(request);
+  DRAGON_TRY(Dev->launch(request));
+  if (NumDriverMoved)
+    noteLaunchOnDriverMoved();
+  return {};
 }
 
 Status Runtime::Impl::launchInCore(const LaunchCall &call,

@@ -199,10 +199,9 @@ void findPointers(const LaunchCall &call, AddressIndex &allocations,
   }
 }
 
-LaunchChunks
-chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
-         AddressIndex &allocations, const BlockBox &box, bool withMust,
-         const std::function<void(const Buffer &, const ByteSet &)> &touch) {
+LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
+                      AddressIndex &allocations, const BlockBox &box,
+                      const ChunksAsked &asked) {
   LaunchChunks result;
   result.anything = pointers.anything;
   if (pointers.anything) {
@@ -211,6 +210,8 @@ chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
       if (allocation.buffer == last)
         continue; // an arena's next allocation
       last = allocation.buffer;
+      if (last->driverMoved != asked.ofDriver)
+        continue;
       for (Chunk &chunk : last->chunks)
         result.uses.push_back(
             {&chunk, chunk.whole(), true, chunk.whole(), false, false});
@@ -218,11 +219,14 @@ chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
     return result;
   }
 
-  BufferUses uses = usesOf(call, pointers, allocations, box, withMust, false);
+  BufferUses uses =
+      usesOf(call, pointers, allocations, box, asked.withMust, false);
 
   for (auto &[buffer, use] : uses) {
-    if (touch)
-      touch(*buffer, use.touch);
+    if (buffer->driverMoved != asked.ofDriver)
+      continue;
+    if (asked.touch)
+      asked.touch(*buffer, use.touch);
     const int64_t unit = int64_t(buffer->chunkBytes);
     int64_t next = 0; // the first chunk that is not listed yet
     for (const ByteRange &range : use.touch.Ranges) {

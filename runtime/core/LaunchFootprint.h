@@ -60,13 +60,18 @@ struct LaunchChunks {
 std::pair<LaunchChunks, LaunchChunks>
 split(const LaunchChunks &chunks,
       const std::function<bool(const ChunkUse &)> &second);
-/// Without `withMust`, for planning, nothing counts as surely overwritten.
-/// `touch`, if it is given, is called for each buffer with the bytes that are
-/// touched, ascending; gaps in which no chunk lies may be filled.
-LaunchChunks chunksOf(
-    const LaunchCall &call, const LaunchPointers &pointers,
-    AddressIndex &allocations, const BlockBox &box, bool withMust = true,
-    const std::function<void(const Buffer &, const ByteSet &)> &touch = {});
+struct ChunksAsked {
+  /// False, for planning: nothing counts as surely overwritten.
+  bool withMust = true;
+  /// Of the buffers that the driver moves, instead of all others.
+  bool ofDriver = false;
+  /// Called for each buffer with the bytes that are touched, ascending; gaps in
+  /// which no chunk lies may be filled.
+  std::function<void(const Buffer &, const ByteSet &)> touch = {};
+};
+LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
+                      AddressIndex &allocations, const BlockBox &box,
+                      const ChunksAsked &asked = {});
 
 /// What the compiler said of the blocks in the box, to the byte.
 struct ObservedBlocks; // runtime/core/Observer.h

@@ -136,6 +136,7 @@ Status Runtime::Impl::beginLibraryCall(const LibraryCall &call,
   // In whatever stream the work will be: the copies are done before.
   if (!call.queue)
     DRAGON_TRY(Dev->synchronize(CopyIn));
+  DRAGON_TRY(Dev->completeMaps());
   for (const Want &want : wants) {
     ++want.chunk->held;
     hold.chunks.emplace_back(want.chunk->va(), want.need != LaunchNeed::Read);

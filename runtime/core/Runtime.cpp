@@ -379,6 +379,9 @@ Status Runtime::prefetch(uintptr_t address, size_t bytes, Queue queue) {
   DRAGON_ASSIGN(Allocation * found, impl.rangeOf(address, bytes, "prefetch"));
   if (impl.Watcher)
     impl.Watcher->prefetched({address, address + bytes});
+  if (found->buffer->driverMoved)
+    return impl.prefetchDriverMoved(*found->buffer, {address, address + bytes},
+                                    Place::Device, queue);
   if (!impl.Waiting.launches.empty())
     return {}; // a hint; those that wait bring what they need
   return impl.prefetch(*found->buffer, address, bytes, queue);
@@ -409,6 +412,19 @@ Status Runtime::Impl::prefetch(Buffer &buffer, uintptr_t address, size_t bytes,
   return bringIn(wants, queue, Cause::Prefetch);
 }
 
+Status Runtime::prefetchToHost(uintptr_t address, size_t bytes, Queue queue) {
+  if (bytes == 0)
+    return {};
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->usable());
+  DRAGON_ASSIGN(Allocation * found, State->rangeOf(address, bytes, "prefetch"));
+  return found->buffer->driverMoved
+             ? State->prefetchDriverMoved(*found->buffer,
+                                          {address, address + bytes},
+                                          Place::Host, queue)
+             : Status();
+}
+
 Status Runtime::advise(uintptr_t address, size_t bytes, dragon_advice advice) {
   if (advice < DRAGON_ADVISE_READ_MOSTLY || advice > DRAGON_ADVISE_NORMAL)
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT, "advice {} is unknown",
@@ -417,7 +433,9 @@ Status Runtime::advise(uintptr_t address, size_t bytes, dragon_advice advice) {
   DRAGON_TRY(State->ready());
   DRAGON_ASSIGN(Allocation * found, State->rangeOf(address, bytes, "advise"));
   found->buffer->advice = advice;
-  return {};
+  return found->buffer->driverMoved
+             ? State->adviseDriver({address, address + bytes}, advice)
+             : Status();
 }
 
 Status Runtime::sync(uintptr_t base) {

@@ -178,6 +178,8 @@ public:
   Status discard(uintptr_t address, size_t bytes, Queue queue,
                  bool eager = false);
   Status prefetch(uintptr_t address, size_t bytes, Queue queue);
+  /// To host memory; only where a driver moves the buffer.
+  Status prefetchToHost(uintptr_t address, size_t bytes, Queue queue);
   /// The device needs the buffer again after so many other launches; 0: what
   /// fits is brought in now; NeverAgain. A hint, until the next use.
   static constexpr uint32_t NeverAgain = UINT32_MAX;

@@ -18,6 +18,7 @@
 //   FileMaps.cpp, WriteOut.cpp    files under buffers
 //   HostAccess.cpp   faults of the host
 //   KeepResident.cpp buffers that may not leave the device
+//   DriverMoved.cpp  buffers that the driver moves by itself
 //   LibraryCalls.cpp ... while a library function is called
 //   Shutdown.cpp     statistics and the end
 //
@@ -242,6 +243,20 @@ struct Runtime::Impl {
   Status keepResident(Buffer &buffer);
   uint64_t keptBytes() const;
 
+  // -- DriverMoved.cpp
+  /// The driver is to move the new buffer.
+  void leaveToDriver(Buffer &buffer);
+  void setAway(Chunk &chunk, bool away);
+  /// Hints in front of a launch, and what it uses of such buffers.
+  Status prefetchForLaunch(const LaunchCall &call,
+                           const LaunchPointers &pointers);
+  void noteLaunchOnDriverMoved();
+  Status discardDriverMoved(Buffer &buffer, const AddressRange &range,
+                            Queue queue);
+  Status prefetchDriverMoved(Buffer &buffer, const AddressRange &range,
+                             Place place, Queue queue);
+  Status adviseDriver(const AddressRange &range, dragon_advice advice);
+
   // -- LibraryCalls.cpp
   Status beginLibraryCall(const LibraryCall &call, LibraryHold &hold);
   Status endLibraryCall(const LibraryHold &hold);
@@ -446,7 +461,8 @@ struct Runtime::Impl {
   std::list<std::unique_ptr<Buffer>> Buffers;
   std::vector<Chunk *> OnDevice; ///< chunks with a device slab
   std::vector<Chunk *> OnHost;   ///< chunks with a host slab
-  uint64_t LiveBytes = 0;        ///< of all buffers
+  uint64_t LiveBytes = 0;        ///< of all buffers, but for those that
+  size_t NumDriverMoved = 0;     ///< the driver moves, which are so many
   size_t NotOnDevice = 0;
   std::deque<Chunk *> Dying; ///< in the order of giveBack(), or dying no more
 

@@ -82,6 +82,10 @@ Status parseOne(const char *variable, std::string_view value,
       }
     return bad(variable, value, "expected vmm, cpu, managed or dragon");
   }
+  if (name == "DRAGON_MANAGED_MEMORY")
+    return parseSize(variable, value, settings.managedMemory);
+  if (name == "DRAGON_MANAGED_OVERSUBSCRIBE")
+    return parseSwitch(variable, value, settings.managedOversubscribe);
   if (name == "DRAGON_CHUNK_SIZE") {
     DRAGON_TRY(parseSize(variable, value, settings.chunkBytes));
     const uint64_t bytes = settings.chunkBytes.value_or(0);

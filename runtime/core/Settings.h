@@ -34,6 +34,8 @@ struct Settings {
   std::vector<std::string> swapDirs;    ///< DRAGON_SWAP_DIR, ':'-separated;
                                         ///< default $TMPDIR, else /var/tmp
   std::string backend; ///< DRAGON_BACKEND: vmm, cpu, managed, dragon, "" = auto
+  std::optional<uint64_t> managedMemory; ///< DRAGON_MANAGED_MEMORY, bytes
+  bool managedOversubscribe = false;     ///< DRAGON_MANAGED_OVERSUBSCRIBE
   std::optional<uint64_t> chunkBytes; ///< DRAGON_CHUNK_SIZE, multiple of 2 MiB
   DirectIo directIo = DirectIo::Auto; ///< DRAGON_DIRECT_IO: auto, on, off
   bool ioUring = true;                ///< DRAGON_IO_URING: 1, 0

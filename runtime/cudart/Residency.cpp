@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // cudaMemPrefetchAsync, cudaMemAdvise, cudaMemDiscardBatchAsync and their kin.
-// CUDA takes them for managed memory only; here they work on every buffer.
+// CUDA takes them for managed memory only; here they work on every buffer. On a
+// device whose driver moves managed memory they are the driver's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,9 +55,10 @@ Result prefetch(Front &front, const void *pointer, size_t bytes,
     return error;
   DRAGON_CHECK(checkRange(front, pointer, bytes));
   waitForHostFunctions(front, stream);
-  // Towards the host there is nothing to gain: chunks come when touched.
+  // Towards the host there is little to gain: chunks come when touched.
   if (!toDevice(location))
-    return cudaSuccess;
+    return front.runtime.prefetchToHost(reinterpret_cast<uintptr_t>(pointer),
+                                        bytes, front.queue(stream));
   return front.runtime.prefetch(reinterpret_cast<uintptr_t>(pointer), bytes,
                                 front.queue(stream));
 }
@@ -66,6 +68,37 @@ Result discard(Front &front, void *pointer, size_t bytes, cudaStream_t stream) {
   waitForHostFunctions(front, stream);
   return front.runtime.discard(reinterpret_cast<uintptr_t>(pointer), bytes,
                                front.queue(stream));
+}
+
+/// The driver moves it.
+bool isDrivers(Front &front, const void *pointer) {
+  auto buffer = front.runtime.find(reinterpret_cast<uintptr_t>(pointer));
+  return front.device.caps().migrates && buffer && buffer->hostAccessible;
+}
+
+Result adviseDriver(Front &front, const void *pointer, size_t bytes,
+                    cudaMemoryAdvise advice, const cudaMemLocation &location) {
+  auto advise = [&](Advice what) -> Result {
+    const auto begin = reinterpret_cast<uintptr_t>(pointer);
+    return front.device.advise({begin, begin + bytes}, what);
+  };
+  const bool device = toDevice(location);
+  switch (advice) {
+  case cudaMemAdviseSetReadMostly:
+    return advise(Advice::ReadMostly);
+  case cudaMemAdviseUnsetReadMostly:
+    return advise(Advice::NotReadMostly);
+  case cudaMemAdviseSetPreferredLocation:
+    return advise(device ? Advice::PreferDevice : Advice::PreferHost);
+  case cudaMemAdviseUnsetPreferredLocation:
+    return advise(Advice::PreferNone);
+  case cudaMemAdviseSetAccessedBy:
+    return advise(device ? Advice::AccessedByDevice : Advice::AccessedByHost);
+  case cudaMemAdviseUnsetAccessedBy:
+    return advise(device ? Advice::NotAccessedByDevice
+                         : Advice::NotAccessedByHost);
+  }
+  return cudaErrorInvalidValue;
 }
 
 /// The location of operation `i` of a batch: that of the last index <= i.
@@ -156,7 +189,10 @@ cudaError_t cudaMemAdvise(const void *pointer, size_t bytes,
                           cudaMemoryAdvise advice, cudaMemLocation location) {
   return withDevice([&](Front &front) -> Result {
     DRAGON_CHECK(checkRange(front, pointer, bytes));
+    const bool drivers = isDrivers(front, pointer);
     auto advise = [&](dragon_advice what) -> Result {
+      if (drivers)
+        return adviseDriver(front, pointer, bytes, advice, location);
       return front.runtime.advise(reinterpret_cast<uintptr_t>(pointer), bytes,
                                   what);
     };
@@ -176,7 +212,11 @@ cudaError_t cudaMemAdvise(const void *pointer, size_t bytes,
       if (location.type != cudaMemLocationTypeDevice &&
           location.type != cudaMemLocationTypeHost)
         return cudaErrorInvalidValue;
-      return checkLocation(location); // who accesses it is seen anyway
+      if (cudaError_t error = checkLocation(location))
+        return error;
+      if (drivers)
+        return adviseDriver(front, pointer, bytes, advice, location);
+      return cudaSuccess; // who accesses it is seen anyway
     }
     return cudaErrorInvalidValue;
   });
@@ -191,6 +231,9 @@ cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataBytes,
     DRAGON_CHECK(checkRange(front, pointer, bytes));
     if (!data || !dataBytes)
       return cudaErrorInvalidValue;
+    if (isDrivers(front, pointer))
+      return DRAGON_NVIDIA(cudaMemRangeGetAttribute, data, dataBytes, attribute,
+                           pointer, bytes);
     switch (attribute) {
     case cudaMemRangeAttributeReadMostly:
     case cudaMemRangeAttributePreferredLocationType:

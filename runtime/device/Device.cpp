@@ -334,6 +334,54 @@ Status Device::setFaultHandler(FaultHandler handler, void *context) {
   return setFaultHandlerImpl(handler, context);
 }
 
+namespace {
+Status checkRanges(const char *call, std::span<const AddressRange> ranges) {
+  for (const AddressRange &range : ranges)
+    if (range.begin >= range.end)
+      return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                           "{}: [{:#x}, {:#x}) is empty", call, range.begin,
+                           range.end);
+  return {};
+}
+} // namespace
+
+Status Device::discard(std::span<const AddressRange> ranges, Queue queue) {
+  if (!Caps.migrates || ranges.empty())
+    return {};
+  DRAGON_TRY(checkRanges("discard", ranges));
+  return discardImpl(ranges, queue);
+}
+
+Status Device::prefetch(std::span<const AddressRange> ranges, Place place,
+                        bool dead, Queue queue) {
+  if (!Caps.migrates || ranges.empty())
+    return {};
+  DRAGON_TRY(checkRanges("prefetch", ranges));
+  if (place != Place::Device && place != Place::Host)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "prefetch: to the {}, not to device or host",
+                         nameOf(place));
+  return prefetchImpl(ranges, place, dead, queue);
+}
+
+Status Device::advise(const AddressRange &range, Advice advice) {
+  if (!Caps.migrates)
+    return {};
+  DRAGON_TRY(checkRanges("advise", {&range, 1}));
+  return adviseImpl(range, advice);
+}
+
+Status Device::completeMaps() {
+  return Caps.migrates ? completeMapsImpl() : Status();
+}
+
+Status Device::discardImpl(std::span<const AddressRange>, Queue) { return {}; }
+Status Device::prefetchImpl(std::span<const AddressRange>, Place, bool, Queue) {
+  return {};
+}
+Status Device::adviseImpl(const AddressRange &, Advice) { return {}; }
+Status Device::completeMapsImpl() { return {}; }
+
 StatusOr<DeviceMemory> Device::memory() { return memoryImpl(); }
 
 } // namespace dragon

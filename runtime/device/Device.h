@@ -61,13 +61,16 @@ using Queue = void *; ///< CUstream; null = the legacy default stream
 using Event = void *; ///< CUevent
 
 struct DeviceCaps {
-  const char *name;         ///< "vmm", "cpu"
+  const char *name;         ///< "vmm", "managed", "dragon", "cpu"
   size_t granularity;       ///< chunk sizes are multiples of it (2 MiB)
   bool hostMapped;          ///< Place::Host chunks can be mapped for kernels
   bool deviceIsHostVisible; ///< the host can touch mapped Device chunks (cpu)
   bool strict;              ///< kernels can touch only LaunchRequest::touched
   bool asynchronous;        ///< queued work runs after the call returns
   bool hasLink;             ///< the times of copies tell its rates
+  /// Reserved addresses are the driver's to move to the side that touches them,
+  /// host or device, mapped or not; it takes the hints below.
+  bool migrates;
   uint64_t totalMemory;
   uint64_t freeMemory; ///< at creation
 };
@@ -103,6 +106,19 @@ struct LaunchRequest {
   /// everything else inaccessible to the kernel.
   std::span<const AddressRange> touched;
   bool touchesAnything; ///< `touched` is not complete: open every mapped chunk
+};
+
+/// What the driver is told of a range of addresses; CUDA's cudaMemAdvise.
+enum class Advice : uint8_t {
+  ReadMostly,
+  NotReadMostly,
+  PreferDevice,
+  PreferHost,
+  PreferNone,
+  AccessedByDevice,
+  NotAccessedByDevice,
+  AccessedByHost,
+  NotAccessedByHost
 };
 
 struct DeviceMemory {
@@ -176,6 +192,20 @@ public:
   /// its arguments. False where that cannot be told before.
   bool accepts(const LaunchRequest &request);
 
+  // -- Hints, for devices that migrate; others take them and do nothing.
+  // Ranges are in reserved addresses and do not overlap.
+  /// Contents are dead, in the queue's order, until they are written again.
+  /// Pages of which a part is in a range are left alone.
+  Status discard(std::span<const AddressRange> ranges, Queue queue);
+  /// Moves contents to the device, or to the host (Place::Host), in the queue's
+  /// order. `dead`: they are discarded first, so nothing moves.
+  Status prefetch(std::span<const AddressRange> ranges, Place place, bool dead,
+                  Queue queue);
+  Status advise(const AddressRange &range, Advice advice);
+  /// Waits until what was mapped is there for work that this device does not
+  /// see: a library's. copy, fill and launch need no such call.
+  Status completeMaps();
+
   // -- Host access
   /// Host accesses to [va, va + bytes) of a Device chunk fault (true) or, where
   /// the device allows it, do not (false). For host-accessible buffers. Holds
@@ -223,6 +253,11 @@ private:
   virtual Status poisonImpl(uintptr_t va, size_t bytes, Queue queue) = 0;
   virtual Status launchImpl(const LaunchRequest &request) = 0;
   virtual bool acceptsImpl(const LaunchRequest &request) = 0;
+  virtual Status discardImpl(std::span<const AddressRange> ranges, Queue queue);
+  virtual Status prefetchImpl(std::span<const AddressRange> ranges, Place place,
+                              bool dead, Queue queue);
+  virtual Status adviseImpl(const AddressRange &range, Advice advice);
+  virtual Status completeMapsImpl();
   virtual Status guardHostAccessImpl(uintptr_t va, size_t bytes,
                                      bool guarded) = 0;
   virtual Status setFaultHandlerImpl(FaultHandler handler, void *context) = 0;
@@ -251,8 +286,12 @@ struct KernelHandle {
 /// status then says why the back end is not available here.
 struct DeviceRegistration {
   const char *name;
+  bool byDefault; ///< tried where DRAGON_BACKEND names none
   StatusOr<std::unique_ptr<Device>> (*create)(const Settings &settings);
 };
+
+/// In the order in which they are tried.
+std::span<const DeviceRegistration> deviceRegistrations();
 
 /// DRAGON_BACKEND if set, else the first of vmm, cpu that can be created.
 /// `notes` receives one line per back end that was tried and is not available.

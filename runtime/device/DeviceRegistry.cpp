@@ -12,16 +12,22 @@
 #include "runtime/core/Settings.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/device/managed/ManagedDevice.h"
 #include "runtime/device/vmm/VmmDevice.h"
 
 namespace dragon {
 
 namespace {
 const DeviceRegistration Registrations[] = {
-    {"vmm", VmmDevice::create},
-    {"cpu", CpuDevice::create},
+    {"vmm", true, VmmDevice::create},
+    {"managed", false, ManagedDevice::create},
+    {"cpu", true, CpuDevice::create},
 };
 } // namespace
+
+std::span<const DeviceRegistration> deviceRegistrations() {
+  return Registrations;
+}
 
 StatusOr<std::unique_ptr<Device>> createDevice(const Settings &settings,
                                                std::string &notes) {
@@ -29,7 +35,8 @@ StatusOr<std::unique_ptr<Device>> createDevice(const Settings &settings,
   for (const DeviceRegistration &registration : Registrations) {
     names += names.empty() ? "" : ", ";
     names += registration.name;
-    if (!settings.backend.empty() && settings.backend != registration.name)
+    if (settings.backend.empty() ? !registration.byDefault
+                                 : settings.backend != registration.name)
       continue;
     auto device = registration.create(settings);
     if (device.ok())

@@ -140,6 +140,28 @@ bool ForwardingDevice::acceptsImpl(const LaunchRequest &request) {
   return Inner->accepts(request);
 }
 
+Status ForwardingDevice::discardImpl(std::span<const AddressRange> ranges,
+                                     Queue queue) {
+  DRAGON_TRY(before(DeviceCall::Discard));
+  return Inner->discard(ranges, queue);
+}
+
+Status ForwardingDevice::prefetchImpl(std::span<const AddressRange> ranges,
+                                      Place place, bool dead, Queue queue) {
+  DRAGON_TRY(before(DeviceCall::Prefetch));
+  return Inner->prefetch(ranges, place, dead, queue);
+}
+
+Status ForwardingDevice::adviseImpl(const AddressRange &range, Advice advice) {
+  DRAGON_TRY(before(DeviceCall::Advise));
+  return Inner->advise(range, advice);
+}
+
+Status ForwardingDevice::completeMapsImpl() {
+  DRAGON_TRY(before(DeviceCall::CompleteMaps));
+  return Inner->completeMaps();
+}
+
 Status ForwardingDevice::guardHostAccessImpl(uintptr_t va, size_t bytes,
                                              bool guarded) {
   DRAGON_TRY(before(DeviceCall::GuardHostAccess));

@@ -73,6 +73,12 @@ private:
   Status poisonImpl(uintptr_t va, size_t bytes, Queue queue) override;
   Status launchImpl(const LaunchRequest &request) override;
   bool acceptsImpl(const LaunchRequest &request) override;
+  Status discardImpl(std::span<const AddressRange> ranges,
+                     Queue queue) override;
+  Status prefetchImpl(std::span<const AddressRange> ranges, Place place,
+                      bool dead, Queue queue) override;
+  Status adviseImpl(const AddressRange &range, Advice advice) override;
+  Status completeMapsImpl() override;
   Status guardHostAccessImpl(uintptr_t va, size_t bytes, bool guarded) override;
   Status setFaultHandlerImpl(FaultHandler handler, void *context) override;
   StatusOr<DeviceMemory> memoryImpl() override;

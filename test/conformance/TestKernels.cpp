@@ -74,7 +74,7 @@ StatusOr<std::unique_ptr<TestKernels>> TestKernels::create(Device &device) {
   CUmodule module = nullptr;
   const CudaDriver *cuda = nullptr;
   CUcontext context = nullptr;
-  bool gpu = std::strcmp(device.caps().name, "vmm") == 0;
+  bool gpu = std::strcmp(device.caps().name, "cpu") != 0;
   if (gpu) {
     DRAGON_ASSIGN(cuda, CudaDriver::load());
     DRAGON_TRY(cuda->check(cuda->DevicePrimaryCtxRetain(&context, 0),

@@ -33,6 +33,9 @@ public:
 
   /// Asks the device what it can; before any other call.
   Status open();
+  /// The same for a device whose memory comes otherwise: host memory alone, to
+  /// copy from and to.
+  void openForCopies(size_t granularity) { Granularity = granularity; }
   void close();
 
   size_t granularity() const { return Granularity; }

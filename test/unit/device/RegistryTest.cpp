@@ -29,7 +29,8 @@ TEST(Registry, UnknownNameListsTheBackEnds) {
   Status status = createDevice(settings, notes).takeStatus();
   EXPECT_EQ(status.code(), DRAGON_ERROR_SETTING);
   EXPECT_EQ(status.message(),
-            "DRAGON_BACKEND=tpu: this build has the back ends vmm, cpu");
+            "DRAGON_BACKEND=tpu: this build has the back ends vmm, managed, "
+            "cpu");
 }
 
 TEST(Decorators, CountingDeviceCountsByKind) {

@@ -1,0 +1,371 @@
+//===- ManagedRuntimeTest.cpp - the runtime over managed memory -----------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The managed back end on a driver that destroys what is discarded: what is
+// lost too early shows in the results.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../device/FakeCuda.h"
+#include "RuntimeFixture.h"
+#include "runtime/device/managed/ManagedDevice.h"
+
+#include <gmock/gmock.h>
+
+using namespace dragon;
+using namespace dragon::test;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+namespace {
+
+constexpr int N = 4 << 20; ///< 16 MiB of int32
+
+const std::set<std::string> Hints = {
+    "cuMemDiscardBatchAsync", "cuMemPrefetchBatchAsync",
+    "cuMemDiscardAndPrefetchBatchAsync", "cuMemAdvise", "cuLaunchKernel"};
+
+class ManagedRuntimeTest : public RuntimeFixture {
+protected:
+  void SetUp() override {
+    RuntimeFixture::SetUp();
+    settings.strict = settings.poison = false;
+    settings.hostMemory = 64 * MiB;
+    for (const char *name : {"add", "scale", "iota", "stencil", "copyRest"})
+      lower(name);
+    lower("gather");
+    kernels.find("gather")->handle.image.sliceFunction = nullptr;
+  }
+  void TearDown() override {
+    RuntimeFixture::TearDown();
+    EXPECT_EQ(fake.managedBytes, 0u);
+  }
+
+  void startManaged() {
+    auto device = ManagedDevice::createOn(fake.driver(), settings);
+    ASSERT_TRUE(device.ok()) << device.takeStatus().message();
+    start(std::move(*device));
+    fake.numManaged = 0;
+    fake.calls.clear();
+  }
+
+  /// Runs the kernel's blocks on the host, all or those of a slice.
+  void lower(const char *name) {
+    KernelInfo *info = kernels.find(name);
+    const dragon_cpu_entry entry = info->handle.image.cpu->entry;
+    const unsigned numArgs = info->record->NumArgs;
+    auto run = [entry](unsigned first, unsigned end, unsigned whole,
+                       void **args) {
+      dragon_cpu_context context{};
+      for (unsigned axis = 0; axis < 3; ++axis)
+        context.ntid[axis] = context.nctaid[axis] = 1;
+      context.ntid[0] = 1024;
+      context.nctaid[0] = whole;
+      for (context.ctaid[0] = first; context.ctaid[0] < end; ++context.ctaid[0])
+        entry(&context, args);
+    };
+    functions.push_back(std::make_unique<FakeKernel>(
+        FakeKernel{[run](const unsigned grid[3], void **args) {
+          run(0, grid[0], grid[0], args);
+        }}));
+    info->handle.image.function = functions.back().get();
+    functions.push_back(std::make_unique<FakeKernel>(
+        FakeKernel{[run, numArgs](const unsigned grid[3], void **args) {
+          const auto first = argument<uint32_t>(args, numArgs);
+          run(first, first + grid[0], argument<uint32_t>(args, numArgs + 3),
+              args);
+        }}));
+    info->handle.image.sliceFunction = functions.back().get();
+  }
+  int32_t *words(uintptr_t address) {
+    return reinterpret_cast<int32_t *>(address);
+  }
+  std::vector<std::string> hints() { return fake.take(Hints); }
+
+  FakeCuda fake;
+  std::vector<std::unique_ptr<FakeKernel>> functions;
+};
+
+TEST_F(ManagedRuntimeTest, OutOfCore) {
+  startManaged();
+  uintptr_t a = allocate(N * 4), b = allocate(N * 4), c = allocate(N * 4);
+  std::vector<int32_t> inA = numbers(N, 1), inB = numbers(N, 2), expect(N);
+  ASSERT_OK(upload(a, inA));
+  ASSERT_OK(upload(b, inB));
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_OK(kernels.launch(*runtime, "add", N, c, a, b, N));
+    ASSERT_OK(kernels.launch(*runtime, "scale", N, a, N, 3 + round));
+    ASSERT_OK(kernels.launch(*runtime, "stencil", N, b, c, N));
+    std::vector<int32_t> outC(N);
+    for (int i = 0; i < N; ++i) {
+      outC[size_t(i)] = sum(inA[size_t(i)], inB[size_t(i)]);
+      inA[size_t(i)] = scaled(inA[size_t(i)], 3 + round);
+    }
+    for (int i = 0; i < N; ++i)
+      inB[size_t(i)] =
+          sum(sum(outC[size_t(std::max(i - 1, 0))], outC[size_t(i)]),
+              outC[size_t(std::min(i + 1, N - 1))]);
+    expect = outC;
+  }
+  EXPECT_EQ(download(c, N), expect);
+  EXPECT_EQ(download(a, N), inA);
+  EXPECT_EQ(download(b, N), inB);
+  EXPECT_LE(runtime->memoryInUse().device, 16 * MiB);
+  EXPECT_THAT(fake.calls, Contains(StartsWith("cuMemDiscardBatchAsync")));
+  // Buffers that only the device touches are to stay there.
+  EXPECT_THAT(fake.calls, Contains("cuMemAdvise(m0 16M, 3, device 0)"));
+  for (uintptr_t buffer : {a, b, c})
+    EXPECT_OK(runtime->free(buffer));
+}
+
+TEST_F(ManagedRuntimeTest, ReadOnlyBuffersAreReadMostly) {
+  startManaged();
+  uintptr_t a = allocate(2 * MiB, D_READ);
+  EXPECT_THAT(hints(), ElementsAre("cuMemAdvise(m0 2M, 1, device 0)"));
+  EXPECT_OK(runtime->free(a));
+}
+
+TEST_F(ManagedRuntimeTest, TheHostTouchesItsBuffersFreely) {
+  startManaged();
+  // Twice the budget: the driver's to move, and no part of it.
+  uintptr_t c = allocate(N * 4, 0, true), a = allocate(N * 4, 0, true);
+  EXPECT_THAT(hints(), IsEmpty());
+  for (int i = 0; i < N; ++i)
+    words(a)[i] = i;
+  ASSERT_OK(kernels.launch(*runtime, "stencil", N, c, a, N));
+  // What is overwritten is discarded before; the neighbours are one range.
+  EXPECT_THAT(
+      hints(),
+      ElementsAre("cuMemDiscardAndPrefetchBatchAsync(m0 16M, device 0, s1)",
+                  "cuMemPrefetchBatchAsync(m1 16M, device 0, s1)",
+                  "cuLaunchKernel(4096x1x1, null)"));
+  EXPECT_EQ(words(c)[100], 300);
+  words(a)[100] = 0;
+  ASSERT_OK(kernels.launch(*runtime, "stencil", N, c, a, N));
+  EXPECT_THAT(hints(), ElementsAre("cuLaunchKernel(4096x1x1, null)"));
+  EXPECT_EQ(words(c)[100], 200);
+  EXPECT_EQ(download(c, 101)[100], 200);
+  EXPECT_EQ(runtime->memoryInUse().device, 0u);
+  EXPECT_OK(runtime->free(a));
+  EXPECT_OK(runtime->free(c));
+}
+
+TEST_F(ManagedRuntimeTest, TogetherWithOthersOutOfCore) {
+  startManaged();
+  uintptr_t a = allocate(N * 4), shared = allocate(N * 4, 0, true),
+            c = allocate(N * 4);
+  std::vector<int32_t> in = numbers(N, 5);
+  ASSERT_OK(upload(a, in));
+  for (int i = 0; i < N; ++i)
+    words(shared)[i] = i;
+  for (int round = 1; round <= 2; ++round) {
+    ASSERT_OK(kernels.launch(*runtime, "add", N, c, a, shared, N));
+    ASSERT_OK(kernels.launch(*runtime, "add", N, shared, c, a, N));
+  }
+  for (int i : {0, 77777, N - 1}) {
+    int32_t value = i, x = in[size_t(i)];
+    for (int round = 1; round <= 2; ++round)
+      value = sum(sum(x, value), x);
+    EXPECT_EQ(words(shared)[i], value);
+  }
+  for (uintptr_t buffer : {a, shared, c})
+    EXPECT_OK(runtime->free(buffer));
+}
+
+TEST_F(ManagedRuntimeTest, DiscardReachesTheDriverAndAPrefetchComesBefore) {
+  startManaged();
+  uintptr_t a = allocate(8 * MiB, 0, true);
+  const int n = 2 << 20;
+  ASSERT_OK(kernels.launch(*runtime, "iota", n, a, n, 1));
+  hints();
+  ASSERT_OK(runtime->discard(a + 2 * MiB, 4 * MiB, nullptr));
+  EXPECT_THAT(hints(), ElementsAre("cuMemDiscardBatchAsync(m0+2M 4M, s1)"));
+  // What the host writes then is not lost.
+  words(a)[MiB] = 6;
+  ASSERT_OK(kernels.launch(*runtime, "scale", n, a, n, 2));
+  EXPECT_THAT(hints(),
+              ElementsAre("cuMemPrefetchBatchAsync(m0+2M 4M, device 0, s1)",
+                          "cuLaunchKernel(2048x1x1, null)"));
+  EXPECT_EQ(words(a)[MiB], 13);
+  EXPECT_OK(runtime->free(a));
+}
+
+TEST_F(ManagedRuntimeTest, LastUsesAreTheDriversWhereMemoryIsShort) {
+  for (bool oversubscribe : {false, true}) {
+    settings.managedOversubscribe = oversubscribe;
+    fake.next = 1;
+    startManaged();
+    uintptr_t a = allocate(2 * MiB, 0, true);
+    int n = 1024, k = 1;
+    void *args[] = {&a, &n, &k};
+    const LastUse dies{a, 2 * MiB, false};
+    LaunchCall call{};
+    call.kernel = kernels.find("scale");
+    call.grid[0] = call.grid[1] = call.grid[2] = 1;
+    call.block[0] = 1024;
+    call.block[1] = call.block[2] = 1;
+    call.args = args;
+    call.numArgs = 3;
+    call.lastUses = {&dies, 1};
+    hints();
+    ASSERT_OK(runtime->launch(call));
+    const auto told = hints();
+    EXPECT_EQ(oversubscribe, told.back() == "cuMemDiscardBatchAsync(m0 2M, s1)")
+        << told.back();
+    EXPECT_OK(runtime->free(a));
+  }
+}
+
+TEST_F(ManagedRuntimeTest, ALaunchThatMayBeRefusedDiscardsNothing) {
+  startManaged();
+  uintptr_t c = allocate(2 * MiB, 0, true), a = allocate(2 * MiB, 0, true);
+  const int n = 512 << 10;
+  words(c)[5] = 55;
+  fake.failing["cuLaunchKernel"] = CUDA_ERROR_INVALID_VALUE;
+  EXPECT_FALSE(kernels.launch(*runtime, "gather", n, c, a, n, 3).ok());
+  EXPECT_THAT(hints(), ElementsAre("cuMemPrefetchBatchAsync(m0 2M, m1 2M, "
+                                   "device 0, s1)",
+                                   "cuLaunchKernel(512x1x1, null)"));
+  EXPECT_EQ(words(c)[5], 55);
+  EXPECT_OK(runtime->free(a));
+  EXPECT_OK(runtime->free(c));
+}
+
+TEST_F(ManagedRuntimeTest, PrefetchesAndAdviceOfTheProgram) {
+  startManaged();
+  uintptr_t a = allocate(4 * MiB, 0, true);
+  ASSERT_OK(runtime->prefetch(a, 4 * MiB, nullptr));
+  ASSERT_OK(runtime->advise(a, 2 * MiB, DRAGON_ADVISE_KEEP_HOST));
+  ASSERT_OK(runtime->prefetchToHost(a, 2 * MiB, nullptr));
+  EXPECT_THAT(hints(),
+              ElementsAre("cuMemPrefetchBatchAsync(m0 4M, device 0, s1)",
+                          "cuMemAdvise(m0 2M, 3, host)",
+                          "cuMemAdvise(m0 2M, 5, device 0)",
+                          "cuMemPrefetchBatchAsync(m0 2M, host, s1)"));
+  // A launch brings back what went.
+  ASSERT_OK(kernels.launch(*runtime, "scale", 1 << 20, a, 1 << 20, 2));
+  EXPECT_THAT(hints(),
+              ElementsAre("cuMemPrefetchBatchAsync(m0 2M, device 0, s1)",
+                          "cuLaunchKernel(1024x1x1, null)"));
+  // Of buffers of the device nothing has to be told.
+  uintptr_t b = allocate(4 * MiB);
+  hints();
+  ASSERT_OK(runtime->prefetchToHost(b, 2 * MiB, nullptr));
+  ASSERT_OK(runtime->prefetch(b, 2 * MiB, nullptr));
+  EXPECT_THAT(hints(), IsEmpty());
+  EXPECT_OK(runtime->free(a));
+  EXPECT_OK(runtime->free(b));
+}
+
+TEST_F(ManagedRuntimeTest, MapsOfFilesAreReadWhenTheyAreMade) {
+  startManaged();
+  const std::vector<int32_t> data = numbers(N, 9);
+  writeFile("in", data);
+  auto map = runtime->mapFile(path("in").c_str(), N * 4, 0, D_READ);
+  ASSERT_TRUE(map.ok()) << map.takeStatus().message();
+  EXPECT_EQ(words(*map)[N - 1], data.back());
+  EXPECT_THAT(hints(), Contains("cuMemAdvise(m0 16M, 1, device 0)"));
+  uintptr_t c = allocate(N * 4);
+  ASSERT_OK(kernels.launch(*runtime, "add", N, c, *map, *map, N));
+  EXPECT_EQ(download(c, N)[12345], sum(data[12345], data[12345]));
+  words(*map)[7] = 0; // stays private
+  EXPECT_OK(runtime->free(*map));
+  EXPECT_EQ(readFile("in"), data);
+  EXPECT_OK(runtime->free(c));
+}
+
+TEST_F(ManagedRuntimeTest, WhatHostAndKernelsWriteToAMapReachesTheFile) {
+  startManaged();
+  std::vector<int32_t> data = numbers(N, 11);
+  writeFile("both", data);
+  auto map = runtime->mapFile(path("both").c_str(), N * 4, 0, D_READ | D_WRITE);
+  ASSERT_TRUE(map.ok());
+  ASSERT_OK(kernels.launch(*runtime, "scale", N, *map, N, 5));
+  words(*map)[100] = 42;
+  ASSERT_OK(runtime->sync(*map));
+  for (int32_t &value : data)
+    value = scaled(value, 5);
+  data[100] = 42;
+  EXPECT_EQ(readFile("both"), data);
+  words(*map)[101] = 43; // after the sync
+  data[101] = 43;
+  EXPECT_OK(runtime->free(*map));
+  EXPECT_EQ(readFile("both"), data);
+}
+
+TEST_F(ManagedRuntimeTest, WhatNobodyWritesOfAMapIsZero) {
+  startManaged();
+  auto map = runtime->mapFile(path("out").c_str(), 8 * MiB + 4096, 0,
+                              D_WRITE | D_CREATE);
+  ASSERT_TRUE(map.ok());
+  EXPECT_EQ(words(*map)[123], 0);
+  words(*map)[MiB] = 1;
+  EXPECT_OK(runtime->free(*map));
+  std::vector<int32_t> expect(2 * MiB + 1024);
+  expect[MiB] = 1;
+  EXPECT_EQ(readFile("out"), expect);
+}
+
+TEST_F(ManagedRuntimeTest, FilesUnderBuffersOfTheDeviceAreReadForTheLaunch) {
+  startManaged();
+  const std::vector<int32_t> data = numbers(N, 13);
+  writeFile("in", data);
+  uintptr_t a = allocate(N * 4, D_READ), c = allocate(N * 4);
+  ASSERT_OK(runtime->mapFileRange(a, N * 4, open("in"), 0));
+  EXPECT_EQ(moved(Direction::FileToHost), 0u);
+  ASSERT_OK(kernels.launch(*runtime, "add", N, c, a, a, N));
+  EXPECT_EQ(moved(Direction::FileToHost), uint64_t(N) * 4);
+  EXPECT_EQ(download(c, N)[N - 2], sum(data[N - 2], data[N - 2]));
+  EXPECT_OK(runtime->free(a));
+  EXPECT_OK(runtime->free(c));
+}
+
+TEST_F(ManagedRuntimeTest, LibrariesFindTheirBuffersThere) {
+  startManaged();
+  uintptr_t a = allocate(2 * MiB);
+  LibraryCall call{};
+  const LibraryUse use{a, 2 * MiB, LaunchNeed::Write};
+  call.function = "f";
+  call.uses = {use};
+  call.queue = Queue(nullptr);
+  LibraryHold hold;
+  ASSERT_OK(runtime->beginLibraryCall(call, hold));
+  const auto calls =
+      fake.take({"cuMemDiscardAndPrefetchBatchAsync", "cuStreamSynchronize"});
+  EXPECT_THAT(calls, ElementsAre("cuMemDiscardAndPrefetchBatchAsync(m0 2M, "
+                                 "device 0, s1)",
+                                 "cuStreamSynchronize(s1)"));
+  ASSERT_OK(runtime->endLibraryCall(hold));
+  EXPECT_OK(runtime->free(a));
+}
+
+TEST_F(ManagedRuntimeTest, FreeWaitsForLaunchesOnWhatTheDriverMoves) {
+  startManaged();
+  uintptr_t a = allocate(2 * MiB, 0, true);
+  ASSERT_OK(kernels.launch(*runtime, "scale", 1024, a, 1024, 2));
+  fake.calls.clear();
+  EXPECT_OK(runtime->free(a));
+  EXPECT_THAT(fake.take({"cuCtxSynchronize", "cuMemFree"}),
+              ElementsAre("cuCtxSynchronize( )", "cuMemFree(m0)"));
+}
+
+TEST_F(ManagedRuntimeTest, AllocationsBeyondTheCardAreRefused) {
+  fake.freeBytes = 64 * MiB;
+  startManaged();
+  uintptr_t a = allocate(32 * MiB);
+  Status status = runtime->allocate(32 * MiB, {}).takeStatus();
+  EXPECT_EQ(status.code(), DRAGON_ERROR_OUT_OF_MEMORY);
+  EXPECT_THAT(status.message(), HasSubstr("DRAGON_MANAGED_OVERSUBSCRIBE=1"));
+  EXPECT_LE(fake.mostManagedBytes, 64 * MiB);
+  EXPECT_OK(runtime->free(a));
+}
+
+} // namespace
