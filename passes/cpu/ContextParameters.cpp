@@ -10,7 +10,9 @@
 #include "passes/cpu/DeviceIntrinsics.h"
 #include "passes/cpu/RuntimeFunctions.h"
 #include "passes/support/ExtraParameters.h"
+#include "passes/support/UnitSuffix.h"
 
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 
@@ -68,6 +70,23 @@ static void makeWrapper(Function &F, Function &New) {
     B.CreateRet(Call);
 }
 
+/// The address of a kernel, which has lost its body and its name, is not for
+/// calls: it is what kernels that launch it give to the device runtime.
+static void refuseCalls(Function &F, StringRef Name) {
+  Module &M = *F.getParent();
+  F.setName(Name + ".address");
+  F.setLinkage(GlobalValue::InternalLinkage);
+  F.setComdat(nullptr);
+  IRBuilder<> B(BasicBlock::Create(F.getContext(), "entry", &F));
+  std::string What =
+      "a call of the kernel '" + demangle(withoutUnitSuffix(Name)) + "'";
+  B.CreateCall(
+      runtimeFunction(M, RuntimeFunction::dragon_cpu_unsupported),
+      {B.CreateCall(runtimeFunction(M, RuntimeFunction::dragon_cpu_current)),
+       B.CreateGlobalString(What)});
+  B.CreateUnreachable();
+}
+
 ContextMap addContextParameters(Module &M,
                                 SmallVectorImpl<Function *> &Kernels) {
   auto Needed =
@@ -97,6 +116,11 @@ ContextMap addContextParameters(Module &M,
     Function *New = Replacement[F];
     // Lists of used symbols do not matter on the host.
     if (addressIsTaken(*F)) {
+      if (F->getCallingConv() == CallingConv::PTX_Kernel) {
+        New->takeName(F);
+        refuseCalls(*F, New->getName());
+        continue;
+      }
       New->setName(F->getName() + ".context");
       makeWrapper(*F, *New);
       continue;

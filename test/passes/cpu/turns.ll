@@ -10,6 +10,13 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-SAME: ptr @grows, i32 1, i32 0 }
 ; CHECK-SAME: ptr @numbered, i32 1, i32 0 }
 ; CHECK-SAME: ptr @debugged, i32 1, i32 0 }
+; CHECK-SAME: ptr @launches_itself, i32 0, i32 0 }
+
+;
+; The address of a kernel is for those that launch it: nobody calls it.
+; CHECK-LABEL: define internal void @launches_itself.address(
+; CHECK:         call void @dragon_cpu_unsupported(
+; CHECK-NEXT:    unreachable
 
 %pair = type { i32, i32 }
 
@@ -94,6 +101,12 @@ define ptx_kernel void @numbered() {
 
 define ptx_kernel void @debugged() noinline optnone {
   call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+  ret void
+}
+
+define ptx_kernel void @launches_itself(ptr %out) {
+  call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+  store ptr @launches_itself, ptr %out
   ret void
 }
 
