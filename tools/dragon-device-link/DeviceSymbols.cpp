@@ -67,6 +67,24 @@ void renameStaticVariables(Module &M) {
   }
 }
 
+/// threadIdx and its kin: clang's header declares them, and member functions
+/// get their address, but they hold nothing. Without relocatable device code
+/// clang defines them in the same way.
+void defineBuiltinVariables(Module &M) {
+  for (StringRef Name : {"threadIdx", "blockIdx", "blockDim", "gridDim"}) {
+    GlobalVariable *Variable = M.getNamedGlobal(Name);
+    auto *Type =
+        Variable ? dyn_cast<StructType>(Variable->getValueType()) : nullptr;
+    if (!Type || !Variable->isDeclaration() || !Type->hasName() ||
+        !Type->getName().starts_with("struct.__cuda_builtin_"))
+      continue;
+    Variable->setInitializer(Constant::getNullValue(Type));
+    Variable->setExternallyInitialized(false);
+    Variable->setVisibility(GlobalValue::DefaultVisibility);
+    Variable->setLinkage(GlobalValue::InternalLinkage);
+  }
+}
+
 void resolveFlushing(Module &M) {
   constexpr StringLiteral Flag = "nvvm-reflect-ftz";
   int Flushes = 0;
@@ -122,6 +140,7 @@ std::vector<std::string> takeHostReferences(Module &M) {
 DeviceSymbols prepareUnit(Module &M) {
   DeviceSymbols Result;
   renameStaticVariables(M);
+  defineBuiltinVariables(M);
   resolveFlushing(M);
   Result.Wanted = takeHostReferences(M);
   for (GlobalValue &Value : M.global_values()) {

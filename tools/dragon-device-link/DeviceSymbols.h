@@ -30,6 +30,7 @@ struct DeviceSymbols {
 /// Mends a unit's module and lists its symbols:
 ///   * Clang gives static variables that host code names a suffix, but not in
 ///     functions that came before the host code.
+///   * Nobody defines threadIdx, blockIdx, blockDim and gridDim.
 ///   * Units may differ in whether small floats are flushed to zero, a property
 ///     of the whole module: libdevice is told here.
 ///   * References that host code makes become DeviceSymbols::Wanted.
