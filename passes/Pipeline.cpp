@@ -25,6 +25,7 @@
 #include "passes/rewrite/UnitBitcode.h"
 #include "passes/slicing/HeatCounting.h"
 #include "passes/slicing/KernelCopies.h"
+#include "passes/support/ConstantMemory.h"
 #include "passes/support/NvccVariables.h"
 
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -207,6 +208,7 @@ bool runOnDevice(Module &M) {
     Mark->eraseFromParent();
   }
   bool Changed = lowerDeviceVariables(M);
+  Changed |= relieveConstantMemory(M);
   StringRef Arch = deviceArch(M);
   const bool WithSummary = !options::summaryFile().empty();
   std::unique_ptr<Module> Simple;
