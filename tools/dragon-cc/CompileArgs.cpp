@@ -78,7 +78,7 @@ const Strings &CompileArgs::forSource(const Input &One) const {
   if (sys::path::filename(One.Path) == "CMakeCUDACompilerId.cu")
     Args.push_back("-DDRAGON_AS_CLANG");
   json::Array Roots;
-  StringMap<std::string> Copies;
+  StringMap<std::pair<std::string, std::string>> Copies;
   auto Replace = [&](StringRef Path, std::string Text) {
     SmallString<256> Absolute(Path);
     (void)sys::fs::make_absolute(Absolute);
@@ -88,18 +88,18 @@ const Strings &CompileArgs::forSource(const Input &One) const {
                                  {"name", std::string(Absolute)},
                                  {"external-contents", Copy}});
     Files.push_back({Copy, std::move(Text)});
-    Copies[Path] = Copy;
-    return std::pair(std::string(Absolute), Copy);
+    return Copies[Path] = {std::string(Absolute), Copy};
   };
-  for (auto &[Path, Text] : withJoinedLaunches(One.Path, Folders))
+  for (auto &[Path, Text] : withClangSpelling(One.Path, Folders))
     Replace(Path, std::move(Text));
   for (auto &[Path, Text] :
        editedHeaders(Tools.Cuda + "/include", One.Path, Folders))
     Replace(Path, std::move(Text));
-  // A file that has been replaced already is not looked at: it stays as it is.
-  for (auto &[Path, Text] : filesWith(One.Path, Folders, mayMissTemplates))
-    if (!Copies.contains(Path))
-      Sources.push_back(Replace(Path, std::move(Text)));
+  for (auto &[Path, Text] : filesWith(One.Path, Folders, mayMissTemplates)) {
+    auto Copy = Copies.find(Path);
+    Sources.push_back(Copy == Copies.end() ? Replace(Path, std::move(Text))
+                                           : Copy->second);
+  }
   if (Roots.empty())
     return Args;
   std::string Overlay = temp("replaced-" + utostr(Files.size()), ".json");

@@ -7,6 +7,9 @@
 
 #include "tools/dragon-cc/SourceWords.h"
 
+#include "tools/dragon-cc/InlineAssembly.h"
+
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -77,7 +80,17 @@ bool visit(StringRef File, const std::vector<std::string> &Folders,
   return false;
 }
 
-/// The end of the comment or literal that `At` begins; `At` if it is none.
+/// The length of "<< <" with the blanks it has; 0 if it is none.
+size_t spaced(StringRef Text, StringRef Two) {
+  if (!Text.starts_with(Two))
+    return 0;
+  size_t Next = Text.find_first_not_of(" \t", 2);
+  return Next != StringRef::npos && Next > 2 && Text[Next] == Two[0] ? Next + 1
+                                                                     : 0;
+}
+
+} // namespace
+
 size_t afterText(StringRef Text, size_t At) {
   StringRef Rest = Text.drop_front(At);
   auto EndOf = [&](StringRef Mark, size_t From) {
@@ -107,17 +120,6 @@ size_t afterText(StringRef Text, size_t At) {
   }
   return At;
 }
-
-/// The length of "<< <" with the blanks it has; 0 if it is none.
-size_t spaced(StringRef Text, StringRef Two) {
-  if (!Text.starts_with(Two))
-    return 0;
-  size_t Next = Text.find_first_not_of(" \t", 2);
-  return Next != StringRef::npos && Next > 2 && Text[Next] == Two[0] ? Next + 1
-                                                                     : 0;
-}
-
-} // namespace
 
 bool mentions(StringRef File, StringRef Word,
               const std::vector<std::string> &Folders) {
@@ -166,14 +168,17 @@ filesWith(StringRef File, const std::vector<std::string> &Folders,
 }
 
 std::vector<std::pair<std::string, std::string>>
-withJoinedLaunches(StringRef File, const std::vector<std::string> &Folders) {
+withClangSpelling(StringRef File, const std::vector<std::string> &Folders) {
   std::vector<std::pair<std::string, std::string>> Files;
   visit(File, Folders, [&Files](StringRef Path, StringRef Text) {
-    if (!Text.contains("<< <") && !Text.contains("<<\t<") &&
-        !Text.contains(">> >"))
-      return false;
-    if (std::string Joined = joinLaunches(Text); Joined != Text)
-      Files.push_back({Path.str(), std::move(Joined)});
+    std::string Spelled = Text.str();
+    if (any_of(ArrayRef<StringRef>{"<< <", "<<\t<", ">> >"},
+               [Text](StringRef Launch) { return Text.contains(Launch); }))
+      Spelled = joinLaunches(Spelled);
+    if (Text.contains("asm"))
+      Spelled = spellAssembly(Spelled);
+    if (Spelled != Text)
+      Files.push_back({Path.str(), std::move(Spelled)});
     return false;
   });
   return Files;

@@ -10,7 +10,8 @@
 // word that is in their source, or in a file that it includes by quotes.
 //
 // nvcc also reads `kernel<< <grid, block>> >(...)`, which clang does not. Such
-// a file is compiled from a copy with `<<<` and `>>>` in the same columns.
+// a file is compiled from a copy with `<<<` and `>>>` in the same columns, and
+// with its inline assembly in clang's spelling (InlineAssembly.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_TOOLS_DRAGON_CC_SOURCEWORDS_H
@@ -31,11 +32,11 @@ namespace dragon::driver {
 bool mentions(llvm::StringRef File, llvm::StringRef Word,
               const std::vector<std::string> &Folders);
 
-/// The file, and what it includes in the same way, as far as they spell
-/// launches with spaces: each with the text to compile in its place.
+/// The file, and what it includes in the same way, as far as clang reads them
+/// differently: each with the text to compile in its place.
 std::vector<std::pair<std::string, std::string>>
-withJoinedLaunches(llvm::StringRef File,
-                   const std::vector<std::string> &Folders);
+withClangSpelling(llvm::StringRef File,
+                  const std::vector<std::string> &Folders);
 
 /// The file, and what it includes in the same way, as far as `Wanted`: each
 /// with its text.
@@ -45,6 +46,9 @@ filesWith(llvm::StringRef File, const std::vector<std::string> &Folders,
 
 /// `Text` with its launches joined.
 std::string joinLaunches(llvm::StringRef Text);
+
+/// The end of the comment or literal that `At` begins; `At` if it is none.
+size_t afterText(llvm::StringRef Text, size_t At);
 
 } // namespace dragon::driver
 
