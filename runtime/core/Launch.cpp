@@ -351,10 +351,11 @@ Runtime::Impl::endLastUse(const LastUse &use, Queue queue,
 }
 
 const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
-                                        PlannedLaunch &planned,
-                                        uint64_t share) {
+                                        PlannedLaunch &planned, uint64_t share,
+                                        bool largeSlices) {
   const LaunchChunks &whole = planned.whole;
   PlanInput input{};
+  input.largeSlices = largeSlices;
   input.deviceBudget = DevicePool.budget();
   auto isPart = [&planned](const Buffer *buffer) {
     return std::find(planned.buffers.begin(), planned.buffers.end(), buffer) !=
@@ -377,9 +378,9 @@ const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
                   History.foresees() && !DevicePool.hasRoom(missing());
   input.hostBudget = Limits.hostBytes - Limits.transitBytes;
   const bool again = planned.launches > 1;
-  const Slicing::Conditions conditions{input.deviceBudget, input.hostBudget,
-                                       input.sparing,
-                                       again && planned.weighsMapping};
+  const Slicing::Conditions conditions{
+      input.deviceBudget, input.hostBudget, input.sparing,
+      again && planned.weighsMapping, largeSlices};
   if (const Slicing *known = planned.find(conditions))
     return *known;
   TraceZone zone("plan");

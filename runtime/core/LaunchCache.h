@@ -36,7 +36,8 @@ struct Slicing {
     uint64_t deviceBudget;
     uint64_t hostBudget;
     bool sparing;
-    bool again;          ///< such launches come again and again
+    bool again;               ///< such launches come again and again
+    bool largeSlices = false; ///< PlanInput's
     uint32_t pieces = 0; ///< equal ones, whatever they take; 0: as many as fit
     bool operator==(const Conditions &) const = default;
   };

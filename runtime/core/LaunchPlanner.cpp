@@ -502,7 +502,8 @@ std::optional<Candidate> Planner::sliced() {
       continue;
     const uint64_t shared =
         std::min(bytes(intersection(first, last)), Input.deviceBudget);
-    Slicer slicer(Input, shared + (Input.deviceBudget - shared) / SliceShare,
+    const uint64_t share = Input.largeSlices ? SliceShare / 2 : SliceShare;
+    Slicer slicer(Input, shared + (Input.deviceBudget - shared) / share,
                   best ? best->cost.copied : UINT64_MAX);
     if (!slicer.cut(Grid, d)) {
       if (slicer.TooLarge &&

@@ -79,6 +79,8 @@ struct PlanInput {
   bool hostMapped;
   /// What others have on the device is worth keeping: slice what would fit.
   bool sparing = false;
+  /// Slices may take twice as much.
+  bool largeSlices = false;
   uint64_t deviceBudget;
   uint64_t hostBudget; ///< what may stay in host memory at once
   std::vector<BufferShape> buffers;

@@ -30,8 +30,9 @@ namespace {
 
 /// Slices of launches in a wave are planned for so much less than the budget
 /// that a slice of each of about ten launches fits. Smaller ones cost more to
-/// launch than they save where one wave is all there is; what one of several
-/// leaves free keeps what the next one needs.
+/// launch than they save where one wave is all there is, and larger ones less,
+/// if the wave moves no more with them; what one of several leaves free keeps
+/// what the next one needs.
 constexpr uint64_t Share = 2, FinerShare = 4;
 
 /// Who takes longer than that until the next launch has better things to do.
@@ -133,9 +134,9 @@ Status Runtime::Impl::runWaiting() {
   Waiting.coming.emplace(launches);
   Status status;
   std::span<const WaitingLaunch> left = launches;
-  const auto &[lengths, share] = howTogether(launches);
-  const WaveCut cut = cutOf(launches, share);
-  for (size_t length : lengths) {
+  const Waves waves = howTogether(launches);
+  const WaveCut cut = cutOf(launches, waves.share, waves.largeSlices);
+  for (size_t length : waves.lengths) {
     const std::span wave = left.first(length);
     left = left.subspan(length);
     Waiting.coming->begun(launches.size() - left.size());
@@ -156,7 +157,7 @@ Status Runtime::Impl::runOne(const WaitingLaunch &launch) {
 const Slicing &Runtime::Impl::evenSlicingOf(const LaunchCall &call,
                                             PlannedLaunch &planned,
                                             uint32_t pieces) {
-  const Slicing::Conditions conditions{0, 0, false, false, pieces};
+  const Slicing::Conditions conditions{0, 0, false, false, false, pieces};
   if (const Slicing *known = planned.find(conditions))
     return *known;
   auto touchedBy = [](const LaunchChunks &chunks) {
@@ -200,16 +201,16 @@ const Slicing &Runtime::Impl::evenSlicingOf(const LaunchCall &call,
 }
 
 bool Runtime::Impl::mayBeCut(const WaitingLaunch &launch) {
-  return canRun(fineSlicingOf(launch, {Share, 0}));
+  return canRun(fineSlicingOf(launch, {Share, false, 0}));
 }
 
 WaveCut Runtime::Impl::cutOf(std::span<const WaitingLaunch> launches,
-                             uint64_t share) {
-  WaveCut cut{share, 0};
+                             uint64_t share, bool largeSlices) {
+  const WaveCut own{share, largeSlices, 0};
+  WaveCut cut = own;
   for (const WaitingLaunch &launch : launches)
-    cut.pieces =
-        std::max(cut.pieces,
-                 uint32_t(fineSlicingOf(launch, {share, 0}).plan.boxes.size()));
+    cut.pieces = std::max(
+        cut.pieces, uint32_t(fineSlicingOf(launch, own).plan.boxes.size()));
   return cut;
 }
 
@@ -217,9 +218,12 @@ const Slicing &Runtime::Impl::fineSlicingOf(const WaitingLaunch &launch,
                                             const WaveCut &cut) {
   const LaunchCall call = launch.call();
   uint64_t share = cut.share;
-  while (share > 1 && !canRun(slicingOf(call, launch.planned(), share)))
+  auto slicing = [&]() -> const Slicing & {
+    return slicingOf(call, launch.planned(), share, cut.largeSlices);
+  };
+  while (share > 1 && !canRun(slicing()))
     share /= 2;
-  const Slicing &own = slicingOf(call, launch.planned(), share);
+  const Slicing &own = slicing();
   if (own.plan.kind == LaunchPlan::Resident && cut.pieces > 1)
     if (const Slicing &even = evenSlicingOf(call, launch.planned(), cut.pieces);
         canRun(even))
@@ -275,7 +279,7 @@ Runtime::Impl::waveOf(std::span<const WaitingLaunch> launches,
 
 Waves Runtime::Impl::howTogether(std::span<const WaitingLaunch> launches) {
   if (launches.size() == 1 || Config.wavefront == Wavefront::Always)
-    return {{launches.size()}, Share};
+    return {{launches.size()}, Share, false};
   if (Waiting.generation != Plans.generation()) {
     Waiting.together.clear();
     Waiting.generation = Plans.generation();
@@ -297,15 +301,25 @@ Waves Runtime::Impl::howTogether(std::span<const WaitingLaunch> launches) {
   TraceZone zone("plan wavefront");
   // Some room is for what arrives for later slices, and what leaves.
   const uint64_t budget = DevicePool.budget(), most = budget - budget / 8;
-  auto wavesWith = [&](uint64_t share) -> Waves {
-    const Wave wave = waveOf(launches, cutOf(launches, share));
-    return {wavesOf(wave.launches, wave.chunkBytes, most), share};
+  auto waveWith = [&](uint64_t share, bool largeSlices) {
+    return waveOf(launches, cutOf(launches, share, largeSlices));
   };
-  Waves waves = wavesWith(Share);
-  if (waves.lengths.size() > 1 && waves.lengths.size() < launches.size())
-    if (Waves finer = wavesWith(FinerShare);
+  auto wavesIn = [&](const Wave &wave) {
+    return wavesOf(wave.launches, wave.chunkBytes, most);
+  };
+  auto movedIn = [&](const Wave &wave) {
+    return bytesMoved(wave.launches, wavefront(wave.launches), wave.chunkBytes,
+                      most);
+  };
+  const Wave wave = waveWith(Share, false);
+  Waves waves{wavesIn(wave), Share, false};
+  if (waves.lengths.size() == 1) {
+    waves.largeSlices = movedIn(waveWith(Share, true)) <= movedIn(wave);
+  } else if (waves.lengths.size() < launches.size()) {
+    if (Waves finer{wavesIn(waveWith(FinerShare, false)), FinerShare, false};
         finer.lengths.size() <= waves.lengths.size())
       waves = std::move(finer);
+  }
   log(LogLevel::Debug, "{} launches that wait run in {} waves", launches.size(),
       waves.lengths.size());
   Waiting.together.emplace(std::move(key), waves);

@@ -289,7 +289,7 @@ struct Runtime::Impl {
   /// How the launch runs with this share of the device's budget; `share` > 1:
   /// to be together with others. What is found is kept in `planned`.
   const Slicing &slicingOf(const LaunchCall &call, PlannedLaunch &planned,
-                           uint64_t share = 1);
+                           uint64_t share = 1, bool largeSlices = false);
   /// Runs it now, on its own, and ends the contents that it uses last.
   Status runPlanned(const LaunchCall &call, PlannedLaunch &planned);
   Status runAsPlanned(const LaunchCall &call, PlannedLaunch &planned);
@@ -354,7 +354,8 @@ struct Runtime::Impl {
                      const WaveCut &cut);
   /// In slices or at once, together with others.
   bool mayBeCut(const WaitingLaunch &launch);
-  WaveCut cutOf(std::span<const WaitingLaunch> launches, uint64_t share);
+  WaveCut cutOf(std::span<const WaitingLaunch> launches, uint64_t share,
+                bool largeSlices);
   /// The slices of launches that run together; of their own if there is no
   /// smaller way.
   const Slicing &fineSlicingOf(const WaitingLaunch &launch, const WaveCut &cut);
