@@ -87,8 +87,12 @@ static cl::list<std::string> LibrarySummaryFiles(
     "dragon-library-summaries", cl::cat(Category), cl::value_desc("file.yaml"),
     cl::desc("What library functions do to buffers; later files replace what "
              "earlier ones say of the same function"));
+static cl::opt<bool>
+    GpuCode("dragon-gpu-code", cl::init(true), cl::cat(Category),
+            cl::desc("Compile device code for a GPU, not just what is written "
+                     "beside it"));
 static cl::opt<unsigned> CpuHeatLimit(
-    "dragon-cpu-heat-limit", cl::init(1000), cl::cat(Category),
+    "dragon-cpu-heat-limit", cl::init(500), cl::cat(Category),
     cl::desc("Instructions that a kernel may have, with those of the functions "
              "it calls, to count its accesses on the host processor"));
 static cl::opt<unsigned> FlattenLimit(
@@ -112,6 +116,7 @@ StringRef standIns() { return StandIns; }
 StringRef runtimeLibrary() { return RuntimeLibrary; }
 StringRef moduleId() { return ModuleId; }
 StringRef source() { return Source; }
+bool gpuCode() { return GpuCode; }
 bool slicing() { return Slicing; }
 bool heat() { return Heat; }
 unsigned cpuHeatLimit() { return CpuHeatLimit; }

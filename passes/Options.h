@@ -57,6 +57,10 @@ llvm::StringRef moduleId();
 /// The translation unit, for messages. Empty: the module's own name.
 llvm::StringRef source();
 
+/// Whether device code is compiled for a GPU. Else what the device compilation
+/// writes beside it is all that is wanted of it.
+bool gpuCode();
+
 /// -f[no-]dragon-slicing: sub-grid clones of kernels.
 bool slicing();
 /// -f[no-]dragon-heat: copies of kernels that count their accesses.

@@ -32,10 +32,12 @@
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #include <optional>
@@ -202,13 +204,41 @@ void writeSummaries(Module &M, const ModuleSummary &Summary, StringRef Arch) {
       reportError(M, toString(std::move(E)));
 }
 
-bool runOnDevice(Module &M) {
+/// What the optimiser does first, before the module is copied for the analysis
+/// and for the host processor: variables become values. All that is known of
+/// the kernels is known of this code.
+bool simplifyFunctions(Module &M, ModuleAnalysisManager &Analyses) {
+  bool Changed = false;
+  SROAPass Promote(SROAOptions::PreserveCFG);
+  auto &Functions =
+      Analyses.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  for (Function &F : M)
+    if (!F.isDeclaration() && !F.hasOptNone()) {
+      const PreservedAnalyses Left = Promote.run(F, Functions);
+      Functions.invalidate(F, Left);
+      Changed |= !Left.areAllPreserved();
+    }
+  return Changed;
+}
+
+/// Nobody asks for the code: the optimiser and the back end have no work left.
+void emptyFunctions(Module &M) {
+  for (Function &F : M)
+    if (!F.isDeclaration()) {
+      F.dropAllReferences();
+      IRBuilder<>(BasicBlock::Create(M.getContext(), "entry", &F))
+          .CreateUnreachable();
+    }
+}
+
+bool runOnDevice(Module &M, ModuleAnalysisManager &Analyses) {
   if (NamedMDNode *Mark = M.getNamedMetadata("dragon.device_link")) {
     printLinkRemarks(M.getContext());
     Mark->eraseFromParent();
   }
   bool Changed = lowerDeviceVariables(M);
   Changed |= relieveConstantMemory(M);
+  Changed |= simplifyFunctions(M, Analyses);
   StringRef Arch = deviceArch(M);
   const bool WithSummary = !options::summaryFile().empty();
   std::unique_ptr<Module> Simple;
@@ -297,8 +327,12 @@ PreservedAnalyses PipelinePass::run(Module &M,
                                     ModuleAnalysisManager &Analyses) {
   if (!options::pipeline())
     return PreservedAnalyses::all();
-  bool Changed = Triple(M.getTargetTriple()).isNVPTX() ? runOnDevice(M)
-                                                       : runOnHost(M, Analyses);
+  const bool Device = Triple(M.getTargetTriple()).isNVPTX();
+  bool Changed = Device ? runOnDevice(M, Analyses) : runOnHost(M, Analyses);
+  if (Device && !options::gpuCode()) {
+    emptyFunctions(M);
+    Changed = true;
+  }
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 

@@ -219,6 +219,8 @@ Strings CompileArgs::plugin(const Input &One, StringRef Stem,
     Options.push_back("-dragon-cpu-out=" + temp(Stem, ".cpu.bc"));
     Options.push_back("-dragon-cpu-arch=" + Asked.lowestArch().Name);
   }
+  if (Files & NoGpuCode)
+    Options.push_back("-dragon-gpu-code=0");
   if (Files & Relocatable)
     Options.push_back("-dragon-relocatable");
   if ((Files & Bitcode) && Asked.atLink()) {

@@ -31,14 +31,16 @@ public:
   /// What the plugin writes and reads besides the object: the kernel summaries;
   /// the kernels for the host processor (device side), and a reference to them
   /// (host side); the unit's bitcode in the object, if the link wants it. The
-  /// last has no file: the device link makes them.
+  /// last but one has no file: the device link makes them. The last: nothing
+  /// else of the compilation is wanted.
   enum PluginFiles : unsigned {
     None = 0,
     Summary = 1,
     CpuOut = 2,
     CpuRef = 4,
     Bitcode = 8,
-    Relocatable = 16
+    Relocatable = 16,
+    NoGpuCode = 32
   };
 
   CompileArgs(const Invocation &Asked, const ToolPaths &Tools,

@@ -65,8 +65,9 @@ Strings Planner::cudaObject(const Input &One, const std::string &Object,
   } else {
     Strings Device = Common;
     Device.push_back("--cuda-device-only");
-    append(Device,
-           Parts.plugin(One, Stem, CompileArgs::Summary | CompileArgs::CpuOut));
+    append(Device, Parts.plugin(One, Stem,
+                                CompileArgs::Summary | CompileArgs::CpuOut |
+                                    CompileArgs::NoGpuCode));
     append(Device, {"-emit-llvm", "-c", One.Path, "-o",
                     Parts.temp(Stem, ".device.bc")});
     clang(std::move(Device));
@@ -117,7 +118,8 @@ void Planner::summaryOnly(const Input &One, StringRef Stem) {
       ++I;
   append(Args, Asked.CudaArgs);
   Args.push_back("-w");
-  append(Args, Parts.plugin(One, Stem, CompileArgs::Summary));
+  append(Args, Parts.plugin(One, Stem,
+                            CompileArgs::Summary | CompileArgs::NoGpuCode));
   append(Args, {"-Qunused-arguments", "--cuda-device-only", "-emit-llvm", "-c",
                 One.Path, "-o", Parts.temp(Stem, ".device.bc")});
   clang(std::move(Args));
