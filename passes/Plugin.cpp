@@ -16,6 +16,7 @@
 #include "passes/slicing/GridSlicing.h"
 #include "passes/slicing/HeatCounting.h"
 #include "passes/slicing/KernelCopies.h"
+#include "passes/support/RemovedInstructions.h"
 
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Plugins/PassPlugin.h"
@@ -57,6 +58,7 @@ static void registerCallbacks(PassBuilder &Builder) {
       });
   Builder.registerOptimizerLastEPCallback(
       [](ModulePassManager &Manager, OptimizationLevel, ThinOrFullLTOPhase) {
+        Manager.addPass(dragon::RemovedInstructionsPass());
         Manager.addPass(dragon::KernelCopiesPass());
       });
   Builder.registerFullLinkTimeOptimizationEarlyEPCallback(
