@@ -295,7 +295,10 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
   const bool followed = call.followed || planned->followed ||
                         Config.wavefront == Wavefront::Always;
   if (canWait && (followed || !Waiting.launches.empty())) {
-    if (WaitingLaunch waiting(call, planned, Clock); mayBeCut(waiting)) {
+    WaitingLaunch waiting(call, planned, Clock);
+    if (Waiting.launches.empty())
+      DRAGON_TRY(fetchForFirst(waiting));
+    if (mayBeCut(waiting)) {
       Waiting.launches.push_back(std::move(waiting));
       Waiting.any = true;
       Waiting.lastEnd = std::chrono::steady_clock::now();

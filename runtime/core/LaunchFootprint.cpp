@@ -27,7 +27,12 @@ struct BufferUse {
   std::vector<std::pair<uint32_t, ByteSet>> reads;
   std::vector<std::pair<uint32_t, ByteSet>> musts;
 };
-using BufferUses = std::map<Buffer *, BufferUse>;
+struct ByBase {
+  bool operator()(const Buffer *a, const Buffer *b) const {
+    return a->base < b->base;
+  }
+};
+using BufferUses = std::map<Buffer *, BufferUse, ByBase>;
 
 /// The set, which is relative to `value`, within [begin, end) relative to
 /// `base`.

@@ -53,7 +53,7 @@ struct ChunkUse {
   bool atomic;       ///< known to be updated atomically
 };
 struct LaunchChunks {
-  std::vector<ChunkUse> uses; ///< by buffer and index; each chunk once
+  std::vector<ChunkUse> uses; ///< by address; each chunk once
   bool anything = false;
 };
 /// Those of whom `second` is true apart from the others.

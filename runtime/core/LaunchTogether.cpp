@@ -204,6 +204,39 @@ bool Runtime::Impl::mayBeCut(const WaitingLaunch &launch) {
   return canRun(fineSlicingOf(launch, {Share, false, 0}));
 }
 
+Status Runtime::Impl::fetchForFirst(const WaitingLaunch &launch) {
+  if (!Dev->caps().asynchronous)
+    return {};
+  // Slices go through all buffers from their beginning to their end.
+  const std::vector<ChunkUse> &uses = launch.planned().whole.uses;
+  std::vector<std::pair<double, Chunk *>> order;
+  for (auto first = uses.begin(); first != uses.end();) {
+    const auto last = std::find_if(first, uses.end(), [&](const ChunkUse &use) {
+      return use.chunk->buffer != first->chunk->buffer;
+    });
+    const double each = 1.0 / double(last - first);
+    for (double at = 0; first != last; ++first, at += each)
+      if (!first->mustWrite && !first->chunk->device.id)
+        order.emplace_back(at, first->chunk);
+  }
+  std::sort(order.begin(), order.end(), [](const auto &a, const auto &b) {
+    return a.first != b.first ? a.first < b.first
+                              : a.second->va() < b.second->va();
+  });
+  // What is fetched early must not make anything leave early.
+  const uint64_t most = DevicePool.budget() / 4;
+  uint64_t bytes = 0;
+  std::vector<Want> wants;
+  for (const auto &[at, chunk] : order) {
+    bytes += chunk->bytes();
+    if (!chunk->hostValid || bytes > most || !DevicePool.hasRoom(bytes + most))
+      break;
+    wants.push_back({chunk, LaunchNeed::Read});
+  }
+  ++Round;
+  return startBringingIn(wants, Cause::Demand);
+}
+
 WaveCut Runtime::Impl::cutOf(std::span<const WaitingLaunch> launches,
                              uint64_t share, bool largeSlices) {
   const WaveCut own{share, largeSlices, 0};

@@ -235,6 +235,23 @@ Status Runtime::Impl::bringIn(std::span<const Want> wants, Queue queue,
   return Fetches.queueWaitsFor(queue, arrival);
 }
 
+Status Runtime::Impl::fillUndefined(const Chunk &chunk) {
+  const ChunkPart part = chunk.defined;
+  if (part.bytes() == chunk.used())
+    return {};
+  if (Config.poison)
+    return Dev->poison(chunk.va(), chunk.bytes(), CopyIn);
+  auto clear = [&](size_t begin, size_t end) {
+    return begin < end ? Dev->fill(reinterpret_cast<void *>(chunk.va() + begin),
+                                   0, 1, end - begin, CopyIn)
+                       : Status();
+  };
+  if (part.empty())
+    return clear(0, chunk.used());
+  DRAGON_TRY(clear(0, part.begin));
+  return clear(part.end, chunk.used());
+}
+
 Status Runtime::Impl::startBringingIn(std::span<const Want> wants,
                                       Cause cause) {
   uint64_t missing = 0, bytes = 0;
@@ -272,10 +289,8 @@ Status Runtime::Impl::startBringingIn(std::span<const Want> wants,
       return {};
     case Fetch::Undefined:
       chunk.defined = {};
-      if (Config.poison) {
-        DRAGON_TRY(Dev->poison(chunk.va(), chunk.bytes(), CopyIn));
-        arriving.push_back(&chunk);
-      }
+      DRAGON_TRY(fillUndefined(chunk));
+      arriving.push_back(&chunk);
       break;
     case Fetch::Zero:
       chunk.defined = chunk.whole();
@@ -287,8 +302,7 @@ Status Runtime::Impl::startBringingIn(std::span<const Want> wants,
           "brings chunk {} of the buffer at {:#x} from host "
           "memory",
           chunk.index, chunk.buffer->base);
-      if (Config.poison && chunk.defined.bytes() != chunk.used())
-        DRAGON_TRY(Dev->poison(chunk.va(), chunk.bytes(), CopyIn));
+      DRAGON_TRY(fillUndefined(chunk));
       if (const ChunkPart part = chunk.defined; !part.empty()) {
         DRAGON_TRY(Dev->copy(static_cast<char *>(va) + part.begin,
                              static_cast<const char *>(chunk.host.hostView) +
@@ -662,6 +676,8 @@ Status Runtime::Impl::bringToHost(Chunk &chunk, LaunchNeed need, Cause cause) {
     DRAGON_TRY(runRead(plan, cause));
     chunk.defined =
         move.fetch == Fetch::Undefined ? ChunkPart() : chunk.whole();
+    if (move.fetch == Fetch::Undefined && !Config.poison)
+      std::memset(chunk.host.hostView, 0, chunk.used());
   }
   chunk.discardedDirty = false;
   chunk.buffer->setValid(chunk, chunk.deviceValid, true, chunk.storageValid);

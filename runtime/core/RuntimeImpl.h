@@ -116,6 +116,9 @@ struct Runtime::Impl {
   Status bringIn(std::span<const Want> wants, Queue queue, Cause cause);
   /// The same, but the work's queue has to wait for Chunk::arrival.
   Status startBringingIn(std::span<const Want> wants, Cause cause);
+  /// What no contents will come for: zeros, as a GPU's memory is when a program
+  /// has just begun and many programs rely on, or poison.
+  Status fillUndefined(const Chunk &chunk);
   /// A host copy that is valid (Overwrite: allocated, not yet valid).
   Status bringToHost(Chunk &chunk, LaunchNeed need, Cause cause);
   /// The one line that says that not everything fits.
@@ -354,6 +357,9 @@ struct Runtime::Impl {
                      const WaveCut &cut);
   /// In slices or at once, together with others.
   bool mayBeCut(const WaitingLaunch &launch);
+  /// While nobody knows yet who runs together: what the first of them reads
+  /// first, into memory that nobody uses.
+  Status fetchForFirst(const WaitingLaunch &launch);
   WaveCut cutOf(std::span<const WaitingLaunch> launches, uint64_t share,
                 bool largeSlices);
   /// The slices of launches that run together; of their own if there is no

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LateDevice.h"
 #include "RuntimeFixture.h"
 
 #include "runtime/core/Buffer.h"
@@ -21,11 +22,19 @@ constexpr int N = 8 << 20; ///< a buffer is twice the device
 
 class LaunchTogetherTest : public RuntimeFixture {
 protected:
-  void begin(Wavefront wavefront) {
+  void begin(Wavefront wavefront, bool isLate = false) {
     settings.deviceMemory = 16 * MiB;
     settings.hostMemory = 128 * MiB;
     settings.wavefront = wavefront;
-    start();
+    if (isLate) {
+      settings.poison = false;
+      std::string notes;
+      auto device = createDevice(settings, notes);
+      ASSERT_TRUE(device.ok()) << device.takeStatus().message();
+      start(std::make_unique<LateDevice>(std::move(*device)));
+    } else {
+      start();
+    }
     A = allocate(size_t(N) * 4);
     B = allocate(size_t(N) * 4);
     Model = numbers(N, 5);
@@ -106,6 +115,28 @@ TEST_F(LaunchTogetherTest, TheFirstOneWaitsIfTheDeviceSaysThatItTakesIt) {
   EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 0u);
   EXPECT_TRUE(download(A, N) == Model);
   EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 2u);
+}
+
+TEST_F(LaunchTogetherTest, TheFirstOnesContentsComeWhileItWaits) {
+  begin(Wavefront::Auto, /*isLate=*/true);
+  // Half of the device is free.
+  const uintptr_t other = allocate(8 * MiB);
+  ASSERT_OK(
+      kernels.launch(*runtime, "scale", 2 << 20, pointer(other), 2 << 20, 2));
+  ASSERT_OK(runtime->runWaiting());
+  ASSERT_OK(runtime->free(other));
+  kernels.followed = true;
+  const uint64_t before = runtime->ledger().bytes(Direction::HostToDevice);
+  const uint64_t evicted = runtime->ledger().counter(Counter::Evictions);
+  ASSERT_NO_FATAL_FAILURE(steps(1));
+  EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 0u);
+  const uint64_t early =
+      runtime->ledger().bytes(Direction::HostToDevice) - before;
+  EXPECT_GT(early, 0u);
+  EXPECT_LE(early, 4 * MiB);
+  EXPECT_EQ(runtime->ledger().counter(Counter::Evictions), evicted);
+  ASSERT_NO_FATAL_FAILURE(steps(5));
+  EXPECT_TRUE(download(A, N) == Model);
 }
 
 TEST_F(LaunchTogetherTest, KernelsThatDoOtherThingsDoNotWait) {
