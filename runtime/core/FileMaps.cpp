@@ -369,4 +369,47 @@ StatusOr<uintptr_t> Runtime::mapFile(const char *path, size_t bytes,
   return base;
 }
 
+Status Runtime::remapFile(uintptr_t base, unsigned flags,
+                          const std::shared_ptr<BackingFile> &file) {
+  const bool isVolatile = flags & D_VOLATILE;
+  const bool writes = (flags & D_WRITE) && !isVolatile;
+  const bool reads = (flags & D_READ) && !isVolatile;
+  bool drops = false;
+  size_t bytes = 0;
+  {
+    Impl::Guard guard(*State);
+    DRAGON_TRY(State->ready());
+    Allocation *found = State->Allocations.find(base);
+    if (!found || found->base != base)
+      return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                           "remap: {:#x} is not the start of a map", base);
+    Buffer &buffer = *found->buffer;
+    bytes = found->bytes;
+    drops = buffer.flags & D_VOLATILE;
+    if ((buffer.flags & D_WRITE) && !drops)
+      DRAGON_TRY(State->sync(buffer));
+    std::erase_if(buffer.sinks,
+                  [](const Sink &sink) { return sink.permanent; });
+    buffer.flags = found->flags = flags & ~unsigned(D_WRITE);
+  }
+  if (drops && reads)
+    DRAGON_TRY(mapFileRange(base, bytes, file, 0));
+  else if (drops)
+    DRAGON_TRY(fill(reinterpret_cast<void *>(base), 0, 1, bytes, nullptr));
+  if (!writes)
+    return {};
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->ready());
+  Allocation *found = State->Allocations.find(base);
+  if (!found || found->base != base)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "remap: {:#x} was unmapped meanwhile", base);
+  DRAGON_ASSIGN(uint64_t size, file->size());
+  if (size < bytes)
+    DRAGON_TRY(file->truncate(bytes));
+  DRAGON_TRY(State->setSink(base, bytes, file, 0, true));
+  found->buffer->flags = found->flags = flags;
+  return {};
+}
+
 } // namespace dragon

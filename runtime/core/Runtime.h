@@ -191,6 +191,12 @@ public:
   /// A buffer over a file, for dragon_map.
   StatusOr<uintptr_t> mapFile(const char *path, size_t bytes, int64_t offset,
                               unsigned flags);
+  /// Gives a map other flags (D_READ, D_WRITE, D_VOLATILE). What was D_WRITE is
+  /// in the file then. Contents stay, but those of D_VOLATILE: they become the
+  /// file's with D_READ, else zeros. `file`: the map's from its first byte on,
+  /// writable for D_WRITE; null for D_VOLATILE.
+  Status remapFile(uintptr_t base, unsigned flags,
+                   const std::shared_ptr<BackingFile> &file);
 
   // -- Work
   /// A launch may be kept back, to run together with those that follow. Every

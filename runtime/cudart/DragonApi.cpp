@@ -7,7 +7,7 @@
 
 #include "dragon/dragon.h"
 
-#include "runtime/cudart/Front.h"
+#include "runtime/cudart/ApiCalls.h"
 #include "runtime/cudart/Staging.h"
 
 #include <algorithm>
@@ -16,14 +16,15 @@
 
 using namespace dragon;
 
-namespace {
-
-thread_local std::string lastMessage;
+std::string &dragon::lastApiMessage() {
+  thread_local std::string message;
+  return message;
+}
 
 /// The codes of dragon.h say more than CUDA's; where only CUDA's is known, the
 /// message carries its name.
-dragon_error enterError(cudaError_t error) {
-  lastMessage =
+dragon_error dragon::apiEnterError(cudaError_t error) {
+  lastApiMessage() =
       fmt::format("{}: {}", cudaGetErrorName(error), cudaGetErrorString(error));
   switch (error) {
   case cudaErrorNoDevice:
@@ -31,7 +32,7 @@ dragon_error enterError(cudaError_t error) {
   case cudaErrorInsufficientDriver:
     if (auto runtime = Runtime::get(); !runtime.ok() && !inForkedChild()) {
       Status why = runtime.takeStatus();
-      lastMessage = why.message();
+      lastApiMessage() = why.message();
       return why.code();
     }
     return DRAGON_ERROR_NO_DEVICE;
@@ -40,24 +41,8 @@ dragon_error enterError(cudaError_t error) {
   }
 }
 
-template <typename Body> dragon_error call(Body &&body) {
-  Front *front;
-  if (cudaError_t error = Front::enter(front))
-    return enterError(error);
-  try {
-    Status status = std::forward<Body>(body)(*front);
-    if (status.ok())
-      return DRAGON_OK;
-    lastMessage = status.message();
-    return status.code();
-  } catch (const std::bad_alloc &) {
-    lastMessage = "no memory for bookkeeping";
-    return DRAGON_ERROR_OUT_OF_MEMORY;
-  }
-}
-
-Status bufferAt(Front &front, const void *address, const char *call,
-                BufferInfo &info) {
+Status dragon::bufferAt(Front &front, const void *address, const char *call,
+                        BufferInfo &info) {
   auto found = front.runtime.find(reinterpret_cast<uintptr_t>(address));
   if (!found || found->base != reinterpret_cast<uintptr_t>(address))
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
@@ -66,6 +51,8 @@ Status bufferAt(Front &front, const void *address, const char *call,
   info = *found;
   return {};
 }
+
+namespace {
 
 Status rangeAt(Front &front, const void *address, size_t bytes,
                const char *call) {
@@ -113,7 +100,7 @@ extern "C" {
 
 dragon_error dragon_map(const char *path, size_t size, int64_t offset,
                         unsigned flags, void **addr) {
-  return call([&](Front &front) -> Status {
+  return apiCall([&](Front &front) -> Status {
     DRAGON_TRY(checkMap(path, size, offset, flags, addr));
     if (!path || (flags & (D_READ | D_VOLATILE)) == D_VOLATILE) {
       AllocateOptions options;
@@ -131,7 +118,7 @@ dragon_error dragon_map(const char *path, size_t size, int64_t offset,
 }
 
 dragon_error dragon_sync(void *addr) {
-  return call([&](Front &front) -> Status {
+  return apiCall([&](Front &front) -> Status {
     BufferInfo info;
     DRAGON_TRY(bufferAt(front, addr, "dragon_sync", info));
     DRAGON_TRY(front.device.synchronizeAll());
@@ -140,7 +127,7 @@ dragon_error dragon_sync(void *addr) {
 }
 
 dragon_error dragon_unmap(void *addr) {
-  return call([&](Front &front) -> Status {
+  return apiCall([&](Front &front) -> Status {
     BufferInfo info;
     DRAGON_TRY(bufferAt(front, addr, "dragon_unmap", info));
     return front.runtime.free(info.base); // syncs D_WRITE maps first
@@ -148,7 +135,7 @@ dragon_error dragon_unmap(void *addr) {
 }
 
 dragon_error dragon_malloc(size_t size, void **addr) {
-  return call([&](Front &front) -> Status {
+  return apiCall([&](Front &front) -> Status {
     if (!addr || size == 0)
       return Status::error(DRAGON_ERROR_INVALID_ARGUMENT, "dragon_malloc: {}",
                            addr ? "size is 0" : "addr is null");
@@ -162,7 +149,7 @@ dragon_error dragon_malloc(size_t size, void **addr) {
 }
 
 dragon_error dragon_free(void *addr) {
-  return call([&](Front &front) -> Status {
+  return apiCall([&](Front &front) -> Status {
     if (!addr)
       return {};
     BufferInfo info;
@@ -172,7 +159,7 @@ dragon_error dragon_free(void *addr) {
 }
 
 dragon_error dragon_prefetch(const void *addr, size_t bytes) {
-  return call([&](Front &front) -> Status {
+  return apiCall([&](Front &front) -> Status {
     DRAGON_TRY(rangeAt(front, addr, bytes, "dragon_prefetch"));
     return bytes ? front.runtime.prefetch(reinterpret_cast<uintptr_t>(addr),
                                           bytes, nullptr)
@@ -181,7 +168,7 @@ dragon_error dragon_prefetch(const void *addr, size_t bytes) {
 }
 
 dragon_error dragon_discard(void *addr, size_t bytes) {
-  return call([&](Front &front) -> Status {
+  return apiCall([&](Front &front) -> Status {
     DRAGON_TRY(rangeAt(front, addr, bytes, "dragon_discard"));
     return bytes ? front.runtime.discard(reinterpret_cast<uintptr_t>(addr),
                                          bytes, nullptr)
@@ -191,7 +178,7 @@ dragon_error dragon_discard(void *addr, size_t bytes) {
 
 dragon_error dragon_advise(const void *addr, size_t bytes,
                            dragon_advice advice) {
-  return call([&](Front &front) -> Status {
+  return apiCall([&](Front &front) -> Status {
     if (advice < DRAGON_ADVISE_READ_MOSTLY || advice > DRAGON_ADVISE_NORMAL)
       return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                            "dragon_advise: unknown advice {}", int(advice));
@@ -203,7 +190,7 @@ dragon_error dragon_advise(const void *addr, size_t bytes,
 }
 
 dragon_error dragon_stats(dragon_stats_t *stats) {
-  return call([&](Front &front) -> Status {
+  return apiCall([&](Front &front) -> Status {
     if (!stats || stats->size < sizeof stats->size)
       return Status::error(DRAGON_ERROR_INVALID_ARGUMENT, "dragon_stats: {}",
                            stats ? "size must be set to sizeof(dragon_stats_t)"
@@ -258,6 +245,6 @@ const char *dragon_error_string(dragon_error error) {
   return "unknown error";
 }
 
-const char *dragon_last_error_message() { return lastMessage.c_str(); }
+const char *dragon_last_error_message() { return lastApiMessage().c_str(); }
 
 } // extern "C"
