@@ -30,8 +30,7 @@ int main(int argc, char **argv) {
 
   start(bench, 6 * bytes + sizeof(float), bytes, bytes);
   float *d_before = map<float>(before, bytes, D_F_READ);
-  float *d_image =
-      map<float>(after, bytes, D_F_READ | D_F_WRITE | D_F_CREATE);
+  float *d_image = map<float>(after, bytes, D_F_READ | D_F_WRITE | D_F_CREATE);
   memcpy(d_image, d_before, bytes);
   MAP(dragon_unmap(d_before));
   float *d_north = map<float>(north, bytes, Intermediate);

@@ -153,11 +153,16 @@ Status Runtime::Impl::free(uintptr_t base) {
   size_t bytes = found->bytes;
   if (!buffer.arena) {
     Status synced;
+    // What the driver writes it has written when the range is gone.
+    const std::shared_ptr<BackingFile> driverFile =
+        buffer.flags & D_WRITE ? buffer.driverFile : nullptr;
     if ((buffer.flags & D_WRITE) && !(buffer.flags & D_VOLATILE))
       synced = sync(buffer);
     // Out of the books whatever happened: the program will not ask again.
     Allocations.erase(base);
     Status destroyed = destroyBuffer(buffer);
+    if (driverFile && destroyed.ok())
+      destroyed = driverFile->syncData();
     return synced.ok() ? std::move(destroyed) : std::move(synced);
   }
   DRAGON_TRY(settle(buffer.chunkAt(base)));

@@ -117,6 +117,8 @@ struct Buffer {
   bool kept = false; ///< stays on the device: others work on it unseen
   /// The driver moves it (DriverMoved.cpp): kept, and no part of the budget.
   bool driverMoved = false;
+  /// The driver reads and writes it, by itself; null: there is none.
+  std::shared_ptr<BackingFile> driverFile;
   dragon_advice advice = DRAGON_ADVISE_NORMAL;
   std::vector<Chunk> chunks;
   std::vector<Sink> sinks;

@@ -20,12 +20,17 @@
 //                          the driver may run out of memory
 //   dragon_prefetch, dragon_advise and CUDA's own: the same
 //
-// Maps of files are read when they are made, and written as a whole.
+// Maps of files are read when they are made, and written as a whole; where the
+// driver itself maps files (DRAGON's) they are its own, as far as it can: from
+// the file's first byte on, and written when they are unmapped. What it cannot
+// do is refused, so that nothing is lost: dragon_sync, and launches that may
+// write a map without D_WRITE, of which it drops what it evicts.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/LaunchFootprint.h"
 #include "runtime/core/RuntimeImpl.h"
+#include "runtime/trace/Log.h"
 
 #include <algorithm>
 
@@ -34,6 +39,11 @@ namespace dragon {
 namespace {
 /// Of a Physical that no device has made.
 constexpr uint64_t NoSlab = UINT64_MAX;
+
+/// To the driver that maps it.
+bool isReadOnly(const Buffer &buffer) {
+  return buffer.driverFile && !(buffer.flags & D_WRITE);
+}
 } // namespace
 
 void Runtime::Impl::leaveToDriver(Buffer &buffer) {
@@ -56,6 +66,8 @@ void Runtime::Impl::setAway(Chunk &chunk, bool away) {
 
 Status Runtime::Impl::prefetchForLaunch(const LaunchCall &call,
                                         const LaunchPointers &pointers) {
+  if (Dev->caps().mapsFiles)
+    DRAGON_TRY(checkDriverFiles(call, pointers));
   bool any = false;
   if (pointers.anything)
     for (const std::unique_ptr<Buffer> &buffer : Buffers)
@@ -111,6 +123,89 @@ Status Runtime::Impl::prefetchDriverMoved(Buffer &buffer,
     at = end;
   }
   return Dev->prefetch({&range, 1}, place, /*dead=*/false, queue);
+}
+
+StatusOr<bool>
+Runtime::Impl::giveToDriver(Buffer &buffer,
+                            const std::shared_ptr<BackingFile> &file,
+                            int64_t offset, unsigned flags) {
+  if (!Dev->caps().mapsFiles)
+    return false;
+  if (offset != 0) {
+    log(LogLevel::Info,
+        "file '{}': the driver maps files from their first byte on; the "
+        "runtime reads and writes this one, from {} on",
+        file->path(), offset);
+    return false;
+  }
+  if (!(flags & D_READ)) {
+    // The driver leaves what no kernel touches as it is; it is to be zero.
+    DRAGON_ASSIGN(const uint64_t size, file->size());
+    if (size)
+      DRAGON_TRY(file->punchHole(0, std::min<uint64_t>(size, buffer.bytes)));
+  }
+  Status status = Dev->mapFile({file->fd(), buffer.base, buffer.bytes, flags});
+  if (status.code() == DRAGON_ERROR_UNSUPPORTED) {
+    log(LogLevel::Info, "file '{}': the runtime reads and writes it: {}",
+        file->path(), status.message());
+    return false;
+  }
+  DRAGON_TRY(std::move(status).within("map of file '{}'", file->path()));
+  buffer.driverFile = file;
+  for (Chunk &chunk : buffer.chunks)
+    setAway(chunk, false); // pages come by faults alone
+  return true;
+}
+
+Status Runtime::Impl::remapDriverFile(Buffer &buffer, unsigned flags) {
+  if (flags & D_VOLATILE)
+    return Status::error(DRAGON_ERROR_UNSUPPORTED,
+                         "remap of file '{}': the driver cannot make a map of "
+                         "a file volatile",
+                         buffer.driverFile->path());
+  if ((flags & D_WRITE) && !(buffer.flags & D_WRITE))
+    return Status::error(DRAGON_ERROR_UNSUPPORTED,
+                         "remap of file '{}': the driver has it for reading "
+                         "only; unmap it and map it with D_WRITE",
+                         buffer.driverFile->path());
+  // Without D_READ the driver would not read back what it has written, and
+  // without D_WRITE not write what it has not yet written.
+  flags |= D_READ | (buffer.flags & D_WRITE);
+  DRAGON_TRY(Dev->remapFile(buffer.base, flags));
+  buffer.flags = flags & ~MapHostBuffer;
+  return {};
+}
+
+Status Runtime::Impl::checkWritable(const Buffer &buffer,
+                                    std::string_view what) {
+  if (!isReadOnly(buffer))
+    return {};
+  return Status::error(DRAGON_ERROR_UNSUPPORTED,
+                       "{}: it may write to the map of '{}', which is for "
+                       "reading only: the driver would lose that; map it with "
+                       "D_WRITE, or set DRAGON_BACKEND=managed",
+                       what, buffer.driverFile->path());
+}
+
+Status Runtime::Impl::checkDriverFiles(const LaunchCall &call,
+                                       const LaunchPointers &pointers) {
+  const char *name = call.kernel->handle.image.name;
+  for (const LaunchPointer &pointer : pointers.pointers)
+    if (pointer.allocation && pointer.mayWrite &&
+        isReadOnly(*pointer.allocation->buffer))
+      return checkWritable(*pointer.allocation->buffer,
+                           fmt::format("launch of '{}'", name));
+  if (!pointers.anything || ToldOfReadOnly)
+    return {};
+  for (const std::unique_ptr<Buffer> &buffer : Buffers)
+    if (isReadOnly(*buffer)) {
+      ToldOfReadOnly = true;
+      notice("'{}' may touch any buffer: what it writes to maps for reading "
+             "only ('{}') is lost when the driver evicts it",
+             name, buffer->driverFile->path());
+      break;
+    }
+  return {};
 }
 
 Status Runtime::Impl::adviseDriver(const AddressRange &range,

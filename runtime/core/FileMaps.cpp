@@ -301,7 +301,8 @@ Status Runtime::Impl::discardPart(Chunk &chunk, ChunkPart part, Queue queue) {
 }
 
 StatusOr<uintptr_t> Runtime::mapFile(const char *path, size_t bytes,
-                                     int64_t offset, unsigned flags) {
+                                     int64_t offset, unsigned flagsAndHints) {
+  const unsigned flags = flagsAndHints & ~MapHostBuffer;
   const bool reads = flags & D_READ, isVolatile = flags & D_VOLATILE;
   const bool writes = (flags & D_WRITE) && !isVolatile;
   if (flags & ~unsigned(D_READ | D_WRITE | D_CREATE | D_VOLATILE))
@@ -336,9 +337,19 @@ StatusOr<uintptr_t> Runtime::mapFile(const char *path, size_t bytes,
   }
   DRAGON_ASSIGN(uintptr_t base, allocate(bytes, {flags, true, nullptr}));
   Status status;
-  if (reads && file)
+  bool isDrivers = false;
+  if (file && State->Dev->caps().mapsFiles) {
+    Impl::Guard guard(*State);
+    auto given = State->giveToDriver(*State->Allocations.find(base)->buffer,
+                                     file, offset, flagsAndHints);
+    if (given.ok())
+      isDrivers = *given;
+    else
+      status = given.takeStatus();
+  }
+  if (status.ok() && reads && file && !isDrivers)
     status = mapFileRange(base, bytes, file, offset);
-  if (status.ok() && file && writes) {
+  if (status.ok() && file && writes && !isDrivers) {
     Impl::Guard guard(*State);
     Buffer &buffer = *State->Allocations.find(base)->buffer;
     status = State->setSink(base, bytes, file, offset, true);
@@ -357,7 +368,7 @@ StatusOr<uintptr_t> Runtime::mapFile(const char *path, size_t bytes,
     if (status.ok() && buffer.driverMoved)
       status = State->keepResident(buffer); // the zeros
   }
-  if (status.ok() && flags == D_READ)
+  if (status.ok() && flags == D_READ && !isDrivers)
     advise(base, bytes, DRAGON_ADVISE_READ_MOSTLY).ignore();
   if (!status.ok()) {
     Impl::Guard guard(*State);
@@ -385,6 +396,8 @@ Status Runtime::remapFile(uintptr_t base, unsigned flags,
                            "remap: {:#x} is not the start of a map", base);
     Buffer &buffer = *found->buffer;
     bytes = found->bytes;
+    if (buffer.driverFile)
+      return State->remapDriverFile(buffer, flags);
     drops = buffer.flags & D_VOLATILE;
     if ((buffer.flags & D_WRITE) && !drops)
       DRAGON_TRY(State->sync(buffer));

@@ -236,6 +236,8 @@ Status Runtime::copy(void *to, const void *from, size_t bytes, Queue queue,
                            "copy of {} from {:#x}: buffer '{}' ends after {}",
                            formatBytes(bytes), fromAddress, source->name,
                            formatBytes(source->end() - fromAddress));
+    if (target)
+      DRAGON_TRY(Impl::checkWritable(*target->buffer, "copy"));
     if (target && source) {
       DRAGON_TRY(impl.copyBetween(*target->buffer, toAddress, *source->buffer,
                                   fromAddress, bytes, queue));
@@ -279,6 +281,7 @@ Status Runtime::fill(void *to, uint32_t value, unsigned width, size_t count,
                          "fill of {} at {:#x}: buffer '{}' ends after {}",
                          formatBytes(bytes), address, target->name,
                          formatBytes(target->end() - address));
+  DRAGON_TRY(Impl::checkWritable(*target->buffer, "fill"));
   if (State->Watcher)
     State->Watcher->filled({address, address + bytes});
   return State->fillBuffer(*target->buffer, address, value, width, count,
@@ -445,6 +448,11 @@ Status Runtime::sync(uintptr_t base) {
   if (!found || found->base != base)
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                          "sync: {:#x} is not the start of a map", base);
+  if (found->buffer->driverFile && (found->buffer->flags & D_WRITE))
+    return Status::error(DRAGON_ERROR_UNSUPPORTED,
+                         "sync of file '{}': the driver writes it when it is "
+                         "unmapped; DRAGON_BACKEND=managed can sync",
+                         found->buffer->driverFile->path());
   return State->sync(*found->buffer);
 }
 

@@ -188,7 +188,8 @@ public:
   /// D_WRITE maps: contents to the file, then fdatasync.
   Status sync(uintptr_t base);
 
-  /// A buffer over a file, for dragon_map.
+  /// A buffer over a file, for dragon_map; flags: those of dragon.h, and
+  /// MapHostBuffer.
   StatusOr<uintptr_t> mapFile(const char *path, size_t bytes, int64_t offset,
                               unsigned flags);
   /// Gives a map other flags (D_READ, D_WRITE, D_VOLATILE). What was D_WRITE is

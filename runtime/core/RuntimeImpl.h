@@ -258,6 +258,16 @@ struct Runtime::Impl {
                             Queue queue);
   Status prefetchDriverMoved(Buffer &buffer, const AddressRange &range,
                              Place place, Queue queue);
+  /// The driver is to read and write the file under the buffer, from its first
+  /// byte on. False: it cannot, which is the runtime's to do then.
+  StatusOr<bool> giveToDriver(Buffer &buffer,
+                              const std::shared_ptr<BackingFile> &file,
+                              int64_t offset, unsigned flags);
+  Status remapDriverFile(Buffer &buffer, unsigned flags);
+  /// What the driver would lose, unseen, is refused.
+  static Status checkWritable(const Buffer &buffer, std::string_view what);
+  Status checkDriverFiles(const LaunchCall &call,
+                          const LaunchPointers &pointers);
   Status adviseDriver(const AddressRange &range, dragon_advice advice);
 
   // -- LibraryCalls.cpp
@@ -469,7 +479,8 @@ struct Runtime::Impl {
   std::vector<Chunk *> OnDevice; ///< chunks with a device slab
   std::vector<Chunk *> OnHost;   ///< chunks with a host slab
   uint64_t LiveBytes = 0;        ///< of all buffers, but for those that
-  size_t NumDriverMoved = 0;     ///< the driver moves, which are so many
+  bool ToldOfReadOnly = false;
+  size_t NumDriverMoved = 0; ///< the driver moves, which are so many
   size_t NotOnDevice = 0;
   std::deque<Chunk *> Dying; ///< in the order of giveBack(), or dying no more
 

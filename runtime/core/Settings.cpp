@@ -9,6 +9,8 @@
 
 #include "runtime/trace/Bytes.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <initializer_list>
@@ -38,6 +40,44 @@ Status parseSwitch(const char *variable, std::string_view value, bool &field) {
   if (value != "0" && value != "1")
     return bad(variable, value, "expected 1 or 0");
   field = value == "1";
+  return {};
+}
+
+bool beginsWith(std::string_view value, std::string_view word) {
+  return std::ranges::equal(
+      value.substr(0, word.size()), word,
+      [](unsigned char a, char b) { return std::tolower(a) == b; });
+}
+
+/// The artifact's way: "no" in front is off. It takes all else for on, "0" as
+/// well; here that is an error.
+Status parseYesNo(const char *variable, std::string_view value, bool &field) {
+  field = !beginsWith(value, "no");
+  if (field && !beginsWith(value, "yes") && value != "1")
+    return bad(variable, value, "expected yes or no");
+  return {};
+}
+
+Status parseReadahead(const char *variable, std::string_view value,
+                      Readahead &field) {
+  // The artifact looks at the first three letters.
+  if (beginsWith(value, "agg"))
+    field = Readahead::Aggressive;
+  else if (beginsWith(value, "dis"))
+    field = Readahead::Disabled;
+  else if (beginsWith(value, "nor"))
+    field = Readahead::Normal;
+  else
+    return bad(variable, value, "expected aggressive, normal or disabled");
+  return {};
+}
+
+Status parsePages(const char *variable, std::string_view value,
+                  uint64_t &field) {
+  const char *begin = value.data(), *end = begin + value.size();
+  auto [rest, error] = std::from_chars(begin, end, field);
+  if (error != std::errc() || rest != end)
+    return bad(variable, value, "expected a number of pages of 4 KiB");
   return {};
 }
 
@@ -86,6 +126,18 @@ Status parseOne(const char *variable, std::string_view value,
     return parseSize(variable, value, settings.managedMemory);
   if (name == "DRAGON_MANAGED_OVERSUBSCRIBE")
     return parseSwitch(variable, value, settings.managedOversubscribe);
+  if (name == "DRAGON_READAHEAD_TYPE")
+    return parseReadahead(variable, value, settings.readahead);
+  if (name == "DRAGON_NR_RESERVED_PAGES")
+    return parsePages(variable, value, settings.reservedPages);
+  if (name == "DRAGON_ENABLE_READ_CACHE")
+    return parseYesNo(variable, value, settings.enableReadCache);
+  if (name == "DRAGON_ENABLE_LAZY_WRITE")
+    return parseYesNo(variable, value, settings.enableLazyWrite);
+  if (name == "DRAGON_ENABLE_AIO_READ")
+    return parseYesNo(variable, value, settings.enableAioRead);
+  if (name == "DRAGON_ENABLE_AIO_WRITE")
+    return parseYesNo(variable, value, settings.enableAioWrite);
   if (name == "DRAGON_CHUNK_SIZE") {
     DRAGON_TRY(parseSize(variable, value, settings.chunkBytes));
     const uint64_t bytes = settings.chunkBytes.value_or(0);

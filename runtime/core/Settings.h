@@ -28,6 +28,9 @@ enum class Wavefront : uint8_t { Off, Auto, Always };
 
 enum class DirectIo : uint8_t { Auto, On, Off };
 
+/// How the dragon driver's files are read ahead.
+enum class Readahead : uint8_t { Normal, Aggressive, Disabled };
+
 struct Settings {
   std::optional<uint64_t> deviceMemory; ///< DRAGON_DEVICE_MEMORY, bytes
   std::optional<uint64_t> hostMemory;   ///< DRAGON_HOST_MEMORY, bytes
@@ -36,6 +39,13 @@ struct Settings {
   std::string backend; ///< DRAGON_BACKEND: vmm, cpu, managed, dragon, "" = auto
   std::optional<uint64_t> managedMemory; ///< DRAGON_MANAGED_MEMORY, bytes
   bool managedOversubscribe = false;     ///< DRAGON_MANAGED_OVERSUBSCRIBE
+  // The artifact's, for the dragon device.
+  Readahead readahead = Readahead::Normal;    ///< DRAGON_READAHEAD_TYPE
+  uint64_t reservedPages = uint64_t(1) << 21; ///< DRAGON_NR_RESERVED_PAGES
+  bool enableReadCache = true;                ///< DRAGON_ENABLE_READ_CACHE
+  bool enableLazyWrite = true;                ///< DRAGON_ENABLE_LAZY_WRITE
+  bool enableAioRead = true;                  ///< DRAGON_ENABLE_AIO_READ
+  bool enableAioWrite = true;                 ///< DRAGON_ENABLE_AIO_WRITE
   std::optional<uint64_t> chunkBytes; ///< DRAGON_CHUNK_SIZE, multiple of 2 MiB
   DirectIo directIo = DirectIo::Auto; ///< DRAGON_DIRECT_IO: auto, on, off
   bool ioUring = true;                ///< DRAGON_IO_URING: 1, 0

@@ -114,7 +114,7 @@ Status isMap(void *addr) {
 extern "C" {
 
 dragonError_t dragon_artifact_map(const char *filename, size_t size,
-                         unsigned short flags, void **addr) {
+                                  unsigned short flags, void **addr) {
   return call("dragon_map", [&](Front &front) -> Status {
     if (!addr)
       return invalid("addr is null");
@@ -143,7 +143,10 @@ dragonError_t dragon_artifact_map(const char *filename, size_t size,
         return status;
       }
     } else {
-      DRAGON_ASSIGN(base, front.runtime.mapFile(filename, size, 0, ours));
+      static_assert(D_F_USEHOSTBUF == MapHostBuffer);
+      DRAGON_ASSIGN(base,
+                    front.runtime.mapFile(filename, size, 0,
+                                          ours | (flags & D_F_USEHOSTBUF)));
     }
     *addr = reinterpret_cast<void *>(base);
     maps().paths[*addr] = filename;

@@ -382,6 +382,29 @@ Status Device::prefetchImpl(std::span<const AddressRange>, Place, bool, Queue) {
 Status Device::adviseImpl(const AddressRange &, Advice) { return {}; }
 Status Device::completeMapsImpl() { return {}; }
 
+Status Device::mapFile(const DriverFile &file) {
+  DRAGON_TRY(
+      checkExtent("mapFile", file.base, Caps.granularity, Caps.granularity));
+  if (file.bytes == 0 || file.descriptor < 0)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "mapFile: {} bytes of descriptor {}", file.bytes,
+                         file.descriptor);
+  return mapFileImpl(file);
+}
+
+Status Device::remapFile(uintptr_t base, unsigned flags) {
+  return remapFileImpl(base, flags);
+}
+
+Status Device::mapFileImpl(const DriverFile &) {
+  return Status::error(DRAGON_ERROR_UNSUPPORTED,
+                       "mapFile: device '{}' maps no files", Caps.name);
+}
+Status Device::remapFileImpl(uintptr_t, unsigned) {
+  return Status::error(DRAGON_ERROR_UNSUPPORTED,
+                       "remapFile: device '{}' maps no files", Caps.name);
+}
+
 StatusOr<DeviceMemory> Device::memory() { return memoryImpl(); }
 
 } // namespace dragon

@@ -71,6 +71,7 @@ struct DeviceCaps {
   /// Reserved addresses are the driver's to move to the side that touches them,
   /// host or device, mapped or not; it takes the hints below.
   bool migrates;
+  bool mapsFiles; ///< mapFile works
   uint64_t totalMemory;
   uint64_t freeMemory; ///< at creation
 };
@@ -120,6 +121,16 @@ enum class Advice : uint8_t {
   AccessedByHost,
   NotAccessedByHost
 };
+
+/// A file for the driver to read and write under a reserved range.
+struct DriverFile {
+  int descriptor; ///< the driver keeps the file open
+  uintptr_t base; ///< where the range begins, and the file's first byte
+  size_t bytes;   ///< of the file
+  unsigned flags; ///< D_READ, D_WRITE, MapHostBuffer
+};
+/// Among dragon_flags: what is evicted stays in host memory. For drivers alone.
+constexpr unsigned MapHostBuffer = 0x20;
 
 struct DeviceMemory {
   uint64_t free;
@@ -206,6 +217,13 @@ public:
   /// see: a library's. copy, fill and launch need no such call.
   Status completeMaps();
 
+  // -- Files that the driver reads and writes, for devices with mapsFiles
+  /// Until the range is released, which writes what D_WRITE maps hold to the
+  /// file's page cache. UNSUPPORTED: the driver cannot have it there.
+  Status mapFile(const DriverFile &file);
+  /// Of a mapped file; no work uses it. Nothing is written before.
+  Status remapFile(uintptr_t base, unsigned flags);
+
   // -- Host access
   /// Host accesses to [va, va + bytes) of a Device chunk fault (true) or, where
   /// the device allows it, do not (false). For host-accessible buffers. Holds
@@ -258,6 +276,8 @@ private:
                               bool dead, Queue queue);
   virtual Status adviseImpl(const AddressRange &range, Advice advice);
   virtual Status completeMapsImpl();
+  virtual Status mapFileImpl(const DriverFile &file);
+  virtual Status remapFileImpl(uintptr_t base, unsigned flags);
   virtual Status guardHostAccessImpl(uintptr_t va, size_t bytes,
                                      bool guarded) = 0;
   virtual Status setFaultHandlerImpl(FaultHandler handler, void *context) = 0;

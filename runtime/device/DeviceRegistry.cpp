@@ -12,6 +12,7 @@
 #include "runtime/core/Settings.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/device/dragon/DragonDevice.h"
 #include "runtime/device/managed/ManagedDevice.h"
 #include "runtime/device/vmm/VmmDevice.h"
 
@@ -21,6 +22,7 @@ namespace {
 const DeviceRegistration Registrations[] = {
     {"vmm", true, VmmDevice::create},
     {"managed", false, ManagedDevice::create},
+    {"dragon", false, DragonDevice::create},
     {"cpu", true, CpuDevice::create},
 };
 } // namespace

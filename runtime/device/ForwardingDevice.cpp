@@ -162,6 +162,16 @@ Status ForwardingDevice::completeMapsImpl() {
   return Inner->completeMaps();
 }
 
+Status ForwardingDevice::mapFileImpl(const DriverFile &file) {
+  DRAGON_TRY(before(DeviceCall::MapFile));
+  return Inner->mapFile(file);
+}
+
+Status ForwardingDevice::remapFileImpl(uintptr_t base, unsigned flags) {
+  DRAGON_TRY(before(DeviceCall::RemapFile));
+  return Inner->remapFile(base, flags);
+}
+
 Status ForwardingDevice::guardHostAccessImpl(uintptr_t va, size_t bytes,
                                              bool guarded) {
   DRAGON_TRY(before(DeviceCall::GuardHostAccess));

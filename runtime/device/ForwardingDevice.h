@@ -79,6 +79,8 @@ private:
                       bool dead, Queue queue) override;
   Status adviseImpl(const AddressRange &range, Advice advice) override;
   Status completeMapsImpl() override;
+  Status mapFileImpl(const DriverFile &file) override;
+  Status remapFileImpl(uintptr_t base, unsigned flags) override;
   Status guardHostAccessImpl(uintptr_t va, size_t bytes, bool guarded) override;
   Status setFaultHandlerImpl(FaultHandler handler, void *context) override;
   StatusOr<DeviceMemory> memoryImpl() override;

@@ -48,7 +48,7 @@ std::vector<BackEnd> backEnds() {
   const char *wanted = std::getenv("DRAGON_TEST_BACKENDS");
   std::string list = std::string(",") + (wanted ? wanted : "cpu") + ",";
   std::vector<BackEnd> result;
-  for (const char *device : {"cpu", "vmm", "managed"}) {
+  for (const char *device : {"cpu", "vmm", "managed", "dragon"}) {
     if (list.find(std::string(",") + device + ",") == std::string::npos)
       continue;
     std::string name = device;

@@ -57,8 +57,8 @@ dragonError_t dragon_map(const char *filename, size_t size,
 
 /* Waits for the device and gives the map other flags. What was D_F_WRITE is in
  * the file then, and what was D_F_VOLATILE is gone. */
-dragonError_t dragon_remap(void *addr,
-                           unsigned short flags) __asm__("dragon_artifact_remap");
+dragonError_t
+dragon_remap(void *addr, unsigned short flags) __asm__("dragon_artifact_remap");
 
 /* Makes what was written to a D_F_WRITE map durable. (Does nothing there.) */
 dragonError_t dragon_flush(void *addr) __asm__("dragon_artifact_flush");
@@ -69,10 +69,10 @@ dragonError_t dragon_unmap(void *addr) __asm__("dragon_artifact_unmap");
 /* D_ERR_NOT_IMPLEMENTED, as there; DRAGON_NR_RESERVED_PAGES sets the second. */
 dragonError_t dragon_trash_set_num_blocks(unsigned long nrblocks) __asm__(
     "dragon_artifact_trash_set_num_blocks");
-dragonError_t dragon_trash_set_num_reserved_sys_cache_pages(
-    unsigned long
-        nrpages) __asm__("dragon_artifact_trash_set_num_reserved_sys_cache_"
-                         "pages");
+dragonError_t
+dragon_trash_set_num_reserved_sys_cache_pages(unsigned long nrpages) __asm__(
+    "dragon_artifact_trash_set_num_reserved_sys_cache_"
+    "pages");
 
 #ifdef __cplusplus
 }

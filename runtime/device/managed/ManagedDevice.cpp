@@ -231,6 +231,20 @@ StatusOr<uintptr_t> ManagedDevice::reserveImpl(size_t bytes) {
                        "the driver aligns managed memory to nothing");
 }
 
+StatusOr<uintptr_t> ManagedDevice::endOfAllocation(uintptr_t base) {
+  std::lock_guard<std::mutex> guard(Lock);
+  auto it = Reserved.find(base);
+  if (it == Reserved.end())
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "no reserved range begins at {:#x}", base);
+  if (it->second.allocation != base)
+    return Status::error(DRAGON_ERROR_UNSUPPORTED,
+                         "the driver's allocation at {:#x} begins before the "
+                         "range at {:#x}",
+                         uint64_t(it->second.allocation), base);
+  return it->second.end;
+}
+
 Status ManagedDevice::releaseImpl(uintptr_t base, size_t bytes) {
   CudaContextScope scope(Cuda, Context);
   std::lock_guard<std::mutex> guard(Lock);

@@ -58,6 +58,16 @@ protected:
   ManagedDevice(const CudaDriver &cuda, const CudaContext &context);
   /// Asks what the driver can; before any other call.
   Status open(const char *name, const Settings &settings);
+  /// Of one of the driver's allocations, in the reserved range that begins with
+  /// it. UNSUPPORTED: that begins elsewhere, for alignment.
+  StatusOr<uintptr_t> endOfAllocation(uintptr_t base);
+
+  Status releaseImpl(uintptr_t base, size_t bytes) override;
+  Status discardImpl(std::span<const AddressRange> ranges,
+                     Queue queue) override;
+  Status prefetchImpl(std::span<const AddressRange> ranges, Place place,
+                      bool dead, Queue queue) override;
+  Status adviseImpl(const AddressRange &range, Advice advice) override;
 
 private:
   /// Managed memory is the driver's; its limit is ours.
@@ -93,7 +103,6 @@ private:
   bool isReserved(uintptr_t begin, uintptr_t end);
 
   StatusOr<uintptr_t> reserveImpl(size_t bytes) override;
-  Status releaseImpl(uintptr_t base, size_t bytes) override;
   StatusOr<Physical> createImpl(Place place, size_t bytes) override;
   Status destroyImpl(const Physical &physical) override;
   Status mapImpl(uintptr_t va, const Physical &physical) override;
@@ -103,11 +112,6 @@ private:
                   Queue queue) override;
   Status fillImpl(void *to, uint32_t value, unsigned width, size_t count,
                   Queue queue) override;
-  Status discardImpl(std::span<const AddressRange> ranges,
-                     Queue queue) override;
-  Status prefetchImpl(std::span<const AddressRange> ranges, Place place,
-                      bool dead, Queue queue) override;
-  Status adviseImpl(const AddressRange &range, Advice advice) override;
   Status completeMapsImpl() override;
   Status guardHostAccessImpl(uintptr_t va, size_t bytes, bool guarded) override;
   Status setFaultHandlerImpl(FaultHandler handler, void *context) override;

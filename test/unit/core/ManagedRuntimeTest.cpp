@@ -10,8 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../device/FakeCuda.h"
-#include "RuntimeFixture.h"
+#include "ManagedFixture.h"
 #include "runtime/device/managed/ManagedDevice.h"
 
 #include <gmock/gmock.h>
@@ -34,22 +33,8 @@ const std::set<std::string> Hints = {
     "cuMemDiscardBatchAsync", "cuMemPrefetchBatchAsync",
     "cuMemDiscardAndPrefetchBatchAsync", "cuMemAdvise", "cuLaunchKernel"};
 
-class ManagedRuntimeTest : public RuntimeFixture {
+class ManagedRuntimeTest : public ManagedFixture {
 protected:
-  void SetUp() override {
-    RuntimeFixture::SetUp();
-    settings.strict = settings.poison = false;
-    settings.hostMemory = 64 * MiB;
-    for (const char *name : {"add", "scale", "iota", "stencil", "copyRest"})
-      lower(name);
-    lower("gather");
-    kernels.find("gather")->handle.image.sliceFunction = nullptr;
-  }
-  void TearDown() override {
-    RuntimeFixture::TearDown();
-    EXPECT_EQ(fake.managedBytes, 0u);
-  }
-
   void startManaged() {
     auto device = ManagedDevice::createOn(fake.driver(), settings);
     ASSERT_TRUE(device.ok()) << device.takeStatus().message();
@@ -57,42 +42,7 @@ protected:
     fake.numManaged = 0;
     fake.calls.clear();
   }
-
-  /// Runs the kernel's blocks on the host, all or those of a slice.
-  void lower(const char *name) {
-    KernelInfo *info = kernels.find(name);
-    const dragon_cpu_entry entry = info->handle.image.cpu->entry;
-    const unsigned numArgs = info->record->NumArgs;
-    auto run = [entry](unsigned first, unsigned end, unsigned whole,
-                       void **args) {
-      dragon_cpu_context context{};
-      for (unsigned axis = 0; axis < 3; ++axis)
-        context.ntid[axis] = context.nctaid[axis] = 1;
-      context.ntid[0] = 1024;
-      context.nctaid[0] = whole;
-      for (context.ctaid[0] = first; context.ctaid[0] < end; ++context.ctaid[0])
-        entry(&context, args);
-    };
-    functions.push_back(std::make_unique<FakeKernel>(
-        FakeKernel{[run](const unsigned grid[3], void **args) {
-          run(0, grid[0], grid[0], args);
-        }}));
-    info->handle.image.function = functions.back().get();
-    functions.push_back(std::make_unique<FakeKernel>(
-        FakeKernel{[run, numArgs](const unsigned grid[3], void **args) {
-          const auto first = argument<uint32_t>(args, numArgs);
-          run(first, first + grid[0], argument<uint32_t>(args, numArgs + 3),
-              args);
-        }}));
-    info->handle.image.sliceFunction = functions.back().get();
-  }
-  int32_t *words(uintptr_t address) {
-    return reinterpret_cast<int32_t *>(address);
-  }
   std::vector<std::string> hints() { return fake.take(Hints); }
-
-  FakeCuda fake;
-  std::vector<std::unique_ptr<FakeKernel>> functions;
 };
 
 TEST_F(ManagedRuntimeTest, OutOfCore) {
@@ -317,6 +267,41 @@ TEST_F(ManagedRuntimeTest, WhatNobodyWritesOfAMapIsZero) {
   std::vector<int32_t> expect(2 * MiB + 1024);
   expect[MiB] = 1;
   EXPECT_EQ(readFile("out"), expect);
+}
+
+TEST_F(ManagedRuntimeTest, RemapOfAMap) {
+  startManaged();
+  const std::vector<int32_t> data = numbers(N, 14);
+  writeFile("file", data);
+  // From reading to writing: what was changed before is written as well.
+  auto map = runtime->mapFile(path("file").c_str(), N * 4, 0, D_READ);
+  ASSERT_TRUE(map.ok());
+  words(*map)[3] = 33;
+  ASSERT_OK(runtime->remapFile(*map, D_READ | D_WRITE, open("file", true)));
+  EXPECT_EQ(words(*map)[3], 33);
+  ASSERT_OK(kernels.launch(*runtime, "scale", 1024, *map, 1024, 2));
+  // And back: it is in the file then, and nothing after it.
+  ASSERT_OK(runtime->remapFile(*map, D_READ, open("file")));
+  EXPECT_EQ(readFile("file")[3], scaled(33, 2));
+  EXPECT_EQ(readFile("file")[N - 1], data[N - 1]);
+  words(*map)[3] = 44;
+  EXPECT_OK(runtime->free(*map));
+  EXPECT_EQ(readFile("file")[3], scaled(33, 2));
+}
+
+TEST_F(ManagedRuntimeTest, RemapDropsWhatIsVolatile) {
+  startManaged();
+  const std::vector<int32_t> data = numbers(N, 15);
+  writeFile("file", data);
+  uintptr_t a = allocate(N * 4, D_VOLATILE, true);
+  words(a)[N - 1] = 5;
+  ASSERT_OK(runtime->remapFile(a, D_VOLATILE, nullptr));
+  EXPECT_EQ(words(a)[N - 1], 0);
+  words(a)[N - 1] = 6;
+  ASSERT_OK(runtime->remapFile(a, D_READ, open("file")));
+  EXPECT_EQ(words(a)[0], data[0]);
+  EXPECT_EQ(words(a)[N - 1], data[N - 1]);
+  EXPECT_OK(runtime->free(a));
 }
 
 TEST_F(ManagedRuntimeTest, FilesUnderBuffersOfTheDeviceAreReadForTheLaunch) {

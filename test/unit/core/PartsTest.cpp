@@ -66,6 +66,14 @@ TEST_F(SettingsTest, EachVariableReachesItsField) {
   ::setenv("DRAGON_TRACE", "/t", 1);
   ::setenv("DRAGON_LOG", "debug", 1);
   ::setenv("DRAGON_CPU_THREADS", "3", 1);
+  ::setenv("DRAGON_MANAGED_MEMORY", "2G", 1);
+  ::setenv("DRAGON_MANAGED_OVERSUBSCRIBE", "1", 1);
+  ::setenv("DRAGON_READAHEAD_TYPE", "Aggressive", 1);
+  ::setenv("DRAGON_NR_RESERVED_PAGES", "0", 1);
+  ::setenv("DRAGON_ENABLE_READ_CACHE", "no", 1);
+  ::setenv("DRAGON_ENABLE_LAZY_WRITE", "NONE", 1);
+  ::setenv("DRAGON_ENABLE_AIO_READ", "yes", 1);
+  ::setenv("DRAGON_ENABLE_AIO_WRITE", "No", 1);
   auto made = Settings::fromEnvironment();
   ASSERT_TRUE(made.ok()) << made.takeStatus().message();
   Settings &s = *made;
@@ -83,6 +91,12 @@ TEST_F(SettingsTest, EachVariableReachesItsField) {
   EXPECT_EQ(s.trace, "/t");
   EXPECT_EQ(s.log, "debug");
   EXPECT_EQ(s.cpuThreads, 3u);
+  EXPECT_EQ(s.managedMemory, 2 * GiB);
+  EXPECT_TRUE(s.managedOversubscribe);
+  EXPECT_EQ(s.readahead, Readahead::Aggressive);
+  EXPECT_EQ(s.reservedPages, 0u);
+  EXPECT_FALSE(s.enableReadCache || s.enableLazyWrite || s.enableAioWrite);
+  EXPECT_TRUE(s.enableAioRead);
 }
 
 TEST_F(SettingsTest, UnsetAndEmptyMeanTheDefault) {
@@ -106,6 +120,10 @@ TEST_F(SettingsTest, MalformedValuesAreErrorsByName) {
   expectError("DRAGON_SWAP_DIR", "/a::/b", "expected directories");
   expectError("DRAGON_BACKEND", "gpu", "vmm, cpu");
   expectError("DRAGON_CHUNK_SIZE", "3M", "multiple of 2M");
+  expectError("DRAGON_READAHEAD_TYPE", "ag", "aggressive, normal or disabled");
+  expectError("DRAGON_NR_RESERVED_PAGES", "-1", "a number of pages");
+  expectError("DRAGON_NR_RESERVED_PAGES", "1G", "a number of pages");
+  expectError("DRAGON_ENABLE_LAZY_WRITE", "0", "yes or no");
   expectError("DRAGON_CHUNK_SIZE", "0", "multiple of 2M");
   expectError("DRAGON_DIRECT_IO", "yes", "auto, on or off");
   expectError("DRAGON_WAVEFRONT", "1", "auto, always or off");

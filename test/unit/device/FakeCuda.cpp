@@ -187,6 +187,8 @@ struct Api {
     auto it = fake().managed.find(address);
     if (it == fake().managed.end())
       return CUDA_ERROR_INVALID_VALUE;
+    if (fake().beforeFree)
+      fake().beforeFree(address);
     fake().managedBytes -= it->second.bytes;
     munmap(it->second.pages, it->second.room);
     fake().managed.erase(it);

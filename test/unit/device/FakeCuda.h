@@ -60,6 +60,8 @@ public:
   size_t managedAlignment = size_t(2) << 20;
   std::set<std::string> missing;           ///< functions it does not have
   std::map<std::string, CUresult> failing; ///< and what those return
+  /// Called before managed memory goes: what a kernel module would do then.
+  std::function<void(CUdeviceptr)> beforeFree;
 
   // -- What it was asked
   std::vector<std::string> calls;

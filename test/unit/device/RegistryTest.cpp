@@ -30,7 +30,7 @@ TEST(Registry, UnknownNameListsTheBackEnds) {
   EXPECT_EQ(status.code(), DRAGON_ERROR_SETTING);
   EXPECT_EQ(status.message(),
             "DRAGON_BACKEND=tpu: this build has the back ends vmm, managed, "
-            "cpu");
+            "dragon, cpu");
 }
 
 TEST(Decorators, CountingDeviceCountsByKind) {

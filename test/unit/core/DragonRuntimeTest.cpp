@@ -1,0 +1,211 @@
+//===- DragonRuntimeTest.cpp - files under managed memory, by the driver --===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../device/FakeUvm.h"
+#include "ManagedFixture.h"
+#include "runtime/device/dragon/DragonDevice.h"
+
+using namespace dragon;
+using namespace dragon::test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace {
+
+constexpr int N = 1 << 20; ///< 4 MiB of int32
+
+class DragonRuntimeTest : public ManagedFixture {
+protected:
+  void startDragon() {
+    auto device = DragonDevice::createOn(fake.driver(), uvm, settings);
+    ASSERT_TRUE(device.ok()) << device.takeStatus().message();
+    start(std::move(*device));
+    fake.numManaged = 0;
+    fake.calls.clear();
+    uvm.calls.clear();
+  }
+  uintptr_t map(const char *name, unsigned flags, int64_t offset = 0,
+                size_t bytes = N * 4) {
+    auto made = runtime->mapFile(path(name).c_str(), bytes, offset, flags);
+    EXPECT_TRUE(made.ok()) << made.takeStatus().message();
+    return made.ok() ? *made : 0;
+  }
+  std::vector<std::string> maps() {
+    std::vector<std::string> result;
+    for (const std::string &call : uvm.take())
+      if (!call.starts_with("fadvise"))
+        result.push_back(call);
+    return result;
+  }
+
+  FakeUvm uvm{fake};
+};
+
+TEST_F(DragonRuntimeTest, TheDriverReadsAndWrites) {
+  startDragon();
+  const std::vector<int32_t> data = numbers(N, 1);
+  writeFile("in", data);
+  const uintptr_t in = map("in", D_READ);
+  const uintptr_t out = map("out", D_WRITE | D_CREATE);
+  EXPECT_THAT(maps(),
+              ElementsAre("7: map m0 4194304 0x1", "7: map m1 4194304 0x2"));
+  ASSERT_OK(kernels.launch(*runtime, "add", N, out, in, in, N));
+  EXPECT_EQ(words(out)[5], sum(data[5], data[5]));
+  EXPECT_OK(runtime->free(out));
+  EXPECT_OK(runtime->free(in));
+  EXPECT_THAT(maps(), ElementsAre("flush m1", "flush m0"));
+  const std::vector<int32_t> result = readFile("out");
+  for (int i : {0, 5, N - 1})
+    EXPECT_EQ(result[size_t(i)], sum(data[size_t(i)], data[size_t(i)]));
+  EXPECT_EQ(readFile("in"), data);
+  // Nothing of that was the runtime's, nor hinted at.
+  EXPECT_EQ(moved(Direction::FileToHost) + moved(Direction::HostToFile), 0u);
+  EXPECT_THAT(
+      fake.take({"cuMemPrefetchBatchAsync", "cuMemDiscardAndPrefetchBatchAsync",
+                 "cuMemDiscardBatchAsync", "cuMemAdvise"}),
+      IsEmpty());
+}
+
+TEST_F(DragonRuntimeTest, HintsOfTheProgramAreTakenAndNotPassedOn) {
+  startDragon();
+  writeFile("in", numbers(N, 1));
+  const uintptr_t in = map("in", D_READ | D_WRITE);
+  fake.calls.clear();
+  EXPECT_OK(runtime->prefetch(in, N * 4, nullptr));
+  EXPECT_OK(runtime->prefetchToHost(in, N * 4, nullptr));
+  EXPECT_OK(runtime->discard(in, 4096, nullptr));
+  EXPECT_OK(runtime->advise(in, N * 4, DRAGON_ADVISE_KEEP_DEVICE));
+  ASSERT_OK(kernels.launch(*runtime, "scale", N, in, N, 2));
+  EXPECT_THAT(
+      fake.take({"cuMemPrefetchBatchAsync", "cuMemDiscardAndPrefetchBatchAsync",
+                 "cuMemDiscardBatchAsync", "cuMemAdvise"}),
+      IsEmpty());
+  EXPECT_OK(runtime->free(in));
+  EXPECT_EQ(readFile("in")[7], scaled(numbers(N, 1)[7], 2));
+}
+
+TEST_F(DragonRuntimeTest, FromAnOffsetOnTheRuntimeReadsAndWrites) {
+  startDragon();
+  const std::vector<int32_t> data = numbers(2 * N, 3);
+  writeFile("both", data);
+  const uintptr_t both = map("both", D_READ | D_WRITE, N * 4);
+  EXPECT_THAT(maps(), IsEmpty());
+  ASSERT_OK(kernels.launch(*runtime, "scale", N, both, N, 3));
+  EXPECT_OK(runtime->sync(both));
+  EXPECT_EQ(readFile("both")[N + 9], scaled(data[N + 9], 3));
+  EXPECT_OK(runtime->free(both));
+  EXPECT_EQ(readFile("both")[9], data[9]);
+}
+
+TEST_F(DragonRuntimeTest, WhereTheDriverCannotTheRuntimeReads) {
+  fake.managedAlignment = 4096;
+  startDragon();
+  const std::vector<int32_t> data = numbers(N, 4);
+  writeFile("in", data);
+  const uintptr_t in = map("in", D_READ);
+  EXPECT_THAT(maps(), IsEmpty());
+  EXPECT_EQ(words(in)[77], data[77]);
+  EXPECT_EQ(moved(Direction::FileToHost), N * 4u);
+  EXPECT_OK(runtime->free(in));
+}
+
+TEST_F(DragonRuntimeTest, WhatTheDriverRefusesIsAnError) {
+  startDragon();
+  writeFile("in", numbers(N, 5));
+  uvm.answers[1001] = {{0, 0x38}};
+  Status status =
+      runtime->mapFile(path("in").c_str(), N * 4, 0, D_READ).takeStatus();
+  EXPECT_EQ(status.code(), DRAGON_ERROR_DEVICE);
+  EXPECT_THAT(status.message(), HasSubstr(path("in")));
+  EXPECT_THAT(status.message(), HasSubstr("NV_ERR_INVALID_OPERATION"));
+  EXPECT_EQ(fake.managedBytes, 0u);
+}
+
+TEST_F(DragonRuntimeTest, SyncIsRefusedAndNotForgotten) {
+  startDragon();
+  const uintptr_t out = map("out", D_WRITE | D_CREATE);
+  words(out)[0] = 1;
+  Status status = runtime->sync(out);
+  EXPECT_EQ(status.code(), DRAGON_ERROR_UNSUPPORTED);
+  EXPECT_THAT(status.message(), HasSubstr("when it is unmapped"));
+  EXPECT_OK(runtime->free(out));
+  EXPECT_EQ(readFile("out")[0], 1);
+}
+
+TEST_F(DragonRuntimeTest, WhatIsNotReadBeginsAsZeros) {
+  startDragon();
+  std::vector<int32_t> data = numbers(N + 100, 6);
+  writeFile("old", data);
+  const uintptr_t old = map("old", D_WRITE);
+  EXPECT_EQ(words(old)[3], 0);
+  words(old)[3] = 4;
+  EXPECT_OK(runtime->free(old));
+  std::fill_n(data.begin(), N, 0);
+  data[3] = 4;
+  EXPECT_EQ(readFile("old"), data);
+}
+
+TEST_F(DragonRuntimeTest, ALaunchThatMayWriteAMapForReadingIsRefused) {
+  startDragon();
+  const std::vector<int32_t> data = numbers(N, 7);
+  writeFile("in", data);
+  const uintptr_t in = map("in", D_READ);
+  Status status = kernels.launch(*runtime, "scale", N, in, N, 2);
+  EXPECT_EQ(status.code(), DRAGON_ERROR_UNSUPPORTED);
+  EXPECT_THAT(status.message(), HasSubstr("map it with D_WRITE"));
+  EXPECT_THAT(upload(in, data).message(), HasSubstr("copy: it may write"));
+  EXPECT_THAT(runtime->fill(pointer(in), 0, 4, N, nullptr).message(),
+              HasSubstr("fill: it may write"));
+  EXPECT_EQ(words(in)[1], data[1]); // nothing of that has run
+  const uintptr_t out = allocate(N * 4);
+  EXPECT_OK(kernels.launch(*runtime, "add", N, out, in, in, N));
+  EXPECT_OK(runtime->free(in));
+  EXPECT_OK(runtime->free(out));
+}
+
+TEST_F(DragonRuntimeTest, RemapLosesNothing) {
+  startDragon();
+  const uintptr_t out = map("out", D_WRITE | D_CREATE);
+  words(out)[1] = 5;
+  maps();
+  // What the driver has not yet written it goes on to have to write.
+  EXPECT_OK(runtime->remapFile(out, D_READ, nullptr));
+  EXPECT_THAT(maps(), ElementsAre("7: remap m0 0 0x3"));
+  EXPECT_EQ(words(out)[1], 5);
+  Status status = runtime->remapFile(out, D_VOLATILE, nullptr);
+  EXPECT_EQ(status.code(), DRAGON_ERROR_UNSUPPORTED);
+  uvm.answers[1004] = {{0, 0x59}};
+  EXPECT_THAT(runtime->remapFile(out, D_WRITE, nullptr).message(),
+              HasSubstr("NV_ERR_OPERATING_SYSTEM"));
+  EXPECT_OK(runtime->free(out));
+  EXPECT_EQ(readFile("out")[1], 5);
+  const uintptr_t in = map("out", D_READ);
+  status = runtime->remapFile(in, D_READ | D_WRITE, open("out", true));
+  EXPECT_EQ(status.code(), DRAGON_ERROR_UNSUPPORTED);
+  EXPECT_THAT(status.message(), HasSubstr("for reading only"));
+  EXPECT_OK(runtime->free(in));
+}
+
+TEST_F(DragonRuntimeTest, TheArtifactsHintReachesTheDriver) {
+  startDragon();
+  const uintptr_t out = map("out", D_WRITE | D_CREATE | MapHostBuffer);
+  EXPECT_THAT(maps(), ElementsAre("7: map m0 4194304 0x22"));
+  EXPECT_OK(runtime->free(out));
+}
+
+TEST_F(DragonRuntimeTest, MoreThanTheCardHasIsAtTheUsersRisk) {
+  fake.freeBytes = 8 * MiB;
+  startDragon();
+  Status status =
+      runtime->mapFile(path("big").c_str(), 16 * MiB, 0, D_WRITE | D_CREATE)
+          .takeStatus();
+  EXPECT_EQ(status.code(), DRAGON_ERROR_OUT_OF_MEMORY);
+  EXPECT_THAT(status.message(), HasSubstr("DRAGON_MANAGED_OVERSUBSCRIBE=1"));
+}
+
+} // namespace
