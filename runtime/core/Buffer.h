@@ -66,6 +66,8 @@ struct Chunk {
   uint64_t nextUseOf = 0;     ///< the clock of the launch nextUse was found in
   uint64_t pinned = 0;        ///< not to be evicted in this round
   uint32_t held = 0;          ///< library calls that need it on the device now
+  uint64_t plannedIn = 0;     ///< Runtime::Impl::prepare()'s own: the call,
+  size_t planned = 0;         ///< and its number there
   int32_t deviceSlot = -1;    ///< its index in the list of chunks on the device
   int32_t hostSlot = -1;      ///< and in that of host copies
   bool away = false; ///< driverMoved: better prefetched before a launch

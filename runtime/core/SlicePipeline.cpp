@@ -21,7 +21,6 @@
 #include "runtime/core/SliceUses.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace dragon {
 
@@ -50,12 +49,16 @@ Status Runtime::Impl::prepare(const SliceUses &uses, size_t next) {
     size_t neededBy = 0;  ///< the slice that it was needed by last; 0: none
   };
   std::vector<Future> chunks;
-  std::unordered_map<Chunk *, size_t> places;
+  ++Preparation;
+  auto add = [&](Future future) {
+    future.chunk->plannedIn = Preparation;
+    future.chunk->planned = chunks.size();
+    chunks.push_back(std::move(future));
+  };
   ++Round; // nothing is pinned
   for (const EvictionCandidate &state : candidates(/*later=*/true)) {
     Chunk *chunk = OnDevice[state.index];
-    places.emplace(chunk, chunks.size());
-    chunks.push_back({chunk, state, true});
+    add({chunk, state, true});
   }
   const bool waits = Dev->caps().asynchronous;
   const uint64_t budget = DevicePool.budget();
@@ -65,15 +68,14 @@ Status Runtime::Impl::prepare(const SliceUses &uses, size_t next) {
     uint64_t missing = 0;
     for (const SliceUses::Use &use : uses.uses(slice)) {
       Chunk *chunk = use.use->chunk;
-      auto [place, isNew] = places.emplace(chunk, chunks.size());
-      if (isNew) {
+      if (chunk->plannedIn != Preparation) {
         EvictionCandidate state{};
         state.bytes = chunk->bytes();
         // What is there and no candidate stays.
         const bool there = chunk->device.id;
-        chunks.push_back({chunk, state, there, there});
+        add({chunk, state, there, there});
       }
-      Future &future = chunks[place->second];
+      Future &future = chunks[chunk->planned];
       if (!future.onDevice)
         missing += future.state.bytes;
       future.neededBy = slice;
@@ -130,7 +132,7 @@ Status Runtime::Impl::prepare(const SliceUses &uses, size_t next) {
         DRAGON_TRY(startBringingIn(fetched, Cause::Demand));
     }
     for (const SliceUses::Use &use : uses.uses(slice)) {
-      Future &future = chunks[places.at(use.use->chunk)];
+      Future &future = chunks[use.use->chunk->planned];
       future.onDevice = true;
       future.changed |= use.use->mayWrite;
       future.state.copies |= use.use->mayWrite;
