@@ -55,8 +55,7 @@ bool relieveConstantMemory(Module &M) {
   uint64_t Bytes = 0;
   SmallVector<GlobalVariable *, 8> Unused;
   for (GlobalVariable &Variable : M.globals()) {
-    if (Variable.isDeclaration() ||
-        Variable.getAddressSpace() != ConstantSpace)
+    if (Variable.isDeclaration() || Variable.getAddressSpace() != ConstantSpace)
       continue;
     Bytes += Layout.getTypeAllocSize(Variable.getValueType());
     Variable.removeDeadConstantUsers();
