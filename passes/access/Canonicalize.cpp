@@ -198,6 +198,53 @@ bool collectFieldReads(Value &Pointer, int64_t Offset, bool KnownOffset,
   return true;
 }
 
+/// Whether what Pointer points to is read and written at constant offsets only,
+/// and nobody else gets its address.
+bool isSplittable(const Value &Pointer, bool &Written) {
+  return all_of(Pointer.uses(), [&](const Use &U) {
+    const User *By = U.getUser();
+    if (auto *Load = dyn_cast<LoadInst>(By))
+      return Load->isSimple();
+    if (auto *Store = dyn_cast<StoreInst>(By)) {
+      Written = true;
+      return Store->isSimple() &&
+             U.getOperandNo() == StoreInst::getPointerOperandIndex();
+    }
+    if (auto *Gep = dyn_cast<GetElementPtrInst>(By))
+      return Gep->hasAllConstantIndices() && isSplittable(*Gep, Written);
+    if (isa<AddrSpaceCastInst, BitCastInst>(By))
+      return isSplittable(*By, Written);
+    if (auto *Memory = dyn_cast<MemIntrinsic>(By)) {
+      Written |= &U == &Memory->getRawDestUse();
+      return !Memory->isVolatile() && isa<ConstantInt>(Memory->getLength());
+    }
+    auto *Intrinsic = dyn_cast<IntrinsicInst>(By);
+    return Intrinsic && (Intrinsic->isLifetimeStartOrEnd() ||
+                         Intrinsic->isAssumeLikeIntrinsic());
+  });
+}
+
+/// A structure by value that the kernel writes becomes a variable that begins
+/// with what was given: the fields that are not written are the launch's then,
+/// and the others have one value each.
+void copyWrittenStructures(Function &Kernel) {
+  const DataLayout &Layout = Kernel.getDataLayout();
+  for (Argument &Arg : Kernel.args()) {
+    bool Written = false;
+    if (!Arg.hasByValAttr() || !isSplittable(Arg, Written) || !Written)
+      continue;
+    Type *Struct = Arg.getParamByValType();
+    IRBuilder<> Builder(&*Kernel.getEntryBlock().getFirstInsertionPt());
+    AllocaInst *Variable = Builder.CreateAlloca(Struct);
+    Variable->setAlignment(
+        std::max(Variable->getAlign(), Arg.getParamAlign().valueOrOne()));
+    Value *Address = Builder.CreateAddrSpaceCast(Variable, Arg.getType());
+    Arg.replaceAllUsesWith(Address);
+    Builder.CreateMemCpy(Variable, Variable->getAlign(), &Arg,
+                         Arg.getParamAlign(), Layout.getTypeAllocSize(Struct));
+  }
+}
+
 void readFieldsOnce(Function &Kernel) {
   const DataLayout &Layout = Kernel.getDataLayout();
   for (Argument &Arg : Kernel.args()) {
@@ -330,6 +377,7 @@ void canonicalizeForAnalysis(Module &M) {
   FunctionPassManager First = Simplify();
   for (Function &F : M)
     if (isKernel(F)) {
+      copyWrittenStructures(F);
       First.run(F, FunctionAnalyses);
       readFieldsOnce(F);
       keepLoadsAnew(F);

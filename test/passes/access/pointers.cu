@@ -53,13 +53,47 @@ extern "C" __global__ void copied(Arrays s) {
   scale(s, blockIdx.x * blockDim.x + threadIdx.x);
 }
 
-// A structure that the kernel changes: its fields are not the arguments any more.
-// CHECK-LABEL: kernel changed, touches anything{{$}}
+// A structure that the kernel changes: a field may be what was stored there; those that stay are the arguments.
+// CHECK-LABEL: kernel changed{{$}}
+// CHECK-NEXT:   s+0 (argument 0): not accessed
+// CHECK-NEXT:   s+16 (argument 0 + 16): write
+// CHECK-NEXT:     write 4 bytes at 4*zext64(tid.x)
+// CHECK-NEXT:       if tid.x <s arg0+8
+// CHECK-NEXT:   other (argument 1): write
+// CHECK-NEXT:     write 4 bytes at 4*zext64(tid.x)
+// CHECK-NEXT:       if tid.x <s arg0+8
 extern "C" __global__ void changed(Arrays s, float *other) {
   float **to = &s.to;
   if (threadIdx.x == 3)
     *to = other;
-  (&s)->to[0] = 1;
+  if ((int)threadIdx.x < s.n)
+    (&s)->to[threadIdx.x] = 1;
+}
+
+// A number that the kernel changes is its own, those beside it are the launch's.
+struct Share {
+  int count, offset;
+  __device__ void begin(int block) { offset = block * 4096; }
+};
+// CHECK-LABEL: kernel shared_out{{$}}
+// CHECK-NEXT:   a (argument 0): write, streaming{{$}}
+// CHECK-NEXT:     write exact 4 bytes at 4*zext64(4096*bid.x + tid.x)
+// CHECK-NEXT:       if 4096*bid.x + tid.x <s arg1
+extern "C" __global__ void shared_out(float *a, Share share) {
+  share.begin(blockIdx.x);
+  int i = share.offset + threadIdx.x;
+  if (i < share.count)
+    a[(unsigned)i] = 1;
+}
+
+// Where it is written is not known: none of it is the argument's any more.
+struct Choice {
+  float *of[3];
+};
+// CHECK-LABEL: kernel changed_somewhere, touches anything{{$}}
+extern "C" __global__ void changed_somewhere(Choice c, float *other, int i) {
+  c.of[i] = other;
+  c.of[0][threadIdx.x] = 1;
 }
 
 // A field chosen at run time is any of the pointers.
