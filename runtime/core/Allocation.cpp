@@ -89,6 +89,7 @@ StatusOr<Buffer *> Runtime::Impl::makeBuffer(size_t bytes, unsigned flags,
                                              bool hostAccessible) {
   auto buffer = std::make_unique<Buffer>();
   size_t unit = Dev->caps().granularity;
+  buffer->number = ++NumBuffersMade;
   buffer->bytes = bytes;
   buffer->vaBytes = roundUp(bytes, unit);
   buffer->chunkBytes = std::min<size_t>(Limits.chunkBytes, buffer->vaBytes);

@@ -109,6 +109,7 @@ struct BackingLine {
 };
 
 struct Buffer {
+  uint64_t number = 0; ///< none has that of another, alive or dead
   uintptr_t base = 0;
   size_t bytes = 0;   ///< used
   size_t vaBytes = 0; ///< reserved

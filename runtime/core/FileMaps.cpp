@@ -205,6 +205,8 @@ Status Runtime::Impl::detach(dev_t deviceId, ino_t inode, int64_t begin,
 }
 
 Status Runtime::Impl::discardChunk(Chunk &chunk, Queue queue) {
+  if (chunk.held)
+    return {}; // a hint, as below
   DRAGON_TRY(forget(chunk));
   if (Config.poison && chunk.device.id)
     return Dev->poison(chunk.va(), chunk.bytes(), queue);
@@ -224,6 +226,10 @@ Status Runtime::Impl::discard(uintptr_t address, size_t bytes, Queue queue,
   for (uintptr_t at = address; at < address + bytes;) {
     Chunk &chunk = buffer.chunkAt(at);
     uintptr_t stop = std::min(address + bytes, chunk.va() + chunk.bytes());
+    if (chunk.held) {
+      at = stop;
+      continue;
+    }
     if (at == chunk.va() && stop >= chunk.usedEnd()) {
       DRAGON_TRY(discardChunk(chunk, queue));
       if (eager)
@@ -278,7 +284,7 @@ Status Runtime::Impl::giveBackIdle() {
 }
 
 Status Runtime::Impl::discardPart(Chunk &chunk, ChunkPart part, Queue queue) {
-  if (part.empty() || chunk.defined.empty())
+  if (part.empty() || chunk.defined.empty() || chunk.held)
     return {};
   // What is left must be in one piece.
   ChunkPart &defined = chunk.defined;

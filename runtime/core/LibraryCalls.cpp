@@ -139,7 +139,8 @@ Status Runtime::Impl::beginLibraryCall(const LibraryCall &call,
   DRAGON_TRY(Dev->completeMaps());
   for (const Want &want : wants) {
     ++want.chunk->held;
-    hold.chunks.emplace_back(want.chunk->va(), want.need != LaunchNeed::Read);
+    hold.chunks.push_back({want.chunk->va(), want.chunk->buffer->number,
+                           want.need != LaunchNeed::Read});
   }
   hold.queue = call.queue;
   return {};
@@ -148,15 +149,15 @@ Status Runtime::Impl::beginLibraryCall(const LibraryCall &call,
 Status Runtime::Impl::endLibraryCall(const LibraryHold &hold) {
   ++Clock; // later than any synchronisation before
   std::vector<Chunk *> used;
-  for (auto [address, wrote] : hold.chunks) {
+  for (auto [address, number, wrote] : hold.chunks) {
     Allocation *found = Allocations.find(address);
-    // Of an arena it may be the first address of another's.
+    // Of an arena it may be an address that nobody has any more.
     Buffer *buffer = found ? found->buffer : nullptr;
     if (!buffer)
       for (const std::unique_ptr<Buffer> &other : Buffers)
         if (other->base <= address && address < other->end())
           buffer = other.get();
-    if (!buffer)
+    if (!buffer || buffer->number != number)
       continue; // freed meanwhile
     Chunk &chunk = buffer->chunkAt(address);
     if (!chunk.held)

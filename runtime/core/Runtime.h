@@ -102,9 +102,15 @@ struct LibraryCall {
   std::optional<Queue> queue; ///< none: it may be any
 };
 
-/// What is held in device memory for a call that has not returned.
+/// What is held in device memory for a call that has not returned, or for as
+/// long as something of NVIDIA's works on it.
 struct LibraryHold {
-  std::vector<std::pair<uintptr_t, bool>> chunks; ///< address, written
+  struct Part {
+    uintptr_t address; ///< of the chunk
+    uint64_t buffer;   ///< its number: another one may have the address later
+    bool written;
+  };
+  std::vector<Part> chunks;
   std::optional<Queue> queue;
 };
 

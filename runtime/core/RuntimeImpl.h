@@ -476,6 +476,7 @@ struct Runtime::Impl {
 
   AddressIndex Allocations;
   std::list<std::unique_ptr<Buffer>> Buffers;
+  uint64_t NumBuffersMade = 0;
   uint64_t Preparation = 0;      ///< calls of prepare()
   std::vector<Chunk *> OnDevice; ///< chunks with a device slab
   std::vector<Chunk *> OnHost;   ///< chunks with a host slab

@@ -25,7 +25,11 @@ Result copyPitched(Front &front, void *to, size_t toPitch, size_t toSlice,
                    cudaExtent extent, cudaMemcpyKind kind, cudaStream_t stream,
                    bool async);
 
-/// cudaMemcpy3D with an array on one side or both, on the cpu device.
+/// cudaMemcpy3D with an array on one side or both, on a GPU.
+Result copyNvidiaArrays3D(Front &front, const cudaMemcpy3DParms &p,
+                          cudaStream_t stream, bool async);
+
+/// The same on the cpu device.
 Result copyArrays3D(Front &front, const cudaMemcpy3DParms &p,
                     cudaStream_t stream, bool async);
 

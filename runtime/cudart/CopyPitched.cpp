@@ -160,7 +160,9 @@ cudaError_t copy3D(const cudaMemcpy3DParms *p, cudaStream_t stream,
       return captureWork(stream, CopyWork{*p});
     if (!front.gpu && (p->srcArray || p->dstArray))
       return copyArrays3D(front, *p, stream, async);
-    if (front.gpu && (p->srcArray || p->dstArray || (capturing() && async))) {
+    if (front.gpu && (p->srcArray || p->dstArray))
+      return copyNvidiaArrays3D(front, *p, stream, async);
+    if (front.gpu && capturing() && async) {
       DRAGON_CHECK(keepResident(front, p->srcPtr.ptr));
       DRAGON_CHECK(keepResident(front, p->dstPtr.ptr));
       return async ? DRAGON_NVIDIA(cudaMemcpy3DAsync, p, stream)

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // On the cpu device an object is a Texture (runtime/device/cpu/Texture.h) and
-// what the program said of it. A buffer that one is made over stays in device
-// memory from then on: kernels reach it by a number in which no summary can see
-// an address.
+// what the program said of it; on a GPU it is NVIDIA's. What it is made over of
+// a buffer stays in device memory while the object lives: kernels reach it by a
+// number in which no summary can see an address. Arrays are no part of buffers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,11 +27,17 @@ struct Object {
   cudaResourceDesc resource{};
   cudaTextureDesc description{};
   cudaResourceViewDesc view{};
+  LibraryHold hold; ///< of the memory that it is made over
   bool hasView = false;
   bool surface = false;
 };
 
 std::mutex lock;
+/// Of textures that are NVIDIA's.
+std::unordered_map<uint64_t, LibraryHold> &holds() {
+  static auto *table = new std::unordered_map<uint64_t, LibraryHold>;
+  return *table;
+}
 std::unordered_map<uint64_t, std::unique_ptr<Object>> &objects() {
   static auto *table =
       new std::unordered_map<uint64_t, std::unique_ptr<Object>>;
@@ -53,26 +59,56 @@ uint64_t keep(std::unique_ptr<Object> object) {
   return handle;
 }
 
-Result drop(uint64_t handle, bool surface) {
+Result drop(Front &front, uint64_t handle, bool surface) {
   if (!handle)
     return cudaSuccess;
   Object *object = find(handle, surface);
   if (!object)
     return cudaErrorInvalidResourceHandle;
   object->texture.magic = 0;
-  std::lock_guard<std::mutex> guard(lock);
-  objects().erase(handle);
+  LibraryHold hold = std::move(object->hold);
+  {
+    std::lock_guard<std::mutex> guard(lock);
+    objects().erase(handle);
+  }
+  return front.runtime.endLibraryCall(hold);
+}
+
+Result holdMemory(Front &front, const void *memory, size_t bytes,
+                  LibraryHold &hold) {
+  auto address = reinterpret_cast<uintptr_t>(memory);
+  if (!bytes || !front.runtime.find(address))
+    return cudaSuccess;
+  return front.runtime
+      .beginLibraryCall({"cudaCreateTextureObject",
+                         {{address, bytes, LaunchNeed::Read}},
+                         std::nullopt},
+                        hold)
+      .within("what a texture is made over stays in device memory");
+}
+
+/// What of buffers the resource is.
+Result holdMemory(Front &front, const cudaResourceDesc &resource,
+                  LibraryHold &hold) {
+  if (resource.resType == cudaResourceTypeLinear) {
+    const auto &linear = resource.res.linear;
+    return holdMemory(front, linear.devPtr, linear.sizeInBytes, hold);
+  }
+  if (resource.resType == cudaResourceTypePitch2D) {
+    const auto &plane = resource.res.pitch2D;
+    return holdMemory(front, plane.devPtr, plane.pitchInBytes * plane.height,
+                      hold);
+  }
   return cudaSuccess;
 }
 
 /// The memory may be a part of a buffer, or a device variable.
-Result useMemory(Front &front, void *memory, size_t bytes) {
+Result checkMemory(Front &front, void *memory, size_t bytes) {
   auto address = reinterpret_cast<uintptr_t>(memory);
-  if (!memory || !isDeviceAddress(front, address) ||
-      !staysInBuffer(front, address, bytes))
-    return cudaErrorInvalidValue;
-  return front.runtime.find(address) ? front.runtime.keepResident(address)
-                                     : Status();
+  return memory && isDeviceAddress(front, address) &&
+                 staysInBuffer(front, address, bytes)
+             ? cudaSuccess
+             : cudaErrorInvalidValue;
 }
 
 /// The images of the resource and their format.
@@ -101,7 +137,7 @@ Result describe(Front &front, const cudaResourceDesc &resource,
     const auto &linear = resource.res.linear;
     if (!formatOf(linear.desc, texture.format))
       return cudaErrorInvalidChannelDescriptor;
-    DRAGON_CHECK(useMemory(front, linear.devPtr, linear.sizeInBytes));
+    DRAGON_CHECK(checkMemory(front, linear.devPtr, linear.sizeInBytes));
     TextureImage image;
     image.base = static_cast<char *>(linear.devPtr);
     image.width = uint32_t(std::min<size_t>(
@@ -119,8 +155,8 @@ Result describe(Front &front, const cudaResourceDesc &resource,
     if (!plane.width || !plane.height || plane.pitchInBytes < row ||
         plane.width > UINT32_MAX || plane.height > UINT32_MAX)
       return cudaErrorInvalidValue;
-    DRAGON_CHECK(useMemory(front, plane.devPtr,
-                           plane.pitchInBytes * (plane.height - 1) + row));
+    DRAGON_CHECK(checkMemory(front, plane.devPtr,
+                             plane.pitchInBytes * (plane.height - 1) + row));
     TextureImage image;
     image.base = static_cast<char *>(plane.devPtr);
     image.width = uint32_t(plane.width);
@@ -199,8 +235,46 @@ Result createTexture(Front &front, cudaTextureObject_t *handle,
     object->view = *view;
     object->hasView = true;
   }
+  DRAGON_CHECK(holdMemory(front, *resource, object->hold));
   *handle = keep(std::move(object));
   return cudaSuccess;
+}
+
+/// On a GPU.
+Result createNvidiaTexture(Front &front, cudaTextureObject_t *handle,
+                           const cudaResourceDesc *resource,
+                           const cudaTextureDesc *description,
+                           const cudaResourceViewDesc *view) {
+  LibraryHold hold;
+  if (resource)
+    DRAGON_CHECK(holdMemory(front, *resource, hold));
+  cudaError_t error = DRAGON_NVIDIA(cudaCreateTextureObject, handle, resource,
+                                    description, view);
+  if (error != cudaSuccess) {
+    front.runtime.endLibraryCall(hold).ignore();
+    return error;
+  }
+  if (hold.chunks.empty())
+    return cudaSuccess;
+  std::lock_guard<std::mutex> guard(lock);
+  holds()[*handle] = std::move(hold);
+  return cudaSuccess;
+}
+
+Result destroyNvidiaTexture(Front &front, cudaTextureObject_t handle) {
+  cudaError_t error = DRAGON_NVIDIA(cudaDestroyTextureObject, handle);
+  if (error != cudaSuccess)
+    return error;
+  LibraryHold hold;
+  {
+    std::lock_guard<std::mutex> guard(lock);
+    auto found = holds().find(handle);
+    if (found == holds().end())
+      return cudaSuccess;
+    hold = std::move(found->second);
+    holds().erase(found);
+  }
+  return front.runtime.endLibraryCall(hold);
 }
 
 template <typename T, typename Get>
@@ -220,21 +294,19 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *handle,
                                     const cudaResourceDesc *resource,
                                     const cudaTextureDesc *description,
                                     const cudaResourceViewDesc *view) {
-  return onEither(
-      true,
-      [&] {
-        return DRAGON_NVIDIA(cudaCreateTextureObject, handle, resource,
-                             description, view);
-      },
-      [&](Front &front) {
-        return createTexture(front, handle, resource, description, view);
-      });
+  return withDevice([&](Front &front) -> Result {
+    if (!front.gpu)
+      return createTexture(front, handle, resource, description, view);
+    DRAGON_CHECK(modules().initialise(front));
+    return createNvidiaTexture(front, handle, resource, description, view);
+  });
 }
 
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t handle) {
-  return onEither(
-      false, [&] { return DRAGON_NVIDIA(cudaDestroyTextureObject, handle); },
-      [&](Front &) { return drop(handle, false); });
+  return withDevice([&](Front &front) -> Result {
+    return front.gpu ? destroyNvidiaTexture(front, handle)
+                     : drop(front, handle, false);
+  });
 }
 
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc *resource,
@@ -302,7 +374,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *handle,
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t handle) {
   return onEither(
       false, [&] { return DRAGON_NVIDIA(cudaDestroySurfaceObject, handle); },
-      [&](Front &) { return drop(handle, true); });
+      [&](Front &front) { return drop(front, handle, true); });
 }
 
 cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc *resource,
