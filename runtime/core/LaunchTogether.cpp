@@ -340,17 +340,19 @@ Waves Runtime::Impl::howTogether(std::span<const WaitingLaunch> launches) {
   auto wavesIn = [&](const Wave &wave) {
     return wavesOf(wave.launches, wave.chunkBytes, most);
   };
-  auto movedIn = [&](const Wave &wave) {
-    return bytesMoved(wave.launches, wavefront(wave.launches), wave.chunkBytes,
-                      most);
+  auto movedIn = [&](const Wave &wave, std::span<const size_t> lengths) {
+    return bytesMoved(wave.launches, wavefronts(wave.launches, lengths),
+                      wave.chunkBytes, most);
   };
   const Wave wave = waveWith(Share, false);
   Waves waves{wavesIn(wave), Share, false};
   if (waves.lengths.size() == 1) {
-    waves.largeSlices = movedIn(waveWith(Share, true)) <= movedIn(wave);
+    waves.largeSlices = movedIn(waveWith(Share, true), waves.lengths) <=
+                        movedIn(wave, waves.lengths);
   } else if (waves.lengths.size() < launches.size()) {
-    if (Waves finer{wavesIn(waveWith(FinerShare, false)), FinerShare, false};
-        finer.lengths.size() <= waves.lengths.size())
+    const Wave small = waveWith(FinerShare, false);
+    Waves finer{wavesIn(small), FinerShare, false};
+    if (movedIn(small, finer.lengths) < movedIn(wave, waves.lengths))
       waves = std::move(finer);
   }
   log(LogLevel::Debug, "{} launches that wait run in {} waves", launches.size(),

@@ -375,6 +375,17 @@ std::vector<WaveStep> wavefront(WaveLaunches launches) {
   return order;
 }
 
+std::vector<WaveStep> wavefronts(WaveLaunches launches,
+                                 std::span<const size_t> lengths) {
+  std::vector<WaveStep> order;
+  size_t first = 0;
+  for (size_t length : lengths) {
+    appendWave(order, launches, first, length);
+    first += length;
+  }
+  return order;
+}
+
 uint64_t bytesMoved(WaveLaunches launches, std::span<const WaveStep> order,
                     std::span<const uint64_t> chunkBytes, uint64_t budget) {
   const std::vector<bool> dead = deadAfter(launches, chunkBytes.size());

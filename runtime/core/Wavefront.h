@@ -88,6 +88,10 @@ private:
 /// All slices of the launches in the order of the wave.
 std::vector<WaveStep> wavefront(WaveLaunches launches);
 
+/// The same, of consecutive waves of these lengths.
+std::vector<WaveStep> wavefronts(WaveLaunches launches,
+                                 std::span<const size_t> lengths);
+
 /// Bytes that running the slices in this order moves to and from the device, if
 /// nothing is there before and all that was written and lives leaves it in the
 /// end. UINT64_MAX: a slice does not fit.
