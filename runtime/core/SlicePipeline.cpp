@@ -50,10 +50,10 @@ Status Runtime::Impl::prepare(const SliceUses &uses, size_t next) {
   };
   std::vector<Future> chunks;
   ++Preparation;
-  auto add = [&](Future future) {
+  auto add = [&](const Future &future) {
     future.chunk->plannedIn = Preparation;
     future.chunk->planned = chunks.size();
-    chunks.push_back(std::move(future));
+    chunks.push_back(future);
   };
   ++Round; // nothing is pinned
   for (const EvictionCandidate &state : candidates(/*later=*/true)) {
