@@ -8,7 +8,6 @@
 #include "runtime/core/BoxFootprints.h"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 namespace dragon {
@@ -71,11 +70,6 @@ BoxFootprints::Known BoxFootprints::evaluate(const BlockBox &box) const {
       known.extents.push_back({Numbers.at(&buffer), range.Begin, range.End});
   };
   known.chunks = chunksOf(Call, Pointers, Allocations, box, asked);
-  std::sort(known.extents.begin(), known.extents.end(),
-            [](const ByteInterval &a, const ByteInterval &b) {
-              return std::pair(a.buffer, a.begin) <
-                     std::pair(b.buffer, b.begin);
-            });
   known.set = setOf(known.chunks);
   return known;
 }
@@ -99,10 +93,8 @@ void BoxFootprints::foresee(std::span<const BlockBox> boxes) {
   for (const BlockBox &box : boxes)
     if (auto [known, isNew] = Seen.try_emplace(box); isNew)
       asked.emplace_back(&box, &known->second); // stays where it is
-  std::atomic<size_t> next{0};
-  Threads.run(asked.size() / BoxesPerThread, [&] {
-    for (size_t i; (i = next.fetch_add(1)) < asked.size();)
-      *asked[i].second = evaluate(*asked[i].first);
+  Threads.forEach(asked.size(), asked.size() / BoxesPerThread, [&](size_t i) {
+    *asked[i].second = evaluate(*asked[i].first);
   });
 }
 

@@ -38,11 +38,9 @@ void HostCopies::add(void *to, const void *from, size_t bytes) {
 }
 
 void HostCopies::flush() {
-  std::atomic<size_t> next{0};
   // Half of the pieces a thread at least, so that few are woken for little.
-  hostThreads().run(Bytes / (2 * PartBytes), [&] {
-    for (size_t i; (i = next.fetch_add(1)) < Pieces.size();)
-      std::memcpy(Pieces[i].to, Pieces[i].from, Pieces[i].bytes);
+  hostThreads().forEach(Pieces.size(), Bytes / (2 * PartBytes), [&](size_t i) {
+    std::memcpy(Pieces[i].to, Pieces[i].from, Pieces[i].bytes);
   });
   Pieces.clear();
   Bytes = 0;

@@ -145,17 +145,14 @@ Status Runtime::Impl::makeMappable(std::span<const ChunkUse *const> uses) {
       if (chunk->writing)
         finishWriting(*chunk).ignore(); // pinned: it keeps its host copy
     }
-    std::atomic<size_t> next{0};
-    hostThreads().run(count, [&] {
-      for (size_t i; (i = next.fetch_add(1)) < count;) {
-        const Chunk &chunk = *batch[i];
-        auto slab = HostPool.take(chunk.bytes(), 0, Place::Host);
-        if (!slab.ok())
-          continue;
-        slabs[i] = *slab;
-        if (chunk.hostValid)
-          std::memcpy(slab->hostView, chunk.host.hostView, chunk.used());
-      }
+    hostThreads().forEach(count, count, [&](size_t i) {
+      const Chunk &chunk = *batch[i];
+      auto slab = HostPool.take(chunk.bytes(), 0, Place::Host);
+      if (!slab.ok())
+        return;
+      slabs[i] = *slab;
+      if (chunk.hostValid)
+        std::memcpy(slab->hostView, chunk.host.hostView, chunk.used());
     });
     bool all = true;
     for (size_t i = 0; i < count; ++i) {

@@ -354,11 +354,11 @@ Runtime::Impl::endLastUse(const LastUse &use, Queue queue,
 }
 
 const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
-                                        PlannedLaunch &planned, uint64_t share,
-                                        bool largeSlices) {
+                                        PlannedLaunch &planned,
+                                        SliceSize size) {
   const LaunchChunks &whole = planned.whole;
   PlanInput input{};
-  input.largeSlices = largeSlices;
+  input.largeSlices = size.large;
   input.deviceBudget = DevicePool.budget();
   auto isPart = [&planned](const Buffer *buffer) {
     return std::find(planned.buffers.begin(), planned.buffers.end(), buffer) !=
@@ -370,20 +370,20 @@ const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
   for (const Chunk *chunk : OnDevice)
     if (chunk->held && !chunk->buffer->kept && !isPart(chunk->buffer))
       input.deviceBudget -= chunk->bytes();
-  input.deviceBudget /= share;
+  input.deviceBudget /= size.share;
   auto missing = [&whole] {
     uint64_t bytes = 0;
     for (const ChunkUse &use : whole.uses)
       bytes += use.chunk->device.id ? 0 : use.chunk->bytes();
     return bytes;
   };
-  input.sparing = share == 1 && planned.bytes <= input.deviceBudget &&
+  input.sparing = size.share == 1 && planned.bytes <= input.deviceBudget &&
                   History.foresees() && !DevicePool.hasRoom(missing());
   input.hostBudget = Limits.hostBytes - Limits.transitBytes;
   const bool again = planned.launches > 1;
   const Slicing::Conditions conditions{
       input.deviceBudget, input.hostBudget, input.sparing,
-      again && planned.weighsMapping, largeSlices};
+      again && planned.weighsMapping, size.large};
   if (const Slicing *known = planned.find(conditions))
     return *known;
   TraceZone zone("plan");
@@ -394,7 +394,7 @@ const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
   input.sliceable = record && !pointers.anything && !call.cooperative &&
                     (record->Flags & KernelSliceable);
   // Several launches share the device as slices, or not at all.
-  input.hostMapped = Dev->caps().hostMapped && share == 1;
+  input.hostMapped = Dev->caps().hostMapped && size.share == 1;
   BoxFootprints footprints(call, pointers, Allocations, whole);
   input.buffers = footprints.buffers();
   input.footprint = [&](const BlockBox &box) { return footprints.of(box); };

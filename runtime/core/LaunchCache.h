@@ -29,6 +29,13 @@
 
 namespace dragon {
 
+/// How large slices are planned.
+struct SliceSize {
+  uint64_t share = 1; ///< for the device's budget divided by it; more than 1:
+                      ///< to be together with others
+  bool large = false; ///< and may take twice as much of that
+};
+
 /// How a launch fits, and the chunks of its slices.
 struct Slicing {
   /// What it was made for.

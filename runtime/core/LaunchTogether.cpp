@@ -35,6 +35,20 @@ namespace {
 /// what the next one needs.
 constexpr uint64_t Share = 2, FinerShare = 4;
 
+/// visit(use, number, count) for each: the number of so many of its buffer. A
+/// launch goes through its buffers from their beginning to their end.
+template <typename Visit>
+void inTurn(const std::vector<ChunkUse> &uses, Visit visit) {
+  for (auto first = uses.begin(); first != uses.end();) {
+    const auto last = std::find_if(first, uses.end(), [&](const ChunkUse &use) {
+      return use.chunk->buffer != first->chunk->buffer;
+    });
+    const size_t count = size_t(last - first);
+    for (size_t number = 0; number < count; ++number, ++first)
+      visit(*first, number, count);
+  }
+}
+
 /// Who takes longer than that until the next launch has better things to do.
 constexpr std::chrono::milliseconds SoonAfter(20);
 
@@ -71,20 +85,13 @@ LaunchCall WaitingLaunch::call() const {
 }
 
 ComingUses::ComingUses(std::span<const WaitingLaunch> launches) {
-  for (size_t i = 0; i < launches.size(); ++i) {
-    const std::vector<ChunkUse> &uses = launches[i].planned().whole.uses;
-    for (auto first = uses.begin(); first != uses.end();) {
-      const auto last =
-          std::find_if(first, uses.end(), [&](const ChunkUse &use) {
-            return use.chunk->buffer != first->chunk->buffer;
-          });
-      // A launch goes through its buffers from their beginning to their end.
-      const uint64_t each = LaunchSpan / uint64_t(last - first);
-      for (uint64_t at = launches[i].clock() + 1; first != last;
-           ++first, at += each)
-        Uses[first->chunk].push_back({i, {at, first->mustWrite, true}});
-    }
-  }
+  for (size_t i = 0; i < launches.size(); ++i)
+    inTurn(launches[i].planned().whole.uses,
+           [&](const ChunkUse &use, size_t number, size_t count) {
+             const uint64_t at =
+                 launches[i].clock() + 1 + number * (LaunchSpan / count);
+             Uses[use.chunk].push_back({i, {at, use.mustWrite, true}});
+           });
 }
 
 Forecast ComingUses::nextUse(const Chunk &chunk) const {
@@ -135,7 +142,7 @@ Status Runtime::Impl::runWaiting() {
   Status status;
   std::span<const WaitingLaunch> left = launches;
   const Waves waves = howTogether(launches);
-  const WaveCut cut = cutOf(launches, waves.share, waves.largeSlices);
+  const WaveCut cut = cutOf(launches, waves.size);
   for (size_t length : waves.lengths) {
     const std::span wave = left.first(length);
     left = left.subspan(length);
@@ -201,24 +208,18 @@ const Slicing &Runtime::Impl::evenSlicingOf(const LaunchCall &call,
 }
 
 bool Runtime::Impl::mayBeCut(const WaitingLaunch &launch) {
-  return canRun(fineSlicingOf(launch, {Share, false, 0}));
+  return canRun(fineSlicingOf(launch, {{Share}}));
 }
 
 Status Runtime::Impl::fetchForFirst(const WaitingLaunch &launch) {
   if (!Dev->caps().asynchronous)
     return {};
-  // Slices go through all buffers from their beginning to their end.
-  const std::vector<ChunkUse> &uses = launch.planned().whole.uses;
   std::vector<std::pair<double, Chunk *>> order;
-  for (auto first = uses.begin(); first != uses.end();) {
-    const auto last = std::find_if(first, uses.end(), [&](const ChunkUse &use) {
-      return use.chunk->buffer != first->chunk->buffer;
-    });
-    const double each = 1.0 / double(last - first);
-    for (double at = 0; first != last; ++first, at += each)
-      if (!first->mustWrite && !first->chunk->device.id)
-        order.emplace_back(at, first->chunk);
-  }
+  inTurn(launch.planned().whole.uses,
+         [&](const ChunkUse &use, size_t number, size_t count) {
+           if (!use.mustWrite && !use.chunk->device.id)
+             order.emplace_back(double(number) / double(count), use.chunk);
+         });
   std::sort(order.begin(), order.end(), [](const auto &a, const auto &b) {
     return a.first != b.first ? a.first < b.first
                               : a.second->va() < b.second->va();
@@ -238,25 +239,21 @@ Status Runtime::Impl::fetchForFirst(const WaitingLaunch &launch) {
 }
 
 WaveCut Runtime::Impl::cutOf(std::span<const WaitingLaunch> launches,
-                             uint64_t share, bool largeSlices) {
-  const WaveCut own{share, largeSlices, 0};
-  WaveCut cut = own;
+                             SliceSize size) {
+  WaveCut cut{size};
   for (const WaitingLaunch &launch : launches)
     cut.pieces = std::max(
-        cut.pieces, uint32_t(fineSlicingOf(launch, own).plan.boxes.size()));
+        cut.pieces, uint32_t(fineSlicingOf(launch, {size}).plan.boxes.size()));
   return cut;
 }
 
 const Slicing &Runtime::Impl::fineSlicingOf(const WaitingLaunch &launch,
                                             const WaveCut &cut) {
   const LaunchCall call = launch.call();
-  uint64_t share = cut.share;
-  auto slicing = [&]() -> const Slicing & {
-    return slicingOf(call, launch.planned(), share, cut.largeSlices);
-  };
-  while (share > 1 && !canRun(slicing()))
-    share /= 2;
-  const Slicing &own = slicing();
+  SliceSize size = cut.size;
+  while (size.share > 1 && !canRun(slicingOf(call, launch.planned(), size)))
+    size.share /= 2;
+  const Slicing &own = slicingOf(call, launch.planned(), size);
   if (own.plan.kind == LaunchPlan::Resident && cut.pieces > 1)
     if (const Slicing &even = evenSlicingOf(call, launch.planned(), cut.pieces);
         canRun(even))
@@ -312,7 +309,7 @@ Runtime::Impl::waveOf(std::span<const WaitingLaunch> launches,
 
 Waves Runtime::Impl::howTogether(std::span<const WaitingLaunch> launches) {
   if (launches.size() == 1 || Config.wavefront == Wavefront::Always)
-    return {{launches.size()}, Share, false};
+    return {{launches.size()}, {Share}};
   if (Waiting.generation != Plans.generation()) {
     Waiting.together.clear();
     Waiting.generation = Plans.generation();
@@ -334,8 +331,8 @@ Waves Runtime::Impl::howTogether(std::span<const WaitingLaunch> launches) {
   TraceZone zone("plan wavefront");
   // Some room is for what arrives for later slices, and what leaves.
   const uint64_t budget = DevicePool.budget(), most = budget - budget / 8;
-  auto waveWith = [&](uint64_t share, bool largeSlices) {
-    return waveOf(launches, cutOf(launches, share, largeSlices));
+  auto waveWith = [&](SliceSize size) {
+    return waveOf(launches, cutOf(launches, size));
   };
   auto wavesIn = [&](const Wave &wave) {
     return wavesOf(wave.launches, wave.chunkBytes, most);
@@ -344,14 +341,14 @@ Waves Runtime::Impl::howTogether(std::span<const WaitingLaunch> launches) {
     return bytesMoved(wave.launches, wavefronts(wave.launches, lengths),
                       wave.chunkBytes, most);
   };
-  const Wave wave = waveWith(Share, false);
-  Waves waves{wavesIn(wave), Share, false};
+  const Wave wave = waveWith({Share});
+  Waves waves{wavesIn(wave), {Share}};
   if (waves.lengths.size() == 1) {
-    waves.largeSlices = movedIn(waveWith(Share, true), waves.lengths) <=
-                        movedIn(wave, waves.lengths);
+    waves.size.large = movedIn(waveWith({Share, true}), waves.lengths) <=
+                       movedIn(wave, waves.lengths);
   } else if (waves.lengths.size() < launches.size()) {
-    const Wave small = waveWith(FinerShare, false);
-    Waves finer{wavesIn(small), FinerShare, false};
+    const Wave small = waveWith({FinerShare});
+    Waves finer{wavesIn(small), {FinerShare}};
     if (movedIn(small, finer.lengths) < movedIn(wave, waves.lengths))
       waves = std::move(finer);
   }

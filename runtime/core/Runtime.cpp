@@ -140,8 +140,9 @@ std::optional<BufferInfo> Runtime::find(uintptr_t address) const {
   const Allocation *found = State->Allocations.find(address);
   if (!found)
     return std::nullopt;
-  return BufferInfo{found->base, found->bytes, found->flags, found->name,
-                    found->hostAccessible};
+  return BufferInfo{found->base,           found->bytes,
+                    found->flags,          found->name,
+                    found->hostAccessible, found->buffer->driverMoved};
 }
 
 StatusOr<DeviceMemory> Runtime::memoryForProgram() {

@@ -57,6 +57,7 @@ struct BufferInfo {
   unsigned flags;
   std::string name; ///< "d_A", may be empty
   bool hostAccessible;
+  bool driverMoved; ///< the device's driver moves it, as it likes
 };
 
 struct AllocateOptions {

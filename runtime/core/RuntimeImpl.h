@@ -299,10 +299,10 @@ struct Runtime::Impl {
   }
   Status launch(const LaunchCall &call);
   Status launchInCore(const LaunchCall &call, const LaunchPointers &pointers);
-  /// How the launch runs with this share of the device's budget; `share` > 1:
-  /// to be together with others. What is found is kept in `planned`.
+  /// How the launch runs in slices of this size. What is found is kept in
+  /// `planned`.
   const Slicing &slicingOf(const LaunchCall &call, PlannedLaunch &planned,
-                           uint64_t share = 1, bool largeSlices = false);
+                           SliceSize size = {});
   /// Runs it now, on its own, and ends the contents that it uses last.
   Status runPlanned(const LaunchCall &call, PlannedLaunch &planned);
   Status runAsPlanned(const LaunchCall &call, PlannedLaunch &planned);
@@ -370,8 +370,7 @@ struct Runtime::Impl {
   /// While nobody knows yet who runs together: what the first of them reads
   /// first, into memory that nobody uses.
   Status fetchForFirst(const WaitingLaunch &launch);
-  WaveCut cutOf(std::span<const WaitingLaunch> launches, uint64_t share,
-                bool largeSlices);
+  WaveCut cutOf(std::span<const WaitingLaunch> launches, SliceSize size);
   /// The slices of launches that run together; of their own if there is no
   /// smaller way.
   const Slicing &fineSlicingOf(const WaitingLaunch &launch, const WaveCut &cut);
@@ -480,9 +479,10 @@ struct Runtime::Impl {
   uint64_t Preparation = 0;      ///< calls of prepare()
   std::vector<Chunk *> OnDevice; ///< chunks with a device slab
   std::vector<Chunk *> OnHost;   ///< chunks with a host slab
-  uint64_t LiveBytes = 0;        ///< of all buffers, but for those that
-  bool ToldOfReadOnly = false;
-  size_t NumDriverMoved = 0; ///< the driver moves, which are so many
+  /// Of all buffers, but for those that the driver moves.
+  uint64_t LiveBytes = 0;
+  size_t NumDriverMoved = 0;   ///< how many these are
+  bool ToldOfReadOnly = false; ///< that what a driver may lose can be written
   size_t NotOnDevice = 0;
   std::deque<Chunk *> Dying; ///< in the order of giveBack(), or dying no more
 

@@ -36,6 +36,15 @@ public:
   /// Calls `body` on the calling thread and on up to width - 1 others that are
   /// free; returns when all of them have returned.
   void run(uint64_t width, const std::function<void()> &body);
+  /// body(0) to body(count - 1), each once, on up to `width` threads like that.
+  template <typename Body>
+  void forEach(size_t count, uint64_t width, Body &&body) {
+    std::atomic<size_t> next{0};
+    run(width, [&] {
+      for (size_t i; (i = next.fetch_add(1)) < count;)
+        body(i);
+    });
+  }
   /// How many calls of a body there can be at a time.
   unsigned threads() const { return Threads; }
 

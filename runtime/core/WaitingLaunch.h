@@ -81,17 +81,15 @@ private:
 
 /// How fine launches that run together are cut.
 struct WaveCut {
-  uint64_t share;   ///< slices are for the budget divided by it
-  bool largeSlices; ///< and may take twice as much of that
-  uint32_t pieces;  ///< the most slices that one of the launches has, so that
-                    ///< those that would fit at once are cut as well
+  SliceSize size;
+  uint32_t pieces = 0; ///< the most slices that one of the launches has, so
+                       ///< that those that would fit at once are cut as well
 };
 
 /// How launches that wait should run.
 struct Waves {
   std::vector<size_t> lengths; ///< of consecutive waves
-  uint64_t share;              ///< WaveCut's
-  bool largeSlices;            ///< WaveCut's
+  SliceSize size;              ///< of their slices
 };
 
 /// The launches that wait, in one queue, and what is known of their like.

@@ -9,7 +9,6 @@
 #include "runtime/core/ThreadPool.h"
 
 #include <algorithm>
-#include <atomic>
 #include <functional>
 #include <queue>
 #include <unordered_map>
@@ -251,11 +250,8 @@ std::vector<uint64_t>
 ofEach(const std::vector<size_t> &lengths,
        const std::function<uint64_t(size_t length)> &function) {
   std::vector<uint64_t> result(lengths.size());
-  std::atomic<size_t> next{0};
-  hostThreads().run(lengths.size(), [&] {
-    for (size_t i; (i = next.fetch_add(1)) < lengths.size();)
-      result[i] = function(lengths[i]);
-  });
+  hostThreads().forEach(lengths.size(), lengths.size(),
+                        [&](size_t i) { result[i] = function(lengths[i]); });
   return result;
 }
 

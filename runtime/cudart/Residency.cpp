@@ -73,7 +73,7 @@ Result discard(Front &front, void *pointer, size_t bytes, cudaStream_t stream) {
 /// The driver moves it.
 bool isDrivers(Front &front, const void *pointer) {
   auto buffer = front.runtime.find(reinterpret_cast<uintptr_t>(pointer));
-  return front.device.caps().migrates && buffer && buffer->hostAccessible;
+  return buffer && buffer->driverMoved;
 }
 
 Result adviseDriver(Front &front, const void *pointer, size_t bytes,

@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../conformance/TestKernels.h"
+#include "Report.h"
 #include "runtime/core/Settings.h"
 #include "runtime/device/cuda/CudaDriver.h"
 #include "runtime/device/managed/ManagedDevice.h"
@@ -32,28 +33,8 @@ namespace {
 
 constexpr size_t MiB = 1 << 20;
 constexpr size_t Limit = 256 * MiB;
-unsigned passed = 0, failed = 0;
-
-void report(const char *what, bool good, const std::string &detail = "") {
-  std::printf("%s %s%s%s\n", good ? "ok  " : "FAIL", what,
-              detail.empty() ? "" : ": ", detail.c_str());
-  std::fflush(stdout);
-  ++(good ? passed : failed);
-}
-bool check(const char *what, Status status) {
-  report(what, status.ok(), status.message());
-  return status.ok();
-}
 void fact(const char *what, const std::string &detail) {
   std::printf("fact %s: %s\n", what, detail.c_str());
-}
-template <typename T> T must(const char *what, StatusOr<T> value) {
-  if (!value.ok()) {
-    report(what, false, value.takeStatus().message());
-    std::printf("stopped: %u passed, %u failed\n", passed, failed);
-    std::exit(1);
-  }
-  return std::move(*value);
 }
 
 struct Context {

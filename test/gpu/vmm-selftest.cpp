@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../conformance/TestKernels.h"
+#include "Report.h"
 #include "runtime/core/Settings.h"
 #include "runtime/device/cuda/CudaDriver.h"
 
@@ -37,29 +38,8 @@ using namespace dragon;
 namespace {
 
 constexpr size_t MiB = 1 << 20;
-unsigned passed = 0, failed = 0;
-
-void report(const char *what, bool good, const std::string &detail = "") {
-  std::printf("%s %s%s%s\n", good ? "ok  " : "FAIL", what,
-              detail.empty() ? "" : ": ", detail.c_str());
-  std::fflush(stdout);
-  ++(good ? passed : failed);
-}
-bool check(const char *what, Status status) {
-  report(what, status.ok(), status.message());
-  return status.ok();
-}
 void checkFails(const char *what, Status status) {
   report(what, !status.ok(), status.ok() ? "no error" : status.message());
-}
-/// The value, or an end with the message: nothing after it would make sense.
-template <typename T> T must(const char *what, StatusOr<T> value) {
-  if (!value.ok()) {
-    report(what, false, value.takeStatus().message());
-    std::printf("stopped: %u passed, %u failed\n", passed, failed);
-    std::exit(1);
-  }
-  return std::move(*value);
 }
 
 struct Context {
