@@ -22,7 +22,8 @@ namespace dragon {
 
 inline unsigned passed = 0, failed = 0;
 
-inline void report(const char *what, bool good, const std::string &detail = "") {
+inline void report(const char *what, bool good,
+                   const std::string &detail = "") {
   std::printf("%s %s%s%s\n", good ? "ok  " : "FAIL", what,
               detail.empty() ? "" : ": ", detail.c_str());
   std::fflush(stdout);
