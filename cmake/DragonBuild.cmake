@@ -3,6 +3,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 option(DRAGON_BUILD_TESTS "Build the tests and the check-dragon target" ON)
+option(DRAGON_BUILD_MLIR "Build the MLIR dialect, dragon-opt and dragon-translate" ON)
 set(DRAGON_SANITIZE "" CACHE STRING "Sanitizers for our own code: address;undefined or thread")
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -26,6 +27,13 @@ find_package(LLVM 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22)
 find_package(Threads REQUIRED)
 message(STATUS "LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
 list(APPEND CMAKE_MODULE_PATH "${LLVM_CMAKE_DIR}")
+if(DRAGON_BUILD_MLIR)
+  find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22)
+  list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}")
+  include(TableGen)
+  include(AddLLVM)
+  include(AddMLIR)
+endif()
 
 # The CUDA toolkit: an installed one, else the wheels that scripts/setup put under the build tree.
 set(DRAGON_CUDA_PATH "" CACHE PATH "CUDA toolkit that dragon-cc and the runtime are built against")
@@ -60,6 +68,14 @@ function(dragon_pass_library name)
   target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS})
   target_compile_definitions(${name} PUBLIC ${LLVM_DEFINITIONS_LIST})
   target_compile_options(${name} PRIVATE ${DRAGON_WARNINGS})
+endfunction()
+
+# dragon_mlir_library(name sources...): a part of the MLIR front end.
+function(dragon_mlir_library name)
+  dragon_pass_library(${name} ${ARGN})
+  target_include_directories(${name} SYSTEM PUBLIC "${PROJECT_BINARY_DIR}/generated" ${MLIR_INCLUDE_DIRS})
+  target_link_libraries(${name} PUBLIC MLIR LLVM)
+  add_dependencies(${name} DragonDialectIncGen DragonPassesIncGen)
 endfunction()
 
 # dragon_runtime_library(name sources...): a part of the runtime, as one static library in C++20, without exceptions

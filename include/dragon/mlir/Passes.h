@@ -1,0 +1,33 @@
+//===- Passes.h - passes of the MLIR front end ------------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For compilers that link the CMake target dragon::DragonMLIRPasses. Passes
+// keep no state between modules; a pass manager may run them on several
+// modules at a time.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_MLIR_PASSES_H
+#define DRAGON_MLIR_PASSES_H
+
+#include "dragon/mlir/Dragon.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace dragon::ir {
+
+#define GEN_PASS_DECL
+#include "dragon/mlir/DragonPasses.h.inc"
+
+/// Makes all passes and the pipeline known by name.
+void registerDragonPasses();
+
+} // namespace dragon::ir
+
+#endif // DRAGON_MLIR_PASSES_H

@@ -1,0 +1,22 @@
+//===- Passes.td - passes of the MLIR front end -----------*- tablegen -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_MLIR_PASSES
+#define DRAGON_MLIR_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def DragonSliceKernels : Pass<"dragon-slice-kernels", "::mlir::ModuleOp"> {
+  let summary = "adds copies of kernels that run a part of a grid";
+  let description = [{
+    `__dragon_slice_<kernel>` takes the offset of its blocks and the size of the
+    whole grid as six more i32 arguments; for each kernel whose summary says that
+    it may run in slices and that asks for its position in the grid.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect"];
+}
+
+#endif // DRAGON_MLIR_PASSES
