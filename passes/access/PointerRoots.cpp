@@ -32,25 +32,39 @@ constexpr unsigned LocalSpace = 5;
 constexpr unsigned MaxRoots = 16;
 constexpr unsigned MaxSteps = 256;
 
-void collectPointerFields(Type *T, uint64_t Offset, const DataLayout &Layout,
+/// False: T may hold others than those collected.
+bool collectPointerFields(Type *T, uint64_t Offset, const DataLayout &Layout,
                           SmallVectorImpl<uint64_t> &Fields) {
   constexpr size_t MaxFields = 64;
-  if (Fields.size() >= MaxFields)
-    return;
   if (T->isPointerTy()) {
+    if (Fields.size() >= MaxFields)
+      return false;
     Fields.push_back(Offset);
-  } else if (auto *Struct = dyn_cast<StructType>(T)) {
+    return true;
+  }
+  if (auto *Struct = dyn_cast<StructType>(T)) {
+    // A union has the type of one of its members, whichever is stored.
+    bool All = !Struct->hasName() || !Struct->getName().starts_with("union.");
     const StructLayout *L = Layout.getStructLayout(Struct);
     for (unsigned I = 0; I < Struct->getNumElements(); ++I)
-      collectPointerFields(Struct->getElementType(I),
-                           Offset + L->getElementOffset(I), Layout, Fields);
-  } else if (auto *Array = dyn_cast<ArrayType>(T)) {
-    uint64_t Size = Layout.getTypeAllocSize(Array->getElementType());
-    for (uint64_t I = 0;
-         I < Array->getNumElements() && Fields.size() < MaxFields; ++I)
-      collectPointerFields(Array->getElementType(), Offset + I * Size, Layout,
-                           Fields);
+      All &=
+          collectPointerFields(Struct->getElementType(I),
+                               Offset + L->getElementOffset(I), Layout, Fields);
+    return All;
   }
+  auto *Array = dyn_cast<ArrayType>(T);
+  if (!Array)
+    return true;
+  uint64_t Size = Layout.getTypeAllocSize(Array->getElementType());
+  bool All = true;
+  for (uint64_t I = 0; I < Array->getNumElements() && All; ++I) {
+    size_t Before = Fields.size();
+    All = collectPointerFields(Array->getElementType(), Offset + I * Size,
+                               Layout, Fields);
+    if (All && Fields.size() == Before)
+      break; // nor do the others have any
+  }
+  return All;
 }
 
 class RootFinder {
@@ -257,8 +271,11 @@ private:
             dyn_cast<Argument>(getUnderlyingObject(Load.getPointerOperand()));
         Arg && isKernel(*Arg->getParent()) && Load.isSimple() &&
         isUnchangedByValue(*Arg)) {
-      for (const PointerParameter &P : pointersOfParameter(*Arg))
+      bool All;
+      for (const PointerParameter &P : pointersOfParameter(*Arg, &All))
         add(PointerRoot::Parameter, Offset, true, P);
+      if (!All)
+        add(PointerRoot::Unseen, Offset, true);
       return;
     }
     add(PointerRoot::Unseen, Offset, Sometimes);
@@ -267,16 +284,21 @@ private:
 
 } // namespace
 
-SmallVector<PointerParameter, 4> pointersOfParameter(const Argument &Arg) {
+SmallVector<PointerParameter, 4> pointersOfParameter(const Argument &Arg,
+                                                     bool *All) {
   SmallVector<PointerParameter, 4> Pointers;
+  if (All)
+    *All = true;
   if (!Arg.hasByValAttr()) {
     if (Arg.getType()->isPointerTy())
       Pointers.push_back({&Arg, 0});
     return Pointers;
   }
   SmallVector<uint64_t, 8> Offsets;
-  collectPointerFields(Arg.getParamByValType(), 0,
-                       Arg.getParent()->getDataLayout(), Offsets);
+  bool Complete = collectPointerFields(
+      Arg.getParamByValType(), 0, Arg.getParent()->getDataLayout(), Offsets);
+  if (All)
+    *All = Complete;
   for (uint64_t Offset : Offsets)
     Pointers.push_back({&Arg, uint32_t(Offset)});
   return Pointers;

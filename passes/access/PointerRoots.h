@@ -42,8 +42,9 @@ struct PointerParameter {
 };
 
 /// The pointer fields of a kernel parameter; one at 0 for a plain pointer.
+/// All: whether it has no others (too many to list, or members of a union).
 llvm::SmallVector<PointerParameter, 4>
-pointersOfParameter(const llvm::Argument &Arg);
+pointersOfParameter(const llvm::Argument &Arg, bool *All = nullptr);
 
 /// One place that an address may be made from.
 struct PointerRoot {

@@ -111,6 +111,27 @@ extern "C" __global__ void table(Table t, int which) {
   t.of[which][threadIdx.x] = 1;
 }
 
+// More pointers than are listed, and pointers that are no pointers by type: any
+// buffer may be meant.
+struct Many {
+  float *of[3][48];
+};
+// CHECK-LABEL: kernel many, touches anything{{$}}
+extern "C" __global__ void many(Many m, int which) {
+  m.of[2][which][threadIdx.x] = 1;
+}
+union Either {
+  long long size;
+  float *to;
+};
+struct Eithers {
+  Either of[3];
+};
+// CHECK-LABEL: kernel either, touches anything{{$}}
+extern "C" __global__ void either(Eithers e, int which) {
+  e.of[which].to[threadIdx.x] = 1;
+}
+
 // One of two: each may be written, neither must.
 // CHECK-LABEL: kernel one_of_two{{$}}
 // CHECK-NEXT:   a (argument 0): write
