@@ -9,6 +9,17 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DragonKernelAccess : Pass<"dragon-kernel-access", "::mlir::ModuleOp"> {
+  let summary = "summarises what kernels touch and surely write";
+  let description = [{
+    Gives each kernel of the module's `gpu.module`s the attribute
+    `dragon.summary`: per memref argument, which bytes the kernel may read and
+    write as expressions of the launch, what it surely overwrites, and whether
+    it may run in slices. An attribute that is there already is replaced.
+  }];
+  let dependentDialects = ["::dragon::ir::DragonDialect"];
+}
+
 def DragonSliceKernels : Pass<"dragon-slice-kernels", "::mlir::ModuleOp"> {
   let summary = "adds copies of kernels that run a part of a grid";
   let description = [{
