@@ -30,9 +30,6 @@ namespace {
 constexpr unsigned SharedAddressSpace = 3;
 constexpr StringRef NvvmPrefix = "llvm.nvvm.";
 
-/// A call of the runtime's yield, before the thread's context is known.
-constexpr StringRef YieldPlaceholder = "dragon.yield";
-
 bool isSharedPointer(Type *Type) {
   auto *Pointer = dyn_cast<PointerType>(Type->getScalarType());
   return Pointer && Pointer->getAddressSpace() == SharedAddressSpace;

@@ -17,12 +17,18 @@
 #include "passes/cpu/ContextParameters.h"
 #include "passes/cpu/Unsupported.h"
 
+#include "llvm/ADT/StringRef.h"
+
 namespace llvm {
 class CallInst;
 class IRBuilderBase;
 } // namespace llvm
 
 namespace dragon {
+
+/// A call of the runtime's yield, before the thread's context is known. Takes
+/// whether (i32) the thread cannot go on before others have.
+constexpr llvm::StringRef YieldPlaceholder = "dragon.yield";
 
 /// The lowered form of I needs the thread's context.
 bool needsContext(const llvm::Instruction &I);

@@ -62,6 +62,7 @@ private:
   bool surface(I In);
   bool synchronisation(I In);
   bool blockBarrier(I In);
+  bool barrierObject(I In);
   bool warpOperation(I In);
   bool shuffle(I In);
   bool vote(I In);

@@ -5,10 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/cpu/DeviceIntrinsics.h"
 #include "passes/cpu/PtxEmitter.h"
 
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/Module.h"
 
 using namespace llvm;
 
@@ -127,6 +129,86 @@ bool PtxEmitter::warpOperation(const PtxInstruction &In) {
   return false;
 }
 
+namespace {
+
+/// What is in the 8 bytes of a barrier object. How they are laid out is not
+/// said anywhere: programs only pass them on.
+namespace BarrierObject {
+constexpr uint64_t CountBits = 20; ///< as many as PTX allows
+constexpr uint64_t CountMask = (1u << CountBits) - 1;
+constexpr uint64_t Pending = 0;          ///< arrivals until the phase ends
+constexpr uint64_t Expected = CountBits; ///< arrivals in each phase
+constexpr uint64_t Phase = 63;           ///< which phase, modulo 2
+} // namespace BarrierObject
+
+} // namespace
+
+/// mbarrier.{init,inval,arrive,arrive_drop,test_wait,try_wait,pending_count},
+/// cp.async.mbarrier.arrive. Threads of a block run one at a time, so that
+/// plain accesses do; those of test_wait and try_wait let the others run. Bytes
+/// that are under way (expect_tx) are not counted.
+bool PtxEmitter::barrierObject(const PtxInstruction &In) {
+  using namespace BarrierObject;
+  const auto &Ops = In.Operands;
+  bool Copies = In.opcode() == "cp"; // which have been made by now
+  if (In.has("expect_tx") || In.has("complete_tx") ||
+      In.has("shared::cluster") || Ops.empty())
+    return false;
+  auto Count = [&](const PtxOperand &Op) {
+    return B.CreateAnd(readBits(Op, 64), B.getInt64(CountMask));
+  };
+  auto Field = [&](Value *V, uint64_t At) {
+    return B.CreateAnd(B.CreateLShr(V, At), B.getInt64(CountMask));
+  };
+  auto PhaseOf = [&](Value *V) {
+    return B.CreateTrunc(B.CreateLShr(V, Phase), B.getInt1Ty());
+  };
+  if (In.has("pending_count") && Ops.size() == 2)
+    return write(Ops[0], B.CreateTrunc(Field(readBits(Ops[1], 64), Pending),
+                                       B.getInt32Ty()));
+  unsigned At = Ops[0].Kind == PtxOperand::Address ? 0 : 1;
+  if (At >= Ops.size())
+    return false;
+  Value *Word = address(Ops[At], In);
+  auto Store = [&](Value *V) { B.CreateStore(V, Word)->setVolatile(true); };
+  if (In.has("init") && Ops.size() == 2) {
+    Value *N = Count(Ops[1]);
+    Store(B.CreateOr(B.CreateShl(N, Expected), N));
+    return true;
+  }
+  if (In.has("inval"))
+    return true;
+  if (In.has("test_wait") || In.has("try_wait")) {
+    if (!At || Ops.size() < 3)
+      return false;
+    FunctionCallee Yield = F.getParent()->getOrInsertFunction(
+        YieldPlaceholder, B.getVoidTy(), B.getInt32Ty());
+    B.CreateCall(Yield, {B.getInt32(1)});
+    Value *Now = B.CreateLoad(B.getInt64Ty(), Word, /*isVolatile=*/true);
+    Value *Asked = In.has("parity")
+                       ? B.CreateTrunc(readBits(Ops[2], 32), B.getInt1Ty())
+                       : PhaseOf(readBits(Ops[2], 64));
+    return write(Ops[0], B.CreateXor(PhaseOf(Now), Asked));
+  }
+  if (!In.has("arrive") && !In.has("arrive_drop"))
+    return false;
+  if (Copies && !In.has("noinc"))
+    return true; // one more to arrive, which has
+  Value *State = B.CreateLoad(B.getInt64Ty(), Word, /*isVolatile=*/true);
+  Value *N = Ops.size() > At + 1 ? Count(Ops[At + 1]) : B.getInt64(1);
+  Value *Expects = Field(State, Expected);
+  if (In.has("arrive_drop"))
+    Expects = B.CreateSub(Expects, N);
+  Value *Left = B.CreateSub(Field(State, Pending), N);
+  Value *Ended = B.CreateIsNull(Left);
+  Value *Next = B.CreateAnd(State, B.getInt64(uint64_t(1) << Phase));
+  Next = B.CreateXor(Next,
+                     B.CreateShl(B.CreateZExt(Ended, B.getInt64Ty()), Phase));
+  Next = B.CreateOr(Next, B.CreateShl(Expects, Expected));
+  Store(B.CreateOr(Next, B.CreateSelect(Ended, Expects, Left)));
+  return !At || Ops[0].Kind == PtxOperand::Sink || write(Ops[0], State);
+}
+
 bool PtxEmitter::synchronisation(const PtxInstruction &In) {
   StringRef Op = In.opcode();
   if (Op == "membar" || Op == "fence") {
@@ -135,6 +217,8 @@ bool PtxEmitter::synchronisation(const PtxInstruction &In) {
   }
   if (warpOperation(In))
     return true;
+  if (Op == "mbarrier" || (Op == "cp" && In.has("mbarrier")))
+    return barrierObject(In);
   return (Op == "bar" || Op == "barrier") && blockBarrier(In);
 }
 

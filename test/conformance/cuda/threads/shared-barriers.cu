@@ -1,5 +1,4 @@
 // cuda::barrier and cuda::pipeline_shared_state in shared memory.
-// REFUSED: cpu: inline assembly 'mbarrier :: a thread cannot wait for others while it runs in a loop over them
 // RUN: %conforms %s
 #include "conformance.h"
 #include <cooperative_groups.h>
@@ -49,6 +48,47 @@ __global__ void stages(const int *in, int *out) {
   out[t] = sum;
 }
 
+// Some arrive for others, one leaves for good, and phases are told by their
+// parity too.
+__global__ void arrivals(int *out) {
+  __shared__ Barrier all, some;
+  int t = threadIdx.x;
+  if (t == 0) {
+    init(&all, 64);
+    init(&some, 64);
+    out[0] = 0;
+  }
+  __syncthreads();
+  unsigned address = (unsigned)__cvta_generic_to_shared(&some);
+  if (t == 63) {
+    some.arrive_and_drop();
+  } else if (t < 2) { // 0 for itself, 1 for all that do not come
+    unsigned long long state;
+    unsigned missing;
+    asm volatile("mbarrier.arrive.shared.b64 %0, [%1], %2;"
+                 : "=l"(state)
+                 : "r"(address), "r"(t ? 62 : 1)
+                 : "memory");
+    asm("mbarrier.pending_count.b64 %0, %1;" : "=r"(missing) : "l"(state));
+    atomicAdd(out, missing >= 1 && missing <= 64);
+  }
+  if (t < 63) {
+    unsigned done = 0;
+    while (!done)
+      asm volatile("{ .reg .pred p;\n"
+                   "mbarrier.test_wait.parity.shared.b64 p, [%1], 0;\n"
+                   "selp.b32 %0, 1, 0, p; }"
+                   : "=r"(done)
+                   : "r"(address)
+                   : "memory");
+    some.arrive_and_wait(); // 63 of them
+    atomicAdd(out, 1);
+  }
+  all.arrive_and_wait();
+  if (t == 5)
+    out[1] = out[0];
+}
+
 int main() {
   std::vector<int> values(128);
   for (int i = 0; i < 128; ++i)
@@ -62,5 +102,7 @@ int main() {
   h = fetch(out, 64);
   for (int t = 0; t < 64; ++t)
     REQUIRE(h[t] == values[63 - t] + values[127 - t]);
+  arrivals<<<1, 64>>>(out);
+  REQUIRE(fetch(out, 64)[1] == 2 + 63);
   return 0;
 }
