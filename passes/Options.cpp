@@ -91,6 +91,10 @@ static cl::opt<bool>
     GpuCode("dragon-gpu-code", cl::init(true), cl::cat(Category),
             cl::desc("Compile device code for a GPU, not just what is written "
                      "beside it"));
+static cl::opt<unsigned> HeatLimit(
+    "dragon-heat-limit", cl::init(1000), cl::cat(Category),
+    cl::desc("Instructions that an optimised kernel may have, with those of "
+             "the functions it calls, to have a copy that counts accesses"));
 static cl::opt<unsigned> CpuHeatLimit(
     "dragon-cpu-heat-limit", cl::init(500), cl::cat(Category),
     cl::desc("Instructions that a kernel may have, with those of the functions "
@@ -119,6 +123,7 @@ StringRef source() { return Source; }
 bool gpuCode() { return GpuCode; }
 bool slicing() { return Slicing; }
 bool heat() { return Heat; }
+unsigned heatLimit() { return HeatLimit; }
 unsigned cpuHeatLimit() { return CpuHeatLimit; }
 bool traceAccesses() { return TraceAccesses; }
 bool lifetime() { return Lifetime; }

@@ -65,6 +65,8 @@ bool gpuCode();
 bool slicing();
 /// -f[no-]dragon-heat: copies of kernels that count their accesses.
 bool heat();
+/// Larger kernels, as they are optimised, have none.
+unsigned heatLimit();
 /// Of larger kernels, the code for the host processor has none: how many
 /// instructions, with those of the functions that they call.
 unsigned cpuHeatLimit();

@@ -25,6 +25,7 @@
 #include "passes/rewrite/UnitBitcode.h"
 #include "passes/slicing/HeatCounting.h"
 #include "passes/slicing/KernelCopies.h"
+#include "passes/slicing/SliceWorth.h"
 #include "passes/support/ConstantMemory.h"
 #include "passes/support/NvccVariables.h"
 
@@ -104,6 +105,21 @@ void addSlicing(KernelSummary &Kernel, const SliceDecisions &Decisions) {
     Kernel.Flags |= KernelActsOnBuffersOnly;
 }
 
+/// What is known of running kernels in slices may be that it is of no use.
+void refuseUselessSlices(SliceDecisions &Decisions,
+                         const ModuleSummary &Summary) {
+  const SliceWorth Worth(Summary.Exprs);
+  for (const KernelSummary &Kernel : Summary.Kernels) {
+    auto Decision = Decisions.find(Kernel.Name);
+    if (Decision == Decisions.end() || !Decision->second.Sliceable)
+      continue;
+    if (std::string Reason = Worth.whyNot(Kernel); !Reason.empty()) {
+      Decision->second.Sliceable = false;
+      Decision->second.Reason = std::move(Reason);
+    }
+  }
+}
+
 /// Why what a kernel accesses most must be counted; empty: it is known.
 std::string whyCount(const KernelSummary &Kernel) {
   if (Kernel.touchesAnything())
@@ -146,38 +162,33 @@ void reportSlicing(Module &M, const SliceDecisions &Decisions, StringRef Arch) {
 }
 
 /// Puts the names of copies that count into the summaries. Returns the kernels
-/// that have them.
-StringSet<> chooseHeat(Module &M, ModuleSummary &Summary, StringRef Arch) {
+/// that have them, with what is to be told of the cause once they are made.
+StringMap<std::string> chooseHeat(Module &M, ModuleSummary &Summary,
+                                  StringRef Arch) {
   std::vector<std::string> Archs = options::summaryArchs();
   const bool Tells = Archs.empty() || Arch == Archs.front();
+  StringMap<std::string> Causes;
   StringSet<> Kernels;
   for (const KernelSummary &Kernel : Summary.Kernels)
     if (!whyCount(Kernel).empty())
       Kernels.insert(Kernel.Name);
   if (Kernels.empty())
-    return Kernels;
+    return Causes;
   Kernels = kernelsThatCanCount(M, Kernels);
   for (KernelSummary &Kernel : Summary.Kernels) {
     if (!Kernels.contains(Kernel.Name))
       continue;
     Kernel.HeatName = heatCopyName(Kernel.Name);
-    if (!Tells)
-      continue;
-    Function *F = M.getFunction(Kernel.Name);
-    OptimizationRemarkEmitter Emitter(F);
-    emitRemark(Emitter,
-               Reason(RemarkId::HeatCounted)
-                   .with("Kernel", displayName(F->getName()))
-                   .with("Cause", whyCount(Kernel)),
-               lineOf(*F), &F->getEntryBlock());
+    Causes[Kernel.Name] = Tells ? whyCount(Kernel) : "";
   }
-  return Kernels;
+  return Causes;
 }
 
 /// Those of `Kernels` whose code, in the form to be analysed, is small: without
 /// a GPU, device memory is a matter of bookkeeping, and not worth that much
 /// time of the compiler.
-StringSet<> smallKernels(const StringSet<> &Kernels, const Module &Simple) {
+StringSet<> smallKernels(const StringMap<std::string> &Kernels,
+                         const Module &Simple) {
   StringSet<> Result;
   for (const auto &Kernel : Kernels)
     if (const Function *F = Simple.getFunction(Kernel.getKey());
@@ -223,6 +234,7 @@ bool simplifyFunctions(Module &M, ModuleAnalysisManager &Analyses) {
 
 /// Nobody asks for the code: the optimiser and the back end have no work left.
 void emptyFunctions(Module &M) {
+  removeMarks(M);
   for (Function &F : M)
     if (!F.isDeclaration()) {
       F.dropAllReferences();
@@ -247,14 +259,18 @@ bool runOnDevice(Module &M, ModuleAnalysisManager &Analyses) {
   KernelAccesses Accesses;
   if (WithSummary)
     Accesses = analyzeCanonical(*Simple);
-  StringSet<> Counting;
+  StringMap<std::string> Counting;
   if (WithSummary && options::heat())
     Counting = chooseHeat(M, Accesses.Summary, Arch);
   // A module without functions has no architecture, and no kernels.
   if (!options::cpuOut().empty() &&
       (options::cpuArch().empty() || Arch.empty() ||
        Arch == options::cpuArch()))
-    writeCpuModule(M, Simple ? smallKernels(Counting, *Simple) : Counting);
+    writeCpuModule(M, Simple ? smallKernels(Counting, *Simple) : StringSet<>());
+  if (!options::gpuCode())
+    for (const auto &[Kernel, Cause] : Counting)
+      if (!Cause.empty())
+        tellOfHeatCopy(*M.getFunction(Kernel), Cause, /*Instructions=*/0);
   markForHeat(M, Counting);
   Changed |= !Counting.empty();
   if (!Simple)
@@ -263,6 +279,7 @@ bool runOnDevice(Module &M, ModuleAnalysisManager &Analyses) {
   if (options::slicing()) {
     Decisions = checkSliceLegality(*Simple);
     reportSlicing(M, Decisions, Arch);
+    refuseUselessSlices(Decisions, Accesses.Summary);
     Changed |= markForSlices(M, Decisions);
   }
   if (WithSummary) {
@@ -322,6 +339,22 @@ bool runOnHost(Module &M, ModuleAnalysisManager &Analyses) {
 }
 
 } // namespace
+
+void tellOfHeatCopy(Function &Kernel, StringRef Cause, unsigned Instructions) {
+  const unsigned Limit = options::heatLimit();
+  const std::string Name = displayName(Kernel.getName());
+  OptimizationRemarkEmitter Emitter(&Kernel);
+  emitRemark(Emitter,
+             Instructions <= Limit
+                 ? Reason(RemarkId::HeatCounted)
+                       .with("Kernel", Name)
+                       .with("Cause", Cause.str())
+                 : Reason(RemarkId::HeatNotCounted)
+                       .with("Kernel", Name)
+                       .with("Instructions", std::to_string(Instructions))
+                       .with("Limit", std::to_string(Limit)),
+             lineOf(Kernel), &Kernel.getEntryBlock());
+}
 
 PreservedAnalyses PipelinePass::run(Module &M,
                                     ModuleAnalysisManager &Analyses) {

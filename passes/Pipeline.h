@@ -30,6 +30,11 @@ public:
   static bool isRequired() { return true; }
 };
 
+/// The remark on a kernel's copy that counts accesses, for a cause, when it is
+/// made, or on that there is none, for the number of its instructions.
+void tellOfHeatCopy(llvm::Function &Kernel, llvm::StringRef Cause,
+                    unsigned Instructions);
+
 } // namespace dragon
 
 #endif // DRAGON_PASSES_PIPELINE_H

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Options.h"
 #include "passes/Pipeline.h"
 #include "passes/access/KernelAccessAnalysis.h"
 #include "passes/cpu/AccessTracing.h"
@@ -59,7 +60,8 @@ static void registerCallbacks(PassBuilder &Builder) {
   Builder.registerOptimizerLastEPCallback(
       [](ModulePassManager &Manager, OptimizationLevel, ThinOrFullLTOPhase) {
         Manager.addPass(dragon::RemovedInstructionsPass());
-        Manager.addPass(dragon::KernelCopiesPass());
+        Manager.addPass(dragon::KernelCopiesPass(dragon::options::heatLimit(),
+                                                 dragon::tellOfHeatCopy));
       });
   Builder.registerFullLinkTimeOptimizationEarlyEPCallback(
       [Linking, &Builder](ModulePassManager &Manager, OptimizationLevel Level) {

@@ -9,6 +9,7 @@
 
 #include "passes/slicing/GridSlicing.h"
 #include "passes/slicing/HeatCounting.h"
+#include "passes/support/ExtraParameters.h"
 
 #include "llvm/IR/Module.h"
 
@@ -21,6 +22,13 @@ namespace {
 constexpr StringRef SliceMark = "dragon-slices";
 constexpr StringRef HeatMark = "dragon-heat";
 
+unsigned instructionsOf(Function &Kernel) {
+  unsigned Sum = 0;
+  for (const Function *F : reachableFunctions(Kernel))
+    Sum += F->getInstructionCount();
+  return Sum;
+}
+
 } // namespace
 
 bool markForSlices(Module &M, const SliceDecisions &Decisions) {
@@ -32,10 +40,17 @@ bool markForSlices(Module &M, const SliceDecisions &Decisions) {
   return Changed;
 }
 
-void markForHeat(Module &M, const StringSet<> &Kernels) {
+void markForHeat(Module &M, const StringMap<std::string> &Causes) {
   for (Function &F : M)
-    if (Kernels.contains(F.getName()))
-      F.addFnAttr(HeatMark);
+    if (auto Cause = Causes.find(F.getName()); Cause != Causes.end())
+      F.addFnAttr(HeatMark, Cause->second);
+}
+
+void removeMarks(Module &M) {
+  for (Function &F : M) {
+    F.removeFnAttr(SliceMark);
+    F.removeFnAttr(HeatMark);
+  }
 }
 
 PreservedAnalyses KernelCopiesPass::run(Module &M, ModuleAnalysisManager &) {
@@ -46,11 +61,16 @@ PreservedAnalyses KernelCopiesPass::run(Module &M, ModuleAnalysisManager &) {
       SliceLegality &Legality = Slices[F.getName()];
       Legality.Sliceable = Legality.NeedsClone = true;
     }
-    if (F.hasFnAttribute(HeatMark))
-      Heat.insert(F.getName());
-    F.removeFnAttr(SliceMark);
-    F.removeFnAttr(HeatMark);
+    if (F.hasFnAttribute(HeatMark)) {
+      const unsigned Instructions = instructionsOf(F);
+      if (Instructions <= HeatLimit)
+        Heat.insert(F.getName());
+      if (StringRef Cause = F.getFnAttribute(HeatMark).getValueAsString();
+          Tell && !Cause.empty())
+        Tell(F, Cause, Instructions);
+    }
   }
+  removeMarks(M);
   addHeatCopies(M, Heat, HeatCounter::Ptx);
   addSliceClones(M, Slices);
   return Heat.empty() && Slices.empty() ? PreservedAnalyses::all()

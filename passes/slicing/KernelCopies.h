@@ -15,6 +15,9 @@
 //   define ptx_kernel void @__dragon_slice_k(.., i32, i32, ..)     with these
 //   define ptx_kernel void @__dragon_heat_k(.., ptr, i64, ..)
 //
+// Kernels that are large by then have no copy that counts: the runtime does
+// without where it finds none.
+//
 // What the optimiser found out of blockIdx and gridDim holds in all slices:
 // they have the values in them that they have in the whole grid.
 //
@@ -24,8 +27,10 @@
 
 #include "passes/slicing/SliceLegality.h"
 
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/IR/PassManager.h"
+
+#include <string>
 
 namespace dragon {
 
@@ -33,14 +38,30 @@ namespace dragon {
 /// changed.
 bool markForSlices(llvm::Module &M, const SliceDecisions &Decisions);
 
-/// Marks those of these names, which M has.
-void markForHeat(llvm::Module &M, const llvm::StringSet<> &Kernels);
+/// Marks those of these names, which M has, with what is told of the copy once
+/// it is made: the cause that it has; empty: nothing.
+void markForHeat(llvm::Module &M, const llvm::StringMap<std::string> &Causes);
+
+/// No copies are made of what is not marked any more.
+void removeMarks(llvm::Module &M);
 
 /// `dragon-copy-kernels`: makes the copies of kernels that are marked.
 class KernelCopiesPass : public llvm::PassInfoMixin<KernelCopiesPass> {
 public:
+  /// Kernels of more instructions have no copy that counts: it is half as large
+  /// again, which takes the assembler long.
+  /// `Tell` is told of the copy's cause, and of how many instructions the
+  /// kernel has.
+  KernelCopiesPass(unsigned HeatLimit,
+                   void (*Tell)(llvm::Function &Kernel, llvm::StringRef Cause,
+                                unsigned Instructions))
+      : HeatLimit(HeatLimit), Tell(Tell) {}
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
   static bool isRequired() { return true; }
+
+private:
+  unsigned HeatLimit;
+  void (*Tell)(llvm::Function &, llvm::StringRef, unsigned);
 };
 
 } // namespace dragon
