@@ -20,6 +20,21 @@ def DragonKernelAccess : Pass<"dragon-kernel-access", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dragon::ir::DragonDialect"];
 }
 
+def DragonInsertDirectives : Pass<"dragon-insert-directives", "::mlir::ModuleOp"> {
+  let summary = "tells the runtime what is known of buffers' contents";
+  let description = [{
+    Reads the buffer program of each function that launches kernels and puts in
+    what placement decides: flags of allocations (`dragon.alloc`), discards,
+    last uses, next uses, launches that follow each other. Kernels without a
+    `dragon.summary` may touch anything.
+  }];
+  let dependentDialects = ["::dragon::ir::DragonDialect", "::mlir::arith::ArithDialect"];
+  let options = [
+    Option<"print", "print", "bool", "false", "print buffer programs and what placement makes of them; change nothing">,
+    Option<"wavefront", "wavefront", "bool", "true", "let launches that follow each other run together">
+  ];
+}
+
 def DragonSliceKernels : Pass<"dragon-slice-kernels", "::mlir::ModuleOp"> {
   let summary = "adds copies of kernels that run a part of a grid";
   let description = [{

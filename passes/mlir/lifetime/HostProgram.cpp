@@ -1,0 +1,757 @@
+//===- HostProgram.cpp - buffer programs of host functions ----------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/mlir/lifetime/HostProgram.h"
+
+#include "dragon/mlir/Dragon.h"
+#include "passes/mlir/lifetime/TokenStreams.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace dragon::ir {
+
+namespace {
+
+Position positionOf(Location Where) {
+  Position Result;
+  if (auto File = Where->findInstanceOf<FileLineColLoc>()) {
+    Result.File = File.getFilename().str();
+    Result.Line = File.getLine();
+    Result.Column = File.getColumn();
+  }
+  return Result;
+}
+
+/// The memref that casts were made of.
+Value withoutCasts(Value V) {
+  for (;;) {
+    Operation *Op = V.getDefiningOp();
+    if (!Op ||
+        !isa<memref::CastOp, memref::MemorySpaceCastOp, memref::ExpandShapeOp,
+             memref::CollapseShapeOp, memref::AssumeAlignmentOp>(Op))
+      return V;
+    V = Op->getOperand(0);
+  }
+}
+
+class Reader {
+public:
+  Reader(FunctionOpInterface F, const TargetAnalysis &Memrefs)
+      : F(F), Memrefs(Memrefs), Names(F) {}
+
+  HostProgram run();
+
+private:
+  // Buffers.
+  void addBuffers();
+  void findEscapes();
+  void escape(const Targets &T, Operation *To, const Twine &What);
+  bool isSeveral(Operation *Site);
+  std::string nameOf(Value V);
+
+  // Control flow.
+  unsigned newBlock(mlir::Block *In, Operation *After, const Twine &Name);
+  void addRegion(Region &R);
+  unsigned addOperations(mlir::Block &B);
+  unsigned addRegionOp(RegionBranchOpInterface Op, unsigned Now);
+  void addEdge(unsigned From, unsigned To, ValueRange Given, ValueRange Taken);
+  bool isRelevant(Operation *Op);
+
+  // Events.
+  void visit(Operation *Op, unsigned Now);
+  void visitLaunch(gpu::LaunchFuncOp Launch, unsigned Now);
+  void visitCopy(gpu::MemcpyOp Copy, unsigned Now);
+  void visitOther(Operation *Op, unsigned Now);
+  Event event(EventKind Kind, Operation *Op, const Twine &Name = "");
+  void push(Event E, Operation *Op, unsigned Now);
+  void addUse(Event &E, BufferUse U);
+  /// Of all that the memref may be.
+  void addUses(Event &E, Value Memref, bool Reads, bool Writes,
+               int Operand = -1, bool Testable = false);
+  void addEscapedUses(Event &E, bool Reads, bool Writes);
+  StreamId streamOf(Operation *Op);
+
+  // Pointers.
+  std::optional<unsigned> pointerOf(Value V);
+  SmallVector<NameId, 1> namesOf(Value V);
+  void addPointers();
+
+  FunctionOpInterface F;
+  const TargetAnalysis &Memrefs;
+  AsmState Names;
+  TokenStreams Tokens;
+  HostProgram Result;
+  llvm::DenseMap<Operation *, unsigned> BufferOf;
+  llvm::DenseMap<mlir::Block *, unsigned> EntryOf;
+  /// Region arguments, results and selects that are pointers: by their order.
+  llvm::MapVector<Value, unsigned> PointerOf;
+  /// What a block's arguments, or a region operation's results, get: block,
+  /// predecessor and value.
+  struct Incoming {
+    unsigned To, From;
+    Value V;
+  };
+  llvm::DenseMap<Value, SmallVector<Incoming, 2>> Given;
+  llvm::DenseMap<Value, std::pair<unsigned, unsigned>> SelectAt;
+  llvm::DenseMap<Value, unsigned> SelectConditions;
+  llvm::DenseMap<Operation *, bool> Relevant;
+};
+
+//===----------------------------------------------------------------------===//
+// Buffers.
+//===----------------------------------------------------------------------===//
+
+std::string Reader::nameOf(Value V) {
+  if (auto Name = dyn_cast<NameLoc>(V.getLoc()))
+    return Name.getName().str();
+  std::string Text;
+  llvm::raw_string_ostream To(Text);
+  V.printAsOperand(To, Names);
+  return Text;
+}
+
+/// In a loop, several may exist at a time if one is referred to by anything but
+/// the value that its operation has just given.
+bool Reader::isSeveral(Operation *Site) {
+  bool InLoop = false;
+  for (Operation *Op = Site; Op != F; Op = Op->getParentOp())
+    InLoop |= isa<LoopLikeOpInterface>(Op->getParentOp()) ||
+              !Op->getParentRegion()->hasOneBlock();
+  if (!InLoop)
+    return false;
+  bool Result = false;
+  F->walk([&](Operation *Op) {
+    auto look = [&](Value V) {
+      if (isa<BaseMemRefType>(V.getType()) &&
+          (!isa<OpResult>(V) || !isa<memref::CastOp>(V.getDefiningOp())))
+        Result |= V.getDefiningOp() != Site &&
+                  llvm::is_contained(Memrefs.of(V).Sites, Site);
+    };
+    for (Value V : Op->getResults())
+      look(V);
+    for (Region &R : Op->getRegions())
+      for (mlir::Block &B : R)
+        for (Value V : B.getArguments())
+          look(V);
+  });
+  return Result;
+}
+
+void Reader::addBuffers() {
+  F->walk([&](Operation *Op) {
+    if (!isBufferSite(Op))
+      return;
+    Value V = Op->getResult(0);
+    auto Alloc = dyn_cast<gpu::AllocOp>(Op);
+    Buffer B;
+    B.Name = nameOf(V);
+    B.Kind = Alloc && !Alloc.getHostShared() ? BufferKind::Device
+                                             : BufferKind::Managed;
+    B.Where = positionOf(Op->getLoc());
+    B.Several = isSeveral(Op);
+    B.Mappable = B.Kind == BufferKind::Device &&
+                 cast<MemRefType>(V.getType()).getLayout().isIdentity();
+    // What lies over a file is looked at by others.
+    B.Escapes = isa<MapOp>(Op);
+    if (B.Escapes) {
+      B.EscapesTo = "the file";
+      B.EscapesAt = B.Where;
+    }
+    BufferOf[Op] = unsigned(Result.Program.Buffers.size());
+    Result.Program.Buffers.push_back(std::move(B));
+    Result.Buffers.push_back(V);
+  });
+  for (unsigned I = 0; I < Result.Program.Buffers.size(); ++I)
+    Result.Program.Buffers[I].Bytes = I + 1;
+}
+
+void Reader::escape(const Targets &T, Operation *To, const Twine &What) {
+  for (Operation *Site : T.Sites)
+    if (auto It = BufferOf.find(Site); It != BufferOf.end()) {
+      Buffer &B = Result.Program.Buffers[It->second];
+      if (B.Escapes)
+        continue;
+      B.Escapes = true;
+      B.EscapesTo = What.str();
+      B.EscapesAt = positionOf(To->getLoc());
+    }
+}
+
+/// Whether the operation does nothing with the memref but touch its bytes, or
+/// make another memref of it that is followed.
+static bool keepsNothing(Operation *Op, OpOperand &Of) {
+  if (isa<gpu::LaunchFuncOp, gpu::MemcpyOp, gpu::MemsetOp, gpu::DeallocOp,
+          memref::CastOp, memref::MemorySpaceCastOp, memref::ExpandShapeOp,
+          memref::CollapseShapeOp, memref::AssumeAlignmentOp, memref::SubViewOp,
+          memref::ReinterpretCastOp, memref::ViewOp, memref::TransposeOp,
+          memref::ExtractStridedMetadataOp, memref::DimOp, memref::RankOp,
+          arith::SelectOp>(Op) ||
+      isa<DragonDialect>(Op->getDialect()))
+    return true;
+  // To a region or a block, which the analysis follows.
+  if (isa<RegionBranchOpInterface, RegionBranchTerminatorOpInterface,
+          BranchOpInterface>(Op) &&
+      !isa<func::ReturnOp>(Op))
+    return true;
+  auto Effects = dyn_cast<MemoryEffectOpInterface>(Op);
+  if (!Effects || isa<CallOpInterface>(Op))
+    return false;
+  // Stored as a value it goes on.
+  if (auto Store = dyn_cast<memref::StoreOp>(Op))
+    return Of.get() != Store.getValue();
+  return llvm::none_of(Op->getResultTypes(), [](Type T) {
+    return !T.isIntOrFloat() && !isa<VectorType>(T);
+  });
+}
+
+void Reader::findEscapes() {
+  F->walk([&](Operation *Op) {
+    for (OpOperand &Of : Op->getOpOperands())
+      if (isa<BaseMemRefType>(Of.get().getType()) && !keepsNothing(Op, Of))
+        escape(Memrefs.of(Of.get()), Op,
+               "'" + Op->getName().getStringRef() + "'");
+    auto Launch = dyn_cast<gpu::LaunchFuncOp>(Op);
+    if (!Launch)
+      return;
+    // A kernel that may keep the address.
+    auto Kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
+        Launch, Launch.getKernel());
+    SummaryAttr Summary = Kernel ? summaryOf(Kernel) : SummaryAttr();
+    if (Summary &&
+        !bitEnumContainsAny(Summary.getKind(),
+                            KernelKind::touchesAnything | KernelKind::unknown))
+      return;
+    for (Value V : Launch.getKernelOperands())
+      if (isa<BaseMemRefType>(V.getType())) {
+        escape(Memrefs.of(V), Op, Launch.getKernelName().getValue());
+        for (Operation *Site : Memrefs.of(V).Sites)
+          if (auto It = BufferOf.find(Site); It != BufferOf.end())
+            Result.Program.Buffers[It->second].EscapesToKernel |=
+                Result.Program.Buffers[It->second].EscapesTo ==
+                Launch.getKernelName().getValue();
+      }
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Events.
+//===----------------------------------------------------------------------===//
+
+Event Reader::event(EventKind Kind, Operation *Op, const Twine &Name) {
+  Event E;
+  E.Kind = Kind;
+  E.Name = Name.str();
+  E.Where = positionOf(Op->getLoc());
+  E.Stream = Synchronous;
+  return E;
+}
+
+void Reader::push(Event E, Operation *Op, unsigned Now) {
+  Result.Program.Blocks[Now].Events.push_back(std::move(E));
+  Result.Operations[Now].push_back(Op);
+}
+
+void Reader::addUse(Event &E, BufferUse U) {
+  for (BufferUse &Known : E.Uses) {
+    if (Known.Buffer != U.Buffer)
+      continue;
+    // Twice in one event: what is sure of each is not sure of both.
+    Known.Must &= U.Must;
+    Known.Whole &= U.Whole;
+    Known.Testable = false;
+    Known.Operand = -1;
+    Known.ByPointer &= U.ByPointer;
+    Known.Reads |= U.Reads;
+    Known.Writes |= U.Writes;
+    return;
+  }
+  E.Uses.push_back(U);
+}
+
+void Reader::addUses(Event &E, Value Memref, bool Reads, bool Writes,
+                     int Operand, bool Testable) {
+  const Targets T = Memrefs.of(Memref);
+  const bool Moves = E.Kind != EventKind::Launch;
+  const std::optional<unsigned> By =
+      T.known() && T.Whole ? pointerOf(withoutCasts(Memref)) : std::nullopt;
+  if (By)
+    E.Pointers.push_back({*By, Reads, Writes, Moves && T.Whole});
+  for (Operation *Site : T.Sites) {
+    auto It = BufferOf.find(Site);
+    if (It == BufferOf.end())
+      continue;
+    const Buffer &B = Result.Program.Buffers[It->second];
+    BufferUse U;
+    U.Buffer = It->second;
+    U.Reads = Reads;
+    U.Writes = Writes;
+    U.ByPointer = By.has_value();
+    U.Must = T.known() && T.Sites.size() == 1 && T.Whole && !B.Several;
+    U.Whole = U.Must && Moves;
+    U.Testable = Testable && U.Must;
+    U.Operand = U.Testable ? Operand : -1;
+    addUse(E, U);
+  }
+  if (T.Elsewhere) {
+    E.OtherMemory = true;
+    addEscapedUses(E, Reads, Writes);
+  }
+}
+
+void Reader::addEscapedUses(Event &E, bool Reads, bool Writes) {
+  for (unsigned I = 0; I < Result.Program.Buffers.size(); ++I)
+    if (Result.Program.Buffers[I].Escapes) {
+      BufferUse U;
+      U.Buffer = I;
+      U.Reads = Reads;
+      U.Writes = Writes;
+      addUse(E, U);
+    }
+}
+
+StreamId Reader::streamOf(Operation *Op) {
+  auto Async = dyn_cast<gpu::AsyncOpInterface>(Op);
+  if (!Async ||
+      (!Async.getAsyncToken() && Async.getAsyncDependencies().empty()))
+    return DefaultStream;
+  std::optional<unsigned> Stream = Tokens.of(
+      Async.getAsyncToken() ? Async.getAsyncToken()
+                            : Value(Async.getAsyncDependencies().front()));
+  return Stream ? StreamId(*Stream + 1) : UnknownStream;
+}
+
+void Reader::visitLaunch(gpu::LaunchFuncOp Launch, unsigned Now) {
+  auto Kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
+      Launch, Launch.getKernel());
+  SummaryAttr Summary = Kernel ? summaryOf(Kernel) : SummaryAttr();
+  Event E = event(EventKind::Launch, Launch, Launch.getKernelName().getValue());
+  E.Stream = streamOf(Launch);
+  const bool Anything =
+      !Summary ||
+      bitEnumContainsAny(Summary.getKind(),
+                         KernelKind::touchesAnything | KernelKind::unknown);
+  E.Sliceable =
+      Summary && bitEnumContainsAll(Summary.getKind(), KernelKind::sliceable);
+  if (Anything)
+    for (unsigned I = 0; I < Result.Program.Buffers.size(); ++I)
+      if (Result.Program.Buffers[I].Escapes || !Summary) {
+        BufferUse U;
+        U.Buffer = I;
+        U.Reads = U.Writes = true;
+        addUse(E, U);
+      }
+  uint32_t Lowered = 0;
+  for (auto [I, V] : llvm::enumerate(Launch.getKernelOperands())) {
+    auto T = dyn_cast<MemRefType>(V.getType());
+    if (!T) {
+      Lowered += 1;
+      continue;
+    }
+    PointerAttr Pointer;
+    for (PointerAttr P :
+         Summary ? Summary.getPointers() : ArrayRef<PointerAttr>())
+      if (P.getArgument() == Lowered + 1)
+        Pointer = P;
+    Lowered += 3 + 2 * uint32_t(T.getRank());
+    if (Anything || !Pointer || Pointer.getMode() == Mode::any) {
+      addUses(E, V, true, true);
+      continue;
+    }
+    const bool ReadFirst =
+        bitEnumContainsAll(Pointer.getKind(), PointerKind::readFirst);
+    const bool Writes = Pointer.getMode() == Mode::write ||
+                        Pointer.getMode() == Mode::readWrite;
+    // Reads of what the same thread has written see no old contents.
+    const bool Reads = Pointer.getMode() == Mode::read ||
+                       (Pointer.getMode() == Mode::readWrite && ReadFirst);
+    const bool MayOverwrite =
+        Writes && !Reads &&
+        llvm::any_of(Pointer.getAccesses(), [](AccessAttr A) {
+          return bitEnumContainsAll(A.getKind(),
+                                    AccessKind::write | AccessKind::exact);
+        });
+    if (Reads || Writes)
+      addUses(E, V, Reads, Writes, int(I), MayOverwrite);
+  }
+  push(std::move(E), Launch, Now);
+}
+
+void Reader::visitCopy(gpu::MemcpyOp Copy, unsigned Now) {
+  const Targets To = Memrefs.of(Copy.getDst()),
+                From = Memrefs.of(Copy.getSrc());
+  EventKind Kind = EventKind::Copy;
+  if (To.known() && From.Sites.empty())
+    Kind = EventKind::CopyIn;
+  else if (From.known() && To.Sites.empty())
+    Kind = EventKind::CopyOut;
+  Event E = event(Kind, Copy, "gpu.memcpy");
+  const StreamId Stream = streamOf(Copy);
+  E.Stream =
+      Stream == DefaultStream && Kind != EventKind::Copy ? Synchronous : Stream;
+  addUses(E, Copy.getSrc(), true, false);
+  addUses(E, Copy.getDst(), false, true);
+  push(std::move(E), Copy, Now);
+}
+
+/// Host code, and what nothing is known of.
+void Reader::visitOther(Operation *Op, unsigned Now) {
+  // What is in its regions happens in any order, or not at all.
+  bool Opaque = Op->getNumRegions() && isRelevant(Op);
+  bool Waits = false, Takes = false;
+  if (Opaque)
+    Op->walk([&](Operation *Inner) {
+      if (isBufferSite(Inner))
+        escape(Memrefs.of(Inner->getResult(0)), Op,
+               "'" + Op->getName().getStringRef() + "'");
+    });
+  Event E = event(EventKind::HostAccess, Op,
+                  "'" + Op->getName().getStringRef() + "'");
+  Op->walk([&](Operation *Inner) {
+    if (isa<CallOpInterface>(Inner)) {
+      Opaque = true;
+      for (Value V : Inner->getOperands())
+        if (isa<BaseMemRefType>(V.getType()))
+          addUses(E, V, true, true);
+      return;
+    }
+    if (isa<gpu::GPUDialect, DragonDialect>(Inner->getDialect())) {
+      Waits = true;
+      for (Value V : Inner->getOperands())
+        if (isa<BaseMemRefType>(V.getType()))
+          addUses(E, V, true, true);
+      return;
+    }
+    Takes |= isa<LoopLikeOpInterface>(Inner);
+    if (isMemoryEffectFree(Inner) || isa<memref::DimOp>(Inner))
+      return;
+    for (Value V : Inner->getOperands())
+      if (isa<BaseMemRefType>(V.getType()) && !Memrefs.of(V).Sites.empty())
+        addUses(E, V,
+                hasEffect<MemoryEffects::Read>(Inner, V) ||
+                    !isa<MemoryEffectOpInterface>(Inner),
+                !hasEffect<MemoryEffects::Read>(Inner, V) ||
+                    hasEffect<MemoryEffects::Write>(Inner, V));
+  });
+  if (Opaque) {
+    E.Kind = EventKind::Opaque;
+    if (auto Call = dyn_cast<CallOpInterface>(Op))
+      if (auto Symbol = dyn_cast<SymbolRefAttr>(Call.getCallableForCallee()))
+        E.Name = Symbol.getLeafReference().str();
+    addEscapedUses(E, true, true);
+  } else if (E.Uses.empty()) {
+    if (!Waits && !Takes)
+      return;
+    E.Kind = EventKind::Pause;
+  }
+  push(std::move(E), Op, Now);
+}
+
+void Reader::visit(Operation *Op, unsigned Now) {
+  auto simple = [&](EventKind Kind, Value Memref, bool Reads, bool Writes) {
+    Event E = event(Kind, Op, Op->getName().getStringRef());
+    if (Kind == EventKind::Fill)
+      E.Stream = streamOf(Op);
+    addUses(E, Memref, Reads, Writes);
+    push(std::move(E), Op, Now);
+  };
+  llvm::TypeSwitch<Operation *>(Op)
+      .Case<gpu::AllocOp, AllocOp>([&](auto Alloc) {
+        simple(EventKind::Allocate, Alloc.getMemref(), false, false);
+      })
+      .Case([&](MapOp Map) {
+        simple(EventKind::Allocate, Map.getMemref(), false, false);
+        simple(EventKind::HostAccess, Map.getMemref(), false, true);
+      })
+      .Case<gpu::DeallocOp, FreeOp>([&](auto Free) {
+        simple(EventKind::Free, Free.getMemref(), false, false);
+      })
+      .Case([&](UnmapOp Unmap) {
+        simple(EventKind::HostAccess, Unmap.getMemref(), true, false);
+        simple(EventKind::Free, Unmap.getMemref(), false, false);
+      })
+      .Case([&](SyncOp Sync) {
+        simple(EventKind::HostAccess, Sync.getMemref(), true, false);
+      })
+      .Case([&](gpu::MemsetOp Set) {
+        simple(EventKind::Fill, Set.getDst(), false, true);
+      })
+      .Case([&](gpu::MemcpyOp Copy) { visitCopy(Copy, Now); })
+      .Case([&](gpu::LaunchFuncOp Launch) { visitLaunch(Launch, Now); })
+      .Case([&](gpu::WaitOp Wait) {
+        if (!Wait.getAsyncToken())
+          push(event(EventKind::Pause, Wait, "gpu.wait"), Wait, Now);
+      })
+      // What the program says itself stays; it moves nothing.
+      .Case<DiscardOp, LastUseOp, NextUseOp, LaunchFollowsOp, PrefetchOp,
+            OverwrittenOp>([](Operation *) {})
+      .Case([&](arith::SelectOp Select) {
+        if (isa<BaseMemRefType>(Select.getType()))
+          SelectAt[Select.getResult()] = {
+              Now, unsigned(Result.Program.Blocks[Now].Events.size())};
+      })
+      .Default([&](Operation *) {
+        if (!isMemoryEffectFree(Op))
+          visitOther(Op, Now);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow.
+//===----------------------------------------------------------------------===//
+
+unsigned Reader::newBlock(mlir::Block *In, Operation *After,
+                          const Twine &Name) {
+  dragon::Block B;
+  B.Name = Name.str();
+  Result.Program.Blocks.push_back(std::move(B));
+  Result.Operations.emplace_back();
+  Result.Extents.push_back({In, After, nullptr});
+  return unsigned(Result.Program.Blocks.size()) - 1;
+}
+
+/// Whether what happens to buffers in its regions must be looked at piece by
+/// piece.
+bool Reader::isRelevant(Operation *Op) {
+  auto It = Relevant.find(Op);
+  if (It != Relevant.end())
+    return It->second;
+  bool Found = false;
+  for (Region &R : Op->getRegions())
+    R.walk([&](Operation *Inner) {
+      Found |= isa<gpu::GPUDialect, DragonDialect>(Inner->getDialect());
+      for (Value V : Inner->getResults())
+        Found |=
+            isa<BaseMemRefType>(V.getType()) && !Memrefs.of(V).Sites.empty();
+    });
+  return Relevant[Op] = Found;
+}
+
+void Reader::addEdge(unsigned From, unsigned To, ValueRange Values,
+                     ValueRange Taken) {
+  SmallVector<unsigned, 2> &Successors = Result.Program.Blocks[From].Successors;
+  if (!llvm::is_contained(Successors, To))
+    Successors.push_back(To);
+  for (auto [V, Argument] : llvm::zip(Values, Taken))
+    if (isa<BaseMemRefType>(V.getType()))
+      Given[Argument].push_back({To, From, V});
+}
+
+void Reader::addRegion(Region &R) {
+  for (mlir::Block &B : R)
+    if (!EntryOf.count(&B))
+      EntryOf[&B] =
+          newBlock(&B, nullptr, "b" + Twine(Result.Program.Blocks.size()));
+  for (mlir::Block &B : R) {
+    const unsigned End = addOperations(B);
+    Operation *Last = B.mightHaveTerminator() ? B.getTerminator() : nullptr;
+    Result.Extents[End].End = Last;
+    if (!Last)
+      continue;
+    if (auto Branch = dyn_cast<BranchOpInterface>(Last)) {
+      for (unsigned I = 0; I < Last->getNumSuccessors(); ++I) {
+        mlir::Block *To = Last->getSuccessor(I);
+        // Operands that the operation makes itself stand in front.
+        SuccessorOperands Operands = Branch.getSuccessorOperands(I);
+        addEdge(
+            End, EntryOf[To], Operands.getForwardedOperands(),
+            To->getArguments().drop_front(Operands.getProducedOperandCount()));
+      }
+    } else if (R.getParentOp() == F) {
+      Result.Program.Blocks[End].Returns =
+          Last->hasTrait<OpTrait::ReturnLike>();
+    }
+  }
+}
+
+/// An operation whose regions are blocks of the program. Returns the block that
+/// comes after it.
+unsigned Reader::addRegionOp(RegionBranchOpInterface Op, unsigned Now) {
+  Result.Extents[Now].End = Op;
+  mlir::Block *In = Op->getBlock();
+  for (Region &R : Op->getRegions())
+    if (!R.empty())
+      EntryOf[&R.front()] = newBlock(&R.front(), nullptr,
+                                     "b" + Twine(Result.Program.Blocks.size()));
+  const unsigned After =
+      newBlock(In, Op, "b" + Twine(Result.Program.Blocks.size()));
+  // A loop that surely runs is not left before its body.
+  bool SurelyRuns = false;
+  if (auto Loop = dyn_cast<LoopLikeOpInterface>(Op.getOperation()))
+    if (std::optional<APInt> Trips = Loop.getStaticTripCount())
+      SurelyRuns = !Trips->isZero();
+  auto lead = [&](unsigned From, ArrayRef<RegionSuccessor> Successors,
+                  llvm::function_ref<OperandRange(RegionSuccessor)> Operands,
+                  bool AtEntry) {
+    for (const RegionSuccessor &S : Successors) {
+      if (S.isParent() && AtEntry && SurelyRuns)
+        continue;
+      const unsigned To =
+          S.isParent() ? After : EntryOf[&S.getSuccessor()->front()];
+      addEdge(From, To, Operands(S), S.getSuccessorInputs());
+    }
+  };
+  SmallVector<RegionSuccessor> Successors;
+  Op.getSuccessorRegions(RegionBranchPoint::parent(), Successors);
+  lead(
+      Now, Successors,
+      [&](RegionSuccessor S) { return Op.getEntrySuccessorOperands(S); }, true);
+  for (Region &R : Op->getRegions()) {
+    if (R.empty())
+      continue;
+    addRegion(R);
+    for (mlir::Block &B : R) {
+      auto Last =
+          dyn_cast<RegionBranchTerminatorOpInterface>(B.getTerminator());
+      if (!Last)
+        continue;
+      // The program's block that ends with it.
+      unsigned End = EntryOf[&B];
+      for (unsigned I = 0; I < Result.Extents.size(); ++I)
+        if (Result.Extents[I].End == Last.getOperation())
+          End = I;
+      Successors.clear();
+      Last.getSuccessorRegions(
+          SmallVector<Attribute>(Last->getNumOperands(), nullptr), Successors);
+      lead(
+          End, Successors,
+          [&](RegionSuccessor S) { return Last.getSuccessorOperands(S); },
+          false);
+    }
+  }
+  return After;
+}
+
+unsigned Reader::addOperations(mlir::Block &B) {
+  unsigned Now = EntryOf[&B];
+  for (Operation &Op : B) {
+    auto Regions = dyn_cast<RegionBranchOpInterface>(Op);
+    // Iterations at the same time are in no order.
+    if (Regions && !Op.hasTrait<OpTrait::HasParallelRegion>() &&
+        !isa<scf::ParallelOp, affine::AffineParallelOp>(Op) && isRelevant(&Op))
+      Now = addRegionOp(Regions, Now);
+    else if (Op.getNumRegions())
+      visitOther(&Op, Now);
+    else
+      visit(&Op, Now);
+  }
+  return Now;
+}
+
+//===----------------------------------------------------------------------===//
+// Pointers.
+//===----------------------------------------------------------------------===//
+
+/// Region and block arguments, results of region operations and selects that
+/// can be nothing but whole device buffers that the program knows.
+std::optional<unsigned> Reader::pointerOf(Value V) {
+  if (auto It = PointerOf.find(V); It != PointerOf.end())
+    return It->second;
+  const Targets T = Memrefs.of(V);
+  if (!T.known() || !T.Whole || T.Sites.size() < 2)
+    return std::nullopt;
+  for (Operation *Site : T.Sites)
+    if (!BufferOf.count(Site) ||
+        Result.Program.Buffers[BufferOf[Site]].Kind != BufferKind::Device)
+      return std::nullopt;
+  Operation *Op = V.getDefiningOp();
+  if (Op && !isa<arith::SelectOp, RegionBranchOpInterface>(Op))
+    return std::nullopt;
+  if (!Op && V.getParentBlock()->isEntryBlock() &&
+      V.getParentBlock()->getParentOp() == F)
+    return std::nullopt;
+  return PointerOf.insert({V, unsigned(PointerOf.size())}).first->second;
+}
+
+SmallVector<NameId, 1> Reader::namesOf(Value V) {
+  Value Base = withoutCasts(V);
+  if (std::optional<unsigned> P = pointerOf(Base))
+    return {Result.Program.nameOf(*P)};
+  SmallVector<NameId, 1> Found;
+  for (Operation *Site : Memrefs.of(V).Sites)
+    if (auto It = BufferOf.find(Site); It != BufferOf.end())
+      Found.push_back(It->second);
+  return Found;
+}
+
+void Reader::addPointers() {
+  std::vector<Pointer> Found;
+  // Ways may be pointers that no event has a use of, and so on.
+  for (unsigned I = 0; I < PointerOf.size(); ++I) {
+    Value V = PointerOf.begin()[I].first;
+    Pointer P;
+    P.Name = nameOf(V);
+    if (auto Select = V.getDefiningOp<arith::SelectOp>()) {
+      std::tie(P.Block, P.Index) = SelectAt[V];
+      P.Condition = int(SelectConditions
+                            .try_emplace(Select.getCondition(),
+                                         unsigned(SelectConditions.size()))
+                            .first->second);
+      P.Ways.push_back({1, namesOf(Select.getTrueValue())});
+      P.Ways.push_back({0, namesOf(Select.getFalseValue())});
+    } else {
+      for (const Incoming &In : Given[V]) {
+        P.Block = In.To;
+        if (!P.from(In.From))
+          P.Ways.push_back({In.From, namesOf(In.V)});
+      }
+    }
+    Found.push_back(std::move(P));
+  }
+  std::vector<unsigned> Order(Found.size()), Place(Found.size());
+  for (unsigned I = 0; I < Order.size(); ++I)
+    Order[I] = I;
+  llvm::sort(Order, [&](unsigned A, unsigned B) {
+    return std::tie(Found[A].Block, Found[A].Index, A) <
+           std::tie(Found[B].Block, Found[B].Index, B);
+  });
+  for (unsigned I = 0; I < Order.size(); ++I)
+    Place[Order[I]] = I;
+  BufferProgram &Program = Result.Program;
+  for (unsigned I : Order) {
+    for (Pointer::Way &W : Found[I].Ways)
+      for (NameId &Name : W.Names)
+        if (Name >= Program.Buffers.size())
+          Name = Program.nameOf(Place[Name - Program.Buffers.size()]);
+    Program.Pointers.push_back(std::move(Found[I]));
+    Result.Pointers.push_back(PointerOf.begin()[I].first);
+  }
+  for (dragon::Block &B : Program.Blocks)
+    for (Event &E : B.Events)
+      for (UseByPointer &U : E.Pointers)
+        U.Pointer = Place[U.Pointer];
+}
+
+HostProgram Reader::run() {
+  addBuffers();
+  findEscapes();
+  addRegion(F.getFunctionBody());
+  addPointers();
+  for (Value Token : Tokens.first())
+    Result.Streams.push_back(Token);
+  return std::move(Result);
+}
+
+} // namespace
+
+HostProgram readHostProgram(FunctionOpInterface F,
+                            const TargetAnalysis &Memrefs) {
+  return Reader(F, Memrefs).run();
+}
+
+} // namespace dragon::ir

@@ -1,0 +1,284 @@
+//===- Insertion.cpp - directives -> operations of the dialect ------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/mlir/lifetime/Insertion.h"
+
+#include "dragon/mlir/Passes.h"
+#include "passes/placement/NextUse.h"
+
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace dragon::ir {
+
+namespace {
+
+/// How deep the computation of a launch's number may go to be repeated.
+constexpr unsigned MaxDepth = 16;
+
+class Insertion {
+public:
+  Insertion(FunctionOpInterface F, const HostProgram &Read,
+            Placement &Decisions)
+      : Read(Read), Decisions(Decisions), Dominators(F),
+        Builder(F.getContext()) {}
+
+  void run();
+
+private:
+  Operation *operation(EventRef At) const {
+    return At.Index < Read.Operations[At.Block].size()
+               ? Read.Operations[At.Block][At.Index]
+               : nullptr;
+  }
+  bool setPoint(const Directive &D);
+  bool insert(const Directive &D);
+  bool insertDiscard(const Directive &D, Value Memref);
+  void insertMap(const Directive &D);
+  Value named(NameId Name) const {
+    return Name < Read.Buffers.size()
+               ? Read.Buffers[Name]
+               : Read.Pointers[Name - Read.Buffers.size()];
+  }
+  /// Whether the value is there at the point of insertion.
+  bool available(Value V) const;
+  /// The value there, computed anew if it can be; or null.
+  Value at(Value V, IRMapping &Made, unsigned Depth = 0);
+  Value test(const Directive &D, Value Memref);
+  Value tokenAt(const Directive &D) const;
+  /// A discard that the launch in front of it can make piece by piece.
+  bool withLaunch(const Directive &D) const {
+    return D.Kind == DirectiveKind::Discard && D.Where == Anchor::After &&
+           isa<gpu::LaunchFuncOp>(operation(D.At));
+  }
+
+  const HostProgram &Read;
+  Placement &Decisions;
+  DominanceInfo Dominators;
+  OpBuilder Builder;
+  /// Where what comes behind an operation goes: keeps the order of directives.
+  llvm::DenseMap<Operation *, Operation *> Behind;
+};
+
+bool Insertion::setPoint(const Directive &D) {
+  const HostProgram::Extent &Block = Read.Extents[D.At.Block];
+  if (D.Where == Anchor::BlockEntry) {
+    if (Block.After)
+      Builder.setInsertionPointAfter(Block.After);
+    else
+      Builder.setInsertionPointToStart(Block.In);
+    return true;
+  }
+  Operation *At = operation(D.At);
+  if (!At) {
+    if (!Block.End)
+      return false;
+    Builder.setInsertionPoint(Block.End);
+    return true;
+  }
+  if (D.Where == Anchor::Before || withLaunch(D)) {
+    Builder.setInsertionPoint(At);
+    return true;
+  }
+  auto [It, New] = Behind.try_emplace(At, At);
+  Builder.setInsertionPointAfter(It->second);
+  return true;
+}
+
+bool Insertion::available(Value V) const {
+  mlir::Block *In = Builder.getInsertionBlock();
+  auto Point = Builder.getInsertionPoint();
+  if (auto Argument = dyn_cast<BlockArgument>(V))
+    return Argument.getOwner()->getParent()->isAncestor(In->getParent()) &&
+           Dominators.dominates(
+               Argument.getOwner(),
+               Argument.getOwner()->getParent()->findAncestorBlockInRegion(
+                   *In));
+  if (Point == In->end())
+    return Dominators.dominates(V.getDefiningOp(), &In->back());
+  return Dominators.properlyDominates(V.getDefiningOp(), &*Point);
+}
+
+Value Insertion::at(Value V, IRMapping &Made, unsigned Depth) {
+  if (Value Known = Made.lookupOrNull(V))
+    return Known;
+  if (available(V))
+    return V;
+  Operation *Op = V.getDefiningOp();
+  // What has no effects gives the same wherever its operands are the same.
+  if (!Op || Depth > MaxDepth || Op->getNumRegions() || !isPure(Op))
+    return {};
+  for (Value Operand : Op->getOperands()) {
+    Value There = at(Operand, Made, Depth + 1);
+    if (!There)
+      return {};
+    Made.map(Operand, There);
+  }
+  Operation *Copy = Builder.clone(*Op, Made);
+  return Copy->getResult(cast<OpResult>(V).getResultNumber());
+}
+
+/// How many bytes the launches of D.Tests surely overwrite, or null if that
+/// cannot be asked here.
+Value Insertion::test(const Directive &D, Value Memref) {
+  Value Least;
+  for (EventRef At : D.Tests) {
+    auto Launch = dyn_cast_or_null<gpu::LaunchFuncOp>(operation(At));
+    const BufferUse *U = Read.Program.event(At).find(D.Buffer);
+    if (!Launch || !U || U->Operand < 0 || D.Element)
+      return {};
+    IRMapping Made;
+    SmallVector<Value> Dims, Operands;
+    gpu::KernelDim3 Grid = Launch.getGridSizeOperandValues();
+    gpu::KernelDim3 Block = Launch.getBlockSizeOperandValues();
+    for (Value V : {Grid.x, Grid.y, Grid.z, Block.x, Block.y, Block.z}) {
+      Value There = at(V, Made);
+      if (!There)
+        return {};
+      if (!There.getType().isIndex())
+        There = arith::IndexCastOp::create(Builder, Launch.getLoc(),
+                                           Builder.getIndexType(), There);
+      Dims.push_back(There);
+    }
+    for (auto [I, V] : llvm::enumerate(Launch.getKernelOperands())) {
+      Value There = int(I) == U->Operand && V.getType() == Memref.getType()
+                        ? Memref
+                        : at(V, Made);
+      if (!There)
+        return {};
+      Operands.push_back(There);
+    }
+    Value Bytes = OverwrittenOp::create(
+        Builder, Launch.getLoc(), Builder.getI64Type(), Launch.getKernel(),
+        Dims[0], Dims[1], Dims[2], Dims[3], Dims[4], Dims[5], Operands,
+        Builder.getI32IntegerAttr(U->Operand));
+    Least = Least
+                ? arith::MinUIOp::create(Builder, Launch.getLoc(), Least, Bytes)
+                      .getResult()
+                : Bytes;
+  }
+  return Least;
+}
+
+/// Of the event at D.At.
+Value Insertion::tokenAt(const Directive &D) const {
+  auto Async = dyn_cast_or_null<gpu::AsyncOpInterface>(operation(D.At));
+  if (!Async)
+    return {};
+  if (D.Where != Anchor::Before && Async.getAsyncToken())
+    return Async.getAsyncToken();
+  return Async.getAsyncDependencies().empty()
+             ? Value()
+             : Async.getAsyncDependencies().front();
+}
+
+bool Insertion::insertDiscard(const Directive &D, Value Memref) {
+  // Those of parts, of arrays and by ways are not written for MLIR.
+  if (D.Cursor >= 0 || D.Element || !D.Ways.empty())
+    return false;
+  const bool ByLaunch = withLaunch(D);
+  Value After;
+  if (!ByLaunch && D.Stream != DefaultStream) {
+    After = tokenAt(D);
+    if (!After || !available(After))
+      return false;
+  }
+  Value Bytes;
+  if (!D.Tests.empty() && !(Bytes = test(D, Memref)))
+    return false;
+  const Location Loc = Memref.getLoc();
+  Operation *Made =
+      ByLaunch ? LastUseOp::create(Builder, Loc, Memref, Bytes, D.Eager)
+                     .getOperation()
+               : DiscardOp::create(Builder, Loc, Memref, Bytes, After, D.Eager)
+                     .getOperation();
+  if (D.Where == Anchor::After && !ByLaunch)
+    Behind[operation(D.At)] = Made;
+  return true;
+}
+
+bool Insertion::insert(const Directive &D) {
+  if (!setPoint(D))
+    return false;
+  if (D.Kind == DirectiveKind::Follows) {
+    LaunchFollowsOp::create(Builder, operation(D.At)->getLoc());
+    return true;
+  }
+  Value Memref = named(D.Name.value_or(D.Buffer));
+  if (D.Ways.empty() && !available(Memref))
+    return false;
+  switch (D.Kind) {
+  case DirectiveKind::Discard:
+    return insertDiscard(D, Memref);
+  case DirectiveKind::NextUse: {
+    IntegerAttr Launches;
+    if (D.Launches != NextNeed::NeverAgain)
+      Launches = Builder.getIntegerAttr(
+          Builder.getIntegerType(32, /*isSigned=*/false), D.Launches);
+    Operation *Made =
+        NextUseOp::create(Builder, Memref.getLoc(), Memref, Launches);
+    if (D.Where == Anchor::After)
+      Behind[operation(D.At)] = Made;
+    return true;
+  }
+  default:
+    // Files are not read and written by operations that are followed.
+    return false;
+  }
+}
+
+/// gpu.alloc becomes dragon.alloc, which says what the program does with it.
+void Insertion::insertMap(const Directive &D) {
+  auto Alloc = Read.Buffers[D.Buffer].getDefiningOp<gpu::AllocOp>();
+  if (!Alloc)
+    return;
+  Builder.setInsertionPoint(Alloc);
+  auto New = AllocOp::create(
+      Builder, Alloc.getLoc(), Alloc.getMemref().getType(),
+      Alloc.getDynamicSizes(),
+      MapFlagsAttr::get(Builder.getContext(), MapFlags(D.Flags)));
+  Alloc.getMemref().replaceAllUsesWith(New.getMemref());
+  if (Value Token = Alloc.getAsyncToken())
+    Token.replaceAllUsesWith(gpu::WaitOp::create(Builder, Alloc.getLoc(),
+                                                 Token.getType(),
+                                                 Alloc.getAsyncDependencies())
+                                 .getAsyncToken());
+  Alloc.erase();
+}
+
+void Insertion::run() {
+  std::vector<bool> Dropped(Decisions.Findings.size(), false);
+  for (const Directive &D : Decisions.Directives) {
+    if (D.Kind == DirectiveKind::Map || insert(D) || D.Finding < 0)
+      continue;
+    if (D.Otherwise)
+      Decisions.Findings[size_t(D.Finding)].Why = *D.Otherwise;
+    else
+      Dropped[size_t(D.Finding)] = true;
+  }
+  // These replace operations that the others refer to.
+  for (const Directive &D : Decisions.Directives)
+    if (D.Kind == DirectiveKind::Map)
+      insertMap(D);
+  std::vector<Finding> Kept;
+  for (size_t I = 0; I < Dropped.size(); ++I)
+    if (!Dropped[I])
+      Kept.push_back(std::move(Decisions.Findings[I]));
+  Decisions.Findings = std::move(Kept);
+}
+
+} // namespace
+
+void insertDirectives(FunctionOpInterface F, const HostProgram &Read,
+                      Placement &Decisions) {
+  Insertion(F, Read, Decisions).run();
+}
+
+} // namespace dragon::ir

@@ -1,0 +1,55 @@
+//===- Targets.h - which buffer a memref is ---------------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For each memref of host code, the allocations that it may be of, by MLIR's
+// sparse data-flow analysis: through branches, region arguments, loops and
+// calls within the module.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_MLIR_LIFETIME_TARGETS_H
+#define DRAGON_PASSES_MLIR_LIFETIME_TARGETS_H
+
+#include "mlir/Analysis/DataFlow/SparseAnalysis.h"
+#include "mlir/Analysis/DataFlowFramework.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace dragon::ir {
+
+struct Targets {
+  /// gpu.alloc, dragon.alloc, dragon.map; ordered, each once.
+  llvm::SmallVector<mlir::Operation *, 2> Sites;
+  /// It may be other memory.
+  bool Elsewhere = false;
+  /// It is all of the buffer.
+  bool Whole = true;
+
+  bool known() const { return !Elsewhere && !Sites.empty(); }
+  bool operator==(const Targets &Other) const {
+    return Sites == Other.Sites && Elsewhere == Other.Elsewhere &&
+           Whole == Other.Whole;
+  }
+  static Targets join(const Targets &A, const Targets &B);
+  static Targets elsewhere();
+  void print(llvm::raw_ostream &To) const;
+};
+
+/// An operation that makes a buffer the runtime may move.
+bool isBufferSite(mlir::Operation *Op);
+
+class TargetAnalysis {
+public:
+  explicit TargetAnalysis(mlir::Operation *Module);
+
+  Targets of(mlir::Value Memref) const;
+
+private:
+  mlir::DataFlowSolver Solver;
+};
+
+} // namespace dragon::ir
+
+#endif // DRAGON_PASSES_MLIR_LIFETIME_TARGETS_H

@@ -1,0 +1,40 @@
+//===- TokenStreams.h - streams of asynchronous work ------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A token of the gpu dialect is work in a stream: that of the first token it
+// depends on, or a new one. A loop's token is in the stream that it begins
+// with if each iteration hands on a token of that stream.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_MLIR_LIFETIME_TOKENSTREAMS_H
+#define DRAGON_PASSES_MLIR_LIFETIME_TOKENSTREAMS_H
+
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <optional>
+#include <vector>
+
+namespace dragon::ir {
+
+class TokenStreams {
+public:
+  /// The number of the token's stream: 0, 1, ...; nothing if it is not known.
+  std::optional<unsigned> of(mlir::Value Token);
+  /// The token with which each stream begins.
+  const std::vector<mlir::Value> &first() const { return First; }
+
+private:
+  std::optional<unsigned> compute(mlir::Value Token);
+
+  llvm::DenseMap<mlir::Value, std::optional<unsigned>> Known;
+  std::vector<mlir::Value> First;
+};
+
+} // namespace dragon::ir
+
+#endif // DRAGON_PASSES_MLIR_LIFETIME_TOKENSTREAMS_H
