@@ -206,17 +206,18 @@ PointerUse KernelSummaries::use(const Function &Stub, unsigned Parameter,
   if (!Pointer)
     return Result;
   bool Any = Pointer->Mode == AccessMode::Any;
+  // Reads of what the same thread has written see no old contents.
   Result.Reads = Any || Pointer->Mode == AccessMode::Read ||
-                 Pointer->Mode == AccessMode::ReadWrite;
+                 (Pointer->Mode == AccessMode::ReadWrite &&
+                  (Pointer->Flags & PointerReadBeforeWrite));
   Result.Writes = Any || Pointer->Mode == AccessMode::Write ||
                   Pointer->Mode == AccessMode::ReadWrite;
   Result.Escapes = Pointer->Flags & PointerEscapes;
   const SummaryView &View = *kernel(Stub).View;
   for (uint32_t I = 0; I < Pointer->NumAccesses; ++I) {
     uint8_t Flags = View.access(Pointer->FirstAccess + I).Flags;
-    Result.MayOverwrite |= Pointer->Mode == AccessMode::Write &&
-                           !Result.Escapes && (Flags & AccessWrite) &&
-                           (Flags & AccessExact);
+    Result.MayOverwrite |= !Result.Reads && !Result.Escapes &&
+                           (Flags & AccessWrite) && (Flags & AccessExact);
   }
   return Result;
 }

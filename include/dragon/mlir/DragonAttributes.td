@@ -157,9 +157,8 @@ def Dragon_SummaryAttr : Dragon_Attr<"Summary", "summary"> {
                         OptionalParameter<"::mlir::StringAttr">:$sliceName,
                         OptionalParameter<"::mlir::StringAttr">:$whyNotSliceable);
   let assemblyFormat = [{
-    `<` $kind (`,` `arguments` `=` `[` $argSizes^ `]`)?
-    (`,` `pointers` `=` `[` $pointers^ `]`)?
-    (`,` `slices` `=` $sliceName^)? (`,` `unsliceable` `=` $whyNotSliceable^)? `>`
+    `<` $kind (`arguments` `[` $argSizes^ `]`)? (`pointers` `[` $pointers^ `]`)?
+    (`slices` $sliceName^)? (`unsliceable` $whyNotSliceable^)? `>`
   }];
 }
 

@@ -202,11 +202,12 @@ Index IndexExprs::of(AffineExpr E, ValueRange Dims, ValueRange Symbols) {
   auto Binary = llvm::cast<AffineBinaryOpExpr>(E);
   Index A = of(Binary.getLHS(), Dims, Symbols);
   Index B = of(Binary.getRHS(), Dims, Symbols);
+  // They do not wrap; -lower-affine relies on it as well.
   switch (E.getKind()) {
   case AffineExprKind::Add:
-    return add(A, B);
+    return combine(ExprOp::Add, A, B, NoSignedWrap);
   case AffineExprKind::Mul:
-    return multiply(A, B);
+    return combine(ExprOp::Mul, A, B, NoSignedWrap);
   case AffineExprKind::FloorDiv:
     return floorDivide(A, B);
   case AffineExprKind::CeilDiv:

@@ -365,7 +365,7 @@ PointerSummary Analysis::summarize(unsigned Argument) {
   PointerSummary P;
   P.ArgIndex = Layout.alignedPointer(Argument);
   P.Name = nameOf(Argument);
-  P.Flags = readBeforeWrite(Accesses) ? PointerReadBeforeWrite : 0;
+  P.Flags = 0;
   uint8_t Kinds = 0;
   for (const FoundAccess &A : Accesses) {
     Kinds |= A.Summary.Flags & (AccessRead | AccessWrite);
@@ -382,6 +382,8 @@ PointerSummary Analysis::summarize(unsigned Argument) {
       P.Accesses.push_back(A.Summary);
   }
   P.Mode = AccessMode(Kinds & (AccessRead | AccessWrite));
+  if ((Kinds & AccessWrite) && readBeforeWrite(Accesses))
+    P.Flags |= PointerReadBeforeWrite;
   return P;
 }
 

@@ -39,8 +39,9 @@ class KernelAccessPass : public impl::DragonKernelAccessBase<KernelAccessPass> {
         remark::missed(Kernel.getLoc(), remark::RemarkOpts::name("NotSliced")
                                             .category("dragon")
                                             .function(Kernel.getName()))
-            << "kernel '" << Kernel.getName()
-            << "' does not run in slices: " << Found.Summary.WhyNotSliceable;
+            << ("kernel '" + Kernel.getName() +
+                "' does not run in slices: " + Found.Summary.WhyNotSliceable)
+                   .str();
     });
   }
 };

@@ -1,10 +1,11 @@
-// RUN: dragon-summary %t.sm_90 'modes: none read write value read-write' 'pair: read value' 'scale: read-write'
+// RUN: dragon-summary %t.sm_90 'modes: none read write value read-write' 'pair: read value' 'scale: read-write' 'sum: read accumulate'
 // RUN: %host-ir -O1 %s | %buffer-program -dragon-summary=%t 2>&1 | FileCheck %s
 
 // What a launch does to which buffer, and in which stream.
 #include "cuda.h"
 
 KERNEL1(scale, float *)
+KERNEL2(sum, float *, float *)
 struct Pair {
   float *data;
   long count;
@@ -31,6 +32,16 @@ void modes(size_t n) {
   cudaMalloc((void **)&c, n);
   cudaMalloc((void **)&d, n);
   LAUNCH(modes, a, b, c, n, d);
+}
+
+// What its threads have written, it reads as well.
+// CHECK-LABEL: buffer program of accumulates:
+// CHECK: launch sum read(a) write(b){{$}}
+void accumulates(size_t n) {
+  float *a, *b;
+  cudaMalloc((void **)&a, n);
+  cudaMalloc((void **)&b, n);
+  LAUNCH(sum, a, b);
 }
 
 // The calling convention takes the structure apart: data is the first word of

@@ -10,8 +10,9 @@
 //
 //   dragon-summary out.sm_90 'scale: read-write value' 'gather: read any write'
 //
-// Modes: none, read, write, read-write, any (may keep the pointer), value (no
-// pointer), unknown (of the whole kernel).
+// Modes: none, read, write, read-write, accumulate (reads nothing but what it
+// has written), any (may keep the pointer), value (no pointer), unknown (of the
+// whole kernel).
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +54,8 @@ int main(int argc, char **argv) {
                      .Case("none", int(dragon::AccessMode::None))
                      .Case("read", int(dragon::AccessMode::Read))
                      .Case("write", int(dragon::AccessMode::Write))
-                     .Case("read-write", int(dragon::AccessMode::ReadWrite))
+                     .Cases({"read-write", "accumulate"},
+                            int(dragon::AccessMode::ReadWrite))
                      .Case("any", int(dragon::AccessMode::Any))
                      .Default(-1);
       if (Mode < 0) {
@@ -63,7 +65,9 @@ int main(int argc, char **argv) {
       dragon::PointerSummary Pointer;
       Pointer.ArgIndex = Index;
       Pointer.Mode = static_cast<dragon::AccessMode>(Mode);
-      Pointer.Flags = Word == "any" ? dragon::PointerEscapes : 0;
+      Pointer.Flags = Word == "any"          ? dragon::PointerEscapes
+                      : Word == "read-write" ? dragon::PointerReadBeforeWrite
+                                             : 0;
       Kernel.Pointers.push_back(Pointer);
     }
     Summary.Kernels.push_back(std::move(Kernel));
