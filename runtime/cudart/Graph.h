@@ -108,9 +108,15 @@ SetWork setOfBytes(void *to, size_t pitch, int value, size_t width,
 /// Checks what is known of it already.
 Result checkSet(const cudaMemsetParams &params);
 
-/// Memory for as long as the node or a copy of it is there.
+/// Memory for as long as the node or a copy of it is there, and until the
+/// program frees what a launch has allocated.
 Result allocWork(Front &front, const cudaMemAllocNodeParams &params,
                  AllocWork &work);
+/// The program frees memory. True: it is a graph's, and stays for its next
+/// launch.
+bool freedForGraph(const void *pointer);
+/// All of the program's memory is gone.
+void forgetGraphMemory();
 
 /// Issues the work into the stream.
 Result issue(Front &front, const GraphWork &work, cudaStream_t stream);

@@ -127,7 +127,7 @@ Result allocateForProgram(Front &front, void **pointer, size_t bytes,
 }
 
 Result freeForProgram(Front &front, void *pointer) {
-  if (!pointer)
+  if (!pointer || freedForGraph(pointer))
     return cudaSuccess;
   auto base = reinterpret_cast<uintptr_t>(pointer);
   {
@@ -141,6 +141,7 @@ Result freeForProgram(Front &front, void *pointer) {
 }
 
 Status freeAllForProgram(Front &front) {
+  forgetGraphMemory();
   std::vector<uintptr_t> all;
   {
     std::lock_guard<std::mutex> guard(allocationsLock);
