@@ -77,7 +77,10 @@ private:
   PointerFootprint footprint(const LaunchPointer &pointer,
                              const BlockBox &box) const {
     EvalLimits limits;
-    limits.MaxRanges = MaxRanges;
+    const uint32_t accesses =
+        Call.kernel->summary->pointer(pointer.index).NumAccesses;
+    limits.MaxRanges =
+        std::max(limits.MaxRanges, MaxRanges / std::max(accesses, uint32_t(1)));
     limits.WithMust = false;
     return evaluateFootprint(*Call.kernel->summary, *Call.kernel->record,
                              pointer.index, dimsOf(Call), box, limits);
