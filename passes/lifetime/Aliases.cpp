@@ -13,7 +13,10 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
+#include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <optional>
 
 using namespace llvm;
 
@@ -31,7 +34,51 @@ bool mayHoldPointer(const Type *T) {
   return T->isIntOrIntVectorTy() && T->getPrimitiveSizeInBits() >= 64;
 }
 
+std::string toOtherCode() {
+  return "a store to memory that other code may see";
+}
+
+/// Whether a copy of so many bytes from `From` on, or of any number, may take a
+/// pointer at `Where` with it.
+bool mayCopy(const Place &Where, const Place &From,
+             std::optional<uint64_t> Bytes) {
+  constexpr int64_t PointerBytes = 8;
+  if (!Where.exact() || !From.exact())
+    return true;
+  return Where.Offset + PointerBytes > From.Offset &&
+         (!Bytes || Where.Offset < From.Offset ||
+          uint64_t(Where.Offset - From.Offset) < *Bytes);
+}
+
 } // namespace
+
+TargetSet::TargetSet(ArrayRef<Target> Targets)
+    : Sorted(Targets.begin(), Targets.end()) {
+  llvm::sort(Sorted);
+  Sorted.erase(llvm::unique(Sorted), Sorted.end());
+}
+
+bool TargetSet::insert(const Target &T) {
+  auto *At = lower_bound(Sorted, T);
+  if (At != Sorted.end() && *At == T)
+    return false;
+  Sorted.insert(At, T);
+  return true;
+}
+
+bool TargetSet::insert(const TargetSet &Targets) {
+  if (std::includes(begin(), end(), Targets.begin(), Targets.end()))
+    return false;
+  SmallVector<Target, 2> Both;
+  std::set_union(begin(), end(), Targets.begin(), Targets.end(),
+                 std::back_inserter(Both));
+  Sorted = std::move(Both);
+  return true;
+}
+
+bool TargetSet::count(const Target &T) const {
+  return std::binary_search(begin(), end(), T);
+}
 
 Place Place::plus(int64_t Bytes) const {
   if (anywhere())
@@ -53,20 +100,70 @@ Place Place::plusMultiples(int64_t Bytes) const {
 bool Place::mayBe(const Place &Other) const {
   if (anywhere() || Other.anywhere())
     return true;
+  if (!Stride && !Other.Stride)
+    return Offset == Other.Offset;
   const int64_t Common = std::gcd(Stride, Other.Stride);
-  return Common ? (Offset - Other.Offset) % Common == 0
-                : Offset == Other.Offset;
+  return (Offset - Other.Offset) % Common == 0;
 }
 
 Aliases::Aliases(Function &F, const KernelSummaries &Kernels,
                  ArrayRef<const GlobalVariable *> OwnGlobals)
     : F(F), Layout(F.getDataLayout()), Kernels(Kernels) {
   addObjects(OwnGlobals);
-  do {
-    Changed = false;
-    for (Instruction &I : instructions(F))
-      visit(I);
-  } while (Changed);
+  solve();
+}
+
+/// In rounds over the function, that leave out what nothing has changed for.
+void Aliases::solve() {
+  std::vector<Visit> Visits;
+  for (Instruction &I : instructions(F)) {
+    Visit V{
+        &I,
+        {},
+        isa<LoadInst, StoreInst, AtomicCmpXchgInst, AtomicRMWInst, CallBase>(
+            I)};
+    for (const Use &Operand : I.operands())
+      if (mayHoldPointer(Operand->getType()))
+        V.Operands.push_back(&pointer(Operand));
+    Visits.push_back(std::move(V));
+  }
+  bool Again = true;
+  while (Again) {
+    Again = false;
+    for (Visit &V : Visits)
+      if (isDue(V)) {
+        V.Last = ++Now;
+        visit(*V.I);
+        Again = true;
+      }
+  }
+}
+
+bool Aliases::isDue(const Visit &V) const {
+  if (V.Last == 0)
+    return true;
+  // What the visit itself changed has its number.
+  for (const Pointer *Operand : V.Operands)
+    if (Operand->Changed >= V.Last)
+      return true;
+  if (V.OfMemory)
+    for (const Pointer *Operand : V.Operands)
+      for (const Target &T : Operand->Targets)
+        if (ObjectChanged[T.Object] >= V.Last)
+          return true;
+  return false;
+}
+
+Aliases::Pointer &Aliases::pointer(const Value *V) {
+  auto [It, New] = NumberOf.try_emplace(V, Pointers.size());
+  if (New) {
+    Pointers.emplace_back();
+    if (isa<Constant>(V))
+      Pointers.back().Targets = constantTargets(V);
+    else if (isa<Argument>(V) && V->getType()->isPointerTy())
+      Pointers.back().Targets.insert({Unknown, Target::AnyOffset});
+  }
+  return Pointers[It->second];
 }
 
 void Aliases::addObjects(ArrayRef<const GlobalVariable *> OwnGlobals) {
@@ -97,6 +194,7 @@ void Aliases::addObjects(ArrayRef<const GlobalVariable *> OwnGlobals) {
       Add(ObjectKind::File, &I);
   }
   Contents.resize(Objects.size());
+  ObjectChanged.resize(Objects.size());
 }
 
 const unsigned *Aliases::objectOf(const Value *Site) const {
@@ -122,21 +220,19 @@ TargetSet Aliases::constantTargets(const Value *V) const {
 }
 
 TargetSet Aliases::pointsTo(const Value *V) const {
+  if (auto It = NumberOf.find(V); It != NumberOf.end())
+    return Pointers[It->second].Targets;
   if (isa<Constant>(V))
     return constantTargets(V);
-  if (isa<Argument>(V)) {
-    if (mayHoldPointer(V->getType()) && V->getType()->isPointerTy())
-      return {{Unknown, Target::AnyOffset}};
-    return {};
-  }
-  auto It = Points.find(V);
-  return It == Points.end() ? TargetSet() : It->second;
+  if (isa<Argument>(V) && V->getType()->isPointerTy())
+    return {{Unknown, Target::AnyOffset}};
+  return {};
 }
 
 TargetSet Aliases::contents(unsigned Object) const {
   TargetSet Result;
   for (const auto &[Offset, Targets] : Contents[Object])
-    Result.insert(Targets.begin(), Targets.end());
+    Result.insert(Targets);
   return Result;
 }
 
@@ -144,49 +240,44 @@ TargetSet Aliases::contents(unsigned Object, Place At) const {
   TargetSet Result;
   for (const auto &[Where, Targets] : Contents[Object])
     if (Where.mayBe(At))
-      Result.insert(Targets.begin(), Targets.end());
+      Result.insert(Targets);
   return Result;
 }
 
-bool Aliases::add(const Value *V, const TargetSet &Targets) {
+void Aliases::add(const Value *V, const TargetSet &Targets) {
   if (Targets.empty())
-    return false;
-  TargetSet &Set = Points[V];
-  size_t Before = Set.size();
+    return;
+  Pointer &Known = pointer(V);
+  TargetSet &Set = Known.Targets;
+  bool Grew = false;
   bool Anything = Set.count({Unknown, Target::AnyOffset});
   for (const Target &T : Targets)
     // "Any" covers the others, and Unknown what has escaped.
     if (!Set.count({T.Object, Target::AnyOffset}) &&
         !(Anything && Objects[T.Object].Escapes))
-      Set.insert(T);
+      Grew |= Set.insert(T);
   // A pointer that walks through an object takes ever new offsets.
   if (Set.size() > MaxOffsets) {
     TargetSet Coarse;
     for (const Target &T : Set)
       Coarse.insert({T.Object, Target::AnyOffset});
-    if (Coarse != Set) {
-      Set = std::move(Coarse);
-      Changed = true;
-      return true;
-    }
+    Grew |= Coarse != Set;
+    Set = std::move(Coarse);
   }
-  bool Grew = Set.size() != Before;
-  Changed |= Grew;
-  return Grew;
+  if (Grew)
+    Known.Changed = Now;
 }
 
 void Aliases::addContents(unsigned Object, Place At, const TargetSet &Targets) {
   auto &Of = Contents[Object];
   if (Of.size() >= MaxOffsets && !Of.count(At))
     At = {};
-  TargetSet &Set = Of[At];
-  size_t Before = Set.size();
-  Set.insert(Targets.begin(), Targets.end());
-  Changed |= Set.size() != Before;
+  if (Of[At].insert(Targets))
+    ObjectChanged[Object] = Now;
 }
 
 void Aliases::escape(const TargetSet &Targets, const Instruction &At,
-                     const std::string &To) {
+                     function_ref<std::string()> To) {
   SmallVector<unsigned, 8> Pending;
   for (const Target &T : Targets)
     Pending.push_back(T.Object);
@@ -196,11 +287,11 @@ void Aliases::escape(const TargetSet &Targets, const Instruction &At,
     if (O.Escapes)
       continue;
     O.Escapes = true;
-    O.EscapesTo = To;
+    O.EscapesTo = To();
     auto *Call = dyn_cast<CallBase>(&At);
     O.EscapesToKernel = Call && isLaunch(*Call);
     O.EscapesAt = &At;
-    Changed = true;
+    ObjectChanged[Index] = Now;
     // What is stored in it can be reached as well; what will be, escapes then.
     for (const auto &[Offset, Stored] : Contents[Index])
       for (const Target &T : Stored)
@@ -208,55 +299,96 @@ void Aliases::escape(const TargetSet &Targets, const Instruction &At,
   }
 }
 
-void Aliases::store(const Value *To, const TargetSet &Targets,
+/// Where a value of that type is, whose address is `Address`: what is larger
+/// than a pointer may have some elsewhere.
+TargetSet Aliases::places(const Value *Address, const Type *T) {
+  constexpr uint64_t PointerBytes = 8;
+  const TargetSet &Targets = targetsOf(Address);
+  if (Layout.getTypeStoreSize(const_cast<Type *>(T)).getKnownMinValue() <=
+      PointerBytes)
+    return Targets;
+  TargetSet Result;
+  for (const Target &To : Targets)
+    Result.insert({To.Object, Target::AnyOffset});
+  return Result;
+}
+
+void Aliases::store(const TargetSet &To, const TargetSet &Targets,
                     const Instruction &At) {
   if (Targets.empty())
     return;
-  for (const Target &T : pointsTo(To)) {
+  for (const Target &T : To) {
     if (T.Object == Unknown || Objects[T.Object].Escapes)
-      escape(Targets, At, "a store to memory that other code may see");
+      escape(Targets, At, toOtherCode);
     if (T.Object != Unknown)
       addContents(T.Object, T.At, Targets);
   }
 }
 
 TargetSet Aliases::load(const TargetSet &From) const {
-  TargetSet Result;
+  SmallVector<Target, 8> Result;
   for (const Target &T : From) {
-    TargetSet Found = contents(T.Object, T.At);
-    Result.insert(Found.begin(), Found.end());
+    for (const auto &[Where, Targets] : Contents[T.Object])
+      if (Where.mayBe(T.At))
+        Result.append(Targets.begin(), Targets.end());
     // Someone else may have stored whatever has escaped.
     if (Objects[T.Object].Escapes)
-      Result.insert({Unknown, Target::AnyOffset});
+      Result.push_back({Unknown, Target::AnyOffset});
   }
-  return Result;
+  return TargetSet(Result);
+}
+
+void Aliases::storeUnknown(const Value *To, std::optional<uint64_t> Bytes) {
+  constexpr uint64_t PointerBytes = 8, MostApart = 256;
+  for (const Target &T : targetsOf(To)) {
+    if (T.Object == Unknown)
+      continue;
+    if (!Bytes || *Bytes > MostApart || T.At.anywhere()) {
+      addContents(T.Object, {}, {{Unknown, Target::AnyOffset}});
+      continue;
+    }
+    for (uint64_t At = 0; At < *Bytes; At += PointerBytes)
+      addContents(T.Object, T.At.plus(At), {{Unknown, Target::AnyOffset}});
+  }
 }
 
 void Aliases::copyContents(const Value *To, const Value *From,
-                           const Instruction &At) {
-  for (const Target &Source : pointsTo(From)) {
-    if (Objects[Source.Object].Escapes) {
-      store(To, load({Source}), At);
+                           const Value *Bytes, const Instruction &At) {
+  std::optional<uint64_t> Length;
+  if (auto *Constant = dyn_cast_or_null<ConstantInt>(Bytes))
+    Length = Constant->getZExtValue();
+  TargetSet Seen;
+  for (const Target &Source : targetsOf(From))
+    if (Objects[Source.Object].Escapes)
+      Seen.insert(Source);
+  if (!Seen.empty()) {
+    // All that is in them has escaped.
+    store(targetsOf(To), load(Seen), At);
+    storeUnknown(To, Length);
+  }
+  for (const Target &Source : targetsOf(From)) {
+    if (Seen.count(Source))
       continue;
-    }
-    for (const auto &[Where, Targets] : Contents[Source.Object]) {
-      for (const Target &Destination : pointsTo(To)) {
+    // What the copy adds to the object that it is from is for the next visit.
+    SmallVector<Place, 8> Places;
+    for (const auto &[Where, Targets] : Contents[Source.Object])
+      if (mayCopy(Where, Source.At, Length))
+        Places.push_back(Where);
+    for (const Place &Where : Places) {
+      const TargetSet Targets = Contents[Source.Object][Where];
+      for (const Target &Destination : targetsOf(To)) {
         if (Destination.Object == Unknown ||
             Objects[Destination.Object].Escapes)
-          escape(Targets, At, "a store to memory that other code may see");
+          escape(Targets, At, toOtherCode);
         if (Destination.Object == Unknown)
           continue;
-        TargetSet Copied = Targets;
         Place Goal;
         if (!Where.anywhere() && !Source.At.anywhere()) {
           Goal = Destination.At.plus(Where.Offset - Source.At.Offset);
           if (Where.Stride || Source.At.Stride)
             Goal = Goal.plusMultiples(std::gcd(Where.Stride, Source.At.Stride));
         }
-        addContents(Destination.Object, Goal, Copied);
-        // addContents may have changed the map that is walked.
-        if (Destination.Object == Source.Object)
-          return;
+        addContents(Destination.Object, Goal, Targets);
       }
     }
   }
@@ -271,26 +403,29 @@ void Aliases::visit(Instruction &I) {
   }
   if (auto *Load = dyn_cast<LoadInst>(&I)) {
     if (mayHoldPointer(I.getType()))
-      add(&I, load(pointsTo(Load->getPointerOperand())));
+      add(&I, load(places(Load->getPointerOperand(), I.getType())));
     return;
   }
-  if (auto *Store = dyn_cast<StoreInst>(&I))
-    return store(Store->getPointerOperand(), pointsTo(Store->getValueOperand()),
-                 I);
+  if (auto *Store = dyn_cast<StoreInst>(&I)) {
+    const Value *Stored = Store->getValueOperand();
+    return store(places(Store->getPointerOperand(), Stored->getType()),
+                 targetsOf(Stored), I);
+  }
   if (auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I)) {
-    store(Exchange->getPointerOperand(), pointsTo(Exchange->getNewValOperand()),
-          I);
-    add(&I, load(pointsTo(Exchange->getPointerOperand())));
+    store(targetsOf(Exchange->getPointerOperand()),
+          targetsOf(Exchange->getNewValOperand()), I);
+    add(&I, load(targetsOf(Exchange->getPointerOperand())));
     return;
   }
   if (auto *Update = dyn_cast<AtomicRMWInst>(&I)) {
-    store(Update->getPointerOperand(), pointsTo(Update->getValOperand()), I);
-    add(&I, load(pointsTo(Update->getPointerOperand())));
+    store(targetsOf(Update->getPointerOperand()),
+          targetsOf(Update->getValOperand()), I);
+    add(&I, load(targetsOf(Update->getPointerOperand())));
     return;
   }
   if (auto *Return = dyn_cast<ReturnInst>(&I)) {
     if (Value *V = Return->getReturnValue())
-      escape(pointsTo(V), I, "the caller");
+      escape(targetsOf(V), I, [] { return std::string("the caller"); });
     return;
   }
   if (auto *Address = dyn_cast<GEPOperator>(&I)) {
@@ -302,7 +437,7 @@ void Aliases::visit(Instruction &I) {
     for (const auto &[Index, Scale] : Variable)
       Stride = std::gcd(Stride, Scale.getSExtValue());
     TargetSet Result;
-    for (const Target &T : pointsTo(Address->getPointerOperand())) {
+    for (const Target &T : targetsOf(Address->getPointerOperand())) {
       Place At;
       if (Known) {
         At = T.At.plus(Constant.getSExtValue());
@@ -329,7 +464,7 @@ void Aliases::visit(Instruction &I) {
     if (!mayHoldPointer(Operand->getType()) ||
         (isa<Constant>(Operand) && !Operand->getType()->isPtrOrPtrVectorTy()))
       continue;
-    for (Target T : pointsTo(Operand)) {
+    for (Target T : targetsOf(Operand)) {
       if (!Keeps)
         T.At = {};
       Result.insert(T);
@@ -346,20 +481,20 @@ void Aliases::visitLaunch(CallBase &Call) {
   for (const Use &Operand : Call.args()) {
     unsigned Parameter = Call.getArgOperandNo(&Operand);
     if (Call.isByValArgument(Parameter)) {
-      for (const Target &T : pointsTo(Operand)) {
+      for (const Target &T : targetsOf(Operand)) {
         for (const auto &[Where, Targets] : Contents[T.Object]) {
           bool Exact =
               Where.exact() && T.At.exact() && Where.Offset >= T.At.Offset;
           TargetSet Given = Targets;
           if (!Exact ||
               Kernels.use(Stub, Parameter, Where.Offset - T.At.Offset).Escapes)
-            escape(Given, Call, calleeName(Call));
+            escape(Given, Call, [&] { return calleeName(Call); });
         }
       }
       continue;
     }
     if (Kernels.use(Stub, Parameter, 0).Escapes)
-      escape(pointsTo(Operand), Call, calleeName(Call));
+      escape(targetsOf(Operand), Call, [&] { return calleeName(Call); });
   }
 }
 
@@ -371,19 +506,19 @@ void Aliases::visitLibrary(CallBase &Call, const LibraryFunction &Function) {
     if (Function.Neutral || !mayHoldPointer(Operand->getType()))
       continue;
     const LibraryUse *Known = Function.use(Parameter);
-    TargetSet Targets = pointsTo(Operand);
+    const TargetSet &Targets = targetsOf(Operand);
     bool Expected = Known || Function.hostUse(Parameter) ||
                     none_of(Targets, [&](const Target &T) {
                       return Objects[T.Object].Kind == ObjectKind::Buffer;
                     });
     if (!Expected || (Known && Known->Mode == LibraryMode::Keep))
-      escape(Targets, Call, "'" + Function.shownName() + "'");
+      escape(Targets, Call, [&] { return "'" + Function.shownName() + "'"; });
   }
   // What it returns may be what it was given.
   if (mayHoldPointer(Call.getType())) {
     TargetSet Result{{Unknown, Target::AnyOffset}};
     for (const Use &Operand : Call.args())
-      for (const Target &T : pointsTo(Operand))
+      for (const Target &T : targetsOf(Operand))
         Result.insert({T.Object, Target::AnyOffset});
     add(&Call, Result);
   }
@@ -391,21 +526,22 @@ void Aliases::visitLibrary(CallBase &Call, const LibraryFunction &Function) {
 
 void Aliases::visitCall(CallBase &Call) {
   if (auto *Transfer = dyn_cast<AnyMemTransferInst>(&Call))
-    return copyContents(Transfer->getDest(), Transfer->getSource(), Call);
+    return copyContents(Transfer->getDest(), Transfer->getSource(),
+                        Transfer->getLength(), Call);
   if (isLaunch(Call))
     return visitLaunch(Call);
   if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&Call)) {
     if (Intrinsic->getType()->isPointerTy()) {
       TargetSet Result;
       for (const Use &Operand : Call.args()) {
-        TargetSet Given = pointsTo(Operand);
-        for (const Target &T : Given)
+        for (const Target &T : targetsOf(Operand))
           Result.insert({T.Object, Target::AnyOffset});
       }
       add(&Call, Result);
     }
     return;
   }
+  auto Quoted = [&] { return "'" + calleeName(Call) + "'"; };
   const CallEffect *Effect = callEffect(Call);
   if (!Effect)
     if (const LibraryFunction *Function = libraryFunction(Call))
@@ -417,12 +553,12 @@ void Aliases::visitCall(CallBase &Call) {
         if (mayHoldPointer(Operand->getType()) &&
             !(Call.onlyReadsMemory() &&
               Call.doesNotCapture(Call.getArgOperandNo(&Operand))))
-          escape(pointsTo(Operand), Call, "'" + calleeName(Call) + "'");
+          escape(targetsOf(Operand), Call, Quoted);
     if (mayHoldPointer(Call.getType())) {
       TargetSet Result{{Unknown, Target::AnyOffset}};
       if (Call.doesNotAccessMemory())
         for (const Use &Operand : Call.args())
-          for (const Target &T : pointsTo(Operand))
+          for (const Target &T : targetsOf(Operand))
             Result.insert({T.Object, Target::AnyOffset});
       add(&Call, Result);
     }
@@ -430,7 +566,8 @@ void Aliases::visitCall(CallBase &Call) {
   }
   switch (Effect->Kind) {
   case CallKind::AllocateInto:
-    store(Call.getArgOperand(Effect->Pointer), {{ObjectOf[&Call], 0}}, Call);
+    store(targetsOf(Call.getArgOperand(Effect->Pointer)),
+          {{ObjectOf[&Call], 0}}, Call);
     break;
   case CallKind::Allocate:
     add(&Call, {{ObjectOf[&Call], 0}});
@@ -441,14 +578,14 @@ void Aliases::visitCall(CallBase &Call) {
     break;
   case CallKind::Copy:
     copyContents(Call.getArgOperand(Effect->Pointer),
-                 Call.getArgOperand(Effect->From), Call);
+                 Call.getArgOperand(Effect->From), /*Bytes=*/nullptr, Call);
     break;
   case CallKind::FileUse:
     // setvbuf keeps the buffer that it is given.
     if (Call.getCalledFunction()->getName().starts_with("set"))
       for (const Use &Operand : Call.args())
         if (static_cast<int>(Call.getArgOperandNo(&Operand)) != Effect->File)
-          escape(pointsTo(Operand), Call, "'" + calleeName(Call) + "'");
+          escape(targetsOf(Operand), Call, Quoted);
     [[fallthrough]];
   case CallKind::StreamTransfer:
   case CallKind::Neutral:
@@ -457,21 +594,21 @@ void Aliases::visitCall(CallBase &Call) {
     if (Call.getType()->isPointerTy()) {
       TargetSet Result{{Unknown, Target::AnyOffset}};
       for (const Use &Operand : Call.args())
-        for (const Target &T : pointsTo(Operand))
+        for (const Target &T : targetsOf(Operand))
           Result.insert({T.Object, Target::AnyOffset});
       add(&Call, Result);
     }
     break;
   case CallKind::Parse: {
     TargetSet Into;
-    for (const Target &T : pointsTo(Call.getArgOperand(Effect->From)))
+    for (const Target &T : targetsOf(Call.getArgOperand(Effect->From)))
       Into.insert({T.Object, Target::AnyOffset});
-    store(Call.getArgOperand(Effect->Pointer), Into, Call);
+    store(targetsOf(Call.getArgOperand(Effect->Pointer)), Into, Call);
     break;
   }
   case CallKind::Publish:
-    for (const Target &T : pointsTo(Call.getArgOperand(Effect->From)))
-      escape(contents(T.Object), Call, "'" + calleeName(Call) + "'");
+    for (const Target &T : targetsOf(Call.getArgOperand(Effect->From)))
+      escape(contents(T.Object), Call, Quoted);
     break;
   case CallKind::Free:
   case CallKind::FreeAll:

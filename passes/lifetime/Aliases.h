@@ -28,10 +28,13 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/DataLayout.h"
+#include <deque>
+#include <initializer_list>
 #include <map>
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +44,7 @@ class Constant;
 class Function;
 class GlobalVariable;
 class Instruction;
+class Type;
 class Value;
 } // namespace llvm
 
@@ -96,7 +100,30 @@ struct Target {
     return Object != Other.Object ? Object < Other.Object : At < Other.At;
   }
 };
-using TargetSet = std::set<Target>;
+
+/// Addresses, in order.
+class TargetSet {
+public:
+  TargetSet() = default;
+  TargetSet(std::initializer_list<Target> Targets)
+      : TargetSet(llvm::ArrayRef<Target>(Targets)) {}
+  explicit TargetSet(llvm::ArrayRef<Target> Targets);
+  /// Returns true if the set grew.
+  bool insert(const Target &T);
+  bool insert(const TargetSet &Targets);
+  bool count(const Target &T) const;
+  size_t size() const { return Sorted.size(); }
+  bool empty() const { return Sorted.empty(); }
+  const Target *begin() const { return Sorted.begin(); }
+  const Target *end() const { return Sorted.end(); }
+  bool operator==(const TargetSet &Other) const {
+    return Sorted == Other.Sorted;
+  }
+  bool operator!=(const TargetSet &Other) const { return !(*this == Other); }
+
+private:
+  llvm::SmallVector<Target, 2> Sorted;
+};
 
 class Aliases {
 public:
@@ -117,20 +144,44 @@ public:
   TargetSet contents(unsigned Object, Place At) const;
 
 private:
+  /// Where a value points to, and when that last became more.
+  struct Pointer {
+    TargetSet Targets;
+    unsigned Changed = 0;
+  };
+  /// What an instruction does depends on where its operands point to, and, if
+  /// it is of memory, on what is in the objects there.
+  struct Visit {
+    llvm::Instruction *I;
+    llvm::SmallVector<const Pointer *, 4> Operands;
+    bool OfMemory;
+    unsigned Last = 0;
+  };
+
+  void solve();
+  bool isDue(const Visit &V) const;
+  Pointer &pointer(const llvm::Value *V);
+  const TargetSet &targetsOf(const llvm::Value *V) {
+    return pointer(V).Targets;
+  }
   void addObjects(llvm::ArrayRef<const llvm::GlobalVariable *> OwnGlobals);
   void visit(llvm::Instruction &I);
   void visitCall(llvm::CallBase &Call);
   void visitLaunch(llvm::CallBase &Call);
   void visitLibrary(llvm::CallBase &Call, const LibraryFunction &Function);
-  bool add(const llvm::Value *V, const TargetSet &Targets);
+  void add(const llvm::Value *V, const TargetSet &Targets);
   void addContents(unsigned Object, Place At, const TargetSet &Targets);
-  void store(const llvm::Value *To, const TargetSet &Targets,
+  TargetSet places(const llvm::Value *Address, const llvm::Type *T);
+  void store(const TargetSet &To, const TargetSet &Targets,
              const llvm::Instruction &At);
+  /// Whatever has escaped, in so many bytes, or in any number.
+  void storeUnknown(const llvm::Value *To, std::optional<uint64_t> Bytes);
+  /// Bytes: how many; null if not known.
   void copyContents(const llvm::Value *To, const llvm::Value *From,
-                    const llvm::Instruction &At);
+                    const llvm::Value *Bytes, const llvm::Instruction &At);
   TargetSet load(const TargetSet &From) const;
   void escape(const TargetSet &Targets, const llvm::Instruction &At,
-              const std::string &To);
+              llvm::function_ref<std::string()> To);
   TargetSet constantTargets(const llvm::Value *V) const;
 
   llvm::Function &F;
@@ -138,9 +189,13 @@ private:
   const KernelSummaries &Kernels;
   std::vector<MemoryObject> Objects;
   llvm::DenseMap<const llvm::Value *, unsigned> ObjectOf;
-  llvm::DenseMap<const llvm::Value *, TargetSet> Points;
+  llvm::DenseMap<const llvm::Value *, unsigned> NumberOf;
+  std::deque<Pointer> Pointers; ///< by number; they stay where they are
   std::vector<std::map<Place, TargetSet>> Contents;
-  bool Changed = false;
+  /// By object: when its contents, or that it escapes, last changed.
+  std::vector<unsigned> ObjectChanged;
+  /// The number of visits.
+  unsigned Now = 0;
 };
 
 } // namespace dragon
