@@ -651,12 +651,19 @@ Status Runtime::Impl::runSlices(SliceUses &uses) {
     uint64_t &value;
     ~Restore() { value = UINT64_MAX; }
   } restore{InUseSince};
-  for (size_t i = 0; i < uses.size(); ++i) {
+  // Poison is in the order of one queue.
+  const bool severalQueues =
+      Dev->caps().asynchronous && Tracking && uses.size() > 1 && !Config.poison;
+  const unsigned queues = severalQueues ? Config.sliceQueues : 1;
+  uses.runAtATime(queues);
+  DRAGON_TRY(AtATime.begin(uses.call(0).queue, queues));
+  auto run = [&](size_t i) -> Status {
     if (i)
       Clock = uses.timeOf(i - 1);
     if (Dev->caps().asynchronous && uses.size() > 1)
       InUseSince = uses.inUseSince(i);
-    const LaunchCall &call = uses.call(i);
+    LaunchCall call = uses.call(i);
+    DRAGON_ASSIGN(call.queue, AtATime.queueFor(uses, i));
     const Slice &slice = uses.slice(i);
     std::vector<Want> wants;
     std::vector<Chunk *> used;
@@ -691,6 +698,8 @@ Status Runtime::Impl::runSlices(SliceUses &uses) {
         if (use.mayWrite)
           DRAGON_TRY(wroteHost(*use.chunk, use.written));
     DRAGON_TRY(noteUse(used, call.queue));
+    if (!used.empty())
+      AtATime.ran(uses, i, used.front()->lastUse);
     uses.ran(i);
     for (const SliceUses::Use &use : uses.uses(i))
       if (use.dies)
@@ -703,8 +712,14 @@ Status Runtime::Impl::runSlices(SliceUses &uses) {
     if (i + 1 < uses.size() &&
         (needsNew || uses.numLaunches() == 1 || i % 4 == 0))
       DRAGON_TRY(prepare(uses, i + 1));
-  }
-  return {};
+    return {};
+  };
+  Status status;
+  for (size_t i = 0; i < uses.size() && status.ok(); ++i)
+    status = run(i);
+  // Also where one failed: the others are on their way.
+  Status ended = AtATime.end();
+  return status.ok() ? std::move(ended) : std::move(status);
 }
 
 } // namespace dragon

@@ -49,7 +49,7 @@ Runtime::Impl::Impl(Settings settings, std::unique_ptr<Device> device,
           },
           [this](const Physical &slab) { return destroyOnHost(slab); },
           {budget.aheadBytes, hostThreads().threads()}),
-      Work(*Dev), Fetches(*Dev), Departures(*Dev) {}
+      Work(*Dev), Fetches(*Dev), Departures(*Dev), AtATime(*Dev, Work) {}
 
 /// What files are read into and written from.
 StatusOr<Physical> Runtime::Impl::createOnHost(size_t bytes, Place place) {

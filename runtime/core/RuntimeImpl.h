@@ -48,6 +48,7 @@
 #include "runtime/core/LaunchHistory.h"
 #include "runtime/core/Observer.h"
 #include "runtime/core/Runtime.h"
+#include "runtime/core/SliceQueues.h"
 #include "runtime/core/WaitingLaunch.h"
 #include "runtime/core/Wavefront.h"
 #include "runtime/core/WorkLog.h"
@@ -498,6 +499,7 @@ struct Runtime::Impl {
   WorkLog Work;
   WorkLog Fetches;
   WorkLog Departures;
+  SliceQueues AtATime; ///< for slices that run so
   /// Once data has to move, work gets tickets; before, one synchronisation of
   /// everything serves (and costs launches nothing).
   bool Tracking = false;

@@ -187,6 +187,14 @@ Status parseOne(const char *variable, std::string_view value,
     settings.pager = value == "none" ? "" : value;
     return {};
   }
+  if (name == "DRAGON_SLICE_QUEUES") {
+    unsigned queues = 0;
+    DRAGON_TRY(parseCount(variable, value, queues));
+    if (queues < 1 || queues > 8)
+      return bad(variable, value, "expected a number from 1 to 8");
+    settings.sliceQueues = queues;
+    return {};
+  }
   if (name == "DRAGON_CPU_THREADS")
     return parseCount(variable, value, settings.cpuThreads);
   if (name == "DRAGON_LOG") {

@@ -53,6 +53,7 @@ struct Settings {
   bool poison = false;                ///< DRAGON_POISON (cpu device)
   bool quiet = false;                 ///< DRAGON_QUIET
   Wavefront wavefront = Wavefront::Auto; ///< DRAGON_WAVEFRONT
+  unsigned sliceQueues = 1;              ///< DRAGON_SLICE_QUEUES
   bool elide = true;       ///< DRAGON_ELIDE: staging elision at run time
   std::string stats;       ///< DRAGON_STATS: "-" = table on stderr, else a file
   std::string pager;       ///< DRAGON_PAGER: "" = none, "fault"

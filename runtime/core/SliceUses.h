@@ -94,6 +94,8 @@ public:
   const std::vector<Use> &uses(size_t slice) const { return Uses[slice]; }
   /// What no slice needs as it was before the first one.
   const std::vector<Chunk *> &deadBefore() const { return Dead; }
+  /// So many slices of each launch may run at a time.
+  void runAtATime(unsigned slices) { AtATime = slices; }
 
   /// The slice was queued: its chunks' next uses are later ones.
   void ran(size_t slice);
@@ -102,9 +104,9 @@ public:
   /// Later than now for the slice that is about to run.
   uint64_t timeOf(uint64_t slice) const;
   /// What was used since then is in use when that slice needs memory: by the
-  /// slices before it, two of each launch.
+  /// slices before it, of each launch those that run and one that ran.
   uint64_t inUseSince(size_t slice) const {
-    const size_t behind = 2 * Launches.size();
+    const size_t behind = (1 + size_t(AtATime)) * Launches.size();
     return slice > behind ? timeOf(slice - behind) - 1 : Start;
   }
 
@@ -117,6 +119,7 @@ private:
   const std::vector<Slice> Slices; ///< in their order
   const uint64_t Start;
   const Foreseen After;
+  unsigned AtATime = 1;
   bool Announced = false;
   std::vector<std::vector<Use>> Uses; ///< by slice
   std::vector<Chunk *> Dead;

@@ -66,6 +66,14 @@ Status WorkLog::queueWaitsFor(Queue queue, uint64_t ticket) {
   return {};
 }
 
+Status WorkLog::queueWaitsForOne(Queue queue, uint64_t ticket) {
+  if (knownDone(ticket))
+    return {};
+  // Their numbers follow one another.
+  const Entry &entry = Pending[size_t(ticket - Pending.front().ticket)];
+  return entry.queue == queue ? Status() : Dev.wait(queue, entry.event);
+}
+
 void WorkLog::poll() {
   while (!Pending.empty()) {
     auto finished = Dev.queryEvent(Pending.front().event);

@@ -36,6 +36,8 @@ public:
   Status waitFor(uint64_t ticket);
   /// Later work in the queue waits instead of the host.
   Status queueWaitsFor(Queue queue, uint64_t ticket);
+  /// The same for the ticket alone, whatever earlier ones there are.
+  Status queueWaitsForOne(Queue queue, uint64_t ticket);
   bool done(uint64_t ticket);
   /// As of the last poll().
   bool knownDone(uint64_t ticket) const {

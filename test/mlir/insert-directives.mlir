@@ -94,6 +94,29 @@ module attributes {gpu.container_module} {
     return
   }
 
+  // What the loop goes round with is another value behind it.
+  // CHECK-LABEL: func.func @leaves
+  // CHECK: %[[R:.*]]:2 = scf.for
+  // CHECK: dragon.discard %[[R]]#1 : memref<?xf32>
+  // CHECK: gpu.memcpy %{{.*}}, %[[R]]#0
+  func.func @leaves(%h: memref<?xf32>, %n: index, %g: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c9 = arith.constant 9 : index
+    %c256 = arith.constant 256 : index
+    %a = gpu.alloc (%n) : memref<?xf32>
+    %b = gpu.alloc (%n) : memref<?xf32>
+    gpu.memcpy %a, %h : memref<?xf32>, memref<?xf32>
+    %r:2 = scf.for %i = %c0 to %c9 step %c1 iter_args(%x = %a, %y = %b) -> (memref<?xf32>, memref<?xf32>) {
+      gpu.launch_func @kernels::@copy blocks in (%g, %c1, %c1) threads in (%c256, %c1, %c1) args(%x : memref<?xf32>, %y : memref<?xf32>, %n : index)
+      scf.yield %y, %x : memref<?xf32>, memref<?xf32>
+    }
+    gpu.memcpy %h, %r#0 : memref<?xf32>, memref<?xf32>
+    gpu.dealloc %a : memref<?xf32>
+    gpu.dealloc %b : memref<?xf32>
+    return
+  }
+
   // Dead until the launch that overwrites it, if it overwrites all of it: asked
   // with numbers that are computed again where the answer is needed.
   // CHECK-LABEL: func.func @scratch

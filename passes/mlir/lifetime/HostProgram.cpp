@@ -742,6 +742,12 @@ HostProgram Reader::run() {
   findEscapes();
   addRegion(F.getFunctionBody());
   addPointers();
+  for (const auto &[To, Ways] : Given)
+    if (isa<OpResult>(To) &&
+        llvm::all_of(Ways, [&Ways = Ways](const Incoming &In) {
+          return In.V == Ways.front().V;
+        }))
+      Result.Leaves[Ways.front().V] = To;
   for (Value Token : Tokens.first())
     Result.Streams.push_back(Token);
   return std::move(Result);

@@ -26,6 +26,7 @@
 #include "passes/placement/BufferProgram.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/DenseMap.h"
 
 #include <vector>
 
@@ -45,6 +46,9 @@ struct HostProgram {
   std::vector<Extent> Extents;
   /// Of buffers and pointers (NameId): the value, where it is defined.
   std::vector<mlir::Value> Buffers, Pointers;
+  /// What is outside of an operation with regions the same as a value inside:
+  /// the values that leave it by that result, on all ways.
+  llvm::DenseMap<mlir::Value, mlir::Value> Leaves;
   /// Of streams 1, 2, ...: a token of each.
   std::vector<mlir::Value> Streams;
 };

@@ -212,8 +212,11 @@ bool Insertion::insert(const Directive &D) {
     return true;
   }
   Value Memref = named(D.Name.value_or(D.Buffer));
-  if (D.Ways.empty() && !available(Memref))
-    return false;
+  if (D.Ways.empty() && !available(Memref)) {
+    Memref = Read.Leaves.lookup(Memref);
+    if (!Memref || !available(Memref))
+      return false;
+  }
   switch (D.Kind) {
   case DirectiveKind::Discard:
     return insertDiscard(D, Memref);

@@ -9,9 +9,9 @@
 // asynchronous one of it, of the worst kind: a copy, a fill or an event happens
 // only when somebody waits for it, or for what comes after it in its queue. Who
 // uses memory without having waited finds what was there before. What must not
-// be put off is not: copies of pageable memory, and launches (their arguments
-// belong to the caller), each after what it has to wait for; nor is poison, for
-// which asynchronous devices have no mode.
+// be put off is not: copies of pageable memory, after what they have to wait
+// for; nor is poison, for which asynchronous devices have no mode. Launches are
+// put off if asked for: their arguments must be words then.
 //
 // It also counts misuse: memory that is unmapped or destroyed while work on it
 // is queued.
@@ -24,17 +24,21 @@
 
 #include "runtime/device/ForwardingDevice.h"
 
+#include <algorithm>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 namespace dragon::test {
 
 class LateDevice final : public ForwardingDevice {
 public:
-  explicit LateDevice(std::unique_ptr<Device> inner)
-      : ForwardingDevice(std::move(inner)) {
+  explicit LateDevice(std::unique_ptr<Device> inner, bool lateLaunches = false)
+      : ForwardingDevice(std::move(inner)), LateLaunches(lateLaunches) {
     Caps.asynchronous = true;
   }
   ~LateDevice() override { runAll().ignore(); }
@@ -43,11 +47,14 @@ public:
   unsigned misused() const { return Misused; }
   /// Copies that were put off.
   unsigned late() const { return Late; }
+  /// The most queues that had launches at a time.
+  size_t queuesAtATime() const { return QueuesAtATime; }
 
 private:
   struct Step {
     std::function<Status()> run;
-    AddressRange ranges[2]; ///< what it works on
+    std::vector<AddressRange> ranges; ///< what it works on
+    bool isLaunch = false;
   };
   struct Record {
     Queue queue;
@@ -240,8 +247,35 @@ private:
   }
   Status launchImpl(const LaunchRequest &request) override {
     Guard guard(Lock);
-    DRAGON_TRY(runUpTo(request.queue, queued(request.queue)));
-    return inner().launch(request);
+    if (!LateLaunches) {
+      DRAGON_TRY(runUpTo(request.queue, queued(request.queue)));
+      return inner().launch(request);
+    }
+    struct Copied {
+      LaunchRequest request;
+      std::vector<uint64_t> words;
+      std::vector<void *> args;
+      std::vector<AddressRange> touched;
+    };
+    auto copied = std::make_shared<Copied>();
+    copied->request = request;
+    copied->touched.assign(request.touched.begin(), request.touched.end());
+    copied->request.touched = copied->touched;
+    copied->words.resize(request.numArgs);
+    for (uint32_t i = 0; i < request.numArgs; ++i) {
+      std::memcpy(&copied->words[i], request.args[i], sizeof(uint64_t));
+      copied->args.push_back(&copied->words[i]);
+    }
+    copied->request.args = copied->args.data();
+    Step step{[this, copied] { return inner().launch(copied->request); },
+              copied->touched, true};
+    Lines[request.queue].steps.push_back(std::move(step));
+    size_t queues = 0;
+    for (const auto &[queue, line] : Lines)
+      queues += std::any_of(line.steps.begin(), line.steps.end(),
+                            [](const Step &one) { return one.isLaunch; });
+    QueuesAtATime = std::max(QueuesAtATime, queues);
+    return {};
   }
   bool acceptsImpl(const LaunchRequest &request) override {
     return inner().accepts(request);
@@ -253,6 +287,8 @@ private:
   std::map<uintptr_t, uintptr_t> Reserved, Pinned; ///< begin, end
   unsigned Misused = 0;
   unsigned Late = 0;
+  const bool LateLaunches;
+  size_t QueuesAtATime = 0;
 };
 
 } // namespace dragon::test

@@ -308,7 +308,16 @@ public:
   template <typename... Args>
   Status launchOn(Runtime &runtime, Queue queue, const char *name, int n,
                   Args... values) {
-    void *args[] = {&values...};
+    // Words, as launches that are put off copy them.
+    uint64_t words[sizeof...(values)] = {};
+    void *args[sizeof...(values)];
+    size_t count = 0;
+    auto add = [&](const auto &value) {
+      std::memcpy(&words[count], &value, sizeof(value));
+      args[count] = &words[count];
+      ++count;
+    };
+    (add(values), ...);
     LaunchCall call{};
     call.kernel = find(name);
     call.grid[0] = uint32_t((n + 1023) / 1024);
