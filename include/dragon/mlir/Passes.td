@@ -9,6 +9,14 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DragonUniqueSymbols : Pass<"dragon-unique-symbols", "::mlir::ModuleOp"> {
+  let summary = "gives what is in different gpu.modules different names";
+  let description = [{
+    Kernels, functions and globals of all `gpu.module`s become one module for
+    the device. The first of several that have one name keeps it.
+  }];
+}
+
 def DragonKernelAccess : Pass<"dragon-kernel-access", "::mlir::ModuleOp"> {
   let summary = "summarises what kernels touch and surely write";
   let description = [{
