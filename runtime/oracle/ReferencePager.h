@@ -27,7 +27,7 @@
 // thrashing pages are not modelled.
 //
 // Sources: NVIDIA's open kernel modules (uvm_va_block.c, uvm_pmm_gpu.c: the
-// list of used root chunks), and Li et al., "UVM Discard" (IISWC'22),
+// list of used root chunks), and Zhu et al., "UVM Discard" (IISWC'22),
 // section 2.
 //
 //===----------------------------------------------------------------------===//
