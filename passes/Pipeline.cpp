@@ -190,10 +190,11 @@ StringMap<std::string> chooseHeat(Module &M, ModuleSummary &Summary,
 StringSet<> smallKernels(const StringMap<std::string> &Kernels,
                          const Module &Simple) {
   StringSet<> Result;
-  for (const auto &Kernel : Kernels)
-    if (const Function *F = Simple.getFunction(Kernel.getKey());
-        F && F->getInstructionCount() <= options::cpuHeatLimit())
+  for (const auto &Kernel : Kernels) {
+    Function *F = Simple.getFunction(Kernel.getKey());
+    if (F && instructionsOf(*F) <= options::cpuHeatLimit())
       Result.insert(Kernel.getKey());
+  }
   return Result;
 }
 

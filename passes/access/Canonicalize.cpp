@@ -7,6 +7,7 @@
 
 #include "passes/access/Canonicalize.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SCCIterator.h"
@@ -25,6 +26,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/FunctionAttrs.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/DCE.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -47,15 +49,48 @@ bool isKernel(const Function &F) {
 
 namespace {
 
-/// Marks all functions but kernels and recursive ones for inlining.
-void markForInlining(Module &M) {
-  SmallPtrSet<Function *, 8> Recursive;
+/// How many instructions a function may have with all that it calls in it.
+/// Chains of functions that call each other several times grow without bounds.
+/// With less than that, the analysis takes about a second.
+constexpr uint64_t MaxInlined = 50000;
+
+/// Of what F calls, leaves the largest functions as they are until F is within
+/// the limit. Callees come first.
+void limitInlining(const CallGraphNode &Node,
+                   SmallPtrSetImpl<Function *> &Apart,
+                   DenseMap<const Function *, uint64_t> &Inlined) {
+  const Function &F = *Node.getFunction();
+  uint64_t Sum = F.getInstructionCount();
+  MapVector<Function *, uint64_t> Callees;
+  for (const auto &[Call, Callee] : Node)
+    if (Function *G = Callee->getFunction())
+      if (uint64_t Size = Inlined.lookup(G); Size && !Apart.contains(G)) {
+        Callees[G] += Size;
+        Sum += Size;
+      }
+  while (Sum > MaxInlined && !Callees.empty()) {
+    auto *Largest = max_element(Callees, less_second());
+    Sum -= Largest->second;
+    Apart.insert(Largest->first);
+    Callees.erase(Largest);
+  }
+  Inlined[&F] = Sum;
+}
+
+/// Marks functions for inlining: all but kernels, recursive ones and those that
+/// make too much of what calls them. Returns whether there are such.
+bool markForInlining(Module &M) {
+  SmallPtrSet<Function *, 8> Apart;
+  DenseMap<const Function *, uint64_t> Inlined;
   CallGraph Calls(M);
   for (scc_iterator<CallGraph *> It = scc_begin(&Calls); !It.isAtEnd(); ++It)
-    if (It.hasCycle())
-      for (CallGraphNode *Node : *It)
-        if (Function *F = Node->getFunction())
-          Recursive.insert(F);
+    for (CallGraphNode *Node : *It)
+      if (Function *F = Node->getFunction(); F && !F->isDeclaration()) {
+        if (It.hasCycle())
+          Apart.insert(F);
+        else
+          limitInlining(*Node, Apart, Inlined);
+      }
   for (Function &F : M) {
     // Nothing here is skipped for -O0, -Os or sanitizers.
     F.removeFnAttr(Attribute::OptimizeNone);
@@ -64,7 +99,7 @@ void markForInlining(Module &M) {
     F.removeFnAttr(Attribute::MinSize);
     if (F.isDeclaration() || isKernel(F))
       continue;
-    if (Recursive.contains(&F)) {
+    if (Apart.contains(&F)) {
       F.removeFnAttr(Attribute::AlwaysInline);
       F.addFnAttr(Attribute::NoInline);
     } else {
@@ -77,8 +112,28 @@ void markForInlining(Module &M) {
     for (Instruction &I : instructions(F))
       if (auto *Call = dyn_cast<CallBase>(&I))
         if (Call->hasFnAttr(Attribute::NoInline) && Call->getCalledFunction() &&
-            !Recursive.contains(Call->getCalledFunction()))
+            !Apart.contains(Call->getCalledFunction()))
           Call->removeFnAttr(Attribute::NoInline);
+  return any_of(Apart, [](const Function *F) { return !isKernel(*F); });
+}
+
+/// Finds out which functions access memory through their arguments only.
+void inferEffects(Module &M, ModuleAnalysisManager &Analyses) {
+  DenseMap<Function *, AttributeList> OfKernels;
+  for (Function &F : M)
+    if (isKernel(F)) {
+      OfKernels[&F] = F.getAttributes();
+    } else if (!F.isDeclaration()) {
+      // This is the definition that runs.
+      F.setComdat(nullptr);
+      F.setLinkage(GlobalValue::InternalLinkage);
+    }
+  ModulePassManager Passes;
+  Passes.addPass(
+      createModuleToPostOrderCGSCCPassAdaptor(PostOrderFunctionAttrsPass()));
+  Passes.run(M, Analyses);
+  for (auto &[F, Attributes] : OfKernels)
+    F->setAttributes(Attributes);
 }
 
 bool isValueToKeep(const LoadInst &Load) {
@@ -332,7 +387,7 @@ std::optional<FieldPlace> fieldReadBy(LoadInst &Load) {
 }
 
 void canonicalizeForAnalysis(Module &M) {
-  markForInlining(M);
+  const bool HasCalls = markForInlining(M);
 
   LoopAnalysisManager LoopAnalyses;
   FunctionAnalysisManager FunctionAnalyses;
@@ -356,8 +411,12 @@ void canonicalizeForAnalysis(Module &M) {
   Inline.addPass(AlwaysInlinerPass(/*InsertLifetime=*/false));
   Inline.run(M, ModuleAnalyses);
   for (Function &F : M)
-    if (!F.isDeclaration()) {
+    if (!F.isDeclaration())
       promoteVariables(F);
+  if (HasCalls)
+    inferEffects(M, ModuleAnalyses);
+  for (Function &F : M)
+    if (!F.isDeclaration()) {
       keepLoadsAnew(F);
       keepStores(F);
     }

@@ -10,6 +10,7 @@
 #include "passes/access/AccessPattern.h"
 #include "passes/access/Assembly.h"
 #include "passes/access/MustWrite.h"
+#include "passes/support/ExtraParameters.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -132,6 +133,48 @@ void KernelAccess::visit(Instruction &I) {
     touchesAnything(I, Twine("'") + I.getOpcodeName() + "' is not understood");
 }
 
+/// Of the intrinsics whose operands are descriptors of memory elsewhere.
+static bool usesDescriptor(StringRef Intrinsic) {
+  for (const char *Part : {".tensor.", ".tex.", ".suld.", ".sust.", ".sured.",
+                           ".tld4.", ".tensormap."})
+    if (Intrinsic.contains(Part))
+      return true;
+  return false;
+}
+
+/// What a function that is not inlined may do with memory that only its
+/// arguments lead to; none: it does more than can be told of it.
+std::optional<uint8_t> KernelAccess::kindsOfCallee(Function &Callee) {
+  uint8_t Kinds = AccessRead | AccessWrite;
+  bool Barrier = false;
+  bool MakesIndirectCalls = false;
+  for (Function *F : reachableFunctions(Callee, &MakesIndirectCalls))
+    for (Instruction &I : instructions(*F)) {
+      if (I.isAtomic())
+        Kinds |= AccessAtomic;
+      auto *Call = dyn_cast<CallBase>(&I);
+      // Threads may end there.
+      if (isa<UnreachableInst>(I) ||
+          (Call && (Call->isInlineAsm() || Call->doesNotReturn())))
+        return std::nullopt;
+      auto *Intrinsic = dyn_cast_or_null<IntrinsicInst>(Call);
+      if (!Intrinsic)
+        continue;
+      Barrier |= Intrinsic->isConvergent();
+      if (usesDescriptor(Intrinsic->getCalledFunction()->getName()) ||
+          (Intrinsic->mayReadOrWriteMemory() && !Intrinsic->isConvergent() &&
+           !Intrinsic->isAssumeLikeIntrinsic() &&
+           !isa<MemIntrinsic>(Intrinsic) &&
+           Intrinsic->getIntrinsicID() != Intrinsic::fake_use))
+        return std::nullopt;
+    }
+  if (MakesIndirectCalls)
+    return std::nullopt;
+  if (Barrier)
+    Flags |= KernelHasBarrier;
+  return Kinds;
+}
+
 void KernelAccess::visitCall(CallBase &Call) {
   if (Call.isInlineAsm())
     return visitAssembly(Call);
@@ -159,10 +202,22 @@ void KernelAccess::visitCall(CallBase &Call) {
   }
   if (!Call.mayReadOrWriteMemory())
     return;
+  if (!Callee->isDeclaration() && Call.onlyAccessesInaccessibleMemOrArgMem())
+    if (std::optional<uint8_t> Kinds = kindsOfCallee(*Callee)) {
+      for (const Use &Arg : Call.args())
+        if (Arg->getType()->isPtrOrPtrVectorTy())
+          accessAll(Call, *Arg,
+                    Call.onlyReadsMemory(Call.getArgOperandNo(&Arg))
+                        ? uint8_t(AccessRead)
+                        : *Kinds,
+                    "is passed to a function that is not inlined");
+      return;
+    }
   touchesAnything(Call, "calls '" + Name + "', " +
                             (Callee->isDeclaration()
                                  ? "whose code is in another translation unit"
-                                 : "which is recursive"));
+                                 : "which is recursive, or too large to be "
+                                   "looked into"));
 }
 
 /// The bytes that a copy from global to shared memory reads at most; 0 for
@@ -210,11 +265,8 @@ void KernelAccess::visitIntrinsic(IntrinsicInst &Call) {
     return;
   if (uint64_t Width = widthOfAsyncCopy(Call.getIntrinsicID()))
     return access(Call, *Call.getArgOperand(1), Width, AccessRead);
-  // Operands that are descriptors of memory elsewhere.
-  for (const char *Part : {".tensor.", ".tex.", ".suld.", ".sust.", ".sured.",
-                           ".tld4.", ".tensormap."})
-    if (Name.contains(Part))
-      return touchesAnything(Call, "uses a texture, surface or tensor map");
+  if (usesDescriptor(Name))
+    return touchesAnything(Call, "uses a texture, surface or tensor map");
   // All others touch memory through their pointer operands only.
   bool Atomic = Name.starts_with("llvm.nvvm.atomic.");
   for (unsigned I = 0; I < Call.arg_size(); ++I) {
@@ -463,7 +515,14 @@ void KernelAccess::findEscapes(Value &V, Pointer &P,
           findEscapes(*Call, P, Seen);
         continue;
       }
-      escape(P, *I, "is passed to a function that cannot be inlined");
+      const Function *Callee = Call->getCalledFunction();
+      if (!Callee || Callee->isDeclaration() || Callee->isVarArg()) {
+        escape(P, *I, "is passed to a function that cannot be inlined");
+        continue;
+      }
+      for (const Use &Arg : Call->args())
+        if (Arg == &V)
+          findEscapes(*Callee->getArg(Call->getArgOperandNo(&Arg)), P, Seen);
     } else if (isa<PtrToIntInst>(I)) {
       // As an address for inline assembly it is looked at there; numbers that
       // become pointers again are noticed where they are followed. What

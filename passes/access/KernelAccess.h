@@ -21,6 +21,7 @@
 #include "passes/access/Guards.h"
 #include "passes/access/PointerRoots.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,7 @@ private:
   };
 
   void visit(llvm::Instruction &I);
+  std::optional<uint8_t> kindsOfCallee(llvm::Function &Callee);
   void visitCall(llvm::CallBase &Call);
   void visitIntrinsic(llvm::IntrinsicInst &Call);
   void visitCopy(llvm::MemIntrinsic &Copy);

@@ -22,14 +22,14 @@ namespace {
 constexpr StringRef SliceMark = "dragon-slices";
 constexpr StringRef HeatMark = "dragon-heat";
 
+} // namespace
+
 unsigned instructionsOf(Function &Kernel) {
   unsigned Sum = 0;
   for (const Function *F : reachableFunctions(Kernel))
     Sum += F->getInstructionCount();
   return Sum;
 }
-
-} // namespace
 
 bool markForSlices(Module &M, const SliceDecisions &Decisions) {
   bool Changed = false;

@@ -42,6 +42,9 @@ bool markForSlices(llvm::Module &M, const SliceDecisions &Decisions);
 /// it is made: the cause that it has; empty: nothing.
 void markForHeat(llvm::Module &M, const llvm::StringMap<std::string> &Causes);
 
+/// Those of the kernel and of the functions that it calls.
+unsigned instructionsOf(llvm::Function &Kernel);
+
 /// No copies are made of what is not marked any more.
 void removeMarks(llvm::Module &M);
 
