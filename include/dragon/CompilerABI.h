@@ -245,7 +245,9 @@ typedef struct dragon_source {
 } dragon_source;
 
 /* cudaMalloc with what the compiler knows: `flags` are those of dragon_map
-   (D_READ, D_WRITE, D_VOLATILE). Returns a cudaError_t. */
+   (D_READ, D_WRITE, D_VOLATILE), and whether the host may access the buffer, as
+   if cudaMallocManaged had made it. Returns a cudaError_t. */
+enum { DRAGON_HOST_ACCESS = 0x100 };
 int __dragon_malloc(void **pointer, size_t bytes, uint32_t flags,
                     const dragon_source *where);
 
@@ -315,6 +317,27 @@ void __dragon_will_fwrite(const void *pointer, size_t bytes, FILE *file);
 void __dragon_will_write(const void *pointer, size_t bytes, int fd);
 void __dragon_will_pwrite(const void *pointer, size_t bytes, int fd,
                           int64_t offset);
+
+/* -- Programs in MLIR ------------------------------------------------------ */
+
+/* Operations have no error codes: if that of the call is none, prints what
+   failed and where, and ends the program with 1. The first is for functions of
+   the CUDA runtime API, the second for those of dragon.h. */
+void __dragon_require_cuda(int error, const char *function,
+                           const dragon_source *where);
+void __dragon_require(int error, const char *function,
+                      const dragon_source *where);
+
+/* cudaMemsetAsync with a value of `width` bytes, at `value`. */
+int __dragon_fill(void *to, const void *value, size_t width, size_t count,
+                  void *stream);
+
+/* cudaHostRegister and cudaHostUnregister for the buffer of an unranked memref:
+   `descriptor` holds two pointers, an offset, sizes and strides. */
+int __dragon_host_register(int64_t rank, const void *descriptor,
+                           uint64_t element_bytes);
+int __dragon_host_unregister(int64_t rank, const void *descriptor,
+                             uint64_t element_bytes);
 
 /* -- Library calls -------------------------------------------------------- */
 /* Functions that work on device memory by themselves, such as cuBLAS's. */

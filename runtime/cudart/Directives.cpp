@@ -111,7 +111,8 @@ int __dragon_malloc(void **pointer, size_t bytes, uint32_t flags,
                     const dragon_source *where) {
   return withDevice([&](Front &front) {
     AllocateOptions options;
-    options.flags = flags;
+    options.flags = flags & ~uint32_t(DRAGON_HOST_ACCESS);
+    options.hostAccessible = flags & DRAGON_HOST_ACCESS;
     options.where = where;
     return allocateForProgram(front, pointer, bytes, options);
   });
