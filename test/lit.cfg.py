@@ -19,6 +19,9 @@ for name in list(config.environment):
     if name.startswith("DRAGON_"):
         del config.environment[name]
 
+if config.mlir:
+    config.available_features.add("mlir")
+
 opt = f"{tools}/opt -load-pass-plugin={plugin}"
 config.substitutions += [
     ("%dragon-opt-passes", opt),

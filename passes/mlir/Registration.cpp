@@ -7,6 +7,8 @@
 
 #include "dragon/mlir/Passes.h"
 
+#include "mlir/Pass/PassRegistry.h"
+
 namespace generated {
 // What it calls.
 using namespace dragon::ir;
@@ -16,6 +18,12 @@ using namespace dragon::ir;
 
 namespace dragon::ir {
 
-void registerDragonPasses() { generated::registerDragonPasses(); }
+void registerDragonPasses() {
+  generated::registerDragonPasses();
+  mlir::PassPipelineRegistration<DragonPipelineOptions>(
+      "dragon-pipeline",
+      "programs in the gpu dialect for buffers larger than device memory",
+      buildDragonPipeline);
+}
 
 } // namespace dragon::ir

@@ -19,11 +19,33 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
 
 namespace dragon::ir {
 
 #define GEN_PASS_DECL
 #include "dragon/mlir/DragonPasses.h.inc"
+
+/// Of -dragon-pipeline.
+struct DragonPipelineOptions
+    : public mlir::PassPipelineOptions<DragonPipelineOptions> {
+  Option<bool> analysis{*this, "analysis",
+                        llvm::cl::desc("Find the summaries of kernels"),
+                        llvm::cl::init(true)};
+  Option<bool> directives{*this, "directives",
+                          llvm::cl::desc("Insert directives"),
+                          llvm::cl::init(true)};
+  Option<bool> slicing{*this, "slicing",
+                       llvm::cl::desc("Add copies of kernels for slices"),
+                       llvm::cl::init(true)};
+  Option<bool> lowering{*this, "lowering",
+                        llvm::cl::desc("To the LLVM dialect, both sides"),
+                        llvm::cl::init(true)};
+};
+
+/// From a program in the gpu dialect to what dragon-translate takes.
+void buildDragonPipeline(mlir::OpPassManager &manager,
+                         const DragonPipelineOptions &options);
 
 /// Makes all passes and the pipeline known by name.
 void registerDragonPasses();

@@ -53,4 +53,17 @@ def DragonSliceKernels : Pass<"dragon-slice-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect"];
 }
 
+def ConvertDragonToLLVM : Pass<"convert-dragon-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "turns host functions into calls of the dragon runtime";
+  let description = [{
+    Operations of the dragon and of the gpu dialect become calls of
+    `dragon/dragon.h` and of the CUDA runtime API, which the dragon runtime
+    implements; those of other dialects become LLVM's as their dialects say.
+    Structured control flow must be lowered before; kernels are left alone.
+
+    A constructor registers the kernels that are launched, with a fat binary
+    that the compiler plugin adds (`-dragon-fat-binary`).
+  }];
+}
+
 #endif // DRAGON_MLIR_PASSES

@@ -39,10 +39,9 @@ LogicalResult DragonDialect::verifyOperationAttribute(Operation *Op,
   auto Summary = dyn_cast<SummaryAttr>(Attr.getValue());
   if (!Summary)
     return Op->emitError("'") << SummaryAttrName << "' is no #dragon.summary";
-  auto Kernel = dyn_cast<gpu::GPUFuncOp>(Op);
-  if (!Kernel || !Kernel.isKernel())
-    return Op->emitError("'")
-           << SummaryAttrName << "' belongs to kernels of gpu.func";
+  // As gpu.func, or lowered.
+  if (!gpu::GPUDialect::isKernel(Op) && !Op->hasAttr("nvvm.kernel"))
+    return Op->emitError("'") << SummaryAttrName << "' belongs to kernels";
   for (PointerAttr Pointer : Summary.getPointers())
     if (Pointer.getArgument() >= Summary.getArgSizes().size())
       return Op->emitError("the summary has a pointer in argument ")
