@@ -114,7 +114,7 @@ const Strings &CompileArgs::forSource(const Input &One) const {
 }
 
 Strings CompileArgs::language(const Input &One) const {
-  if (One.Lang == Language::Other)
+  if (One.Lang == Language::Other || One.Lang == Language::Mlir)
     return {};
   Strings Args = {"-x", One.Lang == Language::Cuda  ? "cuda"
                         : One.Lang == Language::Cxx ? "c++"

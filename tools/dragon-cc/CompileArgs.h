@@ -55,6 +55,7 @@ public:
   /// -rdc=true, for compilations of CUDA.
   Strings relocatable() const;
   Strings remarks(const Input &One) const;
+  Strings mlirRemarks(const Input &One) const;
   /// Of code that only the link compiles: it is the one that remarks, but has
   /// no other locations than those kept now.
   Strings locations() const;

@@ -95,31 +95,33 @@ Expected<bool> Planner::needsDeviceLink() {
   return true;
 }
 
-/// What the plugin and ptxas make of the linked bitcode.
-void Planner::deviceCode(StringRef Stem, const Input &Link) {
+void Planner::deviceCode(StringRef Stem, const Input &One,
+                         const DeviceCode &How) {
   for (const GpuArch &Arch : Asked.deviceArchs()) {
     Strings Args = {"--target=nvptx64-nvidia-cuda", "-march=" + Arch.Name};
     if (!Tools.Cuda.empty())
       append(Args, {"--cuda-path=" + Tools.Cuda, "-Wno-unknown-cuda-version"});
-    append(Args, Parts.deviceLink(Link.Path, Arch.Name));
-    append(Args, Parts.plugin(Link, Stem,
-                              CompileArgs::Summary |
-                                  (Asked.Cpu ? CompileArgs::CpuOut
-                                             : CompileArgs::None)));
-    append(Args, {"-x", "ir", Parts.temp(Stem, "." + Arch.Name + ".bc"),
-                  "-Qunused-arguments"});
+    append(Args, Parts.deviceLink(One.Path, Arch.Name));
+    append(Args, Parts.plugin(One, Stem, How.Files));
+    append(Args, How.Args);
+    append(Args,
+           {"-x", "ir", Parts.temp(Stem, ("." + Arch.Name + How.Suffix).str()),
+            "-Qunused-arguments"});
     if (!Asked.Cuda) {
       append(Args, {"-emit-llvm", "-c", "-o", Parts.temp(Stem, ".device.bc")});
       clang(std::move(Args));
       continue;
     }
     std::string Ptx = Parts.temp(Stem, "." + Arch.Name + ".s");
-    std::string Object = Parts.temp(Stem, "." + Arch.Name + ".o");
+    std::string Object =
+        Parts.temp(Stem, "." + Arch.Name + (How.Linked ? ".o" : ".cubin"));
     append(Args, {"-S", "-o", Ptx});
     clang(std::move(Args));
     Strings Assemble = Parts.ptxas(Arch.Name);
     append(Assemble, {"-o", Object, Ptx});
     Result.Steps.push_back({Tools.cudaTool("ptxas"), std::move(Assemble), {}});
+    if (!How.Linked)
+      continue;
     Strings Nvlink = {"-arch=" + Arch.Name};
     if (Asked.DeviceDebug)
       Nvlink.push_back("-g");
@@ -169,7 +171,12 @@ Strings Planner::deviceLink(const std::vector<Strings> &Objects) {
       Args.push_back((File.Whole ? "--whole=" : "") + File.Path);
   Result.Steps.push_back({Tools.DeviceLink, std::move(Args), {}});
 
-  deviceCode(Stem, Link);
+  DeviceCode Device;
+  Device.Suffix = ".bc";
+  Device.Files = CompileArgs::Summary |
+                 (Asked.Cpu ? CompileArgs::CpuOut : CompileArgs::None);
+  Device.Linked = true;
+  deviceCode(Stem, Link, Device);
   if (Asked.Cuda)
     fatBinary(Stem, Parts.temp(Stem, ".fatbin"));
   bool Whole = Asked.What == Goal::DeviceLink;

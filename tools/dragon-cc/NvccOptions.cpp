@@ -147,6 +147,7 @@ Error Reader::input(StringRef Path) {
                .Cases({".cpp", ".cc", ".cxx", ".c++", ".cp", ".C", ".CPP"},
                       Language::Cxx)
                .Case(".c", Language::C)
+               .Cases({".mlir", ".mlirbc"}, Language::Mlir)
                .Cases({".s", ".S", ".ll", ".bc", ".i", ".ii"}, Language::Other)
                .Cases({".o", ".obj", ".lo", ".a", ".so", ".ld", ".lds"},
                       Language::Linker)
@@ -157,9 +158,10 @@ Error Reader::input(StringRef Path) {
     return error("cannot tell the language of '-': put -x cu, -x c++ or -x c "
                  "in front of it");
   if (!Lang)
-    return error("do not know what to do with '" + Path +
-                 "'; known are .cu .cpp .cc .cxx .c .s .ll .o .a .so, or say "
-                 "-x cu, -x c++ or -x c");
+    return error(
+        "do not know what to do with '" + Path +
+        "'; known are .cu .cpp .cc .cxx .c .mlir .s .ll .o .a .so, or say "
+        "-x cu, -x c++ or -x c");
   Result.Link.push_back({int(Result.Inputs.size()), ""});
   Result.Inputs.push_back({Path.str(), *Lang});
   return Error::success();
@@ -698,10 +700,13 @@ Expected<Invocation> Reader::run() {
 
 } // namespace
 
-bool Invocation::hasCuda() const {
-  return any_of(Inputs,
-                [](const Input &One) { return One.Lang == Language::Cuda; });
+static bool hasInput(const Invocation &Asked, Language Lang) {
+  return any_of(Asked.Inputs,
+                [&](const Input &One) { return One.Lang == Lang; });
 }
+
+bool Invocation::hasCuda() const { return hasInput(*this, Language::Cuda); }
+bool Invocation::hasMlir() const { return hasInput(*this, Language::Mlir); }
 
 Expected<Invocation> understand(const CommandLine &Line) {
   return Reader(Line).run();

@@ -37,7 +37,14 @@ enum class Goal {
   DeviceLink, ///< -dlink
 };
 
-enum class Language { Cuda, Cxx, C, Other /*for clang: .s .ll*/, Linker };
+enum class Language {
+  Cuda,
+  Cxx,
+  C,
+  Mlir,
+  Other, ///< for clang: .s .ll
+  Linker
+};
 
 struct Input {
   std::string Path;
@@ -113,6 +120,7 @@ struct Invocation {
   std::vector<std::string> Warnings;
 
   bool hasCuda() const;
+  bool hasMlir() const;
   /// Objects carry bitcode, and the link inserts the directives.
   bool atLink() const { return WholeProgram && Lifetime; }
   const GpuArch &lowestArch() const { return Archs.front(); }

@@ -30,6 +30,8 @@ private:
   Strings cudaObject(const Input &One, const std::string &Object, bool Whole);
   Strings relocatableObject(const Input &One, const std::string &Object,
                             bool Whole);
+  Strings mlirObject(const Input &One, const std::string &Object, bool Whole);
+  std::string loweredMlir(const Input &One, llvm::StringRef Stem);
   llvm::Error single(const Input &One);
   void summaryOnly(const Input &One, llvm::StringRef Stem);
   void link(const std::vector<Strings> &Objects, const Strings &DeviceCode);
@@ -38,7 +40,16 @@ private:
   /// Whether there is device code to link, and which.
   llvm::Expected<bool> needsDeviceLink();
   Strings deviceLink(const std::vector<Strings> &Objects);
-  void deviceCode(llvm::StringRef Stem, const Input &Link);
+  /// What the plugin, and ptxas for GPUs, make of LLVM IR for each
+  /// architecture.
+  struct DeviceCode {
+    llvm::StringRef Suffix; ///< of <stem>.<arch>: .bc, .ll
+    unsigned Files = 0;     ///< CompileArgs::PluginFiles
+    Strings Args;           ///< of clang
+    bool Linked = false;    ///< nvlink adds NVIDIA's device runtime
+  };
+  void deviceCode(llvm::StringRef Stem, const Input &One,
+                  const DeviceCode &How);
   void fatBinary(llvm::StringRef Stem, const std::string &Output);
   /// -fatbin
   llvm::Error fatBinary(const Input &One);

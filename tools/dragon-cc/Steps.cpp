@@ -24,6 +24,8 @@ Strings Planner::object(const Input &One, const std::string &Object,
   if (One.Lang == Language::Cuda)
     return Asked.Relocatable ? relocatableObject(One, Object, Whole)
                              : cudaObject(One, Object, Whole);
+  if (One.Lang == Language::Mlir)
+    return mlirObject(One, Object, Whole);
   std::string Stem = Parts.uniqueStem(One);
   std::string Out = Whole ? Object : Parts.temp(Stem, ".o");
   Strings Args = Parts.language(One);
@@ -160,6 +162,10 @@ Error Planner::fatBinary(const Input &One) {
 Error Planner::single(const Input &One) {
   bool Cuda = One.Lang == Language::Cuda;
   Goal What = Asked.What;
+  if (One.Lang == Language::Mlir)
+    return error("'" + One.Path +
+                 "' can be compiled to an object or linked, no more; what is "
+                 "between, dragon-opt and dragon-translate make");
   if (What == Goal::Fatbin)
     return fatBinary(One);
   Strings Args = Parts.language(One);
@@ -329,7 +335,8 @@ Expected<Plan> Planner::run() {
   if (!LinksDevice)
     return LinksDevice.takeError();
   if (Objects && (Whole || Asked.atLink() || Asked.What == Goal::DeviceLink) &&
-      Asked.Cpu && (Asked.hasCuda() || *LinksDevice) && Tools.Linker.empty())
+      Asked.Cpu && (Asked.hasCuda() || Asked.hasMlir() || *LinksDevice) &&
+      Tools.Linker.empty())
     return error("no linker found in PATH (looked for ld and ld.lld); install "
                  "binutils or lld-" +
                  Twine(LLVM_VERSION_MAJOR));

@@ -191,11 +191,19 @@ Expected<ToolPaths> findTools(StringRef Self, const Invocation &Asked) {
     return Clang.takeError();
   Tools.Clang = *Clang;
   Tools.DeviceLink = path(path(Prefix, "bin"), "dragon-device-link");
+  Tools.MlirOpt = path(path(Prefix, "bin"), "dragon-opt");
+  Tools.MlirTranslate = path(path(Prefix, "bin"), "dragon-translate");
+  if (Asked.hasMlir())
+    for (const std::string &Tool : {Tools.MlirOpt, Tools.MlirTranslate})
+      if (!isProgram(Tool))
+        return error("no '" + Tool +
+                     "': this dragon-cc was built without "
+                     "MLIR (DRAGON_BUILD_MLIR)");
   Tools.Linker = findLinker();
   Tools.Lld = findLld(Tools.Clang);
 
   Expected<std::string> Cuda = findCuda(Prefix, Asked);
-  bool Needed = Asked.hasCuda();
+  bool Needed = Asked.hasCuda() || (Asked.hasMlir() && Asked.Cuda);
   if (Cuda && Needed)
     if (Error Failed = checkToolkit(*Cuda, Asked.Cuda))
       return std::move(Failed);

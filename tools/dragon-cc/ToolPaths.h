@@ -35,6 +35,7 @@ struct ToolPaths {
   std::vector<std::string> Summaries;
 
   std::string DeviceLink; ///< dragon-device-link
+  std::string MlirOpt, MlirTranslate;
 
   std::string cudaTool(llvm::StringRef Name) const {
     return (Cuda + "/bin/" + Name).str();
