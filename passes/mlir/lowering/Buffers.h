@@ -28,10 +28,9 @@ HostPattern<SourceOp>::bufferOf(mlir::ConversionPatternRewriter &Rewriter,
         MemRefDescriptor(Lowered).bufferPtr(Rewriter, Loc, Converter, Ranked);
   } else {
     auto Unranked = cast<UnrankedMemRefType>(Ty);
-    auto Space = Converter.getMemRefAddressSpace(Unranked);
-    if (failed(Space))
-      return {};
-    auto Element = LLVM::LLVMPointerType::get(Rewriter.getContext(), *Space);
+    const unsigned Space =
+        Converter.getMemRefAddressSpace(Unranked).value_or(0);
+    auto Element = LLVM::LLVMPointerType::get(Rewriter.getContext(), Space);
     Value Inner =
         UnrankedMemRefDescriptor(Lowered).memRefDescPtr(Rewriter, Loc);
     Pointer = UnrankedMemRefDescriptor::alignedPtr(Rewriter, Loc, Converter,

@@ -50,7 +50,7 @@ public:
 
   LogicalResult matchAndRewrite(AllocOp Op, OpAdaptor Adaptor,
                                 Rewriter &Rewriter) const override {
-    uint32_t Flags = Op.getFlags() ? uint32_t(*Op.getFlags()) : 0;
+    auto Flags = uint32_t(Op.getFlags().value_or(MapFlags::none));
     if (Plan.hostTouches(Op))
       Flags |= DRAGON_HOST_ACCESS;
     Rewriter.replaceOp(Op, allocate(Rewriter, Op.getLoc(),

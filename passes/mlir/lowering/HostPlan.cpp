@@ -50,10 +50,10 @@ static bool hostMayLook(Value Memref) {
   Operation *Source = Root.getDefiningOp();
   if (auto Alloc = dyn_cast_or_null<gpu::AllocOp>(Source))
     return Alloc.getHostShared() && usedByHost(Root);
-  if (auto Alloc = dyn_cast_or_null<AllocOp>(Source))
-    return !(Alloc.getFlags() &&
-             bitEnumContainsAll(*Alloc.getFlags(), MapFlags::volatile_)) &&
-           usedByHost(Root);
+  if (auto Alloc = dyn_cast_or_null<AllocOp>(Source)) {
+    const MapFlags Flags = Alloc.getFlags().value_or(MapFlags::none);
+    return !bitEnumContainsAll(Flags, MapFlags::volatile_) && usedByHost(Root);
+  }
   return !isa_and_nonnull<MapOp>(Source) || usedByHost(Root);
 }
 

@@ -1,0 +1,3 @@
+#include "dragon/mlir/Passes.h"
+
+int main() { dragon::ir::registerDragonPasses(); }
