@@ -54,7 +54,7 @@ bool mayCopy(const Place &Where, const Place &From,
 
 TargetSet::TargetSet(ArrayRef<Target> Targets)
     : Sorted(Targets.begin(), Targets.end()) {
-  llvm::sort(Sorted);
+  std::sort(Sorted.begin(), Sorted.end());
   Sorted.erase(llvm::unique(Sorted), Sorted.end());
 }
 
@@ -326,16 +326,21 @@ void Aliases::store(const TargetSet &To, const TargetSet &Targets,
 }
 
 TargetSet Aliases::load(const TargetSet &From) const {
-  SmallVector<Target, 8> Result;
+  TargetSet Result;
+  // Anywhere comes first of an object's places: the others add nothing.
+  const Target *Whole = nullptr;
   for (const Target &T : From) {
+    if (Whole && Whole->Object == T.Object)
+      continue;
+    Whole = T.At.anywhere() ? &T : nullptr;
     for (const auto &[Where, Targets] : Contents[T.Object])
       if (Where.mayBe(T.At))
-        Result.append(Targets.begin(), Targets.end());
+        Result.insert(Targets);
     // Someone else may have stored whatever has escaped.
     if (Objects[T.Object].Escapes)
-      Result.push_back({Unknown, Target::AnyOffset});
+      Result.insert({Unknown, Target::AnyOffset});
   }
-  return TargetSet(Result);
+  return Result;
 }
 
 void Aliases::storeUnknown(const Value *To, std::optional<uint64_t> Bytes) {
