@@ -76,6 +76,8 @@ function(dragon_mlir_library name)
   dragon_pass_library(${name} ${ARGN})
   target_include_directories(${name} SYSTEM PUBLIC "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>"
                              ${MLIR_INCLUDE_DIRS})
+  # Their templates take long to compile; what they do takes no time.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   target_link_libraries(${name} PUBLIC MLIR LLVM)
   add_dependencies(${name} DragonDialectIncGen DragonPassesIncGen)
 endfunction()

@@ -53,10 +53,17 @@ static void lower(OpPassManager &Manager) {
 
 void buildDragonPipeline(OpPassManager &Manager,
                          const DragonPipelineOptions &Options) {
+  // Numbers that are known are better in the kernel than among its arguments.
+  Manager.addPass(createGpuLaunchSinkIndexComputationsPass());
   Manager.addPass(createGpuKernelOutliningPass());
+  Manager.addPass(createDragonUniqueSymbols());
   Manager.addPass(createDragonUniqueSymbols());
   Manager.addPass(createInlinerPass());
   Manager.addPass(createCanonicalizerPass());
+  if (Options.directives) {
+    Manager.addPass(createDragonUnrollExchanges());
+    Manager.addPass(createCanonicalizerPass());
+  }
   Manager.addPass(createCSEPass());
   if (Options.analysis)
     Manager.addPass(createDragonKernelAccess());

@@ -29,20 +29,21 @@ class UniqueSymbols : public impl::DragonUniqueSymbolsBase<UniqueSymbols> {
     ModuleOp Module = getOperation();
     SmallVector<gpu::GPUModuleOp> Parts(Module.getOps<gpu::GPUModuleOp>());
     // The first one keeps its name.
-    llvm::StringMap<unsigned> Count;
+    llvm::StringSet<> Names;
     for (gpu::GPUModuleOp Part : Parts)
       for (auto Symbol : Part.getOps<SymbolOpInterface>())
-        ++Count[Symbol.getName()];
+        Names.insert(Symbol.getName());
     llvm::StringSet<> Seen;
     for (gpu::GPUModuleOp Part : Parts) {
       SmallVector<SymbolOpInterface> Symbols(Part.getOps<SymbolOpInterface>());
       for (SymbolOpInterface Symbol : Symbols) {
-        if (Seen.insert(Symbol.getName()).second)
+        // What is defined elsewhere has one name everywhere.
+        if (Symbol.isDeclaration() || Seen.insert(Symbol.getName()).second)
           continue;
         const std::string Stem =
             (Part.getName() + "_" + Symbol.getName()).str();
         std::string Name = Stem;
-        for (unsigned I = 0; Count.count(Name) || Seen.contains(Name); ++I)
+        for (unsigned I = 0; Names.contains(Name) || Seen.contains(Name); ++I)
           Name = Stem + "_" + std::to_string(I);
         Seen.insert(Name);
         auto To = StringAttr::get(&getContext(), Name);

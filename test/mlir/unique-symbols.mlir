@@ -3,23 +3,34 @@
 
 module attributes {gpu.container_module} {
   // CHECK: gpu.module @first
+  // CHECK: func.func private @__nv_elsewhere()
   // CHECK: func.func private @helper()
   // CHECK: gpu.func @kernel()
   // CHECK: call @helper()
   gpu.module @first {
-    func.func private @helper()
+    func.func private @__nv_elsewhere()
+    func.func private @helper() {
+      func.call @__nv_elsewhere() : () -> ()
+      return
+    }
     gpu.func @kernel() kernel {
       func.call @helper() : () -> ()
       gpu.return
     }
   }
   // CHECK: gpu.module @second
+  // CHECK: func.func private @__nv_elsewhere()
   // CHECK: func.func private @second_helper()
+  // CHECK: call @__nv_elsewhere()
   // CHECK: gpu.func @second_kernel()
   // CHECK: call @second_helper()
   // CHECK: gpu.func @other()
   gpu.module @second {
-    func.func private @helper()
+    func.func private @__nv_elsewhere()
+    func.func private @helper() {
+      func.call @__nv_elsewhere() : () -> ()
+      return
+    }
     gpu.func @kernel() kernel {
       func.call @helper() : () -> ()
       gpu.return

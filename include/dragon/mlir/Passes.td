@@ -28,6 +28,16 @@ def DragonKernelAccess : Pass<"dragon-kernel-access", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dragon::ir::DragonDialect"];
 }
 
+def DragonUnrollExchanges : Pass<"dragon-unroll-exchanges", "::mlir::ModuleOp"> {
+  let summary = "unrolls loops around launches until buffers are where they were";
+  let description = [{
+    Of host loops whose memrefs change places from iteration to iteration, so
+    that each launch is of buffers that are known. Canonicalization then removes
+    the loop's memrefs.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def DragonInsertDirectives : Pass<"dragon-insert-directives", "::mlir::ModuleOp"> {
   let summary = "tells the runtime what is known of buffers' contents";
   let description = [{

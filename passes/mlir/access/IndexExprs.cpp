@@ -428,6 +428,13 @@ Index IndexExprs::computeResult(OpResult Result) {
       })
       .Case([&](arith::DivSIOp) { return binary(ExprOp::SDiv); })
       .Case([&](arith::DivUIOp) { return binary(ExprOp::UDiv); })
+      .Case([&](arith::FloorDivSIOp) {
+        Index A = of(Op->getOperand(0)), B = of(Op->getOperand(1));
+        const ExprNode &By = Pool.Nodes[B.Node];
+        return By.Op == ExprOp::Const && By.Imm > 0
+                   ? floorDivide(A, B)
+                   : unknown(Bits, A.Loaded || B.Loaded);
+      })
       .Case([&](arith::RemSIOp) { return binary(ExprOp::SRem); })
       .Case([&](arith::RemUIOp) { return binary(ExprOp::URem); })
       .Case([&](arith::MinSIOp) { return binary(ExprOp::SMin); })
