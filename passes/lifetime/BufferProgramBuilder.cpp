@@ -133,7 +133,7 @@ void ProgramBuilder::visitLaunch(CallBase &Call) {
       BufferUse U;
       U.Buffer = BufferOf[O];
       U.Reads = U.Writes = true;
-      addUse(E, U);
+      E.add(U);
     }
   }
   for (const llvm::Use &Operand : Call.args()) {
@@ -281,7 +281,7 @@ void ProgramBuilder::visitCall(CallBase &Call) {
       if (Result.Program.Buffers[B].Kind != BufferKind::Host) {
         BufferUse U;
         U.Buffer = B;
-        addUse(E, U);
+        E.add(U);
       }
     return push(std::move(E), Call);
   }

@@ -132,24 +132,6 @@ bool ProgramBuilder::onSide(const MemoryObject &O, Side Which) const {
          (Which == Side::Host ? BufferKind::Device : BufferKind::Host);
 }
 
-void ProgramBuilder::addUse(Event &E, BufferUse U) {
-  for (BufferUse &Known : E.Uses) {
-    if (Known.Buffer != U.Buffer)
-      continue;
-    // Twice in one event: what is sure of each is not sure of both.
-    Known.Must &= U.Must;
-    Known.Whole &= U.Whole;
-    Known.Testable = Known.MustElement = false;
-    Known.Element.reset();
-    Known.Cursor = -1;
-    Known.ByPointer &= U.ByPointer;
-    Known.Reads |= U.Reads;
-    Known.Writes |= U.Writes;
-    return;
-  }
-  E.Uses.push_back(U);
-}
-
 void ProgramBuilder::addEscapedUses(Event &E, Side Which, bool Reads,
                                     bool Writes) {
   const std::vector<MemoryObject> &Objects = Pointers.objects();
@@ -160,7 +142,7 @@ void ProgramBuilder::addEscapedUses(Event &E, Side Which, bool Reads,
       U.Buffer = BufferOf[O];
       U.Reads = Reads;
       U.Writes = Writes;
-      addUse(E, U);
+      E.add(U);
     }
 }
 
@@ -200,7 +182,7 @@ void ProgramBuilder::addUses(Event &E, const TargetSet &Targets,
     // What is left of it when it is freed is known by where it begins.
     E.Blind |= Which == Side::Host && Writes && !(T.At == Place{0, 0}) &&
                Result.Program.Buffers[U.Buffer].Several;
-    addUse(E, U);
+    E.add(U);
   }
 }
 

@@ -96,7 +96,6 @@ private:
   void addUses(Event &E, const TargetSet &Targets, const llvm::Value *Pointer,
                Side Which, bool Reads, bool Writes, const llvm::SCEV *Bytes);
   void addEscapedUses(Event &E, Side Which, bool Reads, bool Writes);
-  void addUse(Event &E, BufferUse U);
   // Pointers to one of several buffers.
   std::optional<unsigned> pointerOf(const llvm::Value *V);
   void notePointer(Event &E, unsigned Pointer, const llvm::Value *V, bool Reads,

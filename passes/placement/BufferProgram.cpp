@@ -29,6 +29,24 @@ const BufferUse *Event::find(unsigned Buffer) const {
   return nullptr;
 }
 
+void Event::add(const BufferUse &U) {
+  for (BufferUse &Known : Uses) {
+    if (Known.Buffer != U.Buffer)
+      continue;
+    // Twice in one event: what is sure of each is not sure of both.
+    Known.Must &= U.Must;
+    Known.Whole &= U.Whole;
+    Known.Testable = Known.MustElement = false;
+    Known.Element.reset();
+    Known.Cursor = -1;
+    Known.ByPointer &= U.ByPointer;
+    Known.Reads |= U.Reads;
+    Known.Writes |= U.Writes;
+    return;
+  }
+  Uses.push_back(U);
+}
+
 bool Event::reads(unsigned Buffer) const {
   return any_of(
       Uses, [&](const BufferUse &U) { return U.Buffer == Buffer && U.Reads; });

@@ -173,6 +173,8 @@ struct Event {
   Position Where;
 
   const BufferUse *find(unsigned Buffer) const;
+  /// Adds the use, or to that of the same buffer what this one may do as well.
+  void add(const BufferUse &U);
   bool reads(unsigned Buffer) const;
   bool writes(unsigned Buffer) const;
 };

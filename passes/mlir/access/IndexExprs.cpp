@@ -219,22 +219,21 @@ Index IndexExprs::of(AffineExpr E, ValueRange Dims, ValueRange Symbols) {
   }
 }
 
-Index IndexExprs::least(AffineMap Map, ValueRange Operands) {
+Index IndexExprs::extreme(ExprOp Op, AffineMap Map, ValueRange Operands) {
   ValueRange Dims = Operands.take_front(Map.getNumDims());
   ValueRange Symbols = Operands.drop_front(Map.getNumDims());
   Index Result = of(Map.getResult(0), Dims, Symbols);
   for (unsigned I = 1; I < Map.getNumResults(); ++I)
-    Result = combine(ExprOp::SMin, Result, of(Map.getResult(I), Dims, Symbols));
+    Result = combine(Op, Result, of(Map.getResult(I), Dims, Symbols));
   return Result;
 }
 
+Index IndexExprs::least(AffineMap Map, ValueRange Operands) {
+  return extreme(ExprOp::SMin, Map, Operands);
+}
+
 Index IndexExprs::greatest(AffineMap Map, ValueRange Operands) {
-  ValueRange Dims = Operands.take_front(Map.getNumDims());
-  ValueRange Symbols = Operands.drop_front(Map.getNumDims());
-  Index Result = of(Map.getResult(0), Dims, Symbols);
-  for (unsigned I = 1; I < Map.getNumResults(); ++I)
-    Result = combine(ExprOp::SMax, Result, of(Map.getResult(I), Dims, Symbols));
-  return Result;
+  return extreme(ExprOp::SMax, Map, Operands);
 }
 
 //===----------------------------------------------------------------------===//

@@ -85,6 +85,7 @@ private:
   Index dimension(mlir::Value Memref, mlir::Value Dimension);
   Index floorDivide(Index A, Index B);
   Index modulo(Index A, Index B);
+  Index extreme(ExprOp Op, mlir::AffineMap Map, mlir::ValueRange Operands);
   Index least(mlir::AffineMap Map, mlir::ValueRange Operands);
   Index greatest(mlir::AffineMap Map, mlir::ValueRange Operands);
   void addCounter(llvm::SmallVectorImpl<LoopCounter> &To, Index Lower,

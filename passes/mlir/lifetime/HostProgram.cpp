@@ -80,7 +80,6 @@ private:
   void visitOther(Operation *Op, unsigned Now);
   Event event(EventKind Kind, Operation *Op, const Twine &Name = "");
   void push(Event E, Operation *Op, unsigned Now);
-  void addUse(Event &E, BufferUse U);
   /// Of all that the memref may be.
   void addUses(Event &E, Value Memref, bool Reads, bool Writes,
                int Operand = -1, bool Testable = false);
@@ -267,23 +266,6 @@ void Reader::push(Event E, Operation *Op, unsigned Now) {
   Result.Operations[Now].push_back(Op);
 }
 
-void Reader::addUse(Event &E, BufferUse U) {
-  for (BufferUse &Known : E.Uses) {
-    if (Known.Buffer != U.Buffer)
-      continue;
-    // Twice in one event: what is sure of each is not sure of both.
-    Known.Must &= U.Must;
-    Known.Whole &= U.Whole;
-    Known.Testable = false;
-    Known.Operand = -1;
-    Known.ByPointer &= U.ByPointer;
-    Known.Reads |= U.Reads;
-    Known.Writes |= U.Writes;
-    return;
-  }
-  E.Uses.push_back(U);
-}
-
 void Reader::addUses(Event &E, Value Memref, bool Reads, bool Writes,
                      int Operand, bool Testable) {
   const Targets T = Memrefs.of(Memref);
@@ -306,7 +288,7 @@ void Reader::addUses(Event &E, Value Memref, bool Reads, bool Writes,
     U.Whole = U.Must && Moves;
     U.Testable = Testable && U.Must;
     U.Operand = U.Testable ? Operand : -1;
-    addUse(E, U);
+    E.add(U);
   }
   if (T.Elsewhere) {
     E.OtherMemory = true;
@@ -321,7 +303,7 @@ void Reader::addEscapedUses(Event &E, bool Reads, bool Writes) {
       U.Buffer = I;
       U.Reads = Reads;
       U.Writes = Writes;
-      addUse(E, U);
+      E.add(U);
     }
 }
 
@@ -354,7 +336,7 @@ void Reader::visitLaunch(gpu::LaunchFuncOp Launch, unsigned Now) {
         BufferUse U;
         U.Buffer = I;
         U.Reads = U.Writes = true;
-        addUse(E, U);
+        E.add(U);
       }
   uint32_t Lowered = 0;
   for (auto [I, V] : llvm::enumerate(Launch.getKernelOperands())) {
