@@ -50,6 +50,13 @@ Value withoutCasts(Value V) {
   }
 }
 
+/// Nothing is known of the kernel, or it follows pointers in memory.
+bool touchesAnything(SummaryAttr Summary) {
+  return !Summary ||
+         bitEnumContainsAll(Summary.getKind(), KernelKind::touchesAnything) ||
+         bitEnumContainsAll(Summary.getKind(), KernelKind::unknown);
+}
+
 class Reader {
 public:
   Reader(FunctionOpInterface F, const TargetAnalysis &Memrefs)
@@ -232,9 +239,7 @@ void Reader::findEscapes() {
     auto Kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
         Launch, Launch.getKernel());
     SummaryAttr Summary = Kernel ? summaryOf(Kernel) : SummaryAttr();
-    if (Summary &&
-        !bitEnumContainsAny(Summary.getKind(),
-                            KernelKind::touchesAnything | KernelKind::unknown))
+    if (!touchesAnything(Summary))
       return;
     for (Value V : Launch.getKernelOperands())
       if (isa<BaseMemRefType>(V.getType())) {
@@ -324,10 +329,7 @@ void Reader::visitLaunch(gpu::LaunchFuncOp Launch, unsigned Now) {
   SummaryAttr Summary = Kernel ? summaryOf(Kernel) : SummaryAttr();
   Event E = event(EventKind::Launch, Launch, Launch.getKernelName().getValue());
   E.Stream = streamOf(Launch);
-  const bool Anything =
-      !Summary ||
-      bitEnumContainsAny(Summary.getKind(),
-                         KernelKind::touchesAnything | KernelKind::unknown);
+  const bool Anything = touchesAnything(Summary);
   E.Sliceable =
       Summary && bitEnumContainsAll(Summary.getKind(), KernelKind::sliceable);
   if (Anything)
@@ -365,8 +367,8 @@ void Reader::visitLaunch(gpu::LaunchFuncOp Launch, unsigned Now) {
     const bool MayOverwrite =
         Writes && !Reads &&
         llvm::any_of(Pointer.getAccesses(), [](AccessAttr A) {
-          return bitEnumContainsAll(A.getKind(),
-                                    AccessKind::write | AccessKind::exact);
+          return bitEnumContainsAll(A.getKind(), AccessKind::write) &&
+                 bitEnumContainsAll(A.getKind(), AccessKind::exact);
         });
     if (Reads || Writes)
       addUses(E, V, Reads, Writes, int(I), MayOverwrite);
