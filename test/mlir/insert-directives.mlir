@@ -1,9 +1,9 @@
 // What the compiler adds to host code of the gpu dialect.
-// RUN: dragon-opt --dragon-kernel-access --dragon-insert-directives %s | FileCheck %s
-// RUN: dragon-opt --dragon-kernel-access --dragon-insert-directives=print=1 %s | FileCheck %s --check-prefix=PROGRAM
-// RUN: dragon-opt --dragon-kernel-access --dragon-insert-directives --remark-format=emitRemark --remarks-filter=dragon %s 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
+// RUN: dragon-opt --allow-unregistered-dialect --dragon-kernel-access --dragon-insert-directives %s | FileCheck %s
+// RUN: dragon-opt --allow-unregistered-dialect --dragon-kernel-access --dragon-insert-directives=print=1 %s | FileCheck %s --check-prefix=PROGRAM
+// RUN: dragon-opt --allow-unregistered-dialect --dragon-kernel-access --dragon-insert-directives --remark-format=emitRemark --remarks-filter=dragon %s 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 // Without summaries, nothing is known of any kernel.
-// RUN: dragon-opt --dragon-insert-directives %s | FileCheck %s --check-prefix=UNKNOWN
+// RUN: dragon-opt --allow-unregistered-dialect --dragon-insert-directives %s | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN-LABEL: func.func @add
 // UNKNOWN-NOT: dragon.
 
@@ -158,6 +158,31 @@ module attributes {gpu.container_module} {
     gpu.launch_func @kernels::@copy blocks in (%g, %c1, %c1) threads in (%c256, %c1, %c1) args(%a : memref<?xf32>, %h : memref<?xf32>, %n : index)
     func.call @look(%a) : (memref<?xf32>) -> ()
     gpu.dealloc %a : memref<?xf32>
+    return
+  }
+
+  // Work that somebody else puts in order, and operations that nothing is known
+  // of.
+  // CHECK-LABEL: func.func @elsewhere
+  // CHECK-NOT: dragon.
+  // CHECK: return
+  func.func @elsewhere(%h: memref<?xf32>, %n: index, %g: index) {
+    %c1 = arith.constant 1 : index
+    %c256 = arith.constant 256 : index
+    %t0, %f0 = async.execute () -> !async.value<memref<?xf32>> {
+      %a = gpu.alloc (%n) : memref<?xf32>
+      gpu.memcpy %a, %h : memref<?xf32>, memref<?xf32>
+      async.yield %a : memref<?xf32>
+    }
+    %t1 = async.execute [%t0] (%f0 as %b: !async.value<memref<?xf32>>) {
+      gpu.launch_func @kernels::@copy blocks in (%g, %c1, %c1) threads in (%c256, %c1, %c1) args(%b : memref<?xf32>, %h : memref<?xf32>, %n : index)
+      async.yield
+    }
+    async.await %t1 : !async.token
+    %c = gpu.alloc (%n) : memref<?xf32>
+    "somebody.uses"(%c) : (memref<?xf32>) -> ()
+    gpu.launch_func @kernels::@copy blocks in (%g, %c1, %c1) threads in (%c256, %c1, %c1) args(%c : memref<?xf32>, %h : memref<?xf32>, %n : index)
+    "somebody.uses"(%h) : (memref<?xf32>) -> ()
     return
   }
 

@@ -199,6 +199,13 @@ void Reader::escape(const Targets &T, Operation *To, const Twine &What) {
     }
 }
 
+/// Operations whose regions run one after another, as their interface says, and
+/// hand on memrefs as they are.
+static bool isFollowed(Operation *Op) {
+  return isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp,
+             scf::ExecuteRegionOp, affine::AffineForOp, affine::AffineIfOp>(Op);
+}
+
 /// Whether the operation does nothing with the memref but touch its bytes, or
 /// make another memref of it that is followed.
 static bool keepsNothing(Operation *Op, OpOperand &Of) {
@@ -208,12 +215,12 @@ static bool keepsNothing(Operation *Op, OpOperand &Of) {
           memref::ReinterpretCastOp, memref::ViewOp, memref::TransposeOp,
           memref::ExtractStridedMetadataOp, memref::DimOp, memref::RankOp,
           arith::SelectOp>(Op) ||
-      isa<DragonDialect>(Op->getDialect()))
+      isa_and_nonnull<DragonDialect>(Op->getDialect()))
     return true;
   // To a region or a block, which the analysis follows.
-  if (isa<RegionBranchOpInterface, RegionBranchTerminatorOpInterface,
-          BranchOpInterface>(Op) &&
-      !isa<func::ReturnOp>(Op))
+  if (isFollowed(Op) || isa<BranchOpInterface>(Op) ||
+      (isa<RegionBranchTerminatorOpInterface>(Op) &&
+       isFollowed(Op->getParentOp())))
     return true;
   auto Effects = dyn_cast<MemoryEffectOpInterface>(Op);
   if (!Effects || isa<CallOpInterface>(Op))
@@ -414,7 +421,7 @@ void Reader::visitOther(Operation *Op, unsigned Now) {
           addUses(E, V, true, true);
       return;
     }
-    if (isa<gpu::GPUDialect, DragonDialect>(Inner->getDialect())) {
+    if (isa_and_nonnull<gpu::GPUDialect, DragonDialect>(Inner->getDialect())) {
       Waits = true;
       for (Value V : Inner->getOperands())
         if (isa<BaseMemRefType>(V.getType()))
@@ -422,6 +429,10 @@ void Reader::visitOther(Operation *Op, unsigned Now) {
       return;
     }
     Takes |= isa<LoopLikeOpInterface>(Inner);
+    // What it does is not known.
+    Opaque |= !isa<MemoryEffectOpInterface>(Inner) &&
+              !Inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
+              !Inner->hasTrait<OpTrait::IsTerminator>();
     if (isMemoryEffectFree(Inner) || isa<memref::DimOp>(Inner))
       return;
     for (Value V : Inner->getOperands())
@@ -518,7 +529,8 @@ bool Reader::isRelevant(Operation *Op) {
   bool Found = false;
   for (Region &R : Op->getRegions())
     R.walk([&](Operation *Inner) {
-      Found |= isa<gpu::GPUDialect, DragonDialect>(Inner->getDialect());
+      Found |=
+          isa_and_nonnull<gpu::GPUDialect, DragonDialect>(Inner->getDialect());
       for (Value V : Inner->getResults())
         Found |=
             isa<BaseMemRefType>(V.getType()) && !Memrefs.of(V).Sites.empty();
@@ -625,9 +637,7 @@ unsigned Reader::addOperations(mlir::Block &B) {
   unsigned Now = EntryOf[&B];
   for (Operation &Op : B) {
     auto Regions = dyn_cast<RegionBranchOpInterface>(Op);
-    // Iterations at the same time are in no order.
-    if (Regions && !Op.hasTrait<OpTrait::HasParallelRegion>() &&
-        !isa<scf::ParallelOp, affine::AffineParallelOp>(Op) && isRelevant(&Op))
+    if (Regions && isFollowed(&Op) && isRelevant(&Op))
       Now = addRegionOp(Regions, Now);
     else if (Op.getNumRegions())
       visitOther(&Op, Now);

@@ -39,9 +39,10 @@ static bool usedByHost(Value Memref) {
       return llvm::any_of(User->getResults(), [](Value View) {
         return isa<BaseMemRefType>(View.getType()) && usedByHost(View);
       });
-    if (isa<gpu::GPUDialect>(User->getDialect()))
+    if (isa_and_nonnull<gpu::GPUDialect>(User->getDialect()))
       return isa<gpu::HostRegisterOp, gpu::HostUnregisterOp>(User);
-    return !isa<DragonDialect>(User->getDialect()) && !isa<memref::DimOp>(User);
+    return !isa_and_nonnull<DragonDialect>(User->getDialect()) &&
+           !isa<memref::DimOp>(User);
   });
 }
 
