@@ -120,7 +120,7 @@ void ProgramBuilder::addPointers() {
     Found.push_back(std::move(P));
   }
   // In the order in which they are made.
-  std::vector<unsigned> Order(Found.size()), Place(Found.size());
+  std::vector<unsigned> Order(Found.size());
   for (unsigned I = 0; I < Order.size(); ++I)
     Order[I] = I;
   auto Made = [&](unsigned I) { return (PointerOf.begin() + I)->first; };
@@ -128,21 +128,9 @@ void ProgramBuilder::addPointers() {
     return Found[A].Block != Found[B].Block ? Found[A].Block < Found[B].Block
                                             : Made(A)->comesBefore(Made(B));
   });
-  for (unsigned I = 0; I < Order.size(); ++I)
-    Place[Order[I]] = I;
-  BufferProgram &Program = Result.Program;
-  for (unsigned I : Order) {
-    for (Pointer::Way &W : Found[I].Ways)
-      for (NameId &Name : W.Names)
-        if (Name >= Program.Buffers.size())
-          Name = Program.nameOf(Place[Name - Program.Buffers.size()]);
-    Program.Pointers.push_back(std::move(Found[I]));
+  for (unsigned I : Order)
     Result.Pointers.push_back(Made(I));
-  }
-  for (Block &B : Program.Blocks)
-    for (Event &E : B.Events)
-      for (UseByPointer &U : E.Pointers)
-        U.Pointer = Place[U.Pointer];
+  Result.Program.setPointers(std::move(Found), Order);
 }
 
 } // namespace dragon

@@ -80,6 +80,24 @@ static bool isWork(const Event &E) {
   }
 }
 
+void BufferProgram::setPointers(std::vector<Pointer> Found,
+                                ArrayRef<unsigned> Order) {
+  std::vector<unsigned> Place(Found.size());
+  for (unsigned I = 0; I < Order.size(); ++I)
+    Place[Order[I]] = I;
+  for (unsigned I : Order) {
+    for (Pointer::Way &W : Found[I].Ways)
+      for (NameId &Name : W.Names)
+        if (Name >= Buffers.size())
+          Name = nameOf(Place[Name - Buffers.size()]);
+    Pointers.push_back(std::move(Found[I]));
+  }
+  for (Block &B : Blocks)
+    for (Event &E : B.Events)
+      for (UseByPointer &U : E.Pointers)
+        U.Pointer = Place[U.Pointer];
+}
+
 void BufferProgram::spreadFailure() {
   std::vector<SmallVector<unsigned, 2>> Predecessors(Blocks.size());
   for (unsigned B = 0; B < Blocks.size(); ++B)

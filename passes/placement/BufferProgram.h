@@ -31,6 +31,7 @@
 
 #include "passes/placement/CountedLoops.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -249,6 +250,9 @@ struct BufferProgram {
   const Pointer *pointer(NameId Name) const {
     return Name < Buffers.size() ? nullptr : &Pointers[Name - Buffers.size()];
   }
+  /// Takes the pointers, in this order. Uses and ways have numbered them as
+  /// they stand in Found.
+  void setPointers(std::vector<Pointer> Found, llvm::ArrayRef<unsigned> Order);
   /// Marks the blocks that lead to nothing but blocks that fail.
   void spreadFailure();
   /// All events that have a use of the buffer, in block order.

@@ -104,7 +104,8 @@ private:
   TokenStreams Tokens;
   HostProgram Result;
   llvm::DenseMap<Operation *, unsigned> BufferOf;
-  llvm::DenseMap<mlir::Block *, unsigned> EntryOf;
+  /// The program's blocks that begin and end with a block.
+  llvm::DenseMap<mlir::Block *, unsigned> EntryOf, EndOf;
   /// Region arguments, results and selects that are pointers: by their order.
   llvm::MapVector<Value, unsigned> PointerOf;
   /// What a block's arguments, or a region operation's results, get: block,
@@ -414,15 +415,12 @@ void Reader::visitOther(Operation *Op, unsigned Now) {
   Event E = event(EventKind::HostAccess, Op,
                   "'" + Op->getName().getStringRef() + "'");
   Op->walk([&](Operation *Inner) {
-    if (isa<CallOpInterface>(Inner)) {
-      Opaque = true;
-      for (Value V : Inner->getOperands())
-        if (isa<BaseMemRefType>(V.getType()))
-          addUses(E, V, true, true);
-      return;
-    }
-    if (isa_and_nonnull<gpu::GPUDialect, DragonDialect>(Inner->getDialect())) {
-      Waits = true;
+    const bool Calls = isa<CallOpInterface>(Inner);
+    const bool IsOurs =
+        isa_and_nonnull<gpu::GPUDialect, DragonDialect>(Inner->getDialect());
+    Opaque |= Calls;
+    Waits |= IsOurs && !Calls;
+    if (Calls || IsOurs) {
       for (Value V : Inner->getOperands())
         if (isa<BaseMemRefType>(V.getType()))
           addUses(E, V, true, true);
@@ -554,7 +552,7 @@ void Reader::addRegion(Region &R) {
       EntryOf[&B] =
           newBlock(&B, nullptr, "b" + Twine(Result.Program.Blocks.size()));
   for (mlir::Block &B : R) {
-    const unsigned End = addOperations(B);
+    const unsigned End = EndOf[&B] = addOperations(B);
     Operation *Last = B.mightHaveTerminator() ? B.getTerminator() : nullptr;
     Result.Extents[End].End = Last;
     if (!Last)
@@ -616,16 +614,11 @@ unsigned Reader::addRegionOp(RegionBranchOpInterface Op, unsigned Now) {
           dyn_cast<RegionBranchTerminatorOpInterface>(B.getTerminator());
       if (!Last)
         continue;
-      // The program's block that ends with it.
-      unsigned End = EntryOf[&B];
-      for (unsigned I = 0; I < Result.Extents.size(); ++I)
-        if (Result.Extents[I].End == Last.getOperation())
-          End = I;
       Successors.clear();
       Last.getSuccessorRegions(
           SmallVector<Attribute>(Last->getNumOperands(), nullptr), Successors);
       lead(
-          End, Successors,
+          EndOf[&B], Successors,
           [&](RegionSuccessor S) { return Last.getSuccessorOperands(S); },
           false);
     }
@@ -707,28 +700,16 @@ void Reader::addPointers() {
     }
     Found.push_back(std::move(P));
   }
-  std::vector<unsigned> Order(Found.size()), Place(Found.size());
+  std::vector<unsigned> Order(Found.size());
   for (unsigned I = 0; I < Order.size(); ++I)
     Order[I] = I;
   llvm::sort(Order, [&](unsigned A, unsigned B) {
     return std::tie(Found[A].Block, Found[A].Index, A) <
            std::tie(Found[B].Block, Found[B].Index, B);
   });
-  for (unsigned I = 0; I < Order.size(); ++I)
-    Place[Order[I]] = I;
-  BufferProgram &Program = Result.Program;
-  for (unsigned I : Order) {
-    for (Pointer::Way &W : Found[I].Ways)
-      for (NameId &Name : W.Names)
-        if (Name >= Program.Buffers.size())
-          Name = Program.nameOf(Place[Name - Program.Buffers.size()]);
-    Program.Pointers.push_back(std::move(Found[I]));
+  for (unsigned I : Order)
     Result.Pointers.push_back(PointerOf.begin()[I].first);
-  }
-  for (dragon::Block &B : Program.Blocks)
-    for (Event &E : B.Events)
-      for (UseByPointer &U : E.Pointers)
-        U.Pointer = Place[U.Pointer];
+  Result.Program.setPointers(std::move(Found), Order);
 }
 
 HostProgram Reader::run() {
@@ -742,8 +723,6 @@ HostProgram Reader::run() {
           return In.V == Ways.front().V;
         }))
       Result.Leaves[Ways.front().V] = To;
-  for (Value Token : Tokens.first())
-    Result.Streams.push_back(Token);
   return std::move(Result);
 }
 

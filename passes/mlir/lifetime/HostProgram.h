@@ -49,8 +49,6 @@ struct HostProgram {
   /// What is outside of an operation with regions the same as a value inside:
   /// the values that leave it by that result, on all ways.
   llvm::DenseMap<mlir::Value, mlir::Value> Leaves;
-  /// Of streams 1, 2, ...: a token of each.
-  std::vector<mlir::Value> Streams;
 };
 
 HostProgram readHostProgram(mlir::FunctionOpInterface F,

@@ -42,8 +42,7 @@ std::optional<unsigned> TokenStreams::compute(Value Token) {
   } else if (auto Async = Token.getDefiningOp<gpu::AsyncOpInterface>()) {
     if (!Async.getAsyncDependencies().empty())
       return of(Async.getAsyncDependencies().front());
-    First.push_back(Token);
-    return unsigned(First.size()) - 1;
+    return Number++;
   }
   if (!Init || !Next)
     return std::nullopt;

@@ -17,7 +17,6 @@
 #include "llvm/ADT/DenseMap.h"
 
 #include <optional>
-#include <vector>
 
 namespace dragon::ir {
 
@@ -25,14 +24,12 @@ class TokenStreams {
 public:
   /// The number of the token's stream: 0, 1, ...; nothing if it is not known.
   std::optional<unsigned> of(mlir::Value Token);
-  /// The token with which each stream begins.
-  const std::vector<mlir::Value> &first() const { return First; }
 
 private:
   std::optional<unsigned> compute(mlir::Value Token);
 
   llvm::DenseMap<mlir::Value, std::optional<unsigned>> Known;
-  std::vector<mlir::Value> First;
+  unsigned Number = 0; ///< of streams
 };
 
 } // namespace dragon::ir

@@ -93,7 +93,6 @@ class ConvertDragonToLLVM
                                                        Patterns);
     }
     target.addIllegalDialect<gpu::GPUDialect, DragonDialect>();
-    target.addLegalOp<gpu::GPUModuleOp, gpu::BinaryOp>();
     populateGpuPatterns(Converter, Patterns, Lowering);
     populateDragonPatterns(Converter, Patterns, Lowering);
     if (failed(applyPartialConversion(Module, target, std::move(Patterns)))) {
