@@ -324,7 +324,7 @@ Strings CompileArgs::ptxas(StringRef Arch) const {
   for (size_t I = 0; I + 1 < Asked.CudaArgs.size(); ++I)
     if (Asked.CudaArgs[I] == "-Xcuda-ptxas")
       Args.push_back(Asked.CudaArgs[I + 1]);
-  append(Args, {"--gpu-name", Arch.str(), "-c"});
+  append(Args, {"--gpu-name", Arch.str()});
   return Args;
 }
 

@@ -118,6 +118,8 @@ void Planner::deviceCode(StringRef Stem, const Input &One,
     append(Args, {"-S", "-o", Ptx});
     clang(std::move(Args));
     Strings Assemble = Parts.ptxas(Arch.Name);
+    if (How.Linked)
+      Assemble.push_back("-c"); // an object that nvlink completes
     append(Assemble, {"-o", Object, Ptx});
     Result.Steps.push_back({Tools.cudaTool("ptxas"), std::move(Assemble), {}});
     if (!How.Linked)

@@ -4,7 +4,7 @@
 // CHECK-NEXT: dragon-translate{{"?}} "--dragon-to-device-llvmir" "--arch=sm_90" {{.*}} "-o" "[[T]]/steps.sm_90.ll"
 // CHECK-NEXT: dragon-translate{{"?}} "--dragon-to-host-llvmir" {{.*}} "-o" "[[T]]/steps.host.ll"
 // CHECK-NEXT: clang{{.*}} "--target=nvptx64-nvidia-cuda" "-march=sm_90" {{.*}}"-dragon-cpu-out=[[T]]/steps.cpu.bc"{{.*}}"-dragon-slicing=0"{{.*}}"-mlink-builtin-bitcode"{{.*}} "-x" "ir" "[[T]]/steps.sm_90.ll" {{.*}}"-S" "-o" "[[T]]/steps.sm_90.s"
-// CHECK-NEXT: ptxas{{.*}} "--gpu-name" "sm_90" "-c" "-o" "[[T]]/steps.sm_90.cubin" "[[T]]/steps.sm_90.s"
+// CHECK-NEXT: ptxas{{.*}} "--gpu-name" "sm_90" "-o" "[[T]]/steps.sm_90.cubin" "[[T]]/steps.sm_90.s"
 // CHECK-NEXT: fatbinary{{.*}} "--create" "[[T]]/steps.fatbin"
 // CHECK-NEXT: clang{{.*}} "-x" "ir"{{.*}}"-dragon-summary=[[T]]/steps.summary"{{.*}}"-dragon-lifetime=0"{{.*}}"-dragon-fat-binary=[[T]]/steps.fatbin" "-c" "[[T]]/steps.host.ll" "-o" "[[T]]/steps.host.o"
 // CHECK-NEXT: clang{{.*}} "[[T]]/steps.cpu.bc" "-o" "[[T]]/steps.cpu.o"
