@@ -83,7 +83,8 @@ const Strings &CompileArgs::forSource(const Input &One) const {
     SmallString<256> Absolute(Path);
     (void)sys::fs::make_absolute(Absolute);
     sys::path::remove_dots(Absolute, /*remove_dot_dot=*/true);
-    std::string Copy = temp("replaced-" + utostr(Files.size()), ".cu");
+    std::string Copy =
+        temp(stem(One) + "-replaced-" + utostr(Files.size()), ".cu");
     Roots.push_back(json::Object{{"type", "file"},
                                  {"name", std::string(Absolute)},
                                  {"external-contents", Copy}});
@@ -102,7 +103,8 @@ const Strings &CompileArgs::forSource(const Input &One) const {
   }
   if (Roots.empty())
     return Args;
-  std::string Overlay = temp("replaced-" + utostr(Files.size()), ".json");
+  std::string Overlay =
+      temp(stem(One) + "-replaced-" + utostr(Files.size()), ".json");
   std::string Text;
   raw_string_ostream(Text) << json::Value(
       json::Object{{"version", 0},
@@ -176,6 +178,14 @@ Strings CompileArgs::optimisation(const Input &One) const {
   return Args;
 }
 
+/// For clang to keep what is between its phases: outputs of steps are where
+/// intermediate files go, unless that is the current folder.
+Strings CompileArgs::saveTemps() const {
+  if (!Asked.SaveTemps)
+    return {};
+  return {Asked.KeepDir.empty() ? "-save-temps=cwd" : "-save-temps=obj"};
+}
+
 Strings CompileArgs::user(const Input &One) const {
   Strings Args = Asked.CompileArgs;
   for (const std::string &Arg : Asked.HostArgs) {
@@ -189,6 +199,7 @@ Strings CompileArgs::user(const Input &One) const {
   // not, whatever -Xcompiler says.
   if (Asked.WholeProgram && One.Lang != Language::Other)
     Args.push_back("-fno-lto");
+  append(Args, saveTemps());
   // Options of the link stand on the same command line.
   Args.push_back("-Qunused-arguments");
   return Args;
@@ -242,8 +253,15 @@ Strings CompileArgs::plugin(const Input &One, StringRef Stem,
   Strings Args = {"-fpass-plugin=" + Tools.plugin(),
                   "-fno-discard-value-names"};
   for (const std::string &Option : Options)
-    append(Args, {"-mllvm", Option});
+    append(Args, pluginOption(Option));
   return Args;
+}
+
+/// An option that the plugin defines. It goes to clang -cc1 alone: with a mere
+/// -mllvm an assembler that is a step of its own, as with -save-temps, gets it
+/// too, and has no plugin.
+Strings CompileArgs::pluginOption(StringRef Option) {
+  return {"-Xclang", "-mllvm", "-Xclang", Option.str()};
 }
 
 std::string CompileArgs::recordFile(const Input &One, StringRef Arch) const {

@@ -52,6 +52,7 @@ public:
   Strings optimisation(const Input &One) const;
   Strings user(const Input &One) const;
   Strings plugin(const Input &One, llvm::StringRef Stem, unsigned Files) const;
+  static Strings pluginOption(llvm::StringRef Option);
   /// -rdc=true, for compilations of CUDA.
   Strings relocatable() const;
   Strings remarks(const Input &One) const;
@@ -91,6 +92,7 @@ public:
 
 private:
   bool deviceOptimised() const;
+  Strings saveTemps() const;
   /// What a source needs that only a look at it tells.
   const Strings &forSource(const Input &One) const;
   std::string recordFile(const Input &One, llvm::StringRef Arch) const;

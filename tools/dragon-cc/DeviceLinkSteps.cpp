@@ -58,6 +58,8 @@ Strings Planner::relocatableObject(const Input &One, const std::string &Object,
 
   std::string Out = Whole ? Object : Parts.temp(Stem, ".o");
   Strings Args = Common;
+  // With steps between its phases clang would embed the bitcode in two of them.
+  erase_if(Args, [](StringRef Arg) { return Arg.starts_with("-save-temps="); });
   append(Args, Parts.architectures(/*Lowest=*/!Asked.Cuda));
   append(Args, Parts.remarks(One));
   append(Args, {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary",
@@ -189,9 +191,10 @@ Strings Planner::deviceLink(const std::vector<Strings> &Objects) {
                    Link, Stem,
                    CompileArgs::Summary | CompileArgs::Bitcode |
                        (Asked.Cpu ? CompileArgs::CpuRef : CompileArgs::None)));
-  append(Host, {"-mllvm", "-dragon-fat-binary=" +
-                              (Asked.Cuda ? Parts.temp(Stem, ".fatbin")
-                                          : Tools.noGpuCode())});
+  append(Host,
+         CompileArgs::pluginOption(
+             "-dragon-fat-binary=" +
+             (Asked.Cuda ? Parts.temp(Stem, ".fatbin") : Tools.noGpuCode())));
   append(Host, {"-Qunused-arguments", "-c", Parts.temp(Stem, ".register.ll"),
                 "-o", Registered});
   Step &Last = clang(std::move(Host));

@@ -10,6 +10,7 @@
 #include "tools/dragon-cc/MissingTemplates.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -113,11 +114,10 @@ Expected<int> runStep(const Step &One, const char *Messages = nullptr) {
 
 /// Compiles from copies of sources, again if they want words. If that does not
 /// help, what is said is said of the sources.
-Expected<int> runCompleting(const Step &One, const Plan &Plan,
-                            StringRef Folder) {
+Expected<int> runCompleting(const Step &One, const Plan &Plan) {
   constexpr unsigned MostTimes = 20; // clang stops after 20 errors
-  SmallString<128> Messages(Folder);
-  sys::path::append(Messages, "messages.txt");
+  std::string Messages = Plan.Sources.front().second + ".messages";
+  scope_exit Remove([&] { (void)sys::fs::remove(Messages); });
   std::string First;
   for (unsigned Time = 1;; ++Time) {
     Expected<int> Exit = runStep(One, Messages.c_str());
@@ -185,7 +185,7 @@ int execute(const Plan &Plan, bool Verbose, TempFolder Temp) {
         print(errs(), One);
       Expected<int> Exit =
           !Plan.Sources.empty() && is_contained(One.Args, "cuda")
-              ? runCompleting(One, Plan, Folder.path())
+              ? runCompleting(One, Plan)
               : runStep(One);
       if (!Exit) {
         WithColor::error(errs(), "dragon-cc")

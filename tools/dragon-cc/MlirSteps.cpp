@@ -82,7 +82,8 @@ Strings Planner::mlirObject(const Input &One, const std::string &Object,
   DeviceCode Device;
   Device.Suffix = ".ll";
   Device.Files = Asked.Cpu ? CompileArgs::CpuOut : CompileArgs::None;
-  Device.Args = {"-Wno-override-module", "-mllvm", "-dragon-slicing=0"};
+  Device.Args = {"-Wno-override-module"};
+  append(Device.Args, CompileArgs::pluginOption("-dragon-slicing=0"));
   // Kernels call its functions, as __nv_expf.
   std::string Libdevice = Tools.Cuda + "/nvvm/libdevice/libdevice.10.bc";
   if (!Tools.Cuda.empty() && sys::fs::exists(Libdevice))
@@ -99,11 +100,12 @@ Strings Planner::mlirObject(const Input &One, const std::string &Object,
          Parts.plugin(One, Stem,
                       CompileArgs::Summary | (Asked.Cpu ? CompileArgs::CpuRef
                                                         : CompileArgs::None)));
+  append(Args, CompileArgs::pluginOption("-dragon-lifetime=0"));
   append(Args,
-         {"-mllvm", "-dragon-lifetime=0", "-mllvm",
-          "-dragon-fat-binary=" +
-              (Asked.Cuda ? Parts.temp(Stem, ".fatbin") : Tools.noGpuCode()),
-          "-c", HostCode, "-o", Host});
+         CompileArgs::pluginOption(
+             "-dragon-fat-binary=" +
+             (Asked.Cuda ? Parts.temp(Stem, ".fatbin") : Tools.noGpuCode())));
+  append(Args, {"-c", HostCode, "-o", Host});
   Step &Last = clang(std::move(Args));
   if (Whole)
     Last.Outputs = {Object};

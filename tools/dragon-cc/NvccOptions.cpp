@@ -104,6 +104,7 @@ private:
   GpuArchs Archs;
   bool WarnOfOldGpus = true;
   std::string GoalOption;
+  bool KeepBesideOutput = false; ///< -save-temps=obj
   std::optional<Language> Forced;
 };
 
@@ -274,8 +275,14 @@ Error Reader::readClang(const Arg &One, const ArgList &List, bool HostOnly) {
     Result.Remarks = true;
     Append(Result.CompileArgs);
     return Error::success();
-  case clangopt::OPT_Xclang:
   case clangopt::OPT_mllvm:
+    if (StringRef(One.getValue()).starts_with("-dragon-")) {
+      Result.PluginArgs.push_back(One.getValue());
+      return Error::success();
+    }
+    Append(Result.CompileArgs);
+    return Error::success();
+  case clangopt::OPT_Xclang:
   case clangopt::OPT_fpass_plugin_EQ:
     Append(Result.CompileArgs);
     return Error::success();
@@ -455,6 +462,12 @@ Error Reader::readOwn(const Argument &One) {
   case OPT_save_temps:
   case OPT_keep:
     Result.SaveTemps = true;
+    return Error::success();
+  case OPT_save_temps_where:
+    if (One.value() != "cwd" && One.value() != "obj")
+      return error("bad value in '" + Text + "': expected cwd or obj");
+    Result.SaveTemps = true;
+    KeepBesideOutput = One.value() == "obj";
     return Error::success();
   case OPT_keep_dir:
     Result.KeepDir = One.value();
@@ -693,6 +706,10 @@ Expected<Invocation> Reader::run() {
   if (std::string Text = Archs.warning();
       !Text.empty() && WarnOfOldGpus && Result.hasCuda())
     Result.Warnings.push_back(std::move(Text));
+  if (KeepBesideOutput && Result.KeepDir.empty())
+    Result.KeepDir = Result.Output.empty()
+                         ? Result.OutputDirectory
+                         : sys::path::parent_path(Result.Output).str();
   if (Error Failed = check())
     return std::move(Failed);
   return std::move(Result);

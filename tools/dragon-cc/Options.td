@@ -210,6 +210,9 @@ defm version : Switch<"V", "version", Ours, "print the version">;
 defm help : Switch<"h", "help", Ours, "print this text">;
 defm save_temps : Switch1<"save-temps", Ours,
                          "keep intermediate files">;
+def save_temps_where : Joined<["--", "-"], "save-temps=">, What<Ours>,
+  MetaVarName<"<cwd|obj>">,
+  HelpText<"keep intermediate files here, or beside the output">;
 defm keep : Switch1<"keep", Ours, "keep intermediate files">;
 defm keep_dir : Value1<"keep-dir", Ours, "<dir>",
                       "where kept intermediate files go; default here">;

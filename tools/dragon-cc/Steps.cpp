@@ -35,7 +35,7 @@ Strings Planner::object(const Input &One, const std::string &Object,
   // Host code may call libraries that work on device memory.
   if (One.Lang == Language::Cxx || One.Lang == Language::C) {
     append(Args, Parts.plugin(One, Stem, CompileArgs::Bitcode));
-    append(Args, {"-mllvm", "-dragon-lifetime=0"});
+    append(Args, CompileArgs::pluginOption("-dragon-lifetime=0"));
   }
   append(Args, Parts.dependencies(One, Object));
   append(Args, {"-c", One.Path, "-o", Out});
