@@ -131,6 +131,26 @@ bool overlap(const BufferProgram &Program, const BufferUse &First,
   return A.At.Plus == B.At.Plus + Step;
 }
 
+/// The buffers of which both may touch the same bytes.
+SmallVector<unsigned, 4> sharedBy(const BufferProgram &Program,
+                                  const Event &First, const Event &Second,
+                                  ArrayRef<unsigned> Entered) {
+  SmallVector<unsigned, 4> Shared;
+  for (const BufferUse &U : First.Uses)
+    if (!is_contained(Shared, U.Buffer) &&
+        any_of(Second.Uses, [&](const BufferUse &Again) {
+          return Again.Buffer == U.Buffer &&
+                 overlap(Program, U, Again, Entered);
+        }))
+      Shared.push_back(U.Buffer);
+  llvm::sort(Shared);
+  return Shared;
+}
+
+/// Launches of other data that may come in between: what clears the result of
+/// the next layer of a network.
+constexpr unsigned MaxBetween = 2;
+
 } // namespace
 
 std::vector<LaunchPair> launchPairs(const BufferProgram &Program,
@@ -146,14 +166,19 @@ std::vector<LaunchPair> launchPairs(const BufferProgram &Program,
       if (!Next || !mayBeKeptBack(Program, Program.event(Next->At)))
         continue;
       LaunchPair Pair{{Block, I}, Next->At, {}, Next->Between};
-      for (const BufferUse &U : Events[I].Uses)
-        if (!is_contained(Pair.Shared, U.Buffer) &&
-            any_of(Program.event(Next->At).Uses, [&](const BufferUse &Again) {
-              return Again.Buffer == U.Buffer &&
-                     overlap(Program, U, Again, Next->Entered);
-            }))
-          Pair.Shared.push_back(U.Buffer);
-      llvm::sort(Pair.Shared);
+      SmallVector<unsigned, 8> Entered = Next->Entered;
+      for (unsigned Others = 0;; ++Others) {
+        Pair.Shared =
+            sharedBy(Program, Events[I], Program.event(Pair.Second), Entered);
+        if (!Pair.Shared.empty() || Pair.Between || Others == MaxBetween)
+          break;
+        Next = following(Program, Graph, Pair.Second);
+        if (!Next || Next->Between ||
+            !mayBeKeptBack(Program, Program.event(Next->At)))
+          break;
+        Pair.Second = Next->At;
+        append_range(Entered, Next->Entered);
+      }
       if (!Pair.Shared.empty())
         Result.push_back(std::move(Pair));
     }

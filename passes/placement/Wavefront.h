@@ -28,7 +28,8 @@
 
 namespace dragon {
 
-/// A launch and the one after it, on the likeliest path. Both can be sliced.
+/// A launch and the next one that shares data with it, on the likeliest path;
+/// few others come in between. All can be sliced.
 struct LaunchPair {
   EventRef First, Second;
   /// Both touch them, and perhaps the same bytes.

@@ -40,7 +40,12 @@ public:
   explicit ChunkUsers(uint32_t launch) : Launch(launch) {}
   uint32_t launch() const { return Launch; }
 
+  /// How many slices must have run for one to have used the chunk.
+  uint32_t slicesUntilUsed() const { return First + 1; }
+
   void add(uint32_t slice, const WaveUse &use) {
+    if (Users.empty())
+      First = slice;
     Last = slice;
     Touched = hull(Touched, use.touched);
     if (use.writes)
@@ -96,26 +101,36 @@ private:
   }
 
   uint32_t Launch;
-  uint32_t Last = 0;
+  uint32_t First = 0, Last = 0;
   ChunkPart Touched, Written;
   std::vector<User> Users; ///< ascending
 };
 
-/// What each slice waits for; slices of a launch run one behind the other.
+/// What each slice waits for; slices of a launch run one behind the other. A
+/// launch that need not wait for any, keeps step with those that use the same
+/// chunks.
 std::vector<std::vector<Requirements>> requirementsOf(WaveLaunches launches) {
   std::unordered_map<uint32_t, std::vector<ChunkUsers>> chunks;
   std::vector<std::vector<Requirements>> result;
   for (uint32_t launch = 0; launch < launches.size(); ++launch) {
     const WaveSlices &slices = *launches[launch].slices;
     std::unordered_map<uint32_t, ChunkUsers> here;
-    result.emplace_back(slices.size());
+    std::vector<Requirements> needs(slices.size()), inStep(slices.size());
+    bool waits = false;
     for (uint32_t slice = 0; slice < slices.size(); ++slice)
       for (const WaveUse &use : slices[slice]) {
-        for (const ChunkUsers &users : chunks[use.chunk])
-          if (const uint32_t before = users.slicesBefore(use))
-            require(result.back()[slice], {users.launch(), before});
+        const std::vector<ChunkUsers> &known = chunks[use.chunk];
+        for (const ChunkUsers &users : known)
+          if (const uint32_t before = users.slicesBefore(use)) {
+            require(needs[slice], {users.launch(), before});
+            waits = true;
+          }
+        if (!waits && !known.empty())
+          require(inStep[slice],
+                  {known.back().launch(), known.back().slicesUntilUsed()});
         here.try_emplace(use.chunk, launch).first->second.add(slice, use);
       }
+    result.push_back(std::move(waits ? needs : inStep));
     for (auto &[number, users] : here) {
       std::vector<ChunkUsers> &known = chunks[number];
       std::erase_if(known, [&users = users](const ChunkUsers &before) {
@@ -130,6 +145,75 @@ std::vector<std::vector<Requirements>> requirementsOf(WaveLaunches launches) {
 const WaveSlice &sliceAt(WaveLaunches launches, WaveStep step) {
   return (*launches[step.launch].slices)[step.slice];
 }
+
+/// Launches go on as early as they can behind those that they wait for. What
+/// waits for nothing that the first launch begins, such as what clears the
+/// result of another, could run at any time: soon before others need it is
+/// best, and what nobody needs comes in the end, in the same manner.
+class WaveOrder {
+public:
+  explicit WaveOrder(WaveLaunches launches)
+      : Launches(launches), Needs(requirementsOf(launches)),
+        Done(launches.size()), OnDemand(launches.size()) {}
+
+  std::vector<WaveStep> take() {
+    for (uint32_t first = 0; first < Launches.size(); ++first)
+      if (Done[first] < slicesOf(first))
+        runFrom(first);
+    return std::move(Order);
+  }
+
+private:
+  uint32_t slicesOf(uint32_t launch) const {
+    return uint32_t(Launches[launch].slices->size());
+  }
+  bool all(const Requirements &list, auto predicate) const {
+    return std::all_of(list.begin(), list.end(), predicate);
+  }
+
+  /// Those behind it that wait for it, and what they need.
+  void runFrom(uint32_t first) {
+    for (uint32_t launch = 0; launch < Launches.size(); ++launch)
+      OnDemand[launch] =
+          launch != first &&
+          std::all_of(Needs[launch].begin(), Needs[launch].end(),
+                      [&](const Requirements &ofSlice) {
+                        return all(ofSlice, [&](const Requirement &need) {
+                          return bool(OnDemand[need.launch]);
+                        });
+                      });
+    // The first launch can always go on.
+    for (uint32_t launch = uint32_t(Launches.size()); launch-- > first;)
+      if (isReady(launch)) {
+        runUntil(launch, Done[launch] + 1);
+        launch = uint32_t(Launches.size());
+      }
+  }
+
+  bool isReady(uint32_t launch) const {
+    return !OnDemand[launch] && Done[launch] < slicesOf(launch) &&
+           all(
+               Needs[launch][Done[launch]],
+               [&](const Requirement &need) {
+                 return OnDemand[need.launch] ||
+                        Done[need.launch] >= need.slices;
+               });
+  }
+
+  void runUntil(uint32_t launch, uint32_t slices) {
+    while (Done[launch] < slices) {
+      for (const Requirement &need : Needs[launch][Done[launch]])
+        runUntil(need.launch, need.slices);
+      Order.push_back({launch, Done[launch]++});
+    }
+  }
+
+  WaveLaunches Launches;
+  std::vector<std::vector<Requirements>> Needs; ///< of each launch's slices
+  std::vector<uint32_t> Done;                   ///< slices of each launch
+  std::vector<bool> OnDemand;
+  std::vector<WaveStep> Order;
+};
 
 constexpr uint32_t Never = UINT32_MAX;
 
@@ -296,10 +380,16 @@ std::vector<size_t> wavesByChoice(WaveLaunches launches,
   const uint64_t alone =
       bytesMoved(launches, oneByOne(launches), chunkBytes, budget);
   // Less than this is not worth slices that are smaller.
-  const uint64_t clearlyLess = alone - alone / 8;
-  if (leastMoved(launches, chunkBytes) > clearlyLess)
+  const uint64_t clearlyLess = alone - alone / 8,
+                 least = leastMoved(launches, chunkBytes);
+  if (least > clearlyLess)
     return std::vector<size_t>(launches.size(), 1);
-  uint64_t least = alone; // with the waves so far
+  std::vector<WaveStep> all;
+  appendWave(all, launches, 0, launches.size());
+  const uint64_t inOne = bytesMoved(launches, all, chunkBytes, budget);
+  if (inOne <= clearlyLess && inOne == least)
+    return {launches.size()};
+  uint64_t soFar = alone; // with the waves so far
   for (size_t first = 0; first < launches.size(); first += lengths.back()) {
     const size_t left = launches.size() - first;
     size_t best = 1;
@@ -327,22 +417,25 @@ std::vector<size_t> wavesByChoice(WaveLaunches launches,
         return bytesMoved(launches, order, chunkBytes, budget);
       });
       double mostEach = 0;
-      uint64_t withBest = least;
+      uint64_t withBest = soFar;
       for (size_t i = 0; i < tried.size(); ++i) {
         const double each =
-            moved[i] < least ? double(least - moved[i]) / double(tried[i]) : 0;
+            moved[i] < soFar ? double(soFar - moved[i]) / double(tried[i]) : 0;
         if (each > mostEach) {
           mostEach = each;
           withBest = moved[i];
           best = tried[i];
         }
       }
-      least = withBest;
+      soFar = withBest;
     }
     appendWave(before, launches, first, best);
     lengths.push_back(best);
   }
-  if (bytesMoved(launches, before, chunkBytes, budget) > clearlyLess)
+  const uint64_t chosen = bytesMoved(launches, before, chunkBytes, budget);
+  if (inOne < chosen && inOne <= clearlyLess)
+    return {launches.size()};
+  if (chosen > clearlyLess)
     lengths.assign(launches.size(), 1);
   return lengths;
 }
@@ -350,25 +443,7 @@ std::vector<size_t> wavesByChoice(WaveLaunches launches,
 } // namespace
 
 std::vector<WaveStep> wavefront(WaveLaunches launches) {
-  const std::vector<std::vector<Requirements>> needs = requirementsOf(launches);
-  std::vector<uint32_t> done(launches.size());
-  std::vector<WaveStep> order;
-  auto isReady = [&](size_t launch) {
-    return done[launch] < launches[launch].slices->size() &&
-           std::all_of(
-               needs[launch][done[launch]].begin(),
-               needs[launch][done[launch]].end(),
-               [&](const Requirement &need) {
-                 return done[need.launch] >= need.slices;
-               });
-  };
-  // The first launch that has slices left can always go on.
-  for (size_t launch = launches.size(); launch-- > 0;)
-    if (isReady(launch)) {
-      order.push_back({uint32_t(launch), done[launch]++});
-      launch = launches.size();
-    }
-  return order;
+  return WaveOrder(launches).take();
 }
 
 std::vector<WaveStep> wavefronts(WaveLaunches launches,

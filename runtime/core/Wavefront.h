@@ -18,7 +18,9 @@
 // Temporal blocking as done by hand for stencils (HHRT, Endo and Jin, CLUSTER
 // 2014), from the footprints, for any kernels. Two slices keep the order of
 // their launches if one writes a part of a chunk that the other uses: small
-// buffers, such as a value for each row, are a chunk or two. How many launches
+// buffers, such as a value for each row, are a chunk or two. What waits for
+// nothing, such as a launch that clears the result of another, runs when others
+// need it, or in step with those that use the same chunks. How many launches
 // together move the least is found out by going through their chunks: more
 // share more, until what lies between the first and the last slice of the
 // wave does not fit. Steps of a loop run in waves of one length; of launches

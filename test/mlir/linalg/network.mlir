@@ -1,9 +1,13 @@
 // Three layers of matmul, bias and relu, at a quarter of their footprint. What is announced of kernels that upstream's passes made is
-// what they touch, byte by byte.
+// what they touch, byte by byte. Nothing moves but the input and the weights, once, and the result, once.
 // RUN: %to-gpu %s -o %t.gpu.mlir
 // RUN: %build -fdragon-trace-accesses %t.gpu.mlir -o %t
 // RUN: %strict DRAGON_DEVICE_MEMORY=8M DRAGON_FOOTPRINTS=1 DRAGON_STATS=%t.json %t
 // RUN: FileCheck %s < %t.json
+// CHECK: "host_to_device": {
+// CHECK-NEXT: "bytes": 8405248,
+// CHECK: "device_to_host": {
+// CHECK-NEXT: "bytes": 8388608,
 // CHECK: "sliced_launches": 9
 // CHECK: "footprints"
 // CHECK-COUNT-9: "not_overwritten": 0

@@ -300,4 +300,57 @@ TEST(WavefrontTest, EachWaveHasItsOwnLength) {
   EXPECT_EQ(bytesMoved(launches, order, bytes, 20), 4u * Slices);
 }
 
+TEST(WavefrontTest, WhatClearsAResultRunsSoonBeforeItIsNeeded) {
+  constexpr uint32_t Slices = 16;
+  // Layers: one launch clears the result, the next one adds to it.
+  std::vector<WaveSlices> stored;
+  for (uint32_t layer = 0; layer < 3; ++layer) {
+    const uint32_t from = layer * Slices, to = from + Slices;
+    WaveSlices clears(Slices), adds(Slices);
+    for (uint32_t i = 0; i < Slices; ++i) {
+      clears[i] = {{to + i, true, true}};
+      adds[i] = {{from + i, false, false}, {to + i, true, false}};
+    }
+    stored.push_back(std::move(clears));
+    stored.push_back(std::move(adds));
+  }
+  Launches launches;
+  for (const WaveSlices &slices : stored)
+    launches.push_back({&slices, {}});
+  // What was read of the first two results is dead.
+  for (uint32_t i = 0; i < Slices; ++i) {
+    launches[3].dying.push_back(Slices + i);
+    launches[5].dying.push_back(2 * Slices + i);
+  }
+  const std::vector<uint64_t> bytes(4 * Slices, 1);
+  const std::vector<WaveStep> order = wavefront(launches);
+  expectValid(launches, order);
+  EXPECT_EQ(bytesMoved(launches, order, bytes, 4), 2u * Slices);
+  EXPECT_EQ(wavesOf(launches, bytes, 4), std::vector<size_t>{6});
+}
+
+TEST(WavefrontTest, LaunchesThatReadTheSameKeepStep) {
+  constexpr uint32_t Slices = 8;
+  const WaveSlices first = copying(Slices, 0, 8),
+                   second = copying(Slices, 0, 16);
+  const Launches launches = {{&first, {}}, {&second, {}}};
+  const std::vector<uint64_t> bytes(3 * Slices, 1);
+  const std::vector<WaveStep> order = wavefront(launches);
+  expectValid(launches, order);
+  EXPECT_EQ(bytesMoved(launches, order, bytes, 3), 3u * Slices);
+}
+
+TEST(WavefrontTest, ChainsThatShareNothingRunOneAfterTheOther) {
+  constexpr uint32_t Slices = 8;
+  // In turns: 0 -> 8 -> 16 and 24 -> 32 -> 40.
+  const WaveSlices a = copying(Slices, 0, 8), b = copying(Slices, 24, 32),
+                   c = copying(Slices, 8, 16), d = copying(Slices, 32, 40);
+  const Launches launches = {{&a, {}}, {&b, {}}, {&c, {}}, {&d, {}}};
+  const std::vector<uint64_t> bytes(6 * Slices, 1);
+  const std::vector<WaveStep> order = wavefront(launches);
+  expectValid(launches, order);
+  // Two inputs, and all four results.
+  EXPECT_EQ(bytesMoved(launches, order, bytes, 3), 6u * Slices);
+}
+
 } // namespace
