@@ -414,7 +414,7 @@ Status Runtime::remapFile(uintptr_t base, unsigned flags,
   if (drops && reads)
     DRAGON_TRY(mapFileRange(base, bytes, file, 0));
   else if (drops)
-    DRAGON_TRY(fill(reinterpret_cast<void *>(base), 0, 1, bytes, nullptr));
+    DRAGON_TRY(clear(base, bytes));
   if (!writes)
     return {};
   Impl::Guard guard(*State);

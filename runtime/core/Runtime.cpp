@@ -289,6 +289,14 @@ Status Runtime::fill(void *to, uint32_t value, unsigned width, size_t count,
                            queue);
 }
 
+Status Runtime::clear(uintptr_t base, size_t bytes) {
+  DRAGON_TRY(fill(reinterpret_cast<void *>(base), 0, 1, bytes, nullptr));
+  if (!State->Dev->caps().migrates)
+    return {}; // who looks at it waits
+  Impl::Guard guard(*State);
+  return State->synchronizeAll();
+}
+
 StatusOr<Allocation *> Runtime::Impl::rangeOf(uintptr_t address, size_t bytes,
                                               const char *call) {
   Allocation *found = Allocations.find(address);

@@ -158,6 +158,8 @@ public:
               bool pageable = false);
   Status fill(void *to, uint32_t value, unsigned width, size_t count,
               Queue queue);
+  /// Zeros that the host may look at when it returns.
+  Status clear(uintptr_t base, size_t bytes);
   /// Contents of the range become bytes [fileOffset, ...) of the file, read
   /// only when needed and dropped instead of written back. The file must not
   /// change until the range is overwritten or freed.

@@ -136,9 +136,7 @@ dragonError_t dragon_artifact_map(const char *filename, size_t size,
       options.flags = ours;
       options.hostAccessible = true;
       DRAGON_ASSIGN(base, front.runtime.allocate(size, options));
-      if (Status status = front.runtime.fill(reinterpret_cast<void *>(base), 0,
-                                             1, size, nullptr);
-          !status.ok()) {
+      if (Status status = front.runtime.clear(base, size); !status.ok()) {
         front.runtime.free(base).ignore();
         return status;
       }

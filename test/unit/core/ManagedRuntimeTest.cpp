@@ -295,8 +295,14 @@ TEST_F(ManagedRuntimeTest, RemapDropsWhatIsVolatile) {
   writeFile("file", data);
   uintptr_t a = allocate(N * 4, D_VOLATILE, true);
   words(a)[N - 1] = 5;
+  fake.calls.clear();
   ASSERT_OK(runtime->remapFile(a, D_VOLATILE, nullptr));
   EXPECT_EQ(words(a)[N - 1], 0);
+  // The host may look at once, and nobody hears of it.
+  const std::vector<std::string> calls =
+      fake.take({"cuMemsetAsync", "cuCtxSynchronize"});
+  ASSERT_FALSE(calls.empty());
+  EXPECT_THAT(calls.back(), testing::StartsWith("cuCtxSynchronize"));
   words(a)[N - 1] = 6;
   ASSERT_OK(runtime->remapFile(a, D_READ, open("file")));
   EXPECT_EQ(words(a)[0], data[0]);
