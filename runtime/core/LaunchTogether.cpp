@@ -217,7 +217,7 @@ Status Runtime::Impl::fetchForFirst(const WaitingLaunch &launch) {
   std::vector<std::pair<double, Chunk *>> order;
   inTurn(launch.planned().whole.uses,
          [&](const ChunkUse &use, size_t number, size_t count) {
-           if (!use.mustWrite && !use.chunk->device.id)
+           if (!use.mustWrite && !use.chunk->device.id && use.chunk->hostValid)
              order.emplace_back(double(number) / double(count), use.chunk);
          });
   std::sort(order.begin(), order.end(), [](const auto &a, const auto &b) {
@@ -230,7 +230,7 @@ Status Runtime::Impl::fetchForFirst(const WaitingLaunch &launch) {
   std::vector<Want> wants;
   for (const auto &[at, chunk] : order) {
     bytes += chunk->bytes();
-    if (!chunk->hostValid || bytes > most || !DevicePool.hasRoom(bytes + most))
+    if (bytes > most || !DevicePool.hasRoom(bytes + most))
       break;
     wants.push_back({chunk, LaunchNeed::Read});
   }
@@ -337,19 +337,25 @@ Waves Runtime::Impl::howTogether(std::span<const WaitingLaunch> launches) {
   auto wavesIn = [&](const Wave &wave) {
     return wavesOf(wave.launches, wave.chunkBytes, most);
   };
-  auto movedIn = [&](const Wave &wave, std::span<const size_t> lengths) {
+  auto movedIn = [&](const Wave &wave, std::span<const size_t> lengths,
+                     uint64_t room) {
     return bytesMoved(wave.launches, wavefronts(wave.launches, lengths),
-                      wave.chunkBytes, most);
+                      wave.chunkBytes, room);
   };
   const Wave wave = waveWith({Share});
   Waves waves{wavesIn(wave), {Share}};
   if (waves.lengths.size() == 1) {
-    waves.size.large = movedIn(waveWith({Share, true}), waves.lengths) <=
-                       movedIn(wave, waves.lengths);
+    // Slices twice as large need about twice the room. To plan them takes more
+    // than to see whether these would do with half of it.
+    const uint64_t moved = movedIn(wave, waves.lengths, most);
+    waves.size.large =
+        movedIn(wave, waves.lengths, most / 2) <= moved &&
+        movedIn(waveWith({Share, true}), waves.lengths, most) <= moved;
   } else if (waves.lengths.size() < launches.size()) {
     const Wave small = waveWith({FinerShare});
     Waves finer{wavesIn(small), {FinerShare}};
-    if (movedIn(small, finer.lengths) < movedIn(wave, waves.lengths))
+    if (movedIn(small, finer.lengths, most) <
+        movedIn(wave, waves.lengths, most))
       waves = std::move(finer);
   }
   log(LogLevel::Debug, "{} launches that wait run in {} waves", launches.size(),

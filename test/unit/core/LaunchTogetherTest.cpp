@@ -139,6 +139,24 @@ TEST_F(LaunchTogetherTest, TheFirstOnesContentsComeWhileItWaits) {
   EXPECT_TRUE(download(A, N) == Model);
 }
 
+TEST_F(LaunchTogetherTest, WhatHasNoContentsKeepsNothingFromComing) {
+  begin(Wavefront::Auto, /*isLate=*/true);
+  // Half of the device is free.
+  const uintptr_t other = allocate(8 * MiB);
+  ASSERT_OK(
+      kernels.launch(*runtime, "scale", 2 << 20, pointer(other), 2 << 20, 2));
+  ASSERT_OK(runtime->runWaiting());
+  ASSERT_OK(runtime->free(other));
+  kernels.followed = true;
+  // The first and the last chunk of B are not overwritten as a whole.
+  const int edge = 1024;
+  const uint64_t before = runtime->ledger().bytes(Direction::HostToDevice);
+  ASSERT_OK(kernels.launch(*runtime, "stencil", N - 2 * edge,
+                           pointer(B + edge * 4), pointer(A + edge * 4),
+                           N - 2 * edge));
+  EXPECT_EQ(runtime->ledger().bytes(Direction::HostToDevice) - before, 4 * MiB);
+}
+
 TEST_F(LaunchTogetherTest, KernelsThatDoOtherThingsDoNotWait) {
   begin(Wavefront::Always);
   const uintptr_t bins = allocate(1024);
