@@ -124,7 +124,8 @@ private:
     return bytesOf(Input.footprint(box), Input.buffers);
   }
   void foresee(BlockBox box, unsigned dimension, uint32_t width, bool exactly);
-  /// The end of the box from `lo`, as the two before it let expect.
+  /// The end of the box from `lo`, as the two before it let expect; `lo` where
+  /// they let expect that not even one layer fits.
   uint32_t expectedEnd(uint32_t lo, uint32_t end, uint64_t limit);
   /// longest(), if it comes true what they let expect; else 0.
   uint32_t asExpected(BlockBox box, unsigned dimension, uint64_t limit,
@@ -174,7 +175,7 @@ void Slicer::foresee(BlockBox box, unsigned dimension, uint32_t width,
 }
 
 uint32_t Slicer::expectedEnd(uint32_t lo, uint32_t end, uint64_t limit) {
-  uint32_t good = lo + 1, bad = end + 1;
+  uint32_t good = lo, bad = end + 1;
   // By doubling steps first: boxes are short beside the grid.
   for (uint64_t step = 1; bad - good > 1;) {
     const uint32_t next = bad > end
@@ -202,8 +203,11 @@ uint32_t Slicer::asExpected(BlockBox box, unsigned dimension, uint64_t limit,
     uint32_t at = lo;
     for (uint32_t left = std::min(2 * Expected, MaxExpected); at < end && left;
          --left) {
+      const uint32_t hi = expectedEnd(at, end, limit);
+      if (hi == at)
+        break;
       next.Lo[dimension] = at;
-      at = next.Hi[dimension] = expectedEnd(at, end, limit);
+      next.Hi[dimension] = at = hi;
       boxes.push_back(next);
     }
     Foreseen = at;
@@ -212,7 +216,7 @@ uint32_t Slicer::asExpected(BlockBox box, unsigned dimension, uint64_t limit,
   const uint32_t hi = expectedEnd(lo, end, limit);
   Boxwise.expect(lo, hi, Input.buffers, Guess);
   box.Hi[dimension] = hi;
-  if (Input.footprint(box) != Guess) {
+  if (hi == lo || Input.footprint(box) != Guess) {
     Expected = Foreseen = 0;
     return 0;
   }
@@ -303,6 +307,11 @@ uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
   }
   if (!isMeasured)
     found = measure(good);
+  if (found > limit && found <= Input.deviceBudget) {
+    // One layer, which takes more than the one that was looked at.
+    Layer = found;
+    return longest(box, dimension, guess, found);
+  }
   if (good - lo == guess)
     ++Alike;
   else

@@ -354,6 +354,57 @@ TEST(LaunchPlannerTest, WhatIsExpectedWronglyIsFoundAnyway) {
     EXPECT_EQ(plan.boxes[i].Hi[1], right.boxes[i].Hi[1]);
 }
 
+TEST(LaunchPlannerTest, LayersMayTakeMoreThanTheFirst) {
+  // Blocks go through a buffer, and each needs all of its image of another one.
+  // The first image is within a chunk, where others begin in one and end in the
+  // next: no box of theirs fits into what the first layer takes.
+  constexpr uint64_t BlocksOfImage = 9408, Image = 559872;
+  for (bool withExtents : {false, true}) {
+    Problem p;
+    p.input.grid[0] = 16 * BlocksOfImage;
+    p.input.grid[1] = p.input.grid[2] = 1;
+    p.input.sliceable = true;
+    p.input.deviceBudget = 20 * MiB;
+    p.input.buffers = {
+        {148 * MiB, Chunk}, {148 * MiB, Chunk}, {10 * MiB, Chunk}};
+    p.accesses = {{0, {1024, 0, 0}, 1024}, {1, {1024, 0, 0}, 1024}};
+    p.finish();
+    std::set<std::pair<uint32_t, uint32_t>> evaluated;
+    auto imagesOf = [](const BlockBox &box) {
+      return ByteInterval{
+          2, int64_t(box.Lo[0] / BlocksOfImage * Image),
+          int64_t(((box.Hi[0] - 1) / BlocksOfImage + 1) * Image)};
+    };
+    p.input.footprint = [&, footprint = p.input.footprint](const BlockBox &b) {
+      evaluated.emplace(b.Lo[0], b.Hi[0]);
+      const ByteInterval images = imagesOf(b);
+      ChunkSet set = footprint(b);
+      set.push_back({2, uint32_t(images.begin / Chunk),
+                     uint32_t((images.end + Chunk - 1) / Chunk)});
+      return set;
+    };
+    size_t foreseen = 0;
+    std::vector<ByteInterval> extents;
+    if (withExtents) {
+      p.input.extents =
+          [&](const BlockBox &box) -> std::span<const ByteInterval> {
+        const int64_t begin = box.Lo[0] * 1024, end = box.Hi[0] * 1024;
+        extents = {{0, begin, end}, {1, begin, end}, imagesOf(box)};
+        return extents;
+      };
+      p.input.foresee = [&](std::span<const BlockBox> boxes) {
+        foreseen += boxes.size();
+      };
+    }
+    const LaunchPlan plan = planLaunch(p.input);
+    ASSERT_EQ(plan.kind, LaunchPlan::Sliced);
+    check(p, plan);
+    EXPECT_LE(plan.boxes.size(), 200u);
+    EXPECT_LE(evaluated.size(), 12 * plan.boxes.size());
+    EXPECT_LE(foreseen, 8 * plan.boxes.size());
+  }
+}
+
 TEST(LaunchPlannerTest, WhatFitsIsSlicedToSpareOthers) {
   Problem p;
   p.input.grid[0] = 16384;
