@@ -149,8 +149,9 @@ void SummaryView::visitExprs(const PointerRecord &P, Visitor Visit) const {
 struct EvalLimits {
   size_t MaxRanges = 4096; ///< per set; more are merged (may) or dropped (must)
   /// Gaps of up to so many bytes between the ranges of one access may be filled
-  /// in may-sets, where that takes nothing from must-sets: a caller that thinks
-  /// in chunks saves time, and with a chunk less one byte loses nothing.
+  /// in may-sets, and a 64th of it be added to either end, where that takes
+  /// nothing from must-sets: a caller that thinks in chunks saves time, and
+  /// with a chunk less one byte loses next to nothing.
   int64_t MergeGap = 0;
   bool WithMust = true; ///< false: MustWrite is not asked for and stays empty
   bool WithAffine = false; ///< Affine is asked for, else it stays empty

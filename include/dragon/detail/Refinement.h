@@ -27,6 +27,15 @@
 // Both give a set that holds all bytes of the access; it is taken if it is
 // exact or smaller.
 //
+// Where gaps may be filled, as those within a chunk, many cases add nothing to
+// what others have found. So the least and the greatest value are looked at
+// first, and then only those between them whose bytes may lie elsewhere; and
+// after some cases all that are left are one. In
+//
+//   for (int y = 0; y < 54; ++y) sum += a[i / 2916 * 2916 + y * 54];
+//
+// the first and the last row of each square hold the others between them.
+//
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_DETAIL_REFINEMENT_H
 #define DRAGON_DETAIL_REFINEMENT_H
@@ -49,6 +58,9 @@ public:
                size_t MaxRanges, int64_t MergeGap)
       : System(System), Form(Form), Width(Width), MaxRanges(MaxRanges),
         MergeGap(MergeGap) {}
+
+  /// How often bytes were enumerated, which is what takes time.
+  size_t images() const { return Images; }
 
   AccessBytes compute() {
     std::vector<uint32_t> Lost;
@@ -75,15 +87,21 @@ public:
 
 private:
   static constexpr size_t MaxCases = 64;
+  /// Where gaps may be filled: after so many, the values of a variable that are
+  /// left are no cases of their own.
+  static constexpr size_t EnoughImages = 16;
+  static constexpr Wide GapsPerLittle = 64;
 
   const LinearSystem &System;
   const Linear &Form;
   int64_t Width;
   size_t MaxRanges;
   int64_t MergeGap;
+  size_t Images = 0;
 
   AccessBytes image(LinearSystem Copy, const Linear &Address,
-                    std::vector<uint32_t> &Lost) const {
+                    std::vector<uint32_t> &Lost) {
+    ++Images;
     AccessImage Image(Copy, Address, Width, MaxRanges, MergeGap);
     AccessBytes Bytes = Image.compute();
     Lost = Image.lost();
@@ -219,7 +237,7 @@ private:
   // -- Cases
 
   void solve(LinearSystem &S, const Linear &Address, size_t Cases,
-             AccessBytes &Into) const {
+             AccessBytes &Into) {
     S.narrow();
     if (S.Empty)
       return;
@@ -237,15 +255,25 @@ private:
       Var = L;
     }
     if (Bytes.Exact || !Range) {
-      Into.Exact &= Bytes.Exact;
-      Into.Everything |= Bytes.Everything;
-      Into.Ranges.insert(Into.Ranges.end(), Bytes.Ranges.begin(),
-                         Bytes.Ranges.end());
+      append(Into, Bytes);
       return;
     }
     const Interval Values = *Range;
     Cases *= size_t(Values.Hi - Values.Lo + 1);
-    for (Wide Value = Values.Lo; Value <= Values.Hi; ++Value) {
+    solveFor(S, Address, Var, Values, Cases, Into);
+  }
+
+  static void append(AccessBytes &Into, const AccessBytes &Bytes) {
+    Into.Exact &= Bytes.Exact;
+    Into.Everything |= Bytes.Everything;
+    Into.Ranges.insert(Into.Ranges.end(), Bytes.Ranges.begin(),
+                       Bytes.Ranges.end());
+  }
+
+  /// The cases of some values of a variable.
+  void solveFor(const LinearSystem &S, const Linear &Address, uint32_t Var,
+                Interval Values, size_t Cases, AccessBytes &Into) {
+    auto SolveOne = [&](Wide Value) {
       LinearSystem One = S;
       Linear At = Address;
       if (substitute(One, At, Var, Linear(int64_t(Value)))) {
@@ -254,7 +282,70 @@ private:
         Into.Exact = false;
         Into.Everything = true;
       }
+    };
+    if (MergeGap <= 0) {
+      for (Wide Value = Values.Lo; Value <= Values.Hi; ++Value)
+        SolveOne(Value);
+      return;
     }
+    if (Values.Lo > Values.Hi || isFound(S, Address, Var, Values, Into))
+      return;
+    if (Images >= EnoughImages) {
+      LinearSystem Rest = S;
+      Rest.Vars[Var].Range = Values;
+      Rest.narrow();
+      std::vector<uint32_t> Lost;
+      append(Into, image(std::move(Rest), Address, Lost));
+      return;
+    }
+    SolveOne(Values.Lo++);
+    if (Values.Lo <= Values.Hi)
+      SolveOne(Values.Hi--);
+    const Wide Middle = floorDiv(Values.Lo + Values.Hi, 2);
+    solveFor(S, Address, Var, {Values.Lo, Middle}, Cases, Into);
+    solveFor(S, Address, Var, {Middle + 1, Values.Hi}, Cases, Into);
+  }
+
+  /// Whether the bytes for these values of a variable are among what was
+  /// found, its gaps filled, or reach so little beyond that this is taken, too.
+  bool isFound(LinearSystem S, const Linear &Address, uint32_t Var,
+               Interval Values, AccessBytes &Found) const {
+    if (Found.Everything)
+      return true;
+    if (Found.Ranges.empty())
+      return false;
+    S.Vars[Var].Range = Values;
+    S.narrow();
+    if (S.Empty)
+      return true;
+    fillGaps(Found);
+    const Wide Lo = S.lower(Address), End = S.upper(Address) + Width;
+    const Wide Little = (Wide(MergeGap) + 1) / GapsPerLittle;
+    for (auto &[From, To] : Found.Ranges) {
+      if (Lo < From - Little || End > To + Little || Lo != Wide(int64_t(Lo)) ||
+          End != Wide(int64_t(End)))
+        continue;
+      Found.Exact &= From <= Lo && End <= To;
+      From = std::min(From, int64_t(Lo));
+      To = std::max(To, int64_t(End));
+      return true;
+    }
+    return false;
+  }
+
+  void fillGaps(AccessBytes &Bytes) const {
+    auto &Ranges = Bytes.Ranges;
+    std::sort(Ranges.begin(), Ranges.end());
+    size_t Last = 0;
+    for (size_t I = 1; I < Ranges.size(); ++I) {
+      if (Wide(Ranges[I].first) - Ranges[Last].second > MergeGap) {
+        Ranges[++Last] = Ranges[I];
+        continue;
+      }
+      Bytes.Exact &= Ranges[I].first <= Ranges[Last].second;
+      Ranges[Last].second = std::max(Ranges[Last].second, Ranges[I].second);
+    }
+    Ranges.resize(Last + 1);
   }
 
   static Wide bytesOf(const AccessBytes &Bytes) {

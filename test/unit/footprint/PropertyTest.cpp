@@ -280,6 +280,15 @@ void checkOne(uint32_t Seed, Tally &T) {
         << "seed " << Seed << ": touched" << describe(Touched) << ", must"
         << describe(F.MustWrite);
   T.Equal += F.MayWrite == Touched;
+  // Gaps filled, as for plans.
+  Limits.WithMust = false;
+  Limits.MergeGap = int64_t(1) << G.pick(0, 12);
+  Evaluation Coarse(G.Pool, {A}, G.L, Limits);
+  ASSERT_EQ(Coarse.Error, "") << "seed " << Seed;
+  for (const ByteRange &R : Touched.Ranges)
+    ASSERT_TRUE(covers(Coarse.Footprint.MayWrite, R))
+        << "seed " << Seed << ": touched" << describe(Touched) << ", may"
+        << describe(Coarse.Footprint.MayWrite);
 }
 
 TEST(FootprintProperty, MayContainsWhatIsTouchedMustOnlyThat) {
