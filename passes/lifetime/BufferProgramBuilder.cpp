@@ -10,6 +10,7 @@
 #include "passes/lifetime/ProgramBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
@@ -118,17 +119,17 @@ void ProgramBuilder::visitLaunch(CallBase &Call) {
     Result.UnknownKernels.try_emplace(E.Name, E.Where);
   if (Kernels.touchesAnything(Stub)) {
     const std::vector<MemoryObject> &Objects = Pointers.objects();
-    // Host memory, if its address is in device memory.
-    SmallDenseSet<unsigned, 8> Reachable;
+    // Host memory, if its address is in device memory or in such memory.
+    SetVector<unsigned> Reachable;
     for (unsigned O = 0; O < Objects.size(); ++O)
       if (Objects[O].Kind == ObjectKind::Buffer &&
-          (Objects[O].Buffer != BufferKind::Host || Objects[O].Escapes)) {
+          (Objects[O].Buffer != BufferKind::Host || Objects[O].Escapes))
         Reachable.insert(O);
-        for (const Target &T : Pointers.contents(O))
-          Reachable.insert(T.Object);
-      }
+    for (unsigned I = 0; I < Reachable.size(); ++I)
+      for (const Target &T : Pointers.contents(Reachable[I]))
+        Reachable.insert(T.Object);
     for (unsigned O = 0; O < Objects.size(); ++O) {
-      if (Objects[O].Kind != ObjectKind::Buffer || !Reachable.count(O))
+      if (Objects[O].Kind != ObjectKind::Buffer || !Reachable.contains(O))
         continue;
       BufferUse U;
       U.Buffer = BufferOf[O];

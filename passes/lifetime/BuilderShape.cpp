@@ -13,6 +13,7 @@
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 
@@ -36,6 +37,79 @@ static bool onlyFeedsSlots(const Value *V,
              isOutSlot(Store->getPointerOperand());
     return isa<PHINode>(U) && onlyFeedsSlots(U, Seen);
   });
+}
+
+static bool refersTo(const TargetSet &Targets, unsigned Object) {
+  return any_of(Targets, [&](const Target &T) { return T.Object == Object; });
+}
+
+/// Whether a call may look at what is stored in the object, other than by
+/// loads of this function.
+bool ProgramBuilder::isGivenToCalls(unsigned Object) const {
+  const MemoryObject &O = Pointers.objects()[Object];
+  if (O.Kind == ObjectKind::Local && isOutSlot(O.Site))
+    return false;
+  if (O.Kind != ObjectKind::Local && O.Kind != ObjectKind::Global)
+    return true;
+  return any_of(instructions(F), [&](const Instruction &I) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    if (!Call || isa<IntrinsicInst>(Call))
+      return false;
+    const CallEffect *Effect = callEffect(*Call);
+    return !(Effect && Effect->Kind == CallKind::AllocateInto) &&
+           any_of(Call->args(), [&](const Use &Operand) {
+             return refersTo(Pointers.pointsTo(Operand), Object);
+           });
+  });
+}
+
+/// Whether each one that the call in a cycle gives is freed before the next.
+bool ProgramBuilder::isFreedEachTime(const Value &Given) const {
+  SmallPtrSet<const BasicBlock *, 4> Frees;
+  for (const User *U : Given.users()) {
+    auto *Call = dyn_cast<CallBase>(U);
+    const CallEffect *Effect = Call ? callEffect(*Call) : nullptr;
+    if (Effect && Effect->Kind == CallKind::Free &&
+        Call->getArgOperand(Effect->Pointer) == &Given)
+      Frees.insert(Call->getParent());
+  }
+  const BasicBlock *Start = cast<Instruction>(Given).getParent();
+  if (Frees.contains(Start))
+    return true;
+  SmallPtrSet<const BasicBlock *, 16> Seen;
+  SmallVector<const BasicBlock *, 16> Pending(successors(Start));
+  while (!Pending.empty()) {
+    const BasicBlock *B = Pending.pop_back_val();
+    if (B == Start)
+      return false;
+    if (!Frees.contains(B) && Seen.insert(B).second)
+      append_range(Pending, successors(B));
+  }
+  return true;
+}
+
+/// Of a buffer that is allocated in a cycle: whether one may be referred to by
+/// anything but the value that its call has just given. Then several may exist.
+/// What escapes may be referred to by unknown pointers, but does not end.
+bool ProgramBuilder::mayBeSeveral(unsigned Object, const Value &Given) const {
+  for (const Instruction &I : instructions(F)) {
+    // Numbers that are made of addresses are made of these or come from memory.
+    const bool IsPointer = I.getType()->isPointerTy();
+    if (&I == &Given || !refersTo(Pointers.pointsTo(&I), Object) ||
+        (!IsPointer && !isa<PHINode, CallBase>(I) && !I.mayReadFromMemory()))
+      continue;
+    SmallPtrSet<const Value *, 8> Seen;
+    if (!IsPointer ||
+        (getUnderlyingObject(&I) != &Given && !onlyFeedsSlots(&I, Seen)))
+      return true;
+  }
+  // A kernel finds it in a structure or in device memory.
+  if (isFreedEachTime(Given))
+    return false;
+  for (unsigned O = 0; O < Pointers.objects().size(); ++O)
+    if (refersTo(Pointers.contents(O), Object) && isGivenToCalls(O))
+      return true;
+  return false;
 }
 
 void ProgramBuilder::addBuffers() {
@@ -66,18 +140,8 @@ void ProgramBuilder::addBuffers() {
     B.EscapesAt =
         position(Objects[O].EscapesAt ? *Objects[O].EscapesAt : *Call);
     B.Mappable = Call->getCalledFunction()->getName() == "cudaMalloc";
-    // In a cycle, several may exist if one is referred to by anything but the
-    // value that its call has just given.
-    if (inCycle(*Call) && Site.Pointer) {
-      for (Instruction &I : instructions(F)) {
-        SmallPtrSet<const Value *, 8> Seen;
-        if (&I == Site.Pointer || !I.getType()->isPointerTy() ||
-            getUnderlyingObject(&I) == Site.Pointer || onlyFeedsSlots(&I, Seen))
-          continue;
-        for (const Target &T : Pointers.pointsTo(&I))
-          B.Several |= T.Object == O;
-      }
-    }
+    B.Several =
+        inCycle(*Call) && Site.Pointer && mayBeSeveral(O, *Site.Pointer);
     BufferOf[O] = Result.Program.Buffers.size();
     Result.Program.Buffers.push_back(std::move(B));
     Result.Sites.push_back(Site);

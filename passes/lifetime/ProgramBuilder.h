@@ -55,6 +55,9 @@ private:
   friend class SymbolicSizes;
 
   // What there is.
+  bool isGivenToCalls(unsigned Object) const;
+  bool isFreedEachTime(const llvm::Value &Given) const;
+  bool mayBeSeveral(unsigned Object, const llvm::Value &Given) const;
   void addBuffers();
   void addBlocks();
   void markFailures();
