@@ -674,7 +674,7 @@ Status Runtime::Impl::runSlices(SliceUses &uses) {
       used.push_back(use.use->chunk);
     }
     ++Round;
-    DRAGON_TRY(bringIn(wants, call.queue, Cause::Demand));
+    DRAGON_TRY(bringIn(wants, call.queue, Cause::Demand, call.queue));
     std::vector<AddressRange> touched = addressRanges(*slice.chunks);
     if (slice.mapped) {
       for (const AddressRange &range : addressRanges(*slice.mapped))

@@ -50,7 +50,7 @@ Status Runtime::Impl::queueWaitsFor(Queue queue, Chunk &chunk) {
     return synchronizeAll();
   DRAGON_TRY(Work.queueWaitsFor(
       queue, std::max(chunk.lastUse, chunk.buffer->lastUse)));
-  DRAGON_TRY(Fetches.queueWaitsFor(queue, chunk.arrival));
+  DRAGON_TRY(Fetches.queueWaitsForOne(queue, chunk.arrival));
   return Departures.queueWaitsFor(queue, chunk.departure);
 }
 
@@ -226,24 +226,24 @@ Status Runtime::Impl::mapDevice(Chunk &chunk) {
 }
 
 Status Runtime::Impl::bringIn(std::span<const Want> wants, Queue queue,
-                              Cause cause) {
-  DRAGON_TRY(startBringingIn(wants, cause));
+                              Cause cause, std::optional<Queue> fills) {
+  DRAGON_TRY(startBringingIn(wants, cause, fills));
   // Others may be on their way for work that comes later.
-  uint64_t arrival = 0;
+  std::vector<uint64_t> arrivals;
   for (const Want &want : wants)
-    arrival = std::max(arrival, want.chunk->arrival);
-  return Fetches.queueWaitsFor(queue, arrival);
+    arrivals.push_back(want.chunk->arrival);
+  return Fetches.queueWaitsForEach(queue, arrivals);
 }
 
-Status Runtime::Impl::fillUndefined(const Chunk &chunk) {
+Status Runtime::Impl::fillUndefined(const Chunk &chunk, Queue queue) {
   const ChunkPart part = chunk.defined;
   if (part.bytes() == chunk.used())
     return {};
   if (Config.poison)
-    return Dev->poison(chunk.va(), chunk.bytes(), CopyIn);
+    return Dev->poison(chunk.va(), chunk.bytes(), queue);
   auto clear = [&](size_t begin, size_t end) {
     return begin < end ? Dev->fill(reinterpret_cast<void *>(chunk.va() + begin),
-                                   0, 1, end - begin, CopyIn)
+                                   0, 1, end - begin, queue)
                        : Status();
   };
   if (part.empty())
@@ -252,8 +252,8 @@ Status Runtime::Impl::fillUndefined(const Chunk &chunk) {
   return clear(part.end, chunk.used());
 }
 
-Status Runtime::Impl::startBringingIn(std::span<const Want> wants,
-                                      Cause cause) {
+Status Runtime::Impl::startBringingIn(std::span<const Want> wants, Cause cause,
+                                      std::optional<Queue> fills) {
   uint64_t missing = 0, bytes = 0;
   for (const Want &want : wants) {
     pin(*want.chunk);
@@ -265,17 +265,21 @@ Status Runtime::Impl::startBringingIn(std::span<const Want> wants,
     DRAGON_TRY(makeDeviceRoom(missing));
 
   TraceZone zone("bring in");
-  std::vector<Chunk *> fromStorage, arriving;
+  std::vector<Chunk *> fromStorage, arriving, filled;
+  const Queue filling = fills.value_or(CopyIn);
   auto bring = [&](const Want &want) -> Status {
     Chunk &chunk = *want.chunk;
     if (chunk.deviceValid)
       return {};
     Move move =
         decide(stateOf(chunk), want.need, NextUse::Unknown, Pressure::None);
+    const bool fillsOnly =
+        move.fetch == Fetch::Undefined || move.fetch == Fetch::Zero;
     if (!chunk.device.id)
       DRAGON_TRY(mapDevice(chunk));
     else if (move.fetch != Fetch::Nothing || Config.poison)
-      DRAGON_TRY(queueWaitsFor(CopyIn, chunk)); // earlier work may use it
+      DRAGON_TRY(queueWaitsFor(fillsOnly ? filling : CopyIn,
+                               chunk)); // earlier work may use it
     if (move.avoided)
       Bytes.avoided(*move.avoided, chunk.used());
     void *va = reinterpret_cast<void *>(chunk.va());
@@ -289,20 +293,20 @@ Status Runtime::Impl::startBringingIn(std::span<const Want> wants,
       return {};
     case Fetch::Undefined:
       chunk.defined = {};
-      DRAGON_TRY(fillUndefined(chunk));
-      arriving.push_back(&chunk);
+      DRAGON_TRY(fillUndefined(chunk, filling));
+      filled.push_back(&chunk);
       break;
     case Fetch::Zero:
       chunk.defined = chunk.whole();
-      DRAGON_TRY(Dev->fill(va, 0, 1, chunk.used(), CopyIn));
-      arriving.push_back(&chunk);
+      DRAGON_TRY(Dev->fill(va, 0, 1, chunk.used(), filling));
+      filled.push_back(&chunk);
       break;
     case Fetch::FromHost:
       log(LogLevel::Debug,
           "brings chunk {} of the buffer at {:#x} from host "
           "memory",
           chunk.index, chunk.buffer->base);
-      DRAGON_TRY(fillUndefined(chunk));
+      DRAGON_TRY(fillUndefined(chunk, CopyIn));
       if (const ChunkPart part = chunk.defined; !part.empty()) {
         DRAGON_TRY(Dev->copy(static_cast<char *>(va) + part.begin,
                              static_cast<const char *>(chunk.host.hostView) +
@@ -326,11 +330,14 @@ Status Runtime::Impl::startBringingIn(std::span<const Want> wants,
     if (status = bring(want); !status.ok())
       break;
   zone.add(bytes);
-  if (!arriving.empty()) {
-    auto ticket = Fetches.note(CopyIn);
+  for (const auto &[chunks, in] :
+       {std::pair(&arriving, CopyIn), std::pair(&filled, filling)}) {
+    if (chunks->empty())
+      continue;
+    auto ticket = Fetches.note(in);
     if (!ticket.ok())
       return synchronizeAll();
-    for (Chunk *chunk : arriving)
+    for (Chunk *chunk : *chunks)
       chunk->arrival = *ticket;
     LastFetch = std::max(LastFetch, *ticket);
   }

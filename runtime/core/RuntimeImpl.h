@@ -114,12 +114,16 @@ struct Runtime::Impl {
   // -- Residency.cpp
   /// Makes the wants accessible on the device for work that is queued next:
   /// room, maps, contents. Does not mark what the work writes: wrote() does.
-  Status bringIn(std::span<const Want> wants, Queue queue, Cause cause);
+  /// What is filled alone is filled in the queue `fills`, if there is one:
+  /// there it does not come behind what is fetched for later work.
+  Status bringIn(std::span<const Want> wants, Queue queue, Cause cause,
+                 std::optional<Queue> fills = {});
   /// The same, but the work's queue has to wait for Chunk::arrival.
-  Status startBringingIn(std::span<const Want> wants, Cause cause);
+  Status startBringingIn(std::span<const Want> wants, Cause cause,
+                         std::optional<Queue> fills = {});
   /// What no contents will come for: zeros, as a GPU's memory is when a program
   /// has just begun and many programs rely on, or poison.
-  Status fillUndefined(const Chunk &chunk);
+  Status fillUndefined(const Chunk &chunk, Queue queue);
   /// A host copy that is valid (Overwrite: allocated, not yet valid).
   Status bringToHost(Chunk &chunk, LaunchNeed need, Cause cause);
   /// The one line that says that not everything fits.

@@ -74,6 +74,29 @@ Status WorkLog::queueWaitsForOne(Queue queue, uint64_t ticket) {
   return entry.queue == queue ? Status() : Dev.wait(queue, entry.event);
 }
 
+Status WorkLog::queueWaitsForEach(Queue queue,
+                                  std::span<const uint64_t> tickets) {
+  // The last of each queue stands for those before it.
+  std::vector<const Entry *> last;
+  for (const uint64_t ticket : tickets) {
+    if (knownDone(ticket))
+      continue;
+    const Entry &entry = Pending[size_t(ticket - Pending.front().ticket)];
+    auto known =
+        std::find_if(last.begin(), last.end(), [&](const Entry *other) {
+          return other->queue == entry.queue;
+        });
+    if (known == last.end())
+      last.push_back(&entry);
+    else if ((*known)->ticket < ticket)
+      *known = &entry;
+  }
+  for (const Entry *entry : last)
+    if (entry->queue != queue)
+      DRAGON_TRY(Dev.wait(queue, entry->event));
+  return {};
+}
+
 void WorkLog::poll() {
   while (!Pending.empty()) {
     auto finished = Dev.queryEvent(Pending.front().event);

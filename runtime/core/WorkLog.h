@@ -19,6 +19,7 @@
 #include "runtime/device/Device.h"
 
 #include <deque>
+#include <span>
 #include <vector>
 
 namespace dragon {
@@ -38,6 +39,7 @@ public:
   Status queueWaitsFor(Queue queue, uint64_t ticket);
   /// The same for the ticket alone, whatever earlier ones there are.
   Status queueWaitsForOne(Queue queue, uint64_t ticket);
+  Status queueWaitsForEach(Queue queue, std::span<const uint64_t> tickets);
   bool done(uint64_t ticket);
   /// As of the last poll().
   bool knownDone(uint64_t ticket) const {
