@@ -73,6 +73,7 @@ PROGRAMS = [
     test("discard-numbers-change", *[f"in.bin out.bin {mode}" for mode in range(5)], file=2 * M, device=16),
     test("discard-tested", "in.bin out.bin 0", "in.bin out.bin 1000", file=12 * M),
     test("discard-workspace", "in.bin out.bin 4 4 4 4 0", "in.bin out.bin 4 3 2 1 1", file=2 * M, device=16),
+    test("earlier-buffers", "0", "1", "2", "3"),
     test("exchanged-buffers", "in.bin out.bin 1 5", "in.bin out.bin 5 2", file=12 * M, device=16),
     test("fread-pieces", "whole in.bin out.bin", file=25000004),
     test("input-file-changes", "none in.bin out.bin", file=20 * M),
