@@ -63,6 +63,7 @@ static void usage(const Bench &bench) {
       "  --memory pageable  what host memory is, or pinned\n"
       "  --folder DIR       of the files\n"
       "  --make files       makes the input files and ends\n"
+      "  --warm MS          keeps the device busy so long before the start\n"
       "  --method plain     or where built for it ring, zero-copy, managed\n",
       bench.name, bench.size >> 20, bench.steps);
   exit(2);
@@ -101,6 +102,8 @@ Bench::Bench(const char *name, int argc, char **argv, int steps)
       folder = value;
     else if (option == "--make" && value == "files")
       make = true;
+    else if (option == "--warm")
+      warm = (double)number(*this, value) / 1e3;
     else if (option == "--method")
       method = methodNamed(*this, value);
     else

@@ -75,6 +75,7 @@ public:
   int steps;                      ///< time steps, iterations: the program's
   bool pinned = false;            ///< host memory is pinned
   bool make = false;              ///< only make the input files
+  double warm = 0;                ///< seconds of work before the clock starts
   Method method = Method::Plain;
   std::string folder = ".";
   std::vector<std::string> inputPaths, outputPaths;

@@ -65,6 +65,21 @@ struct Output : Array {
   }
 };
 
+static __global__ void spin(long long cycles) {
+  const long long begin = clock64();
+  while (clock64() - begin < cycles)
+    ;
+}
+
+/// GPUs take some tens of milliseconds of work to reach their clock, as long as
+/// some programs' kernels take in all.
+inline void warmUp(double seconds) {
+  for (double begin = now(); now() - begin < seconds;) {
+    spin<<<1024, 128>>>(1 << 20);
+    CHECK(cudaDeviceSynchronize());
+  }
+}
+
 /// Called when the inputs are there: the clock starts, with a device that is
 /// ready.
 inline void start(Bench &bench, size_t footprint, size_t inputBytes,
@@ -72,6 +87,7 @@ inline void start(Bench &bench, size_t footprint, size_t inputBytes,
   bench.announce(footprint, inputBytes, outputBytes);
   CHECK(cudaFree(nullptr));
   CHECK(cudaDeviceSynchronize());
+  warmUp(bench.warm);
   bench.begin();
 }
 inline void loaded(Bench &bench) { bench.end(Bench::Load); }
