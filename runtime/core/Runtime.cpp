@@ -20,7 +20,6 @@ namespace dragon {
 
 namespace {
 thread_local unsigned guards = 0;
-constexpr unsigned NonBlocking = 1; ///< cudaStreamNonBlocking
 } // namespace
 
 Runtime::Impl::Guard::Guard(const Impl &impl) : Locked(impl) {
@@ -76,8 +75,8 @@ Status Runtime::Impl::start() {
                           std::strerror(errno));
   DRAGON_ASSIGN(Files, FileTier::create(Config, Bytes));
   Background = std::make_unique<BackgroundIo>(*Files, Limits.chunkBytes);
-  DRAGON_ASSIGN(CopyIn, Dev->createQueue(NonBlocking, 0));
-  DRAGON_ASSIGN(CopyOut, Dev->createQueue(NonBlocking, 0));
+  DRAGON_ASSIGN(CopyIn, Dev->createQueue(Device::NonBlocking, 0));
+  DRAGON_ASSIGN(CopyOut, Dev->createQueue(Device::NonBlocking, 0));
   DRAGON_TRY(Dev->setFaultHandler(&Impl::onFault, this));
   log(LogLevel::Info,
       "{} device, {} of device memory, {} of host memory, chunks of {}",

@@ -13,8 +13,6 @@ namespace dragon {
 
 namespace {
 
-constexpr unsigned NonBlocking = 1; ///< CU_STREAM_NON_BLOCKING
-
 template <typename Tickets> void join(Tickets &into, const Tickets &more) {
   for (size_t i = 0; i < into.size(); ++i)
     into[i] = std::max(into[i], more[i]);
@@ -36,7 +34,7 @@ Status SliceQueues::begin(Queue program, unsigned count) {
   if (count < 2)
     return {};
   while (Own.size() + 1 < count) {
-    DRAGON_ASSIGN(Queue queue, Dev.createQueue(NonBlocking, 0));
+    DRAGON_ASSIGN(Queue queue, Dev.createQueue(Device::NonBlocking, 0));
     Own.push_back(queue);
   }
   DRAGON_ASSIGN(uint64_t before, Work.note(program));

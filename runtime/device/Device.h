@@ -173,6 +173,9 @@ public:
   Status unmap(uintptr_t va, const Physical &physical);
 
   // -- Queues and events
+  /// A queue that the legacy default stream does not wait for:
+  /// CU_STREAM_NON_BLOCKING, cudaStreamNonBlocking.
+  static constexpr unsigned NonBlocking = 1;
   StatusOr<Queue> createQueue(unsigned flags, int priority);
   Status destroyQueue(Queue queue);
   Status synchronize(Queue queue);

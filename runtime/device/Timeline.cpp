@@ -118,7 +118,7 @@ bool Timeline::hasOrigin() {
   if (!event)
     return false;
   // On a queue of its own nothing is in front of it.
-  auto queue = Dev.createQueue(/*CU_STREAM_NON_BLOCKING*/ 1, 0);
+  auto queue = Dev.createQueue(Device::NonBlocking, 0);
   if (queue.ok()) {
     if (Dev.record(*event, *queue).ok() && Dev.synchronizeEvent(*event).ok()) {
       OriginClock = traceClock();

@@ -42,4 +42,17 @@
 #include "dragon-nvcc/textures.h"
 #endif
 
+// See quoted/cuda.h.
+#ifdef DRAGON_OVERLAY_QUOTED_CUDA_H
+#pragma pop_macro("C")
+#pragma pop_macro("N")
+#pragma pop_macro("T")
+#pragma pop_macro("Width")
+#pragma pop_macro("Height")
+#pragma pop_macro("Flags")
+#pragma pop_macro("Pitch")
+#pragma pop_macro("ByteCount")
+#pragma pop_macro("WidthInBytes")
+#endif
+
 #endif // DRAGON_NVCC_H

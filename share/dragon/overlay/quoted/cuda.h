@@ -11,9 +11,30 @@
 // (-iquote). The first to ask is the wrapper: it gets the toolkit's, by a name
 // that no other folder has. All others get what they would have got.
 //
+// Nor does nvcc mind what this header and the wrapper call their parameters:
+// `-DN=2048` replaces none of them. dragon-nvcc.h brings the macros back.
+//
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_OVERLAY_QUOTED_CUDA_H
 #define DRAGON_OVERLAY_QUOTED_CUDA_H
+#pragma push_macro("C")
+#undef C
+#pragma push_macro("N")
+#undef N
+#pragma push_macro("T")
+#undef T
+#pragma push_macro("Width")
+#undef Width
+#pragma push_macro("Height")
+#undef Height
+#pragma push_macro("Flags")
+#undef Flags
+#pragma push_macro("Pitch")
+#undef Pitch
+#pragma push_macro("ByteCount")
+#undef ByteCount
+#pragma push_macro("WidthInBytes")
+#undef WidthInBytes
 #include <crt/../cuda.h>
 #else
 #include_next "cuda.h"
