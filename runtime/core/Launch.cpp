@@ -476,6 +476,8 @@ Status Runtime::Impl::runAsPlanned(const LaunchCall &call,
   case LaunchPlan::HostMapped:
     return launchHostMapped(call, planned);
   case LaunchPlan::Impossible:
+    if (Dev->caps().migrates)
+      return runBeyondBudget(call, planned, plan.wholeBytes);
     if (!Counters.va)
       break;
     dropCounters(); // they may be what is missing
@@ -499,6 +501,26 @@ void Runtime::Impl::explain(const LaunchCall &call, PlannedLaunch &planned,
   if (plan.kind != LaunchPlan::Resident)
     log(level, "'{}' runs {}{}{}", nameOf(call), describe(plan.costs.front()),
         others.empty() ? "" : ", instead of ", others);
+}
+
+Status Runtime::Impl::runBeyondBudget(const LaunchCall &call,
+                                      PlannedLaunch &planned,
+                                      uint64_t wholeBytes) {
+  log(LogLevel::Info,
+      "'{}' needs {} at once, more than the {} of device memory: the driver "
+      "makes room for it",
+      nameOf(call), formatBytes(wholeBytes), formatBytes(DevicePool.budget()));
+  struct Restore {
+    SlabPool &pool;
+    uint64_t budget;
+    ~Restore() { pool.setBudget(budget); }
+  } restore{DevicePool, DevicePool.budget()};
+  DevicePool.setBudget(
+      std::max(restore.budget, DevicePool.used() + wholeBytes));
+  SliceUses uses({{&call, &planned.whole, dyingOf(call)}},
+                 {{0, wholeGrid(call), &planned.whole}}, Clock,
+                 [this](Chunk &chunk) { return foreseenUse(chunk); });
+  return runSlices(uses);
 }
 
 Status Runtime::Impl::cannotRun(const LaunchCall &call, uint64_t wholeBytes,

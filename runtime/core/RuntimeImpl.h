@@ -409,6 +409,10 @@ struct Runtime::Impl {
   uint64_t announcedUse(const Buffer &buffer) const;
   /// As far as there is room that nothing needs.
   Status prefetch(Buffer &buffer, uintptr_t address, size_t bytes, Queue queue);
+  /// All at once, whatever the budget: on a device that migrates, what it has
+  /// no room for leaves by itself.
+  Status runBeyondBudget(const LaunchCall &call, PlannedLaunch &planned,
+                         uint64_t wholeBytes);
   Status cannotRun(const LaunchCall &call, uint64_t wholeBytes,
                    uint64_t smallestBytes) const;
 

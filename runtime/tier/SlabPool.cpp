@@ -209,6 +209,11 @@ void SlabPool::shrinkToUsed() {
   Budget = Used;
 }
 
+void SlabPool::setBudget(uint64_t bytes) {
+  std::lock_guard guard(Lock);
+  Budget = bytes;
+}
+
 uint64_t SlabPool::used() const {
   std::lock_guard guard(Lock);
   return Used;

@@ -80,6 +80,8 @@ public:
   uint64_t budget() const;
   /// The tier turned out to have less: no more than what is held now.
   void shrinkToUsed();
+  /// More may be in use than that by then.
+  void setBudget(uint64_t bytes);
   /// Bytes of slabs that somebody holds.
   uint64_t used() const;
   /// The most bytes that there ever were, held or kept.

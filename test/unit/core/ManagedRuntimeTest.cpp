@@ -77,6 +77,29 @@ TEST_F(ManagedRuntimeTest, OutOfCore) {
     EXPECT_OK(runtime->free(buffer));
 }
 
+TEST_F(ManagedRuntimeTest, WhatNeedsMoreThanTheBudgetAtOnceRuns) {
+  settings.deviceMemory = 4 * MiB;
+  startManaged();
+  // "gather" has no slices.
+  uintptr_t data = allocate(N * 4), out = allocate(N * 4);
+  const std::vector<int32_t> values = numbers(N, 5);
+  std::vector<int32_t> expect(N);
+  for (int i = 0; i < N; ++i)
+    expect[size_t(i)] = values[size_t(i * 3 % N)];
+  ASSERT_OK(upload(data, values));
+  ASSERT_OK(kernels.launch(*runtime, "gather", N, out, data, N, 3));
+  EXPECT_EQ(download(out, N), expect);
+  // The budget holds again as soon as something else needs room.
+  uintptr_t other = allocate(N * 4);
+  ASSERT_OK(upload(other, values));
+  ASSERT_OK(kernels.launch(*runtime, "scale", N, other, N, 3));
+  EXPECT_LE(runtime->memoryInUse().device, 4 * MiB);
+  EXPECT_EQ(download(out, N), expect);
+  EXPECT_EQ(download(other, N)[7], scaled(values[7], 3));
+  for (uintptr_t buffer : {data, out, other})
+    EXPECT_OK(runtime->free(buffer));
+}
+
 TEST_F(ManagedRuntimeTest, ReadOnlyBuffersAreReadMostly) {
   startManaged();
   uintptr_t a = allocate(2 * MiB, D_READ);
