@@ -147,6 +147,25 @@ DRAGON_EXPORT double dragon_cpu_math_u64_to_f64(uint64_t x, uint32_t mode) {
   return fromUnsigned<double>(x, mode);
 }
 
+// In integers: clang would call these very functions for a cast.
+DRAGON_EXPORT __bf16 dragon_cpu_math_f32_to_bf16(float x) {
+  auto bits = std::bit_cast<uint32_t>(x);
+  if ((bits & 0x7fffffff) > 0x7f800000)
+    bits |= 0x400000; // a quiet NaN, and no infinity
+  else
+    bits += 0x7fff + (bits >> 16 & 1);
+  return std::bit_cast<__bf16>(static_cast<uint16_t>(bits >> 16));
+}
+
+DRAGON_EXPORT __bf16 dragon_cpu_math_f64_to_bf16(double x) {
+  // Rounded to odd in between, so that it is rounded once.
+  const auto near = static_cast<float>(x);
+  auto bits = std::bit_cast<uint32_t>(near);
+  if (x == x && near != x && !(bits & 1))
+    bits += std::fabs(static_cast<double>(near)) < std::fabs(x) ? 1 : ~0u;
+  return dragon_cpu_math_f32_to_bf16(std::bit_cast<float>(bits));
+}
+
 DRAGON_EXPORT uint32_t dragon_cpu_math_fns(uint32_t mask, uint32_t base,
                                            int32_t offset) {
   if (base > 31)

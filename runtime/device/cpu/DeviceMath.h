@@ -33,6 +33,10 @@ double dragon_cpu_math_u64_to_f64(uint64_t x, uint32_t mode);
 /// upwards for positive offsets, downwards for negative ones; ~0 if there is
 /// none.
 uint32_t dragon_cpu_math_fns(uint32_t mask, uint32_t base, int32_t offset);
+/// What clang calls to round to bfloat16, to nearest, where the processor has
+/// no instruction for it: compiler-rt has these, libgcc only from 13 on.
+__bf16 dragon_cpu_math_f32_to_bf16(float x) __asm__("__truncsfbf2");
+__bf16 dragon_cpu_math_f64_to_bf16(double x) __asm__("__truncdfbf2");
 }
 
 #endif // DRAGON_RUNTIME_DEVICE_CPU_DEVICEMATH_H
