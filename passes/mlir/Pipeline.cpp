@@ -57,7 +57,6 @@ void buildDragonPipeline(OpPassManager &Manager,
   Manager.addPass(createGpuLaunchSinkIndexComputationsPass());
   Manager.addPass(createGpuKernelOutliningPass());
   Manager.addPass(createDragonUniqueSymbols());
-  Manager.addPass(createDragonUniqueSymbols());
   Manager.addPass(createInlinerPass());
   Manager.addPass(createCanonicalizerPass());
   if (Options.directives) {

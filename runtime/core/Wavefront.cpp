@@ -384,9 +384,8 @@ std::vector<size_t> wavesByChoice(WaveLaunches launches,
                  least = leastMoved(launches, chunkBytes);
   if (least > clearlyLess)
     return std::vector<size_t>(launches.size(), 1);
-  std::vector<WaveStep> all;
-  appendWave(all, launches, 0, launches.size());
-  const uint64_t inOne = bytesMoved(launches, all, chunkBytes, budget);
+  const uint64_t inOne =
+      bytesMoved(launches, wavefront(launches), chunkBytes, budget);
   if (inOne <= clearlyLess && inOne == least)
     return {launches.size()};
   uint64_t soFar = alone; // with the waves so far

@@ -66,12 +66,16 @@ Status WorkLog::queueWaitsFor(Queue queue, uint64_t ticket) {
   return {};
 }
 
-Status WorkLog::queueWaitsForOne(Queue queue, uint64_t ticket) {
-  if (knownDone(ticket))
-    return {};
+const WorkLog::Entry *WorkLog::pending(uint64_t ticket) const {
   // Their numbers follow one another.
-  const Entry &entry = Pending[size_t(ticket - Pending.front().ticket)];
-  return entry.queue == queue ? Status() : Dev.wait(queue, entry.event);
+  return knownDone(ticket) ? nullptr
+                           : &Pending[size_t(ticket - Pending.front().ticket)];
+}
+
+Status WorkLog::queueWaitsForOne(Queue queue, uint64_t ticket) {
+  const Entry *entry = pending(ticket);
+  return !entry || entry->queue == queue ? Status()
+                                         : Dev.wait(queue, entry->event);
 }
 
 Status WorkLog::queueWaitsForEach(Queue queue,
@@ -79,21 +83,20 @@ Status WorkLog::queueWaitsForEach(Queue queue,
   // The last of each queue stands for those before it.
   std::vector<const Entry *> last;
   for (const uint64_t ticket : tickets) {
-    if (knownDone(ticket))
+    const Entry *entry = pending(ticket);
+    if (!entry || entry->queue == queue)
       continue;
-    const Entry &entry = Pending[size_t(ticket - Pending.front().ticket)];
     auto known =
         std::find_if(last.begin(), last.end(), [&](const Entry *other) {
-          return other->queue == entry.queue;
+          return other->queue == entry->queue;
         });
     if (known == last.end())
-      last.push_back(&entry);
+      last.push_back(entry);
     else if ((*known)->ticket < ticket)
-      *known = &entry;
+      *known = entry;
   }
   for (const Entry *entry : last)
-    if (entry->queue != queue)
-      DRAGON_TRY(Dev.wait(queue, entry->event));
+    DRAGON_TRY(Dev.wait(queue, entry->event));
   return {};
 }
 

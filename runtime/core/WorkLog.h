@@ -55,6 +55,9 @@ private:
     Event event;
     Queue queue;
   };
+  /// Nothing if it is known to be done.
+  const Entry *pending(uint64_t ticket) const;
+
   Device &Dev;
   uint64_t Last = 0;
   uint64_t Done = 0; ///< all up to it are done

@@ -58,6 +58,15 @@ protected:
       Model = stepped(Model);
   }
 
+  /// Half of the device is free then.
+  void freeHalf() {
+    const uintptr_t other = allocate(8 * MiB);
+    ASSERT_OK(
+        kernels.launch(*runtime, "scale", 2 << 20, pointer(other), 2 << 20, 2));
+    ASSERT_OK(runtime->runWaiting());
+    ASSERT_OK(runtime->free(other));
+  }
+
   uint64_t together() {
     return runtime->ledger().counter(Counter::LaunchesTogether);
   }
@@ -119,12 +128,7 @@ TEST_F(LaunchTogetherTest, TheFirstOneWaitsIfTheDeviceSaysThatItTakesIt) {
 
 TEST_F(LaunchTogetherTest, TheFirstOnesContentsComeWhileItWaits) {
   begin(Wavefront::Auto, /*isLate=*/true);
-  // Half of the device is free.
-  const uintptr_t other = allocate(8 * MiB);
-  ASSERT_OK(
-      kernels.launch(*runtime, "scale", 2 << 20, pointer(other), 2 << 20, 2));
-  ASSERT_OK(runtime->runWaiting());
-  ASSERT_OK(runtime->free(other));
+  ASSERT_NO_FATAL_FAILURE(freeHalf());
   kernels.followed = true;
   const uint64_t before = runtime->ledger().bytes(Direction::HostToDevice);
   const uint64_t evicted = runtime->ledger().counter(Counter::Evictions);
@@ -141,12 +145,7 @@ TEST_F(LaunchTogetherTest, TheFirstOnesContentsComeWhileItWaits) {
 
 TEST_F(LaunchTogetherTest, WhatHasNoContentsKeepsNothingFromComing) {
   begin(Wavefront::Auto, /*isLate=*/true);
-  // Half of the device is free.
-  const uintptr_t other = allocate(8 * MiB);
-  ASSERT_OK(
-      kernels.launch(*runtime, "scale", 2 << 20, pointer(other), 2 << 20, 2));
-  ASSERT_OK(runtime->runWaiting());
-  ASSERT_OK(runtime->free(other));
+  ASSERT_NO_FATAL_FAILURE(freeHalf());
   kernels.followed = true;
   // The first and the last chunk of B are not overwritten as a whole.
   const int edge = 1024;
