@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 namespace dragon {
 
@@ -206,7 +207,9 @@ void BlockScheduler::block(Thread &thread, Wait wait) {
   switchFrom(thread);
 }
 
-/// Answers activemask when the warp can do nothing else.
+/// Answers activemask when the warp can do nothing else: where its lanes wait
+/// in several places, at the first in the code. A branch comes before what
+/// follows it, so those who took it catch up with those who did not.
 void BlockScheduler::settle(Warp &warp) {
   if (warp.runnable || !warp.asking)
     return;
@@ -216,9 +219,12 @@ void BlockScheduler::settle(Warp &warp) {
   for (unsigned lane = 0; lane < WarpSize; ++lane) {
     if (!(warp.asking >> lane & 1))
       continue;
-    if (!group)
-      site = Threads[first + lane].site;
-    if (Threads[first + lane].site == site)
+    const void *at = Threads[first + lane].site;
+    if (!group || std::less<>()(at, site)) {
+      site = at;
+      group = 0;
+    }
+    if (at == site)
       group |= 1u << lane;
   }
   warp.asking &= ~group;

@@ -18,8 +18,9 @@
 //                 may be under way at a time.
 //   activemask    Lanes that arrive at the same place in the code before their
 //                 warp can do nothing else form the answer: what converged
-//                 hardware would say. Any answer is legal; this one is the same
-//                 every time.
+//                 hardware would say. Of several places the first in the code
+//                 goes on, so that lanes meet again after a branch. Any answer
+//                 is legal; this one is the same every time.
 //
 // Example: 64 threads, the first 32 return at once, the others meet at
 // __syncthreads: after the 32nd exit the barrier expects 32, and the last of

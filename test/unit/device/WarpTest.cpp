@@ -237,6 +237,14 @@ TEST_F(Warp, ActivemaskIsWhoIsThere) {
   });
 }
 
+TEST_F(Warp, ActivemaskMeetsAfterABranch) {
+  run(32, [&](dragon_cpu_context *ctx) {
+    for (uint32_t i = 0; i < laneOf(ctx) / 8; ++i)
+      EXPECT_EQ(dragon_cpu_activemask(ctx), Full << (8 * (i + 1)));
+    EXPECT_EQ(dragon_cpu_activemask(ctx), Full);
+  });
+}
+
 TEST_F(Warp, YieldLetsTheOthersRun) {
   // A lock that a thread of the same warp holds.
   volatile int turn = 0;
