@@ -8,12 +8,18 @@
 // GPUs since sm_70 have no shuffles and votes among the threads of a warp that
 // do not say which threads take part: __shfl() and the like. Clang's headers
 // have the functions all the same, and its back end cannot select what they
-// call. Here is the error before that, at the user's line:
+// call. They become those that say it, among the threads that are active there,
+// which is what they were defined for:
 //
-//   a.cu:7:10: error: '__shfl' in 'k(int*)': GPUs since sm_70 do not have it;
-//   use '__shfl_sync'
+//   __shfl(x, 0)   ->   __shfl_sync(__activemask(), x, 0)
 //
-// It is asked of optimised code: what is not called is no error.
+// Older GPUs brought the threads of a warp together again after each branch,
+// newer ones promise nothing. So it is said, at the user's line:
+//
+//   a.cu:7:10: warning: '__shfl' in 'k(int*)': GPUs since sm_70 do not have it;
+//   here it is '__shfl_sync' among the threads that are active
+//
+// It is done in optimised code: of what is not called, nothing is said.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_SUPPORT_REMOVEDINSTRUCTIONS_H
