@@ -11,6 +11,7 @@
 #include "tools/dragon-cc/MissingTemplates.h"
 #include "tools/dragon-cc/SourceWords.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
@@ -67,10 +68,7 @@ const Strings &CompileArgs::forSource(const Input &One) const {
   Strings &Args = Known->second;
   if (!New)
     return Args;
-  Strings Folders;
-  for (StringRef Arg : Asked.CompileArgs)
-    if (Arg.consume_front("-I"))
-      Folders.push_back(Arg.str());
+  Strings Folders = includeFolders();
   if (mentions(One.Path, "cudaBindTexture", Folders))
     Args.push_back("-DDRAGON_TEXTURE_REFERENCES");
   // CMake would drive what calls itself nvcc by nvcc's own words, and take its
@@ -145,8 +143,38 @@ Strings CompileArgs::language(const Input &One) const {
   bool Cxx = One.Lang != Language::C;
   if (!Asked.Standard.empty() &&
       StringRef(Asked.Standard).contains("++") == Cxx)
-    Args.push_back("-std=" + Asked.Standard);
+    Args.push_back("-std=" + (Cxx ? standard(One) : Asked.Standard));
   return Args;
+}
+
+/// What was asked for, unless the source includes what CUDA 13 has for C++17
+/// and later only.
+std::string CompileArgs::standard(const Input &One) const {
+  StringRef Name = Asked.Standard;
+  bool Gnu = Name.consume_front("gnu");
+  if (!Gnu)
+    Name.consume_front("c");
+  if (!is_contained({"++98", "++03", "++0x", "++11", "++1y", "++14"}, Name) ||
+      !sys::fs::is_directory(Tools.Cuda + "/include/cccl"))
+    return Asked.Standard;
+  static constexpr StringLiteral Headers[] = {"cooperative_groups", "cub/",
+                                              "cuda/", "thrust/"};
+  if (!includesAny(One.Path, Headers, includeFolders()))
+    return Asked.Standard;
+  if (!is_contained(Asked.CompileArgs, "-w"))
+    Warnings.insert("'" + One.Path +
+                    "' is compiled as C++17, not with -std=" + Asked.Standard +
+                    ": CUDA 13's Thrust, CUB, libcu++ and cooperative groups "
+                    "take nothing older");
+  return Gnu ? "gnu++17" : "c++17";
+}
+
+Strings CompileArgs::includeFolders() const {
+  Strings Folders;
+  for (StringRef Arg : Asked.CompileArgs)
+    if (Arg.consume_front("-I"))
+      Folders.push_back(Arg.str());
+  return Folders;
 }
 
 Strings CompileArgs::architectures(bool Lowest) const {

@@ -18,6 +18,9 @@
 
 #include "llvm/ADT/StringSet.h"
 
+#include <set>
+#include <string>
+
 namespace dragon::driver {
 
 using Strings = std::vector<std::string>;
@@ -81,6 +84,9 @@ public:
     return Sources;
   }
 
+  /// What the user is to know of the arguments.
+  const std::set<std::string> &warnings() const { return Warnings; }
+
   /// Unique among the units of a program, the same for the same compilation.
   std::string moduleId(const Input &One) const;
   /// An intermediate file.
@@ -93,6 +99,8 @@ public:
 private:
   bool deviceOptimised() const;
   Strings saveTemps() const;
+  std::string standard(const Input &One) const;
+  Strings includeFolders() const;
   /// What a source needs that only a look at it tells.
   const Strings &forSource(const Input &One) const;
   std::string recordFile(const Input &One, llvm::StringRef Arch) const;
@@ -104,6 +112,7 @@ private:
   mutable llvm::StringMap<Strings> ForSource; ///< by path
   mutable std::vector<std::pair<std::string, std::string>> Files;
   mutable std::vector<std::pair<std::string, std::string>> Sources;
+  mutable std::set<std::string> Warnings;
 };
 
 } // namespace dragon::driver

@@ -27,8 +27,9 @@ namespace {
 /// More than a program's own files are not read.
 constexpr size_t MostFiles = 256;
 
-/// "name" of #include "name"; empty if the line is none.
-StringRef includedName(StringRef Line) {
+/// "name" of #include "name" and of #include <name>, with the first delimiter;
+/// empty if the line is none.
+StringRef included(StringRef Line) {
   Line = Line.ltrim();
   if (!Line.consume_front("#"))
     return "";
@@ -36,9 +37,9 @@ StringRef includedName(StringRef Line) {
   if (!Line.consume_front("include"))
     return "";
   Line = Line.ltrim();
-  if (!Line.consume_front("\""))
+  if (Line.empty() || (Line[0] != '"' && Line[0] != '<'))
     return "";
-  return Line.take_until([](char C) { return C == '"'; });
+  return Line.take_front(Line.find(Line[0] == '<' ? '>' : '"', 1));
 }
 
 /// Gives each of the program's own files to `See` until that returns true.
@@ -62,8 +63,8 @@ bool visit(StringRef File, const std::vector<std::string> &Folders,
     while (!Rest.empty()) {
       StringRef Line;
       std::tie(Line, Rest) = Rest.split('\n');
-      StringRef Name = includedName(Line);
-      if (Name.empty())
+      StringRef Name = included(Line);
+      if (!Name.consume_front("\"") || Name.empty())
         continue;
       auto Try = [&](StringRef Folder) {
         SmallString<256> Found(Folder);
@@ -125,6 +126,22 @@ bool mentions(StringRef File, StringRef Word,
               const std::vector<std::string> &Folders) {
   return visit(File, Folders, [Word](StringRef, StringRef Text) {
     return Text.contains(Word);
+  });
+}
+
+bool includesAny(StringRef File, ArrayRef<StringLiteral> Beginnings,
+                 const std::vector<std::string> &Folders) {
+  return visit(File, Folders, [Beginnings](StringRef, StringRef Text) {
+    while (!Text.empty()) {
+      StringRef Line;
+      std::tie(Line, Text) = Text.split('\n');
+      StringRef Name = included(Line);
+      if (!Name.empty() && any_of(Beginnings, [&](StringRef Beginning) {
+            return Name.drop_front().starts_with(Beginning);
+          }))
+        return true;
+    }
+    return false;
   });
 }
 

@@ -17,6 +17,7 @@
 #ifndef DRAGON_TOOLS_DRAGON_CC_SOURCEWORDS_H
 #define DRAGON_TOOLS_DRAGON_CC_SOURCEWORDS_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -31,6 +32,12 @@ namespace dragon::driver {
 /// none.
 bool mentions(llvm::StringRef File, llvm::StringRef Word,
               const std::vector<std::string> &Folders);
+
+/// Whether one of them includes a file whose name begins with one of
+/// `Beginnings`, by quotes or not.
+bool includesAny(llvm::StringRef File,
+                 llvm::ArrayRef<llvm::StringLiteral> Beginnings,
+                 const std::vector<std::string> &Folders);
 
 /// The file, and what it includes in the same way, as far as clang reads them
 /// differently: each with the text to compile in its place.

@@ -371,6 +371,7 @@ Expected<Plan> Planner::run() {
     archive(Made);
   Result.Files = Parts.files();
   Result.Sources = Parts.sources();
+  Result.Warnings = Parts.warnings();
   return std::move(Result);
 }
 

@@ -24,6 +24,9 @@
 
 #include "tools/dragon-cc/ToolPaths.h"
 
+#include <set>
+#include <string>
+
 namespace dragon::driver {
 
 struct Step {
@@ -38,6 +41,7 @@ struct Plan {
   /// Sources and their copies, which are completed where clang asks for it.
   std::vector<std::pair<std::string, std::string>> Sources;
   std::vector<Step> Steps;
+  std::set<std::string> Warnings;
 };
 
 /// `temp` is the folder for intermediate files.

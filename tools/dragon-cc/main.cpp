@@ -97,8 +97,11 @@ int main(int Argc, char **Argv) {
   if (!Asked)
     return fail(Asked.takeError());
 
-  for (const std::string &Text : Asked->Warnings)
-    errs() << "dragon-cc: warning: " << Text << '\n';
+  auto Warn = [](const auto &Warnings) {
+    for (const std::string &Text : Warnings)
+      errs() << "dragon-cc: warning: " << Text << '\n';
+  };
+  Warn(Asked->Warnings);
 
   std::string Self = sys::fs::getMainExecutable(
       Argv[0], reinterpret_cast<void *>(&printVersion));
@@ -135,6 +138,7 @@ int main(int Argc, char **Argv) {
     if (!Made)
       return fail(Made.takeError());
     Steps = std::move(*Made);
+    Warn(Steps.Warnings);
   }
   if (Asked->Verbose || Asked->DryRun)
     printVersion(errs(), Self);
