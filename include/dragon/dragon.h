@@ -18,6 +18,10 @@
 |* thread-safe; calls on one buffer from several threads are serialised.      *|
 |* No function aborts the program.                                            *|
 |*                                                                            *|
+|* The symbols dragon_map and dragon_unmap are those of the SC'18 artifact,   *|
+|* which has other parameters (dragon/compat/dragon.h): objects compiled for  *|
+|* it find them.                                                              *|
+|*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 #ifndef DRAGON_DRAGON_H
 #define DRAGON_DRAGON_H
@@ -64,7 +68,7 @@ enum dragon_flags {
  *  D_READ alone: writes by kernels or the host stay private to the map.
  *  The map keeps the file open. Freed by dragon_unmap. */
 dragon_error dragon_map(const char *filename, size_t size, int64_t offset,
-                        unsigned flags, void **addr);
+                        unsigned flags, void **addr) __asm__("dragon_map_file");
 
 /** Makes what was written to a D_WRITE map durable (fdatasync). Waits for the
  *  work that was issued before. addr is what dragon_map returned. */
@@ -72,7 +76,7 @@ dragon_error dragon_sync(void *addr);
 
 /** Syncs a D_WRITE map (unless volatile) and frees the address range. The map
  *  is freed even if the sync fails; the error says what was lost. */
-dragon_error dragon_unmap(void *addr);
+dragon_error dragon_unmap(void *addr) __asm__("dragon_unmap_file");
 
 /** A volatile buffer without a file, accessible from host and device. Freed by
  *  dragon_free. Contents start undefined. */

@@ -113,6 +113,20 @@ Status isMap(void *addr) {
 
 extern "C" {
 
+// The header of the other API, which is included here, has the same names for
+// functions with other symbols.
+dragonError_t dragon_artifact_map(const char *filename, size_t size,
+                                  unsigned short flags,
+                                  void **addr) __asm__("dragon_map");
+dragonError_t
+dragon_artifact_remap(void *addr, unsigned short flags) __asm__("dragon_remap");
+dragonError_t dragon_artifact_flush(void *addr) __asm__("dragon_flush");
+dragonError_t dragon_artifact_unmap(void *addr) __asm__("dragon_unmap");
+dragonError_t dragon_artifact_trash_set_num_blocks(unsigned long) __asm__(
+    "dragon_trash_set_num_blocks");
+dragonError_t dragon_artifact_trash_set_num_reserved_sys_cache_pages(
+    unsigned long) __asm__("dragon_trash_set_num_reserved_sys_cache_pages");
+
 dragonError_t dragon_artifact_map(const char *filename, size_t size,
                                   unsigned short flags, void **addr) {
   return call("dragon_map", [&](Front &front) -> Status {

@@ -11,13 +11,13 @@
 // BOTH: include either <dragon/dragon.h> or the artifact's <dragon.h>
 #include <dragon.h>
 
-// Not what the other header's functions are called.
-// CHECK: U dragon_artifact_flush
-// CHECK: U dragon_artifact_map
-// CHECK: U dragon_artifact_remap
-// CHECK: U dragon_artifact_trash_set_num_blocks
-// CHECK: U dragon_artifact_trash_set_num_reserved_sys_cache_pages
-// CHECK: U dragon_artifact_unmap
+// The artifact's symbols, not those of the other header's functions.
+// CHECK: U dragon_flush
+// CHECK: U dragon_map
+// CHECK: U dragon_remap
+// CHECK: U dragon_trash_set_num_blocks
+// CHECK: U dragon_trash_set_num_reserved_sys_cache_pages
+// CHECK: U dragon_unmap
 int main(void) {
   void *addr = NULL;
   dragonError_t error =

@@ -311,6 +311,12 @@ void Planner::link(const std::vector<Strings> &Objects,
   // Where nvcc looks for -lcublas and -lcuda.
   if (!Tools.CudaLibDir.empty())
     append(Args, {"-L" + Tools.CudaLibDir, "-L" + Tools.CudaLibDir + "/stubs"});
+  // An empty libdragon, for programs of DRAGON's artifact where that is not
+  // installed: the runtime has what they call.
+  if (any_of(Asked.Link, [](const LinkArgument &One) {
+        return One.InputIndex < 0 && One.Text == "-ldragon";
+      }))
+    Args.push_back("-L" + Tools.LibDir + "/dragon");
   Args.push_back("-Qunused-arguments");
   clang(std::move(Args)).Outputs = {Out};
 }

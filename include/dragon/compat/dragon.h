@@ -12,6 +12,7 @@
 |* New programs use <dragon/dragon.h>, which has offsets and dragon_sync. A   *|
 |* source file includes one of the two: functions of both have the same       *|
 |* names, but not the same symbols, so a program may have files of each kind. *|
+|* Those of this one are the artifact's: its own header does as well.         *|
 |*                                                                            *|
 |* All functions are thread-safe. What went wrong is said on stderr.          *|
 |*                                                                            *|
@@ -52,27 +53,22 @@ extern "C" {
 
 /* Maps the file's first `size` bytes. */
 dragonError_t dragon_map(const char *filename, size_t size,
-                         unsigned short flags,
-                         void **addr) __asm__("dragon_artifact_map");
+                         unsigned short flags, void **addr);
 
 /* Waits for the device and gives the map other flags. What was D_F_WRITE is in
  * the file then, and what was D_F_VOLATILE is gone. */
-dragonError_t
-dragon_remap(void *addr, unsigned short flags) __asm__("dragon_artifact_remap");
+dragonError_t dragon_remap(void *addr, unsigned short flags);
 
 /* Makes what was written to a D_F_WRITE map durable. (Does nothing there.) */
-dragonError_t dragon_flush(void *addr) __asm__("dragon_artifact_flush");
+dragonError_t dragon_flush(void *addr);
 
 /* The same, and frees the map. */
-dragonError_t dragon_unmap(void *addr) __asm__("dragon_artifact_unmap");
+dragonError_t dragon_unmap(void *addr);
 
 /* D_ERR_NOT_IMPLEMENTED, as there; DRAGON_NR_RESERVED_PAGES sets the second. */
-dragonError_t dragon_trash_set_num_blocks(unsigned long nrblocks) __asm__(
-    "dragon_artifact_trash_set_num_blocks");
+dragonError_t dragon_trash_set_num_blocks(unsigned long nrblocks);
 dragonError_t
-dragon_trash_set_num_reserved_sys_cache_pages(unsigned long nrpages) __asm__(
-    "dragon_artifact_trash_set_num_reserved_sys_cache_"
-    "pages");
+dragon_trash_set_num_reserved_sys_cache_pages(unsigned long nrpages);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,8 @@
 
 #include "passes/mlir/lowering/HostCalls.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 using namespace mlir;
 
 namespace dragon::ir {
@@ -48,8 +50,13 @@ void HostCalls::cuda(OpBuilder &Builder, Location Loc, StringRef Function,
 
 void HostCalls::dragon(OpBuilder &Builder, Location Loc, StringRef Function,
                        ValueRange Args) {
+  // As the header has it: the functions' own names are another API's symbols.
+  StringRef Symbol = llvm::StringSwitch<StringRef>(Function)
+                         .Case("dragon_map", "dragon_map_file")
+                         .Case("dragon_unmap", "dragon_unmap_file")
+                         .Default(Function);
   require(Builder, Loc, "__dragon_require", Function,
-          call(Builder, Loc, Function, I32Type, Args));
+          call(Builder, Loc, Symbol, I32Type, Args));
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,11 +12,11 @@ module attributes {gpu.container_module} {
   // CHECK-LABEL: llvm.func @files
   // CHECK: %[[PATH:.*]] = llvm.mlir.addressof @[[FILE]]
   // CHECK: %[[FLAGS:.*]] = llvm.mlir.constant(6 : i32) : i32
-  // CHECK: llvm.call @dragon_map(%[[PATH]], %{{.*}}, %{{.*}}, %[[FLAGS]], %{{.*}}) : (!llvm.ptr, i64, i64, i32, !llvm.ptr) -> i32
+  // CHECK: llvm.call @dragon_map_file(%[[PATH]], %{{.*}}, %{{.*}}, %[[FLAGS]], %{{.*}}) : (!llvm.ptr, i64, i64, i32, !llvm.ptr) -> i32
   // CHECK: llvm.call @__dragon_require
   // CHECK: llvm.call @dragon_prefetch
   // CHECK: llvm.call @dragon_sync
-  // CHECK: llvm.call @dragon_unmap
+  // CHECK: llvm.call @dragon_unmap_file
   func.func @files(%n: index, %o: i64) {
     %m = dragon.map "a.bin" offset %o : i64 (%n) flags(write|create) : memref<?xf32>
     dragon.prefetch %m : memref<?xf32>
