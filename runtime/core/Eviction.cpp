@@ -23,21 +23,7 @@ uint64_t distance(const EvictionCandidate &candidate, uint64_t now) {
 
 std::vector<uint32_t> chooseVictims(std::vector<EvictionCandidate> candidates,
                                     uint64_t now, uint64_t bytes) {
-  const bool anyRecent =
-      std::any_of(candidates.begin(), candidates.end(),
-                  [](const EvictionCandidate &each) { return each.recent; });
-  auto isSpare = [anyRecent](const EvictionCandidate &candidate) {
-    return anyRecent && candidate.spare && !candidate.recent &&
-           !candidate.keepLast;
-  };
-  auto before = [&](const EvictionCandidate &a, const EvictionCandidate &b) {
-    const bool aDone = a.empty && !a.recent, bDone = b.empty && !b.recent;
-    if (aDone != bDone)
-      return aDone;
-    if (aDone && a.busy != b.busy)
-      return b.busy;
-    if (isSpare(a) != isSpare(b))
-      return isSpare(a);
+  auto before = [now](const EvictionCandidate &a, const EvictionCandidate &b) {
     if (a.empty != b.empty)
       return a.empty;
     if (a.empty && a.busy != b.busy)

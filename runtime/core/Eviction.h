@@ -11,11 +11,9 @@
 // that they can be compared. A chunk whose eviction costs two copies (out, and
 // in again) counts as needed twice as soon as one that costs one, and what
 // costs none goes first. To wait for work that uses the chunk counts as a copy:
-// of the chunks of a wave the farthest is the one that it has just left. With
-// that one each chunk that comes would wait for a slice, and the link with it;
-// so what the wave does not need any more goes before. It costs a copy once, if
-// any, and from then on there is a chunk that no slice uses. Of equals, and of
-// those that cost nothing, the one goes that nobody works on. Pure.
+// of the chunks of a wave the farthest is the one that it has just left. Of
+// equals, and of those that cost nothing, the one goes that nobody works on.
+// Pure.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CORE_EVICTION_H
@@ -31,7 +29,6 @@ struct EvictionCandidate {
   uint64_t bytes;        ///< that evicting it frees
   uint64_t lastTouch;    ///< clock of its last use
   uint64_t nextUse = 0;  ///< clock of its next use; before now: unknown
-  bool spare = false;    ///< a wave goes on without it; others may use it again
   bool empty = false;    ///< holds no contents that anybody needs
   bool copies = false;   ///< evicting it moves data
   bool returns = true;   ///< using it again moves data

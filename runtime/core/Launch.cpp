@@ -670,18 +670,14 @@ Status Runtime::Impl::runSlices(SliceUses &uses) {
   };
 
   struct Restore {
-    Impl &impl;
-    ~Restore() {
-      impl.InUseSince = UINT64_MAX;
-      impl.InWave = false;
-    }
-  } restore{*this};
+    uint64_t &value;
+    ~Restore() { value = UINT64_MAX; }
+  } restore{InUseSince};
   // Poison is in the order of one queue.
   const bool severalQueues =
       Dev->caps().asynchronous && Tracking && uses.size() > 1 && !Config.poison;
   const unsigned queues = severalQueues ? Config.sliceQueues : 1;
   uses.runAtATime(queues);
-  InWave = Dev->caps().asynchronous && uses.numLaunches() > 1;
   DRAGON_TRY(AtATime.begin(uses.call(0).queue, queues));
   auto run = [&](size_t i) -> Status {
     if (i)

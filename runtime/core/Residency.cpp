@@ -372,7 +372,6 @@ std::vector<EvictionCandidate> Runtime::Impl::candidates(bool later) {
     candidate.lastTouch = std::max(chunk.lastTouch, chunk.buffer->lastTouch);
     const Forecast next = nextUseOf(chunk);
     candidate.nextUse = next.clock;
-    candidate.spare = InWave && !next.certain;
     candidate.returns = !next.overwritten;
     candidate.empty = !chunk.deviceValid;
     candidate.copies =

@@ -514,7 +514,6 @@ struct Runtime::Impl {
   uint64_t Clock = 1; ///< see LaunchTime
   /// While slices run: what was used since then is in use.
   uint64_t InUseSince = UINT64_MAX;
-  bool InWave = false;       ///< these slices are of several launches
   uint64_t LaunchClock = 0;  ///< when the last launch began
   uint64_t LaunchNumber = 0; ///< counts launches from 1
   LaunchHistory History;

@@ -139,7 +139,6 @@ Status Runtime::Impl::prepare(const SliceUses &uses, size_t next) {
       future.state.lastTouch = uses.timeOf(slice) - 1;
       const Forecast after = uses.nextAfter(use);
       future.state.nextUse = after.clock;
-      future.state.spare = InWave && !after.certain;
       future.state.returns = !after.overwritten;
       future.state.empty = use.dies;
     }

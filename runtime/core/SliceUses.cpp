@@ -122,7 +122,7 @@ void SliceUses::announce(uint64_t launchClock) {
   Announced = true;
   for (size_t i = Slices.size(); i-- > 0;)
     for (const Use &use : Uses[i]) {
-      use.use->chunk->nextUse = {timeOf(i), false, /*certain=*/true};
+      use.use->chunk->nextUse = {timeOf(i)};
       use.use->chunk->nextUseOf = launchClock;
     }
 }
@@ -134,7 +134,7 @@ uint64_t SliceUses::timeOf(uint64_t slice) const {
 
 Forecast SliceUses::nextAfter(const Use &use) const {
   if (use.next != None)
-    return {timeOf(use.next), use.dies, /*certain=*/true};
+    return {timeOf(use.next), use.dies};
   Forecast foreseen = After(*use.use->chunk);
   foreseen.clock = foreseen.clock
                        ? std::max(foreseen.clock, timeOf(size()))

@@ -235,26 +235,6 @@ TEST(EvictionTest, EmptyOnesGoFirstBusyOnesLaterKeptOnesLast) {
       ElementsAre(0, 4, 3, 1, 2));
 }
 
-TEST(EvictionTest, WhatAWaveDoesNotNeedGoesBeforeWhatItUses) {
-  auto used = candidate(0, 99), spare = candidate(1, 40),
-       needed = candidate(2, 50), empty = candidate(3, 10);
-  used.empty = used.recent = used.busy = true;
-  spare.spare = spare.copies = true;
-  spare.nextUse = 200;
-  needed.nextUse = 190;
-  empty.empty = true;
-  EXPECT_THAT(chooseVictims({used, needed, spare, empty}, 100, 4),
-              ElementsAre(3, 1, 0, 2));
-  // What is free anyway costs no copy.
-  used.recent = false;
-  EXPECT_THAT(chooseVictims({used, needed, spare, empty}, 100, 4),
-              ElementsAre(3, 0, 2, 1));
-  // The program wants it to stay.
-  used.recent = spare.keepLast = true;
-  EXPECT_THAT(chooseVictims({used, needed, spare, empty}, 100, 4),
-              ElementsAre(3, 0, 2, 1));
-}
-
 TEST(EvictionTest, WhatCostsMoreMustBeNeededLater) {
   auto dirty = candidate(0, 1), clean = candidate(1, 1), dead = candidate(2, 1);
   dirty.copies = true;
