@@ -116,9 +116,11 @@ bool Runtime::Impl::mayWait(const LaunchCall &call,
                             const LaunchPointers &pointers) const {
   const KernelRecord *record = call.kernel->record;
   constexpr uint32_t Needed = KernelSliceable | KernelActsOnBuffersOnly;
-  return Config.wavefront != Wavefront::Off && record && !call.cooperative &&
-         (record->Flags & Needed) == Needed && !pointers.anything &&
-         call.numArgs >= record->NumArgs &&
+  // Where all buffers fit, nothing moves that could move less.
+  return (Config.wavefront == Wavefront::Always ||
+          (Config.wavefront != Wavefront::Off && mayMove())) &&
+         record && !call.cooperative && (record->Flags & Needed) == Needed &&
+         !pointers.anything && call.numArgs >= record->NumArgs &&
          std::all_of(pointers.pointers.begin(), pointers.pointers.end(),
                      [](const LaunchPointer &pointer) {
                        // What the host can see, it may watch.
