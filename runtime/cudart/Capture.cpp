@@ -131,6 +131,13 @@ bool isCaptured(cudaStream_t stream) {
   return captureOf(stream) != nullptr;
 }
 
+bool isCapturedByNvidia(Front &front, cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  return front.gpu && capturing() &&
+         DRAGON_NVIDIA(cudaStreamIsCapturing, stream, &status) == cudaSuccess &&
+         status == cudaStreamCaptureStatusActive;
+}
+
 Result captureWork(cudaStream_t stream, GraphWork work) {
   std::lock_guard<std::mutex> guard(lock);
   OwnCapture *capture = captureOf(stream);

@@ -35,6 +35,9 @@ inline bool capturing() {
 
 /// The cpu device: work in this stream becomes part of a graph.
 bool isCaptured(cudaStream_t stream);
+/// On a GPU the capture is NVIDIA's: what the graph is to allocate and free, it
+/// has to hear of.
+bool isCapturedByNvidia(Front &front, cudaStream_t stream);
 /// Adds it behind what the stream has captured before.
 Result captureWork(cudaStream_t stream, GraphWork work);
 /// The event stands for what the stream has captured so far.

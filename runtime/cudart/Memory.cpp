@@ -226,6 +226,8 @@ cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
       *pointer = work.params.dptr;
       return captureWork(stream, std::move(work));
     }
+    if (isCapturedByNvidia(front, stream))
+      return DRAGON_NVIDIA(cudaMallocAsync, pointer, bytes, stream);
     return allocateForProgram(front, pointer, bytes, {});
   });
 }
@@ -234,6 +236,8 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
   return withDevice([&](Front &front) -> Result {
     if (capturing() && !front.gpu && isCaptured(stream))
       return captureWork(stream, FreeWork{pointer});
+    if (isCapturedByNvidia(front, stream))
+      return DRAGON_NVIDIA(cudaFreeAsync, pointer, stream);
     waitForHostFunctions(front, stream);
     return freeForProgram(front, pointer);
   });

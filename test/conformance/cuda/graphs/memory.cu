@@ -1,5 +1,6 @@
 // Memory that a graph allocates is freed by the program, by another graph or by
 // itself; it is at the same address in the next launch, and outlives its graph.
+// A captured stream's allocations are such memory.
 // RUN: %conforms %s
 #include "conformance.h"
 
@@ -64,5 +65,29 @@ int main() {
   CHECK(cudaFree(memory));
   REQUIRE(at(other, 5) == 0);
   CHECK(cudaFree(other));
+
+  // By capture: each launch allocates and frees it.
+  int *inside, *host;
+  CHECK(cudaMallocHost(&host, bytes));
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  CHECK(cudaMallocAsync(&inside, bytes, stream));
+  count<<<1, 64, 0, stream>>>(inside);
+  CHECK(cudaMemcpyAsync(host, inside, 64 * sizeof(int), cudaMemcpyDeviceToHost,
+                        stream));
+  CHECK(cudaFreeAsync(inside, stream));
+  CHECK(cudaStreamEndCapture(stream, &graph));
+  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  for (int launch = 0; launch < 2; ++launch) {
+    for (int i = 0; i < 64; ++i)
+      host[i] = 0;
+    CHECK(cudaGraphLaunch(exec, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    for (int i = 0; i < 64; ++i)
+      REQUIRE(host[i] == i + 1);
+  }
+  CHECK(cudaGraphExecDestroy(exec));
+  CHECK(cudaGraphDestroy(graph));
+  CHECK(cudaFreeHost(host));
+  CHECK(cudaStreamDestroy(stream));
   return 0;
 }
