@@ -11,7 +11,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/cudart/Capture.h"
 #include "runtime/cudart/Front.h"
 #include "runtime/cudart/Memory.h"
 
@@ -227,12 +226,10 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags *flags,
 
 cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes,
                                     cudaMemPool_t handle, cudaStream_t stream) {
-  return withDevice([&](Front &front) -> Result {
+  return withDevice([&](Front &) -> Result {
     if (!poolOf(handle))
       return cudaErrorInvalidValue;
-    if (capturing()) // the graph's memory is of no pool
-      return cudaMallocAsync(pointer, bytes, stream);
-    return allocateForProgram(front, pointer, bytes, {});
+    return cudaMallocAsync(pointer, bytes, stream);
   });
 }
 

@@ -149,24 +149,29 @@ Strings CompileArgs::language(const Input &One) const {
 
 /// What was asked for, unless the source includes what CUDA 13 has for C++17
 /// and later only.
-std::string CompileArgs::standard(const Input &One) const {
+const std::string &CompileArgs::standard(const Input &One) const {
+  auto [Known, New] = Standards.try_emplace(One.Path, Asked.Standard);
+  std::string &Standard = Known->second;
+  if (!New)
+    return Standard;
   StringRef Name = Asked.Standard;
   bool Gnu = Name.consume_front("gnu");
   if (!Gnu)
     Name.consume_front("c");
   if (!is_contained({"++98", "++03", "++0x", "++11", "++1y", "++14"}, Name) ||
       !sys::fs::is_directory(Tools.Cuda + "/include/cccl"))
-    return Asked.Standard;
+    return Standard;
   static constexpr StringLiteral Headers[] = {"cooperative_groups", "cub/",
                                               "cuda/", "thrust/"};
   if (!includesAny(One.Path, Headers, includeFolders()))
-    return Asked.Standard;
+    return Standard;
   if (!is_contained(Asked.CompileArgs, "-w"))
-    Warnings.insert("'" + One.Path +
-                    "' is compiled as C++17, not with -std=" + Asked.Standard +
-                    ": CUDA 13's Thrust, CUB, libcu++ and cooperative groups "
-                    "take nothing older");
-  return Gnu ? "gnu++17" : "c++17";
+    Warnings.push_back(
+        "'" + One.Path +
+        "' is compiled as C++17, not with -std=" + Asked.Standard +
+        ": CUDA 13's Thrust, CUB, libcu++ and cooperative groups "
+        "take nothing older");
+  return Standard = Gnu ? "gnu++17" : "c++17";
 }
 
 Strings CompileArgs::includeFolders() const {

@@ -18,7 +18,6 @@
 
 #include "llvm/ADT/StringSet.h"
 
-#include <set>
 #include <string>
 
 namespace dragon::driver {
@@ -85,7 +84,7 @@ public:
   }
 
   /// What the user is to know of the arguments.
-  const std::set<std::string> &warnings() const { return Warnings; }
+  const Strings &warnings() const { return Warnings; }
 
   /// Unique among the units of a program, the same for the same compilation.
   std::string moduleId(const Input &One) const;
@@ -99,7 +98,7 @@ public:
 private:
   bool deviceOptimised() const;
   Strings saveTemps() const;
-  std::string standard(const Input &One) const;
+  const std::string &standard(const Input &One) const;
   Strings includeFolders() const;
   /// What a source needs that only a look at it tells.
   const Strings &forSource(const Input &One) const;
@@ -112,7 +111,8 @@ private:
   mutable llvm::StringMap<Strings> ForSource; ///< by path
   mutable std::vector<std::pair<std::string, std::string>> Files;
   mutable std::vector<std::pair<std::string, std::string>> Sources;
-  mutable std::set<std::string> Warnings;
+  mutable llvm::StringMap<std::string> Standards; ///< by path
+  mutable Strings Warnings;
 };
 
 } // namespace dragon::driver

@@ -24,9 +24,6 @@
 
 #include "tools/dragon-cc/ToolPaths.h"
 
-#include <set>
-#include <string>
-
 namespace dragon::driver {
 
 struct Step {
@@ -41,7 +38,7 @@ struct Plan {
   /// Sources and their copies, which are completed where clang asks for it.
   std::vector<std::pair<std::string, std::string>> Sources;
   std::vector<Step> Steps;
-  std::set<std::string> Warnings;
+  std::vector<std::string> Warnings;
 };
 
 /// `temp` is the folder for intermediate files.

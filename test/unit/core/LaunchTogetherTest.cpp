@@ -22,8 +22,9 @@ constexpr int N = 8 << 20; ///< a buffer is twice the device
 
 class LaunchTogetherTest : public RuntimeFixture {
 protected:
-  void begin(Wavefront wavefront, bool isLate = false) {
-    settings.deviceMemory = 16 * MiB;
+  void begin(Wavefront wavefront, bool isLate = false,
+             uint64_t deviceMemory = 16 * MiB) {
+    settings.deviceMemory = deviceMemory;
     settings.hostMemory = 128 * MiB;
     settings.wavefront = wavefront;
     if (isLate) {
@@ -115,6 +116,15 @@ TEST_F(LaunchTogetherTest, NothingWaitsWithoutNeed) {
   ASSERT_OK(runtime->runWaiting()); // as a synchronisation does
   ASSERT_NO_FATAL_FAILURE(steps(1));
   EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 2u);
+}
+
+TEST_F(LaunchTogetherTest, NothingWaitsWhereAllFits) {
+  begin(Wavefront::Auto, /*isLate=*/true, 128 * MiB);
+  kernels.followed = true;
+  ASSERT_NO_FATAL_FAILURE(
+      steps(8)); // the first one writes what has no contents
+  EXPECT_TRUE(download(A, N) == Model);
+  EXPECT_EQ(together(), 0u);
 }
 
 TEST_F(LaunchTogetherTest, TheFirstOneWaitsIfTheDeviceSaysThatItTakesIt) {
