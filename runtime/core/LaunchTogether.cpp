@@ -120,7 +120,9 @@ bool Runtime::Impl::mayWait(const LaunchCall &call,
   return (Config.wavefront == Wavefront::Always ||
           (Config.wavefront != Wavefront::Off && mayMove())) &&
          record && !call.cooperative && (record->Flags & Needed) == Needed &&
-         !pointers.anything && call.numArgs >= record->NumArgs &&
+         // Another thread may be the one that runs it.
+         call.queue != Device::PerThreadQueue && !pointers.anything &&
+         call.numArgs >= record->NumArgs &&
          std::all_of(pointers.pointers.begin(), pointers.pointers.end(),
                      [](const LaunchPointer &pointer) {
                        // What the host can see, it may watch.
@@ -138,7 +140,6 @@ Status Runtime::Impl::runWaiting() {
   // They are gone whatever happens: a launch that fails spoils those behind it.
   const std::vector<WaitingLaunch> launches =
       std::exchange(Waiting.launches, {});
-  Waiting.any = false;
   // What the first ones leave on the device is what those behind them need.
   Waiting.coming.emplace(launches);
   Status status;
@@ -155,6 +156,9 @@ Status Runtime::Impl::runWaiting() {
       break;
   }
   Waiting.coming.reset();
+  // Only now: a thread that finds the mark gone does not take the lock, and
+  // waits for what has been submitted by then.
+  Waiting.any = false;
   return status;
 }
 

@@ -482,6 +482,13 @@ Status Runtime::runWaiting() {
   return State->ready();
 }
 
+Status Runtime::destroyQueue(Queue queue) {
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->ready());
+  State->Work.queueEnds(queue);
+  return State->Dev->destroyQueue(queue);
+}
+
 Status Runtime::shutdown() {
   Impl::Guard guard(*State);
   return State->shutdown();

@@ -215,6 +215,9 @@ public:
   /// Runs what was kept back: for calls that go to the device without asking
   /// this class.
   Status runWaiting();
+  /// The program destroys its queue. What is in it still runs; another queue
+  /// may get the same handle, and is not ordered behind it.
+  Status destroyQueue(Queue queue);
   /// How many bytes from the beginning of the buffer at `address` the launch
   /// would overwrite before any read, in whole chunks; SIZE_MAX if all. 0 if no
   /// data is moving.

@@ -109,7 +109,8 @@ struct WaitingLaunches {
   std::chrono::steady_clock::time_point lastEnd;
   /// Something else was called since then; may be set without the lock.
   std::atomic<bool> interrupted{false};
-  std::atomic<bool> any{false}; ///< launches is not empty
+  /// Launches wait, or are being submitted. May be read without the lock.
+  std::atomic<bool> any{false};
 };
 
 } // namespace dragon

@@ -8,11 +8,33 @@
 #include "runtime/core/WorkLog.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace dragon {
 
 namespace {
 constexpr size_t LookAfter = 32; ///< pending entries before it pays to query
+
+/// No handle has it: handles are addresses of objects, or small constants.
+uintptr_t newName() {
+  static std::atomic<uintptr_t> last{1001};
+  return last.fetch_add(2, std::memory_order_relaxed);
+}
+
+} // namespace
+
+WorkLog::QueueName WorkLog::nameOf(Queue queue) {
+  if (queue != Device::PerThreadQueue)
+    return reinterpret_cast<uintptr_t>(queue);
+  thread_local const QueueName own = newName();
+  return own;
+}
+
+void WorkLog::queueEnds(Queue queue) {
+  const QueueName ended = nameOf(queue), name = newName();
+  for (Entry &entry : Pending)
+    if (entry.queue == ended)
+      entry.queue = name;
 }
 
 WorkLog::~WorkLog() {
@@ -37,7 +59,7 @@ StatusOr<uint64_t> WorkLog::note(Queue queue) {
     Free.push_back(event);
     return status;
   }
-  Pending.push_back({++Last, event, queue});
+  Pending.push_back({++Last, event, nameOf(queue)});
   return Last;
 }
 
@@ -54,7 +76,7 @@ Status WorkLog::waitFor(uint64_t ticket) {
 Status WorkLog::queueWaitsFor(Queue queue, uint64_t ticket) {
   poll();
   // The last event of each queue stands for those before it.
-  std::vector<Queue> seen{queue};
+  std::vector<QueueName> seen{nameOf(queue)};
   for (size_t i = Pending.size(); i-- > 0;) {
     const Entry &entry = Pending[i];
     if (entry.ticket > ticket ||
@@ -74,17 +96,19 @@ const WorkLog::Entry *WorkLog::pending(uint64_t ticket) const {
 
 Status WorkLog::queueWaitsForOne(Queue queue, uint64_t ticket) {
   const Entry *entry = pending(ticket);
-  return !entry || entry->queue == queue ? Status()
-                                         : Dev.wait(queue, entry->event);
+  return !entry || entry->queue == nameOf(queue)
+             ? Status()
+             : Dev.wait(queue, entry->event);
 }
 
 Status WorkLog::queueWaitsForEach(Queue queue,
                                   std::span<const uint64_t> tickets) {
   // The last of each queue stands for those before it.
+  const QueueName own = nameOf(queue);
   std::vector<const Entry *> last;
   for (const uint64_t ticket : tickets) {
     const Entry *entry = pending(ticket);
-    if (!entry || entry->queue == queue)
+    if (!entry || entry->queue == own)
       continue;
     auto known =
         std::find_if(last.begin(), last.end(), [&](const Entry *other) {

@@ -48,13 +48,19 @@ public:
   void poll(); ///< asks the device
   /// Everything was synchronised.
   void allDone();
+  /// The queue is destroyed: one that gets its handle is another one.
+  void queueEnds(Queue queue);
 
 private:
+  /// Names a queue for good, which its handle does not: that of a destroyed
+  /// queue comes back, and one constant stands for each thread's own queue.
+  using QueueName = uintptr_t;
   struct Entry {
     uint64_t ticket;
     Event event;
-    Queue queue;
+    QueueName queue;
   };
+  static QueueName nameOf(Queue queue);
   /// Nothing if it is known to be done.
   const Entry *pending(uint64_t ticket) const;
 

@@ -166,7 +166,7 @@ Status destroyAllStreamsAndEvents(Front &front) {
   for (cudaEvent_t event : events().takeAll())
     DRAGON_TRY(front.device.destroyEvent(event));
   for (cudaStream_t stream : streams().takeAll())
-    DRAGON_TRY(front.device.destroyQueue(stream));
+    DRAGON_TRY(front.runtime.destroyQueue(stream));
   return {};
 }
 
@@ -203,7 +203,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     if (Status status = staging().streamEnds(front.queue(stream)); !status.ok())
       return status;
     streams().remove(stream);
-    return front.device.destroyQueue(stream);
+    return front.runtime.destroyQueue(stream);
   });
 }
 

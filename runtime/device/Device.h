@@ -176,6 +176,9 @@ public:
   /// A queue that the legacy default stream does not wait for:
   /// CU_STREAM_NON_BLOCKING, cudaStreamNonBlocking.
   static constexpr unsigned NonBlocking = 1;
+  /// CU_STREAM_PER_THREAD, cudaStreamPerThread: the calling thread's own queue,
+  /// another one in each thread.
+  static inline const Queue PerThreadQueue = reinterpret_cast<Queue>(2);
   StatusOr<Queue> createQueue(unsigned flags, int priority);
   Status destroyQueue(Queue queue);
   Status synchronize(Queue queue);

@@ -44,6 +44,10 @@ public:
   explicit ForwardingDevice(std::unique_ptr<Device> inner);
   Device &inner() { return *Inner; }
 
+protected:
+  /// For destructors: the device behind is to outlive this one.
+  std::unique_ptr<Device> takeInner() { return std::move(Inner); }
+
 private:
   /// A failure becomes the call's result, and the call is not made.
   virtual Status before(DeviceCall call) = 0;

@@ -22,9 +22,7 @@ namespace dragon {
 namespace {
 
 constexpr size_t Granularity = 2 << 20;
-// cudaStreamLegacy and cudaStreamPerThread.
-constexpr uintptr_t LegacyHandle = 1;
-constexpr uintptr_t PerThreadHandle = 2;
+constexpr uintptr_t LegacyHandle = 1; // cudaStreamLegacy
 // cudaErrorNoKernelImageForDevice
 constexpr int NoKernelImage = 209;
 // Smaller copies are not worth waking other threads for.
@@ -187,7 +185,7 @@ CpuDevice::findQueue(const char *call, Queue queue) {
   uintptr_t handle = reinterpret_cast<uintptr_t>(queue);
   if (handle == 0 || handle == LegacyHandle)
     return LegacyQueue;
-  if (handle == PerThreadHandle) {
+  if (queue == PerThreadQueue) {
     thread_local std::shared_ptr<QueueState> perThread =
         std::make_shared<QueueState>();
     return perThread;

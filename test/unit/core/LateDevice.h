@@ -35,20 +35,40 @@
 
 namespace dragon::test {
 
-class LateDevice final : public ForwardingDevice {
+class LateDevice : public ForwardingDevice {
 public:
   explicit LateDevice(std::unique_ptr<Device> inner, bool lateLaunches = false)
       : ForwardingDevice(std::move(inner)), LateLaunches(lateLaunches) {
     Caps.asynchronous = true;
   }
-  ~LateDevice() override { runAll().ignore(); }
+  ~LateDevice() override {
+    runAll().ignore();
+    if (ReturnTo)
+      *ReturnTo = takeInner();
+  }
+  /// The device behind outlives this one: to be used again.
+  void returnInnerTo(std::unique_ptr<Device> &place) { ReturnTo = &place; }
 
   /// Unmapped or destroyed too early.
   unsigned misused() const { return Misused; }
   /// Copies that were put off.
   unsigned late() const { return Late; }
+  /// How often the queue was told to wait for an event.
+  unsigned waits(Queue queue) {
+    Guard guard(Lock);
+    return Lines[queue].waits;
+  }
+  /// Launches of the queue that are done.
+  uint64_t launchesDone(Queue queue) {
+    Guard guard(Lock);
+    return Lines[queue].launchesDone;
+  }
   /// The most queues that had launches at a time.
   size_t queuesAtATime() const { return QueuesAtATime; }
+
+protected:
+  /// Work is about to be queued or waited for.
+  virtual void called() {}
 
 private:
   struct Step {
@@ -63,6 +83,8 @@ private:
   struct Line {
     std::deque<Step> steps;
     uint64_t done = 0;
+    uint64_t launchesDone = 0;
+    unsigned waits = 0;
   };
   using Guard = std::lock_guard<std::recursive_mutex>;
 
@@ -83,6 +105,7 @@ private:
       Step step = std::move(line.steps.front());
       line.steps.pop_front();
       ++line.done;
+      line.launchesDone += step.isLaunch;
       if (Status status = step.run(); first.ok() && !status.ok())
         first = std::move(status);
     }
@@ -155,11 +178,13 @@ private:
     return inner().unmap(va, physical);
   }
   Status destroyQueueImpl(Queue queue) override {
+    called();
     Guard guard(Lock);
     DRAGON_TRY(runUpTo(queue, queued(queue)));
     return inner().destroyQueue(queue);
   }
   Status synchronizeImpl(Queue queue) override {
+    called();
     Guard guard(Lock);
     DRAGON_TRY(runUpTo(queue, queued(queue)));
     return inner().synchronize(queue);
@@ -169,11 +194,13 @@ private:
     return Lines[queue].steps.empty();
   }
   Status synchronizeAllImpl() override {
+    called();
     Guard guard(Lock);
     DRAGON_TRY(runAll());
     return inner().synchronizeAll();
   }
   Status recordImpl(Event event, Queue queue) override {
+    called();
     Guard guard(Lock);
     const uint64_t number = queued(queue) + 1;
     DRAGON_TRY(add(queue, [this, event, queue, number]() -> Status {
@@ -192,7 +219,9 @@ private:
     return inner().destroyEvent(event);
   }
   Status waitImpl(Queue queue, Event event) override {
+    called();
     Guard guard(Lock);
+    ++Lines[queue].waits;
     auto record = Records.find(event);
     if (record == Records.end())
       return {};
@@ -207,6 +236,7 @@ private:
            Lines[record->second.queue].done >= record->second.number;
   }
   Status synchronizeEventImpl(Event event) override {
+    called();
     Guard guard(Lock);
     auto record = Records.find(event);
     return record == Records.end()
@@ -215,6 +245,7 @@ private:
   }
   Status copyImpl(void *to, const void *from, size_t bytes, CopyKind kind,
                   Queue queue) override {
+    called();
     Guard guard(Lock);
     DRAGON_TRY(add(
         queue,
@@ -232,6 +263,7 @@ private:
   }
   Status fillImpl(void *to, uint32_t value, unsigned width, size_t count,
                   Queue queue) override {
+    called();
     Guard guard(Lock);
     return add(
         queue,
@@ -246,6 +278,7 @@ private:
     return inner().poison(va, bytes, queue);
   }
   Status launchImpl(const LaunchRequest &request) override {
+    called();
     Guard guard(Lock);
     if (!LateLaunches) {
       DRAGON_TRY(runUpTo(request.queue, queued(request.queue)));
@@ -289,6 +322,7 @@ private:
   unsigned Late = 0;
   const bool LateLaunches;
   size_t QueuesAtATime = 0;
+  std::unique_ptr<Device> *ReturnTo = nullptr;
 };
 
 } // namespace dragon::test

@@ -9,6 +9,8 @@
 #include "LateDevice.h"
 #include "RuntimeFixture.h"
 
+#include <thread>
+
 using namespace dragon;
 using namespace dragon::test;
 
@@ -68,6 +70,31 @@ TEST_F(WorkLogTest, AQueueWaitsForTicketsAndNotForThoseInBetween) {
       log.queueWaitsForEach(queues[2], std::vector<uint64_t>{tickets[1], 0}));
   ASSERT_OK(late->synchronize(queues[2]));
   EXPECT_EQ(bytes[1], 1);
+}
+
+TEST_F(WorkLogTest, AQueueIsNotTheDestroyedOneWhoseHandleItGot) {
+  WorkLog log(*late);
+  char byte = 0;
+  set(byte, queues[0]);
+  auto ticket = log.note(queues[0]);
+  ASSERT_TRUE(ticket.ok());
+  // In its own queue it is in order as it is; in another one it waits.
+  log.queueEnds(queues[0]);
+  ASSERT_OK(log.queueWaitsForOne(queues[0], *ticket));
+  ASSERT_OK(log.queueWaitsForOne(queues[1], *ticket));
+  EXPECT_EQ(late->waits(queues[0]), 1u);
+  EXPECT_EQ(late->waits(queues[1]), 1u);
+}
+
+TEST_F(WorkLogTest, EachThreadHasAQueueOfItsOwn) {
+  WorkLog log(*late);
+  const Queue own = Device::PerThreadQueue;
+  auto ticket = log.note(own);
+  ASSERT_TRUE(ticket.ok());
+  ASSERT_OK(log.queueWaitsForOne(own, *ticket));
+  EXPECT_EQ(late->waits(own), 0u);
+  std::thread([&] { EXPECT_OK(log.queueWaitsForOne(own, *ticket)); }).join();
+  EXPECT_EQ(late->waits(own), 1u);
 }
 
 } // namespace
