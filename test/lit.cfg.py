@@ -33,5 +33,6 @@ config.substitutions += [
     ("%summaries", os.path.join(config.dragon_source_dir, "share", "dragon", "summaries")),
     ("%examples", os.path.join(config.dragon_source_dir, "examples")),
     ("%tools", os.path.join(config.dragon_source_dir, "tools")),
+    ("%runtime", os.path.join(config.dragon_source_dir, "runtime")),
     ("%llvm-include", config.llvm_include_dir),
 ]

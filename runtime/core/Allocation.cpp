@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/core/HostRanges.h"
 #include "runtime/core/RuntimeImpl.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
@@ -105,6 +106,8 @@ StatusOr<Buffer *> Runtime::Impl::makeBuffer(size_t bytes, unsigned flags,
   }
   LiveBytes += made.vaBytes;
   expectHostMemory();
+  if (hostAccessible)
+    HostRanges::add(made.base, made.base + made.vaBytes);
   // Hints: nothing is wrong without them.
   const AddressRange range{made.base, made.base + made.vaBytes};
   Dev->advise(range,
@@ -208,6 +211,8 @@ Status Runtime::Impl::destroyBuffer(Buffer &buffer) {
     dropStorage(chunk);
   }
   keep(abandonSinks(buffer, [](const Sink &) { return true; }));
+  if (buffer.hostAccessible && !buffer.driverMoved)
+    HostRanges::remove(buffer.base, buffer.base + buffer.vaBytes);
   keep(Dev->release(buffer.base, buffer.vaBytes + Dev->caps().granularity));
   if (buffer.driverMoved)
     --NumDriverMoved;
