@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/core/HostRanges.h"
 #include "runtime/core/ReadAhead.h"
 #include "runtime/core/RuntimeImpl.h"
 #include "runtime/core/ThreadPool.h"
@@ -22,7 +23,8 @@ namespace {
 thread_local unsigned guards = 0;
 } // namespace
 
-Runtime::Impl::Guard::Guard(const Impl &impl) : Locked(impl) {
+Runtime::Impl::Guard::Guard(const Impl &impl)
+    : HeldOff(guards == 0 && HostRanges::any()), Locked(impl) {
   ++guards;
   Locked.Lock.lock();
 }

@@ -48,6 +48,7 @@
 #include "runtime/core/LaunchHistory.h"
 #include "runtime/core/Observer.h"
 #include "runtime/core/Runtime.h"
+#include "runtime/core/SignalsHeldOff.h"
 #include "runtime/core/SliceQueues.h"
 #include "runtime/core/WaitingLaunch.h"
 #include "runtime/core/Wavefront.h"
@@ -92,6 +93,7 @@ struct Runtime::Impl {
     ~Guard();
 
   private:
+    const SignalsHeldOff HeldOff;
     const Impl &Locked;
   };
   /// The calling thread holds the lock or waits for it: to wait for it now, in

@@ -11,7 +11,9 @@
 #include <csignal>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace dragon {
 
@@ -53,12 +55,17 @@ std::thread startThread(std::function<void()> body) {
   sigfillset(&all);
   for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT})
     sigdelset(&all, signal);
-  // A new thread has its maker's mask.
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  // A new thread has its maker's mask. The system's own call: what stands for
+  // SIGSEGV in masks (device/ProgramSignals.h) is blocked, it is not.
+  auto set = [](const sigset_t &mask, sigset_t *old) {
+    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, old, sizeof(long));
+  };
+  set(all, &before);
   struct Restore {
+    decltype(set) &setMask;
     const sigset_t &mask;
-    ~Restore() { pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
-  } restore{before};
+    ~Restore() { setMask(mask, nullptr); }
+  } restore{set, before};
   return std::thread(std::move(body));
 }
 

@@ -15,13 +15,20 @@
 
 // Inline twins of what is defined here would be in the way.
 #undef _FORTIFY_SOURCE
+// Old calls have fronts as well.
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
 
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <spawn.h>
+#include <sys/epoll.h>
 #include <sys/random.h>
+#include <sys/select.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -46,6 +53,9 @@ size_t __fread_unlocked_chk(void *memory, size_t room, size_t size,
 ssize_t __recv_chk(int fd, void *memory, size_t bytes, size_t room, int flags);
 ssize_t __recvfrom_chk(int fd, void *memory, size_t bytes, size_t room,
                        int flags, sockaddr *from, socklen_t *fromBytes);
+sighandler_t bsd_signal(int signal, sighandler_t handler) noexcept;
+int __ppoll_chk(pollfd *fds, nfds_t count, const timespec *timeout,
+                const sigset_t *mask, size_t room);
 }
 
 namespace dragon::libc {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/FaultHandling.h"
+#include "runtime/device/ProgramSignals.h"
 #include "runtime/device/cpu/Fiber.h"
 
 #include <cerrno>
@@ -47,8 +48,6 @@ struct FaultRange {
 struct FaultState {
   std::shared_mutex lock;
   std::map<uintptr_t, FaultRange> ranges;
-  struct sigaction previous{};
-  bool installed = false;
   pid_t process = 0; // a child made by fork has none of our threads
 };
 
@@ -61,22 +60,6 @@ FaultState &state() {
 // Read in the handler: must not allocate on first use.
 __attribute__((tls_model(
     "initial-exec"))) thread_local const KernelFaultHook *currentHook = nullptr;
-
-void chain(int signal, siginfo_t *info, void *context) {
-  const struct sigaction &previous = state().previous;
-  if (previous.sa_flags & SA_SIGINFO) {
-    previous.sa_sigaction(signal, info, context);
-    return;
-  }
-  if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
-    previous.sa_handler(signal);
-    return;
-  }
-  // The access runs again without us and ends the process as it would have.
-  struct sigaction standard{};
-  standard.sa_handler = SIG_DFL;
-  sigaction(SIGSEGV, &standard, nullptr);
-}
 
 // Sinks move data and may print: they need more stack than an alternate signal
 // stack usually has.
@@ -134,7 +117,7 @@ bool handleHostFault(uintptr_t address, bool write, const ucontext_t *context) {
   return callSink(*sink, address, write, context);
 }
 
-void onSegmentationFault(int signal, siginfo_t *info, void *context) {
+void onSegmentationFault(int, siginfo_t *info, void *context) {
   int savedErrno = errno;
   auto *machine = static_cast<ucontext_t *>(context);
   // si_code > 0: raised by the kernel for an access, not sent by a process.
@@ -151,21 +134,16 @@ void onSegmentationFault(int signal, siginfo_t *info, void *context) {
     handled = handleHostFault(address, write, machine);
   errno = savedErrno;
   if (!handled)
-    chain(signal, info, context);
+    ProgramSignals::handle(info, context);
 }
 
 Status installLocked(FaultState &faults) {
-  if (faults.installed)
+  if (faults.process)
     return {};
-  struct sigaction action{};
-  action.sa_sigaction = onSegmentationFault;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  sigemptyset(&action.sa_mask);
-  if (sigaction(SIGSEGV, &action, &faults.previous) != 0)
-    return Status::native(DRAGON_ERROR_DEVICE, errno,
+  if (const int error = ProgramSignals::install(onSegmentationFault))
+    return Status::native(DRAGON_ERROR_DEVICE, error,
                           "installing the handler of host accesses: {}",
-                          std::strerror(errno));
-  faults.installed = true;
+                          std::strerror(error));
   faults.process = getpid();
   return {};
 }
@@ -190,6 +168,11 @@ void removeFaultRange(uintptr_t begin) {
   FaultState &faults = state();
   std::unique_lock<std::shared_mutex> guard(faults.lock);
   faults.ranges.erase(begin);
+}
+
+void takeFaultSignal() {
+  if (ProgramSignals::isOurs())
+    ProgramSignals::install(onSegmentationFault);
 }
 
 void setKernelFaultHook(const KernelFaultHook *hook) { currentHook = hook; }

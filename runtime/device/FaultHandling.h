@@ -10,8 +10,8 @@
 // range goes to its FaultSink (a device), which may make the address accessible
 // and let the access run again. A fault on a thread that runs a kernel on the
 // host processor goes to that thread's KernelFaultHook first: a kernel's access
-// must never be taken for one of the program. Everything else goes to the
-// handler that was installed before, so other users of SIGSEGV keep working.
+// must never be taken for one of the program. Everything else is the program's
+// (ProgramSignals.h), so other users of SIGSEGV keep working.
 //
 // The handler runs on the faulting thread in the middle of arbitrary code, but
 // the fault is synchronous, so locks that are never held while touching
@@ -56,6 +56,8 @@ void removeFaultRange(uintptr_t begin);
 
 /// Installs the handler without a range (for kernel faults alone).
 Status installFaultHandler();
+/// The same, from handlers of signals as well.
+void takeFaultSignal();
 
 /// The calling thread's hook; null to take it away.
 void setKernelFaultHook(const KernelFaultHook *hook);
