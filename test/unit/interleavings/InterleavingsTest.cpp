@@ -20,8 +20,8 @@
 #include "../core/RuntimeFixture.h"
 #include "Scheduler.h"
 
-#include <cstdlib>
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
 #include <sched.h>
 #include <thread>
@@ -31,7 +31,7 @@ using namespace dragon::test;
 
 namespace {
 
-constexpr int N = 1024;               ///< words that a kernel touches: a block
+constexpr int N = 1024; ///< words that a kernel touches: a block
 constexpr size_t BufferBytes = 2 * MiB; ///< a chunk
 
 uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
@@ -216,16 +216,17 @@ TEST_F(InterleavingsTest, ThreadsWithStreamsOfTheirOwn) {
     synchronize(mine.queue, 1);
     destroy(mine.queue);
   };
-  explore(2,
-          [&] {
-            for (Own &one : own)
-              one = {newQueue(), buffer()};
-          },
-          {[&] { work(own[0], 3); }, [&] { work(own[1], 5); }},
-          [&] {
-            expect(own[0].buffer, filled(3));
-            expect(own[1].buffer, filled(5));
-          });
+  explore(
+      2,
+      [&] {
+        for (Own &one : own)
+          one = {newQueue(), buffer()};
+      },
+      {[&] { work(own[0], 3); }, [&] { work(own[1], 5); }},
+      [&] {
+        expect(own[0].buffer, filled(3));
+        expect(own[1].buffer, filled(5));
+      });
 }
 
 TEST_F(InterleavingsTest, ThreadsWithBuffersOfTheirOwn) {
@@ -246,51 +247,53 @@ TEST_F(InterleavingsTest, ThreeThreads) {
       synchronize(queues[i], 1);
     };
   };
-  explore(1,
-          [&] {
-            for (int i = 0; i < 3; ++i) {
-              queues[i] = newQueue();
-              buffers[i] = buffer();
-            }
-          },
-          {thread(0), thread(1), thread(2)},
-          [&] {
-            for (int i = 0; i < 3; ++i)
-              expect(buffers[i], filled(i));
-          });
+  explore(
+      1,
+      [&] {
+        for (int i = 0; i < 3; ++i) {
+          queues[i] = newQueue();
+          buffers[i] = buffer();
+        }
+      },
+      {thread(0), thread(1), thread(2)},
+      [&] {
+        for (int i = 0; i < 3; ++i)
+          expect(buffers[i], filled(i));
+      });
 }
 
 TEST_F(InterleavingsTest, BuffersComeAndGo) {
-  explore(1, nothing, {[&] { round(3); },
-                       [&] {
-                         const std::vector<int32_t> data = numbers(N, 9);
-                         for (int i = 0; i < 2; ++i) {
-                           const uintptr_t a = buffer();
-                           good(runtime->copy(pointer(a), data.data(), N * 4,
-                                              nullptr, false),
-                                "copy in");
-                           expect(a, data);
-                           free(a);
-                         }
-                       }});
+  explore(
+      1, nothing,
+      {[&] { round(3); },
+       [&] {
+         const std::vector<int32_t> data = numbers(N, 9);
+         for (int i = 0; i < 2; ++i) {
+           const uintptr_t a = buffer();
+           good(runtime->copy(pointer(a), data.data(), N * 4, nullptr, false),
+                "copy in");
+           expect(a, data);
+           free(a);
+         }
+       }});
 }
 
 TEST_F(InterleavingsTest, TheHostTouchesWhatADeviceBufferIsBesides) {
-  explore(1, nothing, {[&] { round(3); },
-                       [&] {
-                         const uintptr_t m = buffer(/*hostAccessible=*/true),
-                                         b = buffer();
-                         auto *words = static_cast<int32_t *>(pointer(m));
-                         fill(nullptr, m, 7);
-                         synchronize(nullptr, 1);
-                         if (words[5] != filled(7)[5])
-                           fail("the host sees something else");
-                         words[5] = 1; // where a fault happens in a thread
-                         std::vector<int32_t> wanted = filled(7);
-                         wanted[5] = 1;
-                         step(nullptr, b, m);
-                         expect(b, stepped(wanted));
-                       }});
+  explore(1, nothing,
+          {[&] { round(3); },
+           [&] {
+             const uintptr_t m = buffer(/*hostAccessible=*/true), b = buffer();
+             auto *words = static_cast<int32_t *>(pointer(m));
+             fill(nullptr, m, 7);
+             synchronize(nullptr, 1);
+             if (words[5] != filled(7)[5])
+               fail("the host sees something else");
+             words[5] = 1; // where a fault happens in a thread
+             std::vector<int32_t> wanted = filled(7);
+             wanted[5] = 1;
+             step(nullptr, b, m);
+             expect(b, stepped(wanted));
+           }});
 }
 
 TEST_F(InterleavingsTest, WhatBothOnlyRead) {
@@ -319,67 +322,65 @@ TEST_F(InterleavingsTest, OneThreadHandsOverToTheOtherByAnEvent) {
   std::mutex lock;
   std::condition_variable changed;
   bool recorded = false;
-  explore(
-      2,
-      [&] {
-        a = buffer();
-        b = buffer();
-        recorded = false;
-        auto made = runtime->device().createEvent(false);
-        event = made.ok() ? *made : nullptr;
-      },
-      {[&] {
-         const Queue queue = newQueue();
-         fill(queue, a, 3);
-         good(runtime->runWaiting(), "runWaiting");
-         good(runtime->device().record(event, queue), "record");
-         {
-           std::lock_guard guard(lock);
-           recorded = true;
-         }
-         changed.notify_one();
-         destroy(queue);
-       },
-       [&] {
-         const Queue queue = newQueue();
-         {
-           std::unique_lock guard(lock);
-           changed.wait(guard, [&] { return recorded; });
-         }
-         good(runtime->runWaiting(), "runWaiting");
-         good(runtime->device().wait(queue, event), "wait");
-         step(queue, b, a);
-         synchronize(queue, 1);
-         destroy(queue);
-         expect(b, stepped(filled(3)));
-       }});
+  explore(2,
+          [&] {
+            a = buffer();
+            b = buffer();
+            recorded = false;
+            auto made = runtime->device().createEvent(false);
+            event = made.ok() ? *made : nullptr;
+          },
+          {[&] {
+             const Queue queue = newQueue();
+             fill(queue, a, 3);
+             good(runtime->runWaiting(), "runWaiting");
+             good(runtime->device().record(event, queue), "record");
+             {
+               std::lock_guard guard(lock);
+               recorded = true;
+             }
+             changed.notify_one();
+             destroy(queue);
+           },
+           [&] {
+             const Queue queue = newQueue();
+             {
+               std::unique_lock guard(lock);
+               changed.wait(guard, [&] { return recorded; });
+             }
+             good(runtime->runWaiting(), "runWaiting");
+             good(runtime->device().wait(queue, event), "wait");
+             step(queue, b, a);
+             synchronize(queue, 1);
+             destroy(queue);
+             expect(b, stepped(filled(3)));
+           }});
 }
 
 TEST_F(InterleavingsTest, TheDeviceEndsWhileAnotherThreadWorks) {
-  explore(2,
-          [&] {
-            // Launches of the same kind, so that the next ones wait.
-            const uintptr_t a = buffer();
-            fill(nullptr, a, 3);
-            synchronize(nullptr, 1);
-          },
-          {[&] {
-             // Each call works, or says that the process is ending.
-             auto made = runtime->allocate(BufferBytes, {});
-             if (!made.ok())
-               return;
-             const uintptr_t a = *made;
-             Status filled =
-                 kernels.launch(*runtime, "iota", N, pointer(a), N, 5);
-             Status ran = runtime->runWaiting();
-             std::vector<int32_t> found(N, -1);
-             Status copied = runtime->copy(found.data(), pointer(a), N * 4,
-                                           nullptr, false);
-             if (filled.ok() && ran.ok() && copied.ok() &&
-                 found != this->filled(5))
-               fail("wrong contents");
-           },
-           [&] { good(runtime->quiesce(/*last=*/true), "quiesce"); }});
+  explore(
+      2,
+      [&] {
+        // Launches of the same kind, so that the next ones wait.
+        const uintptr_t a = buffer();
+        fill(nullptr, a, 3);
+        synchronize(nullptr, 1);
+      },
+      {[&] {
+         // Each call works, or says that the process is ending.
+         auto made = runtime->allocate(BufferBytes, {});
+         if (!made.ok())
+           return;
+         const uintptr_t a = *made;
+         Status filled = kernels.launch(*runtime, "iota", N, pointer(a), N, 5);
+         Status ran = runtime->runWaiting();
+         std::vector<int32_t> found(N, -1);
+         Status copied =
+             runtime->copy(found.data(), pointer(a), N * 4, nullptr, false);
+         if (filled.ok() && ran.ok() && copied.ok() && found != this->filled(5))
+           fail("wrong contents");
+       },
+       [&] { good(runtime->quiesce(/*last=*/true), "quiesce"); }});
 }
 
 } // namespace

@@ -30,7 +30,8 @@ Function *real(const char *name, const char *version) {
   void *found = dlvsym(RTLD_NEXT, name, version);
   return reinterpret_cast<Function *>(found ? found : dlsym(RTLD_NEXT, name));
 }
-#define REAL(name, version) static auto *const next = real<decltype(name)>(#name, version)
+#define REAL(name, version)                                                    \
+  static auto *const next = real<decltype(name)>(#name, version)
 
 bool isRecursive(const pthread_mutex_t *mutex) {
   return mutex->__data.__kind == PTHREAD_MUTEX_RECURSIVE_NP;
@@ -214,7 +215,9 @@ void *__tsan_memset(void *to, int value, size_t bytes) {
 // What -fsanitize=thread calls: atomic accesses
 //===----------------------------------------------------------------------===//
 
-void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_thread_fence(int) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
 void __tsan_atomic_signal_fence(int) {}
 
 #define MODIFY(type, bits, name)                                               \

@@ -100,9 +100,10 @@ void Scheduler::begin() {
 }
 
 void Scheduler::end() {
-  const bool all = std::all_of(
-      Threads.begin() + 1, Threads.end(),
-      [](const auto &thread) { return thread->state == State::Ended; });
+  const bool all =
+      std::all_of(Threads.begin() + 1, Threads.end(), [](const auto &thread) {
+        return thread->state == State::Ended;
+      });
   currentRun = nullptr;
   currentThread = nullptr;
   if (!all) {
@@ -305,9 +306,8 @@ void Scheduler::join(pthread_t handle) {
 }
 
 void Scheduler::stuck() const {
-  static const char *const Names[] = {"ready", "locks a mutex",
-                                      "waits for a condition", "joins",
-                                      "has ended"};
+  static const char *const Names[] = {
+      "ready", "locks a mutex", "waits for a condition", "joins", "has ended"};
   std::fprintf(stderr, "interleavings: nobody can go on (decisions: %s)\n",
                textOf(Taken).c_str());
   for (size_t i = 0; i < Threads.size(); ++i)
