@@ -8,6 +8,7 @@
 #include "tools/dragon-translate/DeviceModule.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
@@ -62,6 +63,9 @@ static LogicalResult checkName(gpu::GPUModuleOp Op,
 
 std::unique_ptr<llvm::Module>
 deviceModule(ModuleOp From, llvm::LLVMContext &Context, llvm::StringRef Arch) {
+  // Attributes such as nvvm.kernel are translated by dialects that are loaded,
+  // and bytecode loads those of its operations alone.
+  From.getContext()->loadDialect<NVVM::NVVMDialect>();
   auto Result = std::make_unique<llvm::Module>("device", Context);
   const llvm::Triple Triple("nvptx64-nvidia-cuda");
   auto target = [&](llvm::Module &Module) {
