@@ -328,6 +328,11 @@ void __dragon_require_cuda(int error, const char *function,
 void __dragon_require(int error, const char *function,
                       const dragon_source *where);
 
+/* Waits for the stream if the host may look at the memory at `pointer`, which a
+   launch, fill or copy in it may have changed: all but what cudaMalloc gives.
+   Returns a cudaError_t. */
+int __dragon_wait_if_visible(const void *pointer, void *stream);
+
 /* cudaMemsetAsync with a value of `width` bytes, at `value`. */
 int __dragon_fill(void *to, const void *value, size_t width, size_t count,
                   void *stream);

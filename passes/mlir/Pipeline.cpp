@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dragon/mlir/Passes.h"
+#include "passes/mlir/lowering/Supported.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -25,25 +26,22 @@ namespace dragon::ir {
 
 static void lower(OpPassManager &Manager) {
   Manager.addPass(createConvertVectorToSCFPass());
+  Manager.addPass(createSimplifyVectors());
   Manager.addPass(createLowerAffinePass());
   Manager.addPass(createSCFToControlFlowPass());
   Manager.addPass(memref::createExpandStridedMetadataPass());
   Manager.addPass(createLowerAffinePass()); // of what that made
   Manager.addPass(arith::createArithExpandOpsPass());
 
-  OpPassManager &Kernels = Manager.nest<gpu::GPUModuleOp>();
-  ConvertGpuOpsToNVVMOpsOptions Device;
-  Device.indexBitwidth = 64;
-  Kernels.addPass(createConvertGpuOpsToNVVMOps(Device));
-  Kernels.addPass(createReconcileUnrealizedCastsPass());
-  Kernels.addPass(createCanonicalizerPass());
-  Kernels.addPass(createCSEPass());
+  Manager.addPass(createLowerKernels());
 
   // Functions that LLVM has, before those of the C library.
   Manager.addPass(createConvertMathToLLVMPass());
   Manager.addPass(createConvertMathToLibmPass());
   Manager.addPass(createConvertDragonToLLVM());
   Manager.addPass(createReconcileUnrealizedCastsPass());
+  Manager.addPass(createCheckLowered());
+  Manager.addPass(createDragonLocations());
   // Lines for remarks, as clang keeps them: none in the object, since ptxas
   // does not optimise code with debug information.
   LLVM::DIScopeForLLVMFuncOpPassOptions Lines;

@@ -52,9 +52,19 @@ class UniqueSymbols : public impl::DragonUniqueSymbolsBase<UniqueSymbols> {
               << Symbol.getName() << "' in a way that is not known";
           return signalPassFailure();
         }
+        renameSlice(Part, Symbol.getNameAttr(), To);
         Symbol.setName(To);
       }
     }
+  }
+
+  /// Summaries name the copies for slices by text.
+  static void renameSlice(gpu::GPUModuleOp Part, StringAttr From,
+                          StringAttr To) {
+    for (auto Kernel : Part.getOps<gpu::GPUFuncOp>())
+      if (SummaryAttr Summary = summaryOf(Kernel);
+          Summary && Summary.getSliceName() == From)
+        Kernel->setAttr(SummaryAttrName, withSlice(Summary, To.getValue()));
   }
 };
 

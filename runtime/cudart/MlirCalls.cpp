@@ -93,6 +93,15 @@ void __dragon_require(int error, const char *function,
     fail(dragon_last_error_message(), function, where);
 }
 
+int __dragon_wait_if_visible(const void *pointer, void *stream) {
+  cudaPointerAttributes known{};
+  if (cudaError_t error = cudaPointerGetAttributes(&known, pointer))
+    return error;
+  return known.type == cudaMemoryTypeDevice
+             ? cudaSuccess
+             : cudaStreamSynchronize(static_cast<cudaStream_t>(stream));
+}
+
 int __dragon_fill(void *to, const void *value, size_t width, size_t count,
                   void *stream) {
   if (!width || !count)

@@ -37,13 +37,13 @@ module attributes {gpu.container_module} {
   // REMARK: Discarded {{.*}}discarded after 'add': freed at line
   // CHECK-LABEL: func.func @add
   // CHECK-NEXT: %[[ONE:.*]] = arith.constant 1
-  // CHECK: %[[A:.*]] = dragon.alloc(%{{.*}}) flags(read) : memref<?xf32>
-  // CHECK: %[[B:.*]] = dragon.alloc(%{{.*}}) flags(read) : memref<?xf32>
-  // CHECK: %[[C:.*]] = dragon.alloc(%{{.*}}) flags(write) : memref<?xf32>
-  // CHECK: dragon.last_use %[[A]] : memref<?xf32>
-  // CHECK-NEXT: dragon.last_use %[[B]] : memref<?xf32>
+  // CHECK: %[[A:.*]] = dragon.alloc(%{{.*}}) flags(read) device {dragon.inserted} : memref<?xf32>
+  // CHECK: %[[B:.*]] = dragon.alloc(%{{.*}}) flags(read) device {dragon.inserted} : memref<?xf32>
+  // CHECK: %[[C:.*]] = dragon.alloc(%{{.*}}) flags(write) device {dragon.inserted} : memref<?xf32>
+  // CHECK: dragon.last_use %[[A]] {dragon.inserted} : memref<?xf32>
+  // CHECK-NEXT: dragon.last_use %[[B]] {dragon.inserted} : memref<?xf32>
   // CHECK-NEXT: gpu.launch_func
-  // CHECK: dragon.discard %[[C]] : memref<?xf32>
+  // CHECK: dragon.discard %[[C]] {dragon.inserted} : memref<?xf32>
   // CHECK-NEXT: gpu.dealloc %[[C]]
   func.func @add(%ha: memref<?xf32>, %hb: memref<?xf32>, %hc: memref<?xf32>, %n: index, %g: index) {
     %c1 = arith.constant 1 : index
@@ -71,7 +71,7 @@ module attributes {gpu.container_module} {
   // PROGRAM-NEXT: -> b1, b2
   // REMARK: RunsTogether {{.*}}launch of 'copy' runs together with the next, of 'copy' at line
   // CHECK-LABEL: func.func @steps
-  // CHECK: dragon.alloc(%{{.*}}) flags(read|write) : memref<?xf32>
+  // CHECK: dragon.alloc(%{{.*}}) flags(read|write) device {dragon.inserted} : memref<?xf32>
   // CHECK: scf.for
   // CHECK-NEXT: dragon.launch_follows
   // CHECK-NEXT: gpu.launch_func async
@@ -97,7 +97,7 @@ module attributes {gpu.container_module} {
   // What the loop goes round with is another value behind it.
   // CHECK-LABEL: func.func @leaves
   // CHECK: %[[R:.*]]:2 = scf.for
-  // CHECK: dragon.discard %[[R]]#1 : memref<?xf32>
+  // CHECK: dragon.discard %[[R]]#1 {dragon.inserted} : memref<?xf32>
   // CHECK: gpu.memcpy %{{.*}}, %[[R]]#0
   func.func @leaves(%h: memref<?xf32>, %n: index, %g: index) {
     %c0 = arith.constant 0 : index
@@ -120,7 +120,7 @@ module attributes {gpu.container_module} {
   // Dead until the launch that overwrites it, if it overwrites all of it: asked
   // with numbers that are computed again where the answer is needed.
   // CHECK-LABEL: func.func @scratch
-  // CHECK: %[[S:.*]] = dragon.alloc(%{{.*}}) flags(volatile) : memref<?xf32>
+  // CHECK: %[[S:.*]] = dragon.alloc(%{{.*}}) flags(volatile) device {dragon.inserted} : memref<?xf32>
   // CHECK: scf.for
   // CHECK: gpu.launch_func @kernels::@copy {{.*}} args(%{{.*}} : memref<?xf32>, %[[S]]
   // CHECK: %[[BYTES:.*]] = dragon.overwritten @kernels::@copy operand 1 blocks in {{.*}} args({{.*}}, %[[S]], {{.*}})

@@ -52,6 +52,8 @@ std::string Planner::loweredMlir(const Input &One, StringRef Stem) {
   Strings Args = {std::string("--dragon-pipeline=directives=") +
                   (Asked.Lifetime ? "true" : "false") +
                   " slicing=" + (Slices ? "true" : "false")};
+  // A message names the place in the source, which is enough.
+  Args.push_back("--mlir-print-op-on-diagnostic=false");
   append(Args, Parts.mlirRemarks(One));
   append(Args, {One.Path, "--emit-bytecode", "-o", Lowered});
   Result.Steps.push_back({Tools.MlirOpt, std::move(Args), {}});

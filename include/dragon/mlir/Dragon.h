@@ -41,6 +41,10 @@ struct StorageResource
 /// The attribute of a gpu.func that holds its SummaryAttr.
 constexpr llvm::StringLiteral SummaryAttrName = "dragon.summary";
 
+/// Of operations that -dragon-insert-directives has put in, and takes out when
+/// it runs again.
+constexpr llvm::StringLiteral InsertedAttrName = "dragon.inserted";
+
 } // namespace dragon::ir
 
 #include "dragon/mlir/DragonDialect.h.inc"
@@ -64,6 +68,10 @@ void fromAttribute(SummaryAttr From, llvm::StringRef Name, ModuleSummary &To);
 
 /// The summary of a kernel, or null.
 SummaryAttr summaryOf(mlir::gpu::GPUFuncOp Kernel);
+
+/// The same summary of a kernel whose slices are launches of the function
+/// Slice.
+SummaryAttr withSlice(SummaryAttr Summary, llvm::StringRef Slice);
 
 /// Makes the dialect known to a registry.
 void registerDragonDialect(mlir::DialectRegistry &Registry);

@@ -65,17 +65,19 @@ def Dragon_AllocOp : Dragon_Op<"alloc"> {
     contents start undefined. With flags, what the program does with it:
     `flags(read)`: kernels never write it; `flags(write)`: they overwrite it
     before they read it; `flags(volatile)`: the host never looks at it, so its
-    contents need not outlive the last kernel that reads them. Freed by
-    `dragon.free` or `gpu.dealloc`.
+    contents need not outlive the last kernel that reads them. `device`: only
+    the device touches it, as what `gpu.alloc` makes. Freed by `dragon.free` or
+    `gpu.dealloc`.
 
     ```mlir
     %b = dragon.alloc (%n) flags(volatile) : memref<?xf32>
     ```
   }];
-  let arguments = (ins Variadic<Index>:$dynamicSizes, OptionalAttr<Dragon_MapFlagsAttr>:$flags);
+  let arguments = (ins Variadic<Index>:$dynamicSizes, OptionalAttr<Dragon_MapFlagsAttr>:$flags,
+                       UnitAttr:$device);
   let results = (outs Res<AnyMemRef, "", [MemAlloc]>:$memref);
   let assemblyFormat = [{
-    (`(` $dynamicSizes^ `)`)? (`flags` `` $flags^)? attr-dict `:` type($memref)
+    (`(` $dynamicSizes^ `)`)? (`flags` `` $flags^)? (`device` $device^)? attr-dict `:` type($memref)
   }];
   let hasVerifier = 1;
 }

@@ -63,6 +63,15 @@ def DragonSliceKernels : Pass<"dragon-slice-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect"];
 }
 
+def DragonLocations : Pass<"dragon-locations", "::mlir::ModuleOp"> {
+  let summary = "gives call sites without a place that of their callers";
+  let description = [{
+    Operations that compilers make at unknown locations, once inlined, are call
+    sites of nowhere, which `-ensure-debug-info-scope-on-llvm-func` cannot take.
+    What has no place at all stays as it is.
+  }];
+}
+
 def ConvertDragonToLLVM : Pass<"convert-dragon-to-llvm", "::mlir::ModuleOp"> {
   let summary = "turns host functions into calls of the dragon runtime";
   let description = [{

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dragon/mlir/Passes.h"
+#include "passes/mlir/access/Calls.h"
 #include "passes/mlir/access/KernelAccess.h"
 
 #include "mlir/IR/Remarks.h"
@@ -21,14 +22,40 @@ namespace {
 
 class KernelAccessPass : public impl::DragonKernelAccessBase<KernelAccessPass> {
   void runOnOperation() override {
-    getOperation().walk([](gpu::GPUFuncOp Kernel) {
-      if (!Kernel.isKernel())
+    // Copies for slices are made once, and are nothing that a program launches.
+    llvm::DenseMap<Operation *, gpu::GPUFuncOp> SliceOf;
+    getOperation().walk([&](gpu::GPUFuncOp Kernel) {
+      SummaryAttr Summary = summaryOf(Kernel);
+      if (!Summary || !Summary.getSliceName())
         return;
+      if (auto Slice = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
+              Kernel, Summary.getSliceName()))
+        SliceOf[Kernel] = Slice;
+    });
+    llvm::DenseSet<Operation *> Slices;
+    for (auto [Kernel, Slice] : SliceOf)
+      Slices.insert(Slice);
+    SmallVector<gpu::GPUFuncOp> Kernels;
+    getOperation().walk([&](gpu::GPUFuncOp Kernel) {
+      if (Kernel.isKernel() && !Slices.contains(Kernel))
+        Kernels.push_back(Kernel);
+    });
+    for (gpu::GPUFuncOp Kernel : Kernels) {
       // Each has expressions of its own: their numbers depend on nothing else.
       ExprPool Pool;
-      KernelAccesses Found = analyzeKernel(Kernel, Pool);
-      Kernel->setAttr(SummaryAttrName,
-                      toAttribute(*Kernel.getContext(), Pool, Found.Summary));
+      gpu::GPUFuncOp Whole = Kernel;
+      if (callsFunctions(Kernel)) {
+        Whole = Kernel.clone();
+        OpBuilder::atBlockEnd(Kernel->getBlock()).insert(Whole);
+        takeInCalls(Whole);
+      }
+      KernelAccesses Found = analyzeKernel(Whole, Pool);
+      SummaryAttr Summary =
+          toAttribute(*Kernel.getContext(), Pool, Found.Summary);
+      if (gpu::GPUFuncOp Slice = SliceOf.lookup(Kernel);
+          Slice && bitEnumContainsAll(Summary.getKind(), KernelKind::sliceable))
+        Summary = withSlice(Summary, Slice.getName());
+      Kernel->setAttr(SummaryAttrName, Summary);
       for (const AccessNote &Note : Found.Notes)
         remark::missed(Note.At->getLoc(),
                        remark::RemarkOpts::name("KernelAccess")
@@ -42,7 +69,9 @@ class KernelAccessPass : public impl::DragonKernelAccessBase<KernelAccessPass> {
             << ("kernel '" + Kernel.getName() +
                 "' does not run in slices: " + Found.Summary.WhyNotSliceable)
                    .str();
-    });
+      if (Whole != Kernel)
+        Whole.erase();
+    }
   }
 };
 

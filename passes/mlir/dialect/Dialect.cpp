@@ -32,10 +32,17 @@ void DragonDialect::initialize() {
 
 LogicalResult DragonDialect::verifyOperationAttribute(Operation *Op,
                                                       NamedAttribute Attr) {
+  if (Attr.getName() == InsertedAttrName) {
+    if (!isa_and_nonnull<DragonDialect>(Op->getDialect()))
+      return Op->emitError("'") << InsertedAttrName
+                                << "' belongs to operations of the dragon "
+                                   "dialect";
+    return success();
+  }
   if (Attr.getName() != SummaryAttrName)
     return Op->emitError("unknown attribute '")
-           << Attr.getName() << "': of the dragon dialect there is only '"
-           << SummaryAttrName << "'";
+           << Attr.getName() << "': of the dragon dialect there are only '"
+           << SummaryAttrName << "' and '" << InsertedAttrName << "'";
   auto Summary = dyn_cast<SummaryAttr>(Attr.getValue());
   if (!Summary)
     return Op->emitError("'") << SummaryAttrName << "' is no #dragon.summary";
@@ -51,6 +58,14 @@ LogicalResult DragonDialect::verifyOperationAttribute(Operation *Op,
 
 SummaryAttr summaryOf(gpu::GPUFuncOp Kernel) {
   return Kernel->getAttrOfType<SummaryAttr>(SummaryAttrName);
+}
+
+SummaryAttr withSlice(SummaryAttr Summary, llvm::StringRef Slice) {
+  MLIRContext *Context = Summary.getContext();
+  return SummaryAttr::get(Context, Summary.getKind() | KernelKind::sliceClone,
+                          Summary.getArgSizes(), Summary.getPointers(),
+                          StringAttr::get(Context, Slice),
+                          Summary.getWhyNotSliceable());
 }
 
 void registerDragonDialect(DialectRegistry &Registry) {

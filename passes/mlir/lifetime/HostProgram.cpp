@@ -20,6 +20,7 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -42,9 +43,7 @@ Position positionOf(Location Where) {
 Value withoutCasts(Value V) {
   for (;;) {
     Operation *Op = V.getDefiningOp();
-    if (!Op ||
-        !isa<memref::CastOp, memref::MemorySpaceCastOp, memref::ExpandShapeOp,
-             memref::CollapseShapeOp, memref::AssumeAlignmentOp>(Op))
+    if (!Op || !isWholeView(Op))
       return V;
     V = Op->getOperand(0);
   }
@@ -68,6 +67,9 @@ private:
   // Buffers.
   void addBuffers();
   void findEscapes();
+  void findEscapes(Operation *Op);
+  bool handsToCallee(OpOperand &Of);
+  static bool endsOrDefers(Operation *Op);
   void escape(const Targets &T, Operation *To, const Twine &What);
   bool isSeveral(Operation *Site);
   std::string nameOf(Value V);
@@ -118,6 +120,7 @@ private:
   llvm::DenseMap<Value, std::pair<unsigned, unsigned>> SelectAt;
   llvm::DenseMap<Value, unsigned> SelectConditions;
   llvm::DenseMap<Operation *, bool> Relevant;
+  llvm::SmallSetVector<unsigned, 4> GivenAway; ///< buffers, to functions
 };
 
 //===----------------------------------------------------------------------===//
@@ -136,6 +139,11 @@ std::string Reader::nameOf(Value V) {
 /// In a loop, several may exist at a time if one is referred to by anything but
 /// the value that its operation has just given.
 bool Reader::isSeveral(Operation *Site) {
+  // A function that calls itself has one in each call.
+  for (BlockArgument Argument : F.getArguments())
+    if (isa<BaseMemRefType>(Argument.getType()) &&
+        llvm::is_contained(Memrefs.of(Argument).Sites, Site))
+      return true;
   bool InLoop = false;
   for (Operation *Op = Site; Op != F; Op = Op->getParentOp())
     InLoop |= isa<LoopLikeOpInterface>(Op->getParentOp()) ||
@@ -160,20 +168,28 @@ bool Reader::isSeveral(Operation *Site) {
   return Result;
 }
 
+/// Nothing on the host may look at what the operation allocates.
+static bool isOfDevice(Operation *Site) {
+  if (auto Alloc = dyn_cast<gpu::AllocOp>(Site))
+    return !Alloc.getHostShared();
+  auto Alloc = dyn_cast<AllocOp>(Site);
+  return Alloc && Alloc.getDevice();
+}
+
 void Reader::addBuffers() {
   F->walk([&](Operation *Op) {
     if (!isBufferSite(Op))
       return;
     Value V = Op->getResult(0);
-    auto Alloc = dyn_cast<gpu::AllocOp>(Op);
     Buffer B;
     B.Name = nameOf(V);
-    B.Kind = Alloc && !Alloc.getHostShared() ? BufferKind::Device
-                                             : BufferKind::Managed;
+    B.Kind = isOfDevice(Op) ? BufferKind::Device : BufferKind::Managed;
     B.Where = positionOf(Op->getLoc());
     B.Several = isSeveral(Op);
+    auto Alloc = dyn_cast<AllocOp>(Op);
     B.Mappable = B.Kind == BufferKind::Device &&
-                 cast<MemRefType>(V.getType()).getLayout().isIdentity();
+                 cast<MemRefType>(V.getType()).getLayout().isIdentity() &&
+                 !(Alloc && Alloc.getFlags());
     // What lies over a file is looked at by others.
     B.Escapes = isa<MapOp>(Op);
     if (B.Escapes) {
@@ -200,31 +216,18 @@ void Reader::escape(const Targets &T, Operation *To, const Twine &What) {
     }
 }
 
-/// Operations whose regions run one after another, as their interface says, and
-/// hand on memrefs as they are.
-static bool isFollowed(Operation *Op) {
-  return isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp,
-             scf::ExecuteRegionOp, affine::AffineForOp, affine::AffineIfOp>(Op);
-}
-
 /// Whether the operation does nothing with the memref but touch its bytes, or
 /// make another memref of it that is followed.
-static bool keepsNothing(Operation *Op, OpOperand &Of) {
-  if (isa<gpu::LaunchFuncOp, gpu::MemcpyOp, gpu::MemsetOp, gpu::DeallocOp,
-          memref::CastOp, memref::MemorySpaceCastOp, memref::ExpandShapeOp,
-          memref::CollapseShapeOp, memref::AssumeAlignmentOp, memref::SubViewOp,
-          memref::ReinterpretCastOp, memref::ViewOp, memref::TransposeOp,
-          memref::ExtractStridedMetadataOp, memref::DimOp, memref::RankOp,
-          arith::SelectOp>(Op) ||
-      isa_and_nonnull<DragonDialect>(Op->getDialect()))
+static bool keepsNothing(Operation *Op, OpOperand &Of,
+                         const TargetAnalysis &Memrefs) {
+  if (isa<gpu::LaunchFuncOp, gpu::MemcpyOp, gpu::MemsetOp, gpu::DeallocOp>(
+          Op) ||
+      isa_and_nonnull<DragonDialect>(Op->getDialect()) || Memrefs.handsOn(Of))
     return true;
-  // To a region or a block, which the analysis follows.
-  if (isFollowed(Op) || isa<BranchOpInterface>(Op) ||
-      (isa<RegionBranchTerminatorOpInterface>(Op) &&
-       isFollowed(Op->getParentOp())))
-    return true;
+  // Returned, or yielded by what is not followed, it goes on.
   auto Effects = dyn_cast<MemoryEffectOpInterface>(Op);
-  if (!Effects || isa<CallOpInterface>(Op))
+  if (!Effects || isa<CallOpInterface>(Op) ||
+      Op->hasTrait<OpTrait::IsTerminator>())
     return false;
   // Stored as a value it goes on.
   if (auto Store = dyn_cast<memref::StoreOp>(Op))
@@ -235,30 +238,78 @@ static bool keepsNothing(Operation *Op, OpOperand &Of) {
 }
 
 void Reader::findEscapes() {
+  bool Calls = false;
   F->walk([&](Operation *Op) {
-    for (OpOperand &Of : Op->getOpOperands())
-      if (isa<BaseMemRefType>(Of.get().getType()) && !keepsNothing(Op, Of))
-        escape(Memrefs.of(Of.get()), Op,
-               "'" + Op->getName().getStringRef() + "'");
-    auto Launch = dyn_cast<gpu::LaunchFuncOp>(Op);
-    if (!Launch)
-      return;
-    // A kernel that may keep the address.
-    auto Kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
-        Launch, Launch.getKernel());
-    SummaryAttr Summary = Kernel ? summaryOf(Kernel) : SummaryAttr();
-    if (!touchesAnything(Summary))
-      return;
-    for (Value V : Launch.getKernelOperands())
-      if (isa<BaseMemRefType>(V.getType())) {
-        escape(Memrefs.of(V), Op, Launch.getKernelName().getValue());
-        for (Operation *Site : Memrefs.of(V).Sites)
-          if (auto It = BufferOf.find(Site); It != BufferOf.end())
-            Result.Program.Buffers[It->second].EscapesToKernel |=
-                Result.Program.Buffers[It->second].EscapesTo ==
-                Launch.getKernelName().getValue();
-      }
+    findEscapes(Op);
+    if (isa<CallOpInterface>(Op))
+      for (OpOperand &Of : Op->getOpOperands())
+        Calls |= isa<BaseMemRefType>(Of.get().getType()) && handsToCallee(Of);
   });
+  if (!Calls)
+    return;
+  // What functions that are called do to this one's buffers. Copies are not
+  // seen as such there, so what those buffers are for is not known.
+  F->getParentOfType<ModuleOp>().walk<WalkOrder::PreOrder>([&](Operation *Op) {
+    if (Op == F || isa<gpu::GPUModuleOp>(Op))
+      return WalkResult::skip();
+    findEscapes(Op);
+    if (endsOrDefers(Op))
+      for (Value V : Op->getOperands())
+        if (isa<BaseMemRefType>(V.getType()))
+          escape(Memrefs.of(V), Op, "'" + Op->getName().getStringRef() + "'");
+    return WalkResult::advance();
+  });
+  for (unsigned I : GivenAway)
+    Result.Program.Buffers[I].Mappable &= Result.Program.Buffers[I].Escapes;
+}
+
+/// Whether buffers go to a function that is known.
+bool Reader::handsToCallee(OpOperand &Of) {
+  if (!Memrefs.handsOn(Of))
+    return false;
+  bool Found = false;
+  for (Operation *Site : Memrefs.of(Of.get()).Sites)
+    if (auto It = BufferOf.find(Site); It != BufferOf.end()) {
+      GivenAway.insert(It->second);
+      Found = true;
+    }
+  return Found;
+}
+
+/// Whether the operation, in a function that is called, does to a buffer what
+/// its caller does not see: ends it, or uses it after the call.
+bool Reader::endsOrDefers(Operation *Op) {
+  if (isa<gpu::DeallocOp, FreeOp, UnmapOp>(Op))
+    return true;
+  auto Async = dyn_cast<gpu::AsyncOpInterface>(Op);
+  return Async &&
+         (Async.getAsyncToken() || !Async.getAsyncDependencies().empty());
+}
+
+void Reader::findEscapes(Operation *Op) {
+  for (OpOperand &Of : Op->getOpOperands())
+    if (isa<BaseMemRefType>(Of.get().getType()) &&
+        !keepsNothing(Op, Of, Memrefs))
+      escape(Memrefs.of(Of.get()), Op,
+             "'" + Op->getName().getStringRef() + "'");
+  auto Launch = dyn_cast<gpu::LaunchFuncOp>(Op);
+  if (!Launch)
+    return;
+  // A kernel that may keep the address.
+  auto Kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
+      Launch, Launch.getKernel());
+  SummaryAttr Summary = Kernel ? summaryOf(Kernel) : SummaryAttr();
+  if (!touchesAnything(Summary))
+    return;
+  for (Value V : Launch.getKernelOperands())
+    if (isa<BaseMemRefType>(V.getType())) {
+      escape(Memrefs.of(V), Op, Launch.getKernelName().getValue());
+      for (Operation *Site : Memrefs.of(V).Sites)
+        if (auto It = BufferOf.find(Site); It != BufferOf.end())
+          Result.Program.Buffers[It->second].EscapesToKernel |=
+              Result.Program.Buffers[It->second].EscapesTo ==
+              Launch.getKernelName().getValue();
+    }
 }
 
 //===----------------------------------------------------------------------===//

@@ -25,6 +25,9 @@ class InsertDirectivesPass
   using DragonInsertDirectivesBase::DragonInsertDirectivesBase;
 
   void runOnOperation() override {
+    if (!print)
+      for (auto F : getOperation().getOps<FunctionOpInterface>())
+        removeDirectives(F);
     const TargetAnalysis Memrefs(getOperation());
     PlacementOptions Options;
     Options.Staging = false;
@@ -32,7 +35,7 @@ class InsertDirectivesPass
     for (auto F : getOperation().getOps<FunctionOpInterface>()) {
       if (F.isExternal() || !usesBuffers(F))
         continue;
-      const HostProgram Read = readHostProgram(F, Memrefs);
+      HostProgram Read = readHostProgram(F, Memrefs);
       Placement Decisions = place(Read.Program, Options);
       if (print) {
         llvm::outs() << "buffer program of " << F.getName() << ":\n";

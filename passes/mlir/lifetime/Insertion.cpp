@@ -20,13 +20,16 @@ namespace dragon::ir {
 
 namespace {
 
+void mark(Operation *Made) {
+  Made->setAttr(InsertedAttrName, UnitAttr::get(Made->getContext()));
+}
+
 /// How deep the computation of a launch's number may go to be repeated.
 constexpr unsigned MaxDepth = 16;
 
 class Insertion {
 public:
-  Insertion(FunctionOpInterface F, const HostProgram &Read,
-            Placement &Decisions)
+  Insertion(FunctionOpInterface F, HostProgram &Read, Placement &Decisions)
       : Read(Read), Decisions(Decisions), Dominators(F),
         Builder(F.getContext()) {}
 
@@ -59,7 +62,7 @@ private:
            isa<gpu::LaunchFuncOp>(operation(D.At));
   }
 
-  const HostProgram &Read;
+  HostProgram &Read;
   Placement &Decisions;
   DominanceInfo Dominators;
   OpBuilder Builder;
@@ -159,6 +162,7 @@ Value Insertion::test(const Directive &D, Value Memref) {
         Builder, Launch.getLoc(), Builder.getI64Type(), Launch.getKernel(),
         Dims[0], Dims[1], Dims[2], Dims[3], Dims[4], Dims[5], Operands,
         Builder.getI32IntegerAttr(U->Operand));
+    mark(Bytes.getDefiningOp());
     Least = Least
                 ? arith::MinUIOp::create(Builder, Launch.getLoc(), Least, Bytes)
                       .getResult()
@@ -199,6 +203,7 @@ bool Insertion::insertDiscard(const Directive &D, Value Memref) {
                      .getOperation()
                : DiscardOp::create(Builder, Loc, Memref, Bytes, After, D.Eager)
                      .getOperation();
+  mark(Made);
   if (D.Where == Anchor::After && !ByLaunch)
     Behind[operation(D.At)] = Made;
   return true;
@@ -208,7 +213,7 @@ bool Insertion::insert(const Directive &D) {
   if (!setPoint(D))
     return false;
   if (D.Kind == DirectiveKind::Follows) {
-    LaunchFollowsOp::create(Builder, operation(D.At)->getLoc());
+    mark(LaunchFollowsOp::create(Builder, operation(D.At)->getLoc()));
     return true;
   }
   Value Memref = named(D.Name.value_or(D.Buffer));
@@ -227,6 +232,7 @@ bool Insertion::insert(const Directive &D) {
           Builder.getIntegerType(32, /*isSigned=*/false), D.Launches);
     Operation *Made =
         NextUseOp::create(Builder, Memref.getLoc(), Memref, Launches);
+    mark(Made);
     if (D.Where == Anchor::After)
       Behind[operation(D.At)] = Made;
     return true;
@@ -239,15 +245,22 @@ bool Insertion::insert(const Directive &D) {
 
 /// gpu.alloc becomes dragon.alloc, which says what the program does with it.
 void Insertion::insertMap(const Directive &D) {
-  auto Alloc = Read.Buffers[D.Buffer].getDefiningOp<gpu::AllocOp>();
-  if (!Alloc)
-    return;
-  Builder.setInsertionPoint(Alloc);
+  Value &Buffer = Read.Buffers[D.Buffer];
+  Operation *Site = Buffer.getDefiningOp();
+  auto Alloc = dyn_cast<gpu::AllocOp>(Site);
+  Builder.setInsertionPoint(Site);
   auto New = AllocOp::create(
-      Builder, Alloc.getLoc(), Alloc.getMemref().getType(),
-      Alloc.getDynamicSizes(),
-      MapFlagsAttr::get(Builder.getContext(), MapFlags(D.Flags)));
-  Alloc.getMemref().replaceAllUsesWith(New.getMemref());
+      Builder, Site->getLoc(), Buffer.getType(),
+      Alloc ? Alloc.getDynamicSizes() : cast<AllocOp>(Site).getDynamicSizes(),
+      MapFlagsAttr::get(Builder.getContext(), MapFlags(D.Flags)),
+      /*device=*/true);
+  mark(New);
+  Buffer.replaceAllUsesWith(New.getMemref());
+  Buffer = New.getMemref();
+  if (!Alloc) {
+    Site->erase();
+    return;
+  }
   if (Value Token = Alloc.getAsyncToken())
     Token.replaceAllUsesWith(gpu::WaitOp::create(Builder, Alloc.getLoc(),
                                                  Token.getType(),
@@ -279,7 +292,44 @@ void Insertion::run() {
 
 } // namespace
 
-void insertDirectives(FunctionOpInterface F, const HostProgram &Read,
+void removeDirectives(FunctionOpInterface F) {
+  SmallVector<Operation *> Inserted;
+  SmallVector<AllocOp> Allocations;
+  llvm::SmallSetVector<Operation *, 8> Computed;
+  F->walk([&](Operation *Op) {
+    if (!Op->hasAttr(InsertedAttrName))
+      return;
+    if (auto Alloc = dyn_cast<AllocOp>(Op))
+      Allocations.push_back(Alloc);
+    else if (isa<OverwrittenOp>(Op))
+      Computed.insert(Op);
+    else
+      Inserted.push_back(Op);
+  });
+  auto erase = [&](Operation *Op) {
+    for (Value V : Op->getOperands())
+      if (Operation *Of = V.getDefiningOp())
+        Computed.insert(Of);
+    Op->erase();
+  };
+  for (Operation *Op : Inserted)
+    erase(Op);
+  // What was computed for them alone.
+  while (!Computed.empty())
+    if (Operation *Op = Computed.pop_back_val();
+        !isBufferSite(Op) && isOpTriviallyDead(Op))
+      erase(Op);
+  for (AllocOp Alloc : Allocations) {
+    OpBuilder Builder(Alloc);
+    auto Old = gpu::AllocOp::create(
+        Builder, Alloc.getLoc(), Alloc.getMemref().getType(), Type(),
+        ValueRange(), Alloc.getDynamicSizes(), ValueRange());
+    Alloc.getMemref().replaceAllUsesWith(Old.getMemref());
+    Alloc.erase();
+  }
+}
+
+void insertDirectives(FunctionOpInterface F, HostProgram &Read,
                       Placement &Decisions) {
   Insertion(F, Read, Decisions).run();
 }

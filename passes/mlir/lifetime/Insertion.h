@@ -19,9 +19,13 @@
 namespace dragon::ir {
 
 /// Findings of directives that were left out are removed, or replaced by what
-/// is to be told then.
-void insertDirectives(mlir::FunctionOpInterface F, const HostProgram &Read,
+/// is to be told then. Read's buffers are those that there are then.
+void insertDirectives(mlir::FunctionOpInterface F, HostProgram &Read,
                       Placement &Decisions);
+
+/// Takes out what insertDirectives put in, as its marks say: the program may
+/// have changed since, and says nothing twice.
+void removeDirectives(mlir::FunctionOpInterface F);
 
 } // namespace dragon::ir
 

@@ -11,8 +11,13 @@
 
 #include "mlir/Analysis/DataFlow/ConstantPropagationAnalysis.h"
 #include "mlir/Analysis/DataFlow/DeadCodeAnalysis.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 #include <algorithm>
 
@@ -42,6 +47,23 @@ void Targets::print(llvm::raw_ostream &To) const {
 
 bool isBufferSite(Operation *Op) {
   return isa<gpu::AllocOp, AllocOp, MapOp>(Op);
+}
+
+bool isWholeView(Operation *Op) {
+  return isa<memref::CastOp, memref::MemorySpaceCastOp, memref::ExpandShapeOp,
+             memref::CollapseShapeOp, memref::AssumeAlignmentOp,
+             memref::TransposeOp>(Op);
+}
+
+/// A memref of some of the elements, or of others beside them.
+static bool isPartialView(Operation *Op) {
+  return isa<memref::SubViewOp, memref::ReinterpretCastOp, memref::ViewOp,
+             memref::ExtractStridedMetadataOp>(Op);
+}
+
+bool isFollowed(Operation *Op) {
+  return isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp,
+             scf::ExecuteRegionOp, affine::AffineForOp, affine::AffineIfOp>(Op);
 }
 
 namespace {
@@ -74,13 +96,11 @@ private:
       T.Sites.push_back(Op);
       return T;
     }
-    if (isa<memref::CastOp, memref::MemorySpaceCastOp, memref::ExpandShapeOp,
-            memref::CollapseShapeOp, memref::AssumeAlignmentOp>(Op))
+    if (isWholeView(Op))
       return Operands[0]->getValue();
     if (isa<arith::SelectOp>(Op))
       return Targets::join(Operands[1]->getValue(), Operands[2]->getValue());
-    if (isa<memref::SubViewOp, memref::ReinterpretCastOp, memref::ViewOp,
-            memref::TransposeOp, memref::ExtractStridedMetadataOp>(Op)) {
+    if (isPartialView(Op)) {
       Targets T = Operands[0]->getValue();
       T.Whole = false;
       return T;
@@ -108,6 +128,33 @@ Targets TargetAnalysis::of(Value Memref) const {
   if (T.Sites.empty())
     return Targets::elsewhere();
   return T;
+}
+
+bool TargetAnalysis::handsOn(OpOperand &Memref) const {
+  Operation *Op = Memref.getOwner();
+  if (isWholeView(Op) || isPartialView(Op) ||
+      isa<arith::SelectOp, memref::DimOp, memref::RankOp>(Op))
+    return true;
+  if (isFollowed(Op) || isa<BranchOpInterface>(Op) ||
+      (isa<RegionBranchTerminatorOpInterface>(Op) &&
+       isFollowed(Op->getParentOp())))
+    return true;
+  auto Call = dyn_cast<CallOpInterface>(Op);
+  auto Callee =
+      Call ? dyn_cast_or_null<FunctionOpInterface>(Call.resolveCallable())
+           : FunctionOpInterface();
+  if (!Callee || Callee.isExternal())
+    return false;
+  // Arguments of functions that others may call have no targets.
+  OperandRange Args = Call.getArgOperands();
+  const unsigned Number = Memref.getOperandNumber();
+  if (Args.empty() || Number < Args.getBeginOperandIndex())
+    return false;
+  const Targets Given = of(Memref.get()),
+                Taken = of(
+                    Callee.getArgument(Number - Args.getBeginOperandIndex()));
+  return std::includes(Taken.Sites.begin(), Taken.Sites.end(),
+                       Given.Sites.begin(), Given.Sites.end());
 }
 
 } // namespace dragon::ir

@@ -40,11 +40,23 @@ struct Targets {
 /// An operation that makes a buffer the runtime may move.
 bool isBufferSite(mlir::Operation *Op);
 
+/// A memref of all the elements of its operand, wherever they are in it.
+bool isWholeView(mlir::Operation *Op);
+
+/// Operations whose regions run one after another, as their interface says, and
+/// hand on memrefs as they are.
+bool isFollowed(mlir::Operation *Op);
+
 class TargetAnalysis {
 public:
   explicit TargetAnalysis(mlir::Operation *Module);
 
   Targets of(mlir::Value Memref) const;
+
+  /// Whether the operation does nothing with the memref itself, and all that it
+  /// makes or hands on of it has the same targets: views, choices, branches,
+  /// and calls of functions all of whose callers are known.
+  bool handsOn(mlir::OpOperand &Memref) const;
 
 private:
   mlir::DataFlowSolver Solver;

@@ -12,6 +12,7 @@
 
 #include "dragon/mlir/Passes.h"
 #include "passes/mlir/lowering/Patterns.h"
+#include "passes/mlir/lowering/Supported.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
@@ -35,14 +36,36 @@ namespace dragon::ir {
 
 namespace {
 
+/// The program begins there, so its type is that of C's.
+LogicalResult checkMain(ModuleOp Module) {
+  auto Main = Module.lookupSymbol<func::FuncOp>("main");
+  if (!Main || Main.isExternal())
+    return success();
+  Builder Of(Module.getContext());
+  const FunctionType Known = Main.getFunctionType();
+  TypeRange Args = Known.getInputs(), Results = Known.getResults();
+  const bool Takes =
+      Args.empty() || (Args.size() == 2 && Args[0] == Of.getI32Type() &&
+                       isa<LLVM::LLVMPointerType>(Args[1]));
+  const bool Gives =
+      Results.empty() || (Results.size() == 1 && Results[0] == Of.getI32Type());
+  if (Takes && Gives)
+    return success();
+  return Main.emitError("function 'main' has the type ")
+         << Known
+         << ": a program's takes nothing, or i32 and !llvm.ptr as in C, and "
+            "returns nothing or i32; give another function that name, or this "
+            "one another";
+}
+
 void returnZeroFromMain(ModuleOp Module) {
   auto Main = Module.lookupSymbol<func::FuncOp>("main");
-  if (!Main || Main.isExternal() || Main.getNumArguments() ||
-      Main.getNumResults())
+  if (!Main || Main.isExternal() || Main.getNumResults())
     return;
   OpBuilder Builder(Main);
   Type i32 = Builder.getI32Type();
-  Main.setFunctionType(Builder.getFunctionType({}, i32));
+  Main.setFunctionType(
+      Builder.getFunctionType(Main.getFunctionType().getInputs(), i32));
   Main.walk([&](func::ReturnOp Op) {
     Builder.setInsertionPoint(Op);
     Value Zero = arith::ConstantIntOp::create(Builder, Op.getLoc(), i32, 0);
@@ -68,6 +91,8 @@ class ConvertDragonToLLVM
   void runOnOperation() override {
     ModuleOp Module = getOperation();
     MLIRContext &Context = getContext();
+    if (failed(checkMain(Module)))
+      return signalPassFailure();
     returnZeroFromMain(Module);
     HostLowering Lowering(Module);
 
@@ -78,6 +103,7 @@ class ConvertDragonToLLVM
     populateGpuMemorySpaceAttributeConversions(
         Converter, [](gpu::AddressSpace) { return 0u; });
 
+    const UsersWords Words(&Context);
     ConversionTarget target(Context);
     RewritePatternSet Patterns(&Context);
     target.addLegalDialect<LLVM::LLVMDialect>();

@@ -75,8 +75,12 @@ protected:
   LogicalResult end(Rewriter &Rewriter, SourceOp Op, ValueRange Dependencies,
                     Value Stream, Value Result = {}) const {
     const Location Loc = Op.getLoc();
-    if (!Op.getAsyncToken() && (!Dependencies.empty() || this->Plan.waits(Op)))
-      wait(Rewriter, Loc, Stream);
+    if (!Op.getAsyncToken()) {
+      if (!Dependencies.empty() || this->Plan.waits(Op))
+        wait(Rewriter, Loc, Stream);
+      else
+        waitIfVisible(Rewriter, Op, Stream);
+    }
     endStreams(Rewriter, Op, Dependencies, Stream);
     SmallVector<Value, 2> Results;
     if (Result)
@@ -85,6 +89,22 @@ protected:
       Results.push_back(Stream);
     Rewriter.replaceOp(Op, Results);
     return success();
+  }
+
+  void waitIfVisible(Rewriter &Rewriter, SourceOp Op, Value Stream) const {
+    const Location Loc = Op.getLoc();
+    for (Value Asked : this->Plan.asked(Op)) {
+      Value Lowered = Rewriter.getRemappedValue(Asked);
+      Value Pointer =
+          isa<BaseMemRefType>(Asked.getType())
+              ? this->bufferOf(Rewriter, Loc, Asked.getType(), Lowered)
+              : Lowered;
+      if (Pointer.getType() != this->Calls.PtrType)
+        Pointer = LLVM::AddrSpaceCastOp::create(Rewriter, Loc,
+                                                this->Calls.PtrType, Pointer);
+      this->Calls.cuda(Rewriter, Loc, "__dragon_wait_if_visible",
+                       {Pointer, Stream});
+    }
   }
 
   void endStreams(Rewriter &Rewriter, SourceOp Op, ValueRange Dependencies,

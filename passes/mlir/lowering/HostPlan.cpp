@@ -7,6 +7,8 @@
 
 #include "passes/mlir/lowering/HostPlan.h"
 
+#include "passes/mlir/lifetime/Targets.h"
+
 #include "mlir/Analysis/Liveness.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -23,39 +25,68 @@ namespace dragon::ir {
 // Waits.
 //===----------------------------------------------------------------------===//
 
-/// The value that all views of a memref come from.
-static Value rootOf(Value Memref) {
+namespace {
+
+bool isMemRef(Value V) { return isa<BaseMemRefType>(V.getType()); }
+
+/// Which allocations the host may look at, as far as the module shows.
+class HostLooks {
+public:
+  explicit HostLooks(ModuleOp Module) : Memrefs(Module) {
+    Module.walk([&](Operation *Op) {
+      if (isa<gpu::GPUModuleOp>(Op))
+        return WalkResult::skip();
+      for (OpOperand &Operand : Op->getOpOperands())
+        if (isMemRef(Operand.get()) && !isOfDevice(Op) &&
+            !Memrefs.handsOn(Operand))
+          for (Operation *Site : Memrefs.of(Operand.get()).Sites)
+            LookedAt.insert(Site);
+      return WalkResult::advance();
+    });
+  }
+
+  /// By the module's own operations.
+  bool touches(Operation *Site) const { return LookedAt.contains(Site); }
+
+  enum Answer { No, Perhaps, Yes };
+  Answer at(Value Memref) const {
+    const Targets Known = Memrefs.of(Memref);
+    if (llvm::any_of(Known.Sites,
+                     [&](Operation *Site) { return seesSite(Site); }))
+      return Yes;
+    return Known.Elsewhere ? Perhaps : No;
+  }
+
+private:
+  /// Operations that touch contents in the order of the device's work, if any.
+  static bool isOfDevice(Operation *Op) {
+    return isa_and_nonnull<gpu::GPUDialect, DragonDialect>(Op->getDialect()) &&
+           !isa<gpu::HostRegisterOp, gpu::HostUnregisterOp>(Op);
+  }
+
+  bool seesSite(Operation *Site) const {
+    if (!touches(Site))
+      return false;
+    if (auto Alloc = dyn_cast<gpu::AllocOp>(Site))
+      return Alloc.getHostShared();
+    if (auto Alloc = dyn_cast<AllocOp>(Site))
+      return !Alloc.getDevice() &&
+             !bitEnumContainsAll(Alloc.getFlags().value_or(MapFlags::none),
+                                 MapFlags::volatile_);
+    return true;
+  }
+
+  TargetAnalysis Memrefs;
+  llvm::DenseSet<Operation *> LookedAt;
+};
+
+} // namespace
+
+static bool isHostMemory(Value Memref) {
   while (auto View = Memref.getDefiningOp<ViewLikeOpInterface>())
     Memref = View.getViewSource();
-  return Memref;
-}
-
-/// Whether an operation on the host may touch the buffer's contents, as far as
-/// that can be seen from its uses.
-static bool usedByHost(Value Memref) {
-  return llvm::any_of(Memref.getUses(), [](OpOperand &Use) {
-    Operation *User = Use.getOwner();
-    if (isa<ViewLikeOpInterface>(User))
-      return llvm::any_of(User->getResults(), [](Value View) {
-        return isa<BaseMemRefType>(View.getType()) && usedByHost(View);
-      });
-    if (isa_and_nonnull<gpu::GPUDialect>(User->getDialect()))
-      return isa<gpu::HostRegisterOp, gpu::HostUnregisterOp>(User);
-    return !isa_and_nonnull<DragonDialect>(User->getDialect()) &&
-           !isa<memref::DimOp>(User);
-  });
-}
-
-static bool hostMayLook(Value Memref) {
-  Value Root = rootOf(Memref);
-  Operation *Source = Root.getDefiningOp();
-  if (auto Alloc = dyn_cast_or_null<gpu::AllocOp>(Source))
-    return Alloc.getHostShared() && usedByHost(Root);
-  if (auto Alloc = dyn_cast_or_null<AllocOp>(Source)) {
-    const MapFlags Flags = Alloc.getFlags().value_or(MapFlags::none);
-    return !bitEnumContainsAll(Flags, MapFlags::volatile_) && usedByHost(Root);
-  }
-  return !isa_and_nonnull<MapOp>(Source) || usedByHost(Root);
+  return isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(
+      Memref.getDefiningOp());
 }
 
 /// The host sees what kernels of the module print.
@@ -75,29 +106,39 @@ void HostPlan::findWaits(ModuleOp Module) {
   llvm::DenseMap<StringAttr, bool> Silent;
   for (auto Kernels : Module.getOps<gpu::GPUModuleOp>())
     Silent[Kernels.getSymNameAttr()] = !prints(Kernels);
-  auto isMemRef = [](Value V) { return isa<BaseMemRefType>(V.getType()); };
+  const HostLooks Looks(Module);
   Module.walk([&](Operation *Op) {
     if (isa<gpu::GPUModuleOp>(Op))
       return WalkResult::skip();
+    SmallVector<Value, 4> Changed;
     bool Wait = false;
     if (auto Launch = dyn_cast<gpu::LaunchFuncOp>(Op)) {
-      Wait = !Silent.lookup(Launch.getKernelModuleName()) ||
-             llvm::any_of(Launch.getKernelOperands(), [&](Value V) {
-               return isMemRef(V) ? hostMayLook(V)
-                                  : isa<LLVM::LLVMPointerType>(V.getType());
-             });
+      Wait = !Silent.lookup(Launch.getKernelModuleName());
+      llvm::append_range(Changed, Launch.getKernelOperands());
     } else if (auto Set = dyn_cast<gpu::MemsetOp>(Op)) {
-      Wait = hostMayLook(Set.getDst());
+      Changed.push_back(Set.getDst());
     } else if (auto Copy = dyn_cast<gpu::MemcpyOp>(Op)) {
-      // A copy waits itself where it writes memory of the host.
-      Value Root = rootOf(Copy.getDst());
-      Wait = !Root.getDefiningOp<memref::AllocOp>() &&
-             !Root.getDefiningOp<memref::AllocaOp>() &&
-             hostMayLook(Copy.getDst());
+      // It waits itself where it writes memory of the host.
+      if (!isHostMemory(Copy.getDst()))
+        Changed.push_back(Copy.getDst());
+    }
+    SmallVector<Value, 1> &ToAsk = Asked[Op];
+    for (Value V : Changed) {
+      if (isa<LLVM::LLVMPointerType>(V.getType()))
+        ToAsk.push_back(V);
+      if (!isMemRef(V))
+        continue;
+      const HostLooks::Answer Seen = Looks.at(V);
+      Wait |= Seen == HostLooks::Yes;
+      if (Seen == HostLooks::Perhaps)
+        ToAsk.push_back(V);
     }
     if (Wait)
       Waiting.insert(Op);
-    if (isa<AllocOp>(Op) && usedByHost(Op->getResult(0)))
+    if (Wait || ToAsk.empty())
+      Asked.erase(Op);
+    if (auto Alloc = dyn_cast<AllocOp>(Op);
+        Alloc && !Alloc.getDevice() && Looks.touches(Op))
       Touched.insert(Op);
     if (auto Alloc = dyn_cast<gpu::AllocOp>(Op); Alloc && Alloc.getHostShared())
       Touched.insert(Op);

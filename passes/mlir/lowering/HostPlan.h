@@ -10,8 +10,10 @@
 // Waits: an operation without a token is done when the next one begins. The
 // host can tell only if it looks at the memory: where that is out of its reach,
 // or nothing but operations of the device uses it, there is no wait, and the
-// runtime may run launches together. Work without a token is in the default
-// stream, that with one in a stream which is ordered with it as CUDA has it.
+// runtime may run launches together. Whose memory a function's argument is, the
+// module may not tell: then the runtime is asked when the program runs. Work
+// without a token is in the default stream, that with one in a stream which is
+// ordered with it as CUDA has it.
 //
 // Streams: a token is a stream. `gpu.wait async` without dependencies, and what
 // else has a token and none, makes one; a result's token is the stream of the
@@ -39,6 +41,14 @@ public:
   /// a token.
   bool waits(mlir::Operation *Op) const { return Waiting.contains(Op); }
 
+  /// Memrefs and pointers that the operation may change, of which the runtime
+  /// knows whether the host sees them: it waits if so.
+  mlir::ValueRange asked(mlir::Operation *Op) const {
+    auto It = Asked.find(Op);
+    return It == Asked.end() ? mlir::ValueRange()
+                             : mlir::ValueRange(It->second);
+  }
+
   /// Whether the host may touch what an operation allocates.
   bool hostTouches(mlir::Operation *Alloc) const {
     return Touched.contains(Alloc);
@@ -56,6 +66,7 @@ private:
   void findEnds(mlir::Operation *Function);
 
   llvm::DenseSet<mlir::Operation *> Waiting, Touched;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 1>> Asked;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> Ending;
 };
 

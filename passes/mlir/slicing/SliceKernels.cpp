@@ -12,6 +12,8 @@
 
 #include "dragon/mlir/Passes.h"
 
+#include "passes/mlir/access/Calls.h"
+
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -26,9 +28,8 @@ namespace {
 constexpr llvm::StringLiteral Prefix = "__dragon_slice_";
 constexpr unsigned NumPositions = 6;
 
-/// Whether the kernel asks where in the grid it is. Functions that it calls may
-/// ask as well, so they are no answer: the summary does not let these be
-/// sliced.
+/// Whether the kernel asks where in the grid it is. Of functions that it still
+/// calls nothing is known: the summary does not let these be sliced.
 bool asksForPosition(gpu::GPUFuncOp Kernel) {
   return Kernel
       .walk([](Operation *Op) {
@@ -91,8 +92,7 @@ class SliceKernels : public impl::DragonSliceKernelsBase<SliceKernels> {
   static void addClone(gpu::GPUFuncOp Kernel, SymbolTable &Symbols) {
     SummaryAttr Summary = summaryOf(Kernel);
     if (!Summary || Summary.getSliceName() ||
-        !bitEnumContainsAll(Summary.getKind(), KernelKind::sliceable) ||
-        !asksForPosition(Kernel))
+        !bitEnumContainsAll(Summary.getKind(), KernelKind::sliceable))
       return;
     std::string Name = (Prefix + Kernel.getName()).str();
     if (Symbols.lookup(Name))
@@ -101,15 +101,14 @@ class SliceKernels : public impl::DragonSliceKernelsBase<SliceKernels> {
     Clone.setName(Name);
     Clone->removeAttr(SummaryAttrName);
     Clone.removeKnownGridSizeAttr();
-    addPositions(Clone);
     Symbols.insert(Clone, std::next(Kernel->getIterator()));
-    Kernel->setAttr(SummaryAttrName,
-                    SummaryAttr::get(Kernel.getContext(),
-                                     Summary.getKind() | KernelKind::sliceClone,
-                                     Summary.getArgSizes(),
-                                     Summary.getPointers(),
-                                     StringAttr::get(Kernel.getContext(), Name),
-                                     Summary.getWhyNotSliceable()));
+    takeInCalls(Clone);
+    if (!asksForPosition(Clone)) {
+      Symbols.erase(Clone);
+      return;
+    }
+    addPositions(Clone);
+    Kernel->setAttr(SummaryAttrName, withSlice(Summary, Name));
   }
 };
 

@@ -26,6 +26,7 @@ module attributes {gpu.container_module} {
   // CHECK-LABEL: func.func @buffers
   // CHECK: dragon.alloc : memref<4xf32>
   // CHECK: dragon.alloc(%{{.*}}) flags(volatile) : memref<?xf32>
+  // CHECK: dragon.alloc flags(read) device : memref<4xf32>
   // CHECK: dragon.prefetch %{{.*}} : memref<?xf32>
   // CHECK: dragon.prefetch %{{.*}} bytes %{{.*}} : index : memref<?xf32>
   // CHECK: dragon.discard %{{.*}} : memref<?xf32>
@@ -39,6 +40,7 @@ module attributes {gpu.container_module} {
   func.func @buffers(%n: index, %m: i64) {
     %a = dragon.alloc : memref<4xf32>
     %b = dragon.alloc (%n) flags(volatile) : memref<?xf32>
+    %d = dragon.alloc flags(read) device : memref<4xf32>
     dragon.prefetch %b : memref<?xf32>
     dragon.prefetch %b bytes %n : index : memref<?xf32>
     dragon.discard %b : memref<?xf32>

@@ -85,7 +85,7 @@ module attributes {gpu.container_module} {
   // Where the memory comes from is not known.
   // CHECK-LABEL: llvm.func @launch_unknown
   // CHECK: llvm.call @cudaLaunchKernel
-  // CHECK: llvm.call @cudaStreamSynchronize
+  // CHECK: llvm.call @__dragon_wait_if_visible
   func.func @launch_unknown(%a: memref<?xf32>, %n: index) {
     %c1 = arith.constant 1 : index
     gpu.launch_func @kernels::@k blocks in (%n, %c1, %c1) threads in (%n, %c1, %c1)
