@@ -33,6 +33,12 @@ std::string CompileArgs::temp(StringRef Stem, StringRef Suffix) const {
   return std::string(Path);
 }
 
+std::string CompileArgs::written(StringRef Stem, StringRef Suffix,
+                                 std::string Text) const {
+  Files.push_back({temp(Stem, Suffix), std::move(Text)});
+  return Files.back().first;
+}
+
 std::string CompileArgs::uniqueStem(const Input &One) {
   std::string Name = stem(One);
   for (unsigned I = 2; !Stems.insert(Name).second; ++I)

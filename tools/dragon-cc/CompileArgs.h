@@ -90,6 +90,9 @@ public:
   std::string moduleId(const Input &One) const;
   /// An intermediate file.
   std::string temp(llvm::StringRef Stem, llvm::StringRef Suffix) const;
+  /// One with this text, for steps to read.
+  std::string written(llvm::StringRef Stem, llvm::StringRef Suffix,
+                      std::string Text) const;
   /// Two inputs of one name in different folders have different stems.
   std::string uniqueStem(const Input &One);
   /// -o, or the input's name with the extension.

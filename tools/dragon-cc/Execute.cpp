@@ -85,6 +85,10 @@ Expected<int> runStep(const Step &One, const char *Messages = nullptr) {
 
   posix_spawn_file_actions_t Actions;
   posix_spawn_file_actions_init(&Actions);
+  if (!One.Stdout.empty() && One.Stdout != "-")
+    posix_spawn_file_actions_addopen(&Actions, STDOUT_FILENO,
+                                     One.Stdout.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0666);
   if (Messages)
     posix_spawn_file_actions_addopen(&Actions, STDERR_FILENO, Messages,
                                      O_WRONLY | O_CREAT | O_TRUNC, 0600);

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // What plan() works with: Steps.cpp has the steps of compilations and links,
-// DeviceLinkSteps.cpp those for relocatable device code.
+// DeviceLinkSteps.cpp those for relocatable device code, PreprocessSteps.cpp
+// those of -E.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_TOOLS_DRAGON_CC_PLANNER_H
@@ -33,6 +34,11 @@ private:
   Strings mlirObject(const Input &One, const std::string &Object, bool Whole);
   std::string loweredMlir(const Input &One, llvm::StringRef Stem);
   llvm::Error single(const Input &One);
+  /// -E of what is compiled for both sides, and of what the plugin changes.
+  bool printsAllSides(const Input &One) const;
+  void preprocess(const Input &One);
+  /// Text that is another one if the driver's parts are.
+  std::string identity(const Input &One) const;
   void summaryOnly(const Input &One, llvm::StringRef Stem);
   void link(const std::vector<Strings> &Objects, const Strings &DeviceCode);
   void archive(const std::vector<Strings> &Objects);

@@ -168,6 +168,10 @@ Error Planner::single(const Input &One) {
                  "between, dragon-opt and dragon-translate make");
   if (What == Goal::Fatbin)
     return fatBinary(One);
+  if (printsAllSides(One)) {
+    preprocess(One);
+    return Error::success();
+  }
   Strings Args = Parts.language(One);
   bool DeviceOnly =
       Asked.Sides == Side::Device || What == Goal::Ptx || What == Goal::Cubin;
@@ -392,6 +396,10 @@ void print(raw_ostream &OS, const Step &One) {
   for (const std::string &Arg : One.Args) {
     OS << ' ';
     sys::printArg(OS, Arg, /*Quote=*/true);
+  }
+  if (!One.Stdout.empty()) {
+    OS << " > ";
+    sys::printArg(OS, One.Stdout, /*Quote=*/true);
   }
   OS << '\n';
 }

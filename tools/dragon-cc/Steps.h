@@ -30,6 +30,8 @@ struct Step {
   std::string Program;
   std::vector<std::string> Args;    ///< without the program
   std::vector<std::string> Outputs; ///< the user's; removed if the step fails
+  std::string Stdout =
+      {}; ///< file that its standard output goes to; empty: ours
 };
 
 struct Plan {

@@ -1,0 +1,115 @@
+//===- PreprocessSteps.cpp - what -E prints -------------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiler caches (ccache, sccache) run a compilation's command line with -E
+// and take two compilations for the same one if that prints the same. So -E
+// prints all that an object is made of:
+//   * the host side, then the device side for each architecture: what stands
+//     within #ifdef __CUDA_ARCH__ is part of the object;
+//   * in front of them, what made it: a digest of the driver's own parts and of
+//     what the environment adds to the command line. The plugin and the library
+//     summaries are named in line markers as well, as if they were included:
+//     then caches that do without -E look whether these files have changed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dragon-cc/Config.h"
+#include "tools/dragon-cc/Planner.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/xxhash.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstdlib>
+
+using namespace llvm;
+
+namespace dragon::driver {
+
+static bool asks(const Invocation &Asked, StringRef Option) {
+  return is_contained(Asked.CompileArgs, Option);
+}
+
+std::string Planner::identity(const Input &One) const {
+  Strings Shown = {Tools.plugin()};
+  append(Shown, Tools.Summaries);
+  append(Shown, Asked.Summaries);
+  Strings Files = Shown;
+  append(Files, {Tools.Clang, Tools.standIns(), Tools.noGpuCode()});
+  if (One.Lang == Language::Cuda)
+    append(Files, {Tools.cudaTool("ptxas"),
+                   Tools.Cuda + "/nvvm/libdevice/libdevice.10.bc"});
+  std::string Known = DRAGON_VERSION " " DRAGON_LLVM_VERSION;
+  for (const std::string &File : Files) {
+    auto Contents = MemoryBuffer::getFile(File, /*IsText=*/false,
+                                          /*RequiresNullTerminator=*/false);
+    Known += " " + (Contents ? utohexstr(xxh3_64bits((*Contents)->getBuffer()))
+                             : std::string("none"));
+  }
+  for (const char *Variable : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"})
+    if (const char *Flags = getenv(Variable))
+      Known += std::string(" ") + Variable + "=" + Flags;
+
+  std::string Text;
+  raw_string_ostream OS(Text);
+  auto Marker = [&OS](StringRef File) {
+    OS << "# 1 \"";
+    OS.write_escaped(File) << "\"\n";
+  };
+  if (!asks(Asked, "-P")) {
+    // Who compiles preprocessed text takes its first file for the source.
+    Marker(One.Path);
+    for (const std::string &File : Shown)
+      Marker(File);
+    Marker(One.Path);
+  }
+  OS << "/* made by dragon-cc " DRAGON_VERSION ", "
+     << utohexstr(xxh3_64bits(Known), /*LowerCase=*/true) << " */\n";
+  return Text;
+}
+
+bool Planner::printsAllSides(const Input &One) const {
+  // Standard input can be read once; and who asks for macros takes them apart.
+  return Asked.What == Goal::Preprocess && One.Lang != Language::Other &&
+         One.Path != "-" && !asks(Asked, "-dM");
+}
+
+void Planner::preprocess(const Input &One) {
+  Strings Common = Parts.language(One);
+  const std::string Stem = Parts.uniqueStem(One);
+  if (One.Lang == Language::Cuda)
+    append(Common, Parts.relocatable());
+  append(Common, Parts.optimisation(One));
+  append(Common, Parts.user(One));
+
+  Strings Joined = {Parts.written(Stem, ".identity.i", identity(One))};
+  auto Print = [&](StringRef Suffix, const Strings &Side) {
+    Strings Args = Common;
+    append(Args, Side);
+    Joined.push_back(Parts.temp(Stem, Suffix));
+    append(Args, {"-E", One.Path, "-o", Joined.back()});
+    clang(std::move(Args));
+  };
+  Strings Host = Parts.dependencies(One, Parts.outputFor(One, ".o"));
+  if (One.Lang == Language::Cuda) {
+    append(Host, Parts.architectures(false));
+    Host.push_back("--cuda-host-only");
+  }
+  if (Asked.Sides != Side::Device || One.Lang != Language::Cuda)
+    Print(".host.i", Host);
+  if (Asked.Sides != Side::Host && One.Lang == Language::Cuda)
+    for (const GpuArch &Arch : Asked.deviceArchs())
+      Print("." + Arch.Name + ".i",
+            {"--cuda-gpu-arch=" + Arch.Name, "--cuda-device-only"});
+  Result.Steps.push_back({"cat", std::move(Joined), {}, Asked.Output});
+  if (!Asked.Output.empty() && Asked.Output != "-")
+    Result.Steps.back().Outputs = {Asked.Output};
+}
+
+} // namespace dragon::driver
