@@ -27,13 +27,6 @@ namespace {
 // More distinct offsets than that in one object count as "any".
 constexpr size_t MaxOffsets = 128;
 
-/// Values in which a pointer may travel.
-bool mayHoldPointer(const Type *T) {
-  if (T->isPtrOrPtrVectorTy() || T->isAggregateType())
-    return true;
-  return T->isIntOrIntVectorTy() && T->getPrimitiveSizeInBits() >= 64;
-}
-
 std::string toOtherCode() {
   return "a store to memory that other code may see";
 }
@@ -51,6 +44,12 @@ bool mayCopy(const Place &Where, const Place &From,
 }
 
 } // namespace
+
+bool mayHoldPointer(const Type *T) {
+  if (T->isPtrOrPtrVectorTy() || T->isAggregateType())
+    return true;
+  return T->isIntOrIntVectorTy() && T->getPrimitiveSizeInBits() >= 64;
+}
 
 TargetSet::TargetSet(ArrayRef<Target> Targets)
     : Sorted(Targets.begin(), Targets.end()) {
@@ -136,6 +135,8 @@ void Aliases::solve() {
         visit(*V.I);
         Again = true;
       }
+    if (!Again)
+      Again = addFromOutside();
   }
 }
 
@@ -409,7 +410,7 @@ void Aliases::visit(Instruction &I) {
   if (auto *Load = dyn_cast<LoadInst>(&I)) {
     if (mayHoldPointer(I.getType()))
       add(&I, load(places(Load->getPointerOperand(), I.getType())));
-    return;
+    return exposeByLoad(*Load);
   }
   if (auto *Store = dyn_cast<StoreInst>(&I)) {
     const Value *Stored = Store->getValueOperand();
@@ -451,11 +452,25 @@ void Aliases::visit(Instruction &I) {
       }
       Result.insert({T.Object, At});
     }
+    // (char *)nullptr + number, and a table's entry by a part of an address.
+    for (const auto &[Index, Scale] : Variable)
+      for (const Target &T : targetsOf(Index))
+        Result.insert({T.Object, Target::AnyOffset});
+    for (const Use &Index : Address->indices())
+      if (mayHoldPointer(Index->getType()) &&
+          !isa<ConstantPointerNull>(Address->getPointerOperand()))
+        expose(Index, I);
     add(&I, Result);
     return;
   }
   if (!mayHoldPointer(I.getType()))
+    return exposeOperands(I);
+  if (isDifference(I))
     return;
+  if (auto *Operation = dyn_cast<BinaryOperator>(&I);
+      Operation &&
+      (Operation->isIntDivRem() || Operation->getOpcode() == Instruction::Mul))
+    exposeOperands(I);
   if (isa<LandingPadInst>(I)) {
     add(&I, {{Unknown, Target::AnyOffset}});
     return;
@@ -536,14 +551,18 @@ void Aliases::visitCall(CallBase &Call) {
   if (isLaunch(Call))
     return visitLaunch(Call);
   if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&Call)) {
-    if (Intrinsic->getType()->isPointerTy()) {
-      TargetSet Result;
-      for (const Use &Operand : Call.args()) {
+    // Rotations, swapped bytes, results with their overflow.
+    const bool Holds = mayHoldPointer(Intrinsic->getType());
+    TargetSet Result;
+    for (const Use &Operand : Call.args()) {
+      if (Holds)
         for (const Target &T : targetsOf(Operand))
           Result.insert({T.Object, Target::AnyOffset});
-      }
-      add(&Call, Result);
+      else if (!Intrinsic->getType()->isVoidTy() &&
+               Operand->getType()->isIntOrIntVectorTy())
+        expose(Operand, Call);
     }
+    add(&Call, Result);
     return;
   }
   auto Quoted = [&] { return "'" + calleeName(Call) + "'"; };
@@ -559,6 +578,16 @@ void Aliases::visitCall(CallBase &Call) {
             !(Call.onlyReadsMemory() &&
               Call.doesNotCapture(Call.getArgOperandNo(&Operand))))
           escape(targetsOf(Operand), Call, Quoted);
+    // What one that keeps nothing returns may be made of what it looks at.
+    if (!Call.getType()->isVoidTy())
+      for (const Use &Operand : Call.args()) {
+        if (!mayHoldPointer(Operand->getType()))
+          continue;
+        if (!Call.doesNotAccessMemory())
+          exposeContents(Operand, UINT64_MAX, Call);
+        else if (!mayHoldPointer(Call.getType()))
+          expose(Operand, Call);
+      }
     if (mayHoldPointer(Call.getType())) {
       TargetSet Result{{Unknown, Target::AnyOffset}};
       if (Call.doesNotAccessMemory())
@@ -569,6 +598,7 @@ void Aliases::visitCall(CallBase &Call) {
     }
     return;
   }
+  exposeByCall(Call, *Effect);
   switch (Effect->Kind) {
   case CallKind::AllocateInto:
     store(targetsOf(Call.getArgOperand(Effect->Pointer)),

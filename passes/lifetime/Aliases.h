@@ -16,6 +16,8 @@
 //   *slot = d           content(slot, 0) = {buffer + 0}
 //   unknown(d)          buffer escapes: loads from Unknown may give it
 //
+// What else an address may become, ExposedAddresses.cpp says.
+//
 // Escaping is what makes a call that nothing is known of dangerous; a pointer
 // that never leaves cannot be used by it.
 //
@@ -44,11 +46,15 @@ class Constant;
 class Function;
 class GlobalVariable;
 class Instruction;
+class LoadInst;
 class Type;
 class Value;
 } // namespace llvm
 
 namespace dragon {
+
+/// Values in which a pointer may travel.
+bool mayHoldPointer(const llvm::Type *T);
 
 enum class ObjectKind { Unknown, Buffer, File, Local, Global };
 
@@ -183,6 +189,20 @@ private:
   void escape(const TargetSet &Targets, const llvm::Instruction &At,
               llvm::function_ref<std::string()> To);
   TargetSet constantTargets(const llvm::Value *V) const;
+
+  // ExposedAddresses.cpp
+  void expose(const llvm::Value *V, const llvm::Instruction &At);
+  void exposeOperands(const llvm::Instruction &I);
+  void exposeContents(const llvm::Value *Address, uint64_t Bytes,
+                      const llvm::Instruction &At);
+  void exposeByLoad(const llvm::LoadInst &Load);
+  void exposeByCall(const llvm::CallBase &Call, const CallEffect &Effect);
+  /// Of two addresses in one object: no address.
+  bool isDifference(const llvm::Instruction &I) const;
+  bool isAnyNumber(const llvm::Value *V);
+  bool becomesUnknown(const llvm::Value *V);
+  bool overwriteUnknown(const llvm::Value *To, uint64_t Bytes);
+  bool addFromOutside();
 
   llvm::Function &F;
   const llvm::DataLayout &Layout;
