@@ -452,13 +452,16 @@ void Aliases::visit(Instruction &I) {
       }
       Result.insert({T.Object, At});
     }
-    // (char *)nullptr + number, and a table's entry by a part of an address.
+    // (char *)nullptr + number, (char *)a + (b - a), and a table's entry by a
+    // part of an address. An index that nothing is known of stays inside.
+    const bool FromNull =
+        isa<ConstantPointerNull>(Address->getPointerOperand());
     for (const auto &[Index, Scale] : Variable)
       for (const Target &T : targetsOf(Index))
-        Result.insert({T.Object, Target::AnyOffset});
+        if (FromNull || T.Object != Unknown)
+          Result.insert({T.Object, Target::AnyOffset});
     for (const Use &Index : Address->indices())
-      if (mayHoldPointer(Index->getType()) &&
-          !isa<ConstantPointerNull>(Address->getPointerOperand()))
+      if (mayHoldPointer(Index->getType()) && !FromNull)
         expose(Index, I);
     add(&I, Result);
     return;

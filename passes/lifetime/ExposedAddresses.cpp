@@ -151,8 +151,8 @@ void Aliases::exposeByCall(const CallBase &Call, const CallEffect &Effect) {
   if (Effect.Kind == CallKind::FileWrite ||
       Effect.Kind == CallKind::StreamTransfer)
     return exposeContents(Call.getArgOperand(Effect.Pointer), UINT64_MAX, Call);
-  const bool Writes = Effect.Kind == CallKind::FileUse ||
-                      Callee.isVarArg() || Callee.getName() == "puts";
+  const bool Writes = Effect.Kind == CallKind::FileUse || Callee.isVarArg() ||
+                      Callee.getName() == "puts";
   if (!Writes || Scans)
     return;
   for (const Use &Operand : Call.args()) {
@@ -226,8 +226,8 @@ bool Aliases::addFromOutside() {
       const Function &Callee = *Call->getCalledFunction();
       if (Effect->Kind == CallKind::FileRead ||
           Effect->Kind == CallKind::StreamTransfer)
-        Grew |= overwriteUnknown(Call->getArgOperand(Effect->Pointer),
-                                 UINT64_MAX);
+        Grew |=
+            overwriteUnknown(Call->getArgOperand(Effect->Pointer), UINT64_MAX);
       else if (Callee.isVarArg() || Effect->Kind == CallKind::FileUse)
         for (const Use &Operand : Call->args())
           if (Operand->getType()->isPointerTy())
