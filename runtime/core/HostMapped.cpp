@@ -36,32 +36,6 @@ LaunchNeed needOf(const ChunkUse &use) {
   return use.mayWrite ? LaunchNeed::Write : LaunchNeed::Read;
 }
 
-/// Which chunks are on the device if few change their places: those that must
-/// be, those that are, those that are written.
-std::vector<bool> chooseInPlace(std::span<const ChunkUse> uses,
-                                std::span<const PlacedChunk> placed,
-                                uint64_t budget) {
-  auto rank = [&](size_t i) {
-    if (placed[i].mustStay)
-      return 0;
-    if (placed[i].onDevice)
-      return 1;
-    return uses[i].mayWrite ? 2 : 3;
-  };
-  std::vector<std::pair<int, size_t>> order;
-  order.reserve(uses.size());
-  for (size_t i = 0; i < uses.size(); ++i)
-    order.emplace_back(rank(i), i);
-  std::sort(order.begin(), order.end());
-  std::vector<bool> chosen(uses.size());
-  for (auto [first, i] : order)
-    if (placed[i].bytes <= budget) {
-      budget -= placed[i].bytes;
-      chosen[i] = true;
-    }
-  return chosen;
-}
-
 /// Chunks that get other memory at a time.
 constexpr size_t MostAtOnce = 64;
 
@@ -187,48 +161,77 @@ Status Runtime::Impl::mapOnHost(Chunk &chunk) {
   return {};
 }
 
+Status Runtime::Impl::moveToDevice(const Want &want, Queue queue) {
+  Chunk &chunk = *want.chunk;
+  // Contents that are in host memory alone last until the launch is accepted.
+  const bool copies = want.need == LaunchNeed::Overwrite && chunk.hostValid;
+  const Want whole{&chunk, copies ? LaunchNeed::Write : want.need};
+  DRAGON_TRY(bringIn({&whole, 1}, queue, Cause::Demand));
+  if (!chunk.host.id || (chunk.hostValid && !chunk.deviceValid))
+    return {};
+  DRAGON_TRY(settle(chunk));
+  return releaseHost(chunk);
+}
+
+Status Runtime::Impl::takeMapped(Chunk &chunk, std::span<const Want> wants,
+                                 size_t &arrived, Queue queue) {
+  auto isFull = [&] {
+    return !HostPool.hasRoom(chunk.bytes(), Limits.transitBytes);
+  };
+  auto mayLeave = [&](bool may) {
+    for (const Want &want : wants.subspan(arrived))
+      want.chunk->pinned = may && !want.chunk->device.id ? 0 : Round;
+  };
+  // First of what is not of the launch; what goes to the device should not go
+  // by way of swap.
+  if (isFull()) {
+    mayLeave(false);
+    makeHostRoom(chunk.bytes(), false).ignore();
+    mayLeave(true);
+  }
+  while (isFull() && arrived < wants.size() &&
+         (wants[arrived].chunk->device.id ||
+          makeDeviceRoom(wants[arrived].chunk->bytes()).ok()))
+    DRAGON_TRY(moveToDevice(wants[arrived++], queue));
+  // One that leaves the device makes room for the next of them: it may have
+  // memory of those in transit until then.
+  if (isFull() && !(chunk.device.id && HostPool.hasRoom(chunk.bytes())))
+    DRAGON_TRY(makeHostRoom(chunk.bytes(), false));
+  DRAGON_ASSIGN(chunk.host, takeTransit(chunk.bytes(), Place::Host));
+  listHost(chunk, true);
+  return {};
+}
+
 Status Runtime::Impl::mapOnHost(std::span<const ChunkUse *const> uses,
                                 std::span<const Want> wants, size_t &arrived,
                                 Queue queue) {
   TraceZone zone("map in host memory");
-  // Chunks change places while both sides may be full. Those that go to the
-  // device give up their host slabs as soon as it has room for them; a slab of
-  // those in transit is the one that is moved about.
-  auto bringNext = [&]() -> Status {
-    const Want &want = wants[arrived++];
-    DRAGON_TRY(bringIn({&want, 1}, queue, Cause::Demand));
-    if (want.chunk->host.id && want.chunk->deviceValid) {
-      DRAGON_TRY(settle(*want.chunk));
-      DRAGON_TRY(releaseHost(*want.chunk));
-    }
-    return {};
-  };
-  auto hostIsFull = [&](const Chunk &chunk) {
-    return !HostPool.hasRoom(chunk.bytes(), Limits.transitBytes);
-  };
+  // Chunks change places while both sides may be full. Those that are on the
+  // device and stay there give up what they have in host memory. Then each that
+  // leaves the device makes room there for one that comes, which makes room in
+  // host memory. What is in neither comes last: it makes no room.
+  uint64_t missing = 0;
+  for (const ChunkUse *use : uses)
+    missing += use->chunk->host.id ? 0 : use->chunk->bytes();
+  if (!HostPool.hasRoom(missing + Limits.chunkBytes, Limits.transitBytes))
+    while (arrived < wants.size() && wants[arrived].chunk->device.id)
+      DRAGON_TRY(moveToDevice(wants[arrived++], queue));
   DRAGON_TRY(makeMappable(uses));
-  // To give a chunk other memory takes a slab of those in transit for a while;
-  // one that has none may keep that slab. So these come last.
+  auto rank = [](const Chunk &chunk) {
+    return chunk.host.id ? 0 : chunk.device.id ? 1 : 2;
+  };
   std::vector<const ChunkUse *> order;
-  for (bool has : {true, false})
+  for (int which = 0; which < 3; ++which)
     for (const ChunkUse *use : uses)
-      if ((use->chunk->host.id != 0) == has)
+      if (rank(*use->chunk) == which)
         order.push_back(use);
   for (const ChunkUse *use : order) {
     Chunk &chunk = *use->chunk;
     if (chunk.hostMapped)
       continue;
     zone.add(chunk.bytes());
-    if (!chunk.host.id && hostIsFull(chunk))
-      makeHostRoom(chunk.bytes(), false).ignore(); // of what others hold
-    while (!chunk.host.id && hostIsFull(chunk) && arrived < wants.size() &&
-           (wants[arrived].chunk->device.id ||
-            makeDeviceRoom(wants[arrived].chunk->bytes()).ok()))
-      DRAGON_TRY(bringNext());
-    if (!chunk.host.id && hostIsFull(chunk)) {
-      DRAGON_ASSIGN(chunk.host, takeTransit(chunk.bytes(), Place::Host));
-      listHost(chunk, true);
-    }
+    if (!chunk.host.id)
+      DRAGON_TRY(takeMapped(chunk, wants, arrived, queue));
     // What is on the device alone is kept until the launch was accepted.
     DRAGON_TRY(bringToHost(chunk,
                            chunk.deviceValid ? LaunchNeed::Write : needOf(*use),
@@ -243,7 +246,7 @@ Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
   Bytes.count(Counter::HostMappedLaunches);
   const LaunchChunks &whole = planned.whole;
   const std::vector<double> &heat = heatOf(call, planned);
-  const std::optional<HeatCounters> counters = beginCounting(call, whole);
+  std::optional<HeatCounters> counters = beginCounting(call, whole);
   const uint32_t times =
       std::min(++HostMappedTimes[shapeOf(call)], MostForeseen);
   std::vector<PlacedChunk> placed;
@@ -258,23 +261,25 @@ Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
         "kernel '{}' updates {} atomically and cannot be sliced: all of it "
         "must be in device memory, which has {}; raise DRAGON_DEVICE_MEMORY",
         nameOf(call), formatBytes(mustStay), formatBytes(DevicePool.budget()));
-  std::vector<bool> onDevice =
-      chooseForDevice(placed, DevicePool.budget(), linkRates(), times);
-  // Chunks change places if host memory has room for those that come before
-  // others go.
-  uint64_t needed = 0;
-  for (size_t i = 0; i < placed.size(); ++i)
-    if (!onDevice[i] && !whole.uses[i].chunk->host.id)
-      needed += placed[i].bytes;
-  if (!HostPool.hasRoom(needed, Limits.transitBytes))
-    onDevice = chooseInPlace(whole.uses, placed, DevicePool.budget());
+  auto choose = [&] {
+    return choosePlaces(placed, deviceBytesFor(planned), mappedBytes(),
+                        linkRates(), times);
+  };
+  auto onDevice = choose();
+  if (!onDevice && Counters.va) {
+    dropCounters(); // they may be what is missing
+    counters.reset();
+    onDevice = choose();
+  }
+  if (!onDevice)
+    return cannotRun(call, planned.bytes, 0);
   // Those that are there first: they give up host memory that they do not need.
   std::vector<Want> wants, coming;
   std::vector<const ChunkUse *> onHost;
   uint64_t device = 0, host = 0;
   for (size_t i = 0; i < whole.uses.size(); ++i) {
     const ChunkUse &use = whole.uses[i];
-    if (onDevice[i]) {
+    if ((*onDevice)[i]) {
       device += placed[i].bytes;
       (use.chunk->device.id ? wants : coming)
           .push_back({use.chunk, needOf(use)});
@@ -287,9 +292,11 @@ Status Runtime::Impl::launchHostMapped(const LaunchCall &call,
   log(LogLevel::Debug, "'{}' runs with {} on the device and {} in host memory",
       nameOf(call), formatBytes(device), formatBytes(host));
 
+  // What is to come to the device can still leave host memory, if need be.
   ++Round;
-  for (const ChunkUse &use : whole.uses)
-    pin(*use.chunk);
+  for (size_t i = 0; i < whole.uses.size(); ++i)
+    if (Chunk &chunk = *whole.uses[i].chunk; !(*onDevice)[i] || chunk.device.id)
+      pin(chunk);
   size_t arrived = 0;
   DRAGON_TRY(mapOnHost(onHost, wants, arrived, call.queue));
   DRAGON_TRY(

@@ -353,23 +353,33 @@ Runtime::Impl::endLastUse(const LastUse &use, Queue queue,
   return {};
 }
 
-const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
-                                        PlannedLaunch &planned,
-                                        SliceSize size) {
-  const LaunchChunks &whole = planned.whole;
-  PlanInput input{};
-  input.largeSlices = size.large;
-  input.deviceBudget = DevicePool.budget();
+uint64_t Runtime::Impl::deviceBytesFor(const PlannedLaunch &planned) const {
+  uint64_t bytes = DevicePool.budget();
   auto isPart = [&planned](const Buffer *buffer) {
     return std::find(planned.buffers.begin(), planned.buffers.end(), buffer) !=
            planned.buffers.end();
   };
   for (const std::unique_ptr<Buffer> &buffer : Buffers)
     if (buffer->kept && !buffer->driverMoved && !isPart(buffer.get()))
-      input.deviceBudget -= buffer->vaBytes;
+      bytes -= buffer->vaBytes;
   for (const Chunk *chunk : OnDevice)
     if (chunk->held && !chunk->buffer->kept && !isPart(chunk->buffer))
-      input.deviceBudget -= chunk->bytes();
+      bytes -= chunk->bytes();
+  return bytes;
+}
+
+uint64_t Runtime::Impl::mappedBytes() const {
+  const uint64_t budget = HostPool.budget();
+  return budget > Limits.transitBytes ? budget - Limits.transitBytes : 0;
+}
+
+const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
+                                        PlannedLaunch &planned,
+                                        SliceSize size) {
+  const LaunchChunks &whole = planned.whole;
+  PlanInput input{};
+  input.largeSlices = size.large;
+  input.deviceBudget = deviceBytesFor(planned);
   input.deviceBudget /= size.share;
   auto missing = [&whole] {
     uint64_t bytes = 0;
@@ -379,7 +389,7 @@ const Slicing &Runtime::Impl::slicingOf(const LaunchCall &call,
   };
   input.sparing = size.share == 1 && planned.bytes <= input.deviceBudget &&
                   History.foresees() && !DevicePool.hasRoom(missing());
-  input.hostBudget = Limits.hostBytes - Limits.transitBytes;
+  input.hostBudget = mappedBytes();
   const bool again = planned.launches > 1;
   const Slicing::Conditions conditions{
       input.deviceBudget, input.hostBudget, input.sparing,
@@ -537,16 +547,20 @@ Status Runtime::Impl::cannotRun(const LaunchCall &call, uint64_t wholeBytes,
                       call.kernel->summary->string(record->WhyNotSliceable));
   else
     why = "it cannot be sliced: what it accesses is not known";
-  uint64_t host = Limits.hostBytes - Limits.transitBytes;
   return Status::error(
       DRAGON_ERROR_OUT_OF_MEMORY,
       "kernel '{}' may touch {} at once: {} fit in device memory{}; {}; raise "
       "DRAGON_DEVICE_MEMORY{}",
       nameOf(call), formatBytes(wholeBytes), formatBytes(DevicePool.budget()),
-      Dev->caps().hostMapped
-          ? fmt::format(" and {} in mapped host memory", formatBytes(host))
-          : std::string(),
-      why, Dev->caps().hostMapped ? " or DRAGON_HOST_MEMORY" : "");
+      Dev->caps().hostMapped ? fmt::format(" and {} in mapped host memory",
+                                           formatBytes(mappedBytes()))
+                             : std::string(),
+      why,
+      fmt::format("{}{}",
+                  Dev->caps().hostMapped ? " or DRAGON_HOST_MEMORY" : "",
+                  Dev->caps().strict ? ", or leave out DRAGON_STRICT: with it, "
+                                       "small buffers share no chunks"
+                                     : ""));
 }
 
 Status Runtime::Impl::runBox(const LaunchCall &call, const BlockBox &box,

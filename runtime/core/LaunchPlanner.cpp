@@ -486,7 +486,7 @@ private:
     double heat = 0;
     uint64_t converted = 0; ///< bytes without memory that can be mapped
   };
-  /// Of the shared ones, what the device has no room for.
+  /// Of the shared ones, what the device has no room for, and host memory has.
   std::optional<Left> leaveOnHost(const ChunkSet &shared, uint64_t room);
   std::optional<Candidate> mixedAlong(unsigned d);
 
@@ -545,13 +545,14 @@ std::optional<Planner::Left> Planner::leaveOnHost(const ChunkSet &shared,
     placed.push_back(chunk.placed);
     which.push_back(&chunk);
   }
-  const std::vector<bool> stays = chooseForDevice(placed, room, Input.rates, 1);
+  const auto stays =
+      choosePlaces(placed, room, Input.hostBudget, Input.rates, 1);
+  if (!stays)
+    return std::nullopt;
   Left result;
   for (size_t i = 0; i < which.size(); ++i) {
-    if (stays[i])
+    if ((*stays)[i])
       continue;
-    if (placed[i].mustStay)
-      return std::nullopt;
     result.chunks.push_back(
         {which[i]->buffer, which[i]->chunk, which[i]->chunk + 1});
     result.heat += placed[i].heat;
@@ -571,7 +572,7 @@ std::optional<Candidate> Planner::mixedAlong(unsigned d) {
   if (room >= Input.deviceBudget)
     return std::nullopt;
   auto left = leaveOnHost(shared, Input.deviceBudget - room);
-  if (!left || left->chunks.empty() || bytes(left->chunks) > Input.hostBudget)
+  if (!left || left->chunks.empty())
     return std::nullopt;
   PlanInput rest = Input;
   rest.extents = nullptr;

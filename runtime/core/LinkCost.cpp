@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
+#include <tuple>
 
 namespace dragon {
 
@@ -49,6 +50,56 @@ std::vector<bool> chooseForDevice(std::span<const PlacedChunk> chunks,
     }
   }
   return chosen;
+}
+
+namespace {
+
+/// Those of which as much as possible is on the device: the large ones first,
+/// and of equal ones those that are there.
+std::vector<bool> fillDevice(std::span<const PlacedChunk> chunks,
+                             uint64_t budget) {
+  std::vector<uint32_t> order(chunks.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    auto rank = [&](uint32_t i) {
+      const PlacedChunk &chunk = chunks[i];
+      return std::tuple(!chunk.mustStay, ~chunk.bytes, !chunk.onDevice, i);
+    };
+    return rank(a) < rank(b);
+  });
+  std::vector<bool> chosen(chunks.size());
+  for (uint32_t i : order)
+    if (chunks[i].bytes <= budget) {
+      budget -= chunks[i].bytes;
+      chosen[i] = true;
+    }
+  return chosen;
+}
+
+bool leavesFor(std::span<const PlacedChunk> chunks,
+               const std::vector<bool> &onDevice, uint64_t hostBudget) {
+  uint64_t onHost = 0;
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    if (onDevice[i])
+      continue;
+    if (chunks[i].mustStay)
+      return false;
+    onHost += chunks[i].bytes;
+  }
+  return onHost <= hostBudget;
+}
+
+} // namespace
+
+std::optional<std::vector<bool>>
+choosePlaces(std::span<const PlacedChunk> chunks, uint64_t deviceBudget,
+             uint64_t hostBudget, const LinkRates &rates, double launches) {
+  std::vector<bool> full = fillDevice(chunks, deviceBudget);
+  if (!leavesFor(chunks, full, hostBudget))
+    return std::nullopt;
+  std::vector<bool> best =
+      chooseForDevice(chunks, deviceBudget, rates, launches);
+  return leavesFor(chunks, best, hostBudget) ? best : full;
 }
 
 double secondsOf(const LaunchCost &cost, const LinkRates &rates) {

@@ -23,6 +23,7 @@
 #define DRAGON_RUNTIME_CORE_LINKCOST_H
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -69,6 +70,15 @@ double gainOnDevice(const PlacedChunk &chunk, const LinkRates &rates,
 std::vector<bool> chooseForDevice(std::span<const PlacedChunk> chunks,
                                   uint64_t budget, const LinkRates &rates,
                                   double launches);
+
+/// The same where the others are in host memory: none of the two has more than
+/// its budget. Those with the largest gain, if that leaves no more than the
+/// host holds; else as many as fit, mostly those that are there. Whether there
+/// is a choice is a matter of sizes, and of what must stay, alone: what the
+/// planner finds possible is so when the launch runs.
+std::optional<std::vector<bool>>
+choosePlaces(std::span<const PlacedChunk> chunks, uint64_t deviceBudget,
+             uint64_t hostBudget, const LinkRates &rates, double launches);
 
 /// A way to run a launch, and what it would move.
 struct LaunchCost {

@@ -326,6 +326,13 @@ struct Runtime::Impl {
                const LaunchPlan &plan, TraceZone &zone) const;
   std::vector<AddressRange> dyingOf(const LaunchCall &call);
 
+  // -- What a launch may take, for who plans it and who runs it
+  /// Device memory: what nobody else holds for longer.
+  uint64_t deviceBytesFor(const PlannedLaunch &planned) const;
+  /// Host memory for chunks that kernels see there: all but what is in transit.
+  /// What others have of it can leave, to files and swap.
+  uint64_t mappedBytes() const;
+
   // -- HostMapped.cpp
   /// Blocks see a part of what they use in host memory.
   Status launchHostMapped(const LaunchCall &call, PlannedLaunch &planned);
@@ -333,9 +340,15 @@ struct Runtime::Impl {
   Status runMixed(SliceUses &uses, const LaunchChunks &mapped);
   /// Contents come to host memory and are mapped there. Where that is full,
   /// the first of `wants` go to the device meanwhile, and give up what they
-  /// have there; `arrived` counts them. All must be pinned.
+  /// have there; `arrived` counts them. The uses must be pinned, and those of
+  /// the wants that are on the device: they come first.
   Status mapOnHost(std::span<const ChunkUse *const> uses,
                    std::span<const Want> wants, size_t &arrived, Queue queue);
+  /// A slab in host memory for a chunk that has none.
+  Status takeMapped(Chunk &chunk, std::span<const Want> wants, size_t &arrived,
+                    Queue queue);
+  /// The chunk comes to the device, and nothing of it stays in host memory.
+  Status moveToDevice(const Want &want, Queue queue);
   Status mapOnHost(Chunk &chunk);
   /// Host memory that can be mapped, for those of the chunks that have none,
   /// and their contents in it if they are in host memory; by several threads
