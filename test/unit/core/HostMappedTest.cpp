@@ -219,38 +219,4 @@ TEST_P(HostMappedTest, ChunksChangePlacesWhereBothSidesAreFull) {
     EXPECT_TRUE(download(buffers[i], counts[i]) == models[i]);
 }
 
-TEST_P(HostMappedTest, AllThatThePlanCountsHasRoomAfterOtherLaunches) {
-  settings.deviceMemory = 16 * MiB;
-  settings.hostMemory = 64 * MiB; // of which 16 are for transit
-  begin();
-  constexpr int Large = 16 << 20, Other = 12 << 20;
-  uintptr_t large = allocate(size_t(Large) * 4),
-            other = allocate(size_t(Other) * 4);
-  auto x = numbers(Large, 1), y = numbers(Other, 2);
-  ASSERT_OK(upload(large, x));
-  ASSERT_OK(upload(other, y));
-  std::mt19937 random(5);
-  for (int round = 0; round < 6; ++round) {
-    SCOPED_TRACE(round);
-    for (size_t steps = random() % 3; steps-- > 0;) {
-      const int n = int(random() % Other) + 1;
-      ASSERT_OK(kernels.launch(*runtime, "scale", n, pointer(other), n, 3));
-      for (int i = 0; i < n; ++i)
-        y[size_t(i)] = scaled(y[size_t(i)], 3);
-      const int m = int(random() % Large) + 1;
-      ASSERT_OK(kernels.launch(*runtime, "scale", m, pointer(large), m, 5));
-      for (int i = 0; i < m; ++i)
-        x[size_t(i)] = scaled(x[size_t(i)], 5);
-    }
-    // All 64 MiB at once: what fits in neither is nothing.
-    ASSERT_OK(kernels.launch(*runtime, "gather", 1000, pointer(large),
-                             pointer(large), 1000, 0));
-    for (int i = 999; i >= 0; --i)
-      x[size_t(i)] = x[0];
-  }
-  EXPECT_EQ(count(Counter::HostMappedLaunches), 6u);
-  EXPECT_TRUE(download(large, Large) == x);
-  EXPECT_TRUE(download(other, Other) == y);
-}
-
 } // namespace

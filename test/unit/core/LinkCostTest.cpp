@@ -99,4 +99,31 @@ TEST(LinkCostTest, CostsAreTold) {
             "resident (does not fit)");
 }
 
+TEST(LinkCost, BothPlacesHoldWhatIsChosenForThem) {
+  // Three chunks of 4 and one of 2; 7 of device memory have room for 4 + 2.
+  std::vector<PlacedChunk> chunks(4);
+  for (PlacedChunk &chunk : chunks)
+    chunk.bytes = 4;
+  chunks.back().bytes = 2;
+  auto bytesOnHost = [&](const std::vector<bool> &onDevice) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < chunks.size(); ++i)
+      bytes += onDevice[i] ? 0 : chunks[i].bytes;
+    return bytes;
+  };
+  // Cold ones would stay in host memory, if it had room.
+  auto chosen = choosePlaces(chunks, 7, 14, {}, 1);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(bytesOnHost(*chosen), 14u);
+  chosen = choosePlaces(chunks, 7, 8, {}, 1);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(bytesOnHost(*chosen), 8u);
+  // Together they have 14 bytes, but not in these pieces.
+  EXPECT_FALSE(choosePlaces(chunks, 7, 7, {}, 1));
+  for (PlacedChunk &chunk : chunks)
+    chunk.mustStay = chunk.bytes == 4;
+  EXPECT_FALSE(choosePlaces(chunks, 7, 14, {}, 1));
+  EXPECT_TRUE(choosePlaces(chunks, 12, 2, {}, 1));
+}
+
 } // namespace
