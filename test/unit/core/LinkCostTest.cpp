@@ -99,7 +99,7 @@ TEST(LinkCostTest, CostsAreTold) {
             "resident (does not fit)");
 }
 
-TEST(LinkCost, BothPlacesHoldWhatIsChosenForThem) {
+TEST(LinkCostTest, BothPlacesHoldWhatIsChosenForThem) {
   // Three chunks of 4 and one of 2; 7 of device memory have room for 4 + 2.
   std::vector<PlacedChunk> chunks(4);
   for (PlacedChunk &chunk : chunks)
