@@ -25,7 +25,8 @@ int main() {
     CHECK(cudaMalloc(&buffer, Words * sizeof(int)));
     CHECK(cudaMemset(buffer, 0, Words * sizeof(int)));
   }
-  CHECK(cudaMemcpy(table, buffers.data(), Buffers * sizeof(int *), cudaMemcpyHostToDevice));
+  CHECK(cudaMemcpy(table, buffers.data(), Buffers * sizeof(int *),
+                   cudaMemcpyHostToDevice));
   bump<<<(Buffers + 255) / 256, 256>>>(table);
   CHECK(cudaGetLastError());
   int found[Words];

@@ -102,8 +102,10 @@ TEST(LinkCostTest, CostsAreTold) {
 TEST(LinkCostTest, BothPlacesHoldWhatIsChosenForThem) {
   // Three chunks of 4 and one of 2; 7 of device memory have room for 4 + 2.
   std::vector<PlacedChunk> chunks(4);
-  for (PlacedChunk &chunk : chunks)
+  for (PlacedChunk &chunk : chunks) {
     chunk.bytes = 4;
+    chunk.mappable = true;
+  }
   chunks.back().bytes = 2;
   auto bytesOnHost = [&](const std::vector<bool> &onDevice) {
     uint64_t bytes = 0;
