@@ -20,9 +20,6 @@ namespace {
 
 constexpr uint64_t MiB = 1 << 20;
 constexpr uint64_t MaxChunkBytes = 32 * MiB;
-/// Chunks that the host budget must hold at least: one in transit and one that
-/// stays.
-constexpr uint64_t MinHostChunks = 2;
 constexpr uint64_t MaxTransitBytes = 256 * MiB;
 constexpr uint64_t MinAheadBytes = 256 * MiB;
 constexpr uint64_t MaxAheadBytes = 1024 * MiB;
@@ -39,6 +36,13 @@ uint64_t readLimit(const std::string &path) {
 }
 
 } // namespace
+
+void Budget::limitHost(uint64_t bytes) {
+  hostBytes = bytes;
+  transitBytes = std::max(
+      chunkBytes, roundDown(std::min(bytes / 4, MaxTransitBytes), chunkBytes));
+  aheadBytes = std::clamp(bytes / 16, MinAheadBytes, MaxAheadBytes);
+}
 
 StatusOr<Budget> chooseBudget(const Settings &settings, const DeviceCaps &caps,
                               uint64_t hostFree) {
@@ -89,13 +93,7 @@ StatusOr<Budget> chooseBudget(const Settings &settings, const DeviceCaps &caps,
         formatBytes(MinHostChunks * budget.chunkBytes),
         settings.chunkBytes ? ", or lower DRAGON_CHUNK_SIZE" : "");
   budget.deviceBytes = roundDown(budget.deviceBytes, unit);
-  budget.hostBytes = roundDown(budget.hostBytes, unit);
-  budget.transitBytes =
-      std::max(budget.chunkBytes,
-               roundDown(std::min(budget.hostBytes / 4, MaxTransitBytes),
-                         budget.chunkBytes));
-  budget.aheadBytes =
-      std::clamp(budget.hostBytes / 16, MinAheadBytes, MaxAheadBytes);
+  budget.limitHost(roundDown(budget.hostBytes, unit));
   return budget;
 }
 

@@ -19,6 +19,10 @@
 
 namespace dragon {
 
+/// Chunks that the host budget must hold at least: one in transit and one that
+/// stays.
+constexpr uint64_t MinHostChunks = 2;
+
 struct Budget {
   uint64_t deviceBytes;
   uint64_t hostBytes;
@@ -27,6 +31,9 @@ struct Budget {
   uint64_t transitBytes;
   /// What of host memory is made before it is known that it will be used.
   uint64_t aheadBytes;
+
+  /// Sets hostBytes, and what follows from it.
+  void limitHost(uint64_t bytes);
 };
 
 /// `hostFree`: bytes of host memory that are available.

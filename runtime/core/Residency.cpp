@@ -651,9 +651,7 @@ Status Runtime::Impl::bringToHost(Chunk &chunk, LaunchNeed need, Cause cause) {
     return {};
   DRAGON_TRY(settle(chunk));
   if (!chunk.host.id) {
-    DRAGON_TRY(makeHostRoom(chunk.bytes(), false));
-    DRAGON_ASSIGN(chunk.host,
-                  HostPool.take(chunk.bytes(), Limits.transitBytes));
+    DRAGON_ASSIGN(chunk.host, takeHost(chunk.bytes()));
     listHost(chunk, true);
   }
   Move move = decide(stateOf(chunk), need, NextUse::Unknown, Pressure::None);

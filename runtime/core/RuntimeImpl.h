@@ -203,6 +203,12 @@ struct Runtime::Impl {
   /// Storage is valid then, for each chunk that could be written.
   Status writeToStorage(std::span<WritePlan> plans, Cause cause);
   StatusOr<Physical> takeTransit(size_t bytes, Place place = Place::Pinned);
+  /// Room for a copy that stays.
+  StatusOr<Physical> takeHost(size_t bytes);
+  /// The host refuses memory that is in the budget: others use it, too. From
+  /// now on the budget is what is held. False, and it stays as it is, if that
+  /// is too little to go on with.
+  bool lowerHostBudget(const Status &refusal);
   void giveTransit(const Physical &slab, uint64_t fetchTicket);
   Status recycleTransit(bool wait);
   StatusOr<SwapFile *> swapFile();
@@ -486,7 +492,7 @@ struct Runtime::Impl {
   // -- State
   const Settings Config;
   std::unique_ptr<Device> Dev;
-  const Budget Limits;
+  Budget Limits;                     ///< of the host: lowerHostBudget()
   std::unique_ptr<Observer> Watcher; ///< null: nobody
   Ledger Bytes;
   mutable FairMutex Lock;

@@ -71,9 +71,31 @@ StatusOr<Physical> Runtime::Impl::takeTransit(size_t bytes, Place place) {
       finishFirstWriting().ignore(); // tried again, if need be
     else if (!HostPool.hasRoom(bytes))
       DRAGON_TRY(makeHostRoom(bytes, true));
-    else
-      return slab; // the host has less than the budget
+    else if (Status refusal = slab.takeStatus(); !lowerHostBudget(refusal))
+      return refusal;
   }
+}
+
+StatusOr<Physical> Runtime::Impl::takeHost(size_t bytes) {
+  while (true) {
+    DRAGON_TRY(makeHostRoom(bytes, false));
+    auto slab = HostPool.take(bytes, Limits.transitBytes);
+    if (slab.ok())
+      return slab;
+    if (Status refusal = slab.takeStatus(); !lowerHostBudget(refusal))
+      return refusal;
+  }
+}
+
+bool Runtime::Impl::lowerHostBudget(const Status &refusal) {
+  if (refusal.code() != DRAGON_ERROR_OUT_OF_MEMORY ||
+      HostPool.used() < MinHostChunks * Limits.chunkBytes)
+    return false;
+  HostPool.shrinkToUsed();
+  Limits.limitHost(HostPool.budget());
+  log(LogLevel::Info, "the host has only {} left for buffers",
+      formatBytes(Limits.hostBytes));
+  return true;
 }
 
 void Runtime::Impl::giveTransit(const Physical &slab, uint64_t fetchTicket) {

@@ -86,11 +86,33 @@ cudaError_t report(const Status &status) {
   return error;
 }
 
+/// The device's answer to what the launch asks for. Programs that know other
+/// ways try these.
+static bool refusesLaunch(cudaError_t error) {
+  switch (error) {
+  case cudaErrorInvalidDeviceFunction:
+  case cudaErrorInvalidKernelImage:
+  case cudaErrorNoKernelImageForDevice:
+  case cudaErrorInvalidPtx:
+  case cudaErrorUnsupportedPtxVersion:
+  case cudaErrorJitCompilerNotFound:
+  case cudaErrorLaunchOutOfResources:
+  case cudaErrorCooperativeLaunchTooLarge:
+    return true;
+  default:
+    return false;
+  }
+}
+
 cudaError_t reportOfLaunch(const Status &status) {
   if (status.ok())
     return cudaSuccess;
   const cudaError_t error = report(status);
   switch (status.code()) {
+  case DRAGON_ERROR_DEVICE:
+    if (!refusesLaunch(error))
+      makeSticky(error);
+    break;
   case DRAGON_ERROR_FILE:
   case DRAGON_ERROR_FILE_CHANGED:
   case DRAGON_ERROR_NO_SPACE:

@@ -57,20 +57,28 @@ template <typename Body> cudaError_t guarded(Front &front, Body &&body) {
     return leave(cudaErrorMemoryAllocation);
   }
 }
+
+/// What went wrong on the way (contents that the call was about to change could
+/// not be saved for those who still want them) is the call's error: it may be
+/// the program's last one.
+template <typename Body> cudaError_t withSticky(Front &front, Body &&body) {
+  const cudaError_t error = guarded(front, std::forward<Body>(body));
+  return error != cudaSuccess ? error : leave(stickyError());
+}
 } // namespace detail
 
 template <typename Body> cudaError_t withDevice(Body &&body) {
   Front *front;
   if (cudaError_t error = Front::enter(front))
     return leave(error);
-  return detail::guarded(*front, std::forward<Body>(body));
+  return detail::withSticky(*front, std::forward<Body>(body));
 }
 
 template <typename Body> cudaError_t withDeviceInPassing(Body &&body) {
   Front *front;
   if (cudaError_t error = Front::enterInPassing(front))
     return leave(error);
-  return detail::guarded(*front, std::forward<Body>(body));
+  return detail::withSticky(*front, std::forward<Body>(body));
 }
 
 template <typename Body> cudaError_t withDeviceAnyway(Body &&body) {

@@ -15,13 +15,17 @@
 
 #include "runtime/tier/RingMemory.h"
 #include "runtime/tier/Transfer.h"
+#include "runtime/trace/Log.h"
 
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <liburing.h>
 #include <mutex>
 #include <optional>
+#include <thread>
+#include <unordered_set>
 #include <utility>
 
 namespace dragon {
@@ -86,7 +90,8 @@ private:
   StatusOr<std::unique_ptr<Ring>> take();
   /// Null: it has failed, and is no more.
   void give(std::unique_ptr<Ring> ring);
-  Status drive(Transfer &transfer, Ring &ring);
+  /// `left`: if it fails, the segments that nobody works on.
+  Status drive(Transfer &transfer, Ring &ring, std::vector<Segment *> &left);
 
   IoFaults *const Faults;
   KnownMemory Known;
@@ -134,19 +139,47 @@ void IoRing::give(std::unique_ptr<Ring> ring) {
 }
 
 Status IoRing::drive(Transfer &transfer) {
-  DRAGON_ASSIGN(std::unique_ptr<Ring> ring, take());
-  Status status = drive(transfer, *ring);
-  if (!status.ok())
-    ring.reset();
-  give(std::move(ring));
-  return status;
+  std::vector<Segment *> left;
+  auto ring = take();
+  Status failed;
+  if (ring.ok()) {
+    failed = drive(transfer, **ring, left);
+    if (!failed.ok())
+      ring->reset();
+    give(std::move(*ring));
+  } else {
+    failed = ring.takeStatus();
+  }
+  if (failed.ok())
+    return {};
+  log(LogLevel::Info, "{}; the rest is read and written without it",
+      failed.message());
+  for (Segment *segment : left)
+    transfer.completed(segment, perform(*segment));
+  while (Segment *segment = transfer.next())
+    transfer.completed(segment, perform(*segment));
+  return {};
 }
 
-Status IoRing::drive(Transfer &transfer, Ring &ring) {
+/// Gives the transfer what has come back.
+static void takeBack(io_uring &ring, Transfer &transfer,
+                     std::unordered_set<Segment *> &underWay) {
+  io_uring_cqe *done;
+  while (io_uring_peek_cqe(&ring, &done) == 0) {
+    auto *segment = static_cast<Segment *>(io_uring_cqe_get_data(done));
+    const long result = done->res;
+    io_uring_cqe_seen(&ring, done);
+    underWay.erase(segment);
+    transfer.completed(segment, result);
+  }
+}
+
+Status IoRing::drive(Transfer &transfer, Ring &ring,
+                     std::vector<Segment *> &left) {
   std::vector<std::optional<int>> slots(transfer.requests().size());
-  unsigned underWay = 0;
+  std::unordered_set<Segment *> underWay;
   while (true) {
-    while (underWay < Depth) {
+    while (underWay.size() < Depth) {
       Segment *segment = transfer.next();
       if (!segment)
         break;
@@ -156,26 +189,22 @@ Status IoRing::drive(Transfer &transfer, Ring &ring) {
         slot = ring.memory->slotFor(request.memory, request.bytes);
       }
       prepare(io_uring_get_sqe(&ring.ring), *segment, *slot);
-      ++underWay;
+      underWay.insert(segment);
     }
-    if (underWay == 0)
-      break;
-    // The kernel may still write to the caller's memory: the only way out of
-    // here is that everything under way has come back.
-    int code = io_uring_submit_and_wait(&ring.ring, 1);
-    if (code < 0 && code != -EINTR && code != -EAGAIN && code != -EBUSY)
+    if (underWay.empty())
+      return {};
+    const int code = io_uring_submit_and_wait(&ring.ring, 1);
+    if (code < 0 && code != -EINTR && code != -EAGAIN && code != -EBUSY) {
+      while (underWay.size() > io_uring_sq_ready(&ring.ring)) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        takeBack(ring.ring, transfer, underWay);
+      }
+      left.assign(underWay.begin(), underWay.end());
       return Status::native(DRAGON_ERROR_FILE, -code, "io_uring: {}",
                             std::strerror(-code));
-    io_uring_cqe *done;
-    while (io_uring_peek_cqe(&ring.ring, &done) == 0) {
-      auto *segment = static_cast<Segment *>(io_uring_cqe_get_data(done));
-      long result = done->res;
-      io_uring_cqe_seen(&ring.ring, done);
-      --underWay;
-      transfer.completed(segment, result);
     }
+    takeBack(ring.ring, transfer, underWay);
   }
-  return {};
 }
 
 } // namespace

@@ -43,14 +43,6 @@ private:
   bool Stopping = false;
 };
 
-long perform(const Segment &segment) {
-  ssize_t n = segment.write ? ::pwrite(segment.fd, segment.memory,
-                                       segment.bytes, off_t(segment.offset))
-                            : ::pread(segment.fd, segment.memory, segment.bytes,
-                                      off_t(segment.offset));
-  return n < 0 ? -long(errno) : long(n);
-}
-
 ThreadedIo::~ThreadedIo() {
   {
     std::lock_guard guard(Lock);
@@ -123,6 +115,14 @@ Status ThreadedIo::drive(Transfer &transfer) {
 }
 
 } // namespace
+
+long perform(const Segment &segment) {
+  ssize_t n = segment.write ? ::pwrite(segment.fd, segment.memory,
+                                       segment.bytes, off_t(segment.offset))
+                            : ::pread(segment.fd, segment.memory, segment.bytes,
+                                      off_t(segment.offset));
+  return n < 0 ? -long(errno) : long(n);
+}
 
 std::unique_ptr<IoEngine> createThreadedIo() {
   return std::make_unique<ThreadedIo>();

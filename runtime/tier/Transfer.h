@@ -106,6 +106,9 @@ public:
   virtual void forget(void *) {}
 };
 
+/// By pread or pwrite: bytes, or minus an errno.
+long perform(const Segment &segment);
+
 /// io_uring. An error if the kernel, or a sandbox, refuses it.
 StatusOr<std::unique_ptr<IoEngine>> createIoRing(IoFaults *faults);
 /// pread and pwrite on several threads.
