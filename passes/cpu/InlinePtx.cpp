@@ -14,6 +14,7 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -142,8 +143,13 @@ const Translated &Translator::translate(CallInst &Call) {
                                  GlobalValue::InternalLinkage, "dragon.asm", M);
   F->addFnAttr(Attribute::AlwaysInline);
   F->setDoesNotThrow();
-  if (Error E = build(Call, *F)) {
-    Result.Problem = toString(std::move(E));
+  Error Failed = build(Call, *F);
+  // Types that do not go together, which ptxas would have refused.
+  if (!Failed && verifyFunction(*F))
+    Failed = createStringError(
+        "'" + cast<InlineAsm>(Call.getCalledOperand())->getAsmString() + "'");
+  if (Failed) {
+    Result.Problem = toString(std::move(Failed));
     std::replace(Result.Problem.begin(), Result.Problem.end(), '\n', ' ');
     F->eraseFromParent();
   } else {

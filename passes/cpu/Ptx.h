@@ -41,6 +41,15 @@ struct PtxType {
   static bool parse(llvm::StringRef Name, PtxType &Out);
 };
 
+struct PtxOperand;
+
+/// Operands by number. One that the text lacks is a label, which no instruction
+/// but a branch understands.
+class PtxOperands : public std::vector<PtxOperand> {
+public:
+  const PtxOperand &operator[](size_t Number) const;
+};
+
 struct PtxOperand {
   enum Class {
     Register,  ///< Number
@@ -59,18 +68,20 @@ struct PtxOperand {
   uint64_t Bits = 0;
   bool Negated = false; ///< !p
   std::string Name;
-  std::vector<PtxOperand> Parts;
+  PtxOperands Parts;
 };
 
 struct PtxInstruction {
   std::string Text;                                ///< for messages
   llvm::SmallVector<llvm::StringRef, 6> Modifiers; ///< of the opcode, types too
-  llvm::SmallVector<PtxOperand, 4> Operands;
+  PtxOperands Operands;
   int Guard = -1; ///< the predicate register that it depends on
   bool GuardNegated = false;
   int Label = -1; ///< >= 0: no instruction, but this label
 
-  llvm::StringRef opcode() const { return Modifiers[0]; }
+  llvm::StringRef opcode() const {
+    return Modifiers.empty() ? llvm::StringRef() : Modifiers[0];
+  }
   bool has(llvm::StringRef Modifier) const;
   /// The types among the modifiers, in order.
   llvm::SmallVector<PtxType, 3> types() const;

@@ -50,13 +50,23 @@ bool PtxType::parse(StringRef Name, PtxType &Out) {
   return true;
 }
 
+const PtxOperand &PtxOperands::operator[](size_t Number) const {
+  static const PtxOperand *Missing = [] {
+    auto *Label = new PtxOperand;
+    Label->Kind = PtxOperand::Label;
+    return Label;
+  }();
+  return Number < size() ? data()[Number] : *Missing;
+}
+
 bool PtxInstruction::has(StringRef Modifier) const {
   return is_contained(Modifiers, Modifier);
 }
 
 SmallVector<PtxType, 3> PtxInstruction::types() const {
   SmallVector<PtxType, 3> Result;
-  for (StringRef Modifier : drop_begin(Modifiers)) {
+  for (StringRef Modifier :
+       ArrayRef(Modifiers).drop_front(std::min<size_t>(1, Modifiers.size()))) {
     PtxType Type;
     if (PtxType::parse(Modifier, Type))
       Result.push_back(Type);
@@ -89,6 +99,10 @@ bool isNameChar(char C) {
   return isAlnum(C) || C == '_' || C == '\1' || C == '%' || C == '$';
 }
 
+/// No statement has more. Texts that nobody wrote might.
+constexpr unsigned MostRegisters = 1 << 16;
+constexpr unsigned DeepestBrackets = 8;
+
 class Parser {
 public:
   explicit Parser(PtxProgram &Out) : Out(Out), Rest(Out.Text) {}
@@ -104,7 +118,7 @@ private:
   StringRef name();
   Error statement();
   Error declaration();
-  Error operand(PtxOperand &Op);
+  Error operand(PtxOperand &Op, unsigned Depth = 0);
   Error simpleOperand(PtxOperand &Op);
   Error number(PtxOperand &Op);
   int findRegister(StringRef Name) const;
@@ -151,15 +165,18 @@ Error Parser::declaration() {
     unsigned Count = 0;
     if (eat("<")) {
       skipSpace();
-      if (Rest.consumeInteger(10, Count) || !eat(">"))
+      if (Rest.consumeInteger(10, Count) || !eat(">") ||
+          Count > MostRegisters - Out.Registers.size())
         return error("the declaration of '" + Name + "'");
       for (unsigned I = 0; I < Count; ++I) {
         Scopes.back()[(Name + Twine(I)).str()] = Out.Registers.size();
         Out.Registers.push_back(Type);
       }
-    } else {
+    } else if (Out.Registers.size() < MostRegisters) {
       Scopes.back()[Name] = Out.Registers.size();
       Out.Registers.push_back(Type);
+    } else {
+      return error("so many registers");
     }
   } while (eat(","));
   return Error::success();
@@ -227,7 +244,7 @@ Error Parser::simpleOperand(PtxOperand &Op) {
     if (Rest.consumeInteger(10, Op.Number))
       return error("the operand '$" + Rest.take_front(4) + "'");
     if (Braces)
-      Rest = Rest.substr(Rest.find('}')).drop_front();
+      Rest = Rest.split('}').second;
     return Error::success();
   }
   StringRef Name = Rest.take_while(
@@ -261,14 +278,16 @@ Error Parser::simpleOperand(PtxOperand &Op) {
   return Error::success();
 }
 
-Error Parser::operand(PtxOperand &Op) {
+Error Parser::operand(PtxOperand &Op, unsigned Depth) {
+  if (Depth > DeepestBrackets)
+    return error("brackets in brackets");
   if (eat("{") || eat("[")) {
     bool IsVector = Rest.data()[-1] == '{';
     Op.Kind = IsVector ? PtxOperand::Vector : PtxOperand::Address;
     do {
       Op.Parts.emplace_back();
       if (Error E = IsVector ? simpleOperand(Op.Parts.back())
-                             : operand(Op.Parts.back()))
+                             : operand(Op.Parts.back(), Depth + 1))
         return E;
     } while (eat(","));
     if (!IsVector && (eat("+") || (skipSpace(), Rest.starts_with("-")))) {
@@ -330,6 +349,8 @@ Error Parser::statement() {
     return error("'" + Start.take_front(20).trim() + "'");
   Opcode.split(I.Modifiers, '.', -1, /*KeepEmpty=*/false);
   skipSpace();
+  if (I.Modifiers.empty())
+    return error("'" + Opcode + "'");
   if (!Rest.starts_with(";") && !Rest.starts_with("}") && !Rest.empty())
     do {
       I.Operands.emplace_back();

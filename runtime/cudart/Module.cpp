@@ -7,6 +7,7 @@
 
 #include "runtime/cudart/Module.h"
 
+#include "runtime/cudart/FatBinary.h"
 #include "runtime/cudart/Forward.h"
 #include "runtime/cudart/ModuleAbi.h"
 
@@ -468,54 +469,12 @@ bool ModuleRegistry::ownsVariableAt(uintptr_t address) {
   return false;
 }
 
-//===----------------------------------------------------------------------===//
-// Fat binaries
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// The newest architecture among a fat binary's entries: a header of 16 bytes
-/// (magic, version, header size, payload size), then entries that begin with
-/// kind and version (16 bits each), header size (32), payload size (64), and
-/// hold the architecture in 32 bits at offset 28.
-unsigned architectureOf(const void *wrapper) {
-  constexpr uint32_t WrapperMagic = 0x466243b1, BinaryMagic = 0xba55ed50;
-  auto read = [](const char *from, auto value) {
-    std::memcpy(&value, from, sizeof value);
-    return value;
-  };
-  const char *at = static_cast<const char *>(wrapper);
-  if (read(at, uint32_t()) != WrapperMagic)
-    return 0;
-  at = read(at + 8, static_cast<const char *>(nullptr));
-  if (!at || read(at, uint32_t()) != BinaryMagic)
-    return 0;
-  size_t header = read(at + 6, uint16_t());
-  uint64_t left = read(at + 8, uint64_t());
-  at += header;
-  unsigned newest = 0;
-  while (left >= 32) {
-    uint64_t entryHeader = read(at + 4, uint32_t());
-    uint64_t payload = read(at + 8, uint64_t());
-    unsigned architecture = read(at + 28, uint32_t());
-    if (entryHeader < 32 || entryHeader > left || payload > left - entryHeader)
-      break;
-    if (architecture >= 50 && architecture < 1000)
-      newest = std::max(newest, architecture);
-    at += entryHeader + payload;
-    left -= entryHeader + payload;
-  }
-  return newest;
-}
-
-} // namespace
-
 unsigned ModuleRegistry::architecture() {
   std::shared_lock<std::shared_mutex> guard(Lock);
   unsigned newest = 0;
   for (const Module &module : Modules)
     if (module.wrapper && !module.unregistered)
-      newest = std::max(newest, architectureOf(module.wrapper));
+      newest = std::max(newest, newestArchitectureOf(module.wrapper));
   return newest;
 }
 

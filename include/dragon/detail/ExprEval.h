@@ -77,6 +77,7 @@ public:
         TestedLoops.push_back(In.Guards[I].Loop);
     for (uint32_t I = First; I < First + Count && !System.Empty; ++I) {
       const GuardRecord &G = In.Guards[I];
+      Splits = 0;
       if (!testsLoop(G)) {
         addGuard(G);
       } else if (!addLoopTest(G)) {
@@ -94,6 +95,12 @@ private:
   static constexpr unsigned MaxWrappingBits = 32;
   /// More expressions, variables or conditions than that are rare.
   static constexpr size_t Usual = 24;
+  /// Expressions of more operations, or deeper ones, may have any value; guards
+  /// of more conditions are not looked at. No kernel has them, but a damaged
+  /// summary could take for ever, or all of the stack.
+  static constexpr size_t MostNodes = 4096;
+  static constexpr unsigned Deepest = 512;
+  static constexpr unsigned MostSplits = 64;
 
   const EvalInput &In;
   struct Known {
@@ -102,6 +109,8 @@ private:
   };
   std::vector<Known> Memo;
   std::vector<uint32_t> TestedLoops;
+  unsigned Depth = 0;
+  unsigned Splits = 0; ///< of the guard at hand
 
   static bool testsLoop(const GuardRecord &G) {
     return G.Loop != NoIndex && G.Pred != GuardPred::EQ &&
@@ -114,7 +123,11 @@ private:
     for (const Known &K : Memo)
       if (K.Node == Node)
         return K.Form;
+    if (Depth >= Deepest || Memo.size() >= MostNodes)
+      return anything(In.Exprs[Node]);
+    ++Depth;
     Linear L = compute(Node);
+    --Depth;
     Memo.push_back({Node, L});
     return L;
   }
@@ -597,6 +610,10 @@ private:
       Second.Rhs = R.B;
     } else {
       return false;
+    }
+    if (++Splits > MostSplits) {
+      System.Exact = false;
+      return true;
     }
     addGuard(First);
     addGuard(Second);

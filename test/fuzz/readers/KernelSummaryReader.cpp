@@ -1,0 +1,65 @@
+//===- KernelSummaryReader.cpp - summaries of kernels ---------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the runtime does with the blob that an executable carries: a view, each
+// kernel by its name, the footprint of each pointer for a whole grid and for a
+// part of it, all expressions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Reader.h"
+
+#include "dragon/FootprintEval.h"
+
+#include <cstring>
+#include <memory>
+
+using namespace dragon;
+
+DRAGON_READER("kernel-summary") {
+  // Aligned, and not a byte more than there is.
+  struct Free {
+    void operator()(uint8_t *memory) const {
+      ::operator delete[](memory, std::align_val_t(8));
+    }
+  };
+  std::unique_ptr<uint8_t[], Free> blob(
+      static_cast<uint8_t *>(::operator new[](bytes, std::align_val_t(8))));
+  if (bytes)
+    std::memcpy(blob.get(), data, bytes);
+  SummaryView view;
+  std::string error;
+  if (!SummaryView::open(blob.get(), bytes, view, error))
+    return;
+  const uint32_t most = 16; // what follows is the same for each
+  for (uint32_t k = 0; k < view.numKernels() && k < most; ++k) {
+    const KernelRecord &kernel = view.kernel(k);
+    view.findKernel(view.string(kernel.Name));
+    std::vector<std::vector<char>> arguments;
+    std::vector<const void *> addresses;
+    size_t total = 0;
+    for (uint32_t a = 0; a < kernel.NumArgs; ++a)
+      total += view.argSizes(kernel)[a];
+    if (kernel.NumArgs > 4096 || total > 65536)
+      continue; // no compiler makes it, and the program has these arguments
+    for (uint32_t a = 0; a < kernel.NumArgs; ++a) {
+      arguments.emplace_back(view.argSizes(kernel)[a], char(a + 3));
+      addresses.push_back(arguments.back().data());
+    }
+    const LaunchDims launch{{5, 2, 1}, {32, 2, 1}, addresses.data()};
+    const BlockBox boxes[] = {{{0, 0, 0}, {5, 2, 1}}, {{1, 0, 0}, {3, 1, 1}}};
+    EvalLimits limits;
+    limits.MaxRanges = 64;
+    limits.WithAffine = true;
+    for (uint32_t p = 0; p < kernel.NumPointers && p < most; ++p) {
+      const uint32_t index = kernel.FirstPointer + p;
+      for (const BlockBox &box : boxes)
+        evaluateFootprint(view, kernel, index, launch, box, limits);
+      view.visitExprs(view.pointer(index), [](const ExprNode &) {});
+    }
+  }
+}
