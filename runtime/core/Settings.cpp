@@ -214,12 +214,14 @@ Status parseOne(const char *variable, std::string_view value,
 
 } // namespace
 
+// A program with more rights than its caller takes no files' names from it:
+// secure_getenv.
 StatusOr<Settings> Settings::fromEnvironment() {
   Settings settings;
-  const char *temporary = std::getenv("TMPDIR");
+  const char *temporary = ::secure_getenv("TMPDIR");
   settings.swapDirs = {temporary && *temporary ? temporary : "/var/tmp"};
   for (const SettingDescription &setting : allSettings()) {
-    const char *value = std::getenv(setting.variable);
+    const char *value = ::secure_getenv(setting.variable);
     if (value && *value)
       DRAGON_TRY(parseOne(setting.variable, value, settings));
   }

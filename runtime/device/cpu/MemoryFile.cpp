@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace dragon {
@@ -31,7 +32,9 @@ MemoryFile::create(const char *name, uint64_t limit, uint64_t keep) {
     return Status::native(DRAGON_ERROR_OUT_OF_MEMORY, errno,
                           "creating the simulated {} memory: {}", name,
                           std::strerror(errno));
-  if (ftruncate(file->Fd, static_cast<off_t>(file->WindowBytes)) != 0)
+  // Everybody may open it, else, who may look into /proc/<pid>/fd.
+  if (fchmod(file->Fd, S_IRUSR | S_IWUSR) != 0 ||
+      ftruncate(file->Fd, static_cast<off_t>(file->WindowBytes)) != 0)
     return Status::native(DRAGON_ERROR_OUT_OF_MEMORY, errno,
                           "sizing the simulated {} memory to {} bytes: {}",
                           name, file->WindowBytes, std::strerror(errno));
