@@ -34,7 +34,7 @@ public:
   uint64_t calls() const { return Calls.load(); }
   void restart() { Calls.store(0); }
 
-  long filter(const Segment &segment, long result) override {
+  long filter(const TransferPart &segment, long result) override {
     uint64_t call = ++Calls;
     if (failAt && call == failAt)
       return -long(failWith.load());

@@ -58,7 +58,7 @@ Status openRing(Ring &ring, KnownMemory &known, IoFaults *faults = nullptr) {
   return {};
 }
 
-void prepare(io_uring_sqe *entry, Segment &segment, int slot) {
+void prepare(io_uring_sqe *entry, TransferPart &segment, int slot) {
   const auto bytes = unsigned(segment.bytes);
   const auto offset = uint64_t(segment.offset);
   segment.registered = slot != RingMemory::Plain;
@@ -91,7 +91,8 @@ private:
   /// Null: it has failed, and is no more.
   void give(std::unique_ptr<Ring> ring);
   /// `left`: if it fails, the segments that nobody works on.
-  Status drive(Transfer &transfer, Ring &ring, std::vector<Segment *> &left);
+  Status drive(Transfer &transfer, Ring &ring,
+               std::vector<TransferPart *> &left);
 
   IoFaults *const Faults;
   KnownMemory Known;
@@ -139,7 +140,7 @@ void IoRing::give(std::unique_ptr<Ring> ring) {
 }
 
 Status IoRing::drive(Transfer &transfer) {
-  std::vector<Segment *> left;
+  std::vector<TransferPart *> left;
   auto ring = take();
   Status failed;
   if (ring.ok()) {
@@ -154,19 +155,19 @@ Status IoRing::drive(Transfer &transfer) {
     return {};
   log(LogLevel::Info, "{}; the rest is read and written without it",
       failed.message());
-  for (Segment *segment : left)
+  for (TransferPart *segment : left)
     transfer.completed(segment, perform(*segment));
-  while (Segment *segment = transfer.next())
+  while (TransferPart *segment = transfer.next())
     transfer.completed(segment, perform(*segment));
   return {};
 }
 
 /// Gives the transfer what has come back.
 static void takeBack(io_uring &ring, Transfer &transfer,
-                     std::unordered_set<Segment *> &underWay) {
+                     std::unordered_set<TransferPart *> &underWay) {
   io_uring_cqe *done;
   while (io_uring_peek_cqe(&ring, &done) == 0) {
-    auto *segment = static_cast<Segment *>(io_uring_cqe_get_data(done));
+    auto *segment = static_cast<TransferPart *>(io_uring_cqe_get_data(done));
     const long result = done->res;
     io_uring_cqe_seen(&ring, done);
     underWay.erase(segment);
@@ -175,12 +176,12 @@ static void takeBack(io_uring &ring, Transfer &transfer,
 }
 
 Status IoRing::drive(Transfer &transfer, Ring &ring,
-                     std::vector<Segment *> &left) {
+                     std::vector<TransferPart *> &left) {
   std::vector<std::optional<int>> slots(transfer.requests().size());
-  std::unordered_set<Segment *> underWay;
+  std::unordered_set<TransferPart *> underWay;
   while (true) {
     while (underWay.size() < Depth) {
-      Segment *segment = transfer.next();
+      TransferPart *segment = transfer.next();
       if (!segment)
         break;
       std::optional<int> &slot = slots[segment->request];

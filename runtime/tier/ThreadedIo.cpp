@@ -68,7 +68,7 @@ void ThreadedIo::start() {
 void ThreadedIo::work() {
   std::unique_lock lock(Lock);
   while (true) {
-    Segment *segment = nullptr;
+    TransferPart *segment = nullptr;
     Transfer *owner = nullptr;
     for (Transfer *batch : Batches)
       if ((segment = batch->next())) {
@@ -99,7 +99,7 @@ Status ThreadedIo::drive(Transfer &transfer) {
   MoreWork.notify_all();
   // The caller works as well.
   while (!transfer.finished()) {
-    Segment *segment = transfer.next();
+    TransferPart *segment = transfer.next();
     if (!segment) {
       if (!transfer.finished())
         Progress.wait(lock);
@@ -116,7 +116,7 @@ Status ThreadedIo::drive(Transfer &transfer) {
 
 } // namespace
 
-long perform(const Segment &segment) {
+long perform(const TransferPart &segment) {
   ssize_t n = segment.write ? ::pwrite(segment.fd, segment.memory,
                                        segment.bytes, off_t(segment.offset))
                             : ::pread(segment.fd, segment.memory, segment.bytes,

@@ -99,10 +99,10 @@ void Transfer::queue(size_t index, size_t from, size_t to, bool direct) {
   }
 }
 
-Segment *Transfer::next() {
+TransferPart *Transfer::next() {
   if (Waiting.empty())
     return nullptr;
-  Segment *slot;
+  TransferPart *slot;
   if (FreeSlots.empty()) {
     slot = &Issued.emplace_back();
   } else {
@@ -115,8 +115,8 @@ Segment *Transfer::next() {
   return slot;
 }
 
-void Transfer::completed(Segment *slot, long result) {
-  Segment segment = *slot;
+void Transfer::completed(TransferPart *slot, long result) {
+  TransferPart segment = *slot;
   FreeSlots.push_back(slot);
   --UnderWay;
   if (Faults)
@@ -162,12 +162,12 @@ void Transfer::fail(size_t request, Status status) {
   if (Parts[request].failure.ok())
     Parts[request].failure = std::move(status);
   // What has not been issued would be in vain.
-  std::erase_if(Waiting, [request](const Segment &segment) {
+  std::erase_if(Waiting, [request](const TransferPart &segment) {
     return segment.request == request;
   });
 }
 
-Status Transfer::describe(const Segment &segment, int code) const {
+Status Transfer::describe(const TransferPart &segment, int code) const {
   const std::string &path = Requests[segment.request].file->path();
   bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
   return Status::native(full ? DRAGON_ERROR_NO_SPACE : DRAGON_ERROR_FILE, code,
@@ -177,7 +177,7 @@ Status Transfer::describe(const Segment &segment, int code) const {
                         std::strerror(code));
 }
 
-Status Transfer::endOfFile(const Segment &segment) const {
+Status Transfer::endOfFile(const TransferPart &segment) const {
   const FileRequest &request = Requests[segment.request];
   uint64_t size = 0;
   if (auto now = request.file->size(); now.ok())

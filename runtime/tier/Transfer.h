@@ -32,7 +32,7 @@
 namespace dragon {
 
 /// One read or write as the kernel sees it.
-struct Segment {
+struct TransferPart {
   size_t request; ///< index of its request
   char *memory;
   size_t bytes;
@@ -48,7 +48,7 @@ class IoFaults {
 public:
   virtual ~IoFaults() = default;
   /// `result`: bytes, or minus an errno. Returns what to believe instead.
-  virtual long filter(const Segment &segment, long result) = 0;
+  virtual long filter(const TransferPart &segment, long result) = 0;
   /// Memory is to be registered; not 0: the kernel refuses, minus an errno.
   virtual int registering() { return 0; }
   /// The same when another ring is to be opened.
@@ -66,9 +66,9 @@ public:
   std::span<const FileRequest> requests() const { return Requests; }
   /// The next segment to hand to the kernel; null if all that is left is under
   /// way, or nothing is left. Stays valid until it is completed.
-  Segment *next();
+  TransferPart *next();
   /// `result`: bytes, or minus an errno.
-  void completed(Segment *segment, long result);
+  void completed(TransferPart *segment, long result);
   bool finished() const { return Waiting.empty() && UnderWay == 0; }
   /// Reports to each request's done(); the first failure.
   Status finish();
@@ -81,17 +81,17 @@ private:
   void cut(size_t request);
   void queue(size_t request, size_t from, size_t to, bool direct);
   void fail(size_t request, Status status);
-  Status describe(const Segment &segment, int code) const;
-  Status endOfFile(const Segment &segment) const;
+  Status describe(const TransferPart &segment, int code) const;
+  Status endOfFile(const TransferPart &segment) const;
 
   std::span<FileRequest> Requests;
   DirectIo Direct;
   Ledger &Bytes;
   IoFaults *Faults;
   std::vector<Progress> Parts;
-  std::deque<Segment> Waiting;
-  std::deque<Segment> Issued; ///< slots of those under way
-  std::vector<Segment *> FreeSlots;
+  std::deque<TransferPart> Waiting;
+  std::deque<TransferPart> Issued; ///< slots of those under way
+  std::vector<TransferPart *> FreeSlots;
   size_t UnderWay = 0;
 };
 
@@ -107,7 +107,7 @@ public:
 };
 
 /// By pread or pwrite: bytes, or minus an errno.
-long perform(const Segment &segment);
+long perform(const TransferPart &segment);
 
 /// io_uring. An error if the kernel, or a sandbox, refuses it.
 StatusOr<std::unique_ptr<IoEngine>> createIoRing(IoFaults *faults);

@@ -54,7 +54,7 @@ private:
 };
 
 struct PlannedIo final : IoFaults {
-  long filter(const Segment &segment, long result) override {
+  long filter(const TransferPart &segment, long result) override {
     return fails("io", segment.write ? "write" : "read") ? -EIO : result;
   }
 };

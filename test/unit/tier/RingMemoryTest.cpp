@@ -41,7 +41,7 @@ public:
   std::atomic<bool> shortens{false};
   std::function<void()> during; ///< once, while a batch is under way
 
-  long filter(const Segment &segment, long result) override {
+  long filter(const TransferPart &segment, long result) override {
     if (auto now = std::exchange(during, nullptr))
       now();
     const unsigned number = ++(segment.registered ? registered : plain);
