@@ -99,6 +99,11 @@ static cl::opt<unsigned> CpuHeatLimit(
     "dragon-cpu-heat-limit", cl::init(500), cl::cat(Category),
     cl::desc("Instructions that a kernel may have, with those of the functions "
              "it calls, to count its accesses on the host processor"));
+static cl::opt<std::string>
+    Mistakes("dragon-mistakes", cl::Hidden, cl::cat(Category),
+             cl::value_desc("kind:name,..."),
+             cl::desc("For tests alone: what the analysis gets wrong, as in "
+                      "placement/Mistakes.h and access/Mistakes.h"));
 static cl::opt<unsigned> FlattenLimit(
     "dragon-flatten-limit", cl::init(20000), cl::cat(Category),
     cl::desc("Instructions that the analysis of a host function may take in "
@@ -126,6 +131,7 @@ bool heat() { return Heat; }
 unsigned heatLimit() { return HeatLimit; }
 unsigned cpuHeatLimit() { return CpuHeatLimit; }
 bool traceAccesses() { return TraceAccesses; }
+StringRef mistakes() { return Mistakes; }
 bool lifetime() { return Lifetime; }
 bool staging() { return Staging; }
 bool wavefront() { return Wavefront; }

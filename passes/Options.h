@@ -70,8 +70,11 @@ unsigned heatLimit();
 /// Of larger kernels, the code for the host processor has none: how many
 /// instructions, with those of the functions that they call.
 unsigned cpuHeatLimit();
-/// -fdragon-trace-accesses: kernels for the host processor tell their accesses.
+/// -fdragon-trace-accesses: kernels for the host processor tell their accesses,
+/// and directives their reasons.
 bool traceAccesses();
+/// For tests alone: mistakes to be made. Empty: none.
+llvm::StringRef mistakes();
 /// -f[no-]dragon-lifetime: directives in host code (maps, discards, sinks).
 bool lifetime();
 /// -f[no-]dragon-staging: elision of staging buffers.

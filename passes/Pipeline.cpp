@@ -11,6 +11,7 @@
 #include "passes/Remarks.h"
 #include "passes/access/Canonicalize.h"
 #include "passes/access/KernelAccessAnalysis.h"
+#include "passes/access/Mistakes.h"
 #include "passes/access/SummaryWriter.h"
 #include "passes/cpu/CpuLowering.h"
 #include "passes/lifetime/CallEffects.h"
@@ -289,6 +290,7 @@ bool runOnDevice(Module &M, ModuleAnalysisManager &Analyses) {
         addSlicing(Kernel, Decisions);
       else
         Kernel.WhyNotSliceable = "it was compiled with -fno-dragon-slicing";
+    makeMistakes(Accesses.Summary, options::mistakes());
     writeSummaries(M, Accesses.Summary, Arch);
   }
   return Changed;

@@ -101,6 +101,7 @@ PROGRAMS = [
 
 SAME = "one element to a thread, as batches"
 LEFT_OUT = {
+    "check-mistakes": "its analysis is wrong on purpose",
     "errors": "its launches fail",
     "file-range": SAME,
     "fresh-memory": "reads what it has not written, which is poison there",
@@ -111,6 +112,7 @@ LEFT_OUT = {
     "separable": SAME + ", in several units",
     "separable-shapes": SAME + ", in several units",
     "separable-link-time": SAME + ", in several units",
+    "past-the-end": "its launches fail",
     "same-file": SAME,
     "spaced-launches": "about what the compiler reads",
     "threads": SAME,

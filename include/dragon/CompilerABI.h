@@ -244,6 +244,18 @@ typedef struct dragon_source {
   uint32_t column;
 } dragon_source;
 
+/* A decision of the compiler: the remark that tells of it, as "Discarded", and
+   what buffer and line of the source it is about. Static data. */
+typedef struct dragon_reason {
+  const char *remark;
+  dragon_source where;
+} dragon_reason;
+
+/* Why the calling thread makes the call of the runtime that follows. Only in
+   programs that were compiled with -fdragon-trace-accesses, for DRAGON_CHECK.
+ */
+void __dragon_because(const dragon_reason *reason);
+
 /* cudaMalloc with what the compiler knows: `flags` are those of dragon_map
    (D_READ, D_WRITE, D_VOLATILE), and whether the host may access the buffer, as
    if cudaMallocManaged had made it. Returns a cudaError_t. */

@@ -30,9 +30,11 @@ namespace {
 class Lowering {
 public:
   Lowering(Function &F, BuiltProgram &Built, Placement &Decisions,
-           const KernelSummaries &Kernels, FunctionAnalysisManager &Analyses)
+           const KernelSummaries &Kernels, FunctionAnalysisManager &Analyses,
+           bool Reasons)
       : F(F), Built(Built), Decisions(Decisions), Kernels(Kernels),
-        Analyses(Analyses), Dominators(F), Handles(F, Built, Dominators),
+        Analyses(Analyses), Reasons(Reasons), Dominators(F),
+        Handles(F, Built, Dominators),
         Pointer(PointerType::getUnqual(F.getContext())),
         I32(Type::getInt32Ty(F.getContext())),
         I64(Type::getInt64Ty(F.getContext())) {}
@@ -68,8 +70,10 @@ private:
     return D.Kind == DirectiveKind::Discard && D.Where == Anchor::After &&
            isLaunch(*cast<CallBase>(instruction(D.At)));
   }
-  Constant *sourceOf(const Buffer &B);
+  Constant *sourceOf(StringRef Buffer, const Position &Where);
+  void tellReason(const Directive &D, Instruction &Point);
   Constant *string(StringRef Text);
+  Constant *constant(Constant *Row, const Twine &Name);
   Constant *toTheEnd() const { return ConstantInt::get(I64, -1ull, true); }
 
   Function &F;
@@ -77,6 +81,7 @@ private:
   Placement &Decisions;
   const KernelSummaries &Kernels;
   FunctionAnalysisManager &Analyses;
+  const bool Reasons;
   DominatorTree Dominators;
   BufferHandles Handles;
   Type *Pointer, *I32, *I64;
@@ -257,10 +262,13 @@ bool Lowering::lowerSink(const Directive &D, Instruction &Point) {
     Value *Offset = Write->getArgOperand(Effect->Offset);
     if (!available(Offset, Point))
       return false;
+    tellReason(D, Point);
     callEntry("__dragon_will_pwrite", {Address, Bytes, File, Offset}, Point);
   } else if (File->getType()->isPointerTy()) {
+    tellReason(D, Point);
     callEntry("__dragon_will_fwrite", {Address, Bytes, File}, Point);
   } else {
+    tellReason(D, Point);
     callEntry("__dragon_will_write", {Address, Bytes, File}, Point);
   }
   return true;
@@ -278,21 +286,36 @@ Constant *Lowering::string(StringRef Text) {
 }
 
 /// A dragon_source.
-Constant *Lowering::sourceOf(const Buffer &B) {
-  Constant *Row =
-      ConstantStruct::getAnon({string(B.Name), string(B.Where.File),
-                               ConstantInt::get(I32, B.Where.Line),
-                               ConstantInt::get(I32, B.Where.Column)});
+Constant *Lowering::sourceOf(StringRef Buffer, const Position &Where) {
+  return ConstantStruct::getAnon({string(Buffer), string(Where.File),
+                                  ConstantInt::get(I32, Where.Line),
+                                  ConstantInt::get(I32, Where.Column)});
+}
+
+Constant *Lowering::constant(Constant *Row, const Twine &Name) {
   return new GlobalVariable(*F.getParent(), Row->getType(), true,
-                            GlobalValue::PrivateLinkage, Row, "dragon.where");
+                            GlobalValue::PrivateLinkage, Row, Name);
+}
+
+/// Of the directive that is lowered in front of the point next.
+void Lowering::tellReason(const Directive &D, Instruction &Point) {
+  if (!Reasons || D.Finding < 0)
+    return;
+  const Finding &Found = Decisions.Findings[static_cast<size_t>(D.Finding)];
+  Constant *Row =
+      ConstantStruct::getAnon({string(remarkName(Found.Why.Id)),
+                               sourceOf(Found.Why.get("Buffer"), Found.Where)});
+  callEntry("__dragon_because", {constant(Row, "dragon.reason")}, Point);
 }
 
 void Lowering::lowerMap(const Directive &D) {
   CallBase *Call = Built.Sites[D.Buffer].Call;
   const Buffer &B = Built.Program.Buffers[D.Buffer];
+  tellReason(D, *Call);
   replaceCall(*Call, entryPoint(*F.getParent(), "__dragon_malloc"),
               {Call->getArgOperand(0), Call->getArgOperand(1),
-               ConstantInt::get(I32, D.Flags), sourceOf(B)});
+               ConstantInt::get(I32, D.Flags),
+               constant(sourceOf(B.Name, B.Where), "dragon.where")});
 }
 
 bool Lowering::lower(const Directive &D) {
@@ -335,6 +358,7 @@ bool Lowering::lower(const Directive &D) {
       if (!Bytes)
         return false;
     }
+    tellReason(D, *Point);
     if (withLaunch(D))
       callEntry(D.Eager ? "__dragon_last_use_eagerly" : "__dragon_last_use",
                 {Condition, Address, Bytes}, *Point);
@@ -399,8 +423,8 @@ bool Lowering::run() {
 
 bool lowerDirectives(Function &F, BuiltProgram &Built, Placement &Decisions,
                      const KernelSummaries &Kernels,
-                     FunctionAnalysisManager &Analyses) {
-  return Lowering(F, Built, Decisions, Kernels, Analyses).run();
+                     FunctionAnalysisManager &Analyses, bool Reasons) {
+  return Lowering(F, Built, Decisions, Kernels, Analyses, Reasons).run();
 }
 
 } // namespace dragon

@@ -23,7 +23,7 @@ namespace dragon {
 /// out are removed from Decisions, or replaced by what is to be told then.
 bool lowerDirectives(llvm::Function &F, BuiltProgram &Built,
                      Placement &Decisions, const KernelSummaries &Kernels,
-                     llvm::FunctionAnalysisManager &Analyses);
+                     llvm::FunctionAnalysisManager &Analyses, bool Reasons);
 
 } // namespace dragon
 

@@ -12,6 +12,7 @@
 #include "passes/lifetime/CallEffects.h"
 #include "passes/lifetime/SummaryJoin.h"
 #include "passes/placement/BufferProgramText.h"
+#include "passes/placement/Mistakes.h"
 #include "passes/rewrite/DirectiveLowering.h"
 #include "passes/rewrite/HostLoops.h"
 #include "passes/rewrite/LibraryResidency.h"
@@ -184,7 +185,10 @@ std::vector<Work> analyse(Module &M, ModuleAnalysisManager &Analyses,
           !W.Flat->inlineCalls(W.Built.Missed))
         break;
     }
-    W.Decisions = place(W.Built.Program, Options);
+    W.Decisions =
+        Wanted.Mistakes.empty()
+            ? place(W.Built.Program, Options)
+            : place(withMistakes(W.Built.Program, Wanted.Mistakes), Options);
     Result.push_back(std::move(W));
   }
   return Result;
@@ -238,7 +242,8 @@ bool announceUnknownCalls(const BuiltProgram &Built) {
 } // namespace
 
 HostOptions HostOptions::given() {
-  return {options::staging(), options::wavefront(), options::flattenLimit()};
+  return {options::staging(), options::wavefront(), options::flattenLimit(),
+          options::traceAccesses(), options::mistakes().str()};
 }
 
 bool insertDirectives(Module &M, ModuleAnalysisManager &Analyses,
@@ -252,9 +257,10 @@ bool insertDirectives(Module &M, ModuleAnalysisManager &Analyses,
   std::set<std::string> UnknownCallees;
   for (Work &W : Works) {
     Function &F = W.Flat->original();
-    bool Rewritten = !W.Decisions.Directives.empty() &&
-                     lowerDirectives(W.Flat->copy(), W.Built, W.Decisions,
-                                     Kernels, FunctionAnalyses);
+    bool Rewritten =
+        !W.Decisions.Directives.empty() &&
+        lowerDirectives(W.Flat->copy(), W.Built, W.Decisions, Kernels,
+                        FunctionAnalyses, Options.Reasons);
     if (announceUnknownCalls(W.Built) || Rewritten) {
       W.Flat->adopt();
       separateHostLoops(F, FunctionAnalyses);

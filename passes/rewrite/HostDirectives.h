@@ -27,6 +27,8 @@ struct HostOptions {
   bool Staging = true;   ///< elide staging buffers
   bool Wavefront = true; ///< run launches together
   unsigned FlattenLimit = 20000;
+  bool Reasons = false;      ///< directives tell why
+  std::string Mistakes = {}; ///< for tests (placement/Mistakes.h)
 
   static HostOptions given(); ///< by passes/Options.h
 };

@@ -49,12 +49,12 @@ StatusOr<uintptr_t> Runtime::Impl::allocate(size_t bytes,
                          formatBytes(bytes));
   if (bytes <= SmallBytes && !options.hostAccessible && !Dev->caps().strict)
     return allocateSmall(bytes, options);
-  DRAGON_ASSIGN(Buffer * buffer,
-                makeBuffer(bytes, options.flags, options.hostAccessible));
-  Allocations.insert(
-      {buffer->base, bytes, options.flags, options.hostAccessible,
-       options.where && options.where->buffer ? options.where->buffer : "",
-       buffer});
+  const std::string name =
+      options.where && options.where->buffer ? options.where->buffer : "";
+  DRAGON_ASSIGN(Buffer * buffer, makeBuffer(bytes, options.flags,
+                                            options.hostAccessible, &name));
+  Allocations.insert({buffer->base, bytes, options.flags,
+                      options.hostAccessible, name, buffer});
   return buffer->base;
 }
 
@@ -87,7 +87,8 @@ Runtime::Impl::allocateSmall(size_t bytes, const AllocateOptions &options) {
 }
 
 StatusOr<Buffer *> Runtime::Impl::makeBuffer(size_t bytes, unsigned flags,
-                                             bool hostAccessible) {
+                                             bool hostAccessible,
+                                             const std::string *name) {
   auto buffer = std::make_unique<Buffer>();
   size_t unit = Dev->caps().granularity;
   buffer->number = ++NumBuffersMade;
@@ -97,6 +98,8 @@ StatusOr<Buffer *> Runtime::Impl::makeBuffer(size_t bytes, unsigned flags,
   buffer->flags = flags;
   buffer->hostAccessible = hostAccessible;
   DRAGON_ASSIGN(buffer->base, Dev->reserve(buffer->vaBytes + unit));
+  if (name)
+    Dev->describe(buffer->base, bytes, *name);
   buffer->makeChunks();
   Buffers.push_back(std::move(buffer));
   Buffer &made = *Buffers.back();

@@ -16,6 +16,7 @@
 #ifndef DRAGON_RUNTIME_CORE_BUFFER_H
 #define DRAGON_RUNTIME_CORE_BUFFER_H
 
+#include "dragon/CompilerABI.h"
 #include "runtime/core/ChunkPart.h"
 #include "runtime/core/LaunchHistory.h"
 #include "runtime/core/Storage.h"
@@ -90,6 +91,7 @@ struct Sink {
   bool permanent; ///< of a D_WRITE map; others end with the write they announce
   uint64_t sizeBefore = 0; ///< of the file, when the write was announced
   bool used = false;       ///< something was evicted to it
+  const dragon_reason *why = nullptr; ///< if a compiler announced the write
 
   bool isIn(const BackingFile &other) const {
     return file->deviceId() == other.deviceId() &&

@@ -82,7 +82,8 @@ Status Runtime::Impl::mapChunkRange(Chunk &chunk, size_t begin, size_t end,
 
 Status Runtime::Impl::setSink(uintptr_t address, size_t bytes,
                               std::shared_ptr<BackingFile> file,
-                              int64_t fileOffset, bool permanent) {
+                              int64_t fileOffset, bool permanent,
+                              const dragon_reason *why) {
   AnySinks = true;
   DRAGON_TRY(rangeOf(address, bytes, "sink").takeStatus());
   if (!file->readable())
@@ -92,8 +93,10 @@ Status Runtime::Impl::setSink(uintptr_t address, size_t bytes,
   // What the file holds is not replaced before the program does it.
   if (!permanent && (fileOffset < 0 || uint64_t(fileOffset) < size))
     return {};
-  Sink added{address,    address + bytes, std::move(file),
-             fileOffset, permanent,       size};
+  Sink added{address,         address + bytes,
+             std::move(file), fileOffset,
+             permanent,       size,
+             false,           why};
   for (const Sink &sink : buffer.sinks)
     if (sink.begin == added.begin && sink.end == added.end &&
         sink.isIn(*added.file) && sink.offset == added.offset &&

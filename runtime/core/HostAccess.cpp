@@ -54,8 +54,9 @@ Status Runtime::Impl::hostAccess(uintptr_t address) {
   DRAGON_TRY(mapOnHost(chunk));
   if (Watcher) {
     // What it does to the chunk from now on cannot be seen.
-    Watcher->hostRead({chunk.va(), chunk.usedEnd()});
-    Watcher->hostWrote({chunk.va(), chunk.usedEnd()});
+    const AddressRange range{chunk.va(), chunk.usedEnd()};
+    Watcher->hostRead(range, HostAccess::Fault, chunk.host.hostView);
+    Watcher->hostWrote(range, HostAccess::Fault, nullptr);
   }
   return wroteHost(chunk);
 }

@@ -37,6 +37,8 @@ Status Runtime::Impl::keepResident(Buffer &buffer) {
   DRAGON_TRY(Dev->synchronize(CopyIn));
   DRAGON_TRY(Dev->completeMaps());
   buffer.kept = true;
+  if (Watcher)
+    Watcher->unseen({buffer.base, buffer.end()});
   for (const Want &want : wants)
     DRAGON_TRY(wroteDevice(*want.chunk));
   return {};

@@ -55,7 +55,7 @@ template <typename Run>
 Status observed(Observer *watcher, const LaunchCall &call, Run &&run) {
   if (!watcher)
     return run();
-  watcher->launchBegins(nameOf(call));
+  watcher->launchBegins(nameOf(call), call.number);
   Status status = run();
   watcher->launchEnds();
   return status;
@@ -249,7 +249,8 @@ bool Runtime::readsUpwards(const LaunchCall &call, uint32_t argument,
   return false;
 }
 
-Status Runtime::Impl::launch(const LaunchCall &call) {
+Status Runtime::Impl::launch(const LaunchCall &given) {
+  LaunchCall call = given;
   noteFollower(call.queue);
   findPointers(call, Allocations, Reached);
   const LaunchPointers &pointers = Reached;
@@ -269,6 +270,7 @@ Status Runtime::Impl::launch(const LaunchCall &call) {
                    Waiting.launches.front().queue() != call.queue))
     DRAGON_TRY(runWaiting());
   beginLaunchTime();
+  call.number = LaunchNumber;
   Bytes.count(Counter::Launches);
   for (const LaunchPointer &pointer : pointers.pointers)
     if (pointer.allocation)
@@ -319,7 +321,17 @@ Status Runtime::Impl::runPlanned(const LaunchCall &call,
   return endLastUses(call);
 }
 
+void Runtime::Impl::tellLastUses(const LaunchCall &call) {
+  for (const LastUse &use : call.lastUses)
+    if (const Allocation *found =
+            Watcher ? Allocations.find(use.address) : nullptr)
+      Watcher->discarded({{use.address, endOf(use, found->base, found->bytes)},
+                          call.number,
+                          use.why});
+}
+
 Status Runtime::Impl::endLastUses(const LaunchCall &call) {
+  tellLastUses(call);
   for (const LastUse &use : call.lastUses)
     DRAGON_TRY(
         endLastUse(use, call.queue, [](const Chunk &) { return false; }));
@@ -339,13 +351,10 @@ Runtime::Impl::endLastUse(const LastUse &use, Queue queue,
     uintptr_t stop = begin;
     while (stop < end && !except(buffer.chunkAt(stop)))
       stop = buffer.chunkAt(stop).va() + buffer.chunkAt(stop).bytes();
-    if (stop = std::min(stop, end); stop > begin) {
-      // To the driver a discard is worth its time where memory is short.
-      if (!buffer.driverMoved || Config.managedOversubscribe)
-        DRAGON_TRY(discard(begin, stop - begin, queue, use.eager));
-      if (Watcher)
-        Watcher->discarded({begin, stop});
-    }
+    // To the driver a discard is worth its time where memory is short.
+    if (stop = std::min(stop, end);
+        stop > begin && (!buffer.driverMoved || Config.managedOversubscribe))
+      DRAGON_TRY(discard(begin, stop - begin, queue, use.eager));
     if (stop < end)
       stop = buffer.chunkAt(stop).va() + buffer.chunkAt(stop).bytes();
     begin = stop;

@@ -276,6 +276,7 @@ ObservedBlocks announced(const LaunchCall &call, const LaunchPointers &pointers,
             {base + uintptr_t(range.Begin), base + uintptr_t(range.End)});
     };
     append(use.touch, result.may);
+    append(use.write, result.mayWrite);
     append(use.must, result.must);
     append(use.affine, result.affine);
   }

@@ -386,6 +386,9 @@ Status Runtime::Impl::runTogether(std::span<const WaitingLaunch> launches,
     sliced.push_back(
         {&calls.back(), &launch.planned().whole, dyingOf(calls.back())});
   }
+  // Slices of later launches run before the earlier ones end.
+  for (const LaunchCall &call : calls)
+    tellLastUses(call);
   std::vector<Slice> slices;
   const Wave wave = waveOf(launches, cut);
   for (const auto &[launch, slice] : wavefront(wave.launches)) {

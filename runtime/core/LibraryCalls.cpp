@@ -137,6 +137,7 @@ Status Runtime::Impl::beginLibraryCall(const LibraryCall &call,
   if (!call.queue)
     DRAGON_TRY(Dev->synchronize(CopyIn));
   DRAGON_TRY(Dev->completeMaps());
+  tellUses(call);
   for (const Want &want : wants) {
     ++want.chunk->held;
     hold.chunks.push_back({want.chunk->va(), want.chunk->buffer->number,
@@ -144,6 +145,23 @@ Status Runtime::Impl::beginLibraryCall(const LibraryCall &call,
   }
   hold.queue = call.queue;
   return {};
+}
+
+void Runtime::Impl::tellUses(const LibraryCall &call) {
+  if (!Watcher)
+    return;
+  for (const LibraryUse &use : call.uses) {
+    const Allocation *of = Allocations.find(use.address);
+    if (!of)
+      continue;
+    const uintptr_t begin =
+        use.bytes == LibraryUse::Unknown ? of->base : use.address;
+    const AddressRange range{begin, endOf(use, *of)};
+    if (use.need != LaunchNeed::Overwrite)
+      Watcher->hostRead(range, HostAccess::Fault, nullptr);
+    if (use.need != LaunchNeed::Read)
+      Watcher->hostWrote(range, HostAccess::Fault, nullptr);
+  }
 }
 
 Status Runtime::Impl::endLibraryCall(const LibraryHold &hold) {

@@ -6,14 +6,16 @@
 //===----------------------------------------------------------------------===//
 //
 // The program's operations on buffers as they happen, whatever the runtime does
-// to carry them out: for judges of its policy (runtime/oracle), which share no
-// code with it. All calls are made under the runtime's lock, in the order in
-// which the operations take effect; an observer calls nobody back.
+// to carry them out: for judges of its policy and of the compiler's directives
+// (runtime/oracle), which share no code with it. All calls are made under the
+// runtime's lock, in the order in which the operations take effect; an observer
+// calls nobody back.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CORE_OBSERVER_H
 #define DRAGON_RUNTIME_CORE_OBSERVER_H
 
+#include "dragon/CompilerABI.h"
 #include "runtime/device/Device.h"
 #include "runtime/trace/Stats.h"
 
@@ -35,24 +37,59 @@ struct ObservedBlocks {
   bool indirect = false;    ///< some address depends on loaded data
   bool conditional = false; ///< whether some access happens does
   bool anything = false;    ///< nothing is known: the sets are empty
+  std::vector<AddressRange> mayWrite = {}; ///< of `may`
+};
+
+/// What the program allocated.
+struct ObservedBuffer {
+  AddressRange range;
+  std::string name;                   ///< "d_A", or nothing
+  unsigned flags = 0;                 ///< dragon_flags
+  bool hostAccessible = false;        ///< the host may change it unseen
+  const dragon_reason *why = nullptr; ///< of the flags; null: the program's own
+};
+
+/// Contents that nobody needs any more.
+struct ObservedEnd {
+  AddressRange range;
+  /// The launch of this number is the last to need them.
+  uint64_t launch;
+  /// Null: the program has discarded them itself.
+  const dragon_reason *why = nullptr;
+};
+
+/// How the host gets at contents.
+enum class HostAccess {
+  Copy,
+  File,  ///< to a file or from one, by the runtime
+  Fault, ///< by the processor: perhaps less than the range
 };
 
 class Observer {
 public:
   virtual ~Observer() = default;
 
-  virtual void allocated(AddressRange range) = 0;
+  virtual void allocated(const ObservedBuffer &buffer) = 0;
   virtual void freed(AddressRange range) = 0;
-  /// The contents come from the host from now on (a copy, a file, a fault).
-  virtual void hostWrote(AddressRange range) = 0;
-  /// The host looks at the contents (a copy, a file to write, a fault).
-  virtual void hostRead(AddressRange range) = 0;
+  /// The contents come from the host from now on. `contents`: what they are;
+  /// null: not known, or not for long.
+  virtual void hostWrote(AddressRange range, HostAccess how,
+                         const void *contents) = 0;
+  /// The host looks at the contents, and gets those at `contents`, if that is
+  /// not null.
+  virtual void hostRead(AddressRange range, HostAccess how,
+                        const void *contents) = 0;
   virtual void copied(uintptr_t to, uintptr_t from, size_t bytes) = 0;
-  virtual void filled(AddressRange range) = 0;
-  /// By a directive; the contents are dead.
-  virtual void discarded(AddressRange range) = 0;
+  /// With `width` bytes of `value`, over and over.
+  virtual void filled(AddressRange range, uint32_t value, unsigned width) = 0;
+  /// The contents are dead, or will be when the launch has run.
+  virtual void discarded(const ObservedEnd &end) = 0;
   virtual void prefetched(AddressRange range) = 0;
-  virtual void launchBegins(const char *kernel) = 0;
+  /// From now on others work on the range without being seen.
+  virtual void unseen(AddressRange range) = 0;
+  /// The numbers are those of the program's order, which launches that run
+  /// together may not keep: each of their slices begins and ends by itself.
+  virtual void launchBegins(const char *kernel, uint64_t number) = 0;
   /// Blocks of the launch run next, all or a slice; `remote`: what they see in
   /// host memory.
   virtual void blocksRun(const ObservedBlocks &blocks,
@@ -63,6 +100,9 @@ public:
   virtual bool wantsFootprints() const = 0;
   /// Adds what was seen to the statistics.
   virtual void report(Stats &stats) = 0;
+  /// The process's exit status, if what was seen is reason enough for one; else
+  /// 0. For the end, of which it may print something.
+  virtual int verdict() = 0;
 };
 
 } // namespace dragon

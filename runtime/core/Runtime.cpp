@@ -132,7 +132,11 @@ StatusOr<uintptr_t> Runtime::allocate(size_t bytes,
   DRAGON_TRY(State->ready());
   StatusOr<uintptr_t> base = State->allocate(bytes, options);
   if (State->Watcher && base.ok())
-    State->Watcher->allocated({*base, *base + bytes});
+    State->Watcher->allocated({{*base, *base + bytes},
+                               State->Allocations.find(*base)->name,
+                               options.flags,
+                               options.hostAccessible,
+                               options.why});
   return base;
 }
 
@@ -251,12 +255,14 @@ Status Runtime::copy(void *to, const void *from, size_t bytes, Queue queue,
                                    static_cast<const char *>(from), bytes,
                                    queue, pageable));
       if (impl.Watcher)
-        impl.Watcher->hostWrote({toAddress, toAddress + bytes});
+        impl.Watcher->hostWrote({toAddress, toAddress + bytes},
+                                HostAccess::Copy, from);
     } else if (source) {
       DRAGON_TRY(impl.copyFromBuffer(*source->buffer, static_cast<char *>(to),
                                      fromAddress, bytes, queue, pageable));
       if (impl.Watcher)
-        impl.Watcher->hostRead({fromAddress, fromAddress + bytes});
+        impl.Watcher->hostRead({fromAddress, fromAddress + bytes},
+                               HostAccess::Copy, to);
     } else {
       DRAGON_TRY(impl.Dev->copy(to, from, bytes, CopyKind::HostToHost, queue));
     }
@@ -285,7 +291,7 @@ Status Runtime::fill(void *to, uint32_t value, unsigned width, size_t count,
                          formatBytes(target->end() - address));
   DRAGON_TRY(Impl::checkWritable(*target->buffer, "fill"));
   if (State->Watcher)
-    State->Watcher->filled({address, address + bytes});
+    State->Watcher->filled({address, address + bytes}, value, width);
   return State->fillBuffer(*target->buffer, address, value, width, count,
                            queue);
 }
@@ -321,7 +327,8 @@ Status Runtime::mapFileRange(uintptr_t address, size_t bytes,
   DRAGON_TRY(State->ready());
   DRAGON_TRY(State->mapFileRange(address, bytes, file, fileOffset));
   if (State->Watcher)
-    State->Watcher->hostWrote({address, address + bytes});
+    State->Watcher->hostWrote({address, address + bytes}, HostAccess::File,
+                              nullptr);
   return {};
 }
 
@@ -330,12 +337,14 @@ bool Runtime::hasSinks() const {
 }
 
 Status Runtime::setSink(uintptr_t address, size_t bytes,
-                        std::shared_ptr<BackingFile> file, int64_t fileOffset) {
+                        std::shared_ptr<BackingFile> file, int64_t fileOffset,
+                        const dragon_reason *why) {
   if (bytes == 0)
     return {};
   Impl::Guard guard(*State);
   DRAGON_TRY(State->ready());
-  return State->setSink(address, bytes, std::move(file), fileOffset, false);
+  return State->setSink(address, bytes, std::move(file), fileOffset, false,
+                        why);
 }
 
 Status Runtime::writeToFile(uintptr_t address, size_t bytes,
@@ -363,7 +372,7 @@ Status Runtime::detachFile(dev_t deviceId, ino_t inode) {
 }
 
 Status Runtime::discard(uintptr_t address, size_t bytes, Queue queue,
-                        bool eager) {
+                        bool eager, const dragon_reason *why) {
   if (bytes == 0)
     return {};
   tellListener(*State, address, address + bytes);
@@ -373,13 +382,14 @@ Status Runtime::discard(uintptr_t address, size_t bytes, Queue queue,
   std::vector<WaitingLaunch> &waiting = impl.Waiting.launches;
   if (!waiting.empty() && waiting.back().queue() == queue) {
     DRAGON_TRY(impl.rangeOf(address, bytes, "discard").takeStatus());
-    waiting.back().addLastUse({address, bytes, eager});
+    waiting.back().addLastUse({address, bytes, eager, why});
     return {};
   }
   DRAGON_TRY(impl.ready());
   DRAGON_TRY(impl.discard(address, bytes, queue, eager));
   if (impl.Watcher)
-    impl.Watcher->discarded({address, address + bytes});
+    impl.Watcher->discarded(
+        {{address, address + bytes}, impl.LaunchNumber, why});
   return {};
 }
 
@@ -489,6 +499,11 @@ Status Runtime::destroyQueue(Queue queue) {
   DRAGON_TRY(State->ready());
   State->Work.queueEnds(queue);
   return State->Dev->destroyQueue(queue);
+}
+
+int Runtime::verdict() {
+  Impl::Guard guard(*State);
+  return State->Watcher ? State->Watcher->verdict() : 0;
 }
 
 Status Runtime::shutdown() {

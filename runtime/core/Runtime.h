@@ -16,6 +16,7 @@
 #ifndef DRAGON_RUNTIME_CORE_RUNTIME_H
 #define DRAGON_RUNTIME_CORE_RUNTIME_H
 
+#include "dragon/CompilerABI.h"
 #include "dragon/FootprintEval.h"
 #include "dragon/dragon.h"
 #include "runtime/core/Ledger.h"
@@ -64,6 +65,8 @@ struct AllocateOptions {
   unsigned flags = 0;          ///< dragon_flags
   bool hostAccessible = false; ///< dragon_map, dragon_malloc, managed memory
   const dragon_source *where = nullptr;
+  const dragon_reason *why =
+      nullptr; ///< of the flags, if they are a compiler's
 };
 
 /// Contents; bytes: cut at the buffer's end.
@@ -72,6 +75,8 @@ struct LastUse {
   size_t bytes;
   /// Their memory is free then.
   bool eager = false;
+  /// The compiler's; null: the program says so.
+  const dragon_reason *why = nullptr;
 };
 
 struct LaunchCall {
@@ -87,6 +92,7 @@ struct LaunchCall {
   std::span<const LastUse> lastUses;
   /// Another launch in the queue follows, says the compiler.
   bool followed = false;
+  uint64_t number = 0; ///< in the order of the program; the runtime's to set
 };
 
 /// What a library function is about to do with device memory.
@@ -169,7 +175,8 @@ public:
   /// Dirty chunks of the range may be evicted to their place in the file
   /// instead of to swap.
   Status setSink(uintptr_t address, size_t bytes,
-                 std::shared_ptr<BackingFile> file, int64_t fileOffset);
+                 std::shared_ptr<BackingFile> file, int64_t fileOffset,
+                 const dragon_reason *why = nullptr);
   /// Some range has had a sink.
   bool hasSinks() const;
   /// Writes the contents of the range to the file at fileOffset: from wherever
@@ -185,7 +192,7 @@ public:
   /// Contents become undefined. `eager`: where data is moving, memory and swap
   /// are given back as soon as queued work is done with them.
   Status discard(uintptr_t address, size_t bytes, Queue queue,
-                 bool eager = false);
+                 bool eager = false, const dragon_reason *why = nullptr);
   Status prefetch(uintptr_t address, size_t bytes, Queue queue);
   /// To host memory; only where a driver moves the buffer.
   Status prefetchToHost(uintptr_t address, size_t bytes, Queue queue);
@@ -253,6 +260,10 @@ public:
   /// the device goes away after it. `last`: it does, and calls by any thread,
   /// those that wait for this one as well, fail from then on.
   Status quiesce(bool last = false);
+  /// What who watches makes of the run, for the process's end: an exit status,
+  /// or 0.
+  int verdict();
+
   /// Waits for all work, writes what D_WRITE maps hold, prints the statistics.
   /// Called at exit and by cudaDeviceReset; safe to call more than once.
   Status shutdown();

@@ -102,8 +102,10 @@ struct Runtime::Impl {
 
   // -- Allocation.cpp
   StatusOr<uintptr_t> allocate(size_t bytes, const AllocateOptions &options);
+  /// `name`: the program's, of one that is no arena.
   StatusOr<Buffer *> makeBuffer(size_t bytes, unsigned flags,
-                                bool hostAccessible);
+                                bool hostAccessible,
+                                const std::string *name = nullptr);
   Status free(uintptr_t base);
   Status destroyBuffer(Buffer &buffer);
   /// What does not fit on the device will need host memory: it is made ahead.
@@ -286,6 +288,8 @@ struct Runtime::Impl {
   // -- LibraryCalls.cpp
   Status beginLibraryCall(const LibraryCall &call, LibraryHold &hold);
   Status endLibraryCall(const LibraryHold &hold);
+  /// Says to who watches what the function may do from now on.
+  void tellUses(const LibraryCall &call);
   Status keepReachable(uintptr_t address, std::vector<Buffer *> &done);
 
   // -- Transfers.cpp
@@ -321,6 +325,8 @@ struct Runtime::Impl {
   Status runAsPlanned(const LaunchCall &call, PlannedLaunch &planned);
   /// Of the contents that it uses last.
   Status endLastUses(const LaunchCall &call);
+  /// Says so to who watches.
+  void tellLastUses(const LaunchCall &call);
   /// But for those of some chunks.
   Status endLastUse(const LastUse &use, Queue queue,
                     const std::function<bool(const Chunk &)> &except);
@@ -446,7 +452,7 @@ struct Runtime::Impl {
                        int64_t fileOffset);
   Status setSink(uintptr_t address, size_t bytes,
                  std::shared_ptr<BackingFile> file, int64_t fileOffset,
-                 bool permanent);
+                 bool permanent, const dragon_reason *why = nullptr);
   Status writeToFile(uintptr_t address, size_t bytes,
                      std::shared_ptr<BackingFile> file, int64_t fileOffset,
                      size_t &written);

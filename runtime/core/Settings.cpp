@@ -181,6 +181,8 @@ Status parseOne(const char *variable, std::string_view value,
     return parseSwitch(variable, value, settings.oracle);
   if (name == "DRAGON_FOOTPRINTS")
     return parseSwitch(variable, value, settings.footprints);
+  if (name == "DRAGON_CHECK")
+    return parseSwitch(variable, value, settings.check);
   if (name == "DRAGON_PAGER") {
     if (value != "none" && value != "fault")
       return bad(variable, value, "expected none or fault");

@@ -59,6 +59,7 @@ struct Settings {
   std::string pager;       ///< DRAGON_PAGER: "" = none, "fault"
   bool oracle = false;     ///< DRAGON_ORACLE
   bool footprints = false; ///< DRAGON_FOOTPRINTS
+  bool check = false;      ///< DRAGON_CHECK
   std::string trace;       ///< DRAGON_TRACE: file
   std::string log;         ///< DRAGON_LOG: "" = silent, else "1" / "debug"
   unsigned cpuThreads = 0; ///< DRAGON_CPU_THREADS; 0 = all cores

@@ -18,12 +18,29 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unistd.h>
 
 namespace dragon {
 
 namespace {
 /// What is written to a file at once and is worth reserving space for.
 constexpr size_t ExtendedBytes = 4 << 20;
+
+/// The contents have gone to the file: who watches hears what is there now, if
+/// the file may be read.
+void tellWritten(Observer &watcher, AddressRange range, const BackingFile &file,
+                 int64_t offset) {
+  std::vector<char> piece(1 << 20);
+  for (uintptr_t at = range.begin; at < range.end;) {
+    const size_t part = std::min<size_t>(piece.size(), range.end - at);
+    const ssize_t got = ::pread(file.fd(), piece.data(), part,
+                                off_t(offset + int64_t(at - range.begin)));
+    const bool known = got == ssize_t(part);
+    watcher.hostRead({at, at + part}, HostAccess::File,
+                     known ? piece.data() : nullptr);
+    at += part;
+  }
+}
 } // namespace
 
 /// One call of writeToFile.
@@ -250,8 +267,6 @@ Status Runtime::Impl::writeToFile(uintptr_t address, size_t bytes,
   Buffer &buffer = *Allocations.find(address)->buffer;
   TraceZone zone("write to file", bytes);
   zone.detail(file->path().c_str());
-  if (Watcher)
-    Watcher->hostRead({address, address + bytes});
   ++Clock;
   ++Round;
   const uintptr_t end = address + bytes;
@@ -265,6 +280,10 @@ Status Runtime::Impl::writeToFile(uintptr_t address, size_t bytes,
                     fileOffset + int64_t(bytes), &buffer,
                     fileOffset - int64_t(address)));
   DRAGON_ASSIGN(const uint64_t sizeBefore, file->size());
+  std::vector<ObservedEnd> ends;
+  for (const Sink &sink : buffer.sinks)
+    if (Watcher && sink.why && sink.begin < end && address < sink.end)
+      ends.push_back({{sink.begin, sink.end}, LaunchNumber, sink.why});
   const bool extended =
       bytes >= ExtendedBytes && file->extend(uint64_t(fileOffset) + bytes);
   WriteOut out{*this, buffer, address, file, fileOffset};
@@ -273,6 +292,11 @@ Status Runtime::Impl::writeToFile(uintptr_t address, size_t bytes,
   if (extended && !status.ok())
     file->truncate(std::max(sizeBefore, uint64_t(fileOffset) + written))
         .ignore(); // the failure that is told is the first one
+  if (Watcher) {
+    tellWritten(*Watcher, {address, address + written}, *file, fileOffset);
+    for (const ObservedEnd &over : ends)
+      Watcher->discarded(over);
+  }
   // The announced write has happened, and the file is the program's, who may
   // change it: contents that are nowhere else are dead, by announcement. Or it
   // has failed: the file ends with what was written.

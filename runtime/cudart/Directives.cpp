@@ -52,22 +52,35 @@ void onBuffer(const char *name, const void *pointer, size_t bytes,
   errno = before;
 }
 
+/// Of the thread's next directive.
+thread_local const dragon_reason *reason = nullptr;
+
+/// Sources that were compiled without -fdragon-trace-accesses give none.
+const dragon_reason *takeReason() {
+  static const dragon_reason None{nullptr, {nullptr, nullptr, 0, 0}};
+  const dragon_reason *given = std::exchange(reason, nullptr);
+  return given ? given : &None;
+}
+
 void discard(const void *pointer, size_t bytes, void *stream, bool eager) {
+  const dragon_reason *why = takeReason();
   onBuffer("discard", pointer, bytes,
            [&](Front &front, uintptr_t address, size_t part) {
              return front.runtime.discard(
                  address, part, front.queue(static_cast<cudaStream_t>(stream)),
-                 eager);
+                 eager, why);
            });
 }
 
 void willWrite(const void *pointer, size_t bytes, int fd, int64_t offset) {
+  const dragon_reason *why = takeReason();
   onBuffer("sink", pointer, bytes,
            [&](Front &front, uintptr_t address, size_t part) -> Status {
              if (offset < 0 || !staging().worthwhile(part))
                return {};
              std::shared_ptr<BackingFile> file = staging().outputFile(fd);
-             return file ? front.runtime.setSink(address, part, file, offset)
+             return file ? front.runtime.setSink(address, part, file, offset,
+                                                 why)
                          : Status();
            });
 }
@@ -96,9 +109,10 @@ std::optional<LaunchCall> launchOf(const void *function, uint64_t gridXY,
 thread_local LaunchHints nextLaunch;
 
 void lastUse(int condition, const void *pointer, size_t bytes, bool eager) {
+  const dragon_reason *why = takeReason();
   if (condition && bytes && Front::existing())
     nextLaunch.lastUses.push_back(
-        {reinterpret_cast<uintptr_t>(pointer), bytes, eager});
+        {reinterpret_cast<uintptr_t>(pointer), bytes, eager, why});
 }
 
 } // namespace
@@ -107,6 +121,8 @@ LaunchHints dragon::takeLaunchHints() { return std::exchange(nextLaunch, {}); }
 
 extern "C" {
 
+void __dragon_because(const dragon_reason *why) { reason = why; }
+
 int __dragon_malloc(void **pointer, size_t bytes, uint32_t flags,
                     const dragon_source *where) {
   return withDevice([&](Front &front) {
@@ -114,6 +130,7 @@ int __dragon_malloc(void **pointer, size_t bytes, uint32_t flags,
     options.flags = flags & ~uint32_t(DRAGON_HOST_ACCESS);
     options.hostAccessible = flags & DRAGON_HOST_ACCESS;
     options.where = where;
+    options.why = std::exchange(reason, nullptr);
     return allocateForProgram(front, pointer, bytes, options);
   });
 }
@@ -130,6 +147,7 @@ void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
                          void *stream) {
   if (condition)
     __dragon_discard(pointer, bytes, stream);
+  reason = nullptr;
 }
 
 void __dragon_last_use(int condition, const void *pointer, size_t bytes) {
@@ -177,8 +195,10 @@ int __dragon_reads_upwards(const void *function, uint64_t gridXY,
 }
 
 void __dragon_will_fwrite(const void *pointer, size_t bytes, FILE *file) {
-  if (!file)
+  if (!file) {
+    reason = nullptr;
     return;
+  }
   StreamLock lock(file);
   int before = errno;
   // So that the position is the file's end, if the stream is there.

@@ -11,6 +11,7 @@
 #include "runtime/cudart/Staging.h"
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <pthread.h>
 #include <unistd.h>
@@ -53,6 +54,11 @@ void endOfDevice() {
     return;
   endingThread = ::gettid();
   report(front->runtime.shutdown());
+  // What the program has printed is not written yet.
+  if (const int status = front->runtime.verdict()) {
+    std::fflush(nullptr);
+    ::_exit(status);
+  }
 }
 } // namespace
 

@@ -111,7 +111,7 @@ Timeline::Lane laneOf(CopyKind kind) {
 }
 
 /// "scale, blocks 0-63 of 256"; of a grid with several dimensions, all of them.
-std::string describe(const LaunchRequest &request) {
+std::string textOf(const LaunchRequest &request) {
   std::string text = request.kernelName ? request.kernelName : "?";
   bool whole = true;
   for (unsigned axis = 0; axis < 3; ++axis)
@@ -309,7 +309,7 @@ Status Device::launch(const LaunchRequest &request) {
       return {};
   return watched(
       *Watched, Timeline::Lane::Kernels, request.queue, 0,
-      [&] { return launchImpl(request); }, [&] { return describe(request); });
+      [&] { return launchImpl(request); }, [&] { return textOf(request); });
 }
 
 CopyRates Device::copyRates() {
@@ -323,6 +323,10 @@ void Device::finishTimeline() { Watched->finish(); }
 bool Device::accepts(const LaunchRequest &request) {
   return request.kernel && (!request.numArgs || request.args) &&
          checkShape(request).ok() && acceptsImpl(request);
+}
+
+void Device::describe(uintptr_t base, size_t bytes, const std::string &name) {
+  describeImpl(base, bytes, name);
 }
 
 Status Device::guardHostAccess(uintptr_t va, size_t bytes, bool guarded) {

@@ -37,6 +37,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 namespace dragon {
 
@@ -162,6 +163,9 @@ public:
   StatusOr<uintptr_t> reserve(size_t bytes);
   /// Everything in it must be unmapped.
   Status release(uintptr_t base, size_t bytes);
+  /// Of a reserved range in which nothing is mapped yet: `bytes` of it are the
+  /// program's, under this name. For messages, and for who watches over it.
+  void describe(uintptr_t base, size_t bytes, const std::string &name);
   /// DRAGON_ERROR_OUT_OF_MEMORY if the device or host has no more. Pinned
   /// memory is quicker to create than Host memory; it may come as such.
   StatusOr<Physical> create(Place place, size_t bytes);
@@ -254,6 +258,7 @@ protected:
 private:
   virtual StatusOr<uintptr_t> reserveImpl(size_t bytes) = 0;
   virtual Status releaseImpl(uintptr_t base, size_t bytes) = 0;
+  virtual void describeImpl(uintptr_t, size_t, const std::string &) {}
   virtual StatusOr<Physical> createImpl(Place place, size_t bytes) = 0;
   virtual Status destroyImpl(const Physical &physical) = 0;
   virtual Status mapImpl(uintptr_t va, const Physical &physical) = 0;

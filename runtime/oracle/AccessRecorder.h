@@ -48,6 +48,7 @@ public:
 
   void blockBegins(uint64_t threads) override;
   void access(uintptr_t address, uint64_t bytes, uint32_t kind) override;
+  void blocksEnd(bool) override {}
   /// The step and the wave end here at the latest.
   void finish();
 

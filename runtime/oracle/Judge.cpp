@@ -7,12 +7,14 @@
 
 #include "runtime/oracle/Judge.h"
 #include "runtime/oracle/AccessRecorder.h"
+#include "runtime/oracle/Check.h"
 #include "runtime/oracle/FootprintTable.h"
+#include "runtime/oracle/Names.h"
 #include "runtime/oracle/Oracle.h"
 #include "runtime/oracle/ReferencePager.h"
+#include "runtime/oracle/Watching.h"
+#include "runtime/trace/Log.h"
 
-#include <cstdlib>
-#include <cxxabi.h>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,7 +30,7 @@ using namespace oracle;
 /// Steps are small beside the memory: what one uses counts for nothing.
 constexpr uint64_t StepsPerMemory = 64;
 
-class Judge : public Observer, AccessRecorder::Consumer {
+class Judge : public Watching, AccessRecorder::Consumer {
 public:
   Judge(const Settings &settings, uint64_t deviceBytes)
       : DeviceBytes(deviceBytes),
@@ -42,25 +44,24 @@ public:
       Best.emplace();
     if (settings.footprints)
       Footprints.emplace();
-    setAccessSink(&Recorder);
   }
-  ~Judge() override { setAccessSink(nullptr); }
-  Judge(const Judge &) = delete;
-  Judge &operator=(const Judge &) = delete;
 
-  void allocated(AddressRange range) override { Recorder.addBuffer(range); }
+  AccessSink &sink() override { return Recorder; }
+  void allocated(const ObservedBuffer &buffer) override {
+    Recorder.addBuffer(buffer.range);
+  }
   void freed(AddressRange range) override {
     Recorder.removeBuffer(range);
     forPagers([&](ReferencePager &pager) { pager.freed(range); });
     if (Best)
       Best->filled(range);
   }
-  void hostWrote(AddressRange range) override {
+  void hostWrote(AddressRange range, HostAccess, const void *) override {
     forPagers([&](ReferencePager &pager) { pager.hostWrote(range); });
     if (Best)
       Best->hostWrote(range);
   }
-  void hostRead(AddressRange range) override {
+  void hostRead(AddressRange range, HostAccess, const void *) override {
     forPagers([&](ReferencePager &pager) { pager.hostRead(range); });
     if (Best)
       Best->hostRead(range);
@@ -73,18 +74,19 @@ public:
     if (Best)
       Best->copied(to, from, bytes);
   }
-  void filled(AddressRange range) override {
+  void filled(AddressRange range, uint32_t, unsigned) override {
     forPagers([&](ReferencePager &pager) { pager.used(range); });
     if (Best)
       Best->filled(range);
   }
-  void discarded(AddressRange range) override {
-    forPagers([&](ReferencePager &pager) { pager.discarded(range); });
+  void discarded(const ObservedEnd &end) override {
+    forPagers([&](ReferencePager &pager) { pager.discarded(end.range); });
   }
+  void unseen(AddressRange) override {}
   void prefetched(AddressRange range) override {
     forPagers([&](ReferencePager &pager) { pager.used(range); });
   }
-  void launchBegins(const char *kernel) override {
+  void launchBegins(const char *kernel, uint64_t) override {
     if (Footprints)
       Footprints->launchBegins(kernel);
   }
@@ -103,6 +105,7 @@ public:
   }
   bool wantsFootprints() const override { return Footprints.has_value(); }
   void report(Stats &stats) override;
+  int verdict() override { return 0; }
 
 private:
   template <typename Fn> void forPagers(Fn fn) {
@@ -156,31 +159,6 @@ void Judge::wave(std::span<const uint64_t> pages) {
   });
 }
 
-/// `void f<int>(int *, int)` -> `f<int>`; what is no such name stays. Static
-/// kernels that were linked with others have their unit's name at the end.
-std::string shortName(const std::string &symbol) {
-  int status = 0;
-  std::string plain = symbol.substr(0, symbol.rfind("__intern__"));
-  std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(plain.c_str(), nullptr, nullptr, &status),
-      &std::free);
-  if (!text)
-    return symbol;
-  std::string name = text.get();
-  // The parameters are the last parenthesis on the outermost level.
-  int depth = 0;
-  for (size_t i = name.size(); i-- > 0;) {
-    depth += name[i] == ')' ? 1 : name[i] == '(' ? -1 : 0;
-    if (name[i] == '(' && depth == 0) {
-      name.resize(i);
-      break;
-    }
-  }
-  if (name.starts_with("void "))
-    name.erase(0, 5);
-  return name;
-}
-
 void Judge::report(Stats &stats) {
   auto add = [&](const char *who, const Traffic &traffic) {
     stats.traffic.push_back({who, traffic.hostToDevice, traffic.deviceToHost});
@@ -205,10 +183,11 @@ void Judge::report(Stats &stats) {
 StatusOr<std::unique_ptr<Observer>> makeJudge(const Settings &settings,
                                               const DeviceCaps &device,
                                               uint64_t deviceBytes) {
-  const char *asked = !settings.pager.empty() ? "DRAGON_PAGER"
-                      : settings.oracle       ? "DRAGON_ORACLE"
-                      : settings.footprints   ? "DRAGON_FOOTPRINTS"
-                                              : nullptr;
+  const char *asked = settings.check            ? "DRAGON_CHECK"
+                      : !settings.pager.empty() ? "DRAGON_PAGER"
+                      : settings.oracle         ? "DRAGON_ORACLE"
+                      : settings.footprints     ? "DRAGON_FOOTPRINTS"
+                                                : nullptr;
   if (!asked)
     return std::unique_ptr<Observer>();
   if (device.name != std::string_view("cpu"))
@@ -216,8 +195,17 @@ StatusOr<std::unique_ptr<Observer>> makeJudge(const Settings &settings,
                          "{}: the {} device cannot watch single accesses; set "
                          "DRAGON_BACKEND=cpu",
                          asked, device.name);
-  return std::unique_ptr<Observer>(
-      std::make_unique<Judge>(settings, deviceBytes));
+  std::unique_ptr<Watching> judge, check;
+  if (settings.judged())
+    judge = std::make_unique<Judge>(settings, deviceBytes);
+  if (settings.check)
+    check = std::make_unique<Check>(detail::printLine, settings.quiet);
+  if (judge && check)
+    judge = both(std::move(judge), std::move(check));
+  else if (check)
+    judge = std::move(check);
+  setAccessSink(&judge->sink());
+  return std::unique_ptr<Observer>(std::move(judge));
 }
 
 } // namespace dragon

@@ -7,7 +7,8 @@
 //
 // DRAGON_PAGER, DRAGON_ORACLE and DRAGON_FOOTPRINTS: listens to the program and
 // to its kernels, and says at the end what others would have moved for the same
-// run. Shares no code with the policy that it judges. Needs the cpu device and
+// run. DRAGON_CHECK (Check.h): whether what is done instead of what the program
+// says changes it. Shares no code with what it judges. Needs the cpu device and
 // a program that was compiled with -fdragon-trace-accesses.
 //
 //===----------------------------------------------------------------------===//

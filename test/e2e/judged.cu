@@ -21,7 +21,7 @@
 // BUDGET: DRAGON_PAGER needs DRAGON_DEVICE_MEMORY
 // RUN: %build %s -o untraced
 // RUN: %plain DRAGON_ORACLE=1 %fails ./untraced 2>&1 | FileCheck %s --check-prefix=TRACE
-// TRACE: kernel '{{.*}}add{{.*}}' does not tell its accesses, which DRAGON_PAGER, DRAGON_ORACLE and DRAGON_FOOTPRINTS need; compile with -fdragon-trace-accesses
+// TRACE: kernel '{{.*}}add{{.*}}' does not tell its accesses, which DRAGON_CHECK, DRAGON_PAGER, DRAGON_ORACLE and DRAGON_FOOTPRINTS need; compile with -fdragon-trace-accesses
 // RUN: rm -rf %t.dir
 #include "e2e.h"
 

@@ -182,8 +182,9 @@ defm dragon_heat : DragonSwitch<"heat",
   "copy kernels that access data here and there, to count what they access "
   "most while they run on data larger than the device (default)">;
 defm dragon_trace_accesses : DragonSwitch<"trace-accesses",
-  "kernels on the host processor tell their accesses, for DRAGON_ORACLE, "
-  "DRAGON_PAGER and DRAGON_FOOTPRINTS; slow">;
+  "kernels on the host processor tell their accesses, and directives their "
+  "reasons, for DRAGON_CHECK, DRAGON_ORACLE, DRAGON_PAGER and "
+  "DRAGON_FOOTPRINTS; slow">;
 defm dragon_lifetime : DragonSwitch<"lifetime",
   "insert maps, discards and other directives into host code (default)">;
 defm dragon_staging : DragonSwitch<"staging",

@@ -26,6 +26,11 @@ public:
   /// `kind`: DRAGON_CPU_READ, DRAGON_CPU_WRITE or both. The address may be
   /// in no buffer (shared and local memory). Called by one thread at a time.
   virtual void access(uintptr_t address, uint64_t bytes, uint32_t kind) = 0;
+  /// All blocks of the call of the device have ended, and what they wrote can
+  /// be read at its addresses for the last time. `completed`: none failed.
+  virtual void blocksEnd(bool completed) = 0;
+  /// The process ends here, because of the access that was told last.
+  virtual void processEnds() {}
 };
 
 /// The process's; null: none. Set while no kernel runs.

@@ -16,6 +16,12 @@ namespace dragon {
 
 namespace {
 
+/// On each side of a reserved range.
+constexpr size_t GuardBytes = size_t(4) << 30;
+constexpr uintptr_t PageBytes = 4096;
+/// What follows a buffer in its last page while a strict launch runs.
+constexpr char Pattern = '\x5c';
+
 void *pointer(uintptr_t address) { return reinterpret_cast<void *>(address); }
 
 Status systemError(const char *what, uintptr_t begin, uintptr_t end) {
@@ -29,41 +35,45 @@ Status systemError(const char *what, uintptr_t begin, uintptr_t end) {
 } // namespace
 
 AddressMap::~AddressMap() {
-  for (const auto &[begin, end] : Reserved) {
+  for (const auto &[begin, range] : Reserved) {
     removeFaultRange(begin);
-    munmap(pointer(begin), end - begin);
+    munmap(pointer(range.mappedBegin), range.mappedEnd - range.mappedBegin);
   }
 }
 
 StatusOr<uintptr_t> AddressMap::reserve(size_t bytes, size_t alignment) {
-  size_t room = bytes + alignment;
-  void *memory = mmap(nullptr, room, PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED)
-    return Status::native(DRAGON_ERROR_OUT_OF_MEMORY, errno,
-                          "reserving {} bytes of addresses: {}", bytes,
-                          std::strerror(errno));
-  uintptr_t got = reinterpret_cast<uintptr_t>(memory);
-  uintptr_t begin = (got + alignment - 1) / alignment * alignment;
-  uintptr_t end = begin + bytes;
-  if (begin > got)
-    munmap(memory, begin - got);
-  if (got + room > end)
-    munmap(pointer(end), got + room - end);
+  // As wide as there are addresses for.
+  void *memory = MAP_FAILED;
+  size_t guard = GuardBytes, room = 0;
+  for (; memory == MAP_FAILED; guard = guard > alignment ? guard / 64 : 0) {
+    room = guard + bytes + guard + alignment;
+    memory = mmap(nullptr, room, PROT_NONE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED && guard == 0)
+      return Status::native(DRAGON_ERROR_OUT_OF_MEMORY, errno,
+                            "reserving {} bytes of addresses: {}", bytes,
+                            std::strerror(errno));
+    if (memory != MAP_FAILED)
+      break;
+  }
+  const uintptr_t got = reinterpret_cast<uintptr_t>(memory);
+  const uintptr_t begin = (got + guard + alignment - 1) / alignment * alignment;
+  const uintptr_t end = begin + bytes;
   if (Status status = addFaultRange(begin, end, *this); !status.ok()) {
-    munmap(pointer(begin), bytes);
+    munmap(memory, room);
     return status;
   }
-  std::lock_guard<std::mutex> guard(Lock);
-  Reserved[begin] = end;
+  std::lock_guard<std::mutex> lock(Lock);
+  Reserved[begin] = {end, 0, "", got, got + room};
   return begin;
 }
 
 Status AddressMap::release(uintptr_t base, size_t bytes) {
+  Range range;
   {
     std::lock_guard<std::mutex> guard(Lock);
     auto it = Reserved.find(base);
-    if (it == Reserved.end() || it->second != base + bytes)
+    if (it == Reserved.end() || it->second.end != base + bytes)
       return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                            "release: [{:#x}, +{:#x}) is not a reserved range",
                            base, bytes);
@@ -73,12 +83,22 @@ Status AddressMap::release(uintptr_t base, size_t bytes) {
                            "release: [{:#x}, +{:#x}) still has chunk {} mapped "
                            "at {:#x}",
                            base, bytes, chunk->second.id, chunk->first);
+    range = it->second;
     Reserved.erase(it);
   }
   guard(base, bytes, false).ignore();
   removeFaultRange(base);
-  munmap(pointer(base), bytes);
+  munmap(pointer(range.mappedBegin), range.mappedEnd - range.mappedBegin);
   return {};
+}
+
+void AddressMap::describe(uintptr_t base, size_t bytes,
+                          const std::string &name) {
+  std::lock_guard<std::mutex> guard(Lock);
+  if (auto it = Reserved.find(base); it != Reserved.end()) {
+    it->second.used = base + bytes;
+    it->second.name = name;
+  }
 }
 
 AddressMap::Chunks::iterator AddressMap::firstChunkIn(uintptr_t begin) {
@@ -98,7 +118,7 @@ Status AddressMap::map(uintptr_t va, const Physical &physical, int fd,
   std::lock_guard<std::mutex> guard(Lock);
   uintptr_t end = va + physical.bytes;
   auto range = Reserved.upper_bound(va);
-  if (range == Reserved.begin() || std::prev(range)->second < end)
+  if (range == Reserved.begin() || std::prev(range)->second.end < end)
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                          "map: [{:#x}, {:#x}) is not in a reserved range", va,
                          end);
@@ -110,10 +130,19 @@ Status AddressMap::map(uintptr_t va, const Physical &physical, int fd,
   Chunk chunk{end, physical.place, physical.id, view};
   chunk.guarded = physical.place == Place::Device && guardedAt(va, end);
   chunk.accessible = shouldBeAccessible(chunk);
+  chunk.usable = end;
+  if (const uintptr_t used = std::prev(range)->second.used;
+      Strict && used > va && used < end) {
+    chunk.usable = (used + PageBytes - 1) / PageBytes * PageBytes;
+    chunk.pattern = used;
+  }
   int protection = chunk.accessible ? PROT_READ | PROT_WRITE : PROT_NONE;
   if (mmap(pointer(va), physical.bytes, protection, MAP_SHARED | MAP_FIXED, fd,
            static_cast<off_t>(offset)) == MAP_FAILED)
     return systemError("mapping a chunk at", va, end);
+  if (chunk.accessible && chunk.usable < end &&
+      mprotect(pointer(chunk.usable), end - chunk.usable, PROT_NONE) != 0)
+    return systemError("protecting what follows a buffer at", va, end);
   GuardedChunks += chunk.guarded;
   Mapped.emplace(va, chunk);
   return {};
@@ -161,7 +190,7 @@ Status AddressMap::refresh(uintptr_t begin, uintptr_t end) {
       runBegin = it->first;
       runAccessible = wanted;
     }
-    runEnd = chunk.end;
+    runEnd = chunk.usable;
     chunk.accessible = wanted;
   }
   return flush();
@@ -206,7 +235,7 @@ Status AddressMap::resolve(uintptr_t address, size_t bytes,
   std::lock_guard<std::mutex> guard(Lock);
   uintptr_t end = address + bytes;
   auto range = Reserved.upper_bound(address);
-  if (range == Reserved.begin() || std::prev(range)->second <= address) {
+  if (range == Reserved.begin() || std::prev(range)->second.end <= address) {
     if (range != Reserved.end() && range->first < end)
       return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                            "[{:#x}, {:#x}) begins in host memory and ends in "
@@ -234,7 +263,9 @@ Status AddressMap::beginLaunch(const LaunchRequest &request, Opened &opened) {
   auto open = [&](uintptr_t begin, uintptr_t end) {
     for (auto it = firstChunkIn(begin); it != Mapped.end() && it->first < end;
          ++it) {
-      ++it->second.openers;
+      if (it->second.openers++ == 0 && it->second.pattern)
+        std::memset(viewOf(it->second.pattern, it->first, it->second), Pattern,
+                    it->second.usable - it->second.pattern);
       opened.chunks.push_back(it->first);
     }
   };
@@ -271,7 +302,7 @@ void AddressMap::endLaunch(const Opened &opened) {
 bool AddressMap::openForKernel(uintptr_t address, Opened &opened) {
   std::lock_guard<std::mutex> guard(Lock);
   auto it = firstChunkIn(address);
-  if (it == Mapped.end() || it->first > address)
+  if (it == Mapped.end() || it->first > address || address >= it->second.usable)
     return false;
   if (it->second.accessible)
     return true; // opened by another thread just now
@@ -285,11 +316,69 @@ bool AddressMap::openForKernel(uintptr_t address, Opened &opened) {
 bool AddressMap::findReserved(uintptr_t address, AddressRange &range) {
   std::lock_guard<std::mutex> guard(Lock);
   auto it = Reserved.upper_bound(address);
-  if (it == Reserved.begin() || std::prev(it)->second <= address)
+  if (it == Reserved.begin() || std::prev(it)->second.end <= address)
     return false;
   --it;
-  range = {it->first, it->second};
+  range = {it->first, it->second.end};
   return true;
+}
+
+const AddressMap::Range *AddressMap::rangeNear(uintptr_t address,
+                                               uintptr_t &begin) const {
+  // Those that are reserved do not overlap, with their guards.
+  auto next = Reserved.upper_bound(address);
+  if (next != Reserved.end() && next->second.mappedBegin <= address) {
+    begin = next->first;
+    return &next->second;
+  }
+  if (next == Reserved.begin() || std::prev(next)->second.mappedEnd <= address)
+    return nullptr;
+  begin = std::prev(next)->first;
+  return &std::prev(next)->second;
+}
+
+std::string AddressMap::describe(const Range &range, uintptr_t begin) {
+  return fmt::format("the {}-byte buffer{}", range.used - begin,
+                     range.name.empty() ? std::string()
+                                        : " '" + range.name + "'");
+}
+
+std::optional<std::string> AddressMap::outOfBounds(uintptr_t address) {
+  std::lock_guard<std::mutex> guard(Lock);
+  uintptr_t begin = 0;
+  const Range *range = rangeNear(address, begin);
+  if (!range || !range->used)
+    return std::nullopt;
+  if (address < begin)
+    return fmt::format("{} bytes before {}", begin - address,
+                       describe(*range, begin));
+  if (address >= range->used)
+    return fmt::format("{} past the end of {}",
+                       address == range->used
+                           ? std::string("just")
+                           : fmt::format("{} bytes", address - range->used),
+                       describe(*range, begin));
+  return std::nullopt;
+}
+
+std::optional<std::string> AddressMap::overrun(const Opened &opened) {
+  std::lock_guard<std::mutex> guard(Lock);
+  for (uintptr_t at : opened.chunks) {
+    const auto found = Mapped.find(at);
+    const Chunk &chunk = found->second;
+    if (!chunk.pattern)
+      continue;
+    const char *first = viewOf(chunk.pattern, at, chunk);
+    const char *last = first + (chunk.usable - chunk.pattern);
+    const char *wrong =
+        std::find_if(first, last, [](char byte) { return byte != Pattern; });
+    uintptr_t begin = 0;
+    if (wrong != last)
+      if (const Range *range = rangeNear(chunk.pattern - 1, begin))
+        return fmt::format("writes {} bytes past the end of {}", wrong - first,
+                           describe(*range, begin));
+  }
+  return std::nullopt;
 }
 
 bool AddressMap::hostFault(uintptr_t address, bool write) {
@@ -298,7 +387,8 @@ bool AddressMap::hostFault(uintptr_t address, bool write) {
   {
     std::unique_lock<std::mutex> guard(Lock);
     auto chunk = firstChunkIn(address);
-    if (chunk != Mapped.end() && chunk->first <= address) {
+    if (chunk != Mapped.end() && chunk->first <= address &&
+        address < chunk->second.usable) {
       if (chunk->second.accessible)
         return true; // another thread was faster
       if (!chunk->second.guarded) {

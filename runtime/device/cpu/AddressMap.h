@@ -21,6 +21,13 @@
 // The device itself never goes through these addresses: resolve() translates
 // them to the always accessible views of the memory files.
 //
+// Bounds: around each reserved range lie 4 GiB of addresses that nobody gets,
+// so that what a kernel does far past a buffer's end is a fault and not a
+// write to something else. In strict mode, the pages of the last chunk that
+// hold none of the buffer's bytes are inaccessible as well, and what follows
+// these in their last page is filled with a pattern before a launch, and looked
+// at after it.
+//
 // Threads: all calls from any thread; calls on one range are serialised by the
 // caller, as Device.h says.
 //
@@ -35,6 +42,8 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace dragon {
@@ -46,6 +55,8 @@ public:
 
   StatusOr<uintptr_t> reserve(size_t bytes, size_t alignment);
   Status release(uintptr_t base, size_t bytes);
+  /// The first `bytes` of a reserved range are the program's.
+  void describe(uintptr_t base, size_t bytes, const std::string &name);
   Status map(uintptr_t va, const Physical &physical, int fd, uint64_t offset,
              char *view);
   Status unmap(uintptr_t va, const Physical &physical);
@@ -74,8 +85,15 @@ public:
   /// ... to here.
   void endLaunch(const Opened &opened);
 
-  /// The reserved range that holds an address; false: none does.
+  /// Of a launch that has run: what it wrote past the end of a buffer, if
+  /// anything.
+  std::optional<std::string> overrun(const Opened &opened);
+
+  /// The part of a reserved range that may hold chunks and has the address;
+  /// false: none has.
   bool findReserved(uintptr_t address, AddressRange &range);
+  /// "96 bytes past the end of the 4000-byte buffer 'd_a'", if it is.
+  std::optional<std::string> outOfBounds(uintptr_t address);
 
   bool hostFault(uintptr_t address, bool write) override;
 
@@ -88,6 +106,15 @@ private:
     unsigned openers = 0;
     bool guarded = false;
     bool accessible = false;
+    uintptr_t usable = 0;  ///< no access behind it
+    uintptr_t pattern = 0; ///< begins here and ends there; 0: none
+  };
+  struct Range {
+    uintptr_t end;
+    uintptr_t used;   ///< end of what is the program's; 0: not told
+    std::string name; ///< may be empty
+    /// All that is reserved for it, guards included.
+    uintptr_t mappedBegin, mappedEnd;
   };
   using Chunks = std::map<uintptr_t, Chunk>;
 
@@ -104,8 +131,15 @@ private:
   const bool Strict;
   std::mutex Lock;
   std::condition_variable LaunchEnded;
-  std::map<uintptr_t, uintptr_t> Reserved; // begin -> end
-  std::map<uintptr_t, uintptr_t> Guarded;  // begin -> end, disjoint
+  const Range *rangeNear(uintptr_t address, uintptr_t &begin) const;
+  static std::string describe(const Range &range, uintptr_t begin);
+  /// The byte that follows a buffer, as the device itself reaches it.
+  static char *viewOf(uintptr_t address, uintptr_t begin, const Chunk &chunk) {
+    return chunk.view + (address - begin);
+  }
+
+  std::map<uintptr_t, Range> Reserved;    // by their beginnings
+  std::map<uintptr_t, uintptr_t> Guarded; // begin -> end, disjoint
   Chunks Mapped;
   unsigned GuardedChunks = 0;
   unsigned ActiveLaunches = 0; // counted in strict mode

@@ -454,14 +454,16 @@ Status CpuDevice::launchImpl(const LaunchRequest &request) {
   if (accessSink() && !(kernel->flags & DRAGON_CPU_TRACED))
     return Status::native(DRAGON_ERROR_SETTING, NoKernelImage,
                           "kernel '{}' does not tell its accesses, which "
-                          "DRAGON_PAGER, DRAGON_ORACLE and DRAGON_FOOTPRINTS "
-                          "need; compile with -fdragon-trace-accesses",
+                          "DRAGON_CHECK, DRAGON_PAGER, DRAGON_ORACLE and "
+                          "DRAGON_FOOTPRINTS need; compile with "
+                          "-fdragon-trace-accesses",
                           named.kernelName);
   if (accessSink() && named.cooperative)
     return Status::native(DRAGON_ERROR_SETTING, NoKernelImage,
                           "kernel '{}': the blocks of a cooperative launch run "
-                          "at the same time, and DRAGON_PAGER, DRAGON_ORACLE "
-                          "and DRAGON_FOOTPRINTS follow one after another",
+                          "at the same time, and DRAGON_CHECK, DRAGON_PAGER, "
+                          "DRAGON_ORACLE and DRAGON_FOOTPRINTS follow one "
+                          "after another",
                           named.kernelName);
   DRAGON_ASSIGN(auto state, findQueue("launch", request.queue));
   DRAGON_TRY(checkAlive());
@@ -485,7 +487,12 @@ Status CpuDevice::launchImpl(const LaunchRequest &request) {
       work(); // one block after another
     else
       Pool.run(run.blocks(), work);
+    if (std::optional<std::string> what = Addresses.overrun(opened))
+      run.fail(KernelIllegalAddress,
+               fmt::format("kernel '{}' {}", named.kernelName, *what));
     status = run.result();
+    if (AccessSink *sink = accessSink())
+      sink->blocksEnd(status.ok());
     if (!status.ok()) {
       std::lock_guard<std::mutex> guard(Lock);
       if (!FailedWith) {

@@ -89,6 +89,10 @@ private:
 
   StatusOr<uintptr_t> reserveImpl(size_t bytes) override;
   Status releaseImpl(uintptr_t base, size_t bytes) override;
+  void describeImpl(uintptr_t base, size_t bytes,
+                    const std::string &name) override {
+    Addresses.describe(base, bytes, name);
+  }
   StatusOr<Physical> createImpl(Place place, size_t bytes) override;
   Status destroyImpl(const Physical &physical) override;
   Status mapImpl(uintptr_t va, const Physical &physical) override;

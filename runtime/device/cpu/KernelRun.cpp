@@ -243,12 +243,13 @@ void KernelThread::noteFault() {
   if (runningStack->guarded && FaultAddress < bottom &&
       bottom - FaultAddress <= FiberStack::guardBytes())
     Run->failIn(
-        *runningContext, KernelLaunchFailure,
+        FaultContext, KernelLaunchFailure,
         fmt::format("more than {} bytes of local memory", runningStack->bytes));
   else
-    Run->failIn(*runningContext, KernelIllegalAddress,
-                fmt::format("{} address {:#x}, where no memory is",
-                            FaultWrites ? "writes" : "reads", FaultAddress));
+    Run->failIn(FaultContext, KernelIllegalAddress,
+                fmt::format("{} address {:#x}, {}",
+                            FaultWrites ? "writes" : "reads", FaultAddress,
+                            FaultPlace.value_or("where no memory is")));
 }
 
 // Runs in the signal handler, on a thread that was inside of kernel code.
@@ -262,7 +263,8 @@ bool KernelThread::onFault(void *self, uintptr_t address, bool write,
   AddressRange range;
   if (run.addresses().openForKernel(address, run.opened()))
     return true;
-  if (run.addresses().findReserved(address, range)) {
+  thread.FaultPlace = run.addresses().outOfBounds(address);
+  if (!thread.FaultPlace && run.addresses().findReserved(address, range)) {
     char line[2048]; // mangled names are long
     int length = std::snprintf(
         line, sizeof(line),
@@ -278,11 +280,14 @@ bool KernelThread::onFault(void *self, uintptr_t address, bool write,
     [[maybe_unused]] ssize_t written =
         ::write(STDERR_FILENO, line,
                 std::min(static_cast<size_t>(length), sizeof(line) - 1));
+    if (AccessSink *sink = accessSink())
+      sink->processEnds();
     _exit(FootprintViolationStatus);
   }
   const FiberStack &stack = *thread.runningStack;
   thread.FaultAddress = address;
   thread.FaultWrites = write;
+  thread.FaultContext = context; // it may lie where we continue
   // Continue in faulted(), at the top of the stack, which nobody needs again.
   auto &registers = static_cast<ucontext_t *>(ucontext)->uc_mcontext.gregs;
   uintptr_t top = reinterpret_cast<uintptr_t>(stack.top()) & ~uintptr_t(63);

@@ -27,6 +27,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -137,6 +138,8 @@ private:
   KernelFaultHook Hook;
   uintptr_t FaultAddress = 0;
   bool FaultWrites = false;
+  dragon_cpu_context FaultContext{};
+  std::optional<std::string> FaultPlace; ///< if that is next to a buffer
 };
 
 /// KernelThreads that are not in use.

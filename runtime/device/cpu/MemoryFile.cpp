@@ -38,7 +38,14 @@ MemoryFile::create(const char *name, uint64_t limit, uint64_t keep) {
     return Status::native(DRAGON_ERROR_OUT_OF_MEMORY, errno,
                           "sizing the simulated {} memory to {} bytes: {}",
                           name, file->WindowBytes, std::strerror(errno));
-  void *addresses = mmap(nullptr, file->WindowBytes, PROT_READ | PROT_WRITE,
+  // Buffers get addresses below the window, as the system hands them out: what
+  // goes past their ends ends between them and it.
+  file->reserveGuard();
+  void *addresses =
+      file->Guard ? mmap(file->Guard + GuardBytes, file->WindowBytes,
+                         PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file->Fd, 0)
+                  : mmap(nullptr, file->WindowBytes, PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_NORESERVE, file->Fd, 0);
   if (addresses == MAP_FAILED)
     return Status::native(DRAGON_ERROR_OUT_OF_MEMORY, errno,
@@ -50,8 +57,16 @@ MemoryFile::create(const char *name, uint64_t limit, uint64_t keep) {
   return file;
 }
 
+void MemoryFile::reserveGuard() {
+  void *all = mmap(nullptr, GuardBytes + WindowBytes + GuardBytes, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  Guard = all == MAP_FAILED ? nullptr : static_cast<char *>(all);
+}
+
 MemoryFile::~MemoryFile() {
-  if (Window)
+  if (Guard)
+    munmap(Guard, GuardBytes + WindowBytes + GuardBytes);
+  else if (Window)
     munmap(Window, WindowBytes);
   if (Fd >= 0)
     close(Fd);

@@ -9,7 +9,8 @@
 // whole file is also mapped once, readable and writable, as the device's own
 // view: copies go there, whatever protection the program's addresses have.
 // Freed ranges are kept for reuse up to a limit; beyond it their memory goes
-// back to the system (a hole is punched).
+// back to the system (a hole is punched). Guards around the view keep what goes
+// far past a buffer out of it.
 //
 // Threads: all calls from any thread.
 //
@@ -46,7 +47,11 @@ public:
   uint64_t limit() const { return Limit; }
 
 private:
+  /// On each side of the window, addresses that nobody can write to.
+  static constexpr uint64_t GuardBytes = uint64_t(64) << 30;
   MemoryFile() = default;
+  /// No more than there are addresses for: null otherwise.
+  void reserveGuard();
   void punchKept(uint64_t downTo);
   StatusOr<uint64_t> takeExtent(size_t bytes);
   void giveExtent(uint64_t offset, uint64_t bytes);
@@ -54,6 +59,7 @@ private:
   std::string Name;
   int Fd = -1;
   char *Window = nullptr;
+  char *Guard = nullptr; ///< where its guards begin
   uint64_t WindowBytes = 0;
   uint64_t Limit = 0;
   uint64_t Keep = 0;

@@ -6,6 +6,7 @@ dragon-cc, stand
   plain   no budgets, files read and written by the program itself: one in eight
   roomy   strict and poison mode without budgets: one in eight
   bare    as tight, built without directives, staging and slicing: the programs of one executable in ten
+  checked as tight, with DRAGON_CHECK, which names the directive that is wrong: the programs of one executable in ten
 """
 
 import os
@@ -19,6 +20,7 @@ from .render import alone, together
 
 INPUTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Inputs")
 WITHOUT = ["-fno-dragon-lifetime", "-fno-dragon-staging", "-fno-dragon-wavefront", "-fno-dragon-slicing"]
+TRACED = ["-fdragon-trace-accesses"]
 STRICT = {"DRAGON_STRICT": "1", "DRAGON_POISON": "1"}
 BUDGETS = [
     {"DRAGON_DEVICE_MEMORY": "16M", "DRAGON_HOST_MEMORY": "16M"},
@@ -77,7 +79,7 @@ class Runner:
         with open(os.path.join(directory, "out.bin"), "rb") as file:
             return result.stdout, file.read()
 
-    def settings(self, program, bare):
+    def settings(self, program, bare, checked=False):
         """(name, executable, environment)"""
         seed = program.seed
         device = {"DRAGON_QUIET": "1", "DRAGON_BACKEND": "vmm" if self.options.prebuilt else "cpu"}
@@ -102,14 +104,16 @@ class Runner:
         if bare:
             # What is not sliced is reached in host memory.
             yield "bare", "bare", {**budget, "DRAGON_HOST_MEMORY": "64M"}
+        if checked:
+            yield "checked", "checked", {**budget, "DRAGON_CHECK": "1"}
 
-    def check(self, directory, program, place, bare):
+    def check(self, directory, program, place, bare, checked=False):
         """None, or what is wrong with a program."""
         try:
             expected = self.outcome(directory, "./model", place, {})
         except Failure as failure:
             return f"the model {failure}"
-        for name, executable, settings in self.settings(program, bare):
+        for name, executable, settings in self.settings(program, bare, checked):
             self.runs[name] = self.runs.get(name, 0) + 1
             how = " ".join(f"{k}={v}" for k, v in settings.items())
             try:
@@ -139,8 +143,9 @@ class Runner:
             path = lambda name: os.path.join(directory, name)
             self.compile(path("program.cu"), path("program"), level)
             self.compile(path("program.cu"), path("bare"), level, more=WITHOUT)
+            self.compile(path("program.cu"), path("checked"), level, more=TRACED)
             self.compile_model(path("model.cpp"), path("model"))
-            text += f"\n  alone: {self.check(directory, program, 0, True) or 'no difference'}"
+            text += f"\n  alone: {self.check(directory, program, 0, True, True) or 'no difference'}"
         except Failure as failure:
             text += f"\n  alone: {failure}"
         write(os.path.join(directory, "problem.txt"), text + "\n")
@@ -158,6 +163,7 @@ class Runner:
         os.makedirs(directory, exist_ok=True)
         rng = random.Random(seeds[0] * 7 + 1)
         level, bare = rng.choice(["-O0", "-O0", "-O1", "-O1", "-O2", "-O3"]), rng.random() < 0.1
+        checked = rng.random() < 0.1 and not self.options.prebuilt
         path = lambda name: os.path.join(directory, name)
         try:
             programs = self.sources(directory, seeds)
@@ -165,6 +171,8 @@ class Runner:
             self.compile(path("program.cu"), path("program"), level)
             if bare:
                 self.compile(path("program.cu"), path("bare"), level, more=WITHOUT)
+            if checked:
+                self.compile(path("program.cu"), path("checked"), level, more=TRACED)
         except Failure as failure:
             # Which one it is, one by one, unless that is all there is.
             if len(seeds) == 1:
@@ -178,7 +186,7 @@ class Runner:
         self.input(directory, seeds[0], max(program.inputs for program in programs))
         problems = []
         for place, program in enumerate(programs):
-            problem = self.check(directory, program, place, bare)
+            problem = self.check(directory, program, place, bare, checked)
             if problem:
                 problems.append(self.keep(program.seed, problem, level))
         shutil.rmtree(directory)

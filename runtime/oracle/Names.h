@@ -1,0 +1,20 @@
+//===- Names.h - kernels' names for people ----------------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_ORACLE_NAMES_H
+#define DRAGON_RUNTIME_ORACLE_NAMES_H
+
+#include <string>
+
+namespace dragon::oracle {
+
+/// `void f<int>(int *, int)` -> `f<int>`; what is no such name stays. Static
+/// kernels that were linked with others have their unit's name at the end.
+std::string shortName(const std::string &symbol);
+
+} // namespace dragon::oracle
+
+#endif // DRAGON_RUNTIME_ORACLE_NAMES_H
