@@ -18,6 +18,7 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/Utils/GlobalStatus.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
@@ -197,7 +198,13 @@ SmallVector<HostVariable, 8> moveVariables(Module &M) {
     bool Named = !V->hasPrivateLinkage() &&
                  (V->isExternallyInitialized() || !V->hasLocalLinkage());
     New->takeName(V);
-    if (Named)
+    // Those that only kernels know of are listed, if one may write them, for a
+    // reset of the device.
+    GlobalStatus Use;
+    bool Changes = !New->isConstant() &&
+                   (GlobalStatus::analyzeGlobal(New, Use) ||
+                    Use.StoredType > GlobalStatus::InitializerStored);
+    if (Named || Changes)
       Result.push_back({New->getName().str(), New});
     V->eraseFromParent();
   }

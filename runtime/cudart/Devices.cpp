@@ -215,8 +215,9 @@ cudaError_t cudaDeviceSynchronize() {
   });
 }
 
-// Frees what the program allocated, as CUDA does. The device itself stays: the
-// runtime's own memory and threads serve what comes after.
+// Frees what the program allocated, as CUDA does, and device variables begin
+// anew. The device itself stays: the runtime's own memory and threads serve
+// what comes after.
 cudaError_t cudaDeviceReset() {
   return withDeviceAnyway([&](Front &front) -> Result {
     waitForAllHostFunctions(front);
@@ -229,9 +230,10 @@ cudaError_t cudaDeviceReset() {
     keep(freeAllForProgram(front));
     keep(destroyAllStreamsAndEvents(front));
     pinnedMemory().freeAll();
+    const Result variables = modules().restoreVariables(front);
     clearStickyError();
     lastError() = cudaSuccess;
-    return first;
+    return first.ok() ? variables : Result(first);
   });
 }
 

@@ -67,12 +67,14 @@ void ModuleRegistry::addUnit(const dragon_module *unit) {
     if (!module.unregistered && module.wrapper == unit->fatbin_wrapper &&
         unit->fatbin_wrapper && !module.unit) {
       module.unit = unit;
+      module.initial.remember(*unit);
       openSummary(module);
       return;
     }
   Module &module = Modules.emplace_back();
   module.wrapper = unit->fatbin_wrapper;
   module.unit = unit;
+  module.initial.remember(*unit);
   openSummary(module);
 }
 
@@ -146,12 +148,16 @@ void ModuleRegistry::remove(Module *module) {
   dropFrom(Handles);
   dropFrom(Variables);
   ++Changes;
-  if (!module->nvidiaHandle)
+  takeFromNvidia(*module);
+}
+
+void ModuleRegistry::takeFromNvidia(Module &module) {
+  if (!module.nvidiaHandle)
     return;
   if (auto unregister = reinterpret_cast<decltype(&__cudaUnregisterFatBinary)>(
           nvidiaFunction("__cudaUnregisterFatBinary")))
-    unregister(module->nvidiaHandle);
-  module->nvidiaHandle = nullptr;
+    unregister(module.nvidiaHandle);
+  module.nvidiaHandle = nullptr;
 }
 
 //===----------------------------------------------------------------------===//

@@ -22,6 +22,7 @@
 
 #include "dragon/CompilerABI.h"
 #include "runtime/cudart/Front.h"
+#include "runtime/cudart/InitialValues.h"
 
 #include <atomic>
 #include <deque>
@@ -78,6 +79,7 @@ struct Module {
   bool hasSummary = false;
   std::deque<Kernel> kernels;
   std::deque<Variable> variables;
+  InitialValues initial;         ///< on the host processor
   void **nvidiaHandle = nullptr; ///< once given to libcudart
   bool unregistered = false;
 };
@@ -110,6 +112,8 @@ public:
   /// Managed variables have their address in the host's pointer, on a GPU
   /// everything that was registered is known to libcudart.
   Result initialise(Front &front);
+  /// All variables begin anew; nothing runs.
+  Result restoreVariables(Front &front);
   /// The newest architecture that the fat binaries hold, as 90; 0 if none says.
   unsigned architecture();
 
@@ -117,6 +121,8 @@ private:
   Module *moduleOf(const dragon_module *unit);
   void openSummary(Module &module);
   Result giveToNvidia(Module &module);
+  /// NVIDIA's libcudart forgets the module.
+  void takeFromNvidia(Module &module);
   Result prepareCpu(Kernel &kernel);
   Result prepareGpu(Kernel &kernel);
   /// In its own module, else where it has none in any. With the lock held.
