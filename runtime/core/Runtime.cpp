@@ -72,9 +72,9 @@ Status Runtime::Impl::start() {
               : Config.log == "debug" ? LogLevel::Debug
                                       : LogLevel::Info);
   if (!Config.trace.empty() && !startTrace(Config.trace))
-    return Status::native(DRAGON_ERROR_FILE, errno,
-                          "DRAGON_TRACE: cannot open '{}': {}", Config.trace,
-                          std::strerror(errno));
+    return Status::error(DRAGON_ERROR_SETTING,
+                         "DRAGON_TRACE='{}': the file cannot be opened: {}",
+                         Config.trace, std::strerror(errno));
   DRAGON_ASSIGN(Files, FileTier::create(Config, Bytes));
   Background = std::make_unique<BackgroundIo>(*Files, Limits.chunkBytes);
   DRAGON_ASSIGN(CopyIn, Dev->createQueue(Device::NonBlocking, 0));

@@ -34,6 +34,8 @@ StatusOr<std::unique_ptr<Runtime>> createForProcess() {
   DRAGON_ASSIGN(std::unique_ptr<Runtime> runtime,
                 Runtime::create(std::move(settings), std::move(device),
                                 std::move(judge)));
+  for (const std::string &line : unknownVariables())
+    notice("warning: {}", line);
   if (!notes.empty())
     log(LogLevel::Info, "{}",
         notes.substr(0, notes.find_last_not_of('\n') + 1));

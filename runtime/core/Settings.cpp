@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <string_view>
+#include <unistd.h>
+#include <utility>
 
 namespace dragon {
 
@@ -197,8 +199,13 @@ Status parseOne(const char *variable, std::string_view value,
     settings.sliceQueues = queues;
     return {};
   }
-  if (name == "DRAGON_CPU_THREADS")
-    return parseCount(variable, value, settings.cpuThreads);
+  if (name == "DRAGON_CPU_THREADS") {
+    unsigned threads = 0;
+    if (!parseCount(variable, value, threads).ok() || threads == 0)
+      return bad(variable, value, "expected a number from 1 to 4096");
+    settings.cpuThreads = threads;
+    return {};
+  }
   if (name == "DRAGON_LOG") {
     if (value != "0" && value != "1" && value != "debug")
       return bad(variable, value, "expected 0, 1 or debug");
@@ -214,7 +221,61 @@ Status parseOne(const char *variable, std::string_view value,
   return {};
 }
 
+/// Of the scripts, the build and the compiler, which share the prefix.
+bool isForOthers(std::string_view name) {
+  for (std::string_view known : {"DRAGON_BUILD_ROOT", "DRAGON_CUDA_PATH",
+                                 "DRAGON_LLVM_BINDIR", "DRAGON_TEST_BACKENDS"})
+    if (name == known)
+      return true;
+  return false;
+}
+
+/// The least number of letters to insert, remove or replace.
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j < row.size(); ++j)
+    row[j] = j;
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
 } // namespace
+
+std::vector<std::string> unknownVariables() {
+  constexpr std::string_view Prefix = "DRAGON_";
+  std::vector<std::string> lines;
+  for (char **entry = environ; entry && *entry; ++entry) {
+    std::string_view name = *entry;
+    name = name.substr(0, name.find('='));
+    if (!name.starts_with(Prefix) || isForOthers(name))
+      continue;
+    const std::string_view word = name.substr(Prefix.size());
+    const char *nearest = nullptr;
+    size_t least = SIZE_MAX;
+    for (const SettingDescription &setting : allSettings())
+      if (size_t far = distance(
+              word, std::string_view(setting.variable).substr(Prefix.size()));
+          far < least) {
+        least = far;
+        nearest = setting.variable;
+      }
+    if (least == 0)
+      continue;
+    // Beyond that it is another word.
+    const bool near = least <= std::max<size_t>(2, word.size() / 2);
+    lines.push_back(
+        near ? fmt::format("{} is no setting; did you mean {}?", name, nearest)
+             : fmt::format("{} is no setting", name));
+  }
+  return lines;
+}
 
 // A program with more rights than its caller takes no files' names from it:
 // secure_getenv.

@@ -62,7 +62,7 @@ struct Settings {
   bool check = false;      ///< DRAGON_CHECK
   std::string trace;       ///< DRAGON_TRACE: file
   std::string log;         ///< DRAGON_LOG: "" = silent, else "1" / "debug"
-  unsigned cpuThreads = 0; ///< DRAGON_CPU_THREADS; 0 = all cores
+  unsigned cpuThreads = 0; ///< DRAGON_CPU_THREADS; not set: 0, all cores
 
   /// The program's accesses are watched, to judge the runtime.
   bool judged() const { return !pager.empty() || oracle || footprints; }
@@ -70,6 +70,10 @@ struct Settings {
   /// Reads the environment.
   static StatusOr<Settings> fromEnvironment();
 };
+
+/// What is to be said of the environment's variables that begin with DRAGON_
+/// and are none of ours: "DRAGON_DEVICE_MEM is no setting; did you mean ...".
+std::vector<std::string> unknownVariables();
 
 /// A line of Settings.def.
 struct SettingDescription {

@@ -12,6 +12,7 @@
 #include "runtime/cudart/Staging.h"
 
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <cuda_runtime_api.h>
 #include <mutex>
@@ -21,6 +22,8 @@ namespace dragon {
 namespace {
 std::atomic<Front *> current{nullptr};
 std::atomic<int> failure{cudaSuccess};
+std::atomic<bool> malformed{false}; ///< a setting, which is said already
+std::atomic<bool> ending{false};
 
 cudaError_t create(Front *&front) {
   static std::mutex lock;
@@ -33,7 +36,9 @@ cudaError_t create(Front *&front) {
   try {
     auto runtime = Runtime::get();
     if (!runtime.ok()) {
-      cudaError_t error = report(runtime.takeStatus());
+      Status status = runtime.takeStatus();
+      cudaError_t error = report(status);
+      malformed = status.code() == DRAGON_ERROR_SETTING;
       failure = error;
       return error;
     }
@@ -49,6 +54,15 @@ cudaError_t create(Front *&front) {
     return cudaErrorMemoryAllocation;
   }
 }
+/// A program that ignores errors would go on with results of no kernel: where
+/// the user's own words cannot be understood, it ends. Its buffered output is
+/// written; what its exit handlers ask of us fails.
+cudaError_t createOrEnd(Front *&front) {
+  cudaError_t error = create(front);
+  if (error != cudaSuccess && malformed && !ending.exchange(true))
+    std::exit(EXIT_FAILURE);
+  return error;
+}
 } // namespace
 
 Front *Front::existing() { return current.load(std::memory_order_acquire); }
@@ -59,7 +73,7 @@ cudaError_t Front::enterAnyway(Front *&front) {
   if (refusedAtExit())
     return cudaErrorCudartUnloading;
   front = current.load(std::memory_order_acquire);
-  return front ? cudaSuccess : create(front);
+  return front ? cudaSuccess : createOrEnd(front);
 }
 
 cudaError_t Front::enterInPassing(Front *&front) {

@@ -57,6 +57,8 @@ int main(int Count, char **Words) {
     fmt::print(stderr, "dragon-info: error: {}\n", Read.takeStatus().message());
     return 1;
   }
+  for (const std::string &Line : unknownVariables())
+    fmt::print(stderr, "dragon-info: warning: {}\n", Line);
   Settings &Set = *Read;
   Set.quiet = true; // what it would say stands below
   info::Machine All{info::findDriver(),

@@ -130,6 +130,27 @@ TEST_F(SettingsTest, MalformedValuesAreErrorsByName) {
   expectError("DRAGON_STRICT", "true", "1 or 0");
   expectError("DRAGON_LOG", "2", "0, 1 or debug");
   expectError("DRAGON_CPU_THREADS", "many", "number");
+  expectError("DRAGON_CPU_THREADS", "0", "from 1 to 4096");
+}
+
+TEST_F(SettingsTest, AMisspeltVariableIsSaid) {
+  ::setenv("DRAGON_HOST_MEMORY", "1G", 1);
+  ::setenv("DRAGON_CUDA_PATH", "/", 1); // the build's
+  EXPECT_THAT(unknownVariables(), ElementsAre());
+  ::setenv("DRAGON_HOSTMEMORY", "1G", 1);
+  EXPECT_THAT(unknownVariables(),
+              ElementsAre("DRAGON_HOSTMEMORY is no setting; did you mean "
+                          "DRAGON_HOST_MEMORY?"));
+  ::unsetenv("DRAGON_HOSTMEMORY");
+  ::setenv("DRAGON_STATISTICS", "-", 1);
+  EXPECT_THAT(unknownVariables(),
+              ElementsAre("DRAGON_STATISTICS is no setting; did you mean "
+                          "DRAGON_STATS?"));
+  ::unsetenv("DRAGON_STATISTICS");
+  ::setenv("DRAGON_FIREBALL", "1", 1);
+  EXPECT_THAT(unknownVariables(), ElementsAre("DRAGON_FIREBALL is no setting"));
+  ::unsetenv("DRAGON_FIREBALL");
+  ::unsetenv("DRAGON_CUDA_PATH");
 }
 
 // -- Sizes
