@@ -44,6 +44,14 @@ public:
       wait(number);
   }
 
+  /// True if it was free; waits for nobody.
+  bool try_lock() {
+    // While the number that is served has not been taken, nobody has the lock.
+    uint32_t number = Served.load(std::memory_order_seq_cst);
+    return Taken.compare_exchange_strong(number, number + 1,
+                                         std::memory_order_seq_cst);
+  }
+
   void unlock() {
     uint32_t next = Served.load(std::memory_order_relaxed) + 1;
     Served.store(next, std::memory_order_seq_cst);

@@ -267,6 +267,10 @@ public:
   /// Waits for all work, writes what D_WRITE maps hold, prints the statistics.
   /// Called at exit and by cudaDeviceReset; safe to call more than once.
   Status shutdown();
+  /// The process is about to be killed: prints the statistics and completes the
+  /// trace, with what is known without the lock if that cannot be had soon. For
+  /// a thread that holds nothing.
+  void reportBeforeDeath();
 
   struct Impl;
 

@@ -490,7 +490,8 @@ struct Runtime::Impl {
   /// could tell whether it has.
   Status ready();
   Status shutdown();
-  void printStats();
+  /// `locked`: with the lock; what is behind it is left out otherwise.
+  void printStats(bool locked);
 
   StatusOr<Allocation *> rangeOf(uintptr_t address, size_t bytes,
                                  const char *call);
@@ -580,7 +581,8 @@ struct Runtime::Impl {
   std::atomic<bool> AnySinks{false};
   bool Noticed = false;
   bool ShutDown = false;
-  bool Closed = false; ///< the device has gone away
+  std::atomic<bool> Reported{false}; ///< the statistics, or somebody is at it
+  bool Closed = false;               ///< the device has gone away
   BeforeWrite Listener = nullptr;
   void *ListenerContext = nullptr;
   const std::atomic<bool> *ListenerWanted = nullptr;

@@ -10,7 +10,13 @@
 #include "runtime/trace/Stats.h"
 #include "runtime/trace/Trace.h"
 
-#include <cstdio>
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fcntl.h>
+#include <thread>
+#include <unistd.h>
 
 namespace dragon {
 
@@ -49,29 +55,38 @@ Stats collect(const Ledger &ledger, const char *device, const Budget &limits) {
 
 } // namespace
 
-void Runtime::Impl::printStats() {
+/// 0, or what errno says. Without stdio, whose locks a thread that will not go
+/// on may hold.
+static int writeText(int file, const std::string &text) {
+  for (size_t done = 0; done < text.size();) {
+    ssize_t wrote = ::write(file, text.data() + done, text.size() - done);
+    if (wrote < 0 && errno != EINTR)
+      return errno;
+    done += size_t(std::max<ssize_t>(wrote, 0));
+  }
+  return 0;
+}
+
+void Runtime::Impl::printStats(bool locked) {
   if (Config.stats.empty())
     return;
   Stats stats = collect(Bytes, Dev->caps().name, Limits);
   stats.peaks = {{"device memory", DevicePool.most()},
                  {"host memory", HostPool.most()}};
-  if (Watcher)
+  if (Watcher && locked)
     Watcher->report(stats);
   if (Config.stats == "-") {
-    std::string table = formatStatsTable(stats);
-    std::fwrite(table.data(), 1, table.size(), stderr);
-    std::fflush(stderr);
+    writeText(STDERR_FILENO, formatStatsTable(stats));
     return;
   }
-  std::string json = formatStatsJson(stats);
-  std::FILE *file = std::fopen(Config.stats.c_str(), "we");
-  bool good =
-      file && std::fwrite(json.data(), 1, json.size(), file) == json.size();
-  if (file)
-    good &= std::fclose(file) == 0;
-  if (!good)
-    detail::printLine(
-        fmt::format("DRAGON_STATS: cannot write '{}'", Config.stats));
+  const int file = ::open(Config.stats.c_str(),
+                          O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  int code = file < 0 ? errno : writeText(file, formatStatsJson(stats));
+  if (file >= 0 && ::close(file) != 0 && code == 0)
+    code = errno;
+  if (code)
+    detail::printLine(fmt::format("DRAGON_STATS: cannot write '{}': {}",
+                                  Config.stats, std::strerror(code)));
 }
 
 Status Runtime::Impl::usable() const {
@@ -115,11 +130,31 @@ Status Runtime::Impl::shutdown() {
   ShutDown = true;
   Status first = Closed ? Status() : quiesce();
   Dev->finishTimeline();
-  printStats();
+  if (Reported.exchange(true))
+    return first;
+  printStats(/*locked=*/true);
   if (!Config.trace.empty() && !stopTrace())
-    detail::printLine(
-        fmt::format("DRAGON_TRACE: cannot write '{}'", Config.trace));
+    detail::printLine(fmt::format("DRAGON_TRACE: cannot write '{}': {}",
+                                  Config.trace, std::strerror(errno)));
   return first;
+}
+
+void Runtime::reportBeforeDeath() {
+  if (State->Reported.exchange(true))
+    return;
+  // Who has the lock may be the thread that the signal met, which waits for us.
+  constexpr auto Patience = std::chrono::milliseconds(500);
+  const auto deadline = std::chrono::steady_clock::now() + Patience;
+  bool locked = State->Lock.try_lock();
+  while (!locked && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    locked = State->Lock.try_lock();
+  }
+  State->printStats(locked);
+  if (locked)
+    State->Lock.unlock();
+  if (!State->Config.trace.empty())
+    stopTraceWithin(Patience);
 }
 
 } // namespace dragon

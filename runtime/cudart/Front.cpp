@@ -8,6 +8,7 @@
 #include "runtime/cudart/Front.h"
 
 #include "runtime/cudart/ForeignCalls.h"
+#include "runtime/cudart/KilledRun.h"
 #include "runtime/cudart/Lifecycle.h"
 #include "runtime/cudart/Staging.h"
 
@@ -47,6 +48,7 @@ cudaError_t create(Front *&front) {
     front = new Front{**runtime, device, gpu}; // lives as long as the process
     staging().attach(**runtime);
     armLifecycle();
+    reportWhenKilled(**runtime);
     watchForeignCalls();
     current.store(front, std::memory_order_release);
     return cudaSuccess;

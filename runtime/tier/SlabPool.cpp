@@ -84,7 +84,7 @@ StatusOr<Physical> SlabPool::take(size_t bytes, uint64_t keepFree,
 StatusOr<Physical> SlabPool::create(std::unique_lock<std::mutex> &guard,
                                     size_t bytes, Place place) {
   Used += bytes; // nobody else takes the room
-  Most = std::max(Most, Used + Idle + Coming);
+  Most = std::max(Most.load(), Used + Idle + Coming);
   if (shouldMake())
     Wanted.notify_one();
   while (true) {
@@ -147,7 +147,7 @@ void SlabPool::makeAhead() {
     const size_t bytes = ExpectedSlab;
     SizesComing.push_back(bytes);
     Coming += bytes;
-    Most = std::max(Most, Used + Idle + Coming);
+    Most = std::max(Most.load(), Used + Idle + Coming);
     if (shouldMake())
       Wanted.notify_one();
     guard.unlock();
@@ -219,10 +219,7 @@ uint64_t SlabPool::used() const {
   return Used;
 }
 
-uint64_t SlabPool::most() const {
-  std::lock_guard guard(Lock);
-  return Most;
-}
+uint64_t SlabPool::most() const { return Most; }
 
 bool SlabPool::hasRoom(size_t bytes, uint64_t keepFree) const {
   std::lock_guard guard(Lock);

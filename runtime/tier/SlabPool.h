@@ -29,6 +29,7 @@
 
 #include "runtime/device/Device.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -84,7 +85,7 @@ public:
   void setBudget(uint64_t bytes);
   /// Bytes of slabs that somebody holds.
   uint64_t used() const;
-  /// The most bytes that there ever were, held or kept.
+  /// The most bytes that there ever were, held or kept. Waits for no lock.
   uint64_t most() const;
   bool hasRoom(size_t bytes, uint64_t keepFree = 0) const;
   /// Bytes that must be given for that.
@@ -125,7 +126,7 @@ private:
   uint64_t Lent = 0;   ///< of that: what was kept free for it
   uint64_t Idle = 0;   ///< kept
   uint64_t Coming = 0; ///< being made by the threads
-  uint64_t Most = 0;   ///< of all together
+  std::atomic<uint64_t> Most{0}; ///< of all together
   std::map<std::pair<size_t, Place>, std::vector<Physical>> Kept;
 
   size_t ExpectedSlab = 0; ///< of what size slabs are expected; 0: none are

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <mutex>
 #include <sys/syscall.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -68,7 +69,8 @@ std::string escape(const std::string &text) {
   return out;
 }
 
-void flush(Writer &w) {
+/// Frees nothing.
+void write(Writer &w) {
   for (const auto &[lane, name] : w.lanes) {
     const long thread = FirstLane + long(lane);
     fmt::print(w.file,
@@ -77,7 +79,6 @@ void flush(Writer &w) {
                w.first ? "" : ",", ::getpid(), thread, escape(name));
     w.first = false;
   }
-  w.lanes.clear();
   for (const Zone &zone : w.zones) {
     std::string arguments = fmt::format("\"bytes\":{}", zone.bytes);
     if (!zone.detail.empty())
@@ -94,6 +95,11 @@ void flush(Writer &w) {
                arguments);
     w.first = false;
   }
+}
+
+void flush(Writer &w) {
+  write(w);
+  w.lanes.clear();
   w.zones.clear();
 }
 
@@ -139,6 +145,27 @@ bool stopTrace() {
   bool good = !std::ferror(w.file);
   good &= std::fclose(w.file) == 0;
   w.file = nullptr;
+  return good;
+}
+
+bool stopTraceWithin(std::chrono::milliseconds patience) {
+  detail::tracing.store(false);
+  Writer &w = writer();
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (!w.lock.try_lock()) {
+    if (std::chrono::steady_clock::now() >= deadline)
+      return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::lock_guard guard(w.lock, std::adopt_lock);
+  if (!w.file)
+    return true;
+  // To free memory takes the lock of who has allocated it, which a thread that
+  // was stopped in the middle of malloc() may hold.
+  write(w);
+  std::fputs("\n]}\n", w.file);
+  const bool good = std::fflush(w.file) == 0 && !std::ferror(w.file);
+  w.file = nullptr; // open, until the process is gone
   return good;
 }
 

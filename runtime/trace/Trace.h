@@ -21,6 +21,7 @@
 #define DRAGON_RUNTIME_TRACE_TRACE_H
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -42,6 +43,9 @@ uint64_t traceClock();
 bool startTrace(const std::string &path);
 /// Writes what was recorded and closes the file. False if a write failed.
 bool stopTrace();
+/// The same where a thread that will not go on may be in the middle of a
+/// record: false as well if that keeps the file for so long.
+bool stopTraceWithin(std::chrono::milliseconds patience);
 
 /// A lane that is no thread's: what somebody else did. Lanes are 0, 1, ...
 void nameTraceLane(unsigned lane, const std::string &name);

@@ -76,6 +76,19 @@ TEST(FairMutexTest, ManyGetItInTheOrderOfTheirCalls) {
 
 // A loop of calls does not keep another thread's loop out: once both stand in
 // the queue, neither has the lock twice in a row while the other wants it.
+TEST(FairMutexTest, WhoOnlyTriesWaitsForNobody) {
+  FairMutex mutex;
+  ASSERT_TRUE(mutex.try_lock());
+  EXPECT_FALSE(mutex.try_lock());
+  std::thread other([&] { std::lock_guard<FairMutex> guard(mutex); });
+  waitUntilQueued(mutex, 2);
+  EXPECT_FALSE(mutex.try_lock());
+  mutex.unlock();
+  other.join();
+  EXPECT_TRUE(mutex.try_lock());
+  mutex.unlock();
+}
+
 TEST(FairMutexTest, LoopsTakeTurns) {
   constexpr int Threads = 2, Times = 1000;
   FairMutex mutex;
