@@ -42,6 +42,7 @@ namespace dragon {
 /// A part of a file that backs bytes of a buffer. Shared: the descriptor is
 /// closed with the last reference.
 class BackingFile; // runtime/tier/FileTier.h
+struct FileRange;
 
 /// A kernel as launched: its image and what the compiler said of it.
 struct KernelInfo {
@@ -189,6 +190,10 @@ public:
   /// The program is about to change the file by other means: contents of
   /// buffers that are stored in it (mapFileRange, setSink) move elsewhere.
   Status detachFile(dev_t deviceId, ino_t inode);
+  /// Somebody else may be about to change the file: what buffers have nowhere
+  /// else, and the ranges, are saved (BackingFile::save).
+  Status saveInput(const std::shared_ptr<BackingFile> &file,
+                   std::vector<FileRange> ranges);
   /// Contents become undefined. `eager`: where data is moving, memory and swap
   /// are given back as soon as queued work is done with them.
   Status discard(uintptr_t address, size_t bytes, Queue queue,

@@ -115,6 +115,17 @@ void InputFiles::forget(dev_t device, ino_t inode) {
   held().count = held().files.size();
 }
 
+std::vector<std::shared_ptr<BackingFile>> InputFiles::inputs() const {
+  std::vector<std::shared_ptr<BackingFile>> alive;
+  for (const auto &[key, entry] : Inputs)
+    if (std::shared_ptr<BackingFile> file = entry.lock())
+      alive.push_back(std::move(file));
+  return alive;
+}
+
+void InputFiles::lockForFork() { held().lock.lock(); }
+void InputFiles::unlockAfterFork() { held().lock.unlock(); }
+
 void InputFiles::dropDead() {
   for (auto it = Inputs.begin(); it != Inputs.end();) {
     Key key = it->first;

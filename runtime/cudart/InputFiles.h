@@ -11,8 +11,9 @@
 // no shared writable mapping. That is looked up when the file is first seen;
 // from then on the process's own open, fopen, truncate and their kin are
 // watched (Interpose.cpp), and who opens a file for writing first lets its
-// contents be saved. What other processes do to the file is found out by its
-// size and time of modification when it is read, and is an error then.
+// contents be saved; so does who makes a child (InterposeProcess.cpp). What
+// other processes do to the file is found out by its size and time of
+// modification when it is read, and is an error then.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CUDART_INPUTFILES_H
@@ -23,6 +24,7 @@
 #include <map>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace dragon {
 
@@ -40,6 +42,11 @@ public:
   static bool mayHold(dev_t device, ino_t inode);
   static bool mayHoldAny();
   void forget(dev_t device, ino_t inode);
+  /// The inputs that somebody still refers to.
+  std::vector<std::shared_ptr<BackingFile>> inputs() const;
+  /// Over a fork.
+  static void lockForFork();
+  static void unlockAfterFork();
 
 private:
   using Key = std::pair<dev_t, ino_t>;

@@ -8,10 +8,7 @@
 // exec keeps which signals are ignored and blocked: those that the program has
 // asked for, not what ProgramSignals.h has made of them.
 //
-// posix_spawn makes a child of a process that goes on: a signal cannot be
-// ignored there for its sake.
-//
-// Sources: execve(2), exec(3), posix_spawn(3), signal(7).
+// Sources: execve(2), exec(3), signal(7).
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,17 +90,5 @@ int execle(const char *path, const char *first, ...) noexcept {
   va_end(rest);
   return ::execve(path, list, environment);
 }
-
-#define DRAGON_SPAWN(name)                                                     \
-  int name(pid_t *process, const char *path,                                   \
-           const posix_spawn_file_actions_t *actions,                          \
-           const posix_spawnattr_t *attributes, char *const arguments[],       \
-           char *const environment[]) {                                        \
-    ProgramSignals::ForExec asAsked(false);                                    \
-    return DRAGON_REAL(name)(process, path, actions, attributes, arguments,    \
-                             environment);                                     \
-  }
-DRAGON_SPAWN(posix_spawn)
-DRAGON_SPAWN(posix_spawnp)
 
 } // extern "C"

@@ -13,7 +13,9 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace dragon {
@@ -24,9 +26,30 @@ std::atomic<bool> forked{false};
 std::atomic<bool> closed{false};
 std::atomic<pid_t> endingThread{0};
 
-// staging() is locked over a fork, so that the child's copy is consistent: what
-// was read from files and deferred can still be read there.
-void beforeFork() { staging().lockForFork(); }
+// A word that is zero in each copy of the process, whatever made it: handlers
+// of fork hear neither of clone() nor of _Fork().
+std::atomic<uint32_t> *parentsMark = nullptr;
+
+void markProcess() {
+  void *page = ::mmap(nullptr, 1, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED)
+    return;
+  if (::madvise(page, 1, MADV_WIPEONFORK) != 0) { // before Linux 4.14
+    ::munmap(page, 1);
+    return;
+  }
+  parentsMark = new (page) std::atomic<uint32_t>(1);
+}
+
+void beforeFork() {
+  // fork() itself was refused where that fails; what calls it inside of the C
+  // library (daemon, forkpty) cannot be.
+  if (Status status = staging().saveInputs(); !status.ok())
+    report(status);
+  staging().bringResults();
+  staging().lockForFork();
+}
 void afterForkInParent() { staging().unlockInParent(); }
 void afterForkInChild() {
   staging().unlockInChild();
@@ -41,7 +64,7 @@ void afterForkInChild() {
 /// The driver still answers here, for the last time.
 void endOfDevice() {
   Front *front = Front::existing();
-  if (!front || !front->gpu || forked.load())
+  if (!front || !front->gpu || inForkedChild())
     return;
   report(staging().processEnds());
   report(front->runtime.quiesce(/*last=*/true));
@@ -50,7 +73,7 @@ void endOfDevice() {
 
 [[gnu::destructor]] void endOfProcess() {
   Front *front = Front::existing();
-  if (!front || forked.load())
+  if (!front || inForkedChild())
     return;
   endingThread = ::gettid();
   report(front->runtime.shutdown());
@@ -62,7 +85,11 @@ void endOfDevice() {
 }
 } // namespace
 
-bool inForkedChild() { return forked.load(std::memory_order_relaxed); }
+bool inForkedChild() {
+  return forked.load(std::memory_order_relaxed) ||
+         (hasDevice.load(std::memory_order_relaxed) && parentsMark &&
+          parentsMark->load(std::memory_order_relaxed) == 0);
+}
 
 bool refusedAtExit() {
   if (closed.load(std::memory_order_relaxed))
@@ -72,6 +99,7 @@ bool refusedAtExit() {
 }
 
 void armLifecycle() {
+  markProcess();
   hasDevice = true;
   std::atexit(endOfDevice);
 }

@@ -21,7 +21,9 @@
 //     running, are refused from then on.
 //
 // A forked child has a copy of the parent's memory and none of its device: its
-// calls fail with cudaErrorInitializationError, and it prints no statistics.
+// calls fail with cudaErrorInitializationError, it prints no statistics, and
+// nothing that it does touches the runtime's rings, threads or locks.
+// What is to be done before there is a child: InterposeProcess.cpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CUDART_LIFECYCLE_H

@@ -195,7 +195,9 @@ Status Staging::detachFile(dev_t device, ino_t inode) {
     return origin.kind == Origin::File && origin.file->deviceId() == device &&
            origin.file->inode() == inode;
   })));
-  if (Attached)
+  // The buffers are the parent's, and so are the threads and rings that would
+  // move them; it has saved its own (saveInputs).
+  if (Attached && !inForkedChild())
     DRAGON_TRY(Attached->detachFile(device, inode));
   Files.forget(device, inode);
   return {};
@@ -228,18 +230,6 @@ Status Staging::processEnds() {
   return materialiseAll(Map.select([](const Origin &origin) {
     return origin.kind == Origin::Device && !origin.used;
   }));
-}
-
-//===----------------------------------------------------------------------===//
-// fork
-//===----------------------------------------------------------------------===//
-
-void Staging::lockForFork() { Lock.lock(); }
-void Staging::unlockInParent() { Lock.unlock(); }
-void Staging::unlockInChild() {
-  // The owner's thread id is the parent's: a lock that is new has no owner.
-  new (&Lock) std::recursive_mutex;
-  Readings.clear();
 }
 
 } // namespace dragon

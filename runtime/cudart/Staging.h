@@ -88,6 +88,11 @@ public:
   /// brought. The rest is not worth a transfer.
   Status processEnds();
 
+  // -- Children (StagingFork.cpp)
+  /// A child may be about to change files: what was read from them is saved.
+  Status saveInputs();
+  /// A child is about to get a copy of the memory, and cannot reach the device.
+  void bringResults();
   void lockForFork();
   void unlockInParent();
   void unlockInChild();
@@ -108,6 +113,7 @@ private:
   Status deviceChanges(uintptr_t begin, uintptr_t end);
   Status materialiseAll(const std::vector<Segment> &list);
   Status bring(const Segment &segment, void *memory);
+  Status saveInput(const std::shared_ptr<BackingFile> &file);
   Result copyIn(Front &front, void *to, const void *from, size_t bytes,
                 cudaStream_t stream, bool async);
   Result copyOut(Front &front, void *to, const void *from, size_t bytes,

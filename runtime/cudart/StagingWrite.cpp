@@ -57,6 +57,8 @@ bool Staging::writeOut(const void *buffer, size_t bytes,
       guard.unlock();
       good = writeMemory(file->fd(), reinterpret_cast<void *>(next.begin),
                          next.bytes(), place, done);
+    } else if (inForkedChild()) {
+      return false; // bring() says why
     } else {
       const uintptr_t device = next.origin.address;
       auto reading = Readings.insert(Readings.end(),
@@ -125,7 +127,7 @@ const char *at(const void *buffer, size_t bytes) {
 /// there, ahead of a write that now happens by other means, leaves it.
 void beforeRealWrite(int fd) {
   Front *front = Front::existing();
-  if (!front || !front->runtime.hasSinks())
+  if (!front || inForkedChild() || !front->runtime.hasSinks())
     return;
   int before = errno;
   struct stat info;

@@ -50,14 +50,22 @@ struct BackingFile::Watch {
   timespec modified{};
   uint64_t changes = 0;
 
+  struct Table {
+    std::mutex lock;
+    std::map<std::pair<dev_t, ino_t>, std::weak_ptr<Watch>> all;
+    std::vector<std::shared_ptr<Watch>> lockedForFork;
+  };
+  static Table &table() {
+    static auto *theTable = new Table;
+    return *theTable;
+  }
+
   static std::shared_ptr<Watch> of(dev_t device, ino_t inode) {
-    static std::mutex mapLock;
-    static auto *all = new std::map<std::pair<dev_t, ino_t>, //
-                                    std::weak_ptr<Watch>>;
-    std::lock_guard<std::mutex> guard(mapLock);
-    std::erase_if(*all,
+    Table &watches = table();
+    std::lock_guard<std::mutex> guard(watches.lock);
+    std::erase_if(watches.all,
                   [](const auto &entry) { return entry.second.expired(); });
-    std::weak_ptr<Watch> &entry = (*all)[{device, inode}];
+    std::weak_ptr<Watch> &entry = watches.all[{device, inode}];
     std::shared_ptr<Watch> watch = entry.lock();
     if (!watch)
       entry = watch = std::make_shared<Watch>();
@@ -82,6 +90,24 @@ struct BackingFile::Watch {
     return true;
   }
 };
+
+void BackingFile::lockForFork() {
+  Watch::Table &watches = Watch::table();
+  watches.lock.lock();
+  for (auto &[file, entry] : watches.all)
+    if (std::shared_ptr<Watch> watch = entry.lock()) {
+      watch->lock.lock();
+      watches.lockedForFork.push_back(std::move(watch));
+    }
+}
+
+void BackingFile::unlockAfterFork() {
+  Watch::Table &watches = Watch::table();
+  for (const std::shared_ptr<Watch> &watch : watches.lockedForFork)
+    watch->lock.unlock();
+  watches.lockedForFork.clear();
+  watches.lock.unlock();
+}
 
 BackingFile::OwnWrite::OwnWrite(const BackingFile &file) : File(file) {
   std::lock_guard<std::mutex> guard(File.Watched->lock);
@@ -159,7 +185,7 @@ BackingFile::~BackingFile() {
 }
 
 Status BackingFile::checkUnchanged() const {
-  if (Writable)
+  if (Writable || Saved.load(std::memory_order_acquire))
     return {};
   std::lock_guard<std::mutex> guard(Watched->lock);
   if (!Watched->look(Fd))

@@ -24,6 +24,7 @@
 #include "runtime/core/Settings.h"
 #include "runtime/core/Status.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -35,6 +36,16 @@
 namespace dragon {
 
 class Ledger;
+
+/// Bytes [begin, end) of a file.
+struct FileRange {
+  int64_t begin;
+  int64_t end;
+};
+
+/// A file without a name and with mode 0600, for data that nobody else is to
+/// see and that is gone with its last descriptor.
+StatusOr<int> openUnnamed(const std::string &directory);
 
 class BackingFile {
 public:
@@ -54,6 +65,19 @@ public:
   /// Nobody but this runtime has written to the file since adoption, as far as
   /// its size and modification time tell (read-only files).
   Status checkUnchanged() const;
+  /// These bytes stay what they are, whatever happens to the file: they are
+  /// copied (shared, where the file system can) to a file without a name in one
+  /// of the directories, which takes the place of this one. What is in no range
+  /// is lost. No request for the file is under way. The cost: the space there,
+  /// and a copy.
+  Status save(std::vector<FileRange> ranges,
+              const std::vector<std::string> &directories);
+  /// Somebody with the rights of this process can change the file. Who cannot
+  /// write it, and does not own it, can not.
+  bool mayBeChanged() const;
+  /// Over a fork, so that the child finds no lock taken for ever.
+  static void lockForFork();
+  static void unlockAfterFork();
   StatusOr<uint64_t> size() const;
   Status truncate(uint64_t bytes);
   /// Space for all bytes up to `end`, if the file system can reserve it: writes
@@ -90,6 +114,7 @@ private:
   int DirectFd = -1;
   bool Writable = false;
   bool Readable = true;
+  std::atomic<bool> Saved{false}; ///< a copy of our own
   std::string Path;
   dev_t DeviceId = 0;
   ino_t Inode = 0;

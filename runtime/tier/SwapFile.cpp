@@ -45,7 +45,9 @@ uint64_t freeSpace(int fd) {
   return uint64_t(info.f_bavail) * info.f_frsize;
 }
 
-StatusOr<int> openUnlinked(const std::string &directory) {
+} // namespace
+
+StatusOr<int> openUnnamed(const std::string &directory) {
   int fd = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0)
     return fd;
@@ -66,6 +68,8 @@ StatusOr<int> openUnlinked(const std::string &directory) {
   return fd;
 }
 
+namespace {
+
 class StripedSwap final : public SwapFile {
 public:
   Status open(const std::vector<std::string> &directories);
@@ -82,7 +86,7 @@ private:
 
 Status StripedSwap::open(const std::vector<std::string> &directories) {
   for (const std::string &directory : directories) {
-    DRAGON_ASSIGN(int fd, openUnlinked(directory));
+    DRAGON_ASSIGN(int fd, openUnnamed(directory));
     DRAGON_ASSIGN(std::shared_ptr<BackingFile> file,
                   BackingFile::adopt(fd, directory + "/(dragon swap)", true));
     Stripes.push_back({directory, std::move(file)});
