@@ -13,10 +13,11 @@
 #define __constant__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define CUDART_CB
 
 struct dim3 {
   unsigned x, y, z;
-  dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
 };
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
@@ -24,7 +25,7 @@ struct alignas(16) uint4 {
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
   return {x, y, z, w};
 }
-inline dim3 threadIdx, blockIdx, blockDim, gridDim;
+static thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 enum cudaError_t { cudaSuccess };
 enum cudaMemcpyKind {
@@ -151,9 +152,52 @@ cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t bytes, size_t
   return cudaSuccess;
 }
 
+template <class T>
+cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0) {
+  memcpy(to, (const char *)&symbol + offset, bytes);
+  return cudaSuccess;
+}
+template <class T> cudaError_t cudaGetSymbolAddress(void **to, T &symbol) {
+  *to = &symbol;
+  return cudaSuccess;
+}
+
+/// A variable of the device, which the device's reset brings back to what it was at first.
+class Restorable {
+public:
+  Restorable(void *at, size_t bytes) : at(at), first((char *)at, (char *)at + bytes), next(all) { all = this; }
+  static void restore() {
+    for (Restorable *variable = all; variable; variable = variable->next)
+      memcpy(variable->at, variable->first.data(), variable->first.size());
+  }
+
+private:
+  void *at;
+  std::vector<char> first;
+  Restorable *next;
+  inline static Restorable *all = nullptr;
+};
+#define RESTORABLE(variable) static Restorable restorable_##variable(variable, sizeof(variable));
+inline cudaError_t cudaDeviceReset() {
+  Restorable::restore();
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaLaunchHostFunc(cudaStream_t, void (*function)(void *), void *data) {
+  function(data);
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, void (*function)(cudaStream_t, cudaError_t, void *),
+                                         void *data, unsigned) {
+  function(stream, cudaSuccess, data);
+  return cudaSuccess;
+}
+#define cudaStreamPerThread nullptr
+
 inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 inline cudaError_t cudaStreamCreate(cudaStream_t *) { return cudaSuccess; }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, unsigned) { return cudaSuccess; }
+inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t *, unsigned, int) { return cudaSuccess; }
 inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) { return cudaSuccess; }

@@ -3,6 +3,7 @@
 #ifndef PROGRAM_H
 #define PROGRAM_H
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include "model.h"
 #else
 #include <cuda_runtime.h>
+#define RESTORABLE(variable)
 #endif
 
 #define CHECK(call)                                                            \
@@ -41,15 +43,6 @@ inline void check(cudaError_t status, const char *what) {
   exit(EXIT_FAILURE);
 }
 
-inline FILE *openFile(const char *path, const char *mode) {
-  FILE *file = fopen(path, mode);
-  if (!file) {
-    perror(path);
-    exit(EXIT_FAILURE);
-  }
-  return file;
-}
-
 /// A function whose result depends on every bit of its argument.
 __host__ __device__ inline uint32_t scramble(uint32_t x) {
   x ^= x >> 16;
@@ -63,6 +56,19 @@ inline uint32_t sum(const uint32_t *words, size_t count) {
   for (size_t i = 0; i < count; ++i)
     result = result * 31 + words[i];
   return result;
+}
+
+#include "process.h"
+
+inline FILE *openFile(const char *path, const char *mode) {
+  FILE *file = fopen(path, mode);
+  if (*mode == 'r')
+    inputPath = path;
+  if (!file) {
+    perror(path);
+    exit(EXIT_FAILURE);
+  }
+  return file;
 }
 
 // What kernels are given by value.

@@ -4,6 +4,7 @@ No kernel has two threads touch one word, one of them writing, other than by int
 used, or between barriers. A launch says which words it reads (r), may write (w), surely writes before reading (d).
 """
 
+import random
 
 CHUNK = 2 << 20
 
@@ -30,9 +31,11 @@ class Kernels:
         return name
 
     def over(self, body):
-        """(type of n, kernel body, style) for body being run for each i in [0, n)."""
-        kind = self.rng.choice(["int", "int", "int", "unsigned", "size_t", "long"])
-        style = self.rng.random()
+        """(type of n, kernel body, style) for body being run for each i in [0, n). A hundred programs, which are compiled
+        together, have two types and two styles, so that they have many kernels in common."""
+        hundred = random.Random(self.seed // 100)
+        kind = self.rng.choice([hundred.choice(["int", "int", "int", "unsigned", "size_t", "long"]) for _ in range(2)])
+        style = self.rng.choice([hundred.random() for _ in range(2)])
         if style < 0.25:
             return kind, (f"  for ({kind} i = ({kind})blockIdx.x * blockDim.x + threadIdx.x; i < n;\n"
                           f"       i += ({kind})gridDim.x * blockDim.x) {{\n{body}  }}\n"), "stride"
@@ -326,7 +329,10 @@ class Kernels:
         return True
 
     def table(self):
-        """Pointers that are themselves in device memory."""
+        """Pointers that are themselves in device memory. Such a launch may touch all that there is, which nobody counts while
+        threads run."""
+        if self.threads_run:
+            return False
         target = self.target()
         sources = target and [self.source(target[2], target[2], [target[0]]) for _ in range(2)]
         if not sources or None in sources:
@@ -344,55 +350,4 @@ class Kernels:
         self.device_waits()
         self.emit(f"CHECK(cudaFree({table}));")
         self.emit("}")
-        return True
-
-    def aliased(self):
-        """One buffer is read and written: the same words, or others."""
-        source = self.source(2)
-        if not source:
-            return False
-        memory, first, words = source
-        if self.rng.random() < 0.5:
-            target = source
-        else:
-            low, words = first, words // 2
-            source, target = (memory, low, words), (memory, low + words, words)
-            if self.rng.random() < 0.5:
-                source, target = target, source
-        # Never with __restrict__: the pointers may be equal.
-        self.launch_over("aliased", "const uint32_t* in, uint32_t* out", "    out[i] = in[i] * 5 + 1;\n",
-                         lambda n: f"{self.pointer(*source[:2])}, {self.pointer(*target[:2])}, {n}", words,
-                         [self.use(source, "r"), self.use(target, "w")])
-        return True
-
-    def behind(self):
-        """Words in front of where the pointer points."""
-        pair = self.pair(4096)
-        if not pair:
-            return False
-        source, target = pair
-        by = self.rng.choice([1, 64, 4000])
-        words = target[2] - by
-        self.launch_over("behind", "const uint32_t *in, uint32_t *out", f"    out[i] = in[(long)i - {by}] ^ in[i];\n",
-                         lambda n: f"{self.pointer(source[0], source[1] + by)}, {self.pointer(*target[:2])}, {n}", words,
-                         [(source[0], source[1], source[1] + target[2], "r"), (target[0], target[1], target[1] + words, "d")])
-        return True
-
-    def short(self):
-        """Fewer threads than there are elements, or none of them at work."""
-        target = self.target()
-        if not target:
-            return False
-        memory, first, words = target
-        block = self.rng.choice([64, 256])
-        blocks = self.rng.randint(1, max(1, words // block))
-        done = min(words, blocks * block)
-        n = self.number(words) if self.rng.random() < 0.8 else f"(argc > 7 ? {words} : 0)"
-        if n.startswith("(") and self.rng.random() < 0.5:
-            n = "0"
-        name = self.kernel("short_grid", "uint32_t *out, int n",
-                           "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n)\n    out[i] = i * 3;\n")
-        none = n == "0" or n.startswith("(")
-        self.launch(name, f"{blocks}, {block}", f"{self.pointer(memory, first)}, {n}",
-                    [(memory, first, first + done, "w" if none else "d")])
         return True

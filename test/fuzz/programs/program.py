@@ -3,24 +3,37 @@
 import random
 import re
 
+from .ends import Ends
+from .features import chosen
+from .files import Files
 from .kernels import CHUNK, Kernels
+from .managed import Managed
 from .patterns import Patterns
+from .processes import Processes
 from .shapes import Shapes
-from .state import HOST, LEGACY, Order, State
+from .signals import Signals
+from .state import HOST, LEGACY, Impossible, Order, State
 from .steps import Steps
+from .streams import Streams
+from .tables import Tables
+from .threads import Threads
 from .variables import Variables
 
 
-class Impossible(Exception):
-    """What was begun does not go here; nothing of it is kept."""
+class Program(Kernels, Shapes, Steps, Files, Patterns, Variables, Threads, Streams, Managed, Processes, Signals, Tables,
+              Ends):
+    """features: the names of those that it may have, or None for some by chance. left_out: steps, by their paths, that it
+    does without; the others are made of the same random numbers."""
 
-
-class Program(Kernels, Shapes, Steps, Patterns, Variables):
     WORK = 40_000_000  # words that all steps together may touch, so that no program takes long
 
-    def __init__(self, seed):
+    def __init__(self, seed, selection=None, left_out=()):
         self.rng = random.Random(seed)
         self.seed = seed
+        self.left_out, self.path, self.children, self.paths = set(left_out), "", 0, []
+        self.features, self.more_outer, self.more_inner = chosen(seed, selection)
+        self.said = None  # in a thread: what it has to say, for others to print
+        self.changes_input = False
         self.kernels, self.block_kernels, self.cache = [], set(), {}
         self.structures, self.globals, self.helpers = {}, [], []
         self.declarations, self.out = [], []
@@ -34,7 +47,7 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
         self.launches = set()  # (bytes of all, bytes of one block at the worst)
         self.inputs = 4  # bytes of the input file that it reads
         self.work, self.rounds, self.depth, self.loops = 0, 1, 0, []
-        self.memories = []
+        self.memories, self._groups = [], []
         self.declare_streams()
         self.order = Order(self.streams, self.blocking_streams)
         self.order.memories = self.memories
@@ -79,6 +92,8 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
         """uses: (memory, low, high, mode); waits for whatever must have ended."""
         for memory, low, high, mode in uses:
             assert memory.allocated and 0 <= low <= high <= memory.words, memory.text
+            if memory.shared and mode != "r":
+                raise Impossible
             assert mode != "r" or memory.defined.covers(low, high), f"{memory.text}[{low}:{high}] is undefined"
         if agent != HOST or not any(m.kind == "managed" for m, *_ in uses):
             self.work += self.rounds * sum(high - low for _, low, high, _ in uses)
@@ -93,6 +108,8 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
 
     def wait_for(self, agent, other):
         style = self.rng.random()
+        if self.order.is_gone(other):
+            return self.device_waits()
         if agent != HOST and self.events and style < 0.6:
             event = self.rng.choice(self.events)
             self.emit(f"CHECK(cudaEventRecord({event}, {self.stream_text(other)}));")
@@ -103,6 +120,10 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
         else:
             self.device_waits()
 
+    def say(self, value):
+        """Prints it; a thread leaves that to who has joined it."""
+        self.emit(f'printf("%u\\n", {value});' if self.said is None else f"{self.said}.push_back({value});")
+
     def host_waits(self, stream):
         self.emit(f"CHECK(cudaStreamSynchronize({self.stream_text(stream)}));")
         self.order.host_waits(stream)
@@ -110,6 +131,16 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
     def device_waits(self):
         self.emit("CHECK(cudaDeviceSynchronize());")
         self.order.host_waits_for_all()
+
+    # Parts of the program that see other memory and streams than the rest: threads. -----------------------------------
+
+    def scope(self):
+        return self.memories, self.streams, self.blocking_streams, self.stream_names, self.events, self._groups, self.said, self.prefer
+
+    def enter(self, scope):
+        (self.memories, self.streams, self.blocking_streams, self.stream_names, self.events, self._groups,
+         self.said, self.prefer) = scope
+        self.order.memories = self.state.memories = self.memories
 
     def launch(self, name, grid, arguments, uses, stream=None):
         stream = self.any_stream() if stream is None else stream
@@ -128,13 +159,17 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
     def attempt(self, make, *arguments):
         """Whether make() made something; if not, all is as before."""
         saved, log = self.state.save(), self.order.log
-        length, logged, work = len(self.out), len(log or ()), self.work
+        length, logged, work, paths = len(self.out), len(log or ()), self.work, len(self.paths)
         out, depth, rounds, count, loops = self.out, self.depth, self.rounds, len(self.memories), list(self.loops)
+        random_numbers, scope = (self.rng, self.path, self.left_out), self.scope()
         try:
             if make(*arguments) is not False:
                 return True
         except Impossible:
             pass
+        self.rng, self.path, self.left_out = random_numbers
+        self.enter(scope)
+        del self.paths[paths:]
         self.out, self.depth, self.rounds, self.work, self.order.log, self.loops = out, depth, rounds, work, log, loops
         del self.out[length:]
         if log is not None:
@@ -211,13 +246,30 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
 
     # Steps. -----------------------------------------------------------------------------------------------------------
 
-    def step(self):
-        """One more statement, or a few that belong together, maybe in a function of their own."""
+    def step(self, kinds=None):
+        """One more statement, or a few that belong together, maybe in a function of their own. Its random numbers are its
+        own, so that other steps can be left out."""
+        path = f"{self.path}.{self.children}".lstrip(".")
+        self.children += 1
+        if path in self.left_out:
+            return True
+        outer = self.rng, self.path, self.children
+        self.rng, self.path = random.Random(f"{self.seed} {path}"), path
+        made = self.some_step(kinds)
+        self.rng, self.path, self.children = outer
+        if made:
+            self.paths.append(path)
+        return made
+
+    def some_step(self, kinds):
+        if self.said is not None:
+            kinds = kinds or self.IN_THREADS
+        kinds = kinds or (self.INNER + self.more_inner if self.depth else self.OUTER + self.more_outer)
         for _ in range(40):
             if self.work > self.WORK:
                 return False
-            length = len(self.out)
-            kind = self.rng.choice(self.INNER if self.depth else self.OUTER)
+            length, self.children = len(self.out), 0
+            kind = self.rng.choice(kinds)
             self.launching = kind == "launch"
             if self.launching:
                 kind = self.rng.choice(self.FAMILIES)
@@ -225,7 +277,7 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
                 continue
             if len(self.out) == length:
                 continue
-            if self.rng.random() < 0.15 and kind != "early_end":
+            if self.rng.random() < 0.15 and kind not in ("early_end", "reset"):
                 self.into_function(length)
             return True
         return False
@@ -244,7 +296,7 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
         function = f"part{self.count()}"
         parameters, arguments = [], []
         for name, how in self.variables.items():
-            declared = re.search(rf"\b(int|long|size_t|uint32_t) \*?{name}\b", text)
+            declared = re.search(rf"\b(int|long|size_t|uint32_t|cudaStream_t|cudaEvent_t|std::vector<uint32_t>) [*&]?{name}\b", text)
             if declared or not re.search(rf"\b{name}\b", text):
                 continue
             changed = re.search(rf"&{name}\b|\b{name}(\.\w+)? = |swap\([^;]*\b{name}\b|dropBuffer\({name}\b", text)
@@ -291,15 +343,16 @@ class Program(Kernels, Shapes, Steps, Patterns, Variables):
         return [*lines[:at], f"if (!({lines[at][4:-3]}))", f"  {how};", *lines[at + 1:-1]]
 
     def finish(self):
-        for memory in list(self.memories):
+        for at, memory in enumerate(list(self.memories)):
+            self.rng, path = random.Random(f"{self.seed} end {at}"), f"end{at}"
             if memory.on_device and memory.allocated and memory.defined.ranges and self.rng.random() < 0.65:
-                self.attempt(self.store_of, memory)
+                if path not in self.left_out and self.attempt(self.store_of, memory):
+                    self.paths.append(path)
+        self.rng = random.Random(f"{self.seed} end")
         self.device_waits()
         self.emit("CHECK(cudaGetLastError());")
         if self.rng.random() < 0.6:
             for memory in self.memories:
                 if memory.allocated:
                     self.free(memory)
-        self.emit("fclose(in);")
-        self.emit("REQUIRE(fclose(out) == 0);")
-        self.emit("return 0;")
+        self.end_of_program()

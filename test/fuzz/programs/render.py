@@ -2,8 +2,6 @@
 
 import re
 
-from .program import Program
-
 LAUNCH = re.compile(r"^(\s*)(\w+)(<\d+>)?<<<(.*)>>>\((.*)\);$")
 
 
@@ -59,8 +57,8 @@ def body(program, model, head, more=(), shared=None):
     return "\n".join(text)
 
 
-def alone(seed, model=False):
-    return '#include "program.h"\n\n' + body(Program(seed), model, "int main(int argc, char **argv) {")
+def alone(program, model=False):
+    return '#include "program.h"\n\n' + body(program, model, "int main(int argc, char **argv) {")
 
 
 def together(programs, model=False):
@@ -71,9 +69,9 @@ def together(programs, model=False):
         text += [f"namespace program{place} {{", body(program, model, "int run(int argc, char **argv) {", shared=kernels),
                  "}", ""]
     text += [body(programs[0], model, "int main(int argc, char **argv) {",
-                  ["  if (argc > 3 && atoi(argv[3]) > 0)", "    return runOther(atoi(argv[3]), argc, argv);"], kernels)]
+                  ["  server::serve(argc, argv);", "  if (argc > 3 && atoi(argv[3]) > 0)", "    return runOther(atoi(argv[3]), argc, argv);"], kernels)]
     names = ", ".join(["nullptr"] + [f"program{place}::run" for place in range(1, len(programs))])
     text += ["int runOther(int which, int argc, char **argv) {",
              f"  static int (*const programs[])(int, char **) = {{{names}}};", "  return programs[which](argc, argv);", "}", ""]
-    head = ['#include "program.h"', "", "int runOther(int which, int argc, char **argv);", ""]
+    head = ['#include "program.h"', '#include "server.h"', "", "int runOther(int which, int argc, char **argv);", ""]
     return "\n".join(head + [kernel.replace("@", name) for kernel, name in kernels.items()] + text)

@@ -11,12 +11,16 @@ dragon-cc, stand
 
 import os
 import random
+import re
 import shutil
 import subprocess
+import tempfile
 
+from .features import Selection
 from .kernels import CHUNK
 from .program import Program
 from .render import alone, together
+from .server import Failure, Server
 
 INPUTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Inputs")
 WITHOUT = ["-fno-dragon-lifetime", "-fno-dragon-staging", "-fno-dragon-wavefront", "-fno-dragon-slicing"]
@@ -29,10 +33,6 @@ BUDGETS = [
     {"DRAGON_DEVICE_MEMORY": "8M", "DRAGON_HOST_MEMORY": "8M"},
     {"DRAGON_DEVICE_MEMORY": "10M", "DRAGON_HOST_MEMORY": "12M", "DRAGON_CPU_THREADS": "1"},
 ]
-
-
-class Failure(Exception):
-    pass
 
 
 def command(arguments, limit=600, **more):
@@ -57,7 +57,10 @@ class Runner:
     def __init__(self, options):
         self.options = options
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("DRAGON_") and k != "FILL"}
+        self.selection = Selection(options.only, options.without)
         self.runs = {}
+        self.servers = None  # while the programs of a batch run
+        self.contents, self.changed = b"", False  # of the input
 
     def compile(self, source, program, level, targets="cpu", more=()):
         build([self.options.dragon_cc, level, "-std=c++17", "-arch=sm_90", f"--dragon-targets={targets}", *more,
@@ -67,17 +70,31 @@ class Runner:
         build([self.options.clang, "-O0", "-w", "-std=c++17", "-DMODEL", f"-I{INPUTS}", source, "-o", program])
 
     def input(self, directory, seed, size):
-        with open(os.path.join(directory, "in.bin"), "wb") as file:
-            file.write(random.Random(seed).randbytes(size))
+        self.contents = random.Random(seed).randbytes(size)
+        self.write_input(directory)
 
-    def outcome(self, directory, program, place, settings):
+    def write_input(self, directory):
+        with open(os.path.join(directory, "in.bin"), "wb") as file:
+            file.write(self.contents)
+        self.changed = False
+
+    def outcome(self, directory, name, program, place, settings):
         """What it printed and wrote."""
-        result = command([program, "in.bin", "out.bin", str(place)], self.options.limit, cwd=directory,
-                         env={**self.environment, **settings})
-        if result.returncode != 0:
-            raise Failure(f"ends with {result.returncode}: {result.stderr.decode(errors='replace')[-1500:]}")
+        if self.changed:
+            self.write_input(directory)
+        self.changed = program.changes_input
+        if self.servers is not None:
+            if name not in self.servers:
+                self.servers[name] = Server(directory, name, self.environment)
+            printed = self.servers[name].run(place, settings, self.options.limit)
+        else:
+            result = command([f"./{name}", "in.bin", "out.bin", str(place)], self.options.limit, cwd=directory,
+                             env={**self.environment, **settings})
+            if result.returncode != 0:
+                raise Failure(f"ends with {result.returncode}: {result.stderr.decode(errors='replace')[-1500:]}")
+            printed = result.stdout
         with open(os.path.join(directory, "out.bin"), "rb") as file:
-            return result.stdout, file.read()
+            return printed, file.read()
 
     def settings(self, program, bare, checked=False):
         """(name, executable, environment)"""
@@ -110,19 +127,20 @@ class Runner:
     def check(self, directory, program, place, bare, checked=False):
         """None, or what is wrong with a program."""
         try:
-            expected = self.outcome(directory, "./model", place, {})
+            expected = self.outcome(directory, "model", program, place, {})
         except Failure as failure:
             return f"the model {failure}"
         for name, executable, settings in self.settings(program, bare, checked):
+            settings.update(setting.split("=", 1) for setting in self.options.set)
             self.runs[name] = self.runs.get(name, 0) + 1
             how = " ".join(f"{k}={v}" for k, v in settings.items())
             try:
-                got = self.outcome(directory, "./" + executable, place, settings)
+                got = self.outcome(directory, executable, program, place, settings)
             except Failure as failure:
                 return f"{name} run ({how}) {failure}"
             if got == expected:
                 continue
-            if self.outcome(directory, "./model", place, {"FILL": "171"}) != expected:
+            if self.outcome(directory, "model", program, place, {"FILL": "171"}) != expected:
                 return "the program reads what it has not written: a mistake of the generator"
             if got[0] != expected[0]:
                 return f"{name} run ({how}) differs in what it prints"
@@ -130,37 +148,46 @@ class Runner:
             return f"{name} run ({how}) differs, first at byte {first} of {len(expected[1])}"
         return None
 
+    def build_alone(self, directory, program, level, bare, checked=False):
+        path = lambda name: os.path.join(directory, name)
+        write(path("program.cu"), alone(program))
+        write(path("model.cpp"), alone(program, model=True))
+        self.input(directory, program.seed, program.inputs)
+        self.compile_model(path("model.cpp"), path("model"))
+        self.compile(path("program.cu"), path("program"), level)
+        if bare:
+            self.compile(path("program.cu"), path("bare"), level, more=WITHOUT)
+        if checked:
+            self.compile(path("program.cu"), path("checked"), level, more=TRACED)
+
     def keep(self, seed, problem, level):
         """Leaves the program by itself in a folder of its own, with its input; tells whether it fails there too."""
         directory = os.path.join(self.options.work, f"seed{seed}")
         os.makedirs(directory, exist_ok=True)
-        program = Program(seed)
-        write(os.path.join(directory, "program.cu"), alone(seed))
-        write(os.path.join(directory, "model.cpp"), alone(seed, model=True))
-        self.input(directory, seed, program.inputs)
-        text = f"seed {seed} ({level}): {problem}"
+        program = Program(seed, self.selection)
+        text = f"seed {seed}{self.selection.options} ({level}): {problem}"
+        servers, self.servers, contents = self.servers, None, self.contents
         try:
-            path = lambda name: os.path.join(directory, name)
-            self.compile(path("program.cu"), path("program"), level)
-            self.compile(path("program.cu"), path("bare"), level, more=WITHOUT)
-            self.compile(path("program.cu"), path("checked"), level, more=TRACED)
-            self.compile_model(path("model.cpp"), path("model"))
-            text += f"\n  alone: {self.check(directory, program, 0, True, True) or 'no difference'}"
+            self.build_alone(directory, program, level, True, True)
+            found = [self.check(directory, program, 0, True, True) for _ in range(self.options.again)]
+            failed = list(filter(None, found))
+            text += f"\n  alone: {len(failed)} of {len(found)} fail" + (f", such as: {failed[0]}" if failed else "")
         except Failure as failure:
             text += f"\n  alone: {failure}"
+        self.servers, self.contents, self.changed = servers, contents, True
         write(os.path.join(directory, "problem.txt"), text + "\n")
         return f"{text}\n  kept in {directory}"
 
     def sources(self, directory, seeds):
-        programs = [Program(seed) for seed in seeds]
+        programs = [Program(seed, self.selection) for seed in seeds]
         write(os.path.join(directory, "program.cu"), together(programs))
         write(os.path.join(directory, "model.cpp"), together(programs, model=True))
         return programs
 
     def batch(self, seeds):
         """(number of programs, problems) of the programs of one executable."""
-        directory = os.path.join(self.options.work, f"batch{seeds[0]}")
-        os.makedirs(directory, exist_ok=True)
+        os.makedirs(self.options.work, exist_ok=True)
+        directory = tempfile.mkdtemp(prefix=f"batch{seeds[0]}-", dir=self.options.work)
         rng = random.Random(seeds[0] * 7 + 1)
         level, bare = rng.choice(["-O0", "-O0", "-O1", "-O1", "-O2", "-O3"]), rng.random() < 0.1
         checked = rng.random() < 0.1 and not self.options.prebuilt
@@ -184,11 +211,19 @@ class Runner:
             problems = results[0][1] + results[1][1]
             return len(seeds), problems or [f"seeds {seeds[0]}-{seeds[-1]}: only together: {failure}"]
         self.input(directory, seeds[0], max(program.inputs for program in programs))
-        problems = []
+        problems, self.servers, kinds = [], {}, set()
         for place, program in enumerate(programs):
             problem = self.check(directory, program, place, bare, checked)
-            if problem:
-                problems.append(self.keep(program.seed, problem, level))
+            if not problem:
+                continue
+            # What fails as another one has failed already is told, but not built again by itself.
+            kind = re.sub(r"0x[0-9a-f]+|\d+", "", problem.partition(") ")[2] or problem)
+            problems.append(f"seed {program.seed}{self.selection.options} ({level}): {problem}" if kind in kinds else
+                            self.keep(program.seed, problem, level))
+            kinds.add(kind)
+        for server in self.servers.values():
+            server.close()
+        self.servers = None
         shutil.rmtree(directory)
         return len(seeds), problems
 
@@ -208,7 +243,7 @@ class Runner:
         directory = os.path.join(self.options.prebuilt, f"batch{seeds[0]}")
         libraries = [self.options.prebuilt, *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
         self.environment["LD_LIBRARY_PATH"] = os.pathsep.join(libraries)
-        programs = [Program(seed) for seed in seeds]
+        programs = [Program(seed, self.selection) for seed in seeds]
         self.input(directory, seeds[0], max(program.inputs for program in programs))
         problems = [(program.seed, self.check(directory, program, place, False)) for place, program in enumerate(programs)]
         return len(seeds), [f"seed {seed}: {problem}" for seed, problem in problems if problem]

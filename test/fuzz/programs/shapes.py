@@ -1,4 +1,5 @@
-"""Kernels of other shapes: two-dimensional, with barriers, with other element types, several words to a thread."""
+"""Kernels of other shapes: two-dimensional, with barriers, with other element types, several words to a thread, on the same
+or shifted words, with fewer threads than words."""
 
 
 class Shapes:
@@ -112,6 +113,57 @@ class Shapes:
         memory, first, words = target
         self.launch(name, f"({words} + 63) / 64, 64", f"{self.pointer(memory, first)}, {words}",
                     [(memory, first, first + words, "w"), (memory, first, first + 64, "d")])
+        return True
+
+    def aliased(self):
+        """One buffer is read and written: the same words, or others."""
+        source = self.source(2)
+        if not source:
+            return False
+        memory, first, words = source
+        if self.rng.random() < 0.5:
+            target = source
+        else:
+            low, words = first, words // 2
+            source, target = (memory, low, words), (memory, low + words, words)
+            if self.rng.random() < 0.5:
+                source, target = target, source
+        # Never with __restrict__: the pointers may be equal.
+        self.launch_over("aliased", "const uint32_t* in, uint32_t* out", "    out[i] = in[i] * 5 + 1;\n",
+                         lambda n: f"{self.pointer(*source[:2])}, {self.pointer(*target[:2])}, {n}", words,
+                         [self.use(source, "r"), self.use(target, "w")])
+        return True
+
+    def behind(self):
+        """Words in front of where the pointer points."""
+        pair = self.pair(4096)
+        if not pair:
+            return False
+        source, target = pair
+        by = self.rng.choice([1, 64, 4000])
+        words = target[2] - by
+        self.launch_over("behind", "const uint32_t *in, uint32_t *out", f"    out[i] = in[(long)i - {by}] ^ in[i];\n",
+                         lambda n: f"{self.pointer(source[0], source[1] + by)}, {self.pointer(*target[:2])}, {n}", words,
+                         [(source[0], source[1], source[1] + target[2], "r"), (target[0], target[1], target[1] + words, "d")])
+        return True
+
+    def short(self):
+        """Fewer threads than there are elements, or none of them at work."""
+        target = self.target()
+        if not target:
+            return False
+        memory, first, words = target
+        block = self.rng.choice([64, 256])
+        blocks = self.rng.randint(1, max(1, words // block))
+        done = min(words, blocks * block)
+        n = self.number(words) if self.rng.random() < 0.8 else f"(argc > 7 ? {words} : 0)"
+        if n.startswith("(") and self.rng.random() < 0.5:
+            n = "0"
+        name = self.kernel("short_grid", "uint32_t *out, int n",
+                           "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n)\n    out[i] = i * 3;\n")
+        none = n == "0" or n.startswith("(")
+        self.launch(name, f"{blocks}, {block}", f"{self.pointer(memory, first)}, {n}",
+                    [(memory, first, first + done, "w" if none else "d")])
         return True
 
     # Other types. ---------------------------------------------------------------------------------------------------

@@ -11,6 +11,10 @@ HOST = "host"
 LEGACY = 0  # the default stream
 
 
+class Impossible(Exception):
+    """What was begun does not go here; nothing of it is kept."""
+
+
 class Ranges:
     """Sorted, disjoint, half-open ranges of words."""
 
@@ -55,6 +59,7 @@ class Memory:
         self.defined = Ranges()
         self.uses = []  # (agent, time, low, high, writes)
         self.group = None  # the array that it is an element of
+        self.shared = False  # with other threads, so nobody writes it now
         self.home = None  # how it is allocated and freed: see variables.py
 
     @property
@@ -70,9 +75,12 @@ class Memory:
 
 
 def earliest(known, other):
-    """What is known either way; of itself an agent knows all."""
-    result = {}
+    """What is known either way; of itself an agent knows all. One that has lived on one way only keeps what it knew."""
+    result = {agent: dict(times) for agent, times in other.items() if agent not in known}
     for agent, times in known.items():
+        if agent not in other:
+            result[agent] = dict(times)
+            continue
         result[agent] = {a: min(t, other[agent][a]) for a, t in times.items() if a in other[agent]}
         result[agent][agent] = max(times.get(agent, 0), other[agent].get(agent, 0))
     return result
@@ -87,6 +95,7 @@ class Order:
         self.blocking = set(blocking)
         self.known = {agent: {} for agent in [HOST, LEGACY, *streams]}
         self.memories = []
+        self.retired = 0
         self.log = None  # while a loop's body is made
 
     @staticmethod
@@ -100,7 +109,7 @@ class Order:
         if agent != HOST:
             self._merge(result, self.known[HOST])
         if agent == LEGACY:
-            for stream in self.blocking:
+            for stream in self.blocking & self.known.keys():
                 self._merge(result, self.known[stream])
         elif agent in self.blocking:
             self._merge(result, self.known[LEGACY])
@@ -144,6 +153,33 @@ class Order:
             self.log.append(("stream_waits", stream, other))
         self.known[stream] = self.view(stream)
         self._merge(self.known[stream], self.view(other))
+
+    def begin(self, stream, blocking):
+        """A new stream."""
+        if self.log is not None:
+            self.log.append(("begin", stream, blocking))
+        self.known[stream] = {}
+        if blocking:
+            self.blocking.add(stream)
+
+    def retire(self, stream):
+        """The stream is destroyed. What is queued there runs all the same, but nobody can wait for it by its name, nor
+        does the default stream; the next stream of this name is another one."""
+        if self.log is not None:
+            self.log.append(("retire", stream))
+        self.blocking.discard(stream)
+        self.retired += 1
+        gone = f"gone{self.retired}"
+        for known in self.known.values():
+            if stream in known:
+                known[gone] = known.pop(stream)
+        self.known[gone] = self.known.pop(stream)
+        for memory in self.memories:
+            memory.uses = [(gone if use[0] == stream else use[0], *use[1:]) for use in memory.uses]
+
+    @staticmethod
+    def is_gone(agent):
+        return isinstance(agent, str) and agent != HOST
 
     def share(self, memories):
         """After a swap nobody knows which is which."""

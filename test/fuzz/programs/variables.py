@@ -1,6 +1,6 @@
 """Where a random program keeps its pointers: in variables, globals, arrays, structures, vectors and owning classes."""
 
-from .state import HOST, LEGACY, Memory, Ranges
+from .state import HOST, LEGACY, Impossible, Memory, Ranges
 
 
 class Variables:
@@ -36,6 +36,8 @@ class Variables:
         return self.stream_names[stream] if stream != LEGACY else self.rng.choice(["0", "nullptr"])
 
     def any_stream(self):
+        if self.prefer is not None and self.rng.random() < 0.7:
+            return self.prefer
         return self.rng.choice(self.streams) if self.streams and self.rng.random() < 0.6 else LEGACY
 
     # Memory. ----------------------------------------------------------------------------------------------------------
@@ -146,7 +148,7 @@ class Variables:
 
     @property
     def groups(self):
-        return self.__dict__.setdefault("_groups", [])
+        return self._groups
 
     def declare_host(self, name, words):
         style = self.rng.choice(["malloc", "malloc", "calloc", "new", "vector", "pinned", "pinned", "hostalloc"])
@@ -210,6 +212,8 @@ class Variables:
         """All that used it has ended then, or is in the same stream."""
         if memory.home == "owner":
             return
+        if memory.shared:
+            raise Impossible
         if memory.kind == "async":
             stream = self.any_stream()
             self.perform(stream, [(memory, 0, memory.words, "w")])
