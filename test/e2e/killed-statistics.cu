@@ -3,14 +3,11 @@
 //
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
 // RUN: %build %s -o program -lpthread
-// RUN: for signal in TERM INT HUP ABRT; do \
-// RUN:   for mode in sleep kernel locked thread allocate; do \
-// RUN:     rm -f stats.json trace.json; \
-// RUN:     %plain DRAGON_STATS=stats.json DRAGON_TRACE=trace.json \
-// RUN:       python3 %S/Inputs/killed.py $signal ./program $mode || { echo $signal $mode; exit 1; }; \
-// RUN:     %ledger stats.json "launches >= 1" && python3 -m json.tool trace.json > readable.json || \
-// RUN:       { echo $signal $mode; exit 1; }; \
-// RUN:   done; \
+// RUN: for run in 'TERM sleep' 'TERM kernel' 'TERM locked' 'TERM thread' 'TERM allocate' 'INT sleep' 'HUP kernel' 'ABRT locked'; do \
+// RUN:   set -- $run; rm -f stats.json trace.json; \
+// RUN:   %plain DRAGON_STATS=stats.json DRAGON_TRACE=trace.json \
+// RUN:     python3 %S/Inputs/killed.py $1 ./program $2 || { echo $run; exit 1; }; \
+// RUN:   %ledger stats.json "launches >= 1" && python3 -m json.tool trace.json > readable.json || { echo $run; exit 1; }; \
 // RUN: done
 // RUN: %plain DRAGON_STATS=- python3 %S/Inputs/killed.py ABRT ./program abort 2>&1 | FileCheck %s --check-prefix=TABLE
 // RUN: %plain DRAGON_STATS=- python3 %S/Inputs/killed.py ABRT ./program allocate 2>&1 | FileCheck %s --check-prefix=TABLE
@@ -57,6 +54,10 @@ int main(int, char **argv) {
     signal(SIGTERM, onSignal);
   if (mode == "ignore")
     signal(SIGTERM, SIG_IGN);
+  const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGABRT};
+  struct sigaction before[4];
+  for (int i = 0; i < 4; ++i)
+    REQUIRE(sigaction(signals[i], nullptr, &before[i]) == 0);
   const int n = 1 << 16;
   uint32_t *d;
   CHECK(cudaMalloc(&d, n * 4));
@@ -96,10 +97,10 @@ int main(int, char **argv) {
     ready();
     abort();
   } else if (mode == "untouched") {
-    for (int which : {SIGTERM, SIGINT, SIGHUP, SIGABRT}) {
+    for (int i = 0; i < 4; ++i) {
       struct sigaction now;
-      REQUIRE(sigaction(which, nullptr, &now) == 0);
-      REQUIRE(now.sa_handler == SIG_DFL);
+      REQUIRE(sigaction(signals[i], nullptr, &now) == 0);
+      REQUIRE(now.sa_handler == before[i].sa_handler);
     }
   } else if (mode == "child") {
     pid_t child = fork();

@@ -5,7 +5,8 @@ import subprocess
 import sys
 
 wanted = getattr(signal, "SIG" + sys.argv[1])
-process = subprocess.Popen(sys.argv[2:], stdout=subprocess.PIPE)
+# Who runs the tests may ignore it, and children inherit that.
+process = subprocess.Popen(sys.argv[2:], stdout=subprocess.PIPE, preexec_fn=lambda: signal.signal(wanted, signal.SIG_DFL))
 process.stdout.readline()
 if sys.argv[-1] != "abort":
     process.send_signal(wanted)
