@@ -34,6 +34,7 @@ class Program(Kernels, Shapes, Steps, Files, Patterns, Variables, Threads, Strea
         self.features, self.more_outer, self.more_inner = chosen(seed, selection)
         self.said = None  # in a thread: what it has to say, for others to print
         self.changes_input = False
+        self.many_small = False  # buffers that share chunks, but not in strict mode
         self.kernels, self.block_kernels, self.cache = [], set(), {}
         self.structures, self.globals, self.helpers = {}, [], []
         self.declarations, self.out = [], []

@@ -25,7 +25,8 @@ from .server import Failure, Server
 INPUTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Inputs")
 WITHOUT = ["-fno-dragon-lifetime", "-fno-dragon-staging", "-fno-dragon-wavefront", "-fno-dragon-slicing"]
 TRACED = ["-fdragon-trace-accesses"]
-STRICT = {"DRAGON_STRICT": "1", "DRAGON_POISON": "1"}
+POISON = {"DRAGON_POISON": "1"}
+STRICT = {"DRAGON_STRICT": "1", **POISON}
 BUDGETS = [
     {"DRAGON_DEVICE_MEMORY": "16M", "DRAGON_HOST_MEMORY": "16M"},
     {"DRAGON_DEVICE_MEMORY": "24M", "DRAGON_HOST_MEMORY": "8M", "DRAGON_IO_URING": "0"},
@@ -100,7 +101,7 @@ class Runner:
         """(name, executable, environment)"""
         seed = program.seed
         device = {"DRAGON_QUIET": "1", "DRAGON_BACKEND": "vmm" if self.options.prebuilt else "cpu"}
-        strict = {} if self.options.prebuilt else STRICT
+        strict = {} if self.options.prebuilt else POISON if program.many_small else STRICT
         budget = {**device, **strict, **BUDGETS[seed % len(BUDGETS)], "DRAGON_CHUNK_SIZE": "2M"}
         # Launches run together wherever they may, in most programs.
         if seed % 4:

@@ -50,6 +50,7 @@ class Tables:
         self.emit("  CHECK(cudaFree(one));")
         self.emit(f"CHECK(cudaFree({table}));")
         self.emit("}")
+        self.many_small = True
         # All small buffers together are one launch's; so is what its pointers may reach besides.
         self.require([(m, 0, m.words) for m in self.memories if m.on_device and m.allocated])
         return True
