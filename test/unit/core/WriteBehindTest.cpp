@@ -42,7 +42,7 @@ public:
     Code = code;
     Times = times;
   }
-  long filter(const Segment &segment, long result) override {
+  long filter(const TransferPart &segment, long result) override {
     std::unique_lock<std::mutex> guard(Lock);
     if (!segment.write)
       return result;
