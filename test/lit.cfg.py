@@ -5,7 +5,7 @@ import lit.formats
 config.name = "dragon-cc"
 config.test_format = lit.formats.ShTest(True)
 config.suffixes = [".ll", ".test", ".cu", ".c", ".cpp", ".mlir"]
-config.excludes = ["Inputs", "unit", "gpu", "tools", "CMakeLists.txt"]
+config.excludes = ["Inputs", "unit", "gpu", "tools", "readers", "CMakeLists.txt"]
 config.test_source_root = os.path.join(config.dragon_source_dir, "test")
 config.test_exec_root = os.path.join(config.dragon_build_dir, "test")
 

@@ -28,6 +28,11 @@ namespace {
 
 constexpr size_t SmallBytes = 256 << 10; ///< at most this: in an arena
 constexpr size_t SmallAlignment = 512;   ///< as cudaMalloc's
+/// So many small allocations that the host may touch have chunks of their own:
+/// each moves alone, with the few bytes that it has, when host and device touch
+/// it in turns. Programs with many of them (a node each) would run out of
+/// device memory.
+constexpr size_t OwnChunks = 4;
 
 size_t roundUp(size_t value, size_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -47,7 +52,8 @@ StatusOr<uintptr_t> Runtime::Impl::allocate(size_t bytes,
     return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
                          "allocation of {}: more than there are addresses",
                          formatBytes(bytes));
-  if (bytes <= SmallBytes && !options.hostAccessible && !Dev->caps().strict)
+  if (bytes <= SmallBytes && !Dev->caps().strict &&
+      (!options.hostAccessible || sharesChunks(options)))
     return allocateSmall(bytes, options);
   const std::string name =
       options.where && options.where->buffer ? options.where->buffer : "";
@@ -58,15 +64,28 @@ StatusOr<uintptr_t> Runtime::Impl::allocate(size_t bytes,
   return buffer->base;
 }
 
+/// Of a small allocation that the host may touch: there are many.
+bool Runtime::Impl::sharesChunks(const AllocateOptions &options) const {
+  if (options.flags || Dev->caps().migrates)
+    return false; // a driver moves pages
+  size_t number = 0;
+  for (const std::unique_ptr<Buffer> &buffer : Buffers)
+    if (buffer->hostAccessible && buffer->bytes <= SmallBytes &&
+        ++number == OwnChunks)
+      return true;
+  return false;
+}
+
 StatusOr<uintptr_t>
 Runtime::Impl::allocateSmall(size_t bytes, const AllocateOptions &options) {
   size_t space = smallSpace(bytes);
   auto hole = std::find_if(Holes.begin(), Holes.end(), [&](const auto &entry) {
-    return entry.second.bytes >= space;
+    return entry.second.bytes >= space &&
+           entry.second.arena->hostAccessible == options.hostAccessible;
   });
   if (hole == Holes.end()) {
-    DRAGON_ASSIGN(Buffer * arena,
-                  makeBuffer(Dev->caps().granularity, 0, false));
+    DRAGON_ASSIGN(Buffer * arena, makeBuffer(Dev->caps().granularity, 0,
+                                             options.hostAccessible));
     arena->arena = true;
     hole = Holes.emplace(arena->base, Hole{arena, arena->bytes}).first;
   }
@@ -80,7 +99,7 @@ Runtime::Impl::allocateSmall(size_t bytes, const AllocateOptions &options) {
   if (Config.poison && arena->chunkAt(base).deviceValid)
     DRAGON_TRY(Dev->poison(base, bytes, nullptr));
   Allocations.insert(
-      {base, bytes, options.flags, false,
+      {base, bytes, options.flags, options.hostAccessible,
        options.where && options.where->buffer ? options.where->buffer : "",
        arena});
   return base;

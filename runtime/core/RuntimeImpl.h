@@ -112,6 +112,7 @@ struct Runtime::Impl {
   void expectHostMemory();
   /// Maps a new buffer that fits without moving anything.
   Status mapEagerly(Buffer &buffer);
+  bool sharesChunks(const AllocateOptions &options) const;
   StatusOr<uintptr_t> allocateSmall(size_t bytes,
                                     const AllocateOptions &options);
 

@@ -25,9 +25,17 @@ int main(int argc, char **argv) {
     return 3;
   }
   fclose(in);
-  if (getenv("STREAM_SHRINK")) // somebody else shortens the file
+  if (getenv("STREAM_SHRINK")) // a child shortens the file
     if (system(getenv("STREAM_SHRINK")) != 0)
       return 4;
+  if (getenv("STREAM_PIPES")) { // somebody else does: says when, and waits
+    FILE *ready = fopen("ready", "w");
+    if (!ready || fputs("read\n", ready) < 0 || fclose(ready) != 0)
+      return 4;
+    FILE *done = fopen("done", "r");
+    if (!done || fgetc(done) == EOF || fclose(done) != 0)
+      return 4;
+  }
 
   uint32_t *d_in, *d_out;
   CHECK(cudaMalloc(&d_in, bytes));

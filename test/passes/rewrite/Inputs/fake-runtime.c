@@ -283,7 +283,7 @@ void __dragon_discard_eagerly(const void *pointer, size_t bytes, void *stream) {
 
 void __dragon_launch_follows(void) {}
 
-void __dragon_because(const dragon_reason *reason) { (void)reason; }
+void __dragon_because(const void *reason) { (void)reason; }
 
 void __dragon_next_use(const void *pointer, uint32_t launches) {
   (void)pointer, (void)launches;
