@@ -219,9 +219,10 @@ Status Runtime::free(uintptr_t base) {
 }
 
 Status Runtime::copy(void *to, const void *from, size_t bytes, Queue queue,
-                     bool async, bool pageable) {
+                     bool async, bool pageable, bool mayBePinned) {
   if (bytes == 0)
     return {};
+  mayBePinned |= !pageable;
   uintptr_t toAddress = reinterpret_cast<uintptr_t>(to);
   uintptr_t fromAddress = reinterpret_cast<uintptr_t>(from);
   tellListener(*State, toAddress, toAddress + bytes);
@@ -253,13 +254,14 @@ Status Runtime::copy(void *to, const void *from, size_t bytes, Queue queue,
     } else if (target) {
       DRAGON_TRY(impl.copyToBuffer(*target->buffer, toAddress,
                                    static_cast<const char *>(from), bytes,
-                                   queue, pageable));
+                                   queue, pageable, mayBePinned));
       if (impl.Watcher)
         impl.Watcher->hostWrote({toAddress, toAddress + bytes},
                                 HostAccess::Copy, from);
     } else if (source) {
       DRAGON_TRY(impl.copyFromBuffer(*source->buffer, static_cast<char *>(to),
-                                     fromAddress, bytes, queue, pageable));
+                                     fromAddress, bytes, queue, pageable,
+                                     mayBePinned));
       if (impl.Watcher)
         impl.Watcher->hostRead({fromAddress, fromAddress + bytes},
                                HostAccess::Copy, to);

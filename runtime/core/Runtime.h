@@ -160,9 +160,10 @@ public:
   // -- Data. Ranges must lie within one buffer where they lie in one at all.
   /// Any of the two sides may be host memory, a buffer, or memory that only
   /// the device knows. Returns when host memory may be reused, unless `async`
-  /// and the memory is pinned. `pageable`: host memory on one side is not.
+  /// and the memory is pinned. `pageable`: host memory on one side is not; work
+  /// in the queue cannot reach it then, unless it `mayBePinned` after all.
   Status copy(void *to, const void *from, size_t bytes, Queue queue, bool async,
-              bool pageable = false);
+              bool pageable = false, bool mayBePinned = false);
   Status fill(void *to, uint32_t value, unsigned width, size_t count,
               Queue queue);
   /// Zeros that the host may look at when it returns.

@@ -294,10 +294,12 @@ struct Runtime::Impl {
   Status keepReachable(uintptr_t address, std::vector<Buffer *> &done);
 
   // -- Transfers.cpp
+  /// `mayBePinned`: work that is queued may touch the host memory, too.
   Status copyToBuffer(Buffer &buffer, uintptr_t to, const char *from,
-                      size_t bytes, Queue queue, bool pageable);
+                      size_t bytes, Queue queue, bool pageable,
+                      bool mayBePinned = false);
   Status copyFromBuffer(Buffer &buffer, char *to, uintptr_t from, size_t bytes,
-                        Queue queue, bool pageable);
+                        Queue queue, bool pageable, bool mayBePinned = false);
   /// It is outside of all buffers.
   Status checkHostMemory(const void *memory, size_t bytes);
   Status copyBetween(Buffer &toBuffer, uintptr_t to, Buffer &fromBuffer,

@@ -22,6 +22,7 @@
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dragon {
 
@@ -154,6 +155,12 @@ Status Runtime::Impl::noteUse(std::span<Chunk *const> chunks, Queue queue) {
   return {};
 }
 
+/// The processor is about to touch host memory of the program's that work in
+/// front of it in the queue may touch as well: that is done then.
+static Status waitForQueue(Device &device, Queue queue, bool &waited) {
+  return std::exchange(waited, true) ? Status() : device.synchronize(queue);
+}
+
 /// Cuts [begin, end) into runs of chunks for which `onDevice` gives the same
 /// answer; it is asked again for each chunk, when the chunks before are done.
 /// A run of several chunks on the device needs no room there that is not free.
@@ -199,7 +206,7 @@ Status Runtime::Impl::checkHostMemory(const void *memory, size_t bytes) {
 
 Status Runtime::Impl::copyToBuffer(Buffer &buffer, uintptr_t to,
                                    const char *from, size_t bytes, Queue queue,
-                                   bool pageable) {
+                                   bool pageable, bool mayBePinned) {
   TraceZone zone("copy in", bytes);
   DRAGON_TRY(checkHostMemory(from, bytes));
   ++Clock;
@@ -211,6 +218,7 @@ Status Runtime::Impl::copyToBuffer(Buffer &buffer, uintptr_t to,
   const uint64_t budget = DevicePool.budget();
   const bool outOfCore = LiveBytes > budget;
   uint64_t held = 0; // contents on the device
+  bool waited = !mayBePinned || !Dev->caps().asynchronous;
   if (pageable && outOfCore)
     for (const Chunk *chunk : OnDevice)
       held += chunk->deviceValid ? chunk->bytes() : 0;
@@ -269,6 +277,7 @@ Status Runtime::Impl::copyToBuffer(Buffer &buffer, uintptr_t to,
       hostCopies.flush();
     DRAGON_TRY(bringToHost(chunk, needFor(chunk, begin, end), Cause::Copy));
     DRAGON_TRY(settle(chunk));
+    DRAGON_TRY(waitForQueue(*Dev, queue, waited));
     hostCopies.add(static_cast<char *>(chunk.host.hostView) +
                        (begin - chunk.va()),
                    source(begin), end - begin);
@@ -280,7 +289,8 @@ Status Runtime::Impl::copyToBuffer(Buffer &buffer, uintptr_t to,
 }
 
 Status Runtime::Impl::copyFromBuffer(Buffer &buffer, char *to, uintptr_t from,
-                                     size_t bytes, Queue queue, bool pageable) {
+                                     size_t bytes, Queue queue, bool pageable,
+                                     bool mayBePinned) {
   TraceZone zone("copy out", bytes);
   DRAGON_TRY(checkHostMemory(to, bytes));
   ++Clock;
@@ -288,6 +298,7 @@ Status Runtime::Impl::copyFromBuffer(Buffer &buffer, char *to, uintptr_t from,
   HostCopies hostCopies; // nothing is evicted before they are made
   auto target = [&](uintptr_t at) { return to + (at - from); };
   ReadPlan reads;
+  bool waited = !mayBePinned || !Dev->caps().asynchronous;
   uintptr_t begin = from;
   const uintptr_t end = from + bytes;
   while (begin < end) {
@@ -313,11 +324,13 @@ Status Runtime::Impl::copyFromBuffer(Buffer &buffer, char *to, uintptr_t from,
       DRAGON_TRY(noteUse(chunks, queue));
     } else if (chunk.hostValid) {
       DRAGON_TRY(settle(chunk));
+      DRAGON_TRY(waitForQueue(*Dev, queue, waited));
       hostCopies.add(target(begin),
                      static_cast<const char *>(chunk.host.hostView) +
                          (begin - chunk.va()),
                      stop - begin);
     } else {
+      DRAGON_TRY(waitForQueue(*Dev, queue, waited));
       DRAGON_TRY(planRead(chunk, begin - chunk.va(), stop - chunk.va(),
                           target(begin), reads));
     }

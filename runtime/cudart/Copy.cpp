@@ -58,7 +58,8 @@ Result copyBytes(Front &front, void *to, const void *from, size_t bytes,
                  cudaStream_t stream, bool async) {
   if (bytes == 0)
     return cudaSuccess;
-  waitForHostFunctions(front, stream);
+  if (Status status = waitForHostWork(front, stream); !status.ok())
+    return status;
   // Of no interest for the small ones, which should not pay for the question.
   constexpr size_t LargeBytes = 1 << 20;
   bool pageable = true;
@@ -67,7 +68,7 @@ Result copyBytes(Front &front, void *to, const void *from, size_t bytes,
         front,
         front.runtime.find(reinterpret_cast<uintptr_t>(from)) ? to : from);
   return front.runtime.copy(to, from, bytes, front.queue(stream), async,
-                            pageable);
+                            pageable, /*mayBePinned=*/bytes < LargeBytes);
 }
 
 namespace {

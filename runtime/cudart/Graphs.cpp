@@ -15,6 +15,7 @@
 
 #include "runtime/cudart/Arrays.h"
 #include "runtime/cudart/GraphCalls.h"
+#include "runtime/cudart/HostFunctions.h"
 
 #include <algorithm>
 
@@ -275,6 +276,7 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                  const cudaGraphNode_t *dependencies,
                                  size_t count,
                                  const cudaHostNodeParams *params) {
+  noteHostWorkInGraph();
   return DRAGON_EITHER(
       false, cudaGraphAddHostNode, (node, graph, dependencies, count, params), {
         if (!params || !params->fn)

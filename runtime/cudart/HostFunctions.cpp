@@ -100,7 +100,58 @@ bool isDefault(cudaStream_t stream) {
   return !stream || stream == cudaStreamLegacy;
 }
 
+/// NVIDIA's runtime runs the functions on a GPU; how many are still to come is
+/// counted. One that may run again and again, in a graph, is never done.
+std::atomic<size_t> outstanding{0};
+
+struct Counted {
+  cudaHostFn_t function;
+  cudaStreamCallback_t callback;
+  void *data;
+};
+
+void end(const Counted *counted) {
+  delete counted;
+  outstanding.fetch_sub(1, std::memory_order_release);
+}
+
+void runFunction(void *memory) {
+  const auto *counted = static_cast<Counted *>(memory);
+  counted->function(counted->data);
+  end(counted);
+}
+
+void runCallback(cudaStream_t stream, cudaError_t status, void *memory) {
+  const auto *counted = static_cast<Counted *>(memory);
+  counted->callback(stream, status, counted->data);
+  end(counted);
+}
+
+/// `launch(counted)` gives it to NVIDIA's runtime.
+template <typename Launch>
+cudaError_t launchCounted(const Counted &what, Launch launch) {
+  auto *counted = new Counted(what);
+  outstanding.fetch_add(1, std::memory_order_relaxed);
+  const cudaError_t error = launch(counted);
+  if (error)
+    end(counted);
+  return error;
+}
+
 } // namespace
+
+void noteHostWorkInGraph() {
+  outstanding.fetch_add(1, std::memory_order_relaxed);
+}
+
+Status waitForHostWork(Front &front, cudaStream_t stream) {
+  if (front.gpu)
+    return outstanding.load(std::memory_order_acquire)
+               ? front.device.synchronize(front.queue(stream))
+               : Status();
+  waitForHostFunctions(front, stream);
+  return {};
+}
 
 void addHostFunction(cudaStream_t stream, std::function<void()> function) {
   runner().add(isDefault(stream) ? nullptr : stream, std::move(function));
@@ -129,8 +180,15 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
   return withDevice([&](Front &front) -> Result {
     if (!function)
       return cudaErrorInvalidValue;
-    if (front.gpu)
+    if (front.gpu && capturing()) {
+      noteHostWorkInGraph();
       return DRAGON_NVIDIA(cudaLaunchHostFunc, stream, function, data);
+    }
+    if (front.gpu)
+      return launchCounted({function, nullptr, data}, [&](Counted *counted) {
+        return DRAGON_NVIDIA(cudaLaunchHostFunc, stream, runFunction,
+                             static_cast<void *>(counted));
+      });
     if (capturing() && isCaptured(stream))
       return captureWork(stream, HostWork{{function, data}});
     addHostFunction(stream, [function, data] { function(data); });
@@ -145,8 +203,10 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream,
     if (!callback || flags)
       return cudaErrorInvalidValue;
     if (front.gpu)
-      return DRAGON_NVIDIA(cudaStreamAddCallback, stream, callback, data,
-                           flags);
+      return launchCounted({nullptr, callback, data}, [&](Counted *counted) {
+        return DRAGON_NVIDIA(cudaStreamAddCallback, stream, runCallback,
+                             static_cast<void *>(counted), flags);
+      });
     addHostFunction(stream, [=] { callback(stream, stickyError(), data); });
     return cudaSuccess;
   });

@@ -10,6 +10,10 @@
 // runtime, as CUDA promises (the caller may hold a lock that it takes), and
 // later work in any stream waits for those before it.
 //
+// On a GPU they are NVIDIA's to run. Copies from and to pageable memory are
+// made by this runtime's threads, which the stream does not order behind them:
+// such a copy waits for the stream while functions are still to come.
+//
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CUDART_HOSTFUNCTIONS_H
 #define DRAGON_RUNTIME_CUDART_HOSTFUNCTIONS_H
@@ -27,6 +31,13 @@ void addHostFunction(cudaStream_t stream, std::function<void()> function);
 /// legacy default stream. On GPUs, and on the functions' own thread, at once.
 void waitForHostFunctions(Front &front, cudaStream_t stream);
 void waitForAllHostFunctions(Front &front);
+
+/// The runtime is about to touch host memory for a copy in `stream`: functions
+/// in front of it, which may use the same memory, have run when it returns.
+Status waitForHostWork(Front &front, cudaStream_t stream);
+
+/// On a GPU, a graph has functions.
+void noteHostWorkInGraph();
 
 /// True if none is waiting or running, as waitForHostFunctions sees it.
 bool hostFunctionsDone(Front &front, cudaStream_t stream);
