@@ -131,8 +131,11 @@ void sendOn(siginfo_t info) {
     ::syscall(SYS_rt_sigqueueinfo, ::getpid(), ProgramSignals::StandIn, &info);
 }
 
-void callProgram(const struct sigaction &action, siginfo_t *info,
-                 ucontext_t *context) {
+/// Linux passes all three arguments to each handler, and handlers that were not
+/// declared to take them rely on that or ignore them.
+__attribute__((no_sanitize("function"))) void
+callProgram(const struct sigaction &action, siginfo_t *info,
+            ucontext_t *context) {
   Mask mask = toMask(context->uc_sigmask) |
               toMask(ProgramSignals::toSystem(action.sa_mask));
   if (!(action.sa_flags & SA_NODEFER))
@@ -140,7 +143,6 @@ void callProgram(const struct sigaction &action, siginfo_t *info,
   changeMask(SIG_SETMASK, mask & ~(bitOf(SIGSEGV) | Internal));
   // The handler may look at the mask to return to, and change it.
   ProgramSignals::toProgram(context->uc_sigmask);
-  // Linux passes all three to each handler.
   reinterpret_cast<ProgramSignals::Handler>(action.sa_sigaction)(SIGSEGV, info,
                                                                  context);
   changeMask(SIG_BLOCK, Others);

@@ -84,6 +84,7 @@ TEST_F(WorkLogTest, AQueueIsNotTheDestroyedOneWhoseHandleItGot) {
   ASSERT_OK(log.queueWaitsForOne(queues[1], *ticket));
   EXPECT_EQ(late->waits(queues[0]), 1u);
   EXPECT_EQ(late->waits(queues[1]), 1u);
+  ASSERT_OK(late->synchronizeAll());
 }
 
 TEST_F(WorkLogTest, EachThreadHasAQueueOfItsOwn) {
