@@ -149,17 +149,22 @@ class Runner:
             return f"{name} run ({how}) differs, first at byte {first} of {len(expected[1])}"
         return None
 
-    def build_alone(self, directory, program, level, bare, checked=False):
+    def compile_all(self, directory, level, bare, checked):
+        """The folder's sources, for each of the runs."""
         path = lambda name: os.path.join(directory, name)
-        write(path("program.cu"), alone(program))
-        write(path("model.cpp"), alone(program, model=True))
-        self.input(directory, program.seed, program.inputs)
         self.compile_model(path("model.cpp"), path("model"))
         self.compile(path("program.cu"), path("program"), level)
         if bare:
             self.compile(path("program.cu"), path("bare"), level, more=WITHOUT)
         if checked:
             self.compile(path("program.cu"), path("checked"), level, more=TRACED)
+
+    def build_alone(self, directory, program, level, bare, checked=False):
+        path = lambda name: os.path.join(directory, name)
+        write(path("program.cu"), alone(program))
+        write(path("model.cpp"), alone(program, model=True))
+        self.input(directory, program.seed, program.inputs)
+        self.compile_all(directory, level, bare, checked)
 
     def keep(self, seed, problem, level):
         """Leaves the program by itself in a folder of its own, with its input; tells whether it fails there too."""
@@ -192,15 +197,9 @@ class Runner:
         rng = random.Random(seeds[0] * 7 + 1)
         level, bare = rng.choice(["-O0", "-O0", "-O1", "-O1", "-O2", "-O3"]), rng.random() < 0.1
         checked = rng.random() < 0.1 and not self.options.prebuilt
-        path = lambda name: os.path.join(directory, name)
         try:
             programs = self.sources(directory, seeds)
-            self.compile_model(path("model.cpp"), path("model"))
-            self.compile(path("program.cu"), path("program"), level)
-            if bare:
-                self.compile(path("program.cu"), path("bare"), level, more=WITHOUT)
-            if checked:
-                self.compile(path("program.cu"), path("checked"), level, more=TRACED)
+            self.compile_all(directory, level, bare, checked)
         except Failure as failure:
             # Which one it is, one by one, unless that is all there is.
             if len(seeds) == 1:
