@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/base/Ledger.h"
 #include "runtime/core/BackgroundIo.h"
-#include "runtime/core/Ledger.h"
 #include "runtime/trace/Log.h"
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/Settings.h"
+#include "runtime/base/Settings.h"
 #include "runtime/device/cuda/CudaDevice.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 
 #include "runtime/core/BackgroundIo.h"
 
-#include "runtime/core/ThreadPool.h"
+#include "runtime/base/ThreadPool.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
 

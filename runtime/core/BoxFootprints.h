@@ -17,9 +17,9 @@
 #ifndef DRAGON_RUNTIME_CORE_BOXFOOTPRINTS_H
 #define DRAGON_RUNTIME_CORE_BOXFOOTPRINTS_H
 
+#include "runtime/base/ThreadPool.h"
 #include "runtime/core/LaunchFootprint.h"
 #include "runtime/core/LaunchPlanner.h"
-#include "runtime/core/ThreadPool.h"
 
 #include <span>
 #include <unordered_map>

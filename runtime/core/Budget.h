@@ -12,7 +12,7 @@
 #ifndef DRAGON_RUNTIME_CORE_BUDGET_H
 #define DRAGON_RUNTIME_CORE_BUDGET_H
 
-#include "runtime/core/Settings.h"
+#include "runtime/base/Settings.h"
 #include "runtime/device/Device.h"
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 
 #include "runtime/core/HostCopies.h"
 
-#include "runtime/core/ThreadPool.h"
+#include "runtime/base/ThreadPool.h"
 
 #include <algorithm>
 #include <cstring>

@@ -13,10 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/base/ThreadPool.h"
 #include "runtime/core/RuntimeImpl.h"
 #include "runtime/core/SliceUses.h"
 #include "runtime/core/StaticHeat.h"
-#include "runtime/core/ThreadPool.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"

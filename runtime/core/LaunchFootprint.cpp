@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/LaunchFootprint.h"
-#include "runtime/core/Observer.h"
+#include "runtime/oracle/Observer.h"
 
 #include <algorithm>
 #include <cstring>

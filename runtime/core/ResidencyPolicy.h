@@ -20,7 +20,7 @@
 #ifndef DRAGON_RUNTIME_CORE_RESIDENCYPOLICY_H
 #define DRAGON_RUNTIME_CORE_RESIDENCYPOLICY_H
 
-#include "runtime/core/Ledger.h"
+#include "runtime/base/Ledger.h"
 
 #include <cstdint>
 #include <optional>

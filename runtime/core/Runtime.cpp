@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/base/ThreadPool.h"
 #include "runtime/core/HostRanges.h"
 #include "runtime/core/ReadAhead.h"
 #include "runtime/core/RuntimeImpl.h"
-#include "runtime/core/ThreadPool.h"
 #include "runtime/core/WriteBehind.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"

@@ -19,12 +19,12 @@
 #include "dragon/CompilerABI.h"
 #include "dragon/FootprintEval.h"
 #include "dragon/dragon.h"
-#include "runtime/core/Ledger.h"
-#include "runtime/core/Observer.h"
+#include "runtime/base/Ledger.h"
+#include "runtime/base/Settings.h"
+#include "runtime/base/Status.h"
 #include "runtime/core/ResidencyPolicy.h"
-#include "runtime/core/Settings.h"
-#include "runtime/core/Status.h"
 #include "runtime/device/Device.h"
+#include "runtime/oracle/Observer.h"
 
 #include <atomic>
 #include <cstddef>

@@ -37,22 +37,22 @@
 #ifndef DRAGON_RUNTIME_CORE_RUNTIMEIMPL_H
 #define DRAGON_RUNTIME_CORE_RUNTIMEIMPL_H
 
+#include "runtime/base/FairMutex.h"
+#include "runtime/base/SignalsHeldOff.h"
 #include "runtime/core/BackgroundIo.h"
 #include "runtime/core/Budget.h"
 #include "runtime/core/Buffer.h"
 #include "runtime/core/Eviction.h"
-#include "runtime/core/FairMutex.h"
 #include "runtime/core/HeatLog.h"
 #include "runtime/core/LaunchCache.h"
 #include "runtime/core/LaunchFootprint.h"
 #include "runtime/core/LaunchHistory.h"
-#include "runtime/core/Observer.h"
 #include "runtime/core/Runtime.h"
-#include "runtime/core/SignalsHeldOff.h"
 #include "runtime/core/SliceQueues.h"
 #include "runtime/core/WaitingLaunch.h"
 #include "runtime/core/Wavefront.h"
 #include "runtime/core/WorkLog.h"
+#include "runtime/oracle/Observer.h"
 #include "runtime/tier/SlabPool.h"
 
 #include <atomic>

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/Observer.h"
 #include "runtime/core/Runtime.h"
 #include "runtime/oracle/Judge.h"
+#include "runtime/oracle/Observer.h"
 #include "runtime/trace/Log.h"
 
 namespace dragon {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/Wavefront.h"
-#include "runtime/core/ThreadPool.h"
+#include "runtime/base/ThreadPool.h"
 
 #include <algorithm>
 #include <functional>

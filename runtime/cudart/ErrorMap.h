@@ -16,7 +16,7 @@
 #ifndef DRAGON_RUNTIME_CUDART_ERRORMAP_H
 #define DRAGON_RUNTIME_CUDART_ERRORMAP_H
 
-#include "runtime/core/Status.h"
+#include "runtime/base/Status.h"
 
 #include <driver_types.h>
 

@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/SignalsHeldOff.h"
+#include "runtime/base/SignalsHeldOff.h"
 #include "runtime/cudart/LibcCalls.h"
 #include "runtime/device/FaultHandling.h"
 #include "runtime/device/ProgramSignals.h"

@@ -29,8 +29,8 @@
 
 #include "runtime/cudart/KilledRun.h"
 
+#include "runtime/base/ThreadPool.h"
 #include "runtime/core/Runtime.h"
-#include "runtime/core/ThreadPool.h"
 #include "runtime/trace/Log.h"
 
 #include <atomic>

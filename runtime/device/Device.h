@@ -31,7 +31,7 @@
 
 #include "dragon/CompilerABI.h"
 #include "dragon/FootprintEval.h"
-#include "runtime/core/Status.h"
+#include "runtime/base/Status.h"
 
 #include <cstddef>
 #include <cstdint>

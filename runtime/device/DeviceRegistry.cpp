@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/Settings.h"
+#include "runtime/base/Settings.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/device/dragon/DragonDevice.h"

@@ -25,7 +25,7 @@
 #ifndef DRAGON_RUNTIME_DEVICE_FAULTHANDLING_H
 #define DRAGON_RUNTIME_DEVICE_FAULTHANDLING_H
 
-#include "runtime/core/Status.h"
+#include "runtime/base/Status.h"
 
 #include <cstdint>
 

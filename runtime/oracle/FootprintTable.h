@@ -17,7 +17,7 @@
 #ifndef DRAGON_RUNTIME_ORACLE_FOOTPRINTTABLE_H
 #define DRAGON_RUNTIME_ORACLE_FOOTPRINTTABLE_H
 
-#include "runtime/core/Observer.h"
+#include "runtime/oracle/Observer.h"
 #include "runtime/oracle/PageMask.h"
 
 #include <map>

@@ -15,9 +15,9 @@
 #ifndef DRAGON_RUNTIME_ORACLE_JUDGE_H
 #define DRAGON_RUNTIME_ORACLE_JUDGE_H
 
-#include "runtime/core/Observer.h"
-#include "runtime/core/Settings.h"
-#include "runtime/core/Status.h"
+#include "runtime/base/Settings.h"
+#include "runtime/base/Status.h"
+#include "runtime/oracle/Observer.h"
 
 #include <memory>
 

@@ -12,8 +12,8 @@
 #ifndef DRAGON_RUNTIME_ORACLE_WATCHING_H
 #define DRAGON_RUNTIME_ORACLE_WATCHING_H
 
-#include "runtime/core/Observer.h"
 #include "runtime/device/cpu/AccessSink.h"
+#include "runtime/oracle/Observer.h"
 
 #include <memory>
 

@@ -7,7 +7,7 @@
 
 #include "runtime/tier/FileTier.h"
 
-#include "runtime/core/Ledger.h"
+#include "runtime/base/Ledger.h"
 #include "runtime/tier/Transfer.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"

@@ -21,8 +21,8 @@
 #ifndef DRAGON_RUNTIME_TIER_FILETIER_H
 #define DRAGON_RUNTIME_TIER_FILETIER_H
 
-#include "runtime/core/Settings.h"
-#include "runtime/core/Status.h"
+#include "runtime/base/Settings.h"
+#include "runtime/base/Status.h"
 
 #include <atomic>
 #include <cstddef>

@@ -7,7 +7,7 @@
 
 #include "runtime/tier/SlabPool.h"
 
-#include "runtime/core/ThreadPool.h"
+#include "runtime/base/ThreadPool.h"
 #include "runtime/trace/Bytes.h"
 
 #include <algorithm>

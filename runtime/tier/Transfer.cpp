@@ -7,7 +7,7 @@
 
 #include "runtime/tier/Transfer.h"
 
-#include "runtime/core/Ledger.h"
+#include "runtime/base/Ledger.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 

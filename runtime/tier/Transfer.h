@@ -23,7 +23,7 @@
 #ifndef DRAGON_RUNTIME_TIER_TRANSFER_H
 #define DRAGON_RUNTIME_TIER_TRANSFER_H
 
-#include "runtime/core/Settings.h"
+#include "runtime/base/Settings.h"
 #include "runtime/tier/FileTier.h"
 
 #include <deque>

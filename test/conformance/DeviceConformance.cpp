@@ -15,7 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TestKernels.h"
-#include "runtime/core/Settings.h"
+#include "runtime/base/Settings.h"
 #include "runtime/device/ForwardingDevice.h"
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 #ifndef DRAGON_TEST_GPU_REPORT_H
 #define DRAGON_TEST_GPU_REPORT_H
 
-#include "runtime/core/Status.h"
+#include "runtime/base/Status.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -17,7 +17,7 @@
 
 #include "../conformance/TestKernels.h"
 #include "Report.h"
-#include "runtime/core/Settings.h"
+#include "runtime/base/Settings.h"
 #include "runtime/device/cuda/CudaDriver.h"
 #include "runtime/device/managed/ManagedDevice.h"
 

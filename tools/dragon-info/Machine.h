@@ -7,7 +7,7 @@
 #ifndef DRAGON_TOOLS_DRAGON_INFO_MACHINE_H
 #define DRAGON_TOOLS_DRAGON_INFO_MACHINE_H
 
-#include "runtime/core/Settings.h"
+#include "runtime/base/Settings.h"
 #include "runtime/device/Device.h"
 
 #include <memory>

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/Ledger.h"
+#include "runtime/base/Ledger.h"
 #include "runtime/device/cuda/CudaDriver.h"
 #include "runtime/tier/FileTier.h"
 #include "tools/dragon-info/Machine.h"

@@ -23,8 +23,8 @@
 #ifndef DRAGON_RUNTIME_DEVICE_CPU_CPUDEVICE_H
 #define DRAGON_RUNTIME_DEVICE_CPU_CPUDEVICE_H
 
-#include "runtime/core/Settings.h"
-#include "runtime/core/ThreadPool.h"
+#include "runtime/base/Settings.h"
+#include "runtime/base/ThreadPool.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/cpu/AddressMap.h"
 #include "runtime/device/cpu/KernelRun.h"

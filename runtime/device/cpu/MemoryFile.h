@@ -18,7 +18,7 @@
 #ifndef DRAGON_RUNTIME_DEVICE_CPU_MEMORYFILE_H
 #define DRAGON_RUNTIME_DEVICE_CPU_MEMORYFILE_H
 
-#include "runtime/core/Status.h"
+#include "runtime/base/Status.h"
 
 #include <cstddef>
 #include <cstdint>

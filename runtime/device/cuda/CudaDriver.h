@@ -21,7 +21,7 @@
 #ifndef DRAGON_RUNTIME_DEVICE_CUDA_CUDADRIVER_H
 #define DRAGON_RUNTIME_DEVICE_CUDA_CUDADRIVER_H
 
-#include "runtime/core/Status.h"
+#include "runtime/base/Status.h"
 
 #include <cuda.h>
 #include <cudaTypedefs.h>

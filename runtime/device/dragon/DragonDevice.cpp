@@ -7,7 +7,7 @@
 
 #include "runtime/device/dragon/DragonDevice.h"
 
-#include "runtime/core/Settings.h"
+#include "runtime/base/Settings.h"
 
 #include <algorithm>
 

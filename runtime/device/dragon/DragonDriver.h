@@ -24,8 +24,8 @@
 #ifndef DRAGON_RUNTIME_DEVICE_DRAGON_DRAGONDRIVER_H
 #define DRAGON_RUNTIME_DEVICE_DRAGON_DRAGONDRIVER_H
 
-#include "runtime/core/Settings.h"
-#include "runtime/core/Status.h"
+#include "runtime/base/Settings.h"
+#include "runtime/base/Status.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/dragon/SystemCalls.h"
 #include "runtime/device/dragon/UvmAbi.h"

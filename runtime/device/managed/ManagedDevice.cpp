@@ -7,7 +7,7 @@
 
 #include "runtime/device/managed/ManagedDevice.h"
 
-#include "runtime/core/Settings.h"
+#include "runtime/base/Settings.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 

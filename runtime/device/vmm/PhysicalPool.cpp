@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/vmm/PhysicalPool.h"
-#include "runtime/core/ThreadPool.h"
+#include "runtime/base/ThreadPool.h"
 #include "runtime/trace/Log.h"
 
 #include <algorithm>

@@ -20,7 +20,7 @@
 #ifndef DRAGON_RUNTIME_DEVICE_VMM_VMMDEVICE_H
 #define DRAGON_RUNTIME_DEVICE_VMM_VMMDEVICE_H
 
-#include "runtime/core/Settings.h"
+#include "runtime/base/Settings.h"
 #include "runtime/device/FaultHandling.h"
 #include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/device/vmm/PhysicalPool.h"

@@ -13,7 +13,7 @@
 
 #include "FaultPoints.h"
 
-#include "runtime/core/Settings.h"
+#include "runtime/base/Settings.h"
 #include "runtime/device/ForwardingDevice.h"
 #include "runtime/tier/FileTier.h"
 #include "runtime/tier/Transfer.h"

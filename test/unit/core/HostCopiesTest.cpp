@@ -8,7 +8,7 @@
 #include "runtime/core/HostCopies.h"
 #include "LateDevice.h"
 #include "RuntimeFixture.h"
-#include "runtime/core/ThreadPool.h"
+#include "runtime/base/ThreadPool.h"
 
 #include <algorithm>
 #include <numeric>

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/Settings.h"
+#include "runtime/base/Settings.h"
 #include "runtime/device/ForwardingDevice.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"

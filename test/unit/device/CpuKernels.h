@@ -12,7 +12,7 @@
 #ifndef DRAGON_TEST_UNIT_DEVICE_CPUKERNELS_H
 #define DRAGON_TEST_UNIT_DEVICE_CPUKERNELS_H
 
-#include "runtime/core/Settings.h"
+#include "runtime/base/Settings.h"
 #include "runtime/device/cpu/CpuDevice.h"
 
 #include <functional>

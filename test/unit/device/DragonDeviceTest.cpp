@@ -13,7 +13,7 @@
 #include "runtime/device/dragon/DragonDevice.h"
 #include "FakeUvm.h"
 #include "dragon/dragon.h"
-#include "runtime/core/Settings.h"
+#include "runtime/base/Settings.h"
 
 #include <cstring>
 #include <fcntl.h>

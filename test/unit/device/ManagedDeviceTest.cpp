@@ -7,7 +7,7 @@
 
 #include "runtime/device/managed/ManagedDevice.h"
 #include "FakeCuda.h"
-#include "runtime/core/Settings.h"
+#include "runtime/base/Settings.h"
 #include "runtime/device/vmm/VmmDevice.h"
 
 #include <gmock/gmock.h>

@@ -7,7 +7,7 @@
 
 #include "runtime/tier/FileTier.h"
 #include "TemporaryFiles.h"
-#include "runtime/core/Ledger.h"
+#include "runtime/base/Ledger.h"
 #include "runtime/tier/FaultyFile.h"
 
 #include <gmock/gmock.h>

@@ -8,7 +8,7 @@
 #include "runtime/tier/RingMemory.h"
 #include "PinnedBytes.h"
 #include "TemporaryFiles.h"
-#include "runtime/core/Ledger.h"
+#include "runtime/base/Ledger.h"
 #include "runtime/tier/Transfer.h"
 
 #include <gtest/gtest.h>

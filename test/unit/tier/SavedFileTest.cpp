@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TemporaryFiles.h"
-#include "runtime/core/Ledger.h"
+#include "runtime/base/Ledger.h"
 #include "runtime/tier/FileTier.h"
 
 #include <gmock/gmock.h>

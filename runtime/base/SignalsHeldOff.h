@@ -12,8 +12,8 @@
 // a thread raises by what it does (SIGSEGV, SIGFPE) are never held off.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_CORE_SIGNALSHELDOFF_H
-#define DRAGON_RUNTIME_CORE_SIGNALSHELDOFF_H
+#ifndef DRAGON_RUNTIME_BASE_SIGNALSHELDOFF_H
+#define DRAGON_RUNTIME_BASE_SIGNALSHELDOFF_H
 
 #include <atomic>
 
@@ -47,4 +47,4 @@ private:
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_CORE_SIGNALSHELDOFF_H
+#endif // DRAGON_RUNTIME_BASE_SIGNALSHELDOFF_H

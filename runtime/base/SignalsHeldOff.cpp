@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/SignalsHeldOff.h"
+#include "runtime/base/SignalsHeldOff.h"
 
 #include <csignal>
 #include <sys/syscall.h>

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/Settings.h"
+#include "runtime/base/Settings.h"
 
 #include "runtime/trace/Bytes.h"
 
@@ -295,7 +295,7 @@ std::span<const SettingDescription> allSettings() {
   static const SettingDescription Table[] = {
 #define DRAGON_SETTING(field, variable, kind, byDefault, help)                 \
   {variable, #kind, byDefault, help},
-#include "runtime/core/Settings.def"
+#include "runtime/base/Settings.def"
   };
   return Table;
 }

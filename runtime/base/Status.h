@@ -11,8 +11,8 @@
 // failure. Immutable after creation; may be moved between threads.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_CORE_STATUS_H
-#define DRAGON_RUNTIME_CORE_STATUS_H
+#ifndef DRAGON_RUNTIME_BASE_STATUS_H
+#define DRAGON_RUNTIME_BASE_STATUS_H
 
 #include "dragon/dragon.h"
 
@@ -118,4 +118,4 @@ private:
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_CORE_STATUS_H
+#endif // DRAGON_RUNTIME_BASE_STATUS_H

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/FairMutex.h"
+#include "runtime/base/FairMutex.h"
 
 namespace dragon {
 

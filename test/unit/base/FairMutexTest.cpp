@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/FairMutex.h"
+#include "runtime/base/FairMutex.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -16,8 +16,8 @@
 // unlock wakes the next thread and, unless very many wait, no other.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_CORE_FAIRMUTEX_H
-#define DRAGON_RUNTIME_CORE_FAIRMUTEX_H
+#ifndef DRAGON_RUNTIME_BASE_FAIRMUTEX_H
+#define DRAGON_RUNTIME_BASE_FAIRMUTEX_H
 
 #include <array>
 #include <atomic>
@@ -78,4 +78,4 @@ private:
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_CORE_FAIRMUTEX_H
+#endif // DRAGON_RUNTIME_BASE_FAIRMUTEX_H

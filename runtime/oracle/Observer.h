@@ -12,8 +12,8 @@
 // calls nobody back.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_CORE_OBSERVER_H
-#define DRAGON_RUNTIME_CORE_OBSERVER_H
+#ifndef DRAGON_RUNTIME_ORACLE_OBSERVER_H
+#define DRAGON_RUNTIME_ORACLE_OBSERVER_H
 
 #include "dragon/CompilerABI.h"
 #include "runtime/device/Device.h"
@@ -107,4 +107,4 @@ public:
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_CORE_OBSERVER_H
+#endif // DRAGON_RUNTIME_ORACLE_OBSERVER_H

@@ -10,8 +10,8 @@
 // the tests.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_CORE_LEDGER_H
-#define DRAGON_RUNTIME_CORE_LEDGER_H
+#ifndef DRAGON_RUNTIME_BASE_LEDGER_H
+#define DRAGON_RUNTIME_BASE_LEDGER_H
 
 #include "dragon/dragon.h"
 
@@ -115,4 +115,4 @@ private:
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_CORE_LEDGER_H
+#endif // DRAGON_RUNTIME_BASE_LEDGER_H

@@ -10,10 +10,10 @@
 // docs/settings.md is checked against Settings.def.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_CORE_SETTINGS_H
-#define DRAGON_RUNTIME_CORE_SETTINGS_H
+#ifndef DRAGON_RUNTIME_BASE_SETTINGS_H
+#define DRAGON_RUNTIME_BASE_SETTINGS_H
 
-#include "runtime/core/Status.h"
+#include "runtime/base/Status.h"
 
 #include <cstdint>
 #include <optional>
@@ -46,7 +46,7 @@ struct Settings {
   bool enableLazyWrite = true;                ///< DRAGON_ENABLE_LAZY_WRITE
   bool enableAioRead = true;                  ///< DRAGON_ENABLE_AIO_READ
   bool enableAioWrite = true;                 ///< DRAGON_ENABLE_AIO_WRITE
-  std::optional<uint64_t> chunkBytes; ///< DRAGON_CHUNK_SIZE, multiple of 2 MiB
+  std::optional<uint64_t> chunkBytes; ///< DRAGON_CHUNK_SIZE, multiple of 64 KiB
   DirectIo directIo = DirectIo::Auto; ///< DRAGON_DIRECT_IO: auto, on, off
   bool ioUring = true;                ///< DRAGON_IO_URING: 1, 0
   bool strict = false;                ///< DRAGON_STRICT (cpu device)
@@ -86,4 +86,4 @@ std::span<const SettingDescription> allSettings();
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_CORE_SETTINGS_H
+#endif // DRAGON_RUNTIME_BASE_SETTINGS_H

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/ThreadPool.h"
+#include "runtime/base/ThreadPool.h"
 
 #include <algorithm>
 #include <csignal>

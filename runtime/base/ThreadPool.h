@@ -14,8 +14,8 @@
 // copying); the cpu device has one that runs kernels, as wide as it was told.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_CORE_THREADPOOL_H
-#define DRAGON_RUNTIME_CORE_THREADPOOL_H
+#ifndef DRAGON_RUNTIME_BASE_THREADPOOL_H
+#define DRAGON_RUNTIME_BASE_THREADPOOL_H
 
 #include <atomic>
 #include <condition_variable>
@@ -76,4 +76,4 @@ ThreadPool &hostThreads();
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_CORE_THREADPOOL_H
+#endif // DRAGON_RUNTIME_BASE_THREADPOOL_H
