@@ -426,7 +426,13 @@ Error Parser::parseEvent(ArrayRef<StringRef> Words) {
     E.Kind = Verb == "copy-in"    ? EventKind::CopyIn
              : Verb == "copy-out" ? EventKind::CopyOut
                                   : EventKind::Copy;
-    if (Try(Needs(2)) && Try(addUses(E, Arg(1), false, true, Arg(3))))
+    // One end of a plain copy may be host memory that is no staging buffer.
+    auto IsHost = [&](unsigned I) {
+      return E.Kind == EventKind::Copy && Arg(I) == "-";
+    };
+    if (Try(Needs(2)) &&
+        (IsHost(1) || Try(addUses(E, Arg(1), false, true, Arg(3)))) &&
+        !IsHost(2))
       Try(addUses(E, Arg(2), true, false, Arg(3)));
     NoteSize(Arg(3));
   } else if (Verb == "fill") {

@@ -17,6 +17,7 @@
 //                                       the entry needs no `block`
 //   alloc d                free d
 //   copy-in d h [size]     copy-out h d [size]     copy to from [size]
+//                                                         (- host memory)
 //   fill d [size]
 //   open f                 use-file f
 //   file-read h f [size]   file-write f h [size]

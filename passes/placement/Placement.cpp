@@ -253,6 +253,18 @@ std::optional<EventRef> Placer::flowTarget(EventRef CopyOut) const {
   return std::nullopt;
 }
 
+/// A copy that is no whole range, such as of rows: its other end is a buffer of
+/// the device, or else in host memory.
+static bool comesFromHost(const Event &Copy, unsigned B) {
+  return Copy.writes(B) &&
+         none_of(Copy.Uses, [](const BufferUse &Use) { return Use.Reads; });
+}
+
+static bool goesToHost(const Event &Copy, unsigned B) {
+  return Copy.reads(B) &&
+         none_of(Copy.Uses, [](const BufferUse &Use) { return Use.Writes; });
+}
+
 void Placer::mapBuffer(unsigned B) {
   const Buffer &Of = buffer(B);
   if (Of.Kind != BufferKind::Device || !Of.Mappable)
@@ -274,15 +286,18 @@ void Placer::mapBuffer(unsigned B) {
       Allocation = At;
       break;
     case EventKind::CopyIn:
-      if (!In)
-        In = At;
-      Touched = true;
-      break;
     case EventKind::CopyOut:
-      if (!Out)
+    case EventKind::Copy: {
+      const bool Comes = E.Kind == EventKind::CopyIn || comesFromHost(E, B);
+      const bool Goes = E.Kind == EventKind::CopyOut || goesToHost(E, B);
+      if (Comes && !In)
+        In = At;
+      if (Goes && !Out)
         Out = At;
+      Changed |= !Comes && E.writes(B);
       Touched = true;
       break;
+    }
     case EventKind::Free:
       break;
     default:
