@@ -14,6 +14,7 @@
 #include "llvm/Object/OffloadBinary.h"
 #include "llvm/Support/FileSystem.h"
 
+#include <cstring>
 #include <optional>
 
 using namespace llvm;
@@ -29,6 +30,55 @@ const DeviceImage *DeviceUnit::image(StringRef Arch) const {
 }
 
 namespace {
+
+/// Whether [Offset, Offset + Count * Each) lies within Bytes.
+bool fits(uint64_t Offset, uint64_t Count, uint64_t Each, uint64_t Bytes) {
+  return Offset <= Bytes && Count <= (Bytes - Offset) / Each;
+}
+
+/// A copy of the T at an offset; not there: nothing.
+template <typename T> std::optional<T> readAt(StringRef Bytes, uint64_t Where) {
+  if (!fits(Where, 1, sizeof(T), Bytes.size()))
+    return std::nullopt;
+  T Value;
+  std::memcpy(&Value, Bytes.data() + Where, sizeof(T));
+  return Value;
+}
+
+/// Whether an offloading binary's parts lie within it. OffloadBinary::create()
+/// looks at the header alone and follows every other offset.
+bool isWhole(StringRef Binary, const OffloadBinary::Header &Header) {
+  const auto Entry = readAt<OffloadBinary::Entry>(Binary, Header.EntryOffset);
+  if (!Entry || Header.EntryOffset % OffloadBinary::getAlignment() ||
+      Entry->StringOffset % OffloadBinary::getAlignment() ||
+      !fits(Entry->ImageOffset, Entry->ImageSize, 1, Binary.size()) ||
+      !fits(Entry->StringOffset, Entry->NumStrings,
+            sizeof(OffloadBinary::StringEntry), Binary.size()))
+    return false;
+  auto Ends = [Binary](uint64_t String) {
+    return Binary.find('\0', String) != StringRef::npos;
+  };
+  for (uint64_t I = 0; I < Entry->NumStrings; ++I) {
+    const auto Pair = readAt<OffloadBinary::StringEntry>(
+        Binary, Entry->StringOffset + I * sizeof(OffloadBinary::StringEntry));
+    if (!Ends(Pair->KeyOffset) || !Ends(Pair->ValueOffset))
+      return false;
+  }
+  return true;
+}
+
+/// What a section for device code holds is one binary after the other.
+Error checkOffloadSection(StringRef Contents) {
+  while (!Contents.empty()) {
+    const auto Header = readAt<OffloadBinary::Header>(Contents, 0);
+    if (!Header || Header->Size < sizeof(*Header) ||
+        Header->Size > Contents.size() ||
+        !isWhole(Contents.take_front(Header->Size), *Header))
+      return createStringError("its device code is damaged");
+    Contents = Contents.drop_front(Header->Size);
+  }
+  return Error::success();
+}
 
 class Reader {
 public:
@@ -95,6 +145,17 @@ Error Reader::object(MemoryBufferRef Buffer, const Twine &Name,
       Result.Linked.push_back(Label->str());
     else if (!Member)
       Result.Called.push_back(Label->str());
+  }
+
+  for (const ELFSectionRef Section :
+       cast<ELFObjectFileBase>(**Object).sections()) {
+    if (Section.getType() != ELF::SHT_LLVM_OFFLOADING)
+      continue;
+    Expected<StringRef> Contents = Section.getContents();
+    if (!Contents)
+      return Contents.takeError();
+    if (Error Damaged = checkOffloadSection(*Contents))
+      return Damaged;
   }
 
   SmallVector<OffloadFile, 4> Files;
