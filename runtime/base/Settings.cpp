@@ -22,7 +22,8 @@ namespace dragon {
 
 namespace {
 
-constexpr uint64_t ChunkUnit = 2 << 20;
+// What the cpu device can do; chooseBudget() knows what the device needs.
+constexpr uint64_t ChunkUnit = 64 << 10;
 
 Status bad(const char *variable, std::string_view value, const char *expected) {
   return Status::error(DRAGON_ERROR_SETTING, "{}='{}': {}", variable, value,
@@ -144,7 +145,7 @@ Status parseOne(const char *variable, std::string_view value,
     DRAGON_TRY(parseSize(variable, value, settings.chunkBytes));
     const uint64_t bytes = settings.chunkBytes.value_or(0);
     if (bytes == 0 || bytes % ChunkUnit)
-      return bad(variable, value, "expected a multiple of 2M");
+      return bad(variable, value, "expected a multiple of 64K");
     return {};
   }
   if (name == "DRAGON_DIRECT_IO") {

@@ -26,8 +26,8 @@ namespace dragon {
 
 namespace {
 
-constexpr size_t SmallBytes = 256 << 10; ///< at most this: in an arena
-constexpr size_t SmallAlignment = 512;   ///< as cudaMalloc's
+constexpr size_t SmallShare = 8;       ///< of an arena: at most this is small
+constexpr size_t SmallAlignment = 512; ///< as cudaMalloc's
 /// So many small allocations that the host may touch have chunks of their own:
 /// each moves alone, with the few bytes that it has, when host and device touch
 /// it in turns. Programs with many of them (a node each) would run out of
@@ -41,6 +41,11 @@ size_t roundUp(size_t value, size_t unit) {
 /// What a small allocation takes of its arena: it and a gap.
 size_t smallSpace(size_t bytes) { return roundUp(bytes + 1, SmallAlignment); }
 
+/// It gets a part of an arena, which is as large as what the device can map.
+bool isSmall(size_t bytes, const DeviceCaps &caps) {
+  return bytes <= caps.granularity / SmallShare;
+}
+
 } // namespace
 
 StatusOr<uintptr_t> Runtime::Impl::allocate(size_t bytes,
@@ -52,7 +57,7 @@ StatusOr<uintptr_t> Runtime::Impl::allocate(size_t bytes,
     return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
                          "allocation of {}: more than there are addresses",
                          formatBytes(bytes));
-  if (bytes <= SmallBytes && !Dev->caps().strict &&
+  if (isSmall(bytes, Dev->caps()) && !Dev->caps().strict &&
       (!options.hostAccessible || sharesChunks(options)))
     return allocateSmall(bytes, options);
   const std::string name =
@@ -70,7 +75,7 @@ bool Runtime::Impl::sharesChunks(const AllocateOptions &options) const {
     return false; // a driver moves pages
   size_t number = 0;
   for (const std::unique_ptr<Buffer> &buffer : Buffers)
-    if (buffer->hostAccessible && buffer->bytes <= SmallBytes &&
+    if (buffer->hostAccessible && isSmall(buffer->bytes, Dev->caps()) &&
         ++number == OwnChunks)
       return true;
   return false;

@@ -21,7 +21,8 @@ namespace dragon {
 
 namespace {
 
-constexpr size_t Granularity = 2 << 20;
+// As on a GPU, unless smaller chunks are asked for.
+constexpr size_t UsualGranularity = 2 << 20;
 constexpr uintptr_t LegacyHandle = 1; // cudaStreamLegacy
 // cudaErrorNoKernelImageForDevice
 constexpr int NoKernelImage = 209;
@@ -41,8 +42,10 @@ uint64_t physicalMemory() {
          static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-uint64_t roundDown(uint64_t bytes) { return bytes / Granularity * Granularity; }
-uint64_t roundUp(uint64_t bytes) { return roundDown(bytes + Granularity - 1); }
+size_t granularityFor(const Settings &settings) {
+  return std::min<size_t>(settings.chunkBytes.value_or(UsualGranularity),
+                          UsualGranularity);
+}
 
 } // namespace
 
@@ -55,20 +58,21 @@ CpuDevice::~CpuDevice() = default;
 StatusOr<std::unique_ptr<Device>> CpuDevice::create(const Settings &settings) {
   keepDeviceFunctions();
   std::unique_ptr<CpuDevice> device(new CpuDevice(settings));
-  uint64_t machine = physicalMemory();
+  const size_t granularity = granularityFor(settings);
+  const uint64_t machine = physicalMemory() / granularity * granularity;
   // Without a setting the simulated device gets half of the machine, the way a
   // card would stand beside the host's memory.
-  uint64_t total = std::max<uint64_t>(
-      roundUp(settings.deviceMemory.value_or(roundDown(machine / 2))),
-      Granularity);
+  const uint64_t wanted = settings.deviceMemory.value_or(machine / 2);
+  const uint64_t total = std::max<uint64_t>(
+      (wanted + granularity - 1) / granularity * granularity, granularity);
   // Pinned host memory is budgeted by core; here only the machine limits it.
-  uint64_t host = std::max<uint64_t>(roundDown(machine), Granularity);
+  const uint64_t host = std::max<uint64_t>(machine, granularity);
   DRAGON_ASSIGN(device->DeviceMemoryFile,
                 MemoryFile::create("device", total, total));
   DRAGON_ASSIGN(device->HostMemoryFile,
                 MemoryFile::create("host", host, uint64_t(64) << 20));
   device->Caps.name = "cpu";
-  device->Caps.granularity = Granularity;
+  device->Caps.granularity = granularity;
   device->Caps.hostMapped = true;
   device->Caps.deviceIsHostVisible = true;
   device->Caps.strict = settings.strict;
@@ -84,7 +88,7 @@ StatusOr<std::unique_ptr<Device>> CpuDevice::create(const Settings &settings) {
 //===----------------------------------------------------------------------===//
 
 StatusOr<uintptr_t> CpuDevice::reserveImpl(size_t bytes) {
-  return Addresses.reserve(bytes, Granularity);
+  return Addresses.reserve(bytes, Caps.granularity);
 }
 
 Status CpuDevice::releaseImpl(uintptr_t base, size_t bytes) {
