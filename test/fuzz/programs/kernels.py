@@ -66,9 +66,9 @@ class Kernels:
             self.require([use[:3] for use in uses])
         self.launch(name, self.grid(style, n), arguments(self.number(n)), uses, stream)
 
-    def require(self, regions):
-        """One launch needs all of it at once, because each block does."""
-        self.need = max(self.need, sum(map(self.chunks, regions)) * CHUNK)
+    def require(self, regions, more=0):
+        """One launch needs all of it at once, because each block does, and some chunks more."""
+        self.need = max(self.need, (sum(map(self.chunks, regions)) + more) * CHUNK)
 
     @staticmethod
     def chunks(region):

@@ -1,12 +1,14 @@
 """Other processes: forked children, which see what their parent has read and may change its input file, and programs that
 are started. What the parent has read before stays what it was; what it reads later is what the file holds then."""
 
-from .state import HOST
+from .state import HOST, Impossible
 
 
 class Processes:
     def changed(self):
-        """The input is another one now; what the FILE has buffered would be the old one."""
+        """The input is another one now; what the FILE has buffered would be the old one. Threads may be reading either."""
+        if self.threads_run:
+            raise Impossible
         self.changes_input = True
         self.emit('REQUIRE(freopen(inputPath, "rb", in) == in);')
 

@@ -12,11 +12,11 @@ def fails(runner, directory, seed, left_out):
     options = runner.options
     try:
         program = Program(seed, runner.selection, left_out)
-        runner.build_alone(directory, program, f"-O{options.level}", False)
+        runner.build_alone(directory, program, f"-O{options.level}", False, options.checked)
     except (Failure, AssertionError, KeyError):
         return None
     for _ in range(options.again):
-        problem = runner.check(directory, program, 0, False)
+        problem = runner.check(directory, program, 0, False, options.checked)
         if problem and ("the model" in problem or "mistake of the generator" in problem):
             return None
         if problem:
@@ -44,7 +44,7 @@ def reduce(runner, seed):
                 left_out, problem, changed = left_out | {path}, found, True
                 print(f"without {path}: {found.splitlines()[0][:150]}", flush=True)
     text = f"seed {seed}{runner.selection.options}, without the steps {' '.join(sorted(left_out))}: {problem}"
-    runner.build_alone(directory, Program(seed, runner.selection, left_out), f"-O{runner.options.level}", False)
+    runner.build_alone(directory, Program(seed, runner.selection, left_out), f"-O{runner.options.level}", False, runner.options.checked)
     write(os.path.join(directory, "problem.txt"), text + "\n")
     print(f"{text}\n  kept in {directory}")
     return 0

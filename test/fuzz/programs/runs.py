@@ -2,11 +2,11 @@
 
 Each program runs alone in a process, so that what goes wrong is its own. Against the model, which knows nothing of
 dragon-cc, stand
-  tight   strict and poison mode with a few chunks of device and host memory: every program
+  tight   strict and poison mode with a few chunks of device and host memory: three programs of four
+  checked the same with DRAGON_CHECK, which names the directive that is wrong: the others, all of an executable
   plain   no budgets, files read and written by the program itself: one in eight
   roomy   strict and poison mode without budgets: one in eight
   bare    as tight, built without directives, staging and slicing: the programs of one executable in ten
-  checked as tight, with DRAGON_CHECK, which names the directive that is wrong: the programs of one executable in ten
 """
 
 import os
@@ -97,7 +97,7 @@ class Runner:
         with open(os.path.join(directory, "out.bin"), "rb") as file:
             return printed, file.read()
 
-    def settings(self, program, bare, checked=False):
+    def settings(self, program, bare, checked):
         """(name, executable, environment)"""
         seed = program.seed
         device = {"DRAGON_QUIET": "1", "DRAGON_BACKEND": "vmm" if self.options.prebuilt else "cpu"}
@@ -114,7 +114,10 @@ class Runner:
         if program.need + CHUNK > room or any(all_of_it + CHUNK > room and slice_of_it > device_part
                                               for all_of_it, slice_of_it in program.launches):
             budget["DRAGON_HOST_MEMORY"] = "64M"
-        yield "tight", "program", budget
+        if checked:
+            yield "checked", "program", {**budget, "DRAGON_CHECK": "1"}
+        else:
+            yield "tight", "program", budget
         if seed % 8 == 0:
             yield "plain", "program", {**device, "DRAGON_ELIDE": "0"}
         if seed % 8 == 3:
@@ -122,8 +125,6 @@ class Runner:
         if bare:
             # What is not sliced is reached in host memory.
             yield "bare", "bare", {**budget, "DRAGON_HOST_MEMORY": "64M"}
-        if checked:
-            yield "checked", "checked", {**budget, "DRAGON_CHECK": "1"}
 
     def check(self, directory, program, place, bare, checked=False):
         """None, or what is wrong with a program."""
@@ -153,11 +154,9 @@ class Runner:
         """The folder's sources, for each of the runs."""
         path = lambda name: os.path.join(directory, name)
         self.compile_model(path("model.cpp"), path("model"))
-        self.compile(path("program.cu"), path("program"), level)
+        self.compile(path("program.cu"), path("program"), level, more=TRACED if checked else ())
         if bare:
             self.compile(path("program.cu"), path("bare"), level, more=WITHOUT)
-        if checked:
-            self.compile(path("program.cu"), path("checked"), level, more=TRACED)
 
     def build_alone(self, directory, program, level, bare, checked=False):
         path = lambda name: os.path.join(directory, name)
@@ -166,7 +165,7 @@ class Runner:
         self.input(directory, program.seed, program.inputs)
         self.compile_all(directory, level, bare, checked)
 
-    def keep(self, seed, problem, level):
+    def keep(self, seed, problem, level, checked):
         """Leaves the program by itself in a folder of its own, with its input; tells whether it fails there too."""
         directory = os.path.join(self.options.work, f"seed{seed}")
         os.makedirs(directory, exist_ok=True)
@@ -174,8 +173,8 @@ class Runner:
         text = f"seed {seed}{self.selection.options} ({level}): {problem}"
         servers, self.servers, contents = self.servers, None, self.contents
         try:
-            self.build_alone(directory, program, level, True, True)
-            found = [self.check(directory, program, 0, True, True) for _ in range(self.options.again)]
+            self.build_alone(directory, program, level, True, checked)
+            found = [self.check(directory, program, 0, True, checked) for _ in range(self.options.again)]
             failed = list(filter(None, found))
             text += f"\n  alone: {len(failed)} of {len(found)} fail" + (f", such as: {failed[0]}" if failed else "")
         except Failure as failure:
@@ -196,7 +195,7 @@ class Runner:
         directory = tempfile.mkdtemp(prefix=f"batch{seeds[0]}-", dir=self.options.work)
         rng = random.Random(seeds[0] * 7 + 1)
         level, bare = rng.choice(["-O0", "-O0", "-O1", "-O1", "-O2", "-O3"]), rng.random() < 0.1
-        checked = rng.random() < 0.1 and not self.options.prebuilt
+        checked = (rng.random() < 0.25 or self.options.checked) and not self.options.prebuilt
         try:
             programs = self.sources(directory, seeds)
             self.compile_all(directory, level, bare, checked)
@@ -204,7 +203,7 @@ class Runner:
             # Which one it is, one by one, unless that is all there is.
             if len(seeds) == 1:
                 shutil.rmtree(directory)
-                return 1, [self.keep(seeds[0], failure, level)]
+                return 1, [self.keep(seeds[0], failure, level, checked)]
             shutil.rmtree(directory)
             half = len(seeds) // 2
             results = [self.batch(seeds[:half]), self.batch(seeds[half:])]
@@ -219,7 +218,7 @@ class Runner:
             # What fails as another one has failed already is told, but not built again by itself.
             kind = re.sub(r"0x[0-9a-f]+|\d+", "", problem.partition(") ")[2] or problem)
             problems.append(f"seed {program.seed}{self.selection.options} ({level}): {problem}" if kind in kinds else
-                            self.keep(program.seed, problem, level))
+                            self.keep(program.seed, problem, level, checked))
             kinds.add(kind)
         for server in self.servers.values():
             server.close()

@@ -1,5 +1,6 @@
 """Many small buffers, which kernels reach through a table of pointers in device memory."""
 
+from .kernels import CHUNK
 from .state import LEGACY
 
 
@@ -51,8 +52,10 @@ class Tables:
         self.emit(f"CHECK(cudaFree({table}));")
         self.emit("}")
         self.many_small = True
-        # All small buffers together are one launch's; so is what its pointers may reach besides.
-        self.require([(m, 0, m.words) for m in self.memories if m.on_device and m.allocated])
+        # All small buffers together are one launch's; so is what its pointers may reach besides. They share chunks, with the
+        # table, but for the first ones that are managed.
+        self.require([(m, 0, m.words) for m in self.memories if m.on_device and m.allocated],
+                     words * 4 // CHUNK + 3 + (4 if managed else 0))
         return True
 
     def one_small(self, small, count, each, stream):
