@@ -17,6 +17,7 @@
 #include "passes/lifetime/CallEffects.h"
 #include "passes/lifetime/KernelSummaries.h"
 #include "passes/lifetime/SummaryJoin.h"
+#include "passes/rewrite/HostAccessTracing.h"
 #include "passes/rewrite/HostDirectives.h"
 #include "passes/rewrite/LibraryResidency.h"
 #include "passes/rewrite/LinkDiagnostics.h"
@@ -329,6 +330,8 @@ bool runOnHost(Module &M, ModuleAnalysisManager &Analyses) {
     KernelSummaries Kernels(M, Summary);
     Changed |= insertDirectives(M, Analyses, Kernels, HostOptions::given());
   }
+  if (options::traceAccesses())
+    Changed |= traceHostAccesses(M);
   Changed |= insertResidency(M);
   Changed |= embedModule(M, Embedding);
   if (!options::standIns().empty())

@@ -255,6 +255,10 @@ typedef struct dragon_reason {
    programs that were compiled with -fdragon-trace-accesses, for DRAGON_CHECK.
  */
 void __dragon_because(const dragon_reason *reason);
+/* Host code at that line is about to access [memory, memory + bytes); `kind` is
+   that of dragon_cpu_access. Only there, too, in units with staging twins. */
+void __dragon_host_access(const void *memory, uint64_t bytes, uint32_t kind,
+                          const char *file, uint32_t line);
 
 /* cudaMalloc with what the compiler knows: `flags` are those of dragon_map
    (D_READ, D_WRITE, D_VOLATILE), and whether the host may access the buffer, as

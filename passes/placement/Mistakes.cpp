@@ -28,9 +28,15 @@ static void make(BufferProgram &Program, StringRef Kind, StringRef Of,
     for (Event &E : B.Events)
       if (E.Kind == EventKind::Launch ? E.Name == Of
                                       : eventKindName(E.Kind) == Of)
-        for (BufferUse &U : E.Uses)
-          if (Buffer.empty() || Program.Buffers[U.Buffer].Name == Buffer)
+        for (size_t I = E.Uses.size(); I-- > 0;) {
+          BufferUse &U = E.Uses[I];
+          if (!Buffer.empty() && Program.Buffers[U.Buffer].Name != Buffer)
+            continue;
+          if (Kind == "unseen")
+            E.Uses.erase(E.Uses.begin() + ptrdiff_t(I));
+          else
             change(U, Kind);
+        }
 }
 
 BufferProgram withMistakes(BufferProgram Program, StringRef Mistakes) {

@@ -24,6 +24,7 @@ namespace dragon {
 ///   unread       the event reads nothing
 ///   overwriting  it overwrites all of what it writes, and reads none of that
 ///   unwritten    it writes nothing
+///   unseen       it has nothing to do with the buffer
 /// What is no such mistake changes nothing.
 BufferProgram withMistakes(BufferProgram Program, llvm::StringRef Mistakes);
 

@@ -71,7 +71,11 @@ private:
            isLaunch(*cast<CallBase>(instruction(D.At)));
   }
   Constant *sourceOf(StringRef Buffer, const Position &Where);
+  void tellReason(RemarkId Id, StringRef Buffer, const Position &Where,
+                  Instruction &Point);
   void tellReason(const Directive &D, Instruction &Point);
+  void tellElision(unsigned Staging, const Event &E, CallBase &Call);
+  void tellEnd(const Directive &D, Instruction &Point);
   Constant *string(StringRef Text);
   Constant *constant(Constant *Row, const Twine &Name);
   Constant *toTheEnd() const { return ConstantInt::get(I64, -1ull, true); }
@@ -275,14 +279,7 @@ bool Lowering::lowerSink(const Directive &D, Instruction &Point) {
 }
 
 Constant *Lowering::string(StringRef Text) {
-  if (Text.empty())
-    return ConstantPointerNull::get(cast<PointerType>(Pointer));
-  Constant *Value = ConstantDataArray::getString(F.getContext(), Text);
-  auto *Global =
-      new GlobalVariable(*F.getParent(), Value->getType(), true,
-                         GlobalValue::PrivateLinkage, Value, "dragon.name");
-  Global->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
-  return Global;
+  return stringConstant(*F.getParent(), Text);
 }
 
 /// A dragon_source.
@@ -297,15 +294,41 @@ Constant *Lowering::constant(Constant *Row, const Twine &Name) {
                             GlobalValue::PrivateLinkage, Row, Name);
 }
 
+/// Why the call in front of the point is made.
+void Lowering::tellReason(RemarkId Id, StringRef Buffer, const Position &Where,
+                          Instruction &Point) {
+  if (!Reasons)
+    return;
+  Constant *Row = ConstantStruct::getAnon(
+      {string(remarkName(Id)), sourceOf(Buffer, Where)});
+  callEntry("__dragon_because", {constant(Row, "dragon.reason")}, Point);
+}
+
 /// Of the directive that is lowered in front of the point next.
 void Lowering::tellReason(const Directive &D, Instruction &Point) {
-  if (!Reasons || D.Finding < 0)
+  if (D.Finding < 0)
     return;
   const Finding &Found = Decisions.Findings[static_cast<size_t>(D.Finding)];
-  Constant *Row =
-      ConstantStruct::getAnon({string(remarkName(Found.Why.Id)),
-                               sourceOf(Found.Why.get("Buffer"), Found.Where)});
-  callEntry("__dragon_because", {constant(Row, "dragon.reason")}, Point);
+  tellReason(Found.Why.Id, Found.Why.get("Buffer"), Found.Where, Point);
+}
+
+/// Of a transfer that leaves the bytes of a staging buffer where they are.
+void Lowering::tellElision(unsigned Staging, const Event &E, CallBase &Call) {
+  tellReason(E.Kind == EventKind::FileRead ? RemarkId::StagingElidedIn
+                                           : RemarkId::StagingElidedOut,
+             Built.Program.Buffers[Staging].Name, E.Where, Call);
+}
+
+/// Of a staging buffer that nobody needs any more.
+void Lowering::tellEnd(const Directive &D, Instruction &Point) {
+  const bool In = any_of(Built.Program.uses(D.Buffer), [&](EventRef At) {
+    return Built.Program.event(At).Kind == EventKind::FileRead;
+  });
+  const Buffer &Of = Built.Program.Buffers[D.Buffer];
+  const bool AtEvent = D.Where == Anchor::Before || D.Where == Anchor::After;
+  tellReason(In ? RemarkId::StagingElidedIn : RemarkId::StagingElidedOut,
+             Of.Name, AtEvent ? Built.Program.event(D.At).Where : Of.Where,
+             Point);
 }
 
 void Lowering::lowerMap(const Directive &D) {
@@ -337,6 +360,7 @@ bool Lowering::lower(const Directive &D) {
     return false;
   switch (D.Kind) {
   case DirectiveKind::Forget:
+    tellEnd(D, *Point);
     callEntry("__dragon_stage_forget",
               {Address, Handles.get(D.Buffer, *Point).Bytes}, *Point);
     return true;
@@ -406,7 +430,10 @@ bool Lowering::run() {
       if ((D.Cursor >= 0) == WithCursor)
         Lower(D);
   // These replace instructions that the others refer to.
-  elideStaging(Built, Decisions, Handles);
+  elideStaging(Built, Decisions, Handles,
+               [&](unsigned Staging, const Event &E, CallBase &Call) {
+                 tellElision(Staging, E, Call);
+               });
   for (const Directive &D : Decisions.Directives)
     if (D.Kind == DirectiveKind::Map)
       lowerMap(D);

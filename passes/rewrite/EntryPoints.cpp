@@ -45,6 +45,17 @@ Value *callEntry(StringRef Name, ArrayRef<Value *> Args, Instruction &Before) {
   return Builder.CreateCall(entryPoint(*Before.getModule(), Name), Args);
 }
 
+Constant *stringConstant(Module &M, StringRef Text) {
+  if (Text.empty())
+    return ConstantPointerNull::get(PointerType::getUnqual(M.getContext()));
+  Constant *Value = ConstantDataArray::getString(M.getContext(), Text);
+  auto *Global =
+      new GlobalVariable(M, Value->getType(), true, GlobalValue::PrivateLinkage,
+                         Value, "dragon.name");
+  Global->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+  return Global;
+}
+
 StringRef stagingTwin(StringRef Name) {
   return StringSwitch<StringRef>(Name)
 #define ENTRY(...)

@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringRef.h"
 
 namespace llvm {
+class Constant;
 class CallBase;
 class FunctionCallee;
 class Instruction;
@@ -26,6 +27,10 @@ llvm::Value *callEntry(llvm::StringRef Name, llvm::ArrayRef<llvm::Value *> Args,
 
 /// The declaration of an entry point.
 llvm::FunctionCallee entryPoint(llvm::Module &M, llvm::StringRef Name);
+
+/// A pointer to the text, for names that entry points are told; to an empty
+/// one: null.
+llvm::Constant *stringConstant(llvm::Module &M, llvm::StringRef Text);
 
 /// The staging twin of a call; empty if it has none.
 llvm::StringRef stagingTwin(llvm::StringRef Name);

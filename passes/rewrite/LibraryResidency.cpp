@@ -108,17 +108,6 @@ private:
   const LibraryFunction &Function;
 };
 
-Constant *stringConstant(Module &M, StringRef Text) {
-  if (Text.empty())
-    return ConstantPointerNull::get(PointerType::getUnqual(M.getContext()));
-  Constant *Value = ConstantDataArray::getString(M.getContext(), Text);
-  auto *Global =
-      new GlobalVariable(M, Value->getType(), true, GlobalValue::PrivateLinkage,
-                         Value, "dragon.name");
-  Global->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
-  return Global;
-}
-
 /// A dragon_library_call.
 Constant *describeCall(const CallBase &Call, StringRef Shown) {
   Module &M = *const_cast<Module *>(Call.getModule());

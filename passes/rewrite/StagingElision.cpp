@@ -37,8 +37,9 @@ static Value *bytesOfFreed(CallBase &Free, ArrayRef<unsigned> Buffers,
   return Bytes;
 }
 
-void elideStaging(BuiltProgram &Built, const Placement &Decisions,
-                  BufferHandles &Handles) {
+void elideStaging(
+    BuiltProgram &Built, const Placement &Decisions, BufferHandles &Handles,
+    function_ref<void(unsigned, const Event &, CallBase &)> Tell) {
   // A call may be an event of several elided buffers.
   SetVector<CallBase *> Transfers;
   // What is freed may be one of several, of different sizes.
@@ -52,9 +53,12 @@ void elideStaging(BuiltProgram &Built, const Placement &Decisions,
       const Event &E = Built.Program.event(At);
       switch (E.Kind) {
       case EventKind::FileRead:
+      case EventKind::CopyOut:
+        if (Transfers.insert(Call))
+          Tell(D.Buffer, E, *Call);
+        break;
       case EventKind::FileWrite:
       case EventKind::CopyIn:
-      case EventKind::CopyOut:
         Transfers.insert(Call);
         break;
       case EventKind::Free:

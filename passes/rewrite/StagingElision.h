@@ -22,12 +22,19 @@
 #include "passes/placement/Directive.h"
 #include "passes/rewrite/BufferHandles.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 namespace dragon {
 
 /// Replaces the calls of all buffers that Decisions elide. Instructions of
 /// Built that are replaced become invalid.
-void elideStaging(BuiltProgram &Built, const Placement &Decisions,
-                  BufferHandles &Handles);
+///
+/// Tell is called for each transfer whose bytes may stay where they are, in
+/// front of it: Call is the transfer, an event of the staging buffer.
+void elideStaging(
+    BuiltProgram &Built, const Placement &Decisions, BufferHandles &Handles,
+    llvm::function_ref<void(unsigned Staging, const Event &, llvm::CallBase &)>
+        Tell);
 
 } // namespace dragon
 

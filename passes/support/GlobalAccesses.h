@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Loads, stores and atomic operations of device code whose memory may be
-// global: what is in shared or local memory by its address space, or by the
+// Loads, stores and atomic operations, of device or host code, whose memory may
+// be global: what is in shared or local memory by its address space, or by the
 // object that it belongs to, is left out. For who counts or tells accesses.
 //
 //===----------------------------------------------------------------------===//

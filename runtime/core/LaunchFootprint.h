@@ -74,7 +74,7 @@ LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
                       const ChunksAsked &asked = {});
 
 /// What the compiler said of the blocks in the box, to the byte.
-struct ObservedBlocks; // runtime/core/Observer.h
+struct ObservedBlocks; // runtime/oracle/Observer.h
 ObservedBlocks announced(const LaunchCall &call, const LaunchPointers &pointers,
                          AddressIndex &allocations, const BlockBox &box);
 

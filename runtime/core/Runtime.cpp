@@ -395,6 +395,14 @@ Status Runtime::discard(uintptr_t address, size_t bytes, Queue queue,
   return {};
 }
 
+bool Runtime::isWatched() const { return State->Watcher != nullptr; }
+
+void Runtime::noteHostCode(const ObservedHostCode &code) {
+  Impl::Guard guard(*State);
+  if (State->Watcher)
+    State->Watcher->touchesElided(code);
+}
+
 Status Runtime::prefetch(uintptr_t address, size_t bytes, Queue queue) {
   if (bytes == 0)
     return {};

@@ -195,6 +195,10 @@ public:
   /// else, and the ranges, are saved (BackingFile::save).
   Status saveInput(const std::shared_ptr<BackingFile> &file,
                    std::vector<FileRange> ranges);
+  /// Somebody wants to hear of host code: DRAGON_CHECK.
+  bool isWatched() const;
+  /// For who watches.
+  void noteHostCode(const ObservedHostCode &code);
   /// Contents become undefined. `eager`: where data is moving, memory and swap
   /// are given back as soon as queued work is done with them.
   Status discard(uintptr_t address, size_t bytes, Queue queue,

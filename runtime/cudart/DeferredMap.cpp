@@ -140,6 +140,12 @@ std::vector<Segment> DeferredMap::ofDevice(uintptr_t begin,
   return result;
 }
 
+std::pair<uintptr_t, uintptr_t> DeferredMap::bounds() const {
+  if (Ranges.empty())
+    return {UINTPTR_MAX, 0};
+  return {Ranges.begin()->first, std::prev(Ranges.end())->second.end};
+}
+
 uintptr_t DeferredMap::endOfRun(uintptr_t begin) const {
   auto it = Ranges.upper_bound(begin);
   if (it == Ranges.begin() || std::prev(it)->second.end <= begin)

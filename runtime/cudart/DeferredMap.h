@@ -20,10 +20,13 @@
 #ifndef DRAGON_RUNTIME_CUDART_DEFERREDMAP_H
 #define DRAGON_RUNTIME_CUDART_DEFERREDMAP_H
 
+#include "dragon/CompilerABI.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace dragon {
@@ -34,11 +37,12 @@ class BackingFile;
 struct Origin {
   enum Kind : uint8_t { Memory, File, Device };
   Kind kind = Memory;
-  std::shared_ptr<BackingFile> file; ///< File
-  int64_t offset = 0;                ///< File
-  uintptr_t address = 0;             ///< Device
-  void *queue = nullptr;             ///< Device: whose order the copy is in
-  bool used = false;                 ///< Device: has been written to a file
+  std::shared_ptr<BackingFile> file;  ///< File
+  int64_t offset = 0;                 ///< File
+  uintptr_t address = 0;              ///< Device
+  void *queue = nullptr;              ///< Device: whose order the copy is in
+  bool used = false;                  ///< Device: has been written to a file
+  const dragon_reason *why = nullptr; ///< the directive's, if that is known
 
   /// The origin of the byte `bytes` further on.
   Origin advanced(size_t bytes) const;
@@ -62,6 +66,8 @@ public:
   /// The range was really written: erase, and a mark if it has neighbours.
   void mark(uintptr_t begin, uintptr_t end);
 
+  /// Where the first range begins, and the last one ends; empty: (max, 0).
+  std::pair<uintptr_t, uintptr_t> bounds() const;
   bool empty() const { return Ranges.empty(); }
   /// Something in the range is deferred.
   bool intersects(uintptr_t begin, uintptr_t end) const;

@@ -55,17 +55,13 @@ void onBuffer(const char *name, const void *pointer, size_t bytes,
 /// Of the thread's next directive.
 thread_local const dragon_reason *reason = nullptr;
 
-/// Sources that were compiled without -fdragon-trace-accesses give none.
-const dragon_reason *takeReason() {
-  static const dragon_reason None{nullptr, {nullptr, nullptr, 0, 0}};
-  const dragon_reason *given = std::exchange(reason, nullptr);
-  return given ? given : &None;
-}
-
 void discard(const void *pointer, size_t bytes, void *stream, bool eager) {
   const dragon_reason *why = takeReason();
   onBuffer("discard", pointer, bytes,
            [&](Front &front, uintptr_t address, size_t part) {
+             // Staging buffers that stand for the contents are dead, too: a
+             // write of theirs that is yet to come would need the contents.
+             staging().contentsEnd(address, address + part, why);
              return front.runtime.discard(
                  address, part, front.queue(static_cast<cudaStream_t>(stream)),
                  eager, why);
@@ -116,6 +112,12 @@ void lastUse(int condition, const void *pointer, size_t bytes, bool eager) {
 }
 
 } // namespace
+
+const dragon_reason *dragon::takeReason() {
+  static const dragon_reason None{nullptr, {nullptr, nullptr, 0, 0}};
+  const dragon_reason *given = std::exchange(reason, nullptr);
+  return given ? given : &None;
+}
 
 LaunchHints dragon::takeLaunchHints() { return std::exchange(nextLaunch, {}); }
 

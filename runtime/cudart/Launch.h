@@ -25,6 +25,10 @@ struct LaunchHints {
 /// What it said of the calling thread's next launch, once.
 LaunchHints takeLaunchHints();
 
+/// Why the calling thread's next directive was inserted, once; of one without a
+/// name if its source was compiled without -fdragon-trace-accesses.
+const dragon_reason *takeReason();
+
 /// Whether a prepared kernel can be launched so at all.
 cudaError_t checkLaunch(Front &front, const Kernel &kernel, dim3 grid,
                         dim3 block, size_t sharedBytes);

@@ -70,6 +70,10 @@ bool Staging::worthwhile(size_t bytes) {
 
 void Staging::countPieces() {
   AnyDeferred = !Map.empty();
+  const auto [first, last] = Map.bounds();
+  const auto [firstDead, lastDead] = Dead.bounds();
+  KnownBegin = std::min(first, firstDead);
+  KnownEnd = std::max(last, lastDead);
   AnyOfDevice = !Map.ofDevice(0, UINTPTR_MAX).empty() || !Readings.empty();
 }
 
@@ -91,13 +95,16 @@ std::shared_ptr<BackingFile> Staging::outputFile(int fd) {
 }
 
 void Staging::deferRead(void *buffer, size_t bytes,
-                        std::shared_ptr<BackingFile> file, int64_t offset) {
+                        std::shared_ptr<BackingFile> file, int64_t offset,
+                        const dragon_reason *why) {
   Guard guard(Lock);
   Origin origin;
   origin.kind = Origin::File;
   origin.file = std::move(file);
   origin.offset = offset;
+  origin.why = why;
   Map.assign(at(buffer), at(buffer) + bytes, std::move(origin));
+  Dead.erase(at(buffer), at(buffer) + bytes);
   countPieces();
 }
 
@@ -113,9 +120,10 @@ Status Staging::beforeOverwrite(void *buffer, size_t bytes, bool surely) {
 }
 
 void Staging::overwritten(void *buffer, size_t bytes) {
-  if (!AnyDeferred.load(std::memory_order_acquire))
+  if (KnownEnd.load(std::memory_order_acquire) == 0)
     return;
   Guard guard(Lock);
+  Dead.erase(at(buffer), at(buffer) + bytes);
   Map.mark(at(buffer), at(buffer) + bytes);
   countPieces();
 }
@@ -164,14 +172,30 @@ Status Staging::materialise(const void *buffer, size_t bytes) {
   return materialiseAll(Map.segments(at(buffer), at(buffer) + bytes));
 }
 
-void Staging::forget(const void *buffer, size_t bytes) {
-  if (!AnyDeferred.load(std::memory_order_acquire))
+void Staging::forget(const void *buffer, size_t bytes,
+                     const dragon_reason *why) {
+  if (KnownEnd.load(std::memory_order_acquire) == 0)
     return;
   Guard guard(Lock);
-  uintptr_t end =
-      bytes == SIZE_MAX ? Map.endOfRun(at(buffer)) : at(buffer) + bytes;
-  Map.erase(at(buffer), end);
+  auto endIn = [&](const DeferredMap &map) {
+    return bytes == SIZE_MAX ? map.endOfRun(at(buffer)) : at(buffer) + bytes;
+  };
+  Dead.erase(at(buffer), endIn(Dead));
+  for (Segment &segment : Map.segments(at(buffer), endIn(Map)))
+    end(segment, why);
   countPieces();
+}
+
+/// Nobody needs what the segment stands for. By a directive: then who watches
+/// is told of those who read it even so.
+void Staging::end(Segment &segment, const dragon_reason *why) {
+  if (segment.origin.kind == Origin::Memory)
+    return;
+  if (why && why->remark && Attached && Attached->isWatched()) {
+    segment.origin.why = why;
+    Dead.assign(segment.begin, segment.end, segment.origin);
+  }
+  Map.erase(segment.begin, segment.end);
 }
 
 void Staging::beforeWrite(void *context, uintptr_t begin, uintptr_t end) {
@@ -187,6 +211,50 @@ Status Staging::deviceChanges(uintptr_t begin, uintptr_t end) {
   // The copies below read the device; what another thread writes out does too.
   Guard guard = lockWhenStill(begin, end);
   return materialiseAll(Map.ofDevice(begin, end));
+}
+
+void Staging::contentsEnd(uintptr_t begin, uintptr_t stop,
+                          const dragon_reason *why) {
+  if (!AnyOfDevice.load(std::memory_order_acquire))
+    return;
+  Guard guard = lockWhenStill(begin, stop);
+  for (Segment &segment : Map.ofDevice(begin, stop))
+    end(segment, why);
+  countPieces();
+}
+
+void Staging::hostTouches(const void *memory, size_t bytes,
+                          ObservedHostCode code) {
+  // Handlers of signals come here, too: where nothing is deferred, nothing is
+  // locked, and where the touched bytes are not, nothing is allocated.
+  const uintptr_t begin = at(memory), stop = begin + std::max<size_t>(bytes, 1);
+  if (stop <= KnownBegin.load(std::memory_order_acquire) ||
+      begin >= KnownEnd.load(std::memory_order_acquire) || inForkedChild())
+    return;
+  Guard guard(Lock);
+  if (!Attached || !Attached->isWatched() ||
+      (!Map.intersects(begin, stop) && !Dead.intersects(begin, stop)))
+    return;
+  auto tell = [&](const DeferredMap &map) {
+    bool told = false;
+    for (const Segment &segment : map.segments(begin, begin + bytes))
+      if (segment.origin.kind != Origin::Memory) {
+        code.why = segment.origin.why;
+        Attached->noteHostCode(code);
+        told = true;
+      }
+    return told;
+  };
+  // A function that is given the address may fill the memory anew.
+  if (bytes == 0)
+    Dead.erase(begin, Dead.endOfRun(begin));
+  else if (code.writes)
+    Dead.erase(begin, begin + bytes);
+  else if (tell(Dead))
+    Dead.erase(begin, Dead.endOfRun(begin));
+  if (bytes && tell(Map))
+    materialiseAll(Map.segments(begin, Map.endOfRun(begin))).ignore();
+  countPieces();
 }
 
 Status Staging::detachFile(dev_t device, ino_t inode) {

@@ -59,7 +59,7 @@ public:
   std::shared_ptr<BackingFile> inputFile(int fd);
   /// The range is bytes [offset ..) of the file.
   void deferRead(void *buffer, size_t bytes, std::shared_ptr<BackingFile> file,
-                 int64_t offset);
+                 int64_t offset, const dragon_reason *why);
   /// The range is about to be written for real, surely all of it or perhaps
   /// only a part: then the rest must be what it would be.
   Status beforeOverwrite(void *buffer, size_t bytes, bool surely);
@@ -67,7 +67,8 @@ public:
 
   // -- Copies (StagingCopy.cpp)
   Result copy(Front &front, void *to, const void *from, size_t bytes,
-              cudaMemcpyKind kind, cudaStream_t stream, bool async);
+              cudaMemcpyKind kind, cudaStream_t stream, bool async,
+              const dragon_reason *why);
 
   // -- Writing out of a staging buffer (StagingWrite.cpp)
   std::shared_ptr<BackingFile> outputFile(int fd);
@@ -79,7 +80,15 @@ public:
 
   // -- The end of deferral
   Status materialise(const void *buffer, size_t bytes);
-  void forget(const void *buffer, size_t bytes);
+  /// `why`: the directive's; one without a name where the memory is freed.
+  void forget(const void *buffer, size_t bytes, const dragon_reason *why);
+  /// The compiler knows that nobody needs what is in the device range any more,
+  /// and so nobody reads what stands for it here.
+  void contentsEnd(uintptr_t begin, uintptr_t stop, const dragon_reason *why);
+  /// Host code is about to touch the memory. If that is deferred, or was and is
+  /// dead by a directive, who watches is told. 0 bytes: it gives the address to
+  /// a function that is not watched.
+  void hostTouches(const void *memory, size_t bytes, ObservedHostCode code);
   /// The file is about to be changed by other means.
   Status detachFile(dev_t device, ino_t inode);
   Status streamEnds(Queue queue);
@@ -109,6 +118,7 @@ private:
   Guard lockWhenStill(uintptr_t begin, uintptr_t end);
   static bool writeMemory(int fd, const void *memory, size_t bytes,
                           int64_t offset, size_t &done);
+  void end(Segment &segment, const dragon_reason *why);
   static void beforeWrite(void *context, uintptr_t begin, uintptr_t end);
   Status deviceChanges(uintptr_t begin, uintptr_t end);
   Status materialiseAll(const std::vector<Segment> &list);
@@ -117,18 +127,21 @@ private:
   Result copyIn(Front &front, void *to, const void *from, size_t bytes,
                 cudaStream_t stream, bool async);
   Result copyOut(Front &front, void *to, const void *from, size_t bytes,
-                 cudaStream_t stream, bool async);
+                 cudaStream_t stream, bool async, const dragon_reason *why);
   void countPieces();
 
   std::recursive_mutex Lock;
   std::condition_variable_any ReadingEnds;
   DeferredMap Map;
+  DeferredMap Dead; ///< for who watches: what directives have ended
   InputFiles Files;
   std::list<Reading> Readings;
   Runtime *Attached = nullptr;
   /// Without the lock: is there anything that a call might meet?
   std::atomic<bool> AnyDeferred{false};
   std::atomic<bool> AnyOfDevice{false};
+  std::atomic<uintptr_t> KnownBegin{UINTPTR_MAX}; ///< of Map and Dead
+  std::atomic<uintptr_t> KnownEnd{0};             ///< 0: both are empty
 };
 
 /// The process's; safe to use at any time.

@@ -8,6 +8,7 @@
 #include "runtime/cudart/Capture.h"
 #include "runtime/cudart/Copy.h"
 #include "runtime/cudart/HostFunctions.h"
+#include "runtime/cudart/Launch.h"
 #include "runtime/cudart/Staging.h"
 #include "runtime/cudart/Stream.h"
 
@@ -18,7 +19,8 @@ using namespace dragon;
 namespace dragon {
 
 Result Staging::copy(Front &front, void *to, const void *from, size_t bytes,
-                     cudaMemcpyKind kind, cudaStream_t stream, bool async) {
+                     cudaMemcpyKind kind, cudaStream_t stream, bool async,
+                     const dragon_reason *why) {
   auto target = reinterpret_cast<uintptr_t>(to);
   auto source = reinterpret_cast<uintptr_t>(from);
   if (capturing() && async) {
@@ -38,7 +40,7 @@ Result Staging::copy(Front &front, void *to, const void *from, size_t bytes,
   // The host can change memory that it has access to without telling us.
   bool hostMayChange = fromBuffer && fromBuffer->hostAccessible;
   if (fromBuffer && !toBuffer && !hostMayChange && worthwhile(bytes))
-    return copyOut(front, to, from, bytes, stream, async);
+    return copyOut(front, to, from, bytes, stream, async, why);
   if (toBuffer && !fromBuffer && deferred(from, bytes))
     return copyIn(front, to, from, bytes, stream, async);
   if (!fromBuffer)
@@ -54,7 +56,8 @@ Result Staging::copy(Front &front, void *to, const void *from, size_t bytes,
 }
 
 Result Staging::copyOut(Front &front, void *to, const void *from, size_t bytes,
-                        cudaStream_t stream, bool async) {
+                        cudaStream_t stream, bool async,
+                        const dragon_reason *why) {
   // A copy also waits for the work before it, and reports what failed there.
   if (!async)
     if (Status status = synchronizeStream(front, stream); !status.ok())
@@ -64,8 +67,10 @@ Result Staging::copyOut(Front &front, void *to, const void *from, size_t bytes,
   origin.kind = Origin::Device;
   origin.address = reinterpret_cast<uintptr_t>(from);
   origin.queue = front.queue(stream);
+  origin.why = why;
   auto begin = reinterpret_cast<uintptr_t>(to);
   Map.assign(begin, begin + bytes, origin);
+  Dead.erase(begin, begin + bytes);
   countPieces();
   return cudaSuccess;
 }
@@ -125,17 +130,19 @@ Result Staging::copyIn(Front &front, void *to, const void *from, size_t bytes,
 extern "C" {
 
 int __dragon_stage_memcpy(void *to, const void *from, size_t bytes, int kind) {
+  const dragon_reason *why = takeReason();
   return withDevice([&](Front &front) {
     return staging().copy(front, to, from, bytes, cudaMemcpyKind(kind), nullptr,
-                          false);
+                          false, why);
   });
 }
 
 int __dragon_stage_memcpy_async(void *to, const void *from, size_t bytes,
                                 int kind, void *stream) {
+  const dragon_reason *why = takeReason();
   return withDevice([&](Front &front) {
     return staging().copy(front, to, from, bytes, cudaMemcpyKind(kind),
-                          static_cast<cudaStream_t>(stream), true);
+                          static_cast<cudaStream_t>(stream), true, why);
   });
 }
 

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dragon/CompilerABI.h"
+#include "runtime/cudart/Launch.h"
 #include "runtime/cudart/Staging.h"
 #include "runtime/cudart/StdioState.h"
 
@@ -56,13 +57,14 @@ void afterRealRead(void *buffer, size_t bytes) {
 template <typename Real, typename Advance>
 int64_t stageRead(int fd, void *buffer, size_t bytes, int64_t offset,
                   Real &&real, Advance &&advance) {
+  const dragon_reason *why = takeReason();
   bytes = std::min(bytes, LargestTransfer);
   if (offset >= 0 && staging().worthwhile(bytes)) {
     int before = errno;
     if (std::shared_ptr<BackingFile> file = staging().inputFile(fd)) {
       size_t part = std::min<uint64_t>(bytes, bytesFrom(*file, offset));
       if (part >= Staging::MinimumBytes && advance(part)) {
-        staging().deferRead(buffer, part, std::move(file), offset);
+        staging().deferRead(buffer, part, std::move(file), offset, why);
         errno = before;
         return int64_t(part);
       }
@@ -82,6 +84,7 @@ extern "C" {
 
 size_t __dragon_stage_fread(void *buffer, size_t size, size_t count,
                             FILE *file) {
+  const dragon_reason *why = takeReason();
   size_t total;
   if (size == 0 || count == 0 || __builtin_mul_overflow(size, count, &total))
     return ::fread(buffer, size, count, file);
@@ -96,7 +99,7 @@ size_t __dragon_stage_fread(void *buffer, size_t size, size_t count,
       size_t part = there >= total ? total : there ? size_t(there - 1) : 0;
       if (offset >= 0 && part >= Staging::MinimumBytes &&
           ::fseeko(file, offset + off_t(part), SEEK_SET) == 0) {
-        staging().deferRead(buffer, part, std::move(input), offset);
+        staging().deferRead(buffer, part, std::move(input), offset, why);
         deferred = part;
       }
     }
@@ -128,6 +131,12 @@ int64_t __dragon_stage_pread(int fd, void *buffer, size_t bytes,
       fd, buffer, bytes, offset,
       [&](size_t part) { return ::pread(fd, buffer, part, offset); },
       [](size_t) { return true; });
+}
+
+void __dragon_host_access(const void *memory, uint64_t bytes, uint32_t kind,
+                          const char *file, uint32_t line) {
+  staging().hostTouches(memory, bytes,
+                        {file, line, (kind & DRAGON_CPU_WRITE) != 0, nullptr});
 }
 
 } // extern "C"

@@ -14,6 +14,7 @@
 
 #include "dragon/CompilerABI.h"
 #include "runtime/cudart/Front.h"
+#include "runtime/cudart/Launch.h"
 #include "runtime/cudart/Staging.h"
 #include "runtime/cudart/StdioState.h"
 
@@ -223,8 +224,9 @@ int64_t __dragon_stage_pwrite(int fd, const void *buffer, size_t bytes,
 }
 
 void __dragon_stage_forget(const void *buffer, size_t bytes) {
+  const dragon_reason *why = takeReason();
   if (buffer && bytes)
-    staging().forget(buffer, bytes);
+    staging().forget(buffer, bytes, why);
 }
 
 void __dragon_stage_materialise(const void *buffer, size_t bytes) {

@@ -150,6 +150,13 @@ void Check::unseen(AddressRange range) {
   Contents.forget(range);
 }
 
+void Check::touchesElided(const ObservedHostCode &code) {
+  Report.tell(fmt::format("host code at {}:{} {} memory that a directive keeps "
+                          "from being filled: {}",
+                          code.file, code.line,
+                          code.writes ? "writes" : "reads", textOf(*code.why)));
+}
+
 void Check::written(AddressRange range, uint32_t writer,
                     const std::function<void(ShadowPage &, const PageMask &,
                                              uint64_t page)> &how) {

@@ -21,8 +21,8 @@
 //   kept        the summary says that the kernel overwrites them all before it
 //               reads any, so that they are not fetched; and it does not.
 //   mapped      the buffer was said to be read only, and is written; or never
-//   to
-//               come from the host or go to it, and does.
+//               to come from the host or go to it, and does.
+//   elided      a staging buffer was not filled, and host code looks at it.
 //   order       launches that ran together read or wrote them in another order
 //               than that of the program.
 //
@@ -75,6 +75,7 @@ public:
   void discarded(const ObservedEnd &end) override;
   void prefetched(AddressRange) override {}
   void unseen(AddressRange range) override;
+  void touchesElided(const ObservedHostCode &code) override;
   void launchBegins(const char *kernel, uint64_t number) override;
   void blocksRun(const ObservedBlocks &blocks,
                  std::span<const AddressRange> remote) override;

@@ -83,6 +83,7 @@ public:
     forPagers([&](ReferencePager &pager) { pager.discarded(end.range); });
   }
   void unseen(AddressRange) override {}
+  void touchesElided(const ObservedHostCode &) override {}
   void prefetched(AddressRange range) override {
     forPagers([&](ReferencePager &pager) { pager.used(range); });
   }

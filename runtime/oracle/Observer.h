@@ -58,6 +58,14 @@ struct ObservedEnd {
   const dragon_reason *why = nullptr;
 };
 
+/// Host code that touches memory which a directive has kept from being filled.
+struct ObservedHostCode {
+  const char *file;
+  unsigned line;
+  bool writes;
+  const dragon_reason *why; ///< the directive
+};
+
 /// How the host gets at contents.
 enum class HostAccess {
   Copy,
@@ -87,6 +95,7 @@ public:
   virtual void prefetched(AddressRange range) = 0;
   /// From now on others work on the range without being seen.
   virtual void unseen(AddressRange range) = 0;
+  virtual void touchesElided(const ObservedHostCode &code) = 0;
   /// The numbers are those of the program's order, which launches that run
   /// together may not keep: each of their slices begins and ends by itself.
   virtual void launchBegins(const char *kernel, uint64_t number) = 0;

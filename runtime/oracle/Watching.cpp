@@ -49,6 +49,9 @@ public:
   void unseen(AddressRange range) override {
     tell([&](Watching &one) { one.unseen(range); });
   }
+  void touchesElided(const ObservedHostCode &code) override {
+    tell([&](Watching &one) { one.touchesElided(code); });
+  }
   void launchBegins(const char *kernel, uint64_t number) override {
     tell([&](Watching &one) { one.launchBegins(kernel, number); });
   }

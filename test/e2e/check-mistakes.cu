@@ -1,16 +1,17 @@
-// DRAGON_CHECK names each directive that is wrong, and none that is not: ten wrong analyses, each in a part of the program of
-// its own, against the same program without them. Whether memory is short makes no difference.
+// DRAGON_CHECK names each directive that is wrong, and none that is not: twelve wrong analyses, each in a part of the program
+// of its own, against the same program without them. Whether memory is short makes no difference.
 //
 // RUN: rm -rf %t.dir && mkdir -p %t.dir/swap && cd %t.dir
+// RUN: %bytes staged.bin 1M mistakes
 // RUN: %build -fdragon-trace-accesses %s -o right
-// RUN: for part in 0 1 2 3 4 5 6 7 8 9; do %plain DRAGON_CHECK=1 ./right $part 2>> right.txt && \
-// RUN:   %tight DRAGON_CHECK=1 ./right $part 2>> right.txt || exit 1; done
+// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11; do %plain DRAGON_CHECK=1 ./right $part 2>> right.txt > /dev/null && \
+// RUN:   %tight DRAGON_CHECK=1 ./right $part 2>> right.txt > /dev/null || exit 1; done
 // RUN: not grep . right.txt
 //
-// RUN: %build -fdragon-trace-accesses -mllvm -dragon-mistakes=unread:last,overwriting:border,unread:copy-out@d_gone,unread:copy@d_from,unwritten:change,unread:again,unread:copy-out@d_private,narrow:shifted,certain:perhaps,read-only:update %s -o wrong
-// RUN: for part in 0 1 2 3 4 5 6 7 8 9; do echo "part $part"; %plain DRAGON_CHECK=1 ./wrong $part 2>&1; echo "status $?"; done > plain.txt
+// RUN: %build -fdragon-trace-accesses -mllvm -dragon-mistakes=unread:last,overwriting:border,unread:copy-out@d_gone,unread:copy@d_from,unwritten:change,unread:again,unread:copy-out@d_private,narrow:shifted,certain:perhaps,read-only:update,unseen:host-access@h_seen,unseen:host-access@r_seen %s -o wrong
+// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11; do echo "part $part"; %plain DRAGON_CHECK=1 ./wrong $part 2>&1; echo "status $?"; done > plain.txt
 // RUN: FileCheck %s < plain.txt
-// RUN: for part in 0 1 2 3 4 5 6 7 8 9; do echo "part $part"; %tight DRAGON_CHECK=1 ./wrong $part 2>&1; echo "status $?"; done > tight.txt
+// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11; do echo "part $part"; %tight DRAGON_CHECK=1 ./wrong $part 2>&1; echo "status $?"; done > tight.txt
 // RUN: FileCheck %s < tight.txt
 //
 // Kernels that were not compiled for it are named.
@@ -242,6 +243,44 @@ void readOnly(Words &host) {
   CHECK(cudaFree(d_one));
 }
 
+// Memory that was not filled from its file is looked at.
+// CHECK-LABEL: part 10
+// CHECK: dragon: check: host code at {{.*}}check-mistakes.cu:[[#]] reads memory that a directive keeps from being filled: 'StagingElidedIn' at {{.*}}:[[#]] on 'h_seen'
+// CHECK: status 87
+void lookedAt() {
+  std::FILE *file = openFile("staged.bin", "rb");
+  int *d_one, *h_seen = static_cast<int *>(malloc(Bytes));
+  CHECK(cudaMalloc(&d_one, Bytes));
+  REQUIRE(fread(h_seen, 1, Bytes, file) == Bytes);
+  CHECK(cudaMemcpy(d_one, h_seen, Bytes, cudaMemcpyHostToDevice));
+  LAUNCH(add, d_one, d_one);
+  printf("%d\n", h_seen[77]);
+  free(h_seen);
+  CHECK(cudaFree(d_one));
+  fclose(file);
+}
+
+// Results that went to their file alone are looked at; what else is in the memory before and afterwards is the program's.
+// CHECK-LABEL: part 11
+// CHECK: dragon: check: host code at {{.*}}check-mistakes.cu:[[#]] reads memory that a directive keeps from being filled: 'StagingElidedOut' at {{.*}}:[[#]] on 'r_seen'
+// CHECK: status 87
+void resultLookedAt() {
+  std::FILE *file = openFile("result.bin", "wb");
+  int *d_one, *r_seen = static_cast<int *>(malloc(Bytes));
+  r_seen[3] = 5;
+  REQUIRE(r_seen[3] == 5);
+  CHECK(cudaMalloc(&d_one, Bytes));
+  LAUNCH(set, d_one, 1);
+  CHECK(cudaMemcpy(r_seen, d_one, Bytes, cudaMemcpyDeviceToHost));
+  REQUIRE(fwrite(r_seen, 1, Bytes, file) == Bytes);
+  printf("%d\n", r_seen[78]);
+  r_seen[79] = 6;
+  REQUIRE(r_seen[79] == 6);
+  free(r_seen);
+  CHECK(cudaFree(d_one));
+  fclose(file);
+}
+
 int main(int argc, char **argv) {
   REQUIRE(argc == 2);
   Words host(N, 1);
@@ -275,6 +314,12 @@ int main(int argc, char **argv) {
     break;
   case 9:
     readOnly(host);
+    break;
+  case 10:
+    lookedAt();
+    break;
+  case 11:
+    resultLookedAt();
     break;
   }
   return 0;
