@@ -4,6 +4,10 @@ A program of test/e2e that has a kernel and is not in the list is an error where
 out on purpose are in LEFT_OUT, with the reason.
 """
 
+import os
+
+TESTS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))), "test", "e2e")
+
 
 class Program:
     """A source, the files that it reads (name -> bytes, or the commands that make them), and its runs.
@@ -44,6 +48,7 @@ def test(name, *runs, file=None, **more):
 
 
 M = 1 << 20
+SEPARABLE = ["-rdc=true", "-I", os.path.join(TESTS, "Inputs", "separable")]
 SHAPES = ("reverse strided transpose cube gather scatter histogram sum struct halves wrap guarded neighbours chars vector "
           "shared late columns").split()
 
@@ -67,8 +72,10 @@ PROGRAMS = [
     link("bfs", 16),
     test("addresses-as-numbers", ""),
     test("batches", "in.bin out.bin", file=40 * M),
+    test("children", "system copied in.bin out.bin", "fork-open read in.bin out.bin", file=8 * M),
     test("counted-heat", "", device=32),
     test("device-features", ""),
+    test("device-reset", "", device=16),
     test("discard-behind", "out.txt 65536 0", "out.txt -65536 0"),
     test("discard-elements", *[f"in.bin out.bin {mode}" for mode in range(4)], file=4 * M, device=16),
     test("discard-numbers-change", *[f"in.bin out.bin {mode}" for mode in range(5)], file=2 * M, device=16),
@@ -76,13 +83,20 @@ PROGRAMS = [
     test("discard-workspace", "in.bin out.bin 4 4 4 4 0", "in.bin out.bin 4 3 2 1 1", file=2 * M, device=16),
     test("earlier-buffers", "0", "1", "2", "3"),
     test("exchanged-buffers", "in.bin out.bin 1 5", "in.bin out.bin 5 2", file=12 * M, device=16),
+    test("file-range", "make in.bin", "run in.bin out.bin"),
     test("fread-pieces", "whole in.bin out.bin", file=25000004),
+    test("freed-staging", "out.bin"),
     test("input-file-changes", "none in.bin out.bin", file=20 * M),
     test("input-modified", "in.bin out.bin", file=30 * M),
+    test("interrupted-calls", "in.bin out.bin", file=24 * M),
     test("judged", ""),
     test("kernel-shapes", *[f"{shape} in.bin out.bin" for shape in SHAPES], file=12 * M, device=16),
+    test("launch-follows", ""),
     test("launches-together", "", device=32, host=128),
     test("ledger", "in.bin out.bin", file=16 * M),
+    test("managed-and-signals", ""),
+    test("managed-in-streams", ""),
+    test("managed-in-system-calls", ""),
     test("managed-memory", ""),
     test("managed-overwritten", ""),
     test("managed-variables", ""),
@@ -93,35 +107,31 @@ PROGRAMS = [
     test("outputs-appended", "in.bin out.bin", file=6 * M),
     test("pointers-to-ends", "in.bin out.bin", file=16 * M),
     test("posix-io", "stream in.bin out.bin", file=20 * M),
+    test("same-file", *[f"{mode} in.bin" for mode in ("reopen", "early", "update", "descriptor")], file=20 * M),
+    Program("test/e2e/separable.cu", ["in.bin"], files={"in.bin": 12 * M}, flags=SEPARABLE, device=16,
+            more_sources=[f"test/e2e/Inputs/separable/{unit}.cu" for unit in ("elements", "steps")]),
+    Program("test/e2e/separable-shapes.cu", [""], flags=SEPARABLE, more_sources=["test/e2e/Inputs/separable/shapes.cu"], device=16),
     test("staging-observed", "reuse in.bin out.bin", "twice in.bin out.bin", file=16 * M),
     test("staging-order", "loop in.bin out.bin", file=12 * M),
     test("streams", "in.bin out.bin", file=24 * M),
+    Program("test/e2e/threads.cu", ["in out"], files={f"in.{i}": 8 * M for i in range(4)}, device=16),
     test("unsupported-on-cpu", "good"),
     test("ways-to-end", "return in.bin out.bin", file=20 * M),
 ]
 
 SAME = "one element to a thread, as batches"
 LEFT_OUT = {
-    "children": SAME,
     "children-disk-full": SAME,
-    "device-reset": "begins anew in the middle",
     "killed-statistics": "it is killed",
-    "managed-and-signals": SAME,
     "many-small-buffers": "its buffers are too many for strict mode",
-    "private-files": SAME,
     "check-mistakes": "its analysis is wrong on purpose",
     "errors": "its launches fail",
-    "file-range": SAME,
     "fresh-memory": "reads what it has not written, which is poison there",
-    "interrupted-calls": SAME,
-    "launch-follows": SAME,
     "killed": "it is killed before it tells",
-    "library-calls": SAME,
-    "separable": SAME + ", in several units",
-    "separable-shapes": SAME + ", in several units",
-    "separable-link-time": SAME + ", in several units",
+    "library-calls": "its buffers belong to code that was not compiled for it",
+    "separable-link-time": "separable, with another option",
+    "private-files": "looks at the files that too little memory makes",
     "past-the-end": "its launches fail",
-    "same-file": SAME,
+    "small-chunks": SAME,
     "spaced-launches": "about what the compiler reads",
-    "threads": SAME,
 }
