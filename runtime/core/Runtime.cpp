@@ -14,6 +14,7 @@
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -218,6 +219,22 @@ Status Runtime::free(uintptr_t base) {
   return status;
 }
 
+/// Says to who watches what the host has copied to the buffer. Where the host
+/// has the buffer mapped, it may change that without a fault.
+static void tellCopiedIn(Observer &watcher, Buffer &buffer, AddressRange range,
+                         const char *contents) {
+  for (uintptr_t at = range.begin; at < range.end;) {
+    const bool mapped = buffer.chunkAt(at).hostMapped;
+    uintptr_t end = at;
+    while (end < range.end && buffer.chunkAt(end).hostMapped == mapped)
+      end = buffer.chunkAt(end).va() + buffer.chunkAt(end).bytes();
+    end = std::min(end, range.end);
+    watcher.hostWrote({at, end}, HostAccess::Copy,
+                      mapped ? nullptr : contents + (at - range.begin));
+    at = end;
+  }
+}
+
 Status Runtime::copy(void *to, const void *from, size_t bytes, Queue queue,
                      bool async, bool pageable, bool mayBePinned) {
   if (bytes == 0)
@@ -256,8 +273,9 @@ Status Runtime::copy(void *to, const void *from, size_t bytes, Queue queue,
                                    static_cast<const char *>(from), bytes,
                                    queue, pageable, mayBePinned));
       if (impl.Watcher)
-        impl.Watcher->hostWrote({toAddress, toAddress + bytes},
-                                HostAccess::Copy, from);
+        tellCopiedIn(*impl.Watcher, *target->buffer,
+                     {toAddress, toAddress + bytes},
+                     static_cast<const char *>(from));
     } else if (source) {
       DRAGON_TRY(impl.copyFromBuffer(*source->buffer, static_cast<char *>(to),
                                      fromAddress, bytes, queue, pageable,
