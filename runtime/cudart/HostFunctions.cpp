@@ -9,7 +9,9 @@
 
 #include "runtime/cudart/Capture.h"
 #include "runtime/cudart/Forward.h"
+#include "runtime/cudart/Stream.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cuda_runtime_api.h>
@@ -43,26 +45,25 @@ public:
     Changed.notify_all();
   }
 
-  bool done(cudaStream_t stream, bool all) {
+  /// Whether those of the streams that `in` accepts are.
+  template <typename Streams> bool done(Streams in) {
     if (Count.load(std::memory_order_acquire) == 0 || onOwnThread)
       return true;
     std::lock_guard<std::mutex> guard(Lock);
-    return doneLocked(stream, all);
+    return doneLocked(in);
   }
 
-  void wait(cudaStream_t stream, bool all) {
+  template <typename Streams> void wait(Streams in) {
     if (Count.load(std::memory_order_acquire) == 0 || onOwnThread)
       return;
     std::unique_lock<std::mutex> guard(Lock);
-    Changed.wait(guard, [&] { return doneLocked(stream, all); });
+    Changed.wait(guard, [&] { return doneLocked(in); });
   }
 
 private:
-  bool doneLocked(cudaStream_t stream, bool all) const {
-    for (const Waiting &entry : List)
-      if (all || entry.stream == stream)
-        return false;
-    return true;
+  template <typename Streams> bool doneLocked(Streams in) const {
+    return std::none_of(List.begin(), List.end(),
+                        [&](const Waiting &entry) { return in(entry.stream); });
   }
 
   void work() {
@@ -98,6 +99,21 @@ Runner &runner() {
 
 bool isDefault(cudaStream_t stream) {
   return !stream || stream == cudaStreamLegacy;
+}
+
+/// Whose functions a synchronisation of the stream waits for.
+auto inStream(cudaStream_t stream) {
+  return [stream, all = isDefault(stream)](cudaStream_t other) {
+    return all || other == stream;
+  };
+}
+
+/// Whose functions come before the next work in the stream.
+auto inFrontOf(cudaStream_t stream) {
+  return [own = inStream(stream),
+          blocking = isBlocking(stream)](cudaStream_t other) {
+    return own(other) || (blocking && isDefault(other));
+  };
 }
 
 /// NVIDIA's runtime runs the functions on a GPU; how many are still to come is
@@ -159,16 +175,21 @@ void addHostFunction(cudaStream_t stream, std::function<void()> function) {
 
 void waitForHostFunctions(Front &front, cudaStream_t stream) {
   if (!front.gpu)
-    runner().wait(stream, isDefault(stream));
+    runner().wait(inFrontOf(stream));
+}
+
+void waitForOwnHostFunctions(Front &front, cudaStream_t stream) {
+  if (!front.gpu)
+    runner().wait(inStream(stream));
 }
 
 void waitForAllHostFunctions(Front &front) {
   if (!front.gpu)
-    runner().wait(nullptr, true);
+    runner().wait([](cudaStream_t) { return true; });
 }
 
 bool hostFunctionsDone(Front &front, cudaStream_t stream) {
-  return front.gpu || runner().done(stream, isDefault(stream));
+  return front.gpu || runner().done(inStream(stream));
 }
 
 } // namespace dragon

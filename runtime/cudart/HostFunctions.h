@@ -27,9 +27,13 @@ namespace dragon {
 /// Runs `function` after what `stream` holds.
 void addHostFunction(cudaStream_t stream, std::function<void()> function);
 
-/// Returns when the functions of `stream` have run; of all streams for the
-/// legacy default stream. On GPUs, and on the functions' own thread, at once.
+/// Returns when the functions have run that come before the next work in
+/// `stream`: its own, and those of the legacy default stream, unless it is a
+/// non-blocking one; of all streams for the default stream. On GPUs, and on the
+/// functions' own thread, at once.
 void waitForHostFunctions(Front &front, cudaStream_t stream);
+/// The same for those of `stream` alone; of all for the default stream.
+void waitForOwnHostFunctions(Front &front, cudaStream_t stream);
 void waitForAllHostFunctions(Front &front);
 
 /// The runtime is about to touch host memory for a copy in `stream`: functions
@@ -39,7 +43,7 @@ Status waitForHostWork(Front &front, cudaStream_t stream);
 /// On a GPU, a graph has functions.
 void noteHostWorkInGraph();
 
-/// True if none is waiting or running, as waitForHostFunctions sees it.
+/// True if none is waiting or running, as waitForOwnHostFunctions sees it.
 bool hostFunctionsDone(Front &front, cudaStream_t stream);
 
 } // namespace dragon

@@ -157,8 +157,13 @@ cudaError_t recordEvent(cudaEvent_t event, cudaStream_t stream,
 
 namespace dragon {
 
+bool isBlocking(cudaStream_t stream) {
+  auto info = streams().find(stream);
+  return !info || !(info->flags & cudaStreamNonBlocking);
+}
+
 Status synchronizeStream(Front &front, cudaStream_t stream) {
-  waitForHostFunctions(front, stream);
+  waitForOwnHostFunctions(front, stream);
   return front.device.synchronize(front.queue(stream));
 }
 
@@ -199,7 +204,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
       return cudaErrorInvalidResourceHandle;
     if (unknownStream(front, stream))
       return cudaErrorInvalidResourceHandle;
-    waitForHostFunctions(front, stream);
+    waitForOwnHostFunctions(front, stream);
     if (Status status = staging().streamEnds(front.queue(stream)); !status.ok())
       return status;
     streams().remove(stream);

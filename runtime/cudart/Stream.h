@@ -21,6 +21,9 @@ namespace dragon {
 /// Destroys what the program created and did not destroy (cudaDeviceReset).
 Status destroyAllStreamsAndEvents(Front &front);
 
+/// Work in it comes behind that of the legacy default stream.
+bool isBlocking(cudaStream_t stream);
+
 /// Waits for the work and the host functions of `stream`.
 Status synchronizeStream(Front &front, cudaStream_t stream);
 

@@ -16,11 +16,13 @@ int main() {
   for (size_t i = 0; i < n; ++i) // mapped for the host from here on
     managed[i] = 1;
   std::vector<int> host(n, 2);
-  if (cudaMemcpy(managed, host.data(), n / 2 * sizeof(int), cudaMemcpyHostToDevice) != cudaSuccess)
+  if (cudaMemcpy(managed, host.data(), n / 2 * sizeof(int),
+                 cudaMemcpyHostToDevice) != cudaSuccess)
     return 1;
   for (size_t i = 0; i < n; i += 2)
     managed[i] += 3;
-  if (cudaMemcpy(host.data(), managed, n * sizeof(int), cudaMemcpyDeviceToHost) != cudaSuccess)
+  if (cudaMemcpy(host.data(), managed, n * sizeof(int),
+                 cudaMemcpyDeviceToHost) != cudaSuccess)
     return 1;
   long sum = 0;
   for (int value : host)
