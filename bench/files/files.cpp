@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/base/Ledger.h"
-#include "runtime/core/BackgroundIo.h"
+#include "runtime/tier/BackgroundIo.h"
 #include "runtime/trace/Log.h"
 
 #include <algorithm>

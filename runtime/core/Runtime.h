@@ -17,13 +17,14 @@
 #define DRAGON_RUNTIME_CORE_RUNTIME_H
 
 #include "dragon/CompilerABI.h"
-#include "dragon/FootprintEval.h"
 #include "dragon/dragon.h"
 #include "runtime/base/Ledger.h"
 #include "runtime/base/Settings.h"
 #include "runtime/base/Status.h"
-#include "runtime/core/ResidencyPolicy.h"
 #include "runtime/device/Device.h"
+#include "runtime/launch/LaunchCall.h"
+#include "runtime/launch/LibraryCalls.h"
+#include "runtime/memory/Allocator.h"
 #include "runtime/oracle/Observer.h"
 
 #include <atomic>
@@ -44,15 +45,6 @@ namespace dragon {
 class BackingFile; // runtime/tier/FileTier.h
 struct FileRange;
 
-/// A kernel as launched: its image and what the compiler said of it.
-struct KernelInfo {
-  KernelHandle handle;
-  const SummaryView *summary = nullptr; ///< null: nothing is known
-  const KernelRecord *record = nullptr;
-  /// Its copy that counts accesses (HeatLog.h), if it has one.
-  std::optional<KernelHandle> counting;
-};
-
 struct BufferInfo {
   uintptr_t base;
   size_t bytes; ///< as asked for
@@ -60,66 +52,6 @@ struct BufferInfo {
   std::string name; ///< "d_A", may be empty
   bool hostAccessible;
   bool driverMoved; ///< the device's driver moves it, as it likes
-};
-
-struct AllocateOptions {
-  unsigned flags = 0;          ///< dragon_flags
-  bool hostAccessible = false; ///< dragon_map, dragon_malloc, managed memory
-  const dragon_source *where = nullptr;
-  const dragon_reason *why =
-      nullptr; ///< of the flags, if they are a compiler's
-};
-
-/// Contents; bytes: cut at the buffer's end.
-struct LastUse {
-  uintptr_t address;
-  size_t bytes;
-  /// Their memory is free then.
-  bool eager = false;
-  /// The compiler's; null: the program says so.
-  const dragon_reason *why = nullptr;
-};
-
-struct LaunchCall {
-  const KernelInfo *kernel;
-  uint32_t grid[3];
-  uint32_t block[3];
-  uint32_t dynamicSharedBytes;
-  void **args;
-  uint32_t numArgs; ///< 0 if there is no record
-  bool cooperative;
-  Queue queue;
-  /// What nobody needs after the launch: parts of buffers.
-  std::span<const LastUse> lastUses;
-  /// Another launch in the queue follows, says the compiler.
-  bool followed = false;
-  uint64_t number = 0; ///< in the order of the program; the runtime's to set
-};
-
-/// What a library function is about to do with device memory.
-struct LibraryUse {
-  static constexpr size_t Unknown = SIZE_MAX;
-  uintptr_t address; ///< in no buffer: of no interest
-  size_t bytes;      ///< cut at the buffer's end; Unknown: all of the buffer
-  LaunchNeed need;   ///< Read, Write or Overwrite
-};
-
-struct LibraryCall {
-  const char *function;
-  std::vector<LibraryUse> uses;
-  std::optional<Queue> queue; ///< none: it may be any
-};
-
-/// What is held in device memory for a call that has not returned, or for as
-/// long as something of NVIDIA's works on it.
-struct LibraryHold {
-  struct Part {
-    uintptr_t address; ///< of the chunk
-    uint64_t buffer;   ///< its number: another one may have the address later
-    bool written;
-  };
-  std::vector<Part> chunks;
-  std::optional<Queue> queue;
 };
 
 /// Bytes that contents of buffers take.

@@ -68,54 +68,43 @@ static int writeText(int file, const std::string &text) {
 }
 
 void Runtime::Impl::printStats(bool locked) {
-  if (Config.stats.empty())
+  if (Ctx.config.stats.empty())
     return;
-  Stats stats = collect(Bytes, Dev->caps().name, Limits);
-  stats.peaks = {{"device memory", DevicePool.most()},
-                 {"host memory", HostPool.most()}};
-  if (Watcher && locked)
-    Watcher->report(stats);
-  if (Config.stats == "-") {
+  Stats stats = collect(Ctx.ledger, Ctx.device->caps().name, Ctx.limits);
+  stats.peaks = {{"device memory", OnDevice.Pool.most()},
+                 {"host memory", Slabs.Pool.most()}};
+  if (Ctx.watcher && locked)
+    Ctx.watcher->report(stats);
+  if (Ctx.config.stats == "-") {
     writeText(STDERR_FILENO, formatStatsTable(stats));
     return;
   }
-  const int file = ::open(Config.stats.c_str(),
+  const int file = ::open(Ctx.config.stats.c_str(),
                           O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   int code = file < 0 ? errno : writeText(file, formatStatsJson(stats));
   if (file >= 0 && ::close(file) != 0 && code == 0)
     code = errno;
   if (code)
     detail::printLine(fmt::format("DRAGON_STATS: cannot write '{}': {}",
-                                  Config.stats, std::strerror(code)));
-}
-
-Status Runtime::Impl::usable() const {
-  return Closed ? Status::error(DRAGON_ERROR_NO_DEVICE, "the process is ending")
-                : Status();
-}
-
-Status Runtime::Impl::ready() {
-  DRAGON_TRY(usable());
-  Waiting.interrupted = true;
-  return Waiting.launches.empty() ? Status() : runWaiting();
+                                  Ctx.config.stats, std::strerror(code)));
 }
 
 Status Runtime::Impl::quiesce() {
-  Status first = runWaiting();
+  Status first = Waves.runAll();
   // The device may go away.
-  HostPool.rest();
-  dropAllReadings();
-  finishAllWritings().ignore(); // what could not be written is still there
-  if (Status status = synchronizeAll(); first.ok())
+  Slabs.Pool.rest();
+  Reads.dropAll();
+  Writes.finishAll().ignore(); // what could not be written is still there
+  if (Status status = Time.synchronizeAll(); first.ok())
     first = std::move(status);
-  for (std::unique_ptr<Buffer> &buffer : Buffers)
+  for (std::unique_ptr<Buffer> &buffer : Space.Buffers)
     if (Status status =
-            abandonSinks(*buffer, [](const Sink &) { return true; });
+            Announced.abandon(*buffer, [](const Sink &) { return true; });
         first.ok())
       first = std::move(status);
-  for (std::unique_ptr<Buffer> &buffer : Buffers)
+  for (std::unique_ptr<Buffer> &buffer : Space.Buffers)
     if ((buffer->flags & D_WRITE) && !(buffer->flags & D_VOLATILE)) {
-      Status status = sync(*buffer);
+      Status status = Out.sync(*buffer);
       if (!status.ok())
         detail::printLine(status.message());
       if (first.ok())
@@ -129,13 +118,13 @@ Status Runtime::Impl::shutdown() {
     return {};
   ShutDown = true;
   Status first = Closed ? Status() : quiesce();
-  Dev->finishTimeline();
+  Ctx.device->finishTimeline();
   if (Reported.exchange(true))
     return first;
   printStats(/*locked=*/true);
-  if (!Config.trace.empty() && !stopTrace())
+  if (!Ctx.config.trace.empty() && !stopTrace())
     detail::printLine(fmt::format("DRAGON_TRACE: cannot write '{}': {}",
-                                  Config.trace, std::strerror(errno)));
+                                  Ctx.config.trace, std::strerror(errno)));
   return first;
 }
 
@@ -153,7 +142,7 @@ void Runtime::reportBeforeDeath() {
   State->printStats(locked);
   if (locked)
     State->Lock.unlock();
-  if (!State->Config.trace.empty())
+  if (!State->Ctx.config.trace.empty())
     stopTraceWithin(Patience);
 }
 

@@ -32,7 +32,7 @@
 #ifndef DRAGON_RUNTIME_CUDART_HOSTBUFFERS_H
 #define DRAGON_RUNTIME_CUDART_HOSTBUFFERS_H
 
-#include "runtime/core/HostRanges.h"
+#include "runtime/memory/HostRanges.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cudart/LibcCalls.h"
-#include "runtime/core/HostRanges.h"
+#include "runtime/memory/HostRanges.h"
 
 #include <dlfcn.h>
 

@@ -17,9 +17,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/Budget.h"
 #include "runtime/cudart/Front.h"
 #include "runtime/cudart/Staging.h"
+#include "runtime/memory/Budget.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 

@@ -11,7 +11,7 @@
 
 #include "Reader.h"
 
-#include "runtime/core/Budget.h"
+#include "runtime/memory/Budget.h"
 
 #include <cstdlib>
 #include <string>

@@ -7,7 +7,7 @@
 
 #include "TestKernels.h"
 
-#include "runtime/core/BoxFootprints.h"
+#include "runtime/launch/BoxFootprints.h"
 
 #include <gtest/gtest.h>
 

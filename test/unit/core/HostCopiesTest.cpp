@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/HostCopies.h"
+#include "runtime/memory/HostCopies.h"
 #include "LateDevice.h"
 #include "RuntimeFixture.h"
 #include "runtime/base/ThreadPool.h"

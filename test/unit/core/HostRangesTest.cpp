@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/HostRanges.h"
+#include "runtime/memory/HostRanges.h"
 
 #include <gtest/gtest.h>
 

@@ -31,13 +31,13 @@ protected:
     std::unique_ptr<Device> device = inFrontOf(std::move(*cpu));
     auto budget = chooseBudget(settings, device->caps(), 1024 * MiB);
     ASSERT_TRUE(budget.ok());
-    impl =
-        std::make_unique<Runtime::Impl>(settings, std::move(device), *budget);
+    impl = std::make_unique<Runtime::Impl>(settings, std::move(device), *budget,
+                                           nullptr);
     ASSERT_OK(impl->start());
-    auto made = impl->makeBuffer(chunks * 2 * MiB, 0, false);
+    auto made = impl->Alloc.makeBuffer(chunks * 2 * MiB, 0, false);
     ASSERT_TRUE(made.ok());
     Whole = *made;
-    impl->Allocations.insert(
+    impl->Space.Allocations.insert(
         {Whole->base, Whole->bytes, 0, false, "whole", Whole});
     for (Chunk &chunk : Whole->chunks)
       Chunks.push_back(&chunk);

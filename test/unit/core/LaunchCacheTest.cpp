@@ -7,7 +7,7 @@
 
 #include "RuntimeFixture.h"
 
-#include "runtime/core/LaunchCache.h"
+#include "runtime/launch/LaunchCache.h"
 
 using namespace dragon;
 using namespace dragon::test;

@@ -7,7 +7,7 @@
 
 #include "RuntimeFixture.h"
 
-#include "runtime/core/LaunchHistory.h"
+#include "runtime/launch/LaunchHistory.h"
 
 #include <random>
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/LaunchPlanner.h"
+#include "runtime/launch/LaunchPlanner.h"
 
 #include <gtest/gtest.h>
 
@@ -73,7 +73,7 @@ struct Problem {
         for (uint32_t i = interval.begin; i < interval.end; ++i) {
           PlacedChunk chunk;
           chunk.bytes = bytesOf({{interval.buffer, i, i + 1}}, input.buffers);
-          chunk.heat =
+          chunk.accessBytes =
               double(chunk.bytes) *
               (interval.buffer < reads.size() ? reads[interval.buffer] : 1.0);
           chunk.mappable = true;
@@ -567,7 +567,7 @@ TEST(LaunchPlannerTest, WhatIsUpdatedAtomicallyStaysOnTheDevice) {
     for (PlanInput::Placed &chunk : placed)
       if (chunk.buffer == 1 && chunk.chunk >= 120) {
         chunk.placed.mustStay = true;
-        chunk.placed.heat = 0;
+        chunk.placed.accessBytes = 0;
       }
     return placed;
   };

@@ -8,8 +8,8 @@
 #include "LateDevice.h"
 #include "RuntimeFixture.h"
 
-#include "runtime/core/Buffer.h"
-#include "runtime/core/WaitingLaunch.h"
+#include "runtime/launch/WaitingLaunch.h"
+#include "runtime/memory/Buffer.h"
 
 #include <functional>
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/LinkCost.h"
+#include "runtime/launch/LinkCost.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ constexpr LinkRates Rates{1, 1, 1, 0.5};
 PlacedChunk chunk(double heat, bool onDevice = false) {
   PlacedChunk result;
   result.bytes = 100;
-  result.heat = heat;
+  result.accessBytes = heat;
   result.onDevice = onDevice;
   result.mappable = true;
   return result;
@@ -71,10 +71,10 @@ TEST(LinkCostTest, AChunkChangesItsPlaceOnlyForMoreThanTheCopies) {
   // One place; to change it takes a copy each way.
   std::vector<PlacedChunk> chunks{chunk(300, true), chunk(499)};
   EXPECT_THAT(chooseForDevice(chunks, 100, Rates, 1), ElementsAre(true, false));
-  chunks[1].heat = 501;
+  chunks[1].accessBytes = 501;
   EXPECT_THAT(chooseForDevice(chunks, 100, Rates, 1), ElementsAre(false, true));
   // Of many launches each saves it.
-  chunks[1].heat = 320;
+  chunks[1].accessBytes = 320;
   EXPECT_THAT(chooseForDevice(chunks, 100, Rates, 1), ElementsAre(true, false));
   EXPECT_THAT(chooseForDevice(chunks, 100, Rates, 16),
               ElementsAre(false, true));

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/base/Settings.h"
-#include "runtime/core/Budget.h"
-#include "runtime/core/Eviction.h"
-#include "runtime/core/Storage.h"
+#include "runtime/memory/Budget.h"
+#include "runtime/memory/Eviction.h"
+#include "runtime/memory/Storage.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/ResidencyPolicy.h"
+#include "runtime/memory/ResidencyPolicy.h"
 
 #include <gtest/gtest.h>
 

@@ -28,13 +28,13 @@ class UntrackedWorkTest : public ImplFixture {
 TEST_F(UntrackedWorkTest, IsBusyUntilTheNextSynchronisation) {
   startImpl(2);
   Chunk &chunk = *Chunks[0];
-  EXPECT_FALSE(impl->isBusy(chunk));
+  EXPECT_FALSE(impl->Time.isBusy(chunk));
   for (int round = 0; round < 3; ++round) {
     // All at one time of the clock, as slices of one launch are.
-    ASSERT_OK(impl->noteUse({&Chunks[0], 1}, nullptr));
-    EXPECT_TRUE(impl->isBusy(chunk));
-    ASSERT_OK(impl->settle(chunk));
-    EXPECT_FALSE(impl->isBusy(chunk));
+    ASSERT_OK(impl->Time.noteUse({&Chunks[0], 1}, nullptr));
+    EXPECT_TRUE(impl->Time.isBusy(chunk));
+    ASSERT_OK(impl->Time.settle(chunk));
+    EXPECT_FALSE(impl->Time.isBusy(chunk));
   }
 }
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/Wavefront.h"
+#include "runtime/launch/Wavefront.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/WorkLog.h"
+#include "runtime/memory/WorkLog.h"
 #include "LateDevice.h"
 #include "RuntimeFixture.h"
 

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/WriteBehind.h"
+#include "runtime/memory/WriteBehind.h"
 #include "ImplFixture.h"
 #include "LateDevice.h"
-#include "runtime/core/BackgroundIo.h"
+#include "runtime/tier/BackgroundIo.h"
 #include "runtime/tier/Transfer.h"
 
 #include <algorithm>
@@ -76,12 +76,13 @@ protected:
     settings.hostMemory = hostMemory;
     settings.deviceMemory = Count * 2 * MiB;
     ASSERT_NO_FATAL_FAILURE(startImpl(Count));
-    impl->Background.reset();
-    auto files = createFileTier(settings, impl->Bytes, &gate);
+    impl->Store.Background.reset();
+    auto files = createFileTier(settings, impl->Ctx.ledger, &gate);
     ASSERT_TRUE(files.ok());
-    impl->Files = std::move(*files);
-    impl->Background = std::make_unique<BackgroundIo>(*impl->Files, 2 * MiB);
-    impl->Tracking = true;
+    impl->Store.Files = std::move(*files);
+    impl->Store.Background =
+        std::make_unique<BackgroundIo>(*impl->Store.Files, 2 * MiB);
+    impl->Time.Tracking = true;
     Data = numbers(Count * Words, 9);
     write(0, Data);
     for (const Chunk *chunk : Chunks)
@@ -94,23 +95,24 @@ protected:
   }
   /// Others hold all of host memory but for what is kept for transit.
   void fillHost() {
-    const uint64_t transit = impl->Limits.transitBytes;
-    while (impl->HostPool.hasRoom(2 * MiB, transit)) {
-      auto slab = impl->HostPool.take(2 * MiB, transit);
+    const uint64_t transit = impl->Ctx.limits.transitBytes;
+    while (impl->Slabs.Pool.hasRoom(2 * MiB, transit)) {
+      auto slab = impl->Slabs.Pool.take(2 * MiB, transit);
       ASSERT_TRUE(slab.ok());
       Others.push_back(*slab);
     }
   }
   void giveHost() {
     for (const Physical &slab : Others)
-      impl->HostPool.give(slab);
+      impl->Slabs.Pool.give(slab);
     Others.clear();
   }
   void write(size_t at, const std::vector<int32_t> &data) {
-    ++impl->Round;
-    ASSERT_OK(impl->copyToBuffer(*Whole, Whole->base + at * 4,
-                                 reinterpret_cast<const char *>(data.data()),
-                                 data.size() * 4, nullptr, true));
+    impl->Ctx.pins.next();
+    ASSERT_OK(impl->Moves.toBuffer(*Whole, Whole->base + at * 4,
+                                   reinterpret_cast<const char *>(data.data()),
+                                   data.size() * 4, nullptr,
+                                   {/*pageable=*/true}));
     std::copy(data.begin(), data.end(), Data.begin() + long(at));
   }
   /// Those that are on the device.
@@ -120,17 +122,17 @@ protected:
                  Chunks.begin() + long(first + count),
                  std::back_inserter(victims),
                  [](const Chunk *chunk) { return chunk->device.id != 0; });
-    ++impl->Round;
-    return impl->evictFromDevice(victims, Cause::Eviction);
+    impl->Ctx.pins.next();
+    return impl->OnDevice.evict(victims, Cause::Eviction);
   }
   std::vector<int32_t> contents() {
     std::vector<int32_t> result(Data.size());
-    EXPECT_OK(impl->copyFromBuffer(*Whole,
-                                   reinterpret_cast<char *>(result.data()),
-                                   Whole->base, Whole->bytes, nullptr, false));
+    EXPECT_OK(impl->Moves.fromBuffer(
+        *Whole, reinterpret_cast<char *>(result.data()), Whole->base,
+        Whole->bytes, nullptr, {/*pageable=*/false}));
     return result;
   }
-  uint64_t swapped() { return impl->Bytes.bytes(Direction::HostToSwap); }
+  uint64_t swapped() { return impl->Ctx.ledger.bytes(Direction::HostToSwap); }
 
   Gate gate;
   std::vector<Physical> Others;
@@ -142,8 +144,8 @@ TEST_F(WriteBehindTest, NobodyWaitsForTheDisk) {
   gate.setOpen(false);
   ASSERT_OK(evict(0, 2)); // or this would not return
   gate.waitForWrite();
-  EXPECT_EQ(impl->WritingBytes, 4 * MiB);
-  EXPECT_EQ(impl->Writings.size(), 2u);
+  EXPECT_EQ(impl->Writes.bytes(), 4 * MiB);
+  EXPECT_EQ(impl->Writes.writings().size(), 2u);
   for (size_t i : {0, 1}) {
     EXPECT_FALSE(Chunks[i]->device.id);
     EXPECT_TRUE(Chunks[i]->hostValid);
@@ -152,14 +154,14 @@ TEST_F(WriteBehindTest, NobodyWaitsForTheDisk) {
   EXPECT_EQ(swapped(), 0u);
   EXPECT_TRUE(contents() == Data); // from the host copies
   gate.setOpen(true);
-  ASSERT_OK(impl->finishAllWritings());
-  EXPECT_EQ(impl->WritingBytes, 0u);
+  ASSERT_OK(impl->Writes.finishAll());
+  EXPECT_EQ(impl->Writes.bytes(), 0u);
   EXPECT_EQ(swapped(), 4 * MiB);
   for (size_t i : {0, 1}) {
     EXPECT_FALSE(Chunks[i]->host.id);
     EXPECT_TRUE(Chunks[i]->storageValid);
   }
-  EXPECT_EQ(impl->HostPool.used(), Others.size() * 2 * MiB);
+  EXPECT_EQ(impl->Slabs.Pool.used(), Others.size() * 2 * MiB);
   EXPECT_TRUE(contents() == Data); // from swap
   giveHost();
 }
@@ -167,9 +169,9 @@ TEST_F(WriteBehindTest, NobodyWaitsForTheDisk) {
 TEST_F(WriteBehindTest, NoMoreAreUnderWayThanHalfOfTransitMemory) {
   start(32 * MiB);
   ASSERT_OK(evict(0, 4));
-  EXPECT_LE(impl->WritingBytes, 4 * MiB);
-  EXPECT_EQ(impl->DevicePool.used(), 0u);
-  EXPECT_LE(impl->HostPool.most(), 32 * MiB);
+  EXPECT_LE(impl->Writes.bytes(), 4 * MiB);
+  EXPECT_EQ(impl->OnDevice.Pool.used(), 0u);
+  EXPECT_LE(impl->Slabs.Pool.most(), 32 * MiB);
   EXPECT_TRUE(contents() == Data);
   giveHost();
 }
@@ -180,13 +182,13 @@ TEST_F(WriteBehindTest, WhatIsNeededAgainComesFromTheHostCopy) {
   ASSERT_OK(evict(0, 1));
   gate.waitForWrite();
   Want want{Chunks[0], LaunchNeed::Read};
-  ++impl->Round;
-  ASSERT_OK(impl->bringIn({&want, 1}, nullptr, Cause::Demand));
+  impl->Ctx.pins.next();
+  ASSERT_OK(impl->Resident.bringIn({&want, 1}, nullptr, Cause::Demand));
   EXPECT_TRUE(Chunks[0]->deviceValid);
-  EXPECT_EQ(impl->Bytes.bytes(Direction::SwapToHost), 0u);
+  EXPECT_EQ(impl->Ctx.ledger.bytes(Direction::SwapToHost), 0u);
   gate.setOpen(true);
   // Pinned in this round: it keeps its host copy.
-  ASSERT_OK(impl->finishAllWritings());
+  ASSERT_OK(impl->Writes.finishAll());
   EXPECT_TRUE(Chunks[0]->hostValid);
   EXPECT_TRUE(Chunks[0]->storageValid);
   EXPECT_TRUE(contents() == Data);
@@ -198,23 +200,24 @@ TEST_F(WriteBehindTest, WhatChangesIsNotTakenForWritten) {
   for (bool discards : {false, true}) {
     ASSERT_OK(evict(0, 2));
     Want want{Chunks[0], LaunchNeed::Write};
-    ++impl->Round;
-    ASSERT_OK(impl->bringIn({&want, 1}, nullptr, Cause::Demand));
+    impl->Ctx.pins.next();
+    ASSERT_OK(impl->Resident.bringIn({&want, 1}, nullptr, Cause::Demand));
     write(5, numbers(100, discards ? 3 : 4));
     if (discards) {
-      ASSERT_OK(impl->discard(Chunks[1]->va(), Chunks[1]->used(), nullptr));
+      ASSERT_OK(
+          impl->Discarded.range(Chunks[1]->va(), Chunks[1]->used(), nullptr));
       EXPECT_FALSE(Chunks[1]->writing);
     }
     write(Words, numbers(Words, discards ? 5 : 6));
     EXPECT_FALSE(Chunks[0]->writing);
     EXPECT_FALSE(Chunks[0]->storageValid);
-    ASSERT_OK(impl->finishAllWritings());
+    ASSERT_OK(impl->Writes.finishAll());
     EXPECT_TRUE(contents() == Data);
   }
   for (Chunk *chunk : Chunks) {
     Want want{chunk, LaunchNeed::Read};
-    ++impl->Round;
-    ASSERT_OK(impl->bringIn({&want, 1}, nullptr, Cause::Demand));
+    impl->Ctx.pins.next();
+    ASSERT_OK(impl->Resident.bringIn({&want, 1}, nullptr, Cause::Demand));
   }
   EXPECT_TRUE(contents() == Data);
   giveHost();
@@ -224,7 +227,7 @@ TEST_F(WriteBehindTest, OnAFullDiskContentsStayInHostMemory) {
   start(32 * MiB);
   gate.fail(ENOSPC);
   ASSERT_OK(evict(0, 2));
-  EXPECT_EQ(impl->finishAllWritings().code(), DRAGON_ERROR_NO_SPACE);
+  EXPECT_EQ(impl->Writes.finishAll().code(), DRAGON_ERROR_NO_SPACE);
   for (size_t i : {0, 1}) {
     EXPECT_TRUE(Chunks[i]->hostValid);
     EXPECT_FALSE(Chunks[i]->storageValid);
@@ -237,12 +240,12 @@ TEST_F(WriteBehindTest, OnAFullDiskContentsStayInHostMemory) {
   for (size_t i = 2; i < Count && last.ok(); ++i)
     last = evict(i, 1);
   if (last.ok())
-    last = impl->makeHostRoom(8 * MiB, true);
+    last = impl->Host.makeRoom(8 * MiB, true);
   EXPECT_EQ(last.code(), DRAGON_ERROR_NO_SPACE) << last.message();
   EXPECT_TRUE(contents() == Data);
   gate.fail(0);
   ASSERT_OK(evict(2, 2));
-  ASSERT_OK(impl->makeHostRoom(8 * MiB, true));
+  ASSERT_OK(impl->Host.makeRoom(8 * MiB, true));
   EXPECT_TRUE(contents() == Data);
   giveHost();
 }
@@ -250,11 +253,11 @@ TEST_F(WriteBehindTest, OnAFullDiskContentsStayInHostMemory) {
 TEST_F(WriteBehindTest, WhatCannotGoToItsFileGoesToSwap) {
   start(32 * MiB);
   auto out = open("out", true);
-  ASSERT_OK(impl->setSink(Whole->base, Whole->bytes, out, 0, false));
+  ASSERT_OK(impl->Announced.set(Whole->base, Whole->bytes, out, 0, false));
   gate.fail(ENOSPC, 1);
   ASSERT_OK(evict(0, 1));
-  ASSERT_OK(impl->finishAllWritings());
-  EXPECT_EQ(impl->Bytes.bytes(Direction::HostToFile), 0u);
+  ASSERT_OK(impl->Writes.finishAll());
+  EXPECT_EQ(impl->Ctx.ledger.bytes(Direction::HostToFile), 0u);
   EXPECT_EQ(swapped(), 2 * MiB);
   EXPECT_TRUE(Chunks[0]->storageValid);
   EXPECT_TRUE(contents() == Data);
@@ -264,12 +267,12 @@ TEST_F(WriteBehindTest, WhatCannotGoToItsFileGoesToSwap) {
 TEST_F(WriteBehindTest, WhoTakesTheFileWaitsForTheWrites) {
   start(32 * MiB);
   auto out = open("out", true);
-  ASSERT_OK(impl->setSink(Whole->base, Whole->bytes, out, 0, false));
+  ASSERT_OK(impl->Announced.set(Whole->base, Whole->bytes, out, 0, false));
   ASSERT_OK(evict(0, 2));
   // The program writes the file by other means.
-  ASSERT_OK(
-      impl->detach(out->deviceId(), out->inode(), 0, INT64_MAX, nullptr, 0));
-  for (const Writing &writing : impl->Writings)
+  ASSERT_OK(impl->Announced.detach(out->deviceId(), out->inode(), 0, INT64_MAX,
+                                   nullptr, 0));
+  for (const Writing &writing : impl->Writes.writings())
     EXPECT_NE(writing.plan.piece.file, out);
   writeFile("out", numbers(Data.size(), 1));
   EXPECT_TRUE(contents() == Data);
@@ -279,14 +282,14 @@ TEST_F(WriteBehindTest, WhoTakesTheFileWaitsForTheWrites) {
 TEST_F(WriteBehindTest, WritingTheFileTakesWhatIsOnItsWay) {
   start(32 * MiB);
   auto out = open("out", true);
-  ASSERT_OK(impl->setSink(Whole->base, Whole->bytes, out, 0, false));
+  ASSERT_OK(impl->Announced.set(Whole->base, Whole->bytes, out, 0, false));
   ASSERT_OK(evict(0, 2));
   size_t written = 0;
-  ASSERT_OK(impl->writeToFile(Whole->base, Whole->bytes, out, 0, written));
+  ASSERT_OK(impl->Out.write(Whole->base, Whole->bytes, out, 0, written));
   EXPECT_EQ(written, Whole->bytes);
   EXPECT_TRUE(readFile("out") == Data);
   // Each byte once.
-  EXPECT_EQ(impl->Bytes.bytes(Direction::HostToFile), Whole->bytes);
+  EXPECT_EQ(impl->Ctx.ledger.bytes(Direction::HostToFile), Whole->bytes);
   EXPECT_EQ(swapped(), 0u);
   giveHost();
 }
@@ -298,9 +301,9 @@ TEST_F(WriteBehindTest, TheBufferEndsMeanwhile) {
   gate.waitForWrite();
   gate.setOpen(true);
   ASSERT_OK(impl->free(Whole->base));
-  EXPECT_TRUE(impl->Writings.empty());
-  EXPECT_EQ(impl->WritingBytes, 0u);
-  EXPECT_EQ(impl->HostPool.used(), Others.size() * 2 * MiB);
+  EXPECT_TRUE(impl->Writes.writings().empty());
+  EXPECT_EQ(impl->Writes.bytes(), 0u);
+  EXPECT_EQ(impl->Slabs.Pool.used(), Others.size() * 2 * MiB);
   giveHost();
 }
 
@@ -309,22 +312,23 @@ TEST_F(WriteBehindTest, HostCopiesAreWrittenSeveralAtATime) {
   giveHost();
   // To the host, then there is no room for others.
   for (Chunk *chunk : Chunks) {
-    ++impl->Round;
-    ASSERT_OK(impl->bringToHost(*chunk, LaunchNeed::Write, Cause::HostAccess));
-    ASSERT_OK(impl->wroteHost(*chunk));
-    ASSERT_OK(impl->releaseDevice(*chunk));
+    impl->Ctx.pins.next();
+    ASSERT_OK(impl->Resident.bringToHost(*chunk, LaunchNeed::Write,
+                                         Cause::HostAccess));
+    ASSERT_OK(impl->Data.wroteHost(*chunk));
+    ASSERT_OK(impl->OnDevice.release(*chunk));
   }
   fillHost();
   gate.setOpen(false);
-  ++impl->Round;
+  impl->Ctx.pins.next();
   // Lent of what is kept for transit, there is room when the writes begin.
-  ASSERT_OK(impl->makeHostRoom(4 * MiB, false));
+  ASSERT_OK(impl->Host.makeRoom(4 * MiB, false));
   gate.waitForWrite();
-  EXPECT_EQ(impl->Writings.size(), 2u);
-  EXPECT_TRUE(impl->HostPool.hasRoom(4 * MiB, impl->Limits.transitBytes));
+  EXPECT_EQ(impl->Writes.writings().size(), 2u);
+  EXPECT_TRUE(impl->Slabs.Pool.hasRoom(4 * MiB, impl->Ctx.limits.transitBytes));
   EXPECT_TRUE(contents() == Data);
   gate.setOpen(true);
-  ASSERT_OK(impl->finishAllWritings());
+  ASSERT_OK(impl->Writes.finishAll());
   EXPECT_TRUE(contents() == Data);
   giveHost();
 }

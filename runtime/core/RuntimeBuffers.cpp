@@ -1,0 +1,258 @@
+//===- RuntimeBuffers.cpp - calls on buffers and their contents -----------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/RuntimeImpl.h"
+#include "runtime/trace/Bytes.h"
+
+#include <algorithm>
+
+namespace dragon {
+
+StatusOr<uintptr_t> Runtime::allocate(size_t bytes,
+                                      const AllocateOptions &options) {
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->ready());
+  StatusOr<uintptr_t> base = State->Alloc.allocate(bytes, options);
+  if (State->Ctx.watcher && base.ok())
+    State->Ctx.watcher->allocated({{*base, *base + bytes},
+                                   State->Space.Allocations.find(*base)->name,
+                                   options.flags,
+                                   options.hostAccessible,
+                                   options.why});
+  return base;
+}
+
+std::optional<BufferInfo> Runtime::find(uintptr_t address) const {
+  Impl::Guard guard(*State);
+  const Allocation *found = State->Space.Allocations.find(address);
+  if (!found)
+    return std::nullopt;
+  return BufferInfo{found->base,           found->bytes,
+                    found->flags,          found->name,
+                    found->hostAccessible, found->buffer->driverMoved};
+}
+
+Status Runtime::free(uintptr_t base) {
+  uintptr_t end = base;
+  {
+    Impl::Guard guard(*State);
+    if (const Allocation *found = State->Space.Allocations.find(base))
+      end = found->end();
+  }
+  State->tellListener(base, end);
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->ready());
+  Status status = State->free(base);
+  if (State->Ctx.watcher && end > base && !State->Space.Allocations.find(base))
+    State->Ctx.watcher->freed({base, end});
+  return status;
+}
+
+/// Says to who watches what the host has copied to the buffer. Where the host
+/// has the buffer mapped, it may change that without a fault.
+static void tellCopiedIn(Observer &watcher, Buffer &buffer, AddressRange range,
+                         const char *contents) {
+  for (uintptr_t at = range.begin; at < range.end;) {
+    const bool mapped = buffer.chunkAt(at).hostMapped;
+    uintptr_t end = at;
+    while (end < range.end && buffer.chunkAt(end).hostMapped == mapped)
+      end = buffer.chunkAt(end).va() + buffer.chunkAt(end).bytes();
+    end = std::min(end, range.end);
+    watcher.hostWrote({at, end}, HostAccess::Copy,
+                      mapped ? nullptr : contents + (at - range.begin));
+    at = end;
+  }
+}
+
+Status Runtime::copy(void *to, const void *from, size_t bytes, Queue queue,
+                     bool async, bool pageable, bool mayBePinned) {
+  if (bytes == 0)
+    return {};
+  mayBePinned |= !pageable;
+  uintptr_t toAddress = reinterpret_cast<uintptr_t>(to);
+  uintptr_t fromAddress = reinterpret_cast<uintptr_t>(from);
+  State->tellListener(toAddress, toAddress + bytes);
+  bool wait = !async;
+  {
+    Impl::Guard guard(*State);
+    DRAGON_TRY(State->ready());
+    Impl &impl = *State;
+    Allocation *target = impl.Space.Allocations.find(toAddress);
+    Allocation *source = impl.Space.Allocations.find(fromAddress);
+    if (target && toAddress + bytes > target->end())
+      return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                           "copy of {} to {:#x}: buffer '{}' ends after {}",
+                           formatBytes(bytes), toAddress, target->name,
+                           formatBytes(target->end() - toAddress));
+    if (source && fromAddress + bytes > source->end())
+      return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                           "copy of {} from {:#x}: buffer '{}' ends after {}",
+                           formatBytes(bytes), fromAddress, source->name,
+                           formatBytes(source->end() - fromAddress));
+    if (target)
+      DRAGON_TRY(DriverMoved::checkWritable(*target->buffer, "copy"));
+    if (target && source) {
+      DRAGON_TRY(impl.Moves.between(*target->buffer, toAddress, *source->buffer,
+                                    fromAddress, bytes, queue));
+      wait = false; // the host's memory is not involved
+      if (impl.Ctx.watcher)
+        impl.Ctx.watcher->copied(toAddress, fromAddress, bytes);
+    } else if (target) {
+      DRAGON_TRY(impl.Moves.toBuffer(*target->buffer, toAddress,
+                                     static_cast<const char *>(from), bytes,
+                                     queue, {pageable, mayBePinned}));
+      if (impl.Ctx.watcher)
+        tellCopiedIn(*impl.Ctx.watcher, *target->buffer,
+                     {toAddress, toAddress + bytes},
+                     static_cast<const char *>(from));
+    } else if (source) {
+      DRAGON_TRY(impl.Moves.fromBuffer(*source->buffer, static_cast<char *>(to),
+                                       fromAddress, bytes, queue,
+                                       {pageable, mayBePinned}));
+      if (impl.Ctx.watcher)
+        impl.Ctx.watcher->hostRead({fromAddress, fromAddress + bytes},
+                                   HostAccess::Copy, to);
+    } else {
+      DRAGON_TRY(
+          impl.Ctx.device->copy(to, from, bytes, CopyKind::HostToHost, queue));
+    }
+  }
+  return wait && State->Ctx.device->caps().asynchronous
+             ? State->Ctx.device->synchronize(queue)
+             : Status();
+}
+
+Status Runtime::fill(void *to, uint32_t value, unsigned width, size_t count,
+                     Queue queue) {
+  uintptr_t address = reinterpret_cast<uintptr_t>(to);
+  size_t bytes = count * width;
+  if (bytes == 0)
+    return {};
+  State->tellListener(address, address + bytes);
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->ready());
+  Allocation *target = State->Space.Allocations.find(address);
+  if (!target)
+    return State->Ctx.device->fill(to, value, width, count, queue);
+  if (address + bytes > target->end())
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "fill of {} at {:#x}: buffer '{}' ends after {}",
+                         formatBytes(bytes), address, target->name,
+                         formatBytes(target->end() - address));
+  DRAGON_TRY(DriverMoved::checkWritable(*target->buffer, "fill"));
+  if (State->Ctx.watcher)
+    State->Ctx.watcher->filled({address, address + bytes}, value, width);
+  return State->Moves.fill(*target->buffer, address, value, width, count,
+                           queue);
+}
+
+Status Runtime::clear(uintptr_t base, size_t bytes) {
+  DRAGON_TRY(fill(reinterpret_cast<void *>(base), 0, 1, bytes, nullptr));
+  if (!State->Ctx.device->caps().migrates)
+    return {}; // who looks at it waits
+  Impl::Guard guard(*State);
+  return State->Time.synchronizeAll();
+}
+
+Status Runtime::discard(uintptr_t address, size_t bytes, Queue queue,
+                        bool eager, const dragon_reason *why) {
+  if (bytes == 0)
+    return {};
+  State->tellListener(address, address + bytes);
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->usable());
+  Impl &impl = *State;
+  if (impl.Waves.any() && impl.Waves.queue() == queue) {
+    DRAGON_TRY(impl.Space.rangeOf(address, bytes, "discard").takeStatus());
+    impl.Waves.addLastUse({address, bytes, eager, why});
+    return {};
+  }
+  DRAGON_TRY(impl.ready());
+  DRAGON_TRY(impl.Discarded.range(address, bytes, queue, eager));
+  if (impl.Ctx.watcher)
+    impl.Ctx.watcher->discarded(
+        {{address, address + bytes}, impl.Ctx.launches, why});
+  return {};
+}
+
+Status Runtime::prefetch(uintptr_t address, size_t bytes, Queue queue) {
+  if (bytes == 0)
+    return {};
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->usable());
+  Impl &impl = *State;
+  DRAGON_ASSIGN(Allocation * found,
+                impl.Space.rangeOf(address, bytes, "prefetch"));
+  if (impl.Ctx.watcher)
+    impl.Ctx.watcher->prefetched({address, address + bytes});
+  if (found->buffer->driverMoved)
+    return impl.Driver.prefetch(*found->buffer, {address, address + bytes},
+                                Place::Device, queue);
+  if (impl.Waves.any())
+    return {}; // a hint; those that wait bring what they need
+  return impl.Resident.prefetch(*found->buffer, address, bytes, queue);
+}
+
+Status Runtime::prefetchToHost(uintptr_t address, size_t bytes, Queue queue) {
+  if (bytes == 0)
+    return {};
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->usable());
+  DRAGON_ASSIGN(Allocation * found,
+                State->Space.rangeOf(address, bytes, "prefetch"));
+  return found->buffer->driverMoved
+             ? State->Driver.prefetch(*found->buffer,
+                                      {address, address + bytes}, Place::Host,
+                                      queue)
+             : Status();
+}
+
+Status Runtime::nextUse(uintptr_t address, uint32_t launches) {
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->usable());
+  Impl &impl = *State;
+  Allocation *found = impl.Space.Allocations.find(address);
+  if (!found || found->buffer->arena || !impl.Time.Tracking)
+    return {}; // of interest only where something moves
+  impl.Next.announce(*found->buffer, launches);
+  // Those that wait run first, and know better.
+  if (launches == 0 && !impl.Waves.any())
+    return impl.Resident.prefetch(*found->buffer, found->base, found->bytes,
+                                  nullptr);
+  return {};
+}
+
+Status Runtime::advise(uintptr_t address, size_t bytes, dragon_advice advice) {
+  if (advice < DRAGON_ADVISE_READ_MOSTLY || advice > DRAGON_ADVISE_NORMAL)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT, "advice {} is unknown",
+                         int(advice));
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->ready());
+  DRAGON_ASSIGN(Allocation * found,
+                State->Space.rangeOf(address, bytes, "advise"));
+  found->buffer->advice = advice;
+  return found->buffer->driverMoved
+             ? State->Driver.advise({address, address + bytes}, advice)
+             : Status();
+}
+
+Status Runtime::keepResident(uintptr_t address) {
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->ready());
+  Allocation *found = State->Space.Allocations.find(address);
+  return found ? State->Resident.keep(*found->buffer) : Status();
+}
+
+Status Runtime::keepAllResident() {
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->ready());
+  for (std::unique_ptr<Buffer> &buffer : State->Space.Buffers)
+    DRAGON_TRY(State->Resident.keep(*buffer));
+  return {};
+}
+
+} // namespace dragon

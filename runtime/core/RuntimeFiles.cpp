@@ -1,0 +1,178 @@
+//===- RuntimeFiles.cpp - calls on files under buffers --------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/RuntimeImpl.h"
+
+namespace dragon {
+
+Status Runtime::mapFileRange(uintptr_t address, size_t bytes,
+                             const std::shared_ptr<BackingFile> &file,
+                             int64_t fileOffset) {
+  if (bytes == 0)
+    return {};
+  State->tellListener(address, address + bytes);
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->ready());
+  DRAGON_TRY(State->Maps.mapRange(address, bytes, file, fileOffset));
+  if (State->Ctx.watcher)
+    State->Ctx.watcher->hostWrote({address, address + bytes}, HostAccess::File,
+                                  nullptr);
+  return {};
+}
+
+bool Runtime::hasSinks() const { return State->Announced.any(); }
+
+Status Runtime::setSink(uintptr_t address, size_t bytes,
+                        std::shared_ptr<BackingFile> file, int64_t fileOffset,
+                        const dragon_reason *why) {
+  if (bytes == 0)
+    return {};
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->ready());
+  return State->Announced.set(address, bytes, std::move(file), fileOffset,
+                              false, why);
+}
+
+Status Runtime::writeToFile(uintptr_t address, size_t bytes,
+                            std::shared_ptr<BackingFile> file,
+                            int64_t fileOffset, size_t &written) {
+  written = 0;
+  if (bytes == 0)
+    return {};
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->ready());
+  return State->Out.write(address, bytes, std::move(file), fileOffset, written);
+}
+
+Status Runtime::detachFile(dev_t deviceId, ino_t inode) {
+  Impl::Guard guard(*State);
+  if (State->Closed)
+    return {}; // what the buffers hold of it has no reader any more
+  for (std::unique_ptr<Buffer> &buffer : State->Space.Buffers)
+    DRAGON_TRY(State->Announced.abandon(*buffer, [&](const Sink &sink) {
+      return !sink.permanent && sink.file->deviceId() == deviceId &&
+             sink.file->inode() == inode;
+    }));
+  return State->Announced.detach(deviceId, inode, 0, INT64_MAX, nullptr, 0);
+}
+
+Status Runtime::saveInput(const std::shared_ptr<BackingFile> &file,
+                          std::vector<FileRange> ranges) {
+  Impl::Guard guard(*State);
+  State->Reads.dropAll(); // nothing is read from it meanwhile
+  return State->Maps.save(file, std::move(ranges), !State->Closed);
+}
+
+Status Runtime::sync(uintptr_t base) {
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->ready());
+  Allocation *found = State->Space.Allocations.find(base);
+  if (!found || found->base != base)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "sync: {:#x} is not the start of a map", base);
+  if (found->buffer->driverFile && (found->buffer->flags & D_WRITE))
+    return Status::error(DRAGON_ERROR_UNSUPPORTED,
+                         "sync of file '{}': the driver writes it when it is "
+                         "unmapped; DRAGON_BACKEND=managed can sync",
+                         found->buffer->driverFile->path());
+  return State->Out.sync(*found->buffer);
+}
+
+StatusOr<uintptr_t> Runtime::mapFile(const char *path, size_t bytes,
+                                     int64_t offset, unsigned flagsAndHints) {
+  const unsigned flags = flagsAndHints & ~MapHostBuffer;
+  const bool reads = flags & D_READ, isVolatile = flags & D_VOLATILE;
+  const bool writes = (flags & D_WRITE) && !isVolatile;
+  if (flags & ~unsigned(D_READ | D_WRITE | D_CREATE | D_VOLATILE))
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "map: unknown flags {:#x}", flags);
+  if (bytes == 0 || offset < 0 || bytes > uint64_t(INT64_MAX - offset))
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "map: {} bytes at offset {} are no range", bytes,
+                         offset);
+  if (!reads && !writes && !isVolatile)
+    return Status::error(
+        DRAGON_ERROR_INVALID_ARGUMENT,
+        "map: flags {:#x} need one of D_READ, D_WRITE and D_VOLATILE", flags);
+  if (!path && (reads || writes))
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "map: a file name is needed for D_READ and D_WRITE");
+
+  std::shared_ptr<BackingFile> file;
+  uint64_t size = 0;
+  const uint64_t end = uint64_t(offset) + bytes;
+  if (path && (reads || writes)) {
+    DRAGON_ASSIGN(
+        file, BackingFile::open(path, writes, writes && (flags & D_CREATE)));
+    DRAGON_ASSIGN(size, file->size());
+    if (reads && !(flags & D_CREATE) && size < end)
+      return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                           "map of file '{}': {} bytes at offset {} are "
+                           "wanted, it has {}",
+                           path, bytes, offset, size);
+    if (writes && (size < end || (flags & D_CREATE)))
+      DRAGON_TRY(file->truncate(end));
+  }
+  DRAGON_ASSIGN(uintptr_t base, allocate(bytes, {flags, true, nullptr}));
+  Impl::Guard guard(*State);
+  Status status =
+      State->Maps.map({base, bytes, file, offset, size, flagsAndHints});
+  if (!status.ok()) {
+    State->Space.Allocations.find(base)->buffer->flags &=
+        ~unsigned(D_WRITE); // nothing to sync
+    State->free(base).ignore();
+    return status;
+  }
+  return base;
+}
+
+Status Runtime::remapFile(uintptr_t base, unsigned flags,
+                          const std::shared_ptr<BackingFile> &file) {
+  const bool isVolatile = flags & D_VOLATILE;
+  const bool writes = (flags & D_WRITE) && !isVolatile;
+  const bool reads = (flags & D_READ) && !isVolatile;
+  bool drops = false;
+  size_t bytes = 0;
+  {
+    Impl::Guard guard(*State);
+    DRAGON_TRY(State->ready());
+    Allocation *found = State->Space.Allocations.find(base);
+    if (!found || found->base != base)
+      return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                           "remap: {:#x} is not the start of a map", base);
+    Buffer &buffer = *found->buffer;
+    bytes = found->bytes;
+    if (buffer.driverFile)
+      return State->Driver.remapFile(buffer, flags);
+    drops = buffer.flags & D_VOLATILE;
+    if ((buffer.flags & D_WRITE) && !drops)
+      DRAGON_TRY(State->Out.sync(buffer));
+    std::erase_if(buffer.sinks,
+                  [](const Sink &sink) { return sink.permanent; });
+    buffer.flags = found->flags = flags & ~unsigned(D_WRITE);
+  }
+  if (drops && reads)
+    DRAGON_TRY(mapFileRange(base, bytes, file, 0));
+  else if (drops)
+    DRAGON_TRY(clear(base, bytes));
+  if (!writes)
+    return {};
+  Impl::Guard guard(*State);
+  DRAGON_TRY(State->ready());
+  Allocation *found = State->Space.Allocations.find(base);
+  if (!found || found->base != base)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "remap: {:#x} was unmapped meanwhile", base);
+  DRAGON_ASSIGN(uint64_t size, file->size());
+  if (size < bytes)
+    DRAGON_TRY(file->truncate(bytes));
+  DRAGON_TRY(State->Announced.set(base, bytes, file, 0, true));
+  found->buffer->flags = found->flags = flags;
+  return {};
+}
+
+} // namespace dragon

@@ -1,0 +1,188 @@
+//===- RuntimeImpl.cpp - how the parts of the Runtime are wired -----------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/RuntimeImpl.h"
+
+#include "runtime/memory/HostRanges.h"
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace dragon {
+
+namespace {
+thread_local unsigned guards = 0;
+} // namespace
+
+Runtime::Impl::Guard::Guard(const Impl &impl)
+    : HeldOff(guards == 0 && HostRanges::any()), Locked(impl) {
+  ++guards;
+  Locked.Lock.lock();
+}
+Runtime::Impl::Guard::~Guard() {
+  Locked.Lock.unlock();
+  --guards;
+}
+bool Runtime::Impl::lockedByThisThread() { return guards != 0; }
+
+Runtime::Impl::Impl(Settings settings, std::unique_ptr<Device> device,
+                    Budget budget, std::unique_ptr<Observer> watcher)
+    : Ctx{std::move(settings), std::move(device), budget, std::move(watcher)},
+      Time(*Ctx.device), Next(Ctx, Time), Store(Ctx), Slabs(Ctx, Time, Store),
+      Reads(Ctx, Slabs, Store), Writes(Ctx, Slabs, Store),
+      Host(Ctx, Time, Slabs, Reads, Writes, Next),
+      Data(Time, Store, Writes, Host),
+      OnDevice(Ctx, Time, Space, Slabs, Writes, Host, Next),
+      Resident(Ctx, Time, Space, Slabs, Store, Reads, Writes, Host, Data,
+               OnDevice),
+      Driver(Ctx, Space),
+      Discarded(Ctx, Time, Space, Store, Data, OnDevice, Driver),
+      Mapping(Ctx, Time, Slabs, Writes, Host, OnDevice),
+      Moves(Ctx, Time, Space, Slabs, Store, Data, OnDevice, Resident, Next),
+      Alloc(Ctx, Time, Space, Slabs, Reads, Host, Data, OnDevice, Driver),
+      Faults(Ctx, Space, Data, Resident, Mapping),
+      Announced(Space, Slabs, Store, Writes, Host, Data),
+      Maps(Ctx, Time, Space, Store, Host, Data, Resident, Driver, Announced),
+      Out(Ctx, Time, Space, Slabs, Store, Writes, Host, Data, Announced),
+      Ends(Ctx, Space, Discarded), Hints(Ctx, Time, Space),
+      Submit(Ctx, Space, Slabs, Hints),
+      Counting(Ctx, Time, Space, Slabs, Host, OnDevice, Submit),
+      Plans(Ctx, Space, Slabs, OnDevice, Mapping, Next, Counting),
+      Pipeline(Ctx, Time, Reads, OnDevice, Resident),
+      Slices(Ctx, Time, Data, OnDevice, Resident, Discarded, Submit, Pipeline),
+      Mapped(Ctx, Time, Slabs, Host, Data, OnDevice, Resident, Mapping, Submit,
+             Counting, Plans, Slices),
+      Single(Ctx, Time, Space, Slabs, Data, OnDevice, Next, Ends, Submit,
+             Counting, Plans, Slices, Mapped),
+      Waves(Ctx, OnDevice, Resident, Next, Ends, Plans, Slices, Single),
+      Launches(Ctx, Space, OnDevice, Next, Ends, Hints, Counting, Plans, Single,
+               Waves),
+      Library(Ctx, Time, Space, Data, OnDevice, Resident, Next) {
+  Store.setDetach([this](const BackingFile &file, int64_t begin, int64_t end,
+                         const Buffer *except, int64_t exceptDelta) {
+    return Announced.detach(file, begin, end, except, exceptDelta);
+  });
+  Alloc.setEndSinks([this](Buffer &buffer) {
+    return Announced.abandon(buffer, [](const Sink &) { return true; });
+  });
+}
+
+Status Runtime::Impl::start() {
+  setNotices(!Ctx.config.quiet);
+  setLogLevel(Ctx.config.log.empty()      ? LogLevel::Silent
+              : Ctx.config.log == "debug" ? LogLevel::Debug
+                                          : LogLevel::Info);
+  if (!Ctx.config.trace.empty() && !startTrace(Ctx.config.trace))
+    return Status::error(DRAGON_ERROR_SETTING,
+                         "DRAGON_TRACE='{}': the file cannot be opened: {}",
+                         Ctx.config.trace, std::strerror(errno));
+  DRAGON_TRY(Store.start());
+  DRAGON_ASSIGN(Ctx.copyIn, Ctx.device->createQueue(Device::NonBlocking, 0));
+  DRAGON_ASSIGN(Ctx.copyOut, Ctx.device->createQueue(Device::NonBlocking, 0));
+  DRAGON_TRY(Ctx.device->setFaultHandler(&Impl::onFault, this));
+  log(LogLevel::Info,
+      "{} device, {} of device memory, {} of host memory, chunks of {}",
+      Ctx.caps().name, formatBytes(Ctx.limits.deviceBytes),
+      formatBytes(Ctx.limits.hostBytes), formatBytes(Ctx.limits.chunkBytes));
+  return {};
+}
+
+Runtime::Impl::~Impl() {
+  if (Ctx.caps().asynchronous)
+    Ctx.device->synchronizeAll().ignore();
+  Ctx.device->setFaultHandler(nullptr, nullptr).ignore();
+  Counting.drop();
+  while (!Space.Buffers.empty())
+    Alloc.destroyBuffer(*Space.Buffers.front()).ignore();
+  for (Queue queue : {Ctx.copyIn, Ctx.copyOut})
+    if (queue)
+      Ctx.device->destroyQueue(queue).ignore();
+}
+
+bool Runtime::Impl::onFault(void *context, uintptr_t address, bool) {
+  auto &impl = *static_cast<Impl *>(context);
+  // A fault of our own while the lock is held, or of a signal's handler while
+  // it is waited for: nothing can be moved now.
+  if (lockedByThisThread())
+    return false;
+  Status status;
+  {
+    Guard guard(impl);
+    if (impl.Closed)
+      return false;
+    Allocation *found = impl.Space.Allocations.find(address);
+    if (!found || !found->hostAccessible)
+      return false;
+    status = impl.Faults.access(address);
+  }
+  if (!status.ok()) {
+    detail::printLine(
+        fmt::format("host access to {:#x}: {}", address, status.message()));
+    return false;
+  }
+  return true;
+}
+
+Status Runtime::Impl::usable() const {
+  return Closed ? Status::error(DRAGON_ERROR_NO_DEVICE, "the process is ending")
+                : Status();
+}
+
+Status Runtime::Impl::ready() {
+  DRAGON_TRY(usable());
+  Waves.interrupt();
+  return Waves.any() ? Waves.runAll() : Status();
+}
+
+StatusOr<Allocation *> Runtime::Impl::allocationAt(uintptr_t base,
+                                                   const char *call) {
+  Allocation *found = Space.Allocations.find(base);
+  if (!found || found->base != base)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "{}: {:#x} is not the start of a {}", call, base,
+                         call == std::string_view("free") ? "buffer" : "map");
+  return found;
+}
+
+Status Runtime::Impl::free(uintptr_t base) {
+  DRAGON_ASSIGN(const Allocation *found, allocationAt(base, "free"));
+  const unsigned flags = found->buffer->flags;
+  // What the driver writes it has written when the range is gone.
+  const std::shared_ptr<BackingFile> driverFile =
+      flags & D_WRITE ? found->buffer->driverFile : nullptr;
+  Status first;
+  if ((flags & D_WRITE) && !(flags & D_VOLATILE))
+    first = Out.sync(*found->buffer);
+  Status freed = Alloc.free(*found);
+  if (driverFile && freed.ok())
+    freed = driverFile->syncData();
+  return first.ok() ? std::move(freed) : std::move(first);
+}
+
+Runtime::BeforeWrite Runtime::Impl::listener() const {
+  return ListenerWanted && !ListenerWanted->load(std::memory_order_acquire)
+             ? nullptr
+             : Listener;
+}
+
+void Runtime::Impl::tellListener(std::span<const AddressRange> ranges) {
+  BeforeWrite tell;
+  void *context;
+  {
+    Guard guard(*this);
+    tell = listener();
+    context = ListenerContext;
+  }
+  if (tell)
+    for (const AddressRange &range : ranges)
+      tell(context, range.begin, range.end);
+}
+
+} // namespace dragon

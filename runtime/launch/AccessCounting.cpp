@@ -1,0 +1,200 @@
+//===- AccessCounting.cpp - launches that count their accesses ------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/AccessCounting.h"
+
+#include "runtime/launch/AccessEstimate.h"
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace dragon {
+
+namespace {
+
+constexpr size_t SlabBytes = size_t(1) << AccessCounts::Shift;
+constexpr uint64_t MaxCounters = SlabBytes / sizeof(uint32_t);
+/// What the counters may take of the device's memory.
+constexpr uint64_t MostOfBudget = 16;
+
+} // namespace
+
+Status AccessCounting::make() {
+  if (OnDevice.Pool.budget() / MostOfBudget < SlabBytes)
+    return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
+                         "device memory of {} is too little for counters",
+                         formatBytes(OnDevice.Pool.budget()));
+  Ctx.pins.next();
+  DRAGON_TRY(OnDevice.makeRoom(SlabBytes));
+  if (!Slabs.hasRoom(SlabBytes))
+    DRAGON_TRY(Host.makeRoom(SlabBytes, false));
+  DRAGON_ASSIGN(uintptr_t va, Ctx.device->reserve(SlabBytes));
+  Status status;
+  auto take = [&](SlabPool &pool, Physical &into) {
+    auto slab = pool.take(SlabBytes);
+    if (slab.ok())
+      into = *slab;
+    else
+      status = slab.takeStatus();
+    return slab.ok();
+  };
+  if (take(OnDevice.Pool, Slab) && take(Slabs.Pool, Results) &&
+      (status = Ctx.device->map(va, Slab)).ok()) {
+    // Who plans has the rest.
+    OnDevice.Pool.setAside(Slab, true);
+    Slabs.Pool.setAside(Results, true);
+    Va = va;
+    return {};
+  }
+  for (auto [pool, slab] :
+       {std::pair(&OnDevice.Pool, &Slab), std::pair(&Slabs.Pool, &Results)})
+    if (slab->id)
+      pool->give(std::exchange(*slab, {}));
+  Ctx.device->release(va, SlabBytes).ignore();
+  return status;
+}
+
+void AccessCounting::drop() {
+  Pending.reset();
+  if (!Va)
+    return;
+  Time.Work.waitFor(Ticket).ignore();
+  Ctx.device->unmap(Va, Slab).ignore();
+  Ctx.device->release(std::exchange(Va, 0), SlabBytes).ignore();
+  for (auto [pool, slab] :
+       {std::pair(&OnDevice.Pool, &Slab), std::pair(&Slabs.Pool, &Results)}) {
+    pool->setAside(*slab, false);
+    pool->give(std::exchange(*slab, {}));
+  }
+}
+
+std::optional<AccessCounters> AccessCounting::begin(const LaunchCall &call,
+                                                    const LaunchChunks &whole) {
+  if (!call.kernel->counting || call.cooperative || Failed || Va ||
+      whole.uses.empty() || !Counts.begins(shapeOf(call)))
+    return std::nullopt;
+  uintptr_t begin = UINTPTR_MAX, end = 0;
+  uint64_t bytes = 2 * SlabBytes;
+  for (const ChunkUse &use : whole.uses) {
+    bytes += use.chunk->bytes();
+    begin = std::min(begin, use.chunk->va());
+    end = std::max(end, use.chunk->usedEnd());
+  }
+  AccessCounters counters;
+  counters.base = begin >> AccessCounts::Shift << AccessCounts::Shift;
+  counters.count = (end - counters.base + SlabBytes - 1) >> AccessCounts::Shift;
+  counters.shift = AccessCounts::Shift;
+  if (counters.count > MaxCounters || bytes > OnDevice.Pool.budget() +
+                                                  Slabs.Pool.budget() -
+                                                  Ctx.limits.transitBytes)
+    return std::nullopt;
+  if (Status made = make(); !made.ok()) {
+    log(LogLevel::Debug, "'{}' does not count: {}", nameOf(call),
+        made.message());
+    return std::nullopt;
+  }
+  counters.counters = Va;
+  uint64_t blocks = 1;
+  for (uint32_t extent : call.grid)
+    blocks *= extent;
+  chooseSample(blocks, call.block[0] * call.block[1] * call.block[2], counters);
+  return counters;
+}
+
+Status AccessCounting::run(const LaunchCall &call,
+                           const AccessCounters &counters,
+                           std::vector<AddressRange> touched, bool anything) {
+  const std::span<const AddressRange> own = touched;
+  auto plainly = [&] {
+    return Submit.run(call, wholeGrid(call), own, anything);
+  };
+  const std::optional<KernelHandle> &copy = call.kernel->counting;
+  void *at = reinterpret_cast<void *>(Va);
+  if (!copy || !Ctx.device->fill(at, 0, 4, counters.count, call.queue).ok()) {
+    drop();
+    return plainly();
+  }
+  AccessCounters values = counters;
+  std::vector<void *> args(call.args, call.args + call.numArgs);
+  for (void *value :
+       {static_cast<void *>(&values.counters),
+        static_cast<void *>(&values.base), static_cast<void *>(&values.count),
+        static_cast<void *>(&values.shift), static_cast<void *>(&values.blocks),
+        static_cast<void *>(&values.lanes)})
+    args.push_back(value);
+  LaunchCall counting = call;
+  counting.args = args.data();
+  counting.numArgs = uint32_t(args.size());
+  std::vector<AddressRange> all = touched;
+  all.push_back({Va, Va + SlabBytes});
+  Status status = Submit.run(counting, wholeGrid(call), all, anything, &*copy);
+  // It needs more registers than the kernel: it may not run in such blocks.
+  if (!status.ok() && Ctx.device->caps().asynchronous) {
+    log(LogLevel::Info, "'{}' cannot count: {}", nameOf(call),
+        status.message());
+    Failed = true;
+    drop();
+    return plainly();
+  }
+  DRAGON_TRY(std::move(status));
+  Ctx.ledger.count(Counter::CountedLaunches);
+  const bool copied =
+      Ctx.device
+          ->copy(Results.hostView, at, counters.count * sizeof(uint32_t),
+                 CopyKind::DeviceToHost, call.queue)
+          .ok();
+  auto ticket = Time.Work.note(call.queue);
+  if (!ticket.ok())
+    DRAGON_TRY(Time.synchronizeAll());
+  Ticket = ticket.ok() ? *ticket : 0;
+  Shape = shapeOf(call);
+  if (copied)
+    Pending = counters;
+  return {};
+}
+
+void AccessCounting::collect() {
+  if (Generation != Space.Allocations.generation()) {
+    // What was at an address is not what is there now.
+    Counts.clear();
+    Generation = Space.Allocations.generation();
+    if (Pending)
+      Pending->count = 0;
+  }
+  if (!Va || !Time.Work.done(Ticket))
+    return;
+  if (Pending)
+    Counts.counted(Shape, *Pending,
+                   {static_cast<const uint32_t *>(Results.hostView),
+                    size_t(Pending->count)});
+  drop();
+}
+
+const std::vector<double> &AccessCounting::accessBytes(const LaunchCall &call,
+                                                       PlannedLaunch &planned) {
+  collect();
+  if (planned.accessBytes.empty()) {
+    TraceZone zone("estimate accesses");
+    planned.accessBytes = estimateAccesses(
+        call, pointersOf(call, Space.Allocations), planned.whole);
+  }
+  if (!call.kernel->counting)
+    return planned.accessBytes;
+  // What was counted, and a little for what may come.
+  const uint64_t shape = shapeOf(call);
+  for (size_t i = 0; i < planned.accessBytes.size(); ++i) {
+    const Chunk &chunk = *planned.whole.uses[i].chunk;
+    if (auto counted = Counts.accessBytes(shape, chunk.va(), chunk.usedEnd()))
+      planned.accessBytes[i] = *counted + double(chunk.used());
+  }
+  return planned.accessBytes;
+}
+
+} // namespace dragon

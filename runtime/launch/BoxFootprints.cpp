@@ -1,0 +1,105 @@
+//===- BoxFootprints.cpp - the chunks of parts of a grid ------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/BoxFootprints.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dragon {
+
+namespace {
+/// Fewer boxes than these are not worth a thread's waking up.
+constexpr size_t BoxesPerThread = 4;
+} // namespace
+
+size_t BoxFootprints::Hash::operator()(const BlockBox &box) const {
+  uint64_t hash = 0;
+  for (unsigned d = 0; d < 3; ++d) {
+    hash = (hash ^ box.Lo[d]) * 0x9e3779b97f4a7c15;
+    hash = (hash ^ (hash >> 29) ^ box.Hi[d]) * 0xbf58476d1ce4e5b9;
+  }
+  return size_t(hash ^ (hash >> 32));
+}
+
+bool BoxFootprints::Same::operator()(const BlockBox &a,
+                                     const BlockBox &b) const {
+  return std::equal(a.Lo, a.Lo + 3, b.Lo) && std::equal(a.Hi, a.Hi + 3, b.Hi);
+}
+
+BoxFootprints::BoxFootprints(const LaunchCall &call,
+                             const LaunchPointers &pointers,
+                             AddressIndex &allocations,
+                             const LaunchChunks &whole, ThreadPool &threads)
+    : Call(call), Pointers(pointers), Allocations(allocations),
+      Threads(threads) {
+  for (const ChunkUse &use : whole.uses) {
+    const Buffer &buffer = *use.chunk->buffer;
+    if (Numbers.emplace(&buffer, uint32_t(Shapes.size())).second)
+      Shapes.push_back({buffer.vaBytes, buffer.chunkBytes});
+  }
+  Seen[wholeGrid(call)].set = setOf(whole);
+}
+
+ChunkSet BoxFootprints::setOf(const LaunchChunks &chunks) const {
+  ChunkSet set;
+  const Buffer *last = nullptr;
+  for (const ChunkUse &use : chunks.uses) {
+    const uint32_t index = use.chunk->index;
+    if (use.chunk->buffer == last && set.back().end == index) {
+      ++set.back().end;
+      continue;
+    }
+    last = use.chunk->buffer;
+    set.push_back({Numbers.at(last), index, index + 1});
+  }
+  normalize(set);
+  return set;
+}
+
+BoxFootprints::Known BoxFootprints::evaluate(const BlockBox &box) const {
+  Known known;
+  ChunksAsked asked;
+  asked.withMust = false;
+  asked.touch = [&](const Buffer &buffer, const ByteSet &touched) {
+    for (const ByteRange &range : touched.Ranges)
+      known.extents.push_back({Numbers.at(&buffer), range.Begin, range.End});
+  };
+  known.chunks = chunksOf(Call, Pointers, Allocations, box, asked);
+  known.set = setOf(known.chunks);
+  return known;
+}
+
+const ChunkSet &BoxFootprints::of(const BlockBox &box) {
+  auto [known, isNew] = Seen.try_emplace(box);
+  if (isNew)
+    known->second = evaluate(box);
+  return known->second.set;
+}
+
+std::span<const ByteInterval>
+BoxFootprints::extentsOf(const BlockBox &box) const {
+  return Seen.at(box).extents;
+}
+
+void BoxFootprints::foresee(std::span<const BlockBox> boxes) {
+  if (Threads.threads() < 2)
+    return; // they may not be asked for
+  std::vector<std::pair<const BlockBox *, Known *>> asked;
+  for (const BlockBox &box : boxes)
+    if (auto [known, isNew] = Seen.try_emplace(box); isNew)
+      asked.emplace_back(&box, &known->second); // stays where it is
+  Threads.forEach(asked.size(), asked.size() / BoxesPerThread, [&](size_t i) {
+    *asked[i].second = evaluate(*asked[i].first);
+  });
+}
+
+LaunchChunks BoxFootprints::take(const BlockBox &box) {
+  return std::move(Seen.at(box).chunks);
+}
+
+} // namespace dragon

@@ -1,0 +1,79 @@
+//===- BoxFootprints.h - the chunks of parts of a grid ----------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the planner asks of a launch: the chunks of a box of blocks, hundreds of
+// times. Each box is evaluated once. Those that the planner foresees are
+// evaluated by several threads: a footprint depends on its box alone, so the
+// plan is the same whatever the number of threads.
+//
+// Of a slice's chunks, which ones the slice overwrites by itself is of no
+// interest and not asked for.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_LAUNCH_BOXFOOTPRINTS_H
+#define DRAGON_RUNTIME_LAUNCH_BOXFOOTPRINTS_H
+
+#include "runtime/base/ThreadPool.h"
+#include "runtime/launch/LaunchFootprint.h"
+#include "runtime/launch/LaunchPlanner.h"
+
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace dragon {
+
+class BoxFootprints {
+public:
+  /// All of these outlive it, and do not change. `whole`: of the grid.
+  BoxFootprints(const LaunchCall &call, const LaunchPointers &pointers,
+                AddressIndex &allocations, const LaunchChunks &whole,
+                ThreadPool &threads = hostThreads());
+
+  /// The launch's buffers, by their number in chunk sets.
+  const std::vector<BufferShape> &buffers() const { return Shapes; }
+
+  uint32_t numberOf(const Chunk &chunk) const {
+    return Numbers.at(chunk.buffer);
+  }
+
+  const ChunkSet &of(const BlockBox &box);
+  /// The bytes behind of(box), for PlanInput::extents; after it. Empty for the
+  /// grid, and where a kernel may touch everything.
+  std::span<const ByteInterval> extentsOf(const BlockBox &box) const;
+  /// These will be asked for, or most of them.
+  void foresee(std::span<const BlockBox> boxes);
+  /// The chunks of a box that was asked for and is not the grid; once.
+  LaunchChunks take(const BlockBox &box);
+
+private:
+  struct Known {
+    LaunchChunks chunks;
+    ChunkSet set;
+    std::vector<ByteInterval> extents;
+  };
+  struct Hash {
+    size_t operator()(const BlockBox &box) const;
+  };
+  struct Same {
+    bool operator()(const BlockBox &a, const BlockBox &b) const;
+  };
+  ChunkSet setOf(const LaunchChunks &chunks) const;
+  Known evaluate(const BlockBox &box) const;
+
+  const LaunchCall &Call;
+  const LaunchPointers &Pointers;
+  AddressIndex &Allocations;
+  ThreadPool &Threads;
+  std::vector<BufferShape> Shapes;
+  std::unordered_map<const Buffer *, uint32_t> Numbers;
+  std::unordered_map<BlockBox, Known, Hash, Same> Seen;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_LAUNCH_BOXFOOTPRINTS_H

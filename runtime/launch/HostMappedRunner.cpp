@@ -1,0 +1,226 @@
+//===- HostMappedRunner.cpp - launches that see a part of it in host memory
+//===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/HostMappedRunner.h"
+
+#include "runtime/launch/CannotRun.h"
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+#include <algorithm>
+
+namespace dragon {
+
+namespace {
+
+LaunchNeed needOf(const ChunkUse &use) {
+  if (use.mustWrite)
+    return LaunchNeed::Overwrite;
+  return use.mayWrite ? LaunchNeed::Write : LaunchNeed::Read;
+}
+
+} // namespace
+
+Status HostMappedRunner::moveToDevice(const Want &want, Queue queue) {
+  Chunk &chunk = *want.chunk;
+  // Contents that are in host memory alone last until the launch is accepted.
+  const bool copies = want.need == LaunchNeed::Overwrite && chunk.hostValid;
+  const Want whole{&chunk, copies ? LaunchNeed::Write : want.need};
+  DRAGON_TRY(Resident.bringIn({&whole, 1}, queue, Cause::Demand));
+  if (!chunk.host.id || (chunk.hostValid && !chunk.deviceValid))
+    return {};
+  DRAGON_TRY(Time.settle(chunk));
+  return Host.release(chunk);
+}
+
+Status HostMappedRunner::takeMapped(Chunk &chunk, std::span<const Want> wants,
+                                    size_t &arrived, Queue queue) {
+  auto isFull = [&] { return !Slabs.hasRoom(chunk.bytes()); };
+  auto mayLeave = [&](bool may) {
+    for (const Want &want : wants.subspan(arrived))
+      Ctx.pins.set(*want.chunk, !may || want.chunk->device.id);
+  };
+  // First of what is not of the launch; what goes to the device should not go
+  // by way of swap.
+  if (isFull()) {
+    mayLeave(false);
+    Host.makeRoom(chunk.bytes(), false).ignore();
+    mayLeave(true);
+  }
+  while (isFull() && arrived < wants.size() &&
+         (wants[arrived].chunk->device.id ||
+          OnDevice.makeRoom(wants[arrived].chunk->bytes()).ok()))
+    DRAGON_TRY(moveToDevice(wants[arrived++], queue));
+  // One that leaves the device makes room for the next of them: it may have
+  // memory of those in transit until then.
+  if (isFull() && !(chunk.device.id && Slabs.Pool.hasRoom(chunk.bytes())))
+    DRAGON_TRY(Host.makeRoom(chunk.bytes(), false));
+  DRAGON_ASSIGN(chunk.host, Host.takeTransit(chunk.bytes(), Place::Host));
+  Slabs.list(chunk, true);
+  return {};
+}
+
+Status HostMappedRunner::mapOnHost(std::span<const ChunkUse *const> uses,
+                                   std::span<const Want> wants, size_t &arrived,
+                                   Queue queue) {
+  TraceZone zone("map in host memory");
+  // Chunks change places while both sides may be full. Those that are on the
+  // device and stay there give up what they have in host memory. Then each that
+  // leaves the device makes room there for one that comes, which makes room in
+  // host memory. What is in neither comes last: it makes no room.
+  uint64_t missing = 0;
+  for (const ChunkUse *use : uses)
+    missing += use->chunk->host.id ? 0 : use->chunk->bytes();
+  if (!Slabs.hasRoom(missing + Ctx.limits.chunkBytes))
+    while (arrived < wants.size() && wants[arrived].chunk->device.id)
+      DRAGON_TRY(moveToDevice(wants[arrived++], queue));
+  std::vector<Chunk *> chunks;
+  for (const ChunkUse *use : uses)
+    chunks.push_back(use->chunk);
+  DRAGON_TRY(Mapping.makeMappable(chunks));
+  auto rank = [](const Chunk &chunk) {
+    return chunk.host.id ? 0 : chunk.device.id ? 1 : 2;
+  };
+  std::vector<const ChunkUse *> order;
+  for (int which = 0; which < 3; ++which)
+    for (const ChunkUse *use : uses)
+      if (rank(*use->chunk) == which)
+        order.push_back(use);
+  for (const ChunkUse *use : order) {
+    Chunk &chunk = *use->chunk;
+    if (chunk.hostMapped)
+      continue;
+    zone.add(chunk.bytes());
+    if (!chunk.host.id)
+      DRAGON_TRY(takeMapped(chunk, wants, arrived, queue));
+    // What is on the device alone is kept until the launch was accepted.
+    DRAGON_TRY(Resident.bringToHost(
+        chunk, chunk.deviceValid ? LaunchNeed::Write : needOf(*use),
+        Cause::Demand));
+    DRAGON_TRY(Mapping.map(chunk));
+  }
+  return {};
+}
+
+/// Where the uses of a launch go.
+struct HostMappedRunner::Places {
+  std::vector<Want> wants; ///< to the device; those that are there come first
+  std::vector<const ChunkUse *> onHost;
+};
+
+StatusOr<HostMappedRunner::Places>
+HostMappedRunner::choose(const LaunchCall &call, PlannedLaunch &planned,
+                         std::optional<AccessCounters> &counters) {
+  const LaunchChunks &whole = planned.whole;
+  const std::vector<double> &bytes = Counting.accessBytes(call, planned);
+  counters = Counting.begin(call, whole);
+  const uint32_t times = std::min(++Times[shapeOf(call)], MostForeseen);
+  std::vector<PlacedChunk> placed;
+  uint64_t mustStay = 0;
+  for (size_t i = 0; i < whole.uses.size(); ++i) {
+    placed.push_back(SlicePlanner::placedOf(whole.uses[i], bytes[i]));
+    mustStay += whole.uses[i].atomic ? placed.back().bytes : 0;
+  }
+  if (mustStay > OnDevice.Pool.budget())
+    return Status::error(
+        DRAGON_ERROR_OUT_OF_MEMORY,
+        "kernel '{}' updates {} atomically and cannot be sliced: all of it "
+        "must be in device memory, which has {}; raise DRAGON_DEVICE_MEMORY",
+        nameOf(call), formatBytes(mustStay),
+        formatBytes(OnDevice.Pool.budget()));
+  auto chosen = [&] {
+    return choosePlaces(placed, Plans.deviceBytesFor(planned),
+                        Slabs.mappedBytes(), Plans.linkRates(), times);
+  };
+  auto onDevice = chosen();
+  if (!onDevice && Counting.any()) {
+    Counting.drop(); // the counters may be what is missing
+    counters.reset();
+    onDevice = chosen();
+  }
+  if (!onDevice)
+    return cannotRun(
+        call, Ctx.caps(),
+        {planned.bytes, 0, OnDevice.Pool.budget(), Slabs.mappedBytes()});
+  // Those that are there first: they give up host memory that they do not need.
+  Places places;
+  std::vector<Want> coming;
+  uint64_t device = 0, host = 0;
+  for (size_t i = 0; i < whole.uses.size(); ++i) {
+    const ChunkUse &use = whole.uses[i];
+    if ((*onDevice)[i]) {
+      device += placed[i].bytes;
+      (use.chunk->device.id ? places.wants : coming)
+          .push_back({use.chunk, needOf(use)});
+    } else {
+      host += placed[i].bytes;
+      places.onHost.push_back(&use);
+    }
+  }
+  places.wants.insert(places.wants.end(), coming.begin(), coming.end());
+  log(LogLevel::Debug, "'{}' runs with {} on the device and {} in host memory",
+      nameOf(call), formatBytes(device), formatBytes(host));
+  return places;
+}
+
+Status HostMappedRunner::run(const LaunchCall &call, PlannedLaunch &planned) {
+  Ctx.ledger.count(Counter::HostMappedLaunches);
+  const LaunchChunks &whole = planned.whole;
+  std::optional<AccessCounters> counters;
+  DRAGON_ASSIGN(const Places places, choose(call, planned, counters));
+
+  // What is to come to the device can still leave host memory, if need be.
+  Ctx.pins.next();
+  for (const ChunkUse *use : places.onHost)
+    Ctx.pins.add(*use->chunk);
+  for (const Want &want : places.wants)
+    if (want.chunk->device.id)
+      Ctx.pins.add(*want.chunk);
+  size_t arrived = 0;
+  DRAGON_TRY(mapOnHost(places.onHost, places.wants, arrived, call.queue));
+  DRAGON_TRY(Resident.bringIn(std::span(places.wants).subspan(arrived),
+                              call.queue, Cause::Demand));
+  std::vector<AddressRange> touched = addressRanges(whole);
+  DRAGON_TRY(
+      counters
+          ? Counting.run(call, *counters, std::move(touched), whole.anything)
+          : Submit.run(call, wholeGrid(call), touched, whole.anything));
+  std::vector<Chunk *> used;
+  for (const ChunkUse &use : whole.uses) {
+    used.push_back(use.chunk);
+    if (use.mayWrite)
+      DRAGON_TRY(use.chunk->hostMapped
+                     ? Data.wroteHost(*use.chunk, use.written)
+                     : Data.wroteDevice(*use.chunk, use.written));
+  }
+  return Time.noteUse(used, call.queue);
+}
+
+Status HostMappedRunner::runMixed(SliceUses &uses, const LaunchChunks &mapped) {
+  Ctx.ledger.count(Counter::MixedLaunches);
+  std::vector<const ChunkUse *> onHost;
+  Ctx.pins.next();
+  for (const ChunkUse &use : mapped.uses) {
+    onHost.push_back(&use);
+    Ctx.pins.add(*use.chunk);
+  }
+  size_t arrived = 0;
+  DRAGON_TRY(mapOnHost(onHost, {}, arrived, uses.call(0).queue));
+  struct Hold {
+    const LaunchChunks &chunks;
+    explicit Hold(const LaunchChunks &held) : chunks(held) { set(true); }
+    ~Hold() { set(false); }
+    void set(bool stays) {
+      for (const ChunkUse &use : chunks.uses)
+        use.chunk->staysMapped = stays;
+    }
+  } hold(mapped);
+  return Slices.run(uses);
+}
+
+} // namespace dragon

@@ -1,0 +1,76 @@
+//===- HostMappedRunner.h - launches that see a part of it in host memory *- C++
+//-*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where not everything fits that blocks use at once, kernels are given a part
+// of it in host memory, at the same addresses. Which part is a matter of how
+// often it is accessed (LinkCost.h). A launch that is not sliced has it so for
+// all blocks: the plan says only that, and each launch chooses by what is where
+// then. One that is sliced, by its plan, for chunks that all slices use.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_LAUNCH_HOSTMAPPEDRUNNER_H
+#define DRAGON_RUNTIME_LAUNCH_HOSTMAPPEDRUNNER_H
+
+#include "runtime/launch/SlicePlanner.h"
+#include "runtime/launch/SliceRunner.h"
+
+#include <unordered_map>
+
+namespace dragon {
+
+class HostMappedRunner {
+public:
+  HostMappedRunner(Context &context, WorkTracker &time, HostSlabs &slabs,
+                   HostMemory &host, Contents &data, DeviceChunks &deviceChunks,
+                   Residency &resident, HostMapping &mapping, Submitter &submit,
+                   AccessCounting &counting, SlicePlanner &plans,
+                   SliceRunner &slices)
+      : Ctx(context), Time(time), Slabs(slabs), Host(host), Data(data),
+        OnDevice(deviceChunks), Resident(resident), Mapping(mapping),
+        Submit(submit), Counting(counting), Plans(plans), Slices(slices) {}
+
+  /// Blocks see a part of what they use in host memory.
+  Status run(const LaunchCall &call, PlannedLaunch &planned);
+  /// Slices see these chunks there.
+  Status runMixed(SliceUses &uses, const LaunchChunks &mapped);
+
+private:
+  struct Places;
+  StatusOr<Places> choose(const LaunchCall &call, PlannedLaunch &planned,
+                          std::optional<AccessCounters> &counters);
+  /// Contents come to host memory and are mapped there. Where that is full,
+  /// the first of `wants` go to the device meanwhile, and give up what they
+  /// have there; `arrived` counts them. The uses must be pinned, and those of
+  /// the wants that are on the device: they come first.
+  Status mapOnHost(std::span<const ChunkUse *const> uses,
+                   std::span<const Want> wants, size_t &arrived, Queue queue);
+  /// A slab in host memory for a chunk that has none.
+  Status takeMapped(Chunk &chunk, std::span<const Want> wants, size_t &arrived,
+                    Queue queue);
+  /// The chunk comes to the device, and nothing of it stays in host memory.
+  Status moveToDevice(const Want &want, Queue queue);
+
+  Context &Ctx;
+  WorkTracker &Time;
+  HostSlabs &Slabs;
+  HostMemory &Host;
+  Contents &Data;
+  DeviceChunks &OnDevice;
+  Residency &Resident;
+  HostMapping &Mapping;
+  Submitter &Submit;
+  AccessCounting &Counting;
+  SlicePlanner &Plans;
+  SliceRunner &Slices;
+  /// How often such launches came.
+  std::unordered_map<uint64_t, uint32_t> Times;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_LAUNCH_HOSTMAPPEDRUNNER_H

@@ -1,0 +1,84 @@
+//===- LaunchCall.h - a kernel launch as the program asked for it *- C++
+//-*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What callers describe, before the runtime knows which buffers it is about.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_LAUNCH_LAUNCHCALL_H
+#define DRAGON_RUNTIME_LAUNCH_LAUNCHCALL_H
+
+#include "dragon/CompilerABI.h"
+#include "dragon/FootprintEval.h"
+#include "runtime/device/Device.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace dragon {
+
+/// A kernel as launched: its image and what the compiler said of it.
+struct KernelInfo {
+  KernelHandle handle;
+  const SummaryView *summary = nullptr; ///< null: nothing is known
+  const KernelRecord *record = nullptr;
+  /// Its copy that counts accesses (AccessCounts.h), if it has one.
+  std::optional<KernelHandle> counting;
+};
+
+/// Contents; bytes: cut at the buffer's end.
+struct LastUse {
+  uintptr_t address;
+  size_t bytes;
+  /// Their memory is free then.
+  bool eager = false;
+  /// The compiler's; null: the program says so.
+  const dragon_reason *why = nullptr;
+};
+
+struct LaunchCall {
+  const KernelInfo *kernel;
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint32_t dynamicSharedBytes;
+  void **args;
+  uint32_t numArgs; ///< 0 if there is no record
+  bool cooperative;
+  Queue queue;
+  /// What nobody needs after the launch: parts of buffers.
+  std::span<const LastUse> lastUses;
+  /// Another launch in the queue follows, says the compiler.
+  bool followed = false;
+  uint64_t number = 0; ///< in the order of the program; the runtime's to set
+};
+
+/// The kernel's, for messages.
+const char *nameOf(const LaunchCall &call);
+
+/// The kernel and the shape of the launch, hashed.
+uint64_t shapeOf(const LaunchCall &call);
+
+/// The launch as the device wants it, but for what it touches.
+LaunchRequest requestOf(const LaunchCall &call, const BlockBox &box);
+
+inline LaunchDims dimsOf(const LaunchCall &call) {
+  return {{call.grid[0], call.grid[1], call.grid[2]},
+          {call.block[0], call.block[1], call.block[2]},
+          call.args};
+}
+inline BlockBox wholeGrid(const LaunchCall &call) {
+  return {{0, 0, 0}, {call.grid[0], call.grid[1], call.grid[2]}};
+}
+
+/// Mixes the bits (splitmix64's finaliser).
+uint64_t mixBits(uint64_t value);
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_LAUNCH_LAUNCHCALL_H

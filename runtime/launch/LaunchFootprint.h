@@ -1,0 +1,90 @@
+//===- LaunchFootprint.h - what a launch does to which chunks ---*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// From a launch's arguments and the kernel's summary to chunks: which it may
+// touch, may write, updates atomically, and surely overwrites.
+//
+// A pointer touches the allocation that it points into. One that points into
+// none (one past the end, or a[-1] passed on purpose) touches whatever its
+// footprint meets. What one pointer surely overwrites does not count where
+// another pointer of the launch may read: it may read first. A kernel without
+// a summary, or one whose pointers escape, may do anything to every buffer.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_LAUNCH_LAUNCHFOOTPRINT_H
+#define DRAGON_RUNTIME_LAUNCH_LAUNCHFOOTPRINT_H
+
+#include "runtime/launch/LaunchCall.h"
+#include "runtime/memory/AddressSpace.h"
+
+#include <functional>
+#include <vector>
+
+namespace dragon {
+
+/// A pointer among the arguments that matters to us.
+struct LaunchPointer {
+  uint32_t index; ///< of its PointerRecord
+  uintptr_t value;
+  Allocation *allocation; ///< that it points into; null: none
+  bool mayWrite;
+};
+struct LaunchPointers {
+  std::vector<LaunchPointer> pointers;
+  bool anything = false; ///< every buffer may be touched
+};
+LaunchPointers pointersOf(const LaunchCall &call, AddressIndex &allocations);
+/// The same, into what was used before: launches in core make no memory.
+void findPointers(const LaunchCall &call, AddressIndex &allocations,
+                  LaunchPointers &found);
+
+/// What the blocks of a box do to one chunk.
+struct ChunkUse {
+  Chunk *chunk;
+  ChunkPart touched; ///< nothing outside is
+  bool mayWrite;
+  ChunkPart written; ///< all that may be, if anything
+  bool mustWrite;    ///< all of its used bytes, before any read
+  bool atomic;       ///< known to be updated atomically
+};
+struct LaunchChunks {
+  std::vector<ChunkUse> uses; ///< by address; each chunk once
+  bool anything = false;
+};
+/// Those of whom `second` is true apart from the others.
+std::pair<LaunchChunks, LaunchChunks>
+split(const LaunchChunks &chunks,
+      const std::function<bool(const ChunkUse &)> &second);
+struct ChunksAsked {
+  /// False, for planning: nothing counts as surely overwritten.
+  bool withMust = true;
+  /// Of the buffers that the driver moves, instead of all others.
+  bool ofDriver = false;
+  /// Called for each buffer with the bytes that are touched, ascending; gaps in
+  /// which no chunk lies may be filled.
+  std::function<void(const Buffer &, const ByteSet &)> touch = {};
+};
+LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
+                      AddressIndex &allocations, const BlockBox &box,
+                      const ChunksAsked &asked = {});
+
+/// What the compiler said of the blocks in the box, to the byte.
+struct ObservedBlocks; // runtime/oracle/Observer.h
+ObservedBlocks announced(const LaunchCall &call, const LaunchPointers &pointers,
+                         AddressIndex &allocations, const BlockBox &box);
+
+/// Neighbouring chunks as ranges of addresses.
+std::vector<AddressRange>
+addressRanges(const LaunchChunks &chunks,
+              const std::function<bool(const ChunkUse &)> &which = nullptr);
+
+/// All the bytes of the chunk that the program has lie in one of the ranges.
+bool isWithin(const Chunk &chunk, std::span<const AddressRange> ranges);
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_LAUNCH_LAUNCHFOOTPRINT_H

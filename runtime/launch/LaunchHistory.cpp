@@ -1,0 +1,197 @@
+//===- LaunchHistory.cpp - what the next launches will need ---------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/LaunchHistory.h"
+
+#include <algorithm>
+
+namespace dragon {
+
+namespace {
+/// Launches that are remembered; half of them are forgotten at a time.
+constexpr size_t MaxEntries = 8192;
+/// Earlier occurrences of a launch that are compared with the present one, and
+/// launches in front of it that have to agree at most.
+constexpr size_t MaxOccurrences = 16;
+constexpr size_t MaxAgreement = 512;
+/// Ranges that copies overwrite between two launches.
+constexpr size_t MaxAfter = 64;
+/// Addresses whose uses in a period are kept.
+constexpr size_t MaxFound = 1 << 16;
+
+/// Of sequences: the sum of signature * Multiplier^(launches behind it).
+constexpr uint64_t Multiplier = 0x9e3779b97f4a7c15;
+constexpr struct PowersOfMultiplier {
+  uint64_t of[MaxAgreement + 1] = {1};
+  constexpr PowersOfMultiplier() {
+    for (size_t i = 1; i <= MaxAgreement; ++i)
+      of[i] = of[i - 1] * Multiplier;
+  }
+} Powers;
+
+bool holds(const std::vector<AddressRange> &ranges, uintptr_t address) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [address](const AddressRange &range) {
+                       return range.begin <= address && address < range.end;
+                     });
+}
+} // namespace
+
+uint64_t LaunchHistory::hashOfLast(size_t last, size_t count) const {
+  const uint64_t before = count <= last ? Entries[last - count].hash : First;
+  return Entries[last].hash - before * Powers.of[count];
+}
+
+size_t LaunchHistory::agreement(size_t a, size_t b) const {
+  size_t agree = 0, differ = std::min(MaxAgreement, a + 1) + 1;
+  while (differ - agree > 1) {
+    const size_t middle = (agree + differ) / 2;
+    (hashOfLast(a, middle) == hashOfLast(b, middle) ? agree : differ) = middle;
+  }
+  return agree;
+}
+
+bool LaunchHistory::repeats(size_t now) const {
+  const Entry &entry = Entries[now], &then = Entries[now - Period];
+  return entry.uses == then.uses && entry.overwrites == then.overwrites &&
+         now > Period &&
+         Entries[now - 1].after == Entries[now - 1 - Period].after;
+}
+
+void LaunchHistory::forgetOldest() {
+  const uint32_t gone = MaxEntries / 2;
+  Found.clear();
+  First = Entries[gone - 1].hash;
+  Entries.erase(Entries.begin(), Entries.begin() + gone);
+  for (auto it = Positions.begin(); it != Positions.end();) {
+    std::vector<uint32_t> &list = it->second;
+    list.erase(list.begin(), std::lower_bound(list.begin(), list.end(), gone));
+    for (uint32_t &position : list)
+      position -= gone;
+    it = list.empty() ? Positions.erase(it) : std::next(it);
+  }
+  if (Period > Entries.size())
+    Period = 0;
+}
+
+void LaunchHistory::begin(uint64_t signature, std::vector<AddressRange> uses,
+                          std::vector<AddressRange> overwrites,
+                          uint64_t clock) {
+  if (Entries.size() == MaxEntries)
+    forgetOldest();
+  const size_t now = Entries.size();
+  Foreseen = Period && Entries[now - Period].signature == signature;
+  const uint64_t hash = (now ? Entries.back().hash : First) * Multiplier +
+                        (signature + 1) * Multiplier;
+  Entries.push_back(
+      {signature, hash, clock, std::move(uses), std::move(overwrites), {}});
+  const size_t before = Period;
+
+  std::vector<uint32_t> &occurrences = Positions[signature];
+  Period = 0;
+  size_t best = 0;
+  const size_t oldest = occurrences.size() > MaxOccurrences
+                            ? occurrences.size() - MaxOccurrences
+                            : 0;
+  for (size_t i = occurrences.size(); i-- > oldest;) {
+    size_t agrees = agreement(occurrences[i], now);
+    if (agrees <= best)
+      continue; // of equals the latest
+    best = agrees;
+    Period = now - occurrences[i];
+  }
+  occurrences.push_back(uint32_t(now));
+  if (!Foreseen || Period != before || !repeats(now))
+    Found.clear();
+}
+
+void LaunchHistory::overwritten(AddressRange range) {
+  if (Entries.empty())
+    return;
+  std::vector<AddressRange> &after = Entries.back().after;
+  if (!after.empty() && after.back().end == range.begin)
+    after.back().end = range.end; // the next piece of the same
+  else if (after.size() < MaxAfter)
+    after.push_back(range);
+}
+
+const AddressRange *
+LaunchHistory::findRange(const std::vector<AddressRange> &ranges,
+                         uintptr_t address) {
+  auto after = std::upper_bound(
+      ranges.begin(), ranges.end(), address,
+      [](uintptr_t at, const AddressRange &range) { return at < range.begin; });
+  if (after == ranges.begin())
+    return nullptr;
+  const AddressRange &range = *std::prev(after);
+  return address < range.end ? &range : nullptr;
+}
+
+Forecast LaunchHistory::useIn(size_t launches, uintptr_t address) const {
+  const size_t now = Entries.size() - 1, first = now - Period;
+  // After `first` came the launches up to this one, which comes again last.
+  const Entry &entry = Entries[first + launches];
+  const uint64_t begin =
+      Entries[now].clock + (entry.clock - Entries[first].clock);
+  if (holds(Entries[first + launches - 1].after, address) &&
+      (launches > 1 || !holds(Entries[now].after, address)))
+    return {begin, true};
+  const AddressRange *range = findRange(entry.uses, address);
+  const bool overwritten = !range;
+  if (overwritten)
+    range = findRange(entry.overwrites, address);
+  if (!range)
+    return {};
+  // A launch goes through its ranges from their beginning to their end.
+  const uint64_t duration = std::min(
+      LaunchSpan, launches < Period
+                      ? Entries[first + launches + 1].clock - entry.clock
+                      : Entries[first + 1].clock - Entries[first].clock);
+  const double part =
+      double(address - range->begin) / double(range->end - range->begin);
+  return {begin + uint64_t(double(duration) * part), overwritten};
+}
+
+const std::vector<uint32_t> &
+LaunchHistory::usesInPeriod(uintptr_t address) const {
+  const size_t now = Entries.size() - 1, first = now - Period;
+  if (Found.size() >= MaxFound)
+    Found.clear();
+  if (Found.empty())
+    FoundAt = now;
+  auto [found, isNew] = Found.try_emplace(address);
+  if (!isNew)
+    return found->second;
+  std::vector<uint32_t> &uses = found->second;
+  for (size_t k = 1; k <= Period; ++k) {
+    const Entry &entry = Entries[first + k];
+    if (holds(Entries[first + k - 1].after, address) ||
+        findRange(entry.uses, address) || findRange(entry.overwrites, address))
+      uses.push_back(uint32_t((now + k - FoundAt) % Period));
+  }
+  std::sort(uses.begin(), uses.end());
+  return uses;
+}
+
+Forecast LaunchHistory::nextUse(uintptr_t address) const {
+  if (!Period)
+    return {};
+  const std::vector<uint32_t> &uses = usesInPeriod(address);
+  const auto present = uint32_t((Entries.size() - 1 - FoundAt) % Period);
+  auto use = std::upper_bound(uses.begin(), uses.end(), present);
+  for (size_t i = 0; i < uses.size(); ++i, ++use) {
+    if (use == uses.end())
+      use = uses.begin();
+    const size_t launches =
+        *use > present ? *use - present : *use + Period - present;
+    if (const Forecast next = useIn(launches, address); next.clock)
+      return next;
+  }
+  return {};
+}
+
+} // namespace dragon

@@ -1,0 +1,92 @@
+//===- LaunchHistory.h - what the next launches will need -------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Programs repeat themselves: time steps, training iterations, queries. The
+// history remembers which launches there were, on which addresses, and finds
+// the earlier point that looks most like the present one: the position whose
+// preceding launches agree with the latest ones for the longest stretch. What
+// followed there is what is foreseen now. From that comes, for each address,
+// the time of its next use, so that eviction can take what is needed last
+// (Belady, "A study of replacement algorithms for a virtual-storage computer",
+// 1966) instead of what was used longest ago.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_LAUNCH_LAUNCHHISTORY_H
+#define DRAGON_RUNTIME_LAUNCH_LAUNCHHISTORY_H
+
+#include "runtime/device/Device.h"
+#include "runtime/memory/NextUse.h"
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace dragon {
+
+class LaunchHistory {
+public:
+  /// The launch that begins at `clock`. Equal signatures: the same kernel on
+  /// the same buffers. `uses`: the addresses that it may touch, ascending, and
+  /// `overwrites` of others those that it overwrites before any read.
+  void begin(uint64_t signature, std::vector<AddressRange> uses,
+             std::vector<AddressRange> overwrites, uint64_t clock);
+  void begin(uint64_t signature, std::vector<AddressRange> uses,
+             uint64_t clock) {
+    begin(signature, std::move(uses), {}, clock);
+  }
+  /// A copy or a fill after that launch has overwritten the addresses.
+  void overwritten(AddressRange range);
+  /// The launch that began last is the one that was foreseen.
+  bool foreseen() const { return Foreseen; }
+  /// There is a forecast for what follows that launch.
+  bool foresees() const { return Period != 0; }
+  /// The expected next use of the address after that launch and the copies
+  /// that followed it.
+  Forecast nextUse(uintptr_t address) const;
+
+private:
+  struct Entry {
+    uint64_t signature;
+    uint64_t hash; ///< of all signatures up to this one
+    uint64_t clock;
+    std::vector<AddressRange> uses;
+    std::vector<AddressRange> overwrites;
+    /// By copies and fills between this launch and the next; in their order.
+    std::vector<AddressRange> after;
+  };
+  /// How many launches up to `a` and up to `b` agree; a < b.
+  size_t agreement(size_t a, size_t b) const;
+  /// Of the `count` launches up to `last`.
+  uint64_t hashOfLast(size_t last, size_t count) const;
+  void forgetOldest();
+  /// The launch at `now` and what was copied before it are what they were one
+  /// period ago.
+  bool repeats(size_t now) const;
+  /// What comes so many launches after the present one, with the copies in
+  /// front of it; no clock: that does not use the address.
+  Forecast useIn(size_t launches, uintptr_t address) const;
+  /// The launches of a period that useIn() may answer for, by their numbers
+  /// from FoundAt on, ascending.
+  const std::vector<uint32_t> &usesInPeriod(uintptr_t address) const;
+  /// The one that holds the address of ascending ones; null: none.
+  static const AddressRange *findRange(const std::vector<AddressRange> &ranges,
+                                       uintptr_t address);
+
+  std::vector<Entry> Entries;
+  std::unordered_map<uint64_t, std::vector<uint32_t>> Positions;
+  uint64_t First = 0; ///< hash of what was forgotten
+  size_t Period = 0;  ///< the last launch corresponds to the one so far back
+  bool Foreseen = false;
+  /// Kept while launches repeat themselves: to look at all of a long period for
+  /// each chunk that might be evicted takes longer than a launch.
+  mutable std::unordered_map<uintptr_t, std::vector<uint32_t>> Found;
+  mutable size_t FoundAt = 0;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_LAUNCH_LAUNCHHISTORY_H

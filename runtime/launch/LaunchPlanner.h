@@ -1,0 +1,125 @@
+//===- LaunchPlanner.h - how a launch fits into the budget ------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// From the footprint of a launch and the budget to one of:
+//   resident     all it touches is on the device at once;
+//   sliced       sub-grids run one after the other, each resident;
+//   mixed        the same, but some chunks that all of them use stay in host
+//                memory, mapped;
+//   host-mapped  all blocks run at once, part of what they use stays there;
+//   impossible   with what is needed and what there is, for the message.
+// Where slices fit and move little more than everything once, they are it. Of
+// the others that is taken which keeps the link busy for the shortest time
+// (LinkCost.h).
+//
+// Slices: the grid is cut along one dimension into boxes whose chunk-granular
+// footprint fits; where one layer is too large, the layer is cut along the next
+// dimension. The dimension with the least traffic is taken, the slowest one if
+// it makes no difference. What all slices share is counted once; of the rest an
+// eighth is used for a slice, so that others can arrive and leave while one
+// runs. Example: c[i] = a[i] + b[i], 3 x 256 MiB, budget 64 MiB: slices of
+// 8 MiB, a third of it of each buffer, cut at whole blocks.
+//
+// Mixed: where slices do not fit because of what they share, the hottest of
+// that stays on the device and the rest in host memory. Example: a matrix
+// product with half the memory that B needs: rows of A and C come and go, half
+// of B stays, half of it is read over the link by each row of blocks.
+//
+// Pure: the footprint is a function. The boxes cover the grid exactly, in
+// ascending order of the dimension they are cut along.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_LAUNCH_LAUNCHPLANNER_H
+#define DRAGON_RUNTIME_LAUNCH_LAUNCHPLANNER_H
+
+#include "dragon/FootprintEval.h"
+#include "runtime/launch/LinkCost.h"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace dragon {
+
+/// Chunks [begin, end) of a buffer, by number.
+struct ChunkInterval {
+  uint32_t buffer;
+  uint32_t begin;
+  uint32_t end;
+  bool operator==(const ChunkInterval &) const = default;
+};
+/// Sorted, disjoint.
+using ChunkSet = std::vector<ChunkInterval>;
+
+void normalize(ChunkSet &set);
+ChunkSet intersection(const ChunkSet &a, const ChunkSet &b);
+ChunkSet difference(const ChunkSet &a, const ChunkSet &b);
+
+/// Bytes [begin, end) of a buffer, by number.
+struct ByteInterval {
+  uint32_t buffer;
+  int64_t begin;
+  int64_t end;
+};
+
+struct BufferShape {
+  uint64_t bytes; ///< of all its chunks
+  uint64_t chunkBytes;
+};
+uint64_t bytesOf(const ChunkSet &set, const std::vector<BufferShape> &shapes);
+
+struct PlanInput {
+  uint32_t grid[3];
+  bool sliceable;
+  bool hostMapped;
+  /// What others have on the device is worth keeping: slice what would fit.
+  bool sparing = false;
+  /// Slices may take twice as much.
+  bool largeSlices = false;
+  uint64_t deviceBudget;
+  uint64_t hostBudget; ///< what may stay in host memory at once
+  std::vector<BufferShape> buffers;
+  std::function<ChunkSet(const BlockBox &)> footprint;
+  /// The bytes of a box whose footprint was asked for, by buffer, ascending;
+  /// gaps in which no chunk lies may be filled. May be missing: they only help
+  /// to guess.
+  std::function<std::span<const ByteInterval>(const BlockBox &)> extents;
+  /// Of launches that come again, `mapping` is shared by all of them.
+  LinkRates rates;
+  /// A chunk of the launch, where it could stay in host memory.
+  struct Placed {
+    uint32_t buffer;
+    uint32_t chunk;
+    PlacedChunk placed;
+  };
+  /// All of them, by buffer and number. Asked only where it matters: access
+  /// counts take time to find out.
+  std::function<std::vector<Placed>()> placed;
+  /// Told of boxes that are likely to be asked for, if it is there: the
+  /// function can find out about them as it likes.
+  std::function<void(std::span<const BlockBox>)> foresee;
+};
+
+struct LaunchPlan {
+  enum Kind { Resident, Sliced, Mixed, HostMapped, Impossible } kind;
+  /// Sliced, Mixed: two or more; else one, the grid.
+  std::vector<BlockBox> boxes;
+  ChunkSet onHost; ///< Mixed: what stays in host memory
+  ChunkSet whole;  ///< the footprint of the grid
+  uint64_t wholeBytes;
+  /// Impossible although sliceable: the smallest part that would not fit.
+  uint64_t smallestBytes = 0;
+  /// What was compared, the one that was taken first.
+  std::vector<LaunchCost> costs;
+};
+
+LaunchPlan planLaunch(const PlanInput &input);
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_LAUNCH_LAUNCHPLANNER_H

@@ -1,0 +1,194 @@
+//===- LaunchRunner.cpp - one launch runs, as planned ---------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/LaunchRunner.h"
+
+#include "runtime/launch/CannotRun.h"
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+
+#include <algorithm>
+
+namespace dragon {
+
+Status LaunchRunner::run(const LaunchCall &call, PlannedLaunch &planned) {
+  DRAGON_TRY(observed(Ctx.watcher.get(), call,
+                      [&] { return runAsPlanned(call, planned); }));
+  return Ends.end(call);
+}
+
+Status LaunchRunner::runAsPlanned(const LaunchCall &call,
+                                  PlannedLaunch &planned) {
+  TraceZone zone("launch");
+  zone.detail(nameOf(call));
+  ++planned.launches;
+  const Slicing &slicing = Plans.slicingOf(call, planned);
+  const LaunchPlan &plan = slicing.plan;
+  if (plan.kind != LaunchPlan::Resident) {
+    OnDevice.noticeOnce();
+    Time.Tracking = true; // chunks of slices that are done make room for others
+  }
+  explain(call, planned, plan, zone);
+
+  switch (plan.kind) {
+  case LaunchPlan::Resident:
+  case LaunchPlan::Sliced:
+  case LaunchPlan::Mixed:
+    return runSlices(call, planned, slicing);
+  case LaunchPlan::HostMapped:
+    return Mapped.run(call, planned);
+  case LaunchPlan::Impossible:
+    if (Ctx.caps().migrates)
+      return runBeyondBudget(call, planned, plan.wholeBytes);
+    if (!Counting.any())
+      break;
+    Counting.drop(); // the counters may be what is missing
+    return runAsPlanned(call, planned);
+  }
+  return cannotRun(call, Ctx.caps(),
+                   {plan.wholeBytes, plan.smallestBytes, OnDevice.Pool.budget(),
+                    Slabs.mappedBytes()});
+}
+
+Status LaunchRunner::runSlices(const LaunchCall &call, PlannedLaunch &planned,
+                               const Slicing &slicing) {
+  const LaunchPlan &plan = slicing.plan;
+  const bool mixed = plan.kind == LaunchPlan::Mixed;
+  const std::span<const LaunchChunks> parts = planned.parts(slicing);
+  std::vector<Slice> slices;
+  for (uint32_t part : sliceOrder(parts))
+    slices.push_back({0, plan.boxes[part], &parts[part],
+                      mixed ? &slicing.mappedParts[part] : nullptr});
+  SliceUses uses({{&call, &planned.whole, Ends.dyingOf(call)}},
+                 std::move(slices), Ctx.clock,
+                 [this](Chunk &chunk) { return Next.foresee(chunk); });
+  // One alone goes by what is foreseen, if anything is.
+  if (uses.size() > 1)
+    uses.announce(Next.launchClock());
+  return mixed ? Mapped.runMixed(uses, slicing.mapped) : Slices.run(uses);
+}
+
+void LaunchRunner::explain(const LaunchCall &call, PlannedLaunch &planned,
+                           const LaunchPlan &plan, TraceZone &zone) const {
+  const LogLevel level = planned.told ? LogLevel::Debug : LogLevel::Info;
+  planned.told = true;
+  if (plan.costs.empty() || !(zone.recorded() || logging(level)))
+    return;
+  std::string others;
+  for (size_t i = 1; i < plan.costs.size(); ++i)
+    others += (i > 1 ? "; " : "") + describe(plan.costs[i]);
+  zone.note("chosen", describe(plan.costs.front()));
+  if (!others.empty())
+    zone.note("instead of", others);
+  if (plan.kind != LaunchPlan::Resident)
+    log(level, "'{}' runs {}{}{}", nameOf(call), describe(plan.costs.front()),
+        others.empty() ? "" : ", instead of ", others);
+}
+
+Status LaunchRunner::runBeyondBudget(const LaunchCall &call,
+                                     PlannedLaunch &planned,
+                                     uint64_t wholeBytes) {
+  log(LogLevel::Info,
+      "'{}' needs {} at once, more than the {} of device memory: the driver "
+      "makes room for it",
+      nameOf(call), formatBytes(wholeBytes),
+      formatBytes(OnDevice.Pool.budget()));
+  struct Restore {
+    SlabPool &pool;
+    uint64_t budget;
+    ~Restore() { pool.setBudget(budget); }
+  } restore{OnDevice.Pool, OnDevice.Pool.budget()};
+  OnDevice.Pool.setBudget(
+      std::max(restore.budget, OnDevice.Pool.used() + wholeBytes));
+  SliceUses uses({{&call, &planned.whole, Ends.dyingOf(call)}},
+                 {{0, wholeGrid(call), &planned.whole}}, Ctx.clock,
+                 [this](Chunk &chunk) { return Next.foresee(chunk); });
+  return Slices.run(uses);
+}
+
+Status LaunchRunner::runInCore(const LaunchCall &call,
+                               const LaunchPointers &pointers) {
+  BlockBox grid = wholeGrid(call);
+  LaunchChunks chunks;
+  std::vector<AddressRange> touched;
+  bool listed = Ctx.caps().strict || Time.Tracking;
+  for (const LaunchPointer &pointer : pointers.pointers)
+    listed |= !pointer.allocation;
+  if (listed) {
+    chunks = chunksOf(call, pointers, Space.Allocations, grid);
+    touched = addressRanges(chunks);
+  }
+  if (Time.Tracking)
+    Next.remember(call, pointers, chunks);
+  if (Time.LastFetch && !Time.Fetches.done(Time.LastFetch))
+    DRAGON_TRY(Time.Fetches.queueWaitsFor(call.queue, Time.LastFetch));
+  DRAGON_TRY(Submit.run(call, grid, touched, pointers.anything));
+
+  return listed ? noteUses(call, pointers, chunks) : noteUses(call, pointers);
+}
+
+StatusOr<LaunchRunner::UseNote> LaunchRunner::noteWork(Queue queue) {
+  UseNote note{Ctx.clock, Time.Epoch, 0, Time.Tracking};
+  if (!Time.Tracking)
+    return note;
+  auto ticket = Time.Work.note(queue);
+  if (ticket.ok())
+    note.ticket = *ticket;
+  else
+    DRAGON_TRY(Time.synchronizeAll());
+  return note;
+}
+
+void LaunchRunner::UseNote::operator()(Buffer &buffer) const {
+  buffer.lastTouch = clock;
+  if (tracking)
+    buffer.lastUse = std::max(buffer.lastUse, ticket);
+  else
+    buffer.lastUntracked = epoch;
+}
+
+/// Of chunks that are known.
+Status LaunchRunner::noteUses(const LaunchCall &call,
+                              const LaunchPointers &pointers,
+                              const LaunchChunks &chunks) {
+  DRAGON_ASSIGN(const UseNote used, noteWork(call.queue));
+  if (pointers.anything)
+    for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
+      used(*buffer);
+  for (const ChunkUse &use : chunks.uses) {
+    used(*use.chunk->buffer);
+    if (use.mayWrite)
+      DRAGON_TRY(Data.wroteDevice(*use.chunk, use.written));
+  }
+  return {};
+}
+
+/// Nothing has ever had to move: no need to know which chunks are dirty.
+Status LaunchRunner::noteUses(const LaunchCall &call,
+                              const LaunchPointers &pointers) {
+  DRAGON_ASSIGN(const UseNote used, noteWork(call.queue));
+  auto wrote = [&](Buffer &buffer) -> Status {
+    if (!buffer.allDeviceOnly())
+      for (Chunk &chunk : buffer.chunks)
+        DRAGON_TRY(Data.wroteDevice(chunk));
+    return {};
+  };
+  if (pointers.anything)
+    for (const std::unique_ptr<Buffer> &buffer : Space.Buffers) {
+      used(*buffer);
+      DRAGON_TRY(wrote(*buffer));
+    }
+  for (const LaunchPointer &pointer : pointers.pointers) {
+    used(*pointer.allocation->buffer);
+    if (pointer.mayWrite)
+      DRAGON_TRY(wrote(*pointer.allocation->buffer));
+  }
+  return {};
+}
+
+} // namespace dragon

@@ -1,0 +1,79 @@
+//===- LaunchRunner.h - one launch runs, as planned -------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In core, a launch costs a look at each pointer's buffer. Otherwise its chunks
+// are planned (SlicePlanner.h) and brought in, slice by slice, or seen in host
+// memory.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_LAUNCH_LAUNCHRUNNER_H
+#define DRAGON_RUNTIME_LAUNCH_LAUNCHRUNNER_H
+
+#include "runtime/launch/HostMappedRunner.h"
+#include "runtime/launch/LastUses.h"
+
+namespace dragon {
+
+class TraceZone;
+
+class LaunchRunner {
+public:
+  LaunchRunner(Context &context, WorkTracker &time, AddressSpace &space,
+               HostSlabs &slabs, Contents &data, DeviceChunks &deviceChunks,
+               NextUses &next, LastUses &ends, Submitter &submit,
+               AccessCounting &counting, SlicePlanner &plans,
+               SliceRunner &slices, HostMappedRunner &mapped)
+      : Ctx(context), Time(time), Space(space), Slabs(slabs), Data(data),
+        OnDevice(deviceChunks), Next(next), Ends(ends), Submit(submit),
+        Counting(counting), Plans(plans), Slices(slices), Mapped(mapped) {}
+
+  /// All of its buffers are on the device.
+  Status runInCore(const LaunchCall &call, const LaunchPointers &pointers);
+  /// Runs it now, on its own, and ends the contents that it uses last.
+  Status run(const LaunchCall &call, PlannedLaunch &planned);
+
+private:
+  Status runAsPlanned(const LaunchCall &call, PlannedLaunch &planned);
+  Status runSlices(const LaunchCall &call, PlannedLaunch &planned,
+                   const Slicing &slicing);
+  /// All at once, whatever the budget: on a device that migrates, what it has
+  /// no room for leaves by itself.
+  Status runBeyondBudget(const LaunchCall &call, PlannedLaunch &planned,
+                         uint64_t wholeBytes);
+  /// Says how it runs and why, in the log and in the trace.
+  void explain(const LaunchCall &call, PlannedLaunch &planned,
+               const LaunchPlan &plan, TraceZone &zone) const;
+  /// When a buffer is used by a launch in core.
+  struct UseNote {
+    uint64_t clock, epoch, ticket;
+    bool tracking;
+    void operator()(Buffer &buffer) const;
+  };
+  StatusOr<UseNote> noteWork(Queue queue);
+  /// A launch in core uses its buffers, and writes them.
+  Status noteUses(const LaunchCall &call, const LaunchPointers &pointers,
+                  const LaunchChunks &chunks);
+  Status noteUses(const LaunchCall &call, const LaunchPointers &pointers);
+
+  Context &Ctx;
+  WorkTracker &Time;
+  AddressSpace &Space;
+  HostSlabs &Slabs;
+  Contents &Data;
+  DeviceChunks &OnDevice;
+  NextUses &Next;
+  LastUses &Ends;
+  Submitter &Submit;
+  AccessCounting &Counting;
+  SlicePlanner &Plans;
+  SliceRunner &Slices;
+  HostMappedRunner &Mapped;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_LAUNCH_LAUNCHRUNNER_H

@@ -1,0 +1,207 @@
+//===- LibraryCalls.cpp - library functions work on buffers by themselves -===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/LibraryCalls.h"
+
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Trace.h"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+
+namespace dragon {
+
+namespace {
+
+/// An array of pointers larger than this is not looked through.
+constexpr size_t LargestPointerArray = size_t(1) << 20;
+
+LaunchNeed both(LaunchNeed a, LaunchNeed b) {
+  return a == b ? a : LaunchNeed::Write;
+}
+
+uintptr_t endOf(const LibraryUse &use, const Allocation &in) {
+  return use.bytes > in.end() - use.address ? in.end()
+                                            : use.address + use.bytes;
+}
+
+} // namespace
+
+/// What the uses are of, by chunk, in the order of addresses.
+LibraryCalls::Wants LibraryCalls::wantsOf(const LibraryCall &call) const {
+  Wants wants;
+  for (const LibraryUse &use : call.uses) {
+    const Allocation *found = Space.Allocations.find(use.address);
+    if (!found)
+      continue;
+    Buffer &buffer = *found->buffer;
+    uintptr_t begin = use.address, end = endOf(use, *found);
+    if (use.bytes == LibraryUse::Unknown)
+      begin = found->base;
+    while (begin < end) {
+      Chunk &chunk = buffer.chunkAt(begin);
+      LaunchNeed need = use.need;
+      // Only what is overwritten from end to end need not be fetched.
+      if (need == LaunchNeed::Overwrite &&
+          (begin > chunk.va() || end < chunk.usedEnd()))
+        need = LaunchNeed::Write;
+      auto [it, isNew] = wants.try_emplace(chunk.va(), Want{&chunk, need});
+      if (!isNew)
+        it->second.need = both(it->second.need, need);
+      begin = chunk.va() + chunk.bytes();
+    }
+  }
+  return wants;
+}
+
+Status LibraryCalls::checkRoom(const LibraryCall &call,
+                               const Wants &wants) const {
+  uint64_t needed = 0, elsewhere = 0;
+  for (const auto &[address, want] : wants)
+    needed += want.chunk->bytes();
+  for (const Chunk *chunk : OnDevice.Chunks)
+    if ((chunk->held || chunk->buffer->kept) && !wants.count(chunk->va()))
+      elsewhere += chunk->bytes();
+  if (needed + elsewhere <= OnDevice.Pool.budget())
+    return {};
+  std::string buffers;
+  for (const LibraryUse &use : call.uses)
+    if (const Allocation *of = Space.Allocations.find(use.address)) {
+      uintptr_t begin =
+          use.bytes == LibraryUse::Unknown ? of->base : use.address;
+      buffers +=
+          fmt::format("{}{} ({})", buffers.empty() ? "" : ", ",
+                      of->name.empty() ? "a buffer" : "'" + of->name + "'",
+                      formatBytes(endOf(use, *of) - begin));
+    }
+  return Status::error(
+      DRAGON_ERROR_OUT_OF_MEMORY,
+      "{} must be in device memory at once, {} with the rest of their chunks: "
+      "there are {}{}; raise DRAGON_DEVICE_MEMORY, or call it for smaller "
+      "parts",
+      buffers, formatBytes(needed), formatBytes(OnDevice.Pool.budget()),
+      elsewhere ? fmt::format(", of which {} are held", formatBytes(elsewhere))
+                : std::string());
+}
+
+Status LibraryCalls::begin(const LibraryCall &call, LibraryHold &hold) {
+  TraceZone zone("library call");
+  zone.detail(call.function);
+  ++Ctx.clock;
+  const Wants found = wantsOf(call);
+  DRAGON_TRY(checkRoom(call, found));
+  std::vector<Want> wants;
+  uint64_t missing = 0;
+  for (const auto &[address, want] : found) {
+    wants.push_back(want);
+    missing += want.chunk->deviceValid ? 0 : want.chunk->bytes();
+  }
+  if (missing) {
+    uint64_t signature = std::hash<std::string_view>()(call.function);
+    std::vector<AddressRange> ranges;
+    for (const LibraryUse &use : call.uses)
+      signature = signature * 0x9e3779b97f4a7c15u + use.address;
+    ranges.reserve(wants.size());
+    for (const Want &want : wants)
+      ranges.push_back({want.chunk->va(), want.chunk->usedEnd()});
+    Next.remember(signature, std::move(ranges));
+  }
+  Ctx.pins.next();
+  DRAGON_TRY(
+      Resident.bringIn(wants, call.queue.value_or(nullptr), Cause::Demand));
+  // In whatever stream the work will be: the copies are done before.
+  if (!call.queue)
+    DRAGON_TRY(Ctx.device->synchronize(Ctx.copyIn));
+  DRAGON_TRY(Ctx.device->completeMaps());
+  tellUses(call);
+  for (const Want &want : wants) {
+    ++want.chunk->held;
+    hold.chunks.push_back({want.chunk->va(), want.chunk->buffer->number,
+                           want.need != LaunchNeed::Read});
+  }
+  hold.queue = call.queue;
+  return {};
+}
+
+void LibraryCalls::tellUses(const LibraryCall &call) {
+  if (!Ctx.watcher)
+    return;
+  for (const LibraryUse &use : call.uses) {
+    const Allocation *of = Space.Allocations.find(use.address);
+    if (!of)
+      continue;
+    const uintptr_t begin =
+        use.bytes == LibraryUse::Unknown ? of->base : use.address;
+    const AddressRange range{begin, endOf(use, *of)};
+    if (use.need != LaunchNeed::Overwrite)
+      Ctx.watcher->hostRead(range, HostAccess::Fault, nullptr);
+    if (use.need != LaunchNeed::Read)
+      Ctx.watcher->hostWrote(range, HostAccess::Fault, nullptr);
+  }
+}
+
+Buffer *LibraryCalls::bufferOf(const LibraryHold::Part &part) const {
+  const Allocation *found = Space.Allocations.find(part.address);
+  // Of an arena it may be an address that nobody has any more.
+  Buffer *buffer = found ? found->buffer : nullptr;
+  if (!buffer)
+    for (const std::unique_ptr<Buffer> &other : Space.Buffers)
+      if (other->base <= part.address && part.address < other->end())
+        buffer = other.get();
+  return buffer && buffer->number == part.buffer ? buffer : nullptr;
+}
+
+Status LibraryCalls::end(const LibraryHold &hold) {
+  ++Ctx.clock; // later than any synchronisation before
+  std::vector<Chunk *> used;
+  for (const LibraryHold::Part &part : hold.chunks) {
+    Buffer *buffer = bufferOf(part);
+    if (!buffer)
+      continue; // freed meanwhile
+    Chunk &chunk = buffer->chunkAt(part.address);
+    if (!chunk.held)
+      continue;
+    --chunk.held;
+    // The host may have taken it over: it is dirty there then.
+    if (!chunk.device.id)
+      continue;
+    used.push_back(&chunk);
+    if (part.written)
+      DRAGON_TRY(Data.wroteDevice(chunk));
+  }
+  if (hold.queue)
+    return Time.noteUse(used, *hold.queue);
+  for (Chunk *chunk : used)
+    chunk->buffer->lastUntracked = Time.Epoch;
+  return {};
+}
+
+Status LibraryCalls::keepReachable(uintptr_t address,
+                                   std::vector<Buffer *> &done) {
+  Allocation *found = Space.Allocations.find(address);
+  if (!found ||
+      std::find(done.begin(), done.end(), found->buffer) != done.end())
+    return {};
+  done.push_back(found->buffer);
+  DRAGON_TRY(Resident.keep(*found->buffer));
+  if (found->bytes > LargestPointerArray)
+    return {};
+  std::vector<uintptr_t> words(found->bytes / sizeof(uintptr_t));
+  if (words.empty())
+    return {};
+  DRAGON_TRY(Time.synchronizeAll());
+  DRAGON_TRY(Ctx.device->copy(
+      words.data(), reinterpret_cast<void *>(found->base),
+      words.size() * sizeof(uintptr_t), CopyKind::DeviceToHost, Ctx.copyOut));
+  DRAGON_TRY(Ctx.device->synchronize(Ctx.copyOut));
+  for (uintptr_t word : words)
+    DRAGON_TRY(keepReachable(word, done));
+  return {};
+}
+
+} // namespace dragon

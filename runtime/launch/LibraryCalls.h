@@ -1,0 +1,98 @@
+//===- LibraryCalls.h - library functions work on buffers by themselves *- C++
+//-*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A library function starts work that this runtime does not see, in a stream
+// that it may not know. What the function uses, as its summary says, is brought
+// to the device in front of the call and held there until the call has
+// returned:
+//
+//   begin   bring in; hold: no eviction takes these chunks
+//   call    the library queues its work
+//   end     let go; what was written is dirty; chunks wait for the work
+//
+// After the end they are like any others: an eviction waits for the work, by
+// the stream's ticket if the stream is known, else for everything on the
+// device.
+//
+// A function without a summary may keep what it is given, and reach what lies
+// there: buffers in small ones (arrays of pointers) are found as a conservative
+// garbage collector would.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_LAUNCH_LIBRARYCALLS_H
+#define DRAGON_RUNTIME_LAUNCH_LIBRARYCALLS_H
+
+#include "runtime/launch/NextUses.h"
+#include "runtime/memory/Residency.h"
+
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace dragon {
+
+/// What a library function is about to do with device memory.
+struct LibraryUse {
+  static constexpr size_t Unknown = SIZE_MAX;
+  uintptr_t address; ///< in no buffer: of no interest
+  size_t bytes;      ///< cut at the buffer's end; Unknown: all of the buffer
+  LaunchNeed need;   ///< Read, Write or Overwrite
+};
+
+struct LibraryCall {
+  const char *function;
+  std::vector<LibraryUse> uses;
+  std::optional<Queue> queue; ///< none: it may be any
+};
+
+/// What is held in device memory for a call that has not returned, or for as
+/// long as something of NVIDIA's works on it.
+struct LibraryHold {
+  struct Part {
+    uintptr_t address; ///< of the chunk
+    uint64_t buffer;   ///< its number: another one may have the address later
+    bool written;
+  };
+  std::vector<Part> chunks;
+  std::optional<Queue> queue;
+};
+
+class LibraryCalls {
+public:
+  LibraryCalls(Context &context, WorkTracker &time, AddressSpace &space,
+               Contents &data, DeviceChunks &deviceChunks, Residency &resident,
+               NextUses &next)
+      : Ctx(context), Time(time), Space(space), Data(data),
+        OnDevice(deviceChunks), Resident(resident), Next(next) {}
+
+  Status begin(const LibraryCall &call, LibraryHold &hold);
+  Status end(const LibraryHold &hold);
+  /// Residency::keep, also for buffers whose addresses are in a small one;
+  /// `done`: those that were looked at.
+  Status keepReachable(uintptr_t address, std::vector<Buffer *> &done);
+
+private:
+  using Wants = std::map<uintptr_t, Want>; ///< by the chunks' addresses
+  Wants wantsOf(const LibraryCall &call) const;
+  Status checkRoom(const LibraryCall &call, const Wants &wants) const;
+  /// Says to who watches what the function may do from now on.
+  void tellUses(const LibraryCall &call);
+  Buffer *bufferOf(const LibraryHold::Part &part) const;
+
+  Context &Ctx;
+  WorkTracker &Time;
+  AddressSpace &Space;
+  Contents &Data;
+  DeviceChunks &OnDevice;
+  Residency &Resident;
+  NextUses &Next;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_LAUNCH_LIBRARYCALLS_H

@@ -1,0 +1,89 @@
+//===- NextUses.cpp - when chunks are needed next -------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/NextUses.h"
+
+#include "runtime/launch/WaitingLaunch.h"
+#include <algorithm>
+#include <functional>
+
+namespace dragon {
+
+uint64_t NextUses::beginLaunch() {
+  ++Ctx.launches;
+  Ctx.clock = std::max(Ctx.clock + 1, Ctx.launches * LaunchTime);
+  return Ctx.launches;
+}
+
+void NextUses::remember(const LaunchCall &call, const LaunchPointers &pointers,
+                        const LaunchChunks &whole) {
+  LaunchClock = Ctx.clock;
+  uint64_t signature = mixBits(reinterpret_cast<uintptr_t>(call.kernel));
+  for (const LaunchPointer &pointer : pointers.pointers)
+    signature =
+        mixBits(signature ^ (pointer.allocation ? pointer.allocation->base
+                                                : pointer.value));
+  auto ascending = [](std::vector<AddressRange> ranges) {
+    std::sort(ranges.begin(), ranges.end(),
+              [](const AddressRange &a, const AddressRange &b) {
+                return a.begin < b.begin;
+              });
+    return ranges;
+  };
+  auto overwrites = [](const ChunkUse &use) { return use.mustWrite; };
+  History.begin(signature,
+                ascending(addressRanges(whole, std::not_fn(overwrites))),
+                ascending(addressRanges(whole, overwrites)), Ctx.clock);
+  if (History.foreseen())
+    Ctx.ledger.count(Counter::ForeseenLaunches);
+}
+
+Forecast NextUses::nextUseOf(Chunk &chunk) {
+  if (chunk.nextUseOf != LaunchClock) {
+    chunk.nextUse = foresee(chunk);
+    chunk.nextUseOf = LaunchClock;
+  }
+  return chunk.nextUse;
+}
+
+Forecast NextUses::foresee(const Chunk &chunk) const {
+  if (Coming)
+    if (const Forecast coming = Coming->nextUse(chunk); coming.clock)
+      return coming;
+  const Forecast seen = History.nextUse(chunk.va());
+  return seen.clock ? seen : Forecast{announcedUse(*chunk.buffer)};
+}
+
+void NextUses::overwritten(uintptr_t begin, uintptr_t end) {
+  if (Time.Tracking)
+    History.overwritten({begin, end});
+}
+
+uint64_t NextUses::announcedUse(const Buffer &buffer) const {
+  constexpr uint64_t Far = uint64_t(1) << 40;
+  const uint64_t last = Ctx.launches * LaunchTime;
+  if (buffer.nextLaunch == UINT64_MAX)
+    return last + Far;
+  if (buffer.nextLaunch <= Ctx.launches)
+    return 0; // it has not come true, or come and gone
+  return last + (buffer.nextLaunch - Ctx.launches) * LaunchTime;
+}
+
+void NextUses::announce(Buffer &buffer, uint32_t launches) {
+  buffer.nextLaunch =
+      launches == NeverAgain ? UINT64_MAX : Ctx.launches + 1 + launches;
+  for (Chunk &chunk : buffer.chunks)
+    if (chunk.nextUse.clock == 0)
+      chunk.nextUseOf = 0; // to be asked again
+}
+
+void NextUses::remember(uint64_t signature, std::vector<AddressRange> uses) {
+  LaunchClock = Ctx.clock;
+  History.begin(signature, std::move(uses), Ctx.clock);
+}
+
+} // namespace dragon

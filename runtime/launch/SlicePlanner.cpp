@@ -1,0 +1,194 @@
+//===- SlicePlanner.cpp - how launches run in slices ----------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/SlicePlanner.h"
+
+#include "runtime/launch/BoxFootprints.h"
+#include "runtime/trace/Trace.h"
+#include <algorithm>
+
+namespace dragon {
+
+uint64_t SlicePlanner::deviceBytesFor(const PlannedLaunch &planned) const {
+  uint64_t bytes = OnDevice.Pool.budget();
+  auto isPart = [&planned](const Buffer *buffer) {
+    return std::find(planned.buffers.begin(), planned.buffers.end(), buffer) !=
+           planned.buffers.end();
+  };
+  for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
+    if (buffer->kept && !buffer->driverMoved && !isPart(buffer.get()))
+      bytes -= buffer->vaBytes;
+  for (const Chunk *chunk : OnDevice.Chunks)
+    if (chunk->held && !chunk->buffer->kept && !isPart(chunk->buffer))
+      bytes -= chunk->bytes();
+  return bytes;
+}
+
+const Slicing &SlicePlanner::slicingOf(const LaunchCall &call,
+                                       PlannedLaunch &planned, SliceSize size) {
+  const LaunchChunks &whole = planned.whole;
+  PlanInput input{};
+  input.largeSlices = size.large;
+  input.deviceBudget = deviceBytesFor(planned);
+  input.deviceBudget /= size.share;
+  auto missing = [&whole] {
+    uint64_t bytes = 0;
+    for (const ChunkUse &use : whole.uses)
+      bytes += use.chunk->device.id ? 0 : use.chunk->bytes();
+    return bytes;
+  };
+  input.sparing = size.share == 1 && planned.bytes <= input.deviceBudget &&
+                  Next.foresees() && !OnDevice.Pool.hasRoom(missing());
+  input.hostBudget = Slabs.mappedBytes();
+  const bool again = planned.launches > 1;
+  const Slicing::Conditions conditions{
+      input.deviceBudget, input.hostBudget, input.sparing,
+      again && planned.weighsMapping, size.large};
+  if (const Slicing *known = planned.find(conditions))
+    return *known;
+  TraceZone zone("plan");
+  zone.detail(nameOf(call));
+  const LaunchPointers pointers = pointersOf(call, Space.Allocations);
+  std::copy(call.grid, call.grid + 3, input.grid);
+  const KernelRecord *record = call.kernel->record;
+  input.sliceable = record && !pointers.anything && !call.cooperative &&
+                    (record->Flags & KernelSliceable);
+  // Several launches share the device as slices, or not at all.
+  input.hostMapped = Ctx.device->caps().hostMapped && size.share == 1;
+  BoxFootprints footprints(call, pointers, Space.Allocations, whole);
+  input.buffers = footprints.buffers();
+  input.footprint = [&](const BlockBox &box) { return footprints.of(box); };
+  input.extents = [&](const BlockBox &box) {
+    return footprints.extentsOf(box);
+  };
+  input.foresee = [&](std::span<const BlockBox> boxes) {
+    footprints.foresee(boxes);
+  };
+  input.rates = linkRates();
+  if (again)
+    input.rates.mapping *= MostForeseen;
+  input.placed = [&] {
+    planned.weighsMapping = true;
+    const std::vector<double> &bytes = Counting.accessBytes(call, planned);
+    std::vector<PlanInput::Placed> placed;
+    for (size_t i = 0; i < whole.uses.size(); ++i) {
+      const Chunk &chunk = *whole.uses[i].chunk;
+      placed.push_back({footprints.numberOf(chunk), chunk.index,
+                        placedOf(whole.uses[i], bytes[i])});
+    }
+    return placed;
+  };
+  Slicing slicing{conditions, planLaunch(input), {}, {}, {}};
+  const LaunchPlan &plan = slicing.plan;
+  if (plan.kind == LaunchPlan::Sliced)
+    for (const BlockBox &box : plan.boxes)
+      slicing.parts.push_back(footprints.take(box));
+  else if (plan.kind == LaunchPlan::Mixed) {
+    auto onHost = [&](const ChunkUse &use) {
+      const uint32_t chunk = use.chunk->index;
+      return !intersection(plan.onHost, {{footprints.numberOf(*use.chunk),
+                                          chunk, chunk + 1}})
+                  .empty();
+    };
+    for (const BlockBox &box : plan.boxes) {
+      auto [device, host] = split(footprints.take(box), onHost);
+      slicing.parts.push_back(std::move(device));
+      slicing.mappedParts.push_back(std::move(host));
+    }
+    slicing.mapped = split(whole, onHost).second;
+  }
+  return planned.keep(std::move(slicing));
+}
+
+LinkRates SlicePlanner::linkRates() const {
+  LinkRates rates;
+  if (Mapping.rate() > 0)
+    rates.mapping = Mapping.rate();
+  const CopyRates measured = Ctx.device->copyRates();
+  if (measured.toDevice > 0) {
+    rates.toDevice = measured.toDevice;
+    rates.mapped = MappedShare * measured.toDevice;
+  }
+  if (measured.toHost > 0)
+    rates.toHost = measured.toHost;
+  return rates;
+}
+
+PlacedChunk SlicePlanner::placedOf(const ChunkUse &use, double accessBytes) {
+  const Chunk &chunk = *use.chunk;
+  PlacedChunk placed;
+  placed.bytes = chunk.bytes();
+  placed.accessBytes = accessBytes;
+  placed.mustStay = use.atomic || chunk.buffer->kept || chunk.held;
+  placed.onDevice = chunk.deviceValid;
+  placed.copied = !use.mustWrite && !(chunk.deviceValid && chunk.hostValid);
+  placed.mappable =
+      chunk.hostMapped || (chunk.host.id && chunk.host.place == Place::Host);
+  return placed;
+}
+
+const Slicing &SlicePlanner::evenSlicingOf(const LaunchCall &call,
+                                           PlannedLaunch &planned,
+                                           uint32_t pieces) {
+  const Slicing::Conditions conditions{0, 0, false, false, false, pieces};
+  if (const Slicing *known = planned.find(conditions))
+    return *known;
+  auto touchedBy = [](const LaunchChunks &chunks) {
+    uint64_t bytes = 0;
+    for (const ChunkUse &use : chunks.uses)
+      bytes += use.touched.bytes();
+    return bytes;
+  };
+  Slicing slicing{conditions, {}, {}, {}, {}};
+  slicing.plan.kind = LaunchPlan::Impossible;
+  // Neighbours share a little, such as the border of a stencil.
+  const uint64_t all = touchedBy(planned.whole), most = all + all / 4;
+  const LaunchPointers pointers = pointersOf(call, Space.Allocations);
+  for (unsigned d = 3;
+       d-- > 0 && slicing.plan.kind == LaunchPlan::Impossible;) {
+    const uint32_t blocks = call.grid[d], number = std::min(pieces, blocks);
+    if (number < 2 || pointers.anything)
+      continue;
+    std::vector<BlockBox> boxes(number, wholeGrid(call));
+    for (uint32_t i = 0; i < number; ++i) {
+      boxes[i].Lo[d] = uint32_t(uint64_t(blocks) * i / number);
+      boxes[i].Hi[d] = uint32_t(uint64_t(blocks) * (i + 1) / number);
+    }
+    BoxFootprints footprints(call, pointers, Space.Allocations, planned.whole);
+    footprints.foresee(boxes);
+    std::vector<LaunchChunks> parts;
+    uint64_t bytes = 0;
+    for (const BlockBox &box : boxes) {
+      footprints.of(box);
+      bytes += touchedBy(parts.emplace_back(footprints.take(box)));
+      if (bytes > most)
+        break;
+    }
+    if (bytes > most)
+      continue;
+    slicing.plan.kind = LaunchPlan::Sliced;
+    slicing.plan.boxes = std::move(boxes);
+    slicing.parts = std::move(parts);
+  }
+  return planned.keep(std::move(slicing));
+}
+
+const Slicing &SlicePlanner::fineSlicingOf(const WaitingLaunch &launch,
+                                           const WaveCut &cut) {
+  const LaunchCall call = launch.call();
+  SliceSize size = cut.size;
+  while (size.share > 1 && !canRun(slicingOf(call, launch.planned(), size)))
+    size.share /= 2;
+  const Slicing &own = slicingOf(call, launch.planned(), size);
+  if (own.plan.kind == LaunchPlan::Resident && cut.pieces > 1)
+    if (const Slicing &even = evenSlicingOf(call, launch.planned(), cut.pieces);
+        canRun(even))
+      return even;
+  return own;
+}
+
+} // namespace dragon

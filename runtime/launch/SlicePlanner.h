@@ -1,0 +1,61 @@
+//===- SlicePlanner.h - how launches run in slices --------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Gathers what a plan depends on: budgets, footprints of boxes, rates of the
+// link and access counts. The decision itself is LaunchPlanner's, which is
+// pure. What was found is kept with the launch (LaunchCache.h).
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_LAUNCH_SLICEPLANNER_H
+#define DRAGON_RUNTIME_LAUNCH_SLICEPLANNER_H
+
+#include "runtime/launch/AccessCounting.h"
+#include "runtime/launch/NextUses.h"
+#include "runtime/launch/WaitingLaunch.h"
+#include "runtime/memory/HostMapping.h"
+
+namespace dragon {
+
+class SlicePlanner {
+public:
+  SlicePlanner(Context &context, AddressSpace &space, HostSlabs &slabs,
+               DeviceChunks &deviceChunks, HostMapping &mapping, NextUses &next,
+               AccessCounting &counting)
+      : Ctx(context), Space(space), Slabs(slabs), OnDevice(deviceChunks),
+        Mapping(mapping), Next(next), Counting(counting) {}
+
+  LaunchCache Plans;
+
+  /// How the launch runs in slices of this size. What is found is kept in
+  /// `planned`.
+  const Slicing &slicingOf(const LaunchCall &call, PlannedLaunch &planned,
+                           SliceSize size = {});
+  /// Equal pieces, if they use different parts; else one that cannot run.
+  const Slicing &evenSlicingOf(const LaunchCall &call, PlannedLaunch &planned,
+                               uint32_t pieces);
+  /// The slices of launches that run together; of their own if there is no
+  /// smaller way.
+  const Slicing &fineSlicingOf(const WaitingLaunch &launch, const WaveCut &cut);
+  /// Device memory that a launch may take: what nobody else holds for longer.
+  uint64_t deviceBytesFor(const PlannedLaunch &planned) const;
+  /// Of the link: as measured, or as is usual.
+  LinkRates linkRates() const;
+  static PlacedChunk placedOf(const ChunkUse &use, double accessBytes);
+
+private:
+  Context &Ctx;
+  AddressSpace &Space;
+  HostSlabs &Slabs;
+  DeviceChunks &OnDevice;
+  HostMapping &Mapping;
+  NextUses &Next;
+  AccessCounting &Counting;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_LAUNCH_SLICEPLANNER_H

@@ -1,0 +1,138 @@
+//===- SliceRunner.cpp - running slices one after the other ---------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/SliceRunner.h"
+
+#include "runtime/trace/Log.h"
+
+#include <utility>
+
+namespace dragon {
+
+void SliceRunner::count(const SliceUses &uses) {
+  std::vector<size_t> slicesOf(uses.numLaunches());
+  for (size_t i = 0; i < uses.size(); ++i)
+    ++slicesOf[uses.slice(i).launch];
+  for (size_t slices : slicesOf)
+    if (slices > 1) {
+      Ctx.ledger.count(Counter::SlicedLaunches);
+      Ctx.ledger.count(Counter::Slices, slices);
+    }
+  if (uses.numLaunches() > 1)
+    log(LogLevel::Debug,
+        "'{}' runs in {} slices with the {} launches behind it",
+        nameOf(uses.call(0)), uses.size(), uses.numLaunches() - 1);
+}
+
+Status SliceRunner::die(Chunk &chunk, bool overwritten, Queue queue) {
+  if (!overwritten)
+    return Discarded.whole(chunk, queue);
+  Move move = decide(stateOf(chunk), LaunchNeed::Overwrite, NextUse::Unknown,
+                     Pressure::None);
+  if (move.avoided)
+    Ctx.ledger.avoided(*move.avoided, chunk.used());
+  return Data.forget(chunk);
+}
+
+Status SliceRunner::submit(const SliceUses &uses, size_t index,
+                           const LaunchCall &call) {
+  const Slice &slice = uses.slice(index);
+  std::vector<AddressRange> touched = addressRanges(*slice.chunks);
+  if (slice.mapped)
+    for (const AddressRange &range : addressRanges(*slice.mapped))
+      touched.push_back(range);
+  // Those of several launches are as many launches of their own to who watches.
+  Observer *watcher = uses.numLaunches() > 1 ? Ctx.watcher.get() : nullptr;
+  DRAGON_TRY(observed(watcher, call, [&] {
+    return Submit.run(call, slice.box, touched, slice.chunks->anything);
+  }));
+  if (index == 0 || slice.launch != uses.slice(index - 1).launch)
+    Accepted.insert(shapeOf(call));
+  return {};
+}
+
+Status SliceRunner::noteWrites(const SliceUses &uses, size_t index) {
+  for (const SliceUses::Use &use : uses.uses(index))
+    if (use.use->mayWrite)
+      DRAGON_TRY(Data.wroteDevice(*use.use->chunk, use.use->written));
+    else if (use.overwrites && !use.use->chunk->deviceValid)
+      // Brought in for a slice that turned out not to write it.
+      DRAGON_TRY(Data.forget(*use.use->chunk));
+  if (const LaunchChunks *mapped = uses.slice(index).mapped)
+    for (const ChunkUse &use : mapped->uses)
+      if (use.mayWrite)
+        DRAGON_TRY(Data.wroteHost(*use.chunk, use.written));
+  return {};
+}
+
+Status SliceRunner::noteDeaths(const SliceUses &uses, size_t index,
+                               Queue queue) {
+  for (const SliceUses::Use &use : uses.uses(index))
+    if (use.dies)
+      DRAGON_TRY(die(*use.use->chunk, use.overwrittenNext, queue));
+  if (index == 0)
+    // The launch runs: what is overwritten later is dead now.
+    for (Chunk *chunk : uses.deadBefore())
+      DRAGON_TRY(die(*chunk, true, queue));
+  return {};
+}
+
+Status SliceRunner::runOne(SliceUses &uses, size_t index) {
+  if (index)
+    Ctx.clock = uses.timeOf(index - 1);
+  if (Ctx.caps().asynchronous && uses.size() > 1)
+    OnDevice.InUseSince = uses.inUseSince(index);
+  LaunchCall call = uses.call(index);
+  DRAGON_ASSIGN(call.queue, AtATime.queueFor(uses, index));
+  std::vector<Want> wants;
+  std::vector<Chunk *> used;
+  bool needsNew = false;
+  for (const SliceUses::Use &use : uses.uses(index)) {
+    needsNew |= !use.use->chunk->device.id;
+    wants.push_back({use.use->chunk, use.need()});
+    used.push_back(use.use->chunk);
+  }
+  Ctx.pins.next();
+  DRAGON_TRY(Resident.bringIn(wants, call.queue, Cause::Demand, call.queue));
+  if (const LaunchChunks *mapped = uses.slice(index).mapped)
+    for (const ChunkUse &use : mapped->uses)
+      used.push_back(use.chunk);
+  DRAGON_TRY(submit(uses, index, call));
+  DRAGON_TRY(noteWrites(uses, index));
+  DRAGON_TRY(Time.noteUse(used, call.queue));
+  if (!used.empty())
+    AtATime.ran(uses, index, used.front()->lastUse);
+  uses.ran(index);
+  DRAGON_TRY(noteDeaths(uses, index, call.queue));
+  // Slices in a wave that need nothing new change little of what is to come.
+  if (index + 1 < uses.size() &&
+      (needsNew || uses.numLaunches() == 1 || index % 4 == 0))
+    return Pipeline.prepare(uses, index + 1);
+  return {};
+}
+
+Status SliceRunner::run(SliceUses &uses) {
+  count(uses);
+  struct Restore {
+    uint64_t &value;
+    ~Restore() { value = UINT64_MAX; }
+  } restore{OnDevice.InUseSince};
+  // Poison is in the order of one queue.
+  const bool severalQueues = Ctx.caps().asynchronous && Time.Tracking &&
+                             uses.size() > 1 && !Ctx.config.poison;
+  const unsigned queues = severalQueues ? Ctx.config.sliceQueues : 1;
+  uses.runAtATime(queues);
+  DRAGON_TRY(AtATime.begin(uses.call(0).queue, queues));
+  Status status;
+  for (size_t i = 0; i < uses.size() && status.ok(); ++i)
+    status = runOne(uses, i);
+  // Also where one failed: the others are on their way.
+  Status ended = AtATime.end();
+  return status.ok() ? std::move(ended) : std::move(status);
+}
+
+} // namespace dragon

@@ -1,0 +1,54 @@
+//===- Submitter.h - blocks go to the device --------------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The last step of every launch: the driver's call, and the word to who
+// watches.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_LAUNCH_SUBMITTER_H
+#define DRAGON_RUNTIME_LAUNCH_SUBMITTER_H
+
+#include "runtime/launch/DriverHints.h"
+#include "runtime/memory/HostSlabs.h"
+
+#include <span>
+
+namespace dragon {
+
+class Submitter {
+public:
+  Submitter(Context &context, AddressSpace &space, HostSlabs &slabs,
+            DriverHints &hints)
+      : Ctx(context), Space(space), Slabs(slabs), Hints(hints) {}
+
+  /// Blocks of the box run, with another kernel than the call's if `handle` is
+  /// given. They touch no buffers but those ranges, unless `anything`.
+  Status run(const LaunchCall &call, const BlockBox &box,
+             std::span<const AddressRange> touched, bool anything,
+             const KernelHandle *handle = nullptr);
+
+private:
+  Context &Ctx;
+  AddressSpace &Space;
+  HostSlabs &Slabs;
+  DriverHints &Hints;
+};
+
+/// Runs what is a launch to who watches, if anybody does.
+template <typename Run>
+Status observed(Observer *watcher, const LaunchCall &call, Run &&run) {
+  if (!watcher)
+    return run();
+  watcher->launchBegins(nameOf(call), call.number);
+  Status status = run();
+  watcher->launchEnds();
+  return status;
+}
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_LAUNCH_SUBMITTER_H

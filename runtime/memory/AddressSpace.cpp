@@ -1,0 +1,54 @@
+//===- AddressSpace.cpp - what the program has allocated ------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/memory/AddressSpace.h"
+
+#include "runtime/trace/Bytes.h"
+#include <iterator>
+
+namespace dragon {
+
+Allocation *AddressIndex::find(uintptr_t address) {
+  auto above = Map.upper_bound(address);
+  if (above == Map.begin())
+    return nullptr;
+  Allocation &candidate = std::prev(above)->second;
+  return address < candidate.end() ? &candidate : nullptr;
+}
+
+std::vector<Allocation *> AddressIndex::overlapping(uintptr_t begin,
+                                                    uintptr_t end) {
+  std::vector<Allocation *> found;
+  auto at = Map.upper_bound(begin);
+  if (at != Map.begin() && std::prev(at)->second.end() > begin)
+    --at;
+  for (; at != Map.end() && at->first < end; ++at)
+    found.push_back(&at->second);
+  return found;
+}
+
+StatusOr<Allocation *> AddressSpace::rangeOf(uintptr_t address, size_t bytes,
+                                             const char *call) {
+  Allocation *found = Allocations.find(address);
+  if (!found)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "{}: {:#x} is in no buffer", call, address);
+  if (bytes > found->end() - address)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "{}: {} at {:#x} reach beyond the end of buffer '{}'",
+                         call, formatBytes(bytes), address, found->name);
+  return found;
+}
+
+uint64_t AddressSpace::keptBytes() const {
+  uint64_t bytes = 0;
+  for (const std::unique_ptr<Buffer> &buffer : Buffers)
+    bytes += buffer->kept && !buffer->driverMoved ? buffer->vaBytes : 0;
+  return bytes;
+}
+
+} // namespace dragon

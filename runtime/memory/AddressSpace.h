@@ -1,0 +1,81 @@
+//===- AddressSpace.h - what the program has allocated, by address *- C++
+//-*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An Allocation is what the program asked for: a whole buffer, or, if it is
+// small, a part of a buffer that is shared (an arena), as cudaMalloc packs
+// small allocations into 2 MiB.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_MEMORY_ADDRESSSPACE_H
+#define DRAGON_RUNTIME_MEMORY_ADDRESSSPACE_H
+
+#include "runtime/base/Status.h"
+#include "runtime/memory/Buffer.h"
+
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dragon {
+
+struct Allocation {
+  uintptr_t base;
+  size_t bytes;
+  unsigned flags;
+  bool hostAccessible;
+  std::string name;
+  Buffer *buffer;
+  uintptr_t end() const { return base + bytes; }
+};
+
+/// Allocations by address.
+class AddressIndex {
+public:
+  void insert(Allocation allocation) {
+    ++Changes;
+    Map.emplace(allocation.base, std::move(allocation));
+  }
+  void erase(uintptr_t base) {
+    ++Changes;
+    Map.erase(base);
+  }
+  /// Grows with each change of which allocations there are.
+  uint64_t generation() const { return Changes; }
+  /// The allocation that holds the address; null: none does.
+  Allocation *find(uintptr_t address);
+  const Allocation *find(uintptr_t address) const {
+    return const_cast<AddressIndex *>(this)->find(address);
+  }
+  /// Those that have bytes in [begin, end).
+  std::vector<Allocation *> overlapping(uintptr_t begin, uintptr_t end);
+  const std::map<uintptr_t, Allocation> &all() const { return Map; }
+  std::map<uintptr_t, Allocation> &all() { return Map; }
+
+private:
+  std::map<uintptr_t, Allocation> Map;
+  uint64_t Changes = 0;
+};
+
+struct AddressSpace {
+  std::list<std::unique_ptr<Buffer>> Buffers;
+  AddressIndex Allocations;
+  uint64_t LiveBytes = 0;    ///< of all buffers, but for those a driver moves
+  size_t NumDriverMoved = 0; ///< how many these are
+
+  /// The allocation that holds all of the range. An error names the call.
+  StatusOr<Allocation *> rangeOf(uintptr_t address, size_t bytes,
+                                 const char *call);
+  /// Bytes of buffers that stay on the device.
+  uint64_t keptBytes() const;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_MEMORY_ADDRESSSPACE_H

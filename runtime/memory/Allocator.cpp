@@ -1,0 +1,208 @@
+//===- Allocator.cpp - allocating and freeing buffers ---------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/memory/Allocator.h"
+
+#include "runtime/memory/HostRanges.h"
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
+
+#include <algorithm>
+
+namespace dragon {
+
+namespace {
+
+constexpr size_t SmallShare = 8; ///< of an arena: at most this is small
+/// So many small allocations that the host may touch have chunks of their own:
+/// each moves alone, with the few bytes that it has, when host and device touch
+/// it in turns. Programs with many of them (a node each) would run out of
+/// device memory.
+constexpr size_t OwnChunks = 4;
+
+size_t roundUp(size_t value, size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/// It gets a part of an arena, which is as large as what the device can map.
+bool isSmall(size_t bytes, const DeviceCaps &caps) {
+  return bytes <= caps.granularity / SmallShare;
+}
+
+} // namespace
+
+StatusOr<uintptr_t> Allocator::allocate(size_t bytes,
+                                        const AllocateOptions &options) {
+  if (bytes == 0)
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "allocation of 0 bytes");
+  if (bytes > (size_t(1) << 46))
+    return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
+                         "allocation of {}: more than there are addresses",
+                         formatBytes(bytes));
+  if (isSmall(bytes, Ctx.caps()) && !Ctx.caps().strict &&
+      (!options.hostAccessible || sharesChunks(options)))
+    return allocateSmall(bytes, options);
+  const std::string name =
+      options.where && options.where->buffer ? options.where->buffer : "";
+  DRAGON_ASSIGN(Buffer * buffer, makeBuffer(bytes, options.flags,
+                                            options.hostAccessible, &name));
+  Space.Allocations.insert({buffer->base, bytes, options.flags,
+                            options.hostAccessible, name, buffer});
+  return buffer->base;
+}
+
+/// Of a small allocation that the host may touch: there are many.
+bool Allocator::sharesChunks(const AllocateOptions &options) const {
+  if (options.flags || Ctx.caps().migrates)
+    return false; // a driver moves pages
+  size_t number = 0;
+  for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
+    if (buffer->hostAccessible && isSmall(buffer->bytes, Ctx.caps()) &&
+        ++number == OwnChunks)
+      return true;
+  return false;
+}
+
+StatusOr<uintptr_t> Allocator::allocateSmall(size_t bytes,
+                                             const AllocateOptions &options) {
+  auto place = Small.take(bytes, options.hostAccessible);
+  if (!place) {
+    DRAGON_ASSIGN(Buffer * added, makeBuffer(Ctx.caps().granularity, 0,
+                                             options.hostAccessible));
+    Small.add(*added);
+    place = Small.take(bytes, options.hostAccessible);
+  }
+  const auto [base, arena] = *place;
+  if (Ctx.config.poison && arena->chunkAt(base).deviceValid)
+    DRAGON_TRY(Ctx.device->poison(base, bytes, nullptr));
+  Space.Allocations.insert(
+      {base, bytes, options.flags, options.hostAccessible,
+       options.where && options.where->buffer ? options.where->buffer : "",
+       arena});
+  return base;
+}
+
+StatusOr<Buffer *> Allocator::makeBuffer(size_t bytes, unsigned flags,
+                                         bool hostAccessible,
+                                         const std::string *name) {
+  auto buffer = std::make_unique<Buffer>();
+  size_t unit = Ctx.caps().granularity;
+  buffer->number = ++NumBuffersMade;
+  buffer->bytes = bytes;
+  buffer->vaBytes = roundUp(bytes, unit);
+  buffer->chunkBytes = std::min<size_t>(Ctx.limits.chunkBytes, buffer->vaBytes);
+  buffer->flags = flags;
+  buffer->hostAccessible = hostAccessible;
+  DRAGON_ASSIGN(buffer->base, Ctx.device->reserve(buffer->vaBytes + unit));
+  if (name)
+    Ctx.device->describe(buffer->base, bytes, *name);
+  buffer->makeChunks();
+  Space.Buffers.push_back(std::move(buffer));
+  Buffer &made = *Space.Buffers.back();
+  if (Ctx.caps().migrates && hostAccessible) {
+    Driver.takeOver(made);
+    return &made;
+  }
+  Space.LiveBytes += made.vaBytes;
+  expectHostMemory();
+  if (hostAccessible)
+    HostRanges::add(made.base, made.base + made.vaBytes);
+  // Hints: nothing is wrong without them.
+  const AddressRange range{made.base, made.base + made.vaBytes};
+  Ctx.device
+      ->advise(range,
+               flags == D_READ ? Advice::ReadMostly : Advice::PreferDevice)
+      .ignore();
+  if (Status status = mapEagerly(made); !status.ok()) {
+    destroyBuffer(made).ignore();
+    return status;
+  }
+  return &made;
+}
+
+void Allocator::expectHostMemory() {
+  // Where nothing is asynchronous host memory costs nothing to make.
+  if (!Ctx.caps().asynchronous)
+    return;
+  const uint64_t budget = OnDevice.Pool.budget();
+  Slabs.Pool.expect(Ctx.limits.chunkBytes,
+                    Space.LiveBytes > budget
+                        ? Space.LiveBytes - budget + Ctx.limits.transitBytes
+                        : 0);
+}
+
+Status Allocator::mapEagerly(Buffer &buffer) {
+  // The host touches its buffers first as often as not; and what is over the
+  // budget finds its place when it is used.
+  if (buffer.hostAccessible || !OnDevice.Pool.hasRoom(buffer.vaBytes))
+    return {};
+  for (Chunk &chunk : buffer.chunks) {
+    Status status = OnDevice.map(chunk);
+    if (status.code() == DRAGON_ERROR_OUT_OF_MEMORY)
+      return {}; // somebody else uses the device: later, then
+    DRAGON_TRY(std::move(status));
+    if (Ctx.config.poison)
+      DRAGON_TRY(Ctx.device->poison(chunk.va(), chunk.bytes(), Ctx.copyIn));
+  }
+  if (Ctx.config.poison)
+    DRAGON_TRY(Ctx.device->synchronize(Ctx.copyIn));
+  return {};
+}
+
+Status Allocator::free(const Allocation &allocation) {
+  Buffer &buffer = *allocation.buffer;
+  const uintptr_t base = allocation.base;
+  const size_t bytes = allocation.bytes;
+  if (!buffer.arena) {
+    Space.Allocations.erase(base);
+    return destroyBuffer(buffer);
+  }
+  DRAGON_TRY(Time.settle(buffer.chunkAt(base)));
+  Space.Allocations.erase(base);
+  return Small.give(base, bytes, buffer) ? destroyBuffer(buffer) : Status();
+}
+
+Status Allocator::destroyBuffer(Buffer &buffer) {
+  Status first;
+  auto keep = [&first](Status status) {
+    if (first.ok())
+      first = std::move(status);
+  };
+  for (Chunk &chunk : buffer.chunks) {
+    if (chunk.device.id || chunk.host.id)
+      keep(Time.settle(chunk));
+    if (chunk.device.id && !buffer.driverMoved)
+      keep(OnDevice.release(chunk));
+    if (chunk.host.id)
+      keep(Host.release(chunk));
+    Reads.drop(chunk);
+    Data.dropStorage(chunk);
+  }
+  keep(EndOfSinks(buffer));
+  if (buffer.hostAccessible && !buffer.driverMoved)
+    HostRanges::remove(buffer.base, buffer.base + buffer.vaBytes);
+  keep(Ctx.device->release(buffer.base,
+                           buffer.vaBytes + Ctx.caps().granularity));
+  if (buffer.driverMoved)
+    --Space.NumDriverMoved;
+  else
+    Space.LiveBytes -= buffer.vaBytes;
+  OnDevice.noMore(buffer);
+  expectHostMemory();
+  // Chunks whose memory could not be unmapped are in no list any more.
+  for (Chunk &chunk : buffer.chunks) {
+    OnDevice.list(chunk, false);
+    Slabs.list(chunk, false);
+  }
+  Space.Buffers.remove_if([&buffer](const std::unique_ptr<Buffer> &other) {
+    return other.get() == &buffer;
+  });
+  return first;
+}
+
+} // namespace dragon

@@ -1,0 +1,49 @@
+//===- Budget.h - how much memory, in what chunks ---------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Turns settings and what the machine has into the two budgets and the chunk
+// size. Pure, except machineMemory().
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_MEMORY_BUDGET_H
+#define DRAGON_RUNTIME_MEMORY_BUDGET_H
+
+#include "runtime/base/Settings.h"
+#include "runtime/device/Device.h"
+
+#include <cstdint>
+
+namespace dragon {
+
+/// Chunks that the host budget must hold at least: one in transit and one that
+/// stays.
+constexpr uint64_t MinHostChunks = 2;
+
+struct Budget {
+  uint64_t deviceBytes;
+  uint64_t hostBytes;
+  uint64_t chunkBytes;
+  /// Of hostBytes, what is kept for data in transit between tiers.
+  uint64_t transitBytes;
+  /// What of host memory is made before it is known that it will be used.
+  uint64_t aheadBytes;
+
+  /// Sets hostBytes, and what follows from it.
+  void limitHost(uint64_t bytes);
+};
+
+/// `hostFree`: bytes of host memory that are available.
+StatusOr<Budget> chooseBudget(const Settings &settings, const DeviceCaps &caps,
+                              uint64_t hostFree);
+
+/// What is available to this process: /proc/meminfo, and the limits of its
+/// control groups.
+uint64_t availableHostMemory();
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_MEMORY_BUDGET_H

@@ -1,0 +1,66 @@
+//===- Buffer.cpp - address ranges and the chunks in them -----------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/memory/Buffer.h"
+
+#include <algorithm>
+
+namespace dragon {
+
+void Buffer::makeChunks() {
+  chunks.resize((vaBytes + chunkBytes - 1) / chunkBytes);
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    chunks[i].buffer = this;
+    chunks[i].index = uint32_t(i);
+  }
+}
+
+void Buffer::setValid(Chunk &chunk, bool device, bool host, bool storage) {
+  numOnDevice -= chunk.deviceValid;
+  numDeviceOnly -= chunk.deviceValid && !chunk.hostValid && !chunk.storageValid;
+  chunk.deviceValid = device;
+  chunk.hostValid = host;
+  chunk.storageValid = storage;
+  numOnDevice += device;
+  numDeviceOnly += device && !host && !storage;
+}
+
+Sink *Buffer::sinkFor(const Chunk &chunk) {
+  for (Sink &sink : sinks)
+    if (sink.begin <= chunk.va() && chunk.usedEnd() <= sink.end)
+      return &sink;
+  return nullptr;
+}
+
+void Buffer::noteBacking(const BackingFile &file, uintptr_t address,
+                         int64_t offset) {
+  BackingLine line{file.deviceId(), file.inode(), offset - int64_t(address)};
+  for (const BackingLine &known : lines)
+    if (known.deviceId == line.deviceId && known.inode == line.inode &&
+        known.delta == line.delta)
+      return;
+  lines.push_back(line);
+}
+
+ChunkPart Chunk::partOf(uintptr_t begin, uintptr_t end) const {
+  begin = std::max(begin, va());
+  end = std::min(end, usedEnd());
+  return begin < end ? ChunkPart{begin - va(), end - va()} : ChunkPart();
+}
+
+ChunkState stateOf(const Chunk &chunk) {
+  ChunkState state;
+  state.onDevice = chunk.deviceValid;
+  state.onHost = chunk.hostValid;
+  state.stored = chunk.storageValid ? chunk.storage.kind() : Stored::Stale;
+  state.hasSink = chunk.buffer->sinkFor(chunk) != nullptr;
+  state.readOnly =
+      (chunk.buffer->flags & (D_READ | D_WRITE | D_VOLATILE)) == D_READ;
+  return state;
+}
+
+} // namespace dragon

@@ -1,0 +1,174 @@
+//===- Buffer.h - address ranges and the chunks in them ---------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A Buffer is a reserved range of addresses, cut into chunks: the unit in which
+// contents move.
+//
+// No policy and no locking: the Runtime's lock protects all of it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_MEMORY_BUFFER_H
+#define DRAGON_RUNTIME_MEMORY_BUFFER_H
+
+#include "dragon/CompilerABI.h"
+#include "runtime/device/Device.h"
+#include "runtime/memory/ChunkPart.h"
+#include "runtime/memory/NextUse.h"
+#include "runtime/memory/Storage.h"
+
+#include <memory>
+#include <vector>
+
+namespace dragon {
+
+struct Buffer;
+struct Reading;
+struct Writing;
+
+struct Chunk {
+  Buffer *buffer = nullptr;
+  uint32_t index = 0;
+  Physical device; ///< if any, it is what is mapped
+  Physical host;   ///< if any; mapped if hostMapped
+  bool hostMapped = false;
+  bool staysMapped = false; ///< while slices run that see it in host memory
+  bool deviceValid = false;
+  bool hostValid = false;
+  bool storageValid = true;
+  /// Its host slab is being filled or written to storage: not to be given away.
+  bool leaving = false;
+  /// It is clean because it was copied out, to be evicted.
+  bool copiedAhead = false;
+  /// The contents were dirty when the program said that they are dead.
+  bool discardedDirty = false;
+  /// Its memory is to be given back; ends when it is used again.
+  bool dying = false;
+  /// Of the copies on the device and on the host: everything outside is
+  /// undefined and need not be moved.
+  ChunkPart defined;
+  Storage storage;
+  SwapFile::Slot slot;        ///< held while storage has swap pieces
+  Reading *reading = nullptr; ///< of its storage, under way or done
+  Writing *writing = nullptr; ///< of its host copy, to storage; under way
+  bool fetched = false;       ///< its contents have come from a file before
+  uint64_t lastUse = 0;       ///< ticket of the last work that uses it
+  uint64_t arrival = 0;       ///< ticket of the copies that bring its contents
+  uint64_t departure = 0;     ///< ticket of the copy to its host slab
+  uint64_t lastTouch = 0;     ///< for eviction: when it was needed last
+  Forecast nextUse;           ///< when it is needed next
+  uint64_t nextUseOf = 0;     ///< the clock of the launch nextUse was found in
+  uint64_t pinned = 0;        ///< not to be evicted in this round
+  uint32_t held = 0;          ///< library calls that need it on the device now
+  uint64_t plannedIn = 0;     ///< Runtime::Impl::prepare()'s own: the call,
+  size_t planned = 0;         ///< and its number there
+  int32_t deviceSlot = -1;    ///< its index in the list of chunks on the device
+  int32_t hostSlot = -1;      ///< and in that of host copies
+  bool away = false; ///< driverMoved: better prefetched before a launch
+
+  size_t bytes() const; ///< of its physical memory
+  size_t used() const;  ///< of it, bytes that belong to the program
+  uintptr_t va() const;
+  ChunkPart whole() const { return {0, used()}; }
+  /// The part of it that is in [begin, end), which are addresses.
+  ChunkPart partOf(uintptr_t begin, uintptr_t end) const;
+  uintptr_t usedEnd() const { return va() + used(); }
+};
+
+/// Dirty contents of [begin, end) may go to the file, `begin` to `offset`.
+struct Sink {
+  uintptr_t begin;
+  uintptr_t end;
+  std::shared_ptr<BackingFile> file;
+  int64_t offset;
+  bool permanent; ///< of a D_WRITE map; others end with the write they announce
+  uint64_t sizeBefore = 0; ///< of the file, when the write was announced
+  bool used = false;       ///< something was evicted to it
+  const dragon_reason *why = nullptr; ///< if a compiler announced the write
+
+  bool isIn(const BackingFile &other) const {
+    return file->deviceId() == other.deviceId() &&
+           file->inode() == other.inode();
+  }
+  int64_t placeOf(uintptr_t address) const {
+    return offset + int64_t(address - begin);
+  }
+};
+
+/// A file whose bytes are, or were, in storage pieces of the buffer, at
+/// file offset = address + delta.
+struct BackingLine {
+  dev_t deviceId;
+  ino_t inode;
+  int64_t delta;
+};
+
+struct Buffer {
+  uint64_t number = 0; ///< none has that of another, alive or dead
+  uintptr_t base = 0;
+  size_t bytes = 0;   ///< used
+  size_t vaBytes = 0; ///< reserved
+  size_t chunkBytes = 0;
+  unsigned flags = 0; ///< dragon_flags
+  bool hostAccessible = false;
+  bool arena = false;
+  bool kept = false; ///< stays on the device: others work on it unseen
+  /// The driver moves it (DriverMoved.cpp): kept, and no part of the budget.
+  bool driverMoved = false;
+  /// The driver reads and writes it, by itself; null: there is none.
+  std::shared_ptr<BackingFile> driverFile;
+  dragon_advice advice = DRAGON_ADVISE_NORMAL;
+  std::vector<Chunk> chunks;
+  std::vector<Sink> sinks;
+  std::vector<BackingLine> lines;
+  size_t numAway = 0;       ///< chunks that are away
+  size_t numOnDevice = 0;   ///< chunks with a valid copy on the device
+  size_t numDeviceOnly = 0; ///< of them, those with no other valid copy
+  uint64_t lastUse = 0;     ///< as Chunk's, for work on all of it
+  uint64_t lastTouch = 0;
+  /// The number of the launch that the compiler says needs it next; 0: nothing
+  /// is said. UINT64_MAX: none.
+  uint64_t nextLaunch = 0;
+  uint64_t lastUntracked = 0; ///< epoch of the last work that has no ticket
+
+  uintptr_t end() const { return base + bytes; }
+  bool allOnDevice() const { return numOnDevice == chunks.size(); }
+  bool allDeviceOnly() const { return numDeviceOnly == chunks.size(); }
+  Chunk &chunkAt(uintptr_t address) {
+    return chunks[(address - base) / chunkBytes];
+  }
+  /// Creates the chunks; base, bytes, vaBytes and chunkBytes are set.
+  void makeChunks();
+  /// Sets which copies of a chunk are valid, and keeps the counts.
+  void setValid(Chunk &chunk, bool device, bool host, bool storage);
+  /// The sink that has a place for all of the chunk's used bytes; null: none.
+  const Sink *sinkFor(const Chunk &chunk) const {
+    return const_cast<Buffer *>(this)->sinkFor(chunk);
+  }
+  Sink *sinkFor(const Chunk &chunk);
+  /// A chunk's storage now refers to `file`.
+  void noteBacking(const BackingFile &file, uintptr_t address, int64_t offset);
+};
+
+ChunkState stateOf(const Chunk &chunk);
+
+inline size_t Chunk::bytes() const {
+  size_t begin = size_t(index) * buffer->chunkBytes;
+  size_t left = buffer->vaBytes - begin;
+  return left < buffer->chunkBytes ? left : buffer->chunkBytes;
+}
+inline size_t Chunk::used() const {
+  size_t begin = size_t(index) * buffer->chunkBytes;
+  size_t left = buffer->bytes - begin;
+  return left < buffer->chunkBytes ? left : buffer->chunkBytes;
+}
+inline uintptr_t Chunk::va() const {
+  return buffer->base + uintptr_t(index) * buffer->chunkBytes;
+}
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_MEMORY_BUFFER_H

@@ -1,0 +1,49 @@
+//===- Contents.h - what becomes of contents that change --------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The books of what is written and what is dead: which copies of a chunk's
+// contents count from then on, and which part of them is defined.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_MEMORY_CONTENTS_H
+#define DRAGON_RUNTIME_MEMORY_CONTENTS_H
+
+#include "runtime/memory/HostMemory.h"
+
+namespace dragon {
+
+class Contents {
+public:
+  Contents(WorkTracker &time, StorageIo &store, WriteBehind &writes,
+           HostMemory &host)
+      : Time(time), Store(store), Writes(writes), Host(host) {}
+
+  /// The only valid copy is now that on the device (or on the host). `part`
+  /// is what may have been written.
+  Status wroteDevice(Chunk &chunk, ChunkPart part);
+  Status wroteHost(Chunk &chunk, ChunkPart part);
+  Status wroteDevice(Chunk &chunk) { return wroteDevice(chunk, chunk.whole()); }
+  Status wroteHost(Chunk &chunk) { return wroteHost(chunk, chunk.whole()); }
+  /// Contents become undefined.
+  Status forget(Chunk &chunk);
+  /// Its pieces and swap slot.
+  void dropStorage(Chunk &chunk);
+  /// The same, where the contents are in memory as well.
+  void leaveStorage(Chunk &chunk);
+
+private:
+  void define(Chunk &chunk, ChunkPart part) const;
+
+  WorkTracker &Time;
+  StorageIo &Store;
+  WriteBehind &Writes;
+  HostMemory &Host;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_MEMORY_CONTENTS_H

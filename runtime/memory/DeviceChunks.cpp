@@ -1,0 +1,197 @@
+//===- DeviceChunks.cpp - chunks in device memory -------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/memory/DeviceChunks.h"
+
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
+
+#include <algorithm>
+
+namespace dragon {
+
+DeviceChunks::DeviceChunks(Context &context, WorkTracker &time,
+                           AddressSpace &space, HostSlabs &slabs,
+                           WriteBehind &writes, HostMemory &host,
+                           NextUsePredictor &next)
+    : Pool(
+          "device", context.limits.deviceBytes, Place::Device,
+          [&context](size_t bytes, Place place) {
+            return context.device->create(place, bytes);
+          },
+          [&context](const Physical &slab) {
+            return context.device->destroy(slab);
+          }),
+      Ctx(context), Time(time), Space(space), Slabs(slabs), Writes(writes),
+      Host(host), Next(next) {}
+
+void DeviceChunks::list(Chunk &chunk, bool present) {
+  setListed(Chunks, &Chunk::deviceSlot, chunk, present);
+}
+
+Status DeviceChunks::release(Chunk &chunk) {
+  DRAGON_TRY(Ctx.device->unmap(chunk.va(), chunk.device));
+  chunk.copiedAhead = false;
+  Pool.give(chunk.device);
+  chunk.device = {};
+  list(chunk, false);
+  chunk.buffer->setValid(chunk, false, chunk.hostValid, chunk.storageValid);
+  return {};
+}
+
+Status DeviceChunks::map(Chunk &chunk) {
+  chunk.dying = false;
+  auto slab = Pool.take(chunk.bytes());
+  while (!slab.ok()) {
+    Status failure = slab.takeStatus();
+    if (failure.code() != DRAGON_ERROR_OUT_OF_MEMORY ||
+        Pool.hasRoom(chunk.bytes())) {
+      // The device has less than it said: others use it, too.
+      if (failure.code() != DRAGON_ERROR_OUT_OF_MEMORY || Chunks.empty())
+        return failure;
+      Pool.shrinkToUsed();
+      log(LogLevel::Info, "the device has only {} left for buffers",
+          formatBytes(Pool.budget()));
+    }
+    DRAGON_TRY(makeRoom(chunk.bytes()));
+    slab = Pool.take(chunk.bytes());
+  }
+  Status status = Host.unmap(chunk);
+  if (status.ok())
+    status = Ctx.device->map(chunk.va(), *slab);
+  if (!status.ok()) {
+    Pool.give(*slab);
+    return status;
+  }
+  chunk.device = *slab;
+  chunk.lastUse = 0;
+  list(chunk, true);
+  if (chunk.buffer->hostAccessible)
+    DRAGON_TRY(Ctx.device->guardHostAccess(chunk.va(), chunk.bytes(), true));
+  return {};
+}
+
+void DeviceChunks::noticeOnce() {
+  if (Noticed || Space.LiveBytes <= Pool.budget())
+    return;
+  Noticed = true;
+  notice("buffers of {} exceed the {} of device memory by {}: the rest lives "
+         "in host memory and files, and moves as kernels need it "
+         "(DRAGON_STATS=- shows what moves, DRAGON_QUIET=1 hides this)",
+         formatBytes(Space.LiveBytes), formatBytes(Pool.budget()),
+         formatBytes(Space.LiveBytes - Pool.budget()));
+}
+
+std::vector<EvictionCandidate> DeviceChunks::candidates(bool later) {
+  std::vector<EvictionCandidate> result;
+  if (!later)
+    Time.poll();
+  for (size_t i = 0; i < Chunks.size(); ++i) {
+    Chunk &chunk = *Chunks[i];
+    if (Ctx.pins.has(chunk) || chunk.held || chunk.buffer->kept)
+      continue;
+    EvictionCandidate candidate;
+    candidate.index = uint32_t(i);
+    candidate.bytes = chunk.bytes();
+    candidate.lastTouch = std::max(chunk.lastTouch, chunk.buffer->lastTouch);
+    const Forecast next = Next.nextUseOf(chunk);
+    candidate.nextUse = next.clock;
+    candidate.returns = !next.overwritten;
+    candidate.empty = !chunk.deviceValid;
+    candidate.copies =
+        chunk.deviceValid && !chunk.hostValid && !chunk.storageValid;
+    candidate.busy = !later && Time.wasBusy(chunk);
+    candidate.recent = candidate.lastTouch >= InUseSince;
+    candidate.keepLast = chunk.buffer->advice == DRAGON_ADVISE_KEEP_DEVICE;
+    result.push_back(candidate);
+  }
+  return result;
+}
+
+Status DeviceChunks::makeRoom(uint64_t bytes) {
+  DRAGON_TRY(giveBackIdle());
+  while (!Pool.hasRoom(bytes)) {
+    noticeOnce();
+    Time.Tracking = true; // from now on it matters when work on a chunk ends
+    std::vector<EvictionCandidate> from = candidates();
+    uint64_t budget = Pool.budget(), used = Pool.used();
+    if (from.empty() || bytes > budget)
+      return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
+                           "device memory: {} needed at once, {} of {} in use "
+                           "by the same work; raise DRAGON_DEVICE_MEMORY",
+                           formatBytes(bytes), formatBytes(used),
+                           formatBytes(budget));
+    std::vector<Chunk *> victims;
+    for (uint32_t index :
+         chooseVictims(std::move(from), Ctx.clock, used + bytes - budget))
+      victims.push_back(Chunks[index]);
+    DRAGON_TRY(evict(victims, Cause::Eviction));
+  }
+  return {};
+}
+
+Status DeviceChunks::giveBack(Chunk &chunk) {
+  // Where everything fits, nobody wants it.
+  if (!Time.Tracking || chunk.dying)
+    return {};
+  chunk.dying = true;
+  Dying.push_back(&chunk);
+  return giveBackIdle();
+}
+
+Status DeviceChunks::giveBackIdle() {
+  while (!Dying.empty()) {
+    Chunk &chunk = *Dying.front();
+    const bool used = !chunk.dying || chunk.deviceValid || chunk.hostValid ||
+                      chunk.hostMapped || chunk.held || chunk.buffer->kept;
+    if (!used && (Ctx.pins.has(chunk) || chunk.leaving || Time.isBusy(chunk)))
+      break; // those behind it died later
+    Dying.pop_front();
+    chunk.dying = false;
+    if (used)
+      continue;
+    if (chunk.discardedDirty && chunk.device.id) // as when it is evicted
+      Ctx.ledger.avoided(Avoided::Discard, chunk.used());
+    chunk.discardedDirty = false;
+    if (chunk.device.id)
+      DRAGON_TRY(release(chunk));
+    if (chunk.host.id)
+      DRAGON_TRY(Host.release(chunk));
+  }
+  return {};
+}
+
+void DeviceChunks::noMore(const Buffer &buffer) {
+  std::erase_if(Dying, [&](Chunk *chunk) { return chunk->buffer == &buffer; });
+}
+
+bool DeviceChunks::mayMove() const {
+  return Time.Tracking || Ctx.watcher || Space.LiveBytes > Pool.budget();
+}
+
+bool DeviceChunks::hasRoomForFree(uint64_t bytes) {
+  if (Pool.hasRoom(bytes))
+    return true;
+  uint64_t used = Pool.used();
+  for (Chunk *chunk : Chunks) {
+    if (chunk->deviceValid || chunk->held || chunk->buffer->kept ||
+        Time.isBusy(*chunk))
+      continue;
+    used -= chunk->bytes();
+    if (used + bytes <= Pool.budget())
+      return true;
+  }
+  return false;
+}
+
+bool DeviceChunks::fits(const Chunk &chunk) {
+  return chunk.deviceValid || (chunk.device.id && !chunk.hostValid) ||
+         (!chunk.device.id && !chunk.hostValid &&
+          hasRoomForFree(chunk.bytes()));
+}
+
+} // namespace dragon

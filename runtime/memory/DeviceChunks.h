@@ -1,0 +1,83 @@
+//===- DeviceChunks.h - chunks in device memory, and who leaves it --*- C++
+//-*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Chunks get slabs within the budget. Where it is full others leave first:
+// those that the policy (Eviction.h) chooses, to host memory or, where that is
+// full too, through transit memory to storage.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_MEMORY_DEVICECHUNKS_H
+#define DRAGON_RUNTIME_MEMORY_DEVICECHUNKS_H
+
+#include "runtime/memory/AddressSpace.h"
+#include "runtime/memory/HostMemory.h"
+
+#include <deque>
+#include <span>
+#include <vector>
+
+namespace dragon {
+
+class DeviceChunks {
+public:
+  DeviceChunks(Context &context, WorkTracker &time, AddressSpace &space,
+               HostSlabs &slabs, WriteBehind &writes, HostMemory &host,
+               NextUsePredictor &next);
+
+  SlabPool Pool;
+  std::vector<Chunk *> Chunks; ///< those with a device slab
+  /// While slices run: what was used since then is in use.
+  uint64_t InUseSince = UINT64_MAX;
+
+  void list(Chunk &chunk, bool present);
+  Status map(Chunk &chunk);
+  Status release(Chunk &chunk); ///< unmaps, gives the slab back
+  /// Slabs for `bytes` can be taken without exceeding the budget.
+  Status makeRoom(uint64_t bytes);
+  /// The chunks that may leave, as they are now. `later`: for when all that
+  /// uses them now is done.
+  std::vector<EvictionCandidate> candidates(bool later = false);
+  /// Queues the copy of the chunk's contents to host memory, if that is where
+  /// they would be evicted to. False: it is not, or there is nothing to copy.
+  StatusOr<bool> copyOut(Chunk &chunk, Cause cause);
+  Status evict(std::span<Chunk *const> victims, Cause cause);
+  /// The chunk holds nothing: its memory goes back once it is idle.
+  Status giveBack(Chunk &chunk);
+  /// That of the chunks that have become idle since.
+  Status giveBackIdle();
+  /// The buffer is destroyed: none of its chunks is given back any more.
+  void noMore(const Buffer &buffer);
+
+  /// On the device, without moving or waiting for anything.
+  bool hasRoomForFree(uint64_t bytes);
+  /// The chunk can be written on the device without evicting others.
+  bool fits(const Chunk &chunk);
+  /// Not everything fits: what dies makes a difference, if only to who watches.
+  bool mayMove() const;
+  /// The one line that says that not everything fits.
+  void noticeOnce();
+
+private:
+  /// Victims on their way to storage, in transit slabs.
+  class Departure;
+  Status evictOne(Chunk &chunk, Departure &departure);
+
+  Context &Ctx;
+  WorkTracker &Time;
+  AddressSpace &Space;
+  HostSlabs &Slabs;
+  WriteBehind &Writes;
+  HostMemory &Host;
+  NextUsePredictor &Next;
+  std::deque<Chunk *> Dying; ///< in the order of giveBack(), or dying no more
+  bool Noticed = false;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_MEMORY_DEVICECHUNKS_H

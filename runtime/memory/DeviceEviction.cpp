@@ -1,0 +1,201 @@
+//===- DeviceEviction.cpp - chunks leave device memory --------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/memory/DeviceChunks.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dragon {
+
+StatusOr<bool> DeviceChunks::copyOut(Chunk &chunk, Cause cause) {
+  if (!chunk.deviceValid || chunk.hostValid || chunk.storageValid)
+    return false;
+  if (!chunk.host.id) {
+    if (!Slabs.hasRoom(chunk.bytes()))
+      // Host copies that somebody else holds as well can go at once.
+      Host.makeRoom(chunk.bytes(), false, true).ignore();
+    if (!Slabs.hasRoom(chunk.bytes()))
+      return false;
+    auto slab = Slabs.Pool.take(chunk.bytes(), Ctx.limits.transitBytes);
+    if (!slab.ok())
+      return false; // the host has less than the budget
+    chunk.host = *slab;
+    Slabs.list(chunk, true);
+  }
+  DRAGON_TRY(Time.queueWaitsFor(Ctx.copyOut, chunk));
+  if (const ChunkPart part = chunk.defined; !part.empty()) {
+    DRAGON_TRY(Ctx.device->copy(
+        static_cast<char *>(chunk.host.hostView) + part.begin,
+        reinterpret_cast<const void *>(chunk.va() + part.begin), part.bytes(),
+        CopyKind::DeviceToHost, Ctx.copyOut));
+    Ctx.ledger.moved(Direction::DeviceToHost, cause, part.bytes());
+  }
+  auto ticket = Time.Departures.note(Ctx.copyOut);
+  if (!ticket.ok())
+    DRAGON_TRY(Ctx.device->synchronize(Ctx.copyOut));
+  chunk.departure = ticket.ok() ? *ticket : 0;
+  chunk.copiedAhead = true;
+  if (Ctx.config.poison) {
+    DRAGON_TRY(Time.Departures.waitFor(chunk.departure));
+    poisonOutside(chunk, chunk.host.hostView);
+  }
+  chunk.buffer->setValid(chunk, true, true, false);
+  return true;
+}
+
+/// Victims on their way to storage. What has not got there when this ends, in a
+/// failure, stays where it was.
+class DeviceChunks::Departure {
+public:
+  Departure(DeviceChunks &memory, Cause cause, TraceZone &zone)
+      : Memory(memory), Ctx(memory.Ctx), Why(cause), Zone(zone) {}
+  ~Departure() { giveBack(); }
+  Departure(const Departure &) = delete;
+  Departure &operator=(const Departure &) = delete;
+
+  /// Queues the copy of its contents to a transit slab.
+  Status add(Chunk &chunk, Removal removal);
+  /// The contents have arrived there: begins to write them, and frees the
+  /// device's memory.
+  Status flush();
+
+private:
+  struct Leaving {
+    Chunk *chunk;
+    Physical slab;
+    Removal removal;
+  };
+  StatusOr<Physical> takeSlab(size_t bytes);
+  Status leave(Leaving &entry, uint64_t nanoseconds);
+  void giveBack();
+
+  DeviceChunks &Memory;
+  Context &Ctx;
+  const Cause Why;
+  TraceZone &Zone;
+  std::vector<Leaving> Entries;
+  uint64_t InTransit = 0;
+  uint64_t Begin = 0; ///< when the first of them was queued
+};
+
+void DeviceChunks::Departure::giveBack() {
+  for (const Leaving &entry : Entries)
+    if (entry.slab.id) {
+      entry.chunk->leaving = false;
+      Memory.Slabs.Pool.give(entry.slab);
+    }
+  Entries.clear();
+  InTransit = 0;
+}
+
+StatusOr<Physical> DeviceChunks::Departure::takeSlab(size_t bytes) {
+  // They share the half of transit memory with those that are written.
+  WriteBehind &writes = Memory.Writes;
+  while (writes.any() && writes.bytes() + InTransit + bytes >
+                             std::max<uint64_t>(writes.most(), bytes))
+    writes.finishFirst().ignore(); // see HostMemory::takeTransit
+  auto slab = Memory.Host.takeTransit(bytes);
+  if (slab.ok() || Entries.empty())
+    return slab;
+  DRAGON_TRY(flush());
+  return Memory.Host.takeTransit(bytes);
+}
+
+Status DeviceChunks::Departure::add(Chunk &chunk, Removal removal) {
+  DRAGON_ASSIGN(const Physical slab, takeSlab(chunk.bytes()));
+  if (Entries.empty())
+    Begin = traceClock();
+  chunk.leaving = true;
+  Entries.push_back({&chunk, slab, removal});
+  if (const ChunkPart part = chunk.defined; !part.empty()) {
+    Status status = Ctx.device->copy(
+        static_cast<char *>(slab.hostView) + part.begin,
+        reinterpret_cast<const void *>(chunk.va() + part.begin), part.bytes(),
+        CopyKind::DeviceToHost, Ctx.copyOut);
+    if (!status.ok()) {
+      Ctx.device->synchronize(Ctx.copyOut).ignore();
+      return status;
+    }
+  }
+  InTransit += chunk.bytes();
+  return InTransit + Ctx.limits.chunkBytes > Ctx.limits.transitBytes / 2
+             ? flush()
+             : Status();
+}
+
+Status DeviceChunks::Departure::leave(Leaving &entry, uint64_t nanoseconds) {
+  Chunk &chunk = *entry.chunk;
+  Ctx.ledger.moved(Direction::DeviceToHost, Why, chunk.defined.bytes(),
+                   nanoseconds);
+  Zone.add(chunk.defined.bytes());
+  if (Ctx.config.poison)
+    poisonOutside(chunk, entry.slab.hostView);
+  chunk.host = std::exchange(entry.slab, Physical());
+  Memory.Slabs.list(chunk, true);
+  chunk.buffer->setValid(chunk, true, true, false);
+  Status started = Memory.Writes.start(chunk, entry.removal, Why);
+  Status released =
+      started.ok() ? Memory.release(chunk) : Memory.Host.release(chunk);
+  return started.ok() ? std::move(released) : std::move(started);
+}
+
+Status DeviceChunks::Departure::flush() {
+  if (Entries.empty())
+    return {};
+  DRAGON_TRY(Ctx.device->synchronize(Ctx.copyOut));
+  const uint64_t elapsed = traceClock() - Begin;
+  Status first;
+  auto keep = [&first](Status status) {
+    if (first.ok())
+      first = std::move(status);
+  };
+  for (Leaving &entry : Entries)
+    keep(leave(entry, elapsed / Entries.size()));
+  giveBack();
+  while (Memory.Writes.bytes() > Memory.Writes.most())
+    keep(Memory.Writes.finishFirst());
+  return first;
+}
+
+Status DeviceChunks::evictOne(Chunk &chunk, Departure &departure) {
+  DRAGON_TRY(Time.settle(chunk));
+  Ctx.ledger.count(Counter::Evictions);
+  NextUse next = chunk.discardedDirty && !chunk.deviceValid ? NextUse::Never
+                                                            : NextUse::Unknown;
+  // What host memory has room for has been copied there.
+  Move move =
+      decide(stateOf(chunk), LaunchNeed::None, next, Pressure::DeviceAndHost);
+  const bool drops = move.removal == Removal::Drop;
+  log(LogLevel::Debug, "evicts chunk {} of the buffer at {:#x}: {}",
+      chunk.index, chunk.buffer->base,
+      chunk.copiedAhead || !drops ? "copied out" : "dropped");
+  if (!drops)
+    return departure.add(chunk, move.removal);
+  // What is clean because it was copied out to go was not avoided.
+  if (move.avoided && !chunk.copiedAhead)
+    Ctx.ledger.avoided(*move.avoided, chunk.used());
+  else if (chunk.discardedDirty)
+    Ctx.ledger.avoided(Avoided::Discard, chunk.used());
+  chunk.discardedDirty = false;
+  return release(chunk);
+}
+
+Status DeviceChunks::evict(std::span<Chunk *const> victims, Cause cause) {
+  TraceZone zone("evict");
+  // All copies are queued before the first one is waited for.
+  for (Chunk *victim : victims)
+    DRAGON_TRY(copyOut(*victim, cause).takeStatus());
+  Departure departure(*this, cause, zone);
+  for (Chunk *victim : victims)
+    DRAGON_TRY(evictOne(*victim, departure));
+  return departure.flush();
+}
+
+} // namespace dragon

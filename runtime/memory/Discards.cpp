@@ -1,0 +1,82 @@
+//===- Discards.cpp - contents that the program says are dead -------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/memory/Discards.h"
+
+#include <algorithm>
+
+namespace dragon {
+
+Status Discards::whole(Chunk &chunk, Queue queue) {
+  if (chunk.held)
+    return {}; // a hint, as below
+  DRAGON_TRY(Data.forget(chunk));
+  if (Ctx.config.poison && chunk.device.id)
+    return Ctx.device->poison(chunk.va(), chunk.bytes(), queue);
+  return {};
+}
+
+Status Discards::range(uintptr_t address, size_t bytes, Queue queue,
+                       bool eager) {
+  DRAGON_TRY(Space.rangeOf(address, bytes, "discard").takeStatus());
+  Buffer &buffer = *Space.Allocations.find(address)->buffer;
+  if (buffer.driverMoved)
+    return Driver.discard(buffer, {address, address + bytes}, queue);
+  if (buffer.kept)
+    return {}; // a hint; others may see the contents sooner than we think
+  ++Ctx.clock;
+  Ctx.pins.next();
+  for (uintptr_t at = address; at < address + bytes;) {
+    Chunk &chunk = buffer.chunkAt(at);
+    uintptr_t stop = std::min(address + bytes, chunk.va() + chunk.bytes());
+    if (chunk.held) {
+      at = stop;
+      continue;
+    }
+    if (at == chunk.va() && stop >= chunk.usedEnd()) {
+      DRAGON_TRY(whole(chunk, queue));
+      if (eager)
+        DRAGON_TRY(OnDevice.giveBack(chunk));
+      at = stop;
+      continue;
+    }
+    if (chunk.storageValid) {
+      // A part: worth it only where it saves a read.
+      chunk.storage.erase(at - chunk.va(), stop - chunk.va());
+      Store.releaseUnusedSlot(chunk);
+    }
+    if (chunk.deviceValid || chunk.hostValid)
+      DRAGON_TRY(part(chunk, chunk.partOf(at, stop), queue));
+    at = stop;
+  }
+  return {};
+}
+
+Status Discards::part(Chunk &chunk, ChunkPart part, Queue queue) {
+  if (part.empty() || chunk.defined.empty() || chunk.held)
+    return {};
+  // What is left must be in one piece.
+  ChunkPart &defined = chunk.defined;
+  if (part.begin <= defined.begin)
+    defined.begin = std::max(defined.begin, part.end);
+  else if (part.end >= defined.end)
+    defined.end = std::min(defined.end, part.begin);
+  if (defined.empty() && !chunk.storageValid)
+    return whole(chunk, queue);
+  if (!Ctx.config.poison)
+    return {};
+  if (chunk.hostValid && !chunk.hostMapped && !chunk.writing) {
+    DRAGON_TRY(Time.settle(chunk)); // a copy out of it may be under way
+    poisonMemory(static_cast<char *>(chunk.host.hostView) + part.begin,
+                 part.bytes());
+  }
+  return chunk.deviceValid
+             ? Ctx.device->poison(chunk.va() + part.begin, part.bytes(), queue)
+             : Status();
+}
+
+} // namespace dragon

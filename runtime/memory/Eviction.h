@@ -1,0 +1,52 @@
+//===- Eviction.h - whom to evict -------------------------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Belady's rule where the next use is known (a sliced launch knows its own
+// order), and his rule with a guess where it is not: what was not needed for
+// long will not be needed for long (LRU). Both are distances on one clock, so
+// that they can be compared. A chunk whose eviction costs two copies (out, and
+// in again) counts as needed twice as soon as one that costs one, and what
+// costs none goes first. To wait for work that uses the chunk counts as a copy:
+// of the chunks of a wave the farthest is the one that it has just left. Of
+// equals, and of those that cost nothing, the one goes that nobody works on.
+// Pure.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_MEMORY_EVICTION_H
+#define DRAGON_RUNTIME_MEMORY_EVICTION_H
+
+#include <cstdint>
+#include <vector>
+
+namespace dragon {
+
+struct EvictionCandidate {
+  uint32_t index;        ///< the caller's
+  uint64_t bytes;        ///< that evicting it frees
+  uint64_t lastTouch;    ///< clock of its last use
+  uint64_t nextUse = 0;  ///< clock of its next use; before now: unknown
+  bool empty = false;    ///< holds no contents that anybody needs
+  bool copies = false;   ///< evicting it moves data
+  bool returns = true;   ///< using it again moves data
+  bool busy = false;     ///< work that uses it is under way
+  bool recent = false;   ///< and will be when its memory is needed
+  bool keepLast = false; ///< the program asked for it (DRAGON_ADVISE_...)
+
+  /// Copies that evicting it causes; to wait for work takes about as long.
+  unsigned cost() const {
+    return unsigned(copies) + unsigned(returns) + unsigned(recent);
+  }
+};
+
+/// Indices of those to evict, in order, so that `bytes` become free; all if
+/// that is not enough.
+std::vector<uint32_t> chooseVictims(std::vector<EvictionCandidate> candidates,
+                                    uint64_t now, uint64_t bytes);
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_MEMORY_EVICTION_H

@@ -1,0 +1,177 @@
+//===- HostCopies.cpp - host memory copied by several threads -------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/memory/HostCopies.h"
+
+#include "runtime/base/ThreadPool.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dragon {
+
+namespace {
+/// What a thread copies at a time, and the most that is gathered: copied while
+/// what was written last is still in the processor's caches.
+constexpr size_t PartBytes = 1 << 20;
+constexpr size_t GatheredBytes = 64 << 20;
+} // namespace
+
+// -- Host to host ------------------------------------------------------------
+
+void HostCopies::add(void *to, const void *from, size_t bytes) {
+  while (bytes) {
+    size_t part = std::min(bytes, PartBytes);
+    Pieces.push_back(
+        {static_cast<char *>(to), static_cast<const char *>(from), part});
+    to = static_cast<char *>(to) + part;
+    from = static_cast<const char *>(from) + part;
+    bytes -= part;
+    Bytes += part;
+  }
+  if (Bytes >= GatheredBytes)
+    flush();
+}
+
+void HostCopies::flush() {
+  // Half of the pieces a thread at least, so that few are woken for little.
+  hostThreads().forEach(Pieces.size(), Bytes / (2 * PartBytes), [&](size_t i) {
+    std::memcpy(Pieces[i].to, Pieces[i].from, Pieces[i].bytes);
+  });
+  Pieces.clear();
+  Bytes = 0;
+}
+
+// -- Between the host and the device -----------------------------------------
+
+size_t StagedCopies::usefulBytes() {
+  const unsigned threads = hostThreads().threads();
+  return threads > 1 ? threads * BlocksPerThread * BlockBytes : 0;
+}
+
+Status StagedCopies::addMemory(const Physical &slab) {
+  if (!Mark) {
+    DRAGON_ASSIGN(Mark, Dev.createEvent(false));
+  }
+  for (size_t at = 0; at + BlockBytes <= slab.bytes; at += BlockBytes) {
+    DRAGON_ASSIGN(Event event, Dev.createEvent(false));
+    Blocks.push_back({static_cast<char *>(slab.hostView) + at, event});
+  }
+  return {};
+}
+
+Status StagedCopies::follow(Queue first, Queue then) {
+  DRAGON_TRY(Dev.record(Mark, first));
+  return Dev.wait(then, Mark);
+}
+
+Status StagedCopies::onThreads(size_t bytes,
+                               const std::function<Status(Block *)> &body) {
+  DRAGON_TRY(follow(Order, Through));
+  std::atomic<unsigned> next{0};
+  std::mutex lock;
+  Status first;
+  const unsigned width =
+      unsigned(std::min<size_t>(threads(), (bytes - 1) / BlockBytes + 1));
+  hostThreads().run(width, [&] {
+    const unsigned thread = next.fetch_add(1);
+    Status status = body(&Blocks[thread * BlocksPerThread]);
+    if (status.ok())
+      return;
+    Failed = true; // the others need not go on
+    std::lock_guard<std::mutex> guard(lock);
+    if (first.ok())
+      first = std::move(status);
+  });
+  DRAGON_TRY(std::move(first));
+  return follow(Through, Order);
+}
+
+Status StagedCopies::queue(Block &block, void *to, const void *from,
+                           size_t bytes, CopyKind kind) {
+  DRAGON_TRY(Dev.copy(to, from, bytes, kind, Through));
+  Status recorded = Dev.record(block.event, Through);
+  block.busy = recorded.ok();
+  if (!recorded.ok())
+    Unmarked = true;
+  return recorded;
+}
+
+Status StagedCopies::waitFor(Block &block) {
+  if (!block.busy)
+    return {};
+  DRAGON_TRY(Dev.synchronizeEvent(block.event));
+  block.busy = false;
+  return {};
+}
+
+Status StagedCopies::toDevice(uintptr_t to, const char *from, size_t bytes) {
+  std::atomic<size_t> next{0};
+  return onThreads(bytes, [&](Block *own) -> Status {
+    for (size_t at, turn = 0;
+         !Failed && (at = next.fetch_add(BlockBytes)) < bytes; ++turn) {
+      const size_t part = std::min(BlockBytes, bytes - at);
+      Block &block = own[turn % BlocksPerThread];
+      DRAGON_TRY(waitFor(block));
+      std::memcpy(block.memory, from + at, part);
+      DRAGON_TRY(queue(block, reinterpret_cast<void *>(to + at), block.memory,
+                       part, CopyKind::HostToDevice));
+    }
+    return {};
+  });
+}
+
+Status StagedCopies::fromDevice(char *to, uintptr_t from, size_t bytes) {
+  std::atomic<size_t> next{0};
+  return onThreads(bytes, [&](Block *own) -> Status {
+    // Where the part of each block belongs; `bytes`: it has none.
+    size_t places[BlocksPerThread];
+    auto ask = [&](size_t turn) -> Status {
+      const size_t at = Failed ? bytes : next.fetch_add(BlockBytes);
+      places[turn % BlocksPerThread] = std::min(at, bytes);
+      if (at >= bytes)
+        return {};
+      Block &block = own[turn % BlocksPerThread];
+      DRAGON_TRY(waitFor(block));
+      return queue(block, block.memory,
+                   reinterpret_cast<const void *>(from + at),
+                   std::min(BlockBytes, bytes - at), CopyKind::DeviceToHost);
+    };
+    for (size_t turn = 0; turn + 1 < BlocksPerThread; ++turn)
+      DRAGON_TRY(ask(turn));
+    for (size_t turn = 0;; ++turn) {
+      DRAGON_TRY(ask(turn + BlocksPerThread - 1));
+      Block &block = own[turn % BlocksPerThread];
+      const size_t at = places[turn % BlocksPerThread];
+      if (at >= bytes)
+        return {};
+      DRAGON_TRY(waitFor(block));
+      std::memcpy(to + at, block.memory, std::min(BlockBytes, bytes - at));
+    }
+  });
+}
+
+Status StagedCopies::finish() {
+  Status first;
+  auto keep = [&first](Status status) {
+    if (first.ok())
+      first = std::move(status);
+  };
+  for (Block &block : Blocks)
+    keep(waitFor(block));
+  if (!first.ok() || Unmarked)
+    keep(Dev.synchronize(Through));
+  for (Block &block : Blocks)
+    Dev.destroyEvent(block.event).ignore();
+  Blocks.clear();
+  if (Mark)
+    Dev.destroyEvent(Mark).ignore();
+  Mark = nullptr;
+  return first;
+}
+
+} // namespace dragon

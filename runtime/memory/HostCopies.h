@@ -1,0 +1,116 @@
+//===- HostCopies.h - host memory copied by several threads -----*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One thread copies memory at a quarter of the link's rate, so cudaMemcpy of
+// pageable memory by one thread is slower than the link could be. Two ways to
+// do it by several:
+//
+//   HostCopies    host memory to host memory: between the program's memory and
+//                 the host copies of chunks
+//   StagedCopies  host memory to the device and back, through pinned blocks.
+//                 Each thread has two blocks of its own: while the device
+//                 empties (or fills) one, the thread fills (or empties) the
+//                 other. A thread waits for nobody but the device, and which
+//                 part of the copy a block holds is a matter of who comes
+//                 first:
+//
+//        thread 1   [fill A ][fill B ][ wait ][fill A ]
+//        thread 2     [fill C ][fill D ][ wait ][fill C ]
+//        queue               [A][C][B][D]        [A][C]
+//
+// Used by one thread; the others are those of hostThreads().
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_MEMORY_HOSTCOPIES_H
+#define DRAGON_RUNTIME_MEMORY_HOSTCOPIES_H
+
+#include "runtime/device/Device.h"
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace dragon {
+
+/// Copies that are gathered and made together. None is made later than flush()
+/// or the end.
+class HostCopies {
+public:
+  HostCopies() = default;
+  ~HostCopies() { flush(); }
+  HostCopies(const HostCopies &) = delete;
+  HostCopies &operator=(const HostCopies &) = delete;
+
+  void add(void *to, const void *from, size_t bytes);
+  void flush();
+
+private:
+  struct Piece {
+    char *to;
+    const char *from;
+    size_t bytes;
+  };
+  std::vector<Piece> Pieces;
+  size_t Bytes = 0;
+};
+
+class StagedCopies {
+public:
+  static constexpr size_t BlockBytes = 2 << 20;
+  /// Smaller copies are the device's.
+  static constexpr size_t MinimumBytes = 16 << 20;
+  static constexpr unsigned BlocksPerThread = 2;
+  /// What several threads can use; 0 if there is but one thread.
+  static size_t usefulBytes();
+
+  /// All copies are in the order of `queue`, but made by `through`: a queue
+  /// that is the same one for every thread, which CUDA's per-thread one is not.
+  StagedCopies(Device &device, Queue queue, Queue through)
+      : Dev(device), Order(queue), Through(through) {}
+  ~StagedCopies() { finish().ignore(); }
+  StagedCopies(const StagedCopies &) = delete;
+  StagedCopies &operator=(const StagedCopies &) = delete;
+  /// Pinned memory, the caller's, of a multiple of BlockBytes.
+  Status addMemory(const Physical &slab);
+
+  /// `from` may be changed when it returns; the device may still be copying.
+  Status toDevice(uintptr_t to, const char *from, size_t bytes);
+  /// The bytes are in `to` when it returns.
+  Status fromDevice(char *to, uintptr_t from, size_t bytes);
+  /// Nothing uses the memory any more. On failure as well.
+  Status finish();
+
+private:
+  struct Block {
+    char *memory;
+    Event event;
+    bool busy = false; ///< copies to or from it are under way
+  };
+  unsigned threads() const { return unsigned(Blocks.size() / BlocksPerThread); }
+  /// Later work in the queue comes after what is in `first` now.
+  Status follow(Queue first, Queue then);
+  /// Calls body(the thread's blocks) on several threads; none goes on after a
+  /// failure.
+  Status onThreads(size_t bytes, const std::function<Status(Block *)> &body);
+  Status queue(Block &block, void *to, const void *from, size_t bytes,
+               CopyKind kind);
+  Status waitFor(Block &block);
+
+  Device &Dev;
+  const Queue Order;
+  const Queue Through;
+  Event Mark = nullptr; ///< between the two
+  std::vector<Block> Blocks;
+  std::atomic<bool> Failed{false};
+  /// A copy is under way that no event tells of.
+  std::atomic<bool> Unmarked{false};
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_MEMORY_HOSTCOPIES_H

@@ -1,0 +1,33 @@
+//===- HostFaults.cpp - the host touches a chunk --------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/memory/HostFaults.h"
+
+#include "runtime/trace/Trace.h"
+
+namespace dragon {
+
+Status HostFaults::access(uintptr_t address) {
+  TraceZone zone("host access");
+  Chunk &chunk = Space.Allocations.find(address)->buffer->chunkAt(address);
+  if (chunk.hostMapped)
+    return {}; // another thread was faster
+  ++Ctx.clock;
+  Ctx.pins.next();
+  Ctx.ledger.count(Counter::HostFaults);
+  DRAGON_TRY(Resident.bringToHost(chunk, LaunchNeed::Write, Cause::HostAccess));
+  DRAGON_TRY(Mapping.map(chunk));
+  if (Ctx.watcher) {
+    // What it does to the chunk from now on cannot be seen.
+    const AddressRange range{chunk.va(), chunk.usedEnd()};
+    Ctx.watcher->hostRead(range, HostAccess::Fault, chunk.host.hostView);
+    Ctx.watcher->hostWrote(range, HostAccess::Fault, nullptr);
+  }
+  return Data.wroteHost(chunk);
+}
+
+} // namespace dragon

@@ -1,0 +1,59 @@
+//===- HostMemory.h - room in host memory -----------------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Who needs a slab of host memory gets one, for which others may have to leave:
+// to storage, or at once where another copy is valid.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_MEMORY_HOSTMEMORY_H
+#define DRAGON_RUNTIME_MEMORY_HOSTMEMORY_H
+
+#include "runtime/memory/Eviction.h"
+#include "runtime/memory/ReadAhead.h"
+#include "runtime/memory/WriteBehind.h"
+
+#include <vector>
+
+namespace dragon {
+
+class HostMemory {
+public:
+  HostMemory(Context &context, WorkTracker &time, HostSlabs &slabs,
+             ReadAhead &reads, WriteBehind &writes, NextUsePredictor &next)
+      : Ctx(context), Time(time), Slabs(slabs), Reads(reads), Writes(writes),
+        Next(next) {}
+
+  /// Room for a transfer.
+  StatusOr<Physical> takeTransit(size_t bytes, Place place = Place::Pinned);
+  /// Room for a copy that stays.
+  StatusOr<Physical> take(size_t bytes);
+  /// dropOnly: only by host copies that others hold as well; not an error if
+  /// that is not enough.
+  Status makeRoom(uint64_t bytes, bool forTransit, bool dropOnly = false);
+  Status release(Chunk &chunk); ///< gives the chunk's slab back
+  Status unmap(Chunk &chunk);   ///< if it is mapped; the slab stays
+
+private:
+  /// Those that may leave: by a drop, or by a write.
+  struct Leaving {
+    std::vector<EvictionCandidate> drops, writes;
+  };
+  Leaving candidates(bool dropOnly);
+  Status evict(Chunk &chunk, Cause cause);
+  Status noRoom(uint64_t bytes) const;
+
+  Context &Ctx;
+  WorkTracker &Time;
+  HostSlabs &Slabs;
+  ReadAhead &Reads;
+  WriteBehind &Writes;
+  NextUsePredictor &Next;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_MEMORY_HOSTMEMORY_H

@@ -1,0 +1,66 @@
+//===- PinnedStage.cpp - pinned blocks for a copy -------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/memory/PinnedStage.h"
+
+#include <algorithm>
+
+namespace dragon {
+
+namespace {
+constexpr size_t MinimumRun =
+    2 * StagedCopies::BlocksPerThread * StagedCopies::BlockBytes;
+} // namespace
+
+PinnedStage::PinnedStage(Context &context, HostSlabs &slabs, Queue queue,
+                         Queue through, size_t bytes, bool pageable)
+    : Ctx(context), Slabs(slabs), Copies(*context.device, queue, through),
+      Wanted(pageable && context.caps().asynchronous &&
+             bytes >= StagedCopies::MinimumBytes) {}
+
+StagedCopies *PinnedStage::forRun(size_t bytes) {
+  if (Wanted && bytes >= MinimumRun && Held.empty())
+    Wanted = takeSlabs();
+  return Wanted && bytes >= MinimumRun ? &Copies : nullptr;
+}
+
+Status PinnedStage::finish() {
+  Status status = Copies.finish();
+  for (const Physical &slab : Held) {
+    Slabs.Pool.lend(-int64_t(slab.bytes));
+    Slabs.Pool.give(slab);
+  }
+  Held.clear();
+  return status;
+}
+
+bool PinnedStage::takeSlabs() {
+  const uint64_t each = Ctx.limits.chunkBytes;
+  const uint64_t most =
+      std::min<uint64_t>(StagedCopies::usefulBytes() + each - 1,
+                         Ctx.limits.transitBytes / 4) /
+      each * each;
+  if (most < MinimumRun || !Slabs.recycleTransit(false).ok())
+    return false;
+  uint64_t bytes = 0;
+  while (bytes < most) {
+    auto slab = Slabs.Pool.take(each);
+    if (!slab.ok())
+      break;
+    Held.push_back(*slab);
+    Slabs.Pool.lend(int64_t(each));
+    if (!Copies.addMemory(*slab).ok())
+      break;
+    bytes += each;
+  }
+  if (bytes >= MinimumRun)
+    return true;
+  finish().ignore();
+  return false;
+}
+
+} // namespace dragon

@@ -1,0 +1,87 @@
+//===- ReadAhead.cpp - storage is read before it is needed ----------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/memory/ReadAhead.h"
+
+#include <utility>
+
+namespace dragon {
+
+void ReadAhead::begin(Chunk &chunk, const Physical &slab) {
+  drop(chunk); // one that is out of date
+  Reading reading{&chunk, slab, chunk.storage.changes(), {}, nullptr};
+  Store.planRead(chunk, 0, chunk.used(), static_cast<char *>(slab.hostView),
+                 reading.plan);
+  reading.job = Store.Background->start(std::move(reading.plan.requests));
+  Readings.push_back(std::move(reading));
+  chunk.reading = &Readings.back();
+  Bytes += slab.bytes;
+  Slabs.Pool.lend(int64_t(slab.bytes));
+}
+
+bool ReadAhead::isReading(const Chunk &chunk) const {
+  return chunk.reading && chunk.reading->isCurrent();
+}
+
+void ReadAhead::end(Chunk &chunk) {
+  const Reading &reading = *std::exchange(chunk.reading, nullptr);
+  Bytes -= reading.slab.bytes;
+  Slabs.Pool.lend(-int64_t(reading.slab.bytes));
+  Readings.remove_if(
+      [&reading](const Reading &other) { return &other == &reading; });
+}
+
+void ReadAhead::drop(Chunk &chunk) {
+  if (!chunk.reading)
+    return;
+  const Physical slab = chunk.reading->slab;
+  Store.Background->wait(*chunk.reading->job).ignore();
+  end(chunk);
+  Slabs.Pool.give(slab);
+}
+
+void ReadAhead::dropAll() {
+  while (!Readings.empty())
+    drop(*Readings.front().chunk);
+}
+
+Status ReadAhead::start(std::span<Chunk *const> chunks) {
+  for (auto next = Readings.begin(); next != Readings.end();) {
+    const Reading &reading = *next++;
+    if (!reading.isCurrent() && Store.Background->done(*reading.job))
+      drop(*reading.chunk);
+  }
+  for (Chunk *chunk : chunks) {
+    if (chunk->reading || !livesInStorage(stateOf(*chunk)))
+      continue;
+    if (Bytes + chunk->bytes() > Ctx.limits.transitBytes / 2)
+      return {};
+    DRAGON_TRY(Slabs.recycleTransit(false));
+    auto slab = Slabs.Pool.take(chunk->bytes());
+    if (!slab.ok())
+      return {};
+    begin(*chunk, *slab);
+  }
+  return {};
+}
+
+Status ReadAhead::finish(Chunk &chunk, Cause cause, Physical &slab) {
+  Reading &reading = *chunk.reading;
+  Status status = Store.Background->wait(*reading.job);
+  if (status.ok())
+    status =
+        Store.checkRead(reading.plan, cause, Store.Background->takeBusyTime());
+  if (!status.ok()) {
+    drop(chunk);
+    return status;
+  }
+  slab = reading.slab;
+  end(chunk);
+  return {};
+}
+
+} // namespace dragon

@@ -1,0 +1,329 @@
+//===- Residency.cpp - bringing contents to where they are needed ---------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/memory/Residency.h"
+
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace dragon {
+
+Status Residency::bringIn(std::span<const Want> wants, Queue queue, Cause cause,
+                          std::optional<Queue> fills) {
+  DRAGON_TRY(startBringingIn(wants, cause, fills));
+  // Others may be on their way for work that comes later.
+  std::vector<uint64_t> arrivals;
+  for (const Want &want : wants)
+    arrivals.push_back(want.chunk->arrival);
+  return Time.Fetches.queueWaitsForEach(queue, arrivals);
+}
+
+Status Residency::fillUndefined(const Chunk &chunk, Queue queue) {
+  const ChunkPart part = chunk.defined;
+  if (part.bytes() == chunk.used())
+    return {};
+  if (Ctx.config.poison)
+    return Ctx.device->poison(chunk.va(), chunk.bytes(), queue);
+  auto clear = [&](size_t begin, size_t end) {
+    return begin < end
+               ? Ctx.device->fill(reinterpret_cast<void *>(chunk.va() + begin),
+                                  0, 1, end - begin, queue)
+               : Status();
+  };
+  if (part.empty())
+    return clear(0, chunk.used());
+  DRAGON_TRY(clear(0, part.begin));
+  return clear(part.end, chunk.used());
+}
+
+Status Residency::startBringingIn(std::span<const Want> wants, Cause cause,
+                                  std::optional<Queue> fills) {
+  uint64_t missing = 0;
+  for (const Want &want : wants) {
+    Ctx.pins.add(*want.chunk);
+    want.chunk->lastTouch = Ctx.clock;
+    if (!want.chunk->device.id)
+      missing += want.chunk->bytes();
+  }
+  if (missing)
+    DRAGON_TRY(OnDevice.makeRoom(missing));
+
+  TraceZone zone("bring in");
+  Arrivals arrivals{{}, {}, {}, fills.value_or(Ctx.copyIn)};
+  Status status;
+  for (const Want &want : wants)
+    if (status = bring(want, cause, arrivals); !status.ok())
+      break;
+  zone.add(arrivals.bytes);
+  // Those that were queued are on their way, whatever has failed.
+  Status noted = noteArrivals(arrivals);
+  DRAGON_TRY(std::move(status));
+  DRAGON_TRY(std::move(noted));
+  return arrivals.fromStorage.empty() ? Status()
+                                      : fetch(arrivals.fromStorage, cause);
+}
+
+Status Residency::bring(const Want &want, Cause cause, Arrivals &arrivals) {
+  Chunk &chunk = *want.chunk;
+  if (chunk.deviceValid)
+    return {};
+  Move move =
+      decide(stateOf(chunk), want.need, NextUse::Unknown, Pressure::None);
+  const bool fillsOnly =
+      move.fetch == Fetch::Undefined || move.fetch == Fetch::Zero;
+  const Queue queue = fillsOnly ? arrivals.filling : Ctx.copyIn;
+  if (!chunk.device.id)
+    DRAGON_TRY(OnDevice.map(chunk));
+  else if (move.fetch != Fetch::Nothing || Ctx.config.poison)
+    DRAGON_TRY(Time.queueWaitsFor(queue, chunk)); // earlier work may use it
+  if (move.avoided)
+    Ctx.ledger.avoided(*move.avoided, chunk.used());
+  switch (move.fetch) {
+  case Fetch::Nothing: // overwritten: valid once the work is queued
+    chunk.defined = {};
+    if (Ctx.config.poison) {
+      DRAGON_TRY(Ctx.device->poison(chunk.va(), chunk.bytes(), queue));
+      arrivals.copied.push_back(&chunk);
+    }
+    return {};
+  case Fetch::Undefined:
+    chunk.defined = {};
+    DRAGON_TRY(fillUndefined(chunk, queue));
+    arrivals.filled.push_back(&chunk);
+    break;
+  case Fetch::Zero:
+    chunk.defined = chunk.whole();
+    DRAGON_TRY(Ctx.device->fill(reinterpret_cast<void *>(chunk.va()), 0, 1,
+                                chunk.used(), queue));
+    arrivals.filled.push_back(&chunk);
+    break;
+  case Fetch::FromHost:
+    DRAGON_TRY(copyToDevice(chunk, cause));
+    arrivals.bytes += chunk.defined.bytes();
+    arrivals.copied.push_back(&chunk);
+    break;
+  case Fetch::FromStorage:
+    arrivals.fromStorage.push_back(&chunk);
+    return {};
+  }
+  chunk.discardedDirty = false;
+  chunk.buffer->setValid(chunk, true, chunk.hostValid, chunk.storageValid);
+  return {};
+}
+
+Status Residency::copyToDevice(const Chunk &chunk, Cause cause) {
+  log(LogLevel::Debug,
+      "brings chunk {} of the buffer at {:#x} from host memory", chunk.index,
+      chunk.buffer->base);
+  DRAGON_TRY(fillUndefined(chunk, Ctx.copyIn));
+  const ChunkPart part = chunk.defined;
+  if (part.empty())
+    return {};
+  DRAGON_TRY(Ctx.device->copy(
+      reinterpret_cast<void *>(chunk.va() + part.begin),
+      static_cast<const char *>(chunk.host.hostView) + part.begin, part.bytes(),
+      CopyKind::HostToDevice, Ctx.copyIn));
+  Ctx.ledger.moved(Direction::HostToDevice, cause, part.bytes());
+  return {};
+}
+
+Status Residency::noteArrivals(const Arrivals &arrivals) {
+  for (const auto &[chunks, queue] :
+       {std::pair(&arrivals.copied, Ctx.copyIn),
+        std::pair(&arrivals.filled, arrivals.filling)}) {
+    if (chunks->empty())
+      continue;
+    auto ticket = Time.Fetches.note(queue);
+    if (!ticket.ok())
+      return Time.synchronizeAll();
+    for (Chunk *chunk : *chunks)
+      chunk->arrival = *ticket;
+    Time.LastFetch = std::max(Time.LastFetch, *ticket);
+  }
+  return {};
+}
+
+Status Residency::fetch(std::span<Chunk *const> chunks, Cause cause) {
+  TraceZone zone("fetch");
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    DRAGON_TRY(Reads.start(chunks.subspan(i)));
+    DRAGON_TRY(fetchOne(*chunks[i], cause, zone));
+  }
+  return {};
+}
+
+/// Queues the copy of what is defined: runs of pieces, without what is
+/// undefined between them.
+Status Residency::copyPieces(const Chunk &chunk, const char *from, Cause cause,
+                             TraceZone &zone) {
+  if (Ctx.config.poison && !chunk.storage.covers(0, chunk.used()))
+    DRAGON_TRY(Ctx.device->poison(chunk.va(), chunk.bytes(), Ctx.copyIn));
+  const std::vector<Piece> &pieces = chunk.storage.pieces();
+  for (size_t p = 0; p < pieces.size();) {
+    size_t begin = pieces[p].begin, end = pieces[p].end;
+    for (++p; p < pieces.size() && pieces[p].begin == end; ++p)
+      end = pieces[p].end;
+    end = std::min(end, chunk.used());
+    DRAGON_TRY(Ctx.device->copy(reinterpret_cast<void *>(chunk.va() + begin),
+                                from + begin, end - begin,
+                                CopyKind::HostToDevice, Ctx.copyIn));
+    Ctx.ledger.moved(Direction::HostToDevice, cause, end - begin);
+    zone.add(end - begin);
+  }
+  return {};
+}
+
+Status Residency::fetchOne(Chunk &chunk, Cause cause, TraceZone &zone) {
+  if (!Reads.isReading(chunk)) {
+    DRAGON_ASSIGN(const Physical own, Host.takeTransit(chunk.bytes()));
+    Reads.begin(chunk, own);
+  }
+  Physical slab;
+  DRAGON_TRY(Reads.finish(chunk, cause, slab));
+  Status status =
+      copyPieces(chunk, static_cast<const char *>(slab.hostView), cause, zone);
+  auto ticket = Time.Fetches.note(Ctx.copyIn);
+  if (!ticket.ok())
+    if (Status synced = Time.synchronizeAll(); status.ok() && !synced.ok())
+      status = std::move(synced);
+  const uint64_t number = ticket.ok() ? *ticket : 0;
+  Time.LastFetch = std::max(Time.LastFetch, number);
+  if (status.ok()) {
+    chunk.arrival = number;
+    chunk.defined = chunk.whole();
+    chunk.discardedDirty = false;
+    const bool again = std::exchange(chunk.fetched, true);
+    const bool stays = again && !chunk.host.id && Slabs.hasRoom(0) &&
+                       chunk.storage.covers(0, chunk.used());
+    if (stays) {
+      chunk.host = std::exchange(slab, Physical());
+      Slabs.list(chunk, true);
+    }
+    chunk.buffer->setValid(chunk, true, stays || chunk.hostValid, true);
+  }
+  if (slab.id)
+    Slabs.giveTransit(slab, number);
+  return status;
+}
+
+Status Residency::copyToHost(Chunk &chunk, Cause cause) {
+  uint64_t begin = traceClock();
+  if (Ctx.config.poison)
+    poisonOutside(chunk, chunk.host.hostView);
+  const ChunkPart part = chunk.defined;
+  if (part.empty())
+    return {};
+  DRAGON_TRY(
+      Ctx.device->copy(static_cast<char *>(chunk.host.hostView) + part.begin,
+                       reinterpret_cast<const void *>(chunk.va() + part.begin),
+                       part.bytes(), CopyKind::DeviceToHost, Ctx.copyOut));
+  DRAGON_TRY(Ctx.device->synchronize(Ctx.copyOut));
+  Ctx.ledger.moved(Direction::DeviceToHost, cause, part.bytes(),
+                   traceClock() - begin);
+  return {};
+}
+
+Status Residency::readToHost(Chunk &chunk, Fetch fetch, Cause cause) {
+  ReadPlan plan;
+  Store.planRead(chunk, 0, chunk.used(),
+                 static_cast<char *>(chunk.host.hostView), plan);
+  DRAGON_TRY(Store.run(plan, cause));
+  chunk.defined = fetch == Fetch::Undefined ? ChunkPart() : chunk.whole();
+  if (fetch == Fetch::Undefined && !Ctx.config.poison)
+    std::memset(chunk.host.hostView, 0, chunk.used());
+  return {};
+}
+
+Status Residency::bringToHost(Chunk &chunk, LaunchNeed need, Cause cause) {
+  chunk.dying = false;
+  chunk.lastTouch = Ctx.clock;
+  Ctx.pins.add(chunk);
+  if (chunk.writing)
+    Writes.finish(chunk).ignore(); // pinned: it has its host copy in any case
+  if (chunk.hostValid)
+    return {};
+  DRAGON_TRY(Time.settle(chunk));
+  if (!chunk.host.id) {
+    DRAGON_ASSIGN(chunk.host, Host.take(chunk.bytes()));
+    Slabs.list(chunk, true);
+  }
+  Move move = decide(stateOf(chunk), need, NextUse::Unknown, Pressure::None);
+  if (need == LaunchNeed::Overwrite) {
+    chunk.defined = {};
+    if (Ctx.config.poison)
+      poisonMemory(chunk.host.hostView, chunk.used());
+    return {};
+  }
+  if (chunk.deviceValid)
+    DRAGON_TRY(copyToHost(chunk, cause));
+  else if (move.fetch != Fetch::FromHost)
+    DRAGON_TRY(readToHost(chunk, move.fetch, cause));
+  chunk.discardedDirty = false;
+  chunk.buffer->setValid(chunk, chunk.deviceValid, true, chunk.storageValid);
+  return {};
+}
+
+Status Residency::keep(Buffer &buffer) {
+  if (buffer.kept && buffer.allDeviceOnly())
+    return {};
+  if (!buffer.kept &&
+      Space.keptBytes() + buffer.vaBytes > OnDevice.Pool.budget())
+    return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
+                         "{} more must stay in device memory, where {} of {} "
+                         "stay already; raise "
+                         "DRAGON_DEVICE_MEMORY",
+                         formatBytes(buffer.vaBytes),
+                         formatBytes(Space.keptBytes()),
+                         formatBytes(OnDevice.Pool.budget()));
+  ++Ctx.clock;
+  Ctx.pins.next();
+  std::vector<Want> wants;
+  for (Chunk &chunk : buffer.chunks)
+    if (!chunk.hostMapped) // the device reaches what the host has as well
+      wants.push_back({&chunk, LaunchNeed::Read});
+  DRAGON_TRY(bringIn(wants, nullptr, Cause::Demand));
+  DRAGON_TRY(Ctx.device->synchronize(Ctx.copyIn));
+  DRAGON_TRY(Ctx.device->completeMaps());
+  buffer.kept = true;
+  if (Ctx.watcher)
+    Ctx.watcher->unseen({buffer.base, buffer.end()});
+  for (const Want &want : wants)
+    DRAGON_TRY(Data.wroteDevice(*want.chunk));
+  return {};
+}
+
+Status Residency::prefetch(Buffer &buffer, uintptr_t address, size_t bytes,
+                           Queue queue) {
+  // A hint: only what fits beside all else that is needed.
+  uint64_t room = OnDevice.Pool.budget() - OnDevice.Pool.used();
+  for (const Chunk *chunk : OnDevice.Chunks)
+    if (!chunk->deviceValid && !chunk->held && !chunk->buffer->kept &&
+        chunk->buffer != &buffer)
+      room += chunk->bytes();
+  std::vector<Want> wants;
+  uint64_t need = 0;
+  for (uintptr_t at = address; at < address + bytes;) {
+    Chunk &chunk = buffer.chunkAt(at);
+    if (!chunk.device.id) {
+      if (need + chunk.bytes() > room)
+        break;
+      need += chunk.bytes();
+    }
+    wants.push_back({&chunk, LaunchNeed::Read});
+    at = chunk.va() + chunk.bytes();
+  }
+  ++Ctx.clock;
+  Ctx.pins.next();
+  return bringIn(wants, queue, Cause::Prefetch);
+}
+
+} // namespace dragon

@@ -1,0 +1,105 @@
+//===- Residency.h - bringing contents to where they are needed -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The mechanics behind ResidencyPolicy: each function changes the state of a
+// chunk only after what it stands for has happened, so that a failure anywhere
+// leaves every chunk with at least the copies it had.
+//
+// Chunks are read ahead (ReadAhead.h) and copied to the device one after the
+// other, as they come. What is read from a file for the second time is kept in
+// host memory, if there is room: it will be needed a third time. What is read
+// once is not; most data are, and host memory costs more than the read.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_MEMORY_RESIDENCY_H
+#define DRAGON_RUNTIME_MEMORY_RESIDENCY_H
+
+#include "runtime/memory/Contents.h"
+#include "runtime/memory/DeviceChunks.h"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace dragon {
+
+/// A chunk and what the next work does to it.
+struct Want {
+  Chunk *chunk;
+  LaunchNeed need;
+};
+
+class TraceZone;
+
+class Residency {
+public:
+  Residency(Context &context, WorkTracker &time, AddressSpace &space,
+            HostSlabs &slabs, StorageIo &store, ReadAhead &reads,
+            WriteBehind &writes, HostMemory &host, Contents &data,
+            DeviceChunks &deviceChunks)
+      : Ctx(context), Time(time), Space(space), Slabs(slabs), Store(store),
+        Reads(reads), Writes(writes), Host(host), Data(data),
+        OnDevice(deviceChunks) {}
+
+  /// Makes the wants accessible on the device for work that is queued next:
+  /// room, maps, contents. Does not mark what the work writes:
+  /// Contents::wroteDevice() does. What is filled alone is filled in the queue
+  /// `fills`, if there is one: there it does not come behind what is fetched
+  /// for later work.
+  Status bringIn(std::span<const Want> wants, Queue queue, Cause cause,
+                 std::optional<Queue> fills = {});
+  /// The same, but the work's queue has to wait for Chunk::arrival.
+  Status startBringingIn(std::span<const Want> wants, Cause cause,
+                         std::optional<Queue> fills = {});
+  /// A host copy that is valid (Overwrite: allocated, not yet valid).
+  Status bringToHost(Chunk &chunk, LaunchNeed need, Cause cause);
+  /// All of the buffer comes to the device and is not evicted any more: code
+  /// that this runtime does not launch (a graph, a library's kernel) works on
+  /// it at times that nobody sees. Its device copy is the valid one from then
+  /// on.
+  Status keep(Buffer &buffer);
+  /// A hint: as far as there is room that nothing needs.
+  Status prefetch(Buffer &buffer, uintptr_t address, size_t bytes, Queue queue);
+
+private:
+  /// Chunks on their way to the device, by what brings them.
+  struct Arrivals {
+    std::vector<Chunk *> copied;      ///< by Context::copyIn
+    std::vector<Chunk *> filled;      ///< by the queue of fills
+    std::vector<Chunk *> fromStorage; ///< still to be fetched
+    Queue filling = nullptr;
+    uint64_t bytes = 0;
+  };
+  Status bring(const Want &want, Cause cause, Arrivals &arrivals);
+  Status noteArrivals(const Arrivals &arrivals);
+  /// What no contents will come for: zeros, as a GPU's memory is when a program
+  /// has just begun and many programs rely on, or poison.
+  Status fillUndefined(const Chunk &chunk, Queue queue);
+  /// Contents from storage to the device, through transit slabs.
+  Status fetch(std::span<Chunk *const> chunks, Cause cause);
+  Status fetchOne(Chunk &chunk, Cause cause, TraceZone &zone);
+  Status copyPieces(const Chunk &chunk, const char *from, Cause cause,
+                    TraceZone &zone);
+  Status copyToDevice(const Chunk &chunk, Cause cause);
+  Status copyToHost(Chunk &chunk, Cause cause);
+  Status readToHost(Chunk &chunk, Fetch fetch, Cause cause);
+
+  Context &Ctx;
+  WorkTracker &Time;
+  AddressSpace &Space;
+  HostSlabs &Slabs;
+  StorageIo &Store;
+  ReadAhead &Reads;
+  WriteBehind &Writes;
+  HostMemory &Host;
+  Contents &Data;
+  DeviceChunks &OnDevice;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_MEMORY_RESIDENCY_H

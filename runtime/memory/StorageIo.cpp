@@ -1,0 +1,205 @@
+//===- StorageIo.cpp - reading and writing storage ------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/memory/StorageIo.h"
+
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+#include <algorithm>
+#include <cstring>
+
+namespace dragon {
+
+namespace {
+constexpr int PoisonByte = 0xa5;
+}
+
+void poisonMemory(void *memory, size_t bytes) {
+  std::memset(memory, PoisonByte, bytes);
+}
+
+void poisonOutside(const Chunk &chunk, void *memory) {
+  const ChunkPart part = chunk.defined.empty() ? ChunkPart() : chunk.defined;
+  char *bytes = static_cast<char *>(memory);
+  if (part.begin)
+    poisonMemory(bytes, part.begin);
+  if (part.end < chunk.used())
+    poisonMemory(bytes + part.end, chunk.used() - part.end);
+}
+
+Status StorageIo::start() {
+  DRAGON_ASSIGN(Files, FileTier::create(Ctx.config, Ctx.ledger));
+  Background = std::make_unique<BackgroundIo>(*Files, Ctx.limits.chunkBytes);
+  return {};
+}
+
+StatusOr<SwapFile *> StorageIo::swapFile() {
+  if (!Swap) {
+    DRAGON_ASSIGN(Swap, SwapFile::create(Ctx.config));
+  }
+  return Swap.get();
+}
+
+void StorageIo::planRead(const Chunk &chunk, size_t begin, size_t end,
+                         char *memory, ReadPlan &plan) const {
+  if (Ctx.config.poison && !chunk.storage.covers(begin, end))
+    poisonMemory(memory, end - begin);
+  for (const Piece &piece : chunk.storage.pieces()) {
+    size_t from = std::max(begin, piece.begin);
+    size_t to = std::min(end, piece.end);
+    if (from >= to)
+      continue;
+    char *target = memory + (from - begin);
+    int64_t offset = piece.offset + int64_t(from - piece.begin);
+    switch (piece.kind) {
+    case PieceKind::Zero:
+      std::memset(target, 0, to - from);
+      break;
+    case PieceKind::File:
+      plan.requests.push_back(
+          {piece.file.get(), target, to - from, offset, false, {}});
+      plan.inputs.push_back(piece.file);
+      plan.fileBytes += to - from;
+      break;
+    case PieceKind::Swap:
+      plan.requests.push_back({chunk.slot.file,
+                               target,
+                               to - from,
+                               chunk.slot.offset + offset,
+                               false,
+                               {}});
+      plan.swapBytes += to - from;
+      break;
+    }
+  }
+}
+
+Status StorageIo::run(ReadPlan &plan, Cause cause) {
+  if (plan.requests.empty())
+    return {};
+  uint64_t begin = traceClock();
+  DRAGON_TRY(Files->run(plan.requests));
+  return checkRead(plan, cause, traceClock() - begin);
+}
+
+Status StorageIo::checkRead(ReadPlan &plan, Cause cause, uint64_t nanoseconds) {
+  std::sort(plan.inputs.begin(), plan.inputs.end());
+  plan.inputs.erase(std::unique(plan.inputs.begin(), plan.inputs.end()),
+                    plan.inputs.end());
+  for (const std::shared_ptr<BackingFile> &file : plan.inputs)
+    DRAGON_TRY(file->checkUnchanged());
+  if (plan.fileBytes)
+    Ctx.ledger.moved(Direction::FileToHost, cause, plan.fileBytes, nanoseconds);
+  if (plan.swapBytes)
+    Ctx.ledger.moved(Direction::SwapToHost, cause, plan.swapBytes, nanoseconds);
+  return {};
+}
+
+Status StorageIo::planWrite(WritePlan &plan, FileRequest &request) {
+  Chunk &chunk = *plan.chunk;
+  Sink *sink =
+      plan.target == Removal::ToSink ? chunk.buffer->sinkFor(chunk) : nullptr;
+  BackingFile *file;
+  int64_t offset;
+  if (sink) {
+    int64_t place = sink->placeOf(chunk.va());
+    DRAGON_TRY(DetachOthers(*sink->file, place, place + int64_t(chunk.used()),
+                            chunk.buffer, place - int64_t(chunk.va())));
+    sink->used = true;
+    plan.piece = {0, chunk.used(), PieceKind::File, sink->file, place};
+    file = sink->file.get();
+    offset = place;
+  } else {
+    plan.target = Removal::ToSwap;
+    DRAGON_ASSIGN(SwapFile * swap, swapFile());
+    DRAGON_ASSIGN(plan.slot, swap->allocate(chunk.used()));
+    plan.piece = {0, chunk.used(), PieceKind::Swap, nullptr, 0};
+    file = plan.slot.file;
+    offset = plan.slot.offset;
+  }
+  request = {file, const_cast<void *>(plan.memory), chunk.used(), offset, true,
+             {}};
+  return {};
+}
+
+void StorageIo::commitWrite(WritePlan &plan, Cause cause,
+                            uint64_t nanoseconds) {
+  Chunk &chunk = *plan.chunk;
+  const bool sink = plan.target == Removal::ToSink;
+  Ctx.ledger.moved(sink ? Direction::HostToFile : Direction::HostToSwap, cause,
+                   chunk.used(), nanoseconds);
+  release(chunk);
+  if (sink)
+    chunk.buffer->noteBacking(*plan.piece.file, chunk.va(), plan.piece.offset);
+  chunk.storage.put(std::move(plan.piece));
+  chunk.slot = plan.slot;
+  chunk.buffer->setValid(chunk, chunk.deviceValid, chunk.hostValid, true);
+}
+
+Status StorageIo::write(std::span<WritePlan> plans, Cause cause) {
+  if (plans.empty())
+    return {};
+  std::vector<FileRequest> requests;
+  std::vector<Status> results(plans.size());
+  Status first;
+  auto keep = [&first](Status status) {
+    if (first.ok())
+      first = std::move(status);
+  };
+  std::vector<size_t> issued;
+  for (size_t i = 0; i < plans.size(); ++i) {
+    FileRequest request{};
+    if (Status status = planWrite(plans[i], request); !status.ok()) {
+      keep(std::move(status));
+      continue;
+    }
+    request.done = [&results, i](const Status &status, size_t) {
+      results[i] = status.copy();
+    };
+    requests.push_back(std::move(request));
+    issued.push_back(i);
+  }
+  uint64_t begin = traceClock();
+  Status ran = requests.empty() ? Status() : Files->run(requests);
+  uint64_t elapsed = traceClock() - begin;
+
+  std::vector<WritePlan> again;
+  for (size_t i : issued) {
+    WritePlan &plan = plans[i];
+    if (results[i].ok()) {
+      commitWrite(plan, cause, elapsed / issued.size());
+    } else if (plan.target == Removal::ToSink) {
+      log(LogLevel::Info, "{}; its data goes to swap for now",
+          results[i].message());
+      again.push_back({plan.chunk, plan.memory, Removal::ToSwap, {}, {}});
+    } else {
+      Swap->release(plan.slot);
+      keep(std::move(results[i]));
+    }
+  }
+  ran.ignore(); // told by request
+  if (!again.empty())
+    keep(write(again, cause));
+  return first;
+}
+
+void StorageIo::release(Chunk &chunk) {
+  chunk.fetched = false;
+  chunk.storage.clear();
+  if (chunk.slot.bytes)
+    Swap->release(chunk.slot);
+  chunk.slot = {};
+}
+
+void StorageIo::releaseUnusedSlot(Chunk &chunk) {
+  if (!chunk.slot.bytes || chunk.storage.hasSwap())
+    return;
+  Swap->release(chunk.slot);
+  chunk.slot = {};
+}
+
+} // namespace dragon

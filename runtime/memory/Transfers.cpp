@@ -1,0 +1,418 @@
+//===- Transfers.cpp - the program's copies and fills ---------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/memory/Transfers.h"
+
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Trace.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dragon {
+
+namespace {
+
+/// The chunks of [begin, end), with the part of each that is in it.
+template <typename Fn>
+Status forEachChunk(Buffer &buffer, uintptr_t begin, uintptr_t end, Fn fn) {
+  while (begin < end) {
+    Chunk &chunk = buffer.chunkAt(begin);
+    uintptr_t stop = std::min(end, chunk.va() + chunk.bytes());
+    DRAGON_TRY(fn(chunk, begin, stop));
+    begin = stop;
+  }
+  return {};
+}
+
+LaunchNeed needFor(const Chunk &chunk, uintptr_t begin, uintptr_t end) {
+  return begin <= chunk.va() && end >= chunk.usedEnd() ? LaunchNeed::Overwrite
+                                                       : LaunchNeed::Write;
+}
+
+} // namespace
+
+/// The processor is about to touch host memory of the program's that work in
+/// front of it in the queue may touch as well: that is done then.
+static Status waitForQueue(Device &device, Queue queue, bool &waited) {
+  return std::exchange(waited, true) ? Status() : device.synchronize(queue);
+}
+
+/// Cuts [begin, end) into runs of chunks for which `onDevice` gives the same
+/// answer; it is asked again for each chunk, when the chunks before are done.
+/// A run of several chunks on the device needs no room there that is not free.
+template <typename OnDevice, typename DeviceRun, typename HostChunk>
+static Status forRuns(Buffer &buffer, const SlabPool &pool, uintptr_t begin,
+                      uintptr_t end, OnDevice onDevice, DeviceRun deviceRun,
+                      HostChunk hostChunk) {
+  while (begin < end) {
+    Chunk &first = buffer.chunkAt(begin);
+    uintptr_t stop = std::min(end, first.va() + first.bytes());
+    if (!onDevice(first, begin, stop)) {
+      DRAGON_TRY(hostChunk(first, begin, stop));
+      begin = stop;
+      continue;
+    }
+    uintptr_t runEnd = stop;
+    const bool hasRoom = first.device.id || pool.hasRoom(first.bytes());
+    while (hasRoom && runEnd < end) {
+      Chunk &next = buffer.chunkAt(runEnd);
+      uintptr_t nextStop = std::min(end, next.va() + next.bytes());
+      if (!(next.deviceValid || (next.device.id && !next.hostValid)) ||
+          !onDevice(next, runEnd, nextStop))
+        break;
+      runEnd = nextStop;
+    }
+    DRAGON_TRY(deviceRun(begin, runEnd));
+    begin = runEnd;
+  }
+  return {};
+}
+
+Status Transfers::checkHostMemory(const void *memory, size_t bytes) {
+  // A thread that copies could not have the chunk brought to the host: the lock
+  // is held.
+  auto begin = reinterpret_cast<uintptr_t>(memory);
+  for (const Allocation *other :
+       Space.Allocations.overlapping(begin, begin + bytes))
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "copy of {}: the host memory at {:#x} reaches into "
+                         "buffer '{}' at {:#x}",
+                         formatBytes(bytes), begin, other->name, other->base);
+  return {};
+}
+
+Status Transfers::bringInForWrite(Buffer &buffer, uintptr_t begin,
+                                  uintptr_t end, Queue queue,
+                                  std::vector<Chunk *> &chunks) {
+  std::vector<Want> wants;
+  DRAGON_TRY(forEachChunk(
+      buffer, begin, end,
+      [&](Chunk &chunk, uintptr_t partBegin, uintptr_t partEnd) -> Status {
+        wants.push_back({&chunk, needFor(chunk, partBegin, partEnd)});
+        chunks.push_back(&chunk);
+        return {};
+      }));
+  Ctx.pins.next();
+  return Resident.bringIn(wants, queue, Cause::Copy);
+}
+
+// -- From host memory --------------------------------------------------------
+
+/// One copy from host memory to a buffer.
+class Transfers::Upload {
+public:
+  Upload(Transfers &moves, Buffer &buffer, uintptr_t to, const char *from,
+         size_t bytes, Queue queue, HostSide side)
+      : T(moves), Ctx(moves.Ctx), Into(buffer), To(to), From(from),
+        Bytes(bytes), InQueue(queue), Pageable(side.pageable),
+        Stage(Ctx, T.Slabs, queue, Ctx.copyIn, bytes, side.pageable),
+        OutOfCore(T.Space.LiveBytes > T.OnDevice.Pool.budget()),
+        Waited(!side.mayBePinned || !Ctx.caps().asynchronous) {
+    if (Pageable && OutOfCore)
+      for (const Chunk *chunk : T.OnDevice.Chunks)
+        Held += chunk->deviceValid ? chunk->bytes() : 0;
+  }
+
+  Status run() {
+    DRAGON_TRY(forRuns(
+        Into, T.OnDevice.Pool, To, To + Bytes,
+        [this](Chunk &chunk, uintptr_t begin, uintptr_t end) {
+          return goesToDevice(chunk, begin, end);
+        },
+        [this](uintptr_t begin, uintptr_t end) {
+          return copyToDevice(begin, end);
+        },
+        [this](Chunk &chunk, uintptr_t begin, uintptr_t end) {
+          return copyToHost(chunk, begin, end);
+        }));
+    return Stage.finish();
+  }
+
+private:
+  const char *source(uintptr_t at) const { return From + (at - To); }
+  bool hostHasRoom(const Chunk &chunk) const {
+    return chunk.hostValid || chunk.host.id || T.Slabs.hasRoom(chunk.bytes());
+  }
+  bool goesToDevice(Chunk &chunk, uintptr_t begin, uintptr_t end);
+  Status copyToDevice(uintptr_t begin, uintptr_t end);
+  Status copyToHost(Chunk &chunk, uintptr_t begin, uintptr_t end);
+
+  Transfers &T;
+  Context &Ctx;
+  Buffer &Into;
+  const uintptr_t To;
+  const char *const From;
+  const size_t Bytes;
+  const Queue InQueue;
+  const bool Pageable;
+  PinnedStage Stage;
+  HostCopies Gathered;
+  const bool OutOfCore;
+  uint64_t Held = 0; ///< contents on the device
+  bool Waited;       ///< for work that may touch the host memory
+};
+
+bool Transfers::Upload::goesToDevice(Chunk &chunk, uintptr_t begin,
+                                     uintptr_t end) {
+  UploadState state;
+  state.outOfCore = OutOfCore;
+  state.pageable = Pageable;
+  state.overwrites = needFor(chunk, begin, end) == LaunchNeed::Overwrite;
+  state.readOnly = Into.flags == D_READ;
+  state.onDevice = chunk.deviceValid;
+  state.hostHasRoom = hostHasRoom(chunk);
+  state.held = Held + chunk.bytes();
+  state.budget = T.OnDevice.Pool.budget();
+  const UploadPlace place = placeUpload(state);
+  const bool comes =
+      place == UploadPlace::Device ||
+      (place == UploadPlace::DeviceIfFree && T.OnDevice.fits(chunk));
+  Held += comes && !chunk.deviceValid ? chunk.bytes() : 0;
+  return comes;
+}
+
+Status Transfers::Upload::copyToDevice(uintptr_t begin, uintptr_t end) {
+  std::vector<Chunk *> chunks;
+  Gathered.flush(); // into chunks that may be evicted now
+  DRAGON_TRY(T.bringInForWrite(Into, begin, end, InQueue, chunks));
+  Status copied;
+  if (StagedCopies *copies = Stage.forRun(end - begin))
+    copied = copies->toDevice(begin, source(begin), end - begin);
+  else
+    copied = Ctx.device->copy(reinterpret_cast<void *>(begin), source(begin),
+                              end - begin, CopyKind::HostToDevice, InQueue);
+  // Some of it may have been written even so.
+  for (Chunk *chunk : chunks)
+    if (copied.ok() || chunk->deviceValid)
+      DRAGON_TRY(T.Data.wroteDevice(*chunk, chunk->partOf(begin, end)));
+  DRAGON_TRY(std::move(copied));
+  Ctx.ledger.moved(Direction::HostToDevice, Cause::Copy, end - begin);
+  return T.Time.noteUse(chunks, InQueue);
+}
+
+Status Transfers::Upload::copyToHost(Chunk &chunk, uintptr_t begin,
+                                     uintptr_t end) {
+  Ctx.pins.next();
+  // As above. And while host memory is made, there are copies to make.
+  if (!chunk.host.id &&
+      !(T.Slabs.Pool.isReady(chunk.bytes()) && T.Slabs.hasRoom(chunk.bytes())))
+    Gathered.flush();
+  DRAGON_TRY(
+      T.Resident.bringToHost(chunk, needFor(chunk, begin, end), Cause::Copy));
+  DRAGON_TRY(T.Time.settle(chunk));
+  DRAGON_TRY(waitForQueue(*Ctx.device, InQueue, Waited));
+  Gathered.add(static_cast<char *>(chunk.host.hostView) + (begin - chunk.va()),
+               source(begin), end - begin);
+  return T.Data.wroteHost(chunk, chunk.partOf(begin, end));
+}
+
+Status Transfers::toBuffer(Buffer &buffer, uintptr_t to, const char *from,
+                           size_t bytes, Queue queue, HostSide side) {
+  TraceZone zone("copy in", bytes);
+  DRAGON_TRY(checkHostMemory(from, bytes));
+  ++Ctx.clock;
+  Next.overwritten(to, to + bytes);
+  return Upload(*this, buffer, to, from, bytes, queue, side).run();
+}
+
+// -- To host memory ----------------------------------------------------------
+
+/// One copy from a buffer to host memory.
+class Transfers::Download {
+public:
+  Download(Transfers &moves, Buffer &buffer, char *to, uintptr_t from,
+           size_t bytes, Queue queue, HostSide side)
+      : T(moves), Ctx(moves.Ctx), OutOf(buffer), To(to), From(from),
+        End(from + bytes), InQueue(queue),
+        Stage(Ctx, T.Slabs, queue, Ctx.copyOut, bytes, side.pageable),
+        Waited(!side.mayBePinned || !Ctx.caps().asynchronous) {}
+
+  Status run() {
+    uintptr_t begin = From;
+    while (begin < End) {
+      Chunk &chunk = OutOf.chunkAt(begin);
+      uintptr_t stop = std::min(End, chunk.va() + chunk.bytes());
+      chunk.lastTouch = Ctx.clock;
+      if (chunk.deviceValid)
+        DRAGON_TRY(copyFromDevice(begin, stop));
+      else if (chunk.hostValid)
+        DRAGON_TRY(copyFromHost(chunk, begin, stop));
+      else
+        DRAGON_TRY(read(chunk, begin, stop));
+      begin = stop;
+    }
+    return T.Store.run(Reads, Cause::Copy);
+  }
+
+private:
+  char *target(uintptr_t at) const { return To + (at - From); }
+
+  /// As far as chunks are on the device: moves `stop`.
+  Status copyFromDevice(uintptr_t begin, uintptr_t &stop) {
+    std::vector<Chunk *> chunks{&OutOf.chunkAt(begin)};
+    while (stop < End && OutOf.chunkAt(stop).deviceValid) {
+      Chunk &next = OutOf.chunkAt(stop);
+      next.lastTouch = Ctx.clock;
+      chunks.push_back(&next);
+      stop = std::min(End, next.va() + next.bytes());
+    }
+    DRAGON_TRY(T.Time.Fetches.queueWaitsFor(InQueue, T.Time.LastFetch));
+    if (StagedCopies *copies = Stage.forRun(stop - begin))
+      DRAGON_TRY(copies->fromDevice(target(begin), begin, stop - begin));
+    else
+      DRAGON_TRY(
+          Ctx.device->copy(target(begin), reinterpret_cast<const void *>(begin),
+                           stop - begin, CopyKind::DeviceToHost, InQueue));
+    Ctx.ledger.moved(Direction::DeviceToHost, Cause::Copy, stop - begin);
+    return T.Time.noteUse(chunks, InQueue);
+  }
+
+  Status copyFromHost(const Chunk &chunk, uintptr_t begin, uintptr_t stop) {
+    DRAGON_TRY(T.Time.settle(chunk));
+    DRAGON_TRY(waitForQueue(*Ctx.device, InQueue, Waited));
+    Gathered.add(target(begin),
+                 static_cast<const char *>(chunk.host.hostView) +
+                     (begin - chunk.va()),
+                 stop - begin);
+    return {};
+  }
+
+  Status read(const Chunk &chunk, uintptr_t begin, uintptr_t stop) {
+    DRAGON_TRY(waitForQueue(*Ctx.device, InQueue, Waited));
+    T.Store.planRead(chunk, begin - chunk.va(), stop - chunk.va(),
+                     target(begin), Reads);
+    return {};
+  }
+
+  Transfers &T;
+  Context &Ctx;
+  Buffer &OutOf;
+  char *const To;
+  const uintptr_t From, End;
+  const Queue InQueue;
+  PinnedStage Stage;
+  HostCopies Gathered; ///< nothing is evicted before they are made
+  ReadPlan Reads;
+  bool Waited; ///< for work that may touch the host memory
+};
+
+Status Transfers::fromBuffer(Buffer &buffer, char *to, uintptr_t from,
+                             size_t bytes, Queue queue, HostSide side) {
+  TraceZone zone("copy out", bytes);
+  DRAGON_TRY(checkHostMemory(to, bytes));
+  ++Ctx.clock;
+  return Download(*this, buffer, to, from, bytes, queue, side).run();
+}
+
+// -- On the device -----------------------------------------------------------
+
+Status Transfers::betweenOnDevice(Buffer &toBuffer, uintptr_t to,
+                                  Buffer &fromBuffer, uintptr_t from,
+                                  size_t bytes, Queue queue) {
+  DRAGON_TRY(Time.Fetches.queueWaitsFor(queue, Time.LastFetch));
+  DRAGON_TRY(Ctx.device->copy(reinterpret_cast<void *>(to),
+                              reinterpret_cast<const void *>(from), bytes,
+                              CopyKind::DeviceToDevice, queue));
+  Ctx.ledger.moved(Direction::DeviceToDevice, Cause::Copy, bytes);
+  std::vector<Chunk *> used;
+  auto use = [&used](Chunk &chunk, uintptr_t, uintptr_t) -> Status {
+    used.push_back(&chunk);
+    return {};
+  };
+  DRAGON_TRY(forEachChunk(toBuffer, to, to + bytes, use));
+  for (Chunk *chunk : used)
+    DRAGON_TRY(Data.wroteDevice(*chunk, chunk->partOf(to, to + bytes)));
+  DRAGON_TRY(forEachChunk(fromBuffer, from, from + bytes, use));
+  return Time.noteUse(used, queue);
+}
+
+/// Each end of it is in one chunk.
+Status Transfers::betweenChunks(Buffer &toBuffer, uintptr_t to,
+                                Buffer &fromBuffer, uintptr_t from,
+                                size_t bytes, Queue queue) {
+  Chunk &source = fromBuffer.chunkAt(from);
+  Chunk &target = toBuffer.chunkAt(to);
+  Chunk *both[] = {&source, &target};
+  const size_t together =
+      source.bytes() + (&source == &target ? 0 : target.bytes());
+  if (together <= OnDevice.Pool.budget()) {
+    Want wants[] = {{&source, LaunchNeed::Read},
+                    {&target, needFor(target, to, to + bytes)}};
+    if (&source == &target)
+      wants[1].need = LaunchNeed::Write;
+    Ctx.pins.next();
+    DRAGON_TRY(Resident.bringIn(wants, queue, Cause::Copy));
+    DRAGON_TRY(Ctx.device->copy(reinterpret_cast<void *>(to),
+                                reinterpret_cast<const void *>(from), bytes,
+                                CopyKind::DeviceToDevice, queue));
+    Ctx.ledger.moved(Direction::DeviceToDevice, Cause::Copy, bytes);
+    DRAGON_TRY(Data.wroteDevice(target, target.partOf(to, to + bytes)));
+    return Time.noteUse(both, queue);
+  }
+  // The budget does not hold both.
+  std::vector<char> bounce(bytes);
+  const HostSide side{/*pageable=*/true};
+  DRAGON_TRY(
+      this->fromBuffer(fromBuffer, bounce.data(), from, bytes, queue, side));
+  DRAGON_TRY(Ctx.device->synchronize(queue));
+  DRAGON_TRY(this->toBuffer(toBuffer, to, bounce.data(), bytes, queue, side));
+  return Ctx.device->synchronize(queue);
+}
+
+Status Transfers::between(Buffer &toBuffer, uintptr_t to, Buffer &fromBuffer,
+                          uintptr_t from, size_t bytes, Queue queue) {
+  TraceZone zone("copy within", bytes);
+  ++Ctx.clock;
+  Next.overwritten(to, to + bytes);
+  if (toBuffer.allOnDevice() && fromBuffer.allOnDevice())
+    return betweenOnDevice(toBuffer, to, fromBuffer, from, bytes, queue);
+  for (size_t done = 0; done < bytes;) {
+    const Chunk &source = fromBuffer.chunkAt(from + done);
+    const Chunk &target = toBuffer.chunkAt(to + done);
+    size_t part =
+        std::min({bytes - done, source.va() + source.bytes() - (from + done),
+                  target.va() + target.bytes() - (to + done)});
+    DRAGON_TRY(betweenChunks(toBuffer, to + done, fromBuffer, from + done, part,
+                             queue));
+    done += part;
+  }
+  return {};
+}
+
+Status Transfers::fill(Buffer &buffer, uintptr_t to, uint32_t value,
+                       unsigned width, size_t count, Queue queue) {
+  const size_t bytes = count * width;
+  TraceZone zone("fill", bytes);
+  ++Ctx.clock;
+  Next.overwritten(to, to + bytes);
+  auto onDevice = [&](Chunk &chunk, uintptr_t begin, uintptr_t end) {
+    // Zeros need no memory at all.
+    bool asZeros =
+        value == 0 && needFor(chunk, begin, end) == LaunchNeed::Overwrite;
+    return !asZeros || OnDevice.fits(chunk);
+  };
+  auto deviceRun = [&](uintptr_t begin, uintptr_t end) -> Status {
+    std::vector<Chunk *> chunks;
+    DRAGON_TRY(bringInForWrite(buffer, begin, end, queue, chunks));
+    DRAGON_TRY(Ctx.device->fill(reinterpret_cast<void *>(begin), value, width,
+                                (end - begin) / width, queue));
+    for (Chunk *chunk : chunks)
+      DRAGON_TRY(Data.wroteDevice(*chunk, chunk->partOf(begin, end)));
+    return Time.noteUse(chunks, queue);
+  };
+  auto asZeros = [&](Chunk &chunk, uintptr_t, uintptr_t) -> Status {
+    DRAGON_TRY(Time.settle(chunk));
+    DRAGON_TRY(Data.forget(chunk));
+    chunk.storage.put({0, chunk.used(), PieceKind::Zero, nullptr, 0});
+    return {};
+  };
+  return forRuns(buffer, OnDevice.Pool, to, to + bytes, onDevice, deviceRun,
+                 asZeros);
+}
+
+} // namespace dragon
