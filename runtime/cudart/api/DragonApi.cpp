@@ -8,6 +8,7 @@
 #include "dragon/dragon.h"
 
 #include "runtime/cudart/api/ApiCalls.h"
+#include "runtime/cudart/front/ProcessState.h"
 #include "runtime/cudart/staging/StagingBuffers.h"
 
 #include <algorithm>

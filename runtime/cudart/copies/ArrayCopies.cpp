@@ -11,9 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/cudart/capture/Capture.h"
 #include "runtime/cudart/copies/Copy.h"
-#include "runtime/cudart/graphs/Capture.h"
-#include "runtime/cudart/streams/HostFunctions.h"
+#include "runtime/cudart/launches/HostFunctions.h"
+#include "runtime/cudart/modules/NvidiaOrOwn.h"
 #include "runtime/cudart/textures/Arrays.h"
 
 #include <algorithm>

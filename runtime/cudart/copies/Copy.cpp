@@ -7,30 +7,17 @@
 
 #include "runtime/cudart/copies/Copy.h"
 
+#include "runtime/cudart/capture/Capture.h"
 #include "runtime/cudart/front/Forward.h"
-#include "runtime/cudart/graphs/Capture.h"
+#include "runtime/cudart/launches/HostFunctions.h"
 #include "runtime/cudart/memory/Memory.h"
 #include "runtime/cudart/modules/Module.h"
-#include "runtime/cudart/streams/HostFunctions.h"
 
 #include <cuda_runtime_api.h>
 
 using namespace dragon;
 
 namespace dragon {
-
-bool isDeviceAddress(Front &front, uintptr_t address) {
-  // On a GPU there is memory that we did not allocate (libraries, device
-  // variables); the driver refuses what is none.
-  if (front.gpu || front.runtime.find(address) || pinnedMemory().find(address))
-    return true;
-  return modules().ownsVariableAt(address);
-}
-
-bool staysInBuffer(Front &front, uintptr_t address, size_t bytes) {
-  auto buffer = front.runtime.find(address);
-  return !buffer || bytes <= buffer->bytes - (address - buffer->base);
-}
 
 Result checkCopy(Front &front, const void *to, const void *from, size_t bytes,
                  cudaMemcpyKind kind) {

@@ -10,11 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/cudart/capture/Capture.h"
 #include "runtime/cudart/copies/Copy.h"
 #include "runtime/cudart/front/Forward.h"
-#include "runtime/cudart/graphs/Capture.h"
+#include "runtime/cudart/launches/HostFunctions.h"
 #include "runtime/cudart/memory/Memory.h"
-#include "runtime/cudart/streams/HostFunctions.h"
 
 #include <cuda_runtime_api.h>
 

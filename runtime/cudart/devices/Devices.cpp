@@ -14,10 +14,10 @@
 
 #include "runtime/cudart/devices/DroppedMembers.h"
 #include "runtime/cudart/front/Forward.h"
+#include "runtime/cudart/launches/HostFunctions.h"
 #include "runtime/cudart/memory/Memory.h"
 #include "runtime/cudart/modules/Module.h"
 #include "runtime/cudart/staging/StagingBuffers.h"
-#include "runtime/cudart/streams/HostFunctions.h"
 #include "runtime/cudart/streams/Stream.h"
 
 #include <cstdio>

@@ -11,10 +11,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "dragon/CompilerABI.h"
-#include "runtime/cudart/launches/KernelLaunch.h"
+#include "runtime/cudart/front/CompilerHints.h"
+#include "runtime/cudart/front/ProcessState.h"
 #include "runtime/cudart/memory/Memory.h"
 #include "runtime/cudart/modules/Module.h"
-#include "runtime/cudart/process/Lifecycle.h"
 #include "runtime/cudart/staging/StagingBuffers.h"
 #include "runtime/cudart/staging/StdioState.h"
 #include "runtime/trace/Log.h"
@@ -24,7 +24,6 @@
 #include <cstdio>
 #include <optional>
 #include <unistd.h>
-#include <utility>
 #include <vector>
 
 using namespace dragon;
@@ -51,9 +50,6 @@ void onBuffer(const char *name, const void *pointer, size_t bytes,
   }
   errno = before;
 }
-
-/// Of the thread's next directive.
-thread_local const dragon_reason *reason = nullptr;
 
 void discard(const void *pointer, size_t bytes, void *stream, bool eager) {
   const dragon_reason *why = takeReason();
@@ -101,29 +97,18 @@ std::optional<LaunchCall> launchOf(const void *function, uint64_t gridXY,
   return call;
 }
 
-/// Of the thread's next launch.
-thread_local LaunchHints nextLaunch;
-
 void lastUse(int condition, const void *pointer, size_t bytes, bool eager) {
   const dragon_reason *why = takeReason();
   if (condition && bytes && Front::existing())
-    nextLaunch.lastUses.push_back(
+    nextLaunchHints().lastUses.push_back(
         {reinterpret_cast<uintptr_t>(pointer), bytes, eager, why});
 }
 
 } // namespace
 
-const dragon_reason *dragon::takeReason() {
-  static const dragon_reason None{nullptr, {nullptr, nullptr, 0, 0}};
-  const dragon_reason *given = std::exchange(reason, nullptr);
-  return given ? given : &None;
-}
-
-LaunchHints dragon::takeLaunchHints() { return std::exchange(nextLaunch, {}); }
-
 extern "C" {
 
-void __dragon_because(const dragon_reason *why) { reason = why; }
+void __dragon_because(const dragon_reason *why) { setReason(why); }
 
 int __dragon_malloc(void **pointer, size_t bytes, uint32_t flags,
                     const dragon_source *where) {
@@ -132,7 +117,7 @@ int __dragon_malloc(void **pointer, size_t bytes, uint32_t flags,
     options.flags = flags & ~uint32_t(DRAGON_HOST_ACCESS);
     options.hostAccessible = flags & DRAGON_HOST_ACCESS;
     options.where = where;
-    options.why = std::exchange(reason, nullptr);
+    options.why = takeReasonIfAny();
     return allocateForProgram(front, pointer, bytes, options);
   });
 }
@@ -149,7 +134,7 @@ void __dragon_discard_if(int condition, const void *pointer, size_t bytes,
                          void *stream) {
   if (condition)
     __dragon_discard(pointer, bytes, stream);
-  reason = nullptr;
+  setReason(nullptr);
 }
 
 void __dragon_last_use(int condition, const void *pointer, size_t bytes) {
@@ -161,7 +146,7 @@ void __dragon_last_use_eagerly(int condition, const void *pointer,
   lastUse(condition, pointer, bytes, /*eager=*/true);
 }
 
-void __dragon_launch_follows(void) { nextLaunch.followed = true; }
+void __dragon_launch_follows(void) { nextLaunchHints().followed = true; }
 
 void __dragon_next_use(const void *pointer, uint32_t launches) {
   onBuffer("next use", pointer, SIZE_MAX,
@@ -198,7 +183,7 @@ int __dragon_reads_upwards(const void *function, uint64_t gridXY,
 
 void __dragon_will_fwrite(const void *pointer, size_t bytes, FILE *file) {
   if (!file) {
-    reason = nullptr;
+    setReason(nullptr);
     return;
   }
   StreamLock lock(file);

@@ -11,9 +11,9 @@
 
 #include "dragon/CompilerABI.h"
 #include "dragon/dragon.h"
-#include "runtime/cudart/graphs/Capture.h"
+#include "runtime/cudart/capture/Capture.h"
+#include "runtime/cudart/launches/HostFunctions.h"
 #include "runtime/cudart/memory/Memory.h"
-#include "runtime/cudart/streams/HostFunctions.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -8,7 +8,7 @@
 #include "runtime/cudart/front/ErrorMap.h"
 
 #include "runtime/cudart/front/ErrorTable.h"
-#include "runtime/cudart/process/Lifecycle.h"
+#include "runtime/cudart/front/ProcessState.h"
 
 #include <atomic>
 #include <cstdio>

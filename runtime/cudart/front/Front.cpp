@@ -7,10 +7,7 @@
 
 #include "runtime/cudart/front/Front.h"
 
-#include "runtime/cudart/libraries/ForeignCalls.h"
-#include "runtime/cudart/process/KilledRun.h"
-#include "runtime/cudart/process/Lifecycle.h"
-#include "runtime/cudart/staging/StagingBuffers.h"
+#include "runtime/cudart/front/ProcessState.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -46,10 +43,7 @@ cudaError_t create(Front *&front) {
     Device &device = (*runtime)->device();
     bool gpu = std::strcmp(device.caps().name, "cpu") != 0;
     front = new Front{**runtime, device, gpu}; // lives as long as the process
-    staging().attach(**runtime);
-    armLifecycle();
-    reportWhenKilled(**runtime);
-    watchForeignCalls();
+    startProcess(**runtime);
     current.store(front, std::memory_order_release);
     return cudaSuccess;
   } catch (const std::bad_alloc &) {

@@ -46,8 +46,9 @@ struct Front {
   Queue queue(cudaStream_t stream) const;
 };
 
-/// True in a child of a process that had a device.
-bool inForkedChild();
+/// The first call has created the runtime: what of the rest of this library
+/// works beside it begins (process/StartUp.cpp).
+void startProcess(Runtime &runtime);
 
 namespace detail {
 template <typename Body> cudaError_t guarded(Front &front, Body &&body) {

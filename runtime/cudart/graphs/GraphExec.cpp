@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/cudart/graphs/Capture.h"
+#include "runtime/cudart/capture/Capture.h"
 #include "runtime/cudart/graphs/GraphCalls.h"
+#include "runtime/cudart/graphs/GraphIssue.h"
+#include "runtime/cudart/launches/KernelWork.h"
 
 #include <mutex>
 #include <unordered_map>

@@ -7,11 +7,13 @@
 
 #include "runtime/cudart/launches/KernelLaunch.h"
 
+#include "runtime/cudart/capture/Capture.h"
+#include "runtime/cudart/front/CompilerHints.h"
 #include "runtime/cudart/front/Forward.h"
-#include "runtime/cudart/graphs/Capture.h"
+#include "runtime/cudart/launches/HostFunctions.h"
+#include "runtime/cudart/launches/KernelWork.h"
 #include "runtime/cudart/modules/Module.h"
 #include "runtime/cudart/modules/ModuleAbi.h"
-#include "runtime/cudart/streams/HostFunctions.h"
 #include "runtime/trace/Log.h"
 
 using namespace dragon;

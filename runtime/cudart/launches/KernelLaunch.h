@@ -9,25 +9,12 @@
 
 #include "runtime/cudart/front/Front.h"
 
-#include <vector>
 #include <vector_types.h>
 
 namespace dragon {
 
 struct Front;
 struct Kernel;
-
-/// What the compiler says of a launch.
-struct LaunchHints {
-  std::vector<LastUse> lastUses;
-  bool followed = false;
-};
-/// What it said of the calling thread's next launch, once.
-LaunchHints takeLaunchHints();
-
-/// Why the calling thread's next directive was inserted, once; of one without a
-/// name if its source was compiled without -fdragon-trace-accesses.
-const dragon_reason *takeReason();
 
 /// Whether a prepared kernel can be launched so at all.
 cudaError_t checkLaunch(Front &front, const Kernel &kernel, dim3 grid,

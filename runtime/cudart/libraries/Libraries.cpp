@@ -20,10 +20,10 @@
 #include "runtime/cudart/libraries/Libraries.h"
 
 #include "dragon/CompilerABI.h"
-#include "runtime/cudart/graphs/Capture.h"
+#include "runtime/cudart/capture/Capture.h"
+#include "runtime/cudart/front/ProcessState.h"
+#include "runtime/cudart/launches/HostFunctions.h"
 #include "runtime/cudart/modules/Module.h"
-#include "runtime/cudart/process/Lifecycle.h"
-#include "runtime/cudart/streams/HostFunctions.h"
 
 #include <cerrno>
 #include <cstdarg>

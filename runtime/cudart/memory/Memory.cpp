@@ -7,12 +7,14 @@
 
 #include "runtime/cudart/memory/Memory.h"
 
+#include "runtime/cudart/capture/Capture.h"
 #include "runtime/cudart/front/Forward.h"
-#include "runtime/cudart/graphs/Capture.h"
+#include "runtime/cudart/launches/HostFunctions.h"
 #include "runtime/cudart/libraries/DriverEntryPoints.h"
 #include "runtime/cudart/libraries/ForeignCalls.h"
+#include "runtime/cudart/memory/GraphMemory.h"
 #include "runtime/cudart/memory/PlainMemory.h"
-#include "runtime/cudart/streams/HostFunctions.h"
+#include "runtime/cudart/modules/Module.h"
 #include "runtime/trace/Log.h"
 
 #include <cstdlib>
@@ -93,6 +95,19 @@ bool isPageable(Front &front, const void *memory) {
   return DRAGON_NVIDIA(cudaPointerGetAttributes, &known, memory) ==
              cudaSuccess &&
          known.type == cudaMemoryTypeUnregistered;
+}
+
+bool isDeviceAddress(Front &front, uintptr_t address) {
+  // On a GPU there is memory that we did not allocate (libraries, device
+  // variables); the driver refuses what is none.
+  if (front.gpu || front.runtime.find(address) || pinnedMemory().find(address))
+    return true;
+  return modules().ownsVariableAt(address);
+}
+
+bool staysInBuffer(Front &front, uintptr_t address, size_t bytes) {
+  auto buffer = front.runtime.find(address);
+  return !buffer || bytes <= buffer->bytes - (address - buffer->base);
 }
 
 Result allocateForProgram(Front &front, void **pointer, size_t bytes,

@@ -13,8 +13,8 @@
 
 #include "runtime/cudart/front/Forward.h"
 #include "runtime/cudart/front/Front.h"
+#include "runtime/cudart/launches/HostFunctions.h"
 #include "runtime/cudart/memory/PlainMemory.h"
-#include "runtime/cudart/streams/HostFunctions.h"
 
 #include <cstring>
 #include <cuda_runtime_api.h>

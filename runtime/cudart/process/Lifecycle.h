@@ -35,9 +35,6 @@ namespace dragon {
 /// driver initialised: that sets the place of step 2.
 void armLifecycle();
 
-/// True for threads whose calls come after the runtime was shut down.
-bool refusedAtExit();
-
 } // namespace dragon
 
 #endif // DRAGON_RUNTIME_CUDART_PROCESS_LIFECYCLE_H

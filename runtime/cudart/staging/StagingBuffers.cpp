@@ -8,8 +8,8 @@
 #include "runtime/cudart/staging/StagingBuffers.h"
 
 #include "runtime/cudart/front/Front.h"
+#include "runtime/cudart/front/ProcessState.h"
 #include "runtime/cudart/memory/Memory.h"
-#include "runtime/cudart/process/Lifecycle.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -5,12 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/cudart/capture/Capture.h"
 #include "runtime/cudart/copies/Copy.h"
-#include "runtime/cudart/graphs/Capture.h"
-#include "runtime/cudart/launches/KernelLaunch.h"
+#include "runtime/cudart/front/CompilerHints.h"
+#include "runtime/cudart/launches/HostFunctions.h"
 #include "runtime/cudart/staging/StagingBuffers.h"
-#include "runtime/cudart/streams/HostFunctions.h"
-#include "runtime/cudart/streams/Stream.h"
 
 #include <cuda_runtime_api.h>
 

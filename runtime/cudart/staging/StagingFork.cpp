@@ -19,6 +19,7 @@
 
 #include "runtime/core/Budget.h"
 #include "runtime/cudart/front/Front.h"
+#include "runtime/cudart/front/ProcessState.h"
 #include "runtime/cudart/staging/StagingBuffers.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"

@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dragon/CompilerABI.h"
-#include "runtime/cudart/launches/KernelLaunch.h"
+#include "runtime/cudart/front/CompilerHints.h"
 #include "runtime/cudart/staging/StagingBuffers.h"
 #include "runtime/cudart/staging/StdioState.h"
 

@@ -13,8 +13,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "dragon/CompilerABI.h"
+#include "runtime/cudart/front/CompilerHints.h"
 #include "runtime/cudart/front/Front.h"
-#include "runtime/cudart/launches/KernelLaunch.h"
+#include "runtime/cudart/front/ProcessState.h"
 #include "runtime/cudart/staging/StagingBuffers.h"
 #include "runtime/cudart/staging/StdioState.h"
 

@@ -7,10 +7,10 @@
 
 #include "runtime/cudart/streams/Stream.h"
 
+#include "runtime/cudart/capture/Capture.h"
 #include "runtime/cudart/front/Forward.h"
-#include "runtime/cudart/graphs/Capture.h"
+#include "runtime/cudart/launches/HostFunctions.h"
 #include "runtime/cudart/staging/StagingBuffers.h"
-#include "runtime/cudart/streams/HostFunctions.h"
 
 #include <cuda_runtime_api.h>
 #include <mutex>
@@ -156,11 +156,6 @@ cudaError_t recordEvent(cudaEvent_t event, cudaStream_t stream,
 } // namespace
 
 namespace dragon {
-
-Status synchronizeStream(Front &front, cudaStream_t stream) {
-  waitForHostFunctions(front, stream);
-  return front.device.synchronize(front.queue(stream));
-}
 
 Status destroyAllStreamsAndEvents(Front &front) {
   for (cudaEvent_t event : events().takeAll())

@@ -21,9 +21,6 @@ namespace dragon {
 /// Destroys what the program created and did not destroy (cudaDeviceReset).
 Status destroyAllStreamsAndEvents(Front &front);
 
-/// Waits for the work and the host functions of `stream`.
-Status synchronizeStream(Front &front, cudaStream_t stream);
-
 } // namespace dragon
 
 #endif // DRAGON_RUNTIME_CUDART_STREAMS_STREAM_H

@@ -7,7 +7,8 @@
 
 #include "runtime/cudart/textures/Arrays.h"
 
-#include "runtime/cudart/streams/HostFunctions.h"
+#include "runtime/cudart/launches/HostFunctions.h"
+#include "runtime/cudart/modules/NvidiaOrOwn.h"
 
 #include <algorithm>
 #include <mutex>

@@ -13,9 +13,7 @@
 #ifndef DRAGON_RUNTIME_CUDART_TEXTURES_ARRAYS_H
 #define DRAGON_RUNTIME_CUDART_TEXTURES_ARRAYS_H
 
-#include "runtime/cudart/front/Forward.h"
 #include "runtime/cudart/front/Front.h"
-#include "runtime/cudart/modules/Module.h"
 #include "runtime/device/cpu/Texture.h"
 
 #include <cuda_runtime_api.h>
@@ -43,20 +41,6 @@ MipmappedArray *findMipmappedArray(cudaMipmappedArray_const_t array);
 
 /// False if the channels are none that a texel can have.
 bool formatOf(const cudaChannelFormatDesc &description, TexelFormat &format);
-
-/// A call that is NVIDIA's on a GPU; `memory`: it works on memory that the
-/// runtime manages.
-template <typename Nvidia, typename Own>
-cudaError_t onEither(bool memory, Nvidia &&nvidia, Own &&own) {
-  return withDevice([&](Front &front) -> Result {
-    if (!front.gpu)
-      return own(front);
-    DRAGON_CHECK(modules().initialise(front));
-    if (memory)
-      DRAGON_CHECK(keepAllResident(front));
-    return nvidia();
-  });
-}
 
 } // namespace dragon
 

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cudart/memory/Memory.h"
+#include "runtime/cudart/modules/NvidiaOrOwn.h"
 #include "runtime/cudart/textures/Arrays.h"
 
 #include <mutex>

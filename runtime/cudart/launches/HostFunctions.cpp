@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/cudart/streams/HostFunctions.h"
+#include "runtime/cudart/launches/HostFunctions.h"
 
+#include "runtime/cudart/capture/Capture.h"
 #include "runtime/cudart/front/Forward.h"
-#include "runtime/cudart/graphs/Capture.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -151,6 +151,11 @@ Status waitForHostWork(Front &front, cudaStream_t stream) {
                : Status();
   waitForHostFunctions(front, stream);
   return {};
+}
+
+Status synchronizeStream(Front &front, cudaStream_t stream) {
+  waitForHostFunctions(front, stream);
+  return front.device.synchronize(front.queue(stream));
 }
 
 void addHostFunction(cudaStream_t stream, std::function<void()> function) {

@@ -15,8 +15,8 @@
 // such a copy waits for the stream while functions are still to come.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_CUDART_STREAMS_HOSTFUNCTIONS_H
-#define DRAGON_RUNTIME_CUDART_STREAMS_HOSTFUNCTIONS_H
+#ifndef DRAGON_RUNTIME_CUDART_LAUNCHES_HOSTFUNCTIONS_H
+#define DRAGON_RUNTIME_CUDART_LAUNCHES_HOSTFUNCTIONS_H
 
 #include "runtime/cudart/front/Front.h"
 
@@ -32,6 +32,9 @@ void addHostFunction(cudaStream_t stream, std::function<void()> function);
 void waitForHostFunctions(Front &front, cudaStream_t stream);
 void waitForAllHostFunctions(Front &front);
 
+/// Waits for the work and the host functions of `stream`.
+Status synchronizeStream(Front &front, cudaStream_t stream);
+
 /// The runtime is about to touch host memory for a copy in `stream`: functions
 /// in front of it, which may use the same memory, have run when it returns.
 Status waitForHostWork(Front &front, cudaStream_t stream);
@@ -44,4 +47,4 @@ bool hostFunctionsDone(Front &front, cudaStream_t stream);
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_CUDART_STREAMS_HOSTFUNCTIONS_H
+#endif // DRAGON_RUNTIME_CUDART_LAUNCHES_HOSTFUNCTIONS_H

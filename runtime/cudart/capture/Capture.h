@@ -18,10 +18,10 @@
 //   }
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_CUDART_GRAPHS_CAPTURE_H
-#define DRAGON_RUNTIME_CUDART_GRAPHS_CAPTURE_H
+#ifndef DRAGON_RUNTIME_CUDART_CAPTURE_CAPTURE_H
+#define DRAGON_RUNTIME_CUDART_CAPTURE_CAPTURE_H
 
-#include "runtime/cudart/graphs/Graph.h"
+#include "runtime/cudart/capture/Graph.h"
 
 #include <atomic>
 
@@ -48,4 +48,4 @@ bool captureWait(cudaStream_t stream, cudaEvent_t event);
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_CUDART_GRAPHS_CAPTURE_H
+#endif // DRAGON_RUNTIME_CUDART_CAPTURE_CAPTURE_H

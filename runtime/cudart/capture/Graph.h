@@ -14,8 +14,8 @@
 // Threads: a graph belongs to one thread at a time, as in CUDA.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_CUDART_GRAPHS_GRAPH_H
-#define DRAGON_RUNTIME_CUDART_GRAPHS_GRAPH_H
+#ifndef DRAGON_RUNTIME_CUDART_CAPTURE_GRAPH_H
+#define DRAGON_RUNTIME_CUDART_CAPTURE_GRAPH_H
 
 #include "runtime/cudart/front/Front.h"
 
@@ -87,6 +87,11 @@ struct Graph {
 /// The handle's, or null.
 Graph *findGraph(cudaGraph_t graph);
 GraphNode *findNode(cudaGraphNode_t node);
+/// The nodes of the handles: any, or only those of the graph.
+Result findNodes(const cudaGraphNode_t *handles, size_t count,
+                 std::vector<GraphNode *> &nodes);
+Result nodesIn(const Graph *graph, const cudaGraphNode_t *handles, size_t count,
+               std::vector<GraphNode *> &nodes);
 cudaGraph_t keepGraph(std::shared_ptr<Graph> graph);
 /// The same, to keep; null if the program has no such graph.
 std::shared_ptr<Graph> shareGraph(cudaGraph_t graph);
@@ -96,9 +101,7 @@ inline cudaGraphNode_t handleOf(GraphNode *node) {
   return reinterpret_cast<cudaGraphNode_t>(node);
 }
 
-/// What a node is to do, made of what the program says; arguments are copied.
-Result kernelWork(Front &front, const cudaKernelNodeParams &params,
-                  bool cooperative, KernelWork &work);
+/// What a node is to do, made of what the program says.
 CopyWork linearCopy(void *to, const void *from, size_t bytes,
                     cudaMemcpyKind kind);
 CopyWork planeCopy(void *to, size_t toPitch, const void *from, size_t fromPitch,
@@ -108,21 +111,8 @@ SetWork setOfBytes(void *to, size_t pitch, int value, size_t width,
 /// Checks what is known of it already.
 Result checkSet(const cudaMemsetParams &params);
 
-/// Memory for as long as the node or a copy of it is there, and until the
-/// program frees what a launch has allocated.
-Result allocWork(Front &front, const cudaMemAllocNodeParams &params,
-                 AllocWork &work);
-/// The program frees memory. True: it is a graph's, and stays for its next
-/// launch.
-bool freedForGraph(const void *pointer);
-/// All of the program's memory is gone.
-void forgetGraphMemory();
-
-/// Issues the work into the stream.
-Result issue(Front &front, const GraphWork &work, cudaStream_t stream);
-
 cudaGraphNodeType typeOf(const GraphWork &work);
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_CUDART_GRAPHS_GRAPH_H
+#endif // DRAGON_RUNTIME_CUDART_CAPTURE_GRAPH_H

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/cudart/graphs/Capture.h"
+#include "runtime/cudart/capture/Capture.h"
 
-#include "runtime/cudart/graphs/GraphCalls.h"
+#include "runtime/cudart/modules/NvidiaOrOwn.h"
 
 #include <algorithm>
 #include <map>
