@@ -14,7 +14,7 @@
 #define DRAGON_RUNTIME_CUDART_TEXTURES_ARRAYS_H
 
 #include "runtime/cudart/front/Front.h"
-#include "runtime/device/cpu/Texture.h"
+#include "runtime/device/cpu/kernels/Texture.h"
 
 #include <cuda_runtime_api.h>
 #include <memory>

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// On the cpu device an object is a Texture (runtime/device/cpu/Texture.h) and
-// what the program said of it; on a GPU it is NVIDIA's. What it is made over of
-// a buffer stays in device memory while the object lives: kernels reach it by a
-// number in which no summary can see an address. Arrays are no part of buffers.
+// On the cpu device an object is a Texture
+// (runtime/device/cpu/kernels/Texture.h) and what the program said of it; on a
+// GPU it is NVIDIA's. What it is made over of a buffer stays in device memory
+// while the object lives: kernels reach it by a number in which no summary can
+// see an address. Arrays are no part of buffers.
 //
 //===----------------------------------------------------------------------===//
 

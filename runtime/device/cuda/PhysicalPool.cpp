@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/vmm/PhysicalPool.h"
+#include "runtime/device/cuda/PhysicalPool.h"
 #include "runtime/base/ThreadPool.h"
 #include "runtime/trace/Log.h"
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/cpu/BlockScheduler.h"
-#include "runtime/device/cpu/KernelRun.h"
+#include "runtime/device/cpu/kernels/BlockScheduler.h"
+#include "runtime/device/cpu/kernels/KernelRun.h"
 
 #include <algorithm>
 #include <cstring>

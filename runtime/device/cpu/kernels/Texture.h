@@ -12,8 +12,8 @@
 // [i, i + 1), linear filtering weighs with 8 bits of fraction.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_DEVICE_CPU_TEXTURE_H
-#define DRAGON_RUNTIME_DEVICE_CPU_TEXTURE_H
+#ifndef DRAGON_RUNTIME_DEVICE_CPU_KERNELS_TEXTURE_H
+#define DRAGON_RUNTIME_DEVICE_CPU_KERNELS_TEXTURE_H
 
 #include <cstdint>
 #include <vector>
@@ -61,4 +61,4 @@ struct Texture {
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_DEVICE_CPU_TEXTURE_H
+#endif // DRAGON_RUNTIME_DEVICE_CPU_KERNELS_TEXTURE_H

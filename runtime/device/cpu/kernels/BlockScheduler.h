@@ -33,11 +33,11 @@
 // Threads: one scheduler belongs to one operating system thread.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_DEVICE_CPU_BLOCKSCHEDULER_H
-#define DRAGON_RUNTIME_DEVICE_CPU_BLOCKSCHEDULER_H
+#ifndef DRAGON_RUNTIME_DEVICE_CPU_KERNELS_BLOCKSCHEDULER_H
+#define DRAGON_RUNTIME_DEVICE_CPU_KERNELS_BLOCKSCHEDULER_H
 
 #include "dragon/CompilerABI.h"
-#include "runtime/device/cpu/Fiber.h"
+#include "runtime/device/Fiber.h"
 
 #include <cstdint>
 #include <memory>
@@ -161,4 +161,4 @@ private:
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_DEVICE_CPU_BLOCKSCHEDULER_H
+#endif // DRAGON_RUNTIME_DEVICE_CPU_KERNELS_BLOCKSCHEDULER_H

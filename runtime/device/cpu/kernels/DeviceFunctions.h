@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_DEVICE_CPU_DEVICEFUNCTIONS_H
-#define DRAGON_RUNTIME_DEVICE_CPU_DEVICEFUNCTIONS_H
+#ifndef DRAGON_RUNTIME_DEVICE_CPU_KERNELS_DEVICEFUNCTIONS_H
+#define DRAGON_RUNTIME_DEVICE_CPU_KERNELS_DEVICEFUNCTIONS_H
 
 namespace dragon {
 
@@ -15,4 +15,4 @@ void keepDeviceFunctions();
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_DEVICE_CPU_DEVICEFUNCTIONS_H
+#endif // DRAGON_RUNTIME_DEVICE_CPU_KERNELS_DEVICEFUNCTIONS_H

@@ -12,8 +12,8 @@
 // Thread-safe; the floating-point environment is as before.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_DEVICE_CPU_DEVICEMATH_H
-#define DRAGON_RUNTIME_DEVICE_CPU_DEVICEMATH_H
+#ifndef DRAGON_RUNTIME_DEVICE_CPU_KERNELS_DEVICEMATH_H
+#define DRAGON_RUNTIME_DEVICE_CPU_KERNELS_DEVICEMATH_H
 
 #include <cstdint>
 
@@ -39,4 +39,4 @@ __bf16 dragon_cpu_math_f32_to_bf16(float x) __asm__("__truncsfbf2");
 __bf16 dragon_cpu_math_f64_to_bf16(double x) __asm__("__truncdfbf2");
 }
 
-#endif // DRAGON_RUNTIME_DEVICE_CPU_DEVICEMATH_H
+#endif // DRAGON_RUNTIME_DEVICE_CPU_KERNELS_DEVICEMATH_H

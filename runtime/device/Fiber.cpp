@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/cpu/Fiber.h"
+#include "runtime/device/Fiber.h"
 
 #include <atomic>
 #include <boost/context/detail/fcontext.hpp>

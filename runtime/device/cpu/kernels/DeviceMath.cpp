@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/cpu/DeviceMath.h"
+#include "runtime/device/cpu/kernels/DeviceMath.h"
 
 #include <bit>
 #include <cfenv>

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/cpu/AccessSink.h"
+#include "runtime/device/cpu/kernels/AccessSink.h"
 #include "dragon/CompilerABI.h"
 
 namespace dragon {

@@ -13,8 +13,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dragon/CompilerABI.h"
-#include "runtime/device/cpu/BlockScheduler.h"
-#include "runtime/device/cpu/KernelRun.h"
+#include "runtime/device/cpu/kernels/BlockScheduler.h"
+#include "runtime/device/cpu/kernels/KernelRun.h"
 
 #include <algorithm>
 #include <bit>

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/cpu/Texture.h"
+#include "runtime/device/cpu/kernels/Texture.h"
 
 #include "dragon/CompilerABI.h"
-#include "runtime/device/cpu/KernelRun.h"
+#include "runtime/device/cpu/kernels/KernelRun.h"
 
 #include <algorithm>
 #include <bit>

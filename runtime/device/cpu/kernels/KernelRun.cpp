@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/cpu/KernelRun.h"
-#include "runtime/device/cpu/AccessSink.h"
-#include "runtime/device/cpu/BlockScheduler.h"
+#include "runtime/device/cpu/kernels/KernelRun.h"
+#include "runtime/device/cpu/kernels/AccessSink.h"
+#include "runtime/device/cpu/kernels/BlockScheduler.h"
 
 #include <algorithm>
 #include <csignal>

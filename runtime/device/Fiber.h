@@ -13,8 +13,8 @@
 // Threads: a fiber stays on the thread that prepared it.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_DEVICE_CPU_FIBER_H
-#define DRAGON_RUNTIME_DEVICE_CPU_FIBER_H
+#ifndef DRAGON_RUNTIME_DEVICE_FIBER_H
+#define DRAGON_RUNTIME_DEVICE_FIBER_H
 
 #include <cstddef>
 #include <cstdint>
@@ -82,4 +82,4 @@ private:
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_DEVICE_CPU_FIBER_H
+#endif // DRAGON_RUNTIME_DEVICE_FIBER_H

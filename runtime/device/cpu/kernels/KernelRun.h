@@ -15,13 +15,13 @@
 // from a signal), shared memory, and the fibers of a block. They are pooled.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_DEVICE_CPU_KERNELRUN_H
-#define DRAGON_RUNTIME_DEVICE_CPU_KERNELRUN_H
+#ifndef DRAGON_RUNTIME_DEVICE_CPU_KERNELS_KERNELRUN_H
+#define DRAGON_RUNTIME_DEVICE_CPU_KERNELS_KERNELRUN_H
 
 #include "runtime/device/Device.h"
 #include "runtime/device/FaultHandling.h"
-#include "runtime/device/cpu/AddressMap.h"
-#include "runtime/device/cpu/Fiber.h"
+#include "runtime/device/Fiber.h"
+#include "runtime/device/cpu/memory/AddressMap.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -155,4 +155,4 @@ private:
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_DEVICE_CPU_KERNELRUN_H
+#endif // DRAGON_RUNTIME_DEVICE_CPU_KERNELS_KERNELRUN_H

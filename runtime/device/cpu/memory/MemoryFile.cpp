@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/cpu/MemoryFile.h"
+#include "runtime/device/cpu/memory/MemoryFile.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -32,8 +32,8 @@
 // caller, as Device.h says.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_DEVICE_CPU_ADDRESSMAP_H
-#define DRAGON_RUNTIME_DEVICE_CPU_ADDRESSMAP_H
+#ifndef DRAGON_RUNTIME_DEVICE_CPU_MEMORY_ADDRESSMAP_H
+#define DRAGON_RUNTIME_DEVICE_CPU_MEMORY_ADDRESSMAP_H
 
 #include "runtime/device/Device.h"
 #include "runtime/device/FaultHandling.h"
@@ -149,4 +149,4 @@ private:
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_DEVICE_CPU_ADDRESSMAP_H
+#endif // DRAGON_RUNTIME_DEVICE_CPU_MEMORY_ADDRESSMAP_H

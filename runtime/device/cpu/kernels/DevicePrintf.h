@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_DEVICE_CPU_DEVICEPRINTF_H
-#define DRAGON_RUNTIME_DEVICE_CPU_DEVICEPRINTF_H
+#ifndef DRAGON_RUNTIME_DEVICE_CPU_KERNELS_DEVICEPRINTF_H
+#define DRAGON_RUNTIME_DEVICE_CPU_KERNELS_DEVICEPRINTF_H
 
 #include <string>
 
@@ -20,4 +20,4 @@ int formatDevicePrintf(std::string &out, const char *format,
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_DEVICE_CPU_DEVICEPRINTF_H
+#endif // DRAGON_RUNTIME_DEVICE_CPU_KERNELS_DEVICEPRINTF_H

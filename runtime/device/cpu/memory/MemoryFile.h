@@ -15,8 +15,8 @@
 // Threads: all calls from any thread.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_DEVICE_CPU_MEMORYFILE_H
-#define DRAGON_RUNTIME_DEVICE_CPU_MEMORYFILE_H
+#ifndef DRAGON_RUNTIME_DEVICE_CPU_MEMORY_MEMORYFILE_H
+#define DRAGON_RUNTIME_DEVICE_CPU_MEMORY_MEMORYFILE_H
 
 #include "runtime/base/Status.h"
 
@@ -72,4 +72,4 @@ private:
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_DEVICE_CPU_MEMORYFILE_H
+#endif // DRAGON_RUNTIME_DEVICE_CPU_MEMORY_MEMORYFILE_H

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/cpu/AddressMap.h"
+#include "runtime/device/cpu/memory/AddressMap.h"
 
 #include <algorithm>
 #include <cerrno>

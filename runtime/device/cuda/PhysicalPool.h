@@ -15,8 +15,8 @@
 // Threads: all calls from any thread, with the context current.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_DEVICE_VMM_PHYSICALPOOL_H
-#define DRAGON_RUNTIME_DEVICE_VMM_PHYSICALPOOL_H
+#ifndef DRAGON_RUNTIME_DEVICE_CUDA_PHYSICALPOOL_H
+#define DRAGON_RUNTIME_DEVICE_CUDA_PHYSICALPOOL_H
 
 #include "runtime/device/Device.h"
 #include "runtime/device/cuda/CudaDriver.h"
@@ -88,4 +88,4 @@ private:
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_DEVICE_VMM_PHYSICALPOOL_H
+#endif // DRAGON_RUNTIME_DEVICE_CUDA_PHYSICALPOOL_H

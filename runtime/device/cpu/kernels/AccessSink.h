@@ -11,8 +11,8 @@
 // their numbers, so that the order is the same in each run.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_DEVICE_CPU_ACCESSSINK_H
-#define DRAGON_RUNTIME_DEVICE_CPU_ACCESSSINK_H
+#ifndef DRAGON_RUNTIME_DEVICE_CPU_KERNELS_ACCESSSINK_H
+#define DRAGON_RUNTIME_DEVICE_CPU_KERNELS_ACCESSSINK_H
 
 #include <cstdint>
 
@@ -39,4 +39,4 @@ AccessSink *accessSink();
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_DEVICE_CPU_ACCESSSINK_H
+#endif // DRAGON_RUNTIME_DEVICE_CPU_KERNELS_ACCESSSINK_H

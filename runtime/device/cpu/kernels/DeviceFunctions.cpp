@@ -11,12 +11,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/cpu/DeviceFunctions.h"
+#include "runtime/device/cpu/kernels/DeviceFunctions.h"
 #include "dragon/CompilerABI.h"
-#include "runtime/device/cpu/BlockScheduler.h"
-#include "runtime/device/cpu/DeviceMath.h"
-#include "runtime/device/cpu/DevicePrintf.h"
-#include "runtime/device/cpu/KernelRun.h"
+#include "runtime/device/cpu/kernels/BlockScheduler.h"
+#include "runtime/device/cpu/kernels/DeviceMath.h"
+#include "runtime/device/cpu/kernels/DevicePrintf.h"
+#include "runtime/device/cpu/kernels/KernelRun.h"
 
 #include <algorithm>
 #include <bit>
