@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Each node becomes the call that the program would have made without graphs.
+//
+//===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CUDART_GRAPHS_GRAPHISSUE_H
 #define DRAGON_RUNTIME_CUDART_GRAPHS_GRAPHISSUE_H
 

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A node of a graph launches its kernel later, any number of times, when the
+// program's arguments may be gone. So it has copies of what they pointed at;
+// the kernel's summary says how large each is.
+//
+//===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CUDART_LAUNCHES_KERNELWORK_H
 #define DRAGON_RUNTIME_CUDART_LAUNCHES_KERNELWORK_H
 

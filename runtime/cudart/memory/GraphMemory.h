@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A node that allocates has its memory from when it is made, at one address for
+// all launches and all copies of the graph. The program may free it between two
+// launches; it is given back when neither a node nor the program has it.
+//
+//===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CUDART_MEMORY_GRAPHMEMORY_H
 #define DRAGON_RUNTIME_CUDART_MEMORY_GRAPHMEMORY_H
 
