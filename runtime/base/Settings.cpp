@@ -22,205 +22,146 @@ namespace dragon {
 
 namespace {
 
-// What the cpu device can do; chooseBudget() knows what the device needs.
-constexpr uint64_t ChunkUnit = 64 << 10;
+/// A variable that is set.
+struct Given {
+  const char *variable;
+  std::string_view value;
 
-Status bad(const char *variable, std::string_view value, const char *expected) {
-  return Status::error(DRAGON_ERROR_SETTING, "{}='{}': {}", variable, value,
-                       expected);
-}
+  Status bad(std::string_view expected) const {
+    return Status::error(DRAGON_ERROR_SETTING, "{}='{}': expected {}", variable,
+                         value, expected);
+  }
+};
 
-Status parseSize(const char *variable, std::string_view value,
-                 std::optional<uint64_t> &field) {
-  field = parseBytes(value);
-  if (!field)
-    return bad(variable, value,
-               "expected a size in bytes, such as 512M or 8G (K, M, G, T)");
-  return {};
-}
-
-Status parseSwitch(const char *variable, std::string_view value, bool &field) {
-  if (value != "0" && value != "1")
-    return bad(variable, value, "expected 1 or 0");
-  field = value == "1";
-  return {};
-}
-
+/// In letters of either case.
 bool beginsWith(std::string_view value, std::string_view word) {
   return std::ranges::equal(
       value.substr(0, word.size()), word,
       [](unsigned char a, char b) { return std::tolower(a) == b; });
 }
 
+//===----------------------------------------------------------------------===//
+// The kinds of Settings.def: each understands a value and sets the field.
+//===----------------------------------------------------------------------===//
+
+struct Size {
+  uint64_t unit = 0; ///< a multiple of it, and not zero; 0: any size
+
+  Status operator()(const Given &given, std::optional<uint64_t> &field) const {
+    field = parseBytes(given.value);
+    if (!field)
+      return given.bad("a size in bytes, such as 512M or 8G (K, M, G, T)");
+    if (unit && (*field == 0 || *field % unit))
+      return given.bad(fmt::format("a multiple of {}K", unit >> 10));
+    return {};
+  }
+};
+
+struct Switch {
+  Status operator()(const Given &given, bool &field) const {
+    if (given.value != "0" && given.value != "1")
+      return given.bad("1 or 0");
+    field = given.value == "1";
+    return {};
+  }
+};
+
 /// The artifact's way: "no" in front is off. It takes all else for on, "0" as
 /// well; here that is an error.
-Status parseYesNo(const char *variable, std::string_view value, bool &field) {
-  field = !beginsWith(value, "no");
-  if (field && !beginsWith(value, "yes") && value != "1")
-    return bad(variable, value, "expected yes or no");
-  return {};
-}
-
-Status parseReadahead(const char *variable, std::string_view value,
-                      Readahead &field) {
-  // The artifact looks at the first three letters.
-  if (beginsWith(value, "agg"))
-    field = Readahead::Aggressive;
-  else if (beginsWith(value, "dis"))
-    field = Readahead::Disabled;
-  else if (beginsWith(value, "nor"))
-    field = Readahead::Normal;
-  else
-    return bad(variable, value, "expected aggressive, normal or disabled");
-  return {};
-}
-
-Status parsePages(const char *variable, std::string_view value,
-                  uint64_t &field) {
-  const char *begin = value.data(), *end = begin + value.size();
-  auto [rest, error] = std::from_chars(begin, end, field);
-  if (error != std::errc() || rest != end)
-    return bad(variable, value, "expected a number of pages of 4 KiB");
-  return {};
-}
-
-Status parseCount(const char *variable, std::string_view value,
-                  unsigned &field) {
-  const char *begin = value.data(), *end = begin + value.size();
-  auto [rest, error] = std::from_chars(begin, end, field);
-  if (error != std::errc() || rest != end || field > 4096)
-    return bad(variable, value, "expected a number from 0 to 4096");
-  return {};
-}
-
-Status parsePaths(const char *variable, std::string_view value,
-                  std::vector<std::string> &field) {
-  field.clear();
-  for (std::string_view rest = value;;) {
-    size_t colon = rest.find(':');
-    std::string_view path = rest.substr(0, colon);
-    if (path.empty())
-      return bad(variable, value, "expected directories separated by ':'");
-    field.emplace_back(path);
-    if (colon == std::string_view::npos)
-      return {};
-    rest.remove_prefix(colon + 1);
+struct YesNo {
+  Status operator()(const Given &given, bool &field) const {
+    field = !beginsWith(given.value, "no");
+    if (field && !beginsWith(given.value, "yes") && given.value != "1")
+      return given.bad("yes or no");
+    return {};
   }
+};
+
+struct Count {
+  uint64_t least, most;
+  const char *of = nullptr; ///< what is counted, where there is no limit
+
+  template <typename Number>
+  Status operator()(const Given &given, Number &field) const {
+    const char *begin = given.value.data(), *end = begin + given.value.size();
+    auto [rest, error] = std::from_chars(begin, end, field);
+    if (error == std::errc() && rest == end && field >= least && field <= most)
+      return {};
+    return given.bad(of ? fmt::format("a number of {}", of)
+                        : fmt::format("a number from {} to {}", least, most));
+  }
+};
+
+/// "a, b or c".
+std::string listOf(const std::vector<std::string_view> &words) {
+  std::string list(words.front());
+  for (size_t i = 1; i < words.size(); ++i)
+    list.append(i + 1 < words.size() ? ", " : " or ").append(words[i]);
+  return list;
 }
 
-Status parseOne(const char *variable, std::string_view value,
-                Settings &settings) {
-  std::string_view name = variable;
-  if (name == "DRAGON_DEVICE_MEMORY")
-    return parseSize(variable, value, settings.deviceMemory);
-  if (name == "DRAGON_HOST_MEMORY")
-    return parseSize(variable, value, settings.hostMemory);
-  if (name == "DRAGON_SWAP_DIR")
-    return parsePaths(variable, value, settings.swapDirs);
-  if (name == "DRAGON_BACKEND") {
-    for (std::string_view known : {"vmm", "cpu", "managed", "dragon"})
-      if (value == known) {
-        settings.backend = value;
+template <typename Field> struct Choice {
+  struct Word {
+    std::string_view word;
+    Field means;
+  };
+  std::vector<Word> words;
+  /// The artifact looks at so many letters, of either case; 0: a whole word.
+  size_t letters = 0;
+
+  Status operator()(const Given &given, Field &field) const {
+    std::vector<std::string_view> all;
+    for (const Word &one : words) {
+      all.push_back(one.word);
+      if (letters ? beginsWith(given.value, one.word.substr(0, letters))
+                  : given.value == one.word) {
+        field = one.means;
         return {};
       }
-    return bad(variable, value, "expected vmm, cpu, managed or dragon");
+    }
+    return given.bad(listOf(all));
   }
-  if (name == "DRAGON_MANAGED_MEMORY")
-    return parseSize(variable, value, settings.managedMemory);
-  if (name == "DRAGON_MANAGED_OVERSUBSCRIBE")
-    return parseSwitch(variable, value, settings.managedOversubscribe);
-  if (name == "DRAGON_READAHEAD_TYPE")
-    return parseReadahead(variable, value, settings.readahead);
-  if (name == "DRAGON_NR_RESERVED_PAGES")
-    return parsePages(variable, value, settings.reservedPages);
-  if (name == "DRAGON_ENABLE_READ_CACHE")
-    return parseYesNo(variable, value, settings.enableReadCache);
-  if (name == "DRAGON_ENABLE_LAZY_WRITE")
-    return parseYesNo(variable, value, settings.enableLazyWrite);
-  if (name == "DRAGON_ENABLE_AIO_READ")
-    return parseYesNo(variable, value, settings.enableAioRead);
-  if (name == "DRAGON_ENABLE_AIO_WRITE")
-    return parseYesNo(variable, value, settings.enableAioWrite);
-  if (name == "DRAGON_CHUNK_SIZE") {
-    DRAGON_TRY(parseSize(variable, value, settings.chunkBytes));
-    const uint64_t bytes = settings.chunkBytes.value_or(0);
-    if (bytes == 0 || bytes % ChunkUnit)
-      return bad(variable, value, "expected a multiple of 64K");
+};
+
+struct Paths {
+  Status operator()(const Given &given, std::vector<std::string> &field) const {
+    field.clear();
+    for (std::string_view rest = given.value;;) {
+      size_t colon = rest.find(':');
+      std::string_view path = rest.substr(0, colon);
+      if (path.empty())
+        return given.bad("directories separated by ':'");
+      field.emplace_back(path);
+      if (colon == std::string_view::npos)
+        return {};
+      rest.remove_prefix(colon + 1);
+    }
+  }
+};
+
+struct Text {
+  Status operator()(const Given &given, std::string &field) const {
+    field = given.value;
     return {};
   }
-  if (name == "DRAGON_DIRECT_IO") {
-    if (value == "auto")
-      settings.directIo = DirectIo::Auto;
-    else if (value == "on")
-      settings.directIo = DirectIo::On;
-    else if (value == "off")
-      settings.directIo = DirectIo::Off;
-    else
-      return bad(variable, value, "expected auto, on or off");
-    return {};
-  }
-  if (name == "DRAGON_IO_URING")
-    return parseSwitch(variable, value, settings.ioUring);
-  if (name == "DRAGON_STRICT")
-    return parseSwitch(variable, value, settings.strict);
-  if (name == "DRAGON_POISON")
-    return parseSwitch(variable, value, settings.poison);
-  if (name == "DRAGON_QUIET")
-    return parseSwitch(variable, value, settings.quiet);
-  if (name == "DRAGON_ELIDE")
-    return parseSwitch(variable, value, settings.elide);
-  if (name == "DRAGON_WAVEFRONT") {
-    if (value == "auto")
-      settings.wavefront = Wavefront::Auto;
-    else if (value == "always")
-      settings.wavefront = Wavefront::Always;
-    else if (value == "off")
-      settings.wavefront = Wavefront::Off;
-    else
-      return bad(variable, value, "expected auto, always or off");
-    return {};
-  }
-  if (name == "DRAGON_ORACLE")
-    return parseSwitch(variable, value, settings.oracle);
-  if (name == "DRAGON_FOOTPRINTS")
-    return parseSwitch(variable, value, settings.footprints);
-  if (name == "DRAGON_CHECK")
-    return parseSwitch(variable, value, settings.check);
-  if (name == "DRAGON_PAGER") {
-    if (value != "none" && value != "fault")
-      return bad(variable, value, "expected none or fault");
-    settings.pager = value == "none" ? "" : value;
-    return {};
-  }
-  if (name == "DRAGON_SLICE_QUEUES") {
-    unsigned queues = 0;
-    DRAGON_TRY(parseCount(variable, value, queues));
-    if (queues < 1 || queues > 8)
-      return bad(variable, value, "expected a number from 1 to 8");
-    settings.sliceQueues = queues;
-    return {};
-  }
-  if (name == "DRAGON_CPU_THREADS") {
-    unsigned threads = 0;
-    if (!parseCount(variable, value, threads).ok() || threads == 0)
-      return bad(variable, value, "expected a number from 1 to 4096");
-    settings.cpuThreads = threads;
-    return {};
-  }
-  if (name == "DRAGON_LOG") {
-    if (value != "0" && value != "1" && value != "debug")
-      return bad(variable, value, "expected 0, 1 or debug");
-    settings.log = value == "0" ? "" : value;
-    return {};
-  }
-  if (name == "DRAGON_STATS")
-    settings.stats = value;
-  else if (name == "DRAGON_TRACE")
-    settings.trace = value;
-  else
-    return bad(variable, value, "not handled");
-  return {};
-}
+};
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+struct Row {
+  const char *variable;
+  Status (*understand)(const Given &given, Settings &settings);
+};
+
+constexpr Row Rows[] = {
+#define DRAGON_SETTING(field, variable, kind, byDefault, help)                 \
+  {variable, [](const Given &given, Settings &settings) -> Status {            \
+     return kind(given, settings.field);                                       \
+   }},
+#include "runtime/base/Settings.def"
+};
 
 /// Of the scripts, the build and the compiler, which share the prefix.
 bool isForOthers(std::string_view name) {
@@ -284,10 +225,10 @@ StatusOr<Settings> Settings::fromEnvironment() {
   Settings settings;
   const char *temporary = ::secure_getenv("TMPDIR");
   settings.swapDirs = {temporary && *temporary ? temporary : "/var/tmp"};
-  for (const SettingDescription &setting : allSettings()) {
-    const char *value = ::secure_getenv(setting.variable);
+  for (const Row &row : Rows) {
+    const char *value = ::secure_getenv(row.variable);
     if (value && *value)
-      DRAGON_TRY(parseOne(setting.variable, value, settings));
+      DRAGON_TRY(row.understand({row.variable, value}, settings));
   }
   return settings;
 }
@@ -295,7 +236,7 @@ StatusOr<Settings> Settings::fromEnvironment() {
 std::span<const SettingDescription> allSettings() {
   static const SettingDescription Table[] = {
 #define DRAGON_SETTING(field, variable, kind, byDefault, help)                 \
-  {variable, #kind, byDefault, help},
+  {variable, byDefault, help},
 #include "runtime/base/Settings.def"
   };
   return Table;

@@ -78,7 +78,6 @@ std::vector<std::string> unknownVariables();
 /// A line of Settings.def.
 struct SettingDescription {
   const char *variable;
-  const char *kind;
   const char *byDefault;
   const char *help;
 };

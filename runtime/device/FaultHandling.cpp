@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/FaultHandling.h"
+#include "runtime/device/Fiber.h"
 #include "runtime/device/ProgramSignals.h"
-#include "runtime/device/cpu/Fiber.h"
 
 #include <cerrno>
 #include <csignal>

@@ -14,7 +14,7 @@
 #define DRAGON_RUNTIME_ORACLE_ACCESSRECORDER_H
 
 #include "runtime/device/Device.h"
-#include "runtime/device/cpu/AccessSink.h"
+#include "runtime/device/cpu/kernels/AccessSink.h"
 #include "runtime/oracle/PageMask.h"
 
 #include <array>

@@ -54,6 +54,16 @@ Words wordsOf(CheckReport::Kind kind) {
 
 } // namespace
 
+std::string textOf(const dragon_reason &why) {
+  std::string text = why.remark ? fmt::format("'{}'", why.remark)
+                                : std::string("one without a name");
+  if (why.where.file)
+    text += fmt::format(" at {}:{}", why.where.file, why.where.line);
+  if (why.where.buffer && why.where.buffer[0])
+    text += fmt::format(" on '{}'", why.where.buffer);
+  return text;
+}
+
 void CheckReport::add(Kind kind, const std::string &buffer, uint64_t begin,
                       uint64_t end, const std::string &after) {
   auto [place, isNew] =

@@ -13,6 +13,8 @@
 #ifndef DRAGON_RUNTIME_ORACLE_CHECKREPORT_H
 #define DRAGON_RUNTIME_ORACLE_CHECKREPORT_H
 
+#include "dragon/CompilerABI.h"
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -22,6 +24,9 @@
 #include <vector>
 
 namespace dragon::oracle {
+
+/// "'Discarded' at a.cu:41"
+std::string textOf(const dragon_reason &why);
 
 class CheckReport {
 public:

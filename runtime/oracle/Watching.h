@@ -12,7 +12,7 @@
 #ifndef DRAGON_RUNTIME_ORACLE_WATCHING_H
 #define DRAGON_RUNTIME_ORACLE_WATCHING_H
 
-#include "runtime/device/cpu/AccessSink.h"
+#include "runtime/device/cpu/kernels/AccessSink.h"
 #include "runtime/oracle/Observer.h"
 
 #include <memory>

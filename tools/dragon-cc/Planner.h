@@ -34,6 +34,12 @@ private:
   Strings mlirObject(const Input &One, const std::string &Object, bool Whole);
   std::string loweredMlir(const Input &One, llvm::StringRef Stem);
   llvm::Error single(const Input &One);
+  /// Whether the goal can be reached with one run of clang.
+  llvm::Error checkSingle(const Input &One, bool DeviceOnly) const;
+  /// What a run of clang for one side takes besides to make code.
+  Strings codeOfSide(const Input &One, llvm::StringRef Stem, bool HostOnly);
+  /// Adds what the goal takes, and returns the name of the output.
+  std::string goalArguments(const Input &One, bool DeviceOnly, Strings &Args);
   /// -E of what is compiled for both sides, and of what the plugin changes.
   bool printsAllSides(const Input &One) const;
   void preprocess(const Input &One);

@@ -35,7 +35,8 @@ namespace dragon::devicelink {
 inline constexpr llvm::StringLiteral UnitKey = "dragon-unit";
 inline constexpr llvm::StringLiteral PtxKey = "dragon-ptx";
 
-/// The host code of a unit calls this and its id, see runtime/cudart/ModuleAbi.
+/// The host code of a unit calls this and its id, see
+/// runtime/cudart/modules/ModuleAbi.
 inline constexpr llvm::StringLiteral RegisterPrefix =
     "__cudaRegisterLinkedBinary_";
 

@@ -8,7 +8,8 @@
 //   dragon-library-table share/dragon/summaries/*.yaml > LibraryTable.inc
 //
 // A part of the build: the C functions that the summaries describe, for calls
-// that no compiler of ours has seen (runtime/cudart/ForeignCalls.h), sorted.
+// that no compiler of ours has seen (runtime/cudart/libraries/ForeignCalls.h),
+// sorted.
 //
 //===----------------------------------------------------------------------===//
 

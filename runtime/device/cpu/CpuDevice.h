@@ -26,9 +26,9 @@
 #include "runtime/base/Settings.h"
 #include "runtime/base/ThreadPool.h"
 #include "runtime/device/Device.h"
-#include "runtime/device/cpu/AddressMap.h"
-#include "runtime/device/cpu/KernelRun.h"
-#include "runtime/device/cpu/MemoryFile.h"
+#include "runtime/device/cpu/kernels/KernelRun.h"
+#include "runtime/device/cpu/memory/AddressMap.h"
+#include "runtime/device/cpu/memory/MemoryFile.h"
 
 #include <atomic>
 #include <map>

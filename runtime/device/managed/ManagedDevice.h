@@ -35,8 +35,8 @@
 #define DRAGON_RUNTIME_DEVICE_MANAGED_MANAGEDDEVICE_H
 
 #include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/device/cuda/PhysicalPool.h"
 #include "runtime/device/managed/PendingMaps.h"
-#include "runtime/device/vmm/PhysicalPool.h"
 
 #include <map>
 #include <mutex>
@@ -70,6 +70,8 @@ protected:
   Status adviseImpl(const AddressRange &range, Advice advice) override;
 
 private:
+  /// The unit of UVM's state, and of what discard does whole.
+  static constexpr size_t Granularity = size_t(2) << 20;
   /// Managed memory is the driver's; its limit is ours.
   struct Range {
     CUdeviceptr allocation;

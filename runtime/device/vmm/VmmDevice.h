@@ -23,7 +23,7 @@
 #include "runtime/base/Settings.h"
 #include "runtime/device/FaultHandling.h"
 #include "runtime/device/cuda/CudaDevice.h"
-#include "runtime/device/vmm/PhysicalPool.h"
+#include "runtime/device/cuda/PhysicalPool.h"
 
 #include <map>
 #include <memory>

@@ -8,8 +8,8 @@
 // CUDA 13 has dropped members of cudaDeviceProp that many programs print. Here
 // they are the last words of what the toolkit keeps in reserve at the struct's
 // end, `int reserved[n]`, so that size and layout stay the toolkit's, and
-// cudaGetDeviceProperties fills them in (runtime/cudart/DroppedMembers.h has
-// the same words).
+// cudaGetDeviceProperties fills them in (DroppedMembers.h in
+// runtime/cudart/devices has the same words).
 //
 // The toolkit's own definition is used, as the base class of ours: there
 // `reserved` is a macro that turns the array into a type, which takes no room:

@@ -7,6 +7,6 @@
 
 #include "Reader.h"
 
-#include "runtime/cudart/FatBinary.h"
+#include "runtime/cudart/modules/FatBinary.h"
 
 DRAGON_READER("fat-binary") { dragon::newestArchitecture(data, bytes); }

@@ -4,7 +4,7 @@
 // RUN: %clang -x cuda %s --cuda-path=%cuda -Wno-unknown-cuda-version --cuda-gpu-arch=sm_90 --cuda-device-only -emit-llvm -c -O2 -Xclang -disable-llvm-passes -o %t.bc
 // RUN: %dragon-opt-passes -passes='dragon-cpu-lower,verify' %t.bc -o %t.host.bc 2>&1 | count 0
 // RUN: %clang -O2 -x ir -Wno-override-module -c %t.host.bc -o %t.o
-// RUN: %clang -std=c++20 -O1 -frounding-math -I%S/../../.. -I%S/../../../include -I%S/Inputs -x c++ %s %S/../../../runtime/device/cpu/DeviceMath.cpp -x none %t.o -o %t
+// RUN: %clang -std=c++20 -O1 -frounding-math -I%S/../../.. -I%S/../../../include -I%S/Inputs -x c++ %s %S/../../../runtime/device/cpu/kernels/DeviceMath.cpp -x none %t.o -o %t
 // RUN: %t | FileCheck %s
 // CHECK: all right
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/cpu/DevicePrintf.h"
+#include "runtime/device/cpu/kernels/DevicePrintf.h"
 
 #include <cstdint>
 #include <cstring>

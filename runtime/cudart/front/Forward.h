@@ -1,0 +1,44 @@
+//===- Forward.h - NVIDIA's runtime, behind ours ----------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// On a GPU, libcudart.so.13 loads the fat binaries and answers what this
+// library does not. It is loaded by its SONAME on first use, bound to itself
+// (its calls must not come back here). Nothing of it is linked.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CUDART_FRONT_FORWARD_H
+#define DRAGON_RUNTIME_CUDART_FRONT_FORWARD_H
+
+#include "runtime/cudart/front/ErrorMap.h"
+
+namespace dragon {
+
+/// The function of that name in NVIDIA's libcudart. Null, after an error was
+/// printed, if the library or the function is missing.
+void *nvidiaFunction(const char *name);
+
+/// nvidia<decltype(&cudaX)>("cudaX", arguments...); an error if it is missing.
+template <typename Function, typename... Args>
+cudaError_t nvidia(const char *name, Args... args) {
+  auto function = reinterpret_cast<Function>(nvidiaFunction(name));
+  return function ? function(args...) : cudaErrorSharedObjectInitFailed;
+}
+#define DRAGON_NVIDIA(function, ...)                                           \
+  ::dragon::nvidia<decltype(&::function)>(#function __VA_OPT__(, ) __VA_ARGS__)
+
+struct Front;
+
+/// NVIDIA's code is about to work on memory that we manage, at times that we
+/// cannot know: every buffer comes to the device, and stays.
+Result keepAllResident(Front &front);
+
+/// The same for the buffer at `address`.
+Result keepResident(Front &front, const void *address);
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CUDART_FRONT_FORWARD_H

@@ -1,0 +1,23 @@
+//===- GraphIssue.h - the work of a graph, done now -------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each node becomes the call that the program would have made without graphs.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CUDART_GRAPHS_GRAPHISSUE_H
+#define DRAGON_RUNTIME_CUDART_GRAPHS_GRAPHISSUE_H
+
+#include "runtime/cudart/capture/Graph.h"
+
+namespace dragon {
+
+/// Issues the work into the stream.
+Result issue(Front &front, const GraphWork &work, cudaStream_t stream);
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CUDART_GRAPHS_GRAPHISSUE_H

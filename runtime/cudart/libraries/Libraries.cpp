@@ -1,0 +1,263 @@
+//===- Libraries.cpp - calls of library functions -------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The entry points of dragon/CompilerABI.h, "Library calls": compiled code
+// calls them around cuBLAS and the like, whose kernels are not launched through
+// this library.
+//
+// A function without a summary may be anything. If it is code that uses CUDA
+// through this library, all is well without help: its launches are ours. That
+// is so for whatever is in the program itself, in the C and C++ libraries, and
+// in shared libraries that register kernels here. Others may have a CUDA
+// runtime of their own inside, and what they are given stays on the device.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cudart/libraries/Libraries.h"
+
+#include "dragon/CompilerABI.h"
+#include "runtime/cudart/capture/Capture.h"
+#include "runtime/cudart/front/ProcessState.h"
+#include "runtime/cudart/launches/HostFunctions.h"
+#include "runtime/cudart/modules/Module.h"
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstring>
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+
+using namespace dragon;
+
+namespace {
+
+/// What `end` is given where nothing is to be done.
+char nothingHeld;
+
+struct Token {
+  LibraryHold hold;
+};
+
+/// Calls of libraries that this thread is in, and that have been announced.
+thread_local unsigned depth = 0;
+
+std::string placeOf(const dragon_library_call &call) {
+  return call.file && call.line ? fmt::format(" at {}:{}", call.file, call.line)
+                                : std::string();
+}
+
+/// The front, if buffers exist that the call could use.
+Front *frontForLibraries() {
+  Front *front = Front::existing();
+  if (!front || inForkedChild() || refusedAtExit() ||
+      stickyError() != cudaSuccess)
+    return nullptr;
+  return front;
+}
+
+/// Whoever calls the library next may not look at its result: all CUDA calls
+/// say it from now on.
+void fail(Status status) {
+  cudaError_t error = report(status);
+  makeSticky(error);
+  leave(error);
+}
+
+const char *fileName(const char *path) {
+  const char *slash = path ? std::strrchr(path, '/') : nullptr;
+  return slash ? slash + 1 : path;
+}
+
+bool isOfTheSystem(std::string_view file) {
+  for (std::string_view prefix :
+       {"libc.", "libm.", "libstdc++.", "libc++.", "libc++abi.", "libgcc_s.",
+        "libpthread.", "libdl.", "librt.", "ld-linux", "libgomp.", "libomp.",
+        "libiomp", "libtbb", "libdragonrt."})
+    if (file.substr(0, prefix.size()) == prefix)
+      return true;
+  return false;
+}
+
+/// Whether the function is in a shared library that may work on device memory
+/// without this one. By its symbol: an address may be one of the program's,
+/// that only leads there.
+bool isForeign(const char *symbol) {
+  static std::mutex lock;
+  static auto *known = new std::unordered_map<std::string, bool>;
+  std::lock_guard<std::mutex> guard(lock);
+  auto [it, isNew] = known->try_emplace(symbol, false);
+  if (!isNew)
+    return it->second;
+  void *address = ::dlsym(RTLD_NEXT, symbol);
+  if (!address)
+    address = ::dlsym(RTLD_DEFAULT, symbol);
+  Dl_info where;
+  link_map *object = nullptr;
+  if (!address ||
+      !::dladdr1(address, &where, reinterpret_cast<void **>(&object),
+                 RTLD_DL_LINKMAP) ||
+      !object)
+    return false;
+  bool inProgram = !object->l_name || !*object->l_name;
+  return it->second = !inProgram && !isOfTheSystem(fileName(object->l_name)) &&
+                      !modules().registeredFrom(where.dli_fbase);
+}
+
+/// Null: it failed.
+void *begin(Front &front, const LibraryCall &asked, const std::string &place,
+            Status status) {
+  int before = errno;
+  waitForAllHostFunctions(front);
+  auto token = std::make_unique<Token>();
+  if (status.ok())
+    status = front.runtime.beginLibraryCall(asked, token->hold);
+  if (!status.ok()) {
+    fail(std::move(status).within("'{}'{}", asked.function, place));
+    errno = before;
+    return nullptr;
+  }
+  errno = before;
+  ++depth;
+  return token.release();
+}
+
+/// False: it failed.
+bool keepFor(Front &front, const char *function, const std::string &place,
+             uintptr_t address) {
+  Status status = front.runtime.keepReachable(address);
+  if (status.ok())
+    return true;
+  auto buffer = front.runtime.find(address);
+  fail(std::move(status).within(
+      "'{}'{} has no summary, so {} and what can be reached from there must "
+      "stay in device memory (describe the function in a file that "
+      "--dragon-summaries= names)",
+      function, place,
+      !buffer || buffer->name.empty() ? "a buffer" : "'" + buffer->name + "'"));
+  return false;
+}
+
+} // namespace
+
+bool dragon::isAnnounced() { return depth; }
+
+bool dragon::enterForeignCall(const char *function,
+                              std::span<const uintptr_t> words, bool stay,
+                              void *&token) {
+  token = nullptr;
+  Front *front = frontForLibraries();
+  if (!front || capturing())
+    return true;
+  LibraryCall asked;
+  asked.function = function;
+  for (uintptr_t word : words) {
+    if (!front->runtime.find(word))
+      continue;
+    if (stay && !keepFor(*front, function, "", word))
+      return false;
+    asked.uses.push_back({word, LibraryUse::Unknown, LaunchNeed::Write});
+  }
+  if (asked.uses.empty())
+    return true;
+  token = begin(*front, asked, "", {});
+  return token;
+}
+
+void dragon::leaveForeignCall(void *token) { __dragon_library_end(token); }
+
+extern "C" {
+
+void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
+                             void *handle, uint32_t count, ...) {
+  Front *front = frontForLibraries();
+  if (!front || capturing()) {
+    ++depth;
+    return &nothingHeld;
+  }
+  LibraryCall asked;
+  asked.function = call->function;
+  if (stream)
+    asked.queue = front->queue(static_cast<cudaStream_t>(handle));
+  Status status;
+  va_list uses;
+  va_start(uses, count);
+  for (uint32_t i = 0; i < count; ++i) {
+    auto address = reinterpret_cast<uintptr_t>(va_arg(uses, void *));
+    int64_t bytes = va_arg(uses, int64_t);
+    uint32_t mode = va_arg(uses, uint32_t);
+    if (mode == DRAGON_LIBRARY_NOTHING || !front->runtime.find(address))
+      continue;
+    if (mode == DRAGON_LIBRARY_KEEP) {
+      if (status.ok())
+        status = front->runtime.keepResident(address);
+      continue;
+    }
+    LaunchNeed need = mode == DRAGON_LIBRARY_READ    ? LaunchNeed::Read
+                      : mode == DRAGON_LIBRARY_WRITE ? LaunchNeed::Write
+                                                     : LaunchNeed::Overwrite;
+    // Nothing can be said of sizes that make no sense.
+    if (bytes < 0)
+      need = need == LaunchNeed::Read ? need : LaunchNeed::Write;
+    if (bytes != 0)
+      asked.uses.push_back(
+          {address, bytes < 0 ? LibraryUse::Unknown : size_t(bytes), need});
+  }
+  va_end(uses);
+  return begin(*front, asked, placeOf(*call), std::move(status));
+}
+
+void __dragon_library_end(void *token) {
+  if (!token)
+    return;
+  --depth;
+  if (token == &nothingHeld)
+    return;
+  std::unique_ptr<Token> held(static_cast<Token *>(token));
+  int before = errno;
+  if (Front *front = Front::existing())
+    if (Status status = front->runtime.endLibraryCall(held->hold); !status.ok())
+      fail(std::move(status));
+  errno = before;
+}
+
+void __dragon_library_unknown(const dragon_library_call *call, uint32_t sure,
+                              uint32_t count, ...) {
+  Front *front = frontForLibraries();
+  if (!front || !count)
+    return;
+  int before = errno;
+  auto keep = [&](uintptr_t address) {
+    auto buffer = front->runtime.find(address);
+    if (!buffer || (!sure && !isForeign(call->symbol)))
+      return true;
+    return keepFor(*front, call->function, placeOf(*call), address);
+  };
+  va_list pointers;
+  va_start(pointers, count);
+  bool ok = true;
+  for (uint32_t i = 0; i < count && ok; ++i) {
+    auto address = reinterpret_cast<uintptr_t>(va_arg(pointers, void *));
+    uint64_t bytes = va_arg(pointers, uint64_t);
+    ok = keep(address);
+    for (uint64_t at = 0; ok && at + sizeof(uintptr_t) <= bytes;
+         at += sizeof(uintptr_t)) {
+      uintptr_t word;
+      std::memcpy(&word, reinterpret_cast<const char *>(address) + at,
+                  sizeof word);
+      ok = keep(word);
+    }
+  }
+  va_end(pointers);
+  errno = before;
+}
+
+} // extern "C"

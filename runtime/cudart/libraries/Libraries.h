@@ -1,0 +1,33 @@
+//===- Libraries.h - buffers under library calls ----------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For calls that compiled code has not announced (ForeignCalls.h); its own
+// announcements are in dragon/CompilerABI.h, "Library calls".
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CUDART_LIBRARIES_LIBRARIES_H
+#define DRAGON_RUNTIME_CUDART_LIBRARIES_LIBRARIES_H
+
+#include <cstdint>
+#include <span>
+
+namespace dragon {
+
+/// Whether this thread is in a call that has been announced.
+bool isAnnounced();
+
+/// In front of a call whose arguments have these words. Buffers that they point
+/// into are on the device until leaveForeignCall, or if they `stay`, from now
+/// on, as is what can be reached from there. False: they do not fit, the call
+/// must not be made, and the error has been told.
+bool enterForeignCall(const char *function, std::span<const uintptr_t> words,
+                      bool stay, void *&token);
+void leaveForeignCall(void *token);
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CUDART_LIBRARIES_LIBRARIES_H

@@ -1,0 +1,19 @@
+//===- StartUp.cpp - what begins with the first call ----------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cudart/front/Front.h"
+#include "runtime/cudart/libraries/ForeignCalls.h"
+#include "runtime/cudart/process/KilledRun.h"
+#include "runtime/cudart/process/Lifecycle.h"
+#include "runtime/cudart/staging/StagingBuffers.h"
+
+void dragon::startProcess(Runtime &runtime) {
+  staging().attach(runtime);
+  armLifecycle();
+  reportWhenKilled(runtime);
+  watchForeignCalls();
+}

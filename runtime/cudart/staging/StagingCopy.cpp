@@ -1,0 +1,149 @@
+//===- StagingCopy.cpp - copies with one side in a staging buffer ---------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cudart/capture/Capture.h"
+#include "runtime/cudart/copies/Copy.h"
+#include "runtime/cudart/front/CompilerHints.h"
+#include "runtime/cudart/launches/HostFunctions.h"
+#include "runtime/cudart/staging/StagingBuffers.h"
+
+#include <cuda_runtime_api.h>
+
+using namespace dragon;
+
+namespace dragon {
+
+Result StagingBuffers::copy(Front &front, void *to, const void *from,
+                            size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream, bool async,
+                            const dragon_reason *why) {
+  auto target = reinterpret_cast<uintptr_t>(to);
+  auto source = reinterpret_cast<uintptr_t>(from);
+  if (capturing() && async) {
+    // The copy will be made by a graph, who knows when.
+    if (Status status = materialise(from, bytes); !status.ok())
+      return status;
+    if (Status status = beforeOverwrite(to, bytes, false); !status.ok())
+      return status;
+    return cudaMemcpyAsync(to, from, bytes, kind, stream);
+  }
+  DRAGON_CHECK(checkCopy(front, to, from, bytes, kind));
+  if (bytes == 0)
+    return cudaSuccess;
+  waitForHostFunctions(front, stream);
+  auto toBuffer = front.runtime.find(target);
+  auto fromBuffer = front.runtime.find(source);
+  // The host can change memory that it has access to without telling us.
+  bool hostMayChange = fromBuffer && fromBuffer->hostAccessible;
+  if (fromBuffer && !toBuffer && !hostMayChange && worthwhile(bytes))
+    return copyOut(front, to, from, bytes, stream, async, why);
+  if (toBuffer && !fromBuffer && deferred(from, bytes))
+    return copyIn(front, to, from, bytes, stream, async);
+  if (!fromBuffer)
+    if (Status status = materialise(from, bytes); !status.ok())
+      return status;
+  if (!toBuffer)
+    if (Status status = beforeOverwrite(to, bytes, true); !status.ok())
+      return status;
+  DRAGON_CHECK(copyBytes(front, to, from, bytes, stream, async));
+  if (!toBuffer)
+    overwritten(to, bytes);
+  return cudaSuccess;
+}
+
+Result StagingBuffers::copyOut(Front &front, void *to, const void *from,
+                               size_t bytes, cudaStream_t stream, bool async,
+                               const dragon_reason *why) {
+  // A copy also waits for the work before it, and reports what failed there.
+  if (!async)
+    if (Status status = synchronizeStream(front, stream); !status.ok())
+      return status;
+  Guard guard(Lock);
+  Origin origin;
+  origin.kind = Origin::Device;
+  origin.address = reinterpret_cast<uintptr_t>(from);
+  origin.queue = front.queue(stream);
+  origin.why = why;
+  auto begin = reinterpret_cast<uintptr_t>(to);
+  Map.assign(begin, begin + bytes, origin);
+  Dead.erase(begin, begin + bytes);
+  countPieces();
+  return cudaSuccess;
+}
+
+Result StagingBuffers::copyIn(Front &front, void *to, const void *from,
+                              size_t bytes, cudaStream_t stream, bool async) {
+  auto target = reinterpret_cast<uintptr_t>(to);
+  auto source = reinterpret_cast<uintptr_t>(from);
+  Guard guard = lockWhenStill(target, target + bytes);
+  // What stems from the bytes that are about to change comes first; it may be
+  // in the very range that is copied from.
+  if (Status status = materialiseAll(Map.ofDevice(target, target + bytes));
+      !status.ok())
+    return status;
+  for (const Segment &segment : Map.segments(source, source + bytes)) {
+    auto *part = static_cast<char *>(to) + (segment.begin - source);
+    auto *host = reinterpret_cast<void *>(segment.begin);
+    if (segment.origin.kind == Origin::File &&
+        segment.bytes() >= MinimumBytes) {
+      Status status = segment.origin.file->checkUnchanged();
+      if (status.ok())
+        status = front.runtime.mapFileRange(
+            reinterpret_cast<uintptr_t>(part), segment.bytes(),
+            segment.origin.file, segment.origin.offset);
+      if (!status.ok())
+        return status;
+      front.runtime.ledger().avoided(Avoided::Staging, segment.bytes());
+    } else if (segment.origin.kind == Origin::Device) {
+      // Never through the host: within the device, or wherever the chunks are.
+      Queue queue = front.queue(stream);
+      if (segment.origin.queue != queue)
+        if (Status status = front.device.synchronize(segment.origin.queue);
+            !status.ok())
+          return status;
+      Status status = front.runtime.copy(
+          part, reinterpret_cast<const void *>(segment.origin.address),
+          segment.bytes(), queue, async);
+      if (!status.ok())
+        return status;
+      front.runtime.ledger().avoided(Avoided::Staging, segment.bytes());
+    } else {
+      if (segment.origin.kind == Origin::File)
+        if (Status status = materialiseAll({segment}); !status.ok())
+          return status;
+      DRAGON_CHECK(
+          copyBytes(front, part, host, segment.bytes(), stream, async));
+    }
+  }
+  // As cudaMemcpy from pageable memory: done when it returns.
+  if (!async)
+    return synchronizeStream(front, stream);
+  return cudaSuccess;
+}
+
+} // namespace dragon
+
+extern "C" {
+
+int __dragon_stage_memcpy(void *to, const void *from, size_t bytes, int kind) {
+  const dragon_reason *why = takeReason();
+  return withDevice([&](Front &front) {
+    return staging().copy(front, to, from, bytes, cudaMemcpyKind(kind), nullptr,
+                          false, why);
+  });
+}
+
+int __dragon_stage_memcpy_async(void *to, const void *from, size_t bytes,
+                                int kind, void *stream) {
+  const dragon_reason *why = takeReason();
+  return withDevice([&](Front &front) {
+    return staging().copy(front, to, from, bytes, cudaMemcpyKind(kind),
+                          static_cast<cudaStream_t>(stream), true, why);
+  });
+}
+
+} // extern "C"

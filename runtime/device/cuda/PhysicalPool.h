@@ -1,0 +1,91 @@
+//===- PhysicalPool.h - chunks of device and host memory -*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Physical memory by cuMemCreate, and what is kept of it after use: creating
+// host memory costs 0.36 s a GiB, so freed chunks are handed out again. Host
+// chunks lie on the NUMA node next to the GPU and are mapped once, for good, at
+// an address of their own that host and device can access (hostView). Where the
+// driver has no host memory of that kind, host chunks are plain pinned memory
+// that kernels cannot be given at other addresses.
+//
+// Threads: all calls from any thread, with the context current.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_DEVICE_CUDA_PHYSICALPOOL_H
+#define DRAGON_RUNTIME_DEVICE_CUDA_PHYSICALPOOL_H
+
+#include "runtime/device/Device.h"
+#include "runtime/device/cuda/CudaDriver.h"
+
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+namespace dragon {
+
+class PhysicalPool {
+public:
+  PhysicalPool(const CudaDriver &cuda, CUdevice device);
+
+  /// Asks the device what it can; before any other call.
+  Status open();
+  /// The same for a device whose memory comes otherwise: host memory alone, to
+  /// copy from and to.
+  void openForCopies(size_t granularity) { Granularity = granularity; }
+  void close();
+
+  size_t granularity() const { return Granularity; }
+  bool hostMapped() const { return HostMapped; }
+  StatusOr<Physical> create(Place place, size_t bytes);
+  Status destroy(const Physical &physical);
+  /// For cuMemMap; an error if there is no such chunk.
+  StatusOr<CUmemGenericAllocationHandle> handle(const Physical &physical);
+  /// Whom a mapped chunk is opened for: the device, and for host chunks the
+  /// host. Returns the number of entries.
+  unsigned access(Place place, CUmemAccessDesc desc[2]) const;
+  /// Device memory that is kept unused.
+  uint64_t keptDeviceBytes();
+
+private:
+  struct Chunk {
+    CUmemGenericAllocationHandle handle = 0;
+    Place place = Place::None;
+    size_t bytes = 0;
+    void *hostView = nullptr;
+    void *pages = nullptr; ///< pinned: what is to be unmapped
+  };
+  using Kept = std::multimap<size_t, Chunk>;
+
+  CUmemAllocationProp properties(Place place) const;
+  Status findHostMemory();
+  Status tryHostMemory();
+  StatusOr<Chunk> make(Place place, size_t bytes);
+  Status mapHostView(Chunk &chunk);
+  /// Pages of the process, registered with the driver.
+  Status registerPages(Chunk &chunk);
+  Status destroyNow(const Chunk &chunk);
+  /// Gives kept memory of a place back until at most `limit` bytes are left.
+  void trim(Place place, uint64_t limit);
+  Kept &kept(Place place) { return KeptChunks[size_t(place)]; }
+  uint64_t &keptBytes(Place place) { return KeptBytes[size_t(place)]; }
+
+  const CudaDriver &Cuda;
+  CUdevice Device;
+  int NumaNode = 0;
+  bool HostMapped = false;
+  size_t Granularity = 0;
+
+  std::mutex Lock;
+  std::unordered_map<uint64_t, Chunk> Chunks;
+  uint64_t NextId = 1;
+  Kept KeptChunks[4]; ///< by place
+  uint64_t KeptBytes[4] = {};
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_DEVICE_CUDA_PHYSICALPOOL_H
