@@ -7,8 +7,9 @@
 
 #include "passes/placement/BufferProgram.h"
 
+#include "passes/placement/FlowGraph.h"
+
 #include "llvm/ADT/STLExtras.h"
-#include <functional>
 
 using namespace llvm;
 
@@ -120,12 +121,7 @@ void BufferProgram::spreadFailure() {
         Add(P);
     }
   };
-  auto InCycle = [&](unsigned B) {
-    std::vector<bool> LeadsHere(Blocks.size());
-    Spread(LeadsHere, B, true);
-    return any_of(Blocks[B].Successors,
-                  [&](unsigned S) { return LeadsHere[S]; });
-  };
+  const FlowGraph Graph(*this);
   // A block may end well if it is on a way to an end that does not fail, if
   // there is no end at all, or if it is in a loop that works, however that may
   // end. Loops that only clean up (the destructor of an array, say) are no
@@ -138,7 +134,7 @@ void BufferProgram::spreadFailure() {
     }
   for (unsigned B = 0; B < Blocks.size(); ++B)
     if (!EndsWell[B] && !Blocks[B].Fails &&
-        (!Ends[B] || (any_of(Blocks[B].Events, isWork) && InCycle(B))))
+        (!Ends[B] || (any_of(Blocks[B].Events, isWork) && Graph.inCycle(B))))
       Spread(EndsWell, B, false);
   for (unsigned B = 0; B < Blocks.size(); ++B)
     Blocks[B].Fails = !EndsWell[B];
@@ -151,90 +147,6 @@ SmallVector<EventRef, 8> BufferProgram::uses(unsigned Buffer) const {
       if (Blocks[B].Events[I].find(Buffer))
         Result.push_back({B, I});
   return Result;
-}
-
-FlowGraph::FlowGraph(const BufferProgram &Program) {
-  size_t N = Program.Blocks.size();
-  Predecessors.resize(N);
-  Reachable.assign(N, false);
-  Reaches.assign(N, std::vector<bool>(N, false));
-  Dominators.assign(N, std::vector<bool>(N, true));
-  if (N == 0)
-    return;
-
-  // Post-order, without recursion: programs may have thousands of blocks.
-  std::vector<std::pair<unsigned, unsigned>> Stack{{0, 0}};
-  Reachable[0] = true;
-  while (!Stack.empty()) {
-    auto &[B, Next] = Stack.back();
-    const auto &Successors = Program.Blocks[B].Successors;
-    if (Next == Successors.size()) {
-      Order.push_back(B);
-      Stack.pop_back();
-      continue;
-    }
-    unsigned S = Successors[Next++];
-    if (!Reachable[S]) {
-      Reachable[S] = true;
-      Stack.push_back({S, 0});
-    }
-  }
-  std::reverse(Order.begin(), Order.end());
-  for (unsigned B : Order)
-    for (unsigned S : Program.Blocks[B].Successors)
-      Predecessors[S].push_back(B);
-
-  for (unsigned From : Order) {
-    std::vector<unsigned> Pending(Program.Blocks[From].Successors.begin(),
-                                  Program.Blocks[From].Successors.end());
-    while (!Pending.empty()) {
-      unsigned B = Pending.back();
-      Pending.pop_back();
-      if (Reaches[From][B])
-        continue;
-      Reaches[From][B] = true;
-      append_range(Pending, Program.Blocks[B].Successors);
-    }
-  }
-
-  Dominators[0].assign(N, false);
-  Dominators[0][0] = true;
-  for (bool Changed = true; Changed;) {
-    Changed = false;
-    for (unsigned B : Order) {
-      if (B == 0)
-        continue;
-      std::vector<bool> New(N, true);
-      for (unsigned P : Predecessors[B])
-        for (size_t I = 0; I < N; ++I)
-          New[I] = New[I] && Dominators[P][I];
-      New[B] = true;
-      if (New != Dominators[B]) {
-        Dominators[B] = std::move(New);
-        Changed = true;
-      }
-    }
-  }
-}
-
-bool FlowGraph::dominates(EventRef A, EventRef B) const {
-  if (A.Block == B.Block)
-    return A.Index < B.Index;
-  return dominates(A.Block, B.Block);
-}
-
-bool FlowGraph::mayPrecede(EventRef A, EventRef B) const {
-  if (A.Block == B.Block && A.Index < B.Index)
-    return true;
-  return reaches(A.Block, B.Block);
-}
-
-unsigned FlowGraph::commonDominator(unsigned A, unsigned B) const {
-  unsigned Best = 0;
-  for (unsigned D : Order)
-    if (dominates(D, A) && dominates(D, B) && dominates(Best, D))
-      Best = D;
-  return Best;
 }
 
 StringRef eventKindName(EventKind Kind) {

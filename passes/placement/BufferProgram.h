@@ -259,34 +259,6 @@ struct BufferProgram {
   llvm::SmallVector<EventRef, 8> uses(unsigned Buffer) const;
 };
 
-/// Facts on the graph, each computed once.
-class FlowGraph {
-public:
-  explicit FlowGraph(const BufferProgram &Program);
-  /// Blocks that the entry reaches, in reverse post-order.
-  const std::vector<unsigned> &order() const { return Order; }
-  const std::vector<llvm::SmallVector<unsigned, 2>> &predecessors() const {
-    return Predecessors;
-  }
-  bool reachable(unsigned Block) const { return Reachable[Block]; }
-  /// There is a way of at least one edge.
-  bool reaches(unsigned From, unsigned To) const { return Reaches[From][To]; }
-  bool inCycle(unsigned Block) const { return Reaches[Block][Block]; }
-  bool dominates(unsigned A, unsigned B) const { return Dominators[B][A]; }
-  bool dominates(EventRef A, EventRef B) const;
-  /// A happens before B on some path.
-  bool mayPrecede(EventRef A, EventRef B) const;
-  /// The last block that dominates both.
-  unsigned commonDominator(unsigned A, unsigned B) const;
-
-private:
-  std::vector<unsigned> Order;
-  std::vector<llvm::SmallVector<unsigned, 2>> Predecessors;
-  std::vector<bool> Reachable;
-  std::vector<std::vector<bool>> Reaches;
-  std::vector<std::vector<bool>> Dominators;
-};
-
 llvm::StringRef eventKindName(EventKind Kind);
 
 } // namespace dragon

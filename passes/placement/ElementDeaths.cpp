@@ -91,20 +91,10 @@ private:
   bool TooMany = false;
 };
 
+/// Without an edge back: the header alone.
 BitVector Search::blocksOf(const CountedLoop &L) const {
-  BitVector Result(Program.Blocks.size());
+  BitVector Result = Graph.naturalLoop(L.Header);
   Result.set(L.Header);
-  SmallVector<unsigned, 8> Next;
-  for (unsigned P : Graph.predecessors()[L.Header])
-    if (Graph.dominates(L.Header, P))
-      Next.push_back(P);
-  while (!Next.empty()) {
-    unsigned B = Next.pop_back_val();
-    if (Result[B])
-      continue;
-    Result.set(B);
-    append_range(Next, Graph.predecessors()[B]);
-  }
   return Result;
 }
 

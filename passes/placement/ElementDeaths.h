@@ -30,7 +30,7 @@
 #ifndef DRAGON_PASSES_PLACEMENT_ELEMENTDEATHS_H
 #define DRAGON_PASSES_PLACEMENT_ELEMENTDEATHS_H
 
-#include "passes/placement/BufferProgram.h"
+#include "passes/placement/FlowGraph.h"
 
 #include <vector>
 

@@ -31,7 +31,7 @@
 #ifndef DRAGON_PASSES_PLACEMENT_LIVENESS_H
 #define DRAGON_PASSES_PLACEMENT_LIVENESS_H
 
-#include "passes/placement/BufferProgram.h"
+#include "passes/placement/FlowGraph.h"
 #include "passes/placement/PointerFlow.h"
 
 #include "llvm/ADT/BitVector.h"

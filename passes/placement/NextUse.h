@@ -14,7 +14,7 @@
 #ifndef DRAGON_PASSES_PLACEMENT_NEXTUSE_H
 #define DRAGON_PASSES_PLACEMENT_NEXTUSE_H
 
-#include "passes/placement/BufferProgram.h"
+#include "passes/placement/FlowGraph.h"
 #include "passes/placement/PointerFlow.h"
 
 #include <optional>

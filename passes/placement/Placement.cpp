@@ -362,12 +362,7 @@ std::optional<EventRef> Placer::sinkAnchor(ArrayRef<EventRef> Writers) const {
   while (Graph.inCycle(Block)) {
     if (Block == 0)
       return std::nullopt;
-    // The nearest dominator outside of the cycle.
-    unsigned Best = 0;
-    for (unsigned D : Graph.order())
-      if (D != Block && Graph.dominates(D, Block) && Graph.dominates(Best, D))
-        Best = D;
-    Block = Best;
+    Block = Graph.immediateDominator(Block);
   }
   EventRef Anchor{Block,
                   static_cast<unsigned>(Program.Blocks[Block].Events.size())};
