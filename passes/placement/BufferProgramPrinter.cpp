@@ -1,0 +1,280 @@
+//===- BufferProgramPrinter.cpp - buffer programs and directives as text --===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/placement/BufferProgramText.h"
+#include "passes/placement/NextUse.h"
+
+#include "dragon/dragon.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+std::string boundName(const Bound &B) {
+  if (!B.Base)
+    return std::to_string(B.Plus);
+  return "n" + std::to_string(B.Base) + (B.Plus > 0 ? "+" : "") +
+         (B.Plus ? std::to_string(B.Plus) : "");
+}
+
+std::string elementName(const BufferProgram &Program, const ElementIndex &E) {
+  if (E.Loop < 0)
+    return "[" + boundName(E.At) + "]";
+  return "[" + Program.Loops[static_cast<size_t>(E.Loop)].Name +
+         (E.At.Plus > 0 ? "+" : "") +
+         (E.At.Plus ? std::to_string(E.At.Plus) : "") + "]";
+}
+
+std::string nameOf(const BufferProgram &Program, NameId Name) {
+  const Pointer *P = Program.pointer(Name);
+  if (!P)
+    return Program.Buffers[Name].Name;
+  return P->Name.empty() ? "p" + std::to_string(Name - Program.Buffers.size())
+                         : P->Name;
+}
+
+void printUses(const BufferProgram &Program, const Event &E, raw_ostream &Out) {
+  for (const BufferUse &U : E.Uses) {
+    const char *Mode = U.Reads    ? (U.Writes ? "read-write" : "read")
+                       : U.Writes ? (U.Whole      ? "must-write"
+                                     : U.Testable ? "tested-write"
+                                                  : "write")
+                                  : "";
+    Out << ' ' << Mode << '(' << Program.Buffers[U.Buffer].Name
+        << (U.Element ? elementName(Program, *U.Element) : "");
+    if (U.Cursor >= 0)
+      Out << '@' << Program.Cursors[U.Cursor].Name;
+    Out << ')';
+    if (!U.Must && !U.MustElement)
+      Out << '?';
+    else if (U.Whole && U.Reads)
+      Out << '*';
+  }
+  for (const UseByPointer &U : E.Pointers)
+    Out << (&U == E.Pointers.begin() ? " by " : " ")
+        << (U.Reads    ? U.Writes ? "read-write(" : "read("
+            : U.Writes ? U.Whole ? "must-write(" : "write("
+                       : "(")
+        << nameOf(Program, Program.nameOf(U.Pointer)) << ')';
+}
+
+/// `pointer p a if c1 else b`.
+void printPointer(const BufferProgram &Program, const Pointer &P,
+                  raw_ostream &Out) {
+  Out << "  pointer "
+      << nameOf(Program, Program.nameOf(&P - Program.Pointers.data()));
+  for (const Pointer::Way &W : P.Ways) {
+    const bool First = &W == P.Ways.begin();
+    if (!First)
+      Out << (P.isPhi() ? "," : " else");
+    Out << ' ';
+    ListSeparator Or("|");
+    for (NameId Name : W.Names)
+      Out << Or << nameOf(Program, Name);
+    if (P.isPhi())
+      Out << " from " << Program.Blocks[W.From].Name;
+    else if (First)
+      Out << " if c" << P.Condition;
+  }
+  Out << '\n';
+}
+
+/// `a from x, b from y`, `a if c1 else b`.
+void printWays(const BufferProgram &Program, const Directive &D,
+               raw_ostream &Out) {
+  ListSeparator Comma;
+  if (D.Select < 0) {
+    for (const DeadOnWay &W : D.Ways)
+      Out << Comma << nameOf(Program, W.Name) << " from "
+          << Program.Blocks[W.From].Name;
+    return;
+  }
+  auto If = [&](unsigned Given) -> std::string {
+    for (const DeadOnWay &W : D.Ways)
+      if (W.From == Given)
+        return nameOf(Program, W.Name);
+    return "nothing";
+  };
+  Out << If(1) << " if c" << Program.Pointers[D.Select].Condition << " else "
+      << If(0);
+}
+
+/// An event as others refer to it: a kernel by its name.
+std::string eventName(const BufferProgram &Program, EventRef At) {
+  const Block &B = Program.Blocks[At.Block];
+  if (At.Index >= B.Events.size())
+    return "end of " + B.Name;
+  const Event &E = B.Events[At.Index];
+  std::string Name =
+      E.Kind == EventKind::Launch ? E.Name : eventKindName(E.Kind).str();
+  if (E.Where.Line)
+    Name += " (line " + std::to_string(E.Where.Line) + ")";
+  return Name;
+}
+
+} // namespace
+
+void printBufferProgram(const BufferProgram &Program, raw_ostream &Out) {
+  for (const Buffer &B : Program.Buffers) {
+    Out << (B.Kind == BufferKind::Host ? "staging " : "buffer ") << B.Name
+        << (B.Bytes ? " s" + std::to_string(B.Bytes) : " part");
+    if (B.Kind == BufferKind::Managed)
+      Out << " managed";
+    if (B.Escapes)
+      Out << " escapes # to " << B.EscapesTo;
+    if (B.Several)
+      Out << (B.Array ? " array" : " several");
+    Out << '\n';
+  }
+  for (const Cursor &C : Program.Cursors)
+    Out << "cursor " << C.Name << ' ' << Program.Buffers[C.Buffer].Name << ' '
+        << Program.Blocks[C.Header].Name << '\n';
+  for (const FileHandle &F : Program.Files)
+    Out << "file " << F.Name << (F.Escapes ? " escapes" : "") << '\n';
+  for (const Block &B : Program.Blocks) {
+    Out << "block " << B.Name;
+    for (const CountedLoop &L : Program.Loops)
+      if (&Program.Blocks[L.Header] == &B)
+        Out << " loop " << L.Name << " from " << boundName(L.First)
+            << (L.Step > 0 ? " up to " : " down to ")
+            << boundName(L.Step > 0 ? L.End : L.End.plus(1));
+    Out << (B.Fails ? " fails" : "") << '\n';
+    for (unsigned I = 0; I <= B.Events.size(); ++I) {
+      for (const Pointer &P : Program.Pointers)
+        if (&Program.Blocks[P.Block] == &B && P.Index == I)
+          printPointer(Program, P, Out);
+      if (I == B.Events.size())
+        break;
+      const Event &E = B.Events[I];
+      Out << "  " << eventKindName(E.Kind);
+      if (E.Kind == EventKind::Launch || E.Kind == EventKind::Opaque ||
+          E.Kind == EventKind::Pause)
+        Out << ' ' << StringRef(E.Name).trim('\'');
+      if (E.File >= 0)
+        Out << ' ' << Program.Files[E.File].Name;
+      printUses(Program, E, Out);
+      if (E.Bytes)
+        Out << " s" << E.Bytes;
+      if (E.OtherMemory)
+        Out << " other";
+      if (E.Repeated)
+        Out << " repeated";
+      if (E.Blind)
+        Out << " blind";
+      if (E.Stream != Synchronous && E.Stream != DefaultStream)
+        Out << " stream " << E.Stream;
+      if (E.Kind == EventKind::Launch && !E.Sliceable)
+        Out << " unsliceable";
+      Out << '\n';
+    }
+    if (B.Returns)
+      Out << "  return\n";
+    else if (B.Successors.empty())
+      Out << "  exit\n";
+    else {
+      Out << "  ->";
+      ListSeparator Comma(",");
+      for (unsigned S : B.Successors) {
+        Out << Comma << ' ' << Program.Blocks[S].Name;
+        for (const CountedLoop &L : Program.Loops)
+          for (const CountedLoop::Exit &X : L.Exits)
+            if (&Program.Blocks[X.From] == &B && X.To == S)
+              Out << " at " << L.Name << '=' << boundName(X.At);
+      }
+      Out << '\n';
+    }
+  }
+}
+
+void printPlacement(const BufferProgram &Program, const Placement &Result,
+                    raw_ostream &Out) {
+  for (const Directive &D : Result.Directives) {
+    if (D.Kind != DirectiveKind::Elide) {
+      if (D.Where == Anchor::BlockEntry)
+        Out << "at " << Program.Blocks[D.At.Block].Name << ": ";
+      else
+        Out << (D.Where == Anchor::After ? "after " : "before ")
+            << eventName(Program, D.At) << ": ";
+    }
+    switch (D.Kind) {
+    case DirectiveKind::Map:
+      Out << "map";
+      break;
+    case DirectiveKind::Elide:
+      Out << "elide";
+      break;
+    case DirectiveKind::Materialise:
+      Out << "materialise";
+      break;
+    case DirectiveKind::Forget:
+      Out << "forget";
+      break;
+    case DirectiveKind::Discard:
+      Out << "discard";
+      break;
+    case DirectiveKind::Sink:
+      Out << "sink";
+      break;
+    case DirectiveKind::NextUse:
+      Out << (D.Launches ? "next-use" : "prefetch");
+      break;
+    case DirectiveKind::Follows:
+      Out << "with " << eventName(Program, D.Next) << " by";
+      break;
+    }
+    Out << ' ';
+    if (!D.Ways.empty())
+      printWays(Program, D, Out);
+    else
+      Out << nameOf(Program, D.Name.value_or(D.Buffer));
+    if (D.Element)
+      Out << elementName(Program, *D.Element);
+    if (D.Kind == DirectiveKind::Map) {
+      if (D.Flags & D_READ)
+        Out << " D_READ";
+      if (D.Flags & D_WRITE)
+        Out << " D_WRITE";
+      if (D.Flags & D_VOLATILE)
+        Out << " D_VOLATILE";
+    }
+    if (D.Kind == DirectiveKind::Sink)
+      Out << " by " << eventName(Program, D.Write);
+    if (D.Kind == DirectiveKind::NextUse && D.Launches) {
+      if (D.Launches == NextNeed::NeverAgain)
+        Out << " never";
+      else
+        Out << " after " << D.Launches << " launches";
+    }
+    if (D.Kind == DirectiveKind::Discard && D.Stream != DefaultStream)
+      Out << " in its stream";
+    if (D.Cursor >= 0)
+      Out << " below the next " << Program.Cursors[D.Cursor].Name;
+    for (EventRef Test : D.Tests)
+      Out << (!(Test == D.Tests.front()) ? " and "
+              : D.Cursor >= 0            ? " if read upwards by "
+                                         : " if overwritten by ")
+          << eventName(Program, Test);
+    if (D.Eager)
+      Out << ", eagerly";
+    Out << '\n';
+  }
+  for (const Finding &F : Result.Findings) {
+    const char *Kind = remarkKind(F.Why.Id) == RemarkKind::Passed ? "passed"
+                       : remarkKind(F.Why.Id) == RemarkKind::Missed
+                           ? "missed"
+                           : "analysis";
+    Out << "line " << F.Where.Line << ": " << Kind << ": " << remarkText(F.Why)
+        << '\n';
+  }
+}
+
+} // namespace dragon
