@@ -32,13 +32,13 @@ void ProgramBuilder::push(Event E, Instruction &I) {
   Result.Instructions[B].push_back(&I);
 }
 
-void ProgramBuilder::pushPause(CallBase &Call) {
+void ProgramBuilder::pushBarrier(CallBase &Call) {
   // Of several the first is enough.
   const std::vector<Event> &Here =
       Result.Program.Blocks[BlockOf[Call.getParent()]].Events;
-  if (!Here.empty() && Here.back().Kind == EventKind::Pause)
+  if (!Here.empty() && Here.back().Kind == EventKind::Barrier)
     return;
-  Event E = event(EventKind::Pause, Call);
+  Event E = event(EventKind::Barrier, Call);
   E.Name = "'" + E.Name + "'";
   push(std::move(E), Call);
 }
@@ -229,7 +229,7 @@ void ProgramBuilder::visitOpaque(CallBase &Call) {
   if (!E.Uses.empty() || AnyFile || !Files.empty())
     push(std::move(E), Call);
   else
-    pushPause(Call);
+    pushBarrier(Call);
 }
 
 void ProgramBuilder::visitCall(CallBase &Call) {
@@ -253,8 +253,8 @@ void ProgramBuilder::visitCall(CallBase &Call) {
       return visitLibrary(Call, *Function);
     return visitOpaque(Call);
   }
-  if (Effect->Pauses)
-    pushPause(Call);
+  if (Effect->IsBarrier)
+    pushBarrier(Call);
   switch (Effect->Kind) {
   case CallKind::AllocateInto:
   case CallKind::Allocate: {
@@ -371,7 +371,7 @@ BuiltProgram ProgramBuilder::build() {
         visit(I);
   addHostAccesses();
   for (const Loop *L : Loops)
-    addLoopPauses(*L);
+    addLoopBarriers(*L);
   addCursors();
   addPointers();
   markFailures();

@@ -83,7 +83,7 @@ void ProgramBuilder::addHostAccess(Instruction &I, unsigned Buffer) {
   Event E = event(EventKind::HostAccess, I);
   E.Name = Name;
   E.Repeated = Repeated;
-  E.Blind = Result.Program.Buffers[Buffer].Several;
+  E.Unresolved = Result.Program.Buffers[Buffer].IsSummary;
   BufferUse U;
   U.Buffer = Buffer;
   U.Reads = U.Writes = true;
@@ -120,21 +120,21 @@ void ProgramBuilder::addHostAccesses() {
 }
 
 /// A loop that has nothing to do with buffers may take long all the same.
-void ProgramBuilder::addLoopPauses(const Loop &L) {
+void ProgramBuilder::addLoopBarriers(const Loop &L) {
   constexpr unsigned Short = 64;
   bool HasEvents = any_of(L.blocks(), [&](const BasicBlock *B) {
     return !Result.Program.Blocks[BlockOf[B]].Events.empty();
   });
   if (HasEvents) {
     for (const Loop *Inner : L)
-      addLoopPauses(*Inner);
+      addLoopBarriers(*Inner);
     return;
   }
   const unsigned Times = Evolution.getSmallConstantMaxTripCount(&L);
   if (Times && Times <= Short && L.isInnermost())
     return;
   Instruction &First = *L.getHeader()->getFirstNonPHIIt();
-  Event E = event(EventKind::Pause, First);
+  Event E = event(EventKind::Barrier, First);
   E.Name = "a loop";
   insertBefore(std::move(E), First);
 }

@@ -311,7 +311,7 @@ void ProgramBuilder::visitLibrary(CallBase &Call,
                 : nullptr);
   }
   if (E.Uses.empty())
-    return pushPause(Call);
+    return pushBarrier(Call);
   E.Stream = libraryStream(Call, Function);
   push(std::move(E), Call);
 }

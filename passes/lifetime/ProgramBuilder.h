@@ -57,7 +57,7 @@ private:
   // What there is.
   bool isGivenToCalls(unsigned Object) const;
   bool isFreedEachTime(const llvm::Value &Given) const;
-  bool mayBeSeveral(unsigned Object, const llvm::Value &Given) const;
+  bool mayBeSummary(unsigned Object, const llvm::Value &Given) const;
   void addBuffers();
   void addBlocks();
   void markFailures();
@@ -124,8 +124,8 @@ private:
                                        const llvm::Value *Handle);
   Event event(EventKind Kind, const llvm::Instruction &I);
   void push(Event E, llvm::Instruction &I);
-  void pushPause(llvm::CallBase &Call);
-  void addLoopPauses(const llvm::Loop &L);
+  void pushBarrier(llvm::CallBase &Call);
+  void addLoopBarriers(const llvm::Loop &L);
 
   // Host code that looks at buffers.
   void noteAccess(llvm::Instruction &I, const llvm::Value *Pointer);

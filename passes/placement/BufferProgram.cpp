@@ -58,10 +58,10 @@ bool Event::writes(unsigned Buffer) const {
       Uses, [&](const BufferUse &U) { return U.Buffer == Buffer && U.Writes; });
 }
 
-const Pointer::Way *Pointer::from(unsigned Where) const {
-  for (const Way &W : Ways)
-    if (W.From == Where)
-      return &W;
+const Pointer::Incoming *Pointer::from(unsigned Where) const {
+  for (const Incoming &In : Incomings)
+    if (In.From == Where)
+      return &In;
   return nullptr;
 }
 
@@ -87,7 +87,7 @@ void BufferProgram::setPointers(std::vector<Pointer> Found,
   for (unsigned I = 0; I < Order.size(); ++I)
     Place[Order[I]] = I;
   for (unsigned I : Order) {
-    for (Pointer::Way &W : Found[I].Ways)
+    for (Pointer::Incoming &W : Found[I].Incomings)
       for (NameId &Name : W.Names)
         if (Name >= Buffers.size())
           Name = nameOf(Place[Name - Buffers.size()]);
@@ -175,8 +175,8 @@ StringRef eventKindName(EventKind Kind) {
     return "launch";
   case EventKind::HostAccess:
     return "host-access";
-  case EventKind::Pause:
-    return "pause";
+  case EventKind::Barrier:
+    return "barrier";
   case EventKind::Opaque:
     return "opaque";
   }

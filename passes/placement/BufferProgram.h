@@ -23,7 +23,7 @@
 //
 // Pointers that are one buffer's address or another's, as in loops that
 // exchange buffers, are kept as such beside that: which buffer it is may be
-// known of each way, or does not matter.
+// known on each edge, or does not matter.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_PLACEMENT_BUFFERPROGRAM_H
@@ -70,11 +70,11 @@ struct Buffer {
   std::string EscapesTo;
   bool EscapesToKernel = false; ///< EscapesTo is a kernel's name
   Position EscapesAt;
-  /// Stands for several allocations that may exist at a time: nothing that
-  /// happens to "it" is sure to have happened to all.
-  bool Several = false;
-  /// Several, in an array: each element is allocated once, and is no other's.
-  bool Array = false;
+  /// A summary object: it stands for several allocations that may exist at a
+  /// time. Nothing that happens to "it" is sure to have happened to all.
+  bool IsSummary = false;
+  /// A summary of an array: each element is allocated once, and is no other's.
+  bool IsArray = false;
   /// The allocation call may be given flags.
   bool Mappable = false;
   /// Host buffers: a C++ stream reads into or writes from it, or none.
@@ -102,7 +102,7 @@ enum class EventKind {
   FileUse,    ///< anything else that depends on, or changes, a file's state
   Launch,     ///< a kernel
   HostAccess, ///< host code looks at or changes contents
-  Pause,      ///< touches no buffer, but waits for the device, is ordered with
+  Barrier,    ///< touches no buffer, but waits for the device, is ordered with
               ///< its work, or may take long
   Opaque      ///< a call that nothing is known of
 };
@@ -167,9 +167,10 @@ struct Event {
   bool Sliceable = false;
   /// The host side may also be memory that is no buffer of the program.
   bool OtherMemory = false;
-  /// Must know which of several allocations, or where in it, and does not.
-  bool Blind = false;
-  /// Of the kernel or function, for the user; HostAccess, Pause: any words.
+  /// Which allocation of a summary it touches, or where, would have to be known
+  /// and is not.
+  bool Unresolved = false;
+  /// Of the kernel or function, for the user; HostAccess, Barrier: any words.
   std::string Name;
   Position Where;
 
@@ -221,14 +222,14 @@ struct Pointer {
   unsigned Index = 0; ///< selects: made in front of this event
   /// Selects: equal numbers are equal conditions; or -1.
   int Condition = -1;
-  struct Way {
+  struct Incoming {
     unsigned From; ///< predecessor; selects: 1 if the condition is true, or 0
     llvm::SmallVector<NameId, 1> Names; ///< what it may be then
   };
-  llvm::SmallVector<Way, 2> Ways;
+  llvm::SmallVector<Incoming, 2> Incomings;
 
   bool isPhi() const { return Condition < 0; }
-  const Way *from(unsigned Where) const;
+  const Incoming *from(unsigned Where) const;
 };
 
 struct BufferProgram {
@@ -250,7 +251,8 @@ struct BufferProgram {
   const Pointer *pointer(NameId Name) const {
     return Name < Buffers.size() ? nullptr : &Pointers[Name - Buffers.size()];
   }
-  /// Takes the pointers, in this order. Uses and ways have numbered them as
+  /// Takes the pointers, in this order. Uses and incoming names have numbered
+  /// them as
   /// they stand in Found.
   void setPointers(std::vector<Pointer> Found, llvm::ArrayRef<unsigned> Order);
   /// Marks the blocks that lead to nothing but blocks that fail.

@@ -75,10 +75,10 @@ Error BufferProgramParser::parseDeclaration(ArrayRef<StringRef> Words) {
       B.Escapes = true;
       B.EscapesTo = "a call";
       B.EscapesAt = B.Where;
-    } else if (Word == "several") {
-      B.Several = true;
+    } else if (Word == "summary") {
+      B.IsSummary = true;
     } else if (Word == "array") {
-      B.Several = B.Array = true;
+      B.IsSummary = B.IsArray = true;
     } else if (Word == "managed") {
       B.Kind = BufferKind::Managed;
       B.Mappable = false;

@@ -48,7 +48,7 @@ private:
   llvm::Error parseHostAccess(Event &E,
                               llvm::ArrayRef<llvm::StringRef> Operands);
   llvm::Error parseOpaque(Event &E, llvm::ArrayRef<llvm::StringRef> Operands);
-  llvm::Error parsePause(Event &E, llvm::ArrayRef<llvm::StringRef> Operands);
+  llvm::Error parseBarrier(Event &E, llvm::ArrayRef<llvm::StringRef> Operands);
   llvm::Error parseLaunch(Event &E, llvm::ArrayRef<llvm::StringRef> Operands);
   llvm::Error parsePointer(llvm::ArrayRef<llvm::StringRef> Words,
                            llvm::StringRef Line);
@@ -75,9 +75,9 @@ private:
   BufferProgram Program;
   llvm::StringMap<unsigned> Buffers, Files, Blocks, Sizes, Streams, Cursors,
       Loops, Numbers, Pointers, Conditions;
-  /// Of each pointer: line, name of the way, names.
-  std::vector<std::tuple<unsigned, std::string, std::string>> Ways;
-  std::vector<unsigned> WaysOf;                          ///< pointer
+  /// Of each pointer: line, where it comes from, names.
+  std::vector<std::tuple<unsigned, std::string, std::string>> Incomings;
+  std::vector<unsigned> IncomingOf;                      ///< pointer
   std::vector<std::pair<unsigned, std::string>> Headers; ///< line, block
   std::vector<std::pair<unsigned, std::pair<unsigned, std::string>>> Jumps;
   unsigned LineNumber = 0;

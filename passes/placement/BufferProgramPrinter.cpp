@@ -72,16 +72,16 @@ void printPointer(const BufferProgram &Program, const Pointer &P,
                   raw_ostream &Out) {
   Out << "  pointer "
       << nameOf(Program, Program.nameOf(&P - Program.Pointers.data()));
-  for (const Pointer::Way &W : P.Ways) {
-    const bool First = &W == P.Ways.begin();
+  for (const Pointer::Incoming &In : P.Incomings) {
+    const bool First = &In == P.Incomings.begin();
     if (!First)
       Out << (P.isPhi() ? "," : " else");
     Out << ' ';
     ListSeparator Or("|");
-    for (NameId Name : W.Names)
+    for (NameId Name : In.Names)
       Out << Or << nameOf(Program, Name);
     if (P.isPhi())
-      Out << " from " << Program.Blocks[W.From].Name;
+      Out << " from " << Program.Blocks[In.From].Name;
     else if (First)
       Out << " if c" << P.Condition;
   }
@@ -89,19 +89,19 @@ void printPointer(const BufferProgram &Program, const Pointer &P,
 }
 
 /// `a from x, b from y`, `a if c1 else b`.
-void printWays(const BufferProgram &Program, const Directive &D,
-               raw_ostream &Out) {
+void printEdges(const BufferProgram &Program, const Directive &D,
+                raw_ostream &Out) {
   ListSeparator Comma;
   if (D.Select < 0) {
-    for (const DeadOnWay &W : D.Ways)
-      Out << Comma << nameOf(Program, W.Name) << " from "
-          << Program.Blocks[W.From].Name;
+    for (const DeadOnEdge &Edge : D.Edges)
+      Out << Comma << nameOf(Program, Edge.Name) << " from "
+          << Program.Blocks[Edge.From].Name;
     return;
   }
   auto If = [&](unsigned Given) -> std::string {
-    for (const DeadOnWay &W : D.Ways)
-      if (W.From == Given)
-        return nameOf(Program, W.Name);
+    for (const DeadOnEdge &Edge : D.Edges)
+      if (Edge.From == Given)
+        return nameOf(Program, Edge.Name);
     return "nothing";
   };
   Out << If(1) << " if c" << Program.Pointers[D.Select].Condition << " else "
@@ -131,8 +131,8 @@ void printBufferProgram(const BufferProgram &Program, raw_ostream &Out) {
       Out << " managed";
     if (B.Escapes)
       Out << " escapes # to " << B.EscapesTo;
-    if (B.Several)
-      Out << (B.Array ? " array" : " several");
+    if (B.IsSummary)
+      Out << (B.IsArray ? " array" : " summary");
     Out << '\n';
   }
   for (const Cursor &C : Program.Cursors)
@@ -157,7 +157,7 @@ void printBufferProgram(const BufferProgram &Program, raw_ostream &Out) {
       const Event &E = B.Events[I];
       Out << "  " << eventKindName(E.Kind);
       if (E.Kind == EventKind::Launch || E.Kind == EventKind::Opaque ||
-          E.Kind == EventKind::Pause)
+          E.Kind == EventKind::Barrier)
         Out << ' ' << StringRef(E.Name).trim('\'');
       if (E.File >= 0)
         Out << ' ' << Program.Files[E.File].Name;
@@ -168,8 +168,8 @@ void printBufferProgram(const BufferProgram &Program, raw_ostream &Out) {
         Out << " other";
       if (E.Repeated)
         Out << " repeated";
-      if (E.Blind)
-        Out << " blind";
+      if (E.Unresolved)
+        Out << " unresolved";
       if (E.Stream != Synchronous && E.Stream != DefaultStream)
         Out << " stream " << E.Stream;
       if (E.Kind == EventKind::Launch && !E.Sliceable)
@@ -232,8 +232,8 @@ void printPlacement(const BufferProgram &Program, const Placement &Result,
       break;
     }
     Out << ' ';
-    if (!D.Ways.empty())
-      printWays(Program, D, Out);
+    if (!D.Edges.empty())
+      printEdges(Program, D, Out);
     else
       Out << nameOf(Program, D.Name.value_or(D.Buffer));
     if (D.Element)

@@ -35,7 +35,7 @@ enum class DirectiveKind {
 enum class Anchor { Before, After, BlockEntry };
 
 /// By a predecessor, or as a select's condition is 1 or 0.
-struct DeadOnWay {
+struct DeadOnEdge {
   unsigned From;
   NameId Name;
 };
@@ -67,9 +67,9 @@ struct Directive {
   int Cursor = -1;
   /// Discard: what this is, instead of Buffer, which it may be.
   std::optional<NameId> Name = std::nullopt;
-  /// Discard: what is dead on each way to the block At, or with a select, a
+  /// Discard: what is dead on each edge to the block At, or with a select, a
   /// pointer, as its condition is. Nothing on others.
-  std::vector<DeadOnWay> Ways = {};
+  std::vector<DeadOnEdge> Edges = {};
   int Select = -1;
   /// NextUse: other launches that come first, or NeverAgain.
   unsigned Launches = 0;

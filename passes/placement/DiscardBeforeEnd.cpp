@@ -24,7 +24,7 @@ static Contents heldAfterDiscards(const ProgramFacts &Facts,
   std::vector<Contents::End> Ends;
   for (const Directive &D : Directives) {
     if ((D.Kind != DirectiveKind::Discard && D.Kind != DirectiveKind::Forget) ||
-        !D.Tests.empty() || D.Element || D.Name || !D.Ways.empty())
+        !D.Tests.empty() || D.Element || D.Name || !D.Edges.empty())
       continue;
     EventRef At = D.At;
     At.Index += D.Where == Anchor::After;

@@ -5,16 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What cannot be said of a buffer, because it depends on the way which one it
-// is, but of what a pointer points to: behind an event, or on some ways to a
-// block or a select (WayDeaths.h).
+// What cannot be said of a buffer, because it depends on the path which one it
+// is, but of what a pointer points to: behind an event, or on some edges to a
+// block or a select (EdgeDeaths.h).
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/placement/Decisions.h"
+#include "passes/placement/EdgeDeaths.h"
 #include "passes/placement/NextUse.h"
 #include "passes/placement/PointerEnds.h"
-#include "passes/placement/WayDeaths.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -32,14 +32,14 @@ public:
         Ends(Facts), Result(Result) {}
 
   void afterEvents();
-  void onWays();
+  void onEdges();
 
 private:
   void after(EventRef At, const BitVector &After);
   std::string describe(ArrayRef<NameId> Names) const;
   void add(Directive End, ArrayRef<NameId> Names, const Event &After,
            EventRef From);
-  const Event *lastTouch(const WayDeath &Death) const;
+  const Event *lastTouch(const EdgeDeath &Death) const;
 
   const ProgramFacts &Facts;
   const BufferProgram &Program;
@@ -119,7 +119,7 @@ void PointerDiscards::afterEvents() {
 }
 
 /// The last event that touches what dies, for the user.
-const Event *PointerDiscards::lastTouch(const WayDeath &Death) const {
+const Event *PointerDiscards::lastTouch(const EdgeDeath &Death) const {
   const Event *Last = nullptr;
   auto Look = [&](NameId Name, EventRef Before) {
     for (unsigned Block = 0; Block < Program.Blocks.size(); ++Block)
@@ -133,35 +133,35 @@ const Event *PointerDiscards::lastTouch(const WayDeath &Death) const {
   };
   if (Death.Name)
     Look(*Death.Name, Death.At);
-  for (const DeadOnWay &Way : Death.Ways)
-    Look(Way.Name,
+  for (const DeadOnEdge &Edge : Death.Edges)
+    Look(Edge.Name,
          Death.AtEntry
-             ? EventRef{Way.From, static_cast<unsigned>(
-                                      Program.Blocks[Way.From].Events.size())}
+             ? EventRef{Edge.From, static_cast<unsigned>(
+                                       Program.Blocks[Edge.From].Events.size())}
              : Death.At);
   return Last;
 }
 
-void PointerDiscards::onWays() {
+void PointerDiscards::onEdges() {
   auto MayEnd = [&](NameId Name, EventRef At) {
     return Ends.mayEndAt(Name, At);
   };
-  for (WayDeath &Death :
-       wayDeaths(Program, Facts.Graph, Pointers, Facts.Live, MayEnd)) {
+  for (EdgeDeath &Death :
+       edgeDeaths(Program, Facts.Graph, Pointers, Facts.Live, MayEnd)) {
     if (!deviceWorkAhead(Program, Death.At))
       continue;
     SmallVector<NameId, 2> Names;
     if (Death.Name)
       Names.push_back(*Death.Name);
-    for (const DeadOnWay &Way : Death.Ways)
-      Names.push_back(Way.Name);
+    for (const DeadOnEdge &Edge : Death.Edges)
+      Names.push_back(Edge.Name);
     const Event *Last = lastTouch(Death);
     if (!Last)
       continue;
     Directive End{DirectiveKind::Discard, 0, Death.At};
     End.Where = Death.AtEntry ? Anchor::BlockEntry : Anchor::Before;
     End.Name = Death.Name;
-    End.Ways = std::move(Death.Ways);
+    End.Edges = std::move(Death.Edges);
     End.Select = Death.Select;
     add(std::move(End), Names, *Last, Death.At);
   }
@@ -172,7 +172,7 @@ void PointerDiscards::onWays() {
 void discardByPointer(const ProgramFacts &Facts, PlacementBuilder &Result) {
   PointerDiscards Discards(Facts, Result);
   Discards.afterEvents();
-  Discards.onWays();
+  Discards.onEdges();
 }
 
 } // namespace dragon

@@ -13,7 +13,7 @@ namespace dragon {
 
 bool mayEnd(const ProgramFacts &Facts, unsigned B) {
   const Buffer &Of = Facts.buffer(B);
-  if (Of.Several || Of.Escapes)
+  if (Of.IsSummary || Of.Escapes)
     return false;
   return Of.Kind != BufferKind::Host || Facts.Staging.Elided[B];
 }

@@ -1,5 +1,4 @@
-//===- Discards.h - what decisions on the ends of contents share  -*- C++
-//-*-===//
+//===- Discards.h - what the ends of contents share ----------- -*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -316,7 +316,7 @@ std::vector<ElementDeath> elementDeaths(const BufferProgram &Program,
   std::vector<ElementDeath> Result;
   for (unsigned B = 0; B < Program.Buffers.size(); ++B) {
     const Buffer &Of = Program.Buffers[B];
-    if (!Of.Array || Of.Escapes || Of.Kind != BufferKind::Device)
+    if (!Of.IsArray || Of.Escapes || Of.Kind != BufferKind::Device)
       continue;
     Search Paths(Program, Graph, B);
     for (EventRef At : Program.uses(B)) {

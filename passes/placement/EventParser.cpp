@@ -127,7 +127,7 @@ Error BufferProgramParser::parseHostAccess(Event &E,
                                            ArrayRef<StringRef> Operands) {
   E.Name = "host code";
   E.Repeated = operand(Operands, 1) == "repeated";
-  E.Blind = operand(Operands, 1) == "blind";
+  E.Unresolved = operand(Operands, 1) == "unresolved";
   return addUses(E, Operands[0], true, true, "part");
 }
 
@@ -139,7 +139,8 @@ Error BufferProgramParser::parseOpaque(Event &E, ArrayRef<StringRef> Operands) {
   return Error::success();
 }
 
-Error BufferProgramParser::parsePause(Event &E, ArrayRef<StringRef> Operands) {
+Error BufferProgramParser::parseBarrier(Event &E,
+                                        ArrayRef<StringRef> Operands) {
   E.Name = "'" + Operands[0].str() + "'";
   return Error::success();
 }
@@ -207,7 +208,7 @@ Error BufferProgramParser::parseEvent(ArrayRef<StringRef> Words) {
           .Case("host-access",
                 Syntax{EventKind::HostAccess, 1, &P::parseHostAccess})
           .Case("opaque", Syntax{EventKind::Opaque, 1, &P::parseOpaque})
-          .Case("pause", Syntax{EventKind::Pause, 1, &P::parsePause})
+          .Case("barrier", Syntax{EventKind::Barrier, 1, &P::parseBarrier})
           .Default(std::nullopt);
   if (!Of)
     return fail("unknown event '" + Verb + "'");
@@ -228,7 +229,7 @@ Error BufferProgramParser::parseEvent(ArrayRef<StringRef> Words) {
 Error BufferProgramParser::parsePointer(ArrayRef<StringRef> Words,
                                         StringRef Line) {
   if (Words.size() < 5)
-    return fail("'pointer' wants a name and ways");
+    return fail("'pointer' wants a name and what it may be");
   if (Buffers.count(Words[1]) ||
       !Pointers.try_emplace(Words[1], Program.Pointers.size()).second)
     return fail("'" + Words[1] + "' is declared twice");
@@ -237,40 +238,40 @@ Error BufferProgramParser::parsePointer(ArrayRef<StringRef> Words,
   P.Name = Words[1].str();
   P.Block = Program.Blocks.size() - 1;
   P.Index = current().Events.size();
-  auto AddWay = [&](StringRef From, StringRef Names) {
-    Ways.emplace_back(LineNumber, From.str(), Names.str());
-    WaysOf.push_back(Number);
+  auto Add = [&](StringRef From, StringRef Names) {
+    Incomings.emplace_back(LineNumber, From.str(), Names.str());
+    IncomingOf.push_back(Number);
   };
   if (Words[3] == "if" && Words.size() == 7 && Words[5] == "else") {
     P.Condition = static_cast<int>(
         Conditions.try_emplace(Words[4], Conditions.size()).first->second);
-    AddWay("", Words[2]);
-    AddWay("", Words[6]);
+    Add("", Words[2]);
+    Add("", Words[6]);
   } else {
     if (P.Index)
       return fail("'" + Words[1] + "' is made after an event");
     SmallVector<StringRef, 2> Each;
     Line.substr(Line.find(Words[2], Line.find(Words[1]) + Words[1].size()))
         .split(Each, ',');
-    for (StringRef Way : Each) {
-      auto [Names, From] = Way.trim().split(" from ");
-      AddWay(From.trim(), Names.trim());
+    for (StringRef Incoming : Each) {
+      auto [Names, From] = Incoming.trim().split(" from ");
+      Add(From.trim(), Names.trim());
     }
   }
   Program.Pointers.push_back(std::move(P));
   return Error::success();
 }
 
-/// What the ways are, and which buffers events touch by pointers.
+/// What pointers may be, and which buffers events touch by them.
 Error BufferProgramParser::finishPointers() {
-  for (size_t I = 0; I < Ways.size(); ++I) {
-    const auto &[LineNumber, From, Names] = Ways[I];
+  for (size_t I = 0; I < Incomings.size(); ++I) {
+    const auto &[LineNumber, From, Names] = Incomings[I];
     auto Unknown = [Line = LineNumber](const Twine &What) {
       return createStringError("line " + Twine(Line) + ": unknown " + What);
     };
-    Pointer &P = Program.Pointers[WaysOf[I]];
-    Pointer::Way W;
-    W.From = P.Ways.empty() ? 1 : 0;
+    Pointer &P = Program.Pointers[IncomingOf[I]];
+    Pointer::Incoming W;
+    W.From = P.Incomings.empty() ? 1 : 0;
     if (P.isPhi()) {
       auto Block = Blocks.find(From);
       if (Block == Blocks.end())
@@ -287,7 +288,7 @@ Error BufferProgramParser::finishPointers() {
       else
         return Unknown("buffer '" + Name + "'");
     }
-    P.Ways.push_back(std::move(W));
+    P.Incomings.push_back(std::move(W));
   }
   FlowGraph Graph(Program);
   PointerFlow Flow(Program, Graph);

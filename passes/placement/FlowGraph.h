@@ -102,7 +102,7 @@ public:
     return Predecessors;
   }
   bool reachable(unsigned Block) const { return Component[Block] >= 0; }
-  /// There is a way of at least one edge.
+  /// There is a path of at least one edge.
   bool reaches(unsigned From, unsigned To) const {
     return reachable(From) && Reached[static_cast<size_t>(Component[From])][To];
   }

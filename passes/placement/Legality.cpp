@@ -114,7 +114,7 @@ std::optional<Finding> whyNotElided(const BufferProgram &Program,
       return Because(RemarkId::NotElidedEscapes, "'" + E.Name + "'", E.Where);
     if (E.Kind == EventKind::HostAccess && E.Repeated)
       return Because(RemarkId::NotElidedLooked, E.Name, E.Where);
-    if (E.Blind &&
+    if (E.Unresolved &&
         (isTransfer(E.Kind) || mayBeDeferred(Program, Graph, Buffer, At)))
       return Because(RemarkId::NotElidedSeveral, E.Name, E.Where);
     if (!isTransfer(E.Kind))

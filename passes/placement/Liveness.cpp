@@ -50,7 +50,7 @@ Liveness::Liveness(const BufferProgram &Program, const FlowGraph &Graph,
 
 void Liveness::transfer(const Event &E, BitVector &Live) const {
   for (const BufferUse &U : E.Uses) {
-    if (!U.Must || Program.Buffers[U.Buffer].Several)
+    if (!U.Must || Program.Buffers[U.Buffer].IsSummary)
       continue;
     // A file may be shorter than what is asked of it.
     bool Overwrites = U.Writes &&

@@ -21,7 +21,7 @@
 //   file-write h f
 //
 // What is read by a pointer to one of several buffers is live by that name, as
-// far back as there is one, and then by those that it has on each way:
+// far back as there is one, and then by those that it has on each edge:
 //
 //   block end
 //   pointer p a from one, b from two   # b is dead behind `one`

@@ -1,5 +1,4 @@
-//===- Mistakes.h - wrong decisions, made on purpose ----------- -*- C++
-//-*-===//
+//===- Mistakes.h - wrong decisions, made on purpose ---------- -*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -53,7 +53,7 @@ bool usedSoon(const BufferProgram &Program, const FlowGraph &Graph,
               EventRef From, unsigned Buffer);
 
 /// "never read again", "freed at line 9 before any read", ... of all these,
-/// each on some way.
+/// each on some edge.
 std::string describeDeath(const BufferProgram &Program,
                           const PointerFlow &Pointers, EventRef From,
                           llvm::ArrayRef<NameId> Names, const Position &Where);

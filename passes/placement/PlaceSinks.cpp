@@ -56,7 +56,7 @@ private:
   unsigned Staging = 0;
   const BufferUse *Device = nullptr;
   /// It is not the only copy, or not the only buffer.
-  bool Several = false;
+  bool Ambiguous = false;
   SmallVector<EventRef, 4> Writers;
 };
 
@@ -65,7 +65,7 @@ bool SinkSearch::findCopy() {
   for (const StagingFlow &F : Facts.Staging.Flows) {
     if (!(F.To == Write))
       continue;
-    Several |= Found;
+    Ambiguous |= Found;
     Found = true;
     Copy = F.From;
     Staging = F.Staging;
@@ -77,7 +77,7 @@ bool SinkSearch::findDevice() {
   for (const BufferUse &U : Program.event(Copy).Uses) {
     if (Facts.buffer(U.Buffer).Kind == BufferKind::Host)
       continue;
-    Several |= Device != nullptr;
+    Ambiguous |= Device != nullptr;
     Device = Device ? Device : &U;
   }
   return Device && !Facts.buffer(Device->Buffer).Escapes;
@@ -107,8 +107,8 @@ std::optional<RemarkId> SinkSearch::whyNotWhole() const {
   auto MayBeOther = [](const Event &E, size_t Buffers) {
     return E.OtherMemory || E.Uses.size() > Buffers;
   };
-  if (Several || MayBeOther(C, 2) || MayBeOther(W, 1) ||
-      Facts.buffer(B).Several || Facts.buffer(Staging).Several)
+  if (Ambiguous || MayBeOther(C, 2) || MayBeOther(W, 1) ||
+      Facts.buffer(B).IsSummary || Facts.buffer(Staging).IsSummary)
     return RemarkId::SinkSeveral;
   if (!W.find(Staging)->Must || !C.find(Staging)->Must || !Device->Must ||
       !Device->Whole || W.Bytes == 0 || C.Bytes != W.Bytes || !W.Plain)

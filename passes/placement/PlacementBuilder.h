@@ -1,5 +1,4 @@
-//===- PlacementBuilder.h - directives and findings, one by one  -*- C++
-//-*-===//
+//===- PlacementBuilder.h - directives and findings ----------- -*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

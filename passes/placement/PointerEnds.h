@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A buffer that is used by a pointer to one of several may die as what that
-// pointer is, not as itself: which buffer that is depends on the way.
+// pointer is, not as itself: which buffer that is depends on the path.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_PLACEMENT_POINTERENDS_H

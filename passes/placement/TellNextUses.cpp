@@ -60,7 +60,7 @@ void tellNextUses(const ProgramFacts &Facts, PlacementBuilder &Result) {
       for (unsigned B = 0; B < Facts.Program.Buffers.size(); ++B) {
         const BufferUse *U = E.find(B);
         if (Facts.buffer(B).Kind != BufferKind::Device ||
-            Facts.buffer(B).Several ||
+            Facts.buffer(B).IsSummary ||
             (U ? !U->Must : E.Kind != EventKind::Launch) ||
             !Facts.Held.mustBeAllocated(B, {Block, I + 1}))
           continue;

@@ -63,7 +63,7 @@ private:
     return Name < Buffers ? Built.Sites[Name].Pointer
                           : Built.Pointers[Name - Buffers];
   }
-  Value *byWay(const Directive &D, Instruction &Point) const;
+  Value *byEdge(const Directive &D, Instruction &Point) const;
   Value *addressAt(const Directive &D, Instruction &Point) const;
   /// A discard that the launch in front of it can make piece by piece.
   bool withLaunch(const Directive &D) const {
@@ -161,15 +161,15 @@ Value *Lowering::elementAt(const Directive &D, Instruction &Point) const {
       Inside, Builder.CreateFreeze(Builder.CreateLoad(Pointer, From)), Null);
 }
 
-/// What is dead on the way to the point, null on others; or null if that is not
-/// at hand.
-Value *Lowering::byWay(const Directive &D, Instruction &Point) const {
+/// What is dead on the edge to the point, null on others; or null if that is
+/// not at hand.
+Value *Lowering::byEdge(const Directive &D, Instruction &Point) const {
   Constant *Nothing = ConstantPointerNull::get(cast<PointerType>(Pointer));
   if (D.Select >= 0) {
     auto *Like = cast<SelectInst>(Built.Pointers[D.Select]);
     Value *If[2] = {Nothing, Nothing};
-    for (const DeadOnWay &Way : D.Ways)
-      If[Way.From] = named(Way.Name);
+    for (const DeadOnEdge &Edge : D.Edges)
+      If[Edge.From] = named(Edge.Name);
     if (!available(If[0], Point) || !available(If[1], Point) ||
         !available(Like, Point))
       return nullptr;
@@ -177,9 +177,9 @@ Value *Lowering::byWay(const Directive &D, Instruction &Point) const {
   }
   BasicBlock *At = Built.Blocks[D.At.Block];
   DenseMap<const BasicBlock *, Value *> Dead;
-  for (const DeadOnWay &Way : D.Ways)
-    if (BasicBlock *From = Built.Blocks[Way.From]) {
-      Value *V = named(Way.Name);
+  for (const DeadOnEdge &Edge : D.Edges)
+    if (BasicBlock *From = Built.Blocks[Edge.From]) {
+      Value *V = named(Edge.Name);
       if (!available(V, *From->getTerminator()))
         return nullptr;
       Dead[From] = V;
@@ -204,8 +204,8 @@ Value *Lowering::byWay(const Directive &D, Instruction &Point) const {
 Value *Lowering::addressAt(const Directive &D, Instruction &Point) const {
   if (D.Element)
     return hasIndex(*D.Element, Point) ? elementAt(D, Point) : nullptr;
-  if (!D.Ways.empty())
-    return byWay(D, Point);
+  if (!D.Edges.empty())
+    return byEdge(D, Point);
   Value *Address = named(D.Name.value_or(D.Buffer));
   return available(Address, Point) ? Address : nullptr;
 }

@@ -71,7 +71,7 @@ private:
   bool handsToCallee(OpOperand &Of);
   static bool endsOrDefers(Operation *Op);
   void escape(const Targets &T, Operation *To, const Twine &What);
-  bool isSeveral(Operation *Site);
+  bool isSummary(Operation *Site);
   std::string nameOf(Value V);
 
   // Control flow.
@@ -138,7 +138,7 @@ std::string Reader::nameOf(Value V) {
 
 /// In a loop, several may exist at a time if one is referred to by anything but
 /// the value that its operation has just given.
-bool Reader::isSeveral(Operation *Site) {
+bool Reader::isSummary(Operation *Site) {
   // A function that calls itself has one in each call.
   for (BlockArgument Argument : F.getArguments())
     if (isa<BaseMemRefType>(Argument.getType()) &&
@@ -185,7 +185,7 @@ void Reader::addBuffers() {
     B.Name = nameOf(V);
     B.Kind = isOfDevice(Op) ? BufferKind::Device : BufferKind::Managed;
     B.Where = positionOf(Op->getLoc());
-    B.Several = isSeveral(Op);
+    B.IsSummary = isSummary(Op);
     auto Alloc = dyn_cast<AllocOp>(Op);
     B.Mappable = B.Kind == BufferKind::Device &&
                  cast<MemRefType>(V.getType()).getLayout().isIdentity() &&
@@ -348,7 +348,7 @@ void Reader::addUses(Event &E, Value Memref, bool Reads, bool Writes,
     U.Reads = Reads;
     U.Writes = Writes;
     U.ByPointer = By.has_value();
-    U.Must = T.known() && T.Sites.size() == 1 && T.Whole && !B.Several;
+    U.Must = T.known() && T.Sites.size() == 1 && T.Whole && !B.IsSummary;
     U.Whole = U.Must && Moves;
     U.Testable = Testable && U.Must;
     U.Operand = U.Testable ? Operand : -1;
@@ -501,7 +501,7 @@ void Reader::visitOther(Operation *Op, unsigned Now) {
   } else if (E.Uses.empty()) {
     if (!Waits && !Takes)
       return;
-    E.Kind = EventKind::Pause;
+    E.Kind = EventKind::Barrier;
   }
   push(std::move(E), Op, Now);
 }
@@ -539,7 +539,7 @@ void Reader::visit(Operation *Op, unsigned Now) {
       .Case([&](gpu::LaunchFuncOp Launch) { visitLaunch(Launch, Now); })
       .Case([&](gpu::WaitOp Wait) {
         if (!Wait.getAsyncToken())
-          push(event(EventKind::Pause, Wait, "gpu.wait"), Wait, Now);
+          push(event(EventKind::Barrier, Wait, "gpu.wait"), Wait, Now);
       })
       // What the program says itself stays; it moves nothing.
       .Case<DiscardOp, LastUseOp, NextUseOp, LaunchFollowsOp, PrefetchOp,
@@ -729,7 +729,7 @@ SmallVector<NameId, 1> Reader::namesOf(Value V) {
 
 void Reader::addPointers() {
   std::vector<Pointer> Found;
-  // Ways may be pointers that no event has a use of, and so on.
+  // What comes in may be pointers that no event has a use of, and so on.
   for (unsigned I = 0; I < PointerOf.size(); ++I) {
     Value V = PointerOf.begin()[I].first;
     Pointer P;
@@ -740,13 +740,13 @@ void Reader::addPointers() {
                             .try_emplace(Select.getCondition(),
                                          unsigned(SelectConditions.size()))
                             .first->second);
-      P.Ways.push_back({1, namesOf(Select.getTrueValue())});
-      P.Ways.push_back({0, namesOf(Select.getFalseValue())});
+      P.Incomings.push_back({1, namesOf(Select.getTrueValue())});
+      P.Incomings.push_back({0, namesOf(Select.getFalseValue())});
     } else {
       for (const Incoming &In : Given[V]) {
         P.Block = In.To;
         if (!P.from(In.From))
-          P.Ways.push_back({In.From, namesOf(In.V)});
+          P.Incomings.push_back({In.From, namesOf(In.V)});
       }
     }
     Found.push_back(std::move(P));
@@ -768,12 +768,12 @@ HostProgram Reader::run() {
   findEscapes();
   addRegion(F.getFunctionBody());
   addPointers();
-  for (const auto &[To, Ways] : Given)
+  for (const auto &[To, Incomings] : Given)
     if (isa<OpResult>(To) &&
-        llvm::all_of(Ways, [&Ways = Ways](const Incoming &In) {
-          return In.V == Ways.front().V;
+        llvm::all_of(Incomings, [&Incomings = Incomings](const Incoming &In) {
+          return In.V == Incomings.front().V;
         }))
-      Result.Leaves[Ways.front().V] = To;
+      Result.Leaves[Incomings.front().V] = To;
   return std::move(Result);
 }
 

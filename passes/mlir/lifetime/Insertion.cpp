@@ -184,8 +184,8 @@ Value Insertion::tokenAt(const Directive &D) const {
 }
 
 bool Insertion::insertDiscard(const Directive &D, Value Memref) {
-  // Those of parts, of arrays and by ways are not written for MLIR.
-  if (D.Cursor >= 0 || D.Element || !D.Ways.empty())
+  // Those of parts, of arrays and by edges are not written for MLIR.
+  if (D.Cursor >= 0 || D.Element || !D.Edges.empty())
     return false;
   const bool ByLaunch = withLaunch(D);
   Value After;
@@ -217,7 +217,7 @@ bool Insertion::insert(const Directive &D) {
     return true;
   }
   Value Memref = named(D.Name.value_or(D.Buffer));
-  if (D.Ways.empty() && !available(Memref)) {
+  if (D.Edges.empty() && !available(Memref)) {
     Memref = Read.Leaves.lookup(Memref);
     if (!Memref || !available(Memref))
       return false;
