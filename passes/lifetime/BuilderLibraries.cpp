@@ -277,7 +277,7 @@ StreamId ProgramBuilder::libraryStream(CallBase &Call,
 void ProgramBuilder::visitLibrary(CallBase &Call,
                                   const LibraryFunction &Function) {
   SymbolicSizes With(*this, Call, Function);
-  Event E = event(EventKind::Launch, Call);
+  Event E = event(LaunchEvent{}, Call);
   E.Name = Function.shownName();
   for (const llvm::Use &Operand : Call.args()) {
     if (!Operand->getType()->isPointerTy())

@@ -122,7 +122,7 @@ private:
   StreamId libraryStream(llvm::CallBase &Call, const LibraryFunction &Function);
   std::optional<StreamId> handleStream(llvm::CallBase &Call,
                                        const llvm::Value *Handle);
-  Event event(EventKind Kind, const llvm::Instruction &I);
+  Event event(EventAction What, const llvm::Instruction &I);
   void push(Event E, llvm::Instruction &I);
   void pushBarrier(llvm::CallBase &Call);
   void addLoopBarriers(const llvm::Loop &L);

@@ -15,49 +15,6 @@ using namespace llvm;
 
 namespace dragon {
 
-std::string describe(const Position &Where, const Position &From) {
-  if (Where.Line == 0)
-    return "an unknown line";
-  if (Where.File == From.File || Where.File.empty())
-    return "line " + std::to_string(Where.Line);
-  return Where.File + ":" + std::to_string(Where.Line);
-}
-
-const BufferUse *Event::find(unsigned Buffer) const {
-  for (const BufferUse &U : Uses)
-    if (U.Buffer == Buffer)
-      return &U;
-  return nullptr;
-}
-
-void Event::add(const BufferUse &U) {
-  for (BufferUse &Known : Uses) {
-    if (Known.Buffer != U.Buffer)
-      continue;
-    // Twice in one event: what is sure of each is not sure of both.
-    Known.Must &= U.Must;
-    Known.Whole &= U.Whole;
-    Known.Testable = Known.MustElement = false;
-    Known.Element.reset();
-    Known.Cursor = -1;
-    Known.ByPointer &= U.ByPointer;
-    Known.Reads |= U.Reads;
-    Known.Writes |= U.Writes;
-    return;
-  }
-  Uses.push_back(U);
-}
-
-bool Event::reads(unsigned Buffer) const {
-  return any_of(
-      Uses, [&](const BufferUse &U) { return U.Buffer == Buffer && U.Reads; });
-}
-
-bool Event::writes(unsigned Buffer) const {
-  return any_of(
-      Uses, [&](const BufferUse &U) { return U.Buffer == Buffer && U.Writes; });
-}
-
 const Pointer::Incoming *Pointer::from(unsigned Where) const {
   for (const Incoming &In : Incomings)
     if (In.From == Where)
@@ -67,18 +24,7 @@ const Pointer::Incoming *Pointer::from(unsigned Where) const {
 
 /// What a program does, as opposed to cleaning up after a failure.
 static bool isWork(const Event &E) {
-  switch (E.Kind) {
-  case EventKind::CopyIn:
-  case EventKind::CopyOut:
-  case EventKind::Copy:
-  case EventKind::Fill:
-  case EventKind::FileRead:
-  case EventKind::FileWrite:
-  case EventKind::Launch:
-    return true;
-  default:
-    return false;
-  }
+  return isTransfer(E) || E.is<CopyEvent, FillEvent, LaunchEvent>();
 }
 
 void BufferProgram::setPointers(std::vector<Pointer> Found,
@@ -147,40 +93,6 @@ SmallVector<EventRef, 8> BufferProgram::uses(unsigned Buffer) const {
       if (Blocks[B].Events[I].find(Buffer))
         Result.push_back({B, I});
   return Result;
-}
-
-StringRef eventKindName(EventKind Kind) {
-  switch (Kind) {
-  case EventKind::Allocate:
-    return "alloc";
-  case EventKind::Free:
-    return "free";
-  case EventKind::CopyIn:
-    return "copy-in";
-  case EventKind::CopyOut:
-    return "copy-out";
-  case EventKind::Copy:
-    return "copy";
-  case EventKind::Fill:
-    return "fill";
-  case EventKind::FileRead:
-    return "file-read";
-  case EventKind::FileWrite:
-    return "file-write";
-  case EventKind::FileOpen:
-    return "open";
-  case EventKind::FileUse:
-    return "use-file";
-  case EventKind::Launch:
-    return "launch";
-  case EventKind::HostAccess:
-    return "host-access";
-  case EventKind::Barrier:
-    return "barrier";
-  case EventKind::Opaque:
-    return "opaque";
-  }
-  return "";
 }
 
 } // namespace dragon

@@ -29,7 +29,7 @@
 #ifndef DRAGON_PASSES_PLACEMENT_BUFFERPROGRAM_H
 #define DRAGON_PASSES_PLACEMENT_BUFFERPROGRAM_H
 
-#include "passes/placement/CountedLoops.h"
+#include "passes/placement/Event.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -39,24 +39,11 @@
 
 namespace dragon {
 
-/// A place in the user's source; line 0: unknown.
-struct Position {
-  std::string File;
-  unsigned Line = 0;
-  unsigned Column = 0;
-};
-
-/// "line 33", or "util.h:33" if that is another file than From's.
-std::string describe(const Position &Where, const Position &From);
-
 enum class BufferKind {
   Device,  ///< cudaMalloc
   Managed, ///< cudaMallocManaged: the host may look at it
   Host     ///< malloc, new, cudaMallocHost: perhaps a staging buffer
 };
-
-/// Equal numbers: equal sizes at run time. 0: unknown.
-using SizeId = unsigned;
 
 struct Buffer {
   std::string Name;
@@ -87,98 +74,6 @@ struct FileHandle {
   std::string Name;
   /// Opaque events may use it, and it may be the same as others that escape.
   bool Escapes = false;
-};
-
-enum class EventKind {
-  Allocate,   ///< contents become undefined
-  Free,       ///< the buffer ends
-  CopyIn,     ///< host -> device
-  CopyOut,    ///< device -> host
-  Copy,       ///< device -> device, host -> host
-  Fill,       ///< memset
-  FileRead,   ///< file -> staging buffer
-  FileWrite,  ///< staging buffer -> file
-  FileOpen,   ///< the file's handle comes to be
-  FileUse,    ///< anything else that depends on, or changes, a file's state
-  Launch,     ///< a kernel
-  HostAccess, ///< host code looks at or changes contents
-  Barrier,    ///< touches no buffer, but waits for the device, is ordered with
-              ///< its work, or may take long
-  Opaque      ///< a call that nothing is known of
-};
-
-/// One buffer that an event may touch.
-struct BufferUse {
-  unsigned Buffer;
-  bool Reads = false;
-  bool Writes = false;
-  /// The pointer surely is this buffer's, and begins where it begins.
-  bool Must = false;
-  /// If Must: all bytes of the buffer are touched.
-  bool Whole = false;
-  /// Launches, if Must or MustElement; copies and fills of another size, if
-  /// Must: whether all of them are overwritten, before any read, can be tested
-  /// at run time once the call's numbers are known.
-  bool Testable = false;
-  /// Of the event's call, if Testable or with a cursor: the pointer; if
-  /// Testable, of copies and fills the number of bytes.
-  int Operand = -1;
-  /// Of an array, the one element that it may be.
-  std::optional<ElementIndex> Element = std::nullopt;
-  /// The pointer surely is this element's, and begins where it begins.
-  bool MustElement = false;
-  /// Reads: the pointer is this cursor's, or lies Above bytes above it. Copies
-  /// read nothing below their pointer; whether a launch does can be tested at
-  /// run time.
-  int Cursor = -1;
-  uint64_t Above = 0;
-  /// Only by the event's Pointers.
-  bool ByPointer = false;
-};
-
-/// One pointer by which an event may touch buffers.
-struct UseByPointer {
-  unsigned Pointer;
-  bool Reads = false;
-  bool Writes = false;
-  /// All bytes of the buffer that it points to are touched.
-  bool Whole = false;
-};
-
-/// Equal positive numbers: equal streams.
-using StreamId = int;
-enum : StreamId { DefaultStream = 0, UnknownStream = -1, Synchronous = -2 };
-
-struct Event {
-  EventKind Kind = EventKind::Opaque;
-  llvm::SmallVector<BufferUse, 2> Uses;
-  llvm::SmallVector<UseByPointer, 0> Pointers;
-  /// File events: the file, or -1 for "any file".
-  int File = -1;
-  SizeId Bytes = 0;
-  StreamId Stream = Synchronous;
-  /// HostAccess: happens again and again between transfers of the same buffer,
-  /// so that elision would have nothing to elide.
-  bool Repeated = false;
-  /// FileWrite, FileRead: one call that moves all of Bytes at the file's
-  /// present position or at an offset that is known before.
-  bool Plain = true;
-  /// Launches: may run slice by slice.
-  bool Sliceable = false;
-  /// The host side may also be memory that is no buffer of the program.
-  bool OtherMemory = false;
-  /// Which allocation of a summary it touches, or where, would have to be known
-  /// and is not.
-  bool Unresolved = false;
-  /// Of the kernel or function, for the user; HostAccess, Barrier: any words.
-  std::string Name;
-  Position Where;
-
-  const BufferUse *find(unsigned Buffer) const;
-  /// Adds the use, or to that of the same buffer what this one may do as well.
-  void add(const BufferUse &U);
-  bool reads(unsigned Buffer) const;
-  bool writes(unsigned Buffer) const;
 };
 
 struct Block {
@@ -260,8 +155,6 @@ struct BufferProgram {
   /// All events that have a use of the buffer, in block order.
   llvm::SmallVector<EventRef, 8> uses(unsigned Buffer) const;
 };
-
-llvm::StringRef eventKindName(EventKind Kind);
 
 } // namespace dragon
 

@@ -114,8 +114,7 @@ std::string eventName(const BufferProgram &Program, EventRef At) {
   if (At.Index >= B.Events.size())
     return "end of " + B.Name;
   const Event &E = B.Events[At.Index];
-  std::string Name =
-      E.Kind == EventKind::Launch ? E.Name : eventKindName(E.Kind).str();
+  std::string Name = E.is<LaunchEvent>() ? E.Name : verbOf(E.What).str();
   if (E.Where.Line)
     Name += " (line " + std::to_string(E.Where.Line) + ")";
   return Name;
@@ -155,24 +154,25 @@ void printBufferProgram(const BufferProgram &Program, raw_ostream &Out) {
       if (I == B.Events.size())
         break;
       const Event &E = B.Events[I];
-      Out << "  " << eventKindName(E.Kind);
-      if (E.Kind == EventKind::Launch || E.Kind == EventKind::Opaque ||
-          E.Kind == EventKind::Barrier)
+      Out << "  " << verbOf(E.What);
+      if (E.is<LaunchEvent, OpaqueEvent, BarrierEvent>())
         Out << ' ' << StringRef(E.Name).trim('\'');
-      if (E.File >= 0)
-        Out << ' ' << Program.Files[E.File].Name;
+      if (const FileAction *On = E.onFile(); On && On->File >= 0)
+        Out << ' ' << Program.Files[On->File].Name;
       printUses(Program, E, Out);
-      if (E.Bytes)
-        Out << " s" << E.Bytes;
+      if (const SizedAction *Sized = E.sized(); Sized && Sized->Bytes)
+        Out << " s" << Sized->Bytes;
       if (E.OtherMemory)
         Out << " other";
-      if (E.Repeated)
+      if (const auto *Access = E.as<HostAccessEvent>();
+          Access && Access->Repeated)
         Out << " repeated";
       if (E.Unresolved)
         Out << " unresolved";
       if (E.Stream != Synchronous && E.Stream != DefaultStream)
         Out << " stream " << E.Stream;
-      if (E.Kind == EventKind::Launch && !E.Sliceable)
+      if (const auto *Launch = E.as<LaunchEvent>();
+          Launch && !Launch->Sliceable)
         Out << " unsliceable";
       Out << '\n';
     }

@@ -49,8 +49,8 @@ CursorLiveness::State CursorLiveness::endOf(unsigned Block) const {
 void CursorLiveness::transfer(const Event &E, State &S) const {
   for (const BufferUse &U : E.Uses)
     if (U.Buffer == Buffer && U.Must &&
-        (E.Kind == EventKind::Allocate || E.Kind == EventKind::Free ||
-         (U.Writes && U.Whole && E.Kind != EventKind::FileRead)))
+        (E.is<AllocateEvent, FreeEvent>() ||
+         (U.Writes && U.Whole && !E.is<FileReadEvent>())))
       S = {};
   for (const BufferUse &U : E.Uses)
     if (U.Buffer == Buffer && U.Reads) {
@@ -88,7 +88,7 @@ std::vector<CursorEnd> endsBehindCursors(const BufferProgram &Program,
         const BufferUse *U = Events[I].find(Buffer);
         if (!U || U->Cursor != static_cast<int>(C))
           continue;
-        if (Events[I].Kind == EventKind::Launch)
+        if (Events[I].is<LaunchEvent>())
           Tests.push_back({Block, I});
         // Where all of it is dead, there is a directive for all of it.
         if (Within[I + 1][Buffer] && !Behind.mayReadBehind({Block, I + 1}))

@@ -153,8 +153,7 @@ void LastUses::endAtEntry(unsigned B, unsigned Block) {
   // The last event that touched it, for the user.
   const Event *Last = nullptr;
   for (EventRef At : Program.uses(B))
-    if (Graph.mayPrecede(At, Entry) &&
-        Program.event(At).Kind != EventKind::Allocate)
+    if (Graph.mayPrecede(At, Entry) && !Program.event(At).is<AllocateEvent>())
       Last = &Program.event(At);
   if (Last)
     add(std::move(End), *Last, Entry);
@@ -169,8 +168,7 @@ bool LastUses::endsAfter(unsigned B, EventRef At) const {
     return false;
   // A host access says where host code begins to look, in front of a loop or of
   // the call's own event, not where it is done.
-  return E.Kind != EventKind::Free && E.Kind != EventKind::Allocate &&
-         E.Kind != EventKind::HostAccess &&
+  return !E.is<FreeEvent, AllocateEvent, HostAccessEvent>() &&
          (!isOfHost(B) || mayBeDeferred(Program, Graph, B, Next)) &&
          Facts.Held.mustBeAllocated(B, Next);
 }

@@ -46,11 +46,9 @@ static void endBefore(const ProgramFacts &Facts, EventRef At,
     // A staging buffer that stands for it is filled by the event itself.
     if (Live[B])
       continue;
-    const bool IsFree = E.Kind == EventKind::Free;
-    const bool Overwrites =
-        U.Writes && U.Whole && !U.Reads &&
-        (E.Kind == EventKind::CopyIn || E.Kind == EventKind::Fill ||
-         E.Kind == EventKind::Copy);
+    const bool IsFree = E.is<FreeEvent>();
+    const bool Overwrites = U.Writes && U.Whole && !U.Reads &&
+                            (E.is<CopyInEvent, FillEvent, CopyEvent>());
     if ((!IsFree && !Overwrites) ||
         Facts.streamOf(B) != static_cast<StreamId>(DefaultStream) ||
         !Held.mayHold(B, At) || !Held.mustBeAllocated(B, At))

@@ -113,7 +113,7 @@ void PointerDiscards::afterEvents() {
     const auto &Events = Program.Blocks[Block].Events;
     const std::vector<BitVector> Within = Facts.Live.liveWithin(Block);
     for (unsigned I = 0; I < Events.size(); ++I)
-      if (Events[I].Kind != EventKind::Free)
+      if (!Events[I].is<FreeEvent>())
         after({Block, I}, Within[I + 1]);
   }
 }
@@ -126,8 +126,7 @@ const Event *PointerDiscards::lastTouch(const EdgeDeath &Death) const {
       for (unsigned I = 0; I < Program.Blocks[Block].Events.size(); ++I) {
         const Event &E = Program.Blocks[Block].Events[I];
         if (Facts.Graph.mayPrecede({Block, I}, Before) &&
-            E.Kind != EventKind::Allocate && E.Kind != EventKind::Free &&
-            Pointers.mayTouch(E, Name))
+            !E.is<AllocateEvent, FreeEvent>() && Pointers.mayTouch(E, Name))
           Last = &E;
       }
   };

@@ -60,8 +60,7 @@ void discardElements(const ProgramFacts &Facts, PlacementBuilder &Result) {
 static bool isViewed(const ProgramFacts &Facts, unsigned B) {
   return any_of(Facts.Program.uses(B), [&](EventRef At) {
     const Event &E = Facts.event(At);
-    return E.Kind == EventKind::CopyOut &&
-           any_of(E.Uses, [&](const BufferUse &U) {
+    return E.is<CopyOutEvent>() && any_of(E.Uses, [&](const BufferUse &U) {
              return Facts.Staging.Elided[U.Buffer];
            });
   });

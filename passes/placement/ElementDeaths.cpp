@@ -124,7 +124,7 @@ bool Search::slidesPast(EventRef After, unsigned Loop, int64_t Offset) {
     append_range(Next, Program.Blocks[B].Successors);
   }
   return everyUse(Inside[Loop], [&](EventRef At, const BufferUse &U) {
-    if (Program.event(At).Kind == EventKind::Allocate)
+    if (Program.event(At).is<AllocateEvent>())
       return false;
     if (!U.Reads)
       return true;
@@ -222,7 +222,7 @@ bool Search::loop(unsigned Loop, Range Of) {
                       : Of.Highest.surelyAtMost(L.First.plus(Written));
   };
   bool Fine = everyUse(Inside[Loop], [&](EventRef At, const BufferUse &U) {
-    if (Program.event(At).Kind == EventKind::Allocate)
+    if (Program.event(At).is<AllocateEvent>())
       return false;
     if (!U.Reads)
       return true;
@@ -253,7 +253,7 @@ bool Search::block(unsigned Block, unsigned From, Range Of) {
     const BufferUse *U = use({Block, I});
     if (!U)
       continue;
-    if (B.Events[I].Kind == EventKind::Allocate)
+    if (B.Events[I].is<AllocateEvent>())
       return false;
     const bool Number = U->Element && U->Element->Loop < 0;
     if (U->Reads) {
@@ -322,7 +322,7 @@ std::vector<ElementDeath> elementDeaths(const BufferProgram &Program,
     for (EventRef At : Program.uses(B)) {
       const Event &E = Program.event(At);
       const BufferUse &U = *E.find(B);
-      if (E.Kind != EventKind::Launch || !U.Reads || !U.Element ||
+      if (!E.is<LaunchEvent>() || !U.Reads || !U.Element ||
           !Graph.reachable(At.Block) || Program.Blocks[At.Block].Fails)
         continue;
       ElementDeath Death{B, At, *U.Element, {}};

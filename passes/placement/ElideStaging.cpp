@@ -22,7 +22,7 @@ static void reportElision(const ProgramFacts &Facts, unsigned B,
   for (const StagingFlow &F : Facts.Staging.Flows) {
     if (F.Staging != B)
       continue;
-    bool IsIn = Facts.event(F.From).Kind == EventKind::FileRead;
+    bool IsIn = Facts.event(F.From).is<FileReadEvent>();
     bool &Done = IsIn ? In : Out;
     if (Done)
       continue;
@@ -50,8 +50,7 @@ static void materialise(const ProgramFacts &Facts, unsigned B,
                         PlacementBuilder &Result) {
   for (EventRef At : Facts.Program.uses(B)) {
     const Event &E = Facts.event(At);
-    if (E.Kind != EventKind::HostAccess && E.Kind != EventKind::Copy &&
-        E.Kind != EventKind::Fill)
+    if (!E.is<HostAccessEvent, CopyEvent, FillEvent>())
       continue;
     if (!mayBeDeferred(Facts.Program, Facts.Graph, B, At))
       continue;

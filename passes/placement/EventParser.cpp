@@ -9,7 +9,6 @@
 #include "passes/placement/PointerFlow.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
 
@@ -51,8 +50,8 @@ Error BufferProgramParser::addUses(Event &E, StringRef Names, bool Reads,
     SizeId Of = Program.Buffers[U.Buffer].Bytes;
     SizeId Bytes = Size.empty() ? Of : sizeOf(Size);
     U.Whole = U.Must && Bytes == Of && Of != 0;
-    if (!E.Bytes)
-      E.Bytes = Bytes;
+    if (SizedAction *Sized = E.sized(); Sized && !Sized->Bytes)
+      Sized->Bytes = Bytes;
     E.Uses.push_back(U);
   }
   return Error::success();
@@ -62,7 +61,7 @@ Error BufferProgramParser::setFile(Event &E, StringRef Name) {
   auto It = Files.find(Name);
   if (It == Files.end())
     return fail("unknown file '" + Name + "'");
-  E.File = It->second;
+  E.onFile()->File = static_cast<int>(It->second);
   return Error::success();
 }
 
@@ -87,7 +86,7 @@ Error BufferProgramParser::parseCopy(Event &E, ArrayRef<StringRef> Operands) {
   const StringRef Size = operand(Operands, 2);
   // One end of a plain copy may be host memory that is no staging buffer.
   auto IsHost = [&](unsigned I) {
-    return E.Kind == EventKind::Copy && Operands[I] == "-";
+    return E.is<CopyEvent>() && Operands[I] == "-";
   };
   if (!IsHost(0))
     if (Error Failure = addUses(E, Operands[0], false, true, Size))
@@ -116,7 +115,7 @@ Error BufferProgramParser::parseFileEvent(Event &E,
 /// To, from, size: one of both is a file.
 Error BufferProgramParser::parseTransfer(Event &E,
                                          ArrayRef<StringRef> Operands) {
-  const bool Reads = E.Kind == EventKind::FileRead;
+  const bool Reads = E.is<FileReadEvent>();
   if (Error Failure = addUses(E, Operands[Reads ? 0 : 1], !Reads, Reads,
                               operand(Operands, 2)))
     return Failure;
@@ -126,7 +125,7 @@ Error BufferProgramParser::parseTransfer(Event &E,
 Error BufferProgramParser::parseHostAccess(Event &E,
                                            ArrayRef<StringRef> Operands) {
   E.Name = "host code";
-  E.Repeated = operand(Operands, 1) == "repeated";
+  E.as<HostAccessEvent>()->Repeated = operand(Operands, 1) == "repeated";
   E.Unresolved = operand(Operands, 1) == "unresolved";
   return addUses(E, Operands[0], true, true, "part");
 }
@@ -146,7 +145,8 @@ Error BufferProgramParser::parseBarrier(Event &E,
 }
 
 Error BufferProgramParser::parseLaunch(Event &E, ArrayRef<StringRef> Operands) {
-  E.Sliceable = true;
+  LaunchEvent &Launch = *E.as<LaunchEvent>();
+  Launch.Sliceable = true;
   E.Stream = DefaultStream;
   E.Name = Operands[0].str();
   Operands = Operands.drop_front();
@@ -161,7 +161,7 @@ Error BufferProgramParser::parseLaunch(Event &E, ArrayRef<StringRef> Operands) {
       continue;
     }
     if (Word == "unsliceable") {
-      E.Sliceable = false;
+      Launch.Sliceable = false;
       continue;
     }
     auto [Mode, Rest] = Word.split('(');
@@ -182,41 +182,38 @@ Error BufferProgramParser::parseLaunch(Event &E, ArrayRef<StringRef> Operands) {
 }
 
 Error BufferProgramParser::parseEvent(ArrayRef<StringRef> Words) {
-  using Parse = Error (BufferProgramParser::*)(Event &, ArrayRef<StringRef>);
-  struct Syntax {
-    EventKind Kind;
-    size_t Operands; ///< at least
-    Parse Rest;
-  };
   using P = BufferProgramParser;
-  using Found = std::optional<Syntax>;
+  struct Syntax {
+    EventAction What;
+    size_t Operands; ///< at least
+    Error (P::*Rest)(Event &, ArrayRef<StringRef>);
+  };
+  static const Syntax All[] = {
+      {AllocateEvent{}, 1, &P::parseAllocation},
+      {FreeEvent{}, 1, &P::parseAllocation},
+      {CopyInEvent{}, 2, &P::parseCopy},
+      {CopyOutEvent{}, 2, &P::parseCopy},
+      {CopyEvent{}, 2, &P::parseCopy},
+      {FillEvent{}, 1, &P::parseFill},
+      {FileOpenEvent{}, 1, &P::parseFileEvent},
+      {FileUseEvent{}, 1, &P::parseFileEvent},
+      {FileReadEvent{}, 2, &P::parseTransfer},
+      {FileWriteEvent{}, 2, &P::parseTransfer},
+      {LaunchEvent{}, 1, &P::parseLaunch},
+      {HostAccessEvent{}, 1, &P::parseHostAccess},
+      {OpaqueEvent{}, 1, &P::parseOpaque},
+      {BarrierEvent{}, 1, &P::parseBarrier},
+  };
   const StringRef Verb = Words[0];
-  const Found Of =
-      StringSwitch<Found>(Verb)
-          .Case("alloc", Syntax{EventKind::Allocate, 1, &P::parseAllocation})
-          .Case("free", Syntax{EventKind::Free, 1, &P::parseAllocation})
-          .Case("copy-in", Syntax{EventKind::CopyIn, 2, &P::parseCopy})
-          .Case("copy-out", Syntax{EventKind::CopyOut, 2, &P::parseCopy})
-          .Case("copy", Syntax{EventKind::Copy, 2, &P::parseCopy})
-          .Case("fill", Syntax{EventKind::Fill, 1, &P::parseFill})
-          .Case("open", Syntax{EventKind::FileOpen, 1, &P::parseFileEvent})
-          .Case("use-file", Syntax{EventKind::FileUse, 1, &P::parseFileEvent})
-          .Case("file-read", Syntax{EventKind::FileRead, 2, &P::parseTransfer})
-          .Case("file-write",
-                Syntax{EventKind::FileWrite, 2, &P::parseTransfer})
-          .Case("launch", Syntax{EventKind::Launch, 1, &P::parseLaunch})
-          .Case("host-access",
-                Syntax{EventKind::HostAccess, 1, &P::parseHostAccess})
-          .Case("opaque", Syntax{EventKind::Opaque, 1, &P::parseOpaque})
-          .Case("barrier", Syntax{EventKind::Barrier, 1, &P::parseBarrier})
-          .Default(std::nullopt);
-  if (!Of)
+  const auto *Of =
+      find_if(All, [&](const Syntax &S) { return verbOf(S.What) == Verb; });
+  if (Of == std::end(All))
     return fail("unknown event '" + Verb + "'");
   const ArrayRef<StringRef> Operands = Words.drop_front();
   if (Operands.size() < Of->Operands)
     return fail("'" + Verb + "' wants " + Twine(Of->Operands) + " operands");
   Event E;
-  E.Kind = Of->Kind;
+  E.What = Of->What;
   E.Name = Verb.str();
   E.Where.Line = LineNumber;
   if (Error Failure = (this->*Of->Rest)(E, Operands))

@@ -46,30 +46,21 @@ BufferTransfers transfersOf(const BufferProgram &Program, unsigned B) {
   BufferTransfers Result;
   for (EventRef At : Program.uses(B)) {
     const Event &E = Program.event(At);
-    switch (E.Kind) {
-    case EventKind::Allocate:
+    if (E.is<FreeEvent>())
+      continue;
+    if (E.is<AllocateEvent>()) {
       Result.Allocation = At;
-      break;
-    case EventKind::CopyIn:
-    case EventKind::CopyOut:
-    case EventKind::Copy: {
-      const bool Comes = E.Kind == EventKind::CopyIn || comesFromHost(E, B);
-      const bool Goes = E.Kind == EventKind::CopyOut || goesToHost(E, B);
-      if (Comes && !Result.In)
-        Result.In = At;
-      if (Goes && !Result.Out)
-        Result.Out = At;
-      Result.Changed |= !Comes && E.writes(B);
-      Result.Touched = true;
-      break;
+      continue;
     }
-    case EventKind::Free:
-      break;
-    default:
-      Result.Changed |= E.writes(B);
-      Result.Touched = true;
-      break;
-    }
+    const bool IsCopy = E.is<CopyEvent>();
+    const bool Comes = E.is<CopyInEvent>() || (IsCopy && comesFromHost(E, B));
+    const bool Goes = E.is<CopyOutEvent>() || (IsCopy && goesToHost(E, B));
+    if (Comes && !Result.In)
+      Result.In = At;
+    if (Goes && !Result.Out)
+      Result.Out = At;
+    Result.Changed |= !Comes && E.writes(B);
+    Result.Touched = true;
   }
   return Result;
 }

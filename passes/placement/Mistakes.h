@@ -19,7 +19,7 @@
 namespace dragon {
 
 /// `kind:event[@buffer],...`: of launches by their kernel's name, of other
-/// events by eventKindName(), and of all buffers or one:
+/// events by their verbs (verbOf), and of all buffers or one:
 ///   unread       the event reads nothing
 ///   overwriting  it overwrites all of what it writes, and reads none of that
 ///   unwritten    it writes nothing

@@ -67,18 +67,7 @@ namespace {
 constexpr unsigned LoopLaunches = 16;
 
 bool isHostWork(const Event &E) {
-  switch (E.Kind) {
-  case EventKind::CopyIn:
-  case EventKind::CopyOut:
-  case EventKind::FileRead:
-  case EventKind::FileWrite:
-  case EventKind::FileUse:
-  case EventKind::HostAccess:
-  case EventKind::Opaque:
-    return true;
-  default:
-    return false;
-  }
+  return isTransfer(E) || E.is<FileUseEvent, HostAccessEvent, OpaqueEvent>();
 }
 
 /// A path so far.
@@ -117,7 +106,7 @@ void visitNearestFirst(const BufferProgram &Program, const FlowGraph &Graph,
         return;
       Ended = Next == Step::End;
       const Event &E = B.Events[P.At.Index];
-      P.Launches += E.Kind == EventKind::Launch;
+      P.Launches += E.is<LaunchEvent>();
       P.HostWork |= isHostWork(E);
     }
     if (Ended)
@@ -145,10 +134,10 @@ NextNeed nextNeed(const BufferProgram &Program, const FlowGraph &Graph,
     if (!U)
       return Step::Pass;
     // What overwrites all of it does not need it.
-    if (E.Kind == EventKind::Free || E.Kind == EventKind::Allocate ||
+    if (E.is<FreeEvent, AllocateEvent>() ||
         (U->Must && U->Whole && U->Writes && !U->Reads))
       return Step::End;
-    if (E.Kind == EventKind::Launch || E.Kind == EventKind::Copy) {
+    if (E.is<LaunchEvent, CopyEvent>()) {
       Device = {P.At, P.Launches, P.HostWork};
       return Step::Stop;
     }
@@ -184,9 +173,9 @@ std::string describeDeath(const BufferProgram &Program,
           return Pointers.mayTouch(E, N, /*Read=*/true);
         }))
       return false;
-    if (E.Kind == EventKind::Free)
+    if (E.is<FreeEvent>())
       Free = &E;
-    else if (E.Kind != EventKind::Allocate)
+    else if (!E.is<AllocateEvent>())
       Overwrite = &E;
     return true;
   });
@@ -203,10 +192,12 @@ bool changesAhead(const BufferProgram &Program, EventRef From,
   bool Found = false;
   walk(Program, From, [&](EventRef At) {
     const Event &E = Program.event(At);
-    if (E.Kind == EventKind::Free && E.find(Staging))
+    if (E.is<FreeEvent>() && E.find(Staging))
       return true;
-    if (E.Kind != EventKind::Allocate && E.Kind != EventKind::HostAccess)
-      Found |= E.File >= 0 || E.Kind == EventKind::FileUse ||
+    const FileAction *OnFile = E.onFile();
+    const bool IsFile = OnFile && OnFile->File >= 0;
+    if (!E.is<AllocateEvent, HostAccessEvent>())
+      Found |= IsFile || E.is<FileUseEvent>() ||
                any_of(E.Uses, [&](const BufferUse &U) {
                  return Program.Buffers[U.Buffer].Kind != BufferKind::Host;
                });
@@ -218,7 +209,7 @@ bool changesAhead(const BufferProgram &Program, EventRef From,
 bool launchAhead(const BufferProgram &Program, EventRef From) {
   bool Found = false;
   walk(Program, From, [&](EventRef At) {
-    return Found |= Program.event(At).Kind == EventKind::Launch;
+    return Found |= Program.event(At).is<LaunchEvent>();
   });
   return Found;
 }
@@ -227,23 +218,11 @@ bool deviceWorkAhead(const BufferProgram &Program, EventRef From) {
   bool Found = false;
   walk(Program, From, [&](EventRef At) {
     const Event &E = Program.event(At);
-    switch (E.Kind) {
-    case EventKind::Allocate:
-      Found |= any_of(E.Uses, [&](const BufferUse &U) {
-        return Program.Buffers[U.Buffer].Kind != BufferKind::Host;
-      });
-      break;
-    case EventKind::CopyIn:
-    case EventKind::CopyOut:
-    case EventKind::Copy:
-    case EventKind::Fill:
-    case EventKind::Launch:
-    case EventKind::Opaque:
-      Found = true;
-      break;
-    default:
-      break;
-    }
+    Found |= E.is<CopyInEvent, CopyOutEvent, CopyEvent, FillEvent, LaunchEvent,
+                  OpaqueEvent>() ||
+             (E.is<AllocateEvent>() && any_of(E.Uses, [&](const BufferUse &U) {
+                return Program.Buffers[U.Buffer].Kind != BufferKind::Host;
+              }));
     return Found;
   });
   return Found;

@@ -45,6 +45,7 @@ private:
   std::optional<Reason> whyNotFrom(EventRef Anchor) const;
   Reason missed(RemarkId Id) const;
 
+  int file() const { return Program.event(Write).onFile()->File; }
   const Event &firstWriter() const { return Program.event(Writers[0]); }
 
   const ProgramFacts &Facts;
@@ -86,8 +87,7 @@ bool SinkSearch::findDevice() {
 void SinkSearch::findWriters() {
   for (EventRef At : Program.uses(Device->Buffer)) {
     const Event &E = Program.event(At);
-    bool Computes = E.Kind == EventKind::Launch || E.Kind == EventKind::Copy ||
-                    E.Kind == EventKind::Fill;
+    bool Computes = E.is<LaunchEvent, CopyEvent, FillEvent>();
     if (Computes && E.writes(Device->Buffer) && Graph.mayPrecede(At, Copy))
       Writers.push_back(At);
   }
@@ -104,6 +104,7 @@ Reason SinkSearch::missed(RemarkId Id) const {
 std::optional<RemarkId> SinkSearch::whyNotWhole() const {
   const unsigned B = Device->Buffer;
   const Event &W = Program.event(Write), &C = Program.event(Copy);
+  const SizeId Written = W.sized()->Bytes;
   auto MayBeOther = [](const Event &E, size_t Buffers) {
     return E.OtherMemory || E.Uses.size() > Buffers;
   };
@@ -111,7 +112,7 @@ std::optional<RemarkId> SinkSearch::whyNotWhole() const {
       Facts.buffer(B).IsSummary || Facts.buffer(Staging).IsSummary)
     return RemarkId::SinkSeveral;
   if (!W.find(Staging)->Must || !C.find(Staging)->Must || !Device->Must ||
-      !Device->Whole || W.Bytes == 0 || C.Bytes != W.Bytes || !W.Plain)
+      !Device->Whole || Written == 0 || C.sized()->Bytes != Written)
     return RemarkId::SinkPart;
   bool Changed = any_of(Program.uses(B), [&](EventRef At) {
     return Program.event(At).writes(B) && Graph.mayPrecede(Copy, At) &&
@@ -144,26 +145,25 @@ std::optional<EventRef> SinkSearch::anchor() const {
 /// Whether the event may depend on the file, or change it, between the anchor
 /// and the write.
 bool SinkSearch::isUsed(EventRef At, EventRef Anchor) const {
-  const Event &E = Program.event(At), &W = Program.event(Write);
-  bool UsesFile =
-      (E.Kind == EventKind::FileUse || E.Kind == EventKind::FileRead ||
-       E.Kind == EventKind::FileWrite) &&
-      (E.File == W.File || E.File < 0 ||
-       (Program.Files[E.File].Escapes && Program.Files[W.File].Escapes));
-  UsesFile |= E.Kind == EventKind::Opaque && Program.Files[W.File].Escapes;
+  const Event &E = Program.event(At);
+  bool UsesFile = E.is<OpaqueEvent>() && Program.Files[file()].Escapes;
+  if (E.is<FileUseEvent, FileReadEvent, FileWriteEvent>()) {
+    const int Used = E.onFile()->File;
+    UsesFile = Used == file() || Used < 0 ||
+               (Program.Files[Used].Escapes && Program.Files[file()].Escapes);
+  }
   return UsesFile && !(At == Write) && Graph.mayPrecede(At, Write) &&
          (At == Anchor || Graph.mayPrecede(Anchor, At));
 }
 
 std::optional<Reason> SinkSearch::whyNotFrom(EventRef Anchor) const {
-  const Event &W = Program.event(Write);
   for (unsigned Block : Graph.order()) {
     const auto &Events = Program.Blocks[Block].Events;
     for (unsigned I = 0; I < Events.size(); ++I) {
       const EventRef At{Block, I};
       const Event &E = Events[I];
-      if (E.Kind == EventKind::FileOpen && E.File == W.File &&
-          !Graph.dominates(At, Anchor))
+      if (const auto *Open = E.as<FileOpenEvent>();
+          Open && Open->File == file() && !Graph.dominates(At, Anchor))
         return missed(RemarkId::SinkOpenedLate);
       if (isUsed(At, Anchor))
         return missed(RemarkId::SinkFileUsed)
@@ -189,7 +189,7 @@ void SinkSearch::run() {
   if (std::optional<RemarkId> Id = whyNotWhole())
     return Result.tell({B, Where, missed(*Id)});
   std::optional<EventRef> Anchor = anchor();
-  if (Program.event(Write).File < 0 || !Anchor)
+  if (file() < 0 || !Anchor)
     return;
   if (std::optional<Reason> Why = whyNotFrom(*Anchor))
     return Result.tell({B, Where, std::move(*Why)});
@@ -206,7 +206,7 @@ void placeSinks(const ProgramFacts &Facts, PlacementBuilder &Result) {
   for (unsigned Block : Facts.Graph.order()) {
     const auto &Events = Facts.Program.Blocks[Block].Events;
     for (unsigned I = 0; I < Events.size(); ++I)
-      if (Events[I].Kind == EventKind::FileWrite)
+      if (Events[I].is<FileWriteEvent>())
         SinkSearch(Facts, {Block, I}, Result).run();
   }
 }

@@ -35,8 +35,7 @@ void runTogether(const ProgramFacts &Facts, PlacementBuilder &Result) {
     };
     if (const std::optional<EventRef> Between = Pair.Between) {
       const Event &E = Facts.event(*Between);
-      const bool IsSaid =
-          E.Kind == EventKind::HostAccess || E.Kind == EventKind::Barrier;
+      const bool IsSaid = E.is<HostAccessEvent, BarrierEvent>();
       Result.tell({B, First.Where,
                    About(RemarkId::NotTogether)
                        .with("Cause", IsSaid ? E.Name : "'" + E.Name + "'")

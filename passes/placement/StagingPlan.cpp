@@ -19,15 +19,18 @@ static std::optional<Finding> whyNoFlow(const BufferProgram &Program,
                                         const FlowGraph &Graph, unsigned B,
                                         const std::vector<bool> &Elided) {
   const Buffer &Of = Program.Buffers[B];
-  bool Has[static_cast<size_t>(EventKind::Opaque) + 1] = {};
+  bool ReadsFile = false, CopiesIn = false, CopiesOut = false,
+       WritesFile = false;
   const Event *Looks = nullptr;
   for (EventRef At : Program.uses(B)) {
     const Event &E = Program.event(At);
-    Has[static_cast<size_t>(E.Kind)] = true;
-    if (E.Kind == EventKind::HostAccess)
+    ReadsFile |= E.is<FileReadEvent>();
+    CopiesIn |= E.is<CopyInEvent>();
+    CopiesOut |= E.is<CopyOutEvent>();
+    WritesFile |= E.is<FileWriteEvent>();
+    if (E.is<HostAccessEvent>())
       Looks = &E;
   }
-  auto Does = [&](EventKind Kind) { return Has[static_cast<size_t>(Kind)]; };
   auto Because = [&](RemarkId Id, std::string Cause, const Position &At) {
     return Finding{B, Of.Where,
                    Reason(Id)
@@ -35,12 +38,10 @@ static std::optional<Finding> whyNoFlow(const BufferProgram &Program,
                        .with("Cause", std::move(Cause))
                        .with("CauseAt", describe(At, Of.Where))};
   };
-  if (!Of.StreamedBy.empty() &&
-      (Does(EventKind::CopyIn) || Does(EventKind::CopyOut)))
+  if (!Of.StreamedBy.empty() && (CopiesIn || CopiesOut))
     return Because(RemarkId::NotElidedStream, "'" + Of.StreamedBy + "'",
                    Of.StreamedAt);
-  if (!(Does(EventKind::FileRead) && Does(EventKind::CopyIn)) &&
-      !(Does(EventKind::CopyOut) && Does(EventKind::FileWrite)))
+  if (!(ReadsFile && CopiesIn) && !(CopiesOut && WritesFile))
     return std::nullopt;
   if (std::optional<Finding> Why = whyNotElided(Program, Graph, B, Elided))
     return Why;

@@ -54,14 +54,13 @@ void tellNextUses(const ProgramFacts &Facts, PlacementBuilder &Result) {
     const auto &Events = Facts.Program.Blocks[Block].Events;
     for (unsigned I = 0; I < Events.size(); ++I) {
       const Event &E = Events[I];
-      if (E.Kind != EventKind::Launch && E.Kind != EventKind::CopyIn &&
-          E.Kind != EventKind::Fill)
+      if (!E.is<LaunchEvent, CopyInEvent, FillEvent>())
         continue;
       for (unsigned B = 0; B < Facts.Program.Buffers.size(); ++B) {
         const BufferUse *U = E.find(B);
         if (Facts.buffer(B).Kind != BufferKind::Device ||
             Facts.buffer(B).IsSummary ||
-            (U ? !U->Must : E.Kind != EventKind::Launch) ||
+            (U ? !U->Must : !E.is<LaunchEvent>()) ||
             !Facts.Held.mustBeAllocated(B, {Block, I + 1}))
           continue;
         tellNextUse(Facts, B, {Block, I}, U, Result);

@@ -25,20 +25,15 @@ bool isBarrier(const BufferProgram &Program, const Event &E) {
   auto IsOnHost = [&](const BufferUse &U) {
     return Program.Buffers[U.Buffer].Kind == BufferKind::Host;
   };
-  switch (E.Kind) {
-  case EventKind::Allocate:
-  case EventKind::Free:
-  case EventKind::HostAccess:
-    return E.Uses.empty() || !all_of(E.Uses, IsOnHost);
-  default:
-    return true;
-  }
+  return !E.is<AllocateEvent, FreeEvent, HostAccessEvent>() || E.Uses.empty() ||
+         !all_of(E.Uses, IsOnHost);
 }
 
 /// The host may wait for what a launch leaves in memory of its own without any
 /// call, so that is not to be kept back.
-bool mayBeKeptBack(const BufferProgram &Program, const Event &Launch) {
-  return Launch.Sliceable && all_of(Launch.Uses, [&](const BufferUse &U) {
+bool mayBeKeptBack(const BufferProgram &Program, const Event &E) {
+  const auto *Launch = E.as<LaunchEvent>();
+  return Launch && Launch->Sliceable && all_of(E.Uses, [&](const BufferUse &U) {
            return Program.Buffers[U.Buffer].Kind == BufferKind::Device;
          });
 }
@@ -82,7 +77,7 @@ std::optional<Following> following(const BufferProgram &Program,
     const Block &B = Program.Blocks[P.At.Block];
     for (; P.At.Index < B.Events.size(); ++P.At.Index) {
       const Event &E = B.Events[P.At.Index];
-      if (E.Kind == EventKind::Launch) {
+      if (E.is<LaunchEvent>()) {
         Following Result{P.At, P.Between, {}};
         if (!Begins) {
           unsigned Last = P.At.Block;
@@ -162,8 +157,7 @@ std::vector<LaunchPair> launchPairs(const BufferProgram &Program,
   for (unsigned Block : Graph.order()) {
     const auto &Events = Program.Blocks[Block].Events;
     for (unsigned I = 0; I < Events.size(); ++I) {
-      if (Program.Blocks[Block].Fails || Events[I].Kind != EventKind::Launch ||
-          !mayBeKeptBack(Program, Events[I]))
+      if (Program.Blocks[Block].Fails || !mayBeKeptBack(Program, Events[I]))
         continue;
       std::optional<Following> Next = following(Program, Graph, {Block, I});
       if (!Next || !mayBeKeptBack(Program, Program.event(Next->At)))

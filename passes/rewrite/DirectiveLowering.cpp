@@ -314,15 +314,15 @@ void Lowering::tellReason(const Directive &D, Instruction &Point) {
 
 /// Of a transfer that leaves the bytes of a staging buffer where they are.
 void Lowering::tellElision(unsigned Staging, const Event &E, CallBase &Call) {
-  tellReason(E.Kind == EventKind::FileRead ? RemarkId::StagingElidedIn
-                                           : RemarkId::StagingElidedOut,
+  tellReason(E.is<FileReadEvent>() ? RemarkId::StagingElidedIn
+                                   : RemarkId::StagingElidedOut,
              Built.Program.Buffers[Staging].Name, E.Where, Call);
 }
 
 /// Of a staging buffer that nobody needs any more.
 void Lowering::tellEnd(const Directive &D, Instruction &Point) {
   const bool In = any_of(Built.Program.uses(D.Buffer), [&](EventRef At) {
-    return Built.Program.event(At).Kind == EventKind::FileRead;
+    return Built.Program.event(At).is<FileReadEvent>();
   });
   const Buffer &Of = Built.Program.Buffers[D.Buffer];
   const bool AtEvent = D.Where == Anchor::Before || D.Where == Anchor::After;

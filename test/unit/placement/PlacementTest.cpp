@@ -219,7 +219,7 @@ public:
           if (U.Reads && Dead[U.Buffer])
             return false;
         for (const BufferUse &U : B.Events[I].Uses)
-          if ((U.Writes && U.Whole) || B.Events[I].Kind == EventKind::Allocate)
+          if ((U.Writes && U.Whole) || B.Events[I].is<AllocateEvent>())
             Dead[U.Buffer] = false;
         apply(At, Anchor::After);
       }
@@ -259,13 +259,16 @@ BufferProgram randomProgram(unsigned Seed) {
     if (I == 0)
       for (unsigned Buffer = 0; Buffer < 3; ++Buffer) {
         Event E;
-        E.Kind = EventKind::Allocate;
+        E.What = AllocateEvent{};
         E.Uses.push_back({Buffer, false, false, true, false});
         B.Events.push_back(E);
       }
     for (unsigned Count = Next(4); Count > 0; --Count) {
       Event E;
-      E.Kind = Next(2) ? EventKind::Launch : EventKind::CopyIn;
+      if (Next(2))
+        E.What = LaunchEvent{};
+      else
+        E.What = CopyInEvent{};
       E.Stream = DefaultStream;
       unsigned Buffer = Next(3);
       bool Reads = Next(2), Whole = Next(2);
