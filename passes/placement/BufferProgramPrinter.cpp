@@ -89,22 +89,22 @@ void printPointer(const BufferProgram &Program, const Pointer &P,
 }
 
 /// `a from x, b from y`, `a if c1 else b`.
-void printEdges(const BufferProgram &Program, const Directive &D,
+void printEdges(const BufferProgram &Program, const DeadOnEdges &Dead,
                 raw_ostream &Out) {
   ListSeparator Comma;
-  if (D.Select < 0) {
-    for (const DeadOnEdge &Edge : D.Edges)
+  if (Dead.Select < 0) {
+    for (const DeadOnEdge &Edge : Dead.Edges)
       Out << Comma << nameOf(Program, Edge.Name) << " from "
           << Program.Blocks[Edge.From].Name;
     return;
   }
   auto If = [&](unsigned Given) -> std::string {
-    for (const DeadOnEdge &Edge : D.Edges)
+    for (const DeadOnEdge &Edge : Dead.Edges)
       if (Edge.From == Given)
         return nameOf(Program, Edge.Name);
     return "nothing";
   };
-  Out << If(1) << " if c" << Program.Pointers[D.Select].Condition << " else "
+  Out << If(1) << " if c" << Program.Pointers[Dead.Select].Condition << " else "
       << If(0);
 }
 
@@ -195,78 +195,89 @@ void printBufferProgram(const BufferProgram &Program, raw_ostream &Out) {
   }
 }
 
+namespace {
+
+void printDiscard(const BufferProgram &Program, const Directive &D,
+                  const DiscardDirective &Discard, raw_ostream &Out) {
+  const std::string Buffer = nameOf(Program, D.Buffer);
+  const auto *Behind = Discard.of<BelowCursor>();
+  Out << "discard ";
+  std::visit(
+      makeVisitor(
+          [&](const WholeBuffer &) { Out << Buffer; },
+          [&](const BelowCursor &) { Out << Buffer; },
+          [&](const ElementIndex &Of) {
+            Out << Buffer << elementName(Program, Of);
+          },
+          [&](const PointedTo &By) { Out << nameOf(Program, By.Name); },
+          [&](const DeadOnEdges &Dead) { printEdges(Program, Dead, Out); }),
+      Discard.Of);
+  if (Discard.Stream != DefaultStream)
+    Out << " in its stream";
+  if (Behind)
+    Out << " below the next " << Program.Cursors[Behind->Cursor].Name;
+  for (EventRef Test : Discard.Tests)
+    Out << (!(Test == Discard.Tests.front()) ? " and "
+            : Behind                         ? " if read upwards by "
+                                             : " if overwritten by ")
+        << eventName(Program, Test);
+  if (Discard.Eager)
+    Out << ", eagerly";
+}
+
+void printNextUse(StringRef Buffer, const NextUseDirective &Next,
+                  raw_ostream &Out) {
+  Out << (Next.Launches ? "next-use " : "prefetch ") << Buffer;
+  if (Next.Launches == NextNeed::NeverAgain)
+    Out << " never";
+  else if (Next.Launches)
+    Out << " after " << Next.Launches << " launches";
+}
+
+void printDirective(const BufferProgram &Program, const Directive &D,
+                    raw_ostream &Out) {
+  const std::string Buffer = nameOf(Program, D.Buffer);
+  if (D.Where == Anchor::BlockEntry)
+    Out << "at " << Program.Blocks[D.At.Block].Name << ": ";
+  else if (!D.is<ElideDirective>())
+    Out << (D.Where == Anchor::After ? "after " : "before ")
+        << eventName(Program, D.At) << ": ";
+  std::visit(makeVisitor(
+                 [&](const MapDirective &Map) {
+                   Out << "map " << Buffer
+                       << (Map.Flags & D_READ ? " D_READ" : "")
+                       << (Map.Flags & D_WRITE ? " D_WRITE" : "")
+                       << (Map.Flags & D_VOLATILE ? " D_VOLATILE" : "");
+                 },
+                 [&](const ElideDirective &) { Out << "elide " << Buffer; },
+                 [&](const MaterialiseDirective &) {
+                   Out << "materialise " << Buffer;
+                 },
+                 [&](const ForgetDirective &) { Out << "forget " << Buffer; },
+                 [&](const DiscardDirective &Discard) {
+                   printDiscard(Program, D, Discard, Out);
+                 },
+                 [&](const SinkDirective &Sink) {
+                   Out << "sink " << Buffer << " by "
+                       << eventName(Program, Sink.Write);
+                 },
+                 [&](const NextUseDirective &Next) {
+                   printNextUse(Buffer, Next, Out);
+                 },
+                 [&](const FollowsDirective &Follows) {
+                   Out << "with " << eventName(Program, Follows.Next) << " by "
+                       << Buffer;
+                 }),
+             D.What);
+  Out << '\n';
+}
+
+} // namespace
+
 void printPlacement(const BufferProgram &Program, const Placement &Result,
                     raw_ostream &Out) {
-  for (const Directive &D : Result.Directives) {
-    if (D.Kind != DirectiveKind::Elide) {
-      if (D.Where == Anchor::BlockEntry)
-        Out << "at " << Program.Blocks[D.At.Block].Name << ": ";
-      else
-        Out << (D.Where == Anchor::After ? "after " : "before ")
-            << eventName(Program, D.At) << ": ";
-    }
-    switch (D.Kind) {
-    case DirectiveKind::Map:
-      Out << "map";
-      break;
-    case DirectiveKind::Elide:
-      Out << "elide";
-      break;
-    case DirectiveKind::Materialise:
-      Out << "materialise";
-      break;
-    case DirectiveKind::Forget:
-      Out << "forget";
-      break;
-    case DirectiveKind::Discard:
-      Out << "discard";
-      break;
-    case DirectiveKind::Sink:
-      Out << "sink";
-      break;
-    case DirectiveKind::NextUse:
-      Out << (D.Launches ? "next-use" : "prefetch");
-      break;
-    case DirectiveKind::Follows:
-      Out << "with " << eventName(Program, D.Next) << " by";
-      break;
-    }
-    Out << ' ';
-    if (!D.Edges.empty())
-      printEdges(Program, D, Out);
-    else
-      Out << nameOf(Program, D.Name.value_or(D.Buffer));
-    if (D.Element)
-      Out << elementName(Program, *D.Element);
-    if (D.Kind == DirectiveKind::Map) {
-      if (D.Flags & D_READ)
-        Out << " D_READ";
-      if (D.Flags & D_WRITE)
-        Out << " D_WRITE";
-      if (D.Flags & D_VOLATILE)
-        Out << " D_VOLATILE";
-    }
-    if (D.Kind == DirectiveKind::Sink)
-      Out << " by " << eventName(Program, D.Write);
-    if (D.Kind == DirectiveKind::NextUse && D.Launches) {
-      if (D.Launches == NextNeed::NeverAgain)
-        Out << " never";
-      else
-        Out << " after " << D.Launches << " launches";
-    }
-    if (D.Kind == DirectiveKind::Discard && D.Stream != DefaultStream)
-      Out << " in its stream";
-    if (D.Cursor >= 0)
-      Out << " below the next " << Program.Cursors[D.Cursor].Name;
-    for (EventRef Test : D.Tests)
-      Out << (!(Test == D.Tests.front()) ? " and "
-              : D.Cursor >= 0            ? " if read upwards by "
-                                         : " if overwritten by ")
-          << eventName(Program, Test);
-    if (D.Eager)
-      Out << ", eagerly";
-    Out << '\n';
-  }
+  for (const Directive &D : Result.Directives)
+    printDirective(Program, D, Out);
   for (const Finding &F : Result.Findings) {
     const char *Kind = remarkKind(F.Why.Id) == RemarkKind::Passed ? "passed"
                        : remarkKind(F.Why.Id) == RemarkKind::Missed

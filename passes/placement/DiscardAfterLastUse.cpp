@@ -51,8 +51,11 @@ private:
   bool endsAfter(unsigned B, EventRef At) const;
   void endAfter(unsigned B, EventRef At);
   void endAtEntry(unsigned B, unsigned Block);
-  void add(Directive End, const Event &After, EventRef From);
-  void addTested(Directive End, const Event &After, EventRef From);
+  /// At: where, and of which buffer.
+  void addDiscard(Directive At, StreamId Stream, const Event &After,
+                  EventRef From);
+  void addTested(Directive At, StreamId Stream, const Event &After,
+                 EventRef From);
   std::vector<EventRef> testsOf(unsigned B, EventRef From) const;
 
   bool isOfHost(unsigned B) const {
@@ -87,36 +90,39 @@ std::vector<EventRef> LastUses::testsOf(unsigned B, EventRef From) const {
   return Tests;
 }
 
-void LastUses::addTested(Directive End, const Event &After, EventRef From) {
-  const unsigned B = End.Buffer;
-  End.Tests = testsOf(B, From);
-  if (End.Tests.empty())
+void LastUses::addTested(Directive At, StreamId Stream, const Event &After,
+                         EventRef From) {
+  const unsigned B = At.Buffer;
+  std::vector<EventRef> Tests = testsOf(B, From);
+  if (Tests.empty())
     return;
-  const Event &First = Program.event(End.Tests.front());
-  End.Otherwise = Facts.about(B, RemarkId::NotDiscardedTest)
-                      .with("After", After.Name)
-                      .with("Kernel", First.Name)
-                      .with("CauseAt", describe(First.Where, After.Where));
-  Result.add(std::move(End), After.Where,
+  const Event &First = Program.event(Tests.front());
+  At.Otherwise = Facts.about(B, RemarkId::NotDiscardedTest)
+                     .with("After", After.Name)
+                     .with("Kernel", First.Name)
+                     .with("CauseAt", describe(First.Where, After.Where));
+  At.What = DiscardDirective{Stream, WholeBuffer{}, false, std::move(Tests)};
+  Result.add(std::move(At), After.Where,
              Facts.about(B, RemarkId::DiscardedIfOverwritten)
                  .with("After", After.Name)
                  .with("Next", describeDeath(Program, Facts.Pointers, From, B,
                                              After.Where)));
 }
 
-void LastUses::add(Directive End, const Event &After, EventRef From) {
+void LastUses::addDiscard(Directive At, StreamId Stream, const Event &After,
+                          EventRef From) {
   if (Tested)
-    return addTested(std::move(End), After, From);
-  const unsigned B = End.Buffer;
-  End.Eager = End.Kind == DirectiveKind::Discard &&
-              launchAhead(Program, From) && !usedSoon(Program, Graph, From, B);
-  const RemarkId Id =
-      End.Eager ? RemarkId::DiscardedEagerly : RemarkId::Discarded;
-  Result.add(std::move(End), After.Where,
-             Facts.about(B, Id)
-                 .with("After", After.Name)
-                 .with("Next", describeDeath(Program, Facts.Pointers, From, B,
-                                             After.Where)));
+    return addTested(std::move(At), Stream, After, From);
+  const unsigned B = At.Buffer;
+  const bool Eager =
+      launchAhead(Program, From) && !usedSoon(Program, Graph, From, B);
+  At.What = DiscardDirective{Stream, WholeBuffer{}, Eager};
+  Result.add(
+      std::move(At), After.Where,
+      Facts.about(B, Eager ? RemarkId::DiscardedEagerly : RemarkId::Discarded)
+          .with("After", After.Name)
+          .with("Next",
+                describeDeath(Program, Facts.Pointers, From, B, After.Where)));
 }
 
 /// The event is the last that needs the contents.
@@ -125,7 +131,7 @@ void LastUses::endAfter(unsigned B, EventRef At) {
   const EventRef Next{At.Block, At.Index + 1};
   if (isOfHost(B)) {
     if (changesAhead(Program, Next, B))
-      Result.add(endOfContents(Facts, B, At, Anchor::After, DefaultStream));
+      Result.add({B, At, ForgetDirective{}, Anchor::After});
     return;
   }
   if (!deviceWorkAhead(Program, Next))
@@ -136,7 +142,7 @@ void LastUses::endAfter(unsigned B, EventRef At) {
   // What a stream's handle is at another event is not known here.
   if (*Stream != DefaultStream && E.Stream != *Stream)
     return;
-  add(endOfContents(Facts, B, At, Anchor::After, *Stream), E, Next);
+  addDiscard({B, At, DiscardDirective{}, Anchor::After}, *Stream, E, Next);
 }
 
 /// The contents are live at the end of a predecessor, but only for the sake of
@@ -146,17 +152,16 @@ void LastUses::endAtEntry(unsigned B, unsigned Block) {
   if (!deviceWorkAhead(Program, Entry) ||
       Facts.streamOf(B) != static_cast<StreamId>(DefaultStream))
     return;
-  Directive End =
-      endOfContents(Facts, B, Entry, Anchor::BlockEntry, DefaultStream);
   if (isOfHost(B))
-    return Result.add(std::move(End));
+    return Result.add({B, Entry, ForgetDirective{}, Anchor::BlockEntry});
   // The last event that touched it, for the user.
   const Event *Last = nullptr;
   for (EventRef At : Program.uses(B))
     if (Graph.mayPrecede(At, Entry) && !Program.event(At).is<AllocateEvent>())
       Last = &Program.event(At);
   if (Last)
-    add(std::move(End), *Last, Entry);
+    addDiscard({B, Entry, DiscardDirective{}, Anchor::BlockEntry},
+               DefaultStream, *Last, Entry);
 }
 
 bool LastUses::endsAfter(unsigned B, EventRef At) const {

@@ -17,14 +17,20 @@ using namespace llvm;
 
 namespace dragon {
 
-/// What holds something once the discards so far are made. Those that need a
-/// test, and those of parts or by pointers, may not be.
+/// Whether it ends all of the contents of its buffer, and needs no test.
+static bool isSure(const Directive &D) {
+  const auto *Discard = D.as<DiscardDirective>();
+  if (!Discard)
+    return D.is<ForgetDirective>();
+  return Discard->Tests.empty() && Discard->of<WholeBuffer>();
+}
+
+/// What holds something once the sure discards so far are made.
 static Contents heldAfterDiscards(const ProgramFacts &Facts,
                                   ArrayRef<Directive> Directives) {
   std::vector<Contents::End> Ends;
   for (const Directive &D : Directives) {
-    if ((D.Kind != DirectiveKind::Discard && D.Kind != DirectiveKind::Forget) ||
-        !D.Tests.empty() || D.Element || D.Name || !D.Edges.empty())
+    if (!isSure(D))
       continue;
     EventRef At = D.At;
     At.Index += D.Where == Anchor::After;
@@ -53,8 +59,7 @@ static void endBefore(const ProgramFacts &Facts, EventRef At,
         Facts.streamOf(B) != static_cast<StreamId>(DefaultStream) ||
         !Held.mayHold(B, At) || !Held.mustBeAllocated(B, At))
       continue;
-    Result.add(endOfContents(Facts, B, At, Anchor::Before, DefaultStream),
-               E.Where,
+    Result.add({B, At, DiscardDirective{}}, E.Where,
                Facts.about(B, IsFree ? RemarkId::DiscardedBeforeFree
                                      : RemarkId::DiscardedBeforeOverwrite));
   }

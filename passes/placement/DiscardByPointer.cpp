@@ -37,8 +37,9 @@ public:
 private:
   void after(EventRef At, const BitVector &After);
   std::string describe(ArrayRef<NameId> Names) const;
-  void add(Directive End, ArrayRef<NameId> Names, const Event &After,
-           EventRef From);
+  /// Names: of what is dead, on one edge or another.
+  void add(DiscardedPart Of, EventRef At, Anchor Where, ArrayRef<NameId> Names,
+           const Event &After, EventRef From);
   const Event *lastTouch(const EdgeDeath &Death) const;
 
   const ProgramFacts &Facts;
@@ -65,24 +66,25 @@ std::string PointerDiscards::describe(ArrayRef<NameId> Names) const {
   return join(Said, "' or '");
 }
 
-void PointerDiscards::add(Directive End, ArrayRef<NameId> Names,
-                          const Event &After, EventRef From) {
+void PointerDiscards::add(DiscardedPart Of, EventRef At, Anchor Where,
+                          ArrayRef<NameId> Names, const Event &After,
+                          EventRef From) {
   const bool UsedSoon = any_of(Names, [&](NameId N) {
     return any_of(Pointers.buffers(N).set_bits(), [&](unsigned B) {
       return usedSoon(Program, Facts.Graph, From, B);
     });
   });
-  End.Kind = DirectiveKind::Discard;
-  End.Buffer =
+  const auto Buffer =
       static_cast<unsigned>(Pointers.buffers(Names.front()).find_first());
-  End.Eager = launchAhead(Program, From) && !UsedSoon;
-  Reason Why =
-      Reason(End.Eager ? RemarkId::DiscardedEagerly : RemarkId::Discarded)
-          .with("Buffer", describe(Names))
-          .with("After", After.Name)
-          .with("Next",
-                describeDeath(Program, Pointers, From, Names, After.Where));
-  Result.add(std::move(End), After.Where, std::move(Why));
+  const bool Eager = launchAhead(Program, From) && !UsedSoon;
+  Result.add({Buffer, At, DiscardDirective{DefaultStream, std::move(Of), Eager},
+              Where},
+             After.Where,
+             Reason(Eager ? RemarkId::DiscardedEagerly : RemarkId::Discarded)
+                 .with("Buffer", describe(Names))
+                 .with("After", After.Name)
+                 .with("Next", describeDeath(Program, Pointers, From, Names,
+                                             After.Where)));
 }
 
 /// Live: behind the event.
@@ -100,9 +102,7 @@ void PointerDiscards::after(EventRef At, const BitVector &Live) {
         none_of(Pointers.buffers(Name).set_bits(),
                 [&](unsigned B) { return Live[B] || Ends.endsWith(B, At); }))
       continue;
-    Directive End{DirectiveKind::Discard, 0, At, Anchor::After};
-    End.Name = Name;
-    add(std::move(End), Name, E, Next);
+    add(PointedTo{Name}, At, Anchor::After, Name, E, Next);
   }
 }
 
@@ -157,12 +157,12 @@ void PointerDiscards::onEdges() {
     const Event *Last = lastTouch(Death);
     if (!Last)
       continue;
-    Directive End{DirectiveKind::Discard, 0, Death.At};
-    End.Where = Death.AtEntry ? Anchor::BlockEntry : Anchor::Before;
-    End.Name = Death.Name;
-    End.Edges = std::move(Death.Edges);
-    End.Select = Death.Select;
-    add(std::move(End), Names, *Last, Death.At);
+    DiscardedPart Of = DeadOnEdges{std::move(Death.Edges), Death.Select};
+    if (Death.Name)
+      Of = PointedTo{*Death.Name};
+    add(std::move(Of), Death.At,
+        Death.AtEntry ? Anchor::BlockEntry : Anchor::Before, Names, *Last,
+        Death.At);
   }
 }
 

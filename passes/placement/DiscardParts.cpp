@@ -31,18 +31,17 @@ void discardElements(const ProgramFacts &Facts, PlacementBuilder &Result) {
     if (!Stream || (*Stream != DefaultStream && E.Stream != *Stream) ||
         !deviceWorkAhead(Facts.Program, Next))
       continue;
-    Directive End =
-        endOfContents(Facts, B, Death.After, Anchor::After, *Stream);
-    End.Element = Death.Element;
-    End.Tests = Death.Tests;
-    if (End.Tests.empty()) {
+    Directive End{B, Death.After,
+                  DiscardDirective{*Stream, Death.Element, false, Death.Tests},
+                  Anchor::After};
+    if (Death.Tests.empty()) {
       Result.add(std::move(End), E.Where,
                  Facts.about(B, RemarkId::Discarded)
                      .with("After", E.Name)
                      .with("Next", "never read again"));
       continue;
     }
-    const Event &Test = Facts.event(End.Tests.front());
+    const Event &Test = Facts.event(Death.Tests.front());
     const std::string At = describe(Test.Where, E.Where);
     End.Otherwise = Facts.about(B, RemarkId::NotDiscardedTest)
                         .with("After", E.Name)
@@ -82,11 +81,12 @@ void discardBehindCursors(const ProgramFacts &Facts, PlacementBuilder &Result) {
     }
     if (*Stream != DefaultStream && E.Stream != *Stream)
       continue;
-    Directive End = endOfContents(Facts, B, Found.At, Anchor::After, *Stream);
-    End.Cursor = static_cast<int>(Found.Cursor);
-    End.Tests = Found.Tests;
-    if (!End.Tests.empty()) {
-      const Event &Reader = Facts.event(End.Tests.front());
+    Directive End{B, Found.At,
+                  DiscardDirective{*Stream, BelowCursor{Found.Cursor}, false,
+                                   Found.Tests},
+                  Anchor::After};
+    if (!Found.Tests.empty()) {
+      const Event &Reader = Facts.event(Found.Tests.front());
       End.Otherwise = Facts.about(B, RemarkId::NotDiscardedBehind)
                           .with("After", E.Name)
                           .with("Kernel", Reader.Name)

@@ -18,16 +18,6 @@ bool mayEnd(const ProgramFacts &Facts, unsigned B) {
   return Of.Kind != BufferKind::Host || Facts.Staging.Elided[B];
 }
 
-Directive endOfContents(const ProgramFacts &Facts, unsigned B, EventRef At,
-                        Anchor Where, StreamId Stream) {
-  Directive End{Facts.buffer(B).Kind == BufferKind::Host
-                    ? DirectiveKind::Forget
-                    : DirectiveKind::Discard,
-                B, At, Where};
-  End.Stream = Stream;
-  return End;
-}
-
 void tellStreams(const ProgramFacts &Facts, unsigned B, const Event &Last,
                  PlacementBuilder &Result) {
   for (EventRef At : Facts.Program.uses(B))

@@ -16,10 +16,6 @@ namespace dragon {
 /// the program's own, and not of the host unless elided.
 bool mayEnd(const ProgramFacts &Facts, unsigned B);
 
-/// Of a device buffer, Discard; of a staging buffer, Forget.
-Directive endOfContents(const ProgramFacts &Facts, unsigned B, EventRef At,
-                        Anchor Where, StreamId Stream);
-
 /// Why there is no stream in which the buffer can be discarded after Last.
 void tellStreams(const ProgramFacts &Facts, unsigned B, const Event &Last,
                  PlacementBuilder &Result);

@@ -55,7 +55,7 @@ static void materialise(const ProgramFacts &Facts, unsigned B,
     if (!mayBeDeferred(Facts.Program, Facts.Graph, B, At))
       continue;
     Result.add(
-        {DirectiveKind::Materialise, B, At}, E.Where,
+        {B, At, MaterialiseDirective{}}, E.Where,
         Facts.about(B, RemarkId::StagingMaterialised).with("Cause", E.Name));
   }
 }
@@ -66,7 +66,7 @@ void elideStaging(const ProgramFacts &Facts, PlacementBuilder &Result) {
   for (unsigned B = 0; B < Facts.Program.Buffers.size(); ++B) {
     if (!Facts.Staging.Elided[B])
       continue;
-    Result.add({DirectiveKind::Elide, B, {}});
+    Result.add({B, {}, ElideDirective{}});
     reportElision(Facts, B, Result);
     materialise(Facts, B, Result);
   }

@@ -131,9 +131,8 @@ void mapBuffer(const ProgramFacts &Facts, unsigned B,
   if (!Transfers.Allocation || !Transfers.Touched)
     return;
   auto [Flags, Why] = flagsOf(Facts, B, Transfers);
-  Directive Map{DirectiveKind::Map, B, *Transfers.Allocation};
-  Map.Flags = Flags;
-  Result.add(Map, Of.Where, std::move(Why));
+  Result.add({B, *Transfers.Allocation, MapDirective{Flags}}, Of.Where,
+             std::move(Why));
 }
 
 } // namespace

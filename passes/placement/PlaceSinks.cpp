@@ -193,9 +193,7 @@ void SinkSearch::run() {
     return;
   if (std::optional<Reason> Why = whyNotFrom(*Anchor))
     return Result.tell({B, Where, std::move(*Why)});
-  Directive Sink{DirectiveKind::Sink, B, *Anchor};
-  Sink.Write = Write;
-  Result.add(Sink, Where,
+  Result.add({B, *Anchor, SinkDirective{Write}}, Where,
              Facts.about(B, RemarkId::SinkToFile)
                  .with("WriteAt", Facts.at(Write, Where)));
 }

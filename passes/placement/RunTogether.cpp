@@ -46,9 +46,8 @@ void runTogether(const ProgramFacts &Facts, PlacementBuilder &Result) {
       Result.tell({B, First.Where, About(RemarkId::NotTogetherStreams)});
       continue;
     }
-    Directive D{DirectiveKind::Follows, B, Pair.First};
-    D.Next = Pair.Second;
-    Result.add(std::move(D), First.Where, About(RemarkId::RunsTogether));
+    Result.add({B, Pair.First, FollowsDirective{Pair.Second}}, First.Where,
+               About(RemarkId::RunsTogether));
   }
 }
 

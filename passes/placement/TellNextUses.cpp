@@ -33,8 +33,6 @@ static void tellNextUse(const ProgramFacts &Facts, unsigned B, EventRef After,
     return; // nobody wants the room
   if (Uses ? Prefetch : !Prefetch || !Need.HostInBetween || !Next.reads(B))
     return;
-  Directive D{DirectiveKind::NextUse, B, After, Anchor::After};
-  D.Launches = Need.Launches;
   Reason Why = Facts
                    .about(B, Prefetch ? RemarkId::Prefetched
                              : Never  ? RemarkId::NotNeededOnDevice
@@ -44,7 +42,8 @@ static void tellNextUse(const ProgramFacts &Facts, unsigned B, EventRef After,
                    .with("NextAt", describe(Next.Where, E.Where));
   if (!Prefetch && !Never)
     Why = std::move(Why).with("Launches", std::to_string(Need.Launches));
-  Result.add(std::move(D), E.Where, std::move(Why));
+  Result.add({B, After, NextUseDirective{Need.Launches}, Anchor::After},
+             E.Where, std::move(Why));
 }
 
 void tellNextUses(const ProgramFacts &Facts, PlacementBuilder &Result) {

@@ -46,7 +46,7 @@ void elideStaging(
   MapVector<CallBase *, SmallVector<unsigned, 2>> Freed;
   DenseMap<CallBase *, bool> Must;
   for (const Directive &D : Decisions.Directives) {
-    if (D.Kind != DirectiveKind::Elide)
+    if (!D.is<ElideDirective>())
       continue;
     for (EventRef At : Built.Program.uses(D.Buffer)) {
       auto *Call = dyn_cast<CallBase>(Built.Instructions[At.Block][At.Index]);

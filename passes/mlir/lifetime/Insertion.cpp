@@ -43,8 +43,9 @@ private:
   }
   bool setPoint(const Directive &D);
   bool insert(const Directive &D);
-  bool insertDiscard(const Directive &D, Value Memref);
-  void insertMap(const Directive &D);
+  bool insertDiscard(const Directive &D, const DiscardDirective &Discard);
+  bool insertNextUse(const Directive &D, const NextUseDirective &Next);
+  void insertMap(const Directive &D, const MapDirective &Map);
   Value named(NameId Name) const {
     return Name < Read.Buffers.size()
                ? Read.Buffers[Name]
@@ -54,11 +55,14 @@ private:
   bool available(Value V) const;
   /// The value there, computed anew if it can be; or null.
   Value at(Value V, IRMapping &Made, unsigned Depth = 0);
-  Value test(const Directive &D, Value Memref);
+  /// The buffer's memref, or what is the same at the point; null: it is not
+  /// there.
+  Value memrefAt(NameId Name) const;
+  Value test(unsigned Buffer, llvm::ArrayRef<EventRef> Launches, Value Memref);
   Value tokenAt(const Directive &D) const;
   /// A discard that the launch in front of it can make piece by piece.
   bool withLaunch(const Directive &D) const {
-    return D.Kind == DirectiveKind::Discard && D.Where == Anchor::After &&
+    return D.is<DiscardDirective>() && D.Where == Anchor::After &&
            isa<gpu::LaunchFuncOp>(operation(D.At));
   }
 
@@ -128,14 +132,15 @@ Value Insertion::at(Value V, IRMapping &Made, unsigned Depth) {
   return Copy->getResult(cast<OpResult>(V).getResultNumber());
 }
 
-/// How many bytes the launches of D.Tests surely overwrite, or null if that
-/// cannot be asked here.
-Value Insertion::test(const Directive &D, Value Memref) {
+/// How many bytes the launches surely overwrite, or null if that cannot be
+/// asked here.
+Value Insertion::test(unsigned Buffer, ArrayRef<EventRef> Launches,
+                      Value Memref) {
   Value Least;
-  for (EventRef At : D.Tests) {
+  for (EventRef At : Launches) {
     auto Launch = dyn_cast_or_null<gpu::LaunchFuncOp>(operation(At));
-    const BufferUse *U = Read.Program.event(At).find(D.Buffer);
-    if (!Launch || !U || U->Operand < 0 || D.Element)
+    const BufferUse *U = Read.Program.event(At).find(Buffer);
+    if (!Launch || !U || U->Operand < 0)
       return {};
     IRMapping Made;
     SmallVector<Value> Dims, Operands;
@@ -183,68 +188,84 @@ Value Insertion::tokenAt(const Directive &D) const {
              : Async.getAsyncDependencies().front();
 }
 
-bool Insertion::insertDiscard(const Directive &D, Value Memref) {
+Value Insertion::memrefAt(NameId Name) const {
+  Value Memref = named(Name);
+  if (available(Memref))
+    return Memref;
+  Memref = Read.Leaves.lookup(Memref);
+  return Memref && available(Memref) ? Memref : Value();
+}
+
+bool Insertion::insertDiscard(const Directive &D,
+                              const DiscardDirective &Discard) {
   // Those of parts, of arrays and by edges are not written for MLIR.
-  if (D.Cursor >= 0 || D.Element || !D.Edges.empty())
+  if (!Discard.of<WholeBuffer>() && !Discard.of<PointedTo>())
+    return false;
+  const auto *By = Discard.of<PointedTo>();
+  Value Memref = memrefAt(By ? By->Name : D.Buffer);
+  if (!Memref)
     return false;
   const bool ByLaunch = withLaunch(D);
   Value After;
-  if (!ByLaunch && D.Stream != DefaultStream) {
+  if (!ByLaunch && Discard.Stream != DefaultStream) {
     After = tokenAt(D);
     if (!After || !available(After))
       return false;
   }
   Value Bytes;
-  if (!D.Tests.empty() && !(Bytes = test(D, Memref)))
+  if (!Discard.Tests.empty() &&
+      !(Bytes = test(D.Buffer, Discard.Tests, Memref)))
     return false;
   const Location Loc = Memref.getLoc();
   Operation *Made =
-      ByLaunch ? LastUseOp::create(Builder, Loc, Memref, Bytes, D.Eager)
-                     .getOperation()
-               : DiscardOp::create(Builder, Loc, Memref, Bytes, After, D.Eager)
-                     .getOperation();
+      ByLaunch
+          ? LastUseOp::create(Builder, Loc, Memref, Bytes, Discard.Eager)
+                .getOperation()
+          : DiscardOp::create(Builder, Loc, Memref, Bytes, After, Discard.Eager)
+                .getOperation();
   mark(Made);
   if (D.Where == Anchor::After && !ByLaunch)
     Behind[operation(D.At)] = Made;
   return true;
 }
 
+bool Insertion::insertNextUse(const Directive &D,
+                              const NextUseDirective &Next) {
+  Value Memref = memrefAt(D.Buffer);
+  if (!Memref)
+    return false;
+  IntegerAttr Launches;
+  if (Next.Launches != NextNeed::NeverAgain)
+    Launches = Builder.getIntegerAttr(
+        Builder.getIntegerType(32, /*isSigned=*/false), Next.Launches);
+  Operation *Made =
+      NextUseOp::create(Builder, Memref.getLoc(), Memref, Launches);
+  mark(Made);
+  if (D.Where == Anchor::After)
+    Behind[operation(D.At)] = Made;
+  return true;
+}
+
+/// Maps come later: they replace operations.
 bool Insertion::insert(const Directive &D) {
+  if (D.is<MapDirective>())
+    return true;
   if (!setPoint(D))
     return false;
-  if (D.Kind == DirectiveKind::Follows) {
+  if (const auto *Discard = D.as<DiscardDirective>())
+    return insertDiscard(D, *Discard);
+  if (const auto *Next = D.as<NextUseDirective>())
+    return insertNextUse(D, *Next);
+  if (D.is<FollowsDirective>()) {
     mark(LaunchFollowsOp::create(Builder, operation(D.At)->getLoc()));
     return true;
   }
-  Value Memref = named(D.Name.value_or(D.Buffer));
-  if (D.Edges.empty() && !available(Memref)) {
-    Memref = Read.Leaves.lookup(Memref);
-    if (!Memref || !available(Memref))
-      return false;
-  }
-  switch (D.Kind) {
-  case DirectiveKind::Discard:
-    return insertDiscard(D, Memref);
-  case DirectiveKind::NextUse: {
-    IntegerAttr Launches;
-    if (D.Launches != NextNeed::NeverAgain)
-      Launches = Builder.getIntegerAttr(
-          Builder.getIntegerType(32, /*isSigned=*/false), D.Launches);
-    Operation *Made =
-        NextUseOp::create(Builder, Memref.getLoc(), Memref, Launches);
-    mark(Made);
-    if (D.Where == Anchor::After)
-      Behind[operation(D.At)] = Made;
-    return true;
-  }
-  default:
-    // Files are not read and written by operations that are followed.
-    return false;
-  }
+  // Files are not read and written by operations that are followed.
+  return false;
 }
 
 /// gpu.alloc becomes dragon.alloc, which says what the program does with it.
-void Insertion::insertMap(const Directive &D) {
+void Insertion::insertMap(const Directive &D, const MapDirective &Map) {
   Value &Buffer = Read.Buffers[D.Buffer];
   Operation *Site = Buffer.getDefiningOp();
   auto Alloc = dyn_cast<gpu::AllocOp>(Site);
@@ -252,7 +273,7 @@ void Insertion::insertMap(const Directive &D) {
   auto New = AllocOp::create(
       Builder, Site->getLoc(), Buffer.getType(),
       Alloc ? Alloc.getDynamicSizes() : cast<AllocOp>(Site).getDynamicSizes(),
-      MapFlagsAttr::get(Builder.getContext(), MapFlags(D.Flags)),
+      MapFlagsAttr::get(Builder.getContext(), MapFlags(Map.Flags)),
       /*device=*/true);
   mark(New);
   Buffer.replaceAllUsesWith(New.getMemref());
@@ -272,7 +293,7 @@ void Insertion::insertMap(const Directive &D) {
 void Insertion::run() {
   std::vector<bool> Dropped(Decisions.Findings.size(), false);
   for (const Directive &D : Decisions.Directives) {
-    if (D.Kind == DirectiveKind::Map || insert(D) || D.Finding < 0)
+    if (insert(D) || D.Finding < 0)
       continue;
     if (D.Otherwise)
       Decisions.Findings[size_t(D.Finding)].Why = *D.Otherwise;
@@ -281,8 +302,8 @@ void Insertion::run() {
   }
   // These replace operations that the others refer to.
   for (const Directive &D : Decisions.Directives)
-    if (D.Kind == DirectiveKind::Map)
-      insertMap(D);
+    if (const auto *Map = D.as<MapDirective>())
+      insertMap(D, *Map);
   std::vector<Finding> Kept;
   for (size_t I = 0; I < Dropped.size(); ++I)
     if (!Dropped[I])

@@ -234,7 +234,7 @@ public:
 private:
   void apply(EventRef At, Anchor Where) {
     for (const Directive &D : Result.Directives)
-      if (D.Kind == DirectiveKind::Discard && D.At == At && D.Where == Where)
+      if (D.is<DiscardDirective>() && D.At == At && D.Where == Where)
         Dead[D.Buffer] = true;
   }
 
@@ -292,7 +292,7 @@ TEST(Placement, NothingDiscardedIsRead) {
     BufferProgram Program = randomProgram(Seed);
     Placement Result = place(Program);
     for (const Directive &D : Result.Directives)
-      Discards += D.Kind == DirectiveKind::Discard;
+      Discards += D.is<DiscardDirective>();
     for (unsigned Path = 1; Path <= 20; ++Path) {
       std::string Text;
       llvm::raw_string_ostream Out(Text);
