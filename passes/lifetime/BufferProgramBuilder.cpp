@@ -233,6 +233,63 @@ void ProgramBuilder::visitOpaque(CallBase &Call) {
     pushBarrier(Call);
 }
 
+void ProgramBuilder::visitAllocation(CallBase &Call) {
+  BufferUse U;
+  U.Buffer = BufferOf[*Pointers.objectOf(&Call)];
+  U.Must = true;
+  Event E =
+      event(AllocateEvent{{Result.Program.Buffers[U.Buffer].Bytes}}, Call);
+  E.Uses.push_back(U);
+  push(std::move(E), Call);
+}
+
+void ProgramBuilder::visitFree(CallBase &Call, const CallEffect &Effect) {
+  const StringRef Callee = Call.getCalledFunction()->getName();
+  const bool OfDevice = Callee == "cudaFree" || Callee == "cudaFreeAsync";
+  Event E = event(FreeEvent{}, Call);
+  addUses(E, Call.getArgOperand(Effect.Pointer),
+          OfDevice ? Side::Device : Side::Host, false, false, nullptr);
+  if (!E.Uses.empty())
+    push(std::move(E), Call);
+}
+
+void ProgramBuilder::visitFreeAll(CallBase &Call) {
+  Event E = event(FreeEvent{}, Call);
+  for (unsigned B = 0; B < Result.Program.Buffers.size(); ++B)
+    if (Result.Program.Buffers[B].Kind != BufferKind::Host) {
+      BufferUse U;
+      U.Buffer = B;
+      E.add(U);
+    }
+  push(std::move(E), Call);
+}
+
+void ProgramBuilder::visitFill(CallBase &Call, const CallEffect &Effect) {
+  Value *To = Call.getArgOperand(Effect.Pointer);
+  const SCEV *Bytes = bytesOf(Call, Effect.Bytes, CallEffect::None);
+  Event E = event(FillEvent{{sizeOf(Bytes)}}, Call);
+  E.Stream = Effect.Stream >= 0 ? streamOf(Call.getArgOperand(Effect.Stream))
+                                : DefaultStream;
+  addUses(E, To, Side::Device, false, true, Bytes);
+  noteSize(E, Effect.Bytes);
+  noteAccess(Call, To);
+  push(std::move(E), Call);
+}
+
+void ProgramBuilder::visitFileTransfer(CallBase &Call,
+                                       const CallEffect &Effect) {
+  const bool Reads = Effect.Kind == CallKind::FileRead;
+  const SCEV *Bytes = bytesOf(Call, Effect.Bytes, Effect.Count);
+  const SizedAction Size{sizeOf(Bytes)};
+  const FileAction File{fileOf(Call.getArgOperand(Effect.File))};
+  Event E = event(Reads ? EventAction(FileReadEvent{File, Size})
+                        : FileWriteEvent{File, Size},
+                  Call);
+  addUses(E, Call.getArgOperand(Effect.Pointer), Side::Host, !Reads, Reads,
+          Bytes);
+  push(std::move(E), Call);
+}
+
 void ProgramBuilder::visitCall(CallBase &Call) {
   if (isLaunch(Call))
     return visitLaunch(Call);
@@ -258,62 +315,19 @@ void ProgramBuilder::visitCall(CallBase &Call) {
     pushBarrier(Call);
   switch (Effect->Kind) {
   case CallKind::AllocateInto:
-  case CallKind::Allocate: {
-    BufferUse U;
-    U.Buffer = BufferOf[*Pointers.objectOf(&Call)];
-    U.Must = true;
-    Event E =
-        event(AllocateEvent{{Result.Program.Buffers[U.Buffer].Bytes}}, Call);
-    E.Uses.push_back(U);
-    return push(std::move(E), Call);
-  }
-  case CallKind::Free: {
-    bool OfDevice = Call.getCalledFunction()->getName() == "cudaFree" ||
-                    Call.getCalledFunction()->getName() == "cudaFreeAsync";
-    Event E = event(FreeEvent{}, Call);
-    addUses(E, Call.getArgOperand(Effect->Pointer),
-            OfDevice ? Side::Device : Side::Host, false, false, nullptr);
-    if (!E.Uses.empty())
-      push(std::move(E), Call);
-    return;
-  }
-  case CallKind::FreeAll: {
-    Event E = event(FreeEvent{}, Call);
-    for (unsigned B = 0; B < Result.Program.Buffers.size(); ++B)
-      if (Result.Program.Buffers[B].Kind != BufferKind::Host) {
-        BufferUse U;
-        U.Buffer = B;
-        E.add(U);
-      }
-    return push(std::move(E), Call);
-  }
+  case CallKind::Allocate:
+    return visitAllocation(Call);
+  case CallKind::Free:
+    return visitFree(Call, *Effect);
+  case CallKind::FreeAll:
+    return visitFreeAll(Call);
   case CallKind::Copy:
     return visitCopy(Call, *Effect);
-  case CallKind::Fill: {
-    const SCEV *Bytes = bytesOf(Call, Effect->Bytes, CallEffect::None);
-    Event E = event(FillEvent{{sizeOf(Bytes)}}, Call);
-    E.Stream = Effect->Stream >= 0
-                   ? streamOf(Call.getArgOperand(Effect->Stream))
-                   : DefaultStream;
-    addUses(E, Call.getArgOperand(Effect->Pointer), Side::Device, false, true,
-            Bytes);
-    noteSize(E, Effect->Bytes);
-    noteAccess(Call, Call.getArgOperand(Effect->Pointer));
-    return push(std::move(E), Call);
-  }
+  case CallKind::Fill:
+    return visitFill(Call, *Effect);
   case CallKind::FileRead:
-  case CallKind::FileWrite: {
-    const bool Reads = Effect->Kind == CallKind::FileRead;
-    const SCEV *Bytes = bytesOf(Call, Effect->Bytes, Effect->Count);
-    const SizedAction Size{sizeOf(Bytes)};
-    const FileAction File{fileOf(Call.getArgOperand(Effect->File))};
-    Event E = event(Reads ? EventAction(FileReadEvent{File, Size})
-                          : FileWriteEvent{File, Size},
-                    Call);
-    addUses(E, Call.getArgOperand(Effect->Pointer), Side::Host, !Reads, Reads,
-            Bytes);
-    return push(std::move(E), Call);
-  }
+  case CallKind::FileWrite:
+    return visitFileTransfer(Call, *Effect);
   case CallKind::FileOpen:
     return push(event(FileOpenEvent{{fileOf(&Call)}}, Call), Call);
   case CallKind::StreamTransfer:

@@ -114,7 +114,12 @@ private:
   void visit(llvm::Instruction &I);
   void visitCall(llvm::CallBase &Call);
   void noteSize(Event &E, int BytesOperand) const;
+  void visitAllocation(llvm::CallBase &Call);
+  void visitFree(llvm::CallBase &Call, const CallEffect &Effect);
+  void visitFreeAll(llvm::CallBase &Call);
   void visitCopy(llvm::CallBase &Call, const CallEffect &Effect);
+  void visitFill(llvm::CallBase &Call, const CallEffect &Effect);
+  void visitFileTransfer(llvm::CallBase &Call, const CallEffect &Effect);
   void visitLaunch(llvm::CallBase &Call);
   bool isMath(const llvm::CallBase &Call) const;
   void visitOpaque(llvm::CallBase &Call);

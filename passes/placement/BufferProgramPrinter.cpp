@@ -120,79 +120,90 @@ std::string eventName(const BufferProgram &Program, EventRef At) {
   return Name;
 }
 
+void printBuffer(const Buffer &B, raw_ostream &Out) {
+  Out << (B.Kind == BufferKind::Host ? "staging " : "buffer ") << B.Name
+      << (B.Bytes ? " s" + std::to_string(B.Bytes) : " part");
+  if (B.Kind == BufferKind::Managed)
+    Out << " managed";
+  if (B.Escapes)
+    Out << " escapes # to " << B.EscapesTo;
+  if (B.IsSummary)
+    Out << (B.IsArray ? " array" : " summary");
+  Out << '\n';
+}
+
+void printEvent(const BufferProgram &Program, const Event &E,
+                raw_ostream &Out) {
+  Out << "  " << verbOf(E.What);
+  if (E.is<LaunchEvent, OpaqueEvent, BarrierEvent>())
+    Out << ' ' << StringRef(E.Name).trim('\'');
+  if (const FileAction *On = E.onFile(); On && On->File >= 0)
+    Out << ' ' << Program.Files[On->File].Name;
+  printUses(Program, E, Out);
+  if (const SizedAction *Sized = E.sized(); Sized && Sized->Bytes)
+    Out << " s" << Sized->Bytes;
+  if (E.OtherMemory)
+    Out << " other";
+  if (const auto *Access = E.as<HostAccessEvent>(); Access && Access->Repeated)
+    Out << " repeated";
+  if (E.Unresolved)
+    Out << " unresolved";
+  if (E.Stream != Synchronous && E.Stream != DefaultStream)
+    Out << " stream " << E.Stream;
+  if (const auto *Launch = E.as<LaunchEvent>(); Launch && !Launch->Sliceable)
+    Out << " unsliceable";
+  Out << '\n';
+}
+
+/// `-> name, name`, `return`, `exit`.
+void printEnd(const BufferProgram &Program, const Block &B, raw_ostream &Out) {
+  if (B.Successors.empty() || B.Returns) {
+    Out << (B.Returns ? "  return\n" : "  exit\n");
+    return;
+  }
+  Out << "  ->";
+  ListSeparator Comma(",");
+  for (unsigned S : B.Successors) {
+    Out << Comma << ' ' << Program.Blocks[S].Name;
+    for (const CountedLoop &L : Program.Loops)
+      for (const CountedLoop::Exit &X : L.Exits)
+        if (&Program.Blocks[X.From] == &B && X.To == S)
+          Out << " at " << L.Name << '=' << boundName(X.At);
+  }
+  Out << '\n';
+}
+
+void printBlock(const BufferProgram &Program, const Block &B,
+                raw_ostream &Out) {
+  Out << "block " << B.Name;
+  for (const CountedLoop &L : Program.Loops)
+    if (&Program.Blocks[L.Header] == &B)
+      Out << " loop " << L.Name << " from " << boundName(L.First)
+          << (L.Step > 0 ? " up to " : " down to ")
+          << boundName(L.Step > 0 ? L.End : L.End.plus(1));
+  Out << (B.Fails ? " fails" : "") << '\n';
+  for (unsigned I = 0; I <= B.Events.size(); ++I) {
+    for (const Pointer &P : Program.Pointers)
+      if (&Program.Blocks[P.Block] == &B && P.Index == I)
+        printPointer(Program, P, Out);
+    if (I < B.Events.size())
+      printEvent(Program, B.Events[I], Out);
+  }
+  printEnd(Program, B, Out);
+}
+
 } // namespace
 
 void printBufferProgram(const BufferProgram &Program, raw_ostream &Out) {
-  for (const Buffer &B : Program.Buffers) {
-    Out << (B.Kind == BufferKind::Host ? "staging " : "buffer ") << B.Name
-        << (B.Bytes ? " s" + std::to_string(B.Bytes) : " part");
-    if (B.Kind == BufferKind::Managed)
-      Out << " managed";
-    if (B.Escapes)
-      Out << " escapes # to " << B.EscapesTo;
-    if (B.IsSummary)
-      Out << (B.IsArray ? " array" : " summary");
-    Out << '\n';
-  }
+  for (const Buffer &B : Program.Buffers)
+    printBuffer(B, Out);
   for (const Cursor &C : Program.Cursors)
     Out << "cursor " << C.Name << ' ' << Program.Buffers[C.Buffer].Name << ' '
         << Program.Blocks[C.Header].Name << '\n';
   for (const FileHandle &F : Program.Files)
     Out << "file " << F.Name << (F.Escapes ? " escapes" : "") << '\n';
-  for (const Block &B : Program.Blocks) {
-    Out << "block " << B.Name;
-    for (const CountedLoop &L : Program.Loops)
-      if (&Program.Blocks[L.Header] == &B)
-        Out << " loop " << L.Name << " from " << boundName(L.First)
-            << (L.Step > 0 ? " up to " : " down to ")
-            << boundName(L.Step > 0 ? L.End : L.End.plus(1));
-    Out << (B.Fails ? " fails" : "") << '\n';
-    for (unsigned I = 0; I <= B.Events.size(); ++I) {
-      for (const Pointer &P : Program.Pointers)
-        if (&Program.Blocks[P.Block] == &B && P.Index == I)
-          printPointer(Program, P, Out);
-      if (I == B.Events.size())
-        break;
-      const Event &E = B.Events[I];
-      Out << "  " << verbOf(E.What);
-      if (E.is<LaunchEvent, OpaqueEvent, BarrierEvent>())
-        Out << ' ' << StringRef(E.Name).trim('\'');
-      if (const FileAction *On = E.onFile(); On && On->File >= 0)
-        Out << ' ' << Program.Files[On->File].Name;
-      printUses(Program, E, Out);
-      if (const SizedAction *Sized = E.sized(); Sized && Sized->Bytes)
-        Out << " s" << Sized->Bytes;
-      if (E.OtherMemory)
-        Out << " other";
-      if (const auto *Access = E.as<HostAccessEvent>();
-          Access && Access->Repeated)
-        Out << " repeated";
-      if (E.Unresolved)
-        Out << " unresolved";
-      if (E.Stream != Synchronous && E.Stream != DefaultStream)
-        Out << " stream " << E.Stream;
-      if (const auto *Launch = E.as<LaunchEvent>();
-          Launch && !Launch->Sliceable)
-        Out << " unsliceable";
-      Out << '\n';
-    }
-    if (B.Returns)
-      Out << "  return\n";
-    else if (B.Successors.empty())
-      Out << "  exit\n";
-    else {
-      Out << "  ->";
-      ListSeparator Comma(",");
-      for (unsigned S : B.Successors) {
-        Out << Comma << ' ' << Program.Blocks[S].Name;
-        for (const CountedLoop &L : Program.Loops)
-          for (const CountedLoop::Exit &X : L.Exits)
-            if (&Program.Blocks[X.From] == &B && X.To == S)
-              Out << " at " << L.Name << '=' << boundName(X.At);
-      }
-      Out << '\n';
-    }
-  }
+  for (const Block &B : Program.Blocks)
+    printBlock(Program, B, Out);
 }
 
 namespace {
