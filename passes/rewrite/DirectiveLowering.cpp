@@ -8,6 +8,7 @@
 #include "passes/rewrite/DirectiveLowering.h"
 
 #include "passes/lifetime/CallEffects.h"
+#include "passes/placement/DirectiveInserter.h"
 #include "passes/rewrite/BufferHandles.h"
 #include "passes/rewrite/CursorDiscard.h"
 #include "passes/rewrite/EntryPoints.h"
@@ -27,7 +28,7 @@ namespace dragon {
 
 namespace {
 
-class Lowering {
+class Lowering final : public DirectiveInserter {
 public:
   Lowering(Function &F, BuiltProgram &Built, Placement &Decisions,
            const KernelSummaries &Kernels, FunctionAnalysisManager &Analyses,
@@ -39,9 +40,11 @@ public:
         I32(Type::getInt32Ty(F.getContext())),
         I64(Type::getInt64Ty(F.getContext())) {}
 
-  bool run();
-
 private:
+  bool insert(const Directive &D) override;
+  void elide(const Placement &Decisions) override;
+  void map(const Directive &D, const MapDirective &Map) override;
+
   Instruction *instruction(EventRef At) const {
     return Built.Instructions[At.Block][At.Index];
   }
@@ -50,13 +53,11 @@ private:
   bool available(const Value *V, const Instruction &Point) const {
     return V && Dominators.dominates(V, &Point);
   }
-  bool lower(const Directive &D);
   bool lowerDiscard(const Directive &D, const DiscardDirective &Discard,
                     Instruction &Point);
   bool lowerForget(const Directive &D, Instruction &Point);
   bool lowerSink(const Directive &D, const SinkDirective &Sink,
                  Instruction &Point);
-  void lowerMap(const Directive &D, const MapDirective &Map);
   Value *streamAt(EventRef At, StreamId Stream) const;
   Value *test(const Directive &D, const DiscardDirective &Discard,
               Value &Address, Instruction &Point);
@@ -358,7 +359,7 @@ void Lowering::tellEnd(const Directive &D, Instruction &Point) {
              Point);
 }
 
-void Lowering::lowerMap(const Directive &D, const MapDirective &Map) {
+void Lowering::map(const Directive &D, const MapDirective &Map) {
   CallBase *Call = Built.Sites[D.Buffer].Call;
   const Buffer &B = Built.Program.Buffers[D.Buffer];
   tellReason(D, *Call);
@@ -412,17 +413,14 @@ bool Lowering::lowerDiscard(const Directive &D, const DiscardDirective &Discard,
   return true;
 }
 
-/// Maps and elisions come later: they replace instructions.
-bool Lowering::lower(const Directive &D) {
-  if (D.is<MapDirective, ElideDirective>())
-    return true;
+bool Lowering::insert(const Directive &D) {
   Instruction *Point = insertionPoint(D);
   if (!Point)
     return false;
   return std::visit(
       makeVisitor(
-          [](const MapDirective &) { return true; },
-          [](const ElideDirective &) { return true; },
+          [](const MapDirective &) { return false; },
+          [](const ElideDirective &) { return false; },
           [&](const MaterialiseDirective &) {
             auto [Address, Bytes] = Handles.get(D.Buffer, *Point);
             callEntry("__dragon_stage_materialise", {Address, Bytes}, *Point);
@@ -448,45 +446,11 @@ bool Lowering::lower(const Directive &D) {
       D.What);
 }
 
-static bool isBelowCursor(const Directive &D) {
-  const auto *Discard = D.as<DiscardDirective>();
-  return Discard && Discard->of<BelowCursor>();
-}
-
-bool Lowering::run() {
-  std::vector<bool> Dropped(Decisions.Findings.size(), false);
-  bool Changed = false;
-  auto Lower = [&](const Directive &D) {
-    const bool Done = lower(D);
-    Changed |= Done;
-    if (Done || D.Finding < 0)
-      return;
-    if (D.Otherwise)
-      Decisions.Findings[D.Finding].Why = *D.Otherwise;
-    else
-      Dropped[D.Finding] = true;
-  };
-  // Those with cursors first: they are computed by what is known of the
-  // function as it was.
-  for (bool WithCursor : {true, false})
-    for (const Directive &D : Decisions.Directives)
-      if (isBelowCursor(D) == WithCursor)
-        Lower(D);
-  // These replace instructions that the others refer to.
+void Lowering::elide(const Placement &Decisions) {
   elideStaging(Built, Decisions, Handles,
                [&](unsigned Staging, const Event &E, CallBase &Call) {
                  tellElision(Staging, E, Call);
                });
-  for (const Directive &D : Decisions.Directives)
-    if (const auto *Map = D.as<MapDirective>())
-      lowerMap(D, *Map);
-
-  std::vector<Finding> Kept;
-  for (size_t I = 0; I < Dropped.size(); ++I)
-    if (!Dropped[I])
-      Kept.push_back(std::move(Decisions.Findings[I]));
-  Decisions.Findings = std::move(Kept);
-  return Changed;
 }
 
 } // namespace
@@ -494,7 +458,8 @@ bool Lowering::run() {
 bool lowerDirectives(Function &F, BuiltProgram &Built, Placement &Decisions,
                      const KernelSummaries &Kernels,
                      FunctionAnalysisManager &Analyses, bool Reasons) {
-  return Lowering(F, Built, Decisions, Kernels, Analyses, Reasons).run();
+  return Lowering(F, Built, Decisions, Kernels, Analyses, Reasons)
+      .run(Decisions);
 }
 
 } // namespace dragon

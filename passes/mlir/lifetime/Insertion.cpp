@@ -8,6 +8,7 @@
 #include "passes/mlir/lifetime/Insertion.h"
 
 #include "dragon/mlir/Passes.h"
+#include "passes/placement/DirectiveInserter.h"
 #include "passes/placement/NextUse.h"
 
 #include "mlir/IR/Dominance.h"
@@ -27,25 +28,25 @@ void mark(Operation *Made) {
 /// How deep the computation of a launch's number may go to be repeated.
 constexpr unsigned MaxDepth = 16;
 
-class Insertion {
+class Insertion final : public DirectiveInserter {
 public:
-  Insertion(FunctionOpInterface F, HostProgram &Read, Placement &Decisions)
-      : Read(Read), Decisions(Decisions), Dominators(F),
-        Builder(F.getContext()) {}
-
-  void run();
+  Insertion(FunctionOpInterface F, HostProgram &Read)
+      : Read(Read), Dominators(F), Builder(F.getContext()) {}
 
 private:
+  bool insert(const Directive &D) override;
+  /// Files are not read and written by operations that are followed.
+  void elide(const Placement &) override {}
+  void map(const Directive &D, const MapDirective &Map) override;
+
   Operation *operation(EventRef At) const {
     return At.Index < Read.Operations[At.Block].size()
                ? Read.Operations[At.Block][At.Index]
                : nullptr;
   }
   bool setPoint(const Directive &D);
-  bool insert(const Directive &D);
   bool insertDiscard(const Directive &D, const DiscardDirective &Discard);
   bool insertNextUse(const Directive &D, const NextUseDirective &Next);
-  void insertMap(const Directive &D, const MapDirective &Map);
   Value named(NameId Name) const {
     return Name < Read.Buffers.size()
                ? Read.Buffers[Name]
@@ -67,7 +68,6 @@ private:
   }
 
   HostProgram &Read;
-  Placement &Decisions;
   DominanceInfo Dominators;
   OpBuilder Builder;
   /// Where what comes behind an operation goes: keeps the order of directives.
@@ -246,10 +246,7 @@ bool Insertion::insertNextUse(const Directive &D,
   return true;
 }
 
-/// Maps come later: they replace operations.
 bool Insertion::insert(const Directive &D) {
-  if (D.is<MapDirective>())
-    return true;
   if (!setPoint(D))
     return false;
   if (const auto *Discard = D.as<DiscardDirective>())
@@ -260,12 +257,12 @@ bool Insertion::insert(const Directive &D) {
     mark(LaunchFollowsOp::create(Builder, operation(D.At)->getLoc()));
     return true;
   }
-  // Files are not read and written by operations that are followed.
+  // Those of staging buffers.
   return false;
 }
 
 /// gpu.alloc becomes dragon.alloc, which says what the program does with it.
-void Insertion::insertMap(const Directive &D, const MapDirective &Map) {
+void Insertion::map(const Directive &D, const MapDirective &Map) {
   Value &Buffer = Read.Buffers[D.Buffer];
   Operation *Site = Buffer.getDefiningOp();
   auto Alloc = dyn_cast<gpu::AllocOp>(Site);
@@ -288,27 +285,6 @@ void Insertion::insertMap(const Directive &D, const MapDirective &Map) {
                                                  Alloc.getAsyncDependencies())
                                  .getAsyncToken());
   Alloc.erase();
-}
-
-void Insertion::run() {
-  std::vector<bool> Dropped(Decisions.Findings.size(), false);
-  for (const Directive &D : Decisions.Directives) {
-    if (insert(D) || D.Finding < 0)
-      continue;
-    if (D.Otherwise)
-      Decisions.Findings[size_t(D.Finding)].Why = *D.Otherwise;
-    else
-      Dropped[size_t(D.Finding)] = true;
-  }
-  // These replace operations that the others refer to.
-  for (const Directive &D : Decisions.Directives)
-    if (const auto *Map = D.as<MapDirective>())
-      insertMap(D, *Map);
-  std::vector<Finding> Kept;
-  for (size_t I = 0; I < Dropped.size(); ++I)
-    if (!Dropped[I])
-      Kept.push_back(std::move(Decisions.Findings[I]));
-  Decisions.Findings = std::move(Kept);
 }
 
 } // namespace
@@ -352,7 +328,7 @@ void removeDirectives(FunctionOpInterface F) {
 
 void insertDirectives(FunctionOpInterface F, HostProgram &Read,
                       Placement &Decisions) {
-  Insertion(F, Read, Decisions).run();
+  Insertion(F, Read).run(Decisions);
 }
 
 } // namespace dragon::ir
