@@ -65,6 +65,35 @@ TEST(FlowGraph, UnreachableBlocksAreLeftOut) {
   EXPECT_FALSE(Graph.reachable(1));
 }
 
+TEST(FlowGraph, NaturalLoops) {
+  BufferProgram Program = parse("-> head\nblock head\n-> inner, after\n"
+                                "block inner\n-> inner, latch\n"
+                                "block latch\n-> head\nblock after\n");
+  enum { Before, Head, Inner, Latch, After };
+  FlowGraph Graph(Program);
+  auto Blocks = [&](unsigned Header) {
+    std::set<unsigned> Result;
+    for (unsigned B : Graph.naturalLoop(Header).set_bits())
+      Result.insert(B);
+    return Result;
+  };
+  EXPECT_EQ(Blocks(Head), (std::set<unsigned>{Head, Inner, Latch}));
+  EXPECT_EQ(Blocks(Inner), std::set<unsigned>{Inner});
+  EXPECT_EQ(Blocks(After), std::set<unsigned>{});
+  EXPECT_EQ(Graph.immediateDominator(Latch), unsigned(Inner));
+  EXPECT_EQ(Graph.immediateDominator(After), unsigned(Head));
+  EXPECT_TRUE(Graph.reaches(Latch, Inner));
+  EXPECT_FALSE(Graph.reaches(After, Head));
+  EXPECT_FALSE(Graph.inCycle(Before));
+}
+
+TEST(FlowGraph, CyclesThatNothingReachesAreNone) {
+  BufferProgram Program =
+      parse("buffer a n\nreturn\nblock lost\nlaunch k write(a)\n-> lost\n");
+  FlowGraph Graph(Program);
+  EXPECT_FALSE(Graph.inCycle(1));
+}
+
 TEST(Liveness, OneReaderIsEnough) {
   BufferProgram Program = parse(Diamond);
   FlowGraph Graph(Program);
