@@ -141,6 +141,13 @@ const Event *PointerDiscards::lastTouch(const EdgeDeath &Death) const {
   return Last;
 }
 
+/// By the name of what is dead whatever the edge, if there is one.
+static DiscardedPart partOf(EdgeDeath Death) {
+  if (Death.Name)
+    return PointedTo{*Death.Name};
+  return DeadOnEdges{std::move(Death.Edges), Death.Select};
+}
+
 void PointerDiscards::onEdges() {
   auto MayEnd = [&](NameId Name, EventRef At) {
     return Ends.mayEndAt(Name, At);
@@ -157,12 +164,9 @@ void PointerDiscards::onEdges() {
     const Event *Last = lastTouch(Death);
     if (!Last)
       continue;
-    DiscardedPart Of = DeadOnEdges{std::move(Death.Edges), Death.Select};
-    if (Death.Name)
-      Of = PointedTo{*Death.Name};
-    add(std::move(Of), Death.At,
-        Death.AtEntry ? Anchor::BlockEntry : Anchor::Before, Names, *Last,
-        Death.At);
+    const Anchor Where = Death.AtEntry ? Anchor::BlockEntry : Anchor::Before;
+    const EventRef At = Death.At;
+    add(partOf(std::move(Death)), At, Where, Names, *Last, At);
   }
 }
 

@@ -111,7 +111,7 @@ void Search::atEntry(unsigned Block) {
         P, dying(Out, Live.liveOnEdge(P, Block),
                  {P, static_cast<unsigned>(Program.Blocks[P].Events.size())}));
   }
-  // Those that die on all edges are told of there, and buffers by the placer.
+  // Those that die on all edges are told of there, and buffers by themselves.
   BitVector Everywhere(In.size());
   for (NameId Name : Before.set_bits())
     Everywhere[Name] = !In[Name];

@@ -45,6 +45,8 @@ struct FlowNode {
 
 } // namespace dragon
 
+// LLVM asks for these names.
+// NOLINTBEGIN(readability-identifier-naming)
 namespace llvm {
 
 template <> struct GraphTraits<dragon::FlowNode *> {
@@ -85,6 +87,7 @@ template <> struct GraphTraits<Inverse<dragon::FlowNode *>> {
 };
 
 } // namespace llvm
+// NOLINTEND(readability-identifier-naming)
 
 namespace dragon {
 
@@ -118,10 +121,10 @@ public:
   /// The blocks of the natural loop with this header; none if it has no loop.
   llvm::BitVector naturalLoop(unsigned Header) const;
 
-  using iterator = std::vector<FlowNode>::iterator;
+  using NodeIterator = std::vector<FlowNode>::iterator;
   FlowNode &front() { return Nodes.front(); }
-  iterator begin() { return Nodes.begin(); }
-  iterator end() { return Nodes.end(); }
+  NodeIterator begin() { return Nodes.begin(); }
+  NodeIterator end() { return Nodes.end(); }
   size_t size() const { return Nodes.size(); }
 
 private:
@@ -137,11 +140,12 @@ private:
 
 } // namespace dragon
 
+// NOLINTBEGIN(readability-identifier-naming)
 namespace llvm {
 
 template <>
 struct GraphTraits<dragon::FlowGraph *> : GraphTraits<dragon::FlowNode *> {
-  using nodes_iterator = pointer_iterator<dragon::FlowGraph::iterator>;
+  using nodes_iterator = pointer_iterator<dragon::FlowGraph::NodeIterator>;
 
   static NodeRef getEntryNode(dragon::FlowGraph *Graph) {
     return &Graph->front();
@@ -160,5 +164,6 @@ struct GraphTraits<dragon::FlowGraph *> : GraphTraits<dragon::FlowNode *> {
 };
 
 } // namespace llvm
+// NOLINTEND(readability-identifier-naming)
 
 #endif // DRAGON_PASSES_PLACEMENT_FLOWGRAPH_H

@@ -245,17 +245,18 @@ Value *Lowering::test(const Directive &D, const DiscardDirective &Discard,
     const BufferUse *U = Built.Program.event(At).find(D.Buffer);
     auto &Call = *cast<CallBase>(instruction(At));
     std::shared_ptr<LaterValues> Values;
-    if (Element) {
+    if (Element && U->Element) {
+      const ElementIndex &Tested = *U->Element;
       const PHINode *Counter = nullptr;
       Value *Given = nullptr;
-      if (U->Element->Loop >= 0) {
+      if (Tested.Loop >= 0) {
         // The iteration in which the launch comes to this element.
-        Counter = Built.Counters[static_cast<size_t>(U->Element->Loop)];
+        Counter = Built.Counters[static_cast<size_t>(Tested.Loop)];
         IRBuilder<> Builder(&Point);
         Given = Builder.CreateSExtOrTrunc(
             Builder.CreateSub(
                 indexAt(*Element, Point),
-                Builder.getInt64(static_cast<uint64_t>(U->Element->At.Plus))),
+                Builder.getInt64(static_cast<uint64_t>(Tested.At.Plus))),
             Counter->getType());
       }
       Values = std::make_shared<LaterValues>(Point, Call, Dominators, Counter,
