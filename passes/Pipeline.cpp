@@ -327,8 +327,8 @@ bool runOnHost(Module &M, ModuleAnalysisManager &Analyses) {
     Muted.emplace();
 
   if (options::lifetime()) {
-    KernelSummaries Kernels(M, Summary);
-    Changed |= insertDirectives(M, Analyses, Kernels, HostOptions::given());
+    Changed |= insertDirectives(M, Analyses, KernelSummaries(M, Summary),
+                                HostOptions::given());
   }
   if (options::traceAccesses())
     Changed |= traceHostAccesses(M);

@@ -10,6 +10,7 @@
 #include "passes/access/KernelAccessAnalysis.h"
 #include "passes/cpu/AccessTracing.h"
 #include "passes/cpu/CpuLowering.h"
+#include "passes/lifetime/BufferProgramAnalysis.h"
 #include "passes/rewrite/HostDirectives.h"
 #include "passes/rewrite/LibraryResidency.h"
 #include "passes/rewrite/UnitBitcode.h"
@@ -39,8 +40,15 @@ static bool addNamedPass(StringRef Name, ModulePassManager &Manager,
   return false;
 }
 
-static void registerAnalyses(ModuleAnalysisManager &Manager) {
+static void registerModuleAnalyses(ModuleAnalysisManager &Manager) {
 #define MODULE_ANALYSIS(NAME, CREATE)                                          \
+  Manager.registerPass([&] { return CREATE; });
+#include "passes/PassRegistry.def"
+  (void)Manager;
+}
+
+static void registerFunctionAnalyses(FunctionAnalysisManager &Manager) {
+#define FUNCTION_ANALYSIS(NAME, CREATE)                                        \
   Manager.registerPass([&] { return CREATE; });
 #include "passes/PassRegistry.def"
   (void)Manager;
@@ -48,7 +56,8 @@ static void registerAnalyses(ModuleAnalysisManager &Manager) {
 
 static void registerCallbacks(PassBuilder &Builder) {
   Builder.registerPipelineParsingCallback(addNamedPass);
-  Builder.registerAnalysisRegistrationCallback(registerAnalyses);
+  Builder.registerAnalysisRegistrationCallback(registerModuleAnalyses);
+  Builder.registerAnalysisRegistrationCallback(registerFunctionAnalyses);
   // All are called at -O0 as well. The first also for the pipeline that the
   // last makes.
   auto Linking = std::make_shared<bool>(false);

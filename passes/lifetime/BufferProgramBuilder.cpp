@@ -17,9 +17,9 @@ using namespace llvm;
 
 namespace dragon {
 
-Event ProgramBuilder::event(EventKind Kind, const Instruction &I) {
+Event ProgramBuilder::event(EventAction What, const Instruction &I) {
   Event E;
-  E.Kind = Kind;
+  E.What = What;
   E.Where = position(I);
   if (auto *Call = dyn_cast<CallBase>(&I))
     E.Name = calleeName(*Call);
@@ -32,13 +32,13 @@ void ProgramBuilder::push(Event E, Instruction &I) {
   Result.Instructions[B].push_back(&I);
 }
 
-void ProgramBuilder::pushPause(CallBase &Call) {
+void ProgramBuilder::pushBarrier(CallBase &Call) {
   // Of several the first is enough.
   const std::vector<Event> &Here =
       Result.Program.Blocks[BlockOf[Call.getParent()]].Events;
-  if (!Here.empty() && Here.back().Kind == EventKind::Pause)
+  if (!Here.empty() && Here.back().is<BarrierEvent>())
     return;
-  Event E = event(EventKind::Pause, Call);
+  Event E = event(BarrierEvent{}, Call);
   E.Name = "'" + E.Name + "'";
   push(std::move(E), Call);
 }
@@ -78,29 +78,31 @@ void ProgramBuilder::visitCopy(CallBase &Call, const CallEffect &Effect) {
   }
   // Only whole-range copies have a staging twin.
   bool HasTwin = Effect.Bytes >= 0;
-  EventKind As = EventKind::Copy;
+  const SizedAction Size{sizeOf(Bytes)};
+  EventAction As = CopyEvent{Size};
   Side ToSide = Side::Any, FromSide = Side::Any;
   if (Direction == HostToDevice) {
-    As = HasTwin ? EventKind::CopyIn : EventKind::Copy;
+    if (HasTwin)
+      As = CopyInEvent{Size};
     ToSide = Side::Device;
     FromSide = Side::Host;
   } else if (Direction == DeviceToHost) {
-    As = HasTwin ? EventKind::CopyOut : EventKind::Copy;
+    if (HasTwin)
+      As = CopyOutEvent{Size};
     ToSide = Side::Host;
     FromSide = Side::Device;
   } else if (Direction == DeviceToDevice) {
     ToSide = FromSide = Side::Device;
   }
   Event E = event(As, Call);
-  E.Bytes = sizeOf(Bytes);
-  E.Stream = Effect.Stream >= 0 ? streamOf(Call.getArgOperand(Effect.Stream))
-             : As == EventKind::Copy ? DefaultStream
-                                     : Synchronous;
+  E.Stream = Effect.Stream >= 0  ? streamOf(Call.getArgOperand(Effect.Stream))
+             : E.is<CopyEvent>() ? DefaultStream
+                                 : Synchronous;
   addUses(E, From, FromSide, true, false, Bytes);
   noteCursor(E, 0, Call, static_cast<unsigned>(Effect.From));
   addUses(E, To, ToSide, false, true, Bytes);
   noteSize(E, Effect.Bytes);
-  if (As == EventKind::Copy) {
+  if (E.is<CopyEvent>()) {
     noteAccess(Call, From);
     noteAccess(Call, To);
     erase_if(E.Uses, [&](const BufferUse &U) {
@@ -112,9 +114,8 @@ void ProgramBuilder::visitCopy(CallBase &Call, const CallEffect &Effect) {
 
 void ProgramBuilder::visitLaunch(CallBase &Call) {
   const Function &Stub = *Call.getCalledFunction();
-  Event E = event(EventKind::Launch, Call);
+  Event E = event(LaunchEvent{Kernels.sliceable(Stub)}, Call);
   E.Stream = launchStream(Call);
-  E.Sliceable = Kernels.sliceable(Stub);
   if (!Kernels.kernel(Stub).Record)
     Result.UnknownKernels.try_emplace(E.Name, E.Where);
   if (Kernels.touchesAnything(Stub)) {
@@ -219,7 +220,7 @@ void ProgramBuilder::visitOpaque(CallBase &Call) {
       Result.UnknownCallees.try_emplace(calleeName(Call), position(Call));
     }
   }
-  Event E = event(EventKind::Opaque, Call);
+  Event E = event(OpaqueEvent{}, Call);
   addEscapedUses(E, Side::Any, true, true);
   for (const llvm::Use &Operand : Call.args())
     noteAccess(Call, Operand);
@@ -229,7 +230,64 @@ void ProgramBuilder::visitOpaque(CallBase &Call) {
   if (!E.Uses.empty() || AnyFile || !Files.empty())
     push(std::move(E), Call);
   else
-    pushPause(Call);
+    pushBarrier(Call);
+}
+
+void ProgramBuilder::visitAllocation(CallBase &Call) {
+  BufferUse U;
+  U.Buffer = BufferOf[*Pointers.objectOf(&Call)];
+  U.Must = true;
+  Event E =
+      event(AllocateEvent{{Result.Program.Buffers[U.Buffer].Bytes}}, Call);
+  E.Uses.push_back(U);
+  push(std::move(E), Call);
+}
+
+void ProgramBuilder::visitFree(CallBase &Call, const CallEffect &Effect) {
+  const StringRef Callee = Call.getCalledFunction()->getName();
+  const bool OfDevice = Callee == "cudaFree" || Callee == "cudaFreeAsync";
+  Event E = event(FreeEvent{}, Call);
+  addUses(E, Call.getArgOperand(Effect.Pointer),
+          OfDevice ? Side::Device : Side::Host, false, false, nullptr);
+  if (!E.Uses.empty())
+    push(std::move(E), Call);
+}
+
+void ProgramBuilder::visitFreeAll(CallBase &Call) {
+  Event E = event(FreeEvent{}, Call);
+  for (unsigned B = 0; B < Result.Program.Buffers.size(); ++B)
+    if (Result.Program.Buffers[B].Kind != BufferKind::Host) {
+      BufferUse U;
+      U.Buffer = B;
+      E.add(U);
+    }
+  push(std::move(E), Call);
+}
+
+void ProgramBuilder::visitFill(CallBase &Call, const CallEffect &Effect) {
+  Value *To = Call.getArgOperand(Effect.Pointer);
+  const SCEV *Bytes = bytesOf(Call, Effect.Bytes, CallEffect::None);
+  Event E = event(FillEvent{{sizeOf(Bytes)}}, Call);
+  E.Stream = Effect.Stream >= 0 ? streamOf(Call.getArgOperand(Effect.Stream))
+                                : DefaultStream;
+  addUses(E, To, Side::Device, false, true, Bytes);
+  noteSize(E, Effect.Bytes);
+  noteAccess(Call, To);
+  push(std::move(E), Call);
+}
+
+void ProgramBuilder::visitFileTransfer(CallBase &Call,
+                                       const CallEffect &Effect) {
+  const bool Reads = Effect.Kind == CallKind::FileRead;
+  const SCEV *Bytes = bytesOf(Call, Effect.Bytes, Effect.Count);
+  const SizedAction Size{sizeOf(Bytes)};
+  const FileAction File{fileOf(Call.getArgOperand(Effect.File))};
+  Event E = event(Reads ? EventAction(FileReadEvent{File, Size})
+                        : FileWriteEvent{File, Size},
+                  Call);
+  addUses(E, Call.getArgOperand(Effect.Pointer), Side::Host, !Reads, Reads,
+          Bytes);
+  push(std::move(E), Call);
 }
 
 void ProgramBuilder::visitCall(CallBase &Call) {
@@ -253,70 +311,25 @@ void ProgramBuilder::visitCall(CallBase &Call) {
       return visitLibrary(Call, *Function);
     return visitOpaque(Call);
   }
-  if (Effect->Pauses)
-    pushPause(Call);
+  if (Effect->IsBarrier)
+    pushBarrier(Call);
   switch (Effect->Kind) {
   case CallKind::AllocateInto:
-  case CallKind::Allocate: {
-    Event E = event(EventKind::Allocate, Call);
-    BufferUse U;
-    U.Buffer = BufferOf[*Pointers.objectOf(&Call)];
-    U.Must = true;
-    E.Uses.push_back(U);
-    E.Bytes = Result.Program.Buffers[U.Buffer].Bytes;
-    return push(std::move(E), Call);
-  }
-  case CallKind::Free: {
-    bool OfDevice = Call.getCalledFunction()->getName() == "cudaFree" ||
-                    Call.getCalledFunction()->getName() == "cudaFreeAsync";
-    Event E = event(EventKind::Free, Call);
-    addUses(E, Call.getArgOperand(Effect->Pointer),
-            OfDevice ? Side::Device : Side::Host, false, false, nullptr);
-    if (!E.Uses.empty())
-      push(std::move(E), Call);
-    return;
-  }
-  case CallKind::FreeAll: {
-    Event E = event(EventKind::Free, Call);
-    for (unsigned B = 0; B < Result.Program.Buffers.size(); ++B)
-      if (Result.Program.Buffers[B].Kind != BufferKind::Host) {
-        BufferUse U;
-        U.Buffer = B;
-        E.add(U);
-      }
-    return push(std::move(E), Call);
-  }
+  case CallKind::Allocate:
+    return visitAllocation(Call);
+  case CallKind::Free:
+    return visitFree(Call, *Effect);
+  case CallKind::FreeAll:
+    return visitFreeAll(Call);
   case CallKind::Copy:
     return visitCopy(Call, *Effect);
-  case CallKind::Fill: {
-    Event E = event(EventKind::Fill, Call);
-    const SCEV *Bytes = bytesOf(Call, Effect->Bytes, CallEffect::None);
-    E.Bytes = sizeOf(Bytes);
-    E.Stream = Effect->Stream >= 0
-                   ? streamOf(Call.getArgOperand(Effect->Stream))
-                   : DefaultStream;
-    addUses(E, Call.getArgOperand(Effect->Pointer), Side::Device, false, true,
-            Bytes);
-    noteSize(E, Effect->Bytes);
-    noteAccess(Call, Call.getArgOperand(Effect->Pointer));
-    return push(std::move(E), Call);
-  }
+  case CallKind::Fill:
+    return visitFill(Call, *Effect);
   case CallKind::FileRead:
-  case CallKind::FileWrite: {
-    bool Reads = Effect->Kind == CallKind::FileRead;
-    Event E = event(Reads ? EventKind::FileRead : EventKind::FileWrite, Call);
-    const SCEV *Bytes = bytesOf(Call, Effect->Bytes, Effect->Count);
-    E.Bytes = sizeOf(Bytes);
-    E.File = fileOf(Call.getArgOperand(Effect->File));
-    addUses(E, Call.getArgOperand(Effect->Pointer), Side::Host, !Reads, Reads,
-            Bytes);
-    return push(std::move(E), Call);
-  }
-  case CallKind::FileOpen: {
-    Event E = event(EventKind::FileOpen, Call);
-    E.File = fileOf(&Call);
-    return push(std::move(E), Call);
-  }
+  case CallKind::FileWrite:
+    return visitFileTransfer(Call, *Effect);
+  case CallKind::FileOpen:
+    return push(event(FileOpenEvent{{fileOf(&Call)}}, Call), Call);
   case CallKind::StreamTransfer:
     for (const Target &T :
          Pointers.pointsTo(Call.getArgOperand(Effect->Pointer)))
@@ -327,12 +340,12 @@ void ProgramBuilder::visitCall(CallBase &Call) {
       }
     [[fallthrough]];
   case CallKind::FileUse: {
-    Event E = event(EventKind::FileUse, Call);
+    FileUseEvent Use;
     if (Effect->File >= 0) {
       Value *File = Call.getArgOperand(Effect->File);
-      E.File = isa<ConstantPointerNull>(File) ? -1 : fileOf(File);
+      Use.File = isa<ConstantPointerNull>(File) ? -1 : fileOf(File);
     }
-    push(std::move(E), Call);
+    push(event(Use, Call), Call);
     [[fallthrough]];
   }
   case CallKind::Publish:
@@ -371,7 +384,7 @@ BuiltProgram ProgramBuilder::build() {
         visit(I);
   addHostAccesses();
   for (const Loop *L : Loops)
-    addLoopPauses(*L);
+    addLoopBarriers(*L);
   addCursors();
   addPointers();
   markFailures();

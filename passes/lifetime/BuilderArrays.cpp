@@ -228,7 +228,7 @@ void ProgramBuilder::addArrays() {
     const unsigned Object = Entry.first, B = Entry.second;
     Buffer &Of = Result.Program.Buffers[B];
     const BuiltProgram::BufferSite &Site = Result.Sites[B];
-    if (!Of.Several || Of.Escapes || Of.Kind != BufferKind::Device ||
+    if (!Of.IsSummary || Of.Escapes || Of.Kind != BufferKind::Device ||
         !Site.Pointer)
       continue;
     const StoreInst *Keeps = nullptr;
@@ -263,7 +263,7 @@ void ProgramBuilder::addArrays() {
         !Dominators.dominates(Site.Call, Keeps) ||
         inCycle(*Inner->getLoopPredecessor()->getTerminator()))
       continue;
-    Of.Array = true;
+    Of.IsArray = true;
     Result.Arrays[B] = const_cast<AllocaInst *>(To->Variable);
   }
 }
@@ -310,7 +310,7 @@ ProgramBuilder::elementOf(const Value *Pointer, unsigned Object, unsigned B,
 void ProgramBuilder::noteElement(BufferUse &Use, const CallBase &Call,
                                  const Value *Pointer, const Target &To,
                                  bool Only) {
-  if (!Result.Program.Buffers[Use.Buffer].Array)
+  if (!Result.Program.Buffers[Use.Buffer].IsArray)
     return;
   bool Surely = Only && To.At == Place{0, 0};
   Use.Element = elementOf(Pointer, To.Object, Use.Buffer, Call, Surely);

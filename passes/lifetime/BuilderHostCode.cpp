@@ -47,7 +47,7 @@ void ProgramBuilder::addHostAccess(Instruction &I, unsigned Buffer) {
       unsigned Index = BlockOf[B];
       const auto &Events = Result.Program.Blocks[Index].Events;
       for (size_t E = 0; E < Events.size(); ++E)
-        if (Events[E].Kind != EventKind::HostAccess && Events[E].find(Buffer) &&
+        if (!Events[E].is<HostAccessEvent>() && Events[E].find(Buffer) &&
             !IsOther(Result.Instructions[Index][E]))
           return true;
     }
@@ -76,14 +76,13 @@ void ProgramBuilder::addHostAccess(Instruction &I, unsigned Buffer) {
     if (!(Here[E - 1] == At || Here[E - 1]->comesBefore(At)) ||
         !Events[E - 1].find(Buffer))
       continue;
-    if (Events[E - 1].Kind == EventKind::HostAccess)
+    if (Events[E - 1].is<HostAccessEvent>())
       return;
     break;
   }
-  Event E = event(EventKind::HostAccess, I);
+  Event E = event(HostAccessEvent{Repeated}, I);
   E.Name = Name;
-  E.Repeated = Repeated;
-  E.Blind = Result.Program.Buffers[Buffer].Several;
+  E.Unresolved = Result.Program.Buffers[Buffer].IsSummary;
   BufferUse U;
   U.Buffer = Buffer;
   U.Reads = U.Writes = true;
@@ -98,7 +97,7 @@ void ProgramBuilder::addHostAccesses() {
     Matters[B] = Result.Program.Buffers[B].Kind == BufferKind::Managed;
   for (const Block &B : Result.Program.Blocks)
     for (const Event &E : B.Events)
-      if (E.Kind != EventKind::Allocate && E.Kind != EventKind::Free)
+      if (!E.is<AllocateEvent, FreeEvent>())
         for (const BufferUse &U : E.Uses)
           Matters[U.Buffer] = true;
   // What a call does to managed memory its own event says, if it has one.
@@ -120,21 +119,21 @@ void ProgramBuilder::addHostAccesses() {
 }
 
 /// A loop that has nothing to do with buffers may take long all the same.
-void ProgramBuilder::addLoopPauses(const Loop &L) {
+void ProgramBuilder::addLoopBarriers(const Loop &L) {
   constexpr unsigned Short = 64;
   bool HasEvents = any_of(L.blocks(), [&](const BasicBlock *B) {
     return !Result.Program.Blocks[BlockOf[B]].Events.empty();
   });
   if (HasEvents) {
     for (const Loop *Inner : L)
-      addLoopPauses(*Inner);
+      addLoopBarriers(*Inner);
     return;
   }
   const unsigned Times = Evolution.getSmallConstantMaxTripCount(&L);
   if (Times && Times <= Short && L.isInnermost())
     return;
   Instruction &First = *L.getHeader()->getFirstNonPHIIt();
-  Event E = event(EventKind::Pause, First);
+  Event E = event(BarrierEvent{}, First);
   E.Name = "a loop";
   insertBefore(std::move(E), First);
 }

@@ -277,7 +277,7 @@ StreamId ProgramBuilder::libraryStream(CallBase &Call,
 void ProgramBuilder::visitLibrary(CallBase &Call,
                                   const LibraryFunction &Function) {
   SymbolicSizes With(*this, Call, Function);
-  Event E = event(EventKind::Launch, Call);
+  Event E = event(LaunchEvent{}, Call);
   E.Name = Function.shownName();
   for (const llvm::Use &Operand : Call.args()) {
     if (!Operand->getType()->isPointerTy())
@@ -311,7 +311,7 @@ void ProgramBuilder::visitLibrary(CallBase &Call,
                 : nullptr);
   }
   if (E.Uses.empty())
-    return pushPause(Call);
+    return pushBarrier(Call);
   E.Stream = libraryStream(Call, Function);
   push(std::move(E), Call);
 }

@@ -93,7 +93,7 @@ static StringRef variableOf(const Instruction &Pointer) {
 }
 
 void ProgramBuilder::addPointers() {
-  // Ways may be pointers that no event has a use of, and so on.
+  // What comes in may be pointers that no event has a use of, and so on.
   std::vector<Pointer> Found;
   for (unsigned I = 0; I < PointerOf.size(); ++I) {
     Instruction &At = *(PointerOf.begin() + I)->first;
@@ -104,15 +104,16 @@ void ProgramBuilder::addPointers() {
       for (unsigned In = 0; In < Phi->getNumIncomingValues(); ++In) {
         auto From = BlockOf.find(Phi->getIncomingBlock(In));
         if (From != BlockOf.end() && !P.from(From->second))
-          P.Ways.push_back({From->second, namesOf(Phi->getIncomingValue(In))});
+          P.Incomings.push_back(
+              {From->second, namesOf(Phi->getIncomingValue(In))});
       }
     } else {
       auto &Select = cast<SelectInst>(At);
       P.Condition = static_cast<int>(
           Conditions.try_emplace(Select.getCondition(), Conditions.size())
               .first->second);
-      P.Ways.push_back({1, namesOf(Select.getTrueValue())});
-      P.Ways.push_back({0, namesOf(Select.getFalseValue())});
+      P.Incomings.push_back({1, namesOf(Select.getTrueValue())});
+      P.Incomings.push_back({0, namesOf(Select.getFalseValue())});
       const auto &Here = Result.Instructions[P.Block];
       while (P.Index < Here.size() && !At.comesBefore(Here[P.Index]))
         ++P.Index;

@@ -91,7 +91,7 @@ bool ProgramBuilder::isFreedEachTime(const Value &Given) const {
 /// Of a buffer that is allocated in a cycle: whether one may be referred to by
 /// anything but the value that its call has just given. Then several may exist.
 /// What escapes may be referred to by unknown pointers, but does not end.
-bool ProgramBuilder::mayBeSeveral(unsigned Object, const Value &Given) const {
+bool ProgramBuilder::mayBeSummary(unsigned Object, const Value &Given) const {
   for (const Instruction &I : instructions(F)) {
     // Numbers that are made of addresses are made of these or come from memory.
     const bool IsPointer = I.getType()->isPointerTy();
@@ -140,8 +140,8 @@ void ProgramBuilder::addBuffers() {
     B.EscapesAt =
         position(Objects[O].EscapesAt ? *Objects[O].EscapesAt : *Call);
     B.Mappable = Call->getCalledFunction()->getName() == "cudaMalloc";
-    B.Several =
-        inCycle(*Call) && Site.Pointer && mayBeSeveral(O, *Site.Pointer);
+    B.IsSummary =
+        inCycle(*Call) && Site.Pointer && mayBeSummary(O, *Site.Pointer);
     BufferOf[O] = Result.Program.Buffers.size();
     Result.Program.Buffers.push_back(std::move(B));
     Result.Sites.push_back(Site);
@@ -205,7 +205,7 @@ void ProgramBuilder::markFailingEdge(BasicBlock *From, BasicBlock *To) {
       Successor = Blocks.size();
   for (Pointer &Phi : Result.Program.Pointers)
     if (Phi.isPhi() && Phi.Block == S)
-      for (Pointer::Way &W : Phi.Ways)
+      for (Pointer::Incoming &W : Phi.Incomings)
         if (W.From == P)
           W.From = Blocks.size();
   Blocks.push_back(std::move(Edge));

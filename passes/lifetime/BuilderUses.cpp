@@ -180,8 +180,8 @@ void ProgramBuilder::addUses(Event &E, const TargetSet &Targets,
     SizeId Size = sizeOf(Bytes);
     U.Whole = U.Must && Size && Size == Result.Program.Buffers[U.Buffer].Bytes;
     // What is left of it when it is freed is known by where it begins.
-    E.Blind |= Which == Side::Host && Writes && !(T.At == Place{0, 0}) &&
-               Result.Program.Buffers[U.Buffer].Several;
+    E.Unresolved |= Which == Side::Host && Writes && !(T.At == Place{0, 0}) &&
+                    Result.Program.Buffers[U.Buffer].IsSummary;
     E.add(U);
   }
 }

@@ -95,7 +95,7 @@ StringMap<CallEffect> makeTable() {
 #define QUERY(NAME)                                                            \
   E = {CallKind::Query};                                                       \
   Table[#NAME] = E;
-#define PAUSE(NAME) Table[#NAME].Pauses = true;
+#define BARRIER(NAME) Table[#NAME].IsBarrier = true;
 #include "passes/lifetime/CallEffects.def"
 #undef FILE_TRANSFER
   return Table;

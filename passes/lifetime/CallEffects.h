@@ -59,7 +59,7 @@ struct CallEffect {
   int Offset = -1;
   /// Waits for the device, is ordered with its work, or may take long. Others
   /// than Neutral, Query, Publish and Parse are known to by their kind.
-  bool Pauses = false;
+  bool IsBarrier = false;
 
   static constexpr int None = -1;
   static constexpr int Default = -2; ///< of Stream

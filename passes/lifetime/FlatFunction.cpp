@@ -582,7 +582,7 @@ FlatFunction::create(Function &F, const RelevantFunctions &Relevant,
     return nullptr;
   ValueToValueMapTy Map;
   Function *Copy = CloneFunction(&F, Map);
-  Copy->setName(F.getName() + ".dragon.flat");
+  Copy->setName(F.getName() + Suffix);
   Copy->setComdat(nullptr);
   Copy->setLinkage(GlobalValue::InternalLinkage);
   Copy->setVisibility(GlobalValue::DefaultVisibility);
@@ -601,6 +601,13 @@ FlatFunction::create(Function &F, const RelevantFunctions &Relevant,
   Flat->inlineFrom(Pending);
   Flat->bringIntoForm();
   return Flat;
+}
+
+const Function &FlatFunction::originalOf(const Function &Copy) {
+  StringRef Name = Copy.getName();
+  const Function *Original =
+      Name.consume_back(Suffix) ? Copy.getParent()->getFunction(Name) : nullptr;
+  return Original ? *Original : Copy;
 }
 
 FlatFunction::~FlatFunction() {

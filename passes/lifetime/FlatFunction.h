@@ -29,6 +29,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/IR/ValueHandle.h"
 #include <memory>
@@ -71,6 +72,11 @@ private:
 
 class FlatFunction {
 public:
+  /// Of the names of copies.
+  static constexpr llvm::StringLiteral Suffix = ".dragon.flat";
+  /// What this is the copy of, or itself.
+  static const llvm::Function &originalOf(const llvm::Function &Copy);
+
   /// Makes the copy. Null if F cannot be copied.
   static std::unique_ptr<FlatFunction>
   create(llvm::Function &F, const RelevantFunctions &Relevant,

@@ -57,7 +57,7 @@ private:
   // What there is.
   bool isGivenToCalls(unsigned Object) const;
   bool isFreedEachTime(const llvm::Value &Given) const;
-  bool mayBeSeveral(unsigned Object, const llvm::Value &Given) const;
+  bool mayBeSummary(unsigned Object, const llvm::Value &Given) const;
   void addBuffers();
   void addBlocks();
   void markFailures();
@@ -114,7 +114,12 @@ private:
   void visit(llvm::Instruction &I);
   void visitCall(llvm::CallBase &Call);
   void noteSize(Event &E, int BytesOperand) const;
+  void visitAllocation(llvm::CallBase &Call);
+  void visitFree(llvm::CallBase &Call, const CallEffect &Effect);
+  void visitFreeAll(llvm::CallBase &Call);
   void visitCopy(llvm::CallBase &Call, const CallEffect &Effect);
+  void visitFill(llvm::CallBase &Call, const CallEffect &Effect);
+  void visitFileTransfer(llvm::CallBase &Call, const CallEffect &Effect);
   void visitLaunch(llvm::CallBase &Call);
   bool isMath(const llvm::CallBase &Call) const;
   void visitOpaque(llvm::CallBase &Call);
@@ -122,10 +127,10 @@ private:
   StreamId libraryStream(llvm::CallBase &Call, const LibraryFunction &Function);
   std::optional<StreamId> handleStream(llvm::CallBase &Call,
                                        const llvm::Value *Handle);
-  Event event(EventKind Kind, const llvm::Instruction &I);
+  Event event(EventAction What, const llvm::Instruction &I);
   void push(Event E, llvm::Instruction &I);
-  void pushPause(llvm::CallBase &Call);
-  void addLoopPauses(const llvm::Loop &L);
+  void pushBarrier(llvm::CallBase &Call);
+  void addLoopBarriers(const llvm::Loop &L);
 
   // Host code that looks at buffers.
   void noteAccess(llvm::Instruction &I, const llvm::Value *Pointer);

@@ -7,77 +7,24 @@
 
 #include "passes/placement/BufferProgram.h"
 
+#include "passes/placement/FlowGraph.h"
+
 #include "llvm/ADT/STLExtras.h"
-#include <functional>
 
 using namespace llvm;
 
 namespace dragon {
 
-std::string describe(const Position &Where, const Position &From) {
-  if (Where.Line == 0)
-    return "an unknown line";
-  if (Where.File == From.File || Where.File.empty())
-    return "line " + std::to_string(Where.Line);
-  return Where.File + ":" + std::to_string(Where.Line);
-}
-
-const BufferUse *Event::find(unsigned Buffer) const {
-  for (const BufferUse &U : Uses)
-    if (U.Buffer == Buffer)
-      return &U;
-  return nullptr;
-}
-
-void Event::add(const BufferUse &U) {
-  for (BufferUse &Known : Uses) {
-    if (Known.Buffer != U.Buffer)
-      continue;
-    // Twice in one event: what is sure of each is not sure of both.
-    Known.Must &= U.Must;
-    Known.Whole &= U.Whole;
-    Known.Testable = Known.MustElement = false;
-    Known.Element.reset();
-    Known.Cursor = -1;
-    Known.ByPointer &= U.ByPointer;
-    Known.Reads |= U.Reads;
-    Known.Writes |= U.Writes;
-    return;
-  }
-  Uses.push_back(U);
-}
-
-bool Event::reads(unsigned Buffer) const {
-  return any_of(
-      Uses, [&](const BufferUse &U) { return U.Buffer == Buffer && U.Reads; });
-}
-
-bool Event::writes(unsigned Buffer) const {
-  return any_of(
-      Uses, [&](const BufferUse &U) { return U.Buffer == Buffer && U.Writes; });
-}
-
-const Pointer::Way *Pointer::from(unsigned Where) const {
-  for (const Way &W : Ways)
-    if (W.From == Where)
-      return &W;
+const Pointer::Incoming *Pointer::from(unsigned Where) const {
+  for (const Incoming &In : Incomings)
+    if (In.From == Where)
+      return &In;
   return nullptr;
 }
 
 /// What a program does, as opposed to cleaning up after a failure.
 static bool isWork(const Event &E) {
-  switch (E.Kind) {
-  case EventKind::CopyIn:
-  case EventKind::CopyOut:
-  case EventKind::Copy:
-  case EventKind::Fill:
-  case EventKind::FileRead:
-  case EventKind::FileWrite:
-  case EventKind::Launch:
-    return true;
-  default:
-    return false;
-  }
+  return isTransfer(E) || E.is<CopyEvent, FillEvent, LaunchEvent>();
 }
 
 void BufferProgram::setPointers(std::vector<Pointer> Found,
@@ -86,7 +33,7 @@ void BufferProgram::setPointers(std::vector<Pointer> Found,
   for (unsigned I = 0; I < Order.size(); ++I)
     Place[Order[I]] = I;
   for (unsigned I : Order) {
-    for (Pointer::Way &W : Found[I].Ways)
+    for (Pointer::Incoming &W : Found[I].Incomings)
       for (NameId &Name : W.Names)
         if (Name >= Buffers.size())
           Name = nameOf(Place[Name - Buffers.size()]);
@@ -120,12 +67,7 @@ void BufferProgram::spreadFailure() {
         Add(P);
     }
   };
-  auto InCycle = [&](unsigned B) {
-    std::vector<bool> LeadsHere(Blocks.size());
-    Spread(LeadsHere, B, true);
-    return any_of(Blocks[B].Successors,
-                  [&](unsigned S) { return LeadsHere[S]; });
-  };
+  const FlowGraph Graph(*this);
   // A block may end well if it is on a way to an end that does not fail, if
   // there is no end at all, or if it is in a loop that works, however that may
   // end. Loops that only clean up (the destructor of an array, say) are no
@@ -138,7 +80,7 @@ void BufferProgram::spreadFailure() {
     }
   for (unsigned B = 0; B < Blocks.size(); ++B)
     if (!EndsWell[B] && !Blocks[B].Fails &&
-        (!Ends[B] || (any_of(Blocks[B].Events, isWork) && InCycle(B))))
+        (!Ends[B] || (any_of(Blocks[B].Events, isWork) && Graph.inCycle(B))))
       Spread(EndsWell, B, false);
   for (unsigned B = 0; B < Blocks.size(); ++B)
     Blocks[B].Fails = !EndsWell[B];
@@ -151,124 +93,6 @@ SmallVector<EventRef, 8> BufferProgram::uses(unsigned Buffer) const {
       if (Blocks[B].Events[I].find(Buffer))
         Result.push_back({B, I});
   return Result;
-}
-
-FlowGraph::FlowGraph(const BufferProgram &Program) {
-  size_t N = Program.Blocks.size();
-  Predecessors.resize(N);
-  Reachable.assign(N, false);
-  Reaches.assign(N, std::vector<bool>(N, false));
-  Dominators.assign(N, std::vector<bool>(N, true));
-  if (N == 0)
-    return;
-
-  // Post-order, without recursion: programs may have thousands of blocks.
-  std::vector<std::pair<unsigned, unsigned>> Stack{{0, 0}};
-  Reachable[0] = true;
-  while (!Stack.empty()) {
-    auto &[B, Next] = Stack.back();
-    const auto &Successors = Program.Blocks[B].Successors;
-    if (Next == Successors.size()) {
-      Order.push_back(B);
-      Stack.pop_back();
-      continue;
-    }
-    unsigned S = Successors[Next++];
-    if (!Reachable[S]) {
-      Reachable[S] = true;
-      Stack.push_back({S, 0});
-    }
-  }
-  std::reverse(Order.begin(), Order.end());
-  for (unsigned B : Order)
-    for (unsigned S : Program.Blocks[B].Successors)
-      Predecessors[S].push_back(B);
-
-  for (unsigned From : Order) {
-    std::vector<unsigned> Pending(Program.Blocks[From].Successors.begin(),
-                                  Program.Blocks[From].Successors.end());
-    while (!Pending.empty()) {
-      unsigned B = Pending.back();
-      Pending.pop_back();
-      if (Reaches[From][B])
-        continue;
-      Reaches[From][B] = true;
-      append_range(Pending, Program.Blocks[B].Successors);
-    }
-  }
-
-  Dominators[0].assign(N, false);
-  Dominators[0][0] = true;
-  for (bool Changed = true; Changed;) {
-    Changed = false;
-    for (unsigned B : Order) {
-      if (B == 0)
-        continue;
-      std::vector<bool> New(N, true);
-      for (unsigned P : Predecessors[B])
-        for (size_t I = 0; I < N; ++I)
-          New[I] = New[I] && Dominators[P][I];
-      New[B] = true;
-      if (New != Dominators[B]) {
-        Dominators[B] = std::move(New);
-        Changed = true;
-      }
-    }
-  }
-}
-
-bool FlowGraph::dominates(EventRef A, EventRef B) const {
-  if (A.Block == B.Block)
-    return A.Index < B.Index;
-  return dominates(A.Block, B.Block);
-}
-
-bool FlowGraph::mayPrecede(EventRef A, EventRef B) const {
-  if (A.Block == B.Block && A.Index < B.Index)
-    return true;
-  return reaches(A.Block, B.Block);
-}
-
-unsigned FlowGraph::commonDominator(unsigned A, unsigned B) const {
-  unsigned Best = 0;
-  for (unsigned D : Order)
-    if (dominates(D, A) && dominates(D, B) && dominates(Best, D))
-      Best = D;
-  return Best;
-}
-
-StringRef eventKindName(EventKind Kind) {
-  switch (Kind) {
-  case EventKind::Allocate:
-    return "alloc";
-  case EventKind::Free:
-    return "free";
-  case EventKind::CopyIn:
-    return "copy-in";
-  case EventKind::CopyOut:
-    return "copy-out";
-  case EventKind::Copy:
-    return "copy";
-  case EventKind::Fill:
-    return "fill";
-  case EventKind::FileRead:
-    return "file-read";
-  case EventKind::FileWrite:
-    return "file-write";
-  case EventKind::FileOpen:
-    return "open";
-  case EventKind::FileUse:
-    return "use-file";
-  case EventKind::Launch:
-    return "launch";
-  case EventKind::HostAccess:
-    return "host-access";
-  case EventKind::Pause:
-    return "pause";
-  case EventKind::Opaque:
-    return "opaque";
-  }
-  return "";
 }
 
 } // namespace dragon

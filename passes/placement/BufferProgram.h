@@ -23,13 +23,13 @@
 //
 // Pointers that are one buffer's address or another's, as in loops that
 // exchange buffers, are kept as such beside that: which buffer it is may be
-// known of each way, or does not matter.
+// known on each edge, or does not matter.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_PLACEMENT_BUFFERPROGRAM_H
 #define DRAGON_PASSES_PLACEMENT_BUFFERPROGRAM_H
 
-#include "passes/placement/CountedLoops.h"
+#include "passes/placement/Event.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -39,24 +39,11 @@
 
 namespace dragon {
 
-/// A place in the user's source; line 0: unknown.
-struct Position {
-  std::string File;
-  unsigned Line = 0;
-  unsigned Column = 0;
-};
-
-/// "line 33", or "util.h:33" if that is another file than From's.
-std::string describe(const Position &Where, const Position &From);
-
 enum class BufferKind {
   Device,  ///< cudaMalloc
   Managed, ///< cudaMallocManaged: the host may look at it
   Host     ///< malloc, new, cudaMallocHost: perhaps a staging buffer
 };
-
-/// Equal numbers: equal sizes at run time. 0: unknown.
-using SizeId = unsigned;
 
 struct Buffer {
   std::string Name;
@@ -70,11 +57,11 @@ struct Buffer {
   std::string EscapesTo;
   bool EscapesToKernel = false; ///< EscapesTo is a kernel's name
   Position EscapesAt;
-  /// Stands for several allocations that may exist at a time: nothing that
-  /// happens to "it" is sure to have happened to all.
-  bool Several = false;
-  /// Several, in an array: each element is allocated once, and is no other's.
-  bool Array = false;
+  /// A summary object: it stands for several allocations that may exist at a
+  /// time. Nothing that happens to "it" is sure to have happened to all.
+  bool IsSummary = false;
+  /// A summary of an array: each element is allocated once, and is no other's.
+  bool IsArray = false;
   /// The allocation call may be given flags.
   bool Mappable = false;
   /// Host buffers: a C++ stream reads into or writes from it, or none.
@@ -87,97 +74,6 @@ struct FileHandle {
   std::string Name;
   /// Opaque events may use it, and it may be the same as others that escape.
   bool Escapes = false;
-};
-
-enum class EventKind {
-  Allocate,   ///< contents become undefined
-  Free,       ///< the buffer ends
-  CopyIn,     ///< host -> device
-  CopyOut,    ///< device -> host
-  Copy,       ///< device -> device, host -> host
-  Fill,       ///< memset
-  FileRead,   ///< file -> staging buffer
-  FileWrite,  ///< staging buffer -> file
-  FileOpen,   ///< the file's handle comes to be
-  FileUse,    ///< anything else that depends on, or changes, a file's state
-  Launch,     ///< a kernel
-  HostAccess, ///< host code looks at or changes contents
-  Pause,      ///< touches no buffer, but waits for the device, is ordered with
-              ///< its work, or may take long
-  Opaque      ///< a call that nothing is known of
-};
-
-/// One buffer that an event may touch.
-struct BufferUse {
-  unsigned Buffer;
-  bool Reads = false;
-  bool Writes = false;
-  /// The pointer surely is this buffer's, and begins where it begins.
-  bool Must = false;
-  /// If Must: all bytes of the buffer are touched.
-  bool Whole = false;
-  /// Launches, if Must or MustElement; copies and fills of another size, if
-  /// Must: whether all of them are overwritten, before any read, can be tested
-  /// at run time once the call's numbers are known.
-  bool Testable = false;
-  /// Of the event's call, if Testable or with a cursor: the pointer; if
-  /// Testable, of copies and fills the number of bytes.
-  int Operand = -1;
-  /// Of an array, the one element that it may be.
-  std::optional<ElementIndex> Element = std::nullopt;
-  /// The pointer surely is this element's, and begins where it begins.
-  bool MustElement = false;
-  /// Reads: the pointer is this cursor's, or lies Above bytes above it. Copies
-  /// read nothing below their pointer; whether a launch does can be tested at
-  /// run time.
-  int Cursor = -1;
-  uint64_t Above = 0;
-  /// Only by the event's Pointers.
-  bool ByPointer = false;
-};
-
-/// One pointer by which an event may touch buffers.
-struct UseByPointer {
-  unsigned Pointer;
-  bool Reads = false;
-  bool Writes = false;
-  /// All bytes of the buffer that it points to are touched.
-  bool Whole = false;
-};
-
-/// Equal positive numbers: equal streams.
-using StreamId = int;
-enum : StreamId { DefaultStream = 0, UnknownStream = -1, Synchronous = -2 };
-
-struct Event {
-  EventKind Kind = EventKind::Opaque;
-  llvm::SmallVector<BufferUse, 2> Uses;
-  llvm::SmallVector<UseByPointer, 0> Pointers;
-  /// File events: the file, or -1 for "any file".
-  int File = -1;
-  SizeId Bytes = 0;
-  StreamId Stream = Synchronous;
-  /// HostAccess: happens again and again between transfers of the same buffer,
-  /// so that elision would have nothing to elide.
-  bool Repeated = false;
-  /// FileWrite, FileRead: one call that moves all of Bytes at the file's
-  /// present position or at an offset that is known before.
-  bool Plain = true;
-  /// Launches: may run slice by slice.
-  bool Sliceable = false;
-  /// The host side may also be memory that is no buffer of the program.
-  bool OtherMemory = false;
-  /// Must know which of several allocations, or where in it, and does not.
-  bool Blind = false;
-  /// Of the kernel or function, for the user; HostAccess, Pause: any words.
-  std::string Name;
-  Position Where;
-
-  const BufferUse *find(unsigned Buffer) const;
-  /// Adds the use, or to that of the same buffer what this one may do as well.
-  void add(const BufferUse &U);
-  bool reads(unsigned Buffer) const;
-  bool writes(unsigned Buffer) const;
 };
 
 struct Block {
@@ -221,14 +117,14 @@ struct Pointer {
   unsigned Index = 0; ///< selects: made in front of this event
   /// Selects: equal numbers are equal conditions; or -1.
   int Condition = -1;
-  struct Way {
+  struct Incoming {
     unsigned From; ///< predecessor; selects: 1 if the condition is true, or 0
     llvm::SmallVector<NameId, 1> Names; ///< what it may be then
   };
-  llvm::SmallVector<Way, 2> Ways;
+  llvm::SmallVector<Incoming, 2> Incomings;
 
   bool isPhi() const { return Condition < 0; }
-  const Way *from(unsigned Where) const;
+  const Incoming *from(unsigned Where) const;
 };
 
 struct BufferProgram {
@@ -250,7 +146,8 @@ struct BufferProgram {
   const Pointer *pointer(NameId Name) const {
     return Name < Buffers.size() ? nullptr : &Pointers[Name - Buffers.size()];
   }
-  /// Takes the pointers, in this order. Uses and ways have numbered them as
+  /// Takes the pointers, in this order. Uses and incoming names have numbered
+  /// them as
   /// they stand in Found.
   void setPointers(std::vector<Pointer> Found, llvm::ArrayRef<unsigned> Order);
   /// Marks the blocks that lead to nothing but blocks that fail.
@@ -258,36 +155,6 @@ struct BufferProgram {
   /// All events that have a use of the buffer, in block order.
   llvm::SmallVector<EventRef, 8> uses(unsigned Buffer) const;
 };
-
-/// Facts on the graph, each computed once.
-class FlowGraph {
-public:
-  explicit FlowGraph(const BufferProgram &Program);
-  /// Blocks that the entry reaches, in reverse post-order.
-  const std::vector<unsigned> &order() const { return Order; }
-  const std::vector<llvm::SmallVector<unsigned, 2>> &predecessors() const {
-    return Predecessors;
-  }
-  bool reachable(unsigned Block) const { return Reachable[Block]; }
-  /// There is a way of at least one edge.
-  bool reaches(unsigned From, unsigned To) const { return Reaches[From][To]; }
-  bool inCycle(unsigned Block) const { return Reaches[Block][Block]; }
-  bool dominates(unsigned A, unsigned B) const { return Dominators[B][A]; }
-  bool dominates(EventRef A, EventRef B) const;
-  /// A happens before B on some path.
-  bool mayPrecede(EventRef A, EventRef B) const;
-  /// The last block that dominates both.
-  unsigned commonDominator(unsigned A, unsigned B) const;
-
-private:
-  std::vector<unsigned> Order;
-  std::vector<llvm::SmallVector<unsigned, 2>> Predecessors;
-  std::vector<bool> Reachable;
-  std::vector<std::vector<bool>> Reaches;
-  std::vector<std::vector<bool>> Dominators;
-};
-
-llvm::StringRef eventKindName(EventKind Kind);
 
 } // namespace dragon
 

@@ -9,7 +9,7 @@
 // comment; positions are the lines of the text itself.
 //
 //   buffer d 1G [managed] [escapes]     device memory and its size: any word;
-//   staging h 1G [escapes] [several]    equal words are equal sizes
+//   staging h 1G [escapes] [summary]    equal words are equal sizes
 //   cursor c d block                    moves up through the loop with this
 //   header file f [escapes]
 //
@@ -24,8 +24,8 @@
 //   launch kernel read(a) write(b) read-write(c) must-write(d) [stream s]
 //                                                              [unsliceable]
 //   host-access x [repeated]
-//   opaque name x y        pause name
-//   pointer p a from x, b|q from y      an address that comes by each way
+//   opaque name x y        barrier name
+//   pointer p a from x, b|q from y      an address that comes by each edge
 //   pointer p a if c else b             or by a condition
 //   -> name, name          successors; else `return`, `exit`, or the next block
 //

@@ -11,41 +11,12 @@ using namespace llvm;
 
 namespace dragon {
 
-/// The blocks of the natural loop with this header.
-static std::vector<bool> loopOf(const BufferProgram &Program,
-                                const FlowGraph &Graph, unsigned Header) {
-  std::vector<bool> Inside(Program.Blocks.size());
-  std::vector<unsigned> Pending;
-  auto Add = [&](unsigned B) {
-    if (Inside[B] || !Graph.reachable(B))
-      return;
-    Inside[B] = true;
-    Pending.push_back(B);
-  };
-  bool IsLoop = false;
-  for (unsigned P : Graph.predecessors()[Header])
-    if (Graph.reachable(P) && Graph.dominates(Header, P)) {
-      IsLoop = true;
-      if (P != Header)
-        Add(P);
-    }
-  while (!Pending.empty()) {
-    unsigned B = Pending.back();
-    Pending.pop_back();
-    for (unsigned P : Graph.predecessors()[B])
-      if (P != Header)
-        Add(P);
-  }
-  Inside[Header] = IsLoop;
-  return Inside;
-}
-
 CursorLiveness::CursorLiveness(const BufferProgram &Program,
                                const FlowGraph &Graph, const Liveness &Live,
                                unsigned Cursor)
     : Program(Program), Live(Live), Cursor(Cursor),
       Buffer(Program.Cursors[Cursor].Buffer),
-      Inside(loopOf(Program, Graph, Program.Cursors[Cursor].Header)),
+      Inside(Graph.naturalLoop(Program.Cursors[Cursor].Header)),
       In(Program.Blocks.size()) {
   for (bool Changed = true; Changed;) {
     Changed = false;
@@ -78,8 +49,8 @@ CursorLiveness::State CursorLiveness::endOf(unsigned Block) const {
 void CursorLiveness::transfer(const Event &E, State &S) const {
   for (const BufferUse &U : E.Uses)
     if (U.Buffer == Buffer && U.Must &&
-        (E.Kind == EventKind::Allocate || E.Kind == EventKind::Free ||
-         (U.Writes && U.Whole && E.Kind != EventKind::FileRead)))
+        (E.is<AllocateEvent, FreeEvent>() ||
+         (U.Writes && U.Whole && !E.is<FileReadEvent>())))
       S = {};
   for (const BufferUse &U : E.Uses)
     if (U.Buffer == Buffer && U.Reads) {
@@ -117,7 +88,7 @@ std::vector<CursorEnd> endsBehindCursors(const BufferProgram &Program,
         const BufferUse *U = Events[I].find(Buffer);
         if (!U || U->Cursor != static_cast<int>(C))
           continue;
-        if (Events[I].Kind == EventKind::Launch)
+        if (Events[I].is<LaunchEvent>())
           Tests.push_back({Block, I});
         // Where all of it is dead, there is a directive for all of it.
         if (Within[I + 1][Buffer] && !Behind.mayReadBehind({Block, I + 1}))

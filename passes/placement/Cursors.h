@@ -27,7 +27,7 @@
 #ifndef DRAGON_PASSES_PLACEMENT_CURSORS_H
 #define DRAGON_PASSES_PLACEMENT_CURSORS_H
 
-#include "passes/placement/BufferProgram.h"
+#include "passes/placement/FlowGraph.h"
 #include "passes/placement/Liveness.h"
 
 namespace dragon {
@@ -55,7 +55,7 @@ private:
   const Liveness &Live;
   const unsigned Cursor;
   const unsigned Buffer;
-  std::vector<bool> Inside;
+  llvm::BitVector Inside;
   std::vector<State> In;
 };
 

@@ -16,67 +16,117 @@
 #include "passes/placement/BufferProgram.h"
 
 #include <optional>
+#include <variant>
 #include <vector>
 
 namespace dragon {
 
-enum class DirectiveKind {
-  Map,         ///< allocate with Flags (dragon.h); At: the allocation
-  Elide,       ///< the buffer's file and copy events become staging calls
-  Materialise, ///< fill the staging buffer in front of At
-  Forget,      ///< the staging buffer's deferred contents are dead
-  Discard,     ///< the device buffer's contents are dead
-  Sink,        ///< in front of At: the buffer will be written as Write does
-  NextUse,     ///< when the device needs the contents again
-  Follows      ///< the launch At is followed by Next; Buffer: one they share
-};
-
 /// A discard Before an event comes behind the selects that are made there.
 enum class Anchor { Before, After, BlockEntry };
 
+/// Allocate with these flags (dragon.h); At: the allocation.
+struct MapDirective {
+  unsigned Flags = 0;
+};
+
+/// The buffer's file and copy events become staging calls; At: nowhere.
+struct ElideDirective {};
+
+/// Fill the staging buffer in front of At.
+struct MaterialiseDirective {};
+
+/// The staging buffer's deferred contents are dead.
+struct ForgetDirective {};
+
+/// All of the buffer.
+struct WholeBuffer {};
+
+/// What lies below the place where the cursor will be in the next iteration of
+/// its loop.
+struct BelowCursor {
+  unsigned Cursor;
+};
+
+/// What this is, instead of Buffer, which it may be.
+struct PointedTo {
+  NameId Name;
+};
+
 /// By a predecessor, or as a select's condition is 1 or 0.
-struct DeadOnWay {
+struct DeadOnEdge {
   unsigned From;
   NameId Name;
 };
 
+/// What is dead on each edge to the block At, or with a select, a pointer, as
+/// its condition is. Nothing on others.
+struct DeadOnEdges {
+  std::vector<DeadOnEdge> Edges;
+  int Select = -1;
+};
+
+/// An ElementIndex is of an array: this element.
+using DiscardedPart = std::variant<WholeBuffer, ElementIndex, BelowCursor,
+                                   PointedTo, DeadOnEdges>;
+
+/// The device buffer's contents are dead.
+struct DiscardDirective {
+  /// In the order of this stream (that of the event at At).
+  StreamId Stream = DefaultStream;
+  DiscardedPart Of = WholeBuffer{};
+  /// The memory is not used again soon, and others want it.
+  bool Eager = false;
+  /// Only if a test says of each of these launches, all of which are still to
+  /// come, that it overwrites the buffer; below a cursor: that it reads nothing
+  /// below its pointer; of an element: those of the iteration that comes to it.
+  std::vector<EventRef> Tests = {};
+
+  /// Null: another part.
+  template <typename Part> const Part *of() const {
+    return std::get_if<Part>(&Of);
+  }
+};
+
+/// In front of At: the buffer will be written as Write, a FileWrite, does.
+struct SinkDirective {
+  EventRef Write;
+};
+
+/// When the device needs the contents again.
+struct NextUseDirective {
+  /// Other launches that come first, or NextNeed::NeverAgain.
+  unsigned Launches = 0;
+};
+
+/// The launch At is followed by Next; Buffer: one that they share.
+struct FollowsDirective {
+  EventRef Next;
+};
+
+using DirectiveAction =
+    std::variant<MapDirective, ElideDirective, MaterialiseDirective,
+                 ForgetDirective, DiscardDirective, SinkDirective,
+                 NextUseDirective, FollowsDirective>;
+
 struct Directive {
-  DirectiveKind Kind;
   unsigned Buffer;
   /// Where: an event; Before: also the end of a block; BlockEntry: index 0.
   EventRef At;
+  DirectiveAction What;
   Anchor Where = Anchor::Before;
-  unsigned Flags = 0;
-  /// Sink: the FileWrite.
-  EventRef Write = {};
-  /// Follows: the other launch.
-  EventRef Next = {};
-  /// Discard: in the order of this stream (that of the event at At).
-  StreamId Stream = DefaultStream;
-  /// Discard: the memory is not used again soon, and others want it.
-  bool Eager = false;
-  /// Discard: only if a test says of each of these launches, all of which are
-  /// still to come, that it overwrites the buffer; with a cursor: that it reads
-  /// nothing below its pointer.
-  std::vector<EventRef> Tests = {};
-  /// Discard, of an array: this element. Tests then are not the next launches,
-  /// but those of the iteration that comes to the element.
-  std::optional<ElementIndex> Element = std::nullopt;
-  /// Discard: only what lies below the place where this cursor will be in the
-  /// next iteration of its loop; or -1.
-  int Cursor = -1;
-  /// Discard: what this is, instead of Buffer, which it may be.
-  std::optional<NameId> Name = std::nullopt;
-  /// Discard: what is dead on each way to the block At, or with a select, a
-  /// pointer, as its condition is. Nothing on others.
-  std::vector<DeadOnWay> Ways = {};
-  int Select = -1;
-  /// NextUse: other launches that come first, or NeverAgain.
-  unsigned Launches = 0;
   /// The finding that tells of it, or -1: no use to tell if it cannot be done.
   int Finding = -1;
   /// What to tell instead if the tests cannot be made.
   std::optional<Reason> Otherwise = std::nullopt;
+
+  /// Whether it is one of these.
+  template <typename... Actions> bool is() const {
+    return (std::holds_alternative<Actions>(What) || ...);
+  }
+  /// Null: it is another action.
+  template <typename Action> const Action *as() const {
+    return std::get_if<Action>(&What);
+  }
 };
 
 /// Something to tell the user.

@@ -91,20 +91,10 @@ private:
   bool TooMany = false;
 };
 
+/// Without an edge back: the header alone.
 BitVector Search::blocksOf(const CountedLoop &L) const {
-  BitVector Result(Program.Blocks.size());
+  BitVector Result = Graph.naturalLoop(L.Header);
   Result.set(L.Header);
-  SmallVector<unsigned, 8> Next;
-  for (unsigned P : Graph.predecessors()[L.Header])
-    if (Graph.dominates(L.Header, P))
-      Next.push_back(P);
-  while (!Next.empty()) {
-    unsigned B = Next.pop_back_val();
-    if (Result[B])
-      continue;
-    Result.set(B);
-    append_range(Next, Graph.predecessors()[B]);
-  }
   return Result;
 }
 
@@ -134,7 +124,7 @@ bool Search::slidesPast(EventRef After, unsigned Loop, int64_t Offset) {
     append_range(Next, Program.Blocks[B].Successors);
   }
   return everyUse(Inside[Loop], [&](EventRef At, const BufferUse &U) {
-    if (Program.event(At).Kind == EventKind::Allocate)
+    if (Program.event(At).is<AllocateEvent>())
       return false;
     if (!U.Reads)
       return true;
@@ -232,7 +222,7 @@ bool Search::loop(unsigned Loop, Range Of) {
                       : Of.Highest.surelyAtMost(L.First.plus(Written));
   };
   bool Fine = everyUse(Inside[Loop], [&](EventRef At, const BufferUse &U) {
-    if (Program.event(At).Kind == EventKind::Allocate)
+    if (Program.event(At).is<AllocateEvent>())
       return false;
     if (!U.Reads)
       return true;
@@ -263,7 +253,7 @@ bool Search::block(unsigned Block, unsigned From, Range Of) {
     const BufferUse *U = use({Block, I});
     if (!U)
       continue;
-    if (B.Events[I].Kind == EventKind::Allocate)
+    if (B.Events[I].is<AllocateEvent>())
       return false;
     const bool Number = U->Element && U->Element->Loop < 0;
     if (U->Reads) {
@@ -326,13 +316,13 @@ std::vector<ElementDeath> elementDeaths(const BufferProgram &Program,
   std::vector<ElementDeath> Result;
   for (unsigned B = 0; B < Program.Buffers.size(); ++B) {
     const Buffer &Of = Program.Buffers[B];
-    if (!Of.Array || Of.Escapes || Of.Kind != BufferKind::Device)
+    if (!Of.IsArray || Of.Escapes || Of.Kind != BufferKind::Device)
       continue;
     Search Paths(Program, Graph, B);
     for (EventRef At : Program.uses(B)) {
       const Event &E = Program.event(At);
       const BufferUse &U = *E.find(B);
-      if (E.Kind != EventKind::Launch || !U.Reads || !U.Element ||
+      if (!E.is<LaunchEvent>() || !U.Reads || !U.Element ||
           !Graph.reachable(At.Block) || Program.Blocks[At.Block].Fails)
         continue;
       ElementDeath Death{B, At, *U.Element, {}};

@@ -1,5 +1,4 @@
-//===- ElementDeaths.h - the end of an element of an array ----- -*- C++
-//-*-===//
+//===- ElementDeaths.h - the end of an array's element -------- -*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,7 +29,7 @@
 #ifndef DRAGON_PASSES_PLACEMENT_ELEMENTDEATHS_H
 #define DRAGON_PASSES_PLACEMENT_ELEMENTDEATHS_H
 
-#include "passes/placement/BufferProgram.h"
+#include "passes/placement/FlowGraph.h"
 
 #include <vector>
 

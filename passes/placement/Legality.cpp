@@ -13,22 +13,6 @@ using namespace llvm;
 
 namespace dragon {
 
-namespace {
-
-bool isTransfer(EventKind Kind) {
-  switch (Kind) {
-  case EventKind::CopyIn:
-  case EventKind::CopyOut:
-  case EventKind::FileRead:
-  case EventKind::FileWrite:
-    return true;
-  default:
-    return false;
-  }
-}
-
-} // namespace
-
 std::vector<StagingFlow> stagingFlows(const BufferProgram &Program,
                                       const FlowGraph &Graph) {
   std::vector<StagingFlow> Flows;
@@ -49,9 +33,9 @@ std::vector<StagingFlow> stagingFlows(const BufferProgram &Program,
       const Event &E = Program.event(At);
       if (!E.find(Buffer))
         return;
-      if (E.Kind == EventKind::FileRead || E.Kind == EventKind::CopyOut)
+      if (E.is<FileReadEvent, CopyOutEvent>())
         Add(S, At);
-      else if (!isTransfer(E.Kind))
+      else if (!isTransfer(E))
         S.clear();
     };
     for (bool Changed = true; Changed;) {
@@ -70,11 +54,10 @@ std::vector<StagingFlow> stagingFlows(const BufferProgram &Program,
       for (unsigned I = 0; I < Program.Blocks[B].Events.size(); ++I) {
         EventRef At{B, I};
         const Event &E = Program.event(At);
-        if (E.find(Buffer) &&
-            (E.Kind == EventKind::CopyIn || E.Kind == EventKind::FileWrite))
+        if (E.find(Buffer) && (E.is<CopyInEvent, FileWriteEvent>()))
           for (EventRef From : S)
-            if ((Program.event(From).Kind == EventKind::FileRead) ==
-                (E.Kind == EventKind::CopyIn))
+            if ((Program.event(From).is<FileReadEvent>()) ==
+                (E.is<CopyInEvent>()))
               Flows.push_back({Buffer, From, At});
         Transfer(At, S);
       }
@@ -86,8 +69,7 @@ std::vector<StagingFlow> stagingFlows(const BufferProgram &Program,
 bool mayBeDeferred(const BufferProgram &Program, const FlowGraph &Graph,
                    unsigned Buffer, EventRef At) {
   return any_of(Program.uses(Buffer), [&](EventRef In) {
-    EventKind Kind = Program.event(In).Kind;
-    return (Kind == EventKind::FileRead || Kind == EventKind::CopyOut) &&
+    return Program.event(In).is<FileReadEvent, CopyOutEvent>() &&
            Graph.mayPrecede(In, At);
   });
 }
@@ -110,14 +92,15 @@ std::optional<Finding> whyNotElided(const BufferProgram &Program,
                    B.EscapesAt);
   for (EventRef At : Program.uses(Buffer)) {
     const Event &E = Program.event(At);
-    if (E.Kind == EventKind::Opaque || E.Kind == EventKind::Launch)
+    if (E.is<OpaqueEvent, LaunchEvent>())
       return Because(RemarkId::NotElidedEscapes, "'" + E.Name + "'", E.Where);
-    if (E.Kind == EventKind::HostAccess && E.Repeated)
+    if (const auto *Access = E.as<HostAccessEvent>();
+        Access && Access->Repeated)
       return Because(RemarkId::NotElidedLooked, E.Name, E.Where);
-    if (E.Blind &&
-        (isTransfer(E.Kind) || mayBeDeferred(Program, Graph, Buffer, At)))
+    if (E.Unresolved &&
+        (isTransfer(E) || mayBeDeferred(Program, Graph, Buffer, At)))
       return Because(RemarkId::NotElidedSeveral, E.Name, E.Where);
-    if (!isTransfer(E.Kind))
+    if (!isTransfer(E))
       continue;
     std::string Other;
     if (E.OtherMemory)

@@ -15,8 +15,8 @@
 #define DRAGON_PASSES_PLACEMENT_LEGALITY_H
 
 #include "passes/Remarks.h"
-#include "passes/placement/BufferProgram.h"
 #include "passes/placement/Directive.h"
+#include "passes/placement/FlowGraph.h"
 
 #include <optional>
 #include <vector>

@@ -21,7 +21,7 @@ Liveness::Liveness(const BufferProgram &Program, const FlowGraph &Graph,
   for (unsigned B = 0; B < Program.Buffers.size(); ++B)
     if (Elided[B])
       for (EventRef At : Program.uses(B))
-        if (Program.event(At).Kind == EventKind::CopyOut)
+        if (Program.event(At).is<CopyOutEvent>())
           Views.emplace_back(B, At);
   const size_t Names = Program.Buffers.size() + Program.Pointers.size();
   BitVector AtReturn(Names);
@@ -50,19 +50,18 @@ Liveness::Liveness(const BufferProgram &Program, const FlowGraph &Graph,
 
 void Liveness::transfer(const Event &E, BitVector &Live) const {
   for (const BufferUse &U : E.Uses) {
-    if (!U.Must || Program.Buffers[U.Buffer].Several)
+    if (!U.Must || Program.Buffers[U.Buffer].IsSummary)
       continue;
     // A file may be shorter than what is asked of it.
     bool Overwrites = U.Writes &&
                       (U.Whole || (AssumeTests && U.Testable && !U.Reads)) &&
-                      E.Kind != EventKind::FileRead;
-    if (E.Kind == EventKind::Allocate || E.Kind == EventKind::Free ||
-        Overwrites)
+                      !E.is<FileReadEvent>();
+    if (E.is<AllocateEvent, FreeEvent>() || Overwrites)
       Live.reset(U.Buffer);
   }
   if (Pointers)
     for (const UseByPointer &U : E.Pointers)
-      if (U.Writes && U.Whole && E.Kind != EventKind::FileRead)
+      if (U.Writes && U.Whole && !E.is<FileReadEvent>())
         Live.reset(Program.nameOf(U.Pointer));
   for (const BufferUse &U : E.Uses)
     if (U.Reads && !(Pointers && U.ByPointer))
@@ -185,10 +184,10 @@ Contents::Contents(const BufferProgram &Program, const FlowGraph &Graph,
 void Contents::transfer(EventRef At, State &S) const {
   const Event &E = Program.event(At);
   for (const BufferUse &U : E.Uses) {
-    if (E.Kind == EventKind::Allocate) {
+    if (E.is<AllocateEvent>()) {
       S.Holds.reset(U.Buffer);
       S.Allocated.set(U.Buffer);
-    } else if (E.Kind == EventKind::Free) {
+    } else if (E.is<FreeEvent>()) {
       S.Allocated.reset(U.Buffer);
     } else if (U.Writes) {
       S.Holds.set(U.Buffer);

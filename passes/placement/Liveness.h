@@ -21,7 +21,7 @@
 //   file-write h f
 //
 // What is read by a pointer to one of several buffers is live by that name, as
-// far back as there is one, and then by those that it has on each way:
+// far back as there is one, and then by those that it has on each edge:
 //
 //   block end
 //   pointer p a from one, b from two   # b is dead behind `one`
@@ -31,7 +31,7 @@
 #ifndef DRAGON_PASSES_PLACEMENT_LIVENESS_H
 #define DRAGON_PASSES_PLACEMENT_LIVENESS_H
 
-#include "passes/placement/BufferProgram.h"
+#include "passes/placement/FlowGraph.h"
 #include "passes/placement/PointerFlow.h"
 
 #include "llvm/ADT/BitVector.h"

@@ -26,8 +26,7 @@ static void make(BufferProgram &Program, StringRef Kind, StringRef Of,
                  StringRef Buffer) {
   for (Block &B : Program.Blocks)
     for (Event &E : B.Events)
-      if (E.Kind == EventKind::Launch ? E.Name == Of
-                                      : eventKindName(E.Kind) == Of)
+      if (E.is<LaunchEvent>() ? E.Name == Of : verbOf(E.What) == Of)
         for (size_t I = E.Uses.size(); I-- > 0;) {
           BufferUse &U = E.Uses[I];
           if (!Buffer.empty() && Program.Buffers[U.Buffer].Name != Buffer)

@@ -1,5 +1,4 @@
-//===- Mistakes.h - wrong decisions, made on purpose ----------- -*- C++
-//-*-===//
+//===- Mistakes.h - wrong decisions, made on purpose ---------- -*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +19,7 @@
 namespace dragon {
 
 /// `kind:event[@buffer],...`: of launches by their kernel's name, of other
-/// events by eventKindName(), and of all buffers or one:
+/// events by their verbs (verbOf), and of all buffers or one:
 ///   unread       the event reads nothing
 ///   overwriting  it overwrites all of what it writes, and reads none of that
 ///   unwritten    it writes nothing

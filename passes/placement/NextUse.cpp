@@ -67,26 +67,15 @@ namespace {
 constexpr unsigned LoopLaunches = 16;
 
 bool isHostWork(const Event &E) {
-  switch (E.Kind) {
-  case EventKind::CopyIn:
-  case EventKind::CopyOut:
-  case EventKind::FileRead:
-  case EventKind::FileWrite:
-  case EventKind::FileUse:
-  case EventKind::HostAccess:
-  case EventKind::Opaque:
-    return true;
-  default:
-    return false;
-  }
+  return isTransfer(E) || E.is<FileUseEvent, HostAccessEvent, OpaqueEvent>();
 }
 
 /// A path so far.
-struct Way {
+struct Path {
   unsigned Launches; ///< on it; a loop that was left counts as many
   EventRef At;       ///< the event that it has come to
   bool HostWork;
-  bool operator>(const Way &Other) const { return Launches > Other.Launches; }
+  bool operator>(const Path &Other) const { return Launches > Other.Launches; }
 };
 enum class Step {
   Pass, ///< the path goes on
@@ -97,28 +86,28 @@ enum class Step {
 /// Visits the events on all paths, those with the fewest launches first, but
 /// not where the program is about to fail.
 void visitNearestFirst(const BufferProgram &Program, const FlowGraph &Graph,
-                       EventRef From, function_ref<Step(const Way &)> Visit) {
-  std::priority_queue<Way, std::vector<Way>, std::greater<>> Ways;
+                       EventRef From, function_ref<Step(const Path &)> Visit) {
+  std::priority_queue<Path, std::vector<Path>, std::greater<>> Paths;
   std::vector<bool> Done(Program.Blocks.size(), false);
-  Ways.push({0, From, false});
-  while (!Ways.empty()) {
-    Way W = Ways.top();
-    Ways.pop();
-    if (W.At.Index == 0) {
-      if (Done[W.At.Block])
+  Paths.push({0, From, false});
+  while (!Paths.empty()) {
+    Path P = Paths.top();
+    Paths.pop();
+    if (P.At.Index == 0) {
+      if (Done[P.At.Block])
         continue;
-      Done[W.At.Block] = true;
+      Done[P.At.Block] = true;
     }
-    const Block &B = Program.Blocks[W.At.Block];
+    const Block &B = Program.Blocks[P.At.Block];
     bool Ended = false;
-    for (; !Ended && W.At.Index < B.Events.size(); ++W.At.Index) {
-      const Step Next = Visit(W);
+    for (; !Ended && P.At.Index < B.Events.size(); ++P.At.Index) {
+      const Step Next = Visit(P);
       if (Next == Step::Stop)
         return;
       Ended = Next == Step::End;
-      const Event &E = B.Events[W.At.Index];
-      W.Launches += E.Kind == EventKind::Launch;
-      W.HostWork |= isHostWork(E);
+      const Event &E = B.Events[P.At.Index];
+      P.Launches += E.is<LaunchEvent>();
+      P.HostWork |= isHostWork(E);
     }
     if (Ended)
       continue;
@@ -126,9 +115,9 @@ void visitNearestFirst(const BufferProgram &Program, const FlowGraph &Graph,
       if (Program.Blocks[S].Fails)
         continue;
       const bool LeavesLoop =
-          Graph.inCycle(W.At.Block) && !Graph.reaches(S, W.At.Block);
-      Ways.push(
-          {W.Launches + (LeavesLoop ? LoopLaunches : 0), {S, 0}, W.HostWork});
+          Graph.inCycle(P.At.Block) && !Graph.reaches(S, P.At.Block);
+      Paths.push(
+          {P.Launches + (LeavesLoop ? LoopLaunches : 0), {S, 0}, P.HostWork});
     }
   }
 }
@@ -139,21 +128,21 @@ NextNeed nextNeed(const BufferProgram &Program, const FlowGraph &Graph,
                   EventRef From, unsigned Buffer) {
   NextNeed Device;
   NextNeed Host; // on the device's behalf, nobody
-  visitNearestFirst(Program, Graph, From, [&](const Way &W) {
-    const Event &E = Program.event(W.At);
+  visitNearestFirst(Program, Graph, From, [&](const Path &P) {
+    const Event &E = Program.event(P.At);
     const BufferUse *U = E.find(Buffer);
     if (!U)
       return Step::Pass;
     // What overwrites all of it does not need it.
-    if (E.Kind == EventKind::Free || E.Kind == EventKind::Allocate ||
+    if (E.is<FreeEvent, AllocateEvent>() ||
         (U->Must && U->Whole && U->Writes && !U->Reads))
       return Step::End;
-    if (E.Kind == EventKind::Launch || E.Kind == EventKind::Copy) {
-      Device = {W.At, W.Launches, W.HostWork};
+    if (E.is<LaunchEvent, CopyEvent>()) {
+      Device = {P.At, P.Launches, P.HostWork};
       return Step::Stop;
     }
     if (!Host.At)
-      Host.At = W.At;
+      Host.At = P.At;
     return Step::End;
   });
   return Device.At ? Device : Host;
@@ -162,10 +151,10 @@ NextNeed nextNeed(const BufferProgram &Program, const FlowGraph &Graph,
 bool usedSoon(const BufferProgram &Program, const FlowGraph &Graph,
               EventRef From, unsigned Buffer) {
   bool Soon = false;
-  visitNearestFirst(Program, Graph, From, [&](const Way &W) {
-    if (W.Launches >= LoopLaunches)
+  visitNearestFirst(Program, Graph, From, [&](const Path &P) {
+    if (P.Launches >= LoopLaunches)
       return Step::Stop;
-    Soon = Program.event(W.At).find(Buffer) != nullptr;
+    Soon = Program.event(P.At).find(Buffer) != nullptr;
     return Soon ? Step::Stop : Step::Pass;
   });
   return Soon;
@@ -178,15 +167,15 @@ std::string describeDeath(const BufferProgram &Program,
   const Event *Overwrite = nullptr;
   bool Never = walk(Program, From, [&](EventRef At) {
     const Event &E = Program.event(At);
-    // What reads by a pointer is on another way.
+    // What reads by a pointer is on another path.
     if (none_of(Names, [&](NameId N) { return Pointers.mayTouch(E, N); }) ||
         any_of(Names, [&](NameId N) {
           return Pointers.mayTouch(E, N, /*Read=*/true);
         }))
       return false;
-    if (E.Kind == EventKind::Free)
+    if (E.is<FreeEvent>())
       Free = &E;
-    else if (E.Kind != EventKind::Allocate)
+    else if (!E.is<AllocateEvent>())
       Overwrite = &E;
     return true;
   });
@@ -203,10 +192,12 @@ bool changesAhead(const BufferProgram &Program, EventRef From,
   bool Found = false;
   walk(Program, From, [&](EventRef At) {
     const Event &E = Program.event(At);
-    if (E.Kind == EventKind::Free && E.find(Staging))
+    if (E.is<FreeEvent>() && E.find(Staging))
       return true;
-    if (E.Kind != EventKind::Allocate && E.Kind != EventKind::HostAccess)
-      Found |= E.File >= 0 || E.Kind == EventKind::FileUse ||
+    const FileAction *OnFile = E.onFile();
+    const bool IsFile = OnFile && OnFile->File >= 0;
+    if (!E.is<AllocateEvent, HostAccessEvent>())
+      Found |= IsFile || E.is<FileUseEvent>() ||
                any_of(E.Uses, [&](const BufferUse &U) {
                  return Program.Buffers[U.Buffer].Kind != BufferKind::Host;
                });
@@ -218,7 +209,7 @@ bool changesAhead(const BufferProgram &Program, EventRef From,
 bool launchAhead(const BufferProgram &Program, EventRef From) {
   bool Found = false;
   walk(Program, From, [&](EventRef At) {
-    return Found |= Program.event(At).Kind == EventKind::Launch;
+    return Found |= Program.event(At).is<LaunchEvent>();
   });
   return Found;
 }
@@ -227,23 +218,11 @@ bool deviceWorkAhead(const BufferProgram &Program, EventRef From) {
   bool Found = false;
   walk(Program, From, [&](EventRef At) {
     const Event &E = Program.event(At);
-    switch (E.Kind) {
-    case EventKind::Allocate:
-      Found |= any_of(E.Uses, [&](const BufferUse &U) {
-        return Program.Buffers[U.Buffer].Kind != BufferKind::Host;
-      });
-      break;
-    case EventKind::CopyIn:
-    case EventKind::CopyOut:
-    case EventKind::Copy:
-    case EventKind::Fill:
-    case EventKind::Launch:
-    case EventKind::Opaque:
-      Found = true;
-      break;
-    default:
-      break;
-    }
+    Found |= E.is<CopyInEvent, CopyOutEvent, CopyEvent, FillEvent, LaunchEvent,
+                  OpaqueEvent>() ||
+             (E.is<AllocateEvent>() && any_of(E.Uses, [&](const BufferUse &U) {
+                return Program.Buffers[U.Buffer].Kind != BufferKind::Host;
+              }));
     return Found;
   });
   return Found;

@@ -14,7 +14,7 @@
 #ifndef DRAGON_PASSES_PLACEMENT_NEXTUSE_H
 #define DRAGON_PASSES_PLACEMENT_NEXTUSE_H
 
-#include "passes/placement/BufferProgram.h"
+#include "passes/placement/FlowGraph.h"
 #include "passes/placement/PointerFlow.h"
 
 #include <optional>
@@ -53,7 +53,7 @@ bool usedSoon(const BufferProgram &Program, const FlowGraph &Graph,
               EventRef From, unsigned Buffer);
 
 /// "never read again", "freed at line 9 before any read", ... of all these,
-/// each on some way.
+/// each on some edge.
 std::string describeDeath(const BufferProgram &Program,
                           const PointerFlow &Pointers, EventRef From,
                           llvm::ArrayRef<NameId> Names, const Position &Where);

@@ -1,4 +1,4 @@
-//===- PointerFlow.cpp - which buffer a pointer is, by the way ------------===//
+//===- PointerFlow.cpp - which buffer a pointer is ------------------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,7 +32,7 @@ void PointerFlow::findBuffers() {
     for (unsigned P = 0; P < Program.Pointers.size(); ++P) {
       BitVector &Of = Buffers[Program.nameOf(P)];
       const size_t Before = Of.count();
-      for (const Pointer::Way &W : Program.Pointers[P].Ways)
+      for (const Pointer::Incoming &W : Program.Pointers[P].Incomings)
         for (NameId Name : W.Names)
           Of |= Buffers[Name];
       Changed |= Of.count() != Before;
@@ -61,13 +61,14 @@ bool PointerFlow::mayMeet(NameId A, NameId B) const {
   const bool SideBySide =
       P.Condition == Q.Condition && (!P.isPhi() || P.Block == Q.Block);
   if (SideBySide)
-    return any_of(P.Ways, [&](const Pointer::Way &W) {
-      const Pointer::Way *Other = Q.from(W.From);
+    return any_of(P.Incomings, [&](const Pointer::Incoming &W) {
+      const Pointer::Incoming *Other = Q.from(W.From);
       return !Other || anySame(W.Names, Other->Names);
     });
   if (isLater(Q, P))
-    return any_of(Q.Ways,
-                  [&](const Pointer::Way &W) { return anySame(A, W.Names); });
+    return any_of(Q.Incomings, [&](const Pointer::Incoming &W) {
+      return anySame(A, W.Names);
+    });
   if (isLater(P, Q))
     return mayMeet(B, A);
   return true; // never known in one place
@@ -131,7 +132,7 @@ BitVector PointerFlow::onEdge(const BitVector &Names, unsigned From,
     const Pointer &P = *Program.pointer(Name);
     if (!P.isPhi() || !Names[Name])
       continue;
-    const Pointer::Way *W = P.from(From);
+    const Pointer::Incoming *W = P.from(From);
     if (!W)
       for (unsigned B : Buffers[Name].set_bits())
         Result.set(B);
@@ -150,7 +151,7 @@ BitVector PointerFlow::beforeSelects(const BitVector &Names, EventRef At,
     if (P.isPhi() || P.Index != At.Index || !Result[Name])
       continue;
     Result.reset(Name);
-    for (const Pointer::Way &W : P.Ways)
+    for (const Pointer::Incoming &W : P.Incomings)
       if (Condition < 0 || P.Condition != Condition ||
           W.From == static_cast<unsigned>(Given))
         for (NameId Is : W.Names)

@@ -1,4 +1,4 @@
-//===- PointerFlow.h - which buffer a pointer is, by way ------ -*- C++ -*-===//
+//===- PointerFlow.h - which buffer a pointer is ------------- -*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,14 +24,15 @@
 // That two pointers differ holds wherever both are known, which is where both
 // of their definitions dominate: each of the two has the value that its
 // definition gave it when it was last passed. So of two it is the later one's
-// ways that are looked at; phis of one block, and selects by one condition, are
-// looked at side by side. The relation is the least that this allows.
+// incoming names that are looked at; phis of one block, and selects by one
+// condition, are looked at side by side. The relation is the least that this
+// allows.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_PLACEMENT_POINTERFLOW_H
 #define DRAGON_PASSES_PLACEMENT_POINTERFLOW_H
 
-#include "passes/placement/BufferProgram.h"
+#include "passes/placement/FlowGraph.h"
 
 #include "llvm/ADT/BitVector.h"
 

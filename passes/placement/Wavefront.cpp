@@ -21,71 +21,66 @@ namespace dragon {
 namespace {
 
 /// Waits for the device, is ordered with its work, or may take long.
-bool pauses(const BufferProgram &Program, const Event &E) {
+bool isBarrier(const BufferProgram &Program, const Event &E) {
   auto IsOnHost = [&](const BufferUse &U) {
     return Program.Buffers[U.Buffer].Kind == BufferKind::Host;
   };
-  switch (E.Kind) {
-  case EventKind::Allocate:
-  case EventKind::Free:
-  case EventKind::HostAccess:
-    return E.Uses.empty() || !all_of(E.Uses, IsOnHost);
-  default:
-    return true;
-  }
+  return !E.is<AllocateEvent, FreeEvent, HostAccessEvent>() || E.Uses.empty() ||
+         !all_of(E.Uses, IsOnHost);
 }
 
 /// The host may wait for what a launch leaves in memory of its own without any
 /// call, so that is not to be kept back.
-bool mayBeKeptBack(const BufferProgram &Program, const Event &Launch) {
-  return Launch.Sliceable && all_of(Launch.Uses, [&](const BufferUse &U) {
+bool mayBeKeptBack(const BufferProgram &Program, const Event &E) {
+  const auto *Launch = E.as<LaunchEvent>();
+  return Launch && Launch->Sliceable && all_of(E.Uses, [&](const BufferUse &U) {
            return Program.Buffers[U.Buffer].Kind == BufferKind::Device;
          });
 }
 
-/// The way to the next launch.
+/// The path to the next launch.
 struct Following {
   EventRef At;
   std::optional<EventRef> Between;
   SmallVector<unsigned, 8> Entered; ///< blocks, from their beginning
 };
 
-/// A loop is taken to go on, and where a path passes nothing that pauses, it is
+/// A loop is taken to go on, and where a path passes no barrier, it is
 /// taken to be the usual one.
 std::optional<Following> following(const BufferProgram &Program,
                                    const FlowGraph &Graph, EventRef Launch) {
   constexpr unsigned None = ~0u;
-  struct Way {
-    unsigned LoopsLeft, Pauses;
+  struct Path {
+    unsigned LoopsLeft, Barriers;
     EventRef At;
     unsigned From; ///< block
     std::optional<EventRef> Between;
-    bool operator>(const Way &Other) const {
-      return std::tie(LoopsLeft, Pauses) >
-             std::tie(Other.LoopsLeft, Other.Pauses);
+    bool operator>(const Path &Other) const {
+      return std::tie(LoopsLeft, Barriers) >
+             std::tie(Other.LoopsLeft, Other.Barriers);
     }
   };
-  std::priority_queue<Way, std::vector<Way>, std::greater<>> Ways;
+  std::priority_queue<Path, std::vector<Path>, std::greater<>> Paths;
   std::vector<bool> Entered(Program.Blocks.size(), false);
   std::vector<unsigned> From(Program.Blocks.size(), None);
-  Ways.push({0, 0, {Launch.Block, Launch.Index + 1}, None, std::nullopt});
-  while (!Ways.empty()) {
-    Way W = Ways.top();
-    Ways.pop();
-    const bool Begins = W.From == None;
+  Paths.push({0, 0, {Launch.Block, Launch.Index + 1}, None, std::nullopt});
+  while (!Paths.empty()) {
+    Path P = Paths.top();
+    Paths.pop();
+    const bool Begins = P.From == None;
     if (!Begins) {
-      if (Entered[W.At.Block])
+      if (Entered[P.At.Block])
         continue;
-      Entered[W.At.Block] = true;
-      From[W.At.Block] = W.From;
+      Entered[P.At.Block] = true;
+      From[P.At.Block] = P.From;
     }
-    const Block &B = Program.Blocks[W.At.Block];
-    for (; W.At.Index < B.Events.size(); ++W.At.Index) {
-      const Event &E = B.Events[W.At.Index];
-      if (E.Kind == EventKind::Launch) {
-        Following Result{W.At, W.Between, {}};
+    const Block &B = Program.Blocks[P.At.Block];
+    for (; P.At.Index < B.Events.size(); ++P.At.Index) {
+      const Event &E = B.Events[P.At.Index];
+      if (E.is<LaunchEvent>()) {
+        Following Result{P.At, P.Between, {}};
         if (!Begins) {
-          unsigned Last = W.At.Block;
+          unsigned Last = P.At.Block;
           do {
             Result.Entered.push_back(Last);
             Last = From[Last];
@@ -93,19 +88,22 @@ std::optional<Following> following(const BufferProgram &Program,
         }
         return Result;
       }
-      if (!pauses(Program, E))
+      if (!isBarrier(Program, E))
         continue;
-      ++W.Pauses;
-      if (!W.Between)
-        W.Between = W.At;
+      ++P.Barriers;
+      if (!P.Between)
+        P.Between = P.At;
     }
     for (unsigned S : B.Successors) {
       if (Program.Blocks[S].Fails || Entered[S])
         continue;
       const bool LeavesLoop =
-          Graph.inCycle(W.At.Block) && !Graph.reaches(S, W.At.Block);
-      Ways.push(
-          {W.LoopsLeft + LeavesLoop, W.Pauses, {S, 0}, W.At.Block, W.Between});
+          Graph.inCycle(P.At.Block) && !Graph.reaches(S, P.At.Block);
+      Paths.push({P.LoopsLeft + LeavesLoop,
+                  P.Barriers,
+                  {S, 0},
+                  P.At.Block,
+                  P.Between});
     }
   }
   return std::nullopt;
@@ -119,7 +117,7 @@ bool overlap(const BufferProgram &Program, const BufferUse &First,
   if (First.Cursor >= 0 && First.Cursor == Second.Cursor)
     return !is_contained(Entered, Program.Cursors[First.Cursor].Header);
   if (!First.Element || !Second.Element)
-    return !Program.Buffers[First.Buffer].Several;
+    return !Program.Buffers[First.Buffer].IsSummary;
   const ElementIndex &A = *First.Element, &B = *Second.Element;
   if (A.Loop != B.Loop || A.At.Base != B.At.Base)
     return false;
@@ -159,8 +157,7 @@ std::vector<LaunchPair> launchPairs(const BufferProgram &Program,
   for (unsigned Block : Graph.order()) {
     const auto &Events = Program.Blocks[Block].Events;
     for (unsigned I = 0; I < Events.size(); ++I) {
-      if (Program.Blocks[Block].Fails || Events[I].Kind != EventKind::Launch ||
-          !mayBeKeptBack(Program, Events[I]))
+      if (Program.Blocks[Block].Fails || !mayBeKeptBack(Program, Events[I]))
         continue;
       std::optional<Following> Next = following(Program, Graph, {Block, I});
       if (!Next || !mayBeKeptBack(Program, Program.event(Next->At)))

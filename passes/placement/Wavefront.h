@@ -22,7 +22,7 @@
 #ifndef DRAGON_PASSES_PLACEMENT_WAVEFRONT_H
 #define DRAGON_PASSES_PLACEMENT_WAVEFRONT_H
 
-#include "passes/placement/BufferProgram.h"
+#include "passes/placement/FlowGraph.h"
 
 #include <optional>
 

@@ -19,11 +19,10 @@ using namespace llvm;
 
 namespace dragon {
 
-std::optional<CursorDiscard> emitCursorDiscard(const Directive &D,
-                                               const BuiltProgram &Built,
-                                               const KernelSummaries &Kernels,
-                                               ScalarEvolution &Evolution,
-                                               Instruction &Point) {
+std::optional<CursorDiscard>
+emitCursorDiscard(const Directive &D, ArrayRef<EventRef> Launches,
+                  const BuiltProgram &Built, const KernelSummaries &Kernels,
+                  ScalarEvolution &Evolution, Instruction &Point) {
   auto CallOf = [&](EventRef At) {
     return cast<CallBase>(Built.Instructions[At.Block][At.Index]);
   };
@@ -41,7 +40,7 @@ std::optional<CursorDiscard> emitCursorDiscard(const Directive &D,
   if (Step->getType() != I64 || !Bounds.isFixed(Step))
     return std::nullopt;
   SmallVector<ReadTest, 2> Tests;
-  for (EventRef At : D.Tests) {
+  for (EventRef At : Launches) {
     const BufferUse &Tested = *Built.Program.event(At).find(D.Buffer);
     std::optional<ReadTest> Test =
         ReadTest::plan(*CallOf(At), static_cast<unsigned>(Tested.Operand),

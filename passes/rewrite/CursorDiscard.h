@@ -34,12 +34,12 @@ struct CursorDiscard {
   llvm::Value *Bytes;     ///< i64
 };
 
-/// In front of Point; nothing if the numbers are not known there.
-std::optional<CursorDiscard> emitCursorDiscard(const Directive &D,
-                                               const BuiltProgram &Built,
-                                               const KernelSummaries &Kernels,
-                                               llvm::ScalarEvolution &Evolution,
-                                               llvm::Instruction &Point);
+/// Launches must read nothing below. In front of Point; nothing if the numbers
+/// are not known there.
+std::optional<CursorDiscard>
+emitCursorDiscard(const Directive &D, llvm::ArrayRef<EventRef> Launches,
+                  const BuiltProgram &Built, const KernelSummaries &Kernels,
+                  llvm::ScalarEvolution &Evolution, llvm::Instruction &Point);
 
 } // namespace dragon
 

@@ -8,6 +8,7 @@
 #include "passes/rewrite/DirectiveLowering.h"
 
 #include "passes/lifetime/CallEffects.h"
+#include "passes/placement/DirectiveInserter.h"
 #include "passes/rewrite/BufferHandles.h"
 #include "passes/rewrite/CursorDiscard.h"
 #include "passes/rewrite/EntryPoints.h"
@@ -27,7 +28,7 @@ namespace dragon {
 
 namespace {
 
-class Lowering {
+class Lowering final : public DirectiveInserter {
 public:
   Lowering(Function &F, BuiltProgram &Built, Placement &Decisions,
            const KernelSummaries &Kernels, FunctionAnalysisManager &Analyses,
@@ -39,9 +40,11 @@ public:
         I32(Type::getInt32Ty(F.getContext())),
         I64(Type::getInt64Ty(F.getContext())) {}
 
-  bool run();
-
 private:
+  bool insert(const Directive &D) override;
+  void elide(const Placement &Decisions) override;
+  void map(const Directive &D, const MapDirective &Map) override;
+
   Instruction *instruction(EventRef At) const {
     return Built.Instructions[At.Block][At.Index];
   }
@@ -50,24 +53,30 @@ private:
   bool available(const Value *V, const Instruction &Point) const {
     return V && Dominators.dominates(V, &Point);
   }
-  bool lower(const Directive &D);
-  bool lowerSink(const Directive &D, Instruction &Point);
-  void lowerMap(const Directive &D);
-  Value *streamAt(const Directive &D) const;
-  Value *test(const Directive &D, Value &Address, Instruction &Point);
+  bool lowerDiscard(const Directive &D, const DiscardDirective &Discard,
+                    Instruction &Point);
+  bool lowerForget(const Directive &D, Instruction &Point);
+  bool lowerSink(const Directive &D, const SinkDirective &Sink,
+                 Instruction &Point);
+  Value *streamAt(EventRef At, StreamId Stream) const;
+  Value *test(const Directive &D, const DiscardDirective &Discard,
+              Value &Address, Instruction &Point);
   bool hasIndex(const ElementIndex &Of, const Instruction &Point) const;
   Value *indexAt(const ElementIndex &Of, Instruction &Point) const;
-  Value *elementAt(const Directive &D, Instruction &Point) const;
+  Value *elementAt(unsigned Buffer, const ElementIndex &Of,
+                   Instruction &Point) const;
   Value *named(NameId Name) const {
     const size_t Buffers = Built.Sites.size();
     return Name < Buffers ? Built.Sites[Name].Pointer
                           : Built.Pointers[Name - Buffers];
   }
-  Value *byWay(const Directive &D, Instruction &Point) const;
-  Value *addressAt(const Directive &D, Instruction &Point) const;
+  Value *byEdge(EventRef At, const DeadOnEdges &Dead, Instruction &Point) const;
+  Value *namedAt(NameId Name, Instruction &Point) const;
+  Value *addressAt(const Directive &D, const DiscardedPart &Of,
+                   Instruction &Point) const;
   /// A discard that the launch in front of it can make piece by piece.
   bool withLaunch(const Directive &D) const {
-    return D.Kind == DirectiveKind::Discard && D.Where == Anchor::After &&
+    return D.is<DiscardDirective>() && D.Where == Anchor::After &&
            isLaunch(*cast<CallBase>(instruction(D.At)));
   }
   Constant *sourceOf(StringRef Buffer, const Position &Where);
@@ -110,13 +119,13 @@ Instruction *Lowering::insertionPoint(const Directive &D) {
   return Next;
 }
 
-/// The stream of the event at D.At.
-Value *Lowering::streamAt(const Directive &D) const {
-  if (D.Stream == DefaultStream)
+/// The stream of the event.
+Value *Lowering::streamAt(EventRef At, StreamId Stream) const {
+  if (Stream == DefaultStream)
     return ConstantPointerNull::get(cast<PointerType>(Pointer));
-  auto *Call = cast<CallBase>(instruction(D.At));
-  if (Value *Stream = Built.LibraryStreams.lookup(Call))
-    return Stream;
+  auto *Call = cast<CallBase>(instruction(At));
+  if (Value *Given = Built.LibraryStreams.lookup(Call))
+    return Given;
   if (const CallEffect *Effect = callEffect(*Call);
       Effect && Effect->Stream >= 0)
     return Call->getArgOperand(Effect->Stream);
@@ -147,10 +156,11 @@ Value *Lowering::indexAt(const ElementIndex &Of, Instruction &Point) const {
 }
 
 /// The element's address, or null if there is no such element.
-Value *Lowering::elementAt(const Directive &D, Instruction &Point) const {
-  AllocaInst *Array = Built.Arrays.lookup(D.Buffer);
+Value *Lowering::elementAt(unsigned Buffer, const ElementIndex &Of,
+                           Instruction &Point) const {
+  AllocaInst *Array = Built.Arrays.lookup(Buffer);
   IRBuilder<> Builder(&Point);
-  Value *Index = indexAt(*D.Element, Point);
+  Value *Index = indexAt(Of, Point);
   Value *Inside = Builder.CreateICmpULT(
       Index, Builder.getInt64(
                  cast<ArrayType>(Array->getAllocatedType())->getNumElements()));
@@ -161,76 +171,92 @@ Value *Lowering::elementAt(const Directive &D, Instruction &Point) const {
       Inside, Builder.CreateFreeze(Builder.CreateLoad(Pointer, From)), Null);
 }
 
-/// What is dead on the way to the point, null on others; or null if that is not
-/// at hand.
-Value *Lowering::byWay(const Directive &D, Instruction &Point) const {
+/// What is dead on the edge to the point, null on others; or null if that is
+/// not at hand.
+Value *Lowering::byEdge(EventRef At, const DeadOnEdges &Dead,
+                        Instruction &Point) const {
   Constant *Nothing = ConstantPointerNull::get(cast<PointerType>(Pointer));
-  if (D.Select >= 0) {
-    auto *Like = cast<SelectInst>(Built.Pointers[D.Select]);
+  if (Dead.Select >= 0) {
+    auto *Like = cast<SelectInst>(Built.Pointers[Dead.Select]);
     Value *If[2] = {Nothing, Nothing};
-    for (const DeadOnWay &Way : D.Ways)
-      If[Way.From] = named(Way.Name);
+    for (const DeadOnEdge &Edge : Dead.Edges)
+      If[Edge.From] = named(Edge.Name);
     if (!available(If[0], Point) || !available(If[1], Point) ||
         !available(Like, Point))
       return nullptr;
     return IRBuilder<>(&Point).CreateSelect(Like->getCondition(), If[1], If[0]);
   }
-  BasicBlock *At = Built.Blocks[D.At.Block];
-  DenseMap<const BasicBlock *, Value *> Dead;
-  for (const DeadOnWay &Way : D.Ways)
-    if (BasicBlock *From = Built.Blocks[Way.From]) {
-      Value *V = named(Way.Name);
+  BasicBlock *Block = Built.Blocks[At.Block];
+  DenseMap<const BasicBlock *, Value *> ValueFrom;
+  for (const DeadOnEdge &Edge : Dead.Edges)
+    if (BasicBlock *From = Built.Blocks[Edge.From]) {
+      Value *V = named(Edge.Name);
       if (!available(V, *From->getTerminator()))
         return nullptr;
-      Dead[From] = V;
+      ValueFrom[From] = V;
     }
   SmallVector<std::pair<BasicBlock *, Value *>, 4> Incoming;
-  for (BasicBlock *From : predecessors(At)) {
-    Value *V = Dead.lookup(From);
+  for (BasicBlock *From : predecessors(Block)) {
+    Value *V = ValueFrom.lookup(From);
     // An edge may have got a block.
     if (!V && !is_contained(Built.Blocks, From))
       if (const BasicBlock *Before = From->getSinglePredecessor())
-        V = Dead.lookup(Before);
+        V = ValueFrom.lookup(Before);
     Incoming.emplace_back(From, V ? V : Nothing);
   }
   PHINode *Phi =
-      PHINode::Create(Pointer, Incoming.size(), "dragon.dead", At->begin());
+      PHINode::Create(Pointer, Incoming.size(), "dragon.dead", Block->begin());
   for (auto [From, V] : Incoming)
     Phi->addIncoming(V, From);
   return Phi;
 }
 
-/// The address of what the directive is about, or null if it is not at hand.
-Value *Lowering::addressAt(const Directive &D, Instruction &Point) const {
-  if (D.Element)
-    return hasIndex(*D.Element, Point) ? elementAt(D, Point) : nullptr;
-  if (!D.Ways.empty())
-    return byWay(D, Point);
-  Value *Address = named(D.Name.value_or(D.Buffer));
+Value *Lowering::namedAt(NameId Name, Instruction &Point) const {
+  Value *Address = named(Name);
   return available(Address, Point) ? Address : nullptr;
 }
 
+/// The address of what is discarded, or null if it is not at hand.
+Value *Lowering::addressAt(const Directive &D, const DiscardedPart &Of,
+                           Instruction &Point) const {
+  return std::visit(
+      makeVisitor(
+          [&](const WholeBuffer &) { return namedAt(D.Buffer, Point); },
+          [&](const BelowCursor &) { return namedAt(D.Buffer, Point); },
+          [&](const ElementIndex &Element) -> Value * {
+            return hasIndex(Element, Point)
+                       ? elementAt(D.Buffer, Element, Point)
+                       : nullptr;
+          },
+          [&](const PointedTo &By) { return namedAt(By.Name, Point); },
+          [&](const DeadOnEdges &Dead) { return byEdge(D.At, Dead, Point); }),
+      Of);
+}
+
 /// The least of the tests, or null if one cannot be made.
-Value *Lowering::test(const Directive &D, Value &Address, Instruction &Point) {
+Value *Lowering::test(const Directive &D, const DiscardDirective &Discard,
+                      Value &Address, Instruction &Point) {
+  const auto *Element = Discard.of<ElementIndex>();
   SmallVector<OverwriteTest, 2> Tests;
   SmallVector<const Instruction *, 8> Others;
   for (EventRef At : Built.Program.uses(D.Buffer))
     Others.push_back(instruction(At));
-  for (EventRef At : D.Tests) {
+  for (EventRef At : Discard.Tests) {
     const BufferUse *U = Built.Program.event(At).find(D.Buffer);
     auto &Call = *cast<CallBase>(instruction(At));
     std::shared_ptr<LaterValues> Values;
-    if (D.Element) {
+    if (Element && U->Element) {
+      const ElementIndex &Tested = *U->Element;
       const PHINode *Counter = nullptr;
       Value *Given = nullptr;
-      if (U->Element->Loop >= 0) {
+      if (Tested.Loop >= 0) {
         // The iteration in which the launch comes to this element.
-        Counter = Built.Counters[static_cast<size_t>(U->Element->Loop)];
+        Counter = Built.Counters[static_cast<size_t>(Tested.Loop)];
         IRBuilder<> Builder(&Point);
         Given = Builder.CreateSExtOrTrunc(
             Builder.CreateSub(
-                indexAt(*D.Element, Point),
-                Builder.getInt64(static_cast<uint64_t>(U->Element->At.Plus))),
+                indexAt(*Element, Point),
+                Builder.getInt64(static_cast<uint64_t>(Tested.At.Plus))),
             Counter->getType());
       }
       Values = std::make_shared<LaterValues>(Point, Call, Dominators, Counter,
@@ -255,8 +281,11 @@ Value *Lowering::test(const Directive &D, Value &Address, Instruction &Point) {
   return Result;
 }
 
-bool Lowering::lowerSink(const Directive &D, Instruction &Point) {
-  auto *Write = cast<CallBase>(instruction(D.Write));
+bool Lowering::lowerSink(const Directive &D, const SinkDirective &Sink,
+                         Instruction &Point) {
+  if (!namedAt(D.Buffer, Point))
+    return false;
+  auto *Write = cast<CallBase>(instruction(Sink.Write));
   const CallEffect *Effect = callEffect(*Write);
   Value *File = Write->getArgOperand(Effect->File)->stripPointerCasts();
   if (!available(File, Point))
@@ -314,15 +343,15 @@ void Lowering::tellReason(const Directive &D, Instruction &Point) {
 
 /// Of a transfer that leaves the bytes of a staging buffer where they are.
 void Lowering::tellElision(unsigned Staging, const Event &E, CallBase &Call) {
-  tellReason(E.Kind == EventKind::FileRead ? RemarkId::StagingElidedIn
-                                           : RemarkId::StagingElidedOut,
+  tellReason(E.is<FileReadEvent>() ? RemarkId::StagingElidedIn
+                                   : RemarkId::StagingElidedOut,
              Built.Program.Buffers[Staging].Name, E.Where, Call);
 }
 
 /// Of a staging buffer that nobody needs any more.
 void Lowering::tellEnd(const Directive &D, Instruction &Point) {
   const bool In = any_of(Built.Program.uses(D.Buffer), [&](EventRef At) {
-    return Built.Program.event(At).Kind == EventKind::FileRead;
+    return Built.Program.event(At).is<FileReadEvent>();
   });
   const Buffer &Of = Built.Program.Buffers[D.Buffer];
   const bool AtEvent = D.Where == Anchor::Before || D.Where == Anchor::After;
@@ -331,119 +360,98 @@ void Lowering::tellEnd(const Directive &D, Instruction &Point) {
              Point);
 }
 
-void Lowering::lowerMap(const Directive &D) {
+void Lowering::map(const Directive &D, const MapDirective &Map) {
   CallBase *Call = Built.Sites[D.Buffer].Call;
   const Buffer &B = Built.Program.Buffers[D.Buffer];
   tellReason(D, *Call);
   replaceCall(*Call, entryPoint(*F.getParent(), "__dragon_malloc"),
               {Call->getArgOperand(0), Call->getArgOperand(1),
-               ConstantInt::get(I32, D.Flags),
+               ConstantInt::get(I32, Map.Flags),
                constant(sourceOf(B.Name, B.Where), "dragon.where")});
 }
 
-bool Lowering::lower(const Directive &D) {
+bool Lowering::lowerForget(const Directive &D, Instruction &Point) {
+  Value *Address = namedAt(D.Buffer, Point);
+  if (!Address)
+    return false;
+  tellEnd(D, Point);
+  callEntry("__dragon_stage_forget",
+            {Address, Handles.get(D.Buffer, Point).Bytes}, Point);
+  return true;
+}
+
+bool Lowering::lowerDiscard(const Directive &D, const DiscardDirective &Discard,
+                            Instruction &Point) {
+  Value *Address = addressAt(D, Discard.Of, Point);
+  Value *Stream = Address ? streamAt(D.At, Discard.Stream) : nullptr;
+  if (!Stream || !available(Stream, Point))
+    return false;
+  Value *Condition = ConstantInt::get(I32, 1), *Bytes = toTheEnd();
+  if (Discard.of<BelowCursor>()) {
+    std::optional<CursorDiscard> Below = emitCursorDiscard(
+        D, Discard.Tests, Built, Kernels,
+        Analyses.getResult<ScalarEvolutionAnalysis>(F), Point);
+    if (!Below)
+      return false;
+    Condition = Below->Condition;
+    Bytes = Below->Bytes;
+  } else if (!Discard.Tests.empty()) {
+    Bytes = test(D, Discard, *Address, Point);
+    if (!Bytes)
+      return false;
+  }
+  tellReason(D, Point);
+  const bool Eager = Discard.Eager;
+  if (withLaunch(D))
+    callEntry(Eager ? "__dragon_last_use_eagerly" : "__dragon_last_use",
+              {Condition, Address, Bytes}, Point);
+  else if (isa<Constant>(Condition))
+    callEntry(Eager ? "__dragon_discard_eagerly" : "__dragon_discard",
+              {Address, Bytes, Stream}, Point);
+  else
+    callEntry("__dragon_discard_if", {Condition, Address, Bytes, Stream},
+              Point);
+  return true;
+}
+
+bool Lowering::insert(const Directive &D) {
   Instruction *Point = insertionPoint(D);
   if (!Point)
     return false;
-  if (D.Kind == DirectiveKind::Materialise) {
-    auto [Address, Bytes] = Handles.get(D.Buffer, *Point);
-    callEntry("__dragon_stage_materialise", {Address, Bytes}, *Point);
-    return true;
-  }
-  if (D.Kind == DirectiveKind::Follows) {
-    callEntry("__dragon_launch_follows", {}, *Point);
-    return true;
-  }
-  // The others may be left out.
-  Value *Address = addressAt(D, *Point);
-  if (!Address)
-    return false;
-  switch (D.Kind) {
-  case DirectiveKind::Forget:
-    tellEnd(D, *Point);
-    callEntry("__dragon_stage_forget",
-              {Address, Handles.get(D.Buffer, *Point).Bytes}, *Point);
-    return true;
-  case DirectiveKind::Discard: {
-    Value *Stream = streamAt(D);
-    if (!Stream || !available(Stream, *Point))
-      return false;
-    Value *Condition = ConstantInt::get(I32, 1), *Bytes = toTheEnd();
-    if (D.Cursor >= 0) {
-      std::optional<CursorDiscard> Behind = emitCursorDiscard(
-          D, Built, Kernels, Analyses.getResult<ScalarEvolutionAnalysis>(F),
-          *Point);
-      if (!Behind)
-        return false;
-      Condition = Behind->Condition;
-      Bytes = Behind->Bytes;
-    } else if (!D.Tests.empty()) {
-      Bytes = test(D, *Address, *Point);
-      if (!Bytes)
-        return false;
-    }
-    tellReason(D, *Point);
-    if (withLaunch(D))
-      callEntry(D.Eager ? "__dragon_last_use_eagerly" : "__dragon_last_use",
-                {Condition, Address, Bytes}, *Point);
-    else if (isa<Constant>(Condition))
-      callEntry(D.Eager ? "__dragon_discard_eagerly" : "__dragon_discard",
-                {Address, Bytes, Stream}, *Point);
-    else
-      callEntry("__dragon_discard_if", {Condition, Address, Bytes, Stream},
-                *Point);
-    return true;
-  }
-  case DirectiveKind::NextUse:
-    callEntry("__dragon_next_use", {Address, ConstantInt::get(I32, D.Launches)},
-              *Point);
-    return true;
-  case DirectiveKind::Sink:
-    return lowerSink(D, *Point);
-  case DirectiveKind::Follows:
-  case DirectiveKind::Materialise:
-  case DirectiveKind::Map:
-  case DirectiveKind::Elide:
-    break;
-  }
-  return false;
+  return std::visit(
+      makeVisitor(
+          [](const MapDirective &) { return false; },
+          [](const ElideDirective &) { return false; },
+          [&](const MaterialiseDirective &) {
+            auto [Address, Bytes] = Handles.get(D.Buffer, *Point);
+            callEntry("__dragon_stage_materialise", {Address, Bytes}, *Point);
+            return true;
+          },
+          [&](const ForgetDirective &) { return lowerForget(D, *Point); },
+          [&](const DiscardDirective &Discard) {
+            return lowerDiscard(D, Discard, *Point);
+          },
+          [&](const SinkDirective &Sink) { return lowerSink(D, Sink, *Point); },
+          [&](const NextUseDirective &Next) {
+            Value *Address = namedAt(D.Buffer, *Point);
+            if (Address)
+              callEntry("__dragon_next_use",
+                        {Address, ConstantInt::get(I32, Next.Launches)},
+                        *Point);
+            return Address != nullptr;
+          },
+          [&](const FollowsDirective &) {
+            callEntry("__dragon_launch_follows", {}, *Point);
+            return true;
+          }),
+      D.What);
 }
 
-bool Lowering::run() {
-  std::vector<bool> Dropped(Decisions.Findings.size(), false);
-  bool Changed = false;
-  auto Lower = [&](const Directive &D) {
-    bool Later = D.Kind == DirectiveKind::Map || D.Kind == DirectiveKind::Elide;
-    bool Done = Later || lower(D);
-    Changed |= Done;
-    if (Done || D.Finding < 0)
-      return;
-    if (D.Otherwise)
-      Decisions.Findings[D.Finding].Why = *D.Otherwise;
-    else
-      Dropped[D.Finding] = true;
-  };
-  // Those with cursors first: they are computed by what is known of the
-  // function as it was.
-  for (bool WithCursor : {true, false})
-    for (const Directive &D : Decisions.Directives)
-      if ((D.Cursor >= 0) == WithCursor)
-        Lower(D);
-  // These replace instructions that the others refer to.
+void Lowering::elide(const Placement &Decisions) {
   elideStaging(Built, Decisions, Handles,
                [&](unsigned Staging, const Event &E, CallBase &Call) {
                  tellElision(Staging, E, Call);
                });
-  for (const Directive &D : Decisions.Directives)
-    if (D.Kind == DirectiveKind::Map)
-      lowerMap(D);
-
-  std::vector<Finding> Kept;
-  for (size_t I = 0; I < Dropped.size(); ++I)
-    if (!Dropped[I])
-      Kept.push_back(std::move(Decisions.Findings[I]));
-  Decisions.Findings = std::move(Kept);
-  return Changed;
 }
 
 } // namespace
@@ -451,7 +459,8 @@ bool Lowering::run() {
 bool lowerDirectives(Function &F, BuiltProgram &Built, Placement &Decisions,
                      const KernelSummaries &Kernels,
                      FunctionAnalysisManager &Analyses, bool Reasons) {
-  return Lowering(F, Built, Decisions, Kernels, Analyses, Reasons).run();
+  return Lowering(F, Built, Decisions, Kernels, Analyses, Reasons)
+      .run(Decisions);
 }
 
 } // namespace dragon

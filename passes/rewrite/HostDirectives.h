@@ -15,9 +15,7 @@
 
 #include "llvm/IR/PassManager.h"
 
-namespace llvm {
-class raw_ostream;
-} // namespace llvm
+#include <string>
 
 namespace dragon {
 
@@ -35,27 +33,13 @@ struct HostOptions {
 
 /// Returns whether the module changed.
 bool insertDirectives(llvm::Module &M, llvm::ModuleAnalysisManager &Analyses,
-                      const KernelSummaries &Kernels,
-                      const HostOptions &Options);
+                      KernelSummaries Given, const HostOptions &Options);
 
 /// `dragon-host-directives`, with the summaries of -dragon-summary.
 class HostDirectivesPass : public llvm::PassInfoMixin<HostDirectivesPass> {
 public:
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
   static bool isRequired() { return true; }
-};
-
-/// `print<dragon-buffer-program>`: the buffer programs, in the text form of
-/// passes/placement, and what placement makes of them. Changes nothing.
-class BufferProgramPrinterPass
-    : public llvm::PassInfoMixin<BufferProgramPrinterPass> {
-public:
-  explicit BufferProgramPrinterPass(llvm::raw_ostream &To) : To(To) {}
-  llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
-  static bool isRequired() { return true; }
-
-private:
-  llvm::raw_ostream &To;
 };
 
 } // namespace dragon

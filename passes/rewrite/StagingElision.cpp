@@ -46,27 +46,19 @@ void elideStaging(
   MapVector<CallBase *, SmallVector<unsigned, 2>> Freed;
   DenseMap<CallBase *, bool> Must;
   for (const Directive &D : Decisions.Directives) {
-    if (D.Kind != DirectiveKind::Elide)
+    if (!D.is<ElideDirective>())
       continue;
     for (EventRef At : Built.Program.uses(D.Buffer)) {
       auto *Call = dyn_cast<CallBase>(Built.Instructions[At.Block][At.Index]);
       const Event &E = Built.Program.event(At);
-      switch (E.Kind) {
-      case EventKind::FileRead:
-      case EventKind::CopyOut:
+      if (E.is<FileReadEvent, CopyOutEvent>()) {
         if (Transfers.insert(Call))
           Tell(D.Buffer, E, *Call);
-        break;
-      case EventKind::FileWrite:
-      case EventKind::CopyIn:
+      } else if (E.is<FileWriteEvent, CopyInEvent>()) {
         Transfers.insert(Call);
-        break;
-      case EventKind::Free:
+      } else if (E.is<FreeEvent>()) {
         Freed[Call].push_back(D.Buffer);
         Must[Call] = E.find(D.Buffer)->Must;
-        break;
-      default:
-        break;
       }
     }
   }

@@ -154,8 +154,7 @@ Error insert(Module &M, ModuleAnalysisManager &Analyses, ArrayRef<Unit> Units) {
     Options.Wavefront &= One.Wavefront;
     Options.FlattenLimit = std::max(Options.FlattenLimit, One.FlattenLimit);
   }
-  KernelSummaries Kernels(M, Summaries);
-  if (insertDirectives(M, Analyses, Kernels, Options))
+  if (insertDirectives(M, Analyses, KernelSummaries(M, Summaries), Options))
     Analyses.invalidate(M, PreservedAnalyses::none());
   insertResidency(M);
   return Error::success();

@@ -71,7 +71,7 @@ private:
   bool handsToCallee(OpOperand &Of);
   static bool endsOrDefers(Operation *Op);
   void escape(const Targets &T, Operation *To, const Twine &What);
-  bool isSeveral(Operation *Site);
+  bool isSummary(Operation *Site);
   std::string nameOf(Value V);
 
   // Control flow.
@@ -87,7 +87,7 @@ private:
   void visitLaunch(gpu::LaunchFuncOp Launch, unsigned Now);
   void visitCopy(gpu::MemcpyOp Copy, unsigned Now);
   void visitOther(Operation *Op, unsigned Now);
-  Event event(EventKind Kind, Operation *Op, const Twine &Name = "");
+  Event event(EventAction What, Operation *Op, const Twine &Name = "");
   void push(Event E, Operation *Op, unsigned Now);
   /// Of all that the memref may be.
   void addUses(Event &E, Value Memref, bool Reads, bool Writes,
@@ -138,7 +138,7 @@ std::string Reader::nameOf(Value V) {
 
 /// In a loop, several may exist at a time if one is referred to by anything but
 /// the value that its operation has just given.
-bool Reader::isSeveral(Operation *Site) {
+bool Reader::isSummary(Operation *Site) {
   // A function that calls itself has one in each call.
   for (BlockArgument Argument : F.getArguments())
     if (isa<BaseMemRefType>(Argument.getType()) &&
@@ -185,7 +185,7 @@ void Reader::addBuffers() {
     B.Name = nameOf(V);
     B.Kind = isOfDevice(Op) ? BufferKind::Device : BufferKind::Managed;
     B.Where = positionOf(Op->getLoc());
-    B.Several = isSeveral(Op);
+    B.IsSummary = isSummary(Op);
     auto Alloc = dyn_cast<AllocOp>(Op);
     B.Mappable = B.Kind == BufferKind::Device &&
                  cast<MemRefType>(V.getType()).getLayout().isIdentity() &&
@@ -316,9 +316,9 @@ void Reader::findEscapes(Operation *Op) {
 // Events.
 //===----------------------------------------------------------------------===//
 
-Event Reader::event(EventKind Kind, Operation *Op, const Twine &Name) {
+Event Reader::event(EventAction What, Operation *Op, const Twine &Name) {
   Event E;
-  E.Kind = Kind;
+  E.What = What;
   E.Name = Name.str();
   E.Where = positionOf(Op->getLoc());
   E.Stream = Synchronous;
@@ -333,7 +333,7 @@ void Reader::push(Event E, Operation *Op, unsigned Now) {
 void Reader::addUses(Event &E, Value Memref, bool Reads, bool Writes,
                      int Operand, bool Testable) {
   const Targets T = Memrefs.of(Memref);
-  const bool Moves = E.Kind != EventKind::Launch;
+  const bool Moves = !E.is<LaunchEvent>();
   const std::optional<unsigned> By =
       T.known() && T.Whole ? pointerOf(withoutCasts(Memref)) : std::nullopt;
   if (By)
@@ -348,7 +348,7 @@ void Reader::addUses(Event &E, Value Memref, bool Reads, bool Writes,
     U.Reads = Reads;
     U.Writes = Writes;
     U.ByPointer = By.has_value();
-    U.Must = T.known() && T.Sites.size() == 1 && T.Whole && !B.Several;
+    U.Must = T.known() && T.Sites.size() == 1 && T.Whole && !B.IsSummary;
     U.Whole = U.Must && Moves;
     U.Testable = Testable && U.Must;
     U.Operand = U.Testable ? Operand : -1;
@@ -386,11 +386,12 @@ void Reader::visitLaunch(gpu::LaunchFuncOp Launch, unsigned Now) {
   auto Kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
       Launch, Launch.getKernel());
   SummaryAttr Summary = Kernel ? summaryOf(Kernel) : SummaryAttr();
-  Event E = event(EventKind::Launch, Launch, Launch.getKernelName().getValue());
+  const bool Sliceable =
+      Summary && bitEnumContainsAll(Summary.getKind(), KernelKind::sliceable);
+  Event E =
+      event(LaunchEvent{Sliceable}, Launch, Launch.getKernelName().getValue());
   E.Stream = streamOf(Launch);
   const bool Anything = touchesAnything(Summary);
-  E.Sliceable =
-      Summary && bitEnumContainsAll(Summary.getKind(), KernelKind::sliceable);
   if (Anything)
     for (unsigned I = 0; I < Result.Program.Buffers.size(); ++I)
       if (Result.Program.Buffers[I].Escapes || !Summary) {
@@ -438,15 +439,15 @@ void Reader::visitLaunch(gpu::LaunchFuncOp Launch, unsigned Now) {
 void Reader::visitCopy(gpu::MemcpyOp Copy, unsigned Now) {
   const Targets To = Memrefs.of(Copy.getDst()),
                 From = Memrefs.of(Copy.getSrc());
-  EventKind Kind = EventKind::Copy;
+  EventAction What = CopyEvent{};
   if (To.known() && From.Sites.empty())
-    Kind = EventKind::CopyIn;
+    What = CopyInEvent{};
   else if (From.known() && To.Sites.empty())
-    Kind = EventKind::CopyOut;
-  Event E = event(Kind, Copy, "gpu.memcpy");
+    What = CopyOutEvent{};
+  Event E = event(What, Copy, "gpu.memcpy");
   const StreamId Stream = streamOf(Copy);
   E.Stream =
-      Stream == DefaultStream && Kind != EventKind::Copy ? Synchronous : Stream;
+      Stream == DefaultStream && !E.is<CopyEvent>() ? Synchronous : Stream;
   addUses(E, Copy.getSrc(), true, false);
   addUses(E, Copy.getDst(), false, true);
   push(std::move(E), Copy, Now);
@@ -463,8 +464,8 @@ void Reader::visitOther(Operation *Op, unsigned Now) {
         escape(Memrefs.of(Inner->getResult(0)), Op,
                "'" + Op->getName().getStringRef() + "'");
     });
-  Event E = event(EventKind::HostAccess, Op,
-                  "'" + Op->getName().getStringRef() + "'");
+  Event E =
+      event(HostAccessEvent{}, Op, "'" + Op->getName().getStringRef() + "'");
   Op->walk([&](Operation *Inner) {
     const bool Calls = isa<CallOpInterface>(Inner);
     const bool IsOurs =
@@ -493,7 +494,7 @@ void Reader::visitOther(Operation *Op, unsigned Now) {
                     hasEffect<MemoryEffects::Write>(Inner, V));
   });
   if (Opaque) {
-    E.Kind = EventKind::Opaque;
+    E.What = OpaqueEvent{};
     if (auto Call = dyn_cast<CallOpInterface>(Op))
       if (auto Symbol = dyn_cast<SymbolRefAttr>(Call.getCallableForCallee()))
         E.Name = Symbol.getLeafReference().str();
@@ -501,45 +502,45 @@ void Reader::visitOther(Operation *Op, unsigned Now) {
   } else if (E.Uses.empty()) {
     if (!Waits && !Takes)
       return;
-    E.Kind = EventKind::Pause;
+    E.What = BarrierEvent{};
   }
   push(std::move(E), Op, Now);
 }
 
 void Reader::visit(Operation *Op, unsigned Now) {
-  auto simple = [&](EventKind Kind, Value Memref, bool Reads, bool Writes) {
-    Event E = event(Kind, Op, Op->getName().getStringRef());
-    if (Kind == EventKind::Fill)
+  auto simple = [&](EventAction What, Value Memref, bool Reads, bool Writes) {
+    Event E = event(What, Op, Op->getName().getStringRef());
+    if (E.is<FillEvent>())
       E.Stream = streamOf(Op);
     addUses(E, Memref, Reads, Writes);
     push(std::move(E), Op, Now);
   };
   llvm::TypeSwitch<Operation *>(Op)
       .Case<gpu::AllocOp, AllocOp>([&](auto Alloc) {
-        simple(EventKind::Allocate, Alloc.getMemref(), false, false);
+        simple(AllocateEvent{}, Alloc.getMemref(), false, false);
       })
       .Case([&](MapOp Map) {
-        simple(EventKind::Allocate, Map.getMemref(), false, false);
-        simple(EventKind::HostAccess, Map.getMemref(), false, true);
+        simple(AllocateEvent{}, Map.getMemref(), false, false);
+        simple(HostAccessEvent{}, Map.getMemref(), false, true);
       })
       .Case<gpu::DeallocOp, FreeOp>([&](auto Free) {
-        simple(EventKind::Free, Free.getMemref(), false, false);
+        simple(FreeEvent{}, Free.getMemref(), false, false);
       })
       .Case([&](UnmapOp Unmap) {
-        simple(EventKind::HostAccess, Unmap.getMemref(), true, false);
-        simple(EventKind::Free, Unmap.getMemref(), false, false);
+        simple(HostAccessEvent{}, Unmap.getMemref(), true, false);
+        simple(FreeEvent{}, Unmap.getMemref(), false, false);
       })
       .Case([&](SyncOp Sync) {
-        simple(EventKind::HostAccess, Sync.getMemref(), true, false);
+        simple(HostAccessEvent{}, Sync.getMemref(), true, false);
       })
       .Case([&](gpu::MemsetOp Set) {
-        simple(EventKind::Fill, Set.getDst(), false, true);
+        simple(FillEvent{}, Set.getDst(), false, true);
       })
       .Case([&](gpu::MemcpyOp Copy) { visitCopy(Copy, Now); })
       .Case([&](gpu::LaunchFuncOp Launch) { visitLaunch(Launch, Now); })
       .Case([&](gpu::WaitOp Wait) {
         if (!Wait.getAsyncToken())
-          push(event(EventKind::Pause, Wait, "gpu.wait"), Wait, Now);
+          push(event(BarrierEvent{}, Wait, "gpu.wait"), Wait, Now);
       })
       // What the program says itself stays; it moves nothing.
       .Case<DiscardOp, LastUseOp, NextUseOp, LaunchFollowsOp, PrefetchOp,
@@ -729,7 +730,7 @@ SmallVector<NameId, 1> Reader::namesOf(Value V) {
 
 void Reader::addPointers() {
   std::vector<Pointer> Found;
-  // Ways may be pointers that no event has a use of, and so on.
+  // What comes in may be pointers that no event has a use of, and so on.
   for (unsigned I = 0; I < PointerOf.size(); ++I) {
     Value V = PointerOf.begin()[I].first;
     Pointer P;
@@ -740,13 +741,13 @@ void Reader::addPointers() {
                             .try_emplace(Select.getCondition(),
                                          unsigned(SelectConditions.size()))
                             .first->second);
-      P.Ways.push_back({1, namesOf(Select.getTrueValue())});
-      P.Ways.push_back({0, namesOf(Select.getFalseValue())});
+      P.Incomings.push_back({1, namesOf(Select.getTrueValue())});
+      P.Incomings.push_back({0, namesOf(Select.getFalseValue())});
     } else {
       for (const Incoming &In : Given[V]) {
         P.Block = In.To;
         if (!P.from(In.From))
-          P.Ways.push_back({In.From, namesOf(In.V)});
+          P.Incomings.push_back({In.From, namesOf(In.V)});
       }
     }
     Found.push_back(std::move(P));
@@ -768,12 +769,12 @@ HostProgram Reader::run() {
   findEscapes();
   addRegion(F.getFunctionBody());
   addPointers();
-  for (const auto &[To, Ways] : Given)
+  for (const auto &[To, Incomings] : Given)
     if (isa<OpResult>(To) &&
-        llvm::all_of(Ways, [&Ways = Ways](const Incoming &In) {
-          return In.V == Ways.front().V;
+        llvm::all_of(Incomings, [&Incomings = Incomings](const Incoming &In) {
+          return In.V == Incomings.front().V;
         }))
-      Result.Leaves[Ways.front().V] = To;
+      Result.Leaves[Incomings.front().V] = To;
   return std::move(Result);
 }
 

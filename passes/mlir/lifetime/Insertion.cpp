@@ -8,6 +8,7 @@
 #include "passes/mlir/lifetime/Insertion.h"
 
 #include "dragon/mlir/Passes.h"
+#include "passes/placement/DirectiveInserter.h"
 #include "passes/placement/NextUse.h"
 
 #include "mlir/IR/Dominance.h"
@@ -27,24 +28,25 @@ void mark(Operation *Made) {
 /// How deep the computation of a launch's number may go to be repeated.
 constexpr unsigned MaxDepth = 16;
 
-class Insertion {
+class Insertion final : public DirectiveInserter {
 public:
-  Insertion(FunctionOpInterface F, HostProgram &Read, Placement &Decisions)
-      : Read(Read), Decisions(Decisions), Dominators(F),
-        Builder(F.getContext()) {}
-
-  void run();
+  Insertion(FunctionOpInterface F, HostProgram &Read)
+      : Read(Read), Dominators(F), Builder(F.getContext()) {}
 
 private:
+  bool insert(const Directive &D) override;
+  /// Files are not read and written by operations that are followed.
+  void elide(const Placement &) override {}
+  void map(const Directive &D, const MapDirective &Map) override;
+
   Operation *operation(EventRef At) const {
     return At.Index < Read.Operations[At.Block].size()
                ? Read.Operations[At.Block][At.Index]
                : nullptr;
   }
   bool setPoint(const Directive &D);
-  bool insert(const Directive &D);
-  bool insertDiscard(const Directive &D, Value Memref);
-  void insertMap(const Directive &D);
+  bool insertDiscard(const Directive &D, const DiscardDirective &Discard);
+  bool insertNextUse(const Directive &D, const NextUseDirective &Next);
   Value named(NameId Name) const {
     return Name < Read.Buffers.size()
                ? Read.Buffers[Name]
@@ -54,16 +56,18 @@ private:
   bool available(Value V) const;
   /// The value there, computed anew if it can be; or null.
   Value at(Value V, IRMapping &Made, unsigned Depth = 0);
-  Value test(const Directive &D, Value Memref);
+  /// The buffer's memref, or what is the same at the point; null: it is not
+  /// there.
+  Value memrefAt(NameId Name) const;
+  Value test(unsigned Buffer, llvm::ArrayRef<EventRef> Launches, Value Memref);
   Value tokenAt(const Directive &D) const;
   /// A discard that the launch in front of it can make piece by piece.
   bool withLaunch(const Directive &D) const {
-    return D.Kind == DirectiveKind::Discard && D.Where == Anchor::After &&
+    return D.is<DiscardDirective>() && D.Where == Anchor::After &&
            isa<gpu::LaunchFuncOp>(operation(D.At));
   }
 
   HostProgram &Read;
-  Placement &Decisions;
   DominanceInfo Dominators;
   OpBuilder Builder;
   /// Where what comes behind an operation goes: keeps the order of directives.
@@ -128,14 +132,15 @@ Value Insertion::at(Value V, IRMapping &Made, unsigned Depth) {
   return Copy->getResult(cast<OpResult>(V).getResultNumber());
 }
 
-/// How many bytes the launches of D.Tests surely overwrite, or null if that
-/// cannot be asked here.
-Value Insertion::test(const Directive &D, Value Memref) {
+/// How many bytes the launches surely overwrite, or null if that cannot be
+/// asked here.
+Value Insertion::test(unsigned Buffer, ArrayRef<EventRef> Launches,
+                      Value Memref) {
   Value Least;
-  for (EventRef At : D.Tests) {
+  for (EventRef At : Launches) {
     auto Launch = dyn_cast_or_null<gpu::LaunchFuncOp>(operation(At));
-    const BufferUse *U = Read.Program.event(At).find(D.Buffer);
-    if (!Launch || !U || U->Operand < 0 || D.Element)
+    const BufferUse *U = Read.Program.event(At).find(Buffer);
+    if (!Launch || !U || U->Operand < 0)
       return {};
     IRMapping Made;
     SmallVector<Value> Dims, Operands;
@@ -183,28 +188,60 @@ Value Insertion::tokenAt(const Directive &D) const {
              : Async.getAsyncDependencies().front();
 }
 
-bool Insertion::insertDiscard(const Directive &D, Value Memref) {
-  // Those of parts, of arrays and by ways are not written for MLIR.
-  if (D.Cursor >= 0 || D.Element || !D.Ways.empty())
+Value Insertion::memrefAt(NameId Name) const {
+  Value Memref = named(Name);
+  if (available(Memref))
+    return Memref;
+  Memref = Read.Leaves.lookup(Memref);
+  return Memref && available(Memref) ? Memref : Value();
+}
+
+bool Insertion::insertDiscard(const Directive &D,
+                              const DiscardDirective &Discard) {
+  // Those of parts, of arrays and by edges are not written for MLIR.
+  if (!Discard.of<WholeBuffer>() && !Discard.of<PointedTo>())
+    return false;
+  const auto *By = Discard.of<PointedTo>();
+  Value Memref = memrefAt(By ? By->Name : D.Buffer);
+  if (!Memref)
     return false;
   const bool ByLaunch = withLaunch(D);
   Value After;
-  if (!ByLaunch && D.Stream != DefaultStream) {
+  if (!ByLaunch && Discard.Stream != DefaultStream) {
     After = tokenAt(D);
     if (!After || !available(After))
       return false;
   }
   Value Bytes;
-  if (!D.Tests.empty() && !(Bytes = test(D, Memref)))
+  if (!Discard.Tests.empty() &&
+      !(Bytes = test(D.Buffer, Discard.Tests, Memref)))
     return false;
   const Location Loc = Memref.getLoc();
   Operation *Made =
-      ByLaunch ? LastUseOp::create(Builder, Loc, Memref, Bytes, D.Eager)
-                     .getOperation()
-               : DiscardOp::create(Builder, Loc, Memref, Bytes, After, D.Eager)
-                     .getOperation();
+      ByLaunch
+          ? LastUseOp::create(Builder, Loc, Memref, Bytes, Discard.Eager)
+                .getOperation()
+          : DiscardOp::create(Builder, Loc, Memref, Bytes, After, Discard.Eager)
+                .getOperation();
   mark(Made);
   if (D.Where == Anchor::After && !ByLaunch)
+    Behind[operation(D.At)] = Made;
+  return true;
+}
+
+bool Insertion::insertNextUse(const Directive &D,
+                              const NextUseDirective &Next) {
+  Value Memref = memrefAt(D.Buffer);
+  if (!Memref)
+    return false;
+  IntegerAttr Launches;
+  if (Next.Launches != NextNeed::NeverAgain)
+    Launches = Builder.getIntegerAttr(
+        Builder.getIntegerType(32, /*isSigned=*/false), Next.Launches);
+  Operation *Made =
+      NextUseOp::create(Builder, Memref.getLoc(), Memref, Launches);
+  mark(Made);
+  if (D.Where == Anchor::After)
     Behind[operation(D.At)] = Made;
   return true;
 }
@@ -212,39 +249,20 @@ bool Insertion::insertDiscard(const Directive &D, Value Memref) {
 bool Insertion::insert(const Directive &D) {
   if (!setPoint(D))
     return false;
-  if (D.Kind == DirectiveKind::Follows) {
+  if (const auto *Discard = D.as<DiscardDirective>())
+    return insertDiscard(D, *Discard);
+  if (const auto *Next = D.as<NextUseDirective>())
+    return insertNextUse(D, *Next);
+  if (D.is<FollowsDirective>()) {
     mark(LaunchFollowsOp::create(Builder, operation(D.At)->getLoc()));
     return true;
   }
-  Value Memref = named(D.Name.value_or(D.Buffer));
-  if (D.Ways.empty() && !available(Memref)) {
-    Memref = Read.Leaves.lookup(Memref);
-    if (!Memref || !available(Memref))
-      return false;
-  }
-  switch (D.Kind) {
-  case DirectiveKind::Discard:
-    return insertDiscard(D, Memref);
-  case DirectiveKind::NextUse: {
-    IntegerAttr Launches;
-    if (D.Launches != NextNeed::NeverAgain)
-      Launches = Builder.getIntegerAttr(
-          Builder.getIntegerType(32, /*isSigned=*/false), D.Launches);
-    Operation *Made =
-        NextUseOp::create(Builder, Memref.getLoc(), Memref, Launches);
-    mark(Made);
-    if (D.Where == Anchor::After)
-      Behind[operation(D.At)] = Made;
-    return true;
-  }
-  default:
-    // Files are not read and written by operations that are followed.
-    return false;
-  }
+  // Those of staging buffers.
+  return false;
 }
 
 /// gpu.alloc becomes dragon.alloc, which says what the program does with it.
-void Insertion::insertMap(const Directive &D) {
+void Insertion::map(const Directive &D, const MapDirective &Map) {
   Value &Buffer = Read.Buffers[D.Buffer];
   Operation *Site = Buffer.getDefiningOp();
   auto Alloc = dyn_cast<gpu::AllocOp>(Site);
@@ -252,7 +270,7 @@ void Insertion::insertMap(const Directive &D) {
   auto New = AllocOp::create(
       Builder, Site->getLoc(), Buffer.getType(),
       Alloc ? Alloc.getDynamicSizes() : cast<AllocOp>(Site).getDynamicSizes(),
-      MapFlagsAttr::get(Builder.getContext(), MapFlags(D.Flags)),
+      MapFlagsAttr::get(Builder.getContext(), MapFlags(Map.Flags)),
       /*device=*/true);
   mark(New);
   Buffer.replaceAllUsesWith(New.getMemref());
@@ -267,27 +285,6 @@ void Insertion::insertMap(const Directive &D) {
                                                  Alloc.getAsyncDependencies())
                                  .getAsyncToken());
   Alloc.erase();
-}
-
-void Insertion::run() {
-  std::vector<bool> Dropped(Decisions.Findings.size(), false);
-  for (const Directive &D : Decisions.Directives) {
-    if (D.Kind == DirectiveKind::Map || insert(D) || D.Finding < 0)
-      continue;
-    if (D.Otherwise)
-      Decisions.Findings[size_t(D.Finding)].Why = *D.Otherwise;
-    else
-      Dropped[size_t(D.Finding)] = true;
-  }
-  // These replace operations that the others refer to.
-  for (const Directive &D : Decisions.Directives)
-    if (D.Kind == DirectiveKind::Map)
-      insertMap(D);
-  std::vector<Finding> Kept;
-  for (size_t I = 0; I < Dropped.size(); ++I)
-    if (!Dropped[I])
-      Kept.push_back(std::move(Decisions.Findings[I]));
-  Decisions.Findings = std::move(Kept);
 }
 
 } // namespace
@@ -331,7 +328,7 @@ void removeDirectives(FunctionOpInterface F) {
 
 void insertDirectives(FunctionOpInterface F, HostProgram &Read,
                       Placement &Decisions) {
-  Insertion(F, Read, Decisions).run();
+  Insertion(F, Read).run(Decisions);
 }
 
 } // namespace dragon::ir

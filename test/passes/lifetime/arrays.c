@@ -91,11 +91,11 @@ void many(size_t n) {
 
 // Elements that may be the same buffer are no array.
 // CHECK-LABEL: buffer program of shared:
-// CHECK-NEXT: buffer d s{{[0-9]+}} several{{$}}
+// CHECK-NEXT: buffer d s{{[0-9]+}} summary{{$}}
 // CHECK-LABEL: buffer program of copied:
-// CHECK-NEXT: buffer d s{{[0-9]+}} several{{$}}
+// CHECK-NEXT: buffer d s{{[0-9]+}} summary{{$}}
 // CHECK-LABEL: buffer program of twice:
-// CHECK-NEXT: buffer d s{{[0-9]+}} several{{$}}
+// CHECK-NEXT: buffer d s{{[0-9]+}} summary{{$}}
 void shared(size_t n, int count) {
   float *d[8];
   for (int i = 0; i < count; ++i) {

@@ -34,7 +34,7 @@ void verified(size_t n, FILE *in, FILE *out) {
 // CHECK-LABEL: buffer program of printed:
 // CHECK: copy-out {{.*}}(h)
 // CHECK-NEXT: host-access read-write(h)?{{$}}
-// CHECK-NEXT: pause printf{{$}}
+// CHECK-NEXT: barrier printf{{$}}
 // CHECK-NEXT: return
 void printed(size_t n) {
   float *h = malloc(4 * n), *d;

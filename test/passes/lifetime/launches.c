@@ -103,12 +103,12 @@ void pinned(size_t n, FILE *in) {
 // What waits or may take long; of several calls the first.
 // CHECK-LABEL: buffer program of between:
 // CHECK: launch scale read-write(d){{$}}
-// CHECK: pause cudaDeviceSynchronize{{$}}
-// CHECK-NOT: pause
+// CHECK: barrier cudaDeviceSynchronize{{$}}
+// CHECK-NOT: barrier
 // CHECK: launch scale read-write(d){{$}}
-// CHECK-NOT: pause
-// CHECK: pause a loop{{$}}
-// CHECK-NOT: pause
+// CHECK-NOT: barrier
+// CHECK: barrier a loop{{$}}
+// CHECK-NOT: barrier
 // CHECK: return
 void between(size_t n, const int *given, int *sum) {
   float *d;

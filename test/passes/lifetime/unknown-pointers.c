@@ -83,7 +83,7 @@ void staged(size_t n, FILE *in) {
 
 // Elements that others know are no array's.
 // CHECK-LABEL: buffer program of published:
-// CHECK: buffer d {{.*}} escapes {{.*}} several{{$}}
+// CHECK: buffer d {{.*}} escapes {{.*}} summary{{$}}
 // CHECK: return
 // CHECK-NOT: discard d
 void published(size_t n, float *host) {

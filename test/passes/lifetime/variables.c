@@ -85,7 +85,7 @@ void inLoop(size_t n, int steps) {
 
 // Here the last iteration's buffer is used by the next.
 // CHECK-LABEL: buffer program of carried:
-// CHECK-NEXT: buffer d {{s[0-9]+}} several{{$}}
+// CHECK-NEXT: buffer d {{s[0-9]+}} summary{{$}}
 void carried(size_t n, int steps) {
   float *last = NULL;
   for (int i = 0; i < steps; ++i) {

@@ -65,6 +65,35 @@ TEST(FlowGraph, UnreachableBlocksAreLeftOut) {
   EXPECT_FALSE(Graph.reachable(1));
 }
 
+TEST(FlowGraph, NaturalLoops) {
+  BufferProgram Program = parse("-> head\nblock head\n-> inner, after\n"
+                                "block inner\n-> inner, latch\n"
+                                "block latch\n-> head\nblock after\n");
+  enum { Before, Head, Inner, Latch, After };
+  FlowGraph Graph(Program);
+  auto Blocks = [&](unsigned Header) {
+    std::set<unsigned> Result;
+    for (unsigned B : Graph.naturalLoop(Header).set_bits())
+      Result.insert(B);
+    return Result;
+  };
+  EXPECT_EQ(Blocks(Head), (std::set<unsigned>{Head, Inner, Latch}));
+  EXPECT_EQ(Blocks(Inner), std::set<unsigned>{Inner});
+  EXPECT_EQ(Blocks(After), std::set<unsigned>{});
+  EXPECT_EQ(Graph.immediateDominator(Latch), unsigned(Inner));
+  EXPECT_EQ(Graph.immediateDominator(After), unsigned(Head));
+  EXPECT_TRUE(Graph.reaches(Latch, Inner));
+  EXPECT_FALSE(Graph.reaches(After, Head));
+  EXPECT_FALSE(Graph.inCycle(Before));
+}
+
+TEST(FlowGraph, CyclesThatNothingReachesAreNone) {
+  BufferProgram Program =
+      parse("buffer a n\nreturn\nblock lost\nlaunch k write(a)\n-> lost\n");
+  FlowGraph Graph(Program);
+  EXPECT_FALSE(Graph.inCycle(1));
+}
+
 TEST(Liveness, OneReaderIsEnough) {
   BufferProgram Program = parse(Diamond);
   FlowGraph Graph(Program);
@@ -219,7 +248,7 @@ public:
           if (U.Reads && Dead[U.Buffer])
             return false;
         for (const BufferUse &U : B.Events[I].Uses)
-          if ((U.Writes && U.Whole) || B.Events[I].Kind == EventKind::Allocate)
+          if ((U.Writes && U.Whole) || B.Events[I].is<AllocateEvent>())
             Dead[U.Buffer] = false;
         apply(At, Anchor::After);
       }
@@ -234,7 +263,7 @@ public:
 private:
   void apply(EventRef At, Anchor Where) {
     for (const Directive &D : Result.Directives)
-      if (D.Kind == DirectiveKind::Discard && D.At == At && D.Where == Where)
+      if (D.is<DiscardDirective>() && D.At == At && D.Where == Where)
         Dead[D.Buffer] = true;
   }
 
@@ -259,13 +288,16 @@ BufferProgram randomProgram(unsigned Seed) {
     if (I == 0)
       for (unsigned Buffer = 0; Buffer < 3; ++Buffer) {
         Event E;
-        E.Kind = EventKind::Allocate;
+        E.What = AllocateEvent{};
         E.Uses.push_back({Buffer, false, false, true, false});
         B.Events.push_back(E);
       }
     for (unsigned Count = Next(4); Count > 0; --Count) {
       Event E;
-      E.Kind = Next(2) ? EventKind::Launch : EventKind::CopyIn;
+      if (Next(2))
+        E.What = LaunchEvent{};
+      else
+        E.What = CopyInEvent{};
       E.Stream = DefaultStream;
       unsigned Buffer = Next(3);
       bool Reads = Next(2), Whole = Next(2);
@@ -289,7 +321,7 @@ TEST(Placement, NothingDiscardedIsRead) {
     BufferProgram Program = randomProgram(Seed);
     Placement Result = place(Program);
     for (const Directive &D : Result.Directives)
-      Discards += D.Kind == DirectiveKind::Discard;
+      Discards += D.is<DiscardDirective>();
     for (unsigned Path = 1; Path <= 20; ++Path) {
       std::string Text;
       llvm::raw_string_ostream Out(Text);

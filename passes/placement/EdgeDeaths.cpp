@@ -1,11 +1,11 @@
-//===- WayDeaths.cpp - what dies on some ways to a place ------------------===//
+//===- EdgeDeaths.cpp - what dies on some edges ---------------------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/placement/WayDeaths.h"
+#include "passes/placement/EdgeDeaths.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -23,25 +23,25 @@ public:
       : Program(Program), Graph(Graph), Pointers(Pointers), Live(Live),
         MayEnd(MayEnd) {}
 
-  std::vector<WayDeath> run();
+  std::vector<EdgeDeath> run();
 
 private:
-  /// What dies on each way.
+  /// What dies on each edge.
   using Dead = std::vector<std::pair<unsigned, SmallVector<NameId, 2>>>;
 
   SmallVector<NameId, 2> dying(const BitVector &Before, const BitVector &After,
                                EventRef Known);
   void atEntry(unsigned Block);
   void atSelects(EventRef At);
-  void report(EventRef At, Dead Ways, int Select);
-  bool covers(const Pointer &P, Dead &Ways);
+  void report(EventRef At, Dead Edges, int Select);
+  bool covers(const Pointer &P, Dead &Edges);
 
   const BufferProgram &Program;
   const FlowGraph &Graph;
   const PointerFlow &Pointers;
   const Liveness &Live;
   function_ref<bool(NameId, EventRef)> MayEnd;
-  std::vector<WayDeath> Result;
+  std::vector<EdgeDeath> Result;
 };
 
 /// Known: where the names must be known.
@@ -60,21 +60,21 @@ SmallVector<NameId, 2> Search::dying(const BitVector &Before,
   return Names;
 }
 
-/// Whether the pointer is one of those that die; takes it off each way.
-bool Search::covers(const Pointer &P, Dead &Ways) {
+/// Whether the pointer is one of those that die; takes it off each edge.
+bool Search::covers(const Pointer &P, Dead &Edges) {
   bool Any = false;
-  for (auto &[From, Names] : Ways) {
-    const Pointer::Way *W = P.from(From);
-    if (!W || W->Names.size() != 1 || !is_contained(Names, W->Names[0]))
+  for (auto &[From, Names] : Edges) {
+    const Pointer::Incoming *In = P.from(From);
+    if (!In || In->Names.size() != 1 || !is_contained(Names, In->Names[0]))
       continue;
-    Names.erase(find(Names, W->Names[0]));
+    Names.erase(find(Names, In->Names[0]));
     Any = true;
   }
   return Any;
 }
 
 /// By pointers that there are, then by those to be made.
-void Search::report(EventRef At, Dead Ways, int Select) {
+void Search::report(EventRef At, Dead Edges, int Select) {
   const BitVector After =
       Select < 0 ? Live.liveIn(At.Block) : Live.liveBehindSelects(At);
   for (unsigned I = 0; I < Program.Pointers.size(); ++I) {
@@ -84,15 +84,15 @@ void Search::report(EventRef At, Dead Ways, int Select) {
                    : P.Block == At.Block && P.Index == At.Index &&
                          P.Condition == Program.Pointers[Select].Condition;
     const NameId Name = Program.nameOf(I);
-    if (Here && !After[Name] && MayEnd(Name, At) && covers(P, Ways))
+    if (Here && !After[Name] && MayEnd(Name, At) && covers(P, Edges))
       Result.push_back({At, Select < 0, Name, {}, -1});
   }
   for (size_t I = 0;; ++I) {
-    WayDeath Death{At, Select < 0, std::nullopt, {}, Select};
-    for (const auto &[From, Names] : Ways)
+    EdgeDeath Death{At, Select < 0, std::nullopt, {}, Select};
+    for (const auto &[From, Names] : Edges)
       if (I < Names.size())
-        Death.Ways.push_back({From, Names[I]});
-    if (Death.Ways.empty())
+        Death.Edges.push_back({From, Names[I]});
+    if (Death.Edges.empty())
       return;
     Result.push_back(std::move(Death));
   }
@@ -101,21 +101,21 @@ void Search::report(EventRef At, Dead Ways, int Select) {
 void Search::atEntry(unsigned Block) {
   const BitVector In = Live.liveIn(Block);
   BitVector Before(In.size());
-  Dead Ways;
+  Dead Edges;
   for (unsigned P : Graph.predecessors()[Block]) {
     const BitVector Out = Live.liveOut(P);
     Before |= Out;
-    if (any_of(Ways, [&](const auto &W) { return W.first == P; }))
+    if (any_of(Edges, [&](const auto &W) { return W.first == P; }))
       continue;
-    Ways.emplace_back(
+    Edges.emplace_back(
         P, dying(Out, Live.liveOnEdge(P, Block),
                  {P, static_cast<unsigned>(Program.Blocks[P].Events.size())}));
   }
-  // Those that die on all ways are told of there, and buffers by the placer.
+  // Those that die on all edges are told of there, and buffers by themselves.
   BitVector Everywhere(In.size());
   for (NameId Name : Before.set_bits())
     Everywhere[Name] = !In[Name];
-  for (auto &[From, Names] : Ways)
+  for (auto &[From, Names] : Edges)
     erase_if(Names, [&](NameId Name) { return Everywhere[Name]; });
   const EventRef Entry{Block, 0};
   for (NameId Name : dying(Before, In, Entry)) {
@@ -123,7 +123,7 @@ void Search::atEntry(unsigned Block) {
     if (P && P->Block != Block)
       Result.push_back({Entry, true, Name, {}, -1});
   }
-  report(Entry, std::move(Ways), -1);
+  report(Entry, std::move(Edges), -1);
 }
 
 void Search::atSelects(EventRef At) {
@@ -137,7 +137,7 @@ void Search::atSelects(EventRef At) {
     const BitVector If[2] = {Live.liveIf(At, P.Condition, false),
                              Live.liveIf(At, P.Condition, true)};
     const BitVector After = Live.liveBehindSelects(At);
-    Dead Ways;
+    Dead Edges;
     for (unsigned Given : {1, 0}) {
       SmallVector<NameId, 2> Names = dying(If[!Given], If[Given], At);
       // Also of those that are made there some may be made first.
@@ -146,13 +146,13 @@ void Search::atSelects(EventRef At) {
         return Of && Of->Block == At.Block && !Of->isPhi() &&
                Of->Index == At.Index;
       });
-      Ways.emplace_back(Given, std::move(Names));
+      Edges.emplace_back(Given, std::move(Names));
     }
-    report(At, std::move(Ways), static_cast<int>(I));
+    report(At, std::move(Edges), static_cast<int>(I));
   }
 }
 
-std::vector<WayDeath> Search::run() {
+std::vector<EdgeDeath> Search::run() {
   if (Program.Pointers.empty())
     return {};
   for (unsigned Block : Graph.order()) {
@@ -172,11 +172,11 @@ std::vector<WayDeath> Search::run() {
 
 } // namespace
 
-std::vector<WayDeath> wayDeaths(const BufferProgram &Program,
-                                const FlowGraph &Graph,
-                                const PointerFlow &Pointers,
-                                const Liveness &Live,
-                                function_ref<bool(NameId, EventRef)> MayEnd) {
+std::vector<EdgeDeath> edgeDeaths(const BufferProgram &Program,
+                                  const FlowGraph &Graph,
+                                  const PointerFlow &Pointers,
+                                  const Liveness &Live,
+                                  function_ref<bool(NameId, EventRef)> MayEnd) {
   return Search(Program, Graph, Pointers, Live, MayEnd).run();
 }
 
