@@ -90,7 +90,11 @@ private:
 /// All slices of the launches in the order of the wave.
 std::vector<WaveStep> wavefront(WaveLaunches launches);
 
-/// The same, of consecutive waves of these lengths.
+/// Appends the wave of `length` launches from `first` on.
+void appendWave(std::vector<WaveStep> &order, WaveLaunches launches,
+                size_t first, size_t length);
+
+/// All slices of consecutive waves of these lengths.
 std::vector<WaveStep> wavefronts(WaveLaunches launches,
                                  std::span<const size_t> lengths);
 

@@ -18,9 +18,7 @@ namespace dragon {
 TEST(StartThread, TakesNoSignalThatIsSentToTheProcess) {
   sigset_t mask;
   sigemptyset(&mask);
-  startThread([&mask] {
-    pthread_sigmask(SIG_SETMASK, nullptr, &mask);
-  }).join();
+  startThread([&mask] { pthread_sigmask(SIG_SETMASK, nullptr, &mask); }).join();
   for (int signal : {SIGABRT, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGALRM})
     EXPECT_EQ(sigismember(&mask, signal), 1) << signal;
   // Its own faults.
