@@ -44,7 +44,7 @@ Status FileMaps::mapChunk(Chunk &chunk, size_t begin, size_t end,
   Buffer &buffer = *chunk.buffer;
   Piece piece{begin, end, PieceKind::File, file, fileOffset};
   bool whole = begin == 0 && end >= chunk.used();
-  if (whole || chunk.storageValid) {
+  if (whole || chunk.copies.storage) {
     // The host must fault to see the new contents.
     DRAGON_TRY(Host.unmap(chunk));
     if (whole)
@@ -52,7 +52,7 @@ Status FileMaps::mapChunk(Chunk &chunk, size_t begin, size_t end,
     chunk.storage.put(std::move(piece));
     Store.releaseUnusedSlot(chunk);
     buffer.noteBacking(*file, chunk.va() + begin, fileOffset);
-    buffer.setValid(chunk, false, false, true);
+    buffer.note(chunk, ChunkEvent::Ended);
     if (chunk.storage.pieces().size() <= MaxPieces)
       return {};
     Ctx.pins.next();
@@ -86,7 +86,7 @@ Status FileMaps::mapZeros(Buffer &buffer, const NewMap &made) {
     if (there)
       buffer.noteBacking(*made.file, chunk.va(), place);
     if (buffer.driverMoved)
-      buffer.setValid(chunk, false, false, true);
+      buffer.note(chunk, ChunkEvent::Ended);
   }
   return {};
 }
@@ -135,14 +135,14 @@ Status FileMaps::save(const std::shared_ptr<BackingFile> &file,
     if (!anyReaders || !isInFile(*buffer))
       continue;
     for (Chunk &chunk : buffer->chunks) {
-      if (!chunk.storageValid)
+      if (!chunk.copies.storage)
         continue;
       std::vector<FileRange> own;
       for (const Piece &piece : chunk.storage.pieces())
         if (piece.file == file)
           own.push_back(
               {piece.offset, piece.offset + int64_t(piece.end - piece.begin)});
-      if (!own.empty() && (chunk.deviceValid || chunk.hostValid)) {
+      if (!own.empty() && (chunk.copies.device || chunk.copies.host)) {
         Data.leaveStorage(chunk);
         continue;
       }

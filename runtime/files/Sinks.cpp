@@ -146,9 +146,9 @@ Status Sinks::detach(dev_t deviceId, ino_t inode, int64_t begin, int64_t end,
     if (!conflict.mayBeWith(*buffer))
       continue;
     for (Chunk &chunk : buffer->chunks) {
-      if (!chunk.storageValid || !conflict.isWith(chunk))
+      if (!chunk.copies.storage || !conflict.isWith(chunk))
         continue;
-      if (chunk.deviceValid || chunk.hostValid)
+      if (chunk.copies.device || chunk.copies.host)
         Data.leaveStorage(chunk);
       else
         DRAGON_TRY(moveToSwap(chunk));
@@ -169,12 +169,12 @@ void Sinks::leaveFile(Buffer &buffer, const Sink &sink) {
           return piece.file && sink.isIn(*piece.file);
         });
     bool within = sink.begin <= chunk.va() && chunk.usedEnd() <= sink.end;
-    if (!chunk.storageValid || !within || !inFile)
+    if (!chunk.copies.storage || !within || !inFile)
       continue;
-    bool elsewhere = chunk.deviceValid || chunk.hostValid;
-    Data.dropStorage(chunk);
     // Without another copy they are undefined.
-    buffer.setValid(chunk, chunk.deviceValid, chunk.hostValid, !elsewhere);
+    const bool elsewhere = chunk.copies.inMemory();
+    Data.dropStorage(chunk);
+    buffer.note(chunk, elsewhere ? ChunkEvent::LeftStorage : ChunkEvent::Ended);
   }
 }
 

@@ -81,7 +81,7 @@ struct WriteOut::Transfer {
 
 bool WriteOut::Transfer::isThere(const Chunk &chunk, uintptr_t begin,
                                  uintptr_t end) const {
-  if (!chunk.storageValid)
+  if (!chunk.copies.storage)
     return false;
   uintptr_t at = begin;
   for (const Piece &piece : chunk.storage.pieces()) {
@@ -105,13 +105,14 @@ Status WriteOut::Transfer::prepare(uintptr_t &at, uintptr_t end) {
   parts.push_back({&chunk, begin, stop, {}, nullptr});
   Part &part = parts.back(); // owns what is put into it, on failure as well
   // It may be on its way to a file already. Else it is written from here.
-  if (chunk.writing && chunk.writing->plan.target == Removal::ToSink)
+  if (chunk.transit.writing &&
+      chunk.transit.writing->plan.target == Removal::ToSink)
     out.Writes.finish(chunk).ignore();
   if (isThere(chunk, begin, stop))
     return {};
   bytes += chunk.bytes();
   DRAGON_TRY(out.Time.settle(chunk));
-  if (chunk.hostValid) {
+  if (chunk.copies.host) {
     ctx.pins.add(chunk); // the host copy stays until it is written
     part.memory = static_cast<const char *>(chunk.host.hostView) + from;
     return {};
@@ -119,7 +120,7 @@ Status WriteOut::Transfer::prepare(uintptr_t &at, uintptr_t end) {
   DRAGON_ASSIGN(part.slab, out.Host.takeTransit(chunk.bytes()));
   char *memory = static_cast<char *>(part.slab.hostView) + from;
   part.memory = memory;
-  if (chunk.deviceValid) {
+  if (chunk.copies.device) {
     DRAGON_TRY(ctx.device->copy(memory, reinterpret_cast<const void *>(begin),
                                 stop - begin, CopyKind::DeviceToHost,
                                 ctx.copyOut));
@@ -185,7 +186,7 @@ void WriteOut::Transfer::noteWritten(const Part &part) {
   chunk.storage.put(
       {0, chunk.used(), PieceKind::File, sink->file, placeOf(part.begin)});
   buffer.noteBacking(*sink->file, part.begin, placeOf(part.begin));
-  buffer.setValid(chunk, chunk.deviceValid, chunk.hostValid, true);
+  buffer.note(chunk, ChunkEvent::Stored);
 }
 
 /// `written` grows by what is in the file from the start.

@@ -29,10 +29,10 @@ LaunchNeed needOf(const ChunkUse &use) {
 Status HostMappedRunner::moveToDevice(const Want &want, Queue queue) {
   Chunk &chunk = *want.chunk;
   // Contents that are in host memory alone last until the launch is accepted.
-  const bool copies = want.need == LaunchNeed::Overwrite && chunk.hostValid;
+  const bool copies = want.need == LaunchNeed::Overwrite && chunk.copies.host;
   const Want whole{&chunk, copies ? LaunchNeed::Write : want.need};
   DRAGON_TRY(Resident.bringIn({&whole, 1}, queue, Cause::Demand));
-  if (!chunk.host.id || (chunk.hostValid && !chunk.deviceValid))
+  if (!chunk.host.id || (chunk.copies.host && !chunk.copies.device))
     return {};
   DRAGON_TRY(Time.settle(chunk));
   return Host.release(chunk);
@@ -100,7 +100,7 @@ Status HostMappedRunner::mapOnHost(std::span<const ChunkUse *const> uses,
       DRAGON_TRY(takeMapped(chunk, wants, arrived, queue));
     // What is on the device alone is kept until the launch was accepted.
     DRAGON_TRY(Resident.bringToHost(
-        chunk, chunk.deviceValid ? LaunchNeed::Write : needOf(*use),
+        chunk, chunk.copies.device ? LaunchNeed::Write : needOf(*use),
         Cause::Demand));
     DRAGON_TRY(Mapping.map(chunk));
   }
@@ -217,7 +217,7 @@ Status HostMappedRunner::runMixed(SliceUses &uses, const LaunchChunks &mapped) {
     ~Hold() { set(false); }
     void set(bool stays) {
       for (const ChunkUse &use : chunks.uses)
-        use.chunk->staysMapped = stays;
+        use.chunk->holds.mapped = stays;
     }
   } hold(mapped);
   return Slices.run(uses);

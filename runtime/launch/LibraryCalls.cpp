@@ -65,7 +65,8 @@ Status LibraryCalls::checkRoom(const LibraryCall &call,
   for (const auto &[address, want] : wants)
     needed += want.chunk->bytes();
   for (const Chunk *chunk : OnDevice.Chunks)
-    if ((chunk->held || chunk->buffer->kept) && !wants.count(chunk->va()))
+    if ((chunk->holds.calls || chunk->buffer->kept) &&
+        !wants.count(chunk->va()))
       elsewhere += chunk->bytes();
   if (needed + elsewhere <= OnDevice.Pool.budget())
     return {};
@@ -99,7 +100,7 @@ Status LibraryCalls::begin(const LibraryCall &call, LibraryHold &hold) {
   uint64_t missing = 0;
   for (const auto &[address, want] : found) {
     wants.push_back(want);
-    missing += want.chunk->deviceValid ? 0 : want.chunk->bytes();
+    missing += want.chunk->copies.device ? 0 : want.chunk->bytes();
   }
   if (missing) {
     uint64_t signature = std::hash<std::string_view>()(call.function);
@@ -120,7 +121,7 @@ Status LibraryCalls::begin(const LibraryCall &call, LibraryHold &hold) {
   DRAGON_TRY(Ctx.device->completeMaps());
   tellUses(call);
   for (const Want &want : wants) {
-    ++want.chunk->held;
+    ++want.chunk->holds.calls;
     hold.chunks.push_back({want.chunk->va(), want.chunk->buffer->number,
                            want.need != LaunchNeed::Read});
   }
@@ -164,9 +165,9 @@ Status LibraryCalls::end(const LibraryHold &hold) {
     if (!buffer)
       continue; // freed meanwhile
     Chunk &chunk = buffer->chunkAt(part.address);
-    if (!chunk.held)
+    if (!chunk.holds.calls)
       continue;
-    --chunk.held;
+    --chunk.holds.calls;
     // The host may have taken it over: it is dirty there then.
     if (!chunk.device.id)
       continue;

@@ -128,7 +128,7 @@ Status SlicePipeline::Preview::fetch(size_t slice) {
     if (chunk.device.id)
       continue;
     // An empty one would be the first to be evicted again.
-    if (use.overwrites || !chunk.hostValid ||
+    if (use.overwrites || !chunk.copies.host ||
         !P.OnDevice.Pool.hasRoom(Reserved + bytes + chunk.bytes())) {
       Reserved += chunk.bytes();
       continue;

@@ -23,7 +23,7 @@ uint64_t SlicePlanner::deviceBytesFor(const PlannedLaunch &planned) const {
     if (buffer->kept && !buffer->driverMoved && !isPart(buffer.get()))
       bytes -= buffer->vaBytes;
   for (const Chunk *chunk : OnDevice.Chunks)
-    if (chunk->held && !chunk->buffer->kept && !isPart(chunk->buffer))
+    if (chunk->holds.calls && !chunk->buffer->kept && !isPart(chunk->buffer))
       bytes -= chunk->bytes();
   return bytes;
 }
@@ -123,9 +123,9 @@ PlacedChunk SlicePlanner::placedOf(const ChunkUse &use, double accessBytes) {
   PlacedChunk placed;
   placed.bytes = chunk.bytes();
   placed.accessBytes = accessBytes;
-  placed.mustStay = use.atomic || chunk.buffer->kept || chunk.held;
-  placed.onDevice = chunk.deviceValid;
-  placed.copied = !use.mustWrite && !(chunk.deviceValid && chunk.hostValid);
+  placed.mustStay = use.atomic || chunk.buffer->kept || chunk.holds.calls;
+  placed.onDevice = chunk.copies.device;
+  placed.copied = !use.mustWrite && !(chunk.copies.device && chunk.copies.host);
   placed.mappable =
       chunk.hostMapped || (chunk.host.id && chunk.host.place == Place::Host);
   return placed;

@@ -59,7 +59,7 @@ Status SliceRunner::noteWrites(const SliceUses &uses, size_t index) {
   for (const SliceUses::Use &use : uses.uses(index))
     if (use.use->mayWrite)
       DRAGON_TRY(Data.wroteDevice(*use.use->chunk, use.use->written));
-    else if (use.overwrites && !use.use->chunk->deviceValid)
+    else if (use.overwrites && !use.use->chunk->copies.device)
       // Brought in for a slice that turned out not to write it.
       DRAGON_TRY(Data.forget(*use.use->chunk));
   if (const LaunchChunks *mapped = uses.slice(index).mapped)
@@ -105,7 +105,7 @@ Status SliceRunner::runOne(SliceUses &uses, size_t index) {
   DRAGON_TRY(noteWrites(uses, index));
   DRAGON_TRY(Time.noteUse(used, call.queue));
   if (!used.empty())
-    AtATime.ran(uses, index, used.front()->lastUse);
+    AtATime.ran(uses, index, used.front()->transit.lastUse);
   uses.ran(index);
   DRAGON_TRY(noteDeaths(uses, index, call.queue));
   // Slices in a wave that need nothing new change little of what is to come.

@@ -123,11 +123,11 @@ Status WaveRunner::fetchForFirst(const WaitingLaunch &launch) {
   if (!Ctx.device->caps().asynchronous)
     return {};
   std::vector<std::pair<double, Chunk *>> order;
-  inTurn(launch.planned().whole.uses,
-         [&](const ChunkUse &use, size_t number, size_t count) {
-           if (!use.mustWrite && !use.chunk->device.id && use.chunk->hostValid)
-             order.emplace_back(double(number) / double(count), use.chunk);
-         });
+  inTurn(launch.planned().whole.uses, [&](const ChunkUse &use, size_t number,
+                                          size_t count) {
+    if (!use.mustWrite && !use.chunk->device.id && use.chunk->copies.host)
+      order.emplace_back(double(number) / double(count), use.chunk);
+  });
   std::sort(order.begin(), order.end(), [](const auto &a, const auto &b) {
     return a.first != b.first ? a.first < b.first
                               : a.second->va() < b.second->va();

@@ -78,7 +78,7 @@ StatusOr<uintptr_t> Allocator::allocateSmall(size_t bytes,
     place = Small.take(bytes, options.hostAccessible);
   }
   const auto [base, arena] = *place;
-  if (Ctx.config.poison && arena->chunkAt(base).deviceValid)
+  if (Ctx.config.poison && arena->chunkAt(base).copies.device)
     DRAGON_TRY(Ctx.device->poison(base, bytes, nullptr));
   Space.Allocations.insert(
       {base, bytes, options.flags, options.hostAccessible,
@@ -176,6 +176,7 @@ Status Allocator::destroyBuffer(Buffer &buffer) {
   for (Chunk &chunk : buffer.chunks) {
     if (chunk.device.id || chunk.host.id)
       keep(Time.settle(chunk));
+    buffer.note(chunk, ChunkEvent::Ended);
     if (chunk.device.id && !buffer.driverMoved)
       keep(OnDevice.release(chunk));
     if (chunk.host.id)

@@ -8,6 +8,7 @@
 #include "runtime/memory/Buffer.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace dragon {
 
@@ -19,14 +20,14 @@ void Buffer::makeChunks() {
   }
 }
 
-void Buffer::setValid(Chunk &chunk, bool device, bool host, bool storage) {
-  numOnDevice -= chunk.deviceValid;
-  numDeviceOnly -= chunk.deviceValid && !chunk.hostValid && !chunk.storageValid;
-  chunk.deviceValid = device;
-  chunk.hostValid = host;
-  chunk.storageValid = storage;
-  numOnDevice += device;
-  numDeviceOnly += device && !host && !storage;
+void Buffer::note(Chunk &chunk, ChunkEvent event) {
+  const std::optional<Copies> then = after(chunk.copies, event);
+  assert(then && "the last copy of the contents would be lost");
+  numOnDevice -= chunk.copies.device;
+  numDeviceOnly -= chunk.copies.onDeviceOnly();
+  chunk.copies = then.value_or(Copies());
+  numOnDevice += chunk.copies.device;
+  numDeviceOnly += chunk.copies.onDeviceOnly();
 }
 
 Sink *Buffer::sinkFor(const Chunk &chunk) {
@@ -54,9 +55,9 @@ ChunkPart Chunk::partOf(uintptr_t begin, uintptr_t end) const {
 
 ChunkState stateOf(const Chunk &chunk) {
   ChunkState state;
-  state.onDevice = chunk.deviceValid;
-  state.onHost = chunk.hostValid;
-  state.stored = chunk.storageValid ? chunk.storage.kind() : Stored::Stale;
+  state.onDevice = chunk.copies.device;
+  state.onHost = chunk.copies.host;
+  state.stored = chunk.copies.storage ? chunk.storage.kind() : Stored::Stale;
   state.hasSink = chunk.buffer->sinkFor(chunk) != nullptr;
   state.readOnly =
       (chunk.buffer->flags & (D_READ | D_WRITE | D_VOLATILE)) == D_READ;

@@ -16,6 +16,7 @@
 
 #include "dragon/CompilerABI.h"
 #include "runtime/device/Device.h"
+#include "runtime/memory/ChunkCopies.h"
 #include "runtime/memory/ChunkPart.h"
 #include "runtime/memory/NextUse.h"
 #include "runtime/memory/Storage.h"
@@ -29,20 +30,35 @@ struct Buffer;
 struct Reading;
 struct Writing;
 
+/// What is under way between the places of a chunk.
+struct Transit {
+  Reading *reading = nullptr; ///< of its storage, under way or done
+  Writing *writing = nullptr; ///< of its host copy, to storage; under way
+  /// It is clean because it was copied out, to be evicted.
+  bool copiedAhead = false;
+  uint64_t lastUse = 0;   ///< ticket of the last work that uses it
+  uint64_t arrival = 0;   ///< ticket of the copies that bring its contents
+  uint64_t departure = 0; ///< ticket of the copy to its host slab
+};
+
+/// Why a chunk may not leave where it is (Pins.h); besides, Buffer::kept.
+struct Holds {
+  uint64_t round = 0;  ///< Pins': not in this round
+  uint32_t calls = 0;  ///< library calls that need it on the device now
+  bool mapped = false; ///< while slices run that see it in host memory
+  /// Its host slab is being filled or written to storage.
+  bool inTransit = false;
+};
+
 struct Chunk {
   Buffer *buffer = nullptr;
   uint32_t index = 0;
   Physical device; ///< if any, it is what is mapped
   Physical host;   ///< if any; mapped if hostMapped
   bool hostMapped = false;
-  bool staysMapped = false; ///< while slices run that see it in host memory
-  bool deviceValid = false;
-  bool hostValid = false;
-  bool storageValid = true;
-  /// Its host slab is being filled or written to storage: not to be given away.
-  bool leaving = false;
-  /// It is clean because it was copied out, to be evicted.
-  bool copiedAhead = false;
+  Copies copies; ///< Buffer::note() alone changes them
+  Transit transit;
+  Holds holds;
   /// The contents were dirty when the program said that they are dead.
   bool discardedDirty = false;
   /// Its memory is to be given back; ends when it is used again.
@@ -51,23 +67,16 @@ struct Chunk {
   /// undefined and need not be moved.
   ChunkPart defined;
   Storage storage;
-  SwapFile::Slot slot;        ///< held while storage has swap pieces
-  Reading *reading = nullptr; ///< of its storage, under way or done
-  Writing *writing = nullptr; ///< of its host copy, to storage; under way
-  bool fetched = false;       ///< its contents have come from a file before
-  uint64_t lastUse = 0;       ///< ticket of the last work that uses it
-  uint64_t arrival = 0;       ///< ticket of the copies that bring its contents
-  uint64_t departure = 0;     ///< ticket of the copy to its host slab
-  uint64_t lastTouch = 0;     ///< for eviction: when it was needed last
-  Forecast nextUse;           ///< when it is needed next
-  uint64_t nextUseOf = 0;     ///< the clock of the launch nextUse was found in
-  uint64_t pinned = 0;        ///< not to be evicted in this round
-  uint32_t held = 0;          ///< library calls that need it on the device now
-  uint64_t plannedIn = 0;     ///< Runtime::Impl::prepare()'s own: the call,
-  size_t planned = 0;         ///< and its number there
-  int32_t deviceSlot = -1;    ///< its index in the list of chunks on the device
-  int32_t hostSlot = -1;      ///< and in that of host copies
-  bool away = false; ///< driverMoved: better prefetched before a launch
+  SwapFile::Slot slot;     ///< held while storage has swap pieces
+  bool fetched = false;    ///< its contents have come from a file before
+  uint64_t lastTouch = 0;  ///< for eviction: when it was needed last
+  Forecast nextUse;        ///< when it is needed next
+  uint64_t nextUseOf = 0;  ///< the clock of the launch nextUse was found in
+  uint64_t plannedIn = 0;  ///< SlicePipeline's own: the call,
+  size_t planned = 0;      ///< and its number there
+  int32_t deviceSlot = -1; ///< its index in the list of chunks on the device
+  int32_t hostSlot = -1;   ///< and in that of host copies
+  bool away = false;       ///< driverMoved: better prefetched before a launch
 
   size_t bytes() const; ///< of its physical memory
   size_t used() const;  ///< of it, bytes that belong to the program
@@ -142,8 +151,9 @@ struct Buffer {
   }
   /// Creates the chunks; base, bytes, vaBytes and chunkBytes are set.
   void makeChunks();
-  /// Sets which copies of a chunk are valid, and keeps the counts.
-  void setValid(Chunk &chunk, bool device, bool host, bool storage);
+  /// Sets which copies of a chunk are valid after the event, and keeps the
+  /// counts.
+  void note(Chunk &chunk, ChunkEvent event);
   /// The sink that has a place for all of the chunk's used bytes; null: none.
   const Sink *sinkFor(const Chunk &chunk) const {
     return const_cast<Buffer *>(this)->sinkFor(chunk);

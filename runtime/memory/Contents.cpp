@@ -18,13 +18,13 @@ void Contents::define(Chunk &chunk, ChunkPart part) const {
 
 Status Contents::wroteDevice(Chunk &chunk, ChunkPart part) {
   chunk.discardedDirty = false;
-  chunk.copiedAhead = false;
+  chunk.transit.copiedAhead = false;
   define(chunk, part);
-  if (chunk.deviceValid && !chunk.hostValid && !chunk.storageValid)
+  if (chunk.copies.onDeviceOnly())
     return {};
-  dropStorage(chunk);
   // The host slab stays: the next eviction will want it.
-  chunk.buffer->setValid(chunk, true, false, false);
+  chunk.buffer->note(chunk, ChunkEvent::WrittenOnDevice);
+  dropStorage(chunk);
   return {};
 }
 
@@ -32,18 +32,18 @@ Status Contents::wroteHost(Chunk &chunk, ChunkPart part) {
   chunk.discardedDirty = false;
   define(chunk, part);
   dropStorage(chunk);
-  chunk.buffer->setValid(chunk, false, true, false);
+  chunk.buffer->note(chunk, ChunkEvent::WrittenOnHost);
   return {};
 }
 
 Status Contents::forget(Chunk &chunk) {
   // The host must fault to see what comes next.
   DRAGON_TRY(Host.unmap(chunk));
-  if (!chunk.storageValid && Time.Tracking)
+  if (!chunk.copies.storage && Time.Tracking)
     chunk.discardedDirty = true;
+  chunk.buffer->note(chunk, ChunkEvent::Ended);
   dropStorage(chunk);
   chunk.defined = {};
-  chunk.buffer->setValid(chunk, false, false, true);
   return {};
 }
 
@@ -54,7 +54,7 @@ void Contents::dropStorage(Chunk &chunk) {
 
 void Contents::leaveStorage(Chunk &chunk) {
   dropStorage(chunk);
-  chunk.buffer->setValid(chunk, chunk.deviceValid, chunk.hostValid, false);
+  chunk.buffer->note(chunk, ChunkEvent::LeftStorage);
 }
 
 } // namespace dragon

@@ -35,11 +35,11 @@ void DeviceChunks::list(Chunk &chunk, bool present) {
 
 Status DeviceChunks::release(Chunk &chunk) {
   DRAGON_TRY(Ctx.device->unmap(chunk.va(), chunk.device));
-  chunk.copiedAhead = false;
+  chunk.transit.copiedAhead = false;
   Pool.give(chunk.device);
   chunk.device = {};
   list(chunk, false);
-  chunk.buffer->setValid(chunk, false, chunk.hostValid, chunk.storageValid);
+  chunk.buffer->note(chunk, ChunkEvent::LeftDevice);
   return {};
 }
 
@@ -68,7 +68,7 @@ Status DeviceChunks::map(Chunk &chunk) {
     return status;
   }
   chunk.device = *slab;
-  chunk.lastUse = 0;
+  chunk.transit.lastUse = 0;
   list(chunk, true);
   if (chunk.buffer->hostAccessible)
     DRAGON_TRY(Ctx.device->guardHostAccess(chunk.va(), chunk.bytes(), true));
@@ -92,7 +92,7 @@ std::vector<EvictionCandidate> DeviceChunks::candidates(bool later) {
     Time.poll();
   for (size_t i = 0; i < Chunks.size(); ++i) {
     Chunk &chunk = *Chunks[i];
-    if (Ctx.pins.has(chunk) || chunk.held || chunk.buffer->kept)
+    if (Ctx.pins.holdOnDevice(chunk))
       continue;
     EvictionCandidate candidate;
     candidate.index = uint32_t(i);
@@ -101,9 +101,8 @@ std::vector<EvictionCandidate> DeviceChunks::candidates(bool later) {
     const Forecast next = Next.nextUseOf(chunk);
     candidate.nextUse = next.clock;
     candidate.returns = !next.overwritten;
-    candidate.empty = !chunk.deviceValid;
-    candidate.copies =
-        chunk.deviceValid && !chunk.hostValid && !chunk.storageValid;
+    candidate.empty = !chunk.copies.device;
+    candidate.copies = chunk.copies.onDeviceOnly();
     candidate.busy = !later && Time.wasBusy(chunk);
     candidate.recent = candidate.lastTouch >= InUseSince;
     candidate.keepLast = chunk.buffer->advice == DRAGON_ADVISE_KEEP_DEVICE;
@@ -146,9 +145,11 @@ Status DeviceChunks::giveBack(Chunk &chunk) {
 Status DeviceChunks::giveBackIdle() {
   while (!Dying.empty()) {
     Chunk &chunk = *Dying.front();
-    const bool used = !chunk.dying || chunk.deviceValid || chunk.hostValid ||
-                      chunk.hostMapped || chunk.held || chunk.buffer->kept;
-    if (!used && (Ctx.pins.has(chunk) || chunk.leaving || Time.isBusy(chunk)))
+    const bool used = !chunk.dying || chunk.copies.device ||
+                      chunk.copies.host || chunk.hostMapped ||
+                      chunk.holds.calls || chunk.buffer->kept;
+    if (!used &&
+        (Ctx.pins.has(chunk) || chunk.holds.inTransit || Time.isBusy(chunk)))
       break; // those behind it died later
     Dying.pop_front();
     chunk.dying = false;
@@ -178,7 +179,7 @@ bool DeviceChunks::hasRoomForFree(uint64_t bytes) {
     return true;
   uint64_t used = Pool.used();
   for (Chunk *chunk : Chunks) {
-    if (chunk->deviceValid || chunk->held || chunk->buffer->kept ||
+    if (chunk->copies.device || chunk->holds.calls || chunk->buffer->kept ||
         Time.isBusy(*chunk))
       continue;
     used -= chunk->bytes();
@@ -189,8 +190,8 @@ bool DeviceChunks::hasRoomForFree(uint64_t bytes) {
 }
 
 bool DeviceChunks::fits(const Chunk &chunk) {
-  return chunk.deviceValid || (chunk.device.id && !chunk.hostValid) ||
-         (!chunk.device.id && !chunk.hostValid &&
+  return chunk.copies.device || (chunk.device.id && !chunk.copies.host) ||
+         (!chunk.device.id && !chunk.copies.host &&
           hasRoomForFree(chunk.bytes()));
 }
 

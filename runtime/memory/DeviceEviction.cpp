@@ -15,7 +15,10 @@
 namespace dragon {
 
 StatusOr<bool> DeviceChunks::copyOut(Chunk &chunk, Cause cause) {
-  if (!chunk.deviceValid || chunk.hostValid || chunk.storageValid)
+  // To host memory, if that has room.
+  if (decide(stateOf(chunk), LaunchNeed::None, NextUse::Unknown,
+             Pressure::Device)
+          .removal != Removal::ToHost)
     return false;
   if (!chunk.host.id) {
     if (!Slabs.hasRoom(chunk.bytes()))
@@ -40,13 +43,13 @@ StatusOr<bool> DeviceChunks::copyOut(Chunk &chunk, Cause cause) {
   auto ticket = Time.Departures.note(Ctx.copyOut);
   if (!ticket.ok())
     DRAGON_TRY(Ctx.device->synchronize(Ctx.copyOut));
-  chunk.departure = ticket.ok() ? *ticket : 0;
-  chunk.copiedAhead = true;
+  chunk.transit.departure = ticket.ok() ? *ticket : 0;
+  chunk.transit.copiedAhead = true;
   if (Ctx.config.poison) {
-    DRAGON_TRY(Time.Departures.waitFor(chunk.departure));
+    DRAGON_TRY(Time.Departures.waitFor(chunk.transit.departure));
     poisonOutside(chunk, chunk.host.hostView);
   }
-  chunk.buffer->setValid(chunk, true, true, false);
+  chunk.buffer->note(chunk, ChunkEvent::ReachedHost);
   return true;
 }
 
@@ -88,7 +91,7 @@ private:
 void DeviceChunks::Departure::giveBack() {
   for (const Leaving &entry : Entries)
     if (entry.slab.id) {
-      entry.chunk->leaving = false;
+      entry.chunk->holds.inTransit = false;
       Memory.Slabs.Pool.give(entry.slab);
     }
   Entries.clear();
@@ -112,7 +115,7 @@ Status DeviceChunks::Departure::add(Chunk &chunk, Removal removal) {
   DRAGON_ASSIGN(const Physical slab, takeSlab(chunk.bytes()));
   if (Entries.empty())
     Begin = traceClock();
-  chunk.leaving = true;
+  chunk.holds.inTransit = true;
   Entries.push_back({&chunk, slab, removal});
   if (const ChunkPart part = chunk.defined; !part.empty()) {
     Status status = Ctx.device->copy(
@@ -139,7 +142,7 @@ Status DeviceChunks::Departure::leave(Leaving &entry, uint64_t nanoseconds) {
     poisonOutside(chunk, entry.slab.hostView);
   chunk.host = std::exchange(entry.slab, Physical());
   Memory.Slabs.list(chunk, true);
-  chunk.buffer->setValid(chunk, true, true, false);
+  chunk.buffer->note(chunk, ChunkEvent::ReachedHost);
   Status started = Memory.Writes.start(chunk, entry.removal, Why);
   Status released =
       started.ok() ? Memory.release(chunk) : Memory.Host.release(chunk);
@@ -167,19 +170,20 @@ Status DeviceChunks::Departure::flush() {
 Status DeviceChunks::evictOne(Chunk &chunk, Departure &departure) {
   DRAGON_TRY(Time.settle(chunk));
   Ctx.ledger.count(Counter::Evictions);
-  NextUse next = chunk.discardedDirty && !chunk.deviceValid ? NextUse::Never
-                                                            : NextUse::Unknown;
+  NextUse next = chunk.discardedDirty && !chunk.copies.device
+                     ? NextUse::Never
+                     : NextUse::Unknown;
   // What host memory has room for has been copied there.
   Move move =
       decide(stateOf(chunk), LaunchNeed::None, next, Pressure::DeviceAndHost);
   const bool drops = move.removal == Removal::Drop;
   log(LogLevel::Debug, "evicts chunk {} of the buffer at {:#x}: {}",
       chunk.index, chunk.buffer->base,
-      chunk.copiedAhead || !drops ? "copied out" : "dropped");
+      chunk.transit.copiedAhead || !drops ? "copied out" : "dropped");
   if (!drops)
     return departure.add(chunk, move.removal);
   // What is clean because it was copied out to go was not avoided.
-  if (move.avoided && !chunk.copiedAhead)
+  if (move.avoided && !chunk.transit.copiedAhead)
     Ctx.ledger.avoided(*move.avoided, chunk.used());
   else if (chunk.discardedDirty)
     Ctx.ledger.avoided(Avoided::Discard, chunk.used());

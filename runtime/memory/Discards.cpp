@@ -12,7 +12,7 @@
 namespace dragon {
 
 Status Discards::whole(Chunk &chunk, Queue queue) {
-  if (chunk.held)
+  if (chunk.holds.calls)
     return {}; // a hint, as below
   DRAGON_TRY(Data.forget(chunk));
   if (Ctx.config.poison && chunk.device.id)
@@ -33,7 +33,7 @@ Status Discards::range(uintptr_t address, size_t bytes, Queue queue,
   for (uintptr_t at = address; at < address + bytes;) {
     Chunk &chunk = buffer.chunkAt(at);
     uintptr_t stop = std::min(address + bytes, chunk.va() + chunk.bytes());
-    if (chunk.held) {
+    if (chunk.holds.calls) {
       at = stop;
       continue;
     }
@@ -44,12 +44,12 @@ Status Discards::range(uintptr_t address, size_t bytes, Queue queue,
       at = stop;
       continue;
     }
-    if (chunk.storageValid) {
+    if (chunk.copies.storage) {
       // A part: worth it only where it saves a read.
       chunk.storage.erase(at - chunk.va(), stop - chunk.va());
       Store.releaseUnusedSlot(chunk);
     }
-    if (chunk.deviceValid || chunk.hostValid)
+    if (chunk.copies.device || chunk.copies.host)
       DRAGON_TRY(part(chunk, chunk.partOf(at, stop), queue));
     at = stop;
   }
@@ -57,7 +57,7 @@ Status Discards::range(uintptr_t address, size_t bytes, Queue queue,
 }
 
 Status Discards::part(Chunk &chunk, ChunkPart part, Queue queue) {
-  if (part.empty() || chunk.defined.empty() || chunk.held)
+  if (part.empty() || chunk.defined.empty() || chunk.holds.calls)
     return {};
   // What is left must be in one piece.
   ChunkPart &defined = chunk.defined;
@@ -65,16 +65,16 @@ Status Discards::part(Chunk &chunk, ChunkPart part, Queue queue) {
     defined.begin = std::max(defined.begin, part.end);
   else if (part.end >= defined.end)
     defined.end = std::min(defined.end, part.begin);
-  if (defined.empty() && !chunk.storageValid)
+  if (defined.empty() && !chunk.copies.storage)
     return whole(chunk, queue);
   if (!Ctx.config.poison)
     return {};
-  if (chunk.hostValid && !chunk.hostMapped && !chunk.writing) {
+  if (chunk.copies.host && !chunk.hostMapped && !chunk.transit.writing) {
     DRAGON_TRY(Time.settle(chunk)); // a copy out of it may be under way
     poisonMemory(static_cast<char *>(chunk.host.hostView) + part.begin,
                  part.bytes());
   }
-  return chunk.deviceValid
+  return chunk.copies.device
              ? Ctx.device->poison(chunk.va() + part.begin, part.bytes(), queue)
              : Status();
 }

@@ -28,7 +28,7 @@ void DriverMoved::takeOver(Buffer &buffer) {
   for (Chunk &chunk : buffer.chunks) {
     chunk.device = {NoSlab, Place::Device, chunk.bytes(), nullptr};
     chunk.defined = chunk.whole();
-    buffer.setValid(chunk, true, false, false);
+    buffer.note(chunk, ChunkEvent::WrittenOnDevice);
     setAway(chunk, true);
   }
 }

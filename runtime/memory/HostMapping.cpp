@@ -67,7 +67,7 @@ StatusOr<bool> HostMapping::convert(std::span<Chunk *const> chunks,
   std::vector<Physical> slabs(chunks.size());
   for (Chunk *chunk : chunks) {
     DRAGON_TRY(Time.settle(*chunk));
-    if (chunk->writing)
+    if (chunk->transit.writing)
       Writes.finish(*chunk).ignore(); // pinned: it keeps its host copy
   }
   hostThreads().forEach(chunks.size(), chunks.size(), [&](size_t i) {
@@ -76,7 +76,7 @@ StatusOr<bool> HostMapping::convert(std::span<Chunk *const> chunks,
     if (!slab.ok())
       return;
     slabs[i] = *slab;
-    if (chunk.hostValid)
+    if (chunk.copies.host)
       std::memcpy(slab->hostView, chunk.host.hostView, chunk.used());
   });
   bool all = true;

@@ -47,20 +47,22 @@ HostMemory::Leaving HostMemory::candidates(bool dropOnly) {
   for (size_t i = 0; i < Slabs.Chunks.size(); ++i) {
     Chunk &chunk = *Slabs.Chunks[i];
     // What was copied out will soon have no other copy.
-    if (Ctx.pins.has(chunk) || chunk.leaving || chunk.staysMapped ||
-        chunk.writing || (dropOnly && chunk.copiedAhead))
+    if (Ctx.pins.holdOnHost(chunk) || chunk.transit.writing ||
+        (dropOnly && chunk.transit.copiedAhead))
       continue;
     EvictionCandidate candidate;
     candidate.index = uint32_t(i);
     candidate.bytes = chunk.host.bytes;
     candidate.lastTouch = std::max(chunk.lastTouch, chunk.buffer->lastTouch);
     candidate.nextUse = Next.nextUseOf(chunk).clock;
-    candidate.empty = !chunk.hostValid;
+    candidate.empty = !chunk.copies.host;
     candidate.busy = Time.isBusy(chunk);
     candidate.keepLast = chunk.buffer->advice == DRAGON_ADVISE_KEEP_HOST ||
-                         chunk.hostMapped || chunk.copiedAhead;
-    bool drop = !chunk.hostValid || chunk.deviceValid || chunk.storageValid;
-    (drop ? leaving.drops : leaving.writes).push_back(candidate);
+                         chunk.hostMapped || chunk.transit.copiedAhead;
+    const Move move = decide(stateOf(chunk), LaunchNeed::None, NextUse::Unknown,
+                             Pressure::Host);
+    (move.removal == Removal::Drop ? leaving.drops : leaving.writes)
+        .push_back(candidate);
   }
   return leaving;
 }
@@ -125,12 +127,12 @@ Status HostMemory::release(Chunk &chunk) {
   Writes.callOff(chunk);
   if (!chunk.host.id)
     return {};
-  DRAGON_TRY(Time.Departures.waitFor(chunk.departure));
+  DRAGON_TRY(Time.Departures.waitFor(chunk.transit.departure));
   DRAGON_TRY(unmap(chunk));
   Slabs.Pool.give(chunk.host);
   chunk.host = {};
   Slabs.list(chunk, false);
-  chunk.buffer->setValid(chunk, chunk.deviceValid, false, chunk.storageValid);
+  chunk.buffer->note(chunk, ChunkEvent::LeftHost);
   return {};
 }
 

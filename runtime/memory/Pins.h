@@ -22,11 +22,19 @@ class Pins {
 public:
   /// A round begins: nothing is pinned.
   void next() { ++Round; }
-  void add(Chunk &chunk) const { chunk.pinned = Round; }
+  void add(Chunk &chunk) const { chunk.holds.round = Round; }
   void set(Chunk &chunk, bool pinned) const {
-    chunk.pinned = pinned ? Round : 0;
+    chunk.holds.round = pinned ? Round : 0;
   }
-  bool has(const Chunk &chunk) const { return chunk.pinned == Round; }
+  bool has(const Chunk &chunk) const { return chunk.holds.round == Round; }
+  /// The chunk may not leave device memory, or its host slab, for this reason
+  /// or another.
+  bool holdOnDevice(const Chunk &chunk) const {
+    return has(chunk) || chunk.holds.calls || chunk.buffer->kept;
+  }
+  bool holdOnHost(const Chunk &chunk) const {
+    return has(chunk) || chunk.holds.inTransit || chunk.holds.mapped;
+  }
 
 private:
   uint64_t Round = 1;

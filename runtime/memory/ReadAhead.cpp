@@ -18,17 +18,17 @@ void ReadAhead::begin(Chunk &chunk, const Physical &slab) {
                  reading.plan);
   reading.job = Store.Background->start(std::move(reading.plan.requests));
   Readings.push_back(std::move(reading));
-  chunk.reading = &Readings.back();
+  chunk.transit.reading = &Readings.back();
   Bytes += slab.bytes;
   Slabs.Pool.lend(int64_t(slab.bytes));
 }
 
 bool ReadAhead::isReading(const Chunk &chunk) const {
-  return chunk.reading && chunk.reading->isCurrent();
+  return chunk.transit.reading && chunk.transit.reading->isCurrent();
 }
 
 void ReadAhead::end(Chunk &chunk) {
-  const Reading &reading = *std::exchange(chunk.reading, nullptr);
+  const Reading &reading = *std::exchange(chunk.transit.reading, nullptr);
   Bytes -= reading.slab.bytes;
   Slabs.Pool.lend(-int64_t(reading.slab.bytes));
   Readings.remove_if(
@@ -36,10 +36,10 @@ void ReadAhead::end(Chunk &chunk) {
 }
 
 void ReadAhead::drop(Chunk &chunk) {
-  if (!chunk.reading)
+  if (!chunk.transit.reading)
     return;
-  const Physical slab = chunk.reading->slab;
-  Store.Background->wait(*chunk.reading->job).ignore();
+  const Physical slab = chunk.transit.reading->slab;
+  Store.Background->wait(*chunk.transit.reading->job).ignore();
   end(chunk);
   Slabs.Pool.give(slab);
 }
@@ -56,7 +56,7 @@ Status ReadAhead::start(std::span<Chunk *const> chunks) {
       drop(*reading.chunk);
   }
   for (Chunk *chunk : chunks) {
-    if (chunk->reading || !livesInStorage(stateOf(*chunk)))
+    if (chunk->transit.reading || !livesInStorage(stateOf(*chunk)))
       continue;
     if (Bytes + chunk->bytes() > Ctx.limits.transitBytes / 2)
       return {};
@@ -70,7 +70,7 @@ Status ReadAhead::start(std::span<Chunk *const> chunks) {
 }
 
 Status ReadAhead::finish(Chunk &chunk, Cause cause, Physical &slab) {
-  Reading &reading = *chunk.reading;
+  Reading &reading = *chunk.transit.reading;
   Status status = Store.Background->wait(*reading.job);
   if (status.ok())
     status =

@@ -23,7 +23,7 @@ Status Residency::bringIn(std::span<const Want> wants, Queue queue, Cause cause,
   // Others may be on their way for work that comes later.
   std::vector<uint64_t> arrivals;
   for (const Want &want : wants)
-    arrivals.push_back(want.chunk->arrival);
+    arrivals.push_back(want.chunk->transit.arrival);
   return Time.Fetches.queueWaitsForEach(queue, arrivals);
 }
 
@@ -74,7 +74,7 @@ Status Residency::startBringingIn(std::span<const Want> wants, Cause cause,
 
 Status Residency::bring(const Want &want, Cause cause, Arrivals &arrivals) {
   Chunk &chunk = *want.chunk;
-  if (chunk.deviceValid)
+  if (chunk.copies.device)
     return {};
   Move move =
       decide(stateOf(chunk), want.need, NextUse::Unknown, Pressure::None);
@@ -116,7 +116,7 @@ Status Residency::bring(const Want &want, Cause cause, Arrivals &arrivals) {
     return {};
   }
   chunk.discardedDirty = false;
-  chunk.buffer->setValid(chunk, true, chunk.hostValid, chunk.storageValid);
+  chunk.buffer->note(chunk, ChunkEvent::ReachedDevice);
   return {};
 }
 
@@ -146,7 +146,7 @@ Status Residency::noteArrivals(const Arrivals &arrivals) {
     if (!ticket.ok())
       return Time.synchronizeAll();
     for (Chunk *chunk : *chunks)
-      chunk->arrival = *ticket;
+      chunk->transit.arrival = *ticket;
     Time.LastFetch = std::max(Time.LastFetch, *ticket);
   }
   return {};
@@ -198,7 +198,7 @@ Status Residency::fetchOne(Chunk &chunk, Cause cause, TraceZone &zone) {
   const uint64_t number = ticket.ok() ? *ticket : 0;
   Time.LastFetch = std::max(Time.LastFetch, number);
   if (status.ok()) {
-    chunk.arrival = number;
+    chunk.transit.arrival = number;
     chunk.defined = chunk.whole();
     chunk.discardedDirty = false;
     const bool again = std::exchange(chunk.fetched, true);
@@ -208,7 +208,9 @@ Status Residency::fetchOne(Chunk &chunk, Cause cause, TraceZone &zone) {
       chunk.host = std::exchange(slab, Physical());
       Slabs.list(chunk, true);
     }
-    chunk.buffer->setValid(chunk, true, stays || chunk.hostValid, true);
+    chunk.buffer->note(chunk, ChunkEvent::ReachedDevice);
+    if (stays)
+      chunk.buffer->note(chunk, ChunkEvent::ReachedHost);
   }
   if (slab.id)
     Slabs.giveTransit(slab, number);
@@ -247,9 +249,9 @@ Status Residency::bringToHost(Chunk &chunk, LaunchNeed need, Cause cause) {
   chunk.dying = false;
   chunk.lastTouch = Ctx.clock;
   Ctx.pins.add(chunk);
-  if (chunk.writing)
+  if (chunk.transit.writing)
     Writes.finish(chunk).ignore(); // pinned: it has its host copy in any case
-  if (chunk.hostValid)
+  if (chunk.copies.host)
     return {};
   DRAGON_TRY(Time.settle(chunk));
   if (!chunk.host.id) {
@@ -263,12 +265,12 @@ Status Residency::bringToHost(Chunk &chunk, LaunchNeed need, Cause cause) {
       poisonMemory(chunk.host.hostView, chunk.used());
     return {};
   }
-  if (chunk.deviceValid)
+  if (chunk.copies.device)
     DRAGON_TRY(copyToHost(chunk, cause));
   else if (move.fetch != Fetch::FromHost)
     DRAGON_TRY(readToHost(chunk, move.fetch, cause));
   chunk.discardedDirty = false;
-  chunk.buffer->setValid(chunk, chunk.deviceValid, true, chunk.storageValid);
+  chunk.buffer->note(chunk, ChunkEvent::ReachedHost);
   return {};
 }
 
@@ -306,7 +308,7 @@ Status Residency::prefetch(Buffer &buffer, uintptr_t address, size_t bytes,
   // A hint: only what fits beside all else that is needed.
   uint64_t room = OnDevice.Pool.budget() - OnDevice.Pool.used();
   for (const Chunk *chunk : OnDevice.Chunks)
-    if (!chunk->deviceValid && !chunk->held && !chunk->buffer->kept &&
+    if (!chunk->copies.device && !chunk->holds.calls && !chunk->buffer->kept &&
         chunk->buffer != &buffer)
       room += chunk->bytes();
   std::vector<Want> wants;

@@ -13,7 +13,6 @@ namespace {
 
 Move decideFetch(const ChunkState &now, LaunchNeed need) {
   Move move;
-  move.becomesDirty = need != LaunchNeed::Read;
   if (now.onDevice)
     return move;
   if (need == LaunchNeed::Overwrite) {

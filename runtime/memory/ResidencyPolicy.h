@@ -79,7 +79,6 @@ enum class Removal : uint8_t { None, Drop, ToHost, ToSink, ToSwap };
 struct Move {
   Fetch fetch = Fetch::Nothing;
   Removal removal = Removal::None;
-  bool becomesDirty = false;      ///< once the work ran
   std::optional<Avoided> avoided; ///< a copy of the chunk that is not made
 };
 

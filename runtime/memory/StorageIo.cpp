@@ -137,7 +137,7 @@ void StorageIo::commitWrite(WritePlan &plan, Cause cause,
     chunk.buffer->noteBacking(*plan.piece.file, chunk.va(), plan.piece.offset);
   chunk.storage.put(std::move(plan.piece));
   chunk.slot = plan.slot;
-  chunk.buffer->setValid(chunk, chunk.deviceValid, chunk.hostValid, true);
+  chunk.buffer->note(chunk, ChunkEvent::Stored);
 }
 
 Status StorageIo::write(std::span<WritePlan> plans, Cause cause) {

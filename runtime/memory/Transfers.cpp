@@ -62,7 +62,7 @@ static Status forRuns(Buffer &buffer, const SlabPool &pool, uintptr_t begin,
     while (hasRoom && runEnd < end) {
       Chunk &next = buffer.chunkAt(runEnd);
       uintptr_t nextStop = std::min(end, next.va() + next.bytes());
-      if (!(next.deviceValid || (next.device.id && !next.hostValid)) ||
+      if (!(next.copies.device || (next.device.id && !next.copies.host)) ||
           !onDevice(next, runEnd, nextStop))
         break;
       runEnd = nextStop;
@@ -115,7 +115,7 @@ public:
         Waited(!side.mayBePinned || !Ctx.caps().asynchronous) {
     if (Pageable && OutOfCore)
       for (const Chunk *chunk : T.OnDevice.Chunks)
-        Held += chunk->deviceValid ? chunk->bytes() : 0;
+        Held += chunk->copies.device ? chunk->bytes() : 0;
   }
 
   Status run() {
@@ -136,7 +136,7 @@ public:
 private:
   const char *source(uintptr_t at) const { return From + (at - To); }
   bool hostHasRoom(const Chunk &chunk) const {
-    return chunk.hostValid || chunk.host.id || T.Slabs.hasRoom(chunk.bytes());
+    return chunk.copies.host || chunk.host.id || T.Slabs.hasRoom(chunk.bytes());
   }
   bool goesToDevice(Chunk &chunk, uintptr_t begin, uintptr_t end);
   Status copyToDevice(uintptr_t begin, uintptr_t end);
@@ -164,7 +164,7 @@ bool Transfers::Upload::goesToDevice(Chunk &chunk, uintptr_t begin,
   state.pageable = Pageable;
   state.overwrites = needFor(chunk, begin, end) == LaunchNeed::Overwrite;
   state.readOnly = Into.flags == D_READ;
-  state.onDevice = chunk.deviceValid;
+  state.onDevice = chunk.copies.device;
   state.hostHasRoom = hostHasRoom(chunk);
   state.held = Held + chunk.bytes();
   state.budget = T.OnDevice.Pool.budget();
@@ -172,7 +172,7 @@ bool Transfers::Upload::goesToDevice(Chunk &chunk, uintptr_t begin,
   const bool comes =
       place == UploadPlace::Device ||
       (place == UploadPlace::DeviceIfFree && T.OnDevice.fits(chunk));
-  Held += comes && !chunk.deviceValid ? chunk.bytes() : 0;
+  Held += comes && !chunk.copies.device ? chunk.bytes() : 0;
   return comes;
 }
 
@@ -188,7 +188,7 @@ Status Transfers::Upload::copyToDevice(uintptr_t begin, uintptr_t end) {
                               end - begin, CopyKind::HostToDevice, InQueue);
   // Some of it may have been written even so.
   for (Chunk *chunk : chunks)
-    if (copied.ok() || chunk->deviceValid)
+    if (copied.ok() || chunk->copies.device)
       DRAGON_TRY(T.Data.wroteDevice(*chunk, chunk->partOf(begin, end)));
   DRAGON_TRY(std::move(copied));
   Ctx.ledger.moved(Direction::HostToDevice, Cause::Copy, end - begin);
@@ -238,9 +238,9 @@ public:
       Chunk &chunk = OutOf.chunkAt(begin);
       uintptr_t stop = std::min(End, chunk.va() + chunk.bytes());
       chunk.lastTouch = Ctx.clock;
-      if (chunk.deviceValid)
+      if (chunk.copies.device)
         DRAGON_TRY(copyFromDevice(begin, stop));
-      else if (chunk.hostValid)
+      else if (chunk.copies.host)
         DRAGON_TRY(copyFromHost(chunk, begin, stop));
       else
         DRAGON_TRY(read(chunk, begin, stop));
@@ -255,7 +255,7 @@ private:
   /// As far as chunks are on the device: moves `stop`.
   Status copyFromDevice(uintptr_t begin, uintptr_t &stop) {
     std::vector<Chunk *> chunks{&OutOf.chunkAt(begin)};
-    while (stop < End && OutOf.chunkAt(stop).deviceValid) {
+    while (stop < End && OutOf.chunkAt(stop).copies.device) {
       Chunk &next = OutOf.chunkAt(stop);
       next.lastTouch = Ctx.clock;
       chunks.push_back(&next);

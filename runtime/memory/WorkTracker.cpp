@@ -16,9 +16,10 @@ Status WorkTracker::settle(const Chunk &chunk) {
     return {};
   if (chunk.buffer->lastUntracked == Epoch)
     return synchronizeAll();
-  DRAGON_TRY(Work.waitFor(std::max(chunk.lastUse, chunk.buffer->lastUse)));
-  DRAGON_TRY(Fetches.waitFor(chunk.arrival));
-  return Departures.waitFor(chunk.departure);
+  DRAGON_TRY(
+      Work.waitFor(std::max(chunk.transit.lastUse, chunk.buffer->lastUse)));
+  DRAGON_TRY(Fetches.waitFor(chunk.transit.arrival));
+  return Departures.waitFor(chunk.transit.departure);
 }
 
 Status WorkTracker::queueWaitsFor(Queue queue, const Chunk &chunk) {
@@ -27,9 +28,9 @@ Status WorkTracker::queueWaitsFor(Queue queue, const Chunk &chunk) {
   if (chunk.buffer->lastUntracked == Epoch)
     return synchronizeAll();
   DRAGON_TRY(Work.queueWaitsFor(
-      queue, std::max(chunk.lastUse, chunk.buffer->lastUse)));
-  DRAGON_TRY(Fetches.queueWaitsForOne(queue, chunk.arrival));
-  return Departures.queueWaitsFor(queue, chunk.departure);
+      queue, std::max(chunk.transit.lastUse, chunk.buffer->lastUse)));
+  DRAGON_TRY(Fetches.queueWaitsForOne(queue, chunk.transit.arrival));
+  return Departures.queueWaitsFor(queue, chunk.transit.departure);
 }
 
 Status WorkTracker::synchronizeAll() {
@@ -57,9 +58,10 @@ bool WorkTracker::wasBusy(const Chunk &chunk) const {
   if (!Dev.caps().asynchronous)
     return false;
   return chunk.buffer->lastUntracked == Epoch ||
-         !Work.knownDone(std::max(chunk.lastUse, chunk.buffer->lastUse)) ||
-         !Fetches.knownDone(chunk.arrival) ||
-         !Departures.knownDone(chunk.departure);
+         !Work.knownDone(
+             std::max(chunk.transit.lastUse, chunk.buffer->lastUse)) ||
+         !Fetches.knownDone(chunk.transit.arrival) ||
+         !Departures.knownDone(chunk.transit.departure);
 }
 
 Status WorkTracker::noteUse(std::span<Chunk *const> chunks, Queue queue) {
@@ -73,7 +75,7 @@ Status WorkTracker::noteUse(std::span<Chunk *const> chunks, Queue queue) {
   }
   for (Chunk *chunk : chunks) {
     if (Tracking)
-      chunk->lastUse = ticket;
+      chunk->transit.lastUse = ticket;
     else
       chunk->buffer->lastUntracked = Epoch;
   }

@@ -17,16 +17,16 @@ Status WriteBehind::start(Chunk &chunk, Removal target, Cause cause) {
   Writing writing{
       {&chunk, chunk.host.hostView, target, {}, {}}, cause, 0, nullptr};
   FileRequest request{};
-  chunk.leaving = true; // others may need room meanwhile
+  chunk.holds.inTransit = true; // others may need room meanwhile
   Status planned = Store.planWrite(writing.plan, request);
-  chunk.leaving = false;
+  chunk.holds.inTransit = false;
   DRAGON_TRY(std::move(planned));
   std::vector<FileRequest> requests;
   requests.push_back(std::move(request));
   writing.job = Store.Background->start(std::move(requests));
   writing.number = ++Begun;
   Writings.push_back(std::move(writing));
-  chunk.writing = &Writings.back();
+  chunk.transit.writing = &Writings.back();
   Bytes += chunk.host.bytes;
   Slabs.Pool.lend(int64_t(chunk.host.bytes));
   return {};
@@ -34,12 +34,13 @@ Status WriteBehind::start(Chunk &chunk, Removal target, Cause cause) {
 
 /// It is over, one way or the other.
 Writing WriteBehind::takeOut(Chunk &chunk) {
-  auto found = std::find_if(
-      Writings.begin(), Writings.end(),
-      [&chunk](const Writing &other) { return &other == chunk.writing; });
+  auto found = std::find_if(Writings.begin(), Writings.end(),
+                            [&chunk](const Writing &other) {
+                              return &other == chunk.transit.writing;
+                            });
   Writing writing = std::move(*found);
   Writings.erase(found);
-  chunk.writing = nullptr;
+  chunk.transit.writing = nullptr;
   Bytes -= chunk.host.bytes;
   Slabs.Pool.lend(-int64_t(chunk.host.bytes));
   return writing;
@@ -48,15 +49,15 @@ Writing WriteBehind::takeOut(Chunk &chunk) {
 void WriteBehind::giveUpHostCopy(Chunk &chunk) {
   const Physical slab = std::exchange(chunk.host, Physical());
   Slabs.list(chunk, false);
-  chunk.buffer->setValid(chunk, chunk.deviceValid, false, chunk.storageValid);
+  chunk.buffer->note(chunk, ChunkEvent::LeftHost);
   // A copy of it to the device may be under way.
-  Slabs.giveTransit(slab, chunk.arrival);
+  Slabs.giveTransit(slab, chunk.transit.arrival);
 }
 
 Status WriteBehind::finish(Chunk &chunk) {
-  if (!chunk.writing)
+  if (!chunk.transit.writing)
     return {};
-  Status status = Store.Background->wait(*chunk.writing->job);
+  Status status = Store.Background->wait(*chunk.transit.writing->job);
   Writing writing = takeOut(chunk);
   WritePlan &plan = writing.plan;
   if (!status.ok() && plan.target == Removal::ToSink) {
@@ -76,9 +77,9 @@ Status WriteBehind::finish(Chunk &chunk) {
 }
 
 void WriteBehind::callOff(Chunk &chunk) {
-  if (!chunk.writing)
+  if (!chunk.transit.writing)
     return;
-  Store.Background->callOff(*chunk.writing->job);
+  Store.Background->callOff(*chunk.transit.writing->job);
   Writing writing = takeOut(chunk);
   if (writing.plan.target == Removal::ToSwap)
     Store.Swap->release(writing.plan.slot);

@@ -131,14 +131,6 @@ TEST(ResidencyPolicyTest, TheFastestValidCopyIsTaken) {
   });
 }
 
-TEST(ResidencyPolicyTest, OnlyWritesMakeDirty) {
-  forAll([](const ChunkState &, LaunchNeed need, NextUse, Pressure,
-            const Move &move) {
-    EXPECT_EQ(move.becomesDirty,
-              need == LaunchNeed::Write || need == LaunchNeed::Overwrite);
-  });
-}
-
 TEST(ResidencyPolicyTest, DirtyContentsGoAsNearAsThereIsRoom) {
   forAll([](const ChunkState &state, LaunchNeed need, NextUse next,
             Pressure pressure, const Move &move) {
@@ -188,6 +180,41 @@ TEST(ResidencyPolicyTest, NothingHappensWithoutNeedOrPressure) {
       EXPECT_EQ(move.removal, Removal::None);
       EXPECT_FALSE(move.avoided);
     }
+  });
+}
+
+/// All uploads, on a device of 100 that is filled so far.
+template <typename Fn> void forAllUploads(Fn fn) {
+  for (unsigned bits = 0; bits < 64; ++bits)
+    for (uint64_t held : {10u, 50u, 51u, 100u}) {
+      UploadState upload;
+      upload.outOfCore = bits & 1;
+      upload.pageable = bits & 2;
+      upload.overwrites = bits & 4;
+      upload.readOnly = bits & 8;
+      upload.onDevice = bits & 16;
+      upload.hostHasRoom = bits & 32;
+      upload.held = held;
+      upload.budget = 100;
+      fn(upload);
+    }
+}
+
+TEST(UploadPolicy, WithoutRoomOnTheHostTheDeviceTakesIt) {
+  forAllUploads([](const UploadState &upload) {
+    EXPECT_EQ(placeUpload(upload) == UploadPlace::Device, !upload.hostHasRoom);
+  });
+}
+
+TEST(UploadPolicy, TheHostIsPreferredOnlyWhereItSavesTransfers) {
+  forAllUploads([](const UploadState &upload) {
+    if (placeUpload(upload) != UploadPlace::Host)
+      return;
+    // Not in core, not where the device copies by itself, not where the rest of
+    // the chunk would have to come first.
+    EXPECT_TRUE(upload.outOfCore && upload.pageable && upload.overwrites);
+    // What nobody changes, or what is more than half of the device.
+    EXPECT_TRUE(upload.readOnly || (!upload.onDevice && upload.held > 50));
   });
 }
 

@@ -86,7 +86,7 @@ protected:
     Data = numbers(Count * Words, 9);
     write(0, Data);
     for (const Chunk *chunk : Chunks)
-      ASSERT_TRUE(chunk->deviceValid);
+      ASSERT_TRUE(chunk->copies.device);
     fillHost();
   }
   void TearDown() override {
@@ -148,8 +148,8 @@ TEST_F(WriteBehindTest, NobodyWaitsForTheDisk) {
   EXPECT_EQ(impl->Writes.writings().size(), 2u);
   for (size_t i : {0, 1}) {
     EXPECT_FALSE(Chunks[i]->device.id);
-    EXPECT_TRUE(Chunks[i]->hostValid);
-    EXPECT_FALSE(Chunks[i]->storageValid);
+    EXPECT_TRUE(Chunks[i]->copies.host);
+    EXPECT_FALSE(Chunks[i]->copies.storage);
   }
   EXPECT_EQ(swapped(), 0u);
   EXPECT_TRUE(contents() == Data); // from the host copies
@@ -159,7 +159,7 @@ TEST_F(WriteBehindTest, NobodyWaitsForTheDisk) {
   EXPECT_EQ(swapped(), 4 * MiB);
   for (size_t i : {0, 1}) {
     EXPECT_FALSE(Chunks[i]->host.id);
-    EXPECT_TRUE(Chunks[i]->storageValid);
+    EXPECT_TRUE(Chunks[i]->copies.storage);
   }
   EXPECT_EQ(impl->Slabs.Pool.used(), Others.size() * 2 * MiB);
   EXPECT_TRUE(contents() == Data); // from swap
@@ -184,13 +184,13 @@ TEST_F(WriteBehindTest, WhatIsNeededAgainComesFromTheHostCopy) {
   Want want{Chunks[0], LaunchNeed::Read};
   impl->Ctx.pins.next();
   ASSERT_OK(impl->Resident.bringIn({&want, 1}, nullptr, Cause::Demand));
-  EXPECT_TRUE(Chunks[0]->deviceValid);
+  EXPECT_TRUE(Chunks[0]->copies.device);
   EXPECT_EQ(impl->Ctx.ledger.bytes(Direction::SwapToHost), 0u);
   gate.setOpen(true);
   // Pinned in this round: it keeps its host copy.
   ASSERT_OK(impl->Writes.finishAll());
-  EXPECT_TRUE(Chunks[0]->hostValid);
-  EXPECT_TRUE(Chunks[0]->storageValid);
+  EXPECT_TRUE(Chunks[0]->copies.host);
+  EXPECT_TRUE(Chunks[0]->copies.storage);
   EXPECT_TRUE(contents() == Data);
   giveHost();
 }
@@ -206,11 +206,11 @@ TEST_F(WriteBehindTest, WhatChangesIsNotTakenForWritten) {
     if (discards) {
       ASSERT_OK(
           impl->Discarded.range(Chunks[1]->va(), Chunks[1]->used(), nullptr));
-      EXPECT_FALSE(Chunks[1]->writing);
+      EXPECT_FALSE(Chunks[1]->transit.writing);
     }
     write(Words, numbers(Words, discards ? 5 : 6));
-    EXPECT_FALSE(Chunks[0]->writing);
-    EXPECT_FALSE(Chunks[0]->storageValid);
+    EXPECT_FALSE(Chunks[0]->transit.writing);
+    EXPECT_FALSE(Chunks[0]->copies.storage);
     ASSERT_OK(impl->Writes.finishAll());
     EXPECT_TRUE(contents() == Data);
   }
@@ -229,8 +229,8 @@ TEST_F(WriteBehindTest, OnAFullDiskContentsStayInHostMemory) {
   ASSERT_OK(evict(0, 2));
   EXPECT_EQ(impl->Writes.finishAll().code(), DRAGON_ERROR_NO_SPACE);
   for (size_t i : {0, 1}) {
-    EXPECT_TRUE(Chunks[i]->hostValid);
-    EXPECT_FALSE(Chunks[i]->storageValid);
+    EXPECT_TRUE(Chunks[i]->copies.host);
+    EXPECT_FALSE(Chunks[i]->copies.storage);
     EXPECT_FALSE(Chunks[i]->slot.bytes);
   }
   EXPECT_TRUE(contents() == Data);
@@ -259,7 +259,7 @@ TEST_F(WriteBehindTest, WhatCannotGoToItsFileGoesToSwap) {
   ASSERT_OK(impl->Writes.finishAll());
   EXPECT_EQ(impl->Ctx.ledger.bytes(Direction::HostToFile), 0u);
   EXPECT_EQ(swapped(), 2 * MiB);
-  EXPECT_TRUE(Chunks[0]->storageValid);
+  EXPECT_TRUE(Chunks[0]->copies.storage);
   EXPECT_TRUE(contents() == Data);
   giveHost();
 }
