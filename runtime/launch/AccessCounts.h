@@ -60,7 +60,7 @@ public:
   /// It did.
   void counted(uint64_t shape, const AccessCounters &how,
                std::span<const uint32_t> counters);
-  /// Of the bytes [begin, end) in such a launch; none: it has never counted.
+  /// Access bytes of [begin, end) in such a launch; none: it has never counted.
   std::optional<double> accessBytes(uint64_t shape, uintptr_t begin,
                                     uintptr_t end) const;
   /// Addresses are others' now.

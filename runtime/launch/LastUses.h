@@ -25,7 +25,7 @@ public:
   LastUses(Context &context, AddressSpace &space, Discards &discards)
       : Ctx(context), Space(space), Discarded(discards) {}
 
-  /// Of whole buffers that may lose them.
+  /// Ranges whose contents die with the launch, of buffers that may lose them.
   std::vector<AddressRange> dyingOf(const LaunchCall &call) const;
   /// Says so to who watches.
   void tell(const LaunchCall &call) const;

@@ -75,7 +75,7 @@ struct PlannedLaunch {
   std::list<Slicing> slicings;
   /// The last time, another launch in the queue came next.
   bool followed = false;
-  /// Of the uses in `whole`, once it was asked for (LinkCost.h).
+  /// Access bytes of the uses in `whole`, once asked for (LinkCost.h).
   std::vector<double> accessBytes;
   bool told = false; ///< how it runs, and why
   uint32_t launches = 0;

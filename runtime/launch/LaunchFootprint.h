@@ -55,14 +55,14 @@ struct LaunchChunks {
   std::vector<ChunkUse> uses; ///< by address; each chunk once
   bool anything = false;
 };
-/// Those of whom `second` is true apart from the others.
+/// The uses for which `second` is false, and the others.
 std::pair<LaunchChunks, LaunchChunks>
 split(const LaunchChunks &chunks,
       const std::function<bool(const ChunkUse &)> &second);
 struct ChunksAsked {
   /// False, for planning: nothing counts as surely overwritten.
   bool withMust = true;
-  /// Of the buffers that the driver moves, instead of all others.
+  /// The chunks of buffers that the driver moves are asked for, and no others.
   bool ofDriver = false;
   /// Called for each buffer with the bytes that are touched, ascending; gaps in
   /// which no chunk lies may be filled.

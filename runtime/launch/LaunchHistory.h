@@ -60,7 +60,7 @@ private:
   };
   /// How many launches up to `a` and up to `b` agree; a < b.
   size_t agreement(size_t a, size_t b) const;
-  /// Of the `count` launches up to `last`.
+  /// The hash of the `count` launches up to `last`.
   uint64_t hashOfLast(size_t last, size_t count) const;
   void forgetOldest();
   /// The launch at `now` and what was copied before it are what they were one

@@ -89,7 +89,7 @@ struct PlanInput {
   /// gaps in which no chunk lies may be filled. May be missing: they only help
   /// to guess.
   std::function<std::span<const ByteInterval>(const BlockBox &)> extents;
-  /// Of launches that come again, `mapping` is shared by all of them.
+  /// The link's. `mapping` is shared by all launches that come again.
   LinkRates rates;
   /// A chunk of the launch, where it could stay in host memory.
   struct Placed {

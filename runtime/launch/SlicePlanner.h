@@ -42,7 +42,7 @@ public:
   const Slicing &fineSlicingOf(const WaitingLaunch &launch, const WaveCut &cut);
   /// Device memory that a launch may take: what nobody else holds for longer.
   uint64_t deviceBytesFor(const PlannedLaunch &planned) const;
-  /// Of the link: as measured, or as is usual.
+  /// The rates of the link, as measured or as is usual.
   LinkRates linkRates() const;
   static PlacedChunk placedOf(const ChunkUse &use, double accessBytes);
 

@@ -50,7 +50,7 @@ public:
   Status end();
 
 private:
-  /// Of the last work in each queue.
+  /// Tickets of the last work in each queue.
   using Tickets = std::array<uint64_t, Most>;
   struct Touched {
     uint32_t launch = SliceUses::None; ///< the one that used it last

@@ -53,7 +53,7 @@ public:
   const Allocation *find(uintptr_t address) const {
     return const_cast<AddressIndex *>(this)->find(address);
   }
-  /// Those that have bytes in [begin, end).
+  /// The allocations that have bytes in [begin, end).
   std::vector<Allocation *> overlapping(uintptr_t begin, uintptr_t end);
   const std::map<uintptr_t, Allocation> &all() const { return Map; }
   std::map<uintptr_t, Allocation> &all() { return Map; }

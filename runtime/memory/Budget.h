@@ -27,7 +27,7 @@ struct Budget {
   uint64_t deviceBytes;
   uint64_t hostBytes;
   uint64_t chunkBytes;
-  /// Of hostBytes, what is kept for data in transit between tiers.
+  /// The part of hostBytes that is kept for data in transit between tiers.
   uint64_t transitBytes;
   /// What of host memory is made before it is known that it will be used.
   uint64_t aheadBytes;

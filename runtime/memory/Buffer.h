@@ -63,8 +63,8 @@ struct Chunk {
   bool discardedDirty = false;
   /// Its memory is to be given back; ends when it is used again.
   bool dying = false;
-  /// Of the copies on the device and on the host: everything outside is
-  /// undefined and need not be moved.
+  /// The defined part of the copies on the device and on the host. What is
+  /// outside need not be moved.
   ChunkPart defined;
   Storage storage;
   SwapFile::Slot slot;     ///< held while storage has swap pieces

@@ -38,7 +38,7 @@ public:
   Status unmap(Chunk &chunk);   ///< if it is mapped; the slab stays
 
 private:
-  /// Those that may leave: by a drop, or by a write.
+  /// Host copies that may leave: by a drop, or by a write.
   struct Leaving {
     std::vector<EvictionCandidate> drops, writes;
   };

@@ -28,7 +28,7 @@
 
 namespace dragon {
 
-/// Of the storage of one chunk, under way or done.
+/// A read of one chunk's storage, under way or done.
 struct Reading {
   Chunk *chunk;
   Physical slab;

@@ -34,7 +34,7 @@
 
 namespace dragon {
 
-/// Of the host copy of one chunk, under way or done.
+/// A write of one chunk's host copy, under way or done.
 struct Writing {
   WritePlan plan;
   Cause cause;
@@ -58,13 +58,13 @@ public:
   /// Its contents change or die: the write is not wanted any more, nor is its
   /// host copy.
   void callOff(Chunk &chunk);
-  /// Those that need not be waited for.
+  /// Finishes the writes that need not be waited for.
   void finishDone();
-  /// The one that began first. What began when only so many had is tried again
-  /// if it has failed: not an error.
+  /// Finishes the write that began first. What began when only so many had is
+  /// tried again if it has failed: not an error.
   Status finishFirst(uint64_t begunBefore = 0);
   Status finishAll();
-  /// Those to these bytes of the file.
+  /// Finishes the writes to these bytes of the file.
   void finishTo(dev_t deviceId, ino_t inode, int64_t begin, int64_t end);
 
   bool any() const { return !Writings.empty(); }

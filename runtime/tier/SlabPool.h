@@ -48,7 +48,7 @@ struct MakingAhead {
 
 class SlabPool {
 public:
-  /// Of a place, or of one that can do more.
+  /// Makes a slab of a place, or of one that can do more.
   using Create = std::function<StatusOr<Physical>(size_t bytes, Place place)>;
   using Destroy = std::function<Status(const Physical &)>;
 
@@ -131,7 +131,7 @@ private:
 
   size_t ExpectedSlab = 0; ///< of what size slabs are expected; 0: none are
   uint64_t Expected = 0;   ///< bytes of all slabs
-  /// Of those that the threads make now.
+  /// The sizes of the slabs that the threads make now.
   std::vector<size_t> SizesComing;
   unsigned Waiting = 0; ///< takers that wait for one of them
   unsigned Pausing = 0; ///< and for an end of them: they need the room

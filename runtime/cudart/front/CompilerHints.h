@@ -23,7 +23,7 @@ struct LaunchHints {
   std::vector<LastUse> lastUses;
   bool followed = false;
 };
-/// Of the calling thread's next launch, to be added to.
+/// The hints of the calling thread's next launch, to be added to.
 LaunchHints &nextLaunchHints();
 /// The same, once.
 LaunchHints takeLaunchHints();

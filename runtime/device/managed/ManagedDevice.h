@@ -100,7 +100,7 @@ private:
                   CUstream stream);
   /// Runs `send` in the queue's order, in a stream that the batch calls take.
   template <typename Send> Status inOrder(Queue queue, Send sendIn);
-  /// Of a hint: it has failed, and is not given again.
+  /// A hint has failed, and is not given again.
   void giveUp(Hints to, const Status &why);
   bool isReserved(uintptr_t begin, uintptr_t end);
 
