@@ -73,7 +73,8 @@ TEST(FlowGraph, NaturalLoops) {
   FlowGraph Graph(Program);
   auto Blocks = [&](unsigned Header) {
     std::set<unsigned> Result;
-    for (unsigned B : Graph.naturalLoop(Header).set_bits())
+    llvm::BitVector Loop = Graph.naturalLoop(Header);
+    for (unsigned B : Loop.set_bits())
       Result.insert(B);
     return Result;
   };
