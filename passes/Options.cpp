@@ -67,9 +67,9 @@ static cl::opt<std::string> RuntimeLibrary("dragon-runtime-library",
 static cl::opt<bool> Slicing("dragon-slicing", cl::init(true),
                              cl::cat(Category),
                              cl::desc("Clone kernels to run parts of a grid"));
-static cl::opt<bool>
-    Heat("dragon-heat", cl::init(true), cl::cat(Category),
-         cl::desc("Copy kernels whose addresses are data, to count accesses"));
+static cl::opt<bool> AccessCounts(
+    "dragon-access-counts", cl::init(true), cl::cat(Category),
+    cl::desc("Copy kernels whose addresses are data, to count accesses"));
 static cl::opt<bool> TraceAccesses(
     "dragon-trace-accesses", cl::init(false), cl::cat(Category),
     cl::desc("Kernels for the host processor tell their accesses"));
@@ -91,12 +91,16 @@ static cl::opt<bool>
     GpuCode("dragon-gpu-code", cl::init(true), cl::cat(Category),
             cl::desc("Compile device code for a GPU, not just what is written "
                      "beside it"));
-static cl::opt<unsigned> HeatLimit(
-    "dragon-heat-limit", cl::init(1000), cl::cat(Category),
+static cl::opt<unsigned> AccessCountLimit(
+    "dragon-access-count-limit", cl::init(1000), cl::cat(Category),
     cl::desc("Instructions that an optimised kernel may have, with those of "
              "the functions it calls, to have a copy that counts accesses"));
-static cl::opt<unsigned> CpuHeatLimit(
-    "dragon-cpu-heat-limit", cl::init(500), cl::cat(Category),
+static cl::alias OldAccessCountLimit("dragon-heat-limit",
+                                     cl::aliasopt(AccessCountLimit),
+                                     cl::desc("The former name of "
+                                              "-dragon-access-count-limit"));
+static cl::opt<unsigned> CpuAccessCountLimit(
+    "dragon-cpu-access-count-limit", cl::init(500), cl::cat(Category),
     cl::desc("Instructions that a kernel may have, with those of the functions "
              "it calls, to count its accesses on the host processor"));
 static cl::opt<std::string>
@@ -127,9 +131,9 @@ StringRef moduleId() { return ModuleId; }
 StringRef source() { return Source; }
 bool gpuCode() { return GpuCode; }
 bool slicing() { return Slicing; }
-bool heat() { return Heat; }
-unsigned heatLimit() { return HeatLimit; }
-unsigned cpuHeatLimit() { return CpuHeatLimit; }
+bool accessCounts() { return AccessCounts; }
+unsigned accessCountLimit() { return AccessCountLimit; }
+unsigned cpuAccessCountLimit() { return CpuAccessCountLimit; }
 bool traceAccesses() { return TraceAccesses; }
 StringRef mistakes() { return Mistakes; }
 bool lifetime() { return Lifetime; }

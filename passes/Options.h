@@ -63,13 +63,13 @@ bool gpuCode();
 
 /// -f[no-]dragon-slicing: sub-grid clones of kernels.
 bool slicing();
-/// -f[no-]dragon-heat: copies of kernels that count their accesses.
-bool heat();
+/// -f[no-]dragon-access-counts: copies of kernels that count their accesses.
+bool accessCounts();
 /// Larger kernels, as they are optimised, have none.
-unsigned heatLimit();
+unsigned accessCountLimit();
 /// Of larger kernels, the code for the host processor has none: how many
 /// instructions, with those of the functions that they call.
-unsigned cpuHeatLimit();
+unsigned cpuAccessCountLimit();
 /// -fdragon-trace-accesses: kernels for the host processor tell their accesses,
 /// and directives their reasons.
 bool traceAccesses();

@@ -25,7 +25,7 @@
 #include "passes/rewrite/ModuleEmbedding.h"
 #include "passes/rewrite/StandIns.h"
 #include "passes/rewrite/UnitBitcode.h"
-#include "passes/slicing/HeatCounting.h"
+#include "passes/slicing/CountingCopies.h"
 #include "passes/slicing/KernelCopies.h"
 #include "passes/slicing/SliceWorth.h"
 #include "passes/support/ConstantMemory.h"
@@ -65,7 +65,7 @@ StringRef deviceArch(const Module &M) {
 
 void writeCpuModule(Module &M, const StringSet<> &Counting) {
   std::unique_ptr<Module> Host = CloneModule(M);
-  addHeatCopies(*Host, Counting, HeatCounter::Function);
+  addCountingCopies(*Host, Counting, CounterCode::Function);
   CpuLoweringOptions Lowering;
   Lowering.ModuleId = options::moduleId().str();
   Lowering.TraceAccesses = options::traceAccesses();
@@ -165,8 +165,8 @@ void reportSlicing(Module &M, const SliceDecisions &Decisions, StringRef Arch) {
 
 /// Puts the names of copies that count into the summaries. Returns the kernels
 /// that have them, with what is to be told of the cause once they are made.
-StringMap<std::string> chooseHeat(Module &M, ModuleSummary &Summary,
-                                  StringRef Arch) {
+StringMap<std::string> chooseCounting(Module &M, ModuleSummary &Summary,
+                                      StringRef Arch) {
   std::vector<std::string> Archs = options::summaryArchs();
   const bool Tells = Archs.empty() || Arch == Archs.front();
   StringMap<std::string> Causes;
@@ -176,11 +176,11 @@ StringMap<std::string> chooseHeat(Module &M, ModuleSummary &Summary,
       Kernels.insert(Kernel.Name);
   if (Kernels.empty())
     return Causes;
-  Kernels = kernelsThatCanCount(M, Kernels);
+  Kernels = countableKernels(M, Kernels);
   for (KernelSummary &Kernel : Summary.Kernels) {
     if (!Kernels.contains(Kernel.Name))
       continue;
-    Kernel.HeatName = heatCopyName(Kernel.Name);
+    Kernel.CountingName = countingCopyName(Kernel.Name);
     Causes[Kernel.Name] = Tells ? whyCount(Kernel) : "";
   }
   return Causes;
@@ -194,7 +194,7 @@ StringSet<> smallKernels(const StringMap<std::string> &Kernels,
   StringSet<> Result;
   for (const auto &Kernel : Kernels) {
     Function *F = Simple.getFunction(Kernel.getKey());
-    if (F && instructionsOf(*F) <= options::cpuHeatLimit())
+    if (F && instructionsOf(*F) <= options::cpuAccessCountLimit())
       Result.insert(Kernel.getKey());
   }
   return Result;
@@ -263,8 +263,8 @@ bool runOnDevice(Module &M, ModuleAnalysisManager &Analyses) {
   if (WithSummary)
     Accesses = analyzeCanonical(*Simple);
   StringMap<std::string> Counting;
-  if (WithSummary && options::heat())
-    Counting = chooseHeat(M, Accesses.Summary, Arch);
+  if (WithSummary && options::accessCounts())
+    Counting = chooseCounting(M, Accesses.Summary, Arch);
   // A module without functions has no architecture, and no kernels.
   if (!options::cpuOut().empty() &&
       (options::cpuArch().empty() || Arch.empty() ||
@@ -273,8 +273,8 @@ bool runOnDevice(Module &M, ModuleAnalysisManager &Analyses) {
   if (!options::gpuCode())
     for (const auto &[Kernel, Cause] : Counting)
       if (!Cause.empty())
-        tellOfHeatCopy(*M.getFunction(Kernel), Cause, /*Instructions=*/0);
-  markForHeat(M, Counting);
+        reportCountingCopy(*M.getFunction(Kernel), Cause, /*Instructions=*/0);
+  markForCounting(M, Counting);
   Changed |= !Counting.empty();
   if (!Simple)
     return Changed;
@@ -346,16 +346,17 @@ bool runOnHost(Module &M, ModuleAnalysisManager &Analyses) {
 
 } // namespace
 
-void tellOfHeatCopy(Function &Kernel, StringRef Cause, unsigned Instructions) {
-  const unsigned Limit = options::heatLimit();
+void reportCountingCopy(Function &Kernel, StringRef Cause,
+                        unsigned Instructions) {
+  const unsigned Limit = options::accessCountLimit();
   const std::string Name = displayName(Kernel.getName());
   OptimizationRemarkEmitter Emitter(&Kernel);
   emitRemark(Emitter,
              Instructions <= Limit
-                 ? Reason(RemarkId::HeatCounted)
+                 ? Reason(RemarkId::AccessesCounted)
                        .with("Kernel", Name)
                        .with("Cause", Cause.str())
-                 : Reason(RemarkId::HeatNotCounted)
+                 : Reason(RemarkId::AccessesNotCounted)
                        .with("Kernel", Name)
                        .with("Instructions", std::to_string(Instructions))
                        .with("Limit", std::to_string(Limit)),

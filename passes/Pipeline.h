@@ -32,8 +32,8 @@ public:
 
 /// The remark on a kernel's copy that counts accesses, for a cause, when it is
 /// made, or on that there is none, for the number of its instructions.
-void tellOfHeatCopy(llvm::Function &Kernel, llvm::StringRef Cause,
-                    unsigned Instructions);
+void reportCountingCopy(llvm::Function &Kernel, llvm::StringRef Cause,
+                        unsigned Instructions);
 
 } // namespace dragon
 

@@ -15,8 +15,8 @@
 #include "passes/rewrite/LibraryResidency.h"
 #include "passes/rewrite/UnitBitcode.h"
 #include "passes/rewrite/WholeProgram.h"
+#include "passes/slicing/CountingCopies.h"
 #include "passes/slicing/GridSlicing.h"
-#include "passes/slicing/HeatCounting.h"
 #include "passes/slicing/KernelCopies.h"
 #include "passes/support/RemovedInstructions.h"
 
@@ -69,8 +69,8 @@ static void registerCallbacks(PassBuilder &Builder) {
   Builder.registerOptimizerLastEPCallback(
       [](ModulePassManager &Manager, OptimizationLevel, ThinOrFullLTOPhase) {
         Manager.addPass(dragon::RemovedInstructionsPass());
-        Manager.addPass(dragon::KernelCopiesPass(dragon::options::heatLimit(),
-                                                 dragon::tellOfHeatCopy));
+        Manager.addPass(dragon::KernelCopiesPass(
+            dragon::options::accessCountLimit(), dragon::reportCountingCopy));
       });
   Builder.registerFullLinkTimeOptimizationEarlyEPCallback(
       [Linking, &Builder](ModulePassManager &Manager, OptimizationLevel Level) {

@@ -73,7 +73,7 @@ PROGRAMS = [
     test("addresses-as-numbers", ""),
     test("batches", "in.bin out.bin", file=40 * M),
     test("children", "system copied in.bin out.bin", "fork-open read in.bin out.bin", file=8 * M),
-    test("counted-heat", "", device=32),
+    test("counted-accesses", "", device=32),
     test("device-features", ""),
     test("device-reset", "", device=16),
     test("discard-behind", "out.txt 65536 0", "out.txt -65536 0"),

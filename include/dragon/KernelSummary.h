@@ -224,7 +224,7 @@ struct KernelRecord {
   ///   uint32_t shift
   ///   uint32_t blocks      of one in blocks + 1 blocks,
   ///   uint32_t lanes         one in lanes + 1 threads (powers of two less 1)
-  uint32_t HeatName;
+  uint32_t CountingName;
 };
 
 /// Sizes are those of the arrays; offsets are bytes from the header.

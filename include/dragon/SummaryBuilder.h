@@ -50,7 +50,7 @@ struct PointerSummary {
 struct KernelSummary {
   std::string Name;
   std::string SliceName;
-  std::string HeatName;
+  std::string CountingName;
   uint32_t Flags = KernelUnknown | KernelTouchesAnything;
   std::vector<uint32_t> ArgSizes;
   std::vector<PointerSummary> Pointers;
@@ -205,7 +205,7 @@ inline std::vector<char> ModuleSummary::write() const {
     KernelRecord R{};
     R.Name = string(K.Name);
     R.SliceName = string(K.SliceName);
-    R.HeatName = string(K.HeatName);
+    R.CountingName = string(K.CountingName);
     R.Flags = K.Flags;
     R.NumArgs = uint32_t(K.ArgSizes.size());
     R.FirstArgSize = uint32_t(ArgSizes.size());
@@ -296,7 +296,7 @@ inline void ModuleSummary::copyKernel(const SummaryView &View,
   KernelSummary S;
   S.Name = View.string(K.Name);
   S.SliceName = View.string(K.SliceName);
-  S.HeatName = View.string(K.HeatName);
+  S.CountingName = View.string(K.CountingName);
   S.Flags = K.Flags;
   S.ArgSizes.assign(View.argSizes(K), View.argSizes(K) + K.NumArgs);
   S.WhyNotSliceable = View.string(K.WhyNotSliceable);

@@ -124,8 +124,8 @@ private:
 
 } // namespace
 
-/// V plus a step each time: Least and Most of the sums of steps on the ways
-/// from V back to Phi. False if a way adds something else.
+/// V plus a step each time: Least and Most of the sums of steps on the paths
+/// from V back to Phi. False if a path adds something else.
 bool Footprint::steps(Value &V, PHINode &Phi, unsigned Depth, Index &Least,
                       Index &Most) {
   unsigned Bits = bitsOf(Phi.getType());
@@ -149,19 +149,19 @@ bool Footprint::steps(Value &V, PHINode &Phi, unsigned Depth, Index &Least,
     Most = combine(ExprOp::Add, Most, Step);
     return true;
   }
-  SmallVector<Value *, 4> Ways;
+  SmallVector<Value *, 4> Inputs;
   if (auto *P = dyn_cast<PHINode>(I); P && P->getNumIncomingValues() <= 4)
-    Ways.append(P->value_op_begin(), P->value_op_end());
+    Inputs.append(P->value_op_begin(), P->value_op_end());
   else if (auto *Select = dyn_cast<SelectInst>(I))
-    Ways = {Select->getTrueValue(), Select->getFalseValue()};
-  for (size_t Way = 0; Way < Ways.size(); ++Way) {
-    Index WayLeast, WayMost;
-    if (!steps(*Ways[Way], Phi, Depth - 1, WayLeast, WayMost))
+    Inputs = {Select->getTrueValue(), Select->getFalseValue()};
+  for (size_t N = 0; N < Inputs.size(); ++N) {
+    Index InputLeast, InputMost;
+    if (!steps(*Inputs[N], Phi, Depth - 1, InputLeast, InputMost))
       return false;
-    Least = Way ? combine(ExprOp::SMin, Least, WayLeast) : WayLeast;
-    Most = Way ? combine(ExprOp::SMax, Most, WayMost) : WayMost;
+    Least = N ? combine(ExprOp::SMin, Least, InputLeast) : InputLeast;
+    Most = N ? combine(ExprOp::SMax, Most, InputMost) : InputMost;
   }
-  return !Ways.empty();
+  return !Inputs.empty();
 }
 
 /// The value of V in some iteration of the loops that Now is not in.

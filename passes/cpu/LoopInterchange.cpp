@@ -65,7 +65,7 @@ private:
   bool findLoop();
   bool isWorthwhile();
   void findInductions();
-  bool exitsAreForeseeable();
+  bool exitsArePredictable();
   bool controlIsUniform();
   bool readsConstantMemory(const LoadInst &Load);
   bool recomputable(Value *V, unsigned &Budget);
@@ -246,7 +246,7 @@ bool Interchange::dependsOnInductionsOnly(Value *V, unsigned Depth) {
              });
 }
 
-bool Interchange::exitsAreForeseeable() {
+bool Interchange::exitsArePredictable() {
   SmallVector<BasicBlock *, 4> Exiting;
   L->getExitingBlocks(Exiting);
   return all_of(Exiting, [&](BasicBlock *Block) {
@@ -492,9 +492,10 @@ Function *Interchange::makeIteration() {
     auto *Clone = cast<PHINode>(Map[Phi]);
     Value *K = B.CreateZExtOrTrunc(Number, Phi->getType());
     Value *From = recompute(Variable.Initial, B, Map, Done, *F);
-    Value *Way = B.CreateMul(K, recompute(Variable.Step, B, Map, Done, *F));
-    Value *Now =
-        Variable.Down ? B.CreateSub(From, Way) : B.CreateAdd(From, Way);
+    Value *Distance =
+        B.CreateMul(K, recompute(Variable.Step, B, Map, Done, *F));
+    Value *Now = Variable.Down ? B.CreateSub(From, Distance)
+                               : B.CreateAdd(From, Distance);
     Clone->replaceAllUsesWith(Now);
     Clone->eraseFromParent();
   }
@@ -526,7 +527,7 @@ Function *Interchange::makeIteration() {
 }
 
 Function *Interchange::makeAfter() {
-  // Nothing but the way out?
+  // Is the exit all that follows?
   if (isa<ReturnInst>(&*Exit->getFirstNonPHIOrDbg()))
     return nullptr;
   ValueToValueMapTy Map;
@@ -551,7 +552,7 @@ std::optional<InterchangedThread> Interchange::run() {
   if (!findLoop() || !isWorthwhile())
     return std::nullopt;
   findInductions();
-  if (!exitsAreForeseeable())
+  if (!exitsArePredictable())
     return std::nullopt;
   HasState = !controlIsUniform();
   findLiveValues();

@@ -212,7 +212,7 @@ void ProgramBuilder::markFailingEdge(BasicBlock *From, BasicBlock *To) {
   Result.Blocks.push_back(nullptr);
 }
 
-/// Ways on which main returns a constant that is not 0.
+/// Marks paths on which main returns a constant that is not 0.
 void ProgramBuilder::markFailures() {
   if (!IsMain || !F.getReturnType()->isIntegerTy())
     return;

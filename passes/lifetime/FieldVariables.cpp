@@ -29,19 +29,19 @@ namespace {
 // More fields than that are no structure of buffers.
 constexpr size_t MaxFields = 256;
 
-/// The way to a field: the numbers of the structures' fields. Array indices are
-/// not part of it.
+/// The path to a field: the numbers of the structures' fields. Array indices
+/// are not part of it.
 using FieldPath = SmallVector<unsigned, 4>;
 
 struct Field {
   Type *Scalar;
-  SmallVector<uint64_t, 2> Sizes; ///< of the arrays on the way, outer first
+  SmallVector<uint64_t, 2> Sizes; ///< of the arrays on the path, outer first
   uint64_t Offset;                ///< of the first
   std::string Name;
   AllocaInst *Variable = nullptr;
 };
 
-/// A pointer into the structure: the way so far.
+/// A pointer into the structure: the path so far.
 struct Cursor {
   FieldPath Path;
   SmallVector<Value *, 2> Indices;

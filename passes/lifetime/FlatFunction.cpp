@@ -397,10 +397,10 @@ void FlatFunction::separateOutParameters() {
   }
 }
 
-/// Behind a scope that a `break` leaves there is a branch on the way by which
+/// Behind a scope that a `break` leaves there is a branch on the exit by which
 /// it was left: `phi [2, from the break], [0, else]; icmp eq 0; br`. Makes the
-/// comparison a phi, on which SimplifyCFG sends each way where it goes.
-static bool foldWaysOut(Function &F) {
+/// comparison a phi, on which SimplifyCFG sends each exit where it goes.
+static bool foldExitBranches(Function &F) {
   bool Changed = false;
   for (BasicBlock &B : F) {
     auto *Branch = dyn_cast<BranchInst>(B.getTerminator());
@@ -413,11 +413,11 @@ static bool foldWaysOut(Function &F) {
         !all_of(Phi->incoming_values(),
                 [](const Use &U) { return isa<ConstantInt>(U); }))
       continue;
-    PHINode *Way =
+    PHINode *Taken =
         PHINode::Create(Compare->getType(), Phi->getNumIncomingValues(),
-                        "way.out", Phi->getIterator());
+                        "exit.taken", Phi->getIterator());
     for (unsigned I = 0; I < Phi->getNumIncomingValues(); ++I)
-      Way->addIncoming(
+      Taken->addIncoming(
           ConstantInt::getBool(
               F.getContext(),
               ICmpInst::compare(
@@ -425,7 +425,7 @@ static bool foldWaysOut(Function &F) {
                   cast<ConstantInt>(Compare->getOperand(1))->getValue(),
                   Compare->getPredicate())),
           Phi->getIncomingBlock(I));
-    Compare->replaceAllUsesWith(Way);
+    Compare->replaceAllUsesWith(Taken);
     Compare->eraseFromParent();
     if (Phi->use_empty())
       Phi->eraseFromParent();
@@ -504,7 +504,7 @@ void FlatFunction::simplify() {
   Run(SROAPass(SROAOptions::ModifyCFG));
   clearDeadBits(*Copy, Analyses.getResult<DemandedBitsAnalysis>(*Copy));
   Analyses.invalidate(*Copy, PreservedAnalyses::none());
-  if (foldWaysOut(*Copy))
+  if (foldExitBranches(*Copy))
     Run(SimplifyCFGPass(Options));
   Run(LoopSimplifyPass());
 }

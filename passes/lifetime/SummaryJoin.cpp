@@ -34,7 +34,7 @@ public:
     if (X.Flags != Y.Flags || X.NumArgs != Y.NumArgs ||
         X.NumPointers != Y.NumPointers ||
         !sameString(X.SliceName, Y.SliceName) ||
-        !sameString(X.HeatName, Y.HeatName))
+        !sameString(X.CountingName, Y.CountingName))
       return false;
     for (uint32_t I = 0; I < X.NumArgs; ++I)
       if (A.argSizes(X)[I] != B.argSizes(Y)[I])

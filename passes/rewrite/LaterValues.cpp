@@ -60,8 +60,8 @@ bool collectWriters(const Value &Address,
   return true;
 }
 
-/// But for those on which a launch fails.
-bool isWay(const BasicBlock *From, const BasicBlock *To) {
+/// An edge of a path, unless a launch fails on it.
+bool isPathEdge(const BasicBlock *From, const BasicBlock *To) {
   const BasicBlock *Launch = launchBlock(*From);
   return !Launch || Launch == To;
 }
@@ -74,7 +74,7 @@ BlockSet reach(ArrayRef<const BasicBlock *> From,
   while (!Pending.empty()) {
     const BasicBlock *B = Pending.pop_back_val();
     for (const BasicBlock *S : successors(B))
-      if (isWay(B, S) && Entered.insert(S).second && !Stop(S))
+      if (isPathEdge(B, S) && Entered.insert(S).second && !Stop(S))
         Pending.push_back(S);
   }
   return Entered;
@@ -107,11 +107,11 @@ std::optional<LocalAddress> localAddress(Value &Address,
 struct LaterValues::Moment {
   const BasicBlock *To;
   bool AtEntry;
-  /// Not entered on the way, but for where it ends.
+  /// Not entered on the path, but for where it ends.
   Blocks Stops;
-  /// The way does not leave the block in which Now is.
+  /// The path does not leave the block in which Now is.
   bool Within = false;
-  /// Entered on the way, and complete or about to be.
+  /// Entered on the path, and complete or about to be.
   Blocks Entered;
 };
 
@@ -159,7 +159,7 @@ void LaterValues::enter(Moment &M) const {
   while (!Pending.empty()) {
     const BasicBlock *B = Pending.pop_back_val();
     for (const BasicBlock *P : predecessors(B))
-      if (isWay(P, B) && !M.Stops.contains(P) && Backward.insert(P).second)
+      if (isPathEdge(P, B) && !M.Stops.contains(P) && Backward.insert(P).second)
         Pending.push_back(P);
   }
   for (const BasicBlock *B : Forward)
@@ -186,7 +186,7 @@ const LaterValues::Moment &LaterValues::at(const BasicBlock &To, bool AtEntry,
   return *Moments.back();
 }
 
-/// Whether each way to the moment enters the block.
+/// Whether each path to the moment enters the block.
 bool LaterValues::passes(const BasicBlock &B, const Moment &M) const {
   if (!M.Entered.contains(&B))
     return false;
@@ -211,15 +211,15 @@ bool LaterValues::isThere(const Value *V, const Moment &M) const {
   return Dominators.dominates(I, &Now) && !M.Entered.contains(I->getParent());
 }
 
-/// What the phi gets as the way first comes to M, its entry; null if that is
-/// one of several.
+/// The phi's value when the path first comes to M, its entry; null if more than
+/// one value is possible.
 Value *LaterValues::incoming(const PHINode &Phi, const Moment &M) const {
   const BasicBlock *B = Phi.getParent();
   Value *Only = nullptr;
   for (unsigned I = 0; I < Phi.getNumIncomingValues(); ++I) {
     const BasicBlock *From = Phi.getIncomingBlock(I);
-    // Not from where the way ends, nor from the block itself.
-    if (!isWay(From, B))
+    // Not from where the path ends, nor from the block itself.
+    if (!isPathEdge(From, B))
       continue;
     if (From != Now.getParent() &&
         (!M.Entered.contains(From) || M.Stops.contains(From) || From == B))
@@ -295,8 +295,9 @@ bool LaterValues::find(const Value *V, const Moment &M, unsigned Depth) {
   });
 }
 
-/// That the way does not come by again, if there is something by which it can
-/// be told: a branch that it passes once in between, when it first gets there.
+/// Assumes that the path does not enter the block again. False if no branch
+/// tells whether it does: one that the path passes once in between, when it
+/// first gets there.
 bool LaterValues::assumeOnce(const BasicBlock &B, unsigned Depth) {
   auto [It, New] = Again.try_emplace(&B);
   if (!New)
@@ -309,7 +310,7 @@ bool LaterValues::assumeOnce(const BasicBlock &B, unsigned Depth) {
                  })
         .contains(&To);
   };
-  SmallVector<Way, 2> Ways;
+  SmallVector<PathCondition, 2> Conditions;
   for (const BasicBlock *D : Reached->Entered) {
     auto *Branch = dyn_cast<BranchInst>(D->getTerminator());
     if (!Branch || !Branch->isConditional() || Reached->Stops.contains(D) ||
@@ -326,10 +327,10 @@ bool LaterValues::assumeOnce(const BasicBlock &B, unsigned Depth) {
       continue;
     const Moment &M = firstAtEndOf(*D);
     if (has(Branch->getCondition(), M, Depth))
-      Ways.push_back({&M, Branch->getCondition(), OnTrue});
+      Conditions.push_back({&M, Branch->getCondition(), OnTrue});
   }
-  Again[&B] = Ways;
-  return !Ways.empty();
+  Again[&B] = Conditions;
+  return !Conditions.empty();
 }
 
 const LaterValues::Moment &LaterValues::firstAtEndOf(const BasicBlock &B) {
@@ -343,19 +344,19 @@ const LaterValues::Moment &LaterValues::firstAtEndOf(const BasicBlock &B) {
   return *Moments.back();
 }
 
-Value *LaterValues::isOnWay(const Way &W) {
-  Value *Condition = get(W.Condition, *W.At);
+Value *LaterValues::isTaken(const PathCondition &Path) {
+  Value *Condition = get(Path.Condition, *Path.At);
   IRBuilder<> Builder(&Now);
   Condition = Builder.CreateFreeze(Condition);
-  return W.OnTrue ? Condition : Builder.CreateNot(Condition);
+  return Path.OnTrue ? Condition : Builder.CreateNot(Condition);
 }
 
-Value *LaterValues::astray() {
+Value *LaterValues::mispredicted() {
   Value *Result = nullptr;
-  for (auto &[B, Ways] : Again) {
+  for (auto &[B, Conditions] : Again) {
     Value *Comes = nullptr;
-    for (const Way &W : Ways) {
-      Value *On = isOnWay(W);
+    for (const PathCondition &Path : Conditions) {
+      Value *On = isTaken(Path);
       Comes = Comes ? IRBuilder<>(&Now).CreateAnd(Comes, On) : On;
     }
     if (Comes)
@@ -439,7 +440,7 @@ Value *LaterValues::reached() {
     const Moment &M = at(B, false, *Reached);
     if (!has(Branch->getCondition(), M, 0))
       return;
-    Value *On = isOnWay({&M, Branch->getCondition(), First});
+    Value *On = isTaken({&M, Branch->getCondition(), First});
     Result = Result ? IRBuilder<>(&Now).CreateAnd(Result, On) : On;
   };
   Check(*Now.getParent());

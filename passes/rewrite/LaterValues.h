@@ -15,9 +15,9 @@
 // At the next im2col l will be what it is now and one more, if that is less
 // than the number of layers; channels has not changed by then. So the launch's
 // expressions are computed once more, where
-//   - what nothing computes anew on the way stays as it is,
+//   - what nothing computes anew on the path stays as it is,
 //   - a phi that is passed once, by one edge, is what comes by that edge,
-//   - a load gives what is in memory now if nothing changes it on the way. It
+//   - a load gives what is in memory now if nothing changes it on the path. It
 //     may come too early, as long as it is within its variable: with an index
 //     that will never be used, another element is read, and the result is of no
 //     consequence.
@@ -68,7 +68,7 @@ public:
               llvm::ArrayRef<const llvm::Instruction *> Before);
   /// The values are those at the time when Known, a phi or null, is what is
   /// given, with Later reached any number of times before: of what changes on
-  /// the way, only Known is known.
+  /// the path, only Known is known.
   LaterValues(llvm::Instruction &Now, const llvm::Instruction &Later,
               const llvm::DominatorTree &Dominators, const llvm::PHINode *Known,
               llvm::Value *Given);
@@ -82,16 +82,16 @@ public:
   /// is known.
   llvm::Value *reached();
   /// An i1 in front of Now: true if the values of get() may not be those when
-  /// Later is reached, because the way leads through a loop's header once more
+  /// Later is reached, because the path leads through a loop's header once more
   /// than they are for. To be called after get(). Null: they always are.
-  llvm::Value *astray();
+  llvm::Value *mispredicted();
 
 private:
   using Blocks = llvm::SmallPtrSet<const llvm::BasicBlock *, 32>;
-  /// When: as the way from Now comes to the end of a block, or to its entry.
+  /// The time at which the path from Now comes to a block's end or entry.
   struct Moment;
-  /// On the way a branch has such a condition.
-  struct Way {
+  /// The condition under which a branch keeps to the path.
+  struct PathCondition {
     const Moment *At;
     llvm::Value *Condition;
     bool OnTrue;
@@ -104,7 +104,7 @@ private:
   bool passesOnce(const llvm::BasicBlock &B, const Moment &M) const;
   bool assumeOnce(const llvm::BasicBlock &B, unsigned Depth);
   const Moment &firstAtEndOf(const llvm::BasicBlock &B);
-  llvm::Value *isOnWay(const Way &W);
+  llvm::Value *isTaken(const PathCondition &Path);
   bool isThere(const llvm::Value *V, const Moment &M) const;
   bool has(const llvm::Value *V, const Moment &M, unsigned Depth);
   bool find(const llvm::Value *V, const Moment &M, unsigned Depth);
@@ -122,7 +122,8 @@ private:
   std::vector<std::unique_ptr<Moment>> Moments;
   const Moment *Reached;
   /// Blocks that are passed once unless all of this is so.
-  llvm::MapVector<const llvm::BasicBlock *, llvm::SmallVector<Way, 2>> Again;
+  llvm::MapVector<const llvm::BasicBlock *, llvm::SmallVector<PathCondition, 2>>
+      Again;
   using Key = std::pair<const Moment *, const llvm::Value *>;
   std::map<Key, bool> Found;
   std::map<Key, llvm::Value *> Made;

@@ -76,9 +76,10 @@ Value *OverwriteTest::emit(Value &Address) const {
     Overwritten = IRBuilder<>(Point).CreateSelect(
         Reached, Overwritten,
         ConstantInt::getAllOnesValue(Overwritten->getType()));
-  if (Value *Astray = At.astray())
+  if (Value *Mispredicted = At.mispredicted())
     Overwritten = IRBuilder<>(Point).CreateSelect(
-        Astray, ConstantInt::getNullValue(Overwritten->getType()), Overwritten);
+        Mispredicted, ConstantInt::getNullValue(Overwritten->getType()),
+        Overwritten);
   return Overwritten;
 }
 

@@ -7,8 +7,8 @@
 
 #include "passes/slicing/KernelCopies.h"
 
+#include "passes/slicing/CountingCopies.h"
 #include "passes/slicing/GridSlicing.h"
-#include "passes/slicing/HeatCounting.h"
 #include "passes/support/ExtraParameters.h"
 
 #include "llvm/IR/Module.h"
@@ -20,7 +20,7 @@ namespace dragon {
 namespace {
 
 constexpr StringRef SliceMark = "dragon-slices";
-constexpr StringRef HeatMark = "dragon-heat";
+constexpr StringRef CountingMark = "dragon-counts";
 
 } // namespace
 
@@ -40,41 +40,41 @@ bool markForSlices(Module &M, const SliceDecisions &Decisions) {
   return Changed;
 }
 
-void markForHeat(Module &M, const StringMap<std::string> &Causes) {
+void markForCounting(Module &M, const StringMap<std::string> &Causes) {
   for (Function &F : M)
     if (auto Cause = Causes.find(F.getName()); Cause != Causes.end())
-      F.addFnAttr(HeatMark, Cause->second);
+      F.addFnAttr(CountingMark, Cause->second);
 }
 
 void removeMarks(Module &M) {
   for (Function &F : M) {
     F.removeFnAttr(SliceMark);
-    F.removeFnAttr(HeatMark);
+    F.removeFnAttr(CountingMark);
   }
 }
 
 PreservedAnalyses KernelCopiesPass::run(Module &M, ModuleAnalysisManager &) {
   SliceDecisions Slices;
-  StringSet<> Heat;
+  StringSet<> Counting;
   for (Function &F : M) {
     if (F.hasFnAttribute(SliceMark)) {
       SliceLegality &Legality = Slices[F.getName()];
       Legality.Sliceable = Legality.NeedsClone = true;
     }
-    if (F.hasFnAttribute(HeatMark)) {
+    if (F.hasFnAttribute(CountingMark)) {
       const unsigned Instructions = instructionsOf(F);
-      if (Instructions <= HeatLimit)
-        Heat.insert(F.getName());
-      if (StringRef Cause = F.getFnAttribute(HeatMark).getValueAsString();
+      if (Instructions <= AccessCountLimit)
+        Counting.insert(F.getName());
+      if (StringRef Cause = F.getFnAttribute(CountingMark).getValueAsString();
           Tell && !Cause.empty())
         Tell(F, Cause, Instructions);
     }
   }
   removeMarks(M);
-  addHeatCopies(M, Heat, HeatCounter::Ptx);
+  addCountingCopies(M, Counting, CounterCode::Ptx);
   addSliceClones(M, Slices);
-  return Heat.empty() && Slices.empty() ? PreservedAnalyses::all()
-                                        : PreservedAnalyses::none();
+  return Counting.empty() && Slices.empty() ? PreservedAnalyses::all()
+                                            : PreservedAnalyses::none();
 }
 
 } // namespace dragon

@@ -6,14 +6,14 @@
 //===----------------------------------------------------------------------===//
 //
 // A kernel may get two copies: one that runs slices (GridSlicing.h) and one
-// that counts accesses (HeatCounting.h). Which, is decided of its code as it is
-// written. They are made of its code as it is optimised, so that it is
+// that counts accesses (CountingCopies.h). Which, is decided of its code as it
+// is written. They are made of its code as it is optimised, so that it is
 // optimised once:
 //
-//   define ptx_kernel void @k(..) "dragon-slices" "dragon-heat"    at the start
-//   define ptx_kernel void @k(..)                                  at the end,
-//   define ptx_kernel void @__dragon_slice_k(.., i32, i32, ..)     with these
-//   define ptx_kernel void @__dragon_heat_k(.., ptr, i64, ..)
+//   define ptx_kernel void @k(..) "dragon-slices" "dragon-counts"    at the
+//   start define ptx_kernel void @k(..)                                  at the
+//   end, define ptx_kernel void @__dragon_slice_k(.., i32, i32, ..)     with
+//   these define ptx_kernel void @__dragon_count_k(.., ptr, i64, ..)
 //
 // Kernels that are large by then have no copy that counts: the runtime does
 // without where it finds none.
@@ -40,7 +40,8 @@ bool markForSlices(llvm::Module &M, const SliceDecisions &Decisions);
 
 /// Marks those of these names, which M has, with what is told of the copy once
 /// it is made: the cause that it has; empty: nothing.
-void markForHeat(llvm::Module &M, const llvm::StringMap<std::string> &Causes);
+void markForCounting(llvm::Module &M,
+                     const llvm::StringMap<std::string> &Causes);
 
 /// Those of the kernel and of the functions that it calls.
 unsigned instructionsOf(llvm::Function &Kernel);
@@ -55,15 +56,15 @@ public:
   /// again, which takes the assembler long.
   /// `Tell` is told of the copy's cause, and of how many instructions the
   /// kernel has.
-  KernelCopiesPass(unsigned HeatLimit,
+  KernelCopiesPass(unsigned AccessCountLimit,
                    void (*Tell)(llvm::Function &Kernel, llvm::StringRef Cause,
                                 unsigned Instructions))
-      : HeatLimit(HeatLimit), Tell(Tell) {}
+      : AccessCountLimit(AccessCountLimit), Tell(Tell) {}
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
   static bool isRequired() { return true; }
 
 private:
-  unsigned HeatLimit;
+  unsigned AccessCountLimit;
   void (*Tell)(llvm::Function &, llvm::StringRef, unsigned);
 };
 

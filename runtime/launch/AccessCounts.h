@@ -1,5 +1,4 @@
-//===- AccessCounts.h - what launches were seen to access ------------*- C++
-//-*-===//
+//===- AccessCounts.h - what launches were seen to access -------*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,7 +7,7 @@
 //
 // The accesses to chunks (LinkCost.h) where no summary tells: by counting.
 // Kernels that access data here and there have a copy that counts
-// (KernelRecord:: HeatName), for a sample of their threads, and here is what
+// (KernelRecord::CountingName), for a sample of their threads, and here is what
 // was counted, by kernel and shape of the launch. Later counts outweigh earlier
 // ones by half each time: a search through a graph is elsewhere in every
 // launch.

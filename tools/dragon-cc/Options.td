@@ -178,9 +178,12 @@ multiclass DragonSwitch<string name, string help> {
 defm dragon_slicing : DragonSwitch<"slicing",
   "clone kernels so that launches larger than the device run in slices "
   "(default)">;
-defm dragon_heat : DragonSwitch<"heat",
+defm dragon_access_counts : DragonSwitch<"access-counts",
   "copy kernels that access data here and there, to count what they access "
   "most while they run on data larger than the device (default)">;
+def dragon_heat : Flag<["-"], "fdragon-heat">, Alias<dragon_access_counts>;
+def no_dragon_heat : Flag<["-"], "fno-dragon-heat">,
+                     Alias<no_dragon_access_counts>;
 defm dragon_trace_accesses : DragonSwitch<"trace-accesses",
   "kernels on the host processor tell their accesses, and directives their "
   "reasons, for DRAGON_CHECK, DRAGON_ORACLE, DRAGON_PAGER and "

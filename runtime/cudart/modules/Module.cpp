@@ -237,7 +237,7 @@ Result ModuleRegistry::prepareCpu(Kernel &kernel) {
   std::shared_lock<std::shared_mutex> guard(Lock);
   const dragon_cpu_kernel *found = findOnCpu(*kernel.module, kernel.name);
   kernel.handle.image.cpu = found;
-  if (const char *name = heatNameOf(kernel); found && name)
+  if (const char *name = countingNameOf(kernel); found && name)
     if (const dragon_cpu_kernel *counting = findOnCpu(*kernel.module, name))
       kernel.info.counting =
           KernelHandle{{kernel.name.c_str(), counting, nullptr, nullptr}};
@@ -253,10 +253,10 @@ Result ModuleRegistry::prepareCpu(Kernel &kernel) {
   return cudaErrorNoKernelImageForDevice;
 }
 
-const char *ModuleRegistry::heatNameOf(const Kernel &kernel) {
+const char *ModuleRegistry::countingNameOf(const Kernel &kernel) {
   const KernelRecord *record = kernel.info.record;
-  return record && record->HeatName
-             ? kernel.info.summary->string(record->HeatName)
+  return record && record->CountingName
+             ? kernel.info.summary->string(record->CountingName)
              : nullptr;
 }
 
@@ -279,9 +279,9 @@ Result ModuleRegistry::prepareGpu(Kernel &kernel) {
     else
       DRAGON_NVIDIA(cudaGetLastError);
   }
-  if (heatNameOf(kernel)) {
+  if (countingNameOf(kernel)) {
     cudaFunction_t counting = nullptr;
-    if (getFunction(&counting, &kernel.heatKey) == cudaSuccess)
+    if (getFunction(&counting, &kernel.countingKey) == cudaSuccess)
       kernel.info.counting =
           KernelHandle{{kernel.name.c_str(), nullptr, counting, nullptr}};
     else
@@ -320,8 +320,8 @@ Result ModuleRegistry::giveToNvidia(Module &module) {
               module.summary.findKernel(kernel.name.c_str())) {
         if (record->SliceName)
           add(&kernel.sliceKey, module.summary.string(record->SliceName));
-        if (record->HeatName)
-          add(&kernel.heatKey, module.summary.string(record->HeatName));
+        if (record->CountingName)
+          add(&kernel.countingKey, module.summary.string(record->CountingName));
       }
   }
   for (Variable &variable : module.variables) {

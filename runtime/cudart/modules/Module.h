@@ -48,8 +48,8 @@ struct Kernel {
   KernelInfo info{};
   std::atomic<int> maxDynamicShared{-1}; ///< cudaFuncSetAttribute; -1 = not set
   std::atomic<int> carveout{-1};
-  char sliceKey = 0; ///< its address is the slice clone's stub
-  char heatKey = 0;  ///< and that of the copy that counts
+  char sliceKey = 0;    ///< its address is the slice clone's stub
+  char countingKey = 0; ///< and that of the copy that counts
 };
 
 struct Variable {
@@ -129,7 +129,7 @@ private:
   const dragon_cpu_kernel *findOnCpu(const Module &own,
                                      const std::string &name) const;
   /// Of the copy that counts, or null.
-  static const char *heatNameOf(const Kernel &kernel);
+  static const char *countingNameOf(const Kernel &kernel);
   void lookUpSummary(Kernel &kernel);
 
   std::shared_mutex Lock;

@@ -222,8 +222,8 @@ cudaError_t cudaFuncSetAttribute(const void *function,
       // Where the copy that counts has less to give, it is not used.
       if (kernel && kernel->info.counting &&
           DRAGON_NVIDIA(cudaFuncSetAttribute,
-                        static_cast<const void *>(&kernel->heatKey), attribute,
-                        value) != cudaSuccess) {
+                        static_cast<const void *>(&kernel->countingKey),
+                        attribute, value) != cudaSuccess) {
         kernel->info.counting.reset();
         DRAGON_NVIDIA(cudaGetLastError);
       }

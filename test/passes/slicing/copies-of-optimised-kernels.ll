@@ -8,7 +8,7 @@ target triple = "nvptx64-nvidia-cuda"
 
 ; CHECK-LABEL: define ptx_kernel void @marked(
 ; CHECK-SAME:    ) #[[PLAIN:[0-9]+]] {
-define ptx_kernel void @marked(ptr %out) "dragon-slices" "dragon-heat" "kept" {
+define ptx_kernel void @marked(ptr %out) "dragon-slices" "dragon-counts" "kept" {
   %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   store i32 %b, ptr %out
   ret void
@@ -30,7 +30,7 @@ define ptx_kernel void @plain(ptr %out) {
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 
 ; Counts in PTX, without a branch, and whatever the optimiser left to count.
-; CHECK-LABEL: define ptx_kernel void @__dragon_heat_marked(
+; CHECK-LABEL: define ptx_kernel void @__dragon_count_marked(
 ; CHECK-SAME:    ) #[[PLAIN]] {
 ; CHECK-NOT:     br
 ; CHECK:         call void asm sideeffect "{{.*}}setp.lt.u64 counts, at, $3;{{.*}}@counts red.relaxed.gpu.add.u32 [at], 1;{{.*}}", "l,l,l,l,r"(i64 %{{[0-9]+}}, ptr %dragon.counters, i64 %dragon.base, i64 %{{[0-9]+}}, i32 %dragon.shift) #[[ASM:[0-9]+]]

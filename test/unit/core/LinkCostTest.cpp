@@ -20,10 +20,10 @@ constexpr uint64_t MiB = 1 << 20;
 /// Round numbers: bytes are seconds.
 constexpr LinkRates Rates{1, 1, 1, 0.5};
 
-PlacedChunk chunk(double heat, bool onDevice = false) {
+PlacedChunk chunk(double accessBytes, bool onDevice = false) {
   PlacedChunk result;
   result.bytes = 100;
-  result.accessBytes = heat;
+  result.accessBytes = accessBytes;
   result.onDevice = onDevice;
   result.mappable = true;
   return result;

@@ -152,7 +152,7 @@ inline void hopsEntry(dragon_cpu_context *ctx, void *const *args) {
   });
 }
 /// What the compiler makes of it, for all blocks and threads of the sample.
-inline void hopsHeatEntry(dragon_cpu_context *ctx, void *const *args) {
+inline void hopsCountingEntry(dragon_cpu_context *ctx, void *const *args) {
   auto *out = argument<int32_t *>(args, 0);
   auto *data = argument<const int32_t *>(args, 1);
   auto *index = argument<const int32_t *>(args, 2);
@@ -262,8 +262,9 @@ public:
     make("hops", hopsEntry, 0, {8, 8, 8, 4},
          {pointer(0, {write(I, 3)}), pointer(1, {anywhere}),
           pointer(2, {read(I, 3)})});
-    Entries.emplace("hops counting",
-                    dragon_cpu_kernel{"hops counting", hopsHeatEntry, 0, 0});
+    Entries.emplace(
+        "hops counting",
+        dragon_cpu_kernel{"hops counting", hopsCountingEntry, 0, 0});
     AccessSummary bins;
     bins.Width = 4;
     bins.Offset = e.opaque(64, e.constant(0), e.constant(255 * 4));

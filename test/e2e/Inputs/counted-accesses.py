@@ -1,4 +1,4 @@
-# counted-heat.py COUNTED.json UNCOUNTED.json: most of what is accessed in host memory is not, once it was counted.
+# counted-accesses.py COUNTED.json UNCOUNTED.json: most of what is accessed in host memory is not, once it was counted.
 import json
 import sys
 

@@ -3,7 +3,7 @@
 //
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
 // RUN: %build -fdragon-trace-accesses -Rpass-analysis=dragon %s -o program 2>&1 | FileCheck %s --check-prefix=REMARK
-// RUN: %build -fdragon-trace-accesses -fno-dragon-heat %s -o uncounted
+// RUN: %build -fdragon-trace-accesses -fno-dragon-access-counts %s -o uncounted
 // REMARK: kernel 'walk' has a copy that counts accesses, {{.*}}: where in 'data' it does is data;
 //
 // RUN: %strict DRAGON_DEVICE_MEMORY=32M DRAGON_CHUNK_SIZE=2M DRAGON_ORACLE=1 DRAGON_STATS=counted.json ./program

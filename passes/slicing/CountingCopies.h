@@ -1,4 +1,5 @@
-//===- HeatCounting.h - kernels that count their accesses -------*- C++ -*-===//
+//===- CountingCopies.h - kernels that count their accesses -------*- C++
+//-*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,7 +10,7 @@
 // accesses often. So such a kernel gets a copy that counts while it computes
 // the same:
 //
-//   __dragon_heat_<kernel>(<its parameters>, i32 *counters, i64 base,
+//   __dragon_count_<kernel>(<its parameters>, i32 *counters, i64 base,
 //                          i64 count, i32 shift, i32 blocks, i32 lanes)
 //
 // in which some of the threads, a sample, add one to
@@ -27,8 +28,8 @@
 // what makes a kernel of a thousand accesses quick to compile.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_PASSES_SLICING_HEATCOUNTING_H
-#define DRAGON_PASSES_SLICING_HEATCOUNTING_H
+#ifndef DRAGON_PASSES_SLICING_COUNTINGCOPIES_H
+#define DRAGON_PASSES_SLICING_COUNTINGCOPIES_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSet.h"
@@ -38,24 +39,24 @@
 namespace dragon {
 
 /// The symbol of the copy.
-std::string heatCopyName(llvm::StringRef Kernel);
+std::string countingCopyName(llvm::StringRef Kernel);
 
 /// Those of the kernels of these names that M has, where there is something to
 /// count and room for the parameters.
-llvm::StringSet<> kernelsThatCanCount(llvm::Module &M,
-                                      const llvm::StringSet<> &Kernels);
+llvm::StringSet<> countableKernels(llvm::Module &M,
+                                   const llvm::StringSet<> &Kernels);
 
-enum class HeatCounter {
+enum class CounterCode {
   Function, ///< in IR, for whatever processor
   Ptx       ///< inline assembly
 };
 
 /// Adds the copies of the kernels of these names, which M has.
-void addHeatCopies(llvm::Module &M, const llvm::StringSet<> &Kernels,
-                   HeatCounter How);
+void addCountingCopies(llvm::Module &M, const llvm::StringSet<> &Kernels,
+                       CounterCode How);
 
-/// `dragon-count-heat`: for all kernels, by functions.
-class HeatCountingPass : public llvm::PassInfoMixin<HeatCountingPass> {
+/// `dragon-count-accesses`: for all kernels, by functions.
+class CountingCopiesPass : public llvm::PassInfoMixin<CountingCopiesPass> {
 public:
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
   static bool isRequired() { return true; }
@@ -63,4 +64,4 @@ public:
 
 } // namespace dragon
 
-#endif // DRAGON_PASSES_SLICING_HEATCOUNTING_H
+#endif // DRAGON_PASSES_SLICING_COUNTINGCOPIES_H

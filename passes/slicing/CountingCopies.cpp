@@ -1,4 +1,5 @@
-//===- HeatCounting.cpp - kernels that count their accesses ---------------===//
+//===- CountingCopies.cpp - kernels that count their accesses
+//---------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/slicing/HeatCounting.h"
+#include "passes/slicing/CountingCopies.h"
 
 #include "passes/slicing/SliceLegality.h"
 #include "passes/support/ExtraParameters.h"
@@ -38,11 +39,11 @@ constexpr StringRef Names[NumParameters] = {"dragon.counters", "dragon.base",
 /// They take so many bytes, with what they are aligned to.
 constexpr uint64_t ParameterBytes = 48;
 
-constexpr StringRef CounterName = "dragon.heat.count";
+constexpr StringRef CounterName = "dragon.count.access";
 
-class HeatCopier {
+class CountingCopier {
 public:
-  HeatCopier(Module &M, HeatCounter How)
+  CountingCopier(Module &M, CounterCode How)
       : M(M), How(How), Accessing(functionsThatNeed(M, accessesGlobalMemory)),
         Pointer(PointerType::get(M.getContext(), 0)),
         I32(Type::getInt32Ty(M.getContext())),
@@ -60,7 +61,7 @@ private:
   Function *counterFunction(FunctionType *Type);
 
   Module &M;
-  const HeatCounter How;
+  const CounterCode How;
   const SmallPtrSet<Function *, 16> Accessing;
   PointerType *const Pointer;
   IntegerType *const I32;
@@ -70,8 +71,9 @@ private:
   SmallVector<Function *, 16> Pending;
 };
 
-void HeatCopier::addCopy(Function &Kernel) {
-  Function *Copy = copy(Kernel, NumParameters, heatCopyName(Kernel.getName()));
+void CountingCopier::addCopy(Function &Kernel) {
+  Function *Copy =
+      copy(Kernel, NumParameters, countingCopyName(Kernel.getName()));
   SmallVector<Value *, NumPassed> Extra;
   const size_t First = Kernel.arg_size();
   for (unsigned I = 0; I < NumPassed; ++I)
@@ -89,7 +91,8 @@ void HeatCopier::addCopy(Function &Kernel) {
   keepCopyOfKernel(Kernel, *Copy);
 }
 
-Function *HeatCopier::copy(Function &F, unsigned NumExtra, const Twine &Name) {
+Function *CountingCopier::copy(Function &F, unsigned NumExtra,
+                               const Twine &Name) {
   Type *const Types[NumParameters] = {Pointer, I64, I64, I32, I32, I32};
   Function *Copy =
       cloneWithExtraParameters(F, ArrayRef(Types).take_front(NumExtra),
@@ -102,7 +105,7 @@ Function *HeatCopier::copy(Function &F, unsigned NumExtra, const Twine &Name) {
   return Copy;
 }
 
-Value *HeatCopier::sample(Function &Copy) {
+Value *CountingCopier::sample(Function &Copy) {
   const size_t First = Copy.arg_size() - NumParameters;
   IRBuilder<> B(&*Copy.getEntryBlock().getFirstInsertionPt());
   auto Read = [&](Intrinsic::ID ID) { return B.CreateIntrinsic(I32, ID, {}); };
@@ -131,7 +134,7 @@ Value *HeatCopier::sample(Function &Copy) {
   return B.CreateSelect(Counts, Copy.getArg(First + Count), B.getInt64(0));
 }
 
-void HeatCopier::rewrite(Function &Copy, ArrayRef<Value *> Extra) {
+void CountingCopier::rewrite(Function &Copy, ArrayRef<Value *> Extra) {
   SmallVector<Instruction *, 64> Work;
   for (Instruction &I : instructions(Copy))
     Work.push_back(&I);
@@ -156,7 +159,8 @@ void HeatCopier::rewrite(Function &Copy, ArrayRef<Value *> Extra) {
       continue;
     Function *&CalleeCopy = Copies[Callee];
     if (!CalleeCopy) {
-      CalleeCopy = copy(*Callee, NumPassed, Callee->getName() + ".dragon.heat");
+      CalleeCopy =
+          copy(*Callee, NumPassed, Callee->getName() + ".dragon.count");
       CalleeCopy->setLinkage(GlobalValue::InternalLinkage);
       CalleeCopy->setComdat(nullptr);
       CalleeCopy->setVisibility(GlobalValue::DefaultVisibility);
@@ -166,11 +170,11 @@ void HeatCopier::rewrite(Function &Copy, ArrayRef<Value *> Extra) {
   }
 }
 
-FunctionCallee HeatCopier::counter() {
+FunctionCallee CountingCopier::counter() {
   auto *Type =
       FunctionType::get(Type::getVoidTy(M.getContext()),
                         {I64, Pointer, I64, I64, I32}, /*isVarArg=*/false);
-  if (How == HeatCounter::Function)
+  if (How == CounterCode::Function)
     return {Type, counterFunction(Type)};
   // $0 address, $1 counters, $2 base, $3 count, $4 shift
   return {Type, InlineAsm::get(Type,
@@ -187,7 +191,7 @@ FunctionCallee HeatCopier::counter() {
                                "l,l,l,l,r", /*hasSideEffects=*/true)};
 }
 
-Function *HeatCopier::counterFunction(FunctionType *Type) {
+Function *CountingCopier::counterFunction(FunctionType *Type) {
   if (Function *Known = M.getFunction(CounterName))
     return Known;
   auto *F =
@@ -223,40 +227,40 @@ bool hasRoom(const Function &Kernel) {
 
 } // namespace
 
-std::string heatCopyName(StringRef Kernel) {
-  return ("__dragon_heat_" + Kernel).str();
+std::string countingCopyName(StringRef Kernel) {
+  return ("__dragon_count_" + Kernel).str();
 }
 
-StringSet<> kernelsThatCanCount(Module &M, const StringSet<> &Kernels) {
+StringSet<> countableKernels(Module &M, const StringSet<> &Kernels) {
   const SmallPtrSet<Function *, 16> Accessing =
       functionsThatNeed(M, accessesGlobalMemory);
   StringSet<> Result;
   for (Function *F : Accessing)
     if (Kernels.contains(F->getName()) && hasRoom(*F) &&
-        !M.getFunction(heatCopyName(F->getName())))
+        !M.getFunction(countingCopyName(F->getName())))
       Result.insert(F->getName());
   return Result;
 }
 
-void addHeatCopies(Module &M, const StringSet<> &Kernels, HeatCounter How) {
+void addCountingCopies(Module &M, const StringSet<> &Kernels, CounterCode How) {
   if (Kernels.empty())
     return;
   SmallVector<Function *, 16> Work;
   for (Function &F : M)
     if (Kernels.contains(F.getName()))
       Work.push_back(&F);
-  HeatCopier Copier(M, How);
+  CountingCopier Copier(M, How);
   for (Function *Kernel : Work)
     Copier.addCopy(*Kernel);
 }
 
-PreservedAnalyses HeatCountingPass::run(Module &M, ModuleAnalysisManager &) {
+PreservedAnalyses CountingCopiesPass::run(Module &M, ModuleAnalysisManager &) {
   StringSet<> Kernels;
   for (Function &F : M)
     if (F.getCallingConv() == CallingConv::PTX_Kernel)
       Kernels.insert(F.getName());
-  Kernels = kernelsThatCanCount(M, Kernels);
-  addHeatCopies(M, Kernels, HeatCounter::Function);
+  Kernels = countableKernels(M, Kernels);
+  addCountingCopies(M, Kernels, CounterCode::Function);
   return Kernels.empty() ? PreservedAnalyses::all() : PreservedAnalyses::none();
 }
 
