@@ -9,12 +9,13 @@
 
 #include "passes/Options.h"
 #include "passes/Remarks.h"
+#include "passes/SourceNames.h"
 #include "passes/access/Canonicalize.h"
 #include "passes/access/KernelAccessAnalysis.h"
 #include "passes/access/Mistakes.h"
 #include "passes/access/SummaryWriter.h"
 #include "passes/cpu/CpuLowering.h"
-#include "passes/lifetime/CallEffects.h"
+#include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/KernelSummaries.h"
 #include "passes/lifetime/SummaryJoin.h"
 #include "passes/rewrite/HostAccessTracing.h"
@@ -133,15 +134,6 @@ std::string whyCount(const KernelSummary &Kernel) {
                    ? "where in '" + Pointer.Name + "' it does is data"
                    : "where in '" + Pointer.Name + "' it does is not known";
   return "";
-}
-
-/// Subprograms have no column, and clang has no lines without one.
-DiagnosticLocation lineOf(const Function &F) {
-  DISubprogram *Subprogram = F.getSubprogram();
-  if (!Subprogram)
-    return {};
-  return DebugLoc(DILocation::get(F.getContext(), Subprogram->getLine(),
-                                  /*Column=*/1, Subprogram));
 }
 
 /// What cannot run in slices, once, not for each architecture.

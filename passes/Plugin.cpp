@@ -10,6 +10,7 @@
 #include "passes/access/KernelAccessAnalysis.h"
 #include "passes/cpu/AccessTracing.h"
 #include "passes/cpu/CpuLowering.h"
+#include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/BufferProgramAnalysis.h"
 #include "passes/rewrite/HostDirectives.h"
 #include "passes/rewrite/LibraryResidency.h"

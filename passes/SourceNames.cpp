@@ -7,15 +7,48 @@
 
 #include "passes/SourceNames.h"
 
+#include "passes/support/UnitSuffix.h"
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instruction.h"
 
 using namespace llvm;
 
 namespace dragon {
+
+std::string displayName(StringRef Symbol) {
+  std::string Name = demangle(withoutUnitSuffix(Symbol));
+  // "void f<int>(int*)" -> "f<int>": cut at the parameters, then at the return
+  // type, minding template arguments.
+  int Depth = 0;
+  size_t Begin = 0, End = Name.size();
+  for (size_t I = 0; I < Name.size(); ++I) {
+    char C = Name[I];
+    Depth += C == '<';
+    Depth -= C == '>';
+    if (Depth == 0 && C == '(' && I > 0 &&
+        !StringRef(Name).substr(I).starts_with("(anonymous")) {
+      End = I;
+      break;
+    }
+    if (Depth == 0 && C == ' ')
+      Begin = I + 1;
+  }
+  return Begin < End ? Name.substr(Begin, End - Begin) : Name;
+}
+
+DiagnosticLocation lineOf(const Function &F) {
+  DISubprogram *Subprogram = F.getSubprogram();
+  if (!Subprogram)
+    return {};
+  return DebugLoc(DILocation::get(F.getContext(), Subprogram->getLine(),
+                                  /*Column=*/1, Subprogram));
+}
 
 static bool isLibraryHeader(StringRef File) {
   StringRef Name = File.rsplit('/').second;

@@ -7,22 +7,33 @@
 //
 // Remarks and messages speak of the user's lines: of the line that calls
 // cudaMalloc, not of the line in cuda_runtime.h that implements a template
-// around it.
+// around it. Functions have the names that the user gave them, not the
+// compiler's.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_SOURCENAMES_H
 #define DRAGON_PASSES_SOURCENAMES_H
 
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
 
 namespace llvm {
 class DILocation;
 class DISubprogram;
+class DiagnosticLocation;
 class Function;
 class Instruction;
 } // namespace llvm
 
 namespace dragon {
+
+/// A function's name for the user: demangled, without parameters.
+std::string displayName(llvm::StringRef Symbol);
+
+/// The line of a function. Its column is 1: subprograms have none, and clang
+/// shows no line without one.
+llvm::DiagnosticLocation lineOf(const llvm::Function &F);
 
 /// Where something was inlined into the user's code, if it is in a header of
 /// the CUDA toolkit or of the C++ library.

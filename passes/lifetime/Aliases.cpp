@@ -7,6 +7,8 @@
 
 #include "passes/lifetime/Aliases.h"
 
+#include "passes/libraries/GivenLibraries.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"

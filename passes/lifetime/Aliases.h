@@ -25,6 +25,7 @@
 #ifndef DRAGON_PASSES_LIFETIME_ALIASES_H
 #define DRAGON_PASSES_LIFETIME_ALIASES_H
 
+#include "passes/libraries/LibraryFunction.h"
 #include "passes/lifetime/CallEffects.h"
 #include "passes/lifetime/KernelSummaries.h"
 

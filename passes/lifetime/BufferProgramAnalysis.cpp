@@ -8,6 +8,7 @@
 #include "passes/lifetime/BufferProgramAnalysis.h"
 
 #include "passes/Options.h"
+#include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/CallEffects.h"
 #include "passes/lifetime/FlatPrograms.h"
 #include "passes/lifetime/SummaryJoin.h"

@@ -7,6 +7,7 @@
 
 #include "passes/lifetime/BufferProgramBuilder.h"
 
+#include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/ProgramBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"

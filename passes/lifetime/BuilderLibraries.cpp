@@ -21,6 +21,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/HostValues.h"
 #include "passes/lifetime/ProgramBuilder.h"
 

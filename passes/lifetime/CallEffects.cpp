@@ -7,15 +7,13 @@
 
 #include "passes/lifetime/CallEffects.h"
 
-#include "passes/Options.h"
-#include "passes/support/UnitSuffix.h"
+#include "passes/SourceNames.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Analysis/ValueTracking.h"
-#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/CFG.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
@@ -120,54 +118,6 @@ const CallEffect *callEffect(const CallBase &Call) {
   return &E;
 }
 
-namespace {
-
-struct Libraries {
-  LibrarySummaries Summaries;
-  std::string Error;
-};
-
-Libraries &librariesOfProcess() {
-  static Libraries Read = [] {
-    Libraries Result;
-    Expected<LibrarySummaries> Summaries =
-        LibrarySummaries::read(options::librarySummaries());
-    if (Summaries)
-      Result.Summaries = std::move(*Summaries);
-    else
-      Result.Error = toString(Summaries.takeError());
-    return Result;
-  }();
-  return Read;
-}
-
-} // namespace
-
-const LibrarySummaries &libraries() { return librariesOfProcess().Summaries; }
-const std::string &librariesError() { return librariesOfProcess().Error; }
-
-Error addLibrarySummaries(MemoryBufferRef File) {
-  return librariesOfProcess().Summaries.add(File);
-}
-
-const LibraryFunction *libraryFunction(const CallBase &Call) {
-  const Function *Callee = Call.getCalledFunction();
-  if (!Callee || Callee->isIntrinsic() || libraries().empty())
-    return nullptr;
-  const LibraryFunction *F =
-      libraries().find(Callee->getName(), Call.arg_size());
-  if (!F || (!Callee->isDeclaration() && !F->Compiled))
-    return nullptr;
-  // An iterator may be given by the address of a copy.
-  if (F->Compiled)
-    for (const LibraryUse &Use : F->Uses)
-      if (Call.isByValArgument(Use.Parameter) ||
-          isa<AllocaInst>(
-              getUnderlyingObject(Call.getArgOperand(Use.Parameter))))
-        return nullptr;
-  return F;
-}
-
 int outParameter(const CallBase &Call) {
   const CallEffect *Effect = callEffect(Call);
   if (!Effect)
@@ -245,27 +195,6 @@ const CallBase *launchConfiguration(const CallBase &Launch) {
 CallBase *launchConfiguration(CallBase &Launch) {
   return const_cast<CallBase *>(
       launchConfiguration(static_cast<const CallBase &>(Launch)));
-}
-
-std::string displayName(StringRef Symbol) {
-  std::string Name = demangle(withoutUnitSuffix(Symbol));
-  // "void f<int>(int*)" -> "f<int>": cut at the parameters, then at the return
-  // type, minding template arguments.
-  int Depth = 0;
-  size_t Begin = 0, End = Name.size();
-  for (size_t I = 0; I < Name.size(); ++I) {
-    char C = Name[I];
-    Depth += C == '<';
-    Depth -= C == '>';
-    if (Depth == 0 && C == '(' && I > 0 &&
-        !StringRef(Name).substr(I).starts_with("(anonymous")) {
-      End = I;
-      break;
-    }
-    if (Depth == 0 && C == ' ')
-      Begin = I + 1;
-  }
-  return Begin < End ? Name.substr(Begin, End - Begin) : Name;
 }
 
 std::string calleeName(const CallBase &Call) {

@@ -5,15 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The calls of CallEffects.def, looked up by the called function, and those of
-// the library summaries. A function that the translation unit defines itself is
-// never one of them, unless it is a header library's.
+// The calls of CallEffects.def, looked up by the called function. A function
+// that the translation unit defines itself is never one of them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_LIFETIME_CALLEFFECTS_H
 #define DRAGON_PASSES_LIFETIME_CALLEFFECTS_H
 
-#include "passes/access/LibrarySummaries.h"
 #include "passes/placement/BufferProgram.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -68,17 +66,6 @@ struct CallEffect {
 /// Null: nothing is known of the call (or it is an intrinsic).
 const CallEffect *callEffect(const llvm::CallBase &Call);
 
-/// The summaries of -dragon-library-summaries, read once in the process. If a
-/// file is wrong there are none: the caller reports librariesError(), which is
-/// empty otherwise.
-const LibrarySummaries &libraries();
-const std::string &librariesError();
-/// More of them, in addition to those of the option.
-llvm::Error addLibrarySummaries(llvm::MemoryBufferRef File);
-
-/// Null: no summary describes what is called.
-const LibraryFunction *libraryFunction(const llvm::CallBase &Call);
-
 /// The argument through which the call returns a pointer or handle of its own
 /// making, or -1.
 int outParameter(const llvm::CallBase &Call);
@@ -96,8 +83,7 @@ const llvm::BasicBlock *launchBlock(const llvm::BasicBlock &B);
 const llvm::CallBase *launchConfiguration(const llvm::CallBase &Launch);
 llvm::CallBase *launchConfiguration(llvm::CallBase &Launch);
 
-/// A function's name for the user: demangled, without parameters.
-std::string displayName(llvm::StringRef Symbol);
+/// The called function's name for the user.
 std::string calleeName(const llvm::CallBase &Call);
 
 } // namespace dragon

@@ -7,6 +7,7 @@
 
 #include "passes/lifetime/FlatFunction.h"
 
+#include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/BufferArrays.h"
 #include "passes/lifetime/CallEffects.h"
 #include "passes/lifetime/FieldVariables.h"

@@ -8,6 +8,7 @@
 #include "passes/lifetime/FlatPrograms.h"
 
 #include "passes/Remarks.h"
+#include "passes/SourceNames.h"
 #include "passes/lifetime/BufferProgramAnalysis.h"
 #include "passes/lifetime/CallEffects.h"
 

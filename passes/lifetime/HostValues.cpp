@@ -8,6 +8,7 @@
 
 #include "passes/lifetime/HostValues.h"
 
+#include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/CallEffects.h"
 
 #include "llvm/ADT/BitVector.h"

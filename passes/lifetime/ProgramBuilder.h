@@ -17,6 +17,7 @@
 #define DRAGON_PASSES_LIFETIME_PROGRAMBUILDER_H
 
 #include "passes/SourceNames.h"
+#include "passes/libraries/LibraryFunction.h"
 #include "passes/lifetime/Aliases.h"
 #include "passes/lifetime/BufferProgramBuilder.h"
 

@@ -8,6 +8,8 @@
 #include "passes/rewrite/HostDirectives.h"
 
 #include "passes/Options.h"
+#include "passes/SourceNames.h"
+#include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/BufferProgramAnalysis.h"
 #include "passes/lifetime/CallEffects.h"
 #include "passes/lifetime/FlatPrograms.h"

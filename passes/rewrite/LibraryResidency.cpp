@@ -8,6 +8,7 @@
 #include "passes/rewrite/LibraryResidency.h"
 
 #include "dragon/CompilerABI.h"
+#include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/CallEffects.h"
 #include "passes/lifetime/HostValues.h"
 #include "passes/rewrite/EntryPoints.h"
@@ -313,14 +314,6 @@ void announceUnknownCall(CallBase &Call, bool Sure) {
                                    ConstantInt::get(I32, Pointers.size() / 2)};
   Args.append(Pointers.begin(), Pointers.end());
   callEntry("__dragon_library_unknown", Args, Call);
-}
-
-PreservedAnalyses LibrarySummariesPrinterPass::run(Module &M,
-                                                   ModuleAnalysisManager &) {
-  if (!librariesError().empty())
-    M.getContext().emitError(librariesError());
-  libraries().print(To);
-  return PreservedAnalyses::all();
 }
 
 bool insertResidency(Module &M) {

@@ -44,18 +44,6 @@ public:
   static bool isRequired() { return true; }
 };
 
-/// `print<dragon-library-summaries>`: the functions that are described.
-class LibrarySummariesPrinterPass
-    : public llvm::PassInfoMixin<LibrarySummariesPrinterPass> {
-public:
-  explicit LibrarySummariesPrinterPass(llvm::raw_ostream &To) : To(To) {}
-  llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
-  static bool isRequired() { return true; }
-
-private:
-  llvm::raw_ostream &To;
-};
-
 /// In front of a call of a function that nothing is known of. Sure: it is of a
 /// library that works on device memory by itself.
 void announceUnknownCall(llvm::CallBase &Call, bool Sure);

@@ -9,6 +9,7 @@
 
 #include "dragon/CompilerABI.h"
 #include "passes/Options.h"
+#include "passes/libraries/LibrarySummaries.h"
 #include "passes/lifetime/CallEffects.h"
 #include "passes/lifetime/KernelSummaries.h"
 #include "passes/lifetime/SummaryJoin.h"

@@ -8,6 +8,7 @@
 #include "passes/rewrite/WholeProgram.h"
 
 #include "dragon/CompilerABI.h"
+#include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/CallEffects.h"
 #include "passes/lifetime/KernelSummaries.h"
 #include "passes/rewrite/HostDirectives.h"

@@ -7,7 +7,7 @@
 
 #include "Reader.h"
 
-#include "passes/access/LibrarySummaries.h"
+#include "passes/libraries/LibrarySummaries.h"
 
 #include "llvm/Support/raw_ostream.h"
 

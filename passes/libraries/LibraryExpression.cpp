@@ -15,7 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/access/LibraryExpression.h"
+#include "passes/libraries/LibraryExpression.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

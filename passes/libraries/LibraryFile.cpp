@@ -1,27 +1,24 @@
-//===- LibrarySummaries.cpp - what library functions do to buffers --------===//
+//===- LibraryFile.cpp - one file of library summaries --------------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// By LLVM's YAML I/O, which knows where each scalar stands. Names are resolved
-// while a scalar is read, so that its place is that of the error: the keys that
-// make names known (types, parameters) are asked for first.
+// The file is read by LLVM's YAML I/O, which knows where each scalar stands.
+// Names are resolved while a scalar is read, so that its place is that of the
+// error: the keys that make names known (types, parameters) are read first.
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/access/LibrarySummaries.h"
+#include "passes/libraries/LibraryFile.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Demangle/Demangle.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/YAMLTraits.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
@@ -361,35 +358,6 @@ namespace dragon {
 
 namespace {
 
-/// Puts numbers into all of a function's expressions. What is overwritten is so
-/// only if its size is known.
-void resolve(
-    LibraryFunction &F,
-    function_ref<std::optional<int64_t>(const LibraryExpression::Node &)>
-        Value) {
-  auto Resolve = [&](std::optional<LibraryExpression> &E) {
-    bool Had = E.has_value();
-    if (E)
-      E = E->resolved(Value);
-    return Had && !E;
-  };
-  for (LibraryUse &Use : F.Uses) {
-    if (Resolve(Use.Bytes) || Resolve(Use.OverwriteIf)) {
-      Use.OverwriteIf.reset();
-      if (Use.Mode == LibraryMode::Overwrite)
-        Use.Mode = LibraryMode::Write;
-    }
-    // It may be used: say what it may do, and nothing that is sure.
-    if (Resolve(Use.If)) {
-      Use.OverwriteIf.reset();
-      if (Use.Mode == LibraryMode::Overwrite)
-        Use.Mode = LibraryMode::Write;
-    }
-  }
-  for (LibraryHostUse &Host : F.Host)
-    Resolve(Host.Bytes);
-}
-
 LibraryFunction functionOf(const FunctionRow &Row, std::optional<int64_t> Bytes,
                            StringRef Library) {
   LibraryFunction F;
@@ -414,139 +382,10 @@ LibraryFunction functionOf(const FunctionRow &Row, std::optional<int64_t> Bytes,
     F.Host.push_back({static_cast<unsigned>(Host.Pointer.Index),
                       Host.Bytes.Value, Host.Mode == HostMode::Write});
   if (Bytes)
-    resolve(F, [&](const LibraryExpression::Node &N) {
+    F.resolve([&](const LibraryExpression::Node &N) {
       return N.Kind == LibraryExpression::Op::Element ? Bytes : std::nullopt;
     });
   return F;
-}
-
-/// "a::b<c::d>::e" -> a, b, e.
-SmallVector<StringRef, 4> componentsOf(StringRef Name) {
-  SmallVector<StringRef, 4> Result;
-  int Depth = 0;
-  size_t Begin = 0;
-  auto Cut = [&](size_t End) {
-    Result.push_back(Name.slice(Begin, End).split('<').first);
-  };
-  for (size_t I = 0; I < Name.size(); ++I) {
-    Depth += Name[I] == '<';
-    Depth -= Name[I] == '>';
-    if (Depth == 0 && Name.substr(I).starts_with("::")) {
-      Cut(I);
-      Begin = I + 2;
-      ++I;
-    }
-  }
-  Cut(Name.size());
-  return Result;
-}
-
-/// What a mangled name says of a function.
-struct Signature {
-  std::string Name; ///< qualified, without template arguments at its end
-  std::vector<std::string> TemplateArguments;
-  std::vector<std::string> Parameters; ///< their types
-};
-
-/// "a<b, c>, d" -> a<b, c> and d.
-std::vector<std::string> splitList(StringRef List) {
-  std::vector<std::string> Result;
-  int Depth = 0;
-  size_t Begin = 0;
-  for (size_t I = 0; I <= List.size(); ++I) {
-    char C = I < List.size() ? List[I] : ',';
-    Depth += C == '<' || C == '(';
-    Depth -= C == '>' || C == ')';
-    if (C != ',' || (Depth > 0 && I < List.size()))
-      continue;
-    Result.push_back(List.slice(Begin, I).trim().str());
-    Begin = I + 1;
-  }
-  return Result;
-}
-
-std::optional<Signature> signatureOf(StringRef Symbol) {
-  ItaniumPartialDemangler Parts;
-  std::string Mangled = Symbol.str();
-  if (!Symbol.starts_with("_Z") || Parts.partialDemangle(Mangled.c_str()) ||
-      !Parts.isFunction())
-    return std::nullopt;
-  auto Take = [](char *Text) {
-    std::string Result = Text ? Text : "";
-    std::free(Text);
-    return Result;
-  };
-  Signature Result;
-  std::string Context =
-      Take(Parts.getFunctionDeclContextName(nullptr, nullptr));
-  std::string Base = Take(Parts.getFunctionBaseName(nullptr, nullptr));
-  Result.Name = Context.empty() ? Base : Context + "::" + Base;
-  std::string Whole = Take(Parts.getFunctionName(nullptr, nullptr));
-  StringRef Arguments = Whole;
-  if (Arguments.consume_front(Result.Name) && Arguments.consume_front("<") &&
-      Arguments.consume_back(">"))
-    Result.TemplateArguments = splitList(Arguments);
-  std::string Parameters = Take(Parts.getFunctionParameters(nullptr, nullptr));
-  StringRef List = Parameters;
-  if (List.consume_front("(") && List.consume_back(")") && !List.empty() &&
-      List != "void")
-    Result.Parameters = splitList(List);
-  return Result;
-}
-
-/// Of a type by its name, on x86-64. Nothing: not known.
-std::optional<int64_t> sizeOfType(StringRef Name) {
-  Name = Name.trim();
-  while (Name.consume_back(" const"))
-    Name = Name.trim();
-  if (Name.ends_with("*"))
-    return 8;
-  return StringSwitch<std::optional<int64_t>>(Name)
-      .Cases({"char", "signed char", "unsigned char", "bool"}, 1)
-      .Cases({"short", "unsigned short", "__half", "__nv_bfloat16"}, 2)
-      .Cases({"int", "unsigned int", "float"}, 4)
-      .Cases({"long", "unsigned long", "long long", "unsigned long long"}, 8)
-      .Case("double", 8)
-      .Default(std::nullopt);
-}
-
-/// Overloads are told apart by the number of their parameters, and by what is
-/// used being a pointer: not a reference, nor a class that holds several.
-bool takesPointers(const LibraryFunction &F, const Signature &Of) {
-  if (F.Parameters.size() != Of.Parameters.size())
-    return false;
-  return all_of(F.Uses, [&](const LibraryUse &Use) {
-    StringRef Type = Of.Parameters[Use.Parameter];
-    while (Type.consume_back(" const"))
-      ;
-    if (Type.ends_with("*"))
-      return true;
-    if (!F.Iterators || Type.ends_with("&") || !Type.starts_with("thrust::"))
-      return false;
-    StringRef Class = componentsOf(Type).back();
-    return Class == "device_ptr" || Class == "normal_iterator" ||
-           Class == "pointer";
-  });
-}
-
-std::optional<int64_t> pointeeSize(StringRef Name) {
-  Name = Name.trim();
-  return Name.consume_back("*") ? sizeOfType(Name) : std::nullopt;
-}
-
-/// The name begins and ends as the pattern does; namespaces in between, such as
-/// those that carry a version, do not count.
-bool matches(StringRef Name, StringRef Pattern) {
-  SmallVector<StringRef, 4> Have = componentsOf(Name);
-  SmallVector<StringRef, 4> Want = componentsOf(Pattern);
-  if (Have.size() < Want.size() || Have.front() != Want.front() ||
-      Have.back() != Want.back())
-    return false;
-  size_t Next = 0;
-  for (StringRef Component : Have)
-    if (Next < Want.size() && Component == Want[Next])
-      ++Next;
-  return Next == Want.size();
 }
 
 struct Diagnosed {
@@ -564,29 +403,7 @@ void keepFirst(const SMDiagnostic &Diagnostic, void *Context) {
 
 } // namespace
 
-const LibraryUse *LibraryFunction::use(unsigned Parameter) const {
-  for (const LibraryUse &U : Uses)
-    if (U.Parameter == Parameter)
-      return &U;
-  return nullptr;
-}
-
-const LibraryHostUse *LibraryFunction::hostUse(unsigned Parameter) const {
-  for (const LibraryHostUse &U : Host)
-    if (U.Parameter == Parameter)
-      return &U;
-  return nullptr;
-}
-
-std::string LibraryFunction::shownName() const {
-  StringRef Shown = Name;
-  Shown.consume_back("_64");
-  if (!Shown.consume_back("_v2"))
-    Shown = Name;
-  return Shown.str();
-}
-
-Error LibrarySummaries::add(MemoryBufferRef File) {
+Expected<LibraryFile> readLibraryFile(MemoryBufferRef File) {
   Reading Context;
   Diagnosed Problem;
   yaml::Input In(File, &Context, keepFirst, &Problem);
@@ -599,131 +416,25 @@ Error LibrarySummaries::add(MemoryBufferRef File) {
                                        .str()
                                  : Problem.First);
 
-  for (const std::string &Prefix : Row.Prefixes)
-    Prefixes.emplace_back(Prefix, Row.Library);
-  // What this file says of a function counts.
-  std::map<std::string, Functions> Qualified;
-  auto Add = [&](const std::string &Name, LibraryFunction F) {
-    F.Name = Name;
-    if (StringRef(Name).contains("::"))
-      Qualified[Name].push_back(std::move(F));
-    else
-      BySymbol[Name] = std::move(F);
-  };
-  for (const NewName &Name : Row.Neutral) {
+  LibraryFile Result;
+  Result.Library = Row.Library;
+  Result.Prefixes = std::move(Row.Prefixes);
+  for (NewName &Name : Row.Neutral) {
     LibraryFunction F;
+    F.Name = std::move(Name.Value);
     F.Library = Row.Library;
     F.Neutral = true;
-    Add(Name.Value, std::move(F));
+    Result.Functions.push_back(std::move(F));
   }
   for (const FunctionRow &Function : Row.Functions)
     for (const auto &[Name, Bytes] : familyOf(Function)) {
       LibraryFunction F = functionOf(Function, Bytes, Row.Library);
+      F.Name = Name;
       if (!F.Failure)
         F.Failure = Row.Failure;
-      Add(Name, std::move(F));
+      Result.Functions.push_back(std::move(F));
     }
-  for (auto &[Name, Overloads] : Qualified) {
-    Functions &Known = ByQualifiedName[componentsOf(Name).back().str()];
-    erase_if(Known, [&, &Replaced = Name](const LibraryFunction &Old) {
-      return Old.Name == Replaced;
-    });
-    for (LibraryFunction &F : Overloads)
-      Known.push_back(std::move(F));
-  }
-  return Error::success();
-}
-
-Expected<LibrarySummaries> LibrarySummaries::read(ArrayRef<std::string> Paths) {
-  LibrarySummaries Result;
-  for (const std::string &Path : Paths) {
-    auto File = MemoryBuffer::getFile(Path, /*IsText=*/true);
-    if (!File)
-      return createStringError(File.getError(),
-                               "cannot read the library summaries '" + Path +
-                                   "': " + File.getError().message());
-    if (Error Failed = Result.add(**File))
-      return std::move(Failed);
-  }
-  return std::move(Result);
-}
-
-const LibraryFunction *LibrarySummaries::find(StringRef Symbol,
-                                              unsigned NumArguments) const {
-  auto Fits = [&](const LibraryFunction &F) {
-    return F.Neutral || F.Parameters.size() == NumArguments;
-  };
-  if (auto It = BySymbol.find(Symbol); It != BySymbol.end())
-    return Fits(It->second) ? &It->second : nullptr;
-  if (ByQualifiedName.empty() || !Symbol.starts_with("_Z"))
-    return nullptr;
-  auto [Known, New] = Instances.try_emplace(Symbol);
-  if (New)
-    Known->second = instance(Symbol);
-  // Each parameter is one argument: none is empty or in several pieces.
-  return Known->second && Fits(*Known->second) ? &*Known->second : nullptr;
-}
-
-std::optional<LibraryFunction>
-LibrarySummaries::instance(StringRef Symbol) const {
-  std::optional<Signature> Of = signatureOf(Symbol);
-  if (!Of)
-    return std::nullopt;
-  auto It = ByQualifiedName.find(componentsOf(Of->Name).back().str());
-  if (It == ByQualifiedName.end())
-    return std::nullopt;
-  for (const LibraryFunction &F : It->second) {
-    if (!matches(Of->Name, F.Name) || (!F.Neutral && !takesPointers(F, *Of)))
-      continue;
-    LibraryFunction Result = F;
-    resolve(Result, [&](const LibraryExpression::Node &N) {
-      auto Index = static_cast<size_t>(N.Value);
-      bool IsType = N.Kind == LibraryExpression::Op::TypeSize;
-      if ((!IsType && N.Kind != LibraryExpression::Op::PointeeSize) ||
-          Index >= Of->TemplateArguments.size())
-        return std::optional<int64_t>();
-      const std::string &Type = Of->TemplateArguments[Index];
-      return IsType ? sizeOfType(Type) : pointeeSize(Type);
-    });
-    return Result;
-  }
-  return std::nullopt;
-}
-
-void LibrarySummaries::visit(
-    function_ref<void(const LibraryFunction &)> See) const {
-  for (const auto &Entry : BySymbol)
-    See(Entry.second);
-  for (const auto &[Name, Overloads] : ByQualifiedName)
-    for (const LibraryFunction &F : Overloads)
-      See(F);
-}
-
-std::vector<StringRef> LibrarySummaries::prefixes() const {
-  std::vector<StringRef> Result;
-  Result.reserve(Prefixes.size());
-  for (const auto &[Prefix, Library] : Prefixes)
-    Result.push_back(Prefix);
   return Result;
-}
-
-void LibrarySummaries::print(raw_ostream &To) const {
-  std::vector<std::string> Lines;
-  auto Add = [&](const LibraryFunction &F) {
-    Lines.push_back(F.Library + ": " + F.Name + "(" +
-                    (F.Neutral ? "..." : join(F.Parameters, ", ")) + ")");
-  };
-  visit(Add);
-  llvm::sort(Lines);
-  for (const std::string &Line : Lines)
-    To << Line << '\n';
-}
-
-StringRef LibrarySummaries::libraryOf(StringRef Symbol) const {
-  for (const auto &[Prefix, Library] : Prefixes)
-    if (Symbol.starts_with(Prefix))
-      return Library;
-  return "";
 }
 
 } // namespace dragon

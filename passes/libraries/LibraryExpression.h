@@ -21,8 +21,8 @@
 // SCEVs, to compare sizes, or on IR values, to compute them at run time.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_PASSES_ACCESS_LIBRARYEXPRESSION_H
-#define DRAGON_PASSES_ACCESS_LIBRARYEXPRESSION_H
+#ifndef DRAGON_PASSES_LIBRARIES_LIBRARYEXPRESSION_H
+#define DRAGON_PASSES_LIBRARIES_LIBRARYEXPRESSION_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -148,4 +148,4 @@ private:
 
 } // namespace dragon
 
-#endif // DRAGON_PASSES_ACCESS_LIBRARYEXPRESSION_H
+#endif // DRAGON_PASSES_LIBRARIES_LIBRARYEXPRESSION_H

@@ -26,78 +26,27 @@
 // of a function replaces an earlier one's.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_PASSES_ACCESS_LIBRARYSUMMARIES_H
-#define DRAGON_PASSES_ACCESS_LIBRARYSUMMARIES_H
+#ifndef DRAGON_PASSES_LIBRARIES_LIBRARYSUMMARIES_H
+#define DRAGON_PASSES_LIBRARIES_LIBRARYSUMMARIES_H
 
-#include "passes/access/LibraryExpression.h"
+#include "passes/libraries/LibraryFunction.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBufferRef.h"
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace llvm {
 class raw_ostream;
 } // namespace llvm
 
 namespace dragon {
-
-enum class LibraryMode {
-  Read,
-  Write,     ///< some bytes, perhaps not all
-  ReadWrite, ///< reads, and may write
-  Overwrite, ///< all bytes, before any is read
-  Keep       ///< the library may use it until it is freed
-};
-
-/// What a function does through a parameter that points to device memory.
-struct LibraryUse {
-  unsigned Parameter = 0;
-  LibraryMode Mode = LibraryMode::ReadWrite;
-  std::optional<LibraryExpression> Bytes; ///< none: unknown, but not before it
-  std::optional<LibraryExpression> If;    ///< not used otherwise
-  std::optional<LibraryExpression> OverwriteIf;
-};
-
-/// Memory of the host that the function looks at while it is called.
-struct LibraryHostUse {
-  unsigned Parameter = 0;
-  std::optional<LibraryExpression> Bytes;
-  bool Writes = false;
-};
-
-struct LibraryFunction {
-  std::string Name; ///< symbol, or qualified C++ name
-  std::string Library;
-  std::vector<std::string> Parameters;
-  /// Touches no buffer, whatever its parameters are.
-  bool Neutral = false;
-  /// Its kernels are compiled with the program: the runtime launches them.
-  bool Compiled = false;
-  /// Of C++ functions, uses are by pointer; or by an iterator that is nothing
-  /// but a pointer.
-  bool Iterators = false;
-  llvm::SmallVector<LibraryUse, 4> Uses;
-  llvm::SmallVector<LibraryHostUse, 2> Host;
-
-  /// What it returns when it cannot have the memory that it needs.
-  std::optional<int64_t> Failure;
-
-  // The stream in which it works. Parameter numbers, or -1.
-  bool InDefaultStream = false;
-  int Stream = -1;
-  int StreamOf = -1; ///< a handle's
-  int Creates = -1;  ///< *parameter becomes a handle in the default stream
-  int SetsStreamOf = -1;
-  int SetsStreamTo = -1;
-
-  const LibraryUse *use(unsigned Parameter) const;
-  const LibraryHostUse *hostUse(unsigned Parameter) const;
-  /// "cublasSgemm" for cublasSgemm_v2: what stands in the user's source.
-  std::string shownName() const;
-};
 
 class LibrarySummaries {
 public:
@@ -135,4 +84,4 @@ private:
 
 } // namespace dragon
 
-#endif // DRAGON_PASSES_ACCESS_LIBRARYSUMMARIES_H
+#endif // DRAGON_PASSES_LIBRARIES_LIBRARYSUMMARIES_H
