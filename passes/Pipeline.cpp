@@ -4,16 +4,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Each side of a compilation is a list of steps, in run(). The steps share what
+// their class keeps; each is a call of the folder that does the work, with the
+// options that say whether and how.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Pipeline.h"
 
+#include "passes/KernelCopies.h"
 #include "passes/Options.h"
 #include "passes/Remarks.h"
-#include "passes/SourceNames.h"
 #include "passes/access/Canonicalize.h"
 #include "passes/access/KernelAccessAnalysis.h"
 #include "passes/access/Mistakes.h"
 #include "passes/access/SummaryWriter.h"
+#include "passes/counting/CountingChoice.h"
+#include "passes/counting/CountingCopies.h"
 #include "passes/cpu/CpuLowering.h"
 #include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/KernelSummaries.h"
@@ -26,22 +34,13 @@
 #include "passes/rewrite/ModuleEmbedding.h"
 #include "passes/rewrite/StandIns.h"
 #include "passes/rewrite/UnitBitcode.h"
-#include "passes/slicing/CountingCopies.h"
-#include "passes/slicing/KernelCopies.h"
-#include "passes/slicing/SliceWorth.h"
+#include "passes/slicing/SliceChoice.h"
 #include "passes/support/ConstantMemory.h"
 #include "passes/support/NvccVariables.h"
 
-#include "llvm/Analysis/OptimizationRemarkEmitter.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
-#include "llvm/IR/DebugInfoMetadata.h"
-#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
-#include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #include <optional>
@@ -52,183 +51,142 @@ namespace dragon {
 
 namespace {
 
-void reportError(Module &M, const Twine &Message) {
-  M.getContext().emitError(Message);
+/// A failed step is an error of the compilation; the other steps still run.
+void report(Module &M, Error Failed) {
+  if (Failed)
+    M.getContext().emitError(toString(std::move(Failed)));
 }
 
-/// The architecture that a device module is compiled for: "sm_90".
-StringRef deviceArch(const Module &M) {
+class DeviceSide {
+public:
+  DeviceSide(Module &M, ModuleAnalysisManager &Analyses)
+      : M(M), Analyses(Analyses) {}
+
+  /// True if M changed.
+  bool run() {
+    printRemarksOfLink();
+    prepareCode();
+    summarize();
+    chooseCountingCopies();
+    makeCpuModule();
+    markCountingCopies();
+    decideSlices();
+    writeSummaries();
+    dropUnwantedCode();
+    return Changed;
+  }
+
+private:
+  void printRemarksOfLink();
+  void prepareCode();
+  void summarize();
+  void chooseCountingCopies();
+  void makeCpuModule();
+  void markCountingCopies();
+  void decideSlices();
+  void writeSummaries();
+  void dropUnwantedCode();
+
+  Module &M;
+  ModuleAnalysisManager &Analyses;
+  bool Changed = false;
+
+  /// The architecture that the module is compiled for: "sm_90". A module
+  /// without functions has none, and no kernels.
+  StringRef Arch;
+  /// Remarks on kernels are made once, not for each architecture.
+  bool Reports = false;
+  const bool HasSummary = !options::summaryFile().empty();
+  /// The copy to be analysed; null if nothing is asked of it.
+  std::unique_ptr<Module> Simple;
+  ModuleSummary Summary;
+  CountingCauses Counting;
+};
+
+void DeviceSide::printRemarksOfLink() {
+  NamedMDNode *Mark = M.getNamedMetadata("dragon.device_link");
+  if (!Mark)
+    return;
+  printLinkRemarks(M.getContext());
+  Mark->eraseFromParent();
+}
+
+void DeviceSide::prepareCode() {
+  Changed |= lowerDeviceVariables(M);
+  Changed |= relieveConstantMemory(M);
+  Changed |= promoteVariables(M, Analyses);
   for (const Function &F : M)
-    if (F.hasFnAttribute("target-cpu"))
-      return F.getFnAttribute("target-cpu").getValueAsString();
-  return "";
+    if (F.hasFnAttribute("target-cpu")) {
+      Arch = F.getFnAttribute("target-cpu").getValueAsString();
+      break;
+    }
+  const std::vector<std::string> Archs = options::summaryArchs();
+  Reports = Archs.empty() || Arch == Archs.front();
 }
 
-void writeCpuModule(Module &M, const StringSet<> &Counting) {
+void DeviceSide::summarize() {
+  if (HasSummary || options::slicing())
+    Simple = canonicalizedCopy(M);
+  if (HasSummary)
+    Summary = std::move(analyzeCanonical(*Simple).Summary);
+}
+
+void DeviceSide::chooseCountingCopies() {
+  if (HasSummary && options::accessCounts())
+    Counting = chooseCounting(M, Summary, Reports);
+}
+
+void DeviceSide::makeCpuModule() {
+  const bool Wanted =
+      options::cpuArch().empty() || Arch.empty() || Arch == options::cpuArch();
+  if (options::cpuOut().empty() || !Wanted)
+    return;
   std::unique_ptr<Module> Host = CloneModule(M);
-  addCountingCopies(*Host, Counting, CounterCode::Function);
+  if (Simple)
+    addCountingCopies(
+        *Host, smallKernels(Counting, *Simple, options::cpuAccessCountLimit()),
+        CounterCode::Function);
   CpuLoweringOptions Lowering;
   Lowering.ModuleId = options::moduleId().str();
   Lowering.TraceAccesses = options::traceAccesses();
-  if (Error Failed = lowerToHost(*Host, Lowering)) {
-    reportError(M, "cannot lower the kernels to the host processor: " +
-                       toString(std::move(Failed)));
+  report(M, writeCpuModule(*Host, Lowering, options::cpuOut()));
+}
+
+void DeviceSide::markCountingCopies() {
+  // Without code for a GPU the marked copies are never made: the copies for the
+  // host processor are reported.
+  if (!options::gpuCode())
+    for (const auto &[Kernel, Cause] : Counting)
+      if (!Cause.empty())
+        reportCountingCopy(*M.getFunction(Kernel), Cause, /*Instructions=*/0,
+                           options::accessCountLimit());
+  Changed |= markForCounting(M, Counting);
+}
+
+void DeviceSide::decideSlices() {
+  if (!options::slicing())
+    return addNoSlicing(Summary);
+  SliceDecisions Decisions = checkSliceLegality(*Simple);
+  if (Reports)
+    reportSlicing(M, Decisions);
+  refuseUselessSlices(Decisions, Summary);
+  Changed |= markForSlices(M, Decisions);
+  addSlicing(Summary, Decisions);
+}
+
+void DeviceSide::writeSummaries() {
+  if (!HasSummary)
     return;
-  }
-  std::error_code Error;
-  raw_fd_ostream File(options::cpuOut(), Error, sys::fs::OF_None);
-  if (!Error) {
-    WriteBitcodeToFile(*Host, File);
-    File.close();
-    Error = File.error();
-  }
-  if (Error) {
-    File.clear_error();
-    reportError(M,
-                "cannot write '" + options::cpuOut() + "': " + Error.message());
-  }
+  makeMistakes(Summary, options::mistakes());
+  for (const std::string &Path :
+       summaryPaths(options::summaryFile(), Arch, options::summaryArchs()))
+    report(M, writeSummary(Summary, Path));
 }
 
-/// Adds what is known of running a kernel in slices to its summary.
-void addSlicing(KernelSummary &Kernel, const SliceDecisions &Decisions) {
-  auto Decision = Decisions.find(Kernel.Name);
-  if (Decision == Decisions.end())
+/// Without code for a GPU the optimiser and the back end have no work left.
+void DeviceSide::dropUnwantedCode() {
+  if (options::gpuCode())
     return;
-  const SliceLegality &Legality = Decision->second;
-  if (!Legality.Sliceable) {
-    Kernel.WhyNotSliceable = Legality.Reason;
-    return;
-  }
-  if (Legality.NeedsClone) {
-    Kernel.SliceName = sliceCloneName(Kernel.Name);
-    Kernel.Flags |= KernelHasSliceClone;
-  }
-  Kernel.Flags |= KernelSliceable;
-  if (Legality.ActsOnBuffersOnly)
-    Kernel.Flags |= KernelActsOnBuffersOnly;
-}
-
-/// What is known of running kernels in slices may be that it is of no use.
-void refuseUselessSlices(SliceDecisions &Decisions,
-                         const ModuleSummary &Summary) {
-  const SliceWorth Worth(Summary.Exprs);
-  for (const KernelSummary &Kernel : Summary.Kernels) {
-    auto Decision = Decisions.find(Kernel.Name);
-    if (Decision == Decisions.end() || !Decision->second.Sliceable)
-      continue;
-    if (std::string Reason = Worth.whyNot(Kernel); !Reason.empty()) {
-      Decision->second.Sliceable = false;
-      Decision->second.Reason = std::move(Reason);
-    }
-  }
-}
-
-/// Why what a kernel accesses most must be counted; empty: it is known.
-std::string whyCount(const KernelSummary &Kernel) {
-  if (Kernel.touchesAnything())
-    return "which buffers it accesses is not known";
-  for (const PointerSummary &Pointer : Kernel.Pointers)
-    for (const AccessSummary &Access : Pointer.Accesses)
-      if (Access.Flags & (AccessIndirect | AccessUnbounded))
-        return (Access.Flags & AccessIndirect)
-                   ? "where in '" + Pointer.Name + "' it does is data"
-                   : "where in '" + Pointer.Name + "' it does is not known";
-  return "";
-}
-
-/// What cannot run in slices, once, not for each architecture.
-void reportSlicing(Module &M, const SliceDecisions &Decisions, StringRef Arch) {
-  std::vector<std::string> Archs = options::summaryArchs();
-  if (!Archs.empty() && Arch != Archs.front())
-    return;
-  for (Function &F : M) {
-    auto Decision = Decisions.find(F.getName());
-    if (F.isDeclaration() || Decision == Decisions.end() ||
-        Decision->second.Sliceable)
-      continue;
-    OptimizationRemarkEmitter Emitter(&F);
-    emitRemark(Emitter,
-               Reason(RemarkId::NotSliced)
-                   .with("Kernel", displayName(F.getName()))
-                   .with("Cause", Decision->second.Reason),
-               lineOf(F), &F.getEntryBlock());
-  }
-}
-
-/// Puts the names of copies that count into the summaries. Returns the kernels
-/// that have them, with what is to be told of the cause once they are made.
-StringMap<std::string> chooseCounting(Module &M, ModuleSummary &Summary,
-                                      StringRef Arch) {
-  std::vector<std::string> Archs = options::summaryArchs();
-  const bool Tells = Archs.empty() || Arch == Archs.front();
-  StringMap<std::string> Causes;
-  StringSet<> Kernels;
-  for (const KernelSummary &Kernel : Summary.Kernels)
-    if (!whyCount(Kernel).empty())
-      Kernels.insert(Kernel.Name);
-  if (Kernels.empty())
-    return Causes;
-  Kernels = countableKernels(M, Kernels);
-  for (KernelSummary &Kernel : Summary.Kernels) {
-    if (!Kernels.contains(Kernel.Name))
-      continue;
-    Kernel.CountingName = countingCopyName(Kernel.Name);
-    Causes[Kernel.Name] = Tells ? whyCount(Kernel) : "";
-  }
-  return Causes;
-}
-
-/// Those of `Kernels` whose code, in the form to be analysed, is small: without
-/// a GPU, device memory is a matter of bookkeeping, and not worth that much
-/// time of the compiler.
-StringSet<> smallKernels(const StringMap<std::string> &Kernels,
-                         const Module &Simple) {
-  StringSet<> Result;
-  for (const auto &Kernel : Kernels) {
-    Function *F = Simple.getFunction(Kernel.getKey());
-    if (F && instructionsOf(*F) <= options::cpuAccessCountLimit())
-      Result.insert(Kernel.getKey());
-  }
-  return Result;
-}
-
-void writeSummaries(Module &M, const ModuleSummary &Summary, StringRef Arch) {
-  auto PathFor = [](StringRef Arch) {
-    return (options::summaryFile() + "." + Arch).str();
-  };
-  SmallVector<std::string, 2> Paths;
-  if (!Arch.empty())
-    Paths.push_back(PathFor(Arch));
-  else
-    // Nothing says which architecture this is, and there are no kernels: the
-    // files that no other compilation has written yet.
-    for (const std::string &Other : options::summaryArchs())
-      if (std::string Path = PathFor(Other); !sys::fs::exists(Path))
-        Paths.push_back(std::move(Path));
-  for (const std::string &Path : Paths)
-    if (Error E = writeSummary(Summary, Path))
-      reportError(M, toString(std::move(E)));
-}
-
-/// What the optimiser does first, before the module is copied for the analysis
-/// and for the host processor: variables become values. All that is known of
-/// the kernels is known of this code.
-bool simplifyFunctions(Module &M, ModuleAnalysisManager &Analyses) {
-  bool Changed = false;
-  SROAPass Promote(SROAOptions::PreserveCFG);
-  auto &Functions =
-      Analyses.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-  for (Function &F : M)
-    if (!F.isDeclaration() && !F.hasOptNone()) {
-      const PreservedAnalyses Left = Promote.run(F, Functions);
-      Functions.invalidate(F, Left);
-      Changed |= !Left.areAllPreserved();
-    }
-  return Changed;
-}
-
-/// Nobody asks for the code: the optimiser and the back end have no work left.
-void emptyFunctions(Module &M) {
   removeMarks(M);
   for (Function &F : M)
     if (!F.isDeclaration()) {
@@ -236,135 +194,106 @@ void emptyFunctions(Module &M) {
       IRBuilder<>(BasicBlock::Create(M.getContext(), "entry", &F))
           .CreateUnreachable();
     }
+  Changed = true;
 }
 
-bool runOnDevice(Module &M, ModuleAnalysisManager &Analyses) {
-  if (NamedMDNode *Mark = M.getNamedMetadata("dragon.device_link")) {
-    printLinkRemarks(M.getContext());
-    Mark->eraseFromParent();
-  }
-  bool Changed = lowerDeviceVariables(M);
-  Changed |= relieveConstantMemory(M);
-  Changed |= simplifyFunctions(M, Analyses);
-  StringRef Arch = deviceArch(M);
-  const bool WithSummary = !options::summaryFile().empty();
-  std::unique_ptr<Module> Simple;
-  if (WithSummary || options::slicing())
-    Simple = canonicalizedCopy(M);
-  KernelAccesses Accesses;
-  if (WithSummary)
-    Accesses = analyzeCanonical(*Simple);
-  StringMap<std::string> Counting;
-  if (WithSummary && options::accessCounts())
-    Counting = chooseCounting(M, Accesses.Summary, Arch);
-  // A module without functions has no architecture, and no kernels.
-  if (!options::cpuOut().empty() &&
-      (options::cpuArch().empty() || Arch.empty() ||
-       Arch == options::cpuArch()))
-    writeCpuModule(M, Simple ? smallKernels(Counting, *Simple) : StringSet<>());
-  if (!options::gpuCode())
-    for (const auto &[Kernel, Cause] : Counting)
-      if (!Cause.empty())
-        reportCountingCopy(*M.getFunction(Kernel), Cause, /*Instructions=*/0);
-  markForCounting(M, Counting);
-  Changed |= !Counting.empty();
-  if (!Simple)
+class HostSide {
+public:
+  HostSide(Module &M, ModuleAnalysisManager &Analyses)
+      : M(M), Analyses(Analyses) {}
+
+  /// True if M changed.
+  bool run() {
+    lowerVariables();
+    registerDeviceLink();
+    readSummaries();
+    makeBitcode();
+    rewriteCode();
+    describeModule();
     return Changed;
-  SliceDecisions Decisions;
-  if (options::slicing()) {
-    Decisions = checkSliceLegality(*Simple);
-    reportSlicing(M, Decisions, Arch);
-    refuseUselessSlices(Decisions, Accesses.Summary);
-    Changed |= markForSlices(M, Decisions);
   }
-  if (WithSummary) {
-    for (KernelSummary &Kernel : Accesses.Summary.Kernels)
-      if (options::slicing())
-        addSlicing(Kernel, Decisions);
-      else
-        Kernel.WhyNotSliceable = "it was compiled with -fno-dragon-slicing";
-    makeMistakes(Accesses.Summary, options::mistakes());
-    writeSummaries(M, Accesses.Summary, Arch);
-  }
-  return Changed;
+
+private:
+  void lowerVariables();
+  void registerDeviceLink();
+  void readSummaries();
+  void makeBitcode();
+  void rewriteCode();
+  void describeModule();
+
+  Module &M;
+  ModuleAnalysisManager &Analyses;
+  bool Changed = false;
+
+  std::string Summary; ///< of all architectures
+  EmbeddingOptions Embedding;
+  std::string Bitcode; ///< for the link; empty: the module is final
+};
+
+void HostSide::lowerVariables() {
+  Expected<bool> Lowered = lowerManagedVariables(M);
+  if (Lowered)
+    Changed |= *Lowered;
+  else
+    report(M, Lowered.takeError());
 }
 
-bool runOnHost(Module &M, ModuleAnalysisManager &Analyses) {
-  bool Changed = false;
-  if (Expected<bool> Managed = lowerManagedVariables(M))
-    Changed = *Managed;
-  else
-    reportError(M, toString(Managed.takeError()));
+void HostSide::registerDeviceLink() {
   if (options::relocatable())
     nameLinkedUnit(M, options::moduleId());
   if (!options::fatBinary().empty())
-    if (Error Failed = embedFatBinary(M, options::fatBinary()))
-      reportError(M, toString(std::move(Failed)));
-  const std::string Summary = givenSummaries(M);
-  const EmbeddingOptions Embedding = EmbeddingOptions::given(M, Summary);
-  if (!librariesError().empty())
-    reportError(M, librariesError());
+    report(M, embedFatBinary(M, options::fatBinary()));
+}
 
-  std::string Bitcode;
-  if (options::bitcode()) {
-    Expected<std::string> Unit = unitBitcode(M, {Embedding, options::cpuIn()});
-    if (Unit)
-      Bitcode = std::move(*Unit);
-    else
-      reportError(M, toString(Unit.takeError()));
-  }
-  // Of code that the link makes anew, it tells.
+void HostSide::readSummaries() {
+  Summary = givenSummaries(M);
+  Embedding = EmbeddingOptions::given(M, Summary);
+  if (!librariesError().empty())
+    M.getContext().emitError(librariesError());
+}
+
+void HostSide::makeBitcode() {
+  if (!options::bitcode())
+    return;
+  Expected<std::string> Unit = unitBitcode(M, {Embedding, options::cpuIn()});
+  if (Unit)
+    Bitcode = std::move(*Unit);
+  else
+    report(M, Unit.takeError());
+}
+
+void HostSide::rewriteCode() {
+  // The link rewrites the code of the bitcode anew, and makes the remarks.
   std::optional<MutedRemarks> Muted;
   if (!Bitcode.empty())
     Muted.emplace();
-
-  if (options::lifetime()) {
+  if (options::lifetime())
     Changed |= insertDirectives(M, Analyses, KernelSummaries(M, Summary),
                                 HostOptions::given());
-  }
   if (options::traceAccesses())
     Changed |= traceHostAccesses(M);
   Changed |= insertResidency(M);
+}
+
+void HostSide::describeModule() {
   Changed |= embedModule(M, Embedding);
   if (!options::standIns().empty())
-    if (Error Failed =
-            addStandIns(M, options::standIns(), options::runtimeLibrary()))
-      reportError(M, toString(std::move(Failed)));
+    report(M, addStandIns(M, options::standIns(), options::runtimeLibrary()));
   if (Bitcode.empty())
-    return Changed;
+    return;
   embedBitcode(M, Bitcode);
-  return true;
+  Changed = true;
 }
 
 } // namespace
-
-void reportCountingCopy(Function &Kernel, StringRef Cause,
-                        unsigned Instructions) {
-  const unsigned Limit = options::accessCountLimit();
-  const std::string Name = displayName(Kernel.getName());
-  OptimizationRemarkEmitter Emitter(&Kernel);
-  emitRemark(Emitter,
-             Instructions <= Limit
-                 ? Reason(RemarkId::AccessesCounted)
-                       .with("Kernel", Name)
-                       .with("Cause", Cause.str())
-                 : Reason(RemarkId::AccessesNotCounted)
-                       .with("Kernel", Name)
-                       .with("Instructions", std::to_string(Instructions))
-                       .with("Limit", std::to_string(Limit)),
-             lineOf(Kernel), &Kernel.getEntryBlock());
-}
 
 PreservedAnalyses PipelinePass::run(Module &M,
                                     ModuleAnalysisManager &Analyses) {
   if (!options::pipeline())
     return PreservedAnalyses::all();
   const bool Device = Triple(M.getTargetTriple()).isNVPTX();
-  bool Changed = Device ? runOnDevice(M, Analyses) : runOnHost(M, Analyses);
-  if (Device && !options::gpuCode()) {
-    emptyFunctions(M);
-    Changed = true;
-  }
+  const bool Changed =
+      Device ? DeviceSide(M, Analyses).run() : HostSide(M, Analyses).run();
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 

@@ -10,7 +10,8 @@
 //
 // Device module: the kernel summaries (side file), the kernels for the host
 // processor (side file). Both are made from copies: the device code itself only
-// gains the marks of what is copied when it is optimised (KernelCopies.h).
+// gains marks on the kernels to be copied when they are optimised
+// (KernelCopies.h).
 //
 // Host module: directives and staging elision, then the module descriptor with
 // the summaries.
@@ -29,11 +30,6 @@ public:
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
   static bool isRequired() { return true; }
 };
-
-/// The remark on a kernel's copy that counts accesses, for a cause, when it is
-/// made, or on that there is none, for the number of its instructions.
-void reportCountingCopy(llvm::Function &Kernel, llvm::StringRef Cause,
-                        unsigned Instructions);
 
 } // namespace dragon
 

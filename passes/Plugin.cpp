@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/KernelCopies.h"
 #include "passes/Options.h"
 #include "passes/Pipeline.h"
 #include "passes/access/KernelAccessAnalysis.h"
+#include "passes/counting/CountingCopies.h"
 #include "passes/cpu/AccessTracing.h"
 #include "passes/cpu/CpuLowering.h"
 #include "passes/libraries/GivenLibraries.h"
@@ -16,9 +18,7 @@
 #include "passes/rewrite/LibraryResidency.h"
 #include "passes/rewrite/UnitBitcode.h"
 #include "passes/rewrite/WholeProgram.h"
-#include "passes/slicing/CountingCopies.h"
 #include "passes/slicing/GridSlicing.h"
-#include "passes/slicing/KernelCopies.h"
 #include "passes/support/RemovedInstructions.h"
 
 #include "llvm/Passes/PassBuilder.h"
@@ -70,8 +70,8 @@ static void registerCallbacks(PassBuilder &Builder) {
   Builder.registerOptimizerLastEPCallback(
       [](ModulePassManager &Manager, OptimizationLevel, ThinOrFullLTOPhase) {
         Manager.addPass(dragon::RemovedInstructionsPass());
-        Manager.addPass(dragon::KernelCopiesPass(
-            dragon::options::accessCountLimit(), dragon::reportCountingCopy));
+        Manager.addPass(
+            dragon::KernelCopiesPass(dragon::options::accessCountLimit()));
       });
   Builder.registerFullLinkTimeOptimizationEarlyEPCallback(
       [Linking, &Builder](ModulePassManager &Manager, OptimizationLevel Level) {

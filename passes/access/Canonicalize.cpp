@@ -462,6 +462,20 @@ void canonicalizeForAnalysis(Module &M) {
     }
 }
 
+bool promoteVariables(Module &M, ModuleAnalysisManager &Analyses) {
+  bool Changed = false;
+  SROAPass Promote(SROAOptions::PreserveCFG);
+  auto &Functions =
+      Analyses.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  for (Function &F : M)
+    if (!F.isDeclaration() && !F.hasOptNone()) {
+      const PreservedAnalyses Left = Promote.run(F, Functions);
+      Functions.invalidate(F, Left);
+      Changed |= !Left.areAllPreserved();
+    }
+  return Changed;
+}
+
 std::unique_ptr<Module> canonicalizedCopy(const Module &M) {
   std::unique_ptr<Module> Copy = CloneModule(M);
   canonicalizeForAnalysis(*Copy);

@@ -29,6 +29,7 @@
 #ifndef DRAGON_PASSES_ACCESS_CANONICALIZE_H
 #define DRAGON_PASSES_ACCESS_CANONICALIZE_H
 
+#include "llvm/IR/PassManager.h"
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -56,7 +57,12 @@ struct FieldPlace {
 };
 std::optional<FieldPlace> fieldReadBy(llvm::LoadInst &Load);
 
-/// Changes M in place; what it does is the same.
+/// The optimiser's first step, before the module is copied for the analysis and
+/// for the host processor: variables become values. All statements on kernels
+/// are on this code. Returns true if M changed.
+bool promoteVariables(llvm::Module &M, llvm::ModuleAnalysisManager &Analyses);
+
+/// Changes M in place; its effects stay the same.
 void canonicalizeForAnalysis(llvm::Module &M);
 
 /// A canonicalised copy.

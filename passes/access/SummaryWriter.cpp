@@ -33,6 +33,18 @@ Error writeSummary(const ModuleSummary &Summary, StringRef Path) {
   return Error::success();
 }
 
+SmallVector<std::string, 2> summaryPaths(StringRef Base, StringRef Arch,
+                                         ArrayRef<std::string> Archs) {
+  auto PathFor = [&](StringRef Arch) { return (Base + "." + Arch).str(); };
+  if (!Arch.empty())
+    return {PathFor(Arch)};
+  SmallVector<std::string, 2> Paths;
+  for (const std::string &Other : Archs)
+    if (std::string Path = PathFor(Other); !sys::fs::exists(Path))
+      Paths.push_back(std::move(Path));
+  return Paths;
+}
+
 Expected<ModuleSummary> readSummary(StringRef Blob) {
   Expected<std::unique_ptr<SummaryCopy>> Copy = SummaryCopy::open(Blob);
   if (!Copy)

@@ -17,8 +17,10 @@
 #include "passes/cpu/SharedMemory.h"
 #include "passes/cpu/Unsupported.h"
 
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
@@ -106,6 +108,25 @@ Error lowerToHost(Module &M, const CpuLoweringOptions &Options) {
   ModuleAnalysisManager None;
   GlobalDCEPass().run(M, None);
   return verified(M);
+}
+
+Error writeCpuModule(Module &M, const CpuLoweringOptions &Options,
+                     StringRef Path) {
+  if (Error Failed = lowerToHost(M, Options))
+    return createStringError(
+        "cannot lower the kernels to the host processor: " +
+        toString(std::move(Failed)));
+  std::error_code Code;
+  raw_fd_ostream File(Path, Code, sys::fs::OF_None);
+  if (!Code) {
+    WriteBitcodeToFile(M, File);
+    File.close();
+    Code = File.error();
+    File.clear_error();
+  }
+  if (Code)
+    return createStringError("cannot write '" + Path + "': " + Code.message());
+  return Error::success();
 }
 
 PreservedAnalyses CpuLoweringPass::run(Module &M, ModuleAnalysisManager &) {

@@ -11,9 +11,10 @@
 //
 //   InlinePtx          inline assembly -> functions in IR
 //   AccessTracing      (if asked for) calls that tell of accesses
-//   DeviceMath         __nv_* -> intrinsics; what is left of libdevice stays
-//   code ContextParameters  what reads the thread's position gets it as
-//   parameters DeviceIntrinsics   llvm.nvvm.* -> IR and calls of the runtime
+//   DeviceMath         __nv_* -> intrinsics; the rest of libdevice stays code
+//   ContextParameters  functions that read the thread's position get it as
+//                      parameters
+//   DeviceIntrinsics   llvm.nvvm.* -> IR and calls of the runtime
 //   SharedMemory       __shared__ variables -> offsets in the block's memory
 //   HostKernels        a loop over the threads of a block around each kernel
 //                      (or one thread, on a fiber, if threads wait for each
@@ -58,6 +59,11 @@ struct CpuLoweringOptions {
 /// about single constructs go to the context's diagnostic handler.
 llvm::Error lowerToHost(llvm::Module &Device,
                         const CpuLoweringOptions &Options);
+
+/// Lowers the module and writes it to a file, as bitcode.
+llvm::Error writeCpuModule(llvm::Module &Device,
+                           const CpuLoweringOptions &Options,
+                           llvm::StringRef Path);
 
 /// `dragon-cpu-lower`
 class CpuLoweringPass : public llvm::PassInfoMixin<CpuLoweringPass> {

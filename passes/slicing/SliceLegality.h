@@ -54,9 +54,6 @@ struct SliceLegality {
   std::string Reason;
 };
 
-/// What CUDA allows for the parameters of a kernel.
-constexpr uint64_t MaxParameterBytes = 32764;
-
 /// By kernel name.
 using SliceDecisions = llvm::StringMap<SliceLegality>;
 

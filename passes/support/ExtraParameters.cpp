@@ -122,6 +122,13 @@ Function *cloneWithExtraParameters(Function &F, ArrayRef<Type *> Extra,
   return New;
 }
 
+unsigned instructionsOf(Function &Kernel) {
+  unsigned Sum = 0;
+  for (const Function *F : reachableFunctions(Kernel))
+    Sum += F->getInstructionCount();
+  return Sum;
+}
+
 void keepCopyOfKernel(Function &Kernel, Function &Copy) {
   Module &M = *Kernel.getParent();
   for (StringRef List : {"llvm.used", "llvm.compiler.used"}) {

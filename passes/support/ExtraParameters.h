@@ -25,6 +25,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
+#include <cstdint>
 
 namespace llvm {
 class CallBase;
@@ -37,6 +38,9 @@ class Value;
 } // namespace llvm
 
 namespace dragon {
+
+/// What CUDA allows for the parameters of a kernel.
+constexpr uint64_t MaxParameterBytes = 32764;
 
 /// The functions of M with a body that contain an instruction for which
 /// `Needs` holds, or that call such a function directly.
@@ -68,6 +72,9 @@ cloneWithExtraParameters(llvm::Function &F, llvm::ArrayRef<llvm::Type *> Extra,
 /// F's, with F's name, linkage, attributes and debug information. Its returns
 /// are still F's, for the caller to replace; F is left without a body.
 llvm::Function *moveBody(llvm::Function &F, llvm::FunctionType *Type);
+
+/// The number of instructions of the kernel and of the functions that it calls.
+unsigned instructionsOf(llvm::Function &Kernel);
 
 /// What keeps the kernel in its module, and marks it as one, does so for its
 /// copy.

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/slicing/KernelCopies.h"
+#include "passes/KernelCopies.h"
 
-#include "passes/slicing/CountingCopies.h"
+#include "passes/counting/CountingChoice.h"
+#include "passes/counting/CountingCopies.h"
 #include "passes/slicing/GridSlicing.h"
 #include "passes/support/ExtraParameters.h"
 
@@ -24,13 +25,6 @@ constexpr StringRef CountingMark = "dragon-counts";
 
 } // namespace
 
-unsigned instructionsOf(Function &Kernel) {
-  unsigned Sum = 0;
-  for (const Function *F : reachableFunctions(Kernel))
-    Sum += F->getInstructionCount();
-  return Sum;
-}
-
 bool markForSlices(Module &M, const SliceDecisions &Decisions) {
   bool Changed = false;
   for (Function *Kernel : kernelsToClone(M, Decisions)) {
@@ -40,10 +34,11 @@ bool markForSlices(Module &M, const SliceDecisions &Decisions) {
   return Changed;
 }
 
-void markForCounting(Module &M, const StringMap<std::string> &Causes) {
+bool markForCounting(Module &M, const CountingCauses &Causes) {
   for (Function &F : M)
     if (auto Cause = Causes.find(F.getName()); Cause != Causes.end())
       F.addFnAttr(CountingMark, Cause->second);
+  return !Causes.empty();
 }
 
 void removeMarks(Module &M) {
@@ -66,8 +61,8 @@ PreservedAnalyses KernelCopiesPass::run(Module &M, ModuleAnalysisManager &) {
       if (Instructions <= AccessCountLimit)
         Counting.insert(F.getName());
       if (StringRef Cause = F.getFnAttribute(CountingMark).getValueAsString();
-          Tell && !Cause.empty())
-        Tell(F, Cause, Instructions);
+          !Cause.empty())
+        reportCountingCopy(F, Cause, Instructions, AccessCountLimit);
     }
   }
   removeMarks(M);

@@ -15,10 +15,10 @@
 //
 // in which some of the threads, a sample, add one to
 // counters[(address - base) >> shift] in front of each access to memory that
-// may be global, if that is below `count`. Those of a block count whose hash
-// has no bit of `blocks`, and in it the threads whose number, shifted by the
-// hash, has no bit of `lanes` (0: all). The functions that it calls have copies
-// that count as well, but for those that are called through pointers.
+// may be global, if that is below `count`. A block is in the sample if its hash
+// has no bit of `blocks`, and in it a thread whose number, shifted by the hash,
+// has no bit of `lanes` (0: all). The functions that it calls have copies that
+// count as well, except those that are called through pointers.
 //
 // The runtime runs it now and then in place of the kernel, where data exceeds
 // device memory and some of it stays in host memory.
@@ -28,8 +28,8 @@
 // what makes a kernel of a thousand accesses quick to compile.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_PASSES_SLICING_COUNTINGCOPIES_H
-#define DRAGON_PASSES_SLICING_COUNTINGCOPIES_H
+#ifndef DRAGON_PASSES_COUNTING_COUNTINGCOPIES_H
+#define DRAGON_PASSES_COUNTING_COUNTINGCOPIES_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSet.h"
@@ -41,8 +41,8 @@ namespace dragon {
 /// The symbol of the copy.
 std::string countingCopyName(llvm::StringRef Kernel);
 
-/// Those of the kernels of these names that M has, where there is something to
-/// count and room for the parameters.
+/// The kernels of M among these names that have something to count and room for
+/// the parameters.
 llvm::StringSet<> countableKernels(llvm::Module &M,
                                    const llvm::StringSet<> &Kernels);
 
@@ -64,4 +64,4 @@ public:
 
 } // namespace dragon
 
-#endif // DRAGON_PASSES_SLICING_COUNTINGCOPIES_H
+#endif // DRAGON_PASSES_COUNTING_COUNTINGCOPIES_H

@@ -11,9 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/slicing/CountingCopies.h"
+#include "passes/counting/CountingCopies.h"
 
-#include "passes/slicing/SliceLegality.h"
 #include "passes/support/ExtraParameters.h"
 #include "passes/support/GlobalAccesses.h"
 
@@ -29,14 +28,15 @@ namespace dragon {
 
 namespace {
 
-/// Of the kernel's copy; the copies of functions have the first four.
+/// The extra parameters of the kernel's copy; the copies of functions have the
+/// first four.
 enum Parameter : unsigned { Counters, Base, Count, Shift, Blocks, Lanes };
 constexpr unsigned NumParameters = 6;
 constexpr unsigned NumPassed = 4;
 constexpr StringRef Names[NumParameters] = {"dragon.counters", "dragon.base",
                                             "dragon.count",    "dragon.shift",
                                             "dragon.blocks",   "dragon.lanes"};
-/// They take so many bytes, with what they are aligned to.
+/// The bytes that they take, with their alignment.
 constexpr uint64_t ParameterBytes = 48;
 
 constexpr StringRef CounterName = "dragon.count.access";

@@ -1,0 +1,65 @@
+//===- KernelCopies.h - copies of kernels, when they are made --*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A kernel may get two copies: one that runs slices (GridSlicing.h) and one
+// that counts accesses (CountingCopies.h). Whether it gets them is decided from
+// its code as it is written. They are made from its code as it is optimised, so
+// that it is optimised once. At the start of the pipeline it is marked,
+//
+//   define ptx_kernel void @k(..) "dragon-slices" "dragon-counts"
+//
+// and at the end there are
+//
+//   define ptx_kernel void @k(..)
+//   define ptx_kernel void @__dragon_slice_k(.., i32, i32, ..)
+//   define ptx_kernel void @__dragon_count_k(.., ptr, i64, ..)
+//
+// Kernels that are large by then have no copy that counts: the runtime does
+// without where it finds none.
+//
+// The optimiser's conclusions about blockIdx and gridDim hold in all slices: a
+// slice sees the values of the whole grid.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_KERNELCOPIES_H
+#define DRAGON_PASSES_KERNELCOPIES_H
+
+#include "passes/counting/CountingChoice.h"
+#include "passes/slicing/SliceLegality.h"
+
+#include "llvm/IR/PassManager.h"
+
+namespace dragon {
+
+/// Marks the kernels of M that need a clone to be sliced. Returns true if M
+/// changed.
+bool markForSlices(llvm::Module &M, const SliceDecisions &Decisions);
+
+/// Marks the kernels of these names, which M has, each with its cause. Returns
+/// true if M changed.
+bool markForCounting(llvm::Module &M, const CountingCauses &Causes);
+
+/// Removes all marks: no copies are made then.
+void removeMarks(llvm::Module &M);
+
+/// `dragon-copy-kernels`: makes the copies of kernels that are marked.
+class KernelCopiesPass : public llvm::PassInfoMixin<KernelCopiesPass> {
+public:
+  /// Kernels of more instructions than the limit have no copy that counts: it
+  /// is larger than the kernel by half, and the assembler takes long for it.
+  explicit KernelCopiesPass(unsigned AccessCountLimit)
+      : AccessCountLimit(AccessCountLimit) {}
+  llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
+  static bool isRequired() { return true; }
+
+private:
+  unsigned AccessCountLimit;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_KERNELCOPIES_H

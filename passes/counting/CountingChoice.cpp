@@ -1,0 +1,83 @@
+//===- CountingChoice.cpp - which kernels count accesses ------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/counting/CountingChoice.h"
+
+#include "passes/Remarks.h"
+#include "passes/SourceNames.h"
+#include "passes/counting/CountingCopies.h"
+#include "passes/support/ExtraParameters.h"
+
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/Module.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+/// Why the accesses of a kernel must be counted; empty: its summary says
+/// enough.
+static std::string whyCount(const KernelSummary &Kernel) {
+  if (Kernel.touchesAnything())
+    return "which buffers it accesses is not known";
+  for (const PointerSummary &Pointer : Kernel.Pointers)
+    for (const AccessSummary &Access : Pointer.Accesses)
+      if (Access.Flags & (AccessIndirect | AccessUnbounded))
+        return (Access.Flags & AccessIndirect)
+                   ? "where in '" + Pointer.Name + "' it does is data"
+                   : "where in '" + Pointer.Name + "' it does is not known";
+  return "";
+}
+
+CountingCauses chooseCounting(Module &M, ModuleSummary &Summary,
+                              bool Reported) {
+  CountingCauses Causes;
+  StringSet<> Kernels;
+  for (const KernelSummary &Kernel : Summary.Kernels)
+    if (!whyCount(Kernel).empty())
+      Kernels.insert(Kernel.Name);
+  if (Kernels.empty())
+    return Causes;
+  Kernels = countableKernels(M, Kernels);
+  for (KernelSummary &Kernel : Summary.Kernels) {
+    if (!Kernels.contains(Kernel.Name))
+      continue;
+    Kernel.CountingName = countingCopyName(Kernel.Name);
+    Causes[Kernel.Name] = Reported ? whyCount(Kernel) : "";
+  }
+  return Causes;
+}
+
+StringSet<> smallKernels(const CountingCauses &Kernels, const Module &Simple,
+                         unsigned Limit) {
+  StringSet<> Result;
+  for (const auto &Kernel : Kernels) {
+    Function *F = Simple.getFunction(Kernel.getKey());
+    if (F && instructionsOf(*F) <= Limit)
+      Result.insert(Kernel.getKey());
+  }
+  return Result;
+}
+
+void reportCountingCopy(Function &Kernel, StringRef Cause,
+                        unsigned Instructions, unsigned Limit) {
+  const std::string Name = displayName(Kernel.getName());
+  OptimizationRemarkEmitter Emitter(&Kernel);
+  emitRemark(Emitter,
+             Instructions <= Limit
+                 ? Reason(RemarkId::AccessesCounted)
+                       .with("Kernel", Name)
+                       .with("Cause", Cause.str())
+                 : Reason(RemarkId::AccessesNotCounted)
+                       .with("Kernel", Name)
+                       .with("Instructions", std::to_string(Instructions))
+                       .with("Limit", std::to_string(Limit)),
+             lineOf(Kernel), &Kernel.getEntryBlock());
+}
+
+} // namespace dragon
