@@ -19,7 +19,7 @@
 #ifndef DRAGON_PASSES_ACCESS_MUSTWRITE_H
 #define DRAGON_PASSES_ACCESS_MUSTWRITE_H
 
-#include "passes/access/KernelAccess.h"
+#include "passes/access/AccessRecorder.h"
 
 namespace dragon {
 

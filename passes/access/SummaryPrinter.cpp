@@ -24,6 +24,48 @@ namespace dragon {
 
 namespace {
 
+/// The name of an operation that is written as a call.
+const char *functionName(ExprOp Op) {
+  switch (Op) {
+  case ExprOp::SDiv:
+    return "sdiv";
+  case ExprOp::UDiv:
+    return "udiv";
+  case ExprOp::SRem:
+    return "srem";
+  case ExprOp::URem:
+    return "urem";
+  case ExprOp::SMin:
+    return "smin";
+  case ExprOp::SMax:
+    return "smax";
+  case ExprOp::UMin:
+    return "umin";
+  case ExprOp::UMax:
+    return "umax";
+  case ExprOp::Shl:
+    return "shl";
+  case ExprOp::LShr:
+    return "lshr";
+  case ExprOp::AShr:
+    return "ashr";
+  case ExprOp::And:
+    return "and";
+  case ExprOp::Or:
+    return "or";
+  case ExprOp::Xor:
+    return "xor";
+  case ExprOp::SExt:
+    return "sext";
+  case ExprOp::ZExt:
+    return "zext";
+  case ExprOp::Trunc:
+    return "trunc";
+  default:
+    return "";
+  }
+}
+
 class ExprPrinter {
 public:
   explicit ExprPrinter(const ExprPool &Pool) : Pool(Pool) {}
@@ -51,9 +93,6 @@ private:
           text(N.A, Own) + Symbol + text(N.B, Own + (N.Op == ExprOp::Sub));
       return Own < Strength ? "(" + S + ")" : S;
     };
-    auto sized = [&](const char *Name) {
-      return call(Name + std::to_string(N.Bits));
-    };
     switch (N.Op) {
     case ExprOp::Const:
       return std::to_string(N.Imm);
@@ -79,44 +118,15 @@ private:
       return infix(" - ", 1);
     case ExprOp::Mul:
       return infix("*", 2);
-    case ExprOp::SDiv:
-      return call("sdiv");
-    case ExprOp::UDiv:
-      return call("udiv");
-    case ExprOp::SRem:
-      return call("srem");
-    case ExprOp::URem:
-      return call("urem");
-    case ExprOp::SMin:
-      return call("smin");
-    case ExprOp::SMax:
-      return call("smax");
-    case ExprOp::UMin:
-      return call("umin");
-    case ExprOp::UMax:
-      return call("umax");
-    case ExprOp::Shl:
-      return call("shl");
-    case ExprOp::LShr:
-      return call("lshr");
-    case ExprOp::AShr:
-      return call("ashr");
-    case ExprOp::And:
-      return call("and");
-    case ExprOp::Or:
-      return call("or");
-    case ExprOp::Xor:
-      return call("xor");
     case ExprOp::SExt:
-      return sized("sext");
     case ExprOp::ZExt:
-      return sized("zext");
     case ExprOp::Trunc:
-      return sized("trunc");
+      return call(functionName(N.Op) + std::to_string(N.Bits));
     case ExprOp::Unknown:
       return "?" + std::to_string(N.Imm);
+    default:
+      return call(functionName(N.Op));
     }
-    return "";
   }
 };
 
