@@ -16,19 +16,17 @@
 // Both are written as SCEVs over 64 bits, which brings them to one form. The
 // products of ints above may not overflow, so each factor is widened by itself.
 //
-// The stream is that of the handle: of a variable of this function that nobody
-// else can reach, and whose stream is set at most once.
+// The stream is that of the handle (HandleUses.h).
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/libraries/GivenLibraries.h"
+#include "passes/lifetime/HandleUses.h"
 #include "passes/lifetime/HostValues.h"
 #include "passes/lifetime/ProgramBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 
@@ -169,91 +167,15 @@ private:
 /// Nothing: not known.
 std::optional<StreamId> ProgramBuilder::handleStream(CallBase &Call,
                                                      const Value *Handle) {
-  using Slot = std::pair<unsigned, int64_t>;
-  const DataLayout &Layout = F.getDataLayout();
-  auto Single = [&](const Value *Address) -> std::optional<Slot> {
-    TargetSet Targets = Pointers.pointsTo(Address);
-    if (Targets.size() != 1 || !Targets.begin()->At.exact())
-      return std::nullopt;
-    const MemoryObject &O = Pointers.objects()[Targets.begin()->Object];
-    bool Own = O.Kind == ObjectKind::Local || O.Kind == ObjectKind::Global;
-    if (!Own || O.Escapes)
-      return std::nullopt;
-    return Slot(Targets.begin()->Object, Targets.begin()->At.Offset);
-  };
-  auto HandleAt = [&](const Value *V) -> std::optional<Slot> {
-    auto *Load = dyn_cast<LoadInst>(V);
-    return Load ? Single(Load->getPointerOperand()) : std::nullopt;
-  };
-  auto Touches = [&](const Value *Address, uint64_t Bytes, Slot Of) {
-    return any_of(Pointers.pointsTo(Address), [&](const Target &T) {
-      return T.Object == Of.first &&
-             (!T.At.exact() ||
-              (T.At.Offset < Of.second + 8 &&
-               Of.second < T.At.Offset + static_cast<int64_t>(Bytes)));
-    });
-  };
-  std::optional<Slot> Here = HandleAt(Handle);
-  if (!Here)
+  HandleUses Uses(F, Pointers);
+  if (!Uses.find(Handle) || !Uses.isCreated())
     return std::nullopt;
-  bool Created = false;
-  CallBase *Setter = nullptr;
-  const LibraryFunction *Sets = nullptr;
-  for (Instruction &I : instructions(F)) {
-    if (auto *Store = dyn_cast<StoreInst>(&I)) {
-      // Whoever puts a handle there may have set its stream before.
-      Type *T = Store->getValueOperand()->getType();
-      if (Touches(Store->getPointerOperand(), Layout.getTypeStoreSize(T),
-                  *Here) &&
-          !isa<Constant>(Store->getValueOperand()))
-        return std::nullopt;
-      continue;
-    }
-    if (auto *Load = dyn_cast<LoadInst>(&I)) {
-      // Given on, to code that may set its stream?
-      if (HandleAt(Load) == Here)
-        for (const User *U : Load->users()) {
-          auto *Taker = dyn_cast<CallBase>(U);
-          if (!isa<ICmpInst>(U) && !(Taker && libraryFunction(*Taker)))
-            return std::nullopt;
-        }
-      continue;
-    }
-    auto *Other = dyn_cast<CallBase>(&I);
-    if (!Other)
-      continue;
-    if (auto *Transfer = dyn_cast<AnyMemTransferInst>(Other)) {
-      if (Touches(Transfer->getDest(), 1 << 20, *Here) ||
-          Touches(Transfer->getSource(), 1 << 20, *Here))
-        return std::nullopt;
-      continue;
-    }
-    const LibraryFunction *Function = libraryFunction(*Other);
-    if (!Function)
-      continue;
-    if (Function->Creates >= 0 &&
-        Single(Other->getArgOperand(Function->Creates)) == Here)
-      Created = true;
-    if (Function->SetsStreamOf < 0)
-      continue;
-    std::optional<Slot> Of =
-        HandleAt(Other->getArgOperand(Function->SetsStreamOf));
-    if (!Of)
-      return std::nullopt;
-    if (Of != Here)
-      continue;
-    if (Setter)
-      return std::nullopt;
-    Setter = Other;
-    Sets = Function;
-  }
-  if (!Created)
-    return std::nullopt;
+  CallBase *Setter = Uses.setter();
   if (!Setter)
     return DefaultStream;
   if (!Dominators.dominates(Setter, &Call))
     return std::nullopt;
-  Value *Stream = Setter->getArgOperand(Sets->SetsStreamTo);
+  Value *Stream = Setter->getArgOperand(libraryFunction(*Setter)->SetsStreamTo);
   Result.LibraryStreams[&Call] = Stream;
   return streamOf(Stream);
 }

@@ -18,7 +18,6 @@
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
-#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Attributes.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
@@ -38,242 +37,11 @@ using namespace llvm;
 
 namespace dragon {
 
-// -- Which functions --------------------------------------------------------
-
-RelevantFunctions::RelevantFunctions(Module &M) {
-  auto Add = [](SmallPtrSetImpl<const Function *> &Set, const Function *Start) {
-    SmallVector<const Function *, 16> Pending{Start};
-    while (!Pending.empty()) {
-      const Function *F = Pending.pop_back_val();
-      if (!Set.insert(F).second)
-        continue;
-      for (const User *U : F->users())
-        if (auto *Call = dyn_cast<CallBase>(U))
-          if (Call->getCalledOperand() == F)
-            Pending.push_back(Call->getFunction());
-    }
-  };
-  for (Function &F : M) {
-    for (Instruction &I : instructions(F)) {
-      if (auto *Address = dyn_cast<GetElementPtrInst>(&I))
-        noteField(*Address);
-      auto *Call = dyn_cast<CallBase>(&I);
-      if (!Call)
-        continue;
-      if (const LibraryFunction *Library = libraryFunction(*Call);
-          Library && !Library->Uses.empty()) {
-        Add(Functions, &F);
-        Add(Device, &F);
-        continue;
-      }
-      const CallEffect *Effect = callEffect(*Call);
-      bool Launch = isLaunch(*Call);
-      if (!Effect && !Launch)
-        continue;
-      if (Launch || (Effect->Kind != CallKind::Neutral &&
-                     Effect->Kind != CallKind::Query))
-        Add(Functions, &F);
-      if (Launch || (Call->getCalledFunction()->getName().starts_with("cuda") &&
-                     Effect->Kind != CallKind::Neutral &&
-                     Effect->Kind != CallKind::Query))
-        Add(Device, &F);
-    }
-  }
-}
-
-// -- Names ------------------------------------------------------------------
-
-/// The structure and the field's number in `getelementptr %struct, ptr, 0, n`.
-static std::optional<std::pair<const Type *, uint64_t>>
-fieldOf(const GEPOperator &Address) {
-  auto *Struct = dyn_cast<StructType>(Address.getSourceElementType());
-  if (!Struct || Address.getNumIndices() != 2)
-    return std::nullopt;
-  auto *Number = dyn_cast<ConstantInt>((Address.idx_end() - 1)->get());
-  if (!Number)
-    return std::nullopt;
-  return std::pair<const Type *, uint64_t>(Struct, Number->getZExtValue());
-}
-
-/// Clang calls the address of a field by the field's name, with a number where
-/// it has called another value of the function so: the shortest is the name.
-void RelevantFunctions::noteField(const GetElementPtrInst &Address) {
-  auto Field = fieldOf(cast<GEPOperator>(Address));
-  if (!Field || !Address.hasName())
-    return;
-  std::string &Name = Fields[*Field];
-  StringRef Given = userName(Address.getName());
-  if (Name.empty() || Given.size() < Name.size())
-    Name = Given.str();
-}
-
-std::string RelevantFunctions::fieldName(const GEPOperator &Address) const {
-  auto Field = fieldOf(Address);
-  return Field ? Fields.lookup(*Field) : "";
-}
-
-std::string RelevantFunctions::fieldName(const StructType &Struct,
-                                         unsigned Number) const {
-  return Fields.lookup({&Struct, Number});
-}
-
-std::string RelevantFunctions::firstFieldName(const Type *T) const {
-  std::string Name;
-  while (auto *Struct = dyn_cast<StructType>(T)) {
-    if (Struct->getNumElements() == 0)
-      break;
-    Name = Fields.lookup({Struct, 0});
-    T = Struct->getElementType(0);
-  }
-  return T->isPointerTy() ? Name : "";
-}
-
-StringRef userName(StringRef Name) {
-  // Parameters have ".addr", inlining appends ".i12", unrolling ".1", SROA
-  // ".sroa.0". There is no dot in a name of the user's.
-  return Name.split('.').first;
-}
-
-namespace {
-
-/// Values get numbers where names clash, so names are kept as metadata, while
-/// the copy is one.
-constexpr StringLiteral NameKind = "dragon.name";
-/// Marks the variables that separateOutParameters made.
-constexpr StringLiteral SlotKind = "dragon.slot";
-
-void setBufferName(CallBase &Allocation, StringRef Name) {
-  LLVMContext &Context = Allocation.getContext();
-  if (!Name.empty() && !Allocation.getMetadata(NameKind))
-    Allocation.setMetadata(NameKind,
-                           MDNode::get(Context, MDString::get(Context, Name)));
-}
-
-std::string elementName(const std::string &Array, int64_t Index) {
-  return Array.empty() ? Array : Array + "[" + std::to_string(Index) + "]";
-}
-
-/// What the user calls a variable: `d`, an element: `d[1]`, or a field. Sets
-/// Exact to false where it is known of the array only.
-std::string variableName(Value &Variable, const RelevantFunctions &Relevant,
-                         bool &Exact) {
-  auto First = [](const std::string &Name, const Type *T) {
-    return T->isArrayTy() ? elementName(Name, 0) : Name;
-  };
-  if (auto *Address = dyn_cast<GEPOperator>(&Variable)) {
-    if (Address->getSourceElementType()->isStructTy()) {
-      std::string Field = Relevant.fieldName(*Address);
-      // The library's own.
-      if (Field.empty() || StringRef(Field).starts_with("_"))
-        return variableName(*Address->getPointerOperand(), Relevant, Exact);
-      return First(Field, Address->getResultElementType());
-    }
-    Value &Array = *Address->getPointerOperand();
-    // `&d[0]` has become `d`.
-    std::string Name;
-    if (auto *Field = dyn_cast<GEPOperator>(&Array))
-      Name = Relevant.fieldName(*Field);
-    else if (isa<AllocaInst>(Array))
-      Name = userName(Array.getName()).str();
-    if (auto *Index = dyn_cast<ConstantInt>((Address->idx_end() - 1)->get()))
-      return elementName(Name, Index->getSExtValue());
-    Exact = false;
-    return Name;
-  }
-  if (isa<GlobalVariable>(Variable))
-    return demangle(Variable.getName());
-  std::string Name = userName(Variable.getName()).str();
-  for (DbgVariableRecord *Record : findDVRDeclares(&Variable))
-    if (!Record->getExpression()->getFragmentInfo())
-      Name = Record->getVariable()->getName().str();
-  auto *Local = dyn_cast<AllocaInst>(&Variable);
-  if (!Local)
-    return Name;
-  // The address of the first field has become that of the structure.
-  std::string Field = Relevant.firstFieldName(Local->getAllocatedType());
-  return First(Field.empty() || StringRef(Field).starts_with("_") ? Name
-                                                                  : Field,
-               Local->getAllocatedType());
-}
-
-bool isUserVariable(const AllocaInst &Variable) {
-  StringRef Name = Variable.getName();
-  return !Name.contains(".addr") && !Name.starts_with("retval") &&
-         !Name.contains("tmp");
-}
-
-unsigned countInstructions(const Function &F) {
+static unsigned countInstructions(const Function &F) {
   unsigned Count = 0;
   for (const BasicBlock &B : F)
     Count += B.size();
   return Count;
-}
-
-} // namespace
-
-/// `h_A = (float *)malloc(n)`, `std::vector<float> h_A(n)`: the variable that
-/// the result is stored to.
-void FlatFunction::noteName(CallBase &Call) {
-  const CallEffect *Effect = callEffect(Call);
-  bool IsDescriptor = Effect && Effect->Kind == CallKind::FileOpen;
-  if (!Call.getType()->isPointerTy() && !IsDescriptor)
-    return;
-  SmallVector<Value *, 4> Results{&Call};
-  for (User *U : Call.users())
-    if (isa<PHINode>(U))
-      Results.push_back(U);
-  for (Value *Result : Results)
-    for (User *U : Result->users()) {
-      auto *Store = dyn_cast<StoreInst>(U);
-      if (!Store || Store->getValueOperand() != Result)
-        continue;
-      Value *To = Store->getPointerOperand();
-      auto *Local = dyn_cast<AllocaInst>(To);
-      if (((Local && isUserVariable(*Local)) ||
-           isa<GlobalVariable, GEPOperator>(To)) &&
-          addName(Call, *To))
-        return;
-    }
-}
-
-bool FlatFunction::addName(CallBase &Call, Value &Variable) {
-  bool Exact = true;
-  std::string Name = variableName(Variable, Relevant, Exact);
-  // The library's own variables.
-  if (Name.empty() || StringRef(Name).starts_with("__"))
-    return false;
-  (Exact ? Names : RoughNames).emplace_back(&Call, std::move(Name));
-  return true;
-}
-
-/// The call that made the value: `deviceAlloc<float>(n)` has become a load of
-/// what cudaMalloc wrote.
-static CallBase *makerOf(Value *V) {
-  auto *Load = dyn_cast_or_null<LoadInst>(V);
-  if (!Load || !isOutSlot(Load->getPointerOperand()))
-    return dyn_cast_or_null<CallBase>(V);
-  for (User *U : Load->getPointerOperand()->users())
-    if (auto *Call = dyn_cast<CallBase>(U); Call && outParameter(*Call) >= 0)
-      return Call;
-  return nullptr;
-}
-
-void FlatFunction::nameBuffers() {
-  for (const auto *List : {&Names, &RoughNames})
-    for (const auto &[Handle, Name] : *List)
-      if (CallBase *Call = makerOf(Handle))
-        setBufferName(*Call, Name);
-}
-
-bool isOutSlot(const Value *V) {
-  auto *Local = dyn_cast<AllocaInst>(V);
-  return Local && Local->hasMetadata(SlotKind);
-}
-
-std::string bufferName(const CallBase &Call) {
-  if (const MDNode *Node = Call.getMetadata(NameKind))
-    return cast<MDString>(Node->getOperand(0))->getString().str();
-  return "buffer";
 }
 
 // -- Taking in calls --------------------------------------------------------
@@ -314,7 +82,7 @@ bool FlatFunction::inlineCall(CallBase &Call,
   History.emplace_back(Callee, Parent);
   for (CallBase *New : Info.InlinedCallSites) {
     Through[New] = History.size() - 1;
-    noteName(*New);
+    Names.note(*New);
     Pending.push_back(New);
   }
   return true;
@@ -373,13 +141,13 @@ void FlatFunction::separateOutParameters() {
   for (CallBase *Call : Calls) {
     int Out = outParameter(*Call);
     Value *To = Call->getArgOperand(Out);
-    addName(*Call, *To);
+    Names.add(*Call, *To);
     StringRef Name = userName(getUnderlyingObject(To)->getName());
     Type *Pointer = PointerType::getUnqual(Copy->getContext());
     IRBuilder<> Entry(&*Copy->getEntryBlock().getFirstInsertionPt());
     AllocaInst *Slot =
         Entry.CreateAlloca(Pointer, nullptr, Twine(Name) + ".slot");
-    Slot->setMetadata(SlotKind, MDNode::get(Copy->getContext(), {}));
+    markOutSlot(*Slot);
     IRBuilder<> Before(Call);
     Before.CreateStore(Before.CreateLoad(Pointer, To), Slot);
     Call->setArgOperand(Out, Slot);
@@ -510,12 +278,6 @@ void FlatFunction::simplify() {
   Run(LoopSimplifyPass());
 }
 
-void FlatFunction::noteNames() {
-  for (Instruction &I : instructions(*Copy))
-    if (auto *Call = dyn_cast<CallBase>(&I))
-      noteName(*Call);
-}
-
 /// dim3, and what it is passed as.
 static bool isStructureOfNumbers(const Type *T) {
   return T->isStructTy() && all_of(cast<StructType>(T)->elements(),
@@ -552,14 +314,14 @@ void FlatFunction::bringIntoForm() {
   // With pointers to objects in registers, but not yet what is in the objects.
   Analyses.invalidate(*Copy, PreservedAnalyses::none());
   Analyses.invalidate(*Copy, PromotePass().run(*Copy, Analyses));
-  noteNames();
+  Names.noteAll(*Copy);
   separateFields(*Copy, [&](const StructType &Struct, unsigned Number) {
     return Relevant.fieldName(Struct, Number);
   });
   simplify();
   if (unrollBufferArrays(*Copy, Analyses, Limit)) {
     Size = countInstructions(*Copy);
-    noteNames();
+    Names.noteAll(*Copy);
     simplify();
   }
   separateOutParameters();
@@ -568,7 +330,7 @@ void FlatFunction::bringIntoForm() {
     Size = countInstructions(*Copy);
     simplify();
   }
-  nameBuffers();
+  Names.apply();
 }
 
 // -- The copy ---------------------------------------------------------------
@@ -596,7 +358,7 @@ FlatFunction::create(Function &F, const RelevantFunctions &Relevant,
   SmallVector<CallBase *, 16> Pending;
   for (Instruction &I : instructions(*Copy))
     if (auto *Call = dyn_cast<CallBase>(&I)) {
-      Flat->noteName(*Call);
+      Flat->Names.note(*Call);
       Pending.push_back(Call);
     }
   Flat->inlineFrom(Pending);
@@ -648,10 +410,7 @@ void FlatFunction::adopt() {
   for (auto [From, To] : zip(Copy->args(), Original.args()))
     From.replaceAllUsesWith(&To);
   Original.splice(Original.begin(), Copy);
-  for (Instruction &I : instructions(Original)) {
-    I.setMetadata(NameKind, nullptr);
-    I.setMetadata(SlotKind, nullptr);
-  }
+  removeBufferNames(Original);
   Copy->eraseFromParent();
   Copy = nullptr;
 }

@@ -25,50 +25,21 @@
 #ifndef DRAGON_PASSES_LIFETIME_FLATFUNCTION_H
 #define DRAGON_PASSES_LIFETIME_FLATFUNCTION_H
 
+#include "passes/lifetime/BufferNames.h"
+#include "passes/lifetime/RelevantFunctions.h"
+
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/PassManager.h"
-#include "llvm/IR/ValueHandle.h"
 #include <memory>
-#include <string>
 
 namespace llvm {
 class CallBase;
 class Function;
-class GEPOperator;
-class GetElementPtrInst;
-class Module;
-class StructType;
-class Type;
-class Value;
 } // namespace llvm
 
 namespace dragon {
-
-/// Functions of the module that, with what they call, use the calls of
-/// CallEffects.def or launch kernels, and so are worth a look.
-class RelevantFunctions {
-public:
-  explicit RelevantFunctions(llvm::Module &M);
-  bool contains(const llvm::Function *F) const { return Functions.count(F); }
-  /// Of a call's callee: has a launch or device allocation, copy or free below.
-  bool usesDevice(const llvm::Function *F) const { return Device.count(F); }
-
-  /// What the user calls the field at the address; "" if that is not known.
-  std::string fieldName(const llvm::GEPOperator &Address) const;
-  std::string fieldName(const llvm::StructType &Struct, unsigned Number) const;
-  /// Of the innermost field that a structure begins with, if it is a pointer.
-  std::string firstFieldName(const llvm::Type *T) const;
-
-private:
-  void noteField(const llvm::GetElementPtrInst &Address);
-
-  llvm::SmallPtrSet<const llvm::Function *, 16> Functions, Device;
-  llvm::DenseMap<std::pair<const llvm::Type *, uint64_t>, std::string> Fields;
-};
 
 class FlatFunction {
 public:
@@ -100,17 +71,13 @@ private:
                const RelevantFunctions &Relevant,
                llvm::FunctionAnalysisManager &Analyses, unsigned Limit)
       : Original(Original), Copy(Copy), Relevant(Relevant), Analyses(Analyses),
-        Limit(Limit) {}
+        Limit(Limit), Names(Relevant) {}
 
   void inlineFrom(llvm::SmallVectorImpl<llvm::CallBase *> &Pending);
   enum class Taking { Relevant, Small };
   bool inlineCall(llvm::CallBase &Call,
                   llvm::SmallVectorImpl<llvm::CallBase *> &Pending,
                   Taking What);
-  void noteName(llvm::CallBase &Call);
-  void noteNames();
-  bool addName(llvm::CallBase &Call, llvm::Value &Variable);
-  void nameBuffers();
   void separateOutParameters();
   void simplify();
   void bringIntoForm();
@@ -126,22 +93,8 @@ private:
   /// The functions that a call was taken in through: index into History.
   llvm::DenseMap<llvm::CallBase *, int> Through;
   llvm::SmallVector<std::pair<llvm::Function *, int>, 16> History;
-  /// What the user calls the result of a call; outer calls come first.
-  using NameList =
-      llvm::SmallVector<std::pair<llvm::WeakTrackingVH, std::string>, 8>;
-  NameList Names;
-  NameList RoughNames; ///< of the array that it is an element of
+  BufferNames Names;
 };
-
-/// Whether it is the variable of its own that a call got.
-bool isOutSlot(const llvm::Value *V);
-
-/// What the user calls the result of a call in a flattened function; "buffer"
-/// if there are no names.
-std::string bufferName(const llvm::CallBase &Call);
-
-/// "d_A" for `%d_A.i12` or `%d_A.addr`.
-llvm::StringRef userName(llvm::StringRef ValueName);
 
 } // namespace dragon
 
