@@ -8,8 +8,8 @@
 // PTX's arithmetic instructions as IR for the host, for the intrinsics
 // (llvm.nvvm.*) and for inline assembly alike. All functions take scalars or
 // vectors. Results are those of PTX where it defines them: conversions
-// saturate, shifts clamp, NaN behaves as there. Flushing of denormals (.ftz) is
-// not imitated, and approximate instructions are exact.
+// saturate, shifts clamp (IntegerArithmetic.h), NaN behaves as there. Flushing
+// of denormals (.ftz) is not imitated, and approximate instructions are exact.
 //
 // half is computed in float and rounded once; a fused multiply-add in half and
 // bfloat goes through a sum rounded to odd, so that it is rounded once as well
@@ -19,7 +19,7 @@
 #ifndef DRAGON_PASSES_CPU_ARITHMETIC_H
 #define DRAGON_PASSES_CPU_ARITHMETIC_H
 
-#include "llvm/IR/IRBuilder.h"
+#include "passes/cpu/IntegerArithmetic.h"
 
 namespace dragon {
 
@@ -36,9 +36,10 @@ struct FloatFlags {
   bool XorSign = false;  ///< with the product's sign
 };
 
-class Arithmetic {
+/// Floating-point instructions, and with those of its base all others.
+class Arithmetic : public IntegerArithmetic {
 public:
-  explicit Arithmetic(llvm::IRBuilder<> &B) : B(B) {}
+  using IntegerArithmetic::IntegerArithmetic;
 
   // -- Floating point
   llvm::Value *add(llvm::Value *X, llvm::Value *Y, FloatFlags Flags = {});
@@ -67,38 +68,7 @@ public:
                           Rounding Round);
   llvm::Value *floatToFloat(llvm::Value *X, llvm::Type *To, Rounding Round);
 
-  // -- Integers
-  llvm::Value *mulHigh(llvm::Value *X, llvm::Value *Y, bool Signed);
-  llvm::Value *mul24(llvm::Value *X, llvm::Value *Y, bool Signed, bool High);
-  /// |X - Y| + Z
-  llvm::Value *sumOfAbsoluteDifference(llvm::Value *X, llvm::Value *Y,
-                                       llvm::Value *Z, bool Signed);
-  llvm::Value *permuteBytes(llvm::Value *X, llvm::Value *Y,
-                            llvm::Value *Selector);
-  /// prmt.{f4e,b4e,rc8,ecl,ecr,rc16}
-  llvm::Value *permuteBytes(llvm::StringRef Mode, llvm::Value *X,
-                            llvm::Value *Y, llvm::Value *Selector);
-  llvm::Value *shiftLeft(llvm::Value *X, llvm::Value *Amount);
-  llvm::Value *shiftRight(llvm::Value *X, llvm::Value *Amount, bool Signed);
-  llvm::Value *funnelShift(bool Left, bool Clamp, llvm::Value *Low,
-                           llvm::Value *High, llvm::Value *Amount);
-  llvm::Value *extractBits(llvm::Value *X, llvm::Value *Position,
-                           llvm::Value *Length, bool Signed);
-  llvm::Value *insertBits(llvm::Value *X, llvm::Value *Into,
-                          llvm::Value *Position, llvm::Value *Length);
-  llvm::Value *findLeadingBit(llvm::Value *X, bool Signed, bool ShiftAmount);
-  llvm::Value *lookup3(llvm::Value *X, llvm::Value *Y, llvm::Value *Z,
-                       unsigned Table);
-  llvm::Value *findNthSet(llvm::Value *Mask, llvm::Value *Base,
-                          llvm::Value *Offset);
-  /// The dot product of 4 bytes, or of 2 halves with 2 bytes, plus Z.
-  llvm::Value *dotProduct4(llvm::Value *X, llvm::Value *Y, llvm::Value *Z,
-                           bool SignedX, bool SignedY);
-  llvm::Value *dotProduct2(llvm::Value *X, llvm::Value *Y, llvm::Value *Z,
-                           bool SignedX, bool SignedY, bool High);
-
 private:
-  llvm::Type *like(llvm::Value *X, llvm::Type *Scalar);
   llvm::Value *constant(llvm::Type *Type, double V);
   llvm::Value *finish(llvm::Value *X, const FloatFlags &Flags);
   bool isNarrow(llvm::Value *X);
@@ -116,8 +86,6 @@ private:
   llvm::Value *directed(llvm::StringRef Operation,
                         llvm::ArrayRef<llvm::Value *> Operands, llvm::Type *To,
                         Rounding Round);
-
-  llvm::IRBuilder<> &B;
 };
 
 } // namespace dragon

@@ -8,6 +8,7 @@
 #include "passes/cpu/CpuLowering.h"
 
 #include "passes/cpu/AccessTracing.h"
+#include "passes/cpu/AddressSpaces.h"
 #include "passes/cpu/ContextParameters.h"
 #include "passes/cpu/DeviceIntrinsics.h"
 #include "passes/cpu/DeviceMath.h"

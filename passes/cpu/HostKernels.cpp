@@ -9,15 +9,12 @@
 
 #include "dragon/CompilerABI.h"
 #include "passes/cpu/LoopInterchange.h"
+#include "passes/cpu/RunModes.h"
 #include "passes/cpu/RuntimeFunctions.h"
 #include "passes/cpu/ThreadContext.h"
 #include "passes/cpu/ThreadTurns.h"
-#include "passes/support/ExtraParameters.h"
 
-#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
-#include "llvm/IR/Dominators.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 
@@ -30,57 +27,12 @@ namespace {
 constexpr unsigned MaxThreads[3] = {1024, 1024, 64};
 constexpr unsigned MaxBlockThreads = 1024;
 
-/// What decides how a kernel is run: facts about the functions it reaches.
-class Reach {
-public:
-  explicit Reach(Module &M)
-      : Waiting(functionsThatNeed(
-            M, [](Instruction &I) { return letsOtherThreadsRun(I); })),
-        Looking(functionsThatNeed(
-            M, [](Instruction &I) { return mayLookAtContext(I); })) {
-    for (Function &F : M)
-      if (!F.isDeclaration() && addressIsTaken(F) && Waiting.contains(&F))
-        PointersMayWait = true;
-  }
-
-  bool waits(Function &Kernel) const {
-    return Waiting.contains(&Kernel) || waitsThroughPointer(Kernel);
-  }
-  bool waitsThroughPointer(Function &Kernel) const {
-    bool Indirect = false;
-    reachableFunctions(Kernel, &Indirect);
-    return Indirect && PointersMayWait;
-  }
-  const SmallPtrSet<Function *, 16> &waiting() const { return Waiting; }
-  bool looksAtContext(Function &Kernel) const {
-    return Looking.contains(&Kernel);
-  }
-
-private:
-  SmallPtrSet<Function *, 16> Waiting;
-  SmallPtrSet<Function *, 16> Looking;
-  bool PointersMayWait = false;
-};
-
-/// How the threads of a block run.
-enum class Mode {
-  Loop,        ///< one after the other
-  Interchange, ///< so, but for a loop of theirs (LoopInterchange.h)
-  Turns,       ///< from barrier to barrier (ThreadTurns.h)
-  Fibers       ///< as they wait for each other
-};
-
-struct Decision {
-  Mode How;
-  bool StoreIndex; ///< something looks for the thread's index in the context
-};
-
 class EntryBuilder {
 public:
   EntryBuilder(Module &M, const HostKernel &Kernel)
       : M(M), Kernel(Kernel), B(M.getContext()) {}
 
-  Function *build(Decision D);
+  Function *build(RunDecision D);
 
 private:
   void describe();
@@ -325,7 +277,7 @@ void EntryBuilder::emitInterchanged(const InterchangedThread &Parts,
     Run(Parts.After, nullptr);
 }
 
-Function *EntryBuilder::build(Decision D) {
+Function *EntryBuilder::build(RunDecision D) {
   Function &Thread = *Kernel.Thread;
   Thread.setName(Kernel.Name + ".thread");
   auto *Type =
@@ -344,25 +296,25 @@ Function *EntryBuilder::build(Decision D) {
   Entry->getArg(1)->setName("args");
   Thread.removeFnAttr(Attribute::NoInline);
   Thread.removeFnAttr(Attribute::OptimizeNone);
-  if (D.How != Mode::Turns) // is split first
+  if (D.How != RunMode::Turns) // is split first
     Thread.addFnAttr(Attribute::AlwaysInline);
   if (Thread.hasFnAttribute("target-cpu"))
     Entry->addFnAttr(Thread.getFnAttribute("target-cpu"));
   std::optional<InterchangedThread> Parts;
-  if (D.How == Mode::Interchange)
+  if (D.How == RunMode::Interchange)
     Parts = interchangeLoop(Thread);
 
   B.SetInsertPoint(BasicBlock::Create(C, "entry", Entry));
   describe();
   SmallVector<Value *, 16> Args = loadArguments();
-  if (D.How == Mode::Fibers) {
+  if (D.How == RunMode::Fibers) {
     SmallVector<Value *, 3> Index;
     for (unsigned Dim = 0; Dim < 3; ++Dim)
       Index.push_back(loadThreadIdx(B, Entry->getArg(0), Dim));
     callThread(&Thread, Args, Index);
   } else {
     loadCounts();
-    if (D.How == Mode::Turns)
+    if (D.How == RunMode::Turns)
       emitTurns(makeTurns(Thread), Args, D.StoreIndex);
     else if (Parts)
       emitInterchanged(*Parts, Args, D.StoreIndex);
@@ -374,74 +326,6 @@ Function *EntryBuilder::build(Decision D) {
   }
   B.CreateRetVoid();
   return Entry;
-}
-
-/// The kernel or what it calls has a loop.
-bool hasLoop(Function &Kernel) {
-  for (Function *F : reachableFunctions(Kernel)) {
-    DominatorTree DT(*F);
-    if (!LoopInfo(DT).empty())
-      return true;
-  }
-  return false;
-}
-
-/// Something but its barriers looks at the thread's context.
-bool looksElsewhere(Function &Thread) {
-  return any_of(reachableFunctions(Thread), [](Function *F) {
-    return any_of(instructions(*F), [](const Instruction &I) {
-      return mayLookAtContext(I) && !letsOtherThreadsRun(I);
-    });
-  });
-}
-
-/// Simplifies those that are not just looped over.
-SmallVector<Decision, 16> decide(Module &M, ArrayRef<HostKernel> Kernels) {
-  SmallVector<Decision, 16> Result;
-  SmallVector<Function *, 16> Simplified;
-  SmallPtrSet<Function *, 16> Barriers;
-  {
-    Reach Facts(M);
-    for (const HostKernel &Kernel : Kernels) {
-      Function &Thread = *Kernel.Thread;
-      Decision D{Mode::Loop, Facts.looksAtContext(Thread)};
-      if (!Facts.waits(Thread)) {
-        if (Kernel.Optimise && hasLoop(Thread))
-          D.How = Mode::Interchange;
-      } else if (Kernel.Optimise && !Facts.waitsThroughPointer(Thread) &&
-                 waitsAtBarriersOnly(Thread)) {
-        D.How = Mode::Turns;
-        for (Function *F : reachableFunctions(Thread))
-          if (F != &Thread && Facts.waiting().contains(F))
-            Barriers.insert(F);
-      } else {
-        D.How = Mode::Fibers;
-      }
-      if (D.How == Mode::Interchange || D.How == Mode::Turns)
-        Simplified.push_back(&Thread);
-      Result.push_back(D);
-    }
-  }
-  if (Simplified.empty())
-    return Result;
-  // A thread can only stop in its own code.
-  for (Function *F : Barriers) {
-    F->removeFnAttr(Attribute::NoInline);
-    F->addFnAttr(Attribute::AlwaysInline);
-  }
-  simplifyThreads(M, Simplified);
-  if (none_of(Result, [](Decision D) { return D.How == Mode::Turns; }))
-    return Result;
-  const Reach Facts(M);
-  for (auto [Kernel, D] : zip(Kernels, Result)) {
-    if (D.How != Mode::Turns)
-      continue;
-    if (canTakeTurns(*Kernel.Thread, Facts.waiting()))
-      D.StoreIndex = looksElsewhere(*Kernel.Thread);
-    else
-      D.How = Mode::Fibers;
-  }
-  return Result;
 }
 
 /// A private constant array of `Rows`, or null if there are none.
@@ -467,7 +351,7 @@ void emitHostKernels(Module &M, ArrayRef<HostKernel> Kernels,
     return B.CreateGlobalString(S, "dragon.name", 0, &M);
   };
 
-  const SmallVector<Decision, 16> Decisions = decide(M, Kernels);
+  const SmallVector<RunDecision, 16> Decisions = decideRunModes(M, Kernels);
   auto *KernelRow = StructType::get(C, {Ptr, Ptr, I32, I32});
   SmallVector<Constant *, 16> Rows;
   for (auto [Kernel, D] : zip(Kernels, Decisions)) {
@@ -476,7 +360,7 @@ void emitHostKernels(Module &M, ArrayRef<HostKernel> Kernels,
         KernelRow,
         {Text(Kernel.Name), Entry,
          ConstantInt::get(
-             I32, (D.How == Mode::Fibers ? DRAGON_CPU_NEEDS_FIBERS : 0) |
+             I32, (D.How == RunMode::Fibers ? DRAGON_CPU_NEEDS_FIBERS : 0) |
                       (Traced ? DRAGON_CPU_TRACED : 0) |
                       Kernel.MaxThreads << DRAGON_CPU_MAX_THREADS_SHIFT),
          ConstantInt::get(I32, Kernel.SharedBytes)}));

@@ -76,43 +76,6 @@ void resolveReflect(Module &M) {
   }
 }
 
-/// Pointer types of other address spaces, and what holds them, in address space
-/// 0.
-Type *flatten(Type *T) {
-  LLVMContext &C = T->getContext();
-  if (T->isPointerTy())
-    return PointerType::get(C, 0);
-  if (auto *Vector = dyn_cast<VectorType>(T))
-    return VectorType::get(flatten(Vector->getElementType()),
-                           Vector->getElementCount());
-  if (auto *Array = dyn_cast<ArrayType>(T))
-    return ArrayType::get(flatten(Array->getElementType()),
-                          Array->getNumElements());
-  if (auto *Struct = dyn_cast<StructType>(T)) {
-    SmallVector<Type *, 8> Elements;
-    bool Changed = false;
-    for (Type *Element : Struct->elements()) {
-      Elements.push_back(flatten(Element));
-      Changed |= Elements.back() != Element;
-    }
-    return Changed ? StructType::get(C, Elements, Struct->isPacked()) : T;
-  }
-  return T;
-}
-
-Constant *flattenConstant(Constant *Old) {
-  Type *To = flatten(Old->getType());
-  if (To == Old->getType())
-    return Old;
-  if (isa<PoisonValue>(Old))
-    return PoisonValue::get(To);
-  if (isa<UndefValue>(Old))
-    return UndefValue::get(To);
-  if (Old->isNullValue())
-    return Constant::getNullValue(To);
-  return nullptr;
-}
-
 } // namespace
 
 void prepareDeviceModule(Module &M, ArrayRef<Function *> Kernels) {
@@ -211,107 +174,10 @@ SmallVector<HostVariable, 8> moveVariables(Module &M) {
   return Result;
 }
 
-Error flattenAddressSpaces(Module &M) {
-  auto Other = [](Type *T) { return flatten(T) != T; };
-  for (Function &F : M) {
-    if (F.isDeclaration())
-      continue;
-    for (Argument &A : F.args())
-      if (Other(A.getType()))
-        A.mutateType(flatten(A.getType()));
-    // Constant expressions with other pointers become instructions.
-    SmallVector<Instruction *, 16> Casts;
-    for (Instruction &I : instructions(F)) {
-      for (Use &U : I.operands())
-        if (auto *C = dyn_cast<Constant>(U); C && Other(C->getType())) {
-          Constant *Flat = flattenConstant(C);
-          if (!Flat)
-            if (auto *Expr = dyn_cast<ConstantExpr>(C);
-                Expr && Expr->getOpcode() == Instruction::AddrSpaceCast)
-              Flat = dyn_cast<Constant>(Expr->getOperand(0));
-          if (!Flat || Flat->getType() != flatten(C->getType()))
-            return createStringError(
-                "a constant of type '" + Twine(C->getType()->getTypeID()) +
-                "' with a qualified pointer in '" + F.getName() +
-                "' cannot be moved to the host");
-          U.set(Flat);
-        }
-      if (Other(I.getType()))
-        I.mutateType(flatten(I.getType()));
-      if (isa<AddrSpaceCastInst>(I))
-        Casts.push_back(&I);
-    }
-    for (Instruction *Cast : Casts) {
-      Cast->replaceAllUsesWith(Cast->getOperand(0));
-      Cast->eraseFromParent();
-    }
-  }
-  // Functions whose types changed, and calls of them.
-  SmallVector<Function *, 16> Functions;
-  for (Function &F : M)
-    Functions.push_back(&F);
-  for (Function *F : Functions) {
-    FunctionType *OldType = F->getFunctionType();
-    SmallVector<Type *, 8> Parameters;
-    for (Type *P : OldType->params())
-      Parameters.push_back(flatten(P));
-    auto *NewType = FunctionType::get(flatten(OldType->getReturnType()),
-                                      Parameters, OldType->isVarArg());
-    if (NewType == OldType)
-      continue;
-    Function *New;
-    if (F->isIntrinsic()) {
-      SmallVector<Type *, 4> Overloads;
-      if (!Intrinsic::getIntrinsicSignature(F->getIntrinsicID(), NewType,
-                                            Overloads))
-        return createStringError("the intrinsic '" + F->getName() +
-                                 "' has no form for the host");
-      New =
-          Intrinsic::getOrInsertDeclaration(&M, F->getIntrinsicID(), Overloads);
-    } else {
-      New = Function::Create(NewType, F->getLinkage(), 0, "", &M);
-      New->copyAttributesFrom(F);
-      New->splice(New->begin(), F);
-      auto NewArg = New->arg_begin();
-      for (Argument &A : F->args()) {
-        NewArg->takeName(&A);
-        A.replaceAllUsesWith(&*NewArg++);
-      }
-      New->setSubprogram(F->getSubprogram());
-      New->takeName(F);
-    }
-    for (User *U : make_early_inc_range(F->users()))
-      if (auto *Call = dyn_cast<CallBase>(U);
-          Call && Call->getCalledOperand() == F)
-        Call->setCalledFunction(New);
-    F->replaceAllUsesWith(New);
-    F->eraseFromParent();
-  }
-  for (Function &F : M)
-    for (Instruction &I : instructions(F)) {
-      if (auto *Call = dyn_cast<CallBase>(&I);
-          Call && !Call->getCalledFunction()) {
-        SmallVector<Type *, 8> Parameters;
-        for (Type *P : Call->getFunctionType()->params())
-          Parameters.push_back(flatten(P));
-        Call->mutateFunctionType(
-            FunctionType::get(flatten(Call->getFunctionType()->getReturnType()),
-                              Parameters, Call->getFunctionType()->isVarArg()));
-      } else if (auto *Alloca = dyn_cast<AllocaInst>(&I)) {
-        Alloca->setAllocatedType(flatten(Alloca->getAllocatedType()));
-      } else if (auto *Gep = dyn_cast<GetElementPtrInst>(&I)) {
-        Gep->setSourceElementType(flatten(Gep->getSourceElementType()));
-        Gep->setResultElementType(flatten(Gep->getResultElementType()));
-      }
-    }
-  return Error::success();
-}
+namespace {
 
-void makeHostModule(Module &M, StringRef Processor) {
-  Triple Host(sys::getDefaultTargetTriple());
-  M.setTargetTriple(Host);
-  M.setDataLayout(Host.computeDataLayout());
-  M.setModuleInlineAsm("");
+/// Metadata of device modules goes.
+void dropDeviceMetadata(Module &M) {
   for (StringRef Name : {"nvvm.annotations", "nvvmir.version", "nvvm.ident",
                          "llvm.ident", "nvvm.internalize.after.link"})
     if (NamedMDNode *Node = M.getNamedMetadata(Name))
@@ -329,65 +195,84 @@ void makeHostModule(Module &M, StringRef Processor) {
     for (MDNode *Flag : Kept)
       Flags->addOperand(Flag);
   }
+}
+
+void dropDeviceAttributes(Function &F) {
+  F.setCallingConv(CallingConv::C);
+  for (StringRef Name : {"target-cpu", "target-features",
+                         "uniform-work-group-size", "denormal-fp-math-f32",
+                         "denormal-fp-math", "stack-protector-buffer-size"})
+    F.removeFnAttr(Name);
+  SmallVector<StringRef, 4> Nvvm;
+  for (Attribute A : F.getAttributes().getFnAttrs())
+    if (A.isStringAttribute() && A.getKindAsString().starts_with("nvvm."))
+      Nvvm.push_back(A.getKindAsString());
+  for (StringRef Name : Nvvm)
+    F.removeFnAttr(Name);
+  // Each thread of the host is on its own: no operation is convergent.
+  F.removeFnAttr(Attribute::Convergent);
+  if (F.hasFnAttribute(Attribute::OptimizeNone)) {
+    F.removeFnAttr(Attribute::OptimizeNone);
+    if (!F.hasFnAttribute(Attribute::AlwaysInline))
+      F.removeFnAttr(Attribute::NoInline);
+  }
+  for (Argument &A : F.args())
+    F.removeParamAttr(A.getArgNo(), "nvvm.grid_constant");
+}
+
+/// Calls follow the host's convention; atomic operations hold for all threads.
+void makeHostInstruction(Instruction &I) {
+  if (auto *Call = dyn_cast<CallBase>(&I)) {
+    Call->setCallingConv(CallingConv::C);
+    Call->removeFnAttr(Attribute::Convergent);
+  } else if (auto *Rmw = dyn_cast<AtomicRMWInst>(&I)) {
+    Rmw->setSyncScopeID(SyncScope::System);
+  } else if (auto *Cas = dyn_cast<AtomicCmpXchgInst>(&I)) {
+    Cas->setSyncScopeID(SyncScope::System);
+  } else if (auto *Fence = dyn_cast<FenceInst>(&I)) {
+    Fence->setSyncScopeID(SyncScope::System);
+  } else if (auto *Load = dyn_cast<LoadInst>(&I)) {
+    if (Load->isAtomic())
+      Load->setSyncScopeID(SyncScope::System);
+  } else if (auto *Store = dyn_cast<StoreInst>(&I)) {
+    if (Store->isAtomic())
+      Store->setSyncScopeID(SyncScope::System);
+  }
+}
+
+void makeInternal(GlobalObject &Object) {
+  Object.setLinkage(GlobalValue::InternalLinkage);
+  Object.setComdat(nullptr);
+  Object.setVisibility(GlobalValue::DefaultVisibility);
+}
+
+} // namespace
+
+void makeHostModule(Module &M, StringRef Processor) {
+  Triple Host(sys::getDefaultTargetTriple());
+  M.setTargetTriple(Host);
+  M.setDataLayout(Host.computeDataLayout());
+  M.setModuleInlineAsm("");
+  dropDeviceMetadata(M);
   if (M.getPICLevel() == PICLevel::NotPIC)
     M.setPICLevel(PICLevel::BigPIC);
 
   for (Function &F : M) {
-    F.setCallingConv(CallingConv::C);
-    for (StringRef Name : {"target-cpu", "target-features",
-                           "uniform-work-group-size", "denormal-fp-math-f32",
-                           "denormal-fp-math", "stack-protector-buffer-size"})
-      F.removeFnAttr(Name);
-    SmallVector<StringRef, 4> Nvvm;
-    for (Attribute A : F.getAttributes().getFnAttrs())
-      if (A.isStringAttribute() && A.getKindAsString().starts_with("nvvm."))
-        Nvvm.push_back(A.getKindAsString());
-    for (StringRef Name : Nvvm)
-      F.removeFnAttr(Name);
-    // Each thread of the host is on its own: no operation is convergent.
-    F.removeFnAttr(Attribute::Convergent);
-    if (F.hasFnAttribute(Attribute::OptimizeNone)) {
-      F.removeFnAttr(Attribute::OptimizeNone);
-      if (!F.hasFnAttribute(Attribute::AlwaysInline))
-        F.removeFnAttr(Attribute::NoInline);
-    }
-    for (Argument &A : F.args())
-      F.removeParamAttr(A.getArgNo(), "nvvm.grid_constant");
-    for (Instruction &I : instructions(F)) {
-      if (auto *Call = dyn_cast<CallBase>(&I)) {
-        Call->setCallingConv(CallingConv::C);
-        Call->removeFnAttr(Attribute::Convergent);
-      } else if (auto *Rmw = dyn_cast<AtomicRMWInst>(&I)) {
-        Rmw->setSyncScopeID(SyncScope::System);
-      } else if (auto *Cas = dyn_cast<AtomicCmpXchgInst>(&I)) {
-        Cas->setSyncScopeID(SyncScope::System);
-      } else if (auto *Fence = dyn_cast<FenceInst>(&I)) {
-        Fence->setSyncScopeID(SyncScope::System);
-      } else if (auto *Load = dyn_cast<LoadInst>(&I)) {
-        if (Load->isAtomic())
-          Load->setSyncScopeID(SyncScope::System);
-      } else if (auto *Store = dyn_cast<StoreInst>(&I)) {
-        if (Store->isAtomic())
-          Store->setSyncScopeID(SyncScope::System);
-      }
-    }
+    dropDeviceAttributes(F);
+    for (Instruction &I : instructions(F))
+      makeHostInstruction(I);
     if (!F.isDeclaration()) {
       if (!Processor.empty())
         F.addFnAttr("target-cpu", Processor);
-      F.setLinkage(GlobalValue::InternalLinkage);
-      F.setComdat(nullptr);
-      F.setVisibility(GlobalValue::DefaultVisibility);
+      makeInternal(F);
       F.setDSOLocal(true);
     }
   }
   for (GlobalVariable &V : M.globals()) {
     V.setExternallyInitialized(false);
     if (!V.isDeclaration() && !V.hasLocalLinkage() &&
-        !V.getName().starts_with("dragon_cpu_module_")) {
-      V.setLinkage(GlobalValue::InternalLinkage);
-      V.setComdat(nullptr);
-      V.setVisibility(GlobalValue::DefaultVisibility);
-    }
+        !V.getName().starts_with("dragon_cpu_module_"))
+      makeInternal(V);
   }
 }
 

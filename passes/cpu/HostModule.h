@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is left when the code is lowered: a module that is host code in every
-// respect but its triple, address spaces, attributes and linkage.
+// The frame of a lowered module: its variables, triple, attributes and linkage.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_CPU_HOSTMODULE_H
@@ -16,7 +15,6 @@
 #include "passes/cpu/Unsupported.h"
 
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/Support/Error.h"
 
 namespace dragon {
 
@@ -30,9 +28,6 @@ void refuseForeignVariables(llvm::Module &M, Unsupported &Refused);
 /// Moves the __device__ and __constant__ variables to the host's memory and
 /// returns those that have a name for the program.
 llvm::SmallVector<HostVariable, 8> moveVariables(llvm::Module &M);
-
-/// All pointers in M become pointers of address space 0.
-llvm::Error flattenAddressSpaces(llvm::Module &M);
 
 /// Triple, data layout, attributes, metadata, linkage; code for `Processor` (""
 /// = any of the architecture).
