@@ -1,4 +1,4 @@
-//===- CountingChoice.h - which kernels count accesses ---------*- C++ -*-===//
+//===- CountingChoice.h - which kernels count accesses ----------*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

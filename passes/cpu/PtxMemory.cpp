@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/cpu/PtxEmitter.h"
+#include "passes/cpu/PtxMemory.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/Intrinsics.h"
@@ -16,31 +16,6 @@ using namespace llvm;
 namespace dragon {
 
 static constexpr unsigned SharedAddressSpace = 3;
-
-static bool isShared(const PtxInstruction &In) {
-  for (StringRef Modifier : In.Modifiers)
-    if (Modifier.starts_with("shared"))
-      return true;
-  return false;
-}
-
-/// [base + offset] as a pointer of address space 0. In the shared window the
-/// base is an offset (inttoptr in that address space says so).
-Value *PtxEmitter::address(const PtxOperand &Op, const PtxInstruction &In) {
-  if (Op.Kind != PtxOperand::Address || Op.Parts.empty() || In.has("param")) {
-    BadOperand = true;
-    return PoisonValue::get(B.getPtrTy());
-  }
-  Value *Base = readBits(Op.Parts[0], 64);
-  Value *Pointer;
-  if (isShared(In))
-    Pointer = B.CreateAddrSpaceCast(
-        B.CreateIntToPtr(Base, B.getPtrTy(SharedAddressSpace)), B.getPtrTy());
-  else
-    Pointer = B.CreateIntToPtr(Base, B.getPtrTy());
-  return Op.Bits ? B.CreateGEP(B.getInt8Ty(), Pointer, B.getInt64(Op.Bits))
-                 : Pointer;
-}
 
 /// The order of a load or store; NotAtomic for plain ones.
 static AtomicOrdering orderOf(const PtxInstruction &In) {
@@ -59,7 +34,7 @@ static ArrayRef<PtxOperand> elements(const PtxOperand &Op) {
                                        : ArrayRef<PtxOperand>(Op);
 }
 
-bool PtxEmitter::load(const PtxInstruction &In) {
+bool PtxMemory::load(const PtxInstruction &In) {
   auto Types = In.types();
   if (Types.size() != 1 || In.Operands.size() < 2)
     return false;
@@ -78,7 +53,7 @@ bool PtxEmitter::load(const PtxInstruction &In) {
   return true;
 }
 
-bool PtxEmitter::store(const PtxInstruction &In) {
+bool PtxMemory::store(const PtxInstruction &In) {
   auto Types = In.types();
   if (Types.size() != 1 || In.Operands.size() < 2)
     return false;
@@ -100,9 +75,9 @@ bool PtxEmitter::store(const PtxInstruction &In) {
 }
 
 /// The old value, as bits; null if the operation is not known.
-Value *PtxEmitter::readModifyWrite(StringRef Operation, const PtxType &T,
-                                   Value *Pointer, const PtxInstruction &In,
-                                   unsigned Operand) {
+Value *PtxMemory::readModifyWrite(StringRef Operation, const PtxType &T,
+                                  Value *Pointer, const PtxInstruction &In,
+                                  unsigned Operand) {
   constexpr AtomicOrdering Order = AtomicOrdering::SequentiallyConsistent;
   IntegerType *Int = intOf(T);
   Align Alignment(T.totalWidth() / 8);
@@ -161,7 +136,7 @@ Value *PtxEmitter::readModifyWrite(StringRef Operation, const PtxType &T,
 }
 
 /// atom[.sem][.scope][.space].op[.noftz].type d, [a], b[, c]; red: without d.
-bool PtxEmitter::atomic(const PtxInstruction &In) {
+bool PtxMemory::atomic(const PtxInstruction &In) {
   auto Types = In.types();
   bool IsRed = In.opcode() == "red";
   unsigned At = IsRed ? 0 : 1;
@@ -183,7 +158,7 @@ bool PtxEmitter::atomic(const PtxInstruction &In) {
 
 /// cp.async.c[ag].shared.global[.hints] [dst], [src], bytes[, given]: done at
 /// once.
-bool PtxEmitter::copyAsync(const PtxInstruction &In) {
+bool PtxMemory::copyAsync(const PtxInstruction &In) {
   if (In.has("commit_group") || In.has("wait_group") || In.has("wait_all"))
     return !In.has("bulk");
   if ((!In.has("ca") && !In.has("cg")) || In.Operands.size() < 3 ||
@@ -211,7 +186,7 @@ bool PtxEmitter::copyAsync(const PtxInstruction &In) {
 }
 
 /// cvta[.to].space.size d, a   and   isspacep.space p, a
-bool PtxEmitter::addressConversion(const PtxInstruction &In) {
+bool PtxMemory::addressConversion(const PtxInstruction &In) {
   if (In.Operands.size() != 2)
     return false;
   Value *V = readBits(In.Operands[1], 64);
@@ -236,7 +211,7 @@ bool PtxEmitter::addressConversion(const PtxInstruction &In) {
   return write(In.Operands[0], call(ID, {B.CreateIntToPtr(V, B.getPtrTy())}));
 }
 
-bool PtxEmitter::memory(const PtxInstruction &In) {
+bool PtxMemory::emit(const PtxInstruction &In) {
   StringRef Op = In.opcode();
   if (Op == "ld" || Op == "ldu")
     return load(In);
@@ -249,9 +224,9 @@ bool PtxEmitter::memory(const PtxInstruction &In) {
   if (Op == "cvta" || Op == "isspacep")
     return addressConversion(In);
   if (Op == "tex" || Op == "tld4")
-    return texture(In);
+    return Textures.texture(In);
   if (Op == "suld" || Op == "sust")
-    return surface(In);
+    return Textures.surface(In);
   if (Op == "createpolicy")
     return write(In.Operands[0], B.getInt64(0));
   // Hints.

@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/cpu/PtxTextures.h"
 #include "dragon/CompilerABI.h"
-#include "passes/cpu/PtxEmitter.h"
 #include "passes/cpu/RuntimeFunctions.h"
 
 using namespace llvm;
@@ -65,13 +65,14 @@ constexpr unsigned LayerAt = 3, LevelAt = 4, GradientWords = 3, Words = 10;
 
 } // namespace
 
-AllocaInst *PtxEmitter::makeWords(unsigned Count) {
+AllocaInst *PtxTextures::makeWords(unsigned Count) {
   BasicBlock &Entry = F.getEntryBlock();
   IRBuilder<> AtEntry(&Entry, Entry.begin());
   return AtEntry.CreateAlloca(ArrayType::get(AtEntry.getInt32Ty(), Count));
 }
 
-void PtxEmitter::storeWords(ArrayRef<PtxOperand> From, Value *To, unsigned At) {
+void PtxTextures::storeWords(ArrayRef<PtxOperand> From, Value *To,
+                             unsigned At) {
   for (const PtxOperand &Op : From)
     B.CreateStore(readBits(Op, 32),
                   B.CreateConstGEP1_32(B.getInt32Ty(), To, At++));
@@ -79,7 +80,7 @@ void PtxEmitter::storeWords(ArrayRef<PtxOperand> From, Value *To, unsigned At) {
 
 /// tex[.level|.grad].geometry.v4.type.type {d}, [object, {coordinates}]
 /// [, level | , {dx}, {dy}]; tld4.component.2d.v4.type.f32 likewise.
-bool PtxEmitter::texture(const PtxInstruction &In) {
+bool PtxTextures::texture(const PtxInstruction &In) {
   Geometry Shape = geometryOf(In);
   auto Types = In.types();
   const auto &Ops = In.Operands;
@@ -130,7 +131,7 @@ bool PtxEmitter::texture(const PtxInstruction &In) {
 
 /// suld.b.geometry[.vector].type.mode {d}, [object, {coordinates}], and sust
 /// with the operands the other way around.
-bool PtxEmitter::surface(const PtxInstruction &In) {
+bool PtxTextures::surface(const PtxInstruction &In) {
   bool IsStore = In.opcode() == "sust";
   Geometry Shape = geometryOf(In);
   auto Types = In.types();

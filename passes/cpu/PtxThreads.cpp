@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/cpu/PtxThreads.h"
 #include "passes/cpu/DeviceIntrinsics.h"
-#include "passes/cpu/PtxEmitter.h"
 
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -17,7 +17,7 @@ using namespace llvm;
 namespace dragon {
 
 /// bar.{sync,arrive,red}, barrier[.cta].{sync,arrive,red}[.aligned]
-bool PtxEmitter::blockBarrier(const PtxInstruction &In) {
+bool PtxThreads::blockBarrier(const PtxInstruction &In) {
   const auto &Ops = In.Operands;
   if (In.has("cluster")) {
     if (In.has("wait"))
@@ -47,7 +47,7 @@ bool PtxEmitter::blockBarrier(const PtxInstruction &In) {
 }
 
 /// shfl.sync.mode.b32 d[|p], a, b, c, mask
-bool PtxEmitter::shuffle(const PtxInstruction &In) {
+bool PtxThreads::shuffle(const PtxInstruction &In) {
   const auto &Ops = In.Operands;
   if (!In.has("sync") || Ops.size() != 5)
     return false;
@@ -64,7 +64,7 @@ bool PtxEmitter::shuffle(const PtxInstruction &In) {
 }
 
 /// vote.sync.{all,any,uni}.pred p, q, mask   vote.sync.ballot.b32 d, q, mask
-bool PtxEmitter::vote(const PtxInstruction &In) {
+bool PtxThreads::vote(const PtxInstruction &In) {
   const auto &Ops = In.Operands;
   if (!In.has("sync") || Ops.size() != 3)
     return false;
@@ -75,7 +75,7 @@ bool PtxEmitter::vote(const PtxInstruction &In) {
   return write(Ops[0], call(ID, {readBits(Ops[2], 32), readPredicate(Ops[1])}));
 }
 
-bool PtxEmitter::warpOperation(const PtxInstruction &In) {
+bool PtxThreads::warpOperation(const PtxInstruction &In) {
   StringRef Op = In.opcode();
   const auto &Ops = In.Operands;
   if (Op == "bar" && In.has("warp") && Ops.size() == 1) {
@@ -147,7 +147,7 @@ constexpr uint64_t Phase = 63;           ///< which phase, modulo 2
 /// cp.async.mbarrier.arrive. Threads of a block run one at a time, so that
 /// plain accesses do; those of test_wait and try_wait let the others run. Bytes
 /// that are under way (expect_tx) are not counted.
-bool PtxEmitter::barrierObject(const PtxInstruction &In) {
+bool PtxThreads::barrierObject(const PtxInstruction &In) {
   using namespace BarrierObject;
   const auto &Ops = In.Operands;
   bool Copies = In.opcode() == "cp"; // which have been made by now
@@ -209,7 +209,7 @@ bool PtxEmitter::barrierObject(const PtxInstruction &In) {
   return !At || Ops[0].Kind == PtxOperand::Sink || write(Ops[0], State);
 }
 
-bool PtxEmitter::synchronisation(const PtxInstruction &In) {
+bool PtxThreads::emit(const PtxInstruction &In) {
   StringRef Op = In.opcode();
   if (Op == "membar" || Op == "fence") {
     B.CreateFence(AtomicOrdering::SequentiallyConsistent);

@@ -1,4 +1,4 @@
-//===- CppSignature.h - C++ functions by their mangled name ----*- C++ -*-===//
+//===- CppSignature.h - C++ functions by their mangled name -----*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- GivenLibraries.h - the libraries of a compilation -------*- C++ -*-===//
+//===- GivenLibraries.h - the libraries of a compilation --------*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

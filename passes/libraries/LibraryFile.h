@@ -1,4 +1,4 @@
-//===- LibraryFile.h - one file of library summaries -----------*- C++ -*-===//
+//===- LibraryFile.h - one file of library summaries ------------*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

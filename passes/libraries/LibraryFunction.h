@@ -1,4 +1,4 @@
-//===- LibraryFunction.h - a library function and its uses -----*- C++ -*-===//
+//===- LibraryFunction.h - a library function and its uses ------*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- SliceChoice.h - which kernels run in slices -------------*- C++ -*-===//
+//===- SliceChoice.h - which kernels run in slices --------------*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
