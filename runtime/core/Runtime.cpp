@@ -53,7 +53,7 @@ StatusOr<DeviceMemory> Runtime::memoryForProgram() {
 }
 
 MemoryInUse Runtime::memoryInUse() const {
-  Impl::Guard guard(*State);
+  Impl::StateGuard guard(*State);
   uint64_t swap = 0;
   for (const std::unique_ptr<Buffer> &buffer : State->Space.Buffers)
     for (const Chunk &chunk : buffer->chunks)

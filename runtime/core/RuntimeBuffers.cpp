@@ -27,7 +27,7 @@ StatusOr<uintptr_t> Runtime::allocate(size_t bytes,
 }
 
 std::optional<BufferInfo> Runtime::find(uintptr_t address) const {
-  Impl::Guard guard(*State);
+  Impl::StateGuard guard(*State);
   const Allocation *found = State->Space.Allocations.find(address);
   if (!found)
     return std::nullopt;
@@ -39,7 +39,7 @@ std::optional<BufferInfo> Runtime::find(uintptr_t address) const {
 Status Runtime::free(uintptr_t base) {
   uintptr_t end = base;
   {
-    Impl::Guard guard(*State);
+    Impl::StateGuard guard(*State);
     if (const Allocation *found = State->Space.Allocations.find(base))
       end = found->end();
   }

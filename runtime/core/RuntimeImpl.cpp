@@ -24,12 +24,23 @@ thread_local unsigned guards = 0;
 Runtime::Impl::Guard::Guard(const Impl &impl)
     : HeldOff(guards == 0 && HostRanges::any()), Locked(impl) {
   ++guards;
-  Locked.Lock.lock();
+  Locked.Ctx.lock.lock();
 }
 Runtime::Impl::Guard::~Guard() {
-  Locked.Lock.unlock();
+  Locked.Ctx.lock.unlock();
   --guards;
 }
+
+Runtime::Impl::StateGuard::StateGuard(const Impl &impl)
+    : HeldOff(guards == 0 && HostRanges::any()), Locked(impl) {
+  ++guards;
+  Locked.Ctx.lock.lockState();
+}
+Runtime::Impl::StateGuard::~StateGuard() {
+  Locked.Ctx.lock.unlockState();
+  --guards;
+}
+
 bool Runtime::Impl::lockedByThisThread() { return guards != 0; }
 
 Runtime::Impl::Impl(Settings settings, std::unique_ptr<Device> device,
@@ -161,8 +172,10 @@ Status Runtime::Impl::free(uintptr_t base) {
   if ((flags & D_WRITE) && !(flags & D_VOLATILE))
     first = Out.sync(*found->buffer);
   Status freed = Alloc.free(*found);
-  if (driverFile && freed.ok())
+  if (driverFile && freed.ok()) {
+    const RuntimeLock::WaitForFiles waits(Ctx.lock);
     freed = driverFile->syncData();
+  }
   return first.ok() ? std::move(freed) : std::move(first);
 }
 
@@ -176,7 +189,7 @@ void Runtime::Impl::tellListener(std::span<const AddressRange> ranges) {
   BeforeWrite tell;
   void *context;
   {
-    Guard guard(*this);
+    StateGuard guard(*this);
     tell = listener();
     context = ListenerContext;
   }

@@ -11,15 +11,16 @@
 //   files    files under buffers
 //   launch   the way of a launch to the device
 //
-// One lock protects everything. It is held during I/O (a second thread waits),
-// never while user code or the BeforeWrite listener runs. Threads get it in the
-// order of their calls: one that calls in a loop keeps no other out.
+// One lock in two parts protects everything (base/RuntimeLock.h): calls that
+// move contents have both, and give up the second while they wait for files;
+// launches in core and questions have the second alone. Neither is held while
+// user code or the BeforeWrite listener runs. Threads get it in the order of
+// their calls: one that calls in a loop keeps no other out.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CORE_RUNTIMEIMPL_H
 #define DRAGON_RUNTIME_CORE_RUNTIMEIMPL_H
 
-#include "runtime/base/FairMutex.h"
 #include "runtime/base/SignalsHeldOff.h"
 #include "runtime/core/Runtime.h"
 #include "runtime/files/FileMaps.h"
@@ -39,10 +40,21 @@ struct Runtime::Impl {
   ~Impl();
   Status start();
 
+  /// Both parts of the lock.
   class Guard {
   public:
     explicit Guard(const Impl &impl);
     ~Guard();
+
+  private:
+    const SignalsHeldOff HeldOff;
+    const Impl &Locked;
+  };
+  /// The second part: for questions, and for launches in core.
+  class StateGuard {
+  public:
+    explicit StateGuard(const Impl &impl);
+    ~StateGuard();
 
   private:
     const SignalsHeldOff HeldOff;
@@ -66,7 +78,6 @@ struct Runtime::Impl {
   /// `locked`: with the lock; what is behind it is left out otherwise.
   void printStats(bool locked);
 
-  mutable FairMutex Lock;
   Context Ctx;
   WorkTracker Time;
   AddressSpace Space;

@@ -12,17 +12,29 @@ namespace dragon {
 Status Runtime::launch(const LaunchCall &call) {
   Impl &impl = *State;
   std::vector<AddressRange> written;
+  bool tells;
   {
-    Impl::Guard guard(impl);
+    Impl::StateGuard guard(impl);
     DRAGON_TRY(impl.usable());
-    if (!impl.listener())
-      return impl.Launches.launch(call);
-    written = impl.Launches.mayWrite(call);
-    for (const LastUse &use : call.lastUses)
-      if (const Allocation *found = impl.Space.Allocations.find(use.address))
-        written.push_back({use.address, endOf(use, found->base, found->bytes)});
+    tells = impl.listener();
+    if (!tells) {
+      if (std::optional<Status> ran = impl.Launches.launchInCore(call))
+        return std::move(*ran);
+    } else {
+      written = impl.Launches.mayWrite(call);
+      for (const LastUse &use : call.lastUses)
+        if (const Allocation *found = impl.Space.Allocations.find(use.address))
+          written.push_back(
+              {use.address, endOf(use, found->base, found->bytes)});
+    }
   }
-  impl.tellListener(written);
+  if (tells) {
+    impl.tellListener(written);
+    Impl::StateGuard guard(impl);
+    DRAGON_TRY(impl.usable());
+    if (std::optional<Status> ran = impl.Launches.launchInCore(call))
+      return std::move(*ran);
+  }
   Impl::Guard guard(impl);
   DRAGON_TRY(impl.usable());
   return impl.Launches.launch(call);
@@ -36,7 +48,7 @@ size_t Runtime::overwritten(const LaunchCall &call, uintptr_t address) const {
 bool Runtime::readsUpwards(const LaunchCall &call, uint32_t argument,
                            uint32_t field) const {
   {
-    Impl::Guard guard(*State);
+    Impl::StateGuard guard(*State);
     if (!State->OnDevice.mayMove())
       return false;
   }

@@ -90,6 +90,8 @@ void Runtime::Impl::printStats(bool locked) {
 }
 
 Status Runtime::Impl::quiesce() {
+  // Launches of other threads come before it, or behind it.
+  const RuntimeLock::Whole whole(Ctx.lock);
   Status first = Waves.runAll();
   // The device may go away.
   Slabs.Pool.rest();
@@ -134,14 +136,14 @@ void Runtime::reportBeforeDeath() {
   // Who has the lock may be the thread that the signal met, which waits for us.
   constexpr auto Patience = std::chrono::milliseconds(500);
   const auto deadline = std::chrono::steady_clock::now() + Patience;
-  bool locked = State->Lock.try_lock();
+  bool locked = State->Ctx.lock.try_lock();
   while (!locked && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    locked = State->Lock.try_lock();
+    locked = State->Ctx.lock.try_lock();
   }
   State->printStats(locked);
   if (locked)
-    State->Lock.unlock();
+    State->Ctx.lock.unlock();
   if (!State->Ctx.config.trace.empty())
     stopTraceWithin(Patience);
 }

@@ -149,6 +149,7 @@ Status FileMaps::save(const std::shared_ptr<BackingFile> &file,
       ranges.insert(ranges.end(), own.begin(), own.end());
     }
   }
+  const RuntimeLock::WaitForFiles waits(Ctx.lock);
   return file->save(std::move(ranges), Ctx.config.swapDirs);
 }
 

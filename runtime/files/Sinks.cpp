@@ -56,6 +56,7 @@ Status Sinks::abandon(const Sink &sink, uint64_t keepTo) {
     return {};
   DRAGON_TRY(detach(*sink.file, int64_t(from), int64_t(end), nullptr, 0));
   DRAGON_ASSIGN(uint64_t size, sink.file->size());
+  const RuntimeLock::WaitForFiles waits = Store.waitForFiles();
   if (size > end) // the program wrote behind it
     return sink.file->punchHole(int64_t(from), end - from);
   uint64_t ends = std::max(sink.sizeBefore, keepTo);

@@ -144,7 +144,7 @@ Status WriteOut::Transfer::arrive(Part &part) {
   DRAGON_TRY(out.Time.Departures.waitFor(part.departure));
   if (!part.reading)
     return {};
-  Status status = out.Store.Background->wait(*part.reading);
+  Status status = out.Store.wait(*part.reading);
   part.reading.reset();
   DRAGON_TRY(std::move(status));
   return out.Store.checkRead(part.plan, Cause::Sync,
@@ -166,7 +166,7 @@ Status WriteOut::Transfer::finish(Part &part) {
     part.written = part.bytes();
     return {};
   }
-  Status status = out.Store.Background->wait(*part.writing);
+  Status status = out.Store.wait(*part.writing);
   part.writing.reset();
   if (status.ok())
     ctx.ledger.moved(Direction::HostToFile, Cause::Sync, part.bytes(),
@@ -223,7 +223,7 @@ void WriteOut::Transfer::giveBack(size_t &written) {
   for (size_t i = 0; i < parts.size(); ++i) {
     Part &part = parts[i];
     if (part.reading)
-      out.Store.Background->wait(*part.reading).ignore();
+      out.Store.wait(*part.reading).ignore();
     if (broken && i == 0)
       continue; // it is in the count
     Status status = finish(part);
@@ -249,6 +249,7 @@ Status WriteOut::write(uintptr_t address, size_t bytes,
   zone.detail(file->path().c_str());
   ++Ctx.clock;
   Ctx.pins.next();
+  const Moving moving(buffer);
   const uintptr_t end = address + bytes;
   // Announced for another place.
   DRAGON_TRY(Announced.abandon(buffer, [&](const Sink &sink) {
@@ -264,7 +265,7 @@ Status WriteOut::write(uintptr_t address, size_t bytes,
     if (Ctx.watcher && sink.why && sink.begin < end && address < sink.end)
       ends.push_back({{sink.begin, sink.end}, Ctx.launches, sink.why});
   const bool extended =
-      bytes >= ExtendedBytes && file->extend(uint64_t(fileOffset) + bytes);
+      bytes >= ExtendedBytes && extend(*file, uint64_t(fileOffset) + bytes);
   Transfer transfer{*this, Ctx, buffer, address, file, fileOffset};
   Status status = transfer.run(end, written);
   transfer.giveBack(written);
@@ -300,6 +301,16 @@ void WriteOut::endSinks(Buffer &buffer, AddressRange range, bool ok,
   }
 }
 
+bool WriteOut::extend(BackingFile &file, uint64_t bytes) {
+  const RuntimeLock::WaitForFiles waits(Ctx.lock);
+  return file.extend(bytes);
+}
+
+Status WriteOut::syncData(BackingFile &file) {
+  const RuntimeLock::WaitForFiles waits(Ctx.lock);
+  return file.syncData();
+}
+
 Status WriteOut::sync(Buffer &buffer) {
   Status first;
   for (size_t i = 0; i < buffer.sinks.size(); ++i) {
@@ -310,7 +321,7 @@ Status WriteOut::sync(Buffer &buffer) {
     Status status = write(sink.begin, sink.end - sink.begin, sink.file,
                           sink.offset, written);
     if (status.ok())
-      status = sink.file->syncData();
+      status = syncData(*sink.file);
     if (first.ok())
       first = std::move(status);
   }

@@ -40,6 +40,8 @@ private:
   struct Transfer;
   /// The write that sinks have announced has happened, or has failed.
   void endSinks(Buffer &buffer, AddressRange range, bool ok, uint64_t keepTo);
+  bool extend(BackingFile &file, uint64_t bytes);
+  Status syncData(BackingFile &file);
 
   Context &Ctx;
   WorkTracker &Time;

@@ -8,6 +8,7 @@
 #include "runtime/launch/AccessCounting.h"
 
 #include "runtime/launch/AccessEstimate.h"
+#include "runtime/launch/LaunchKey.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
@@ -75,10 +76,10 @@ void AccessCounting::drop() {
   }
 }
 
-std::optional<AccessCounters> AccessCounting::begin(const LaunchCall &call,
-                                                    const LaunchChunks &whole) {
+std::optional<AccessCounters>
+AccessCounting::begin(const LaunchCall &call, const LaunchFootprint &whole) {
   if (!call.kernel->counting || call.cooperative || Failed || Va ||
-      whole.uses.empty() || !Counts.begins(shapeOf(call)))
+      whole.uses.empty() || !Counts.begins(shapeKey(call)))
     return std::nullopt;
   uintptr_t begin = UINTPTR_MAX, end = 0;
   uint64_t bytes = 2 * SlabBytes;
@@ -108,36 +109,35 @@ std::optional<AccessCounters> AccessCounting::begin(const LaunchCall &call,
   return counters;
 }
 
-Status AccessCounting::run(const LaunchCall &call,
+Status AccessCounting::run(const ResolvedLaunch &launch,
                            const AccessCounters &counters,
                            std::vector<AddressRange> touched, bool anything) {
   const std::span<const AddressRange> own = touched;
+  const BlockBox grid = wholeGrid(launch);
   auto plainly = [&] {
-    return Submit.run(call, wholeGrid(call), own, anything);
+    return Submit.run(launch, {grid, launch.queue, own, anything});
   };
-  const std::optional<KernelHandle> &copy = call.kernel->counting;
+  const std::optional<KernelHandle> &copy = launch.kernel->counting;
   void *at = reinterpret_cast<void *>(Va);
-  if (!copy || !Ctx.device->fill(at, 0, 4, counters.count, call.queue).ok()) {
+  if (!copy || !Ctx.device->fill(at, 0, 4, counters.count, launch.queue).ok()) {
     drop();
     return plainly();
   }
   AccessCounters values = counters;
-  std::vector<void *> args(call.args, call.args + call.numArgs);
+  std::vector<void *> args(launch.args, launch.args + launch.numArgs);
   for (void *value :
        {static_cast<void *>(&values.counters),
         static_cast<void *>(&values.base), static_cast<void *>(&values.count),
         static_cast<void *>(&values.shift), static_cast<void *>(&values.blocks),
         static_cast<void *>(&values.lanes)})
     args.push_back(value);
-  LaunchCall counting = call;
-  counting.args = args.data();
-  counting.numArgs = uint32_t(args.size());
   std::vector<AddressRange> all = touched;
   all.push_back({Va, Va + SlabBytes});
-  Status status = Submit.run(counting, wholeGrid(call), all, anything, &*copy);
+  Status status =
+      Submit.run(launch, {grid, launch.queue, all, anything, &*copy, args});
   // It needs more registers than the kernel: it may not run in such blocks.
   if (!status.ok() && Ctx.device->caps().asynchronous) {
-    log(LogLevel::Info, "'{}' cannot count: {}", nameOf(call),
+    log(LogLevel::Info, "'{}' cannot count: {}", nameOf(launch),
         status.message());
     Failed = true;
     drop();
@@ -148,13 +148,13 @@ Status AccessCounting::run(const LaunchCall &call,
   const bool copied =
       Ctx.device
           ->copy(Results.hostView, at, counters.count * sizeof(uint32_t),
-                 CopyKind::DeviceToHost, call.queue)
+                 CopyKind::DeviceToHost, launch.queue)
           .ok();
-  auto ticket = Time.Work.note(call.queue);
+  auto ticket = Time.Work.note(launch.queue);
   if (!ticket.ok())
     DRAGON_TRY(Time.synchronizeAll());
   Ticket = ticket.ok() ? *ticket : 0;
-  Shape = shapeOf(call);
+  Shape = shapeKey(launch);
   if (copied)
     Pending = counters;
   return {};
@@ -177,18 +177,18 @@ void AccessCounting::collect() {
   drop();
 }
 
-const std::vector<double> &AccessCounting::accessBytes(const LaunchCall &call,
-                                                       PlannedLaunch &planned) {
+const std::vector<double> &
+AccessCounting::accessBytes(const ResolvedLaunch &launch,
+                            PlannedLaunch &planned) {
   collect();
   if (planned.accessBytes.empty()) {
     TraceZone zone("estimate accesses");
-    planned.accessBytes = estimateAccesses(
-        call, pointersOf(call, Space.Allocations), planned.whole);
+    planned.accessBytes = estimateAccesses(launch, planned.whole);
   }
-  if (!call.kernel->counting)
+  if (!launch.kernel->counting)
     return planned.accessBytes;
   // What was counted, and a little for what may come.
-  const uint64_t shape = shapeOf(call);
+  const uint64_t shape = shapeKey(launch);
   for (size_t i = 0; i < planned.accessBytes.size(); ++i) {
     const Chunk &chunk = *planned.whole.uses[i].chunk;
     if (auto counted = Counts.accessBytes(shape, chunk.va(), chunk.usedEnd()))

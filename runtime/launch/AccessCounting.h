@@ -36,9 +36,9 @@ public:
 
   /// The launch is to count its accesses; none: it need not, or cannot now.
   std::optional<AccessCounters> begin(const LaunchCall &call,
-                                      const LaunchChunks &whole);
+                                      const LaunchFootprint &whole);
   /// Runs it, on the device, and queues what brings the counters.
-  Status run(const LaunchCall &call, const AccessCounters &counters,
+  Status run(const ResolvedLaunch &launch, const AccessCounters &counters,
              std::vector<AddressRange> touched, bool anything);
   /// What was counted, once it is there.
   void collect();
@@ -47,7 +47,7 @@ public:
   /// Their memory goes back, once it is idle.
   void drop();
   /// Bytes of accesses by use in planned.whole, counted or estimated.
-  const std::vector<double> &accessBytes(const LaunchCall &call,
+  const std::vector<double> &accessBytes(const ResolvedLaunch &launch,
                                          PlannedLaunch &planned);
 
 private:

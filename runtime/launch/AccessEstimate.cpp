@@ -65,7 +65,7 @@ double bytesOf(const ByteSet &set) {
 
 class AccessMap {
 public:
-  AccessMap(const LaunchCall &call, const LaunchChunks &whole)
+  AccessMap(const LaunchCall &call, const LaunchFootprint &whole)
       : Call(call), Bytes(whole.uses.size()) {
     for (size_t i = 0; i < whole.uses.size(); ++i)
       Places.emplace(whole.uses[i].chunk, i);
@@ -155,18 +155,17 @@ void AccessMap::add(const LaunchPointer &pointer) {
 
 } // namespace
 
-std::vector<double> estimateAccesses(const LaunchCall &call,
-                                     const LaunchPointers &pointers,
-                                     const LaunchChunks &whole) {
-  AccessMap accesses(call, whole);
-  if (!pointers.anything)
-    for (const LaunchPointer &pointer : pointers.pointers)
+std::vector<double> estimateAccesses(const ResolvedLaunch &launch,
+                                     const LaunchFootprint &whole) {
+  AccessMap accesses(launch, whole);
+  if (!launch.anything)
+    for (const LaunchPointer &pointer : launch.pointers)
       if (pointer.allocation)
         accesses.add(pointer);
   std::vector<double> result = accesses.take();
   for (size_t i = 0; i < result.size(); ++i)
     if (result[i] <= 0) // nothing is known of it
-      result[i] = ScatteredCost * (whole.uses[i].mayWrite ? 2 : 1) *
+      result[i] = ScatteredCost * (whole.uses[i].mayWrite() ? 2 : 1) *
                   double(whole.uses[i].chunk->used());
   return result;
 }

@@ -28,9 +28,8 @@
 namespace dragon {
 
 /// By use in `whole`, which is what chunksOf() found for the whole grid.
-std::vector<double> estimateAccesses(const LaunchCall &call,
-                                     const LaunchPointers &pointers,
-                                     const LaunchChunks &whole);
+std::vector<double> estimateAccesses(const ResolvedLaunch &launch,
+                                     const LaunchFootprint &whole);
 
 } // namespace dragon
 

@@ -31,21 +31,19 @@ bool BoxFootprints::Same::operator()(const BlockBox &a,
   return std::equal(a.Lo, a.Lo + 3, b.Lo) && std::equal(a.Hi, a.Hi + 3, b.Hi);
 }
 
-BoxFootprints::BoxFootprints(const LaunchCall &call,
-                             const LaunchPointers &pointers,
+BoxFootprints::BoxFootprints(const ResolvedLaunch &launch,
                              AddressIndex &allocations,
-                             const LaunchChunks &whole, ThreadPool &threads)
-    : Call(call), Pointers(pointers), Allocations(allocations),
-      Threads(threads) {
+                             const LaunchFootprint &whole, ThreadPool &threads)
+    : Launch(launch), Allocations(allocations), Threads(threads) {
   for (const ChunkUse &use : whole.uses) {
     const Buffer &buffer = *use.chunk->buffer;
     if (Numbers.emplace(&buffer, uint32_t(Shapes.size())).second)
       Shapes.push_back({buffer.vaBytes, buffer.chunkBytes});
   }
-  Seen[wholeGrid(call)].set = setOf(whole);
+  Seen[wholeGrid(launch)].set = setOf(whole);
 }
 
-ChunkSet BoxFootprints::setOf(const LaunchChunks &chunks) const {
+ChunkSet BoxFootprints::setOf(const LaunchFootprint &chunks) const {
   ChunkSet set;
   const Buffer *last = nullptr;
   for (const ChunkUse &use : chunks.uses) {
@@ -69,7 +67,7 @@ BoxFootprints::Known BoxFootprints::evaluate(const BlockBox &box) const {
     for (const ByteRange &range : touched.Ranges)
       known.extents.push_back({Numbers.at(&buffer), range.Begin, range.End});
   };
-  known.chunks = chunksOf(Call, Pointers, Allocations, box, asked);
+  known.chunks = footprintOf(Launch, Allocations, box, asked);
   known.set = setOf(known.chunks);
   return known;
 }
@@ -98,7 +96,7 @@ void BoxFootprints::foresee(std::span<const BlockBox> boxes) {
   });
 }
 
-LaunchChunks BoxFootprints::take(const BlockBox &box) {
+LaunchFootprint BoxFootprints::take(const BlockBox &box) {
   return std::move(Seen.at(box).chunks);
 }
 

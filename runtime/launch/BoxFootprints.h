@@ -30,8 +30,8 @@ namespace dragon {
 class BoxFootprints {
 public:
   /// All of these outlive it, and do not change. `whole`: of the grid.
-  BoxFootprints(const LaunchCall &call, const LaunchPointers &pointers,
-                AddressIndex &allocations, const LaunchChunks &whole,
+  BoxFootprints(const ResolvedLaunch &launch, AddressIndex &allocations,
+                const LaunchFootprint &whole,
                 ThreadPool &threads = hostThreads());
 
   /// The launch's buffers, by their number in chunk sets.
@@ -48,11 +48,11 @@ public:
   /// These will be asked for, or most of them.
   void foresee(std::span<const BlockBox> boxes);
   /// The chunks of a box that was asked for and is not the grid; once.
-  LaunchChunks take(const BlockBox &box);
+  LaunchFootprint take(const BlockBox &box);
 
 private:
   struct Known {
-    LaunchChunks chunks;
+    LaunchFootprint chunks;
     ChunkSet set;
     std::vector<ByteInterval> extents;
   };
@@ -62,11 +62,10 @@ private:
   struct Same {
     bool operator()(const BlockBox &a, const BlockBox &b) const;
   };
-  ChunkSet setOf(const LaunchChunks &chunks) const;
+  ChunkSet setOf(const LaunchFootprint &chunks) const;
   Known evaluate(const BlockBox &box) const;
 
-  const LaunchCall &Call;
-  const LaunchPointers &Pointers;
+  const ResolvedLaunch &Launch;
   AddressIndex &Allocations;
   ThreadPool &Threads;
   std::vector<BufferShape> Shapes;

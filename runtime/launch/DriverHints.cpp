@@ -11,29 +11,28 @@
 
 namespace dragon {
 
-Status DriverHints::prefetch(const LaunchCall &call,
-                             const LaunchPointers &pointers) {
+Status DriverHints::prefetch(const ResolvedLaunch &launch) {
   if (Ctx.device->caps().mapsFiles)
-    DRAGON_TRY(checkFiles(call, pointers));
+    DRAGON_TRY(checkFiles(launch));
   bool any = false;
-  if (pointers.anything)
+  if (launch.anything)
     for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
       any |= buffer->numAway != 0;
-  for (const LaunchPointer &pointer : pointers.pointers)
+  for (const LaunchPointer &pointer : launch.pointers)
     any |= pointer.allocation && pointer.allocation->buffer->numAway != 0;
   if (!any)
     return {};
-  const LaunchChunks chunks = chunksOf(call, pointers, Space.Allocations,
-                                       wholeGrid(call), {.ofDriver = true});
+  const LaunchFootprint chunks = footprintOf(
+      launch, Space.Allocations, wholeGrid(launch), {.ofDriver = true});
   // A launch that is refused changes nothing.
-  const bool runs = Ctx.device->accepts(requestOf(call, wholeGrid(call)));
+  const bool runs = Ctx.device->accepts(requestOf(launch, wholeGrid(launch)));
   for (bool overwritten : {true, false}) {
     auto which = [&](const ChunkUse &use) {
-      return use.chunk->away && overwritten == (use.mustWrite && runs);
+      return use.chunk->away && overwritten == (use.mustWrite() && runs);
     };
     std::vector<AddressRange> ranges = addressRanges(chunks, which);
     DRAGON_TRY(
-        Ctx.device->prefetch(ranges, Place::Device, overwritten, call.queue));
+        Ctx.device->prefetch(ranges, Place::Device, overwritten, launch.queue));
   }
   for (const ChunkUse &use : chunks.uses)
     DriverMoved::setAway(*use.chunk, false);
@@ -46,15 +45,14 @@ void DriverHints::noteLaunch() {
       buffer->lastUntracked = Time.Epoch;
 }
 
-Status DriverHints::checkFiles(const LaunchCall &call,
-                               const LaunchPointers &pointers) {
-  const char *name = call.kernel->handle.image.name;
-  for (const LaunchPointer &pointer : pointers.pointers)
+Status DriverHints::checkFiles(const ResolvedLaunch &launch) {
+  const char *name = launch.kernel->handle.image.name;
+  for (const LaunchPointer &pointer : launch.pointers)
     if (pointer.allocation && pointer.mayWrite &&
         DriverMoved::isReadOnly(*pointer.allocation->buffer))
       return DriverMoved::checkWritable(*pointer.allocation->buffer,
                                         fmt::format("launch of '{}'", name));
-  if (!pointers.anything || ToldOfReadOnly)
+  if (!launch.anything || ToldOfReadOnly)
     return {};
   for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
     if (DriverMoved::isReadOnly(*buffer)) {

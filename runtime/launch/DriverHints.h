@@ -25,12 +25,12 @@ public:
       : Ctx(context), Time(time), Space(space) {}
 
   /// In front of the launch.
-  Status prefetch(const LaunchCall &call, const LaunchPointers &pointers);
+  Status prefetch(const ResolvedLaunch &launch);
   /// Behind it.
   void noteLaunch();
 
 private:
-  Status checkFiles(const LaunchCall &call, const LaunchPointers &pointers);
+  Status checkFiles(const ResolvedLaunch &launch);
 
   Context &Ctx;
   WorkTracker &Time;

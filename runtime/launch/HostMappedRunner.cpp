@@ -9,6 +9,7 @@
 #include "runtime/launch/HostMappedRunner.h"
 
 #include "runtime/launch/CannotRun.h"
+#include "runtime/launch/LaunchKey.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
@@ -16,34 +17,26 @@
 
 namespace dragon {
 
-namespace {
-
-LaunchNeed needOf(const ChunkUse &use) {
-  if (use.mustWrite)
-    return LaunchNeed::Overwrite;
-  return use.mayWrite ? LaunchNeed::Write : LaunchNeed::Read;
-}
-
-} // namespace
-
-Status HostMappedRunner::moveToDevice(const Want &want, Queue queue) {
-  Chunk &chunk = *want.chunk;
+Status HostMappedRunner::moveToDevice(const ChunkUse &use, Queue queue) {
+  Chunk &chunk = *use.chunk;
   // Contents that are in host memory alone last until the launch is accepted.
-  const bool copies = want.need == LaunchNeed::Overwrite && chunk.copies.host;
-  const Want whole{&chunk, copies ? LaunchNeed::Write : want.need};
-  DRAGON_TRY(Resident.bringIn({&whole, 1}, queue, Cause::Demand));
+  ChunkUse kept = use;
+  if (use.mustWrite() && chunk.copies.host)
+    kept.need = LaunchNeed::Write;
+  DRAGON_TRY(Resident.bringIn({&kept, 1}, queue, Cause::Demand));
   if (!chunk.host.id || (chunk.copies.host && !chunk.copies.device))
     return {};
   DRAGON_TRY(Time.settle(chunk));
   return Host.release(chunk);
 }
 
-Status HostMappedRunner::takeMapped(Chunk &chunk, std::span<const Want> wants,
+Status HostMappedRunner::takeMapped(Chunk &chunk,
+                                    std::span<const ChunkUse> toDevice,
                                     size_t &arrived, Queue queue) {
   auto isFull = [&] { return !Slabs.hasRoom(chunk.bytes()); };
   auto mayLeave = [&](bool may) {
-    for (const Want &want : wants.subspan(arrived))
-      Ctx.pins.set(*want.chunk, !may || want.chunk->device.id);
+    for (const ChunkUse &use : toDevice.subspan(arrived))
+      Ctx.pins.set(*use.chunk, !may || use.chunk->device.id);
   };
   // First of what is not of the launch; what goes to the device should not go
   // by way of swap.
@@ -52,10 +45,10 @@ Status HostMappedRunner::takeMapped(Chunk &chunk, std::span<const Want> wants,
     Host.makeRoom(chunk.bytes(), false).ignore();
     mayLeave(true);
   }
-  while (isFull() && arrived < wants.size() &&
-         (wants[arrived].chunk->device.id ||
-          OnDevice.makeRoom(wants[arrived].chunk->bytes()).ok()))
-    DRAGON_TRY(moveToDevice(wants[arrived++], queue));
+  while (isFull() && arrived < toDevice.size() &&
+         (toDevice[arrived].chunk->device.id ||
+          OnDevice.makeRoom(toDevice[arrived].chunk->bytes()).ok()))
+    DRAGON_TRY(moveToDevice(toDevice[arrived++], queue));
   // One that leaves the device makes room for the next of them: it may have
   // memory of those in transit until then.
   if (isFull() && !(chunk.device.id && Slabs.Pool.hasRoom(chunk.bytes())))
@@ -66,8 +59,8 @@ Status HostMappedRunner::takeMapped(Chunk &chunk, std::span<const Want> wants,
 }
 
 Status HostMappedRunner::mapOnHost(std::span<const ChunkUse *const> uses,
-                                   std::span<const Want> wants, size_t &arrived,
-                                   Queue queue) {
+                                   std::span<const ChunkUse> toDevice,
+                                   size_t &arrived, Queue queue) {
   TraceZone zone("map in host memory");
   // Chunks change places while both sides may be full. Those that are on the
   // device and stay there give up what they have in host memory. Then each that
@@ -77,8 +70,8 @@ Status HostMappedRunner::mapOnHost(std::span<const ChunkUse *const> uses,
   for (const ChunkUse *use : uses)
     missing += use->chunk->host.id ? 0 : use->chunk->bytes();
   if (!Slabs.hasRoom(missing + Ctx.limits.chunkBytes))
-    while (arrived < wants.size() && wants[arrived].chunk->device.id)
-      DRAGON_TRY(moveToDevice(wants[arrived++], queue));
+    while (arrived < toDevice.size() && toDevice[arrived].chunk->device.id)
+      DRAGON_TRY(moveToDevice(toDevice[arrived++], queue));
   std::vector<Chunk *> chunks;
   for (const ChunkUse *use : uses)
     chunks.push_back(use->chunk);
@@ -97,10 +90,10 @@ Status HostMappedRunner::mapOnHost(std::span<const ChunkUse *const> uses,
       continue;
     zone.add(chunk.bytes());
     if (!chunk.host.id)
-      DRAGON_TRY(takeMapped(chunk, wants, arrived, queue));
+      DRAGON_TRY(takeMapped(chunk, toDevice, arrived, queue));
     // What is on the device alone is kept until the launch was accepted.
     DRAGON_TRY(Resident.bringToHost(
-        chunk, chunk.copies.device ? LaunchNeed::Write : needOf(*use),
+        chunk, chunk.copies.device ? LaunchNeed::Write : use->need,
         Cause::Demand));
     DRAGON_TRY(Mapping.map(chunk));
   }
@@ -109,17 +102,18 @@ Status HostMappedRunner::mapOnHost(std::span<const ChunkUse *const> uses,
 
 /// Where the uses of a launch go.
 struct HostMappedRunner::Places {
-  std::vector<Want> wants; ///< to the device; those that are there come first
+  std::vector<ChunkUse>
+      toDevice; ///< to the device; those that are there come first
   std::vector<const ChunkUse *> onHost;
 };
 
 StatusOr<HostMappedRunner::Places>
-HostMappedRunner::choose(const LaunchCall &call, PlannedLaunch &planned,
+HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
                          std::optional<AccessCounters> &counters) {
-  const LaunchChunks &whole = planned.whole;
-  const std::vector<double> &bytes = Counting.accessBytes(call, planned);
-  counters = Counting.begin(call, whole);
-  const uint32_t times = std::min(++Times[shapeOf(call)], MostForeseen);
+  const LaunchFootprint &whole = planned.whole;
+  const std::vector<double> &bytes = Counting.accessBytes(launch, planned);
+  counters = Counting.begin(launch, whole);
+  const uint32_t times = std::min(++Times[shapeKey(launch)], MostForeseen);
   std::vector<PlacedChunk> placed;
   uint64_t mustStay = 0;
   for (size_t i = 0; i < whole.uses.size(); ++i) {
@@ -131,7 +125,7 @@ HostMappedRunner::choose(const LaunchCall &call, PlannedLaunch &planned,
         DRAGON_ERROR_OUT_OF_MEMORY,
         "kernel '{}' updates {} atomically and cannot be sliced: all of it "
         "must be in device memory, which has {}; raise DRAGON_DEVICE_MEMORY",
-        nameOf(call), formatBytes(mustStay),
+        nameOf(launch), formatBytes(mustStay),
         formatBytes(OnDevice.Pool.budget()));
   auto chosen = [&] {
     return choosePlaces(placed, Plans.deviceBytesFor(planned),
@@ -145,63 +139,64 @@ HostMappedRunner::choose(const LaunchCall &call, PlannedLaunch &planned,
   }
   if (!onDevice)
     return cannotRun(
-        call, Ctx.caps(),
+        launch, Ctx.caps(),
         {planned.bytes, 0, OnDevice.Pool.budget(), Slabs.mappedBytes()});
   // Those that are there first: they give up host memory that they do not need.
   Places places;
-  std::vector<Want> coming;
+  std::vector<ChunkUse> coming;
   uint64_t device = 0, host = 0;
   for (size_t i = 0; i < whole.uses.size(); ++i) {
     const ChunkUse &use = whole.uses[i];
     if ((*onDevice)[i]) {
       device += placed[i].bytes;
-      (use.chunk->device.id ? places.wants : coming)
-          .push_back({use.chunk, needOf(use)});
+      (use.chunk->device.id ? places.toDevice : coming).push_back(use);
     } else {
       host += placed[i].bytes;
       places.onHost.push_back(&use);
     }
   }
-  places.wants.insert(places.wants.end(), coming.begin(), coming.end());
+  places.toDevice.insert(places.toDevice.end(), coming.begin(), coming.end());
   log(LogLevel::Debug, "'{}' runs with {} on the device and {} in host memory",
-      nameOf(call), formatBytes(device), formatBytes(host));
+      nameOf(launch), formatBytes(device), formatBytes(host));
   return places;
 }
 
-Status HostMappedRunner::run(const LaunchCall &call, PlannedLaunch &planned) {
+Status HostMappedRunner::run(const ResolvedLaunch &launch,
+                             PlannedLaunch &planned) {
   Ctx.ledger.count(Counter::HostMappedLaunches);
-  const LaunchChunks &whole = planned.whole;
+  const LaunchFootprint &whole = planned.whole;
   std::optional<AccessCounters> counters;
-  DRAGON_ASSIGN(const Places places, choose(call, planned, counters));
+  DRAGON_ASSIGN(const Places places, choose(launch, planned, counters));
 
   // What is to come to the device can still leave host memory, if need be.
   Ctx.pins.next();
   for (const ChunkUse *use : places.onHost)
     Ctx.pins.add(*use->chunk);
-  for (const Want &want : places.wants)
-    if (want.chunk->device.id)
-      Ctx.pins.add(*want.chunk);
+  for (const ChunkUse &use : places.toDevice)
+    if (use.chunk->device.id)
+      Ctx.pins.add(*use.chunk);
   size_t arrived = 0;
-  DRAGON_TRY(mapOnHost(places.onHost, places.wants, arrived, call.queue));
-  DRAGON_TRY(Resident.bringIn(std::span(places.wants).subspan(arrived),
-                              call.queue, Cause::Demand));
+  DRAGON_TRY(mapOnHost(places.onHost, places.toDevice, arrived, launch.queue));
+  DRAGON_TRY(Resident.bringIn(std::span(places.toDevice).subspan(arrived),
+                              launch.queue, Cause::Demand));
   std::vector<AddressRange> touched = addressRanges(whole);
-  DRAGON_TRY(
-      counters
-          ? Counting.run(call, *counters, std::move(touched), whole.anything)
-          : Submit.run(call, wholeGrid(call), touched, whole.anything));
+  DRAGON_TRY(counters ? Counting.run(launch, *counters, std::move(touched),
+                                     whole.anything)
+                      : Submit.run(launch, {wholeGrid(launch), launch.queue,
+                                            touched, whole.anything}));
   std::vector<Chunk *> used;
   for (const ChunkUse &use : whole.uses) {
     used.push_back(use.chunk);
-    if (use.mayWrite)
+    if (use.mayWrite())
       DRAGON_TRY(use.chunk->hostMapped
                      ? Data.wroteHost(*use.chunk, use.written)
                      : Data.wroteDevice(*use.chunk, use.written));
   }
-  return Time.noteUse(used, call.queue);
+  return Time.noteUse(used, launch.queue);
 }
 
-Status HostMappedRunner::runMixed(SliceUses &uses, const LaunchChunks &mapped) {
+Status HostMappedRunner::runMixed(SliceUses &uses,
+                                  const LaunchFootprint &mapped) {
   Ctx.ledger.count(Counter::MixedLaunches);
   std::vector<const ChunkUse *> onHost;
   Ctx.pins.next();
@@ -210,10 +205,10 @@ Status HostMappedRunner::runMixed(SliceUses &uses, const LaunchChunks &mapped) {
     Ctx.pins.add(*use.chunk);
   }
   size_t arrived = 0;
-  DRAGON_TRY(mapOnHost(onHost, {}, arrived, uses.call(0).queue));
+  DRAGON_TRY(mapOnHost(onHost, {}, arrived, uses.launch(0).queue));
   struct Hold {
-    const LaunchChunks &chunks;
-    explicit Hold(const LaunchChunks &held) : chunks(held) { set(true); }
+    const LaunchFootprint &chunks;
+    explicit Hold(const LaunchFootprint &held) : chunks(held) { set(true); }
     ~Hold() { set(false); }
     void set(bool stays) {
       for (const ChunkUse &use : chunks.uses)

@@ -35,25 +35,26 @@ public:
         Submit(submit), Counting(counting), Plans(plans), Slices(slices) {}
 
   /// Blocks see a part of what they use in host memory.
-  Status run(const LaunchCall &call, PlannedLaunch &planned);
+  Status run(const ResolvedLaunch &launch, PlannedLaunch &planned);
   /// Slices see these chunks there.
-  Status runMixed(SliceUses &uses, const LaunchChunks &mapped);
+  Status runMixed(SliceUses &uses, const LaunchFootprint &mapped);
 
 private:
   struct Places;
-  StatusOr<Places> choose(const LaunchCall &call, PlannedLaunch &planned,
+  StatusOr<Places> choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
                           std::optional<AccessCounters> &counters);
   /// Contents come to host memory and are mapped there. Where that is full,
-  /// the first of `wants` go to the device meanwhile, and give up what they
+  /// the first of `toDevice` go to the device meanwhile, and give up what they
   /// have there; `arrived` counts them. The uses must be pinned, and those of
-  /// the wants that are on the device: they come first.
+  /// those of `toDevice` that are on the device: they come first.
   Status mapOnHost(std::span<const ChunkUse *const> uses,
-                   std::span<const Want> wants, size_t &arrived, Queue queue);
+                   std::span<const ChunkUse> toDevice, size_t &arrived,
+                   Queue queue);
   /// A slab in host memory for a chunk that has none.
-  Status takeMapped(Chunk &chunk, std::span<const Want> wants, size_t &arrived,
-                    Queue queue);
+  Status takeMapped(Chunk &chunk, std::span<const ChunkUse> toDevice,
+                    size_t &arrived, Queue queue);
   /// The chunk comes to the device, and nothing of it stays in host memory.
-  Status moveToDevice(const Want &want, Queue queue);
+  Status moveToDevice(const ChunkUse &use, Queue queue);
 
   Context &Ctx;
   WorkTracker &Time;

@@ -17,6 +17,7 @@
 #define DRAGON_RUNTIME_LAUNCH_LAUNCHCACHE_H
 
 #include "runtime/launch/LaunchFootprint.h"
+#include "runtime/launch/LaunchKey.h"
 #include "runtime/launch/LaunchPlanner.h"
 
 #include <algorithm>
@@ -51,10 +52,10 @@ struct Slicing {
   };
   Conditions conditions;
   LaunchPlan plan;
-  std::vector<LaunchChunks> parts; ///< of the plan's boxes, if it is sliced
+  std::vector<LaunchFootprint> parts; ///< of the plan's boxes, if it is sliced
   /// Mixed: what of them stays in host memory, and of the whole launch.
-  std::vector<LaunchChunks> mappedParts;
-  LaunchChunks mapped;
+  std::vector<LaunchFootprint> mappedParts;
+  LaunchFootprint mapped;
 };
 
 /// Slice by slice or at once, in device memory.
@@ -66,7 +67,7 @@ inline bool canRun(const Slicing &slicing) {
 /// What was found out about a launch. Refers to chunks: valid as long as the
 /// allocations are what they were.
 struct PlannedLaunch {
-  LaunchChunks whole;
+  LaunchFootprint whole;
   std::vector<const Buffer *> buffers; ///< of `whole`
   uint64_t bytes = 0;                  ///< of its chunks
   /// The last ones, the latest first: as a launch of its own, and in smaller
@@ -85,7 +86,7 @@ struct PlannedLaunch {
   /// What it holds: uses of chunks.
   size_t held() const { return Held; }
 
-  void isFor(LaunchChunks chunks) {
+  void isFor(LaunchFootprint chunks) {
     whole = std::move(chunks);
     Held += whole.uses.size();
     for (const ChunkUse &use : whole.uses) {
@@ -114,18 +115,18 @@ struct PlannedLaunch {
     }
     return slicings.front();
   }
-  std::span<const LaunchChunks> parts(const Slicing &slicing) const {
+  std::span<const LaunchFootprint> parts(const Slicing &slicing) const {
     return slicing.plan.kind == LaunchPlan::Sliced ||
                    slicing.plan.kind == LaunchPlan::Mixed
-               ? std::span<const LaunchChunks>(slicing.parts)
-               : std::span<const LaunchChunks>(&whole, 1);
+               ? std::span<const LaunchFootprint>(slicing.parts)
+               : std::span<const LaunchFootprint>(&whole, 1);
   }
 
 private:
   static size_t usesOf(const Slicing &slicing) {
     size_t uses = slicing.mapped.uses.size();
     for (const auto *parts : {&slicing.parts, &slicing.mappedParts})
-      for (const LaunchChunks &part : *parts)
+      for (const LaunchFootprint &part : *parts)
         uses += part.uses.size();
     return uses;
   }
@@ -133,8 +134,8 @@ private:
   size_t Held = 0;
 };
 
-/// Launches are the same if all is that their footprints depend on; other
-/// arguments, such as a factor, may differ.
+/// Launches are the same if their footprint keys are (LaunchKey.h); arguments
+/// that no address depends on, such as a factor, may differ.
 class LaunchCache {
 public:
   /// A training step has some thousands of launches.
@@ -155,12 +156,6 @@ private:
     std::shared_ptr<PlannedLaunch> launch;
     size_t counted = 0; ///< of what it holds, in Held
   };
-  /// Bytes of an argument.
-  struct Bytes {
-    uint32_t argument, offset, count;
-  };
-  const std::vector<Bytes> &inputsOf(const KernelInfo &kernel);
-  std::string keyOf(const LaunchCall &call);
   /// What the launch before has come to hold.
   void countLatest();
   /// So that there is room for another entry.
@@ -169,7 +164,7 @@ private:
   std::list<Entry> Entries; ///< the last used one first
   size_t Held = 0;
   std::unordered_map<std::string, std::list<Entry>::iterator> Places;
-  std::unordered_map<const KernelRecord *, std::vector<Bytes>> Inputs;
+  FootprintKeys Keys;
   uint64_t Generation = 0; ///< of the allocations that the entries are for
 };
 

@@ -11,12 +11,6 @@
 
 namespace dragon {
 
-uint64_t mixBits(uint64_t value) {
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
-}
-
 const char *nameOf(const LaunchCall &call) {
   const char *name = call.kernel->handle.image.name;
   return name ? name : "?";
@@ -35,13 +29,6 @@ LaunchRequest requestOf(const LaunchCall &call, const BlockBox &box) {
   request.cooperative = call.cooperative;
   request.queue = call.queue;
   return request;
-}
-
-uint64_t shapeOf(const LaunchCall &call) {
-  uint64_t hash = mixBits(reinterpret_cast<uintptr_t>(call.kernel));
-  for (unsigned i = 0; i < 3; ++i)
-    hash = mixBits(mixBits(hash ^ call.grid[i]) ^ call.block[i]);
-  return mixBits(hash ^ call.dynamicSharedBytes);
 }
 
 } // namespace dragon

@@ -61,9 +61,6 @@ struct LaunchCall {
 /// The kernel's, for messages.
 const char *nameOf(const LaunchCall &call);
 
-/// The kernel and the shape of the launch, hashed.
-uint64_t shapeOf(const LaunchCall &call);
-
 /// The launch as the device wants it, but for what it touches.
 LaunchRequest requestOf(const LaunchCall &call, const BlockBox &box);
 
@@ -75,9 +72,6 @@ inline LaunchDims dimsOf(const LaunchCall &call) {
 inline BlockBox wholeGrid(const LaunchCall &call) {
   return {{0, 0, 0}, {call.grid[0], call.grid[1], call.grid[2]}};
 }
-
-/// Mixes the bits (splitmix64's finaliser).
-uint64_t mixBits(uint64_t value);
 
 } // namespace dragon
 

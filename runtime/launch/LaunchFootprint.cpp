@@ -9,7 +9,6 @@
 #include "runtime/oracle/Observer.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 namespace dragon {
@@ -121,22 +120,21 @@ void settleMustWrites(BufferUse &use) {
 
 /// By the blocks of the box. `exact`: byte by byte; else gaps that hold no
 /// chunk may be filled.
-BufferUses usesOf(const LaunchCall &call, const LaunchPointers &pointers,
-                  AddressIndex &allocations, const BlockBox &box, bool withMust,
-                  bool exact) {
-  const LaunchDims dims = dimsOf(call);
+BufferUses usesOf(const ResolvedLaunch &launch, AddressIndex &allocations,
+                  const BlockBox &box, bool withMust, bool exact) {
+  const LaunchDims dims = dimsOf(launch);
   EvalLimits limits;
   limits.WithMust = withMust;
   limits.WithAffine = exact;
   if (exact)
     limits.MaxRanges = size_t(1) << 20;
   BufferUses uses;
-  for (const LaunchPointer &pointer : pointers.pointers) {
+  for (const LaunchPointer &pointer : launch.pointers) {
     limits.MergeGap = pointer.allocation && !exact
                           ? int64_t(pointer.allocation->buffer->chunkBytes) - 1
                           : 0;
     PointerFootprint footprint =
-        evaluateFootprint(*call.kernel->summary, *call.kernel->record,
+        evaluateFootprint(*launch.kernel->summary, *launch.kernel->record,
                           pointer.index, dims, box, limits);
     if (pointer.allocation) {
       add(uses[pointer.allocation->buffer], pointer.index, footprint,
@@ -164,52 +162,12 @@ bool isWithin(const Chunk &chunk, std::span<const AddressRange> ranges) {
   });
 }
 
-LaunchPointers pointersOf(const LaunchCall &call, AddressIndex &allocations) {
-  LaunchPointers result;
-  findPointers(call, allocations, result);
-  return result;
-}
-
-void findPointers(const LaunchCall &call, AddressIndex &allocations,
-                  LaunchPointers &result) {
-  result.pointers.clear();
-  result.anything = false;
-  const SummaryView *summary = call.kernel->summary;
-  const KernelRecord *record = call.kernel->record;
-  if (!summary || !record ||
-      (record->Flags & (KernelTouchesAnything | KernelUnknown)) ||
-      call.numArgs < record->NumArgs) {
-    result.anything = true;
-    return;
-  }
-  for (uint32_t i = 0; i < record->NumPointers; ++i) {
-    uint32_t index = record->FirstPointer + i;
-    const PointerRecord &pointer = summary->pointer(index);
-    if (pointer.Flags & PointerEscapes)
-      result.anything = true;
-    if (pointer.Mode == AccessMode::None)
-      continue;
-    uintptr_t value;
-    std::memcpy(&value,
-                static_cast<const char *>(call.args[pointer.ArgIndex]) +
-                    pointer.ByteOffset,
-                sizeof(value));
-    if (value == 0)
-      continue;
-    Allocation *allocation = allocations.find(value);
-    if (!allocation) // one past the end, to go backwards from
-      allocation = allocations.find(value - 1);
-    result.pointers.push_back(
-        {index, value, allocation, pointer.Mode != AccessMode::Read});
-  }
-}
-
-LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
-                      AddressIndex &allocations, const BlockBox &box,
-                      const ChunksAsked &asked) {
-  LaunchChunks result;
-  result.anything = pointers.anything;
-  if (pointers.anything) {
+LaunchFootprint footprintOf(const ResolvedLaunch &launch,
+                            AddressIndex &allocations, const BlockBox &box,
+                            const ChunksAsked &asked) {
+  LaunchFootprint result;
+  result.anything = launch.anything;
+  if (launch.anything) {
     Buffer *last = nullptr;
     for (auto &[base, allocation] : allocations.all()) {
       if (allocation.buffer == last)
@@ -218,14 +176,12 @@ LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
       if (last->driverMoved != asked.ofDriver)
         continue;
       for (Chunk &chunk : last->chunks)
-        result.uses.push_back(
-            {&chunk, chunk.whole(), true, chunk.whole(), false, false});
+        result.uses.push_back(useOfAll(chunk, LaunchNeed::Write));
     }
     return result;
   }
 
-  BufferUses uses =
-      usesOf(call, pointers, allocations, box, asked.withMust, false);
+  BufferUses uses = usesOf(launch, allocations, box, asked.withMust, false);
 
   for (auto &[buffer, use] : uses) {
     if (buffer->driverMoved != asked.ofDriver)
@@ -241,9 +197,11 @@ LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
         Chunk &chunk = buffer->chunks[size_t(i)];
         ByteRange used{i * unit, i * unit + int64_t(chunk.used())};
         const ChunkPart written = hullOf(use.write, used);
-        result.uses.push_back(
-            {&chunk, hullOf(use.touch, used), !written.empty(), written,
-             covers(use.must, used), intersects(use.atomic, used)});
+        const LaunchNeed need = covers(use.must, used) ? LaunchNeed::Overwrite
+                                : written.empty()      ? LaunchNeed::Read
+                                                       : LaunchNeed::Write;
+        result.uses.push_back({&chunk, need, hullOf(use.touch, used), written,
+                               intersects(use.atomic, used)});
       }
       next = std::max(next, last);
     }
@@ -251,23 +209,23 @@ LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
   return result;
 }
 
-std::pair<LaunchChunks, LaunchChunks>
-split(const LaunchChunks &chunks,
+std::pair<LaunchFootprint, LaunchFootprint>
+split(const LaunchFootprint &chunks,
       const std::function<bool(const ChunkUse &)> &second) {
-  std::pair<LaunchChunks, LaunchChunks> result;
+  std::pair<LaunchFootprint, LaunchFootprint> result;
   result.first.anything = result.second.anything = chunks.anything;
   for (const ChunkUse &use : chunks.uses)
     (second(use) ? result.second : result.first).uses.push_back(use);
   return result;
 }
 
-ObservedBlocks announced(const LaunchCall &call, const LaunchPointers &pointers,
+ObservedBlocks announced(const ResolvedLaunch &launch,
                          AddressIndex &allocations, const BlockBox &box) {
   ObservedBlocks result;
-  result.anything = pointers.anything;
-  if (pointers.anything)
+  result.anything = launch.anything;
+  if (launch.anything)
     return result;
-  BufferUses uses = usesOf(call, pointers, allocations, box, true, true);
+  BufferUses uses = usesOf(launch, allocations, box, true, true);
   for (auto &[buffer, use] : uses) {
     auto append = [base = buffer->base](const ByteSet &set,
                                         std::vector<AddressRange> &ranges) {
@@ -280,8 +238,8 @@ ObservedBlocks announced(const LaunchCall &call, const LaunchPointers &pointers,
     append(use.must, result.must);
     append(use.affine, result.affine);
   }
-  const SummaryView &summary = *call.kernel->summary;
-  for (const LaunchPointer &pointer : pointers.pointers) {
+  const SummaryView &summary = *launch.kernel->summary;
+  for (const LaunchPointer &pointer : launch.pointers) {
     const PointerRecord &record = summary.pointer(pointer.index);
     for (uint32_t i = 0; i < record.NumAccesses; ++i) {
       const uint8_t flags = summary.access(record.FirstAccess + i).Flags;
@@ -293,7 +251,7 @@ ObservedBlocks announced(const LaunchCall &call, const LaunchPointers &pointers,
 }
 
 std::vector<AddressRange>
-addressRanges(const LaunchChunks &chunks,
+addressRanges(const LaunchFootprint &chunks,
               const std::function<bool(const ChunkUse &)> &which) {
   std::vector<AddressRange> ranges;
   for (const ChunkUse &use : chunks.uses) {

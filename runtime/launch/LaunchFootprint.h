@@ -18,46 +18,22 @@
 #ifndef DRAGON_RUNTIME_LAUNCH_LAUNCHFOOTPRINT_H
 #define DRAGON_RUNTIME_LAUNCH_LAUNCHFOOTPRINT_H
 
-#include "runtime/launch/LaunchCall.h"
-#include "runtime/memory/AddressSpace.h"
+#include "runtime/launch/ResolvedLaunch.h"
+#include "runtime/memory/ChunkUse.h"
 
 #include <functional>
 #include <vector>
 
 namespace dragon {
 
-/// A pointer among the arguments that matters to us.
-struct LaunchPointer {
-  uint32_t index; ///< of its PointerRecord
-  uintptr_t value;
-  Allocation *allocation; ///< that it points into; null: none
-  bool mayWrite;
-};
-struct LaunchPointers {
-  std::vector<LaunchPointer> pointers;
-  bool anything = false; ///< every buffer may be touched
-};
-LaunchPointers pointersOf(const LaunchCall &call, AddressIndex &allocations);
-/// The same, into what was used before: launches in core make no memory.
-void findPointers(const LaunchCall &call, AddressIndex &allocations,
-                  LaunchPointers &found);
-
-/// What the blocks of a box do to one chunk.
-struct ChunkUse {
-  Chunk *chunk;
-  ChunkPart touched; ///< nothing outside is
-  bool mayWrite;
-  ChunkPart written; ///< all that may be, if anything
-  bool mustWrite;    ///< all of its used bytes, before any read
-  bool atomic;       ///< known to be updated atomically
-};
-struct LaunchChunks {
+/// What the blocks of a box do, chunk by chunk.
+struct LaunchFootprint {
   std::vector<ChunkUse> uses; ///< by address; each chunk once
   bool anything = false;
 };
 /// The uses for which `second` is false, and the others.
-std::pair<LaunchChunks, LaunchChunks>
-split(const LaunchChunks &chunks,
+std::pair<LaunchFootprint, LaunchFootprint>
+split(const LaunchFootprint &chunks,
       const std::function<bool(const ChunkUse &)> &second);
 struct ChunksAsked {
   /// False, for planning: nothing counts as surely overwritten.
@@ -68,18 +44,19 @@ struct ChunksAsked {
   /// which no chunk lies may be filled.
   std::function<void(const Buffer &, const ByteSet &)> touch = {};
 };
-LaunchChunks chunksOf(const LaunchCall &call, const LaunchPointers &pointers,
-                      AddressIndex &allocations, const BlockBox &box,
-                      const ChunksAsked &asked = {});
+/// By the blocks of the box.
+LaunchFootprint footprintOf(const ResolvedLaunch &launch,
+                            AddressIndex &allocations, const BlockBox &box,
+                            const ChunksAsked &asked = {});
 
 /// What the compiler said of the blocks in the box, to the byte.
 struct ObservedBlocks; // runtime/oracle/Observer.h
-ObservedBlocks announced(const LaunchCall &call, const LaunchPointers &pointers,
+ObservedBlocks announced(const ResolvedLaunch &launch,
                          AddressIndex &allocations, const BlockBox &box);
 
 /// Neighbouring chunks as ranges of addresses.
 std::vector<AddressRange>
-addressRanges(const LaunchChunks &chunks,
+addressRanges(const LaunchFootprint &chunks,
               const std::function<bool(const ChunkUse &)> &which = nullptr);
 
 /// All the bytes of the chunk that the program has lie in one of the ranges.

@@ -16,55 +16,55 @@
 
 namespace dragon {
 
-Status LaunchRunner::run(const LaunchCall &call, PlannedLaunch &planned) {
-  DRAGON_TRY(observed(Ctx.watcher.get(), call,
-                      [&] { return runAsPlanned(call, planned); }));
-  return Ends.end(call);
+Status LaunchRunner::run(const ResolvedLaunch &launch, PlannedLaunch &planned) {
+  DRAGON_TRY(observed(Ctx.watcher.get(), launch,
+                      [&] { return runAsPlanned(launch, planned); }));
+  return Ends.end(launch);
 }
 
-Status LaunchRunner::runAsPlanned(const LaunchCall &call,
+Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
                                   PlannedLaunch &planned) {
   TraceZone zone("launch");
-  zone.detail(nameOf(call));
+  zone.detail(nameOf(launch));
   ++planned.launches;
-  const Slicing &slicing = Plans.slicingOf(call, planned);
+  const Slicing &slicing = Plans.slicingOf(launch, planned);
   const LaunchPlan &plan = slicing.plan;
   if (plan.kind != LaunchPlan::Resident) {
     OnDevice.noticeOnce();
     Time.Tracking = true; // chunks of slices that are done make room for others
   }
-  explain(call, planned, plan, zone);
+  explain(launch, planned, plan, zone);
 
   switch (plan.kind) {
   case LaunchPlan::Resident:
   case LaunchPlan::Sliced:
   case LaunchPlan::Mixed:
-    return runSlices(call, planned, slicing);
+    return runSlices(launch, planned, slicing);
   case LaunchPlan::HostMapped:
-    return Mapped.run(call, planned);
+    return Mapped.run(launch, planned);
   case LaunchPlan::Impossible:
     if (Ctx.caps().migrates)
-      return runBeyondBudget(call, planned, plan.wholeBytes);
+      return runBeyondBudget(launch, planned, plan.wholeBytes);
     if (!Counting.any())
       break;
     Counting.drop(); // the counters may be what is missing
-    return runAsPlanned(call, planned);
+    return runAsPlanned(launch, planned);
   }
-  return cannotRun(call, Ctx.caps(),
+  return cannotRun(launch, Ctx.caps(),
                    {plan.wholeBytes, plan.smallestBytes, OnDevice.Pool.budget(),
                     Slabs.mappedBytes()});
 }
 
-Status LaunchRunner::runSlices(const LaunchCall &call, PlannedLaunch &planned,
-                               const Slicing &slicing) {
+Status LaunchRunner::runSlices(const ResolvedLaunch &launch,
+                               PlannedLaunch &planned, const Slicing &slicing) {
   const LaunchPlan &plan = slicing.plan;
   const bool mixed = plan.kind == LaunchPlan::Mixed;
-  const std::span<const LaunchChunks> parts = planned.parts(slicing);
+  const std::span<const LaunchFootprint> parts = planned.parts(slicing);
   std::vector<Slice> slices;
   for (uint32_t part : sliceOrder(parts))
     slices.push_back({0, plan.boxes[part], &parts[part],
                       mixed ? &slicing.mappedParts[part] : nullptr});
-  SliceUses uses({{&call, &planned.whole, Ends.dyingOf(call)}},
+  SliceUses uses({{&launch, &planned.whole, Ends.dyingOf(launch)}},
                  std::move(slices), Ctx.clock,
                  [this](Chunk &chunk) { return Next.foresee(chunk); });
   // One alone goes by what is foreseen, if anything is.
@@ -90,13 +90,13 @@ void LaunchRunner::explain(const LaunchCall &call, PlannedLaunch &planned,
         others.empty() ? "" : ", instead of ", others);
 }
 
-Status LaunchRunner::runBeyondBudget(const LaunchCall &call,
+Status LaunchRunner::runBeyondBudget(const ResolvedLaunch &launch,
                                      PlannedLaunch &planned,
                                      uint64_t wholeBytes) {
   log(LogLevel::Info,
       "'{}' needs {} at once, more than the {} of device memory: the driver "
       "makes room for it",
-      nameOf(call), formatBytes(wholeBytes),
+      nameOf(launch), formatBytes(wholeBytes),
       formatBytes(OnDevice.Pool.budget()));
   struct Restore {
     SlabPool &pool;
@@ -105,31 +105,31 @@ Status LaunchRunner::runBeyondBudget(const LaunchCall &call,
   } restore{OnDevice.Pool, OnDevice.Pool.budget()};
   OnDevice.Pool.setBudget(
       std::max(restore.budget, OnDevice.Pool.used() + wholeBytes));
-  SliceUses uses({{&call, &planned.whole, Ends.dyingOf(call)}},
-                 {{0, wholeGrid(call), &planned.whole}}, Ctx.clock,
+  SliceUses uses({{&launch, &planned.whole, Ends.dyingOf(launch)}},
+                 {{0, wholeGrid(launch), &planned.whole}}, Ctx.clock,
                  [this](Chunk &chunk) { return Next.foresee(chunk); });
   return Slices.run(uses);
 }
 
-Status LaunchRunner::runInCore(const LaunchCall &call,
-                               const LaunchPointers &pointers) {
-  BlockBox grid = wholeGrid(call);
-  LaunchChunks chunks;
+Status LaunchRunner::runInCore(const ResolvedLaunch &launch) {
+  BlockBox grid = wholeGrid(launch);
+  LaunchFootprint chunks;
   std::vector<AddressRange> touched;
   bool listed = Ctx.caps().strict || Time.Tracking;
-  for (const LaunchPointer &pointer : pointers.pointers)
+  for (const LaunchPointer &pointer : launch.pointers)
     listed |= !pointer.allocation;
   if (listed) {
-    chunks = chunksOf(call, pointers, Space.Allocations, grid);
+    chunks = footprintOf(launch, Space.Allocations, grid);
     touched = addressRanges(chunks);
   }
   if (Time.Tracking)
-    Next.remember(call, pointers, chunks);
+    Next.remember(launch, chunks);
   if (Time.LastFetch && !Time.Fetches.done(Time.LastFetch))
-    DRAGON_TRY(Time.Fetches.queueWaitsFor(call.queue, Time.LastFetch));
-  DRAGON_TRY(Submit.run(call, grid, touched, pointers.anything));
+    DRAGON_TRY(Time.Fetches.queueWaitsFor(launch.queue, Time.LastFetch));
+  DRAGON_TRY(
+      Submit.run(launch, {grid, launch.queue, touched, launch.anything}));
 
-  return listed ? noteUses(call, pointers, chunks) : noteUses(call, pointers);
+  return listed ? noteUses(launch, chunks) : noteUses(launch);
 }
 
 StatusOr<LaunchRunner::UseNote> LaunchRunner::noteWork(Queue queue) {
@@ -153,37 +153,35 @@ void LaunchRunner::UseNote::operator()(Buffer &buffer) const {
 }
 
 /// Of chunks that are known.
-Status LaunchRunner::noteUses(const LaunchCall &call,
-                              const LaunchPointers &pointers,
-                              const LaunchChunks &chunks) {
-  DRAGON_ASSIGN(const UseNote used, noteWork(call.queue));
-  if (pointers.anything)
+Status LaunchRunner::noteUses(const ResolvedLaunch &launch,
+                              const LaunchFootprint &chunks) {
+  DRAGON_ASSIGN(const UseNote used, noteWork(launch.queue));
+  if (launch.anything)
     for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
       used(*buffer);
   for (const ChunkUse &use : chunks.uses) {
     used(*use.chunk->buffer);
-    if (use.mayWrite)
+    if (use.mayWrite())
       DRAGON_TRY(Data.wroteDevice(*use.chunk, use.written));
   }
   return {};
 }
 
 /// Nothing has ever had to move: no need to know which chunks are dirty.
-Status LaunchRunner::noteUses(const LaunchCall &call,
-                              const LaunchPointers &pointers) {
-  DRAGON_ASSIGN(const UseNote used, noteWork(call.queue));
+Status LaunchRunner::noteUses(const ResolvedLaunch &launch) {
+  DRAGON_ASSIGN(const UseNote used, noteWork(launch.queue));
   auto wrote = [&](Buffer &buffer) -> Status {
     if (!buffer.allDeviceOnly())
       for (Chunk &chunk : buffer.chunks)
         DRAGON_TRY(Data.wroteDevice(chunk));
     return {};
   };
-  if (pointers.anything)
+  if (launch.anything)
     for (const std::unique_ptr<Buffer> &buffer : Space.Buffers) {
       used(*buffer);
       DRAGON_TRY(wrote(*buffer));
     }
-  for (const LaunchPointer &pointer : pointers.pointers) {
+  for (const LaunchPointer &pointer : launch.pointers) {
     used(*pointer.allocation->buffer);
     if (pointer.mayWrite)
       DRAGON_TRY(wrote(*pointer.allocation->buffer));

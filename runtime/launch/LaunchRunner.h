@@ -32,17 +32,17 @@ public:
         Counting(counting), Plans(plans), Slices(slices), Mapped(mapped) {}
 
   /// All of its buffers are on the device.
-  Status runInCore(const LaunchCall &call, const LaunchPointers &pointers);
+  Status runInCore(const ResolvedLaunch &launch);
   /// Runs it now, on its own, and ends the contents that it uses last.
-  Status run(const LaunchCall &call, PlannedLaunch &planned);
+  Status run(const ResolvedLaunch &launch, PlannedLaunch &planned);
 
 private:
-  Status runAsPlanned(const LaunchCall &call, PlannedLaunch &planned);
-  Status runSlices(const LaunchCall &call, PlannedLaunch &planned,
+  Status runAsPlanned(const ResolvedLaunch &launch, PlannedLaunch &planned);
+  Status runSlices(const ResolvedLaunch &launch, PlannedLaunch &planned,
                    const Slicing &slicing);
   /// All at once, whatever the budget: on a device that migrates, what it has
   /// no room for leaves by itself.
-  Status runBeyondBudget(const LaunchCall &call, PlannedLaunch &planned,
+  Status runBeyondBudget(const ResolvedLaunch &launch, PlannedLaunch &planned,
                          uint64_t wholeBytes);
   /// Says how it runs and why, in the log and in the trace.
   void explain(const LaunchCall &call, PlannedLaunch &planned,
@@ -55,9 +55,8 @@ private:
   };
   StatusOr<UseNote> noteWork(Queue queue);
   /// A launch in core uses its buffers, and writes them.
-  Status noteUses(const LaunchCall &call, const LaunchPointers &pointers,
-                  const LaunchChunks &chunks);
-  Status noteUses(const LaunchCall &call, const LaunchPointers &pointers);
+  Status noteUses(const ResolvedLaunch &launch, const LaunchFootprint &chunks);
+  Status noteUses(const ResolvedLaunch &launch);
 
   Context &Ctx;
   WorkTracker &Time;

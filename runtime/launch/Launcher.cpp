@@ -11,11 +11,11 @@
 
 namespace dragon {
 
-bool Launcher::isInCore(const LaunchPointers &pointers) const {
+bool Launcher::isInCore(const ResolvedLaunch &launch) const {
   // A pointer into no buffer may reach one (one past its end): with all
   // buffers there, it does not matter.
-  bool all = pointers.anything;
-  for (const LaunchPointer &pointer : pointers.pointers)
+  bool all = launch.anything;
+  for (const LaunchPointer &pointer : launch.pointers)
     if (!pointer.allocation)
       all = true;
     else if (!pointer.allocation->buffer->allOnDevice())
@@ -26,67 +26,99 @@ bool Launcher::isInCore(const LaunchPointers &pointers) const {
                              });
 }
 
-Status Launcher::launch(const LaunchCall &given) {
-  LaunchCall call = given;
-  Waves.noteFollower(call.queue);
-  findPointers(call, Space.Allocations, Reached);
-  const LaunchPointers &pointers = Reached;
-  const bool inCore = !Waves.any() && isInCore(pointers);
-  const bool canWait = !inCore && Waves.mayWait(call, pointers);
-  if (!canWait || (Waves.any() && Waves.queue() != call.queue))
-    DRAGON_TRY(Waves.runAll());
-  call.number = Next.beginLaunch();
-  Ctx.ledger.count(Counter::Launches);
-  for (const LaunchPointer &pointer : pointers.pointers)
-    if (pointer.allocation)
-      pointer.allocation->buffer->nextLaunch = 0;
-
-  if (Space.NumDriverMoved)
-    DRAGON_TRY(Hints.prefetch(call, pointers));
-  if (inCore) {
-    DRAGON_TRY(observed(Ctx.watcher.get(), call,
-                        [&] { return Single.runInCore(call, pointers); }));
-    return Ends.end(call);
-  }
-  return launchOutOfCore(call, pointers, canWait);
+bool Launcher::leavesAllInPlace(const ResolvedLaunch &launch) const {
+  auto allows = [](const Buffer &buffer, bool mayWrite) {
+    return !buffer.moving &&
+           (mayWrite ? buffer.allDeviceOnly() : buffer.allOnDevice());
+  };
+  bool anyBuffer = launch.anything, writesAny = launch.anything;
+  for (const LaunchPointer &pointer : launch.pointers)
+    if (!pointer.allocation) { // may reach one: see isInCore()
+      anyBuffer = true;
+      writesAny |= pointer.mayWrite;
+    } else if (!allows(*pointer.allocation->buffer, pointer.mayWrite)) {
+      return false;
+    }
+  return !anyBuffer || std::all_of(Space.Buffers.begin(), Space.Buffers.end(),
+                                   [&](const std::unique_ptr<Buffer> &buffer) {
+                                     return allows(*buffer, writesAny);
+                                   });
 }
 
-Status Launcher::launchOutOfCore(const LaunchCall &call,
-                                 const LaunchPointers &pointers, bool canWait) {
+void Launcher::number(ResolvedLaunch &launch) {
+  launch.number = Next.beginLaunch();
+  Ctx.ledger.count(Counter::Launches);
+  for (const LaunchPointer &pointer : launch.pointers)
+    if (pointer.allocation)
+      pointer.allocation->buffer->nextLaunch = 0;
+}
+
+std::optional<Status> Launcher::launchInCore(const LaunchCall &call) {
+  if (Waves.anyAtAll() || Ctx.watcher || Space.NumDriverMoved ||
+      !call.lastUses.empty())
+    return std::nullopt;
+  ResolvedLaunch &launch = InCore;
+  launch.resolve(call, Space.Allocations);
+  if (!leavesAllInPlace(launch))
+    return std::nullopt;
+  Waves.noteFollower(launch.queue);
+  number(launch);
+  return Single.runInCore(launch);
+}
+
+Status Launcher::launch(const LaunchCall &call) {
+  ResolvedLaunch &launch = Current;
+  launch.resolve(call, Space.Allocations);
+  Waves.noteFollower(launch.queue);
+  const bool inCore = !Waves.any() && isInCore(launch);
+  const bool canWait = !inCore && Waves.mayWait(launch);
+  if (!canWait || (Waves.any() && Waves.queue() != launch.queue))
+    DRAGON_TRY(Waves.runAll());
+  number(launch);
+  if (Space.NumDriverMoved)
+    DRAGON_TRY(Hints.prefetch(launch));
+  if (inCore) {
+    DRAGON_TRY(observed(Ctx.watcher.get(), launch,
+                        [&] { return Single.runInCore(launch); }));
+    return Ends.end(launch);
+  }
+  return launchOutOfCore(launch, canWait);
+}
+
+Status Launcher::launchOutOfCore(const ResolvedLaunch &launch, bool canWait) {
   if (Counting.any())
     Counting.collect();
   bool isNew = false;
   const std::shared_ptr<PlannedLaunch> planned =
-      Plans.Plans.entry(call, Space.Allocations, isNew);
+      Plans.Plans.entry(launch, Space.Allocations, isNew);
   if (isNew)
-    planned->isFor(
-        chunksOf(call, pointers, Space.Allocations, wholeGrid(call)));
-  Next.remember(call, pointers, planned->whole);
-  Waves.noteLast(planned, call.queue);
-  const bool followed = call.followed || planned->followed ||
+    planned->isFor(footprintOf(launch, Space.Allocations, wholeGrid(launch)));
+  Next.remember(launch, planned->whole);
+  Waves.noteLast(planned, launch.queue);
+  const bool followed = launch.followed || planned->followed ||
                         Ctx.config.wavefront == Wavefront::Always;
   if (canWait && (followed || Waves.any())) {
     DRAGON_ASSIGN(
         const bool waits,
-        Waves.wait(WaitingLaunch(call, planned, Ctx.clock), followed));
+        Waves.wait(WaitingLaunch(launch, planned, Ctx.clock), followed));
     if (waits)
       return {};
     // Those that wait come first; this one has its place in time behind them.
     DRAGON_TRY(Waves.runAll());
   }
-  Status status = Single.run(call, *planned);
+  Status status = Single.run(launch, *planned);
   Waves.noteEnd();
   return status;
 }
 
 std::vector<AddressRange> Launcher::mayWrite(const LaunchCall &call) {
   std::vector<AddressRange> written;
-  const LaunchPointers pointers = pointersOf(call, Space.Allocations);
-  if (pointers.anything)
+  const ResolvedLaunch launch(call, Space.Allocations);
+  if (launch.anything)
     for (const auto &[base, allocation] : Space.Allocations.all())
       written.push_back({base, allocation.end()});
   else
-    for (const LaunchPointer &pointer : pointers.pointers)
+    for (const LaunchPointer &pointer : launch.pointers)
       if (pointer.mayWrite && pointer.allocation)
         written.push_back(
             {pointer.allocation->base, pointer.allocation->end()});
@@ -98,12 +130,12 @@ size_t Launcher::overwritten(const LaunchCall &call, uintptr_t address) {
   if (!found || !OnDevice.mayMove() || found->buffer->arena ||
       found->base != address)
     return 0;
-  const LaunchPointers pointers = pointersOf(call, Space.Allocations);
-  const LaunchChunks whole =
-      chunksOf(call, pointers, Space.Allocations, wholeGrid(call));
+  const LaunchFootprint whole =
+      footprintOf(ResolvedLaunch(call, Space.Allocations), Space.Allocations,
+                  wholeGrid(call));
   std::vector<bool> written(found->buffer->chunks.size());
   for (const ChunkUse &use : whole.uses)
-    if (use.mustWrite && use.chunk->buffer == found->buffer)
+    if (use.mustWrite() && use.chunk->buffer == found->buffer)
       written[use.chunk->index] = true;
   auto first = std::find(written.begin(), written.end(), false);
   if (first == written.end())

@@ -9,11 +9,25 @@
 // waits for others to run together with (WaveRunner.h), or runs
 // (LaunchRunner.h).
 //
+// A launch for which nothing has to move, and which takes nothing from where it
+// is, needs the lock's `state` alone (base/RuntimeLock.h), and so goes on while
+// another thread waits for files in the middle of a move. The agreement:
+//
+//   the launch   reads buffers all of whose chunks are on the device, writes
+//                those whose contents are nowhere else, and leaves alone what
+//                is Buffer::moving. It changes the clock and the history, when
+//                chunks were used last, and what of the chunks is defined.
+//   the mover    settles chunks behind its last wait, before it unmaps them or
+//                takes their contents; or it marks the buffer as moving.
+//
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_LAUNCH_LAUNCHER_H
 #define DRAGON_RUNTIME_LAUNCH_LAUNCHER_H
 
 #include "runtime/launch/WaveRunner.h"
+
+#include <optional>
+#include <vector>
 
 namespace dragon {
 
@@ -27,7 +41,11 @@ public:
         Ends(ends), Hints(hints), Counting(counting), Plans(plans),
         Single(launches), Waves(waves) {}
 
+  /// Any launch, with both parts of the lock.
   Status launch(const LaunchCall &call);
+  /// One for which nothing has to move, with `state` alone. Nothing: this is
+  /// none, and launch() is to be called.
+  std::optional<Status> launchInCore(const LaunchCall &call);
   /// Runs what waits.
   Status runWaiting() { return Waves.runAll(); }
   /// Ranges that the launch may write.
@@ -42,9 +60,11 @@ public:
                            uint32_t field);
 
 private:
-  Status launchOutOfCore(const LaunchCall &call, const LaunchPointers &pointers,
-                         bool canWait);
-  bool isInCore(const LaunchPointers &pointers) const;
+  Status launchOutOfCore(const ResolvedLaunch &launch, bool canWait);
+  bool isInCore(const ResolvedLaunch &launch) const;
+  bool leavesAllInPlace(const ResolvedLaunch &launch) const;
+  /// It has its place in the order of the program.
+  void number(ResolvedLaunch &launch);
 
   Context &Ctx;
   AddressSpace &Space;
@@ -56,7 +76,8 @@ private:
   SlicePlanner &Plans;
   LaunchRunner &Single;
   WaveRunner &Waves;
-  LaunchPointers Reached; ///< of the launch that is being made
+  ResolvedLaunch Current; ///< of launch(), which may wait for files
+  ResolvedLaunch InCore;  ///< of launchInCore()
 };
 
 } // namespace dragon

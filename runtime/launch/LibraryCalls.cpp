@@ -7,11 +7,11 @@
 
 #include "runtime/launch/LibraryCalls.h"
 
+#include "runtime/launch/LaunchKey.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
-#include <functional>
 #include <string_view>
 
 namespace dragon {
@@ -33,8 +33,8 @@ uintptr_t endOf(const LibraryUse &use, const Allocation &in) {
 } // namespace
 
 /// What the uses are of, by chunk, in the order of addresses.
-LibraryCalls::Wants LibraryCalls::wantsOf(const LibraryCall &call) const {
-  Wants wants;
+LibraryCalls::Uses LibraryCalls::usesOf(const LibraryCall &call) const {
+  Uses uses;
   for (const LibraryUse &use : call.uses) {
     const Allocation *found = Space.Allocations.find(use.address);
     if (!found)
@@ -50,23 +50,22 @@ LibraryCalls::Wants LibraryCalls::wantsOf(const LibraryCall &call) const {
       if (need == LaunchNeed::Overwrite &&
           (begin > chunk.va() || end < chunk.usedEnd()))
         need = LaunchNeed::Write;
-      auto [it, isNew] = wants.try_emplace(chunk.va(), Want{&chunk, need});
+      auto [it, isNew] = uses.try_emplace(chunk.va(), useOfAll(chunk, need));
       if (!isNew)
-        it->second.need = both(it->second.need, need);
+        it->second = useOfAll(chunk, both(it->second.need, need));
       begin = chunk.va() + chunk.bytes();
     }
   }
-  return wants;
+  return uses;
 }
 
 Status LibraryCalls::checkRoom(const LibraryCall &call,
-                               const Wants &wants) const {
+                               const Uses &uses) const {
   uint64_t needed = 0, elsewhere = 0;
-  for (const auto &[address, want] : wants)
-    needed += want.chunk->bytes();
+  for (const auto &[address, use] : uses)
+    needed += use.chunk->bytes();
   for (const Chunk *chunk : OnDevice.Chunks)
-    if ((chunk->holds.calls || chunk->buffer->kept) &&
-        !wants.count(chunk->va()))
+    if ((chunk->holds.calls || chunk->buffer->kept) && !uses.count(chunk->va()))
       elsewhere += chunk->bytes();
   if (needed + elsewhere <= OnDevice.Pool.budget())
     return {};
@@ -94,36 +93,36 @@ Status LibraryCalls::begin(const LibraryCall &call, LibraryHold &hold) {
   TraceZone zone("library call");
   zone.detail(call.function);
   ++Ctx.clock;
-  const Wants found = wantsOf(call);
+  const Uses found = usesOf(call);
   DRAGON_TRY(checkRoom(call, found));
-  std::vector<Want> wants;
+  std::vector<ChunkUse> uses;
   uint64_t missing = 0;
-  for (const auto &[address, want] : found) {
-    wants.push_back(want);
-    missing += want.chunk->copies.device ? 0 : want.chunk->bytes();
+  for (const auto &[address, use] : found) {
+    uses.push_back(use);
+    missing += use.chunk->copies.device ? 0 : use.chunk->bytes();
   }
   if (missing) {
-    uint64_t signature = std::hash<std::string_view>()(call.function);
-    std::vector<AddressRange> ranges;
+    std::vector<uintptr_t> addresses;
     for (const LibraryUse &use : call.uses)
-      signature = signature * 0x9e3779b97f4a7c15u + use.address;
-    ranges.reserve(wants.size());
-    for (const Want &want : wants)
-      ranges.push_back({want.chunk->va(), want.chunk->usedEnd()});
-    Next.remember(signature, std::move(ranges));
+      addresses.push_back(use.address);
+    std::vector<AddressRange> ranges;
+    ranges.reserve(uses.size());
+    for (const ChunkUse &use : uses)
+      ranges.push_back({use.chunk->va(), use.chunk->usedEnd()});
+    Next.remember(buffersKey(call.function, addresses), std::move(ranges));
   }
   Ctx.pins.next();
   DRAGON_TRY(
-      Resident.bringIn(wants, call.queue.value_or(nullptr), Cause::Demand));
+      Resident.bringIn(uses, call.queue.value_or(nullptr), Cause::Demand));
   // In whatever stream the work will be: the copies are done before.
   if (!call.queue)
     DRAGON_TRY(Ctx.device->synchronize(Ctx.copyIn));
   DRAGON_TRY(Ctx.device->completeMaps());
   tellUses(call);
-  for (const Want &want : wants) {
-    ++want.chunk->holds.calls;
-    hold.chunks.push_back({want.chunk->va(), want.chunk->buffer->number,
-                           want.need != LaunchNeed::Read});
+  for (const ChunkUse &use : uses) {
+    ++use.chunk->holds.calls;
+    hold.chunks.push_back(
+        {use.chunk->va(), use.chunk->buffer->number, use.mayWrite()});
   }
   hold.queue = call.queue;
   return {};

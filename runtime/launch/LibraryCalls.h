@@ -77,9 +77,9 @@ public:
   Status keepReachable(uintptr_t address, std::vector<Buffer *> &done);
 
 private:
-  using Wants = std::map<uintptr_t, Want>; ///< by the chunks' addresses
-  Wants wantsOf(const LibraryCall &call) const;
-  Status checkRoom(const LibraryCall &call, const Wants &wants) const;
+  using Uses = std::map<uintptr_t, ChunkUse>; ///< by the chunks' addresses
+  Uses usesOf(const LibraryCall &call) const;
+  Status checkRoom(const LibraryCall &call, const Uses &uses) const;
   /// Says to who watches what the function may do from now on.
   void tellUses(const LibraryCall &call);
   Buffer *bufferOf(const LibraryHold::Part &part) const;

@@ -7,7 +7,9 @@
 
 #include "runtime/launch/NextUses.h"
 
+#include "runtime/launch/LaunchKey.h"
 #include "runtime/launch/WaitingLaunch.h"
+
 #include <algorithm>
 #include <functional>
 
@@ -19,14 +21,9 @@ uint64_t NextUses::beginLaunch() {
   return Ctx.launches;
 }
 
-void NextUses::remember(const LaunchCall &call, const LaunchPointers &pointers,
-                        const LaunchChunks &whole) {
+void NextUses::remember(const ResolvedLaunch &launch,
+                        const LaunchFootprint &whole) {
   LaunchClock = Ctx.clock;
-  uint64_t signature = mixBits(reinterpret_cast<uintptr_t>(call.kernel));
-  for (const LaunchPointer &pointer : pointers.pointers)
-    signature =
-        mixBits(signature ^ (pointer.allocation ? pointer.allocation->base
-                                                : pointer.value));
   auto ascending = [](std::vector<AddressRange> ranges) {
     std::sort(ranges.begin(), ranges.end(),
               [](const AddressRange &a, const AddressRange &b) {
@@ -34,8 +31,8 @@ void NextUses::remember(const LaunchCall &call, const LaunchPointers &pointers,
               });
     return ranges;
   };
-  auto overwrites = [](const ChunkUse &use) { return use.mustWrite; };
-  History.begin(signature,
+  auto overwrites = [](const ChunkUse &use) { return use.mustWrite(); };
+  History.begin(buffersKey(launch),
                 ascending(addressRanges(whole, std::not_fn(overwrites))),
                 ascending(addressRanges(whole, overwrites)), Ctx.clock);
   if (History.foreseen())

@@ -39,8 +39,7 @@ public:
   uint64_t launchClock() const { return LaunchClock; }
   void setLaunchClock(uint64_t clock) { LaunchClock = clock; }
   /// Remembers the launch; what follows it may be foreseen then.
-  void remember(const LaunchCall &call, const LaunchPointers &pointers,
-                const LaunchChunks &whole);
+  void remember(const ResolvedLaunch &launch, const LaunchFootprint &whole);
   /// The same for work of others.
   void remember(uint64_t signature, std::vector<AddressRange> uses);
   /// There is a forecast for what follows the launch.

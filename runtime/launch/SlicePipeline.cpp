@@ -121,7 +121,7 @@ Status SlicePipeline::Preview::makeRoom(size_t slice, uint64_t bytes) {
 Status SlicePipeline::Preview::fetch(size_t slice) {
   if (!Waits)
     return {};
-  std::vector<Want> fetched;
+  std::vector<ChunkUse> fetched;
   uint64_t bytes = 0;
   for (const SliceUses::Use &use : Uses.uses(slice)) {
     Chunk &chunk = *use.use->chunk;
@@ -134,7 +134,7 @@ Status SlicePipeline::Preview::fetch(size_t slice) {
       continue;
     }
     bytes += chunk.bytes();
-    fetched.push_back({&chunk, use.need()});
+    fetched.push_back(use.asNeeded());
   }
   return fetched.empty() ? Status()
                          : P.Resident.startBringingIn(fetched, Cause::Demand);
@@ -144,8 +144,8 @@ void SlicePipeline::Preview::ran(size_t slice) {
   for (const SliceUses::Use &use : Uses.uses(slice)) {
     Future &future = Chunks[use.use->chunk->planned];
     future.onDevice = true;
-    future.changed |= use.use->mayWrite;
-    future.state.copies |= use.use->mayWrite;
+    future.changed |= use.use->mayWrite();
+    future.state.copies |= use.use->mayWrite();
     future.state.lastTouch = Uses.timeOf(slice) - 1;
     const Forecast after = Uses.nextAfter(use);
     future.state.nextUse = after.clock;

@@ -28,9 +28,9 @@ uint64_t SlicePlanner::deviceBytesFor(const PlannedLaunch &planned) const {
   return bytes;
 }
 
-const Slicing &SlicePlanner::slicingOf(const LaunchCall &call,
+const Slicing &SlicePlanner::slicingOf(const ResolvedLaunch &launch,
                                        PlannedLaunch &planned, SliceSize size) {
-  const LaunchChunks &whole = planned.whole;
+  const LaunchFootprint &whole = planned.whole;
   PlanInput input{};
   input.largeSlices = size.large;
   input.deviceBudget = deviceBytesFor(planned);
@@ -51,15 +51,14 @@ const Slicing &SlicePlanner::slicingOf(const LaunchCall &call,
   if (const Slicing *known = planned.find(conditions))
     return *known;
   TraceZone zone("plan");
-  zone.detail(nameOf(call));
-  const LaunchPointers pointers = pointersOf(call, Space.Allocations);
-  std::copy(call.grid, call.grid + 3, input.grid);
-  const KernelRecord *record = call.kernel->record;
-  input.sliceable = record && !pointers.anything && !call.cooperative &&
+  zone.detail(nameOf(launch));
+  std::copy(launch.grid, launch.grid + 3, input.grid);
+  const KernelRecord *record = launch.kernel->record;
+  input.sliceable = record && !launch.anything && !launch.cooperative &&
                     (record->Flags & KernelSliceable);
   // Several launches share the device as slices, or not at all.
   input.hostMapped = Ctx.device->caps().hostMapped && size.share == 1;
-  BoxFootprints footprints(call, pointers, Space.Allocations, whole);
+  BoxFootprints footprints(launch, Space.Allocations, whole);
   input.buffers = footprints.buffers();
   input.footprint = [&](const BlockBox &box) { return footprints.of(box); };
   input.extents = [&](const BlockBox &box) {
@@ -73,7 +72,7 @@ const Slicing &SlicePlanner::slicingOf(const LaunchCall &call,
     input.rates.mapping *= MostForeseen;
   input.placed = [&] {
     planned.weighsMapping = true;
-    const std::vector<double> &bytes = Counting.accessBytes(call, planned);
+    const std::vector<double> &bytes = Counting.accessBytes(launch, planned);
     std::vector<PlanInput::Placed> placed;
     for (size_t i = 0; i < whole.uses.size(); ++i) {
       const Chunk &chunk = *whole.uses[i].chunk;
@@ -125,19 +124,20 @@ PlacedChunk SlicePlanner::placedOf(const ChunkUse &use, double accessBytes) {
   placed.accessBytes = accessBytes;
   placed.mustStay = use.atomic || chunk.buffer->kept || chunk.holds.calls;
   placed.onDevice = chunk.copies.device;
-  placed.copied = !use.mustWrite && !(chunk.copies.device && chunk.copies.host);
+  placed.copied =
+      !use.mustWrite() && !(chunk.copies.device && chunk.copies.host);
   placed.mappable =
       chunk.hostMapped || (chunk.host.id && chunk.host.place == Place::Host);
   return placed;
 }
 
-const Slicing &SlicePlanner::evenSlicingOf(const LaunchCall &call,
+const Slicing &SlicePlanner::evenSlicingOf(const ResolvedLaunch &launch,
                                            PlannedLaunch &planned,
                                            uint32_t pieces) {
   const Slicing::Conditions conditions{0, 0, false, false, false, pieces};
   if (const Slicing *known = planned.find(conditions))
     return *known;
-  auto touchedBy = [](const LaunchChunks &chunks) {
+  auto touchedBy = [](const LaunchFootprint &chunks) {
     uint64_t bytes = 0;
     for (const ChunkUse &use : chunks.uses)
       bytes += use.touched.bytes();
@@ -147,20 +147,19 @@ const Slicing &SlicePlanner::evenSlicingOf(const LaunchCall &call,
   slicing.plan.kind = LaunchPlan::Impossible;
   // Neighbours share a little, such as the border of a stencil.
   const uint64_t all = touchedBy(planned.whole), most = all + all / 4;
-  const LaunchPointers pointers = pointersOf(call, Space.Allocations);
   for (unsigned d = 3;
        d-- > 0 && slicing.plan.kind == LaunchPlan::Impossible;) {
-    const uint32_t blocks = call.grid[d], number = std::min(pieces, blocks);
-    if (number < 2 || pointers.anything)
+    const uint32_t blocks = launch.grid[d], number = std::min(pieces, blocks);
+    if (number < 2 || launch.anything)
       continue;
-    std::vector<BlockBox> boxes(number, wholeGrid(call));
+    std::vector<BlockBox> boxes(number, wholeGrid(launch));
     for (uint32_t i = 0; i < number; ++i) {
       boxes[i].Lo[d] = uint32_t(uint64_t(blocks) * i / number);
       boxes[i].Hi[d] = uint32_t(uint64_t(blocks) * (i + 1) / number);
     }
-    BoxFootprints footprints(call, pointers, Space.Allocations, planned.whole);
+    BoxFootprints footprints(launch, Space.Allocations, planned.whole);
     footprints.foresee(boxes);
-    std::vector<LaunchChunks> parts;
+    std::vector<LaunchFootprint> parts;
     uint64_t bytes = 0;
     for (const BlockBox &box : boxes) {
       footprints.of(box);
@@ -177,15 +176,16 @@ const Slicing &SlicePlanner::evenSlicingOf(const LaunchCall &call,
   return planned.keep(std::move(slicing));
 }
 
-const Slicing &SlicePlanner::fineSlicingOf(const WaitingLaunch &launch,
+const Slicing &SlicePlanner::fineSlicingOf(const WaitingLaunch &waiting,
                                            const WaveCut &cut) {
-  const LaunchCall call = launch.call();
+  const ResolvedLaunch &launch = waiting.launch();
   SliceSize size = cut.size;
-  while (size.share > 1 && !canRun(slicingOf(call, launch.planned(), size)))
+  while (size.share > 1 && !canRun(slicingOf(launch, waiting.planned(), size)))
     size.share /= 2;
-  const Slicing &own = slicingOf(call, launch.planned(), size);
+  const Slicing &own = slicingOf(launch, waiting.planned(), size);
   if (own.plan.kind == LaunchPlan::Resident && cut.pieces > 1)
-    if (const Slicing &even = evenSlicingOf(call, launch.planned(), cut.pieces);
+    if (const Slicing &even =
+            evenSlicingOf(launch, waiting.planned(), cut.pieces);
         canRun(even))
       return even;
   return own;

@@ -32,14 +32,15 @@ public:
 
   /// How the launch runs in slices of this size. What is found is kept in
   /// `planned`.
-  const Slicing &slicingOf(const LaunchCall &call, PlannedLaunch &planned,
+  const Slicing &slicingOf(const ResolvedLaunch &launch, PlannedLaunch &planned,
                            SliceSize size = {});
   /// Equal pieces, if they use different parts; else one that cannot run.
-  const Slicing &evenSlicingOf(const LaunchCall &call, PlannedLaunch &planned,
-                               uint32_t pieces);
+  const Slicing &evenSlicingOf(const ResolvedLaunch &launch,
+                               PlannedLaunch &planned, uint32_t pieces);
   /// The slices of launches that run together; of their own if there is no
   /// smaller way.
-  const Slicing &fineSlicingOf(const WaitingLaunch &launch, const WaveCut &cut);
+  const Slicing &fineSlicingOf(const WaitingLaunch &waiting,
+                               const WaveCut &cut);
   /// Device memory that a launch may take: what nobody else holds for longer.
   uint64_t deviceBytesFor(const PlannedLaunch &planned) const;
   /// The rates of the link, as measured or as is usual.

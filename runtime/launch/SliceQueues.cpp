@@ -64,7 +64,7 @@ StatusOr<Queue> SliceQueues::queueFor(const SliceUses &uses, size_t slice) {
   for (const SliceUses::Use &use : uses.uses(slice)) {
     const Touched &chunk = touched(*use.use->chunk, uses.slice(slice).launch);
     join(before, chunk.earlierWrites);
-    if (use.use->mayWrite)
+    if (use.use->mayWrite())
       join(before, chunk.earlierReads);
   }
   // Behind the one that it has to wait for, if that is one: it need not then.
@@ -92,7 +92,7 @@ void SliceQueues::ran(const SliceUses &uses, size_t slice, uint64_t ticket) {
   Last[Current] = ticket;
   for (const SliceUses::Use &use : uses.uses(slice)) {
     Touched &chunk = touched(*use.use->chunk, uses.slice(slice).launch);
-    (use.use->mayWrite ? chunk.writes : chunk.reads)[Current] = ticket;
+    (use.use->mayWrite() ? chunk.writes : chunk.reads)[Current] = ticket;
   }
 }
 

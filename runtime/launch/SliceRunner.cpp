@@ -25,7 +25,7 @@ void SliceRunner::count(const SliceUses &uses) {
   if (uses.numLaunches() > 1)
     log(LogLevel::Debug,
         "'{}' runs in {} slices with the {} launches behind it",
-        nameOf(uses.call(0)), uses.size(), uses.numLaunches() - 1);
+        nameOf(uses.launch(0)), uses.size(), uses.numLaunches() - 1);
 }
 
 Status SliceRunner::die(Chunk &chunk, bool overwritten, Queue queue) {
@@ -38,33 +38,34 @@ Status SliceRunner::die(Chunk &chunk, bool overwritten, Queue queue) {
   return Data.forget(chunk);
 }
 
-Status SliceRunner::submit(const SliceUses &uses, size_t index,
-                           const LaunchCall &call) {
+Status SliceRunner::submit(const SliceUses &uses, size_t index, Queue queue) {
   const Slice &slice = uses.slice(index);
+  const ResolvedLaunch &launch = uses.launch(index);
   std::vector<AddressRange> touched = addressRanges(*slice.chunks);
   if (slice.mapped)
     for (const AddressRange &range : addressRanges(*slice.mapped))
       touched.push_back(range);
   // Those of several launches are as many launches of their own to who watches.
   Observer *watcher = uses.numLaunches() > 1 ? Ctx.watcher.get() : nullptr;
-  DRAGON_TRY(observed(watcher, call, [&] {
-    return Submit.run(call, slice.box, touched, slice.chunks->anything);
+  DRAGON_TRY(observed(watcher, launch, [&] {
+    return Submit.run(launch,
+                      {slice.box, queue, touched, slice.chunks->anything});
   }));
   if (index == 0 || slice.launch != uses.slice(index - 1).launch)
-    Accepted.insert(shapeOf(call));
+    Accepted.insert(shapeKey(launch));
   return {};
 }
 
 Status SliceRunner::noteWrites(const SliceUses &uses, size_t index) {
   for (const SliceUses::Use &use : uses.uses(index))
-    if (use.use->mayWrite)
+    if (use.use->mayWrite())
       DRAGON_TRY(Data.wroteDevice(*use.use->chunk, use.use->written));
     else if (use.overwrites && !use.use->chunk->copies.device)
       // Brought in for a slice that turned out not to write it.
       DRAGON_TRY(Data.forget(*use.use->chunk));
-  if (const LaunchChunks *mapped = uses.slice(index).mapped)
+  if (const LaunchFootprint *mapped = uses.slice(index).mapped)
     for (const ChunkUse &use : mapped->uses)
-      if (use.mayWrite)
+      if (use.mayWrite())
         DRAGON_TRY(Data.wroteHost(*use.chunk, use.written));
   return {};
 }
@@ -86,28 +87,27 @@ Status SliceRunner::runOne(SliceUses &uses, size_t index) {
     Ctx.clock = uses.timeOf(index - 1);
   if (Ctx.caps().asynchronous && uses.size() > 1)
     OnDevice.InUseSince = uses.inUseSince(index);
-  LaunchCall call = uses.call(index);
-  DRAGON_ASSIGN(call.queue, AtATime.queueFor(uses, index));
-  std::vector<Want> wants;
+  DRAGON_ASSIGN(const Queue queue, AtATime.queueFor(uses, index));
+  std::vector<ChunkUse> needed;
   std::vector<Chunk *> used;
   bool needsNew = false;
   for (const SliceUses::Use &use : uses.uses(index)) {
     needsNew |= !use.use->chunk->device.id;
-    wants.push_back({use.use->chunk, use.need()});
+    needed.push_back(use.asNeeded());
     used.push_back(use.use->chunk);
   }
   Ctx.pins.next();
-  DRAGON_TRY(Resident.bringIn(wants, call.queue, Cause::Demand, call.queue));
-  if (const LaunchChunks *mapped = uses.slice(index).mapped)
+  DRAGON_TRY(Resident.bringIn(needed, queue, Cause::Demand, queue));
+  if (const LaunchFootprint *mapped = uses.slice(index).mapped)
     for (const ChunkUse &use : mapped->uses)
       used.push_back(use.chunk);
-  DRAGON_TRY(submit(uses, index, call));
+  DRAGON_TRY(submit(uses, index, queue));
   DRAGON_TRY(noteWrites(uses, index));
-  DRAGON_TRY(Time.noteUse(used, call.queue));
+  DRAGON_TRY(Time.noteUse(used, queue));
   if (!used.empty())
     AtATime.ran(uses, index, used.front()->transit.lastUse);
   uses.ran(index);
-  DRAGON_TRY(noteDeaths(uses, index, call.queue));
+  DRAGON_TRY(noteDeaths(uses, index, queue));
   // Slices in a wave that need nothing new change little of what is to come.
   if (index + 1 < uses.size() &&
       (needsNew || uses.numLaunches() == 1 || index % 4 == 0))
@@ -126,7 +126,7 @@ Status SliceRunner::run(SliceUses &uses) {
                              uses.size() > 1 && !Ctx.config.poison;
   const unsigned queues = severalQueues ? Ctx.config.sliceQueues : 1;
   uses.runAtATime(queues);
-  DRAGON_TRY(AtATime.begin(uses.call(0).queue, queues));
+  DRAGON_TRY(AtATime.begin(uses.launch(0).queue, queues));
   Status status;
   for (size_t i = 0; i < uses.size() && status.ok(); ++i)
     status = runOne(uses, i);

@@ -16,6 +16,7 @@
 #ifndef DRAGON_RUNTIME_LAUNCH_SLICERUNNER_H
 #define DRAGON_RUNTIME_LAUNCH_SLICERUNNER_H
 
+#include "runtime/launch/LaunchKey.h"
 #include "runtime/launch/SlicePipeline.h"
 #include "runtime/launch/SliceQueues.h"
 #include "runtime/launch/Submitter.h"
@@ -38,12 +39,12 @@ public:
   /// The device accepted such launches: they will not be refused when nobody
   /// waits for the answer any more.
   bool hasAccepted(const LaunchCall &call) const {
-    return Accepted.count(shapeOf(call)) != 0;
+    return Accepted.count(shapeKey(call)) != 0;
   }
 
 private:
   Status runOne(SliceUses &uses, size_t index);
-  Status submit(const SliceUses &uses, size_t index, const LaunchCall &call);
+  Status submit(const SliceUses &uses, size_t index, Queue queue);
   Status noteWrites(const SliceUses &uses, size_t index);
   Status noteDeaths(const SliceUses &uses, size_t index, Queue queue);
   Status die(Chunk &chunk, bool overwritten, Queue queue);

@@ -15,7 +15,7 @@
 
 namespace dragon {
 
-std::vector<uint32_t> sliceOrder(std::span<const LaunchChunks> parts) {
+std::vector<uint32_t> sliceOrder(std::span<const LaunchFootprint> parts) {
   std::vector<uint32_t> order, others;
   for (uint32_t i = 0; i < parts.size(); ++i) {
     const bool there =
@@ -35,7 +35,7 @@ SliceUses::SliceUses(std::vector<SlicedLaunch> launches,
   std::vector<std::unordered_set<Chunk *>> overwritten(Launches.size());
   for (size_t i = 0; i < Launches.size(); ++i)
     for (const ChunkUse &use : Launches[i].whole->uses)
-      if (use.mustWrite)
+      if (use.mustWrite())
         overwritten[i].insert(use.chunk);
   using Place = std::pair<size_t, size_t>; // slice and use
   struct Turns {

@@ -27,12 +27,12 @@ namespace dragon {
 /// The order in which slices move the least: blocks may run in any order, so
 /// those whose chunks are on the device from before come first. The others
 /// follow as they lie: neighbours share chunks.
-std::vector<uint32_t> sliceOrder(std::span<const LaunchChunks> parts);
+std::vector<uint32_t> sliceOrder(std::span<const LaunchFootprint> parts);
 
 /// A launch that runs in slices, alone or together with others.
 struct SlicedLaunch {
-  const LaunchCall *call;
-  const LaunchChunks *whole;
+  const ResolvedLaunch *launch;
+  const LaunchFootprint *whole;
   /// Contents that nobody needs behind it.
   std::vector<AddressRange> dying;
 };
@@ -41,9 +41,9 @@ struct SlicedLaunch {
 struct Slice {
   uint32_t launch;
   BlockBox box;
-  const LaunchChunks *chunks;
+  const LaunchFootprint *chunks;
   /// What it uses besides, which stays in host memory; null: nothing.
-  const LaunchChunks *mapped = nullptr;
+  const LaunchFootprint *mapped = nullptr;
 };
 
 /// Slices in the order in which they run, which keeps that of launches where
@@ -67,9 +67,13 @@ public:
     bool overwrittenNext = false; ///< the first two
 
     LaunchNeed need() const {
-      return overwrites      ? LaunchNeed::Overwrite
-             : use->mayWrite ? LaunchNeed::Write
-                             : LaunchNeed::Read;
+      return overwrites ? LaunchNeed::Overwrite : use->need;
+    }
+    /// The use as it is of this slice.
+    ChunkUse asNeeded() const {
+      ChunkUse needed = *use;
+      needed.need = need();
+      return needed;
     }
   };
 
@@ -88,8 +92,8 @@ public:
   size_t size() const { return Slices.size(); }
   size_t numLaunches() const { return Launches.size(); }
   const Slice &slice(size_t index) const { return Slices[index]; }
-  const LaunchCall &call(size_t index) const {
-    return *Launches[Slices[index].launch].call;
+  const ResolvedLaunch &launch(size_t index) const {
+    return *Launches[Slices[index].launch].launch;
   }
   const std::vector<Use> &uses(size_t slice) const { return Uses[slice]; }
   /// What no slice needs as it was before the first one.

@@ -9,14 +9,16 @@
 
 namespace dragon {
 
-Status Submitter::run(const LaunchCall &call, const BlockBox &box,
-                      std::span<const AddressRange> touched, bool anything,
-                      const KernelHandle *handle) {
-  LaunchRequest request = requestOf(call, box);
-  if (handle)
-    request.kernel = const_cast<KernelHandle *>(handle);
-  request.touched = touched;
-  request.touchesAnything = anything;
+Status Submitter::run(const ResolvedLaunch &launch, const Submission &part) {
+  LaunchRequest request = requestOf(launch, part.box);
+  request.queue = part.queue;
+  if (part.kernel) {
+    request.kernel = const_cast<KernelHandle *>(part.kernel);
+    request.args = const_cast<void **>(part.args.data());
+    request.numArgs = uint32_t(part.args.size());
+  }
+  request.touched = part.touched;
+  request.touchesAnything = part.anything;
   if (Ctx.watcher) {
     std::vector<AddressRange> remote;
     for (const Chunk *chunk : Slabs.Chunks)
@@ -24,8 +26,7 @@ Status Submitter::run(const LaunchCall &call, const BlockBox &box,
         remote.push_back({chunk->va(), chunk->usedEnd()});
     ObservedBlocks blocks;
     if (Ctx.watcher->wantsFootprints())
-      blocks = announced(call, pointersOf(call, Space.Allocations),
-                         Space.Allocations, box);
+      blocks = announced(launch, Space.Allocations, part.box);
     Ctx.watcher->blocksRun(blocks, remote);
   }
   DRAGON_TRY(Ctx.device->launch(request));

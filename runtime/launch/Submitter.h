@@ -19,17 +19,25 @@
 
 namespace dragon {
 
+/// What of a launch goes to the device.
+struct Submission {
+  BlockBox box; ///< its blocks
+  Queue queue;
+  /// They touch no buffers but those ranges, unless `anything`.
+  std::span<const AddressRange> touched;
+  bool anything;
+  /// Another kernel than the launch's, and its arguments; null: the launch's.
+  const KernelHandle *kernel = nullptr;
+  std::span<void *const> args = {};
+};
+
 class Submitter {
 public:
   Submitter(Context &context, AddressSpace &space, HostSlabs &slabs,
             DriverHints &hints)
       : Ctx(context), Space(space), Slabs(slabs), Hints(hints) {}
 
-  /// Blocks of the box run, with another kernel than the call's if `handle` is
-  /// given. They touch no buffers but those ranges, unless `anything`.
-  Status run(const LaunchCall &call, const BlockBox &box,
-             std::span<const AddressRange> touched, bool anything,
-             const KernelHandle *handle = nullptr);
+  Status run(const ResolvedLaunch &launch, const Submission &part);
 
 private:
   Context &Ctx;

@@ -13,13 +13,14 @@
 
 namespace dragon {
 
-WaitingLaunch::WaitingLaunch(const LaunchCall &call,
+WaitingLaunch::WaitingLaunch(ResolvedLaunch launch,
                              std::shared_ptr<PlannedLaunch> planned,
                              uint64_t clock)
-    : Call(call), LastUses(call.lastUses.begin(), call.lastUses.end()),
+    : Launch(std::move(launch)),
+      LastUses(Launch.lastUses.begin(), Launch.lastUses.end()),
       Planned(std::move(planned)), Clock(clock) {
-  const KernelRecord &record = *call.kernel->record;
-  const uint32_t *sizes = call.kernel->summary->argSizes(record);
+  const KernelRecord &record = *Launch.kernel->record;
+  const uint32_t *sizes = Launch.kernel->summary->argSizes(record);
   constexpr size_t Alignment = alignof(std::max_align_t);
   auto padded = [](size_t bytes) {
     return (bytes + Alignment - 1) / Alignment * Alignment;
@@ -30,17 +31,12 @@ WaitingLaunch::WaitingLaunch(const LaunchCall &call,
   Bytes = std::make_unique<char[]>(bytes);
   char *to = Bytes.get();
   for (uint32_t i = 0; i < record.NumArgs; ++i) {
-    std::memcpy(to, call.args[i], sizes[i]);
+    std::memcpy(to, Launch.args[i], sizes[i]);
     Args.push_back(to);
     to += padded(sizes[i]);
   }
-}
-
-LaunchCall WaitingLaunch::call() const {
-  LaunchCall call = Call;
-  call.args = Args.data();
-  call.lastUses = LastUses;
-  return call;
+  Launch.args = Args.data();
+  Launch.lastUses = LastUses;
 }
 
 ComingUses::ComingUses(std::span<const WaitingLaunch> launches) {
@@ -49,7 +45,7 @@ ComingUses::ComingUses(std::span<const WaitingLaunch> launches) {
            [&](const ChunkUse &use, size_t number, size_t count) {
              const uint64_t at =
                  launches[i].clock() + 1 + number * (LaunchSpan / count);
-             Uses[use.chunk].push_back({i, {at, use.mustWrite, true}});
+             Uses[use.chunk].push_back({i, {at, use.mustWrite(), true}});
            });
 }
 

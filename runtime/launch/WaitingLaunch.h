@@ -29,22 +29,24 @@ namespace dragon {
 /// Owns what a call refers to.
 class WaitingLaunch {
 public:
-  WaitingLaunch(const LaunchCall &call, std::shared_ptr<PlannedLaunch> planned,
+  WaitingLaunch(ResolvedLaunch launch, std::shared_ptr<PlannedLaunch> planned,
                 uint64_t clock);
 
-  /// Valid as long as this.
-  LaunchCall call() const;
-  Queue queue() const { return Call.queue; }
+  const ResolvedLaunch &launch() const { return Launch; }
+  Queue queue() const { return Launch.queue; }
   PlannedLaunch &planned() const { return *Planned; }
   /// The runtime's clock when it was launched.
   uint64_t clock() const { return Clock; }
   /// Nobody needs the contents behind it.
-  void addLastUse(LastUse use) { LastUses.push_back(use); }
+  void addLastUse(LastUse use) {
+    LastUses.push_back(use);
+    Launch.lastUses = LastUses;
+  }
 
 private:
-  LaunchCall Call;
+  ResolvedLaunch Launch; ///< refers to what follows
   std::unique_ptr<char[]> Bytes;
-  mutable std::vector<void *> Args;
+  std::vector<void *> Args;
   std::vector<LastUse> LastUses;
   std::shared_ptr<PlannedLaunch> Planned;
   uint64_t Clock;

@@ -45,26 +45,25 @@ void WaveRunner::noteLast(std::shared_ptr<PlannedLaunch> planned, Queue queue) {
   LastQueue = queue;
 }
 
-bool WaveRunner::mayWait(const LaunchCall &call,
-                         const LaunchPointers &pointers) const {
-  const KernelRecord *record = call.kernel->record;
+bool WaveRunner::mayWait(const ResolvedLaunch &launch) const {
+  const KernelRecord *record = launch.kernel->record;
   constexpr uint32_t Needed = KernelSliceable | KernelActsOnBuffersOnly;
   // Where all buffers fit, nothing moves that could move less.
   return (Ctx.config.wavefront == Wavefront::Always ||
           (Ctx.config.wavefront != Wavefront::Off && OnDevice.mayMove())) &&
-         record && !call.cooperative && (record->Flags & Needed) == Needed &&
+         record && !launch.cooperative && (record->Flags & Needed) == Needed &&
          // Another thread may be the one that runs it.
-         call.queue != Device::PerThreadQueue && !pointers.anything &&
-         call.numArgs >= record->NumArgs &&
-         std::all_of(pointers.pointers.begin(), pointers.pointers.end(),
+         launch.queue != Device::PerThreadQueue && !launch.anything &&
+         launch.numArgs >= record->NumArgs &&
+         std::all_of(launch.pointers.begin(), launch.pointers.end(),
                      [](const LaunchPointer &pointer) {
                        // What the host can see, it may watch.
                        return pointer.allocation &&
                               !pointer.allocation->buffer->hostAccessible;
                      }) &&
          (Ctx.config.wavefront == Wavefront::Always ||
-          Slices.hasAccepted(call) ||
-          Ctx.device->accepts(requestOf(call, wholeGrid(call))));
+          Slices.hasAccepted(launch) ||
+          Ctx.device->accepts(requestOf(launch, wholeGrid(launch))));
 }
 
 StatusOr<bool> WaveRunner::wait(WaitingLaunch launch, bool followed) {
@@ -110,7 +109,7 @@ Status WaveRunner::runAll() {
 
 Status WaveRunner::runOne(const WaitingLaunch &launch) {
   Ctx.clock = launch.clock();
-  Status status = Single.run(launch.call(), launch.planned());
+  Status status = Single.run(launch.launch(), launch.planned());
   noteEnd();
   return status;
 }
@@ -125,7 +124,7 @@ Status WaveRunner::fetchForFirst(const WaitingLaunch &launch) {
   std::vector<std::pair<double, Chunk *>> order;
   inTurn(launch.planned().whole.uses, [&](const ChunkUse &use, size_t number,
                                           size_t count) {
-    if (!use.mustWrite && !use.chunk->device.id && use.chunk->copies.host)
+    if (!use.mustWrite() && !use.chunk->device.id && use.chunk->copies.host)
       order.emplace_back(double(number) / double(count), use.chunk);
   });
   std::sort(order.begin(), order.end(), [](const auto &a, const auto &b) {
@@ -135,15 +134,15 @@ Status WaveRunner::fetchForFirst(const WaitingLaunch &launch) {
   // What is fetched early must not make anything leave early.
   const uint64_t most = OnDevice.Pool.budget() / 4;
   uint64_t bytes = 0;
-  std::vector<Want> wants;
+  std::vector<ChunkUse> reads;
   for (const auto &[at, chunk] : order) {
     bytes += chunk->bytes();
     if (bytes > most || !OnDevice.Pool.hasRoom(bytes + most))
       break;
-    wants.push_back({chunk, LaunchNeed::Read});
+    reads.push_back(useOfAll(*chunk, LaunchNeed::Read));
   }
   Ctx.pins.next();
-  return Resident.startBringingIn(wants, Cause::Demand);
+  return Resident.startBringingIn(reads, Cause::Demand);
 }
 
 WaveCut WaveRunner::cutOf(std::span<const WaitingLaunch> launches,
@@ -182,14 +181,14 @@ WaveSlices WaveRunner::slicesOf(const WaitingLaunch &launch, const WaveCut &cut,
   const PlannedLaunch &planned = launch.planned();
   std::unordered_set<const Chunk *> overwritten;
   for (const ChunkUse &use : planned.whole.uses)
-    if (use.mustWrite)
+    if (use.mustWrite())
       overwritten.insert(use.chunk);
   WaveSlices slices;
-  for (const LaunchChunks &part :
+  for (const LaunchFootprint &part :
        planned.parts(Plans.fineSlicingOf(launch, cut))) {
     WaveSlice &slice = slices.emplace_back();
     for (const ChunkUse &use : part.uses)
-      slice.push_back({numbering.of(*use.chunk), use.mayWrite,
+      slice.push_back({numbering.of(*use.chunk), use.mayWrite(),
                        overwritten.count(use.chunk) != 0, use.touched,
                        use.written});
   }
@@ -206,7 +205,7 @@ WaveRunner::Wave WaveRunner::waveOf(std::span<const WaitingLaunch> launches,
     added.slices = &known->second; // stays where it is
     if (isNew)
       known->second = slicesOf(launch, cut, numbering);
-    const std::vector<AddressRange> dying = Ends.dyingOf(launch.call());
+    const std::vector<AddressRange> dying = Ends.dyingOf(launch.launch());
     if (dying.empty())
       continue;
     const std::vector<const Chunk *> &chunks = numbering.chunks();
@@ -230,7 +229,7 @@ Waves WaveRunner::howTogether(std::span<const WaitingLaunch> launches) {
   };
   for (const WaitingLaunch &launch : launches) {
     append(reinterpret_cast<uintptr_t>(&launch.planned()));
-    for (const LastUse &use : launch.call().lastUses) {
+    for (const LastUse &use : launch.launch().lastUses) {
       append(use.address);
       append(use.bytes);
     }
@@ -280,22 +279,19 @@ Waves WaveRunner::planWaves(std::span<const WaitingLaunch> launches) {
 Status WaveRunner::runTogether(std::span<const WaitingLaunch> launches,
                                const WaveCut &cut) {
   TraceZone zone("launches together");
-  zone.detail(launches.front().call().kernel->handle.image.name);
+  zone.detail(launches.front().launch().kernel->handle.image.name);
   Ctx.ledger.count(Counter::LaunchesTogether, launches.size());
   OnDevice.noticeOnce();
-  std::vector<LaunchCall> calls;
-  calls.reserve(launches.size());
   std::vector<const Slicing *> slicings;
   std::vector<SlicedLaunch> sliced;
   for (const WaitingLaunch &launch : launches) {
-    calls.push_back(launch.call());
     slicings.push_back(&Plans.fineSlicingOf(launch, cut));
-    sliced.push_back(
-        {&calls.back(), &launch.planned().whole, Ends.dyingOf(calls.back())});
+    sliced.push_back({&launch.launch(), &launch.planned().whole,
+                      Ends.dyingOf(launch.launch())});
   }
   // Slices of later launches run before the earlier ones end.
-  for (const LaunchCall &call : calls)
-    Ends.tell(call);
+  for (const WaitingLaunch &launch : launches)
+    Ends.tell(launch.launch());
   std::vector<Slice> slices;
   const Wave wave = waveOf(launches, cut);
   for (const auto &[launch, slice] : wavefront(wave.launches)) {
@@ -308,17 +304,16 @@ Status WaveRunner::runTogether(std::span<const WaitingLaunch> launches,
                  [this](Chunk &chunk) { return Next.foresee(chunk); });
   uses.announce(Next.launchClock());
   DRAGON_TRY(Slices.run(uses));
-  return endLastUses(launches, calls);
+  return endLastUses(launches);
 }
 
-Status WaveRunner::endLastUses(std::span<const WaitingLaunch> launches,
-                               std::span<const LaunchCall> calls) {
+Status WaveRunner::endLastUses(std::span<const WaitingLaunch> launches) {
   // Whole chunks have died with the slice that used them last. What later
   // launches use again is theirs.
   std::unordered_set<const Chunk *> usedLater;
   for (size_t i = launches.size(); i-- > 0;) {
-    for (const LastUse &use : calls[i].lastUses)
-      DRAGON_TRY(Ends.end(use, calls[i].queue, [&](const Chunk &chunk) {
+    for (const LastUse &use : launches[i].launch().lastUses)
+      DRAGON_TRY(Ends.end(use, launches[i].queue(), [&](const Chunk &chunk) {
         return usedLater.count(&chunk) != 0;
       }));
     for (const ChunkUse &use : launches[i].planned().whole.uses)

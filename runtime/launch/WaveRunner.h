@@ -43,7 +43,7 @@ public:
   void interrupt() { Interrupted = true; }
 
   /// Nobody can tell whether it has run who does not call something else.
-  bool mayWait(const LaunchCall &call, const LaunchPointers &pointers) const;
+  bool mayWait(const ResolvedLaunch &launch) const;
   /// The launch waits if it can be cut; true: it does, and has run if it was
   /// the last one that was to wait.
   StatusOr<bool> wait(WaitingLaunch launch, bool followed);
@@ -67,8 +67,7 @@ private:
   Status runOne(const WaitingLaunch &launch);
   Status runTogether(std::span<const WaitingLaunch> launches,
                      const WaveCut &cut);
-  Status endLastUses(std::span<const WaitingLaunch> launches,
-                     std::span<const LaunchCall> calls);
+  Status endLastUses(std::span<const WaitingLaunch> launches);
   /// In slices or at once, together with others.
   bool mayBeCut(const WaitingLaunch &launch);
   /// While nobody knows yet who runs together: what the first of them reads

@@ -133,6 +133,9 @@ struct Buffer {
   std::vector<Chunk> chunks;
   std::vector<Sink> sinks;
   std::vector<BackingLine> lines;
+  /// Moves out of it that are under way across a wait for files. Launches that
+  /// do not wait for movers leave it alone until then (launch/Launcher.h).
+  unsigned moving = 0;
   size_t numAway = 0;       ///< chunks that are away
   size_t numOnDevice = 0;   ///< chunks with a valid copy on the device
   size_t numDeviceOnly = 0; ///< of them, those with no other valid copy
@@ -164,6 +167,18 @@ struct Buffer {
 };
 
 ChunkState stateOf(const Chunk &chunk);
+
+/// Counts in Buffer::moving.
+class Moving {
+public:
+  explicit Moving(Buffer &buffer) : Moved(buffer) { ++Moved.moving; }
+  ~Moving() { --Moved.moving; }
+  Moving(const Moving &) = delete;
+  Moving &operator=(const Moving &) = delete;
+
+private:
+  Buffer &Moved;
+};
 
 inline size_t Chunk::bytes() const {
   size_t begin = size_t(index) * buffer->chunkBytes;

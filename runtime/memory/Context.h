@@ -6,13 +6,14 @@
 //===----------------------------------------------------------------------===//
 //
 // The device, the budgets, the books and the clock: what every part of the
-// runtime works with. The runtime's lock protects all of it.
+// runtime works with. The lock, which is one of them, protects all of it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_MEMORY_CONTEXT_H
 #define DRAGON_RUNTIME_MEMORY_CONTEXT_H
 
 #include "runtime/base/Ledger.h"
+#include "runtime/base/RuntimeLock.h"
 #include "runtime/base/Settings.h"
 #include "runtime/device/Device.h"
 #include "runtime/memory/Budget.h"
@@ -35,6 +36,7 @@ struct Context {
   uint64_t clock = 1;      ///< see LaunchTime
   uint64_t launches = 0;   ///< how many there were
   Pins pins = {};
+  mutable RuntimeLock lock = {};
 
   const DeviceCaps &caps() const { return device->caps(); }
 };

@@ -89,11 +89,13 @@ private:
 };
 
 void DeviceChunks::Departure::giveBack() {
-  for (const Leaving &entry : Entries)
+  for (const Leaving &entry : Entries) {
+    --entry.chunk->buffer->moving;
     if (entry.slab.id) {
       entry.chunk->holds.inTransit = false;
       Memory.Slabs.Pool.give(entry.slab);
     }
+  }
   Entries.clear();
   InTransit = 0;
 }
@@ -116,6 +118,7 @@ Status DeviceChunks::Departure::add(Chunk &chunk, Removal removal) {
   if (Entries.empty())
     Begin = traceClock();
   chunk.holds.inTransit = true;
+  ++chunk.buffer->moving;
   Entries.push_back({&chunk, slab, removal});
   if (const ChunkPart part = chunk.defined; !part.empty()) {
     Status status = Ctx.device->copy(

@@ -39,7 +39,7 @@ void ReadAhead::drop(Chunk &chunk) {
   if (!chunk.transit.reading)
     return;
   const Physical slab = chunk.transit.reading->slab;
-  Store.Background->wait(*chunk.transit.reading->job).ignore();
+  Store.wait(*chunk.transit.reading->job).ignore();
   end(chunk);
   Slabs.Pool.give(slab);
 }
@@ -71,7 +71,7 @@ Status ReadAhead::start(std::span<Chunk *const> chunks) {
 
 Status ReadAhead::finish(Chunk &chunk, Cause cause, Physical &slab) {
   Reading &reading = *chunk.transit.reading;
-  Status status = Store.Background->wait(*reading.job);
+  Status status = Store.wait(*reading.job);
   if (status.ok())
     status =
         Store.checkRead(reading.plan, cause, Store.Background->takeBusyTime());

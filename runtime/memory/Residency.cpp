@@ -17,13 +17,13 @@
 
 namespace dragon {
 
-Status Residency::bringIn(std::span<const Want> wants, Queue queue, Cause cause,
-                          std::optional<Queue> fills) {
-  DRAGON_TRY(startBringingIn(wants, cause, fills));
+Status Residency::bringIn(std::span<const ChunkUse> uses, Queue queue,
+                          Cause cause, std::optional<Queue> fills) {
+  DRAGON_TRY(startBringingIn(uses, cause, fills));
   // Others may be on their way for work that comes later.
   std::vector<uint64_t> arrivals;
-  for (const Want &want : wants)
-    arrivals.push_back(want.chunk->transit.arrival);
+  for (const ChunkUse &use : uses)
+    arrivals.push_back(use.chunk->transit.arrival);
   return Time.Fetches.queueWaitsForEach(queue, arrivals);
 }
 
@@ -45,14 +45,14 @@ Status Residency::fillUndefined(const Chunk &chunk, Queue queue) {
   return clear(part.end, chunk.used());
 }
 
-Status Residency::startBringingIn(std::span<const Want> wants, Cause cause,
+Status Residency::startBringingIn(std::span<const ChunkUse> uses, Cause cause,
                                   std::optional<Queue> fills) {
   uint64_t missing = 0;
-  for (const Want &want : wants) {
-    Ctx.pins.add(*want.chunk);
-    want.chunk->lastTouch = Ctx.clock;
-    if (!want.chunk->device.id)
-      missing += want.chunk->bytes();
+  for (const ChunkUse &use : uses) {
+    Ctx.pins.add(*use.chunk);
+    use.chunk->lastTouch = Ctx.clock;
+    if (!use.chunk->device.id)
+      missing += use.chunk->bytes();
   }
   if (missing)
     DRAGON_TRY(OnDevice.makeRoom(missing));
@@ -60,8 +60,8 @@ Status Residency::startBringingIn(std::span<const Want> wants, Cause cause,
   TraceZone zone("bring in");
   Arrivals arrivals{{}, {}, {}, fills.value_or(Ctx.copyIn)};
   Status status;
-  for (const Want &want : wants)
-    if (status = bring(want, cause, arrivals); !status.ok())
+  for (const ChunkUse &use : uses)
+    if (status = bring(use, cause, arrivals); !status.ok())
       break;
   zone.add(arrivals.bytes);
   // Those that were queued are on their way, whatever has failed.
@@ -72,12 +72,12 @@ Status Residency::startBringingIn(std::span<const Want> wants, Cause cause,
                                       : fetch(arrivals.fromStorage, cause);
 }
 
-Status Residency::bring(const Want &want, Cause cause, Arrivals &arrivals) {
-  Chunk &chunk = *want.chunk;
+Status Residency::bring(const ChunkUse &use, Cause cause, Arrivals &arrivals) {
+  Chunk &chunk = *use.chunk;
   if (chunk.copies.device)
     return {};
   Move move =
-      decide(stateOf(chunk), want.need, NextUse::Unknown, Pressure::None);
+      decide(stateOf(chunk), use.need, NextUse::Unknown, Pressure::None);
   const bool fillsOnly =
       move.fetch == Fetch::Undefined || move.fetch == Fetch::Zero;
   const Queue queue = fillsOnly ? arrivals.filling : Ctx.copyIn;
@@ -288,18 +288,18 @@ Status Residency::keep(Buffer &buffer) {
                          formatBytes(OnDevice.Pool.budget()));
   ++Ctx.clock;
   Ctx.pins.next();
-  std::vector<Want> wants;
+  std::vector<ChunkUse> uses;
   for (Chunk &chunk : buffer.chunks)
     if (!chunk.hostMapped) // the device reaches what the host has as well
-      wants.push_back({&chunk, LaunchNeed::Read});
-  DRAGON_TRY(bringIn(wants, nullptr, Cause::Demand));
+      uses.push_back(useOfAll(chunk, LaunchNeed::Read));
+  DRAGON_TRY(bringIn(uses, nullptr, Cause::Demand));
   DRAGON_TRY(Ctx.device->synchronize(Ctx.copyIn));
   DRAGON_TRY(Ctx.device->completeMaps());
   buffer.kept = true;
   if (Ctx.watcher)
     Ctx.watcher->unseen({buffer.base, buffer.end()});
-  for (const Want &want : wants)
-    DRAGON_TRY(Data.wroteDevice(*want.chunk));
+  for (const ChunkUse &use : uses)
+    DRAGON_TRY(Data.wroteDevice(*use.chunk));
   return {};
 }
 
@@ -311,7 +311,7 @@ Status Residency::prefetch(Buffer &buffer, uintptr_t address, size_t bytes,
     if (!chunk->copies.device && !chunk->holds.calls && !chunk->buffer->kept &&
         chunk->buffer != &buffer)
       room += chunk->bytes();
-  std::vector<Want> wants;
+  std::vector<ChunkUse> uses;
   uint64_t need = 0;
   for (uintptr_t at = address; at < address + bytes;) {
     Chunk &chunk = buffer.chunkAt(at);
@@ -320,12 +320,12 @@ Status Residency::prefetch(Buffer &buffer, uintptr_t address, size_t bytes,
         break;
       need += chunk.bytes();
     }
-    wants.push_back({&chunk, LaunchNeed::Read});
+    uses.push_back(useOfAll(chunk, LaunchNeed::Read));
     at = chunk.va() + chunk.bytes();
   }
   ++Ctx.clock;
   Ctx.pins.next();
-  return bringIn(wants, queue, Cause::Prefetch);
+  return bringIn(uses, queue, Cause::Prefetch);
 }
 
 } // namespace dragon

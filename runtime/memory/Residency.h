@@ -18,6 +18,7 @@
 #ifndef DRAGON_RUNTIME_MEMORY_RESIDENCY_H
 #define DRAGON_RUNTIME_MEMORY_RESIDENCY_H
 
+#include "runtime/memory/ChunkUse.h"
 #include "runtime/memory/Contents.h"
 #include "runtime/memory/DeviceChunks.h"
 
@@ -26,12 +27,6 @@
 #include <vector>
 
 namespace dragon {
-
-/// A chunk and what the next work does to it.
-struct Want {
-  Chunk *chunk;
-  LaunchNeed need;
-};
 
 class TraceZone;
 
@@ -45,15 +40,15 @@ public:
         Reads(reads), Writes(writes), Host(host), Data(data),
         OnDevice(deviceChunks) {}
 
-  /// Makes the wants accessible on the device for work that is queued next:
-  /// room, maps, contents. Does not mark what the work writes:
+  /// Makes chunks accessible on the device for work that is queued next and
+  /// uses them so: room, maps, contents. Does not mark what the work writes:
   /// Contents::wroteDevice() does. What is filled alone is filled in the queue
   /// `fills`, if there is one: there it does not come behind what is fetched
   /// for later work.
-  Status bringIn(std::span<const Want> wants, Queue queue, Cause cause,
+  Status bringIn(std::span<const ChunkUse> uses, Queue queue, Cause cause,
                  std::optional<Queue> fills = {});
   /// The same, but the work's queue has to wait for Chunk::arrival.
-  Status startBringingIn(std::span<const Want> wants, Cause cause,
+  Status startBringingIn(std::span<const ChunkUse> uses, Cause cause,
                          std::optional<Queue> fills = {});
   /// A host copy that is valid (Overwrite: allocated, not yet valid).
   Status bringToHost(Chunk &chunk, LaunchNeed need, Cause cause);
@@ -74,7 +69,7 @@ private:
     Queue filling = nullptr;
     uint64_t bytes = 0;
   };
-  Status bring(const Want &want, Cause cause, Arrivals &arrivals);
+  Status bring(const ChunkUse &use, Cause cause, Arrivals &arrivals);
   Status noteArrivals(const Arrivals &arrivals);
   /// What no contents will come for: zeros, as a GPU's memory is when a program
   /// has just begun and many programs rely on, or poison.

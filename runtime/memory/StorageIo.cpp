@@ -39,6 +39,7 @@ Status StorageIo::start() {
 
 StatusOr<SwapFile *> StorageIo::swapFile() {
   if (!Swap) {
+    const RuntimeLock::WaitForFiles waits(Ctx.lock);
     DRAGON_ASSIGN(Swap, SwapFile::create(Ctx.config));
   }
   return Swap.get();
@@ -82,7 +83,10 @@ Status StorageIo::run(ReadPlan &plan, Cause cause) {
   if (plan.requests.empty())
     return {};
   uint64_t begin = traceClock();
-  DRAGON_TRY(Files->run(plan.requests));
+  {
+    const RuntimeLock::WaitForFiles waits(Ctx.lock);
+    DRAGON_TRY(Files->run(plan.requests));
+  }
   return checkRead(plan, cause, traceClock() - begin);
 }
 
@@ -90,8 +94,11 @@ Status StorageIo::checkRead(ReadPlan &plan, Cause cause, uint64_t nanoseconds) {
   std::sort(plan.inputs.begin(), plan.inputs.end());
   plan.inputs.erase(std::unique(plan.inputs.begin(), plan.inputs.end()),
                     plan.inputs.end());
-  for (const std::shared_ptr<BackingFile> &file : plan.inputs)
-    DRAGON_TRY(file->checkUnchanged());
+  {
+    const RuntimeLock::WaitForFiles waits(Ctx.lock);
+    for (const std::shared_ptr<BackingFile> &file : plan.inputs)
+      DRAGON_TRY(file->checkUnchanged());
+  }
   if (plan.fileBytes)
     Ctx.ledger.moved(Direction::FileToHost, cause, plan.fileBytes, nanoseconds);
   if (plan.swapBytes)
@@ -116,6 +123,7 @@ Status StorageIo::planWrite(WritePlan &plan, FileRequest &request) {
   } else {
     plan.target = Removal::ToSwap;
     DRAGON_ASSIGN(SwapFile * swap, swapFile());
+    const RuntimeLock::WaitForFiles waits(Ctx.lock); // fallocate
     DRAGON_ASSIGN(plan.slot, swap->allocate(chunk.used()));
     plan.piece = {0, chunk.used(), PieceKind::Swap, nullptr, 0};
     file = plan.slot.file;
@@ -164,7 +172,11 @@ Status StorageIo::write(std::span<WritePlan> plans, Cause cause) {
     issued.push_back(i);
   }
   uint64_t begin = traceClock();
-  Status ran = requests.empty() ? Status() : Files->run(requests);
+  Status ran;
+  if (!requests.empty()) {
+    const RuntimeLock::WaitForFiles waits(Ctx.lock);
+    ran = Files->run(requests);
+  }
   uint64_t elapsed = traceClock() - begin;
 
   std::vector<WritePlan> again;
@@ -185,6 +197,16 @@ Status StorageIo::write(std::span<WritePlan> plans, Cause cause) {
   if (!again.empty())
     keep(write(again, cause));
   return first;
+}
+
+Status StorageIo::wait(BackgroundIo::Job &job) {
+  const RuntimeLock::WaitForFiles waits(Ctx.lock);
+  return Background->wait(job);
+}
+
+void StorageIo::callOff(BackgroundIo::Job &job) {
+  const RuntimeLock::WaitForFiles waits(Ctx.lock);
+  Background->callOff(job);
 }
 
 void StorageIo::release(Chunk &chunk) {

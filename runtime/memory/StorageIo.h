@@ -57,6 +57,15 @@ public:
   void planRead(const Chunk &chunk, size_t begin, size_t end, char *memory,
                 ReadPlan &plan) const;
   Status run(ReadPlan &plan, Cause cause);
+  /// While somebody waits who does not do so by the functions below.
+  RuntimeLock::WaitForFiles waitForFiles() {
+    return RuntimeLock::WaitForFiles(Ctx.lock);
+  }
+  /// For one that has begun, without the part of the lock that launches in core
+  /// take.
+  Status wait(BackgroundIo::Job &job);
+  /// Its result is not wanted any more: it has ended then, or never begins.
+  void callOff(BackgroundIo::Job &job);
   /// What came in is what was mapped; and in the books.
   Status checkRead(ReadPlan &plan, Cause cause, uint64_t nanoseconds);
   /// Finds a place for it.

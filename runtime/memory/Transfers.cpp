@@ -89,16 +89,16 @@ Status Transfers::checkHostMemory(const void *memory, size_t bytes) {
 Status Transfers::bringInForWrite(Buffer &buffer, uintptr_t begin,
                                   uintptr_t end, Queue queue,
                                   std::vector<Chunk *> &chunks) {
-  std::vector<Want> wants;
+  std::vector<ChunkUse> uses;
   DRAGON_TRY(forEachChunk(
       buffer, begin, end,
       [&](Chunk &chunk, uintptr_t partBegin, uintptr_t partEnd) -> Status {
-        wants.push_back({&chunk, needFor(chunk, partBegin, partEnd)});
+        uses.push_back(useOfAll(chunk, needFor(chunk, partBegin, partEnd)));
         chunks.push_back(&chunk);
         return {};
       }));
   Ctx.pins.next();
-  return Resident.bringIn(wants, queue, Cause::Copy);
+  return Resident.bringIn(uses, queue, Cause::Copy);
 }
 
 // -- From host memory --------------------------------------------------------
@@ -341,12 +341,12 @@ Status Transfers::betweenChunks(Buffer &toBuffer, uintptr_t to,
   const size_t together =
       source.bytes() + (&source == &target ? 0 : target.bytes());
   if (together <= OnDevice.Pool.budget()) {
-    Want wants[] = {{&source, LaunchNeed::Read},
-                    {&target, needFor(target, to, to + bytes)}};
-    if (&source == &target)
-      wants[1].need = LaunchNeed::Write;
+    const ChunkUse uses[] = {
+        useOfAll(source, LaunchNeed::Read),
+        useOfAll(target, &source == &target ? LaunchNeed::Write
+                                            : needFor(target, to, to + bytes))};
     Ctx.pins.next();
-    DRAGON_TRY(Resident.bringIn(wants, queue, Cause::Copy));
+    DRAGON_TRY(Resident.bringIn(uses, queue, Cause::Copy));
     DRAGON_TRY(Ctx.device->copy(reinterpret_cast<void *>(to),
                                 reinterpret_cast<const void *>(from), bytes,
                                 CopyKind::DeviceToDevice, queue));

@@ -57,7 +57,7 @@ void WriteBehind::giveUpHostCopy(Chunk &chunk) {
 Status WriteBehind::finish(Chunk &chunk) {
   if (!chunk.transit.writing)
     return {};
-  Status status = Store.Background->wait(*chunk.transit.writing->job);
+  Status status = Store.wait(*chunk.transit.writing->job);
   Writing writing = takeOut(chunk);
   WritePlan &plan = writing.plan;
   if (!status.ok() && plan.target == Removal::ToSink) {
@@ -79,7 +79,7 @@ Status WriteBehind::finish(Chunk &chunk) {
 void WriteBehind::callOff(Chunk &chunk) {
   if (!chunk.transit.writing)
     return;
-  Store.Background->callOff(*chunk.transit.writing->job);
+  Store.callOff(*chunk.transit.writing->job);
   Writing writing = takeOut(chunk);
   if (writing.plan.target == Removal::ToSwap)
     Store.Swap->release(writing.plan.slot);

@@ -43,18 +43,18 @@ protected:
     Call.block[1] = Call.block[2] = 1;
     Call.args = Args;
     Call.numArgs = 3;
-    Reached = pointersOf(Call, Index);
-    Whole = chunksOf(Call, Reached, Index, wholeGrid(Call));
+    Launch.resolve(Call, Index);
+    Whole = footprintOf(Launch, Index, wholeGrid(Call));
   }
 
   struct Planned {
     LaunchPlan plan;
-    std::vector<LaunchChunks> parts;
+    std::vector<LaunchFootprint> parts;
     size_t evaluated = 0;
   };
   Planned planWith(unsigned threads) {
     ThreadPool pool(threads);
-    BoxFootprints footprints(Call, Reached, Index, Whole, pool);
+    BoxFootprints footprints(Launch, Index, Whole, pool);
     Planned planned;
     PlanInput input{};
     std::copy(Call.grid, Call.grid + 3, input.grid);
@@ -81,8 +81,8 @@ protected:
   int Number = Count;
   void *Args[3] = {&Pointers[0], &Pointers[1], &Number};
   LaunchCall Call{};
-  LaunchPointers Reached;
-  LaunchChunks Whole;
+  ResolvedLaunch Launch;
+  LaunchFootprint Whole;
 };
 
 TEST_F(BoxFootprintsTest, ThePlanIsTheSameByAnyNumberOfThreads) {
@@ -98,9 +98,9 @@ TEST_F(BoxFootprintsTest, ThePlanIsTheSameByAnyNumberOfThreads) {
       EXPECT_TRUE(std::equal(a.Lo, a.Lo + 3, b.Lo));
       EXPECT_TRUE(std::equal(a.Hi, a.Hi + 3, b.Hi));
       auto same = [](const ChunkUse &x, const ChunkUse &y) {
-        return x.chunk == y.chunk && x.mayWrite == y.mayWrite &&
+        return x.chunk == y.chunk && x.need == y.need &&
                x.written.begin == y.written.begin &&
-               x.written.end == y.written.end && x.mustWrite == y.mustWrite;
+               x.written.end == y.written.end;
       };
       EXPECT_TRUE(std::equal(
           many.parts[i].uses.begin(), many.parts[i].uses.end(),
@@ -111,20 +111,20 @@ TEST_F(BoxFootprintsTest, ThePlanIsTheSameByAnyNumberOfThreads) {
 
 TEST_F(BoxFootprintsTest, ABoxHasTheChunksOfItsLaunchesFootprint) {
   ThreadPool pool(1);
-  BoxFootprints footprints(Call, Reached, Index, Whole, pool);
+  BoxFootprints footprints(Launch, Index, Whole, pool);
   ASSERT_EQ(footprints.buffers().size(), 2u);
   // Two chunks of the result, and the input's with a neighbour on each side.
   const BlockBox box{{1024, 0, 0}, {2048, 1, 1}};
   EXPECT_EQ(footprints.of(box), (ChunkSet{{0, 2, 4}, {1, 1, 5}}));
   EXPECT_EQ(footprints.of(wholeGrid(Call)),
             (ChunkSet{{0, 0, 200}, {1, 0, 200}}));
-  const LaunchChunks chunks = footprints.take(box);
+  const LaunchFootprint chunks = footprints.take(box);
   ASSERT_EQ(chunks.uses.size(), 6u);
   EXPECT_EQ(chunks.uses[0].chunk, &Buffers[0].chunks[2]);
-  EXPECT_TRUE(chunks.uses[0].mayWrite);
-  EXPECT_FALSE(chunks.uses[0].mustWrite); // not asked for
+  EXPECT_TRUE(chunks.uses[0].mayWrite());
+  EXPECT_FALSE(chunks.uses[0].mustWrite()); // not asked for
   EXPECT_EQ(chunks.uses[2].chunk, &Buffers[1].chunks[1]);
-  EXPECT_FALSE(chunks.uses[2].mayWrite);
+  EXPECT_FALSE(chunks.uses[2].mayWrite());
 }
 
 } // namespace

@@ -66,8 +66,8 @@ TEST_F(LaunchCacheTest, WhatHoldsMuchGoes) {
   ChunkUse use{};
   use.chunk = &chunk;
   launch(4096, 1, 1)->isFor({std::vector<ChunkUse>(10, use), false});
-  const LaunchChunks many{std::vector<ChunkUse>(LaunchCache::MaxHeld / 2, use),
-                          false};
+  const LaunchFootprint many{
+      std::vector<ChunkUse>(LaunchCache::MaxHeld / 2, use), false};
   Slicing slicing{};
   slicing.plan.kind = LaunchPlan::Sliced;
   slicing.parts = {many, many};

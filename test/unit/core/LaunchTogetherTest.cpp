@@ -300,10 +300,10 @@ TEST(ComingUsesTest, ALaunchGoesThroughEachBufferFromItsBeginning) {
   int n = 0, k = 0;
   void *nothing = nullptr;
   void *args[] = {&nothing, &n, &k};
-  LaunchCall call{};
-  call.kernel = kernels.find("iota");
-  call.args = args;
-  call.numArgs = 3;
+  ResolvedLaunch launch;
+  launch.kernel = kernels.find("iota");
+  launch.args = args;
+  launch.numArgs = 3;
   Buffer a, b;
   a.chunks.resize(4);
   b.chunks.resize(2);
@@ -313,12 +313,12 @@ TEST(ComingUsesTest, ALaunchGoesThroughEachBufferFromItsBeginning) {
       chunk.buffer = buffer;
       ChunkUse use{};
       use.chunk = &chunk;
-      use.mustWrite = buffer == &b;
+      use.need = buffer == &b ? LaunchNeed::Overwrite : LaunchNeed::Read;
       planned->whole.uses.push_back(use);
     }
   std::vector<WaitingLaunch> launches;
   for (uint64_t i = 1; i <= 2; ++i)
-    launches.emplace_back(call, planned, i * LaunchTime);
+    launches.emplace_back(launch, planned, i * LaunchTime);
   ComingUses coming(launches);
   for (uint64_t begun = 0; begun < 2; ++begun) {
     coming.begun(begun);

@@ -103,9 +103,9 @@ protected:
   std::vector<int32_t> contents() {
     std::vector<int32_t> result(Data.size());
     for (Chunk *chunk : Chunks) {
-      Want want{chunk, LaunchNeed::Read};
+      const ChunkUse use = useOfAll(*chunk, LaunchNeed::Read);
       impl->Ctx.pins.next();
-      EXPECT_OK(impl->Resident.bringIn({&want, 1}, nullptr, Cause::Demand));
+      EXPECT_OK(impl->Resident.bringIn({&use, 1}, nullptr, Cause::Demand));
     }
     EXPECT_OK(impl->Moves.fromBuffer(
         *Whole, reinterpret_cast<char *>(result.data()), Whole->base,
@@ -199,9 +199,9 @@ TEST_F(ReadAheadTest, fileBecameShorter) {
   open(64 * MiB, 4);
   std::filesystem::resize_file(path("in"), 3 * 2 * MiB);
   ASSERT_OK(impl->Reads.start(Chunks)); // nobody has asked for it yet
-  Want want{Chunks[3], LaunchNeed::Read};
+  const ChunkUse use = useOfAll(*Chunks[3], LaunchNeed::Read);
   impl->Ctx.pins.next();
-  Status status = impl->Resident.bringIn({&want, 1}, nullptr, Cause::Demand);
+  Status status = impl->Resident.bringIn({&use, 1}, nullptr, Cause::Demand);
   EXPECT_EQ(status.code(), DRAGON_ERROR_FILE_CHANGED) << status.message();
   // What is overwritten needs no file.
   std::fill(Data.begin(), Data.end(), 3);
@@ -231,8 +231,8 @@ TEST_F(ReadAheadTest, slabsAreRegisteredWhileTheyLive) {
   open(64 * MiB, 4);
   impl->Ctx.pins.next();
   for (Chunk *chunk : Chunks) {
-    Want want{chunk, LaunchNeed::Read};
-    ASSERT_OK(impl->Resident.bringIn({&want, 1}, nullptr, Cause::Demand));
+    const ChunkUse use = useOfAll(*chunk, LaunchNeed::Read);
+    ASSERT_OK(impl->Resident.bringIn({&use, 1}, nullptr, Cause::Demand));
   }
   EXPECT_TRUE(contents() == Data);
   const uint64_t pinned = pinnedBytes();

@@ -181,9 +181,9 @@ TEST_F(WriteBehindTest, WhatIsNeededAgainComesFromTheHostCopy) {
   gate.setOpen(false);
   ASSERT_OK(evict(0, 1));
   gate.waitForWrite();
-  Want want{Chunks[0], LaunchNeed::Read};
+  const ChunkUse use = useOfAll(*Chunks[0], LaunchNeed::Read);
   impl->Ctx.pins.next();
-  ASSERT_OK(impl->Resident.bringIn({&want, 1}, nullptr, Cause::Demand));
+  ASSERT_OK(impl->Resident.bringIn({&use, 1}, nullptr, Cause::Demand));
   EXPECT_TRUE(Chunks[0]->copies.device);
   EXPECT_EQ(impl->Ctx.ledger.bytes(Direction::SwapToHost), 0u);
   gate.setOpen(true);
@@ -199,9 +199,9 @@ TEST_F(WriteBehindTest, WhatChangesIsNotTakenForWritten) {
   start(32 * MiB);
   for (bool discards : {false, true}) {
     ASSERT_OK(evict(0, 2));
-    Want want{Chunks[0], LaunchNeed::Write};
+    const ChunkUse use = useOfAll(*Chunks[0], LaunchNeed::Write);
     impl->Ctx.pins.next();
-    ASSERT_OK(impl->Resident.bringIn({&want, 1}, nullptr, Cause::Demand));
+    ASSERT_OK(impl->Resident.bringIn({&use, 1}, nullptr, Cause::Demand));
     write(5, numbers(100, discards ? 3 : 4));
     if (discards) {
       ASSERT_OK(
@@ -215,9 +215,9 @@ TEST_F(WriteBehindTest, WhatChangesIsNotTakenForWritten) {
     EXPECT_TRUE(contents() == Data);
   }
   for (Chunk *chunk : Chunks) {
-    Want want{chunk, LaunchNeed::Read};
+    const ChunkUse use = useOfAll(*chunk, LaunchNeed::Read);
     impl->Ctx.pins.next();
-    ASSERT_OK(impl->Resident.bringIn({&want, 1}, nullptr, Cause::Demand));
+    ASSERT_OK(impl->Resident.bringIn({&use, 1}, nullptr, Cause::Demand));
   }
   EXPECT_TRUE(contents() == Data);
   giveHost();

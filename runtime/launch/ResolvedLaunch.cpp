@@ -1,0 +1,49 @@
+//===- ResolvedLaunch.cpp - a launch and what its pointers are ------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/ResolvedLaunch.h"
+
+#include <cstring>
+
+namespace dragon {
+
+void ResolvedLaunch::resolve(const LaunchCall &call,
+                             AddressIndex &allocations) {
+  static_cast<LaunchCall &>(*this) = call;
+  pointers.clear();
+  anything = false;
+  const SummaryView *summary = kernel->summary;
+  const KernelRecord *record = kernel->record;
+  if (!summary || !record ||
+      (record->Flags & (KernelTouchesAnything | KernelUnknown)) ||
+      numArgs < record->NumArgs) {
+    anything = true;
+    return;
+  }
+  for (uint32_t i = 0; i < record->NumPointers; ++i) {
+    const uint32_t pointerIndex = record->FirstPointer + i;
+    const PointerRecord &pointer = summary->pointer(pointerIndex);
+    if (pointer.Flags & PointerEscapes)
+      anything = true;
+    if (pointer.Mode == AccessMode::None)
+      continue;
+    uintptr_t value;
+    std::memcpy(&value,
+                static_cast<const char *>(args[pointer.ArgIndex]) +
+                    pointer.ByteOffset,
+                sizeof(value));
+    if (value == 0)
+      continue;
+    Allocation *allocation = allocations.find(value);
+    if (!allocation) // one past the end, to go backwards from
+      allocation = allocations.find(value - 1);
+    pointers.push_back(
+        {pointerIndex, value, allocation, pointer.Mode != AccessMode::Read});
+  }
+}
+
+} // namespace dragon

@@ -1,0 +1,45 @@
+//===- ResolvedLaunch.h - a launch and what its pointers are ----*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The pointers among a launch's arguments are looked up once, when the launch
+// comes. Each step of its way to the device takes them from here, also after
+// the launch has waited for others: memory is freed only behind it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_LAUNCH_RESOLVEDLAUNCH_H
+#define DRAGON_RUNTIME_LAUNCH_RESOLVEDLAUNCH_H
+
+#include "runtime/launch/LaunchCall.h"
+#include "runtime/memory/AddressSpace.h"
+
+#include <vector>
+
+namespace dragon {
+
+/// A pointer among the arguments that matters to us.
+struct LaunchPointer {
+  uint32_t index; ///< of its PointerRecord
+  uintptr_t value;
+  Allocation *allocation; ///< that it points into; null: none
+  bool mayWrite;
+};
+
+struct ResolvedLaunch : LaunchCall {
+  std::vector<LaunchPointer> pointers;
+  bool anything = false; ///< every buffer may be touched
+
+  ResolvedLaunch() : LaunchCall{} {}
+  ResolvedLaunch(const LaunchCall &call, AddressIndex &allocations) {
+    resolve(call, allocations);
+  }
+  /// The same, in memory that was used before: launches in core make none.
+  void resolve(const LaunchCall &call, AddressIndex &allocations);
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_LAUNCH_RESOLVEDLAUNCH_H

@@ -1,0 +1,254 @@
+//===- InCoreBesideMovesTest.cpp - launches while others wait for files ---===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A thread that moves contents stops at a gate in front of its files. Meanwhile
+// the test asks for the part of the lock that launches in core take, and
+// launches. What the mover works on is left alone.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ImplFixture.h"
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+using namespace dragon;
+using namespace dragon::test;
+
+namespace {
+
+/// Lets requests pass once it is open.
+class Gate {
+public:
+  void close() {
+    std::lock_guard guard(Lock);
+    Open = false;
+    Arrived = false;
+  }
+  void open() {
+    std::lock_guard guard(Lock);
+    Open = true;
+    Changed.notify_all();
+  }
+  /// Returns when a request has come to the gate.
+  void awaitArrival() {
+    std::unique_lock guard(Lock);
+    Changed.wait(guard, [this] { return Arrived; });
+  }
+  void pass() {
+    std::unique_lock guard(Lock);
+    Arrived = true;
+    Changed.notify_all();
+    Changed.wait(guard, [this] { return Open; });
+  }
+
+private:
+  std::mutex Lock;
+  std::condition_variable Changed;
+  bool Open = true;
+  bool Arrived = false;
+};
+
+class GatedFiles final : public FileTier {
+public:
+  GatedFiles(std::unique_ptr<FileTier> inner, Gate &gate)
+      : Inner(std::move(inner)), TheGate(gate) {}
+  Status run(std::span<FileRequest> requests) override {
+    TheGate.pass();
+    return Inner->run(requests);
+  }
+  void remember(void *memory, size_t bytes) override {
+    Inner->remember(memory, bytes);
+  }
+  void forget(void *memory) override { Inner->forget(memory); }
+
+private:
+  std::unique_ptr<FileTier> Inner;
+  Gate &TheGate;
+};
+
+class InCoreBesideMovesTest : public ImplFixture {
+protected:
+  static constexpr size_t Words = 2 * MiB / 4; ///< of a chunk
+  static constexpr int N = 1024;
+
+  void open(size_t chunks) {
+    settings.poison = false;
+    ASSERT_NO_FATAL_FAILURE(startImpl(chunks));
+    StorageIo &store = impl->Store;
+    store.Background.reset();
+    store.Files =
+        std::make_unique<GatedFiles>(std::move(store.Files), TheGate);
+    store.Background =
+        std::make_unique<BackgroundIo>(*store.Files, 2 * MiB);
+  }
+  uintptr_t buffer(size_t bytes = 2 * MiB) {
+    Runtime::Impl::Guard guard(*impl);
+    auto made = impl->Alloc.allocate(bytes, {});
+    EXPECT_TRUE(made.ok());
+    return made.ok() ? *made : 0;
+  }
+  /// iota: to[i] = seed * i, with `state` alone if it can.
+  std::optional<Status> fillInCore(uintptr_t to, int seed) {
+    return launchWith([&](const LaunchCall &call) {
+      Runtime::Impl::StateGuard guard(*impl);
+      return impl->Launches.launchInCore(call);
+    }, to, seed);
+  }
+  Status fill(uintptr_t to, int seed) {
+    return *launchWith([&](const LaunchCall &call) {
+      Runtime::Impl::Guard guard(*impl);
+      return std::optional(impl->Launches.launch(call));
+    }, to, seed);
+  }
+  /// Work of another thread that comes to the gate and waits there while
+  /// `meanwhile` runs.
+  void besides(const std::function<Status()> &mover,
+               const std::function<void()> &meanwhile) {
+    TheGate.close();
+    std::thread other([&] {
+      Runtime::Impl::Guard guard(*impl);
+      EXPECT_OK(mover());
+    });
+    TheGate.awaitArrival();
+    // Whoever waits gives `state` up before or behind its arrival at the gate.
+    while (!impl->Ctx.lock.try_lockState())
+      std::this_thread::yield();
+    impl->Ctx.lock.unlockState();
+    meanwhile();
+    TheGate.open();
+    other.join();
+  }
+  void expectFilled(uintptr_t from, int seed) {
+    std::vector<int32_t> found(N, -1);
+    Runtime::Impl::Guard guard(*impl);
+    Buffer &buffer = *impl->Space.Allocations.find(from)->buffer;
+    ASSERT_OK(impl->Moves.fromBuffer(
+        buffer, reinterpret_cast<char *>(found.data()), from, N * 4, nullptr,
+        {true, false}));
+    ASSERT_OK(impl->Ctx.device->synchronizeAll());
+    for (int i = 0; i < N; ++i)
+      ASSERT_EQ(found[size_t(i)], scaled(i, seed)) << i;
+  }
+
+  Gate TheGate;
+
+private:
+  std::optional<Status>
+  launchWith(const std::function<std::optional<Status>(const LaunchCall &)> &run,
+             uintptr_t to, int seed) {
+    int n = N;
+    void *args[] = {&to, &n, &seed};
+    LaunchCall call{};
+    call.kernel = kernels.find("iota");
+    call.grid[0] = call.grid[1] = call.grid[2] = 1;
+    call.block[0] = 1024;
+    call.block[1] = call.block[2] = 1;
+    call.args = args;
+    call.numArgs = 3;
+    return run(call);
+  }
+};
+
+TEST_F(InCoreBesideMovesTest, WhileInputIsRead) {
+  ASSERT_NO_FATAL_FAILURE(open(2));
+  const std::vector<int32_t> data = numbers(2 * Words, 9);
+  writeFile("in", data);
+  ASSERT_OK(impl->Maps.mapRange(Whole->base, Whole->bytes,
+                                RuntimeFixture::open("in"), 0));
+  const uintptr_t own = buffer();
+  ASSERT_OK(fill(own, 2)); // the first launch puts the contents on the device
+  besides([&] { return impl->Resident.bringIn(
+                    std::vector{useOfAll(*Chunks[0], LaunchNeed::Read),
+                                useOfAll(*Chunks[1], LaunchNeed::Read)},
+                    nullptr, Cause::Demand); },
+          [&] {
+            const auto ran = fillInCore(own, 3);
+            ASSERT_TRUE(ran.has_value());
+            EXPECT_OK(ran->copy());
+            // What is being brought in is not on the device yet.
+            EXPECT_FALSE(fillInCore(Whole->base, 3).has_value());
+          });
+  expectFilled(own, 3);
+  EXPECT_TRUE(Whole->allOnDevice());
+}
+
+TEST_F(InCoreBesideMovesTest, WhileResultsAreWritten) {
+  ASSERT_NO_FATAL_FAILURE(open(2));
+  const uintptr_t own = buffer();
+  ASSERT_OK(fill(own, 2));
+  ASSERT_OK(fill(Whole->base, 5));
+  auto file = RuntimeFixture::open("out", true);
+  size_t written = 0;
+  besides([&] { return impl->Out.write(Whole->base, Words * 4, file, 0,
+                                       written); },
+          [&] {
+            const auto ran = fillInCore(own, 3);
+            ASSERT_TRUE(ran.has_value());
+            EXPECT_OK(ran->copy());
+            EXPECT_FALSE(fillInCore(Whole->base, 6).has_value());
+          });
+  EXPECT_EQ(written, Words * 4);
+  EXPECT_EQ(readFile("out")[7], scaled(7, 5));
+  expectFilled(own, 3);
+  const auto after = fillInCore(Whole->base, 6);
+  ASSERT_TRUE(after.has_value());
+  EXPECT_OK(after->copy());
+  expectFilled(Whole->base, 6);
+}
+
+TEST_F(InCoreBesideMovesTest, WhileOthersLeaveForSwap) {
+  settings.hostMemory = 16 * MiB;
+  settings.deviceMemory = 16 * MiB;
+  ASSERT_NO_FATAL_FAILURE(open(4));
+  const uintptr_t own = buffer();
+  ASSERT_OK(fill(own, 2));
+  ASSERT_OK(fill(Whole->base, 5));
+  // Host memory is full: contents go to swap by way of transit memory.
+  impl->Slabs.Pool.setBudget(impl->Ctx.limits.transitBytes);
+  std::vector<Chunk *> leaving = {Chunks[0]};
+  impl->Time.Tracking = true;
+  besides([&] {
+            Status status =
+                impl->OnDevice.evict(leaving, Cause::Eviction);
+            Status finished = impl->Writes.finishAll();
+            return status.ok() ? std::move(finished) : std::move(status);
+          },
+          [&] {
+            const auto ran = fillInCore(own, 3);
+            ASSERT_TRUE(ran.has_value());
+            EXPECT_OK(ran->copy());
+            EXPECT_FALSE(fillInCore(Whole->base, 6).has_value());
+          });
+  EXPECT_TRUE(Chunks[0]->copies.storage);
+  EXPECT_FALSE(Chunks[0]->copies.device);
+  expectFilled(own, 3);
+  expectFilled(Whole->base, 5);
+}
+
+TEST_F(InCoreBesideMovesTest, TheEndKeepsAllOut) {
+  ASSERT_NO_FATAL_FAILURE(open(2));
+  ASSERT_OK(fill(Whole->base, 5));
+  Whole->flags = D_WRITE;
+  auto file = RuntimeFixture::open("out", true);
+  ASSERT_OK(file->truncate(Whole->bytes));
+  ASSERT_OK(impl->Announced.set(Whole->base, Whole->bytes, file, 0, true));
+  TheGate.close();
+  std::thread other([&] {
+    Runtime::Impl::Guard guard(*impl);
+    EXPECT_OK(impl->quiesce());
+  });
+  TheGate.awaitArrival();
+  EXPECT_FALSE(impl->Ctx.lock.try_lockState());
+  TheGate.open();
+  other.join();
+  EXPECT_EQ(readFile("out")[7], scaled(7, 5));
+}
+
+} // namespace
