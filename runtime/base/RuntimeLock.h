@@ -98,7 +98,7 @@ public:
 private:
   FairMutex Moves;
   FairMutex State;
-  // Of who has `moves`; changed with both parts held.
+  // They belong to who has `moves`, and change with both parts held.
   bool Held = false; ///< it has `state` as well
   bool Kept = false;
 };

@@ -163,7 +163,8 @@ constexpr Row Rows[] = {
 #include "runtime/base/Settings.def"
 };
 
-/// Of the scripts, the build and the compiler, which share the prefix.
+/// The scripts, the build and the compiler have variables with this prefix,
+/// too.
 bool isForOthers(std::string_view name) {
   for (std::string_view known : {"DRAGON_BUILD_ROOT", "DRAGON_CUDA_PATH",
                                  "DRAGON_LLVM_BINDIR", "DRAGON_TEST_BACKENDS"})

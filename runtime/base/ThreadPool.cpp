@@ -53,7 +53,7 @@ ThreadPool::~ThreadPool() {
 std::thread startThread(std::function<void()> body) {
   sigset_t all, before;
   sigfillset(&all);
-  // Those of the thread's own faults alone; abort() unblocks its own.
+  // Signals of the thread's own faults alone stay; abort() unblocks its own.
   for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP})
     sigdelset(&all, signal);
   // A new thread has its maker's mask. The system's own call: what stands for

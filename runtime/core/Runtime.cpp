@@ -25,7 +25,9 @@ Runtime::create(Settings settings, std::unique_ptr<Device> device,
   return std::unique_ptr<Runtime>(new Runtime(std::move(impl)));
 }
 
-Runtime::Runtime(std::unique_ptr<Impl> impl) : State(std::move(impl)) {}
+Runtime::Runtime(std::unique_ptr<Impl> impl)
+    : State(std::move(impl)), Buffers(*State), Files(*State, Buffers),
+      Launches(*State), Libraries(*State) {}
 
 Runtime::~Runtime() = default;
 
@@ -34,40 +36,6 @@ Device &Runtime::device() { return *State->Ctx.device; }
 Ledger &Runtime::ledger() { return State->Ctx.ledger; }
 
 const Settings &Runtime::settings() const { return State->Ctx.config; }
-
-StatusOr<DeviceMemory> Runtime::memoryForProgram() {
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->ready());
-  uint64_t swap = 0;
-  if (auto file = State->Store.swapFile(); file.ok())
-    swap = (*file)->available();
-  // What lives in swap now is no longer available, and counts as used.
-  uint64_t capacity =
-      State->OnDevice.Pool.budget() +
-      (State->Ctx.limits.hostBytes - State->Ctx.limits.transitBytes);
-  uint64_t live = State->Space.LiveBytes;
-  DeviceMemory memory;
-  memory.free = (capacity > live ? capacity - live : 0) + swap;
-  memory.total = live + memory.free;
-  return memory;
-}
-
-MemoryInUse Runtime::memoryInUse() const {
-  Impl::StateGuard guard(*State);
-  uint64_t swap = 0;
-  for (const std::unique_ptr<Buffer> &buffer : State->Space.Buffers)
-    for (const Chunk &chunk : buffer->chunks)
-      swap += chunk.slot.bytes;
-  return {State->OnDevice.Pool.used(), State->Slabs.Pool.used(), swap};
-}
-
-void Runtime::setBeforeWrite(BeforeWrite listener, void *context,
-                             const std::atomic<bool> *wanted) {
-  Impl::Guard guard(*State);
-  State->Listener = listener;
-  State->ListenerContext = context;
-  State->ListenerWanted = wanted;
-}
 
 bool Runtime::isWatched() const { return State->Ctx.watcher != nullptr; }
 
@@ -85,21 +53,6 @@ Status Runtime::quiesce(bool last) {
     State->Ctx.device->finishTimeline();
   State->Closed = last;
   return status;
-}
-
-Status Runtime::runWaiting() {
-  State->Waves.interrupt();
-  if (!State->Waves.anyAtAll())
-    return {};
-  Impl::Guard guard(*State);
-  return State->ready();
-}
-
-Status Runtime::destroyQueue(Queue queue) {
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->ready());
-  State->Time.Work.queueEnds(queue);
-  return State->Ctx.device->destroyQueue(queue);
 }
 
 int Runtime::verdict() {

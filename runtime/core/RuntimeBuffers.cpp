@@ -12,23 +12,23 @@
 
 namespace dragon {
 
-StatusOr<uintptr_t> Runtime::allocate(size_t bytes,
-                                      const AllocateOptions &options) {
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->ready());
-  StatusOr<uintptr_t> base = State->Alloc.allocate(bytes, options);
-  if (State->Ctx.watcher && base.ok())
-    State->Ctx.watcher->allocated({{*base, *base + bytes},
-                                   State->Space.Allocations.find(*base)->name,
-                                   options.flags,
-                                   options.hostAccessible,
-                                   options.why});
+StatusOr<uintptr_t> RuntimeBuffers::allocate(size_t bytes,
+                                             const AllocateOptions &options) {
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  StatusOr<uintptr_t> base = State.Alloc.allocate(bytes, options);
+  if (State.Ctx.watcher && base.ok())
+    State.Ctx.watcher->allocated({{*base, *base + bytes},
+                                  State.Space.Allocations.find(*base)->name,
+                                  options.flags,
+                                  options.hostAccessible,
+                                  options.why});
   return base;
 }
 
-std::optional<BufferInfo> Runtime::find(uintptr_t address) const {
-  Impl::StateGuard guard(*State);
-  const Allocation *found = State->Space.Allocations.find(address);
+std::optional<BufferInfo> RuntimeBuffers::find(uintptr_t address) const {
+  RuntimeImpl::StateGuard guard(State);
+  const Allocation *found = State.Space.Allocations.find(address);
   if (!found)
     return std::nullopt;
   return BufferInfo{found->base,           found->bytes,
@@ -36,19 +36,19 @@ std::optional<BufferInfo> Runtime::find(uintptr_t address) const {
                     found->hostAccessible, found->buffer->driverMoved};
 }
 
-Status Runtime::free(uintptr_t base) {
+Status RuntimeBuffers::free(uintptr_t base) {
   uintptr_t end = base;
   {
-    Impl::StateGuard guard(*State);
-    if (const Allocation *found = State->Space.Allocations.find(base))
+    RuntimeImpl::StateGuard guard(State);
+    if (const Allocation *found = State.Space.Allocations.find(base))
       end = found->end();
   }
-  State->tellListener(base, end);
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->ready());
-  Status status = State->free(base);
-  if (State->Ctx.watcher && end > base && !State->Space.Allocations.find(base))
-    State->Ctx.watcher->freed({base, end});
+  State.tellListener(base, end);
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  Status status = State.free(base);
+  if (State.Ctx.watcher && end > base && !State.Space.Allocations.find(base))
+    State.Ctx.watcher->freed({base, end});
   return status;
 }
 
@@ -68,19 +68,20 @@ static void tellCopiedIn(Observer &watcher, Buffer &buffer, AddressRange range,
   }
 }
 
-Status Runtime::copy(void *to, const void *from, size_t bytes, Queue queue,
-                     bool async, bool pageable, bool mayBePinned) {
+Status RuntimeBuffers::copy(void *to, const void *from, size_t bytes,
+                            Queue queue, bool async, bool pageable,
+                            bool mayBePinned) {
   if (bytes == 0)
     return {};
   mayBePinned |= !pageable;
   uintptr_t toAddress = reinterpret_cast<uintptr_t>(to);
   uintptr_t fromAddress = reinterpret_cast<uintptr_t>(from);
-  State->tellListener(toAddress, toAddress + bytes);
+  State.tellListener(toAddress, toAddress + bytes);
   bool wait = !async;
   {
-    Impl::Guard guard(*State);
-    DRAGON_TRY(State->ready());
-    Impl &impl = *State;
+    RuntimeImpl::Guard guard(State);
+    DRAGON_TRY(State.ready());
+    RuntimeImpl &impl = State;
     Allocation *target = impl.Space.Allocations.find(toAddress);
     Allocation *source = impl.Space.Allocations.find(fromAddress);
     if (target && toAddress + bytes > target->end())
@@ -121,51 +122,50 @@ Status Runtime::copy(void *to, const void *from, size_t bytes, Queue queue,
           impl.Ctx.device->copy(to, from, bytes, CopyKind::HostToHost, queue));
     }
   }
-  return wait && State->Ctx.device->caps().asynchronous
-             ? State->Ctx.device->synchronize(queue)
+  return wait && State.Ctx.device->caps().asynchronous
+             ? State.Ctx.device->synchronize(queue)
              : Status();
 }
 
-Status Runtime::fill(void *to, uint32_t value, unsigned width, size_t count,
-                     Queue queue) {
+Status RuntimeBuffers::fill(void *to, uint32_t value, unsigned width,
+                            size_t count, Queue queue) {
   uintptr_t address = reinterpret_cast<uintptr_t>(to);
   size_t bytes = count * width;
   if (bytes == 0)
     return {};
-  State->tellListener(address, address + bytes);
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->ready());
-  Allocation *target = State->Space.Allocations.find(address);
+  State.tellListener(address, address + bytes);
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  Allocation *target = State.Space.Allocations.find(address);
   if (!target)
-    return State->Ctx.device->fill(to, value, width, count, queue);
+    return State.Ctx.device->fill(to, value, width, count, queue);
   if (address + bytes > target->end())
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                          "fill of {} at {:#x}: buffer '{}' ends after {}",
                          formatBytes(bytes), address, target->name,
                          formatBytes(target->end() - address));
   DRAGON_TRY(DriverMoved::checkWritable(*target->buffer, "fill"));
-  if (State->Ctx.watcher)
-    State->Ctx.watcher->filled({address, address + bytes}, value, width);
-  return State->Moves.fill(*target->buffer, address, value, width, count,
-                           queue);
+  if (State.Ctx.watcher)
+    State.Ctx.watcher->filled({address, address + bytes}, value, width);
+  return State.Moves.fill(*target->buffer, address, value, width, count, queue);
 }
 
-Status Runtime::clear(uintptr_t base, size_t bytes) {
+Status RuntimeBuffers::clear(uintptr_t base, size_t bytes) {
   DRAGON_TRY(fill(reinterpret_cast<void *>(base), 0, 1, bytes, nullptr));
-  if (!State->Ctx.device->caps().migrates)
+  if (!State.Ctx.device->caps().migrates)
     return {}; // who looks at it waits
-  Impl::Guard guard(*State);
-  return State->Time.synchronizeAll();
+  RuntimeImpl::Guard guard(State);
+  return State.Time.synchronizeAll();
 }
 
-Status Runtime::discard(uintptr_t address, size_t bytes, Queue queue,
-                        bool eager, const dragon_reason *why) {
+Status RuntimeBuffers::discard(uintptr_t address, size_t bytes, Queue queue,
+                               bool eager, const dragon_reason *why) {
   if (bytes == 0)
     return {};
-  State->tellListener(address, address + bytes);
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
-  Impl &impl = *State;
+  State.tellListener(address, address + bytes);
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.usable());
+  RuntimeImpl &impl = State;
   if (impl.Waves.any() && impl.Waves.queue() == queue) {
     DRAGON_TRY(impl.Space.rangeOf(address, bytes, "discard").takeStatus());
     impl.Waves.addLastUse({address, bytes, eager, why});
@@ -179,12 +179,12 @@ Status Runtime::discard(uintptr_t address, size_t bytes, Queue queue,
   return {};
 }
 
-Status Runtime::prefetch(uintptr_t address, size_t bytes, Queue queue) {
+Status RuntimeBuffers::prefetch(uintptr_t address, size_t bytes, Queue queue) {
   if (bytes == 0)
     return {};
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
-  Impl &impl = *State;
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.usable());
+  RuntimeImpl &impl = State;
   DRAGON_ASSIGN(Allocation * found,
                 impl.Space.rangeOf(address, bytes, "prefetch"));
   if (impl.Ctx.watcher)
@@ -197,62 +197,74 @@ Status Runtime::prefetch(uintptr_t address, size_t bytes, Queue queue) {
   return impl.Resident.prefetch(*found->buffer, address, bytes, queue);
 }
 
-Status Runtime::prefetchToHost(uintptr_t address, size_t bytes, Queue queue) {
+Status RuntimeBuffers::prefetchToHost(uintptr_t address, size_t bytes,
+                                      Queue queue) {
   if (bytes == 0)
     return {};
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.usable());
   DRAGON_ASSIGN(Allocation * found,
-                State->Space.rangeOf(address, bytes, "prefetch"));
+                State.Space.rangeOf(address, bytes, "prefetch"));
   return found->buffer->driverMoved
-             ? State->Driver.prefetch(*found->buffer,
-                                      {address, address + bytes}, Place::Host,
-                                      queue)
+             ? State.Driver.prefetch(*found->buffer, {address, address + bytes},
+                                     Place::Host, queue)
              : Status();
 }
 
-Status Runtime::nextUse(uintptr_t address, uint32_t launches) {
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->usable());
-  Impl &impl = *State;
+Status RuntimeBuffers::nextUse(uintptr_t address, uint32_t launches) {
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.usable());
+  RuntimeImpl &impl = State;
   Allocation *found = impl.Space.Allocations.find(address);
   if (!found || found->buffer->arena || !impl.Time.Tracking)
     return {}; // of interest only where something moves
   impl.Next.announce(*found->buffer, launches);
-  // Those that wait run first, and know better.
+  // Launches that wait run first, and know better.
   if (launches == 0 && !impl.Waves.any())
     return impl.Resident.prefetch(*found->buffer, found->base, found->bytes,
                                   nullptr);
   return {};
 }
 
-Status Runtime::advise(uintptr_t address, size_t bytes, dragon_advice advice) {
+Status RuntimeBuffers::advise(uintptr_t address, size_t bytes,
+                              dragon_advice advice) {
   if (advice < DRAGON_ADVISE_READ_MOSTLY || advice > DRAGON_ADVISE_NORMAL)
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT, "advice {} is unknown",
                          int(advice));
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->ready());
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
   DRAGON_ASSIGN(Allocation * found,
-                State->Space.rangeOf(address, bytes, "advise"));
+                State.Space.rangeOf(address, bytes, "advise"));
   found->buffer->advice = advice;
   return found->buffer->driverMoved
-             ? State->Driver.advise({address, address + bytes}, advice)
+             ? State.Driver.advise({address, address + bytes}, advice)
              : Status();
 }
 
-Status Runtime::keepResident(uintptr_t address) {
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->ready());
-  Allocation *found = State->Space.Allocations.find(address);
-  return found ? State->Resident.keep(*found->buffer) : Status();
+StatusOr<DeviceMemory> RuntimeBuffers::memoryForProgram() {
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  uint64_t swap = 0;
+  if (auto file = State.Store.swapFile(); file.ok())
+    swap = (*file)->available();
+  // What lives in swap now is no longer available, and counts as used.
+  uint64_t capacity =
+      State.OnDevice.Pool.budget() +
+      (State.Ctx.limits.hostBytes - State.Ctx.limits.transitBytes);
+  uint64_t live = State.Space.LiveBytes;
+  DeviceMemory memory;
+  memory.free = (capacity > live ? capacity - live : 0) + swap;
+  memory.total = live + memory.free;
+  return memory;
 }
 
-Status Runtime::keepAllResident() {
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->ready());
-  for (std::unique_ptr<Buffer> &buffer : State->Space.Buffers)
-    DRAGON_TRY(State->Resident.keep(*buffer));
-  return {};
+MemoryInUse RuntimeBuffers::memoryInUse() const {
+  RuntimeImpl::StateGuard guard(State);
+  uint64_t swap = 0;
+  for (const std::unique_ptr<Buffer> &buffer : State.Space.Buffers)
+    for (const Chunk &chunk : buffer->chunks)
+      swap += chunk.slot.bytes;
+  return {State.OnDevice.Pool.used(), State.Slabs.Pool.used(), swap};
 }
 
 } // namespace dragon

@@ -9,68 +9,68 @@
 
 namespace dragon {
 
-Status Runtime::mapFileRange(uintptr_t address, size_t bytes,
-                             const std::shared_ptr<BackingFile> &file,
-                             int64_t fileOffset) {
+Status RuntimeFiles::mapFileRange(uintptr_t address, size_t bytes,
+                                  const std::shared_ptr<BackingFile> &file,
+                                  int64_t fileOffset) {
   if (bytes == 0)
     return {};
-  State->tellListener(address, address + bytes);
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->ready());
-  DRAGON_TRY(State->Maps.mapRange(address, bytes, file, fileOffset));
-  if (State->Ctx.watcher)
-    State->Ctx.watcher->hostWrote({address, address + bytes}, HostAccess::File,
-                                  nullptr);
+  State.tellListener(address, address + bytes);
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  DRAGON_TRY(State.Maps.mapRange(address, bytes, file, fileOffset));
+  if (State.Ctx.watcher)
+    State.Ctx.watcher->hostWrote({address, address + bytes}, HostAccess::File,
+                                 nullptr);
   return {};
 }
 
-bool Runtime::hasSinks() const { return State->Announced.any(); }
+bool RuntimeFiles::hasSinks() const { return State.Announced.any(); }
 
-Status Runtime::setSink(uintptr_t address, size_t bytes,
-                        std::shared_ptr<BackingFile> file, int64_t fileOffset,
-                        const dragon_reason *why) {
+Status RuntimeFiles::setSink(uintptr_t address, size_t bytes,
+                             std::shared_ptr<BackingFile> file,
+                             int64_t fileOffset, const dragon_reason *why) {
   if (bytes == 0)
     return {};
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->ready());
-  return State->Announced.set(address, bytes, std::move(file), fileOffset,
-                              false, why);
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  return State.Announced.set(address, bytes, std::move(file), fileOffset, false,
+                             why);
 }
 
-Status Runtime::writeToFile(uintptr_t address, size_t bytes,
-                            std::shared_ptr<BackingFile> file,
-                            int64_t fileOffset, size_t &written) {
+Status RuntimeFiles::writeToFile(uintptr_t address, size_t bytes,
+                                 std::shared_ptr<BackingFile> file,
+                                 int64_t fileOffset, size_t &written) {
   written = 0;
   if (bytes == 0)
     return {};
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->ready());
-  return State->Out.write(address, bytes, std::move(file), fileOffset, written);
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  return State.Out.write(address, bytes, std::move(file), fileOffset, written);
 }
 
-Status Runtime::detachFile(dev_t deviceId, ino_t inode) {
-  Impl::Guard guard(*State);
-  if (State->Closed)
+Status RuntimeFiles::detachFile(dev_t deviceId, ino_t inode) {
+  RuntimeImpl::Guard guard(State);
+  if (State.Closed)
     return {}; // what the buffers hold of it has no reader any more
-  for (std::unique_ptr<Buffer> &buffer : State->Space.Buffers)
-    DRAGON_TRY(State->Announced.abandon(*buffer, [&](const Sink &sink) {
+  for (std::unique_ptr<Buffer> &buffer : State.Space.Buffers)
+    DRAGON_TRY(State.Announced.abandon(*buffer, [&](const Sink &sink) {
       return !sink.permanent && sink.file->deviceId() == deviceId &&
              sink.file->inode() == inode;
     }));
-  return State->Announced.detach(deviceId, inode, 0, INT64_MAX, nullptr, 0);
+  return State.Announced.detach(deviceId, inode, 0, INT64_MAX, nullptr, 0);
 }
 
-Status Runtime::saveInput(const std::shared_ptr<BackingFile> &file,
-                          std::vector<FileRange> ranges) {
-  Impl::Guard guard(*State);
-  State->Reads.dropAll(); // nothing is read from it meanwhile
-  return State->Maps.save(file, std::move(ranges), !State->Closed);
+Status RuntimeFiles::saveInput(const std::shared_ptr<BackingFile> &file,
+                               std::vector<FileRange> ranges) {
+  RuntimeImpl::Guard guard(State);
+  State.Reads.dropAll(); // nothing is read from it meanwhile
+  return State.Maps.save(file, std::move(ranges), !State.Closed);
 }
 
-Status Runtime::sync(uintptr_t base) {
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->ready());
-  Allocation *found = State->Space.Allocations.find(base);
+Status RuntimeFiles::sync(uintptr_t base) {
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  Allocation *found = State.Space.Allocations.find(base);
   if (!found || found->base != base)
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                          "sync: {:#x} is not the start of a map", base);
@@ -79,11 +79,12 @@ Status Runtime::sync(uintptr_t base) {
                          "sync of file '{}': the driver writes it when it is "
                          "unmapped; DRAGON_BACKEND=managed can sync",
                          found->buffer->driverFile->path());
-  return State->Out.sync(*found->buffer);
+  return State.Out.sync(*found->buffer);
 }
 
-StatusOr<uintptr_t> Runtime::mapFile(const char *path, size_t bytes,
-                                     int64_t offset, unsigned flagsAndHints) {
+StatusOr<uintptr_t> RuntimeFiles::mapFile(const char *path, size_t bytes,
+                                          int64_t offset,
+                                          unsigned flagsAndHints) {
   const unsigned flags = flagsAndHints & ~MapHostBuffer;
   const bool reads = flags & D_READ, isVolatile = flags & D_VOLATILE;
   const bool writes = (flags & D_WRITE) && !isVolatile;
@@ -117,40 +118,41 @@ StatusOr<uintptr_t> Runtime::mapFile(const char *path, size_t bytes,
     if (writes && (size < end || (flags & D_CREATE)))
       DRAGON_TRY(file->truncate(end));
   }
-  DRAGON_ASSIGN(uintptr_t base, allocate(bytes, {flags, true, nullptr}));
-  Impl::Guard guard(*State);
+  DRAGON_ASSIGN(uintptr_t base,
+                Buffers.allocate(bytes, {flags, true, nullptr}));
+  RuntimeImpl::Guard guard(State);
   Status status =
-      State->Maps.map({base, bytes, file, offset, size, flagsAndHints});
+      State.Maps.map({base, bytes, file, offset, size, flagsAndHints});
   if (!status.ok()) {
-    State->Space.Allocations.find(base)->buffer->flags &=
+    State.Space.Allocations.find(base)->buffer->flags &=
         ~unsigned(D_WRITE); // nothing to sync
-    State->free(base).ignore();
+    State.free(base).ignore();
     return status;
   }
   return base;
 }
 
-Status Runtime::remapFile(uintptr_t base, unsigned flags,
-                          const std::shared_ptr<BackingFile> &file) {
+Status RuntimeFiles::remapFile(uintptr_t base, unsigned flags,
+                               const std::shared_ptr<BackingFile> &file) {
   const bool isVolatile = flags & D_VOLATILE;
   const bool writes = (flags & D_WRITE) && !isVolatile;
   const bool reads = (flags & D_READ) && !isVolatile;
   bool drops = false;
   size_t bytes = 0;
   {
-    Impl::Guard guard(*State);
-    DRAGON_TRY(State->ready());
-    Allocation *found = State->Space.Allocations.find(base);
+    RuntimeImpl::Guard guard(State);
+    DRAGON_TRY(State.ready());
+    Allocation *found = State.Space.Allocations.find(base);
     if (!found || found->base != base)
       return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                            "remap: {:#x} is not the start of a map", base);
     Buffer &buffer = *found->buffer;
     bytes = found->bytes;
     if (buffer.driverFile)
-      return State->Driver.remapFile(buffer, flags);
+      return State.Driver.remapFile(buffer, flags);
     drops = buffer.flags & D_VOLATILE;
     if ((buffer.flags & D_WRITE) && !drops)
-      DRAGON_TRY(State->Out.sync(buffer));
+      DRAGON_TRY(State.Out.sync(buffer));
     std::erase_if(buffer.sinks,
                   [](const Sink &sink) { return sink.permanent; });
     buffer.flags = found->flags = flags & ~unsigned(D_WRITE);
@@ -158,19 +160,19 @@ Status Runtime::remapFile(uintptr_t base, unsigned flags,
   if (drops && reads)
     DRAGON_TRY(mapFileRange(base, bytes, file, 0));
   else if (drops)
-    DRAGON_TRY(clear(base, bytes));
+    DRAGON_TRY(Buffers.clear(base, bytes));
   if (!writes)
     return {};
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->ready());
-  Allocation *found = State->Space.Allocations.find(base);
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  Allocation *found = State.Space.Allocations.find(base);
   if (!found || found->base != base)
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                          "remap: {:#x} was unmapped meanwhile", base);
   DRAGON_ASSIGN(uint64_t size, file->size());
   if (size < bytes)
     DRAGON_TRY(file->truncate(bytes));
-  DRAGON_TRY(State->Announced.set(base, bytes, file, 0, true));
+  DRAGON_TRY(State.Announced.set(base, bytes, file, 0, true));
   found->buffer->flags = found->flags = flags;
   return {};
 }

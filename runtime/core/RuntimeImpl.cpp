@@ -21,30 +21,30 @@ namespace {
 thread_local unsigned guards = 0;
 } // namespace
 
-Runtime::Impl::Guard::Guard(const Impl &impl)
+RuntimeImpl::Guard::Guard(const RuntimeImpl &impl)
     : HeldOff(guards == 0 && HostRanges::any()), Locked(impl) {
   ++guards;
   Locked.Ctx.lock.lock();
 }
-Runtime::Impl::Guard::~Guard() {
+RuntimeImpl::Guard::~Guard() {
   Locked.Ctx.lock.unlock();
   --guards;
 }
 
-Runtime::Impl::StateGuard::StateGuard(const Impl &impl)
+RuntimeImpl::StateGuard::StateGuard(const RuntimeImpl &impl)
     : HeldOff(guards == 0 && HostRanges::any()), Locked(impl) {
   ++guards;
   Locked.Ctx.lock.lockState();
 }
-Runtime::Impl::StateGuard::~StateGuard() {
+RuntimeImpl::StateGuard::~StateGuard() {
   Locked.Ctx.lock.unlockState();
   --guards;
 }
 
-bool Runtime::Impl::lockedByThisThread() { return guards != 0; }
+bool RuntimeImpl::lockedByThisThread() { return guards != 0; }
 
-Runtime::Impl::Impl(Settings settings, std::unique_ptr<Device> device,
-                    Budget budget, std::unique_ptr<Observer> watcher)
+RuntimeImpl::RuntimeImpl(Settings settings, std::unique_ptr<Device> device,
+                         Budget budget, std::unique_ptr<Observer> watcher)
     : Ctx{std::move(settings), std::move(device), budget, std::move(watcher)},
       Time(*Ctx.device), Next(Ctx, Time), Store(Ctx), Slabs(Ctx, Time, Store),
       Reads(Ctx, Slabs, Store), Writes(Ctx, Slabs, Store),
@@ -85,7 +85,7 @@ Runtime::Impl::Impl(Settings settings, std::unique_ptr<Device> device,
   });
 }
 
-Status Runtime::Impl::start() {
+Status RuntimeImpl::start() {
   setNotices(!Ctx.config.quiet);
   setLogLevel(Ctx.config.log.empty()      ? LogLevel::Silent
               : Ctx.config.log == "debug" ? LogLevel::Debug
@@ -97,7 +97,7 @@ Status Runtime::Impl::start() {
   DRAGON_TRY(Store.start());
   DRAGON_ASSIGN(Ctx.copyIn, Ctx.device->createQueue(Device::NonBlocking, 0));
   DRAGON_ASSIGN(Ctx.copyOut, Ctx.device->createQueue(Device::NonBlocking, 0));
-  DRAGON_TRY(Ctx.device->setFaultHandler(&Impl::onFault, this));
+  DRAGON_TRY(Ctx.device->setFaultHandler(&RuntimeImpl::onFault, this));
   log(LogLevel::Info,
       "{} device, {} of device memory, {} of host memory, chunks of {}",
       Ctx.caps().name, formatBytes(Ctx.limits.deviceBytes),
@@ -105,7 +105,7 @@ Status Runtime::Impl::start() {
   return {};
 }
 
-Runtime::Impl::~Impl() {
+RuntimeImpl::~RuntimeImpl() {
   if (Ctx.caps().asynchronous)
     Ctx.device->synchronizeAll().ignore();
   Ctx.device->setFaultHandler(nullptr, nullptr).ignore();
@@ -117,8 +117,8 @@ Runtime::Impl::~Impl() {
       Ctx.device->destroyQueue(queue).ignore();
 }
 
-bool Runtime::Impl::onFault(void *context, uintptr_t address, bool) {
-  auto &impl = *static_cast<Impl *>(context);
+bool RuntimeImpl::onFault(void *context, uintptr_t address, bool) {
+  auto &impl = *static_cast<RuntimeImpl *>(context);
   // A fault of our own while the lock is held, or of a signal's handler while
   // it is waited for: nothing can be moved now.
   if (lockedByThisThread())
@@ -141,19 +141,19 @@ bool Runtime::Impl::onFault(void *context, uintptr_t address, bool) {
   return true;
 }
 
-Status Runtime::Impl::usable() const {
+Status RuntimeImpl::usable() const {
   return Closed ? Status::error(DRAGON_ERROR_NO_DEVICE, "the process is ending")
                 : Status();
 }
 
-Status Runtime::Impl::ready() {
+Status RuntimeImpl::ready() {
   DRAGON_TRY(usable());
   Waves.interrupt();
   return Waves.any() ? Waves.runAll() : Status();
 }
 
-StatusOr<Allocation *> Runtime::Impl::allocationAt(uintptr_t base,
-                                                   const char *call) {
+StatusOr<Allocation *> RuntimeImpl::allocationAt(uintptr_t base,
+                                                 const char *call) {
   Allocation *found = Space.Allocations.find(base);
   if (!found || found->base != base)
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
@@ -162,7 +162,7 @@ StatusOr<Allocation *> Runtime::Impl::allocationAt(uintptr_t base,
   return found;
 }
 
-Status Runtime::Impl::free(uintptr_t base) {
+Status RuntimeImpl::free(uintptr_t base) {
   DRAGON_ASSIGN(const Allocation *found, allocationAt(base, "free"));
   const unsigned flags = found->buffer->flags;
   // What the driver writes it has written when the range is gone.
@@ -179,14 +179,14 @@ Status Runtime::Impl::free(uintptr_t base) {
   return first.ok() ? std::move(freed) : std::move(first);
 }
 
-Runtime::BeforeWrite Runtime::Impl::listener() const {
+RuntimeLaunches::BeforeWrite RuntimeImpl::listener() const {
   return ListenerWanted && !ListenerWanted->load(std::memory_order_acquire)
              ? nullptr
              : Listener;
 }
 
-void Runtime::Impl::tellListener(std::span<const AddressRange> ranges) {
-  BeforeWrite tell;
+void RuntimeImpl::tellListener(std::span<const AddressRange> ranges) {
+  RuntimeLaunches::BeforeWrite tell;
   void *context;
   {
     StateGuard guard(*this);

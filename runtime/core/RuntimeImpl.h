@@ -34,31 +34,31 @@
 
 namespace dragon {
 
-struct Runtime::Impl {
-  Impl(Settings settings, std::unique_ptr<Device> device, Budget budget,
-       std::unique_ptr<Observer> watcher);
-  ~Impl();
+struct RuntimeImpl {
+  RuntimeImpl(Settings settings, std::unique_ptr<Device> device, Budget budget,
+              std::unique_ptr<Observer> watcher);
+  ~RuntimeImpl();
   Status start();
 
   /// Both parts of the lock.
   class Guard {
   public:
-    explicit Guard(const Impl &impl);
+    explicit Guard(const RuntimeImpl &impl);
     ~Guard();
 
   private:
     const SignalsHeldOff HeldOff;
-    const Impl &Locked;
+    const RuntimeImpl &Locked;
   };
   /// The second part: for questions, and for launches in core.
   class StateGuard {
   public:
-    explicit StateGuard(const Impl &impl);
+    explicit StateGuard(const RuntimeImpl &impl);
     ~StateGuard();
 
   private:
     const SignalsHeldOff HeldOff;
-    const Impl &Locked;
+    const RuntimeImpl &Locked;
   };
   /// The calling thread holds the lock or waits for it: to wait for it now, in
   /// a fault, would take for ever.
@@ -117,11 +117,11 @@ struct Runtime::Impl {
   bool ShutDown = false;
   std::atomic<bool> Reported{false}; ///< the statistics, or somebody is at it
   bool Closed = false;               ///< the device has gone away
-  BeforeWrite Listener = nullptr;
+  RuntimeLaunches::BeforeWrite Listener = nullptr;
   void *ListenerContext = nullptr;
   const std::atomic<bool> *ListenerWanted = nullptr;
   /// Null: nobody wants to hear now.
-  BeforeWrite listener() const;
+  RuntimeLaunches::BeforeWrite listener() const;
   /// Tells the listener, without the lock, that ranges are about to change.
   void tellListener(std::span<const AddressRange> ranges);
   void tellListener(uintptr_t begin, uintptr_t end) {

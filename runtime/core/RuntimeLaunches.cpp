@@ -1,4 +1,4 @@
-//===- RuntimeLaunches.cpp - launches and calls of library functions ------===//
+//===- RuntimeLaunches.cpp - launches of kernels --------------------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,12 +9,12 @@
 
 namespace dragon {
 
-Status Runtime::launch(const LaunchCall &call) {
-  Impl &impl = *State;
+Status RuntimeLaunches::launch(const LaunchCall &call) {
+  RuntimeImpl &impl = State;
   std::vector<AddressRange> written;
   bool tells;
   {
-    Impl::StateGuard guard(impl);
+    RuntimeImpl::StateGuard guard(impl);
     DRAGON_TRY(impl.usable());
     tells = impl.listener();
     if (!tells) {
@@ -30,68 +30,53 @@ Status Runtime::launch(const LaunchCall &call) {
   }
   if (tells) {
     impl.tellListener(written);
-    Impl::StateGuard guard(impl);
+    RuntimeImpl::StateGuard guard(impl);
     DRAGON_TRY(impl.usable());
     if (std::optional<Status> ran = impl.Launches.launchInCore(call))
       return std::move(*ran);
   }
-  Impl::Guard guard(impl);
+  RuntimeImpl::Guard guard(impl);
   DRAGON_TRY(impl.usable());
   return impl.Launches.launch(call);
 }
 
-size_t Runtime::overwritten(const LaunchCall &call, uintptr_t address) const {
-  Impl::Guard guard(*State);
-  return State->Launches.overwritten(call, address);
+size_t RuntimeLaunches::overwritten(const LaunchCall &call,
+                                    uintptr_t address) const {
+  RuntimeImpl::Guard guard(State);
+  return State.Launches.overwritten(call, address);
 }
 
-bool Runtime::readsUpwards(const LaunchCall &call, uint32_t argument,
-                           uint32_t field) const {
+bool RuntimeLaunches::readsUpwards(const LaunchCall &call, uint32_t argument,
+                                   uint32_t field) const {
   {
-    Impl::StateGuard guard(*State);
-    if (!State->OnDevice.mayMove())
+    RuntimeImpl::StateGuard guard(State);
+    if (!State.OnDevice.mayMove())
       return false;
   }
   return Launcher::readsUpwards(call, argument, field);
 }
 
-Status Runtime::beginLibraryCall(const LibraryCall &call, LibraryHold &hold) {
-  std::vector<AddressRange> written;
-  {
-    Impl::Guard guard(*State);
-    DRAGON_TRY(State->ready());
-    for (const LibraryUse &use : call.uses)
-      if (const Allocation *of = State->Space.Allocations.find(use.address);
-          of && use.need != LaunchNeed::Read)
-        written.push_back({of->base, of->end()});
-  }
-  State->tellListener(written);
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->ready());
-  return State->Library.begin(call, hold);
+void RuntimeLaunches::setBeforeWrite(BeforeWrite listener, void *context,
+                                     const std::atomic<bool> *wanted) {
+  RuntimeImpl::Guard guard(State);
+  State.Listener = listener;
+  State.ListenerContext = context;
+  State.ListenerWanted = wanted;
 }
 
-Status Runtime::endLibraryCall(const LibraryHold &hold) {
-  Impl::Guard guard(*State);
-  return State->Library.end(hold);
+Status RuntimeLaunches::runWaiting() {
+  State.Waves.interrupt();
+  if (!State.Waves.anyAtAll())
+    return {};
+  RuntimeImpl::Guard guard(State);
+  return State.ready();
 }
 
-Status Runtime::keepReachable(uintptr_t address) {
-  AddressRange range{};
-  {
-    Impl::Guard guard(*State);
-    DRAGON_TRY(State->ready());
-    const Allocation *found = State->Space.Allocations.find(address);
-    if (!found)
-      return {};
-    range = {found->base, found->end()};
-  }
-  // It may write it now, and later.
-  State->tellListener(range.begin, range.end);
-  Impl::Guard guard(*State);
-  DRAGON_TRY(State->ready());
-  std::vector<Buffer *> done;
-  return State->Library.keepReachable(address, done);
+Status RuntimeLaunches::destroyQueue(Queue queue) {
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  State.Time.Work.queueEnds(queue);
+  return State.Ctx.device->destroyQueue(queue);
 }
 
 } // namespace dragon

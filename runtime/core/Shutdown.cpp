@@ -67,7 +67,7 @@ static int writeText(int file, const std::string &text) {
   return 0;
 }
 
-void Runtime::Impl::printStats(bool locked) {
+void RuntimeImpl::printStats(bool locked) {
   if (Ctx.config.stats.empty())
     return;
   Stats stats = collect(Ctx.ledger, Ctx.device->caps().name, Ctx.limits);
@@ -89,7 +89,7 @@ void Runtime::Impl::printStats(bool locked) {
                                   Ctx.config.stats, std::strerror(code)));
 }
 
-Status Runtime::Impl::quiesce() {
+Status RuntimeImpl::quiesce() {
   // Launches of other threads come before it, or behind it.
   const RuntimeLock::Whole whole(Ctx.lock);
   Status first = Waves.runAll();
@@ -115,7 +115,7 @@ Status Runtime::Impl::quiesce() {
   return first;
 }
 
-Status Runtime::Impl::shutdown() {
+Status RuntimeImpl::shutdown() {
   if (ShutDown)
     return {};
   ShutDown = true;

@@ -163,7 +163,7 @@ public:
   StatusOr<uintptr_t> reserve(size_t bytes);
   /// Everything in it must be unmapped.
   Status release(uintptr_t base, size_t bytes);
-  /// Of a reserved range in which nothing is mapped yet: `bytes` of it are the
+  /// Nothing is mapped yet in the reserved range: `bytes` of it are the
   /// program's, under this name. For messages, and for who watches over it.
   void describe(uintptr_t base, size_t bytes, const std::string &name);
   /// DRAGON_ERROR_OUT_OF_MEMORY if the device or host has no more. Pinned
@@ -231,7 +231,8 @@ public:
   /// Until the range is released, which writes what D_WRITE maps hold to the
   /// file's page cache. UNSUPPORTED: the driver cannot have it there.
   Status mapFile(const DriverFile &file);
-  /// Of a mapped file; no work uses it. Nothing is written before.
+  /// Other flags for a mapped file, which no work uses. Nothing is written
+  /// before.
   Status remapFile(uintptr_t base, unsigned flags);
 
   // -- Host access

@@ -39,7 +39,7 @@ void tellWritten(Observer &watcher, AddressRange range, const BackingFile &file,
 
 /// One call of write().
 struct WriteOut::Transfer {
-  /// Of one chunk; first it arrives in host memory, then it is written.
+  /// A part of one chunk: first it arrives in host memory, then it is written.
   struct Part {
     Chunk *chunk;
     uintptr_t begin;

@@ -10,8 +10,8 @@
 // evaluated by several threads: a footprint depends on its box alone, so the
 // plan is the same whatever the number of threads.
 //
-// Of a slice's chunks, which ones the slice overwrites by itself is of no
-// interest and not asked for.
+// Nobody asks which of its chunks a slice overwrites by itself: the launch as a
+// whole counts.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_LAUNCH_BOXFOOTPRINTS_H

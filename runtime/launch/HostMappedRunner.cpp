@@ -141,7 +141,7 @@ HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
     return cannotRun(
         launch, Ctx.caps(),
         {planned.bytes, 0, OnDevice.Pool.budget(), Slabs.mappedBytes()});
-  // Those that are there first: they give up host memory that they do not need.
+  // Chunks that are there come first: they give up host memory.
   Places places;
   std::vector<ChunkUse> coming;
   uint64_t device = 0, host = 0;

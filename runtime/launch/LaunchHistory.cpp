@@ -23,7 +23,7 @@ constexpr size_t MaxAfter = 64;
 /// Addresses whose uses in a period are kept.
 constexpr size_t MaxFound = 1 << 16;
 
-/// Of sequences: the sum of signature * Multiplier^(launches behind it).
+/// A sequence's hash is the sum of signature * Multiplier^(launches behind it).
 constexpr uint64_t Multiplier = 0x9e3779b97f4a7c15;
 constexpr struct PowersOfMultiplier {
   uint64_t of[MaxAgreement + 1] = {1};

@@ -32,8 +32,8 @@ uint64_t shapeKey(const LaunchCall &call) {
 uint64_t buffersKey(const ResolvedLaunch &launch) {
   uint64_t key = mixBits(reinterpret_cast<uintptr_t>(launch.kernel));
   for (const LaunchPointer &pointer : launch.pointers)
-    key = mixBits(key ^ (pointer.allocation ? pointer.allocation->base
-                                            : pointer.value));
+    key = mixBits(
+        key ^ (pointer.allocation ? pointer.allocation->base : pointer.value));
   return key;
 }
 

@@ -141,7 +141,7 @@ private:
     double accessBytes = 0;
     uint64_t converted = 0; ///< bytes without memory that can be mapped
   };
-  /// Of the shared ones, what the device has no room for, and host memory has.
+  /// The shared chunks for which the device has no room, and host memory has.
   std::optional<Left> leaveOnHost(const ChunkSet &shared, uint64_t room);
   std::optional<Candidate> mixedAlong(unsigned d);
 
@@ -219,7 +219,7 @@ std::optional<Planner::Left> Planner::leaveOnHost(const ChunkSet &shared,
 
 std::optional<Candidate> Planner::mixedAlong(unsigned d) {
   const ChunkSet shared = sharedAlong(d);
-  // Of what a layer has for itself, two go with each other.
+  // Two layers are on the device together, each with what it has for itself.
   uint64_t own = 0;
   for (const BlockBox &layer : {firstLayer(Grid, d), lastLayer(Grid, d)})
     own = std::max(own, bytes(difference(Input.footprint(layer), shared)));

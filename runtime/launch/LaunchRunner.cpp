@@ -152,7 +152,7 @@ void LaunchRunner::UseNote::operator()(Buffer &buffer) const {
     buffer.lastUntracked = epoch;
 }
 
-/// Of chunks that are known.
+/// The chunks are known.
 Status LaunchRunner::noteUses(const ResolvedLaunch &launch,
                               const LaunchFootprint &chunks) {
   DRAGON_ASSIGN(const UseNote used, noteWork(launch.queue));

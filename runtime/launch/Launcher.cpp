@@ -103,7 +103,8 @@ Status Launcher::launchOutOfCore(const ResolvedLaunch &launch, bool canWait) {
         Waves.wait(WaitingLaunch(launch, planned, Ctx.clock), followed));
     if (waits)
       return {};
-    // Those that wait come first; this one has its place in time behind them.
+    // Launches that wait come first; this one has its place in time behind
+    // them.
     DRAGON_TRY(Waves.runAll());
   }
   Status status = Single.run(launch, *planned);

@@ -147,7 +147,7 @@ void LibraryCalls::tellUses(const LibraryCall &call) {
 
 Buffer *LibraryCalls::bufferOf(const LibraryHold::Part &part) const {
   const Allocation *found = Space.Allocations.find(part.address);
-  // Of an arena it may be an address that nobody has any more.
+  // In an arena it may be an address that nobody has any more.
   Buffer *buffer = found ? found->buffer : nullptr;
   if (!buffer)
     for (const std::unique_ptr<Buffer> &other : Space.Buffers)

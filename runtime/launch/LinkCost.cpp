@@ -54,8 +54,8 @@ std::vector<bool> chooseForDevice(std::span<const PlacedChunk> chunks,
 
 namespace {
 
-/// Those of which as much as possible is on the device: the large ones first,
-/// and of equal ones those that are there.
+/// Puts as much as possible on the device: the large chunks first, and among
+/// equals those that are there.
 std::vector<bool> fillDevice(std::span<const PlacedChunk> chunks,
                              uint64_t budget) {
   std::vector<uint32_t> order(chunks.size());

@@ -45,7 +45,7 @@ Status SliceRunner::submit(const SliceUses &uses, size_t index, Queue queue) {
   if (slice.mapped)
     for (const AddressRange &range : addressRanges(*slice.mapped))
       touched.push_back(range);
-  // Those of several launches are as many launches of their own to who watches.
+  // Slices of several launches are launches of their own to who watches.
   Observer *watcher = uses.numLaunches() > 1 ? Ctx.watcher.get() : nullptr;
   DRAGON_TRY(observed(watcher, launch, [&] {
     return Submit.run(launch,

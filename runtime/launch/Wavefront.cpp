@@ -167,7 +167,7 @@ private:
     return std::all_of(list.begin(), list.end(), predicate);
   }
 
-  /// Those behind it that wait for it, and what they need.
+  /// Runs the launches behind it that wait for it, and what they need.
   void runFrom(uint32_t first) {
     for (uint32_t launch = 0; launch < Launches.size(); ++launch)
       OnDemand[launch] =

@@ -56,7 +56,7 @@ StatusOr<uintptr_t> Allocator::allocate(size_t bytes,
   return buffer->base;
 }
 
-/// Of a small allocation that the host may touch: there are many.
+/// Small allocations that the host may touch share chunks once there are many.
 bool Allocator::sharesChunks(const AllocateOptions &options) const {
   if (options.flags || Ctx.caps().migrates)
     return false; // a driver moves pages

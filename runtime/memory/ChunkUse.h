@@ -34,8 +34,7 @@ struct ChunkUse {
 /// The work may touch all of the chunk.
 inline ChunkUse useOfAll(Chunk &chunk, LaunchNeed need) {
   const ChunkPart whole = chunk.whole();
-  return {&chunk, need, whole,
-          need == LaunchNeed::Read ? ChunkPart() : whole};
+  return {&chunk, need, whole, need == LaunchNeed::Read ? ChunkPart() : whole};
 }
 
 } // namespace dragon

@@ -48,7 +48,7 @@ public:
   Status evict(std::span<Chunk *const> victims, Cause cause);
   /// The chunk holds nothing: its memory goes back once it is idle.
   Status giveBack(Chunk &chunk);
-  /// That of the chunks that have become idle since.
+  /// The memory of dying chunks that have become idle goes back.
   Status giveBackIdle();
   /// The buffer is destroyed: none of its chunks is given back any more.
   void noMore(const Buffer &buffer);

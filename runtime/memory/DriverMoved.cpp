@@ -14,7 +14,7 @@
 namespace dragon {
 
 namespace {
-/// Of a Physical that no device has made.
+/// The id of a Physical that no device has made.
 constexpr uint64_t NoSlab = UINT64_MAX;
 } // namespace
 

@@ -64,7 +64,7 @@ Status Residency::startBringingIn(std::span<const ChunkUse> uses, Cause cause,
     if (status = bring(use, cause, arrivals); !status.ok())
       break;
   zone.add(arrivals.bytes);
-  // Those that were queued are on their way, whatever has failed.
+  // Chunks that were queued are on their way, whatever has failed.
   Status noted = noteArrivals(arrivals);
   DRAGON_TRY(std::move(status));
   DRAGON_TRY(std::move(noted));

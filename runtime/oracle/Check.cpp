@@ -291,7 +291,7 @@ void Check::clearEnds(ShadowPage &shadow, const PageMask &bytes,
     shadow.ends.clear(ended);
 }
 
-/// Of what is read, what has ended: by the program, it is undefined.
+/// Reports reads of contents that have ended: they are undefined.
 void Check::judgeEnds(uint64_t page, ShadowPage &shadow, const PageMask &read) {
   const uint64_t number = Launch ? Launch : UINT64_MAX;
   PageMask told;

@@ -116,8 +116,8 @@ private:
                   const PageAccess &access);
   void settle(uint64_t page, Touch &touched);
 
-  /// Of the page's bytes those that some end concerns that launch `number`
-  /// comes behind.
+  /// The page's bytes whose contents have ended in front of launch
+  /// `number`.
   PageMask endedFor(const ShadowPage &shadow, uint64_t number) const;
   void clearEnds(ShadowPage &shadow, const PageMask &bytes, uint64_t number);
   /// Bytes of a page are read by something else than a kernel.

@@ -32,7 +32,7 @@ namespace dragon {
 struct ObservedBlocks {
   std::vector<AddressRange> may;  ///< read or written, perhaps
   std::vector<AddressRange> must; ///< overwritten before any read
-  /// Of `may`, those of accesses that depend on no loaded data.
+  /// The part of `may` whose accesses depend on no loaded data.
   std::vector<AddressRange> affine;
   bool indirect = false;    ///< some address depends on loaded data
   bool conditional = false; ///< whether some access happens does

@@ -70,7 +70,7 @@ public:
   }
   StatusOr<Physical> take(size_t bytes, uint64_t keepFree, Place place);
   void give(const Physical &slab);
-  /// Of what takers keep free, this much more (or less) is in use, for what it
+  /// This much more (or less) of what takers keep free is in use, for what it
   /// is kept free for.
   void lend(int64_t bytes);
 

@@ -48,7 +48,7 @@ struct StatsFootprint {
   uint64_t announced = 0;
   uint64_t missed = 0; ///< touched, not announced: an error
   uint64_t inVain = 0; ///< announced, not touched
-  /// Of what was announced: for accesses that depend on no loaded data.
+  /// The part of `announced` that depends on no loaded data.
   uint64_t affine = 0;
   uint64_t affineInVain = 0;
   uint64_t overwritten = 0;    ///< announced to be, before any read

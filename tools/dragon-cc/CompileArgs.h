@@ -59,13 +59,13 @@ public:
   Strings relocatable() const;
   Strings remarks(const Input &One) const;
   Strings mlirRemarks(const Input &One) const;
-  /// Of code that only the link compiles: it is the one that remarks, but has
-  /// no other locations than those kept now.
+  /// Keeps the locations of code that only the link compiles: the link makes
+  /// the remarks, and has no other locations.
   Strings locations() const;
   /// The make rule of a compilation whose object the user knows as `Object`.
   Strings dependencies(const Input &One, llvm::StringRef Object) const;
 
-  /// Of a link that inserts the directives: the linker, the plugin, remarks.
+  /// For a link that inserts the directives: the linker, the plugin, remarks.
   Strings linkTime(llvm::StringRef Output) const;
 
   /// What a device link takes from the options of compilations.

@@ -20,7 +20,7 @@ constexpr StringLiteral DefaultArch = "75"; // as nvcc 13
 constexpr unsigned OldestArch = 75;         // CUDA 13 knows none older
 constexpr StringLiteral OldestKnown = "75";
 
-/// Those that nvcc had before.
+/// Architectures that nvcc had before.
 bool isOlder(StringRef Number) {
   static constexpr StringLiteral Older[] = {"10", "11", "12", "13", "20", "21",
                                             "30", "32", "35", "37", "50", "52",

@@ -124,8 +124,8 @@ struct Invocation {
   /// Objects carry bitcode, and the link inserts the directives.
   bool atLink() const { return WholeProgram && Lifetime; }
   const GpuArch &lowestArch() const { return Archs.front(); }
-  /// Those that device code is compiled for: the kernels for the host processor
-  /// are made from that for the lowest.
+  /// Architectures that device code is compiled for: the kernels for the host
+  /// processor are made from the code for the lowest.
   llvm::ArrayRef<GpuArch> deviceArchs() const {
     return llvm::ArrayRef(Archs).take_front(Cuda ? Archs.size() : 1);
   }

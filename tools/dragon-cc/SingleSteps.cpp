@@ -94,7 +94,7 @@ Strings Planner::codeOfSide(const Input &One, StringRef Stem, bool HostOnly) {
     append(Args, Parts.plugin(One, Stem, CompileArgs::Relocatable));
     return Args;
   }
-  // Of one architecture; its summary stands for all.
+  // The summary of one architecture stands for all.
   summaryOnly(One, Stem);
   Strings Args = {"-Xclang", "-fcuda-include-gpubinary", "-Xclang",
                   Tools.noGpuCode()};

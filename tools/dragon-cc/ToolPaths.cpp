@@ -66,7 +66,7 @@ std::string findLinker() {
   return "";
 }
 
-/// Of the version that the plugin was built for.
+/// lld of the version that the plugin was built for.
 std::string findLld(StringRef Clang) {
   for (const std::string &Beside :
        {path(DRAGON_LLVM_BINDIR, "ld.lld"),

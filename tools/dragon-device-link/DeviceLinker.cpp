@@ -149,7 +149,7 @@ void DeviceLinker::Resolution::take(Candidate &Root) {
         if (Tables[A].Defined.contains(Name))
           return;
         if (Candidate *Other = Tables[A].Offered.lookup(Name)) {
-          // Those that are no part of an archive are roots themselves.
+          // Units outside archives are roots themselves.
           if (Other->Unit.Include != Inclusion::Always && !Other->Chosen) {
             add(*Other);
             Pending.push_back(Other);

@@ -65,12 +65,12 @@ struct DeviceCode {
   std::vector<DeviceUnit> Units;
   /// Ids of units that have been linked: their functions are defined here.
   std::vector<std::string> Linked;
-  /// Of an object: ids of units whose functions it calls. It is one of them.
+  /// Ids of units whose functions an object calls. It is one of them.
   std::vector<std::string> Called;
 };
 
-/// Of an object or an archive. Files of other kinds, such as shared objects and
-/// linker scripts, have none.
+/// Reads an object or an archive. Files of other kinds, such as shared objects
+/// and linker scripts, have no device code.
 llvm::Expected<DeviceCode> readDeviceCode(llvm::StringRef Path);
 
 /// The error names the file.
@@ -80,7 +80,7 @@ readFile(llvm::StringRef Path);
 /// A file's name, whichever way it is given.
 std::string realPath(llvm::StringRef Path);
 
-/// Of several files, each unit once, without the units that have been linked.
+/// Reads several files: each unit once, without those that have been linked.
 llvm::Expected<std::vector<DeviceUnit>>
 readUnits(llvm::ArrayRef<std::string> Paths);
 

@@ -79,7 +79,8 @@ struct Machine {
 Driver findDriver();
 Host findHost();
 Choice chooseBackEnd(const Settings &Set);
-/// Of a directory for swap. `Bytes`: what is written and read; 0: nothing.
+/// The disk of a directory for swap. `Bytes`: what is written and read to
+/// measure it; 0: nothing.
 Disk findDisk(const std::string &Path, const Settings &Set, uint64_t Bytes);
 LinkRates measureLink(Device &Dev, uint64_t Bytes);
 

@@ -88,7 +88,7 @@ static bool asksForPosition(Operation &Kernel) {
       .wasInterrupted();
 }
 
-/// Of the kernels that have one: of others nothing is known.
+/// Writes the summaries of kernels that have one; nothing is known of others.
 static LogicalResult writeSummary(ModuleOp Op, raw_ostream &To) {
   dragon::ModuleSummary Summary;
   for (auto Kernels : Op.getOps<gpu::GPUModuleOp>())

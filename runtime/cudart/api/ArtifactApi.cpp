@@ -149,16 +149,17 @@ dragonError_t dragon_artifact_map(const char *filename, size_t size,
       AllocateOptions options;
       options.flags = ours;
       options.hostAccessible = true;
-      DRAGON_ASSIGN(base, front.runtime.allocate(size, options));
-      if (Status status = front.runtime.clear(base, size); !status.ok()) {
-        front.runtime.free(base).ignore();
+      DRAGON_ASSIGN(base, front.runtime.buffers().allocate(size, options));
+      if (Status status = front.runtime.buffers().clear(base, size);
+          !status.ok()) {
+        front.runtime.buffers().free(base).ignore();
         return status;
       }
     } else {
       static_assert(D_F_USEHOSTBUF == MapHostBuffer);
-      DRAGON_ASSIGN(base,
-                    front.runtime.mapFile(filename, size, 0,
-                                          ours | (flags & D_F_USEHOSTBUF)));
+      DRAGON_ASSIGN(
+          base, front.runtime.files().mapFile(filename, size, 0,
+                                              ours | (flags & D_F_USEHOSTBUF)));
     }
     *addr = reinterpret_cast<void *>(base);
     maps().paths[*addr] = filename;
@@ -179,8 +180,8 @@ dragonError_t dragon_artifact_remap(void *addr, unsigned short flags) {
                                             /*create=*/false));
     }
     DRAGON_TRY(front.device.synchronizeAll());
-    return front.runtime.remapFile(reinterpret_cast<uintptr_t>(addr), ours,
-                                   file);
+    return front.runtime.files().remapFile(reinterpret_cast<uintptr_t>(addr),
+                                           ours, file);
   });
 }
 
@@ -189,7 +190,7 @@ dragonError_t dragon_artifact_flush(void *addr) {
     std::lock_guard<std::mutex> guard(maps().lock);
     DRAGON_TRY(isMap(addr));
     DRAGON_TRY(front.device.synchronizeAll());
-    return front.runtime.sync(reinterpret_cast<uintptr_t>(addr));
+    return front.runtime.files().sync(reinterpret_cast<uintptr_t>(addr));
   });
 }
 
@@ -198,7 +199,7 @@ dragonError_t dragon_artifact_unmap(void *addr) {
     std::lock_guard<std::mutex> guard(maps().lock);
     DRAGON_TRY(isMap(addr));
     maps().paths.erase(addr);
-    return front.runtime.free(reinterpret_cast<uintptr_t>(addr));
+    return front.runtime.buffers().free(reinterpret_cast<uintptr_t>(addr));
   });
 }
 

@@ -44,7 +44,8 @@ dragon_error dragon::apiEnterError(cudaError_t error) {
 
 Status dragon::bufferAt(Front &front, const void *address, const char *call,
                         BufferInfo &info) {
-  auto found = front.runtime.find(reinterpret_cast<uintptr_t>(address));
+  auto found =
+      front.runtime.buffers().find(reinterpret_cast<uintptr_t>(address));
   if (!found || found->base != reinterpret_cast<uintptr_t>(address))
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                          "{}: {} is not the address of a map or buffer", call,
@@ -58,7 +59,7 @@ namespace {
 Status rangeAt(Front &front, const void *address, size_t bytes,
                const char *call) {
   auto at = reinterpret_cast<uintptr_t>(address);
-  auto found = front.runtime.find(at);
+  auto found = front.runtime.buffers().find(at);
   if (!found)
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                          "{}: {} is in no map or buffer", call,
@@ -107,12 +108,13 @@ dragon_error dragon_map(const char *path, size_t size, int64_t offset,
       AllocateOptions options;
       options.flags = flags;
       options.hostAccessible = true;
-      DRAGON_ASSIGN(uintptr_t base, front.runtime.allocate(size, options));
+      DRAGON_ASSIGN(uintptr_t base,
+                    front.runtime.buffers().allocate(size, options));
       *addr = reinterpret_cast<void *>(base);
       return {};
     }
     DRAGON_ASSIGN(uintptr_t base,
-                  front.runtime.mapFile(path, size, offset, flags));
+                  front.runtime.files().mapFile(path, size, offset, flags));
     *addr = reinterpret_cast<void *>(base);
     return {};
   });
@@ -123,7 +125,7 @@ dragon_error dragon_sync(void *addr) {
     BufferInfo info;
     DRAGON_TRY(bufferAt(front, addr, "dragon_sync", info));
     DRAGON_TRY(front.device.synchronizeAll());
-    return front.runtime.sync(info.base);
+    return front.runtime.files().sync(info.base);
   });
 }
 
@@ -131,7 +133,7 @@ dragon_error dragon_unmap(void *addr) {
   return apiCall([&](Front &front) -> Status {
     BufferInfo info;
     DRAGON_TRY(bufferAt(front, addr, "dragon_unmap", info));
-    return front.runtime.free(info.base); // syncs D_WRITE maps first
+    return front.runtime.buffers().free(info.base); // syncs D_WRITE maps first
   });
 }
 
@@ -143,7 +145,8 @@ dragon_error dragon_malloc(size_t size, void **addr) {
     AllocateOptions options;
     options.flags = D_VOLATILE;
     options.hostAccessible = true;
-    DRAGON_ASSIGN(uintptr_t base, front.runtime.allocate(size, options));
+    DRAGON_ASSIGN(uintptr_t base,
+                  front.runtime.buffers().allocate(size, options));
     *addr = reinterpret_cast<void *>(base);
     return {};
   });
@@ -155,15 +158,15 @@ dragon_error dragon_free(void *addr) {
       return {};
     BufferInfo info;
     DRAGON_TRY(bufferAt(front, addr, "dragon_free", info));
-    return front.runtime.free(info.base);
+    return front.runtime.buffers().free(info.base);
   });
 }
 
 dragon_error dragon_prefetch(const void *addr, size_t bytes) {
   return apiCall([&](Front &front) -> Status {
     DRAGON_TRY(rangeAt(front, addr, bytes, "dragon_prefetch"));
-    return bytes ? front.runtime.prefetch(reinterpret_cast<uintptr_t>(addr),
-                                          bytes, nullptr)
+    return bytes ? front.runtime.buffers().prefetch(
+                       reinterpret_cast<uintptr_t>(addr), bytes, nullptr)
                  : Status();
   });
 }
@@ -171,8 +174,8 @@ dragon_error dragon_prefetch(const void *addr, size_t bytes) {
 dragon_error dragon_discard(void *addr, size_t bytes) {
   return apiCall([&](Front &front) -> Status {
     DRAGON_TRY(rangeAt(front, addr, bytes, "dragon_discard"));
-    return bytes ? front.runtime.discard(reinterpret_cast<uintptr_t>(addr),
-                                         bytes, nullptr)
+    return bytes ? front.runtime.buffers().discard(
+                       reinterpret_cast<uintptr_t>(addr), bytes, nullptr)
                  : Status();
   });
 }
@@ -184,8 +187,8 @@ dragon_error dragon_advise(const void *addr, size_t bytes,
       return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                            "dragon_advise: unknown advice {}", int(advice));
     DRAGON_TRY(rangeAt(front, addr, bytes, "dragon_advise"));
-    return bytes ? front.runtime.advise(reinterpret_cast<uintptr_t>(addr),
-                                        bytes, advice)
+    return bytes ? front.runtime.buffers().advise(
+                       reinterpret_cast<uintptr_t>(addr), bytes, advice)
                  : Status();
   });
 }

@@ -112,14 +112,14 @@ struct Rows {
 /// Whether the runtime must bring it to the device for a copy of NVIDIA's.
 bool isOurs(Front &front, const Rows &rows) {
   return rows.bytes() &&
-         front.runtime.find(reinterpret_cast<uintptr_t>(rows.memory));
+         front.runtime.buffers().find(reinterpret_cast<uintptr_t>(rows.memory));
 }
 
 /// copy() while the rows are on the device; `fits`: false if they cannot be.
 template <typename Copy>
 Result whileThere(Front &front, const Rows &rows, bool &fits, Copy &&copy) {
   LibraryHold hold;
-  Status status = front.runtime.beginLibraryCall(
+  Status status = front.runtime.libraries().beginLibraryCall(
       {"a copy of an array",
        {{reinterpret_cast<uintptr_t>(rows.memory), rows.bytes(),
          rows.written ? LaunchNeed::Write : LaunchNeed::Read}},
@@ -130,7 +130,7 @@ Result whileThere(Front &front, const Rows &rows, bool &fits, Copy &&copy) {
     return cudaSuccess;
   DRAGON_CHECK(status);
   cudaError_t error = copy();
-  DRAGON_CHECK(front.runtime.endLibraryCall(hold));
+  DRAGON_CHECK(front.runtime.libraries().endLibraryCall(hold));
   return error;
 }
 

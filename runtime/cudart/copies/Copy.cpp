@@ -47,15 +47,17 @@ Result copyBytes(Front &front, void *to, const void *from, size_t bytes,
     return cudaSuccess;
   if (Status status = waitForHostWork(front, stream); !status.ok())
     return status;
-  // Of no interest for the small ones, which should not pay for the question.
+  // A small copy should not pay for the question: the answer matters little.
   constexpr size_t LargeBytes = 1 << 20;
   bool pageable = true;
   if (bytes >= LargeBytes)
     pageable = isPageable(
-        front,
-        front.runtime.find(reinterpret_cast<uintptr_t>(from)) ? to : from);
-  return front.runtime.copy(to, from, bytes, front.queue(stream), async,
-                            pageable, /*mayBePinned=*/bytes < LargeBytes);
+        front, front.runtime.buffers().find(reinterpret_cast<uintptr_t>(from))
+                   ? to
+                   : from);
+  return front.runtime.buffers().copy(to, from, bytes, front.queue(stream),
+                                      async, pageable,
+                                      /*mayBePinned=*/bytes < LargeBytes);
 }
 
 namespace {
@@ -87,8 +89,8 @@ Result fillChecked(Front &front, void *to, int value, size_t bytes,
       !staysInBuffer(front, address, bytes))
     return cudaErrorInvalidValue;
   waitForHostFunctions(front, stream);
-  return front.runtime.fill(to, uint32_t(value) & 0xff, 1, bytes,
-                            front.queue(stream));
+  return front.runtime.buffers().fill(to, uint32_t(value) & 0xff, 1, bytes,
+                                      front.queue(stream));
 }
 
 /// The part [offset, offset + count) of a symbol, as an address.

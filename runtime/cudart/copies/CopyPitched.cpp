@@ -101,8 +101,8 @@ Result fillBox(Front &front, const Box &box, int value, cudaStream_t stream) {
     return cudaErrorInvalidValue;
   waitForHostFunctions(front, stream);
   return forRows(box, [&](char *to, const char *, size_t row) -> Result {
-    return front.runtime.fill(to, uint32_t(value) & 0xff, 1, row,
-                              front.queue(stream));
+    return front.runtime.buffers().fill(to, uint32_t(value) & 0xff, 1, row,
+                                        front.queue(stream));
   });
 }
 

@@ -282,8 +282,8 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache *config) {
   });
 }
 
-// Of no effect on the GPUs that CUDA 13 knows, and deprecated; the width of the
-// banks of shared memory is a hint.
+// Deprecated, and without effect on the GPUs that CUDA 13 knows; the width of
+// the banks of shared memory is a hint.
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config) {
   return withDevice([&](Front &front) -> Result {
     if (front.gpu)

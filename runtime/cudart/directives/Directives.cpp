@@ -41,7 +41,7 @@ void onBuffer(const char *name, const void *pointer, size_t bytes,
     return;
   int before = errno;
   auto address = reinterpret_cast<uintptr_t>(pointer);
-  if (auto buffer = front->runtime.find(address)) {
+  if (auto buffer = front->runtime.buffers().find(address)) {
     bytes = std::min<size_t>(bytes, buffer->base + buffer->bytes - address);
     Status status = hint(*front, address, bytes);
     if (!status.ok())
@@ -58,7 +58,7 @@ void discard(const void *pointer, size_t bytes, void *stream, bool eager) {
              // Staging buffers that stand for the contents are dead, too: a
              // write of theirs that is yet to come would need the contents.
              staging().contentsEnd(address, address + part, why);
-             return front.runtime.discard(
+             return front.runtime.buffers().discard(
                  address, part, front.queue(static_cast<cudaStream_t>(stream)),
                  eager, why);
            });
@@ -71,8 +71,8 @@ void willWrite(const void *pointer, size_t bytes, int fd, int64_t offset) {
              if (offset < 0 || !staging().worthwhile(part))
                return {};
              std::shared_ptr<BackingFile> file = staging().outputFile(fd);
-             return file ? front.runtime.setSink(address, part, file, offset,
-                                                 why)
+             return file ? front.runtime.files().setSink(address, part, file,
+                                                         offset, why)
                          : Status();
            });
 }
@@ -151,7 +151,7 @@ void __dragon_launch_follows(void) { nextLaunchHints().followed = true; }
 void __dragon_next_use(const void *pointer, uint32_t launches) {
   onBuffer("next use", pointer, SIZE_MAX,
            [&](Front &front, uintptr_t address, size_t) {
-             return front.runtime.nextUse(address, launches);
+             return front.runtime.buffers().nextUse(address, launches);
            });
 }
 
@@ -164,7 +164,8 @@ uint64_t __dragon_overwritten(const void *function, uint64_t gridXY,
              auto call =
                  launchOf(function, gridXY, gridZ, blockXY, blockZ, args);
              if (call)
-               overwritten = front.runtime.overwritten(*call, address);
+               overwritten =
+                   front.runtime.launches().overwritten(*call, address);
              return {};
            });
   return overwritten;
@@ -178,7 +179,7 @@ int __dragon_reads_upwards(const void *function, uint64_t gridXY,
       stickyError() != cudaSuccess)
     return 0;
   auto call = launchOf(function, gridXY, gridZ, blockXY, blockZ, args);
-  return call && front->runtime.readsUpwards(*call, argument, field);
+  return call && front->runtime.launches().readsUpwards(*call, argument, field);
 }
 
 void __dragon_will_fwrite(const void *pointer, size_t bytes, FILE *file) {

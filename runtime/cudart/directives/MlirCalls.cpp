@@ -25,7 +25,7 @@ using namespace dragon;
 
 namespace {
 
-/// Of a memref: the descriptor's first words.
+/// The first words of a memref's descriptor.
 struct Descriptor {
   char *allocated;
   char *aligned;
@@ -72,8 +72,8 @@ cudaError_t fillNumbers(void *to, uint32_t value, size_t width, size_t count,
         !staysInBuffer(front, address, width * count))
       return cudaErrorInvalidValue;
     waitForHostFunctions(front, stream);
-    return front.runtime.fill(to, value, unsigned(width), count,
-                              front.queue(stream));
+    return front.runtime.buffers().fill(to, value, unsigned(width), count,
+                                        front.queue(stream));
   });
 }
 

@@ -6,7 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Directives stand in front of what they are about: the calling thread's next
-// launch, or its next directive. What they say waits here until that comes.
+// launch, or its next directive. What they say waits here until that comes: the
+// launch is made by a function of the program, the kernel's stub, to which
+// nothing of theirs can be passed. The launch's configuration travels the same
+// way (__cudaPushCallConfiguration).
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CUDART_FRONT_COMPILERHINTS_H

@@ -72,16 +72,16 @@ void *nvidiaFunction(const char *name) {
 Result keepAllResident(Front &front) {
   if (!front.gpu)
     return cudaSuccess;
-  return std::move(front.runtime.keepAllResident())
+  return std::move(front.runtime.libraries().keepAllResident())
       .within("a call that is NVIDIA's (a graph, texture or library kernel) "
               "needs every buffer in device memory");
 }
 
 Result keepResident(Front &front, const void *address) {
   auto at = reinterpret_cast<uintptr_t>(address);
-  if (!front.gpu || !front.runtime.find(at))
+  if (!front.gpu || !front.runtime.buffers().find(at))
     return cudaSuccess;
-  return std::move(front.runtime.keepResident(at))
+  return std::move(front.runtime.libraries().keepResident(at))
       .within("a copy that is NVIDIA's needs the buffer in device memory");
 }
 

@@ -81,7 +81,7 @@ cudaError_t Front::enterInPassing(Front *&front) {
 cudaError_t Front::enter(Front *&front) {
   if (cudaError_t error = enterInPassing(front))
     return error;
-  return reportOfLaunch(front->runtime.runWaiting());
+  return reportOfLaunch(front->runtime.launches().runWaiting());
 }
 
 Queue Front::queue(cudaStream_t stream) const {

@@ -34,8 +34,8 @@ Result fill(Front &front, const cudaMemsetParams &p, cudaStream_t stream) {
                        p.width * p.elementSize))
       return cudaErrorInvalidValue;
     uint32_t mask = p.elementSize == 4 ? ~0u : (1u << (8 * p.elementSize)) - 1;
-    if (Status status = front.runtime.fill(row, p.value & mask, p.elementSize,
-                                           p.width, front.queue(stream));
+    if (Status status = front.runtime.buffers().fill(
+            row, p.value & mask, p.elementSize, p.width, front.queue(stream));
         !status.ok())
       return status;
   }
@@ -53,7 +53,7 @@ Result issue(Front &front, const GraphWork &work, cudaStream_t stream) {
   if (const auto *copy = std::get_if<CopyWork>(&work))
     return cudaMemcpy3DAsync(&copy->params, stream);
   if (const auto *set = std::get_if<SetWork>(&work)) {
-    if (Status status = front.runtime.runWaiting(); !status.ok())
+    if (Status status = front.runtime.launches().runWaiting(); !status.ok())
       return reportOfLaunch(status);
     return fill(front, set->params, stream);
   }

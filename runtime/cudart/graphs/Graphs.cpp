@@ -49,7 +49,7 @@ Result giveNodes(const std::vector<GraphNode *> &nodes, cudaGraphNode_t *list,
   return giveList(handles, list, count);
 }
 
-/// Those of the graph's nodes that `wanted` takes.
+/// Lists the graph's nodes that `wanted` takes.
 template <typename Wanted>
 Result giveNodesOf(cudaGraph_t graph, cudaGraphNode_t *list, size_t *count,
                    Wanted &&wanted) {

@@ -114,14 +114,14 @@ bool isDefault(cudaStream_t stream) {
   return !stream || stream == cudaStreamLegacy;
 }
 
-/// Whose functions a synchronisation of the stream waits for.
+/// Streams whose functions a synchronisation of this one waits for.
 auto inStream(cudaStream_t stream) {
   return [stream, all = isDefault(stream)](cudaStream_t other) {
     return all || other == stream;
   };
 }
 
-/// Whose functions come before the next work in the stream.
+/// Streams whose functions come before the next work in this one.
 auto inFrontOf(cudaStream_t stream) {
   return [own = inStream(stream),
           blocking = runner().isBlocking(stream)](cudaStream_t other) {

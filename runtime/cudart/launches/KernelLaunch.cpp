@@ -125,7 +125,7 @@ cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
     call.followed = hints.followed;
     if (hints.followed)
       log(LogLevel::Debug, "'{}': another launch follows", kernel->name);
-    return reportOfLaunch(front.runtime.launch(call));
+    return reportOfLaunch(front.runtime.launches().launch(call));
   });
 }
 

@@ -101,7 +101,7 @@ dragonForeignEnter(uint64_t index, const uint64_t *registers,
   const Foreign &function = foreign[index];
   unsigned parameters =
       function.known ? function.known->parameters : Registers + MostWords;
-  // Those in floating-point registers make it less.
+  // Parameters in floating-point registers make it less.
   unsigned inRegisters = std::min(parameters, Registers);
   call->words = parameters > Registers ? parameters - Registers : 0;
   call->real = function.real;
@@ -286,7 +286,7 @@ struct Module {
     auto store = [&] {
       std::atomic_ref<void *>(*slot).store(value, std::memory_order_release);
     };
-    // Of the last page others may write the rest: it stays writable.
+    // Others may write the rest of the last page: it stays writable.
     auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
     uintptr_t mask = ~(page - 1);
     if (address < (readOnly.begin & mask) || address >= (readOnly.end & mask)) {

@@ -119,7 +119,7 @@ void *begin(Front &front, const LibraryCall &asked, const std::string &place,
   waitForAllHostFunctions(front);
   auto token = std::make_unique<Token>();
   if (status.ok())
-    status = front.runtime.beginLibraryCall(asked, token->hold);
+    status = front.runtime.libraries().beginLibraryCall(asked, token->hold);
   if (!status.ok()) {
     fail(std::move(status).within("'{}'{}", asked.function, place));
     errno = before;
@@ -133,10 +133,10 @@ void *begin(Front &front, const LibraryCall &asked, const std::string &place,
 /// False: it failed.
 bool keepFor(Front &front, const char *function, const std::string &place,
              uintptr_t address) {
-  Status status = front.runtime.keepReachable(address);
+  Status status = front.runtime.libraries().keepReachable(address);
   if (status.ok())
     return true;
-  auto buffer = front.runtime.find(address);
+  auto buffer = front.runtime.buffers().find(address);
   fail(std::move(status).within(
       "'{}'{} has no summary, so {} and what can be reached from there must "
       "stay in device memory (describe the function in a file that "
@@ -160,7 +160,7 @@ bool dragon::enterForeignCall(const char *function,
   LibraryCall asked;
   asked.function = function;
   for (uintptr_t word : words) {
-    if (!front->runtime.find(word))
+    if (!front->runtime.buffers().find(word))
       continue;
     if (stay && !keepFor(*front, function, "", word))
       return false;
@@ -194,11 +194,12 @@ void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
     auto address = reinterpret_cast<uintptr_t>(va_arg(uses, void *));
     int64_t bytes = va_arg(uses, int64_t);
     uint32_t mode = va_arg(uses, uint32_t);
-    if (mode == DRAGON_LIBRARY_NOTHING || !front->runtime.find(address))
+    if (mode == DRAGON_LIBRARY_NOTHING ||
+        !front->runtime.buffers().find(address))
       continue;
     if (mode == DRAGON_LIBRARY_KEEP) {
       if (status.ok())
-        status = front->runtime.keepResident(address);
+        status = front->runtime.libraries().keepResident(address);
       continue;
     }
     LaunchNeed need = mode == DRAGON_LIBRARY_READ    ? LaunchNeed::Read
@@ -224,7 +225,8 @@ void __dragon_library_end(void *token) {
   std::unique_ptr<Token> held(static_cast<Token *>(token));
   int before = errno;
   if (Front *front = Front::existing())
-    if (Status status = front->runtime.endLibraryCall(held->hold); !status.ok())
+    if (Status status = front->runtime.libraries().endLibraryCall(held->hold);
+        !status.ok())
       fail(std::move(status));
   errno = before;
 }
@@ -236,7 +238,7 @@ void __dragon_library_unknown(const dragon_library_call *call, uint32_t sure,
     return;
   int before = errno;
   auto keep = [&](uintptr_t address) {
-    auto buffer = front->runtime.find(address);
+    auto buffer = front->runtime.buffers().find(address);
     if (!buffer || (!sure && !isForeign(call->symbol)))
       return true;
     return keepFor(*front, call->function, placeOf(*call), address);

@@ -100,13 +100,14 @@ bool isPageable(Front &front, const void *memory) {
 bool isDeviceAddress(Front &front, uintptr_t address) {
   // On a GPU there is memory that we did not allocate (libraries, device
   // variables); the driver refuses what is none.
-  if (front.gpu || front.runtime.find(address) || pinnedMemory().find(address))
+  if (front.gpu || front.runtime.buffers().find(address) ||
+      pinnedMemory().find(address))
     return true;
   return modules().ownsVariableAt(address);
 }
 
 bool staysInBuffer(Front &front, uintptr_t address, size_t bytes) {
-  auto buffer = front.runtime.find(address);
+  auto buffer = front.runtime.buffers().find(address);
   return !buffer || bytes <= buffer->bytes - (address - buffer->base);
 }
 
@@ -121,7 +122,7 @@ Result allocateForProgram(Front &front, void **pointer, size_t bytes,
   }
   if (plainMemoryOnly(front) && !options.hostAccessible)
     return allocatePlain(pointer, bytes);
-  auto base = front.runtime.allocate(bytes, options);
+  auto base = front.runtime.buffers().allocate(bytes, options);
   if (!base.ok()) {
     // Programs ask for more and more until they are refused: the code says it.
     Status status = base.takeStatus();
@@ -152,7 +153,7 @@ Result freeForProgram(Front &front, void *pointer) {
                        : Result(cudaErrorInvalidValue);
   }
   waitForAllHostFunctions(front);
-  return front.runtime.free(base);
+  return front.runtime.buffers().free(base);
 }
 
 Status freeAllForProgram(Front &front) {
@@ -164,7 +165,7 @@ Status freeAllForProgram(Front &front) {
     allocations().clear();
   }
   for (uintptr_t base : all)
-    DRAGON_TRY(front.runtime.free(base));
+    DRAGON_TRY(front.runtime.buffers().free(base));
   return {};
 }
 
@@ -260,7 +261,7 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
 
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
   return withDevice([&](Front &front) -> Result {
-    auto memory = front.runtime.memoryForProgram();
+    auto memory = front.runtime.buffers().memoryForProgram();
     if (!memory.ok())
       return memory.takeStatus();
     if (free)
@@ -380,7 +381,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes,
     auto address = reinterpret_cast<uintptr_t>(pointer);
     auto *writable = const_cast<void *>(pointer);
     cudaPointerAttributes answer{};
-    if (auto buffer = front.runtime.find(address)) {
+    if (auto buffer = front.runtime.buffers().find(address)) {
       answer.type =
           buffer->hostAccessible ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
       answer.devicePointer = writable;

@@ -43,7 +43,7 @@ cudaError_t checkLocation(const cudaMemLocation &location) {
 /// The range must lie in one buffer.
 Result checkRange(Front &front, const void *pointer, size_t bytes) {
   auto address = reinterpret_cast<uintptr_t>(pointer);
-  auto buffer = front.runtime.find(address);
+  auto buffer = front.runtime.buffers().find(address);
   if (!buffer || !bytes || bytes > buffer->bytes - (address - buffer->base))
     return cudaErrorInvalidValue;
   return cudaSuccess;
@@ -57,22 +57,23 @@ Result prefetch(Front &front, const void *pointer, size_t bytes,
   waitForHostFunctions(front, stream);
   // Towards the host there is little to gain: chunks come when touched.
   if (!toDevice(location))
-    return front.runtime.prefetchToHost(reinterpret_cast<uintptr_t>(pointer),
-                                        bytes, front.queue(stream));
-  return front.runtime.prefetch(reinterpret_cast<uintptr_t>(pointer), bytes,
-                                front.queue(stream));
+    return front.runtime.buffers().prefetchToHost(
+        reinterpret_cast<uintptr_t>(pointer), bytes, front.queue(stream));
+  return front.runtime.buffers().prefetch(reinterpret_cast<uintptr_t>(pointer),
+                                          bytes, front.queue(stream));
 }
 
 Result discard(Front &front, void *pointer, size_t bytes, cudaStream_t stream) {
   DRAGON_CHECK(checkRange(front, pointer, bytes));
   waitForHostFunctions(front, stream);
-  return front.runtime.discard(reinterpret_cast<uintptr_t>(pointer), bytes,
-                               front.queue(stream));
+  return front.runtime.buffers().discard(reinterpret_cast<uintptr_t>(pointer),
+                                         bytes, front.queue(stream));
 }
 
 /// The driver moves it.
 bool isDrivers(Front &front, const void *pointer) {
-  auto buffer = front.runtime.find(reinterpret_cast<uintptr_t>(pointer));
+  auto buffer =
+      front.runtime.buffers().find(reinterpret_cast<uintptr_t>(pointer));
   return buffer && buffer->driverMoved;
 }
 
@@ -193,8 +194,8 @@ cudaError_t cudaMemAdvise(const void *pointer, size_t bytes,
     auto advise = [&](dragon_advice what) -> Result {
       if (drivers)
         return adviseDriver(front, pointer, bytes, advice, location);
-      return front.runtime.advise(reinterpret_cast<uintptr_t>(pointer), bytes,
-                                  what);
+      return front.runtime.buffers().advise(
+          reinterpret_cast<uintptr_t>(pointer), bytes, what);
     };
     switch (advice) {
     case cudaMemAdviseSetReadMostly:

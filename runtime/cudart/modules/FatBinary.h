@@ -24,7 +24,8 @@ namespace dragon {
 /// this is no fat binary.
 unsigned newestArchitecture(const void *binary, size_t bytes);
 
-/// Of the fat binary that a wrapper, made by the compiler, refers to.
+/// The newest architecture in the fat binary that a compiler's wrapper points
+/// to.
 unsigned newestArchitectureOf(const void *wrapper);
 
 } // namespace dragon

@@ -24,7 +24,7 @@ namespace dragon {
 
 class InitialValues {
 public:
-  /// Of the variables of a module that has just been loaded.
+  /// Keeps the values that a module's variables have; it has just been loaded.
   void remember(const dragon_module &unit);
   /// The module must still be loaded.
   void restore() const;

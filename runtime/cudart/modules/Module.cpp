@@ -374,8 +374,8 @@ Result ModuleRegistry::initialise(Front &front) {
           *variable.managed = found->address;
           continue;
         }
-        auto memory = front.runtime.allocate(variable.bytes,
-                                             AllocateOptions{0, true, nullptr});
+        auto memory = front.runtime.buffers().allocate(
+            variable.bytes, AllocateOptions{0, true, nullptr});
         if (!memory.ok())
           return memory.takeStatus();
         *variable.managed = reinterpret_cast<void *>(*memory);
@@ -412,7 +412,7 @@ Variable *ModuleRegistry::findVariable(const void *shadow) {
   std::shared_lock<std::shared_mutex> guard(Lock);
   if (auto it = Variables.find(shadow); it != Variables.end())
     return it->second;
-  // Of a managed variable the program knows the address itself.
+  // The program knows the address of a managed variable itself.
   for (const auto &[key, variable] : Variables)
     if (variable->managed && *variable->managed == shadow)
       return variable;

@@ -19,7 +19,7 @@ namespace dragon {
 namespace {
 constexpr size_t PageBytes = 4096;
 constexpr size_t MostVectors = IOV_MAX;
-/// Of the memory for copies: what one call moves, and the small things that
+/// Memory for copies holds what one call moves, and the small things that
 /// messages come with.
 constexpr size_t DataBytes = HostTransfer::PieceBytes + (size_t(1) << 20);
 } // namespace

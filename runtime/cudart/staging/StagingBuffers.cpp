@@ -55,7 +55,7 @@ Status readFile(BackingFile &file, char *memory, size_t bytes, int64_t offset) {
 void StagingBuffers::attach(Runtime &runtime) {
   Guard guard(Lock);
   Attached = &runtime;
-  runtime.setBeforeWrite(beforeWrite, this, &AnyOfDevice);
+  runtime.launches().setBeforeWrite(beforeWrite, this, &AnyOfDevice);
 }
 
 bool StagingBuffers::worthwhile(size_t bytes) {
@@ -143,10 +143,10 @@ Status StagingBuffers::bring(const Segment &segment, void *memory) {
         "results that were copied from the device before fork() were not yet "
         "in memory, and the child cannot reach the device; set DRAGON_ELIDE=0");
   Front *front = Front::existing();
-  return Attached->copy(memory,
-                        reinterpret_cast<const void *>(segment.origin.address),
-                        segment.bytes(), segment.origin.queue, false,
-                        front && isPageable(*front, memory));
+  return Attached->buffers().copy(
+      memory, reinterpret_cast<const void *>(segment.origin.address),
+      segment.bytes(), segment.origin.queue, false,
+      front && isPageable(*front, memory));
 }
 
 Status StagingBuffers::materialiseAll(const std::vector<Segment> &list) {
@@ -268,7 +268,7 @@ Status StagingBuffers::detachFile(dev_t device, ino_t inode) {
   // The buffers are the parent's, and so are the threads and rings that would
   // move them; it has saved its own (saveInputs).
   if (Attached && !inForkedChild())
-    DRAGON_TRY(Attached->detachFile(device, inode));
+    DRAGON_TRY(Attached->files().detachFile(device, inode));
   Files.forget(device, inode);
   return {};
 }

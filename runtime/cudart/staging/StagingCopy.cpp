@@ -35,8 +35,8 @@ Result StagingBuffers::copy(Front &front, void *to, const void *from,
   if (bytes == 0)
     return cudaSuccess;
   waitForHostFunctions(front, stream);
-  auto toBuffer = front.runtime.find(target);
-  auto fromBuffer = front.runtime.find(source);
+  auto toBuffer = front.runtime.buffers().find(target);
+  auto fromBuffer = front.runtime.buffers().find(source);
   // The host can change memory that it has access to without telling us.
   bool hostMayChange = fromBuffer && fromBuffer->hostAccessible;
   if (fromBuffer && !toBuffer && !hostMayChange && worthwhile(bytes))
@@ -92,7 +92,7 @@ Result StagingBuffers::copyIn(Front &front, void *to, const void *from,
         segment.bytes() >= MinimumBytes) {
       Status status = segment.origin.file->checkUnchanged();
       if (status.ok())
-        status = front.runtime.mapFileRange(
+        status = front.runtime.files().mapFileRange(
             reinterpret_cast<uintptr_t>(part), segment.bytes(),
             segment.origin.file, segment.origin.offset);
       if (!status.ok())
@@ -105,7 +105,7 @@ Result StagingBuffers::copyIn(Front &front, void *to, const void *from,
         if (Status status = front.device.synchronize(segment.origin.queue);
             !status.ok())
           return status;
-      Status status = front.runtime.copy(
+      Status status = front.runtime.buffers().copy(
           part, reinterpret_cast<const void *>(segment.origin.address),
           segment.bytes(), queue, async);
       if (!status.ok())

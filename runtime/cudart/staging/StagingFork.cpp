@@ -34,7 +34,7 @@ Status StagingBuffers::saveInput(const std::shared_ptr<BackingFile> &file) {
     ranges.push_back({segment.origin.offset,
                       segment.origin.offset + int64_t(segment.bytes())});
   if (Attached && !inForkedChild())
-    return Attached->saveInput(file, std::move(ranges));
+    return Attached->files().saveInput(file, std::move(ranges));
   DRAGON_ASSIGN(Settings settings, Settings::fromEnvironment());
   return file->save(std::move(ranges), settings.swapDirs);
 }

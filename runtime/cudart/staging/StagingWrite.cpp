@@ -68,8 +68,8 @@ bool StagingBuffers::writeOut(const void *buffer, size_t bytes,
                                      Reading{device, device + next.bytes()});
       countPieces();
       guard.unlock();
-      Status status =
-          Attached->writeToFile(device, next.bytes(), file, place, done);
+      Status status = Attached->files().writeToFile(device, next.bytes(), file,
+                                                    place, done);
       Attached->ledger().avoided(Avoided::Staging, done);
       good = status.ok();
       status.ignore(); // who made the call learns it from errno
@@ -130,7 +130,7 @@ const char *at(const void *buffer, size_t bytes) {
 /// there, ahead of a write that now happens by other means, leaves it.
 void beforeRealWrite(int fd) {
   Front *front = Front::existing();
-  if (!front || inForkedChild() || !front->runtime.hasSinks())
+  if (!front || inForkedChild() || !front->runtime.files().hasSinks())
     return;
   int before = errno;
   struct stat info;

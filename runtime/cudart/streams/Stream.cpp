@@ -164,7 +164,7 @@ Status destroyAllStreamsAndEvents(Front &front) {
     DRAGON_TRY(front.device.destroyEvent(event));
   for (cudaStream_t stream : streams().takeAll()) {
     noteStream(stream, true);
-    DRAGON_TRY(front.runtime.destroyQueue(stream));
+    DRAGON_TRY(front.runtime.launches().destroyQueue(stream));
   }
   return {};
 }
@@ -203,7 +203,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
       return status;
     streams().remove(stream);
     noteStream(stream, true);
-    return front.runtime.destroyQueue(stream);
+    return front.runtime.launches().destroyQueue(stream);
   });
 }
 
@@ -319,7 +319,8 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t,
   return withDevice([&](Front &front) -> Result {
     if (unknownStream(front, stream))
       return cudaErrorInvalidResourceHandle;
-    auto buffer = front.runtime.find(reinterpret_cast<uintptr_t>(pointer));
+    auto buffer =
+        front.runtime.buffers().find(reinterpret_cast<uintptr_t>(pointer));
     if (!buffer || !buffer->hostAccessible ||
         (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost &&
          flags != cudaMemAttachSingle))

@@ -35,7 +35,7 @@ struct Object {
 };
 
 std::mutex lock;
-/// Of textures that are NVIDIA's.
+/// What NVIDIA's textures hold on the device, by texture.
 std::unordered_map<uint64_t, LibraryHold> &holds() {
   static auto *table = new std::unordered_map<uint64_t, LibraryHold>;
   return *table;
@@ -73,15 +73,15 @@ Result drop(Front &front, uint64_t handle, bool surface) {
     std::lock_guard<std::mutex> guard(lock);
     objects().erase(handle);
   }
-  return front.runtime.endLibraryCall(hold);
+  return front.runtime.libraries().endLibraryCall(hold);
 }
 
 Result holdMemory(Front &front, const void *memory, size_t bytes,
                   LibraryHold &hold) {
   auto address = reinterpret_cast<uintptr_t>(memory);
-  if (!bytes || !front.runtime.find(address))
+  if (!bytes || !front.runtime.buffers().find(address))
     return cudaSuccess;
-  return front.runtime
+  return front.runtime.libraries()
       .beginLibraryCall({"cudaCreateTextureObject",
                          {{address, bytes, LaunchNeed::Read}},
                          std::nullopt},
@@ -253,7 +253,7 @@ Result createNvidiaTexture(Front &front, cudaTextureObject_t *handle,
   cudaError_t error = DRAGON_NVIDIA(cudaCreateTextureObject, handle, resource,
                                     description, view);
   if (error != cudaSuccess) {
-    front.runtime.endLibraryCall(hold).ignore();
+    front.runtime.libraries().endLibraryCall(hold).ignore();
     return error;
   }
   if (hold.chunks.empty())
@@ -276,7 +276,7 @@ Result destroyNvidiaTexture(Front &front, cudaTextureObject_t handle) {
     hold = std::move(found->second);
     holds().erase(found);
   }
-  return front.runtime.endLibraryCall(hold);
+  return front.runtime.libraries().endLibraryCall(hold);
 }
 
 template <typename T, typename Get>

@@ -31,7 +31,7 @@ enum Request : unsigned long {
   DragonRemap = 1004
 };
 
-/// Of which the driver makes one more on its way back; no status has it.
+/// No status has this value; the driver writes another one on its way back.
 constexpr uint32_t NotAnswered = 0xffffffff;
 
 /// ValidateVaRange: is there a managed range of just this extent?
@@ -79,7 +79,7 @@ enum MapFlags : uint16_t {
   UseHostBuffer = 0x20
 };
 
-/// Those that these calls are known to return.
+/// The statuses that these calls are known to return.
 enum NvStatus : uint32_t {
   Ok = 0,
   IllegalAction = 0x16,

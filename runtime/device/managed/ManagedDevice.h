@@ -58,8 +58,8 @@ protected:
   ManagedDevice(const CudaDriver &cuda, const CudaContext &context);
   /// Asks what the driver can; before any other call.
   Status open(const char *name, const Settings &settings);
-  /// Of one of the driver's allocations, in the reserved range that begins with
-  /// it. UNSUPPORTED: that begins elsewhere, for alignment.
+  /// The end of the driver's allocation at the beginning of a reserved range.
+  /// UNSUPPORTED: the range begins elsewhere, for alignment.
   StatusOr<uintptr_t> endOfAllocation(uintptr_t base);
 
   Status releaseImpl(uintptr_t base, size_t bytes) override;

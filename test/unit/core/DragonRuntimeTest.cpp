@@ -31,7 +31,8 @@ protected:
   }
   uintptr_t map(const char *name, unsigned flags, int64_t offset = 0,
                 size_t bytes = N * 4) {
-    auto made = runtime->mapFile(path(name).c_str(), bytes, offset, flags);
+    auto made =
+        runtime->files().mapFile(path(name).c_str(), bytes, offset, flags);
     EXPECT_TRUE(made.ok()) << made.takeStatus().message();
     return made.ok() ? *made : 0;
   }
@@ -56,8 +57,8 @@ TEST_F(DragonRuntimeTest, TheDriverReadsAndWrites) {
               ElementsAre("7: map m0 4194304 0x1", "7: map m1 4194304 0x2"));
   ASSERT_OK(kernels.launch(*runtime, "add", N, out, in, in, N));
   EXPECT_EQ(words(out)[5], sum(data[5], data[5]));
-  EXPECT_OK(runtime->free(out));
-  EXPECT_OK(runtime->free(in));
+  EXPECT_OK(runtime->buffers().free(out));
+  EXPECT_OK(runtime->buffers().free(in));
   EXPECT_THAT(maps(), ElementsAre("flush m1", "flush m0"));
   const std::vector<int32_t> result = readFile("out");
   for (int i : {0, 5, N - 1})
@@ -76,16 +77,16 @@ TEST_F(DragonRuntimeTest, HintsOfTheProgramAreTakenAndNotPassedOn) {
   writeFile("in", numbers(N, 1));
   const uintptr_t in = map("in", D_READ | D_WRITE);
   fake.calls.clear();
-  EXPECT_OK(runtime->prefetch(in, N * 4, nullptr));
-  EXPECT_OK(runtime->prefetchToHost(in, N * 4, nullptr));
-  EXPECT_OK(runtime->discard(in, 4096, nullptr));
-  EXPECT_OK(runtime->advise(in, N * 4, DRAGON_ADVISE_KEEP_DEVICE));
+  EXPECT_OK(runtime->buffers().prefetch(in, N * 4, nullptr));
+  EXPECT_OK(runtime->buffers().prefetchToHost(in, N * 4, nullptr));
+  EXPECT_OK(runtime->buffers().discard(in, 4096, nullptr));
+  EXPECT_OK(runtime->buffers().advise(in, N * 4, DRAGON_ADVISE_KEEP_DEVICE));
   ASSERT_OK(kernels.launch(*runtime, "scale", N, in, N, 2));
   EXPECT_THAT(
       fake.take({"cuMemPrefetchBatchAsync", "cuMemDiscardAndPrefetchBatchAsync",
                  "cuMemDiscardBatchAsync", "cuMemAdvise"}),
       IsEmpty());
-  EXPECT_OK(runtime->free(in));
+  EXPECT_OK(runtime->buffers().free(in));
   EXPECT_EQ(readFile("in")[7], scaled(numbers(N, 1)[7], 2));
 }
 
@@ -96,9 +97,9 @@ TEST_F(DragonRuntimeTest, FromAnOffsetOnTheRuntimeReadsAndWrites) {
   const uintptr_t both = map("both", D_READ | D_WRITE, N * 4);
   EXPECT_THAT(maps(), IsEmpty());
   ASSERT_OK(kernels.launch(*runtime, "scale", N, both, N, 3));
-  EXPECT_OK(runtime->sync(both));
+  EXPECT_OK(runtime->files().sync(both));
   EXPECT_EQ(readFile("both")[N + 9], scaled(data[N + 9], 3));
-  EXPECT_OK(runtime->free(both));
+  EXPECT_OK(runtime->buffers().free(both));
   EXPECT_EQ(readFile("both")[9], data[9]);
 }
 
@@ -111,15 +112,16 @@ TEST_F(DragonRuntimeTest, WhereTheDriverCannotTheRuntimeReads) {
   EXPECT_THAT(maps(), IsEmpty());
   EXPECT_EQ(words(in)[77], data[77]);
   EXPECT_EQ(moved(Direction::FileToHost), N * 4u);
-  EXPECT_OK(runtime->free(in));
+  EXPECT_OK(runtime->buffers().free(in));
 }
 
 TEST_F(DragonRuntimeTest, WhatTheDriverRefusesIsAnError) {
   startDragon();
   writeFile("in", numbers(N, 5));
   uvm.answers[1001] = {{0, 0x38}};
-  Status status =
-      runtime->mapFile(path("in").c_str(), N * 4, 0, D_READ).takeStatus();
+  Status status = runtime->files()
+                      .mapFile(path("in").c_str(), N * 4, 0, D_READ)
+                      .takeStatus();
   EXPECT_EQ(status.code(), DRAGON_ERROR_DEVICE);
   EXPECT_THAT(status.message(), HasSubstr(path("in")));
   EXPECT_THAT(status.message(), HasSubstr("NV_ERR_INVALID_OPERATION"));
@@ -130,10 +132,10 @@ TEST_F(DragonRuntimeTest, SyncIsRefusedAndNotForgotten) {
   startDragon();
   const uintptr_t out = map("out", D_WRITE | D_CREATE);
   words(out)[0] = 1;
-  Status status = runtime->sync(out);
+  Status status = runtime->files().sync(out);
   EXPECT_EQ(status.code(), DRAGON_ERROR_UNSUPPORTED);
   EXPECT_THAT(status.message(), HasSubstr("when it is unmapped"));
-  EXPECT_OK(runtime->free(out));
+  EXPECT_OK(runtime->buffers().free(out));
   EXPECT_EQ(readFile("out")[0], 1);
 }
 
@@ -144,7 +146,7 @@ TEST_F(DragonRuntimeTest, WhatIsNotReadBeginsAsZeros) {
   const uintptr_t old = map("old", D_WRITE);
   EXPECT_EQ(words(old)[3], 0);
   words(old)[3] = 4;
-  EXPECT_OK(runtime->free(old));
+  EXPECT_OK(runtime->buffers().free(old));
   std::fill_n(data.begin(), N, 0);
   data[3] = 4;
   EXPECT_EQ(readFile("old"), data);
@@ -159,13 +161,13 @@ TEST_F(DragonRuntimeTest, ALaunchThatMayWriteAMapForReadingIsRefused) {
   EXPECT_EQ(status.code(), DRAGON_ERROR_UNSUPPORTED);
   EXPECT_THAT(status.message(), HasSubstr("map it with D_WRITE"));
   EXPECT_THAT(upload(in, data).message(), HasSubstr("copy: it may write"));
-  EXPECT_THAT(runtime->fill(pointer(in), 0, 4, N, nullptr).message(),
+  EXPECT_THAT(runtime->buffers().fill(pointer(in), 0, 4, N, nullptr).message(),
               HasSubstr("fill: it may write"));
   EXPECT_EQ(words(in)[1], data[1]); // nothing of that has run
   const uintptr_t out = allocate(N * 4);
   EXPECT_OK(kernels.launch(*runtime, "add", N, out, in, in, N));
-  EXPECT_OK(runtime->free(in));
-  EXPECT_OK(runtime->free(out));
+  EXPECT_OK(runtime->buffers().free(in));
+  EXPECT_OK(runtime->buffers().free(out));
 }
 
 TEST_F(DragonRuntimeTest, RemapLosesNothing) {
@@ -174,35 +176,36 @@ TEST_F(DragonRuntimeTest, RemapLosesNothing) {
   words(out)[1] = 5;
   maps();
   // What the driver has not yet written it goes on to have to write.
-  EXPECT_OK(runtime->remapFile(out, D_READ, nullptr));
+  EXPECT_OK(runtime->files().remapFile(out, D_READ, nullptr));
   EXPECT_THAT(maps(), ElementsAre("7: remap m0 0 0x3"));
   EXPECT_EQ(words(out)[1], 5);
-  Status status = runtime->remapFile(out, D_VOLATILE, nullptr);
+  Status status = runtime->files().remapFile(out, D_VOLATILE, nullptr);
   EXPECT_EQ(status.code(), DRAGON_ERROR_UNSUPPORTED);
   uvm.answers[1004] = {{0, 0x59}};
-  EXPECT_THAT(runtime->remapFile(out, D_WRITE, nullptr).message(),
+  EXPECT_THAT(runtime->files().remapFile(out, D_WRITE, nullptr).message(),
               HasSubstr("NV_ERR_OPERATING_SYSTEM"));
-  EXPECT_OK(runtime->free(out));
+  EXPECT_OK(runtime->buffers().free(out));
   EXPECT_EQ(readFile("out")[1], 5);
   const uintptr_t in = map("out", D_READ);
-  status = runtime->remapFile(in, D_READ | D_WRITE, open("out", true));
+  status = runtime->files().remapFile(in, D_READ | D_WRITE, open("out", true));
   EXPECT_EQ(status.code(), DRAGON_ERROR_UNSUPPORTED);
   EXPECT_THAT(status.message(), HasSubstr("for reading only"));
-  EXPECT_OK(runtime->free(in));
+  EXPECT_OK(runtime->buffers().free(in));
 }
 
 TEST_F(DragonRuntimeTest, TheArtifactsHintReachesTheDriver) {
   startDragon();
   const uintptr_t out = map("out", D_WRITE | D_CREATE | MapHostBuffer);
   EXPECT_THAT(maps(), ElementsAre("7: map m0 4194304 0x22"));
-  EXPECT_OK(runtime->free(out));
+  EXPECT_OK(runtime->buffers().free(out));
 }
 
 TEST_F(DragonRuntimeTest, MoreThanTheCardHasIsAtTheUsersRisk) {
   fake.freeBytes = 8 * MiB;
   startDragon();
   Status status =
-      runtime->mapFile(path("big").c_str(), 16 * MiB, 0, D_WRITE | D_CREATE)
+      runtime->files()
+          .mapFile(path("big").c_str(), 16 * MiB, 0, D_WRITE | D_CREATE)
           .takeStatus();
   EXPECT_EQ(status.code(), DRAGON_ERROR_OUT_OF_MEMORY);
   EXPECT_THAT(status.message(), HasSubstr("DRAGON_MANAGED_OVERSUBSCRIBE=1"));

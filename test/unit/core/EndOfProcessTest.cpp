@@ -28,7 +28,7 @@ protected:
   }
   /// c[i] = i * k + 1, with the file as its sink: written by evictions.
   void computeIntoSink(uintptr_t c, const std::shared_ptr<BackingFile> &out) {
-    ASSERT_OK(runtime->setSink(c, Bytes, out, 0));
+    ASSERT_OK(runtime->files().setSink(c, Bytes, out, 0));
     ASSERT_OK(kernels.launch(*runtime, "iota", N, pointer(c), N, 3));
     ASSERT_GT(moved(Direction::HostToFile), 0u);
   }
@@ -37,7 +37,7 @@ protected:
 TEST_F(EndOfProcessTest, NothingRunsAfterTheLastQuiesce) {
   start();
   uintptr_t a = allocate(Bytes);
-  ASSERT_OK(runtime->fill(pointer(a), 7, 4, N, nullptr));
+  ASSERT_OK(runtime->buffers().fill(pointer(a), 7, 4, N, nullptr));
   EXPECT_OK(runtime->quiesce(/*last=*/true));
 
   const uint64_t before = moved(Direction::HostToDevice);
@@ -47,14 +47,14 @@ TEST_F(EndOfProcessTest, NothingRunsAfterTheLastQuiesce) {
   };
   std::vector<int32_t> word(1);
   refused(kernels.launch(*runtime, "scale", N, pointer(a), N, 2));
-  refused(runtime->copy(word.data(), pointer(a), 4, nullptr, false));
-  refused(runtime->copy(pointer(a), word.data(), 4, nullptr, false));
-  refused(runtime->fill(pointer(a), 0, 1, 4, nullptr));
-  refused(runtime->discard(a, Bytes, nullptr));
-  refused(runtime->prefetch(a, Bytes, nullptr));
-  refused(runtime->free(a));
-  refused(runtime->allocate(Bytes, {}).takeStatus());
-  refused(runtime->keepResident(a));
+  refused(runtime->buffers().copy(word.data(), pointer(a), 4, nullptr, false));
+  refused(runtime->buffers().copy(pointer(a), word.data(), 4, nullptr, false));
+  refused(runtime->buffers().fill(pointer(a), 0, 1, 4, nullptr));
+  refused(runtime->buffers().discard(a, Bytes, nullptr));
+  refused(runtime->buffers().prefetch(a, Bytes, nullptr));
+  refused(runtime->buffers().free(a));
+  refused(runtime->buffers().allocate(Bytes, {}).takeStatus());
+  refused(runtime->libraries().keepResident(a));
   refused(runtime->quiesce());
   EXPECT_EQ(moved(Direction::HostToDevice), before);
   EXPECT_OK(runtime->shutdown());
@@ -66,11 +66,11 @@ TEST_F(EndOfProcessTest, ThreadsThatAreInTheMiddleOfThingsAreRefused) {
   std::atomic<int> refused{0}, running{0};
   for (int t = 0; t < 3; ++t)
     threads.emplace_back([&] {
-      auto mine = runtime->allocate(Bytes, {});
+      auto mine = runtime->buffers().allocate(Bytes, {});
       ++running;
       Status status = mine.ok() ? Status() : mine.takeStatus();
       while (status.ok())
-        status = runtime->fill(pointer(*mine), 1, 4, N, nullptr);
+        status = runtime->buffers().fill(pointer(*mine), 1, 4, N, nullptr);
       refused += status.code() == DRAGON_ERROR_NO_DEVICE;
     });
   while (running < 3)
@@ -87,11 +87,11 @@ TEST_F(EndOfProcessTest, AnOutputThatIsNeverWrittenLeavesItsFileAsItWas) {
   uintptr_t c = allocate(Bytes);
   {
     auto out = open("out", true);
-    ASSERT_OK(runtime->setSink(c, Bytes, out, 12));
+    ASSERT_OK(runtime->files().setSink(c, Bytes, out, 12));
     ASSERT_OK(kernels.launch(*runtime, "iota", N, pointer(c), N, 3));
     ASSERT_GT(moved(Direction::HostToFile), 0u);
   }
-  EXPECT_OK(runtime->free(c));
+  EXPECT_OK(runtime->buffers().free(c));
   EXPECT_EQ(readFile("out"), (std::vector<int32_t>{1, 2, 3}));
 }
 
@@ -110,14 +110,14 @@ TEST_F(EndOfProcessTest, AFileThatTheProgramChangesIsLeft) {
   auto out = open("out", true);
   uintptr_t c = allocate(Bytes);
   computeIntoSink(c, out);
-  ASSERT_OK(runtime->detachFile(out->deviceId(), out->inode()));
+  ASSERT_OK(runtime->files().detachFile(out->deviceId(), out->inode()));
   writeFile("out", {5});
   auto values = download(c, N);
   for (int i = 0; i < N; ++i)
     ASSERT_EQ(values[i], scaled(i, 3)) << i;
   EXPECT_EQ(readFile("out"), (std::vector<int32_t>{5}));
   // Nor does the end of the buffer make the file what it was before.
-  EXPECT_OK(runtime->free(c));
+  EXPECT_OK(runtime->buffers().free(c));
   EXPECT_EQ(readFile("out"), (std::vector<int32_t>{5}));
 }
 
@@ -127,7 +127,7 @@ TEST_F(EndOfProcessTest, WhatIsWrittenElsewhereThanAnnouncedIsWhole) {
   uintptr_t c = allocate(Bytes);
   computeIntoSink(c, out);
   size_t written = 0;
-  ASSERT_OK(runtime->writeToFile(c, Bytes, other, 0, written));
+  ASSERT_OK(runtime->files().writeToFile(c, Bytes, other, 0, written));
   EXPECT_EQ(written, Bytes);
   auto values = readFile("other");
   ASSERT_EQ(values.size(), size_t(N));

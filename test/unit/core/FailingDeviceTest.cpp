@@ -93,7 +93,7 @@ private:
     ++Failures;
   }
   void make(ModelBuffer &buffer, unsigned flags = 0) {
-    auto base = runtime->allocate(Bytes, {flags, false, nullptr});
+    auto base = runtime->buffers().allocate(Bytes, {flags, false, nullptr});
     if (base.ok())
       buffer.base = *base;
     note("allocate", base.takeStatus());
@@ -103,8 +103,8 @@ private:
     operation(
         "upload", {}, {&buffer},
         [&] {
-          return runtime->copy(pointer(buffer.base), data.data(), Bytes,
-                               nullptr, false, pageable);
+          return runtime->buffers().copy(pointer(buffer.base), data.data(),
+                                         Bytes, nullptr, false, pageable);
         },
         [&] { buffer.words = data; });
   }
@@ -137,7 +137,8 @@ private:
     operation(
         "map a file", {}, {&buffer},
         [&] {
-          return runtime->mapFileRange(buffer.base, Bytes, open("in"), 0);
+          return runtime->files().mapFileRange(buffer.base, Bytes, open("in"),
+                                               0);
         },
         [&] { buffer.words = contents; });
   }
@@ -145,23 +146,26 @@ private:
     auto file = open("out", true);
     operation(
         "set a sink", {&buffer}, {},
-        [&] { return runtime->setSink(buffer.base, Bytes, file, 0); }, [] {});
+        [&] { return runtime->files().setSink(buffer.base, Bytes, file, 0); },
+        [] {});
     scale(buffer, 5);
     operation(
         "write a file", {&buffer}, {},
         [&] {
           size_t written = 0;
-          return runtime->writeToFile(buffer.base, Bytes, file, 0, written);
+          return runtime->files().writeToFile(buffer.base, Bytes, file, 0,
+                                              written);
         },
         [&] { EXPECT_EQ(readFile("out"), buffer.words); });
-    note("detach", runtime->detachFile(file->deviceId(), file->inode()));
+    note("detach",
+         runtime->files().detachFile(file->deviceId(), file->inode()));
   }
   void compare(const char *name, ModelBuffer &buffer) {
     if (!buffer.base || !buffer.known)
       return;
     std::vector<int32_t> got(N);
-    Status status =
-        runtime->copy(got.data(), pointer(buffer.base), Bytes, nullptr, false);
+    Status status = runtime->buffers().copy(got.data(), pointer(buffer.base),
+                                            Bytes, nullptr, false);
     note("download", status);
     if (status.ok())
       EXPECT_EQ(got == buffer.words, true) << "contents of " << name;
@@ -187,32 +191,35 @@ void FailingDeviceTest::program() {
   mapFile(d, input);
   operation(
       "prefetch", {&d}, {},
-      [&] { return runtime->prefetch(d.base, Bytes, nullptr); }, [] {});
+      [&] { return runtime->buffers().prefetch(d.base, Bytes, nullptr); },
+      [] {});
   add(b, c, d);
   operation(
       "discard", {}, {&a},
-      [&] { return runtime->discard(a.base, Bytes, nullptr); },
+      [&] { return runtime->buffers().discard(a.base, Bytes, nullptr); },
       [&] { a.words.clear(); });
   a.known = false;
   operation(
       "discard eagerly", {}, {&a},
-      [&] { return runtime->discard(a.base, Bytes, nullptr, true); },
+      [&] { return runtime->buffers().discard(a.base, Bytes, nullptr, true); },
       [&] { a.words.clear(); });
   a.known = false;
   operation(
       "fill", {}, {&a},
-      [&] { return runtime->fill(pointer(a.base), 42, 4, N, nullptr); },
+      [&] {
+        return runtime->buffers().fill(pointer(a.base), 42, 4, N, nullptr);
+      },
       [&] { a.words.assign(N, 42); });
   operation(
       "copy", {&b}, {&c},
       [&] {
-        return runtime->copy(pointer(c.base), pointer(b.base), Bytes, nullptr,
-                             false);
+        return runtime->buffers().copy(pointer(c.base), pointer(b.base), Bytes,
+                                       nullptr, false);
       },
       [&] { c.words = b.words; });
   writeOut(c);
   if (b.base) {
-    Status freed = runtime->free(b.base);
+    Status freed = runtime->buffers().free(b.base);
     note("free", freed);
     b = {};
     make(b);
@@ -224,7 +231,7 @@ void FailingDeviceTest::program() {
   compare("d", d);
   for (ModelBuffer *buffer : {&a, &b, &c, &d})
     if (buffer->base)
-      note("free", runtime->free(buffer->base));
+      note("free", runtime->buffers().free(buffer->base));
 }
 
 bool FailingDeviceTest::givesBack(DeviceCall call) {

@@ -201,8 +201,9 @@ void PageableCopyTest::program(size_t count, int buffers) {
   for (Pair &pair : pairs) {
     pair.words = numbers(count, ++seed);
     std::vector<int32_t> memory = pair.words;
-    ASSERT_OK(runtime->copy(pointer(pair.base), memory.data(), count * 4,
-                            nullptr, /*async=*/seed % 2, /*pageable=*/true));
+    ASSERT_OK(runtime->buffers().copy(pointer(pair.base), memory.data(),
+                                      count * 4, nullptr, /*async=*/seed % 2,
+                                      /*pageable=*/true));
     std::fill(memory.begin(), memory.end(), 7); // has been read
   }
   for (Pair &pair : pairs)
@@ -215,22 +216,24 @@ void PageableCopyTest::program(size_t count, int buffers) {
     // Neither end is that of a chunk.
     size_t begin = count / 9 + 1, end = count - count / 7;
     std::vector<int32_t> part = numbers(end - begin, ++seed);
-    ASSERT_OK(runtime->copy(pointer(pair.base + begin * 4), part.data(),
-                            part.size() * 4, nullptr, true, true));
+    ASSERT_OK(runtime->buffers().copy(pointer(pair.base + begin * 4),
+                                      part.data(), part.size() * 4, nullptr,
+                                      true, true));
     std::copy(part.begin(), part.end(), pair.words.begin() + long(begin));
   }
   for (Pair &pair : pairs) {
     std::vector<int32_t> memory(count);
-    ASSERT_OK(runtime->copy(memory.data(), pointer(pair.base), count * 4,
-                            nullptr, true, /*pageable=*/true));
+    ASSERT_OK(runtime->buffers().copy(memory.data(), pointer(pair.base),
+                                      count * 4, nullptr, true,
+                                      /*pageable=*/true));
     EXPECT_TRUE(memory == pair.words);
-    ASSERT_OK(runtime->copy(memory.data(), pointer(pair.base + 4),
-                            (count - 2) * 4, nullptr, false, true));
+    ASSERT_OK(runtime->buffers().copy(memory.data(), pointer(pair.base + 4),
+                                      (count - 2) * 4, nullptr, false, true));
     EXPECT_TRUE(std::equal(pair.words.begin() + 1, pair.words.end() - 1,
                            memory.begin()));
   }
   for (Pair &pair : pairs)
-    ASSERT_OK(runtime->free(pair.base));
+    ASSERT_OK(runtime->buffers().free(pair.base));
   EXPECT_EQ(Late->misused(), 0u);
 }
 
@@ -256,12 +259,12 @@ TEST_F(PageableCopyTest, hostMemoryThatReachesIntoABuffer) {
   startLate(32 * MiB);
   uintptr_t from = allocate(MiB, 0, /*hostAccessible=*/true);
   uintptr_t to = allocate(4 * MiB);
-  Status status =
-      runtime->copy(pointer(to), pointer(from - 64), 128, nullptr, false, true);
+  Status status = runtime->buffers().copy(pointer(to), pointer(from - 64), 128,
+                                          nullptr, false, true);
   EXPECT_EQ(status.code(), DRAGON_ERROR_INVALID_ARGUMENT);
   EXPECT_THAT(status.message(), HasSubstr("reaches into buffer"));
-  status =
-      runtime->copy(pointer(from - 64), pointer(to), 128, nullptr, false, true);
+  status = runtime->buffers().copy(pointer(from - 64), pointer(to), 128,
+                                   nullptr, false, true);
   EXPECT_EQ(status.code(), DRAGON_ERROR_INVALID_ARGUMENT);
 }
 

@@ -172,12 +172,12 @@ TEST_P(HostMappedTest, WhatCountsLeavesTheWholeBudgetToOthers) {
             out = allocate(Threads * 4);
   std::vector<int32_t> where(Threads, 5);
   ASSERT_OK(upload(index, where));
-  ASSERT_OK(runtime->fill(pointer(data), 7, 4, Data, nullptr));
+  ASSERT_OK(runtime->buffers().fill(pointer(data), 7, 4, Data, nullptr));
   ASSERT_OK(kernels.launch(*runtime, "hops", Threads, pointer(out),
                            pointer(data), pointer(index), Threads));
   EXPECT_EQ(count(Counter::CountedLaunches), 1u);
   // Blocks that depend on each other, with all there is: 32 MiB.
-  ASSERT_OK(runtime->free(data));
+  ASSERT_OK(runtime->buffers().free(data));
   uintptr_t bins = allocate(32 * MiB - Threads * 4 - 4 * MiB);
   (void)bins;
   ASSERT_OK(kernels.launch(*runtime, "mix", 1 << 20, pointer(out), 1 << 20, 7));

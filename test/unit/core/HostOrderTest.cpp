@@ -65,15 +65,16 @@ protected:
 };
 
 TEST_F(HostOrderTest, WhatACopyInReadsIsWhatWasCopiedOutBeforeIt) {
-  ASSERT_OK(runtime->copy(Pinned, pointer(A), N * 4, nullptr, true));
-  ASSERT_OK(runtime->copy(pointer(Other), Pinned, N * 4, nullptr, true));
+  ASSERT_OK(runtime->buffers().copy(Pinned, pointer(A), N * 4, nullptr, true));
+  ASSERT_OK(
+      runtime->buffers().copy(pointer(Other), Pinned, N * 4, nullptr, true));
   EXPECT_TRUE(download(Other, N) == Old);
 }
 
 TEST_F(HostOrderTest, SmallCopiesOfWhichNobodyKnowsTheMemory) {
-  ASSERT_OK(runtime->copy(Pinned, pointer(A), 4096, nullptr, true));
-  ASSERT_OK(runtime->copy(pointer(Other), Pinned, 4096, nullptr, true,
-                          /*pageable=*/true, /*mayBePinned=*/true));
+  ASSERT_OK(runtime->buffers().copy(Pinned, pointer(A), 4096, nullptr, true));
+  ASSERT_OK(runtime->buffers().copy(pointer(Other), Pinned, 4096, nullptr, true,
+                                    /*pageable=*/true, /*mayBePinned=*/true));
   EXPECT_EQ(download(Other, 1)[0], Old[0]);
 }
 
@@ -81,8 +82,9 @@ TEST_F(HostOrderTest, WhatACopyOutOverwritesHasBeenReadBeforeIt) {
   const std::vector<int32_t> first = numbers(N, 7), second = numbers(N, 9);
   ASSERT_OK(upload(Other, second)); // in host memory
   std::copy(first.begin(), first.end(), Pinned);
-  ASSERT_OK(runtime->copy(pointer(A), Pinned, N * 4, nullptr, true));
-  ASSERT_OK(runtime->copy(Pinned, pointer(Other), N * 4, nullptr, true));
+  ASSERT_OK(runtime->buffers().copy(pointer(A), Pinned, N * 4, nullptr, true));
+  ASSERT_OK(
+      runtime->buffers().copy(Pinned, pointer(Other), N * 4, nullptr, true));
   EXPECT_TRUE(download(A, N) == first);
   EXPECT_TRUE(std::equal(second.begin(), second.end(), Pinned));
 }

@@ -31,8 +31,8 @@ protected:
     std::unique_ptr<Device> device = inFrontOf(std::move(*cpu));
     auto budget = chooseBudget(settings, device->caps(), 1024 * MiB);
     ASSERT_TRUE(budget.ok());
-    impl = std::make_unique<Runtime::Impl>(settings, std::move(device), *budget,
-                                           nullptr);
+    impl = std::make_unique<RuntimeImpl>(settings, std::move(device), *budget,
+                                         nullptr);
     ASSERT_OK(impl->start());
     auto made = impl->Alloc.makeBuffer(chunks * 2 * MiB, 0, false);
     ASSERT_TRUE(made.ok());
@@ -52,7 +52,7 @@ protected:
     return cpu;
   }
 
-  std::unique_ptr<Runtime::Impl> impl;
+  std::unique_ptr<RuntimeImpl> impl;
   Buffer *Whole = nullptr;
   std::vector<Chunk *> Chunks;
 };

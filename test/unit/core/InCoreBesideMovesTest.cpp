@@ -73,6 +73,22 @@ private:
   Gate &TheGate;
 };
 
+class GatedSwap final : public SwapFile {
+public:
+  GatedSwap(std::unique_ptr<SwapFile> inner, Gate &gate)
+      : Inner(std::move(inner)), TheGate(gate) {}
+  StatusOr<Slot> allocate(size_t bytes) override {
+    TheGate.pass();
+    return Inner->allocate(bytes);
+  }
+  void release(const Slot &slot) override { Inner->release(slot); }
+  uint64_t available() const override { return Inner->available(); }
+
+private:
+  std::unique_ptr<SwapFile> Inner;
+  Gate &TheGate;
+};
+
 class InCoreBesideMovesTest : public ImplFixture {
 protected:
   static constexpr size_t Words = 2 * MiB / 4; ///< of a chunk
@@ -83,29 +99,48 @@ protected:
     ASSERT_NO_FATAL_FAILURE(startImpl(chunks));
     StorageIo &store = impl->Store;
     store.Background.reset();
-    store.Files =
-        std::make_unique<GatedFiles>(std::move(store.Files), TheGate);
-    store.Background =
-        std::make_unique<BackgroundIo>(*store.Files, 2 * MiB);
+    store.Files = std::make_unique<GatedFiles>(std::move(store.Files), TheGate);
+    store.Background = std::make_unique<BackgroundIo>(*store.Files, 2 * MiB);
   }
   uintptr_t buffer(size_t bytes = 2 * MiB) {
-    Runtime::Impl::Guard guard(*impl);
+    RuntimeImpl::Guard guard(*impl);
     auto made = impl->Alloc.allocate(bytes, {});
     EXPECT_TRUE(made.ok());
     return made.ok() ? *made : 0;
   }
+  /// One block.
+  template <typename Run, typename... Args>
+  auto launchWith(Run run, const char *kernel, Args... values) {
+    void *args[] = {&values...};
+    LaunchCall call{};
+    call.kernel = kernels.find(kernel);
+    call.grid[0] = call.grid[1] = call.grid[2] = 1;
+    call.block[0] = 1024;
+    call.block[1] = call.block[2] = 1;
+    call.args = args;
+    call.numArgs = sizeof...(values);
+    return run(call);
+  }
   /// iota: to[i] = seed * i, with `state` alone if it can.
   std::optional<Status> fillInCore(uintptr_t to, int seed) {
-    return launchWith([&](const LaunchCall &call) {
-      Runtime::Impl::StateGuard guard(*impl);
-      return impl->Launches.launchInCore(call);
-    }, to, seed);
+    return inCore("iota", to, N, seed);
   }
   Status fill(uintptr_t to, int seed) {
-    return *launchWith([&](const LaunchCall &call) {
-      Runtime::Impl::Guard guard(*impl);
-      return std::optional(impl->Launches.launch(call));
-    }, to, seed);
+    return launchWith(
+        [&](const LaunchCall &call) {
+          Runtime::Impl::Guard guard(*impl);
+          return impl->Launches.launch(call);
+        },
+        "iota", to, N, seed);
+  }
+  template <typename... Args>
+  std::optional<Status> inCore(const char *kernel, Args... values) {
+    return launchWith(
+        [&](const LaunchCall &call) {
+          Runtime::Impl::StateGuard guard(*impl);
+          return impl->Launches.launchInCore(call);
+        },
+        kernel, values...);
   }
   /// Work of another thread that comes to the gate and waits there while
   /// `meanwhile` runs.
@@ -113,7 +148,7 @@ protected:
                const std::function<void()> &meanwhile) {
     TheGate.close();
     std::thread other([&] {
-      Runtime::Impl::Guard guard(*impl);
+      RuntimeImpl::Guard guard(*impl);
       EXPECT_OK(mover());
     });
     TheGate.awaitArrival();
@@ -127,33 +162,17 @@ protected:
   }
   void expectFilled(uintptr_t from, int seed) {
     std::vector<int32_t> found(N, -1);
-    Runtime::Impl::Guard guard(*impl);
+    RuntimeImpl::Guard guard(*impl);
     Buffer &buffer = *impl->Space.Allocations.find(from)->buffer;
-    ASSERT_OK(impl->Moves.fromBuffer(
-        buffer, reinterpret_cast<char *>(found.data()), from, N * 4, nullptr,
-        {true, false}));
+    ASSERT_OK(impl->Moves.fromBuffer(buffer,
+                                     reinterpret_cast<char *>(found.data()),
+                                     from, N * 4, nullptr, {true, false}));
     ASSERT_OK(impl->Ctx.device->synchronizeAll());
     for (int i = 0; i < N; ++i)
       ASSERT_EQ(found[size_t(i)], scaled(i, seed)) << i;
   }
 
   Gate TheGate;
-
-private:
-  std::optional<Status>
-  launchWith(const std::function<std::optional<Status>(const LaunchCall &)> &run,
-             uintptr_t to, int seed) {
-    int n = N;
-    void *args[] = {&to, &n, &seed};
-    LaunchCall call{};
-    call.kernel = kernels.find("iota");
-    call.grid[0] = call.grid[1] = call.grid[2] = 1;
-    call.block[0] = 1024;
-    call.block[1] = call.block[2] = 1;
-    call.args = args;
-    call.numArgs = 3;
-    return run(call);
-  }
 };
 
 TEST_F(InCoreBesideMovesTest, WhileInputIsRead) {
@@ -164,36 +183,40 @@ TEST_F(InCoreBesideMovesTest, WhileInputIsRead) {
                                 RuntimeFixture::open("in"), 0));
   const uintptr_t own = buffer();
   ASSERT_OK(fill(own, 2)); // the first launch puts the contents on the device
-  besides([&] { return impl->Resident.bringIn(
-                    std::vector{useOfAll(*Chunks[0], LaunchNeed::Read),
-                                useOfAll(*Chunks[1], LaunchNeed::Read)},
-                    nullptr, Cause::Demand); },
-          [&] {
-            const auto ran = fillInCore(own, 3);
-            ASSERT_TRUE(ran.has_value());
-            EXPECT_OK(ran->copy());
-            // What is being brought in is not on the device yet.
-            EXPECT_FALSE(fillInCore(Whole->base, 3).has_value());
-          });
+  besides(
+      [&] {
+        return impl->Resident.bringIn(
+            std::vector{useOfAll(*Chunks[0], LaunchNeed::Read),
+                        useOfAll(*Chunks[1], LaunchNeed::Read)},
+            nullptr, Cause::Demand);
+      },
+      [&] {
+        const auto ran = fillInCore(own, 3);
+        ASSERT_TRUE(ran.has_value());
+        EXPECT_OK(ran->copy());
+        // What is being brought in is not on the device yet.
+        EXPECT_FALSE(fillInCore(Whole->base, 3).has_value());
+      });
   expectFilled(own, 3);
   EXPECT_TRUE(Whole->allOnDevice());
 }
 
 TEST_F(InCoreBesideMovesTest, WhileResultsAreWritten) {
-  ASSERT_NO_FATAL_FAILURE(open(2));
+  ASSERT_NO_FATAL_FAILURE(open(1));
   const uintptr_t own = buffer();
   ASSERT_OK(fill(own, 2));
-  ASSERT_OK(fill(Whole->base, 5));
+  ASSERT_OK(fill(Whole->base, 4));
+  ASSERT_TRUE(fillInCore(Whole->base, 5).has_value());
   auto file = RuntimeFixture::open("out", true);
   size_t written = 0;
-  besides([&] { return impl->Out.write(Whole->base, Words * 4, file, 0,
-                                       written); },
-          [&] {
-            const auto ran = fillInCore(own, 3);
-            ASSERT_TRUE(ran.has_value());
-            EXPECT_OK(ran->copy());
-            EXPECT_FALSE(fillInCore(Whole->base, 6).has_value());
-          });
+  besides(
+      [&] { return impl->Out.write(Whole->base, Words * 4, file, 0, written); },
+      [&] {
+        const auto ran = fillInCore(own, 3);
+        ASSERT_TRUE(ran.has_value());
+        EXPECT_OK(ran->copy());
+        EXPECT_FALSE(fillInCore(Whole->base, 6).has_value());
+      });
   EXPECT_EQ(written, Words * 4);
   EXPECT_EQ(readFile("out")[7], scaled(7, 5));
   expectFilled(own, 3);
@@ -206,28 +229,34 @@ TEST_F(InCoreBesideMovesTest, WhileResultsAreWritten) {
 TEST_F(InCoreBesideMovesTest, WhileOthersLeaveForSwap) {
   settings.hostMemory = 16 * MiB;
   settings.deviceMemory = 16 * MiB;
-  ASSERT_NO_FATAL_FAILURE(open(4));
+  ASSERT_NO_FATAL_FAILURE(open(1));
   const uintptr_t own = buffer();
   ASSERT_OK(fill(own, 2));
-  ASSERT_OK(fill(Whole->base, 5));
-  // Host memory is full: contents go to swap by way of transit memory.
+  ASSERT_OK(fill(Whole->base, 4));
+  ASSERT_TRUE(fillInCore(Whole->base, 5).has_value());
+  // Host memory is full: contents go to swap by way of transit memory. The
+  // chunk is still mapped while a place in swap is found.
   impl->Slabs.Pool.setBudget(impl->Ctx.limits.transitBytes);
-  std::vector<Chunk *> leaving = {Chunks[0]};
+  ASSERT_TRUE(impl->Store.swapFile().ok());
+  impl->Store.Swap =
+      std::make_unique<GatedSwap>(std::move(impl->Store.Swap), TheGate);
   impl->Time.Tracking = true;
-  besides([&] {
-            Status status =
-                impl->OnDevice.evict(leaving, Cause::Eviction);
-            Status finished = impl->Writes.finishAll();
-            return status.ok() ? std::move(finished) : std::move(status);
-          },
-          [&] {
-            const auto ran = fillInCore(own, 3);
-            ASSERT_TRUE(ran.has_value());
-            EXPECT_OK(ran->copy());
-            EXPECT_FALSE(fillInCore(Whole->base, 6).has_value());
-          });
+  besides(
+      [&] {
+        Status status = impl->OnDevice.evict(Chunks, Cause::Eviction);
+        Status finished = impl->Writes.finishAll();
+        return status.ok() ? std::move(finished) : std::move(status);
+      },
+      [&] {
+        ASSERT_TRUE(Chunks[0]->device.id);
+        const auto ran = fillInCore(own, 3);
+        ASSERT_TRUE(ran.has_value());
+        EXPECT_OK(ran->copy());
+        // Not even to read.
+        EXPECT_FALSE(inCore("stencil", own, Whole->base, N).has_value());
+      });
   EXPECT_TRUE(Chunks[0]->copies.storage);
-  EXPECT_FALSE(Chunks[0]->copies.device);
+  EXPECT_FALSE(Chunks[0]->device.id);
   expectFilled(own, 3);
   expectFilled(Whole->base, 5);
 }
@@ -241,7 +270,7 @@ TEST_F(InCoreBesideMovesTest, TheEndKeepsAllOut) {
   ASSERT_OK(impl->Announced.set(Whole->base, Whole->bytes, file, 0, true));
   TheGate.close();
   std::thread other([&] {
-    Runtime::Impl::Guard guard(*impl);
+    RuntimeImpl::Guard guard(*impl);
     EXPECT_OK(impl->quiesce());
   });
   TheGate.awaitArrival();

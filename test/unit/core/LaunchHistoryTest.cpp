@@ -254,13 +254,13 @@ TEST_F(ReuseTest, AnnouncedUsesDecideWhereNothingIsKnown) {
     uintptr_t e = allocate(M * 4);
     ASSERT_OK(kernels.launch(*runtime, "iota", M, pointer(e), M, 2));
     if (told)
-      ASSERT_OK(runtime->nextUse(e, Runtime::NeverAgain));
+      ASSERT_OK(runtime->buffers().nextUse(e, RuntimeBuffers::NeverAgain));
     scale(a, 2);
     if (told)
-      ASSERT_OK(runtime->nextUse(a, 2));
+      ASSERT_OK(runtime->buffers().nextUse(a, 2));
     scale(b, 2);
     if (told)
-      ASSERT_OK(runtime->nextUse(b, Runtime::NeverAgain));
+      ASSERT_OK(runtime->buffers().nextUse(b, RuntimeBuffers::NeverAgain));
     scale(c, 3); // has to evict a or b
     uint64_t before = moved(Direction::HostToDevice);
     ASSERT_OK(

@@ -64,8 +64,8 @@ protected:
     const uintptr_t other = allocate(8 * MiB);
     ASSERT_OK(
         kernels.launch(*runtime, "scale", 2 << 20, pointer(other), 2 << 20, 2));
-    ASSERT_OK(runtime->runWaiting());
-    ASSERT_OK(runtime->free(other));
+    ASSERT_OK(runtime->launches().runWaiting());
+    ASSERT_OK(runtime->buffers().free(other));
   }
 
   uint64_t together() {
@@ -87,7 +87,7 @@ TEST_F(LaunchTogetherTest, StepsRunTogetherAndMoveLess) {
     kernels.followed = true;
     const uint64_t before = moved();
     ASSERT_NO_FATAL_FAILURE(steps(9));
-    ASSERT_OK(runtime->runWaiting());
+    ASSERT_OK(runtime->launches().runWaiting());
     bytes[unsigned(wavefront)] = moved() - before;
     if (wavefront == Wavefront::Off)
       EXPECT_EQ(together(), 0u);
@@ -113,7 +113,7 @@ TEST_F(LaunchTogetherTest, NothingWaitsWithoutNeed) {
   begin(Wavefront::Auto);
   ASSERT_NO_FATAL_FAILURE(steps(1)); // nothing says that another one follows
   EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 1u);
-  ASSERT_OK(runtime->runWaiting()); // as a synchronisation does
+  ASSERT_OK(runtime->launches().runWaiting()); // as a synchronisation does
   ASSERT_NO_FATAL_FAILURE(steps(1));
   EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 2u);
 }
@@ -169,7 +169,7 @@ TEST_F(LaunchTogetherTest, WhatHasNoContentsKeepsNothingFromComing) {
 TEST_F(LaunchTogetherTest, KernelsThatDoOtherThingsDoNotWait) {
   begin(Wavefront::Always);
   const uintptr_t bins = allocate(1024);
-  ASSERT_OK(runtime->fill(pointer(bins), 0, 4, 256, nullptr));
+  ASSERT_OK(runtime->buffers().fill(pointer(bins), 0, 4, 256, nullptr));
   ASSERT_NO_FATAL_FAILURE(steps(1));
   EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 0u);
   // It cannot be sliced: those that wait run, then it does.
@@ -192,24 +192,26 @@ TEST_F(LaunchTogetherTest, WhoLooksSeesWhatWaited) {
   const std::function<void()> looks[] = {
       [&] { EXPECT_TRUE(download(A, N) == Model); },
       [&] {
-        ASSERT_OK(runtime->fill(pointer(A), 3, 4, N / 2, nullptr));
+        ASSERT_OK(runtime->buffers().fill(pointer(A), 3, 4, N / 2, nullptr));
         std::fill_n(Model.begin(), N / 2, 3);
       },
       [&] {
-        ASSERT_OK(runtime->copy(pointer(other), pointer(A), size_t(N) * 4,
-                                nullptr, true));
+        ASSERT_OK(runtime->buffers().copy(pointer(other), pointer(A),
+                                          size_t(N) * 4, nullptr, true));
         EXPECT_TRUE(download(other, N) == Model);
       },
       [&] {
-        ASSERT_OK(runtime->mapFileRange(A, size_t(N) * 4, file, 0));
+        ASSERT_OK(runtime->files().mapFileRange(A, size_t(N) * 4, file, 0));
         Model = numbers(N, 9);
       },
-      [&] { ASSERT_OK(runtime->prefetch(A, size_t(N) * 4, nullptr)); },
-      [&] { ASSERT_OK(runtime->nextUse(B, 0)); },
-      // What the next step overwrites is dead.
-      [&] { ASSERT_OK(runtime->discard(B, size_t(N) * 4, nullptr)); },
       [&] {
-        ASSERT_OK(runtime->free(B));
+        ASSERT_OK(runtime->buffers().prefetch(A, size_t(N) * 4, nullptr));
+      },
+      [&] { ASSERT_OK(runtime->buffers().nextUse(B, 0)); },
+      // What the next step overwrites is dead.
+      [&] { ASSERT_OK(runtime->buffers().discard(B, size_t(N) * 4, nullptr)); },
+      [&] {
+        ASSERT_OK(runtime->buffers().free(B));
         B = allocate(size_t(N) * 4);
       },
       [&] { ASSERT_OK(runtime->quiesce()); },
@@ -245,7 +247,7 @@ TEST_F(LaunchTogetherTest, WhatIsSmallInBetweenIsCutAsWell) {
     ASSERT_OK(kernels.launch(*runtime, "scale", Rows, pointer(small), Rows, 3));
     ASSERT_OK(kernels.launch(*runtime, "spill", Rows, pointer(A),
                              pointer(small), Rows));
-    ASSERT_OK(runtime->runWaiting());
+    ASSERT_OK(runtime->launches().runWaiting());
     for (size_t i = 0; i < size_t(N); i += 16)
       Model[i] = scaled(Model[i], 3);
     const uint64_t came = runtime->ledger().bytes(Direction::HostToDevice);
@@ -271,7 +273,7 @@ TEST_F(LaunchTogetherTest, WhatALaterWaveOverwritesIsDead) {
   ASSERT_OK(kernels.launch(*runtime, "blend", N, pointer(A), pointer(A),
                            pointer(B), N, 1));
   ASSERT_OK(kernels.launch(*runtime, "iota", N, pointer(B), N, 7));
-  ASSERT_OK(runtime->runWaiting());
+  ASSERT_OK(runtime->launches().runWaiting());
   // What is left of A from before, B for the second launch, then both.
   EXPECT_LE(out() - before, (16 + 12 + 2 * 32 - 16) * MiB);
   for (size_t i = 0; i < size_t(N); ++i)
@@ -286,8 +288,8 @@ TEST_F(LaunchTogetherTest, ContentsThatEndWithAWaitingLaunchMoveNoMore) {
   begin(Wavefront::Always);
   ASSERT_NO_FATAL_FAILURE(steps(4));
   // Nobody reads B, which the last step has read, again.
-  ASSERT_OK(runtime->discard(B, size_t(N) * 4, nullptr));
-  ASSERT_OK(runtime->runWaiting());
+  ASSERT_OK(runtime->buffers().discard(B, size_t(N) * 4, nullptr));
+  ASSERT_OK(runtime->launches().runWaiting());
   EXPECT_EQ(together(), 4u);
   EXPECT_TRUE(download(A, N) == Model);
   const std::vector<int32_t> dead = download(B, 1024);

@@ -69,12 +69,12 @@ TEST_F(ManagedRuntimeTest, OutOfCore) {
   EXPECT_EQ(download(c, N), expect);
   EXPECT_EQ(download(a, N), inA);
   EXPECT_EQ(download(b, N), inB);
-  EXPECT_LE(runtime->memoryInUse().device, 16 * MiB);
+  EXPECT_LE(runtime->buffers().memoryInUse().device, 16 * MiB);
   EXPECT_THAT(fake.calls, Contains(StartsWith("cuMemDiscardBatchAsync")));
   // Buffers that only the device touches are to stay there.
   EXPECT_THAT(fake.calls, Contains("cuMemAdvise(m0 16M, 3, device 0)"));
   for (uintptr_t buffer : {a, b, c})
-    EXPECT_OK(runtime->free(buffer));
+    EXPECT_OK(runtime->buffers().free(buffer));
 }
 
 TEST_F(ManagedRuntimeTest, WhatNeedsMoreThanTheBudgetAtOnceRuns) {
@@ -93,18 +93,18 @@ TEST_F(ManagedRuntimeTest, WhatNeedsMoreThanTheBudgetAtOnceRuns) {
   uintptr_t other = allocate(N * 4);
   ASSERT_OK(upload(other, values));
   ASSERT_OK(kernels.launch(*runtime, "scale", N, other, N, 3));
-  EXPECT_LE(runtime->memoryInUse().device, 4 * MiB);
+  EXPECT_LE(runtime->buffers().memoryInUse().device, 4 * MiB);
   EXPECT_EQ(download(out, N), expect);
   EXPECT_EQ(download(other, N)[7], scaled(values[7], 3));
   for (uintptr_t buffer : {data, out, other})
-    EXPECT_OK(runtime->free(buffer));
+    EXPECT_OK(runtime->buffers().free(buffer));
 }
 
 TEST_F(ManagedRuntimeTest, ReadOnlyBuffersAreReadMostly) {
   startManaged();
   uintptr_t a = allocate(2 * MiB, D_READ);
   EXPECT_THAT(hints(), ElementsAre("cuMemAdvise(m0 2M, 1, device 0)"));
-  EXPECT_OK(runtime->free(a));
+  EXPECT_OK(runtime->buffers().free(a));
 }
 
 TEST_F(ManagedRuntimeTest, TheHostTouchesItsBuffersFreely) {
@@ -127,9 +127,9 @@ TEST_F(ManagedRuntimeTest, TheHostTouchesItsBuffersFreely) {
   EXPECT_THAT(hints(), ElementsAre("cuLaunchKernel(4096x1x1, null)"));
   EXPECT_EQ(words(c)[100], 200);
   EXPECT_EQ(download(c, 101)[100], 200);
-  EXPECT_EQ(runtime->memoryInUse().device, 0u);
-  EXPECT_OK(runtime->free(a));
-  EXPECT_OK(runtime->free(c));
+  EXPECT_EQ(runtime->buffers().memoryInUse().device, 0u);
+  EXPECT_OK(runtime->buffers().free(a));
+  EXPECT_OK(runtime->buffers().free(c));
 }
 
 TEST_F(ManagedRuntimeTest, TogetherWithOthersOutOfCore) {
@@ -151,7 +151,7 @@ TEST_F(ManagedRuntimeTest, TogetherWithOthersOutOfCore) {
     EXPECT_EQ(words(shared)[i], value);
   }
   for (uintptr_t buffer : {a, shared, c})
-    EXPECT_OK(runtime->free(buffer));
+    EXPECT_OK(runtime->buffers().free(buffer));
 }
 
 TEST_F(ManagedRuntimeTest, DiscardReachesTheDriverAndAPrefetchComesBefore) {
@@ -160,7 +160,7 @@ TEST_F(ManagedRuntimeTest, DiscardReachesTheDriverAndAPrefetchComesBefore) {
   const int n = 2 << 20;
   ASSERT_OK(kernels.launch(*runtime, "iota", n, a, n, 1));
   hints();
-  ASSERT_OK(runtime->discard(a + 2 * MiB, 4 * MiB, nullptr));
+  ASSERT_OK(runtime->buffers().discard(a + 2 * MiB, 4 * MiB, nullptr));
   EXPECT_THAT(hints(), ElementsAre("cuMemDiscardBatchAsync(m0+2M 4M, s1)"));
   // What the host writes then is not lost.
   words(a)[MiB] = 6;
@@ -169,7 +169,7 @@ TEST_F(ManagedRuntimeTest, DiscardReachesTheDriverAndAPrefetchComesBefore) {
               ElementsAre("cuMemPrefetchBatchAsync(m0+2M 4M, device 0, s1)",
                           "cuLaunchKernel(2048x1x1, null)"));
   EXPECT_EQ(words(a)[MiB], 13);
-  EXPECT_OK(runtime->free(a));
+  EXPECT_OK(runtime->buffers().free(a));
 }
 
 TEST_F(ManagedRuntimeTest, LastUsesAreTheDriversWhereMemoryIsShort) {
@@ -190,11 +190,11 @@ TEST_F(ManagedRuntimeTest, LastUsesAreTheDriversWhereMemoryIsShort) {
     call.numArgs = 3;
     call.lastUses = {&dies, 1};
     hints();
-    ASSERT_OK(runtime->launch(call));
+    ASSERT_OK(runtime->launches().launch(call));
     const auto told = hints();
     EXPECT_EQ(oversubscribe, told.back() == "cuMemDiscardBatchAsync(m0 2M, s1)")
         << told.back();
-    EXPECT_OK(runtime->free(a));
+    EXPECT_OK(runtime->buffers().free(a));
   }
 }
 
@@ -212,16 +212,16 @@ TEST_F(ManagedRuntimeTest, ALaunchThatMayBeRefusedDiscardsNothing) {
                                          "2M, device 0, s1)"),
                                    "cuLaunchKernel(512x1x1, null)"));
   EXPECT_EQ(words(c)[5], 55);
-  EXPECT_OK(runtime->free(a));
-  EXPECT_OK(runtime->free(c));
+  EXPECT_OK(runtime->buffers().free(a));
+  EXPECT_OK(runtime->buffers().free(c));
 }
 
 TEST_F(ManagedRuntimeTest, PrefetchesAndAdviceOfTheProgram) {
   startManaged();
   uintptr_t a = allocate(4 * MiB, 0, true);
-  ASSERT_OK(runtime->prefetch(a, 4 * MiB, nullptr));
-  ASSERT_OK(runtime->advise(a, 2 * MiB, DRAGON_ADVISE_KEEP_HOST));
-  ASSERT_OK(runtime->prefetchToHost(a, 2 * MiB, nullptr));
+  ASSERT_OK(runtime->buffers().prefetch(a, 4 * MiB, nullptr));
+  ASSERT_OK(runtime->buffers().advise(a, 2 * MiB, DRAGON_ADVISE_KEEP_HOST));
+  ASSERT_OK(runtime->buffers().prefetchToHost(a, 2 * MiB, nullptr));
   EXPECT_THAT(hints(),
               ElementsAre("cuMemPrefetchBatchAsync(m0 4M, device 0, s1)",
                           "cuMemAdvise(m0 2M, 3, host)",
@@ -235,19 +235,19 @@ TEST_F(ManagedRuntimeTest, PrefetchesAndAdviceOfTheProgram) {
   // Buffers of the device have memory there when they are needed.
   uintptr_t b = allocate(4 * MiB);
   hints();
-  ASSERT_OK(runtime->prefetchToHost(b, 2 * MiB, nullptr));
-  ASSERT_OK(runtime->prefetch(b, 2 * MiB, nullptr));
+  ASSERT_OK(runtime->buffers().prefetchToHost(b, 2 * MiB, nullptr));
+  ASSERT_OK(runtime->buffers().prefetch(b, 2 * MiB, nullptr));
   EXPECT_THAT(hints(), ElementsAre("cuMemDiscardAndPrefetchBatchAsync(m1 4M, "
                                    "device 0, s1)"));
-  EXPECT_OK(runtime->free(a));
-  EXPECT_OK(runtime->free(b));
+  EXPECT_OK(runtime->buffers().free(a));
+  EXPECT_OK(runtime->buffers().free(b));
 }
 
 TEST_F(ManagedRuntimeTest, MapsOfFilesAreReadWhenTheyAreMade) {
   startManaged();
   const std::vector<int32_t> data = numbers(N, 9);
   writeFile("in", data);
-  auto map = runtime->mapFile(path("in").c_str(), N * 4, 0, D_READ);
+  auto map = runtime->files().mapFile(path("in").c_str(), N * 4, 0, D_READ);
   ASSERT_TRUE(map.ok()) << map.takeStatus().message();
   EXPECT_EQ(words(*map)[N - 1], data.back());
   EXPECT_THAT(hints(), Contains("cuMemAdvise(m0 16M, 1, device 0)"));
@@ -255,38 +255,39 @@ TEST_F(ManagedRuntimeTest, MapsOfFilesAreReadWhenTheyAreMade) {
   ASSERT_OK(kernels.launch(*runtime, "add", N, c, *map, *map, N));
   EXPECT_EQ(download(c, N)[12345], sum(data[12345], data[12345]));
   words(*map)[7] = 0; // stays private
-  EXPECT_OK(runtime->free(*map));
+  EXPECT_OK(runtime->buffers().free(*map));
   EXPECT_EQ(readFile("in"), data);
-  EXPECT_OK(runtime->free(c));
+  EXPECT_OK(runtime->buffers().free(c));
 }
 
 TEST_F(ManagedRuntimeTest, WhatHostAndKernelsWriteToAMapReachesTheFile) {
   startManaged();
   std::vector<int32_t> data = numbers(N, 11);
   writeFile("both", data);
-  auto map = runtime->mapFile(path("both").c_str(), N * 4, 0, D_READ | D_WRITE);
+  auto map = runtime->files().mapFile(path("both").c_str(), N * 4, 0,
+                                      D_READ | D_WRITE);
   ASSERT_TRUE(map.ok());
   ASSERT_OK(kernels.launch(*runtime, "scale", N, *map, N, 5));
   words(*map)[100] = 42;
-  ASSERT_OK(runtime->sync(*map));
+  ASSERT_OK(runtime->files().sync(*map));
   for (int32_t &value : data)
     value = scaled(value, 5);
   data[100] = 42;
   EXPECT_EQ(readFile("both"), data);
   words(*map)[101] = 43; // after the sync
   data[101] = 43;
-  EXPECT_OK(runtime->free(*map));
+  EXPECT_OK(runtime->buffers().free(*map));
   EXPECT_EQ(readFile("both"), data);
 }
 
 TEST_F(ManagedRuntimeTest, WhatNobodyWritesOfAMapIsZero) {
   startManaged();
-  auto map = runtime->mapFile(path("out").c_str(), 8 * MiB + 4096, 0,
-                              D_WRITE | D_CREATE);
+  auto map = runtime->files().mapFile(path("out").c_str(), 8 * MiB + 4096, 0,
+                                      D_WRITE | D_CREATE);
   ASSERT_TRUE(map.ok());
   EXPECT_EQ(words(*map)[123], 0);
   words(*map)[MiB] = 1;
-  EXPECT_OK(runtime->free(*map));
+  EXPECT_OK(runtime->buffers().free(*map));
   std::vector<int32_t> expect(2 * MiB + 1024);
   expect[MiB] = 1;
   EXPECT_EQ(readFile("out"), expect);
@@ -297,18 +298,19 @@ TEST_F(ManagedRuntimeTest, RemapOfAMap) {
   const std::vector<int32_t> data = numbers(N, 14);
   writeFile("file", data);
   // From reading to writing: what was changed before is written as well.
-  auto map = runtime->mapFile(path("file").c_str(), N * 4, 0, D_READ);
+  auto map = runtime->files().mapFile(path("file").c_str(), N * 4, 0, D_READ);
   ASSERT_TRUE(map.ok());
   words(*map)[3] = 33;
-  ASSERT_OK(runtime->remapFile(*map, D_READ | D_WRITE, open("file", true)));
+  ASSERT_OK(
+      runtime->files().remapFile(*map, D_READ | D_WRITE, open("file", true)));
   EXPECT_EQ(words(*map)[3], 33);
   ASSERT_OK(kernels.launch(*runtime, "scale", 1024, *map, 1024, 2));
   // And back: it is in the file then, and nothing after it.
-  ASSERT_OK(runtime->remapFile(*map, D_READ, open("file")));
+  ASSERT_OK(runtime->files().remapFile(*map, D_READ, open("file")));
   EXPECT_EQ(readFile("file")[3], scaled(33, 2));
   EXPECT_EQ(readFile("file")[N - 1], data[N - 1]);
   words(*map)[3] = 44;
-  EXPECT_OK(runtime->free(*map));
+  EXPECT_OK(runtime->buffers().free(*map));
   EXPECT_EQ(readFile("file")[3], scaled(33, 2));
 }
 
@@ -319,7 +321,7 @@ TEST_F(ManagedRuntimeTest, RemapDropsWhatIsVolatile) {
   uintptr_t a = allocate(N * 4, D_VOLATILE, true);
   words(a)[N - 1] = 5;
   fake.calls.clear();
-  ASSERT_OK(runtime->remapFile(a, D_VOLATILE, nullptr));
+  ASSERT_OK(runtime->files().remapFile(a, D_VOLATILE, nullptr));
   EXPECT_EQ(words(a)[N - 1], 0);
   // The host may look at once, and nobody hears of it.
   const std::vector<std::string> calls =
@@ -327,10 +329,10 @@ TEST_F(ManagedRuntimeTest, RemapDropsWhatIsVolatile) {
   ASSERT_FALSE(calls.empty());
   EXPECT_THAT(calls.back(), testing::StartsWith("cuCtxSynchronize"));
   words(a)[N - 1] = 6;
-  ASSERT_OK(runtime->remapFile(a, D_READ, open("file")));
+  ASSERT_OK(runtime->files().remapFile(a, D_READ, open("file")));
   EXPECT_EQ(words(a)[0], data[0]);
   EXPECT_EQ(words(a)[N - 1], data[N - 1]);
-  EXPECT_OK(runtime->free(a));
+  EXPECT_OK(runtime->buffers().free(a));
 }
 
 TEST_F(ManagedRuntimeTest, FilesUnderBuffersOfTheDeviceAreReadForTheLaunch) {
@@ -338,13 +340,13 @@ TEST_F(ManagedRuntimeTest, FilesUnderBuffersOfTheDeviceAreReadForTheLaunch) {
   const std::vector<int32_t> data = numbers(N, 13);
   writeFile("in", data);
   uintptr_t a = allocate(N * 4, D_READ), c = allocate(N * 4);
-  ASSERT_OK(runtime->mapFileRange(a, N * 4, open("in"), 0));
+  ASSERT_OK(runtime->files().mapFileRange(a, N * 4, open("in"), 0));
   EXPECT_EQ(moved(Direction::FileToHost), 0u);
   ASSERT_OK(kernels.launch(*runtime, "add", N, c, a, a, N));
   EXPECT_EQ(moved(Direction::FileToHost), uint64_t(N) * 4);
   EXPECT_EQ(download(c, N)[N - 2], sum(data[N - 2], data[N - 2]));
-  EXPECT_OK(runtime->free(a));
-  EXPECT_OK(runtime->free(c));
+  EXPECT_OK(runtime->buffers().free(a));
+  EXPECT_OK(runtime->buffers().free(c));
 }
 
 TEST_F(ManagedRuntimeTest, LibrariesFindTheirBuffersThere) {
@@ -356,14 +358,14 @@ TEST_F(ManagedRuntimeTest, LibrariesFindTheirBuffersThere) {
   call.uses = {use};
   call.queue = Queue(nullptr);
   LibraryHold hold;
-  ASSERT_OK(runtime->beginLibraryCall(call, hold));
+  ASSERT_OK(runtime->libraries().beginLibraryCall(call, hold));
   const auto calls =
       fake.take({"cuMemDiscardAndPrefetchBatchAsync", "cuStreamSynchronize"});
   EXPECT_THAT(calls, ElementsAre("cuMemDiscardAndPrefetchBatchAsync(m0 2M, "
                                  "device 0, s1)",
                                  "cuStreamSynchronize(s1)"));
-  ASSERT_OK(runtime->endLibraryCall(hold));
-  EXPECT_OK(runtime->free(a));
+  ASSERT_OK(runtime->libraries().endLibraryCall(hold));
+  EXPECT_OK(runtime->buffers().free(a));
 }
 
 TEST_F(ManagedRuntimeTest, FreeWaitsForLaunchesOnWhatTheDriverMoves) {
@@ -371,7 +373,7 @@ TEST_F(ManagedRuntimeTest, FreeWaitsForLaunchesOnWhatTheDriverMoves) {
   uintptr_t a = allocate(2 * MiB, 0, true);
   ASSERT_OK(kernels.launch(*runtime, "scale", 1024, a, 1024, 2));
   fake.calls.clear();
-  EXPECT_OK(runtime->free(a));
+  EXPECT_OK(runtime->buffers().free(a));
   EXPECT_THAT(fake.take({"cuCtxSynchronize", "cuMemFree"}),
               ElementsAre("cuCtxSynchronize( )", "cuMemFree(m0)"));
 }
@@ -380,11 +382,11 @@ TEST_F(ManagedRuntimeTest, AllocationsBeyondTheCardAreRefused) {
   fake.freeBytes = 64 * MiB;
   startManaged();
   uintptr_t a = allocate(32 * MiB);
-  Status status = runtime->allocate(32 * MiB, {}).takeStatus();
+  Status status = runtime->buffers().allocate(32 * MiB, {}).takeStatus();
   EXPECT_EQ(status.code(), DRAGON_ERROR_OUT_OF_MEMORY);
   EXPECT_THAT(status.message(), HasSubstr("DRAGON_MANAGED_OVERSUBSCRIBE=1"));
   EXPECT_LE(fake.mostManagedBytes, 64 * MiB);
-  EXPECT_OK(runtime->free(a));
+  EXPECT_OK(runtime->buffers().free(a));
 }
 
 } // namespace

@@ -66,8 +66,8 @@ protected:
     writeFile("in", buffer.words);
     auto file = open("in");
     std::filesystem::remove(path("in")); // each its own inode
-    ASSERT_OK(runtime->mapFileRange(buffer.base, buffer.words.size() * 4,
-                                    std::move(file), 0));
+    ASSERT_OK(runtime->files().mapFileRange(
+        buffer.base, buffer.words.size() * 4, std::move(file), 0));
   }
   /// A launch that is sliced where it must be, and what else moves chunks.
   void work(ModelBuffer &buffer) {
@@ -79,7 +79,8 @@ protected:
       ASSERT_TRUE(download(buffer.base, buffer.words.size()) == buffer.words);
       return;
     case 2:
-      ASSERT_OK(runtime->discard(buffer.base, bytes, nullptr, below(2) != 0));
+      ASSERT_OK(runtime->buffers().discard(buffer.base, bytes, nullptr,
+                                           below(2) != 0));
       return refill(buffer);
     default: {
       const int n = 1 + int(below(buffer.words.size())), k = int(below(9));
@@ -116,7 +117,7 @@ TEST_P(PlannedMemoryTest, WhatIsAcceptedRuns) {
       work(buffers[below(buffers.size())]);
     if (below(6) == 0) {
       ModelBuffer &buffer = buffers[below(buffers.size())];
-      ASSERT_OK(runtime->free(buffer.base));
+      ASSERT_OK(runtime->buffers().free(buffer.base));
       buffer = make(size());
     }
     ModelBuffer &to = buffers[below(buffers.size())],

@@ -51,7 +51,7 @@ protected:
 
   void renew(ModelBuffer &b) {
     if (b.base)
-      ASSERT_OK(runtime->free(b.base));
+      ASSERT_OK(runtime->buffers().free(b.base));
     b.words.assign(256 * 1024 + below(5 << 18), std::nullopt);
     // What is meant to be read only, but may be written.
     b.base = allocate(b.words.size() * 4, below(3) ? 0 : D_READ);
@@ -59,16 +59,16 @@ protected:
   void copyIn(ModelBuffer &b) {
     auto [begin, end] = part(b.words.size());
     auto data = numbers(end - begin, uint32_t(Random()));
-    ASSERT_OK(runtime->copy(pointer(b.base + begin * 4), data.data(),
-                            data.size() * 4, nullptr, false,
-                            /*pageable=*/below(2)));
+    ASSERT_OK(runtime->buffers().copy(pointer(b.base + begin * 4), data.data(),
+                                      data.size() * 4, nullptr, false,
+                                      /*pageable=*/below(2)));
     std::copy(data.begin(), data.end(), b.words.begin() + long(begin));
   }
   void fill(ModelBuffer &b) {
     auto [begin, end] = part(b.words.size());
     auto value = int32_t(Random());
-    ASSERT_OK(runtime->fill(pointer(b.base + begin * 4), uint32_t(value), 4,
-                            end - begin, nullptr));
+    ASSERT_OK(runtime->buffers().fill(
+        pointer(b.base + begin * 4), uint32_t(value), 4, end - begin, nullptr));
     std::fill(b.words.begin() + long(begin), b.words.begin() + long(end),
               value);
   }
@@ -78,8 +78,8 @@ protected:
     writeFile("in", data);
     auto file = open("in");
     std::filesystem::remove(path("in")); // each its own inode
-    ASSERT_OK(runtime->mapFileRange(b.base + begin * 4, (end - begin) * 4,
-                                    std::move(file), 12));
+    ASSERT_OK(runtime->files().mapFileRange(
+        b.base + begin * 4, (end - begin) * 4, std::move(file), 12));
     std::copy(data.begin() + 3, data.end(), b.words.begin() + long(begin));
   }
   void between(ModelBuffer &to, ModelBuffer &from) {
@@ -87,16 +87,17 @@ protected:
       return;
     size_t n = std::min(to.words.size(), from.words.size());
     auto [begin, end] = part(n);
-    ASSERT_OK(runtime->copy(pointer(to.base + begin * 4),
-                            pointer(from.base + begin * 4), (end - begin) * 4,
-                            nullptr, false));
+    ASSERT_OK(runtime->buffers().copy(pointer(to.base + begin * 4),
+                                      pointer(from.base + begin * 4),
+                                      (end - begin) * 4, nullptr, false));
     std::copy(from.words.begin() + long(begin), from.words.begin() + long(end),
               to.words.begin() + long(begin));
   }
   void discard(ModelBuffer &b) {
     auto [begin, end] = part(b.words.size());
-    ASSERT_OK(runtime->discard(b.base + begin * 4, (end - begin) * 4, nullptr,
-                               /*eager=*/Random() % 2));
+    ASSERT_OK(runtime->buffers().discard(b.base + begin * 4, (end - begin) * 4,
+                                         nullptr,
+                                         /*eager=*/Random() % 2));
     std::fill(b.words.begin() + long(begin), b.words.begin() + long(end),
               std::nullopt);
   }
@@ -158,11 +159,11 @@ protected:
     auto out = open("out", true);
     const bool announced = below(2) && defined(b, begin, end);
     if (announced)
-      ASSERT_OK(
-          runtime->setSink(b.base + begin * 4, (end - begin) * 4, out, 0));
+      ASSERT_OK(runtime->files().setSink(b.base + begin * 4, (end - begin) * 4,
+                                         out, 0));
     size_t written = 0;
-    ASSERT_OK(runtime->writeToFile(b.base + begin * 4, (end - begin) * 4, out,
-                                   0, written));
+    ASSERT_OK(runtime->files().writeToFile(b.base + begin * 4,
+                                           (end - begin) * 4, out, 0, written));
     ASSERT_EQ(written, (end - begin) * 4);
     auto found = readFile("out");
     for (size_t i = begin; i < end; ++i)

@@ -77,7 +77,8 @@ protected:
 
   uintptr_t allocate(size_t bytes, unsigned flags = 0,
                      bool hostAccessible = false) {
-    auto base = runtime->allocate(bytes, {flags, hostAccessible, nullptr});
+    auto base =
+        runtime->buffers().allocate(bytes, {flags, hostAccessible, nullptr});
     EXPECT_TRUE(base.ok()) << base.takeStatus().message();
     return base.ok() ? *base : 0;
   }
@@ -91,13 +92,13 @@ protected:
     return result;
   }
   Status upload(uintptr_t to, const std::vector<int32_t> &data) {
-    return runtime->copy(pointer(to), data.data(), data.size() * 4, nullptr,
-                         false);
+    return runtime->buffers().copy(pointer(to), data.data(), data.size() * 4,
+                                   nullptr, false);
   }
   std::vector<int32_t> download(uintptr_t from, size_t count) {
     std::vector<int32_t> result(count, -1);
-    EXPECT_OK(
-        runtime->copy(result.data(), pointer(from), count * 4, nullptr, false));
+    EXPECT_OK(runtime->buffers().copy(result.data(), pointer(from), count * 4,
+                                      nullptr, false));
     return result;
   }
   std::string path(const char *name) const { return Folder + "/" + name; }

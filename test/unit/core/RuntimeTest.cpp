@@ -33,9 +33,9 @@ TEST_F(RuntimeTest, InCoreNothingMovesButTheProgramsCopies) {
   EXPECT_EQ(moved(Direction::DeviceToHost), 4 * MiB);
   EXPECT_EQ(runtime->ledger().counter(Counter::Evictions), 0u);
   EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 0u);
-  EXPECT_OK(runtime->free(a));
-  EXPECT_OK(runtime->free(b));
-  EXPECT_OK(runtime->free(c));
+  EXPECT_OK(runtime->buffers().free(a));
+  EXPECT_OK(runtime->buffers().free(b));
+  EXPECT_OK(runtime->buffers().free(c));
 }
 
 TEST_F(RuntimeTest, ChangesAreToldToWhoWantsToHear) {
@@ -44,7 +44,7 @@ TEST_F(RuntimeTest, ChangesAreToldToWhoWantsToHear) {
   uintptr_t a = allocate(N * 4), b = allocate(N * 4), c = allocate(N * 4);
   std::vector<AddressRange> heard;
   std::atomic<bool> wanted{false};
-  runtime->setBeforeWrite(
+  runtime->launches().setBeforeWrite(
       [](void *context, uintptr_t begin, uintptr_t end) {
         static_cast<std::vector<AddressRange> *>(context)->push_back(
             {begin, end});
@@ -80,14 +80,14 @@ TEST_F(RuntimeTest, FromFilesToAFileEachByteMovesOnce) {
   writeFile("b", y);
   uintptr_t a = allocate(Bytes, D_READ), b = allocate(Bytes, D_READ);
   uintptr_t c = allocate(Bytes, D_WRITE);
-  ASSERT_OK(runtime->mapFileRange(a, Bytes, open("a"), 0));
-  ASSERT_OK(runtime->mapFileRange(b, Bytes, open("b"), 0));
+  ASSERT_OK(runtime->files().mapFileRange(a, Bytes, open("a"), 0));
+  ASSERT_OK(runtime->files().mapFileRange(b, Bytes, open("b"), 0));
   auto out = open("c", true);
-  ASSERT_OK(runtime->setSink(c, Bytes, out, 0));
+  ASSERT_OK(runtime->files().setSink(c, Bytes, out, 0));
   ASSERT_OK(kernels.launch(*runtime, "add", N, pointer(c), pointer(a),
                            pointer(b), N));
   size_t written = 0;
-  ASSERT_OK(runtime->writeToFile(c, Bytes, out, 0, written));
+  ASSERT_OK(runtime->files().writeToFile(c, Bytes, out, 0, written));
   EXPECT_EQ(written, Bytes);
   auto z = readFile("c");
   ASSERT_EQ(z.size(), size_t(N));
@@ -113,7 +113,7 @@ TEST_F(RuntimeTest, WhatIsReadAgainIsKeptInHostMemory) {
   auto x = numbers(N, 1);
   writeFile("a", x);
   uintptr_t a = allocate(Bytes, D_READ), c = allocate(Bytes);
-  ASSERT_OK(runtime->mapFileRange(a, Bytes, open("a"), 0));
+  ASSERT_OK(runtime->files().mapFileRange(a, Bytes, open("a"), 0));
   for (int round = 0; round < 4; ++round)
     ASSERT_OK(kernels.launch(*runtime, "add", N, pointer(c), pointer(a),
                              pointer(a), N));
@@ -162,10 +162,12 @@ TEST_F(RuntimeTest, WhatIsOnlyReadNeverComesBack) {
   uintptr_t c = allocate(N * 4);
   for (int round = 0; round < 2; ++round) {
     auto x = numbers(N, 1 + round), y = numbers(N, 3 + round);
-    ASSERT_OK(runtime->copy(reinterpret_cast<void *>(a), x.data(), N * 4,
-                            nullptr, false, /*pageable=*/true));
-    ASSERT_OK(runtime->copy(reinterpret_cast<void *>(b), y.data(), N * 4,
-                            nullptr, false, /*pageable=*/true));
+    ASSERT_OK(runtime->buffers().copy(reinterpret_cast<void *>(a), x.data(),
+                                      N * 4, nullptr, false,
+                                      /*pageable=*/true));
+    ASSERT_OK(runtime->buffers().copy(reinterpret_cast<void *>(b), y.data(),
+                                      N * 4, nullptr, false,
+                                      /*pageable=*/true));
     ASSERT_OK(kernels.launch(*runtime, "add", N, pointer(c), pointer(a),
                              pointer(b), N));
     auto z = download(c, N);
@@ -185,7 +187,7 @@ TEST_F(RuntimeTest, WhatHoldsNothingMakesRoomForACopy) {
   uintptr_t a = allocate(N * 4), b = allocate(N * 4);
   auto x = numbers(N, 1);
   ASSERT_OK(upload(a, x));
-  ASSERT_OK(runtime->discard(a, N * 4, nullptr));
+  ASSERT_OK(runtime->buffers().discard(a, N * 4, nullptr));
   ASSERT_OK(upload(b, x));
   EXPECT_EQ(moved(Direction::HostToDevice), 2 * 8 * MiB);
   EXPECT_EQ(moved(Direction::DeviceToHost), 0u);
@@ -205,18 +207,19 @@ TEST_F(RuntimeTest, AnEagerDiscardGivesMemoryBack) {
     ASSERT_OK(
         kernels.launch(*runtime, "scale", N, pointer(buffers.back()), N, 2));
   }
-  EXPECT_GE(runtime->memoryInUse().swap, Bytes);
+  EXPECT_GE(runtime->buffers().memoryInUse().swap, Bytes);
   auto use = [&] {
-    MemoryInUse now = runtime->memoryInUse();
+    MemoryInUse now = runtime->buffers().memoryInUse();
     return now.device + now.host + now.swap;
   };
   // Lazily: whoever wants the memory gets it then.
   uint64_t before = use();
-  ASSERT_OK(runtime->discard(buffers[5], Bytes, nullptr));
+  ASSERT_OK(runtime->buffers().discard(buffers[5], Bytes, nullptr));
   EXPECT_EQ(use(), before);
   for (int i : {5, 4, 1, 0}) { // on the device, on the host, in swap
     before = use();
-    ASSERT_OK(runtime->discard(buffers[size_t(i)], Bytes, nullptr, true));
+    ASSERT_OK(
+        runtime->buffers().discard(buffers[size_t(i)], Bytes, nullptr, true));
     EXPECT_LE(use(), before - Bytes) << i;
   }
   // They are as good as new.
@@ -246,10 +249,11 @@ TEST_F(RuntimeTest, UploadsLeaveRoomForWhatComesWithThem) {
   EXPECT_EQ(in(), 16 * MiB) << "nothing says yet that there is more";
   ASSERT_OK(upload(c, y)); // nowhere but to the host
   EXPECT_EQ(in(), 16 * MiB);
-  ASSERT_OK(runtime->free(a));
-  ASSERT_OK(runtime->free(b));
+  ASSERT_OK(runtime->buffers().free(a));
+  ASSERT_OK(runtime->buffers().free(b));
   const uintptr_t d = allocate(N * 4), e = allocate(N * 4);
-  ASSERT_OK(runtime->copy(pointer(d), x.data(), N * 4, nullptr, false, true));
+  ASSERT_OK(runtime->buffers().copy(pointer(d), x.data(), N * 4, nullptr, false,
+                                    true));
   EXPECT_EQ(in(), 24 * MiB) << "half of the device";
   // A launch that brings as much moves none of it away.
   ASSERT_OK(kernels.launch(*runtime, "iota", 1 << 20, pointer(e), 1 << 20, 3));
@@ -328,9 +332,9 @@ TEST_F(RuntimeTest, OfAChunkOnlyWhatIsDefinedMoves) {
   auto all = numbers(M, 3);
   evicted();
   ASSERT_OK(upload(c, all));
-  ASSERT_OK(runtime->discard(c + 4000, 4000, nullptr));
-  ASSERT_OK(runtime->discard(c, 4000, nullptr));
-  ASSERT_OK(runtime->discard(c + M * 4 - 400, 400, nullptr));
+  ASSERT_OK(runtime->buffers().discard(c + 4000, 4000, nullptr));
+  ASSERT_OK(runtime->buffers().discard(c, 4000, nullptr));
+  ASSERT_OK(runtime->buffers().discard(c + M * 4 - 400, 400, nullptr));
   EXPECT_EQ(fetched(Few, c + 8000), uint64_t(M * 4 - 4000 - 400));
   EXPECT_EQ(evicted() % MiB, (M * 4 - 4000 - 400) % MiB);
   z = download(c + 8000, Few);
@@ -406,7 +410,7 @@ TEST_F(RuntimeTest, AtomicsStayOnTheDevice) {
   uintptr_t a = allocate(N * 4), bins = allocate(1024);
   auto x = numbers(N, 1);
   ASSERT_OK(upload(a, x));
-  ASSERT_OK(runtime->fill(pointer(bins), 0, 4, 256, nullptr));
+  ASSERT_OK(runtime->buffers().fill(pointer(bins), 0, 4, 256, nullptr));
   ASSERT_OK(kernels.launch(*runtime, "count", N, pointer(bins), pointer(a), N));
   std::vector<int32_t> expected(256);
   for (int32_t value : x)
@@ -421,31 +425,33 @@ TEST_F(RuntimeTest, SmallAllocationsShareChunks) {
   for (int i = 0; i < 2000; ++i) {
     small.push_back(allocate(1000));
     ASSERT_EQ(small.back() % 256, 0u);
-    ASSERT_OK(
-        runtime->fill(pointer(small.back()), uint32_t(i), 4, 250, nullptr));
+    ASSERT_OK(runtime->buffers().fill(pointer(small.back()), uint32_t(i), 4,
+                                      250, nullptr));
   }
   for (int i = 0; i < 2000; i += 2)
-    ASSERT_OK(runtime->free(small[i]));
+    ASSERT_OK(runtime->buffers().free(small[i]));
   for (int i = 0; i < 2000; i += 2)
     small[i] = allocate(500);
   for (int i = 1; i < 2000; i += 2)
     for (int32_t value : download(small[i], 250))
       ASSERT_EQ(value, i);
   for (uintptr_t base : small)
-    ASSERT_OK(runtime->free(base));
+    ASSERT_OK(runtime->buffers().free(base));
 }
 
 TEST_F(RuntimeTest, BadRangesAreErrors) {
   start();
   uintptr_t a = allocate(4 * MiB);
   std::vector<char> data(8 * MiB);
-  EXPECT_EQ(
-      runtime->copy(pointer(a), data.data(), 5 * MiB, nullptr, false).code(),
-      DRAGON_ERROR_INVALID_ARGUMENT);
-  EXPECT_EQ(runtime->free(a + 4096).code(), DRAGON_ERROR_INVALID_ARGUMENT);
-  EXPECT_OK(runtime->free(a));
-  EXPECT_EQ(runtime->free(a).code(), DRAGON_ERROR_INVALID_ARGUMENT);
-  EXPECT_FALSE(runtime->find(a));
+  EXPECT_EQ(runtime->buffers()
+                .copy(pointer(a), data.data(), 5 * MiB, nullptr, false)
+                .code(),
+            DRAGON_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(runtime->buffers().free(a + 4096).code(),
+            DRAGON_ERROR_INVALID_ARGUMENT);
+  EXPECT_OK(runtime->buffers().free(a));
+  EXPECT_EQ(runtime->buffers().free(a).code(), DRAGON_ERROR_INVALID_ARGUMENT);
+  EXPECT_FALSE(runtime->buffers().find(a));
 }
 
 } // namespace

@@ -329,7 +329,7 @@ public:
     call.numArgs = sizeof...(values);
     call.queue = queue;
     call.followed = followed;
-    return runtime.launch(call);
+    return runtime.launches().launch(call);
   }
 
 private:

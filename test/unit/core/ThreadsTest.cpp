@@ -51,9 +51,9 @@ protected:
     ASSERT_OK(kernels.launchOn(*runtime, *queue, "stencil", N, pointer(b),
                                pointer(a), N));
     ASSERT_OK(kernels.launchOn(*runtime, *queue, "scale", N, pointer(b), N, 3));
-    ASSERT_OK(runtime->runWaiting());
+    ASSERT_OK(runtime->launches().runWaiting());
     ASSERT_OK(runtime->device().synchronize(*queue));
-    ASSERT_OK(runtime->destroyQueue(*queue));
+    ASSERT_OK(runtime->launches().destroyQueue(*queue));
     const std::vector<int32_t> found = download(b, N);
     for (int i = 0; i < N; ++i) {
       auto at = [&](int k) { return scaled(std::clamp(k, 0, N - 1), seed); };
@@ -61,8 +61,8 @@ protected:
                 scaled(sum(sum(at(i - 1), at(i)), at(i + 1)), 3))
           << "at " << i << " of seed " << seed;
     }
-    ASSERT_OK(runtime->free(a));
-    ASSERT_OK(runtime->free(b));
+    ASSERT_OK(runtime->buffers().free(a));
+    ASSERT_OK(runtime->buffers().free(b));
   }
 };
 

@@ -364,7 +364,7 @@ TEST_F(WriteBehindTest, NothingIsLostOnAnAsynchronousDevice) {
   EXPECT_GT(moved(Direction::HostToSwap), 0u);
   EXPECT_EQ(watched.misused(), 0u);
   for (uintptr_t array : arrays)
-    EXPECT_OK(runtime->free(array));
+    EXPECT_OK(runtime->buffers().free(array));
   runtime.reset();
 }
 

@@ -130,7 +130,8 @@ protected:
       fail(std::string(what) + ": " + status.message());
   }
   uintptr_t buffer(bool hostAccessible = false) {
-    auto made = runtime->allocate(BufferBytes, {0, hostAccessible, nullptr});
+    auto made =
+        runtime->buffers().allocate(BufferBytes, {0, hostAccessible, nullptr});
     if (made.ok())
       return *made;
     good(made.takeStatus(), "allocate");
@@ -155,19 +156,20 @@ protected:
   /// cudaStreamSynchronize. So many launches were made in the queue, of one
   /// block each: they are done then.
   void synchronize(Queue queue, uint64_t launches) {
-    good(runtime->runWaiting(), "runWaiting");
+    good(runtime->launches().runWaiting(), "runWaiting");
     good(runtime->device().synchronize(queue), "synchronize");
     if (Late->launchesDone(queue) < launches)
       fail("launches that were waited for have not run");
   }
   void destroy(Queue queue) { // cudaStreamDestroy
-    good(runtime->runWaiting(), "runWaiting");
-    good(runtime->destroyQueue(queue), "destroyQueue");
+    good(runtime->launches().runWaiting(), "runWaiting");
+    good(runtime->launches().destroyQueue(queue), "destroyQueue");
   }
-  void free(uintptr_t buffer) { good(runtime->free(buffer), "free"); }
+  void free(uintptr_t buffer) { good(runtime->buffers().free(buffer), "free"); }
   void expect(uintptr_t buffer, const std::vector<int32_t> &wanted) {
     std::vector<int32_t> found(N, -1);
-    good(runtime->copy(found.data(), pointer(buffer), N * 4, nullptr, false),
+    good(runtime->buffers().copy(found.data(), pointer(buffer), N * 4, nullptr,
+                                 false),
          "copy");
     if (found != wanted)
       fail("wrong contents");
@@ -263,19 +265,59 @@ TEST_F(InterleavingsTest, ThreeThreads) {
 }
 
 TEST_F(InterleavingsTest, BuffersComeAndGo) {
-  explore(
-      1, nothing,
-      {[&] { round(3); },
-       [&] {
-         const std::vector<int32_t> data = numbers(N, 9);
-         for (int i = 0; i < 2; ++i) {
-           const uintptr_t a = buffer();
-           good(runtime->copy(pointer(a), data.data(), N * 4, nullptr, false),
-                "copy in");
-           expect(a, data);
-           free(a);
-         }
-       }});
+  explore(1, nothing,
+          {[&] { round(3); },
+           [&] {
+             const std::vector<int32_t> data = numbers(N, 9);
+             for (int i = 0; i < 2; ++i) {
+               const uintptr_t a = buffer();
+               good(runtime->buffers().copy(pointer(a), data.data(), N * 4,
+                                            nullptr, false),
+                    "copy in");
+               expect(a, data);
+               free(a);
+             }
+           }});
+}
+
+/// A launch in core runs while another thread waits for files (RuntimeLock.h).
+TEST_F(InterleavingsTest, LaunchesInCoreBesidesFiles) {
+  settings.wavefront = Wavefront::Off;
+  const std::vector<int32_t> data = numbers(N, 9);
+  writeFile("in", data);
+  uintptr_t own = 0;
+  explore(1,
+          [&] {
+            own = buffer();
+            fill(nullptr, own, 1);
+            synchronize(nullptr, 1);
+          },
+          {[&] {
+             const Queue queue = newQueue();
+             const uintptr_t in = buffer(), out = buffer(), more = buffer();
+             good(runtime->files().mapFileRange(in, N * 4, open("in"), 0),
+                  "map");
+             step(queue, out, in);
+             step(queue, more, out); // four buffers fill the device
+             size_t written = 0;
+             good(runtime->files().writeToFile(more, N * 4, open("out", true),
+                                               0, written),
+                  "write");
+             if (readFile("out") != stepped(stepped(data)))
+               fail("wrong results in the file");
+             destroy(queue);
+             for (uintptr_t each : {in, out, more})
+               free(each);
+           },
+           [&] {
+             const Queue queue = newQueue();
+             fill(queue, own, 3);
+             synchronize(queue, 1);
+             fill(queue, own, 5);
+             synchronize(queue, 2);
+             destroy(queue);
+             expect(own, filled(5));
+           }});
 }
 
 TEST_F(InterleavingsTest, TheHostTouchesWhatADeviceBufferIsBesides) {
@@ -333,7 +375,7 @@ TEST_F(InterleavingsTest, OneThreadHandsOverToTheOtherByAnEvent) {
           {[&] {
              const Queue queue = newQueue();
              fill(queue, a, 3);
-             good(runtime->runWaiting(), "runWaiting");
+             good(runtime->launches().runWaiting(), "runWaiting");
              good(runtime->device().record(event, queue), "record");
              {
                std::lock_guard guard(lock);
@@ -348,7 +390,7 @@ TEST_F(InterleavingsTest, OneThreadHandsOverToTheOtherByAnEvent) {
                std::unique_lock guard(lock);
                changed.wait(guard, [&] { return recorded; });
              }
-             good(runtime->runWaiting(), "runWaiting");
+             good(runtime->launches().runWaiting(), "runWaiting");
              good(runtime->device().wait(queue, event), "wait");
              step(queue, b, a);
              synchronize(queue, 1);
@@ -368,15 +410,15 @@ TEST_F(InterleavingsTest, TheDeviceEndsWhileAnotherThreadWorks) {
       },
       {[&] {
          // Each call works, or says that the process is ending.
-         auto made = runtime->allocate(BufferBytes, {});
+         auto made = runtime->buffers().allocate(BufferBytes, {});
          if (!made.ok())
            return;
          const uintptr_t a = *made;
          Status filled = kernels.launch(*runtime, "iota", N, pointer(a), N, 5);
-         Status ran = runtime->runWaiting();
+         Status ran = runtime->launches().runWaiting();
          std::vector<int32_t> found(N, -1);
-         Status copied =
-             runtime->copy(found.data(), pointer(a), N * 4, nullptr, false);
+         Status copied = runtime->buffers().copy(found.data(), pointer(a),
+                                                 N * 4, nullptr, false);
          if (filled.ok() && ran.ok() && copied.ok() && found != this->filled(5))
            fail("wrong contents");
        },

@@ -325,7 +325,7 @@ bool AddressMap::findReserved(uintptr_t address, AddressRange &range) {
 
 const AddressMap::Range *AddressMap::rangeNear(uintptr_t address,
                                                uintptr_t &begin) const {
-  // Those that are reserved do not overlap, with their guards.
+  // Reserved ranges and their guards do not overlap.
   auto next = Reserved.upper_bound(address);
   if (next != Reserved.end() && next->second.mappedBegin <= address) {
     begin = next->first;

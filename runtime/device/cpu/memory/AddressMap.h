@@ -85,7 +85,7 @@ public:
   /// ... to here.
   void endLaunch(const Opened &opened);
 
-  /// Of a launch that has run: what it wrote past the end of a buffer, if
+  /// What a launch that has run wrote past the end of a buffer, if
   /// anything.
   std::optional<std::string> overrun(const Opened &opened);
 

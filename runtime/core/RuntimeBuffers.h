@@ -1,0 +1,92 @@
+//===- RuntimeBuffers.h - buffers and their contents ------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The part of the runtime that allocates, copies and discards.
+//
+// Thread-safe. A call with a queue takes effect in that queue's order. Where
+// chunks must move (out of core), a call may block until earlier work on them
+// ended.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CORE_RUNTIMEBUFFERS_H
+#define DRAGON_RUNTIME_CORE_RUNTIMEBUFFERS_H
+
+#include "dragon/dragon.h"
+#include "runtime/base/Status.h"
+#include "runtime/device/Device.h"
+#include "runtime/memory/Allocator.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace dragon {
+
+struct RuntimeImpl;
+
+struct BufferInfo {
+  uintptr_t base;
+  size_t bytes; ///< as asked for
+  unsigned flags;
+  std::string name; ///< "d_A", may be empty
+  bool hostAccessible;
+  bool driverMoved; ///< the device's driver moves it, as it likes
+};
+
+/// Bytes that contents of buffers take.
+struct MemoryInUse {
+  uint64_t device;
+  uint64_t host;
+  uint64_t swap;
+};
+
+class RuntimeBuffers {
+public:
+  explicit RuntimeBuffers(RuntimeImpl &impl) : State(impl) {}
+
+  StatusOr<uintptr_t> allocate(size_t bytes, const AllocateOptions &options);
+  /// Waits for queued work that uses the buffer (as cudaFree does).
+  Status free(uintptr_t base);
+  /// The buffer that holds `address`, if one does.
+  std::optional<BufferInfo> find(uintptr_t address) const;
+  /// What cudaMemGetInfo should say: what the program can allocate and really
+  /// use, given budgets, host memory and swap.
+  StatusOr<DeviceMemory> memoryForProgram();
+  MemoryInUse memoryInUse() const;
+
+  // Ranges must lie within one buffer where they lie in one at all.
+  /// Any of the two sides may be host memory, a buffer, or memory that only
+  /// the device knows. Returns when host memory may be reused, unless `async`
+  /// and the memory is pinned. `pageable`: host memory on one side is not; work
+  /// in the queue cannot reach it then, unless it `mayBePinned` after all.
+  Status copy(void *to, const void *from, size_t bytes, Queue queue, bool async,
+              bool pageable = false, bool mayBePinned = false);
+  Status fill(void *to, uint32_t value, unsigned width, size_t count,
+              Queue queue);
+  /// Zeros that the host may look at when it returns.
+  Status clear(uintptr_t base, size_t bytes);
+  /// Contents become undefined. `eager`: where data is moving, memory and swap
+  /// are given back as soon as queued work is done with them.
+  Status discard(uintptr_t address, size_t bytes, Queue queue,
+                 bool eager = false, const dragon_reason *why = nullptr);
+  Status prefetch(uintptr_t address, size_t bytes, Queue queue);
+  /// To host memory; only where a driver moves the buffer.
+  Status prefetchToHost(uintptr_t address, size_t bytes, Queue queue);
+  /// The device needs the buffer again after so many other launches; 0: what
+  /// fits is brought in now; NeverAgain. A hint, until the next use.
+  static constexpr uint32_t NeverAgain = UINT32_MAX;
+  Status nextUse(uintptr_t address, uint32_t launches);
+  Status advise(uintptr_t address, size_t bytes, dragon_advice advice);
+
+private:
+  RuntimeImpl &State;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CORE_RUNTIMEBUFFERS_H

@@ -1,0 +1,92 @@
+//===- RuntimeFiles.h - files under buffers ---------------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The part of the runtime that puts files under buffers, and contents of
+// buffers into files.
+//
+// Thread-safe. A call with a queue takes effect in that queue's order. Where
+// chunks must move (out of core), a call may block until earlier work on them
+// ended.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CORE_RUNTIMEFILES_H
+#define DRAGON_RUNTIME_CORE_RUNTIMEFILES_H
+
+#include "dragon/CompilerABI.h"
+#include "dragon/dragon.h"
+#include "runtime/base/Status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <sys/types.h>
+#include <vector>
+
+namespace dragon {
+
+/// A part of a file that backs bytes of a buffer. Shared: the descriptor is
+/// closed with the last reference.
+class BackingFile; // runtime/tier/FileTier.h
+struct FileRange;
+
+struct RuntimeImpl;
+class RuntimeBuffers;
+
+class RuntimeFiles {
+public:
+  RuntimeFiles(RuntimeImpl &impl, RuntimeBuffers &buffers)
+      : State(impl), Buffers(buffers) {}
+
+  /// Contents of the range become bytes [fileOffset, ...) of the file, read
+  /// only when needed and dropped instead of written back. The file must not
+  /// change until the range is overwritten or freed.
+  Status mapFileRange(uintptr_t address, size_t bytes,
+                      const std::shared_ptr<BackingFile> &file,
+                      int64_t fileOffset);
+  /// Dirty chunks of the range may be evicted to their place in the file
+  /// instead of to swap.
+  Status setSink(uintptr_t address, size_t bytes,
+                 std::shared_ptr<BackingFile> file, int64_t fileOffset,
+                 const dragon_reason *why = nullptr);
+  /// Some range has had a sink.
+  bool hasSinks() const;
+  /// Writes the contents of the range to the file at fileOffset: from wherever
+  /// they are, once; bytes that are there already (setSink) are not written
+  /// again. `written` = bytes from the start that are in the file, also on
+  /// failure (a full disk).
+  Status writeToFile(uintptr_t address, size_t bytes,
+                     std::shared_ptr<BackingFile> file, int64_t fileOffset,
+                     size_t &written);
+  /// The program is about to change the file by other means: contents of
+  /// buffers that are stored in it (mapFileRange, setSink) move elsewhere.
+  Status detachFile(dev_t deviceId, ino_t inode);
+  /// Somebody else may be about to change the file: what buffers have nowhere
+  /// else, and the ranges, are saved (BackingFile::save).
+  Status saveInput(const std::shared_ptr<BackingFile> &file,
+                   std::vector<FileRange> ranges);
+  /// D_WRITE maps: contents to the file, then fdatasync.
+  Status sync(uintptr_t base);
+
+  /// A buffer over a file, for dragon_map; flags: those of dragon.h, and
+  /// MapHostBuffer.
+  StatusOr<uintptr_t> mapFile(const char *path, size_t bytes, int64_t offset,
+                              unsigned flags);
+  /// Gives a map other flags (D_READ, D_WRITE, D_VOLATILE). What was D_WRITE is
+  /// in the file then. Contents stay, but those of D_VOLATILE: they become the
+  /// file's with D_READ, else zeros. `file`: the map's from its first byte on,
+  /// writable for D_WRITE; null for D_VOLATILE.
+  Status remapFile(uintptr_t base, unsigned flags,
+                   const std::shared_ptr<BackingFile> &file);
+
+private:
+  RuntimeImpl &State;
+  RuntimeBuffers &Buffers;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CORE_RUNTIMEFILES_H
