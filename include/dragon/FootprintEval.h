@@ -52,8 +52,8 @@ struct LaunchDims {
   const void *const *Args;
 };
 
-/// What one pointer's buffer suffers from the blocks of a box.
-struct PointerFootprint {
+/// What the blocks of a box do to bytes: through one pointer, relative to it.
+struct ByteFootprint {
   AccessMode Mode = AccessMode::Any;
   ByteSet MayRead;   ///< over-approximation; also where atomics read
   ByteSet MayWrite;  ///< over-approximation
@@ -159,11 +159,10 @@ struct EvalLimits {
 
 /// The footprint of pointer number \p Index (into the blob) for the blocks of
 /// \p Box.
-PointerFootprint evaluateFootprint(const SummaryView &Summary,
-                                   const KernelRecord &Kernel, uint32_t Index,
-                                   const LaunchDims &Launch,
-                                   const BlockBox &Box,
-                                   const EvalLimits &Limits = {});
+ByteFootprint evaluateFootprint(const SummaryView &Summary,
+                                const KernelRecord &Kernel, uint32_t Index,
+                                const LaunchDims &Launch, const BlockBox &Box,
+                                const EvalLimits &Limits = {});
 
 // Set operations that planners need. All are exact unless they hit a limit.
 void unite(ByteSet &Into, const ByteSet &Other);

@@ -75,8 +75,8 @@ public:
   std::vector<double> take() { return std::move(Bytes); }
 
 private:
-  PointerFootprint footprint(const LaunchPointer &pointer,
-                             const BlockBox &box) const {
+  ByteFootprint footprint(const LaunchPointer &pointer,
+                          const BlockBox &box) const {
     EvalLimits limits;
     const uint32_t accesses =
         Call.kernel->summary->pointer(pointer.index).NumAccesses;
@@ -130,7 +130,7 @@ void AccessMap::add(const LaunchPointer &pointer) {
                          record.Pattern == AccessPattern::Indirect ||
                          record.Pattern == AccessPattern::Unknown;
   const double cost = scattered ? ScatteredCost : 1;
-  const PointerFootprint all = footprint(pointer, wholeGrid(Call));
+  const ByteFootprint all = footprint(pointer, wholeGrid(Call));
   bool bounded = true;
   for (const ByteSet *set : {&all.MayRead, &all.MayWrite})
     bounded &= !set->Everything;
@@ -140,8 +140,8 @@ void AccessMap::add(const LaunchPointer &pointer) {
     return;
   }
   for (const BlockBox &box : boxesOf(Call)) {
-    const PointerFootprint whole = footprint(pointer, box);
-    const PointerFootprint block = footprint(pointer, middleOf(box));
+    const ByteFootprint whole = footprint(pointer, box);
+    const ByteFootprint block = footprint(pointer, middleOf(box));
     auto addSets = [&](const ByteSet &ofBox, const ByteSet &ofBlock) {
       const double bytes = bytesOf(ofBox);
       if (bytes > 0)

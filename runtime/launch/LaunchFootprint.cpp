@@ -16,22 +16,23 @@ namespace dragon {
 namespace {
 
 /// What a launch does to one buffer; offsets from its base.
-struct BufferUse {
-  ByteSet touch;  ///< may read or write
-  ByteSet affine; ///< of it, what depends on no loaded data
-  ByteSet write;
-  ByteSet atomic;
-  ByteSet must;
+struct BufferFootprint : ByteFootprint {
   /// By pointer: what it may read, to void others' must-writes.
   std::vector<std::pair<uint32_t, ByteSet>> reads;
   std::vector<std::pair<uint32_t, ByteSet>> musts;
+
+  ByteSet touched() const {
+    ByteSet touched = MayRead;
+    unite(touched, MayWrite);
+    return touched;
+  }
 };
 struct ByBase {
   bool operator()(const Buffer *a, const Buffer *b) const {
     return a->base < b->base;
   }
 };
-using BufferUses = std::map<Buffer *, BufferUse, ByBase>;
+using BufferFootprints = std::map<Buffer *, BufferFootprint, ByBase>;
 
 /// The set, which is relative to `value`, within [begin, end) relative to
 /// `base`.
@@ -59,7 +60,7 @@ ByteSet clip(const ByteSet &set, uintptr_t value, uintptr_t begin,
 }
 
 /// The addresses that a set can reach from `value`, for pointers into nothing.
-AddressRange reach(const PointerFootprint &footprint, uintptr_t value) {
+AddressRange reach(const ByteFootprint &footprint, uintptr_t value) {
   int64_t lo = INT64_MAX, hi = INT64_MIN;
   for (const ByteSet *set : {&footprint.MayRead, &footprint.MayWrite}) {
     if (set->Everything)
@@ -74,19 +75,17 @@ AddressRange reach(const PointerFootprint &footprint, uintptr_t value) {
   return {value + uintptr_t(lo), value + uintptr_t(hi)};
 }
 
-void add(BufferUse &use, uint32_t pointer, const PointerFootprint &footprint,
+void add(BufferFootprint &use, uint32_t pointer, const ByteFootprint &footprint,
          uintptr_t value, const Allocation &allocation) {
   uintptr_t base = allocation.buffer->base;
   auto clipped = [&](const ByteSet &set) {
     return clip(set, value, allocation.base, allocation.end(), base);
   };
   ByteSet read = clipped(footprint.MayRead);
-  ByteSet write = clipped(footprint.MayWrite);
-  unite(use.touch, read);
-  unite(use.touch, write);
-  unite(use.affine, clipped(footprint.Affine));
-  unite(use.write, write);
-  unite(use.atomic, clipped(footprint.Atomic));
+  unite(use.MayRead, read);
+  unite(use.MayWrite, clipped(footprint.MayWrite));
+  unite(use.Affine, clipped(footprint.Affine));
+  unite(use.Atomic, clipped(footprint.Atomic));
   ByteSet must = clipped(footprint.MustWrite);
   if (!must.Ranges.empty())
     use.musts.emplace_back(pointer, std::move(must));
@@ -109,31 +108,32 @@ ChunkPart hullOf(const ByteSet &set, ByteRange used) {
           size_t(std::min(std::prev(last)->End, used.End) - used.Begin)};
 }
 
-void settleMustWrites(BufferUse &use) {
+void settleMustWrites(BufferFootprint &use) {
   for (auto &[pointer, must] : use.musts) {
     for (const auto &[reader, read] : use.reads)
       if (reader != pointer)
         must = subtract(must, read);
-    unite(use.must, must);
+    unite(use.MustWrite, must);
   }
 }
 
 /// By the blocks of the box. `exact`: byte by byte; else gaps that hold no
 /// chunk may be filled.
-BufferUses usesOf(const ResolvedLaunch &launch, AddressIndex &allocations,
-                  const BlockBox &box, bool withMust, bool exact) {
+BufferFootprints footprintsOf(const ResolvedLaunch &launch,
+                              AddressIndex &allocations, const BlockBox &box,
+                              bool withMust, bool exact) {
   const LaunchDims dims = dimsOf(launch);
   EvalLimits limits;
   limits.WithMust = withMust;
   limits.WithAffine = exact;
   if (exact)
     limits.MaxRanges = size_t(1) << 20;
-  BufferUses uses;
+  BufferFootprints uses;
   for (const LaunchPointer &pointer : launch.pointers) {
     limits.MergeGap = pointer.allocation && !exact
                           ? int64_t(pointer.allocation->buffer->chunkBytes) - 1
                           : 0;
-    PointerFootprint footprint =
+    ByteFootprint footprint =
         evaluateFootprint(*launch.kernel->summary, *launch.kernel->record,
                           pointer.index, dims, box, limits);
     if (pointer.allocation) {
@@ -181,27 +181,30 @@ LaunchFootprint footprintOf(const ResolvedLaunch &launch,
     return result;
   }
 
-  BufferUses uses = usesOf(launch, allocations, box, asked.withMust, false);
+  BufferFootprints uses =
+      footprintsOf(launch, allocations, box, asked.withMust, false);
 
   for (auto &[buffer, use] : uses) {
     if (buffer->driverMoved != asked.ofDriver)
       continue;
+    const ByteSet touched = use.touched();
     if (asked.touch)
-      asked.touch(*buffer, use.touch);
+      asked.touch(*buffer, touched);
     const int64_t unit = int64_t(buffer->chunkBytes);
     int64_t next = 0; // the first chunk that is not listed yet
-    for (const ByteRange &range : use.touch.Ranges) {
+    for (const ByteRange &range : touched.Ranges) {
       int64_t first = std::max(next, range.Begin / unit);
       int64_t last = (range.End + unit - 1) / unit;
       for (int64_t i = first; i < last; ++i) {
         Chunk &chunk = buffer->chunks[size_t(i)];
         ByteRange used{i * unit, i * unit + int64_t(chunk.used())};
-        const ChunkPart written = hullOf(use.write, used);
-        const LaunchNeed need = covers(use.must, used) ? LaunchNeed::Overwrite
-                                : written.empty()      ? LaunchNeed::Read
-                                                       : LaunchNeed::Write;
-        result.uses.push_back({&chunk, need, hullOf(use.touch, used), written,
-                               intersects(use.atomic, used)});
+        const ChunkPart written = hullOf(use.MayWrite, used);
+        const LaunchNeed need = covers(use.MustWrite, used)
+                                    ? LaunchNeed::Overwrite
+                                : written.empty() ? LaunchNeed::Read
+                                                  : LaunchNeed::Write;
+        result.uses.push_back({&chunk, need, hullOf(touched, used), written,
+                               intersects(use.Atomic, used)});
       }
       next = std::max(next, last);
     }
@@ -225,7 +228,7 @@ ObservedBlocks announced(const ResolvedLaunch &launch,
   result.anything = launch.anything;
   if (launch.anything)
     return result;
-  BufferUses uses = usesOf(launch, allocations, box, true, true);
+  BufferFootprints uses = footprintsOf(launch, allocations, box, true, true);
   for (auto &[buffer, use] : uses) {
     auto append = [base = buffer->base](const ByteSet &set,
                                         std::vector<AddressRange> &ranges) {
@@ -233,10 +236,10 @@ ObservedBlocks announced(const ResolvedLaunch &launch,
         ranges.push_back(
             {base + uintptr_t(range.Begin), base + uintptr_t(range.End)});
     };
-    append(use.touch, result.may);
-    append(use.write, result.mayWrite);
-    append(use.must, result.must);
-    append(use.affine, result.affine);
+    append(use.touched(), result.may);
+    append(use.MayWrite, result.mayWrite);
+    append(use.MustWrite, result.must);
+    append(use.Affine, result.affine);
   }
   const SummaryView &summary = *launch.kernel->summary;
   for (const LaunchPointer &pointer : launch.pointers) {

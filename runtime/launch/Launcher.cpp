@@ -159,8 +159,8 @@ bool Launcher::readsUpwards(const LaunchCall &call, uint32_t argument,
     const PointerRecord &pointer = summary->pointer(index);
     if (pointer.ArgIndex != argument || pointer.ByteOffset != field)
       continue;
-    PointerFootprint footprint = evaluateFootprint(
-        *summary, *record, index, dims, wholeGrid(call), limits);
+    ByteFootprint footprint = evaluateFootprint(*summary, *record, index, dims,
+                                                wholeGrid(call), limits);
     return !footprint.MayRead.Everything &&
            (footprint.MayRead.Ranges.empty() ||
             footprint.MayRead.Ranges.front().Begin >= 0);

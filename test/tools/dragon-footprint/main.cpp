@@ -130,7 +130,7 @@ int main(int Count, char **Values) {
   for (uint32_t I = 0; I < Kernel->NumPointers; ++I) {
     uint32_t Index = Kernel->FirstPointer + I;
     const PointerRecord &P = View.pointer(Index);
-    PointerFootprint F = evaluateFootprint(View, *Kernel, Index, Launch, Box);
+    ByteFootprint F = evaluateFootprint(View, *Kernel, Index, Launch, Box);
     if (P.Name)
       std::printf("%s:", View.string(P.Name));
     else

@@ -245,7 +245,7 @@ inline AccessSummary summary(const Access &A) {
 /// One kernel with one pointer, opened and evaluated.
 class Evaluation {
 public:
-  PointerFootprint Footprint;
+  ByteFootprint Footprint;
   std::string Error;
 
   Evaluation(const ExprPool &Pool, const std::vector<Access> &Accesses,

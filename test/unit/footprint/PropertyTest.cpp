@@ -266,7 +266,7 @@ void checkOne(uint32_t Seed, Tally &T) {
     Limits.MergeGap = G.pick(1, 40);
   Evaluation E(G.Pool, {A}, G.L, Limits);
   ASSERT_EQ(E.Error, "") << "seed " << Seed;
-  const PointerFootprint &F = E.Footprint;
+  const ByteFootprint &F = E.Footprint;
   ++T.Checked;
   T.Everything += F.MayWrite.Everything;
   T.Touching += !Touched.Ranges.empty();
