@@ -160,15 +160,20 @@ TEST(ProgressionsTest, SumsAndMultiplesHaveTheirMembers) {
         Sums.insert(X + Y);
     }
     ASSERT_EQ(membersOf(Scaled), Multiples);
+    const std::set<int64_t> Hull = membersOf({hullOfSums({A, B})});
+    for (int64_t X : Sums)
+      ASSERT_TRUE(Hull.count(X));
+    const int64_t Constant = R.pick(-30, 30), Divisor = R.pick(1, 5);
+    Progressions Clamped = A;
+    clampProgressions(Clamped, Constant, Divisor);
+    for (int64_t X : membersOf(A))
+      ASSERT_EQ(membersOf(Clamped).count(X) != 0, Constant + Divisor * X >= 0);
     Progressions Sum;
     const auto Limit = size_t(R.pick(1, 60));
     if (!sumProgressions({A, B}, Limit, Sum))
       continue;
     ++Summed;
     ASSERT_EQ(membersOf(Sum), Sums);
-    const std::set<int64_t> Hull = membersOf({hullOf(Sum)});
-    for (int64_t X : Sums)
-      ASSERT_TRUE(Hull.count(X));
   }
   EXPECT_GT(Summed, 3000);
 }

@@ -134,7 +134,7 @@ private:
     System.require(Sum, /*Soft=*/true);
   }
 
-  /// q = floor(l / d), as the evaluator adds it (ExprEval.h).
+  /// q = floor(l / d), as the evaluator adds it (WrappedNumbers.h).
   void addQuotient() {
     const Linear Dividend = combination();
     const int64_t Divisor = R.pick(2, 5);
