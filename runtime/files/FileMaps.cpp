@@ -149,7 +149,7 @@ Status FileMaps::save(const std::shared_ptr<BackingFile> &file,
       ranges.insert(ranges.end(), own.begin(), own.end());
     }
   }
-  return file->save(std::move(ranges), Ctx.config.swapDirs);
+  return file->save(ranges, Ctx.config.swapDirs);
 }
 
 } // namespace dragon
