@@ -25,6 +25,7 @@
 #define DRAGON_PASSES_ACCESS_GUARDS_H
 
 #include "passes/access/Footprint.h"
+#include "passes/access/PointerAccesses.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -37,11 +38,6 @@ class Value;
 } // namespace llvm
 
 namespace dragon {
-
-inline bool same(const GuardRecord &X, const GuardRecord &Y) {
-  return X.Lhs == Y.Lhs && X.Rhs == Y.Rhs && X.Loop == Y.Loop &&
-         X.Pred == Y.Pred;
-}
 
 class Guards {
 public:

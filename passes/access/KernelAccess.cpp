@@ -62,26 +62,12 @@ PointerSummary KernelAccess::summarize(AccessRecorder::Pointer &P) {
   S.ByteOffset = P.From.ByteOffset;
   S.Name = Found.nameOf(P.From);
   S.Flags = 0;
-  bool ReadFirst = mayReadBeforeWrite(P.Accesses, SE, DT, LI);
   if (P.Escapes)
     S.Flags |= PointerEscapes;
-  dropCovered(P.Accesses);
-  joinNeighbours(P.Accesses, SE, LI);
-  uint8_t All = 0;
-  for (FoundAccess &A : P.Accesses) {
-    All |= A.Summary.Flags;
-    if (ThreadsMayExit)
-      A.Summary.Flags &= ~AccessExact;
-    S.Accesses.push_back(A.Summary);
-  }
-  bool Read = All & AccessRead, Write = All & AccessWrite;
-  if (Write && ReadFirst)
-    S.Flags |= PointerReadBeforeWrite;
-  S.Mode = P.Escapes       ? AccessMode::Any
-           : Read && Write ? AccessMode::ReadWrite
-           : Read          ? AccessMode::Read
-           : Write         ? AccessMode::Write
-                           : AccessMode::None;
+  summarizeAccesses(P.Accesses, InstructionAccesses(SE, DT, LI), S);
+  if (ThreadsMayExit)
+    for (AccessSummary &A : S.Accesses)
+      A.Flags &= ~AccessExact;
   return S;
 }
 

@@ -150,7 +150,7 @@ Status FileMaps::save(const std::shared_ptr<BackingFile> &file,
     }
   }
   const RuntimeLock::WaitForFiles waits(Ctx.lock);
-  return file->save(std::move(ranges), Ctx.config.swapDirs);
+  return file->save(ranges, Ctx.config.swapDirs);
 }
 
 } // namespace dragon

@@ -7,9 +7,6 @@
 
 #include "runtime/memory/Arenas.h"
 
-#include <algorithm>
-#include <iterator>
-
 namespace dragon {
 
 namespace {
@@ -26,44 +23,28 @@ size_t spaceOf(size_t bytes) {
 std::optional<std::pair<uintptr_t, Buffer *>>
 Arenas::take(size_t bytes, bool hostAccessible) {
   const size_t space = spaceOf(bytes);
-  auto hole = std::find_if(Holes.begin(), Holes.end(), [&](const auto &entry) {
-    return entry.second.bytes >= space &&
-           entry.second.arena->hostAccessible == hostAccessible;
-  });
-  if (hole == Holes.end())
-    return std::nullopt;
-  const uintptr_t base = hole->first;
-  const Hole rest = hole->second;
-  Holes.erase(hole);
-  if (rest.bytes > space)
-    Holes.emplace(base + space, Hole{rest.arena, rest.bytes - space});
-  return std::pair(base, rest.arena);
+  for (const auto &[hole, arena] : Holes) {
+    const uintptr_t base = hole.lower();
+    if (hole.upper() - base < space || arena->hostAccessible != hostAccessible)
+      continue;
+    const std::pair taken(base, arena);
+    Holes.erase(HalfOpen<uintptr_t>(base, base + space));
+    return taken;
+  }
+  return std::nullopt;
 }
 
 void Arenas::add(Buffer &arena) {
   arena.arena = true;
-  Holes.emplace(arena.base, Hole{&arena, arena.bytes});
+  Holes.set({{arena.base, arena.base + arena.bytes}, &arena});
 }
 
 bool Arenas::give(uintptr_t base, size_t bytes, Buffer &arena) {
-  auto hole = Holes.emplace(base, Hole{&arena, spaceOf(bytes)}).first;
-  auto joins = [&](auto first, auto second) {
-    return first->second.arena == second->second.arena &&
-           first->first + first->second.bytes == second->first;
-  };
-  if (auto next = std::next(hole); next != Holes.end() && joins(hole, next)) {
-    hole->second.bytes += next->second.bytes;
-    Holes.erase(next);
-  }
-  if (hole != Holes.begin())
-    if (auto previous = std::prev(hole); joins(previous, hole)) {
-      previous->second.bytes += hole->second.bytes;
-      Holes.erase(hole);
-      hole = previous;
-    }
-  if (hole->second.bytes < arena.bytes)
+  Holes.set({{base, base + spaceOf(bytes)}, &arena});
+  const HalfOpen<uintptr_t> all(arena.base, arena.base + arena.bytes);
+  if (Holes.find(base)->first != all)
     return false;
-  Holes.erase(hole);
+  Holes.erase(all);
   return true;
 }
 

@@ -15,11 +15,11 @@
 #ifndef DRAGON_RUNTIME_MEMORY_ARENAS_H
 #define DRAGON_RUNTIME_MEMORY_ARENAS_H
 
+#include "runtime/base/Intervals.h"
 #include "runtime/memory/Buffer.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 
 namespace dragon {
@@ -35,11 +35,7 @@ public:
   bool give(uintptr_t base, size_t bytes, Buffer &arena);
 
 private:
-  struct Hole {
-    Buffer *arena;
-    size_t bytes;
-  };
-  std::map<uintptr_t, Hole> Holes; ///< free space, by address
+  IntervalMap<uintptr_t, Buffer *> Holes; ///< free space, and of which arena
 };
 
 } // namespace dragon

@@ -8,25 +8,23 @@
 #include "runtime/oracle/AccessRecorder.h"
 #include "dragon/CompilerABI.h"
 
-#include <iterator>
 #include <utility>
 
 namespace dragon::oracle {
 
 void AccessRecorder::addBuffer(AddressRange range) {
-  Buffers[range.begin] = range.end;
+  Buffers += HalfOpen<uintptr_t>(range.begin, range.end);
   Recent.fill({});
 }
 
 void AccessRecorder::removeBuffer(AddressRange range) {
-  Buffers.erase(range.begin);
+  Buffers -= HalfOpen<uintptr_t>(range.begin, range.end);
   Recent.fill({});
 }
 
 bool AccessRecorder::isInBuffer(uint64_t page) const {
   const uintptr_t begin = page * PageBytes;
-  auto next = Buffers.lower_bound(begin + PageBytes);
-  return next != Buffers.begin() && std::prev(next)->second > begin;
+  return overlaps(Buffers, begin, begin + PageBytes);
 }
 
 size_t AccessRecorder::indexOf(uint64_t page) {

@@ -13,13 +13,13 @@
 #ifndef DRAGON_RUNTIME_ORACLE_ACCESSRECORDER_H
 #define DRAGON_RUNTIME_ORACLE_ACCESSRECORDER_H
 
+#include "runtime/base/Intervals.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/cpu/kernels/AccessSink.h"
 #include "runtime/oracle/PageMask.h"
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -67,8 +67,8 @@ private:
   uint64_t Threads = 0; ///< in this wave
   std::vector<uint64_t> Wave;
   std::unordered_set<uint64_t> InWave;
-  std::map<uintptr_t, uintptr_t> Buffers; ///< begin -> end
-  std::vector<PageAccess> Accesses;       ///< of this step
+  IntervalSet<uintptr_t> Buffers;
+  std::vector<PageAccess> Accesses; ///< of this step
   std::unordered_map<uint64_t, size_t> Index;
   struct Known {
     uint64_t page = UINT64_MAX;

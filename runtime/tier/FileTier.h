@@ -70,7 +70,7 @@ public:
   /// of the directories, which takes the place of this one. What is in no range
   /// is lost. No request for the file is under way. The cost: the space there,
   /// and a copy.
-  Status save(std::vector<FileRange> ranges,
+  Status save(const std::vector<FileRange> &ranges,
               const std::vector<std::string> &directories);
   /// Somebody with the rights of this process can change the file. Who cannot
   /// write it, and does not own it, can not.

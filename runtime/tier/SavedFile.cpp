@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/base/Intervals.h"
 #include "runtime/tier/FileTier.h"
-
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 
@@ -40,19 +40,6 @@ struct Descriptor {
   Descriptor(const Descriptor &) = delete;
   Descriptor &operator=(const Descriptor &) = delete;
 };
-
-std::vector<FileRange> merged(std::vector<FileRange> ranges) {
-  std::sort(
-      ranges.begin(), ranges.end(),
-      [](const FileRange &a, const FileRange &b) { return a.begin < b.begin; });
-  std::vector<FileRange> result;
-  for (const FileRange &range : ranges)
-    if (!result.empty() && range.begin <= result.back().end)
-      result.back().end = std::max(result.back().end, range.end);
-    else
-      result.push_back(range);
-  return result;
-}
 
 /// Where copy_file_range refuses: between some file systems.
 ssize_t copyByHand(int from, int to, off_t at, size_t bytes) {
@@ -114,12 +101,14 @@ bool BackingFile::mayBeChanged() const {
          (errno != EACCES && errno != EROFS);
 }
 
-Status BackingFile::save(std::vector<FileRange> ranges,
+Status BackingFile::save(const std::vector<FileRange> &ranges,
                          const std::vector<std::string> &directories) {
   if (Saved)
     return {};
   DRAGON_TRY(checkUnchanged());
-  ranges = merged(std::move(ranges));
+  IntervalSet<int64_t> read;
+  for (const FileRange &range : ranges)
+    read += HalfOpen<int64_t>(range.begin, range.end);
   Status first;
   for (const std::string &directory : directories) {
     auto opened = openUnnamed(directory);
@@ -130,9 +119,9 @@ Status BackingFile::save(std::vector<FileRange> ranges,
     }
     const Descriptor copy(*opened);
     int code = ::ftruncate(copy.fd, off_t(SizeAtOpen)) == 0 ? 0 : errno;
-    for (const FileRange &range : ranges)
+    for (const auto &range : read)
       if (code == 0)
-        code = copyRange(Fd, copy.fd, range);
+        code = copyRange(Fd, copy.fd, {range.lower(), range.upper()});
     DRAGON_TRY(checkUnchanged());
     struct stat info;
     if (code == 0 && ::fstat(copy.fd, &info) != 0)
@@ -149,12 +138,9 @@ Status BackingFile::save(std::vector<FileRange> ranges,
     Saved.store(true, std::memory_order_release);
     DeviceId = info.st_dev;
     Inode = info.st_ino;
-    uint64_t bytes = 0;
-    for (const FileRange &range : ranges)
-      bytes += uint64_t(range.end - range.begin);
     log(LogLevel::Info,
         "file '{}': {} that were read saved in '{}': others may change it now",
-        Path, formatBytes(bytes), directory);
+        Path, formatBytes(uint64_t(boost::icl::length(read))), directory);
     if (DirectFd < 0)
       return {};
     const Descriptor direct(

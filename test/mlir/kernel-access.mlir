@@ -128,6 +128,57 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Reads of what the same thread has written before see no old contents, a
+  // part of a vector as well.
+  // CHECK-LABEL: gpu.func @part_of_a_vector
+  // CHECK-SAME: <1 "arg0", read_write, {{[a-z]+}}, none : <write|exact, 16 at
+  // CHECK-SAME: <read|exact, 4 at
+  gpu.func @part_of_a_vector(%a: memref<1024xf32>) kernel {
+    %t = gpu.thread_id x
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %i = arith.muli %t, %c4 : index
+    %v = arith.constant dense<0.0> : vector<4xf32>
+    vector.store %v, %a[%i] : memref<1024xf32>, vector<4xf32>
+    %j = arith.addi %i, %c1 : index
+    %e = memref.load %a[%j] : memref<1024xf32>
+    memref.store %e, %a[%i] : memref<1024xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @behind_a_vector
+  // CHECK-SAME: <1 "arg0", read_write, {{[a-z]+}}, read_first : <write|exact, 16 at
+  // CHECK-SAME: <read|exact, 4 at
+  gpu.func @behind_a_vector(%a: memref<1024xf32>) kernel {
+    %t = gpu.thread_id x
+    %c4 = arith.constant 4 : index
+    %i = arith.muli %t, %c4 : index
+    %v = arith.constant dense<0.0> : vector<4xf32>
+    vector.store %v, %a[%i] : memref<1024xf32>, vector<4xf32>
+    %j = arith.addi %i, %c4 : index
+    %e = memref.load %a[%j] : memref<1024xf32>
+    memref.store %e, %a[%i] : memref<1024xf32>
+    gpu.return
+  }
+
+  // Neighbours are one access; others are not.
+  // CHECK-LABEL: gpu.func @neighbours
+  // CHECK-SAME: <read|exact, 8 at <mul.nsw.nuw(zext(tid.x, 64), 4)>>, <read|exact, 4 at <mul.nsw.nuw(add.nsw.nuw(zext(tid.x, 64), 3), 4)>>>
+  gpu.func @neighbours(%a: memref<1024xf32>, %b: memref<1024xf32>) kernel {
+    %t = gpu.thread_id x
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %i = arith.addi %t, %c1 : index
+    %j = arith.addi %t, %c3 : index
+    %x = memref.load %a[%t] : memref<1024xf32>
+    %y = memref.load %a[%i] : memref<1024xf32>
+    %z = memref.load %a[%j] : memref<1024xf32>
+    %s = arith.addf %x, %y : f32
+    %r = arith.addf %s, %z : f32
+    memref.store %r, %b[%t] : memref<1024xf32>
+    gpu.return
+  }
+
   // REMARK: Function=calls {{.*}}it calls a function
   // REMARK: NotSliced {{.*}}kernel 'calls' does not run in slices: it calls a function that is not inlined
   // CHECK-LABEL: gpu.func @calls

@@ -25,6 +25,7 @@
 #define DRAGON_DETAIL_STRIDEDSET_H
 
 #include "dragon/detail/LinearSystem.h"
+#include "dragon/detail/Progressions.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -35,94 +36,6 @@
 
 namespace dragon {
 namespace detail {
-
-/// The integers Lo, Lo + Step, ..., Lo + (Count - 1) * Step; Count >= 1.
-struct Progression {
-  Wide Lo = 0;
-  Wide Step = 1;
-  Wide Count = 1;
-  Wide hi() const { return Lo + (Count - 1) * Step; }
-};
-
-/// The union of progressions.
-using Progressions = std::vector<Progression>;
-
-/// Factor times the set. False if it leaves the range of finite bounds.
-inline bool scaleProgressions(Progressions &Set, Wide Factor) {
-  for (Progression &P : Set) {
-    Wide Lo = scaleBound(Factor, Factor > 0 ? P.Lo : P.hi());
-    Wide Step = scaleBound(Factor < 0 ? -Factor : Factor, P.Step);
-    if (!isFinite(Lo) || !isFinite(scaleBound(Step, P.Count)))
-      return false;
-    P = {Lo, Step, P.Count};
-  }
-  return true;
-}
-
-/// Appends {a + b} to Sum: one progression where there are no gaps but Step's,
-/// else one per member of the progression with the larger step.
-inline bool addProgressions(const Progression &A, const Progression &B,
-                            size_t Limit, Progressions &Sum) {
-  const Progression &Fine =
-      B.Count == 1 || (A.Count > 1 && A.Step <= B.Step) ? A : B;
-  const Progression &Coarse = &Fine == &A ? B : A;
-  if (Coarse.Count == 1) {
-    Sum.push_back({Fine.Lo + Coarse.Lo, Fine.Step, Fine.Count});
-  } else if (Coarse.Step % Fine.Step == 0 &&
-             Coarse.Step <= Fine.Step * Fine.Count) {
-    Sum.push_back(
-        {Fine.Lo + Coarse.Lo, Fine.Step,
-         Fine.Count + (Coarse.Count - 1) * (Coarse.Step / Fine.Step)});
-  } else {
-    if (Coarse.Count > Wide(Limit))
-      return false;
-    for (Wide I = 0; I < Coarse.Count; ++I)
-      Sum.push_back(
-          {Fine.Lo + Coarse.Lo + I * Coarse.Step, Fine.Step, Fine.Count});
-  }
-  return Sum.size() <= Limit;
-}
-
-/// All sums of a member of each set; false if more than Limit progressions
-/// would be needed.
-inline bool sumProgressions(std::vector<Progressions> Parts, size_t Limit,
-                            Progressions &Sum) {
-  std::sort(Parts.begin(), Parts.end(),
-            [](const Progressions &A, const Progressions &B) {
-              return A.front().Step < B.front().Step;
-            });
-  Sum = {Progression()};
-  for (const Progressions &Part : Parts) {
-    Progressions Next;
-    for (const Progression &A : Sum)
-      for (const Progression &B : Part)
-        if (!addProgressions(A, B, Limit, Next))
-          return false;
-    Sum = std::move(Next);
-  }
-  return true;
-}
-
-/// One progression that holds all of them.
-inline Progression hullOf(const Progressions &Set) {
-  Wide Lo = Set.front().Lo, Hi = Set.front().hi(), Common = 0;
-  auto divide = [&Common](Wide A) {
-    while (A != 0) {
-      Wide Rest = Common % A;
-      Common = A;
-      A = Rest;
-    }
-  };
-  for (const Progression &P : Set) {
-    divide(P.Count > 1 ? P.Step : 0);
-    divide(P.Lo < Set.front().Lo ? Set.front().Lo - P.Lo
-                                 : P.Lo - Set.front().Lo);
-    Lo = std::min(Lo, P.Lo);
-    Hi = std::max(Hi, P.hi());
-  }
-  Wide Step = Common == 0 ? 1 : Common;
-  return {Lo, Step, (Hi - Lo) / Step + 1};
-}
 
 /// The bytes of one access. Ranges are those of may; they are those of must as
 /// well if Exact.
@@ -293,30 +206,62 @@ private:
         Lost.push_back(T.Var);
   }
 
+  /// A constraint c + g*t >= 0 speaks of t, the sum of its terms over their
+  /// common divisor g. t becomes a variable with the values that satisfy it.
+  /// False if the form has t's terms in other proportions.
   bool replaceGroup(const Constraint &K, std::vector<Constraint> &Open,
                     bool &Exact) {
-    // t = sum of the terms over their common divisor; c + g*t >= 0.
-    int64_t Divisor = 0;
-    for (const Linear::Term &T : K.Form) {
-      if (T.Coefficient == INT64_MIN)
-        return false;
-      Divisor = std::gcd(Divisor, T.Coefficient);
-    }
+    Linear Group;
+    int64_t Divisor = 0, FormRatio = 0;
+    if (!groupOf(K.Form, Group, Divisor))
+      return false;
     if (Divisor == 0) {
       if (K.Form.C < 0)
         System.Empty = true;
       return true;
     }
-    Linear Group;
-    for (const Linear::Term &T : K.Form)
+    Progressions Sum;
+    bool Gaps = false;
+    if (!proportional(Form, Group, FormRatio) ||
+        !valuesOfGroup(Group, Sum, Gaps))
+      return false;
+    if (Gaps && !K.Soft)
+      Exact = false;
+    clampProgressions(Sum, K.Form.C, Divisor);
+    if (Sum.empty()) {
+      System.Empty = true;
+      return true;
+    }
+    const Progression Hull = hullOf(Sum);
+    const uint32_t Var = System.addVariable({Hull.Lo, Hull.hi()}, Gaps);
+    Replaced.push_back({Var, std::move(Sum)});
+    if (Gaps && K.Soft && FormRatio != 0)
+      Exact = false;
+    if (!replace(Form, Group, FormRatio, Var))
+      return false;
+    replaceInOthers(Group, Var, Gaps, Open, Exact);
+    return true;
+  }
+
+  /// L's terms over their common divisor, which is 0 if there are none. False
+  /// on overflow.
+  static bool groupOf(const Linear &L, Linear &Group, int64_t &Divisor) {
+    Divisor = 0;
+    for (const Linear::Term &T : L) {
+      if (T.Coefficient == INT64_MIN)
+        return false;
+      Divisor = std::gcd(Divisor, T.Coefficient);
+    }
+    for (const Linear::Term &T : L)
       if (!Group.add(Linear::variable(T.Var), T.Coefficient / Divisor))
         return false;
-    int64_t FormRatio;
-    if (!proportional(Form, Group, FormRatio))
-      return false;
+    return true;
+  }
 
+  /// The values of a sum of variables. Gaps: it may not take all of them. False
+  /// if one of the variables has no bounds.
+  bool valuesOfGroup(const Linear &Group, Progressions &Sum, bool &Gaps) const {
     std::vector<Progressions> Parts;
-    bool Gaps = false;
     for (const Linear::Term &T : Group) {
       Progressions Values;
       if (!valuesOfVariable(T.Var, Values) ||
@@ -327,40 +272,17 @@ private:
               (Values.size() > 1 || Values.front().Count > 1);
       Parts.push_back(std::move(Values));
     }
-    Progressions Sum;
     if (!sumProgressions(Parts, MaxRanges, Sum)) {
       Gaps = true;
-      Progression Hull;
-      Progressions Hulls;
-      for (const Progressions &Part : Parts) {
-        Progression P = hullOf(Part);
-        Hull.Lo += P.Lo;
-        Hulls.push_back({0, 1, 1});
-        Hulls.push_back({P.hi() - P.Lo, P.Step, 1});
-        if (P.Count > 1)
-          Hulls.push_back({0, P.Step, 2});
-        Hull.Count += P.hi() - P.Lo;
-      }
-      // All multiples of the common divisor between the bounds.
-      Progression Common = hullOf(Hulls);
-      Sum = {{Hull.Lo, Common.Step, (Hull.Count - 1) / Common.Step + 1}};
+      Sum = {hullOfSums(Parts)};
     }
-    if (Gaps && !K.Soft)
-      Exact = false;
+    return true;
+  }
 
-    clamp(Sum, K.Form.C, Divisor);
-    if (Sum.empty()) {
-      System.Empty = true;
-      return true;
-    }
-    Progression Hull = hullOf(Sum);
-    uint32_t Var = System.addVariable({Hull.Lo, Hull.hi()}, Gaps);
-    Replaced.push_back({Var, std::move(Sum)});
-    if (Gaps && K.Soft && FormRatio != 0)
-      Exact = false;
-    if (!replace(Form, Group, FormRatio, Var))
-      return false;
-    // Others that mention the same quantity; those that split it are lost.
+  /// Other constraints that mention a quantity which became \p Var; those that
+  /// split it are lost.
+  void replaceInOthers(const Linear &Group, uint32_t Var, bool Gaps,
+                       std::vector<Constraint> &Open, bool &Exact) {
     for (size_t I = 0; I < Open.size();) {
       int64_t Ratio;
       if (!touches(Open[I].Form, Group)) {
@@ -381,20 +303,6 @@ private:
       }
       Open.erase(Open.begin() + ptrdiff_t(I));
     }
-    return true;
-  }
-
-  /// Keeps the members t with C + Divisor * t >= 0; Divisor > 0.
-  static void clamp(Progressions &Set, Wide C, Wide Divisor) {
-    Wide Least = ceilDiv(-C, Divisor);
-    Progressions Kept;
-    for (Progression P : Set) {
-      Wide Skip = Least <= P.Lo ? 0 : ceilDiv(Least - P.Lo, P.Step);
-      if (Skip >= P.Count)
-        continue;
-      Kept.push_back({P.Lo + Skip * P.Step, P.Step, P.Count - Skip});
-    }
-    Set = std::move(Kept);
   }
 
   struct Dimension {

@@ -45,6 +45,8 @@ struct LoopCounter {
   Index Counter; ///< the Loop node, 0 to the number of iterations less one
 };
 
+constexpr unsigned IndexBits = 64;
+
 class IndexExprs {
 public:
   IndexExprs(ExprPool &Pool, const ArgumentLayout &Layout,
@@ -78,6 +80,10 @@ private:
   Index compute(mlir::Value V);
   Index computeArgument(mlir::BlockArgument Argument);
   Index computeResult(mlir::OpResult Result);
+  std::optional<Index> computePosition(mlir::Operation *Op);
+  Index computeUnknown(mlir::Operation *Op, unsigned Bits);
+  /// The first operand, made wider or narrower.
+  Index widened(ExprOp Kind, mlir::Operation *Op, unsigned Bits);
   Index launchValue(ExprOp Op, mlir::gpu::Dimension D);
   Index cast(ExprOp Op, Index A, unsigned Bits);
   Index between(Index A, Index B);

@@ -8,6 +8,7 @@
 #include "passes/mlir/access/KernelAccess.h"
 
 #include "passes/access/AccessPattern.h"
+#include "passes/access/PointerAccesses.h"
 #include "passes/mlir/access/Conditions.h"
 #include "passes/mlir/access/Polyhedra.h"
 #include "passes/mlir/access/Views.h"
@@ -19,8 +20,10 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -31,6 +34,75 @@ namespace {
 struct FoundAccess {
   AccessSummary Summary;
   Operation *At;
+};
+
+/// Node is what is returned plus Constant, which is 0 if there is none to see.
+uint32_t withoutConstant(const ExprPool &Pool, uint32_t Node,
+                         int64_t &Constant) {
+  const ExprNode &N = Pool.Nodes[Node];
+  Constant = 0;
+  if (N.Op == ExprOp::Add)
+    for (auto [Number, Rest] : {std::pair(N.A, N.B), std::pair(N.B, N.A)})
+      if (Pool.Nodes[Number].Op == ExprOp::Const) {
+        Constant = Pool.Nodes[Number].Imm;
+        return Rest;
+      }
+  return Node;
+}
+
+/// A node less another one, if that is a constant. Modulo 2^64, as nodes are.
+std::optional<int64_t> distanceOf(const ExprPool &Pool, uint32_t A,
+                                  uint32_t B) {
+  int64_t PlusA, PlusB, Result;
+  A = withoutConstant(Pool, A, PlusA);
+  B = withoutConstant(Pool, B, PlusB);
+  const ExprNode &X = Pool.Nodes[A], &Y = Pool.Nodes[B];
+  if (A == B) {
+    Result = 0;
+  } else if (X.Op == ExprOp::Const && Y.Op == ExprOp::Const) {
+    if (llvm::SubOverflow(X.Imm, Y.Imm, Result))
+      return std::nullopt;
+  } else if (X.Op == ExprOp::Mul && Y.Op == ExprOp::Mul && X.B == Y.B &&
+             Pool.Nodes[X.B].Op == ExprOp::Const) {
+    const std::optional<int64_t> D = distanceOf(Pool, X.A, Y.A);
+    if (!D || llvm::MulOverflow(*D, Pool.Nodes[X.B].Imm, Result))
+      return std::nullopt;
+  } else {
+    return std::nullopt;
+  }
+  if (llvm::AddOverflow(Result, PlusA, Result) ||
+      llvm::SubOverflow(Result, PlusB, Result))
+    return std::nullopt;
+  return Result;
+}
+
+/// The adapter of PointerAccesses.h for operations.
+class OperationAccesses {
+public:
+  OperationAccesses(const ExprPool &Pool, DominanceInfo &Dominators)
+      : Pool(Pool), Dominators(Dominators) {}
+
+  std::optional<int64_t> distance(const FoundAccess &A,
+                                  const FoundAccess &B) const {
+    if ((A.Summary.Flags | B.Summary.Flags) & AccessUnbounded)
+      return std::nullopt;
+    return distanceOf(Pool, A.Summary.Offset, B.Summary.Offset);
+  }
+  /// Nodes with the same variables are the same in the same iterations of all
+  /// loops that they speak of: a write that dominates the read is in no other
+  /// loops than the read is.
+  bool comesFirst(const FoundAccess &Write, const FoundAccess &Read) const {
+    return (Write.Summary.Flags & AccessExact) &&
+           Dominators.properlyDominates(Write.At, Read.At);
+  }
+  bool alike(const FoundAccess &A, const FoundAccess &B) const {
+    return A.At->getParentOfType<LoopLikeOpInterface>() ==
+           B.At->getParentOfType<LoopLikeOpInterface>();
+  }
+
+private:
+  const ExprPool &Pool;
+  DominanceInfo &Dominators;
 };
 
 class Analysis {
@@ -58,7 +130,6 @@ private:
   void add(Operation *Op, const View &V, std::optional<Index> Element,
            uint32_t Width, uint32_t ElementBytes, uint8_t Kinds);
   void note(Operation *Op, const Twine &What);
-  bool readBeforeWrite(const std::vector<FoundAccess> &Accesses);
   PointerSummary summarize(unsigned Argument);
   std::string nameOf(unsigned Argument);
 
@@ -335,55 +406,12 @@ WalkResult Analysis::visit(Operation *Op) {
   return WalkResult::advance();
 }
 
-/// Whether a read may see what no write of the same thread put there before.
-bool Analysis::readBeforeWrite(const std::vector<FoundAccess> &Accesses) {
-  auto covered = [&](const FoundAccess &Read, const FoundAccess &Write) {
-    constexpr uint8_t Kinds = AccessRead | AccessWrite | AccessUnbounded;
-    // The same node in the same iterations of all loops that it speaks of: a
-    // write that dominates the read is in no other loops than the read is.
-    return (Write.Summary.Flags & Kinds) == AccessWrite &&
-           Write.Summary.Offset == Read.Summary.Offset &&
-           Write.Summary.Width >= Read.Summary.Width &&
-           (Write.Summary.Flags & AccessExact) &&
-           Dominators.properlyDominates(Write.At, Read.At);
-  };
-  for (const FoundAccess &Read : Accesses) {
-    if (!(Read.Summary.Flags & AccessRead))
-      continue;
-    if (Read.Summary.Flags & AccessUnbounded)
-      return true;
-    if (llvm::none_of(Accesses, [&](const FoundAccess &Write) {
-          return covered(Read, Write);
-        }))
-      return true;
-  }
-  return false;
-}
-
 PointerSummary Analysis::summarize(unsigned Argument) {
-  const std::vector<FoundAccess> &Accesses = Found[Argument];
   PointerSummary P;
   P.ArgIndex = Layout.alignedPointer(Argument);
   P.Name = nameOf(Argument);
   P.Flags = 0;
-  uint8_t Kinds = 0;
-  for (const FoundAccess &A : Accesses) {
-    Kinds |= A.Summary.Flags & (AccessRead | AccessWrite);
-    if (llvm::none_of(P.Accesses, [&](const AccessSummary &B) {
-          return A.Summary.Flags == B.Flags && A.Summary.Offset == B.Offset &&
-                 A.Summary.Width == B.Width &&
-                 std::equal(A.Summary.Guards.begin(), A.Summary.Guards.end(),
-                            B.Guards.begin(), B.Guards.end(),
-                            [](const GuardRecord &X, const GuardRecord &Y) {
-                              return X.Lhs == Y.Lhs && X.Rhs == Y.Rhs &&
-                                     X.Pred == Y.Pred && X.Loop == Y.Loop;
-                            });
-        }))
-      P.Accesses.push_back(A.Summary);
-  }
-  P.Mode = AccessMode(Kinds & (AccessRead | AccessWrite));
-  if ((Kinds & AccessWrite) && readBeforeWrite(Accesses))
-    P.Flags |= PointerReadBeforeWrite;
+  summarizeAccesses(Found[Argument], OperationAccesses(Pool, Dominators), P);
   return P;
 }
 

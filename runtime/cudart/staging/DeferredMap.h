@@ -21,10 +21,10 @@
 #define DRAGON_RUNTIME_CUDART_STAGING_DEFERREDMAP_H
 
 #include "dragon/CompilerABI.h"
+#include "runtime/base/Intervals.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -46,8 +46,8 @@ struct Origin {
 
   /// The origin of the byte `bytes` further on.
   Origin advanced(size_t bytes) const;
-  /// True if `next` continues this range of `bytes`.
-  bool continuesAs(const Origin &next, size_t bytes) const;
+  /// The same place, whatever the directive. Memory is all the same.
+  bool operator==(const Origin &other) const;
 };
 
 struct Segment {
@@ -68,7 +68,7 @@ public:
 
   /// Where the first range begins, and the last one ends; empty: (max, 0).
   std::pair<uintptr_t, uintptr_t> bounds() const;
-  bool empty() const { return Ranges.empty(); }
+  bool empty() const { return Origins.empty(); }
   /// Something in the range is deferred.
   bool intersects(uintptr_t begin, uintptr_t end) const;
   /// The parts of [begin, end) in order, those in memory as well.
@@ -77,9 +77,10 @@ public:
   template <typename Accept>
   std::vector<Segment> select(Accept &&accept) const {
     std::vector<Segment> result;
-    for (const auto &[begin, range] : Ranges)
-      if (range.origin.kind != Origin::Memory && accept(range.origin))
-        result.push_back({begin, range.end, range.origin});
+    for (const auto &[range, atZero] : Origins)
+      if (atZero.kind != Origin::Memory)
+        if (Segment segment = segmentOf(range, atZero); accept(segment.origin))
+          result.push_back(std::move(segment));
     return result;
   }
   /// The parts whose contents are in [begin, end) of device memory.
@@ -89,14 +90,13 @@ public:
   uintptr_t endOfRun(uintptr_t begin) const;
 
 private:
-  struct Range {
-    uintptr_t end;
-    Origin origin;
-  };
-  std::map<uintptr_t, Range> Ranges; ///< disjoint, by begin
+  /// Each with the origin that address 0 would have: it is the same in all of a
+  /// range, and in ranges that continue each other.
+  IntervalMap<uintptr_t, Origin> Origins;
 
-  void split(uintptr_t at);
-  void join(std::map<uintptr_t, Range>::iterator it);
+  static Segment segmentOf(HalfOpen<uintptr_t> range, const Origin &atZero) {
+    return {range.lower(), range.upper(), atZero.advanced(range.lower())};
+  }
 };
 
 } // namespace dragon

@@ -36,7 +36,7 @@ Status StagingBuffers::saveInput(const std::shared_ptr<BackingFile> &file) {
   if (Attached && !inForkedChild())
     return Attached->files().saveInput(file, std::move(ranges));
   DRAGON_ASSIGN(Settings settings, Settings::fromEnvironment());
-  return file->save(std::move(ranges), settings.swapDirs);
+  return file->save(ranges, settings.swapDirs);
 }
 
 Status StagingBuffers::saveInputs() {

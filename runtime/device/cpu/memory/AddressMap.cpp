@@ -109,8 +109,7 @@ AddressMap::Chunks::iterator AddressMap::firstChunkIn(uintptr_t begin) {
 }
 
 bool AddressMap::guardedAt(uintptr_t begin, uintptr_t end) const {
-  auto it = Guarded.lower_bound(end);
-  return it != Guarded.begin() && std::prev(it)->second > begin;
+  return overlaps(Guarded, begin, end);
 }
 
 Status AddressMap::map(uintptr_t va, const Physical &physical, int fd,
@@ -199,20 +198,10 @@ Status AddressMap::refresh(uintptr_t begin, uintptr_t end) {
 Status AddressMap::guard(uintptr_t va, size_t bytes, bool guarded) {
   std::lock_guard<std::mutex> lock(Lock);
   uintptr_t begin = va, end = va + bytes;
-  // Cut [begin, end) out of the guarded ranges, then add it if asked to.
-  auto it = Guarded.lower_bound(begin);
-  if (it != Guarded.begin() && std::prev(it)->second > begin)
-    --it;
-  while (it != Guarded.end() && it->first < end) {
-    uintptr_t oldBegin = it->first, oldEnd = it->second;
-    it = Guarded.erase(it);
-    if (oldBegin < begin)
-      Guarded[oldBegin] = begin;
-    if (oldEnd > end)
-      Guarded[end] = oldEnd;
-  }
   if (guarded)
-    Guarded[begin] = end;
+    Guarded += HalfOpen<uintptr_t>(begin, end);
+  else
+    Guarded -= HalfOpen<uintptr_t>(begin, end);
   for (auto chunk = firstChunkIn(begin);
        chunk != Mapped.end() && chunk->first < end; ++chunk) {
     bool now = chunk->second.place == Place::Device &&

@@ -35,6 +35,7 @@
 #ifndef DRAGON_RUNTIME_DEVICE_CPU_MEMORY_ADDRESSMAP_H
 #define DRAGON_RUNTIME_DEVICE_CPU_MEMORY_ADDRESSMAP_H
 
+#include "runtime/base/Intervals.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/FaultHandling.h"
 
@@ -138,8 +139,8 @@ private:
     return chunk.view + (address - begin);
   }
 
-  std::map<uintptr_t, Range> Reserved;    // by their beginnings
-  std::map<uintptr_t, uintptr_t> Guarded; // begin -> end, disjoint
+  std::map<uintptr_t, Range> Reserved; // by their beginnings
+  IntervalSet<uintptr_t> Guarded;
   Chunks Mapped;
   unsigned GuardedChunks = 0;
   unsigned ActiveLaunches = 0; // counted in strict mode

@@ -53,7 +53,7 @@ MemoryFile::create(const char *name, uint64_t limit, uint64_t keep) {
                           "addresses): {}",
                           name, file->WindowBytes, std::strerror(errno));
   file->Window = static_cast<char *>(addresses);
-  file->Extents[0] = file->WindowBytes;
+  file->Extents += HalfOpen<uint64_t>(0, file->WindowBytes);
   return file;
 }
 
@@ -78,14 +78,11 @@ uint64_t MemoryFile::used() const {
 }
 
 StatusOr<uint64_t> MemoryFile::takeExtent(size_t bytes) {
-  for (auto it = Extents.begin(); it != Extents.end(); ++it) {
-    if (it->second < bytes)
+  for (const auto &extent : Extents) {
+    const uint64_t offset = extent.lower();
+    if (extent.upper() - offset < bytes)
       continue;
-    uint64_t offset = it->first;
-    uint64_t left = it->second - bytes;
-    Extents.erase(it);
-    if (left)
-      Extents[offset + bytes] = left;
+    Extents -= HalfOpen<uint64_t>(offset, offset + bytes);
     return offset;
   }
   return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
@@ -94,20 +91,7 @@ StatusOr<uint64_t> MemoryFile::takeExtent(size_t bytes) {
 }
 
 void MemoryFile::giveExtent(uint64_t offset, uint64_t bytes) {
-  auto next = Extents.lower_bound(offset);
-  if (next != Extents.begin()) {
-    auto before = std::prev(next);
-    if (before->first + before->second == offset) {
-      offset = before->first;
-      bytes += before->second;
-      Extents.erase(before);
-    }
-  }
-  if (next != Extents.end() && offset + bytes == next->first) {
-    bytes += next->second;
-    Extents.erase(next);
-  }
-  Extents[offset] = bytes;
+  Extents += HalfOpen<uint64_t>(offset, offset + bytes);
 }
 
 void MemoryFile::punchKept(uint64_t downTo) {

@@ -18,6 +18,7 @@
 #ifndef DRAGON_RUNTIME_DEVICE_CPU_MEMORY_MEMORYFILE_H
 #define DRAGON_RUNTIME_DEVICE_CPU_MEMORY_MEMORYFILE_H
 
+#include "runtime/base/Intervals.h"
 #include "runtime/base/Status.h"
 
 #include <cstddef>
@@ -67,7 +68,7 @@ private:
   uint64_t Used = 0;
   uint64_t KeptBytes = 0;
   std::multimap<uint64_t, uint64_t> Kept; // bytes -> offset, memory present
-  std::map<uint64_t, uint64_t> Extents;   // offset -> bytes, no memory
+  IntervalSet<uint64_t> Extents;          // offsets without memory
 };
 
 } // namespace dragon

@@ -1,0 +1,204 @@
+//===- HostBuffers.cpp - buffers of a function, and their escapes
+//----------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/mlir/lifetime/HostReader.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+using namespace mlir;
+
+namespace dragon::ir {
+
+std::string HostReader::nameOf(Value V) {
+  if (auto Name = dyn_cast<NameLoc>(V.getLoc()))
+    return Name.getName().str();
+  std::string Text;
+  llvm::raw_string_ostream To(Text);
+  V.printAsOperand(To, Names);
+  return Text;
+}
+
+/// In a loop, several may exist at a time if one is referred to by anything but
+/// the value that its operation has just given.
+bool HostReader::isSummary(Operation *Site) {
+  // A function that calls itself has one in each call.
+  for (BlockArgument Argument : F.getArguments())
+    if (isa<BaseMemRefType>(Argument.getType()) &&
+        llvm::is_contained(Memrefs.of(Argument).Sites, Site))
+      return true;
+  bool InLoop = false;
+  for (Operation *Op = Site; Op != F; Op = Op->getParentOp())
+    InLoop |= isa<LoopLikeOpInterface>(Op->getParentOp()) ||
+              !Op->getParentRegion()->hasOneBlock();
+  if (!InLoop)
+    return false;
+  bool Result = false;
+  F->walk([&](Operation *Op) {
+    auto look = [&](Value V) {
+      if (isa<BaseMemRefType>(V.getType()) &&
+          (!isa<OpResult>(V) || !isa<memref::CastOp>(V.getDefiningOp())))
+        Result |= V.getDefiningOp() != Site &&
+                  llvm::is_contained(Memrefs.of(V).Sites, Site);
+    };
+    for (Value V : Op->getResults())
+      look(V);
+    for (Region &R : Op->getRegions())
+      for (mlir::Block &B : R)
+        for (Value V : B.getArguments())
+          look(V);
+  });
+  return Result;
+}
+
+/// Nothing on the host may look at what the operation allocates.
+static bool isOfDevice(Operation *Site) {
+  if (auto Alloc = dyn_cast<gpu::AllocOp>(Site))
+    return !Alloc.getHostShared();
+  auto Alloc = dyn_cast<AllocOp>(Site);
+  return Alloc && Alloc.getDevice();
+}
+
+void HostReader::addBuffers() {
+  F->walk([&](Operation *Op) {
+    if (!isBufferSite(Op))
+      return;
+    Value V = Op->getResult(0);
+    Buffer B;
+    B.Name = nameOf(V);
+    B.Kind = isOfDevice(Op) ? BufferKind::Device : BufferKind::Managed;
+    B.Where = positionOf(Op->getLoc());
+    B.IsSummary = isSummary(Op);
+    auto Alloc = dyn_cast<AllocOp>(Op);
+    B.Mappable = B.Kind == BufferKind::Device &&
+                 cast<MemRefType>(V.getType()).getLayout().isIdentity() &&
+                 !(Alloc && Alloc.getFlags());
+    // What lies over a file is looked at by others.
+    B.Escapes = isa<MapOp>(Op);
+    if (B.Escapes) {
+      B.EscapesTo = "the file";
+      B.EscapesAt = B.Where;
+    }
+    BufferOf[Op] = unsigned(Result.Program.Buffers.size());
+    Result.Program.Buffers.push_back(std::move(B));
+    Result.Buffers.push_back(V);
+  });
+  for (unsigned I = 0; I < Result.Program.Buffers.size(); ++I)
+    Result.Program.Buffers[I].Bytes = I + 1;
+}
+
+void HostReader::escape(const Targets &T, Operation *To, const Twine &What) {
+  for (Operation *Site : T.Sites)
+    if (auto It = BufferOf.find(Site); It != BufferOf.end()) {
+      Buffer &B = Result.Program.Buffers[It->second];
+      if (B.Escapes)
+        continue;
+      B.Escapes = true;
+      B.EscapesTo = What.str();
+      B.EscapesAt = positionOf(To->getLoc());
+    }
+}
+
+/// Whether the operation does nothing with the memref but touch its bytes, or
+/// make another memref of it that is followed.
+static bool keepsNothing(Operation *Op, OpOperand &Of,
+                         const TargetAnalysis &Memrefs) {
+  if (isa<gpu::LaunchFuncOp, gpu::MemcpyOp, gpu::MemsetOp, gpu::DeallocOp>(
+          Op) ||
+      isa_and_nonnull<DragonDialect>(Op->getDialect()) || Memrefs.handsOn(Of))
+    return true;
+  // Returned, or yielded by what is not followed, it goes on.
+  auto Effects = dyn_cast<MemoryEffectOpInterface>(Op);
+  if (!Effects || isa<CallOpInterface>(Op) ||
+      Op->hasTrait<OpTrait::IsTerminator>())
+    return false;
+  // Stored as a value it goes on.
+  if (auto Store = dyn_cast<memref::StoreOp>(Op))
+    return Of.get() != Store.getValue();
+  return llvm::none_of(Op->getResultTypes(), [](Type T) {
+    return !T.isIntOrFloat() && !isa<VectorType>(T);
+  });
+}
+
+void HostReader::findEscapes() {
+  bool Calls = false;
+  F->walk([&](Operation *Op) {
+    findEscapes(Op);
+    if (isa<CallOpInterface>(Op))
+      for (OpOperand &Of : Op->getOpOperands())
+        Calls |= isa<BaseMemRefType>(Of.get().getType()) && handsToCallee(Of);
+  });
+  if (!Calls)
+    return;
+  // What functions that are called do to this one's buffers. Copies are not
+  // seen as such there, so what those buffers are for is not known.
+  F->getParentOfType<ModuleOp>().walk<WalkOrder::PreOrder>([&](Operation *Op) {
+    if (Op == F || isa<gpu::GPUModuleOp>(Op))
+      return WalkResult::skip();
+    findEscapes(Op);
+    if (endsOrDefers(Op))
+      for (Value V : Op->getOperands())
+        if (isa<BaseMemRefType>(V.getType()))
+          escape(Memrefs.of(V), Op, "'" + Op->getName().getStringRef() + "'");
+    return WalkResult::advance();
+  });
+  for (unsigned I : GivenAway)
+    Result.Program.Buffers[I].Mappable &= Result.Program.Buffers[I].Escapes;
+}
+
+/// Whether buffers go to a function that is known.
+bool HostReader::handsToCallee(OpOperand &Of) {
+  if (!Memrefs.handsOn(Of))
+    return false;
+  bool Found = false;
+  for (Operation *Site : Memrefs.of(Of.get()).Sites)
+    if (auto It = BufferOf.find(Site); It != BufferOf.end()) {
+      GivenAway.insert(It->second);
+      Found = true;
+    }
+  return Found;
+}
+
+/// Whether the operation, in a function that is called, does to a buffer what
+/// its caller does not see: ends it, or uses it after the call.
+bool HostReader::endsOrDefers(Operation *Op) {
+  if (isa<gpu::DeallocOp, FreeOp, UnmapOp>(Op))
+    return true;
+  auto Async = dyn_cast<gpu::AsyncOpInterface>(Op);
+  return Async &&
+         (Async.getAsyncToken() || !Async.getAsyncDependencies().empty());
+}
+
+void HostReader::findEscapes(Operation *Op) {
+  for (OpOperand &Of : Op->getOpOperands())
+    if (isa<BaseMemRefType>(Of.get().getType()) &&
+        !keepsNothing(Op, Of, Memrefs))
+      escape(Memrefs.of(Of.get()), Op,
+             "'" + Op->getName().getStringRef() + "'");
+  auto Launch = dyn_cast<gpu::LaunchFuncOp>(Op);
+  if (!Launch)
+    return;
+  // A kernel that may keep the address.
+  auto Kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
+      Launch, Launch.getKernel());
+  SummaryAttr Summary = Kernel ? summaryOf(Kernel) : SummaryAttr();
+  if (!touchesAnything(Summary))
+    return;
+  for (Value V : Launch.getKernelOperands())
+    if (isa<BaseMemRefType>(V.getType())) {
+      escape(Memrefs.of(V), Op, Launch.getKernelName().getValue());
+      for (Operation *Site : Memrefs.of(V).Sites)
+        if (auto It = BufferOf.find(Site); It != BufferOf.end())
+          Result.Program.Buffers[It->second].EscapesToKernel |=
+              Result.Program.Buffers[It->second].EscapesTo ==
+              Launch.getKernelName().getValue();
+    }
+}
+
+} // namespace dragon::ir
