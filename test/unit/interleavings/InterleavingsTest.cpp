@@ -75,12 +75,14 @@ protected:
 
   /// Explores: a new runtime, `before` in one thread, then one thread for each
   /// of `threads`, and `after` in one thread again.
+  /// At most `most` schedules are run.
   void explore(unsigned preemptions, const Body &before,
-               const std::vector<Body> &threads, const Body &after = nothing) {
+               const std::vector<Body> &threads, const Body &after = nothing,
+               uint64_t most = 20000) {
     ExploreOptions options;
     options.preemptions =
         unsigned(fromEnvironment("DRAGON_INTERLEAVINGS_BOUND", preemptions));
-    options.schedules = fromEnvironment("DRAGON_INTERLEAVINGS_MOST", 20000);
+    options.schedules = fromEnvironment("DRAGON_INTERLEAVINGS_MOST", most);
     auto run = [&] {
       Failure.clear();
       makeRuntime();
@@ -281,43 +283,34 @@ TEST_F(InterleavingsTest, BuffersComeAndGo) {
 }
 
 /// A launch in core runs while another thread waits for files (RuntimeLock.h).
+/// The threads that read the files multiply the schedules: some are run.
 TEST_F(InterleavingsTest, LaunchesInCoreBesidesFiles) {
   settings.wavefront = Wavefront::Off;
   const std::vector<int32_t> data = numbers(N, 9);
   writeFile("in", data);
-  uintptr_t own = 0;
-  explore(1,
-          [&] {
-            own = buffer();
-            fill(nullptr, own, 1);
-            synchronize(nullptr, 1);
-          },
-          {[&] {
-             const Queue queue = newQueue();
-             const uintptr_t in = buffer(), out = buffer(), more = buffer();
-             good(runtime->files().mapFileRange(in, N * 4, open("in"), 0),
-                  "map");
-             step(queue, out, in);
-             step(queue, more, out); // four buffers fill the device
-             size_t written = 0;
-             good(runtime->files().writeToFile(more, N * 4, open("out", true),
-                                               0, written),
-                  "write");
-             if (readFile("out") != stepped(stepped(data)))
-               fail("wrong results in the file");
-             destroy(queue);
-             for (uintptr_t each : {in, out, more})
-               free(each);
-           },
-           [&] {
-             const Queue queue = newQueue();
-             fill(queue, own, 3);
-             synchronize(queue, 1);
-             fill(queue, own, 5);
-             synchronize(queue, 2);
-             destroy(queue);
-             expect(own, filled(5));
-           }});
+  uintptr_t own = 0, in = 0, out = 0;
+  Queue queues[2];
+  explore(
+      1,
+      [&] {
+        for (uintptr_t *each : {&own, &in, &out})
+          *each = buffer();
+        for (Queue &queue : queues)
+          queue = newQueue();
+        fill(nullptr, own, 1);
+        synchronize(nullptr, 1);
+        good(runtime->files().mapFileRange(in, N * 4, open("in"), 0), "map");
+      },
+      {[&] { step(queues[0], out, in); }, [&] { fill(queues[1], own, 3); }},
+      [&] {
+        for (Queue queue : queues) {
+          synchronize(queue, 1);
+          destroy(queue);
+        }
+        expect(out, stepped(data));
+        expect(own, filled(3));
+      },
+      2000);
 }
 
 TEST_F(InterleavingsTest, TheHostTouchesWhatADeviceBufferIsBesides) {
