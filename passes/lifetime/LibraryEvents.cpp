@@ -1,4 +1,4 @@
-//===- BuilderLibraries.cpp - calls of library functions ------------------===//
+//===- LibraryEvents.cpp - calls of library functions ---------------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,10 +20,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/lifetime/LibraryEvents.h"
+
 #include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/HandleUses.h"
 #include "passes/lifetime/HostValues.h"
-#include "passes/lifetime/ProgramBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -34,34 +35,7 @@ namespace dragon {
 
 // -- Sizes ------------------------------------------------------------------
 
-/// The value as a number of 64 bits, signed: sext(m * n) is sext(m) * sext(n)
-/// where the product has no signed overflow.
-const SCEV *ProgramBuilder::wideNumber(const Value *V, unsigned Depth) {
-  Type *I64 = Type::getInt64Ty(F.getContext());
-  bool Narrow = V->getType() != I64;
-  auto Plain = [&] {
-    return Evolution.getTruncateOrSignExtend(
-        Evolution.getSCEV(const_cast<Value *>(V)), I64);
-  };
-  if (Depth > 16)
-    return Plain();
-  if (auto *Extend = dyn_cast<SExtInst>(V); Extend && !Narrow)
-    return wideNumber(Extend->getOperand(0), Depth + 1);
-  auto *Operation = dyn_cast<BinaryOperator>(V);
-  if (!Operation)
-    return Plain();
-  unsigned Opcode = Operation->getOpcode();
-  if (Opcode != Instruction::Add && Opcode != Instruction::Sub &&
-      Opcode != Instruction::Mul)
-    return Plain();
-  if (Narrow && !Operation->hasNoSignedWrap())
-    return Plain();
-  const SCEV *A = wideNumber(Operation->getOperand(0), Depth + 1);
-  const SCEV *B = wideNumber(Operation->getOperand(1), Depth + 1);
-  return Opcode == Instruction::Add   ? Evolution.getAddExpr(A, B)
-         : Opcode == Instruction::Sub ? Evolution.getMinusSCEV(A, B)
-                                      : Evolution.getMulExpr(A, B);
-}
+namespace {
 
 /// The arithmetic of LibraryExpression over SCEVs. CouldNotCompute and an empty
 /// truth stand for "not known".
@@ -71,9 +45,9 @@ public:
   using Truth = std::optional<bool>;
   using Op = LibraryExpression::Op;
 
-  SymbolicSizes(ProgramBuilder &Builder, const CallBase &Call,
-                const LibraryFunction &Function)
-      : Builder(Builder), Evolution(Builder.Evolution), Call(Call),
+  SymbolicSizes(BuilderFacts &Facts, SymbolicValues &Values,
+                const CallBase &Call, const LibraryFunction &Function)
+      : Facts(Facts), Values(Values), Evolution(Facts.Evolution), Call(Call),
         Function(Function) {}
 
   Number constant(int64_t Value) {
@@ -84,14 +58,14 @@ public:
     const Value *V = Call.getArgOperand(Index);
     if (V->getType()->isIntegerTy())
       return V->getType()->getIntegerBitWidth() <= 64
-                 ? Builder.wideNumber(V)
+                 ? Values.wideNumber(V)
                  : Evolution.getCouldNotCompute();
     if (isa<ConstantPointerNull>(V))
       return constant(0);
     // Of a pointer, only whether it is null can be asked.
-    TargetSet Targets = Builder.Pointers.pointsTo(V);
+    TargetSet Targets = Facts.Pointers.pointsTo(V);
     bool Something = !Targets.empty() && all_of(Targets, [&](const Target &T) {
-      return Builder.Pointers.objects()[T.Object].Kind == ObjectKind::Buffer;
+      return Facts.Pointers.objects()[T.Object].Kind == ObjectKind::Buffer;
     });
     return Something ? constant(1) : Evolution.getCouldNotCompute();
   }
@@ -156,38 +130,41 @@ public:
   }
 
 private:
-  ProgramBuilder &Builder;
+  BuilderFacts &Facts;
+  SymbolicValues &Values;
   ScalarEvolution &Evolution;
   const CallBase &Call;
   const LibraryFunction &Function;
 };
 
+} // namespace
+
 // -- Streams ----------------------------------------------------------------
 
 /// Nothing: not known.
-std::optional<StreamId> ProgramBuilder::handleStream(CallBase &Call,
-                                                     const Value *Handle) {
-  HandleUses Uses(F, Pointers);
-  if (!Uses.find(Handle) || !Uses.isCreated())
+std::optional<StreamId> LibraryEvents::handleStream(CallBase &Call,
+                                                    const Value *Handle) {
+  HandleUses OfHandle(Facts.F, Facts.Pointers);
+  if (!OfHandle.find(Handle) || !OfHandle.isCreated())
     return std::nullopt;
-  CallBase *Setter = Uses.setter();
+  CallBase *Setter = OfHandle.setter();
   if (!Setter)
     return DefaultStream;
-  if (!Dominators.dominates(Setter, &Call))
+  if (!Facts.Dominators.dominates(Setter, &Call))
     return std::nullopt;
   Value *Stream = Setter->getArgOperand(libraryFunction(*Setter)->SetsStreamTo);
-  Result.LibraryStreams[&Call] = Stream;
-  return streamOf(Stream);
+  Facts.Result.LibraryStreams[&Call] = Stream;
+  return Values.streamOf(Stream);
 }
 
-StreamId ProgramBuilder::libraryStream(CallBase &Call,
-                                       const LibraryFunction &Function) {
+StreamId LibraryEvents::libraryStream(CallBase &Call,
+                                      const LibraryFunction &Function) {
   if (Function.InDefaultStream)
     return DefaultStream;
   if (Function.Stream >= 0) {
     Value *Stream = Call.getArgOperand(Function.Stream);
-    Result.LibraryStreams[&Call] = Stream;
-    return streamOf(Stream);
+    Facts.Result.LibraryStreams[&Call] = Stream;
+    return Values.streamOf(Stream);
   }
   if (Function.StreamOf < 0)
     return UnknownStream;
@@ -197,10 +174,9 @@ StreamId ProgramBuilder::libraryStream(CallBase &Call,
 
 // -- Calls ------------------------------------------------------------------
 
-void ProgramBuilder::visitLibrary(CallBase &Call,
-                                  const LibraryFunction &Function) {
-  SymbolicSizes With(*this, Call, Function);
-  Event E = event(LaunchEvent{}, Call);
+void LibraryEvents::visit(CallBase &Call, const LibraryFunction &Function) {
+  SymbolicSizes With(Facts, Values, Call, Function);
+  Event E = Writer.event(LaunchEvent{}, Call);
   E.Name = Function.shownName();
   for (const llvm::Use &Operand : Call.args()) {
     if (!Operand->getType()->isPointerTy())
@@ -208,13 +184,13 @@ void ProgramBuilder::visitLibrary(CallBase &Call,
     unsigned Parameter = Call.getArgOperandNo(&Operand);
     const LibraryUse *Known = Function.use(Parameter);
     if (!Known) {
-      noteAccess(Call, Operand);
+      Accesses.noteAccess(Call, Operand);
       const LibraryHostUse *Host = Function.hostUse(Parameter);
       // A scalar may be in device memory, as the library's pointer mode says.
       // What nothing is said of may be anything, if it is a buffer.
       if (!Function.Neutral)
-        addUses(E, Operand, Host ? Side::Device : Side::Any, true,
-                !Host || Host->Writes, nullptr);
+        Uses.addUses(E, Operand, Host ? Side::Device : Side::Any, true,
+                     !Host || Host->Writes, nullptr);
       continue;
     }
     std::optional<bool> Used = true;
@@ -228,15 +204,15 @@ void ProgramBuilder::visitLibrary(CallBase &Call,
     bool Overwrites = Mode == LibraryMode::Overwrite;
     bool Reads = !Overwrites && Mode != LibraryMode::Write;
     bool Writes = Mode != LibraryMode::Read;
-    addUses(E, Operand, Side::Any, Reads, Writes,
-            Overwrites && Used == true && Known->Bytes
-                ? Known->Bytes->number(With)
-                : nullptr);
+    Uses.addUses(E, Operand, Side::Any, Reads, Writes,
+                 Overwrites && Used == true && Known->Bytes
+                     ? Known->Bytes->number(With)
+                     : nullptr);
   }
   if (E.Uses.empty())
-    return pushBarrier(Call);
+    return Writer.pushBarrier(Call);
   E.Stream = libraryStream(Call, Function);
-  push(std::move(E), Call);
+  Writer.push(std::move(E), Call);
 }
 
 } // namespace dragon

@@ -1,11 +1,11 @@
-//===- BuilderHostCode.cpp - where the host looks at buffers --------------===//
+//===- HostAccesses.cpp - where the host looks at buffers -----------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/lifetime/ProgramBuilder.h"
+#include "passes/lifetime/HostAccesses.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -13,29 +13,15 @@ using namespace llvm;
 
 namespace dragon {
 
-void ProgramBuilder::noteAccess(Instruction &I, const Value *Pointer) {
-  for (const Target &T : Pointers.pointsTo(Pointer)) {
-    const MemoryObject &O = Pointers.objects()[T.Object];
+void HostAccesses::noteAccess(Instruction &I, const Value *Pointer) {
+  for (const Target &T : Facts.Pointers.pointsTo(Pointer)) {
+    const MemoryObject &O = Facts.Pointers.objects()[T.Object];
     if (O.Kind == ObjectKind::Buffer && O.Buffer != BufferKind::Device)
-      Accesses.push_back({&I, BufferOf[T.Object]});
+      Accesses.push_back({&I, Facts.BufferOf[T.Object]});
   }
 }
 
-void ProgramBuilder::insertBefore(Event E, Instruction &I) {
-  unsigned B = BlockOf[I.getParent()];
-  std::vector<Instruction *> &Here = Result.Instructions[B];
-  size_t At = 0;
-  while (At < Here.size() && (Here[At] == &I || Here[At]->comesBefore(&I)))
-    ++At;
-  // In front of an event of the same call.
-  while (At > 0 && Here[At - 1] == &I)
-    --At;
-  Here.insert(Here.begin() + At, &I);
-  std::vector<Event> &Events = Result.Program.Blocks[B].Events;
-  Events.insert(Events.begin() + At, std::move(E));
-}
-
-void ProgramBuilder::addHostAccess(Instruction &I, unsigned Buffer) {
+void HostAccesses::addHostAccess(Instruction &I, unsigned Buffer) {
   auto IsOther = [&](const Instruction *Other) {
     return any_of(Accesses, [&](const auto &A) {
       return A.first == Other && A.second == Buffer;
@@ -44,18 +30,19 @@ void ProgramBuilder::addHostAccess(Instruction &I, unsigned Buffer) {
   // Does the loop have events of the buffer other than accesses?
   auto HasTransfers = [&](const Loop &L) {
     for (const BasicBlock *B : L.blocks()) {
-      unsigned Index = BlockOf[B];
-      const auto &Events = Result.Program.Blocks[Index].Events;
+      unsigned Index = Facts.BlockOf[B];
+      const auto &Events = Facts.Result.Program.Blocks[Index].Events;
       for (size_t E = 0; E < Events.size(); ++E)
         if (!Events[E].is<HostAccessEvent>() && Events[E].find(Buffer) &&
-            !IsOther(Result.Instructions[Index][E]))
+            !IsOther(Facts.Result.Instructions[Index][E]))
           return true;
     }
     return false;
   };
   Instruction *At = &I;
   bool Repeated = false;
-  for (Loop *L = Loops.getLoopFor(I.getParent()); L; L = L->getParentLoop()) {
+  for (Loop *L = Facts.Loops.getLoopFor(I.getParent()); L;
+       L = L->getParentLoop()) {
     if (HasTransfers(*L)) {
       Repeated = true;
       break;
@@ -69,9 +56,9 @@ void ProgramBuilder::addHostAccess(Instruction &I, unsigned Buffer) {
   if (auto *Call = dyn_cast<CallBase>(&I))
     Name = "'" + calleeName(*Call) + "'";
   // Once between transfers is enough.
-  unsigned Index = BlockOf[At->getParent()];
-  const auto &Here = Result.Instructions[Index];
-  const auto &Events = Result.Program.Blocks[Index].Events;
+  unsigned Index = Facts.BlockOf[At->getParent()];
+  const auto &Here = Facts.Result.Instructions[Index];
+  const auto &Events = Facts.Result.Program.Blocks[Index].Events;
   for (size_t E = Here.size(); E > 0; --E) {
     if (!(Here[E - 1] == At || Here[E - 1]->comesBefore(At)) ||
         !Events[E - 1].find(Buffer))
@@ -80,62 +67,62 @@ void ProgramBuilder::addHostAccess(Instruction &I, unsigned Buffer) {
       return;
     break;
   }
-  Event E = event(HostAccessEvent{Repeated}, I);
+  Event E = Writer.event(HostAccessEvent{Repeated}, I);
   E.Name = Name;
-  E.Unresolved = Result.Program.Buffers[Buffer].IsSummary;
+  E.Unresolved = Facts.Result.Program.Buffers[Buffer].IsSummary;
   BufferUse U;
   U.Buffer = Buffer;
   U.Reads = U.Writes = true;
   E.Uses.push_back(U);
-  insertBefore(std::move(E), *At);
+  Writer.insertBefore(std::move(E), *At);
 }
 
-void ProgramBuilder::addHostAccesses() {
+void HostAccesses::addHostAccesses() {
   // Only what is used by files or copies, or lives on both sides, matters.
-  std::vector<bool> Matters(Result.Program.Buffers.size());
+  std::vector<bool> Matters(Facts.Result.Program.Buffers.size());
   for (unsigned B = 0; B < Matters.size(); ++B)
-    Matters[B] = Result.Program.Buffers[B].Kind == BufferKind::Managed;
-  for (const Block &B : Result.Program.Blocks)
+    Matters[B] = Facts.Result.Program.Buffers[B].Kind == BufferKind::Managed;
+  for (const Block &B : Facts.Result.Program.Blocks)
     for (const Event &E : B.Events)
       if (!E.is<AllocateEvent, FreeEvent>())
         for (const BufferUse &U : E.Uses)
           Matters[U.Buffer] = true;
   // What a call does to managed memory its own event says, if it has one.
   auto HasEvent = [&](const Instruction &I, unsigned Buffer) {
-    unsigned B = BlockOf[I.getParent()];
-    const auto &Events = Result.Program.Blocks[B].Events;
+    unsigned B = Facts.BlockOf[I.getParent()];
+    const auto &Events = Facts.Result.Program.Blocks[B].Events;
     for (size_t E = 0; E < Events.size(); ++E)
-      if (Result.Instructions[B][E] == &I && Events[E].find(Buffer))
+      if (Facts.Result.Instructions[B][E] == &I && Events[E].find(Buffer))
         return true;
     return false;
   };
   erase_if(Accesses, [&](const auto &A) {
-    return !Matters[A.second] ||
-           (Result.Program.Buffers[A.second].Kind == BufferKind::Managed &&
-            HasEvent(*A.first, A.second));
+    return !Matters[A.second] || (Facts.Result.Program.Buffers[A.second].Kind ==
+                                      BufferKind::Managed &&
+                                  HasEvent(*A.first, A.second));
   });
   for (auto [I, Buffer] : Accesses)
     addHostAccess(*I, Buffer);
 }
 
 /// A loop that has nothing to do with buffers may take long all the same.
-void ProgramBuilder::addLoopBarriers(const Loop &L) {
+void HostAccesses::addLoopBarriers(const Loop &L) {
   constexpr unsigned Short = 64;
   bool HasEvents = any_of(L.blocks(), [&](const BasicBlock *B) {
-    return !Result.Program.Blocks[BlockOf[B]].Events.empty();
+    return !Facts.Result.Program.Blocks[Facts.BlockOf[B]].Events.empty();
   });
   if (HasEvents) {
     for (const Loop *Inner : L)
       addLoopBarriers(*Inner);
     return;
   }
-  const unsigned Times = Evolution.getSmallConstantMaxTripCount(&L);
+  const unsigned Times = Facts.Evolution.getSmallConstantMaxTripCount(&L);
   if (Times && Times <= Short && L.isInnermost())
     return;
   Instruction &First = *L.getHeader()->getFirstNonPHIIt();
-  Event E = event(BarrierEvent{}, First);
+  Event E = Writer.event(BarrierEvent{}, First);
   E.Name = "a loop";
-  insertBefore(std::move(E), First);
+  Writer.insertBefore(std::move(E), First);
 }
 
 } // namespace dragon

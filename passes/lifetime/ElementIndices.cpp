@@ -1,4 +1,4 @@
-//===- BuilderArrays.cpp - arrays of buffers, and who walks through them --===//
+//===- ElementIndices.cpp - arrays of buffers, and who walks through them -===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/lifetime/ProgramBuilder.h"
+#include "passes/lifetime/ElementIndices.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -107,7 +107,7 @@ bool collectStores(const Value &Address,
 
 } // namespace
 
-std::optional<Bound> ProgramBuilder::boundOf(const Value *V) {
+std::optional<Bound> ElementIndices::boundOf(const Value *V) {
   Bound Result;
   V = splitSum(V, Result.Plus);
   if (auto *Constant = dyn_cast<ConstantInt>(V)) {
@@ -118,22 +118,22 @@ std::optional<Bound> ProgramBuilder::boundOf(const Value *V) {
   }
   // One that is computed once.
   auto *I = dyn_cast<Instruction>(V);
-  if (!isa<Argument>(V) && (!I || inCycle(*I)))
+  if (!isa<Argument>(V) && (!I || Facts.inCycle(*I)))
     return std::nullopt;
   auto [It, New] =
       Numbers.try_emplace(V, static_cast<NumberId>(Numbers.size() + 1));
   if (New)
-    this->Result.Numbers.push_back(V);
+    Facts.Result.Numbers.push_back(V);
   Result.Base = It->second;
   return Result;
 }
 
 /// `for (i = first; i < end; ++i)`, `for (i = first; i >= last; --i)`.
-void ProgramBuilder::addLoop(const Loop &L) {
+void ElementIndices::addLoop(const Loop &L) {
   const BasicBlock *Header = L.getHeader(), *Latch = L.getLoopLatch(),
                    *Before = L.getLoopPredecessor();
   auto *Branch = dyn_cast<BranchInst>(Header->getTerminator());
-  if (!BlockOf.count(Header) || !Latch || !Before || !Branch ||
+  if (!Facts.BlockOf.count(Header) || !Latch || !Before || !Branch ||
       !Branch->isConditional())
     return;
   auto *Test = dyn_cast<ICmpInst>(Branch->getCondition());
@@ -175,12 +175,13 @@ void ProgramBuilder::addLoop(const Loop &L) {
     New.End = Last->plus(-1);
   else
     return;
-  New.Header = BlockOf[Header];
-  New.Name = "l" + std::to_string(Result.Program.Loops.size());
+  New.Header = Facts.BlockOf[Header];
+  New.Name = "l" + std::to_string(Facts.Result.Program.Loops.size());
   // `if (i == 0) break;`
   for (const BasicBlock *B : L.blocks()) {
     auto *Leave = dyn_cast<BranchInst>(B->getTerminator());
-    if (B == Header || !BlockOf.count(B) || !Leave || !Leave->isConditional())
+    if (B == Header || !Facts.BlockOf.count(B) || !Leave ||
+        !Leave->isConditional())
       continue;
     auto *Compare = dyn_cast<ICmpInst>(Leave->getCondition());
     if (!Compare || !Compare->isEquality() ||
@@ -191,22 +192,23 @@ void ProgramBuilder::addLoop(const Loop &L) {
     std::optional<Bound> At = boundOf(Compare->getOperand(1));
     if (At && !L.contains(To) &&
         Leave->getSuccessor(0) != Leave->getSuccessor(1))
-      New.Exits.push_back({BlockOf[B], BlockOf[To], *At});
+      New.Exits.push_back({Facts.BlockOf[B], Facts.BlockOf[To], *At});
   }
-  Result.Program.Loops.push_back(std::move(New));
-  Result.Counters.push_back(Counter);
+  Facts.Result.Program.Loops.push_back(std::move(New));
+  Facts.Result.Counters.push_back(Counter);
 }
 
 /// The index of a use in User, in the same iteration.
-std::optional<ElementIndex> ProgramBuilder::indexOf(const Value *Index,
+std::optional<ElementIndex> ElementIndices::indexOf(const Value *Index,
                                                     int64_t Plus,
                                                     const Instruction &User) {
   if (!Index)
     return ElementIndex{-1, {0, Plus}};
   const Value *V = splitSum(Index, Plus);
-  for (unsigned L = 0; L < Result.Counters.size(); ++L)
-    if (Result.Counters[L] == V) {
-      const Loop *Of = Loops.getLoopFor(Result.Counters[L]->getParent());
+  for (unsigned L = 0; L < Facts.Result.Counters.size(); ++L)
+    if (Facts.Result.Counters[L] == V) {
+      const Loop *Of =
+          Facts.Loops.getLoopFor(Facts.Result.Counters[L]->getParent());
       if (!Of->contains(User.getParent()))
         return std::nullopt;
       return ElementIndex{static_cast<int>(L), {0, Plus}};
@@ -220,14 +222,14 @@ std::optional<ElementIndex> ProgramBuilder::indexOf(const Value *Index,
   return ElementIndex{-1, At->plus(Plus - OfIndex)};
 }
 
-void ProgramBuilder::addArrays() {
-  for (const Loop *L : Loops.getLoopsInPreorder())
+void ElementIndices::addArrays() {
+  for (const Loop *L : Facts.Loops.getLoopsInPreorder())
     addLoop(*L);
-  const std::vector<MemoryObject> &Objects = Pointers.objects();
-  for (const auto &Entry : BufferOf) {
+  const std::vector<MemoryObject> &Objects = Facts.Pointers.objects();
+  for (const auto &Entry : Facts.BufferOf) {
     const unsigned Object = Entry.first, B = Entry.second;
-    Buffer &Of = Result.Program.Buffers[B];
-    const BuiltProgram::BufferSite &Site = Result.Sites[B];
+    Buffer &Of = Facts.Result.Program.Buffers[B];
+    const BuiltProgram::BufferSite &Site = Facts.Result.Sites[B];
     if (!Of.IsSummary || Of.Escapes || Of.Kind != BufferKind::Device ||
         !Site.Pointer)
       continue;
@@ -242,44 +244,44 @@ void ProgramBuilder::addArrays() {
       }
     std::optional<Slot> To;
     if (Keeps && Once)
-      To = slotOf(Keeps->getPointerOperand(), F.getDataLayout());
+      To = slotOf(Keeps->getPointerOperand(), Facts.F.getDataLayout());
     SmallVector<const StoreInst *, 4> Stores;
     if (!To || !collectStores(*To->Variable, Stores) || Stores.size() != 1)
       continue;
-    const unsigned *Variable = Pointers.objectOf(To->Variable);
+    const unsigned *Variable = Facts.Pointers.objectOf(To->Variable);
     bool Elsewhere = !Variable;
     for (unsigned O = 0; O < Objects.size() && !Elsewhere; ++O)
       Elsewhere = O != *Variable &&
                   !(Objects[O].Kind == ObjectKind::Local &&
                     isOutSlot(Objects[O].Site)) &&
-                  any_of(Pointers.contents(O),
+                  any_of(Facts.Pointers.contents(O),
                          [&](const Target &T) { return T.Object == Object; });
     // In each iteration of a loop that is run once, another element.
     std::optional<ElementIndex> At = indexOf(To->Index, To->Plus, *Keeps);
-    const Loop *Inner = Loops.getLoopFor(Keeps->getParent());
+    const Loop *Inner = Facts.Loops.getLoopFor(Keeps->getParent());
     if (Elsewhere || !At || At->Loop < 0 || !Inner || Inner->getParentLoop() ||
-        Inner->getHeader() != Result.Counters[At->Loop]->getParent() ||
-        Loops.getLoopFor(Site.Call->getParent()) != Inner ||
-        !Dominators.dominates(Site.Call, Keeps) ||
-        inCycle(*Inner->getLoopPredecessor()->getTerminator()))
+        Inner->getHeader() != Facts.Result.Counters[At->Loop]->getParent() ||
+        Facts.Loops.getLoopFor(Site.Call->getParent()) != Inner ||
+        !Facts.Dominators.dominates(Site.Call, Keeps) ||
+        Facts.inCycle(*Inner->getLoopPredecessor()->getTerminator()))
       continue;
     Of.IsArray = true;
-    Result.Arrays[B] = const_cast<AllocaInst *>(To->Variable);
+    Facts.Result.Arrays[B] = const_cast<AllocaInst *>(To->Variable);
   }
 }
 
 /// Which element of the array B the pointer is if it is one at all, as far as
 /// that is known. Surely: it is that, and begins where it begins.
 std::optional<ElementIndex>
-ProgramBuilder::elementOf(const Value *Pointer, unsigned Object, unsigned B,
+ElementIndices::elementOf(const Value *Pointer, unsigned Object, unsigned B,
                           const Instruction &User, bool &Surely,
                           unsigned Depth) {
   if (auto *Load = dyn_cast<LoadInst>(Pointer)) {
     std::optional<Slot> From =
-        slotOf(Load->getPointerOperand(), F.getDataLayout());
-    if (!From || From->Variable != Result.Arrays.lookup(B) ||
-        Loops.getLoopFor(Load->getParent()) !=
-            Loops.getLoopFor(User.getParent()))
+        slotOf(Load->getPointerOperand(), Facts.F.getDataLayout());
+    if (!From || From->Variable != Facts.Result.Arrays.lookup(B) ||
+        Facts.Loops.getLoopFor(Load->getParent()) !=
+            Facts.Loops.getLoopFor(User.getParent()))
       return std::nullopt;
     return indexOf(From->Index, From->Plus, User);
   }
@@ -291,11 +293,11 @@ ProgramBuilder::elementOf(const Value *Pointer, unsigned Object, unsigned B,
                      Depth + 1);
   auto *Phi = dyn_cast<PHINode>(Pointer);
   if ((!Phi && !isa<SelectInst>(Pointer)) ||
-      (Phi && Loops.isLoopHeader(Phi->getParent())))
+      (Phi && Facts.Loops.isLoopHeader(Phi->getParent())))
     return std::nullopt;
   std::optional<ElementIndex> Result;
   for (const Use &U : cast<Instruction>(Pointer)->operands()) {
-    TargetSet Targets = Pointers.pointsTo(U);
+    TargetSet Targets = Facts.Pointers.pointsTo(U);
     if (none_of(Targets, [&](const Target &T) { return T.Object == Object; }))
       continue;
     std::optional<ElementIndex> One =
@@ -307,10 +309,10 @@ ProgramBuilder::elementOf(const Value *Pointer, unsigned Object, unsigned B,
   return Result;
 }
 
-void ProgramBuilder::noteElement(BufferUse &Use, const CallBase &Call,
+void ElementIndices::noteElement(BufferUse &Use, const CallBase &Call,
                                  const Value *Pointer, const Target &To,
                                  bool Only) {
-  if (!Result.Program.Buffers[Use.Buffer].IsArray)
+  if (!Facts.Result.Program.Buffers[Use.Buffer].IsArray)
     return;
   bool Surely = Only && To.At == Place{0, 0};
   Use.Element = elementOf(Pointer, To.Object, Use.Buffer, Call, Surely);

@@ -1,4 +1,4 @@
-//===- BuilderCursors.cpp - pointers that move through a loop -------------===//
+//===- CursorBuilder.cpp - pointers that move through a loop --------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/lifetime/ProgramBuilder.h"
+#include "passes/lifetime/CursorBuilder.h"
 
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Operator.h"
@@ -38,19 +38,20 @@ static bool staysInside(const Value *Pointer, const Value *Base) {
   return true;
 }
 
-void ProgramBuilder::noteCursor(Event &E, size_t First, CallBase &Call,
-                                unsigned Operand) {
+void CursorBuilder::noteCursor(Event &E, size_t First, CallBase &Call,
+                               unsigned Operand) {
   if (E.Uses.size() != First + 1)
     return;
   BufferUse &U = E.Uses[First];
   const Value *Pointer = Call.getArgOperand(Operand);
-  const Value *Base = Result.Sites[U.Buffer].Pointer;
+  const Value *Base = Facts.Result.Sites[U.Buffer].Pointer;
   if (!U.Reads || !Base || !staysInside(Pointer, Base))
     return;
-  auto *Place =
-      dyn_cast<SCEVAddRecExpr>(Evolution.getSCEV(const_cast<Value *>(Pointer)));
+  auto *Place = dyn_cast<SCEVAddRecExpr>(
+      Facts.Evolution.getSCEV(const_cast<Value *>(Pointer)));
   if (!Place || !Place->isAffine() ||
-      Evolution.isKnownNegative(Place->getStepRecurrence(Evolution)))
+      Facts.Evolution.isKnownNegative(
+          Place->getStepRecurrence(Facts.Evolution)))
     return;
   // Every iteration that is followed by another comes here.
   const Loop *L = Place->getLoop();
@@ -58,29 +59,29 @@ void ProgramBuilder::noteCursor(Event &E, size_t First, CallBase &Call,
   // Of a launch that is its configuration: pushing that does not fail.
   const CallBase *Sure = isLaunch(Call) ? launchConfiguration(Call) : &Call;
   if (!Sure || !Latch || !L->contains(Sure->getParent()) ||
-      !Dominators.dominates(Sure->getParent(), Latch))
+      !Facts.Dominators.dominates(Sure->getParent(), Latch))
     return;
   U.Operand = static_cast<int>(Operand);
   U.Cursor = static_cast<int>(Places.size());
   Places.push_back(Place);
 }
 
-void ProgramBuilder::addCursors() {
-  std::vector<Cursor> &Cursors = Result.Program.Cursors;
+void CursorBuilder::addCursors() {
+  std::vector<Cursor> &Cursors = Facts.Result.Program.Cursors;
   // The lowest of those that keep their distance.
   SmallVector<const SCEVAddRecExpr *, 4> Lowest;
   auto Distance = [&](const SCEVAddRecExpr *From, const SCEVAddRecExpr *To) {
     auto *Bytes = From->getLoop() == To->getLoop() &&
-                          From->getStepRecurrence(Evolution) ==
-                              To->getStepRecurrence(Evolution)
-                      ? dyn_cast<SCEVConstant>(Evolution.getMinusSCEV(
+                          From->getStepRecurrence(Facts.Evolution) ==
+                              To->getStepRecurrence(Facts.Evolution)
+                      ? dyn_cast<SCEVConstant>(Facts.Evolution.getMinusSCEV(
                             To->getStart(), From->getStart()))
                       : nullptr;
     return Bytes ? std::optional(Bytes->getAPInt().getSExtValue())
                  : std::nullopt;
   };
   auto ForEachUse = [&](auto &&Fn) {
-    for (Block &B : Result.Program.Blocks)
+    for (Block &B : Facts.Result.Program.Blocks)
       for (Event &E : B.Events)
         for (BufferUse &U : E.Uses)
           if (U.Cursor >= 0)
@@ -97,9 +98,9 @@ void ProgramBuilder::addCursors() {
         return;
       }
     }
-    Cursors.push_back({Result.Program.Buffers[U.Buffer].Name + "." +
+    Cursors.push_back({Facts.Result.Program.Buffers[U.Buffer].Name + "." +
                            std::to_string(Cursors.size()),
-                       U.Buffer, BlockOf[Place->getLoop()->getHeader()]});
+                       U.Buffer, Facts.BlockOf[Place->getLoop()->getHeader()]});
     Lowest.push_back(Place);
   });
   ForEachUse([&](BufferUse &U) {

@@ -1,4 +1,4 @@
-//===- BuilderPointers.cpp - pointers to one buffer or another ------------===//
+//===- PointerNames.cpp - pointers to one buffer or another ---------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/lifetime/ProgramBuilder.h"
+#include "passes/lifetime/PointerNames.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -36,18 +36,19 @@ static const Value *baseOf(const Value *V) {
 }
 
 /// Its number, which may change before the program is complete.
-std::optional<unsigned> ProgramBuilder::pointerOf(const Value *V) {
+std::optional<unsigned> PointerNames::pointerOf(const Value *V) {
   auto *Base = dyn_cast<Instruction>(baseOf(V));
   if (!Base || !isa<PHINode, SelectInst>(Base) ||
-      !Base->getType()->isPointerTy() || !BlockOf.count(Base->getParent()))
+      !Base->getType()->isPointerTy() ||
+      !Facts.BlockOf.count(Base->getParent()))
     return std::nullopt;
   // A vector's select of addresses is none of one.
   if (auto *Select = dyn_cast<SelectInst>(Base);
       Select && !Select->getCondition()->getType()->isIntegerTy(1))
     return std::nullopt;
   SmallDenseSet<unsigned, 4> Buffers;
-  for (const Target &T : Pointers.pointsTo(Base)) {
-    const MemoryObject &O = Pointers.objects()[T.Object];
+  for (const Target &T : Facts.Pointers.pointsTo(Base)) {
+    const MemoryObject &O = Facts.Pointers.objects()[T.Object];
     if (O.Kind != ObjectKind::Buffer || O.Buffer != BufferKind::Device ||
         !(T.At == Place{0, 0}))
       return std::nullopt;
@@ -60,24 +61,26 @@ std::optional<unsigned> ProgramBuilder::pointerOf(const Value *V) {
 }
 
 /// The event touches what is at V, which has the pointer.
-void ProgramBuilder::notePointer(Event &E, unsigned Pointer, const Value *V,
-                                 bool Reads, bool Writes, SizeId Size) {
+void PointerNames::notePointer(Event &E, unsigned Pointer, const Value *V,
+                               bool Reads, bool Writes, SizeId Size) {
   UseByPointer U{Pointer, Reads, Writes};
-  U.Whole = Size && V->stripPointerCasts() == baseOf(V) &&
-            all_of(Pointers.pointsTo(V), [&](const Target &T) {
-              return Result.Program.Buffers[BufferOf[T.Object]].Bytes == Size;
-            });
+  U.Whole =
+      Size && V->stripPointerCasts() == baseOf(V) &&
+      all_of(Facts.Pointers.pointsTo(V), [&](const Target &T) {
+        return Facts.Result.Program.Buffers[Facts.BufferOf[T.Object]].Bytes ==
+               Size;
+      });
   E.Pointers.push_back(U);
 }
 
 /// The pointer, or the buffers that it may be.
-SmallVector<NameId, 1> ProgramBuilder::namesOf(const Value *V) {
+SmallVector<NameId, 1> PointerNames::namesOf(const Value *V) {
   if (std::optional<unsigned> Pointer = pointerOf(V))
-    return {Result.Program.nameOf(*Pointer)};
+    return {Facts.Result.Program.nameOf(*Pointer)};
   SmallVector<NameId, 1> Names;
-  for (const Target &T : Pointers.pointsTo(V))
-    if (auto It = BufferOf.find(T.Object);
-        It != BufferOf.end() && !is_contained(Names, It->second))
+  for (const Target &T : Facts.Pointers.pointsTo(V))
+    if (auto It = Facts.BufferOf.find(T.Object);
+        It != Facts.BufferOf.end() && !is_contained(Names, It->second))
       Names.push_back(It->second);
   return Names;
 }
@@ -92,18 +95,18 @@ static StringRef variableOf(const Instruction &Pointer) {
   return !Rest.empty() && isDigit(Rest[0]) && Name != "retval" ? Name : "";
 }
 
-void ProgramBuilder::addPointers() {
+void PointerNames::addPointers() {
   // What comes in may be pointers that no event has a use of, and so on.
   std::vector<Pointer> Found;
   for (unsigned I = 0; I < PointerOf.size(); ++I) {
     Instruction &At = *(PointerOf.begin() + I)->first;
     Pointer P;
     P.Name = variableOf(At).str();
-    P.Block = BlockOf[At.getParent()];
+    P.Block = Facts.BlockOf[At.getParent()];
     if (auto *Phi = dyn_cast<PHINode>(&At)) {
       for (unsigned In = 0; In < Phi->getNumIncomingValues(); ++In) {
-        auto From = BlockOf.find(Phi->getIncomingBlock(In));
-        if (From != BlockOf.end() && !P.from(From->second))
+        auto From = Facts.BlockOf.find(Phi->getIncomingBlock(In));
+        if (From != Facts.BlockOf.end() && !P.from(From->second))
           P.Incomings.push_back(
               {From->second, namesOf(Phi->getIncomingValue(In))});
       }
@@ -114,7 +117,7 @@ void ProgramBuilder::addPointers() {
               .first->second);
       P.Incomings.push_back({1, namesOf(Select.getTrueValue())});
       P.Incomings.push_back({0, namesOf(Select.getFalseValue())});
-      const auto &Here = Result.Instructions[P.Block];
+      const auto &Here = Facts.Result.Instructions[P.Block];
       while (P.Index < Here.size() && !At.comesBefore(Here[P.Index]))
         ++P.Index;
     }
@@ -130,8 +133,8 @@ void ProgramBuilder::addPointers() {
                                             : Made(A)->comesBefore(Made(B));
   });
   for (unsigned I : Order)
-    Result.Pointers.push_back(Made(I));
-  Result.Program.setPointers(std::move(Found), Order);
+    Facts.Result.Pointers.push_back(Made(I));
+  Facts.Result.Program.setPointers(std::move(Found), Order);
 }
 
 } // namespace dragon

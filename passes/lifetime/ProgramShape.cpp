@@ -1,11 +1,11 @@
-//===- BuilderShape.cpp - buffers, blocks and where they lead -------------===//
+//===- ProgramShape.cpp - buffers, blocks and where they lead -------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/lifetime/ProgramBuilder.h"
+#include "passes/lifetime/ProgramShape.h"
 
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/ADT/STLExtras.h"
@@ -18,12 +18,6 @@
 using namespace llvm;
 
 namespace dragon {
-
-void ProgramBuilder::findCycles() {
-  for (scc_iterator<Function *> Part = scc_begin(&F); !Part.isAtEnd(); ++Part)
-    if (Part.hasCycle())
-      Cyclic.insert_range(*Part);
-}
 
 /// The variable's old value, for the case that cudaMalloc fails, is no use of
 /// the buffer that it may be.
@@ -45,26 +39,26 @@ static bool refersTo(const TargetSet &Targets, unsigned Object) {
 
 /// Whether a call may look at what is stored in the object, other than by
 /// loads of this function.
-bool ProgramBuilder::isGivenToCalls(unsigned Object) const {
-  const MemoryObject &O = Pointers.objects()[Object];
+bool ProgramShape::isGivenToCalls(unsigned Object) const {
+  const MemoryObject &O = Facts.Pointers.objects()[Object];
   if (O.Kind == ObjectKind::Local && isOutSlot(O.Site))
     return false;
   if (O.Kind != ObjectKind::Local && O.Kind != ObjectKind::Global)
     return true;
-  return any_of(instructions(F), [&](const Instruction &I) {
+  return any_of(instructions(Facts.F), [&](const Instruction &I) {
     auto *Call = dyn_cast<CallBase>(&I);
     if (!Call || isa<IntrinsicInst>(Call))
       return false;
     const CallEffect *Effect = callEffect(*Call);
     return !(Effect && Effect->Kind == CallKind::AllocateInto) &&
            any_of(Call->args(), [&](const Use &Operand) {
-             return refersTo(Pointers.pointsTo(Operand), Object);
+             return refersTo(Facts.Pointers.pointsTo(Operand), Object);
            });
   });
 }
 
 /// Whether each one that the call in a cycle gives is freed before the next.
-bool ProgramBuilder::isFreedEachTime(const Value &Given) const {
+bool ProgramShape::isFreedEachTime(const Value &Given) const {
   SmallPtrSet<const BasicBlock *, 4> Frees;
   for (const User *U : Given.users()) {
     auto *Call = dyn_cast<CallBase>(U);
@@ -91,11 +85,11 @@ bool ProgramBuilder::isFreedEachTime(const Value &Given) const {
 /// Of a buffer that is allocated in a cycle: whether one may be referred to by
 /// anything but the value that its call has just given. Then several may exist.
 /// What escapes may be referred to by unknown pointers, but does not end.
-bool ProgramBuilder::mayBeSummary(unsigned Object, const Value &Given) const {
-  for (const Instruction &I : instructions(F)) {
+bool ProgramShape::mayBeSummary(unsigned Object, const Value &Given) const {
+  for (const Instruction &I : instructions(Facts.F)) {
     // Numbers that are made of addresses are made of these or come from memory.
     const bool IsPointer = I.getType()->isPointerTy();
-    if (&I == &Given || !refersTo(Pointers.pointsTo(&I), Object) ||
+    if (&I == &Given || !refersTo(Facts.Pointers.pointsTo(&I), Object) ||
         (!IsPointer && !isa<PHINode, CallBase>(I) && !I.mayReadFromMemory()))
       continue;
     SmallPtrSet<const Value *, 8> Seen;
@@ -106,14 +100,14 @@ bool ProgramBuilder::mayBeSummary(unsigned Object, const Value &Given) const {
   // A kernel finds it in a structure or in device memory.
   if (isFreedEachTime(Given))
     return false;
-  for (unsigned O = 0; O < Pointers.objects().size(); ++O)
-    if (refersTo(Pointers.contents(O), Object) && isGivenToCalls(O))
+  for (unsigned O = 0; O < Facts.Pointers.objects().size(); ++O)
+    if (refersTo(Facts.Pointers.contents(O), Object) && isGivenToCalls(O))
       return true;
   return false;
 }
 
-void ProgramBuilder::addBuffers() {
-  const std::vector<MemoryObject> &Objects = Pointers.objects();
+void ProgramShape::addBuffers() {
+  const std::vector<MemoryObject> &Objects = Facts.Pointers.objects();
   for (unsigned O = 0; O < Objects.size(); ++O) {
     if (Objects[O].Kind != ObjectKind::Buffer)
       continue;
@@ -126,25 +120,25 @@ void ProgramBuilder::addBuffers() {
       Value *Slot = Call->getArgOperand(Effect.Pointer);
       for (User *U : Slot->users())
         if (auto *Load = dyn_cast<LoadInst>(U))
-          if (isOutSlot(Slot) && Dominators.dominates(Call, Load))
+          if (isOutSlot(Slot) && Facts.Dominators.dominates(Call, Load))
             Site.Pointer = Load;
     }
     Buffer B;
     B.Kind = Objects[O].Buffer;
     B.Name = bufferName(*Call);
-    B.Bytes = sizeOf(bytesOf(*Call, Effect.Bytes, Effect.Count));
-    B.Where = position(*Call);
+    B.Bytes = Values.sizeOf(Values.bytesOf(*Call, Effect.Bytes, Effect.Count));
+    B.Where = Facts.position(*Call);
     B.Escapes = Objects[O].Escapes || !Site.Pointer;
     B.EscapesTo = Objects[O].Escapes ? Objects[O].EscapesTo : "a variable";
     B.EscapesToKernel = Objects[O].EscapesToKernel;
     B.EscapesAt =
-        position(Objects[O].EscapesAt ? *Objects[O].EscapesAt : *Call);
+        Facts.position(Objects[O].EscapesAt ? *Objects[O].EscapesAt : *Call);
     B.Mappable = Call->getCalledFunction()->getName() == "cudaMalloc";
     B.IsSummary =
-        inCycle(*Call) && Site.Pointer && mayBeSummary(O, *Site.Pointer);
-    BufferOf[O] = Result.Program.Buffers.size();
-    Result.Program.Buffers.push_back(std::move(B));
-    Result.Sites.push_back(Site);
+        Facts.inCycle(*Call) && Site.Pointer && mayBeSummary(O, *Site.Pointer);
+    Facts.BufferOf[O] = Facts.Result.Program.Buffers.size();
+    Facts.Result.Program.Buffers.push_back(std::move(B));
+    Facts.Result.Sites.push_back(Site);
   }
 }
 
@@ -163,23 +157,23 @@ static bool endsWell(const BasicBlock &B) {
   return false;
 }
 
-void ProgramBuilder::addBlocks() {
-  for (BasicBlock &B : F) {
-    if (!Dominators.isReachableFromEntry(&B))
+void ProgramShape::addBlocks() {
+  for (BasicBlock &B : Facts.F) {
+    if (!Facts.Dominators.isReachableFromEntry(&B))
       continue;
-    BlockOf[&B] = Result.Program.Blocks.size();
+    Facts.BlockOf[&B] = Facts.Result.Program.Blocks.size();
     Block New;
     New.Name = B.hasName() ? B.getName().str()
-                           : "b" + std::to_string(Result.Blocks.size());
-    Result.Program.Blocks.push_back(std::move(New));
-    Result.Blocks.push_back(&B);
+                           : "b" + std::to_string(Facts.Result.Blocks.size());
+    Facts.Result.Program.Blocks.push_back(std::move(New));
+    Facts.Result.Blocks.push_back(&B);
   }
-  for (auto &[B, Index] : BlockOf) {
-    Block &New = Result.Program.Blocks[Index];
+  for (auto &[B, Index] : Facts.BlockOf) {
+    Block &New = Facts.Result.Program.Blocks[Index];
     const BasicBlock *Launch = launchBlock(*B);
     for (const BasicBlock *S : successors(B))
       if (!Launch || S == Launch)
-        New.Successors.push_back(BlockOf[S]);
+        New.Successors.push_back(Facts.BlockOf[S]);
     const Instruction *End = B->getTerminator();
     New.Returns = isa<ReturnInst>(End) || isa<ResumeInst>(End);
     New.Fails =
@@ -187,11 +181,11 @@ void ProgramBuilder::addBlocks() {
   }
 }
 
-void ProgramBuilder::markFailingEdge(BasicBlock *From, BasicBlock *To) {
-  if (!BlockOf.count(From))
+void ProgramShape::markFailingEdge(BasicBlock *From, BasicBlock *To) {
+  if (!Facts.BlockOf.count(From))
     return;
-  auto &Blocks = Result.Program.Blocks;
-  unsigned P = BlockOf[From], S = BlockOf[To];
+  auto &Blocks = Facts.Result.Program.Blocks;
+  unsigned P = Facts.BlockOf[From], S = Facts.BlockOf[To];
   if (Blocks[P].Successors.size() == 1) {
     Blocks[P].Fails = true;
     return;
@@ -203,27 +197,27 @@ void ProgramBuilder::markFailingEdge(BasicBlock *From, BasicBlock *To) {
   for (unsigned &Successor : Blocks[P].Successors)
     if (Successor == S)
       Successor = Blocks.size();
-  for (Pointer &Phi : Result.Program.Pointers)
+  for (Pointer &Phi : Facts.Result.Program.Pointers)
     if (Phi.isPhi() && Phi.Block == S)
       for (Pointer::Incoming &W : Phi.Incomings)
         if (W.From == P)
           W.From = Blocks.size();
   Blocks.push_back(std::move(Edge));
-  Result.Blocks.push_back(nullptr);
+  Facts.Result.Blocks.push_back(nullptr);
 }
 
 /// Marks paths on which main returns a constant that is not 0.
-void ProgramBuilder::markFailures() {
-  if (!IsMain || !F.getReturnType()->isIntegerTy())
+void ProgramShape::markFailures() {
+  if (!IsMain || !Facts.F.getReturnType()->isIntegerTy())
     return;
   SetVector<PHINode *> Phis;
-  for (BasicBlock &B : F) {
+  for (BasicBlock &B : Facts.F) {
     auto *Return = dyn_cast<ReturnInst>(B.getTerminator());
-    if (!Return || !BlockOf.count(&B))
+    if (!Return || !Facts.BlockOf.count(&B))
       continue;
     Value *V = Return->getReturnValue();
     if (auto *C = dyn_cast<ConstantInt>(V); C && !C->isZero())
-      Result.Program.Blocks[BlockOf[&B]].Fails = true;
+      Facts.Result.Program.Blocks[Facts.BlockOf[&B]].Fails = true;
     else if (auto *Phi = dyn_cast<PHINode>(V); Phi && Phi->getParent() == &B)
       Phis.insert(Phi);
   }
