@@ -244,6 +244,11 @@ public:
   Status guardHostAccess(uintptr_t va, size_t bytes, bool guarded);
   Status setFaultHandler(FaultHandler handler, void *context);
 
+  /// False for device memory outside of all reserved ranges that the host
+  /// cannot touch: the program's device variables, and what other libraries or
+  /// the program have from the driver. The host may only copy it by copy().
+  bool hostReaches(const void *address) { return hostReachesImpl(address); }
+
   StatusOr<DeviceMemory> memory();
 
   // -- What it has done
@@ -293,6 +298,7 @@ private:
   virtual Status guardHostAccessImpl(uintptr_t va, size_t bytes,
                                      bool guarded) = 0;
   virtual Status setFaultHandlerImpl(FaultHandler handler, void *context) = 0;
+  virtual bool hostReachesImpl(const void *) { return true; }
   virtual StatusOr<DeviceMemory> memoryImpl() = 0;
 
   std::unique_ptr<Timeline> Watched;

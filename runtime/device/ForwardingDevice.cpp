@@ -184,6 +184,10 @@ Status ForwardingDevice::setFaultHandlerImpl(FaultHandler handler,
   return Inner->setFaultHandler(handler, context);
 }
 
+bool ForwardingDevice::hostReachesImpl(const void *address) {
+  return Inner->hostReaches(address);
+}
+
 StatusOr<DeviceMemory> ForwardingDevice::memoryImpl() {
   DRAGON_TRY(before(DeviceCall::Memory));
   return Inner->memory();

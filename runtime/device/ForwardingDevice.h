@@ -91,6 +91,7 @@ private:
   Status remapFileImpl(uintptr_t base, unsigned flags) override;
   Status guardHostAccessImpl(uintptr_t va, size_t bytes, bool guarded) override;
   Status setFaultHandlerImpl(FaultHandler handler, void *context) override;
+  bool hostReachesImpl(const void *address) override;
   StatusOr<DeviceMemory> memoryImpl() override;
 
   std::unique_ptr<Device> Inner;

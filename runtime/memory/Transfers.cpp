@@ -11,7 +11,9 @@
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace dragon {
 
@@ -36,11 +38,40 @@ LaunchNeed needFor(const Chunk &chunk, uintptr_t begin, uintptr_t end) {
 
 } // namespace
 
-/// The processor is about to touch host memory of the program's that work in
-/// front of it in the queue may touch as well: that is done then.
-static Status waitForQueue(Device &device, Queue queue, bool &waited) {
-  return std::exchange(waited, true) ? Status() : device.synchronize(queue);
-}
+namespace {
+
+/// The program's end of a copy of which the processor makes a part.
+class ProgramSide {
+public:
+  ProgramSide(Device &device, const void *memory, Queue queue, HostSide side)
+      : Dev(device), Memory(memory), InQueue(queue),
+        Waited(!side.mayBePinned || !device.caps().asynchronous) {
+    if (side.pageable && !side.mayBePinned)
+      Known = true;
+  }
+
+  /// The processor can touch it. If not, the device has to copy. The driver is
+  /// asked once, and only where the processor would copy.
+  bool reachable() {
+    if (!Known)
+      Known = Dev.hostReaches(Memory);
+    return *Known;
+  }
+  /// The processor is about to touch it, and work in front of the copy in the
+  /// queue may touch it as well: that is done then.
+  Status waitForQueue() {
+    return std::exchange(Waited, true) ? Status() : Dev.synchronize(InQueue);
+  }
+
+private:
+  Device &Dev;
+  const void *const Memory;
+  const Queue InQueue;
+  bool Waited;
+  std::optional<bool> Known;
+};
+
+} // namespace
 
 /// Cuts [begin, end) into runs of chunks for which `onDevice` gives the same
 /// answer; it is asked again for each chunk, when the chunks before are done.
@@ -112,7 +143,7 @@ public:
         Bytes(bytes), InQueue(queue), Pageable(side.pageable),
         Stage(Ctx, T.Slabs, queue, Ctx.copyIn, bytes, side.pageable),
         OutOfCore(T.Space.LiveBytes > T.OnDevice.Pool.budget()),
-        Waited(!side.mayBePinned || !Ctx.caps().asynchronous) {
+        Source(*Ctx.device, from, queue, side) {
     if (Pageable && OutOfCore)
       for (const Chunk *chunk : T.OnDevice.Chunks)
         Held += chunk->copies.device ? chunk->bytes() : 0;
@@ -154,7 +185,7 @@ private:
   HostCopies Gathered;
   const bool OutOfCore;
   uint64_t Held = 0; ///< contents on the device
-  bool Waited;       ///< for work that may touch the host memory
+  ProgramSide Source;
 };
 
 bool Transfers::Upload::goesToDevice(Chunk &chunk, uintptr_t begin,
@@ -205,9 +236,15 @@ Status Transfers::Upload::copyToHost(Chunk &chunk, uintptr_t begin,
   DRAGON_TRY(
       T.Resident.bringToHost(chunk, needFor(chunk, begin, end), Cause::Copy));
   DRAGON_TRY(T.Time.settle(chunk));
-  DRAGON_TRY(waitForQueue(*Ctx.device, InQueue, Waited));
-  Gathered.add(static_cast<char *>(chunk.host.hostView) + (begin - chunk.va()),
-               source(begin), end - begin);
+  char *to = static_cast<char *>(chunk.host.hostView) + (begin - chunk.va());
+  if (Source.reachable()) {
+    DRAGON_TRY(Source.waitForQueue());
+    Gathered.add(to, source(begin), end - begin);
+  } else {
+    DRAGON_TRY(Ctx.device->copy(to, source(begin), end - begin,
+                                CopyKind::DeviceToHost, InQueue));
+    DRAGON_TRY(Ctx.device->synchronize(InQueue));
+  }
   return T.Data.wroteHost(chunk, chunk.partOf(begin, end));
 }
 
@@ -230,9 +267,19 @@ public:
       : T(moves), Ctx(moves.Ctx), OutOf(buffer), To(to), From(from),
         End(from + bytes), InQueue(queue),
         Stage(Ctx, T.Slabs, queue, Ctx.copyOut, bytes, side.pageable),
-        Waited(!side.mayBePinned || !Ctx.caps().asynchronous) {}
+        Target(*Ctx.device, to, queue, side) {}
 
   Status run() {
+    Status status = copyAll();
+    if (ReadsHostCopies)
+      DRAGON_TRY(Ctx.device->synchronize(InQueue));
+    return status;
+  }
+
+private:
+  char *target(uintptr_t at) const { return To + (at - From); }
+
+  Status copyAll() {
     uintptr_t begin = From;
     while (begin < End) {
       Chunk &chunk = OutOf.chunkAt(begin);
@@ -248,9 +295,6 @@ public:
     }
     return T.Store.run(Reads, Cause::Copy);
   }
-
-private:
-  char *target(uintptr_t at) const { return To + (at - From); }
 
   /// As far as chunks are on the device: moves `stop`.
   Status copyFromDevice(uintptr_t begin, uintptr_t &stop) {
@@ -274,19 +318,37 @@ private:
 
   Status copyFromHost(const Chunk &chunk, uintptr_t begin, uintptr_t stop) {
     DRAGON_TRY(T.Time.settle(chunk));
-    DRAGON_TRY(waitForQueue(*Ctx.device, InQueue, Waited));
-    Gathered.add(target(begin),
-                 static_cast<const char *>(chunk.host.hostView) +
-                     (begin - chunk.va()),
-                 stop - begin);
+    const char *from =
+        static_cast<const char *>(chunk.host.hostView) + (begin - chunk.va());
+    if (!Target.reachable()) {
+      ReadsHostCopies = true;
+      return Ctx.device->copy(target(begin), from, stop - begin,
+                              CopyKind::HostToDevice, InQueue);
+    }
+    DRAGON_TRY(Target.waitForQueue());
+    Gathered.add(target(begin), from, stop - begin);
     return {};
   }
 
   Status read(const Chunk &chunk, uintptr_t begin, uintptr_t stop) {
-    DRAGON_TRY(waitForQueue(*Ctx.device, InQueue, Waited));
+    if (!Target.reachable())
+      return readForDevice(chunk, begin, stop);
+    DRAGON_TRY(Target.waitForQueue());
     T.Store.planRead(chunk, begin - chunk.va(), stop - chunk.va(),
                      target(begin), Reads);
     return {};
+  }
+
+  /// By way of memory of our own.
+  Status readForDevice(const Chunk &chunk, uintptr_t begin, uintptr_t stop) {
+    std::vector<char> bounce(stop - begin);
+    ReadPlan plan;
+    T.Store.planRead(chunk, begin - chunk.va(), stop - chunk.va(),
+                     bounce.data(), plan);
+    DRAGON_TRY(T.Store.run(plan, Cause::Copy));
+    DRAGON_TRY(Ctx.device->copy(target(begin), bounce.data(), bounce.size(),
+                                CopyKind::HostToDevice, InQueue));
+    return Ctx.device->synchronize(InQueue);
   }
 
   Transfers &T;
@@ -298,7 +360,8 @@ private:
   PinnedStage Stage;
   HostCopies Gathered; ///< nothing is evicted before they are made
   ReadPlan Reads;
-  bool Waited; ///< for work that may touch the host memory
+  ProgramSide Target;
+  bool ReadsHostCopies = false; ///< the device does: they must stay so long
 };
 
 Status Transfers::fromBuffer(Buffer &buffer, char *to, uintptr_t from,

@@ -14,6 +14,10 @@
 // and out of the host copies of chunks, and through pinned blocks where the
 // chunk is on the device. Pinned memory is the device's to copy.
 //
+// The other end of a copy may be device memory that is not ours (a device
+// variable, a library's): the device then makes those copies, too, that the
+// processor would have made.
+//
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_MEMORY_TRANSFERS_H
 #define DRAGON_RUNTIME_MEMORY_TRANSFERS_H
@@ -24,7 +28,8 @@
 
 namespace dragon {
 
-/// Memory of the host at one end of a copy.
+/// Memory outside of all buffers at one end of a copy: the host's, or device
+/// memory that is not ours.
 struct HostSide {
   bool pageable = false;    ///< work in the queue cannot reach it,
   bool mayBePinned = false; ///< unless it is pinned after all

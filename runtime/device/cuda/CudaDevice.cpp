@@ -264,6 +264,20 @@ bool CudaDevice::acceptsImpl(const LaunchRequest &request) {
   return true;
 }
 
+// cuPointerGetAttributes succeeds for memory that the driver does not know, and
+// then gives 0. Managed memory counts as device memory, or as host memory.
+bool CudaDevice::hostReachesImpl(const void *address) {
+  CUmemorytype type = {};
+  unsigned managed = 0;
+  CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                 CU_POINTER_ATTRIBUTE_IS_MANAGED};
+  void *values[] = {&type, &managed};
+  CudaContextScope scope(Cuda, Context);
+  CUresult result = Cuda.PointerGetAttributes(
+      2, which, values, reinterpret_cast<CUdeviceptr>(address));
+  return result != CUDA_SUCCESS || type != CU_MEMORYTYPE_DEVICE || managed;
+}
+
 StatusOr<DeviceMemory> CudaDevice::memoryImpl() {
   CudaContextScope scope(Cuda, Context);
   size_t free = 0, total = 0;

@@ -66,6 +66,7 @@ private:
   Status poisonImpl(uintptr_t va, size_t bytes, Queue queue) override;
   Status launchImpl(const LaunchRequest &request) override;
   bool acceptsImpl(const LaunchRequest &request) override;
+  bool hostReachesImpl(const void *address) override;
 };
 
 } // namespace dragon

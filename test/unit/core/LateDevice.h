@@ -254,7 +254,8 @@ private:
         },
         rangeOf(to, bytes), rangeOf(from, bytes)));
     auto reached = [this](const void *memory) {
-      return inBuffer(memory) || isPinned(memory);
+      return inBuffer(memory) || isPinned(memory) ||
+             !inner().hostReaches(memory);
     };
     if (!reached(to) || !reached(from))
       return runUpTo(queue, queued(queue));

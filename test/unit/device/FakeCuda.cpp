@@ -182,6 +182,13 @@ struct Api {
     cuda.mostManagedBytes = std::max(cuda.mostManagedBytes, cuda.managedBytes);
     return CUDA_SUCCESS;
   }
+  /// What the driver says of memory that it does not know.
+  static CUresult PointerGetAttributes(unsigned, CUpointer_attribute *,
+                                       void **values, CUdeviceptr) {
+    *static_cast<CUmemorytype *>(values[0]) = CUmemorytype{};
+    *static_cast<unsigned *>(values[1]) = 0;
+    return CUDA_SUCCESS;
+  }
   static CUresult MemFree(CUdeviceptr address) {
     FAKE_NOTE("cuMemFree", "{}", fake().nameOf(address));
     auto it = fake().managed.find(address);
