@@ -58,10 +58,8 @@ StatusOr<std::unique_ptr<Device>> CpuDevice::create(const Settings &settings) {
       (wanted + granularity - 1) / granularity * granularity, granularity);
   // Pinned host memory is budgeted by core; here only the machine limits it.
   const uint64_t host = std::max<uint64_t>(machine, granularity);
-  DRAGON_ASSIGN(device->DeviceMemoryFile,
-                MemoryFile::create("device", total, total));
-  DRAGON_ASSIGN(device->HostMemoryFile,
-                MemoryFile::create("host", host, uint64_t(64) << 20));
+  DRAGON_ASSIGN(device->DeviceMemoryFile, MemoryFile::create("device", total));
+  DRAGON_ASSIGN(device->HostMemoryFile, MemoryFile::create("host", host));
   device->Caps.name = "cpu";
   device->Caps.granularity = granularity;
   device->Caps.hostMapped = true;

@@ -16,13 +16,12 @@
 namespace dragon {
 
 ManagedDevice::ManagedDevice(const CudaDriver &cuda, const CudaContext &context)
-    : CudaDevice(cuda, context), Pool(cuda, context.device) {}
+    : CudaDevice(cuda, context), Memory(cuda, context.device) {}
 
 ManagedDevice::~ManagedDevice() {
   CudaContextScope scope(Cuda, Context);
   for (const auto &[begin, range] : Reserved)
     Cuda.MemFree(range.allocation);
-  Pool.close();
   for (CUevent event : {Moved, Order})
     if (event)
       Cuda.EventDestroy(event);
@@ -59,7 +58,7 @@ Status ManagedDevice::open(const char *name, const Settings &settings) {
   Limit = settings.managedMemory.value_or(
       settings.managedOversubscribe ? UINT64_MAX : Caps.freeMemory);
   Oversubscribes = settings.managedOversubscribe;
-  Pool.openForCopies(Granularity);
+  Memory.openForCopies(Granularity);
   CudaContextScope scope(Cuda, Context);
   DRAGON_TRY(Cuda.check(
       Cuda.StreamCreateWithPriority(&Moves, CU_STREAM_NON_BLOCKING, 0),
@@ -174,7 +173,7 @@ Status ManagedDevice::releaseImpl(uintptr_t base, size_t bytes) {
 StatusOr<Physical> ManagedDevice::createImpl(Place place, size_t bytes) {
   if (place != Place::Device) {
     CudaContextScope scope(Cuda, Context);
-    return Pool.create(place, bytes);
+    return Memory.create(place, bytes);
   }
   std::lock_guard<std::mutex> guard(Lock);
   Physical physical;
@@ -192,7 +191,7 @@ Status ManagedDevice::destroyImpl(const Physical &physical) {
       return {};
   }
   CudaContextScope scope(Cuda, Context);
-  return Pool.destroy(physical);
+  return Memory.destroy(physical);
 }
 
 bool ManagedDevice::isReserved(uintptr_t begin, uintptr_t end) {

@@ -35,7 +35,7 @@
 #define DRAGON_RUNTIME_DEVICE_MANAGED_MANAGEDDEVICE_H
 
 #include "runtime/device/cuda/CudaDevice.h"
-#include "runtime/device/cuda/PhysicalPool.h"
+#include "runtime/device/cuda/PhysicalMemory.h"
 #include "runtime/device/managed/PendingMaps.h"
 
 #include <map>
@@ -118,8 +118,8 @@ private:
   Status guardHostAccessImpl(uintptr_t va, size_t bytes, bool guarded) override;
   Status setFaultHandlerImpl(FaultHandler handler, void *context) override;
 
-  PhysicalPool Pool;  ///< pinned memory
-  uint64_t Limit = 0; ///< of managed memory; UINT64_MAX: the user's risk
+  PhysicalMemory Memory; ///< pinned memory
+  uint64_t Limit = 0;    ///< of managed memory; UINT64_MAX: the user's risk
   bool Oversubscribes = false;
   Hints Takes = Hints::None;
   bool ToldWhy = false;
@@ -128,7 +128,7 @@ private:
   std::map<uintptr_t, Range> Reserved; // by begin
   uint64_t ReservedBytes = 0;
   std::map<uint64_t, size_t> DeviceChunks; // id -> bytes
-  uint64_t NextId = uint64_t(1) << 62;     // apart from Pool's
+  uint64_t NextId = uint64_t(1) << 62;     // apart from Memory's
   std::map<uintptr_t, uintptr_t> Mapped;   // begin -> end
   PendingMaps Pending;
   CUstream Moves = nullptr;

@@ -13,13 +13,12 @@
 namespace dragon {
 
 VmmDevice::VmmDevice(const CudaDriver &cuda, const CudaContext &context)
-    : CudaDevice(cuda, context), Pool(cuda, context.device) {}
+    : CudaDevice(cuda, context), Memory(cuda, context.device) {}
 
 VmmDevice::~VmmDevice() {
   CudaContextScope scope(Cuda, Context);
   for (const auto &[begin, end] : Reserved)
     removeFaultRange(begin);
-  Pool.close();
 }
 
 StatusOr<std::unique_ptr<Device>> VmmDevice::create(const Settings &) {
@@ -31,9 +30,9 @@ StatusOr<std::unique_ptr<Device>> VmmDevice::createOn(const CudaDriver &cuda) {
   DRAGON_ASSIGN(CudaContext context, CudaContext::retain(cuda));
   std::unique_ptr<VmmDevice> device(new VmmDevice(cuda, context));
   CudaContextScope scope(cuda, context.context);
-  DRAGON_TRY(device->Pool.open());
-  DRAGON_TRY(device->describe("vmm", device->Pool.granularity(),
-                              device->Pool.hostMapped()));
+  DRAGON_TRY(device->Memory.open());
+  DRAGON_TRY(device->describe("vmm", device->Memory.granularity(),
+                              device->Memory.hostMapped()));
   return StatusOr<std::unique_ptr<Device>>(std::move(device));
 }
 
@@ -81,17 +80,17 @@ Status VmmDevice::releaseImpl(uintptr_t base, size_t bytes) {
 
 StatusOr<Physical> VmmDevice::createImpl(Place place, size_t bytes) {
   CudaContextScope scope(Cuda, Context);
-  return Pool.create(place, bytes);
+  return Memory.create(place, bytes);
 }
 
 Status VmmDevice::destroyImpl(const Physical &physical) {
   CudaContextScope scope(Cuda, Context);
-  return Pool.destroy(physical);
+  return Memory.destroy(physical);
 }
 
 Status VmmDevice::mapImpl(uintptr_t va, const Physical &physical) {
   CudaContextScope scope(Cuda, Context);
-  DRAGON_ASSIGN(CUmemGenericAllocationHandle handle, Pool.handle(physical));
+  DRAGON_ASSIGN(CUmemGenericAllocationHandle handle, Memory.handle(physical));
   uintptr_t end = va + physical.bytes;
   DRAGON_TRY_IN(
       Cuda.check(Cuda.MemMap(va, physical.bytes, 0, handle, 0), "cuMemMap"),
@@ -101,7 +100,7 @@ Status VmmDevice::mapImpl(uintptr_t va, const Physical &physical) {
   // from the device that are queued: 270 us behind one of 16 MiB, 860 us behind
   // three. Launches from other threads are not delayed.
   CUmemAccessDesc desc[2];
-  unsigned count = Pool.access(physical.place, desc);
+  unsigned count = Memory.access(physical.place, desc);
   CUresult result = Cuda.MemSetAccess(va, physical.bytes, desc, count);
   if (result != CUDA_SUCCESS) {
     Cuda.MemUnmap(va, physical.bytes);
@@ -229,12 +228,6 @@ bool VmmDevice::hostFault(uintptr_t address, bool write) {
     context = HandlerContext;
   }
   return handler && handler(context, address, write);
-}
-
-StatusOr<DeviceMemory> VmmDevice::memoryImpl() {
-  DRAGON_ASSIGN(DeviceMemory memory, CudaDevice::memoryImpl());
-  memory.free += Pool.keptDeviceBytes();
-  return memory;
 }
 
 } // namespace dragon

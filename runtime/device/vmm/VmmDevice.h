@@ -23,7 +23,7 @@
 #include "runtime/base/Settings.h"
 #include "runtime/device/FaultHandling.h"
 #include "runtime/device/cuda/CudaDevice.h"
-#include "runtime/device/cuda/PhysicalPool.h"
+#include "runtime/device/cuda/PhysicalMemory.h"
 
 #include <map>
 #include <memory>
@@ -67,9 +67,8 @@ private:
                   Queue queue) override;
   Status guardHostAccessImpl(uintptr_t va, size_t bytes, bool guarded) override;
   Status setFaultHandlerImpl(FaultHandler handler, void *context) override;
-  StatusOr<DeviceMemory> memoryImpl() override;
 
-  PhysicalPool Pool;
+  PhysicalMemory Memory;
 
   std::shared_mutex Lock;
   std::map<uintptr_t, uintptr_t> Reserved; // begin -> end

@@ -46,8 +46,7 @@ public:
 
 private:
   char *map(int access) {
-    void *at =
-        ::mmap(nullptr, ForeignBytes, access, MAP_SHARED, Pages, 0);
+    void *at = ::mmap(nullptr, ForeignBytes, access, MAP_SHARED, Pages, 0);
     EXPECT_NE(at, MAP_FAILED);
     return static_cast<char *>(at);
   }
@@ -81,7 +80,8 @@ protected:
     std::string notes;
     auto device = createDevice(settings, notes);
     ASSERT_TRUE(device.ok()) << device.takeStatus().message();
-    auto foreign = std::make_unique<DeviceWithForeignMemory>(std::move(*device));
+    auto foreign =
+        std::make_unique<DeviceWithForeignMemory>(std::move(*device));
     Memory = foreign->foreign();
     Contents = foreign->contents();
     start(std::make_unique<LateDevice>(std::move(foreign)));
@@ -131,9 +131,9 @@ TEST_F(ForeignMemoryTest, FromBuffersOfWhichMostIsNotOnTheDevice) {
     const std::vector<int32_t> words = numbers(6 * N, 21 + known);
     ASSERT_OK(upload(buffer, words));
     ASSERT_OK(copyOut(buffer + 4 * 100, 5 * N * 4, known));
-    EXPECT_TRUE(foreignWords(5 * N) ==
-                std::vector<int32_t>(words.begin() + 100,
-                                     words.begin() + 100 + 5 * N));
+    EXPECT_TRUE(
+        foreignWords(5 * N) ==
+        std::vector<int32_t>(words.begin() + 100, words.begin() + 100 + 5 * N));
     ASSERT_OK(runtime->buffers().free(buffer));
   }
 }

@@ -20,27 +20,26 @@ uint64_t bytesInMemory(const MemoryFile &file) {
   return static_cast<uint64_t>(info.st_blocks) * 512;
 }
 
-std::unique_ptr<MemoryFile> make(const char *name, uint64_t limit,
-                                 uint64_t keep) {
-  auto file = MemoryFile::create(name, limit, keep);
+std::unique_ptr<MemoryFile> make(const char *name, uint64_t limit) {
+  auto file = MemoryFile::create(name, limit);
   EXPECT_TRUE(file.ok());
   return std::move(*file);
 }
 
-TEST(MemoryFile, FreedMemoryGoesBackBeyondTheKeepLimit) {
-  auto file = make("test", 64 * MiB, 4 * MiB);
+TEST(MemoryFile, FreedMemoryGoesBack) {
+  auto file = make("test", 64 * MiB);
   uint64_t a = *file->allocate(8 * MiB), b = *file->allocate(2 * MiB);
   EXPECT_EQ(bytesInMemory(*file), 10 * MiB);
   file->free(a, 8 * MiB);
   EXPECT_EQ(bytesInMemory(*file), 2 * MiB);
+  EXPECT_EQ(*file->allocate(2 * MiB), a);
   file->free(b, 2 * MiB);
-  EXPECT_EQ(bytesInMemory(*file), 2 * MiB); // kept
-  EXPECT_EQ(*file->allocate(2 * MiB), b);
+  EXPECT_EQ(bytesInMemory(*file), 2 * MiB);
   EXPECT_EQ(file->used(), 2 * MiB);
 }
 
 TEST(MemoryFile, LimitCountsWhatIsInUse) {
-  auto file = make("test", 8 * MiB, 8 * MiB);
+  auto file = make("test", 8 * MiB);
   uint64_t a = *file->allocate(6 * MiB);
   auto refused = file->allocate(4 * MiB);
   ASSERT_FALSE(refused.ok());
@@ -49,14 +48,13 @@ TEST(MemoryFile, LimitCountsWhatIsInUse) {
   EXPECT_EQ(why.message(), "no 4194304 bytes left of 8388608 bytes of test "
                            "memory (6291456 in use)");
   file->free(a, 6 * MiB);
-  // What was kept makes room for another size.
   uint64_t c = *file->allocate(8 * MiB);
   EXPECT_EQ(bytesInMemory(*file), 8 * MiB);
   file->free(c, 8 * MiB);
 }
 
 TEST(MemoryFile, FragmentsAreJoined) {
-  auto file = make("test", 1024 * MiB, 0);
+  auto file = make("test", 1024 * MiB);
   std::vector<uint64_t> offsets;
   for (int i = 0; i < 8; ++i)
     offsets.push_back(*file->allocate(2 * MiB));

@@ -17,12 +17,11 @@
 
 namespace dragon {
 
-StatusOr<std::unique_ptr<MemoryFile>>
-MemoryFile::create(const char *name, uint64_t limit, uint64_t keep) {
+StatusOr<std::unique_ptr<MemoryFile>> MemoryFile::create(const char *name,
+                                                         uint64_t limit) {
   std::unique_ptr<MemoryFile> file(new MemoryFile);
   file->Name = name;
   file->Limit = limit;
-  file->Keep = keep;
   // Ranges of different sizes come and go: twice the room in addresses, so that
   // memory within the limit is never refused for lack of a long enough range.
   uint64_t window = std::max<uint64_t>(limit, 1ull << 30);
@@ -90,20 +89,10 @@ StatusOr<uint64_t> MemoryFile::takeExtent(size_t bytes) {
                        bytes, Name);
 }
 
-void MemoryFile::giveExtent(uint64_t offset, uint64_t bytes) {
+void MemoryFile::giveBack(uint64_t offset, uint64_t bytes) {
+  fallocate(Fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+            static_cast<off_t>(offset), static_cast<off_t>(bytes));
   Extents += HalfOpen<uint64_t>(offset, offset + bytes);
-}
-
-void MemoryFile::punchKept(uint64_t downTo) {
-  while (KeptBytes > downTo && !Kept.empty()) {
-    auto largest = std::prev(Kept.end());
-    fallocate(Fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-              static_cast<off_t>(largest->second),
-              static_cast<off_t>(largest->first));
-    giveExtent(largest->second, largest->first);
-    KeptBytes -= largest->first;
-    Kept.erase(largest);
-  }
 }
 
 StatusOr<uint64_t> MemoryFile::allocate(size_t bytes) {
@@ -113,16 +102,6 @@ StatusOr<uint64_t> MemoryFile::allocate(size_t bytes) {
         DRAGON_ERROR_OUT_OF_MEMORY,
         "no {} bytes left of {} bytes of {} memory ({} in use)", bytes, Limit,
         Name, Used);
-  auto kept = Kept.find(bytes);
-  if (kept != Kept.end()) {
-    uint64_t offset = kept->second;
-    Kept.erase(kept);
-    KeptBytes -= bytes;
-    Used += bytes;
-    return offset;
-  }
-  // Kept memory of other sizes must not make the whole exceed the limit.
-  punchKept(std::min(KeptBytes, Limit - bytes - Used));
   DRAGON_ASSIGN(uint64_t offset, takeExtent(bytes));
   // Now, not by a fault in the middle of a kernel.
   int error;
@@ -133,9 +112,7 @@ StatusOr<uint64_t> MemoryFile::allocate(size_t bytes) {
                 : errno;
   } while (error == EINTR);
   if (error) {
-    fallocate(Fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-              static_cast<off_t>(offset), static_cast<off_t>(bytes));
-    giveExtent(offset, bytes);
+    giveBack(offset, bytes);
     return Status::native(DRAGON_ERROR_OUT_OF_MEMORY, error,
                           "the system has no {} bytes for {} memory: {}", bytes,
                           Name, std::strerror(error));
@@ -147,9 +124,7 @@ StatusOr<uint64_t> MemoryFile::allocate(size_t bytes) {
 void MemoryFile::free(uint64_t offset, size_t bytes) {
   std::lock_guard<std::mutex> guard(Lock);
   Used -= bytes;
-  Kept.emplace(bytes, offset);
-  KeptBytes += bytes;
-  punchKept(Keep);
+  giveBack(offset, bytes);
 }
 
 } // namespace dragon

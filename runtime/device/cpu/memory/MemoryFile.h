@@ -8,9 +8,8 @@
 // Physical memory that can be mapped at any address: ranges of a memfd. The
 // whole file is also mapped once, readable and writable, as the device's own
 // view: copies go there, whatever protection the program's addresses have.
-// Freed ranges are kept for reuse up to a limit; beyond it their memory goes
-// back to the system (a hole is punched). Guards around the view keep what goes
-// far past a buffer out of it.
+// The memory of a freed range goes back to the system at once (a hole is
+// punched). Guards around the view keep what goes far past a buffer out of it.
 //
 // Threads: all calls from any thread.
 //
@@ -23,7 +22,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -32,10 +30,9 @@ namespace dragon {
 
 class MemoryFile {
 public:
-  /// `limit`: bytes that may be allocated at one time. `keep`: bytes of freed
-  /// ranges that stay in memory.
-  static StatusOr<std::unique_ptr<MemoryFile>>
-  create(const char *name, uint64_t limit, uint64_t keep);
+  /// `limit`: bytes that may be allocated at one time.
+  static StatusOr<std::unique_ptr<MemoryFile>> create(const char *name,
+                                                      uint64_t limit);
   ~MemoryFile();
 
   /// The offset of a range whose memory is there; its contents are undefined.
@@ -53,9 +50,8 @@ private:
   MemoryFile() = default;
   /// No more than there are addresses for: null otherwise.
   void reserveGuard();
-  void punchKept(uint64_t downTo);
+  void giveBack(uint64_t offset, uint64_t bytes);
   StatusOr<uint64_t> takeExtent(size_t bytes);
-  void giveExtent(uint64_t offset, uint64_t bytes);
 
   std::string Name;
   int Fd = -1;
@@ -63,12 +59,9 @@ private:
   char *Guard = nullptr; ///< where its guards begin
   uint64_t WindowBytes = 0;
   uint64_t Limit = 0;
-  uint64_t Keep = 0;
   mutable std::mutex Lock;
   uint64_t Used = 0;
-  uint64_t KeptBytes = 0;
-  std::multimap<uint64_t, uint64_t> Kept; // bytes -> offset, memory present
-  IntervalSet<uint64_t> Extents;          // offsets without memory
+  IntervalSet<uint64_t> Extents; // offsets without memory
 };
 
 } // namespace dragon

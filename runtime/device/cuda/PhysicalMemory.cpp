@@ -1,11 +1,12 @@
-//===- PhysicalPool.cpp - chunks of device and host memory ----------------===//
+//===- PhysicalMemory.cpp - chunks of device and host memory
+//----------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/cuda/PhysicalPool.h"
+#include "runtime/device/cuda/PhysicalMemory.h"
 #include "runtime/base/ThreadPool.h"
 #include "runtime/trace/Log.h"
 
@@ -19,16 +20,14 @@
 namespace dragon {
 
 namespace {
-// Core keeps what it needs; this is for buffers that come and go.
-constexpr uint64_t KeepBytes = uint64_t(1) << 30;
 // What a thread that makes pages of host memory does at a time.
 constexpr size_t TouchedBytes = size_t(2) << 20;
 } // namespace
 
-PhysicalPool::PhysicalPool(const CudaDriver &cuda, CUdevice device)
+PhysicalMemory::PhysicalMemory(const CudaDriver &cuda, CUdevice device)
     : Cuda(cuda), Device(device) {}
 
-CUmemAllocationProp PhysicalPool::properties(Place place) const {
+CUmemAllocationProp PhysicalMemory::properties(Place place) const {
   CUmemAllocationProp prop{};
   prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   if (place == Place::Device) {
@@ -41,7 +40,7 @@ CUmemAllocationProp PhysicalPool::properties(Place place) const {
   return prop;
 }
 
-unsigned PhysicalPool::access(Place place, CUmemAccessDesc desc[2]) const {
+unsigned PhysicalMemory::access(Place place, CUmemAccessDesc desc[2]) const {
   desc[0].location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   desc[0].location.id = Device;
   desc[0].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
@@ -53,7 +52,7 @@ unsigned PhysicalPool::access(Place place, CUmemAccessDesc desc[2]) const {
   return 2;
 }
 
-Status PhysicalPool::open() {
+Status PhysicalMemory::open() {
   int supported = 0;
   DRAGON_TRY(Cuda.check(
       Cuda.DeviceGetAttribute(
@@ -78,7 +77,7 @@ Status PhysicalPool::open() {
   return {};
 }
 
-Status PhysicalPool::findHostMemory() {
+Status PhysicalMemory::findHostMemory() {
   int supported = 0;
   if (Cuda.DeviceGetAttribute(
           &supported,
@@ -106,7 +105,7 @@ Status PhysicalPool::findHostMemory() {
   return status;
 }
 
-Status PhysicalPool::tryHostMemory() {
+Status PhysicalMemory::tryHostMemory() {
   CUmemAllocationProp prop = properties(Place::Host);
   size_t granularity = 0;
   DRAGON_TRY(
@@ -118,16 +117,10 @@ Status PhysicalPool::tryHostMemory() {
                          "host memory comes in multiples of {} bytes",
                          granularity);
   DRAGON_ASSIGN(Chunk probe, make(Place::Host, Granularity));
-  return destroyNow(probe);
+  return giveBack(probe);
 }
 
-void PhysicalPool::close() {
-  std::lock_guard<std::mutex> guard(Lock);
-  for (Place place : {Place::Device, Place::Host, Place::Pinned})
-    trim(place, 0);
-}
-
-Status PhysicalPool::mapHostView(Chunk &chunk) {
+Status PhysicalMemory::mapHostView(Chunk &chunk) {
   CUdeviceptr va = 0;
   DRAGON_TRY(
       Cuda.check(Cuda.MemAddressReserve(&va, chunk.bytes, Granularity, 0, 0),
@@ -151,7 +144,7 @@ Status PhysicalPool::mapHostView(Chunk &chunk) {
   return {};
 }
 
-Status PhysicalPool::registerPages(Chunk &chunk) {
+Status PhysicalMemory::registerPages(Chunk &chunk) {
   const size_t room = chunk.bytes + Granularity;
   void *pages = mmap(nullptr, room, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -186,7 +179,8 @@ Status PhysicalPool::registerPages(Chunk &chunk) {
   return {};
 }
 
-StatusOr<PhysicalPool::Chunk> PhysicalPool::make(Place place, size_t bytes) {
+StatusOr<PhysicalMemory::Chunk> PhysicalMemory::make(Place place,
+                                                     size_t bytes) {
   Chunk chunk;
   chunk.place = place;
   chunk.bytes = bytes;
@@ -212,7 +206,7 @@ StatusOr<PhysicalPool::Chunk> PhysicalPool::make(Place place, size_t bytes) {
   return chunk;
 }
 
-Status PhysicalPool::destroyNow(const Chunk &chunk) {
+Status PhysicalMemory::giveBack(const Chunk &chunk) {
   if (chunk.pages) {
     Status status = Cuda.check(Cuda.MemHostUnregister(chunk.hostView),
                                "cuMemHostUnregister");
@@ -230,72 +224,30 @@ Status PhysicalPool::destroyNow(const Chunk &chunk) {
   return Cuda.check(Cuda.MemRelease(chunk.handle), "cuMemRelease");
 }
 
-void PhysicalPool::trim(Place place, uint64_t limit) {
-  Kept &chunks = kept(place);
-  while (keptBytes(place) > limit && !chunks.empty()) {
-    auto largest = std::prev(chunks.end());
-    destroyNow(largest->second).ignore(); // at exit the driver may be gone
-    keptBytes(place) -= largest->first;
-    chunks.erase(largest);
-  }
+StatusOr<Physical> PhysicalMemory::create(Place place, size_t bytes) {
+  DRAGON_ASSIGN(Chunk chunk, make(place, bytes));
+  std::lock_guard<std::mutex> guard(Lock);
+  const uint64_t id = NextId++;
+  Chunks[id] = chunk;
+  return Physical{id, place, bytes, chunk.hostView};
 }
 
-StatusOr<Physical> PhysicalPool::create(Place place, size_t bytes) {
+Status PhysicalMemory::destroy(const Physical &physical) {
   Chunk chunk;
-  bool found = false;
   {
     std::lock_guard<std::mutex> guard(Lock);
-    auto it = kept(place).find(bytes);
-    if (it != kept(place).end()) {
-      chunk = it->second;
-      keptBytes(place) -= bytes;
-      kept(place).erase(it);
-      found = true;
-    }
+    auto it = Chunks.find(physical.id);
+    if (it == Chunks.end())
+      return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                           "destroy: there is no chunk {}", physical.id);
+    chunk = it->second;
+    Chunks.erase(it);
   }
-  if (!found) {
-    auto made = make(place, bytes);
-    if (!made.ok()) {
-      Status why = made.takeStatus();
-      if (why.code() != DRAGON_ERROR_OUT_OF_MEMORY)
-        return why;
-      // What is kept in other sizes may be what is missing.
-      {
-        std::lock_guard<std::mutex> guard(Lock);
-        trim(place, 0);
-      }
-      made = make(place, bytes);
-      if (!made.ok())
-        return made.takeStatus();
-    }
-    chunk = *made;
-  }
-  std::lock_guard<std::mutex> guard(Lock);
-  Physical physical;
-  physical.id = NextId++;
-  physical.place = place;
-  physical.bytes = bytes;
-  physical.hostView = chunk.hostView;
-  Chunks[physical.id] = chunk;
-  return physical;
-}
-
-Status PhysicalPool::destroy(const Physical &physical) {
-  std::lock_guard<std::mutex> guard(Lock);
-  auto it = Chunks.find(physical.id);
-  if (it == Chunks.end())
-    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
-                         "destroy: there is no chunk {}", physical.id);
-  Chunk chunk = it->second;
-  Chunks.erase(it);
-  kept(chunk.place).emplace(chunk.bytes, chunk);
-  keptBytes(chunk.place) += chunk.bytes;
-  trim(chunk.place, KeepBytes);
-  return {};
+  return giveBack(chunk);
 }
 
 StatusOr<CUmemGenericAllocationHandle>
-PhysicalPool::handle(const Physical &physical) {
+PhysicalMemory::handle(const Physical &physical) {
   std::lock_guard<std::mutex> guard(Lock);
   auto it = Chunks.find(physical.id);
   if (it == Chunks.end() || it->second.bytes != physical.bytes)
@@ -303,11 +255,6 @@ PhysicalPool::handle(const Physical &physical) {
                          "there is no chunk {} of {} bytes", physical.id,
                          physical.bytes);
   return it->second.handle;
-}
-
-uint64_t PhysicalPool::keptDeviceBytes() {
-  std::lock_guard<std::mutex> guard(Lock);
-  return keptBytes(Place::Device);
 }
 
 } // namespace dragon

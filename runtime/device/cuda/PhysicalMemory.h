@@ -1,42 +1,40 @@
-//===- PhysicalPool.h - chunks of device and host memory -*- C++ -*-===//
+//===- PhysicalMemory.h - chunks of device and host memory -*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Physical memory by cuMemCreate, and what is kept of it after use: creating
-// host memory costs 0.36 s a GiB, so freed chunks are handed out again. Host
-// chunks lie on the NUMA node next to the GPU and are mapped once, for good, at
-// an address of their own that host and device can access (hostView). Where the
+// Physical memory by cuMemCreate, and pinned pages of the process. Host chunks
+// lie on the NUMA node next to the GPU and are mapped once, for good, at an
+// address of their own that host and device can access (hostView). Where the
 // driver has no host memory of that kind, host chunks are plain pinned memory
-// that kernels cannot be given at other addresses.
+// that kernels cannot be given at other addresses. What is destroyed goes back
+// to the system at once: the one who keeps memory is SlabPool (tier).
 //
 // Threads: all calls from any thread, with the context current.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_DEVICE_CUDA_PHYSICALPOOL_H
-#define DRAGON_RUNTIME_DEVICE_CUDA_PHYSICALPOOL_H
+#ifndef DRAGON_RUNTIME_DEVICE_CUDA_PHYSICALMEMORY_H
+#define DRAGON_RUNTIME_DEVICE_CUDA_PHYSICALMEMORY_H
 
 #include "runtime/device/Device.h"
 #include "runtime/device/cuda/CudaDriver.h"
 
-#include <map>
 #include <mutex>
 #include <unordered_map>
 
 namespace dragon {
 
-class PhysicalPool {
+class PhysicalMemory {
 public:
-  PhysicalPool(const CudaDriver &cuda, CUdevice device);
+  PhysicalMemory(const CudaDriver &cuda, CUdevice device);
 
   /// Asks the device what it can; before any other call.
   Status open();
   /// The same for a device whose memory comes otherwise: host memory alone, to
   /// copy from and to.
   void openForCopies(size_t granularity) { Granularity = granularity; }
-  void close();
 
   size_t granularity() const { return Granularity; }
   bool hostMapped() const { return HostMapped; }
@@ -47,8 +45,6 @@ public:
   /// Whom a mapped chunk is opened for: the device, and for host chunks the
   /// host. Returns the number of entries.
   unsigned access(Place place, CUmemAccessDesc desc[2]) const;
-  /// Device memory that is kept unused.
-  uint64_t keptDeviceBytes();
 
 private:
   struct Chunk {
@@ -58,7 +54,6 @@ private:
     void *hostView = nullptr;
     void *pages = nullptr; ///< pinned: what is to be unmapped
   };
-  using Kept = std::multimap<size_t, Chunk>;
 
   CUmemAllocationProp properties(Place place) const;
   Status findHostMemory();
@@ -67,11 +62,7 @@ private:
   Status mapHostView(Chunk &chunk);
   /// Pages of the process, registered with the driver.
   Status registerPages(Chunk &chunk);
-  Status destroyNow(const Chunk &chunk);
-  /// Gives kept memory of a place back until at most `limit` bytes are left.
-  void trim(Place place, uint64_t limit);
-  Kept &kept(Place place) { return KeptChunks[size_t(place)]; }
-  uint64_t &keptBytes(Place place) { return KeptBytes[size_t(place)]; }
+  Status giveBack(const Chunk &chunk);
 
   const CudaDriver &Cuda;
   CUdevice Device;
@@ -82,10 +73,8 @@ private:
   std::mutex Lock;
   std::unordered_map<uint64_t, Chunk> Chunks;
   uint64_t NextId = 1;
-  Kept KeptChunks[4]; ///< by place
-  uint64_t KeptBytes[4] = {};
 };
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_DEVICE_CUDA_PHYSICALPOOL_H
+#endif // DRAGON_RUNTIME_DEVICE_CUDA_PHYSICALMEMORY_H
