@@ -73,8 +73,8 @@ RuntimeImpl::RuntimeImpl(Settings settings, std::unique_ptr<Device> device,
       Single(Ctx, Time, Space, Slabs, Data, OnDevice, Next, Ends, Submit,
              Counting, Plans, Slices, Mapped),
       Waves(Ctx, OnDevice, Resident, Next, Ends, Plans, Slices, Single),
-      Launches(Ctx, Space, OnDevice, Next, Ends, Hints, Counting, Plans, Single,
-               Waves),
+      Launches(Ctx, Time, Space, Data, OnDevice, Next, Ends, Hints, Counting,
+               Plans, Single, Waves),
       Library(Ctx, Time, Space, Data, OnDevice, Resident, Next) {
   Store.setDetach([this](const BackingFile &file, int64_t begin, int64_t end,
                          const Buffer *except, int64_t exceptDelta) {

@@ -34,6 +34,14 @@ void LastUses::tell(const LaunchCall &call) const {
            use.why});
 }
 
+bool LastUses::canWait(const LaunchCall &call) const {
+  return std::all_of(
+      call.lastUses.begin(), call.lastUses.end(), [&](const LastUse &use) {
+        const Allocation *found = Space.Allocations.find(use.address);
+        return !found || Discarded.canWait(*found->buffer);
+      });
+}
+
 Status LastUses::end(const LaunchCall &call) {
   tell(call);
   for (const LastUse &use : call.lastUses)

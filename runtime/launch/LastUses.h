@@ -30,6 +30,8 @@ public:
   /// Says so to who watches.
   void tell(const LaunchCall &call) const;
   Status end(const LaunchCall &call);
+  /// end() of the launch would only note them.
+  bool canWait(const LaunchCall &call) const;
   /// But for those of some chunks.
   Status end(const LastUse &use, Queue queue,
              const std::function<bool(const Chunk &)> &except);

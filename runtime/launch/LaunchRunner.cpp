@@ -31,6 +31,7 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
   const LaunchPlan &plan = slicing.plan;
   if (plan.kind != LaunchPlan::Resident) {
     OnDevice.noticeOnce();
+    DRAGON_TRY(Data.forgetDead());
     Time.Tracking = true; // chunks of slices that are done make room for others
   }
   explain(launch, planned, plan, zone);

@@ -11,6 +11,20 @@
 
 namespace dragon {
 
+void Launcher::adoptMapped(const ResolvedLaunch &launch) {
+  if (Time.Tracking)
+    return;
+  bool all = launch.anything;
+  for (const LaunchPointer &pointer : launch.pointers)
+    if (pointer.allocation)
+      Data.adoptMapped(*pointer.allocation->buffer);
+    else
+      all = true;
+  if (all)
+    for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
+      Data.adoptMapped(*buffer);
+}
+
 bool Launcher::isInCore(const ResolvedLaunch &launch) const {
   // A pointer into no buffer may reach one (one past its end): with all
   // buffers there, it does not matter.
@@ -55,7 +69,7 @@ void Launcher::number(ResolvedLaunch &launch) {
 
 std::optional<Status> Launcher::launchInCore(const LaunchCall &call) {
   if (Waves.anyAtAll() || Ctx.watcher || Space.NumDriverMoved ||
-      !call.lastUses.empty())
+      !Ends.canWait(call))
     return std::nullopt;
   ResolvedLaunch &launch = InCore;
   launch.resolve(call, Space.Allocations);
@@ -63,13 +77,17 @@ std::optional<Status> Launcher::launchInCore(const LaunchCall &call) {
     return std::nullopt;
   Waves.noteFollower(launch.queue);
   number(launch);
-  return Single.runInCore(launch);
+  Status status = Single.runInCore(launch);
+  if (status.ok() && !call.lastUses.empty())
+    status = Ends.end(launch);
+  return status;
 }
 
 Status Launcher::launch(const LaunchCall &call) {
   ResolvedLaunch &launch = Current;
   launch.resolve(call, Space.Allocations);
   Waves.noteFollower(launch.queue);
+  adoptMapped(launch);
   const bool inCore = !Waves.any() && isInCore(launch);
   const bool canWait = !inCore && Waves.mayWait(launch);
   if (!canWait || (Waves.any() && Waves.queue() != launch.queue))

@@ -33,13 +33,13 @@ namespace dragon {
 
 class Launcher {
 public:
-  Launcher(Context &context, AddressSpace &space, DeviceChunks &deviceChunks,
-           NextUses &next, LastUses &ends, DriverHints &hints,
-           AccessCounting &counting, SlicePlanner &plans,
-           LaunchRunner &launches, WaveRunner &waves)
-      : Ctx(context), Space(space), OnDevice(deviceChunks), Next(next),
-        Ends(ends), Hints(hints), Counting(counting), Plans(plans),
-        Single(launches), Waves(waves) {}
+  Launcher(Context &context, WorkTracker &time, AddressSpace &space,
+           Contents &data, DeviceChunks &deviceChunks, NextUses &next,
+           LastUses &ends, DriverHints &hints, AccessCounting &counting,
+           SlicePlanner &plans, LaunchRunner &launches, WaveRunner &waves)
+      : Ctx(context), Time(time), Space(space), Data(data),
+        OnDevice(deviceChunks), Next(next), Ends(ends), Hints(hints),
+        Counting(counting), Plans(plans), Single(launches), Waves(waves) {}
 
   /// Any launch, with both parts of the lock.
   Status launch(const LaunchCall &call);
@@ -61,13 +61,16 @@ public:
 
 private:
   Status launchOutOfCore(const ResolvedLaunch &launch, bool canWait);
+  void adoptMapped(const ResolvedLaunch &launch);
   bool isInCore(const ResolvedLaunch &launch) const;
   bool leavesAllInPlace(const ResolvedLaunch &launch) const;
   /// It has its place in the order of the program.
   void number(ResolvedLaunch &launch);
 
   Context &Ctx;
+  WorkTracker &Time;
   AddressSpace &Space;
+  Contents &Data;
   DeviceChunks &OnDevice;
   NextUses &Next;
   LastUses &Ends;

@@ -109,6 +109,8 @@ StatusOr<Buffer *> Allocator::makeBuffer(size_t bytes, unsigned flags,
     return &made;
   }
   Space.LiveBytes += made.vaBytes;
+  if (OnDevice.mayMove())
+    DRAGON_TRY(Data.forgetDead());
   expectHostMemory();
   if (hostAccessible)
     HostRanges::add(made.base, made.base + made.vaBytes);
@@ -194,6 +196,7 @@ Status Allocator::destroyBuffer(Buffer &buffer) {
   else
     Space.LiveBytes -= buffer.vaBytes;
   OnDevice.noMore(buffer);
+  Data.noMore(buffer);
   expectHostMemory();
   // Chunks whose memory could not be unmapped are in no list any more.
   for (Chunk &chunk : buffer.chunks) {

@@ -63,6 +63,9 @@ struct Chunk {
   bool discardedDirty = false;
   /// Its memory is to be given back; ends when it is used again.
   bool dying = false;
+  /// The clock when its contents died, of which nothing has been done yet
+  /// (Contents::forgetLater); 0: they did not.
+  uint64_t deadSince = 0;
   /// The defined part of the copies on the device and on the host. What is
   /// outside need not be moved.
   ChunkPart defined;

@@ -7,6 +7,9 @@
 
 #include "runtime/memory/Contents.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace dragon {
 
 void Contents::define(Chunk &chunk, ChunkPart part) const {
@@ -45,6 +48,37 @@ Status Contents::forget(Chunk &chunk) {
   dropStorage(chunk);
   chunk.defined = {};
   return {};
+}
+
+void Contents::forgetLater(Chunk &chunk, uint64_t clock) {
+  if (!chunk.deadSince)
+    Dead.push_back(&chunk);
+  chunk.deadSince = clock;
+}
+
+Status Contents::forgetDead() {
+  for (Chunk *chunk : std::exchange(Dead, {})) {
+    const uint64_t since = std::exchange(chunk->deadSince, 0);
+    const Buffer &buffer = *chunk->buffer;
+    if (since > std::max(chunk->lastTouch, buffer.lastTouch) && !buffer.kept &&
+        !chunk->holds.calls)
+      DRAGON_TRY(forget(*chunk));
+  }
+  return {};
+}
+
+void Contents::noMore(const Buffer &buffer) {
+  std::erase_if(Dead, [&](Chunk *chunk) { return chunk->buffer == &buffer; });
+}
+
+void Contents::adoptMapped(Buffer &buffer) {
+  if (Time.Tracking || buffer.allOnDevice() || buffer.hostAccessible ||
+      buffer.driverMoved)
+    return;
+  for (Chunk &chunk : buffer.chunks)
+    if (chunk.device.id && !chunk.copies.inMemory() &&
+        chunk.storage.kind() == Stored::Undefined)
+      buffer.note(chunk, ChunkEvent::ReachedDevice);
 }
 
 void Contents::dropStorage(Chunk &chunk) {

@@ -14,6 +14,8 @@
 
 #include "runtime/memory/HostMemory.h"
 
+#include <vector>
+
 namespace dragon {
 
 class Contents {
@@ -30,6 +32,17 @@ public:
   Status wroteHost(Chunk &chunk) { return wroteHost(chunk, chunk.whole()); }
   /// Contents become undefined.
   Status forget(Chunk &chunk);
+  /// The same, where nothing can move and the device has the contents: it makes
+  /// no difference yet, and launches in core need not wait for it.
+  void forgetLater(Chunk &chunk, uint64_t clock);
+  /// Something may move now: what was to be forgotten, and has not been used
+  /// since, is.
+  Status forgetDead();
+  /// While nothing has moved, undefined contents are what lies in the device's
+  /// memory: another runtime of the process may have written it.
+  void adoptMapped(Buffer &buffer);
+  /// The buffer is destroyed.
+  void noMore(const Buffer &buffer);
   /// Its pieces and swap slot.
   void dropStorage(Chunk &chunk);
   /// The same, where the contents are in memory as well.
@@ -42,6 +55,7 @@ private:
   StorageIo &Store;
   WriteBehind &Writes;
   HostMemory &Host;
+  std::vector<Chunk *> Dead; ///< whose deadSince is not 0
 };
 
 } // namespace dragon

@@ -20,6 +20,22 @@ Status Discards::whole(Chunk &chunk, Queue queue) {
   return {};
 }
 
+bool Discards::canWait(const Buffer &buffer) const {
+  return !OnDevice.mayMove() && !Ctx.config.poison && !buffer.hostAccessible &&
+         !buffer.driverMoved && !buffer.moving && buffer.allOnDevice();
+}
+
+/// Of chunks that are in it as a whole. The others would move with what is
+/// alive in them.
+void Discards::noteDead(Buffer &buffer, uintptr_t begin, uintptr_t end) {
+  for (uintptr_t at = begin; at < end;) {
+    Chunk &chunk = buffer.chunkAt(at);
+    if (at == chunk.va() && end >= chunk.usedEnd())
+      Data.forgetLater(chunk, Ctx.clock);
+    at = chunk.va() + chunk.bytes();
+  }
+}
+
 Status Discards::range(uintptr_t address, size_t bytes, Queue queue,
                        bool eager) {
   DRAGON_TRY(Space.rangeOf(address, bytes, "discard").takeStatus());
@@ -29,6 +45,10 @@ Status Discards::range(uintptr_t address, size_t bytes, Queue queue,
   if (buffer.kept)
     return {}; // a hint; others may see the contents sooner than we think
   ++Ctx.clock;
+  if (canWait(buffer)) {
+    noteDead(buffer, address, address + bytes);
+    return {};
+  }
   Ctx.pins.next();
   for (uintptr_t at = address; at < address + bytes;) {
     Chunk &chunk = buffer.chunkAt(at);

@@ -30,8 +30,12 @@ public:
   Status range(uintptr_t address, size_t bytes, Queue queue,
                bool eager = false);
   Status whole(Chunk &chunk, Queue queue);
+  /// Nothing is gained now from a discard in the buffer, which has no need of
+  /// more than the lock's `state` part then.
+  bool canWait(const Buffer &buffer) const;
 
 private:
+  void noteDead(Buffer &buffer, uintptr_t begin, uintptr_t end);
   Status part(Chunk &chunk, ChunkPart part, Queue queue);
 
   Context &Ctx;

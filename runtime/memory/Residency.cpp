@@ -288,6 +288,7 @@ Status Residency::keep(Buffer &buffer) {
                          formatBytes(OnDevice.Pool.budget()));
   ++Ctx.clock;
   Ctx.pins.next();
+  Data.adoptMapped(buffer);
   std::vector<ChunkUse> uses;
   for (Chunk &chunk : buffer.chunks)
     if (!chunk.hostMapped) // the device reaches what the host has as well

@@ -369,6 +369,7 @@ Status Transfers::fromBuffer(Buffer &buffer, char *to, uintptr_t from,
   TraceZone zone("copy out", bytes);
   DRAGON_TRY(checkHostMemory(to, bytes));
   ++Ctx.clock;
+  Data.adoptMapped(buffer);
   return Download(*this, buffer, to, from, bytes, queue, side).run();
 }
 
@@ -391,6 +392,8 @@ Status Transfers::betweenOnDevice(Buffer &toBuffer, uintptr_t to,
   for (Chunk *chunk : used)
     DRAGON_TRY(Data.wroteDevice(*chunk, chunk->partOf(to, to + bytes)));
   DRAGON_TRY(forEachChunk(fromBuffer, from, from + bytes, use));
+  for (Chunk *chunk : used)
+    chunk->lastTouch = Ctx.clock;
   return Time.noteUse(used, queue);
 }
 
@@ -432,6 +435,8 @@ Status Transfers::between(Buffer &toBuffer, uintptr_t to, Buffer &fromBuffer,
   TraceZone zone("copy within", bytes);
   ++Ctx.clock;
   Next.overwritten(to, to + bytes);
+  for (Buffer *buffer : {&toBuffer, &fromBuffer})
+    Data.adoptMapped(*buffer);
   if (toBuffer.allOnDevice() && fromBuffer.allOnDevice())
     return betweenOnDevice(toBuffer, to, fromBuffer, from, bytes, queue);
   for (size_t done = 0; done < bytes;) {

@@ -69,6 +69,13 @@ void *nvidiaFunction(const char *name) {
   return function;
 }
 
+void forgetNvidiaError() {
+  using Forget = cudaError_t (*)();
+  if (auto forget =
+          reinterpret_cast<Forget>(nvidiaFunction("cudaGetLastError")))
+    forget();
+}
+
 Result keepAllResident(Front &front) {
   if (!front.gpu)
     return cudaSuccess;

@@ -21,11 +21,20 @@ namespace dragon {
 /// printed, if the library or the function is missing.
 void *nvidiaFunction(const char *name);
 
+/// NVIDIA's runtime remembers the last error of a thread. Other code of the
+/// process (PyTorch) would take ours, which our caller is told, for its own.
+void forgetNvidiaError();
+
 /// nvidia<decltype(&cudaX)>("cudaX", arguments...); an error if it is missing.
 template <typename Function, typename... Args>
 cudaError_t nvidia(const char *name, Args... args) {
   auto function = reinterpret_cast<Function>(nvidiaFunction(name));
-  return function ? function(args...) : cudaErrorSharedObjectInitFailed;
+  if (!function)
+    return cudaErrorSharedObjectInitFailed;
+  const cudaError_t error = function(args...);
+  if (error != cudaSuccess)
+    forgetNvidiaError();
+  return error;
 }
 #define DRAGON_NVIDIA(function, ...)                                           \
   ::dragon::nvidia<decltype(&::function)>(#function __VA_OPT__(, ) __VA_ARGS__)

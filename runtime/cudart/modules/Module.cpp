@@ -262,30 +262,24 @@ const char *ModuleRegistry::countingNameOf(const Kernel &kernel) {
 
 Result ModuleRegistry::prepareGpu(Kernel &kernel) {
   DRAGON_CHECK(giveToNvidia(*kernel.module));
-  using GetFunction = cudaError_t(cudaFunction_t *, const void *);
-  auto getFunction =
-      reinterpret_cast<GetFunction *>(nvidiaFunction("cudaGetFuncBySymbol"));
-  if (!getFunction)
-    return cudaErrorSharedObjectInitFailed;
+  auto getFunction = [](cudaFunction_t *function, const void *stub) {
+    using GetFunction = cudaError_t (*)(cudaFunction_t *, const void *);
+    return nvidia<GetFunction>("cudaGetFuncBySymbol", function, stub);
+  };
   cudaFunction_t function = nullptr;
-  if (cudaError_t error = getFunction(&function, kernel.stub))
-    return error;
+  DRAGON_CHECK(getFunction(&function, kernel.stub));
   kernel.handle.image.function = function;
   if (kernel.info.record && kernel.info.record->SliceName) {
     // A clone that is not in the fat binary only costs the ability to slice.
     cudaFunction_t slice = nullptr;
     if (getFunction(&slice, &kernel.sliceKey) == cudaSuccess)
       kernel.handle.image.sliceFunction = slice;
-    else
-      DRAGON_NVIDIA(cudaGetLastError);
   }
   if (countingNameOf(kernel)) {
     cudaFunction_t counting = nullptr;
     if (getFunction(&counting, &kernel.countingKey) == cudaSuccess)
       kernel.info.counting =
           KernelHandle{{kernel.name.c_str(), nullptr, counting, nullptr}};
-    else
-      DRAGON_NVIDIA(cudaGetLastError);
   }
   return cudaSuccess;
 }
@@ -386,14 +380,9 @@ Result ModuleRegistry::initialise(Front &front) {
 Result ModuleRegistry::handleOf(Front &front, Kernel &kernel, void *&handle) {
   if (front.gpu) {
     DRAGON_CHECK(giveToNvidia(*kernel.module));
-    using GetKernel = cudaError_t(cudaKernel_t *, const void *);
-    auto getKernel =
-        reinterpret_cast<GetKernel *>(nvidiaFunction("cudaGetKernel"));
-    if (!getKernel)
-      return cudaErrorSharedObjectInitFailed;
+    using GetKernel = cudaError_t (*)(cudaKernel_t *, const void *);
     cudaKernel_t theirs = nullptr;
-    if (cudaError_t error = getKernel(&theirs, kernel.stub))
-      return error;
+    DRAGON_CHECK(nvidia<GetKernel>("cudaGetKernel", &theirs, kernel.stub));
     handle = theirs;
   } else {
     handle = &kernel;
@@ -428,11 +417,9 @@ Result ModuleRegistry::addressOf(Front &front, Variable &variable,
   }
   if (front.gpu) {
     DRAGON_CHECK(giveToNvidia(*variable.module));
-    using GetAddress = cudaError_t(void **, const void *);
-    auto getAddress =
-        reinterpret_cast<GetAddress *>(nvidiaFunction("cudaGetSymbolAddress"));
-    return getAddress ? getAddress(&address, variable.shadow)
-                      : cudaErrorSharedObjectInitFailed;
+    using GetAddress = cudaError_t (*)(void **, const void *);
+    return nvidia<GetAddress>("cudaGetSymbolAddress", &address,
+                              static_cast<const void *>(variable.shadow));
   }
   std::shared_lock<std::shared_mutex> guard(Lock);
   const dragon_cpu_variable *found = cpuVariable(*variable.module, variable);

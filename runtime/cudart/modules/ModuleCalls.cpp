@@ -223,10 +223,8 @@ cudaError_t cudaFuncSetAttribute(const void *function,
       if (kernel && kernel->info.counting &&
           DRAGON_NVIDIA(cudaFuncSetAttribute,
                         static_cast<const void *>(&kernel->countingKey),
-                        attribute, value) != cudaSuccess) {
+                        attribute, value) != cudaSuccess)
         kernel->info.counting.reset();
-        DRAGON_NVIDIA(cudaGetLastError);
-      }
       return DRAGON_NVIDIA(cudaFuncSetAttribute, function, attribute, value);
     }
     if (!kernel)
