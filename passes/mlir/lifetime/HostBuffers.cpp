@@ -1,13 +1,13 @@
-//===- HostBuffers.cpp - buffers of a function, and their escapes
-//----------===//
+//===- HostBuffers.cpp - buffers of a host function --------------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/mlir/lifetime/HostReader.h"
+#include "passes/mlir/lifetime/HostBuffers.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -16,7 +16,37 @@ using namespace mlir;
 
 namespace dragon::ir {
 
-std::string HostReader::nameOf(Value V) {
+Position positionOf(Location Where) {
+  Position Result;
+  if (auto File = Where->findInstanceOf<FileLineColLoc>()) {
+    Result.File = File.getFilename().str();
+    Result.Line = File.getLine();
+    Result.Column = File.getColumn();
+  }
+  return Result;
+}
+
+Value withoutCasts(Value V) {
+  for (;;) {
+    Operation *Op = V.getDefiningOp();
+    if (!Op || !isWholeView(Op))
+      return V;
+    V = Op->getOperand(0);
+  }
+}
+
+bool touchesAnything(SummaryAttr Summary) {
+  return !Summary ||
+         bitEnumContainsAll(Summary.getKind(), KernelKind::touchesAnything) ||
+         bitEnumContainsAll(Summary.getKind(), KernelKind::unknown);
+}
+
+std::optional<unsigned> HostBuffers::of(Operation *Site) const {
+  auto It = Numbers.find(Site);
+  return It == Numbers.end() ? std::nullopt : std::optional(It->second);
+}
+
+std::string HostBuffers::nameOf(Value V) {
   if (auto Name = dyn_cast<NameLoc>(V.getLoc()))
     return Name.getName().str();
   std::string Text;
@@ -27,7 +57,7 @@ std::string HostReader::nameOf(Value V) {
 
 /// In a loop, several may exist at a time if one is referred to by anything but
 /// the value that its operation has just given.
-bool HostReader::isSummary(Operation *Site) {
+bool HostBuffers::isSummary(Operation *Site) {
   // A function that calls itself has one in each call.
   for (BlockArgument Argument : F.getArguments())
     if (isa<BaseMemRefType>(Argument.getType()) &&
@@ -65,7 +95,7 @@ static bool isOfDevice(Operation *Site) {
   return Alloc && Alloc.getDevice();
 }
 
-void HostReader::addBuffers() {
+void HostBuffers::addAll() {
   F->walk([&](Operation *Op) {
     if (!isBufferSite(Op))
       return;
@@ -85,7 +115,7 @@ void HostReader::addBuffers() {
       B.EscapesTo = "the file";
       B.EscapesAt = B.Where;
     }
-    BufferOf[Op] = unsigned(Result.Program.Buffers.size());
+    Numbers[Op] = unsigned(Result.Program.Buffers.size());
     Result.Program.Buffers.push_back(std::move(B));
     Result.Buffers.push_back(V);
   });
@@ -93,10 +123,10 @@ void HostReader::addBuffers() {
     Result.Program.Buffers[I].Bytes = I + 1;
 }
 
-void HostReader::escape(const Targets &T, Operation *To, const Twine &What) {
+void HostBuffers::escape(const Targets &T, Operation *To, const Twine &What) {
   for (Operation *Site : T.Sites)
-    if (auto It = BufferOf.find(Site); It != BufferOf.end()) {
-      Buffer &B = Result.Program.Buffers[It->second];
+    if (std::optional<unsigned> Number = of(Site)) {
+      Buffer &B = (*this)[*Number];
       if (B.Escapes)
         continue;
       B.Escapes = true;
@@ -126,7 +156,17 @@ static bool keepsNothing(Operation *Op, OpOperand &Of,
   });
 }
 
-void HostReader::findEscapes() {
+/// Whether the operation, in a function that is called, does to a buffer what
+/// its caller does not see: ends it, or uses it after the call.
+static bool endsOrDefers(Operation *Op) {
+  if (isa<gpu::DeallocOp, FreeOp, UnmapOp>(Op))
+    return true;
+  auto Async = dyn_cast<gpu::AsyncOpInterface>(Op);
+  return Async &&
+         (Async.getAsyncToken() || !Async.getAsyncDependencies().empty());
+}
+
+void HostBuffers::findEscapes() {
   bool Calls = false;
   F->walk([&](Operation *Op) {
     findEscapes(Op);
@@ -153,29 +193,19 @@ void HostReader::findEscapes() {
 }
 
 /// Whether buffers go to a function that is known.
-bool HostReader::handsToCallee(OpOperand &Of) {
+bool HostBuffers::handsToCallee(OpOperand &Of) {
   if (!Memrefs.handsOn(Of))
     return false;
   bool Found = false;
   for (Operation *Site : Memrefs.of(Of.get()).Sites)
-    if (auto It = BufferOf.find(Site); It != BufferOf.end()) {
-      GivenAway.insert(It->second);
+    if (std::optional<unsigned> Number = of(Site)) {
+      GivenAway.insert(*Number);
       Found = true;
     }
   return Found;
 }
 
-/// Whether the operation, in a function that is called, does to a buffer what
-/// its caller does not see: ends it, or uses it after the call.
-bool HostReader::endsOrDefers(Operation *Op) {
-  if (isa<gpu::DeallocOp, FreeOp, UnmapOp>(Op))
-    return true;
-  auto Async = dyn_cast<gpu::AsyncOpInterface>(Op);
-  return Async &&
-         (Async.getAsyncToken() || !Async.getAsyncDependencies().empty());
-}
-
-void HostReader::findEscapes(Operation *Op) {
+void HostBuffers::findEscapes(Operation *Op) {
   for (OpOperand &Of : Op->getOpOperands())
     if (isa<BaseMemRefType>(Of.get().getType()) &&
         !keepsNothing(Op, Of, Memrefs))
@@ -194,11 +224,26 @@ void HostReader::findEscapes(Operation *Op) {
     if (isa<BaseMemRefType>(V.getType())) {
       escape(Memrefs.of(V), Op, Launch.getKernelName().getValue());
       for (Operation *Site : Memrefs.of(V).Sites)
-        if (auto It = BufferOf.find(Site); It != BufferOf.end())
-          Result.Program.Buffers[It->second].EscapesToKernel |=
-              Result.Program.Buffers[It->second].EscapesTo ==
-              Launch.getKernelName().getValue();
+        if (std::optional<unsigned> Number = of(Site))
+          (*this)[*Number].EscapesToKernel |=
+              (*this)[*Number].EscapesTo == Launch.getKernelName().getValue();
     }
+}
+
+bool HostBuffers::areUsedInside(Operation *Op) {
+  auto It = UsedInside.find(Op);
+  if (It != UsedInside.end())
+    return It->second;
+  bool Found = false;
+  for (Region &R : Op->getRegions())
+    R.walk([&](Operation *Inner) {
+      Found |=
+          isa_and_nonnull<gpu::GPUDialect, DragonDialect>(Inner->getDialect());
+      for (Value V : Inner->getResults())
+        Found |=
+            isa<BaseMemRefType>(V.getType()) && !Memrefs.of(V).Sites.empty();
+    });
+  return UsedInside[Op] = Found;
 }
 
 } // namespace dragon::ir

@@ -1,12 +1,11 @@
-//===- HostEvents.cpp - operations as events
-//-------------------------------===//
+//===- HostEvents.cpp - operations as events ---------------------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/mlir/lifetime/HostReader.h"
+#include "passes/mlir/lifetime/HostEvents.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -18,7 +17,7 @@ using namespace mlir;
 
 namespace dragon::ir {
 
-Event HostReader::event(EventAction What, Operation *Op, const Twine &Name) {
+Event HostEvents::event(EventAction What, Operation *Op, const Twine &Name) {
   Event E;
   E.What = What;
   E.Name = Name.str();
@@ -27,30 +26,30 @@ Event HostReader::event(EventAction What, Operation *Op, const Twine &Name) {
   return E;
 }
 
-void HostReader::push(Event E, Operation *Op, unsigned Now) {
-  Result.Program.Blocks[Now].Events.push_back(std::move(E));
-  Result.Operations[Now].push_back(Op);
+void HostEvents::push(Event E, Operation *Op, unsigned Block) {
+  Result.Program.Blocks[Block].Events.push_back(std::move(E));
+  Result.Operations[Block].push_back(Op);
 }
 
-void HostReader::addUses(Event &E, Value Memref, bool Reads, bool Writes,
+void HostEvents::addUses(Event &E, Value Memref, bool Reads, bool Writes,
                          int Operand, bool Testable) {
   const Targets T = Memrefs.of(Memref);
   const bool Moves = !E.is<LaunchEvent>();
   const std::optional<unsigned> By =
-      T.known() && T.Whole ? pointerOf(withoutCasts(Memref)) : std::nullopt;
+      T.known() && T.Whole ? Pointers.of(withoutCasts(Memref)) : std::nullopt;
   if (By)
     E.Pointers.push_back({*By, Reads, Writes, Moves && T.Whole});
   for (Operation *Site : T.Sites) {
-    auto It = BufferOf.find(Site);
-    if (It == BufferOf.end())
+    const std::optional<unsigned> Number = Buffers.of(Site);
+    if (!Number)
       continue;
-    const Buffer &B = Result.Program.Buffers[It->second];
     BufferUse U;
-    U.Buffer = It->second;
+    U.Buffer = *Number;
     U.Reads = Reads;
     U.Writes = Writes;
     U.ByPointer = By.has_value();
-    U.Must = T.known() && T.Sites.size() == 1 && T.Whole && !B.IsSummary;
+    U.Must = T.known() && T.Sites.size() == 1 && T.Whole &&
+             !Buffers[*Number].IsSummary;
     U.Whole = U.Must && Moves;
     U.Testable = Testable && U.Must;
     U.Operand = U.Testable ? Operand : -1;
@@ -62,7 +61,7 @@ void HostReader::addUses(Event &E, Value Memref, bool Reads, bool Writes,
   }
 }
 
-void HostReader::addEscapedUses(Event &E, bool Reads, bool Writes) {
+void HostEvents::addEscapedUses(Event &E, bool Reads, bool Writes) {
   for (unsigned I = 0; I < Result.Program.Buffers.size(); ++I)
     if (Result.Program.Buffers[I].Escapes) {
       BufferUse U;
@@ -73,7 +72,7 @@ void HostReader::addEscapedUses(Event &E, bool Reads, bool Writes) {
     }
 }
 
-StreamId HostReader::streamOf(Operation *Op) {
+StreamId HostEvents::streamOf(Operation *Op) {
   auto Async = dyn_cast<gpu::AsyncOpInterface>(Op);
   if (!Async ||
       (!Async.getAsyncToken() && Async.getAsyncDependencies().empty()))
@@ -84,7 +83,7 @@ StreamId HostReader::streamOf(Operation *Op) {
   return Stream ? StreamId(*Stream + 1) : UnknownStream;
 }
 
-void HostReader::visitLaunch(gpu::LaunchFuncOp Launch, unsigned Now) {
+void HostEvents::addLaunch(gpu::LaunchFuncOp Launch, unsigned Block) {
   auto Kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
       Launch, Launch.getKernel());
   SummaryAttr Summary = Kernel ? summaryOf(Kernel) : SummaryAttr();
@@ -135,10 +134,10 @@ void HostReader::visitLaunch(gpu::LaunchFuncOp Launch, unsigned Now) {
     if (Reads || Writes)
       addUses(E, V, Reads, Writes, int(I), MayOverwrite);
   }
-  push(std::move(E), Launch, Now);
+  push(std::move(E), Launch, Block);
 }
 
-void HostReader::visitCopy(gpu::MemcpyOp Copy, unsigned Now) {
+void HostEvents::addCopy(gpu::MemcpyOp Copy, unsigned Block) {
   const Targets To = Memrefs.of(Copy.getDst()),
                 From = Memrefs.of(Copy.getSrc());
   EventAction What = CopyEvent{};
@@ -152,19 +151,18 @@ void HostReader::visitCopy(gpu::MemcpyOp Copy, unsigned Now) {
       Stream == DefaultStream && !E.is<CopyEvent>() ? Synchronous : Stream;
   addUses(E, Copy.getSrc(), true, false);
   addUses(E, Copy.getDst(), false, true);
-  push(std::move(E), Copy, Now);
+  push(std::move(E), Copy, Block);
 }
 
-/// Host code, and what nothing is known of.
-void HostReader::visitOther(Operation *Op, unsigned Now) {
+void HostEvents::addWhole(Operation *Op, unsigned Block) {
   // What is in its regions happens in any order, or not at all.
-  bool Opaque = Op->getNumRegions() && isRelevant(Op);
+  bool Opaque = Op->getNumRegions() && Buffers.areUsedInside(Op);
   bool Waits = false, Takes = false;
   if (Opaque)
     Op->walk([&](Operation *Inner) {
       if (isBufferSite(Inner))
-        escape(Memrefs.of(Inner->getResult(0)), Op,
-               "'" + Op->getName().getStringRef() + "'");
+        Buffers.escape(Memrefs.of(Inner->getResult(0)), Op,
+                       "'" + Op->getName().getStringRef() + "'");
     });
   Event E =
       event(HostAccessEvent{}, Op, "'" + Op->getName().getStringRef() + "'");
@@ -206,16 +204,16 @@ void HostReader::visitOther(Operation *Op, unsigned Now) {
       return;
     E.What = BarrierEvent{};
   }
-  push(std::move(E), Op, Now);
+  push(std::move(E), Op, Block);
 }
 
-void HostReader::visit(Operation *Op, unsigned Now) {
+void HostEvents::add(Operation *Op, unsigned Block) {
   auto simple = [&](EventAction What, Value Memref, bool Reads, bool Writes) {
     Event E = event(What, Op, Op->getName().getStringRef());
     if (E.is<FillEvent>())
       E.Stream = streamOf(Op);
     addUses(E, Memref, Reads, Writes);
-    push(std::move(E), Op, Now);
+    push(std::move(E), Op, Block);
   };
   llvm::TypeSwitch<Operation *>(Op)
       .Case<gpu::AllocOp, AllocOp>([&](auto Alloc) {
@@ -238,23 +236,24 @@ void HostReader::visit(Operation *Op, unsigned Now) {
       .Case([&](gpu::MemsetOp Set) {
         simple(FillEvent{}, Set.getDst(), false, true);
       })
-      .Case([&](gpu::MemcpyOp Copy) { visitCopy(Copy, Now); })
-      .Case([&](gpu::LaunchFuncOp Launch) { visitLaunch(Launch, Now); })
+      .Case([&](gpu::MemcpyOp Copy) { addCopy(Copy, Block); })
+      .Case([&](gpu::LaunchFuncOp Launch) { addLaunch(Launch, Block); })
       .Case([&](gpu::WaitOp Wait) {
         if (!Wait.getAsyncToken())
-          push(event(BarrierEvent{}, Wait, "gpu.wait"), Wait, Now);
+          push(event(BarrierEvent{}, Wait, "gpu.wait"), Wait, Block);
       })
       // What the program says itself stays; it moves nothing.
       .Case<DiscardOp, LastUseOp, NextUseOp, LaunchFollowsOp, PrefetchOp,
             OverwrittenOp>([](Operation *) {})
       .Case([&](arith::SelectOp Select) {
         if (isa<BaseMemRefType>(Select.getType()))
-          SelectAt[Select.getResult()] = {
-              Now, unsigned(Result.Program.Blocks[Now].Events.size())};
+          Pointers.addSelect(
+              Select.getResult(), Block,
+              unsigned(Result.Program.Blocks[Block].Events.size()));
       })
       .Default([&](Operation *) {
         if (!isMemoryEffectFree(Op))
-          visitOther(Op, Now);
+          addWhole(Op, Block);
       });
 }
 

@@ -5,82 +5,70 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/mlir/lifetime/HostReader.h"
+#include "passes/mlir/lifetime/HostProgram.h"
 
+#include "passes/mlir/lifetime/HostEvents.h"
+
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 
 namespace dragon::ir {
 
-Position positionOf(Location Where) {
-  Position Result;
-  if (auto File = Where->findInstanceOf<FileLineColLoc>()) {
-    Result.File = File.getFilename().str();
-    Result.Line = File.getLine();
-    Result.Column = File.getColumn();
-  }
-  return Result;
-}
+namespace {
 
-Value withoutCasts(Value V) {
-  for (;;) {
-    Operation *Op = V.getDefiningOp();
-    if (!Op || !isWholeView(Op))
-      return V;
-    V = Op->getOperand(0);
-  }
-}
+/// The blocks of the program, and the edges between them: those of the function
+/// and of operations with regions that are followed.
+class HostBlocks {
+public:
+  HostBlocks(FunctionOpInterface F, HostBuffers &Buffers,
+             HostPointers &Pointers, HostEvents &Events, HostProgram &Result)
+      : F(F), Buffers(Buffers), Pointers(Pointers), Events(Events),
+        Result(Result) {}
 
-bool touchesAnything(SummaryAttr Summary) {
-  return !Summary ||
-         bitEnumContainsAll(Summary.getKind(), KernelKind::touchesAnything) ||
-         bitEnumContainsAll(Summary.getKind(), KernelKind::unknown);
-}
+  void addRegion(Region &R);
 
-unsigned HostReader::newBlock(mlir::Block *In, Operation *After,
-                              const Twine &Name) {
+private:
+  unsigned newBlock(mlir::Block *In, Operation *After);
+  unsigned addOperations(mlir::Block &B);
+  unsigned addRegionOp(RegionBranchOpInterface Op, unsigned Now);
+  void addEdge(unsigned From, unsigned To, ValueRange Given, ValueRange Taken);
+
+  FunctionOpInterface F;
+  HostBuffers &Buffers;
+  HostPointers &Pointers;
+  HostEvents &Events;
+  HostProgram &Result;
+  /// The program's blocks that begin and end with a block.
+  DenseMap<mlir::Block *, unsigned> EntryOf, EndOf;
+};
+
+} // namespace
+
+unsigned HostBlocks::newBlock(mlir::Block *In, Operation *After) {
   dragon::Block B;
-  B.Name = Name.str();
+  B.Name = ("b" + Twine(Result.Program.Blocks.size())).str();
   Result.Program.Blocks.push_back(std::move(B));
   Result.Operations.emplace_back();
   Result.Extents.push_back({In, After, nullptr});
   return unsigned(Result.Program.Blocks.size()) - 1;
 }
 
-/// Whether what happens to buffers in its regions must be looked at piece by
-/// piece.
-bool HostReader::isRelevant(Operation *Op) {
-  auto It = Relevant.find(Op);
-  if (It != Relevant.end())
-    return It->second;
-  bool Found = false;
-  for (Region &R : Op->getRegions())
-    R.walk([&](Operation *Inner) {
-      Found |=
-          isa_and_nonnull<gpu::GPUDialect, DragonDialect>(Inner->getDialect());
-      for (Value V : Inner->getResults())
-        Found |=
-            isa<BaseMemRefType>(V.getType()) && !Memrefs.of(V).Sites.empty();
-    });
-  return Relevant[Op] = Found;
-}
-
-void HostReader::addEdge(unsigned From, unsigned To, ValueRange Values,
+void HostBlocks::addEdge(unsigned From, unsigned To, ValueRange Values,
                          ValueRange Taken) {
   SmallVector<unsigned, 2> &Successors = Result.Program.Blocks[From].Successors;
   if (!llvm::is_contained(Successors, To))
     Successors.push_back(To);
   for (auto [V, Argument] : llvm::zip(Values, Taken))
     if (isa<BaseMemRefType>(V.getType()))
-      Given[Argument].push_back({To, From, V});
+      Pointers.give(Argument, To, From, V);
 }
 
-void HostReader::addRegion(Region &R) {
+void HostBlocks::addRegion(Region &R) {
   for (mlir::Block &B : R)
     if (!EntryOf.count(&B))
-      EntryOf[&B] =
-          newBlock(&B, nullptr, "b" + Twine(Result.Program.Blocks.size()));
+      EntryOf[&B] = newBlock(&B, nullptr);
   for (mlir::Block &B : R) {
     const unsigned End = EndOf[&B] = addOperations(B);
     Operation *Last = B.mightHaveTerminator() ? B.getTerminator() : nullptr;
@@ -105,15 +93,13 @@ void HostReader::addRegion(Region &R) {
 
 /// An operation whose regions are blocks of the program. Returns the block that
 /// comes after it.
-unsigned HostReader::addRegionOp(RegionBranchOpInterface Op, unsigned Now) {
+unsigned HostBlocks::addRegionOp(RegionBranchOpInterface Op, unsigned Now) {
   Result.Extents[Now].End = Op;
   mlir::Block *In = Op->getBlock();
   for (Region &R : Op->getRegions())
     if (!R.empty())
-      EntryOf[&R.front()] = newBlock(&R.front(), nullptr,
-                                     "b" + Twine(Result.Program.Blocks.size()));
-  const unsigned After =
-      newBlock(In, Op, "b" + Twine(Result.Program.Blocks.size()));
+      EntryOf[&R.front()] = newBlock(&R.front(), nullptr);
+  const unsigned After = newBlock(In, Op);
   // A loop that surely runs is not left before its body.
   bool SurelyRuns = false;
   if (auto Loop = dyn_cast<LoopLikeOpInterface>(Op.getOperation()))
@@ -156,37 +142,32 @@ unsigned HostReader::addRegionOp(RegionBranchOpInterface Op, unsigned Now) {
   return After;
 }
 
-unsigned HostReader::addOperations(mlir::Block &B) {
+unsigned HostBlocks::addOperations(mlir::Block &B) {
   unsigned Now = EntryOf[&B];
   for (Operation &Op : B) {
     auto Regions = dyn_cast<RegionBranchOpInterface>(Op);
-    if (Regions && isFollowed(&Op) && isRelevant(&Op))
+    if (Regions && isFollowed(&Op) && Buffers.areUsedInside(&Op))
       Now = addRegionOp(Regions, Now);
     else if (Op.getNumRegions())
-      visitOther(&Op, Now);
+      Events.addWhole(&Op, Now);
     else
-      visit(&Op, Now);
+      Events.add(&Op, Now);
   }
   return Now;
 }
 
-HostProgram HostReader::run() {
-  addBuffers();
-  findEscapes();
-  addRegion(F.getFunctionBody());
-  addPointers();
-  for (const auto &[To, Incomings] : Given)
-    if (isa<OpResult>(To) &&
-        llvm::all_of(Incomings, [&Incomings = Incomings](const Incoming &In) {
-          return In.V == Incomings.front().V;
-        }))
-      Result.Leaves[Incomings.front().V] = To;
-  return std::move(Result);
-}
-
 HostProgram readHostProgram(FunctionOpInterface F,
                             const TargetAnalysis &Memrefs) {
-  return HostReader(F, Memrefs).run();
+  HostProgram Result;
+  HostBuffers Buffers(F, Memrefs, Result);
+  Buffers.addAll();
+  Buffers.findEscapes();
+  HostPointers Pointers(F, Memrefs, Buffers, Result);
+  HostEvents Events(Memrefs, Buffers, Pointers, Result);
+  HostBlocks(F, Buffers, Pointers, Events, Result)
+      .addRegion(F.getFunctionBody());
+  Pointers.addAll();
+  return Result;
 }
 
 } // namespace dragon::ir

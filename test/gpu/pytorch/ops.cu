@@ -100,9 +100,8 @@ int64_t tableAddress() {
 
 /// Calls that fail, one that NVIDIA's runtime refuses and one that ours does.
 int64_t failInNvidias() {
-  return cudaFuncSetAttribute(scaleKernel,
-                              cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              1 << 30);
+  return cudaFuncSetAttribute(
+      scaleKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 30);
 }
 int64_t failInOurs(int64_t ours) {
   return cudaMemcpy(pointer<void>(ours), pointer<void>(ours), 1,

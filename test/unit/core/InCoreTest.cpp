@@ -77,9 +77,9 @@ protected:
     std::vector<int32_t> found(count, -1);
     RuntimeImpl::Guard guard(*impl);
     Buffer &buffer = *impl->Space.Allocations.find(from)->buffer;
-    EXPECT_OK(impl->Moves.fromBuffer(
-        buffer, reinterpret_cast<char *>(found.data()), from, count * 4,
-        nullptr, {true, false}));
+    EXPECT_OK(impl->Moves.fromBuffer(buffer,
+                                     reinterpret_cast<char *>(found.data()),
+                                     from, count * 4, nullptr, {true, false}));
     return found;
   }
   /// What another runtime of the process, or a library, writes.
