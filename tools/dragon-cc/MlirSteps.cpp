@@ -15,7 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/dragon-cc/Planner.h"
+#include "tools/dragon-cc/ObjectSteps.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -46,72 +46,73 @@ Strings CompileArgs::mlirRemarks(const Input &One) const {
 }
 
 /// From the source to what dragon-translate takes.
-std::string Planner::loweredMlir(const Input &One, StringRef Stem) {
-  std::string Lowered = Parts.temp(Stem, ".lowered.mlirbc");
-  const bool Slices = !is_contained(Asked.PluginArgs, "-dragon-slicing=0");
+static std::string addLowering(StepList &To, const Input &One, StringRef Stem) {
+  std::string Lowered = To.Parts.temp(Stem, ".lowered.mlirbc");
+  const bool Slices = !is_contained(To.Asked.PluginArgs, "-dragon-slicing=0");
   Strings Args = {std::string("--dragon-pipeline=directives=") +
-                  (Asked.Lifetime ? "true" : "false") +
+                  (To.Asked.Lifetime ? "true" : "false") +
                   " slicing=" + (Slices ? "true" : "false")};
   // A message names the place in the source, which is enough.
   Args.push_back("--mlir-print-op-on-diagnostic=false");
-  append(Args, Parts.mlirRemarks(One));
+  append(Args, To.Parts.mlirRemarks(One));
   append(Args, {One.Path, "--emit-bytecode", "-o", Lowered});
-  Result.Steps.push_back({Tools.MlirOpt, std::move(Args), {}});
+  To.add({To.Tools.MlirOpt, std::move(Args), {}});
   return Lowered;
 }
 
-Strings Planner::mlirObject(const Input &One, const std::string &Object,
-                            bool Whole) {
-  std::string Stem = Parts.uniqueStem(One);
-  std::string Host = Whole && !Asked.Cpu ? Object : Parts.temp(Stem, ".host.o");
-  std::string Lowered = loweredMlir(One, Stem);
+Strings addMlirObject(StepList &To, const Input &One, const std::string &Object,
+                      bool Whole) {
+  std::string Stem = To.Parts.uniqueStem(One);
+  std::string Host =
+      Whole && !To.Asked.Cpu ? Object : To.Parts.temp(Stem, ".host.o");
+  std::string Lowered = addLowering(To, One, Stem);
   auto Translate = [&](const std::string &What, const std::string &Out,
                        const Strings &More = {}) {
     Strings Args = {"--dragon-to-" + What};
     append(Args, More);
     append(Args, {Lowered, "-o", Out});
-    Result.Steps.push_back({Tools.MlirTranslate, std::move(Args), {}});
+    To.add({To.Tools.MlirTranslate, std::move(Args), {}});
   };
   // One for all architectures: they have the same kernels.
-  for (const GpuArch &Arch : Asked.deviceArchs()) {
-    Translate("summary", Parts.temp(Stem, ".summary." + Arch.Name));
-    Translate("device-llvmir", Parts.temp(Stem, "." + Arch.Name + ".ll"),
+  for (const GpuArch &Arch : To.Asked.deviceArchs()) {
+    Translate("summary", To.Parts.temp(Stem, ".summary." + Arch.Name));
+    Translate("device-llvmir", To.Parts.temp(Stem, "." + Arch.Name + ".ll"),
               {"--arch=" + Arch.Name});
   }
-  std::string HostCode = Parts.temp(Stem, ".host.ll");
+  std::string HostCode = To.Parts.temp(Stem, ".host.ll");
   Translate("host-llvmir", HostCode);
 
   DeviceCode Device;
   Device.Suffix = ".ll";
-  Device.Files = Asked.Cpu ? CompileArgs::CpuOut : CompileArgs::None;
+  Device.Files = To.Asked.Cpu ? CompileArgs::CpuOut : CompileArgs::None;
   Device.Args = {"-Wno-override-module"};
   append(Device.Args, CompileArgs::pluginOption("-dragon-slicing=0"));
   // Kernels call its functions, as __nv_expf.
-  std::string Libdevice = Tools.Cuda + "/nvvm/libdevice/libdevice.10.bc";
-  if (!Tools.Cuda.empty() && sys::fs::exists(Libdevice))
+  std::string Libdevice = To.Tools.Cuda + "/nvvm/libdevice/libdevice.10.bc";
+  if (!To.Tools.Cuda.empty() && sys::fs::exists(Libdevice))
     append(Device.Args,
            {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", Libdevice});
-  deviceCode(Stem, One, Device);
-  if (Asked.Cuda)
-    fatBinary(Stem, Parts.temp(Stem, ".fatbin"));
+  To.deviceCode(Stem, One, Device);
+  if (To.Asked.Cuda)
+    To.fatBinary(Stem, To.Parts.temp(Stem, ".fatbin"));
 
   Strings Args = {"-x", "ir", "-Wno-override-module"};
-  append(Args, Parts.optimisation(One));
-  append(Args, Parts.user(One));
-  append(Args,
-         Parts.plugin(One, Stem,
-                      CompileArgs::Summary | (Asked.Cpu ? CompileArgs::CpuRef
-                                                        : CompileArgs::None)));
+  append(Args, To.Parts.optimisation(One));
+  append(Args, To.Parts.user(One));
+  append(Args, To.Parts.plugin(One, Stem,
+                               CompileArgs::Summary |
+                                   (To.Asked.Cpu ? CompileArgs::CpuRef
+                                                 : CompileArgs::None)));
   append(Args, CompileArgs::pluginOption("-dragon-lifetime=0"));
-  append(Args,
-         CompileArgs::pluginOption(
-             "-dragon-fat-binary=" +
-             (Asked.Cuda ? Parts.temp(Stem, ".fatbin") : Tools.noGpuCode())));
+  append(Args, CompileArgs::pluginOption("-dragon-fat-binary=" +
+                                         (To.Asked.Cuda
+                                              ? To.Parts.temp(Stem, ".fatbin")
+                                              : To.Tools.noGpuCode())));
   append(Args, {"-c", HostCode, "-o", Host});
-  Step &Last = clang(std::move(Args));
+  Step &Last = To.clang(std::move(Args));
   if (Whole)
     Last.Outputs = {Object};
-  return mergeCpu(Stem, Host, Object, Whole);
+  return To.mergeCpu(Stem, Host, Object, Whole);
 }
 
 } // namespace dragon::driver

@@ -18,7 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/dragon-cc/Config.h"
-#include "tools/dragon-cc/Planner.h"
+#include "tools/dragon-cc/SingleSteps.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -36,15 +36,16 @@ static bool asks(const Invocation &Asked, StringRef Option) {
   return is_contained(Asked.CompileArgs, Option);
 }
 
-std::string Planner::identity(const Input &One) const {
-  Strings Shown = {Tools.plugin()};
-  append(Shown, Tools.Summaries);
-  append(Shown, Asked.Summaries);
+/// Text that is another one if the driver's parts are.
+static std::string identity(const StepList &To, const Input &One) {
+  Strings Shown = {To.Tools.plugin()};
+  append(Shown, To.Tools.Summaries);
+  append(Shown, To.Asked.Summaries);
   Strings Files = Shown;
-  append(Files, {Tools.Clang, Tools.standIns(), Tools.noGpuCode()});
+  append(Files, {To.Tools.Clang, To.Tools.standIns(), To.Tools.noGpuCode()});
   if (One.Lang == Language::Cuda)
-    append(Files, {Tools.cudaTool("ptxas"),
-                   Tools.Cuda + "/nvvm/libdevice/libdevice.10.bc"});
+    append(Files, {To.Tools.cudaTool("ptxas"),
+                   To.Tools.Cuda + "/nvvm/libdevice/libdevice.10.bc"});
   std::string Known = DRAGON_VERSION " " DRAGON_LLVM_VERSION;
   for (const std::string &File : Files) {
     auto Contents = MemoryBuffer::getFile(File, /*IsText=*/false,
@@ -62,7 +63,7 @@ std::string Planner::identity(const Input &One) const {
     OS << "# 1 \"";
     OS.write_escaped(File) << "\"\n";
   };
-  if (!asks(Asked, "-P")) {
+  if (!asks(To.Asked, "-P")) {
     // Who compiles preprocessed text takes its first file for the source.
     Marker(One.Path);
     for (const std::string &File : Shown)
@@ -74,42 +75,42 @@ std::string Planner::identity(const Input &One) const {
   return Text;
 }
 
-bool Planner::printsAllSides(const Input &One) const {
+bool printsAllSides(const Invocation &Asked, const Input &One) {
   // Standard input can be read once; and who asks for macros takes them apart.
   return Asked.What == Goal::Preprocess && One.Lang != Language::Other &&
          One.Path != "-" && !asks(Asked, "-dM");
 }
 
-void Planner::preprocess(const Input &One) {
-  Strings Common = Parts.language(One);
-  const std::string Stem = Parts.uniqueStem(One);
+void addPreprocessing(StepList &To, const Input &One) {
+  Strings Common = To.Parts.language(One);
+  const std::string Stem = To.Parts.uniqueStem(One);
   if (One.Lang == Language::Cuda)
-    append(Common, Parts.relocatable());
-  append(Common, Parts.optimisation(One));
-  append(Common, Parts.user(One));
+    append(Common, To.Parts.relocatable());
+  append(Common, To.Parts.optimisation(One));
+  append(Common, To.Parts.user(One));
 
-  Strings Joined = {Parts.written(Stem, ".identity.i", identity(One))};
+  Strings Joined = {To.Parts.written(Stem, ".identity.i", identity(To, One))};
   auto Print = [&](StringRef Suffix, const Strings &Side) {
     Strings Args = Common;
     append(Args, Side);
-    Joined.push_back(Parts.temp(Stem, Suffix));
+    Joined.push_back(To.Parts.temp(Stem, Suffix));
     append(Args, {"-E", One.Path, "-o", Joined.back()});
-    clang(std::move(Args));
+    To.clang(std::move(Args));
   };
-  Strings Host = Parts.dependencies(One, Parts.outputFor(One, ".o"));
+  Strings Host = To.Parts.dependencies(One, To.Parts.outputFor(One, ".o"));
   if (One.Lang == Language::Cuda) {
-    append(Host, Parts.architectures(false));
+    append(Host, To.Parts.architectures(false));
     Host.push_back("--cuda-host-only");
   }
-  if (Asked.Sides != Side::Device || One.Lang != Language::Cuda)
+  if (To.Asked.Sides != Side::Device || One.Lang != Language::Cuda)
     Print(".host.i", Host);
-  if (Asked.Sides != Side::Host && One.Lang == Language::Cuda)
-    for (const GpuArch &Arch : Asked.deviceArchs())
+  if (To.Asked.Sides != Side::Host && One.Lang == Language::Cuda)
+    for (const GpuArch &Arch : To.Asked.deviceArchs())
       Print("." + Arch.Name + ".i",
             {"--cuda-gpu-arch=" + Arch.Name, "--cuda-device-only"});
-  Result.Steps.push_back({"cat", std::move(Joined), {}, Asked.Output});
-  if (!Asked.Output.empty() && Asked.Output != "-")
-    Result.Steps.back().Outputs = {Asked.Output};
+  To.add({"cat", std::move(Joined), {}, To.Asked.Output});
+  if (!To.Asked.Output.empty() && To.Asked.Output != "-")
+    To.last().Outputs = {To.Asked.Output};
 }
 
 } // namespace dragon::driver

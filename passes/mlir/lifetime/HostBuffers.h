@@ -48,9 +48,7 @@ public:
 
   /// The buffer that the operation allocates.
   std::optional<unsigned> of(mlir::Operation *Site) const;
-  Buffer &operator[](unsigned Number) {
-    return Result.Program.Buffers[Number];
-  }
+  Buffer &operator[](unsigned Number) { return Result.Program.Buffers[Number]; }
   /// In the source, or in the IR.
   std::string nameOf(mlir::Value V);
   /// Whether what happens to buffers in the operation's regions must be looked

@@ -1,0 +1,100 @@
+//===- StepList.cpp - the steps of an invocation as they are found -----===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dragon-cc/StepList.h"
+
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace dragon::driver {
+
+void StepList::deviceCode(StringRef Stem, const Input &One,
+                         const DeviceCode &How) {
+  for (const GpuArch &Arch : Asked.deviceArchs()) {
+    Strings Args = {"--target=nvptx64-nvidia-cuda", "-march=" + Arch.Name};
+    if (!Tools.Cuda.empty())
+      append(Args, {"--cuda-path=" + Tools.Cuda, "-Wno-unknown-cuda-version"});
+    append(Args, Parts.deviceLink(One.Path, Arch.Name));
+    append(Args, Parts.plugin(One, Stem, How.Files));
+    append(Args, How.Args);
+    append(Args,
+           {"-x", "ir", Parts.temp(Stem, ("." + Arch.Name + How.Suffix).str()),
+            "-Qunused-arguments"});
+    if (!Asked.Cuda) {
+      append(Args, {"-emit-llvm", "-c", "-o", Parts.temp(Stem, ".device.bc")});
+      clang(std::move(Args));
+      continue;
+    }
+    std::string Ptx = Parts.temp(Stem, "." + Arch.Name + ".s");
+    std::string Object =
+        Parts.temp(Stem, "." + Arch.Name + (How.Linked ? ".o" : ".cubin"));
+    append(Args, {"-S", "-o", Ptx});
+    clang(std::move(Args));
+    Strings Assemble = Parts.ptxas(Arch.Name);
+    if (How.Linked)
+      Assemble.push_back("-c"); // an object that nvlink completes
+    append(Assemble, {"-o", Object, Ptx});
+    add({Tools.cudaTool("ptxas"), std::move(Assemble), {}});
+    if (!How.Linked)
+      continue;
+    Strings Nvlink = {"-arch=" + Arch.Name};
+    if (Asked.DeviceDebug)
+      Nvlink.push_back("-g");
+    append(Nvlink, Asked.DeviceLinkArgs);
+    append(Nvlink, {Object, "-L" + Tools.CudaLibDir, "-lcudadevrt", "-o",
+                    Parts.temp(Stem, "." + Arch.Name + ".cubin")});
+    add({Tools.cudaTool("nvlink"), std::move(Nvlink), {}});
+  }
+}
+
+void StepList::fatBinary(StringRef Stem, const std::string &Output) {
+  Strings Args = {"-64", "--create", Output};
+  for (const GpuArch &Arch : Asked.Archs) {
+    std::string Number = Arch.Name.substr(3);
+    auto Add = [&](StringRef Kind, const std::string &File) {
+      Args.push_back(
+          ("--image3=kind=" + Kind + ",sm=" + Number + ",file=" + File).str());
+    };
+    Add("elf", Parts.temp(Stem, "." + Arch.Name + ".cubin"));
+    if (Arch.Ptx)
+      Add("ptx", Parts.temp(Stem, "." + Arch.Name + ".s"));
+  }
+  add({Tools.cudaTool("fatbinary"), std::move(Args), {}});
+}
+
+Strings StepList::mergeCpu(StringRef Stem, const std::string &Host,
+                          const std::string &Object, bool Whole) {
+  if (!Asked.Cpu)
+    return {Host};
+  std::string Cpu = Parts.temp(Stem, ".cpu.o");
+  clang({"-x", "ir", "-O2", "-fPIC", "-Wno-pass-failed", "-c",
+         Parts.temp(Stem, ".cpu.bc"), "-o", Cpu});
+  if (!Whole && !Asked.atLink())
+    return {Host, Cpu};
+  std::string Out = Whole ? Object : Parts.temp(Stem, ".o");
+  add({Tools.Linker, {"-r", "-o", Out, Host, Cpu}, {Out}});
+  return {Out};
+}
+
+std::string StepList::linkOutput() const {
+  if (!Asked.Output.empty())
+    return Asked.Output;
+  SmallString<256> Path(Asked.OutputDirectory);
+  sys::path::append(Path,
+                    Asked.What == Goal::DeviceLink ? "a_dlink.o" : "a.out");
+  return std::string(Path);
+}
+
+Plan StepList::take() {
+  Result.Files = Parts.files();
+  Result.Sources = Parts.sources();
+  Result.Warnings = Parts.warnings();
+  return std::move(Result);
+}
+
+} // namespace dragon::driver
