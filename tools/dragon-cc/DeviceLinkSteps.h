@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// DeviceLinkSteps.cpp says which steps a unit with -rdc=true and the device link
-// take.
+// DeviceLinkSteps.cpp says which steps a unit with -rdc=true and the device
+// link take.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_TOOLS_DRAGON_CC_DEVICELINKSTEPS_H

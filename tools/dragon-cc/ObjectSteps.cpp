@@ -11,8 +11,8 @@ using namespace llvm;
 
 namespace dragon::driver {
 
-static Strings addCudaObject(StepList &To, const Input &One, const std::string &Object,
-                            bool Whole) {
+static Strings addCudaObject(StepList &To, const Input &One,
+                             const std::string &Object, bool Whole) {
   std::string Stem = To.Parts.uniqueStem(One);
   // The bitcode in an object has the kernels too: they must not be linked
   // twice.
@@ -27,25 +27,25 @@ static Strings addCudaObject(StepList &To, const Input &One, const std::string &
 
   Strings Args = Common;
   if (To.Asked.Cuda) {
-    append(Args, To.Parts.plugin(
-                     One, Stem,
-                     CompileArgs::Summary | CompileArgs::Bitcode |
-                         (To.Asked.Cpu ? CompileArgs::CpuOut | CompileArgs::CpuRef
-                                    : CompileArgs::None)));
+    append(Args, To.Parts.plugin(One, Stem,
+                                 CompileArgs::Summary | CompileArgs::Bitcode |
+                                     (To.Asked.Cpu ? CompileArgs::CpuOut |
+                                                         CompileArgs::CpuRef
+                                                   : CompileArgs::None)));
   } else {
     Strings Device = Common;
     Device.push_back("--cuda-device-only");
     append(Device, To.Parts.plugin(One, Stem,
-                                CompileArgs::Summary | CompileArgs::CpuOut |
-                                    CompileArgs::NoGpuCode));
+                                   CompileArgs::Summary | CompileArgs::CpuOut |
+                                       CompileArgs::NoGpuCode));
     append(Device, {"-emit-llvm", "-c", One.Path, "-o",
                     To.Parts.temp(Stem, ".device.bc")});
     To.clang(std::move(Device));
     append(Args, {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary",
                   "-Xclang", To.Tools.noGpuCode()});
     append(Args, To.Parts.plugin(One, Stem,
-                              CompileArgs::Summary | CompileArgs::CpuRef |
-                                  CompileArgs::Bitcode));
+                                 CompileArgs::Summary | CompileArgs::CpuRef |
+                                     CompileArgs::Bitcode));
   }
   append(Args, To.Parts.dependencies(One, Object));
   append(Args, {"-c", One.Path, "-o", Host});
@@ -59,7 +59,7 @@ Strings addObject(StepList &To, const Input &One, const std::string &Object,
                   bool Whole) {
   if (One.Lang == Language::Cuda)
     return To.Asked.Relocatable ? addRelocatableObject(To, One, Object, Whole)
-                             : addCudaObject(To, One, Object, Whole);
+                                : addCudaObject(To, One, Object, Whole);
   if (One.Lang == Language::Mlir)
     return addMlirObject(To, One, Object, Whole);
   std::string Stem = To.Parts.uniqueStem(One);

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each function compiles one input and returns the objects that are linked for it.
-// `Object` is the user's name for the object; `Whole` asks for one file of that
-// name, else several temporary ones will do.
+// Each function compiles one input and returns the objects that are linked for
+// it. `Object` is the user's name for the object; `Whole` asks for one file of
+// that name, else several temporary ones will do.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_TOOLS_DRAGON_CC_OBJECTSTEPS_H

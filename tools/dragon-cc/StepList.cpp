@@ -14,7 +14,7 @@ using namespace llvm;
 namespace dragon::driver {
 
 void StepList::deviceCode(StringRef Stem, const Input &One,
-                         const DeviceCode &How) {
+                          const DeviceCode &How) {
   for (const GpuArch &Arch : Asked.deviceArchs()) {
     Strings Args = {"--target=nvptx64-nvidia-cuda", "-march=" + Arch.Name};
     if (!Tools.Cuda.empty())
@@ -68,7 +68,7 @@ void StepList::fatBinary(StringRef Stem, const std::string &Output) {
 }
 
 Strings StepList::mergeCpu(StringRef Stem, const std::string &Host,
-                          const std::string &Object, bool Whole) {
+                           const std::string &Object, bool Whole) {
   if (!Asked.Cpu)
     return {Host};
   std::string Cpu = Parts.temp(Stem, ".cpu.o");
