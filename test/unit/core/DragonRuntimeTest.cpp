@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../device/FakeUvm.h"
-#include "ManagedFixture.h"
 #include "runtime/device/dragon/DragonDevice.h"
+#include "test/unit/support/core/ManagedFixture.h"
+#include "test/unit/support/device/FakeUvm.h"
 
 using namespace dragon;
 using namespace dragon::test;

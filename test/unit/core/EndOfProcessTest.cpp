@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RuntimeFixture.h"
+#include "test/unit/support/core/RuntimeFixture.h"
 
 #include <atomic>
 #include <thread>

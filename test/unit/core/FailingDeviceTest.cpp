@@ -16,8 +16,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RuntimeFixture.h"
 #include "runtime/device/ForwardingDevice.h"
+#include "test/unit/support/core/RuntimeFixture.h"
 
 #include <array>
 #include <functional>
@@ -305,7 +305,7 @@ bool FailingDeviceTest::runWithFailure(uint64_t n) {
   if (!failed && n && !ended)
     failed = DeviceCall::Destroy;
   expectBalance(made, failed);
-  for (const auto &entry : std::filesystem::directory_iterator(Folder))
+  for (const auto &entry : std::filesystem::directory_iterator(folder.path()))
     EXPECT_TRUE(entry.path().filename() == "in" ||
                 entry.path().filename() == "out")
         << entry.path();

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LateDevice.h"
-#include "RuntimeFixture.h"
+#include "test/unit/support/core/RuntimeFixture.h"
+#include "test/unit/support/device/LateDevice.h"
 
 using namespace dragon;
 using namespace dragon::test;

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ImplFixture.h"
+#include "test/unit/support/core/ImplFixture.h"
 
 #include <condition_variable>
 #include <functional>

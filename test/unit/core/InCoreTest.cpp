@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ImplFixture.h"
+#include "test/unit/support/core/ImplFixture.h"
 
 #include <optional>
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LateDevice.h"
-#include "RuntimeFixture.h"
+#include "test/unit/support/core/RuntimeFixture.h"
+#include "test/unit/support/device/LateDevice.h"
 
 #include "runtime/launch/WaitingLaunch.h"
 #include "runtime/memory/Buffer.h"

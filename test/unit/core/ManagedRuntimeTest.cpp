@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ManagedFixture.h"
 #include "runtime/device/managed/ManagedDevice.h"
+#include "test/unit/support/core/ManagedFixture.h"
 
 #include <gmock/gmock.h>
 

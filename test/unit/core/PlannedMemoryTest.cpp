@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LateDevice.h"
-#include "RuntimeFixture.h"
+#include "test/unit/support/core/RuntimeFixture.h"
+#include "test/unit/support/device/LateDevice.h"
 
 #include <numeric>
 #include <random>

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LateDevice.h"
-#include "RuntimeFixture.h"
+#include "test/unit/support/core/RuntimeFixture.h"
+#include "test/unit/support/device/LateDevice.h"
 
 #include <random>
 

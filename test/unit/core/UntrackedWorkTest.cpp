@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ImplFixture.h"
-#include "LateDevice.h"
+#include "test/unit/support/core/ImplFixture.h"
+#include "test/unit/support/device/LateDevice.h"
 
 using namespace dragon;
 using namespace dragon::test;

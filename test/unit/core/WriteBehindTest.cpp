@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/memory/WriteBehind.h"
-#include "ImplFixture.h"
-#include "LateDevice.h"
 #include "runtime/tier/BackgroundIo.h"
 #include "runtime/tier/Transfer.h"
+#include "test/unit/support/core/ImplFixture.h"
+#include "test/unit/support/device/LateDevice.h"
 
 #include <algorithm>
 #include <cerrno>

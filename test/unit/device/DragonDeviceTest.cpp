@@ -11,9 +11,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/dragon/DragonDevice.h"
-#include "FakeUvm.h"
 #include "dragon/dragon.h"
 #include "runtime/base/Settings.h"
+#include "test/unit/support/device/FakeUvm.h"
 
 #include <cstring>
 #include <fcntl.h>

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/managed/ManagedDevice.h"
-#include "FakeCuda.h"
 #include "runtime/base/Settings.h"
 #include "runtime/device/vmm/VmmDevice.h"
+#include "test/unit/support/device/FakeCuda.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

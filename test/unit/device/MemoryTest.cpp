@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CpuKernels.h"
+#include "test/unit/device/CpuKernels.h"
 
 #include <cstring>
 #include <sys/stat.h>

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CpuKernels.h"
 #include "runtime/device/ForwardingDevice.h"
+#include "test/unit/device/CpuKernels.h"
 
 using namespace dragon;
 

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CpuKernels.h"
+#include "test/unit/device/CpuKernels.h"
 
 #include <bit>
 #include <vector>

@@ -16,9 +16,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../core/LateDevice.h"
-#include "../core/RuntimeFixture.h"
-#include "Scheduler.h"
+#include "test/unit/interleavings/Scheduler.h"
+#include "test/unit/support/core/RuntimeFixture.h"
+#include "test/unit/support/device/LateDevice.h"
 
 #include <condition_variable>
 #include <cstdlib>

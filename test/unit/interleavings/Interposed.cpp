@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Scheduler.h"
+#include "test/unit/interleavings/Scheduler.h"
 
 #include <cerrno>
 #include <cstring>

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Scheduler.h"
+#include "test/unit/interleavings/Scheduler.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/tier/FileTier.h"
-#include "TemporaryFiles.h"
 #include "runtime/base/Ledger.h"
 #include "runtime/tier/FaultyFile.h"
+#include "test/unit/support/base/TemporaryFiles.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

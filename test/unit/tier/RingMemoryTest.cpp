@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/tier/RingMemory.h"
-#include "PinnedBytes.h"
-#include "TemporaryFiles.h"
 #include "runtime/base/Ledger.h"
 #include "runtime/tier/Transfer.h"
+#include "test/unit/support/base/TemporaryFiles.h"
+#include "test/unit/support/tier/PinnedBytes.h"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TemporaryFiles.h"
 #include "runtime/base/Ledger.h"
 #include "runtime/tier/FileTier.h"
+#include "test/unit/support/base/TemporaryFiles.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

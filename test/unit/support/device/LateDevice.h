@@ -19,8 +19,8 @@
 // Queues are independent of each other, the null queue as well.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_TEST_UNIT_CORE_LATEDEVICE_H
-#define DRAGON_TEST_UNIT_CORE_LATEDEVICE_H
+#ifndef DRAGON_TEST_UNIT_SUPPORT_DEVICE_LATEDEVICE_H
+#define DRAGON_TEST_UNIT_SUPPORT_DEVICE_LATEDEVICE_H
 
 #include "runtime/device/ForwardingDevice.h"
 
@@ -328,4 +328,4 @@ private:
 
 } // namespace dragon::test
 
-#endif // DRAGON_TEST_UNIT_CORE_LATEDEVICE_H
+#endif // DRAGON_TEST_UNIT_SUPPORT_DEVICE_LATEDEVICE_H

@@ -8,11 +8,11 @@
 // The parts of a runtime, without its front, and one buffer.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_TEST_UNIT_CORE_IMPLFIXTURE_H
-#define DRAGON_TEST_UNIT_CORE_IMPLFIXTURE_H
+#ifndef DRAGON_TEST_UNIT_SUPPORT_CORE_IMPLFIXTURE_H
+#define DRAGON_TEST_UNIT_SUPPORT_CORE_IMPLFIXTURE_H
 
-#include "RuntimeFixture.h"
 #include "runtime/core/RuntimeImpl.h"
+#include "test/unit/support/core/RuntimeFixture.h"
 
 #include <memory>
 #include <string>
@@ -59,4 +59,4 @@ protected:
 
 } // namespace dragon::test
 
-#endif // DRAGON_TEST_UNIT_CORE_IMPLFIXTURE_H
+#endif // DRAGON_TEST_UNIT_SUPPORT_CORE_IMPLFIXTURE_H

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/memory/WorkLog.h"
-#include "LateDevice.h"
-#include "RuntimeFixture.h"
+#include "test/unit/support/device/LateDevice.h"
+#include "test/unit/support/tier/FolderFixture.h"
 
 #include <thread>
 
@@ -17,15 +17,14 @@ using namespace dragon::test;
 namespace {
 
 /// On a device that works only when somebody waits.
-class WorkLogTest : public RuntimeFixture {
+class WorkLogTest : public FolderFixture {
 protected:
   void SetUp() override {
-    RuntimeFixture::SetUp();
+    FolderFixture::SetUp();
     settings.poison = false;
-    std::string notes;
-    auto made = createDevice(settings, notes);
-    ASSERT_TRUE(made.ok()) << made.takeStatus().message();
-    late = std::make_unique<LateDevice>(std::move(*made));
+    auto made = makeDevice();
+    ASSERT_TRUE(made);
+    late = std::make_unique<LateDevice>(std::move(made));
     for (Queue &queue : queues) {
       auto created = late->createQueue(0, 0);
       ASSERT_TRUE(created.ok());
@@ -36,7 +35,7 @@ protected:
     for (Queue queue : queues)
       EXPECT_OK(late->destroyQueue(queue));
     late.reset();
-    RuntimeFixture::TearDown();
+    FolderFixture::TearDown();
   }
 
   /// Puts 1 into the byte.

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_TEST_UNIT_TIER_TEMPORARYFILES_H
-#define DRAGON_TEST_UNIT_TIER_TEMPORARYFILES_H
+#ifndef DRAGON_TEST_UNIT_SUPPORT_BASE_TEMPORARYFILES_H
+#define DRAGON_TEST_UNIT_SUPPORT_BASE_TEMPORARYFILES_H
 
 #include <cstdlib>
 #include <filesystem>
@@ -47,4 +47,4 @@ struct Memory {
 
 } // namespace dragon::test
 
-#endif // DRAGON_TEST_UNIT_TIER_TEMPORARYFILES_H
+#endif // DRAGON_TEST_UNIT_SUPPORT_BASE_TEMPORARYFILES_H

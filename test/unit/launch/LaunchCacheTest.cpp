@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RuntimeFixture.h"
-
 #include "runtime/launch/LaunchCache.h"
+#include "test/unit/support/launch/TestKernels.h"
+
+#include <gtest/gtest.h>
 
 using namespace dragon;
 using namespace dragon::test;

@@ -12,12 +12,12 @@
 // argument, and answers as it is told.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_TEST_UNIT_DEVICE_FAKEUVM_H
-#define DRAGON_TEST_UNIT_DEVICE_FAKEUVM_H
+#ifndef DRAGON_TEST_UNIT_SUPPORT_DEVICE_FAKEUVM_H
+#define DRAGON_TEST_UNIT_SUPPORT_DEVICE_FAKEUVM_H
 
-#include "FakeCuda.h"
 #include "runtime/device/dragon/SystemCalls.h"
 #include "runtime/device/dragon/UvmAbi.h"
+#include "test/unit/support/device/FakeCuda.h"
 
 #include <deque>
 
@@ -77,4 +77,4 @@ private:
 
 } // namespace dragon::test
 
-#endif // DRAGON_TEST_UNIT_DEVICE_FAKEUVM_H
+#endif // DRAGON_TEST_UNIT_SUPPORT_DEVICE_FAKEUVM_H

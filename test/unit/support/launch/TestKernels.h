@@ -24,11 +24,11 @@
 //   count    atomicAdd(&bins[a[i] & 255], 1), not sliceable
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_TEST_UNIT_CORE_TESTKERNELS_H
-#define DRAGON_TEST_UNIT_CORE_TESTKERNELS_H
+#ifndef DRAGON_TEST_UNIT_SUPPORT_LAUNCH_TESTKERNELS_H
+#define DRAGON_TEST_UNIT_SUPPORT_LAUNCH_TESTKERNELS_H
 
 #include "dragon/SummaryBuilder.h"
-#include "runtime/core/Runtime.h"
+#include "runtime/launch/LaunchCall.h"
 
 #include <algorithm>
 #include <cstring>
@@ -301,12 +301,13 @@ public:
   std::string Error;
   KernelInfo *find(const std::string &name) { return &Infos.at(name); }
 
-  /// Launches over n threads, 1024 a block.
-  template <typename... Args>
+  /// Launches over n threads, 1024 a block. `Runtime` is the class of that
+  /// name, of a room above that of launches.
+  template <typename Runtime, typename... Args>
   Status launch(Runtime &runtime, const char *name, int n, Args... values) {
     return launchOn(runtime, nullptr, name, n, values...);
   }
-  template <typename... Args>
+  template <typename Runtime, typename... Args>
   Status launchOn(Runtime &runtime, Queue queue, const char *name, int n,
                   Args... values) {
     // Words, as launches that are put off copy them.
@@ -400,4 +401,4 @@ private:
 
 } // namespace dragon::test
 
-#endif // DRAGON_TEST_UNIT_CORE_TESTKERNELS_H
+#endif // DRAGON_TEST_UNIT_SUPPORT_LAUNCH_TESTKERNELS_H

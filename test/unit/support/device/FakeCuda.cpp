@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FakeCuda.h"
+#include "test/unit/support/device/FakeCuda.h"
 
 #include <algorithm>
 #include <cstring>

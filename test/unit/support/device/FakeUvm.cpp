@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FakeUvm.h"
+#include "test/unit/support/device/FakeUvm.h"
 
 #include <cerrno>
 #include <cstring>

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_TEST_UNIT_TIER_PINNEDBYTES_H
-#define DRAGON_TEST_UNIT_TIER_PINNEDBYTES_H
+#ifndef DRAGON_TEST_UNIT_SUPPORT_TIER_PINNEDBYTES_H
+#define DRAGON_TEST_UNIT_SUPPORT_TIER_PINNEDBYTES_H
 
 #include <cstdint>
 #include <fstream>
@@ -32,4 +32,4 @@ inline uint64_t pinnedBytes(uint64_t expected = UINT64_MAX) {
 
 } // namespace dragon::test
 
-#endif // DRAGON_TEST_UNIT_TIER_PINNEDBYTES_H
+#endif // DRAGON_TEST_UNIT_SUPPORT_TIER_PINNEDBYTES_H

@@ -17,8 +17,8 @@
 // A CUfunction is a FakeKernel.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_TEST_UNIT_DEVICE_FAKECUDA_H
-#define DRAGON_TEST_UNIT_DEVICE_FAKECUDA_H
+#ifndef DRAGON_TEST_UNIT_SUPPORT_DEVICE_FAKECUDA_H
+#define DRAGON_TEST_UNIT_SUPPORT_DEVICE_FAKECUDA_H
 
 #include "runtime/device/cuda/CudaDriver.h"
 
@@ -103,4 +103,4 @@ private:
 
 } // namespace dragon::test
 
-#endif // DRAGON_TEST_UNIT_DEVICE_FAKECUDA_H
+#endif // DRAGON_TEST_UNIT_SUPPORT_DEVICE_FAKECUDA_H

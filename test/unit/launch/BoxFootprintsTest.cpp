@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TestKernels.h"
+#include "test/unit/support/launch/TestKernels.h"
 
 #include "runtime/launch/BoxFootprints.h"
 

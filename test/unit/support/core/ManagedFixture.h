@@ -9,11 +9,11 @@
 // the results.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_TEST_UNIT_CORE_MANAGEDFIXTURE_H
-#define DRAGON_TEST_UNIT_CORE_MANAGEDFIXTURE_H
+#ifndef DRAGON_TEST_UNIT_SUPPORT_CORE_MANAGEDFIXTURE_H
+#define DRAGON_TEST_UNIT_SUPPORT_CORE_MANAGEDFIXTURE_H
 
-#include "../device/FakeCuda.h"
-#include "RuntimeFixture.h"
+#include "test/unit/support/core/RuntimeFixture.h"
+#include "test/unit/support/device/FakeCuda.h"
 
 namespace dragon::test {
 
@@ -71,4 +71,4 @@ protected:
 
 } // namespace dragon::test
 
-#endif // DRAGON_TEST_UNIT_CORE_MANAGEDFIXTURE_H
+#endif // DRAGON_TEST_UNIT_SUPPORT_CORE_MANAGEDFIXTURE_H

@@ -1,0 +1,75 @@
+//===- EvictionTest.cpp - who leaves to make room -------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/memory/Eviction.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace dragon;
+using testing::ElementsAre;
+
+namespace {
+
+EvictionCandidate candidate(uint32_t index, uint64_t lastTouch) {
+  EvictionCandidate c{};
+  c.index = index;
+  c.bytes = 1;
+  c.lastTouch = lastTouch;
+  return c;
+}
+
+TEST(EvictionTest, WithoutKnowledgeTheLeastRecentlyUsedGoes) {
+  EXPECT_THAT(
+      chooseVictims({candidate(0, 5), candidate(1, 2), candidate(2, 9)}, 10, 2),
+      ElementsAre(1, 0));
+}
+
+TEST(EvictionTest, WhatIsNeededLastGoesFirst) {
+  auto soon = candidate(0, 1), later = candidate(1, 99);
+  soon.nextUse = 101;
+  later.nextUse = 150;
+  EXPECT_THAT(chooseVictims({soon, later, candidate(2, 60)}, 100, 3),
+              ElementsAre(1, 2, 0));
+}
+
+TEST(EvictionTest, EmptyOnesGoFirstBusyOnesLaterKeptOnesLast) {
+  auto empty = candidate(0, 99), busy = candidate(1, 50),
+       kept = candidate(2, 0), used = candidate(4, 99);
+  empty.empty = busy.busy = kept.keepLast = used.empty = used.busy = true;
+  EXPECT_THAT(
+      chooseVictims({kept, busy, used, candidate(3, 50), empty}, 100, 5),
+      ElementsAre(0, 4, 3, 1, 2));
+}
+
+TEST(EvictionTest, WhatCostsMoreMustBeNeededLater) {
+  auto dirty = candidate(0, 1), clean = candidate(1, 1), dead = candidate(2, 1);
+  dirty.copies = true;
+  dead.returns = false;
+  dirty.nextUse = 190;
+  clean.nextUse = 150;
+  dead.nextUse = 110;
+  EXPECT_THAT(chooseVictims({dirty, clean, dead}, 100, 3),
+              ElementsAre(2, 1, 0));
+  dirty.nextUse = 210;
+  EXPECT_THAT(chooseVictims({dirty, clean, dead}, 100, 3),
+              ElementsAre(2, 0, 1));
+}
+
+TEST(EvictionTest, TiesGoToWhatCostsNoCopy) {
+  auto dirty = candidate(0, 5), clean = candidate(1, 5);
+  dirty.copies = true;
+  EXPECT_THAT(chooseVictims({dirty, clean}, 10, 1), ElementsAre(1));
+}
+
+TEST(EvictionTest, NoMoreThanNeeded) {
+  EXPECT_THAT(chooseVictims({candidate(0, 1), candidate(1, 2)}, 10, 1),
+              ElementsAre(0));
+  EXPECT_TRUE(chooseVictims({candidate(0, 1)}, 10, 0).empty());
+}
+
+} // namespace
