@@ -1,4 +1,4 @@
-//===- UntrackedWorkTest.cpp - work without tickets -----------------------===//
+//===- WorkTrackerTest.cpp - work without tickets -----------------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,30 +11,30 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "test/unit/support/core/ImplFixture.h"
 #include "test/unit/support/device/LateDevice.h"
+#include "test/unit/support/memory/MemoryFixture.h"
 
 using namespace dragon;
 using namespace dragon::test;
 
 namespace {
 
-class UntrackedWorkTest : public ImplFixture {
+class WorkTrackerTest : public MemoryFixture {
   std::unique_ptr<Device> inFrontOf(std::unique_ptr<Device> cpu) override {
     return std::make_unique<LateDevice>(std::move(cpu));
   }
 };
 
-TEST_F(UntrackedWorkTest, IsBusyUntilTheNextSynchronisation) {
-  startImpl(2);
+TEST_F(WorkTrackerTest, IsBusyUntilTheNextSynchronisation) {
+  startParts(2);
   Chunk &chunk = *Chunks[0];
-  EXPECT_FALSE(impl->Time.isBusy(chunk));
+  EXPECT_FALSE(parts->Time.isBusy(chunk));
   for (int round = 0; round < 3; ++round) {
     // All at one time of the clock, as slices of one launch are.
-    ASSERT_OK(impl->Time.noteUse({&Chunks[0], 1}, nullptr));
-    EXPECT_TRUE(impl->Time.isBusy(chunk));
-    ASSERT_OK(impl->Time.settle(chunk));
-    EXPECT_FALSE(impl->Time.isBusy(chunk));
+    ASSERT_OK(parts->Time.noteUse({&Chunks[0], 1}, nullptr));
+    EXPECT_TRUE(parts->Time.isBusy(chunk));
+    ASSERT_OK(parts->Time.settle(chunk));
+    EXPECT_FALSE(parts->Time.isBusy(chunk));
   }
 }
 
