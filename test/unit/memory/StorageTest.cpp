@@ -72,4 +72,55 @@ TEST(StorageTest, PiecesThatContinueAreJoined) {
   EXPECT_EQ(storage.pieces().size(), 3u);
 }
 
+TEST(StorageTest, CoversIsAsEachByteIs) {
+  std::mt19937 random(8);
+  for (int round = 0; round < 300; ++round) {
+    Storage storage;
+    std::vector<bool> there(24);
+    for (int piece = 0; piece < 4; ++piece) {
+      const size_t begin = random() % 24,
+                   end = begin + 1 + random() % (24 - begin);
+      const bool erases = random() % 3 == 0;
+      const uint64_t before = storage.changes();
+      if (erases)
+        storage.erase(begin, end);
+      else
+        storage.put({begin, end, PieceKind::Zero, nullptr, 0});
+      ASSERT_GT(storage.changes(), before);
+      std::fill(there.begin() + long(begin), there.begin() + long(end),
+                !erases);
+    }
+    for (size_t begin = 0; begin < 24; ++begin)
+      for (size_t end = begin + 1; end <= 24; ++end)
+        ASSERT_EQ(storage.covers(begin, end),
+                  std::find(there.begin() + long(begin),
+                            there.begin() + long(end),
+                            false) == there.begin() + long(end));
+    ASSERT_EQ(storage.undefined(),
+              std::find(there.begin(), there.end(), true) == there.end());
+  }
+}
+
+/// What costs most to fetch is what the whole is.
+TEST(StorageTest, TheWholeIsWhatItsPiecesAre) {
+  Storage storage;
+  EXPECT_EQ(storage.kind(), Stored::Undefined);
+  storage.put({10, 20, PieceKind::Zero, nullptr, 0});
+  EXPECT_EQ(storage.kind(), Stored::Zero);
+  EXPECT_FALSE(storage.hasSwap());
+  storage.put({0, 5, PieceKind::Swap, nullptr, 0});
+  EXPECT_EQ(storage.kind(), Stored::Swap);
+  EXPECT_TRUE(storage.hasSwap());
+  storage.put({15, 30, PieceKind::File, nullptr, 0});
+  EXPECT_EQ(storage.kind(), Stored::File);
+  storage.put({15, 30, PieceKind::Zero, nullptr, 0});
+  EXPECT_EQ(storage.kind(), Stored::Swap);
+  storage.erase(0, 5);
+  EXPECT_EQ(storage.kind(), Stored::Zero);
+  const uint64_t before = storage.changes();
+  storage.clear();
+  EXPECT_GT(storage.changes(), before);
+  EXPECT_EQ(storage.kind(), Stored::Undefined);
+}
+
 } // namespace

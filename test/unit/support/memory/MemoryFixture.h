@@ -17,6 +17,7 @@
 #include "runtime/memory/Discards.h"
 #include "runtime/memory/HostFaults.h"
 #include "runtime/memory/Transfers.h"
+#include "runtime/trace/Log.h"
 #include "test/unit/support/tier/FolderFixture.h"
 
 #include <algorithm>
@@ -55,6 +56,7 @@ struct MemoryParts {
         Ctx.device->destroyQueue(queue).ignore();
   }
   Status start() {
+    setNotices(!Ctx.config.quiet);
     DRAGON_TRY(Store.start());
     DRAGON_ASSIGN(Ctx.copyIn, Ctx.device->createQueue(Device::NonBlocking, 0));
     DRAGON_ASSIGN(Ctx.copyOut, Ctx.device->createQueue(Device::NonBlocking, 0));

@@ -1,0 +1,135 @@
+//===- ContentsTest.cpp - what becomes of contents that change ------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/memory/Contents.h"
+#include "test/unit/support/memory/MemoryFixture.h"
+
+#include <functional>
+
+using namespace dragon;
+using namespace dragon::test;
+
+namespace {
+
+constexpr ChunkPart Before{100, 200}; ///< defined at first
+
+/// A chunk with each set of valid copies, before and after what happens to it.
+class ContentsTest : public MemoryFixture {
+protected:
+  void SetUp() override {
+    MemoryFixture::SetUp();
+    ASSERT_NO_FATAL_FAILURE(startParts(2));
+  }
+  /// Storage is in swap, if it is valid; and nowhere, if it is not.
+  void set(Chunk &chunk, Copies copies) {
+    Whole->note(chunk, ChunkEvent::WrittenOnDevice);
+    if (copies.host)
+      Whole->note(chunk, ChunkEvent::ReachedHost);
+    if (copies.storage) {
+      auto swap = parts->Store.swapFile();
+      ASSERT_TRUE(swap.ok());
+      auto slot = (*swap)->allocate(chunk.used());
+      ASSERT_TRUE(slot.ok());
+      chunk.slot = *slot;
+      chunk.storage.put({0, chunk.used(), PieceKind::Swap, nullptr, 0});
+      chunk.fetched = true;
+      Whole->note(chunk, ChunkEvent::Stored);
+    }
+    if (!copies.device)
+      Whole->note(chunk, ChunkEvent::LeftDevice);
+    chunk.defined = Before;
+    chunk.discardedDirty = false;
+    chunk.transit.copiedAhead = true;
+    ASSERT_EQ(chunk.copies, copies);
+  }
+  using Check = std::function<void(Chunk &chunk, Copies before)>;
+  void forEachSet(const Check &check) {
+    for (bool tracking : {false, true})
+      for (unsigned mask = 1; mask < 8; ++mask) {
+        const Copies copies{bool(mask & 1), bool(mask & 2), bool(mask & 4)};
+        SCOPED_TRACE(testing::Message()
+                     << "tracking " << tracking << ", device " << copies.device
+                     << ", host " << copies.host << ", storage "
+                     << copies.storage);
+        Chunk &chunk = *Chunks[0];
+        ASSERT_OK(parts->Data.forget(chunk));
+        parts->Time.Tracking = tracking;
+        set(chunk, copies);
+        check(chunk, copies);
+        EXPECT_EQ(Chunks[1]->copies, Copies());
+      }
+  }
+  static void expectNoStorage(const Chunk &chunk) {
+    EXPECT_TRUE(chunk.storage.undefined());
+    EXPECT_EQ(chunk.slot.bytes, 0u);
+    EXPECT_FALSE(chunk.fetched);
+  }
+  /// Until it is known what launches write, it may be anything.
+  ChunkPart hullIfKnown(const Chunk &chunk, ChunkPart part) const {
+    return parts->Time.Tracking ? part : chunk.whole();
+  }
+};
+
+TEST_F(ContentsTest, WhatIsWrittenIsTheOnlyCopy) {
+  forEachSet([&](Chunk &chunk, Copies) {
+    chunk.discardedDirty = true;
+    ASSERT_OK(parts->Data.wroteDevice(chunk, {150, 300}));
+    EXPECT_EQ(chunk.copies, (Copies{true, false, false}));
+    EXPECT_EQ(chunk.defined, hullIfKnown(chunk, {100, 300}));
+    EXPECT_FALSE(chunk.discardedDirty);
+    EXPECT_FALSE(chunk.transit.copiedAhead);
+    expectNoStorage(chunk);
+  });
+  forEachSet([&](Chunk &chunk, Copies) {
+    chunk.discardedDirty = true;
+    ASSERT_OK(parts->Data.wroteHost(chunk, {50, 60}));
+    EXPECT_EQ(chunk.copies, (Copies{false, true, false}));
+    EXPECT_EQ(chunk.defined, hullIfKnown(chunk, {50, 200}));
+    EXPECT_FALSE(chunk.discardedDirty);
+    expectNoStorage(chunk);
+  });
+}
+
+TEST_F(ContentsTest, AllOfItIsDefinedOnceAllOfItMayBeWritten) {
+  forEachSet([&](Chunk &chunk, Copies) {
+    ASSERT_OK(parts->Data.wroteDevice(chunk));
+    EXPECT_EQ(chunk.defined, chunk.whole());
+  });
+}
+
+TEST_F(ContentsTest, WhatIsForgottenIsUndefined) {
+  forEachSet([&](Chunk &chunk, Copies before) {
+    ASSERT_OK(parts->Data.forget(chunk));
+    EXPECT_EQ(chunk.copies, Copies());
+    EXPECT_TRUE(chunk.defined.empty());
+    // A copy that need not be made; while all is in core, none would be.
+    EXPECT_EQ(chunk.discardedDirty, parts->Time.Tracking && !before.storage);
+    expectNoStorage(chunk);
+  });
+}
+
+TEST_F(ContentsTest, LeavingStorageLeavesTheRest) {
+  forEachSet([&](Chunk &chunk, Copies before) {
+    if (!before.inMemory())
+      return;
+    parts->Data.leaveStorage(chunk);
+    EXPECT_EQ(chunk.copies, (Copies{before.device, before.host, false}));
+    EXPECT_EQ(chunk.defined, Before);
+    expectNoStorage(chunk);
+  });
+}
+
+TEST_F(ContentsTest, TheHostNoLongerSeesWhatIsForgotten) {
+  Chunk &chunk = *Chunks[0];
+  ASSERT_OK(writeOnHost(chunk));
+  ASSERT_OK(parts->Mapping.map(chunk));
+  ASSERT_TRUE(chunk.hostMapped);
+  ASSERT_OK(parts->Data.forget(chunk));
+  EXPECT_FALSE(chunk.hostMapped);
+}
+
+} // namespace
