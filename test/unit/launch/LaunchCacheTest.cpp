@@ -84,4 +84,61 @@ TEST_F(LaunchCacheTest, WhatHoldsMuchGoes) {
   EXPECT_TRUE(isNew);
 }
 
+/// What it holds is what adding it up gives; the last plans are kept.
+TEST_F(LaunchCacheTest, ALaunchKeepsItsLatestPlans) {
+  Buffer buffers[2];
+  Chunk chunks[2];
+  std::vector<ChunkUse> uses(3);
+  for (size_t i = 0; i < 3; ++i) {
+    chunks[i / 2].buffer = &buffers[i / 2];
+    uses[i].chunk = &chunks[i / 2];
+  }
+  PlannedLaunch planned;
+  planned.isFor({uses, false});
+  EXPECT_EQ(planned.buffers,
+            (std::vector<const Buffer *>{&buffers[0], &buffers[1]}));
+  auto conditions = [](uint64_t budget) {
+    return Slicing::Conditions{budget, 0, false, false};
+  };
+  constexpr size_t Most = PlannedLaunch::MaxSlicings;
+  for (uint64_t budget = 1; budget <= Most; ++budget) {
+    Slicing slicing{};
+    slicing.conditions = conditions(budget);
+    slicing.parts.assign(budget, {std::vector<ChunkUse>(2), false});
+    slicing.mappedParts.assign(1, {std::vector<ChunkUse>(5), false});
+    slicing.mapped.uses.resize(7);
+    EXPECT_EQ(&planned.keep(std::move(slicing)), &planned.slicings.front());
+  }
+  size_t held = 3;
+  for (uint64_t budget = 1; budget <= Most; ++budget)
+    held += 2 * budget + 12;
+  EXPECT_EQ(planned.held(), held);
+  // The first is asked for again, so the second goes.
+  ASSERT_TRUE(planned.find(conditions(1)));
+  Slicing last{};
+  last.conditions = conditions(100);
+  planned.keep(std::move(last));
+  EXPECT_EQ(planned.held(), held - (2 * 2 + 12));
+  EXPECT_FALSE(planned.find(conditions(2)));
+  for (uint64_t budget : {1, 3, 4, 8, 100}) {
+    const Slicing *found = planned.find(conditions(budget));
+    ASSERT_TRUE(found) << budget;
+    EXPECT_EQ(found->conditions.deviceBudget, budget);
+  }
+  auto other = conditions(3);
+  other.pieces = 2;
+  EXPECT_FALSE(planned.find(other));
+}
+
+TEST_F(LaunchCacheTest, AnotherAllocationMakesAllOfItVoid) {
+  const auto first = launch(4096, 10, 1);
+  EXPECT_EQ(cache.generation(), allocations.generation());
+  allocations.insert({1 << 20, 4096, 0, false, "", nullptr});
+  EXPECT_NE(launch(4096, 10, 1), first);
+  EXPECT_TRUE(isNew);
+  EXPECT_EQ(cache.generation(), allocations.generation());
+  launch(4096, 10, 1);
+  EXPECT_FALSE(isNew);
+}
+
 } // namespace
