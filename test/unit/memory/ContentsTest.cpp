@@ -132,4 +132,63 @@ TEST_F(ContentsTest, TheHostNoLongerSeesWhatIsForgotten) {
   EXPECT_FALSE(chunk.hostMapped);
 }
 
+TEST_F(ContentsTest, WhatDiedIsForgottenUnlessItWasUsedSince) {
+  Chunk &chunk = *Chunks[0];
+  const std::function<void(uint64_t)> uses[] = {
+      [](uint64_t) {}, // none
+      [&](uint64_t died) { chunk.lastTouch = died; },
+      [&](uint64_t died) { Whole->lastTouch = died + 1; },
+      [&](uint64_t) { chunk.holds.calls = 1; },
+      [&](uint64_t) { Whole->kept = true; }};
+  for (const auto &use : uses) {
+    write(0, numbers(2 * Words, 3));
+    const uint64_t died = ++parts->Ctx.clock;
+    parts->Data.forgetLater(chunk, died - 1);
+    parts->Data.forgetLater(chunk, died); // the last time counts
+    EXPECT_TRUE(chunk.copies.device);
+    use(died);
+    ASSERT_OK(parts->Data.forgetDead());
+    EXPECT_EQ(chunk.copies.device, &use != &uses[0]);
+    EXPECT_EQ(chunk.deadSince, 0u);
+    EXPECT_TRUE(Chunks[1]->copies.device);
+    chunk.holds.calls = 0;
+    Whole->kept = false;
+    chunk.lastTouch = Whole->lastTouch = 0;
+    // It is asked once.
+    ASSERT_OK(parts->Data.forgetDead());
+    EXPECT_EQ(chunk.copies.device, &use != &uses[0]);
+  }
+}
+
+TEST_F(ContentsTest, ADestroyedBufferIsNotForgottenLater) {
+  write(0, numbers(2 * Words, 3));
+  Buffer *other = makeBuffer(1, "other");
+  const uint64_t died = ++parts->Ctx.clock;
+  parts->Data.forgetLater(other->chunks[0], died);
+  parts->Data.forgetLater(*Chunks[1], died);
+  ASSERT_OK(free(*other));
+  ASSERT_OK(parts->Data.forgetDead());
+  EXPECT_EQ(Chunks[1]->copies, Copies());
+  EXPECT_TRUE(Chunks[0]->copies.device);
+}
+
+TEST_F(ContentsTest, WhatIsMappedIsUndefinedUntilItIsAdopted) {
+  ASSERT_TRUE(Chunks[0]->device.id); // everything fits
+  Chunk &filed = *Chunks[1];
+  filed.storage.put({0, filed.used(), PieceKind::Zero, nullptr, 0});
+  const std::function<void(bool)> reasons[] = {
+      [&](bool is) { parts->Time.Tracking = is; },
+      [&](bool is) { Whole->hostAccessible = is; },
+      [&](bool is) { Whole->driverMoved = is; }};
+  for (const auto &setReason : reasons) {
+    setReason(true);
+    parts->Data.adoptMapped(*Whole);
+    setReason(false);
+    EXPECT_EQ(Chunks[0]->copies, Copies());
+  }
+  parts->Data.adoptMapped(*Whole);
+  EXPECT_EQ(Chunks[0]->copies, (Copies{true, false, true}));
+  EXPECT_EQ(filed.copies, Copies()); // its contents are known
+}
+
 } // namespace
