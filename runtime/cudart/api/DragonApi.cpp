@@ -9,7 +9,7 @@
 
 #include "runtime/cudart/api/ApiCalls.h"
 #include "runtime/cudart/front/ProcessState.h"
-#include "runtime/cudart/staging/StagingBuffers.h"
+#include "runtime/cudart/staging/Staging.h"
 
 #include <algorithm>
 #include <cstring>

@@ -17,7 +17,7 @@
 #include "runtime/cudart/launches/HostFunctions.h"
 #include "runtime/cudart/memory/Memory.h"
 #include "runtime/cudart/modules/Module.h"
-#include "runtime/cudart/staging/StagingBuffers.h"
+#include "runtime/cudart/staging/Staging.h"
 #include "runtime/cudart/streams/Stream.h"
 
 #include <cstdio>
@@ -221,7 +221,7 @@ cudaError_t cudaDeviceSynchronize() {
 cudaError_t cudaDeviceReset() {
   return withDeviceAnyway([&](Front &front) -> Result {
     waitForAllHostFunctions(front);
-    Status first = staging().reset();
+    Status first = staging().buffers.reset();
     auto keep = [&first](Status status) {
       if (first.ok())
         first = std::move(status);

@@ -15,7 +15,7 @@
 #include "runtime/cudart/front/ProcessState.h"
 #include "runtime/cudart/memory/Memory.h"
 #include "runtime/cudart/modules/Module.h"
-#include "runtime/cudart/staging/StagingBuffers.h"
+#include "runtime/cudart/staging/Staging.h"
 #include "runtime/cudart/staging/StdioState.h"
 #include "runtime/trace/Log.h"
 
@@ -57,7 +57,7 @@ void discard(const void *pointer, size_t bytes, void *stream, bool eager) {
            [&](Front &front, uintptr_t address, size_t part) {
              // Staging buffers that stand for the contents are dead, too: a
              // write of theirs that is yet to come would need the contents.
-             staging().contentsEnd(address, address + part, why);
+             staging().buffers.contentsEnd(address, address + part, why);
              return front.runtime.buffers().discard(
                  address, part, front.queue(static_cast<cudaStream_t>(stream)),
                  eager, why);
@@ -68,9 +68,10 @@ void willWrite(const void *pointer, size_t bytes, int fd, int64_t offset) {
   const dragon_reason *why = takeReason();
   onBuffer("sink", pointer, bytes,
            [&](Front &front, uintptr_t address, size_t part) -> Status {
-             if (offset < 0 || !staging().worthwhile(part))
+             if (offset < 0 || !worthStaging(part))
                return {};
-             std::shared_ptr<BackingFile> file = staging().outputFile(fd);
+             std::shared_ptr<BackingFile> file =
+                 staging().buffers.outputFile(fd);
              return file ? front.runtime.files().setSink(address, part, file,
                                                          offset, why)
                          : Status();

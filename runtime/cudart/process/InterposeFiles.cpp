@@ -17,7 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cudart/staging/InputFiles.h"
-#include "runtime/cudart/staging/StagingBuffers.h"
+#include "runtime/cudart/staging/Staging.h"
 
 #include <cerrno>
 #include <cstdarg>
@@ -47,7 +47,7 @@ template <typename Function> Function *next(const char *name) {
 bool saved(const struct stat &info) {
   if (!S_ISREG(info.st_mode) || !InputFiles::mayHold(info.st_dev, info.st_ino))
     return true;
-  Status status = staging().detachFile(info.st_dev, info.st_ino);
+  Status status = staging().buffers.detachFile(info.st_dev, info.st_ino);
   if (status.ok())
     return true;
   bool full = status.code() == DRAGON_ERROR_NO_SPACE;

@@ -7,7 +7,7 @@
 //
 // A child may change the files that the program has read, and nobody in this
 // process hears of it. So what is in inputs alone is saved before there is a
-// child (StagingBuffers::saveInputs), and where that fails there is none: the
+// child (StagingChildren::saveInputs), and where that fails there is none: the
 // call fails with ENOSPC or EIO. Where nothing is deferred, a call costs one
 // load.
 //
@@ -23,7 +23,7 @@
 
 #include "runtime/cudart/front/Front.h"
 #include "runtime/cudart/process/LibcCalls.h"
-#include "runtime/cudart/staging/StagingBuffers.h"
+#include "runtime/cudart/staging/Staging.h"
 #include "runtime/device/ProgramSignals.h"
 
 #include <cerrno>
@@ -42,7 +42,7 @@ namespace {
 /// False, with errno: there must be no child. Else errno is left alone.
 bool readyForChild() {
   int before = errno;
-  Status status = staging().saveInputs();
+  Status status = staging().children.saveInputs();
   if (status.ok()) {
     errno = before;
     return true;

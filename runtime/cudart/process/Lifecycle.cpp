@@ -9,7 +9,7 @@
 
 #include "runtime/cudart/front/Front.h"
 #include "runtime/cudart/front/ProcessState.h"
-#include "runtime/cudart/staging/StagingBuffers.h"
+#include "runtime/cudart/staging/Staging.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -22,14 +22,14 @@ namespace {
 void beforeFork() {
   // fork() itself was refused where that fails; what calls it inside of the C
   // library (daemon, forkpty) cannot be.
-  if (Status status = staging().saveInputs(); !status.ok())
+  if (Status status = staging().children.saveInputs(); !status.ok())
     report(status);
-  staging().bringResults();
-  staging().lockForFork();
+  staging().children.bringResults();
+  staging().children.lockForFork();
 }
-void afterForkInParent() { staging().unlockInParent(); }
+void afterForkInParent() { staging().children.unlockInParent(); }
 void afterForkInChild() {
-  staging().unlockInChild();
+  staging().children.unlockInChild();
   processIsChild();
 }
 
@@ -42,7 +42,7 @@ void endOfDevice() {
   Front *front = Front::existing();
   if (!front || !front->gpu || inForkedChild())
     return;
-  report(staging().processEnds());
+  report(staging().buffers.processEnds());
   report(front->runtime.quiesce(/*last=*/true));
   refuseAllCalls();
 }

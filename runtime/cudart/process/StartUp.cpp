@@ -9,10 +9,10 @@
 #include "runtime/cudart/libraries/ForeignCalls.h"
 #include "runtime/cudart/process/KilledRun.h"
 #include "runtime/cudart/process/Lifecycle.h"
-#include "runtime/cudart/staging/StagingBuffers.h"
+#include "runtime/cudart/staging/Staging.h"
 
 void dragon::startProcess(Runtime &runtime) {
-  staging().attach(runtime);
+  staging().buffers.attach(runtime);
   armLifecycle();
   reportWhenKilled(runtime);
   watchForeignCalls();

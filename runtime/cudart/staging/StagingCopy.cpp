@@ -9,7 +9,7 @@
 #include "runtime/cudart/copies/Copy.h"
 #include "runtime/cudart/front/CompilerHints.h"
 #include "runtime/cudart/launches/HostFunctions.h"
-#include "runtime/cudart/staging/StagingBuffers.h"
+#include "runtime/cudart/staging/Staging.h"
 
 #include <cuda_runtime_api.h>
 
@@ -17,17 +17,17 @@ using namespace dragon;
 
 namespace dragon {
 
-Result StagingBuffers::copy(Front &front, void *to, const void *from,
-                            size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream, bool async,
-                            const dragon_reason *why) {
+Result StagingCopies::copy(Front &front, void *to, const void *from,
+                           size_t bytes, cudaMemcpyKind kind,
+                           cudaStream_t stream, bool async,
+                           const dragon_reason *why) {
   auto target = reinterpret_cast<uintptr_t>(to);
   auto source = reinterpret_cast<uintptr_t>(from);
   if (capturing() && async) {
     // The copy will be made by a graph, who knows when.
-    if (Status status = materialise(from, bytes); !status.ok())
+    if (Status status = Buffers.materialise(from, bytes); !status.ok())
       return status;
-    if (Status status = beforeOverwrite(to, bytes, false); !status.ok())
+    if (Status status = Buffers.beforeOverwrite(to, bytes, false); !status.ok())
       return status;
     return cudaMemcpyAsync(to, from, bytes, kind, stream);
   }
@@ -39,57 +39,58 @@ Result StagingBuffers::copy(Front &front, void *to, const void *from,
   auto fromBuffer = front.runtime.buffers().find(source);
   // The host can change memory that it has access to without telling us.
   bool hostMayChange = fromBuffer && fromBuffer->hostAccessible;
-  if (fromBuffer && !toBuffer && !hostMayChange && worthwhile(bytes))
+  if (fromBuffer && !toBuffer && !hostMayChange && worthStaging(bytes))
     return copyOut(front, to, from, bytes, stream, async, why);
-  if (toBuffer && !fromBuffer && deferred(from, bytes))
+  if (toBuffer && !fromBuffer && Buffers.deferred(from, bytes))
     return copyIn(front, to, from, bytes, stream, async);
   if (!fromBuffer)
-    if (Status status = materialise(from, bytes); !status.ok())
+    if (Status status = Buffers.materialise(from, bytes); !status.ok())
       return status;
   if (!toBuffer)
-    if (Status status = beforeOverwrite(to, bytes, true); !status.ok())
+    if (Status status = Buffers.beforeOverwrite(to, bytes, true); !status.ok())
       return status;
   DRAGON_CHECK(copyBytes(front, to, from, bytes, stream, async));
   if (!toBuffer)
-    overwritten(to, bytes);
+    Buffers.overwritten(to, bytes);
   return cudaSuccess;
 }
 
-Result StagingBuffers::copyOut(Front &front, void *to, const void *from,
-                               size_t bytes, cudaStream_t stream, bool async,
-                               const dragon_reason *why) {
+Result StagingCopies::copyOut(Front &front, void *to, const void *from,
+                              size_t bytes, cudaStream_t stream, bool async,
+                              const dragon_reason *why) {
   // A copy also waits for the work before it, and reports what failed there.
   if (!async)
     if (Status status = synchronizeStream(front, stream); !status.ok())
       return status;
-  Guard guard(Lock);
+  const auto guard = Contents.lock();
   Origin origin;
   origin.kind = Origin::Device;
   origin.address = reinterpret_cast<uintptr_t>(from);
   origin.queue = front.queue(stream);
   origin.why = why;
   auto begin = reinterpret_cast<uintptr_t>(to);
-  Map.assign(begin, begin + bytes, origin);
-  Dead.erase(begin, begin + bytes);
-  countPieces();
+  Contents.Map.assign(begin, begin + bytes, origin);
+  Contents.Dead.erase(begin, begin + bytes);
+  Contents.changed();
   return cudaSuccess;
 }
 
-Result StagingBuffers::copyIn(Front &front, void *to, const void *from,
-                              size_t bytes, cudaStream_t stream, bool async) {
+Result StagingCopies::copyIn(Front &front, void *to, const void *from,
+                             size_t bytes, cudaStream_t stream, bool async) {
   auto target = reinterpret_cast<uintptr_t>(to);
   auto source = reinterpret_cast<uintptr_t>(from);
-  Guard guard = lockWhenStill(target, target + bytes);
+  const auto guard = Contents.lockWhenStill(target, target + bytes);
   // What stems from the bytes that are about to change comes first; it may be
   // in the very range that is copied from.
-  if (Status status = materialiseAll(Map.ofDevice(target, target + bytes));
+  if (Status status =
+          Contents.materialise(Contents.Map.ofDevice(target, target + bytes));
       !status.ok())
     return status;
-  for (const Segment &segment : Map.segments(source, source + bytes)) {
+  for (const Segment &segment : Contents.Map.segments(source, source + bytes)) {
     auto *part = static_cast<char *>(to) + (segment.begin - source);
     auto *host = reinterpret_cast<void *>(segment.begin);
     if (segment.origin.kind == Origin::File &&
-        segment.bytes() >= MinimumBytes) {
+        segment.bytes() >= MinimumStagedBytes) {
       Status status = segment.origin.file->checkUnchanged();
       if (status.ok())
         status = front.runtime.files().mapFileRange(
@@ -113,7 +114,7 @@ Result StagingBuffers::copyIn(Front &front, void *to, const void *from,
       front.runtime.ledger().avoided(Avoided::Staging, segment.bytes());
     } else {
       if (segment.origin.kind == Origin::File)
-        if (Status status = materialiseAll({segment}); !status.ok())
+        if (Status status = Contents.materialise({segment}); !status.ok())
           return status;
       DRAGON_CHECK(
           copyBytes(front, part, host, segment.bytes(), stream, async));
@@ -132,8 +133,8 @@ extern "C" {
 int __dragon_stage_memcpy(void *to, const void *from, size_t bytes, int kind) {
   const dragon_reason *why = takeReason();
   return withDevice([&](Front &front) {
-    return staging().copy(front, to, from, bytes, cudaMemcpyKind(kind), nullptr,
-                          false, why);
+    return staging().copies.copy(front, to, from, bytes, cudaMemcpyKind(kind),
+                                 nullptr, false, why);
   });
 }
 
@@ -141,8 +142,8 @@ int __dragon_stage_memcpy_async(void *to, const void *from, size_t bytes,
                                 int kind, void *stream) {
   const dragon_reason *why = takeReason();
   return withDevice([&](Front &front) {
-    return staging().copy(front, to, from, bytes, cudaMemcpyKind(kind),
-                          static_cast<cudaStream_t>(stream), true, why);
+    return staging().copies.copy(front, to, from, bytes, cudaMemcpyKind(kind),
+                                 static_cast<cudaStream_t>(stream), true, why);
   });
 }
 

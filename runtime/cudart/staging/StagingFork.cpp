@@ -19,31 +19,31 @@
 
 #include "runtime/cudart/front/Front.h"
 #include "runtime/cudart/front/ProcessState.h"
-#include "runtime/cudart/staging/StagingBuffers.h"
+#include "runtime/cudart/staging/Staging.h"
 #include "runtime/memory/Budget.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 
 namespace dragon {
 
-Status StagingBuffers::saveInput(const std::shared_ptr<BackingFile> &file) {
+Status StagingChildren::saveInput(const std::shared_ptr<BackingFile> &file) {
   std::vector<FileRange> ranges;
-  for (const Segment &segment : Map.select([&](const Origin &origin) {
+  for (const Segment &segment : Contents.Map.select([&](const Origin &origin) {
          return origin.kind == Origin::File && origin.file == file;
        }))
     ranges.push_back({segment.origin.offset,
                       segment.origin.offset + int64_t(segment.bytes())});
-  if (Attached && !inForkedChild())
-    return Attached->files().saveInput(file, std::move(ranges));
+  if (Contents.Attached && !inForkedChild())
+    return Contents.Attached->files().saveInput(file, std::move(ranges));
   DRAGON_ASSIGN(Settings settings, Settings::fromEnvironment());
   return file->save(ranges, settings.swapDirs);
 }
 
-Status StagingBuffers::saveInputs() {
+Status StagingChildren::saveInputs() {
   if (!InputFiles::mayHoldAny())
     return {};
-  Guard guard(Lock);
-  for (const std::shared_ptr<BackingFile> &file : Files.inputs()) {
+  const auto guard = Contents.lock();
+  for (const std::shared_ptr<BackingFile> &file : Contents.Files.inputs()) {
     if (!file->mayBeChanged())
       continue;
     const dev_t device = file->deviceId();
@@ -51,21 +51,20 @@ Status StagingBuffers::saveInputs() {
     if (Status saved = saveInput(file); !saved.ok()) {
       // Perhaps memory has the room that the disk lacks.
       if (saved.code() != DRAGON_ERROR_NO_SPACE ||
-          !detachFile(device, inode).ok())
+          !Buffers.detachFile(device, inode).ok())
         return saved;
       continue;
     }
-    Files.forget(device, inode);
+    Contents.Files.forget(device, inode);
   }
   return {};
 }
 
-void StagingBuffers::bringResults() {
-  if (!AnyOfDevice.load(std::memory_order_acquire) || !Attached ||
-      inForkedChild())
+void StagingChildren::bringResults() {
+  if (!Contents.anyOfDevice() || !Contents.Attached || inForkedChild())
     return;
-  Guard guard = lockWhenStill(0, UINTPTR_MAX);
-  auto list = Map.ofDevice(0, UINTPTR_MAX);
+  const auto guard = Contents.lockWhenStill(0, UINTPTR_MAX);
+  auto list = Contents.Map.ofDevice(0, UINTPTR_MAX);
   uint64_t bytes = 0;
   for (const Segment &segment : list)
     bytes += segment.bytes();
@@ -76,11 +75,11 @@ void StagingBuffers::bringResults() {
     status = Status::error(DRAGON_ERROR_OUT_OF_MEMORY, "no memory for them");
   for (const Segment &segment : list) {
     if (status.ok())
-      status = bring(segment, reinterpret_cast<void *>(segment.begin));
+      status = Contents.bring(segment, reinterpret_cast<void *>(segment.begin));
     if (status.ok())
-      Map.mark(segment.begin, segment.end);
+      Contents.Map.mark(segment.begin, segment.end);
   }
-  countPieces();
+  Contents.changed();
   if (status.ok())
     log(LogLevel::Info, "{} of results came to the host: a child gets them",
         formatBytes(bytes));
@@ -95,10 +94,8 @@ void StagingBuffers::bringResults() {
 // fork
 //===----------------------------------------------------------------------===//
 
-// Locked over a fork, so that the child's copy is consistent: what was read
-// from files and deferred can still be read there.
-void StagingBuffers::lockForFork() {
-  Lock.lock();
+void StagingChildren::lockForFork() {
+  Contents.lockForFork();
   // Another thread may have read one more since.
   if (Status status = saveInputs(); !status.ok())
     report(status);
@@ -106,18 +103,16 @@ void StagingBuffers::lockForFork() {
   BackingFile::lockForFork();
 }
 
-void StagingBuffers::unlockInParent() {
+void StagingChildren::unlockInParent() {
   BackingFile::unlockAfterFork();
   InputFiles::unlockAfterFork();
-  Lock.unlock();
+  Contents.unlockInParent();
 }
 
-void StagingBuffers::unlockInChild() {
+void StagingChildren::unlockInChild() {
   BackingFile::unlockAfterFork();
   InputFiles::unlockAfterFork();
-  // The owner's thread id is the parent's: a lock that is new has no owner.
-  new (&Lock) std::recursive_mutex;
-  Readings.clear();
+  Contents.renewInChild();
 }
 
 } // namespace dragon

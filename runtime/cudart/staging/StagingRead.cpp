@@ -14,7 +14,7 @@
 
 #include "dragon/CompilerABI.h"
 #include "runtime/cudart/front/CompilerHints.h"
-#include "runtime/cudart/staging/StagingBuffers.h"
+#include "runtime/cudart/staging/Staging.h"
 #include "runtime/cudart/staging/StdioState.h"
 
 #include <cerrno>
@@ -41,7 +41,7 @@ uint64_t bytesFrom(const BackingFile &file, int64_t offset) {
 /// deferred there is brought first; errno is left alone.
 void beforeRealRead(void *buffer, size_t bytes, bool surely) {
   int before = errno;
-  if (Status status = staging().beforeOverwrite(buffer, bytes, surely);
+  if (Status status = staging().buffers.beforeOverwrite(buffer, bytes, surely);
       !status.ok())
     report(status);
   errno = before;
@@ -49,7 +49,7 @@ void beforeRealRead(void *buffer, size_t bytes, bool surely) {
 
 void afterRealRead(void *buffer, size_t bytes) {
   int before = errno;
-  staging().overwritten(buffer, bytes);
+  staging().buffers.overwritten(buffer, bytes);
   errno = before;
 }
 
@@ -59,12 +59,12 @@ int64_t stageRead(int fd, void *buffer, size_t bytes, int64_t offset,
                   Real &&real, Advance &&advance) {
   const dragon_reason *why = takeReason();
   bytes = std::min(bytes, LargestTransfer);
-  if (offset >= 0 && staging().worthwhile(bytes)) {
+  if (offset >= 0 && worthStaging(bytes)) {
     int before = errno;
-    if (std::shared_ptr<BackingFile> file = staging().inputFile(fd)) {
+    if (std::shared_ptr<BackingFile> file = staging().buffers.inputFile(fd)) {
       size_t part = std::min<uint64_t>(bytes, bytesFrom(*file, offset));
-      if (part >= StagingBuffers::MinimumBytes && advance(part)) {
-        staging().deferRead(buffer, part, std::move(file), offset, why);
+      if (part >= MinimumStagedBytes && advance(part)) {
+        staging().buffers.deferRead(buffer, part, std::move(file), offset, why);
         errno = before;
         return int64_t(part);
       }
@@ -90,16 +90,17 @@ size_t __dragon_stage_fread(void *buffer, size_t size, size_t count,
     return ::fread(buffer, size, count, file);
   StreamLock lock(file);
   size_t deferred = 0;
-  if (staging().worthwhile(total) && readsAtItsPosition(file)) {
+  if (worthStaging(total) && readsAtItsPosition(file)) {
     int before = errno;
     if (std::shared_ptr<BackingFile> input =
-            staging().inputFile(::fileno(file))) {
+            staging().buffers.inputFile(::fileno(file))) {
       const off_t offset = ::ftello(file);
       uint64_t there = bytesFrom(*input, offset);
       size_t part = there >= total ? total : there ? size_t(there - 1) : 0;
-      if (offset >= 0 && part >= StagingBuffers::MinimumBytes &&
+      if (offset >= 0 && part >= MinimumStagedBytes &&
           ::fseeko(file, offset + off_t(part), SEEK_SET) == 0) {
-        staging().deferRead(buffer, part, std::move(input), offset, why);
+        staging().buffers.deferRead(buffer, part, std::move(input), offset,
+                                    why);
         deferred = part;
       }
     }
@@ -135,8 +136,8 @@ int64_t __dragon_stage_pread(int fd, void *buffer, size_t bytes,
 
 void __dragon_host_access(const void *memory, uint64_t bytes, uint32_t kind,
                           const char *file, uint32_t line) {
-  staging().hostTouches(memory, bytes,
-                        {file, line, (kind & DRAGON_CPU_WRITE) != 0, nullptr});
+  staging().buffers.hostTouches(
+      memory, bytes, {file, line, (kind & DRAGON_CPU_WRITE) != 0, nullptr});
 }
 
 } // extern "C"

@@ -16,7 +16,7 @@
 #include "runtime/cudart/front/CompilerHints.h"
 #include "runtime/cudart/front/Front.h"
 #include "runtime/cudart/front/ProcessState.h"
-#include "runtime/cudart/staging/StagingBuffers.h"
+#include "runtime/cudart/staging/Staging.h"
 #include "runtime/cudart/staging/StdioState.h"
 
 #include <algorithm>
@@ -27,72 +27,8 @@
 
 namespace dragon {
 
-StagingBuffers::Guard StagingBuffers::lockWhenStill(uintptr_t begin,
-                                                    uintptr_t end) {
-  Guard guard(Lock);
-  ReadingEnds.wait(guard, [&] {
-    return std::none_of(Readings.begin(), Readings.end(),
-                        [&](const Reading &reading) {
-                          return reading.begin < end && begin < reading.end;
-                        });
-  });
-  return guard;
-}
-
-bool StagingBuffers::writeOut(const void *buffer, size_t bytes,
-                              const std::shared_ptr<BackingFile> &file,
-                              int64_t offset, size_t &written) {
-  written = 0;
-  auto begin = reinterpret_cast<uintptr_t>(buffer);
-  while (written < bytes) {
-    Guard guard(Lock);
-    // Looked up anew each time: other threads may have materialised it.
-    Segment next = Map.segments(begin + written, begin + bytes).front();
-    const int64_t place = offset + int64_t(written);
-    if (next.origin.kind == Origin::File) {
-      if (!materialiseAll({next}).ok())
-        return false;
-      next.origin.kind = Origin::Memory;
-    }
-    size_t done = 0;
-    bool good;
-    if (next.origin.kind == Origin::Memory) {
-      guard.unlock();
-      good = writeMemory(file->fd(), reinterpret_cast<void *>(next.begin),
-                         next.bytes(), place, done);
-    } else if (inForkedChild()) {
-      return false; // bring() says why
-    } else {
-      const uintptr_t device = next.origin.address;
-      auto reading = Readings.insert(Readings.end(),
-                                     Reading{device, device + next.bytes()});
-      countPieces();
-      guard.unlock();
-      Status status = Attached->files().writeToFile(device, next.bytes(), file,
-                                                    place, done);
-      Attached->ledger().avoided(Avoided::Staging, done);
-      good = status.ok();
-      status.ignore(); // who made the call learns it from errno
-      guard.lock();
-      Readings.erase(reading);
-      for (Segment &part : Map.segments(next.begin, next.begin + done))
-        if (part.origin.kind == Origin::Device &&
-            part.origin.address == device + (part.begin - next.begin)) {
-          part.origin.used = true;
-          Map.assign(part.begin, part.end, part.origin);
-        }
-      countPieces();
-      ReadingEnds.notify_all();
-    }
-    written += done;
-    if (!good)
-      return false;
-  }
-  return true;
-}
-
-bool StagingBuffers::writeMemory(int fd, const void *memory, size_t bytes,
-                                 int64_t offset, size_t &done) {
+static bool writeMemory(int fd, const void *memory, size_t bytes,
+                        int64_t offset, size_t &done) {
   while (done < bytes) {
     ssize_t wrote = ::pwrite(fd, static_cast<const char *>(memory) + done,
                              bytes - done, off_t(offset) + off_t(done));
@@ -101,6 +37,63 @@ bool StagingBuffers::writeMemory(int fd, const void *memory, size_t bytes,
     if (wrote <= 0)
       return false;
     done += size_t(wrote);
+  }
+  return true;
+}
+
+/// The segment, which stems from memory or the device. The lock is free
+/// meanwhile.
+bool StagingWrites::writeOne(DeferredContents::Guard &guard,
+                             const Segment &next,
+                             const std::shared_ptr<BackingFile> &file,
+                             int64_t place, size_t &done) {
+  if (next.origin.kind == Origin::Memory) {
+    guard.unlock();
+    return writeMemory(file->fd(), reinterpret_cast<void *>(next.begin),
+                       next.bytes(), place, done);
+  }
+  if (inForkedChild())
+    return false; // bring() says why
+  const uintptr_t device = next.origin.address;
+  bool good = false;
+  Contents.readDevice(guard, device, device + next.bytes(), [&] {
+    Status status = Contents.Attached->files().writeToFile(device, next.bytes(),
+                                                           file, place, done);
+    Contents.Attached->ledger().avoided(Avoided::Staging, done);
+    good = status.ok();
+    status.ignore(); // who made the call learns it from errno
+  });
+  for (Segment &part : Contents.Map.segments(next.begin, next.begin + done))
+    if (part.origin.kind == Origin::Device &&
+        part.origin.address == device + (part.begin - next.begin)) {
+      part.origin.used = true;
+      Contents.Map.assign(part.begin, part.end, part.origin);
+    }
+  Contents.changed();
+  return good;
+}
+
+bool StagingWrites::writeOut(const void *buffer, size_t bytes,
+                             const std::shared_ptr<BackingFile> &file,
+                             int64_t offset, size_t &written) {
+  written = 0;
+  auto begin = reinterpret_cast<uintptr_t>(buffer);
+  while (written < bytes) {
+    auto guard = Contents.lock();
+    // Looked up anew each time: other threads may have materialised it.
+    Segment next =
+        Contents.Map.segments(begin + written, begin + bytes).front();
+    if (next.origin.kind == Origin::File) {
+      if (!Contents.materialise({next}).ok())
+        return false;
+      next.origin.kind = Origin::Memory;
+    }
+    size_t done = 0;
+    const bool good =
+        writeOne(guard, next, file, offset + int64_t(written), done);
+    written += done;
+    if (!good)
+      return false;
   }
   return true;
 }
@@ -115,7 +108,7 @@ namespace {
 /// contents cannot be had.
 bool bring(const void *buffer, size_t bytes) {
   int before = errno;
-  Status status = staging().materialise(buffer, bytes);
+  Status status = staging().buffers.materialise(buffer, bytes);
   if (!status.ok())
     report(status);
   errno = status.ok() ? before : EIO;
@@ -135,7 +128,7 @@ void beforeRealWrite(int fd) {
   int before = errno;
   struct stat info;
   if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
-    if (Status status = staging().detachFile(info.st_dev, info.st_ino);
+    if (Status status = staging().buffers.detachFile(info.st_dev, info.st_ino);
         !status.ok())
       report(status);
   errno = before;
@@ -146,15 +139,15 @@ template <typename Real, typename Advance>
 int64_t stageWrite(int fd, const void *buffer, size_t bytes, int64_t offset,
                    Real &&real, Advance &&advance) {
   bytes = std::min(bytes, LargestTransfer);
-  if (!staging().deferred(buffer, bytes)) {
+  if (!staging().buffers.deferred(buffer, bytes)) {
     beforeRealWrite(fd);
     return real(bytes);
   }
   if (offset >= 0) {
     int before = errno;
-    if (std::shared_ptr<BackingFile> file = staging().outputFile(fd)) {
+    if (std::shared_ptr<BackingFile> file = staging().buffers.outputFile(fd)) {
       size_t written = 0;
-      staging().writeOut(buffer, bytes, file, offset, written);
+      staging().writes.writeOut(buffer, bytes, file, offset, written);
       if (written && advance(written)) {
         errno = before;
         return int64_t(written);
@@ -176,7 +169,7 @@ size_t __dragon_stage_fwrite(const void *buffer, size_t size, size_t count,
                              FILE *file) {
   size_t total;
   if (size == 0 || count == 0 || __builtin_mul_overflow(size, count, &total) ||
-      !staging().deferred(buffer, total)) {
+      !staging().buffers.deferred(buffer, total)) {
     beforeRealWrite(::fileno(file));
     return ::fwrite(buffer, size, count, file);
   }
@@ -184,12 +177,13 @@ size_t __dragon_stage_fwrite(const void *buffer, size_t size, size_t count,
   size_t written = 0;
   if (writesAtItsPosition(file)) {
     int before = errno;
-    std::shared_ptr<BackingFile> output = staging().outputFile(::fileno(file));
+    std::shared_ptr<BackingFile> output =
+        staging().buffers.outputFile(::fileno(file));
     // What the stream holds back comes first.
     if (output && ::fflush(file) == 0) {
       off_t offset = ::ftello(file);
       if (offset >= 0) {
-        staging().writeOut(buffer, total, output, offset, written);
+        staging().writes.writeOut(buffer, total, output, offset, written);
         if (written && ::fseeko(file, offset + off_t(written), SEEK_SET) != 0)
           written = 0; // once more, then, by the C library
       }
@@ -228,7 +222,7 @@ int64_t __dragon_stage_pwrite(int fd, const void *buffer, size_t bytes,
 void __dragon_stage_forget(const void *buffer, size_t bytes) {
   const dragon_reason *why = takeReason();
   if (buffer && bytes)
-    staging().forget(buffer, bytes, why);
+    staging().buffers.forget(buffer, bytes, why);
 }
 
 void __dragon_stage_materialise(const void *buffer, size_t bytes) {

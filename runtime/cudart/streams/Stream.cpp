@@ -10,7 +10,7 @@
 #include "runtime/cudart/capture/Capture.h"
 #include "runtime/cudart/front/Forward.h"
 #include "runtime/cudart/launches/HostFunctions.h"
-#include "runtime/cudart/staging/StagingBuffers.h"
+#include "runtime/cudart/staging/Staging.h"
 
 #include <cuda_runtime_api.h>
 #include <mutex>
@@ -199,7 +199,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     if (unknownStream(front, stream))
       return cudaErrorInvalidResourceHandle;
     waitForOwnHostFunctions(front, stream);
-    if (Status status = staging().streamEnds(front.queue(stream)); !status.ok())
+    if (Status status = staging().buffers.streamEnds(front.queue(stream));
+        !status.ok())
       return status;
     streams().remove(stream);
     noteStream(stream, true);

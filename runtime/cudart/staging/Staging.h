@@ -1,0 +1,91 @@
+//===- Staging.h - all that works on staging buffers -*- C++ -*- -------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_CUDART_STAGING_STAGING_H
+#define DRAGON_RUNTIME_CUDART_STAGING_STAGING_H
+
+#include "runtime/cudart/staging/StagingBuffers.h"
+
+namespace dragon {
+
+struct Front;
+
+/// Copies with one side in a staging buffer (StagingCopy.cpp).
+class StagingCopies {
+public:
+  StagingCopies(DeferredContents &contents, StagingBuffers &buffers)
+      : Contents(contents), Buffers(buffers) {}
+
+  Result copy(Front &front, void *to, const void *from, size_t bytes,
+              cudaMemcpyKind kind, cudaStream_t stream, bool async,
+              const dragon_reason *why);
+
+private:
+  Result copyIn(Front &front, void *to, const void *from, size_t bytes,
+                cudaStream_t stream, bool async);
+  Result copyOut(Front &front, void *to, const void *from, size_t bytes,
+                 cudaStream_t stream, bool async, const dragon_reason *why);
+
+  DeferredContents &Contents;
+  StagingBuffers &Buffers;
+};
+
+/// Writes out of staging buffers (StagingWrite.cpp).
+class StagingWrites {
+public:
+  explicit StagingWrites(DeferredContents &contents) : Contents(contents) {}
+
+  /// The range to the file, from wherever it is. `written` = bytes from the
+  /// start that are there; all of them, or false.
+  bool writeOut(const void *buffer, size_t bytes,
+                const std::shared_ptr<BackingFile> &file, int64_t offset,
+                size_t &written);
+
+private:
+  bool writeOne(DeferredContents::Guard &guard, const Segment &next,
+                const std::shared_ptr<BackingFile> &file, int64_t place,
+                size_t &done);
+
+  DeferredContents &Contents;
+};
+
+/// Child processes (StagingFork.cpp).
+class StagingChildren {
+public:
+  StagingChildren(DeferredContents &contents, StagingBuffers &buffers)
+      : Contents(contents), Buffers(buffers) {}
+
+  /// A child may be about to change files: what was read from them is saved.
+  Status saveInputs();
+  /// A child is about to get a copy of the memory, and cannot reach the device.
+  void bringResults();
+  // Locked over a fork, so that the child's copy is consistent: what was read
+  // from files and deferred can still be read there.
+  void lockForFork();
+  void unlockInParent();
+  void unlockInChild();
+
+private:
+  Status saveInput(const std::shared_ptr<BackingFile> &file);
+
+  DeferredContents &Contents;
+  StagingBuffers &Buffers;
+};
+
+struct Staging {
+  DeferredContents contents;
+  StagingBuffers buffers{contents};
+  StagingCopies copies{contents, buffers};
+  StagingWrites writes{contents};
+  StagingChildren children{contents, buffers};
+};
+
+/// The process's; safe to use at any time.
+Staging &staging();
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_CUDART_STAGING_STAGING_H
