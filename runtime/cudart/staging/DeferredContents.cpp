@@ -53,7 +53,7 @@ void DeferredContents::changed() {
 }
 
 DeferredContents::Guard DeferredContents::lockWhenStill(uintptr_t begin,
-                                                    uintptr_t end) {
+                                                        uintptr_t end) {
   Guard guard(Lock);
   ReadingEnds.wait(guard, [&] {
     return std::none_of(Readings.begin(), Readings.end(),

@@ -1,4 +1,4 @@
-//===- DeferredContents.h - where contents of staging buffers are -*- C++ -*- -===//
+//===- DeferredContents.h - where staged contents are -----------*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
