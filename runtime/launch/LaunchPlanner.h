@@ -37,6 +37,7 @@
 #define DRAGON_RUNTIME_LAUNCH_LAUNCHPLANNER_H
 
 #include "dragon/FootprintEval.h"
+#include "runtime/launch/ChunkSet.h"
 #include "runtime/launch/LinkCost.h"
 
 #include <cstdint>
@@ -46,32 +47,12 @@
 
 namespace dragon {
 
-/// Chunks [begin, end) of a buffer, by number.
-struct ChunkInterval {
-  uint32_t buffer;
-  uint32_t begin;
-  uint32_t end;
-  bool operator==(const ChunkInterval &) const = default;
-};
-/// Sorted, disjoint.
-using ChunkSet = std::vector<ChunkInterval>;
-
-void normalize(ChunkSet &set);
-ChunkSet intersection(const ChunkSet &a, const ChunkSet &b);
-ChunkSet difference(const ChunkSet &a, const ChunkSet &b);
-
 /// Bytes [begin, end) of a buffer, by number.
 struct ByteInterval {
   uint32_t buffer;
   int64_t begin;
   int64_t end;
 };
-
-struct BufferShape {
-  uint64_t bytes; ///< of all its chunks
-  uint64_t chunkBytes;
-};
-uint64_t bytesOf(const ChunkSet &set, const std::vector<BufferShape> &shapes);
 
 struct PlanInput {
   uint32_t grid[3];
