@@ -55,10 +55,10 @@ std::string HostBuffers::nameOf(Value V) {
   return Text;
 }
 
-/// In a loop, several may exist at a time if one is referred to by anything but
-/// the value that its operation has just given.
+/// Whether several buffers of the operation may exist at a time. In a loop they
+/// may if another value than the operation's result refers to one.
 bool HostBuffers::isSummary(Operation *Site) {
-  // A function that calls itself has one in each call.
+  // A function that calls itself has a buffer of its own in each call.
   for (BlockArgument Argument : F.getArguments())
     if (isa<BaseMemRefType>(Argument.getType()) &&
         llvm::is_contained(Memrefs.of(Argument).Sites, Site))
@@ -87,7 +87,7 @@ bool HostBuffers::isSummary(Operation *Site) {
   return Result;
 }
 
-/// Nothing on the host may look at what the operation allocates.
+/// Whether the operation allocates memory that the host may not touch.
 static bool isOfDevice(Operation *Site) {
   if (auto Alloc = dyn_cast<gpu::AllocOp>(Site))
     return !Alloc.getHostShared();
@@ -109,7 +109,7 @@ void HostBuffers::addAll() {
     B.Mappable = B.Kind == BufferKind::Device &&
                  cast<MemRefType>(V.getType()).getLayout().isIdentity() &&
                  !(Alloc && Alloc.getFlags());
-    // What lies over a file is looked at by others.
+    // Others can look at the file that the buffer lies over.
     B.Escapes = isa<MapOp>(Op);
     if (B.Escapes) {
       B.EscapesTo = "the file";
@@ -143,12 +143,13 @@ static bool keepsNothing(Operation *Op, OpOperand &Of,
           Op) ||
       isa_and_nonnull<DragonDialect>(Op->getDialect()) || Memrefs.handsOn(Of))
     return true;
-  // Returned, or yielded by what is not followed, it goes on.
+  // A memref goes on if it is returned, or yielded by an operation whose
+  // results are not followed.
   auto Effects = dyn_cast<MemoryEffectOpInterface>(Op);
   if (!Effects || isa<CallOpInterface>(Op) ||
       Op->hasTrait<OpTrait::IsTerminator>())
     return false;
-  // Stored as a value it goes on.
+  // A memref goes on, too, if it is the value of a store.
   if (auto Store = dyn_cast<memref::StoreOp>(Op))
     return Of.get() != Store.getValue();
   return llvm::none_of(Op->getResultTypes(), [](Type T) {
@@ -156,8 +157,8 @@ static bool keepsNothing(Operation *Op, OpOperand &Of,
   });
 }
 
-/// Whether the operation, in a function that is called, does to a buffer what
-/// its caller does not see: ends it, or uses it after the call.
+/// Whether the operation of a called function does something to a buffer that
+/// the caller does not see: it frees the buffer, or uses it after the call.
 static bool endsOrDefers(Operation *Op) {
   if (isa<gpu::DeallocOp, FreeOp, UnmapOp>(Op))
     return true;
@@ -176,8 +177,9 @@ void HostBuffers::findEscapes() {
   });
   if (!Calls)
     return;
-  // What functions that are called do to this one's buffers. Copies are not
-  // seen as such there, so what those buffers are for is not known.
+  // Called functions may do something to the buffers, too. Their copies are no
+  // events of this program, so nothing is known about what such a buffer is
+  // for.
   F->getParentOfType<ModuleOp>().walk<WalkOrder::PreOrder>([&](Operation *Op) {
     if (Op == F || isa<gpu::GPUModuleOp>(Op))
       return WalkResult::skip();
@@ -192,7 +194,7 @@ void HostBuffers::findEscapes() {
     Result.Program.Buffers[I].Mappable &= Result.Program.Buffers[I].Escapes;
 }
 
-/// Whether buffers go to a function that is known.
+/// Whether the operand hands buffers to a known function. Notes which.
 bool HostBuffers::handsToCallee(OpOperand &Of) {
   if (!Memrefs.handsOn(Of))
     return false;
@@ -214,7 +216,7 @@ void HostBuffers::findEscapes(Operation *Op) {
   auto Launch = dyn_cast<gpu::LaunchFuncOp>(Op);
   if (!Launch)
     return;
-  // A kernel that may keep the address.
+  // A kernel that touches anything may keep the address.
   auto Kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
       Launch, Launch.getKernel());
   SummaryAttr Summary = Kernel ? summaryOf(Kernel) : SummaryAttr();

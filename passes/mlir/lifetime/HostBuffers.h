@@ -5,10 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The first step of readHostProgram: what the function allocates and maps is a
-// buffer of the program, under its name in the source. A buffer escapes if
-// something may use it that the program has no event for: memory that keeps its
-// address, a function that is not known, a kernel that follows pointers.
+// HostBuffers is the first step of readHostProgram. It makes each allocation
+// and each mapped file of the function a buffer of the program, with its name
+// in the source, and knows which operation allocates which buffer.
+//
+// It also decides which buffers escape. A buffer escapes if the program has no
+// event for something that may use it: memory keeps its address, a function is
+// not known, a kernel follows pointers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_MLIR_LIFETIME_HOSTBUFFERS_H
@@ -25,34 +28,38 @@
 
 namespace dragon::ir {
 
+/// The place in the source that the location names, if it names one.
 Position positionOf(mlir::Location Where);
 
-/// The memref that casts were made of.
+/// The memref that the value is, below its casts.
 mlir::Value withoutCasts(mlir::Value V);
 
-/// Nothing is known of the kernel, or it follows pointers in memory.
+/// Whether the kernel may touch any memory: nothing is known of it, or it
+/// follows pointers in memory.
 bool touchesAnything(SummaryAttr Summary);
 
-/// Fills in HostProgram::Buffers and the buffers of its Program.
+/// Fills in HostProgram::Buffers and the buffers of HostProgram::Program.
 class HostBuffers {
 public:
   HostBuffers(mlir::FunctionOpInterface F, const TargetAnalysis &Memrefs,
               HostProgram &Result)
       : F(F), Memrefs(Memrefs), Result(Result), Names(F) {}
 
+  /// Adds a buffer for each allocation and each mapped file.
   void addAll();
-  /// By what the function does, and the functions that it calls.
+  /// Decides which buffers escape, by what the function does and what the
+  /// functions do that it calls.
   void findEscapes();
-  /// The buffers among the targets escape to the operation.
+  /// Notes that the buffers among the targets escape to the operation.
   void escape(const Targets &T, mlir::Operation *To, const llvm::Twine &What);
 
-  /// The buffer that the operation allocates.
+  /// The buffer that the operation allocates, if it allocates one.
   std::optional<unsigned> of(mlir::Operation *Site) const;
   Buffer &operator[](unsigned Number) { return Result.Program.Buffers[Number]; }
-  /// In the source, or in the IR.
+  /// The name of the value in the source, else in the IR.
   std::string nameOf(mlir::Value V);
-  /// Whether what happens to buffers in the operation's regions must be looked
-  /// at piece by piece.
+  /// Whether the operation's regions do something with buffers, so that their
+  /// operations must become events of their own.
   bool areUsedInside(mlir::Operation *Op);
 
 private:
@@ -66,7 +73,7 @@ private:
   mlir::AsmState Names;
   llvm::DenseMap<mlir::Operation *, unsigned> Numbers;
   llvm::DenseMap<mlir::Operation *, bool> UsedInside;
-  llvm::SmallSetVector<unsigned, 4> GivenAway; ///< to functions
+  llvm::SmallSetVector<unsigned, 4> GivenAway; ///< operands of calls
 };
 
 } // namespace dragon::ir

@@ -122,7 +122,7 @@ void HostEvents::addLaunch(gpu::LaunchFuncOp Launch, unsigned Block) {
         bitEnumContainsAll(Pointer.getKind(), PointerKind::readFirst);
     const bool Writes = Pointer.getMode() == Mode::write ||
                         Pointer.getMode() == Mode::readWrite;
-    // Reads of what the same thread has written see no old contents.
+    // A thread that reads what it has written itself sees no old contents.
     const bool Reads = Pointer.getMode() == Mode::read ||
                        (Pointer.getMode() == Mode::readWrite && ReadFirst);
     const bool MayOverwrite =
@@ -155,7 +155,7 @@ void HostEvents::addCopy(gpu::MemcpyOp Copy, unsigned Block) {
 }
 
 void HostEvents::addWhole(Operation *Op, unsigned Block) {
-  // What is in its regions happens in any order, or not at all.
+  // The operations in the regions run in any order, or not at all.
   bool Opaque = Op->getNumRegions() && Buffers.areUsedInside(Op);
   bool Waits = false, Takes = false;
   if (Opaque)
@@ -179,7 +179,7 @@ void HostEvents::addWhole(Operation *Op, unsigned Block) {
       return;
     }
     Takes |= isa<LoopLikeOpInterface>(Inner);
-    // What it does is not known.
+    // An operation that does not tell its effects may do anything.
     Opaque |= !isa<MemoryEffectOpInterface>(Inner) &&
               !Inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
               !Inner->hasTrait<OpTrait::IsTerminator>();
@@ -242,7 +242,7 @@ void HostEvents::add(Operation *Op, unsigned Block) {
         if (!Wait.getAsyncToken())
           push(event(BarrierEvent{}, Wait, "gpu.wait"), Wait, Block);
       })
-      // What the program says itself stays; it moves nothing.
+      // The program's own directives stay as they are. They move nothing.
       .Case<DiscardOp, LastUseOp, NextUseOp, LaunchFollowsOp, PrefetchOp,
             OverwrittenOp>([](Operation *) {})
       .Case([&](arith::SelectOp Select) {

@@ -5,9 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An operation that uses buffers becomes an event at the end of a block. What
-// is not known, a call that was not inlined or an operation without effects
-// that are told, is an opaque event: it may use all buffers that escape.
+// HostEvents turns an operation that uses buffers into an event, which it puts
+// at the end of a block. It decides which buffers and pointers the event uses,
+// and on which stream it runs.
+//
+// An operation about which nothing is known becomes an opaque event: a call
+// that was not inlined, or an operation that does not tell its effects. Such an
+// event may use all buffers that escape.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_MLIR_LIFETIME_HOSTEVENTS_H
@@ -21,7 +25,7 @@
 
 namespace dragon::ir {
 
-/// Fills in the events of the Program's blocks, and HostProgram::Operations.
+/// Fills in the events of the program's blocks, and HostProgram::Operations.
 class HostEvents {
 public:
   HostEvents(const TargetAnalysis &Memrefs, HostBuffers &Buffers,
@@ -29,10 +33,11 @@ public:
       : Memrefs(Memrefs), Buffers(Buffers), Pointers(Pointers), Result(Result) {
   }
 
-  /// The operation stands at the end of the block, as it is now.
+  /// Adds the operation at the end that the block has now.
   void add(mlir::Operation *Op, unsigned Block);
-  /// The same for one with regions that are no blocks of the program: host
-  /// code, or something of which nothing is known.
+  /// Adds an operation as one event, with all that its regions do. The regions
+  /// are no blocks of the program: they are host code, or nothing is known of
+  /// them.
   void addWhole(mlir::Operation *Op, unsigned Block);
 
 private:
@@ -41,7 +46,7 @@ private:
   Event event(EventAction What, mlir::Operation *Op,
               const llvm::Twine &Name = "");
   void push(Event E, mlir::Operation *Op, unsigned Block);
-  /// Of all that the memref may be.
+  /// Adds uses of all that the memref may be.
   void addUses(Event &E, mlir::Value Memref, bool Reads, bool Writes,
                int Operand = -1, bool Testable = false);
   void addEscapedUses(Event &E, bool Reads, bool Writes);

@@ -77,7 +77,8 @@ Pointer HostPointers::read(Value V) {
 
 void HostPointers::addAll() {
   std::vector<Pointer> Found;
-  // What comes in may be pointers that no event has a use of, and so on.
+  // A pointer may be one of other pointers, which no event uses. To read it
+  // adds these to Numbers, and they are read in turn.
   for (unsigned I = 0; I < Numbers.size(); ++I)
     Found.push_back(read(Numbers.begin()[I].first));
   std::vector<unsigned> Order(Found.size());
@@ -93,7 +94,7 @@ void HostPointers::addAll() {
   addLeaves();
 }
 
-/// Results of operations with regions that are the same value on all ways.
+/// Notes the results of operations with regions that are one value on all ways.
 void HostPointers::addLeaves() {
   for (const auto &[To, Incomings] : Given)
     if (isa<OpResult>(To) &&

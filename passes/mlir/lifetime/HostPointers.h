@@ -5,10 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Region and block arguments, results of region operations and selects that can
-// be nothing but whole device buffers are pointers of the program: uses through
-// them are of the one buffer that they are at that time. They are found as
-// events use them; what they may be is known when all edges are.
+// A pointer of the program is a value that is one of several whole device
+// buffers. A use through it is a use of the one buffer that it is at that time.
+// Arguments of blocks and regions, results of operations with regions, and
+// selects can be pointers:
+//
+//   %c = arith.select %first, %a, %b       pointer c of a, b
+//
+// HostPointers finds a pointer when an event uses it. What the pointer may be
+// is known when the program has all its edges: then addAll() adds the pointers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_MLIR_LIFETIME_HOSTPOINTERS_H
@@ -22,22 +27,24 @@
 
 namespace dragon::ir {
 
-/// Fills in HostProgram::Pointers, its Leaves and the pointers of its Program.
+/// Fills in HostProgram::Pointers, HostProgram::Leaves and the pointers of
+/// HostProgram::Program.
 class HostPointers {
 public:
   HostPointers(mlir::FunctionOpInterface F, const TargetAnalysis &Memrefs,
                HostBuffers &Buffers, HostProgram &Result)
       : F(F), Memrefs(Memrefs), Buffers(Buffers), Result(Result) {}
 
-  /// The pointer that the value is; none: it is another kind of value.
+  /// The pointer that the value is, or none if it is another kind of value.
   std::optional<unsigned> of(mlir::Value V);
 
-  /// The edge between the blocks gives the argument, or result, a value.
+  /// Notes that the edge between the blocks gives the argument, or the result,
+  /// a value.
   void give(mlir::Value Taken, unsigned To, unsigned From, mlir::Value V);
-  /// The select stands in the block, in front of the event.
+  /// Notes that the select stands in the block, in front of the event.
   void addSelect(mlir::Value Select, unsigned Block, unsigned Event);
 
-  /// When all events and edges are there.
+  /// Adds the pointers to the program. All events and edges must be there.
   void addAll();
 
 private:

@@ -18,8 +18,10 @@ namespace dragon::ir {
 
 namespace {
 
-/// The blocks of the program, and the edges between them: those of the function
-/// and of operations with regions that are followed.
+/// Walks the function and adds the blocks of the program, and the edges between
+/// them: the blocks of the function, and those of operations with regions that
+/// are followed. It gives each operation to HostEvents, in the order of the
+/// walk, and the values of each edge to HostPointers.
 class HostBlocks {
 public:
   HostBlocks(FunctionOpInterface F, HostBuffers &Buffers,
@@ -40,7 +42,8 @@ private:
   HostPointers &Pointers;
   HostEvents &Events;
   HostProgram &Result;
-  /// The program's blocks that begin and end with a block.
+  /// For each block of the function: the program's block that begins with it,
+  /// and the one that ends with it.
   DenseMap<mlir::Block *, unsigned> EntryOf, EndOf;
 };
 
@@ -78,7 +81,7 @@ void HostBlocks::addRegion(Region &R) {
     if (auto Branch = dyn_cast<BranchOpInterface>(Last)) {
       for (unsigned I = 0; I < Last->getNumSuccessors(); ++I) {
         mlir::Block *To = Last->getSuccessor(I);
-        // Operands that the operation makes itself stand in front.
+        // The first arguments are those that the operation itself produces.
         SuccessorOperands Operands = Branch.getSuccessorOperands(I);
         addEdge(
             End, EntryOf[To], Operands.getForwardedOperands(),
@@ -91,8 +94,8 @@ void HostBlocks::addRegion(Region &R) {
   }
 }
 
-/// An operation whose regions are blocks of the program. Returns the block that
-/// comes after it.
+/// Adds an operation whose regions are blocks of the program. Returns the block
+/// that comes after it.
 unsigned HostBlocks::addRegionOp(RegionBranchOpInterface Op, unsigned Now) {
   Result.Extents[Now].End = Op;
   mlir::Block *In = Op->getBlock();
@@ -100,7 +103,7 @@ unsigned HostBlocks::addRegionOp(RegionBranchOpInterface Op, unsigned Now) {
     if (!R.empty())
       EntryOf[&R.front()] = newBlock(&R.front(), nullptr);
   const unsigned After = newBlock(In, Op);
-  // A loop that surely runs is not left before its body.
+  // A loop that surely runs has no edge around its body.
   bool SurelyRuns = false;
   if (auto Loop = dyn_cast<LoopLikeOpInterface>(Op.getOperation()))
     if (std::optional<APInt> Trips = Loop.getStaticTripCount())

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads the buffer program (placement/BufferProgram.h) of a function in the
-// func, scf, cf, memref, gpu and dragon dialects:
+// readHostProgram reads the buffer program (placement/BufferProgram.h) of a
+// function in the func, scf, cf, memref, gpu and dragon dialects:
 //
 //   %a = gpu.alloc (%n) : memref<?xf32>            alloc a
 //   gpu.memcpy %a, %h                               copy-in a
@@ -14,9 +14,12 @@
 //     gpu.launch_func @m::@k args(%a : ...)         launch k read-write(a)
 //   }                                               -> body, after
 //
-// Blocks of the program are blocks of the function, and pieces of them between
-// operations with regions: each has a place where it begins, and one where it
-// ends. Calls that were not inlined are opaque.
+// A block of the program is a block of the function, or a piece of one between
+// two operations with regions. Calls that were not inlined are opaque events.
+//
+// Four classes do the work, each on the result of those before it: HostBuffers,
+// HostPointers, HostEvents, and HostBlocks (HostProgram.cpp), which walks the
+// function.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_MLIR_LIFETIME_HOSTPROGRAM_H
@@ -32,22 +35,22 @@
 
 namespace dragon::ir {
 
+/// A buffer program, and what of the IR its parts stand for.
 struct HostProgram {
   BufferProgram Program;
-  /// [block][event].
+  /// The operation of each event: [block][event].
   std::vector<std::vector<mlir::Operation *>> Operations;
-  /// Of each block: where its operations begin, and the one in front of which
-  /// it ends.
+  /// Where a block of the program begins and ends.
   struct Extent {
     mlir::Block *In = nullptr;
-    mlir::Operation *After = nullptr; ///< begins behind this; null: In's begin
-    mlir::Operation *End = nullptr;
+    mlir::Operation *After = nullptr; ///< begins behind this; null: begins In
+    mlir::Operation *End = nullptr;   ///< ends in front of this
   };
-  std::vector<Extent> Extents;
-  /// Of buffers and pointers (NameId): the value, where it is defined.
+  std::vector<Extent> Extents; ///< of each block
+  /// The values that buffers and pointers (NameId) are.
   std::vector<mlir::Value> Buffers, Pointers;
-  /// What is outside of an operation with regions the same as a value inside:
-  /// the values that leave it by that result, on all ways.
+  /// For values inside an operation with regions: the result by which the value
+  /// leaves the operation, if the result is this value on all ways.
   llvm::DenseMap<mlir::Value, mlir::Value> Leaves;
 };
 
