@@ -7,117 +7,14 @@
 
 #include "tools/dragon-cc/CompileArgs.h"
 
-#include "tools/dragon-cc/HeaderEdits.h"
-#include "tools/dragon-cc/MissingTemplates.h"
-#include "tools/dragon-cc/SourceWords.h"
-
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MD5.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
 namespace dragon::driver {
-
-static std::string stem(const Input &One) {
-  return sys::path::stem(One.Path).str();
-}
-
-std::string CompileArgs::temp(StringRef Stem, StringRef Suffix) const {
-  SmallString<256> Path(Temp);
-  sys::path::append(Path, Stem + Suffix);
-  return std::string(Path);
-}
-
-std::string CompileArgs::written(StringRef Stem, StringRef Suffix,
-                                 std::string Text) const {
-  Files.push_back({temp(Stem, Suffix), std::move(Text)});
-  return Files.back().first;
-}
-
-std::string CompileArgs::uniqueStem(const Input &One) {
-  std::string Name = stem(One);
-  for (unsigned I = 2; !Stems.insert(Name).second; ++I)
-    Name = stem(One) + "-" + utostr(I);
-  return Name;
-}
-
-std::string CompileArgs::outputFor(const Input &One,
-                                   StringRef Extension) const {
-  if (!Asked.Output.empty())
-    return Asked.Output;
-  SmallString<256> Path(Asked.OutputDirectory);
-  sys::path::append(Path, stem(One) + Extension);
-  return std::string(Path);
-}
-
-std::string CompileArgs::moduleId(const Input &One) const {
-  SmallString<256> Folder;
-  (void)sys::fs::current_path(Folder);
-  MD5 Hash;
-  for (StringRef Part :
-       {StringRef(Folder), StringRef(One.Path), StringRef(Asked.Output)}) {
-    Hash.update(Part);
-    Hash.update(StringRef("\0", 1));
-  }
-  for (const std::string &Arg : Asked.CompileArgs)
-    Hash.update(Arg);
-  return utohexstr(Hash.final().low(), /*LowerCase=*/true, /*Width=*/16);
-}
-
-const Strings &CompileArgs::forSource(const Input &One) const {
-  auto [Known, New] = ForSource.try_emplace(One.Path);
-  Strings &Args = Known->second;
-  if (!New)
-    return Args;
-  Strings Folders = includeFolders();
-  if (mentions(One.Path, "cudaBindTexture", Folders))
-    Args.push_back("-DDRAGON_TEXTURE_REFERENCES");
-  // CMake would drive what calls itself nvcc by nvcc's own words, and take its
-  // output apart; it knows clang as well.
-  if (sys::path::filename(One.Path) == "CMakeCUDACompilerId.cu")
-    Args.push_back("-DDRAGON_AS_CLANG");
-  json::Array Roots;
-  StringMap<std::pair<std::string, std::string>> Copies;
-  auto Replace = [&](StringRef Path, std::string Text) {
-    SmallString<256> Absolute(Path);
-    (void)sys::fs::make_absolute(Absolute);
-    sys::path::remove_dots(Absolute, /*remove_dot_dot=*/true);
-    std::string Copy =
-        temp(stem(One) + "-replaced-" + utostr(Files.size()), ".cu");
-    Roots.push_back(json::Object{{"type", "file"},
-                                 {"name", std::string(Absolute)},
-                                 {"external-contents", Copy}});
-    Files.push_back({Copy, std::move(Text)});
-    return Copies[Path] = {std::string(Absolute), Copy};
-  };
-  for (auto &[Path, Text] : withClangSpelling(One.Path, Folders))
-    Replace(Path, std::move(Text));
-  for (auto &[Path, Text] :
-       editedHeaders(Tools.Cuda + "/include", One.Path, Folders))
-    Replace(Path, std::move(Text));
-  for (auto &[Path, Text] : filesWith(One.Path, Folders, mayMissTemplates)) {
-    auto Copy = Copies.find(Path);
-    Sources.push_back(Copy == Copies.end() ? Replace(Path, std::move(Text))
-                                           : Copy->second);
-  }
-  if (Roots.empty())
-    return Args;
-  std::string Overlay =
-      temp(stem(One) + "-replaced-" + utostr(Files.size()), ".json");
-  std::string Text;
-  raw_string_ostream(Text) << json::Value(
-      json::Object{{"version", 0},
-                   {"use-external-names", false},
-                   {"roots", std::move(Roots)}});
-  Files.push_back({Overlay, std::move(Text)});
-  append(Args, {"-ivfsoverlay", Overlay});
-  return Args;
-}
 
 Strings CompileArgs::language(const Input &One) const {
   if (One.Lang == Language::Other || One.Lang == Language::Mlir)
@@ -131,7 +28,7 @@ Strings CompileArgs::language(const Input &One) const {
            {"--cuda-path=" + Tools.Cuda, "-Wno-unknown-cuda-version", "-iquote",
             Tools.OverlayDir + "/quoted", "-include", "dragon-nvcc.h"});
   if (One.Lang == Language::Cuda)
-    append(Args, forSource(One));
+    append(Args, Needs.arguments(One));
   if (One.Lang != Language::C)
     append(Args, {"-Wno-error=register", "-Wno-error=c++11-narrowing",
                   "-Wno-error=reserved-user-defined-literal",
@@ -149,43 +46,8 @@ Strings CompileArgs::language(const Input &One) const {
   bool Cxx = One.Lang != Language::C;
   if (!Asked.Standard.empty() &&
       StringRef(Asked.Standard).contains("++") == Cxx)
-    Args.push_back("-std=" + (Cxx ? standard(One) : Asked.Standard));
+    Args.push_back("-std=" + (Cxx ? Needs.standard(One) : Asked.Standard));
   return Args;
-}
-
-/// What was asked for, unless the source includes what CUDA 13 has for C++17
-/// and later only.
-const std::string &CompileArgs::standard(const Input &One) const {
-  auto [Known, New] = Standards.try_emplace(One.Path, Asked.Standard);
-  std::string &Standard = Known->second;
-  if (!New)
-    return Standard;
-  StringRef Name = Asked.Standard;
-  bool Gnu = Name.consume_front("gnu");
-  if (!Gnu)
-    Name.consume_front("c");
-  if (!is_contained({"++98", "++03", "++0x", "++11", "++1y", "++14"}, Name) ||
-      !sys::fs::is_directory(Tools.Cuda + "/include/cccl"))
-    return Standard;
-  static constexpr StringLiteral Headers[] = {"cooperative_groups", "cub/",
-                                              "cuda/", "thrust/"};
-  if (!includesAny(One.Path, Headers, includeFolders()))
-    return Standard;
-  if (!is_contained(Asked.CompileArgs, "-w"))
-    Warnings.push_back(
-        "'" + One.Path +
-        "' is compiled as C++17, not with -std=" + Asked.Standard +
-        ": CUDA 13's Thrust, CUB, libcu++ and cooperative groups "
-        "take nothing older");
-  return Standard = Gnu ? "gnu++17" : "c++17";
-}
-
-Strings CompileArgs::includeFolders() const {
-  Strings Folders;
-  for (StringRef Arg : Asked.CompileArgs)
-    if (Arg.consume_front("-I"))
-      Folders.push_back(Arg.str());
-  return Folders;
 }
 
 Strings CompileArgs::architectures(bool Lowest) const {
@@ -217,8 +79,9 @@ Strings CompileArgs::optimisation(const Input &One) const {
   return Args;
 }
 
-/// For clang to keep what is between its phases: outputs of steps are where
-/// intermediate files go, unless that is the current folder.
+/// Makes clang keep the files between its phases, in the folder of its output.
+/// That is the folder for intermediate files, unless they go to the current
+/// one.
 Strings CompileArgs::saveTemps() const {
   if (!Asked.SaveTemps)
     return {};
@@ -254,19 +117,19 @@ Strings CompileArgs::relocatable() const {
 Strings CompileArgs::plugin(const Input &One, StringRef Stem,
                             unsigned Files) const {
   Strings Options;
-  Options.push_back("-dragon-module-id=" + moduleId(One));
+  Options.push_back("-dragon-module-id=" + Names.moduleId(One));
   Options.push_back("-dragon-source=" + One.Path);
   if (Files & Summary) {
-    Strings Names;
+    Strings Archs;
     for (const GpuArch &Arch : Asked.deviceArchs())
-      Names.push_back(Arch.Name);
-    Options.push_back("-dragon-summary=" + temp(Stem, ".summary"));
-    Options.push_back("-dragon-summary-archs=" + join(Names, ","));
+      Archs.push_back(Arch.Name);
+    Options.push_back("-dragon-summary=" + Names.temp(Stem, ".summary"));
+    Options.push_back("-dragon-summary-archs=" + join(Archs, ","));
   }
   if (Files & CpuRef)
     Options.push_back("-dragon-cpu");
   if (Files & CpuOut) {
-    Options.push_back("-dragon-cpu-out=" + temp(Stem, ".cpu.bc"));
+    Options.push_back("-dragon-cpu-out=" + Names.temp(Stem, ".cpu.bc"));
     Options.push_back("-dragon-cpu-arch=" + Asked.lowestArch().Name);
   }
   if (Files & NoGpuCode)
@@ -276,7 +139,7 @@ Strings CompileArgs::plugin(const Input &One, StringRef Stem,
   if ((Files & Bitcode) && Asked.atLink()) {
     Options.push_back("-dragon-bitcode");
     if (Files & CpuRef)
-      Options.push_back("-dragon-cpu-in=" + temp(Stem, ".cpu.bc"));
+      Options.push_back("-dragon-cpu-in=" + Names.temp(Stem, ".cpu.bc"));
   }
   // Who links an object is not known.
   if ((Asked.What == Goal::Object || Asked.What == Goal::Library) &&
@@ -296,36 +159,13 @@ Strings CompileArgs::plugin(const Input &One, StringRef Stem,
   return Args;
 }
 
-/// An option that the plugin defines. It goes to clang -cc1 alone: with a mere
-/// -mllvm an assembler that is a step of its own, as with -save-temps, gets it
-/// too, and has no plugin.
+/// The option goes to clang -cc1 alone. -mllvm without -Xclang also reaches the
+/// assembler where that is a step of its own (-save-temps), and the assembler
+/// loads no plugin.
 Strings CompileArgs::pluginOption(StringRef Option) {
   return {"-Xclang", "-mllvm", "-Xclang", Option.str()};
 }
 
-std::string CompileArgs::recordFile(const Input &One, StringRef Arch) const {
-  SmallString<256> Path;
-  if (!Asked.OptRecordFile.empty()) {
-    Path = Asked.OptRecordFile;
-  } else {
-    if (Asked.What != Goal::Link && Asked.What != Goal::Library &&
-        !Asked.Output.empty())
-      Path = Asked.Output;
-    else
-      sys::path::append(Path, Asked.OutputDirectory, stem(One));
-    sys::path::replace_extension(Path, "opt." + Asked.OptRecordExt);
-  }
-  if (Arch.empty())
-    return std::string(Path);
-  // foo.opt.yaml -> foo-sm_90.opt.yaml
-  StringRef Name = sys::path::filename(Path);
-  StringRef Folder = StringRef(Path).drop_back(Name.size());
-  auto [Base, Extension] = Name.split('.');
-  return (Folder + Base + "-" + Arch + "." + Extension).str();
-}
-
-/// Remarks to stderr or to files. Where none are asked for, locations are kept
-/// all the same: the runtime's messages name them.
 Strings CompileArgs::remarks(const Input &One) const {
   if (!Asked.OptRecord) {
     if (Asked.Remarks || Asked.Debug ||
@@ -336,12 +176,33 @@ Strings CompileArgs::remarks(const Input &One) const {
   Strings Args = {"-fsave-optimization-record=" + Asked.OptRecordExt};
   std::string Option = "-foptimization-record-file=";
   if (One.Lang != Language::Cuda) {
-    Args.push_back(Option + recordFile(One, ""));
+    Args.push_back(Option + Names.recordFile(One, ""));
     return Args;
   }
-  append(Args, {"-Xarch_host", Option + recordFile(One, "")});
+  append(Args, {"-Xarch_host", Option + Names.recordFile(One, "")});
   for (const GpuArch &Arch : Asked.Archs)
-    append(Args, {"-Xarch_" + Arch.Name, Option + recordFile(One, Arch.Name)});
+    append(Args,
+           {"-Xarch_" + Arch.Name, Option + Names.recordFile(One, Arch.Name)});
+  return Args;
+}
+
+Strings CompileArgs::mlirRemarks(const Input &One) const {
+  Strings Args;
+  for (StringRef Arg : Asked.CompileArgs) {
+    if (!Arg.consume_front("-Rpass"))
+      continue;
+    auto [Kind, Filter] = Arg.split('=');
+    StringRef Name = StringSwitch<StringRef>(Kind)
+                         .Case("-missed", "missed")
+                         .Case("-analysis", "analyse")
+                         .Default("passed");
+    Args.push_back(("--remarks-filter-" + Name + "=" + Filter).str());
+  }
+  if (!Args.empty())
+    Args.push_back("--remark-format=emitRemark");
+  else if (Asked.OptRecord)
+    Args = {"--remarks-filter=.*", "--remark-format=yaml",
+            "--remarks-output-file=" + Names.recordFile(One, "")};
   return Args;
 }
 
@@ -371,7 +232,7 @@ Strings CompileArgs::deviceLink(StringRef Output, StringRef Arch) const {
   return Args;
 }
 
-/// As clang does.
+/// The arguments are those that clang gives ptxas.
 Strings CompileArgs::ptxas(StringRef Arch) const {
   Strings Args = {"-m64", deviceOptimised() ? "-O3" : "-O0"};
   if (Asked.DeviceDebug)
@@ -410,10 +271,10 @@ Strings CompileArgs::dependencies(const Input &One, StringRef Object) const {
   SmallString<256> File(Asked.DependencyFile);
   if (File.empty()) {
     bool FromOutput = !Asked.Output.empty() && Sources == 1;
-    File = FromOutput ? Asked.Output : outputFor(One, ".o");
+    File = FromOutput ? Asked.Output : Names.outputFor(One, ".o");
     if (!FromOutput && !Asked.Output.empty()) {
       File = Asked.OutputDirectory;
-      sys::path::append(File, stem(One) + ".o");
+      sys::path::append(File, UnitNames::stem(One) + ".o");
     }
     sys::path::replace_extension(File, "d");
   }

@@ -9,7 +9,7 @@
 //   1. clang++ for each architecture, front end only: bitcode;
 //   2. dragon-device-link --pack: one container for all;
 //   3. clang++ for the host side, which embeds the container.
-// The device link is the second half of what is done to other units:
+// The device link does the rest of what a unit without -rdc=true goes through:
 //   1. dragon-device-link: the bitcode of all units in one file for each
 //      architecture, and a host module that registers the result;
 //   2. clang++ with the plugin for each of them: PTX, the kernel summaries, the
@@ -34,17 +34,17 @@ namespace dragon::driver {
 
 Strings addRelocatableObject(StepList &To, const Input &One,
                              const std::string &Object, bool Whole) {
-  std::string Stem = To.Parts.uniqueStem(One);
-  std::string Id = To.Parts.moduleId(One);
+  std::string Stem = To.Names.uniqueStem(One);
+  std::string Id = To.Names.moduleId(One);
   Strings Common = To.Parts.language(One);
   append(Common, To.Parts.optimisation(One));
   append(Common, To.Parts.user(One));
   append(Common, To.Parts.relocatable());
   Common.push_back("-cuid=" + Id);
 
-  Strings Pack = {"--pack", "-o", To.Parts.temp(Stem, ".offload"), "--id", Id};
+  Strings Pack = {"--pack", "-o", To.Names.temp(Stem, ".offload"), "--id", Id};
   for (const GpuArch &Arch : To.Asked.deviceArchs()) {
-    std::string Bitcode = To.Parts.temp(Stem, "." + Arch.Name + ".bc");
+    std::string Bitcode = To.Names.temp(Stem, "." + Arch.Name + ".bc");
     Strings Args = Common;
     append(Args,
            {"--cuda-gpu-arch=" + Arch.Name, "--cuda-device-only", "-emit-llvm",
@@ -58,7 +58,7 @@ Strings addRelocatableObject(StepList &To, const Input &One,
   }
   To.add({To.Tools.DeviceLink, std::move(Pack), {}});
 
-  std::string Out = Whole ? Object : To.Parts.temp(Stem, ".o");
+  std::string Out = Whole ? Object : To.Names.temp(Stem, ".o");
   Strings Args = Common;
   // With steps between its phases clang would embed the bitcode in two of them.
   erase_if(Args, [](StringRef Arg) { return Arg.starts_with("-save-temps="); });
@@ -66,7 +66,7 @@ Strings addRelocatableObject(StepList &To, const Input &One,
   append(Args, To.Parts.remarks(One));
   append(Args, {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary",
                 "-Xclang", To.Tools.noGpuCode(), "-Xclang",
-                "-fembed-offload-object=" + To.Parts.temp(Stem, ".offload")});
+                "-fembed-offload-object=" + To.Names.temp(Stem, ".offload")});
   append(Args, To.Parts.plugin(
                    One, Stem, CompileArgs::Relocatable | CompileArgs::Bitcode));
   append(Args, To.Parts.dependencies(One, Object));
@@ -100,10 +100,10 @@ Expected<bool> DeviceLink::isNeeded() {
 }
 
 Strings DeviceLink::add(const std::vector<Strings> &Objects) {
-  // In messages, the device code of the output.
+  // Messages name the output.
   Input Link{To.linkOutput(), Language::Linker};
-  std::string Stem = To.Parts.uniqueStem({"device-link", Language::Linker});
-  Strings Args = {"-o", To.Parts.temp(Stem, "")};
+  std::string Stem = To.Names.uniqueStem({"device-link", Language::Linker});
+  Strings Args = {"-o", To.Names.temp(Stem, "")};
   for (const GpuArch &Arch : To.Asked.deviceArchs())
     append(Args, {"--arch", Arch.Name});
   // What the host's linker takes of archives depends on all that it reads.
@@ -130,11 +130,11 @@ Strings DeviceLink::add(const std::vector<Strings> &Objects) {
   Device.Linked = true;
   To.deviceCode(Stem, Link, Device);
   if (To.Asked.Cuda)
-    To.fatBinary(Stem, To.Parts.temp(Stem, ".fatbin"));
+    To.fatBinary(Stem, To.Names.temp(Stem, ".fatbin"));
   bool Whole = To.Asked.What == Goal::DeviceLink;
   std::string Registered = Whole && !To.Asked.Cpu
                                ? To.linkOutput()
-                               : To.Parts.temp(Stem, ".register.o");
+                               : To.Names.temp(Stem, ".register.o");
   Strings Host = {"-x", "ir", "-Wno-override-module", "-O2", "-fPIC"};
   append(Host, To.Parts.plugin(Link, Stem,
                                CompileArgs::Summary | CompileArgs::Bitcode |
@@ -142,9 +142,9 @@ Strings DeviceLink::add(const std::vector<Strings> &Objects) {
                                                  : CompileArgs::None)));
   append(Host, CompileArgs::pluginOption("-dragon-fat-binary=" +
                                          (To.Asked.Cuda
-                                              ? To.Parts.temp(Stem, ".fatbin")
+                                              ? To.Names.temp(Stem, ".fatbin")
                                               : To.Tools.noGpuCode())));
-  append(Host, {"-Qunused-arguments", "-c", To.Parts.temp(Stem, ".register.ll"),
+  append(Host, {"-Qunused-arguments", "-c", To.Names.temp(Stem, ".register.ll"),
                 "-o", Registered});
   Step &Last = To.clang(std::move(Host));
   if (Whole)

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// DeviceLinkSteps.cpp says which steps a unit with -rdc=true and the device
-// link take.
+// The device link takes the device code of all units with -rdc=true, and makes
+// objects with the linked code of them. DeviceLinkSteps.cpp lists the steps.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_TOOLS_DRAGON_CC_DEVICELINKSTEPS_H
@@ -17,15 +17,16 @@
 
 namespace dragon::driver {
 
-/// The device link of a link.
+/// The device link that belongs to a link, or that -dlink asks for.
 class DeviceLink {
 public:
   explicit DeviceLink(StepList &To) : To(To) {}
 
-  /// Whether there is device code to link. The architectures that are asked for
-  /// become those of the objects, if the user has given none.
+  /// Whether there is device code to link. If the user names no architectures,
+  /// those of the objects become the ones that are asked for.
   llvm::Expected<bool> isNeeded();
-  /// Returns the objects with the linked code. `Objects`: of each input.
+  /// Adds the steps, and returns the objects with the linked code. `Objects`
+  /// has the objects of each input.
   Strings add(const std::vector<Strings> &Objects);
 
 private:

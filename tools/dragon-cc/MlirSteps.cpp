@@ -11,7 +11,8 @@
 //      architecture, LLVM IR of the host functions;
 //   3. clang++ with the plugin and ptxas for the kernels, then fatbinary;
 //   4. clang++ with the plugin for the host functions, which embeds it all.
-// The plugin finds nothing out and changes no kernel here: that has been done.
+// The plugin analyses nothing and changes no kernel here: steps 1 and 2 have
+// done that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,30 +25,9 @@ using namespace llvm;
 
 namespace dragon::driver {
 
-/// -Rpass=dragon and -fsave-optimization-record, for dragon-opt.
-Strings CompileArgs::mlirRemarks(const Input &One) const {
-  Strings Args;
-  for (StringRef Arg : Asked.CompileArgs) {
-    if (!Arg.consume_front("-Rpass"))
-      continue;
-    auto [Kind, Filter] = Arg.split('=');
-    StringRef Name = StringSwitch<StringRef>(Kind)
-                         .Case("-missed", "missed")
-                         .Case("-analysis", "analyse")
-                         .Default("passed");
-    Args.push_back(("--remarks-filter-" + Name + "=" + Filter).str());
-  }
-  if (!Args.empty())
-    Args.push_back("--remark-format=emitRemark");
-  else if (Asked.OptRecord)
-    Args = {"--remarks-filter=.*", "--remark-format=yaml",
-            "--remarks-output-file=" + recordFile(One, "")};
-  return Args;
-}
-
-/// From the source to what dragon-translate takes.
+/// Lowers the source to what dragon-translate takes, and returns the file.
 static std::string addLowering(StepList &To, const Input &One, StringRef Stem) {
-  std::string Lowered = To.Parts.temp(Stem, ".lowered.mlirbc");
+  std::string Lowered = To.Names.temp(Stem, ".lowered.mlirbc");
   const bool Slices = !is_contained(To.Asked.PluginArgs, "-dragon-slicing=0");
   Strings Args = {std::string("--dragon-pipeline=directives=") +
                   (To.Asked.Lifetime ? "true" : "false") +
@@ -62,9 +42,9 @@ static std::string addLowering(StepList &To, const Input &One, StringRef Stem) {
 
 Strings addMlirObject(StepList &To, const Input &One, const std::string &Object,
                       bool Whole) {
-  std::string Stem = To.Parts.uniqueStem(One);
+  std::string Stem = To.Names.uniqueStem(One);
   std::string Host =
-      Whole && !To.Asked.Cpu ? Object : To.Parts.temp(Stem, ".host.o");
+      Whole && !To.Asked.Cpu ? Object : To.Names.temp(Stem, ".host.o");
   std::string Lowered = addLowering(To, One, Stem);
   auto Translate = [&](const std::string &What, const std::string &Out,
                        const Strings &More = {}) {
@@ -73,13 +53,13 @@ Strings addMlirObject(StepList &To, const Input &One, const std::string &Object,
     append(Args, {Lowered, "-o", Out});
     To.add({To.Tools.MlirTranslate, std::move(Args), {}});
   };
-  // One for all architectures: they have the same kernels.
+  // All architectures have the same kernels, so one lowering serves them all.
   for (const GpuArch &Arch : To.Asked.deviceArchs()) {
-    Translate("summary", To.Parts.temp(Stem, ".summary." + Arch.Name));
-    Translate("device-llvmir", To.Parts.temp(Stem, "." + Arch.Name + ".ll"),
+    Translate("summary", To.Names.temp(Stem, ".summary." + Arch.Name));
+    Translate("device-llvmir", To.Names.temp(Stem, "." + Arch.Name + ".ll"),
               {"--arch=" + Arch.Name});
   }
-  std::string HostCode = To.Parts.temp(Stem, ".host.ll");
+  std::string HostCode = To.Names.temp(Stem, ".host.ll");
   Translate("host-llvmir", HostCode);
 
   DeviceCode Device;
@@ -87,14 +67,14 @@ Strings addMlirObject(StepList &To, const Input &One, const std::string &Object,
   Device.Files = To.Asked.Cpu ? CompileArgs::CpuOut : CompileArgs::None;
   Device.Args = {"-Wno-override-module"};
   append(Device.Args, CompileArgs::pluginOption("-dragon-slicing=0"));
-  // Kernels call its functions, as __nv_expf.
+  // Kernels call functions of libdevice, as __nv_expf.
   std::string Libdevice = To.Tools.Cuda + "/nvvm/libdevice/libdevice.10.bc";
   if (!To.Tools.Cuda.empty() && sys::fs::exists(Libdevice))
     append(Device.Args,
            {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", Libdevice});
   To.deviceCode(Stem, One, Device);
   if (To.Asked.Cuda)
-    To.fatBinary(Stem, To.Parts.temp(Stem, ".fatbin"));
+    To.fatBinary(Stem, To.Names.temp(Stem, ".fatbin"));
 
   Strings Args = {"-x", "ir", "-Wno-override-module"};
   append(Args, To.Parts.optimisation(One));
@@ -106,7 +86,7 @@ Strings addMlirObject(StepList &To, const Input &One, const std::string &Object,
   append(Args, CompileArgs::pluginOption("-dragon-lifetime=0"));
   append(Args, CompileArgs::pluginOption("-dragon-fat-binary=" +
                                          (To.Asked.Cuda
-                                              ? To.Parts.temp(Stem, ".fatbin")
+                                              ? To.Names.temp(Stem, ".fatbin")
                                               : To.Tools.noGpuCode())));
   append(Args, {"-c", HostCode, "-o", Host});
   Step &Last = To.clang(std::move(Args));

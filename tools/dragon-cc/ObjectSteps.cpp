@@ -11,13 +11,14 @@ using namespace llvm;
 
 namespace dragon::driver {
 
+/// Takes CUDA without relocatable device code.
 static Strings addCudaObject(StepList &To, const Input &One,
                              const std::string &Object, bool Whole) {
-  std::string Stem = To.Parts.uniqueStem(One);
-  // The bitcode in an object has the kernels too: they must not be linked
-  // twice.
+  std::string Stem = To.Names.uniqueStem(One);
+  // The bitcode in an object has the kernels, too. They must not be linked
+  // twice, so a link that reads it gets one object.
   bool Merge = To.Asked.Cpu && (Whole || To.Asked.atLink());
-  std::string Host = Whole && !Merge ? Object : To.Parts.temp(Stem, ".host.o");
+  std::string Host = Whole && !Merge ? Object : To.Names.temp(Stem, ".host.o");
 
   Strings Common = To.Parts.language(One);
   append(Common, To.Parts.architectures(/*Lowest=*/!To.Asked.Cuda));
@@ -39,7 +40,7 @@ static Strings addCudaObject(StepList &To, const Input &One,
                                    CompileArgs::Summary | CompileArgs::CpuOut |
                                        CompileArgs::NoGpuCode));
     append(Device, {"-emit-llvm", "-c", One.Path, "-o",
-                    To.Parts.temp(Stem, ".device.bc")});
+                    To.Names.temp(Stem, ".device.bc")});
     To.clang(std::move(Device));
     append(Args, {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary",
                   "-Xclang", To.Tools.noGpuCode()});
@@ -62,8 +63,8 @@ Strings addObject(StepList &To, const Input &One, const std::string &Object,
                                 : addCudaObject(To, One, Object, Whole);
   if (One.Lang == Language::Mlir)
     return addMlirObject(To, One, Object, Whole);
-  std::string Stem = To.Parts.uniqueStem(One);
-  std::string Out = Whole ? Object : To.Parts.temp(Stem, ".o");
+  std::string Stem = To.Names.uniqueStem(One);
+  std::string Out = Whole ? Object : To.Names.temp(Stem, ".o");
   Strings Args = To.Parts.language(One);
   append(Args, To.Parts.optimisation(One));
   append(Args, To.Parts.user(One));

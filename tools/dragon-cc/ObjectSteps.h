@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each function compiles one input and returns the objects that are linked for
-// it. `Object` is the user's name for the object; `Whole` asks for one file of
-// that name, else several temporary ones will do.
+// Each function adds the steps that compile one input, and returns the objects
+// that a link takes for it. `Object` is the name that the user gives the
+// object. `Whole` asks for one file of that name; without it the objects may be
+// several temporary files.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_TOOLS_DRAGON_CC_OBJECTSTEPS_H
@@ -17,15 +18,15 @@
 
 namespace dragon::driver {
 
-/// An input of any language.
+/// Takes an input of any language.
 Strings addObject(StepList &To, const Input &One, const std::string &Object,
                   bool Whole);
 
-/// CUDA with relocatable device code (DeviceLinkSteps.cpp).
+/// Takes CUDA with relocatable device code (DeviceLinkSteps.cpp).
 Strings addRelocatableObject(StepList &To, const Input &One,
                              const std::string &Object, bool Whole);
 
-/// MLIR (MlirSteps.cpp).
+/// Takes MLIR (MlirSteps.cpp).
 Strings addMlirObject(StepList &To, const Input &One, const std::string &Object,
                       bool Whole);
 

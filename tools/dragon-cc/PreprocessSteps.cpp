@@ -36,7 +36,7 @@ static bool asks(const Invocation &Asked, StringRef Option) {
   return is_contained(Asked.CompileArgs, Option);
 }
 
-/// Text that is another one if the driver's parts are.
+/// A text that changes whenever a part of the driver does.
 static std::string identity(const StepList &To, const Input &One) {
   Strings Shown = {To.Tools.plugin()};
   append(Shown, To.Tools.Summaries);
@@ -64,7 +64,7 @@ static std::string identity(const StepList &To, const Input &One) {
     OS.write_escaped(File) << "\"\n";
   };
   if (!asks(To.Asked, "-P")) {
-    // Who compiles preprocessed text takes its first file for the source.
+    // A compiler of preprocessed text takes the first file for the source.
     Marker(One.Path);
     for (const std::string &File : Shown)
       Marker(File);
@@ -76,28 +76,29 @@ static std::string identity(const StepList &To, const Input &One) {
 }
 
 bool printsAllSides(const Invocation &Asked, const Input &One) {
-  // Standard input can be read once; and who asks for macros takes them apart.
+  // Standard input can be read only once, and -dM asks for macros, which belong
+  // to one side.
   return Asked.What == Goal::Preprocess && One.Lang != Language::Other &&
          One.Path != "-" && !asks(Asked, "-dM");
 }
 
 void addPreprocessing(StepList &To, const Input &One) {
   Strings Common = To.Parts.language(One);
-  const std::string Stem = To.Parts.uniqueStem(One);
+  const std::string Stem = To.Names.uniqueStem(One);
   if (One.Lang == Language::Cuda)
     append(Common, To.Parts.relocatable());
   append(Common, To.Parts.optimisation(One));
   append(Common, To.Parts.user(One));
 
-  Strings Joined = {To.Parts.written(Stem, ".identity.i", identity(To, One))};
+  Strings Joined = {To.Names.written(Stem, ".identity.i", identity(To, One))};
   auto Print = [&](StringRef Suffix, const Strings &Side) {
     Strings Args = Common;
     append(Args, Side);
-    Joined.push_back(To.Parts.temp(Stem, Suffix));
+    Joined.push_back(To.Names.temp(Stem, Suffix));
     append(Args, {"-E", One.Path, "-o", Joined.back()});
     To.clang(std::move(Args));
   };
-  Strings Host = To.Parts.dependencies(One, To.Parts.outputFor(One, ".o"));
+  Strings Host = To.Parts.dependencies(One, To.Names.outputFor(One, ".o"));
   if (One.Lang == Language::Cuda) {
     append(Host, To.Parts.architectures(false));
     Host.push_back("--cuda-host-only");

@@ -11,14 +11,14 @@ using namespace llvm;
 
 namespace dragon::driver {
 
-/// A device compilation for the kernel summaries alone, for the host side to
-/// read.
+/// Adds a device compilation that makes nothing but the kernel summaries, which
+/// the host side reads.
 static void addSummary(StepList &To, const Input &One, StringRef Stem) {
   Strings Args = To.Parts.language(One);
   append(Args, To.Parts.architectures(/*Lowest=*/true));
   append(Args, To.Parts.optimisation(One));
   for (const std::string &Arg : To.Asked.CompileArgs) {
-    // What it says is said by the host compilation, or not asked for.
+    // The host compilation makes the remarks, or the user wants none.
     if (StringRef(Arg).starts_with("-Rpass"))
       continue;
     Args.push_back(Arg);
@@ -33,17 +33,18 @@ static void addSummary(StepList &To, const Input &One, StringRef Stem) {
   append(Args, To.Parts.plugin(One, Stem,
                                CompileArgs::Summary | CompileArgs::NoGpuCode));
   append(Args, {"-Qunused-arguments", "--cuda-device-only", "-emit-llvm", "-c",
-                One.Path, "-o", To.Parts.temp(Stem, ".device.bc")});
+                One.Path, "-o", To.Names.temp(Stem, ".device.bc")});
   To.clang(std::move(Args));
 }
 
-/// Device code alone, of all architectures.
+/// Adds the steps of -fatbin: device code of all architectures, and nothing
+/// else.
 static Error addFatBinary(StepList &To, const Input &One) {
   if (One.Lang != Language::Cuda)
     return error("'" + One.Path +
                  "' has no device code: -fatbin is for .cu "
                  "files");
-  std::string Stem = To.Parts.uniqueStem(One);
+  std::string Stem = To.Names.uniqueStem(One);
   for (const GpuArch &Arch : To.Asked.Archs) {
     Strings Args = To.Parts.language(One);
     append(Args, {"--cuda-gpu-arch=" + Arch.Name, "--cuda-device-only"});
@@ -54,15 +55,15 @@ static Error addFatBinary(StepList &To, const Input &One) {
     append(Args, To.Parts.plugin(One, Stem, CompileArgs::None));
     Strings Ptx = Args;
     append(Args, {"-c", One.Path, "-o",
-                  To.Parts.temp(Stem, "." + Arch.Name + ".cubin")});
+                  To.Names.temp(Stem, "." + Arch.Name + ".cubin")});
     To.clang(std::move(Args));
     if (!Arch.Ptx)
       continue;
     append(Ptx, {"-w", "-S", One.Path, "-o",
-                 To.Parts.temp(Stem, "." + Arch.Name + ".s")});
+                 To.Names.temp(Stem, "." + Arch.Name + ".s")});
     To.clang(std::move(Ptx));
   }
-  std::string Out = To.Parts.outputFor(One, ".fatbin");
+  std::string Out = To.Names.outputFor(One, ".fatbin");
   To.fatBinary(Stem, Out);
   To.last().Outputs = {Out};
   return Error::success();
@@ -81,13 +82,13 @@ static Error check(const StepList &To, const Input &One, bool DeviceOnly) {
   return Error::success();
 }
 
-/// What a run of clang for one side takes besides to make code.
+/// More arguments of a run of clang that makes code of one side.
 static Strings codeOfSide(StepList &To, const Input &One, StringRef Stem,
                           bool HostOnly) {
   if (!HostOnly)
     return To.Parts.plugin(One, Stem, CompileArgs::None);
   if (To.Asked.Relocatable) {
-    Strings Args = {"-cuid=" + To.Parts.moduleId(One), "-Xclang",
+    Strings Args = {"-cuid=" + To.Names.moduleId(One), "-Xclang",
                     "-fcuda-include-gpubinary", "-Xclang",
                     To.Tools.noGpuCode()};
     append(Args, To.Parts.plugin(One, Stem, CompileArgs::Relocatable));
@@ -107,7 +108,7 @@ static Strings codeOfSide(StepList &To, const Input &One, StringRef Stem,
   return Args;
 }
 
-/// Adds what the goal takes, and returns the name of the output.
+/// Adds the arguments that the goal takes, and returns the name of the output.
 static std::string goalArguments(StepList &To, const Input &One,
                                  bool DeviceOnly, Strings &Args) {
   const Goal What = To.Asked.What;
@@ -116,7 +117,7 @@ static std::string goalArguments(StepList &To, const Input &One,
   case Goal::Object:
   case Goal::Cubin:
     if (!DeviceOnly || (What == Goal::Cubin && To.Asked.Archs.size() == 1))
-      Out = To.Parts.outputFor(One, What == Goal::Cubin ? ".cubin"
+      Out = To.Names.outputFor(One, What == Goal::Cubin ? ".cubin"
                                     : To.Asked.EmitLlvm ? ".bc"
                                                         : ".o");
     append(Args, To.Parts.dependencies(One, Out));
@@ -125,19 +126,19 @@ static std::string goalArguments(StepList &To, const Input &One,
   case Goal::Assembly:
   case Goal::Ptx:
     if (!DeviceOnly || (What == Goal::Ptx && To.Asked.Archs.size() == 1))
-      Out = To.Parts.outputFor(One, What == Goal::Ptx   ? ".ptx"
+      Out = To.Names.outputFor(One, What == Goal::Ptx   ? ".ptx"
                                     : To.Asked.EmitLlvm ? ".ll"
                                                         : ".s");
     append(Args, To.Parts.dependencies(One, Out));
     Args.push_back("-S");
     break;
   case Goal::Preprocess:
-    append(Args, To.Parts.dependencies(One, To.Parts.outputFor(One, ".o")));
+    append(Args, To.Parts.dependencies(One, To.Names.outputFor(One, ".o")));
     Args.push_back("-E");
     break;
   case Goal::CudaSource:
     // Both sides can be compiled from it: conditions and macros stay.
-    Out = To.Parts.outputFor(One, ".cu.cpp.ii");
+    Out = To.Names.outputFor(One, ".cu.cpp.ii");
     append(Args, {"-E", "-frewrite-includes"});
     break;
   case Goal::Syntax:
@@ -195,7 +196,7 @@ Error addSingle(StepList &To, const Input &One) {
   }
   append(Args, To.Parts.optimisation(One));
   append(Args, To.Parts.user(One));
-  std::string Stem = To.Parts.uniqueStem(One);
+  std::string Stem = To.Names.uniqueStem(One);
   if (MakesCode)
     append(Args, To.Parts.remarks(One));
   if (Cuda && MakesCode)

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What one run of clang for each input makes, and -fatbin: assembly, PTX, one
-// side's object, what -E and -M print.
+// Some goals need no link: assembly, PTX, the object of one side, what -E and
+// -M print, and -fatbin. Most of them take one run of clang for each input.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_TOOLS_DRAGON_CC_SINGLESTEPS_H
@@ -16,12 +16,13 @@
 
 namespace dragon::driver {
 
-/// An error: the goal is none for that input.
+/// Fails if the goal does not fit the input.
 llvm::Error addSingle(StepList &To, const Input &One);
 
-/// -E of what is compiled for both sides, and of what the plugin changes
+/// Whether -E prints more of the input than one run of clang does
 /// (PreprocessSteps.cpp).
 bool printsAllSides(const Invocation &Asked, const Input &One);
+/// Adds the steps of such an -E.
 void addPreprocessing(StepList &To, const Input &One);
 
 } // namespace dragon::driver

@@ -23,16 +23,16 @@ void StepList::deviceCode(StringRef Stem, const Input &One,
     append(Args, Parts.plugin(One, Stem, How.Files));
     append(Args, How.Args);
     append(Args,
-           {"-x", "ir", Parts.temp(Stem, ("." + Arch.Name + How.Suffix).str()),
+           {"-x", "ir", Names.temp(Stem, ("." + Arch.Name + How.Suffix).str()),
             "-Qunused-arguments"});
     if (!Asked.Cuda) {
-      append(Args, {"-emit-llvm", "-c", "-o", Parts.temp(Stem, ".device.bc")});
+      append(Args, {"-emit-llvm", "-c", "-o", Names.temp(Stem, ".device.bc")});
       clang(std::move(Args));
       continue;
     }
-    std::string Ptx = Parts.temp(Stem, "." + Arch.Name + ".s");
+    std::string Ptx = Names.temp(Stem, "." + Arch.Name + ".s");
     std::string Object =
-        Parts.temp(Stem, "." + Arch.Name + (How.Linked ? ".o" : ".cubin"));
+        Names.temp(Stem, "." + Arch.Name + (How.Linked ? ".o" : ".cubin"));
     append(Args, {"-S", "-o", Ptx});
     clang(std::move(Args));
     Strings Assemble = Parts.ptxas(Arch.Name);
@@ -47,7 +47,7 @@ void StepList::deviceCode(StringRef Stem, const Input &One,
       Nvlink.push_back("-g");
     append(Nvlink, Asked.DeviceLinkArgs);
     append(Nvlink, {Object, "-L" + Tools.CudaLibDir, "-lcudadevrt", "-o",
-                    Parts.temp(Stem, "." + Arch.Name + ".cubin")});
+                    Names.temp(Stem, "." + Arch.Name + ".cubin")});
     add({Tools.cudaTool("nvlink"), std::move(Nvlink), {}});
   }
 }
@@ -60,9 +60,9 @@ void StepList::fatBinary(StringRef Stem, const std::string &Output) {
       Args.push_back(
           ("--image3=kind=" + Kind + ",sm=" + Number + ",file=" + File).str());
     };
-    Add("elf", Parts.temp(Stem, "." + Arch.Name + ".cubin"));
+    Add("elf", Names.temp(Stem, "." + Arch.Name + ".cubin"));
     if (Arch.Ptx)
-      Add("ptx", Parts.temp(Stem, "." + Arch.Name + ".s"));
+      Add("ptx", Names.temp(Stem, "." + Arch.Name + ".s"));
   }
   add({Tools.cudaTool("fatbinary"), std::move(Args), {}});
 }
@@ -71,12 +71,12 @@ Strings StepList::mergeCpu(StringRef Stem, const std::string &Host,
                            const std::string &Object, bool Whole) {
   if (!Asked.Cpu)
     return {Host};
-  std::string Cpu = Parts.temp(Stem, ".cpu.o");
+  std::string Cpu = Names.temp(Stem, ".cpu.o");
   clang({"-x", "ir", "-O2", "-fPIC", "-Wno-pass-failed", "-c",
-         Parts.temp(Stem, ".cpu.bc"), "-o", Cpu});
+         Names.temp(Stem, ".cpu.bc"), "-o", Cpu});
   if (!Whole && !Asked.atLink())
     return {Host, Cpu};
-  std::string Out = Whole ? Object : Parts.temp(Stem, ".o");
+  std::string Out = Whole ? Object : Names.temp(Stem, ".o");
   add({Tools.Linker, {"-r", "-o", Out, Host, Cpu}, {Out}});
   return {Out};
 }
@@ -91,9 +91,9 @@ std::string StepList::linkOutput() const {
 }
 
 Plan StepList::take() {
-  Result.Files = Parts.files();
-  Result.Sources = Parts.sources();
-  Result.Warnings = Parts.warnings();
+  Result.Files = Names.files();
+  Result.Sources = Needs.sources();
+  Result.Warnings = Needs.warnings();
   return std::move(Result);
 }
 

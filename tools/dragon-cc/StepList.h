@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What all that adds steps works with: what is asked, the tools, the parts of
-// command lines, the plan as it is so far, and the steps that several kinds of
-// objects end with.
+// The functions that add steps (ObjectSteps.h, SingleSteps.h,
+// DeviceLinkSteps.h) all work on a StepList. It has what they read (what the
+// user asks for, the tools, file names, parts of command lines) and takes what
+// they add. A few steps that several kinds of objects need are functions of the
+// list itself.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_TOOLS_DRAGON_CC_STEPLIST_H
@@ -18,24 +20,29 @@
 
 namespace dragon::driver {
 
-/// What the plugin, and ptxas for GPUs, make of LLVM IR for each architecture.
+/// How LLVM IR of kernels becomes device code.
 struct DeviceCode {
-  llvm::StringRef Suffix; ///< of <stem>.<arch>: .bc, .ll
-  unsigned Files = 0;     ///< CompileArgs::PluginFiles
-  Strings Args;           ///< of clang
+  llvm::StringRef Suffix; ///< of the IR's files, <stem>.<arch>: .bc, .ll
+  unsigned Files = 0;     ///< a set of CompileArgs::PluginFiles
+  Strings Args;           ///< more arguments of clang
   bool Linked = false;    ///< nvlink adds NVIDIA's device runtime
 };
 
 class StepList {
 public:
+  /// `Temp` is the folder for intermediate files.
   StepList(const Invocation &Asked, const ToolPaths &Tools,
            llvm::StringRef Temp)
-      : Asked(Asked), Tools(Tools), Parts(this->Asked, Tools, Temp) {}
+      : Asked(Asked), Tools(Tools), Names(this->Asked, Temp),
+        Needs(this->Asked, Tools, Names),
+        Parts(this->Asked, Tools, Names, Needs) {}
   StepList(const StepList &) = delete;
   StepList &operator=(const StepList &) = delete;
 
-  Invocation Asked; ///< the link of objects takes their architectures over
+  Invocation Asked; ///< a device link may change the architectures
   const ToolPaths &Tools;
+  UnitNames Names;
+  SourceNeeds Needs;
   CompileArgs Parts;
 
   Step &add(Step One) {
@@ -45,19 +52,21 @@ public:
   Step &clang(Strings Args) { return add({Tools.Clang, std::move(Args), {}}); }
   Step &last() { return Result.Steps.back(); }
 
-  /// <stem>.<arch>.cubin, or <stem>.device.bc, of the IR for each architecture.
+  /// Compiles the IR <stem>.<arch><suffix> for each architecture to
+  /// <stem>.<arch>.cubin, or to <stem>.device.bc if no GPU code is made.
   void deviceCode(llvm::StringRef Stem, const Input &One,
                   const DeviceCode &How);
-  /// One of the stem's cubins and PTX.
+  /// Makes a fat binary of the stem's cubins and PTX.
   void fatBinary(llvm::StringRef Stem, const std::string &Output);
-  /// Compiles <stem>.cpu.bc, if there is one, and returns the objects that are
-  /// linked; `Whole`: they are one, of the name `Object`.
+  /// Compiles <stem>.cpu.bc, if the user asks for code for the host processor,
+  /// and returns the objects that are linked. With `Whole` they are one, of the
+  /// name `Object`.
   Strings mergeCpu(llvm::StringRef Stem, const std::string &Host,
                    const std::string &Object, bool Whole);
-  /// Of a link.
+  /// The output of a link.
   std::string linkOutput() const;
 
-  /// All that has been added.
+  /// All that has been added. The list is empty afterwards.
   Plan take();
 
 private:

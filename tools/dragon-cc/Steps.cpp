@@ -19,6 +19,8 @@ using namespace llvm;
 
 namespace dragon::driver {
 
+/// Adds the link of the objects, `Objects` of each input, and of the device
+/// link.
 static void addLink(StepList &To, const std::vector<Strings> &Objects,
                     const Strings &DeviceCode) {
   std::string Out = To.linkOutput();
@@ -28,8 +30,8 @@ static void addLink(StepList &To, const std::vector<Strings> &Objects,
     Args.push_back("-O" + To.Asked.OptLevel);
   if (To.Asked.atLink())
     append(Args, To.Parts.linkTime(Out));
-  // First among the libraries, and needed whether or not the linker sees why:
-  // it stands in front of the C library's calls for files.
+  // The runtime stands in front of the C library's calls for files. So it comes
+  // first among the libraries, even if the linker sees no need for it.
   if (To.Asked.LinkRuntime)
     append(Args, {"-Wl,--push-state,--no-as-needed", To.Tools.runtime(),
                   "-Wl,--pop-state", "-Wl,-rpath," + To.Tools.LibDir});
@@ -39,12 +41,12 @@ static void addLink(StepList &To, const std::vector<Strings> &Objects,
     else
       append(Args, Objects[One.InputIndex]);
   append(Args, DeviceCode);
-  // Where nvcc looks for -lcublas and -lcuda.
+  // nvcc looks for -lcublas and -lcuda in these folders.
   if (!To.Tools.CudaLibDir.empty())
     append(Args,
            {"-L" + To.Tools.CudaLibDir, "-L" + To.Tools.CudaLibDir + "/stubs"});
-  // An empty libdragon, for programs of DRAGON's artifact where that is not
-  // installed: the runtime has what they call.
+  // Programs of DRAGON's artifact link libdragon. Where it is not installed, an
+  // empty one will do: the runtime has what these programs call.
   if (any_of(To.Asked.Link, [](const LinkArgument &One) {
         return One.InputIndex < 0 && One.Text == "-ldragon";
       }))
@@ -54,7 +56,7 @@ static void addLink(StepList &To, const std::vector<Strings> &Objects,
 }
 
 static void addArchive(StepList &To, const std::vector<Strings> &Objects) {
-  std::string Out = To.Parts.outputFor({"a", Language::Linker}, ".a");
+  std::string Out = To.Names.outputFor({"a", Language::Linker}, ".a");
   Strings Args = {"rcs"};
   append(Args, To.Asked.ArchiveArgs);
   Args.push_back(Out);
@@ -92,11 +94,11 @@ Expected<Plan> plan(const Invocation &Given, const ToolPaths &Tools,
       if (Error Failed = addSingle(To, One))
         return std::move(Failed);
     } else if (Asked.What == Goal::Library) {
-      std::string Object = To.Parts.temp(sys::path::stem(One.Path), ".o");
+      std::string Object = To.Names.temp(sys::path::stem(One.Path), ".o");
       Made[I] = addObject(To, One, Object, /*Whole=*/true);
     } else {
       // For the user the object of `prog: foo.cu` is prog.
-      std::string Name = To.Parts.outputFor(One, ".o");
+      std::string Name = To.Names.outputFor(One, ".o");
       Made[I] = addObject(To, One, Name, Whole);
     }
   }

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which programs run with which arguments. `-###` and `-v` print them, the
-// tests read them, Execute runs them; nothing is started here.
+// A plan says which programs run with which arguments. `-###` and `-v` print
+// the steps, the tests read them, and Execute runs them. Nothing is started
+// here.
 //
 // One CUDA source for both targets takes
 //   1. clang++ once, with the plugin in each device compilation and in the host
@@ -35,19 +36,20 @@ struct Step {
 };
 
 struct Plan {
-  /// What the steps read of the driver itself: path and text.
+  /// The files that the driver writes for the steps: path and text.
   std::vector<std::pair<std::string, std::string>> Files;
-  /// Sources and their copies, which are completed where clang asks for it.
+  /// Sources and their copies. The driver completes the copies where clang asks
+  /// for it (MissingTemplates.h).
   std::vector<std::pair<std::string, std::string>> Sources;
   std::vector<Step> Steps;
   std::vector<std::string> Warnings;
 };
 
-/// `temp` is the folder for intermediate files.
+/// The steps of the invocation. `Temp` is the folder for intermediate files.
 llvm::Expected<Plan> plan(const Invocation &Asked, const ToolPaths &Tools,
                           llvm::StringRef Temp);
 
-/// One line per step, quoted like clang's.
+/// Prints one line, quoted like clang's.
 void print(llvm::raw_ostream &OS, const Step &One);
 
 } // namespace dragon::driver
