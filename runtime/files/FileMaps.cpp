@@ -53,7 +53,7 @@ Status FileMaps::mapChunk(Chunk &chunk, size_t begin, size_t end,
     Store.releaseUnusedSlot(chunk);
     buffer.noteBacking(*file, chunk.va() + begin, fileOffset);
     buffer.note(chunk, ChunkEvent::Ended);
-    if (chunk.storage.pieces().size() <= MaxPieces)
+    if (chunk.storage.numberOfPieces() <= MaxPieces)
       return {};
     Ctx.pins.next();
     DRAGON_TRY(Resident.bringToHost(chunk, LaunchNeed::Write, Cause::Demand));

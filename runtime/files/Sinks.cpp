@@ -104,8 +104,7 @@ struct Conflict {
     return chunk.buffer != except || delta != exceptDelta;
   }
   bool isWith(const Chunk &chunk) const {
-    const std::vector<Piece> &pieces = chunk.storage.pieces();
-    return std::any_of(pieces.begin(), pieces.end(), [&](const Piece &piece) {
+    return std::ranges::any_of(chunk.storage.pieces(), [&](const Piece &piece) {
       return isWith(piece, chunk);
     });
   }
@@ -164,9 +163,8 @@ Status Sinks::detach(dev_t deviceId, ino_t inode, int64_t begin, int64_t end,
 
 void Sinks::leaveFile(Buffer &buffer, const Sink &sink) {
   for (Chunk &chunk : buffer.chunks) {
-    const std::vector<Piece> &pieces = chunk.storage.pieces();
-    bool inFile =
-        std::any_of(pieces.begin(), pieces.end(), [&](const Piece &piece) {
+    const bool inFile =
+        std::ranges::any_of(chunk.storage.pieces(), [&](const Piece &piece) {
           return piece.file && sink.isIn(*piece.file);
         });
     bool within = sink.begin <= chunk.va() && chunk.usedEnd() <= sink.end;

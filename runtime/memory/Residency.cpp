@@ -167,11 +167,12 @@ Status Residency::copyPieces(const Chunk &chunk, const char *from, Cause cause,
                              TraceZone &zone) {
   if (Ctx.config.poison && !chunk.storage.covers(0, chunk.used()))
     DRAGON_TRY(Ctx.device->poison(chunk.va(), chunk.bytes(), Ctx.copyIn));
-  const std::vector<Piece> &pieces = chunk.storage.pieces();
-  for (size_t p = 0; p < pieces.size();) {
-    size_t begin = pieces[p].begin, end = pieces[p].end;
-    for (++p; p < pieces.size() && pieces[p].begin == end; ++p)
-      end = pieces[p].end;
+  const auto pieces = chunk.storage.pieces();
+  for (auto piece = pieces.begin(); piece != pieces.end();) {
+    const size_t begin = (*piece).begin;
+    size_t end = (*piece).end;
+    for (++piece; piece != pieces.end() && (*piece).begin == end; ++piece)
+      end = (*piece).end;
     end = std::min(end, chunk.used());
     DRAGON_TRY(Ctx.device->copy(reinterpret_cast<void *>(chunk.va() + begin),
                                 from + begin, end - begin,

@@ -8,74 +8,47 @@
 #include "runtime/memory/Storage.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dragon {
 
 bool Storage::hasSwap() const {
-  return std::any_of(Pieces.begin(), Pieces.end(), [](const Piece &piece) {
-    return piece.kind == PieceKind::Swap;
+  return std::any_of(Sources.begin(), Sources.end(), [](const auto &entry) {
+    return entry.second.kind == PieceKind::Swap;
   });
 }
 
 bool Storage::covers(size_t begin, size_t end) const {
-  for (const Piece &piece : Pieces)
-    if (piece.begin <= begin)
-      begin = std::max(begin, piece.end);
+  for (const auto &[range, source] : Sources)
+    if (range.lower() <= begin)
+      begin = std::max(begin, range.upper());
   return begin >= end;
 }
 
 void Storage::erase(size_t begin, size_t end) {
   ++Changes;
-  std::vector<Piece> kept;
-  for (Piece &piece : Pieces) {
-    if (piece.begin < begin) {
-      Piece left = piece;
-      left.end = std::min(left.end, begin);
-      kept.push_back(std::move(left));
-    }
-    if (piece.end > end) {
-      Piece right = piece;
-      size_t cut = right.begin < end ? end - right.begin : 0;
-      right.begin += cut;
-      right.offset += int64_t(cut);
-      kept.push_back(std::move(right));
-    }
-  }
-  Pieces = std::move(kept);
+  Sources.erase(HalfOpen<size_t>(begin, end));
 }
 
 void Storage::put(Piece piece) {
-  erase(piece.begin, piece.end);
-  auto at = std::find_if(Pieces.begin(), Pieces.end(), [&](const Piece &other) {
-    return other.begin >= piece.end;
-  });
-  at = Pieces.insert(at, std::move(piece));
-  auto continues = [](const Piece &a, const Piece &b) {
-    return a.end == b.begin && a.kind == b.kind && a.file == b.file &&
-           (a.offset + int64_t(a.end - a.begin) == b.offset ||
-            (a.kind == PieceKind::Zero && !a.file));
-  };
-  if (auto after = at + 1; after != Pieces.end() && continues(*at, *after)) {
-    at->end = after->end;
-    at = Pieces.erase(after) - 1;
-  }
-  if (at != Pieces.begin() && continues(*(at - 1), *at)) {
-    (at - 1)->end = at->end;
-    Pieces.erase(at);
-  }
+  ++Changes;
+  const bool nowhere = piece.kind == PieceKind::Zero && !piece.file;
+  Sources.set({{piece.begin, piece.end},
+               {piece.kind, std::move(piece.file),
+                nowhere ? 0 : piece.offset - int64_t(piece.begin)}});
 }
 
 Stored Storage::kind() const {
   Stored kind = Stored::Undefined;
-  for (const Piece &piece : Pieces) {
-    if (piece.kind == PieceKind::File)
+  for (const auto &[range, source] : Sources) {
+    if (source.kind == PieceKind::File)
       return Stored::File;
-    if (piece.kind == PieceKind::Swap)
+    if (source.kind == PieceKind::Swap)
       kind = Stored::Swap;
     else if (kind == Stored::Undefined)
       kind = Stored::Zero;
   }
-  // Zero in part means that the rest is undefined: zeros will do.
+  // Where zeros cover a part, the rest is undefined: zeros will do for it.
   return kind;
 }
 

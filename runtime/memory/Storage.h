@@ -5,33 +5,37 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What of a chunk is in which file, in zeros, or in swap: a short sorted list
-// of pieces; what no piece covers is undefined. Most chunks have none or one.
+// A chunk's storage says which of its bytes are in a file, are zeros, or are in
+// swap. It is a map from ranges of the chunk to sources (Intervals.h); what no
+// range covers is undefined. Most chunks have no range or one.
 //
-//   half of the chunk is read from a file, the rest is undefined:
+//   The program reads half of the chunk from a file; the rest is undefined:
 //     {[0, 1M) File in.bin @ 4096}
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_MEMORY_STORAGE_H
 #define DRAGON_RUNTIME_MEMORY_STORAGE_H
 
+#include "runtime/base/Intervals.h"
 #include "runtime/memory/ResidencyPolicy.h"
 #include "runtime/tier/FileTier.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <ranges>
 
 namespace dragon {
 
 enum class PieceKind : uint8_t { Zero, File, Swap };
 
+/// Bytes of a chunk that lie together in storage.
 struct Piece {
   size_t begin; ///< within the chunk
   size_t end;
   PieceKind kind;
-  /// File: where the bytes are. Zero: where zeros are, if set. Swap: null.
+  /// File: the bytes are in it. Zero: it has these zeros already, or null.
+  /// Swap: null.
   std::shared_ptr<BackingFile> file;
   int64_t offset = 0; ///< of `begin`, in the file or the chunk's swap slot
 
@@ -44,18 +48,26 @@ struct Piece {
 
 class Storage {
 public:
-  const std::vector<Piece> &pieces() const { return Pieces; }
-  bool undefined() const { return Pieces.empty(); }
+  /// All pieces in ascending order: a view, which each change ends.
+  auto pieces() const {
+    return std::ranges::subrange(Sources.begin(), Sources.end()) |
+           std::views::transform([](const auto &entry) {
+             return pieceOf(entry.first, entry.second);
+           });
+  }
+  size_t numberOfPieces() const { return Sources.iterative_size(); }
+  bool undefined() const { return Sources.empty(); }
   bool hasSwap() const;
   /// [begin, end) is covered without a gap.
   bool covers(size_t begin, size_t end) const;
   void clear() {
     ++Changes;
-    Pieces.clear();
+    Sources.clear();
   }
   /// [begin, end) becomes undefined.
   void erase(size_t begin, size_t end);
-  /// Puts the piece over what is there; joins neighbours that continue.
+  /// Puts the piece over what is there. Pieces that continue each other become
+  /// one.
   void put(Piece piece);
   /// The whole, for the policy: File if any byte comes from a file, else Swap,
   /// Zero, Undefined.
@@ -64,7 +76,21 @@ public:
   uint64_t changes() const { return Changes; }
 
 private:
-  std::vector<Piece> Pieces;
+  struct Source {
+    PieceKind kind = PieceKind::Zero;
+    std::shared_ptr<BackingFile> file;
+    /// Of the chunk's first byte, if the source began there: so it is the same
+    /// for all bytes of a piece. 0 for zeros that are in no file.
+    int64_t offset = 0;
+    bool operator==(const Source &) const = default;
+  };
+
+  static Piece pieceOf(HalfOpen<size_t> range, const Source &source) {
+    return {range.lower(), range.upper(), source.kind, source.file,
+            source.offset + int64_t(range.lower())};
+  }
+
+  IntervalMap<size_t, Source> Sources;
   uint64_t Changes = 0;
 };
 

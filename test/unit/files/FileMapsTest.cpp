@@ -114,7 +114,7 @@ TEST_F(FileMapsTest, ManyPiecesAreReadAtOnce) {
   // None continues the one before it.
   for (size_t i = 0; i < 200; ++i) {
     ASSERT_OK(map(i * 64, (i * 7919) % 1000 * 64, 64));
-    most = std::max(most, Chunks[0]->storage.pieces().size());
+    most = std::max(most, Chunks[0]->storage.numberOfPieces());
   }
   EXPECT_GT(most, 32u);
   EXPECT_LE(most, 64u);
@@ -159,12 +159,12 @@ TEST_F(FileMapsTest, AMapToWriteIsZeroAndThenTheFile) {
   ASSERT_EQ(made->sinks.size(), 1u);
   EXPECT_TRUE(made->sinks[0].permanent);
   // Behind the old end the file has the zeros.
-  const auto &first = made->chunks[0].storage.pieces();
-  const auto &second = made->chunks[1].storage.pieces();
-  ASSERT_EQ(first.size(), 1u);
-  ASSERT_EQ(second.size(), 1u);
-  EXPECT_FALSE(first[0].file);
-  EXPECT_TRUE(second[0].isAt(*In, 2 * MiB));
+  const Storage &first = made->chunks[0].storage;
+  const Storage &second = made->chunks[1].storage;
+  ASSERT_EQ(first.numberOfPieces(), 1u);
+  ASSERT_EQ(second.numberOfPieces(), 1u);
+  EXPECT_FALSE((*first.pieces().begin()).file);
+  EXPECT_TRUE((*second.pieces().begin()).isAt(*In, 2 * MiB));
   std::vector<int32_t> expected(2 * Words, 0);
   EXPECT_TRUE(contentsOf(*made) == expected);
   const std::vector<int32_t> fresh = numbers(100, 4);

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <random>
 
 using namespace dragon;
@@ -66,10 +67,32 @@ TEST(StorageTest, PiecesThatContinueAreJoined) {
   storage.put({0, 10, PieceKind::Swap, nullptr, 100});
   storage.put({20, 30, PieceKind::Swap, nullptr, 120});
   storage.put({10, 20, PieceKind::Swap, nullptr, 110});
-  ASSERT_EQ(storage.pieces().size(), 1u);
-  EXPECT_EQ(storage.pieces()[0].end, 30u);
+  ASSERT_EQ(storage.numberOfPieces(), 1u);
+  EXPECT_EQ((*storage.pieces().begin()).end, 30u);
   storage.put({5, 6, PieceKind::Swap, nullptr, 0});
-  EXPECT_EQ(storage.pieces().size(), 3u);
+  EXPECT_EQ(storage.numberOfPieces(), 3u);
+}
+
+TEST(StorageTest, ZerosContinueEachOtherUnlessAFileHasThem) {
+  Storage storage;
+  storage.put({0, 10, PieceKind::Zero, nullptr, 0});
+  storage.put({10, 20, PieceKind::Zero, nullptr, 500});
+  ASSERT_EQ(storage.numberOfPieces(), 1u);
+  EXPECT_EQ((*storage.pieces().begin()).end, 20u);
+  auto fd = openUnnamed(testing::TempDir());
+  ASSERT_TRUE(fd.ok());
+  auto file = BackingFile::adopt(*fd, "zeros", /*writable=*/true);
+  ASSERT_TRUE(file.ok());
+  storage.put({20, 30, PieceKind::Zero, *file, 100});
+  storage.put({30, 40, PieceKind::Zero, *file, 110});
+  EXPECT_EQ(storage.numberOfPieces(), 2u);
+  storage.put({40, 50, PieceKind::Zero, *file, 0});
+  ASSERT_EQ(storage.numberOfPieces(), 3u);
+  storage.erase(20, 25);
+  const Piece cut = *std::next(storage.pieces().begin());
+  EXPECT_EQ(cut.begin, 25u);
+  EXPECT_EQ(cut.end, 40u);
+  EXPECT_TRUE(cut.isAt(**file, 105));
 }
 
 TEST(StorageTest, CoversIsAsEachByteIs) {
