@@ -59,7 +59,8 @@ class InsertDirectivesPass
         .wasInterrupted();
   }
 
-  /// Through MLIR's remark engine; the arguments by their keys as well.
+  /// Gives the finding to MLIR's remark engine, its arguments by their keys as
+  /// well.
   static void tell(FunctionOpInterface F, const HostProgram &Read,
                    const Finding &Found) {
     Location Where = Found.Where.Line

@@ -25,7 +25,7 @@ void mark(Operation *Made) {
   Made->setAttr(InsertedAttrName, UnitAttr::get(Made->getContext()));
 }
 
-/// How deep the computation of a launch's number may go to be repeated.
+/// A value is computed anew only if that takes no longer chain of operations.
 constexpr unsigned MaxDepth = 16;
 
 class Insertion final : public DirectiveInserter {
@@ -35,7 +35,7 @@ public:
 
 private:
   bool insert(const Directive &D) override;
-  /// Files are not read and written by operations that are followed.
+  /// Nothing is elided: no operation that is followed reads or writes files.
   void elide(const Placement &) override {}
   void map(const Directive &D, const MapDirective &Map) override;
 
@@ -52,16 +52,18 @@ private:
                ? Read.Buffers[Name]
                : Read.Pointers[Name - Read.Buffers.size()];
   }
-  /// Whether the value is there at the point of insertion.
+  /// Whether the value is available at the point of insertion.
   bool available(Value V) const;
-  /// The value there, computed anew if it can be; or null.
+  /// The value at the point of insertion, computed anew if it must be; null if
+  /// that cannot be done.
   Value at(Value V, IRMapping &Made, unsigned Depth = 0);
-  /// The buffer's memref, or what is the same at the point; null: it is not
-  /// there.
+  /// The buffer's memref at the point of insertion, or a value that is the
+  /// same; null if neither is available.
   Value memrefAt(NameId Name) const;
   Value test(unsigned Buffer, llvm::ArrayRef<EventRef> Launches, Value Memref);
   Value tokenAt(const Directive &D) const;
-  /// A discard that the launch in front of it can make piece by piece.
+  /// Whether the directive is a discard that the launch in front of it can make
+  /// piece by piece.
   bool withLaunch(const Directive &D) const {
     return D.is<DiscardDirective>() && D.Where == Anchor::After &&
            isa<gpu::LaunchFuncOp>(operation(D.At));
@@ -70,7 +72,8 @@ private:
   HostProgram &Read;
   DominanceInfo Dominators;
   OpBuilder Builder;
-  /// Where what comes behind an operation goes: keeps the order of directives.
+  /// The last directive behind each operation: the next one goes behind that,
+  /// so that directives keep their order.
   llvm::DenseMap<Operation *, Operation *> Behind;
 };
 
@@ -119,7 +122,8 @@ Value Insertion::at(Value V, IRMapping &Made, unsigned Depth) {
   if (available(V))
     return V;
   Operation *Op = V.getDefiningOp();
-  // What has no effects gives the same wherever its operands are the same.
+  // An operation without effects gives the same result wherever its operands
+  // are the same.
   if (!Op || Depth > MaxDepth || Op->getNumRegions() || !isPure(Op))
     return {};
   for (Value Operand : Op->getOperands()) {
@@ -132,8 +136,8 @@ Value Insertion::at(Value V, IRMapping &Made, unsigned Depth) {
   return Copy->getResult(cast<OpResult>(V).getResultNumber());
 }
 
-/// How many bytes the launches surely overwrite, or null if that cannot be
-/// asked here.
+/// The number of bytes that the launches surely overwrite, or null if that
+/// cannot be asked here.
 Value Insertion::test(unsigned Buffer, ArrayRef<EventRef> Launches,
                       Value Memref) {
   Value Least;
@@ -176,7 +180,7 @@ Value Insertion::test(unsigned Buffer, ArrayRef<EventRef> Launches,
   return Least;
 }
 
-/// Of the event at D.At.
+/// The token of the event at D.At.
 Value Insertion::tokenAt(const Directive &D) const {
   auto Async = dyn_cast_or_null<gpu::AsyncOpInterface>(operation(D.At));
   if (!Async)
@@ -198,7 +202,7 @@ Value Insertion::memrefAt(NameId Name) const {
 
 bool Insertion::insertDiscard(const Directive &D,
                               const DiscardDirective &Discard) {
-  // Those of parts, of arrays and by edges are not written for MLIR.
+  // Discards of parts, of arrays and on edges are not implemented for MLIR.
   if (!Discard.of<WholeBuffer>() && !Discard.of<PointedTo>())
     return false;
   const auto *By = Discard.of<PointedTo>();
@@ -257,11 +261,11 @@ bool Insertion::insert(const Directive &D) {
     mark(LaunchFollowsOp::create(Builder, operation(D.At)->getLoc()));
     return true;
   }
-  // Those of staging buffers.
+  // Directives for staging buffers are left out.
   return false;
 }
 
-/// gpu.alloc becomes dragon.alloc, which says what the program does with it.
+/// Turns gpu.alloc into dragon.alloc, which says what the program does with it.
 void Insertion::map(const Directive &D, const MapDirective &Map) {
   Value &Buffer = Read.Buffers[D.Buffer];
   Operation *Site = Buffer.getDefiningOp();
@@ -311,7 +315,7 @@ void removeDirectives(FunctionOpInterface F) {
   };
   for (Operation *Op : Inserted)
     erase(Op);
-  // What was computed for them alone.
+  // Operations that computed operands of directives alone are dead now.
   while (!Computed.empty())
     if (Operation *Op = Computed.pop_back_val();
         !isBufferSite(Op) && isOpTriviallyDead(Op))

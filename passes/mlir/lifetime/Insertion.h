@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Puts into a function what placement decided. It decides nothing: a directive
-// whose operands are not available where it belongs is left out, with its
-// finding.
+// The functions here put into a function what placement decided, and take it
+// out again. They decide nothing. A directive is left out, with its finding, if
+// its operands are not available where it belongs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_MLIR_LIFETIME_INSERTION_H
@@ -18,13 +18,14 @@
 
 namespace dragon::ir {
 
-/// Findings of directives that were left out are removed, or replaced by what
-/// is to be told then. Read's buffers are those that there are then.
+/// Inserts the directives. The findings of directives that were left out are
+/// removed, or replaced by what the user is to be told instead. Allocations may
+/// be replaced; Read then has the new ones.
 void insertDirectives(mlir::FunctionOpInterface F, HostProgram &Read,
                       Placement &Decisions);
 
-/// Takes out what insertDirectives put in, as its marks say: the program may
-/// have changed since, and says nothing twice.
+/// Takes out what insertDirectives put in, which has a mark. The program may
+/// have changed since, and no directive must be there twice.
 void removeDirectives(mlir::FunctionOpInterface F);
 
 } // namespace dragon::ir

@@ -55,7 +55,8 @@ bool isWholeView(Operation *Op) {
              memref::TransposeOp>(Op);
 }
 
-/// A memref of some of the elements, or of others beside them.
+/// Whether the operation makes a memref of some of the elements of its operand,
+/// or of others beside them.
 static bool isPartialView(Operation *Op) {
   return isa<memref::SubViewOp, memref::ReinterpretCastOp, memref::ViewOp,
              memref::ExtractStridedMetadataOp>(Op);
@@ -115,7 +116,7 @@ TargetAnalysis::TargetAnalysis(Operation *Module) {
   Solver.load<dataflow::DeadCodeAnalysis>();
   Solver.load<dataflow::SparseConstantPropagation>();
   Solver.load<Analysis>();
-  // Without an answer, nothing is known of any memref.
+  // If the solver fails, nothing is known of any memref.
   (void)Solver.initializeAndRun(Module);
 }
 
@@ -124,7 +125,7 @@ Targets TargetAnalysis::of(Value Memref) const {
   if (!Lattice)
     return Targets::elsewhere();
   Targets T = Lattice->getValue();
-  // Code that is never reached.
+  // Code that is never reached has no targets.
   if (T.Sites.empty())
     return Targets::elsewhere();
   return T;
@@ -145,7 +146,7 @@ bool TargetAnalysis::handsOn(OpOperand &Memref) const {
            : FunctionOpInterface();
   if (!Callee || Callee.isExternal())
     return false;
-  // Arguments of functions that others may call have no targets.
+  // If others may call the function, its arguments have no targets.
   OperandRange Args = Call.getArgOperands();
   const unsigned Number = Memref.getOperandNumber();
   if (Args.empty() || Number < Args.getBeginOperandIndex())

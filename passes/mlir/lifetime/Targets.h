@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For each memref of host code, the allocations that it may be of, by MLIR's
-// sparse data-flow analysis: through branches, region arguments, loops and
-// calls within the module.
+// The analysis finds for each memref of host code the allocations that it may
+// be of. It is a sparse data-flow analysis of MLIR, and follows memrefs through
+// branches, arguments of regions, loops and calls within the module.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_MLIR_LIFETIME_TARGETS_H
@@ -19,12 +19,14 @@
 
 namespace dragon::ir {
 
+/// What a memref may be.
 struct Targets {
-  /// gpu.alloc, dragon.alloc, dragon.map; ordered, each once.
+  /// The gpu.alloc, dragon.alloc and dragon.map whose result it may be, in
+  /// order and each once.
   llvm::SmallVector<mlir::Operation *, 2> Sites;
-  /// It may be other memory.
+  /// Whether it may be other memory, too.
   bool Elsewhere = false;
-  /// It is all of the buffer.
+  /// Whether it is all of the buffer.
   bool Whole = true;
 
   bool known() const { return !Elsewhere && !Sites.empty(); }
@@ -37,14 +39,15 @@ struct Targets {
   void print(llvm::raw_ostream &To) const;
 };
 
-/// An operation that makes a buffer the runtime may move.
+/// Whether the operation makes a buffer that the runtime may move.
 bool isBufferSite(mlir::Operation *Op);
 
-/// A memref of all the elements of its operand, wherever they are in it.
+/// Whether the operation makes a memref of all the elements of its operand,
+/// wherever they are in it.
 bool isWholeView(mlir::Operation *Op);
 
-/// Operations whose regions run one after another, as their interface says, and
-/// hand on memrefs as they are.
+/// Whether the operation's regions run one after another, as its interface
+/// says, and hand on memrefs as they are.
 bool isFollowed(mlir::Operation *Op);
 
 class TargetAnalysis {

@@ -34,7 +34,7 @@ std::optional<unsigned> TokenStreams::compute(Value Token) {
       InLoop = Argument;
     }
   } else if (auto Loop = Token.getDefiningOp<LoopLikeOpInterface>()) {
-    // What it ends with is in the stream of what it goes round with.
+    // A result of the loop is in the stream of the token that goes round.
     if (BlockArgument Argument =
             Loop.getTiedLoopRegionIterArg(cast<OpResult>(Token)))
       return of(Argument);
@@ -46,13 +46,13 @@ std::optional<unsigned> TokenStreams::compute(Value Token) {
   }
   if (!Init || !Next)
     return std::nullopt;
-  // Taken for granted, and then looked at.
+  // The stream of the first token is assumed, and then the assumption checked.
   std::optional<unsigned> Stream = of(Init->get());
   Known[InLoop] = Stream;
   llvm::DenseMap<Value, std::optional<unsigned>> Before = Known;
   if (of(Next->get()) == Stream)
     return Stream;
-  // What was found on that ground may be wrong.
+  // What was found under the wrong assumption may be wrong, too.
   Known = std::move(Before);
   Known.erase(InLoop);
   return std::nullopt;

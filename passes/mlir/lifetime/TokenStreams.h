@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A token of the gpu dialect is work in a stream: that of the first token it
-// depends on, or a new one. A loop's token is in the stream that it begins
-// with if each iteration hands on a token of that stream.
+// A token of the gpu dialect stands for work in a stream. The work is in the
+// stream of the first token that it depends on, or in a new one. A loop's token
+// is in the stream of the token that enters the loop, if each iteration hands
+// on a token of that stream.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_MLIR_LIFETIME_TOKENSTREAMS_H
@@ -29,7 +30,7 @@ private:
   std::optional<unsigned> compute(mlir::Value Token);
 
   llvm::DenseMap<mlir::Value, std::optional<unsigned>> Known;
-  unsigned Number = 0; ///< of streams
+  unsigned Number = 0; ///< of streams so far
 };
 
 } // namespace dragon::ir

@@ -6,14 +6,15 @@
 //===----------------------------------------------------------------------===//
 //
 // In a loop whose buffers change places, a launch works on one buffer or
-// another. Unrolled until they are where they were, each launch works on one:
+// another. The pass unrolls the loop until each buffer is back in its place.
+// Each launch works on one buffer then:
 //
 //   scf.for ... iter_args(%x = %a, %y = %b) {     scf.for ... {
 //     launch @step(%x, %y)                          launch @step(%a, %b)
 //     scf.yield %y, %x                              launch @step(%b, %a)
 //   }                                             }
 //
-// which is what passes/lifetime does to such loops of C++ (BufferArrays.h).
+// passes/lifetime does the same to such loops of C++ (BufferArrays.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,11 +34,11 @@ namespace dragon::ir {
 
 namespace {
 
-/// Longer ones are not worth the code.
+/// Longer exchanges are not worth the code.
 constexpr unsigned MostIterations = 4;
 
-/// After how many iterations each memref is where it was; 1: they do not change
-/// places, 0: they are not always the same ones.
+/// The number of iterations after which each memref is back in its place. It is
+/// 1 if they do not change places, and 0 if they are not always the same ones.
 unsigned periodOf(scf::ForOp Loop) {
   Block::BlockArgListType Args = Loop.getRegionIterArgs();
   Operation *Yield = Loop.getBody()->getTerminator();
@@ -77,7 +78,8 @@ class UnrollExchanges
                                                   Loop.getUpperBound(),
                                                   Loop.getLowerBound()));
       }
-      (void)loopUnrollByFactor(Loop, Period); // else it stays as it is
+      (void)loopUnrollByFactor(Loop,
+                               Period); // a loop that cannot be unrolled stays
     }
   }
 };
