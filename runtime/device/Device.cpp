@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The public calls of Device: arguments are checked here, once, so that a back
-// end may trust them, and every message names the value that is wrong. Calls
-// that move nothing (0 bytes, an empty box) end here.
+// The public calls of Device and of its parts check their arguments, once, so
+// that a back end may trust them, and every message names the value that is
+// wrong. Calls that move nothing (0 bytes, an empty box) end here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,45 +23,6 @@ namespace {
 
 // CUDA's code for a launch whose shape no device takes.
 constexpr int InvalidConfiguration = 9;
-
-const char *nameOf(Place place) {
-  switch (place) {
-  case Place::None:
-    return "none";
-  case Place::Device:
-    return "device";
-  case Place::Host:
-    return "host";
-  case Place::Pinned:
-    return "pinned";
-  }
-  return "unknown";
-}
-
-Status checkExtent(const char *call, uintptr_t va, size_t bytes,
-                   size_t granularity) {
-  if (bytes == 0)
-    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT, "{}: 0 bytes", call);
-  if (va % granularity || bytes % granularity)
-    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
-                         "{}: [{:#x}, +{:#x}) is not a multiple of the "
-                         "granularity {:#x}",
-                         call, va, bytes, granularity);
-  if (va + bytes < va)
-    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
-                         "{}: [{:#x}, +{:#x}) wraps around", call, va, bytes);
-  return {};
-}
-
-Status checkPhysical(const char *call, const Physical &physical) {
-  if (physical.id == 0)
-    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
-                         "{}: no physical chunk given (id 0)", call);
-  if (physical.place == Place::None)
-    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
-                         "{}: chunk {} is in no place", call, physical.id);
-  return {};
-}
 
 Status checkShape(const LaunchRequest &request) {
   const char *name = request.kernelName ? request.kernelName : "?";
@@ -139,112 +100,11 @@ Status watched(Timeline &timeline, Timeline::Lane lane, Queue queue,
 
 } // namespace
 
-Device::Device() : Watched(std::make_unique<Timeline>(*this)) {}
+Device::Device()
+    : DeviceAddresses(Caps), DeviceHints(Caps),
+      Watched(std::make_unique<Timeline>(*this)) {}
 
 Device::~Device() = default;
-
-StatusOr<uintptr_t> Device::reserve(size_t bytes) {
-  DRAGON_TRY(checkExtent("reserve", 0, bytes, Caps.granularity));
-  return reserveImpl(bytes);
-}
-
-Status Device::release(uintptr_t base, size_t bytes) {
-  DRAGON_TRY(checkExtent("release", base, bytes, Caps.granularity));
-  return releaseImpl(base, bytes);
-}
-
-StatusOr<Physical> Device::create(Place place, size_t bytes) {
-  if (place == Place::None)
-    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
-                         "create: no memory in place '{}'", nameOf(place));
-  DRAGON_TRY(checkExtent("create", 0, bytes, Caps.granularity));
-  return createImpl(place, bytes);
-}
-
-Status Device::destroy(const Physical &physical) {
-  DRAGON_TRY(checkPhysical("destroy", physical));
-  return destroyImpl(physical);
-}
-
-Status Device::map(uintptr_t va, const Physical &physical) {
-  DRAGON_TRY(checkPhysical("map", physical));
-  DRAGON_TRY(checkExtent("map", va, physical.bytes, Caps.granularity));
-  if (physical.place == Place::Pinned)
-    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
-                         "map: chunk {} is pinned memory, for copies only",
-                         physical.id);
-  if (physical.place == Place::Host && !Caps.hostMapped)
-    return Status::error(DRAGON_ERROR_UNSUPPORTED,
-                         "map: device '{}' cannot map host memory for kernels",
-                         Caps.name);
-  return mapImpl(va, physical);
-}
-
-Status Device::unmap(uintptr_t va, const Physical &physical) {
-  DRAGON_TRY(checkPhysical("unmap", physical));
-  DRAGON_TRY(checkExtent("unmap", va, physical.bytes, Caps.granularity));
-  return unmapImpl(va, physical);
-}
-
-StatusOr<Queue> Device::createQueue(unsigned flags, int priority) {
-  return createQueueImpl(flags, priority);
-}
-
-Status Device::destroyQueue(Queue queue) {
-  if (!queue)
-    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
-                         "destroyQueue: the default queue cannot be destroyed");
-  return destroyQueueImpl(queue);
-}
-
-Status Device::synchronize(Queue queue) { return synchronizeImpl(queue); }
-
-StatusOr<bool> Device::query(Queue queue) { return queryImpl(queue); }
-
-Status Device::synchronizeAll() { return synchronizeAllImpl(); }
-
-namespace {
-Status checkEvent(const char *call, Event event) {
-  if (!event)
-    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT, "{}: null event", call);
-  return {};
-}
-} // namespace
-
-StatusOr<Event> Device::createEvent(bool timing) {
-  return createEventImpl(timing);
-}
-
-Status Device::destroyEvent(Event event) {
-  DRAGON_TRY(checkEvent("destroyEvent", event));
-  return destroyEventImpl(event);
-}
-
-Status Device::record(Event event, Queue queue) {
-  DRAGON_TRY(checkEvent("record", event));
-  return recordImpl(event, queue);
-}
-
-Status Device::wait(Queue queue, Event event) {
-  DRAGON_TRY(checkEvent("wait", event));
-  return waitImpl(queue, event);
-}
-
-StatusOr<bool> Device::queryEvent(Event event) {
-  DRAGON_TRY(checkEvent("queryEvent", event));
-  return queryEventImpl(event);
-}
-
-Status Device::synchronizeEvent(Event event) {
-  DRAGON_TRY(checkEvent("synchronizeEvent", event));
-  return synchronizeEventImpl(event);
-}
-
-StatusOr<float> Device::elapsedMilliseconds(Event start, Event end) {
-  DRAGON_TRY(checkEvent("elapsedMilliseconds", start));
-  DRAGON_TRY(checkEvent("elapsedMilliseconds", end));
-  return elapsedMillisecondsImpl(start, end);
-}
 
 Status Device::copy(void *to, const void *from, size_t bytes, CopyKind kind,
                     Queue queue) {
@@ -324,91 +184,5 @@ bool Device::accepts(const LaunchRequest &request) {
   return request.kernel && (!request.numArgs || request.args) &&
          checkShape(request).ok() && acceptsImpl(request);
 }
-
-void Device::describe(uintptr_t base, size_t bytes, const std::string &name) {
-  describeImpl(base, bytes, name);
-}
-
-Status Device::guardHostAccess(uintptr_t va, size_t bytes, bool guarded) {
-  DRAGON_TRY(checkExtent("guardHostAccess", va, bytes, Caps.granularity));
-  return guardHostAccessImpl(va, bytes, guarded);
-}
-
-Status Device::setFaultHandler(FaultHandler handler, void *context) {
-  return setFaultHandlerImpl(handler, context);
-}
-
-namespace {
-Status checkRanges(const char *call, std::span<const AddressRange> ranges) {
-  for (const AddressRange &range : ranges)
-    if (range.begin >= range.end)
-      return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
-                           "{}: [{:#x}, {:#x}) is empty", call, range.begin,
-                           range.end);
-  return {};
-}
-} // namespace
-
-Status Device::discard(std::span<const AddressRange> ranges, Queue queue) {
-  if (!Caps.migrates || ranges.empty())
-    return {};
-  DRAGON_TRY(checkRanges("discard", ranges));
-  return discardImpl(ranges, queue);
-}
-
-Status Device::prefetch(std::span<const AddressRange> ranges, Place place,
-                        bool dead, Queue queue) {
-  if (!Caps.migrates || ranges.empty())
-    return {};
-  DRAGON_TRY(checkRanges("prefetch", ranges));
-  if (place != Place::Device && place != Place::Host)
-    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
-                         "prefetch: to the {}, not to device or host",
-                         nameOf(place));
-  return prefetchImpl(ranges, place, dead, queue);
-}
-
-Status Device::advise(const AddressRange &range, Advice advice) {
-  if (!Caps.migrates)
-    return {};
-  DRAGON_TRY(checkRanges("advise", {&range, 1}));
-  return adviseImpl(range, advice);
-}
-
-Status Device::completeMaps() {
-  return Caps.migrates ? completeMapsImpl() : Status();
-}
-
-Status Device::discardImpl(std::span<const AddressRange>, Queue) { return {}; }
-Status Device::prefetchImpl(std::span<const AddressRange>, Place, bool, Queue) {
-  return {};
-}
-Status Device::adviseImpl(const AddressRange &, Advice) { return {}; }
-Status Device::completeMapsImpl() { return {}; }
-
-Status Device::mapFile(const DriverFile &file) {
-  DRAGON_TRY(
-      checkExtent("mapFile", file.base, Caps.granularity, Caps.granularity));
-  if (file.bytes == 0 || file.descriptor < 0)
-    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
-                         "mapFile: {} bytes of descriptor {}", file.bytes,
-                         file.descriptor);
-  return mapFileImpl(file);
-}
-
-Status Device::remapFile(uintptr_t base, unsigned flags) {
-  return remapFileImpl(base, flags);
-}
-
-Status Device::mapFileImpl(const DriverFile &) {
-  return Status::error(DRAGON_ERROR_UNSUPPORTED,
-                       "mapFile: device '{}' maps no files", Caps.name);
-}
-Status Device::remapFileImpl(uintptr_t, unsigned) {
-  return Status::error(DRAGON_ERROR_UNSUPPORTED,
-                       "remapFile: device '{}' maps no files", Caps.name);
-}
-
-StatusOr<DeviceMemory> Device::memory() { return memoryImpl(); }
 
 } // namespace dragon

@@ -35,7 +35,7 @@ class SliceQueues {
 public:
   static constexpr unsigned Most = 8;
 
-  SliceQueues(Device &device, WorkLog &work) : Dev(device), Work(work) {}
+  SliceQueues(DeviceQueues &device, WorkLog &work) : Dev(device), Work(work) {}
   ~SliceQueues();
   SliceQueues(const SliceQueues &) = delete;
   SliceQueues &operator=(const SliceQueues &) = delete;
@@ -59,7 +59,7 @@ private:
   };
   Touched &touched(const Chunk &chunk, uint32_t launch);
 
-  Device &Dev;
+  DeviceQueues &Dev;
   WorkLog &Work;
   std::vector<Queue> Own;    ///< made once, used again
   std::vector<Queue> Queues; ///< the program's, then others

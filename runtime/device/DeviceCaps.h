@@ -1,0 +1,33 @@
+//===- DeviceCaps.h - abilities of a device ---------------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_DEVICE_DEVICECAPS_H
+#define DRAGON_RUNTIME_DEVICE_DEVICECAPS_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace dragon {
+
+struct DeviceCaps {
+  const char *name;         ///< "vmm", "managed", "dragon", "cpu"
+  size_t granularity;       ///< chunk sizes are multiples of it (2 MiB)
+  bool hostMapped;          ///< Place::Host chunks can be mapped for kernels
+  bool deviceIsHostVisible; ///< the host can touch mapped Device chunks (cpu)
+  bool strict;              ///< kernels can touch only LaunchRequest::touched
+  bool asynchronous;        ///< queued work runs after the call returns
+  bool hasLink;             ///< the times of copies tell its rates
+  /// Reserved addresses are the driver's to move to the side that touches them,
+  /// host or device, mapped or not; it takes the hints below.
+  bool migrates;
+  bool mapsFiles; ///< mapFile works
+  uint64_t totalMemory;
+  uint64_t freeMemory; ///< at creation
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_DEVICE_DEVICECAPS_H
