@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One function for each decision, in a file of its own. All of them look at the
-// same facts. Placement.cpp says in which order they come.
+// One function for each decision; a file has one decision, or a few that are
+// alike. All of them look at the same facts. Placement.cpp says in which order
+// they come.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_PLACEMENT_DECISIONS_H
