@@ -70,6 +70,9 @@ static cl::opt<bool> Slicing("dragon-slicing", cl::init(true),
 static cl::opt<bool> AccessCounts(
     "dragon-access-counts", cl::init(true), cl::cat(Category),
     cl::desc("Copy kernels whose addresses are data, to count accesses"));
+static cl::opt<bool>
+    Unroll("dragon-unroll", cl::init(true), cl::cat(Category),
+           cl::desc("Unroll loops of device code as NVIDIA's compiler does"));
 static cl::opt<bool> TraceAccesses(
     "dragon-trace-accesses", cl::init(false), cl::cat(Category),
     cl::desc("Kernels for the host processor tell their accesses"));
@@ -132,6 +135,7 @@ StringRef source() { return Source; }
 bool gpuCode() { return GpuCode; }
 bool slicing() { return Slicing; }
 bool accessCounts() { return AccessCounts; }
+bool unroll() { return Unroll; }
 unsigned accessCountLimit() { return AccessCountLimit; }
 unsigned cpuAccessCountLimit() { return CpuAccessCountLimit; }
 bool traceAccesses() { return TraceAccesses; }

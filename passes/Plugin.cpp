@@ -20,6 +20,7 @@
 #include "passes/rewrite/WholeProgram.h"
 #include "passes/slicing/GridSlicing.h"
 #include "passes/support/RemovedInstructions.h"
+#include "passes/unrolling/DeviceUnrolling.h"
 
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Plugins/PassPlugin.h"
@@ -33,6 +34,17 @@ using namespace llvm;
 static bool addNamedPass(StringRef Name, ModulePassManager &Manager,
                          ArrayRef<PassBuilder::PipelineElement>) {
 #define MODULE_PASS(NAME, CREATE)                                              \
+  if (Name == NAME) {                                                          \
+    Manager.addPass(CREATE);                                                   \
+    return true;                                                               \
+  }
+#include "passes/PassRegistry.def"
+  return false;
+}
+
+static bool addNamedFunctionPass(StringRef Name, FunctionPassManager &Manager,
+                                 ArrayRef<PassBuilder::PipelineElement>) {
+#define FUNCTION_PASS(NAME, CREATE)                                            \
   if (Name == NAME) {                                                          \
     Manager.addPass(CREATE);                                                   \
     return true;                                                               \
@@ -57,10 +69,16 @@ static void registerFunctionAnalyses(FunctionAnalysisManager &Manager) {
 
 static void registerCallbacks(PassBuilder &Builder) {
   Builder.registerPipelineParsingCallback(addNamedPass);
+  Builder.registerPipelineParsingCallback(addNamedFunctionPass);
   Builder.registerAnalysisRegistrationCallback(registerModuleAnalyses);
   Builder.registerAnalysisRegistrationCallback(registerFunctionAnalyses);
-  // All are called at -O0 as well. The first also for the pipeline that the
-  // last makes.
+  // All are called at -O0 as well.
+  Builder.registerVectorizerStartEPCallback(
+      [](FunctionPassManager &Manager, OptimizationLevel Level) {
+        if (dragon::options::unroll() && Level.getSpeedupLevel() > 1)
+          Manager.addPass(dragon::DeviceUnrollingPass());
+      });
+  // The first is called also for the pipeline that the last makes.
   auto Linking = std::make_shared<bool>(false);
   Builder.registerPipelineStartEPCallback(
       [Linking](ModulePassManager &Manager, OptimizationLevel) {

@@ -1,0 +1,192 @@
+; Loops of device code are unrolled as nvcc does: by 16 if the number of
+; iterations is not known, by 4 if it takes a division, entirely if it is known
+; and the result is small.
+; RUN: %dragon-opt-passes -passes='function(dragon-unroll),verify' -S %s | FileCheck %s
+; RUN: sed s/nvptx64-nvidia-cuda/x86_64-pc-linux-gnu/ %s | %dragon-opt-passes -passes='function(dragon-unroll),verify' -S | FileCheck %s --check-prefix=HOST
+
+target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
+target triple = "nvptx64-nvidia-cuda"
+
+; The number of iterations takes a division, in front of the loop.
+; CHECK-LABEL: define float @stride(
+; CHECK:         udiv i32
+; CHECK:         load float
+; CHECK-NEXT:    fadd
+; CHECK:         load float
+; CHECK:         load float
+; CHECK:         load float
+; CHECK:         load float
+; CHECK-NOT:     load float
+; CHECK:         ret float
+; HOST-LABEL: define float @stride(
+; HOST:          load float
+; HOST-NOT:      load float
+; HOST:          ret float
+define float @stride(ptr %a, i32 %first, i32 %n, i32 %threads) mustprogress {
+entry:
+  %any = icmp slt i32 %first, %n
+  br i1 %any, label %loop, label %done
+loop:
+  %i = phi i32 [ %first, %entry ], [ %next, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %added, %loop ]
+  %p = getelementptr float, ptr %a, i32 %i
+  %v = load float, ptr %p
+  %added = fadd float %sum, %v
+  %next = add nsw i32 %i, %threads
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  %result = phi float [ 0.0, %entry ], [ %added, %loop ]
+  ret float %result
+}
+
+; 64 iterations of few instructions.
+; CHECK-LABEL: define i64 @bits(
+; CHECK-NOT:     phi
+; CHECK:         ret i64
+define i64 @bits(i64 %x) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %left = phi i64 [ %x, %entry ], [ %shifted, %loop ]
+  %count = phi i64 [ 0, %entry ], [ %counted, %loop ]
+  %bit = and i64 %left, 1
+  %counted = add i64 %count, %bit
+  %shifted = lshr i64 %left, 1
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, 64
+  br i1 %more, label %loop, label %done
+done:
+  ret i64 %counted
+}
+
+; 16 iterations at a time, then 4, then one.
+; CHECK-LABEL: define float @each(
+; CHECK-NOT:     udiv
+; CHECK-COUNT-21: load float
+; CHECK-NOT:     load float
+; CHECK:         ret float
+define float @each(ptr %a, i32 %n) mustprogress {
+entry:
+  %any = icmp sgt i32 %n, 0
+  br i1 %any, label %loop, label %done
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %added, %loop ]
+  %p = getelementptr float, ptr %a, i32 %i
+  %v = load float, ptr %p
+  %added = fadd float %sum, %v
+  %next = add nuw nsw i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  %result = phi float [ 0.0, %entry ], [ %added, %loop ]
+  ret float %result
+}
+
+; 6000 iterations are too many. They are unrolled by a number that divides 6000,
+; and nothing remains.
+; CHECK-LABEL: define i64 @many(
+; CHECK-NOT:     epil
+; CHECK-COUNT-4: lshr i64 {{.*}}, 1
+; CHECK-NOT:     epil
+; CHECK:         ret i64
+define i64 @many(i64 %x) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %left = phi i64 [ %x, %entry ], [ %mixed, %loop ]
+  %shifted = lshr i64 %left, 1
+  %mixed = xor i64 %shifted, %x
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, 6000
+  br i1 %more, label %loop, label %done
+done:
+  ret i64 %mixed
+}
+
+; Loops that stay: threads wait for each other in it, it calls a function, the
+; user says how, it has another way out.
+; CHECK-LABEL: define void @waits(
+; CHECK:         call void @llvm.nvvm.barrier
+; CHECK-NOT:     call void @llvm.nvvm.barrier
+; CHECK:         ret void
+define void @waits(i32 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
+; CHECK-LABEL: define void @calls(
+; CHECK:         call void @work
+; CHECK-NOT:     call void @work
+; CHECK:         ret void
+define void @calls(i32 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  call void @work(i32 %i)
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
+; CHECK-LABEL: define void @told(
+; CHECK:         store i32
+; CHECK-NOT:     store i32
+; CHECK:         ret void
+define void @told(ptr %a, i32 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %p = getelementptr i32, ptr %a, i32 %i
+  store i32 %i, ptr %p
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %done, !llvm.loop !0
+done:
+  ret void
+}
+
+; CHECK-LABEL: define i32 @finds(
+; CHECK:         load i32
+; CHECK-NOT:     load i32
+; CHECK:         ret i32
+define i32 @finds(ptr %a, i32 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %latch ]
+  %p = getelementptr i32, ptr %a, i32 %i
+  %v = load i32, ptr %p
+  %found = icmp eq i32 %v, 0
+  br i1 %found, label %done, label %latch
+latch:
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  %result = phi i32 [ %i, %loop ], [ -1, %latch ]
+  ret i32 %result
+}
+
+; Nor does LLVM's own pass unroll once more what is unrolled.
+; CHECK: !{!"llvm.loop.unroll.disable"}
+declare void @work(i32)
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
+
+!0 = distinct !{!0, !1}
+!1 = !{!"llvm.loop.unroll.disable"}
