@@ -82,11 +82,14 @@ struct Invocation {
   bool Cpu = true;
 
   std::vector<std::string> CompileArgs; ///< all compilations
-  std::vector<std::string> CudaArgs;    ///< compilations of CUDA alone
-  std::vector<std::string> HostArgs;    ///< host side, C and C++ (-Xcompiler)
-  std::vector<std::string> LinkArgs;    ///< order does not matter
-  std::vector<std::string> PluginArgs;  ///< -dragon-slicing=0
-  std::vector<std::string> Summaries;   ///< --dragon-summaries
+  /// For compilations of CUDA alone. Square roots are rounded correctly unless
+  /// the user says otherwise, as by nvcc: clang does not tell libdevice so.
+  std::vector<std::string> CudaArgs = {"-mllvm",
+                                       "-nvvm-reflect-add=__CUDA_PREC_SQRT=1"};
+  std::vector<std::string> HostArgs;   ///< host side, C and C++ (-Xcompiler)
+  std::vector<std::string> LinkArgs;   ///< order does not matter
+  std::vector<std::string> PluginArgs; ///< -dragon-slicing=0
+  std::vector<std::string> Summaries;  ///< --dragon-summaries
   std::vector<std::string> ArchiveArgs;
   std::vector<std::string> DeviceLinkArgs; ///< -Xnvlink
   std::string Archiver = "ar";

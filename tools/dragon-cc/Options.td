@@ -184,6 +184,8 @@ defm dragon_access_counts : DragonSwitch<"access-counts",
 def dragon_heat : Flag<["-"], "fdragon-heat">, Alias<dragon_access_counts>;
 def no_dragon_heat : Flag<["-"], "fno-dragon-heat">,
                      Alias<no_dragon_access_counts>;
+defm dragon_unroll : DragonSwitch<"unroll",
+  "unroll loops of device code as nvcc does (default)">;
 defm dragon_trace_accesses : DragonSwitch<"trace-accesses",
   "kernels on the host processor tell their accesses, and directives their "
   "reasons, for DRAGON_CHECK, DRAGON_ORACLE, DRAGON_PAGER and "

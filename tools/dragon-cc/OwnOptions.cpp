@@ -288,6 +288,8 @@ constexpr OwnOption Table[] = {
      TellPlugin{"lifetime", false}},
     {OPT_dragon_staging, TellPlugin{"staging", true}},
     {OPT_no_dragon_staging, TellPlugin{"staging", false}},
+    {OPT_dragon_unroll, TellPlugin{"unroll", true}},
+    {OPT_no_dragon_unroll, TellPlugin{"unroll", false}},
     {OPT_dragon_access_counts, TellPlugin{"access-counts", true}},
     {OPT_no_dragon_access_counts, TellPlugin{"access-counts", false}},
     {OPT_dragon_wavefront, TellPlugin{"wavefront", true}},
@@ -332,13 +334,17 @@ constexpr OwnOption Table[] = {
     {OPT_fast_math,
      Add{&I::CudaArgs,
          "-fgpu-flush-denormals-to-zero -fgpu-approx-transcendentals "
-         "-mllvm -nvptx-prec-divf32=1 -mllvm -nvptx-prec-sqrtf32=0"}},
+         "-mllvm -nvptx-prec-divf32=1 -mllvm -nvptx-prec-sqrtf32=0 "
+         "-mllvm -nvvm-reflect-add=__CUDA_PREC_SQRT=0"}},
     {OPT_ftz, AddAsTold{&I::CudaArgs, "-fgpu-flush-denormals-to-zero",
                         "-fno-gpu-flush-denormals-to-zero"}},
     {OPT_prec_div, AddAsTold{&I::CudaArgs, "-mllvm -nvptx-prec-divf32=2",
                              "-mllvm -nvptx-prec-divf32=1"}},
-    {OPT_prec_sqrt, AddAsTold{&I::CudaArgs, "-mllvm -nvptx-prec-sqrtf32=1",
-                              "-mllvm -nvptx-prec-sqrtf32=0"}},
+    {OPT_prec_sqrt, AddAsTold{&I::CudaArgs,
+                              "-mllvm -nvptx-prec-sqrtf32=1 "
+                              "-mllvm -nvvm-reflect-add=__CUDA_PREC_SQRT=1",
+                              "-mllvm -nvptx-prec-sqrtf32=0 "
+                              "-mllvm -nvvm-reflect-add=__CUDA_PREC_SQRT=0"}},
     {OPT_fmad, AddAsTold{&I::CudaArgs, "-Xarch_device -ffp-contract=fast",
                          "-Xarch_device -ffp-contract=off"}},
     {OPT_maxrregcount, Do{maxRegisters}},
