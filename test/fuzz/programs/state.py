@@ -97,6 +97,7 @@ class Order:
         self.memories = []
         self.retired = 0
         self.log = None  # while a loop's body is made
+        self.before_threads = self.with_threads = None
 
     @staticmethod
     def _merge(into, other):
@@ -153,6 +154,28 @@ class Order:
             self.log.append(("stream_waits", stream, other))
         self.known[stream] = self.view(stream)
         self._merge(self.known[stream], self.view(other))
+
+    # Threads run from threads_begin to threads_end. What they do is performed first, one after another, and what the
+    # program itself does meanwhile is performed from threads_run on: what a thread waits for, the program has not waited for.
+
+    def threads_begin(self):
+        if self.log is not None:
+            self.log.append(("threads_begin",))
+        self.before_threads = copy.deepcopy(self.known)
+
+    def threads_run(self):
+        if self.log is not None:
+            self.log.append(("threads_run",))
+        self.with_threads = copy.deepcopy(self.known)
+        self.known = earliest(self.known, self.before_threads)
+
+    def threads_end(self):
+        """The program knows what each thread knew when it ended."""
+        if self.log is not None:
+            self.log.append(("threads_end",))
+        for agent, times in self.with_threads.items():
+            if agent in self.known:
+                self._merge(self.known[agent], times)
 
     def begin(self, stream, blocking):
         """A new stream."""

@@ -31,6 +31,7 @@ class Threads:
         said, threads = f"said{number}", f"threads{number}"
         self.emit(f"std::vector<uint32_t> {said}[{count}];")
         bodies = 1 if rng.random() < 0.6 else count
+        self.order.threads_begin()
         for k in range(bodies):
             self.rounds *= count if bodies == 1 else 1
             self.thread_body(f"work{number}_{k}", said, shared, bodies == 1)
@@ -47,8 +48,10 @@ class Threads:
         else:
             self.emit(f"std::thread {threads}[{count}];")
             self.out += [f"{threads}[{k}] = std::thread({name}, {k});" for k, name in enumerate(names)]
+        self.order.threads_run()
         if rng.random() < 0.4:
             self.meanwhile(shared)
+        self.order.threads_end()
         self.emit(f"for (auto &thread : {threads})")
         self.emit(f"  thread.{'get' if style == 'async' else 'join'}();")
         self.emit(f"for (const auto &words : {said})")
