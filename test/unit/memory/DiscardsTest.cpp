@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/memory/Discards.h"
-#include "test/unit/support/memory/MemoryFixture.h"
+#include "test/unit/support/memory/PlacesFixture.h"
 
 #include <algorithm>
 #include <random>
@@ -17,48 +17,8 @@ using testing::HasSubstr;
 
 namespace {
 
-/// Where the contents are when they are discarded.
-enum class At { Device, Host, Both, File, Swap };
-constexpr At Places[] = {At::Device, At::Host, At::Both, At::File, At::Swap};
-
-class DiscardsTest : public MemoryFixture {
+class DiscardsTest : public PlacesFixture {
 protected:
-  static constexpr size_t Count = 3;
-
-  void put(At place) {
-    SCOPED_TRACE(int(place));
-    ASSERT_NO_FATAL_FAILURE(startParts(Count));
-    parts->Time.Tracking = true;
-    const std::vector<int32_t> words = numbers(Count * Words, 31);
-    if (place == At::File) {
-      writeFile("in", words);
-      storeIn(FolderFixture::open("in"));
-      Data = words;
-      return;
-    }
-    write(0, words);
-    if (place == At::Swap) {
-      fillHost();
-      ASSERT_OK(evict(0, Count));
-      ASSERT_OK(parts->Writes.finishAll());
-    }
-    for (Chunk *chunk : Chunks) {
-      parts->Ctx.pins.next();
-      if (place == At::Host || place == At::Both)
-        ASSERT_OK(parts->Resident.bringToHost(*chunk, LaunchNeed::Read,
-                                              Cause::Prefetch));
-      if (place == At::Host)
-        ASSERT_OK(parts->OnDevice.release(*chunk));
-      ASSERT_EQ(chunk->copies.device, place == At::Device || place == At::Both);
-      ASSERT_EQ(chunk->copies.host, place == At::Host || place == At::Both);
-      ASSERT_EQ(chunk->copies.storage, place == At::Swap);
-    }
-  }
-  void end() {
-    giveHost();
-    parts.reset();
-    Chunks.clear();
-  }
   Status discard(size_t begin, size_t end, bool eager = false) {
     return parts->Discarded.range(Whole->base + begin * 4, (end - begin) * 4,
                                   nullptr, eager);

@@ -198,6 +198,9 @@ protected:
   uint64_t moved(Direction direction) {
     return parts->Ctx.ledger.bytes(direction);
   }
+  uint64_t moved(Direction direction, Cause cause) {
+    return parts->Ctx.ledger.bytes(direction, cause);
+  }
 
   std::unique_ptr<Parts> parts;
   Buffer *Whole = nullptr;
