@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/launch/LaunchPlanner.h"
+#include "test/unit/support/launch/LinearFootprints.h"
 
 #include <gtest/gtest.h>
 
@@ -17,43 +18,12 @@
 #include <vector>
 
 using namespace dragon;
+using namespace dragon::test;
 
 namespace {
 
 constexpr uint64_t MiB = 1 << 20;
 constexpr uint64_t Chunk = 2 * MiB;
-
-/// A footprint that is linear in the box: bytes [lo * step, hi * step + halo)
-/// of a buffer, per dimension; or all of it.
-struct Access {
-  uint32_t buffer;
-  uint64_t step[3];
-  uint64_t width;
-  bool everything = false;
-};
-
-ChunkSet footprintOf(const std::vector<Access> &accesses,
-                     const std::vector<BufferShape> &buffers,
-                     const BlockBox &box) {
-  ChunkSet set;
-  for (const Access &access : accesses) {
-    const BufferShape &shape = buffers[access.buffer];
-    uint64_t begin = 0, last = 0;
-    for (unsigned d = 0; d < 3; ++d) {
-      begin += box.Lo[d] * access.step[d];
-      last += (box.Hi[d] - 1) * access.step[d];
-    }
-    uint64_t end = std::min(last + access.width, shape.bytes);
-    if (access.everything)
-      begin = 0, end = shape.bytes;
-    if (begin < end)
-      set.push_back(
-          {access.buffer, uint32_t(begin / shape.chunkBytes),
-           uint32_t((end + shape.chunkBytes - 1) / shape.chunkBytes)});
-  }
-  normalize(set);
-  return set;
-}
 
 struct Problem {
   PlanInput input{};
@@ -83,19 +53,6 @@ struct Problem {
     };
   }
 };
-
-uint64_t volume(const BlockBox &box) {
-  uint64_t v = 1;
-  for (unsigned d = 0; d < 3; ++d)
-    v *= box.Hi[d] - box.Lo[d];
-  return v;
-}
-bool overlap(const BlockBox &a, const BlockBox &b) {
-  for (unsigned d = 0; d < 3; ++d)
-    if (a.Lo[d] >= b.Hi[d] || b.Lo[d] >= a.Hi[d])
-      return false;
-  return true;
-}
 
 void check(const Problem &problem, const LaunchPlan &plan) {
   const PlanInput &in = problem.input;
