@@ -7,8 +7,7 @@
 
 #include "runtime/memory/Residency.h"
 #include "runtime/device/ForwardingDevice.h"
-#include "test/unit/support/device/LateDevice.h"
-#include "test/unit/support/memory/PlacesFixture.h"
+#include "test/unit/support/memory/LatePlacesFixture.h"
 
 #include <functional>
 #include <limits>
@@ -362,27 +361,12 @@ TEST_F(ResidencyTest, APrefetchMovesNobodyElse) {
   EXPECT_FALSE(isThere(0));
 }
 
-/// On a device that copies and fills when somebody waits for it.
-class LateResidencyTest : public PlacesFixture {
+class LateResidencyTest : public LatePlacesFixture {
 protected:
   void SetUp() override {
-    PlacesFixture::SetUp();
-    settings.poison = false;
+    LatePlacesFixture::SetUp();
     ASSERT_NO_FATAL_FAILURE(put(At::Host));
-    auto made = parts->Ctx.device->createQueue(Device::NonBlocking, 0);
-    ASSERT_TRUE(made.ok());
-    Program = *made;
-  }
-  void TearDown() override {
-    ASSERT_OK(parts->Time.synchronizeAll());
-    EXPECT_EQ(Late->misused(), 0u);
-    ASSERT_OK(parts->Ctx.device->destroyQueue(Program));
-    PlacesFixture::TearDown();
-  }
-  std::unique_ptr<Device> inFrontOf(std::unique_ptr<Device> cpu) override {
-    auto late = std::make_unique<LateDevice>(std::move(cpu));
-    Late = late.get();
-    return late;
+    makeQueue();
   }
   /// What work in the queue finds there.
   std::vector<int32_t> foundIn(Queue queue, const Chunk &chunk) {
@@ -392,27 +376,20 @@ protected:
     EXPECT_OK(parts->Ctx.device->synchronize(queue));
     return found;
   }
-  std::vector<int32_t> expected(const Chunk &chunk) {
-    const auto first = Data.begin() + long(chunk.index * Words);
-    return {first, first + long(Words)};
-  }
-
-  LateDevice *Late = nullptr;
-  Queue Program = nullptr;
 };
 
 TEST_F(LateResidencyTest, TheWorksQueueWaitsForWhatItNeeds) {
   const ChunkUse now = useOfAll(*Chunks[0], LaunchNeed::Read);
   ASSERT_OK(parts->Resident.bringIn({&now, 1}, Program, Cause::Demand));
   EXPECT_EQ(Late->waits(Program), 1u);
-  EXPECT_EQ(foundIn(Program, *Chunks[0]), expected(*Chunks[0]));
+  EXPECT_EQ(foundIn(Program, *Chunks[0]), expectedIn(*Chunks[0]));
   const ChunkUse later = useOfAll(*Chunks[1], LaunchNeed::Read);
   ASSERT_OK(parts->Resident.startBringingIn({&later, 1}, Cause::Prefetch));
   EXPECT_EQ(Late->waits(Program), 1u);
   // It is on its way already, and has to have come.
   ASSERT_OK(parts->Resident.bringIn({&later, 1}, Program, Cause::Demand));
   EXPECT_EQ(Late->waits(Program), 2u);
-  EXPECT_EQ(foundIn(Program, *Chunks[1]), expected(*Chunks[1]));
+  EXPECT_EQ(foundIn(Program, *Chunks[1]), expectedIn(*Chunks[1]));
 }
 
 /// They do not come behind what is fetched for later work.
@@ -422,7 +399,7 @@ TEST_F(LateResidencyTest, WhatIsFilledIsFilledInTheQueueOfFills) {
   ASSERT_OK(parts->Time.synchronizeAll());
   ASSERT_OK(parts->Data.forget(zeros));
   zeros.storage.put({0, zeros.used(), PieceKind::Zero, nullptr, 0});
-  ASSERT_EQ(foundIn(Program, zeros), expected(zeros)); // still
+  ASSERT_EQ(foundIn(Program, zeros), expectedIn(zeros)); // still
   const ChunkUse uses[] = {useOfAll(*Chunks[1], LaunchNeed::Read),
                            useOfAll(zeros, LaunchNeed::Read)};
   ASSERT_OK(parts->Resident.startBringingIn(uses, Cause::Demand, Program));

@@ -7,8 +7,7 @@
 
 #include "runtime/memory/Transfers.h"
 #include "runtime/device/ForwardingDevice.h"
-#include "test/unit/support/device/LateDevice.h"
-#include "test/unit/support/memory/PlacesFixture.h"
+#include "test/unit/support/memory/LatePlacesFixture.h"
 
 #include <cstring>
 #include <functional>
@@ -305,16 +304,12 @@ TEST_F(TransfersTest, WhoForeseesIsToldWhatIsOverwritten) {
                                                     {base + 40, base + 48}}));
 }
 
-/// On a device that copies when somebody waits for it.
-class LateTransfersTest : public PlacesFixture {
+class LateTransfersTest : public LatePlacesFixture {
 protected:
   void SetUp() override {
-    PlacesFixture::SetUp();
-    settings.poison = false;
+    LatePlacesFixture::SetUp();
     ASSERT_NO_FATAL_FAILURE(put(At::Host));
-    auto made = parts->Ctx.device->createQueue(Device::NonBlocking, 0);
-    ASSERT_TRUE(made.ok());
-    Program = *made;
+    makeQueue();
     auto slab = parts->Ctx.device->create(Place::Pinned, 2 * MiB);
     ASSERT_TRUE(slab.ok());
     Pinned = *slab;
@@ -322,25 +317,12 @@ protected:
   }
   void TearDown() override {
     ASSERT_OK(parts->Time.synchronizeAll());
-    EXPECT_EQ(Late->misused(), 0u);
     ASSERT_OK(parts->Ctx.device->destroy(Pinned));
-    ASSERT_OK(parts->Ctx.device->destroyQueue(Program));
-    PlacesFixture::TearDown();
-  }
-  std::unique_ptr<Device> inFrontOf(std::unique_ptr<Device> cpu) override {
-    auto late = std::make_unique<LateDevice>(std::move(cpu));
-    Late = late.get();
-    return late;
+    LatePlacesFixture::TearDown();
   }
   int32_t *words() { return static_cast<int32_t *>(Pinned.hostView); }
   char *bytes() { return static_cast<char *>(Pinned.hostView); }
-  std::vector<int32_t> expected(size_t chunk) {
-    const auto first = Data.begin() + long(chunk * Words);
-    return {first, first + long(Words)};
-  }
 
-  LateDevice *Late = nullptr;
-  Queue Program = nullptr;
   Physical Pinned; ///< the program's
 };
 
@@ -353,7 +335,8 @@ TEST_F(LateTransfersTest, CopiesComeInTheOrderOfTheirQueue) {
                                     Program, {/*pageable=*/false}));
   EXPECT_EQ(words()[0], 1); // put off
   ASSERT_OK(parts->Ctx.device->synchronize(Program));
-  EXPECT_EQ(std::vector<int32_t>(words(), words() + Words), expected(0));
+  EXPECT_EQ(std::vector<int32_t>(words(), words() + Words),
+            expectedIn(*Chunks[0]));
   // What comes later in the queue changes nothing.
   std::fill_n(words(), Words, 5);
   ASSERT_OK(parts->Moves.toBuffer(*Whole, Whole->base, bytes(), 2 * MiB,
@@ -391,7 +374,8 @@ TEST_F(LateTransfersTest, TheProcessorWaitsForTheQueue) {
                                     2 * MiB, Program, side));
   ASSERT_OK(parts->Ctx.device->synchronize(Program));
   EXPECT_EQ(static_cast<int32_t *>(second->hostView)[7], 9);
-  EXPECT_EQ(std::vector<int32_t>(words(), words() + Words), expected(1));
+  EXPECT_EQ(std::vector<int32_t>(words(), words() + Words),
+            expectedIn(*Chunks[1]));
   ASSERT_OK(parts->Ctx.device->destroy(*second));
   giveHost();
 }
