@@ -77,10 +77,10 @@ TEST_F(HostMemoryTest, WhoWasUsedLongestAgoLeavesForAnother) {
   EXPECT_TRUE(contents() == Data);
   Others.push_back(*slab);
   parts->Ctx.clock += 10;
-  Chunks[1]->nextUse.clock = parts->Ctx.clock + 1; // soon
+  Chunks[2]->nextUse.clock = parts->Ctx.clock + 1; // soon
   ASSERT_OK(makeRoom());
-  EXPECT_TRUE(isOnHost(1));
-  EXPECT_FALSE(isOnHost(2));
+  EXPECT_TRUE(isOnHost(2));
+  EXPECT_FALSE(isOnHost(1));
   EXPECT_TRUE(contents() == Data);
 }
 
