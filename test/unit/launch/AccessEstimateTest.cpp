@@ -146,6 +146,16 @@ TEST_F(AccessEstimateTest, OfWhatIsNotBoundedEachByteCountsOnce) {
   expectAll(found, c, ScatteredCost * 4096);
 }
 
+TEST_F(AccessEstimateTest, WhatIsOutsideOfTheAllocationIsNotTouched) {
+  Buffer &a = add(2 * 4096);
+  Index.erase(a.base);
+  Index.insert({a.base, 4096 + 400, 0, false, "", &a});
+  const Call call = make("scale", N / Threads, a.base, N, 3);
+  const Bytes found = estimate(call.call);
+  EXPECT_DOUBLE_EQ(found.at(&a.chunks[0]), 2 * ScatteredCost * 4096);
+  EXPECT_DOUBLE_EQ(found.at(&a.chunks[1]), 2 * ScatteredCost * 400);
+}
+
 TEST_F(AccessEstimateTest, WhatIsNotKnownAtAllMayBeReadAndWritten) {
   Buffer &a = add(4096 + 100), &b = add(4096);
   const Call call = make("mix", 1, a.base, 64, 3);
