@@ -412,7 +412,9 @@ Status Transfers::betweenChunks(Buffer &toBuffer, uintptr_t to,
         useOfAll(target, &source == &target ? LaunchNeed::Write
                                             : needFor(target, to, to + bytes))};
     Ctx.pins.next();
-    DRAGON_TRY(Resident.bringIn(uses, queue, Cause::Copy));
+    // One chunk is one use.
+    DRAGON_TRY(Resident.bringIn(std::span(uses).subspan(&source == &target),
+                                queue, Cause::Copy));
     DRAGON_TRY(Ctx.device->copy(reinterpret_cast<void *>(to),
                                 reinterpret_cast<const void *>(from), bytes,
                                 CopyKind::DeviceToDevice, queue));

@@ -222,6 +222,19 @@ TEST_F(TransfersTest, ChunksMoveBetweenBuffersThroughWhatThereIs) {
   EXPECT_EQ(moved(Direction::DeviceToDevice), 0u);
 }
 
+/// It needs no more room than the chunk.
+TEST_F(TransfersTest, ACopyWithinAChunkIsTheDevices) {
+  settings.deviceMemory = 2 * MiB; // one chunk
+  ASSERT_NO_FATAL_FAILURE(startParts(Count));
+  write(0, numbers(Count * Words, 8));
+  ASSERT_FALSE(Chunks[0]->copies.device);
+  ASSERT_OK(parts->Moves.between(*Whole, Whole->base, *Whole, Whole->base + MiB,
+                                 1000, nullptr));
+  std::copy_n(Data.begin() + Words / 2, 250, Data.begin());
+  EXPECT_TRUE(contents() == Data);
+  EXPECT_EQ(moved(Direction::DeviceToDevice), 1000u);
+}
+
 TEST_F(TransfersTest, HostMemoryInABufferIsRefused) {
   ASSERT_NO_FATAL_FAILURE(put(At::Host));
   Buffer *other = makeOther();
