@@ -22,6 +22,8 @@ void Contents::define(Chunk &chunk, ChunkPart part) const {
 Status Contents::wroteDevice(Chunk &chunk, ChunkPart part) {
   chunk.discardedDirty = false;
   chunk.transit.copiedAhead = false;
+  if (!chunk.copies.device) // what was defined did not come
+    chunk.defined = {};
   define(chunk, part);
   if (chunk.copies.onDeviceOnly())
     return {};
@@ -33,6 +35,8 @@ Status Contents::wroteDevice(Chunk &chunk, ChunkPart part) {
 
 Status Contents::wroteHost(Chunk &chunk, ChunkPart part) {
   chunk.discardedDirty = false;
+  if (!chunk.copies.host) // as above
+    chunk.defined = {};
   define(chunk, part);
   dropStorage(chunk);
   chunk.buffer->note(chunk, ChunkEvent::WrittenOnHost);

@@ -89,7 +89,6 @@ Status Residency::bring(const ChunkUse &use, Cause cause, Arrivals &arrivals) {
     Ctx.ledger.avoided(*move.avoided, chunk.used());
   switch (move.fetch) {
   case Fetch::Nothing: // overwritten: valid once the work is queued
-    chunk.defined = {};
     if (Ctx.config.poison) {
       DRAGON_TRY(Ctx.device->poison(chunk.va(), chunk.bytes(), queue));
       arrivals.copied.push_back(&chunk);
@@ -261,7 +260,6 @@ Status Residency::bringToHost(Chunk &chunk, LaunchNeed need, Cause cause) {
   }
   Move move = decide(stateOf(chunk), need, NextUse::Unknown, Pressure::None);
   if (need == LaunchNeed::Overwrite) {
-    chunk.defined = {};
     if (Ctx.config.poison)
       poisonMemory(chunk.host.hostView, chunk.used());
     return {};

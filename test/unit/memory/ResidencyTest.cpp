@@ -104,6 +104,25 @@ TEST_F(ResidencyTest, WhatIsOverwrittenDoesNotCome) {
   }
 }
 
+/// The device refuses the work, or what it needs besides cannot come: nothing
+/// was written.
+TEST_F(ResidencyTest, WhatIsNotOverwrittenAfterAllIsStillThere) {
+  for (At place : Places) {
+    SCOPED_TRACE(int(place));
+    ASSERT_NO_FATAL_FAILURE(put(place));
+    ASSERT_OK(bringInAll(LaunchNeed::Overwrite));
+    ASSERT_OK(bringInAll(LaunchNeed::Read));
+    EXPECT_TRUE(contents() == Data);
+    end();
+  }
+  ASSERT_NO_FATAL_FAILURE(put(At::Device));
+  ASSERT_OK(bringToHost(*Chunks[1], LaunchNeed::Overwrite));
+  ASSERT_OK(bringToHost(*Chunks[1], LaunchNeed::Read));
+  EXPECT_EQ(hostWords(*Chunks[1]), expectedWords(*Chunks[1]));
+  ASSERT_OK(evict(0, Count));
+  EXPECT_TRUE(contents() == Data);
+}
+
 TEST_F(ResidencyTest, ZerosAreMadeWhereTheyAreNeeded) {
   ASSERT_NO_FATAL_FAILURE(put(At::Device));
   for (Chunk *chunk : Chunks)
