@@ -189,6 +189,10 @@ Status LibraryCalls::keepReachable(uintptr_t address,
     return {};
   done.push_back(found->buffer);
   DRAGON_TRY(Resident.keep(*found->buffer));
+  // Pointers in the buffer lead to nothing that may move. To read them would
+  // take a wait for the device, which ends the capture of a stream.
+  if (Space.allKept())
+    return {};
   if (found->bytes > LargestPointerArray)
     return {};
   std::vector<uintptr_t> words(found->bytes / sizeof(uintptr_t));

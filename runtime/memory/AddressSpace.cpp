@@ -8,6 +8,7 @@
 #include "runtime/memory/AddressSpace.h"
 
 #include "runtime/trace/Bytes.h"
+#include <algorithm>
 #include <iterator>
 
 namespace dragon {
@@ -49,6 +50,12 @@ uint64_t AddressSpace::keptBytes() const {
   for (const std::unique_ptr<Buffer> &buffer : Buffers)
     bytes += buffer->kept && !buffer->driverMoved ? buffer->vaBytes : 0;
   return bytes;
+}
+
+bool AddressSpace::allKept() const {
+  return std::all_of(Buffers.begin(), Buffers.end(), [](const auto &buffer) {
+    return buffer->kept && buffer->allDeviceOnly();
+  });
 }
 
 } // namespace dragon

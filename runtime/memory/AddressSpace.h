@@ -74,6 +74,8 @@ struct AddressSpace {
                                  const char *call);
   /// Bytes of buffers that stay on the device.
   uint64_t keptBytes() const;
+  /// Whether all buffers stay on the device, and have their contents there.
+  bool allKept() const;
 };
 
 } // namespace dragon
