@@ -63,8 +63,9 @@ cudaDeviceProp cpuDeviceProperties(Front &front) {
   p.canUseHostPointerForRegisteredMem = 1;
   p.hostRegisterSupported = 1;
   p.memoryPoolsSupported = 1;
-  // Kernels read and write what the host allocated as it is; but the host may
-  // not touch managed memory while a kernel runs.
+  // Kernels read and write what the host allocated as it is. A host access to
+  // managed memory that a kernel uses waits for the kernel (HostFaults.h).
+  p.concurrentManagedAccess = 1;
   p.pageableMemoryAccess = 1;
   p.pageableMemoryAccessUsesHostPageTables = 1;
   p.hostNumaId = -1;
