@@ -133,7 +133,7 @@ Error targets(OptionReader &Reader, const Argument &One) {
       Result.Cpu = true;
     else
       return error("unknown target '" + Target + "' in '--dragon-targets=" +
-                   Value + "'; expected cuda, cpu or both");
+                   Value + "'; expected cuda, cpu or cuda,cpu");
   return Error::success();
 }
 
