@@ -33,6 +33,9 @@ namespace {
 /// most, and if that number takes a division. Iterations that remain of the
 /// former are unrolled as the latter.
 constexpr unsigned MostCount = 16, LeastCount = 4;
+/// At most, if the number is known and nothing remains. All loads of an
+/// unrolled loop take registers at once.
+constexpr unsigned MostKnownCount = 32;
 /// The most instructions that a loop may have after it was unrolled in part, or
 /// entirely.
 constexpr uint64_t PartLimit = 400, FullLimit = 1000;
@@ -122,7 +125,8 @@ Unroller::Way Unroller::wayFor(const Loop &L) {
 Unroller::Way Unroller::wayFor(uint64_t Size, unsigned Trips) {
   if (Size * Trips <= FullLimit)
     return {Trips};
-  for (uint64_t Count = PartLimit / Size; Count >= LeastCount; --Count)
+  for (uint64_t Count = std::min<uint64_t>(PartLimit / Size, MostKnownCount);
+       Count >= LeastCount; --Count)
     if (Trips % Count == 0)
       return {unsigned(Count)};
   if (Size * LeastCount <= PartLimit)
