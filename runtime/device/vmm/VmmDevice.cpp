@@ -40,15 +40,19 @@ StatusOr<std::unique_ptr<Device>> VmmDevice::createOn(const CudaDriver &cuda) {
 // Addresses and physical memory
 //===----------------------------------------------------------------------===//
 
+// A range ends where no other begins, as the driver gives ranges side by side:
+// a pointer to the end of a buffer, from which a kernel goes backwards, belongs
+// to that buffer and to no other.
 StatusOr<uintptr_t> VmmDevice::reserveImpl(size_t bytes) {
   CudaContextScope scope(Cuda, Context);
   CUdeviceptr va = 0;
+  const size_t withGap = bytes + Caps.granularity;
   DRAGON_TRY_IN(
-      Cuda.check(Cuda.MemAddressReserve(&va, bytes, Caps.granularity, 0, 0),
+      Cuda.check(Cuda.MemAddressReserve(&va, withGap, Caps.granularity, 0, 0),
                  "cuMemAddressReserve"),
-      "reserving {} bytes of addresses", bytes);
+      "reserving {} bytes of addresses", withGap);
   if (Status status = addFaultRange(va, va + bytes, *this); !status.ok()) {
-    Cuda.MemAddressFree(va, bytes);
+    Cuda.MemAddressFree(va, withGap);
     return status;
   }
   std::unique_lock<std::shared_mutex> guard(Lock);
@@ -74,7 +78,9 @@ Status VmmDevice::releaseImpl(uintptr_t base, size_t bytes) {
     Reserved.erase(it);
   }
   removeFaultRange(base);
-  return Cuda.check(Cuda.MemAddressFree(base, bytes), "cuMemAddressFree")
+  return Cuda
+      .check(Cuda.MemAddressFree(base, bytes + Caps.granularity),
+             "cuMemAddressFree")
       .within("releasing [{:#x}, +{:#x})", base, bytes);
 }
 
