@@ -9,6 +9,7 @@
 
 #include "passes/counting/CountingChoice.h"
 #include "passes/counting/CountingCopies.h"
+#include "passes/restrict/RestrictCopies.h"
 #include "passes/slicing/GridSlicing.h"
 #include "passes/support/ExtraParameters.h"
 
@@ -22,6 +23,10 @@ namespace {
 
 constexpr StringRef SliceMark = "dragon-slices";
 constexpr StringRef CountingMark = "dragon-counts";
+constexpr StringRef RestrictMark = "dragon-restrict";
+/// Larger kernels have no copy for buffers that do not overlap: the assembler
+/// takes long for them.
+constexpr unsigned RestrictLimit = 2000;
 
 } // namespace
 
@@ -41,16 +46,26 @@ bool markForCounting(Module &M, const CountingCauses &Causes) {
   return !Causes.empty();
 }
 
+bool markForRestrict(Module &M, const StringSet<> &Kernels) {
+  for (Function &F : M)
+    if (Kernels.contains(F.getName()))
+      F.addFnAttr(RestrictMark);
+  return !Kernels.empty();
+}
+
 void removeMarks(Module &M) {
   for (Function &F : M) {
     F.removeFnAttr(SliceMark);
     F.removeFnAttr(CountingMark);
+    F.removeFnAttr(RestrictMark);
   }
 }
 
-PreservedAnalyses KernelCopiesPass::run(Module &M, ModuleAnalysisManager &) {
+PreservedAnalyses KernelCopiesPass::run(Module &M,
+                                        ModuleAnalysisManager &Analyses) {
   SliceDecisions Slices;
   StringSet<> Counting;
+  SmallVector<Function *, 8> Restricted;
   for (Function &F : M) {
     if (F.hasFnAttribute(SliceMark)) {
       SliceLegality &Legality = Slices[F.getName()];
@@ -64,12 +79,19 @@ PreservedAnalyses KernelCopiesPass::run(Module &M, ModuleAnalysisManager &) {
           !Cause.empty())
         reportCountingCopy(F, Cause, Instructions, AccessCountLimit);
     }
+    if (F.hasFnAttribute(RestrictMark) && instructionsOf(F) <= RestrictLimit)
+      if (const unsigned Loads = loadsSetFree(F)) {
+        Restricted.push_back(&F);
+        reportRestrictCopy(F, Loads);
+      }
   }
   removeMarks(M);
   addCountingCopies(M, Counting, CounterCode::Ptx);
   addSliceClones(M, Slices);
-  return Counting.empty() && Slices.empty() ? PreservedAnalyses::all()
-                                            : PreservedAnalyses::none();
+  addRestrictCopies(Restricted, Analyses);
+  return Counting.empty() && Slices.empty() && Restricted.empty()
+             ? PreservedAnalyses::all()
+             : PreservedAnalyses::none();
 }
 
 } // namespace dragon

@@ -5,21 +5,25 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A kernel may get two copies: one that runs slices (GridSlicing.h) and one
-// that counts accesses (CountingCopies.h). Whether it gets them is decided from
-// its code as it is written. They are made from its code as it is optimised, so
-// that it is optimised once. At the start of the pipeline it is marked,
+// A kernel may get three copies: one that runs slices (GridSlicing.h), one that
+// counts accesses (CountingCopies.h) and one for buffers that do not overlap
+// (RestrictCopies.h). Whether it may get them is decided from its code as it is
+// written. They are made from its code as it is optimised, so that it is
+// optimised once. At the start of the pipeline it is marked,
 //
 //   define ptx_kernel void @k(..) "dragon-slices" "dragon-counts"
+//                                 "dragon-restrict"
 //
 // and at the end there are
 //
 //   define ptx_kernel void @k(..)
 //   define ptx_kernel void @__dragon_slice_k(.., i32, i32, ..)
 //   define ptx_kernel void @__dragon_count_k(.., ptr, i64, ..)
+//   define ptx_kernel void @__dragon_restrict_k(..)
 //
-// Kernels that are large by then have no copy that counts: the runtime does
-// without where it finds none.
+// Kernels that are large by then have no copy that counts, and those that gain
+// nothing by it none for buffers that do not overlap: the runtime does without
+// where it finds none.
 //
 // The optimiser's conclusions about blockIdx and gridDim hold in all slices: a
 // slice sees the values of the whole grid.
@@ -31,6 +35,7 @@
 #include "passes/counting/CountingChoice.h"
 #include "passes/slicing/SliceLegality.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/PassManager.h"
 
 namespace dragon {
@@ -42,6 +47,9 @@ bool markForSlices(llvm::Module &M, const SliceDecisions &Decisions);
 /// Marks the kernels of these names, which M has, each with its cause. Returns
 /// true if M changed.
 bool markForCounting(llvm::Module &M, const CountingCauses &Causes);
+
+/// Marks the kernels of these names. Returns true if M changed.
+bool markForRestrict(llvm::Module &M, const llvm::StringSet<> &Kernels);
 
 /// Removes all marks: no copies are made then.
 void removeMarks(llvm::Module &M);

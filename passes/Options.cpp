@@ -70,6 +70,10 @@ static cl::opt<bool> Slicing("dragon-slicing", cl::init(true),
 static cl::opt<bool> AccessCounts(
     "dragon-access-counts", cl::init(true), cl::cat(Category),
     cl::desc("Copy kernels whose addresses are data, to count accesses"));
+static cl::opt<bool> RestrictCopies(
+    "dragon-restrict", cl::init(true), cl::cat(Category),
+    cl::desc("Copy kernels whose loads wait for stores, for buffers that do "
+             "not overlap"));
 static cl::opt<bool>
     Unroll("dragon-unroll", cl::init(true), cl::cat(Category),
            cl::desc("Unroll loops of device code as NVIDIA's compiler does"));
@@ -135,6 +139,7 @@ StringRef source() { return Source; }
 bool gpuCode() { return GpuCode; }
 bool slicing() { return Slicing; }
 bool accessCounts() { return AccessCounts; }
+bool restrictCopies() { return RestrictCopies; }
 bool unroll() { return Unroll; }
 unsigned accessCountLimit() { return AccessCountLimit; }
 unsigned cpuAccessCountLimit() { return CpuAccessCountLimit; }

@@ -70,6 +70,8 @@ unsigned accessCountLimit();
 /// Of larger kernels, the code for the host processor has none: how many
 /// instructions, with those of the functions that they call.
 unsigned cpuAccessCountLimit();
+/// -f[no-]dragon-restrict: copies of kernels for buffers that do not overlap.
+bool restrictCopies();
 /// -f[no-]dragon-unroll: loops of device code.
 bool unroll();
 /// -fdragon-trace-accesses: kernels for the host processor tell their accesses,

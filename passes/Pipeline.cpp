@@ -26,6 +26,7 @@
 #include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/KernelSummaries.h"
 #include "passes/lifetime/SummaryJoin.h"
+#include "passes/restrict/RestrictCopies.h"
 #include "passes/rewrite/HostAccessTracing.h"
 #include "passes/rewrite/HostDirectives.h"
 #include "passes/rewrite/LibraryResidency.h"
@@ -70,6 +71,7 @@ public:
     chooseCountingCopies();
     makeCpuModule();
     markCountingCopies();
+    markRestrictCopies();
     decideSlices();
     writeSummaries();
     dropUnwantedCode();
@@ -83,6 +85,7 @@ private:
   void chooseCountingCopies();
   void makeCpuModule();
   void markCountingCopies();
+  void markRestrictCopies();
   void decideSlices();
   void writeSummaries();
   void dropUnwantedCode();
@@ -161,6 +164,11 @@ void DeviceSide::markCountingCopies() {
         reportCountingCopy(*M.getFunction(Kernel), Cause, /*Instructions=*/0,
                            options::accessCountLimit());
   Changed |= markForCounting(M, Counting);
+}
+
+void DeviceSide::markRestrictCopies() {
+  if (HasSummary && options::restrictCopies() && options::gpuCode())
+    Changed |= markForRestrict(M, chooseRestricted(Summary));
 }
 
 void DeviceSide::decideSlices() {

@@ -14,6 +14,7 @@
 #include "passes/cpu/CpuLowering.h"
 #include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/BufferProgramAnalysis.h"
+#include "passes/restrict/RestrictCopies.h"
 #include "passes/rewrite/HostDirectives.h"
 #include "passes/rewrite/LibraryResidency.h"
 #include "passes/rewrite/UnitBitcode.h"

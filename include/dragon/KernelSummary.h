@@ -205,6 +205,10 @@ enum KernelFlags : uint32_t {
   /// of different launches of such kernels may run in any order that keeps each
   /// write of a byte in order with its other accesses.
   KernelActsOnBuffersOnly = 64,
+  /// There may be a copy `__dragon_restrict_<name>` with the same parameters,
+  /// right if no two of its pointers of which it writes through one lead to the
+  /// same allocation, and none leads into no allocation.
+  KernelHasRestrictCopy = 128,
 };
 
 struct KernelRecord {

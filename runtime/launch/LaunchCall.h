@@ -30,6 +30,10 @@ struct KernelInfo {
   const KernelRecord *record = nullptr;
   /// Its copy that counts accesses (AccessCounts.h), if it has one.
   std::optional<KernelHandle> counting;
+  /// Its copy for buffers that do not overlap (KernelHasRestrictCopy), if it
+  /// has one, and the most threads that a block of that may have.
+  std::optional<KernelHandle> restricted;
+  uint32_t mostThreadsRestricted = 0;
 };
 
 /// Contents; bytes: cut at the buffer's end.

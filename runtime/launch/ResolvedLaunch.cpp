@@ -46,4 +46,25 @@ void ResolvedLaunch::resolve(const LaunchCall &call,
   }
 }
 
+/// They may lead to the same allocation: also where one is the end of what the
+/// other leads to, and another allocation begins there.
+static bool mayMeet(const LaunchPointer &a, const LaunchPointer &b) {
+  return a.allocation == b.allocation || a.value == b.allocation->end() ||
+         b.value == a.allocation->end();
+}
+
+bool ResolvedLaunch::onDistinctAllocations() const {
+  if (anything)
+    return false;
+  for (size_t i = 0; i < pointers.size(); ++i) {
+    if (!pointers[i].allocation)
+      return false;
+    for (size_t j = 0; j < i; ++j)
+      if ((pointers[i].mayWrite || pointers[j].mayWrite) &&
+          mayMeet(pointers[i], pointers[j]))
+        return false;
+  }
+  return true;
+}
+
 } // namespace dragon

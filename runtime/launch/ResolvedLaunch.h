@@ -36,6 +36,9 @@ struct ResolvedLaunch : LaunchCall {
   ResolvedLaunch(const LaunchCall &call, AddressIndex &allocations) {
     resolve(call, allocations);
   }
+  /// Each pointer leads to an allocation, and no allocation that is written
+  /// through one of them is accessed through another.
+  bool onDistinctAllocations() const;
   /// The same, in memory that was used before: launches in core make none.
   void resolve(const LaunchCall &call, AddressIndex &allocations);
 };

@@ -184,6 +184,9 @@ defm dragon_access_counts : DragonSwitch<"access-counts",
 def dragon_heat : Flag<["-"], "fdragon-heat">, Alias<dragon_access_counts>;
 def no_dragon_heat : Flag<["-"], "fno-dragon-heat">,
                      Alias<no_dragon_access_counts>;
+defm dragon_restrict : DragonSwitch<"restrict",
+  "copy kernels whose loads wait for stores, for launches on buffers that do "
+  "not overlap (default)">;
 defm dragon_unroll : DragonSwitch<"unroll",
   "unroll loops of device code as nvcc does (default)">;
 defm dragon_trace_accesses : DragonSwitch<"trace-accesses",

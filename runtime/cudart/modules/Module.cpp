@@ -281,7 +281,26 @@ Result ModuleRegistry::prepareGpu(Kernel &kernel) {
       kernel.info.counting =
           KernelHandle{{kernel.name.c_str(), nullptr, counting, nullptr}};
   }
+  if (!kernel.restrictName.empty())
+    prepareRestricted(kernel);
   return cudaSuccess;
+}
+
+/// A copy that is not in the fat binary costs speed only.
+void ModuleRegistry::prepareRestricted(Kernel &kernel) {
+  using GetFunction = cudaError_t (*)(cudaFunction_t *, const void *);
+  using GetAttributes = cudaError_t (*)(cudaFuncAttributes *, const void *);
+  const void *key = &kernel.restrictKey;
+  cudaFunction_t function = nullptr;
+  cudaFuncAttributes attributes{};
+  if (nvidia<GetFunction>("cudaGetFuncBySymbol", &function, key) !=
+          cudaSuccess ||
+      nvidia<GetAttributes>("cudaFuncGetAttributes", &attributes, key) !=
+          cudaSuccess)
+    return;
+  kernel.info.mostThreadsRestricted = uint32_t(attributes.maxThreadsPerBlock);
+  kernel.info.restricted =
+      KernelHandle{{kernel.name.c_str(), nullptr, function, nullptr}};
 }
 
 Result ModuleRegistry::giveToNvidia(Module &module) {
@@ -316,6 +335,10 @@ Result ModuleRegistry::giveToNvidia(Module &module) {
           add(&kernel.sliceKey, module.summary.string(record->SliceName));
         if (record->CountingName)
           add(&kernel.countingKey, module.summary.string(record->CountingName));
+        if (record->Flags & KernelHasRestrictCopy) {
+          kernel.restrictName = "__dragon_restrict_" + kernel.name;
+          add(&kernel.restrictKey, kernel.restrictName.c_str());
+        }
       }
   }
   for (Variable &variable : module.variables) {

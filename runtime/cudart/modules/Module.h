@@ -48,8 +48,10 @@ struct Kernel {
   KernelInfo info{};
   std::atomic<int> maxDynamicShared{-1}; ///< cudaFuncSetAttribute; -1 = not set
   std::atomic<int> carveout{-1};
-  char sliceKey = 0;    ///< its address is the slice clone's stub
-  char countingKey = 0; ///< and that of the copy that counts
+  char sliceKey = 0;        ///< its address is the slice clone's stub
+  char countingKey = 0;     ///< and that of the copy that counts
+  char restrictKey = 0;     ///< and that of the copy for distinct buffers
+  std::string restrictName; ///< the latter's symbol; empty: there is none
 };
 
 struct Variable {
@@ -125,6 +127,7 @@ private:
   void takeFromNvidia(Module &module);
   Result prepareCpu(Kernel &kernel);
   Result prepareGpu(Kernel &kernel);
+  static void prepareRestricted(Kernel &kernel);
   /// In its own module, else where it has none in any. With the lock held.
   const dragon_cpu_kernel *findOnCpu(const Module &own,
                                      const std::string &name) const;

@@ -219,12 +219,18 @@ cudaError_t cudaFuncSetAttribute(const void *function,
         DRAGON_CHECK(DRAGON_NVIDIA(cudaFuncSetAttribute,
                                    static_cast<const void *>(&kernel->sliceKey),
                                    attribute, value));
-      // Where the copy that counts has less to give, it is not used.
+      // Where the copies that count or are for distinct buffers have less to
+      // give, they are not used.
       if (kernel && kernel->info.counting &&
           DRAGON_NVIDIA(cudaFuncSetAttribute,
                         static_cast<const void *>(&kernel->countingKey),
                         attribute, value) != cudaSuccess)
         kernel->info.counting.reset();
+      if (kernel && kernel->info.restricted &&
+          DRAGON_NVIDIA(cudaFuncSetAttribute,
+                        static_cast<const void *>(&kernel->restrictKey),
+                        attribute, value) != cudaSuccess)
+        kernel->info.restricted.reset();
       return DRAGON_NVIDIA(cudaFuncSetAttribute, function, attribute, value);
     }
     if (!kernel)

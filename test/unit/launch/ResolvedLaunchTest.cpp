@@ -94,4 +94,40 @@ TEST_F(ResolvedLaunchTest, NothingIsLeftOfTheLaunchBefore) {
   }
 }
 
+TEST_F(ResolvedLaunchTest,
+       AllocationsAreDistinctIfNoneIsWrittenThatAnotherReaches) {
+  Buffer &a = add(8192), &b = add(4096), &c = add(4096);
+  auto distinct = [&](uintptr_t to, uintptr_t x, uintptr_t y) {
+    const Call call = make("add", 1, to, x, y, 64);
+    return ResolvedLaunch(call.call, Index).onDistinctAllocations();
+  };
+  EXPECT_TRUE(distinct(c.base, a.base, b.base));
+  // What is only read may be the same.
+  EXPECT_TRUE(distinct(c.base, a.base, a.base + 4096));
+  EXPECT_FALSE(distinct(a.base, a.base + 4096, b.base));
+  EXPECT_FALSE(distinct(a.base, b.base, a.base));
+  // Nothing is accessed through null.
+  EXPECT_TRUE(distinct(c.base, 0, b.base));
+  // Who knows what lies there.
+  EXPECT_FALSE(distinct(c.base, a.base, 4096));
+}
+
+TEST_F(ResolvedLaunchTest, AnEndMayBelongToTwoAllocations) {
+  Buffer &a = add(8192), &b = add(4096);
+  Index.insert({a.end(), 4096, 0, false, "next", nullptr});
+  auto distinct = [&](uintptr_t to, uintptr_t x, uintptr_t y) {
+    const Call call = make("add", 1, to, x, y, 64);
+    return ResolvedLaunch(call.call, Index).onDistinctAllocations();
+  };
+  EXPECT_FALSE(distinct(a.base, a.end(), b.base));
+  EXPECT_FALSE(distinct(a.end(), b.base, a.base + 64));
+  EXPECT_TRUE(distinct(a.base, a.end() + 1, b.base));
+}
+
+TEST_F(ResolvedLaunchTest, WhereAnythingIsTouchedNothingIsDistinct) {
+  Buffer &a = add(4096);
+  const Call mix = make("mix", 1, a.base, 64, 3);
+  EXPECT_FALSE(ResolvedLaunch(mix.call, Index).onDistinctAllocations());
+}
+
 } // namespace
