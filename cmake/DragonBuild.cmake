@@ -82,12 +82,18 @@ function(dragon_mlir_library name)
   add_dependencies(${name} DragonDialectIncGen DragonPassesIncGen)
 endfunction()
 
+# Variables of threads by descriptors: a launch looks at five of them, and each look-up is a call otherwise.
+set(DRAGON_RUNTIME_OPTIONS ${DRAGON_WARNINGS} ${DRAGON_SANITIZE_FLAGS})
+if(NOT DRAGON_SANITIZE)
+  list(APPEND DRAGON_RUNTIME_OPTIONS -mtls-dialect=gnu2)
+endif()
+
 # dragon_runtime_library(name sources...): a part of the runtime, as one static library in C++20, without exceptions
 # crossing the C API.
 function(dragon_runtime_library name)
   add_library(${name} STATIC ${ARGN})
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
-  target_compile_options(${name} PRIVATE ${DRAGON_WARNINGS} ${DRAGON_SANITIZE_FLAGS})
+  target_compile_options(${name} PRIVATE ${DRAGON_RUNTIME_OPTIONS})
   target_compile_definitions(${name} PUBLIC FMT_HEADER_ONLY=1)
   target_link_options(${name} PUBLIC ${DRAGON_SANITIZE_FLAGS})
   target_link_libraries(${name} PUBLIC Threads::Threads)

@@ -11,17 +11,27 @@
 
 namespace dragon {
 
+static bool holds(const Allocation *allocation, uintptr_t value) {
+  return allocation && value >= allocation->base && value < allocation->end();
+}
+
 void ResolvedLaunch::resolve(const LaunchCall &call,
                              AddressIndex &allocations) {
+  const bool again = kernel == call.kernel && numArgs == call.numArgs &&
+                     Record == call.kernel->record &&
+                     Generation == allocations.generation();
   static_cast<LaunchCall &>(*this) = call;
-  pointers.clear();
+  Record = kernel->record;
+  Generation = allocations.generation();
   anything = false;
+  size_t count = 0;
   const SummaryView *summary = kernel->summary;
   const KernelRecord *record = kernel->record;
   if (!summary || !record ||
       (record->Flags & (KernelTouchesAnything | KernelUnknown)) ||
       numArgs < record->NumArgs) {
     anything = true;
+    pointers.clear();
     return;
   }
   for (uint32_t i = 0; i < record->NumPointers; ++i) {
@@ -38,12 +48,26 @@ void ResolvedLaunch::resolve(const LaunchCall &call,
                 sizeof(value));
     if (value == 0)
       continue;
+    // Launches in loops have the pointers of the one before, or others into the
+    // same allocations.
+    if (again && count < pointers.size() &&
+        pointers[count].index == pointerIndex &&
+        holds(pointers[count].allocation, value)) {
+      pointers[count++].value = value;
+      continue;
+    }
     Allocation *allocation = allocations.find(value);
     if (!allocation) // one past the end, to go backwards from
       allocation = allocations.find(value - 1);
-    pointers.push_back(
-        {pointerIndex, value, allocation, pointer.Mode != AccessMode::Read});
+    const LaunchPointer found{pointerIndex, value, allocation,
+                              pointer.Mode != AccessMode::Read};
+    if (count < pointers.size())
+      pointers[count] = found;
+    else
+      pointers.push_back(found);
+    ++count;
   }
+  pointers.resize(count);
 }
 
 /// They may lead to the same allocation: also where one is the end of what the

@@ -39,8 +39,14 @@ struct ResolvedLaunch : LaunchCall {
   /// Each pointer leads to an allocation, and no allocation that is written
   /// through one of them is accessed through another.
   bool onDistinctAllocations() const;
-  /// The same, in memory that was used before: launches in core make none.
+  /// The same, in memory that was used before: launches in core make none. The
+  /// index is always the same one.
   void resolve(const LaunchCall &call, AddressIndex &allocations);
+
+private:
+  /// When the pointers were looked up: the kernel's, and the index's.
+  const KernelRecord *Record = nullptr;
+  uint64_t Generation = UINT64_MAX;
 };
 
 } // namespace dragon

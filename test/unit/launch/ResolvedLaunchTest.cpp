@@ -94,6 +94,37 @@ TEST_F(ResolvedLaunchTest, NothingIsLeftOfTheLaunchBefore) {
   }
 }
 
+TEST_F(ResolvedLaunchTest, ALaunchLikeTheOneBeforeFindsWhatIsThereNow) {
+  Buffer &a = add(8192), &b = add(8192), &c = add(4096);
+  const uintptr_t base = a.base;
+  ResolvedLaunch launch;
+  auto resolve = [&](uintptr_t to, uintptr_t x, uintptr_t y) {
+    const Call call = make("add", 1, to, x, y, 64);
+    launch.resolve(call.call, Index);
+    const ResolvedLaunch anew(call.call, Index);
+    ASSERT_EQ(launch.pointers.size(), anew.pointers.size());
+    for (size_t i = 0; i < anew.pointers.size(); ++i) {
+      EXPECT_EQ(launch.pointers[i].index, anew.pointers[i].index);
+      EXPECT_EQ(launch.pointers[i].value, anew.pointers[i].value);
+      EXPECT_EQ(launch.pointers[i].allocation, anew.pointers[i].allocation);
+      EXPECT_EQ(launch.pointers[i].mayWrite, anew.pointers[i].mayWrite);
+    }
+  };
+  resolve(c.base, base, b.base);
+  resolve(c.base, base + 64, b.base);   // within
+  resolve(c.base, b.base, base);        // in turns
+  resolve(c.base, uintptr_t(0), base);  // one less
+  resolve(c.base, b.base, base);        // and one more
+  resolve(c.base, base + 8192, b.base); // an end
+  resolve(c.base, b.base, base);
+  Index.erase(base); // the same address, for something else
+  resolve(c.base, b.base, base);
+  Index.insert({base, 4096, 0, false, "other", nullptr});
+  resolve(c.base, b.base, base);
+  EXPECT_EQ(launch.pointers[2].allocation->name, "other");
+  resolve(c.base, b.base, base + 4096); // no longer in it
+}
+
 TEST_F(ResolvedLaunchTest,
        AllocationsAreDistinctIfNoneIsWrittenThatAnotherReaches) {
   Buffer &a = add(8192), &b = add(4096), &c = add(4096);
