@@ -19,8 +19,8 @@ __global__ void sum(uint32_t *to, const uint32_t *from, const uint32_t *by,
 }
 
 // The same backwards, from the ends.
-__global__ void sumBackwards(uint32_t *toEnd, const uint32_t *fromEnd,
-                             int rows, int columns) {
+__global__ void sumBackwards(uint32_t *toEnd, const uint32_t *fromEnd, int rows,
+                             int columns) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   for (int j = 1; j <= rows; ++j)
     toEnd[i - j * columns] = 3 * fromEnd[i - j * columns] + 1;
