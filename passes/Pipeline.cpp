@@ -42,6 +42,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/IPO/Internalize.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #include <optional>
@@ -67,6 +68,7 @@ public:
   bool run() {
     printRemarksOfLink();
     prepareCode();
+    internalizeFunctions();
     summarize();
     chooseCountingCopies();
     makeCpuModule();
@@ -81,6 +83,7 @@ public:
 private:
   void printRemarksOfLink();
   void prepareCode();
+  void internalizeFunctions();
   void summarize();
   void chooseCountingCopies();
   void makeCpuModule();
@@ -125,6 +128,16 @@ void DeviceSide::prepareCode() {
     }
   const std::vector<std::string> Archs = options::summaryArchs();
   Reports = Archs.empty() || Arch == Archs.front();
+}
+
+/// Functions that no other unit can call are as good as static, as they are to
+/// nvcc: one that is called once is inlined whatever its size, and none stays
+/// for the assembler that nobody calls.
+void DeviceSide::internalizeFunctions() {
+  Changed |= internalizeModule(M, [](const GlobalValue &Value) {
+    const auto *F = dyn_cast<Function>(&Value);
+    return !F || F->getCallingConv() == CallingConv::PTX_Kernel;
+  });
 }
 
 void DeviceSide::summarize() {
