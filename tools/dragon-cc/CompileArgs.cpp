@@ -62,6 +62,13 @@ Strings CompileArgs::architectures(bool Lowest) const {
   return Args;
 }
 
+/// What of LLVM's optimiser is left to ptxas, as nvcc does. Counters of 32 bits
+/// stay so: arithmetic on 64 bits takes two to four instructions for one. And
+/// ptxas reduces the strength of addresses itself; done before, a loop that was
+/// unrolled n times has n counters, each in two registers.
+constexpr StringLiteral LeftToAssembler[] = {"-indvars-widen-indvars=false",
+                                             "-disable-lsr"};
+
 Strings CompileArgs::optimisation(const Input &One) const {
   bool Debug = Asked.Debug || Asked.DeviceDebug;
   Strings Args = {"-O" + (!Asked.OptLevel.empty() ? Asked.OptLevel
@@ -76,6 +83,9 @@ Strings CompileArgs::optimisation(const Input &One) const {
     if (Unoptimised)
       Args.push_back("--cuda-noopt-device-debug");
   }
+  if (!Unoptimised)
+    for (StringRef Option : LeftToAssembler)
+      append(Args, {"-Xarch_device", ("-mllvm=" + Option).str()});
   return Args;
 }
 
@@ -218,6 +228,9 @@ bool CompileArgs::deviceOptimised() const {
 
 Strings CompileArgs::deviceLink(StringRef Output, StringRef Arch) const {
   Strings Args = {deviceOptimised() ? "-O3" : "-O0"};
+  if (deviceOptimised())
+    for (StringRef Option : LeftToAssembler)
+      append(Args, {"-mllvm", Option.str()});
   for (StringRef Arg : Asked.CompileArgs)
     if (Arg.starts_with("-Rpass") || Arg == "-w")
       Args.push_back(Arg.str());
