@@ -38,6 +38,7 @@
 #include "passes/slicing/SliceChoice.h"
 #include "passes/support/ConstantMemory.h"
 #include "passes/support/NvccVariables.h"
+#include "passes/support/SmallCopies.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -119,6 +120,7 @@ void DeviceSide::printRemarksOfLink() {
 
 void DeviceSide::prepareCode() {
   Changed |= lowerDeviceVariables(M);
+  Changed |= expandSmallCopies(M);
   Changed |= relieveConstantMemory(M);
   Changed |= promoteVariables(M, Analyses);
   for (const Function &F : M)
