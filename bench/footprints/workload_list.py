@@ -106,6 +106,7 @@ PROGRAMS = [
     test("older-cuda", "", flags=["-Wno-deprecated-declarations"]),
     test("output-read-back", "other in.bin out.bin", file=12 * M),
     test("outputs-appended", "in.bin out.bin", file=6 * M),
+    test("overlapping-buffers"),
     test("pointers-to-ends", "in.bin out.bin", file=16 * M),
     test("posix-io", "stream in.bin out.bin", file=20 * M),
     test("same-file", *[f"{mode} in.bin" for mode in ("reopen", "early", "update", "descriptor")], file=20 * M),
