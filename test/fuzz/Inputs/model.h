@@ -2,31 +2,11 @@
 // launch a loop over blocks and threads, and streams and events mean nothing. Made from nothing that dragon-cc is made
 // from, it says what a program should have printed and written. Fresh memory is filled with the byte FILL: a program
 // whose output depends on it reads what it has not written.
-//
-// MODEL_LAUNCH(kernel, (grid, block, ...), arguments) runs a kernel thread by thread; one with barriers is written block
-// by block, as loops over threads between barriers (FOR_THREADS), for MODEL_LAUNCH_BLOCKS.
 #ifndef MODEL_H
 #define MODEL_H
-#define __global__
-#define __device__
-#define __host__
-#define __constant__
-#define __forceinline__ inline
-#define __launch_bounds__(...)
+#include "model-kernels.h"
+
 #define CUDART_CB
-
-struct dim3 {
-  unsigned x, y, z;
-  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
-};
-struct alignas(16) uint4 {
-  unsigned x, y, z, w;
-};
-inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
-  return {x, y, z, w};
-}
-static thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
-
 enum cudaError_t { cudaSuccess };
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost,
@@ -35,61 +15,8 @@ enum cudaMemcpyKind {
   cudaMemcpyDeviceToDevice,
   cudaMemcpyDefault
 };
-using cudaStream_t = struct Stream *;
 using cudaEvent_t = struct Event *;
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocDefault = 0, cudaHostAllocPortable = 1 };
-
-class Launch {
-public:
-  Launch(dim3 grid, dim3 block, size_t = 0, cudaStream_t = nullptr) {
-    gridDim = grid, blockDim = block;
-    blockIdx = threadIdx = dim3(0, 0, 0);
-  }
-  bool more() const { return blockIdx.z < gridDim.z; }
-  void nextBlock() {
-    threadIdx = dim3(0, 0, 0);
-    if (++blockIdx.x < gridDim.x)
-      return;
-    blockIdx.x = 0;
-    if (++blockIdx.y < gridDim.y)
-      return;
-    blockIdx.y = 0;
-    ++blockIdx.z;
-  }
-  void nextThread() {
-    if (++threadIdx.x < blockDim.x)
-      return;
-    threadIdx.x = 0;
-    if (++threadIdx.y < blockDim.y)
-      return;
-    threadIdx.y = 0;
-    if (++threadIdx.z < blockDim.z)
-      return;
-    nextBlock();
-  }
-};
-#define MODEL_UNWRAP(...) __VA_ARGS__
-#define MODEL_LAUNCH(kernel, config, ...)                                      \
-  do {                                                                         \
-    for (Launch launch{MODEL_UNWRAP config}; launch.more();                    \
-         launch.nextThread())                                                  \
-      kernel(__VA_ARGS__);                                                     \
-  } while (0)
-#define MODEL_LAUNCH_BLOCKS(kernel, config, ...)                               \
-  do {                                                                         \
-    for (Launch launch{MODEL_UNWRAP config}; launch.more();                    \
-         launch.nextBlock())                                                   \
-      kernel(__VA_ARGS__);                                                     \
-  } while (0)
-#define FOR_THREADS for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x)
-
-template <class T> T atomicAdd(T *at, T value) { return std::exchange(*at, *at + value); }
-template <class T> T atomicXor(T *at, T value) { return std::exchange(*at, *at ^ value); }
-template <class T> T atomicOr(T *at, T value) { return std::exchange(*at, *at | value); }
-template <class T> T atomicMax(T *at, T value) { return std::exchange(*at, std::max(*at, value)); }
-template <class T> T atomicMin(T *at, T value) { return std::exchange(*at, std::min(*at, value)); }
-inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
-inline int min(int a, int b) { return a < b ? a : b; }
 
 inline const char *cudaGetErrorString(cudaError_t) { return ""; }
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }

@@ -67,8 +67,16 @@ class Runner:
         build([self.options.dragon_cc, level, "-std=c++17", "-arch=sm_90", f"--dragon-targets={targets}", *more,
                f"-I{INPUTS}", source, "-o", program])
 
-    def compile_model(self, source, program):
-        build([self.options.clang, "-O0", "-w", "-std=c++17", "-DMODEL", f"-I{INPUTS}", source, "-o", program])
+    def compile_model(self, directory):
+        """Its kernels with optimisation, where they are a file of their own."""
+        path = lambda name: os.path.join(directory, name)
+        compiler = [self.options.clang, "-w", "-std=c++17", "-fno-exceptions", "-DMODEL", f"-I{INPUTS}"]
+        objects = []
+        for name, level in (("model", "-O0"), ("kernels", "-O1")):
+            if os.path.exists(path(f"{name}.cpp")):
+                build([*compiler, level, "-c", path(f"{name}.cpp"), "-o", path(f"{name}.o")])
+                objects.append(path(f"{name}.o"))
+        build([self.options.clang, "-static-libstdc++", *objects, "-o", path("model")])
 
     def input(self, directory, seed, size):
         self.contents = random.Random(seed).randbytes(size)
@@ -84,6 +92,9 @@ class Runner:
         if self.changed:
             self.write_input(directory)
         self.changed = program.changes_input
+        output = os.path.join(directory, "out.bin")
+        if os.path.exists(output):
+            os.remove(output)  # where a file is emptied and written anew, some file systems wait for the disk
         if self.servers is not None:
             if name not in self.servers:
                 self.servers[name] = Server(directory, name, self.environment)
@@ -94,7 +105,7 @@ class Runner:
             if result.returncode != 0:
                 raise Failure(f"ends with {result.returncode}: {result.stderr.decode(errors='replace')[-1500:]}")
             printed = result.stdout
-        with open(os.path.join(directory, "out.bin"), "rb") as file:
+        with open(output, "rb") as file:
             return printed, file.read()
 
     def settings(self, program, bare, checked):
@@ -153,7 +164,7 @@ class Runner:
     def compile_all(self, directory, level, bare, checked):
         """The folder's sources, for each of the runs."""
         path = lambda name: os.path.join(directory, name)
-        self.compile_model(path("model.cpp"), path("model"))
+        self.compile_model(directory)
         self.compile(path("program.cu"), path("program"), level, more=TRACED if checked else ())
         if bare:
             self.compile(path("program.cu"), path("bare"), level, more=WITHOUT)
@@ -185,8 +196,10 @@ class Runner:
 
     def sources(self, directory, seeds):
         programs = [Program(seed, self.selection) for seed in seeds]
-        write(os.path.join(directory, "program.cu"), together(programs))
-        write(os.path.join(directory, "model.cpp"), together(programs, model=True))
+        text, _ = together(programs)
+        write(os.path.join(directory, "program.cu"), text)
+        for name, text in zip(("model.cpp", "kernels.cpp"), together(programs, model=True)):
+            write(os.path.join(directory, name), text)
         return programs
 
     def batch(self, seeds):
@@ -234,8 +247,7 @@ class Runner:
         path = lambda name: os.path.join(directory, name)
         self.sources(directory, seeds)
         self.compile(path("program.cu"), path("program"), "-O2", "cuda,cpu")
-        build([self.options.clang, "-O1", "-w", "-std=c++17", "-DMODEL", "-static-libstdc++", f"-I{INPUTS}",
-               path("model.cpp"), "-o", path("model")])
+        self.compile_model(directory)
         return len(seeds), []
 
     def packed(self, seeds):
