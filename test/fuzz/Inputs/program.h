@@ -18,17 +18,13 @@
 #define RESTORABLE(variable)
 #endif
 
-#ifdef MODEL
-// Less code to compile.
-#define CHECK(call) (void)(call) // they do not fail
-inline void require(bool isSo, int line, const char *what) {
-  if (isSo)
+inline void check(cudaError_t status, const char *what) {
+  if (status == cudaSuccess)
     return;
-  fprintf(stderr, "line %d: not so: %s\n", line, what);
+  fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(status));
   exit(EXIT_FAILURE);
 }
-#define REQUIRE(condition) require(condition, __LINE__, #condition)
-#else
+#ifdef CHECKS_IN_PLACE
 #define CHECK(call)                                                            \
   do {                                                                         \
     cudaError_t status = (call);                                               \
@@ -38,7 +34,25 @@ inline void require(bool isSo, int line, const char *what) {
       exit(EXIT_FAILURE);                                                      \
     }                                                                          \
   } while (0)
+#elif defined(MODEL)
+#define CHECK(call) (void)(call) // they do not fail
+#else
+__attribute__((noinline)) inline void check(cudaError_t status, int line, const char *what) {
+  if (status == cudaSuccess)
+    return;
+  fprintf(stderr, "line %d: %s: %s\n", line, what, cudaGetErrorString(status));
+  exit(EXIT_FAILURE);
+}
+#define CHECK(call) check(call, __LINE__, #call)
+#endif
 
+__attribute__((noinline)) inline void require(bool isSo, int line, const char *what) {
+  if (isSo)
+    return;
+  fprintf(stderr, "line %d: not so: %s\n", line, what);
+  exit(EXIT_FAILURE);
+}
+#ifdef CHECKS_IN_PLACE
 #define REQUIRE(condition)                                                     \
   do {                                                                         \
     if (!(condition)) {                                                        \
@@ -46,14 +60,9 @@ inline void require(bool isSo, int line, const char *what) {
       exit(EXIT_FAILURE);                                                      \
     }                                                                          \
   } while (0)
+#else
+#define REQUIRE(condition) require(condition, __LINE__, #condition)
 #endif
-
-inline void check(cudaError_t status, const char *what) {
-  if (status == cudaSuccess)
-    return;
-  fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(status));
-  exit(EXIT_FAILURE);
-}
 
 inline uint32_t sum(const uint32_t *words, size_t count) {
   uint32_t result = 0;

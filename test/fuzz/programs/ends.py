@@ -32,7 +32,7 @@ class Ends:
             kernel = self.kernel("count_in", "const uint32_t *in, int n",
                                  "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n)\n"
                                  f"    atomicAdd(&{name}[in[i] % {words}], in[i] | 1);\n")
-            n = min(source[2], 50_000)
+            n = min(source[2], self.scaled(50_000))
             self.launch(kernel, f"({n} + 127) / 128, 128", f"{self.pointer(*source[:2])}, {n}",
                         [(source[0], source[1], source[1] + n, "r")], LEGACY)
             self.device_waits()

@@ -21,18 +21,19 @@ SHARE = 0.3
 
 
 class Selection:
-    """only: names of features that every program has, and no others; without: those that none has."""
+    """only: names of features that every program has, and no others; without: those that none has; full_size: none has an
+    eighth of the memory."""
 
-    def __init__(self, only=(), without=()):
+    def __init__(self, only=(), without=(), full_size=False):
         unknown = (set(only) | set(without)) - FEATURES.keys() - {"none"}
         if unknown:
             raise ValueError(f"no feature '{min(unknown)}'; there are {', '.join(FEATURES)}, and --only none")
-        self.only, self.without = set(only), set(without)
+        self.only, self.without, self.full_size = set(only), set(without), full_size
 
     @property
     def options(self):
         return "".join(f" {name} {','.join(sorted(names))}" for name, names in
-                       (("--only", self.only), ("--without", self.without)) if names)
+                       (("--only", self.only), ("--without", self.without)) if names) + " --full-size" * self.full_size
 
 
 def chosen(seed, selection=None):

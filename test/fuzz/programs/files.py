@@ -48,7 +48,7 @@ class Files:
     def write_out(self, memory, first, words, whole=False):
         rng = self.rng
         if not whole:
-            words = min(words, max(1, 400_000 // self.rounds))
+            words = min(words, max(1, self.scaled(400_000) // self.rounds))
         if rng.random() < 0.5:
             host = self.host_memory(words)
             if not host:

@@ -4,10 +4,6 @@ No kernel has two threads touch one word, one of them writing, other than by int
 used, or between barriers. A launch says which words it reads (r), may write (w), surely writes before reading (d).
 """
 
-import random
-
-CHUNK = 2 << 20
-
 
 class Kernels:
     FAMILIES = ["map", "map", "map", "in_place", "in_place", "stencil", "plane", "strided", "reverse", "gather",
@@ -31,11 +27,8 @@ class Kernels:
         return name
 
     def over(self, body):
-        """(type of n, kernel body, style) for body being run for each i in [0, n). A hundred programs, which are compiled
-        together, have two types and two styles, so that they have many kernels in common."""
-        hundred = random.Random(self.seed // 100)
-        kind = self.rng.choice([hundred.choice(["int", "int", "int", "unsigned", "size_t", "long"]) for _ in range(2)])
-        style = self.rng.choice([hundred.random() for _ in range(2)])
+        """(type of n, kernel body, style) for body being run for each i in [0, n). See Style."""
+        kind, style = self.rng.choice(self.style.index_types), self.rng.choice(self.style.index_styles)
         if style < 0.25:
             return kind, (f"  for ({kind} i = ({kind})blockIdx.x * blockDim.x + threadIdx.x; i < n;\n"
                           f"       i += ({kind})gridDim.x * blockDim.x) {{\n{body}  }}\n"), "stride"
@@ -68,12 +61,11 @@ class Kernels:
 
     def require(self, regions, more=0):
         """One launch needs all of it at once, because each block does, and some chunks more."""
-        self.need = max(self.need, (sum(map(self.chunks, regions)) + more) * CHUNK)
+        self.need = max(self.need, (sum(map(self.chunks, regions)) + more) * self.chunk)
 
-    @staticmethod
-    def chunks(region):
+    def chunks(self, region):
         _, low, high = region
-        return high * 4 // CHUNK - low * 4 // CHUNK + 1
+        return high * 4 // self.chunk - low * 4 // self.chunk + 1
 
     # Which words. ---------------------------------------------------------------------------------------------------
 
@@ -173,7 +165,7 @@ class Kernels:
         return True
 
     def stencil(self):
-        reach = self.rng.choice([1, 2, 1000, 70001])
+        reach = self.rng.choice([1, 2, 1000, self.scaled(70001)])
         return self.simple("stencil", f"    long low = (long)i - {reach}, high = (long)i + {reach};\n"
                            "    low = low < 0 ? 0 : low;\n    high = high < (long)n ? high : (long)n - 1;\n"
                            "    out[i] = in[low] * 3 + in[i] * 5 + in[high] * 7;\n")

@@ -83,7 +83,7 @@ class Managed:
 
     def write_from(self, memory, first, words):
         style = self.rng.choice(list(self.WRITES))
-        words = min(words, 16_000 if style == "pipe" else 300_000)
+        words = min(words, 16_000 if style == "pipe" else self.scaled(300_000))
         self.perform(HOST, [(memory, first, first + words, "r")])
         self.file_call(self.WRITES[style], memory, first, words, 0)
 

@@ -323,7 +323,7 @@ class Patterns:
         if not other or not host:
             return False
         rounds, variable = rng.randint(2, 4), f"b{self.count()}"
-        words = min(target[2], 300_000)
+        words = min(target[2], self.scaled(300_000))
         launch = self.elementwise(self.some_expression())
         self.inputs = max(self.inputs, rounds * words * 4)
         n = self.number(words)

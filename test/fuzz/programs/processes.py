@@ -19,18 +19,18 @@ class Processes:
         style = rng.choice(["nothing", "look", "look", "read", "change", "change", "rewrite", "rewrite", "replace"])
         child, changes = "return 0;", False
         if style == "look":
-            source = self.host_source(100_000)
+            source = self.host_source(self.scaled(100_000))
             if not source:
                 return False
             memory, first, words = source
             self.perform(HOST, [(memory, first, first + words, "r")])
             child = f"return int(sum({self.pointer(memory, first)}, {words}) & 127);"
         elif style == "read":
-            bytes_ = 4 * rng.randint(1, 50_000)
+            bytes_ = 4 * rng.randint(1, self.scaled(50_000))
             self.inputs = max(self.inputs, bytes_)
             child = f"return int(sumOfFile({bytes_}) & 127);"
         elif style == "change":
-            child, changes = f"return changeInput({rng.randint(0, 60_000)}, {rng.randint(1, 200_000)}, {rng.randint(0, 99)});", True
+            child, changes = f"return changeInput({rng.randint(0, self.scaled(60_000))}, {rng.randint(1, self.scaled(200_000))}, {rng.randint(0, 99)});", True
         elif style in ("rewrite", "replace"):
             child, changes = f"return {style}Input({rng.randint(0, 99)});", True
         result = f"child{self.count()}"

@@ -6,7 +6,7 @@ import re
 from .ends import Ends
 from .features import chosen
 from .files import Files
-from .kernels import CHUNK, Kernels
+from .kernels import Kernels
 from .managed import Managed
 from .patterns import Patterns
 from .processes import Processes
@@ -15,6 +15,7 @@ from .signals import Signals
 from .state import HOST, LEGACY, Impossible, Order, State
 from .steps import Steps
 from .streams import Streams
+from .style import CHUNK, Style
 from .tables import Tables
 from .threads import Threads
 from .variables import Variables
@@ -32,6 +33,8 @@ class Program(Kernels, Shapes, Steps, Files, Patterns, Variables, Threads, Strea
         self.seed = seed
         self.left_out, self.path, self.children, self.paths = set(left_out), "", 0, []
         self.features, self.more_outer, self.more_inner = chosen(seed, selection)
+        self.style = Style(seed, bool(selection and selection.full_size))
+        self.chunk = self.scaled(CHUNK)
         self.said = None  # in a thread: what it has to say, for others to print
         self.changes_input = False
         self.many_small = False  # buffers that share chunks, but not in strict mode
@@ -86,6 +89,9 @@ class Program(Kernels, Shapes, Steps, Files, Patterns, Variables, Threads, Strea
             return memory.text
         where = self.number(offset)
         return f"&{memory.text}[{where}]" if self.rng.random() < 0.2 else f"{memory.text} + {where}"
+
+    def scaled(self, size):
+        return size // self.style.scale
 
     # What happens, and in which order. --------------------------------------------------------------------------------
 
@@ -147,7 +153,7 @@ class Program(Kernels, Shapes, Steps, Files, Patterns, Variables, Threads, Strea
         stream = self.any_stream() if stream is None else stream
         self.perform(stream, uses)
         chunks = [self.chunks(use[:3]) for use in uses]
-        self.launches.add((sum(chunks) * CHUNK, sum(min(count, 2) for count in chunks) * CHUNK))
+        self.launches.add((sum(chunks) * self.chunk, sum(min(count, 2) for count in chunks) * self.chunk))
         config = grid
         if stream != LEGACY:
             config += f", 0, {self.stream_text(stream)}"
@@ -267,7 +273,7 @@ class Program(Kernels, Shapes, Steps, Files, Patterns, Variables, Threads, Strea
             kinds = kinds or self.IN_THREADS
         kinds = kinds or (self.INNER + self.more_inner if self.depth else self.OUTER + self.more_outer)
         for _ in range(40):
-            if self.work > self.WORK:
+            if self.work > self.scaled(self.WORK):
                 return False
             length, self.children = len(self.out), 0
             kind = self.rng.choice(kinds)

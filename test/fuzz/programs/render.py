@@ -49,7 +49,7 @@ def body(program, model, head, more=(), shared=None):
     called = re.compile(r"^(\s*)(" + "|".join(names) + r")(?=<)") if names else None
 
     def rewrite(lines):
-        lines = with_threads_of_c(lines) if model else lines
+        lines = lines if program.style.standard_threads and not model else with_threads_of_c(lines)
         lines = for_model(lines, program.block_kernels) if model else lines
         if called and not model:
             lines = [called.sub(lambda m: m[1] + names[m[2]], line) for line in lines]

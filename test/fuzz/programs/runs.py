@@ -1,4 +1,4 @@
-"""Building random programs, some tens to an executable, and comparing what they do with what the model says.
+"""Building random programs, some hundreds to an executable, and comparing what they do with what the model says.
 
 Each program runs alone in a process, so that what goes wrong is its own. Against the model, which knows nothing of
 dragon-cc, stand
@@ -17,7 +17,6 @@ import subprocess
 import tempfile
 
 from .features import Selection
-from .kernels import CHUNK
 from .program import Program
 from .render import alone, together
 from .server import Failure, Server
@@ -27,12 +26,12 @@ WITHOUT = ["-fno-dragon-lifetime", "-fno-dragon-staging", "-fno-dragon-wavefront
 TRACED = ["-fdragon-trace-accesses"]
 POISON = {"DRAGON_POISON": "1"}
 STRICT = {"DRAGON_STRICT": "1", **POISON}
-BUDGETS = [
-    {"DRAGON_DEVICE_MEMORY": "16M", "DRAGON_HOST_MEMORY": "16M"},
-    {"DRAGON_DEVICE_MEMORY": "24M", "DRAGON_HOST_MEMORY": "8M", "DRAGON_IO_URING": "0"},
-    {"DRAGON_DEVICE_MEMORY": "12M", "DRAGON_HOST_MEMORY": "64M", "DRAGON_DIRECT_IO": "off"},
-    {"DRAGON_DEVICE_MEMORY": "8M", "DRAGON_HOST_MEMORY": "8M"},
-    {"DRAGON_DEVICE_MEMORY": "10M", "DRAGON_HOST_MEMORY": "12M", "DRAGON_CPU_THREADS": "1"},
+BUDGETS = [  # chunks of device and host memory
+    (8, 8, {}),
+    (12, 4, {"DRAGON_IO_URING": "0"}),
+    (6, 32, {"DRAGON_DIRECT_IO": "off"}),
+    (4, 4, {}),
+    (5, 6, {"DRAGON_CPU_THREADS": "1"}),
 ]
 
 
@@ -58,14 +57,14 @@ class Runner:
     def __init__(self, options):
         self.options = options
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("DRAGON_") and k != "FILL"}
-        self.selection = Selection(options.only, options.without)
+        self.selection = Selection(options.only, options.without, options.full_size or bool(options.pack or options.prebuilt))
         self.runs = {}
         self.servers = None  # while the programs of a batch run
         self.contents, self.changed = b"", False  # of the input
 
-    def compile(self, source, program, level, targets="cpu", more=()):
-        build([self.options.dragon_cc, level, "-std=c++17", "-arch=sm_90", f"--dragon-targets={targets}", *more,
-               f"-I{INPUTS}", source, "-o", program])
+    def compile(self, source, program, options, targets="cpu"):
+        build([self.options.dragon_cc, "-std=c++17", "-arch=sm_90", f"--dragon-targets={targets}", *options, f"-I{INPUTS}", source,
+               "-o", program])
 
     def compile_model(self, directory):
         """Its kernels with optimisation, where they are a file of their own."""
@@ -108,23 +107,29 @@ class Runner:
         with open(output, "rb") as file:
             return printed, file.read()
 
+    @staticmethod
+    def memory(program, device_part, host_part):
+        size = lambda chunks: f"{chunks * program.chunk >> 10}K"
+        return {"DRAGON_DEVICE_MEMORY": size(device_part), "DRAGON_HOST_MEMORY": size(host_part), "DRAGON_CHUNK_SIZE": size(1)}
+
     def settings(self, program, bare, checked):
         """(name, executable, environment)"""
         seed = program.seed
         device = {"DRAGON_QUIET": "1", "DRAGON_BACKEND": "vmm" if self.options.prebuilt else "cpu"}
         strict = {} if self.options.prebuilt else POISON if program.many_small else STRICT
-        budget = {**device, **strict, **BUDGETS[seed % len(BUDGETS)], "DRAGON_CHUNK_SIZE": "2M"}
+        device_part, host_part, more = BUDGETS[seed % len(BUDGETS)]
+        # Kernels reach three quarters of the host's part.
+        chunk = program.chunk
+        room = (device_part + host_part * 3 // 4) * chunk
+        # The smallest slice, one block, must lie in device memory where not all of the launch fits: a few words of it
+        # that begin in one chunk and end in the next one are two chunks.
+        if program.need + chunk > room or any(all_of_it + chunk > room and slice_of_it > device_part * chunk
+                                              for all_of_it, slice_of_it in program.launches):
+            host_part = 32
+        budget = {**device, **strict, **more, **self.memory(program, device_part, host_part)}
         # Launches run together wherever they may, in most programs.
         if seed % 4:
             budget["DRAGON_WAVEFRONT"] = "always"
-        # Kernels reach three quarters of the host's part.
-        device_part, host_part = (int(budget[f"DRAGON_{tier}_MEMORY"][:-1]) << 20 for tier in ("DEVICE", "HOST"))
-        room = device_part + host_part * 3 // 4
-        # The smallest slice, one block, must lie in device memory where not all of the launch fits: a few words of it
-        # that begin in one chunk and end in the next one are two chunks.
-        if program.need + CHUNK > room or any(all_of_it + CHUNK > room and slice_of_it > device_part
-                                              for all_of_it, slice_of_it in program.launches):
-            budget["DRAGON_HOST_MEMORY"] = "64M"
         if checked:
             yield "checked", "program", {**budget, "DRAGON_CHECK": "1"}
         else:
@@ -135,7 +140,7 @@ class Runner:
             yield "roomy", "program", {**device, **strict}
         if bare:
             # What is not sliced is reached in host memory.
-            yield "bare", "bare", {**budget, "DRAGON_HOST_MEMORY": "64M"}
+            yield "bare", "bare", {**budget, **self.memory(program, device_part, 32)}
 
     def check(self, directory, program, place, bare, checked=False):
         """None, or what is wrong with a program."""
@@ -161,20 +166,20 @@ class Runner:
             return f"{name} run ({how}) differs, first at byte {first} of {len(expected[1])}"
         return None
 
-    def compile_all(self, directory, level, bare, checked):
+    def compile_all(self, directory, options, bare, checked):
         """The folder's sources, for each of the runs."""
         path = lambda name: os.path.join(directory, name)
         self.compile_model(directory)
-        self.compile(path("program.cu"), path("program"), level, more=TRACED if checked else ())
+        self.compile(path("program.cu"), path("program"), [*options, *(TRACED if checked else [])])
         if bare:
-            self.compile(path("program.cu"), path("bare"), level, more=WITHOUT)
+            self.compile(path("program.cu"), path("bare"), [*options, *WITHOUT])
 
     def build_alone(self, directory, program, level, bare, checked=False):
         path = lambda name: os.path.join(directory, name)
         write(path("program.cu"), alone(program))
         write(path("model.cpp"), alone(program, model=True))
         self.input(directory, program.seed, program.inputs)
-        self.compile_all(directory, level, bare, checked)
+        self.compile_all(directory, [level, *program.style.options], bare, checked)
 
     def keep(self, seed, problem, level, checked):
         """Leaves the program by itself in a folder of its own, with its input; tells whether it fails there too."""
@@ -211,7 +216,7 @@ class Runner:
         checked = (rng.random() < 0.25 or self.options.checked) and not self.options.prebuilt
         try:
             programs = self.sources(directory, seeds)
-            self.compile_all(directory, level, bare, checked)
+            self.compile_all(directory, [level, *programs[0].style.options], bare, checked)
         except Failure as failure:
             # Which one it is, one by one, unless that is all there is.
             if len(seeds) == 1:
@@ -245,8 +250,8 @@ class Runner:
         directory = os.path.join(self.options.pack, f"batch{seeds[0]}")
         os.makedirs(directory, exist_ok=True)
         path = lambda name: os.path.join(directory, name)
-        self.sources(directory, seeds)
-        self.compile(path("program.cu"), path("program"), "-O2", "cuda,cpu")
+        programs = self.sources(directory, seeds)
+        self.compile(path("program.cu"), path("program"), ["-O2", *programs[0].style.options_of_language], "cuda,cpu")
         self.compile_model(directory)
         return len(seeds), []
 

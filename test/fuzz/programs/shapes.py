@@ -199,8 +199,7 @@ class Shapes:
         if not target:
             return False
         memory, first, words = target
-        if words > 1 << 20:
-            words = 1 << 20
+        words = min(words, self.scaled(1 << 20))
         self.launch_over("bytes", "unsigned char *out", "    if (i % 4 != 1)\n      out[i] = (unsigned char)(i * 7);\n",
                          lambda n: f"(unsigned char *)({self.pointer(memory, first)}), {n}", words * 4,
                          [(memory, first, first + words, "w")])
@@ -239,7 +238,7 @@ class Shapes:
 
     def reduce(self):
         """One word for each block, or all of them added up in one."""
-        source = self.source(256, 400_000)
+        source = self.source(256, self.scaled(400_000))
         if not source:
             return False
         blocks = (source[2] + 127) // 128
@@ -257,7 +256,7 @@ class Shapes:
         return True
 
     def histogram(self):
-        source, target = self.source(256, 400_000), self.source(64, 64)
+        source, target = self.source(256, self.scaled(400_000)), self.source(64, 64)
         if not source or not target or source[0] is target[0]:
             return False
         name = self.barrier_kernel(

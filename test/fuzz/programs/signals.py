@@ -39,7 +39,7 @@ class Signals:
         if self.said is not None or not ready:
             return False
         memory, (low, high) = rng.choice(ready)
-        words = rng.randint(1, min(high - low, 50_000))
+        words = rng.randint(1, min(high - low, self.scaled(50_000)))
         if memory.kind == "managed":
             self.device_waits()
         self.perform(HOST, [(memory, low, low + words, "w")])

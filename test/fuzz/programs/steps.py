@@ -47,12 +47,12 @@ class Steps:
                 self.emit(f"for (size_t i = 0; i < {words}; ++i)")
                 self.emit(f"  {memory.text}[{first} + i] = scramble((uint32_t)i + {rng.randint(0, 999)});")
             return True
-        source = self.host_source(1 << 20)
+        source = self.host_source(self.scaled(1 << 20))
         if not source:
             return False
         memory, first, words = source
         if style == "change":
-            words = min(words, 300_000)
+            words = min(words, self.scaled(300_000))
             self.perform(HOST, [(memory, first, first + words, "w")])
             self.emit(f"for (size_t i = 0; i < {words}; ++i)")
             self.emit(f"  {memory.text}[{first} + i] += 3;")

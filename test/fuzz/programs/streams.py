@@ -87,7 +87,7 @@ class Streams:
     def host_function(self):
         """A stream calls a function of the host, which changes or fills host memory."""
         rng, stream = self.rng, self.any_stream()
-        source = self.host_source(200_000)
+        source = self.host_source(self.scaled(200_000))
         if source and rng.random() < 0.6:
             memory, first, words = source
             mode, function = "w", "addOnHost"
@@ -95,7 +95,7 @@ class Streams:
             memory = self.host_memory(1)
             if not memory:
                 return False
-            words = rng.randint(1, min(memory.words, 200_000))
+            words = rng.randint(1, min(memory.words, self.scaled(200_000)))
             first = rng.choice([0, rng.randint(0, memory.words - words)])
             mode, function = "d", "fillOnHost"
         self.perform(stream, [(memory, first, first + words, mode)])

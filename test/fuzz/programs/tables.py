@@ -1,6 +1,5 @@
 """Many small buffers, which kernels reach through a table of pointers in device memory."""
 
-from .kernels import CHUNK
 from .state import LEGACY
 
 
@@ -11,8 +10,9 @@ class Tables:
         if self.depth > 1 or self.rounds > 2 or self.threads_run:
             return False
         count = rng.choice([rng.randint(20, 200), rng.randint(100, 600), rng.randint(100, 600), rng.randint(600, 5000)])
+        count = min(count, self.scaled(8000))
         each = rng.choice([4, 16, 64, rng.randint(4, 256), rng.choice([512, 1024])])
-        each = min(each, 600_000 // count)
+        each = min(each, self.scaled(600_000) // count)
         words = count * each
         source, target = self.source(words, words), self.target(words)
         if not source or not target or source[0] is target[0]:
@@ -52,10 +52,10 @@ class Tables:
         self.emit(f"CHECK(cudaFree({table}));")
         self.emit("}")
         self.many_small = True
-        # All small buffers together are one launch's; so is what its pointers may reach besides. They share chunks, with the
-        # table, but for the first ones that are managed.
+        # All small buffers together are one launch's; so is what its pointers may reach besides. They share chunks, with gaps
+        # and with the table, but for the first ones that are managed.
         self.require([(m, 0, m.words) for m in self.memories if m.on_device and m.allocated],
-                     words * 4 // CHUNK + 3 + (4 if managed else 0))
+                     count * (each * 4 // 512 + 1) * 512 // self.chunk + 3 + (4 if managed else 0))
         return True
 
     def one_small(self, small, count, each, stream):

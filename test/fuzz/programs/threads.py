@@ -114,9 +114,9 @@ class Threads:
 
     def thread_memory(self, number):
         rng, own = self.rng, []
-        words = rng.choice([rng.randint(2000, 20_000), rng.randint(70_000, 600_000), 1 << rng.randint(14, 19)])
+        words = self.scaled(rng.choice([rng.randint(2000, 20_000), rng.randint(70_000, 600_000), 1 << rng.randint(14, 19)]))
         for name in "ab" if rng.random() < 0.6 else "abc":
-            memory = Memory(f"{name}_{number}", words if rng.random() < 0.8 else rng.randint(1000, 300_000),
+            memory = Memory(f"{name}_{number}", words if rng.random() < 0.8 else self.scaled(rng.randint(1000, 300_000)),
                             rng.choice(["device"] * 5 + ["managed"]))
             self.variables[memory.text] = "uint32_t *{0}"
             self.emit(f"uint32_t *{memory.text};")
@@ -192,7 +192,7 @@ class Threads:
             return False
         source, target = pair
         words, number, count = target[2], self.count(), rng.randint(2, 4)
-        if words > 400_000:
+        if words > self.scaled(400_000):
             return False
         part, ready, baton, work = (f"{name}{number}" for name in ("part", "ready", "baton", "work"))
         launch = self.elementwise(self.some_expression())
@@ -229,7 +229,7 @@ class Threads:
         if not target or self.depth > 1 or self.said is not None or target[0].shared:
             return False
         memory, first, words = target
-        words, number, count = min(words, 300_000), self.count(), rng.randint(2, 4)
+        words, number, count = min(words, self.scaled(300_000)), self.count(), rng.randint(2, 4)
         rounds = rng.randint(1, 3)
         self.perform(HOST, [(memory, first, first + words, "w")])
         self.work += self.rounds * count * rounds * words

@@ -44,10 +44,10 @@ class Variables:
 
     def declare_memory(self):
         rng = self.rng
-        sizes = [rng.choice([rng.randint(1 << 17, 1 << 20), rng.randint(300_000, 1_500_000), 1 << rng.randint(17, 20)])
+        sizes = [self.scaled(rng.choice([rng.randint(1 << 17, 1 << 20), rng.randint(300_000, 1_500_000), 1 << rng.randint(17, 20)]))
                  for _ in range(2)]
-        size = lambda: (rng.choice(sizes) if rng.random() < 0.8 else rng.randint(70_000, 1_200_000)
-                        if rng.random() < 0.7 else rng.randint(1, 20_000))
+        size = lambda: (rng.choice(sizes) if rng.random() < 0.8 else self.scaled(rng.randint(70_000, 1_200_000))
+                        if rng.random() < 0.7 else rng.randint(1, self.scaled(20_000)))
         kind = lambda: rng.choice(["device"] * 6 + ["async", "managed"])
         total = 0
         while total < rng.randint(2, 5):
