@@ -55,24 +55,27 @@ Status RuntimeBuffers::free(uintptr_t base) {
 /// Says to who watches what the host has copied to the buffer. Where the host
 /// has the buffer mapped, it may change that without a fault.
 static void tellCopiedIn(Observer &watcher, Buffer &buffer, AddressRange range,
-                         const char *contents) {
+                         const char *contents, HostAccess how) {
   for (uintptr_t at = range.begin; at < range.end;) {
     const bool mapped = buffer.chunkAt(at).hostMapped;
     uintptr_t end = at;
     while (end < range.end && buffer.chunkAt(end).hostMapped == mapped)
       end = buffer.chunkAt(end).va() + buffer.chunkAt(end).bytes();
     end = std::min(end, range.end);
-    watcher.hostWrote({at, end}, HostAccess::Copy,
+    watcher.hostWrote({at, end}, how,
                       mapped ? nullptr : contents + (at - range.begin));
     at = end;
   }
 }
 
+bool RuntimeBuffers::isWatched() const { return State.Ctx.watcher != nullptr; }
+
 Status RuntimeBuffers::copy(void *to, const void *from, size_t bytes,
                             Queue queue, bool async, bool pageable,
-                            bool mayBePinned) {
+                            bool mayBePinned, bool variable) {
   if (bytes == 0)
     return {};
+  const HostAccess how = variable ? HostAccess::Variable : HostAccess::Copy;
   mayBePinned |= !pageable;
   uintptr_t toAddress = reinterpret_cast<uintptr_t>(to);
   uintptr_t fromAddress = reinterpret_cast<uintptr_t>(from);
@@ -109,14 +112,13 @@ Status RuntimeBuffers::copy(void *to, const void *from, size_t bytes,
       if (impl.Ctx.watcher)
         tellCopiedIn(*impl.Ctx.watcher, *target->buffer,
                      {toAddress, toAddress + bytes},
-                     static_cast<const char *>(from));
+                     static_cast<const char *>(from), how);
     } else if (source) {
       DRAGON_TRY(impl.Moves.fromBuffer(*source->buffer, static_cast<char *>(to),
                                        fromAddress, bytes, queue,
                                        {pageable, mayBePinned}));
       if (impl.Ctx.watcher)
-        impl.Ctx.watcher->hostRead({fromAddress, fromAddress + bytes},
-                                   HostAccess::Copy, to);
+        impl.Ctx.watcher->hostRead({fromAddress, fromAddress + bytes}, how, to);
     } else {
       DRAGON_TRY(
           impl.Ctx.device->copy(to, from, bytes, CopyKind::HostToHost, queue));

@@ -64,8 +64,12 @@ public:
   /// the device knows. Returns when host memory may be reused, unless `async`
   /// and the memory is pinned. `pageable`: host memory on one side is not; work
   /// in the queue cannot reach it then, unless it `mayBePinned` after all.
+  /// `variable`: one side is a device variable, for who watches.
   Status copy(void *to, const void *from, size_t bytes, Queue queue, bool async,
-              bool pageable = false, bool mayBePinned = false);
+              bool pageable = false, bool mayBePinned = false,
+              bool variable = false);
+  /// Whether somebody is told of what happens to buffers.
+  bool isWatched() const;
   Status fill(void *to, uint32_t value, unsigned width, size_t count,
               Queue queue);
   /// Zeros that the host may look at when it returns.

@@ -135,14 +135,20 @@ void Check::written(AddressRange range, uint32_t writer,
               });
 }
 
+/// Whether the contents go to the host or come from there as a whole.
+static bool isTransfer(HostAccess how) {
+  return how == HostAccess::Copy || how == HostAccess::File;
+}
+
 void Check::hostWrote(AddressRange range, HostAccess how,
                       const void *contents) {
   const auto *from = static_cast<const unsigned char *>(contents);
-  const char *what = how == HostAccess::Copy   ? "a copy from the host"
-                     : how == HostAccess::File ? "a file that was mapped"
-                                               : "the host";
+  const char *what = how == HostAccess::Copy       ? "a copy from the host"
+                     : how == HostAccess::Variable ? "a copy of a variable"
+                     : how == HostAccess::File     ? "a file that was mapped"
+                                                   : "the host";
   if (const Known *known = knownAt(range.begin);
-      known && known->buffer.why && how != HostAccess::Fault) {
+      known && known->buffer.why && isTransfer(how)) {
     const unsigned flags = known->buffer.flags;
     if (!(flags & D_READ)) {
       Report.actor(what);
@@ -203,13 +209,14 @@ void Check::copied(uintptr_t to, uintptr_t from, size_t bytes) {
 }
 
 void Check::hostRead(AddressRange range, HostAccess how, const void *contents) {
-  Report.actor(how == HostAccess::Copy   ? "a copy to the host"
-               : how == HostAccess::File ? "a write to a file"
-                                         : "the host");
+  Report.actor(how == HostAccess::Copy       ? "a copy to the host"
+               : how == HostAccess::Variable ? "a copy to a variable"
+               : how == HostAccess::File     ? "a write to a file"
+                                             : "the host");
   const Known *known = knownAt(range.begin);
   if (!known || known->unseen)
     return;
-  if (known->buffer.why && how != HostAccess::Fault &&
+  if (known->buffer.why && isTransfer(how) &&
       !(known->buffer.flags & D_WRITE) && (known->buffer.flags & D_VOLATILE))
     Report.add(CheckReport::Goes, named(*known),
                range.begin - known->buffer.range.begin,

@@ -109,6 +109,7 @@ private:
 
   Touch *touch(uint64_t page);
   void judge(uint64_t page, Touch &touched);
+  void judgeMapped(uint64_t page, const PageMask &writes);
   void judgeAnnounced(uint64_t page, const PageAccess &access);
   void judgeOverwritten();
   void judgeEnds(uint64_t page, ShadowPage &shadow, const PageMask &read);

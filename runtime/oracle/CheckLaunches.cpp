@@ -137,11 +137,7 @@ void Check::judge(uint64_t page, Touch &touched) {
   Compared += access.read.count();
   if (!Blocks.anything)
     judgeAnnounced(page, access);
-  if (const Known *known = knownAt(page * PageBytes);
-      known && known->buffer.why && known->buffer.flags == D_READ &&
-      access.write.any())
-    problem(CheckReport::WritesMapped, page, access.write,
-            textOf(*known->buffer.why));
+  judgeMapped(page, access.write);
   if (!touched.shadow)
     return;
   ShadowPage &shadow = *touched.shadow;
@@ -154,6 +150,26 @@ void Check::judge(uint64_t page, Touch &touched) {
   }
   judgeEnds(page, shadow, access.read);
   judgeOrder(page, shadow, access);
+}
+
+/// Small buffers share pages.
+void Check::judgeMapped(uint64_t page, const PageMask &writes) {
+  if (!writes.any())
+    return;
+  const uintptr_t base = page * PageBytes, end = base + PageBytes;
+  auto next = Buffers.upper_bound(base);
+  if (next != Buffers.begin())
+    --next;
+  for (; next != Buffers.end() && next->first < end; ++next) {
+    const ObservedBuffer &buffer = next->second.buffer;
+    if (!buffer.why || buffer.flags != D_READ || buffer.range.end <= base)
+      continue;
+    const PageMask own =
+        maskOf(std::max(base, buffer.range.begin) - base,
+               std::min<uintptr_t>(end, buffer.range.end) - base);
+    if (const PageMask part = writes & own; part.any())
+      problem(CheckReport::WritesMapped, page, part, textOf(*buffer.why));
+  }
 }
 
 void Check::judgeAnnounced(uint64_t page, const PageAccess &access) {

@@ -66,11 +66,12 @@ struct ObservedHostCode {
   const dragon_reason *why; ///< the directive
 };
 
-/// How the host gets at contents.
+/// How what is no buffer gets at contents.
 enum class HostAccess {
   Copy,
-  File,  ///< to a file or from one, by the runtime
-  Fault, ///< by the processor: perhaps less than the range
+  Variable, ///< a copy, by a device variable: not by the host
+  File,     ///< to a file or from one, by the runtime
+  Fault,    ///< by the processor: perhaps less than the range
 };
 
 class Observer {

@@ -55,9 +55,13 @@ Result copyBytes(Front &front, void *to, const void *from, size_t bytes,
         front, front.runtime.buffers().find(reinterpret_cast<uintptr_t>(from))
                    ? to
                    : from);
-  return front.runtime.buffers().copy(to, from, bytes, front.queue(stream),
-                                      async, pageable,
-                                      /*mayBePinned=*/bytes < LargeBytes);
+  const bool variable =
+      front.runtime.buffers().isWatched() &&
+      (modules().ownsVariableAt(reinterpret_cast<uintptr_t>(to)) ||
+       modules().ownsVariableAt(reinterpret_cast<uintptr_t>(from)));
+  return front.runtime.buffers().copy(
+      to, from, bytes, front.queue(stream), async, pageable,
+      /*mayBePinned=*/bytes < LargeBytes, variable);
 }
 
 namespace {

@@ -196,6 +196,27 @@ TEST_F(CheckTest, ABufferThatIsReadOnlyIsWritten) {
   EXPECT_THAT(Lines, ElementsAre(HasSubstr("'MappedReadOnly' at a.cu:7")));
 }
 
+TEST_F(CheckTest, ABufferBesideOneThatIsReadOnlyIsWritten) {
+  Check.freed(range());
+  Check.allocated({range(0, 512), "d_a", D_READ, false, &ReadOnly});
+  Check.allocated({range(1024, 1536), "d_b", D_WRITE, false, &Early});
+  Check.allocated({range(2048, 2560), "d_c", D_READ, false, &ReadOnly});
+  launch(1, "set", {write(1024, 1536, 5)});
+  EXPECT_THAT(Lines, IsEmpty());
+  launch(2, "set", {write(2048, 2052, 5)});
+  EXPECT_THAT(Lines, ElementsAre(HasSubstr("writes bytes 0-3 of 'd_c'")));
+}
+
+TEST_F(CheckTest, VariablesOfTheDeviceAreNoHostMemory) {
+  Check.freed(range());
+  allocate(D_VOLATILE, &Early);
+  Check.hostWrote(range(), HostAccess::Variable, Memory);
+  Check.hostRead(range(), HostAccess::Variable, Memory);
+  EXPECT_THAT(Lines, IsEmpty());
+  Check.hostRead(range(), HostAccess::Copy, Memory);
+  EXPECT_THAT(Lines, ElementsAre(HasSubstr("keeps from being copied out")));
+}
+
 TEST_F(CheckTest, WhatIsWrittenUnseenIsWhatItsFirstReaderFinds) {
   Check.hostWrote(range(), HostAccess::File, nullptr);
   std::memset(Memory, 7, Bytes);
