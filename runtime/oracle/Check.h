@@ -145,6 +145,7 @@ private:
   std::map<uintptr_t, Known> Buffers; ///< by their beginnings
   uint64_t Allocations = 0;
   Shadow Contents;
+  std::vector<AddressRange> Shared; ///< by the running blocks, with the host
   std::vector<End> Ends;        ///< from number 1
   std::vector<Written> Writers; ///< from number 1
   std::string Actor;            ///< who reads or writes now

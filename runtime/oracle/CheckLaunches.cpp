@@ -63,10 +63,14 @@ void Check::blocksRun(const ObservedBlocks &blocks,
   for (auto *ranges : {&Blocks.may, &Blocks.mayWrite, &Blocks.must})
     sortRanges(*ranges);
   // What the host sees it may have changed.
+  Shared.clear();
   for (const AddressRange &range : remote)
     if (const Known *known = knownAt(range.begin);
-        known && known->buffer.hostAccessible)
+        known && known->buffer.hostAccessible) {
       hostWrote(range, HostAccess::Fault, nullptr);
+      Shared.push_back(range);
+    }
+  sortRanges(Shared);
 }
 
 Check::Touch *Check::touch(uint64_t page) {
@@ -234,6 +238,12 @@ void Check::settle(uint64_t page, Touch &touched) {
     shadow->take((access.read - access.write) & shadow->foreign,
                  memoryOf(page));
     shadow->readers.set(LaunchWriter, access.read - access.write);
+  }
+  // The host may change it again, without a fault.
+  if (ShadowPage *shadow = touched.shadow) {
+    const PageMask shared = within(Shared, page);
+    shadow->foreign |= shadow->defined & shared;
+    shadow->defined -= shared;
   }
 }
 
