@@ -50,8 +50,7 @@ bool addNumbers(Type *Of, Type *&Number, unsigned &Count) {
 /// The vector that holds what the variable holds; null: there is none.
 VectorType *vectorOf(const Value *Pointer, uint64_t Bytes,
                      const DataLayout &Layout) {
-  auto *Variable =
-      dyn_cast<AllocaInst>(Pointer->stripPointerCastsAndAliases());
+  auto *Variable = dyn_cast<AllocaInst>(Pointer->stripPointerCastsAndAliases());
   if (!Variable || Variable->isArrayAllocation() ||
       Layout.getTypeAllocSize(Variable->getAllocatedType()) != Bytes)
     return nullptr;

@@ -146,13 +146,13 @@ private:
   uint64_t Allocations = 0;
   Shadow Contents;
   std::vector<AddressRange> Shared; ///< by the running blocks, with the host
-  std::vector<End> Ends;        ///< from number 1
-  std::vector<Written> Writers; ///< from number 1
-  std::string Actor;            ///< who reads or writes now
-  uint64_t Launch = 0;          ///< the running one's number; 0: none runs
-  uint32_t LaunchWriter = 0;    ///< its number among the writers
-  uint64_t Latest = 0;          ///< the highest number of a launch so far
-  ObservedBlocks Blocks;        ///< that run
+  std::vector<End> Ends;            ///< from number 1
+  std::vector<Written> Writers;     ///< from number 1
+  std::string Actor;                ///< who reads or writes now
+  uint64_t Launch = 0;              ///< the running one's number; 0: none runs
+  uint32_t LaunchWriter = 0;        ///< its number among the writers
+  uint64_t Latest = 0;              ///< the highest number of a launch so far
+  ObservedBlocks Blocks;            ///< that run
   std::unordered_map<uint64_t, Touch> Touched; ///< by them
   struct Recent {
     uint64_t page = UINT64_MAX;
