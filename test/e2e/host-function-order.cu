@@ -19,11 +19,11 @@ __global__ void addOne(const uint32_t *in, uint32_t *out, int n) {
 }
 
 const int N = 1 << 16;
-std::atomic<bool> open{false};
+static std::atomic<bool> opened{false};
 
 /// Not before somebody opens it.
 static void fill(void *memory) {
-  while (!open)
+  while (!opened)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   std::fill_n((uint32_t *)memory, N, 41u);
 }
@@ -31,7 +31,7 @@ static void fill(void *memory) {
 static void openSoon() {
   std::thread([] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    open = true;
+    opened = true;
   }).detach();
 }
 
@@ -61,7 +61,7 @@ int main() {
     REQUIRE(value == 42);
 
   // A copy, by the default stream's handle.
-  open = false;
+  opened = false;
   std::fill_n(h, N, 0u);
   CHECK(cudaLaunchHostFunc(cudaStreamLegacy, fill, h));
   openSoon();
