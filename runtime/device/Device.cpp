@@ -74,10 +74,7 @@ Timeline::Lane laneOf(CopyKind kind) {
 /// "scale, blocks 0-63 of 256"; of a grid with several dimensions, all of them.
 std::string textOf(const LaunchRequest &request) {
   std::string text = request.kernelName ? request.kernelName : "?";
-  bool whole = true;
-  for (unsigned axis = 0; axis < 3; ++axis)
-    whole &= request.box.Hi[axis] - request.box.Lo[axis] == request.grid[axis];
-  if (whole)
+  if (request.isWholeGrid())
     return text;
   text += ", blocks";
   for (unsigned axis = 0; axis < 3; ++axis)

@@ -77,6 +77,13 @@ struct LaunchRequest {
   /// everything else inaccessible to the kernel.
   std::span<const AddressRange> touched;
   bool touchesAnything; ///< `touched` is not complete: open every mapped chunk
+
+  bool isWholeGrid() const {
+    for (unsigned axis = 0; axis < 3; ++axis)
+      if (box.Hi[axis] - box.Lo[axis] != grid[axis])
+        return false;
+    return true;
+  }
 };
 
 /// Bytes a second of large copies; 0 where none has been measured.

@@ -11,14 +11,10 @@ namespace dragon {
 
 /// The copy for buffers that do not overlap can run in the kernel's place.
 static bool mayRunRestricted(const ResolvedLaunch &launch,
-                             const BlockBox &box) {
+                             const LaunchRequest &request) {
   const KernelInfo &kernel = *launch.kernel;
-  if (!kernel.restricted || launch.cooperative)
-    return false;
-  for (unsigned axis = 0; axis < 3; ++axis)
-    if (box.Hi[axis] - box.Lo[axis] != launch.grid[axis])
-      return false;
-  return uint64_t(launch.block[0]) * launch.block[1] * launch.block[2] <=
+  return kernel.restricted && !launch.cooperative && request.isWholeGrid() &&
+         uint64_t(launch.block[0]) * launch.block[1] * launch.block[2] <=
              kernel.mostThreadsRestricted &&
          launch.onDistinctAllocations();
 }
@@ -30,7 +26,7 @@ Status Submitter::run(const ResolvedLaunch &launch, const Submission &part) {
     request.kernel = const_cast<KernelHandle *>(part.kernel);
     request.args = const_cast<void **>(part.args.data());
     request.numArgs = uint32_t(part.args.size());
-  } else if (mayRunRestricted(launch, part.box)) {
+  } else if (mayRunRestricted(launch, request)) {
     request.kernel = const_cast<KernelHandle *>(&*launch.kernel->restricted);
   }
   request.touched = part.touched;

@@ -181,11 +181,9 @@ Status CudaDevice::launchImpl(const LaunchRequest &request) {
   const KernelImage &image = request.kernel->image;
   const char *name = request.kernelName ? request.kernelName : image.name;
   uint32_t blocks[3];
-  bool whole = true;
-  for (unsigned axis = 0; axis < 3; ++axis) {
+  for (unsigned axis = 0; axis < 3; ++axis)
     blocks[axis] = request.box.Hi[axis] - request.box.Lo[axis];
-    whole &= blocks[axis] == request.grid[axis];
-  }
+  const bool whole = request.isWholeGrid();
   if (!image.function)
     return Status::native(DRAGON_ERROR_DEVICE, InvalidDeviceFunction,
                           "kernel '{}' has no code for this GPU; compile for "

@@ -43,16 +43,20 @@ StatusOr<std::unique_ptr<Device>> VmmDevice::createOn(const CudaDriver &cuda) {
 // A range ends where no other begins, as the driver gives ranges side by side:
 // a pointer to the end of a buffer, from which a kernel goes backwards, belongs
 // to that buffer and to no other.
+static size_t withGap(size_t bytes, const DeviceCaps &caps) {
+  return bytes + caps.granularity;
+}
+
 StatusOr<uintptr_t> VmmDevice::reserveImpl(size_t bytes) {
   CudaContextScope scope(Cuda, Context);
   CUdeviceptr va = 0;
-  const size_t withGap = bytes + Caps.granularity;
+  const size_t reserved = withGap(bytes, Caps);
   DRAGON_TRY_IN(
-      Cuda.check(Cuda.MemAddressReserve(&va, withGap, Caps.granularity, 0, 0),
+      Cuda.check(Cuda.MemAddressReserve(&va, reserved, Caps.granularity, 0, 0),
                  "cuMemAddressReserve"),
-      "reserving {} bytes of addresses", withGap);
+      "reserving {} bytes of addresses", reserved);
   if (Status status = addFaultRange(va, va + bytes, *this); !status.ok()) {
-    Cuda.MemAddressFree(va, withGap);
+    Cuda.MemAddressFree(va, reserved);
     return status;
   }
   std::unique_lock<std::shared_mutex> guard(Lock);
@@ -79,7 +83,7 @@ Status VmmDevice::releaseImpl(uintptr_t base, size_t bytes) {
   }
   removeFaultRange(base);
   return Cuda
-      .check(Cuda.MemAddressFree(base, bytes + Caps.granularity),
+      .check(Cuda.MemAddressFree(base, withGap(bytes, Caps)),
              "cuMemAddressFree")
       .within("releasing [{:#x}, +{:#x})", base, bytes);
 }
