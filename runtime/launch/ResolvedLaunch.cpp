@@ -34,6 +34,7 @@ void ResolvedLaunch::resolve(const LaunchCall &call,
     pointers.clear();
     return;
   }
+  pointers.resize(record->NumPointers);
   for (uint32_t i = 0; i < record->NumPointers; ++i) {
     const uint32_t pointerIndex = record->FirstPointer + i;
     const PointerRecord &pointer = summary->pointer(pointerIndex);
@@ -50,22 +51,16 @@ void ResolvedLaunch::resolve(const LaunchCall &call,
       continue;
     // Launches in loops have the pointers of the one before, or others into the
     // same allocations.
-    if (again && count < pointers.size() &&
-        pointers[count].index == pointerIndex &&
-        holds(pointers[count].allocation, value)) {
-      pointers[count++].value = value;
+    LaunchPointer &found = pointers[count++];
+    if (again && found.index == pointerIndex &&
+        holds(found.allocation, value)) {
+      found.value = value;
       continue;
     }
     Allocation *allocation = allocations.find(value);
     if (!allocation) // one past the end, to go backwards from
       allocation = allocations.find(value - 1);
-    const LaunchPointer found{pointerIndex, value, allocation,
-                              pointer.Mode != AccessMode::Read};
-    if (count < pointers.size())
-      pointers[count] = found;
-    else
-      pointers.push_back(found);
-    ++count;
+    found = {pointerIndex, value, allocation, pointer.Mode != AccessMode::Read};
   }
   pointers.resize(count);
 }
