@@ -52,6 +52,8 @@ namespace dragon {
 constexpr uint32_t SummaryMagic = 0x47415244; // "DRAG"
 constexpr uint32_t SummaryVersion = 3;
 constexpr uint32_t NoIndex = 0xffffffffu;
+/// In front of a kernel's symbol: its copy for KernelHasRestrictCopy.
+constexpr char RestrictPrefix[] = "__dragon_restrict_";
 
 /// What a kernel does through one pointer. Any = nothing is known: may read
 /// and write all of every buffer that the pointer can reach.
@@ -205,7 +207,7 @@ enum KernelFlags : uint32_t {
   /// of different launches of such kernels may run in any order that keeps each
   /// write of a byte in order with its other accesses.
   KernelActsOnBuffersOnly = 64,
-  /// There may be a copy `__dragon_restrict_<name>` with the same parameters,
+  /// There may be a copy `RestrictPrefix<name>` with the same parameters,
   /// right if no two of its pointers of which it writes through one lead to the
   /// same allocation, and none leads into no allocation.
   KernelHasRestrictCopy = 128,

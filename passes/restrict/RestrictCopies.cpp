@@ -20,7 +20,6 @@
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/DeadStoreElimination.h"
@@ -105,23 +104,6 @@ const Argument *parameterOf(const Value *Pointer) {
   return dyn_cast<Argument>(getUnderlyingObject(Pointer, /*MaxLookup=*/0));
 }
 
-/// What a kernel reads and writes of global memory, in the order of its code.
-class LoadsBehindWrites {
-public:
-  explicit LoadsBehindWrites(Function &F);
-  /// Loads through parameters that are only read, which a write that is not
-  /// known to be elsewhere may precede.
-  unsigned count() const;
-
-private:
-  void noteBlocksBehind(BasicBlock &Writing);
-
-  SmallPtrSet<const Argument *, 8> OnlyRead;
-  Function &F;
-  /// A write may have been executed before the block begins.
-  SmallPtrSet<const BasicBlock *, 16> Behind;
-};
-
 bool writesGlobalMemory(Instruction &I) {
   bool Writes = false;
   findGlobalAccesses(
@@ -129,30 +111,32 @@ bool writesGlobalMemory(Instruction &I) {
   return Writes;
 }
 
-LoadsBehindWrites::LoadsBehindWrites(Function &F) : F(F) {
-  for (const Argument &A : F.args())
-    if (isPlainPointer(A) && isOnlyRead(A))
-      OnlyRead.insert(&A);
-  if (OnlyRead.empty())
-    return;
+/// The blocks before which a write to global memory may have been executed.
+SmallPtrSet<const BasicBlock *, 16> blocksBehindWrites(Function &F) {
+  SmallPtrSet<const BasicBlock *, 16> Behind;
+  SmallVector<BasicBlock *, 16> Pending;
   for (BasicBlock &Block : F)
     if (any_of(Block, writesGlobalMemory))
-      noteBlocksBehind(Block);
-}
-
-void LoadsBehindWrites::noteBlocksBehind(BasicBlock &Writing) {
-  SmallVector<BasicBlock *, 16> Pending(successors(&Writing));
+      append_range(Pending, successors(&Block));
   while (!Pending.empty()) {
     BasicBlock *Block = Pending.pop_back_val();
     if (Behind.insert(Block).second)
       append_range(Pending, successors(Block));
   }
+  return Behind;
 }
 
-unsigned LoadsBehindWrites::count() const {
-  unsigned Loads = 0;
+/// Loads through parameters that are only read, which a write may precede that
+/// is not known to be elsewhere.
+unsigned loadsBehindWrites(Function &F) {
+  SmallPtrSet<const Argument *, 8> OnlyRead;
+  for (const Argument &A : F.args())
+    if (isPlainPointer(A) && isOnlyRead(A))
+      OnlyRead.insert(&A);
   if (OnlyRead.empty())
     return 0;
+  const auto Behind = blocksBehindWrites(F);
+  unsigned Loads = 0;
   for (BasicBlock &Block : F) {
     bool Written = Behind.contains(&Block);
     for (Instruction &I : Block)
@@ -192,7 +176,7 @@ Function *addRestrictCopy(Function &Kernel) {
 } // namespace
 
 std::string restrictCopyName(StringRef Kernel) {
-  return ("__dragon_restrict_" + Kernel).str();
+  return (RestrictPrefix + Kernel).str();
 }
 
 static bool mayBeRestricted(const KernelSummary &Kernel) {
@@ -221,11 +205,13 @@ StringSet<> chooseRestricted(ModuleSummary &Summary) {
 }
 
 unsigned loadsSetFree(Function &Kernel) {
-  if (Kernel.isDeclaration() || Kernel.hasOptNone() ||
-      any_of(instructions(Kernel), synchronizes) ||
+  if (Kernel.isDeclaration() || Kernel.hasOptNone())
+    return 0;
+  const unsigned Loads = loadsBehindWrites(Kernel);
+  if (!Loads || any_of(instructions(Kernel), synchronizes) ||
       SpinLoops(SpinLoops::GlobalMemory).find(Kernel))
     return 0;
-  return LoadsBehindWrites(Kernel).count();
+  return Loads;
 }
 
 void addRestrictCopies(ArrayRef<Function *> Kernels,

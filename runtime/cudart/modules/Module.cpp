@@ -260,12 +260,13 @@ const char *ModuleRegistry::countingNameOf(const Kernel &kernel) {
              : nullptr;
 }
 
+static cudaError_t getFunction(cudaFunction_t *function, const void *stub) {
+  using GetFunction = cudaError_t (*)(cudaFunction_t *, const void *);
+  return nvidia<GetFunction>("cudaGetFuncBySymbol", function, stub);
+}
+
 Result ModuleRegistry::prepareGpu(Kernel &kernel) {
   DRAGON_CHECK(giveToNvidia(*kernel.module));
-  auto getFunction = [](cudaFunction_t *function, const void *stub) {
-    using GetFunction = cudaError_t (*)(cudaFunction_t *, const void *);
-    return nvidia<GetFunction>("cudaGetFuncBySymbol", function, stub);
-  };
   cudaFunction_t function = nullptr;
   DRAGON_CHECK(getFunction(&function, kernel.stub));
   kernel.handle.image.function = function;
@@ -288,13 +289,11 @@ Result ModuleRegistry::prepareGpu(Kernel &kernel) {
 
 /// A copy that is not in the fat binary costs speed only.
 void ModuleRegistry::prepareRestricted(Kernel &kernel) {
-  using GetFunction = cudaError_t (*)(cudaFunction_t *, const void *);
   using GetAttributes = cudaError_t (*)(cudaFuncAttributes *, const void *);
   const void *key = &kernel.restrictKey;
   cudaFunction_t function = nullptr;
   cudaFuncAttributes attributes{};
-  if (nvidia<GetFunction>("cudaGetFuncBySymbol", &function, key) !=
-          cudaSuccess ||
+  if (getFunction(&function, key) != cudaSuccess ||
       nvidia<GetAttributes>("cudaFuncGetAttributes", &attributes, key) !=
           cudaSuccess)
     return;
@@ -336,7 +335,7 @@ Result ModuleRegistry::giveToNvidia(Module &module) {
         if (record->CountingName)
           add(&kernel.countingKey, module.summary.string(record->CountingName));
         if (record->Flags & KernelHasRestrictCopy) {
-          kernel.restrictName = "__dragon_restrict_" + kernel.name;
+          kernel.restrictName = RestrictPrefix + kernel.name;
           add(&kernel.restrictKey, kernel.restrictName.c_str());
         }
       }

@@ -221,16 +221,16 @@ cudaError_t cudaFuncSetAttribute(const void *function,
                                    attribute, value));
       // Where the copies that count or are for distinct buffers have less to
       // give, they are not used.
-      if (kernel && kernel->info.counting &&
-          DRAGON_NVIDIA(cudaFuncSetAttribute,
-                        static_cast<const void *>(&kernel->countingKey),
-                        attribute, value) != cudaSuccess)
-        kernel->info.counting.reset();
-      if (kernel && kernel->info.restricted &&
-          DRAGON_NVIDIA(cudaFuncSetAttribute,
-                        static_cast<const void *>(&kernel->restrictKey),
-                        attribute, value) != cudaSuccess)
-        kernel->info.restricted.reset();
+      auto setForCopy = [&](std::optional<KernelHandle> &copy,
+                            const void *key) {
+        if (copy && DRAGON_NVIDIA(cudaFuncSetAttribute, key, attribute,
+                                  value) != cudaSuccess)
+          copy.reset();
+      };
+      if (kernel) {
+        setForCopy(kernel->info.counting, &kernel->countingKey);
+        setForCopy(kernel->info.restricted, &kernel->restrictKey);
+      }
       return DRAGON_NVIDIA(cudaFuncSetAttribute, function, attribute, value);
     }
     if (!kernel)
