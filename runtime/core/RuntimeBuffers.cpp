@@ -72,10 +72,9 @@ bool RuntimeBuffers::isWatched() const { return State.Ctx.watcher != nullptr; }
 
 Status RuntimeBuffers::copy(void *to, const void *from, size_t bytes,
                             Queue queue, bool async, bool pageable,
-                            bool mayBePinned, bool variable) {
+                            bool mayBePinned, HostAccess how) {
   if (bytes == 0)
     return {};
-  const HostAccess how = variable ? HostAccess::Variable : HostAccess::Copy;
   mayBePinned |= !pageable;
   uintptr_t toAddress = reinterpret_cast<uintptr_t>(to);
   uintptr_t fromAddress = reinterpret_cast<uintptr_t>(from);

@@ -19,6 +19,7 @@
 #include "runtime/base/Status.h"
 #include "runtime/device/Device.h"
 #include "runtime/memory/Allocator.h"
+#include "runtime/oracle/Observer.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -64,10 +65,10 @@ public:
   /// the device knows. Returns when host memory may be reused, unless `async`
   /// and the memory is pinned. `pageable`: host memory on one side is not; work
   /// in the queue cannot reach it then, unless it `mayBePinned` after all.
-  /// `variable`: one side is a device variable, for who watches.
+  /// `how` is for who watches.
   Status copy(void *to, const void *from, size_t bytes, Queue queue, bool async,
               bool pageable = false, bool mayBePinned = false,
-              bool variable = false);
+              HostAccess how = HostAccess::Copy);
   /// Whether somebody is told of what happens to buffers.
   bool isWatched() const;
   Status fill(void *to, uint32_t value, unsigned width, size_t count,

@@ -61,7 +61,8 @@ Result copyBytes(Front &front, void *to, const void *from, size_t bytes,
        modules().ownsVariableAt(reinterpret_cast<uintptr_t>(from)));
   return front.runtime.buffers().copy(
       to, from, bytes, front.queue(stream), async, pageable,
-      /*mayBePinned=*/bytes < LargeBytes, variable);
+      /*mayBePinned=*/bytes < LargeBytes,
+      variable ? HostAccess::Variable : HostAccess::Copy);
 }
 
 namespace {
