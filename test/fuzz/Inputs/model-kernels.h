@@ -57,53 +57,33 @@ public:
   }
 };
 
-/// A kernel's launch, compiled where the kernel is.
-template <class Function, Function *Kernel> struct ByThreads;
-template <class... Parameters, void (*Kernel)(Parameters...)> struct ByThreads<void(Parameters...), Kernel> {
+/// A kernel's launch, compiled where the kernel is; Next leads from one call of it to the next.
+template <class Function, Function *Kernel, void (Launch::*Next)()> struct Launcher;
+template <class... Parameters, void (*Kernel)(Parameters...), void (Launch::*Next)()>
+struct Launcher<void(Parameters...), Kernel, Next> {
   static void launch(Launch launch, Parameters... arguments) {
-    for (; launch.more(); launch.nextThread())
-      Kernel(arguments...);
-  }
-};
-template <class Function, Function *Kernel> struct ByBlocks;
-template <class... Parameters, void (*Kernel)(Parameters...)> struct ByBlocks<void(Parameters...), Kernel> {
-  static void launch(Launch launch, Parameters... arguments) {
-    for (; launch.more(); launch.nextBlock())
+    for (; launch.more(); (launch.*Next)())
       Kernel(arguments...);
   }
 };
 #define MODEL_UNWRAP(...) __VA_ARGS__
-#define MODEL_LAUNCH(kernel, config, ...)                                      \
-  ByThreads<decltype(kernel), kernel>::launch(Launch{MODEL_UNWRAP config}, __VA_ARGS__)
-#define MODEL_LAUNCH_BLOCKS(kernel, config, ...)                               \
-  ByBlocks<decltype(kernel), kernel>::launch(Launch{MODEL_UNWRAP config}, __VA_ARGS__)
+#define MODEL_LAUNCH_BY(next, kernel, config, ...)                             \
+  Launcher<decltype(kernel), kernel, &Launch::next>::launch(Launch{MODEL_UNWRAP config}, __VA_ARGS__)
+#define MODEL_LAUNCH(...) MODEL_LAUNCH_BY(nextThread, __VA_ARGS__)
+#define MODEL_LAUNCH_BLOCKS(...) MODEL_LAUNCH_BY(nextBlock, __VA_ARGS__)
 #define FOR_THREADS for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x)
 
-template <class T> T atomicAdd(T *at, T value) {
+/// Returns what was there.
+template <class T> T replace(T *at, T value) {
   T old = *at;
-  *at = old + value;
+  *at = value;
   return old;
 }
-template <class T> T atomicXor(T *at, T value) {
-  T old = *at;
-  *at = old ^ value;
-  return old;
-}
-template <class T> T atomicOr(T *at, T value) {
-  T old = *at;
-  *at = old | value;
-  return old;
-}
-template <class T> T atomicMax(T *at, T value) {
-  T old = *at;
-  *at = old < value ? value : old;
-  return old;
-}
-template <class T> T atomicMin(T *at, T value) {
-  T old = *at;
-  *at = value < old ? value : old;
-  return old;
-}
+template <class T> T atomicAdd(T *at, T value) { return replace<T>(at, *at + value); }
+template <class T> T atomicXor(T *at, T value) { return replace<T>(at, *at ^ value); }
+template <class T> T atomicOr(T *at, T value) { return replace<T>(at, *at | value); }
+template <class T> T atomicMax(T *at, T value) { return replace<T>(at, *at < value ? value : *at); }
+template <class T> T atomicMin(T *at, T value) { return replace<T>(at, value < *at ? value : *at); }
 inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
 inline int min(int a, int b) { return a < b ? a : b; }
 #endif

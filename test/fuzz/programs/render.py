@@ -78,8 +78,8 @@ def apart(kernels):
             declared.append(kernel.replace("@", name))
             continue
         kernel = kernel.replace("static void @", f"void {name}", 1)
-        how = "ByBlocks" if "FOR_THREADS" in kernel else "ByThreads"
-        launcher = f"template struct {how}<decltype({name}), {name}>;"
+        following = "nextBlock" if "FOR_THREADS" in kernel else "nextThread"
+        launcher = f"template struct Launcher<decltype({name}), {name}, &Launch::{following}>;"
         declared += [kernel[:kernel.index(" {")] + ";", f"extern {launcher}"]
         text += [kernel + launcher, ""]
     return declared, "\n".join(text)
