@@ -115,6 +115,7 @@ PROGRAMS = [
     Program("test/e2e/separable.cu", ["in.bin"], files={"in.bin": 12 * M}, flags=SEPARABLE, device=16,
             more_sources=[f"test/e2e/Inputs/separable/{unit}.cu" for unit in ("elements", "steps")]),
     Program("test/e2e/separable-shapes.cu", [""], flags=SEPARABLE, more_sources=["test/e2e/Inputs/separable/shapes.cu"], device=16),
+    test("sink-then-free", "out.bin"),
     test("staging-observed", "reuse in.bin out.bin", "twice in.bin out.bin", file=16 * M),
     test("staging-order", "loop in.bin out.bin", file=12 * M),
     test("streams", "in.bin out.bin", file=24 * M),

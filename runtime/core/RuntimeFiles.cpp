@@ -26,6 +26,20 @@ Status RuntimeFiles::mapFileRange(uintptr_t address, size_t bytes,
 
 bool RuntimeFiles::hasSinks() const { return State.Announced.any(); }
 
+std::optional<std::pair<uintptr_t, uintptr_t>>
+RuntimeFiles::announcedWrite(uintptr_t address, const BackingFile &file,
+                             int64_t offset) {
+  if (!hasSinks())
+    return std::nullopt;
+  RuntimeImpl::Guard guard(State);
+  if (const Allocation *found = State.Space.Allocations.find(address))
+    for (const Sink &sink : found->buffer->sinks)
+      if (!sink.permanent && sink.begin <= address && address < sink.end &&
+          sink.isIn(file) && sink.placeOf(address) == offset)
+        return std::pair(sink.begin, sink.end);
+  return std::nullopt;
+}
+
 Status RuntimeFiles::setSink(uintptr_t address, size_t bytes,
                              std::shared_ptr<BackingFile> file,
                              int64_t fileOffset, const dragon_reason *why) {

@@ -23,7 +23,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <sys/types.h>
+#include <utility>
 #include <vector>
 
 namespace dragon {
@@ -54,6 +56,10 @@ public:
                  const dragon_reason *why = nullptr);
   /// Some range has had a sink.
   bool hasSinks() const;
+  /// Begin and end of the range whose sink announces a write from the address
+  /// to this place in the file. Its contents end with that.
+  std::optional<std::pair<uintptr_t, uintptr_t>>
+  announcedWrite(uintptr_t address, const BackingFile &file, int64_t offset);
   /// Writes the contents of the range to the file at fileOffset: from wherever
   /// they are, once; bytes that are there already (setSink) are not written
   /// again. `written` = bytes from the start that are in the file, also on

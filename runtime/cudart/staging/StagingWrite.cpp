@@ -24,6 +24,8 @@
 #include <cstdio>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace dragon {
 
@@ -78,6 +80,7 @@ bool StagingWrites::writeOut(const void *buffer, size_t bytes,
                              int64_t offset, size_t &written) {
   written = 0;
   auto begin = reinterpret_cast<uintptr_t>(buffer);
+  std::vector<std::pair<uintptr_t, uintptr_t>> announced;
   while (written < bytes) {
     auto guard = Contents.lock();
     // Looked up anew each time: other threads may have materialised it.
@@ -88,12 +91,23 @@ bool StagingWrites::writeOut(const void *buffer, size_t bytes,
         return false;
       next.origin.kind = Origin::Memory;
     }
+    const int64_t place = offset + int64_t(written);
+    if (next.origin.kind == Origin::Device && !inForkedChild())
+      if (auto found = Contents.Attached->files().announcedWrite(
+              next.origin.address, *file, place))
+        announced.push_back(*found);
     size_t done = 0;
-    const bool good =
-        writeOne(guard, next, file, offset + int64_t(written), done);
+    const bool good = writeOne(guard, next, file, place, done);
     written += done;
     if (!good)
       return false;
+  }
+  // Nobody needs what has gone to its place, nor what stands for it.
+  for (const auto &[first, last] : announced) {
+    const auto guard = Contents.lockWhenStill(first, last);
+    for (Segment &segment : Contents.Map.ofDevice(first, last))
+      Contents.end(segment, segment.origin.why);
+    Contents.changed();
   }
   return true;
 }
