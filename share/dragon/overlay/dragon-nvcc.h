@@ -37,6 +37,7 @@
 #include "dragon-nvcc/caches.h"
 #include "dragon-nvcc/math.h"
 #include "dragon-nvcc/minmax.h"
+#include "dragon-nvcc/simd.h"
 
 #ifdef DRAGON_TEXTURE_REFERENCES
 #include "dragon-nvcc/textures.h"
