@@ -12,9 +12,12 @@
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
@@ -74,6 +77,20 @@ private:
   OptimizationRemarkEmitter &Remarks;
   SCEVExpander Expander;
 };
+
+/// Floating-point atomics on shared memory are loops themselves: what is behind
+/// one waits for it, so nothing more is under way in an unrolled loop.
+bool hasLoopOfTheAssembler(const Loop &L) {
+  for (const BasicBlock *Block : L.blocks())
+    for (const Instruction &I : *Block)
+      if (const auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
+        if (AtomicRMWInst::isFPOperation(Atomic->getOperation()) &&
+            getUnderlyingObject(Atomic->getPointerOperand())
+                    ->getType()
+                    ->getPointerAddressSpace() == NVPTXAS::ADDRESS_SPACE_SHARED)
+          return true;
+  return false;
+}
 
 std::optional<uint64_t> Unroller::size(const Loop &L) const {
   InstructionCost Size = 0;
@@ -164,6 +181,11 @@ bool Unroller::run() {
   SmallVector<Loop *, 8> Outward = Loops.getLoopsInPreorder();
   while (!Outward.empty()) {
     Loop &L = *Outward.pop_back_val();
+    if (hasUnrollTransformation(&L) == TM_Unspecified &&
+        hasLoopOfTheAssembler(L)) {
+      L.setLoopAlreadyUnrolled(); // Nor is LLVM's own pass to do it.
+      Changed = true;
+    }
     if (const Way Chosen = wayFor(L); Chosen.Count)
       Changed |= unroll(L, Chosen) != LoopUnrollResult::Unmodified;
   }

@@ -182,8 +182,31 @@ done:
   ret i32 %result
 }
 
+; The assembler makes a loop of the atomic.
+; CHECK-LABEL: define void @adds(
+; CHECK:         atomicrmw fadd
+; CHECK-NOT:     atomicrmw
+; CHECK:         br i1 %more, label %loop, label %done, !llvm.loop
+; CHECK:         ret void
+define void @adds(ptr %a, i32 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %p = getelementptr float, ptr %a, i32 %i
+  %v = load float, ptr %p
+  %own = getelementptr float, ptr addrspacecast (ptr addrspace(3) @shared to ptr), i32 %i
+  %old = atomicrmw fadd ptr %own, float %v monotonic
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
 ; Nor does LLVM's own pass unroll once more what is unrolled.
 ; CHECK: !{!"llvm.loop.unroll.disable"}
+@shared = external addrspace(3) global [0 x float]
 declare void @work(i32)
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 
