@@ -333,11 +333,15 @@ constexpr OwnOption Table[] = {
     {OPT_debug, Set{&I::Debug}, Add{&I::CompileArgs, "-g"}},
     {OPT_device_debug, Set{&I::DeviceDebug}},
     {OPT_lineinfo, Add{&I::CudaArgs, "-Xarch_device -gline-tables-only"}},
+    // Clang's headers have the fast sine, cosine and logarithms only.
     {OPT_fast_math,
      Add{&I::CudaArgs,
          "-fgpu-flush-denormals-to-zero -fgpu-approx-transcendentals "
-         "-mllvm -nvptx-prec-divf32=1 -mllvm -nvptx-prec-sqrtf32=0 "
-         "-mllvm -nvvm-reflect-add=__CUDA_PREC_SQRT=0"}},
+         "-mllvm -nvptx-prec-divf32=0 -mllvm -nvptx-prec-sqrtf32=0 "
+         "-mllvm -nvvm-reflect-add=__CUDA_PREC_SQRT=0 "
+         "-D__nv_expf=__nv_fast_expf -D__nv_exp10f=__nv_fast_exp10f "
+         "-D__nv_log10f=__nv_fast_log10f -D__nv_powf=__nv_fast_powf "
+         "-D__nv_tanf=__nv_fast_tanf -D__nv_tanhf=__dragon_fast_tanhf"}},
     {OPT_ftz, AddAsTold{&I::CudaArgs, "-fgpu-flush-denormals-to-zero",
                         "-fno-gpu-flush-denormals-to-zero"}},
     {OPT_prec_div, AddAsTold{&I::CudaArgs, "-mllvm -nvptx-prec-divf32=2",
