@@ -137,14 +137,22 @@ private:
   std::unique_ptr<Timeline> Watched;
 };
 
+/// Code of a GPU, by one of the two. A CUkernel is loaded when it first runs:
+/// that takes a tenth of a millisecond or more, and most slice clones never
+/// run.
+struct KernelCode {
+  void *function = nullptr; ///< CUfunction
+  void *kernel = nullptr;   ///< CUkernel
+  explicit operator bool() const { return function || kernel; }
+};
+
 /// Kernels as the front end knows them; the back end's half. The cpu device is
-/// given the lowered entry, the vmm device the CUfunctions of the kernel and of
-/// its slice clone (null = it has none).
+/// given the lowered entry, the vmm device the code of the kernel and of its
+/// slice clone (none = it has none).
 struct KernelImage {
   const char *name;
   const dragon_cpu_kernel *cpu; ///< null if built without the cpu target
-  void *function;               ///< CUfunction
-  void *sliceFunction;          ///< CUfunction
+  KernelCode code, sliceCode;
 };
 
 /// Creates the handle that LaunchRequest::kernel takes; lives as long as the

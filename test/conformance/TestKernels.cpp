@@ -84,18 +84,18 @@ StatusOr<std::unique_ptr<TestKernels>> TestKernels::create(Device &device) {
         cuda->check(cuda->ModuleLoadData(&module, ptx), "cuModuleLoadData"));
   }
   for (unsigned k = 0; k < 4; ++k) {
-    KernelImage image{cpuKernels[k].name, &cpuKernels[k], nullptr, nullptr};
+    KernelImage image{cpuKernels[k].name, &cpuKernels[k], {}, {}};
     if (gpu) {
       CudaContextScope scope(*cuda, context);
       CUfunction function = nullptr;
       DRAGON_TRY(cuda->check(
           cuda->ModuleGetFunction(&function, module, image.name), image.name));
       image.cpu = nullptr;
-      image.function = function;
+      image.code = {function};
       std::string slice = std::string(image.name) + "_slice";
       if (cuda->ModuleGetFunction(&function, module, slice.c_str()) ==
           CUDA_SUCCESS)
-        image.sliceFunction = function;
+        image.sliceCode = {function};
     }
     handles[k]->image = image;
   }

@@ -43,7 +43,7 @@ cudaError_t create(Front *&front) {
     Device &device = (*runtime)->device();
     bool gpu = std::strcmp(device.caps().name, "cpu") != 0;
     front = new Front{**runtime, device, gpu}; // lives as long as the process
-    startProcess(**runtime);
+    startProcess(*front);
     current.store(front, std::memory_order_release);
     return cudaSuccess;
   } catch (const std::bad_alloc &) {

@@ -48,7 +48,7 @@ struct Front {
 
 /// The first call has created the runtime: what of the rest of this library
 /// works beside it begins (process/StartUp.cpp).
-void startProcess(Runtime &runtime);
+void startProcess(Front &front);
 
 namespace detail {
 template <typename Body> cudaError_t guarded(Front &front, Body &&body) {

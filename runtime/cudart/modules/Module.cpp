@@ -151,15 +151,6 @@ void ModuleRegistry::remove(Module *module) {
   takeFromNvidia(*module);
 }
 
-void ModuleRegistry::takeFromNvidia(Module &module) {
-  if (!module.nvidiaHandle)
-    return;
-  if (auto unregister = reinterpret_cast<decltype(&__cudaUnregisterFatBinary)>(
-          nvidiaFunction("__cudaUnregisterFatBinary")))
-    unregister(module.nvidiaHandle);
-  module.nvidiaHandle = nullptr;
-}
-
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
@@ -240,7 +231,7 @@ Result ModuleRegistry::prepareCpu(Kernel &kernel) {
   if (const char *name = countingNameOf(kernel); found && name)
     if (const dragon_cpu_kernel *counting = findOnCpu(*kernel.module, name))
       kernel.info.counting =
-          KernelHandle{{kernel.name.c_str(), counting, nullptr, nullptr}};
+          KernelHandle{{kernel.name.c_str(), counting, {}, {}}};
   if (found)
     return cudaSuccess;
   printErrorOnce(fmt::format(
@@ -260,127 +251,9 @@ const char *ModuleRegistry::countingNameOf(const Kernel &kernel) {
              : nullptr;
 }
 
-static cudaError_t getFunction(cudaFunction_t *function, const void *stub) {
-  using GetFunction = cudaError_t (*)(cudaFunction_t *, const void *);
-  return nvidia<GetFunction>("cudaGetFuncBySymbol", function, stub);
-}
-
-Result ModuleRegistry::prepareGpu(Kernel &kernel) {
-  DRAGON_CHECK(giveToNvidia(*kernel.module));
-  cudaFunction_t function = nullptr;
-  DRAGON_CHECK(getFunction(&function, kernel.stub));
-  kernel.handle.image.function = function;
-  if (kernel.info.record && kernel.info.record->SliceName) {
-    // A clone that is not in the fat binary only costs the ability to slice.
-    cudaFunction_t slice = nullptr;
-    if (getFunction(&slice, &kernel.sliceKey) == cudaSuccess)
-      kernel.handle.image.sliceFunction = slice;
-  }
-  if (countingNameOf(kernel)) {
-    cudaFunction_t counting = nullptr;
-    if (getFunction(&counting, &kernel.countingKey) == cudaSuccess)
-      kernel.info.counting =
-          KernelHandle{{kernel.name.c_str(), nullptr, counting, nullptr}};
-  }
-  if (!kernel.restrictName.empty())
-    prepareRestricted(kernel);
-  return cudaSuccess;
-}
-
-/// A copy that is not in the fat binary costs speed only.
-void ModuleRegistry::prepareRestricted(Kernel &kernel) {
-  using GetAttributes = cudaError_t (*)(cudaFuncAttributes *, const void *);
-  const void *key = &kernel.restrictKey;
-  cudaFunction_t function = nullptr;
-  cudaFuncAttributes attributes{};
-  if (getFunction(&function, key) != cudaSuccess ||
-      nvidia<GetAttributes>("cudaFuncGetAttributes", &attributes, key) !=
-          cudaSuccess)
-    return;
-  kernel.info.mostThreadsRestricted = uint32_t(attributes.maxThreadsPerBlock);
-  kernel.info.restricted =
-      KernelHandle{{kernel.name.c_str(), nullptr, function, nullptr}};
-}
-
-Result ModuleRegistry::giveToNvidia(Module &module) {
-  auto registerBinary = reinterpret_cast<decltype(&__cudaRegisterFatBinary)>(
-      nvidiaFunction("__cudaRegisterFatBinary"));
-  auto registerEnd = reinterpret_cast<decltype(&__cudaRegisterFatBinaryEnd)>(
-      nvidiaFunction("__cudaRegisterFatBinaryEnd"));
-  auto registerFunction = reinterpret_cast<decltype(&__cudaRegisterFunction)>(
-      nvidiaFunction("__cudaRegisterFunction"));
-  auto registerVariable = reinterpret_cast<decltype(&__cudaRegisterVar)>(
-      nvidiaFunction("__cudaRegisterVar"));
-  auto registerManaged = reinterpret_cast<decltype(&__cudaRegisterManagedVar)>(
-      nvidiaFunction("__cudaRegisterManagedVar"));
-  if (!registerBinary || !registerEnd || !registerFunction ||
-      !registerVariable || !registerManaged)
-    return cudaErrorSharedObjectInitFailed;
-  std::unique_lock<std::shared_mutex> guard(Lock);
-  if (!module.wrapper || module.unregistered || module.nvidiaHandle)
-    return cudaSuccess;
-  module.nvidiaHandle = registerBinary(const_cast<void *>(module.wrapper));
-  for (Kernel &kernel : module.kernels) {
-    auto add = [&](const void *key, const char *name) {
-      registerFunction(module.nvidiaHandle, static_cast<const char *>(key),
-                       const_cast<char *>(name), name, kernel.threadLimit,
-                       nullptr, nullptr, nullptr, nullptr, nullptr);
-    };
-    add(kernel.stub, kernel.name.c_str());
-    if (module.hasSummary)
-      if (const KernelRecord *record =
-              module.summary.findKernel(kernel.name.c_str())) {
-        if (record->SliceName)
-          add(&kernel.sliceKey, module.summary.string(record->SliceName));
-        if (record->CountingName)
-          add(&kernel.countingKey, module.summary.string(record->CountingName));
-        if (record->Flags & KernelHasRestrictCopy) {
-          kernel.restrictName = RestrictPrefix + kernel.name;
-          add(&kernel.restrictKey, kernel.restrictName.c_str());
-        }
-      }
-  }
-  for (Variable &variable : module.variables) {
-    auto *shadow =
-        const_cast<char *>(static_cast<const char *>(variable.shadow));
-    auto *name = const_cast<char *>(variable.name.c_str());
-    if (variable.managed)
-      registerManaged(module.nvidiaHandle, variable.managed, name, name,
-                      variable.external, variable.bytes, variable.constant, 0);
-    else
-      registerVariable(module.nvidiaHandle, shadow, name, name,
-                       variable.external, variable.bytes, variable.constant, 0);
-  }
-  registerEnd(module.nvidiaHandle);
-  return cudaSuccess;
-}
-
 Result ModuleRegistry::initialise(Front &front) {
-  if (front.gpu) {
-    std::vector<Module *> unknown, waiting;
-    {
-      std::shared_lock<std::shared_mutex> guard(Lock);
-      for (Module &module : Modules) {
-        if (!module.wrapper || module.unregistered)
-          continue;
-        if (!module.nvidiaHandle)
-          unknown.push_back(&module);
-        for (const Variable &variable : module.variables)
-          if (variable.managed && !*variable.managed) {
-            waiting.push_back(&module);
-            break;
-          }
-      }
-    }
-    for (Module *module : unknown)
-      DRAGON_CHECK(giveToNvidia(*module));
-    // The host may use managed variables before any kernel runs.
-    for (Module *module : waiting)
-      if (auto load = reinterpret_cast<decltype(&__cudaInitModule)>(
-              nvidiaFunction("__cudaInitModule")))
-        load(module->nvidiaHandle);
-    return cudaSuccess;
-  }
+  if (front.gpu)
+    return initialiseNvidia();
   std::unique_lock<std::shared_mutex> guard(Lock);
   for (Module &module : Modules)
     for (Variable &variable : module.variables)

@@ -123,6 +123,8 @@ private:
   Module *moduleOf(const dragon_module *unit);
   void openSummary(Module &module);
   Result giveToNvidia(Module &module);
+  /// All that was registered.
+  Result initialiseNvidia();
   /// NVIDIA's libcudart forgets the module.
   void takeFromNvidia(Module &module);
   Result prepareCpu(Kernel &kernel);

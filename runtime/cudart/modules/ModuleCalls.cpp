@@ -165,7 +165,7 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *symbol) {
       return cudaErrorNotSupported;
     }
     DRAGON_CHECK(modules().prepare(front, *kernel));
-    *function = static_cast<cudaFunction_t>(kernel->handle.image.function);
+    *function = static_cast<cudaFunction_t>(kernel->handle.image.code.function);
     return cudaSuccess;
   });
 }
@@ -215,7 +215,7 @@ cudaError_t cudaFuncSetAttribute(const void *function,
       if (kernel)
         DRAGON_CHECK(modules().prepare(front, *kernel));
       // NVIDIA's side knows the slice clone as a kernel of its own.
-      if (kernel && kernel->handle.image.sliceFunction)
+      if (kernel && kernel->handle.image.sliceCode)
         DRAGON_CHECK(DRAGON_NVIDIA(cudaFuncSetAttribute,
                                    static_cast<const void *>(&kernel->sliceKey),
                                    attribute, value));

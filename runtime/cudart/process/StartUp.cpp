@@ -7,13 +7,19 @@
 
 #include "runtime/cudart/front/Front.h"
 #include "runtime/cudart/libraries/ForeignCalls.h"
+#include "runtime/cudart/modules/Module.h"
 #include "runtime/cudart/process/KilledRun.h"
 #include "runtime/cudart/process/Lifecycle.h"
 #include "runtime/cudart/staging/Staging.h"
 
-void dragon::startProcess(Runtime &runtime) {
+void dragon::startProcess(Front &front) {
+  Runtime &runtime = front.runtime;
   staging().buffers.attach(runtime);
   armLifecycle();
   reportWhenKilled(runtime);
   watchForeignCalls();
+  // NVIDIA's runtime loads what is registered when it starts. Left to the first
+  // launch, that took 2 ms of it. What fails is told there.
+  if (front.gpu)
+    (void)modules().initialise(front);
 }

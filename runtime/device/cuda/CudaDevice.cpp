@@ -177,6 +177,16 @@ Status CudaDevice::fillPiece(uintptr_t to, uint32_t value, unsigned width,
 // The mode is the cpu device's (docs/settings.md).
 Status CudaDevice::poisonImpl(uintptr_t, size_t, Queue) { return {}; }
 
+StatusOr<CUfunction> CudaDevice::functionOf(const KernelCode &code) {
+  if (code.function || !Cuda.KernelGetFunction)
+    return static_cast<CUfunction>(code.function);
+  CUfunction function = nullptr;
+  DRAGON_TRY(Cuda.check(
+      Cuda.KernelGetFunction(&function, static_cast<CUkernel>(code.kernel)),
+      "cuKernelGetFunction"));
+  return function;
+}
+
 Status CudaDevice::launchImpl(const LaunchRequest &request) {
   const KernelImage &image = request.kernel->image;
   const char *name = request.kernelName ? request.kernelName : image.name;
@@ -184,12 +194,12 @@ Status CudaDevice::launchImpl(const LaunchRequest &request) {
   for (unsigned axis = 0; axis < 3; ++axis)
     blocks[axis] = request.box.Hi[axis] - request.box.Lo[axis];
   const bool whole = request.isWholeGrid();
-  if (!image.function)
+  if (!image.code)
     return Status::native(DRAGON_ERROR_DEVICE, InvalidDeviceFunction,
                           "kernel '{}' has no code for this GPU; compile for "
                           "its architecture (-arch)",
                           name);
-  if (!whole && (!image.sliceFunction || request.cooperative))
+  if (!whole && (!image.sliceCode || request.cooperative))
     return Status::error(DRAGON_ERROR_UNSUPPORTED,
                          "kernel '{}' cannot run a part of its grid ({})", name,
                          request.cooperative ? "a cooperative launch"
@@ -210,8 +220,10 @@ Status CudaDevice::launchImpl(const LaunchRequest &request) {
   }
   DRAGON_TRY(beforeWork(request.queue));
   CudaContextScope scope(Cuda, Context);
-  auto function =
-      static_cast<CUfunction>(whole ? image.function : image.sliceFunction);
+  StatusOr<CUfunction> code = functionOf(whole ? image.code : image.sliceCode);
+  if (!code.ok())
+    return code.takeStatus().within("launch of '{}'", name);
+  const CUfunction function = *code;
   CUresult result;
   if (request.cooperative)
     result = Cuda.LaunchCooperativeKernel(
@@ -228,7 +240,7 @@ Status CudaDevice::launchImpl(const LaunchRequest &request) {
 
 bool CudaDevice::acceptsImpl(const LaunchRequest &request) {
   const KernelImage &image = request.kernel->image;
-  if (!image.function || !image.sliceFunction || request.cooperative)
+  if (!image.code || !image.sliceCode || request.cooperative)
     return false;
   constexpr CUdevice_attribute MostBlocks[] = {
       CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
@@ -244,12 +256,13 @@ bool CudaDevice::acceptsImpl(const LaunchRequest &request) {
     threads *= request.block[axis];
   }
   CudaContextScope scope(Cuda, Context);
-  for (void *function : {image.function, image.sliceFunction}) {
+  for (const KernelCode &code : {image.code, image.sliceCode}) {
+    const StatusOr<CUfunction> function = functionOf(code);
+    if (!function.ok())
+      return false;
     auto most = [&](CUfunction_attribute which) -> uint64_t {
       int value = 0;
-      return Cuda.FuncGetAttribute(&value, which,
-                                   static_cast<CUfunction>(function)) ==
-                     CUDA_SUCCESS
+      return Cuda.FuncGetAttribute(&value, which, *function) == CUDA_SUCCESS
                  ? uint64_t(value)
                  : 0;
     };

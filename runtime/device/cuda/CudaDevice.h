@@ -49,6 +49,7 @@ protected:
   const CUcontext Context;
 
 private:
+  StatusOr<CUfunction> functionOf(const KernelCode &code);
   /// A launch is about to be queued.
   virtual Status beforeWork(Queue) { return {}; }
 

@@ -68,7 +68,7 @@ inline Status launchBody(Device &device, const char *name, bool fibers,
   dragon_cpu_kernel kernel{name, fibers ? runOnFiber : runInLoop,
                            fibers ? uint32_t(DRAGON_CPU_NEEDS_FIBERS) : 0u,
                            staticBytes};
-  KernelHandle handle{{name, &kernel, nullptr, nullptr}};
+  KernelHandle handle{{name, &kernel, {}, {}}};
   void *args[1] = {&body};
   LaunchRequest request{};
   request.kernel = &handle;

@@ -47,7 +47,7 @@ TEST(Launch, RunsOnlyTheBoxAndSaysTheWholeGrid) {
     blocks.insert({ctx->ctaid[0], ctx->ctaid[1]});
   };
   dragon_cpu_kernel kernel{"box", runInLoop, 0, 0};
-  KernelHandle handle{{"box", &kernel, nullptr, nullptr}};
+  KernelHandle handle{{"box", &kernel, {}, {}}};
   void *args[1] = {&body};
   LaunchRequest request{};
   request.kernel = &handle;
@@ -127,7 +127,7 @@ TEST(Launch, BadShapesAreNamed) {
 
 TEST(Launch, KernelWithoutHostCodeNamesTheCure) {
   auto device = makeCpu(smallSettings());
-  KernelHandle handle{{"gpuOnly", nullptr, nullptr, nullptr}};
+  KernelHandle handle{{"gpuOnly", nullptr, {}, {}}};
   LaunchRequest request{};
   request.kernel = &handle;
   for (unsigned axis = 0; axis < 3; ++axis)

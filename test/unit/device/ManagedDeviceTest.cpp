@@ -185,7 +185,7 @@ TEST_F(ManagedDeviceTest, LaunchesAndFillsWaitAsCopiesDo) {
   start();
   EXPECT_OK(device->map(at(0), chunk()));
   FakeKernel kernel;
-  KernelHandle handle{{"k", nullptr, &kernel, nullptr}};
+  KernelHandle handle{{"k", nullptr, {&kernel}, {}}};
   LaunchRequest request{};
   request.kernel = &handle;
   for (unsigned axis = 0; axis < 3; ++axis)
@@ -199,6 +199,32 @@ TEST_F(ManagedDeviceTest, LaunchesAndFillsWaitAsCopiesDo) {
                   "cuLaunchKernel(1x1x1, s4)"));
   EXPECT_OK(device->fill(reinterpret_cast<void *>(base), 1, 4, 4, other));
   EXPECT_THAT(moves(), ElementsAre("cuStreamWaitEvent(s5, e2)"));
+}
+
+TEST_F(ManagedDeviceTest, SlicesAreLoadedWhenTheyRun) {
+  start();
+  FakeKernel whole, slice;
+  KernelHandle handle{{"k", nullptr, {&whole}, {nullptr, &slice}}};
+  LaunchRequest request{};
+  request.kernel = &handle;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    request.grid[axis] = request.block[axis] = request.box.Hi[axis] = 1;
+  request.queue = queue;
+  EXPECT_OK(device->launch(request));
+  EXPECT_EQ(fake.take({"cuKernelGetFunction"}).size(), 0u);
+  unsigned blocks = 0;
+  slice.run = [&](const unsigned grid[3], void **args) {
+    blocks = grid[0];
+    EXPECT_EQ(*static_cast<uint32_t *>(args[0]), 0u); // the first block
+    EXPECT_EQ(*static_cast<uint32_t *>(args[3]), 2u); // of so many
+  };
+  request.grid[0] = 2;
+  EXPECT_OK(device->launch(request));
+  EXPECT_EQ(fake.take({"cuKernelGetFunction"}).size(), 1u);
+  EXPECT_EQ(blocks, 1u);
+  fake.failing["cuKernelGetFunction"] = CUDA_ERROR_OUT_OF_MEMORY;
+  EXPECT_THAT(device->launch(request).message(),
+              testing::HasSubstr("launch of 'k'"));
 }
 
 TEST_F(ManagedDeviceTest, LibrariesFindTheirMapsComplete) {

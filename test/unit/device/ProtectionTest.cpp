@@ -113,7 +113,7 @@ TEST(Protection, ConcurrentStrictLaunchesSeeTheirOwnChunks) {
         ++chunks[2]->as<std::atomic<int>>()[8]; // shared by all
       };
       dragon_cpu_kernel kernel{"own", runInLoop, 0, 0};
-      KernelHandle handle{{"own", &kernel, nullptr, nullptr}};
+      KernelHandle handle{{"own", &kernel, {}, {}}};
       void *args[1] = {&body};
       AddressRange touched[] = {chunks[t]->range(), chunks[2]->range()};
       LaunchRequest request{};

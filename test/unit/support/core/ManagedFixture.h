@@ -26,7 +26,7 @@ protected:
     for (const char *name : {"add", "scale", "iota", "stencil", "copyRest"})
       lower(name);
     lower("gather");
-    kernels.find("gather")->handle.image.sliceFunction = nullptr;
+    kernels.find("gather")->handle.image.sliceCode = {};
   }
   void TearDown() override {
     RuntimeFixture::TearDown();
@@ -52,14 +52,14 @@ protected:
         FakeKernel{[run](const unsigned grid[3], void **args) {
           run(0, grid[0], grid[0], args);
         }}));
-    info->handle.image.function = functions.back().get();
+    info->handle.image.code = {functions.back().get()};
     functions.push_back(std::make_unique<FakeKernel>(
         FakeKernel{[run, numArgs](const unsigned grid[3], void **args) {
           const auto first = argument<uint32_t>(args, numArgs);
           run(first, first + grid[0], argument<uint32_t>(args, numArgs + 3),
               args);
         }}));
-    info->handle.image.sliceFunction = functions.back().get();
+    info->handle.image.sliceCode = {functions.back().get()};
   }
   int32_t *words(uintptr_t address) {
     return reinterpret_cast<int32_t *>(address);

@@ -441,6 +441,11 @@ struct Api {
     *value = which == CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET ? 0 : 1024;
     return CUDA_SUCCESS;
   }
+  static CUresult KernelGetFunction(CUfunction *function, CUkernel kernel) {
+    FAKE_NOTE("cuKernelGetFunction", "");
+    *function = reinterpret_cast<CUfunction>(kernel);
+    return CUDA_SUCCESS;
+  }
   static CUresult LaunchKernel(CUfunction function, unsigned x, unsigned y,
                                unsigned z, unsigned, unsigned, unsigned,
                                unsigned, CUstream stream, void **args,

@@ -287,7 +287,7 @@ public:
       Error = error;
     for (auto &[name, cpu] : Entries) {
       KernelInfo info{};
-      info.handle.image = {cpu.name, &cpu, nullptr, nullptr};
+      info.handle.image = {cpu.name, &cpu, {}, {}};
       info.summary = &View;
       info.record = View.findKernel(name.c_str());
       Infos.emplace(name, info);
