@@ -9,6 +9,9 @@
 #include "passes/Options.h"
 #include "passes/Pipeline.h"
 #include "passes/access/KernelAccessAnalysis.h"
+#include "passes/codegen/DeviceUnrolling.h"
+#include "passes/codegen/PopulationCounts.h"
+#include "passes/codegen/SmallSwitches.h"
 #include "passes/counting/CountingCopies.h"
 #include "passes/cpu/AccessTracing.h"
 #include "passes/cpu/CpuLowering.h"
@@ -21,7 +24,6 @@
 #include "passes/rewrite/WholeProgram.h"
 #include "passes/slicing/GridSlicing.h"
 #include "passes/support/RemovedInstructions.h"
-#include "passes/unrolling/DeviceUnrolling.h"
 
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Plugins/PassPlugin.h"
@@ -76,8 +78,15 @@ static void registerCallbacks(PassBuilder &Builder) {
   // All are called at -O0 as well.
   Builder.registerVectorizerStartEPCallback(
       [](FunctionPassManager &Manager, OptimizationLevel Level) {
+        if (Level.getSpeedupLevel() > 1)
+          Manager.addPass(dragon::SmallSwitchesPass());
         if (dragon::options::unroll() && Level.getSpeedupLevel() > 1)
           Manager.addPass(dragon::DeviceUnrollingPass());
+      });
+  Builder.registerLateLoopOptimizationsEPCallback(
+      [](LoopPassManager &Manager, OptimizationLevel Level) {
+        if (Level.getSpeedupLevel() > 1)
+          Manager.addPass(dragon::PopulationCountsPass());
       });
   // The first is called also for the pipeline that the last makes.
   auto Linking = std::make_shared<bool>(false);

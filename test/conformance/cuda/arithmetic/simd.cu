@@ -8,9 +8,16 @@
 
 #define BINARY(DO)                                                             \
   DO(add)                                                                      \
-  DO(addss) DO(addus) DO(sub) DO(subss) DO(subus) DO(avgs) DO(avgu) DO(haddu)  \
-      DO(maxs) DO(maxu) DO(mins) DO(minu) DO(absdiffs) DO(absdiffu) DO(sads)   \
-          DO(sadu)
+  DO(addss)                                                                    \
+  DO(addus)                                                                    \
+  DO(sub)                                                                      \
+  DO(subss)                                                                    \
+  DO(subus)                                                                    \
+  DO(avgs)                                                                     \
+  DO(avgu)                                                                     \
+  DO(haddu)                                                                    \
+  DO(maxs)                                                                     \
+  DO(maxu) DO(mins) DO(minu) DO(absdiffs) DO(absdiffu) DO(sads) DO(sadu)
 #define COMPARISONS(DO)                                                        \
   DO(eq) DO(ne) DO(gts) DO(gtu) DO(ges) DO(geu) DO(lts) DO(ltu) DO(les) DO(leu)
 #define UNARY(DO) DO(abs) DO(absss) DO(neg) DO(negss)

@@ -24,8 +24,8 @@
 // Source: the forms are those of NVIDIA's compiler, read from its SASS.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_PASSES_UNROLLING_DEVICEUNROLLING_H
-#define DRAGON_PASSES_UNROLLING_DEVICEUNROLLING_H
+#ifndef DRAGON_PASSES_CODEGEN_DEVICEUNROLLING_H
+#define DRAGON_PASSES_CODEGEN_DEVICEUNROLLING_H
 
 #include "llvm/IR/PassManager.h"
 
@@ -41,4 +41,4 @@ public:
 
 } // namespace dragon
 
-#endif // DRAGON_PASSES_UNROLLING_DEVICEUNROLLING_H
+#endif // DRAGON_PASSES_CODEGEN_DEVICEUNROLLING_H

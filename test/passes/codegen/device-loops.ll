@@ -88,7 +88,7 @@ done:
 ; 6000 iterations are too many. They are unrolled by the largest number up to 32
 ; that divides 6000, and nothing remains.
 ; CHECK-LABEL: define i64 @many(
-; CHECK-COUNT-30: lshr i64 {{.*}}, 1
+; CHECK-COUNT-20: lshr i64 {{.*}}, 1
 ; CHECK-NOT:     lshr
 ; CHECK:         ret i64
 define i64 @many(i64 %x) {
@@ -182,6 +182,83 @@ done:
   ret i32 %result
 }
 
+; Registers cannot be indexed: a local array is in memory as long as there is
+; the loop, be there calls and other loops in it.
+; CHECK-LABEL: define void @array(
+; CHECK-COUNT-8: call void @work(
+; CHECK-NOT:     call void @work(
+; CHECK:         ret void
+define void @array(i32 %n) {
+entry:
+  %data = alloca [8 x i32]
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %latch ]
+  %p = getelementptr [8 x i32], ptr %data, i32 0, i32 %i
+  %v = load i32, ptr %p
+  call void @work(i32 %v)
+  br label %inner
+inner:
+  %j = phi i32 [ %v, %loop ], [ %less, %inner ]
+  %less = lshr i32 %j, 1
+  %again = icmp ne i32 %less, 0
+  br i1 %again, label %inner, label %latch
+latch:
+  store i32 %j, ptr %p
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, 8
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
+; What constant memory has at a known address is an operand, so 512 iterations
+; are 512 instructions.
+; CHECK-LABEL: define i32 @constants(
+; CHECK-COUNT-511: add i32 %
+; CHECK-NOT:     phi
+; CHECK:         ret i32
+define i32 @constants() {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %sum = phi i32 [ 0, %entry ], [ %added, %loop ]
+  %p = getelementptr [512 x i32], ptr addrspace(4) @table, i32 0, i32 %i
+  %v = load i32, ptr addrspace(4) %p
+  %added = add i32 %sum, %v
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, 512
+  br i1 %more, label %loop, label %done
+done:
+  ret i32 %added
+}
+
+; A division is many instructions: the loop is unrolled 4 times, not 16.
+; CHECK-LABEL: define float @divides(
+; CHECK-COUNT-4: fdiv float
+; CHECK:         fdiv float
+; CHECK-NOT:     fdiv float
+; CHECK:         ret float
+define float @divides(ptr %a, i32 %n) mustprogress {
+entry:
+  %any = icmp slt i32 0, %n
+  br i1 %any, label %loop, label %done
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %added, %loop ]
+  %p = getelementptr float, ptr %a, i32 %i
+  %v = load float, ptr %p
+  %q = fdiv float 1.0, %v
+  %added = fadd float %sum, %q
+  %next = add nsw i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  %result = phi float [ 0.0, %entry ], [ %added, %loop ]
+  ret float %result
+}
+
 ; The assembler makes a loop of the atomic.
 ; CHECK-LABEL: define void @adds(
 ; CHECK:         atomicrmw fadd
@@ -206,6 +283,7 @@ done:
 
 ; Nor does LLVM's own pass unroll once more what is unrolled.
 ; CHECK: !{!"llvm.loop.unroll.disable"}
+@table = external addrspace(4) global [512 x i32]
 @shared = external addrspace(3) global [0 x float]
 declare void @work(i32)
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
