@@ -62,22 +62,24 @@ template <unsigned Bits> struct dragonLanes {
     return ((a | High) - (b & Rest)) ^ (~(a ^ b) & High);
   }
   /// (a + b) / 2, rounded down and up.
-  DRAGON_LANE halfDown(unsigned a, unsigned b) {
+  DRAGON_LANE haddu(unsigned a, unsigned b) {
     return (a & b) + (((a ^ b) >> 1) & Rest);
   }
-  DRAGON_LANE halfUp(unsigned a, unsigned b) {
+  DRAGON_LANE avgu(unsigned a, unsigned b) {
     return (a | b) - (((a ^ b) >> 1) & Rest);
   }
 
-  /// Flags of a > b and a >= b: the carries of a + ~b, and of a + ~b + 1.
+  /// Flags: where the highest bits are the same, the rest of a is larger than
+  /// that of b, by the carry of a + ~b.
+  DRAGON_LANE largerRest(unsigned a, unsigned b) {
+    return ~(a ^ b) & ((a & Rest) + (~b & Rest));
+  }
   DRAGON_LANE gtu(unsigned a, unsigned b) {
-    const unsigned carry = (a & Rest) + (~b & Rest);
-    return (a & ~b) | (~(a ^ b) & carry);
+    return (a & ~b) | largerRest(a, b);
   }
   DRAGON_LANE geu(unsigned a, unsigned b) { return ~gtu(b, a); }
   DRAGON_LANE gts(unsigned a, unsigned b) {
-    const unsigned carry = (a & Rest) + (~b & Rest);
-    return (~a & b) | (~(a ^ b) & carry);
+    return (~a & b) | largerRest(a, b);
   }
   DRAGON_LANE ges(unsigned a, unsigned b) { return ~gts(b, a); }
   DRAGON_LANE ne(unsigned a, unsigned b) {
@@ -164,11 +166,9 @@ template <unsigned Bits> struct dragonLanes {
     return absdiffu(a ^ High, b ^ High);
   }
 
-  DRAGON_LANE haddu(unsigned a, unsigned b) { return halfDown(a, b); }
-  DRAGON_LANE avgu(unsigned a, unsigned b) { return halfUp(a, b); }
   /// Halves go away from zero.
   DRAGON_LANE avgs(unsigned a, unsigned b) {
-    const unsigned down = halfDown(a ^ High, b ^ High) ^ High;
+    const unsigned down = haddu(a ^ High, b ^ High) ^ High;
     return down + ((a ^ b) & Low & ~(down >> (Bits - 1)));
   }
 
