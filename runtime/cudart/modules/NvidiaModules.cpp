@@ -33,19 +33,13 @@ static cudaError_t getFunction(cudaFunction_t *function, const void *stub) {
   return nvidia<GetFunction>("cudaGetFuncBySymbol", function, stub);
 }
 
-static KernelCode loaded(const void *stub) {
-  cudaFunction_t function = nullptr;
-  return getFunction(&function, stub) == cudaSuccess ? KernelCode{function}
-                                                     : KernelCode{};
-}
-
 /// Not loaded before it runs. None if the fat binary does not have it.
 static KernelCode codeOf(const void *stub) {
   using GetKernel = cudaError_t (*)(cudaKernel_t *, const void *);
   cudaKernel_t kernel = nullptr;
-  if (nvidia<GetKernel>("cudaGetKernel", &kernel, stub) == cudaSuccess)
-    return {nullptr, kernel};
-  return loaded(stub);
+  if (nvidia<GetKernel>("cudaGetKernel", &kernel, stub) != cudaSuccess)
+    return {};
+  return {nullptr, kernel};
 }
 
 Result ModuleRegistry::prepareGpu(Kernel &kernel) {
