@@ -48,6 +48,15 @@ protected:
   StatusOr<std::unique_ptr<Device>> make() {
     return ManagedDevice::createOn(fake.driver(), settings);
   }
+  /// A launch of one block with one thread.
+  LaunchRequest oneThread(KernelHandle &kernel) const {
+    LaunchRequest request{};
+    request.kernel = &kernel;
+    for (unsigned axis = 0; axis < 3; ++axis)
+      request.grid[axis] = request.block[axis] = request.box.Hi[axis] = 1;
+    request.queue = queue;
+    return request;
+  }
   /// The device, a range of `chunks` chunks and two queues; what that took is
   /// forgotten.
   void start(unsigned chunks = 8) {
@@ -186,11 +195,7 @@ TEST_F(ManagedDeviceTest, LaunchesAndFillsWaitAsCopiesDo) {
   EXPECT_OK(device->map(at(0), chunk()));
   FakeKernel kernel;
   KernelHandle handle{{"k", nullptr, {&kernel}, {}}};
-  LaunchRequest request{};
-  request.kernel = &handle;
-  for (unsigned axis = 0; axis < 3; ++axis)
-    request.grid[axis] = request.block[axis] = request.box.Hi[axis] = 1;
-  request.queue = queue;
+  LaunchRequest request = oneThread(handle);
   EXPECT_OK(device->launch(request));
   EXPECT_THAT(
       moves(),
@@ -205,11 +210,7 @@ TEST_F(ManagedDeviceTest, SlicesAreLoadedWhenTheyRun) {
   start();
   FakeKernel whole, slice;
   KernelHandle handle{{"k", nullptr, {&whole}, {nullptr, &slice}}};
-  LaunchRequest request{};
-  request.kernel = &handle;
-  for (unsigned axis = 0; axis < 3; ++axis)
-    request.grid[axis] = request.block[axis] = request.box.Hi[axis] = 1;
-  request.queue = queue;
+  LaunchRequest request = oneThread(handle);
   EXPECT_OK(device->launch(request));
   EXPECT_EQ(fake.take({"cuKernelGetFunction"}).size(), 0u);
   unsigned blocks = 0;
