@@ -78,9 +78,10 @@ static void registerCallbacks(PassBuilder &Builder) {
   // All are called at -O0 as well.
   Builder.registerVectorizerStartEPCallback(
       [](FunctionPassManager &Manager, OptimizationLevel Level) {
-        if (Level.getSpeedupLevel() > 1)
-          Manager.addPass(dragon::SmallSwitchesPass());
-        if (dragon::options::unroll() && Level.getSpeedupLevel() > 1)
+        if (Level.getSpeedupLevel() < 2)
+          return;
+        Manager.addPass(dragon::SmallSwitchesPass());
+        if (dragon::options::unroll())
           Manager.addPass(dragon::DeviceUnrollingPass());
       });
   Builder.registerLateLoopOptimizationsEPCallback(

@@ -16,10 +16,13 @@
 //   for (i = 0; i < 64; ++i)                the loop is small, but 64 times its
 //     count += (x >> i) & 1;                size is over the threshold
 //
+//   for (i = 0; i < 8; ++i)                 registers cannot be indexed: the
+//     local[i] = f(local[i]);               array is in memory with the loop
+//
 // The pass unrolls such loops as nvcc does, before LLVM's own pass looks at
-// what is left: by 4 if the number of iterations is not known, entirely if it
-// is and the result is not too large. Loops with a pragma are the user's
-// business.
+// what is left: by 16, 8 or 4 if the number of iterations is not known, by 4 if
+// it takes a division, entirely if it is known and the result is not too large.
+// Loops with a pragma are the user's business.
 //
 // Source: the forms are those of NVIDIA's compiler, read from its SASS.
 //

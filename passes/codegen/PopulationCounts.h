@@ -19,8 +19,8 @@
 
 namespace dragon {
 
-/// `dragon-population-counts`: LLVM's loop-idiom for the loops of NVPTX
-/// modules; does nothing to others.
+/// LLVM's loop-idiom for the loops of NVPTX modules; does nothing to others. It
+/// is a part of -O2, and has no name for -passes.
 class PopulationCountsPass : public llvm::PassInfoMixin<PopulationCountsPass> {
 public:
   llvm::PreservedAnalyses run(llvm::Loop &L, llvm::LoopAnalysisManager &Manager,
