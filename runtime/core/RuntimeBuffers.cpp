@@ -36,7 +36,7 @@ std::optional<BufferInfo> RuntimeBuffers::find(uintptr_t address) const {
                     found->hostAccessible, found->buffer->driverMoved};
 }
 
-Status RuntimeBuffers::free(uintptr_t base) {
+Status RuntimeBuffers::free(uintptr_t base, QueueOrder order) {
   uintptr_t end = base;
   {
     RuntimeImpl::StateGuard guard(State);
@@ -46,10 +46,18 @@ Status RuntimeBuffers::free(uintptr_t base) {
   State.tellListener(base, end);
   RuntimeImpl::Guard guard(State);
   DRAGON_TRY(State.ready());
-  Status status = State.free(base);
+  Status status = State.free(base, order);
   if (State.Ctx.watcher && end > base && !State.Space.Allocations.find(base))
     State.Ctx.watcher->freed({base, end});
   return status;
+}
+
+Status RuntimeBuffers::trim() {
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  DRAGON_TRY(State.Alloc.trim());
+  State.OnDevice.Pool.trim();
+  return {};
 }
 
 /// Says to who watches what the host has copied to the buffer. Where the host

@@ -51,8 +51,11 @@ public:
   explicit RuntimeBuffers(RuntimeImpl &impl) : State(impl) {}
 
   StatusOr<uintptr_t> allocate(size_t bytes, const AllocateOptions &options);
-  /// Waits for queued work that uses the buffer (as cudaFree does).
-  Status free(uintptr_t base);
+  /// Waits for queued work that uses the buffer (as cudaFree does); with an
+  /// order, only if it must: the memory is for what comes later in the queue.
+  Status free(uintptr_t base, QueueOrder order = std::nullopt);
+  /// Gives back memory that is kept for new buffers.
+  Status trim();
   /// The buffer that holds `address`, if one does.
   std::optional<BufferInfo> find(uintptr_t address) const;
   /// What cudaMemGetInfo should say: what the program can allocate and really

@@ -162,7 +162,7 @@ StatusOr<Allocation *> RuntimeImpl::allocationAt(uintptr_t base,
   return found;
 }
 
-Status RuntimeImpl::free(uintptr_t base) {
+Status RuntimeImpl::free(uintptr_t base, QueueOrder order) {
   DRAGON_ASSIGN(const Allocation *found, allocationAt(base, "free"));
   const unsigned flags = found->buffer->flags;
   // What the driver writes it has written when the range is gone.
@@ -171,7 +171,7 @@ Status RuntimeImpl::free(uintptr_t base) {
   Status first;
   if ((flags & D_WRITE) && !(flags & D_VOLATILE))
     first = Out.sync(*found->buffer);
-  Status freed = Alloc.free(*found);
+  Status freed = Alloc.free(*found, order);
   if (driverFile && freed.ok()) {
     const RuntimeLock::WaitForFiles waits(Ctx.lock);
     freed = driverFile->syncData();

@@ -72,7 +72,7 @@ struct RuntimeImpl {
   Status ready();
   /// The allocation that begins there. An error names the call.
   StatusOr<Allocation *> allocationAt(uintptr_t base, const char *call);
-  Status free(uintptr_t base);
+  Status free(uintptr_t base, QueueOrder order = std::nullopt);
   Status quiesce();
   Status shutdown();
   /// `locked`: with the lock; what is behind it is left out otherwise.

@@ -76,6 +76,7 @@ Status RuntimeLaunches::destroyQueue(Queue queue) {
   RuntimeImpl::Guard guard(State);
   DRAGON_TRY(State.ready());
   State.Time.Work.queueEnds(queue);
+  State.Alloc.queueEnds(queue);
   return State.Ctx.device->destroyQueue(queue);
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/trace/Log.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace dragon {
 
@@ -23,6 +24,10 @@ constexpr size_t SmallShare = 8; ///< of an arena: at most this is small
 /// it in turns. Programs with many of them (a node each) would run out of
 /// device memory.
 constexpr size_t OwnChunks = 4;
+/// Of small allocations that were freed before their work is done there are no
+/// more than so many bytes, and no more than a part of the budget.
+constexpr size_t MostEarly = size_t(32) << 20;
+constexpr size_t MostEarlyShare = 8;
 
 size_t roundUp(size_t value, size_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -49,8 +54,9 @@ StatusOr<uintptr_t> Allocator::allocate(size_t bytes,
     return allocateSmall(bytes, options);
   const std::string name =
       options.where && options.where->buffer ? options.where->buffer : "";
-  DRAGON_ASSIGN(Buffer * buffer, makeBuffer(bytes, options.flags,
-                                            options.hostAccessible, &name));
+  DRAGON_ASSIGN(Buffer * buffer,
+                makeBuffer(bytes, options.flags, options.hostAccessible, &name,
+                           options.order));
   Space.Allocations.insert({buffer->base, bytes, options.flags,
                             options.hostAccessible, name, buffer});
   return buffer->base;
@@ -70,7 +76,10 @@ bool Allocator::sharesChunks(const AllocateOptions &options) const {
 
 StatusOr<uintptr_t> Allocator::allocateSmall(size_t bytes,
                                              const AllocateOptions &options) {
-  auto place = Small.take(bytes, options.hostAccessible);
+  DRAGON_TRY(giveIdle());
+  auto place = takeEarly(bytes, options);
+  if (!place)
+    place = Small.take(bytes, options.hostAccessible);
   if (!place) {
     DRAGON_ASSIGN(Buffer * added, makeBuffer(Ctx.caps().granularity, 0,
                                              options.hostAccessible));
@@ -89,7 +98,8 @@ StatusOr<uintptr_t> Allocator::allocateSmall(size_t bytes,
 
 StatusOr<Buffer *> Allocator::makeBuffer(size_t bytes, unsigned flags,
                                          bool hostAccessible,
-                                         const std::string *name) {
+                                         const std::string *name,
+                                         QueueOrder order) {
   auto buffer = std::make_unique<Buffer>();
   size_t unit = Ctx.caps().granularity;
   buffer->number = ++NumBuffersMade;
@@ -98,10 +108,18 @@ StatusOr<Buffer *> Allocator::makeBuffer(size_t bytes, unsigned flags,
   buffer->chunkBytes = std::min<size_t>(Ctx.limits.chunkBytes, buffer->vaBytes);
   buffer->flags = flags;
   buffer->hostAccessible = hostAccessible;
-  DRAGON_ASSIGN(buffer->base, Ctx.device->reserve(buffer->vaBytes + unit));
+  auto spare =
+      hostAccessible ? std::nullopt : Spares.take(buffer->vaBytes, order);
+  if (spare) {
+    buffer->base = spare->base;
+  } else {
+    DRAGON_ASSIGN(buffer->base, Ctx.device->reserve(buffer->vaBytes + unit));
+  }
   if (name)
     Ctx.device->describe(buffer->base, bytes, *name);
   buffer->makeChunks();
+  if (spare)
+    Spares.wake(*spare, *buffer);
   Space.Buffers.push_back(std::move(buffer));
   Buffer &made = *Space.Buffers.back();
   if (Ctx.caps().migrates && hostAccessible) {
@@ -144,6 +162,8 @@ Status Allocator::mapEagerly(Buffer &buffer) {
   if (buffer.hostAccessible || !OnDevice.Pool.hasRoom(buffer.vaBytes))
     return {};
   for (Chunk &chunk : buffer.chunks) {
+    if (chunk.device.id) // a spare one's
+      continue;
     Status status = OnDevice.map(chunk);
     if (status.code() == DRAGON_ERROR_OUT_OF_MEMORY)
       return {}; // somebody else uses the device: later, then
@@ -156,41 +176,106 @@ Status Allocator::mapEagerly(Buffer &buffer) {
   return {};
 }
 
-Status Allocator::free(const Allocation &allocation) {
+Status Allocator::free(const Allocation &allocation, QueueOrder order) {
   Buffer &buffer = *allocation.buffer;
-  const uintptr_t base = allocation.base;
-  const size_t bytes = allocation.bytes;
-  if (!buffer.arena) {
-    Space.Allocations.erase(base);
-    return destroyBuffer(buffer);
-  }
-  DRAGON_TRY(Time.settle(buffer.chunkAt(base)));
-  Space.Allocations.erase(base);
-  return Small.give(base, bytes, buffer) ? destroyBuffer(buffer) : Status();
+  if (buffer.arena)
+    return freeSmall(allocation, order);
+  Space.Allocations.erase(allocation.base);
+  return destroyBuffer(buffer, order);
 }
 
-Status Allocator::destroyBuffer(Buffer &buffer) {
+Status Allocator::freeSmall(const Allocation &allocation, QueueOrder order) {
+  const auto [base, bytes, arena] =
+      std::tuple(allocation.base, allocation.bytes, allocation.buffer);
+  const bool early = order && arena->lastUntracked == Time.Epoch &&
+                     !Time.Tracking && EarlyBytes + bytes <= mostEarly();
+  if (!early)
+    DRAGON_TRY(Time.settle(arena->chunkAt(base)));
+  Space.Allocations.erase(base);
+  if (early) {
+    Early.push_back({base, bytes, arena, order, Time.Epoch});
+    EarlyBytes += bytes;
+    return {};
+  }
+  return giveToArena(base, bytes, *arena);
+}
+
+size_t Allocator::mostEarly() const {
+  return std::min<size_t>(MostEarly, OnDevice.Pool.budget() / MostEarlyShare);
+}
+
+Status Allocator::giveToArena(uintptr_t base, size_t bytes, Buffer &arena) {
+  return Small.give(base, bytes, arena) ? destroyBuffer(arena) : Status();
+}
+
+std::optional<std::pair<uintptr_t, Buffer *>>
+Allocator::takeEarly(size_t bytes, const AllocateOptions &options) {
+  if (!options.order)
+    return std::nullopt;
+  for (auto it = Early.begin(); it != Early.end(); ++it) {
+    if (it->bytes != bytes || it->order != options.order)
+      continue;
+    const std::pair taken(it->base, it->arena);
+    EarlyBytes -= bytes;
+    Early.erase(it);
+    return taken;
+  }
+  return std::nullopt;
+}
+
+Status Allocator::giveIdle() {
+  while (!Early.empty() && Early.front().epoch != Time.Epoch) {
+    const EarlyFree idle = Early.front();
+    Early.erase(Early.begin());
+    EarlyBytes -= idle.bytes;
+    DRAGON_TRY(giveToArena(idle.base, idle.bytes, *idle.arena));
+  }
+  return {};
+}
+
+void Allocator::queueEnds(Queue queue) {
+  Spares.queueEnds(queue);
+  for (EarlyFree &freed : Early)
+    if (freed.order == queue)
+      freed.order.reset();
+}
+
+Status Allocator::trim() { return Spares.release(); }
+
+Status Allocator::releaseRange(Buffer &buffer) {
+  Status first;
+  for (Chunk &chunk : buffer.chunks)
+    if (chunk.device.id && !buffer.driverMoved)
+      if (Status status = OnDevice.release(chunk); first.ok())
+        first = std::move(status);
+  Status status =
+      Ctx.device->release(buffer.base, buffer.vaBytes + Ctx.caps().granularity);
+  return first.ok() ? std::move(status) : std::move(first);
+}
+
+Status Allocator::destroyBuffer(Buffer &buffer, QueueOrder order) {
   Status first;
   auto keep = [&first](Status status) {
     if (first.ok())
       first = std::move(status);
   };
+  const bool spare = Spares.canKeep(buffer);
   for (Chunk &chunk : buffer.chunks) {
     if (chunk.device.id || chunk.host.id)
-      keep(Time.settle(chunk));
+      keep(spare && order ? Time.settleTickets(chunk) : Time.settle(chunk));
     buffer.note(chunk, ChunkEvent::Ended);
-    if (chunk.device.id && !buffer.driverMoved)
-      keep(OnDevice.release(chunk));
     if (chunk.host.id)
       keep(Host.release(chunk));
     Reads.drop(chunk);
     Data.dropStorage(chunk);
   }
   keep(EndOfSinks(buffer));
+  if (spare && first.ok())
+    Spares.keep(buffer, order);
+  else
+    keep(releaseRange(buffer));
   if (buffer.hostAccessible && !buffer.driverMoved)
     HostRanges::remove(buffer.base, buffer.base + buffer.vaBytes);
-  keep(Ctx.device->release(buffer.base,
-                           buffer.vaBytes + Ctx.caps().granularity));
   if (buffer.driverMoved)
     --Space.NumDriverMoved;
   else

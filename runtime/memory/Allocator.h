@@ -16,6 +16,7 @@
 #include "runtime/memory/Arenas.h"
 #include "runtime/memory/DriverMoved.h"
 #include "runtime/memory/Residency.h"
+#include "runtime/memory/SpareBuffers.h"
 
 #include <functional>
 #include <string>
@@ -28,6 +29,7 @@ struct AllocateOptions {
   const dragon_source *where = nullptr;
   const dragon_reason *why =
       nullptr; ///< of the flags, if they are a compiler's
+  QueueOrder order = std::nullopt;
 };
 
 class Allocator {
@@ -39,22 +41,38 @@ public:
             HostSlabs &slabs, ReadAhead &reads, HostMemory &host,
             Contents &data, DeviceChunks &deviceChunks, DriverMoved &driver)
       : Ctx(context), Time(time), Space(space), Slabs(slabs), Reads(reads),
-        Host(host), Data(data), OnDevice(deviceChunks), Driver(driver) {}
+        Host(host), Data(data), OnDevice(deviceChunks), Driver(driver),
+        Spares(context, time, deviceChunks) {}
   void setEndSinks(EndSinks end) { EndOfSinks = std::move(end); }
 
   StatusOr<uintptr_t> allocate(size_t bytes, const AllocateOptions &options);
   /// The allocation is out of the books then, whatever else fails: the program
-  /// will not ask again.
-  Status free(const Allocation &allocation);
+  /// will not ask again. Waits for the work that uses it, if it must not come
+  /// after that in a queue's order.
+  Status free(const Allocation &allocation, QueueOrder order = std::nullopt);
   /// `name`: the program's, of one that is no arena.
   StatusOr<Buffer *> makeBuffer(size_t bytes, unsigned flags,
                                 bool hostAccessible,
-                                const std::string *name = nullptr);
-  Status destroyBuffer(Buffer &buffer);
+                                const std::string *name = nullptr,
+                                QueueOrder order = std::nullopt);
+  Status destroyBuffer(Buffer &buffer, QueueOrder order = std::nullopt);
+  /// What was freed in the queue's order waits for its work now.
+  void queueEnds(Queue queue);
+  /// Gives back what is kept for new buffers.
+  Status trim();
 
 private:
   StatusOr<uintptr_t> allocateSmall(size_t bytes,
                                     const AllocateOptions &options);
+  Status freeSmall(const Allocation &allocation, QueueOrder order);
+  size_t mostEarly() const;
+  Status giveToArena(uintptr_t base, size_t bytes, Buffer &arena);
+  std::optional<std::pair<uintptr_t, Buffer *>>
+  takeEarly(size_t bytes, const AllocateOptions &options);
+  /// What was freed early and is idle now goes back to its arenas.
+  Status giveIdle();
+  /// Its addresses and its device memory.
+  Status releaseRange(Buffer &buffer);
   bool sharesChunks(const AllocateOptions &options) const;
   /// What does not fit on the device will need host memory: it is made ahead.
   void expectHostMemory();
@@ -71,7 +89,18 @@ private:
   DeviceChunks &OnDevice;
   DriverMoved &Driver;
   EndSinks EndOfSinks;
+  SpareBuffers Spares;
   Arenas Small;
+  /// Parts of arenas that were freed while work might use them.
+  struct EarlyFree {
+    uintptr_t base;
+    size_t bytes;
+    Buffer *arena;
+    QueueOrder order;
+    uint64_t epoch; ///< WorkTracker's, of that work
+  };
+  std::vector<EarlyFree> Early; ///< oldest first
+  size_t EarlyBytes = 0;
   uint64_t NumBuffersMade = 0;
 };
 

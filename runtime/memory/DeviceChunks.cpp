@@ -43,6 +43,26 @@ Status DeviceChunks::release(Chunk &chunk) {
   return {};
 }
 
+Physical DeviceChunks::park(Chunk &chunk) {
+  const Physical slab = chunk.device;
+  Pool.park(slab, true);
+  chunk.device = {};
+  list(chunk, false);
+  return slab;
+}
+
+void DeviceChunks::wake(Chunk &chunk, const Physical &parked) {
+  Pool.park(parked, false);
+  chunk.device = parked;
+  list(chunk, true);
+}
+
+Status DeviceChunks::release(uintptr_t va, const Physical &parked) {
+  DRAGON_TRY(Ctx.device->unmap(va, parked));
+  Pool.giveParked(parked);
+  return {};
+}
+
 Status DeviceChunks::map(Chunk &chunk) {
   chunk.dying = false;
   auto slab = Pool.take(chunk.bytes());

@@ -37,6 +37,10 @@ public:
   void list(Chunk &chunk, bool present);
   Status map(Chunk &chunk);
   Status release(Chunk &chunk); ///< unmaps, gives the slab back
+  /// The chunk ends, and its slab stays mapped; for a new one, or for nobody.
+  Physical park(Chunk &chunk);
+  void wake(Chunk &chunk, const Physical &parked);
+  Status release(uintptr_t va, const Physical &parked);
   /// Slabs for `bytes` can be taken without exceeding the budget.
   Status makeRoom(uint64_t bytes);
   /// The chunks that may leave, as they are now. `later`: for when all that

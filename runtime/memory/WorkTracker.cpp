@@ -16,6 +16,10 @@ Status WorkTracker::settle(const Chunk &chunk) {
     return {};
   if (chunk.buffer->lastUntracked == Epoch)
     return synchronizeAll();
+  return settleTickets(chunk);
+}
+
+Status WorkTracker::settleTickets(const Chunk &chunk) {
   DRAGON_TRY(
       Work.waitFor(std::max(chunk.transit.lastUse, chunk.buffer->lastUse)));
   DRAGON_TRY(Fetches.waitFor(chunk.transit.arrival));

@@ -41,6 +41,8 @@ public:
 
   /// Waits until no queued work uses the chunk.
   Status settle(const Chunk &chunk);
+  /// The same for work that has tickets.
+  Status settleTickets(const Chunk &chunk);
   /// Later copies in the queue come after all that uses the chunk now.
   Status queueWaitsFor(Queue queue, const Chunk &chunk);
   Status synchronizeAll();

@@ -65,7 +65,7 @@ StatusOr<Physical> SlabPool::take(size_t bytes, uint64_t keepFree,
       return slab;
     }
     const bool over = Used + Idle + Coming + bytes > Budget;
-    if (over && destroyOneIdle())
+    if (over && (destroyOneIdle() || reclaim(guard)))
       continue;
     if (numBeingMade(bytes, place) > Waiting) {
       ++Waiting;
@@ -93,7 +93,7 @@ StatusOr<Physical> SlabPool::create(std::unique_lock<std::mutex> &guard,
     guard.lock();
     if (slab.ok())
       return slab;
-    if (destroyOneIdle())
+    if (destroyOneIdle() || reclaim(guard))
       continue;
     Used -= bytes;
     return slab;
@@ -109,6 +109,27 @@ void SlabPool::give(const Physical &slab) {
 void SlabPool::keep(const Physical &slab) {
   Idle += slab.bytes;
   Kept[{slab.bytes, slab.place}].push_back(slab);
+}
+
+void SlabPool::park(const Physical &slab, bool parked) {
+  std::lock_guard guard(Lock);
+  Used += parked ? -slab.bytes : slab.bytes;
+  Idle += parked ? slab.bytes : -slab.bytes;
+}
+
+void SlabPool::giveParked(const Physical &slab) {
+  std::lock_guard guard(Lock);
+  Idle -= slab.bytes;
+  keep(slab);
+}
+
+bool SlabPool::reclaim(std::unique_lock<std::mutex> &guard) {
+  if (!Reclaim)
+    return false;
+  guard.unlock();
+  const bool some = Reclaim();
+  guard.lock();
+  return some;
 }
 
 // -- Made ahead --------------------------------------------------------------

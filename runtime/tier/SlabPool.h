@@ -70,6 +70,16 @@ public:
   }
   StatusOr<Physical> take(size_t bytes, uint64_t keepFree, Place place);
   void give(const Physical &slab);
+  /// A slab that was taken lies idle where it is mapped (true), or is in use
+  /// again.
+  void park(const Physical &slab, bool parked);
+  /// A parked slab is unmapped: anybody may take it.
+  void giveParked(const Physical &slab);
+  /// How a taker for whom there is no room gets at parked slabs: gives some.
+  /// False: there are none. Called without the pool's lock.
+  void setReclaim(std::function<bool()> reclaim) {
+    Reclaim = std::move(reclaim);
+  }
   /// This much more (or less) of what takers keep free is in use, for what it
   /// is kept free for.
   void lend(int64_t bytes);
@@ -113,6 +123,8 @@ private:
   bool destroyOneIdle();
   StatusOr<Physical> create(std::unique_lock<std::mutex> &guard, size_t bytes,
                             Place place);
+  /// True: something may have become free; the lock was given up for it.
+  bool reclaim(std::unique_lock<std::mutex> &guard);
   void makeAhead(); // the threads
 
   const char *const Name;
@@ -120,11 +132,12 @@ private:
   const Place Usual;
   Create CreateSlab;
   Destroy DestroySlab;
+  std::function<bool()> Reclaim;
   const MakingAhead Ahead;
   mutable std::mutex Lock;
   uint64_t Used = 0;   ///< held by somebody, or made by who will hold it
   uint64_t Lent = 0;   ///< of that: what was kept free for it
-  uint64_t Idle = 0;   ///< kept
+  uint64_t Idle = 0;   ///< kept, or parked
   uint64_t Coming = 0; ///< being made by the threads
   std::atomic<uint64_t> Most{0}; ///< of all together
   std::map<std::pair<size_t, Place>, std::vector<Physical>> Kept;

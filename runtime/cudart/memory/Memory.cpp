@@ -142,7 +142,7 @@ Result allocateForProgram(Front &front, void **pointer, size_t bytes,
                                : Result(cudaSuccess);
 }
 
-Result freeForProgram(Front &front, void *pointer) {
+Result freeForProgram(Front &front, void *pointer, QueueOrder order) {
   if (!pointer || freedForGraph(pointer))
     return cudaSuccess;
   auto base = reinterpret_cast<uintptr_t>(pointer);
@@ -153,7 +153,7 @@ Result freeForProgram(Front &front, void *pointer) {
                        : Result(cudaErrorInvalidValue);
   }
   waitForAllHostFunctions(front);
-  return front.runtime.buffers().free(base);
+  return front.runtime.buffers().free(base, order);
 }
 
 Status freeAllForProgram(Front &front) {
@@ -230,8 +230,11 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr *pitched, cudaExtent extent) {
   });
 }
 
-// The runtime frees and gives out memory at once; both orders that a program
-// may rely on hold: free waits for the buffer's work, and new memory is ready.
+/// The stream of each thread has one name.
+static QueueOrder orderOf(Front &front, cudaStream_t stream) {
+  return stream == cudaStreamPerThread ? QueueOrder() : front.queue(stream);
+}
+
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
   return withDevice([&](Front &front) -> Result {
     if (capturing() && !front.gpu && isCaptured(stream) && pointer && bytes) {
@@ -244,7 +247,9 @@ cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
     }
     if (isCapturedByNvidia(front, stream))
       return DRAGON_NVIDIA(cudaMallocAsync, pointer, bytes, stream);
-    return allocateForProgram(front, pointer, bytes, {});
+    AllocateOptions options;
+    options.order = orderOf(front, stream);
+    return allocateForProgram(front, pointer, bytes, options);
   });
 }
 
@@ -255,7 +260,7 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
     if (isCapturedByNvidia(front, stream))
       return DRAGON_NVIDIA(cudaFreeAsync, pointer, stream);
     waitForHostFunctions(front, stream);
-    return freeForProgram(front, pointer);
+    return freeForProgram(front, pointer, orderOf(front, stream));
   });
 }
 

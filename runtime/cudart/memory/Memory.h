@@ -51,7 +51,9 @@ bool isPageable(Front &front, const void *memory);
 /// Allocates a buffer for the program; *pointer is set on success only.
 Result allocateForProgram(Front &front, void **pointer, size_t bytes,
                           const AllocateOptions &options);
-Result freeForProgram(Front &front, void *pointer);
+/// `order`: that of a stream-ordered free.
+Result freeForProgram(Front &front, void *pointer,
+                      QueueOrder order = std::nullopt);
 /// Frees what allocateForProgram gave out and was not freed.
 Status freeAllForProgram(Front &front);
 

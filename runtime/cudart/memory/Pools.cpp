@@ -193,8 +193,9 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t handle,
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t handle, size_t) {
-  return withDevice([&](Front &) -> Result {
-    return poolOf(handle) ? cudaSuccess : cudaErrorInvalidValue;
+  return withDevice([&](Front &front) -> Result {
+    return poolOf(handle) ? Result(front.runtime.buffers().trim())
+                          : Result(cudaErrorInvalidValue);
   });
 }
 
