@@ -12,6 +12,9 @@
 
 namespace dragon {
 
+/// Of longer copies more is to be gained by staging (PinnedStage.h).
+static constexpr size_t MostInCoreBytes = 64 << 10;
+
 StatusOr<uintptr_t> RuntimeBuffers::allocate(size_t bytes,
                                              const AllocateOptions &options) {
   RuntimeImpl::Guard guard(State);
@@ -78,6 +81,40 @@ static void tellCopiedIn(Observer &watcher, Buffer &buffer, AddressRange range,
 
 bool RuntimeBuffers::isWatched() const { return State.Ctx.watcher != nullptr; }
 
+std::optional<Status> RuntimeBuffers::downloadInCore(void *to, uintptr_t from,
+                                                     size_t bytes,
+                                                     Queue queue) {
+  uint64_t number = 0;
+  const auto chunkOf = [&](const Allocation &source) -> Chunk & {
+    return source.buffer->chunkAt(from);
+  };
+  {
+    RuntimeImpl::StateGuard guard(State);
+    const Allocation *source = State.Space.Allocations.find(from);
+    if (!State.usable().ok() || State.Waves.anyAtAll() || State.Ctx.watcher ||
+        State.Time.Tracking || State.Time.LastFetch || !source ||
+        from + bytes > source->end() ||
+        State.Space.Allocations.find(reinterpret_cast<uintptr_t>(to)))
+      return std::nullopt;
+    Buffer &buffer = *source->buffer;
+    Chunk &chunk = chunkOf(*source);
+    if (buffer.moving || buffer.hostAccessible || !buffer.allOnDevice() ||
+        from + bytes > chunk.va() + chunk.bytes())
+      return std::nullopt;
+    number = buffer.number;
+    ++chunk.holds.calls;
+    State.Ctx.ledger.moved(Direction::DeviceToHost, Cause::Copy, bytes);
+  }
+  Status status =
+      State.Ctx.device->copyAndWait(to, reinterpret_cast<const void *>(from),
+                                    bytes, CopyKind::DeviceToHost, queue);
+  RuntimeImpl::StateGuard guard(State);
+  const Allocation *source = State.Space.Allocations.find(from);
+  if (source && source->buffer->number == number) // not freed meanwhile
+    --chunkOf(*source).holds.calls;
+  return status;
+}
+
 Status RuntimeBuffers::copy(void *to, const void *from, size_t bytes,
                             Queue queue, bool async, bool pageable,
                             bool mayBePinned, HostAccess how) {
@@ -87,6 +124,10 @@ Status RuntimeBuffers::copy(void *to, const void *from, size_t bytes,
   uintptr_t toAddress = reinterpret_cast<uintptr_t>(to);
   uintptr_t fromAddress = reinterpret_cast<uintptr_t>(from);
   State.tellListener(toAddress, toAddress + bytes);
+  if (!async && bytes <= MostInCoreBytes)
+    if (std::optional<Status> done =
+            downloadInCore(to, fromAddress, bytes, queue))
+      return std::move(*done);
   bool wait = !async;
   {
     RuntimeImpl::Guard guard(State);

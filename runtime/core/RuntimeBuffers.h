@@ -92,6 +92,11 @@ public:
   Status advise(uintptr_t address, size_t bytes, dragon_advice advice);
 
 private:
+  /// A short copy to host memory that is the driver's alone, while everything
+  /// fits: other threads need not wait for it. None: it is no such copy.
+  std::optional<Status> downloadInCore(void *to, uintptr_t from, size_t bytes,
+                                       Queue queue);
+
   RuntimeImpl &State;
 };
 

@@ -103,10 +103,7 @@ Device::Device()
 
 Device::~Device() = default;
 
-Status Device::copy(void *to, const void *from, size_t bytes, CopyKind kind,
-                    Queue queue) {
-  if (bytes == 0)
-    return {};
+static Status checkCopy(const void *to, const void *from, size_t bytes) {
   if (!to || !from)
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                          "copy of {} bytes: null {}", bytes,
@@ -117,10 +114,35 @@ Status Device::copy(void *to, const void *from, size_t bytes, CopyKind kind,
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                          "copy of {} bytes from {:#x} to {:#x} wraps around",
                          bytes, fromBegin, toBegin);
+  return {};
+}
+
+Status Device::copy(void *to, const void *from, size_t bytes, CopyKind kind,
+                    Queue queue) {
+  if (bytes == 0)
+    return {};
+  DRAGON_TRY(checkCopy(to, from, bytes));
   return watched(
       *Watched, laneOf(kind), queue, bytes,
       [&] { return copyImpl(to, from, bytes, kind, queue); },
       [] { return std::string(); });
+}
+
+Status Device::copyAndWait(void *to, const void *from, size_t bytes,
+                           CopyKind kind, Queue queue) {
+  if (bytes == 0)
+    return synchronize(queue);
+  DRAGON_TRY(checkCopy(to, from, bytes));
+  return watched(
+      *Watched, laneOf(kind), queue, bytes,
+      [&] { return copyAndWaitImpl(to, from, bytes, kind, queue); },
+      [] { return std::string(); });
+}
+
+Status Device::copyAndWaitImpl(void *to, const void *from, size_t bytes,
+                               CopyKind kind, Queue queue) {
+  DRAGON_TRY(copyImpl(to, from, bytes, kind, queue));
+  return synchronize(queue);
 }
 
 Status Device::fill(void *to, uint32_t value, unsigned width, size_t count,

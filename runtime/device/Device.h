@@ -105,6 +105,9 @@ public:
   /// may then be synchronous.
   Status copy(void *to, const void *from, size_t bytes, CopyKind kind,
               Queue queue);
+  /// The same, and waits until it is done, as synchronize(queue) would.
+  Status copyAndWait(void *to, const void *from, size_t bytes, CopyKind kind,
+                     Queue queue);
   /// Sets `count` elements of `width` (1, 2, 4) bytes.
   Status fill(void *to, uint32_t value, unsigned width, size_t count,
               Queue queue);
@@ -125,6 +128,10 @@ public:
 protected:
   DeviceCaps Caps{};
 
+  /// In one call, where there is such a one.
+  virtual Status copyAndWaitImpl(void *to, const void *from, size_t bytes,
+                                 CopyKind kind, Queue queue);
+
 private:
   virtual Status copyImpl(void *to, const void *from, size_t bytes,
                           CopyKind kind, Queue queue) = 0;
@@ -137,12 +144,13 @@ private:
   std::unique_ptr<Timeline> Watched;
 };
 
-/// Code of a GPU, by one of the two. A CUkernel is loaded when it first runs:
-/// that takes a tenth of a millisecond or more, and most slice clones never
-/// run.
+/// Code of a GPU. A CUkernel is loaded when it first runs: that takes a tenth
+/// of a millisecond or more, and most slice clones never run.
 struct KernelCode {
-  void *function = nullptr; ///< CUfunction
-  void *kernel = nullptr;   ///< CUkernel
+  /// CUfunction; a CUkernel's is known once it has been loaded. Threads that
+  /// launch read and set it by atomic_ref.
+  mutable void *function = nullptr;
+  void *kernel = nullptr; ///< CUkernel, if that is what is known first
   explicit operator bool() const { return function || kernel; }
 };
 

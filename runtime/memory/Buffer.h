@@ -44,7 +44,7 @@ struct Transit {
 /// Why a chunk may not leave where it is (Pins.h); besides, Buffer::kept.
 struct Holds {
   uint64_t round = 0;  ///< Pins': not in this round
-  uint32_t calls = 0;  ///< library calls that need it on the device now
+  uint32_t calls = 0;  ///< library calls and copies that need it on the device
   bool mapped = false; ///< while slices run that see it in host memory
   /// Its host slab is being filled or written to storage.
   bool inTransit = false;

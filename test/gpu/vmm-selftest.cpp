@@ -129,6 +129,15 @@ void deviceMemory(Context &context) {
   for (uint32_t i = 0; i < n; ++i)
     wrong += out[i] != in[i] + 5;
   report("values", wrong == 0, std::to_string(wrong) + " wrong");
+  incrementOn(context, range.base, n, 1, "launch before a copy that waits");
+  out.assign(n, 0);
+  check("copy back, and wait",
+        device.copyAndWait(out.data(), range.words(), range.bytes,
+                           CopyKind::DeviceToHost, nullptr));
+  wrong = 0;
+  for (uint32_t i = 0; i < n; ++i)
+    wrong += out[i] != in[i] + 6;
+  report("values", wrong == 0, std::to_string(wrong) + " wrong");
 
   uint32_t patterns[3] = {0xab, 0xbeef, 0xdeadbeef};
   unsigned widths[3] = {1, 2, 4};

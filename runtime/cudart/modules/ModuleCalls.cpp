@@ -165,8 +165,7 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *symbol) {
       return cudaErrorNotSupported;
     }
     DRAGON_CHECK(modules().prepare(front, *kernel));
-    *function = static_cast<cudaFunction_t>(kernel->handle.image.code.function);
-    return cudaSuccess;
+    return DRAGON_NVIDIA(cudaGetFuncBySymbol, function, kernel->stub);
   });
 }
 

@@ -44,9 +44,16 @@ static KernelCode codeOf(const void *stub) {
 
 Result ModuleRegistry::prepareGpu(Kernel &kernel) {
   DRAGON_CHECK(giveToNvidia(*kernel.module));
-  cudaFunction_t function = nullptr;
-  DRAGON_CHECK(getFunction(&function, kernel.stub));
-  kernel.handle.image.code = {function};
+  if (!kernel.restrictName.empty())
+    prepareRestricted(kernel);
+  // With a copy that runs in its place as a rule, it need not be loaded yet.
+  if (kernel.info.restricted)
+    kernel.handle.image.code = codeOf(kernel.stub);
+  if (!kernel.handle.image.code) {
+    cudaFunction_t function = nullptr;
+    DRAGON_CHECK(getFunction(&function, kernel.stub));
+    kernel.handle.image.code = {function};
+  }
   // A clone that is not in the fat binary only costs the ability to slice.
   if (kernel.info.record && kernel.info.record->SliceName)
     kernel.handle.image.sliceCode = codeOf(&kernel.sliceKey);
@@ -54,8 +61,6 @@ Result ModuleRegistry::prepareGpu(Kernel &kernel) {
     if (const KernelCode code = codeOf(&kernel.countingKey))
       kernel.info.counting =
           KernelHandle{{kernel.name.c_str(), nullptr, code, {}}};
-  if (!kernel.restrictName.empty())
-    prepareRestricted(kernel);
   return cudaSuccess;
 }
 

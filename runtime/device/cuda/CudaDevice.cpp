@@ -7,6 +7,7 @@
 
 #include "runtime/device/cuda/CudaDevice.h"
 
+#include <atomic>
 #include <vector>
 
 namespace dragon {
@@ -178,12 +179,15 @@ Status CudaDevice::fillPiece(uintptr_t to, uint32_t value, unsigned width,
 Status CudaDevice::poisonImpl(uintptr_t, size_t, Queue) { return {}; }
 
 StatusOr<CUfunction> CudaDevice::functionOf(const KernelCode &code) {
-  if (code.function || !Cuda.KernelGetFunction)
-    return static_cast<CUfunction>(code.function);
+  const std::atomic_ref<void *> known(code.function);
+  void *before = known.load(std::memory_order_relaxed);
+  if (before || !Cuda.KernelGetFunction)
+    return static_cast<CUfunction>(before);
   CUfunction function = nullptr;
   DRAGON_TRY(Cuda.check(
       Cuda.KernelGetFunction(&function, static_cast<CUkernel>(code.kernel)),
       "cuKernelGetFunction"));
+  known.store(function, std::memory_order_relaxed);
   return function;
 }
 

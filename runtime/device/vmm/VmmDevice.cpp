@@ -200,6 +200,24 @@ Status VmmDevice::copyImpl(void *to, const void *from, size_t bytes, CopyKind,
   return {};
 }
 
+Status VmmDevice::copyAndWaitImpl(void *to, const void *from, size_t bytes,
+                                  CopyKind kind, Queue queue) {
+  std::vector<Piece> source, target;
+  DRAGON_TRY_IN(resolve(reinterpret_cast<uintptr_t>(from), bytes, source),
+                "source of a copy");
+  DRAGON_TRY_IN(resolve(reinterpret_cast<uintptr_t>(to), bytes, target),
+                "destination of a copy");
+  // The call for that is the legacy default stream's.
+  if (queue || source.size() != 1 || target.size() != 1)
+    return Device::copyAndWaitImpl(to, from, bytes, kind, queue);
+  CudaContextScope scope(Cuda, Context);
+  return Cuda
+      .check(Cuda.Memcpy(target[0].address, source[0].address, bytes),
+             "cuMemcpy")
+      .within("copying {} bytes from {:#x} to {:#x}", bytes, source[0].address,
+              target[0].address);
+}
+
 Status VmmDevice::fillImpl(void *to, uint32_t value, unsigned width,
                            size_t count, Queue queue) {
   std::vector<Piece> target;

@@ -63,6 +63,8 @@ private:
   Status unmapImpl(uintptr_t va, const Physical &physical) override;
   Status copyImpl(void *to, const void *from, size_t bytes, CopyKind kind,
                   Queue queue) override;
+  Status copyAndWaitImpl(void *to, const void *from, size_t bytes,
+                         CopyKind kind, Queue queue) override;
   Status fillImpl(void *to, uint32_t value, unsigned width, size_t count,
                   Queue queue) override;
   Status guardHostAccessImpl(uintptr_t va, size_t bytes, bool guarded) override;

@@ -11,11 +11,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/core/RuntimeBuffers.h"
+#include "runtime/device/ForwardingDevice.h"
 #include "test/unit/support/core/ImplFixture.h"
 
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <thread>
 
 using namespace dragon;
@@ -89,6 +92,26 @@ private:
   Gate &TheGate;
 };
 
+/// Copies that are waited for stop at the gate.
+class GatedCopies final : public ForwardingDevice {
+public:
+  GatedCopies(std::unique_ptr<Device> inner, Gate &gate)
+      : ForwardingDevice(std::move(inner)), TheGate(gate) {}
+  bool Fails = false; ///< behind the gate
+
+private:
+  Status before(DeviceCall) override { return {}; }
+  Status copyAndWaitImpl(void *to, const void *from, size_t bytes,
+                         CopyKind kind, Queue queue) override {
+    TheGate.pass();
+    if (Fails)
+      return Status::error(DRAGON_ERROR_DEVICE, "nothing is mapped there");
+    return ForwardingDevice::copyAndWaitImpl(to, from, bytes, kind, queue);
+  }
+
+  Gate &TheGate;
+};
+
 class InCoreBesideMovesTest : public ImplFixture {
 protected:
   static constexpr size_t Words = 2 * MiB / 4; ///< of a chunk
@@ -101,6 +124,11 @@ protected:
     store.Background.reset();
     store.Files = std::make_unique<GatedFiles>(std::move(store.Files), TheGate);
     store.Background = std::make_unique<BackgroundIo>(*store.Files, 2 * MiB);
+  }
+  std::unique_ptr<Device> inFrontOf(std::unique_ptr<Device> cpu) override {
+    auto gated = std::make_unique<GatedCopies>(std::move(cpu), TheGate);
+    Copies = gated.get();
+    return gated;
   }
   uintptr_t buffer(size_t bytes = 2 * MiB) {
     RuntimeImpl::Guard guard(*impl);
@@ -173,6 +201,7 @@ protected:
   }
 
   Gate TheGate;
+  GatedCopies *Copies = nullptr;
 };
 
 TEST_F(InCoreBesideMovesTest, WhileInputIsRead) {
@@ -259,6 +288,60 @@ TEST_F(InCoreBesideMovesTest, WhileOthersLeaveForSwap) {
   EXPECT_FALSE(Chunks[0]->device.id);
   expectFilled(own, 3);
   expectFilled(Whole->base, 5);
+}
+
+/// The copy of a result waits for its kernel, and keeps nobody out meanwhile.
+TEST_F(InCoreBesideMovesTest, WhileAShortCopyIsWaitedFor) {
+  ASSERT_NO_FATAL_FAILURE(open(1));
+  const uintptr_t own = buffer(), other = buffer();
+  ASSERT_OK(fill(own, 2));
+  ASSERT_OK(fill(other, 2));
+  RuntimeBuffers buffers(*impl);
+  std::vector<int32_t> found(N, -1);
+  TheGate.close();
+  std::thread copier([&] {
+    EXPECT_OK(buffers.copy(found.data(), pointer(own), N * 4, nullptr,
+                           /*async=*/false));
+  });
+  TheGate.awaitArrival();
+  ASSERT_TRUE(impl->Ctx.lock.try_lock());
+  // It stays where it is so long.
+  for (const EvictionCandidate &candidate : impl->OnDevice.candidates())
+    EXPECT_NE(impl->OnDevice.Chunks[candidate.index]->va(), own);
+  impl->Ctx.lock.unlock();
+  const auto ran = fillInCore(other, 3);
+  ASSERT_TRUE(ran.has_value());
+  EXPECT_OK(ran->copy());
+  TheGate.open();
+  copier.join();
+  EXPECT_EQ(found[7], scaled(7, 2));
+  std::set<uintptr_t> mayLeave;
+  for (const EvictionCandidate &candidate : impl->OnDevice.candidates())
+    mayLeave.insert(impl->OnDevice.Chunks[candidate.index]->va());
+  EXPECT_TRUE(mayLeave.count(own));
+}
+
+/// Its number says that it is another one.
+TEST_F(InCoreBesideMovesTest, WhatIsCopiedIsFreedMeanwhile) {
+  ASSERT_NO_FATAL_FAILURE(open(1));
+  const uintptr_t own = buffer();
+  ASSERT_OK(fill(own, 2));
+  RuntimeBuffers buffers(*impl);
+  int32_t found = -1;
+  Copies->Fails = true;
+  TheGate.close();
+  std::thread copier([&] {
+    EXPECT_EQ(
+        buffers.copy(&found, pointer(own), 4, nullptr, /*async=*/false).code(),
+        DRAGON_ERROR_DEVICE);
+  });
+  TheGate.awaitArrival();
+  ASSERT_OK(buffers.free(own));
+  const uintptr_t next = buffer();
+  TheGate.open();
+  copier.join();
+  EXPECT_EQ(impl->Space.Allocations.find(next)->buffer->chunks[0].holds.calls,
+            0u);
 }
 
 TEST_F(InCoreBesideMovesTest, TheEndKeepsAllOut) {

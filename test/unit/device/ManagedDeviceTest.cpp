@@ -220,12 +220,17 @@ TEST_F(ManagedDeviceTest, SlicesAreLoadedWhenTheyRun) {
     EXPECT_EQ(*static_cast<uint32_t *>(args[3]), 2u); // of so many
   };
   request.grid[0] = 2;
-  EXPECT_OK(device->launch(request));
-  EXPECT_EQ(fake.take({"cuKernelGetFunction"}).size(), 1u);
-  EXPECT_EQ(blocks, 1u);
   fake.failing["cuKernelGetFunction"] = CUDA_ERROR_OUT_OF_MEMORY;
   EXPECT_THAT(device->launch(request).message(),
               testing::HasSubstr("launch of 'k'"));
+  EXPECT_EQ(blocks, 0u);
+  fake.failing.clear();
+  fake.take({"cuKernelGetFunction"});
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_OK(device->launch(request));
+    EXPECT_EQ(blocks, 1u);
+  }
+  EXPECT_EQ(fake.take({"cuKernelGetFunction"}).size(), 1u);
 }
 
 TEST_F(ManagedDeviceTest, LibrariesFindTheirMapsComplete) {

@@ -76,8 +76,9 @@ protected:
   /// Queues a fill of the buffer, as the runtime would.
   void use(uintptr_t base, Queue queue, uint32_t value = 1) {
     Buffer &buffer = bufferAt(base);
-    ASSERT_OK(parts->Ctx.device->fill(pointer(base), value, 4,
-                                      parts->Space.Allocations.find(base)->bytes / 4, queue));
+    ASSERT_OK(parts->Ctx.device->fill(
+        pointer(base), value, 4, parts->Space.Allocations.find(base)->bytes / 4,
+        queue));
     std::vector<Chunk *> chunks;
     for (Chunk &chunk : buffer.chunks)
       chunks.push_back(&chunk);
@@ -139,7 +140,8 @@ TEST_F(SpareBuffersTest, AFreeInAQueueWaitsForNothing) {
   ASSERT_OK(freeAt(base, Queues[0]));
   EXPECT_EQ(wordAt(base), before); // the work is still queued
   // What comes later in the queue may have it; nothing else may.
-  const uintptr_t host = allocate(4 * MiB), other = allocate(4 * MiB, Queues[1]);
+  const uintptr_t host = allocate(4 * MiB),
+                  other = allocate(4 * MiB, Queues[1]);
   EXPECT_NE(host, base);
   EXPECT_NE(other, base);
   ASSERT_EQ(allocate(4 * MiB, Queues[0]), base);

@@ -366,6 +366,13 @@ struct Api {
 
   // Work.
 
+  static CUresult Memcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+    FAKE_NOTE("cuMemcpy", "{}, {}, {}", fake().nameOf(to), fake().nameOf(from),
+              sizeText(bytes));
+    std::memmove(reinterpret_cast<void *>(to),
+                 reinterpret_cast<const void *>(from), bytes);
+    return CUDA_SUCCESS;
+  }
   static CUresult MemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
                               CUstream stream) {
     FAKE_NOTE("cuMemcpyAsync", "{}, {}, {}, {}", fake().nameOf(to),
