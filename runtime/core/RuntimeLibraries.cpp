@@ -60,7 +60,7 @@ Status RuntimeLibraries::keepReachable(uintptr_t address) {
   State.tellListener(range.begin, range.end);
   RuntimeImpl::Guard guard(State);
   DRAGON_TRY(State.ready());
-  std::vector<Buffer *> done;
+  std::vector<uintptr_t> done;
   return State.Library.keepReachable(address, done);
 }
 

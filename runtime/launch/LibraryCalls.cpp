@@ -89,7 +89,44 @@ Status LibraryCalls::checkRoom(const LibraryCall &call,
                 : std::string());
 }
 
+bool LibraryCalls::beginInCore(const LibraryCall &call, LibraryHold &hold) {
+  if (OnDevice.mayMove() ||
+      (Time.LastFetch && !Time.Fetches.done(Time.LastFetch)))
+    return false;
+  for (const LibraryUse &use : call.uses)
+    if (const Allocation *found = Space.Allocations.find(use.address)) {
+      Buffer &buffer = *found->buffer;
+      Data.adoptMapped(buffer);
+      if (buffer.moving || buffer.driverMoved ||
+          !(use.need == LaunchNeed::Read ? buffer.allOnDevice()
+                                         : buffer.allDeviceOnly()))
+        return false;
+    }
+  ++Ctx.clock;
+  for (const LibraryUse &use : call.uses) {
+    const Allocation *found = Space.Allocations.find(use.address);
+    if (!found)
+      continue;
+    Buffer &buffer = *found->buffer;
+    buffer.lastTouch = Ctx.clock;
+    const uintptr_t end = endOf(use, *found);
+    uintptr_t begin =
+        use.bytes == LibraryUse::Unknown ? found->base : use.address;
+    while (begin < end) {
+      Chunk &chunk = buffer.chunkAt(begin);
+      ++chunk.holds.calls;
+      hold.chunks.push_back(
+          {chunk.va(), buffer.number, use.need != LaunchNeed::Read});
+      begin = chunk.va() + chunk.bytes();
+    }
+  }
+  hold.queue = call.queue;
+  return true;
+}
+
 Status LibraryCalls::begin(const LibraryCall &call, LibraryHold &hold) {
+  if (beginInCore(call, hold))
+    return {};
   TraceZone zone("library call");
   zone.detail(call.function);
   ++Ctx.clock;
@@ -182,13 +219,18 @@ Status LibraryCalls::end(const LibraryHold &hold) {
 }
 
 Status LibraryCalls::keepReachable(uintptr_t address,
-                                   std::vector<Buffer *> &done) {
+                                   std::vector<uintptr_t> &done) {
   Allocation *found = Space.Allocations.find(address);
-  if (!found ||
-      std::find(done.begin(), done.end(), found->buffer) != done.end())
+  if (!found || std::find(done.begin(), done.end(), found->base) != done.end())
     return {};
-  done.push_back(found->buffer);
-  DRAGON_TRY(Resident.keep(*found->buffer));
+  done.push_back(found->base);
+  Buffer &buffer = *found->buffer;
+  // What it leads to is kept as well, if it is as it was.
+  if (buffer.kept && !buffer.hostAccessible && buffer.allDeviceOnly() &&
+      found->looked ==
+          Allocation::Look{buffer.writes, Space.Allocations.generation()})
+    return {};
+  DRAGON_TRY(Resident.keep(buffer));
   // Pointers in the buffer lead to nothing that may move. To read them would
   // take a wait for the device, which ends the capture of a stream.
   if (Space.allKept())
@@ -205,6 +247,7 @@ Status LibraryCalls::keepReachable(uintptr_t address,
   DRAGON_TRY(Ctx.device->synchronize(Ctx.copyOut));
   for (uintptr_t word : words)
     DRAGON_TRY(keepReachable(word, done));
+  found->looked = {buffer.writes, Space.Allocations.generation()};
   return {};
 }
 

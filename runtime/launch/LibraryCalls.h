@@ -74,12 +74,14 @@ public:
   Status end(const LibraryHold &hold);
   /// Residency::keep, also for buffers whose addresses are in a small one;
   /// `done`: those that were looked at.
-  Status keepReachable(uintptr_t address, std::vector<Buffer *> &done);
+  Status keepReachable(uintptr_t address, std::vector<uintptr_t> &done);
 
 private:
   using Uses = std::map<uintptr_t, ChunkUse>; ///< by the chunks' addresses
   Uses usesOf(const LibraryCall &call) const;
   Status checkRoom(const LibraryCall &call, const Uses &uses) const;
+  /// Where everything is in place and nothing moves. False: it is not so.
+  bool beginInCore(const LibraryCall &call, LibraryHold &hold);
   /// Says to who watches what the function may do from now on.
   void tellUses(const LibraryCall &call);
   Buffer *bufferOf(const LibraryHold::Part &part) const;

@@ -20,6 +20,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,14 @@ struct Allocation {
   bool hostAccessible;
   std::string name;
   Buffer *buffer;
+  /// When its words were looked at for pointers: then there were so many
+  /// writes, and the allocations of that generation.
+  struct Look {
+    uint64_t writes;
+    uint64_t generation;
+    bool operator==(const Look &) const = default;
+  };
+  std::optional<Look> looked = std::nullopt;
   uintptr_t end() const { return base + bytes; }
 };
 

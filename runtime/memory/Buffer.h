@@ -148,6 +148,7 @@ struct Buffer {
   /// is said. UINT64_MAX: none.
   uint64_t nextLaunch = 0;
   uint64_t lastUntracked = 0; ///< epoch of the last work that has no ticket
+  uint64_t writes = 0;        ///< that the runtime knows of; only to compare
 
   uintptr_t end() const { return base + bytes; }
   bool allOnDevice() const { return numOnDevice == chunks.size(); }

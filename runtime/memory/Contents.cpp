@@ -20,6 +20,7 @@ void Contents::define(Chunk &chunk, ChunkPart part) const {
 }
 
 Status Contents::wroteDevice(Chunk &chunk, ChunkPart part) {
+  ++chunk.buffer->writes;
   chunk.discardedDirty = false;
   chunk.transit.copiedAhead = false;
   if (!chunk.copies.device) // what was defined did not come
@@ -34,6 +35,7 @@ Status Contents::wroteDevice(Chunk &chunk, ChunkPart part) {
 }
 
 Status Contents::wroteHost(Chunk &chunk, ChunkPart part) {
+  ++chunk.buffer->writes;
   chunk.discardedDirty = false;
   if (!chunk.copies.host) // as above
     chunk.defined = {};

@@ -112,16 +112,17 @@ bool isForeign(const char *symbol) {
                       !modules().registeredFrom(where.dli_fbase);
 }
 
-/// Null: it failed.
-void *begin(Front &front, const LibraryCall &asked, const std::string &place,
-            Status status) {
+/// Null: it failed. `call`: null if the compiler does not know it.
+void *begin(Front &front, const LibraryCall &asked,
+            const dragon_library_call *call, Status status) {
   int before = errno;
   waitForAllHostFunctions(front);
   auto token = std::make_unique<Token>();
   if (status.ok())
     status = front.runtime.libraries().beginLibraryCall(asked, token->hold);
   if (!status.ok()) {
-    fail(std::move(status).within("'{}'{}", asked.function, place));
+    fail(std::move(status).within("'{}'{}", asked.function,
+                                  call ? placeOf(*call) : ""));
     errno = before;
     return nullptr;
   }
@@ -131,8 +132,8 @@ void *begin(Front &front, const LibraryCall &asked, const std::string &place,
 }
 
 /// False: it failed.
-bool keepFor(Front &front, const char *function, const std::string &place,
-             uintptr_t address) {
+bool keepFor(Front &front, const char *function,
+             const dragon_library_call *call, uintptr_t address) {
   Status status = front.runtime.libraries().keepReachable(address);
   if (status.ok())
     return true;
@@ -141,7 +142,7 @@ bool keepFor(Front &front, const char *function, const std::string &place,
       "'{}'{} has no summary, so {} and what can be reached from there must "
       "stay in device memory (describe the function in a file that "
       "--dragon-summaries= names)",
-      function, place,
+      function, call ? placeOf(*call) : "",
       !buffer || buffer->name.empty() ? "a buffer" : "'" + buffer->name + "'"));
   return false;
 }
@@ -162,13 +163,13 @@ bool dragon::enterForeignCall(const char *function,
   for (uintptr_t word : words) {
     if (!front->runtime.buffers().find(word))
       continue;
-    if (stay && !keepFor(*front, function, "", word))
+    if (stay && !keepFor(*front, function, nullptr, word))
       return false;
     asked.uses.push_back({word, LibraryUse::Unknown, LaunchNeed::Write});
   }
   if (asked.uses.empty())
     return true;
-  token = begin(*front, asked, "", {});
+  token = begin(*front, asked, nullptr, {});
   return token;
 }
 
@@ -213,7 +214,7 @@ void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
           {address, bytes < 0 ? LibraryUse::Unknown : size_t(bytes), need});
   }
   va_end(uses);
-  return begin(*front, asked, placeOf(*call), std::move(status));
+  return begin(*front, asked, call, std::move(status));
 }
 
 void __dragon_library_end(void *token) {
@@ -241,7 +242,7 @@ void __dragon_library_unknown(const dragon_library_call *call, uint32_t sure,
     auto buffer = front->runtime.buffers().find(address);
     if (!buffer || (!sure && !isForeign(call->symbol)))
       return true;
-    return keepFor(*front, call->function, placeOf(*call), address);
+    return keepFor(*front, call->function, call, address);
   };
   va_list pointers;
   va_start(pointers, count);

@@ -166,4 +166,34 @@ TEST_F(InCoreTest, WhatOthersWroteUnseenIsRead) {
   EXPECT_EQ(words(from, 1)[0], 42);
 }
 
+TEST_F(InCoreTest, LibraryCallsHoldWhatIsInPlace) {
+  const uintptr_t in = buffer(2 * ChunkBytes), out = buffer(ChunkBytes);
+  const uintptr_t work = buffer(ChunkBytes); // nobody has written it
+  launchesShort({}, "iota", in, N, 3);
+  launchesShort({}, "iota", out, N, 3);
+  const LibraryCall call{"gemm",
+                         {{in, LibraryUse::Unknown, LaunchNeed::Read},
+                          {in + ChunkBytes, 16, LaunchNeed::Read},
+                          {out, 64, LaunchNeed::Overwrite},
+                          {work, LibraryUse::Unknown, LaunchNeed::Write}},
+                         Queue(nullptr)};
+  RuntimeImpl::Guard guard(*impl);
+  LibraryHold hold;
+  ASSERT_OK(impl->Library.begin(call, hold));
+  // A chunk twice: nobody has looked at what belongs together.
+  EXPECT_EQ(hold.chunks.size(),
+            impl->Space.Allocations.find(in)->buffer->chunks.size() + 3);
+  for (uintptr_t base : {in, out, work})
+    for (const Chunk &chunk :
+         impl->Space.Allocations.find(base)->buffer->chunks)
+      EXPECT_NE(chunk.holds.calls, 0u);
+  for (const EvictionCandidate &candidate : impl->OnDevice.candidates())
+    EXPECT_EQ(impl->OnDevice.Chunks[candidate.index]->buffer, Whole);
+  ASSERT_OK(impl->Library.end(hold));
+  for (uintptr_t base : {in, out, work})
+    for (const Chunk &chunk :
+         impl->Space.Allocations.find(base)->buffer->chunks)
+      EXPECT_EQ(chunk.holds.calls, 0u);
+}
+
 } // namespace

@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/ForwardingDevice.h"
-#include "test/unit/support/core/RuntimeFixture.h"
+#include "test/unit/support/core/ImplFixture.h"
 
 #include <cstring>
 
@@ -67,6 +67,98 @@ TEST_F(ReachableTest, ABufferThatCameLaterIsLookedAtAgain) {
   const uint64_t before = waits();
   ASSERT_OK(runtime->libraries().keepReachable(Pointers));
   EXPECT_GT(waits(), before);
+}
+
+/// Loops call the same functions with the same arrays.
+TEST_F(ReachableTest, NothingIsReadAgainThatIsAsItWas) {
+  const uintptr_t other = allocate(2 * MiB);
+  allocate(2 * MiB); // not all stays
+  ASSERT_OK(runtime->libraries().keepReachable(Pointers));
+  uint64_t before = waits();
+  ASSERT_OK(runtime->libraries().keepReachable(Pointers));
+  EXPECT_EQ(waits(), before);
+  std::vector<int32_t> words(MiB / 4, 0);
+  std::memcpy(words.data(), &other, sizeof other);
+  ASSERT_OK(upload(Pointers, words));
+  before = waits();
+  ASSERT_OK(runtime->libraries().keepReachable(Pointers));
+  EXPECT_GT(waits(), before);
+  // The same words may lead to other buffers.
+  ASSERT_OK(runtime->buffers().free(allocate(MiB)));
+  before = waits();
+  ASSERT_OK(runtime->libraries().keepReachable(Pointers));
+  EXPECT_GT(waits(), before);
+}
+
+class KeptTest : public ImplFixture {
+protected:
+  void SetUp() override {
+    ImplFixture::SetUp();
+    settings.strict = false;
+    settings.poison = false;
+    settings.deviceMemory = 32 * MiB;
+    ASSERT_NO_FATAL_FAILURE(startImpl(2));
+  }
+  uintptr_t allocate(size_t bytes) {
+    auto made = impl->Alloc.allocate(bytes, {});
+    EXPECT_TRUE(made.ok());
+    return made.ok() ? *made : 0;
+  }
+  void point(uintptr_t from, uintptr_t to) {
+    ASSERT_OK(impl->Moves.toBuffer(*impl->Space.Allocations.find(from)->buffer,
+                                   from, reinterpret_cast<const char *>(&to),
+                                   sizeof to, nullptr, {/*pageable=*/true}));
+  }
+  bool keeps(uintptr_t from, uintptr_t what) {
+    std::vector<uintptr_t> done;
+    EXPECT_OK(impl->Library.keepReachable(from, done));
+    return impl->Space.Allocations.find(what)->buffer->kept;
+  }
+};
+
+TEST_F(KeptTest, SmallArraysOfOneChunkAreLookedThroughEach) {
+  RuntimeImpl::Guard guard(*impl);
+  const uintptr_t first = allocate(64), second = allocate(64);
+  const uintptr_t large = allocate(4 * MiB);
+  ASSERT_EQ(impl->Space.Allocations.find(first)->buffer,
+            impl->Space.Allocations.find(second)->buffer);
+  point(first, second);
+  point(second, large);
+  EXPECT_TRUE(keeps(first, large));
+}
+
+TEST_F(KeptTest, WhatIsWrittenLaterIsFound) {
+  RuntimeImpl::Guard guard(*impl);
+  const uintptr_t array = allocate(MiB), one = allocate(2 * MiB),
+                  other = allocate(2 * MiB);
+  point(array, one);
+  EXPECT_TRUE(keeps(array, one));
+  EXPECT_FALSE(keeps(array, other));
+  point(array, other);
+  EXPECT_TRUE(keeps(array, other));
+}
+
+/// A launch that goes the short way writes as well.
+TEST_F(KeptTest, WhatAKernelWritesIsFound) {
+  RuntimeImpl::Guard guard(*impl);
+  const uintptr_t array = allocate(MiB);
+  Buffer &buffer = *impl->Space.Allocations.find(array)->buffer;
+  point(array, 0);
+  EXPECT_TRUE(keeps(array, array));
+  int n = 16, seed = 1;
+  uintptr_t to = array;
+  void *args[] = {&to, &n, &seed};
+  LaunchCall call{};
+  call.kernel = kernels.find("iota");
+  call.grid[0] = call.grid[1] = call.grid[2] = 1;
+  call.block[0] = 16;
+  call.block[1] = call.block[2] = 1;
+  call.args = args;
+  call.numArgs = 3;
+  const uint64_t before = buffer.writes;
+  const auto ran = impl->Launches.launchInCore(call);
+  ASSERT_TRUE(ran && ran->ok());
+  EXPECT_NE(buffer.writes, before);
 }
 
 } // namespace
