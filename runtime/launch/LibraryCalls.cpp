@@ -97,9 +97,7 @@ bool LibraryCalls::beginInCore(const LibraryCall &call, LibraryHold &hold) {
     if (const Allocation *found = Space.Allocations.find(use.address)) {
       Buffer &buffer = *found->buffer;
       Data.adoptMapped(buffer);
-      if (buffer.moving || buffer.driverMoved ||
-          !(use.need == LaunchNeed::Read ? buffer.allOnDevice()
-                                         : buffer.allDeviceOnly()))
+      if (buffer.moving || buffer.driverMoved || !buffer.allOnDevice())
         return false;
     }
   ++Ctx.clock;
