@@ -77,6 +77,9 @@ static cl::opt<bool> RestrictCopies(
 static cl::opt<bool>
     Unroll("dragon-unroll", cl::init(true), cl::cat(Category),
            cl::desc("Unroll loops of device code as NVIDIA's compiler does"));
+static cl::opt<bool> ApproximateDivision(
+    "dragon-approximate-division", cl::init(false), cl::cat(Category),
+    cl::desc("Quotients of floats in device code are approximate"));
 static cl::opt<bool> TraceAccesses(
     "dragon-trace-accesses", cl::init(false), cl::cat(Category),
     cl::desc("Kernels for the host processor tell their accesses"));
@@ -141,6 +144,7 @@ bool slicing() { return Slicing; }
 bool accessCounts() { return AccessCounts; }
 bool restrictCopies() { return RestrictCopies; }
 bool unroll() { return Unroll; }
+bool approximateDivision() { return ApproximateDivision; }
 unsigned accessCountLimit() { return AccessCountLimit; }
 unsigned cpuAccessCountLimit() { return CpuAccessCountLimit; }
 bool traceAccesses() { return TraceAccesses; }

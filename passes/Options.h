@@ -74,6 +74,8 @@ unsigned cpuAccessCountLimit();
 bool restrictCopies();
 /// -f[no-]dragon-unroll: loops of device code.
 bool unroll();
+/// -use_fast_math: quotients of floats take two instructions.
+bool approximateDivision();
 /// -fdragon-trace-accesses: kernels for the host processor tell their accesses,
 /// and directives their reasons.
 bool traceAccesses();

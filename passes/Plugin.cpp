@@ -9,7 +9,10 @@
 #include "passes/Options.h"
 #include "passes/Pipeline.h"
 #include "passes/access/KernelAccessAnalysis.h"
+#include "passes/codegen/CostlySelects.h"
 #include "passes/codegen/DeviceUnrolling.h"
+#include "passes/codegen/InvariantLoads.h"
+#include "passes/codegen/MathFunctions.h"
 #include "passes/codegen/PopulationCounts.h"
 #include "passes/codegen/SmallSwitches.h"
 #include "passes/counting/CountingCopies.h"
@@ -92,13 +95,24 @@ static void registerCallbacks(PassBuilder &Builder) {
   // The first is called also for the pipeline that the last makes.
   auto Linking = std::make_shared<bool>(false);
   Builder.registerPipelineStartEPCallback(
-      [Linking](ModulePassManager &Manager, OptimizationLevel) {
+      [Linking](ModulePassManager &Manager, OptimizationLevel Level) {
         if (!*Linking)
           Manager.addPass(dragon::PipelinePass());
+        if (Level.getSpeedupLevel() > 1)
+          Manager.addPass(dragon::KeptMathPass());
+      });
+  Builder.registerOptimizerEarlyEPCallback(
+      [](ModulePassManager &Manager, OptimizationLevel, ThinOrFullLTOPhase) {
+        Manager.addPass(dragon::InlinedMathPass());
       });
   Builder.registerOptimizerLastEPCallback(
       [](ModulePassManager &Manager, OptimizationLevel, ThinOrFullLTOPhase) {
         Manager.addPass(dragon::RemovedInstructionsPass());
+        FunctionPassManager Ends;
+        Ends.addPass(dragon::InvariantLoadsPass());
+        Ends.addPass(dragon::CostlySelectsPass());
+        Ends.addPass(dragon::ReleasedLoopsPass());
+        Manager.addPass(createModuleToFunctionPassAdaptor(std::move(Ends)));
         Manager.addPass(
             dragon::KernelCopiesPass(dragon::options::accessCountLimit()));
       });

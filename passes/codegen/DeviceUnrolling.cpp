@@ -7,22 +7,25 @@
 
 #include "passes/codegen/DeviceUnrolling.h"
 
+#include "passes/Options.h"
+
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/LoopIterator.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
-#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 #include "llvm/Transforms/Utils/UnrollLoop.h"
 
 #include <optional>
@@ -33,10 +36,9 @@ namespace dragon {
 
 namespace {
 
-/// How often a loop is unrolled whose number of iterations is not known: at
-/// most, and if that number takes a division. Iterations that remain of the
-/// former are unrolled as the latter.
-constexpr unsigned MostCount = 16, LeastCount = 4;
+/// How often a loop is unrolled whose number of iterations is not known. The
+/// assembler goes on from there.
+constexpr unsigned LeastCount = 4;
 /// At most, if the number is known and nothing remains. All loads of an
 /// unrolled loop take registers at once.
 constexpr unsigned MostKnownCount = 32;
@@ -52,6 +54,9 @@ constexpr uint64_t MostGain = 4;
 /// 255 registers.
 constexpr uint64_t MostArrayBytes = 512;
 
+/// Of loops that ReleasedLoopsPass opens to the assembler.
+constexpr char Released[] = "dragon.loop.released";
+
 class Unroller {
 public:
   Unroller(Function &F, FunctionAnalysisManager &Analyses)
@@ -60,8 +65,7 @@ public:
         Dominators(Analyses.getResult<DominatorTreeAnalysis>(F)),
         Assumptions(Analyses.getResult<AssumptionAnalysis>(F)),
         Costs(Analyses.getResult<TargetIRAnalysis>(F)),
-        Remarks(Analyses.getResult<OptimizationRemarkEmitterAnalysis>(F)),
-        Expander(Evolution, "unroll") {}
+        Remarks(Analyses.getResult<OptimizationRemarkEmitterAnalysis>(F)) {}
 
   /// True if the function changed.
   bool run();
@@ -94,7 +98,6 @@ private:
   AssumptionCache &Assumptions;
   const TargetTransformInfo &Costs;
   OptimizationRemarkEmitter &Remarks;
-  SCEVExpander Expander;
 };
 
 /// Floating-point atomics on shared memory are loops themselves: what is behind
@@ -109,6 +112,37 @@ bool hasLoopOfTheAssembler(const Loop &L) {
                     ->getPointerAddressSpace() == NVPTXAS::ADDRESS_SPACE_SHARED)
           return true;
   return false;
+}
+
+/// The threads of a block share a loop, each with a stride: few iterations, as
+/// a rule, for which the test in front of an unrolled loop, with a division,
+/// does not pay. The threads of a grid together have long loops.
+bool isShareOfBlock(const SCEV &Iterations) {
+  bool Thread = false, Grid = false, Stride = false;
+  const auto Look = [&](const SCEV *Part) {
+    Stride |= isa<SCEVUDivExpr>(Part);
+    const auto *Value = dyn_cast<SCEVUnknown>(Part);
+    const auto *Call =
+        Value ? dyn_cast<IntrinsicInst>(Value->getValue()) : nullptr;
+    switch (Call ? Call->getIntrinsicID() : Intrinsic::not_intrinsic) {
+    case Intrinsic::nvvm_read_ptx_sreg_tid_x:
+    case Intrinsic::nvvm_read_ptx_sreg_tid_y:
+    case Intrinsic::nvvm_read_ptx_sreg_tid_z:
+    case Intrinsic::nvvm_read_ptx_sreg_laneid:
+      Thread = true;
+      break;
+    case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
+    case Intrinsic::nvvm_read_ptx_sreg_nctaid_y:
+    case Intrinsic::nvvm_read_ptx_sreg_nctaid_z:
+      Grid = true;
+      break;
+    default:
+      break;
+    }
+    return false;
+  };
+  SCEVExprContains(&Iterations, Look);
+  return Thread && Stride && !Grid;
 }
 
 /// An array of the thread that registers could hold.
@@ -178,13 +212,17 @@ private:
   SmallPtrSet<const Value *, 32> Known;
 };
 
+static bool isApproximate(const Instruction &Quotient) {
+  return options::approximateDivision() && Quotient.getType()->isFloatTy();
+}
+
 /// Divisions have no instruction: the assembler makes a sequence, with a call
 /// for rare operands.
 InstructionCost Unroller::costOf(const Instruction &I) const {
   constexpr int Division = 40;
   switch (I.getOpcode()) {
   case Instruction::FDiv:
-    return I.hasApproxFunc() ? 2 : Division;
+    return I.hasApproxFunc() || isApproximate(I) ? 2 : Division;
   case Instruction::UDiv:
   case Instruction::SDiv:
   case Instruction::URem:
@@ -245,15 +283,9 @@ Unroller::Way Unroller::wayFor(const Loop &L) {
   if (Each->Calls || Each->InnerLoops || isa<SCEVCouldNotCompute>(Taken) ||
       (Most && Most <= LeastCount) || Each->Size * LeastCount > LeastLimit)
     return {};
-  if (Expander.isHighCostExpansion(Taken, const_cast<Loop *>(&L),
-                                   SCEVCheapExpansionBudget, &Costs,
-                                   L.getLoopPreheader()->getTerminator()))
-    return {LeastCount, /*Remainder=*/true};
-  unsigned Count = MostCount;
-  while (Count > LeastCount &&
-         (Each->Size * Count > PartLimit || (Most && Count > Most)))
-    Count /= 2;
-  return {Count, /*Remainder=*/true};
+  if (isShareOfBlock(*Taken))
+    return {};
+  return {LeastCount, /*Remainder=*/true};
 }
 
 Unroller::Way Unroller::wayFor(const Body &Each, unsigned Trips) {
@@ -283,16 +315,19 @@ LoopUnrollResult Unroller::unroll(Loop &L, Way Chosen) {
   How.Count = Chosen.Count;
   How.Runtime = Chosen.Remainder;
   How.AllowExpensiveTripCount = true;
+  const bool Simple = L.getNumBlocks() == 1;
   Loop *Remainder = nullptr;
   const LoopUnrollResult Result =
       UnrollLoop(&L, How, &Loops, &Evolution, &Dominators, &Assumptions, &Costs,
                  &Remarks, /*PreserveLCSSA=*/true, &Remainder);
-  // LLVM's own pass is not to unroll them once more.
-  if (Result == LoopUnrollResult::PartiallyUnrolled)
+  // LLVM's own pass is not to unroll them once more. The assembler may, but for
+  // loops with branches, which it makes longer and not faster.
+  if (Result == LoopUnrollResult::PartiallyUnrolled) {
     L.setLoopAlreadyUnrolled();
-  if (Remainder && Chosen.Count > LeastCount && Remainder->isLoopSimplifyForm())
-    unroll(*Remainder, {LeastCount, /*Remainder=*/true});
-  else if (Remainder)
+    if (Simple)
+      addStringMetadataToLoop(&L, Released);
+  }
+  if (Remainder)
     Remainder->setLoopAlreadyUnrolled();
   return Result;
 }
@@ -328,6 +363,17 @@ PreservedAnalyses DeviceUnrollingPass::run(Function &F,
     return PreservedAnalyses::all();
   return Unroller(F, Analyses).run() ? PreservedAnalyses::none()
                                      : PreservedAnalyses::all();
+}
+
+PreservedAnalyses ReleasedLoopsPass::run(Function &F,
+                                         FunctionAnalysisManager &Analyses) {
+  if (!F.getParent()->getTargetTriple().isNVPTX())
+    return PreservedAnalyses::all();
+  for (Loop *L : Analyses.getResult<LoopAnalysis>(F).getLoopsInPreorder())
+    if (findStringMetadataForLoop(L, Released))
+      L->setLoopID(makePostTransformationMetadata(
+          F.getContext(), L->getLoopID(), {"llvm.loop.unroll.", Released}, {}));
+  return PreservedAnalyses::all();
 }
 
 } // namespace dragon

@@ -42,6 +42,15 @@ public:
                               llvm::FunctionAnalysisManager &Analyses);
 };
 
+/// `dragon-release-loops`: behind all that unrolls. NVIDIA's assembler unrolls
+/// loops as well, as far as registers go; those that were unrolled in part are
+/// open to it, and what remains of them is not.
+class ReleasedLoopsPass : public llvm::PassInfoMixin<ReleasedLoopsPass> {
+public:
+  llvm::PreservedAnalyses run(llvm::Function &F,
+                              llvm::FunctionAnalysisManager &Analyses);
+};
+
 } // namespace dragon
 
 #endif // DRAGON_PASSES_CODEGEN_DEVICEUNROLLING_H

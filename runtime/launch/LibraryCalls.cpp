@@ -90,7 +90,7 @@ Status LibraryCalls::checkRoom(const LibraryCall &call,
 }
 
 bool LibraryCalls::beginInCore(const LibraryCall &call, LibraryHold &hold) {
-  if (OnDevice.mayMove() ||
+  if (OnDevice.mayMove() || Ctx.caps().migrates ||
       (Time.LastFetch && !Time.Fetches.done(Time.LastFetch)))
     return false;
   for (const LibraryUse &use : call.uses)

@@ -341,7 +341,8 @@ constexpr OwnOption Table[] = {
          "-mllvm -nvvm-reflect-add=__CUDA_PREC_SQRT=0 "
          "-D__nv_expf=__nv_fast_expf -D__nv_exp10f=__nv_fast_exp10f "
          "-D__nv_log10f=__nv_fast_log10f -D__nv_powf=__nv_fast_powf "
-         "-D__nv_tanf=__nv_fast_tanf -D__nv_tanhf=__dragon_fast_tanhf"}},
+         "-D__nv_tanf=__nv_fast_tanf -D__nv_tanhf=__dragon_fast_tanhf"},
+     TellPlugin{"approximate-division", true}},
     {OPT_ftz, AddAsTold{&I::CudaArgs, "-fgpu-flush-denormals-to-zero",
                         "-fno-gpu-flush-denormals-to-zero"}},
     {OPT_prec_div, AddAsTold{&I::CudaArgs, "-mllvm -nvptx-prec-divf32=2",

@@ -36,6 +36,8 @@
 #pragma push_macro("WidthInBytes")
 #undef WidthInBytes
 #include <crt/../cuda.h>
+// In front of clang's own device functions.
+#include <dragon-nvcc/exchanges.h>
 #else
 #include_next "cuda.h"
 #endif

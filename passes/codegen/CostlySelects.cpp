@@ -1,0 +1,103 @@
+//===- CostlySelects.cpp - divisions that need not be made ----------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/codegen/CostlySelects.h"
+
+#include "passes/Options.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+#include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+/// A sequence of instructions, of which only the select needs the result.
+bool isCostly(const Value *V, const SelectInst &Select) {
+  const auto *I = dyn_cast<Instruction>(V);
+  if (!I || !I->hasOneUse() || I->getParent() != Select.getParent())
+    return false;
+  switch (I->getOpcode()) {
+  case Instruction::FDiv:
+    return !I->hasApproxFunc() &&
+           !(options::approximateDivision() && I->getType()->isFloatTy());
+  case Instruction::UDiv:
+  case Instruction::SDiv:
+  case Instruction::URem:
+  case Instruction::SRem:
+    return !isa<Constant>(I->getOperand(1));
+  default:
+    return false;
+  }
+}
+
+/// The instruction and, behind it, what in its block is for it alone.
+SmallVector<Instruction *, 8> withOperands(Instruction &Costly) {
+  SmallVector<Instruction *, 8> All{&Costly};
+  for (size_t At = 0; At < All.size(); ++At)
+    for (Value *Operand : All[At]->operands()) {
+      auto *I = dyn_cast<Instruction>(Operand);
+      if (I && I->hasOneUse() && I->getParent() == Costly.getParent() &&
+          !isa<PHINode>(I) && !I->mayHaveSideEffects() &&
+          !I->mayReadFromMemory())
+        All.push_back(I);
+    }
+  return All;
+}
+
+void makeBranch(SelectInst &Select, bool IfTrue) {
+  auto &Costly = *cast<Instruction>(IfTrue ? Select.getTrueValue()
+                                           : Select.getFalseValue());
+  Value *Other = IfTrue ? Select.getFalseValue() : Select.getTrueValue();
+  const SmallVector<Instruction *, 8> Moved = withOperands(Costly);
+  IRBuilder<> Builder(&Select);
+  Value *Condition = Select.getCondition();
+  if (!IfTrue)
+    Condition = Builder.CreateNot(Condition);
+  BasicBlock *Before = Select.getParent();
+  Instruction *End = SplitBlockAndInsertIfThen(
+      Condition, Select.getIterator(), /*Unreachable=*/false);
+  // Operands come first.
+  for (Instruction *I : reverse(Moved))
+    I->moveBefore(End->getIterator());
+  PHINode *Result = PHINode::Create(Select.getType(), 2, Select.getName(),
+                                    Select.getParent()->begin());
+  Result->addIncoming(&Costly, End->getParent());
+  Result->addIncoming(Other, Before);
+  Select.replaceAllUsesWith(Result);
+  Select.eraseFromParent();
+}
+
+} // namespace
+
+PreservedAnalyses CostlySelectsPass::run(Function &F,
+                                         FunctionAnalysisManager &) {
+  if (!F.getParent()->getTargetTriple().isNVPTX())
+    return PreservedAnalyses::all();
+  SmallVector<SelectInst *, 16> Selects;
+  for (Instruction &I : instructions(F))
+    if (auto *Select = dyn_cast<SelectInst>(&I);
+        Select && Select->getCondition()->getType()->isIntegerTy(1))
+      Selects.push_back(Select);
+  bool Changed = false;
+  for (SelectInst *Select : Selects)
+    for (bool IfTrue : {true, false})
+      if (isCostly(IfTrue ? Select->getTrueValue() : Select->getFalseValue(),
+                   *Select)) {
+        makeBranch(*Select, IfTrue);
+        Changed = true;
+        break;
+      }
+  return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+}
+
+} // namespace dragon
