@@ -64,8 +64,8 @@ void makeBranch(SelectInst &Select, bool IfTrue) {
   if (!IfTrue)
     Condition = Builder.CreateNot(Condition);
   BasicBlock *Before = Select.getParent();
-  Instruction *End = SplitBlockAndInsertIfThen(
-      Condition, Select.getIterator(), /*Unreachable=*/false);
+  Instruction *End = SplitBlockAndInsertIfThen(Condition, Select.getIterator(),
+                                               /*Unreachable=*/false);
   // Operands come first.
   for (Instruction *I : reverse(Moved))
     I->moveBefore(End->getIterator());

@@ -1,4 +1,5 @@
-//===- InvariantLoads.h - loads that no store of a kernel reaches *- C++ -*-===//
+//===- InvariantLoads.h - loads that no store of a kernel reaches *- C++
+//-*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

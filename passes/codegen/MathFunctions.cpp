@@ -37,9 +37,8 @@ bool isFunctionOfNumbers(const Function &F) {
   };
   return F.getName().starts_with("__nv_") && !F.isDeclaration() &&
          F.hasFnAttribute(Attribute::AlwaysInline) &&
-         IsNumber(F.getReturnType()) && all_of(F.args(), [&](const auto &A) {
-           return IsNumber(A.getType());
-         });
+         IsNumber(F.getReturnType()) &&
+         all_of(F.args(), [&](const auto &A) { return IsNumber(A.getType()); });
 }
 
 void simplify(Function &F, FunctionAnalysisManager &Analyses) {

@@ -1,6 +1,5 @@
-; Loops of device code are unrolled as nvcc does: by 16 if the number of
-; iterations is not known, by 4 if it takes a division, entirely if it is known
-; and the result is small.
+; Loops of device code are unrolled as nvcc does: by 4 if the number of
+; iterations is not known, entirely if it is known and the result is small.
 ; RUN: %dragon-opt-passes -passes='function(dragon-unroll),verify' -S %s | FileCheck %s
 ; RUN: sed s/nvptx64-nvidia-cuda/x86_64-pc-linux-gnu/ %s | %dragon-opt-passes -passes='function(dragon-unroll),verify' -S | FileCheck %s --check-prefix=HOST
 
@@ -61,10 +60,10 @@ done:
   ret i64 %counted
 }
 
-; 16 iterations at a time, then 4, then one.
+; 4 iterations at a time, then one.
 ; CHECK-LABEL: define float @each(
 ; CHECK-NOT:     udiv
-; CHECK-COUNT-21: load float
+; CHECK-COUNT-5: load float
 ; CHECK-NOT:     load float
 ; CHECK:         ret float
 define float @each(ptr %a, i32 %n) mustprogress {
@@ -234,7 +233,82 @@ done:
   ret i32 %added
 }
 
-; A division is many instructions: the loop is unrolled 4 times, not 16.
+; The threads of a block have a part each: few iterations.
+; CHECK-LABEL: define float @share(
+; CHECK:         load float
+; CHECK-NOT:     load float
+; CHECK:         ret float
+define float @share(ptr %a, i32 %n) mustprogress {
+entry:
+  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %any = icmp slt i32 %thread, %n
+  br i1 %any, label %loop, label %done
+loop:
+  %i = phi i32 [ %thread, %entry ], [ %next, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %added, %loop ]
+  %p = getelementptr float, ptr %a, i32 %i
+  %v = load float, ptr %p
+  %added = fadd float %sum, %v
+  %next = add nuw nsw i32 %i, 32
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  %result = phi float [ 0.0, %entry ], [ %added, %loop ]
+  ret float %result
+}
+
+; What begins at a thread's number has as many as any.
+; CHECK-LABEL: define float @behind(
+; CHECK-COUNT-5: load float
+; CHECK-NOT:     load float
+; CHECK:         ret float
+define float @behind(ptr %a, i32 %n) mustprogress {
+entry:
+  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %any = icmp slt i32 %thread, %n
+  br i1 %any, label %loop, label %done
+loop:
+  %i = phi i32 [ %thread, %entry ], [ %next, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %added, %loop ]
+  %p = getelementptr float, ptr %a, i32 %i
+  %v = load float, ptr %p
+  %added = fadd float %sum, %v
+  %next = add nuw nsw i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  %result = phi float [ 0.0, %entry ], [ %added, %loop ]
+  ret float %result
+}
+
+; The threads of a grid share long ones.
+; CHECK-LABEL: define float @gridStride(
+; CHECK-COUNT-5: load float
+; CHECK-NOT:     load float
+; CHECK:         ret float
+define float @gridStride(ptr %a, i32 %n) mustprogress {
+entry:
+  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %threads = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %blocks = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  %all = mul nuw nsw i32 %threads, %blocks
+  %any = icmp slt i32 %thread, %n
+  br i1 %any, label %loop, label %done
+loop:
+  %i = phi i32 [ %thread, %entry ], [ %next, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %added, %loop ]
+  %p = getelementptr float, ptr %a, i32 %i
+  %v = load float, ptr %p
+  %added = fadd float %sum, %v
+  %next = add nuw nsw i32 %i, %all
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  %result = phi float [ 0.0, %entry ], [ %added, %loop ]
+  ret float %result
+}
+
+; Divisions are many instructions, and 4 of them are not too many.
 ; CHECK-LABEL: define float @divides(
 ; CHECK-COUNT-4: fdiv float
 ; CHECK:         fdiv float
@@ -281,8 +355,21 @@ done:
   ret void
 }
 
-; Nor does LLVM's own pass unroll once more what is unrolled.
-; CHECK: !{!"llvm.loop.unroll.disable"}
+; Nor does LLVM's own pass unroll once more what is unrolled. The assembler may,
+; but for what remains of a loop and for loops with branches (@array's inner one
+; is not ours).
+; CHECK: ![[DISABLED:[0-9]+]] = !{!"llvm.loop.unroll.disable"}
+; CHECK: !{!"dragon.loop.released", i32 0}
+; RUN: %dragon-opt-passes -passes='function(dragon-unroll,dragon-release-loops),verify' -S %s | FileCheck %s --check-prefix=FREE
+; FREE-LABEL: define float @each(
+; FREE:        loop:
+; FREE:          br i1 %{{.*}}, label %loop, label %{{[^,]*}}{{$}}
+; FREE:          br i1 %{{.*}}, label %{{.*}}, !llvm.loop
+; FREE:          ret float
+; FREE-NOT:    dragon.loop.released
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
 @table = external addrspace(4) global [512 x i32]
 @shared = external addrspace(3) global [0 x float]
 declare void @work(i32)
