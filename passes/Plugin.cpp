@@ -14,6 +14,7 @@
 #include "passes/codegen/InvariantLoads.h"
 #include "passes/codegen/MathFunctions.h"
 #include "passes/codegen/PopulationCounts.h"
+#include "passes/codegen/RelaxedExchanges.h"
 #include "passes/codegen/SmallSwitches.h"
 #include "passes/counting/CountingCopies.h"
 #include "passes/cpu/AccessTracing.h"
@@ -109,6 +110,7 @@ static void registerCallbacks(PassBuilder &Builder) {
       [](ModulePassManager &Manager, OptimizationLevel, ThinOrFullLTOPhase) {
         Manager.addPass(dragon::RemovedInstructionsPass());
         FunctionPassManager Ends;
+        Ends.addPass(dragon::RelaxedExchangesPass());
         Ends.addPass(dragon::InvariantLoadsPass());
         Ends.addPass(dragon::CostlySelectsPass());
         Ends.addPass(dragon::ReleasedLoopsPass());

@@ -166,7 +166,7 @@ Status freeAllForProgram(Front &front) {
   }
   for (uintptr_t base : all)
     DRAGON_TRY(front.runtime.buffers().free(base));
-  return {};
+  return front.runtime.buffers().trim();
 }
 
 } // namespace dragon

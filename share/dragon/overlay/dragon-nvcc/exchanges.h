@@ -8,7 +8,9 @@
 // CUDA's atomicCAS orders nothing (CUDA C++ Programming Guide, "Atomic
 // Functions"). Clang's header writes it with a builtin of the strictest order,
 // which is a fence of the whole system in front of each one and drops what the
-// caches hold behind it. This stands in front of that header.
+// caches hold behind it. This stands in front of that header. The orders are a
+// mark for the compiler's plugin, which takes them away when the optimiser has
+// done its work (passes/codegen/RelaxedExchanges.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_NVCC_EXCHANGES_H
@@ -18,7 +20,7 @@
   __extension__({                                                              \
     type dragonFound = (expected);                                             \
     __scoped_atomic_compare_exchange_n((to), &dragonFound, (desired), 0,       \
-                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED,     \
+                                       __ATOMIC_RELEASE, __ATOMIC_SEQ_CST,     \
                                        __MEMORY_SCOPE_DEVICE);                 \
     dragonFound;                                                               \
   })
