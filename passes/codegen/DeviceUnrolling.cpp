@@ -114,35 +114,49 @@ bool hasLoopOfTheAssembler(const Loop &L) {
   return false;
 }
 
+Intrinsic::ID intrinsicOf(const SCEV *Part) {
+  const auto *Value = dyn_cast<SCEVUnknown>(Part);
+  const auto *Call =
+      Value ? dyn_cast<IntrinsicInst>(Value->getValue()) : nullptr;
+  return Call ? Call->getIntrinsicID() : Intrinsic::not_intrinsic;
+}
+
+bool isOfThread(const SCEV *Part) {
+  switch (intrinsicOf(Part)) {
+  case Intrinsic::nvvm_read_ptx_sreg_tid_x:
+  case Intrinsic::nvvm_read_ptx_sreg_tid_y:
+  case Intrinsic::nvvm_read_ptx_sreg_tid_z:
+  case Intrinsic::nvvm_read_ptx_sreg_laneid:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// A number, or the size of a block, and what is computed from them.
+bool isOfBlock(const SCEV *Stride) {
+  return !SCEVExprContains(Stride, [](const SCEV *Part) {
+    switch (intrinsicOf(Part)) {
+    case Intrinsic::nvvm_read_ptx_sreg_ntid_x:
+    case Intrinsic::nvvm_read_ptx_sreg_ntid_y:
+    case Intrinsic::nvvm_read_ptx_sreg_ntid_z:
+      return false;
+    default:
+      return isa<SCEVUnknown>(Part);
+    }
+  });
+}
+
 /// The threads of a block share a loop, each with a stride: few iterations, as
 /// a rule, for which the test in front of an unrolled loop, with a division,
-/// does not pay. The threads of a grid together have long loops.
+/// does not pay. Who counts in 64 bits expects many.
 bool isShareOfBlock(const SCEV &Iterations) {
-  bool Thread = false, Grid = false, Stride = false;
-  const auto Look = [&](const SCEV *Part) {
-    Stride |= isa<SCEVUDivExpr>(Part);
-    const auto *Value = dyn_cast<SCEVUnknown>(Part);
-    const auto *Call =
-        Value ? dyn_cast<IntrinsicInst>(Value->getValue()) : nullptr;
-    switch (Call ? Call->getIntrinsicID() : Intrinsic::not_intrinsic) {
-    case Intrinsic::nvvm_read_ptx_sreg_tid_x:
-    case Intrinsic::nvvm_read_ptx_sreg_tid_y:
-    case Intrinsic::nvvm_read_ptx_sreg_tid_z:
-    case Intrinsic::nvvm_read_ptx_sreg_laneid:
-      Thread = true;
-      break;
-    case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
-    case Intrinsic::nvvm_read_ptx_sreg_nctaid_y:
-    case Intrinsic::nvvm_read_ptx_sreg_nctaid_z:
-      Grid = true;
-      break;
-    default:
-      break;
-    }
-    return false;
-  };
-  SCEVExprContains(&Iterations, Look);
-  return Thread && Stride && !Grid;
+  return Iterations.getType()->getScalarSizeInBits() <= 32 &&
+         SCEVExprContains(&Iterations, isOfThread) &&
+         SCEVExprContains(&Iterations, [](const SCEV *Part) {
+           const auto *Quotient = dyn_cast<SCEVUDivExpr>(Part);
+           return Quotient && isOfBlock(Quotient->getRHS());
+         });
 }
 
 /// An array of the thread that registers could hold.

@@ -243,8 +243,12 @@ Status LibraryCalls::keepReachable(uintptr_t address,
       words.data(), reinterpret_cast<void *>(found->base),
       words.size() * sizeof(uintptr_t), CopyKind::DeviceToHost, Ctx.copyOut));
   DRAGON_TRY(Ctx.device->synchronize(Ctx.copyOut));
+  // Most words are no addresses.
+  const uintptr_t lowest = Space.Allocations.all().begin()->first,
+                  end = Space.Allocations.all().rbegin()->second.end();
   for (uintptr_t word : words)
-    DRAGON_TRY(keepReachable(word, done));
+    if (word >= lowest && word < end)
+      DRAGON_TRY(keepReachable(word, done));
   found->looked = {buffer.writes, Space.Allocations.generation()};
   return {};
 }

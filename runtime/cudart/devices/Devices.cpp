@@ -23,6 +23,8 @@
 #include <cstdio>
 #include <cstring>
 #include <cuda_runtime_api.h>
+#include <mutex>
+#include <optional>
 #include <strings.h>
 
 using namespace dragon;
@@ -111,6 +113,28 @@ cudaError_t cudaGetDeviceFlags(unsigned *flags) {
   });
 }
 
+/// Those of device 0. Asked once: the driver takes half a millisecond for each
+/// of the clock rates, and programs ask in loops.
+static Result gpuProperties(cudaDeviceProp &properties) {
+  static std::mutex lock;
+  static std::optional<cudaDeviceProp> known;
+  std::lock_guard<std::mutex> guard(lock);
+  if (!known) {
+    cudaDeviceProp asked{};
+    DRAGON_CHECK(DRAGON_NVIDIA(cudaGetDeviceProperties, &asked, 0));
+    setDroppedMembers(asked, [&](cudaDeviceAttr attribute) {
+      int value = 0;
+      return DRAGON_NVIDIA(cudaDeviceGetAttribute, &value, attribute, 0) ==
+                     cudaSuccess
+                 ? value
+                 : 0;
+    });
+    known = asked;
+  }
+  properties = *known;
+  return cudaSuccess;
+}
+
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
   return withDevice([&](Front &front) -> Result {
     if (!properties)
@@ -126,15 +150,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
       });
       return cudaSuccess;
     }
-    DRAGON_CHECK(DRAGON_NVIDIA(cudaGetDeviceProperties, properties, device));
-    setDroppedMembers(*properties, [&](cudaDeviceAttr attribute) {
-      int value = 0;
-      return DRAGON_NVIDIA(cudaDeviceGetAttribute, &value, attribute, device) ==
-                     cudaSuccess
-                 ? value
-                 : 0;
-    });
-    return cudaSuccess;
+    return gpuProperties(*properties);
   });
 }
 

@@ -107,7 +107,7 @@ dragonForeignEnter(uint64_t index, const uint64_t *registers,
   call->real = function.real;
   call->token = nullptr;
   call->result = function.known ? function.known->failure : -1;
-  if (isAnnounced())
+  if (isAnnounced(function.name))
     return;
   std::array<uintptr_t, MostParameters> words;
   std::copy_n(registers, inRegisters, words.begin());

@@ -50,6 +50,10 @@ struct Token {
 /// Calls of libraries that this thread is in, and that have been announced.
 thread_local unsigned depth = 0;
 
+/// The call that this thread makes next, of which the compiler has said what it
+/// is given.
+thread_local const dragon_library_call *described = nullptr;
+
 std::string placeOf(const dragon_library_call &call) {
   return call.file && call.line ? fmt::format(" at {}:{}", call.file, call.line)
                                 : std::string();
@@ -149,7 +153,11 @@ bool keepFor(Front &front, const char *function,
 
 } // namespace
 
-bool dragon::isAnnounced() { return depth; }
+bool dragon::isAnnounced(const char *function) {
+  const dragon_library_call *call = std::exchange(described, nullptr);
+  return depth ||
+         (call && call->symbol && std::string_view(call->symbol) == function);
+}
 
 bool dragon::enterForeignCall(const char *function,
                               std::span<const uintptr_t> words, bool stay,
@@ -234,6 +242,7 @@ void __dragon_library_end(void *token) {
 
 void __dragon_library_unknown(const dragon_library_call *call, uint32_t sure,
                               uint32_t count, ...) {
+  described = call;
   Front *front = frontForLibraries();
   if (!front || !count)
     return;

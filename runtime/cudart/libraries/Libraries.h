@@ -17,8 +17,9 @@
 
 namespace dragon {
 
-/// Whether this thread is in a call that has been announced.
-bool isAnnounced();
+/// Whether this thread is in a call that has been announced, or makes the one
+/// to `function` of which the compiler has just said what it is given.
+bool isAnnounced(const char *function);
 
 /// In front of a call whose arguments have these words. Buffers that they point
 /// into are on the device until leaveForeignCall, or if they `stay`, from now

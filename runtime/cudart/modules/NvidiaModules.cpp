@@ -44,6 +44,9 @@ static KernelCode codeOf(const void *stub) {
 
 Result ModuleRegistry::prepareGpu(Kernel &kernel) {
   DRAGON_CHECK(giveToNvidia(*kernel.module));
+  // Those of a context that was reset are gone.
+  kernel.handle.image = {kernel.name.c_str(), nullptr, {}, {}};
+  kernel.info.restricted.reset();
   if (!kernel.restrictName.empty())
     prepareRestricted(kernel);
   // With a copy that runs in its place as a rule, it need not be loaded yet.

@@ -281,6 +281,31 @@ done:
   ret float %result
 }
 
+; Who counts in 64 bits expects many.
+; CHECK-LABEL: define float @long(
+; CHECK-COUNT-5: load float
+; CHECK-NOT:     load float
+; CHECK:         ret float
+define float @long(ptr %a, i64 %n) mustprogress {
+entry:
+  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %first = zext i32 %thread to i64
+  %any = icmp slt i64 %first, %n
+  br i1 %any, label %loop, label %done
+loop:
+  %i = phi i64 [ %first, %entry ], [ %next, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %added, %loop ]
+  %p = getelementptr float, ptr %a, i64 %i
+  %v = load float, ptr %p
+  %added = fadd float %sum, %v
+  %next = add nuw nsw i64 %i, 32
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  %result = phi float [ 0.0, %entry ], [ %added, %loop ]
+  ret float %result
+}
+
 ; The threads of a grid share long ones.
 ; CHECK-LABEL: define float @gridStride(
 ; CHECK-COUNT-5: load float
