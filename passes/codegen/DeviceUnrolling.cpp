@@ -149,14 +149,25 @@ bool isOfBlock(const SCEV *Stride) {
 
 /// The threads of a block share a loop, each with a stride: few iterations, as
 /// a rule, for which the test in front of an unrolled loop, with a division,
-/// does not pay. Who counts in 64 bits expects many.
+/// does not pay. The threads of a grid have long ones together.
 bool isShareOfBlock(const SCEV &Iterations) {
-  return Iterations.getType()->getScalarSizeInBits() <= 32 &&
-         SCEVExprContains(&Iterations, isOfThread) &&
-         SCEVExprContains(&Iterations, [](const SCEV *Part) {
-           const auto *Quotient = dyn_cast<SCEVUDivExpr>(Part);
-           return Quotient && isOfBlock(Quotient->getRHS());
-         });
+  bool Divided = false, ByOthers = false;
+  SCEVExprContains(&Iterations, [&](const SCEV *Part) {
+    const auto *Quotient = dyn_cast<SCEVUDivExpr>(Part);
+    Divided |= Quotient != nullptr;
+    ByOthers |= Quotient && !isOfBlock(Quotient->getRHS());
+    return false;
+  });
+  return Divided && !ByOthers && SCEVExprContains(&Iterations, isOfThread);
+}
+
+/// Who does that expects many iterations.
+bool countsIn64Bits(const Loop &L, ScalarEvolution &Evolution) {
+  return any_of(L.getHeader()->phis(), [&](PHINode &Phi) {
+    return Phi.getType()->isIntegerTy() &&
+           Phi.getType()->getIntegerBitWidth() > 32 &&
+           isa<SCEVAddRecExpr>(Evolution.getSCEV(&Phi));
+  });
 }
 
 /// An array of the thread that registers could hold.
@@ -297,7 +308,7 @@ Unroller::Way Unroller::wayFor(const Loop &L) {
   if (Each->Calls || Each->InnerLoops || isa<SCEVCouldNotCompute>(Taken) ||
       (Most && Most <= LeastCount) || Each->Size * LeastCount > LeastLimit)
     return {};
-  if (isShareOfBlock(*Taken))
+  if (isShareOfBlock(*Taken) && !countsIn64Bits(L, Evolution))
     return {};
   return {LeastCount, /*Remainder=*/true};
 }

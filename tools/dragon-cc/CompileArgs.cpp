@@ -65,9 +65,12 @@ Strings CompileArgs::architectures(bool Lowest) const {
 /// What of LLVM's optimiser is left to ptxas, as nvcc does. Counters of 32 bits
 /// stay so: arithmetic on 64 bits takes two to four instructions for one. And
 /// ptxas reduces the strength of addresses itself; done before, a loop that was
-/// unrolled n times has n counters, each in two registers.
-constexpr StringLiteral LeftToAssembler[] = {"-indvars-widen-indvars=false",
-                                             "-disable-lsr"};
+/// unrolled n times has n counters, each in two registers. Nor is anything
+/// moved down to where its result is needed: behind the branches of a sine that
+/// is a long way, for which all of its operands wait in registers.
+constexpr StringLiteral LeftToAssembler[] = {
+    "-indvars-widen-indvars=false", "-disable-lsr",
+    "-instcombine-code-sinking=false", "-disable-machine-sink"};
 
 Strings CompileArgs::optimisation(const Input &One) const {
   bool Debug = Asked.Debug || Asked.DeviceDebug;
