@@ -80,14 +80,15 @@ static void registerCallbacks(PassBuilder &Builder) {
   Builder.registerAnalysisRegistrationCallback(registerModuleAnalyses);
   Builder.registerAnalysisRegistrationCallback(registerFunctionAnalyses);
   // All are called at -O0 as well.
-  Builder.registerVectorizerStartEPCallback(
-      [](FunctionPassManager &Manager, OptimizationLevel Level) {
-        if (Level.getSpeedupLevel() < 2)
-          return;
-        Manager.addPass(dragon::SmallSwitchesPass());
-        if (dragon::options::unroll())
-          Manager.addPass(dragon::DeviceUnrollingPass());
-      });
+  Builder.registerVectorizerStartEPCallback([](FunctionPassManager &Manager,
+                                               OptimizationLevel Level) {
+    if (Level.getSpeedupLevel() < 2)
+      return;
+    Manager.addPass(dragon::SmallSwitchesPass());
+    if (dragon::options::unroll())
+      Manager.addPass(
+          dragon::DeviceUnrollingPass(dragon::options::approximateDivision()));
+  });
   Builder.registerLateLoopOptimizationsEPCallback(
       [](LoopPassManager &Manager, OptimizationLevel Level) {
         if (Level.getSpeedupLevel() > 1)
@@ -112,7 +113,8 @@ static void registerCallbacks(PassBuilder &Builder) {
         FunctionPassManager Ends;
         Ends.addPass(dragon::RelaxedExchangesPass());
         Ends.addPass(dragon::InvariantLoadsPass());
-        Ends.addPass(dragon::CostlySelectsPass());
+        Ends.addPass(
+            dragon::CostlySelectsPass(dragon::options::approximateDivision()));
         Ends.addPass(dragon::ReleasedLoopsPass());
         Manager.addPass(createModuleToFunctionPassAdaptor(std::move(Ends)));
         Manager.addPass(

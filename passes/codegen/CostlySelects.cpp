@@ -7,8 +7,6 @@
 
 #include "passes/codegen/CostlySelects.h"
 
-#include "passes/Options.h"
-
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
@@ -22,14 +20,15 @@ namespace dragon {
 namespace {
 
 /// A sequence of instructions, of which only the select needs the result.
-bool isCostly(const Value *V, const SelectInst &Select) {
+bool isCostly(const Value *V, const SelectInst &Select,
+              bool ApproximateDivision) {
   const auto *I = dyn_cast<Instruction>(V);
   if (!I || !I->hasOneUse() || I->getParent() != Select.getParent())
     return false;
   switch (I->getOpcode()) {
   case Instruction::FDiv:
     return !I->hasApproxFunc() &&
-           !(options::approximateDivision() && I->getType()->isFloatTy());
+           !(ApproximateDivision && I->getType()->isFloatTy());
   case Instruction::UDiv:
   case Instruction::SDiv:
   case Instruction::URem:
@@ -92,7 +91,7 @@ PreservedAnalyses CostlySelectsPass::run(Function &F,
   for (SelectInst *Select : Selects)
     for (bool IfTrue : {true, false})
       if (isCostly(IfTrue ? Select->getTrueValue() : Select->getFalseValue(),
-                   *Select)) {
+                   *Select, ApproximateDivision)) {
         makeBranch(*Select, IfTrue);
         Changed = true;
         break;

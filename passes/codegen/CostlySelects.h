@@ -23,8 +23,14 @@ namespace dragon {
 /// other modules. Behind all that would make selects of branches again.
 class CostlySelectsPass : public llvm::PassInfoMixin<CostlySelectsPass> {
 public:
+  /// Quotients of floats are not costly (-use_fast_math).
+  explicit CostlySelectsPass(bool ApproximateDivision)
+      : ApproximateDivision(ApproximateDivision) {}
   llvm::PreservedAnalyses run(llvm::Function &F,
                               llvm::FunctionAnalysisManager &Analyses);
+
+private:
+  bool ApproximateDivision;
 };
 
 } // namespace dragon

@@ -7,8 +7,6 @@
 
 #include "passes/codegen/DeviceUnrolling.h"
 
-#include "passes/Options.h"
-
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/LoopIterator.h"
@@ -59,13 +57,15 @@ constexpr char Released[] = "dragon.loop.released";
 
 class Unroller {
 public:
-  Unroller(Function &F, FunctionAnalysisManager &Analyses)
+  Unroller(Function &F, FunctionAnalysisManager &Analyses,
+           bool ApproximateDivision)
       : Loops(Analyses.getResult<LoopAnalysis>(F)),
         Evolution(Analyses.getResult<ScalarEvolutionAnalysis>(F)),
         Dominators(Analyses.getResult<DominatorTreeAnalysis>(F)),
         Assumptions(Analyses.getResult<AssumptionAnalysis>(F)),
         Costs(Analyses.getResult<TargetIRAnalysis>(F)),
-        Remarks(Analyses.getResult<OptimizationRemarkEmitterAnalysis>(F)) {}
+        Remarks(Analyses.getResult<OptimizationRemarkEmitterAnalysis>(F)),
+        ApproximateDivision(ApproximateDivision) {}
 
   /// True if the function changed.
   bool run();
@@ -98,6 +98,7 @@ private:
   AssumptionCache &Assumptions;
   const TargetTransformInfo &Costs;
   OptimizationRemarkEmitter &Remarks;
+  const bool ApproximateDivision;
 };
 
 /// Floating-point atomics on shared memory are loops themselves: what is behind
@@ -237,17 +238,16 @@ private:
   SmallPtrSet<const Value *, 32> Known;
 };
 
-static bool isApproximate(const Instruction &Quotient) {
-  return options::approximateDivision() && Quotient.getType()->isFloatTy();
-}
-
 /// Divisions have no instruction: the assembler makes a sequence, with a call
 /// for rare operands.
 InstructionCost Unroller::costOf(const Instruction &I) const {
   constexpr int Division = 40;
   switch (I.getOpcode()) {
   case Instruction::FDiv:
-    return I.hasApproxFunc() || isApproximate(I) ? 2 : Division;
+    return I.hasApproxFunc() ||
+                   (ApproximateDivision && I.getType()->isFloatTy())
+               ? 2
+               : Division;
   case Instruction::UDiv:
   case Instruction::SDiv:
   case Instruction::URem:
@@ -386,8 +386,9 @@ PreservedAnalyses DeviceUnrollingPass::run(Function &F,
   if (!F.getParent()->getTargetTriple().isNVPTX() || F.hasOptSize() ||
       F.hasOptNone() || Analyses.getResult<LoopAnalysis>(F).empty())
     return PreservedAnalyses::all();
-  return Unroller(F, Analyses).run() ? PreservedAnalyses::none()
-                                     : PreservedAnalyses::all();
+  return Unroller(F, Analyses, ApproximateDivision).run()
+             ? PreservedAnalyses::none()
+             : PreservedAnalyses::all();
 }
 
 PreservedAnalyses ReleasedLoopsPass::run(Function &F,

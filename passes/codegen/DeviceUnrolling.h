@@ -38,8 +38,14 @@ namespace dragon {
 /// nothing to other modules.
 class DeviceUnrollingPass : public llvm::PassInfoMixin<DeviceUnrollingPass> {
 public:
+  /// Quotients of floats take two instructions (-use_fast_math).
+  explicit DeviceUnrollingPass(bool ApproximateDivision)
+      : ApproximateDivision(ApproximateDivision) {}
   llvm::PreservedAnalyses run(llvm::Function &F,
                               llvm::FunctionAnalysisManager &Analyses);
+
+private:
+  bool ApproximateDivision;
 };
 
 /// `dragon-release-loops`: behind all that unrolls. NVIDIA's assembler unrolls
