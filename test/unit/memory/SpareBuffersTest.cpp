@@ -80,6 +80,7 @@ protected:
         pointer(base), value, 4, parts->Space.Allocations.find(base)->bytes / 4,
         queue));
     std::vector<Chunk *> chunks;
+    chunks.reserve(buffer.chunks.size());
     for (Chunk &chunk : buffer.chunks)
       chunks.push_back(&chunk);
     ASSERT_OK(parts->Time.noteUse(chunks, queue));
