@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/codegen/CostlySelects.h"
+#include "passes/codegen/Divisions.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -19,24 +20,12 @@ namespace dragon {
 
 namespace {
 
-/// A sequence of instructions, of which only the select needs the result.
+/// A division of which only the select needs the result.
 bool isCostly(const Value *V, const SelectInst &Select,
               bool ApproximateDivision) {
   const auto *I = dyn_cast<Instruction>(V);
-  if (!I || !I->hasOneUse() || I->getParent() != Select.getParent())
-    return false;
-  switch (I->getOpcode()) {
-  case Instruction::FDiv:
-    return !I->hasApproxFunc() &&
-           !(ApproximateDivision && I->getType()->isFloatTy());
-  case Instruction::UDiv:
-  case Instruction::SDiv:
-  case Instruction::URem:
-  case Instruction::SRem:
-    return !isa<Constant>(I->getOperand(1));
-  default:
-    return false;
-  }
+  return I && I->hasOneUse() && I->getParent() == Select.getParent() &&
+         divisionOf(*I, ApproximateDivision) == Division::Long;
 }
 
 /// The instruction and, behind it, what in its block is for it alone.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/codegen/DeviceUnrolling.h"
+#include "passes/codegen/Divisions.h"
 
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -238,25 +239,16 @@ private:
   SmallPtrSet<const Value *, 32> Known;
 };
 
-/// Divisions have no instruction: the assembler makes a sequence, with a call
-/// for rare operands.
 InstructionCost Unroller::costOf(const Instruction &I) const {
-  constexpr int Division = 40;
-  switch (I.getOpcode()) {
-  case Instruction::FDiv:
-    return I.hasApproxFunc() ||
-                   (ApproximateDivision && I.getType()->isFloatTy())
-               ? 2
-               : Division;
-  case Instruction::UDiv:
-  case Instruction::SDiv:
-  case Instruction::URem:
-  case Instruction::SRem:
-    return isa<Constant>(I.getOperand(1)) ? 4 : Division;
-  default:
-    return Costs.getInstructionCost(&I,
-                                    TargetTransformInfo::TCK_SizeAndLatency);
+  switch (divisionOf(I, ApproximateDivision)) {
+  case Division::Long:
+    return 40;
+  case Division::Short:
+    return I.getOpcode() == Instruction::FDiv ? 2 : 4;
+  case Division::None:
+    break;
   }
+  return Costs.getInstructionCost(&I, TargetTransformInfo::TCK_SizeAndLatency);
 }
 
 std::optional<Unroller::Body> Unroller::bodyOf(const Loop &L) const {

@@ -10,7 +10,7 @@
 // thresholds are those of processors with caches and speculation. It leaves
 // alone what device code has most:
 //
-//   for (i = thread; i < n; i += threads)   the number of iterations takes a
+//   for (i = first; i < n; i += stride)     the number of iterations takes a
 //     sum += a[i];                          division, which LLVM finds too
 //                                           expensive
 //   for (i = 0; i < 64; ++i)                the loop is small, but 64 times its
@@ -20,8 +20,9 @@
 //     local[i] = f(local[i]);               array is in memory with the loop
 //
 // The pass unrolls such loops as nvcc does, before LLVM's own pass looks at
-// what is left: by 16, 8 or 4 if the number of iterations is not known, by 4 if
-// it takes a division, entirely if it is known and the result is not too large.
+// what is left: by 4 if the number of iterations is not known, from where the
+// assembler goes on; entirely if it is known and the result is not too large.
+// Loops that the threads of a block share, each with few iterations, stay.
 // Loops with a pragma are the user's business.
 //
 // Source: the forms are those of NVIDIA's compiler, read from its SASS.

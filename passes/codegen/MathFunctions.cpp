@@ -1,4 +1,4 @@
-//===- MathFunctions.cpp - calls of libdevice stay calls for a while ------===//
+//===- MathFunctions.cpp - libdevice is inlined late ----------------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -96,8 +96,8 @@ PreservedAnalyses InlinedMathPass::run(Module &M,
     return PreservedAnalyses::all();
   ModulePassManager Inline;
   Inline.addPass(AlwaysInlinerPass());
-  // It erases functions that have no callers left: none of those that call any
-  // but each other.
+  // It erases the library's functions, some of which call others: their handles
+  // are null then.
   SmallVector<WeakTrackingVH, 16> Changed(Callers.begin(), Callers.end());
   Inline.run(M, Analyses);
   auto &Functions =

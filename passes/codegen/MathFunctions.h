@@ -1,5 +1,4 @@
-//===- MathFunctions.h - calls of libdevice stay calls for a while *- C++
-//-*-===//
+//===- MathFunctions.h - libdevice is inlined late --------------*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
