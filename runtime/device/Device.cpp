@@ -103,7 +103,9 @@ Device::Device()
 
 Device::~Device() = default;
 
-static Status checkCopy(const void *to, const void *from, size_t bytes) {
+template <typename Queued>
+Status Device::checkedCopy(const void *to, const void *from, size_t bytes,
+                           CopyKind kind, Queue queue, Queued work) {
   if (!to || !from)
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                          "copy of {} bytes: null {}", bytes,
@@ -114,29 +116,25 @@ static Status checkCopy(const void *to, const void *from, size_t bytes) {
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                          "copy of {} bytes from {:#x} to {:#x} wraps around",
                          bytes, fromBegin, toBegin);
-  return {};
+  return watched(*Watched, laneOf(kind), queue, bytes, work,
+                 [] { return std::string(); });
 }
 
 Status Device::copy(void *to, const void *from, size_t bytes, CopyKind kind,
                     Queue queue) {
   if (bytes == 0)
     return {};
-  DRAGON_TRY(checkCopy(to, from, bytes));
-  return watched(
-      *Watched, laneOf(kind), queue, bytes,
-      [&] { return copyImpl(to, from, bytes, kind, queue); },
-      [] { return std::string(); });
+  return checkedCopy(to, from, bytes, kind, queue,
+                     [&] { return copyImpl(to, from, bytes, kind, queue); });
 }
 
 Status Device::copyAndWait(void *to, const void *from, size_t bytes,
                            CopyKind kind, Queue queue) {
   if (bytes == 0)
     return synchronize(queue);
-  DRAGON_TRY(checkCopy(to, from, bytes));
-  return watched(
-      *Watched, laneOf(kind), queue, bytes,
-      [&] { return copyAndWaitImpl(to, from, bytes, kind, queue); },
-      [] { return std::string(); });
+  return checkedCopy(to, from, bytes, kind, queue, [&] {
+    return copyAndWaitImpl(to, from, bytes, kind, queue);
+  });
 }
 
 Status Device::copyAndWaitImpl(void *to, const void *from, size_t bytes,

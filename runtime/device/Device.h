@@ -133,6 +133,10 @@ protected:
                                  CopyKind kind, Queue queue);
 
 private:
+  template <typename Queued>
+  Status checkedCopy(const void *to, const void *from, size_t bytes,
+                     CopyKind kind, Queue queue, Queued work);
+
   virtual Status copyImpl(void *to, const void *from, size_t bytes,
                           CopyKind kind, Queue queue) = 0;
   virtual Status fillImpl(void *to, uint32_t value, unsigned width,

@@ -177,13 +177,20 @@ Status VmmDevice::resolve(uintptr_t address, size_t bytes,
   return {};
 }
 
-Status VmmDevice::copyImpl(void *to, const void *from, size_t bytes, CopyKind,
-                           Queue queue) {
-  std::vector<Piece> source, target;
+Status VmmDevice::resolveBoth(const void *to, const void *from, size_t bytes,
+                              std::vector<Piece> &target,
+                              std::vector<Piece> &source) {
   DRAGON_TRY_IN(resolve(reinterpret_cast<uintptr_t>(from), bytes, source),
                 "source of a copy");
   DRAGON_TRY_IN(resolve(reinterpret_cast<uintptr_t>(to), bytes, target),
                 "destination of a copy");
+  return {};
+}
+
+Status VmmDevice::copyImpl(void *to, const void *from, size_t bytes, CopyKind,
+                           Queue queue) {
+  std::vector<Piece> source, target;
+  DRAGON_TRY(resolveBoth(to, from, bytes, target, source));
   CudaContextScope scope(Cuda, Context);
   auto in = source.begin();
   auto out = target.begin();
@@ -202,13 +209,11 @@ Status VmmDevice::copyImpl(void *to, const void *from, size_t bytes, CopyKind,
 
 Status VmmDevice::copyAndWaitImpl(void *to, const void *from, size_t bytes,
                                   CopyKind kind, Queue queue) {
+  if (queue) // the call for that is the legacy default stream's
+    return Device::copyAndWaitImpl(to, from, bytes, kind, queue);
   std::vector<Piece> source, target;
-  DRAGON_TRY_IN(resolve(reinterpret_cast<uintptr_t>(from), bytes, source),
-                "source of a copy");
-  DRAGON_TRY_IN(resolve(reinterpret_cast<uintptr_t>(to), bytes, target),
-                "destination of a copy");
-  // The call for that is the legacy default stream's.
-  if (queue || source.size() != 1 || target.size() != 1)
+  DRAGON_TRY(resolveBoth(to, from, bytes, target, source));
+  if (source.size() != 1 || target.size() != 1)
     return Device::copyAndWaitImpl(to, from, bytes, kind, queue);
   CudaContextScope scope(Cuda, Context);
   return Cuda

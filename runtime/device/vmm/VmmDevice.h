@@ -53,6 +53,8 @@ private:
     size_t bytes;
   };
   Status resolve(uintptr_t address, size_t bytes, std::vector<Piece> &pieces);
+  Status resolveBoth(const void *to, const void *from, size_t bytes,
+                     std::vector<Piece> &target, std::vector<Piece> &source);
   bool hostFault(uintptr_t address, bool write) override;
 
   StatusOr<uintptr_t> reserveImpl(size_t bytes) override;
