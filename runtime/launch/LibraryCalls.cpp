@@ -25,9 +25,22 @@ LaunchNeed both(LaunchNeed a, LaunchNeed b) {
   return a == b ? a : LaunchNeed::Write;
 }
 
-uintptr_t endOf(const LibraryUse &use, const Allocation &in) {
-  return use.bytes > in.end() - use.address ? in.end()
-                                            : use.address + use.bytes;
+AddressRange rangeOf(const LibraryUse &use, const Allocation &in) {
+  if (use.bytes == LibraryUse::Unknown)
+    return {in.base, in.end()};
+  return {use.address, use.bytes > in.end() - use.address
+                           ? in.end()
+                           : use.address + use.bytes};
+}
+
+/// visit(chunk) for each chunk that has bytes of the range.
+template <typename Visit>
+void forEachChunk(Buffer &buffer, const AddressRange &range, Visit visit) {
+  for (uintptr_t at = range.begin; at < range.end;) {
+    Chunk &chunk = buffer.chunkAt(at);
+    visit(chunk);
+    at = chunk.va() + chunk.bytes();
+  }
 }
 
 } // namespace
@@ -39,22 +52,17 @@ LibraryCalls::Uses LibraryCalls::usesOf(const LibraryCall &call) const {
     const Allocation *found = Space.Allocations.find(use.address);
     if (!found)
       continue;
-    Buffer &buffer = *found->buffer;
-    uintptr_t begin = use.address, end = endOf(use, *found);
-    if (use.bytes == LibraryUse::Unknown)
-      begin = found->base;
-    while (begin < end) {
-      Chunk &chunk = buffer.chunkAt(begin);
+    const AddressRange range = rangeOf(use, *found);
+    forEachChunk(*found->buffer, range, [&](Chunk &chunk) {
       LaunchNeed need = use.need;
       // Only what is overwritten from end to end need not be fetched.
       if (need == LaunchNeed::Overwrite &&
-          (begin > chunk.va() || end < chunk.usedEnd()))
+          (range.begin > chunk.va() || range.end < chunk.usedEnd()))
         need = LaunchNeed::Write;
       auto [it, isNew] = uses.try_emplace(chunk.va(), useOfAll(chunk, need));
       if (!isNew)
         it->second = useOfAll(chunk, both(it->second.need, need));
-      begin = chunk.va() + chunk.bytes();
-    }
+    });
   }
   return uses;
 }
@@ -72,12 +80,11 @@ Status LibraryCalls::checkRoom(const LibraryCall &call,
   std::string buffers;
   for (const LibraryUse &use : call.uses)
     if (const Allocation *of = Space.Allocations.find(use.address)) {
-      uintptr_t begin =
-          use.bytes == LibraryUse::Unknown ? of->base : use.address;
+      const AddressRange range = rangeOf(use, *of);
       buffers +=
           fmt::format("{}{} ({})", buffers.empty() ? "" : ", ",
                       of->name.empty() ? "a buffer" : "'" + of->name + "'",
-                      formatBytes(endOf(use, *of) - begin));
+                      formatBytes(range.end - range.begin));
     }
   return Status::error(
       DRAGON_ERROR_OUT_OF_MEMORY,
@@ -107,16 +114,11 @@ bool LibraryCalls::beginInCore(const LibraryCall &call, LibraryHold &hold) {
       continue;
     Buffer &buffer = *found->buffer;
     buffer.lastTouch = Ctx.clock;
-    const uintptr_t end = endOf(use, *found);
-    uintptr_t begin =
-        use.bytes == LibraryUse::Unknown ? found->base : use.address;
-    while (begin < end) {
-      Chunk &chunk = buffer.chunkAt(begin);
+    forEachChunk(buffer, rangeOf(use, *found), [&](Chunk &chunk) {
       ++chunk.holds.calls;
       hold.chunks.push_back(
           {chunk.va(), buffer.number, use.need != LaunchNeed::Read});
-      begin = chunk.va() + chunk.bytes();
-    }
+    });
   }
   hold.queue = call.queue;
   return true;
@@ -170,9 +172,7 @@ void LibraryCalls::tellUses(const LibraryCall &call) {
     const Allocation *of = Space.Allocations.find(use.address);
     if (!of)
       continue;
-    const uintptr_t begin =
-        use.bytes == LibraryUse::Unknown ? of->base : use.address;
-    const AddressRange range{begin, endOf(use, *of)};
+    const AddressRange range = rangeOf(use, *of);
     if (use.need != LaunchNeed::Overwrite)
       Ctx.watcher->hostRead(range, HostAccess::Fault, nullptr);
     if (use.need != LaunchNeed::Read)

@@ -34,6 +34,29 @@ constexpr char CpuBusId[] = "0000:00:00.0";
 std::atomic<unsigned> deviceFlags{cudaDeviceScheduleAuto};
 std::atomic<int> cacheConfig{cudaFuncCachePreferNone};
 std::atomic<size_t> limits[7] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
+
+/// Those of device 0. Asked once: the driver takes half a millisecond for each
+/// of the clock rates, and programs ask in loops.
+Result gpuProperties(cudaDeviceProp &properties) {
+  static std::mutex lock;
+  static std::optional<cudaDeviceProp> known;
+  std::lock_guard<std::mutex> guard(lock);
+  if (!known) {
+    cudaDeviceProp asked{};
+    DRAGON_CHECK(DRAGON_NVIDIA(cudaGetDeviceProperties, &asked, 0));
+    setDroppedMembers(asked, [&](cudaDeviceAttr attribute) {
+      int value = 0;
+      return DRAGON_NVIDIA(cudaDeviceGetAttribute, &value, attribute, 0) ==
+                     cudaSuccess
+                 ? value
+                 : 0;
+    });
+    known = asked;
+  }
+  properties = *known;
+  return cudaSuccess;
+}
+
 } // namespace
 
 extern "C" {
@@ -111,28 +134,6 @@ cudaError_t cudaGetDeviceFlags(unsigned *flags) {
     *flags = deviceFlags | cudaDeviceMapHost;
     return cudaSuccess;
   });
-}
-
-/// Those of device 0. Asked once: the driver takes half a millisecond for each
-/// of the clock rates, and programs ask in loops.
-static Result gpuProperties(cudaDeviceProp &properties) {
-  static std::mutex lock;
-  static std::optional<cudaDeviceProp> known;
-  std::lock_guard<std::mutex> guard(lock);
-  if (!known) {
-    cudaDeviceProp asked{};
-    DRAGON_CHECK(DRAGON_NVIDIA(cudaGetDeviceProperties, &asked, 0));
-    setDroppedMembers(asked, [&](cudaDeviceAttr attribute) {
-      int value = 0;
-      return DRAGON_NVIDIA(cudaDeviceGetAttribute, &value, attribute, 0) ==
-                     cudaSuccess
-                 ? value
-                 : 0;
-    });
-    known = asked;
-  }
-  properties = *known;
-  return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {

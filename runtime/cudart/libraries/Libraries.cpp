@@ -54,9 +54,11 @@ thread_local unsigned depth = 0;
 /// is given.
 thread_local const dragon_library_call *described = nullptr;
 
-std::string placeOf(const dragon_library_call &call) {
-  return call.file && call.line ? fmt::format(" at {}:{}", call.file, call.line)
-                                : std::string();
+/// Nothing if the compiler does not know the call.
+std::string placeOf(const dragon_library_call *call) {
+  return call && call->file && call->line
+             ? fmt::format(" at {}:{}", call->file, call->line)
+             : std::string();
 }
 
 /// The front, if buffers exist that the call could use.
@@ -125,8 +127,7 @@ void *begin(Front &front, const LibraryCall &asked,
   if (status.ok())
     status = front.runtime.libraries().beginLibraryCall(asked, token->hold);
   if (!status.ok()) {
-    fail(std::move(status).within("'{}'{}", asked.function,
-                                  call ? placeOf(*call) : ""));
+    fail(std::move(status).within("'{}'{}", asked.function, placeOf(call)));
     errno = before;
     return nullptr;
   }
@@ -146,7 +147,7 @@ bool keepFor(Front &front, const char *function,
       "'{}'{} has no summary, so {} and what can be reached from there must "
       "stay in device memory (describe the function in a file that "
       "--dragon-summaries= names)",
-      function, call ? placeOf(*call) : "",
+      function, placeOf(call),
       !buffer || buffer->name.empty() ? "a buffer" : "'" + buffer->name + "'"));
   return false;
 }

@@ -37,6 +37,11 @@ std::unordered_set<uintptr_t> &allocations() {
   return *set;
 }
 constexpr size_t PitchAlignment = 512;
+
+/// The stream of each thread has one name.
+QueueOrder orderOf(Front &front, cudaStream_t stream) {
+  return stream == cudaStreamPerThread ? QueueOrder() : front.queue(stream);
+}
 } // namespace
 
 PinnedMemory &pinnedMemory() {
@@ -228,11 +233,6 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr *pitched, cudaExtent extent) {
     *pitched = {pointer, row, extent.width, extent.height};
     return cudaSuccess;
   });
-}
-
-/// The stream of each thread has one name.
-static QueueOrder orderOf(Front &front, cudaStream_t stream) {
-  return stream == cudaStreamPerThread ? QueueOrder() : front.queue(stream);
 }
 
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
