@@ -226,7 +226,7 @@ Allocator::takeEarly(size_t bytes, const AllocateOptions &options) {
 Status Allocator::giveIdle() {
   while (!Early.empty() && Early.front().epoch != Time.Epoch) {
     const EarlyFree idle = Early.front();
-    Early.erase(Early.begin());
+    Early.pop_front();
     EarlyBytes -= idle.bytes;
     DRAGON_TRY(giveToArena(idle.base, idle.bytes, *idle.arena));
   }
@@ -240,7 +240,10 @@ void Allocator::queueEnds(Queue queue) {
       freed.order.reset();
 }
 
-Status Allocator::trim() { return Spares.release(); }
+Status Allocator::trim() {
+  DRAGON_TRY(giveIdle()); // arenas that are empty then are spare
+  return Spares.release();
+}
 
 Status Allocator::releaseRange(Buffer &buffer) {
   Status first;

@@ -18,6 +18,7 @@
 #include "runtime/memory/Residency.h"
 #include "runtime/memory/SpareBuffers.h"
 
+#include <deque>
 #include <functional>
 #include <string>
 
@@ -28,8 +29,8 @@ struct AllocateOptions {
   bool hostAccessible = false; ///< dragon_map, dragon_malloc, managed memory
   const dragon_source *where = nullptr;
   const dragon_reason *why =
-      nullptr; ///< of the flags, if they are a compiler's
-  QueueOrder order = std::nullopt;
+      nullptr;                     ///< of the flags, if they are a compiler's
+  QueueOrder order = std::nullopt; ///< of a stream-ordered allocation
 };
 
 class Allocator {
@@ -99,7 +100,7 @@ private:
     QueueOrder order;
     uint64_t epoch; ///< WorkTracker's, of that work
   };
-  std::vector<EarlyFree> Early; ///< oldest first
+  std::deque<EarlyFree> Early; ///< oldest first
   size_t EarlyBytes = 0;
   uint64_t NumBuffersMade = 0;
 };
