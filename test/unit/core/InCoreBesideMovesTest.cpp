@@ -130,12 +130,6 @@ protected:
     Copies = gated.get();
     return gated;
   }
-  uintptr_t buffer(size_t bytes = 2 * MiB) {
-    RuntimeImpl::Guard guard(*impl);
-    auto made = impl->Alloc.allocate(bytes, {});
-    EXPECT_TRUE(made.ok());
-    return made.ok() ? *made : 0;
-  }
   /// One block.
   template <typename Run, typename... Args>
   auto launchWith(Run run, const char *kernel, Args... values) {

@@ -34,12 +34,6 @@ protected:
     settings.hostMemory = 32 * MiB;
     ASSERT_NO_FATAL_FAILURE(startImpl(2));
   }
-  uintptr_t buffer(size_t bytes) {
-    RuntimeImpl::Guard guard(*impl);
-    auto made = impl->Alloc.allocate(bytes, {});
-    EXPECT_TRUE(made.ok());
-    return made.ok() ? *made : 0;
-  }
   template <typename Run, typename... Args>
   auto launchWith(Run run, std::span<const LastUse> lastUses,
                   const char *kernel, Args... values) {
@@ -194,6 +188,22 @@ TEST_F(InCoreTest, LibraryCallsHoldWhatIsInPlace) {
     for (const Chunk &chunk :
          impl->Space.Allocations.find(base)->buffer->chunks)
       EXPECT_EQ(chunk.holds.calls, 0u);
+}
+
+/// Pointers that it may have written are looked for again.
+TEST_F(InCoreTest, ALaunchByTheShortWayCountsAsAWrite) {
+  const uintptr_t to = buffer(ChunkBytes);
+  const Buffer &written = *impl->Space.Allocations.find(to)->buffer;
+  launchesShort({}, "iota", to, N, 3);
+  {
+    RuntimeImpl::Guard guard(*impl);
+    std::vector<uintptr_t> done;
+    EXPECT_OK(impl->Library.keepReachable(to, done));
+    EXPECT_TRUE(written.kept);
+  }
+  const uint64_t before = written.writes;
+  EXPECT_TRUE(launchesShort({}, "iota", to, N, 4));
+  EXPECT_NE(written.writes, before);
 }
 
 } // namespace

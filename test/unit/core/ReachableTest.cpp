@@ -99,17 +99,14 @@ protected:
     settings.deviceMemory = 32 * MiB;
     ASSERT_NO_FATAL_FAILURE(startImpl(2));
   }
-  uintptr_t allocate(size_t bytes) {
-    auto made = impl->Alloc.allocate(bytes, {});
-    EXPECT_TRUE(made.ok());
-    return made.ok() ? *made : 0;
-  }
   void point(uintptr_t from, uintptr_t to) {
+    RuntimeImpl::Guard guard(*impl);
     ASSERT_OK(impl->Moves.toBuffer(*impl->Space.Allocations.find(from)->buffer,
                                    from, reinterpret_cast<const char *>(&to),
                                    sizeof to, nullptr, {/*pageable=*/true}));
   }
   bool keeps(uintptr_t from, uintptr_t what) {
+    RuntimeImpl::Guard guard(*impl);
     std::vector<uintptr_t> done;
     EXPECT_OK(impl->Library.keepReachable(from, done));
     return impl->Space.Allocations.find(what)->buffer->kept;
@@ -117,9 +114,8 @@ protected:
 };
 
 TEST_F(KeptTest, SmallArraysOfOneChunkAreLookedThroughEach) {
-  RuntimeImpl::Guard guard(*impl);
-  const uintptr_t first = allocate(64), second = allocate(64);
-  const uintptr_t large = allocate(4 * MiB);
+  const uintptr_t first = buffer(64), second = buffer(64);
+  const uintptr_t large = buffer(4 * MiB);
   ASSERT_EQ(impl->Space.Allocations.find(first)->buffer,
             impl->Space.Allocations.find(second)->buffer);
   point(first, second);
@@ -128,37 +124,13 @@ TEST_F(KeptTest, SmallArraysOfOneChunkAreLookedThroughEach) {
 }
 
 TEST_F(KeptTest, WhatIsWrittenLaterIsFound) {
-  RuntimeImpl::Guard guard(*impl);
-  const uintptr_t array = allocate(MiB), one = allocate(2 * MiB),
-                  other = allocate(2 * MiB);
+  const uintptr_t array = buffer(MiB), one = buffer(2 * MiB),
+                  other = buffer(2 * MiB);
   point(array, one);
   EXPECT_TRUE(keeps(array, one));
   EXPECT_FALSE(keeps(array, other));
   point(array, other);
   EXPECT_TRUE(keeps(array, other));
-}
-
-/// A launch that goes the short way writes as well.
-TEST_F(KeptTest, WhatAKernelWritesIsFound) {
-  RuntimeImpl::Guard guard(*impl);
-  const uintptr_t array = allocate(MiB);
-  Buffer &buffer = *impl->Space.Allocations.find(array)->buffer;
-  point(array, 0);
-  EXPECT_TRUE(keeps(array, array));
-  int n = 16, seed = 1;
-  uintptr_t to = array;
-  void *args[] = {&to, &n, &seed};
-  LaunchCall call{};
-  call.kernel = kernels.find("iota");
-  call.grid[0] = call.grid[1] = call.grid[2] = 1;
-  call.block[0] = 16;
-  call.block[1] = call.block[2] = 1;
-  call.args = args;
-  call.numArgs = 3;
-  const uint64_t before = buffer.writes;
-  const auto ran = impl->Launches.launchInCore(call);
-  ASSERT_TRUE(ran && ran->ok());
-  EXPECT_NE(buffer.writes, before);
 }
 
 } // namespace

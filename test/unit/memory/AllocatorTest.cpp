@@ -69,19 +69,6 @@ protected:
     Watched = watched.get();
     return watched;
   }
-  uintptr_t allocate(size_t bytes, const AllocateOptions &options = {}) {
-    auto made = parts->Alloc.allocate(bytes, options);
-    EXPECT_TRUE(made.ok()) << made.takeStatus().message();
-    return made.ok() ? *made : 0;
-  }
-  const Allocation &allocationAt(uintptr_t base) {
-    return *parts->Space.Allocations.find(base);
-  }
-  Buffer &bufferAt(uintptr_t base) { return *allocationAt(base).buffer; }
-  Status freeAt(uintptr_t base) {
-    const Allocation gone = allocationAt(base);
-    return parts->Alloc.free(gone);
-  }
   void expectNothingLeft() {
     EXPECT_TRUE(parts->Space.Buffers.empty());
     EXPECT_TRUE(parts->Space.Allocations.all().empty());

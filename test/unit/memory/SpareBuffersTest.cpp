@@ -57,28 +57,16 @@ protected:
     return late;
   }
 
-  uintptr_t allocate(size_t bytes, QueueOrder order = std::nullopt,
-                     bool hostAccessible = false) {
+  static AllocateOptions in(QueueOrder order) {
     AllocateOptions options;
     options.order = order;
-    options.hostAccessible = hostAccessible;
-    auto made = parts->Alloc.allocate(bytes, options);
-    EXPECT_TRUE(made.ok()) << made.takeStatus().message();
-    return made.ok() ? *made : 0;
-  }
-  Buffer &bufferAt(uintptr_t base) {
-    return *parts->Space.Allocations.find(base)->buffer;
-  }
-  Status freeAt(uintptr_t base, QueueOrder order = std::nullopt) {
-    const Allocation gone = *parts->Space.Allocations.find(base);
-    return parts->Alloc.free(gone, order);
+    return options;
   }
   /// Queues a fill of the buffer, as the runtime would.
   void use(uintptr_t base, Queue queue, uint32_t value = 1) {
     Buffer &buffer = bufferAt(base);
-    ASSERT_OK(parts->Ctx.device->fill(
-        pointer(base), value, 4, parts->Space.Allocations.find(base)->bytes / 4,
-        queue));
+    ASSERT_OK(parts->Ctx.device->fill(pointer(base), value, 4,
+                                      allocationAt(base).bytes / 4, queue));
     std::vector<Chunk *> chunks;
     chunks.reserve(buffer.chunks.size());
     for (Chunk &chunk : buffer.chunks)
@@ -135,17 +123,17 @@ TEST_F(SpareBuffersTest, TrimGivesAllBack) {
 
 TEST_F(SpareBuffersTest, AFreeInAQueueWaitsForNothing) {
   ASSERT_NO_FATAL_FAILURE(start());
-  const uintptr_t base = allocate(4 * MiB, Queues[0]);
+  const uintptr_t base = allocate(4 * MiB, in(Queues[0]));
   const int32_t before = wordAt(base);
   use(base, Queues[0], 77);
   ASSERT_OK(freeAt(base, Queues[0]));
   EXPECT_EQ(wordAt(base), before); // the work is still queued
   // What comes later in the queue may have it; nothing else may.
   const uintptr_t host = allocate(4 * MiB),
-                  other = allocate(4 * MiB, Queues[1]);
+                  other = allocate(4 * MiB, in(Queues[1]));
   EXPECT_NE(host, base);
   EXPECT_NE(other, base);
-  ASSERT_EQ(allocate(4 * MiB, Queues[0]), base);
+  ASSERT_EQ(allocate(4 * MiB, in(Queues[0])), base);
   EXPECT_EQ(wordAt(base), before);
   // The new buffer is in use like one that was launched on.
   EXPECT_TRUE(parts->Time.isBusy(bufferAt(base).chunks[0]));
@@ -155,7 +143,7 @@ TEST_F(SpareBuffersTest, AFreeInAQueueWaitsForNothing) {
 
 TEST_F(SpareBuffersTest, OnceTheWorkIsDoneTheMemoryIsForAll) {
   ASSERT_NO_FATAL_FAILURE(start());
-  const uintptr_t base = allocate(4 * MiB, Queues[0]);
+  const uintptr_t base = allocate(4 * MiB, in(Queues[0]));
   use(base, Queues[0]);
   ASSERT_OK(freeAt(base, Queues[0]));
   ASSERT_OK(parts->Time.synchronizeAll());
@@ -164,7 +152,7 @@ TEST_F(SpareBuffersTest, OnceTheWorkIsDoneTheMemoryIsForAll) {
 
 TEST_F(SpareBuffersTest, MemoryIsUnmappedAfterTheWorkThatUsesIt) {
   ASSERT_NO_FATAL_FAILURE(start());
-  const uintptr_t base = allocate(12 * MiB, Queues[0]);
+  const uintptr_t base = allocate(12 * MiB, in(Queues[0]));
   use(base, Queues[0]);
   ASSERT_OK(freeAt(base, Queues[0]));
   allocate(14 * MiB);
@@ -175,24 +163,24 @@ TEST_F(SpareBuffersTest, MemoryIsUnmappedAfterTheWorkThatUsesIt) {
 TEST_F(SpareBuffersTest, AQueueThatEndsIsNoOrder) {
   ASSERT_NO_FATAL_FAILURE(start());
   for (size_t bytes : {size_t(4 * MiB), size_t(1024)}) {
-    const uintptr_t base = allocate(bytes, Queues[0]);
+    const uintptr_t base = allocate(bytes, in(Queues[0]));
     use(base, Queues[0]);
     ASSERT_OK(freeAt(base, Queues[0]));
     parts->Alloc.queueEnds(Queues[0]);
-    EXPECT_NE(allocate(bytes, Queues[0]), base);
+    EXPECT_NE(allocate(bytes, in(Queues[0])), base);
   }
 }
 
 TEST_F(SpareBuffersTest, SmallOnesAreFreedEarlyAsWell) {
   ASSERT_NO_FATAL_FAILURE(start());
-  const uintptr_t base = allocate(1024, Queues[0]);
+  const uintptr_t base = allocate(1024, in(Queues[0]));
   const int32_t before = wordAt(base);
   use(base, Queues[0], 55);
   ASSERT_OK(freeAt(base, Queues[0]));
   EXPECT_EQ(wordAt(base), before);
-  EXPECT_NE(allocate(1024, Queues[1]), base);
+  EXPECT_NE(allocate(1024, in(Queues[1])), base);
   EXPECT_NE(allocate(1024), base);
-  ASSERT_EQ(allocate(1024, Queues[0]), base);
+  ASSERT_EQ(allocate(1024, in(Queues[0])), base);
   ASSERT_OK(freeAt(base, Queues[0]));
   // The arena gets it back when the work is done.
   ASSERT_OK(parts->Time.synchronizeAll());
@@ -206,7 +194,7 @@ TEST_F(SpareBuffersTest, TooMuchThatWasFreedEarlyIsWaitedFor) {
   const uint64_t epoch = parts->Time.Epoch;
   // No two of a size: none gets what another one has freed.
   for (size_t i = 0; i < 200 && parts->Time.Epoch == epoch; ++i) {
-    const uintptr_t base = allocate(bytes - 4 * i, Queues[0]);
+    const uintptr_t base = allocate(bytes - 4 * i, in(Queues[0]));
     use(base, Queues[0]);
     ASSERT_OK(freeAt(base, Queues[0]));
   }
@@ -216,7 +204,9 @@ TEST_F(SpareBuffersTest, TooMuchThatWasFreedEarlyIsWaitedFor) {
 
 TEST_F(SpareBuffersTest, OthersKeepNothing) {
   const auto mapsAnew = [&](bool hostAccessible, auto change) {
-    const uintptr_t base = allocate(4 * MiB, std::nullopt, hostAccessible);
+    AllocateOptions options;
+    options.hostAccessible = hostAccessible;
+    const uintptr_t base = allocate(4 * MiB, options);
     change(bufferAt(base));
     EXPECT_OK(freeAt(base));
     const unsigned mapped = Late->Maps;

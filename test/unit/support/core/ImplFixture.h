@@ -47,6 +47,13 @@ protected:
     RuntimeFixture::TearDown();
   }
 
+  uintptr_t buffer(size_t bytes = 2 * MiB) {
+    RuntimeImpl::Guard guard(*impl);
+    auto made = impl->Alloc.allocate(bytes, {});
+    EXPECT_TRUE(made.ok());
+    return made.ok() ? *made : 0;
+  }
+
   /// The device of the test, given the cpu device.
   virtual std::unique_ptr<Device> inFrontOf(std::unique_ptr<Device> cpu) {
     return cpu;

@@ -124,6 +124,19 @@ protected:
         {(*made)->base, (*made)->bytes, flags, false, name, *made});
     return *made;
   }
+  uintptr_t allocate(size_t bytes, const AllocateOptions &options = {}) {
+    auto made = parts->Alloc.allocate(bytes, options);
+    EXPECT_TRUE(made.ok()) << made.takeStatus().message();
+    return made.ok() ? *made : 0;
+  }
+  const Allocation &allocationAt(uintptr_t base) {
+    return *parts->Space.Allocations.find(base);
+  }
+  Buffer &bufferAt(uintptr_t base) { return *allocationAt(base).buffer; }
+  Status freeAt(uintptr_t base, QueueOrder order = std::nullopt) {
+    const Allocation gone = allocationAt(base);
+    return parts->Alloc.free(gone, order);
+  }
   Status free(Buffer &buffer) {
     return parts->Alloc.free(*parts->Space.Allocations.find(buffer.base));
   }
