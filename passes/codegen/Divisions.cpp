@@ -18,7 +18,8 @@ Division divisionOf(const Instruction &I, bool ApproximateFloats) {
   bool Short = false;
   switch (I.getOpcode()) {
   case Instruction::FDiv:
-    Short = I.hasApproxFunc() || (ApproximateFloats && I.getType()->isFloatTy());
+    Short =
+        I.hasApproxFunc() || (ApproximateFloats && I.getType()->isFloatTy());
     break;
   case Instruction::UDiv:
   case Instruction::SDiv:
