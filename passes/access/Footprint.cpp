@@ -251,10 +251,6 @@ Footprint::Index Footprint::computeInstruction(Instruction &I,
                                                const Loop *Scope,
                                                unsigned Bits) {
   auto operand = [&](unsigned N) { return translate(*I.getOperand(N), Scope); };
-  auto range = [&](int64_t Lo, int64_t Hi) -> Index {
-    return {Pool.opaque(Bits, Pool.constant(Lo, Bits), Pool.constant(Hi, Bits)),
-            false, false};
-  };
   if (auto *Load = dyn_cast<LoadInst>(&I)) {
     if (auto Field = fieldReadBy(*Load))
       return {
@@ -273,22 +269,8 @@ Footprint::Index Footprint::computeInstruction(Instruction &I,
       return operand(1);
     return between(operand(1), operand(2));
   }
-  if (auto *Call = dyn_cast<IntrinsicInst>(&I)) {
-    ExprOp Op;
-    unsigned Dimension;
-    if (launchValue(Call->getIntrinsicID(), Op, Dimension))
-      return {Pool.launchValue(Op, Dimension)};
-    switch (Call->getIntrinsicID()) {
-    case Intrinsic::nvvm_read_ptx_sreg_laneid:
-      return range(0, 31);
-    case Intrinsic::nvvm_read_ptx_sreg_warpid:
-      return range(0, 63);
-    case Intrinsic::nvvm_read_ptx_sreg_warpsize:
-      return {Pool.constant(32, Bits)};
-    default:
-      return unknown(Bits, Call->mayReadFromMemory());
-    }
-  }
+  if (auto *Call = dyn_cast<IntrinsicInst>(&I))
+    return computeIntrinsic(*Call, Scope, Bits);
   // A condition as a number.
   if (Bits == 1)
     return unknown(Bits, false);
@@ -330,6 +312,49 @@ Footprint::Index Footprint::computeInstruction(Instruction &I,
     break;
   }
   return unknown(Bits, dependsOnMemory(I));
+}
+
+Footprint::Index Footprint::computeIntrinsic(IntrinsicInst &Call,
+                                             const Loop *Scope, unsigned Bits) {
+  auto operand = [&](unsigned N) {
+    return translate(*Call.getArgOperand(N), Scope);
+  };
+  auto range = [&](int64_t Lo, int64_t Hi) -> Index {
+    return {Pool.opaque(Bits, Pool.constant(Lo, Bits), Pool.constant(Hi, Bits)),
+            false, false};
+  };
+  ExprOp Op;
+  unsigned Dimension;
+  if (launchValue(Call.getIntrinsicID(), Op, Dimension))
+    return {Pool.launchValue(Op, Dimension)};
+  switch (Call.getIntrinsicID()) {
+  case Intrinsic::nvvm_read_ptx_sreg_laneid:
+    return range(0, 31);
+  case Intrinsic::nvvm_read_ptx_sreg_warpid:
+    return range(0, 63);
+  case Intrinsic::nvvm_read_ptx_sreg_warpsize:
+    return {Pool.constant(32, Bits)};
+  case Intrinsic::nvvm_mulhi_ui:
+    return highHalf(operand(0), operand(1), /*Signed=*/false);
+  case Intrinsic::nvvm_mulhi_i:
+    return highHalf(operand(0), operand(1), /*Signed=*/true);
+  default:
+    return unknown(Bits, Call.mayReadFromMemory());
+  }
+}
+
+/// The upper 32 bits of the product of two numbers of 32 bits.
+Footprint::Index Footprint::highHalf(Index A, Index B, bool Signed) {
+  constexpr unsigned Half = 32, Whole = 64;
+  const ExprOp Extend = Signed ? ExprOp::SExt : ExprOp::ZExt;
+  A.Node = Pool.cast(Extend, A.Node, Whole);
+  B.Node = Pool.cast(Extend, B.Node, Whole);
+  const uint8_t NoWrap = Signed ? NoSignedWrap : NoUnsignedWrap;
+  Index High =
+      combine(Signed ? ExprOp::AShr : ExprOp::LShr,
+              combine(ExprOp::Mul, A, B, NoWrap), {Pool.constant(Half, Whole)});
+  High.Node = Pool.cast(ExprOp::Trunc, High.Node, Half);
+  return High;
 }
 
 Footprint::Index Footprint::computePhi(PHINode &Phi, unsigned Bits) {

@@ -28,6 +28,7 @@
 
 namespace llvm {
 class Instruction;
+class IntrinsicInst;
 class Loop;
 class LoopInfo;
 class PHINode;
@@ -79,6 +80,9 @@ private:
   Index computeValue(llvm::Value &V, const llvm::Loop *Scope);
   Index computeInstruction(llvm::Instruction &I, const llvm::Loop *Scope,
                            unsigned Bits);
+  Index computeIntrinsic(llvm::IntrinsicInst &Call, const llvm::Loop *Scope,
+                         unsigned Bits);
+  Index highHalf(Index A, Index B, bool Signed);
   Index computePhi(llvm::PHINode &Phi, unsigned Bits);
   // In Cycles.cpp.
   Index computeCycle(llvm::PHINode &Phi, unsigned Bits);

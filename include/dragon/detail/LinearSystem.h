@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace dragon {
@@ -168,6 +169,24 @@ public:
     return true;
   }
 
+  /// The greatest number that divides the constant and all coefficients; 0 of
+  /// 0 and where it has no 64 bits.
+  int64_t content() const {
+    uint64_t Divisor = magnitude(C);
+    for (const Term &T : *this)
+      Divisor = std::gcd(Divisor, magnitude(T.Coefficient));
+    return Divisor > uint64_t(INT64_MAX) ? 0 : int64_t(Divisor);
+  }
+
+  /// this / Divisor, which divides content().
+  Linear dividedBy(int64_t Divisor) const {
+    Linear L = *this;
+    L.C /= Divisor;
+    for (unsigned I = 0; I < Count; ++I)
+      L.Terms[I].Coefficient /= Divisor;
+    return L;
+  }
+
   /// Var becomes Value. False (and this is unspecified) on overflow.
   bool substitute(uint32_t Var, const Linear &Value) {
     const int64_t Coefficient = coefficient(Var);
@@ -198,6 +217,9 @@ public:
   }
 
 private:
+  static uint64_t magnitude(int64_t X) {
+    return X < 0 ? -uint64_t(X) : uint64_t(X);
+  }
   static bool addScaled(int64_t &Into, int64_t Value, int64_t Scale) {
     Wide Sum = Wide(Into) + Wide(Value) * Scale;
     if (Sum != Wide(int64_t(Sum)))
@@ -345,6 +367,16 @@ public:
     Constraints.push_back(
         {Form, Soft, !Soft && mentionsOpaque(Form) && boxLower(Form) < 0});
     narrow();
+  }
+
+  /// Removes the soft constraints on Var.
+  void dropSoft(uint32_t Var) {
+    Constraints.erase(std::remove_if(Constraints.begin(), Constraints.end(),
+                                     [Var](const Constraint &K) {
+                                       return K.Soft &&
+                                              K.Form.coefficient(Var) != 0;
+                                     }),
+                      Constraints.end());
   }
 
   /// Narrows the box by the constraints: from c + a*v + rest >= 0 follows

@@ -225,12 +225,7 @@ private:
         continue;
       Up.Form = X;
       Down.Form = Y;
-      auto IsUseless = [&](const Constraint &K) {
-        return K.Soft && K.Form.coefficient(Var) != 0;
-      };
-      S.Constraints.erase(
-          std::remove_if(S.Constraints.begin(), S.Constraints.end(), IsUseless),
-          S.Constraints.end());
+      S.dropSoft(Var);
     }
   }
 

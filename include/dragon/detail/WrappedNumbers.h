@@ -16,9 +16,11 @@
 #ifndef DRAGON_DETAIL_WRAPPEDNUMBERS_H
 #define DRAGON_DETAIL_WRAPPEDNUMBERS_H
 
+#include "dragon/detail/Fractions.h"
 #include "dragon/detail/LinearSystem.h"
 
 #include <cstdint>
+#include <numeric>
 
 namespace dragon {
 namespace detail {
@@ -102,6 +104,10 @@ protected:
     for (const Division &Known : System.Divisions)
       if (Known.Divisor == D && Known.Dividend == L)
         return Linear::variable(Known.Quotient);
+    Linear Simple = L;
+    int64_t Divisor = D;
+    if (simplifyQuotient(Simple, Divisor) || flattenQuotient(Simple, Divisor))
+      return floorQuotient(Simple, Divisor);
     Interval I = System.bounds(L);
     Interval Q{isFinite(I.Lo) ? floorDiv(I.Lo, D) : I.Lo,
                isFinite(I.Hi) ? floorDiv(I.Hi, D) : I.Hi};
@@ -128,6 +134,49 @@ protected:
 private:
   /// Wider numbers that wrap are not followed.
   static constexpr unsigned MaxWrappingBits = 32;
+
+  /// floor(L / D) = floor(p * n / q) for n = L / g: a smaller fraction p / q in
+  /// place of g / D, where it gives the same for all values of n. Programs
+  /// divide by numbers of the launch so: floor(m * n / 2^s) is floor(n / d), if
+  /// 2^s <= m * d and n is not too large (Granlund and Montgomery, Division by
+  /// Invariant Integers using Multiplication, PLDI 1994). False: L and D are as
+  /// they were.
+  bool simplifyQuotient(Linear &L, int64_t &D) const {
+    const int64_t Content = L.content();
+    if (Content == 0)
+      return false;
+    const int64_t Common = std::gcd(Content, D);
+    Fraction Least{Content / Common, D / Common};
+    const Interval I = System.bounds(L, {0, Infinity});
+    if (I.Lo >= 0 && isFinite(I.Hi))
+      Least = leastFraction(Least, floorDiv(I.Hi, Content));
+    Linear Smaller = L.dividedBy(Content);
+    if (Least.Bottom == D || !Smaller.scale(Least.Top))
+      return false;
+    L = Smaller;
+    D = Least.Bottom;
+    return true;
+  }
+
+  /// floor((floor(X / d) + R) / D) is floor((X + d * R) / (d * D)); done where
+  /// that can be simplified. What bounds the inner quotient, which is of no
+  /// more use as a rule, goes.
+  bool flattenQuotient(Linear &L, int64_t &D) {
+    for (const Division &Inner : System.Divisions) {
+      Linear Sum = L.without(Inner.Quotient);
+      int64_t Product;
+      if (L.coefficient(Inner.Quotient) != 1 ||
+          __builtin_mul_overflow(Inner.Divisor, D, &Product) ||
+          !Sum.scale(Inner.Divisor) || !Sum.add(Inner.Dividend) ||
+          !simplifyQuotient(Sum, Product))
+        continue;
+      System.dropSoft(Inner.Quotient);
+      L = Sum;
+      D = Product;
+      return true;
+    }
+    return false;
+  }
 };
 
 } // namespace detail

@@ -10,6 +10,8 @@
 // RUN: dragon-footprint %t/s.sm_90 from_above 1 8 - | FileCheck %s --check-prefix=ABOVE
 // RUN: dragon-footprint %t/s.sm_90 narrow 1 300 - | FileCheck %s --check-prefix=NARROW
 // RUN: dragon-footprint %t/s.sm_90 by_data 1 16 - - | FileCheck %s --check-prefix=DATA
+// RUN: dragon-footprint %t/s.sm_90 by_multiplication 2 16 - 30 2576980378 3 5 | FileCheck %s --check-prefix=FIVES
+// RUN: dragon-footprint %t/s.sm_90 by_multiplication 2 16 - 30 1 0 1 | FileCheck %s --check-prefix=ONES
 #include "device.h"
 
 // Rows of eight without the first element, of an index over blocks; the last row is not whole.
@@ -59,4 +61,16 @@ extern "C" __global__ void narrow(float *a) {
 // DATA: a: write [0,16){{$}}
 extern "C" __global__ void by_data(float *a, const int *b) {
   a[(unsigned)b[threadIdx.x] % 4] = 1;
+}
+
+// Division by a number of the launch, as programs do it: multiplied by what the host has computed. (n * m + 2^32 * n) >> 32 + s is
+// n / d. Six rows of five, of eight.
+// FIVES: a: write [0,20) [32,52) [64,84) [96,116) [128,148) [160,180) must [0,20) [32,52) [64,84) [96,116) [128,148) [160,180){{$}}
+// ONES: a: write [0,4) [32,36) {{.*}} [928,932) must [0,4) [32,36)
+extern "C" __global__ void by_multiplication(float *a, unsigned n, unsigned m, unsigned s, unsigned d) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    unsigned quotient = (__nvvm_mulhi_ui(i, m) + i) >> s;
+    a[quotient * 8 + i - quotient * d] = 1;
+  }
 }

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <numeric>
 #include <random>
 
 using namespace dragon;
@@ -45,6 +46,37 @@ public:
     L.Args.push_back(pick(-20, 200));
     // Dividers and strides.
     L.Args.push_back(pick(1, 12));
+    divideBy(Seed % 2 != 0 ? Seed % 13 + 1 : Seed % 300 + 1);
+  }
+
+  /// Arguments 6 to 8: multiplier, shift and divisor, as programs compute them
+  /// (Granlund and Montgomery, PLDI 1994).
+  void divideBy(uint64_t Divisor) {
+    uint64_t Shift = 0;
+    while ((uint64_t(1) << Shift) < Divisor)
+      ++Shift;
+    const uint64_t Top = ((uint64_t(1) << Shift) - Divisor) << 32;
+    L.Args.resize(6);
+    L.Args.push_back(int64_t(Top / Divisor + 1));
+    L.Args.push_back(int64_t(Shift));
+    L.Args.push_back(int64_t(Divisor));
+  }
+  /// Value, of 32 bits, divided by the divisor: (umulhi(v, m) + v) >> s.
+  uint32_t quotient(uint32_t Value) {
+    const uint32_t Product =
+        Pool.binary(ExprOp::Mul, Pool.cast(ExprOp::ZExt, Value, 64),
+                    Pool.cast(ExprOp::ZExt, Pool.argument(6, 32), 64));
+    const uint32_t High = Pool.cast(
+        ExprOp::Trunc,
+        Pool.binary(ExprOp::LShr, Product, Pool.constant(32, 64)), 32);
+    return Pool.binary(ExprOp::LShr, Pool.binary(ExprOp::Add, High, Value),
+                       Pool.argument(7, 32));
+  }
+  /// Value modulo the divisor, as what the quotient leaves.
+  uint32_t rest(uint32_t Value) {
+    return Pool.binary(
+        ExprOp::Sub, Value,
+        Pool.binary(ExprOp::Mul, quotient(Value), Pool.argument(8, 32)));
   }
 
   int pick(int Lo, int Hi) {
@@ -97,7 +129,7 @@ public:
   uint32_t expression(unsigned Bits, int Depth) {
     if (Depth == 0)
       return leaf(Bits);
-    switch (pick(0, 15)) {
+    switch (pick(0, 16)) {
     case 0:
     case 1:
     case 2:
@@ -150,6 +182,10 @@ public:
                                          Pool.constant(pick(-3, 3), Bits));
       return Pool.opaque(Bits, Pool.binary(ExprOp::SMin, X, Y),
                          Pool.binary(ExprOp::SMax, X, Y));
+    }
+    case 14: {
+      const uint32_t Value = resize(expression(Bits, Depth - 1), 32);
+      return resize(coin(2) ? quotient(Value) : rest(Value), Bits);
     }
     default:
       return leaf(Bits);
@@ -386,6 +422,86 @@ TEST(FootprintProperty, UsualShapesAreExact) {
     ASSERT_EQ(describe(E.Footprint.MustWrite), describe(Touched))
         << "seed " << Seed;
   }
+}
+
+/// a[i / d * p + i % d * q] of 4 bytes, i < n, with d a number of the launch:
+/// divided by it, or multiplied by what stands for it.
+Access dividedAccess(Generator &G, bool Multiply, int P, int Q) {
+  ExprPool &Pool = G.Pool;
+  const uint32_t Index = G.globalIndex(0, 32), Divisor = Pool.argument(8, 32);
+  auto term = [&](uint32_t Value, int Factor) {
+    return Pool.binary(ExprOp::Mul, Value, Pool.constant(Factor, 32));
+  };
+  const uint32_t Quotient =
+      Multiply ? G.quotient(Index) : Pool.binary(ExprOp::UDiv, Index, Divisor);
+  const uint32_t Rest =
+      Multiply ? G.rest(Index) : Pool.binary(ExprOp::URem, Index, Divisor);
+  Access A;
+  Step S{};
+  S.What = Step::Guard;
+  S.Test = {Index, Pool.argument(0, 32), NoIndex, GuardPred::SLT, {}};
+  A.Steps.push_back(S);
+  const uint32_t Place =
+      Pool.binary(ExprOp::Add, term(Quotient, P), term(Rest, Q));
+  A.Offset = Pool.binary(ExprOp::Mul, Pool.cast(ExprOp::SExt, Place, 64),
+                         Pool.constant(4));
+  return A;
+}
+
+TEST(FootprintProperty, DivisionsByMultiplicationAreDivisions) {
+  const uint64_t Divisors[] = {1,    2,     3,     5,          7,       10,
+                               64,   96,    100,   641,        1000,    4096,
+                               6700, 12345, 65537, 1000000007, 1u << 30};
+  const int Factors[][2] = {{1, 0}, {0, 1}, {300, 1}, {1, 50}};
+  for (uint64_t Divisor : Divisors)
+    for (const auto &[P, Q] : Factors) {
+      SCOPED_TRACE(std::to_string(Divisor) + ", " + std::to_string(P) + ", " +
+                   std::to_string(Q));
+      Generator G(1);
+      G.L = {};
+      G.L.Grid[0] = 80;
+      G.L.Block[0] = 96;
+      G.L.Box = {{3, 0, 0}, {67, 1, 1}};
+      G.L.Args.assign(6, 6700);
+      G.divideBy(Divisor);
+      ByteSet Touched;
+      const Access Multiplied = dividedAccess(G, true, P, Q);
+      ASSERT_TRUE(touched(G.Pool, G.L, Multiplied, Touched));
+      const Evaluation One(G.Pool, {Multiplied}, G.L);
+      const Evaluation Other(G.Pool, {dividedAccess(G, false, P, Q)}, G.L);
+      ASSERT_EQ(One.Error, "");
+      ASSERT_EQ(describe(One.Footprint.MayWrite),
+                describe(Other.Footprint.MayWrite));
+      ASSERT_EQ(describe(One.Footprint.MustWrite),
+                describe(Other.Footprint.MustWrite));
+      ASSERT_FALSE(One.Footprint.MayWrite.Everything);
+      for (const ByteRange &R : Touched.Ranges)
+        ASSERT_TRUE(covers(One.Footprint.MayWrite, R));
+    }
+}
+
+// -- Fractions
+
+TEST(Fractions, AreAsGoodUpToTheMost) {
+  std::mt19937_64 Engine(1);
+  int Smaller = 0;
+  for (int Case = 0; Case < 3000; ++Case) {
+    SCOPED_TRACE(Case);
+    const int64_t Top = int64_t(Engine() >> (1 + Engine() % 62)) + 1;
+    const int64_t Bottom = int64_t(Engine() >> (1 + Engine() % 62)) + 1;
+    const int64_t Common = std::gcd(Top, Bottom);
+    const detail::Fraction F{Top / Common, Bottom / Common};
+    const int64_t Most = int64_t(Engine() % 500);
+    const detail::Fraction Least = detail::leastFraction(F, Most);
+    ASSERT_GT(Least.Bottom, 0);
+    ASSERT_LE(Least.Bottom, F.Bottom);
+    Smaller += Least.Bottom < F.Bottom;
+    for (int64_t N = 0; N <= Most; ++N)
+      ASSERT_TRUE(detail::Wide(Least.Top) * N / Least.Bottom ==
+                  detail::Wide(F.Top) * N / F.Bottom)
+          << N;
+  }
+  EXPECT_GT(Smaller, 1000);
 }
 
 } // namespace
