@@ -49,8 +49,6 @@ const char *asmObstacle(StringRef Asm) {
       Asm.contains("%is_explicit_cluster") || Asm.contains("barrier.cluster") ||
       Asm.contains("clusterlaunchcontrol") || Asm.contains("mapa."))
     return "uses thread block clusters";
-  if (Asm.contains("griddepcontrol"))
-    return "uses programmatic dependent launch";
   return nullptr;
 }
 
@@ -69,8 +67,6 @@ const char *intrinsicObstacle(Intrinsic::ID ID) {
       Name.starts_with("is.explicit.cluster") ||
       Name.starts_with("clusterlaunchcontrol"))
     return "uses thread block clusters";
-  if (Name.starts_with("griddepcontrol"))
-    return "uses programmatic dependent launch";
   return nullptr;
 }
 

@@ -20,6 +20,17 @@ define ptx_kernel void @position(ptr %a) {
   ret void
 }
 
+; A launch that begins before the one ahead has ended waits here for it. The launches of parts are not begun so: nothing is to
+; be waited for.
+; CHECK: kernel 'dependent_launch': sliceable by a clone
+define ptx_kernel void @dependent_launch(ptr %a) {
+  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  call void @llvm.nvvm.griddepcontrol.wait()
+  store i32 %b, ptr %a
+  call void asm sideeffect "griddepcontrol.launch_dependents;", ""()
+  ret void
+}
+
 ; A barrier joins the threads of one block only.
 ; CHECK: kernel 'block_barrier': sliceable by a clone
 define ptx_kernel void @block_barrier(ptr %a) {
