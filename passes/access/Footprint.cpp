@@ -257,6 +257,8 @@ Footprint::Index Footprint::computeInstruction(Instruction &I,
           Pool.argument(Field->Arg->getArgNo(), Bits, uint32_t(Field->Offset))};
     return unknown(Bits, true);
   }
+  if (auto *Element = dyn_cast<ExtractElementInst>(&I))
+    return computeElement(*Element, Bits);
   if (auto *Phi = dyn_cast<PHINode>(&I))
     return computePhi(*Phi, Bits);
   if (auto *Select = dyn_cast<SelectInst>(&I)) {
@@ -341,6 +343,20 @@ Footprint::Index Footprint::computeIntrinsic(IntrinsicInst &Call,
   default:
     return unknown(Bits, Call.mayReadFromMemory());
   }
+}
+
+/// A number of a vector that is read from a structure passed by value.
+Footprint::Index Footprint::computeElement(ExtractElementInst &Element,
+                                           unsigned Bits) {
+  auto *Load = dyn_cast<LoadInst>(Element.getVectorOperand());
+  auto *Number = dyn_cast<ConstantInt>(Element.getIndexOperand());
+  constexpr unsigned ByteBits = 8;
+  if (Load && Number && Bits % ByteBits == 0)
+    if (auto Field = fieldReadBy(*Load))
+      return {Pool.argument(Field->Arg->getArgNo(), Bits,
+                            uint32_t(Field->Offset + Number->getZExtValue() *
+                                                         (Bits / ByteBits)))};
+  return unknown(Bits, dependsOnMemory(Element));
 }
 
 /// The upper 32 bits of the product of two numbers of 32 bits.

@@ -27,6 +27,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace llvm {
+class ExtractElementInst;
 class Instruction;
 class IntrinsicInst;
 class Loop;
@@ -80,6 +81,7 @@ private:
   Index computeValue(llvm::Value &V, const llvm::Loop *Scope);
   Index computeInstruction(llvm::Instruction &I, const llvm::Loop *Scope,
                            unsigned Bits);
+  Index computeElement(llvm::ExtractElementInst &Element, unsigned Bits);
   Index computeIntrinsic(llvm::IntrinsicInst &Call, const llvm::Loop *Scope,
                          unsigned Bits);
   Index highHalf(Index A, Index B, bool Signed);

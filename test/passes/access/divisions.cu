@@ -12,6 +12,7 @@
 // RUN: dragon-footprint %t/s.sm_90 by_data 1 16 - - | FileCheck %s --check-prefix=DATA
 // RUN: dragon-footprint %t/s.sm_90 by_multiplication 2 16 - 30 2576980378 3 5 | FileCheck %s --check-prefix=FIVES
 // RUN: dragon-footprint %t/s.sm_90 by_multiplication 2 16 - 30 1 0 1 | FileCheck %s --check-prefix=ONES
+// RUN: dragon-footprint %t/s.sm_90 by_structure 2 16 - 30 {0:4=2576980378,4:4=3,8:4=5} | FileCheck %s --check-prefix=FIVES
 #include "device.h"
 
 // Rows of eight without the first element, of an index over blocks; the last row is not whole.
@@ -73,4 +74,16 @@ extern "C" __global__ void by_multiplication(float *a, unsigned n, unsigned m, u
     unsigned quotient = (__nvvm_mulhi_ui(i, m) + i) >> s;
     a[quotient * 8 + i - quotient * d] = 1;
   }
+}
+
+// The same with its three numbers in a structure, which goes from call to call by value.
+struct Divisor {
+  unsigned multiplier, shift, number;
+};
+__device__ unsigned quotient(unsigned i, const Divisor by) { return (__nvvm_mulhi_ui(i, by.multiplier) + i) >> by.shift; }
+__device__ unsigned rest(unsigned i, const Divisor by) { return i - quotient(i, by) * by.number; }
+extern "C" __global__ void by_structure(float *a, unsigned n, Divisor by) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    a[quotient(i, by) * 8 + rest(i, by)] = 1;
 }
