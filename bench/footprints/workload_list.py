@@ -103,6 +103,7 @@ PROGRAMS = [
     test("managed-memory"),
     test("managed-overwritten"),
     test("managed-variables"),
+    test("mapped-input", "shared out.bin"),
     test("memory-again"),
     test("memset-and-copies", "in.bin out.bin", file=18000001),
     test("not-sliced"),

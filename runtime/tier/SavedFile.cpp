@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/base/Descriptor.h"
 #include "runtime/base/Intervals.h"
 #include "runtime/tier/FileTier.h"
 #include "runtime/trace/Bytes.h"
@@ -28,18 +29,6 @@
 namespace dragon {
 
 namespace {
-
-/// Closes it at the end of the scope.
-struct Descriptor {
-  const int fd;
-  explicit Descriptor(int number) : fd(number) {}
-  ~Descriptor() {
-    if (fd >= 0)
-      ::close(fd);
-  }
-  Descriptor(const Descriptor &) = delete;
-  Descriptor &operator=(const Descriptor &) = delete;
-};
 
 /// Where copy_file_range refuses: between some file systems.
 ssize_t copyByHand(int from, int to, off_t at, size_t bytes) {
@@ -118,15 +107,15 @@ Status BackingFile::save(const std::vector<FileRange> &ranges,
       continue;
     }
     const Descriptor copy(*opened);
-    int code = ::ftruncate(copy.fd, off_t(SizeAtOpen)) == 0 ? 0 : errno;
+    int code = ::ftruncate(copy.get(), off_t(SizeAtOpen)) == 0 ? 0 : errno;
     for (const auto &range : read)
       if (code == 0)
-        code = copyRange(Fd, copy.fd, {range.lower(), range.upper()});
+        code = copyRange(Fd, copy.get(), {range.lower(), range.upper()});
     DRAGON_TRY(checkUnchanged());
     struct stat info;
-    if (code == 0 && ::fstat(copy.fd, &info) != 0)
+    if (code == 0 && ::fstat(copy.get(), &info) != 0)
       code = errno;
-    if (code == 0 && ::dup3(copy.fd, Fd, O_CLOEXEC) < 0)
+    if (code == 0 && ::dup3(copy.get(), Fd, O_CLOEXEC) < 0)
       code = errno;
     if (code != 0) {
       if (first.ok())
@@ -144,9 +133,10 @@ Status BackingFile::save(const std::vector<FileRange> &ranges,
     if (DirectFd < 0)
       return {};
     const Descriptor direct(
-        ::open(fmt::format("/proc/self/fd/{}", copy.fd).c_str(),
+        ::open(fmt::format("/proc/self/fd/{}", copy.get()).c_str(),
                O_RDONLY | O_DIRECT | O_CLOEXEC));
-    if (::dup3(direct.fd >= 0 ? direct.fd : copy.fd, DirectFd, O_CLOEXEC) >= 0)
+    if (::dup3(direct.valid() ? direct.get() : copy.get(), DirectFd,
+               O_CLOEXEC) >= 0)
       return {};
     ::close(DirectFd);
     DirectFd = -1;

@@ -7,7 +7,10 @@
 #ifndef DRAGON_RUNTIME_CUDART_STAGING_STAGING_H
 #define DRAGON_RUNTIME_CUDART_STAGING_STAGING_H
 
+#include "runtime/cudart/staging/MappedFiles.h"
 #include "runtime/cudart/staging/StagingBuffers.h"
+
+#include <optional>
 
 namespace dragon {
 
@@ -22,8 +25,16 @@ public:
   Result copy(Front &front, void *to, const void *from, size_t bytes,
               cudaMemcpyKind kind, cudaStream_t stream, bool async,
               const dragon_reason *why);
+  /// A copy to the device from memory that is a file's bytes: these become the
+  /// contents. Nothing has been done if there is no result. The copy has been
+  /// checked.
+  std::optional<Result> copyMapped(Front &front, void *to, const void *from,
+                                   size_t bytes, cudaMemcpyKind kind,
+                                   cudaStream_t stream, bool async);
 
 private:
+  Result mapPart(Front &front, void *to, size_t bytes,
+                 const std::shared_ptr<BackingFile> &file, int64_t offset);
   Result copyIn(Front &front, void *to, const void *from, size_t bytes,
                 cudaStream_t stream, bool async);
   Result copyOut(Front &front, void *to, const void *from, size_t bytes,
@@ -31,6 +42,7 @@ private:
 
   DeferredContents &Contents;
   StagingBuffers &Buffers;
+  MappedFiles Mapped;
 };
 
 /// Writes out of staging buffers (StagingWrite.cpp).

@@ -75,6 +75,54 @@ Result StagingCopies::copyOut(Front &front, void *to, const void *from,
   return cudaSuccess;
 }
 
+Result StagingCopies::mapPart(Front &front, void *to, size_t bytes,
+                              const std::shared_ptr<BackingFile> &file,
+                              int64_t offset) {
+  Status status = file->checkUnchanged();
+  if (status.ok())
+    status = front.runtime.files().mapFileRange(reinterpret_cast<uintptr_t>(to),
+                                                bytes, file, offset);
+  if (!status.ok())
+    return status;
+  front.runtime.ledger().avoided(Avoided::Staging, bytes);
+  return cudaSuccess;
+}
+
+std::optional<Result> StagingCopies::copyMapped(Front &front, void *to,
+                                                const void *from, size_t bytes,
+                                                cudaMemcpyKind kind,
+                                                cudaStream_t stream,
+                                                bool async) {
+  auto target = reinterpret_cast<uintptr_t>(to);
+  auto source = reinterpret_cast<uintptr_t>(from);
+  if (!Mapped.worthAsking(source, bytes) || !front.runtime.settings().elide ||
+      (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDefault) ||
+      !front.runtime.buffers().find(target) ||
+      front.runtime.buffers().find(source))
+    return std::nullopt;
+  const std::optional<OpenFilePlace> place = Mapped.placeOf(source, bytes);
+  if (!place)
+    return std::nullopt;
+  waitForHostFunctions(front, stream);
+  {
+    const auto guard = Contents.lockWhenStill(target, target + bytes);
+    const std::shared_ptr<BackingFile> file =
+        Contents.Files.input(place->file.get());
+    if (!file)
+      return std::nullopt;
+    if (Status status =
+            Contents.materialise(Contents.Map.ofDevice(target, target + bytes));
+        !status.ok())
+      return status;
+    if (Result result = mapPart(front, to, bytes, file, place->offset);
+        result.error() != cudaSuccess)
+      return result;
+  }
+  if (!async)
+    return synchronizeStream(front, stream);
+  return cudaSuccess;
+}
+
 Result StagingCopies::copyIn(Front &front, void *to, const void *from,
                              size_t bytes, cudaStream_t stream, bool async) {
   auto target = reinterpret_cast<uintptr_t>(to);
@@ -91,14 +139,8 @@ Result StagingCopies::copyIn(Front &front, void *to, const void *from,
     auto *host = reinterpret_cast<void *>(segment.begin);
     if (segment.origin.kind == Origin::File &&
         segment.bytes() >= MinimumStagedBytes) {
-      Status status = segment.origin.file->checkUnchanged();
-      if (status.ok())
-        status = front.runtime.files().mapFileRange(
-            reinterpret_cast<uintptr_t>(part), segment.bytes(),
-            segment.origin.file, segment.origin.offset);
-      if (!status.ok())
-        return status;
-      front.runtime.ledger().avoided(Avoided::Staging, segment.bytes());
+      DRAGON_CHECK(mapPart(front, part, segment.bytes(), segment.origin.file,
+                           segment.origin.offset));
     } else if (segment.origin.kind == Origin::Device) {
       // Never through the host: within the device, or wherever the chunks are.
       Queue queue = front.queue(stream);
