@@ -12,7 +12,7 @@
 // RUN: dragon-footprint %t/s.sm_90 by_data 1 16 - - | FileCheck %s --check-prefix=DATA
 // RUN: dragon-footprint %t/s.sm_90 by_multiplication 2 16 - 30 2576980378 3 5 | FileCheck %s --check-prefix=FIVES
 // RUN: dragon-footprint %t/s.sm_90 by_multiplication 2 16 - 30 1 0 1 | FileCheck %s --check-prefix=ONES
-// RUN: dragon-footprint %t/s.sm_90 by_structure 2 16 - 30 {0:4=2576980378,4:4=3,8:4=5} | FileCheck %s --check-prefix=FIVES
+// RUN: dragon-footprint %t/s.sm_90 by_structure 2 16 - 30 '{0:4=2576980378,4:4=3,8:4=5}' | FileCheck %s --check-prefix=FIVES
 #include "device.h"
 
 // Rows of eight without the first element, of an index over blocks; the last row is not whole.
