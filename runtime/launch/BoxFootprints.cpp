@@ -63,11 +63,17 @@ BoxFootprints::Known BoxFootprints::evaluate(const BlockBox &box) const {
   Known known;
   ChunksAsked asked;
   asked.withMust = false;
+  // Each box's footprint is an approximation by itself. What the grid's does
+  // not have is not touched, whatever a part's says.
   asked.touch = [&](const Buffer &buffer, const ByteSet &touched) {
-    for (const ByteRange &range : touched.Ranges)
-      known.extents.push_back({Numbers.at(&buffer), range.Begin, range.End});
+    if (const auto number = Numbers.find(&buffer); number != Numbers.end())
+      for (const ByteRange &range : touched.Ranges)
+        known.extents.push_back({number->second, range.Begin, range.End});
   };
   known.chunks = footprintOf(Launch, Allocations, box, asked);
+  std::erase_if(known.chunks.uses, [this](const ChunkUse &use) {
+    return !Numbers.contains(use.chunk->buffer);
+  });
   known.set = setOf(known.chunks);
   return known;
 }

@@ -62,8 +62,8 @@ int main(int, char **argv) {
   const int fd = open(path, how == "writer" ? O_RDWR : O_RDONLY);
   const bool isPrivate = how == "private" || how == "written";
   const int rights = PROT_READ | (isPrivate ? PROT_WRITE : 0);
-  auto *map = static_cast<uint32_t *>(
-      mmap(nullptr, Bytes, rights, isPrivate ? MAP_PRIVATE : MAP_SHARED, fd, 0));
+  auto *map = static_cast<uint32_t *>(mmap(
+      nullptr, Bytes, rights, isPrivate ? MAP_PRIVATE : MAP_SHARED, fd, 0));
   REQUIRE(fd >= 0 && map != MAP_FAILED);
   if (how != "writer")
     close(fd);

@@ -109,6 +109,20 @@ TEST_F(BoxFootprintsTest, ThePlanIsTheSameByAnyNumberOfThreads) {
   }
 }
 
+TEST_F(BoxFootprintsTest, APartHasNoBufferThatTheGridHasNot) {
+  const Buffer &other = Buffers[1];
+  std::erase_if(Whole.uses, [&](const ChunkUse &use) {
+    return use.chunk->buffer == &other;
+  });
+  BoxFootprints footprints(Launch, Index, Whole);
+  ASSERT_EQ(footprints.buffers().size(), 1u);
+  const BlockBox part{{0, 0, 0}, {1024, 1, 1}};
+  ASSERT_FALSE(footprints.of(part).empty());
+  EXPECT_FALSE(footprints.extentsOf(part).empty());
+  for (const ChunkUse &use : footprints.take(part).uses)
+    EXPECT_NE(use.chunk->buffer, &other);
+}
+
 TEST_F(BoxFootprintsTest, ABoxHasTheChunksOfItsLaunchesFootprint) {
   ThreadPool pool(1);
   BoxFootprints footprints(Launch, Index, Whole, pool);
