@@ -8,6 +8,7 @@
 #include "runtime/launch/LaunchHistory.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dragon {
 
@@ -39,18 +40,37 @@ bool holds(const std::vector<AddressRange> &ranges, uintptr_t address) {
                        return range.begin <= address && address < range.end;
                      });
 }
+
+uint64_t placeOf(uint64_t signature, const std::vector<AddressRange> &uses,
+                 const std::vector<AddressRange> &overwrites) {
+  uint64_t hash = signature;
+  for (const auto *ranges : {&uses, &overwrites}) {
+    for (const AddressRange &range : *ranges)
+      hash = ((hash ^ range.begin) * Multiplier ^ range.end) * Multiplier;
+    hash = (hash ^ ranges->size()) * Multiplier;
+  }
+  return hash;
+}
 } // namespace
 
-uint64_t LaunchHistory::hashOfLast(size_t last, size_t count) const {
-  const uint64_t before = count <= last ? Entries[last - count].hash : First;
-  return Entries[last].hash - before * Powers.of[count];
+uint64_t LaunchHistory::hashOfLast(size_t last, size_t count,
+                                   const Chain &by) const {
+  const uint64_t before =
+      count <= last ? Entries[last - count].*by.hash : by.first;
+  return Entries[last].*by.hash - before * Powers.of[count];
 }
 
-size_t LaunchHistory::agreement(size_t a, size_t b) const {
+uint64_t LaunchHistory::extended(const Chain &by, uint64_t value) const {
+  const uint64_t all = Entries.empty() ? by.first : Entries.back().*by.hash;
+  return all * Multiplier + (value + 1) * Multiplier;
+}
+
+size_t LaunchHistory::agreement(size_t a, size_t b, const Chain &by) const {
   size_t agree = 0, differ = std::min(MaxAgreement, a + 1) + 1;
   while (differ - agree > 1) {
     const size_t middle = (agree + differ) / 2;
-    (hashOfLast(a, middle) == hashOfLast(b, middle) ? agree : differ) = middle;
+    (hashOfLast(a, middle, by) == hashOfLast(b, middle, by) ? agree : differ) =
+        middle;
   }
   return agree;
 }
@@ -62,20 +82,45 @@ bool LaunchHistory::repeats(size_t now) const {
          Entries[now - 1].after == Entries[now - 1 - Period].after;
 }
 
-void LaunchHistory::forgetOldest() {
-  const uint32_t gone = MaxEntries / 2;
-  Found.clear();
-  First = Entries[gone - 1].hash;
-  Entries.erase(Entries.begin(), Entries.begin() + gone);
-  for (auto it = Positions.begin(); it != Positions.end();) {
+void LaunchHistory::forgetBefore(uint32_t gone, Occurrences &occurrences) {
+  for (auto it = occurrences.begin(); it != occurrences.end();) {
     std::vector<uint32_t> &list = it->second;
     list.erase(list.begin(), std::lower_bound(list.begin(), list.end(), gone));
     for (uint32_t &position : list)
       position -= gone;
-    it = list.empty() ? Positions.erase(it) : std::next(it);
+    it = list.empty() ? occurrences.erase(it) : std::next(it);
   }
+}
+
+void LaunchHistory::forgetOldest() {
+  const uint32_t gone = MaxEntries / 2;
+  Found.clear();
+  for (Chain *chain : {&Signatures, &Addresses})
+    chain->first = Entries[gone - 1].*chain->hash;
+  Entries.erase(Entries.begin(), Entries.begin() + gone);
+  forgetBefore(gone, Positions);
+  forgetBefore(gone, Places);
   if (Period > Entries.size())
     Period = 0;
+}
+
+size_t
+LaunchHistory::findPeriod(const std::vector<uint32_t> &occurrences) const {
+  const size_t now = Entries.size() - 1;
+  const size_t oldest = occurrences.size() > MaxOccurrences
+                            ? occurrences.size() - MaxOccurrences
+                            : 0;
+  size_t period = 0;
+  std::pair<size_t, size_t> best{0, 0};
+  for (size_t i = occurrences.size(); i-- > oldest;) {
+    const std::pair agrees{agreement(occurrences[i], now, Addresses),
+                           agreement(occurrences[i], now, Signatures)};
+    if (agrees <= best)
+      continue; // of equals the latest
+    best = agrees;
+    period = now - occurrences[i];
+  }
+  return period;
 }
 
 void LaunchHistory::begin(uint64_t signature, std::vector<AddressRange> uses,
@@ -85,26 +130,21 @@ void LaunchHistory::begin(uint64_t signature, std::vector<AddressRange> uses,
     forgetOldest();
   const size_t now = Entries.size();
   Foreseen = Period && Entries[now - Period].signature == signature;
-  const uint64_t hash = (now ? Entries.back().hash : First) * Multiplier +
-                        (signature + 1) * Multiplier;
-  Entries.push_back(
-      {signature, hash, clock, std::move(uses), std::move(overwrites), {}});
+  const uint64_t place = placeOf(signature, uses, overwrites);
+  Entries.push_back({signature,
+                     place,
+                     extended(Signatures, signature),
+                     extended(Addresses, place),
+                     clock,
+                     std::move(uses),
+                     std::move(overwrites),
+                     {}});
   const size_t before = Period;
-
-  std::vector<uint32_t> &occurrences = Positions[signature];
-  Period = 0;
-  size_t best = 0;
-  const size_t oldest = occurrences.size() > MaxOccurrences
-                            ? occurrences.size() - MaxOccurrences
-                            : 0;
-  for (size_t i = occurrences.size(); i-- > oldest;) {
-    size_t agrees = agreement(occurrences[i], now);
-    if (agrees <= best)
-      continue; // of equals the latest
-    best = agrees;
-    Period = now - occurrences[i];
-  }
-  occurrences.push_back(uint32_t(now));
+  std::vector<uint32_t> &places = Places[place];
+  std::vector<uint32_t> &positions = Positions[signature];
+  Period = findPeriod(places.empty() ? positions : places);
+  places.push_back(uint32_t(now));
+  positions.push_back(uint32_t(now));
   if (!Foreseen || Period != before || !repeats(now))
     Found.clear();
 }

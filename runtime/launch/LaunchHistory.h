@@ -8,8 +8,11 @@
 // Programs repeat themselves: time steps, training iterations, queries. The
 // history remembers which launches there were, on which addresses, and finds
 // the earlier point that looks most like the present one: the position whose
-// preceding launches agree with the latest ones for the longest stretch. What
-// followed there is what is foreseen now. From that comes, for each address,
+// preceding launches agree with the latest ones for the longest stretch. The
+// addresses that they use count first: the layers of a network are the same
+// kernels on the same buffers, each in its own part of them. Where no launch
+// used these addresses before, kernels and buffers count alone. What followed
+// there is what is foreseen now. From that comes, for each address,
 // the time of its next use, so that eviction can take what is needed last
 // (Belady, "A study of replacement algorithms for a virtual-storage computer",
 // 1966) instead of what was used longest ago.
@@ -51,17 +54,26 @@ public:
 private:
   struct Entry {
     uint64_t signature;
-    uint64_t hash; ///< of all signatures up to this one
+    uint64_t place;      ///< of the signature and the addresses
+    uint64_t hash;       ///< of all signatures up to this one
+    uint64_t placesHash; ///< of all places
     uint64_t clock;
     std::vector<AddressRange> uses;
     std::vector<AddressRange> overwrites;
     /// By copies and fills between this launch and the next; in their order.
     std::vector<AddressRange> after;
   };
+  /// A hash of all launches up to an entry, and what was forgotten's.
+  struct Chain {
+    uint64_t Entry::*hash;
+    uint64_t first = 0;
+  };
   /// How many launches up to `a` and up to `b` agree; a < b.
-  size_t agreement(size_t a, size_t b) const;
+  size_t agreement(size_t a, size_t b, const Chain &by) const;
   /// The hash of the `count` launches up to `last`.
-  uint64_t hashOfLast(size_t last, size_t count) const;
+  uint64_t hashOfLast(size_t last, size_t count, const Chain &by) const;
+  /// The hash of all launches with one more.
+  uint64_t extended(const Chain &by, uint64_t value) const;
   void forgetOldest();
   /// The launch at `now` and what was copied before it are what they were one
   /// period ago.
@@ -77,9 +89,17 @@ private:
                                        uintptr_t address);
 
   std::vector<Entry> Entries;
-  std::unordered_map<uint64_t, std::vector<uint32_t>> Positions;
-  uint64_t First = 0; ///< hash of what was forgotten
-  size_t Period = 0;  ///< the last launch corresponds to the one so far back
+  using Occurrences = std::unordered_map<uint64_t, std::vector<uint32_t>>;
+  static void forgetBefore(uint32_t gone, Occurrences &occurrences);
+  /// How far back the occurrence is that agrees for the longest stretch; 0:
+  /// there is none.
+  size_t findPeriod(const std::vector<uint32_t> &occurrences) const;
+
+  Occurrences Positions; ///< by signature
+  Occurrences Places;    ///< by place
+  Chain Signatures{&Entry::hash};
+  Chain Addresses{&Entry::placesHash};
+  size_t Period = 0; ///< the last launch corresponds to the one so far back
   bool Foreseen = false;
   /// Kept while launches repeat themselves: to look at all of a long period for
   /// each chunk that might be evicted takes longer than a launch.

@@ -144,6 +144,34 @@ TEST(LaunchHistoryTest, ALongLaunchNeedsItsEndLater) {
   EXPECT_EQ(history.nextUse(2000).clock, 0u);
 }
 
+/// The layers of a network: the same kernels on the same buffers.
+TEST(LaunchHistoryTest, LayersAreToldApartByTheirAddresses) {
+  constexpr uintptr_t Layers = 40;
+  LaunchHistory history;
+  uint64_t clock = 0;
+  auto page = [](uintptr_t layer, char kernel) {
+    return layer * 10000 + Sequence::page(kernel);
+  };
+  auto run = [&](uintptr_t layers) {
+    for (uintptr_t layer = 0; layer < layers; ++layer)
+      for (char kernel : {'a', 'b', 'a'})
+        history.begin(uint64_t(kernel),
+                      {{page(layer, kernel), page(layer, kernel) + 100}},
+                      ++clock);
+  };
+  run(Layers);
+  run(20); // and again, the first 20
+  auto distance = [&](uintptr_t layer, char kernel) {
+    const Forecast next = history.nextUse(page(layer, kernel));
+    return next.clock ? next.clock - clock : 0;
+  };
+  EXPECT_EQ(distance(20, 'a'), 1u);
+  EXPECT_EQ(distance(20, 'b'), 2u);
+  EXPECT_EQ(distance(39, 'b'), 3 * 19 + 2u);
+  EXPECT_EQ(distance(0, 'b'), 3 * 20 + 2u);
+  EXPECT_EQ(distance(19, 'b'), 3 * (Layers - 1) + 2u);
+}
+
 TEST(LaunchHistoryTest, WhatWillBeOverwrittenIsNotNeeded) {
   LaunchHistory history;
   // A query: its input is copied in, two kernels, the second overwrites what
