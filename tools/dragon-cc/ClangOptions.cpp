@@ -95,10 +95,20 @@ Error OptionReader::xcompiler(StringRef Value, StringRef Option) {
         return Failed;
       continue;
     }
+    // Build systems ask for the host compiler's version so.
+    if (isQuestion(Text)) {
+      Result.Questions.push_back(Text.str());
+      continue;
+    }
     if (Error Failed = readClang(*Parsed, List, /*HostOnly=*/true))
       return Failed;
   }
   return Error::success();
+}
+
+bool OptionReader::isQuestion(StringRef Option) {
+  return Option == "--version" || Option.starts_with("-print-") ||
+         Option.starts_with("--print-") || Option.starts_with("-dump");
 }
 
 Error OptionReader::readClang(const Arg &One, const ArgList &List,

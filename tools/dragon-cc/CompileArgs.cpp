@@ -242,9 +242,8 @@ Strings CompileArgs::deviceLink(StringRef Output, StringRef Arch) const {
                   ("-foptimization-record-file=" + Output + "-" + Arch +
                    ".opt." + Asked.OptRecordExt)
                       .str()});
-  for (size_t I = 0; I + 1 < Asked.CudaArgs.size(); ++I)
-    if (Asked.CudaArgs[I] == "-mllvm")
-      append(Args, {"-mllvm", Asked.CudaArgs[I + 1]});
+  for (std::string &Arg : Asked.argsFor("-mllvm"))
+    append(Args, {"-mllvm", std::move(Arg)});
   return Args;
 }
 
@@ -255,9 +254,7 @@ Strings CompileArgs::ptxas(StringRef Arch) const {
     append(Args, {"-g", "--dont-merge-basicblocks", "--return-at-end"});
   else if (is_contained(Asked.CudaArgs, "-gline-tables-only"))
     Args.push_back("-lineinfo");
-  for (size_t I = 0; I + 1 < Asked.CudaArgs.size(); ++I)
-    if (Asked.CudaArgs[I] == "-Xcuda-ptxas")
-      Args.push_back(Asked.CudaArgs[I + 1]);
+  append(Args, Asked.argsFor("-Xcuda-ptxas"));
   append(Args, {"--gpu-name", Arch.str()});
   return Args;
 }

@@ -131,9 +131,7 @@ Error OptionReader::read(const Argument &One) {
     return input(One.value());
   if (!One.Clang)
     return readOwn(One);
-  StringRef Spelling = One.Arg->getSpelling();
-  if (Spelling.starts_with("-print-") || Spelling.starts_with("--print-") ||
-      Spelling.starts_with("-dump")) {
+  if (isQuestion(One.Arg->getSpelling())) {
     Result.Questions.push_back(One.text(Line.list()));
     return Error::success();
   }
@@ -202,6 +200,14 @@ Expected<Invocation> OptionReader::run() {
 static bool hasInput(const Invocation &Asked, Language Lang) {
   return any_of(Asked.Inputs,
                 [&](const Input &One) { return One.Lang == Lang; });
+}
+
+std::vector<std::string> Invocation::argsFor(StringRef Option) const {
+  std::vector<std::string> Args;
+  for (size_t I = 0; I + 1 < CudaArgs.size(); ++I)
+    if (CudaArgs[I] == Option)
+      Args.push_back(CudaArgs[I + 1]);
+  return Args;
 }
 
 bool Invocation::hasCuda() const { return hasInput(*this, Language::Cuda); }

@@ -123,6 +123,8 @@ struct Invocation {
   std::vector<std::string> Warnings;
 
   bool hasCuda() const;
+  /// What CudaArgs has for a tool that clang runs: for "-Xcuda-ptxas", ptxas'.
+  std::vector<std::string> argsFor(llvm::StringRef Option) const;
   bool hasMlir() const;
   /// Objects carry bitcode, and the link inserts the directives.
   bool atLink() const { return WholeProgram && Lifetime; }

@@ -32,6 +32,8 @@ struct OptionReader {
                         const llvm::opt::ArgList &List, bool HostOnly);
   /// -Xcompiler: a list of such.
   llvm::Error xcompiler(llvm::StringRef Value, llvm::StringRef Option);
+  /// clang is asked for something, and nothing is compiled.
+  static bool isQuestion(llvm::StringRef Option);
 
   llvm::Error input(llvm::StringRef Path);
   llvm::Error language(llvm::StringRef Value);

@@ -364,10 +364,10 @@ defm opt_info : Value<"opt-info", "optimization-info", NoEffect, "<inline>",
                       "use -Rpass= instead">;
 defm jump_table : Value<"jtd", "jump-table-density", NoEffect, "<n>",
                         "jump tables in device code">;
-defm compress_mode : Value1<"compress-mode", NoEffect,
+defm compress_mode : Value1<"compress-mode", Translated,
                            "<default,...>", "compression of GPU code">;
-defm no_compress : Switch1<"no-compress", NoEffect,
-                          "compression of GPU code">;
+defm no_compress : Switch1<"no-compress", Translated,
+                          "GPU code is not compressed">;
 defm static_stub : Value1<"static-global-template-stub", NoEffect, "<true|false>",
   "linkage of kernel stubs">;
 defm hidden_entity : Value1<"device-entity-has-hidden-visibility", NoEffect, "<true|false>",

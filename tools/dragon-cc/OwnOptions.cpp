@@ -211,6 +211,13 @@ Error xlinker(OptionReader &Reader, const Argument &One) {
   return Error::success();
 }
 
+Error compressMode(OptionReader &Reader, const Argument &One) {
+  for (std::string Word : {std::string("-Xcuda-fatbinary"),
+                           ("--compress-mode=" + One.value()).str()})
+    Reader.Result.CudaArgs.push_back(std::move(Word));
+  return Error::success();
+}
+
 Error library(OptionReader &Reader, const Argument &One) {
   if (!isCudaRuntime(One.value()))
     Reader.addLink("-l" + One.value());
@@ -360,6 +367,8 @@ constexpr OwnOption Table[] = {
     // Options for one tool.
     {OPT_Xcompiler, Do{xcompiler}},
     {OPT_Xptxas, AddList{&I::CudaArgs, "-Xcuda-ptxas"}},
+    {OPT_compress_mode, Do{compressMode}},
+    {OPT_no_compress, Add{&I::CudaArgs, "-Xcuda-fatbinary --compress=false"}},
     {OPT_Xnvlink, AddList{&I::DeviceLinkArgs}},
     {OPT_Xlinker, Do{xlinker}},
 

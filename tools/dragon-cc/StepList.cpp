@@ -54,6 +54,7 @@ void StepList::deviceCode(StringRef Stem, const Input &One,
 
 void StepList::fatBinary(StringRef Stem, const std::string &Output) {
   Strings Args = {"-64", "--create", Output};
+  append(Args, Asked.argsFor("-Xcuda-fatbinary"));
   for (const GpuArch &Arch : Asked.Archs) {
     std::string Number = Arch.Name.substr(3);
     auto Add = [&](StringRef Kind, const std::string &File) {

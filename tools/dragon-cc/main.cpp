@@ -107,7 +107,9 @@ int main(int Argc, char **Argv) {
       Argv[0], reinterpret_cast<void *>(&printVersion));
   if (answer(*Asked, Self))
     return 0;
-  if (!Asked->DryRun)
+  // Questions to clang need no files: the name that comes with them may be
+  // none.
+  if (!Asked->DryRun && Asked->Questions.empty())
     if (Error Failed = checkFiles(*Asked))
       return fail(std::move(Failed));
   Expected<ToolPaths> Tools = findTools(Self, *Asked);
