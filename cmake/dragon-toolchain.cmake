@@ -18,3 +18,7 @@ set(CMAKE_CUDA_COMPILER_HAS_DEVICE_LINK_PHASE FALSE)
 # What has CUDA in it is linked by dragon-cc, even where C++ libraries would have it linked by their compiler (30).
 set(CMAKE_CUDA_LINKER_PREFERENCE 40)
 set(CMAKE_CUDA_LINKER_PREFERENCE_PROPAGATES 1)
+# Where only a folder of the project has CUDA.
+if(NOT DEFINED CMAKE_PROJECT_INCLUDE)
+  set(CMAKE_PROJECT_INCLUDE "${CMAKE_CURRENT_LIST_DIR}/dragon-language.cmake")
+endif()
