@@ -230,6 +230,10 @@ bool Guards::addCondition(Value &Condition, bool Holds, const BasicBlock &At,
   }
   if (match(&Condition, m_Freeze(m_Value(A))))
     return addCondition(*A, Holds, At, LoopNode, C);
+  // What was tested in a loop, tested again behind it.
+  if (auto *Phi = dyn_cast<PHINode>(&Condition))
+    if (A = Phi->hasConstantValue(); A)
+      return addCondition(*A, Holds, At, LoopNode, C);
   auto *Compare = dyn_cast<ICmpInst>(&Condition);
   if (!Compare || Compare->getOperand(0)->getType()->isVectorTy())
     return false;
