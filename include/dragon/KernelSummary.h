@@ -50,7 +50,7 @@
 namespace dragon {
 
 constexpr uint32_t SummaryMagic = 0x47415244; // "DRAG"
-constexpr uint32_t SummaryVersion = 3;
+constexpr uint32_t SummaryVersion = 4;
 constexpr uint32_t NoIndex = 0xffffffffu;
 /// In front of a kernel's symbol: its copy for KernelHasRestrictCopy.
 constexpr char RestrictPrefix[] = "__dragon_restrict_";
@@ -100,10 +100,14 @@ enum class ExprOp : uint8_t {
   And,
   Or,
   Xor,
-  SExt,   ///< A, from node A's Bits to Bits
-  ZExt,   ///< A
-  Trunc,  ///< A
-  Unknown ///< nothing is known of the value
+  SExt,    ///< A, from node A's Bits to Bits
+  ZExt,    ///< A
+  Trunc,   ///< A
+  Unknown, ///< nothing is known of the value
+  /// A variable that a loop carries along: A before the loop, and after each
+  /// iteration B, in which node C (an Opaque without bounds, of no other use)
+  /// stands for the value of that iteration.
+  Carried
 };
 
 /// NoWrap bits in ExprNode::Flags: the compiler proved that the operation
@@ -117,7 +121,7 @@ struct ExprNode {
   uint8_t Reserved;
   uint32_t A;
   uint32_t B;
-  uint32_t Reserved2;
+  uint32_t C; ///< of Carried; 0 elsewhere
   int64_t Imm;
 };
 

@@ -93,6 +93,11 @@ public:
   uint32_t opaque(unsigned Bits, uint32_t Lo, uint32_t Hi) {
     return add(ExprOp::Opaque, Bits, Lo, Hi, NextOpaque++);
   }
+  /// Start, then Next, in which Before (an opaque() without bounds) is the
+  /// value before.
+  uint32_t carried(uint32_t Start, uint32_t Next, uint32_t Before) {
+    return add(ExprOp::Carried, Nodes[Start].Bits, Start, Next, 0, 0, Before);
+  }
   uint32_t unknown(unsigned Bits) {
     return add(ExprOp::Unknown, Bits, NoIndex, NoIndex, NextOpaque++);
   }
@@ -146,17 +151,18 @@ public:
   }
 
   uint32_t add(ExprOp Op, unsigned Bits, uint32_t A, uint32_t B, int64_t Imm,
-               uint8_t Flags = 0) {
+               uint8_t Flags = 0, uint32_t C = 0) {
     auto [It, New] = Known.try_emplace(
-        std::make_tuple(uint8_t(Op), uint8_t(Bits), Flags, A, B, Imm),
+        std::make_tuple(uint8_t(Op), uint8_t(Bits), Flags, A, B, C, Imm),
         uint32_t(Nodes.size()));
     if (New)
-      Nodes.push_back({Op, uint8_t(Bits), Flags, 0, A, B, 0, Imm});
+      Nodes.push_back({Op, uint8_t(Bits), Flags, 0, A, B, C, Imm});
     return It->second;
   }
 
 private:
-  std::map<std::tuple<uint8_t, uint8_t, uint8_t, uint32_t, uint32_t, int64_t>,
+  std::map<std::tuple<uint8_t, uint8_t, uint8_t, uint32_t, uint32_t, uint32_t,
+                      int64_t>,
            uint32_t>
       Known;
   int64_t NextOpaque = 0;
@@ -289,6 +295,8 @@ inline void ModuleSummary::copyKernel(const SummaryView &View,
       New = Exprs.opaque(N.Bits, A, B);
     else if (N.Op == ExprOp::Unknown)
       New = Exprs.unknown(N.Bits);
+    else if (N.Op == ExprOp::Carried)
+      New = Exprs.carried(A, B, Self(Self, N.C));
     else
       New = Exprs.add(N.Op, N.Bits, A, B, N.Imm, N.Flags);
     return Copied[Index] = New;

@@ -13,6 +13,8 @@
 //   for (k..) if (active) i += plane;             its start, plus up to k times
 //                                                 the step
 //   for (s = n / 2; s > 0; s /= 2) ..             0 to its start
+//   for (; k < end; k = (k + n) / n * n) ..       whatever the numbers of the
+//                                                 launch show by induction
 //
 // What flows into it did so at an earlier time: in the values, the counters of
 // the loops are other ones than in the rest of the access.
@@ -39,6 +41,8 @@ namespace dragon {
 constexpr size_t MaxCycle = 32;
 constexpr size_t MaxSources = 8;
 constexpr unsigned MaxStepDepth = 8;
+/// Values carried along of which others are made.
+constexpr unsigned MaxCarried = 2;
 
 namespace {
 
@@ -187,6 +191,67 @@ Footprint::Index Footprint::translateAtAnyTime(Value &V, const Loop *Now) {
   return Result;
 }
 
+/// Value, a phi's, where its loop is not left in front of an iteration: within
+/// the bounds of what the header compares it with.
+uint32_t Footprint::whereLoopGoesOn(PHINode &Phi, uint32_t Value) {
+  const Loop *L = LI.getLoopFor(Phi.getParent());
+  auto *Branch = dyn_cast<BranchInst>(L->getHeader()->getTerminator());
+  if (!Branch || !Branch->isConditional() ||
+      L->contains(Branch->getSuccessor(0)) ==
+          L->contains(Branch->getSuccessor(1)))
+    return Value;
+  const bool Stays = L->contains(Branch->getSuccessor(0));
+  SmallVector<llvm::Value *, 4> Conditions(1, Branch->getCondition());
+  const uint32_t One = Pool.constant(1, Pool.Nodes[Value].Bits);
+  while (!Conditions.empty()) {
+    llvm::Value *Condition = Conditions.pop_back_val(), *A, *B;
+    if (Stays ? match(Condition, m_LogicalAnd(m_Value(A), m_Value(B)))
+              : match(Condition, m_LogicalOr(m_Value(A), m_Value(B)))) {
+      Conditions.append({A, B});
+      continue;
+    }
+    auto *Compare = dyn_cast<ICmpInst>(Condition);
+    if (!Compare)
+      continue;
+    CmpInst::Predicate Holds =
+        Stays ? Compare->getPredicate() : Compare->getInversePredicate();
+    A = Compare->getOperand(0), B = Compare->getOperand(1);
+    if (B == &Phi) {
+      std::swap(A, B);
+      Holds = CmpInst::getSwappedPredicate(Holds);
+    }
+    if (A != &Phi || !L->isLoopInvariant(B) || CmpInst::isEquality(Holds))
+      continue;
+    uint32_t Limit = translate(*B, L->getParentLoop()).Node;
+    const bool Below = ICmpInst::isLT(Holds) || ICmpInst::isLE(Holds);
+    if (CmpInst::isStrictPredicate(Holds))
+      Limit = Pool.binary(Below ? ExprOp::Sub : ExprOp::Add, Limit, One);
+    const ExprOp Nearer = CmpInst::isSigned(Holds)
+                              ? (Below ? ExprOp::SMin : ExprOp::SMax)
+                              : (Below ? ExprOp::UMin : ExprOp::UMax);
+    Value = Pool.binary(Nearer, Value, Limit);
+  }
+  return Value;
+}
+
+/// What an iteration makes of it, for the runtime to see what that leads to.
+Footprint::Index Footprint::computeCarried(PHINode &Phi, unsigned Bits) {
+  const Loop *L = LI.getLoopFor(Phi.getParent());
+  if (Earlier.size() >= MaxCarried || dependsOnMemory(Phi))
+    return unknown(Bits, dependsOnMemory(Phi));
+  const Index Start = translate(
+      *Phi.getIncomingValueForBlock(L->getLoopPreheader()), L->getParentLoop());
+  const uint32_t Before = Pool.opaque(Bits, NoIndex, NoIndex);
+  Earlier[&Phi] = whereLoopGoesOn(Phi, Before);
+  const Index Next = translateAtAnyTime(
+      *Phi.getIncomingValueForBlock(L->getLoopLatch()), L->getParentLoop());
+  Earlier.erase(&Phi);
+  if (Pool.Nodes[Next.Node].Op == ExprOp::Unknown)
+    return unknown(Bits, Next.Loaded);
+  return {Pool.carried(Start.Node, Next.Node, Before), false,
+          Start.Loaded || Next.Loaded};
+}
+
 Footprint::Index Footprint::computeCycle(PHINode &Phi, unsigned Bits) {
   const Loop *L = LI.getLoopFor(Phi.getParent());
   BasicBlock *Preheader = L->getLoopPreheader(), *Latch = L->getLoopLatch();
@@ -212,7 +277,7 @@ Footprint::Index Footprint::computeCycle(PHINode &Phi, unsigned Bits) {
   bool Found = C.find(Phi);
   bool AnySigned = C.SignedDivided || C.Shifted;
   if (!Found || (C.Divided && (AnySigned || Bits == 64)))
-    return unknown(Bits, dependsOnMemory(Phi));
+    return computeCarried(Phi, Bits);
   // The loop around all that the value goes round in.
   const Loop *Now = L->getParentLoop();
   for (const Loop *Other : C.Loops)

@@ -192,6 +192,8 @@ Footprint::Index Footprint::computeValue(Value &V, const Loop *Scope) {
   if (It != Values.end())
     return It->second;
   unsigned Bits = bitsOf(V.getType());
+  if (auto Before = Earlier.find(&V); Before != Earlier.end())
+    return {Before->second, false, false};
   Index Result{NoIndex};
   if (auto *Arg = dyn_cast<Argument>(&V)) {
     if (isKernel(*Arg->getParent()) && !Arg->hasByValAttr())

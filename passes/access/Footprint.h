@@ -88,6 +88,8 @@ private:
   Index computePhi(llvm::PHINode &Phi, unsigned Bits);
   // In Cycles.cpp.
   Index computeCycle(llvm::PHINode &Phi, unsigned Bits);
+  Index computeCarried(llvm::PHINode &Phi, unsigned Bits);
+  uint32_t whereLoopGoesOn(llvm::PHINode &Phi, uint32_t Value);
   bool steps(llvm::Value &V, llvm::PHINode &Phi, unsigned Depth, Index &Least,
              Index &Most);
   Index translateAtAnyTime(llvm::Value &V, const llvm::Loop *Now);
@@ -105,6 +107,8 @@ private:
   llvm::DenseMap<const llvm::Loop *, Index> Counters;
   llvm::DenseMap<const llvm::Value *, Index> Values;
   llvm::SmallPtrSet<const llvm::Value *, 8> Active;
+  /// What phis were an iteration before, while that is asked for.
+  llvm::SmallDenseMap<const llvm::Value *, uint32_t, 2> Earlier;
   unsigned NextLoop = 0;
   unsigned Depth = 0;
 };

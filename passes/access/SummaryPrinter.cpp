@@ -112,6 +112,8 @@ private:
     case ExprOp::Opaque:
       return "any[" + (N.A == NoIndex ? "" : text(N.A, 0)) + ".." +
              (N.B == NoIndex ? "" : text(N.B, 0)) + "]";
+    case ExprOp::Carried:
+      return "carried(" + text(N.A, 0) + ", " + text(N.B, 0) + ")";
     case ExprOp::Add:
       return infix(" + ", 1);
     case ExprOp::Sub:

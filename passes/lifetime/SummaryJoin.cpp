@@ -91,7 +91,8 @@ private:
     } else {
       unsigned Operands = numOperands(M.Op);
       if ((Operands > 0 && !equalExpr(M.A, N.A)) ||
-          (Operands > 1 && !equalExpr(M.B, N.B)))
+          (Operands > 1 && !equalExpr(M.B, N.B)) ||
+          (M.Op == ExprOp::Carried && !equalExpr(M.C, N.C)))
         return false;
     }
     Equal.insert({X, Y});

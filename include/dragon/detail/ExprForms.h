@@ -97,6 +97,16 @@ private:
   std::vector<Known> Memo;
   unsigned Depth = 0;
 
+  /// Inductions within inductions, and of one access: kernels have few, a
+  /// damaged summary could have any number.
+  static constexpr unsigned DeepestInduction = 3, MostInductions = 64;
+  unsigned Induction = 0;
+  unsigned Left = MostInductions;
+  unsigned *LeftOfAll = &Left; ///< of the access's own forms
+  /// What an induction assumes.
+  uint32_t Assumed = NoIndex;
+  Interval AssumedRange;
+
   Linear anything(const ExprNode &N) { return opaque(valuesOf(N.Bits, true)); }
 
   Interval interval(uint32_t Node, bool Signed) {
@@ -123,7 +133,9 @@ private:
     case ExprOp::Loop:
       return loop(Node);
     case ExprOp::Opaque:
-      return between(N);
+      return Node == Assumed ? opaque(AssumedRange) : between(N);
+    case ExprOp::Carried:
+      return carried(N);
     case ExprOp::Add:
     case ExprOp::Sub: {
       Linear L = form(N.A);
@@ -197,6 +209,38 @@ private:
     if (KnownHi && !Hi.isConstant() && Below.add(Result, -1))
       System.require(Below, /*Soft=*/true);
     return Result;
+  }
+
+  /// What a loop carries along and never falls below where it began, or never
+  /// rises above it, by induction with the launch's numbers: the next value
+  /// does not if the one before does not. The guards around the access hold of
+  /// the last iteration, so the induction does without.
+  Linear carried(const ExprNode &N) {
+    const Interval All = valuesOf(N.Bits, true);
+    Interval Range = All;
+    if (Induction < DeepestInduction && *LeftOfAll > 0) {
+      --*LeftOfAll;
+      const Interval Start = induction().interval(N.A, true);
+      for (Interval Before :
+           {Interval{Start.Lo, All.Hi}, Interval{All.Lo, Start.Hi}}) {
+        ExprForms Step = induction();
+        Step.Assumed = N.C;
+        Step.AssumedRange = Before;
+        if (!Before.contains(Step.interval(N.B, true)))
+          continue;
+        Range.Lo = std::max(Range.Lo, Before.Lo);
+        Range.Hi = std::min(Range.Hi, Before.Hi);
+      }
+    }
+    return opaque(Range);
+  }
+
+  /// The launch and the box, and nothing else.
+  ExprForms induction() const {
+    ExprForms Fresh(In);
+    Fresh.Induction = Induction + 1;
+    Fresh.LeftOfAll = LeftOfAll;
+    return Fresh;
   }
 
   Linear argument(const ExprNode &N) {

@@ -10,6 +10,11 @@
 // RUN: dragon-footprint %t/s.sm_90 planes 1 8 - 4 100 5 | FileCheck %s --check-prefix=PLANES
 // RUN: dragon-footprint %t/s.sm_90 halving 1 64 - | FileCheck %s --check-prefix=HALVING
 // RUN: dragon-footprint %t/s.sm_90 doubling 1 64 - | FileCheck %s --check-prefix=DOUBLING
+// RUN: dragon-footprint %t/s.sm_90 tiles 2 16 - 32 100 | FileCheck %s --check-prefix=TILES
+// RUN: dragon-footprint %t/s.sm_90 tiles 2 16 box=1:2 - 32 100 | FileCheck %s --check-prefix=TILE
+// RUN: dragon-footprint %t/s.sm_90 tiles 2 16 - -32 100 | FileCheck %s --check-prefix=BACKWARDS
+// RUN: dragon-footprint %t/s.sm_90 rounded 2 16 box=1:2 - 100 1431655766 8 192 | FileCheck %s --check-prefix=ROUNDED
+// RUN: dragon-footprint %t/s.sm_90 rounded 2 16 box=1:2 - 100 1 10 192 | FileCheck %s --check-prefix=WRONG
 #include "device.h"
 
 // The last of the counters that was chosen, or the start.
@@ -103,4 +108,32 @@ extern "C" __global__ void doubling(float *a) {
   for (unsigned s = 1; s < blockDim.x; s *= 2)
     if (threadIdx.x % (2 * s) == 0)
       a[threadIdx.x] += a[threadIdx.x + s];
+}
+
+// Each block goes through its part of all tiles, from where it begins to the next multiple of n, and so on: it does not fall below
+// where it begins. That depends on n, which the launch tells.
+// CHECK-LABEL: kernel tiles{{$}}
+// CHECK-NEXT:   a (argument 0): write
+// CHECK-NEXT:     write 4 bytes at {{.*}}carried(
+// TILES: a: write [0,800){{$}}
+// TILE: a: write [400,800){{$}}
+// BACKWARDS: a: write [-{{[0-9]+}},800){{$}}
+extern "C" __global__ void tiles(float *a, int n, int part) {
+  int k = blockIdx.x * part, stop = k + part;
+  while (k < stop) {
+    a[k] = 1;
+    k = (k + n) / n * n;
+  }
+}
+
+// The same, divided by 192 by multiplication; with numbers that do something else nothing is known.
+// ROUNDED: a: write [400,800){{$}}
+// WRONG: a: write [-{{[0-9]+}},800){{$}}
+extern "C" __global__ void rounded(float *a, int part, unsigned m, unsigned s, unsigned d) {
+  int k = blockIdx.x * part, stop = k + part;
+  while (k < stop) {
+    a[k] = 1;
+    unsigned next = k + d;
+    k = ((__nvvm_mulhi_ui(next, m) + next) >> s) * d;
+  }
 }

@@ -119,6 +119,7 @@ public:
 private:
   const ExprPool &Pool;
   const Launch &L;
+  mutable std::map<uint32_t, uint64_t> Before; ///< what loops have carried
 
   uint64_t compute(uint32_t Node, const ExprNode &N) const {
     auto a = [&] { return get(N.A); };
@@ -179,7 +180,19 @@ private:
     case ExprOp::ZExt:
     case ExprOp::Trunc:
       return a();
+    case ExprOp::Carried: {
+      // Who knows in which iteration.
+      uint64_t Value = a();
+      for (uint64_t Left = choose(int64_t(Node)) % 5; Left > 0; --Left) {
+        Before[N.C] = Value;
+        Value = b();
+      }
+      Before.erase(N.C);
+      return Value;
+    }
     case ExprOp::Opaque: {
+      if (auto Found = Before.find(Node); Found != Before.end())
+        return Found->second;
       uint64_t Values = uint64_t(sb()) - uint64_t(sa()) + 1;
       uint64_t Choice = choose(N.Imm);
       return uint64_t(sa()) + (Values == 0 ? Choice : Choice % Values);

@@ -187,6 +187,24 @@ public:
       const uint32_t Value = resize(expression(Bits, Depth - 1), 32);
       return resize(coin(2) ? quotient(Value) : rest(Value), Bits);
     }
+    case 15: {
+      // What a loop carries along, now and then with a limit.
+      const uint32_t Start = expression(Bits, Depth - 1);
+      const uint32_t Before = Pool.opaque(Bits, NoIndex, NoIndex);
+      const ExprOp Limits[] = {ExprOp::SMin, ExprOp::SMax, ExprOp::UMin,
+                               ExprOp::UMax};
+      const ExprOp Ops[] = {ExprOp::Add,  ExprOp::Sub,  ExprOp::UDiv,
+                            ExprOp::SDiv, ExprOp::SMax, ExprOp::UMax,
+                            ExprOp::LShr, ExprOp::Add};
+      const uint32_t Seen =
+          coin(2) ? Before
+                  : Pool.binary(Limits[pick(0, 3)], Before, leaf(Bits));
+      const uint32_t Next = coin(4)
+                                ? resize(rest(resize(Seen, 32)), Bits)
+                                : Pool.binary(Ops[pick(0, 7)], Seen,
+                                              Pool.constant(pick(1, 5), Bits));
+      return Pool.carried(Start, coin(3) ? Start : Next, Before);
+    }
     default:
       return leaf(Bits);
     }
