@@ -71,8 +71,14 @@ BoxFootprints::Known BoxFootprints::evaluate(const BlockBox &box) const {
         known.extents.push_back({number->second, range.Begin, range.End});
   };
   known.chunks = footprintOf(Launch, Allocations, box, asked);
-  std::erase_if(known.chunks.uses, [this](const ChunkUse &use) {
-    return !Numbers.contains(use.chunk->buffer);
+  const Buffer *last = nullptr; // a buffer's chunks follow one another
+  bool isGrids = false;
+  std::erase_if(known.chunks.uses, [&](const ChunkUse &use) {
+    if (use.chunk->buffer != last) {
+      last = use.chunk->buffer;
+      isGrids = Numbers.contains(last);
+    }
+    return !isGrids;
   });
   known.set = setOf(known.chunks);
   return known;

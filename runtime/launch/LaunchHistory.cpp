@@ -132,7 +132,6 @@ void LaunchHistory::begin(uint64_t signature, std::vector<AddressRange> uses,
   Foreseen = Period && Entries[now - Period].signature == signature;
   const uint64_t place = placeOf(signature, uses, overwrites);
   Entries.push_back({signature,
-                     place,
                      extended(Signatures, signature),
                      extended(Addresses, place),
                      clock,

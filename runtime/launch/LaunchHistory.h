@@ -54,9 +54,8 @@ public:
 private:
   struct Entry {
     uint64_t signature;
-    uint64_t place;      ///< of the signature and the addresses
     uint64_t hash;       ///< of all signatures up to this one
-    uint64_t placesHash; ///< of all places
+    uint64_t placesHash; ///< of all signatures with their addresses
     uint64_t clock;
     std::vector<AddressRange> uses;
     std::vector<AddressRange> overwrites;
@@ -96,7 +95,7 @@ private:
   size_t findPeriod(const std::vector<uint32_t> &occurrences) const;
 
   Occurrences Positions; ///< by signature
-  Occurrences Places;    ///< by place
+  Occurrences Places;    ///< by signature and addresses
   Chain Signatures{&Entry::hash};
   Chain Addresses{&Entry::placesHash};
   size_t Period = 0; ///< the last launch corresponds to the one so far back
