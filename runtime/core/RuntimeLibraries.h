@@ -20,6 +20,8 @@
 #include "runtime/launch/LibraryCalls.h"
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace dragon {
 
@@ -35,15 +37,40 @@ public:
   Status keepResident(uintptr_t address);
   Status keepAllResident();
 
+  /// A stream is about to be captured by NVIDIA's runtime: until that ends, the
+  /// device as a whole cannot be waited for. Whatever may have to move by then
+  /// is waited for now.
+  Status beforeCapture();
+
+  /// Work on whole buffers that `work` queues into the call's queue: a graph of
+  /// NVIDIA's. What is not on the device comes before. False: the budget does
+  /// not hold all that it uses, and nothing has happened.
+  StatusOr<bool> run(const LibraryCall &call, const QueueWork &work);
+  /// What launches and other work may use, as whole buffers.
+  struct Reach {
+    std::vector<LibraryUse> uses;
+    uint64_t generation = UINT64_MAX; ///< of the program's allocations
+  };
+  /// Nothing has been allocated or freed since.
+  bool isCurrent(const Reach &reach) const;
+  /// `anything`: the other work may use all buffers.
+  Reach reachOf(std::span<const LaunchCall> launches, bool anything);
+
   /// A library function is about to be called that works on buffers by itself:
   /// what it uses comes to the device and stays until endLibraryCall. An error
   /// if the budget does not hold it.
   Status beginLibraryCall(const LibraryCall &call, LibraryHold &hold);
   Status endLibraryCall(const LibraryHold &hold);
+  /// Adds the buffer at `address` to what a call uses, and buffers whose
+  /// addresses are in it, if it is a small one.
+  Status addReachable(uintptr_t address, LibraryCall &call);
   /// keepResident, also for buffers whose addresses are in a small one.
   Status keepReachable(uintptr_t address);
 
 private:
+  /// The allocations of which a call may write something.
+  std::vector<AddressRange> writtenBy(const LibraryCall &call) const;
+
   RuntimeImpl &State;
 };
 

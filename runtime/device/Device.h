@@ -72,6 +72,7 @@ struct LaunchRequest {
   void **args;
   uint32_t numArgs;
   bool cooperative;
+  bool programmatic; ///< a permission: LaunchCall's
   Queue queue;
   /// What the launch may touch (chunk granular, mapped). Strict devices make
   /// everything else inaccessible to the kernel.

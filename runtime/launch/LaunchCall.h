@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -54,6 +55,10 @@ struct LaunchCall {
   void **args;
   uint32_t numArgs; ///< 0 if there is no record
   bool cooperative;
+  /// It may begin while the launch before it in the queue still runs, and waits
+  /// for that itself (programmatic dependent launch: CUDA C++ Programming
+  /// Guide). An order that is kept otherwise as well.
+  bool programmatic;
   Queue queue;
   /// What nobody needs after the launch: parts of buffers.
   std::span<const LastUse> lastUses;
@@ -61,6 +66,9 @@ struct LaunchCall {
   bool followed = false;
   uint64_t number = 0; ///< in the order of the program; the runtime's to set
 };
+
+/// Queues work that this runtime does not launch itself.
+using QueueWork = std::function<Status()>;
 
 /// The kernel's, for messages.
 const char *nameOf(const LaunchCall &call);

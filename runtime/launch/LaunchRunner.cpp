@@ -125,12 +125,25 @@ Status LaunchRunner::runInCore(const ResolvedLaunch &launch) {
   }
   if (Time.Tracking)
     Next.remember(launch, chunks);
-  if (Time.LastFetch && !Time.Fetches.done(Time.LastFetch))
-    DRAGON_TRY(Time.Fetches.queueWaitsFor(launch.queue, Time.LastFetch));
-  DRAGON_TRY(
-      Submit.run(launch, {grid, launch.queue, touched, launch.anything}));
+  DRAGON_TRY(waitForFetches(launch.queue));
+  Submission whole{grid, launch.queue, touched, launch.anything};
+  whole.inPlace = !Time.Tracking;
+  DRAGON_TRY(Submit.run(launch, whole));
 
   return listed ? noteUses(launch, chunks) : noteUses(launch);
+}
+
+Status LaunchRunner::runInPlace(const ResolvedLaunch &launch,
+                                const QueueWork &work) {
+  DRAGON_TRY(waitForFetches(launch.queue));
+  DRAGON_TRY(work());
+  return noteUses(launch);
+}
+
+Status LaunchRunner::waitForFetches(Queue queue) {
+  if (Time.LastFetch && !Time.Fetches.done(Time.LastFetch))
+    return Time.Fetches.queueWaitsFor(queue, Time.LastFetch);
+  return {};
 }
 
 StatusOr<LaunchRunner::UseNote> LaunchRunner::noteWork(Queue queue) {

@@ -33,6 +33,8 @@ public:
 
   /// All of its buffers are on the device.
   Status runInCore(const ResolvedLaunch &launch);
+  /// The same for work that others queue: `launch` says what it uses.
+  Status runInPlace(const ResolvedLaunch &launch, const QueueWork &work);
   /// Runs it now, on its own, and ends the contents that it uses last.
   Status run(const ResolvedLaunch &launch, PlannedLaunch &planned);
 
@@ -54,6 +56,8 @@ private:
     void operator()(Buffer &buffer) const;
   };
   StatusOr<UseNote> noteWork(Queue queue);
+  /// What is on its way to the device comes first.
+  Status waitForFetches(Queue queue);
   /// A launch in core uses its buffers, and writes them.
   Status noteUses(const ResolvedLaunch &launch, const LaunchFootprint &chunks);
   Status noteUses(const ResolvedLaunch &launch);

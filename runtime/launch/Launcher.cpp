@@ -8,6 +8,7 @@
 #include "runtime/launch/Launcher.h"
 
 #include <algorithm>
+#include <map>
 
 namespace dragon {
 
@@ -81,6 +82,51 @@ std::optional<Status> Launcher::launchInCore(const LaunchCall &call) {
   if (status.ok() && !call.lastUses.empty())
     status = Ends.end(launch);
   return status;
+}
+
+std::optional<Status> Launcher::runInPlace(const LibraryCall &call,
+                                           const QueueWork &work) {
+  if (Waves.anyAtAll() || Ctx.watcher || Space.NumDriverMoved)
+    return std::nullopt;
+  ResolvedLaunch &launch = Foreign;
+  launch.queue = *call.queue;
+  launch.pointers.clear();
+  for (const LibraryUse &use : call.uses)
+    if (Allocation *found = Space.Allocations.find(use.address))
+      launch.pointers.push_back(
+          {0, use.address, found, use.need != LaunchNeed::Read});
+  if (!leavesAllInPlace(launch))
+    return std::nullopt;
+  Waves.noteFollower(launch.queue);
+  number(launch);
+  return Single.runInPlace(launch, work);
+}
+
+std::optional<std::vector<LibraryUse>>
+Launcher::reachOf(std::span<const LaunchCall> launches) {
+  std::map<uintptr_t, LibraryUse> found;
+  ResolvedLaunch launch;
+  for (const LaunchCall &call : launches) {
+    launch = ResolvedLaunch(call, Space.Allocations);
+    if (launch.anything)
+      return std::nullopt;
+    for (const LaunchPointer &pointer : launch.pointers) {
+      if (!pointer.allocation) // may reach one: see isInCore()
+        return std::nullopt;
+      const LaunchNeed need =
+          pointer.mayWrite ? LaunchNeed::Write : LaunchNeed::Read;
+      auto [it, isNew] = found.try_emplace(
+          pointer.allocation->base,
+          LibraryUse{pointer.allocation->base, LibraryUse::Unknown, need});
+      if (!isNew && pointer.mayWrite)
+        it->second.need = need;
+    }
+  }
+  std::vector<LibraryUse> uses;
+  uses.reserve(found.size());
+  for (const auto &[base, use] : found)
+    uses.push_back(use);
+  return uses;
 }
 
 Status Launcher::launch(const LaunchCall &call) {

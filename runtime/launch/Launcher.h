@@ -24,6 +24,7 @@
 #ifndef DRAGON_RUNTIME_LAUNCH_LAUNCHER_H
 #define DRAGON_RUNTIME_LAUNCH_LAUNCHER_H
 
+#include "runtime/launch/LibraryCalls.h"
 #include "runtime/launch/WaveRunner.h"
 
 #include <optional>
@@ -46,6 +47,12 @@ public:
   /// One for which nothing has to move, with `state` alone. Nothing: this is
   /// none, and launch() is to be called.
   std::optional<Status> launchInCore(const LaunchCall &call);
+  /// Work that others queue, and what it uses (whole buffers): as above.
+  std::optional<Status> runInPlace(const LibraryCall &call,
+                                   const QueueWork &work);
+  /// What of buffers launches may use, as whole buffers. Nothing: any.
+  std::optional<std::vector<LibraryUse>>
+  reachOf(std::span<const LaunchCall> launches);
   /// Runs what waits.
   Status runWaiting() { return Waves.runAll(); }
   /// Ranges that the launch may write.
@@ -81,6 +88,7 @@ private:
   WaveRunner &Waves;
   ResolvedLaunch Current; ///< of launch(), which may wait for files
   ResolvedLaunch InCore;  ///< of launchInCore()
+  ResolvedLaunch Foreign; ///< of runInPlace()
 };
 
 } // namespace dragon

@@ -67,14 +67,24 @@ LibraryCalls::Uses LibraryCalls::usesOf(const LibraryCall &call) const {
   return uses;
 }
 
-Status LibraryCalls::checkRoom(const LibraryCall &call,
-                               const Uses &uses) const {
-  uint64_t needed = 0, elsewhere = 0;
+LibraryCalls::Room LibraryCalls::roomFor(const Uses &uses) const {
+  Room room{0, 0};
   for (const auto &[address, use] : uses)
-    needed += use.chunk->bytes();
+    room.needed += use.chunk->bytes();
   for (const Chunk *chunk : OnDevice.Chunks)
     if ((chunk->holds.calls || chunk->buffer->kept) && !uses.count(chunk->va()))
-      elsewhere += chunk->bytes();
+      room.elsewhere += chunk->bytes();
+  return room;
+}
+
+bool LibraryCalls::fits(const LibraryCall &call) const {
+  const Room room = roomFor(usesOf(call));
+  return room.needed + room.elsewhere <= OnDevice.Pool.budget();
+}
+
+Status LibraryCalls::checkRoom(const LibraryCall &call,
+                               const Uses &uses) const {
+  const auto [needed, elsewhere] = roomFor(uses);
   if (needed + elsewhere <= OnDevice.Pool.budget())
     return {};
   std::string buffers;
@@ -121,6 +131,7 @@ bool LibraryCalls::beginInCore(const LibraryCall &call, LibraryHold &hold) {
     });
   }
   hold.queue = call.queue;
+  hold.onlyLooks = call.onlyLooks;
   return true;
 }
 
@@ -149,11 +160,13 @@ Status LibraryCalls::begin(const LibraryCall &call, LibraryHold &hold) {
     Next.remember(buffersKey(call.function, addresses), std::move(ranges));
   }
   Ctx.pins.next();
-  DRAGON_TRY(
-      Resident.bringIn(uses, call.queue.value_or(nullptr), Cause::Demand));
   // In whatever stream the work will be: the copies are done before.
-  if (!call.queue)
+  if (call.queue) {
+    DRAGON_TRY(Resident.bringIn(uses, *call.queue, Cause::Demand));
+  } else {
+    DRAGON_TRY(Resident.startBringingIn(uses, Cause::Demand));
     DRAGON_TRY(Ctx.device->synchronize(Ctx.copyIn));
+  }
   DRAGON_TRY(Ctx.device->completeMaps());
   tellUses(call);
   for (const ChunkUse &use : uses) {
@@ -162,6 +175,7 @@ Status LibraryCalls::begin(const LibraryCall &call, LibraryHold &hold) {
         {use.chunk->va(), use.chunk->buffer->number, use.mayWrite()});
   }
   hold.queue = call.queue;
+  hold.onlyLooks = call.onlyLooks;
   return {};
 }
 
@@ -209,10 +223,57 @@ Status LibraryCalls::end(const LibraryHold &hold) {
     if (part.written)
       DRAGON_TRY(Data.wroteDevice(chunk));
   }
+  if (hold.onlyLooks)
+    return {};
   if (hold.queue)
     return Time.noteUse(used, *hold.queue);
   for (Chunk *chunk : used)
     chunk->buffer->lastUntracked = Time.Epoch;
+  return {};
+}
+
+StatusOr<std::vector<uintptr_t>>
+LibraryCalls::addressesIn(const Allocation &allocation) {
+  std::vector<uintptr_t> words;
+  if (allocation.bytes > LargestPointerArray ||
+      allocation.bytes < sizeof(uintptr_t))
+    return words;
+  words.resize(allocation.bytes / sizeof(uintptr_t));
+  DRAGON_TRY(Time.synchronizeAll());
+  DRAGON_TRY(Ctx.device->copy(
+      words.data(), reinterpret_cast<void *>(allocation.base),
+      words.size() * sizeof(uintptr_t), CopyKind::DeviceToHost, Ctx.copyOut));
+  DRAGON_TRY(Ctx.device->synchronize(Ctx.copyOut));
+  // Most words are no addresses.
+  const uintptr_t lowest = Space.Allocations.all().begin()->first,
+                  end = Space.Allocations.all().rbegin()->second.end();
+  std::erase_if(words,
+                [&](uintptr_t word) { return word < lowest || word >= end; });
+  return words;
+}
+
+Status LibraryCalls::addReachable(uintptr_t address, LibraryCall &call) {
+  const Allocation *found = Space.Allocations.find(address);
+  if (!found || std::any_of(call.uses.begin(), call.uses.end(),
+                            [&](const LibraryUse &use) {
+                              return Space.Allocations.find(use.address) ==
+                                     found;
+                            }))
+    return {};
+  call.uses.push_back({found->base, LibraryUse::Unknown, LaunchNeed::Write});
+  if (found->bytes > LargestPointerArray)
+    return {};
+  LibraryCall look;
+  look.function = call.function;
+  look.uses = {{found->base, LibraryUse::Unknown, LaunchNeed::Read}};
+  look.onlyLooks = true;
+  LibraryHold hold;
+  DRAGON_TRY(begin(look, hold));
+  StatusOr<std::vector<uintptr_t>> words = addressesIn(*found);
+  DRAGON_TRY(end(hold));
+  DRAGON_TRY(words.takeStatus());
+  for (uintptr_t word : *words)
+    DRAGON_TRY(addReachable(word, call));
   return {};
 }
 
@@ -233,22 +294,9 @@ Status LibraryCalls::keepReachable(uintptr_t address,
   // take a wait for the device, which ends the capture of a stream.
   if (Space.allKept())
     return {};
-  if (found->bytes > LargestPointerArray)
-    return {};
-  std::vector<uintptr_t> words(found->bytes / sizeof(uintptr_t));
-  if (words.empty())
-    return {};
-  DRAGON_TRY(Time.synchronizeAll());
-  DRAGON_TRY(Ctx.device->copy(
-      words.data(), reinterpret_cast<void *>(found->base),
-      words.size() * sizeof(uintptr_t), CopyKind::DeviceToHost, Ctx.copyOut));
-  DRAGON_TRY(Ctx.device->synchronize(Ctx.copyOut));
-  // Most words are no addresses.
-  const uintptr_t lowest = Space.Allocations.all().begin()->first,
-                  end = Space.Allocations.all().rbegin()->second.end();
+  DRAGON_ASSIGN(const std::vector<uintptr_t> words, addressesIn(*found));
   for (uintptr_t word : words)
-    if (word >= lowest && word < end)
-      DRAGON_TRY(keepReachable(word, done));
+    DRAGON_TRY(keepReachable(word, done));
   found->looked = {buffer.writes, Space.Allocations.generation()};
   return {};
 }

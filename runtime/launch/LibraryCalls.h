@@ -48,6 +48,8 @@ struct LibraryCall {
   const char *function;
   std::vector<LibraryUse> uses;
   std::optional<Queue> queue; ///< none: it may be any
+  /// The call queues nothing: the driver looks whether there is memory.
+  bool onlyLooks = false;
 };
 
 /// What is held in device memory for a call that has not returned, or for as
@@ -60,6 +62,7 @@ struct LibraryHold {
   };
   std::vector<Part> chunks;
   std::optional<Queue> queue;
+  bool onlyLooks = false; ///< no work of the call is under way
 };
 
 class LibraryCalls {
@@ -70,21 +73,32 @@ public:
       : Ctx(context), Time(time), Space(space), Data(data),
         OnDevice(deviceChunks), Resident(resident), Next(next) {}
 
+  /// Whether the budget holds what the call uses, beside what must stay.
+  bool fits(const LibraryCall &call) const;
   Status begin(const LibraryCall &call, LibraryHold &hold);
   Status end(const LibraryHold &hold);
   /// Residency::keep, also for buffers whose addresses are in a small one;
   /// `done`: those that were looked at.
   Status keepReachable(uintptr_t address, std::vector<uintptr_t> &done);
+  /// Adds to the call's uses the buffer at `address`, and those whose addresses
+  /// are in a small one, as they are now.
+  Status addReachable(uintptr_t address, LibraryCall &call);
 
 private:
   using Uses = std::map<uintptr_t, ChunkUse>; ///< by the chunks' addresses
   Uses usesOf(const LibraryCall &call) const;
+  struct Room {
+    uint64_t needed, elsewhere;
+  };
+  Room roomFor(const Uses &uses) const;
   Status checkRoom(const LibraryCall &call, const Uses &uses) const;
   /// Where everything is in place and nothing moves. False: it is not so.
   bool beginInCore(const LibraryCall &call, LibraryHold &hold);
   /// Says to who watches what the function may do from now on.
   void tellUses(const LibraryCall &call);
   Buffer *bufferOf(const LibraryHold::Part &part) const;
+  /// Addresses of buffers that may be in this one, which is on the device.
+  StatusOr<std::vector<uintptr_t>> addressesIn(const Allocation &allocation);
 
   Context &Ctx;
   WorkTracker &Time;

@@ -29,6 +29,7 @@ Status Submitter::run(const ResolvedLaunch &launch, const Submission &part) {
   } else if (mayRunRestricted(launch, request)) {
     request.kernel = const_cast<KernelHandle *>(&*launch.kernel->restricted);
   }
+  request.programmatic = part.inPlace && launch.programmatic;
   request.touched = part.touched;
   request.touchesAnything = part.anything;
   if (Ctx.watcher) {

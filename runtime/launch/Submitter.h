@@ -29,6 +29,8 @@ struct Submission {
   /// Another kernel than the launch's, and its arguments; null: the launch's.
   const KernelHandle *kernel = nullptr;
   std::span<void *const> args = {};
+  /// Nothing moves around it: it may begin early, if the program lets it.
+  bool inPlace = false;
 };
 
 class Submitter {

@@ -273,18 +273,22 @@ Status Residency::bringToHost(Chunk &chunk, LaunchNeed need, Cause cause) {
   return {};
 }
 
+Status Residency::checkKept(uint64_t bytes) const {
+  if (Space.keptBytes() + bytes <= OnDevice.Pool.budget())
+    return {};
+  return Status::error(
+      DRAGON_ERROR_OUT_OF_MEMORY,
+      "{} more must stay in device memory, where {} of {} stay already; raise "
+      "DRAGON_DEVICE_MEMORY",
+      formatBytes(bytes), formatBytes(Space.keptBytes()),
+      formatBytes(OnDevice.Pool.budget()));
+}
+
 Status Residency::keep(Buffer &buffer) {
   if (buffer.kept && buffer.allDeviceOnly())
     return {};
-  if (!buffer.kept &&
-      Space.keptBytes() + buffer.vaBytes > OnDevice.Pool.budget())
-    return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
-                         "{} more must stay in device memory, where {} of {} "
-                         "stay already; raise "
-                         "DRAGON_DEVICE_MEMORY",
-                         formatBytes(buffer.vaBytes),
-                         formatBytes(Space.keptBytes()),
-                         formatBytes(OnDevice.Pool.budget()));
+  if (!buffer.kept)
+    DRAGON_TRY(checkKept(buffer.vaBytes));
   ++Ctx.clock;
   Ctx.pins.next();
   Data.adoptMapped(buffer);

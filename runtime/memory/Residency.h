@@ -57,6 +57,8 @@ public:
   /// it at times that nobody sees. Its device copy is the valid one from then
   /// on.
   Status keep(Buffer &buffer);
+  /// Whether so many bytes can stay beside those that do.
+  Status checkKept(uint64_t bytes) const;
   /// A hint: as far as there is room that nothing needs.
   Status prefetch(Buffer &buffer, uintptr_t address, size_t bytes, Queue queue);
 

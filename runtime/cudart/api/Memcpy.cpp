@@ -20,9 +20,11 @@ namespace {
 Result copyChecked(Front &front, void *to, const void *from, size_t bytes,
                    cudaMemcpyKind kind, cudaStream_t stream, bool async) {
   if (capturing() && async) {
-    if (front.gpu)
-      return DRAGON_NVIDIA(cudaMemcpyAsync, to, from, bytes, kind, stream);
-    if (isCaptured(stream)) {
+    if (isCapturedByNvidia(front, stream))
+      return whileThere(front, {{to, bytes}, {from, bytes}}, [&] {
+        return DRAGON_NVIDIA(cudaMemcpyAsync, to, from, bytes, kind, stream);
+      });
+    if (!front.gpu && isCaptured(stream)) {
       DRAGON_CHECK(checkCopy(front, to, from, bytes, kind));
       return captureWork(stream, linearCopy(to, from, bytes, kind));
     }

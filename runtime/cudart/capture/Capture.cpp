@@ -16,8 +16,6 @@
 
 using namespace dragon;
 
-std::atomic<int> dragon::activeCaptures{0};
-
 namespace {
 
 /// A capture on the cpu device.
@@ -115,7 +113,10 @@ Result end(cudaStream_t stream, cudaGraph_t *graph) {
 
 template <typename Begin> Result beginNvidia(Front &front, Begin &&begin) {
   DRAGON_CHECK(modules().initialise(front));
-  DRAGON_CHECK(keepAllResident(front));
+  // Beside another capture it is too late.
+  if (!capturing())
+    if (Status status = front.runtime.libraries().beforeCapture(); !status.ok())
+      return status;
   cudaError_t error = begin();
   if (error == cudaSuccess)
     ++activeCaptures;
@@ -132,10 +133,31 @@ bool isCaptured(cudaStream_t stream) {
 }
 
 bool isCapturedByNvidia(Front &front, cudaStream_t stream) {
+  // An error: the default stream, which a capture elsewhere forbids.
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   return front.gpu && capturing() &&
-         DRAGON_NVIDIA(cudaStreamIsCapturing, stream, &status) == cudaSuccess &&
-         status == cudaStreamCaptureStatusActive;
+         (DRAGON_NVIDIA(cudaStreamIsCapturing, stream, &status) !=
+              cudaSuccess ||
+          status != cudaStreamCaptureStatusNone);
+}
+
+Result whileThere(Front &front, std::initializer_list<MemoryPart> parts,
+                  const std::function<cudaError_t()> &call) {
+  LibraryCall uses;
+  uses.function = "a copy or a fill of a graph";
+  uses.onlyLooks = true;
+  for (const MemoryPart &part : parts) {
+    const auto address = reinterpret_cast<uintptr_t>(part.memory);
+    if (part.bytes && front.runtime.buffers().find(address))
+      uses.uses.push_back({address, part.bytes, LaunchNeed::Read});
+  }
+  if (uses.uses.empty())
+    return call();
+  LibraryHold hold;
+  DRAGON_CHECK(front.runtime.libraries().beginLibraryCall(uses, hold));
+  const cudaError_t error = call();
+  DRAGON_CHECK(front.runtime.libraries().endLibraryCall(hold));
+  return error;
 }
 
 Result captureWork(cudaStream_t stream, GraphWork work) {
@@ -258,14 +280,18 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
 }
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode) {
-  return DRAGON_EITHER(false, cudaThreadExchangeStreamCaptureMode, (mode), {
-    // Nothing is unsafe during a capture here, so no mode forbids anything.
-    thread_local cudaStreamCaptureMode own = cudaStreamCaptureModeGlobal;
-    if (!mode)
-      return cudaErrorInvalidValue;
-    std::swap(*mode, own);
-    return cudaSuccess;
-  });
+  Front *front;
+  if (cudaError_t error = Front::enter(front))
+    return leave(error);
+  // Not within withDevice, which exchanges the mode and exchanges it back.
+  if (front->gpu)
+    return leave(DRAGON_NVIDIA(cudaThreadExchangeStreamCaptureMode, mode));
+  // Nothing is unsafe during a capture here, so no mode forbids anything.
+  thread_local cudaStreamCaptureMode own = cudaStreamCaptureModeGlobal;
+  if (!mode)
+    return leave(cudaErrorInvalidValue);
+  std::swap(*mode, own);
+  return cudaSuccess;
 }
 
 } // extern "C"

@@ -7,27 +7,26 @@
 //
 // What a program issues between cudaStreamBeginCapture and EndCapture becomes a
 // graph and runs later, any number of times. On a GPU it is a graph of
-// NVIDIA's: when a capture begins, every buffer comes to the device and stays
-// there, and until all captures have ended launches, copies and events go to
-// libcudart as they are. On the cpu device, work in a stream that is being
-// captured becomes nodes of our own graph (Graph.h):
+// NVIDIA's: what is issued into a stream that is being captured goes to
+// libcudart as it is, and nothing has to be on the device but what copies and
+// fills name, which the driver looks at. What the graph works on comes to the
+// device when it is launched (graphs/NvidiaGraph.h). On the cpu device, work in
+// a stream that is being captured becomes nodes of our own graph (Graph.h):
 //
-//   if (capturing()) {
-//     if (front.gpu) return DRAGON_NVIDIA(...);
-//     if (isCaptured(stream)) return captureWork(stream, ...);
-//   }
+//   if (isCapturedByNvidia(front, stream)) return DRAGON_NVIDIA(...);
+//   if (capturing() && isCaptured(stream)) return captureWork(stream, ...);
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CUDART_CAPTURE_CAPTURE_H
 #define DRAGON_RUNTIME_CUDART_CAPTURE_CAPTURE_H
 
 #include "runtime/cudart/capture/Graph.h"
+#include "runtime/cudart/front/RelaxedCapture.h"
 
-#include <atomic>
+#include <functional>
+#include <initializer_list>
 
 namespace dragon {
-
-extern std::atomic<int> activeCaptures;
 
 inline bool capturing() {
   return activeCaptures.load(std::memory_order_relaxed) != 0;
@@ -35,9 +34,20 @@ inline bool capturing() {
 
 /// The cpu device: work in this stream becomes part of a graph.
 bool isCaptured(cudaStream_t stream);
-/// On a GPU the capture is NVIDIA's: what the graph is to allocate and free, it
-/// has to hear of.
+/// On a GPU the capture is NVIDIA's: work in this stream is for it to take or
+/// to refuse.
 bool isCapturedByNvidia(Front &front, cudaStream_t stream);
+
+/// Memory that a call of NVIDIA's looks at; not of buffers: of no interest.
+struct MemoryPart {
+  const void *memory;
+  size_t bytes;
+};
+/// Makes a call that puts a copy or a fill into a graph of NVIDIA's: the driver
+/// refuses addresses behind which there is nothing.
+Result whileThere(Front &front, std::initializer_list<MemoryPart> parts,
+                  const std::function<cudaError_t()> &call);
+
 /// Adds it behind what the stream has captured before.
 Result captureWork(cudaStream_t stream, GraphWork work);
 /// The event stands for what the stream has captured so far.

@@ -1,4 +1,4 @@
-//===- Graph.cpp - CUDA graphs of the cpu device --------------------------===//
+//===- Graph.cpp - CUDA graphs as we run them -----------------------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,7 +32,6 @@ bool contains(const Graph &graph, const GraphNode *node) {
   return false;
 }
 
-/// Issues the graph's nodes one after another.
 } // namespace
 
 GraphNode *Graph::add(GraphWork work, std::vector<GraphNode *> dependencies) {
@@ -182,6 +181,7 @@ Result checkSet(const cudaMemsetParams &p) {
 cudaGraphNodeType typeOf(const GraphWork &work) {
   switch (work.index()) {
   case 1:
+  case 9:
     return cudaGraphNodeTypeKernel;
   case 2:
     return cudaGraphNodeTypeMemcpy;

@@ -1,15 +1,17 @@
-//===- Graph.h - CUDA graphs of the cpu device ------------------*- C++ -*-===//
+//===- Graph.h - CUDA graphs as we run them ---------------------*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// On a GPU, graphs are NVIDIA's. On the cpu device a graph is a list of nodes
-// with what each does; an instantiated one is a copy in an order that its
-// dependencies allow, and a launch issues the nodes one after another, as the
-// program would have without graphs. So nothing has to stay resident, and what
-// is said of launches and copies holds for those of graphs.
+// A graph is a list of nodes with what each does; an instantiated one is a copy
+// in an order that its dependencies allow, and a launch issues the nodes one
+// after another, as the program would have without graphs. So nothing has to
+// stay resident, and what is said of launches and copies holds for those of
+// graphs. On the cpu device all graphs are such. On a GPU they are NVIDIA's,
+// and have such a copy, made when they are instantiated, for when they do not
+// fit into device memory (graphs/NvidiaGraph.h).
 //
 // Threads: a graph belongs to one thread at a time, as in CUDA.
 //
@@ -21,6 +23,7 @@
 
 #include <cuda_runtime_api.h>
 #include <memory>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -62,10 +65,17 @@ struct AllocWork {
 struct FreeWork {
   void *pointer = nullptr;
 };
+/// On a GPU: a kernel that is not the program's, captured while a library
+/// launched it.
+struct LibraryWork {
+  std::shared_ptr<CUgraphExec_st> alone; ///< a graph of this node only
+  std::vector<uintptr_t> words; ///< its arguments', of which some are addresses
+  std::string name;
+};
 /// No work: an empty node.
 using GraphWork =
     std::variant<std::monostate, KernelWork, CopyWork, SetWork, HostWork,
-                 ChildWork, EventWork, AllocWork, FreeWork>;
+                 ChildWork, EventWork, AllocWork, FreeWork, LibraryWork>;
 
 struct GraphNode {
   Graph *graph = nullptr;

@@ -69,11 +69,13 @@ namespace {
 
 Result fillChecked(Front &front, void *to, int value, size_t bytes,
                    cudaStream_t stream) {
-  if (capturing() && front.gpu)
-    return DRAGON_NVIDIA(cudaMemsetAsync, to, value, bytes, stream);
+  if (isCapturedByNvidia(front, stream))
+    return whileThere(front, {{to, bytes}}, [&] {
+      return DRAGON_NVIDIA(cudaMemsetAsync, to, value, bytes, stream);
+    });
   if (bytes == 0)
     return cudaSuccess;
-  if (capturing() && isCaptured(stream))
+  if (capturing() && !front.gpu && isCaptured(stream))
     return captureWork(stream, setOfBytes(to, bytes, value, bytes, 1));
   auto address = reinterpret_cast<uintptr_t>(to);
   if (!to || !isDeviceAddress(front, address) ||

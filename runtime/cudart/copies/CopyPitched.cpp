@@ -111,10 +111,13 @@ cudaError_t copy2D(void *to, size_t toPitch, const void *from, size_t fromPitch,
                    cudaStream_t stream, bool async) {
   return withDevice([&](Front &front) -> Result {
     if (capturing() && async) {
-      if (front.gpu)
-        return DRAGON_NVIDIA(cudaMemcpy2DAsync, to, toPitch, from, fromPitch,
-                             width, height, kind, stream);
-      if (isCaptured(stream))
+      if (isCapturedByNvidia(front, stream))
+        return whileThere(
+            front, {{to, toPitch * height}, {from, fromPitch * height}}, [&] {
+              return DRAGON_NVIDIA(cudaMemcpy2DAsync, to, toPitch, from,
+                                   fromPitch, width, height, kind, stream);
+            });
+      if (!front.gpu && isCaptured(stream))
         return captureWork(stream, planeCopy(to, toPitch, from, fromPitch,
                                              width, height, kind));
     }
@@ -134,14 +137,21 @@ cudaError_t copy2D(void *to, size_t toPitch, const void *from, size_t fromPitch,
 cudaError_t fill2D(void *to, size_t pitch, int value, size_t width,
                    size_t height, cudaStream_t stream) {
   return withDevice([&](Front &front) -> Result {
-    if (capturing() && front.gpu)
-      return DRAGON_NVIDIA(cudaMemset2DAsync, to, pitch, value, width, height,
-                           stream);
-    if (capturing() && isCaptured(stream) && width && height)
+    if (isCapturedByNvidia(front, stream))
+      return whileThere(front, {{to, pitch * height}}, [&] {
+        return DRAGON_NVIDIA(cudaMemset2DAsync, to, pitch, value, width, height,
+                             stream);
+      });
+    if (capturing() && !front.gpu && isCaptured(stream) && width && height)
       return captureWork(stream, setOfBytes(to, pitch, value, width, height));
     Box box{width, height, 1, static_cast<char *>(to), pitch, 0, nullptr, 0, 0};
     return fillBox(front, box, value, stream);
   });
+}
+
+/// All that one side of a 3D copy can be about.
+MemoryPart partOf(const cudaPitchedPtr &memory, const cudaMemcpy3DParms &p) {
+  return {memory.ptr, memory.pitch * memory.ysize * p.extent.depth};
 }
 
 /// Memory and offset of one side of a 3D copy.
@@ -162,12 +172,10 @@ cudaError_t copy3D(const cudaMemcpy3DParms *p, cudaStream_t stream,
       return copyArrays3D(front, *p, stream, async);
     if (front.gpu && (p->srcArray || p->dstArray))
       return copyNvidiaArrays3D(front, *p, stream, async);
-    if (front.gpu && capturing() && async) {
-      DRAGON_CHECK(keepResident(front, p->srcPtr.ptr));
-      DRAGON_CHECK(keepResident(front, p->dstPtr.ptr));
-      return async ? DRAGON_NVIDIA(cudaMemcpy3DAsync, p, stream)
-                   : DRAGON_NVIDIA(cudaMemcpy3D, p);
-    }
+    if (async && isCapturedByNvidia(front, stream))
+      return whileThere(
+          front, {partOf(p->srcPtr, *p), partOf(p->dstPtr, *p)},
+          [&] { return DRAGON_NVIDIA(cudaMemcpy3DAsync, p, stream); });
     Box box{p->extent.width,
             p->extent.height,
             p->extent.depth,
@@ -201,9 +209,15 @@ cudaError_t copy3DPeer(const cudaMemcpy3DPeerParms *p, cudaStream_t stream,
 cudaError_t fill3D(cudaPitchedPtr memory, int value, cudaExtent extent,
                    cudaStream_t stream) {
   return withDevice([&](Front &front) -> Result {
-    if (capturing() && front.gpu)
-      return DRAGON_NVIDIA(cudaMemset3DAsync, memory, value, extent, stream);
-    if (capturing() && isCaptured(stream) && extent.width && extent.height) {
+    if (isCapturedByNvidia(front, stream))
+      return whileThere(
+          front, {{memory.ptr, memory.pitch * memory.ysize * extent.depth}},
+          [&] {
+            return DRAGON_NVIDIA(cudaMemset3DAsync, memory, value, extent,
+                                 stream);
+          });
+    if (capturing() && !front.gpu && isCaptured(stream) && extent.width &&
+        extent.height) {
       for (size_t z = 0; z < extent.depth; ++z)
         DRAGON_CHECK(
             captureWork(stream, setOfBytes(static_cast<char *>(memory.ptr) +

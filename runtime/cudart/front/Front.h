@@ -20,6 +20,7 @@
 
 #include "runtime/core/Runtime.h"
 #include "runtime/cudart/front/ErrorMap.h"
+#include "runtime/cudart/front/RelaxedCapture.h"
 
 #include <new>
 #include <utility>
@@ -52,6 +53,7 @@ void startProcess(Front &front);
 
 namespace detail {
 template <typename Body> cudaError_t guarded(Front &front, Body &&body) {
+  const RelaxedCapture relaxed(front);
   try {
     return leave(Result(std::forward<Body>(body)(front)).error());
   } catch (const std::bad_alloc &) {

@@ -7,6 +7,8 @@
 
 #include "runtime/cudart/graphs/GraphIssue.h"
 
+#include "runtime/cudart/front/CompilerHints.h"
+#include "runtime/cudart/graphs/NvidiaGraph.h"
 #include "runtime/cudart/launches/KernelLaunch.h"
 #include "runtime/cudart/memory/GraphMemory.h"
 #include "runtime/cudart/memory/Memory.h"
@@ -19,9 +21,8 @@ Result issueAll(Front &front, const Graph &graph, cudaStream_t stream) {
   std::vector<size_t> numbers;
   if (!graph.order(numbers))
     return cudaErrorInvalidValue;
-  for (size_t number : numbers)
-    DRAGON_CHECK(issue(front, graph.nodes[number]->work, stream));
-  return cudaSuccess;
+  return issueNodes(front, graph, numbers,
+                    std::vector<bool>(graph.nodes.size()), stream);
 }
 
 Result fill(Front &front, const cudaMemsetParams &p, cudaStream_t stream) {
@@ -47,8 +48,9 @@ Result fill(Front &front, const cudaMemsetParams &p, cudaStream_t stream) {
 Result issue(Front &front, const GraphWork &work, cudaStream_t stream) {
   if (const auto *kernel = std::get_if<KernelWork>(&work)) {
     const cudaKernelNodeParams &p = kernel->params;
-    return launchKernel(p.func, p.gridDim, p.blockDim, p.kernelParams,
-                        p.sharedMemBytes, stream, kernel->cooperative);
+    return launchKernel(
+        p.func, p.gridDim, p.blockDim, p.kernelParams, p.sharedMemBytes, stream,
+        kernel->cooperative ? LaunchKind::Cooperative : LaunchKind::Plain);
   }
   if (const auto *copy = std::get_if<CopyWork>(&work))
     return cudaMemcpy3DAsync(&copy->params, stream);
@@ -61,10 +63,29 @@ Result issue(Front &front, const GraphWork &work, cudaStream_t stream) {
     return cudaLaunchHostFunc(stream, host->params.fn, host->params.userData);
   if (const auto *child = std::get_if<ChildWork>(&work))
     return issueAll(front, *child->graph, stream);
+  if (const auto *library = std::get_if<LibraryWork>(&work))
+    return issueLibraryWork(front, *library, stream);
   if (const auto *event = std::get_if<EventWork>(&work))
     return event->record ? cudaEventRecord(event->event, stream)
                          : cudaStreamWaitEvent(stream, event->event, 0);
   return allocateOrFree(front, work);
+}
+
+Result issueNodes(Front &front, const Graph &graph,
+                  const std::vector<size_t> &order,
+                  const std::vector<bool> &disabled, cudaStream_t stream) {
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (disabled[order[i]])
+      continue;
+    const GraphWork &work = graph.nodes[order[i]]->work;
+    // Launches that follow each other can run together, wave by wave.
+    if (std::holds_alternative<KernelWork>(work) && i + 1 < order.size() &&
+        !disabled[order[i + 1]] &&
+        std::holds_alternative<KernelWork>(graph.nodes[order[i + 1]]->work))
+      nextLaunchHints().followed = true;
+    DRAGON_CHECK(issue(front, work, stream));
+  }
+  return cudaSuccess;
 }
 
 } // namespace dragon

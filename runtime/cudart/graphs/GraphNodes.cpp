@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is added to a graph of NVIDIA's works on memory that we manage, later:
-// all of it stays in device memory then.
+// What is added to a graph of NVIDIA's works on memory that we manage, later.
+// Only what copies and fills name has to be there now: the driver looks at it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,9 +31,10 @@ Result addNode(cudaGraphNode_t *handle, cudaGraph_t graph,
   return cudaSuccess;
 }
 
-/// The device address of a part of a symbol.
-Result symbolAddress(const void *symbol, size_t offset, size_t bytes,
-                     char *&address) {
+} // namespace
+
+Result dragon::symbolAddress(const void *symbol, size_t offset, size_t bytes,
+                             char *&address) {
   size_t size = 0;
   void *base = nullptr;
   if (cudaError_t error = cudaGetSymbolSize(&size, symbol))
@@ -46,15 +47,13 @@ Result symbolAddress(const void *symbol, size_t offset, size_t bytes,
   return cudaSuccess;
 }
 
-} // namespace
-
 extern "C" {
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                    const cudaGraphNode_t *dependencies,
                                    size_t count,
                                    const cudaKernelNodeParams *params) {
-  return DRAGON_EITHER(true, cudaGraphAddKernelNode,
+  return DRAGON_EITHER(false, cudaGraphAddKernelNode,
                        (node, graph, dependencies, count, params), {
                          KernelWork work;
                          if (!params)
@@ -69,21 +68,22 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                    const cudaGraphNode_t *dependencies,
                                    size_t count,
                                    const cudaMemcpy3DParms *params) {
-  return DRAGON_EITHER(true, cudaGraphAddMemcpyNode,
-                       (node, graph, dependencies, count, params), {
-                         if (!params)
-                           return cudaErrorInvalidValue;
-                         return addNode(node, graph, dependencies, count,
-                                        CopyWork{*params});
-                       });
+  if (!params)
+    return leave(cudaErrorInvalidValue);
+  return DRAGON_EITHER_THERE(
+      (sideOf(params->srcPtr, params->extent),
+       sideOf(params->dstPtr, params->extent)),
+      cudaGraphAddMemcpyNode, (node, graph, dependencies, count, params),
+      { return addNode(node, graph, dependencies, count, CopyWork{*params}); });
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
                                      const cudaGraphNode_t *dependencies,
                                      size_t count, void *to, const void *from,
                                      size_t bytes, cudaMemcpyKind kind) {
-  return DRAGON_EITHER(
-      true, cudaGraphAddMemcpyNode1D,
+  return DRAGON_EITHER_THERE(
+      (MemoryPart{to, bytes}, MemoryPart{from, bytes}),
+      cudaGraphAddMemcpyNode1D,
       (node, graph, dependencies, count, to, from, bytes, kind), {
         if (!to || !from)
           return cudaErrorInvalidValue;
@@ -98,8 +98,8 @@ cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node,
                                            size_t count, const void *symbol,
                                            const void *from, size_t bytes,
                                            size_t offset, cudaMemcpyKind kind) {
-  return DRAGON_EITHER(
-      true, cudaGraphAddMemcpyNodeToSymbol,
+  return DRAGON_EITHER_THERE(
+      (MemoryPart{from, bytes}), cudaGraphAddMemcpyNodeToSymbol,
       (node, graph, dependencies, count, symbol, from, bytes, offset, kind), {
         char *address = nullptr;
         DRAGON_CHECK(symbolAddress(symbol, offset, bytes, address));
@@ -112,8 +112,8 @@ cudaError_t cudaGraphAddMemcpyNodeFromSymbol(
     cudaGraphNode_t *node, cudaGraph_t graph,
     const cudaGraphNode_t *dependencies, size_t count, void *to,
     const void *symbol, size_t bytes, size_t offset, cudaMemcpyKind kind) {
-  return DRAGON_EITHER(
-      true, cudaGraphAddMemcpyNodeFromSymbol,
+  return DRAGON_EITHER_THERE(
+      (MemoryPart{to, bytes}), cudaGraphAddMemcpyNodeFromSymbol,
       (node, graph, dependencies, count, to, symbol, bytes, offset, kind), {
         char *address = nullptr;
         DRAGON_CHECK(symbolAddress(symbol, offset, bytes, address));
@@ -126,14 +126,14 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                    const cudaGraphNode_t *dependencies,
                                    size_t count,
                                    const cudaMemsetParams *params) {
-  return DRAGON_EITHER(true, cudaGraphAddMemsetNode,
-                       (node, graph, dependencies, count, params), {
-                         if (!params)
-                           return cudaErrorInvalidValue;
-                         DRAGON_CHECK(checkSet(*params));
-                         return addNode(node, graph, dependencies, count,
-                                        SetWork{*params});
-                       });
+  if (!params)
+    return leave(cudaErrorInvalidValue);
+  return DRAGON_EITHER_THERE((partOf(*params)), cudaGraphAddMemsetNode,
+                             (node, graph, dependencies, count, params), {
+                               DRAGON_CHECK(checkSet(*params));
+                               return addNode(node, graph, dependencies, count,
+                                              SetWork{*params});
+                             });
 }
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -152,7 +152,7 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                        const cudaGraphNode_t *dependencies,
                                        size_t count, cudaGraph_t child) {
-  return DRAGON_EITHER(true, cudaGraphAddChildGraphNode,
+  return DRAGON_EITHER(false, cudaGraphAddChildGraphNode,
                        (node, graph, dependencies, count, child), {
                          const Graph *found = findGraph(child);
                          if (!found)
@@ -195,7 +195,7 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                      const cudaGraphNode_t *dependencies,
                                      size_t count,
                                      cudaMemAllocNodeParams *params) {
-  return DRAGON_EITHER(true, cudaGraphAddMemAllocNode,
+  return DRAGON_EITHER(false, cudaGraphAddMemAllocNode,
                        (node, graph, dependencies, count, params), {
                          if (!params || !params->bytesize)
                            return cudaErrorInvalidValue;
@@ -211,7 +211,7 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                     const cudaGraphNode_t *dependencies,
                                     size_t count, void *pointer) {
   return DRAGON_EITHER(
-      true, cudaGraphAddMemFreeNode,
+      false, cudaGraphAddMemFreeNode,
       (node, graph, dependencies, count, pointer),
       { return addNode(node, graph, dependencies, count, FreeWork{pointer}); });
 }
@@ -220,17 +220,22 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph,
                              const cudaGraphNode_t *dependencies,
                              const cudaGraphEdgeData *data, size_t count,
                              cudaGraphNodeParams *params) {
-  return DRAGON_EITHER(
-      true, cudaGraphAddNode, (node, graph, dependencies, data, count, params),
-      {
-        if (!params)
-          return cudaErrorInvalidValue;
+  if (!params)
+    return leave(cudaErrorInvalidValue);
+  MemoryPart first{nullptr, 0}, second{nullptr, 0};
+  if (params->type == cudaGraphNodeTypeMemcpy) {
+    const cudaMemcpy3DParms &copy = params->memcpy.copyParams;
+    first = sideOf(copy.srcPtr, copy.extent);
+    second = sideOf(copy.dstPtr, copy.extent);
+  } else if (params->type == cudaGraphNodeTypeMemset) {
+    first = partOf(setParams(*params));
+  }
+  return DRAGON_EITHER_THERE(
+      (first, second), cudaGraphAddNode,
+      (node, graph, dependencies, data, count, params), {
         switch (params->type) {
         case cudaGraphNodeTypeKernel: {
-          const cudaKernelNodeParamsV2 &k = params->kernel;
-          cudaKernelNodeParams same{k.func,         k.gridDim,
-                                    k.blockDim,     k.sharedMemBytes,
-                                    k.kernelParams, k.extra};
+          const cudaKernelNodeParams same = kernelParams(*params);
           return cudaGraphAddKernelNode(node, graph, dependencies, count,
                                         &same);
         }
@@ -238,9 +243,7 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph,
           return cudaGraphAddMemcpyNode(node, graph, dependencies, count,
                                         &params->memcpy.copyParams);
         case cudaGraphNodeTypeMemset: {
-          const cudaMemsetParamsV2 &m = params->memset;
-          cudaMemsetParams same{m.dst,         m.pitch, m.value,
-                                m.elementSize, m.width, m.height};
+          const cudaMemsetParams same = setParams(*params);
           return cudaGraphAddMemsetNode(node, graph, dependencies, count,
                                         &same);
         }

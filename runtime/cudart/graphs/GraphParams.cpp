@@ -68,7 +68,7 @@ cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node,
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
                                          const cudaKernelNodeParams *params) {
-  return DRAGON_EITHER(true, cudaGraphKernelNodeSetParams, (node, params), {
+  return DRAGON_EITHER(false, cudaGraphKernelNodeSetParams, (node, params), {
     KernelWork work;
     if (!params)
       return cudaErrorInvalidValue;
@@ -79,28 +79,54 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
 
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,
                                          const cudaMemcpy3DParms *params) {
-  return DRAGON_EITHER(true, cudaGraphMemcpyNodeSetParams, (node, params), {
-    return params ? setWork(findNode(node), CopyWork{*params})
-                  : cudaErrorInvalidValue;
-  });
+  if (!params)
+    return leave(cudaErrorInvalidValue);
+  return DRAGON_EITHER_THERE(
+      (sideOf(params->srcPtr, params->extent),
+       sideOf(params->dstPtr, params->extent)),
+      cudaGraphMemcpyNodeSetParams, (node, params),
+      { return setWork(findNode(node), CopyWork{*params}); });
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to,
                                            const void *from, size_t bytes,
                                            cudaMemcpyKind kind) {
-  return DRAGON_EITHER(
-      true, cudaGraphMemcpyNodeSetParams1D, (node, to, from, bytes, kind),
+  return DRAGON_EITHER_THERE(
+      (MemoryPart{to, bytes}, MemoryPart{from, bytes}),
+      cudaGraphMemcpyNodeSetParams1D, (node, to, from, bytes, kind),
       { return setWork(findNode(node), linearCopy(to, from, bytes, kind)); });
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node,
+                                                 const void *symbol,
+                                                 const void *from, size_t bytes,
+                                                 size_t offset,
+                                                 cudaMemcpyKind kind) {
+  char *address = nullptr;
+  if (cudaError_t error = symbolAddress(symbol, offset, bytes, address).error())
+    return leave(error);
+  return cudaGraphMemcpyNodeSetParams1D(node, address, from, bytes, kind);
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node,
+                                                   void *to, const void *symbol,
+                                                   size_t bytes, size_t offset,
+                                                   cudaMemcpyKind kind) {
+  char *address = nullptr;
+  if (cudaError_t error = symbolAddress(symbol, offset, bytes, address).error())
+    return leave(error);
+  return cudaGraphMemcpyNodeSetParams1D(node, to, address, bytes, kind);
 }
 
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node,
                                          const cudaMemsetParams *params) {
-  return DRAGON_EITHER(true, cudaGraphMemsetNodeSetParams, (node, params), {
-    if (!params)
-      return cudaErrorInvalidValue;
-    DRAGON_CHECK(checkSet(*params));
-    return setWork(findNode(node), SetWork{*params});
-  });
+  if (!params)
+    return leave(cudaErrorInvalidValue);
+  return DRAGON_EITHER_THERE((partOf(*params)), cudaGraphMemsetNodeSetParams,
+                             (node, params), {
+                               DRAGON_CHECK(checkSet(*params));
+                               return setWork(findNode(node), SetWork{*params});
+                             });
 }
 
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node,
@@ -109,6 +135,31 @@ cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node,
     return params && params->fn ? setWork(findNode(node), HostWork{*params})
                                 : cudaErrorInvalidValue;
   });
+}
+
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node,
+                                   cudaGraphNodeParams *params) {
+  if (!params)
+    return leave(cudaErrorInvalidValue);
+  switch (params->type) {
+  case cudaGraphNodeTypeKernel: {
+    const cudaKernelNodeParams same = kernelParams(*params);
+    return cudaGraphKernelNodeSetParams(node, &same);
+  }
+  case cudaGraphNodeTypeMemcpy:
+    return cudaGraphMemcpyNodeSetParams(node, &params->memcpy.copyParams);
+  case cudaGraphNodeTypeMemset: {
+    const cudaMemsetParams same = setParams(*params);
+    return cudaGraphMemsetNodeSetParams(node, &same);
+  }
+  case cudaGraphNodeTypeHost: {
+    const cudaHostNodeParams same{params->host.fn, params->host.userData};
+    return cudaGraphHostNodeSetParams(node, &same);
+  }
+  default:
+    return DRAGON_EITHER(false, cudaGraphNodeSetParams, (node, params),
+                         { return cudaErrorNotSupported; });
+  }
 }
 
 } // extern "C"

@@ -223,7 +223,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
   return withDevice([&](Front &front) -> Result {
     if (!function)
       return cudaErrorInvalidValue;
-    if (front.gpu && capturing()) {
+    if (isCapturedByNvidia(front, stream)) {
       noteHostWorkInGraph();
       return DRAGON_NVIDIA(cudaLaunchHostFunc, stream, function, data);
     }
@@ -232,7 +232,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
         return DRAGON_NVIDIA(cudaLaunchHostFunc, stream, runFunction,
                              static_cast<void *>(counted));
       });
-    if (capturing() && isCaptured(stream))
+    if (capturing() && !front.gpu && isCaptured(stream))
       return captureWork(stream, HostWork{{function, data}});
     addHostFunction(stream, [function, data] { function(data); });
     return cudaSuccess;

@@ -69,9 +69,22 @@ cudaError_t checkLaunch(Front &front, const Kernel &kernel, dim3 grid,
   return checkShape(kernel, grid, block, sharedBytes, front.gpu);
 }
 
+LaunchCall launchCall(const Kernel &kernel, dim3 grid, dim3 block, void **args,
+                      size_t sharedBytes) {
+  LaunchCall call{};
+  call.kernel = &kernel.info;
+  call.grid[0] = grid.x, call.grid[1] = grid.y, call.grid[2] = grid.z;
+  call.block[0] = block.x, call.block[1] = block.y, call.block[2] = block.z;
+  call.dynamicSharedBytes = uint32_t(sharedBytes);
+  call.args = args;
+  call.numArgs = kernel.info.record ? kernel.info.record->NumArgs : 0;
+  return call;
+}
+
 cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
                          void **args, size_t sharedBytes, cudaStream_t stream,
-                         bool cooperative) {
+                         LaunchKind kind) {
+  const bool cooperative = kind == LaunchKind::Cooperative;
   const LaunchHints hints = takeLaunchHints();
   return withDeviceInPassing([&](Front &front) -> Result {
     Kernel *kernel = modules().find(function);
@@ -93,13 +106,13 @@ cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
     if (cooperative && !front.gpu)
       DRAGON_CHECK(checkTogether(kernel->stub, grid, block, sharedBytes));
     if (capturing()) {
-      if (front.gpu)
+      if (isCapturedByNvidia(front, stream))
         return cooperative
                    ? DRAGON_NVIDIA(cudaLaunchCooperativeKernel, kernel->stub,
                                    grid, block, args, sharedBytes, stream)
                    : DRAGON_NVIDIA(cudaLaunchKernel, kernel->stub, grid, block,
                                    args, sharedBytes, stream);
-      if (isCaptured(stream)) {
+      if (!front.gpu && isCaptured(stream)) {
         KernelWork work;
         cudaKernelNodeParams params{const_cast<void *>(kernel->stub),
                                     grid,
@@ -112,14 +125,9 @@ cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
       }
     }
     waitForHostFunctions(front, stream);
-    LaunchCall call{};
-    call.kernel = &kernel->info;
-    call.grid[0] = grid.x, call.grid[1] = grid.y, call.grid[2] = grid.z;
-    call.block[0] = block.x, call.block[1] = block.y, call.block[2] = block.z;
-    call.dynamicSharedBytes = uint32_t(sharedBytes);
-    call.args = args;
-    call.numArgs = kernel->info.record ? kernel->info.record->NumArgs : 0;
+    LaunchCall call = launchCall(*kernel, grid, block, args, sharedBytes);
     call.cooperative = cooperative;
+    call.programmatic = kind == LaunchKind::Programmatic;
     call.queue = front.queue(stream);
     call.lastUses = hints.lastUses;
     call.followed = hints.followed;
@@ -135,37 +143,46 @@ extern "C" {
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block,
                              void **args, size_t shared, cudaStream_t stream) {
-  return launchKernel(function, grid, block, args, shared, stream, false);
+  return launchKernel(function, grid, block, args, shared, stream,
+                      LaunchKind::Plain);
 }
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block,
                                void **args, size_t shared,
                                cudaStream_t stream) {
-  return launchKernel(kernel, grid, block, args, shared, stream, false);
+  return launchKernel(kernel, grid, block, args, shared, stream,
+                      LaunchKind::Plain);
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid,
                                         dim3 block, void **args, size_t shared,
                                         cudaStream_t stream) {
-  return launchKernel(function, grid, block, args, shared, stream, true);
+  return launchKernel(function, grid, block, args, shared, stream,
+                      LaunchKind::Cooperative);
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
                                 const void *function, void **args) {
   if (!config || (config->numAttrs && !config->attrs))
     return leave(cudaErrorInvalidValue);
-  bool cooperative = false, plain = true;
+  LaunchKind kind = LaunchKind::Plain;
+  bool plain = true;
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     const cudaLaunchAttribute &attribute = config->attrs[i];
     switch (attribute.id) {
     case cudaLaunchAttributeCooperative:
-      cooperative = attribute.val.cooperative;
+      if (attribute.val.cooperative)
+        kind = LaunchKind::Cooperative;
+      break;
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+      if (attribute.val.programmaticStreamSerializationAllowed &&
+          kind == LaunchKind::Plain)
+        kind = LaunchKind::Programmatic;
       break;
     // Hints, and permissions that need not be used.
     case cudaLaunchAttributeIgnore:
     case cudaLaunchAttributeAccessPolicyWindow:
     case cudaLaunchAttributePriority:
-    case cudaLaunchAttributeProgrammaticStreamSerialization:
     case cudaLaunchAttributeMemSyncDomain:
     case cudaLaunchAttributeMemSyncDomainMap:
     case cudaLaunchAttributePreferredSharedMemoryCarveout:
@@ -179,11 +196,20 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
       plain = false;
     }
   }
-  if (plain)
+  if (plain && !(kind == LaunchKind::Programmatic && capturing()))
     return launchKernel(function, config->gridDim, config->blockDim, args,
-                        config->dynamicSmemBytes, config->stream, cooperative);
+                        config->dynamicSmemBytes, config->stream, kind);
   return withDevice([&](Front &front) -> Result {
     Kernel *kernel = modules().find(function);
+    if (kernel)
+      DRAGON_CHECK(modules().prepare(front, *kernel));
+    // With all that the launch asks for.
+    if (isCapturedByNvidia(front, config->stream))
+      return DRAGON_NVIDIA(cudaLaunchKernelExC, config,
+                           kernel ? kernel->stub : function, args);
+    if (plain)
+      return launchKernel(function, config->gridDim, config->blockDim, args,
+                          config->dynamicSmemBytes, config->stream, kind);
     if (!front.gpu) {
       printErrorOnce(fmt::format(
           "kernel '{}': launch attributes (clusters, launch events) are not "
@@ -191,8 +217,6 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
           kernel ? kernel->name : "?"));
       return cudaErrorNotSupported;
     }
-    if (kernel)
-      DRAGON_CHECK(modules().prepare(front, *kernel));
     DRAGON_CHECK(keepAllResident(front));
     return DRAGON_NVIDIA(cudaLaunchKernelExC, config, function, args);
   });

@@ -20,10 +20,21 @@ struct Kernel;
 cudaError_t checkLaunch(Front &front, const Kernel &kernel, dim3 grid,
                         dim3 block, size_t sharedBytes);
 
+/// What a prepared kernel is launched with, but for its queue.
+LaunchCall launchCall(const Kernel &kernel, dim3 grid, dim3 block, void **args,
+                      size_t sharedBytes);
+
+/// What the launch's attributes ask for.
+enum class LaunchKind : uint8_t {
+  Plain,
+  Cooperative,
+  Programmatic ///< may begin before the one in front of it ends
+};
+
 /// `function` is a host stub, or a handle that cudaGetKernel returned.
 cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
                          void **args, size_t sharedBytes, cudaStream_t stream,
-                         bool cooperative);
+                         LaunchKind kind);
 
 } // namespace dragon
 

@@ -22,6 +22,8 @@ Result kernelWork(Front &front, const cudaKernelNodeParams &params,
                            params.sharedMemBytes));
   const KernelRecord *record = kernel->info.record;
   if (params.extra || !record) {
+    if (front.gpu) // NVIDIA's graph has it nevertheless
+      return cudaErrorNotSupported;
     printErrorOnce(fmt::format(
         "kernel '{}' as a node of a graph: its arguments are {}, which is not "
         "supported on the cpu device",

@@ -245,7 +245,8 @@ void __dragon_library_unknown(const dragon_library_call *call, uint32_t sure,
                               uint32_t count, ...) {
   described = call;
   Front *front = frontForLibraries();
-  if (!front || !count)
+  // What is captured does nothing now: the graph says later what it uses.
+  if (!front || !count || capturing())
     return;
   int before = errno;
   auto keep = [&](uintptr_t address) {

@@ -140,9 +140,9 @@ cudaError_t recordEvent(cudaEvent_t event, cudaStream_t stream,
       return cudaErrorInvalidValue;
     if (unknownEvent(front, event) || unknownStream(front, stream))
       return cudaErrorInvalidResourceHandle;
-    if (capturing() && front.gpu)
+    if (isCapturedByNvidia(front, stream))
       return DRAGON_NVIDIA(cudaEventRecordWithFlags, event, stream, flags);
-    if (capturing() && isCaptured(stream))
+    if (capturing() && !front.gpu && isCaptured(stream))
       return flags & cudaEventRecordExternal
                  ? captureWork(stream, EventWork{event, true})
                  : captureRecord(stream, event);
@@ -236,6 +236,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
       return cudaErrorInvalidValue;
     if (unknownEvent(front, event) || unknownStream(front, stream))
       return cudaErrorInvalidResourceHandle;
+    // The event may bring the stream into the capture.
     if (capturing() && front.gpu)
       return DRAGON_NVIDIA(cudaStreamWaitEvent, stream, event, flags);
     if (capturing() && flags & cudaEventWaitExternal && isCaptured(stream))

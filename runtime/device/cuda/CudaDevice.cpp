@@ -234,12 +234,34 @@ Status CudaDevice::launchImpl(const LaunchRequest &request) {
         function, blocks[0], blocks[1], blocks[2], request.block[0],
         request.block[1], request.block[2], request.dynamicSharedBytes,
         streamOf(request.queue), launchArgs);
+  else if (request.programmatic && Cuda.LaunchKernelEx)
+    result = launchProgrammatic(function, request, launchArgs);
   else
     result = Cuda.LaunchKernel(function, blocks[0], blocks[1], blocks[2],
                                request.block[0], request.block[1],
                                request.block[2], request.dynamicSharedBytes,
                                streamOf(request.queue), launchArgs, nullptr);
   return Cuda.check(result, "cuLaunchKernel").within("launch of '{}'", name);
+}
+
+CUresult CudaDevice::launchProgrammatic(CUfunction function,
+                                        const LaunchRequest &request,
+                                        void **args) {
+  CUlaunchAttribute early{};
+  early.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  early.value.programmaticStreamSerializationAllowed = 1;
+  CUlaunchConfig config{};
+  config.gridDimX = request.grid[0];
+  config.gridDimY = request.grid[1];
+  config.gridDimZ = request.grid[2];
+  config.blockDimX = request.block[0];
+  config.blockDimY = request.block[1];
+  config.blockDimZ = request.block[2];
+  config.sharedMemBytes = request.dynamicSharedBytes;
+  config.hStream = streamOf(request.queue);
+  config.attrs = &early;
+  config.numAttrs = 1;
+  return Cuda.LaunchKernelEx(&config, function, args, nullptr);
 }
 
 bool CudaDevice::acceptsImpl(const LaunchRequest &request) {

@@ -66,6 +66,9 @@ private:
   StatusOr<float> elapsedMillisecondsImpl(Event start, Event end) override;
   Status poisonImpl(uintptr_t va, size_t bytes, Queue queue) override;
   Status launchImpl(const LaunchRequest &request) override;
+  /// The whole grid; it may begin before the launch in front of it ends.
+  CUresult launchProgrammatic(CUfunction function, const LaunchRequest &request,
+                              void **args);
   bool acceptsImpl(const LaunchRequest &request) override;
   bool hostReachesImpl(const void *address) override;
 };

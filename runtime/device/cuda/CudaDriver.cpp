@@ -193,8 +193,14 @@ CudaContextScope::CudaContextScope(const CudaDriver &cuda, CUcontext context)
   if (Cuda.CtxGetCurrent(&Before) == CUDA_SUCCESS && Before == context)
     return;
   Restore = Before && Cuda.CtxSetCurrent(context) == CUDA_SUCCESS;
-  if (!Before)
-    Cuda.CtxSetCurrent(context);
+  if (Before)
+    return;
+  Cuda.CtxSetCurrent(context);
+  // A thread of our own: what it does is in nobody's graph, and must not end
+  // the capture of a stream elsewhere.
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  if (Cuda.ThreadExchangeStreamCaptureMode)
+    Cuda.ThreadExchangeStreamCaptureMode(&mode);
 }
 
 CudaContextScope::~CudaContextScope() {

@@ -463,6 +463,14 @@ struct Api {
       kernel->run(grid, args);
     return CUDA_SUCCESS;
   }
+  static CUresult LaunchKernelEx(const CUlaunchConfig *config,
+                                 CUfunction function, void **args,
+                                 void **extra) {
+    return LaunchKernel(function, config->gridDimX, config->gridDimY,
+                        config->gridDimZ, config->blockDimX, config->blockDimY,
+                        config->blockDimZ, config->sharedMemBytes,
+                        config->hStream, args, extra);
+  }
   static CUresult LaunchCooperativeKernel(CUfunction function, unsigned x,
                                           unsigned y, unsigned z, unsigned a,
                                           unsigned b, unsigned c,
@@ -470,6 +478,26 @@ struct Api {
                                           void **args) {
     return LaunchKernel(function, x, y, z, a, b, c, shared, stream, args,
                         nullptr);
+  }
+  // No graphs: what reads them asks first.
+  static CUresult FuncGetName(const char **, CUfunction) {
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  static CUresult FuncGetParamInfo(CUfunction, size_t, size_t *, size_t *) {
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  static CUresult GraphAddKernelNode(CUgraphNode *, CUgraph,
+                                     const CUgraphNode *, size_t,
+                                     const CUDA_KERNEL_NODE_PARAMS *) {
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  static CUresult GraphKernelNodeGetParams(CUgraphNode,
+                                           CUDA_KERNEL_NODE_PARAMS *) {
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  static CUresult ThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+    *mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+    return CUDA_SUCCESS;
   }
   static CUresult ModuleLoadData(CUmodule *, const void *) {
     return CUDA_ERROR_NOT_SUPPORTED;
