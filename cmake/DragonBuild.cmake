@@ -59,6 +59,28 @@ if(DRAGON_SANITIZE_FLAGS)
   list(APPEND DRAGON_SANITIZE_FLAGS -fno-omit-frame-pointer -fno-sanitize-recover=all)
 endif()
 
+# Headers of others are most of what is compiled: each target has them compiled once, before its files. A file includes what it
+# uses all the same. Not with a compiler launcher: ccache keeps nothing that was compiled with them.
+option(DRAGON_PRECOMPILE "Precompile the headers of libraries" ON)
+set(DRAGON_STANDARD_HEADERS <algorithm> <array> <atomic> <cerrno> <cstdint> <cstring> <functional> <map> <memory> <mutex> <optional> <set>
+    <span> <string> <string_view> <unordered_map> <unordered_set> <utility> <variant> <vector>)
+set(DRAGON_RUNTIME_HEADERS ${DRAGON_STANDARD_HEADERS} <chrono> <condition_variable> <fmt/format.h> <shared_mutex> <thread>)
+set(DRAGON_TEST_HEADERS ${DRAGON_STANDARD_HEADERS} <gmock/gmock.h> <gtest/gtest.h> <random>)
+set(DRAGON_LLVM_HEADERS <llvm/ADT/MapVector.h> <llvm/ADT/STLExtras.h> <llvm/ADT/SetVector.h> <llvm/ADT/StringExtras.h>
+    <llvm/ADT/StringMap.h> <llvm/ADT/StringSwitch.h> <llvm/Analysis/LoopInfo.h> <llvm/Analysis/ScalarEvolutionExpressions.h>
+    <llvm/Analysis/ValueTracking.h> <llvm/IR/DebugInfoMetadata.h> <llvm/IR/Dominators.h> <llvm/IR/IRBuilder.h> <llvm/IR/InstIterator.h>
+    <llvm/IR/IntrinsicInst.h> <llvm/IR/IntrinsicsNVPTX.h> <llvm/IR/Module.h> <llvm/IR/PassManager.h> <llvm/Support/raw_ostream.h>)
+set(DRAGON_MLIR_HEADERS <mlir/Dialect/Affine/IR/AffineOps.h> <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/GPU/IR/GPUDialect.h>
+    <mlir/Dialect/LLVMIR/LLVMDialect.h> <mlir/Dialect/MemRef/IR/MemRef.h> <mlir/Dialect/SCF/IR/SCF.h> <mlir/IR/Builders.h>
+    <mlir/IR/BuiltinOps.h> <mlir/Interfaces/CallInterfaces.h> <mlir/Interfaces/ControlFlowInterfaces.h>
+    <mlir/Interfaces/FunctionInterfaces.h> <mlir/Interfaces/LoopLikeInterface.h> <mlir/Pass/Pass.h>)
+# dragon_precompile(target headers...)
+function(dragon_precompile target)
+  if(DRAGON_PRECOMPILE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()
+
 # dragon_pass_library(name sources...): a part of the compiler plugin, as one object library in C++17.
 function(dragon_pass_library name)
   add_library(${name} STATIC ${ARGN})
@@ -69,11 +91,13 @@ function(dragon_pass_library name)
   target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS})
   target_compile_definitions(${name} PUBLIC ${LLVM_DEFINITIONS_LIST})
   target_compile_options(${name} PRIVATE ${DRAGON_WARNINGS})
+  dragon_precompile(${name} ${DRAGON_LLVM_HEADERS})
 endfunction()
 
 # dragon_mlir_library(name sources...): a part of the MLIR front end.
 function(dragon_mlir_library name)
   dragon_pass_library(${name} ${ARGN})
+  dragon_precompile(${name} ${DRAGON_MLIR_HEADERS})
   target_include_directories(${name} SYSTEM PUBLIC "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>"
                              ${MLIR_INCLUDE_DIRS})
   # Their templates take long to compile; what they do takes no time.
@@ -94,9 +118,9 @@ function(dragon_runtime_library name)
   add_library(${name} STATIC ${ARGN})
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
   target_compile_options(${name} PRIVATE ${DRAGON_RUNTIME_OPTIONS})
-  target_compile_definitions(${name} PUBLIC FMT_HEADER_ONLY=1)
   target_link_options(${name} PUBLIC ${DRAGON_SANITIZE_FLAGS})
   target_link_libraries(${name} PUBLIC Threads::Threads)
+  dragon_precompile(${name} ${DRAGON_RUNTIME_HEADERS})
 endfunction()
 
 separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND "${LLVM_DEFINITIONS}")

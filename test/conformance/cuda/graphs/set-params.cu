@@ -21,8 +21,10 @@ int main() {
   k.kernel.kernelParams = args;
   cudaGraphNode_t kernel, to, from, record;
   CHECK(cudaGraphAddNode(&kernel, graph, nullptr, nullptr, 0, &k));
-  CHECK(cudaGraphAddMemcpyNodeToSymbol(&to, graph, &kernel, 1, variable, d, 16, 0, cudaMemcpyDeviceToDevice));
-  CHECK(cudaGraphAddMemcpyNodeFromSymbol(&from, graph, &to, 1, e, variable, 16, 0, cudaMemcpyDeviceToDevice));
+  CHECK(cudaGraphAddMemcpyNodeToSymbol(&to, graph, &kernel, 1, variable, d, 16,
+                                       0, cudaMemcpyDeviceToDevice));
+  CHECK(cudaGraphAddMemcpyNodeFromSymbol(&from, graph, &to, 1, e, variable, 16,
+                                         0, cudaMemcpyDeviceToDevice));
   cudaEvent_t first, second;
   CHECK(cudaEventCreate(&first));
   CHECK(cudaEventCreate(&second));
@@ -31,8 +33,10 @@ int main() {
   // In the graph.
   value = 2;
   CHECK(cudaGraphNodeSetParams(kernel, &k));
-  CHECK(cudaGraphMemcpyNodeSetParamsToSymbol(to, variable, d, 16, 16, cudaMemcpyDeviceToDevice));
-  CHECK(cudaGraphMemcpyNodeSetParamsFromSymbol(from, e, variable, 16, 16, cudaMemcpyDeviceToDevice));
+  CHECK(cudaGraphMemcpyNodeSetParamsToSymbol(to, variable, d, 16, 16,
+                                             cudaMemcpyDeviceToDevice));
+  CHECK(cudaGraphMemcpyNodeSetParamsFromSymbol(from, e, variable, 16, 16,
+                                               cudaMemcpyDeviceToDevice));
   cudaGraphExec_t exec;
   CHECK(cudaGraphInstantiate(&exec, graph, 0));
   CHECK(cudaGraphLaunch(exec, 0));
@@ -43,8 +47,10 @@ int main() {
   // In the instance.
   value = 3;
   CHECK(cudaGraphExecNodeSetParams(exec, kernel, &k));
-  CHECK(cudaGraphExecMemcpyNodeSetParamsToSymbol(exec, to, variable, d, 16, 0, cudaMemcpyDeviceToDevice));
-  CHECK(cudaGraphExecMemcpyNodeSetParamsFromSymbol(exec, from, e + 8, variable, 16, 0, cudaMemcpyDeviceToDevice));
+  CHECK(cudaGraphExecMemcpyNodeSetParamsToSymbol(exec, to, variable, d, 16, 0,
+                                                 cudaMemcpyDeviceToDevice));
+  CHECK(cudaGraphExecMemcpyNodeSetParamsFromSymbol(
+      exec, from, e + 8, variable, 16, 0, cudaMemcpyDeviceToDevice));
   CHECK(cudaGraphExecEventRecordNodeSetEvent(exec, record, second));
   CHECK(cudaGraphLaunch(exec, 0));
   h = fetch(e, 32);
@@ -52,7 +58,9 @@ int main() {
   CHECK(cudaEventSynchronize(second));
 
   // Parts that the variable does not have.
-  REFUSED(cudaErrorInvalidValue, cudaGraphMemcpyNodeSetParamsToSymbol(to, variable, d, 16, 24, cudaMemcpyDeviceToDevice));
+  REFUSED(cudaErrorInvalidValue,
+          cudaGraphMemcpyNodeSetParamsToSymbol(to, variable, d, 16, 24,
+                                               cudaMemcpyDeviceToDevice));
   CHECK(cudaGraphExecDestroy(exec));
   CHECK(cudaGraphDestroy(graph));
   return 0;
