@@ -78,8 +78,24 @@ size_t LaunchHistory::agreement(size_t a, size_t b, const Chain &by) const {
 bool LaunchHistory::repeats(size_t now) const {
   const Entry &entry = Entries[now], &then = Entries[now - Period];
   return entry.uses == then.uses && entry.overwrites == then.overwrites &&
-         now > Period &&
          Entries[now - 1].after == Entries[now - 1 - Period].after;
+}
+
+bool LaunchHistory::isUsed(size_t in, uintptr_t address) const {
+  const Entry &entry = Entries[in];
+  return holds(Entries[in - 1].after, address) ||
+         findRange(entry.uses, address) || findRange(entry.overwrites, address);
+}
+
+void LaunchHistory::noteDifferences(size_t now) {
+  if (!Foreseen || now <= Period) {
+    Found.clear();
+    return;
+  }
+  if (!repeats(now))
+    std::erase_if(Found, [&](const auto &found) {
+      return isUsed(now, found.first) != isUsed(now - Period, found.first);
+    });
 }
 
 void LaunchHistory::forgetBefore(uint32_t gone, Occurrences &occurrences) {
@@ -144,8 +160,9 @@ void LaunchHistory::begin(uint64_t signature, std::vector<AddressRange> uses,
   Period = findPeriod(places.empty() ? positions : places);
   places.push_back(uint32_t(now));
   positions.push_back(uint32_t(now));
-  if (!Foreseen || Period != before || !repeats(now))
+  if (Period != before)
     Found.clear();
+  noteDifferences(now);
 }
 
 void LaunchHistory::overwritten(AddressRange range) {
@@ -206,12 +223,9 @@ LaunchHistory::usesInPeriod(uintptr_t address) const {
   if (!isNew)
     return found->second;
   std::vector<uint32_t> &uses = found->second;
-  for (size_t k = 1; k <= Period; ++k) {
-    const Entry &entry = Entries[first + k];
-    if (holds(Entries[first + k - 1].after, address) ||
-        findRange(entry.uses, address) || findRange(entry.overwrites, address))
+  for (size_t k = 1; k <= Period; ++k)
+    if (isUsed(first + k, address))
       uses.push_back(uint32_t((now + k - FoundAt) % Period));
-  }
   std::sort(uses.begin(), uses.end());
   return uses;
 }

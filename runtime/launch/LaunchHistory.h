@@ -77,6 +77,11 @@ private:
   /// The launch at `now` and what was copied before it are what they were one
   /// period ago.
   bool repeats(size_t now) const;
+  /// Launch `in` uses the address, or what came just before it overwrites it.
+  bool isUsed(size_t in, uintptr_t address) const;
+  /// What was found of addresses that the launch uses otherwise than a period
+  /// before is forgotten.
+  void noteDifferences(size_t now);
   /// What comes so many launches after the present one, with the copies in
   /// front of it; no clock: that does not use the address.
   Forecast useIn(size_t launches, uintptr_t address) const;

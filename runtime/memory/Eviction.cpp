@@ -13,6 +13,9 @@ namespace dragon {
 
 namespace {
 
+/// As far as the farthest is what lacks less than this part of its distance.
+constexpr uint64_t AsFar = 64;
+
 uint64_t distance(const EvictionCandidate &candidate, uint64_t now) {
   if (candidate.nextUse > now)
     return candidate.nextUse - now;
@@ -23,7 +26,15 @@ uint64_t distance(const EvictionCandidate &candidate, uint64_t now) {
 
 std::vector<uint32_t> chooseVictims(std::vector<EvictionCandidate> candidates,
                                     uint64_t now, uint64_t bytes) {
-  auto before = [now](const EvictionCandidate &a, const EvictionCandidate &b) {
+  uint64_t farthest = 0;
+  for (const EvictionCandidate &candidate : candidates)
+    farthest = std::max(farthest, distance(candidate, now));
+  const uint64_t far = farthest - farthest / AsFar;
+  auto farness = [now, far](const EvictionCandidate &candidate) {
+    return std::min(distance(candidate, now), far);
+  };
+  auto before = [farness](const EvictionCandidate &a,
+                          const EvictionCandidate &b) {
     if (a.empty != b.empty)
       return a.empty;
     if (a.empty && a.busy != b.busy)
@@ -34,14 +45,16 @@ std::vector<uint32_t> chooseVictims(std::vector<EvictionCandidate> candidates,
       if (a.cost() != b.cost())
         return a.cost() == 0;
     }
-    const uint64_t aDistance = distance(a, now) * std::max(b.cost(), 1u);
-    const uint64_t bDistance = distance(b, now) * std::max(a.cost(), 1u);
+    const uint64_t aDistance = farness(a) * std::max(b.cost(), 1u);
+    const uint64_t bDistance = farness(b) * std::max(a.cost(), 1u);
     if (aDistance != bDistance)
       return aDistance > bDistance;
     if (a.busy != b.busy)
       return b.busy;
     if (a.copies != b.copies)
       return b.copies;
+    if (a.lastTouch != b.lastTouch)
+      return a.lastTouch < b.lastTouch;
     return a.index < b.index;
   };
   std::sort(candidates.begin(), candidates.end(), before);

@@ -13,7 +13,9 @@
 // costs none goes first. To wait for work that uses the chunk counts as a copy:
 // of the chunks of a wave the farthest is the one that it has just left. Of
 // equals, and of those that cost nothing, the one goes that nobody works on.
-// Pure.
+// Almost as far counts as equally far: in a loop over more than fits the
+// farthest is what the last launch used, and to take the one before it lets
+// copies go on while that launch runs. Pure.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_MEMORY_EVICTION_H

@@ -93,7 +93,8 @@ cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
         return cudaErrorInvalidDeviceFunction;
       // A kernel of NVIDIA's side (cudaLibraryGetKernel): we know nothing of
       // what it touches.
-      DRAGON_CHECK(keepAllResident(front));
+      if (!isCapturedByNvidia(front, stream))
+        DRAGON_CHECK(keepAllResident(front));
       return cooperative ? DRAGON_NVIDIA(cudaLaunchCooperativeKernel, function,
                                          grid, block, args, sharedBytes, stream)
                          : DRAGON_NVIDIA(cudaLaunchKernel, function, grid,

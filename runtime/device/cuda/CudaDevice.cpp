@@ -234,7 +234,7 @@ Status CudaDevice::launchImpl(const LaunchRequest &request) {
         function, blocks[0], blocks[1], blocks[2], request.block[0],
         request.block[1], request.block[2], request.dynamicSharedBytes,
         streamOf(request.queue), launchArgs);
-  else if (request.programmatic && Cuda.LaunchKernelEx)
+  else if (request.programmatic && whole && Cuda.LaunchKernelEx)
     result = launchProgrammatic(function, request, launchArgs);
   else
     result = Cuda.LaunchKernel(function, blocks[0], blocks[1], blocks[2],

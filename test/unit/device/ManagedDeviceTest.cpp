@@ -206,6 +206,25 @@ TEST_F(ManagedDeviceTest, LaunchesAndFillsWaitAsCopiesDo) {
   EXPECT_THAT(moves(), ElementsAre("cuStreamWaitEvent(s5, e2)"));
 }
 
+/// A part of a grid comes behind the part in front of it.
+TEST_F(ManagedDeviceTest, AWholeGridMayBeginEarly) {
+  start();
+  FakeKernel whole, slice;
+  KernelHandle handle{{"k", nullptr, {&whole}, {nullptr, &slice}}};
+  LaunchRequest request = oneThread(handle);
+  EXPECT_OK(device->launch(request));
+  EXPECT_EQ(fake.take({"cuLaunchKernelEx"}).size(), 0u);
+  request.programmatic = true;
+  EXPECT_OK(device->launch(request));
+  EXPECT_THAT(fake.take({"cuLaunchKernelEx"}),
+              ElementsAre(fmt::format(
+                  "cuLaunchKernelEx({}, 1)",
+                  int(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION))));
+  request.grid[0] = 2;
+  EXPECT_OK(device->launch(request));
+  EXPECT_EQ(fake.take({"cuLaunchKernelEx"}).size(), 0u);
+}
+
 TEST_F(ManagedDeviceTest, SlicesAreLoadedWhenTheyRun) {
   start();
   FakeKernel whole, slice;

@@ -66,6 +66,24 @@ TEST(EvictionTest, TiesGoToWhatCostsNoCopy) {
   EXPECT_THAT(chooseVictims({dirty, clean}, 10, 1), ElementsAre(1));
 }
 
+/// In a loop over more than fits, the farthest is what was used just now.
+TEST(EvictionTest, OfThoseAlmostAsFarTheOneThatIsFreeFirst) {
+  auto last = candidate(0, 199), before = candidate(1, 198),
+       nearer = candidate(2, 190);
+  last.nextUse = 1200;
+  before.nextUse = 1190;
+  nearer.nextUse = 1100;
+  last.busy = before.busy = true;
+  EXPECT_THAT(chooseVictims({last, before, nearer}, 200, 3),
+              ElementsAre(1, 0, 2));
+  before.busy = false;
+  EXPECT_THAT(chooseVictims({last, before, nearer}, 200, 1), ElementsAre(1));
+  // A tenth of the way is too much.
+  before.nextUse = 1099;
+  EXPECT_THAT(chooseVictims({last, before, nearer}, 200, 3),
+              ElementsAre(0, 2, 1));
+}
+
 TEST(EvictionTest, NoMoreThanNeeded) {
   EXPECT_THAT(chooseVictims({candidate(0, 1), candidate(1, 2)}, 10, 1),
               ElementsAre(0));

@@ -466,6 +466,8 @@ struct Api {
   static CUresult LaunchKernelEx(const CUlaunchConfig *config,
                                  CUfunction function, void **args,
                                  void **extra) {
+    FAKE_NOTE("cuLaunchKernelEx", "{}, {}", int(config->attrs[0].id),
+              config->attrs[0].value.programmaticStreamSerializationAllowed);
     return LaunchKernel(function, config->gridDimX, config->gridDimY,
                         config->gridDimZ, config->blockDimX, config->blockDimY,
                         config->blockDimZ, config->sharedMemBytes,
