@@ -120,17 +120,27 @@ void LaunchHistory::forgetOldest() {
     Period = 0;
 }
 
-size_t
-LaunchHistory::findPeriod(const std::vector<uint32_t> &occurrences) const {
+size_t LaunchHistory::findPeriod(const std::vector<uint32_t> &occurrences,
+                                 bool isNew) const {
   const size_t now = Entries.size() - 1;
   const size_t oldest = occurrences.size() > MaxOccurrences
                             ? occurrences.size() - MaxOccurrences
                             : 0;
-  size_t period = 0;
+  // A launch that is new in its addresses agrees with none in them: those in
+  // front of it say where it is.
+  const size_t newest = isNew ? 1 : 0;
+  auto agreed = [&](size_t then) {
+    return std::pair{
+        then >= newest ? agreement(then - newest, now - newest, Addresses) : 0,
+        agreement(then, now, Signatures)};
+  };
+  // The period that told this launch stays as long as no other is better.
+  size_t period = Foreseen ? Period : 0;
   std::pair<size_t, size_t> best{0, 0};
+  if (Foreseen)
+    best = agreed(now - Period);
   for (size_t i = occurrences.size(); i-- > oldest;) {
-    const std::pair agrees{agreement(occurrences[i], now, Addresses),
-                           agreement(occurrences[i], now, Signatures)};
+    const std::pair agrees = agreed(occurrences[i]);
     if (agrees <= best)
       continue; // of equals the latest
     best = agrees;
@@ -157,7 +167,8 @@ void LaunchHistory::begin(uint64_t signature, std::vector<AddressRange> uses,
   const size_t before = Period;
   std::vector<uint32_t> &places = Places[place];
   std::vector<uint32_t> &positions = Positions[signature];
-  Period = findPeriod(places.empty() ? positions : places);
+  Period = places.empty() ? findPeriod(positions, /*isNew=*/true)
+                          : findPeriod(places, /*isNew=*/false);
   places.push_back(uint32_t(now));
   positions.push_back(uint32_t(now));
   if (Period != before)

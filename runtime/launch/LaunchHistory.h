@@ -96,8 +96,8 @@ private:
   using Occurrences = std::unordered_map<uint64_t, std::vector<uint32_t>>;
   static void forgetBefore(uint32_t gone, Occurrences &occurrences);
   /// How far back the occurrence is that agrees for the longest stretch; 0:
-  /// there is none.
-  size_t findPeriod(const std::vector<uint32_t> &occurrences) const;
+  /// there is none. `isNew`: the launch has not been at its addresses before.
+  size_t findPeriod(const std::vector<uint32_t> &occurrences, bool isNew) const;
 
   Occurrences Positions; ///< by signature
   Occurrences Places;    ///< by signature and addresses

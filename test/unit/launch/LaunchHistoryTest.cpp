@@ -172,6 +172,31 @@ TEST(LaunchHistoryTest, LayersAreToldApartByTheirAddresses) {
   EXPECT_EQ(distance(19, 'b'), 3 * (Layers - 1) + 2u);
 }
 
+/// One kernel of each layer reads more with each token: it is where it was, not
+/// in the layer before.
+TEST(LaunchHistoryTest, ALaunchOnMoreThanBeforeKeepsItsPlace) {
+  constexpr uintptr_t Layers = 40, Cache = 1 << 20;
+  LaunchHistory history;
+  uint64_t clock = 0;
+  auto weights = [](uintptr_t layer) { return layer * 10000; };
+  auto launch = [&](uint64_t kernel, uintptr_t base, size_t bytes) {
+    history.begin(kernel, {{base, base + bytes}}, ++clock);
+  };
+  for (size_t token = 1; token <= 4; ++token)
+    for (uintptr_t layer = 0; layer < Layers; ++layer) {
+      launch('a', weights(layer), 100);
+      launch('g', Cache + layer * 10000, 100 * token);
+      if (token == 4 && layer == 20)
+        break;
+      launch('b', weights(layer) + 1000, 100);
+    }
+  for (uintptr_t address : {weights(39) + 1000, weights(39)}) {
+    const Forecast next = history.nextUse(address);
+    EXPECT_EQ(next.clock - clock, address == weights(39) ? 56u : 58u);
+    EXPECT_TRUE(history.foreseen());
+  }
+}
+
 TEST(LaunchHistoryTest, WhatWillBeOverwrittenIsNotNeeded) {
   LaunchHistory history;
   // A query: its input is copied in, two kernels, the second overwrites what
