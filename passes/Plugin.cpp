@@ -12,6 +12,7 @@
 #include "passes/codegen/CostlySelects.h"
 #include "passes/codegen/DeviceUnrolling.h"
 #include "passes/codegen/InvariantLoads.h"
+#include "passes/codegen/LocalAlignment.h"
 #include "passes/codegen/MathFunctions.h"
 #include "passes/codegen/PopulationCounts.h"
 #include "passes/codegen/RelaxedExchanges.h"
@@ -112,6 +113,7 @@ static void registerCallbacks(PassBuilder &Builder) {
         Manager.addPass(dragon::RemovedInstructionsPass());
         FunctionPassManager Ends;
         Ends.addPass(dragon::RelaxedExchangesPass());
+        Ends.addPass(dragon::LocalAlignmentPass());
         Ends.addPass(dragon::InvariantLoadsPass());
         Ends.addPass(
             dragon::CostlySelectsPass(dragon::options::approximateDivision()));

@@ -88,6 +88,7 @@ PROGRAMS = [
     test("file-range", "make in.bin", "run in.bin out.bin"),
     test("fread-pieces", "whole in.bin out.bin", file=25000004),
     test("freed-staging", "out.bin"),
+    test("graphs-beyond-memory"),
     test("host-function-order"),
     test("input-file-changes", "none in.bin out.bin", file=20 * M),
     test("input-modified", "in.bin out.bin", file=30 * M),
