@@ -14,6 +14,7 @@
 #include "runtime/trace/Log.h"
 
 #include <mutex>
+#include <utility>
 
 using namespace dragon;
 

@@ -17,8 +17,12 @@
 
 #include "runtime/cudart/graphs/GraphCalls.h"
 
+#include <functional>
+#include <initializer_list>
+#include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace dragon {
 

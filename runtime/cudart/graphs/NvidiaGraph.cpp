@@ -11,6 +11,7 @@
 #include "runtime/cudart/launches/KernelWork.h"
 #include "runtime/device/cuda/CudaDriver.h"
 
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 

@@ -29,6 +29,7 @@
 
 #include "runtime/cudart/capture/Graph.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
