@@ -167,13 +167,17 @@ struct AccessRecord {
 };
 
 enum PointerFlags : uint8_t {
-  /// The pointer is stored, returned or passed where nobody can see: what is
-  /// reachable through it, and through memory, may be touched in any way.
+  /// The pointer is returned or passed where nobody can see: what is reachable
+  /// through it, and through memory, may be touched in any way.
   PointerEscapes = 1,
   /// Some write through this pointer may be preceded by a read of the same
   /// bytes (by any thread of the launch): only what no thread of the launch
   /// may read is must-write.
   PointerReadBeforeWrite = 2,
+  /// The pointer is stored in memory: later calls may reach the buffer without
+  /// it. This launch touches no more than its accesses say: a kernel that
+  /// follows pointers from memory is KernelTouchesAnything.
+  PointerKept = 4,
 };
 
 /// A pointer among the kernel's parameters: a whole parameter, or a field of a

@@ -35,7 +35,7 @@ AccessRecorder::Pointer &AccessRecorder::pointer(const PointerParameter &From) {
   for (Pointer &P : Pointers)
     if (P.From == From)
       return P;
-  Pointers.push_back({From, {}, false});
+  Pointers.push_back({From, {}});
   return Pointers.back();
 }
 
@@ -49,6 +49,12 @@ void AccessRecorder::escape(Pointer &P, Instruction &I, const char *How) {
   if (!P.Escapes)
     Notes.push_back({&I, nameOf(P.From), How});
   P.Escapes = true;
+}
+
+void AccessRecorder::keep(Pointer &P, Instruction &I) {
+  if (!P.Kept)
+    Notes.push_back({&I, nameOf(P.From), "is stored in memory"});
+  P.Kept = true;
 }
 
 static void setConditions(AccessSummary &A, const Guards::Conditions &When) {

@@ -55,6 +55,7 @@ public:
     PointerParameter From;
     std::vector<FoundAccess> Accesses;
     bool Escapes = false;
+    bool Kept = false;
   };
 
   AccessRecorder(ExprPool &Pool, llvm::ScalarEvolution &SE,
@@ -73,6 +74,8 @@ public:
   void anything(llvm::Instruction &I, const llvm::Twine &Why);
   /// I lets the pointer escape.
   void escape(Pointer &P, llvm::Instruction &I, const char *How);
+  /// I stores the pointer in memory.
+  void keep(Pointer &P, llvm::Instruction &I);
 
   /// The record of a parameter; empty at first.
   Pointer &pointer(const PointerParameter &From);

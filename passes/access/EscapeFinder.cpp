@@ -51,15 +51,15 @@ void EscapeFinder::followUses(Value &V) {
       followUses(*I);
     } else if (auto *Store = dyn_cast<StoreInst>(I)) {
       if (Store->getValueOperand() == &V)
-        Record.escape(P, *I, "is stored in memory");
+        Record.keep(P, *I);
     } else if (isa<LoadInst, ICmpInst>(I)) {
       continue;
     } else if (auto *Atomic = dyn_cast<AtomicRMWInst>(I)) {
       if (Atomic->getValOperand() == &V)
-        Record.escape(P, *I, "is stored in memory");
+        Record.keep(P, *I);
     } else if (auto *Atomic = dyn_cast<AtomicCmpXchgInst>(I)) {
       if (Atomic->getNewValOperand() == &V)
-        Record.escape(P, *I, "is stored in memory");
+        Record.keep(P, *I);
     } else if (auto *Call = dyn_cast<CallBase>(I)) {
       followCall(*Call, V);
     } else if (isa<PtrToIntInst>(I)) {

@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A pointer escapes if it is stored, returned or given to code that is not
-// seen. Follows the uses of a parameter, through address arithmetic and through
-// the functions that are seen.
+// A pointer escapes if it is returned or given to code that is not seen. One
+// that is stored in memory is kept: a kernel that follows pointers from memory
+// may touch anything, others do not get at it again. Follows the uses of a
+// parameter, through address arithmetic and through the functions that are
+// seen.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_ACCESS_ESCAPEFINDER_H
@@ -30,7 +32,7 @@ public:
                AccessRecorder &Record, AccessRecorder::Pointer &P)
       : Kernel(Kernel), SE(SE), Record(Record), P(P) {}
 
-  /// Records it if the pointer escapes.
+  /// Records it if the pointer escapes or is kept.
   void run();
 
 private:

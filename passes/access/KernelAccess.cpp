@@ -64,6 +64,8 @@ PointerSummary KernelAccess::summarize(AccessRecorder::Pointer &P) {
   S.Flags = 0;
   if (P.Escapes)
     S.Flags |= PointerEscapes;
+  if (P.Kept)
+    S.Flags |= PointerKept;
   summarizeAccesses(P.Accesses, InstructionAccesses(SE, DT, LI), S);
   if (ThreadsMayExit)
     for (AccessSummary &A : S.Accesses)

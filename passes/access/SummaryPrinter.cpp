@@ -209,6 +209,8 @@ void print(const ModuleSummary &Summary, raw_ostream &To) {
       To << "): " << name(P.Mode) << name(P.Pattern);
       if (P.Flags & PointerEscapes)
         To << ", escapes";
+      if (P.Flags & PointerKept)
+        To << ", kept";
       if (P.Flags & PointerReadBeforeWrite)
         To << ", read first";
       To << "\n";

@@ -212,7 +212,7 @@ PointerUse KernelSummaries::use(const Function &Stub, unsigned Parameter,
                   (Pointer->Flags & PointerReadBeforeWrite));
   Result.Writes = Any || Pointer->Mode == AccessMode::Write ||
                   Pointer->Mode == AccessMode::ReadWrite;
-  Result.Escapes = Pointer->Flags & PointerEscapes;
+  Result.Escapes = Pointer->Flags & (PointerEscapes | PointerKept);
   const SummaryView &View = *kernel(Stub).View;
   for (uint32_t I = 0; I < Pointer->NumAccesses; ++I) {
     uint8_t Flags = View.access(Pointer->FirstAccess + I).Flags;

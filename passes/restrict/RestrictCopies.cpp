@@ -184,7 +184,7 @@ static bool mayBeRestricted(const KernelSummary &Kernel) {
     return false;
   unsigned Pointers = 0, Written = 0;
   for (const PointerSummary &Pointer : Kernel.Pointers) {
-    if (Pointer.Flags & PointerEscapes)
+    if (Pointer.Flags & (PointerEscapes | PointerKept))
       return false;
     if (Pointer.Mode == AccessMode::None)
       continue;

@@ -74,18 +74,34 @@ static __device__ NOINLINE int depth(int *a, int n) {
 // CHECK-NEXT:   a (argument 0): read-write
 extern "C" __global__ void recursive(int *a, int n) { a[n] = depth(a, n); }
 
-// A pointer in memory can be picked up by anyone.
+// A pointer in memory can be picked up by later kernels; this one does not.
 // CHECK-LABEL: kernel stores_pointer{{$}}
-// CHECK-NEXT:   a (argument 0): any access{{.*}}, escapes
+// CHECK-NEXT:   a (argument 0): not accessed, kept
 // CHECK-NEXT:   slot (argument 1): write
 extern "C" __global__ void stores_pointer(float *a, float **slot) {
   *slot = a;
 }
 // The same as a number.
 // CHECK-LABEL: kernel stores_number{{$}}
-// CHECK-NEXT:   a (argument 0): any access{{.*}}, escapes
+// CHECK-NEXT:   a (argument 0): not accessed, kept
 extern "C" __global__ void stores_number(float *a, unsigned long *slot) {
   *slot = (unsigned long)a + 4;
+}
+// What it reads and writes as well is known as before.
+// CHECK-LABEL: kernel stores_and_uses{{$}}
+// CHECK-NEXT:   a (argument 0): read-write{{.*}}, kept, read first
+// CHECK-NEXT:     read exact 4 bytes at {{.*}}tid.x
+// CHECK-NEXT:     write exact 4 bytes at 0
+extern "C" __global__ void stores_and_uses(float *a, float **slot) {
+  slot[0] = a;
+  slot[1] = a + (int)a[threadIdx.x + 1];
+  a[0] = 1;
+}
+// It follows what it may have stored.
+// CHECK-LABEL: kernel stores_and_follows, touches anything{{$}}
+extern "C" __global__ void stores_and_follows(float *a, float **slot) {
+  slot[threadIdx.x] = a;
+  *slot[threadIdx.x + 1] = 1;
 }
 
 // CHECK: note: loaded: follows a pointer that it loads from memory
