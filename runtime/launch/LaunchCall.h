@@ -15,10 +15,12 @@
 #include "dragon/CompilerABI.h"
 #include "dragon/FootprintEval.h"
 #include "runtime/device/Device.h"
+#include "runtime/launch/FootprintCache.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -29,6 +31,8 @@ struct KernelInfo {
   KernelHandle handle;
   const SummaryView *summary = nullptr; ///< null: nothing is known
   const KernelRecord *record = nullptr;
+  /// Of the record; null: each footprint is evaluated.
+  std::shared_ptr<FootprintCache> footprints;
   /// Its copy that counts accesses (AccessCounts.h), if it has one.
   std::optional<KernelHandle> counting;
   /// Its copy for buffers that do not overlap (KernelHasRestrictCopy), if it

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 
 namespace dragon {
 
@@ -117,6 +118,16 @@ void settleMustWrites(BufferFootprint &use) {
   }
 }
 
+/// What is asked for byte by byte is large, and asked for once.
+FootprintCache::Footprint evaluated(const KernelInfo &kernel, uint32_t pointer,
+                                    const LaunchDims &dims, const BlockBox &box,
+                                    const EvalLimits &limits) {
+  if (kernel.footprints && !limits.WithAffine)
+    return kernel.footprints->of(pointer, dims, box, limits);
+  return std::make_shared<const ByteFootprint>(evaluateFootprint(
+      *kernel.summary, *kernel.record, pointer, dims, box, limits));
+}
+
 /// By the blocks of the box. `exact`: byte by byte; else gaps that hold no
 /// chunk may be filled.
 BufferFootprints footprintsOf(const ResolvedLaunch &launch,
@@ -130,12 +141,14 @@ BufferFootprints footprintsOf(const ResolvedLaunch &launch,
     limits.MaxRanges = size_t(1) << 20;
   BufferFootprints uses;
   for (const LaunchPointer &pointer : launch.pointers) {
+    if (pointer.elsewhere)
+      continue;
     limits.MergeGap = pointer.allocation && !exact
                           ? int64_t(pointer.allocation->buffer->chunkBytes) - 1
                           : 0;
-    ByteFootprint footprint =
-        evaluateFootprint(*launch.kernel->summary, *launch.kernel->record,
-                          pointer.index, dims, box, limits);
+    const FootprintCache::Footprint found =
+        evaluated(*launch.kernel, pointer.index, dims, box, limits);
+    const ByteFootprint &footprint = *found;
     if (pointer.allocation) {
       add(uses[pointer.allocation->buffer], pointer.index, footprint,
           pointer.value, *pointer.allocation);

@@ -195,8 +195,11 @@ void ModuleRegistry::lookUpSummary(Kernel &kernel) {
   if (!kernel.module->hasSummary)
     return;
   kernel.info.record = kernel.module->summary.findKernel(kernel.name.c_str());
-  if (kernel.info.record)
-    kernel.info.summary = &kernel.module->summary;
+  if (!kernel.info.record)
+    return;
+  kernel.info.summary = &kernel.module->summary;
+  kernel.info.footprints = std::make_shared<FootprintCache>(
+      *kernel.info.summary, *kernel.info.record);
 }
 
 const dragon_cpu_kernel *

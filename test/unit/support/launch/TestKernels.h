@@ -290,6 +290,8 @@ public:
       info.handle.image = {cpu.name, &cpu, {}, {}};
       info.summary = &View;
       info.record = View.findKernel(name.c_str());
+      if (info.record)
+        info.footprints = std::make_shared<FootprintCache>(View, *info.record);
       Infos.emplace(name, info);
     }
     Infos.at("hops").counting = Infos.at("hops counting").handle;
