@@ -106,6 +106,7 @@ PROGRAMS = [
     test("managed-variables"),
     test("mapped-input", "shared out.bin"),
     test("memory-again"),
+    test("memory-of-others"),
     test("memset-and-copies", "in.bin out.bin", file=18000001),
     test("not-sliced"),
     test("older-cuda", flags=["-Wno-deprecated-declarations"]),

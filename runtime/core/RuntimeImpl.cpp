@@ -76,6 +76,9 @@ RuntimeImpl::RuntimeImpl(Settings settings, std::unique_ptr<Device> device,
       Launches(Ctx, Time, Space, Data, OnDevice, Next, Ends, Hints, Counting,
                Plans, Single, Waves),
       Library(Ctx, Time, Space, Data, OnDevice, Resident, Next) {
+  Space.Allocations.setOthers([device = Ctx.device.get()](uintptr_t address) {
+    return device->othersAt(address);
+  });
   Store.setDetach([this](const BackingFile &file, int64_t begin, int64_t end,
                          const Buffer *except, int64_t exceptDelta) {
     return Announced.detach(file, begin, end, except, exceptDelta);

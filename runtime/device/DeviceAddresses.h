@@ -55,6 +55,12 @@ struct DeviceMemory {
 /// allows. True: the access can be retried.
 using FaultHandler = bool (*)(void *context, uintptr_t address, bool write);
 
+struct AddressRange {
+  uintptr_t begin;
+  uintptr_t end;
+  bool operator==(const AddressRange &) const = default;
+};
+
 class DeviceAddresses {
 public:
   DeviceAddresses(const DeviceAddresses &) = delete;
@@ -90,6 +96,10 @@ public:
   /// cannot touch: the program's device variables, and what other libraries or
   /// the program have from the driver. The host may only copy it by copy().
   bool hostReaches(const void *address) { return hostReachesImpl(address); }
+  /// The address is outside of all reserved ranges: the piece of memory there
+  /// that somebody else has, from the driver or, where kernels reach all of the
+  /// host's memory, from the system. Empty: none is known.
+  AddressRange othersAt(uintptr_t address) { return othersAtImpl(address); }
 
   StatusOr<DeviceMemory> memory();
 
@@ -110,6 +120,9 @@ private:
                                      bool guarded) = 0;
   virtual Status setFaultHandlerImpl(FaultHandler handler, void *context) = 0;
   virtual bool hostReachesImpl(const void *) { return true; }
+  virtual AddressRange othersAtImpl(uintptr_t address) {
+    return {address, address};
+  }
   virtual StatusOr<DeviceMemory> memoryImpl() = 0;
 
   const DeviceCaps &Abilities;

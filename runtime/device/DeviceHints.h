@@ -28,12 +28,6 @@
 
 namespace dragon {
 
-struct AddressRange {
-  uintptr_t begin;
-  uintptr_t end;
-  bool operator==(const AddressRange &) const = default;
-};
-
 /// What the driver is told of a range of addresses; CUDA's cudaMemAdvise.
 enum class Advice : uint8_t {
   ReadMostly,

@@ -188,6 +188,10 @@ bool ForwardingDevice::hostReachesImpl(const void *address) {
   return Inner->hostReaches(address);
 }
 
+AddressRange ForwardingDevice::othersAtImpl(uintptr_t address) {
+  return Inner->othersAt(address);
+}
+
 StatusOr<DeviceMemory> ForwardingDevice::memoryImpl() {
   DRAGON_TRY(before(DeviceCall::Memory));
   return Inner->memory();

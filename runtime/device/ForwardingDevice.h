@@ -92,6 +92,7 @@ private:
   Status guardHostAccessImpl(uintptr_t va, size_t bytes, bool guarded) override;
   Status setFaultHandlerImpl(FaultHandler handler, void *context) override;
   bool hostReachesImpl(const void *address) override;
+  AddressRange othersAtImpl(uintptr_t address) override;
   StatusOr<DeviceMemory> memoryImpl() override;
 
   std::unique_ptr<Device> Inner;

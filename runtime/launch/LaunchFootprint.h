@@ -10,9 +10,10 @@
 //
 // A pointer touches the allocation that it points into. One that points into
 // none (one past the end, or a[-1] passed on purpose) touches whatever its
-// footprint meets. What one pointer surely overwrites does not count where
-// another pointer of the launch may read: it may read first. A kernel without
-// a summary, or one whose pointers escape, may do anything to every buffer.
+// footprint meets, unless it is in memory of others, which it touches then.
+// What one pointer surely overwrites does not count where another pointer of
+// the launch may read: it may read first. A kernel without a summary, or one
+// whose pointers escape, may do anything to every buffer.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_LAUNCH_LAUNCHFOOTPRINT_H

@@ -118,7 +118,7 @@ Status LaunchRunner::runInCore(const ResolvedLaunch &launch) {
   std::vector<AddressRange> touched;
   bool listed = Ctx.caps().strict || Time.Tracking;
   for (const LaunchPointer &pointer : launch.pointers)
-    listed |= !pointer.allocation;
+    listed |= !pointer.allocation && !pointer.elsewhere;
   if (listed) {
     chunks = footprintOf(launch, Space.Allocations, grid);
     touched = addressRanges(chunks);
@@ -197,6 +197,8 @@ Status LaunchRunner::noteUses(const ResolvedLaunch &launch) {
       DRAGON_TRY(wrote(*buffer));
     }
   for (const LaunchPointer &pointer : launch.pointers) {
+    if (pointer.elsewhere)
+      continue;
     used(*pointer.allocation->buffer);
     if (pointer.mayWrite)
       DRAGON_TRY(wrote(*pointer.allocation->buffer));

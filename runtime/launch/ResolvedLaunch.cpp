@@ -53,14 +53,16 @@ void ResolvedLaunch::resolve(const LaunchCall &call,
     // same allocations.
     LaunchPointer &found = pointers[count++];
     if (again && found.index == pointerIndex &&
-        holds(found.allocation, value)) {
+        (found.elsewhere ? found.value == value
+                         : holds(found.allocation, value))) {
       found.value = value;
       continue;
     }
     Allocation *allocation = allocations.find(value);
     if (!allocation) // one past the end, to go backwards from
       allocation = allocations.find(value - 1);
-    found = {pointerIndex, value, allocation, pointer.Mode != AccessMode::Read};
+    found = {pointerIndex, value, allocation, pointer.Mode != AccessMode::Read,
+             !allocation && allocations.isOthers(value)};
   }
   pointers.resize(count);
 }

@@ -26,6 +26,8 @@ struct LaunchPointer {
   uintptr_t value;
   Allocation *allocation; ///< that it points into; null: none
   bool mayWrite;
+  /// It points into memory that is not ours, and leads to none that is.
+  bool elsewhere = false;
 };
 
 struct ResolvedLaunch : LaunchCall {

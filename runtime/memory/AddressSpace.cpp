@@ -32,6 +32,39 @@ std::vector<Allocation *> AddressIndex::overlapping(uintptr_t begin,
   return found;
 }
 
+bool AddressIndex::isNearBuffer(uintptr_t address) const {
+  constexpr uintptr_t near = uintptr_t(64) << 10;
+  const auto above = Map.upper_bound(address);
+  if (above != Map.end() && above->first - address <= near)
+    return true;
+  if (above == Map.begin())
+    return false;
+  // Behind the program's bytes the buffer may have more, and the driver knows
+  // memory there.
+  const Buffer &below = *std::prev(above)->second.buffer;
+  const uintptr_t end = below.base + below.vaBytes;
+  return address < end || address - end <= near;
+}
+
+bool AddressIndex::isOthers(uintptr_t address) {
+  if (!AskForOthers || isNearBuffer(address))
+    return false;
+  constexpr size_t most = 64;
+  if (OthersAsOf != Changes || Others.size() >= most)
+    Others.clear();
+  OthersAsOf = Changes;
+  const auto holds = [address](const AddressRange &range) {
+    return address >= range.begin && address < range.end;
+  };
+  if (std::any_of(Others.begin(), Others.end(), holds))
+    return true;
+  const AddressRange found = AskForOthers(address);
+  if (!holds(found))
+    return false;
+  Others.push_back(found);
+  return true;
+}
+
 StatusOr<Allocation *> AddressSpace::rangeOf(uintptr_t address, size_t bytes,
                                              const char *call) {
   Allocation *found = Allocations.find(address);

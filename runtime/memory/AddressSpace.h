@@ -15,13 +15,16 @@
 #define DRAGON_RUNTIME_MEMORY_ADDRESSSPACE_H
 
 #include "runtime/base/Status.h"
+#include "runtime/device/Device.h"
 #include "runtime/memory/Buffer.h"
 
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dragon {
@@ -64,12 +67,26 @@ public:
   }
   /// The allocations that have bytes in [begin, end).
   std::vector<Allocation *> overlapping(uintptr_t begin, uintptr_t end);
+  /// Says where an address is, of memory that somebody else has: Device's
+  /// othersAt(). Without it, none is known.
+  using OthersAt = std::function<AddressRange(uintptr_t)>;
+  void setOthers(OthersAt others) { AskForOthers = std::move(others); }
+  /// An address in no allocation: it is in memory that somebody else has, so a
+  /// kernel that is given it accesses that. Not so close to a buffer: programs
+  /// count from 1 or end at 0, and give a pointer to what is next to it.
+  bool isOthers(uintptr_t address);
   const std::map<uintptr_t, Allocation> &all() const { return Map; }
   std::map<uintptr_t, Allocation> &all() { return Map; }
 
 private:
+  bool isNearBuffer(uintptr_t address) const;
+
   std::map<uintptr_t, Allocation> Map;
   uint64_t Changes = 0;
+  OthersAt AskForOthers;
+  /// Of others, as they were when there were so many changes.
+  std::vector<AddressRange> Others;
+  uint64_t OthersAsOf = 0;
 };
 
 struct AddressSpace {

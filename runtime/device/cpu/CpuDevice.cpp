@@ -84,6 +84,18 @@ Status CpuDevice::releaseImpl(uintptr_t base, size_t bytes) {
   return Addresses.release(base, bytes);
 }
 
+// Kernels reach all of the host's memory.
+AddressRange CpuDevice::othersAtImpl(uintptr_t address) {
+  const uintptr_t bytes = uintptr_t(sysconf(_SC_PAGESIZE));
+  const uintptr_t page = address / bytes * bytes;
+  unsigned char loaded = 0;
+  if (AddressRange ours{};
+      Addresses.findReserved(address, ours) ||
+      mincore(reinterpret_cast<void *>(page), bytes, &loaded) != 0)
+    return {address, address};
+  return {page, page + bytes};
+}
+
 StatusOr<Physical> CpuDevice::createImpl(Place place, size_t bytes) {
   MemoryFile &file = fileOf(place);
   DRAGON_ASSIGN(uint64_t offset, file.allocate(bytes));

@@ -93,6 +93,7 @@ private:
                     const std::string &name) override {
     Addresses.describe(base, bytes, name);
   }
+  AddressRange othersAtImpl(uintptr_t address) override;
   StatusOr<Physical> createImpl(Place place, size_t bytes) override;
   Status destroyImpl(const Physical &physical) override;
   Status mapImpl(uintptr_t va, const Physical &physical) override;

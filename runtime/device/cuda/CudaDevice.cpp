@@ -315,6 +315,25 @@ bool CudaDevice::hostReachesImpl(const void *address) {
   return result != CUDA_SUCCESS || type != CU_MEMORYTYPE_DEVICE || managed;
 }
 
+// Of memory that the program maps itself (cuMemMap), the driver gives the range
+// of one mapping.
+AddressRange CudaDevice::othersAtImpl(uintptr_t address) {
+  CUmemorytype type = {};
+  CUdeviceptr begin = 0;
+  size_t bytes = 0;
+  CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                 CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                                 CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+  void *values[] = {&type, &begin, &bytes};
+  CudaContextScope scope(Cuda, Context);
+  if (Cuda.PointerGetAttributes(3, which, values, address) != CUDA_SUCCESS ||
+      !type)
+    return {address, address};
+  if (address - begin < bytes)
+    return {begin, begin + bytes};
+  return {address, address + 1};
+}
+
 StatusOr<DeviceMemory> CudaDevice::memoryImpl() {
   CudaContextScope scope(Cuda, Context);
   size_t free = 0, total = 0;

@@ -71,6 +71,7 @@ private:
                               void **args);
   bool acceptsImpl(const LaunchRequest &request) override;
   bool hostReachesImpl(const void *address) override;
+  AddressRange othersAtImpl(uintptr_t address) override;
 };
 
 } // namespace dragon

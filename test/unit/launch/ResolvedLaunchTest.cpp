@@ -50,6 +50,32 @@ TEST_F(ResolvedLaunchTest, AnEndBelongsToWhatItEndsUnlessAnotherBeginsThere) {
   EXPECT_EQ(ResolvedLaunch(beyond.call, Index).pointers[1].allocation, nullptr);
 }
 
+TEST_F(ResolvedLaunchTest, MemoryOfOthersIsElsewhere) {
+  Buffer &c = add(4096);
+  const uintptr_t theirs = c.base + (uintptr_t(1) << 32);
+  const Call call = make("add", 1, c.base, theirs, theirs + 8192, 64);
+  EXPECT_FALSE(ResolvedLaunch(call.call, Index).pointers[1].elsewhere);
+  Index.setOthers(
+      [theirs](uintptr_t) -> AddressRange { return {theirs, theirs + 4096}; });
+  ResolvedLaunch launch(call.call, Index);
+  EXPECT_FALSE(launch.pointers[0].elsewhere);
+  EXPECT_TRUE(launch.pointers[1].elsewhere);
+  EXPECT_EQ(launch.pointers[1].allocation, nullptr);
+  EXPECT_FALSE(launch.pointers[2].elsewhere);
+  // What is not ours may be in one allocation.
+  EXPECT_FALSE(launch.onDistinctAllocations());
+  // In the same memory, with other pointers.
+  const Call swapped = make("add", 1, c.base, theirs + 8192, theirs, 64);
+  launch.resolve(swapped.call, Index);
+  EXPECT_FALSE(launch.pointers[1].elsewhere);
+  EXPECT_TRUE(launch.pointers[2].elsewhere);
+  // It has become ours.
+  Index.insert({theirs, 4096, 0, false, "theirs", &c});
+  launch.resolve(swapped.call, Index);
+  EXPECT_FALSE(launch.pointers[2].elsewhere);
+  EXPECT_EQ(launch.pointers[2].allocation->name, "theirs");
+}
+
 TEST_F(ResolvedLaunchTest, NullIsNoPointer) {
   Buffer &c = add(4096);
   const Call call = make("add", 1, c.base, uintptr_t(0), uintptr_t(0), 64);

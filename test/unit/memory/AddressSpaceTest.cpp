@@ -110,6 +110,37 @@ TEST_F(AddressSpaceTest, ARangeIsInOneAllocation) {
   EXPECT_FALSE(Space.rangeOf(100, SIZE_MAX, "copy").ok());
 }
 
+TEST_F(AddressSpaceTest, MemoryOfOthersIsAskedForOnce) {
+  constexpr uintptr_t GiB = uintptr_t(1) << 30, KiB = 1024;
+  AddressIndex &index = Space.Allocations;
+  EXPECT_FALSE(index.isOthers(GiB)); // nobody knows
+  unsigned asked = 0;
+  index.setOthers([&asked](uintptr_t address) -> AddressRange {
+    ++asked;
+    if (address >= GiB && address < 2 * GiB)
+      return {GiB, 2 * GiB};
+    return {address, address};
+  });
+  EXPECT_TRUE(index.isOthers(GiB));
+  EXPECT_TRUE(index.isOthers(2 * GiB - 1));
+  EXPECT_EQ(asked, 1u);
+  EXPECT_FALSE(index.isOthers(2 * GiB));
+  EXPECT_FALSE(index.isOthers(2 * GiB));
+  EXPECT_EQ(asked, 3u);
+  // The memory may have become ours since.
+  Buffer &buffer = add(GiB + 512 * KiB, 100 * KiB, "a");
+  buffer.vaBytes = 200 * KiB;
+  EXPECT_TRUE(index.isOthers(GiB + KiB));
+  EXPECT_EQ(asked, 4u);
+  // Next to a buffer, of which there is more than the program asked for, an
+  // address may have been made from a pointer to it.
+  for (uintptr_t ours : {buffer.base - 1, buffer.base - 64 * KiB,
+                         buffer.base + 100 * KiB, buffer.base + 264 * KiB})
+    EXPECT_FALSE(index.isOthers(ours)) << ours - GiB;
+  EXPECT_TRUE(index.isOthers(buffer.base - 64 * KiB - 1));
+  EXPECT_TRUE(index.isOthers(buffer.base + 264 * KiB + 1));
+}
+
 TEST_F(AddressSpaceTest, WhatADriverMovesTakesNothingOfTheBudget) {
   add(1000, 10, "a");
   add(2000, 20, "b").kept = true;
