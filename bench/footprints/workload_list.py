@@ -137,6 +137,7 @@ LEFT_OUT = {
     "errors": "its launches fail",
     "fresh-memory": "reads what it has not written, which is poison there",
     "killed": "it is killed before it tells",
+    "library-arrays": "its buffers belong to code that was not compiled for it",
     "library-calls": "its buffers belong to code that was not compiled for it",
     "separable-link-time": "separable, with another option",
     "private-files": "looks at the files that too little memory makes",

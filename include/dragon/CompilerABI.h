@@ -377,19 +377,26 @@ enum {
   DRAGON_LIBRARY_READ = 1,
   DRAGON_LIBRARY_WRITE = 2,     /* reads as well, perhaps */
   DRAGON_LIBRARY_OVERWRITE = 3, /* all bytes, before any is read */
-  DRAGON_LIBRARY_KEEP = 4       /* all of the buffer, at any time from now on */
+  DRAGON_LIBRARY_KEEP = 4,      /* all of the buffer, at any time from now on */
+  DRAGON_LIBRARY_ARRAY = 5      /* see below */
 };
 
 /* In front of a call that has a summary: `count` uses follow, each as
    (const void *pointer, int64_t bytes, uint32_t mode); bytes < 0: unknown.
-   Pointers into no buffer are of no interest. The buffers are in device memory
-   until the end. The function will work in the stream `handle` if `stream` is
-   1, in any if it is 0. Returns what __dragon_library_end is given after the
-   call, or null if the buffers do not fit: the call must not be made then, and
-   the error has been told. */
+   (array, number, DRAGON_LIBRARY_ARRAY) says that the next use, which has the
+   same pointer, is of what each of so many pointers points to, which lie there
+   in device memory; number < 0: unknown, and what can be reached from there
+   stays in device memory. Pointers into no buffer are of no interest. The
+   buffers are in device memory until the end. The function will work in the
+   stream `handle` if `stream` is 1, in any if it is 0. Returns what
+   __dragon_library_end is given after the call, or null if the buffers do not
+   fit: the call must not be made then, and the error has been told. */
 void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
                              void *handle, uint32_t count, ...);
 void __dragon_library_end(void *token);
+/* The bytes from a matrix's pointer on that a layout of cublasLt's
+   (cublasLtMatrixLayout_t) describes; -1: not known. */
+int64_t __dragon_matrix_bytes(const void *layout);
 
 /* In front of a call that has no summary, with its pointers, each as
    (const void *pointer, uint64_t bytes): bytes of the caller's own memory

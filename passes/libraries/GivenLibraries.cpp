@@ -49,6 +49,11 @@ Error addLibrarySummaries(MemoryBufferRef File) {
 }
 
 const LibraryFunction *libraryFunction(const CallBase &Call) {
+  const LibraryFunction *F = describedFunction(Call);
+  return F && !F->followsPointers() ? F : nullptr;
+}
+
+const LibraryFunction *describedFunction(const CallBase &Call) {
   const Function *Callee = Call.getCalledFunction();
   if (!Callee || Callee->isIntrinsic() || libraries().empty())
     return nullptr;

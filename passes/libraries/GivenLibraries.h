@@ -32,6 +32,10 @@ const std::string &librariesError();
 llvm::Error addLibrarySummaries(llvm::MemoryBufferRef File);
 
 /// Null: no summary describes what is called.
+const LibraryFunction *describedFunction(const llvm::CallBase &Call);
+/// Null: no summary says which buffers the call uses, as far as the pointers
+/// that it is given tell. Functions that follow pointers in device memory may
+/// use others: what these are is known when they are called.
 const LibraryFunction *libraryFunction(const llvm::CallBase &Call);
 
 /// `print<dragon-library-summaries>`: the functions that are described.

@@ -11,7 +11,7 @@
 //   comparison  sum (('==' ...) sum)       sum         product (('+'|'-')
 //   ...)... product     factor (('*'|'/') ...)... factor      number | name |
 //   '-' factor | '!' factor | '*' name | '(' choice
-//               ')' | max(a, b) | min(a, b) | abs(a)
+//               ')' | max(a, b) | min(a, b) | abs(a) | matrix(name)
 //
 //===----------------------------------------------------------------------===//
 
@@ -231,8 +231,19 @@ int ExpressionParser::call(StringRef Name) {
       return fail("')' is wanted");
     return add(Name == "sizeof" ? Op::TypeSize : Op::PointeeSize, Index);
   }
+  if (Name == "matrix") {
+    StringRef Layout = word();
+    auto It = find(Names.Parameters, Layout);
+    if (Layout.empty() || It == Names.Parameters.end())
+      return fail("'" + Layout + "' is no parameter");
+    At += Layout.size();
+    if (!take(")"))
+      return fail("')' is wanted");
+    return add(Op::MatrixBytes, It - Names.Parameters.begin());
+  }
   if (!Two && Name != "abs")
-    return fail("there is no function '" + Name + "' (max, min and abs are" +
+    return fail("there is no function '" + Name +
+                "' (max, min, abs and matrix are" +
                 (Names.Template ? ", and sizeof and pointee)" : ")"));
   int First = choice();
   if (!want(First, false))

@@ -12,8 +12,10 @@
 //   transa == N ? k : m                   max(1, abs(incx))
 //   sizeof(0) * num_items                 pointee(1) * num_items
 //
-// sizeof(N) is the size of the N-th template argument of a C++ function,
-// pointee(N) that of what the argument points to.
+// matrix(layout) is what a layout of cublasLt's, which only the library can
+// read, says of the bytes of a matrix. sizeof(N) is the size of the N-th
+// template argument of a C++ function, pointee(N) that of what the argument
+// points to.
 //
 // Numbers are 64-bit and signed. `*beta == 0` asks whether all bytes of a host
 // parameter are zero. An expression is a number or a truth; which of the two is
@@ -53,6 +55,7 @@ public:
     TypeSize,    ///< of a template argument
     PointeeSize, ///< of what a template argument points to
     Parameter,
+    MatrixBytes, ///< that a layout of cublasLt's, a parameter, describes
     Add,
     Subtract,
     Multiply,
@@ -88,8 +91,8 @@ public:
       llvm::function_ref<std::optional<int64_t>(const Node &)> Value) const;
 
   /// Arithmetic: Number and Truth, and one function for each kind of node:
-  /// constant, parameter, number(Op, a, b), select, compare(Op, a, b),
-  /// logic(Op, a, b), hostIsZero.
+  /// constant, parameter, matrixBytes, number(Op, a, b), select,
+  /// compare(Op, a, b), logic(Op, a, b), hostIsZero.
   template <typename Arithmetic>
   typename Arithmetic::Number number(Arithmetic &With) const {
     return numberAt(With, Nodes.size() - 1);
@@ -108,6 +111,8 @@ private:
     switch (N.Kind) {
     case Op::Parameter:
       return With.parameter(static_cast<unsigned>(N.Value));
+    case Op::MatrixBytes:
+      return With.matrixBytes(static_cast<unsigned>(N.Value));
     case Op::Select:
       return With.select(truthAt(With, N.Operands[0]),
                          numberAt(With, N.Operands[1]),

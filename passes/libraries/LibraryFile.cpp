@@ -53,7 +53,7 @@ using NumberRows = std::vector<NumberRow>;
 struct UseRow {
   ParameterName Pointer;
   LibraryMode Mode = LibraryMode::ReadWrite;
-  NumberText Bytes;
+  NumberText Array, Bytes;
   TruthText If, OverwriteIf;
 };
 
@@ -246,6 +246,7 @@ template <> struct MappingTraits<UseRow> {
   static void mapping(IO &In, UseRow &Row) {
     In.mapRequired("pointer", Row.Pointer);
     In.mapRequired("mode", Row.Mode);
+    In.mapOptional("array", Row.Array);
     In.mapOptional("bytes", Row.Bytes);
     In.mapOptional("if", Row.If);
     In.mapOptional("overwrite-if", Row.OverwriteIf);
@@ -257,7 +258,8 @@ template <> struct MappingTraits<UseRow> {
     if (Row.OverwriteIf.Value && Row.Mode != LibraryMode::ReadWrite &&
         Row.Mode != LibraryMode::Write)
       return "'overwrite-if' goes with the modes write and read-write";
-    if (Row.Mode == LibraryMode::Keep && (Row.Bytes.Value || Row.If.Value))
+    if (Row.Mode == LibraryMode::Keep &&
+        (Row.Array.Value || Row.Bytes.Value || Row.If.Value))
       return "the mode keep is of all of the buffer, always";
     return "";
   }
@@ -376,8 +378,9 @@ LibraryFunction functionOf(const FunctionRow &Row, std::optional<int64_t> Bytes,
     F.SetsStreamTo = Row.SetsStream->To.Index;
   }
   for (const UseRow &Use : Row.Uses)
-    F.Uses.push_back({static_cast<unsigned>(Use.Pointer.Index), Use.Mode,
-                      Use.Bytes.Value, Use.If.Value, Use.OverwriteIf.Value});
+    F.Uses.push_back({static_cast<unsigned>(Use.Pointer.Index), Use.Array.Value,
+                      Use.Mode, Use.Bytes.Value, Use.If.Value,
+                      Use.OverwriteIf.Value});
   for (const HostRow &Host : Row.Host)
     F.Host.push_back({static_cast<unsigned>(Host.Pointer.Index),
                       Host.Bytes.Value, Host.Mode == HostMode::Write});

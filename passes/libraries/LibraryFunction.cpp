@@ -11,6 +11,10 @@ using namespace llvm;
 
 namespace dragon {
 
+bool LibraryFunction::followsPointers() const {
+  return any_of(Uses, [](const LibraryUse &U) { return U.Array.has_value(); });
+}
+
 const LibraryUse *LibraryFunction::use(unsigned Parameter) const {
   for (const LibraryUse &U : Uses)
     if (U.Parameter == Parameter)
@@ -43,6 +47,7 @@ void LibraryFunction::resolve(
     return Had && !E;
   };
   for (LibraryUse &Use : Uses) {
+    Resolve(Use.Array);
     if (Resolve(Use.Bytes) || Resolve(Use.OverwriteIf)) {
       Use.OverwriteIf.reset();
       if (Use.Mode == LibraryMode::Overwrite)

@@ -33,6 +33,9 @@ enum class LibraryMode {
 /// What a function does through a parameter that points to device memory.
 struct LibraryUse {
   unsigned Parameter = 0;
+  /// The parameter points to an array in device memory of so many pointers,
+  /// which is read; the rest is of what each of them points to.
+  std::optional<LibraryExpression> Array;
   LibraryMode Mode = LibraryMode::ReadWrite;
   std::optional<LibraryExpression> Bytes; ///< none: unknown, but not before it
   std::optional<LibraryExpression> If;    ///< not used otherwise
@@ -71,6 +74,8 @@ struct LibraryFunction {
   int SetsStreamOf = -1;
   int SetsStreamTo = -1;
 
+  /// Whether it follows pointers that are in device memory.
+  bool followsPointers() const;
   /// The use of a parameter, or null.
   const LibraryUse *use(unsigned Parameter) const;
   const LibraryHostUse *hostUse(unsigned Parameter) const;

@@ -166,7 +166,7 @@ void ProgramBuilder::visitOpaque(CallBase &Call) {
     if (!Callee->isDeclaration()) {
       if (IsGiven([](const MemoryObject &) { return true; }))
         Facts.Result.Missed.push_back(&Call);
-    } else if (IsGiven([](const MemoryObject &O) {
+    } else if (!describedFunction(Call) && IsGiven([](const MemoryObject &O) {
                  return O.Buffer != BufferKind::Host;
                })) {
       Facts.Result.UnknownCalls.push_back(&Call);

@@ -78,7 +78,7 @@ bool HandleUses::allowsLoad(const LoadInst &Load) const {
     return true;
   return all_of(Load.users(), [](const User *U) {
     auto *Taker = dyn_cast<CallBase>(U);
-    return isa<ICmpInst>(U) || (Taker && libraryFunction(*Taker));
+    return isa<ICmpInst>(U) || (Taker && describedFunction(*Taker));
   });
 }
 
@@ -87,7 +87,7 @@ bool HandleUses::allowsCall(CallBase &Call) {
   if (auto *Transfer = dyn_cast<AnyMemTransferInst>(&Call))
     return !touches(Transfer->getDest(), AnyLength) &&
            !touches(Transfer->getSource(), AnyLength);
-  const LibraryFunction *Function = libraryFunction(Call);
+  const LibraryFunction *Function = describedFunction(Call);
   if (!Function)
     return true;
   if (Function->Creates >= 0 &&

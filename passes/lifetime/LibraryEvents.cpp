@@ -69,6 +69,7 @@ public:
     });
     return Something ? constant(1) : Evolution.getCouldNotCompute();
   }
+  Number matrixBytes(unsigned) { return Evolution.getCouldNotCompute(); }
   Number number(Op Kind, Number A, Number B) {
     if (isa<SCEVCouldNotCompute>(A) || isa<SCEVCouldNotCompute>(B))
       return Evolution.getCouldNotCompute();

@@ -51,6 +51,10 @@ public:
     IsKnown = false;
     return constant(0);
   }
+  Number matrixBytes(unsigned Layout) {
+    return callEntry("__dragon_matrix_bytes", {Call.getArgOperand(Layout)},
+                     *Builder.GetInsertPoint());
+  }
   Number number(Op Kind, Number A, Number B) {
     switch (Kind) {
     case Op::Add:
@@ -126,7 +130,8 @@ Constant *describeCall(const CallBase &Call, StringRef Shown) {
                             GlobalValue::PrivateLinkage, Row, "dragon.call");
 }
 
-/// (pointer, bytes, mode) of each pointer that may be a buffer's.
+/// (pointer, bytes, mode) of each pointer that may be a buffer's, and in front
+/// of it (pointer, number, ARRAY) of one to an array.
 SmallVector<Value *, 16> usesOf(CallBase &Call, const LibraryFunction &Function,
                                 IRBuilder<> &Builder) {
   SmallVector<Value *, 16> Result;
@@ -189,6 +194,8 @@ SmallVector<Value *, 16> usesOf(CallBase &Call, const LibraryFunction &Function,
     if (Known->If)
       Which = Builder.CreateSelect(Truth(*Known->If, true), Which,
                                    Mode(DRAGON_LIBRARY_NOTHING));
+    if (Known->Array)
+      Result.append({Operand, Bytes(Known->Array), Mode(DRAGON_LIBRARY_ARRAY)});
     Result.append({Operand, Bytes(Known->Bytes), Which});
   }
   return Result;
@@ -284,7 +291,7 @@ void surround(CallBase &Original, const LibraryFunction &Function) {
 bool isOpaqueLibraryCall(const CallBase &Call) {
   const Function *Callee = Call.getCalledFunction();
   return Callee && Callee->isDeclaration() && !Callee->isIntrinsic() &&
-         !callEffect(Call) && !libraryFunction(Call) &&
+         !callEffect(Call) && !describedFunction(Call) &&
          !libraries().libraryOf(Callee->getName()).empty();
 }
 
@@ -326,7 +333,7 @@ bool insertResidency(Module &M) {
       auto *Call = dyn_cast<CallBase>(&I);
       if (!Call || isa<CallBrInst>(Call) || Call->isMustTailCall())
         continue;
-      const LibraryFunction *Function = libraryFunction(*Call);
+      const LibraryFunction *Function = describedFunction(*Call);
       if (Function && !Function->Compiled &&
           !(Function->Uses.empty() && Function->Host.empty()))
         Known.emplace_back(Call, Function);

@@ -35,8 +35,20 @@ Status RuntimeLibraries::beforeCapture() {
   return State.OnDevice.mayMove() ? State.Time.synchronizeAll() : Status();
 }
 
+StatusOr<LibraryCall> RuntimeLibraries::followed(const LibraryCall &call) {
+  LibraryCall followed = call;
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  DRAGON_TRY(State.Library.followPointers(followed));
+  return followed;
+}
+
 StatusOr<bool> RuntimeLibraries::run(const LibraryCall &call,
                                      const QueueWork &work) {
+  if (call.followsPointers()) {
+    DRAGON_ASSIGN(const LibraryCall known, followed(call));
+    return run(known, work);
+  }
   std::vector<AddressRange> written;
   bool tells;
   {
@@ -98,6 +110,10 @@ RuntimeLibraries::writtenBy(const LibraryCall &call) const {
 
 Status RuntimeLibraries::beginLibraryCall(const LibraryCall &call,
                                           LibraryHold &hold) {
+  if (call.followsPointers()) {
+    DRAGON_ASSIGN(const LibraryCall known, followed(call));
+    return beginLibraryCall(known, hold);
+  }
   std::vector<AddressRange> written;
   {
     RuntimeImpl::Guard guard(State);

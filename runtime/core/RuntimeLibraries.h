@@ -68,6 +68,8 @@ public:
   Status keepReachable(uintptr_t address);
 
 private:
+  /// The call, with what pointers in device memory point to.
+  StatusOr<LibraryCall> followed(const LibraryCall &call);
   /// The allocations of which a call may write something.
   std::vector<AddressRange> writtenBy(const LibraryCall &call) const;
 

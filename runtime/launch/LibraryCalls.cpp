@@ -106,6 +106,59 @@ Status LibraryCalls::checkRoom(const LibraryCall &call,
                 : std::string());
 }
 
+StatusOr<std::vector<uintptr_t>>
+LibraryCalls::pointersOf(const LibraryUse &use, const LibraryCall &call) {
+  std::vector<uintptr_t> pointers(use.pointers);
+  const size_t bytes = use.pointers * sizeof(uintptr_t);
+  LibraryCall look;
+  look.function = call.function;
+  look.uses = {{use.address, bytes, LaunchNeed::Read}};
+  look.onlyLooks = true;
+  LibraryHold hold;
+  DRAGON_TRY(begin(look, hold));
+  auto read = [&]() -> Status {
+    DRAGON_TRY(call.queue ? Ctx.device->synchronize(*call.queue)
+                          : Time.synchronizeAll());
+    DRAGON_TRY(Ctx.device->copy(pointers.data(),
+                                reinterpret_cast<void *>(use.address), bytes,
+                                CopyKind::DeviceToHost, Ctx.copyOut));
+    return Ctx.device->synchronize(Ctx.copyOut);
+  };
+  Status status = read();
+  DRAGON_TRY(end(hold));
+  DRAGON_TRY(std::move(status));
+  return pointers;
+}
+
+Status LibraryCalls::followPointers(LibraryCall &call) {
+  if (!call.followsPointers())
+    return {};
+  const bool inPlace =
+      !OnDevice.mayMove() &&
+      std::all_of(Space.Buffers.begin(), Space.Buffers.end(),
+                  [](const auto &buffer) { return buffer->allOnDevice(); });
+  std::vector<LibraryUse> uses;
+  for (const LibraryUse &use : call.uses) {
+    if (!use.pointers) {
+      uses.push_back(use);
+    } else if (inPlace) {
+      for (const auto &[base, allocation] : Space.Allocations.all())
+        uses.push_back(
+            {base, LibraryUse::Unknown,
+             use.need == LaunchNeed::Read ? use.need : LaunchNeed::Write});
+    } else {
+      uses.push_back(
+          {use.address, use.pointers * sizeof(uintptr_t), LaunchNeed::Read});
+      DRAGON_ASSIGN(const std::vector<uintptr_t> pointers,
+                    pointersOf(use, call));
+      for (uintptr_t pointer : pointers)
+        uses.push_back({pointer, use.bytes, use.need});
+    }
+  }
+  call.uses = std::move(uses);
+  return {};
+}
+
 bool LibraryCalls::beginInCore(const LibraryCall &call, LibraryHold &hold) {
   if (OnDevice.mayMove() || Ctx.caps().migrates ||
       (Time.LastFetch && !Time.Fetches.done(Time.LastFetch)))

@@ -30,6 +30,7 @@
 #include "runtime/launch/NextUses.h"
 #include "runtime/memory/Residency.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <vector>
@@ -42,6 +43,9 @@ struct LibraryUse {
   uintptr_t address; ///< in no buffer: of no interest
   size_t bytes;      ///< cut at the buffer's end; Unknown: all of the buffer
   LaunchNeed need;   ///< Read, Write or Overwrite
+  /// Not 0: at the address, in device memory, lie so many pointers; the rest is
+  /// of what each of them points to. An address in no buffer matters then.
+  size_t pointers = 0;
 };
 
 struct LibraryCall {
@@ -50,6 +54,11 @@ struct LibraryCall {
   std::optional<Queue> queue; ///< none: it may be any
   /// The call queues nothing: the driver looks whether there is memory.
   bool onlyLooks = false;
+
+  bool followsPointers() const {
+    return std::any_of(uses.begin(), uses.end(),
+                       [](const LibraryUse &use) { return use.pointers != 0; });
+  }
 };
 
 /// What is held in device memory for a call that has not returned, or for as
@@ -72,6 +81,12 @@ public:
                NextUses &next)
       : Ctx(context), Time(time), Space(space), Data(data),
         OnDevice(deviceChunks), Resident(resident), Next(next) {}
+
+  /// Puts what pointers in device memory point to, as they are when the work
+  /// queued so far is done, in place of the uses that follow them. While
+  /// everything is in place nobody waits: any buffer may be meant.
+  Status followPointers(LibraryCall &call);
+  /// Of the following, no call may have uses that follow pointers.
 
   /// Whether the budget holds what the call uses, beside what must stay.
   bool fits(const LibraryCall &call) const;
@@ -96,6 +111,8 @@ private:
   bool beginInCore(const LibraryCall &call, LibraryHold &hold);
   /// Says to who watches what the function may do from now on.
   void tellUses(const LibraryCall &call);
+  StatusOr<std::vector<uintptr_t>> pointersOf(const LibraryUse &use,
+                                              const LibraryCall &call);
   Buffer *bufferOf(const LibraryHold::Part &part) const;
   /// Addresses of buffers that may be in this one, which is on the device.
   StatusOr<std::vector<uintptr_t>> addressesIn(const Allocation &allocation);

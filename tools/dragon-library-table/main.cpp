@@ -37,7 +37,8 @@ int main(int Count, char **Args) {
              [](const auto *A, const auto *B) { return A->Name < B->Name; });
   for (const LibraryFunction *F : Functions) {
     bool Keeps = any_of(F->Uses, [](const LibraryUse &Use) {
-      return Use.Mode == LibraryMode::Keep;
+      // Who is not compiled does not say how long an array is.
+      return Use.Mode == LibraryMode::Keep || Use.Array;
     });
     outs() << "DRAGON_LIBRARY_FUNCTION(\"" << F->Name << "\", "
            << F->Parameters.size() << ", "

@@ -7,6 +7,7 @@
 
 #include "runtime/cudart/capture/Capture.h"
 
+#include "runtime/cudart/capture/LibraryKernels.h"
 #include "runtime/cudart/modules/NvidiaOrOwn.h"
 
 #include <algorithm>
@@ -111,15 +112,18 @@ Result end(cudaStream_t stream, cudaGraph_t *graph) {
   return cudaSuccess;
 }
 
-template <typename Begin> Result beginNvidia(Front &front, Begin &&begin) {
+template <typename Begin>
+Result beginNvidia(Front &front, cudaStream_t stream, Begin &&begin) {
   DRAGON_CHECK(modules().initialise(front));
   // Beside another capture it is too late.
   if (!capturing())
     if (Status status = front.runtime.libraries().beforeCapture(); !status.ok())
       return status;
   cudaError_t error = begin();
-  if (error == cudaSuccess)
-    ++activeCaptures;
+  if (error != cudaSuccess)
+    return error;
+  noteCapture(stream);
+  ++activeCaptures;
   return error;
 }
 
@@ -198,7 +202,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream,
   return withDevice([&](Front &front) -> Result {
     if (!front.gpu)
       return begin(stream, std::make_shared<Graph>(), nullptr, {});
-    return beginNvidia(front, [&] {
+    return beginNvidia(front, stream, [&] {
       return DRAGON_NVIDIA(cudaStreamBeginCapture, stream, mode);
     });
   });
@@ -211,7 +215,7 @@ cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
                               size_t count, cudaStreamCaptureMode mode) {
   return withDevice([&](Front &front) -> Result {
     if (front.gpu)
-      return beginNvidia(front, [&] {
+      return beginNvidia(front, stream, [&] {
         return DRAGON_NVIDIA(cudaStreamBeginCaptureToGraph, stream, graph,
                              dependencies, dependencyData, count, mode);
       });
@@ -229,6 +233,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
     if (!front.gpu)
       return end(stream, graph);
     cudaError_t error = DRAGON_NVIDIA(cudaStreamEndCapture, stream, graph);
+    forgetCapture(stream);
     // A stream that was not being captured has not been counted either.
     if (error != cudaErrorIllegalState && error != cudaErrorInvalidValue &&
         error != cudaErrorStreamCaptureUnmatched && activeCaptures > 0)

@@ -71,6 +71,8 @@ struct LibraryWork {
   std::shared_ptr<CUgraphExec_st> alone; ///< a graph of this node only
   std::vector<uintptr_t> words; ///< its arguments', of which some are addresses
   std::string name;
+  /// What it uses; null: whatever the words are addresses of.
+  std::shared_ptr<const LibraryCall> uses;
 };
 /// No work: an empty node.
 using GraphWork =

@@ -200,7 +200,7 @@ Result updateNvidia(Front &front, cudaGraphExec_t handle, cudaGraph_t graph,
 /// What is known of a graph's nodes, to find the buffers that they use.
 struct Launched {
   std::vector<LaunchCall> launches;
-  std::vector<LibraryUse> copies;
+  std::vector<LibraryUse> copies; ///< and what libraries use
   bool anything = false;
 };
 
@@ -226,8 +226,13 @@ void addWork(const Graph &graph, Launched &launched) {
       add(set->params.dst, LaunchNeed::Write);
     } else if (const auto *child = std::get_if<ChildWork>(&node->work)) {
       addWork(*child->graph, launched);
-    } else if (std::holds_alternative<LibraryWork>(node->work)) {
-      launched.anything = true;
+    } else if (const auto *library = std::get_if<LibraryWork>(&node->work)) {
+      if (library->uses && !library->uses->followsPointers())
+        launched.copies.insert(launched.copies.end(),
+                               library->uses->uses.begin(),
+                               library->uses->uses.end());
+      else
+        launched.anything = true;
     }
   }
 }

@@ -7,60 +7,16 @@
 
 #include "runtime/cudart/graphs/NvidiaGraph.h"
 
+#include "runtime/cudart/capture/LibraryKernels.h"
 #include "runtime/cudart/front/Forward.h"
 #include "runtime/cudart/launches/KernelWork.h"
-#include "runtime/device/cuda/CudaDriver.h"
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_map>
 
 namespace dragon {
 
 namespace {
-
-/// The driver, if it can say what a kernel of anybody's is launched with.
-const CudaDriver *driverForKernels() {
-  StatusOr<const CudaDriver *> driver = CudaDriver::load();
-  return driver.ok() && (*driver)->GraphKernelNodeGetParams &&
-                 (*driver)->GraphAddKernelNode && (*driver)->FuncGetParamInfo
-             ? *driver
-             : nullptr;
-}
-
-void addWords(const void *from, size_t bytes, std::vector<uintptr_t> &words) {
-  for (size_t at = 0; at + sizeof(uintptr_t) <= bytes;
-       at += sizeof(uintptr_t)) {
-    uintptr_t word;
-    std::memcpy(&word, static_cast<const char *>(from) + at, sizeof word);
-    words.push_back(word);
-  }
-}
-
-/// What the kernel's arguments hold that can be addresses.
-std::vector<uintptr_t> wordsOf(const CudaDriver &driver,
-                               const CUDA_KERNEL_NODE_PARAMS &params) {
-  std::vector<uintptr_t> words;
-  if (params.kernelParams) {
-    size_t offset, bytes;
-    for (size_t i = 0; driver.FuncGetParamInfo(params.func, i, &offset,
-                                               &bytes) == CUDA_SUCCESS;
-         ++i)
-      addWords(params.kernelParams[i], bytes, words);
-    return words;
-  }
-  // Pairs of a name and a value; the size is one of the values.
-  const void *buffer = nullptr;
-  size_t bytes = 0;
-  for (void **at = params.extra; at && *at != CU_LAUNCH_PARAM_END; at += 2)
-    if (*at == CU_LAUNCH_PARAM_BUFFER_POINTER)
-      buffer = at[1];
-    else if (*at == CU_LAUNCH_PARAM_BUFFER_SIZE)
-      std::memcpy(&bytes, at[1], sizeof bytes);
-  if (buffer)
-    addWords(buffer, bytes, words);
-  return words;
-}
 
 /// A graph of this kernel alone, with its attributes (clusters and the like).
 Result alone(const CudaDriver &driver, cudaGraphNode_t node,
@@ -85,18 +41,14 @@ Result alone(const CudaDriver &driver, cudaGraphNode_t node,
   return cudaSuccess;
 }
 
-Result readLibraryKernel(cudaGraphNode_t node, GraphWork &work) {
-  const CudaDriver *driver = driverForKernels();
-  CUDA_KERNEL_NODE_PARAMS params{};
-  if (!driver || driver->GraphKernelNodeGetParams(node, &params))
-    return cudaErrorNotSupported;
+Result readKernelOfLibrary(cudaGraphNode_t node, GraphWork &work) {
+  LibraryKernel kernel;
+  DRAGON_CHECK(readLibraryKernel(node, kernel));
   LibraryWork read;
-  const char *name = nullptr;
-  if (driver->FuncGetName && params.func &&
-      driver->FuncGetName(&name, params.func) == CUDA_SUCCESS)
-    read.name = name;
-  read.words = wordsOf(*driver, params);
-  DRAGON_CHECK(alone(*driver, node, params, read));
+  read.name = std::move(kernel.name);
+  read.uses = capturedUses(kernel);
+  read.words = std::move(kernel.words);
+  DRAGON_CHECK(alone(*kernel.driver, node, kernel.params, read));
   work = std::move(read);
   return cudaSuccess;
 }
@@ -128,7 +80,7 @@ Result readKernel(Front &front, cudaGraphNode_t node, GraphWork &work) {
     work = std::move(own);
     return cudaSuccess;
   }
-  return readLibraryKernel(node, work);
+  return readKernelOfLibrary(node, work);
 }
 
 template <typename Work, typename Get>
@@ -310,8 +262,11 @@ Result issueLibraryWork(Front &front, const LibraryWork &work,
   call.function = work.name.empty() ? "a library's kernel" : work.name.c_str();
   call.queue = front.queue(stream);
   // Also what is in an array of pointers, which earlier nodes may have made.
-  for (uintptr_t word : work.words)
-    DRAGON_CHECK(front.runtime.libraries().addReachable(word, call));
+  if (work.uses)
+    call.uses = work.uses->uses;
+  else
+    for (uintptr_t word : work.words)
+      DRAGON_CHECK(front.runtime.libraries().addReachable(word, call));
   auto launch = [&] {
     return DRAGON_NVIDIA(cudaGraphLaunch, work.alone.get(), stream);
   };

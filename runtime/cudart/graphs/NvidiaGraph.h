@@ -19,9 +19,7 @@
 // Nodes that allocate memory, conditional nodes and those of external
 // semaphores cannot be issued alone: a graph that has one must fit.
 //
-// Source: CUDA Runtime API, "Graph Management"; CUDA Driver API,
-// cuGraphKernelNodeGetParams (the runtime's refuses kernels that are not its
-// own), cuFuncGetParamInfo.
+// Source: CUDA Runtime API, "Graph Management".
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CUDART_GRAPHS_NVIDIAGRAPH_H

@@ -21,10 +21,12 @@
 
 #include "dragon/CompilerABI.h"
 #include "runtime/cudart/capture/Capture.h"
+#include "runtime/cudart/capture/LibraryKernels.h"
 #include "runtime/cudart/front/ProcessState.h"
 #include "runtime/cudart/launches/HostFunctions.h"
 #include "runtime/cudart/modules/Module.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <cstring>
@@ -35,6 +37,7 @@
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 using namespace dragon;
 
@@ -45,6 +48,7 @@ char nothingHeld;
 
 struct Token {
   LibraryHold hold;
+  std::unique_ptr<CapturedCall> captured;
 };
 
 /// Calls of libraries that this thread is in, and that have been announced.
@@ -189,7 +193,7 @@ extern "C" {
 void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
                              void *handle, uint32_t count, ...) {
   Front *front = frontForLibraries();
-  if (!front || capturing()) {
+  if (!front) {
     ++depth;
     return &nothingHeld;
   }
@@ -200,15 +204,23 @@ void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
   Status status;
   va_list uses;
   va_start(uses, count);
+  size_t pointers = 0;
   for (uint32_t i = 0; i < count; ++i) {
     auto address = reinterpret_cast<uintptr_t>(va_arg(uses, void *));
     int64_t bytes = va_arg(uses, int64_t);
     uint32_t mode = va_arg(uses, uint32_t);
+    if (mode == DRAGON_LIBRARY_ARRAY) {
+      pointers = size_t(std::max<int64_t>(bytes, 0));
+      if (bytes < 0 && status.ok() && !capturing())
+        status = front->runtime.libraries().keepReachable(address);
+      continue;
+    }
+    const size_t follows = std::exchange(pointers, 0);
     if (mode == DRAGON_LIBRARY_NOTHING ||
-        !front->runtime.buffers().find(address))
+        (!follows && !front->runtime.buffers().find(address)))
       continue;
     if (mode == DRAGON_LIBRARY_KEEP) {
-      if (status.ok())
+      if (status.ok() && !capturing())
         status = front->runtime.libraries().keepResident(address);
       continue;
     }
@@ -219,10 +231,21 @@ void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
     if (bytes < 0)
       need = need == LaunchNeed::Read ? need : LaunchNeed::Write;
     if (bytes != 0)
-      asked.uses.push_back(
-          {address, bytes < 0 ? LibraryUse::Unknown : size_t(bytes), need});
+      asked.uses.push_back({address,
+                            bytes < 0 ? LibraryUse::Unknown : size_t(bytes),
+                            need, follows});
   }
   va_end(uses);
+  if (capturing()) {
+    if (!front->gpu) {
+      ++depth;
+      return &nothingHeld;
+    }
+    auto token = std::make_unique<Token>();
+    token->captured = beginCapturedCall(std::move(asked));
+    ++depth;
+    return token.release();
+  }
   return begin(*front, asked, call, std::move(status));
 }
 
@@ -234,6 +257,11 @@ void __dragon_library_end(void *token) {
     return;
   std::unique_ptr<Token> held(static_cast<Token *>(token));
   int before = errno;
+  if (held->captured) {
+    endCapturedCall(std::move(held->captured));
+    errno = before;
+    return;
+  }
   if (Front *front = Front::existing())
     if (Status status = front->runtime.libraries().endLibraryCall(held->hold);
         !status.ok())
@@ -246,6 +274,8 @@ void __dragon_library_unknown(const dragon_library_call *call, uint32_t sure,
   described = call;
   Front *front = frontForLibraries();
   // What is captured does nothing now: the graph says later what it uses.
+  if (front && front->gpu && capturing())
+    noteUnknownCapture();
   if (!front || !count || capturing())
     return;
   int before = errno;

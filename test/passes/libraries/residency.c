@@ -37,6 +37,23 @@ int scalars(blasHandle handle, const float *alpha, const float *a, const float *
   return blasSgemm(handle, 0, 0, 8, 8, 8, alpha, a, 8, a, 8, beta, c, 8);
 }
 
+// Of what the pointers of an array point to.
+// CHECK-LABEL: define {{.*}} @batched(
+// CHECK: [[COUNT:%.*]] = sext i32 %{{.*}} to i64
+// CHECK: @__dragon_library_begin(ptr @{{.*}}, i32 0, ptr null, i32 6, ptr [[AS:%[0-9]+]], i64 [[COUNT]], i32 5, ptr [[AS]], i64 256, i32 1, ptr [[BS:%[0-9]+]], i64 %{{.*}}, i32 5, ptr [[BS]], i64 256, i32 1, ptr [[CS:%[0-9]+]], i64 %{{.*}}, i32 5, ptr [[CS]], i64 256, i32 3)
+int batched(blasHandle handle, const float *const *as, const float *const *bs, float *const *cs, int count) {
+  static const float none = 0;
+  return blasSgemmBatched(handle, 8, 8, 8, as, 8, bs, 8, &none, cs, 8, count);
+}
+
+// What only the library knows of a matrix.
+// CHECK-LABEL: define {{.*}} @described(
+// CHECK: [[BYTES:%.*]] = call i64 @__dragon_matrix_bytes(ptr [[LAYOUT:%[0-9]+]])
+// CHECK: @__dragon_library_begin(ptr @{{.*}}, i32 1, ptr %{{[0-9]+}}, i32 2, ptr %{{[0-9]+}}, i64 [[BYTES]], i32 2, ptr [[LAYOUT]], i64 -1, i32 2)
+int described(float *a, const void *layout, cudaStream_t s) {
+  return blasMatmul(a, layout, s);
+}
+
 // CHECK-LABEL: define {{.*}} @inStream(
 // CHECK: [[S:%.*]] = load ptr, ptr %s.addr
 // CHECK: @__dragon_library_begin(ptr @{{.*}}, i32 1, ptr [[S]], i32 1,

@@ -105,8 +105,7 @@ TEST_F(FootprintCacheTest, ThreadsShareIt) {
   ThreadPool threads(4);
   std::vector<int64_t> ends(400);
   threads.forEach(ends.size(), ends.size(), [&](size_t i) {
-    const Call own =
-        make("add", 1, c.base, a.base, b.base, int(1 + i % 32));
+    const Call own = make("add", 1, c.base, a.base, b.base, int(1 + i % 32));
     ends[i] = cache
                   .of(first(call) + 1, dimsOf(own.call), wholeGrid(own.call),
                       EvalLimits{})

@@ -31,6 +31,14 @@ int libraryCombine(LibraryHandle handle, int n, const uint32_t *alpha,
   return 0;
 }
 
+int libraryCombineArrays(LibraryHandle handle, int n, const uint32_t *alpha,
+                         const uint32_t *const *xs, const uint32_t *beta,
+                         uint32_t *const *ys, int count) {
+  for (int i = 0; i < count; ++i)
+    libraryCombine(handle, n, alpha, xs[i], beta, ys[i]);
+  return 0;
+}
+
 int librarySum(LibraryHandle handle, int n, const uint32_t *x,
                uint32_t *result) {
   ++handle->calls;

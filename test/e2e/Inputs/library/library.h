@@ -23,6 +23,10 @@ int libraryDestroy(LibraryHandle handle);
 /* y = alpha * x + beta * y; y is not read if *beta is 0. */
 int libraryCombine(LibraryHandle handle, int n, const uint32_t *alpha,
                    const uint32_t *x, const uint32_t *beta, uint32_t *y);
+/* The same for xs[i] and ys[i], 0 <= i < count, arrays in device memory. */
+int libraryCombineArrays(LibraryHandle handle, int n, const uint32_t *alpha,
+                         const uint32_t *const *xs, const uint32_t *beta,
+                         uint32_t *const *ys, int count);
 /* *result, in device memory, = the sum of x. */
 int librarySum(LibraryHandle handle, int n, const uint32_t *x,
                uint32_t *result);

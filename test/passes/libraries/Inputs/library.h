@@ -15,6 +15,9 @@ int blasSgemm_v2(blasHandle, int, int, int m, int n, int k, const float *alpha, 
                  int ldb, const float *beta, float *C, int ldc);
 int blasDgemm_v2(blasHandle, int, int, int m, int n, int k, const double *alpha, const double *A, int lda,
                  const double *B, int ldb, const double *beta, double *C, int ldc);
+int blasSgemmBatched(blasHandle, int m, int n, int k, const float *const *, int lda, const float *const *, int ldb,
+                     const float *beta, float *const *, int ldc, int count);
+int blasMatmul(float *A, const void *layout, cudaStream_t);
 int blasScale(int n, float *x, cudaStream_t);
 int blasFill(void *, long);
 int blasSum(void *, size_t *, const float *, int, float *);
