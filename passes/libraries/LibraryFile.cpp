@@ -87,6 +87,7 @@ struct FileRow {
   std::vector<std::string> Prefixes;
   NumberRows Constants;
   std::optional<int64_t> Failure;
+  std::string GetsStream;
   std::vector<NewName> Neutral;
   std::vector<FunctionRow> Functions;
 };
@@ -349,6 +350,7 @@ template <> struct MappingTraits<FileRow> {
       R.Constants[Constant.Name] = Constant.Value;
     R.Names.Constants = &R.Constants;
     In.mapOptional("failure", Row.Failure);
+    In.mapOptional("gets-stream", Row.GetsStream);
     In.mapOptional("neutral", Row.Neutral);
     In.mapOptional("functions", Row.Functions);
   }
@@ -435,6 +437,8 @@ Expected<LibraryFile> readLibraryFile(MemoryBufferRef File) {
       F.Name = Name;
       if (!F.Failure)
         F.Failure = Row.Failure;
+      if (F.StreamOf >= 0)
+        F.GetsStream = Row.GetsStream;
       Result.Functions.push_back(std::move(F));
     }
   return Result;

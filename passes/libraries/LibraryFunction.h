@@ -70,7 +70,10 @@ struct LibraryFunction {
   bool InDefaultStream = false;
   int Stream = -1;
   int StreamOf = -1; ///< a handle's
-  int Creates = -1;  ///< *parameter becomes a handle in the default stream
+  /// A function (handle, cudaStream_t *) that tells the stream of a handle;
+  /// empty: there is none.
+  std::string GetsStream;
+  int Creates = -1; ///< *parameter becomes a handle in the default stream
   int SetsStreamOf = -1;
   int SetsStreamTo = -1;
 

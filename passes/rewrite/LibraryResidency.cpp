@@ -241,20 +241,42 @@ CallBase &withoutUnwinding(CallBase &Call) {
   return Invoke && IsC ? *changeToCall(Invoke) : Call;
 }
 
+/// The stream in which the call works, if that can be told; else null.
+Value *streamOf(CallBase &Call, const LibraryFunction &Function,
+                IRBuilder<> &Builder) {
+  PointerType *Pointer = Builder.getPtrTy();
+  Value *Null = ConstantPointerNull::get(Pointer);
+  if (Function.InDefaultStream)
+    return Null;
+  if (Function.Stream >= 0) {
+    Value *Stream = Call.getArgOperand(Function.Stream);
+    return Stream->getType()->isPointerTy() ? Stream : nullptr;
+  }
+  if (Function.GetsStream.empty() || Function.StreamOf < 0)
+    return nullptr;
+  Value *Handle = Call.getArgOperand(Function.StreamOf);
+  if (!Handle->getType()->isPointerTy())
+    return nullptr;
+  BasicBlock &Entry = Call.getFunction()->getEntryBlock();
+  IRBuilder<> AtEntry(&Entry, Entry.begin());
+  AllocaInst *Place = AtEntry.CreateAlloca(Pointer, nullptr, "dragon.stream");
+  Builder.CreateStore(Null, Place);
+  const FunctionCallee Getter = Call.getModule()->getOrInsertFunction(
+      Function.GetsStream, Builder.getInt32Ty(), Pointer, Pointer);
+  Builder.CreateCall(Getter, {Handle, Place});
+  return Builder.CreateLoad(Pointer, Place);
+}
+
 void surround(CallBase &Original, const LibraryFunction &Function) {
   CallBase &Call = withoutUnwinding(Original);
   IRBuilder<> Builder(&Call);
   SmallVector<Value *, 16> Uses = usesOf(Call, Function, Builder);
   if (Uses.empty())
     return;
-  Value *Stream = ConstantPointerNull::get(Builder.getPtrTy());
-  bool InStream = Function.InDefaultStream || Function.Stream >= 0;
-  if (Function.Stream >= 0)
-    Stream = Call.getArgOperand(Function.Stream);
-  if (!Stream->getType()->isPointerTy()) {
-    InStream = false;
+  Value *Stream = streamOf(Call, Function, Builder);
+  const bool InStream = Stream != nullptr;
+  if (!Stream)
     Stream = ConstantPointerNull::get(Builder.getPtrTy());
-  }
   SmallVector<Value *, 20> Args = {
       describeCall(Call, Function.shownName()), Builder.getInt32(InStream),
       Stream, Builder.getInt32(static_cast<uint32_t>(Uses.size() / 3))};

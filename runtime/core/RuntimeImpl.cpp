@@ -53,7 +53,7 @@ RuntimeImpl::RuntimeImpl(Settings settings, std::unique_ptr<Device> device,
       OnDevice(Ctx, Time, Space, Slabs, Writes, Host, Next),
       Resident(Ctx, Time, Space, Slabs, Store, Reads, Writes, Host, Data,
                OnDevice),
-      Driver(Ctx, Space),
+      Ahead(Ctx, Time, Space, OnDevice, Resident, Next), Driver(Ctx, Space),
       Discarded(Ctx, Time, Space, Store, Data, OnDevice, Driver),
       Mapping(Ctx, Time, Slabs, Writes, Host, OnDevice),
       Moves(Ctx, Time, Space, Slabs, Store, Data, OnDevice, Resident, Next),
@@ -74,8 +74,8 @@ RuntimeImpl::RuntimeImpl(Settings settings, std::unique_ptr<Device> device,
              Counting, Plans, Slices, Mapped),
       Waves(Ctx, OnDevice, Resident, Next, Ends, Plans, Slices, Single),
       Launches(Ctx, Time, Space, Data, OnDevice, Next, Ends, Hints, Counting,
-               Plans, Single, Waves),
-      Library(Ctx, Time, Space, Data, OnDevice, Resident, Next) {
+               Plans, Single, Waves, Ahead),
+      Library(Ctx, Time, Space, Data, OnDevice, Resident, Next, Ahead) {
   Space.Allocations.setOthers([device = Ctx.device.get()](uintptr_t address) {
     return device->othersAt(address);
   });

@@ -90,6 +90,7 @@ struct RuntimeImpl {
   Contents Data;
   DeviceChunks OnDevice;
   Residency Resident;
+  FetchAhead Ahead;
   DriverMoved Driver;
   Discards Discarded;
   HostMapping Mapping;

@@ -35,18 +35,19 @@ Status RuntimeLibraries::beforeCapture() {
   return State.OnDevice.mayMove() ? State.Time.synchronizeAll() : Status();
 }
 
-StatusOr<LibraryCall> RuntimeLibraries::followed(const LibraryCall &call) {
-  LibraryCall followed = call;
+Status RuntimeLibraries::followPointers(LibraryCall &call) {
+  if (!call.followsPointers())
+    return {};
   RuntimeImpl::Guard guard(State);
   DRAGON_TRY(State.ready());
-  DRAGON_TRY(State.Library.followPointers(followed));
-  return followed;
+  return State.Library.followPointers(call);
 }
 
 StatusOr<bool> RuntimeLibraries::run(const LibraryCall &call,
                                      const QueueWork &work) {
   if (call.followsPointers()) {
-    DRAGON_ASSIGN(const LibraryCall known, followed(call));
+    LibraryCall known = call;
+    DRAGON_TRY(followPointers(known));
     return run(known, work);
   }
   std::vector<AddressRange> written;
@@ -111,7 +112,8 @@ RuntimeLibraries::writtenBy(const LibraryCall &call) const {
 Status RuntimeLibraries::beginLibraryCall(const LibraryCall &call,
                                           LibraryHold &hold) {
   if (call.followsPointers()) {
-    DRAGON_ASSIGN(const LibraryCall known, followed(call));
+    LibraryCall known = call;
+    DRAGON_TRY(followPointers(known));
     return beginLibraryCall(known, hold);
   }
   std::vector<AddressRange> written;

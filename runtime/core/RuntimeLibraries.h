@@ -67,9 +67,11 @@ public:
   /// keepResident, also for buffers whose addresses are in a small one.
   Status keepReachable(uintptr_t address);
 
+  /// Puts what pointers in device memory point to in place of the uses that
+  /// follow them: the calls above do so themselves, each time.
+  Status followPointers(LibraryCall &call);
+
 private:
-  /// The call, with what pointers in device memory point to.
-  StatusOr<LibraryCall> followed(const LibraryCall &call);
   /// The allocations of which a call may write something.
   std::vector<AddressRange> writtenBy(const LibraryCall &call) const;
 

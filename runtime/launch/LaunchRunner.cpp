@@ -125,7 +125,7 @@ Status LaunchRunner::runInCore(const ResolvedLaunch &launch) {
   }
   if (Time.Tracking)
     Next.remember(launch, chunks);
-  DRAGON_TRY(waitForFetches(launch.queue));
+  DRAGON_TRY(waitForFetches(launch));
   Submission whole{grid, launch.queue, touched, launch.anything};
   whole.inPlace = !Time.Tracking;
   DRAGON_TRY(Submit.run(launch, whole));
@@ -135,15 +135,23 @@ Status LaunchRunner::runInCore(const ResolvedLaunch &launch) {
 
 Status LaunchRunner::runInPlace(const ResolvedLaunch &launch,
                                 const QueueWork &work) {
-  DRAGON_TRY(waitForFetches(launch.queue));
+  DRAGON_TRY(waitForFetches(launch));
   DRAGON_TRY(work());
   return noteUses(launch);
 }
 
-Status LaunchRunner::waitForFetches(Queue queue) {
-  if (Time.LastFetch && !Time.Fetches.done(Time.LastFetch))
-    return Time.Fetches.queueWaitsFor(queue, Time.LastFetch);
-  return {};
+Status LaunchRunner::waitForFetches(const ResolvedLaunch &launch) {
+  if (!Time.LastFetch)
+    return {};
+  uint64_t last = launch.anything ? Time.LastFetch : 0;
+  for (const LaunchPointer &pointer : launch.pointers)
+    if (pointer.allocation)
+      last = std::max(last, pointer.allocation->buffer->lastArrival);
+    else if (!pointer.elsewhere)
+      last = Time.LastFetch;
+  if (!last || Time.Fetches.done(last))
+    return {};
+  return Time.Fetches.queueWaitsFor(launch.queue, last);
 }
 
 StatusOr<LaunchRunner::UseNote> LaunchRunner::noteWork(Queue queue) {

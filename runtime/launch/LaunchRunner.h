@@ -56,8 +56,8 @@ private:
     void operator()(Buffer &buffer) const;
   };
   StatusOr<UseNote> noteWork(Queue queue);
-  /// What is on its way to the device comes first.
-  Status waitForFetches(Queue queue);
+  /// What of its buffers is on its way to the device comes first.
+  Status waitForFetches(const ResolvedLaunch &launch);
   /// A launch in core uses its buffers, and writes them.
   Status noteUses(const ResolvedLaunch &launch, const LaunchFootprint &chunks);
   Status noteUses(const ResolvedLaunch &launch);

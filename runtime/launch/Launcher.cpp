@@ -146,7 +146,8 @@ Status Launcher::launch(const LaunchCall &call) {
   if (inCore) {
     DRAGON_TRY(observed(Ctx.watcher.get(), launch,
                         [&] { return Single.runInCore(launch); }));
-    return Ends.end(launch);
+    DRAGON_TRY(Ends.end(launch));
+    return Ahead.run();
   }
   return launchOutOfCore(launch, canWait);
 }
@@ -175,7 +176,7 @@ Status Launcher::launchOutOfCore(const ResolvedLaunch &launch, bool canWait) {
   }
   Status status = Single.run(launch, *planned);
   Waves.noteEnd();
-  return status;
+  return status.ok() ? Ahead.run() : std::move(status);
 }
 
 std::vector<AddressRange> Launcher::mayWrite(const LaunchCall &call) {

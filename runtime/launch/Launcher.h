@@ -37,10 +37,12 @@ public:
   Launcher(Context &context, WorkTracker &time, AddressSpace &space,
            Contents &data, DeviceChunks &deviceChunks, NextUses &next,
            LastUses &ends, DriverHints &hints, AccessCounting &counting,
-           SlicePlanner &plans, LaunchRunner &launches, WaveRunner &waves)
+           SlicePlanner &plans, LaunchRunner &launches, WaveRunner &waves,
+           FetchAhead &ahead)
       : Ctx(context), Time(time), Space(space), Data(data),
         OnDevice(deviceChunks), Next(next), Ends(ends), Hints(hints),
-        Counting(counting), Plans(plans), Single(launches), Waves(waves) {}
+        Counting(counting), Plans(plans), Single(launches), Waves(waves),
+        Ahead(ahead) {}
 
   /// Any launch, with both parts of the lock.
   Status launch(const LaunchCall &call);
@@ -86,6 +88,7 @@ private:
   SlicePlanner &Plans;
   LaunchRunner &Single;
   WaveRunner &Waves;
+  FetchAhead &Ahead;
   ResolvedLaunch Current; ///< of launch(), which may wait for files
   ResolvedLaunch InCore;  ///< of launchInCore()
   ResolvedLaunch Foreign; ///< of runInPlace()

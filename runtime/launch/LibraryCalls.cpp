@@ -117,8 +117,7 @@ LibraryCalls::pointersOf(const LibraryUse &use, const LibraryCall &call) {
   LibraryHold hold;
   DRAGON_TRY(begin(look, hold));
   auto read = [&]() -> Status {
-    DRAGON_TRY(call.queue ? Ctx.device->synchronize(*call.queue)
-                          : Time.synchronizeAll());
+    DRAGON_TRY(Ahead.wait(call.queue));
     DRAGON_TRY(Ctx.device->copy(pointers.data(),
                                 reinterpret_cast<void *>(use.address), bytes,
                                 CopyKind::DeviceToHost, Ctx.copyOut));
@@ -160,14 +159,14 @@ Status LibraryCalls::followPointers(LibraryCall &call) {
 }
 
 bool LibraryCalls::beginInCore(const LibraryCall &call, LibraryHold &hold) {
-  if (OnDevice.mayMove() || Ctx.caps().migrates ||
-      (Time.LastFetch && !Time.Fetches.done(Time.LastFetch)))
+  if (OnDevice.mayMove() || Ctx.caps().migrates)
     return false;
   for (const LibraryUse &use : call.uses)
     if (const Allocation *found = Space.Allocations.find(use.address)) {
       Buffer &buffer = *found->buffer;
       Data.adoptMapped(buffer);
-      if (buffer.moving || buffer.driverMoved || !buffer.allOnDevice())
+      if (buffer.moving || buffer.driverMoved || !buffer.allOnDevice() ||
+          (buffer.lastArrival && !Time.Fetches.done(buffer.lastArrival)))
         return false;
     }
   ++Ctx.clock;
@@ -218,7 +217,10 @@ Status LibraryCalls::begin(const LibraryCall &call, LibraryHold &hold) {
     DRAGON_TRY(Resident.bringIn(uses, *call.queue, Cause::Demand));
   } else {
     DRAGON_TRY(Resident.startBringingIn(uses, Cause::Demand));
-    DRAGON_TRY(Ctx.device->synchronize(Ctx.copyIn));
+    uint64_t last = 0;
+    for (const ChunkUse &use : uses)
+      last = std::max(last, use.chunk->transit.arrival);
+    DRAGON_TRY(Time.Fetches.waitFor(last));
   }
   DRAGON_TRY(Ctx.device->completeMaps());
   tellUses(call);

@@ -27,6 +27,7 @@
 #ifndef DRAGON_RUNTIME_LAUNCH_LIBRARYCALLS_H
 #define DRAGON_RUNTIME_LAUNCH_LIBRARYCALLS_H
 
+#include "runtime/launch/FetchAhead.h"
 #include "runtime/launch/NextUses.h"
 #include "runtime/memory/Residency.h"
 
@@ -78,9 +79,9 @@ class LibraryCalls {
 public:
   LibraryCalls(Context &context, WorkTracker &time, AddressSpace &space,
                Contents &data, DeviceChunks &deviceChunks, Residency &resident,
-               NextUses &next)
+               NextUses &next, FetchAhead &ahead)
       : Ctx(context), Time(time), Space(space), Data(data),
-        OnDevice(deviceChunks), Resident(resident), Next(next) {}
+        OnDevice(deviceChunks), Resident(resident), Next(next), Ahead(ahead) {}
 
   /// Puts what pointers in device memory point to, as they are when the work
   /// queued so far is done, in place of the uses that follow them. While
@@ -124,6 +125,7 @@ private:
   DeviceChunks &OnDevice;
   Residency &Resident;
   NextUses &Next;
+  FetchAhead &Ahead;
 };
 
 } // namespace dragon

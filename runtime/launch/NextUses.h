@@ -44,6 +44,11 @@ public:
   void remember(uint64_t signature, std::vector<AddressRange> uses);
   /// There is a forecast for what follows the launch.
   bool foresees() const { return History.foresees(); }
+  /// LaunchHistory::forNextReads().
+  template <typename Visit>
+  void forNextReads(size_t launches, Visit visit) const {
+    History.forNextReads(launches, visit);
+  }
   static constexpr uint32_t NeverAgain = UINT32_MAX;
   /// The compiler says that the buffer is needed after so many launches, or
   /// NeverAgain.

@@ -147,6 +147,7 @@ struct Buffer {
   /// The number of the launch that the compiler says needs it next; 0: nothing
   /// is said. UINT64_MAX: none.
   uint64_t nextLaunch = 0;
+  uint64_t lastArrival = 0;   ///< ticket of what was fetched last of it
   uint64_t lastUntracked = 0; ///< epoch of the last work that has no ticket
   uint64_t writes = 0;        ///< that the runtime knows of; only to compare
 

@@ -15,6 +15,9 @@ namespace {
 
 /// As far as the farthest is what lacks less than this part of its distance.
 constexpr uint64_t AsFar = 64;
+/// To wait for work costs more than to fetch again a little earlier: what is in
+/// use goes after what lacks less than this part.
+constexpr uint64_t AsFarIfBusy = 16;
 
 uint64_t distance(const EvictionCandidate &candidate, uint64_t now) {
   if (candidate.nextUse > now)
@@ -29,9 +32,10 @@ std::vector<uint32_t> chooseVictims(std::vector<EvictionCandidate> candidates,
   uint64_t farthest = 0;
   for (const EvictionCandidate &candidate : candidates)
     farthest = std::max(farthest, distance(candidate, now));
-  const uint64_t far = farthest - farthest / AsFar;
-  auto farness = [now, far](const EvictionCandidate &candidate) {
-    return std::min(distance(candidate, now), far);
+  const uint64_t far = farthest - farthest / AsFar,
+                 busyFar = farthest - farthest / AsFarIfBusy;
+  auto farness = [now, far, busyFar](const EvictionCandidate &candidate) {
+    return std::min(distance(candidate, now), candidate.busy ? busyFar : far);
   };
   auto before = [farness](const EvictionCandidate &a,
                           const EvictionCandidate &b) {

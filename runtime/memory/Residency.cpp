@@ -145,10 +145,15 @@ Status Residency::noteArrivals(const Arrivals &arrivals) {
     if (!ticket.ok())
       return Time.synchronizeAll();
     for (Chunk *chunk : *chunks)
-      chunk->transit.arrival = *ticket;
-    Time.LastFetch = std::max(Time.LastFetch, *ticket);
+      arrives(*chunk, *ticket);
   }
   return {};
+}
+
+void Residency::arrives(Chunk &chunk, uint64_t ticket) {
+  chunk.transit.arrival = ticket;
+  for (uint64_t *last : {&chunk.buffer->lastArrival, &Time.LastFetch})
+    *last = std::max(*last, ticket);
 }
 
 Status Residency::fetch(std::span<Chunk *const> chunks, Cause cause) {
@@ -198,7 +203,7 @@ Status Residency::fetchOne(Chunk &chunk, Cause cause, TraceZone &zone) {
   const uint64_t number = ticket.ok() ? *ticket : 0;
   Time.LastFetch = std::max(Time.LastFetch, number);
   if (status.ok()) {
-    chunk.transit.arrival = number;
+    arrives(chunk, number);
     chunk.defined = chunk.whole();
     chunk.discardedDirty = false;
     const bool again = std::exchange(chunk.fetched, true);

@@ -73,6 +73,8 @@ private:
   };
   Status bring(const ChunkUse &use, Cause cause, Arrivals &arrivals);
   Status noteArrivals(const Arrivals &arrivals);
+  /// The ticket is of the chunk's copy to the device.
+  void arrives(Chunk &chunk, uint64_t ticket);
   /// What no contents will come for: zeros, as a GPU's memory is when a program
   /// has just begun and many programs rely on, or poison.
   Status fillUndefined(const Chunk &chunk, Queue queue);

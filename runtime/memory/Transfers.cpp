@@ -305,7 +305,7 @@ private:
       chunks.push_back(&next);
       stop = std::min(End, next.va() + next.bytes());
     }
-    DRAGON_TRY(T.Time.Fetches.queueWaitsFor(InQueue, T.Time.LastFetch));
+    DRAGON_TRY(T.Time.Fetches.queueWaitsFor(InQueue, OutOf.lastArrival));
     if (StagedCopies *copies = Stage.forRun(stop - begin))
       DRAGON_TRY(copies->fromDevice(target(begin), begin, stop - begin));
     else
@@ -378,7 +378,8 @@ Status Transfers::fromBuffer(Buffer &buffer, char *to, uintptr_t from,
 Status Transfers::betweenOnDevice(Buffer &toBuffer, uintptr_t to,
                                   Buffer &fromBuffer, uintptr_t from,
                                   size_t bytes, Queue queue) {
-  DRAGON_TRY(Time.Fetches.queueWaitsFor(queue, Time.LastFetch));
+  DRAGON_TRY(Time.Fetches.queueWaitsFor(
+      queue, std::max(toBuffer.lastArrival, fromBuffer.lastArrival)));
   DRAGON_TRY(Ctx.device->copy(reinterpret_cast<void *>(to),
                               reinterpret_cast<const void *>(from), bytes,
                               CopyKind::DeviceToDevice, queue));

@@ -37,7 +37,7 @@ int main(int, char **argv) {
     CHECK(cudaHostAlloc(&arrays, bytes, cudaHostAllocMapped));
   else
     CHECK(cudaMalloc(&arrays, bytes));
-  fill<<<Matrices * (N / 256), 256>>>(data, 0);
+  fill<<<Matrices *(N / 256), 256>>>(data, 0);
   LibraryHandle handle;
   REQUIRE(libraryCreate(&handle) == 0);
   // The first half is combined into the second.

@@ -154,10 +154,9 @@ void endCapturedCall(std::unique_ptr<CapturedCall> captured) {
   }
   std::vector<LibraryKernel> kernels;
   for (cudaGraphNode_t node : nodesNow(std::move(streams)))
-    if (LibraryKernel kernel; !captured->before.contains(node) &&
-                              isKernelNode(node) &&
-                              readLibraryKernel(node, kernel).error() ==
-                                  cudaSuccess)
+    if (LibraryKernel kernel;
+        !captured->before.contains(node) && isKernelNode(node) &&
+        readLibraryKernel(node, kernel).error() == cudaSuccess)
       kernels.push_back(std::move(kernel));
   const auto uses =
       std::make_shared<const LibraryCall>(std::move(captured->call));

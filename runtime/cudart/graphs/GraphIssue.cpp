@@ -43,9 +43,11 @@ Result fill(Front &front, const cudaMemsetParams &p, cudaStream_t stream) {
   return cudaSuccess;
 }
 
-} // namespace
-
-Result issue(Front &front, const GraphWork &work, cudaStream_t stream) {
+Result issue(Front &front, const GraphWork &work, cudaStream_t stream,
+             IssuedCall &last) {
+  if (const auto *library = std::get_if<LibraryWork>(&work))
+    return issueLibraryWork(front, *library, stream, last);
+  last = {};
   if (const auto *kernel = std::get_if<KernelWork>(&work)) {
     const cudaKernelNodeParams &p = kernel->params;
     return launchKernel(
@@ -63,17 +65,18 @@ Result issue(Front &front, const GraphWork &work, cudaStream_t stream) {
     return cudaLaunchHostFunc(stream, host->params.fn, host->params.userData);
   if (const auto *child = std::get_if<ChildWork>(&work))
     return issueAll(front, *child->graph, stream);
-  if (const auto *library = std::get_if<LibraryWork>(&work))
-    return issueLibraryWork(front, *library, stream);
   if (const auto *event = std::get_if<EventWork>(&work))
     return event->record ? cudaEventRecord(event->event, stream)
                          : cudaStreamWaitEvent(stream, event->event, 0);
   return allocateOrFree(front, work);
 }
 
+} // namespace
+
 Result issueNodes(Front &front, const Graph &graph,
                   const std::vector<size_t> &order,
                   const std::vector<bool> &disabled, cudaStream_t stream) {
+  IssuedCall last;
   for (size_t i = 0; i < order.size(); ++i) {
     if (disabled[order[i]])
       continue;
@@ -83,7 +86,7 @@ Result issueNodes(Front &front, const Graph &graph,
         !disabled[order[i + 1]] &&
         std::holds_alternative<KernelWork>(graph.nodes[order[i + 1]]->work))
       nextLaunchHints().followed = true;
-    DRAGON_CHECK(issue(front, work, stream));
+    DRAGON_CHECK(issue(front, work, stream, last));
   }
   return cudaSuccess;
 }

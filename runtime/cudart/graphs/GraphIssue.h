@@ -15,10 +15,8 @@
 
 namespace dragon {
 
-/// Issues the work into the stream.
-Result issue(Front &front, const GraphWork &work, cudaStream_t stream);
-/// The same for the nodes of a graph, in this order and without those that are
-/// disabled.
+/// Issues the work of a graph's nodes into the stream, in this order and
+/// without those that are disabled.
 Result issueNodes(Front &front, const Graph &graph,
                   const std::vector<size_t> &order,
                   const std::vector<bool> &disabled, cudaStream_t stream);

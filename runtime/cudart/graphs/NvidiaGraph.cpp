@@ -257,14 +257,22 @@ Result withCopiedMemory(Front &front, const Graph &graph, bool &fits,
 }
 
 Result issueLibraryWork(Front &front, const LibraryWork &work,
-                        cudaStream_t stream) {
+                        cudaStream_t stream, IssuedCall &last) {
   LibraryCall call;
+  // Also what is in an array of pointers, which earlier nodes may have made.
+  if (work.uses && work.uses == last.call) {
+    call = last.followed;
+  } else if (work.uses) {
+    call = *work.uses;
+    call.queue = front.queue(stream);
+    if (Status status = front.runtime.libraries().followPointers(call);
+        !status.ok())
+      return status;
+    last = {work.uses, call};
+  }
   call.function = work.name.empty() ? "a library's kernel" : work.name.c_str();
   call.queue = front.queue(stream);
-  // Also what is in an array of pointers, which earlier nodes may have made.
-  if (work.uses)
-    call.uses = work.uses->uses;
-  else
+  if (!work.uses)
     for (uintptr_t word : work.words)
       DRAGON_CHECK(front.runtime.libraries().addReachable(word, call));
   auto launch = [&] {

@@ -28,6 +28,7 @@
 #include "runtime/cudart/capture/Graph.h"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -56,9 +57,15 @@ Status tooLarge(Front &front, const LibraryCall &call);
 Result withCopiedMemory(Front &front, const Graph &graph, bool &fits,
                         const std::function<cudaError_t()> &call);
 
-/// Launches a kernel of a library.
+/// The library call that the node issued last is of, and what it uses.
+struct IssuedCall {
+  std::shared_ptr<const LibraryCall> call; ///< null: none, or not known
+  LibraryCall followed;
+};
+/// Launches a kernel of a library. The next kernels of the same call use the
+/// same: pointers in device memory are read once.
 Result issueLibraryWork(Front &front, const LibraryWork &work,
-                        cudaStream_t stream);
+                        cudaStream_t stream, IssuedCall &last);
 
 } // namespace dragon
 

@@ -6,15 +6,18 @@
 
 #ifndef CXX
 // CHECK: @dragon.name = private unnamed_addr constant {{.*}} c"blasSgemm\00"
-// CHECK: [[SITE:@dragon.call]] = private constant { {{.*}} } { ptr @dragon.name, ptr @dragon.name.1, ptr @dragon.name.2, i32 [[#@LINE+14]], i32 10 }
+// CHECK: [[SITE:@dragon.call]] = private constant { {{.*}} } { ptr @dragon.name, ptr @dragon.name.1, ptr @dragon.name.2, i32 [[#@LINE+17]], i32 10 }
 
-// Sizes as expressions over the arguments; a scalar in memory of the host is looked at.
+// The stream is the handle's. Sizes as expressions over the arguments; a scalar in memory of the host is looked at.
 // CHECK-LABEL: define {{.*}} @gemm(
 // CHECK: [[ZERO:%.*]] = load i32, ptr %beta.addr, align 1
 // CHECK: [[IS:%.*]] = icmp eq i32 [[ZERO]], 0
 // CHECK: [[IF:%.*]] = and i1 [[IS]], true
 // CHECK: [[MODE:%.*]] = select i1 [[IF]], i32 3, i32 2
-// CHECK: [[TOKEN:%.*]] = call ptr (ptr, i32, ptr, i32, ...) @__dragon_library_begin(ptr [[SITE]], i32 0, ptr null, i32 3, ptr %{{[0-9]+}}, i64 256, i32 1, ptr %{{[0-9]+}}, i64 256, i32 1, ptr %{{[0-9]+}}, i64 256, i32 [[MODE]])
+// CHECK: store ptr null, ptr %dragon.stream
+// CHECK: call i32 @blasGetStream(ptr %{{[0-9]+}}, ptr %dragon.stream)
+// CHECK: [[STREAM:%.*]] = load ptr, ptr %dragon.stream
+// CHECK: [[TOKEN:%.*]] = call ptr (ptr, i32, ptr, i32, ...) @__dragon_library_begin(ptr [[SITE]], i32 1, ptr [[STREAM]], i32 3, ptr %{{[0-9]+}}, i64 256, i32 1, ptr %{{[0-9]+}}, i64 256, i32 1, ptr %{{[0-9]+}}, i64 256, i32 [[MODE]])
 // CHECK: [[OK:%.*]] = icmp ne ptr [[TOKEN]], null
 // CHECK: br i1 [[OK]], label %[[MADE:[a-z.]+]], label %[[SKIPPED:[a-z.]+]], !dbg
 // CHECK: {{^}}[[MADE]]:
@@ -32,7 +35,7 @@ int gemm(blasHandle handle, const float *a, const float *b, float beta, float *c
 
 // Scalars that may be on the device are.
 // CHECK-LABEL: define {{.*}} @scalars(
-// CHECK: @__dragon_library_begin(ptr @{{.*}}, i32 0, ptr null, i32 5, ptr %{{[0-9]+}}, i64 4, i32 1, ptr {{.*}}, i64 4, i32 1, ptr %{{[0-9]+}}, i64 256, i32 2)
+// CHECK: @__dragon_library_begin(ptr @{{.*}}, i32 1, ptr %{{[0-9]+}}, i32 5, ptr %{{[0-9]+}}, i64 4, i32 1, ptr {{.*}}, i64 4, i32 1, ptr %{{[0-9]+}}, i64 256, i32 2)
 int scalars(blasHandle handle, const float *alpha, const float *a, const float *beta, float *c) {
   return blasSgemm(handle, 0, 0, 8, 8, 8, alpha, a, 8, a, 8, beta, c, 8);
 }
@@ -40,7 +43,7 @@ int scalars(blasHandle handle, const float *alpha, const float *a, const float *
 // Of what the pointers of an array point to.
 // CHECK-LABEL: define {{.*}} @batched(
 // CHECK: [[COUNT:%.*]] = sext i32 %{{.*}} to i64
-// CHECK: @__dragon_library_begin(ptr @{{.*}}, i32 0, ptr null, i32 6, ptr [[AS:%[0-9]+]], i64 [[COUNT]], i32 5, ptr [[AS]], i64 256, i32 1, ptr [[BS:%[0-9]+]], i64 %{{.*}}, i32 5, ptr [[BS]], i64 256, i32 1, ptr [[CS:%[0-9]+]], i64 %{{.*}}, i32 5, ptr [[CS]], i64 256, i32 3)
+// CHECK: @__dragon_library_begin(ptr @{{.*}}, i32 1, ptr %{{[0-9]+}}, i32 6, ptr [[AS:%[0-9]+]], i64 [[COUNT]], i32 5, ptr [[AS]], i64 256, i32 1, ptr [[BS:%[0-9]+]], i64 %{{.*}}, i32 5, ptr [[BS]], i64 256, i32 1, ptr [[CS:%[0-9]+]], i64 %{{.*}}, i32 5, ptr [[CS]], i64 256, i32 3)
 int batched(blasHandle handle, const float *const *as, const float *const *bs, float *const *cs, int count) {
   static const float none = 0;
   return blasSgemmBatched(handle, 8, 8, 8, as, 8, bs, 8, &none, cs, 8, count);

@@ -224,6 +224,28 @@ TEST(LaunchHistoryTest, WhatWillBeOverwrittenIsNotNeeded) {
   EXPECT_EQ(history.nextUse(3000).clock, 410u);
 }
 
+TEST(LaunchHistoryTest, WhatIsReadNextIsListedInItsOrder) {
+  Sequence s;
+  auto next = [&](size_t launches, size_t most = 100) {
+    std::string pages;
+    s.history.forNextReads(launches, [&](const AddressRange &range) {
+      pages += char(range.begin / 1000);
+      return pages.size() < most;
+    });
+    return pages;
+  };
+  s.run("abcd");
+  EXPECT_EQ(next(4), "");
+  s.run("abcdab");
+  EXPECT_EQ(next(3), "cda");
+  EXPECT_EQ(next(3, 2), "cd");
+  // No further than a period.
+  EXPECT_EQ(next(100), "cdab");
+  // Where it goes another way nothing is known.
+  s.run("x");
+  EXPECT_EQ(next(3), "");
+}
+
 TEST(LaunchHistoryTest, TheOldestIsForgottenAndNothingElse) {
   Sequence s;
   for (int i = 0; i < 20000; ++i)

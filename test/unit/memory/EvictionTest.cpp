@@ -84,6 +84,18 @@ TEST(EvictionTest, OfThoseAlmostAsFarTheOneThatIsFreeFirst) {
               ElementsAre(0, 2, 1));
 }
 
+/// To wait for work costs more than to fetch again a little earlier.
+TEST(EvictionTest, WhatIsInUseWaitsForThoseAlmostAsFar) {
+  auto busy = candidate(0, 199), idle = candidate(1, 150);
+  busy.nextUse = 1200;
+  busy.busy = true;
+  idle.nextUse = 1150;
+  EXPECT_THAT(chooseVictims({busy, idle}, 200, 1), ElementsAre(1));
+  // A tenth of the way is too much.
+  idle.nextUse = 1099;
+  EXPECT_THAT(chooseVictims({busy, idle}, 200, 1), ElementsAre(0));
+}
+
 TEST(EvictionTest, NoMoreThanNeeded) {
   EXPECT_THAT(chooseVictims({candidate(0, 1), candidate(1, 2)}, 10, 1),
               ElementsAre(0));

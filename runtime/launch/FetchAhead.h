@@ -1,0 +1,73 @@
+//===- FetchAhead.h - contents for launches to come -------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A launch queues the copies of what it reads, and the host goes on to the next
+// one: while it is ahead of the device, the link is busy. It is not where the
+// host has to wait, and where launches run that have everything in place. There,
+// what the next launches will read by the history (LaunchHistory.h) is fetched
+// now, in the order in which they come. For it goes only what no queued work
+// uses, leaves without a copy, and is needed later than what comes: as Belady's
+// rule would have it, only earlier. So nothing moves that would not have moved,
+// if the history is right.
+//
+// Source: Cao, Felten, Karlin, Li, "A study of integrated prefetching and
+// caching strategies", 1995 (the aggressive strategy: fetch the next missing
+// block whenever the link is free and a block that is needed later can go).
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_LAUNCH_FETCHAHEAD_H
+#define DRAGON_RUNTIME_LAUNCH_FETCHAHEAD_H
+
+#include "runtime/launch/NextUses.h"
+#include "runtime/memory/Residency.h"
+
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+namespace dragon {
+
+class FetchAhead {
+public:
+  FetchAhead(Context &context, WorkTracker &time, AddressSpace &space,
+             DeviceChunks &deviceChunks, Residency &resident, NextUses &next)
+      : Ctx(context), Time(time), Space(space), OnDevice(deviceChunks),
+        Resident(resident), Next(next) {}
+
+  /// Fetches what it can. All launches and copies so far are queued.
+  Status run();
+  /// Waits for the work in the queue (none: for all), and fetches meanwhile.
+  Status wait(std::optional<Queue> queue);
+
+private:
+  struct Leaving {
+    EvictionCandidate candidate;
+    Chunk *chunk;
+  };
+  /// What the next launches read and is in host memory alone, in their order.
+  std::vector<Chunk *> missing(uint64_t most) const;
+  std::vector<Leaving> idle();
+  /// Makes room for the chunk; false: nothing may leave for it.
+  StatusOr<bool> makeRoomFor(const Chunk &chunk, std::vector<Leaving> &idle);
+  uint64_t bytesOnTheWay();
+
+  Context &Ctx;
+  WorkTracker &Time;
+  AddressSpace &Space;
+  DeviceChunks &OnDevice;
+  Residency &Resident;
+  NextUses &Next;
+  /// Tickets and bytes of what was fetched.
+  std::deque<std::pair<uint64_t, uint64_t>> OnTheWay;
+  /// Nothing was missing for the launches up to this one.
+  uint64_t SeenUntil = 0;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_LAUNCH_FETCHAHEAD_H
