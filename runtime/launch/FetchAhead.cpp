@@ -28,11 +28,11 @@ constexpr std::chrono::microseconds Pause(50);
 std::vector<Chunk *> FetchAhead::missing(uint64_t most) const {
   std::vector<Chunk *> chunks;
   uint64_t bytes = 0;
-  Next.forNextReads(Window, [&](const AddressRange &range) {
+  auto addChunks = [&](const AddressRange &range) {
     for (uintptr_t at = range.begin; at < range.end && bytes < most;) {
       Allocation *found = Space.Allocations.find(at);
       if (!found || found->buffer->moving || found->buffer->driverMoved)
-        break; // freed since, or not ours to move
+        return; // freed since, or not ours to move
       Chunk &chunk = found->buffer->chunkAt(at);
       at = chunk.va() + chunk.bytes();
       if (chunk.device.id || chunk.hostMapped || !chunk.copies.host ||
@@ -41,6 +41,17 @@ std::vector<Chunk *> FetchAhead::missing(uint64_t most) const {
       chunks.push_back(&chunk);
       bytes += chunk.bytes();
     }
+  };
+  // Of a launch that may read more than can be there it is not known what it
+  // will read: it does not come to the device for that launch either.
+  const uint64_t mostOfOne = OnDevice.Pool.budget() / 2;
+  Next.forNextReads(Window, [&](const std::vector<AddressRange> &reads) {
+    uint64_t all = 0;
+    for (const AddressRange &range : reads)
+      all += range.end - range.begin;
+    if (all <= mostOfOne)
+      for (const AddressRange &range : reads)
+        addChunks(range);
     return bytes < most;
   });
   return chunks;

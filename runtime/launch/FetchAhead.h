@@ -7,12 +7,12 @@
 //
 // A launch queues the copies of what it reads, and the host goes on to the next
 // one: while it is ahead of the device, the link is busy. It is not where the
-// host has to wait, and where launches run that have everything in place. There,
-// what the next launches will read by the history (LaunchHistory.h) is fetched
-// now, in the order in which they come. For it goes only what no queued work
-// uses, leaves without a copy, and is needed later than what comes: as Belady's
-// rule would have it, only earlier. So nothing moves that would not have moved,
-// if the history is right.
+// host has to wait, and where launches run that have everything in place.
+// There, what the next launches will read by the history (LaunchHistory.h) is
+// fetched now, in the order in which they come. For it goes only what no queued
+// work uses, leaves without a copy, and is needed later than what comes: as
+// Belady's rule would have it, only earlier. So nothing moves that would not
+// have moved, if the history is right.
 //
 // Source: Cao, Felten, Karlin, Li, "A study of integrated prefetching and
 // caching strategies", 1995 (the aggressive strategy: fetch the next missing

@@ -51,15 +51,14 @@ public:
   /// The expected next use of the address after that launch and the copies
   /// that followed it.
   Forecast nextUse(uintptr_t address) const;
-  /// visit(range) for what the launches that are expected next read, in their
-  /// order, so many of them, until it returns false.
+  /// visit(ranges) for what each of the launches that are expected next reads,
+  /// in their order, so many of them, until it returns false.
   template <typename Visit>
   void forNextReads(size_t launches, Visit visit) const {
     const size_t first = Entries.size() - 1 - Period;
     for (size_t k = 1; k <= std::min(launches, Period); ++k)
-      for (const AddressRange &range : Entries[first + k].uses)
-        if (!visit(range))
-          return;
+      if (!visit(Entries[first + k].uses))
+        return;
   }
 
 private:

@@ -228,10 +228,12 @@ TEST(LaunchHistoryTest, WhatIsReadNextIsListedInItsOrder) {
   Sequence s;
   auto next = [&](size_t launches, size_t most = 100) {
     std::string pages;
-    s.history.forNextReads(launches, [&](const AddressRange &range) {
-      pages += char(range.begin / 1000);
-      return pages.size() < most;
-    });
+    s.history.forNextReads(launches,
+                           [&](const std::vector<AddressRange> &reads) {
+                             for (const AddressRange &range : reads)
+                               pages += char(range.begin / 1000);
+                             return pages.size() < most;
+                           });
     return pages;
   };
   s.run("abcd");
