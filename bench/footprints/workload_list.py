@@ -14,10 +14,11 @@ class Program:
 
     host_sources: programs of their own; more_sources: compiled with it.
 
-    device, host: budgets in MiB of the runs in slices; one that holds each block and is well below the footprint.
+    device, host: budgets in MiB of the runs in slices; one that holds each block and is well below the footprint. chunk: KiB.
     """
 
-    def __init__(self, source, runs, files=None, make=(), host_sources=(), more_sources=(), flags=(), device=8, host=64):
+    def __init__(self, source, runs, files=None, make=(), host_sources=(), more_sources=(), flags=(), device=8, host=64,
+                 chunk=2048):
         self.source = source
         self.name = source.rsplit("/", 1)[-1].rsplit(".", 1)[0]
         self.runs = [run.split() for run in runs]
@@ -26,7 +27,7 @@ class Program:
         self.host_sources = list(host_sources)
         self.more_sources = list(more_sources)
         self.flags = list(flags)
-        self.device, self.host = device, host
+        self.device, self.host, self.chunk = device, host, chunk
 
 
 def example(name, run, make, **more):
@@ -60,9 +61,9 @@ PROGRAMS = [
     example("backprop", "50000 1 samples.bin targets.bin weights.bin outputs.bin trained.bin",
             "gen 50000 samples.bin targets.bin weights.bin"),
     workload("fir", "--size 24 --windows 5"),
-    workload("radixsort", "--size 24"),
+    workload("radixsort", "--size 6", device=2, host=16, chunk=512),
     workload("hashjoin", "--size 24 --queries 2"),
-    workload("convnet", "--size 24 --iterations 1 --layers 4"),
+    workload("convnet", "--size 6 --iterations 1 --layers 4", device=2, host=16, chunk=512),
     link("binomialOptions", 4),
     link("srad_v2", 16),
     link("lavaMD", 1),
@@ -79,10 +80,13 @@ PROGRAMS = [
     test("device-features"),
     test("device-reset", device=16),
     test("discard-behind", "out.txt 65536 0", "out.txt -65536 0"),
-    test("discard-elements", *[f"in.bin out.bin {mode}" for mode in range(4)], file=4 * M, device=16),
-    test("discard-numbers-change", *[f"in.bin out.bin {mode}" for mode in range(5)], file=2 * M, device=16),
+    test("discard-elements", *[f"in.bin out.bin {mode}" for mode in range(4)], file=M, device=4, host=16,
+         chunk=512, flags=[f"-DWORDS={M // 4}"]),
+    test("discard-numbers-change", *[f"in.bin out.bin {mode}" for mode in range(5)], file=M // 2, device=4, host=16,
+         chunk=512, flags=[f"-DWORDS={M // 8}"]),
     test("discard-tested", "in.bin out.bin 0", "in.bin out.bin 1000", file=12 * M),
-    test("discard-workspace", "in.bin out.bin 4 4 4 4 0", "in.bin out.bin 4 3 2 1 1", file=2 * M, device=16),
+    test("discard-workspace", "in.bin out.bin 4 4 4 4 0", "in.bin out.bin 4 3 2 1 1", file=M // 2, device=4, host=16,
+         chunk=512, flags=[f"-DWORDS={M // 8}"]),
     test("earlier-buffers", "0", "1", "2", "3"),
     test("exchanged-buffers", "in.bin out.bin 1 5", "in.bin out.bin 5 2", file=12 * M, device=16),
     test("file-range", "make in.bin", "run in.bin out.bin"),
@@ -96,7 +100,7 @@ PROGRAMS = [
     test("judged"),
     test("kernel-shapes", *[f"{shape} in.bin out.bin" for shape in SHAPES], file=12 * M, device=16),
     test("launch-follows"),
-    test("launches-together", device=32, host=128),
+    test("launches-together", device=8, host=32, chunk=512, flags=[f"-DWORDS={2 * M}"]),
     test("ledger", "in.bin out.bin", file=16 * M),
     test("managed-and-signals"),
     test("managed-in-streams"),

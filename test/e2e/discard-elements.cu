@@ -12,6 +12,10 @@
 // RUN: rm -rf %t.dir
 #include "e2e.h"
 
+#ifndef WORDS // of the input
+#define WORDS (1 << 20)
+#endif
+
 struct Layer {
   int width;
   uint32_t *output;
@@ -96,7 +100,7 @@ int main(int, char **argv) {
   Network net = {};
   volatile int layers = 6;
   net.layers = layers;
-  net.n = 1 << 20;
+  net.n = WORDS;
   std::vector<uint32_t> h = slurp(argv[1]);
   REQUIRE((int)h.size() == net.n);
   CHECK(cudaMalloc(&net.in, net.n * 4));

@@ -9,6 +9,10 @@
 // RUN: rm -rf %t.dir
 #include "e2e.h"
 
+#ifndef WORDS // of the input
+#define WORDS (1 << 19)
+#endif
+
 __global__ void spread(uint32_t *to, const uint32_t *in, int n, int width) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n)
@@ -93,7 +97,7 @@ static void twoWays(Buffers b) {
 
 int main(int, char **argv) {
   Buffers b = {};
-  b.n = 1 << 19;
+  b.n = WORDS;
   std::vector<uint32_t> h = slurp(argv[1]);
   REQUIRE((int)h.size() == b.n);
   CHECK(cudaMalloc(&b.in, b.n * 4));

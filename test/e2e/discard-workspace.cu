@@ -22,6 +22,10 @@
 // RUN: rm -rf %t.dir
 #include "e2e.h"
 
+#ifndef WORDS // of the input
+#define WORDS (1 << 19)
+#endif
+
 struct Layer {
   int width;
   uint32_t *weights;
@@ -73,7 +77,7 @@ static void backward(Network &net) {
 int main(int, char **argv) {
   Network net = {};
   net.layers = 4;
-  net.n = 1 << 19;
+  net.n = WORDS;
   std::vector<uint32_t> h = slurp(argv[1]);
   REQUIRE((int)h.size() == net.n);
   const int peek = atoi(argv[7]);

@@ -15,7 +15,10 @@
 // CHECK: remark: launch of 'step' runs together with the next, of 'step'
 #include "e2e.h"
 
-const int Count = 8 << 20; // of 4 bytes
+#ifndef WORDS // of a buffer
+#define WORDS (8 << 20)
+#endif
+const int Count = WORDS;
 
 __device__ uint32_t total;
 

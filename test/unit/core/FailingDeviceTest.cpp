@@ -53,7 +53,8 @@ struct ModelBuffer {
   bool known = false;
 };
 
-constexpr int N = 1 << 20; // two chunks each
+constexpr uint64_t ChunkBytes = 512 << 10;
+constexpr int N = 1 << 18; // two chunks each
 constexpr size_t Bytes = size_t(N) * 4;
 
 class FailingDeviceTest : public RuntimeFixture {
@@ -313,8 +314,9 @@ bool FailingDeviceTest::runWithFailure(uint64_t n) {
 }
 
 TEST_F(FailingDeviceTest, EachCallOnce) {
-  settings.deviceMemory = 6 * MiB;
-  settings.hostMemory = 8 * MiB;
+  settings.chunkBytes = ChunkBytes;
+  settings.deviceMemory = 3 * ChunkBytes;
+  settings.hostMemory = 4 * ChunkBytes;
   writeFile("in", numbers(N, 77));
   ASSERT_FALSE(runWithFailure(0));
   uint64_t n = 1;

@@ -20,13 +20,14 @@ using namespace dragon::test;
 
 namespace {
 
-constexpr int N = 8 << 20; ///< a buffer is twice the device
+constexpr int N = 2 << 20; ///< a buffer is twice the device
 
 class SliceQueuesTest : public RuntimeFixture {
 protected:
   const LateDevice &begin(Wavefront wavefront, unsigned queues) {
-    settings.deviceMemory = 16 * MiB;
-    settings.hostMemory = 256 * MiB;
+    settings.chunkBytes = 512 << 10;
+    settings.deviceMemory = 4 * MiB;
+    settings.hostMemory = 64 * MiB;
     settings.wavefront = wavefront;
     settings.poison = false;
     settings.sliceQueues = queues;
