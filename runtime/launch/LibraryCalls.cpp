@@ -12,6 +12,7 @@
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 namespace dragon {
@@ -150,8 +151,10 @@ Status LibraryCalls::followPointers(LibraryCall &call) {
           {use.address, use.pointers * sizeof(uintptr_t), LaunchNeed::Read});
       DRAGON_ASSIGN(const std::vector<uintptr_t> pointers,
                     pointersOf(use, call));
-      for (uintptr_t pointer : pointers)
-        uses.push_back({pointer, use.bytes, use.need});
+      std::transform(pointers.begin(), pointers.end(), std::back_inserter(uses),
+                     [&use](uintptr_t pointer) {
+                       return LibraryUse{pointer, use.bytes, use.need};
+                     });
     }
   }
   call.uses = std::move(uses);

@@ -33,9 +33,9 @@ std::vector<Allocation *> AddressIndex::overlapping(uintptr_t begin,
 }
 
 bool AddressIndex::isNearBuffer(uintptr_t address) const {
-  constexpr uintptr_t near = uintptr_t(64) << 10;
+  constexpr uintptr_t Near = uintptr_t(64) << 10;
   const auto above = Map.upper_bound(address);
-  if (above != Map.end() && above->first - address <= near)
+  if (above != Map.end() && above->first - address <= Near)
     return true;
   if (above == Map.begin())
     return false;
@@ -43,14 +43,14 @@ bool AddressIndex::isNearBuffer(uintptr_t address) const {
   // memory there.
   const Buffer &below = *std::prev(above)->second.buffer;
   const uintptr_t end = below.base + below.vaBytes;
-  return address < end || address - end <= near;
+  return address < end || address - end <= Near;
 }
 
 bool AddressIndex::isOthers(uintptr_t address) {
   if (!AskForOthers || isNearBuffer(address))
     return false;
-  constexpr size_t most = 64;
-  if (OthersAsOf != Changes || Others.size() >= most)
+  constexpr size_t Most = 64;
+  if (OthersAsOf != Changes || Others.size() >= Most)
     Others.clear();
   OthersAsOf = Changes;
   const auto holds = [address](const AddressRange &range) {

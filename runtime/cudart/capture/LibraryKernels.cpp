@@ -81,7 +81,8 @@ std::vector<uintptr_t> wordsOf(const CudaDriver &driver,
 }
 
 /// The nodes of the graphs that the streams are captured into.
-std::vector<cudaGraphNode_t> nodesNow(std::vector<cudaStream_t> streams) {
+std::vector<cudaGraphNode_t>
+nodesNow(const std::vector<cudaStream_t> &streams) {
   std::vector<cudaGraphNode_t> nodes;
   for (cudaStream_t stream : streams) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -141,7 +142,7 @@ std::unique_ptr<CapturedCall> beginCapturedCall(LibraryCall call) {
     captured->alone = state().underWay++ == 0;
     streams = state().streams;
   }
-  const std::vector<cudaGraphNode_t> nodes = nodesNow(std::move(streams));
+  const std::vector<cudaGraphNode_t> nodes = nodesNow(streams);
   captured->before.insert(nodes.begin(), nodes.end());
   return captured;
 }
@@ -153,7 +154,7 @@ void endCapturedCall(std::unique_ptr<CapturedCall> captured) {
     streams = state().streams;
   }
   std::vector<LibraryKernel> kernels;
-  for (cudaGraphNode_t node : nodesNow(std::move(streams)))
+  for (cudaGraphNode_t node : nodesNow(streams))
     if (LibraryKernel kernel;
         !captured->before.contains(node) && isKernelNode(node) &&
         readLibraryKernel(node, kernel).error() == cudaSuccess)

@@ -43,11 +43,11 @@ public:
   /// Of any width; 0, and not ok(), if the library does not know it.
   template <typename T> T get(LayoutAttribute attribute) {
     using GetAttribute = int (*)(const void *, int, void *, size_t, size_t *);
-    static const auto ask = reinterpret_cast<GetAttribute>(
+    static const auto Ask = reinterpret_cast<GetAttribute>(
         ::dlsym(RTLD_DEFAULT, "cublasLtMatrixLayoutGetAttribute"));
     T value{};
-    Good &= Described && ask &&
-            ask(Described, attribute, &value, sizeof value, nullptr) == 0;
+    Good &= Described && Ask &&
+            Ask(Described, attribute, &value, sizeof value, nullptr) == 0;
     return value;
   }
   bool ok() const { return Good; }
