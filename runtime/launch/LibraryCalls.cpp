@@ -206,6 +206,7 @@ Status LibraryCalls::begin(const LibraryCall &call, LibraryHold &hold) {
   }
   if (missing) {
     std::vector<uintptr_t> addresses;
+    addresses.reserve(call.uses.size());
     for (const LibraryUse &use : call.uses)
       addresses.push_back(use.address);
     std::vector<AddressRange> ranges;
