@@ -6,10 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // A handler of the program's (SIGALRM, SIGPROF) that touches managed memory
-// needs the runtime's lock. If it interrupts the thread that has the lock, it
-// can never get it: so such threads have no handlers run, in programs that have
-// handlers. It costs two system calls there and a load elsewhere. Signals that
-// a thread raises by what it does (SIGSEGV, SIGFPE) are never held off.
+// needs the runtime's lock, and the driver's. If it interrupts the thread that
+// has one of them, it can never get it: so such threads have no handlers run,
+// in programs that have handlers. It costs two system calls there and a load
+// elsewhere. Signals that a thread raises by what it does (SIGSEGV, SIGFPE) are
+// never held off.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_BASE_SIGNALSHELDOFF_H

@@ -18,9 +18,11 @@
 #ifndef DRAGON_RUNTIME_CUDART_FRONT_FRONT_H
 #define DRAGON_RUNTIME_CUDART_FRONT_FRONT_H
 
+#include "runtime/base/SignalsHeldOff.h"
 #include "runtime/core/Runtime.h"
 #include "runtime/cudart/front/ErrorMap.h"
 #include "runtime/cudart/front/RelaxedCapture.h"
+#include "runtime/memory/HostRanges.h"
 
 #include <new>
 #include <utility>
@@ -53,6 +55,9 @@ void startProcess(Front &front);
 
 namespace detail {
 template <typename Body> cudaError_t guarded(Front &front, Body &&body) {
+  // The driver has locks as well, also while it waits for the device: a handler
+  // that touches managed memory would need them.
+  const SignalsHeldOff noHandlers(HostRanges::any());
   const RelaxedCapture relaxed(front);
   try {
     return leave(Result(std::forward<Body>(body)(front)).error());
