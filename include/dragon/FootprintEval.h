@@ -89,6 +89,15 @@ public:
   /// on, once.
   template <typename Visitor>
   void visitExprs(const PointerRecord &P, Visitor Visit) const;
+  /// The arguments that the footprint depends on, beside the pointer itself.
+  std::set<uint32_t> argumentsOf(const PointerRecord &P) const {
+    std::set<uint32_t> Arguments;
+    visitExprs(P, [&](const ExprNode &Node) {
+      if (Node.Op == ExprOp::Arg)
+        Arguments.insert(Node.A);
+    });
+    return Arguments;
+  }
 
 private:
   const SummaryHeader *Header = nullptr;

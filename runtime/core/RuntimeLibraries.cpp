@@ -45,11 +45,6 @@ Status RuntimeLibraries::followPointers(LibraryCall &call) {
 
 StatusOr<bool> RuntimeLibraries::run(const LibraryCall &call,
                                      const QueueWork &work) {
-  if (call.followsPointers()) {
-    LibraryCall known = call;
-    DRAGON_TRY(followPointers(known));
-    return run(known, work);
-  }
   std::vector<AddressRange> written;
   bool tells;
   {

@@ -68,7 +68,7 @@ public:
   Status keepReachable(uintptr_t address);
 
   /// Puts what pointers in device memory point to in place of the uses that
-  /// follow them: the calls above do so themselves, each time.
+  /// follow them. beginLibraryCall() does so itself; run() is given none such.
   Status followPointers(LibraryCall &call);
 
 private:

@@ -58,6 +58,9 @@ using FaultHandler = bool (*)(void *context, uintptr_t address, bool write);
 struct AddressRange {
   uintptr_t begin;
   uintptr_t end;
+  bool holds(uintptr_t address) const {
+    return begin <= address && address < end;
+  }
   bool operator==(const AddressRange &) const = default;
 };
 

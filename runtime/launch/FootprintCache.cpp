@@ -16,12 +16,8 @@ FootprintCache::FootprintCache(const SummaryView &summary,
     : Summary(summary), Kernel(record), MostRanges(mostRanges) {
   Inputs.reserve(record.NumPointers);
   for (uint32_t i = 0; i < record.NumPointers; ++i) {
-    std::set<uint32_t> mentioned;
-    summary.visitExprs(summary.pointer(record.FirstPointer + i),
-                       [&](const ExprNode &node) {
-                         if (node.Op == ExprOp::Arg)
-                           mentioned.insert(node.A);
-                       });
+    const std::set<uint32_t> mentioned =
+        summary.argumentsOf(summary.pointer(record.FirstPointer + i));
     Inputs.emplace_back(mentioned.begin(), mentioned.end());
   }
 }

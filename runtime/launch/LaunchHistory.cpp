@@ -35,10 +35,9 @@ constexpr struct PowersOfMultiplier {
 } Powers;
 
 bool holds(const std::vector<AddressRange> &ranges, uintptr_t address) {
-  return std::any_of(ranges.begin(), ranges.end(),
-                     [address](const AddressRange &range) {
-                       return range.begin <= address && address < range.end;
-                     });
+  return std::any_of(
+      ranges.begin(), ranges.end(),
+      [address](const AddressRange &range) { return range.holds(address); });
 }
 
 uint64_t placeOf(uint64_t signature, const std::vector<AddressRange> &uses,

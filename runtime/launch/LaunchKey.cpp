@@ -60,10 +60,8 @@ FootprintKeys::inputsOf(const KernelInfo &kernel) {
       continue;
     found->second.push_back(
         {pointer.ArgIndex, pointer.ByteOffset, sizeof(uintptr_t)});
-    summary.visitExprs(pointer, [&](const ExprNode &node) {
-      if (node.Op == ExprOp::Arg)
-        whole[node.A] = true;
-    });
+    for (uint32_t argument : summary.argumentsOf(pointer))
+      whole[argument] = true;
   }
   for (uint32_t i = 0; i < record.NumArgs; ++i)
     if (whole[i])

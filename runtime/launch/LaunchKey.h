@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // What was found out about a launch serves the next one that is the same. How
-// much has to agree depends on what was found out; there are three answers, and
-// nobody makes one of their own:
+// much has to agree depends on what was found out; there are four answers, and
+// nobody makes another one:
 //
 //   shape       kernel, grid, block, dynamic shared memory: whether the device
 //               accepts the launch, and how often blocks access what
@@ -16,9 +16,11 @@
 //   footprint   kernel, grid, block, whether it is cooperative, and the bytes
 //               of the arguments that addresses depend on: its footprints and
 //               plans, and those of waves that it is part of (LaunchCache.h)
+//   relative    the same without the addresses: footprints relative to their
+//               pointers, which FootprintCache keeps by kernel
 //
 // The first two are hashes, which may be of others once in 2^64: they choose
-// among ways that are all right. The third is compared byte by byte.
+// among ways that are all right. The others are compared byte by byte.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_LAUNCH_LAUNCHKEY_H

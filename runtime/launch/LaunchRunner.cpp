@@ -118,7 +118,7 @@ Status LaunchRunner::runInCore(const ResolvedLaunch &launch) {
   std::vector<AddressRange> touched;
   bool listed = Ctx.caps().strict || Time.Tracking;
   for (const LaunchPointer &pointer : launch.pointers)
-    listed |= !pointer.allocation && !pointer.elsewhere;
+    listed |= pointer.mayReachAny();
   if (listed) {
     chunks = footprintOf(launch, Space.Allocations, grid);
     touched = addressRanges(chunks);
@@ -147,7 +147,7 @@ Status LaunchRunner::waitForFetches(const ResolvedLaunch &launch) {
   for (const LaunchPointer &pointer : launch.pointers)
     if (pointer.allocation)
       last = std::max(last, pointer.allocation->buffer->lastArrival);
-    else if (!pointer.elsewhere)
+    else if (pointer.mayReachAny())
       last = Time.LastFetch;
   if (!last || Time.Fetches.done(last))
     return {};

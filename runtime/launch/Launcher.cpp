@@ -20,7 +20,7 @@ void Launcher::adoptMapped(const ResolvedLaunch &launch) {
     if (pointer.allocation)
       Data.adoptMapped(*pointer.allocation->buffer);
     else
-      all |= !pointer.elsewhere;
+      all |= pointer.mayReachAny();
   if (all)
     for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
       Data.adoptMapped(*buffer);
@@ -32,7 +32,7 @@ bool Launcher::isInCore(const ResolvedLaunch &launch) const {
   bool all = launch.anything;
   for (const LaunchPointer &pointer : launch.pointers)
     if (!pointer.allocation)
-      all |= !pointer.elsewhere;
+      all |= pointer.mayReachAny();
     else if (!pointer.allocation->buffer->allOnDevice())
       return false;
   return !all || std::all_of(Space.Buffers.begin(), Space.Buffers.end(),
@@ -49,8 +49,8 @@ bool Launcher::leavesAllInPlace(const ResolvedLaunch &launch) const {
   bool anyBuffer = launch.anything, writesAny = launch.anything;
   for (const LaunchPointer &pointer : launch.pointers)
     if (!pointer.allocation) { // may reach one: see isInCore()
-      anyBuffer |= !pointer.elsewhere;
-      writesAny |= pointer.mayWrite && !pointer.elsewhere;
+      anyBuffer |= pointer.mayReachAny();
+      writesAny |= pointer.mayReachAny() && pointer.mayWrite;
     } else if (!allows(*pointer.allocation->buffer, pointer.mayWrite)) {
       return false;
     }
@@ -111,10 +111,10 @@ Launcher::reachOf(std::span<const LaunchCall> launches) {
     if (launch.anything)
       return std::nullopt;
     for (const LaunchPointer &pointer : launch.pointers) {
+      if (pointer.mayReachAny())
+        return std::nullopt;
       if (pointer.elsewhere)
         continue;
-      if (!pointer.allocation) // may reach one: see isInCore()
-        return std::nullopt;
       const LaunchNeed need =
           pointer.mayWrite ? LaunchNeed::Write : LaunchNeed::Read;
       auto [it, isNew] = found.try_emplace(

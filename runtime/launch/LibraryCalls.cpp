@@ -107,27 +107,28 @@ Status LibraryCalls::checkRoom(const LibraryCall &call,
                 : std::string());
 }
 
-StatusOr<std::vector<uintptr_t>>
-LibraryCalls::pointersOf(const LibraryUse &use, const LibraryCall &call) {
-  std::vector<uintptr_t> pointers(use.pointers);
-  const size_t bytes = use.pointers * sizeof(uintptr_t);
+StatusOr<LibraryCalls::Words>
+LibraryCalls::lookAt(const LibraryUse &use, const LibraryCall &call,
+                     const std::function<StatusOr<Words>()> &read) {
   LibraryCall look;
   look.function = call.function;
-  look.uses = {{use.address, bytes, LaunchNeed::Read}};
+  look.uses = {use};
   look.onlyLooks = true;
   LibraryHold hold;
   DRAGON_TRY(begin(look, hold));
-  auto read = [&]() -> Status {
-    DRAGON_TRY(Ahead.wait(call.queue));
-    DRAGON_TRY(Ctx.device->copy(pointers.data(),
-                                reinterpret_cast<void *>(use.address), bytes,
-                                CopyKind::DeviceToHost, Ctx.copyOut));
-    return Ctx.device->synchronize(Ctx.copyOut);
-  };
-  Status status = read();
+  StatusOr<Words> words = read();
   DRAGON_TRY(end(hold));
-  DRAGON_TRY(std::move(status));
-  return pointers;
+  return words;
+}
+
+StatusOr<LibraryCalls::Words> LibraryCalls::wordsAt(uintptr_t address,
+                                                    size_t count) {
+  Words words(count);
+  DRAGON_TRY(Ctx.device->copy(words.data(), reinterpret_cast<void *>(address),
+                              count * sizeof(uintptr_t), CopyKind::DeviceToHost,
+                              Ctx.copyOut));
+  DRAGON_TRY(Ctx.device->synchronize(Ctx.copyOut));
+  return words;
 }
 
 Status LibraryCalls::followPointers(LibraryCall &call) {
@@ -147,10 +148,14 @@ Status LibraryCalls::followPointers(LibraryCall &call) {
             {base, LibraryUse::Unknown,
              use.need == LaunchNeed::Read ? use.need : LaunchNeed::Write});
     } else {
-      uses.push_back(
-          {use.address, use.pointers * sizeof(uintptr_t), LaunchNeed::Read});
-      DRAGON_ASSIGN(const std::vector<uintptr_t> pointers,
-                    pointersOf(use, call));
+      const LibraryUse array{use.address, use.pointers * sizeof(uintptr_t),
+                             LaunchNeed::Read};
+      uses.push_back(array);
+      DRAGON_ASSIGN(const Words pointers,
+                    lookAt(array, call, [&]() -> StatusOr<Words> {
+                      DRAGON_TRY(Ahead.wait(call.queue));
+                      return wordsAt(use.address, use.pointers);
+                    }));
       std::transform(pointers.begin(), pointers.end(), std::back_inserter(uses),
                      [&use](uintptr_t pointer) {
                        return LibraryUse{pointer, use.bytes, use.need};
@@ -291,18 +296,14 @@ Status LibraryCalls::end(const LibraryHold &hold) {
   return {};
 }
 
-StatusOr<std::vector<uintptr_t>>
+StatusOr<LibraryCalls::Words>
 LibraryCalls::addressesIn(const Allocation &allocation) {
-  std::vector<uintptr_t> words;
   if (allocation.bytes > LargestPointerArray ||
       allocation.bytes < sizeof(uintptr_t))
-    return words;
-  words.resize(allocation.bytes / sizeof(uintptr_t));
+    return Words();
   DRAGON_TRY(Time.synchronizeAll());
-  DRAGON_TRY(Ctx.device->copy(
-      words.data(), reinterpret_cast<void *>(allocation.base),
-      words.size() * sizeof(uintptr_t), CopyKind::DeviceToHost, Ctx.copyOut));
-  DRAGON_TRY(Ctx.device->synchronize(Ctx.copyOut));
+  DRAGON_ASSIGN(Words words,
+                wordsAt(allocation.base, allocation.bytes / sizeof(uintptr_t)));
   // Most words are no addresses.
   const uintptr_t lowest = Space.Allocations.all().begin()->first,
                   end = Space.Allocations.all().rbegin()->second.end();
@@ -322,16 +323,10 @@ Status LibraryCalls::addReachable(uintptr_t address, LibraryCall &call) {
   call.uses.push_back({found->base, LibraryUse::Unknown, LaunchNeed::Write});
   if (found->bytes > LargestPointerArray)
     return {};
-  LibraryCall look;
-  look.function = call.function;
-  look.uses = {{found->base, LibraryUse::Unknown, LaunchNeed::Read}};
-  look.onlyLooks = true;
-  LibraryHold hold;
-  DRAGON_TRY(begin(look, hold));
-  StatusOr<std::vector<uintptr_t>> words = addressesIn(*found);
-  DRAGON_TRY(end(hold));
-  DRAGON_TRY(words.takeStatus());
-  for (uintptr_t word : *words)
+  DRAGON_ASSIGN(const Words words,
+                lookAt({found->base, LibraryUse::Unknown, LaunchNeed::Read},
+                       call, [&] { return addressesIn(*found); }));
+  for (uintptr_t word : words)
     DRAGON_TRY(addReachable(word, call));
   return {};
 }
@@ -353,7 +348,7 @@ Status LibraryCalls::keepReachable(uintptr_t address,
   // take a wait for the device, which ends the capture of a stream.
   if (Space.allKept())
     return {};
-  DRAGON_ASSIGN(const std::vector<uintptr_t> words, addressesIn(*found));
+  DRAGON_ASSIGN(const Words words, addressesIn(*found));
   for (uintptr_t word : words)
     DRAGON_TRY(keepReachable(word, done));
   found->looked = {buffer.writes, Space.Allocations.generation()};

@@ -32,6 +32,7 @@
 #include "runtime/memory/Residency.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -101,6 +102,7 @@ public:
   Status addReachable(uintptr_t address, LibraryCall &call);
 
 private:
+  using Words = std::vector<uintptr_t>;
   using Uses = std::map<uintptr_t, ChunkUse>; ///< by the chunks' addresses
   Uses usesOf(const LibraryCall &call) const;
   struct Room {
@@ -112,11 +114,15 @@ private:
   bool beginInCore(const LibraryCall &call, LibraryHold &hold);
   /// Says to who watches what the function may do from now on.
   void tellUses(const LibraryCall &call);
-  StatusOr<std::vector<uintptr_t>> pointersOf(const LibraryUse &use,
-                                              const LibraryCall &call);
   Buffer *bufferOf(const LibraryHold::Part &part) const;
   /// Addresses of buffers that may be in this one, which is on the device.
-  StatusOr<std::vector<uintptr_t>> addressesIn(const Allocation &allocation);
+  StatusOr<Words> addressesIn(const Allocation &allocation);
+  /// What `read` finds while the memory is on the device, on behalf of a call.
+  StatusOr<Words> lookAt(const LibraryUse &use, const LibraryCall &call,
+                         const std::function<StatusOr<Words>()> &read);
+  /// So many words in device memory, whoever's. The work that wrote them is
+  /// done.
+  StatusOr<Words> wordsAt(uintptr_t address, size_t count);
 
   Context &Ctx;
   WorkTracker &Time;

@@ -28,6 +28,10 @@ struct LaunchPointer {
   bool mayWrite;
   /// It points into memory that is not ours, and leads to none that is.
   bool elsewhere = false;
+
+  /// It points into no allocation, and may have come from any: one past its
+  /// end.
+  bool mayReachAny() const { return !allocation && !elsewhere; }
 };
 
 struct ResolvedLaunch : LaunchCall {

@@ -53,13 +53,13 @@ bool AddressIndex::isOthers(uintptr_t address) {
   if (OthersAsOf != Changes || Others.size() >= Most)
     Others.clear();
   OthersAsOf = Changes;
-  const auto holds = [address](const AddressRange &range) {
-    return address >= range.begin && address < range.end;
-  };
-  if (std::any_of(Others.begin(), Others.end(), holds))
+  if (std::any_of(Others.begin(), Others.end(),
+                  [address](const AddressRange &range) {
+                    return range.holds(address);
+                  }))
     return true;
   const AddressRange found = AskForOthers(address);
-  if (!holds(found))
+  if (!found.holds(address))
     return false;
   Others.push_back(found);
   return true;

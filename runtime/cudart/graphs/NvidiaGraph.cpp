@@ -259,22 +259,21 @@ Result withCopiedMemory(Front &front, const Graph &graph, bool &fits,
 Result issueLibraryWork(Front &front, const LibraryWork &work,
                         cudaStream_t stream, IssuedCall &last) {
   LibraryCall call;
-  // Also what is in an array of pointers, which earlier nodes may have made.
-  if (work.uses && work.uses == last.call) {
+  if (!work.uses) {
+    last = {};
+    // Also what is in an array of pointers, which earlier nodes may have made.
+    for (uintptr_t word : work.words)
+      DRAGON_CHECK(front.runtime.libraries().addReachable(word, call));
+  } else {
+    if (work.uses != last.call) {
+      last = {work.uses, *work.uses};
+      last.followed.queue = front.queue(stream);
+      DRAGON_CHECK(front.runtime.libraries().followPointers(last.followed));
+    }
     call = last.followed;
-  } else if (work.uses) {
-    call = *work.uses;
-    call.queue = front.queue(stream);
-    if (Status status = front.runtime.libraries().followPointers(call);
-        !status.ok())
-      return status;
-    last = {work.uses, call};
   }
   call.function = work.name.empty() ? "a library's kernel" : work.name.c_str();
   call.queue = front.queue(stream);
-  if (!work.uses)
-    for (uintptr_t word : work.words)
-      DRAGON_CHECK(front.runtime.libraries().addReachable(word, call));
   auto launch = [&] {
     return DRAGON_NVIDIA(cudaGraphLaunch, work.alone.get(), stream);
   };

@@ -57,27 +57,27 @@ private:
   bool Good = true;
 };
 
-/// Bits of an element; 0: not known.
-int64_t bitsOf(uint32_t type) {
+/// Of an element; 0: not known.
+int64_t bytesOf(uint32_t type) {
   switch (cudaDataType(type)) {
+  case CUDA_C_64F:
+    return 16;
   case CUDA_R_64F:
   case CUDA_C_32F:
-    return 64;
-  case CUDA_C_64F:
-    return 128;
+    return 8;
   case CUDA_R_32F:
   case CUDA_R_32I:
   case CUDA_C_16F:
   case CUDA_C_16BF:
-    return 32;
+    return 4;
   case CUDA_R_16F:
   case CUDA_R_16BF:
-    return 16;
+    return 2;
   case CUDA_R_8I:
   case CUDA_R_8U:
   case CUDA_R_8F_E4M3:
   case CUDA_R_8F_E5M2:
-    return 8;
+    return 1;
   default:
     return 0;
   }
@@ -87,15 +87,16 @@ int64_t bitsOf(uint32_t type) {
 
 extern "C" int64_t __dragon_matrix_bytes(const void *layout) {
   Layout of(layout);
-  const int64_t bits = bitsOf(of.get<uint32_t>(Type));
+  const int64_t element = bytesOf(of.get<uint32_t>(Type));
   const auto order = of.get<int32_t>(Order);
   const auto rows = of.get<int64_t>(Rows), columns = of.get<int64_t>(Columns),
              leading = of.get<int64_t>(LeadingDimension);
   const auto batches = of.get<int32_t>(BatchCount);
   const auto offset = of.get<int64_t>(BatchOffset);
   const auto planes = of.get<int64_t>(PlaneOffset);
-  if (!of.ok() || !bits || planes || rows < 1 || columns < 1 || leading < 0 ||
-      batches < 1 || offset < 0 || (order != ColumnMajor && order != RowMajor))
+  if (!of.ok() || !element || planes || rows < 1 || columns < 1 ||
+      leading < 0 || batches < 1 || offset < 0 ||
+      (order != ColumnMajor && order != RowMajor))
     return -1;
   // Versions that do not know the mode know strided batches only.
   Layout newer(layout);
@@ -108,7 +109,7 @@ extern "C" int64_t __dragon_matrix_bytes(const void *layout) {
       __builtin_add_overflow(last, length, &matrix) ||
       __builtin_mul_overflow(int64_t(batches - 1), offset, &elements) ||
       __builtin_add_overflow(elements, matrix, &elements) ||
-      __builtin_mul_overflow(elements, bits / 8, &all))
+      __builtin_mul_overflow(elements, element, &all))
     return -1;
   return all;
 }

@@ -26,10 +26,9 @@ protected:
     settings.deviceMemory = 8 * MiB;
     settings.hostMemory = 64 * MiB;
     settings.chunkBytes = MiB;
-    std::string notes;
-    auto inner = createDevice(settings, notes);
-    ASSERT_TRUE(inner.ok());
-    auto late = std::make_unique<LateDevice>(std::move(*inner));
+    auto inner = makeDevice();
+    ASSERT_TRUE(inner);
+    auto late = std::make_unique<LateDevice>(std::move(inner));
     Watched = late.get();
     start(std::move(late));
     Sum = allocate(InputBytes);

@@ -20,10 +20,9 @@ TEST_F(LateEvictionTest, NothingIsLostOnAnAsynchronousDevice) {
   settings.deviceMemory = 8 * MiB;
   settings.hostMemory = 24 * MiB;
   settings.poison = settings.strict = false;
-  std::string notes;
-  auto inner = createDevice(settings, notes);
-  ASSERT_TRUE(inner.ok());
-  auto late = std::make_unique<LateDevice>(std::move(*inner));
+  auto inner = makeDevice();
+  ASSERT_TRUE(inner);
+  auto late = std::make_unique<LateDevice>(std::move(inner));
   const LateDevice &watched = *late;
   RuntimeFixture::start(std::move(late));
   constexpr int N = 4 << 20; // 16 MiB each

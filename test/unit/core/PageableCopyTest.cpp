@@ -23,10 +23,9 @@ protected:
   void startLate(uint64_t deviceMemory, uint64_t hostMemory = 256 * MiB) {
     settings.deviceMemory = deviceMemory;
     settings.hostMemory = hostMemory;
-    std::string notes;
-    auto made = createDevice(settings, notes);
-    ASSERT_TRUE(made.ok());
-    auto late = std::make_unique<LateDevice>(std::move(*made));
+    auto made = makeDevice();
+    ASSERT_TRUE(made);
+    auto late = std::make_unique<LateDevice>(std::move(made));
     Late = late.get();
     start(std::move(late));
   }

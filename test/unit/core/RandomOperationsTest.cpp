@@ -187,10 +187,9 @@ TEST_P(RandomOperationsTest, AgreeWithTheModel) {
   if (GetParam() % 2) {
     start();
   } else {
-    std::string notes;
-    auto made = createDevice(settings, notes);
-    ASSERT_TRUE(made.ok());
-    auto device = std::make_unique<LateDevice>(std::move(*made));
+    auto made = makeDevice();
+    ASSERT_TRUE(made);
+    auto device = std::make_unique<LateDevice>(std::move(made));
     late = device.get();
     start(std::move(device));
   }
