@@ -94,6 +94,7 @@ PROGRAMS = [
     test("freed-staging", "out.bin"),
     test("graphs-beyond-memory"),
     test("host-function-order"),
+    test("index-arrays", "all", device=8, chunk=256),
     test("input-file-changes", "none in.bin out.bin", file=20 * M),
     test("input-modified", "in.bin out.bin", file=30 * M),
     test("interrupted-calls", "in.bin out.bin", file=24 * M),

@@ -15,6 +15,7 @@
 #define DRAGON_FOOTPRINTEVAL_H
 
 #include "dragon/KernelSummary.h"
+#include "dragon/KnownMemory.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +51,12 @@ struct LaunchDims {
   uint32_t Grid[3];
   uint32_t Block[3];
   const void *const *Args;
+  /// What addresses and conditions depend on may be there; null: nothing is
+  /// known of what is loaded.
+  const KnownMemory *Memory = nullptr;
+  /// Where something is loaded that is not known and would tell more, it is
+  /// added here, ranges of up to MostWanted bytes; null: nobody asks.
+  std::vector<MemoryRange> *Wanted = nullptr;
 };
 
 /// What the blocks of a box do to bytes: through one pointer, relative to it.
@@ -98,6 +105,13 @@ public:
     });
     return Arguments;
   }
+  /// The footprint depends on what device memory holds (KnownMemory).
+  bool dependsOnMemory(const PointerRecord &P) const {
+    bool Depends = false;
+    visitExprs(
+        P, [&](const ExprNode &Node) { Depends |= Node.Op == ExprOp::Loaded; });
+    return Depends;
+  }
 
 private:
   const SummaryHeader *Header = nullptr;
@@ -145,6 +159,7 @@ void SummaryView::visitExprs(const PointerRecord &P, Visitor Visit) const {
     case ExprOp::SExt:
     case ExprOp::ZExt:
     case ExprOp::Trunc:
+    case ExprOp::Loaded:
       Add(Node.A);
       break;
     default:

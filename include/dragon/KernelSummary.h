@@ -50,7 +50,7 @@
 namespace dragon {
 
 constexpr uint32_t SummaryMagic = 0x47415244; // "DRAG"
-constexpr uint32_t SummaryVersion = 4;
+constexpr uint32_t SummaryVersion = 5;
 constexpr uint32_t NoIndex = 0xffffffffu;
 /// In front of a kernel's symbol: its copy for KernelHasRestrictCopy.
 constexpr char RestrictPrefix[] = "__dragon_restrict_";
@@ -107,7 +107,11 @@ enum class ExprOp : uint8_t {
   /// A variable that a loop carries along: A before the loop, and after each
   /// iteration B, in which node C (an Opaque without bounds, of no other use)
   /// stands for the value of that iteration.
-  Carried
+  Carried,
+  /// What lies in device memory at the address A (of 64 bits) where the thread
+  /// looks: an integer of Bits (8, 16, 32, 64). Imm: a number unique to the
+  /// load, since another load of the same address may find something else.
+  Loaded
 };
 
 /// NoWrap bits in ExprNode::Flags: the compiler proved that the operation

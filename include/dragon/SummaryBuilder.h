@@ -12,7 +12,7 @@
 // summaries with it.
 //
 // Equal expressions are one node. Loop and Opaque leaves are variables, so two
-// of them are one only if they are made as one.
+// of them are one only if they are made as one; so are loads.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_SUMMARYBUILDER_H
@@ -97,6 +97,10 @@ public:
   /// value before.
   uint32_t carried(uint32_t Start, uint32_t Next, uint32_t Before) {
     return add(ExprOp::Carried, Nodes[Start].Bits, Start, Next, 0, 0, Before);
+  }
+  /// What lies at the address (a node of 64 bits), of its own each time.
+  uint32_t loaded(unsigned Bits, uint32_t Address) {
+    return add(ExprOp::Loaded, Bits, Address, NoIndex, NextOpaque++);
   }
   uint32_t unknown(unsigned Bits) {
     return add(ExprOp::Unknown, Bits, NoIndex, NoIndex, NextOpaque++);
@@ -295,6 +299,8 @@ inline void ModuleSummary::copyKernel(const SummaryView &View,
       New = Exprs.opaque(N.Bits, A, B);
     else if (N.Op == ExprOp::Unknown)
       New = Exprs.unknown(N.Bits);
+    else if (N.Op == ExprOp::Loaded)
+      New = Exprs.loaded(N.Bits, A);
     else if (N.Op == ExprOp::Carried)
       New = Exprs.carried(A, B, Self(Self, N.C));
     else

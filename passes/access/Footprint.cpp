@@ -9,6 +9,7 @@
 
 #include "passes/access/Canonicalize.h"
 #include "passes/access/LoadedData.h"
+#include "passes/access/PointerRoots.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -188,10 +189,16 @@ Footprint::Index Footprint::counterOf(const Loop &L) {
 }
 
 Footprint::Index Footprint::computeValue(Value &V, const Loop *Scope) {
+  unsigned Bits = bitsOf(V.getType());
+  // Behind a loop it is what the last iteration found: the loop's counter is no
+  // more what it was.
+  if (auto *Load = dyn_cast<LoadInst>(&V))
+    if (const Loop *L = LI.getLoopFor(Load->getParent());
+        L && !(Scope && L->contains(Scope)))
+      return {bounded(V, Bits), false, true};
   auto It = Values.find(&V);
   if (It != Values.end())
     return It->second;
-  unsigned Bits = bitsOf(V.getType());
   if (auto Before = Earlier.find(&V); Before != Earlier.end())
     return {Before->second, false, false};
   Index Result{NoIndex};
@@ -253,12 +260,8 @@ Footprint::Index Footprint::computeInstruction(Instruction &I,
                                                const Loop *Scope,
                                                unsigned Bits) {
   auto operand = [&](unsigned N) { return translate(*I.getOperand(N), Scope); };
-  if (auto *Load = dyn_cast<LoadInst>(&I)) {
-    if (auto Field = fieldReadBy(*Load))
-      return {
-          Pool.argument(Field->Arg->getArgNo(), Bits, uint32_t(Field->Offset))};
-    return unknown(Bits, true);
-  }
+  if (auto *Load = dyn_cast<LoadInst>(&I))
+    return computeLoad(*Load, Bits);
   if (auto *Element = dyn_cast<ExtractElementInst>(&I))
     return computeElement(*Element, Bits);
   if (auto *Phi = dyn_cast<PHINode>(&I))
@@ -345,6 +348,28 @@ Footprint::Index Footprint::computeIntrinsic(IntrinsicInst &Call,
   default:
     return unknown(Bits, Call.mayReadFromMemory());
   }
+}
+
+Footprint::Index Footprint::computeLoad(LoadInst &Load, unsigned Bits) {
+  if (auto Field = fieldReadBy(Load))
+    return {
+        Pool.argument(Field->Arg->getArgNo(), Bits, uint32_t(Field->Offset))};
+  const bool IsWord = Load.getType()->isIntegerTy() &&
+                      (Bits == 8 || Bits == 16 || Bits == 32 || Bits == 64);
+  if (!IsWord || !Load.isSimple())
+    return unknown(Bits, true);
+  const PointerRoots Roots = findRoots(*Load.getPointerOperand(), SE);
+  if (Roots.size() != 1 || Roots[0].What != PointerRoot::Parameter ||
+      !Roots[0].Offset || Roots[0].Sometimes)
+    return unknown(Bits, true);
+  const PointerParameter &From = Roots[0].From;
+  const Index Offset =
+      translate(Roots[0].Offset, LI.getLoopFor(Load.getParent()));
+  constexpr unsigned AddressBits = 64;
+  const uint32_t Base =
+      Pool.argument(From.Arg->getArgNo(), AddressBits, From.ByteOffset);
+  return {Pool.loaded(Bits, Pool.binary(ExprOp::Add, Base, Offset.Node)), false,
+          true};
 }
 
 /// A number of a vector that is read from a structure passed by value.

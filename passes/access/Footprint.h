@@ -15,7 +15,8 @@
 //            Mul(Mul(4, stride), Loop #1))
 //
 // What ScalarEvolution does not model (signed division, masks, choices) is
-// translated from the instruction; a value that comes from memory is Unknown.
+// translated from the instruction. A value that comes from a buffer is what
+// lies at its address (Loaded), if that can be told; else it is Unknown.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_ACCESS_FOOTPRINT_H
@@ -30,6 +31,7 @@ namespace llvm {
 class ExtractElementInst;
 class Instruction;
 class IntrinsicInst;
+class LoadInst;
 class Loop;
 class LoopInfo;
 class PHINode;
@@ -81,6 +83,7 @@ private:
   Index computeValue(llvm::Value &V, const llvm::Loop *Scope);
   Index computeInstruction(llvm::Instruction &I, const llvm::Loop *Scope,
                            unsigned Bits);
+  Index computeLoad(llvm::LoadInst &Load, unsigned Bits);
   Index computeElement(llvm::ExtractElementInst &Element, unsigned Bits);
   Index computeIntrinsic(llvm::IntrinsicInst &Call, const llvm::Loop *Scope,
                          unsigned Bits);

@@ -114,6 +114,8 @@ private:
              (N.B == NoIndex ? "" : text(N.B, 0)) + "]";
     case ExprOp::Carried:
       return "carried(" + text(N.A, 0) + ", " + text(N.B, 0) + ")";
+    case ExprOp::Loaded:
+      return "mem" + std::to_string(N.Bits) + "[" + text(N.A, 0) + "]";
     case ExprOp::Add:
       return infix(" + ", 1);
     case ExprOp::Sub:

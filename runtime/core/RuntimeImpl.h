@@ -112,6 +112,7 @@ struct RuntimeImpl {
   HostMappedRunner Mapped;
   LaunchRunner Single;
   WaveRunner Waves;
+  IndexArrays Indices;
   Launcher Launches;
   LibraryCalls Library;
 

@@ -7,6 +7,7 @@
 
 #include "runtime/launch/FootprintCache.h"
 
+#include <algorithm>
 #include <set>
 
 namespace dragon {
@@ -16,10 +17,16 @@ FootprintCache::FootprintCache(const SummaryView &summary,
     : Summary(summary), Kernel(record), MostRanges(mostRanges) {
   Inputs.reserve(record.NumPointers);
   for (uint32_t i = 0; i < record.NumPointers; ++i) {
-    const std::set<uint32_t> mentioned =
-        summary.argumentsOf(summary.pointer(record.FirstPointer + i));
-    Inputs.emplace_back(mentioned.begin(), mentioned.end());
+    const PointerRecord &pointer = summary.pointer(record.FirstPointer + i);
+    const std::set<uint32_t> mentioned = summary.argumentsOf(pointer);
+    Inputs.push_back({{mentioned.begin(), mentioned.end()},
+                      summary.dependsOnMemory(pointer)});
   }
+}
+
+bool FootprintCache::dependsOnMemory() const {
+  return std::any_of(Inputs.begin(), Inputs.end(),
+                     [](const Mentioned &input) { return input.memory; });
 }
 
 std::string FootprintCache::keyOf(uint32_t pointer, const LaunchDims &launch,
@@ -38,8 +45,14 @@ std::string FootprintCache::keyOf(uint32_t pointer, const LaunchDims &launch,
   add(&limits.MergeGap, sizeof(limits.MergeGap));
   key.push_back(char(limits.WithMust * 2 + limits.WithAffine));
   const uint32_t *sizes = Summary.argSizes(Kernel);
-  for (uint32_t argument : Inputs[pointer - Kernel.FirstPointer])
+  const Mentioned &inputs = Inputs[pointer - Kernel.FirstPointer];
+  for (uint32_t argument : inputs.arguments)
     add(launch.Args[argument], sizes[argument]);
+  if (inputs.memory && launch.Memory)
+    for (const KnownMemory::Part &part : launch.Memory->Parts) {
+      add(&part.Address, sizeof(part.Address));
+      add(part.Contents.data(), part.Contents.size());
+    }
   return key;
 }
 

@@ -10,7 +10,8 @@
 // same layer of a network is launched for other weights again and again, and a
 // program goes through its launches again after each of their plans was dropped
 // (LaunchCache.h): the evaluation, which is most of a plan for large kernels,
-// is done once.
+// is done once. Where addresses depend on arrays of indices, what these hold is
+// among the inputs.
 //
 // Thread-safe.
 //
@@ -44,6 +45,13 @@ public:
   /// As evaluateFootprint() of the pointer with this index in the summary.
   Footprint of(uint32_t pointer, const LaunchDims &launch, const BlockBox &box,
                const EvalLimits &limits);
+  /// The footprint of the pointer with this index in the summary depends on
+  /// what device memory holds.
+  bool dependsOnMemory(uint32_t pointer) const {
+    return Inputs[pointer - Kernel.FirstPointer].memory;
+  }
+  /// That of any of them does.
+  bool dependsOnMemory() const;
 
 private:
   static constexpr size_t DefaultMostRanges = size_t(1) << 14;
@@ -57,8 +65,12 @@ private:
   const SummaryView &Summary;
   const KernelRecord &Kernel;
   const size_t MostRanges;
-  /// By pointer of the kernel: the arguments that its expressions mention.
-  std::vector<std::vector<uint32_t>> Inputs;
+  /// What its expressions mention.
+  struct Mentioned {
+    std::vector<uint32_t> arguments;
+    bool memory;
+  };
+  std::vector<Mentioned> Inputs; ///< by pointer of the kernel
 
   std::mutex Lock;
   Footprints Recent; ///< used since Before was

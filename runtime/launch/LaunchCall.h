@@ -69,6 +69,8 @@ struct LaunchCall {
   /// Another launch in the queue follows, says the compiler.
   bool followed = false;
   uint64_t number = 0; ///< in the order of the program; the runtime's to set
+  /// What its footprint depends on, as far as it is known (IndexArrays.h).
+  std::shared_ptr<const KnownMemory> memory;
 };
 
 /// Queues work that this runtime does not launch itself.
@@ -83,7 +85,8 @@ LaunchRequest requestOf(const LaunchCall &call, const BlockBox &box);
 inline LaunchDims dimsOf(const LaunchCall &call) {
   return {{call.grid[0], call.grid[1], call.grid[2]},
           {call.block[0], call.block[1], call.block[2]},
-          call.args};
+          call.args,
+          call.memory.get()};
 }
 inline BlockBox wholeGrid(const LaunchCall &call) {
   return {{0, 0, 0}, {call.grid[0], call.grid[1], call.grid[2]}};

@@ -40,10 +40,11 @@ bool holds(const std::vector<AddressRange> &ranges, uintptr_t address) {
       [address](const AddressRange &range) { return range.holds(address); });
 }
 
-uint64_t placeOf(uint64_t signature, const std::vector<AddressRange> &uses,
-                 const std::vector<AddressRange> &overwrites) {
+/// What data say is left out: where we are is the same.
+uint64_t placeOf(uint64_t signature,
+                 const LaunchHistory::Addresses &addresses) {
   uint64_t hash = signature;
-  for (const auto *ranges : {&uses, &overwrites}) {
+  for (const auto *ranges : {&addresses.uses, &addresses.overwrites}) {
     for (const AddressRange &range : *ranges)
       hash = ((hash ^ range.begin) * Multiplier ^ range.end) * Multiplier;
     hash = (hash ^ ranges->size()) * Multiplier;
@@ -76,14 +77,15 @@ size_t LaunchHistory::agreement(size_t a, size_t b, const Chain &by) const {
 
 bool LaunchHistory::repeats(size_t now) const {
   const Entry &entry = Entries[now], &then = Entries[now - Period];
-  return entry.uses == then.uses && entry.overwrites == then.overwrites &&
+  return entry.addresses == then.addresses &&
          Entries[now - 1].after == Entries[now - 1 - Period].after;
 }
 
 bool LaunchHistory::isUsed(size_t in, uintptr_t address) const {
   const Entry &entry = Entries[in];
   return holds(Entries[in - 1].after, address) ||
-         findRange(entry.uses, address) || findRange(entry.overwrites, address);
+         findUse(entry.addresses, address) ||
+         findRange(entry.addresses.overwrites, address);
 }
 
 void LaunchHistory::noteDifferences(size_t now) {
@@ -110,7 +112,7 @@ void LaunchHistory::forgetBefore(uint32_t gone, Occurrences &occurrences) {
 void LaunchHistory::forgetOldest() {
   const uint32_t gone = MaxEntries / 2;
   Found.clear();
-  for (Chain *chain : {&Signatures, &Addresses})
+  for (Chain *chain : {&Signatures, &PlacesSoFar})
     chain->first = Entries[gone - 1].*chain->hash;
   Entries.erase(Entries.begin(), Entries.begin() + gone);
   forgetBefore(gone, Positions);
@@ -129,9 +131,10 @@ size_t LaunchHistory::findPeriod(const std::vector<uint32_t> &occurrences,
   // front of it say where it is.
   const size_t newest = isNew ? 1 : 0;
   auto agreed = [&](size_t then) {
-    return std::pair{
-        then >= newest ? agreement(then - newest, now - newest, Addresses) : 0,
-        agreement(then, now, Signatures)};
+    return std::pair{then >= newest
+                         ? agreement(then - newest, now - newest, PlacesSoFar)
+                         : 0,
+                     agreement(then, now, Signatures)};
   };
   // The period that told this launch stays as long as no other is better.
   size_t period = Foreseen ? Period : 0;
@@ -148,20 +151,18 @@ size_t LaunchHistory::findPeriod(const std::vector<uint32_t> &occurrences,
   return period;
 }
 
-void LaunchHistory::begin(uint64_t signature, std::vector<AddressRange> uses,
-                          std::vector<AddressRange> overwrites,
+void LaunchHistory::begin(uint64_t signature, Addresses addresses,
                           uint64_t clock) {
   if (Entries.size() == MaxEntries)
     forgetOldest();
   const size_t now = Entries.size();
   Foreseen = Period && Entries[now - Period].signature == signature;
-  const uint64_t place = placeOf(signature, uses, overwrites);
+  const uint64_t place = placeOf(signature, addresses);
   Entries.push_back({signature,
                      extended(Signatures, signature),
-                     extended(Addresses, place),
+                     extended(PlacesSoFar, place),
                      clock,
-                     std::move(uses),
-                     std::move(overwrites),
+                     std::move(addresses),
                      {}});
   const size_t before = Period;
   std::vector<uint32_t> &places = Places[place];
@@ -206,10 +207,10 @@ Forecast LaunchHistory::useIn(size_t launches, uintptr_t address) const {
   if (holds(Entries[first + launches - 1].after, address) &&
       (launches > 1 || !holds(Entries[now].after, address)))
     return {begin, true};
-  const AddressRange *range = findRange(entry.uses, address);
+  const AddressRange *range = findUse(entry.addresses, address);
   const bool overwritten = !range;
   if (overwritten)
-    range = findRange(entry.overwrites, address);
+    range = findRange(entry.addresses.overwrites, address);
   if (!range)
     return {};
   // A launch goes through its ranges from their beginning to their end.

@@ -33,15 +33,19 @@ namespace dragon {
 
 class LaunchHistory {
 public:
+  /// Addresses of a launch, each list ascending.
+  struct Addresses {
+    std::vector<AddressRange> uses; ///< it may touch them
+    /// Others, that it overwrites before any read.
+    std::vector<AddressRange> overwrites = {};
+    /// Others, that it may touch because data say so (IndexArrays.h): the next
+    /// time it may be something else.
+    std::vector<AddressRange> byData = {};
+    bool operator==(const Addresses &) const = default;
+  };
   /// The launch that begins at `clock`. Equal signatures: the same kernel on
-  /// the same buffers. `uses`: the addresses that it may touch, ascending, and
-  /// `overwrites` of others those that it overwrites before any read.
-  void begin(uint64_t signature, std::vector<AddressRange> uses,
-             std::vector<AddressRange> overwrites, uint64_t clock);
-  void begin(uint64_t signature, std::vector<AddressRange> uses,
-             uint64_t clock) {
-    begin(signature, std::move(uses), {}, clock);
-  }
+  /// the same buffers.
+  void begin(uint64_t signature, Addresses addresses, uint64_t clock);
   /// A copy or a fill after that launch has overwritten the addresses.
   void overwritten(AddressRange range);
   /// The launch that began last is the one that was foreseen.
@@ -51,13 +55,14 @@ public:
   /// The expected next use of the address after that launch and the copies
   /// that followed it.
   Forecast nextUse(uintptr_t address) const;
-  /// visit(ranges) for what each of the launches that are expected next reads,
-  /// in their order, so many of them, until it returns false.
+  /// visit(ranges) for what each of the launches that are expected next reads
+  /// whatever data say, in their order, so many of them, until it returns
+  /// false.
   template <typename Visit>
   void forNextReads(size_t launches, Visit visit) const {
     const size_t first = Entries.size() - 1 - Period;
     for (size_t k = 1; k <= std::min(launches, Period); ++k)
-      if (!visit(Entries[first + k].uses))
+      if (!visit(Entries[first + k].addresses.uses))
         return;
   }
 
@@ -67,8 +72,7 @@ private:
     uint64_t hash;       ///< of all signatures up to this one
     uint64_t placesHash; ///< of all signatures with their addresses
     uint64_t clock;
-    std::vector<AddressRange> uses;
-    std::vector<AddressRange> overwrites;
+    Addresses addresses;
     /// By copies and fills between this launch and the next; in their order.
     std::vector<AddressRange> after;
   };
@@ -101,6 +105,12 @@ private:
   /// The one that holds the address of ascending ones; null: none.
   static const AddressRange *findRange(const std::vector<AddressRange> &ranges,
                                        uintptr_t address);
+  /// The one that the launch may touch the address in, without overwriting it.
+  static const AddressRange *findUse(const Addresses &addresses,
+                                     uintptr_t address) {
+    const AddressRange *range = findRange(addresses.uses, address);
+    return range ? range : findRange(addresses.byData, address);
+  }
 
   std::vector<Entry> Entries;
   using Occurrences = std::unordered_map<uint64_t, std::vector<uint32_t>>;
@@ -112,7 +122,7 @@ private:
   Occurrences Positions; ///< by signature
   Occurrences Places;    ///< by signature and addresses
   Chain Signatures{&Entry::hash};
-  Chain Addresses{&Entry::placesHash};
+  Chain PlacesSoFar{&Entry::placesHash};
   size_t Period = 0; ///< the last launch corresponds to the one so far back
   bool Foreseen = false;
   /// Kept while launches repeat themselves: to look at all of a long period for

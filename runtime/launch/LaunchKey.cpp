@@ -84,6 +84,11 @@ std::string FootprintKeys::of(const LaunchCall &call) {
     for (const Bytes &input : inputsOf(*call.kernel))
       add(static_cast<const char *>(call.args[input.argument]) + input.offset,
           input.count);
+  if (call.memory)
+    for (const KnownMemory::Part &part : call.memory->Parts) {
+      add(&part.Address, sizeof(part.Address));
+      add(part.Contents.data(), part.Contents.size());
+    }
   return key;
 }
 

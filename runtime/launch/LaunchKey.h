@@ -14,8 +14,9 @@
 //   buffers     kernel and the buffers that its pointers point into: where in
 //               the program we are, whatever numbers a loop counts
 //   footprint   kernel, grid, block, whether it is cooperative, and the bytes
-//               of the arguments that addresses depend on: its footprints and
-//               plans, and those of waves that it is part of (LaunchCache.h)
+//               of the arguments and of the memory (IndexArrays.h) that
+//               addresses depend on: its footprints and plans, and those of
+//               waves that it is part of (LaunchCache.h)
 //   relative    the same without the addresses: footprints relative to their
 //               pointers, which FootprintCache keeps by kernel
 //

@@ -140,6 +140,10 @@ Status Launcher::launch(const LaunchCall &call) {
   const bool canWait = !inCore && Waves.mayWait(launch);
   if (!canWait || (Waves.any() && Waves.queue() != launch.queue))
     DRAGON_TRY(Waves.runAll());
+  if (!inCore && Indices.tellMore(launch)) {
+    DRAGON_TRY(Waves.runAll()); // may write them
+    DRAGON_TRY(Indices.read(launch));
+  }
   number(launch);
   if (Space.NumDriverMoved)
     DRAGON_TRY(Hints.prefetch(launch));

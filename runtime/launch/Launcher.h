@@ -24,6 +24,7 @@
 #ifndef DRAGON_RUNTIME_LAUNCH_LAUNCHER_H
 #define DRAGON_RUNTIME_LAUNCH_LAUNCHER_H
 
+#include "runtime/launch/IndexArrays.h"
 #include "runtime/launch/LibraryCalls.h"
 #include "runtime/launch/WaveRunner.h"
 
@@ -38,11 +39,11 @@ public:
            Contents &data, DeviceChunks &deviceChunks, NextUses &next,
            LastUses &ends, DriverHints &hints, AccessCounting &counting,
            SlicePlanner &plans, LaunchRunner &launches, WaveRunner &waves,
-           FetchAhead &ahead)
+           FetchAhead &ahead, IndexArrays &indices)
       : Ctx(context), Time(time), Space(space), Data(data),
         OnDevice(deviceChunks), Next(next), Ends(ends), Hints(hints),
         Counting(counting), Plans(plans), Single(launches), Waves(waves),
-        Ahead(ahead) {}
+        Ahead(ahead), Indices(indices) {}
 
   /// Any launch, with both parts of the lock.
   Status launch(const LaunchCall &call);
@@ -89,6 +90,7 @@ private:
   LaunchRunner &Single;
   WaveRunner &Waves;
   FetchAhead &Ahead;
+  IndexArrays &Indices;
   ResolvedLaunch Current; ///< of launch(), which may wait for files
   ResolvedLaunch InCore;  ///< of launchInCore()
   ResolvedLaunch Foreign; ///< of runInPlace()

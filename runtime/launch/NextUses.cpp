@@ -11,7 +11,7 @@
 #include "runtime/launch/WaitingLaunch.h"
 
 #include <algorithm>
-#include <functional>
+#include <set>
 
 namespace dragon {
 
@@ -31,10 +31,27 @@ void NextUses::remember(const ResolvedLaunch &launch,
               });
     return ranges;
   };
+  std::set<const Buffer *> byData;
+  if (launch.memory)
+    for (const LaunchPointer &pointer : launch.pointers)
+      if (pointer.allocation &&
+          launch.kernel->footprints->dependsOnMemory(pointer.index))
+        byData.insert(pointer.allocation->buffer);
+  auto hangsOnData = [&byData](const ChunkUse &use) {
+    return byData.contains(use.chunk->buffer);
+  };
   auto overwrites = [](const ChunkUse &use) { return use.mustWrite(); };
+  auto touches = [&](const ChunkUse &use) {
+    return !hangsOnData(use) && !overwrites(use);
+  };
+  auto certainlyOverwrites = [&](const ChunkUse &use) {
+    return !hangsOnData(use) && overwrites(use);
+  };
   History.begin(buffersKey(launch),
-                ascending(addressRanges(whole, std::not_fn(overwrites))),
-                ascending(addressRanges(whole, overwrites)), Ctx.clock);
+                {ascending(addressRanges(whole, touches)),
+                 ascending(addressRanges(whole, certainlyOverwrites)),
+                 ascending(addressRanges(whole, hangsOnData))},
+                Ctx.clock);
   if (History.foreseen())
     Ctx.ledger.count(Counter::ForeseenLaunches);
 }
@@ -80,7 +97,7 @@ void NextUses::announce(Buffer &buffer, uint32_t launches) {
 
 void NextUses::remember(uint64_t signature, std::vector<AddressRange> uses) {
   LaunchClock = Ctx.clock;
-  History.begin(signature, std::move(uses), Ctx.clock);
+  History.begin(signature, {std::move(uses)}, Ctx.clock);
 }
 
 } // namespace dragon

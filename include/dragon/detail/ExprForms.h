@@ -15,6 +15,8 @@
 #define DRAGON_DETAIL_EXPRFORMS_H
 
 #include "dragon/KernelSummary.h"
+#include "dragon/KnownMemory.h"
+#include "dragon/detail/LoadedCases.h"
 #include "dragon/detail/WrappedNumbers.h"
 
 #include <algorithm>
@@ -35,11 +37,20 @@ struct EvalInput {
   const uint32_t *BoxLo; ///< x, y, z
   const uint32_t *BoxHi; ///< x, y, z; exclusive
   const void *const *ArgValues;
+  const KnownMemory *Memory = nullptr;
+  std::vector<MemoryRange> *Wanted = nullptr;
+  /// What some loads give, in this case (LoadedCases.h).
+  const LoadedCase *Cases = nullptr;
+  size_t NumCases = 0;
 };
 
 /// Forms of expressions, each computed once. The first six variables are the
 /// block's and the thread's indices. The input outlives it.
 class ExprForms : public WrappedNumbers {
+public:
+  /// The loads so far that may give several known values.
+  std::vector<LoadedValues> Loads;
+
 protected:
   const EvalInput &In;
   /// Loops whose counters a guard bounds.
@@ -136,6 +147,8 @@ private:
       return Node == Assumed ? opaque(AssumedRange) : between(N);
     case ExprOp::Carried:
       return carried(N);
+    case ExprOp::Loaded:
+      return loaded(Node);
     case ExprOp::Add:
     case ExprOp::Sub: {
       Linear L = form(N.A);
@@ -233,6 +246,53 @@ private:
       }
     }
     return opaque(Range);
+  }
+
+  /// What lies at the addresses of the box, if the launch knows it.
+  Linear loaded(uint32_t Node) {
+    const ExprNode &N = In.Exprs[Node];
+    System.Exact = false;
+    for (size_t I = 0; I < In.NumCases; ++I)
+      if (In.Cases[I].Node == Node)
+        return opaque({In.Cases[I].Lo, In.Cases[I].Hi});
+    const int64_t Bytes = N.Bits / 8;
+    Linear Address;
+    if ((!In.Memory && !In.Wanted) || !number(N.A, true, Address))
+      return anything(N);
+    const Interval I = System.bounds(Address);
+    if (!isFinite(I.Lo) || !isFinite(I.Hi) || I.Lo < 0 || I.Lo > I.Hi ||
+        I.Hi + Bytes - I.Lo > Wide(MostWanted))
+      return anything(N);
+    const MemoryRange Range{uint64_t(I.Lo), uint64_t(I.Hi + Bytes)};
+    const char *Contents =
+        In.Memory ? In.Memory->find(Range.Begin, Range.End) : nullptr;
+    if (!Contents) {
+      if (In.Wanted)
+        In.Wanted->push_back(Range);
+      return anything(N);
+    }
+    int64_t Step = 0;
+    for (const Linear::Term &T : Address)
+      Step = std::gcd(Step, T.Coefficient);
+    // The addresses are Address.C plus multiples of Step.
+    const Wide First =
+        Step ? I.Lo + (((Wide(Address.C) - I.Lo) % Step) + Step) % Step : I.Lo;
+    LoadedValues Found{Node, {}};
+    for (Wide At = First; At <= I.Hi; At += Step) {
+      uint64_t Raw = 0;
+      std::memcpy(&Raw, Contents + int64_t(At - I.Lo), size_t(Bytes));
+      const unsigned Unused = 64 - N.Bits;
+      Found.Values.push_back(int64_t(Raw << Unused) >> Unused);
+      if (!Step)
+        break;
+    }
+    sortUnique(Found.Values);
+    if (Found.Values.empty())
+      return anything(N);
+    const Interval Values{Found.Values.front(), Found.Values.back()};
+    if (Found.Values.size() > 1)
+      Loads.push_back(std::move(Found));
+    return opaque(Values);
   }
 
   /// The launch and the box, and nothing else.

@@ -50,7 +50,16 @@ DRAGON_READER("kernel-summary") {
       arguments.emplace_back(view.argSizes(kernel)[a], char(a + 3));
       addresses.push_back(arguments.back().data());
     }
-    const LaunchDims launch{{5, 2, 1}, {32, 2, 1}, addresses.data()};
+    // At the addresses that are among the arguments something is known.
+    KnownMemory memory;
+    for (uint32_t a = 0; a < kernel.NumArgs && a < most; ++a)
+      if (uint64_t address = 0; arguments[a].size() == sizeof(address)) {
+        std::memcpy(&address, arguments[a].data(), sizeof(address));
+        memory.Parts.push_back({address, std::vector<char>(256, char(a))});
+      }
+    std::vector<MemoryRange> wanted;
+    const LaunchDims launch{
+        {5, 2, 1}, {32, 2, 1}, addresses.data(), &memory, &wanted};
     const BlockBox boxes[] = {{{0, 0, 0}, {5, 2, 1}}, {{1, 0, 0}, {3, 1, 1}}};
     EvalLimits limits;
     limits.MaxRanges = 64;

@@ -119,7 +119,7 @@ extern "C" __global__ void surer(int *a, const int *b) {
 // An index from memory.
 // CHECK-LABEL: kernel gather{{$}}
 // CHECK-NEXT:   a (argument 0): read, indirect
-// CHECK-NEXT:     read indirect 4 bytes at 4*sext64(?
+// CHECK-NEXT:     read indirect 4 bytes at 4*sext64(mem32[arg1 + 4*zext64(tid.x)])
 // CHECK-NEXT:   index (argument 1): read, streaming
 // CHECK-NEXT:     read exact 4 bytes at 4*zext64(tid.x)
 extern "C" __global__ void gather(const float *a, const int *index, float *to) {

@@ -45,6 +45,8 @@ struct Launch {
   uint32_t Block[3] = {1, 1, 1};
   BlockBox Box{{0, 0, 0}, {1, 1, 1}};
   std::vector<int64_t> Args; ///< 8 bytes each
+  KnownMemory Memory;        ///< what the kernel finds in memory
+  KnownMemory Told;          ///< of that what the evaluator knows
 };
 
 /// Evaluates expressions for one thread, bit by bit.
@@ -197,6 +199,15 @@ private:
       uint64_t Choice = choose(N.Imm);
       return uint64_t(sa()) + (Values == 0 ? Choice : Choice % Values);
     }
+    case ExprOp::Loaded: {
+      const uint64_t Address = a();
+      uint64_t Value = 0;
+      const char *Found = L.Memory.find(Address, Address + N.Bits / 8);
+      if (!Found)
+        return choose(N.Imm);
+      std::memcpy(&Value, Found, N.Bits / 8);
+      return Value;
+    }
     case ExprOp::Unknown:
       return choose(N.Imm);
     }
@@ -259,6 +270,7 @@ inline AccessSummary summary(const Access &A) {
 class Evaluation {
 public:
   ByteFootprint Footprint;
+  std::vector<MemoryRange> Wanted;
   std::string Error;
 
   Evaluation(const ExprPool &Pool, const std::vector<Access> &Accesses,
@@ -288,7 +300,9 @@ public:
     Args.push_back(nullptr);
     LaunchDims Dims{{L.Grid[0], L.Grid[1], L.Grid[2]},
                     {L.Block[0], L.Block[1], L.Block[2]},
-                    Args.data()};
+                    Args.data(),
+                    L.Told.Parts.empty() ? nullptr : &L.Told,
+                    &Wanted};
     Footprint = evaluateFootprint(View, View.kernel(0), 0, Dims, L.Box, Limits);
   }
 

@@ -49,6 +49,32 @@ public:
     divideBy(Seed % 2 != 0 ? Seed % 13 + 1 : Seed % 300 + 1);
   }
 
+  /// Expressions load from an array of 64 numbers from now on. Half of them
+  /// know all of it, the others a part.
+  void haveMemory() {
+    KnownMemory::Part Part{Array, std::vector<char>(64)};
+    for (char &Byte : Part.Contents)
+      Byte = char(coin(4) ? pick(-128, 127) : pick(0, 12));
+    L.Memory.Parts = {Part};
+    if (coin(2))
+      Part.Contents.resize(size_t(pick(1, 64)));
+    L.Told.Parts = {Part};
+    HasMemory = true;
+  }
+  uint32_t loaded(unsigned Bits, int Depth) {
+    const unsigned Sizes[] = {8, 8, 16, 32, 64};
+    const unsigned Size = Sizes[pick(0, 4)];
+    uint32_t Index = expression(32, Depth);
+    if (!coin(4))
+      Index = Pool.binary(ExprOp::And, Index,
+                          Pool.constant(coin(2) ? 7 : 512 / int(Size) - 1, 32));
+    const uint32_t Offset = Pool.binary(ExprOp::Mul, resize(Index, 64),
+                                        Pool.constant(int64_t(Size / 8), 64));
+    const uint32_t Address =
+        Pool.binary(ExprOp::Add, Pool.constant(Array, 64), Offset);
+    return resize(Pool.loaded(Size, Address), Bits);
+  }
+
   /// Arguments 6 to 8: multiplier, shift and divisor, as programs compute them
   /// (Granlund and Montgomery, PLDI 1994).
   void divideBy(uint64_t Divisor) {
@@ -206,7 +232,7 @@ public:
       return Pool.carried(Start, coin(3) ? Start : Next, Before);
     }
     default:
-      return leaf(Bits);
+      return HasMemory ? loaded(Bits, Depth - 1) : leaf(Bits);
     }
   }
 
@@ -299,16 +325,39 @@ public:
   }
 
 private:
+  static constexpr uint64_t Array = 0x10000;
+
   std::mt19937 Engine;
   std::vector<uint32_t> Loops;
+  bool HasMemory = false;
 };
 
 struct Tally {
   int Checked = 0, Everything = 0, Touching = 0, WithMust = 0, Equal = 0;
+  int Loading = 0, Less = 0; ///< it loads; what is told makes it smaller
 };
 
-void checkOne(uint32_t Seed, Tally &T) {
+/// What is told of memory takes bytes away, and adds none.
+void compareWithUntold(const Generator &G, const Access &A,
+                       const EvalLimits &Limits, const ByteFootprint &Told,
+                       Tally &T) {
+  Launch Untold = G.L;
+  Untold.Told.Parts.clear();
+  const Evaluation E(G.Pool, {A}, Untold, Limits);
+  auto Bytes = [](const ByteSet &Set) {
+    int64_t Sum = Set.Everything ? INT64_MAX / 2 : 0;
+    for (const ByteRange &R : Set.Ranges)
+      Sum += R.End - R.Begin;
+    return Sum;
+  };
+  T.Loading += !E.Wanted.empty();
+  T.Less += Bytes(Told.MayWrite) < Bytes(E.Footprint.MayWrite);
+}
+
+void checkOne(uint32_t Seed, Tally &T, bool WithMemory = false) {
   Generator G(Seed);
+  if (WithMemory)
+    G.haveMemory();
   Access A = G.access();
   ByteSet Touched;
   if (!touched(G.Pool, G.L, A, Touched))
@@ -334,6 +383,8 @@ void checkOne(uint32_t Seed, Tally &T) {
         << "seed " << Seed << ": touched" << describe(Touched) << ", must"
         << describe(F.MustWrite);
   T.Equal += F.MayWrite == Touched;
+  if (WithMemory)
+    compareWithUntold(G, A, Limits, F, T);
   // Gaps filled, as for plans.
   Limits.WithMust = false;
   Limits.MergeGap = int64_t(1) << G.pick(0, 12);
@@ -359,6 +410,87 @@ TEST(FootprintProperty, MayContainsWhatIsTouchedMustOnlyThat) {
   EXPECT_GT(T.WithMust, 4000);
   EXPECT_LT(T.Everything, 1000);
   EXPECT_GT(T.Equal, 10000);
+}
+
+TEST(FootprintProperty, LoadedIndicesAreWhatMemoryHolds) {
+  Tally T;
+  for (uint32_t Seed = 1; Seed <= 10000; ++Seed) {
+    checkOne(Seed, T, /*WithMemory=*/true);
+    if (HasFatalFailure())
+      return;
+  }
+  EXPECT_GT(T.Checked, 7000);
+  EXPECT_GT(T.Loading, 800);
+  EXPECT_GT(T.Less, 500);
+}
+
+/// weights[ids[blockIdx.y] * 100 + threadIdx.x], ids: 2, 5, 2, -1.
+struct Experts {
+  ExprPool Pool;
+  Launch L;
+  Access A;
+
+  Experts() {
+    constexpr uint64_t Ids = 0x20000;
+    L.Grid[1] = 4;
+    L.Block[0] = 100;
+    L.Box.Hi[1] = 4;
+    const int32_t Numbers[] = {2, 5, 2, -1};
+    const char *Bytes = reinterpret_cast<const char *>(Numbers);
+    L.Memory.Parts = {{Ids, {Bytes, Bytes + sizeof(Numbers)}}};
+    const uint32_t Block =
+        Pool.cast(ExprOp::ZExt, Pool.launchValue(ExprOp::BlockIdx, 1), 64);
+    const uint32_t Id = Pool.loaded(
+        32, Pool.binary(ExprOp::Add, Pool.constant(Ids),
+                        Pool.binary(ExprOp::Mul, Block, Pool.constant(4))));
+    A.Offset = Pool.binary(
+        ExprOp::Add,
+        Pool.binary(ExprOp::Mul, Pool.cast(ExprOp::SExt, Id, 64),
+                    Pool.constant(100)),
+        Pool.cast(ExprOp::ZExt, Pool.launchValue(ExprOp::ThreadIdx, 0), 64));
+    A.Width = 1;
+  }
+};
+
+TEST(FootprintLoaded, NumbersAreToldApart) {
+  Experts E;
+  E.L.Told = E.L.Memory;
+  const Evaluation Known(E.Pool, {E.A}, E.L);
+  EXPECT_EQ(describe(Known.Footprint.MayWrite),
+            " [-100,0) [200,300) [500,600)");
+  // Another thread may find the same number: nothing is surely overwritten.
+  EXPECT_TRUE(Known.Footprint.MustWrite.Ranges.empty());
+  EXPECT_TRUE(Known.Wanted.empty());
+  // One block looks at one number.
+  E.L.Box = {{0, 1, 0}, {1, 2, 1}};
+  const Evaluation Second(E.Pool, {E.A}, E.L);
+  EXPECT_EQ(describe(Second.Footprint.MayWrite), " [500,600)");
+}
+
+TEST(FootprintLoaded, WhatIsNotKnownIsAskedFor) {
+  Experts E;
+  const Evaluation Asks(E.Pool, {E.A}, E.L);
+  EXPECT_TRUE(Asks.Footprint.MayWrite.Everything ||
+              covers(Asks.Footprint.MayWrite, {-100, 600}));
+  ASSERT_EQ(Asks.Wanted.size(), 1u);
+  EXPECT_EQ(Asks.Wanted[0].Begin, 0x20000u);
+  EXPECT_EQ(Asks.Wanted[0].End, 0x20010u);
+  // Of an array that is too long nothing is asked.
+  E.L.Grid[1] = E.L.Box.Hi[1] = 1 << 20;
+  EXPECT_TRUE(Evaluation(E.Pool, {E.A}, E.L).Wanted.empty());
+}
+
+TEST(FootprintLoaded, ManyNumbersAreCutWhereGapsAreLargest) {
+  Experts E;
+  constexpr uint32_t Many = 1000;
+  std::vector<int32_t> Numbers;
+  for (uint32_t I = 0; I < Many; ++I)
+    Numbers.push_back(int32_t(I + (I >= Many / 2 ? 5000 : 0)));
+  const char *Bytes = reinterpret_cast<const char *>(Numbers.data());
+  E.L.Told.Parts = {{0x20000, {Bytes, Bytes + Many * sizeof(int32_t)}}};
+  E.L.Grid[1] = E.L.Box.Hi[1] = Many;
+  const Evaluation Known(E.Pool, {E.A}, E.L);
+  EXPECT_EQ(describe(Known.Footprint.MayWrite), " [0,50000) [550000,600000)");
 }
 
 /// The usual shapes of index arithmetic, where nothing may be lost.

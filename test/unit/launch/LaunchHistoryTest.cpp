@@ -22,7 +22,7 @@ class Sequence {
 public:
   void run(const std::string &launches) {
     for (char c : launches) {
-      history.begin(uint64_t(c), {{page(c), page(c) + 100}}, ++clock);
+      history.begin(uint64_t(c), {{{page(c), page(c) + 100}}}, ++clock);
       foreseen += history.foreseen();
     }
   }
@@ -79,7 +79,7 @@ TEST(LaunchHistoryTest, AnswersDoNotDependOnEarlierQuestions) {
         for (LaunchHistory *history : {&anew, &asked}) {
           if (history == &asked && i < now)
             continue;
-          history->begin(step.signature, step.uses, step.overwrites,
+          history->begin(step.signature, {step.uses, step.overwrites},
                          10 * i + 1);
           for (const AddressRange &range : step.after)
             history->overwritten(range);
@@ -137,7 +137,7 @@ TEST(LaunchHistoryTest, ABrokenHabitIsForgotten) {
 TEST(LaunchHistoryTest, ALongLaunchNeedsItsEndLater) {
   LaunchHistory history;
   for (uint64_t clock : {0, 100, 200})
-    history.begin(1, {{1000, 2000}}, clock);
+    history.begin(1, {{{1000, 2000}}}, clock);
   EXPECT_EQ(history.nextUse(1000).clock, 300u);
   EXPECT_EQ(history.nextUse(1500).clock, 350u);
   EXPECT_EQ(history.nextUse(1999).clock, 399u);
@@ -156,7 +156,7 @@ TEST(LaunchHistoryTest, LayersAreToldApartByTheirAddresses) {
     for (uintptr_t layer = 0; layer < layers; ++layer)
       for (char kernel : {'a', 'b', 'a'})
         history.begin(uint64_t(kernel),
-                      {{page(layer, kernel), page(layer, kernel) + 100}},
+                      {{{page(layer, kernel), page(layer, kernel) + 100}}},
                       ++clock);
   };
   run(Layers);
@@ -180,7 +180,7 @@ TEST(LaunchHistoryTest, ALaunchOnMoreThanBeforeKeepsItsPlace) {
   uint64_t clock = 0;
   auto weights = [](uintptr_t layer) { return layer * 10000; };
   auto launch = [&](uint64_t kernel, uintptr_t base, size_t bytes) {
-    history.begin(kernel, {{base, base + bytes}}, ++clock);
+    history.begin(kernel, {{{base, base + bytes}}}, ++clock);
   };
   for (size_t token = 1; token <= 4; ++token)
     for (uintptr_t layer = 0; layer < Layers; ++layer) {
@@ -204,8 +204,8 @@ TEST(LaunchHistoryTest, WhatWillBeOverwrittenIsNotNeeded) {
   auto query = [&](uint64_t clock) {
     history.overwritten({1000, 1500});
     history.overwritten({1500, 2000});
-    history.begin(1, {{1000, 2000}, {3000, 4000}}, clock);
-    history.begin(2, {{5000, 6000}}, {{3000, 4000}}, clock + 10);
+    history.begin(1, {{{1000, 2000}, {3000, 4000}}}, clock);
+    history.begin(2, {{{5000, 6000}}, {{3000, 4000}}}, clock + 10);
   };
   query(100);
   EXPECT_EQ(history.nextUse(1000).clock, 0u);
@@ -219,9 +219,33 @@ TEST(LaunchHistoryTest, WhatWillBeOverwrittenIsNotNeeded) {
   history.overwritten({1000, 2000});
   EXPECT_FALSE(history.nextUse(1700).overwritten);
   EXPECT_EQ(history.nextUse(1000).clock, 400u);
-  history.begin(1, {{1000, 2000}, {3000, 4000}}, 400);
+  history.begin(1, {{{1000, 2000}, {3000, 4000}}}, 400);
   EXPECT_TRUE(history.nextUse(3000).overwritten);
   EXPECT_EQ(history.nextUse(3000).clock, 410u);
+}
+
+TEST(LaunchHistoryTest, WhatDataSayIsSeenButNotReadAhead) {
+  LaunchHistory history;
+  // A layer, its experts 1 and 2 and later 2 and 3, and what comes behind.
+  auto token = [&](std::vector<AddressRange> experts, uint64_t clock) {
+    history.begin(1, {{{100, 200}}, {}, std::move(experts)}, clock);
+    history.begin(2, {{{200, 300}}}, clock + 10);
+  };
+  token({{1000, 1100}, {2000, 2100}}, 100);
+  token({{1000, 1100}, {2000, 2100}}, 200);
+  token({{2000, 2100}, {3000, 3100}}, 300);
+  // The period is that of the layers, whatever the data say.
+  EXPECT_TRUE(history.foreseen());
+  EXPECT_EQ(history.nextUse(3000).clock, 400u);
+  EXPECT_EQ(history.nextUse(2000).clock, 400u);
+  EXPECT_EQ(history.nextUse(1000).clock, 0u);
+  std::vector<uintptr_t> read;
+  history.forNextReads(2, [&](const std::vector<AddressRange> &reads) {
+    for (const AddressRange &range : reads)
+      read.push_back(range.begin);
+    return true;
+  });
+  EXPECT_EQ(read, (std::vector<uintptr_t>{100, 200}));
 }
 
 TEST(LaunchHistoryTest, WhatIsReadNextIsListedInItsOrder) {

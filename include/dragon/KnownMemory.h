@@ -1,0 +1,60 @@
+//===- KnownMemory.h - contents that a footprint depends on -----*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where a kernel goes may be written in device memory, in a small array: the
+// experts that a token is sent to, the rows that are gathered, the blocks of a
+// cache. A footprint that is evaluated with these numbers is as precise as any
+// other. The summary says which loads they are (ExprOp::Loaded), the caller
+// reads the memory. Plain data: thread-safe as long as nobody changes it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_KNOWNMEMORY_H
+#define DRAGON_KNOWNMEMORY_H
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
+namespace dragon {
+
+/// Addresses [Begin, End) of device memory.
+struct MemoryRange {
+  uint64_t Begin;
+  uint64_t End;
+};
+
+/// Of longer arrays nothing is asked: to look at each number would cost more
+/// than it tells.
+constexpr uint64_t MostWanted = uint64_t(1) << 16;
+
+/// What some of the device's memory holds when a launch begins, and for as long
+/// as it runs.
+struct KnownMemory {
+  struct Part {
+    uint64_t Address;
+    std::vector<char> Contents;
+  };
+  std::vector<Part> Parts; ///< ascending, disjoint
+
+  /// The bytes of [Begin, End); null if not all of them are known.
+  const char *find(uint64_t Begin, uint64_t End) const {
+    auto After = std::upper_bound(
+        Parts.begin(), Parts.end(), Begin,
+        [](uint64_t At, const Part &P) { return At < P.Address; });
+    if (After == Parts.begin())
+      return nullptr;
+    const Part &P = *std::prev(After);
+    return Begin <= End && End <= P.Address + P.Contents.size()
+               ? P.Contents.data() + (Begin - P.Address)
+               : nullptr;
+  }
+};
+
+} // namespace dragon
+
+#endif // DRAGON_KNOWNMEMORY_H
