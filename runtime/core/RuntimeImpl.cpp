@@ -73,7 +73,7 @@ RuntimeImpl::RuntimeImpl(Settings settings, std::unique_ptr<Device> device,
       Single(Ctx, Time, Space, Slabs, Data, OnDevice, Next, Ends, Submit,
              Counting, Plans, Slices, Mapped),
       Waves(Ctx, OnDevice, Resident, Next, Ends, Plans, Slices, Single),
-      Indices(Ctx, Space, OnDevice, Moves, Ahead),
+      Indices(Ctx, Time, Space, Data, OnDevice, Moves, Ahead),
       Launches(Ctx, Time, Space, Data, OnDevice, Next, Ends, Hints, Counting,
                Plans, Single, Waves, Ahead, Indices),
       Library(Ctx, Time, Space, Data, OnDevice, Resident, Next, Ahead) {

@@ -20,9 +20,17 @@ namespace {
 /// lacks anything.
 constexpr size_t Window = 96;
 constexpr uint64_t Again = 24;
-/// This part of the device's memory is on the way at most.
-constexpr uint64_t Share = 16;
-constexpr std::chrono::microseconds Pause(50);
+/// As far ahead as what they read is this part of the device's memory: what is
+/// fetched much earlier than it is needed makes others go too early.
+constexpr uint64_t HorizonShare = 4;
+/// This part of the device's memory is on the way at most, and this part is
+/// that of queued work, where something is missing ahead. More than that the
+/// link does not need to go on without a pause.
+constexpr uint64_t Share = 16, QueuedShare = 8;
+constexpr uint64_t MostComing = uint64_t(128) << 20, MostQueued = uint64_t(256)
+                                                                  << 20;
+/// To sleep takes longer than most kernels.
+constexpr std::chrono::microseconds SpinFor(100), Pause(50);
 } // namespace
 
 std::vector<Chunk *> FetchAhead::missing(uint64_t most) const {
@@ -45,14 +53,17 @@ std::vector<Chunk *> FetchAhead::missing(uint64_t most) const {
   // Of a launch that may read more than can be there it is not known what it
   // will read: it does not come to the device for that launch either.
   const uint64_t mostOfOne = OnDevice.Pool.budget() / 2;
+  uint64_t ahead = 0;
   Next.forNextReads(Window, [&](const std::vector<AddressRange> &reads) {
     uint64_t all = 0;
     for (const AddressRange &range : reads)
       all += range.end - range.begin;
-    if (all <= mostOfOne)
+    if (all <= mostOfOne) {
+      ahead += all;
       for (const AddressRange &range : reads)
         addChunks(range);
-    return bytes < most;
+    }
+    return bytes < most && ahead < OnDevice.Pool.budget() / HorizonShare;
   });
   return chunks;
 }
@@ -64,6 +75,16 @@ std::vector<FetchAhead::Leaving> FetchAhead::idle() {
         !candidate.keepLast)
       idle.push_back({candidate, OnDevice.Chunks[candidate.index]});
   return idle;
+}
+
+uint64_t FetchAhead::bytesInUse() {
+  Time.Work.poll();
+  uint64_t bytes = 0;
+  for (const Chunk *chunk : OnDevice.Chunks)
+    if (!Time.Work.knownDone(
+            std::max(chunk->transit.lastUse, chunk->buffer->lastUse)))
+      bytes += chunk->bytes();
+  return bytes;
 }
 
 StatusOr<bool> FetchAhead::makeRoomFor(const Chunk &chunk,
@@ -85,40 +106,17 @@ StatusOr<bool> FetchAhead::makeRoomFor(const Chunk &chunk,
   if (!use || bytes < needed)
     return false;
   std::vector<Chunk *> victims;
-  for (uint32_t index : chooseVictims(std::move(later), Ctx.clock, needed))
+  for (uint32_t index : chooseVictims(later, Ctx.clock, needed))
     victims.push_back(std::exchange(idle[index].chunk, nullptr));
   std::erase_if(idle, [](const Leaving &gone) { return !gone.chunk; });
   DRAGON_TRY(OnDevice.evict(victims, Cause::Eviction));
   return OnDevice.Pool.hasRoom(chunk.bytes());
 }
 
-uint64_t FetchAhead::bytesOnTheWay() {
-  while (!OnTheWay.empty() && Time.Fetches.done(OnTheWay.front().first))
-    OnTheWay.pop_front();
-  uint64_t bytes = 0;
-  for (const auto &[ticket, fetched] : OnTheWay)
-    bytes += fetched;
-  return bytes;
-}
-
-Status FetchAhead::run() {
-  if (!Time.Tracking || !Next.foresees() || Ctx.launches < SeenUntil ||
-      !Ctx.caps().asynchronous)
-    return {};
-  const uint64_t most = OnDevice.Pool.budget() / Share,
-                 already = bytesOnTheWay();
-  if (already >= most)
-    return {};
-  const std::vector<Chunk *> chunks = missing(most - already);
-  if (chunks.empty()) {
-    SeenUntil = Ctx.launches + Again;
-    return {};
-  }
+Status FetchAhead::fetch(const std::vector<Chunk *> &chunks) {
   TraceZone zone("fetch ahead");
   Ctx.pins.next();
   std::vector<Leaving> leaving = idle();
-  std::vector<ChunkUse> reads;
-  uint64_t bytes = 0;
   for (Chunk *chunk : chunks) {
     DRAGON_ASSIGN(const bool room, makeRoomFor(*chunk, leaving));
     if (!room)
@@ -126,20 +124,40 @@ Status FetchAhead::run() {
     const ChunkUse use = useOfAll(*chunk, LaunchNeed::Read);
     // One by one: what makes room is known to be idle, and nothing waits.
     DRAGON_TRY(Resident.startBringingIn({&use, 1}, Cause::Prefetch));
-    bytes += chunk->bytes();
+    zone.add(chunk->bytes());
   }
-  zone.add(bytes);
-  if (bytes)
-    OnTheWay.emplace_back(Time.LastFetch, bytes);
   return {};
+}
+
+Status FetchAhead::run() {
+  if (!Time.Tracking || !Next.foresees() || Ctx.launches < SeenUntil ||
+      !Ctx.caps().asynchronous)
+    return {};
+  const uint64_t budget = OnDevice.Pool.budget();
+  const uint64_t most = std::min(budget / Share, MostComing);
+  for (;;) {
+    if (const uint64_t already = Resident.bytesComing(); already < most) {
+      const std::vector<Chunk *> chunks = missing(most - already);
+      if (chunks.empty()) {
+        SeenUntil = Ctx.launches + Again;
+        return {};
+      }
+      DRAGON_TRY(fetch(chunks));
+    }
+    if (bytesInUse() <= std::min(budget / QueuedShare, MostQueued))
+      return {};
+    DRAGON_TRY(Time.Work.waitForOldest());
+  }
 }
 
 Status FetchAhead::wait(std::optional<Queue> queue) {
   if (queue && Time.Tracking && Next.foresees() && Ctx.caps().asynchronous) {
     DRAGON_ASSIGN(const uint64_t ticket, Time.Work.note(*queue));
+    const auto begin = std::chrono::steady_clock::now();
     while (!Time.Work.done(ticket)) {
       DRAGON_TRY(run());
-      std::this_thread::sleep_for(Pause);
+      if (std::chrono::steady_clock::now() - begin > SpinFor)
+        std::this_thread::sleep_for(Pause);
     }
   }
   return queue ? Ctx.device->synchronize(*queue) : Time.synchronizeAll();

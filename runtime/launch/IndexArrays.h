@@ -17,7 +17,8 @@
 // the launch itself may write it, its numbers tell nothing.
 //
 // The device goes through its queue to the end meanwhile; what later launches
-// need is fetched in that time (FetchAhead.h).
+// need is fetched in that time (FetchAhead.h). What was read is remembered
+// until something writes there (Contents::isUnchanged), and nobody waits again.
 //
 // Source: inspector and executor of Saltz, Mirchandaney, Crowley, "Run-time
 // parallelization and scheduling of loops", 1991: what a loop over indirect
@@ -40,10 +41,11 @@ namespace dragon {
 
 class IndexArrays {
 public:
-  IndexArrays(Context &context, AddressSpace &space, DeviceChunks &deviceChunks,
-              Transfers &moves, FetchAhead &ahead)
-      : Ctx(context), Space(space), OnDevice(deviceChunks), Moves(moves),
-        Ahead(ahead) {}
+  IndexArrays(Context &context, WorkTracker &time, AddressSpace &space,
+              Contents &data, DeviceChunks &deviceChunks, Transfers &moves,
+              FetchAhead &ahead)
+      : Ctx(context), Time(time), Space(space), Data(data),
+        OnDevice(deviceChunks), Moves(moves), Ahead(ahead) {}
 
   /// There are arrays to read(), and their numbers would spare something.
   bool tellMore(const ResolvedLaunch &launch);
@@ -57,24 +59,32 @@ private:
   static constexpr unsigned MostRounds = 3;
   static constexpr size_t MaxEntries = 8192;
 
+  static constexpr size_t MaxRead = 64;
+
   using Ranges = std::vector<MemoryRange>;
   /// What the launch would have to know beside what it does: ascending,
   /// disjoint, in our buffers; none if there is too much of it.
   const Ranges &wanted(const ResolvedLaunch &launch);
   Ranges evaluated(const ResolvedLaunch &launch) const;
-  StatusOr<KnownMemory::Part> contentsOf(const MemoryRange &range,
-                                         Queue queue);
+  /// As they are when what is queued so far is done. `waited`: it is.
+  StatusOr<KnownMemory::Part> contentsOf(const MemoryRange &range, Queue queue,
+                                         bool &waited);
   bool mayWrite(const ResolvedLaunch &launch, const KnownMemory &memory) const;
   void forgetOld();
 
   Context &Ctx;
+  WorkTracker &Time;
   AddressSpace &Space;
+  Contents &Data;
   DeviceChunks &OnDevice;
   Transfers &Moves;
   FetchAhead &Ahead;
 
   /// By footprint keys, of the allocations of this generation.
   std::unordered_map<std::string, Ranges> Asked;
+  /// What was read last, for as long as nothing writes there: the next kernels
+  /// of a layer go to the same experts.
+  std::vector<KnownMemory::Part> Read;
   /// Kernels that may write what they look into.
   std::unordered_set<const KernelRecord *> Writers;
   FootprintKeys Keys;

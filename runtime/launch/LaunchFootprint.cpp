@@ -143,7 +143,11 @@ BufferFootprints footprintsOf(const ResolvedLaunch &launch,
   for (const LaunchPointer &pointer : launch.pointers) {
     if (pointer.elsewhere)
       continue;
-    limits.MergeGap = pointer.allocation && !exact
+    // Parts of chunks may come alone.
+    const bool inParts =
+        launch.memory && launch.kernel->footprints &&
+        launch.kernel->footprints->dependsOnMemory(pointer.index);
+    limits.MergeGap = pointer.allocation && !exact && !inParts
                           ? int64_t(pointer.allocation->buffer->chunkBytes) - 1
                           : 0;
     const FootprintCache::Footprint found =
@@ -168,6 +172,16 @@ BufferFootprints footprintsOf(const ResolvedLaunch &launch,
 }
 
 } // namespace
+
+std::set<const Buffer *> buffersByData(const ResolvedLaunch &launch) {
+  std::set<const Buffer *> buffers;
+  if (launch.memory)
+    for (const LaunchPointer &pointer : launch.pointers)
+      if (pointer.allocation &&
+          launch.kernel->footprints->dependsOnMemory(pointer.index))
+        buffers.insert(pointer.allocation->buffer);
+  return buffers;
+}
 
 bool isWithin(const Chunk &chunk, std::span<const AddressRange> ranges) {
   return std::any_of(ranges.begin(), ranges.end(), [&](AddressRange range) {
@@ -197,9 +211,11 @@ LaunchFootprint footprintOf(const ResolvedLaunch &launch,
   BufferFootprints uses =
       footprintsOf(launch, allocations, box, asked.withMust, false);
 
+  const std::set<const Buffer *> byData = buffersByData(launch);
   for (auto &[buffer, use] : uses) {
     if (buffer->driverMoved != asked.ofDriver)
       continue;
+    const bool partly = byData.contains(buffer);
     const ByteSet touched = use.touched();
     if (asked.touch)
       asked.touch(*buffer, touched);
@@ -217,7 +233,7 @@ LaunchFootprint footprintOf(const ResolvedLaunch &launch,
                                 : written.empty() ? LaunchNeed::Read
                                                   : LaunchNeed::Write;
         result.uses.push_back({&chunk, need, hullOf(touched, used), written,
-                               intersects(use.Atomic, used)});
+                               intersects(use.Atomic, used), partly});
       }
       next = std::max(next, last);
     }

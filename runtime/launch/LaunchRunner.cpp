@@ -193,7 +193,7 @@ Status LaunchRunner::noteUses(const ResolvedLaunch &launch,
 Status LaunchRunner::noteUses(const ResolvedLaunch &launch) {
   DRAGON_ASSIGN(const UseNote used, noteWork(launch.queue));
   auto wrote = [&](Buffer &buffer) -> Status {
-    ++buffer.writes;
+    Data.wroteInPlace(buffer);
     if (!buffer.allDeviceOnly())
       for (Chunk &chunk : buffer.chunks)
         DRAGON_TRY(Data.wroteDevice(chunk));

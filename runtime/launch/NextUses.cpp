@@ -31,12 +31,7 @@ void NextUses::remember(const ResolvedLaunch &launch,
               });
     return ranges;
   };
-  std::set<const Buffer *> byData;
-  if (launch.memory)
-    for (const LaunchPointer &pointer : launch.pointers)
-      if (pointer.allocation &&
-          launch.kernel->footprints->dependsOnMemory(pointer.index))
-        byData.insert(pointer.allocation->buffer);
+  const std::set<const Buffer *> byData = buffersByData(launch);
   auto hangsOnData = [&byData](const ChunkUse &use) {
     return byData.contains(use.chunk->buffer);
   };

@@ -26,6 +26,11 @@ void Buffer::note(Chunk &chunk, ChunkEvent event) {
   numOnDevice -= chunk.copies.device;
   numDeviceOnly -= chunk.copies.onDeviceOnly();
   chunk.copies = then.value_or(Copies());
+  const bool same =
+      event == ChunkEvent::ReachedHost || event == ChunkEvent::LeftHost ||
+      event == ChunkEvent::Stored || event == ChunkEvent::LeftStorage;
+  if (!same && !chunk.partly.empty())
+    chunk.partly.clear();
   numOnDevice += chunk.copies.device;
   numDeviceOnly += chunk.copies.onDeviceOnly();
 }

@@ -15,6 +15,7 @@
 #define DRAGON_RUNTIME_MEMORY_BUFFER_H
 
 #include "dragon/CompilerABI.h"
+#include "runtime/base/Intervals.h"
 #include "runtime/device/Device.h"
 #include "runtime/memory/ChunkCopies.h"
 #include "runtime/memory/ChunkPart.h"
@@ -69,6 +70,9 @@ struct Chunk {
   /// The defined part of the copies on the device and on the host. What is
   /// outside need not be moved.
   ChunkPart defined;
+  /// Where there is no copy on the device: what lies there nevertheless, of
+  /// contents that are in host memory.
+  IntervalSet<size_t> partly;
   Storage storage;
   SwapFile::Slot slot;     ///< held while storage has swap pieces
   bool fetched = false;    ///< its contents have come from a file before

@@ -19,8 +19,31 @@ void Contents::define(Chunk &chunk, ChunkPart part) const {
     chunk.defined = hull(chunk.defined, part);
 }
 
+void Contents::remember(AddressRange range) {
+  if (Remembered.size() == MaxRemembered)
+    Remembered.erase(Remembered.begin());
+  Remembered.push_back(range);
+}
+
+bool Contents::isUnchanged(AddressRange range) const {
+  return Time.Tracking && std::find(Remembered.begin(), Remembered.end(),
+                                    range) != Remembered.end();
+}
+
+void Contents::changed(AddressRange range) {
+  std::erase_if(Remembered, [range](const AddressRange &other) {
+    return other.begin < range.end && range.begin < other.end;
+  });
+}
+
+void Contents::wroteInPlace(Buffer &buffer) {
+  ++buffer.writes;
+  changed({buffer.base, buffer.end()});
+}
+
 Status Contents::wroteDevice(Chunk &chunk, ChunkPart part) {
   ++chunk.buffer->writes;
+  changed({chunk.va() + part.begin, chunk.va() + part.end});
   chunk.discardedDirty = false;
   chunk.transit.copiedAhead = false;
   if (!chunk.copies.device) // what was defined did not come
@@ -36,6 +59,7 @@ Status Contents::wroteDevice(Chunk &chunk, ChunkPart part) {
 
 Status Contents::wroteHost(Chunk &chunk, ChunkPart part) {
   ++chunk.buffer->writes;
+  changed({chunk.va() + part.begin, chunk.va() + part.end});
   chunk.discardedDirty = false;
   if (!chunk.copies.host) // as above
     chunk.defined = {};
@@ -46,6 +70,7 @@ Status Contents::wroteHost(Chunk &chunk, ChunkPart part) {
 }
 
 Status Contents::forget(Chunk &chunk) {
+  changed({chunk.va(), chunk.usedEnd()});
   // The host must fault to see what comes next.
   DRAGON_TRY(Host.unmap(chunk));
   if (!chunk.copies.storage && Time.Tracking)
@@ -75,6 +100,7 @@ Status Contents::forgetDead() {
 
 void Contents::noMore(const Buffer &buffer) {
   std::erase_if(Dead, [&](Chunk *chunk) { return chunk->buffer == &buffer; });
+  changed({buffer.base, buffer.end()});
 }
 
 void Contents::adoptMapped(Buffer &buffer) {

@@ -43,19 +43,32 @@ public:
   void adoptMapped(Buffer &buffer);
   /// The buffer is destroyed.
   void noMore(const Buffer &buffer);
+  /// All of the buffer may have been written on the device, where everything
+  /// of it is.
+  void wroteInPlace(Buffer &buffer);
+  /// Somebody remembers what lies in the range, of one buffer that the host
+  /// writes by calls alone, while work is tracked.
+  void remember(AddressRange range);
+  /// Nothing that is queued may have written there since it was remembered.
+  bool isUnchanged(AddressRange range) const;
   /// Its pieces and swap slot.
   void dropStorage(Chunk &chunk);
   /// The same, where the contents are in memory as well.
   void leaveStorage(Chunk &chunk);
 
 private:
+  /// More than these are not remembered: the oldest are forgotten.
+  static constexpr size_t MaxRemembered = 64;
+
   void define(Chunk &chunk, ChunkPart part) const;
+  void changed(AddressRange range);
 
   WorkTracker &Time;
   StorageIo &Store;
   WriteBehind &Writes;
   HostMemory &Host;
-  std::vector<Chunk *> Dead; ///< whose deadSince is not 0
+  std::vector<Chunk *> Dead;            ///< whose deadSince is not 0
+  std::vector<AddressRange> Remembered; ///< the latest last
 };
 
 } // namespace dragon

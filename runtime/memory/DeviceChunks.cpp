@@ -47,6 +47,7 @@ Physical DeviceChunks::park(Chunk &chunk) {
   const Physical slab = chunk.device;
   Pool.park(slab, true);
   chunk.device = {};
+  chunk.partly.clear();
   list(chunk, false);
   return slab;
 }
@@ -121,7 +122,7 @@ std::vector<EvictionCandidate> DeviceChunks::candidates(bool later) {
     const Forecast next = Next.nextUseOf(chunk);
     candidate.nextUse = next.clock;
     candidate.returns = !next.overwritten;
-    candidate.empty = !chunk.copies.device;
+    candidate.empty = !chunk.copies.device && chunk.partly.empty();
     candidate.copies = chunk.copies.onDeviceOnly();
     candidate.busy = !later && Time.wasBusy(chunk);
     candidate.recent = candidate.lastTouch >= InUseSince;
@@ -145,8 +146,7 @@ Status DeviceChunks::makeRoom(uint64_t bytes) {
                            formatBytes(bytes), formatBytes(used),
                            formatBytes(budget));
     std::vector<Chunk *> victims;
-    for (uint32_t index :
-         chooseVictims(std::move(from), Ctx.clock, used + bytes - budget))
+    for (uint32_t index : chooseVictims(from, Ctx.clock, used + bytes - budget))
       victims.push_back(Chunks[index]);
     DRAGON_TRY(evict(victims, Cause::Eviction));
   }

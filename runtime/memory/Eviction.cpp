@@ -8,6 +8,7 @@
 #include "runtime/memory/Eviction.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace dragon {
 
@@ -27,18 +28,20 @@ uint64_t distance(const EvictionCandidate &candidate, uint64_t now) {
 
 } // namespace
 
-std::vector<uint32_t> chooseVictims(std::vector<EvictionCandidate> candidates,
-                                    uint64_t now, uint64_t bytes) {
+std::vector<uint32_t>
+chooseVictims(const std::vector<EvictionCandidate> &candidates, uint64_t now,
+              uint64_t bytes) {
   uint64_t farthest = 0;
   for (const EvictionCandidate &candidate : candidates)
     farthest = std::max(farthest, distance(candidate, now));
   const uint64_t far = farthest - farthest / AsFar,
                  busyFar = farthest - farthest / AsFarIfBusy;
-  auto farness = [now, far, busyFar](const EvictionCandidate &candidate) {
-    return std::min(distance(candidate, now), candidate.busy ? busyFar : far);
+  struct Ranked {
+    const EvictionCandidate *candidate;
+    uint64_t farness;
   };
-  auto before = [farness](const EvictionCandidate &a,
-                          const EvictionCandidate &b) {
+  auto before = [](const Ranked &x, const Ranked &y) {
+    const EvictionCandidate &a = *x.candidate, &b = *y.candidate;
     if (a.empty != b.empty)
       return a.empty;
     if (a.empty && a.busy != b.busy)
@@ -49,8 +52,8 @@ std::vector<uint32_t> chooseVictims(std::vector<EvictionCandidate> candidates,
       if (a.cost() != b.cost())
         return a.cost() == 0;
     }
-    const uint64_t aDistance = farness(a) * std::max(b.cost(), 1u);
-    const uint64_t bDistance = farness(b) * std::max(a.cost(), 1u);
+    const uint64_t aDistance = x.farness * std::max(b.cost(), 1u);
+    const uint64_t bDistance = y.farness * std::max(a.cost(), 1u);
     if (aDistance != bDistance)
       return aDistance > bDistance;
     if (a.busy != b.busy)
@@ -61,14 +64,22 @@ std::vector<uint32_t> chooseVictims(std::vector<EvictionCandidate> candidates,
       return a.lastTouch < b.lastTouch;
     return a.index < b.index;
   };
-  std::sort(candidates.begin(), candidates.end(), before);
+  std::vector<Ranked> ranked;
+  ranked.reserve(candidates.size());
+  for (const EvictionCandidate &candidate : candidates)
+    ranked.push_back({&candidate, std::min(distance(candidate, now),
+                                           candidate.busy ? busyFar : far)});
+  // A few of many are wanted, the best first.
+  auto behind = [before](const Ranked &a, const Ranked &b) {
+    return before(b, a);
+  };
+  std::make_heap(ranked.begin(), ranked.end(), behind);
   std::vector<uint32_t> victims;
   uint64_t freed = 0;
-  for (const EvictionCandidate &candidate : candidates) {
-    if (freed >= bytes)
-      break;
-    victims.push_back(candidate.index);
-    freed += candidate.bytes;
+  for (auto end = ranked.end(); freed < bytes && end != ranked.begin(); --end) {
+    std::pop_heap(ranked.begin(), end, behind);
+    victims.push_back(std::prev(end)->candidate->index);
+    freed += std::prev(end)->candidate->bytes;
   }
   return victims;
 }

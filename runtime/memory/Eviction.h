@@ -46,8 +46,9 @@ struct EvictionCandidate {
 
 /// Indices of those to evict, in order, so that `bytes` become free; all if
 /// that is not enough.
-std::vector<uint32_t> chooseVictims(std::vector<EvictionCandidate> candidates,
-                                    uint64_t now, uint64_t bytes);
+std::vector<uint32_t>
+chooseVictims(const std::vector<EvictionCandidate> &candidates, uint64_t now,
+              uint64_t bytes);
 
 } // namespace dragon
 

@@ -102,8 +102,8 @@ Status HostMemory::makeRoom(uint64_t bytes, bool forTransit, bool dropOnly) {
     if (leaving.empty())
       return noRoom(bytes);
     std::vector<Chunk *> victims;
-    for (uint32_t index : chooseVictims(std::move(leaving), Ctx.clock,
-                                        Slabs.Pool.missing(bytes, keepFree)))
+    for (uint32_t index :
+         chooseVictims(leaving, Ctx.clock, Slabs.Pool.missing(bytes, keepFree)))
       victims.push_back(Slabs.Chunks[index]);
     for (Chunk *victim : victims)
       DRAGON_TRY(evict(*victim, Cause::Eviction));

@@ -76,6 +76,9 @@ Status Residency::bring(const ChunkUse &use, Cause cause, Arrivals &arrivals) {
   Chunk &chunk = *use.chunk;
   if (chunk.copies.device)
     return {};
+  if (use.partly && use.need == LaunchNeed::Read && chunk.copies.host &&
+      !Ctx.config.poison && use.touched.bytes() <= chunk.used() / 4 * 3)
+    return bringPart(use, cause, arrivals);
   Move move =
       decide(stateOf(chunk), use.need, NextUse::Unknown, Pressure::None);
   const bool fillsOnly =
@@ -119,6 +122,31 @@ Status Residency::bring(const ChunkUse &use, Cause cause, Arrivals &arrivals) {
   return {};
 }
 
+Status Residency::bringPart(const ChunkUse &use, Cause cause,
+                            Arrivals &arrivals) {
+  Chunk &chunk = *use.chunk;
+  if (!chunk.device.id)
+    DRAGON_TRY(OnDevice.map(chunk));
+  IntervalSet<size_t> missing;
+  missing += HalfOpen<size_t>(use.touched.begin, use.touched.end);
+  missing -= chunk.partly;
+  if (missing.empty())
+    return {};
+  // Queued work looks at what is there already, and at nothing else.
+  for (const auto &range : missing) {
+    const size_t begin = range.lower(), bytes = range.upper() - begin;
+    DRAGON_TRY(
+        Ctx.device->copy(reinterpret_cast<void *>(chunk.va() + begin),
+                         static_cast<const char *>(chunk.host.hostView) + begin,
+                         bytes, CopyKind::HostToDevice, Ctx.copyIn));
+    Ctx.ledger.moved(Direction::HostToDevice, cause, bytes);
+    arrivals.bytes += bytes;
+  }
+  chunk.partly += missing;
+  arrivals.copied.push_back(&chunk);
+  return {};
+}
+
 Status Residency::copyToDevice(const Chunk &chunk, Cause cause) {
   log(LogLevel::Debug,
       "brings chunk {} of the buffer at {:#x} from host memory", chunk.index,
@@ -146,8 +174,19 @@ Status Residency::noteArrivals(const Arrivals &arrivals) {
       return Time.synchronizeAll();
     for (Chunk *chunk : *chunks)
       arrives(*chunk, *ticket);
+    if (chunks == &arrivals.copied && arrivals.bytes)
+      Coming.emplace_back(*ticket, arrivals.bytes);
   }
   return {};
+}
+
+uint64_t Residency::bytesComing() {
+  while (!Coming.empty() && Time.Fetches.done(Coming.front().first))
+    Coming.pop_front();
+  uint64_t bytes = 0;
+  for (const auto &[ticket, coming] : Coming)
+    bytes += coming;
+  return bytes;
 }
 
 void Residency::arrives(Chunk &chunk, uint64_t ticket) {

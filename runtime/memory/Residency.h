@@ -22,8 +22,10 @@
 #include "runtime/memory/Contents.h"
 #include "runtime/memory/DeviceChunks.h"
 
+#include <deque>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace dragon {
@@ -62,6 +64,9 @@ public:
   /// A hint: as far as there is room that nothing needs.
   Status prefetch(Buffer &buffer, uintptr_t address, size_t bytes, Queue queue);
 
+  /// Of contents on their way from host memory to the device.
+  uint64_t bytesComing();
+
 private:
   /// Chunks on their way to the device, by what brings them.
   struct Arrivals {
@@ -72,6 +77,8 @@ private:
     uint64_t bytes = 0;
   };
   Status bring(const ChunkUse &use, Cause cause, Arrivals &arrivals);
+  /// Only what the use touches.
+  Status bringPart(const ChunkUse &use, Cause cause, Arrivals &arrivals);
   Status noteArrivals(const Arrivals &arrivals);
   /// The ticket is of the chunk's copy to the device.
   void arrives(Chunk &chunk, uint64_t ticket);
@@ -97,6 +104,8 @@ private:
   HostMemory &Host;
   Contents &Data;
   DeviceChunks &OnDevice;
+  /// Tickets and bytes.
+  std::deque<std::pair<uint64_t, uint64_t>> Coming;
 };
 
 } // namespace dragon
