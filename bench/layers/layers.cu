@@ -1,11 +1,14 @@
-// A network that is run again and again: each layer reads weights of its own, all in one buffer, and the activations of the layer
-// before. As many rounds as are asked for, the time of each, and a hash of what came out, which is the same whatever memory there
-// was. Plain CUDA.
+// A network that is run again and again: each layer reads weights of its own,
+// all in one buffer, and the activations of the layer before. As many rounds as
+// are asked for, the time of each, and a hash of what came out, which is the
+// same whatever memory there was. Plain CUDA.
 //
 //   layers LAYERS MIB ROUNDS WORK [EXPERTS USED]
 //
-// MIB of weights a layer, in four products; WORK steps of arithmetic for each 16 bytes of them: the time of a round in core. With
-// EXPERTS, a layer has its weights for each of them, and a kernel chooses USED of them anew in each layer and round.
+// MIB of weights a layer, in four products; WORK steps of arithmetic for each
+// 16 bytes of them: the time of a round in core. With EXPERTS, a layer has its
+// weights for each of them, and a kernel chooses USED of them anew in each
+// layer and round.
 #include "../Check.h"
 
 #include <chrono>
@@ -81,9 +84,8 @@ int main(int count, char **words) {
   const int used = count == 7 ? atoi(words[6]) : 1;
   const size_t layerBytes = size_t(atoi(words[2])) << 20;
   // Of one product and one expert.
-  const size_t bytes =
-      layerBytes / Products / experts / (Threads * sizeof(uint4)) *
-      (Threads * sizeof(uint4));
+  const size_t bytes = layerBytes / Products / experts /
+                       (Threads * sizeof(uint4)) * (Threads * sizeof(uint4));
   const unsigned blocks = unsigned(bytes / sizeof(uint4) / Threads);
   if (layers < 1 || rounds < 1 || !blocks || used < 1 || used > experts) {
     fprintf(stderr, "error: too small\n");
@@ -105,8 +107,8 @@ int main(int count, char **words) {
     tensor[k] = uint32_t(k * 2246822519u) ^ uint32_t(k >> 7);
   for (size_t at = 0; at < all; at += bytes) {
     tensor[0] = uint32_t(at / bytes);
-    CHECK(cudaMemcpy(weights + at, tensor.data(), bytes,
-                     cudaMemcpyHostToDevice));
+    CHECK(
+        cudaMemcpy(weights + at, tensor.data(), bytes, cudaMemcpyHostToDevice));
   }
   CHECK(cudaDeviceSynchronize());
   uint64_t hash = 14695981039346656037u;

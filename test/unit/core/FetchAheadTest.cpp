@@ -88,6 +88,18 @@ TEST_F(FetchAheadTest, WhatComesIsFetchedAndNoMoreThanThat) {
   check();
 }
 
+/// A host that runs ahead would have its memory full of what is on its way.
+TEST_F(FetchAheadTest, QueuedWorkHoldsASmallPartOfTheMemory) {
+  for (int i = 0; i < 3; ++i)
+    round(false);
+  const uint64_t before = fetched();
+  constexpr uint64_t Rounds = 6;
+  for (uint64_t i = 0; i < Rounds; ++i)
+    round(false);
+  EXPECT_LE(fetched() - before, Rounds * 7);
+  check();
+}
+
 /// While the device is behind, all that could leave is in use.
 TEST_F(FetchAheadTest, NothingLeavesThatQueuedWorkUses) {
   for (int i = 0; i < 4; ++i)

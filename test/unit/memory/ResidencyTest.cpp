@@ -83,6 +83,61 @@ TEST_F(ResidencyTest, ContentsComeFromWhereverTheyAre) {
   }
 }
 
+/// Data say what is touched, the next time something else.
+TEST_F(ResidencyTest, PartsOfChunksComeAlone) {
+  settings.poison = false;
+  ASSERT_NO_FATAL_FAILURE(put(At::Host));
+  Chunk &chunk = *Chunks[1];
+  const size_t quarter = chunk.used() / 4;
+  auto bring = [&](size_t begin, size_t end, bool partly = true,
+                   LaunchNeed need = LaunchNeed::Read) {
+    ChunkUse use = useOfAll(chunk, need);
+    use.touched = {begin, end};
+    use.partly = partly;
+    parts->Ctx.pins.next();
+    EXPECT_OK(parts->Resident.bringIn({&use, 1}, nullptr, Cause::Demand));
+    return moved(Direction::HostToDevice, Cause::Demand);
+  };
+  EXPECT_EQ(bring(0, quarter), quarter);
+  EXPECT_NE(chunk.device.id, 0u);
+  EXPECT_FALSE(chunk.copies.device);
+  EXPECT_EQ(Whole->numOnDevice, 0u);
+  // What is there is there, and what lies beside it comes by itself.
+  EXPECT_EQ(bring(quarter / 2, quarter), quarter);
+  EXPECT_EQ(bring(quarter / 2, 2 * quarter), 2 * quarter);
+  EXPECT_EQ(bring(3 * quarter, 3 * quarter + 8), 2 * quarter + 8);
+  EXPECT_EQ(parts->Resident.bytesComing(), 0u);
+  std::vector<int32_t> there(2 * quarter / sizeof(int32_t));
+  ASSERT_OK(parts->Ctx.device->copy(
+      there.data(), reinterpret_cast<void *>(chunk.va()), 2 * quarter,
+      CopyKind::DeviceToHost, nullptr));
+  const std::vector<int32_t> expected = expectedWords(chunk);
+  EXPECT_TRUE(std::equal(there.begin(), there.end(), expected.begin()));
+  // Others leave first, and then it goes without a copy.
+  parts->Ctx.pins.next();
+  const std::vector<EvictionCandidate> may = parts->OnDevice.candidates();
+  ASSERT_EQ(may.size(), 1u);
+  EXPECT_FALSE(may[0].empty);
+  ASSERT_OK(parts->OnDevice.release(chunk));
+  EXPECT_TRUE(chunk.partly.empty());
+  EXPECT_EQ(bring(0, quarter), 3 * quarter + 8);
+  // All of it, or most: that is a copy.
+  EXPECT_EQ(bring(0, chunk.used()), 3 * quarter + 8 + chunk.used());
+  EXPECT_TRUE(chunk.copies.device);
+  EXPECT_TRUE(chunk.partly.empty());
+  ASSERT_OK(parts->OnDevice.release(chunk));
+  // What is written has to be there as a whole.
+  bring(0, quarter);
+  bring(0, quarter, true, LaunchNeed::Write);
+  EXPECT_TRUE(chunk.copies.device);
+  EXPECT_TRUE(contents() == Data);
+  // Other contents are not those that came.
+  ASSERT_OK(parts->OnDevice.release(chunk));
+  bring(0, quarter);
+  ASSERT_OK(parts->Data.wroteHost(chunk));
+  EXPECT_TRUE(chunk.partly.empty());
+}
+
 TEST_F(ResidencyTest, WhatIsOverwrittenDoesNotCome) {
   for (At place : Places) {
     SCOPED_TRACE(int(place));
