@@ -16,10 +16,9 @@
 namespace dragon {
 
 namespace {
-/// How many launches are looked at, and after how many again where none of them
-/// lacks anything.
-constexpr size_t Window = 96;
-constexpr uint64_t Again = 24;
+/// How many launches are looked at, and after which part of them again where
+/// none lacks anything.
+constexpr size_t Window = 96, AgainShare = 4;
 /// As far ahead as what they read is this part of the device's memory: what is
 /// fetched much earlier than it is needed makes others go too early.
 constexpr uint64_t HorizonShare = 4;
@@ -33,7 +32,8 @@ constexpr uint64_t MostComing = uint64_t(128) << 20, MostQueued = uint64_t(256)
 constexpr std::chrono::microseconds SpinFor(100), Pause(50);
 } // namespace
 
-std::vector<Chunk *> FetchAhead::missing(uint64_t most) const {
+std::vector<Chunk *> FetchAhead::missing(uint64_t most, size_t &looked) const {
+  looked = 0;
   std::vector<Chunk *> chunks;
   uint64_t bytes = 0;
   auto addChunks = [&](const AddressRange &range) {
@@ -55,6 +55,7 @@ std::vector<Chunk *> FetchAhead::missing(uint64_t most) const {
   const uint64_t mostOfOne = OnDevice.Pool.budget() / 2;
   uint64_t ahead = 0;
   Next.forNextReads(Window, [&](const std::vector<AddressRange> &reads) {
+    ++looked;
     uint64_t all = 0;
     for (const AddressRange &range : reads)
       all += range.end - range.begin;
@@ -137,9 +138,10 @@ Status FetchAhead::run() {
   const uint64_t most = std::min(budget / Share, MostComing);
   for (;;) {
     if (const uint64_t already = Resident.bytesComing(); already < most) {
-      const std::vector<Chunk *> chunks = missing(most - already);
+      size_t looked;
+      const std::vector<Chunk *> chunks = missing(most - already, looked);
       if (chunks.empty()) {
-        SeenUntil = Ctx.launches + Again;
+        SeenUntil = Ctx.launches + looked / AgainShare;
         return {};
       }
       DRAGON_TRY(fetch(chunks));

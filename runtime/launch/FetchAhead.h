@@ -53,8 +53,9 @@ private:
     EvictionCandidate candidate;
     Chunk *chunk;
   };
-  /// What the next launches read and is in host memory alone, in their order.
-  std::vector<Chunk *> missing(uint64_t most) const;
+  /// What the next launches read and is in host memory alone, in their order:
+  /// `most` bytes, of the `looked` next ones.
+  std::vector<Chunk *> missing(uint64_t most, size_t &looked) const;
   std::vector<Leaving> idle();
   /// As many as find room, in their order.
   Status fetch(const std::vector<Chunk *> &chunks);
