@@ -16,24 +16,16 @@
 namespace dragon {
 
 namespace {
-/// How many launches are looked at, and after which part of them again where
-/// none lacks anything.
-constexpr size_t Window = 96, AgainShare = 4;
-/// As far ahead as what they read is this part of the device's memory: what is
-/// fetched much earlier than it is needed makes others go too early.
-constexpr uint64_t HorizonShare = 4;
-/// This part of the device's memory is on the way at most, and this part is
-/// that of queued work, where something is missing ahead. More than that the
-/// link does not need to go on without a pause.
-constexpr uint64_t Share = 16, QueuedShare = 8;
-constexpr uint64_t MostComing = uint64_t(128) << 20, MostQueued = uint64_t(256)
-                                                                  << 20;
-/// To sleep takes longer than most kernels.
-constexpr std::chrono::microseconds SpinFor(100), Pause(50);
+/// How many launches are looked at, and after how many again where none of them
+/// lacks anything.
+constexpr size_t Window = 96;
+constexpr uint64_t Again = 24;
+/// This part of the device's memory is on the way at most.
+constexpr uint64_t Share = 16;
+constexpr std::chrono::microseconds Pause(50);
 } // namespace
 
-std::vector<Chunk *> FetchAhead::missing(uint64_t most, size_t &looked) const {
-  looked = 0;
+std::vector<Chunk *> FetchAhead::missing(uint64_t most) const {
   std::vector<Chunk *> chunks;
   uint64_t bytes = 0;
   auto addChunks = [&](const AddressRange &range) {
@@ -53,18 +45,14 @@ std::vector<Chunk *> FetchAhead::missing(uint64_t most, size_t &looked) const {
   // Of a launch that may read more than can be there it is not known what it
   // will read: it does not come to the device for that launch either.
   const uint64_t mostOfOne = OnDevice.Pool.budget() / 2;
-  uint64_t ahead = 0;
   Next.forNextReads(Window, [&](const std::vector<AddressRange> &reads) {
-    ++looked;
     uint64_t all = 0;
     for (const AddressRange &range : reads)
       all += range.end - range.begin;
-    if (all <= mostOfOne) {
-      ahead += all;
+    if (all <= mostOfOne)
       for (const AddressRange &range : reads)
         addChunks(range);
-    }
-    return bytes < most && ahead < OnDevice.Pool.budget() / HorizonShare;
+    return bytes < most;
   });
   return chunks;
 }
@@ -76,16 +64,6 @@ std::vector<FetchAhead::Leaving> FetchAhead::idle() {
         !candidate.keepLast)
       idle.push_back({candidate, OnDevice.Chunks[candidate.index]});
   return idle;
-}
-
-uint64_t FetchAhead::bytesInUse() {
-  Time.Work.poll();
-  uint64_t bytes = 0;
-  for (const Chunk *chunk : OnDevice.Chunks)
-    if (!Time.Work.knownDone(
-            std::max(chunk->transit.lastUse, chunk->buffer->lastUse)))
-      bytes += chunk->bytes();
-  return bytes;
 }
 
 StatusOr<bool> FetchAhead::makeRoomFor(const Chunk &chunk,
@@ -114,10 +92,33 @@ StatusOr<bool> FetchAhead::makeRoomFor(const Chunk &chunk,
   return OnDevice.Pool.hasRoom(chunk.bytes());
 }
 
-Status FetchAhead::fetch(const std::vector<Chunk *> &chunks) {
+uint64_t FetchAhead::bytesOnTheWay() {
+  while (!OnTheWay.empty() && Time.Fetches.done(OnTheWay.front().first))
+    OnTheWay.pop_front();
+  uint64_t bytes = 0;
+  for (const auto &[ticket, fetched] : OnTheWay)
+    bytes += fetched;
+  return bytes;
+}
+
+Status FetchAhead::run() {
+  if (!Time.Tracking || !Next.foresees() || Ctx.launches < SeenUntil ||
+      !Ctx.caps().asynchronous)
+    return {};
+  const uint64_t most = OnDevice.Pool.budget() / Share,
+                 already = bytesOnTheWay();
+  if (already >= most)
+    return {};
+  const std::vector<Chunk *> chunks = missing(most - already);
+  if (chunks.empty()) {
+    SeenUntil = Ctx.launches + Again;
+    return {};
+  }
   TraceZone zone("fetch ahead");
   Ctx.pins.next();
   std::vector<Leaving> leaving = idle();
+  std::vector<ChunkUse> reads;
+  uint64_t bytes = 0;
   for (Chunk *chunk : chunks) {
     DRAGON_ASSIGN(const bool room, makeRoomFor(*chunk, leaving));
     if (!room)
@@ -125,41 +126,20 @@ Status FetchAhead::fetch(const std::vector<Chunk *> &chunks) {
     const ChunkUse use = useOfAll(*chunk, LaunchNeed::Read);
     // One by one: what makes room is known to be idle, and nothing waits.
     DRAGON_TRY(Resident.startBringingIn({&use, 1}, Cause::Prefetch));
-    zone.add(chunk->bytes());
+    bytes += chunk->bytes();
   }
+  zone.add(bytes);
+  if (bytes)
+    OnTheWay.emplace_back(Time.LastFetch, bytes);
   return {};
-}
-
-Status FetchAhead::run() {
-  if (!Time.Tracking || !Next.foresees() || Ctx.launches < SeenUntil ||
-      !Ctx.caps().asynchronous)
-    return {};
-  const uint64_t budget = OnDevice.Pool.budget();
-  const uint64_t most = std::min(budget / Share, MostComing);
-  for (;;) {
-    if (const uint64_t already = Resident.bytesComing(); already < most) {
-      size_t looked;
-      const std::vector<Chunk *> chunks = missing(most - already, looked);
-      if (chunks.empty()) {
-        SeenUntil = Ctx.launches + looked / AgainShare;
-        return {};
-      }
-      DRAGON_TRY(fetch(chunks));
-    }
-    if (bytesInUse() <= std::min(budget / QueuedShare, MostQueued))
-      return {};
-    DRAGON_TRY(Time.Work.waitForOldest());
-  }
 }
 
 Status FetchAhead::wait(std::optional<Queue> queue) {
   if (queue && Time.Tracking && Next.foresees() && Ctx.caps().asynchronous) {
     DRAGON_ASSIGN(const uint64_t ticket, Time.Work.note(*queue));
-    const auto begin = std::chrono::steady_clock::now();
     while (!Time.Work.done(ticket)) {
       DRAGON_TRY(run());
-      if (std::chrono::steady_clock::now() - begin > SpinFor)
-        std::this_thread::sleep_for(Pause);
+      std::this_thread::sleep_for(Pause);
     }
   }
   return queue ? Ctx.device->synchronize(*queue) : Time.synchronizeAll();

@@ -14,12 +14,6 @@
 // Belady's rule would have it, only earlier. So nothing moves that would not
 // have moved, if the history is right.
 //
-// The memory of queued work is of no use to what comes behind it: a host that
-// runs far ahead of the device has its memory full of what is on its way, and
-// less of what would be found there the next time. So where something is
-// missing ahead, queued work has an eighth of the memory at most: the host
-// waits for the oldest of it, and fetches into what that leaves.
-//
 // Source: Cao, Felten, Karlin, Li, "A study of integrated prefetching and
 // caching strategies", 1995 (the aggressive strategy: fetch the next missing
 // block whenever the link is free and a block that is needed later can go).
@@ -32,6 +26,8 @@
 #include "runtime/memory/Residency.h"
 
 #include <cstdint>
+#include <deque>
+#include <utility>
 #include <vector>
 
 namespace dragon {
@@ -53,16 +49,12 @@ private:
     EvictionCandidate candidate;
     Chunk *chunk;
   };
-  /// What the next launches read and is in host memory alone, in their order:
-  /// `most` bytes, of the `looked` next ones.
-  std::vector<Chunk *> missing(uint64_t most, size_t &looked) const;
+  /// What the next launches read and is in host memory alone, in their order.
+  std::vector<Chunk *> missing(uint64_t most) const;
   std::vector<Leaving> idle();
-  /// As many as find room, in their order.
-  Status fetch(const std::vector<Chunk *> &chunks);
-  /// Of chunks that queued work uses, or will when they have come.
-  uint64_t bytesInUse();
   /// Makes room for the chunk; false: nothing may leave for it.
   StatusOr<bool> makeRoomFor(const Chunk &chunk, std::vector<Leaving> &idle);
+  uint64_t bytesOnTheWay();
 
   Context &Ctx;
   WorkTracker &Time;
@@ -70,6 +62,8 @@ private:
   DeviceChunks &OnDevice;
   Residency &Resident;
   NextUses &Next;
+  /// Tickets and bytes of what was fetched.
+  std::deque<std::pair<uint64_t, uint64_t>> OnTheWay;
   /// Nothing was missing for the launches up to this one.
   uint64_t SeenUntil = 0;
 };

@@ -172,8 +172,8 @@ Status Launcher::launchOutOfCore(const ResolvedLaunch &launch, bool canWait) {
     DRAGON_ASSIGN(
         const bool waits,
         Waves.wait(WaitingLaunch(launch, planned, Ctx.clock), followed));
-    if (waits) // others may have run
-      return Ahead.run();
+    if (waits)
+      return {};
     // Launches that wait come first; this one has its place in time behind
     // them.
     DRAGON_TRY(Waves.runAll());

@@ -174,19 +174,8 @@ Status Residency::noteArrivals(const Arrivals &arrivals) {
       return Time.synchronizeAll();
     for (Chunk *chunk : *chunks)
       arrives(*chunk, *ticket);
-    if (chunks == &arrivals.copied && arrivals.bytes)
-      Coming.emplace_back(*ticket, arrivals.bytes);
   }
   return {};
-}
-
-uint64_t Residency::bytesComing() {
-  while (!Coming.empty() && Time.Fetches.done(Coming.front().first))
-    Coming.pop_front();
-  uint64_t bytes = 0;
-  for (const auto &[ticket, coming] : Coming)
-    bytes += coming;
-  return bytes;
 }
 
 void Residency::arrives(Chunk &chunk, uint64_t ticket) {

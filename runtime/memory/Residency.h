@@ -22,10 +22,8 @@
 #include "runtime/memory/Contents.h"
 #include "runtime/memory/DeviceChunks.h"
 
-#include <deque>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace dragon {
@@ -64,9 +62,6 @@ public:
   /// A hint: as far as there is room that nothing needs.
   Status prefetch(Buffer &buffer, uintptr_t address, size_t bytes, Queue queue);
 
-  /// Of contents on their way from host memory to the device.
-  uint64_t bytesComing();
-
 private:
   /// Chunks on their way to the device, by what brings them.
   struct Arrivals {
@@ -104,8 +99,6 @@ private:
   HostMemory &Host;
   Contents &Data;
   DeviceChunks &OnDevice;
-  /// Tickets and bytes.
-  std::deque<std::pair<uint64_t, uint64_t>> Coming;
 };
 
 } // namespace dragon

@@ -73,10 +73,6 @@ Status WorkLog::waitFor(uint64_t ticket) {
   return {};
 }
 
-Status WorkLog::waitForOldest() {
-  return Pending.empty() ? Status() : waitFor(Pending.front().ticket);
-}
-
 Status WorkLog::queueWaitsFor(Queue queue, uint64_t ticket) {
   poll();
   // The last event of each queue stands for those before it.

@@ -35,9 +35,6 @@ public:
   StatusOr<uint64_t> note(Queue queue);
   /// Returns when the work of the ticket, and of earlier ones, is done.
   Status waitFor(uint64_t ticket);
-  /// Returns when the oldest that is not known to be done is; at once if there
-  /// is none.
-  Status waitForOldest();
   /// Later work in the queue waits instead of the host.
   Status queueWaitsFor(Queue queue, uint64_t ticket);
   /// The same for the ticket alone, whatever earlier ones there are.

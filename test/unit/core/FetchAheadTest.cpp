@@ -20,7 +20,6 @@ protected:
   static constexpr int N = 1 << 18, Inputs = 12;
   static constexpr uint64_t InputBytes = N * 4;
 
-  virtual bool launchesAreLate() const { return false; }
   void SetUp() override {
     RuntimeFixture::SetUp();
     settings.poison = settings.strict = false;
@@ -29,8 +28,7 @@ protected:
     settings.chunkBytes = MiB;
     auto inner = makeDevice();
     ASSERT_TRUE(inner);
-    auto late =
-        std::make_unique<LateDevice>(std::move(inner), launchesAreLate());
+    auto late = std::make_unique<LateDevice>(std::move(inner));
     Watched = late.get();
     start(std::move(late));
     Sum = allocate(InputBytes);
@@ -44,15 +42,10 @@ protected:
   void round(bool waits, int first = 0, int step = 1) {
     for (int k = 0; k < Inputs; ++k) {
       const int i = (first + k * step) % Inputs;
-      const uint64_t fetchedBefore = fetched();
       ASSERT_OK(kernels.launch(*runtime, "add", N, pointer(Sum), pointer(Sum),
                                pointer(In[size_t(i)]), N));
       if (waits)
         ASSERT_OK(runtime->device().synchronizeAll());
-      ++Launched;
-      if (fetched() != fetchedBefore)
-        MostQueued =
-            std::max(MostQueued, Launched - Watched->launchesDone(nullptr));
       for (int32_t j = 0; j < N; ++j)
         Expected[size_t(j)] += uint32_t(Words[size_t(i)][size_t(j)]);
     }
@@ -69,9 +62,7 @@ protected:
     EXPECT_EQ(Watched->misused(), 0u);
   }
 
-  LateDevice *Watched = nullptr;
-  /// The most launches that were queued behind one for which something came.
-  uint64_t Launched = 0, MostQueued = 0;
+  const LateDevice *Watched = nullptr;
   uintptr_t Sum = 0;
   std::vector<uintptr_t> In;
   std::vector<std::vector<int32_t>> Words = [] {
@@ -94,24 +85,6 @@ TEST_F(FetchAheadTest, WhatComesIsFetchedAndNoMoreThanThat) {
   // Of twelve, seven fit beside the sum; one of these may be in use, and the
   // next one is on its way.
   EXPECT_LE(fetched() - before, Rounds * 7);
-  check();
-}
-
-/// A device that does nothing until somebody waits for it.
-class LateLaunchesTest : public FetchAheadTest {
-protected:
-  bool launchesAreLate() const override { return true; }
-};
-
-/// The memory of a host that runs ahead would be full of what is on its way.
-TEST_F(LateLaunchesTest, QueuedWorkHoldsASmallPartOfTheMemory) {
-  for (int i = 0; i < 3; ++i)
-    round(false);
-  MostQueued = 0;
-  for (int i = 0; i < 6; ++i)
-    round(false);
-  // A launch has a quarter of the memory by itself.
-  EXPECT_EQ(MostQueued, 0u);
   check();
 }
 
