@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <string>
 #include <vector>
 
 namespace dragon {
@@ -41,6 +42,13 @@ struct KnownMemory {
   };
   std::vector<Part> Parts; ///< ascending, disjoint
 
+  /// All of it, for keys of what was evaluated with it.
+  void appendTo(std::string &Key) const {
+    for (const Part &P : Parts) {
+      Key.append(reinterpret_cast<const char *>(&P.Address), sizeof(P.Address));
+      Key.append(P.Contents.data(), P.Contents.size());
+    }
+  }
   /// The bytes of [Begin, End); null if not all of them are known.
   const char *find(uint64_t Begin, uint64_t End) const {
     auto After = std::upper_bound(

@@ -7,7 +7,6 @@
 
 #include "runtime/launch/FootprintCache.h"
 
-#include <algorithm>
 #include <set>
 
 namespace dragon {
@@ -22,11 +21,6 @@ FootprintCache::FootprintCache(const SummaryView &summary,
     Inputs.push_back({{mentioned.begin(), mentioned.end()},
                       summary.dependsOnMemory(pointer)});
   }
-}
-
-bool FootprintCache::dependsOnMemory() const {
-  return std::any_of(Inputs.begin(), Inputs.end(),
-                     [](const Mentioned &input) { return input.memory; });
 }
 
 std::string FootprintCache::keyOf(uint32_t pointer, const LaunchDims &launch,
@@ -49,10 +43,7 @@ std::string FootprintCache::keyOf(uint32_t pointer, const LaunchDims &launch,
   for (uint32_t argument : inputs.arguments)
     add(launch.Args[argument], sizes[argument]);
   if (inputs.memory && launch.Memory)
-    for (const KnownMemory::Part &part : launch.Memory->Parts) {
-      add(&part.Address, sizeof(part.Address));
-      add(part.Contents.data(), part.Contents.size());
-    }
+    launch.Memory->appendTo(key);
   return key;
 }
 

@@ -50,8 +50,6 @@ public:
   bool dependsOnMemory(uint32_t pointer) const {
     return Inputs[pointer - Kernel.FirstPointer].memory;
   }
-  /// That of any of them does.
-  bool dependsOnMemory() const;
 
 private:
   static constexpr size_t DefaultMostRanges = size_t(1) << 14;

@@ -10,7 +10,6 @@
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace dragon {

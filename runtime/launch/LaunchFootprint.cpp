@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
 namespace dragon {
 
@@ -118,6 +119,12 @@ void settleMustWrites(BufferFootprint &use) {
   }
 }
 
+/// Data, which are known, say what is touched through the pointer.
+bool goesByData(const ResolvedLaunch &launch, const LaunchPointer &pointer) {
+  return launch.memory &&
+         launch.kernel->footprints->dependsOnMemory(pointer.index);
+}
+
 /// What is asked for byte by byte is large, and asked for once.
 FootprintCache::Footprint evaluated(const KernelInfo &kernel, uint32_t pointer,
                                     const LaunchDims &dims, const BlockBox &box,
@@ -143,10 +150,7 @@ BufferFootprints footprintsOf(const ResolvedLaunch &launch,
   for (const LaunchPointer &pointer : launch.pointers) {
     if (pointer.elsewhere)
       continue;
-    // Parts of chunks may come alone.
-    const bool inParts =
-        launch.memory && launch.kernel->footprints &&
-        launch.kernel->footprints->dependsOnMemory(pointer.index);
+    const bool inParts = goesByData(launch, pointer); // which come alone
     limits.MergeGap = pointer.allocation && !exact && !inParts
                           ? int64_t(pointer.allocation->buffer->chunkBytes) - 1
                           : 0;
@@ -172,16 +176,6 @@ BufferFootprints footprintsOf(const ResolvedLaunch &launch,
 }
 
 } // namespace
-
-std::set<const Buffer *> buffersByData(const ResolvedLaunch &launch) {
-  std::set<const Buffer *> buffers;
-  if (launch.memory)
-    for (const LaunchPointer &pointer : launch.pointers)
-      if (pointer.allocation &&
-          launch.kernel->footprints->dependsOnMemory(pointer.index))
-        buffers.insert(pointer.allocation->buffer);
-  return buffers;
-}
 
 bool isWithin(const Chunk &chunk, std::span<const AddressRange> ranges) {
   return std::any_of(ranges.begin(), ranges.end(), [&](AddressRange range) {
@@ -211,7 +205,10 @@ LaunchFootprint footprintOf(const ResolvedLaunch &launch,
   BufferFootprints uses =
       footprintsOf(launch, allocations, box, asked.withMust, false);
 
-  const std::set<const Buffer *> byData = buffersByData(launch);
+  std::set<const Buffer *> byData;
+  for (const LaunchPointer &pointer : launch.pointers)
+    if (pointer.allocation && goesByData(launch, pointer))
+      byData.insert(pointer.allocation->buffer);
   for (auto &[buffer, use] : uses) {
     if (buffer->driverMoved != asked.ofDriver)
       continue;

@@ -23,7 +23,6 @@
 #include "runtime/memory/ChunkUse.h"
 
 #include <functional>
-#include <set>
 #include <vector>
 
 namespace dragon {
@@ -50,10 +49,6 @@ struct ChunksAsked {
 LaunchFootprint footprintOf(const ResolvedLaunch &launch,
                             AddressIndex &allocations, const BlockBox &box,
                             const ChunksAsked &asked = {});
-
-/// The buffers in which data say where the launch goes, as far as it is known
-/// (IndexArrays.h).
-std::set<const Buffer *> buffersByData(const ResolvedLaunch &launch);
 
 /// What the compiler said of the blocks in the box, to the byte.
 struct ObservedBlocks; // runtime/oracle/Observer.h

@@ -85,10 +85,7 @@ std::string FootprintKeys::of(const LaunchCall &call) {
       add(static_cast<const char *>(call.args[input.argument]) + input.offset,
           input.count);
   if (call.memory)
-    for (const KnownMemory::Part &part : call.memory->Parts) {
-      add(&part.Address, sizeof(part.Address));
-      add(part.Contents.data(), part.Contents.size());
-    }
+    call.memory->appendTo(key);
   return key;
 }
 

@@ -11,7 +11,6 @@
 #include "runtime/launch/WaitingLaunch.h"
 
 #include <algorithm>
-#include <set>
 
 namespace dragon {
 
@@ -31,21 +30,17 @@ void NextUses::remember(const ResolvedLaunch &launch,
               });
     return ranges;
   };
-  const std::set<const Buffer *> byData = buffersByData(launch);
-  auto hangsOnData = [&byData](const ChunkUse &use) {
-    return byData.contains(use.chunk->buffer);
+  auto byData = [](const ChunkUse &use) { return use.partly; };
+  auto touches = [](const ChunkUse &use) {
+    return !use.partly && !use.mustWrite();
   };
-  auto overwrites = [](const ChunkUse &use) { return use.mustWrite(); };
-  auto touches = [&](const ChunkUse &use) {
-    return !hangsOnData(use) && !overwrites(use);
-  };
-  auto certainlyOverwrites = [&](const ChunkUse &use) {
-    return !hangsOnData(use) && overwrites(use);
+  auto overwrites = [](const ChunkUse &use) {
+    return !use.partly && use.mustWrite();
   };
   History.begin(buffersKey(launch),
                 {ascending(addressRanges(whole, touches)),
-                 ascending(addressRanges(whole, certainlyOverwrites)),
-                 ascending(addressRanges(whole, hangsOnData))},
+                 ascending(addressRanges(whole, overwrites)),
+                 ascending(addressRanges(whole, byData))},
                 Ctx.clock);
   if (History.foreseen())
     Ctx.ledger.count(Counter::ForeseenLaunches);

@@ -25,7 +25,8 @@ struct ChunkUse {
   ChunkPart touched;   ///< nothing outside is
   ChunkPart written;   ///< all that may be; empty for Read
   bool atomic = false; ///< known to be updated atomically
-  /// The next time it may be another part of the chunk: the rest need not come.
+  /// Data say what is touched (launch/IndexArrays.h). The next time it may be
+  /// another part of the chunk or another one: the rest need not come.
   bool partly = false;
 
   bool mayWrite() const { return need != LaunchNeed::Read; }

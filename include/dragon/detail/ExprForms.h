@@ -14,9 +14,7 @@
 #ifndef DRAGON_DETAIL_EXPRFORMS_H
 #define DRAGON_DETAIL_EXPRFORMS_H
 
-#include "dragon/KernelSummary.h"
-#include "dragon/KnownMemory.h"
-#include "dragon/detail/LoadedCases.h"
+#include "dragon/detail/EvalInput.h"
 #include "dragon/detail/WrappedNumbers.h"
 
 #include <algorithm>
@@ -25,24 +23,6 @@
 
 namespace dragon {
 namespace detail {
-
-/// What the evaluator needs of a summary and a launch.
-struct EvalInput {
-  const ExprNode *Exprs;
-  const GuardRecord *Guards;
-  const uint32_t *ArgSizes;
-  uint32_t NumArgs;
-  const uint32_t *Grid;  ///< x, y, z
-  const uint32_t *Block; ///< x, y, z
-  const uint32_t *BoxLo; ///< x, y, z
-  const uint32_t *BoxHi; ///< x, y, z; exclusive
-  const void *const *ArgValues;
-  const KnownMemory *Memory = nullptr;
-  std::vector<MemoryRange> *Wanted = nullptr;
-  /// What some loads give, in this case (LoadedCases.h).
-  const LoadedCase *Cases = nullptr;
-  size_t NumCases = 0;
-};
 
 /// Forms of expressions, each computed once. The first six variables are the
 /// block's and the thread's indices. The input outlives it.
@@ -274,19 +254,10 @@ private:
     int64_t Step = 0;
     for (const Linear::Term &T : Address)
       Step = std::gcd(Step, T.Coefficient);
-    // The addresses are Address.C plus multiples of Step.
-    const Wide First =
-        Step ? I.Lo + (((Wide(Address.C) - I.Lo) % Step) + Step) % Step : I.Lo;
-    LoadedValues Found{Node, {}};
-    for (Wide At = First; At <= I.Hi; At += Step) {
-      uint64_t Raw = 0;
-      std::memcpy(&Raw, Contents + int64_t(At - I.Lo), size_t(Bytes));
-      const unsigned Unused = 64 - N.Bits;
-      Found.Values.push_back(int64_t(Raw << Unused) >> Unused);
-      if (!Step)
-        break;
-    }
-    sortUnique(Found.Values);
+    const Wide C = Address.C; // plus multiples of Step
+    const Wide First = Step ? C + ceilDiv(I.Lo - C, Step) * Step : I.Lo;
+    LoadedValues Found{Node, valuesIn(Contents, int64_t(First - I.Lo),
+                                      int64_t(I.Hi - I.Lo), Step, N.Bits)};
     if (Found.Values.empty())
       return anything(N);
     const Interval Values{Found.Values.front(), Found.Values.back()};

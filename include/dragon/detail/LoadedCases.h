@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -42,9 +43,23 @@ struct LoadedCase {
 /// So many cases of an access are told apart.
 constexpr size_t MostLoadedCases = 64;
 
-inline void sortUnique(std::vector<int64_t> &Values) {
+/// The numbers of Bits (8 to 64) at First, First + Step, ... up to Last,
+/// offsets into Contents; at First alone if Step is 0. Ascending, distinct.
+inline std::vector<int64_t> valuesIn(const char *Contents, int64_t First,
+                                     int64_t Last, int64_t Step,
+                                     unsigned Bits) {
+  std::vector<int64_t> Values;
+  const unsigned Unused = 64 - Bits;
+  for (int64_t At = First; At <= Last; At += Step) {
+    uint64_t Raw = 0;
+    std::memcpy(&Raw, Contents + At, Bits / 8);
+    Values.push_back(int64_t(Raw << Unused) >> Unused);
+    if (!Step)
+      break;
+  }
   std::sort(Values.begin(), Values.end());
   Values.erase(std::unique(Values.begin(), Values.end()), Values.end());
+  return Values;
 }
 
 /// At most `Most` (1 or more) stretches that hold all values.

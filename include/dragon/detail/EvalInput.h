@@ -1,0 +1,47 @@
+//===- EvalInput.h - what an evaluation is of -------------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A summary's arrays, a launch's numbers, a box of its blocks, and what is known
+// of the memory that it looks into. Owned by the caller.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_DETAIL_EVALINPUT_H
+#define DRAGON_DETAIL_EVALINPUT_H
+
+#include "dragon/KernelSummary.h"
+#include "dragon/KnownMemory.h"
+#include "dragon/detail/LoadedCases.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dragon {
+namespace detail {
+
+/// What the evaluator needs of a summary and a launch.
+struct EvalInput {
+  const ExprNode *Exprs;
+  const GuardRecord *Guards;
+  const uint32_t *ArgSizes;
+  uint32_t NumArgs;
+  const uint32_t *Grid;  ///< x, y, z
+  const uint32_t *Block; ///< x, y, z
+  const uint32_t *BoxLo; ///< x, y, z
+  const uint32_t *BoxHi; ///< x, y, z; exclusive
+  const void *const *ArgValues;
+  const KnownMemory *Memory = nullptr;
+  std::vector<MemoryRange> *Wanted = nullptr;
+  /// What some loads give, in this case (LoadedCases.h).
+  const LoadedCase *Cases = nullptr;
+  size_t NumCases = 0;
+};
+
+} // namespace detail
+} // namespace dragon
+
+#endif // DRAGON_DETAIL_EVALINPUT_H
