@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A summary's arrays, a launch's numbers, a box of its blocks, and what is known
-// of the memory that it looks into. Owned by the caller.
+// A summary's arrays, a launch's numbers, a box of its blocks, and what is
+// known of the memory that it looks into. Owned by the caller.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_DETAIL_EVALINPUT_H

@@ -345,9 +345,10 @@ void compareWithUntold(const Generator &G, const Access &A,
   Untold.Told.Parts.clear();
   const Evaluation E(G.Pool, {A}, Untold, Limits);
   auto Bytes = [](const ByteSet &Set) {
-    int64_t Sum = Set.Everything ? INT64_MAX / 2 : 0;
+    // A range may be as long as the address space: longer than an int64_t says.
+    double Sum = Set.Everything ? 0x1p64 : 0;
     for (const ByteRange &R : Set.Ranges)
-      Sum += R.End - R.Begin;
+      Sum += double(R.End) - double(R.Begin);
     return Sum;
   };
   T.Loading += !E.Wanted.empty();
