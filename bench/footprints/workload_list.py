@@ -77,6 +77,7 @@ PROGRAMS = [
     test("check-managed-in-host-memory"),
     test("children", "system copied in.bin out.bin", "fork-open read in.bin out.bin", file=8 * M),
     test("counted-accesses", device=32),
+    test("deferred-copies", "reread", "changed", "freed", "vector", "pinned", "partly", "copiedBack", "swapped"),
     test("device-features"),
     test("device-reset", device=16),
     test("discard-behind", "out.txt 65536 0", "out.txt -65536 0"),

@@ -436,6 +436,18 @@ void __dragon_stage_forget(const void *buffer, size_t bytes);
 /* Makes [buffer, buffer + bytes) what it would be without elision. */
 void __dragon_stage_materialise(const void *buffer, size_t bytes);
 
+/* -- Deferred copies ------------------------------------------------------- */
+/* In place of cudaMemcpy and cudaMemcpyAsync to the device, with their
+   arguments and results, where all that can change or free the memory at `from`
+   comes after a call of the last function: the bytes may be fetched when
+   kernels need them, and more than once. */
+int __dragon_defer_memcpy(void *to, const void *from, size_t bytes, int kind);
+int __dragon_defer_memcpy_async(void *to, const void *from, size_t bytes,
+                                int kind, void *stream);
+/* [memory, memory + bytes) is about to be changed or freed: what deferred
+   copies need of it is copied now. Null and 0 bytes are no memory. */
+void __dragon_settle(const void *memory, size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

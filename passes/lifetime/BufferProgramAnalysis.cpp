@@ -115,7 +115,7 @@ BufferProgramPrinterPass::run(Module &M, ModuleAnalysisManager &Analyses) {
   Analyses.getResult<KernelSummariesAnalysis>(M).give(
       KernelSummaries(M, givenSummaries(M)));
   PlacementOptions Wanted;
-  Wanted.Staging = options::staging();
+  Wanted.Staging = Wanted.Deferral = options::staging();
   Wanted.Wavefront = options::wavefront();
   const FlatPrograms Programs(M, Analyses, options::flattenLimit());
   for (const FlatProgram &One : Programs) {

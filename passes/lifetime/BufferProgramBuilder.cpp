@@ -129,7 +129,7 @@ void ProgramBuilder::visitCopy(CallBase &Call, const CallEffect &Effect) {
   Uses.addUses(E, To, ToSide, false, true, Bytes);
   noteSize(E, Effect.Bytes);
   if (E.is<CopyEvent>()) {
-    Accesses.noteAccess(Call, From);
+    Accesses.noteAccess(Call, From, true);
     Accesses.noteAccess(Call, To);
     erase_if(E.Uses, [&](const BufferUse &U) {
       return Facts.Result.Program.Buffers[U.Buffer].Kind == BufferKind::Host;
@@ -177,7 +177,7 @@ void ProgramBuilder::visitOpaque(CallBase &Call) {
   Event E = Writer.event(OpaqueEvent{}, Call);
   Uses.addEscapedUses(E, Side::Any, true, true);
   for (const llvm::Use &Operand : Call.args())
-    Accesses.noteAccess(Call, Operand);
+    Accesses.noteArgument(Call, Operand);
   bool AnyFile = any_of(Facts.Pointers.objects(), [](const MemoryObject &O) {
     return O.Kind == ObjectKind::File && O.Escapes;
   });
@@ -251,13 +251,13 @@ void ProgramBuilder::visitCall(CallBase &Call) {
   if (auto *Memory = dyn_cast<AnyMemIntrinsic>(&Call)) {
     Accesses.noteAccess(Call, Memory->getDest());
     if (auto *Transfer = dyn_cast<AnyMemTransferInst>(Memory))
-      Accesses.noteAccess(Call, Transfer->getSource());
+      Accesses.noteAccess(Call, Transfer->getSource(), true);
     return;
   }
   if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&Call)) {
     if (!Intrinsic->isAssumeLikeIntrinsic() && Call.mayReadOrWriteMemory())
       for (const llvm::Use &Operand : Call.args())
-        Accesses.noteAccess(Call, Operand);
+        Accesses.noteArgument(Call, Operand);
     return;
   }
   const CallEffect *Effect = callEffect(Call);
@@ -308,7 +308,7 @@ void ProgramBuilder::visitCall(CallBase &Call) {
   case CallKind::Parse:
   case CallKind::Neutral:
     for (const llvm::Use &Operand : Call.args())
-      Accesses.noteAccess(Call, Operand);
+      Accesses.noteArgument(Call, Operand);
     return;
   case CallKind::Query:
     return;
@@ -319,7 +319,7 @@ void ProgramBuilder::visit(Instruction &I) {
   if (auto *Call = dyn_cast<CallBase>(&I))
     return visitCall(*Call);
   if (auto *Load = dyn_cast<LoadInst>(&I))
-    Accesses.noteAccess(I, Load->getPointerOperand());
+    Accesses.noteAccess(I, Load->getPointerOperand(), true);
   else if (auto *Store = dyn_cast<StoreInst>(&I))
     Accesses.noteAccess(I, Store->getPointerOperand());
   else if (auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I))

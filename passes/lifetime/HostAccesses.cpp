@@ -8,23 +8,27 @@
 #include "passes/lifetime/HostAccesses.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 
 namespace dragon {
 
-void HostAccesses::noteAccess(Instruction &I, const Value *Pointer) {
+void HostAccesses::noteAccess(Instruction &I, const Value *Pointer,
+                              bool OnlyReads) {
   for (const Target &T : Facts.Pointers.pointsTo(Pointer)) {
     const MemoryObject &O = Facts.Pointers.objects()[T.Object];
     if (O.Kind == ObjectKind::Buffer && O.Buffer != BufferKind::Device)
-      Accesses.push_back({&I, Facts.BufferOf[T.Object]});
+      Accesses.push_back({&I, Facts.BufferOf[T.Object], OnlyReads});
   }
 }
 
-void HostAccesses::addHostAccess(Instruction &I, unsigned Buffer) {
+void HostAccesses::addHostAccess(const Access &Of) {
+  Instruction &I = *Of.At;
+  const unsigned Buffer = Of.Buffer;
   auto IsOther = [&](const Instruction *Other) {
     return any_of(Accesses, [&](const auto &A) {
-      return A.first == Other && A.second == Buffer;
+      return A.At == Other && A.Buffer == Buffer;
     });
   };
   // Does the loop have events of the buffer other than accesses?
@@ -53,21 +57,23 @@ void HostAccesses::addHostAccess(Instruction &I, unsigned Buffer) {
     At = Before->getTerminator();
   }
   std::string Name = "host code";
-  if (auto *Call = dyn_cast<CallBase>(&I))
+  if (auto *Call = dyn_cast<CallBase>(&I); Call && !isa<IntrinsicInst>(Call))
     Name = "'" + calleeName(*Call) + "'";
   // Once between transfers is enough.
   unsigned Index = Facts.BlockOf[At->getParent()];
   const auto &Here = Facts.Result.Instructions[Index];
-  const auto &Events = Facts.Result.Program.Blocks[Index].Events;
+  auto &Events = Facts.Result.Program.Blocks[Index].Events;
   for (size_t E = Here.size(); E > 0; --E) {
     if (!(Here[E - 1] == At || Here[E - 1]->comesBefore(At)) ||
         !Events[E - 1].find(Buffer))
       continue;
-    if (Events[E - 1].is<HostAccessEvent>())
+    if (auto *Before = Events[E - 1].as<HostAccessEvent>()) {
+      Before->OnlyReads &= Of.OnlyReads;
       return;
+    }
     break;
   }
-  Event E = Writer.event(HostAccessEvent{Repeated}, I);
+  Event E = Writer.event(HostAccessEvent{Repeated, Of.OnlyReads}, I);
   E.Name = Name;
   E.Unresolved = Facts.Result.Program.Buffers[Buffer].IsSummary;
   BufferUse U;
@@ -97,12 +103,12 @@ void HostAccesses::addHostAccesses() {
     return false;
   };
   erase_if(Accesses, [&](const auto &A) {
-    return !Matters[A.second] || (Facts.Result.Program.Buffers[A.second].Kind ==
+    return !Matters[A.Buffer] || (Facts.Result.Program.Buffers[A.Buffer].Kind ==
                                       BufferKind::Managed &&
-                                  HasEvent(*A.first, A.second));
+                                  HasEvent(*A.At, A.Buffer));
   });
-  for (auto [I, Buffer] : Accesses)
-    addHostAccess(*I, Buffer);
+  for (const Access &A : Accesses)
+    addHostAccess(A);
 }
 
 /// A loop that has nothing to do with buffers may take long all the same.

@@ -23,17 +23,29 @@ public:
   HostAccesses(BuilderFacts &Facts, EventWriter &Writer)
       : Facts(Facts), Writer(Writer) {}
 
-  void noteAccess(llvm::Instruction &I, const llvm::Value *Pointer);
+  /// I may touch what Pointer points to.
+  void noteAccess(llvm::Instruction &I, const llvm::Value *Pointer,
+                  bool OnlyReads = false);
+  /// The same for the call's argument.
+  void noteArgument(llvm::CallBase &Call, const llvm::Use &Operand) {
+    noteAccess(Call, Operand,
+               Call.onlyReadsMemory(Call.getArgOperandNo(&Operand)));
+  }
   /// After all other events that use buffers are there.
   void addHostAccesses();
   void addLoopBarriers(const llvm::Loop &L);
 
 private:
-  void addHostAccess(llvm::Instruction &I, unsigned Buffer);
+  struct Access {
+    llvm::Instruction *At;
+    unsigned Buffer;
+    bool OnlyReads;
+  };
+  void addHostAccess(const Access &Of);
 
   BuilderFacts &Facts;
   EventWriter &Writer;
-  llvm::SmallVector<std::pair<llvm::Instruction *, unsigned>, 16> Accesses;
+  llvm::SmallVector<Access, 16> Accesses;
 };
 
 } // namespace dragon

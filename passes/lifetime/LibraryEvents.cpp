@@ -185,7 +185,7 @@ void LibraryEvents::visit(CallBase &Call, const LibraryFunction &Function) {
     unsigned Parameter = Call.getArgOperandNo(&Operand);
     const LibraryUse *Known = Function.use(Parameter);
     if (!Known) {
-      Accesses.noteAccess(Call, Operand);
+      Accesses.noteArgument(Call, Operand);
       const LibraryHostUse *Host = Function.hostUse(Parameter);
       // A scalar may be in device memory, as the library's pointer mode says.
       // What nothing is said of may be anything, if it is a buffer.

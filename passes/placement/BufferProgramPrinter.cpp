@@ -144,8 +144,12 @@ void printEvent(const BufferProgram &Program, const Event &E,
     Out << " s" << Sized->Bytes;
   if (E.OtherMemory)
     Out << " other";
-  if (const auto *Access = E.as<HostAccessEvent>(); Access && Access->Repeated)
-    Out << " repeated";
+  if (const auto *Access = E.as<HostAccessEvent>(); Access) {
+    if (Access->Repeated)
+      Out << " repeated";
+    if (Access->OnlyReads)
+      Out << " reads";
+  }
   if (E.Unresolved)
     Out << " unresolved";
   if (E.Stream != Synchronous && E.Stream != DefaultStream)
@@ -264,6 +268,8 @@ void printDirective(const BufferProgram &Program, const Directive &D,
                  [&](const MaterialiseDirective &) {
                    Out << "materialise " << Buffer;
                  },
+                 [&](const DeferDirective &) { Out << "defer " << Buffer; },
+                 [&](const SettleDirective &) { Out << "settle " << Buffer; },
                  [&](const ForgetDirective &) { Out << "forget " << Buffer; },
                  [&](const DiscardDirective &Discard) {
                    printDiscard(Program, D, Discard, Out);

@@ -23,7 +23,7 @@
 //   file-read h f [size]   file-write f h [size]
 //   launch kernel read(a) write(b) read-write(c) must-write(d) [stream s]
 //                                                              [unsliceable]
-//   host-access x [repeated]
+//   host-access x [repeated] [reads]
 //   opaque name x y        barrier name
 //   pointer p a from x, b|q from y      an address that comes by each edge
 //   pointer p a if c else b             or by a condition

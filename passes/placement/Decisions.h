@@ -21,6 +21,9 @@ namespace dragon {
 /// ElideStaging.cpp: staging calls instead of file calls and copies.
 void elideStaging(const ProgramFacts &Facts, PlacementBuilder &Result);
 
+/// DeferCopies.cpp: copies to the device that may come later.
+void deferCopies(const ProgramFacts &Facts, PlacementBuilder &Result);
+
 /// MapBuffers.cpp: what each device buffer is mapped as.
 void mapBuffers(const ProgramFacts &Facts, PlacementBuilder &Result);
 

@@ -35,6 +35,12 @@ struct ElideDirective {};
 /// Fill the staging buffer in front of At.
 struct MaterialiseDirective {};
 
+/// The copy At, from Buffer, may be made later.
+struct DeferDirective {};
+
+/// What deferred copies need of the host buffer is copied in front of At.
+struct SettleDirective {};
+
 /// The staging buffer's deferred contents are dead.
 struct ForgetDirective {};
 
@@ -105,8 +111,9 @@ struct FollowsDirective {
 
 using DirectiveAction =
     std::variant<MapDirective, ElideDirective, MaterialiseDirective,
-                 ForgetDirective, DiscardDirective, SinkDirective,
-                 NextUseDirective, FollowsDirective>;
+                 DeferDirective, SettleDirective, ForgetDirective,
+                 DiscardDirective, SinkDirective, NextUseDirective,
+                 FollowsDirective>;
 
 struct Directive {
   unsigned Buffer;
@@ -143,6 +150,7 @@ struct Placement {
 
 struct PlacementOptions {
   bool Staging = true;
+  bool Deferral = true;  ///< copies to the device may come later
   bool NextUses = true;  ///< say when contents are needed again
   bool Wavefront = true; ///< run launches together
 };

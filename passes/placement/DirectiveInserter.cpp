@@ -20,7 +20,7 @@ bool DirectiveInserter::run(Placement &Decisions) {
   std::vector<bool> Dropped(Decisions.Findings.size(), false);
   bool Changed = false;
   auto Insert = [&](const Directive &D) {
-    if (D.is<MapDirective, ElideDirective>() || insert(D)) {
+    if (D.is<MapDirective, ElideDirective, DeferDirective>() || insert(D)) {
       Changed = true;
       return;
     }
@@ -36,8 +36,12 @@ bool DirectiveInserter::run(Placement &Decisions) {
   // function as it was.
   for (bool WithCursor : {true, false})
     for (const Directive &D : Decisions.Directives)
-      if (isBelowCursor(D) == WithCursor)
+      if (isBelowCursor(D) == WithCursor && !D.is<SettleDirective>())
         Insert(D);
+  // Behind the discards at the same place: what is dead is not copied.
+  for (const Directive &D : Decisions.Directives)
+    if (D.is<SettleDirective>())
+      Insert(D);
   // These replace what the others refer to.
   elide(Decisions);
   for (const Directive &D : Decisions.Directives)

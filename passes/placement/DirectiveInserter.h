@@ -30,10 +30,10 @@ protected:
   DirectiveInserter() = default;
 
 private:
-  /// Any but maps and elisions. Returns false, without a change, if something
-  /// that it takes is not available where it belongs.
+  /// Any but maps, elisions and deferrals. Returns false, without a change, if
+  /// something that it takes is not available where it belongs.
   virtual bool insert(const Directive &D) = 0;
-  /// Of all that Decisions elide.
+  /// Of all that Decisions elide, and the copies that they defer.
   virtual void elide(const Placement &Decisions) = 0;
   virtual void map(const Directive &D, const MapDirective &Map) = 0;
 };

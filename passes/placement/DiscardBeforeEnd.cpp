@@ -39,25 +39,29 @@ static Contents heldAfterDiscards(const ProgramFacts &Facts,
   return {Facts.Program, Facts.Graph, Ends};
 }
 
+/// Whether the contents are there, are the buffer's alone, and can end in front
+/// of the event, if they are dead.
+static bool canEnd(const ProgramFacts &Facts, unsigned B, EventRef At,
+                   const Contents &Held) {
+  return mayEnd(Facts, B) && Facts.buffer(B).Kind != BufferKind::Host &&
+         Facts.streamOf(B) == static_cast<StreamId>(DefaultStream) &&
+         Held.mayHold(B, At) && Held.mustBeAllocated(B, At);
+}
+
 static void endBefore(const ProgramFacts &Facts, EventRef At,
                       const Contents &Held, const BitVector &Live,
                       PlacementBuilder &Result) {
   const Event &E = Facts.event(At);
   for (const BufferUse &U : E.Uses) {
     const unsigned B = U.Buffer;
-    // In front of the free of an elided staging buffer there is always one.
-    if (!U.Must || !mayEnd(Facts, B) ||
-        Facts.buffer(B).Kind == BufferKind::Host)
-      continue;
-    // A staging buffer that stands for it is filled by the event itself.
-    if (Live[B])
+    // A staging buffer that stands for it is filled by the event itself. In
+    // front of the free of an elided one there is always a discard.
+    if (!U.Must || Live[B])
       continue;
     const bool IsFree = E.is<FreeEvent>();
     const bool Overwrites = U.Writes && U.Whole && !U.Reads &&
                             (E.is<CopyInEvent, FillEvent, CopyEvent>());
-    if ((!IsFree && !Overwrites) ||
-        Facts.streamOf(B) != static_cast<StreamId>(DefaultStream) ||
-        !Held.mayHold(B, At) || !Held.mustBeAllocated(B, At))
+    if ((!IsFree && !Overwrites) || !canEnd(Facts, B, At, Held))
       continue;
     Result.add({B, At, DiscardDirective{}}, E.Where,
                Facts.about(B, IsFree ? RemarkId::DiscardedBeforeFree
@@ -65,7 +69,36 @@ static void endBefore(const ProgramFacts &Facts, EventRef At,
   }
 }
 
+/// What deferred copies have put into device buffers, and is dead where the
+/// memory that they copy changes: it is not copied then.
+static void endBeforeSettling(const ProgramFacts &Facts, const Contents &Held,
+                              PlacementBuilder &Result) {
+  const std::vector<Directive> Directives(Result.directives());
+  for (const Directive &Settle : Directives) {
+    if (!Settle.is<SettleDirective>())
+      continue;
+    const EventRef At = Settle.At;
+    const BitVector Live = Facts.Live.liveWithin(At.Block)[At.Index];
+    SmallVector<unsigned, 2> Ended;
+    for (const Directive &Defer : Directives) {
+      if (!Defer.is<DeferDirective>() || Defer.Buffer != Settle.Buffer)
+        continue;
+      for (const BufferUse &U : Facts.event(Defer.At).Uses) {
+        const unsigned B = U.Buffer;
+        if (Live[B] || is_contained(Ended, B) || !canEnd(Facts, B, At, Held))
+          continue;
+        Ended.push_back(B);
+        Result.add({B, At, DiscardDirective{}}, Facts.event(At).Where,
+                   Facts.about(B, RemarkId::DiscardedBeforeSource)
+                       .with("Source", Facts.buffer(Settle.Buffer).Name));
+      }
+    }
+  }
+}
+
 void discardBeforeEnd(const ProgramFacts &Facts, PlacementBuilder &Result) {
+  endBeforeSettling(Facts, heldAfterDiscards(Facts, Result.directives()),
+                    Result);
   const Contents Held = heldAfterDiscards(Facts, Result.directives());
   for (unsigned Block : Facts.Graph.order()) {
     const std::vector<BitVector> Within = Facts.Live.liveWithin(Block);

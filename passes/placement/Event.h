@@ -155,6 +155,7 @@ struct HostAccessEvent {
   /// Happens again and again between transfers of the same buffer, so that
   /// elision would have nothing to elide.
   bool Repeated = false;
+  bool OnlyReads = false;
 };
 
 /// Touches no buffer, but waits for the device, is ordered with its work, or

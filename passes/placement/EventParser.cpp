@@ -126,6 +126,7 @@ Error BufferProgramParser::parseHostAccess(Event &E,
                                            ArrayRef<StringRef> Operands) {
   E.Name = "host code";
   E.as<HostAccessEvent>()->Repeated = operand(Operands, 1) == "repeated";
+  E.as<HostAccessEvent>()->OnlyReads = operand(Operands, 1) == "reads";
   E.Unresolved = operand(Operands, 1) == "unresolved";
   return addUses(E, Operands[0], true, true, "part");
 }

@@ -19,6 +19,8 @@ Placement place(const BufferProgram &Program, const PlacementOptions &Options) {
   const ProgramFacts Facts(Program, Options.Staging);
   PlacementBuilder Result;
   elideStaging(Facts, Result);
+  if (Options.Deferral)
+    deferCopies(Facts, Result);
   mapBuffers(Facts, Result);
   placeSinks(Facts, Result);
   discardAfterLastUse(Facts, Result);

@@ -422,6 +422,12 @@ bool Lowering::insert(const Directive &D) {
       makeVisitor(
           [](const MapDirective &) { return false; },
           [](const ElideDirective &) { return false; },
+          [](const DeferDirective &) { return false; },
+          [&](const SettleDirective &) {
+            auto [Address, Bytes] = Handles.get(D.Buffer, *Point);
+            callEntry("__dragon_settle", {Address, Bytes}, *Point);
+            return true;
+          },
           [&](const MaterialiseDirective &) {
             auto [Address, Bytes] = Handles.get(D.Buffer, *Point);
             callEntry("__dragon_stage_materialise", {Address, Bytes}, *Point);
@@ -448,6 +454,9 @@ bool Lowering::insert(const Directive &D) {
 }
 
 void Lowering::elide(const Placement &Decisions) {
+  for (const Directive &D : Decisions.Directives)
+    if (D.is<DeferDirective>())
+      tellReason(D, *instruction(D.At));
   elideStaging(Built, Decisions, Handles,
                [&](unsigned Staging, const Event &E, CallBase &Call) {
                  tellElision(Staging, E, Call);

@@ -35,6 +35,7 @@ FunctionCallee entryPoint(Module &M, StringRef Name) {
 #define VARIADIC_ENTRY(NAME, RESULT, ...)                                      \
   ANY_ENTRY(NAME, RESULT, true, __VA_ARGS__)
 #define TWIN(CALL, NAME)
+#define DEFERRED(CALL, NAME)
 #include "passes/rewrite/EntryPoints.def"
 #undef ANY_ENTRY
   llvm_unreachable("not in EntryPoints.def");
@@ -60,7 +61,18 @@ StringRef stagingTwin(StringRef Name) {
   return StringSwitch<StringRef>(Name)
 #define ENTRY(...)
 #define VARIADIC_ENTRY(...)
+#define DEFERRED(CALL, NAME)
 #define TWIN(CALL, NAME) .Case(#CALL, #NAME)
+#include "passes/rewrite/EntryPoints.def"
+      .Default("");
+}
+
+StringRef deferredTwin(StringRef Name) {
+  return StringSwitch<StringRef>(Name)
+#define ENTRY(...)
+#define VARIADIC_ENTRY(...)
+#define TWIN(CALL, NAME)
+#define DEFERRED(CALL, NAME) .Case(#CALL, #NAME)
 #include "passes/rewrite/EntryPoints.def"
       .Default("");
 }

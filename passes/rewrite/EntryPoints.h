@@ -35,6 +35,9 @@ llvm::Constant *stringConstant(llvm::Module &M, llvm::StringRef Text);
 /// The staging twin of a call; empty if it has none.
 llvm::StringRef stagingTwin(llvm::StringRef Name);
 
+/// The deferred twin of a copy; empty if it has none.
+llvm::StringRef deferredTwin(llvm::StringRef Name);
+
 /// Puts a call of Callee in Call's place: same results, same unwinding.
 llvm::CallBase *replaceCall(llvm::CallBase &Call, llvm::FunctionCallee Callee,
                             llvm::ArrayRef<llvm::Value *> Args);

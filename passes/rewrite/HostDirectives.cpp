@@ -93,7 +93,7 @@ bool insertDirectives(Module &M, ModuleAnalysisManager &Analyses,
   auto &FunctionAnalyses =
       Analyses.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   PlacementOptions Wanted;
-  Wanted.Staging = Options.Staging;
+  Wanted.Staging = Wanted.Deferral = Options.Staging;
   Wanted.Wavefront = Options.Wavefront;
   const FlatPrograms Programs(M, Analyses, Options.FlattenLimit);
   bool Changed = false;

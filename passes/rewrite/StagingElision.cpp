@@ -42,10 +42,14 @@ void elideStaging(
     function_ref<void(unsigned, const Event &, CallBase &)> Tell) {
   // A call may be an event of several elided buffers.
   SetVector<CallBase *> Transfers;
+  SmallVector<CallBase *, 4> Deferred;
   // What is freed may be one of several, of different sizes.
   MapVector<CallBase *, SmallVector<unsigned, 2>> Freed;
   DenseMap<CallBase *, bool> Must;
   for (const Directive &D : Decisions.Directives) {
+    if (D.is<DeferDirective>())
+      Deferred.push_back(
+          cast<CallBase>(Built.Instructions[D.At.Block][D.At.Index]));
     if (!D.is<ElideDirective>())
       continue;
     for (EventRef At : Built.Program.uses(D.Buffer)) {
@@ -67,13 +71,17 @@ void elideStaging(
               {Free->getArgOperand(callEffect(*Free)->Pointer),
                bytesOfFreed(*Free, Buffers, Must[Free], Handles)},
               *Free);
-  for (CallBase *Call : Transfers) {
-    Function *Callee = Call->getCalledFunction();
-    FunctionCallee Twin = Call->getModule()->getOrInsertFunction(
-        stagingTwin(Callee->getName()), Callee->getFunctionType());
-    SmallVector<Value *, 5> Args(Call->args());
-    replaceCall(*Call, Twin, Args);
-  }
+  auto Replace = [](CallBase &Call, StringRef (*TwinOf)(StringRef)) {
+    Function *Callee = Call.getCalledFunction();
+    FunctionCallee Twin = Call.getModule()->getOrInsertFunction(
+        TwinOf(Callee->getName()), Callee->getFunctionType());
+    SmallVector<Value *, 5> Args(Call.args());
+    replaceCall(Call, Twin, Args);
+  };
+  for (CallBase *Call : Transfers)
+    Replace(*Call, stagingTwin);
+  for (CallBase *Call : Deferred)
+    Replace(*Call, deferredTwin);
 }
 
 } // namespace dragon

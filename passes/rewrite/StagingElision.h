@@ -26,8 +26,8 @@
 
 namespace dragon {
 
-/// Replaces the calls of all buffers that Decisions elide. Instructions of
-/// Built that are replaced become invalid.
+/// Replaces the calls of all buffers that Decisions elide, and the copies that
+/// they defer. Instructions of Built that are replaced become invalid.
 ///
 /// Tell is called for each transfer whose bytes may stay where they are, in
 /// front of it: Call is the transfer, an event of the staging buffer.

@@ -49,9 +49,10 @@ enum class Avoided : uint8_t {
   WriteOnly, ///< a copy in: about to be fully overwritten
   Discard,   ///< dead contents
   Clean,     ///< a copy out: unchanged since it came in
-  Staging    ///< through a staging buffer: host memory reads and writes elided
+  Staging,   ///< through a staging buffer: host memory reads and writes elided
+  Deferred   ///< host memory to host memory: fetched from the program's instead
 };
-constexpr unsigned NumAvoided = 5;
+constexpr unsigned NumAvoided = 6;
 
 enum class Counter : uint8_t {
   Launches,
@@ -80,6 +81,10 @@ public:
   }
   void avoided(Avoided cause, uint64_t bytes) {
     AvoidedBytes[unsigned(cause)].fetch_add(bytes, std::memory_order_relaxed);
+  }
+  /// They had to be moved after all.
+  void notAvoided(Avoided cause, uint64_t bytes) {
+    AvoidedBytes[unsigned(cause)].fetch_sub(bytes, std::memory_order_relaxed);
   }
   void count(Counter counter, uint64_t n = 1) {
     Counters[unsigned(counter)].fetch_add(n, std::memory_order_relaxed);

@@ -7,6 +7,8 @@
 
 #include "runtime/core/RuntimeImpl.h"
 
+#include <algorithm>
+
 namespace dragon {
 
 Status RuntimeFiles::mapFileRange(uintptr_t address, size_t bytes,
@@ -22,6 +24,47 @@ Status RuntimeFiles::mapFileRange(uintptr_t address, size_t bytes,
     State.Ctx.watcher->hostWrote({address, address + bytes}, HostAccess::File,
                                  nullptr);
   return {};
+}
+
+StatusOr<bool> RuntimeFiles::mapProgramMemory(uintptr_t address, size_t bytes,
+                                              const void *from,
+                                              const dragon_reason *why) {
+  State.tellListener(address, address + bytes);
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  if (!State.Program.isWorthIt()) {
+    if (State.Ctx.watcher)
+      State.Program.note(reinterpret_cast<uintptr_t>(from), bytes, why);
+    return false;
+  }
+  State.Next.overwritten(address, address + bytes);
+  DRAGON_TRY(State.Program.map(address, bytes,
+                               reinterpret_cast<uintptr_t>(from), why));
+  if (State.Ctx.watcher)
+    State.Ctx.watcher->hostWrote({address, address + bytes}, HostAccess::Copy,
+                                 from);
+  return true;
+}
+
+Status RuntimeFiles::settleProgramMemory(const void *memory, size_t bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  const uintptr_t end = begin + std::min(bytes, UINTPTR_MAX - begin);
+  if (!State.Program.mayHold(begin, end))
+    return {};
+  RuntimeImpl::Guard guard(State);
+  if (State.Closed)
+    return {}; // nobody reads what the buffers hold any more
+  DRAGON_TRY(State.ready());
+  return State.Program.settle(begin, end);
+}
+
+const dragon_reason *RuntimeFiles::deferredBy(const void *memory,
+                                              size_t bytes) const {
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  if (!State.Program.mayHold(begin, begin + bytes))
+    return nullptr;
+  RuntimeImpl::Guard guard(State);
+  return State.Program.deferredBy(begin, begin + bytes);
 }
 
 bool RuntimeFiles::hasSinks() const { return State.Announced.any(); }

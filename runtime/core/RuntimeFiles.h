@@ -49,6 +49,19 @@ public:
   Status mapFileRange(uintptr_t address, size_t bytes,
                       const std::shared_ptr<BackingFile> &file,
                       int64_t fileOffset);
+  /// Contents of the range become the bytes at `from`, which are fetched from
+  /// there only when needed. The memory must not change or be freed before it
+  /// is settled. False: nothing has been done, as everything fits on the
+  /// device.
+  StatusOr<bool> mapProgramMemory(uintptr_t address, size_t bytes,
+                                  const void *from,
+                                  const dragon_reason *why = nullptr);
+  /// For who watches: the directive that lets a copy of some of the memory be
+  /// made later; null: there is none, or the memory has been settled since.
+  const dragon_reason *deferredBy(const void *memory, size_t bytes) const;
+  /// The memory may change or be freed from now on. Costs next to nothing if
+  /// nothing is mapped there. After an error contents may be lost.
+  Status settleProgramMemory(const void *memory, size_t bytes);
   /// Dirty chunks of the range may be evicted to their place in the file
   /// instead of to swap.
   Status setSink(uintptr_t address, size_t bytes,

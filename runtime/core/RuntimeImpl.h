@@ -24,6 +24,7 @@
 #include "runtime/base/SignalsHeldOff.h"
 #include "runtime/core/Runtime.h"
 #include "runtime/files/FileMaps.h"
+#include "runtime/files/ProgramMemory.h"
 #include "runtime/files/WriteOut.h"
 #include "runtime/launch/Launcher.h"
 #include "runtime/launch/LibraryCalls.h"
@@ -100,6 +101,7 @@ struct RuntimeImpl {
 
   Sinks Announced;
   FileMaps Maps;
+  ProgramMemory Program;
   WriteOut Out;
 
   LastUses Ends;

@@ -28,7 +28,8 @@ const char *const DirectionNames[NumDirections] = {
 const char *const CauseNames[NumCauses] = {"demand", "prefetch", "eviction",
                                            "sync",   "copy",     "host access"};
 const char *const AvoidedNames[NumAvoided] = {
-    "read-only", "write-only", "discard", "clean", "elided staging"};
+    "read-only", "write-only",     "discard",
+    "clean",     "elided staging", "deferred copies"};
 const char *const CounterNames[NumCounters] = {
     "launches",          "sliced launches",   "slices",
     "foreseen launches", "mixed launches",    "host-mapped launches",
@@ -98,6 +99,8 @@ Status RuntimeImpl::quiesce() {
   Reads.dropAll();
   Writes.finishAll().ignore(); // what could not be written is still there
   if (Status status = Time.synchronizeAll(); first.ok())
+    first = std::move(status);
+  if (Status status = Resident.releaseBlocks(); first.ok())
     first = std::move(status);
   for (std::unique_ptr<Buffer> &buffer : Space.Buffers)
     if (Status status =

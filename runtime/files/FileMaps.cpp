@@ -64,14 +64,8 @@ Status FileMaps::mapChunk(Chunk &chunk, size_t begin, size_t end,
   DRAGON_TRY(Resident.bringToHost(chunk, LaunchNeed::Write, Cause::Demand));
   DRAGON_TRY(Time.settle(chunk));
   ReadPlan plan;
-  plan.requests.push_back({file.get(),
-                           static_cast<char *>(chunk.host.hostView) + begin,
-                           end - begin,
-                           fileOffset,
-                           false,
-                           {}});
-  plan.inputs.push_back(file);
-  plan.fileBytes = end - begin;
+  plan.add(file, static_cast<char *>(chunk.host.hostView) + begin, end - begin,
+           fileOffset);
   DRAGON_TRY(Data.wroteHost(chunk));
   return Store.run(plan, Cause::Demand);
 }

@@ -109,17 +109,27 @@ Status StagedCopies::waitFor(Block &block) {
   return {};
 }
 
-Status StagedCopies::toDevice(uintptr_t to, const char *from, size_t bytes) {
+Status StagedCopies::toDevice(std::span<const Range> ranges) {
+  std::vector<Range> parts;
+  size_t bytes = 0;
+  for (const Range &range : ranges) {
+    for (size_t at = 0; at < range.bytes; at += BlockBytes)
+      parts.push_back({range.to + at, range.from + at,
+                       std::min(BlockBytes, range.bytes - at)});
+    bytes += range.bytes;
+  }
+  if (parts.empty())
+    return {};
   std::atomic<size_t> next{0};
   return onThreads(bytes, [&](Block *own) -> Status {
-    for (size_t at, turn = 0;
-         !Failed && (at = next.fetch_add(BlockBytes)) < bytes; ++turn) {
-      const size_t part = std::min(BlockBytes, bytes - at);
+    size_t turn = 0;
+    for (size_t i; !Failed && (i = next.fetch_add(1)) < parts.size(); ++turn) {
+      const Range &part = parts[i];
       Block &block = own[turn % BlocksPerThread];
       DRAGON_TRY(waitFor(block));
-      std::memcpy(block.memory, from + at, part);
-      DRAGON_TRY(queue(block, reinterpret_cast<void *>(to + at), block.memory,
-                       part, CopyKind::HostToDevice));
+      std::memcpy(block.memory, part.from, part.bytes);
+      DRAGON_TRY(queue(block, reinterpret_cast<void *>(part.to), block.memory,
+                       part.bytes, CopyKind::HostToDevice));
     }
     return {};
   });

@@ -33,6 +33,7 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <vector>
 
 namespace dragon {
@@ -78,8 +79,17 @@ public:
   /// Pinned memory, the caller's, of a multiple of BlockBytes.
   Status addMemory(const Physical &slab);
 
+  struct Range {
+    uintptr_t to; ///< on the device
+    const char *from;
+    size_t bytes;
+  };
   /// `from` may be changed when it returns; the device may still be copying.
-  Status toDevice(uintptr_t to, const char *from, size_t bytes);
+  Status toDevice(std::span<const Range> ranges);
+  Status toDevice(uintptr_t to, const char *from, size_t bytes) {
+    const Range range{to, from, bytes};
+    return toDevice({&range, 1});
+  }
   /// The bytes are in `to` when it returns.
   Status fromDevice(char *to, uintptr_t from, size_t bytes);
   /// Nothing uses the memory any more. On failure as well.

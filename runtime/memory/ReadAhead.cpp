@@ -49,6 +49,14 @@ void ReadAhead::dropAll() {
     drop(*Readings.front().chunk);
 }
 
+void ReadAhead::dropMemory() {
+  for (auto next = Readings.begin(); next != Readings.end();) {
+    const Reading &reading = *next++;
+    if (reading.plan.memoryBytes)
+      drop(*reading.chunk);
+  }
+}
+
 Status ReadAhead::start(std::span<Chunk *const> chunks) {
   for (auto next = Readings.begin(); next != Readings.end();) {
     const Reading &reading = *next++;
@@ -56,7 +64,8 @@ Status ReadAhead::start(std::span<Chunk *const> chunks) {
       drop(*reading.chunk);
   }
   for (Chunk *chunk : chunks) {
-    if (chunk->transit.reading || !livesInStorage(stateOf(*chunk)))
+    if (chunk->transit.reading || !livesInStorage(stateOf(*chunk)) ||
+        chunk->storage.inProgramMemory())
       continue;
     if (Bytes + chunk->bytes() > Ctx.limits.transitBytes / 2)
       return {};

@@ -51,7 +51,8 @@ public:
   /// Begins to read the storage of chunks that will be brought in, in this
   /// order, into transit memory, as far as half of that goes; the others are
   /// left for later calls. Evicts nothing and waits for nothing. Chunks whose
-  /// contents are not in storage are left out.
+  /// contents are not in storage are left out, and those that come from the
+  /// program's memory (ProgramFetch.h).
   Status start(std::span<Chunk *const> chunks);
   /// The read of the chunk has begun, and is what it needs.
   bool isReading(const Chunk &chunk) const;
@@ -63,6 +64,8 @@ public:
   /// What was begun to be read and nobody needs any more; waits for the read.
   void drop(Chunk &chunk);
   void dropAll();
+  /// Those of the program's memory: nothing reads it then.
+  void dropMemory();
   uint64_t bytes() const { return Bytes; } ///< of the readings' slabs
   const std::list<Reading> &readings() const { return Readings; }
 

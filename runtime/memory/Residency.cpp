@@ -186,9 +186,20 @@ void Residency::arrives(Chunk &chunk, uint64_t ticket) {
 
 Status Residency::fetch(std::span<Chunk *const> chunks, Cause cause) {
   TraceZone zone("fetch");
-  for (size_t i = 0; i < chunks.size(); ++i) {
-    DRAGON_TRY(Reads.start(chunks.subspan(i)));
-    DRAGON_TRY(fetchOne(*chunks[i], cause, zone));
+  std::vector<Chunk *> ofProgram, others;
+  for (Chunk *chunk : chunks)
+    (chunk->storage.inProgramMemory() ? ofProgram : others).push_back(chunk);
+  DRAGON_TRY(Reads.start(others));
+  if (!ofProgram.empty()) {
+    DRAGON_ASSIGN(const bool queued, Program.copy(ofProgram, cause));
+    if (queued)
+      DRAGON_TRY(noteFetched(ofProgram).takeStatus());
+    else
+      others.insert(others.begin(), ofProgram.begin(), ofProgram.end());
+  }
+  for (size_t i = 0; i < others.size(); ++i) {
+    DRAGON_TRY(Reads.start(std::span(others).subspan(i)));
+    DRAGON_TRY(fetchOne(*others[i], cause, zone));
   }
   return {};
 }
@@ -215,6 +226,23 @@ Status Residency::copyPieces(const Chunk &chunk, const char *from, Cause cause,
   return {};
 }
 
+StatusOr<uint64_t> Residency::noteFetched(std::span<Chunk *const> chunks) {
+  auto ticket = Time.Fetches.note(Ctx.copyIn);
+  Status status;
+  if (!ticket.ok())
+    status = Time.synchronizeAll();
+  const uint64_t number = ticket.ok() ? *ticket : 0;
+  Time.LastFetch = std::max(Time.LastFetch, number);
+  DRAGON_TRY(std::move(status));
+  for (Chunk *chunk : chunks) {
+    arrives(*chunk, number);
+    chunk->defined = chunk->whole();
+    chunk->discardedDirty = false;
+    chunk->buffer->note(*chunk, ChunkEvent::ReachedDevice);
+  }
+  return number;
+}
+
 Status Residency::fetchOne(Chunk &chunk, Cause cause, TraceZone &zone) {
   if (!Reads.isReading(chunk)) {
     DRAGON_ASSIGN(const Physical own, Host.takeTransit(chunk.bytes()));
@@ -224,26 +252,24 @@ Status Residency::fetchOne(Chunk &chunk, Cause cause, TraceZone &zone) {
   DRAGON_TRY(Reads.finish(chunk, cause, slab));
   Status status =
       copyPieces(chunk, static_cast<const char *>(slab.hostView), cause, zone);
-  auto ticket = Time.Fetches.note(Ctx.copyIn);
-  if (!ticket.ok())
-    if (Status synced = Time.synchronizeAll(); status.ok() && !synced.ok())
-      status = std::move(synced);
-  const uint64_t number = ticket.ok() ? *ticket : 0;
-  Time.LastFetch = std::max(Time.LastFetch, number);
+  uint64_t number = 0;
   if (status.ok()) {
-    arrives(chunk, number);
-    chunk.defined = chunk.whole();
-    chunk.discardedDirty = false;
-    const bool again = std::exchange(chunk.fetched, true);
-    const bool stays = again && !chunk.host.id && Slabs.hasRoom(0) &&
-                       chunk.storage.covers(0, chunk.used());
-    if (stays) {
-      chunk.host = std::exchange(slab, Physical());
-      Slabs.list(chunk, true);
-    }
-    chunk.buffer->note(chunk, ChunkEvent::ReachedDevice);
-    if (stays)
-      chunk.buffer->note(chunk, ChunkEvent::ReachedHost);
+    Chunk *one = &chunk;
+    auto noted = noteFetched({&one, 1});
+    if (noted.ok())
+      number = *noted;
+    else
+      status = noted.takeStatus();
+  } else if (Status synced = Ctx.device->synchronize(Ctx.copyIn);
+             !synced.ok()) {
+    status = std::move(synced); // what was queued uses the slab
+  }
+  const bool again = std::exchange(chunk.fetched, true);
+  if (status.ok() && again && !chunk.host.id && Slabs.hasRoom(0) &&
+      chunk.storage.covers(0, chunk.used())) {
+    chunk.host = std::exchange(slab, Physical());
+    Slabs.list(chunk, true);
+    chunk.buffer->note(chunk, ChunkEvent::ReachedHost);
   }
   if (slab.id)
     Slabs.giveTransit(slab, number);

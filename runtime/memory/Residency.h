@@ -21,6 +21,7 @@
 #include "runtime/memory/ChunkUse.h"
 #include "runtime/memory/Contents.h"
 #include "runtime/memory/DeviceChunks.h"
+#include "runtime/memory/ProgramFetch.h"
 
 #include <optional>
 #include <span>
@@ -61,6 +62,8 @@ public:
   Status checkKept(uint64_t bytes) const;
   /// A hint: as far as there is room that nothing needs.
   Status prefetch(Buffer &buffer, uintptr_t address, size_t bytes, Queue queue);
+  /// Memory that is kept for the next fetches is given back.
+  Status releaseBlocks() { return Program.release(); }
 
 private:
   /// Chunks on their way to the device, by what brings them.
@@ -83,6 +86,8 @@ private:
   /// Contents from storage to the device, through transit slabs.
   Status fetch(std::span<Chunk *const> chunks, Cause cause);
   Status fetchOne(Chunk &chunk, Cause cause, TraceZone &zone);
+  /// Their copies are queued. The ticket, or 0: they are done.
+  StatusOr<uint64_t> noteFetched(std::span<Chunk *const> chunks);
   Status copyPieces(const Chunk &chunk, const char *from, Cause cause,
                     TraceZone &zone);
   Status copyToDevice(const Chunk &chunk, Cause cause);
@@ -99,6 +104,7 @@ private:
   HostMemory &Host;
   Contents &Data;
   DeviceChunks &OnDevice;
+  ProgramFetch Program{Ctx, Slabs};
 };
 
 } // namespace dragon

@@ -18,6 +18,14 @@ bool Storage::hasSwap() const {
   });
 }
 
+bool Storage::inProgramMemory() const {
+  return !Sources.empty() &&
+         std::all_of(Sources.begin(), Sources.end(), [](const auto &entry) {
+           return entry.second.kind == PieceKind::File &&
+                  entry.second.file->isMemory();
+         });
+}
+
 bool Storage::covers(size_t begin, size_t end) const {
   for (const auto &[range, source] : Sources)
     if (range.lower() <= begin)

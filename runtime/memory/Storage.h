@@ -58,6 +58,8 @@ public:
   size_t numberOfPieces() const { return Sources.iterative_size(); }
   bool undefined() const { return Sources.empty(); }
   bool hasSwap() const;
+  /// All that is defined is in the program's memory.
+  bool inProgramMemory() const;
   /// [begin, end) is covered without a gap.
   bool covers(size_t begin, size_t end) const;
   void clear() {

@@ -31,6 +31,17 @@ void poisonOutside(const Chunk &chunk, void *memory) {
     poisonMemory(bytes + part.end, chunk.used() - part.end);
 }
 
+void ReadPlan::add(const std::shared_ptr<BackingFile> &file, char *memory,
+                   size_t bytes, int64_t offset) {
+  requests.push_back({file.get(), memory, bytes, offset, false, {}});
+  if (file->isMemory()) {
+    memoryBytes += bytes;
+    return;
+  }
+  inputs.push_back(file);
+  fileBytes += bytes;
+}
+
 Status StorageIo::start() {
   DRAGON_ASSIGN(Files, FileTier::create(Ctx.config, Ctx.ledger));
   Background = std::make_unique<BackgroundIo>(*Files, Ctx.limits.chunkBytes);
@@ -61,10 +72,7 @@ void StorageIo::planRead(const Chunk &chunk, size_t begin, size_t end,
       std::memset(target, 0, to - from);
       break;
     case PieceKind::File:
-      plan.requests.push_back(
-          {piece.file.get(), target, to - from, offset, false, {}});
-      plan.inputs.push_back(piece.file);
-      plan.fileBytes += to - from;
+      plan.add(piece.file, target, to - from, offset);
       break;
     case PieceKind::Swap:
       plan.requests.push_back({chunk.slot.file,

@@ -31,6 +31,11 @@ struct ReadPlan {
   std::vector<std::shared_ptr<BackingFile>> inputs;
   uint64_t fileBytes = 0;
   uint64_t swapBytes = 0;
+  uint64_t memoryBytes = 0; ///< of the program's memory
+
+  /// Bytes of the file from `offset` on to `memory`.
+  void add(const std::shared_ptr<BackingFile> &file, char *memory, size_t bytes,
+           int64_t offset);
 };
 
 /// A chunk whose contents are at `memory`, to be stored.

@@ -112,10 +112,15 @@ void Check::unseen(AddressRange range) {
 }
 
 void Check::touchesElided(const ObservedHostCode &code) {
-  Report.tell(fmt::format("host code at {}:{} {} memory that a directive keeps "
-                          "from being filled: {}",
-                          code.file, code.line,
-                          code.writes ? "writes" : "reads", textOf(*code.why)));
+  Report.tell(fmt::format("host code at {}:{} {}: {}", code.file, code.line,
+                          code.copiesLater
+                              ? "changes memory that a directive lets be "
+                                "copied later"
+                          : code.writes ? "writes memory that a directive "
+                                          "keeps from being filled"
+                                        : "reads memory that a directive "
+                                          "keeps from being filled",
+                          textOf(*code.why)));
 }
 
 void Check::written(AddressRange range, uint32_t writer,

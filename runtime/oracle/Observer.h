@@ -58,12 +58,14 @@ struct ObservedEnd {
   const dragon_reason *why = nullptr;
 };
 
-/// Host code that touches memory which a directive has kept from being filled.
+/// Host code that touches memory which a directive has kept from being filled,
+/// or changes what a directive has left to be copied later.
 struct ObservedHostCode {
   const char *file;
   unsigned line;
   bool writes;
   const dragon_reason *why; ///< the directive
+  bool copiesLater = false; ///< it deferred a copy
 };
 
 /// How what is no buffer gets at contents.

@@ -177,6 +177,19 @@ BackingFile::open(const std::string &path, bool writable, bool create) {
   return adopt(fd, path, writable);
 }
 
+const std::shared_ptr<BackingFile> &BackingFile::programMemory() {
+  // What is no file has no device and no inode: those of none.
+  static const auto *memory = [] {
+    std::shared_ptr<BackingFile> made(new BackingFile);
+    made->Memory = true;
+    made->Path = "the program's memory";
+    made->DeviceId = ~dev_t(0);
+    made->Inode = ~ino_t(0);
+    return new std::shared_ptr<BackingFile>(std::move(made));
+  }();
+  return *memory;
+}
+
 BackingFile::~BackingFile() {
   if (DirectFd >= 0)
     ::close(DirectFd);
@@ -185,7 +198,7 @@ BackingFile::~BackingFile() {
 }
 
 Status BackingFile::checkUnchanged() const {
-  if (Writable || Saved.load(std::memory_order_acquire))
+  if (Memory || Writable || Saved.load(std::memory_order_acquire))
     return {};
   std::lock_guard<std::mutex> guard(Watched->lock);
   if (!Watched->look(Fd))
@@ -203,6 +216,8 @@ Status BackingFile::checkUnchanged() const {
 }
 
 StatusOr<uint64_t> BackingFile::size() const {
+  if (Memory)
+    return uint64_t(INT64_MAX);
   struct stat info;
   if (::fstat(Fd, &info) != 0)
     return failed(Path, "cannot stat");

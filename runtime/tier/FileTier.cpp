@@ -8,15 +8,49 @@
 #include "runtime/tier/FileTier.h"
 
 #include "runtime/base/Ledger.h"
+#include "runtime/base/ThreadPool.h"
 #include "runtime/tier/Transfer.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
 
+#include <algorithm>
+#include <cstring>
 #include <map>
+#include <vector>
 
 namespace dragon {
 
 namespace {
+
+/// A thread copies so much at a time.
+constexpr size_t MemoryPart = 1 << 20;
+
+/// Requests of the program's memory, by several threads.
+void copyMemory(std::span<FileRequest> requests) {
+  if (requests.empty())
+    return;
+  TraceZone zone("read of the program's memory");
+  struct Part {
+    void *to;
+    const void *from;
+    size_t bytes;
+  };
+  std::vector<Part> parts;
+  for (const FileRequest &request : requests) {
+    zone.add(request.bytes);
+    for (size_t at = 0; at < request.bytes; at += MemoryPart)
+      parts.push_back(
+          {static_cast<char *>(request.memory) + at,
+           reinterpret_cast<const void *>(uintptr_t(request.offset) + at),
+           std::min(MemoryPart, request.bytes - at)});
+  }
+  hostThreads().forEach(parts.size(), parts.size() / 2, [&](size_t i) {
+    std::memcpy(parts[i].to, parts[i].from, parts[i].bytes);
+  });
+  for (const FileRequest &request : requests)
+    if (request.done)
+      request.done({}, request.bytes);
+}
 
 class EngineTier final : public FileTier {
 public:
@@ -25,7 +59,13 @@ public:
       : Engine(std::move(engine)), Direct(direct), Bytes(ledger),
         Faults(faults) {}
 
-  Status run(std::span<FileRequest> requests) override {
+  Status run(std::span<FileRequest> all) override {
+    const auto memory =
+        std::partition(all.begin(), all.end(), [](const FileRequest &request) {
+          return !request.file->isMemory();
+        });
+    copyMemory({memory, all.end()});
+    const std::span<FileRequest> requests(all.begin(), memory);
     if (requests.empty())
       return {};
     TraceZone zone(requests.front().write ? "file write" : "file read");

@@ -13,6 +13,9 @@
 // one place; a file that became shorter than what was mapped is
 // DRAGON_ERROR_FILE_CHANGED.
 //
+// The program's own memory can back chunks as well: a BackingFile that is no
+// file, and is only read.
+//
 // Memory: callers own it until the batch is complete; 4096-byte alignment of
 // memory makes O_DIRECT possible, other memory works.
 // Threads: all calls from any thread; a Batch is used by one thread.
@@ -56,8 +59,13 @@ public:
   /// Opens by path.
   static StatusOr<std::shared_ptr<BackingFile>>
   open(const std::string &path, bool writable, bool create);
+  /// All of the program's memory, each byte at the offset that is its address.
+  /// It has no descriptor, and does not tell when it changes: that is for who
+  /// lets it back a chunk.
+  static const std::shared_ptr<BackingFile> &programMemory();
   ~BackingFile();
 
+  bool isMemory() const { return Memory; }
   const std::string &path() const { return Path; }
   int fd() const { return Fd; }
   dev_t deviceId() const { return DeviceId; }
@@ -114,6 +122,7 @@ private:
   int DirectFd = -1;
   bool Writable = false;
   bool Readable = true;
+  bool Memory = false;            ///< the program's
   std::atomic<bool> Saved{false}; ///< a copy of our own
   std::string Path;
   dev_t DeviceId = 0;

@@ -82,6 +82,8 @@ Status cannotSave(const std::string &path, const std::string &directory,
 } // namespace
 
 bool BackingFile::mayBeChanged() const {
+  if (Memory)
+    return false; // a child has a copy of its own
   struct stat info;
   if (::fstat(Fd, &info) != 0 || info.st_uid == ::geteuid())
     return true;

@@ -1,17 +1,17 @@
-// DRAGON_CHECK names each directive that is wrong, and none that is not: twelve wrong analyses, each in a part of the program
+// DRAGON_CHECK names each directive that is wrong, and none that is not: thirteen wrong analyses, each in a part of the program
 // of its own, against the same program without them. Whether memory is short makes no difference.
 //
 // RUN: rm -rf %t.dir && mkdir -p %t.dir/swap && cd %t.dir
 // RUN: %bytes staged.bin 1M mistakes
 // RUN: %build -fdragon-trace-accesses %s -o right
-// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11; do %plain DRAGON_CHECK=1 ./right $part 2>> right.txt > /dev/null && \
+// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11 12; do %plain DRAGON_CHECK=1 ./right $part 2>> right.txt > /dev/null && \
 // RUN:   %tight DRAGON_CHECK=1 ./right $part 2>> right.txt > /dev/null || exit 1; done
 // RUN: not grep . right.txt
 //
-// RUN: %build -fdragon-trace-accesses -mllvm -dragon-mistakes=unread:last,overwriting:border,unread:copy-out@d_gone,unread:copy@d_from,unwritten:change,unread:again,unread:copy-out@d_private,narrow:shifted,certain:perhaps,read-only:update,unseen:host-access@h_seen,unseen:host-access@r_seen %s -o wrong
-// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11; do echo "part $part"; %plain DRAGON_CHECK=1 ./wrong $part 2>&1; echo "status $?"; done > plain.txt
+// RUN: %build -fdragon-trace-accesses -mllvm -dragon-mistakes=unread:last,overwriting:border,unread:copy-out@d_gone,unread:copy@d_from,unwritten:change,unread:again,unread:copy-out@d_private,narrow:shifted,certain:perhaps,read-only:update,unseen:host-access@h_seen,unseen:host-access@r_seen,unseen:host-access@h_late %s -o wrong
+// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11 12; do echo "part $part"; %plain DRAGON_CHECK=1 ./wrong $part 2>&1; echo "status $?"; done > plain.txt
 // RUN: FileCheck %s < plain.txt
-// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11; do echo "part $part"; %tight DRAGON_CHECK=1 ./wrong $part 2>&1; echo "status $?"; done > tight.txt
+// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11 12; do echo "part $part"; %tight DRAGON_CHECK=1 ./wrong $part 2>&1; echo "status $?"; done > tight.txt
 // RUN: FileCheck %s < tight.txt
 //
 // Kernels that were not compiled for it are named.
@@ -281,6 +281,25 @@ void resultLookedAt() {
   fclose(file);
 }
 
+// Memory that a copy is still to be made of changes.
+// CHECK-LABEL: part 12
+// CHECK: dragon: check: host code at {{.*}}check-mistakes.cu:[[#]] changes memory that a directive lets be copied later: 'CopyDeferred' at {{.*}}:[[#]] on 'h_late'
+// CHECK: status 87
+void changedTooEarly() {
+  int *d_one, *d_two, *h_late = static_cast<int *>(malloc(4 * Bytes));
+  for (int i = 0; i < 4 * N; ++i)
+    h_late[i] = i;
+  CHECK(cudaMalloc(&d_one, 4 * Bytes));
+  CHECK(cudaMalloc(&d_two, Bytes));
+  CHECK(cudaMemcpy(d_one, h_late, 4 * Bytes, cudaMemcpyHostToDevice));
+  LAUNCH(add, d_one, d_two);
+  h_late[77] = 5;
+  LAUNCH(add, d_one, d_two);
+  free(h_late);
+  CHECK(cudaFree(d_one));
+  CHECK(cudaFree(d_two));
+}
+
 int main(int argc, char **argv) {
   REQUIRE(argc == 2);
   Words host(N, 1);
@@ -320,6 +339,9 @@ int main(int argc, char **argv) {
     break;
   case 11:
     resultLookedAt();
+    break;
+  case 12:
+    changedTooEarly();
     break;
   }
   return 0;

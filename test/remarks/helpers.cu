@@ -85,5 +85,6 @@ void streams(const char *path, float *d, size_t n) {
   std::vector<float> h(n);
   std::ifstream in(path, std::ios::binary);
   in.read(reinterpret_cast<char *>(h.data()), 4 * n);
+  // CHECK: helpers.cu:[[#@LINE+1]]:9: remark: copy of 'h' not deferred: the call that frees it at line [[#@LINE+2]] may change it before the next launch; change or free it after the launch [-Rpass-missed=dragon]
   check(cudaMemcpy(d, h.data(), 4 * n, cudaMemcpyHostToDevice), "input");
 }

@@ -25,6 +25,7 @@ void notElided(FILE *in, size_t n) {
   float *h = (float *)malloc(4 * n);
   fread(h, 4, n, in);
   decode(h);
+  // CHECK: missed.cu:[[#@LINE+1]]:3: remark: copy of 'h' not deferred: 'decode' at line [[#@LINE-1]] may keep its address and change it later; keep the buffer within this source file, or compile with -flto [-Rpass-missed=dragon]
   cudaMemcpy(d, h, 4 * n, cudaMemcpyHostToDevice);
   // CHECK: missed.cu:[[#@LINE+1]]:28: remark: 'sum_of' not elided: host code at line [[#@LINE+4]] looks at its contents between each transfer; do that in a kernel, or in another buffer [-Rpass-missed=dragon]
   float *sum_of = (float *)malloc(4 * n);

@@ -32,6 +32,12 @@ public:
                                    size_t bytes, cudaMemcpyKind kind,
                                    cudaStream_t stream, bool async);
 
+  /// A copy to the device from memory that the program settles before it
+  /// changes it: may be made later.
+  Result copyDeferred(Front &front, void *to, const void *from, size_t bytes,
+                      cudaMemcpyKind kind, cudaStream_t stream, bool async,
+                      const dragon_reason *why);
+
 private:
   Result mapPart(Front &front, void *to, size_t bytes,
                  const std::shared_ptr<BackingFile> &file, int64_t offset);

@@ -14,6 +14,8 @@
 
 #include "dragon/CompilerABI.h"
 #include "runtime/cudart/front/CompilerHints.h"
+#include "runtime/cudart/front/Front.h"
+#include "runtime/cudart/front/ProcessState.h"
 #include "runtime/cudart/staging/Staging.h"
 #include "runtime/cudart/staging/StdioState.h"
 
@@ -136,8 +138,16 @@ int64_t __dragon_stage_pread(int fd, void *buffer, size_t bytes,
 
 void __dragon_host_access(const void *memory, uint64_t bytes, uint32_t kind,
                           const char *file, uint32_t line) {
-  staging().buffers.hostTouches(
-      memory, bytes, {file, line, (kind & DRAGON_CPU_WRITE) != 0, nullptr});
+  ObservedHostCode code{file, line, (kind & DRAGON_CPU_WRITE) != 0, nullptr};
+  staging().buffers.hostTouches(memory, bytes, code);
+  // What is copied later must not be changed before.
+  Front *front = code.writes && bytes ? Front::existing() : nullptr;
+  if (!front || inForkedChild())
+    return;
+  code.why = front->runtime.files().deferredBy(memory, bytes);
+  code.copiesLater = true;
+  if (code.why)
+    front->runtime.noteHostCode(code);
 }
 
 } // extern "C"

@@ -16,7 +16,7 @@ static void verify(const float *h, size_t n) {
 
 // CHECK-LABEL: buffer program of verified:
 // CHECK: file-write out read(h)*
-// CHECK-NEXT: host-access read-write(h)?{{$}}
+// CHECK-NEXT: host-access read-write(h)? reads{{$}}
 // CHECK-NOT: host-access
 // CHECK: free (h)
 void verified(size_t n, FILE *in, FILE *out) {
@@ -33,7 +33,7 @@ void verified(size_t n, FILE *in, FILE *out) {
 
 // CHECK-LABEL: buffer program of printed:
 // CHECK: copy-out {{.*}}(h)
-// CHECK-NEXT: host-access read-write(h)?{{$}}
+// CHECK-NEXT: host-access read-write(h)? reads{{$}}
 // CHECK-NEXT: barrier printf{{$}}
 // CHECK-NEXT: return
 void printed(size_t n) {

@@ -82,6 +82,34 @@ protected:
         b.base + begin * 4, (end - begin) * 4, std::move(file), 12));
     std::copy(data.begin() + 3, data.end(), b.words.begin() + long(begin));
   }
+  /// A copy from memory that changeSource() settles before it changes it.
+  void fromProgram(ModelBuffer &b) {
+    auto [begin, end] = part(b.words.size());
+    std::vector<int32_t> &source = Sources[below(Sources.size())];
+    if (source.size() < end - begin)
+      return;
+    const int32_t *from =
+        source.data() + below(source.size() - (end - begin) + 1);
+    auto mapped = runtime->files().mapProgramMemory(b.base + begin * 4,
+                                                    (end - begin) * 4, from);
+    ASSERT_TRUE(mapped.ok()) << mapped.takeStatus().message();
+    if (!*mapped) // everything fits
+      ASSERT_OK(runtime->buffers().copy(pointer(b.base + begin * 4), from,
+                                        (end - begin) * 4, nullptr, false));
+    std::copy(from, from + (end - begin), b.words.begin() + long(begin));
+  }
+  void changeSource(std::vector<int32_t> &source) {
+    const bool ends = source.empty() || below(3) == 0;
+    const auto [begin, end] =
+        ends ? std::pair(size_t(0), source.size()) : part(source.size());
+    ASSERT_OK(runtime->files().settleProgramMemory(source.data() + begin,
+                                                   (end - begin) * 4));
+    if (ends) // the old memory is given back
+      source = numbers(256 * 1024 + below(5 << 18), uint32_t(Random()));
+    else
+      std::fill(source.begin() + long(begin), source.begin() + long(end),
+                int32_t(Random()));
+  }
   void between(ModelBuffer &to, ModelBuffer &from) {
     if (&to == &from)
       return;
@@ -177,6 +205,7 @@ protected:
 
   std::mt19937 Random{unsigned(GetParam())};
   std::vector<ModelBuffer> Buffers;
+  std::vector<std::vector<int32_t>> Sources; ///< of copies that may be deferred
 };
 
 TEST_P(RandomOperationsTest, AgreeWithTheModel) {
@@ -193,12 +222,13 @@ TEST_P(RandomOperationsTest, AgreeWithTheModel) {
     late = device.get();
     start(std::move(device));
   }
+  Sources.resize(3);
   Buffers.resize(4);
   for (ModelBuffer &b : Buffers)
     renew(b);
-  for (int step = 0; step < 60 && !HasFatalFailure(); ++step) {
+  for (int step = 0; step < 80 && !HasFatalFailure(); ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
-    switch (below(10)) {
+    switch (below(13)) {
     case 0:
       renew(any());
       break;
@@ -222,6 +252,13 @@ TEST_P(RandomOperationsTest, AgreeWithTheModel) {
       break;
     case 7:
       toFile(any());
+      break;
+    case 8:
+    case 9:
+      fromProgram(any());
+      break;
+    case 10:
+      changeSource(Sources[below(Sources.size())]);
       break;
     default:
       launch(any(), any(), any());

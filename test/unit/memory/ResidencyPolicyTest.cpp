@@ -167,6 +167,7 @@ TEST(ResidencyPolicyTest, WhatIsAvoidedIsWhatWouldHaveMoved) {
       EXPECT_TRUE(onlyCopyIsOn(state, pressure));
       break;
     case Avoided::Staging:
+    case Avoided::Deferred:
       ADD_FAILURE() << "not the policy's";
     }
   });

@@ -40,8 +40,46 @@ static void addRange(struct Range r) {
   Ranges[slot] = r;
 }
 
+// -- Deferred copies: made when something next looks at device memory, or when
+// the program is about to change what they copy.
+static struct {
+  char *to;
+  const char *from;
+  size_t bytes;
+} Copies[64];
+static int NumCopies;
+
+static void makeCopies(const char *begin, const char *end) {
+  for (int i = 0; i < NumCopies; ++i)
+    if (Copies[i].from < end && begin < Copies[i].from + Copies[i].bytes) {
+      memcpy(Copies[i].to, Copies[i].from, Copies[i].bytes);
+      Copies[i].bytes = 0;
+    }
+  while (NumCopies && !Copies[NumCopies - 1].bytes)
+    --NumCopies;
+}
+
+static void makeAllCopies(void) { makeCopies(NULL, (char *)UINTPTR_MAX); }
+
+int __dragon_defer_memcpy(void *to, const void *from, size_t bytes, int kind) {
+  if (kind != 1)
+    fail("a copy to the device was expected");
+  makeAllCopies(); // what is overwritten comes first
+  memset(to, 0xCD, bytes);
+  Copies[NumCopies].to = to;
+  Copies[NumCopies].from = from;
+  Copies[NumCopies++].bytes = bytes;
+  return 0;
+}
+
+void __dragon_settle(const void *memory, size_t bytes) {
+  makeCopies(memory, (const char *)memory + bytes);
+}
+
 // Takes [begin, end) out of all ranges; fills it first if asked to.
 static void removeRanges(char *begin, char *end, int fill) {
+  if (fill)
+    makeAllCopies();
   for (int i = 0; i < NumRanges; ++i) {
     struct Range r = Ranges[i];
     char *lo = r.begin > begin ? r.begin : begin;
@@ -66,6 +104,7 @@ static void removeRanges(char *begin, char *end, int fill) {
 
 // The bytes as the program would see them, in memory of its own.
 static char *contents(const void *buffer, size_t bytes) {
+  makeAllCopies();
   char *copy = malloc(bytes + 1);
   memcpy(copy, buffer, bytes);
   for (int i = 0; i < NumRanges; ++i) {
@@ -86,6 +125,7 @@ static char *contents(const void *buffer, size_t bytes) {
 
 // What stands for device memory is filled before that changes.
 static void beforeDeviceChange(void) {
+  makeAllCopies();
   for (int i = 0; i < NumRanges; ++i)
     if (Ranges[i].device)
       removeRanges(Ranges[i].begin, Ranges[i].end, 1);
@@ -214,6 +254,7 @@ int __dragon_malloc(void **pointer, size_t bytes, uint32_t flags,
 }
 
 void __dragon_discard(const void *pointer, size_t bytes, void *stream) {
+  makeAllCopies();
   (void)bytes, (void)stream;
   for (int i = 0; i < NumAllocations; ++i)
     if (Allocations[i].base == pointer) {
@@ -239,6 +280,7 @@ int cudaFree(void *pointer) {
 }
 
 int cudaMemcpy(void *to, const void *from, size_t bytes, int kind) {
+  makeAllCopies();
   if (kind != 2)
     beforeDeviceChange();
   memmove(to, from, bytes);

@@ -8,6 +8,7 @@
 #define DRAGON_TEST_UNIT_SUPPORT_FILES_FILESFIXTURE_H
 
 #include "runtime/files/FileMaps.h"
+#include "runtime/files/ProgramMemory.h"
 #include "runtime/files/WriteOut.h"
 #include "test/unit/support/memory/MemoryFixture.h"
 
@@ -21,6 +22,8 @@ struct FilesParts : MemoryParts {
       : MemoryParts(std::move(settings), std::move(device), budget),
         Announced(Space, Slabs, Store, Writes, Host, Data),
         Maps(Ctx, Time, Space, Store, Host, Data, Resident, Driver, Announced),
+        Program(Ctx, Space, OnDevice, Slabs, Reads, Data, Resident, Maps,
+                Announced),
         Out(Ctx, Time, Space, Slabs, Store, Writes, Host, Data, Announced) {
     Store.setDetach([this](const BackingFile &file, int64_t begin, int64_t end,
                            const Buffer *except, int64_t exceptDelta) {
@@ -37,6 +40,7 @@ struct FilesParts : MemoryParts {
 
   Sinks Announced;
   FileMaps Maps;
+  ProgramMemory Program;
   WriteOut Out;
 };
 

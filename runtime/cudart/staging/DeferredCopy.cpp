@@ -1,0 +1,108 @@
+//===- DeferredCopy.cpp - copies to the device, made where needed ---------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The entry points behind "Deferred copies" of dragon/CompilerABI.h. The memory
+// backs the chunks until it is settled (files/ProgramMemory.h).
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cudart/capture/Capture.h"
+#include "runtime/cudart/copies/Copy.h"
+#include "runtime/cudart/front/CompilerHints.h"
+#include "runtime/cudart/front/ErrorMap.h"
+#include "runtime/cudart/launches/HostFunctions.h"
+#include "runtime/cudart/memory/Memory.h"
+#include "runtime/cudart/staging/Staging.h"
+
+#include <cuda_runtime_api.h>
+
+namespace dragon {
+
+namespace {
+/// Smaller copies are not worth the bookkeeping: no chunk is smaller, but in
+/// tests.
+constexpr size_t MinimumDeferredBytes = 1 << 20;
+
+bool worthDeferring(size_t bytes) {
+  return worthStaging(bytes) && bytes >= MinimumDeferredBytes;
+}
+} // namespace
+
+Result StagingCopies::copyDeferred(Front &front, void *to, const void *from,
+                                   size_t bytes, cudaMemcpyKind kind,
+                                   cudaStream_t stream, bool async,
+                                   const dragon_reason *why) {
+  const auto target = reinterpret_cast<uintptr_t>(to);
+  const auto source = reinterpret_cast<uintptr_t>(from);
+  auto plain = [&] {
+    return async ? cudaMemcpyAsync(to, from, bytes, kind, stream)
+                 : cudaMemcpy(to, from, bytes, kind);
+  };
+  if (!worthDeferring(bytes) || capturing() ||
+      (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDefault))
+    return plain();
+  const auto buffer = front.runtime.buffers().find(target);
+  // The host can look at memory that it has access to without telling us.
+  if (!buffer || buffer->hostAccessible || buffer->driverMoved ||
+      front.runtime.buffers().find(source))
+    return plain();
+  DRAGON_CHECK(checkCopy(front, to, from, bytes, kind));
+  waitForHostFunctions(front, stream);
+  // Work in front of the copy may still write what the device can reach.
+  if (!isPageable(front, from))
+    DRAGON_CHECK(synchronizeStream(front, stream));
+  {
+    const auto guard = Contents.lockWhenStill(target, target + bytes);
+    if (Status status =
+            Contents.materialise(Contents.Map.ofDevice(target, target + bytes));
+        !status.ok())
+      return status;
+    auto mapped =
+        front.runtime.files().mapProgramMemory(target, bytes, from, why);
+    if (!mapped.ok())
+      return mapped.takeStatus();
+    if (!*mapped)
+      return plain();
+  }
+  return async ? Result(cudaSuccess) : synchronizeStream(front, stream);
+}
+
+} // namespace dragon
+
+using namespace dragon;
+
+extern "C" {
+
+int __dragon_defer_memcpy(void *to, const void *from, size_t bytes, int kind) {
+  const dragon_reason *why = takeReasonIfAny();
+  return withDevice([&](Front &front) {
+    return staging().copies.copyDeferred(front, to, from, bytes,
+                                         cudaMemcpyKind(kind), nullptr, false, why);
+  });
+}
+
+int __dragon_defer_memcpy_async(void *to, const void *from, size_t bytes,
+                                int kind, void *stream) {
+  const dragon_reason *why = takeReasonIfAny();
+  return withDevice([&](Front &front) {
+    return staging().copies.copyDeferred(
+        front, to, from, bytes, cudaMemcpyKind(kind),
+        static_cast<cudaStream_t>(stream), true, why);
+  });
+}
+
+void __dragon_settle(const void *memory, size_t bytes) {
+  Front *front = Front::existing();
+  if (!front || !memory || !bytes)
+    return;
+  // What could not be copied is lost; nobody may take other bytes for it.
+  if (Status status = front->runtime.files().settleProgramMemory(memory, bytes);
+      !status.ok())
+    makeSticky(report(status));
+}
+
+} // extern "C"

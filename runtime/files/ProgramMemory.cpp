@@ -1,0 +1,87 @@
+//===- ProgramMemory.cpp - copies that are made where they are needed -----===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/files/ProgramMemory.h"
+
+#include "runtime/trace/Trace.h"
+
+#include <algorithm>
+
+namespace dragon {
+
+bool ProgramMemory::isWorthIt() const {
+  return Space.LiveBytes > OnDevice.Pool.budget();
+}
+
+void ProgramMemory::noteBounds() {
+  Low = Mapped.empty() ? UINTPTR_MAX : Mapped.begin()->first.lower();
+  High = Mapped.empty() ? 0 : Mapped.rbegin()->first.upper();
+}
+
+void ProgramMemory::note(uintptr_t from, size_t bytes,
+                         const dragon_reason *why) {
+  Mapped.set({HalfOpen<uintptr_t>(from, from + bytes), why});
+  noteBounds();
+}
+
+const dragon_reason *ProgramMemory::deferredBy(uintptr_t begin,
+                                               uintptr_t end) const {
+  if (begin >= end)
+    return nullptr;
+  const auto found = Mapped.find(HalfOpen<uintptr_t>(begin, end));
+  return found == Mapped.end() ? nullptr : found->second;
+}
+
+Status ProgramMemory::map(uintptr_t address, size_t bytes, uintptr_t from,
+                          const dragon_reason *why) {
+  note(from, bytes, why);
+  Ctx.ledger.avoided(Avoided::Deferred, bytes);
+  return Maps.mapRange(address, bytes, BackingFile::programMemory(),
+                       int64_t(from));
+}
+
+/// As far as there is room: what is nowhere else.
+Status ProgramMemory::bringToHost(uintptr_t begin, uintptr_t end) {
+  const BackingFile *memory = BackingFile::programMemory().get();
+  auto isMapped = [&](const Piece &piece) {
+    const auto from = uintptr_t(piece.offset);
+    return piece.file.get() == memory && from < end &&
+           begin < from + (piece.end - piece.begin);
+  };
+  for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
+    for (Chunk &chunk : buffer->chunks) {
+      if (!chunk.copies.storage || chunk.copies.inMemory() ||
+          std::ranges::none_of(chunk.storage.pieces(), isMapped))
+        continue;
+      if (!chunk.host.id && !Slabs.hasRoom(chunk.bytes()))
+        return {};
+      Ctx.pins.next();
+      Ctx.ledger.notAvoided(Avoided::Deferred, chunk.used());
+      DRAGON_TRY(
+          Resident.bringToHost(chunk, LaunchNeed::Read, Cause::HostAccess));
+      Data.leaveStorage(chunk);
+    }
+  return {};
+}
+
+Status ProgramMemory::settle(uintptr_t begin, uintptr_t end) {
+  if (begin >= end || !overlaps(Mapped, begin, end))
+    return {};
+  TraceZone zone("settle", end - begin);
+  ++Ctx.clock;
+  Reads.dropMemory();
+  DRAGON_TRY(bringToHost(begin, end));
+  const BackingFile &memory = *BackingFile::programMemory();
+  DRAGON_TRY(Announced.detach(memory, int64_t(begin),
+                              int64_t(std::min<uintptr_t>(end, INT64_MAX)),
+                              nullptr, 0));
+  Mapped.erase(HalfOpen<uintptr_t>(begin, end));
+  noteBounds();
+  return Mapped.empty() ? Resident.releaseBlocks() : Status();
+}
+
+} // namespace dragon

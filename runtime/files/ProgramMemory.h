@@ -1,0 +1,80 @@
+//===- ProgramMemory.h - copies that are made where they are needed *- C++
+//-*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A copy from the program's memory to a buffer need not be made when it is
+// called: as long as the program leaves that memory alone, the bytes there are
+// as good as a file's. Chunks are fetched from it, dropped, and fetched again.
+// Before the program changes or frees the memory it says so (settle): what is
+// nowhere else then goes to memory of ours, as the copy would have gone.
+//
+// Who calls map() answers for that: the compiler has seen all that can reach
+// the memory (passes/placement/DeferCopies.cpp).
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_FILES_PROGRAMMEMORY_H
+#define DRAGON_RUNTIME_FILES_PROGRAMMEMORY_H
+
+#include "runtime/files/FileMaps.h"
+
+#include <atomic>
+
+namespace dragon {
+
+class ProgramMemory {
+public:
+  ProgramMemory(Context &context, AddressSpace &space, DeviceChunks &onDevice,
+                HostSlabs &slabs, ReadAhead &reads, Contents &data,
+                Residency &resident, FileMaps &maps, Sinks &sinks)
+      : Ctx(context), Space(space), OnDevice(onDevice), Slabs(slabs),
+        Reads(reads), Data(data), Resident(resident), Maps(maps),
+        Announced(sinks) {}
+
+  /// Not everything fits on the device. Where it does, a copy goes there at
+  /// once.
+  bool isWorthIt() const;
+  /// Contents of the range become the bytes at `from`. `why`: by which
+  /// directive.
+  Status map(uintptr_t address, size_t bytes, uintptr_t from,
+             const dragon_reason *why);
+  /// The same might have been done, if not everything fitted: who watches may
+  /// ask.
+  void note(uintptr_t from, size_t bytes, const dragon_reason *why);
+  /// The directive that some of the memory is mapped by; null: none is.
+  const dragon_reason *deferredBy(uintptr_t begin, uintptr_t end) const;
+  /// Something may be mapped of the memory [begin, end). Without the lock.
+  bool mayHold(uintptr_t begin, uintptr_t end) const {
+    return begin < High.load(std::memory_order_acquire) &&
+           end > Low.load(std::memory_order_acquire);
+  }
+  /// Nothing of the memory is needed, or read, any more. After an error some of
+  /// it is.
+  Status settle(uintptr_t begin, uintptr_t end);
+
+private:
+  Status bringToHost(uintptr_t begin, uintptr_t end);
+  void noteBounds();
+
+  Context &Ctx;
+  AddressSpace &Space;
+  DeviceChunks &OnDevice;
+  HostSlabs &Slabs;
+  ReadAhead &Reads;
+  Contents &Data;
+  Residency &Resident;
+  FileMaps &Maps;
+  Sinks &Announced;
+  /// What may be mapped, and by which directive. It is taken out when it is
+  /// settled, not when the buffer's contents end.
+  IntervalMap<uintptr_t, const dragon_reason *> Mapped;
+  std::atomic<uintptr_t> Low{UINTPTR_MAX}; ///< of Mapped
+  std::atomic<uintptr_t> High{0};
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_FILES_PROGRAMMEMORY_H
