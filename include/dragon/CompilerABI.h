@@ -445,8 +445,13 @@ int __dragon_defer_memcpy(void *to, const void *from, size_t bytes, int kind);
 int __dragon_defer_memcpy_async(void *to, const void *from, size_t bytes,
                                 int kind, void *stream);
 /* [memory, memory + bytes) is about to be changed or freed: what deferred
-   copies need of it is copied now. Null and 0 bytes are no memory. */
+   copies need of it is copied now, and no results come there any more. Null and
+   0 bytes are no memory. */
 void __dragon_settle(const void *memory, size_t bytes);
+/* The contents of the device buffer [pointer, pointer + bytes) will be copied
+   to `to` by the next copy there, and until then, or until that is settled,
+   nobody looks at it: evicted chunks may go to their place there. */
+void __dragon_will_copy_out(const void *pointer, size_t bytes, void *to);
 
 #ifdef __cplusplus
 }

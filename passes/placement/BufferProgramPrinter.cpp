@@ -274,6 +274,10 @@ void printDirective(const BufferProgram &Program, const Directive &D,
                  [&](const DiscardDirective &Discard) {
                    printDiscard(Program, D, Discard, Out);
                  },
+                 [&](const ResultDirective &Placed) {
+                   Out << "place " << Buffer << " in "
+                       << Program.Buffers[Placed.Host].Name;
+                 },
                  [&](const SinkDirective &Sink) {
                    Out << "sink " << Buffer << " by "
                        << eventName(Program, Sink.Write);

@@ -23,6 +23,12 @@ void elideStaging(const ProgramFacts &Facts, PlacementBuilder &Result);
 
 /// DeferCopies.cpp: copies to the device that may come later.
 void deferCopies(const ProgramFacts &Facts, PlacementBuilder &Result);
+/// In front of what changes or frees memory that stands for device buffers, by
+/// the decisions so far.
+void settleSources(const ProgramFacts &Facts, PlacementBuilder &Result);
+
+/// PlaceResults.cpp: results that go straight to host memory.
+void placeResults(const ProgramFacts &Facts, PlacementBuilder &Result);
 
 /// MapBuffers.cpp: what each device buffer is mapped as.
 void mapBuffers(const ProgramFacts &Facts, PlacementBuilder &Result);

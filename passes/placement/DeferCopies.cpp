@@ -40,28 +40,18 @@ private:
   bool isHost(unsigned B) const {
     return Facts.buffer(B).Kind == BufferKind::Host;
   }
-  static bool mayChange(const Event &E, unsigned B);
   std::optional<Reason> whyNot(unsigned B) const;
   Reason because(unsigned B, RemarkId Id, StringRef Cause,
                  const Position &At) const;
   std::optional<EventRef> changedBeforeLaunch(EventRef Copy, unsigned B) const;
   std::optional<Reason> whyNot(EventRef Copy) const;
-  void settle(unsigned B, ArrayRef<EventRef> Copies, PlacementBuilder &Result);
 
   const ProgramFacts &Facts;
   std::vector<std::optional<Reason>> RuledOut; ///< by buffer
 };
 
-/// For the user.
-std::string nameOf(const Event &E) {
-  if (E.is<FreeEvent>())
-    return "the call that frees it";
-  if (E.Name.empty())
-    return "a call";
-  return E.is<HostAccessEvent>() ? E.Name : "'" + E.Name + "'";
-}
-
-bool Deferral::mayChange(const Event &E, unsigned B) {
+/// Its contents may be others then, or none.
+bool mayChange(const Event &E, unsigned B) {
   if (!E.find(B))
     return false;
   if (const auto *Access = E.as<HostAccessEvent>())
@@ -143,37 +133,18 @@ std::optional<Reason> Deferral::whyNot(EventRef Copy) const {
   return std::nullopt;
 }
 
-void Deferral::settle(unsigned B, ArrayRef<EventRef> Copies,
-                      PlacementBuilder &Result) {
-  for (EventRef At : Facts.Program.uses(B)) {
-    const Event &E = Facts.event(At);
-    if (!mayChange(E, B) || none_of(Copies, [&](EventRef Copy) {
-          return Facts.Graph.mayPrecede(Copy, At);
-        }))
-      continue;
-    // At its end there is nothing to copy, as a rule.
-    if (E.is<FreeEvent>())
-      Result.add({B, At, SettleDirective{}});
-    else
-      Result.add({B, At, SettleDirective{}}, E.Where,
-                 Facts.about(B, RemarkId::CopySettled)
-                     .with("Cause", nameOf(E)));
-  }
-}
-
 void Deferral::decide(PlacementBuilder &Result) {
   for (unsigned B = 0; B < RuledOut.size(); ++B)
     if (isHost(B))
       RuledOut[B] = whyNot(B);
-  std::vector<SmallVector<EventRef, 2>> Deferred(RuledOut.size());
   for (unsigned Block : Facts.Graph.order())
     for (unsigned I = 0; I < Facts.Program.Blocks[Block].Events.size(); ++I) {
       const EventRef At{Block, I};
       const Event &E = Facts.event(At);
       if (!E.is<CopyInEvent>())
         continue;
-      const auto *From = find_if(
-          E.Uses, [&](const BufferUse &U) { return isHost(U.Buffer); });
+      const auto *From =
+          find_if(E.Uses, [&](const BufferUse &U) { return isHost(U.Buffer); });
       const auto *To = find_if(
           E.Uses, [&](const BufferUse &U) { return !isHost(U.Buffer); });
       // What is elided is deferred in its own way.
@@ -190,19 +161,53 @@ void Deferral::decide(PlacementBuilder &Result) {
                      .with("Device", To == E.Uses.end()
                                          ? std::string("device memory")
                                          : Facts.buffer(To->Buffer).Name));
-      for (const BufferUse &U : E.Uses)
-        if (isHost(U.Buffer))
-          Deferred[U.Buffer].push_back(At);
     }
-  for (unsigned B = 0; B < Deferred.size(); ++B)
-    if (!Deferred[B].empty())
-      settle(B, Deferred[B], Result);
 }
 
 } // namespace
 
 void deferCopies(const ProgramFacts &Facts, PlacementBuilder &Result) {
   Deferral(Facts).decide(Result);
+}
+
+/// By host buffer: from where on its memory may stand for a device buffer's.
+static std::vector<SmallVector<EventRef, 2>>
+sources(const ProgramFacts &Facts, ArrayRef<Directive> Directives) {
+  std::vector<SmallVector<EventRef, 2>> From(Facts.Program.Buffers.size());
+  for (const Directive &D : Directives) {
+    if (const auto *Placed = D.as<ResultDirective>())
+      From[Placed->Host].push_back(D.At);
+    if (D.is<DeferDirective>())
+      for (const BufferUse &U : Facts.event(D.At).Uses)
+        if (Facts.buffer(U.Buffer).Kind == BufferKind::Host)
+          From[U.Buffer].push_back(D.At);
+  }
+  return From;
+}
+
+void settleSources(const ProgramFacts &Facts, PlacementBuilder &Result) {
+  const auto From = sources(Facts, Result.directives());
+  for (unsigned B = 0; B < From.size(); ++B)
+    for (EventRef At : Facts.Program.uses(B)) {
+      const Event &E = Facts.event(At);
+      if (!mayChange(E, B) || none_of(From[B], [&](EventRef Since) {
+            return Facts.Graph.mayPrecede(Since, At);
+          }))
+        continue;
+      // Results come to the place that has been kept for them.
+      if (any_of(Result.directives(), [&](const Directive &D) {
+            const auto *Placed = D.as<ResultDirective>();
+            return Placed && Placed->Copy == At;
+          }))
+        continue;
+      // At its end there is nothing to copy, as a rule.
+      if (E.is<FreeEvent>())
+        Result.add({B, At, SettleDirective{}});
+      else
+        Result.add(
+            {B, At, SettleDirective{}}, E.Where,
+            Facts.about(B, RemarkId::CopySettled).with("Cause", nameOf(E)));
+    }
 }
 
 } // namespace dragon

@@ -98,6 +98,13 @@ struct SinkDirective {
   EventRef Write;
 };
 
+/// In front of At: all of the buffer will be copied to the host buffer as Copy,
+/// a CopyOut, does, and nothing looks at that before.
+struct ResultDirective {
+  unsigned Host;
+  EventRef Copy;
+};
+
 /// When the device needs the contents again.
 struct NextUseDirective {
   /// Other launches that come first, or NextNeed::NeverAgain.
@@ -112,8 +119,8 @@ struct FollowsDirective {
 using DirectiveAction =
     std::variant<MapDirective, ElideDirective, MaterialiseDirective,
                  DeferDirective, SettleDirective, ForgetDirective,
-                 DiscardDirective, SinkDirective, NextUseDirective,
-                 FollowsDirective>;
+                 DiscardDirective, SinkDirective, ResultDirective,
+                 NextUseDirective, FollowsDirective>;
 
 struct Directive {
   unsigned Buffer;

@@ -69,8 +69,8 @@ static void endBefore(const ProgramFacts &Facts, EventRef At,
   }
 }
 
-/// What deferred copies have put into device buffers, and is dead where the
-/// memory that they copy changes: it is not copied then.
+/// Contents that the host's memory may stand for, and that are dead where that
+/// changes: they are not copied then.
 static void endBeforeSettling(const ProgramFacts &Facts, const Contents &Held,
                               PlacementBuilder &Result) {
   const std::vector<Directive> Directives(Result.directives());
@@ -80,10 +80,13 @@ static void endBeforeSettling(const ProgramFacts &Facts, const Contents &Held,
     const EventRef At = Settle.At;
     const BitVector Live = Facts.Live.liveWithin(At.Block)[At.Index];
     SmallVector<unsigned, 2> Ended;
-    for (const Directive &Defer : Directives) {
-      if (!Defer.is<DeferDirective>() || Defer.Buffer != Settle.Buffer)
+    for (const Directive &D : Directives) {
+      const auto *Placed = D.as<ResultDirective>();
+      const EventRef Copy = Placed ? Placed->Copy : D.At;
+      if (Placed ? Placed->Host != Settle.Buffer
+                 : !D.is<DeferDirective>() || D.Buffer != Settle.Buffer)
         continue;
-      for (const BufferUse &U : Facts.event(Defer.At).Uses) {
+      for (const BufferUse &U : Facts.event(Copy).Uses) {
         const unsigned B = U.Buffer;
         if (Live[B] || is_contained(Ended, B) || !canEnd(Facts, B, At, Held))
           continue;

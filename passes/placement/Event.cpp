@@ -56,6 +56,14 @@ bool Event::writes(unsigned Buffer) const {
       Uses, [&](const BufferUse &U) { return U.Buffer == Buffer && U.Writes; });
 }
 
+std::string nameOf(const Event &E) {
+  if (E.is<FreeEvent>())
+    return "the call that frees it";
+  if (E.Name.empty())
+    return "a call";
+  return E.is<HostAccessEvent>() ? E.Name : "'" + E.Name + "'";
+}
+
 StringRef verbOf(const EventAction &What) {
   return std::visit([](const auto &Action) -> StringRef { return Action.Verb; },
                     What);

@@ -227,6 +227,9 @@ private:
 /// The word for it in the text form.
 llvm::StringRef verbOf(const EventAction &What);
 
+/// For the user, of an event that does something to a buffer.
+std::string nameOf(const Event &E);
+
 /// Between a staging buffer and a file or the device.
 inline bool isTransfer(const Event &E) {
   return E.is<CopyInEvent, CopyOutEvent, FileReadEvent, FileWriteEvent>();

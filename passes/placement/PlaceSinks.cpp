@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/placement/Decisions.h"
+#include "passes/placement/Writers.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -38,9 +39,7 @@ public:
 private:
   bool findCopy();
   bool findDevice();
-  void findWriters();
   std::optional<RemarkId> whyNotWhole() const;
-  std::optional<EventRef> anchor() const;
   bool isUsed(EventRef At, EventRef Anchor) const;
   std::optional<Reason> whyNotFrom(EventRef Anchor) const;
   Reason missed(RemarkId Id) const;
@@ -84,15 +83,6 @@ bool SinkSearch::findDevice() {
   return Device && !Facts.buffer(Device->Buffer).Escapes;
 }
 
-void SinkSearch::findWriters() {
-  for (EventRef At : Program.uses(Device->Buffer)) {
-    const Event &E = Program.event(At);
-    bool Computes = E.is<LaunchEvent, CopyEvent, FillEvent>();
-    if (Computes && E.writes(Device->Buffer) && Graph.mayPrecede(At, Copy))
-      Writers.push_back(At);
-  }
-}
-
 Reason SinkSearch::missed(RemarkId Id) const {
   return Facts.about(Device->Buffer, Id)
       .with("WriteAt", Facts.at(Write, firstWriter().Where))
@@ -122,24 +112,6 @@ std::optional<RemarkId> SinkSearch::whyNotWhole() const {
       !Graph.dominates(Copy, Write))
     return RemarkId::SinkRepeated;
   return std::nullopt;
-}
-
-/// The point in front of all writers that is passed once.
-std::optional<EventRef> SinkSearch::anchor() const {
-  unsigned Block = Writers[0].Block;
-  for (EventRef W : Writers)
-    Block = Graph.commonDominator(Block, W.Block);
-  while (Graph.inCycle(Block)) {
-    if (Block == 0)
-      return std::nullopt;
-    Block = Graph.immediateDominator(Block);
-  }
-  EventRef Anchor{Block,
-                  static_cast<unsigned>(Program.Blocks[Block].Events.size())};
-  for (EventRef W : Writers)
-    if (W.Block == Block && W.Index < Anchor.Index)
-      Anchor = W;
-  return Anchor;
 }
 
 /// Whether the event may depend on the file, or change it, between the anchor
@@ -181,14 +153,15 @@ std::optional<Reason> SinkSearch::whyNotFrom(EventRef Anchor) const {
 void SinkSearch::run() {
   if (!findCopy() || !findDevice())
     return;
-  findWriters();
+  Writers = writersBefore(Program, Graph, Device->Buffer, Copy);
   if (Writers.empty())
     return;
   const unsigned B = Device->Buffer;
   const Position &Where = firstWriter().Where;
   if (std::optional<RemarkId> Id = whyNotWhole())
     return Result.tell({B, Where, missed(*Id)});
-  std::optional<EventRef> Anchor = anchor();
+  const std::optional<EventRef> Anchor =
+      pointInFrontOf(Writers, Program, Graph);
   if (file() < 0 || !Anchor)
     return;
   if (std::optional<Reason> Why = whyNotFrom(*Anchor))

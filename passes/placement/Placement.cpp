@@ -19,8 +19,11 @@ Placement place(const BufferProgram &Program, const PlacementOptions &Options) {
   const ProgramFacts Facts(Program, Options.Staging);
   PlacementBuilder Result;
   elideStaging(Facts, Result);
-  if (Options.Deferral)
+  if (Options.Deferral) {
     deferCopies(Facts, Result);
+    placeResults(Facts, Result);
+    settleSources(Facts, Result);
+  }
   mapBuffers(Facts, Result);
   placeSinks(Facts, Result);
   discardAfterLastUse(Facts, Result);

@@ -58,6 +58,8 @@ private:
   bool lowerForget(const Directive &D, Instruction &Point);
   bool lowerSink(const Directive &D, const SinkDirective &Sink,
                  Instruction &Point);
+  bool lowerResult(const Directive &D, const ResultDirective &Placed,
+                   Instruction &Point);
   Value *streamAt(EventRef At, StreamId Stream) const;
   Value *test(const Directive &D, const DiscardDirective &Discard,
               Value &Address, Instruction &Point);
@@ -307,6 +309,17 @@ bool Lowering::lowerSink(const Directive &D, const SinkDirective &Sink,
   return true;
 }
 
+bool Lowering::lowerResult(const Directive &D, const ResultDirective &Placed,
+                           Instruction &Point) {
+  if (!namedAt(D.Buffer, Point))
+    return false;
+  auto [Address, Bytes] = Handles.get(D.Buffer, Point);
+  Value *To = Handles.get(Placed.Host, Point).Address;
+  tellReason(D, Point);
+  callEntry("__dragon_will_copy_out", {Address, Bytes, To}, Point);
+  return true;
+}
+
 Constant *Lowering::string(StringRef Text) {
   return stringConstant(*F.getParent(), Text);
 }
@@ -438,6 +451,9 @@ bool Lowering::insert(const Directive &D) {
             return lowerDiscard(D, Discard, *Point);
           },
           [&](const SinkDirective &Sink) { return lowerSink(D, Sink, *Point); },
+          [&](const ResultDirective &Placed) {
+            return lowerResult(D, Placed, *Point);
+          },
           [&](const NextUseDirective &Next) {
             Value *Address = namedAt(D.Buffer, *Point);
             if (Address)

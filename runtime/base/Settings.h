@@ -54,7 +54,7 @@ struct Settings {
   bool quiet = false;                 ///< DRAGON_QUIET
   Wavefront wavefront = Wavefront::Auto; ///< DRAGON_WAVEFRONT
   unsigned sliceQueues = 1;              ///< DRAGON_SLICE_QUEUES
-  bool elide = true;       ///< DRAGON_ELIDE: staging elision at run time
+  bool elide = true;       ///< DRAGON_ELIDE: staging elision and deferral
   std::string stats;       ///< DRAGON_STATS: "-" = table on stderr, else a file
   std::string pager;       ///< DRAGON_PAGER: "" = none, "fault"
   bool oracle = false;     ///< DRAGON_ORACLE

@@ -46,6 +46,18 @@ StatusOr<bool> RuntimeFiles::mapProgramMemory(uintptr_t address, size_t bytes,
   return true;
 }
 
+Status RuntimeFiles::announceCopyOut(uintptr_t address, size_t bytes, void *to,
+                                     const dragon_reason *why) {
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  const Allocation *found = State.Space.Allocations.find(address);
+  if ((!State.Program.isWorthIt() && !State.Ctx.watcher) || !found ||
+      found->hostAccessible || found->buffer->driverMoved)
+    return {};
+  return State.Program.announce(address, bytes, reinterpret_cast<uintptr_t>(to),
+                                why);
+}
+
 Status RuntimeFiles::settleProgramMemory(const void *memory, size_t bytes) {
   const auto begin = reinterpret_cast<uintptr_t>(memory);
   const uintptr_t end = begin + std::min(bytes, UINTPTR_MAX - begin);
@@ -65,6 +77,15 @@ const dragon_reason *RuntimeFiles::deferredBy(const void *memory,
     return nullptr;
   RuntimeImpl::Guard guard(State);
   return State.Program.deferredBy(begin, begin + bytes);
+}
+
+const dragon_reason *RuntimeFiles::awaitedBy(const void *memory,
+                                             size_t bytes) const {
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  if (!State.Program.mayHold(begin, begin + bytes))
+    return nullptr;
+  RuntimeImpl::Guard guard(State);
+  return State.Program.awaitedBy(begin, begin + bytes);
 }
 
 bool RuntimeFiles::hasSinks() const { return State.Announced.any(); }

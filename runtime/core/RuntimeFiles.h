@@ -59,6 +59,12 @@ public:
   /// For who watches: the directive that lets a copy of some of the memory be
   /// made later; null: there is none, or the memory has been settled since.
   const dragon_reason *deferredBy(const void *memory, size_t bytes) const;
+  /// The same for results that may come to some of the memory early.
+  const dragon_reason *awaitedBy(const void *memory, size_t bytes) const;
+  /// The range will be copied to `to`, at which nobody looks before that, or
+  /// before it is settled: what is evicted goes there. A hint.
+  Status announceCopyOut(uintptr_t address, size_t bytes, void *to,
+                         const dragon_reason *why = nullptr);
   /// The memory may change or be freed from now on. Costs next to nothing if
   /// nothing is mapped there. After an error contents may be lost.
   Status settleProgramMemory(const void *memory, size_t bytes);

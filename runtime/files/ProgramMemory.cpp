@@ -13,11 +13,23 @@
 
 namespace dragon {
 
+namespace {
+/// What is evicted may go to [begin, end) of the program's memory.
+bool comesTo(const Sink &sink, uintptr_t begin, uintptr_t end) {
+  return sink.file->isMemory() && uintptr_t(sink.offset) < end &&
+         begin < uintptr_t(sink.placeOf(sink.end));
+}
+} // namespace
+
 bool ProgramMemory::isWorthIt() const {
   return Space.LiveBytes > OnDevice.Pool.budget();
 }
 
 void ProgramMemory::noteBounds() {
+  Space.OfProgram = 0;
+  for (const auto &[range, why] : Mapped)
+    Space.OfProgram += range.upper() - range.lower();
+  OnDevice.expectHostMemory();
   Low = Mapped.empty() ? UINTPTR_MAX : Mapped.begin()->first.lower();
   High = Mapped.empty() ? 0 : Mapped.rbegin()->first.upper();
 }
@@ -42,6 +54,23 @@ Status ProgramMemory::map(uintptr_t address, size_t bytes, uintptr_t from,
   Ctx.ledger.avoided(Avoided::Deferred, bytes);
   return Maps.mapRange(address, bytes, BackingFile::programMemory(),
                        int64_t(from));
+}
+
+const dragon_reason *ProgramMemory::awaitedBy(uintptr_t begin,
+                                              uintptr_t end) const {
+  for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
+    for (const Sink &sink : buffer->sinks)
+      if (comesTo(sink, begin, end))
+        return sink.why;
+  return nullptr;
+}
+
+Status ProgramMemory::announce(uintptr_t address, size_t bytes, uintptr_t to,
+                               const dragon_reason *why) {
+  Mapped.set({HalfOpen<uintptr_t>(to, to + bytes), nullptr});
+  noteBounds();
+  return Announced.set(address, bytes, BackingFile::programMemory(),
+                       int64_t(to), false, why);
 }
 
 /// As far as there is room: what is nowhere else.
@@ -74,11 +103,14 @@ Status ProgramMemory::settle(uintptr_t begin, uintptr_t end) {
   TraceZone zone("settle", end - begin);
   ++Ctx.clock;
   Reads.dropMemory();
-  DRAGON_TRY(bringToHost(begin, end));
+  for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
+    std::erase_if(buffer->sinks,
+                  [&](const Sink &sink) { return comesTo(sink, begin, end); });
   const BackingFile &memory = *BackingFile::programMemory();
-  DRAGON_TRY(Announced.detach(memory, int64_t(begin),
-                              int64_t(std::min<uintptr_t>(end, INT64_MAX)),
-                              nullptr, 0));
+  const auto last = int64_t(std::min<uintptr_t>(end, INT64_MAX));
+  Writes.finishTo(memory.deviceId(), memory.inode(), int64_t(begin), last);
+  DRAGON_TRY(bringToHost(begin, end));
+  DRAGON_TRY(Announced.detach(memory, int64_t(begin), last, nullptr, 0));
   Mapped.erase(HalfOpen<uintptr_t>(begin, end));
   noteBounds();
   return Mapped.empty() ? Resident.releaseBlocks() : Status();

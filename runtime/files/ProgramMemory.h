@@ -12,8 +12,12 @@
 // Before the program changes or frees the memory it says so (settle): what is
 // nowhere else then goes to memory of ours, as the copy would have gone.
 //
-// Who calls map() answers for that: the compiler has seen all that can reach
-// the memory (passes/placement/DeferCopies.cpp).
+// Results that the program will copy out go to their place in its memory as
+// they leave the device, if nobody looks at that before (announce).
+//
+// Who calls map() and announce() answers for that: the compiler has seen all
+// that can reach the memory (passes/placement/DeferCopies.cpp and
+// PlaceResults.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_FILES_PROGRAMMEMORY_H
@@ -28,11 +32,12 @@ namespace dragon {
 class ProgramMemory {
 public:
   ProgramMemory(Context &context, AddressSpace &space, DeviceChunks &onDevice,
-                HostSlabs &slabs, ReadAhead &reads, Contents &data,
-                Residency &resident, FileMaps &maps, Sinks &sinks)
+                HostSlabs &slabs, ReadAhead &reads, WriteBehind &writes,
+                Contents &data, Residency &resident, FileMaps &maps,
+                Sinks &sinks)
       : Ctx(context), Space(space), OnDevice(onDevice), Slabs(slabs),
-        Reads(reads), Data(data), Resident(resident), Maps(maps),
-        Announced(sinks) {}
+        Reads(reads), Writes(writes), Data(data), Resident(resident),
+        Maps(maps), Announced(sinks) {}
 
   /// Not everything fits on the device. Where it does, a copy goes there at
   /// once.
@@ -46,13 +51,20 @@ public:
   void note(uintptr_t from, size_t bytes, const dragon_reason *why);
   /// The directive that some of the memory is mapped by; null: none is.
   const dragon_reason *deferredBy(uintptr_t begin, uintptr_t end) const;
+  /// The directive by which results may come to some of the memory before they
+  /// are copied there.
+  const dragon_reason *awaitedBy(uintptr_t begin, uintptr_t end) const;
+  /// The range will be copied to `to`, at which nobody looks before: what is
+  /// evicted goes there.
+  Status announce(uintptr_t address, size_t bytes, uintptr_t to,
+                  const dragon_reason *why);
   /// Something may be mapped of the memory [begin, end). Without the lock.
   bool mayHold(uintptr_t begin, uintptr_t end) const {
     return begin < High.load(std::memory_order_acquire) &&
            end > Low.load(std::memory_order_acquire);
   }
-  /// Nothing of the memory is needed, or read, any more. After an error some of
-  /// it is.
+  /// Nothing of the memory is needed, read or written any more. After an error
+  /// some of it is.
   Status settle(uintptr_t begin, uintptr_t end);
 
 private:
@@ -64,6 +76,7 @@ private:
   DeviceChunks &OnDevice;
   HostSlabs &Slabs;
   ReadAhead &Reads;
+  WriteBehind &Writes;
   Contents &Data;
   Residency &Resident;
   FileMaps &Maps;

@@ -20,8 +20,10 @@ Status Sinks::set(uintptr_t address, size_t bytes,
     return {}; // could not be fetched again
   Buffer &buffer = *Space.Allocations.find(address)->buffer;
   DRAGON_ASSIGN(uint64_t size, file->size());
-  // What the file holds is not replaced before the program does it.
-  if (!permanent && (fileOffset < 0 || uint64_t(fileOffset) < size))
+  // What the file holds is not replaced before the program does it. What is in
+  // memory nobody looks at.
+  if (!permanent && !file->isMemory() &&
+      (fileOffset < 0 || uint64_t(fileOffset) < size))
     return {};
   Sink added{address,         address + bytes,
              std::move(file), fileOffset,
@@ -55,6 +57,8 @@ Status Sinks::abandon(const Sink &sink, uint64_t keepTo) {
   if (from >= end)
     return {};
   DRAGON_TRY(detach(*sink.file, int64_t(from), int64_t(end), nullptr, 0));
+  if (sink.file->isMemory())
+    return {};
   DRAGON_ASSIGN(uint64_t size, sink.file->size());
   const RuntimeLock::WaitForFiles waits = Store.waitForFiles();
   if (size > end) // the program wrote behind it

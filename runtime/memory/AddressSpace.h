@@ -93,6 +93,7 @@ struct AddressSpace {
   std::list<std::unique_ptr<Buffer>> Buffers;
   AddressIndex Allocations;
   uint64_t LiveBytes = 0;    ///< of all buffers, but for those a driver moves
+  uint64_t OfProgram = 0;    ///< that the program's memory may hold for them
   size_t NumDriverMoved = 0; ///< how many these are
 
   /// The allocation that holds all of the range. An error names the call.

@@ -129,7 +129,7 @@ StatusOr<Buffer *> Allocator::makeBuffer(size_t bytes, unsigned flags,
   Space.LiveBytes += made.vaBytes;
   if (OnDevice.mayMove())
     DRAGON_TRY(Data.forgetDead());
-  expectHostMemory();
+  OnDevice.expectHostMemory();
   if (hostAccessible)
     HostRanges::add(made.base, made.base + made.vaBytes);
   // Hints: nothing is wrong without them.
@@ -143,17 +143,6 @@ StatusOr<Buffer *> Allocator::makeBuffer(size_t bytes, unsigned flags,
     return status;
   }
   return &made;
-}
-
-void Allocator::expectHostMemory() {
-  // Where nothing is asynchronous host memory costs nothing to make.
-  if (!Ctx.caps().asynchronous)
-    return;
-  const uint64_t budget = OnDevice.Pool.budget();
-  Slabs.Pool.expect(Ctx.limits.chunkBytes,
-                    Space.LiveBytes > budget
-                        ? Space.LiveBytes - budget + Ctx.limits.transitBytes
-                        : 0);
 }
 
 Status Allocator::mapEagerly(Buffer &buffer) {
@@ -285,7 +274,7 @@ Status Allocator::destroyBuffer(Buffer &buffer, QueueOrder order) {
     Space.LiveBytes -= buffer.vaBytes;
   OnDevice.noMore(buffer);
   Data.noMore(buffer);
-  expectHostMemory();
+  OnDevice.expectHostMemory();
   // Chunks whose memory could not be unmapped are in no list any more.
   for (Chunk &chunk : buffer.chunks) {
     OnDevice.list(chunk, false);

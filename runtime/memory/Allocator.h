@@ -75,8 +75,6 @@ private:
   /// Its addresses and its device memory.
   Status releaseRange(Buffer &buffer);
   bool sharesChunks(const AllocateOptions &options) const;
-  /// What does not fit on the device will need host memory: it is made ahead.
-  void expectHostMemory();
   /// Maps a new buffer that fits without moving anything.
   Status mapEagerly(Buffer &buffer);
 

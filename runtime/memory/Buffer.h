@@ -171,6 +171,12 @@ struct Buffer {
     return const_cast<Buffer *>(this)->sinkFor(chunk);
   }
   Sink *sinkFor(const Chunk &chunk);
+  /// The same, in the program's memory: the chunk's contents go there as soon
+  /// as they leave the device.
+  bool hasPlace(const Chunk &chunk) const {
+    const Sink *sink = sinks.empty() ? nullptr : sinkFor(chunk);
+    return sink && sink->file->isMemory();
+  }
   /// A chunk's storage now refers to `file`.
   void noteBacking(const BackingFile &file, uintptr_t address, int64_t offset);
 };

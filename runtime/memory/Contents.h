@@ -51,6 +51,8 @@ public:
   void remember(AddressRange range);
   /// Nothing that is queued may have written there since it was remembered.
   bool isUnchanged(AddressRange range) const;
+  /// A write of it that is under way has ended.
+  Status finishWrite(Chunk &chunk) { return Writes.finish(chunk); }
   /// Its pieces and swap slot.
   void dropStorage(Chunk &chunk);
   /// The same, where the contents are in memory as well.

@@ -194,6 +194,18 @@ bool DeviceChunks::mayMove() const {
   return Time.Tracking || Ctx.watcher || Space.LiveBytes > Pool.budget();
 }
 
+void DeviceChunks::expectHostMemory() {
+  // Where nothing is asynchronous host memory costs nothing to make.
+  if (!Ctx.caps().asynchronous)
+    return;
+  const uint64_t elsewhere = Pool.budget() + Space.OfProgram;
+  uint64_t expected = 0;
+  if (Space.LiveBytes > Pool.budget())
+    expected = Ctx.limits.transitBytes +
+               (Space.LiveBytes > elsewhere ? Space.LiveBytes - elsewhere : 0);
+  Slabs.Pool.expect(Ctx.limits.chunkBytes, expected);
+}
+
 bool DeviceChunks::hasRoomForFree(uint64_t bytes) {
   if (Pool.hasRoom(bytes))
     return true;

@@ -63,6 +63,9 @@ public:
   bool fits(const Chunk &chunk);
   /// Not everything fits: what dies makes a difference, if only to who watches.
   bool mayMove() const;
+  /// What does not fit on the device will need host memory, but for what the
+  /// program's memory holds: it is made ahead.
+  void expectHostMemory();
   /// The one line that says that not everything fits.
   void noticeOnce();
 
@@ -70,6 +73,9 @@ private:
   /// Victims on their way to storage, in transit slabs.
   class Departure;
   Status evictOne(Chunk &chunk, Departure &departure);
+  /// Contents that have left for host memory go on to where the program will
+  /// copy them.
+  Status bringToPlace(Chunk &chunk, Cause cause);
 
   Context &Ctx;
   WorkTracker &Time;

@@ -68,6 +68,7 @@ public:
   /// The contents have arrived there: begins to write them, and frees the
   /// device's memory.
   Status flush();
+  Cause cause() const { return Why; }
 
 private:
   struct Leaving {
@@ -191,7 +192,21 @@ Status DeviceChunks::evictOne(Chunk &chunk, Departure &departure) {
   else if (chunk.discardedDirty)
     Ctx.ledger.avoided(Avoided::Discard, chunk.used());
   chunk.discardedDirty = false;
-  return release(chunk);
+  DRAGON_TRY(release(chunk));
+  return bringToPlace(chunk, departure.cause());
+}
+
+Status DeviceChunks::bringToPlace(Chunk &chunk, Cause cause) {
+  if (!chunk.copies.host || chunk.copies.storage || chunk.transit.writing ||
+      chunk.hostMapped || !chunk.buffer->hasPlace(chunk))
+    return {};
+  Writes.finishDone();
+  DRAGON_TRY(Writes.start(chunk, Removal::ToSink, cause));
+  Status status;
+  while (Writes.bytes() > Writes.most())
+    if (Status one = Writes.finishFirst(); status.ok())
+      status = std::move(one);
+  return status;
 }
 
 Status DeviceChunks::evict(std::span<Chunk *const> victims, Cause cause) {

@@ -38,8 +38,7 @@ StatusOr<bool> ProgramFetch::copy(std::span<Chunk *const> chunks, Cause cause) {
   }
   for (const Chunk *chunk : chunks)
     if (Ctx.config.poison && !chunk->storage.covers(0, chunk->used()))
-      DRAGON_TRY(
-          Ctx.device->poison(chunk->va(), chunk->bytes(), Ctx.copyIn));
+      DRAGON_TRY(Ctx.device->poison(chunk->va(), chunk->bytes(), Ctx.copyIn));
   if (staged)
     DRAGON_TRY(staged->toDevice(ranges));
   else

@@ -146,8 +146,9 @@ void StorageIo::commitWrite(WritePlan &plan, Cause cause,
                             uint64_t nanoseconds) {
   Chunk &chunk = *plan.chunk;
   const bool sink = plan.target == Removal::ToSink;
-  Ctx.ledger.moved(sink ? Direction::HostToFile : Direction::HostToSwap, cause,
-                   chunk.used(), nanoseconds);
+  if (!plan.piece.file || !plan.piece.file->isMemory())
+    Ctx.ledger.moved(sink ? Direction::HostToFile : Direction::HostToSwap,
+                     cause, chunk.used(), nanoseconds);
   release(chunk);
   if (sink)
     chunk.buffer->noteBacking(*plan.piece.file, chunk.va(), plan.piece.offset);

@@ -91,6 +91,10 @@ public:
       std::function<Status(const BackingFile &file, int64_t begin, int64_t end,
                            const Buffer *except, int64_t exceptDelta)>;
   void setDetach(Detach detach) { DetachOthers = std::move(detach); }
+  Status detachOthers(const BackingFile &file, int64_t begin, int64_t end,
+                      const Buffer *except, int64_t exceptDelta) {
+    return DetachOthers(file, begin, end, except, exceptDelta);
+  }
 
 private:
   Context &Ctx;

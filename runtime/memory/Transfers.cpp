@@ -7,6 +7,8 @@
 
 #include "runtime/memory/Transfers.h"
 
+#include "runtime/memory/ProgramSide.h"
+
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Trace.h"
 
@@ -35,41 +37,6 @@ LaunchNeed needFor(const Chunk &chunk, uintptr_t begin, uintptr_t end) {
   return begin <= chunk.va() && end >= chunk.usedEnd() ? LaunchNeed::Overwrite
                                                        : LaunchNeed::Write;
 }
-
-} // namespace
-
-namespace {
-
-/// The program's end of a copy of which the processor makes a part.
-class ProgramSide {
-public:
-  ProgramSide(Device &device, const void *memory, Queue queue, HostSide side)
-      : Dev(device), Memory(memory), InQueue(queue),
-        Waited(!side.mayBePinned || !device.caps().asynchronous) {
-    if (side.pageable && !side.mayBePinned)
-      Known = true;
-  }
-
-  /// The processor can touch it. If not, the device has to copy. The driver is
-  /// asked once, and only where the processor would copy.
-  bool reachable() {
-    if (!Known)
-      Known = Dev.hostReaches(Memory);
-    return *Known;
-  }
-  /// The processor is about to touch it, and work in front of the copy in the
-  /// queue may touch it as well: that is done then.
-  Status waitForQueue() {
-    return std::exchange(Waited, true) ? Status() : Dev.synchronize(InQueue);
-  }
-
-private:
-  Device &Dev;
-  const void *const Memory;
-  const Queue InQueue;
-  bool Waited;
-  std::optional<bool> Known;
-};
 
 } // namespace
 
@@ -255,122 +222,6 @@ Status Transfers::toBuffer(Buffer &buffer, uintptr_t to, const char *from,
   ++Ctx.clock;
   Next.overwritten(to, to + bytes);
   return Upload(*this, buffer, to, from, bytes, queue, side).run();
-}
-
-// -- To host memory ----------------------------------------------------------
-
-/// One copy from a buffer to host memory.
-class Transfers::Download {
-public:
-  Download(Transfers &moves, Buffer &buffer, char *to, uintptr_t from,
-           size_t bytes, Queue queue, HostSide side)
-      : T(moves), Ctx(moves.Ctx), OutOf(buffer), To(to), From(from),
-        End(from + bytes), InQueue(queue),
-        Stage(Ctx, T.Slabs, queue, Ctx.copyOut, bytes, side.pageable),
-        Target(*Ctx.device, to, queue, side) {}
-
-  Status run() {
-    Status status = copyAll();
-    if (ReadsHostCopies)
-      DRAGON_TRY(Ctx.device->synchronize(InQueue));
-    return status;
-  }
-
-private:
-  char *target(uintptr_t at) const { return To + (at - From); }
-
-  Status copyAll() {
-    uintptr_t begin = From;
-    while (begin < End) {
-      Chunk &chunk = OutOf.chunkAt(begin);
-      uintptr_t stop = std::min(End, chunk.va() + chunk.bytes());
-      chunk.lastTouch = Ctx.clock;
-      if (chunk.copies.device)
-        DRAGON_TRY(copyFromDevice(begin, stop));
-      else if (chunk.copies.host)
-        DRAGON_TRY(copyFromHost(chunk, begin, stop));
-      else
-        DRAGON_TRY(read(chunk, begin, stop));
-      begin = stop;
-    }
-    return T.Store.run(Reads, Cause::Copy);
-  }
-
-  /// As far as chunks are on the device: moves `stop`.
-  Status copyFromDevice(uintptr_t begin, uintptr_t &stop) {
-    std::vector<Chunk *> chunks{&OutOf.chunkAt(begin)};
-    while (stop < End && OutOf.chunkAt(stop).copies.device) {
-      Chunk &next = OutOf.chunkAt(stop);
-      next.lastTouch = Ctx.clock;
-      chunks.push_back(&next);
-      stop = std::min(End, next.va() + next.bytes());
-    }
-    DRAGON_TRY(T.Time.Fetches.queueWaitsFor(InQueue, OutOf.lastArrival));
-    if (StagedCopies *copies = Stage.forRun(stop - begin))
-      DRAGON_TRY(copies->fromDevice(target(begin), begin, stop - begin));
-    else
-      DRAGON_TRY(
-          Ctx.device->copy(target(begin), reinterpret_cast<const void *>(begin),
-                           stop - begin, CopyKind::DeviceToHost, InQueue));
-    Ctx.ledger.moved(Direction::DeviceToHost, Cause::Copy, stop - begin);
-    return T.Time.noteUse(chunks, InQueue);
-  }
-
-  Status copyFromHost(const Chunk &chunk, uintptr_t begin, uintptr_t stop) {
-    DRAGON_TRY(T.Time.settle(chunk));
-    const char *from =
-        static_cast<const char *>(chunk.host.hostView) + (begin - chunk.va());
-    if (!Target.reachable()) {
-      ReadsHostCopies = true;
-      return Ctx.device->copy(target(begin), from, stop - begin,
-                              CopyKind::HostToDevice, InQueue);
-    }
-    DRAGON_TRY(Target.waitForQueue());
-    Gathered.add(target(begin), from, stop - begin);
-    return {};
-  }
-
-  Status read(const Chunk &chunk, uintptr_t begin, uintptr_t stop) {
-    if (!Target.reachable())
-      return readForDevice(chunk, begin, stop);
-    DRAGON_TRY(Target.waitForQueue());
-    T.Store.planRead(chunk, begin - chunk.va(), stop - chunk.va(),
-                     target(begin), Reads);
-    return {};
-  }
-
-  /// By way of memory of our own.
-  Status readForDevice(const Chunk &chunk, uintptr_t begin, uintptr_t stop) {
-    std::vector<char> bounce(stop - begin);
-    ReadPlan plan;
-    T.Store.planRead(chunk, begin - chunk.va(), stop - chunk.va(),
-                     bounce.data(), plan);
-    DRAGON_TRY(T.Store.run(plan, Cause::Copy));
-    DRAGON_TRY(Ctx.device->copy(target(begin), bounce.data(), bounce.size(),
-                                CopyKind::HostToDevice, InQueue));
-    return Ctx.device->synchronize(InQueue);
-  }
-
-  Transfers &T;
-  Context &Ctx;
-  Buffer &OutOf;
-  char *const To;
-  const uintptr_t From, End;
-  const Queue InQueue;
-  PinnedStage Stage;
-  HostCopies Gathered; ///< nothing is evicted before they are made
-  ReadPlan Reads;
-  ProgramSide Target;
-  bool ReadsHostCopies = false; ///< the device does: they must stay so long
-};
-
-Status Transfers::fromBuffer(Buffer &buffer, char *to, uintptr_t from,
-                             size_t bytes, Queue queue, HostSide side) {
-  TraceZone zone("copy out", bytes);
-  DRAGON_TRY(checkHostMemory(to, bytes));
-  ++Ctx.clock;
-  Data.adoptMapped(buffer);
-  return Download(*this, buffer, to, from, bytes, queue, side).run();
 }
 
 // -- On the device -----------------------------------------------------------

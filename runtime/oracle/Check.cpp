@@ -112,15 +112,21 @@ void Check::unseen(AddressRange range) {
 }
 
 void Check::touchesElided(const ObservedHostCode &code) {
-  Report.tell(fmt::format("host code at {}:{} {}: {}", code.file, code.line,
-                          code.copiesLater
-                              ? "changes memory that a directive lets be "
-                                "copied later"
-                          : code.writes ? "writes memory that a directive "
-                                          "keeps from being filled"
-                                        : "reads memory that a directive "
-                                          "keeps from being filled",
-                          textOf(*code.why)));
+  const char *verb = code.writes ? "writes" : "reads", *memory = "";
+  switch (code.rule) {
+  case ObservedHostCode::Filled:
+    memory = "memory that a directive keeps from being filled";
+    break;
+  case ObservedHostCode::Source:
+    verb = "changes";
+    memory = "memory that a directive lets be copied later";
+    break;
+  case ObservedHostCode::Place:
+    memory = "memory that a directive lets results come to early";
+    break;
+  }
+  Report.tell(fmt::format("host code at {}:{} {} {}: {}", code.file, code.line,
+                          verb, memory, textOf(*code.why)));
 }
 
 void Check::written(AddressRange range, uint32_t writer,

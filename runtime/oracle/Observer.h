@@ -58,14 +58,18 @@ struct ObservedEnd {
   const dragon_reason *why = nullptr;
 };
 
-/// Host code that touches memory which a directive has kept from being filled,
-/// or changes what a directive has left to be copied later.
+/// Host code that touches memory which a directive keeps from it.
 struct ObservedHostCode {
+  enum Rule {
+    Filled, ///< it has kept it from being filled
+    Source, ///< it has left it to be copied later: it must not change
+    Place   ///< it lets results come there early
+  };
   const char *file;
   unsigned line;
   bool writes;
   const dragon_reason *why; ///< the directive
-  bool copiesLater = false; ///< it deferred a copy
+  Rule rule = Filled;
 };
 
 /// How what is no buffer gets at contents.

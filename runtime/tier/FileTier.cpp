@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace dragon {
@@ -29,20 +30,23 @@ constexpr size_t MemoryPart = 1 << 20;
 void copyMemory(std::span<FileRequest> requests) {
   if (requests.empty())
     return;
-  TraceZone zone("read of the program's memory");
+  TraceZone zone(requests.front().write ? "write to the program's memory"
+                                        : "read of the program's memory");
   struct Part {
-    void *to;
-    const void *from;
+    char *to;
+    const char *from;
     size_t bytes;
   };
   std::vector<Part> parts;
   for (const FileRequest &request : requests) {
     zone.add(request.bytes);
+    auto *to = static_cast<char *>(request.memory);
+    auto *from = reinterpret_cast<char *>(request.offset);
+    if (request.write)
+      std::swap(to, from);
     for (size_t at = 0; at < request.bytes; at += MemoryPart)
       parts.push_back(
-          {static_cast<char *>(request.memory) + at,
-           reinterpret_cast<const void *>(uintptr_t(request.offset) + at),
-           std::min(MemoryPart, request.bytes - at)});
+          {to + at, from + at, std::min(MemoryPart, request.bytes - at)});
   }
   hostThreads().forEach(parts.size(), parts.size() / 2, [&](size_t i) {
     std::memcpy(parts[i].to, parts[i].from, parts[i].bytes);

@@ -14,7 +14,7 @@
 // DRAGON_ERROR_FILE_CHANGED.
 //
 // The program's own memory can back chunks as well: a BackingFile that is no
-// file, and is only read.
+// file.
 //
 // Memory: callers own it until the batch is complete; 4096-byte alignment of
 // memory makes O_DIRECT possible, other memory works.

@@ -1,17 +1,17 @@
-// DRAGON_CHECK names each directive that is wrong, and none that is not: thirteen wrong analyses, each in a part of the program
+// DRAGON_CHECK names each directive that is wrong, and none that is not: fourteen wrong analyses, each in a part of the program
 // of its own, against the same program without them. Whether memory is short makes no difference.
 //
 // RUN: rm -rf %t.dir && mkdir -p %t.dir/swap && cd %t.dir
 // RUN: %bytes staged.bin 1M mistakes
 // RUN: %build -fdragon-trace-accesses %s -o right
-// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11 12; do %plain DRAGON_CHECK=1 ./right $part 2>> right.txt > /dev/null && \
+// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11 12 13; do %plain DRAGON_CHECK=1 ./right $part 2>> right.txt > /dev/null && \
 // RUN:   %tight DRAGON_CHECK=1 ./right $part 2>> right.txt > /dev/null || exit 1; done
 // RUN: not grep . right.txt
 //
-// RUN: %build -fdragon-trace-accesses -mllvm -dragon-mistakes=unread:last,overwriting:border,unread:copy-out@d_gone,unread:copy@d_from,unwritten:change,unread:again,unread:copy-out@d_private,narrow:shifted,certain:perhaps,read-only:update,unseen:host-access@h_seen,unseen:host-access@r_seen,unseen:host-access@h_late %s -o wrong
-// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11 12; do echo "part $part"; %plain DRAGON_CHECK=1 ./wrong $part 2>&1; echo "status $?"; done > plain.txt
+// RUN: %build -fdragon-trace-accesses -mllvm -dragon-mistakes=unread:last,overwriting:border,unread:copy-out@d_gone,unread:copy@d_from,unwritten:change,unread:again,unread:copy-out@d_private,narrow:shifted,certain:perhaps,read-only:update,unseen:host-access@h_seen,unseen:host-access@r_seen,unseen:host-access@h_late,unseen:host-access@r_early %s -o wrong
+// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11 12 13; do echo "part $part"; %plain DRAGON_CHECK=1 ./wrong $part 2>&1; echo "status $?"; done > plain.txt
 // RUN: FileCheck %s < plain.txt
-// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11 12; do echo "part $part"; %tight DRAGON_CHECK=1 ./wrong $part 2>&1; echo "status $?"; done > tight.txt
+// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11 12 13; do echo "part $part"; %tight DRAGON_CHECK=1 ./wrong $part 2>&1; echo "status $?"; done > tight.txt
 // RUN: FileCheck %s < tight.txt
 //
 // Kernels that were not compiled for it are named.
@@ -300,6 +300,23 @@ void changedTooEarly() {
   CHECK(cudaFree(d_two));
 }
 
+// Memory that results may have come to is looked at before they are copied there.
+// CHECK-LABEL: part 13
+// CHECK: dragon: check: host code at {{.*}}check-mistakes.cu:[[#]] reads memory that a directive lets results come to early: 'ResultToPlace' at {{.*}}:[[#]] on 'd_one'
+// CHECK: status 87
+void lookedAtTooEarly() {
+  int *d_one, *r_early = static_cast<int *>(malloc(Bytes));
+  for (int i = 0; i < N; ++i)
+    r_early[i] = i;
+  CHECK(cudaMalloc(&d_one, Bytes));
+  LAUNCH(set, d_one, 1);
+  printf("%d\n", r_early[77]);
+  CHECK(cudaMemcpy(r_early, d_one, Bytes, cudaMemcpyDeviceToHost));
+  printf("%d\n", r_early[78]);
+  free(r_early);
+  CHECK(cudaFree(d_one));
+}
+
 int main(int argc, char **argv) {
   REQUIRE(argc == 2);
   Words host(N, 1);
@@ -342,6 +359,9 @@ int main(int argc, char **argv) {
     break;
   case 12:
     changedTooEarly();
+    break;
+  case 13:
+    lookedAtTooEarly();
     break;
   }
   return 0;

@@ -39,7 +39,8 @@ static unsigned long long expected(uint32_t first) {
 }
 
 /// The sum of what is in the device buffer.
-static unsigned long long total(const uint32_t *d_in, unsigned long long *d_total) {
+static unsigned long long total(const uint32_t *d_in,
+                                unsigned long long *d_total) {
   unsigned long long result = 0;
   CHECK(cudaMemset(d_total, 0, sizeof(result)));
   sum<<<N / 256, 256>>>(d_in, d_total);
@@ -149,8 +150,10 @@ static void partly() {
   fill(h_partly, 7);
   CHECK(cudaMemcpy(d.in, h_partly, Bytes, cudaMemcpyHostToDevice));
   // Its words are 16 further on: the same again.
-  CHECK(cudaMemcpy(d.in + 16, h_partly + 32, Bytes / 2, cudaMemcpyHostToDevice));
-  CHECK(cudaMemcpy(d.in + N / 2, h_partly + 16 * 101, Bytes / 4, cudaMemcpyHostToDevice));
+  CHECK(
+      cudaMemcpy(d.in + 16, h_partly + 32, Bytes / 2, cudaMemcpyHostToDevice));
+  CHECK(cudaMemcpy(d.in + N / 2, h_partly + 16 * 101, Bytes / 4,
+                   cudaMemcpyHostToDevice));
   REQUIRE(total(d.in, d.total) == expected(7));
   memset(h_partly + N / 3, 0, Bytes / 5);
   REQUIRE(total(d.in, d.total) == expected(7));
@@ -178,7 +181,8 @@ static void copiedBack() {
 /// Two host buffers that change places.
 static void swapped() {
   Device d;
-  uint32_t *h_one = (uint32_t *)malloc(Bytes), *h_two = (uint32_t *)malloc(Bytes);
+  uint32_t *h_one = (uint32_t *)malloc(Bytes),
+           *h_two = (uint32_t *)malloc(Bytes);
   fill(h_one, 9);
   for (int round = 0; round < 4; ++round) {
     CHECK(cudaMemcpy(d.in, h_one, Bytes, cudaMemcpyHostToDevice));

@@ -18,17 +18,20 @@
 #include "runtime/cudart/memory/Memory.h"
 #include "runtime/cudart/staging/Staging.h"
 
+#include <algorithm>
 #include <cuda_runtime_api.h>
 
 namespace dragon {
 
 namespace {
-/// Smaller copies are not worth the bookkeeping: no chunk is smaller, but in
-/// tests.
+/// Smaller copies are not worth the bookkeeping, but where chunks are as small.
 constexpr size_t MinimumDeferredBytes = 1 << 20;
 
-bool worthDeferring(size_t bytes) {
-  return worthStaging(bytes) && bytes >= MinimumDeferredBytes;
+bool worthDeferring(const Front &front, size_t bytes) {
+  const uint64_t chunk =
+      front.runtime.settings().chunkBytes.value_or(MinimumDeferredBytes);
+  return worthStaging(bytes) &&
+         bytes >= std::min<uint64_t>(chunk, MinimumDeferredBytes);
 }
 } // namespace
 
@@ -42,7 +45,7 @@ Result StagingCopies::copyDeferred(Front &front, void *to, const void *from,
     return async ? cudaMemcpyAsync(to, from, bytes, kind, stream)
                  : cudaMemcpy(to, from, bytes, kind);
   };
-  if (!worthDeferring(bytes) || capturing() ||
+  if (!worthDeferring(front, bytes) || capturing() ||
       (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDefault))
     return plain();
   const auto buffer = front.runtime.buffers().find(target);
@@ -80,8 +83,8 @@ extern "C" {
 int __dragon_defer_memcpy(void *to, const void *from, size_t bytes, int kind) {
   const dragon_reason *why = takeReasonIfAny();
   return withDevice([&](Front &front) {
-    return staging().copies.copyDeferred(front, to, from, bytes,
-                                         cudaMemcpyKind(kind), nullptr, false, why);
+    return staging().copies.copyDeferred(
+        front, to, from, bytes, cudaMemcpyKind(kind), nullptr, false, why);
   });
 }
 
@@ -93,6 +96,17 @@ int __dragon_defer_memcpy_async(void *to, const void *from, size_t bytes,
         front, to, from, bytes, cudaMemcpyKind(kind),
         static_cast<cudaStream_t>(stream), true, why);
   });
+}
+
+void __dragon_will_copy_out(const void *pointer, size_t bytes, void *to) {
+  const dragon_reason *why = takeReasonIfAny();
+  Front *front = Front::existing();
+  if (!front || !pointer || !to || !worthDeferring(*front, bytes))
+    return;
+  // A hint.
+  front->runtime.files()
+      .announceCopyOut(reinterpret_cast<uintptr_t>(pointer), bytes, to, why)
+      .ignore();
 }
 
 void __dragon_settle(const void *memory, size_t bytes) {

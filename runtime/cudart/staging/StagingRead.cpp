@@ -140,14 +140,20 @@ void __dragon_host_access(const void *memory, uint64_t bytes, uint32_t kind,
                           const char *file, uint32_t line) {
   ObservedHostCode code{file, line, (kind & DRAGON_CPU_WRITE) != 0, nullptr};
   staging().buffers.hostTouches(memory, bytes, code);
-  // What is copied later must not be changed before.
-  Front *front = code.writes && bytes ? Front::existing() : nullptr;
+  Front *front = bytes ? Front::existing() : nullptr;
   if (!front || inForkedChild())
     return;
-  code.why = front->runtime.files().deferredBy(memory, bytes);
-  code.copiesLater = true;
-  if (code.why)
-    front->runtime.noteHostCode(code);
+  const RuntimeFiles &files = front->runtime.files();
+  for (const auto rule : {ObservedHostCode::Source, ObservedHostCode::Place}) {
+    const bool isSource = rule == ObservedHostCode::Source;
+    if (isSource && !code.writes)
+      continue; // who reads it does no harm
+    code.rule = rule;
+    code.why = isSource ? files.deferredBy(memory, bytes)
+                        : files.awaitedBy(memory, bytes);
+    if (code.why)
+      front->runtime.noteHostCode(code);
+  }
 }
 
 } // extern "C"

@@ -1,7 +1,7 @@
 // Buffers that are chosen: by a condition (arith.select), by branches (scf.if), and one that is seen transposed; kernels that call a
 // function which is not inlined. The same in C++: the same bytes move, and the launches run together.
 // RUN: %build %s -o %t.mlir.exe
-// RUN: %build %S/Inputs/choices.cu -o %t.cu.exe
+// RUN: %build -fno-dragon-staging %S/Inputs/choices.cu -o %t.cu.exe
 // RUN: %out-of-core DRAGON_STATS=%t.mlir.json DRAGON_DEVICE_MEMORY=6M %t.mlir.exe
 // RUN: %out-of-core DRAGON_STATS=%t.cu.json DRAGON_DEVICE_MEMORY=6M %t.cu.exe
 // RUN: %same-bytes %t.mlir.json %t.cu.json

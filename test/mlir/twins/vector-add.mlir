@@ -1,6 +1,6 @@
 // Vector addition, and the same in C++: the same bytes move.
 // RUN: %build %s -o %t.mlir.exe
-// RUN: %build %S/Inputs/vector-add.cu -o %t.cu.exe
+// RUN: %build -fno-dragon-staging %S/Inputs/vector-add.cu -o %t.cu.exe
 // RUN: %out-of-core DRAGON_STATS=%t.mlir.json DRAGON_DEVICE_MEMORY=12M %t.mlir.exe
 // RUN: %out-of-core DRAGON_STATS=%t.cu.json DRAGON_DEVICE_MEMORY=12M %t.cu.exe
 // RUN: %same-bytes %t.mlir.json %t.cu.json

@@ -110,6 +110,37 @@ protected:
       std::fill(source.begin() + long(begin), source.begin() + long(end),
                 int32_t(Random()));
   }
+  /// Results that may come to their place before they are copied there.
+  struct Place {
+    std::vector<int32_t> memory;
+    ModelBuffer *of = nullptr;
+    uintptr_t base = 0;
+  };
+  void settle(Place &place) {
+    ASSERT_OK(runtime->files().settleProgramMemory(place.memory.data(),
+                                                   place.memory.size() * 4));
+    place.of = nullptr;
+  }
+  void announce(Place &place, ModelBuffer &b) {
+    settle(place);
+    place.memory.assign(b.words.size(), -1);
+    place.of = &b;
+    place.base = b.base;
+    ASSERT_OK(runtime->files().announceCopyOut(b.base, b.words.size() * 4,
+                                               place.memory.data()));
+  }
+  void copyOut(Place &place) {
+    if (!place.of || place.of->base != place.base ||
+        place.of->words.size() != place.memory.size())
+      return settle(place);
+    ASSERT_OK(runtime->buffers().copy(place.memory.data(), pointer(place.base),
+                                      place.memory.size() * 4, nullptr, false,
+                                      /*pageable=*/below(2)));
+    for (size_t i = 0; i < place.memory.size(); ++i)
+      if (place.of->words[i])
+        ASSERT_EQ(place.memory[i], *place.of->words[i]) << "word " << i;
+    place.of = nullptr; // it may still stand for the buffer
+  }
   void between(ModelBuffer &to, ModelBuffer &from) {
     if (&to == &from)
       return;
@@ -205,6 +236,7 @@ protected:
 
   std::mt19937 Random{unsigned(GetParam())};
   std::vector<ModelBuffer> Buffers;
+  Place Places[2];
   std::vector<std::vector<int32_t>> Sources; ///< of copies that may be deferred
 };
 
@@ -226,9 +258,9 @@ TEST_P(RandomOperationsTest, AgreeWithTheModel) {
   Buffers.resize(4);
   for (ModelBuffer &b : Buffers)
     renew(b);
-  for (int step = 0; step < 80 && !HasFatalFailure(); ++step) {
+  for (int step = 0; step < 90 && !HasFatalFailure(); ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
-    switch (below(13)) {
+    switch (below(16)) {
     case 0:
       renew(any());
       break;
@@ -259,6 +291,12 @@ TEST_P(RandomOperationsTest, AgreeWithTheModel) {
       break;
     case 10:
       changeSource(Sources[below(Sources.size())]);
+      break;
+    case 11:
+      announce(Places[below(2)], any());
+      break;
+    case 12:
+      copyOut(Places[below(2)]);
       break;
     default:
       launch(any(), any(), any());

@@ -24,7 +24,8 @@ protected:
   /// All of the source behind all of the buffer.
   void mapAll() {
     Data = Source;
-    ASSERT_OK(parts->Program.map(Whole->base, Whole->bytes, address(0), nullptr));
+    ASSERT_OK(
+        parts->Program.map(Whole->base, Whole->bytes, address(0), nullptr));
   }
   uintptr_t address(size_t word) const {
     return reinterpret_cast<uintptr_t>(Source.data() + word);
@@ -35,9 +36,10 @@ protected:
     std::fill_n(Source.begin() + long(from), count, -1);
   }
   size_t inStorage() const {
-    return size_t(std::count_if(
-        Chunks.begin(), Chunks.end(),
-        [](const Chunk *chunk) { return chunk->copies.storage; }));
+    return size_t(
+        std::count_if(Chunks.begin(), Chunks.end(), [](const Chunk *chunk) {
+          return chunk->copies.storage;
+        }));
   }
   size_t onHost() const {
     return size_t(
@@ -128,6 +130,92 @@ TEST_F(ProgramMemoryTest, OtherMemoryIsLeftAlone) {
       reinterpret_cast<uintptr_t>(other.data()),
       reinterpret_cast<uintptr_t>(other.data() + other.size())));
   EXPECT_EQ(inStorage(), 4u);
+}
+
+// -- Results ------------------------------------------------------------------
+
+class ResultPlaceTest : public ProgramMemoryTest {
+protected:
+  /// The buffer is written on the device, and leaves it, but for some chunks.
+  void computeAndEvict(size_t chunks, size_t evicted) {
+    ASSERT_NO_FATAL_FAILURE(begin(chunks, 64 * MiB, 128 * MiB));
+    Place.assign(chunks * Words, -1);
+    write(0, Source);
+    for (Chunk *chunk : Chunks) {
+      ASSERT_OK(bringIn(*chunk, LaunchNeed::Write));
+      ASSERT_OK(parts->Data.wroteDevice(*chunk));
+    }
+    ASSERT_OK(parts->Program.announce(Whole->base, Whole->bytes,
+                                      reinterpret_cast<uintptr_t>(Place.data()),
+                                      nullptr));
+    ASSERT_OK(evict(0, evicted));
+    ASSERT_OK(parts->Writes.finishAll());
+  }
+  Status copyOut() {
+    return parts->Moves.fromBuffer(
+        *Whole, reinterpret_cast<char *>(Place.data()), Whole->base,
+        Whole->bytes, nullptr, {/*pageable=*/true});
+  }
+
+  std::vector<int32_t> Place;
+};
+
+TEST_F(ResultPlaceTest, WhatLeavesTheDeviceIsThereAndNowhereElse) {
+  ASSERT_NO_FATAL_FAILURE(computeAndEvict(6, 4));
+  EXPECT_EQ(onHost(), 0u);
+  EXPECT_EQ(inStorage(), 4u);
+  EXPECT_TRUE(
+      std::equal(Data.begin(), Data.begin() + 4 * Words, Place.begin()));
+  EXPECT_EQ(Place.back(), -1);
+  const uint64_t before = moved(Direction::DeviceToHost);
+  ASSERT_OK(copyOut());
+  EXPECT_TRUE(Place == Data);
+  EXPECT_EQ(moved(Direction::DeviceToHost) - before, 2 * 2 * MiB);
+  EXPECT_TRUE(Whole->sinks.empty());
+}
+
+TEST_F(ResultPlaceTest, WhatIsNeededAgainComesFromThere) {
+  ASSERT_NO_FATAL_FAILURE(computeAndEvict(4, 4));
+  EXPECT_TRUE(contentsBroughtIn() == Data);
+  // And changes, and leaves once more.
+  for (Chunk *chunk : Chunks)
+    ASSERT_OK(bringIn(*chunk, LaunchNeed::Write));
+  std::vector<int32_t> other = numbers(Words, 3);
+  write(Words, other);
+  ASSERT_OK(evict(0, 4));
+  ASSERT_OK(copyOut());
+  EXPECT_TRUE(Place == Data);
+}
+
+TEST_F(ResultPlaceTest, ThePlaceMayBeGoneBeforeTheCopy) {
+  ASSERT_NO_FATAL_FAILURE(computeAndEvict(6, 4));
+  const auto begin = reinterpret_cast<uintptr_t>(Place.data());
+  ASSERT_OK(parts->Program.settle(begin, begin + Place.size() * 4));
+  std::fill(Place.begin(), Place.end(), -2);
+  EXPECT_EQ(inStorage(), 0u);
+  EXPECT_TRUE(Whole->sinks.empty());
+  EXPECT_TRUE(contents() == Data);
+  // Nothing goes there any more.
+  ASSERT_OK(evict(0, 6));
+  ASSERT_OK(parts->Writes.finishAll());
+  EXPECT_EQ(std::count(Place.begin(), Place.end(), -2), long(Place.size()));
+}
+
+TEST_F(ResultPlaceTest, SettlesWhileResultsAreOnTheirWay) {
+  ASSERT_NO_FATAL_FAILURE(begin(6, 64 * MiB, 128 * MiB));
+  Place.assign(6 * Words, -1);
+  write(0, Source);
+  const auto from = reinterpret_cast<uintptr_t>(Place.data());
+  ASSERT_OK(parts->Program.announce(Whole->base, Whole->bytes, from, nullptr));
+  for (Chunk *chunk : Chunks) {
+    ASSERT_OK(bringIn(*chunk, LaunchNeed::Write));
+    ASSERT_OK(parts->Data.wroteDevice(*chunk));
+  }
+  ASSERT_OK(evict(0, 6));
+  ASSERT_OK(parts->Program.settle(from, from + Place.size() * 4));
+  EXPECT_FALSE(parts->Writes.any());
+  std::fill(Place.begin(), Place.end(), -2);
+  EXPECT_TRUE(contents() == Data);
 }
 
 } // namespace

@@ -72,8 +72,34 @@ int __dragon_defer_memcpy(void *to, const void *from, size_t bytes, int kind) {
   return 0;
 }
 
+// -- Places of results: poisoned until the copy, or until they are settled.
+static struct {
+  char *to;
+  size_t bytes;
+} Places[64];
+static int NumPlaces;
+
+void __dragon_will_copy_out(const void *device, size_t bytes, void *to) {
+  (void)device;
+  if (!to)
+    return;
+  if (NumPlaces == 64)
+    fail("too many places");
+  Places[NumPlaces].to = to;
+  Places[NumPlaces++].bytes = bytes;
+  makeCopies(to, (char *)to + bytes);
+  memset(to, 0xBC, bytes);
+}
+
+static void endPlaces(const char *begin, const char *end) {
+  for (int i = 0; i < NumPlaces; ++i)
+    if (Places[i].to < end && begin < Places[i].to + Places[i].bytes)
+      Places[i--] = Places[--NumPlaces];
+}
+
 void __dragon_settle(const void *memory, size_t bytes) {
   makeCopies(memory, (const char *)memory + bytes);
+  endPlaces(memory, (const char *)memory + bytes);
 }
 
 // Takes [begin, end) out of all ranges; fills it first if asked to.

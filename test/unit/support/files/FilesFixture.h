@@ -22,8 +22,8 @@ struct FilesParts : MemoryParts {
       : MemoryParts(std::move(settings), std::move(device), budget),
         Announced(Space, Slabs, Store, Writes, Host, Data),
         Maps(Ctx, Time, Space, Store, Host, Data, Resident, Driver, Announced),
-        Program(Ctx, Space, OnDevice, Slabs, Reads, Data, Resident, Maps,
-                Announced),
+        Program(Ctx, Space, OnDevice, Slabs, Reads, Writes, Data, Resident,
+                Maps, Announced),
         Out(Ctx, Time, Space, Slabs, Store, Writes, Host, Data, Announced) {
     Store.setDetach([this](const BackingFile &file, int64_t begin, int64_t end,
                            const Buffer *except, int64_t exceptDelta) {
