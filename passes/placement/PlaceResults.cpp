@@ -91,9 +91,9 @@ bool ResultSearch::isAllocated(EventRef Anchor) const {
                 }) &&
          all_of(Program.uses(Host->Buffer), [&](EventRef At) {
            const Event &E = Program.event(At);
-           return E.is<AllocateEvent>() ? IsBefore(At)
-                                        : !E.is<FreeEvent>() ||
-                                              !Graph.mayPrecede(At, Anchor);
+           return E.is<AllocateEvent>()
+                      ? IsBefore(At)
+                      : !E.is<FreeEvent>() || !Graph.mayPrecede(At, Anchor);
          });
 }
 
@@ -148,7 +148,8 @@ void ResultSearch::run() {
   Writers = writersBefore(Program, Graph, Device->Buffer, Copy);
   if (Writers.empty() || !isOnce())
     return;
-  const std::optional<EventRef> Anchor = pointInFrontOf(Writers, Program, Graph);
+  const std::optional<EventRef> Anchor =
+      pointInFrontOf(Writers, Program, Graph);
   if (!Anchor || !isAllocated(*Anchor))
     return;
   const unsigned B = Device->Buffer;

@@ -1,4 +1,5 @@
-//===- ProgramSide.h - host memory of the program in a copy ----- -*- C++ -*-===//
+//===- ProgramSide.h - host memory of the program in a copy ----- -*- C++
+//-*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

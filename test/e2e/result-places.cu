@@ -63,7 +63,8 @@ static void inPlace() {
 
 /// It leaves, comes back and leaves again before it is copied.
 static void twice() {
-  uint32_t *d_twice, *d_other, *h_twice = (uint32_t *)malloc(Bytes), *h_other = (uint32_t *)malloc(Bytes);
+  uint32_t *d_twice, *d_other, *h_twice = (uint32_t *)malloc(Bytes),
+                               *h_other = (uint32_t *)malloc(Bytes);
   CHECK(cudaMalloc(&d_twice, Bytes));
   CHECK(cudaMalloc(&d_other, Bytes));
   // REMARK-DAG: 'd_twice' evicted straight to 'h_twice'
@@ -75,7 +76,8 @@ static void twice() {
   CHECK(cudaMemcpy(h_other, d_other, Bytes, cudaMemcpyDeviceToHost));
   CHECK(cudaMemcpy(h_twice, d_twice, Bytes, cudaMemcpyDeviceToHost));
   for (uint32_t i = 0; i < N; ++i)
-    REQUIRE(h_twice[i] == scramble(scramble(3 + i)) && h_other[i] == scramble(scramble(4 + i)));
+    REQUIRE(h_twice[i] == scramble(scramble(3 + i)) &&
+            h_other[i] == scramble(scramble(4 + i)));
   free(h_twice);
   free(h_other);
   CHECK(cudaFree(d_twice));
