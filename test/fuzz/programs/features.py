@@ -16,6 +16,7 @@ FEATURES = {
     "variables": (5, 3, ["device_variable"]),
     "reset": (5, 0, ["reset"]),
     "ends": (0, 0, []),
+    "own-host": (6, 2, ["own_host"]),
 }
 SHARE = 0.3
 

@@ -242,6 +242,70 @@ class Patterns:
         self.memories.remove(memory)
         return True
 
+    def own_host(self):
+        """Host memory for a moment: what is in it goes to the device, results come to it, and meanwhile it changes and ends."""
+        rng = self.rng
+        target = self.target()
+        if not target or self.depth > 1:
+            return False
+        device, first, words = target
+        name = f"h_{self.count()}"
+        memory = Memory(name, words, "host")
+        memory.home = "owner"  # nobody else frees it
+        n, form = self.number(words), rng.choice(["malloc", "malloc", "new", "vector", "pinned"])
+        self.emit("{")
+        if form == "vector":
+            memory.text = f"{name}.data()"
+            self.emit(f"std::vector<uint32_t> {name}({n});")
+        elif form == "pinned":
+            memory.kind = "pinned"
+            self.emit(f"uint32_t *{name};")
+            self.emit(f"CHECK(cudaMallocHost(&{name}, {n} * sizeof(uint32_t)));")
+        else:
+            self.emit(f"uint32_t *{name} = " + (f"new uint32_t[{n}];" if form == "new" else
+                                                 f"(uint32_t *)malloc({n} * sizeof(uint32_t));"))
+        memory.allocated = True
+        self.memories.append(memory)
+
+        def fill(low, high, factor):
+            self.perform(HOST, [(memory, low, high, "d")])
+            self.emit(f"for (size_t i = {low}; i < {high}; ++i)")
+            self.emit(f"  {memory.text}[i] = (uint32_t)i * {factor} + {rng.randint(0, 99)};")
+
+        def some_steps(most):
+            # In functions of their own, perhaps, where it has no name.
+            if memory.allocated:
+                self.memories.remove(memory)
+            for _ in range(rng.randint(0, most)):
+                self.step()
+            if memory.allocated:
+                self.memories.append(memory)
+        fill(0, words, 7)
+        for _ in range(rng.randint(1, 2)):
+            if rng.random() < 0.7 and not self.transfer(device, first, memory, 0, words, "HostToDevice", self.maybe_stream()):
+                return False
+            some_steps(2)
+            if rng.random() < 0.5:
+                low = rng.choice([0, rng.randint(0, words - 1)])
+                fill(low, rng.choice([words, rng.randint(low + 1, words)]), 11)
+            some_steps(1)
+            source = self.source()
+            if source and rng.random() < 0.6:
+                count = min(source[2], words)
+                if not self.transfer(memory, 0, source[0], source[1], count, "DeviceToHost", self.maybe_stream()):
+                    return False
+                self.perform(HOST, [(memory, 0, count, "r")])
+                self.say(f"sum({memory.text}, {count})")
+        self.perform(HOST, [(memory, 0, words, "w")])
+        if form != "vector":
+            self.emit({"malloc": f"free({name});", "new": f"delete[] {name};",
+                       "pinned": f"CHECK(cudaFreeHost({name}));"}[form])
+        memory.allocated = False
+        self.memories.remove(memory)
+        self.emit("}")
+        some_steps(1)
+        return True
+
     def some_of(self, expression):
         """As elementwise, but some of the target stays as it is."""
         kind, text, style = self.over(f"    if (i % 3 != 1)\n      out[i] = {expression};\n")
