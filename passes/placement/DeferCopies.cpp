@@ -22,6 +22,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <optional>
+
 using namespace llvm;
 
 namespace dragon {
@@ -185,6 +187,28 @@ sources(const ProgramFacts &Facts, ArrayRef<Directive> Directives) {
   return From;
 }
 
+/// Results come to the place that has been kept for them, and the memory stands
+/// for no other buffer's contents.
+static bool isOwnPlace(const ProgramFacts &Facts,
+                       ArrayRef<Directive> Directives, unsigned Host,
+                       EventRef Copy) {
+  std::optional<unsigned> Own;
+  for (const Directive &D : Directives)
+    if (const auto *Placed = D.as<ResultDirective>();
+        Placed && Placed->Copy == Copy)
+      Own = D.Buffer;
+  return Own && none_of(Directives, [&](const Directive &D) {
+           if (const auto *Placed = D.as<ResultDirective>())
+             return Placed->Host == Host && D.Buffer != *Own;
+           const Event *From =
+               D.is<DeferDirective>() ? &Facts.event(D.At) : nullptr;
+           return From && From->find(Host) &&
+                  any_of(From->Uses, [&](const BufferUse &U) {
+                    return U.Buffer != Host && U.Buffer != *Own;
+                  });
+         });
+}
+
 void settleSources(const ProgramFacts &Facts, PlacementBuilder &Result) {
   const auto From = sources(Facts, Result.directives());
   for (unsigned B = 0; B < From.size(); ++B)
@@ -194,11 +218,7 @@ void settleSources(const ProgramFacts &Facts, PlacementBuilder &Result) {
             return Facts.Graph.mayPrecede(Since, At);
           }))
         continue;
-      // Results come to the place that has been kept for them.
-      if (any_of(Result.directives(), [&](const Directive &D) {
-            const auto *Placed = D.as<ResultDirective>();
-            return Placed && Placed->Copy == At;
-          }))
+      if (isOwnPlace(Facts, Result.directives(), B, At))
         continue;
       // At its end there is nothing to copy, as a rule.
       if (E.is<FreeEvent>())

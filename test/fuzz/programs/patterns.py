@@ -282,7 +282,9 @@ class Patterns:
                 self.memories.append(memory)
         fill(0, words, 7)
         for _ in range(rng.randint(1, 2)):
-            if rng.random() < 0.7 and not self.transfer(device, first, memory, 0, words, "HostToDevice", self.maybe_stream()):
+            there = device.allocated and first + words <= device.words  # the steps between may have freed it
+            if there and rng.random() < 0.7 and not self.transfer(device, first, memory, 0, words, "HostToDevice",
+                                                                  self.maybe_stream()):
                 return False
             some_steps(2)
             if rng.random() < 0.5:
