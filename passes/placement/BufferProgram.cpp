@@ -15,6 +15,10 @@ using namespace llvm;
 
 namespace dragon {
 
+std::string whoKeeps(const Buffer &B) {
+  return B.EscapesToKernel ? "kernel '" + B.EscapesTo + "'" : B.EscapesTo;
+}
+
 const Pointer::Incoming *Pointer::from(unsigned Where) const {
   for (const Incoming &In : Incomings)
     if (In.From == Where)

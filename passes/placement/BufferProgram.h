@@ -69,6 +69,9 @@ struct Buffer {
   Position StreamedAt;
 };
 
+/// For the user: the first thing that made the buffer escape.
+std::string whoKeeps(const Buffer &B);
+
 /// An open file. Equal indices: the same open file.
 struct FileHandle {
   std::string Name;

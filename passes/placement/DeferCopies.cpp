@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/placement/Decisions.h"
+#include "passes/placement/ForwardWalk.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -72,10 +73,7 @@ Reason Deferral::because(unsigned B, RemarkId Id, StringRef Cause,
 std::optional<Reason> Deferral::whyNot(unsigned B) const {
   const Buffer &Of = Facts.buffer(B);
   if (Of.Escapes)
-    return because(B, RemarkId::NotDeferredEscapes,
-                   Of.EscapesToKernel ? "kernel '" + Of.EscapesTo + "'"
-                                      : Of.EscapesTo,
-                   Of.EscapesAt);
+    return because(B, RemarkId::NotDeferredEscapes, whoKeeps(Of), Of.EscapesAt);
   for (EventRef At : Facts.Program.uses(B)) {
     const Event &E = Facts.event(At);
     if (E.is<OpaqueEvent, LaunchEvent>())
@@ -92,29 +90,16 @@ std::optional<Reason> Deferral::whyNot(unsigned B) const {
 std::optional<EventRef> Deferral::changedBeforeLaunch(EventRef Copy,
                                                       unsigned B) const {
   std::optional<EventRef> Changes;
-  std::vector<bool> Entered(Facts.Program.Blocks.size(), false);
-  SmallVector<EventRef, 8> Pending{{Copy.Block, Copy.Index + 1}};
-  while (!Pending.empty()) {
-    EventRef At = Pending.pop_back_val();
-    const Block &In = Facts.Program.Blocks[At.Block];
-    bool Ends = false;
-    for (; At.Index < In.Events.size() && !Ends; ++At.Index) {
-      if (In.Events[At.Index].is<LaunchEvent>())
-        return std::nullopt;
-      if (mayChange(In.Events[At.Index], B)) {
-        Changes = At;
-        Ends = true;
-      }
-    }
-    if (Ends)
-      continue;
-    for (unsigned S : In.Successors)
-      if (!Entered[S]) {
-        Entered[S] = true;
-        Pending.push_back({S, 0});
-      }
-  }
-  return Changes;
+  const bool NoLaunch = walkForward(Facts.Program, {Copy.Block, Copy.Index + 1},
+                                    [&](EventRef At) {
+                                      if (Facts.event(At).is<LaunchEvent>())
+                                        return Walk::End;
+                                      if (!mayChange(Facts.event(At), B))
+                                        return Walk::On;
+                                      Changes = At;
+                                      return Walk::Leave;
+                                    });
+  return NoLaunch ? Changes : std::nullopt;
 }
 
 /// Nothing: it is. A reason without a name: and there is no need to tell.

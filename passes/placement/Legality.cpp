@@ -86,10 +86,7 @@ std::optional<Finding> whyNotElided(const BufferProgram &Program,
                        .with("CauseAt", describe(At, B.Where))};
   };
   if (B.Escapes)
-    return Because(RemarkId::NotElidedEscapes,
-                   B.EscapesToKernel ? "kernel '" + B.EscapesTo + "'"
-                                     : B.EscapesTo,
-                   B.EscapesAt);
+    return Because(RemarkId::NotElidedEscapes, whoKeeps(B), B.EscapesAt);
   for (EventRef At : Program.uses(Buffer)) {
     const Event &E = Program.event(At);
     if (E.is<OpaqueEvent, LaunchEvent>())

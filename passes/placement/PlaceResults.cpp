@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/placement/Decisions.h"
+#include "passes/placement/ForwardWalk.h"
 #include "passes/placement/Writers.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -38,7 +39,6 @@ public:
 
 private:
   bool findBuffers();
-  bool isOnce() const;
   bool isAllocated(EventRef Anchor) const;
   std::optional<EventRef> usedBefore(EventRef Anchor) const;
   std::optional<Reason> whyNotFrom(EventRef Anchor) const;
@@ -76,8 +76,6 @@ Reason ResultSearch::missed(RemarkId Id) const {
       .with("Host", Facts.buffer(Host->Buffer).Name);
 }
 
-bool ResultSearch::isOnce() const { return !Graph.inCycle(Copy.Block); }
-
 /// The host buffer may be null on some path (a vector's, for none of its
 /// elements): then there is no copy. It may not have been freed.
 bool ResultSearch::isAllocated(EventRef Anchor) const {
@@ -100,25 +98,17 @@ bool ResultSearch::isAllocated(EventRef Anchor) const {
 /// What uses the host buffer between the anchor and the copy, or where there is
 /// no copy; to free it is no use.
 std::optional<EventRef> ResultSearch::usedBefore(EventRef Anchor) const {
-  std::vector<bool> Entered(Program.Blocks.size(), false);
-  SmallVector<EventRef, 8> Pending{Anchor};
-  while (!Pending.empty()) {
-    EventRef At = Pending.pop_back_val();
-    const Block &In = Program.Blocks[At.Block];
-    for (; At.Index < In.Events.size() && !(At == Copy); ++At.Index) {
-      const Event &E = In.Events[At.Index];
-      if (E.find(Host->Buffer) && !E.is<FreeEvent>())
-        return At;
-    }
+  std::optional<EventRef> Used;
+  walkForward(Program, Anchor, [&](EventRef At) {
+    const Event &E = Program.event(At);
     if (At == Copy)
-      continue;
-    for (unsigned S : In.Successors)
-      if (!Entered[S]) {
-        Entered[S] = true;
-        Pending.push_back({S, 0});
-      }
-  }
-  return std::nullopt;
+      return Walk::Leave;
+    if (!E.find(Host->Buffer) || E.is<FreeEvent>())
+      return Walk::On;
+    Used = At;
+    return Walk::End;
+  });
+  return Used;
 }
 
 std::optional<Reason> ResultSearch::whyNotFrom(EventRef Anchor) const {
@@ -129,10 +119,7 @@ std::optional<Reason> ResultSearch::whyNotFrom(EventRef Anchor) const {
         .with("CauseAt", describe(At, firstWriter().Where));
   };
   if (To.Escapes)
-    return Because(RemarkId::NotToPlaceEscapes,
-                   To.EscapesToKernel ? "kernel '" + To.EscapesTo + "'"
-                                      : To.EscapesTo,
-                   To.EscapesAt);
+    return Because(RemarkId::NotToPlaceEscapes, whoKeeps(To), To.EscapesAt);
   for (EventRef At : Program.uses(Host->Buffer))
     if (const Event &E = Program.event(At); E.is<OpaqueEvent, LaunchEvent>())
       return Because(RemarkId::NotToPlaceEscapes, nameOf(E), E.Where);
@@ -146,7 +133,7 @@ void ResultSearch::run() {
   if (!findBuffers())
     return;
   Writers = writersBefore(Program, Graph, Device->Buffer, Copy);
-  if (Writers.empty() || !isOnce())
+  if (Writers.empty() || Graph.inCycle(Copy.Block))
     return;
   const std::optional<EventRef> Anchor =
       pointInFrontOf(Writers, Program, Graph);

@@ -70,22 +70,15 @@ Status RuntimeFiles::settleProgramMemory(const void *memory, size_t bytes) {
   return State.Program.settle(begin, end);
 }
 
-const dragon_reason *RuntimeFiles::deferredBy(const void *memory,
-                                              size_t bytes) const {
+const dragon_reason *RuntimeFiles::keptBy(const void *memory, size_t bytes,
+                                          ObservedHostCode::Rule rule) const {
   const auto begin = reinterpret_cast<uintptr_t>(memory);
   if (!State.Program.mayHold(begin, begin + bytes))
     return nullptr;
   RuntimeImpl::Guard guard(State);
-  return State.Program.deferredBy(begin, begin + bytes);
-}
-
-const dragon_reason *RuntimeFiles::awaitedBy(const void *memory,
-                                             size_t bytes) const {
-  const auto begin = reinterpret_cast<uintptr_t>(memory);
-  if (!State.Program.mayHold(begin, begin + bytes))
-    return nullptr;
-  RuntimeImpl::Guard guard(State);
-  return State.Program.awaitedBy(begin, begin + bytes);
+  return rule == ObservedHostCode::Source
+             ? State.Program.deferredBy(begin, begin + bytes)
+             : State.Program.awaitedBy(begin, begin + bytes);
 }
 
 bool RuntimeFiles::hasSinks() const { return State.Announced.any(); }

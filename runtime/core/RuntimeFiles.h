@@ -19,6 +19,7 @@
 #include "dragon/CompilerABI.h"
 #include "dragon/dragon.h"
 #include "runtime/base/Status.h"
+#include "runtime/oracle/Observer.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -57,10 +58,10 @@ public:
                                   const void *from,
                                   const dragon_reason *why = nullptr);
   /// For who watches: the directive that lets a copy of some of the memory be
-  /// made later; null: there is none, or the memory has been settled since.
-  const dragon_reason *deferredBy(const void *memory, size_t bytes) const;
-  /// The same for results that may come to some of the memory early.
-  const dragon_reason *awaitedBy(const void *memory, size_t bytes) const;
+  /// made later (Source), or results come to some of it early (Place); null:
+  /// there is none, or the memory has been settled since.
+  const dragon_reason *keptBy(const void *memory, size_t bytes,
+                              ObservedHostCode::Rule rule) const;
   /// The range will be copied to `to`, at which nobody looks before that, or
   /// before it is settled: what is evicted goes there. A hint.
   Status announceCopyOut(uintptr_t address, size_t bytes, void *to,

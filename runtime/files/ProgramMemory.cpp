@@ -67,19 +67,15 @@ const dragon_reason *ProgramMemory::awaitedBy(uintptr_t begin,
 
 Status ProgramMemory::announce(uintptr_t address, size_t bytes, uintptr_t to,
                                const dragon_reason *why) {
-  Mapped.set({HalfOpen<uintptr_t>(to, to + bytes), nullptr});
-  noteBounds();
+  note(to, bytes, nullptr);
   return Announced.set(address, bytes, BackingFile::programMemory(),
                        int64_t(to), false, why);
 }
 
 /// As far as there is room: what is nowhere else.
 Status ProgramMemory::bringToHost(uintptr_t begin, uintptr_t end) {
-  const BackingFile *memory = BackingFile::programMemory().get();
   auto isMapped = [&](const Piece &piece) {
-    const auto from = uintptr_t(piece.offset);
-    return piece.file.get() == memory && from < end &&
-           begin < from + (piece.end - piece.begin);
+    return piece.isOfProgram(begin, end);
   };
   for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
     for (Chunk &chunk : buffer->chunks) {

@@ -128,39 +128,34 @@ private:
   /// Some of the chunk is where it is copied to, or next to it.
   bool readsTarget(const Chunk &chunk, uintptr_t begin, uintptr_t stop) const {
     const auto from = reinterpret_cast<uintptr_t>(target(begin));
-    const uintptr_t to = from + (stop - begin);
     return std::ranges::any_of(chunk.storage.pieces(), [&](const Piece &piece) {
-      const auto at = uintptr_t(piece.offset);
-      return piece.file && piece.file->isMemory() && at < to &&
-             from < at + (piece.end - piece.begin);
+      return piece.isOfProgram(from, from + (stop - begin));
     });
   }
 
   Status read(const Chunk &chunk, uintptr_t begin, uintptr_t stop) {
-    if (!Target.reachable())
-      return readForDevice(chunk, begin, stop);
-    DRAGON_TRY(Target.waitForQueue());
-    if (readsTarget(chunk, begin, stop)) {
-      std::vector<char> bounce(stop - begin);
-      ReadPlan plan;
-      T.Store.planRead(chunk, begin - chunk.va(), stop - chunk.va(),
-                       bounce.data(), plan);
-      DRAGON_TRY(T.Store.run(plan, Cause::Copy));
-      std::copy(bounce.begin(), bounce.end(), target(begin));
-      return {};
-    }
+    const bool reachable = Target.reachable();
+    if (reachable)
+      DRAGON_TRY(Target.waitForQueue());
+    if (!reachable || readsTarget(chunk, begin, stop))
+      return readByOurs(chunk, begin, stop, reachable);
     T.Store.planRead(chunk, begin - chunk.va(), stop - chunk.va(),
                      target(begin), Reads);
     return {};
   }
 
   /// By way of memory of our own.
-  Status readForDevice(const Chunk &chunk, uintptr_t begin, uintptr_t stop) {
+  Status readByOurs(const Chunk &chunk, uintptr_t begin, uintptr_t stop,
+                    bool reachable) {
     std::vector<char> bounce(stop - begin);
     ReadPlan plan;
     T.Store.planRead(chunk, begin - chunk.va(), stop - chunk.va(),
                      bounce.data(), plan);
     DRAGON_TRY(T.Store.run(plan, Cause::Copy));
+    if (reachable) {
+      std::copy(bounce.begin(), bounce.end(), target(begin));
+      return {};
+    }
     DRAGON_TRY(Ctx.device->copy(target(begin), bounce.data(), bounce.size(),
                                 CopyKind::HostToDevice, InQueue));
     return Ctx.device->synchronize(InQueue);

@@ -13,8 +13,8 @@
 #ifndef DRAGON_RUNTIME_MEMORY_PINNEDSTAGE_H
 #define DRAGON_RUNTIME_MEMORY_PINNEDSTAGE_H
 
-#include "runtime/memory/HostCopies.h"
 #include "runtime/memory/HostSlabs.h"
+#include "runtime/memory/StagedCopies.h"
 
 #include <vector>
 

@@ -189,8 +189,8 @@ Status Residency::fetch(std::span<Chunk *const> chunks, Cause cause) {
   std::vector<Chunk *> ofProgram, others;
   for (Chunk *chunk : chunks)
     (chunk->storage.inProgramMemory() ? ofProgram : others).push_back(chunk);
-  DRAGON_TRY(Reads.start(others));
   if (!ofProgram.empty()) {
+    DRAGON_TRY(Reads.start(others)); // meanwhile
     DRAGON_ASSIGN(const bool queued, Program.copy(ofProgram, cause));
     if (queued)
       DRAGON_TRY(noteFetched(ofProgram).takeStatus());

@@ -39,6 +39,12 @@ struct Piece {
   std::shared_ptr<BackingFile> file;
   int64_t offset = 0; ///< of `begin`, in the file or the chunk's swap slot
 
+  /// It is in the program's memory, some of it in [begin, end).
+  bool isOfProgram(uintptr_t begin, uintptr_t end) const {
+    const auto at = uintptr_t(offset);
+    return file && file->isMemory() && at < end &&
+           begin < at + (this->end - this->begin);
+  }
   /// The bytes [begin, end) are in `other` at `at`.
   bool isAt(const BackingFile &other, int64_t at) const {
     return file && offset == at && file->deviceId() == other.deviceId() &&

@@ -7,50 +7,35 @@
 
 #include "runtime/tier/FileTier.h"
 
+#include "runtime/base/HostCopies.h"
 #include "runtime/base/Ledger.h"
-#include "runtime/base/ThreadPool.h"
 #include "runtime/tier/Transfer.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <utility>
-#include <vector>
 
 namespace dragon {
 
 namespace {
 
-/// A thread copies so much at a time.
-constexpr size_t MemoryPart = 1 << 20;
-
-/// Requests of the program's memory, by several threads.
-void copyMemory(std::span<FileRequest> requests) {
+/// Requests of the program's memory.
+void copyMemory(std::span<const FileRequest> requests) {
   if (requests.empty())
     return;
   TraceZone zone(requests.front().write ? "write to the program's memory"
                                         : "read of the program's memory");
-  struct Part {
-    char *to;
-    const char *from;
-    size_t bytes;
-  };
-  std::vector<Part> parts;
+  HostCopies copies;
   for (const FileRequest &request : requests) {
     zone.add(request.bytes);
-    auto *to = static_cast<char *>(request.memory);
-    auto *from = reinterpret_cast<char *>(request.offset);
+    void *to = request.memory, *from = reinterpret_cast<void *>(request.offset);
     if (request.write)
       std::swap(to, from);
-    for (size_t at = 0; at < request.bytes; at += MemoryPart)
-      parts.push_back(
-          {to + at, from + at, std::min(MemoryPart, request.bytes - at)});
+    copies.add(to, from, request.bytes);
   }
-  hostThreads().forEach(parts.size(), parts.size() / 2, [&](size_t i) {
-    std::memcpy(parts[i].to, parts[i].from, parts[i].bytes);
-  });
+  copies.flush();
   for (const FileRequest &request : requests)
     if (request.done)
       request.done({}, request.bytes);

@@ -143,14 +143,11 @@ void __dragon_host_access(const void *memory, uint64_t bytes, uint32_t kind,
   Front *front = bytes ? Front::existing() : nullptr;
   if (!front || inForkedChild())
     return;
-  const RuntimeFiles &files = front->runtime.files();
   for (const auto rule : {ObservedHostCode::Source, ObservedHostCode::Place}) {
-    const bool isSource = rule == ObservedHostCode::Source;
-    if (isSource && !code.writes)
+    if (rule == ObservedHostCode::Source && !code.writes)
       continue; // who reads it does no harm
     code.rule = rule;
-    code.why = isSource ? files.deferredBy(memory, bytes)
-                        : files.awaitedBy(memory, bytes);
+    code.why = front->runtime.files().keptBy(memory, bytes, rule);
     if (code.why)
       front->runtime.noteHostCode(code);
   }

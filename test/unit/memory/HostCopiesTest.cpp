@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/memory/HostCopies.h"
+#include "runtime/base/HostCopies.h"
+#include "runtime/memory/StagedCopies.h"
 #include "test/unit/support/device/LateDevice.h"
 #include "test/unit/support/tier/FolderFixture.h"
 

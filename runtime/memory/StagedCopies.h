@@ -1,4 +1,5 @@
-//===- HostCopies.h - host memory copied by several threads -----*- C++ -*-===//
+//===- StagedCopies.h - between the host and the device by threads -*- C++
+//-*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,17 +7,11 @@
 //===----------------------------------------------------------------------===//
 //
 // One thread copies memory at a quarter of the link's rate, so cudaMemcpy of
-// pageable memory by one thread is slower than the link could be. Two ways to
-// do it by several:
-//
-//   HostCopies    host memory to host memory: between the program's memory and
-//                 the host copies of chunks
-//   StagedCopies  host memory to the device and back, through pinned blocks.
-//                 Each thread has two blocks of its own: while the device
-//                 empties (or fills) one, the thread fills (or empties) the
-//                 other. A thread waits for nobody but the device, and which
-//                 part of the copy a block holds is a matter of who comes
-//                 first:
+// pageable memory by one thread is slower than the link could be. Here several
+// threads copy it through pinned blocks. Each has two blocks of its own: while
+// the device empties (or fills) one, the thread fills (or empties) the other. A
+// thread waits for nobody but the device, and which part of the copy a block
+// holds is a matter of who comes first:
 //
 //        thread 1   [fill A ][fill B ][ wait ][fill A ]
 //        thread 2     [fill C ][fill D ][ wait ][fill C ]
@@ -25,8 +20,8 @@
 // Used by one thread; the others are those of hostThreads().
 //
 //===----------------------------------------------------------------------===//
-#ifndef DRAGON_RUNTIME_MEMORY_HOSTCOPIES_H
-#define DRAGON_RUNTIME_MEMORY_HOSTCOPIES_H
+#ifndef DRAGON_RUNTIME_MEMORY_STAGEDCOPIES_H
+#define DRAGON_RUNTIME_MEMORY_STAGEDCOPIES_H
 
 #include "runtime/device/Device.h"
 
@@ -37,28 +32,6 @@
 #include <vector>
 
 namespace dragon {
-
-/// Copies that are gathered and made together. None is made later than flush()
-/// or the end.
-class HostCopies {
-public:
-  HostCopies() = default;
-  ~HostCopies() { flush(); }
-  HostCopies(const HostCopies &) = delete;
-  HostCopies &operator=(const HostCopies &) = delete;
-
-  void add(void *to, const void *from, size_t bytes);
-  void flush();
-
-private:
-  struct Piece {
-    char *to;
-    const char *from;
-    size_t bytes;
-  };
-  std::vector<Piece> Pieces;
-  size_t Bytes = 0;
-};
 
 class StagedCopies {
 public:
@@ -123,4 +96,4 @@ private:
 
 } // namespace dragon
 
-#endif // DRAGON_RUNTIME_MEMORY_HOSTCOPIES_H
+#endif // DRAGON_RUNTIME_MEMORY_STAGEDCOPIES_H
