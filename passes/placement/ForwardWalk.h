@@ -1,4 +1,5 @@
-//===- ForwardWalk.h - what comes after an event --------------- -*- C++ -*-===//
+//===- ForwardWalk.h - what comes after an event --------------- -*- C++
+//-*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
