@@ -35,6 +35,7 @@
 #include "passes/rewrite/ModuleEmbedding.h"
 #include "passes/rewrite/StandIns.h"
 #include "passes/rewrite/UnitBitcode.h"
+#include "passes/slicing/LoopSlicing.h"
 #include "passes/slicing/SliceChoice.h"
 #include "passes/support/ConstantMemory.h"
 #include "passes/support/NvccVariables.h"
@@ -46,7 +47,10 @@
 #include "llvm/Transforms/IPO/Internalize.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 using namespace llvm;
 
@@ -72,6 +76,7 @@ public:
     internalizeFunctions();
     summarize();
     chooseCountingCopies();
+    addLoopCopies();
     makeCpuModule();
     markCountingCopies();
     markRestrictCopies();
@@ -87,6 +92,7 @@ private:
   void internalizeFunctions();
   void summarize();
   void chooseCountingCopies();
+  void addLoopCopies();
   void makeCpuModule();
   void markCountingCopies();
   void markRestrictCopies();
@@ -107,6 +113,9 @@ private:
   /// The copy to be analysed; null if nothing is asked of it.
   std::unique_ptr<Module> Simple;
   ModuleSummary Summary;
+  /// By kernel, in the code as it is written.
+  std::map<std::string, std::vector<KernelAccess::CountedLoop>> Loops;
+  SliceDecisions Slices;
   CountingCauses Counting;
 };
 
@@ -145,13 +154,35 @@ void DeviceSide::internalizeFunctions() {
 void DeviceSide::summarize() {
   if (HasSummary || options::slicing())
     Simple = canonicalizedCopy(M);
-  if (HasSummary)
-    Summary = std::move(analyzeCanonical(*Simple).Summary);
+  if (HasSummary) {
+    KernelAccesses Found = analyzeCanonical(*Simple);
+    Summary = std::move(Found.Summary);
+    Loops = std::move(Found.Loops);
+  }
+  if (options::slicing())
+    Slices = checkSliceLegality(*Simple);
 }
 
 void DeviceSide::chooseCountingCopies() {
   if (HasSummary && options::accessCounts())
     Counting = chooseCounting(M, Summary, Reports);
+}
+
+/// Made at once, of the code as it is written: loops are not to be found again
+/// in what the optimiser makes of them.
+void DeviceSide::addLoopCopies() {
+  if (!options::slicing())
+    return;
+  for (KernelSummary &Kernel : Summary.Kernels) {
+    const auto Decision = Slices.find(Kernel.Name);
+    if (Decision == Slices.end() || !Decision->second.Sliceable)
+      continue;
+    SmallVector<TaggedLoop, 4> Tagged;
+    for (const auto &[Tag, Number] : Loops[Kernel.Name])
+      Tagged.push_back({Tag, Number});
+    Changed |= addLoopSlices(*M.getFunction(Kernel.Name), Kernel, Summary.Exprs,
+                             Tagged, Reports);
+  }
 }
 
 void DeviceSide::makeCpuModule() {
@@ -189,12 +220,11 @@ void DeviceSide::markRestrictCopies() {
 void DeviceSide::decideSlices() {
   if (!options::slicing())
     return addNoSlicing(Summary);
-  SliceDecisions Decisions = checkSliceLegality(*Simple);
   if (Reports)
-    reportSlicing(M, Decisions);
-  refuseUselessSlices(Decisions, Summary);
-  Changed |= markForSlices(M, Decisions);
-  addSlicing(Summary, Decisions);
+    reportSlicing(M, Slices);
+  refuseUselessSlices(Slices, Summary);
+  Changed |= markForSlices(M, Slices);
+  addSlicing(Summary, Slices);
 }
 
 void DeviceSide::writeSummaries() {

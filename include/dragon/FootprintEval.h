@@ -39,11 +39,15 @@ struct ByteSet {
   std::vector<ByteRange> Ranges;
 };
 
-/// Block indices [Lo, Hi) in x, y, z.
+/// Block indices [Lo, Hi) in x, y, z; and iterations of the loop that the
+/// kernel can be cut along (KernelRecord::LoopName): those of each thread if
+/// Hi[3] is 0, else [Lo[3], Hi[3]), the last of them until the loop ends.
 struct BlockBox {
-  uint32_t Lo[3];
-  uint32_t Hi[3];
+  uint32_t Lo[4];
+  uint32_t Hi[4];
 };
+/// In Lo and Hi.
+constexpr unsigned LoopDimension = 3;
 
 /// The launch whose summary is evaluated. Args[i] points at argument i (as in
 /// cudaLaunchKernel) and stays owned by the caller.
@@ -187,6 +191,11 @@ ByteFootprint evaluateFootprint(const SummaryView &Summary,
                                 const KernelRecord &Kernel, uint32_t Index,
                                 const LaunchDims &Launch, const BlockBox &Box,
                                 const EvalLimits &Limits = {});
+
+/// So many iterations has the loop that the kernel can be cut along, in the
+/// thread of the launch that has most, at most; 0: not known.
+uint64_t evaluateTrips(const SummaryView &Summary, const KernelRecord &Kernel,
+                       const LaunchDims &Launch);
 
 // Set operations that planners need. All are exact unless they hit a limit.
 void unite(ByteSet &Into, const ByteSet &Other);

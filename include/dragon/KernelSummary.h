@@ -50,7 +50,7 @@
 namespace dragon {
 
 constexpr uint32_t SummaryMagic = 0x47415244; // "DRAG"
-constexpr uint32_t SummaryVersion = 5;
+constexpr uint32_t SummaryVersion = 6;
 constexpr uint32_t NoIndex = 0xffffffffu;
 /// In front of a kernel's symbol: its copy for KernelHasRestrictCopy.
 constexpr char RestrictPrefix[] = "__dragon_restrict_";
@@ -223,6 +223,12 @@ enum KernelFlags : uint32_t {
   /// right if no two of its pointers of which it writes through one lead to the
   /// same allocation, and none leads into no allocation.
   KernelHasRestrictCopy = 128,
+  /// Of the copy `LoopName`: it keeps dynamic shared memory, too.
+  KernelLoopKeepsDynamic = 256,
+  /// The copy `LoopName` is right if no two of the kernel's pointers of which
+  /// it writes through one lead to the same allocation, and none leads into no
+  /// allocation.
+  KernelLoopNeedsDistinct = 512,
 };
 
 struct KernelRecord {
@@ -243,6 +249,22 @@ struct KernelRecord {
   ///   uint32_t blocks      of one in blocks + 1 blocks,
   ///   uint32_t lanes         one in lanes + 1 threads (powers of two less 1)
   uint32_t CountingName;
+  /// Symbol of a copy that runs some iterations of one of its loops; 0 = none.
+  /// Launched with ascending ranges that cover all iterations, it does what the
+  /// kernel does. Four parameters follow those of the kernel:
+  ///   uint8_t *state   what a thread keeps from one range to the next:
+  ///                    LoopThreadBytes for each thread of the grid, up to a
+  ///                    multiple of 16; then for each block LoopBlockBytes and,
+  ///                    with KernelLoopKeepsDynamic, its dynamic shared memory,
+  ///                    up to a multiple of 16. Nothing is read from it in the
+  ///                    first range. Aligned to 16 bytes
+  ///   uint64_t begin   the range: [begin, end); UINT64_MAX: to the end, and
+  ///   uint64_t end     with what comes behind the loop
+  ///   uint32_t dynamic bytes of dynamic shared memory
+  uint32_t LoopName;
+  uint32_t LoopNumber; ///< Imm of the Loop node that counts its iterations
+  uint32_t LoopThreadBytes;
+  uint32_t LoopBlockBytes; ///< a multiple of 16
 };
 
 /// Sizes are those of the arrays; offsets are bytes from the header.

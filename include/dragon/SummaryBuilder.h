@@ -51,6 +51,11 @@ struct KernelSummary {
   std::string Name;
   std::string SliceName;
   std::string CountingName;
+  /// Of the copy that runs a part of a loop.
+  std::string LoopName;
+  uint32_t LoopNumber = 0;
+  uint32_t LoopThreadBytes = 0;
+  uint32_t LoopBlockBytes = 0;
   uint32_t Flags = KernelUnknown | KernelTouchesAnything;
   std::vector<uint32_t> ArgSizes;
   std::vector<PointerSummary> Pointers;
@@ -130,16 +135,27 @@ public:
 
   /// Whether Leaf occurs in Node (as an operand of any depth).
   bool mentions(uint32_t Node, uint32_t Leaf) const {
+    return anyIn(Node, [Leaf](uint32_t I) { return I == Leaf; });
+  }
+  /// Whether the counter of the loop of that number occurs in Node.
+  bool counts(uint32_t Node, uint32_t Number) const {
+    return anyIn(Node, [&](uint32_t I) {
+      return Nodes[I].Op == ExprOp::Loop && Nodes[I].Imm == int64_t(Number);
+    });
+  }
+  /// Whether Is(I) holds for Node or one of its operands I, of any depth.
+  template <typename Predicate>
+  bool anyIn(uint32_t Node, Predicate Is) const {
     // Operands precede their users.
     std::vector<uint32_t> Work(1, Node);
     std::vector<bool> Seen(size_t(Node) + 1);
     while (!Work.empty()) {
       uint32_t I = Work.back();
       Work.pop_back();
-      if (I == Leaf)
-        return true;
       if (I > Node || Seen[I])
         continue;
+      if (Is(I))
+        return true;
       Seen[I] = true;
       const ExprNode &N = Nodes[I];
       if (hasOperands(N.Op)) {
@@ -216,6 +232,10 @@ inline std::vector<char> ModuleSummary::write() const {
     R.Name = string(K.Name);
     R.SliceName = string(K.SliceName);
     R.CountingName = string(K.CountingName);
+    R.LoopName = string(K.LoopName);
+    R.LoopNumber = K.LoopNumber;
+    R.LoopThreadBytes = K.LoopThreadBytes;
+    R.LoopBlockBytes = K.LoopBlockBytes;
     R.Flags = K.Flags;
     R.NumArgs = uint32_t(K.ArgSizes.size());
     R.FirstArgSize = uint32_t(ArgSizes.size());
@@ -311,6 +331,10 @@ inline void ModuleSummary::copyKernel(const SummaryView &View,
   S.Name = View.string(K.Name);
   S.SliceName = View.string(K.SliceName);
   S.CountingName = View.string(K.CountingName);
+  S.LoopName = View.string(K.LoopName);
+  S.LoopNumber = K.LoopNumber;
+  S.LoopThreadBytes = K.LoopThreadBytes;
+  S.LoopBlockBytes = K.LoopBlockBytes;
   S.Flags = K.Flags;
   S.ArgSizes.assign(View.argSizes(K), View.argSizes(K) + K.NumArgs);
   S.WhyNotSliceable = View.string(K.WhyNotSliceable);

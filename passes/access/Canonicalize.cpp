@@ -7,6 +7,8 @@
 
 #include "passes/access/Canonicalize.h"
 
+#include "passes/support/LoopTags.h"
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -478,6 +480,7 @@ bool promoteVariables(Module &M, ModuleAnalysisManager &Analyses) {
 
 std::unique_ptr<Module> canonicalizedCopy(const Module &M) {
   std::unique_ptr<Module> Copy = CloneModule(M);
+  tagLoops(*Copy);
   canonicalizeForAnalysis(*Copy);
   return Copy;
 }

@@ -65,7 +65,7 @@ bool promoteVariables(llvm::Module &M, llvm::ModuleAnalysisManager &Analyses);
 /// Changes M in place; its effects stay the same.
 void canonicalizeForAnalysis(llvm::Module &M);
 
-/// A canonicalised copy.
+/// A canonicalised copy. Its loops have tags (LoopTags.h).
 std::unique_ptr<llvm::Module> canonicalizedCopy(const llvm::Module &M);
 
 } // namespace dragon

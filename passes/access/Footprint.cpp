@@ -165,6 +165,13 @@ Footprint::Index Footprint::computeAddRec(const SCEVAddRecExpr &Rec,
   return combine(ExprOp::Add, Start, Travel, Flags);
 }
 
+std::optional<uint32_t> Footprint::numberOf(const Loop &L) const {
+  const auto It = Counters.find(&L);
+  return It == Counters.end()
+             ? std::nullopt
+             : std::optional(uint32_t(Pool.Nodes[It->second.Node].Imm));
+}
+
 bool Footprint::hasExactCount(const Loop &L) {
   return !isa<SCEVCouldNotCompute>(SE.getBackedgeTakenCount(&L));
 }

@@ -65,6 +65,8 @@ public:
 
   /// The node that counts L's iterations.
   Index counterOf(const llvm::Loop &L);
+  /// The number of that node, if it was asked for.
+  std::optional<uint32_t> numberOf(const llvm::Loop &L) const;
   /// The counter's bound is the exact number of times that the backedge is
   /// taken, if the loop is left normally.
   bool hasExactCount(const llvm::Loop &L);

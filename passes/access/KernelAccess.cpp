@@ -12,7 +12,9 @@
 #include "passes/access/EscapeFinder.h"
 #include "passes/access/MustWrite.h"
 #include "passes/support/ExtraParameters.h"
+#include "passes/support/LoopTags.h"
 
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
@@ -54,6 +56,37 @@ KernelSummary KernelAccess::run() {
   if (Found.touchesAnything())
     S.Flags |= KernelTouchesAnything;
   return S;
+}
+
+/// An access behind the loop may be at what the last iteration was at.
+bool KernelAccess::isCountedOutside(const Loop &L, uint32_t Number) {
+  const ExprPool &Pool = Found.pool();
+  for (const AccessRecorder::Pointer &P : Found.pointers())
+    for (const FoundAccess &A : P.Accesses) {
+      if (L.contains(A.At->getParent()))
+        continue;
+      if (A.Summary.Offset != NoIndex &&
+          Pool.counts(A.Summary.Offset, Number))
+        return true;
+      for (const GuardRecord &G : A.Summary.Guards)
+        if (Pool.counts(G.Lhs, Number) || Pool.counts(G.Rhs, Number))
+          return true;
+    }
+  return false;
+}
+
+std::vector<KernelAccess::CountedLoop> KernelAccess::loops() {
+  std::vector<CountedLoop> Result;
+  SmallSet<uint32_t, 8> Tags;
+  for (const Loop *L : LI.getLoopsInPreorder()) {
+    const std::optional<uint32_t> Tag = tagOf(*L);
+    if (!Tag || !Tags.insert(*Tag).second)
+      return {};
+    const std::optional<uint32_t> Number = Found.indices().numberOf(*L);
+    if (Number && !isCountedOutside(*L, *Number))
+      Result.push_back({*Tag, *Number});
+  }
+  return Result;
 }
 
 PointerSummary KernelAccess::summarize(AccessRecorder::Pointer &P) {

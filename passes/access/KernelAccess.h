@@ -41,7 +41,18 @@ public:
   KernelSummary run();
   const std::vector<AccessNote> &notes() const { return Found.notes(); }
 
+  /// A loop of the kernel, by its tag (LoopTags.h), and the number of the Loop
+  /// node that counts its iterations in the summary.
+  struct CountedLoop {
+    uint32_t Tag;
+    uint32_t Number;
+  };
+  /// After run(): the loops whose counters occur in accesses of the loop alone.
+  /// None if some loop cannot be told from another.
+  std::vector<CountedLoop> loops();
+
 private:
+  bool isCountedOutside(const llvm::Loop &L, uint32_t Number);
   void visit(llvm::Instruction &I);
   std::optional<uint8_t> kindsOfCallee(llvm::Function &Callee);
   void visitCall(llvm::CallBase &Call);

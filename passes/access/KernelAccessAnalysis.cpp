@@ -49,6 +49,7 @@ KernelAccesses analyzeCanonical(Module &M) {
     ScalarEvolution SE(F, Library, Assumptions, DT, LI);
     KernelAccess Access(F, Result.Summary.Exprs, SE, DT, LI);
     Result.Summary.Kernels.push_back(Access.run());
+    Result.Loops[F.getName().str()] = Access.loops();
     for (const AccessNote &N : Access.notes()) {
       KernelNote Note{F.getName().str(), N.Pointer, N.What, "", 0, 0};
       if (const DebugLoc &Loc = N.At->getDebugLoc()) {

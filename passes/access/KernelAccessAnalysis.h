@@ -18,8 +18,13 @@
 #define DRAGON_PASSES_ACCESS_KERNELACCESSANALYSIS_H
 
 #include "dragon/SummaryBuilder.h"
+#include "passes/access/KernelAccess.h"
 
 #include "llvm/IR/PassManager.h"
+
+#include <map>
+#include <string>
+#include <vector>
 
 namespace llvm {
 class raw_ostream;
@@ -40,6 +45,8 @@ struct KernelNote {
 struct KernelAccesses {
   ModuleSummary Summary;
   std::vector<KernelNote> Notes;
+  /// By kernel: KernelAccess::loops().
+  std::map<std::string, std::vector<KernelAccess::CountedLoop>> Loops;
 
   void print(llvm::raw_ostream &To) const;
 };

@@ -108,6 +108,7 @@ struct RuntimeImpl {
   DriverHints Hints;
   Submitter Submit;
   AccessCounting Counting;
+  LoopState Between;
   SlicePlanner Plans;
   SlicePipeline Pipeline;
   SliceRunner Slices;

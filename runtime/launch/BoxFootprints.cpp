@@ -8,6 +8,7 @@
 #include "runtime/launch/BoxFootprints.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace dragon {
@@ -19,7 +20,7 @@ constexpr size_t BoxesPerThread = 4;
 
 size_t BoxFootprints::Hash::operator()(const BlockBox &box) const {
   uint64_t hash = 0;
-  for (unsigned d = 0; d < 3; ++d) {
+  for (unsigned d = 0; d < std::size(box.Lo); ++d) {
     hash = (hash ^ box.Lo[d]) * 0x9e3779b97f4a7c15;
     hash = (hash ^ (hash >> 29) ^ box.Hi[d]) * 0xbf58476d1ce4e5b9;
   }
@@ -28,7 +29,7 @@ size_t BoxFootprints::Hash::operator()(const BlockBox &box) const {
 
 bool BoxFootprints::Same::operator()(const BlockBox &a,
                                      const BlockBox &b) const {
-  return std::equal(a.Lo, a.Lo + 3, b.Lo) && std::equal(a.Hi, a.Hi + 3, b.Hi);
+  return std::ranges::equal(a.Lo, b.Lo) && std::ranges::equal(a.Hi, b.Hi);
 }
 
 BoxFootprints::BoxFootprints(const ResolvedLaunch &launch,

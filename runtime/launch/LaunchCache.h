@@ -58,7 +58,7 @@ struct Slicing {
   LaunchFootprint mapped;
 };
 
-/// Slice by slice or at once, in device memory.
+/// Slice by slice in any order, or at once, in device memory.
 inline bool canRun(const Slicing &slicing) {
   return slicing.plan.kind == LaunchPlan::Resident ||
          slicing.plan.kind == LaunchPlan::Sliced;
@@ -117,6 +117,7 @@ struct PlannedLaunch {
   }
   std::span<const LaunchFootprint> parts(const Slicing &slicing) const {
     return slicing.plan.kind == LaunchPlan::Sliced ||
+                   slicing.plan.kind == LaunchPlan::LoopSliced ||
                    slicing.plan.kind == LaunchPlan::Mixed
                ? std::span<const LaunchFootprint>(slicing.parts)
                : std::span<const LaunchFootprint>(&whole, 1);

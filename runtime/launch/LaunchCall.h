@@ -38,6 +38,9 @@ struct KernelInfo {
   /// Its copy for buffers that do not overlap (KernelHasRestrictCopy), if it
   /// has one, and the most threads that a block of that may have.
   std::optional<KernelHandle> restricted;
+  /// Its copy that runs a part of a loop (KernelRecord::LoopName), if it has
+  /// one.
+  std::optional<KernelHandle> looped;
   uint32_t mostThreadsRestricted = 0;
 };
 

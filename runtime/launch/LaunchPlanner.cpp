@@ -48,6 +48,7 @@ public:
       : Input(input), Plan(plan), Grid(plan.boxes.front()) {}
 
   std::optional<Candidate> sliced();
+  std::optional<Candidate> byLoop();
   std::optional<Candidate> mixed();
   std::optional<Candidate> hostMapped();
 
@@ -111,6 +112,34 @@ std::optional<Candidate> Planner::sliced() {
                      {}};
   }
   return best;
+}
+
+std::optional<Candidate> Planner::byLoop() {
+  if (Input.trips < 2)
+    return std::nullopt;
+  PlanInput input = Input;
+  input.deviceBudget = Input.loopBudget;
+  input.foresee = nullptr;
+  BlockBox all = Grid;
+  all.Hi[LoopDimension] = Input.trips;
+  const uint64_t shared = std::min(
+      bytes(intersection(Input.footprint(firstLayer(all, LoopDimension)),
+                         Input.footprint(lastLayer(all, LoopDimension)))),
+      input.deviceBudget);
+  Slicer slicer(input, shared + (input.deviceBudget - shared) / SliceShare,
+                UINT64_MAX);
+  constexpr unsigned AlongTheGrid = 7;
+  if (!slicer.cut(all, LoopDimension, AlongTheGrid) ||
+      slicer.Boxes.size() < 2) {
+    if (slicer.TooLarge &&
+        (Plan.smallestBytes == 0 || slicer.TooLarge < Plan.smallestBytes))
+      Plan.smallestBytes = slicer.TooLarge;
+    return std::nullopt;
+  }
+  return Candidate{LaunchPlan::LoopSliced,
+                   {"by loop", slicer.Traffic, 0, 0, true},
+                   std::move(slicer.Boxes),
+                   {}};
 }
 
 std::optional<Planner::Left> Planner::leaveOnHost(const ChunkSet &shared,
@@ -234,6 +263,8 @@ LaunchPlan planLaunch(const PlanInput &input) {
       (fits || candidates.front().cost.copied <= FewFetches * plan.wholeBytes);
   if (candidates.empty() && fits)
     return plan;
+  if (!slicesAreCheap)
+    consider(planner.byLoop());
   if (!slicesAreCheap && input.hostMapped) {
     if (input.sliceable)
       consider(planner.mixed());

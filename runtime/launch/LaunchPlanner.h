@@ -8,7 +8,9 @@
 // From the footprint of a launch and the budget to one of:
 //   resident     all it touches is on the device at once;
 //   sliced       sub-grids run one after the other, each resident;
-//   mixed        the same, but some chunks that all of them use stay in host
+//   by loop      all blocks run some iterations of a loop at a time, each part
+//                resident;
+//   mixed        sub-grids, but some chunks that all of them use stay in host
 //                memory, mapped;
 //   host-mapped  all blocks run at once, part of what they use stays there;
 //   impossible   with what is needed and what there is, for the message.
@@ -23,6 +25,10 @@
 // eighth is used for a slice, so that others can arrive and leave while one
 // runs. Example: c[i] = a[i] + b[i], 3 x 256 MiB, budget 64 MiB: slices of
 // 8 MiB, a third of it of each buffer, cut at whole blocks.
+//
+// By loop: where each block needs nearly everything, some iterations of a loop
+// may need little (KernelRecord::LoopName). Its slices run in order, since each
+// goes on where the one before stopped.
 //
 // Mixed: where slices do not fit because of what they share, the hottest of
 // that stays on the device and the rest in host memory. Example: a matrix
@@ -63,6 +69,10 @@ struct PlanInput {
   /// Slices may take twice as much.
   bool largeSlices = false;
   uint64_t deviceBudget;
+  /// Iterations of the loop that the kernel can be cut along, and what the
+  /// device has for the data of such a slice; 0: it cannot be cut along one.
+  uint32_t trips = 0;
+  uint64_t loopBudget = 0;
   uint64_t hostBudget; ///< what may stay in host memory at once
   std::vector<BufferShape> buffers;
   std::function<ChunkSet(const BlockBox &)> footprint;
@@ -87,8 +97,15 @@ struct PlanInput {
 };
 
 struct LaunchPlan {
-  enum Kind { Resident, Sliced, Mixed, HostMapped, Impossible } kind;
-  /// Sliced, Mixed: two or more; else one, the grid.
+  enum Kind {
+    Resident,
+    Sliced,
+    LoopSliced,
+    Mixed,
+    HostMapped,
+    Impossible
+  } kind;
+  /// Sliced, LoopSliced, Mixed: two or more; else one, the grid.
   std::vector<BlockBox> boxes;
   ChunkSet onHost; ///< Mixed: what stays in host memory
   ChunkSet whole;  ///< the footprint of the grid

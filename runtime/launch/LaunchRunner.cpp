@@ -13,6 +13,7 @@
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace dragon {
 
@@ -39,6 +40,7 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
   switch (plan.kind) {
   case LaunchPlan::Resident:
   case LaunchPlan::Sliced:
+  case LaunchPlan::LoopSliced:
   case LaunchPlan::Mixed:
     return runSlices(launch, planned, slicing);
   case LaunchPlan::HostMapped:
@@ -46,9 +48,10 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
   case LaunchPlan::Impossible:
     if (Ctx.caps().migrates)
       return runBeyondBudget(launch, planned, plan.wholeBytes);
-    if (!Counting.any())
+    if (!Counting.any() && !State.any())
       break;
     Counting.drop(); // the counters may be what is missing
+    State.drop();
     return runAsPlanned(launch, planned);
   }
   return cannotRun(launch, Ctx.caps(),
@@ -62,7 +65,11 @@ Status LaunchRunner::runSlices(const ResolvedLaunch &launch,
   const bool mixed = plan.kind == LaunchPlan::Mixed;
   const std::span<const LaunchFootprint> parts = planned.parts(slicing);
   std::vector<Slice> slices;
-  for (uint32_t part : sliceOrder(parts))
+  std::vector<uint32_t> order(parts.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (plan.kind != LaunchPlan::LoopSliced)
+    order = sliceOrder(parts);
+  for (uint32_t part : order)
     slices.push_back({0, plan.boxes[part], &parts[part],
                       mixed ? &slicing.mappedParts[part] : nullptr});
   SliceUses uses({{&launch, &planned.whole, Ends.dyingOf(launch)}},

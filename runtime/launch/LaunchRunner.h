@@ -25,11 +25,12 @@ public:
   LaunchRunner(Context &context, WorkTracker &time, AddressSpace &space,
                HostSlabs &slabs, Contents &data, DeviceChunks &deviceChunks,
                NextUses &next, LastUses &ends, Submitter &submit,
-               AccessCounting &counting, SlicePlanner &plans,
+               AccessCounting &counting, LoopState &loopState,
+               SlicePlanner &plans,
                SliceRunner &slices, HostMappedRunner &mapped)
       : Ctx(context), Time(time), Space(space), Slabs(slabs), Data(data),
         OnDevice(deviceChunks), Next(next), Ends(ends), Submit(submit),
-        Counting(counting), Plans(plans), Slices(slices), Mapped(mapped) {}
+        Counting(counting), State(loopState), Plans(plans), Slices(slices), Mapped(mapped) {}
 
   /// All of its buffers are on the device.
   Status runInCore(const ResolvedLaunch &launch);
@@ -72,6 +73,7 @@ private:
   LastUses &Ends;
   Submitter &Submit;
   AccessCounting &Counting;
+  LoopState &State;
   SlicePlanner &Plans;
   SliceRunner &Slices;
   HostMappedRunner &Mapped;

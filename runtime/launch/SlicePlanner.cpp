@@ -28,6 +28,19 @@ uint64_t SlicePlanner::deviceBytesFor(const PlannedLaunch &planned) const {
   return bytes;
 }
 
+void SlicePlanner::setLoop(const ResolvedLaunch &launch,
+                           PlanInput &input) const {
+  if (!State.canCut(launch))
+    return;
+  const uint64_t state = State.bytesToMake(launch);
+  if (state >= input.deviceBudget)
+    return;
+  const uint64_t trips = evaluateTrips(
+      *launch.kernel->summary, *launch.kernel->record, dimsOf(launch));
+  input.trips = uint32_t(std::min<uint64_t>(trips, UINT32_MAX - 1));
+  input.loopBudget = input.deviceBudget - state;
+}
+
 const Slicing &SlicePlanner::slicingOf(const ResolvedLaunch &launch,
                                        PlannedLaunch &planned, SliceSize size) {
   const LaunchFootprint &whole = planned.whole;
@@ -58,6 +71,8 @@ const Slicing &SlicePlanner::slicingOf(const ResolvedLaunch &launch,
                     (record->Flags & KernelSliceable);
   // Several launches share the device as slices, or not at all.
   input.hostMapped = Ctx.device->caps().hostMapped && size.share == 1;
+  if (size.share == 1)
+    setLoop(launch, input);
   BoxFootprints footprints(launch, Space.Allocations, whole);
   input.buffers = footprints.buffers();
   input.footprint = [&](const BlockBox &box) { return footprints.of(box); };
@@ -83,7 +98,7 @@ const Slicing &SlicePlanner::slicingOf(const ResolvedLaunch &launch,
   };
   Slicing slicing{conditions, planLaunch(input), {}, {}, {}};
   const LaunchPlan &plan = slicing.plan;
-  if (plan.kind == LaunchPlan::Sliced)
+  if (plan.kind == LaunchPlan::Sliced || plan.kind == LaunchPlan::LoopSliced)
     for (const BlockBox &box : plan.boxes)
       slicing.parts.push_back(footprints.take(box));
   else if (plan.kind == LaunchPlan::Mixed) {

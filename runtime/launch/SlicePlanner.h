@@ -14,6 +14,7 @@
 #define DRAGON_RUNTIME_LAUNCH_SLICEPLANNER_H
 
 #include "runtime/launch/AccessCounting.h"
+#include "runtime/launch/LoopState.h"
 #include "runtime/launch/NextUses.h"
 #include "runtime/launch/WaitingLaunch.h"
 #include "runtime/memory/HostMapping.h"
@@ -24,9 +25,10 @@ class SlicePlanner {
 public:
   SlicePlanner(Context &context, AddressSpace &space, HostSlabs &slabs,
                DeviceChunks &deviceChunks, HostMapping &mapping, NextUses &next,
-               AccessCounting &counting)
+               AccessCounting &counting, LoopState &loopState)
       : Ctx(context), Space(space), Slabs(slabs), OnDevice(deviceChunks),
-        Mapping(mapping), Next(next), Counting(counting) {}
+        Mapping(mapping), Next(next), Counting(counting),
+        State(loopState) {}
 
   LaunchCache Plans;
 
@@ -48,6 +50,8 @@ public:
   static PlacedChunk placedOf(const ChunkUse &use, double accessBytes);
 
 private:
+  void setLoop(const ResolvedLaunch &launch, PlanInput &input) const;
+
   Context &Ctx;
   AddressSpace &Space;
   HostSlabs &Slabs;
@@ -55,6 +59,7 @@ private:
   HostMapping &Mapping;
   NextUses &Next;
   AccessCounting &Counting;
+  LoopState &State;
 };
 
 } // namespace dragon

@@ -9,6 +9,7 @@
 
 #include "runtime/trace/Log.h"
 
+#include <optional>
 #include <utility>
 
 namespace dragon {
@@ -47,10 +48,19 @@ Status SliceRunner::submit(const SliceUses &uses, size_t index, Queue queue) {
       touched.push_back(range);
   // Slices of several launches are launches of their own to who watches.
   Observer *watcher = uses.numLaunches() > 1 ? Ctx.watcher.get() : nullptr;
-  DRAGON_TRY(observed(watcher, launch, [&] {
-    return Submit.run(launch,
-                      {slice.box, queue, touched, slice.chunks->anything});
-  }));
+  Submission part{slice.box, queue, touched, slice.chunks->anything};
+  std::optional<LoopArguments> loop;
+  if (slice.isOfLoop()) {
+    const bool last = index + 1 == uses.size();
+    loop.emplace(launch, State.address(), slice.box.Lo[LoopDimension],
+                 last ? UINT64_MAX : slice.box.Hi[LoopDimension]);
+    touched.push_back(State.range());
+    part.touched = touched;
+    part.kernel = &*launch.kernel->looped;
+    part.args = loop->all();
+  }
+  DRAGON_TRY(
+      observed(watcher, launch, [&] { return Submit.run(launch, part); }));
   if (index == 0 || slice.launch != uses.slice(index - 1).launch)
     Accepted.insert(shapeKey(launch));
   return {};
@@ -117,14 +127,26 @@ Status SliceRunner::runOne(SliceUses &uses, size_t index) {
 
 Status SliceRunner::run(SliceUses &uses) {
   count(uses);
+  // Parts of a loop run one behind the other; of others, several at a time.
+  // Poison is in the order of one queue.
+  const bool isLoop = uses.slice(0).isOfLoop();
+  const bool severalQueues = !isLoop && Ctx.caps().asynchronous &&
+                             Time.Tracking && uses.size() > 1 &&
+                             !Ctx.config.poison;
+  const unsigned queues = severalQueues ? Ctx.config.sliceQueues : 1;
+  if (!isLoop)
+    return runAll(uses, queues);
+  DRAGON_TRY(State.begin(uses.launch(0)));
+  Status status = runAll(uses, queues);
+  Status ended = State.end(uses.launch(0));
+  return status.ok() ? std::move(ended) : std::move(status);
+}
+
+Status SliceRunner::runAll(SliceUses &uses, unsigned queues) {
   struct Restore {
     uint64_t &value;
     ~Restore() { value = UINT64_MAX; }
   } restore{OnDevice.InUseSince};
-  // Poison is in the order of one queue.
-  const bool severalQueues = Ctx.caps().asynchronous && Time.Tracking &&
-                             uses.size() > 1 && !Ctx.config.poison;
-  const unsigned queues = severalQueues ? Ctx.config.sliceQueues : 1;
   uses.runAtATime(queues);
   DRAGON_TRY(AtATime.begin(uses.launch(0).queue, queues));
   Status status;

@@ -17,6 +17,7 @@
 #define DRAGON_RUNTIME_LAUNCH_SLICERUNNER_H
 
 #include "runtime/launch/LaunchKey.h"
+#include "runtime/launch/LoopState.h"
 #include "runtime/launch/SlicePipeline.h"
 #include "runtime/launch/SliceQueues.h"
 #include "runtime/launch/Submitter.h"
@@ -30,10 +31,12 @@ class SliceRunner {
 public:
   SliceRunner(Context &context, WorkTracker &time, Contents &data,
               DeviceChunks &deviceChunks, Residency &resident,
-              Discards &discards, Submitter &submit, SlicePipeline &pipeline)
+              Discards &discards, Submitter &submit, SlicePipeline &pipeline,
+              LoopState &loopState)
       : Ctx(context), Time(time), Data(data), OnDevice(deviceChunks),
         Resident(resident), Discarded(discards), Submit(submit),
-        Pipeline(pipeline), AtATime(*context.device, time.Work) {}
+        Pipeline(pipeline), State(loopState),
+        AtATime(*context.device, time.Work) {}
 
   Status run(SliceUses &uses);
   /// The device accepted such launches: they will not be refused when nobody
@@ -43,6 +46,7 @@ public:
   }
 
 private:
+  Status runAll(SliceUses &uses, unsigned queues);
   Status runOne(SliceUses &uses, size_t index);
   Status submit(const SliceUses &uses, size_t index, Queue queue);
   Status noteWrites(const SliceUses &uses, size_t index);
@@ -58,6 +62,7 @@ private:
   Discards &Discarded;
   Submitter &Submit;
   SlicePipeline &Pipeline;
+  LoopState &State;
   SliceQueues AtATime;
   std::unordered_set<uint64_t> Accepted; ///< by their shapes
 };

@@ -37,13 +37,15 @@ struct SlicedLaunch {
   std::vector<AddressRange> dying;
 };
 
-/// A part of its grid.
+/// A part of its grid, or of a loop of all its threads.
 struct Slice {
   uint32_t launch;
   BlockBox box;
   const LaunchFootprint *chunks;
   /// What it uses besides, which stays in host memory; null: nothing.
   const LaunchFootprint *mapped = nullptr;
+
+  bool isOfLoop() const { return box.Hi[LoopDimension] != 0; }
 };
 
 /// Slices in the order in which they run, which keeps that of launches where

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A summary's arrays, a launch's numbers, a box of its blocks, and what is
+// A summary's arrays, a launch's numbers, a box of its blocks and iterations, and what is
 // known of the memory that it looks into. Owned by the caller.
 //
 //===----------------------------------------------------------------------===//
@@ -34,6 +34,11 @@ struct EvalInput {
   const uint32_t *BoxLo; ///< x, y, z
   const uint32_t *BoxHi; ///< x, y, z; exclusive
   const void *const *ArgValues;
+  /// The loop of which only the iterations [LoopLo, LoopHi) count; NoIndex:
+  /// none. LoopHi UINT64_MAX: to its end.
+  uint32_t Loop = NoIndex;
+  uint64_t LoopLo = 0;
+  uint64_t LoopHi = UINT64_MAX;
   const KnownMemory *Memory = nullptr;
   std::vector<MemoryRange> *Wanted = nullptr;
   /// What some loads give, in this case (LoadedCases.h).

@@ -30,6 +30,8 @@ class ExprForms : public WrappedNumbers {
 public:
   /// The loads so far that may give several known values.
   std::vector<LoadedValues> Loads;
+  /// The variable that counts the iterations of In.Loop; NoIndex: none so far.
+  uint32_t Counter = NoIndex;
 
 protected:
   const EvalInput &In;
@@ -459,7 +461,15 @@ private:
 
   Linear loop(uint32_t Node) {
     const ExprNode &N = In.Exprs[Node];
-    uint32_t Var = System.addVariable({0, Infinity}, false);
+    Interval Range{0, Infinity};
+    if (In.Loop != NoIndex && N.Imm == int64_t(In.Loop)) {
+      Range.Lo = Wide(In.LoopLo);
+      if (In.LoopHi != UINT64_MAX)
+        Range.Hi = Wide(In.LoopHi) - 1;
+    }
+    uint32_t Var = System.addVariable(Range, false);
+    if (In.Loop != NoIndex && N.Imm == int64_t(In.Loop))
+      Counter = Var;
     bool Soft = std::find(TestedLoops.begin(), TestedLoops.end(), Node) !=
                 TestedLoops.end();
     // Where a guard tests the loop, its count only helps to find bounds.
@@ -484,7 +494,8 @@ private:
       D = 1;
     }
     if (D == 1 && !number(Node, false, Bound)) {
-      System.Vars[Var].Range.Hi = valuesOf(N.Bits, false).Hi;
+      Wide &Hi = System.Vars[Var].Range.Hi;
+      Hi = std::min(Hi, valuesOf(N.Bits, false).Hi);
       return false;
     }
     if (!Bound.add(Linear::variable(Var), -D))

@@ -235,6 +235,9 @@ Result ModuleRegistry::prepareCpu(Kernel &kernel) {
     if (const dragon_cpu_kernel *counting = findOnCpu(*kernel.module, name))
       kernel.info.counting =
           KernelHandle{{kernel.name.c_str(), counting, {}, {}}};
+  if (const char *name = loopNameOf(kernel); found && name)
+    if (const dragon_cpu_kernel *looped = findOnCpu(*kernel.module, name))
+      kernel.info.looped = KernelHandle{{kernel.name.c_str(), looped, {}, {}}};
   if (found)
     return cudaSuccess;
   printErrorOnce(fmt::format(
@@ -251,6 +254,13 @@ const char *ModuleRegistry::countingNameOf(const Kernel &kernel) {
   const KernelRecord *record = kernel.info.record;
   return record && record->CountingName
              ? kernel.info.summary->string(record->CountingName)
+             : nullptr;
+}
+
+const char *ModuleRegistry::loopNameOf(const Kernel &kernel) {
+  const KernelRecord *record = kernel.info.record;
+  return record && record->LoopName
+             ? kernel.info.summary->string(record->LoopName)
              : nullptr;
 }
 

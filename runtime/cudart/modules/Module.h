@@ -50,6 +50,7 @@ struct Kernel {
   std::atomic<int> carveout{-1};
   char sliceKey = 0;        ///< its address is the slice clone's stub
   char countingKey = 0;     ///< and that of the copy that counts
+  char loopKey = 0;         ///< and that of the copy that runs part of a loop
   char restrictKey = 0;     ///< and that of the copy for distinct buffers
   std::string restrictName; ///< the latter's symbol; empty: there is none
 };
@@ -135,6 +136,7 @@ private:
                                      const std::string &name) const;
   /// Of the copy that counts, or null.
   static const char *countingNameOf(const Kernel &kernel);
+  static const char *loopNameOf(const Kernel &kernel);
   void lookUpSummary(Kernel &kernel);
 
   std::shared_mutex Lock;

@@ -218,8 +218,7 @@ cudaError_t cudaFuncSetAttribute(const void *function,
         DRAGON_CHECK(DRAGON_NVIDIA(cudaFuncSetAttribute,
                                    static_cast<const void *>(&kernel->sliceKey),
                                    attribute, value));
-      // Where the copies that count or are for distinct buffers have less to
-      // give, they are not used.
+      // Where a copy has less to give, it is not used.
       auto setForCopy = [&](std::optional<KernelHandle> &copy,
                             const void *key) {
         if (copy && DRAGON_NVIDIA(cudaFuncSetAttribute, key, attribute,
@@ -228,6 +227,7 @@ cudaError_t cudaFuncSetAttribute(const void *function,
       };
       if (kernel) {
         setForCopy(kernel->info.counting, &kernel->countingKey);
+        setForCopy(kernel->info.looped, &kernel->loopKey);
         setForCopy(kernel->info.restricted, &kernel->restrictKey);
       }
       return DRAGON_NVIDIA(cudaFuncSetAttribute, function, attribute, value);

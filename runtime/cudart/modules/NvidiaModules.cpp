@@ -64,6 +64,11 @@ Result ModuleRegistry::prepareGpu(Kernel &kernel) {
     if (const KernelCode code = codeOf(&kernel.countingKey))
       kernel.info.counting =
           KernelHandle{{kernel.name.c_str(), nullptr, code, {}}};
+  // It always runs all blocks.
+  if (loopNameOf(kernel))
+    if (const KernelCode code = codeOf(&kernel.loopKey))
+      kernel.info.looped =
+          KernelHandle{{kernel.name.c_str(), nullptr, code, code}};
   return cudaSuccess;
 }
 
@@ -114,6 +119,8 @@ Result ModuleRegistry::giveToNvidia(Module &module) {
           add(&kernel.sliceKey, module.summary.string(record->SliceName));
         if (record->CountingName)
           add(&kernel.countingKey, module.summary.string(record->CountingName));
+        if (record->LoopName)
+          add(&kernel.loopKey, module.summary.string(record->LoopName));
         if (record->Flags & KernelHasRestrictCopy) {
           kernel.restrictName = RestrictPrefix + kernel.name;
           add(&kernel.restrictKey, kernel.restrictName.c_str());

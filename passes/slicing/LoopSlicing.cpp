@@ -1,0 +1,401 @@
+//===- LoopSlicing.cpp - copies of kernels that run part of a loop --------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/slicing/LoopSlicing.h"
+
+#include "passes/Remarks.h"
+#include "passes/SourceNames.h"
+#include "passes/slicing/LoopLegality.h"
+#include "passes/slicing/LoopWorth.h"
+#include "passes/support/ExtraParameters.h"
+#include "passes/support/LoopTags.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+constexpr uint64_t SharedAlignment = 16;
+
+/// A variable in shared memory that a block keeps; 0 bytes: what is dynamic.
+struct KeptVariable {
+  GlobalVariable *Variable;
+  uint64_t Bytes;
+  uint64_t Offset; ///< in what the block keeps
+};
+
+/// What a thread and a block keep from launch to launch.
+struct KeptState {
+  SmallVector<PHINode *, 8> Phis; ///< the largest ones first
+  SmallVector<KeptVariable, 4> Variables;
+  uint64_t ThreadBytes = 0, BlockBytes = 0;
+  bool KeepsDynamic = false;
+};
+
+Type *keptType(Type *T) {
+  const auto *Int = dyn_cast<IntegerType>(T);
+  return Int ? IntegerType::get(T->getContext(),
+                                unsigned(PowerOf2Ceil(
+                                    std::max(8u, Int->getBitWidth()))))
+             : T;
+}
+
+uint64_t keptBytes(const PHINode &Phi) {
+  return PowerOf2Ceil(
+      Phi.getDataLayout().getTypeStoreSize(keptType(Phi.getType())));
+}
+
+KeptState stateOf(Loop &L, const SetVector<GlobalVariable *> &Shared) {
+  KeptState State;
+  for (uint64_t Bytes = 16; Bytes; Bytes /= 2)
+    for (PHINode &Phi : L.getHeader()->phis())
+      if (keptBytes(Phi) == Bytes) {
+        State.Phis.push_back(&Phi);
+        State.ThreadBytes += Bytes;
+      }
+  for (GlobalVariable *Variable : Shared) {
+    if (Variable->isDeclaration()) {
+      State.KeepsDynamic = true;
+      continue;
+    }
+    const uint64_t Bytes = Variable->getDataLayout().getTypeAllocSize(
+        Variable->getValueType());
+    State.Variables.push_back({Variable, Bytes, State.BlockBytes});
+    State.BlockBytes += alignTo(Bytes, SharedAlignment);
+  }
+  // All dynamic variables are the same memory.
+  if (State.KeepsDynamic)
+    State.Variables.push_back(
+        {*find_if(Shared, [](GlobalVariable *V) { return V->isDeclaration(); }),
+         0, State.BlockBytes});
+  return State;
+}
+
+class LoopCutter {
+public:
+  LoopCutter(Function &Copy, Loop &L, const SetVector<GlobalVariable *> &Shared)
+      : Copy(Copy), L(L), State(stateOf(L, Shared)),
+        Area(Copy.getArg(Copy.arg_size() - 4)),
+        Begin(Copy.getArg(Copy.arg_size() - 3)),
+        End(Copy.getArg(Copy.arg_size() - 2)),
+        Dynamic(Copy.getArg(Copy.arg_size() - 1)) {}
+
+  void cut();
+  const KeptState &state() const { return State; }
+
+private:
+  void computePlaces(Instruction &Before);
+  Value *placeOf(IRBuilder<> &B, const PHINode &Phi);
+  /// Copies the block's shared memory, from or to the state; returns where
+  /// the code goes on.
+  void copyShared(IRBuilder<> &B, bool Save);
+  void copyBytes(IRBuilder<> &B, Value *To, Value *From, Value *Bytes,
+                 unsigned Width);
+  BasicBlock *addRestore(BasicBlock &Front);
+  BasicBlock *addSave();
+  void barrier(IRBuilder<> &B) {
+    B.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all,
+                      ArrayRef<Type *>(), {B.getInt32(0)});
+  }
+
+  Function &Copy;
+  Loop &L;
+  const KeptState State;
+  Value *const Area, *const Begin, *const End, *const Dynamic;
+  Value *Threads = nullptr;       ///< of the grid
+  Value *Thread = nullptr;        ///< in it
+  Value *ThreadOfBlock = nullptr; ///< 32 bits, as the next
+  Value *ThreadsOfBlock = nullptr;
+  Value *BlockArea = nullptr; ///< where the block keeps its shared memory
+};
+
+/// The thread's and the block's numbers, and what depends on them alone.
+void LoopCutter::computePlaces(Instruction &Before) {
+  IRBuilder<> B(&Before);
+  auto read = [&](Intrinsic::ID Id) -> Value * {
+    return B.CreateIntrinsic(Id, ArrayRef<Type *>(), {});
+  };
+  Value *BlockDim[3] = {read(Intrinsic::nvvm_read_ptx_sreg_ntid_x),
+                        read(Intrinsic::nvvm_read_ptx_sreg_ntid_y),
+                        read(Intrinsic::nvvm_read_ptx_sreg_ntid_z)};
+  Value *GridDim[3] = {read(Intrinsic::nvvm_read_ptx_sreg_nctaid_x),
+                       read(Intrinsic::nvvm_read_ptx_sreg_nctaid_y),
+                       read(Intrinsic::nvvm_read_ptx_sreg_nctaid_z)};
+  Value *Tid[3] = {read(Intrinsic::nvvm_read_ptx_sreg_tid_x),
+                   read(Intrinsic::nvvm_read_ptx_sreg_tid_y),
+                   read(Intrinsic::nvvm_read_ptx_sreg_tid_z)};
+  Value *Block[3] = {read(Intrinsic::nvvm_read_ptx_sreg_ctaid_x),
+                     read(Intrinsic::nvvm_read_ptx_sreg_ctaid_y),
+                     read(Intrinsic::nvvm_read_ptx_sreg_ctaid_z)};
+  auto linear = [&](Value *const At[3], Value *const Of[3], Type *T) {
+    Value *Sum = B.CreateZExt(At[2], T);
+    for (unsigned D : {1u, 0u})
+      Sum = B.CreateAdd(B.CreateMul(Sum, B.CreateZExt(Of[D], T)),
+                        B.CreateZExt(At[D], T));
+    return Sum;
+  };
+  auto product = [&](Value *const Of[3], Type *T) {
+    return B.CreateMul(B.CreateMul(B.CreateZExt(Of[0], T),
+                                   B.CreateZExt(Of[1], T)),
+                       B.CreateZExt(Of[2], T));
+  };
+  Type *Wide = B.getInt64Ty();
+  ThreadOfBlock = linear(Tid, BlockDim, B.getInt32Ty());
+  ThreadsOfBlock = product(BlockDim, B.getInt32Ty());
+  Value *BlockNumber = linear(Block, GridDim, Wide);
+  Value *PerBlock = B.CreateZExt(ThreadsOfBlock, Wide);
+  Threads = B.CreateMul(product(GridDim, Wide), PerBlock);
+  Thread = B.CreateAdd(B.CreateMul(BlockNumber, PerBlock),
+                       B.CreateZExt(ThreadOfBlock, Wide));
+  if (State.Variables.empty())
+    return;
+  auto roundedUp = [&](Value *Bytes) {
+    return B.CreateAnd(B.CreateAdd(Bytes, B.getInt64(SharedAlignment - 1)),
+                       B.getInt64(~(SharedAlignment - 1)));
+  };
+  Value *Each = B.getInt64(State.BlockBytes);
+  if (State.KeepsDynamic)
+    Each = B.CreateAdd(Each, roundedUp(B.CreateZExt(Dynamic, Wide)));
+  Value *First =
+      roundedUp(B.CreateMul(Threads, B.getInt64(State.ThreadBytes)));
+  BlockArea = B.CreatePtrAdd(Area,
+                             B.CreateAdd(First, B.CreateMul(BlockNumber, Each)));
+}
+
+/// Values of one phi lie together, one thread's behind the other's.
+Value *LoopCutter::placeOf(IRBuilder<> &B, const PHINode &Phi) {
+  uint64_t Before = 0;
+  for (const PHINode *Other : State.Phis) {
+    if (Other == &Phi)
+      break;
+    Before += keptBytes(*Other);
+  }
+  return B.CreatePtrAdd(
+      Area, B.CreateAdd(B.CreateMul(Threads, B.getInt64(Before)),
+                        B.CreateMul(Thread, B.getInt64(keptBytes(Phi)))));
+}
+
+/// for (i = thread of block; i < Bytes / Width; i += threads of block)
+///   To[i] = From[i];
+void LoopCutter::copyBytes(IRBuilder<> &B, Value *To, Value *From, Value *Bytes,
+                           unsigned Width) {
+  LLVMContext &Context = Copy.getContext();
+  Type *Element = IntegerType::get(Context, Width * 8);
+  Value *Count = B.CreateUDiv(Bytes, B.getInt32(Width));
+  BasicBlock *Before = B.GetInsertBlock();
+  BasicBlock *Head = BasicBlock::Create(Context, "dragon.copy", &Copy);
+  BasicBlock *Body = BasicBlock::Create(Context, "dragon.copy.body", &Copy);
+  BasicBlock *After = BasicBlock::Create(Context, "dragon.copied", &Copy);
+  B.CreateBr(Head);
+  B.SetInsertPoint(Head);
+  PHINode *At = B.CreatePHI(B.getInt32Ty(), 2);
+  At->addIncoming(ThreadOfBlock, Before);
+  B.CreateCondBr(B.CreateICmpULT(At, Count), Body, After);
+  B.SetInsertPoint(Body);
+  Value *Index = B.CreateZExt(At, B.getInt64Ty());
+  B.CreateStore(B.CreateLoad(Element, B.CreateGEP(Element, From, Index)),
+                B.CreateGEP(Element, To, Index));
+  At->addIncoming(B.CreateAdd(At, ThreadsOfBlock), Body);
+  B.CreateBr(Head);
+  B.SetInsertPoint(After);
+}
+
+void LoopCutter::copyShared(IRBuilder<> &B, bool Save) {
+  if (State.Variables.empty())
+    return;
+  // What other threads did before is done.
+  barrier(B);
+  for (const KeptVariable &Kept : State.Variables) {
+    Value *Bytes = Kept.Bytes ? B.getInt32(uint32_t(Kept.Bytes)) : Dynamic;
+    Value *There = B.CreatePtrAdd(BlockArea, B.getInt64(Kept.Offset));
+    Value *From = Save ? Kept.Variable : There;
+    Value *To = Save ? There : Kept.Variable;
+    const bool InWords =
+        Kept.Variable->getPointerAlignment(Copy.getDataLayout()) >= 4 &&
+        Kept.Bytes && Kept.Bytes % 4 == 0;
+    copyBytes(B, To, From, Bytes, InWords ? 4 : 1);
+  }
+  if (!Save)
+    barrier(B);
+}
+
+/// What a launch behind the first one does in front of the loop.
+BasicBlock *LoopCutter::addRestore(BasicBlock &Front) {
+  BasicBlock *Head = L.getHeader();
+  BasicBlock *First =
+      BasicBlock::Create(Copy.getContext(), "dragon.restore", &Copy, Head);
+  IRBuilder<> B(First);
+  copyShared(B, false);
+  SmallVector<std::pair<PHINode *, Value *>, 8> Values;
+  for (PHINode *Phi : State.Phis) {
+    Type *T = Phi->getType(), *Kept = keptType(T);
+    Value *Loaded = B.CreateLoad(Kept, placeOf(B, *Phi));
+    Values.emplace_back(Phi, Kept == T ? Loaded : B.CreateTrunc(Loaded, T));
+  }
+  for (auto [Phi, Value] : Values)
+    Phi->addIncoming(Value, B.GetInsertBlock());
+  B.CreateBr(Head);
+  Instruction *Old = Front.getTerminator();
+  IRBuilder<> AtFront(Old);
+  AtFront.CreateCondBr(AtFront.CreateICmpEQ(Begin, AtFront.getInt64(0)), Head,
+                       First);
+  Old->eraseFromParent();
+  return B.GetInsertBlock();
+}
+
+/// How a launch before the last one ends.
+BasicBlock *LoopCutter::addSave() {
+  BasicBlock *Save =
+      BasicBlock::Create(Copy.getContext(), "dragon.save", &Copy);
+  IRBuilder<> B(Save);
+  copyShared(B, true);
+  for (PHINode *Phi : State.Phis) {
+    Type *T = Phi->getType(), *Kept = keptType(T);
+    B.CreateStore(Kept == T ? Phi : B.CreateZExt(Phi, Kept), placeOf(B, *Phi));
+  }
+  B.CreateRetVoid();
+  return Save;
+}
+
+void LoopCutter::cut() {
+  BasicBlock *Head = L.getHeader(), *Front = L.getLoopPreheader();
+  BasicBlock *Latch = L.getLoopLatch();
+  computePlaces(*Front->getTerminator());
+  BasicBlock *Restored = addRestore(*Front);
+  BasicBlock *Save = addSave();
+
+  IRBuilder<> B(Head, Head->begin());
+  PHINode *Iteration = B.CreatePHI(B.getInt64Ty(), 3, "dragon.iteration");
+  Iteration->addIncoming(B.getInt64(0), Front);
+  Iteration->addIncoming(Begin, Restored);
+  IRBuilder<> AtLatch(Latch->getTerminator());
+  Iteration->addIncoming(AtLatch.CreateAdd(Iteration, AtLatch.getInt64(1), "",
+                                           /*HasNUW=*/true),
+                         Latch);
+
+  // Head: the phis, then whether this launch goes on; Test: the rest of it.
+  BasicBlock *Test = Head->splitBasicBlock(Head->getFirstNonPHIIt(),
+                                           "dragon.test");
+  Instruction *Old = Head->getTerminator();
+  B.SetInsertPoint(Old);
+  B.CreateCondBr(B.CreateICmpEQ(Iteration, End), Save, Test);
+  Old->eraseFromParent();
+
+  // A thread that is done goes on in the last launch.
+  auto *Condition = cast<BranchInst>(Test->getTerminator());
+  const unsigned Out = L.contains(Condition->getSuccessor(0)) ? 1 : 0;
+  BasicBlock *Behind = Condition->getSuccessor(Out);
+  BasicBlock *Done =
+      BasicBlock::Create(Copy.getContext(), "dragon.done", &Copy, Behind);
+  Condition->setSuccessor(Out, Done);
+  Behind->replacePhiUsesWith(Test, Done);
+  B.SetInsertPoint(Done);
+  B.CreateCondBr(B.CreateICmpEQ(End, B.getInt64(UINT64_MAX)), Behind, Save);
+}
+
+/// The copy of the kernel that is cut along the loop of that tag.
+void addCopy(Function &Kernel, uint32_t Tag, const LoopLegality &Legality,
+             KernelSummary &Summary) {
+  LLVMContext &Context = Kernel.getContext();
+  Type *Long = Type::getInt64Ty(Context);
+  Function *Copy = cloneWithExtraParameters(
+      Kernel,
+      {PointerType::get(Context, 0), Long, Long, Type::getInt32Ty(Context)},
+      {"dragon.state", "dragon.begin", "dragon.end", "dragon.dynamic"},
+      loopCopyName(Kernel.getName()));
+  DominatorTree DT(*Copy);
+  LoopInfo LI(DT);
+  // The copy has the kernel's loops in their order.
+  DominatorTree KernelsTree(Kernel);
+  LoopInfo KernelsLoops(KernelsTree);
+  const SmallVector<Loop *, 4> All = KernelsLoops.getLoopsInPreorder();
+  const auto Place = find(All, loopOfTag(Kernel, KernelsLoops, Tag));
+  Loop &L = *LI.getLoopsInPreorder()[size_t(Place - All.begin())];
+  InsertPreheaderForLoop(&L, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
+  LoopCutter Cutter(*Copy, L, Legality.Shared);
+  Cutter.cut();
+  keepCopyOfKernel(Kernel, *Copy);
+
+  const KeptState &State = Cutter.state();
+  Summary.LoopName = loopCopyName(Kernel.getName());
+  Summary.LoopThreadBytes = uint32_t(State.ThreadBytes);
+  Summary.LoopBlockBytes = uint32_t(State.BlockBytes);
+  if (State.KeepsDynamic)
+    Summary.Flags |= KernelLoopKeepsDynamic;
+  if (Legality.NeedsDistinct)
+    Summary.Flags |= KernelLoopNeedsDistinct;
+}
+
+bool hasRoomForParameters(const Function &Kernel, const KernelSummary &Summary) {
+  uint64_t Bytes = 3 * sizeof(uint64_t) + sizeof(uint32_t);
+  for (uint32_t Size : Summary.ArgSizes)
+    Bytes += Size + 8;
+  return Bytes <= MaxParameterBytes && !Kernel.isVarArg();
+}
+
+void report(Function &Kernel, Loop &L, Reason Why) {
+  OptimizationRemarkEmitter Emitter(&Kernel);
+  const DILocation *At = outOfLibraries(L.getStartLoc());
+  emitRemark(Emitter,
+             std::move(Why).with("Kernel", displayName(Kernel.getName())),
+             At ? DiagnosticLocation(DebugLoc(At)) : lineOf(Kernel), L.getHeader());
+}
+
+} // namespace
+
+std::string loopCopyName(StringRef Kernel) {
+  return ("__dragon_loop_" + Kernel).str();
+}
+
+bool addLoopSlices(Function &Kernel, KernelSummary &Summary,
+                   const ExprPool &Exprs, ArrayRef<TaggedLoop> Loops,
+                   bool Reports) {
+  DominatorTree DT(Kernel);
+  LoopInfo LI(DT);
+  const TaggedLoop *Best = nullptr;
+  unsigned MostWorth = 0;
+  std::optional<LoopLegality> BestLegality;
+  for (const TaggedLoop &Tagged : Loops) {
+    const unsigned Worth = loopWorth(Summary, Exprs, Tagged.Number);
+    Loop *L = loopOfTag(Kernel, LI, Tagged.Tag);
+    if (!L || Worth <= MostWorth)
+      continue;
+    LoopLegality Legality(Kernel, *L, DT, Summary);
+    std::string Cause = Legality.whyNot();
+    if (Cause.empty() && !hasRoomForParameters(Kernel, Summary))
+      Cause = "the kernel's parameters leave no room for the state";
+    if (Cause.empty()) {
+      Best = &Tagged;
+      MostWorth = Worth;
+      BestLegality.emplace(std::move(Legality));
+    } else if (Reports && !L->getParentLoop()) {
+      report(Kernel, *L,
+             Reason(RemarkId::NotLoopSliced).with("Cause", std::move(Cause)));
+    }
+  }
+  if (!Best)
+    return false;
+  if (Reports)
+    report(Kernel, *loopOfTag(Kernel, LI, Best->Tag),
+           Reason(RemarkId::LoopSliced));
+  Summary.LoopNumber = Best->Number;
+  addCopy(Kernel, Best->Tag, *BestLegality, Summary);
+  return true;
+}
+
+} // namespace dragon

@@ -1,0 +1,34 @@
+//===- LoopWorth.h - does a cut along a loop need less ----------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Slices by blocks are the first choice: they need no state. They do not help
+// where an access walks through a buffer with the loop's iterations
+//
+//   for (i = tid; i < n; i += gridDim.x * blockDim.x) .. x[i]   // far steps
+//   for (row = 0; row < n; ++row) .. m[row * n + column]
+//   for (j = 0; j < n; ++j) .. bodies[j]                        // in all blocks
+//
+// that is, where an iteration goes further than a number that the code has, or
+// where the place does not depend on the block. Loops of a few iterations, as
+// over the planes of an image, cut nothing in small pieces.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_SLICING_LOOPWORTH_H
+#define DRAGON_PASSES_SLICING_LOOPWORTH_H
+
+#include "dragon/SummaryBuilder.h"
+
+namespace dragon {
+
+/// The accesses of the kernel that a cut along the loop of that number divides
+/// and one by blocks does not.
+unsigned loopWorth(const KernelSummary &Kernel, const ExprPool &Exprs,
+                   uint32_t Number);
+
+} // namespace dragon
+
+#endif // DRAGON_PASSES_SLICING_LOOPWORTH_H

@@ -1,0 +1,113 @@
+//===- LoopState.cpp - what threads keep between parts of a loop ----------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/LoopState.h"
+
+#include <utility>
+
+namespace dragon {
+
+namespace {
+
+/// What KernelRecord::LoopName says of the area.
+constexpr uint64_t Unit = 16;
+
+uint64_t roundUp(uint64_t bytes, uint64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+} // namespace
+
+LoopArguments::LoopArguments(const LaunchCall &call, uintptr_t state,
+                             uint64_t begin, uint64_t end)
+    : State(state), Begin(begin), End(end), Dynamic(call.dynamicSharedBytes),
+      Args(call.args, call.args + call.numArgs) {
+  Args.push_back(&State);
+  Args.push_back(&Begin);
+  Args.push_back(&End);
+  Args.push_back(&Dynamic);
+}
+
+bool LoopState::canCut(const ResolvedLaunch &launch) const {
+  const KernelInfo &kernel = *launch.kernel;
+  if (!kernel.looped || !kernel.record || launch.cooperative || launch.anything)
+    return false;
+  if ((kernel.record->Flags & KernelLoopNeedsDistinct) &&
+      !launch.onDistinctAllocations())
+    return false;
+  LaunchRequest request = requestOf(launch, wholeGrid(launch));
+  request.kernel = const_cast<KernelHandle *>(&*kernel.looped);
+  return Ctx.device->accepts(request);
+}
+
+uint64_t LoopState::bytesFor(const LaunchCall &call) const {
+  const KernelRecord &record = *call.kernel->record;
+  uint64_t blocks = 1, threads = 1;
+  for (unsigned d = 0; d < 3; ++d) {
+    blocks *= call.grid[d];
+    threads *= call.block[d];
+  }
+  uint64_t ofBlock = record.LoopBlockBytes;
+  if (record.Flags & KernelLoopKeepsDynamic)
+    ofBlock += roundUp(call.dynamicSharedBytes, Unit);
+  return roundUp(roundUp(blocks * threads * record.LoopThreadBytes, Unit) +
+                     blocks * ofBlock + Unit,
+                 Ctx.caps().granularity);
+}
+
+uint64_t LoopState::bytesToMake(const LaunchCall &call) const {
+  const uint64_t bytes = bytesFor(call);
+  return bytes <= Bytes ? 0 : bytes;
+}
+
+Status LoopState::make(uint64_t bytes) {
+  Ctx.pins.next();
+  DRAGON_TRY(OnDevice.makeRoom(bytes));
+  DRAGON_ASSIGN(Physical slab, OnDevice.Pool.take(bytes));
+  StatusOr<uintptr_t> va = Ctx.device->reserve(bytes);
+  Status status = va.ok() ? Ctx.device->map(*va, slab) : va.takeStatus();
+  if (!status.ok()) {
+    if (va.ok())
+      Ctx.device->release(*va, bytes).ignore();
+    OnDevice.Pool.give(slab);
+    return status;
+  }
+  OnDevice.Pool.setAside(slab, true);
+  Slab = slab;
+  Va = *va;
+  Bytes = bytes;
+  return {};
+}
+
+Status LoopState::begin(const LaunchCall &call) {
+  if (const uint64_t bytes = bytesToMake(call)) {
+    drop();
+    DRAGON_TRY(make(bytes).within("the state of '{}'", nameOf(call)));
+  }
+  return Ticket ? Time.Work.queueWaitsForOne(call.queue, Ticket) : Status();
+}
+
+Status LoopState::end(const LaunchCall &call) {
+  auto ticket = Time.Work.note(call.queue);
+  if (!ticket.ok())
+    DRAGON_TRY(Time.synchronizeAll());
+  Ticket = ticket.ok() ? *ticket : 0;
+  return {};
+}
+
+void LoopState::drop() {
+  if (!Va)
+    return;
+  if (Ticket)
+    Time.Work.waitFor(std::exchange(Ticket, 0)).ignore();
+  Ctx.device->unmap(Va, Slab).ignore();
+  Ctx.device->release(std::exchange(Va, 0), std::exchange(Bytes, 0)).ignore();
+  OnDevice.Pool.setAside(Slab, false);
+  OnDevice.Pool.give(std::exchange(Slab, {}));
+}
+
+} // namespace dragon

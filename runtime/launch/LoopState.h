@@ -1,0 +1,81 @@
+//===- LoopState.h - what threads keep between parts of a loop --*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A launch that is cut along a loop of its kernel runs the kernel's copy for
+// that (KernelRecord::LoopName), one range of iterations after the other. What
+// its threads and blocks keep in between lies in device memory of the runtime:
+// one area, made for the first such launch, made anew for one that needs a
+// larger one, and used by one launch at a time.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_LAUNCH_LOOPSTATE_H
+#define DRAGON_RUNTIME_LAUNCH_LOOPSTATE_H
+
+#include "runtime/launch/ResolvedLaunch.h"
+#include "runtime/memory/DeviceChunks.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace dragon {
+
+/// The arguments of the kernel's copy for some iterations.
+class LoopArguments {
+public:
+  /// [begin, end); UINT64_MAX: to the end of the loop, and what comes behind.
+  LoopArguments(const LaunchCall &call, uintptr_t state, uint64_t begin,
+                uint64_t end);
+  LoopArguments(const LoopArguments &) = delete;
+  LoopArguments &operator=(const LoopArguments &) = delete;
+
+  std::span<void *const> all() const { return Args; }
+
+private:
+  uint64_t State, Begin, End;
+  uint32_t Dynamic;
+  std::vector<void *> Args;
+};
+
+class LoopState {
+public:
+  LoopState(Context &context, WorkTracker &time, DeviceChunks &deviceChunks)
+      : Ctx(context), Time(time), OnDevice(deviceChunks) {}
+
+  /// The launch can be cut along a loop: its kernel has a copy for that, which
+  /// is right for these arguments, and the device takes it.
+  bool canCut(const ResolvedLaunch &launch) const;
+  /// Device memory that such a launch would take beside what is there.
+  uint64_t bytesToMake(const LaunchCall &call) const;
+
+  /// There is room for what the launch keeps, and later work in its queue may
+  /// use it.
+  Status begin(const LaunchCall &call);
+  uintptr_t address() const { return Va; }
+  AddressRange range() const { return {Va, Va + Bytes}; }
+  /// All of the launch is in its queue.
+  Status end(const LaunchCall &call);
+
+  bool any() const { return Va != 0; }
+  /// The memory goes back, once it is idle.
+  void drop();
+
+private:
+  uint64_t bytesFor(const LaunchCall &call) const;
+  Status make(uint64_t bytes);
+
+  Context &Ctx;
+  WorkTracker &Time;
+  DeviceChunks &OnDevice;
+  uintptr_t Va = 0; ///< 0: there is none
+  uint64_t Bytes = 0;
+  Physical Slab;
+  uint64_t Ticket = 0; ///< of its last use
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_LAUNCH_LOOPSTATE_H
