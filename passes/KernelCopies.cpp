@@ -11,9 +11,11 @@
 #include "passes/counting/CountingCopies.h"
 #include "passes/restrict/RestrictCopies.h"
 #include "passes/slicing/GridSlicing.h"
+#include "passes/slicing/LoopSlicing.h"
 #include "passes/support/ExtraParameters.h"
 
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
@@ -22,6 +24,7 @@ namespace dragon {
 namespace {
 
 constexpr StringRef SliceMark = "dragon-slices";
+constexpr StringRef LoopMark = "dragon-slices-alone";
 constexpr StringRef CountingMark = "dragon-counts";
 constexpr StringRef RestrictMark = "dragon-restrict";
 /// Larger kernels have no copy for buffers that do not overlap: the assembler
@@ -36,6 +39,17 @@ bool markForSlices(Module &M, const SliceDecisions &Decisions) {
     Kernel->addFnAttr(SliceMark);
     Changed = true;
   }
+  return Changed;
+}
+
+bool markLoopCopies(Module &M, const SliceDecisions &Decisions) {
+  bool Changed = false;
+  for (const auto &Decision : Decisions)
+    if (Decision.second.NeedsClone)
+      if (Function *Copy = M.getFunction(loopCopyName(Decision.first()))) {
+        Copy->addFnAttr(LoopMark);
+        Changed = true;
+      }
   return Changed;
 }
 
@@ -56,6 +70,7 @@ bool markForRestrict(Module &M, const StringSet<> &Kernels) {
 void removeMarks(Module &M) {
   for (Function &F : M) {
     F.removeFnAttr(SliceMark);
+    F.removeFnAttr(LoopMark);
     F.removeFnAttr(CountingMark);
     F.removeFnAttr(RestrictMark);
   }
@@ -65,9 +80,11 @@ PreservedAnalyses KernelCopiesPass::run(Module &M,
                                         ModuleAnalysisManager &Analyses) {
   SliceDecisions Slices;
   StringSet<> Counting;
-  SmallVector<Function *, 8> Restricted;
+  SmallVector<Function *, 8> Restricted, Replaced;
   for (Function &F : M) {
-    if (F.hasFnAttribute(SliceMark)) {
+    if (F.hasFnAttribute(LoopMark))
+      Replaced.push_back(&F);
+    if (F.hasFnAttribute(SliceMark) || F.hasFnAttribute(LoopMark)) {
       SliceLegality &Legality = Slices[F.getName()];
       Legality.Sliceable = Legality.NeedsClone = true;
     }
@@ -88,6 +105,12 @@ PreservedAnalyses KernelCopiesPass::run(Module &M,
   removeMarks(M);
   addCountingCopies(M, Counting, CounterCode::Ptx);
   addSliceClones(M, Slices);
+  removeFromUsedLists(M, [&](Constant *Used) {
+    return is_contained(Replaced, dyn_cast<Function>(Used));
+  });
+  for (Function *Copy : Replaced)
+    if (Copy->use_empty())
+      Copy->eraseFromParent();
   addRestrictCopies(Restricted, Analyses);
   return Counting.empty() && Slices.empty() && Restricted.empty()
              ? PreservedAnalyses::all()

@@ -21,6 +21,9 @@
 //   define ptx_kernel void @__dragon_count_k(.., ptr, i64, ..)
 //   define ptx_kernel void @__dragon_restrict_k(..)
 //
+// A copy that runs part of a loop is made at the start (LoopSlicing.h), and
+// sliced at the end.
+//
 // Kernels that are large by then have no copy that counts, and those that gain
 // nothing by it none for buffers that do not overlap: the runtime does without
 // where it finds none.
@@ -43,6 +46,10 @@ namespace dragon {
 /// Marks the kernels of M that need a clone to be sliced. Returns true if M
 /// changed.
 bool markForSlices(llvm::Module &M, const SliceDecisions &Decisions);
+
+/// Marks copies that run part of a loop (LoopSlicing.h), of kernels that need a
+/// clone to be sliced: the clone takes their place. Returns true if M changed.
+bool markLoopCopies(llvm::Module &M, const SliceDecisions &Decisions);
 
 /// Marks the kernels of these names, which M has, each with its cause. Returns
 /// true if M changed.

@@ -222,9 +222,13 @@ void DeviceSide::decideSlices() {
     return addNoSlicing(Summary);
   if (Reports)
     reportSlicing(M, Slices);
+  Changed |= markLoopCopies(M, Slices);
   refuseUselessSlices(Slices, Summary);
   Changed |= markForSlices(M, Slices);
   addSlicing(Summary, Slices);
+  for (KernelSummary &Kernel : Summary.Kernels)
+    if (!Kernel.LoopName.empty() && Slices.lookup(Kernel.Name).NeedsClone)
+      Kernel.Flags |= KernelLoopIsSliced;
 }
 
 void DeviceSide::writeSummaries() {

@@ -54,6 +54,8 @@ constexpr uint32_t SummaryVersion = 6;
 constexpr uint32_t NoIndex = 0xffffffffu;
 /// In front of a kernel's symbol: its copy for KernelHasRestrictCopy.
 constexpr char RestrictPrefix[] = "__dragon_restrict_";
+/// In front of a kernel's symbol: its slice clone.
+constexpr char SlicePrefix[] = "__dragon_slice_";
 
 /// What a kernel does through one pointer. Any = nothing is known: may read
 /// and write all of every buffer that the pointer can reach.
@@ -229,6 +231,9 @@ enum KernelFlags : uint32_t {
   /// it writes through one lead to the same allocation, and none leads into no
   /// allocation.
   KernelLoopNeedsDistinct = 512,
+  /// In code for GPUs the slice clone `__dragon_slice_<LoopName>` stands for the
+  /// copy `LoopName`.
+  KernelLoopIsSliced = 1024,
 };
 
 struct KernelRecord {
@@ -251,15 +256,18 @@ struct KernelRecord {
   uint32_t CountingName;
   /// Symbol of a copy that runs some iterations of one of its loops; 0 = none.
   /// Launched with ascending ranges that cover all iterations, it does what the
-  /// kernel does. Four parameters follow those of the kernel:
-  ///   uint8_t *state   what a thread keeps from one range to the next:
-  ///                    LoopThreadBytes for each thread of the grid, up to a
-  ///                    multiple of 16; then for each block LoopBlockBytes and,
-  ///                    with KernelLoopKeepsDynamic, its dynamic shared memory,
-  ///                    up to a multiple of 16. Nothing is read from it in the
-  ///                    first range. Aligned to 16 bytes
+  /// kernel does. Six parameters follow those of the kernel:
+  ///   uint8_t *state   what is kept from one range to the next by the blocks
+  ///                    [first, first + blocks), counted in x, then y, then z,
+  ///                    which are all that run: LoopThreadBytes for each
+  ///                    thread, up to a multiple of 16; then for each block
+  ///                    LoopBlockBytes and, with KernelLoopKeepsDynamic, its
+  ///                    dynamic shared memory, up to a multiple of 16. Nothing
+  ///                    is read from it in the first range. Aligned to 16 bytes
   ///   uint64_t begin   the range: [begin, end); UINT64_MAX: to the end, and
   ///   uint64_t end     with what comes behind the loop
+  ///   uint64_t first
+  ///   uint64_t blocks
   ///   uint32_t dynamic bytes of dynamic shared memory
   uint32_t LoopName;
   uint32_t LoopNumber; ///< Imm of the Loop node that counts its iterations

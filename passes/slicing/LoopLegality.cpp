@@ -33,6 +33,21 @@ bool isShared(const Value &Object) {
              NVPTXAS::ADDRESS_SPACE_SHARED;
 }
 
+/// The block's memory, or the thread's.
+bool isOwn(const Value &Object) {
+  return isShared(Object) || isa<AllocaInst>(Object);
+}
+
+constexpr const char *Writes = "what is in front of it writes memory";
+
+/// A thread keeps no more variables than those.
+constexpr uint64_t MostLocalBytes = 512;
+
+bool holdsAddresses(Type &T) {
+  return T.isPtrOrPtrVectorTy() ||
+         any_of(T.subtypes(), [](Type *Part) { return holdsAddresses(*Part); });
+}
+
 /// It is only read, through addresses that are made of it here.
 bool isOnlyRead(const Value &Address) {
   return all_of(Address.users(), [](const User *By) {
@@ -126,6 +141,9 @@ const char *LoopLegality::structureObstacle() {
       !isa<BranchInst>(Head->getTerminator()))
     return "it can be left in another place than at its head";
   for (const Instruction &I : *Head) {
+    const auto *Call = dyn_cast<CallBase>(&I);
+    if (Call && Call->isConvergent())
+      return "its condition depends on other threads";
     if (isa<PHINode>(I) || !I.mayReadOrWriteMemory() ||
         isa<DbgInfoIntrinsic>(I))
       continue;
@@ -138,9 +156,18 @@ const char *LoopLegality::structureObstacle() {
 }
 
 const char *LoopLegality::stateObstacle() {
-  for (const Instruction &I : instructions(Kernel))
-    if (isa<AllocaInst>(I))
-      return "the kernel has an array or a variable in local memory";
+  uint64_t LocalBytes = 0;
+  for (Instruction &I : instructions(Kernel))
+    if (auto *Local = dyn_cast<AllocaInst>(&I)) {
+      const auto Bytes = Local->getAllocationSize(Kernel.getDataLayout());
+      if (!Local->isStaticAlloca() || !Bytes || Bytes->isScalable() ||
+          holdsAddresses(*Local->getAllocatedType()))
+        return "a variable in local memory may hold addresses";
+      LocalBytes += *Bytes;
+      Locals.push_back(Local);
+    }
+  if (LocalBytes > MostLocalBytes)
+    return "the kernel has much local memory";
   for (Function *F : reachableFunctions(Kernel))
     if (any_of(instructions(*F), mayEndThreads))
       return "a thread may end anywhere";
@@ -153,7 +180,7 @@ const char *LoopLegality::stateObstacle() {
 
 const char *LoopLegality::obstacleInLoad(const Value &Address) {
   const Value *Object = getUnderlyingObject(&Address);
-  if (neverChanges(*Object) || isShared(*Object))
+  if (neverChanges(*Object) || isOwn(*Object))
     return nullptr;
   if (const auto *Arg = dyn_cast<Argument>(Object)) {
     const PointerSummary *Pointer = Summary.pointer(Arg->getArgNo());
@@ -175,6 +202,13 @@ const char *LoopLegality::obstacleInCall(CallBase &Call) {
   Function *Callee = Call.getCalledFunction();
   if (!Callee)
     return Unknown;
+  if (auto *Copy = dyn_cast<MemIntrinsic>(&Call)) {
+    const auto *Transfer = dyn_cast<MemTransferInst>(Copy);
+    return isOwn(*getUnderlyingObject(Copy->getRawDest()))
+               ? (Transfer ? obstacleInLoad(*Transfer->getRawSource())
+                           : nullptr)
+               : Writes;
+  }
   const auto *Intrinsic = dyn_cast<IntrinsicInst>(&Call);
   if (isCooperation(Call) || (Intrinsic && Intrinsic->isAssumeLikeIntrinsic()))
     return nullptr;
@@ -206,9 +240,8 @@ const char *LoopLegality::obstacleInFront(Instruction &I) {
     Address = Store->getPointerOperand();
   else if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
     Address = Atomic->getPointerOperand();
-  if (Address && isShared(*getUnderlyingObject(Address)))
-    return nullptr;
-  return "what is in front of it writes memory";
+  const Value *Object = Address ? getUnderlyingObject(Address) : nullptr;
+  return Object && isOwn(*Object) ? nullptr : Writes;
 }
 
 void LoopLegality::addShared(BasicBlock &Block) {

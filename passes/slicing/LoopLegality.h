@@ -19,8 +19,9 @@
 //     in each later launch;
 //   - what stands outside of the loop and not behind it only computes, or sets
 //     up the block's shared memory: it runs in each launch;
-//   - what goes on in the loop lives in registers, in the block's shared memory
-//     or in buffers, not in local memory.
+//   - what goes on in the loop lives in registers, in small variables of the
+//     thread, in the block's shared memory or in buffers, and no address of the
+//     thread's or the block's memory goes on.
 // The first two are structure; nothing here is about speed.
 //
 //===----------------------------------------------------------------------===//
@@ -30,10 +31,12 @@
 #include "dragon/SummaryBuilder.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include <string>
 
 namespace llvm {
+class AllocaInst;
 class BasicBlock;
 class CallBase;
 class DominatorTree;
@@ -60,6 +63,8 @@ public:
   /// After whyNot(): the variables in shared memory whose contents go on from
   /// one iteration to the next.
   llvm::SetVector<llvm::GlobalVariable *> Shared;
+  /// The variables in local memory, which a thread keeps.
+  llvm::SmallVector<llvm::AllocaInst *, 4> Locals;
   /// What stands in front of the loop loads from buffers that the kernel does
   /// not write through the same pointer.
   bool NeedsDistinct = false;

@@ -11,6 +11,7 @@
 #include "passes/SourceNames.h"
 #include "passes/slicing/LoopLegality.h"
 #include "passes/slicing/LoopWorth.h"
+#include "passes/slicing/SliceLegality.h"
 #include "passes/support/ExtraParameters.h"
 #include "passes/support/LoopTags.h"
 
@@ -31,6 +32,8 @@ namespace dragon {
 namespace {
 
 constexpr uint64_t SharedAlignment = 16;
+/// Local memory is kept in words of these bytes.
+constexpr uint64_t WordBytes = 4;
 
 /// A variable in shared memory that a block keeps; 0 bytes: what is dynamic.
 struct KeptVariable {
@@ -42,8 +45,9 @@ struct KeptVariable {
 /// What a thread and a block keep from launch to launch.
 struct KeptState {
   SmallVector<PHINode *, 8> Phis; ///< the largest ones first
+  SmallVector<AllocaInst *, 4> Locals;
   SmallVector<KeptVariable, 4> Variables;
-  uint64_t ThreadBytes = 0, BlockBytes = 0;
+  uint64_t PhiBytes = 0, ThreadBytes = 0, BlockBytes = 0;
   bool KeepsDynamic = false;
 };
 
@@ -60,7 +64,14 @@ uint64_t keptBytes(const PHINode &Phi) {
       Phi.getDataLayout().getTypeStoreSize(keptType(Phi.getType())));
 }
 
-KeptState stateOf(Loop &L, const SetVector<GlobalVariable *> &Shared) {
+/// Bytes that a thread keeps of it: whole words.
+uint64_t keptBytes(const AllocaInst &Local) {
+  return alignTo(*Local.getAllocationSize(Local.getDataLayout()), WordBytes);
+}
+
+KeptState stateOf(Loop &L, const LoopLegality &Legality,
+                  ValueToValueMapTy &Map) {
+  const SetVector<GlobalVariable *> &Shared = Legality.Shared;
   KeptState State;
   for (uint64_t Bytes = 16; Bytes; Bytes /= 2)
     for (PHINode &Phi : L.getHeader()->phis())
@@ -68,6 +79,12 @@ KeptState stateOf(Loop &L, const SetVector<GlobalVariable *> &Shared) {
         State.Phis.push_back(&Phi);
         State.ThreadBytes += Bytes;
       }
+  State.PhiBytes = State.ThreadBytes;
+  State.ThreadBytes = alignTo(State.ThreadBytes, WordBytes);
+  for (AllocaInst *Local : Legality.Locals) {
+    State.Locals.push_back(cast<AllocaInst>(Map[Local]));
+    State.ThreadBytes += keptBytes(*Local);
+  }
   for (GlobalVariable *Variable : Shared) {
     if (Variable->isDeclaration()) {
       State.KeepsDynamic = true;
@@ -88,19 +105,22 @@ KeptState stateOf(Loop &L, const SetVector<GlobalVariable *> &Shared) {
 
 class LoopCutter {
 public:
-  LoopCutter(Function &Copy, Loop &L, const SetVector<GlobalVariable *> &Shared)
-      : Copy(Copy), L(L), State(stateOf(L, Shared)),
-        Area(Copy.getArg(Copy.arg_size() - 4)),
-        Begin(Copy.getArg(Copy.arg_size() - 3)),
-        End(Copy.getArg(Copy.arg_size() - 2)),
-        Dynamic(Copy.getArg(Copy.arg_size() - 1)) {}
+  /// `Map`: what of the kernel became what of the copy.
+  LoopCutter(Function &Copy, Loop &L, const LoopLegality &Legality,
+             ValueToValueMapTy &Map)
+      : Copy(Copy), L(L), State(stateOf(L, Legality, Map)),
+        Area(argument(0)), Begin(argument(1)), End(argument(2)),
+        First(argument(3)), Blocks(argument(4)), Dynamic(argument(5)) {}
 
   void cut();
   const KeptState &state() const { return State; }
 
 private:
   void computePlaces(Instruction &Before);
+  Value *placeAt(IRBuilder<> &B, uint64_t Before, uint64_t Bytes);
   Value *placeOf(IRBuilder<> &B, const PHINode &Phi);
+  void growLocals();
+  void copyLocals(IRBuilder<> &B, bool Save);
   /// Copies the block's shared memory, from or to the state; returns where
   /// the code goes on.
   void copyShared(IRBuilder<> &B, bool Save);
@@ -113,12 +133,18 @@ private:
                       ArrayRef<Type *>(), {B.getInt32(0)});
   }
 
+  static constexpr unsigned NumExtra = 6;
+  Value *argument(unsigned Extra) {
+    return Copy.getArg(unsigned(Copy.arg_size()) - NumExtra + Extra);
+  }
+
   Function &Copy;
   Loop &L;
-  const KeptState State;
-  Value *const Area, *const Begin, *const End, *const Dynamic;
-  Value *Threads = nullptr;       ///< of the grid
-  Value *Thread = nullptr;        ///< in it
+  KeptState State;
+  Value *const Area, *const Begin, *const End, *const First, *const Blocks,
+      *const Dynamic;
+  Value *Threads = nullptr;       ///< that keep something
+  Value *Thread = nullptr;        ///< among them
   Value *ThreadOfBlock = nullptr; ///< 32 bits, as the next
   Value *ThreadsOfBlock = nullptr;
   Value *BlockArea = nullptr; ///< where the block keeps its shared memory
@@ -157,9 +183,9 @@ void LoopCutter::computePlaces(Instruction &Before) {
   Type *Wide = B.getInt64Ty();
   ThreadOfBlock = linear(Tid, BlockDim, B.getInt32Ty());
   ThreadsOfBlock = product(BlockDim, B.getInt32Ty());
-  Value *BlockNumber = linear(Block, GridDim, Wide);
+  Value *BlockNumber = B.CreateSub(linear(Block, GridDim, Wide), First);
   Value *PerBlock = B.CreateZExt(ThreadsOfBlock, Wide);
-  Threads = B.CreateMul(product(GridDim, Wide), PerBlock);
+  Threads = B.CreateMul(Blocks, PerBlock);
   Thread = B.CreateAdd(B.CreateMul(BlockNumber, PerBlock),
                        B.CreateZExt(ThreadOfBlock, Wide));
   if (State.Variables.empty())
@@ -171,13 +197,20 @@ void LoopCutter::computePlaces(Instruction &Before) {
   Value *Each = B.getInt64(State.BlockBytes);
   if (State.KeepsDynamic)
     Each = B.CreateAdd(Each, roundedUp(B.CreateZExt(Dynamic, Wide)));
-  Value *First =
+  Value *OfThreads =
       roundedUp(B.CreateMul(Threads, B.getInt64(State.ThreadBytes)));
-  BlockArea = B.CreatePtrAdd(Area,
-                             B.CreateAdd(First, B.CreateMul(BlockNumber, Each)));
+  BlockArea = B.CreatePtrAdd(
+      Area, B.CreateAdd(OfThreads, B.CreateMul(BlockNumber, Each)));
 }
 
-/// Values of one phi lie together, one thread's behind the other's.
+/// The thread's `Bytes` of those that the threads keep of one thing: one
+/// thread's behind the other's. `Before`: what a thread keeps of others.
+Value *LoopCutter::placeAt(IRBuilder<> &B, uint64_t Before, uint64_t Bytes) {
+  return B.CreatePtrAdd(
+      Area, B.CreateAdd(B.CreateMul(Threads, B.getInt64(Before)),
+                        B.CreateMul(Thread, B.getInt64(Bytes))));
+}
+
 Value *LoopCutter::placeOf(IRBuilder<> &B, const PHINode &Phi) {
   uint64_t Before = 0;
   for (const PHINode *Other : State.Phis) {
@@ -185,9 +218,39 @@ Value *LoopCutter::placeOf(IRBuilder<> &B, const PHINode &Phi) {
       break;
     Before += keptBytes(*Other);
   }
-  return B.CreatePtrAdd(
-      Area, B.CreateAdd(B.CreateMul(Threads, B.getInt64(Before)),
-                        B.CreateMul(Thread, B.getInt64(keptBytes(Phi)))));
+  return placeAt(B, Before, keptBytes(Phi));
+}
+
+/// Variables of whole words, which live from the beginning to the end.
+void LoopCutter::growLocals() {
+  for (AllocaInst *Local : State.Locals) {
+    Type *Words = ArrayType::get(
+        Type::getIntNTy(Copy.getContext(), 8 * WordBytes),
+        keptBytes(*Local) / WordBytes);
+    IRBuilder<> B(Local);
+    auto *Grown = B.CreateAlloca(Words, Local->getAddressSpace());
+    Grown->setAlignment(std::max(Local->getAlign(), Align(WordBytes)));
+    for (User *By : make_early_inc_range(Local->users()))
+      if (auto *Mark = dyn_cast<LifetimeIntrinsic>(By))
+        Mark->eraseFromParent();
+    Local->replaceAllUsesWith(Grown);
+    Grown->takeName(Local);
+    Local->eraseFromParent();
+    *find(State.Locals, Local) = Grown;
+  }
+}
+
+void LoopCutter::copyLocals(IRBuilder<> &B, bool Save) {
+  uint64_t Before = alignTo(State.PhiBytes, WordBytes);
+  Type *Word = B.getIntNTy(8 * WordBytes);
+  for (AllocaInst *Local : State.Locals)
+    for (uint64_t At = 0; At < keptBytes(*Local);
+         At += WordBytes, Before += WordBytes) {
+      Value *Here = B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Local, At);
+      Value *There = placeAt(B, Before, WordBytes);
+      B.CreateStore(B.CreateLoad(Word, Save ? Here : There),
+                    Save ? There : Here);
+    }
 }
 
 /// for (i = thread of block; i < Bytes / Width; i += threads of block)
@@ -237,10 +300,11 @@ void LoopCutter::copyShared(IRBuilder<> &B, bool Save) {
 /// What a launch behind the first one does in front of the loop.
 BasicBlock *LoopCutter::addRestore(BasicBlock &Front) {
   BasicBlock *Head = L.getHeader();
-  BasicBlock *First =
+  BasicBlock *Restore =
       BasicBlock::Create(Copy.getContext(), "dragon.restore", &Copy, Head);
-  IRBuilder<> B(First);
+  IRBuilder<> B(Restore);
   copyShared(B, false);
+  copyLocals(B, false);
   SmallVector<std::pair<PHINode *, Value *>, 8> Values;
   for (PHINode *Phi : State.Phis) {
     Type *T = Phi->getType(), *Kept = keptType(T);
@@ -253,7 +317,7 @@ BasicBlock *LoopCutter::addRestore(BasicBlock &Front) {
   Instruction *Old = Front.getTerminator();
   IRBuilder<> AtFront(Old);
   AtFront.CreateCondBr(AtFront.CreateICmpEQ(Begin, AtFront.getInt64(0)), Head,
-                       First);
+                       Restore);
   Old->eraseFromParent();
   return B.GetInsertBlock();
 }
@@ -264,6 +328,7 @@ BasicBlock *LoopCutter::addSave() {
       BasicBlock::Create(Copy.getContext(), "dragon.save", &Copy);
   IRBuilder<> B(Save);
   copyShared(B, true);
+  copyLocals(B, true);
   for (PHINode *Phi : State.Phis) {
     Type *T = Phi->getType(), *Kept = keptType(T);
     B.CreateStore(Kept == T ? Phi : B.CreateZExt(Phi, Kept), placeOf(B, *Phi));
@@ -275,6 +340,7 @@ BasicBlock *LoopCutter::addSave() {
 void LoopCutter::cut() {
   BasicBlock *Head = L.getHeader(), *Front = L.getLoopPreheader();
   BasicBlock *Latch = L.getLoopLatch();
+  growLocals();
   computePlaces(*Front->getTerminator());
   BasicBlock *Restored = addRestore(*Front);
   BasicBlock *Save = addSave();
@@ -313,11 +379,14 @@ void addCopy(Function &Kernel, uint32_t Tag, const LoopLegality &Legality,
              KernelSummary &Summary) {
   LLVMContext &Context = Kernel.getContext();
   Type *Long = Type::getInt64Ty(Context);
+  ValueToValueMapTy Map;
   Function *Copy = cloneWithExtraParameters(
       Kernel,
-      {PointerType::get(Context, 0), Long, Long, Type::getInt32Ty(Context)},
-      {"dragon.state", "dragon.begin", "dragon.end", "dragon.dynamic"},
-      loopCopyName(Kernel.getName()));
+      {PointerType::get(Context, 0), Long, Long, Long, Long,
+       Type::getInt32Ty(Context)},
+      {"dragon.state", "dragon.begin", "dragon.end", "dragon.first",
+       "dragon.blocks", "dragon.dynamic"},
+      loopCopyName(Kernel.getName()), &Map);
   DominatorTree DT(*Copy);
   LoopInfo LI(DT);
   // The copy has the kernel's loops in their order.
@@ -327,7 +396,7 @@ void addCopy(Function &Kernel, uint32_t Tag, const LoopLegality &Legality,
   const auto Place = find(All, loopOfTag(Kernel, KernelsLoops, Tag));
   Loop &L = *LI.getLoopsInPreorder()[size_t(Place - All.begin())];
   InsertPreheaderForLoop(&L, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
-  LoopCutter Cutter(*Copy, L, Legality.Shared);
+  LoopCutter Cutter(*Copy, L, Legality, Map);
   Cutter.cut();
   keepCopyOfKernel(Kernel, *Copy);
 
@@ -342,7 +411,8 @@ void addCopy(Function &Kernel, uint32_t Tag, const LoopLegality &Legality,
 }
 
 bool hasRoomForParameters(const Function &Kernel, const KernelSummary &Summary) {
-  uint64_t Bytes = 3 * sizeof(uint64_t) + sizeof(uint32_t);
+  // And those of a slice clone.
+  uint64_t Bytes = 5 * sizeof(uint64_t) + 7 * sizeof(uint32_t);
   for (uint32_t Size : Summary.ArgSizes)
     Bytes += Size + 8;
   return Bytes <= MaxParameterBytes && !Kernel.isVarArg();

@@ -10,8 +10,8 @@
 // help. For each kernel with a loop along which a cut does (LoopWorth.h) and
 // that may be cut (LoopLegality.h), adds
 //
-//   __dragon_loop_<kernel>(<its parameters>,
-//                          ptr state, i64 begin, i64 end, i32 dynamic)
+//   __dragon_loop_<kernel>(<its parameters>, ptr state, i64 begin, i64 end,
+//                          i64 first, i64 blocks, i32 dynamic)
 //
 // (KernelRecord::LoopName), made of the kernel in this way:
 //

@@ -7,6 +7,7 @@
 
 #include "passes/slicing/SliceLegality.h"
 
+#include "dragon/KernelSummary.h"
 #include "passes/SourceNames.h"
 #include "passes/slicing/SideEffects.h"
 #include "passes/support/ExtraParameters.h"
@@ -136,7 +137,7 @@ bool readsGridPosition(const Instruction &I) {
 }
 
 std::string sliceCloneName(StringRef Kernel) {
-  return ("__dragon_slice_" + Kernel).str();
+  return (SlicePrefix + Kernel).str();
 }
 
 SliceLegality checkSliceLegality(Function &Kernel) {

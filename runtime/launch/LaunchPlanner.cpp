@@ -49,6 +49,10 @@ public:
 
   std::optional<Candidate> sliced();
   std::optional<Candidate> byLoop();
+  /// One after the other in panels of so many layers of dimension `d`, of which
+  /// the first `panels` are looked at.
+  bool cutPanels(unsigned d, uint32_t layers, uint32_t panels, uint64_t least,
+                 std::vector<BlockBox> &boxes, uint64_t &traffic);
   std::optional<Candidate> mixed();
   std::optional<Candidate> hostMapped();
 
@@ -114,31 +118,73 @@ std::optional<Candidate> Planner::sliced() {
   return best;
 }
 
+bool Planner::cutPanels(unsigned d, uint32_t layers, uint32_t panels,
+                        uint64_t least, std::vector<BlockBox> &boxes,
+                        uint64_t &traffic) {
+  BlockBox panel = Grid;
+  panel.Hi[LoopDimension] = Input.trips;
+  PlanInput input = Input;
+  input.foresee = nullptr;
+  uint64_t blocks = layers;
+  for (unsigned other = 0; other < d; ++other)
+    blocks *= Input.grid[other];
+  const uint64_t state = Input.stateBytes(blocks);
+  if (state >= Input.deviceBudget)
+    return false;
+  input.deviceBudget = Input.deviceBudget - state;
+  for (uint32_t lo = 0; lo < Grid.Hi[d] && panels--; lo = panel.Hi[d]) {
+    panel.Lo[d] = lo;
+    panel.Hi[d] = std::min(Grid.Hi[d] - lo, layers) + lo;
+    const uint64_t shared = std::min(
+        bytes(intersection(Input.footprint(firstLayer(panel, LoopDimension)),
+                           Input.footprint(lastLayer(panel, LoopDimension)))),
+        input.deviceBudget);
+    Slicer slicer(input, shared + (input.deviceBudget - shared) / SliceShare,
+                  least - traffic);
+    constexpr unsigned AlongTheGrid = 7;
+    if (!slicer.cut(panel, LoopDimension, AlongTheGrid)) {
+      if (slicer.TooLarge &&
+          (Plan.smallestBytes == 0 || slicer.TooLarge < Plan.smallestBytes))
+        Plan.smallestBytes = slicer.TooLarge;
+      return false;
+    }
+    traffic += slicer.Traffic;
+    boxes.insert(boxes.end(), slicer.Boxes.begin(), slicer.Boxes.end());
+  }
+  return true;
+}
+
 std::optional<Candidate> Planner::byLoop() {
   if (Input.trips < 2)
     return std::nullopt;
-  PlanInput input = Input;
-  input.deviceBudget = Input.loopBudget;
-  input.foresee = nullptr;
-  BlockBox all = Grid;
-  all.Hi[LoopDimension] = Input.trips;
-  const uint64_t shared = std::min(
-      bytes(intersection(Input.footprint(firstLayer(all, LoopDimension)),
-                         Input.footprint(lastLayer(all, LoopDimension)))),
-      input.deviceBudget);
-  Slicer slicer(input, shared + (input.deviceBudget - shared) / SliceShare,
-                UINT64_MAX);
-  constexpr unsigned AlongTheGrid = 7;
-  if (!slicer.cut(all, LoopDimension, AlongTheGrid) ||
-      slicer.Boxes.size() < 2) {
-    if (slicer.TooLarge &&
-        (Plan.smallestBytes == 0 || slicer.TooLarge < Plan.smallestBytes))
-      Plan.smallestBytes = slicer.TooLarge;
-    return std::nullopt;
+  // Blocks of a panel are consecutive: layers of the slowest dimension.
+  unsigned d = 2;
+  while (d && Input.grid[d] == 1)
+    --d;
+  // By the first panel: the others are like it.
+  uint64_t least = UINT64_MAX;
+  uint32_t best = 0;
+  unsigned worse = 0;
+  for (uint32_t layers = Input.grid[d]; layers && worse < 2; layers /= 2) {
+    std::vector<BlockBox> boxes;
+    uint64_t traffic = 0;
+    if (!cutPanels(d, layers, 1, UINT64_MAX, boxes, traffic))
+      continue;
+    const uint64_t panels = (Input.grid[d] + layers - 1) / layers;
+    worse = traffic * panels < least ? 0 : worse + 1;
+    if (traffic * panels < least) {
+      least = traffic * panels;
+      best = layers;
+    }
   }
+  std::vector<BlockBox> boxes;
+  uint64_t traffic = 0;
+  if (!best || !cutPanels(d, best, UINT32_MAX, UINT64_MAX, boxes, traffic) ||
+      boxes.size() < 2)
+    return std::nullopt;
   return Candidate{LaunchPlan::LoopSliced,
-                   {"by loop", slicer.Traffic, 0, 0, true},
-                   std::move(slicer.Boxes),
+                   {"by loop", traffic, 0, 0, true},
+                   std::move(boxes),
                    {}};
 }
 

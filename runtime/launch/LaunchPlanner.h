@@ -27,8 +27,12 @@
 // 8 MiB, a third of it of each buffer, cut at whole blocks.
 //
 // By loop: where each block needs nearly everything, some iterations of a loop
-// may need little (KernelRecord::LoopName). Its slices run in order, since each
-// goes on where the one before stopped.
+// may need little (KernelRecord::LoopName). All blocks run some iterations at a
+// time, or, where what they keep meanwhile is too much, the blocks of a panel,
+// one panel after the other, each of as many layers of the slowest dimension as
+// move least. Slices run in order, since each goes on where the one before
+// stopped. Example: of a matrix product C = A B, with a quarter of the memory
+// that it needs, some rows of C stay with those of A while all of B comes by.
 //
 // Mixed: where slices do not fit because of what they share, the hottest of
 // that stays on the device and the rest in host memory. Example: a matrix
@@ -69,10 +73,11 @@ struct PlanInput {
   /// Slices may take twice as much.
   bool largeSlices = false;
   uint64_t deviceBudget;
-  /// Iterations of the loop that the kernel can be cut along, and what the
-  /// device has for the data of such a slice; 0: it cannot be cut along one.
+  /// Iterations of the loop that the kernel can be cut along; 0: it cannot be
+  /// cut along one.
   uint32_t trips = 0;
-  uint64_t loopBudget = 0;
+  /// What so many blocks take of the device between such slices.
+  std::function<uint64_t(uint64_t blocks)> stateBytes;
   uint64_t hostBudget; ///< what may stay in host memory at once
   std::vector<BufferShape> buffers;
   std::function<ChunkSet(const BlockBox &)> footprint;

@@ -22,13 +22,23 @@ uint64_t roundUp(uint64_t bytes, uint64_t unit) {
 
 } // namespace
 
+uint64_t blocksOf(const BlockBox &box) {
+  uint64_t blocks = 1;
+  for (unsigned d = 0; d < 3; ++d)
+    blocks *= box.Hi[d] - box.Lo[d];
+  return blocks;
+}
+
 LoopArguments::LoopArguments(const LaunchCall &call, uintptr_t state,
-                             uint64_t begin, uint64_t end)
-    : State(state), Begin(begin), End(end), Dynamic(call.dynamicSharedBytes),
+                             const BlockBox &box, bool last)
+    : State(state), Begin(box.Lo[LoopDimension]),
+      End(last ? UINT64_MAX : box.Hi[LoopDimension]),
+      First((uint64_t(box.Lo[2]) * call.grid[1] + box.Lo[1]) * call.grid[0] +
+            box.Lo[0]),
+      Blocks(blocksOf(box)), Dynamic(call.dynamicSharedBytes),
       Args(call.args, call.args + call.numArgs) {
-  Args.push_back(&State);
-  Args.push_back(&Begin);
-  Args.push_back(&End);
+  for (uint64_t *value : {&State, &Begin, &End, &First, &Blocks})
+    Args.push_back(value);
   Args.push_back(&Dynamic);
 }
 
@@ -44,13 +54,10 @@ bool LoopState::canCut(const ResolvedLaunch &launch) const {
   return Ctx.device->accepts(request);
 }
 
-uint64_t LoopState::bytesFor(const LaunchCall &call) const {
+uint64_t LoopState::bytesFor(const LaunchCall &call, uint64_t blocks) const {
   const KernelRecord &record = *call.kernel->record;
-  uint64_t blocks = 1, threads = 1;
-  for (unsigned d = 0; d < 3; ++d) {
-    blocks *= call.grid[d];
-    threads *= call.block[d];
-  }
+  const uint64_t threads =
+      uint64_t(call.block[0]) * call.block[1] * call.block[2];
   uint64_t ofBlock = record.LoopBlockBytes;
   if (record.Flags & KernelLoopKeepsDynamic)
     ofBlock += roundUp(call.dynamicSharedBytes, Unit);
@@ -59,8 +66,9 @@ uint64_t LoopState::bytesFor(const LaunchCall &call) const {
                  Ctx.caps().granularity);
 }
 
-uint64_t LoopState::bytesToMake(const LaunchCall &call) const {
-  const uint64_t bytes = bytesFor(call);
+uint64_t LoopState::bytesToMake(const LaunchCall &call,
+                                uint64_t blocks) const {
+  const uint64_t bytes = bytesFor(call, blocks);
   return bytes <= Bytes ? 0 : bytes;
 }
 
@@ -83,8 +91,8 @@ Status LoopState::make(uint64_t bytes) {
   return {};
 }
 
-Status LoopState::begin(const LaunchCall &call) {
-  if (const uint64_t bytes = bytesToMake(call)) {
+Status LoopState::begin(const LaunchCall &call, uint64_t blocks) {
+  if (const uint64_t bytes = bytesToMake(call, blocks)) {
     drop();
     DRAGON_TRY(make(bytes).within("the state of '{}'", nameOf(call)));
   }

@@ -26,19 +26,23 @@ namespace dragon {
 /// The arguments of the kernel's copy for some iterations.
 class LoopArguments {
 public:
-  /// [begin, end); UINT64_MAX: to the end of the loop, and what comes behind.
-  LoopArguments(const LaunchCall &call, uintptr_t state, uint64_t begin,
-                uint64_t end);
+  /// The box's; `last`: to the end of the loop, and what comes behind. The
+  /// box's blocks are consecutive.
+  LoopArguments(const LaunchCall &call, uintptr_t state, const BlockBox &box,
+                bool last);
   LoopArguments(const LoopArguments &) = delete;
   LoopArguments &operator=(const LoopArguments &) = delete;
 
   std::span<void *const> all() const { return Args; }
 
 private:
-  uint64_t State, Begin, End;
+  uint64_t State, Begin, End, First, Blocks;
   uint32_t Dynamic;
   std::vector<void *> Args;
 };
+
+/// The blocks of a box.
+uint64_t blocksOf(const BlockBox &box);
 
 class LoopState {
 public:
@@ -48,12 +52,13 @@ public:
   /// The launch can be cut along a loop: its kernel has a copy for that, which
   /// is right for these arguments, and the device takes it.
   bool canCut(const ResolvedLaunch &launch) const;
-  /// Device memory that such a launch would take beside what is there.
-  uint64_t bytesToMake(const LaunchCall &call) const;
+  /// Device memory that so many blocks of it at a time would take beside what
+  /// is there.
+  uint64_t bytesToMake(const LaunchCall &call, uint64_t blocks) const;
 
-  /// There is room for what the launch keeps, and later work in its queue may
-  /// use it.
-  Status begin(const LaunchCall &call);
+  /// There is room for what so many blocks of the launch keep, and later work
+  /// in its queue may use it.
+  Status begin(const LaunchCall &call, uint64_t blocks);
   uintptr_t address() const { return Va; }
   AddressRange range() const { return {Va, Va + Bytes}; }
   /// All of the launch is in its queue.
@@ -64,7 +69,7 @@ public:
   void drop();
 
 private:
-  uint64_t bytesFor(const LaunchCall &call) const;
+  uint64_t bytesFor(const LaunchCall &call, uint64_t blocks) const;
   Status make(uint64_t bytes);
 
   Context &Ctx;

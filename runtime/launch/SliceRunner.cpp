@@ -9,6 +9,7 @@
 
 #include "runtime/trace/Log.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -51,9 +52,9 @@ Status SliceRunner::submit(const SliceUses &uses, size_t index, Queue queue) {
   Submission part{slice.box, queue, touched, slice.chunks->anything};
   std::optional<LoopArguments> loop;
   if (slice.isOfLoop()) {
-    const bool last = index + 1 == uses.size();
-    loop.emplace(launch, State.address(), slice.box.Lo[LoopDimension],
-                 last ? UINT64_MAX : slice.box.Hi[LoopDimension]);
+    loop.emplace(launch, State.address(), slice.box,
+                 index + 1 == uses.size() ||
+                     uses.slice(index + 1).box.Lo[LoopDimension] == 0);
     touched.push_back(State.range());
     part.touched = touched;
     part.kernel = &*launch.kernel->looped;
@@ -136,7 +137,10 @@ Status SliceRunner::run(SliceUses &uses) {
   const unsigned queues = severalQueues ? Ctx.config.sliceQueues : 1;
   if (!isLoop)
     return runAll(uses, queues);
-  DRAGON_TRY(State.begin(uses.launch(0)));
+  uint64_t blocks = 0;
+  for (size_t i = 0; i < uses.size(); ++i)
+    blocks = std::max(blocks, blocksOf(uses.slice(i).box));
+  DRAGON_TRY(State.begin(uses.launch(0), blocks));
   Status status = runAll(uses, queues);
   Status ended = State.end(uses.launch(0));
   return status.ok() ? std::move(ended) : std::move(status);

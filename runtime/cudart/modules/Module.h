@@ -51,6 +51,7 @@ struct Kernel {
   char sliceKey = 0;        ///< its address is the slice clone's stub
   char countingKey = 0;     ///< and that of the copy that counts
   char loopKey = 0;         ///< and that of the copy that runs part of a loop
+  std::string loopName;     ///< its symbol on a GPU
   char restrictKey = 0;     ///< and that of the copy for distinct buffers
   std::string restrictName; ///< the latter's symbol; empty: there is none
 };

@@ -64,11 +64,13 @@ Result ModuleRegistry::prepareGpu(Kernel &kernel) {
     if (const KernelCode code = codeOf(&kernel.countingKey))
       kernel.info.counting =
           KernelHandle{{kernel.name.c_str(), nullptr, code, {}}};
-  // It always runs all blocks.
+  // A slice clone runs all blocks as well; what is none always does.
   if (loopNameOf(kernel))
-    if (const KernelCode code = codeOf(&kernel.loopKey))
-      kernel.info.looped =
-          KernelHandle{{kernel.name.c_str(), nullptr, code, code}};
+    if (const KernelCode code = codeOf(&kernel.loopKey)) {
+      const bool sliced = kernel.info.record->Flags & KernelLoopIsSliced;
+      kernel.info.looped = KernelHandle{
+          {kernel.name.c_str(), nullptr, sliced ? KernelCode{} : code, code}};
+    }
   return cudaSuccess;
 }
 
@@ -119,8 +121,12 @@ Result ModuleRegistry::giveToNvidia(Module &module) {
           add(&kernel.sliceKey, module.summary.string(record->SliceName));
         if (record->CountingName)
           add(&kernel.countingKey, module.summary.string(record->CountingName));
-        if (record->LoopName)
-          add(&kernel.loopKey, module.summary.string(record->LoopName));
+        if (record->LoopName) {
+          kernel.loopName = module.summary.string(record->LoopName);
+          if (record->Flags & KernelLoopIsSliced)
+            kernel.loopName = SlicePrefix + kernel.loopName;
+          add(&kernel.loopKey, kernel.loopName.c_str());
+        }
         if (record->Flags & KernelHasRestrictCopy) {
           kernel.restrictName = RestrictPrefix + kernel.name;
           add(&kernel.restrictKey, kernel.restrictName.c_str());

@@ -197,8 +197,9 @@ Status CudaDevice::launchImpl(const LaunchRequest &request) {
   uint32_t blocks[3];
   for (unsigned axis = 0; axis < 3; ++axis)
     blocks[axis] = request.box.Hi[axis] - request.box.Lo[axis];
-  const bool whole = request.isWholeGrid();
-  if (!image.code)
+  // A slice clone stands for what has no other code.
+  const bool whole = request.isWholeGrid() && image.code;
+  if (!image.code && !image.sliceCode)
     return Status::native(DRAGON_ERROR_DEVICE, InvalidDeviceFunction,
                           "kernel '{}' has no code for this GPU; compile for "
                           "its architecture (-arch)",
@@ -266,7 +267,7 @@ CUresult CudaDevice::launchProgrammatic(CUfunction function,
 
 bool CudaDevice::acceptsImpl(const LaunchRequest &request) {
   const KernelImage &image = request.kernel->image;
-  if (!image.code || !image.sliceCode || request.cooperative)
+  if (!image.sliceCode || request.cooperative)
     return false;
   constexpr CUdevice_attribute MostBlocks[] = {
       CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
@@ -283,6 +284,8 @@ bool CudaDevice::acceptsImpl(const LaunchRequest &request) {
   }
   CudaContextScope scope(Cuda, Context);
   for (const KernelCode &code : {image.code, image.sliceCode}) {
+    if (!code)
+      continue;
     const StatusOr<CUfunction> function = functionOf(code);
     if (!function.ok())
       return false;
