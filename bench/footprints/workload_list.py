@@ -104,7 +104,7 @@ PROGRAMS = [
     test("launch-follows"),
     test("launches-together", device=8, host=32, chunk=512, flags=[f"-DWORDS={2 * M}"]),
     test("ledger", "in.bin out.bin", file=16 * M),
-    test("loop-slices", chunk=256),
+    test("loop-slices", device=16),
     test("managed-and-signals"),
     test("managed-in-streams"),
     test("managed-in-system-calls"),

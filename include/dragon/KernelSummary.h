@@ -231,7 +231,8 @@ enum KernelFlags : uint32_t {
   /// it writes through one lead to the same allocation, and none leads into no
   /// allocation.
   KernelLoopNeedsDistinct = 512,
-  /// In code for GPUs the slice clone `__dragon_slice_<LoopName>` stands for the
+  /// In code for GPUs the slice clone `__dragon_slice_<LoopName>` stands for
+  /// the
   /// copy `LoopName`.
   KernelLoopIsSliced = 1024,
 };

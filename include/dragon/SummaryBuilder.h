@@ -144,8 +144,7 @@ public:
     });
   }
   /// Whether Is(I) holds for Node or one of its operands I, of any depth.
-  template <typename Predicate>
-  bool anyIn(uint32_t Node, Predicate Is) const {
+  template <typename Predicate> bool anyIn(uint32_t Node, Predicate Is) const {
     // Operands precede their users.
     std::vector<uint32_t> Work(1, Node);
     std::vector<bool> Seen(size_t(Node) + 1);
@@ -212,6 +211,25 @@ private:
   void copyKernel(const SummaryView &View, const KernelRecord &K);
 };
 
+/// But for where its arguments' sizes and its pointers are. `String`: writes
+/// one, and says where.
+template <typename Write>
+KernelRecord recordOf(const KernelSummary &K, const Write &String) {
+  KernelRecord R{};
+  R.Name = String(K.Name);
+  R.SliceName = String(K.SliceName);
+  R.CountingName = String(K.CountingName);
+  R.LoopName = String(K.LoopName);
+  R.LoopNumber = K.LoopNumber;
+  R.LoopThreadBytes = K.LoopThreadBytes;
+  R.LoopBlockBytes = K.LoopBlockBytes;
+  R.Flags = K.Flags;
+  R.NumArgs = uint32_t(K.ArgSizes.size());
+  R.NumPointers = uint32_t(K.Pointers.size());
+  R.WhyNotSliceable = String(K.WhyNotSliceable);
+  return R;
+}
+
 inline std::vector<char> ModuleSummary::write() const {
   std::string Strings(1, '\0');
   auto string = [&](const std::string &S) -> uint32_t {
@@ -228,20 +246,9 @@ inline std::vector<char> ModuleSummary::write() const {
   std::vector<GuardRecord> Guards;
   std::vector<uint32_t> ArgSizes;
   for (const KernelSummary &K : Kernels) {
-    KernelRecord R{};
-    R.Name = string(K.Name);
-    R.SliceName = string(K.SliceName);
-    R.CountingName = string(K.CountingName);
-    R.LoopName = string(K.LoopName);
-    R.LoopNumber = K.LoopNumber;
-    R.LoopThreadBytes = K.LoopThreadBytes;
-    R.LoopBlockBytes = K.LoopBlockBytes;
-    R.Flags = K.Flags;
-    R.NumArgs = uint32_t(K.ArgSizes.size());
+    KernelRecord R = recordOf(K, string);
     R.FirstArgSize = uint32_t(ArgSizes.size());
     R.FirstPointer = uint32_t(Pointers.size());
-    R.NumPointers = uint32_t(K.Pointers.size());
-    R.WhyNotSliceable = string(K.WhyNotSliceable);
     KernelRecords.push_back(R);
     ArgSizes.insert(ArgSizes.end(), K.ArgSizes.begin(), K.ArgSizes.end());
     for (const PointerSummary &P : K.Pointers) {

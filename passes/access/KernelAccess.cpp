@@ -65,8 +65,7 @@ bool KernelAccess::isCountedOutside(const Loop &L, uint32_t Number) {
     for (const FoundAccess &A : P.Accesses) {
       if (L.contains(A.At->getParent()))
         continue;
-      if (A.Summary.Offset != NoIndex &&
-          Pool.counts(A.Summary.Offset, Number))
+      if (A.Summary.Offset != NoIndex && Pool.counts(A.Summary.Offset, Number))
         return true;
       for (const GuardRecord &G : A.Summary.Guards)
         if (Pool.counts(G.Lhs, Number) || Pool.counts(G.Rhs, Number))

@@ -62,9 +62,9 @@ bool neverChanges(const Value &Object) {
   if (const auto *Arg = dyn_cast<Argument>(&Object))
     return Arg->hasByValAttr() && isOnlyRead(*Arg);
   const auto *Variable = dyn_cast<GlobalVariable>(&Object);
-  return Variable && (Variable->isConstant() ||
-                      Variable->getAddressSpace() ==
-                          NVPTXAS::ADDRESS_SPACE_CONST);
+  return Variable &&
+         (Variable->isConstant() ||
+          Variable->getAddressSpace() == NVPTXAS::ADDRESS_SPACE_CONST);
 }
 
 /// Barriers, and exchanges of values within a warp.
@@ -289,16 +289,14 @@ std::string LoopLegality::whyNot() {
   if (const char *Why = stateObstacle())
     return Why;
   for (BasicBlock &Block : Kernel)
-    if (DT.isReachableFromEntry(&Block) &&
-        !DT.dominates(L.getHeader(), &Block))
+    if (DT.isReachableFromEntry(&Block) && !DT.dominates(L.getHeader(), &Block))
       for (Instruction &I : Block)
         if (const char *Why = obstacleInFront(I))
           return Why;
   findShared();
   // All threads of a block keep its shared memory together.
-  if (!Shared.empty() &&
-      !PostDominatorTree(Kernel).dominates(L.getHeader(),
-                                           &Kernel.getEntryBlock()))
+  if (!Shared.empty() && !PostDominatorTree(Kernel).dominates(
+                             L.getHeader(), &Kernel.getEntryBlock()))
     return "the block has shared memory, and some of its threads may not come "
            "to the loop";
   return "";

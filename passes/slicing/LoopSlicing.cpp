@@ -53,9 +53,9 @@ struct KeptState {
 
 Type *keptType(Type *T) {
   const auto *Int = dyn_cast<IntegerType>(T);
-  return Int ? IntegerType::get(T->getContext(),
-                                unsigned(PowerOf2Ceil(
-                                    std::max(8u, Int->getBitWidth()))))
+  return Int ? IntegerType::get(
+                   T->getContext(),
+                   unsigned(PowerOf2Ceil(std::max(8u, Int->getBitWidth()))))
              : T;
 }
 
@@ -90,8 +90,8 @@ KeptState stateOf(Loop &L, const LoopLegality &Legality,
       State.KeepsDynamic = true;
       continue;
     }
-    const uint64_t Bytes = Variable->getDataLayout().getTypeAllocSize(
-        Variable->getValueType());
+    const uint64_t Bytes =
+        Variable->getDataLayout().getTypeAllocSize(Variable->getValueType());
     State.Variables.push_back({Variable, Bytes, State.BlockBytes});
     State.BlockBytes += alignTo(Bytes, SharedAlignment);
   }
@@ -108,9 +108,9 @@ public:
   /// `Map`: what of the kernel became what of the copy.
   LoopCutter(Function &Copy, Loop &L, const LoopLegality &Legality,
              ValueToValueMapTy &Map)
-      : Copy(Copy), L(L), State(stateOf(L, Legality, Map)),
-        Area(argument(0)), Begin(argument(1)), End(argument(2)),
-        First(argument(3)), Blocks(argument(4)), Dynamic(argument(5)) {}
+      : Copy(Copy), L(L), State(stateOf(L, Legality, Map)), Area(argument(0)),
+        Begin(argument(1)), End(argument(2)), First(argument(3)),
+        Blocks(argument(4)), Dynamic(argument(5)) {}
 
   void cut();
   const KeptState &state() const { return State; }
@@ -142,7 +142,7 @@ private:
   Loop &L;
   KeptState State;
   Value *const Area, *const Begin, *const End, *const First, *const Blocks,
-      *const Dynamic;
+                                                                 *const Dynamic;
   Value *Threads = nullptr;       ///< that keep something
   Value *Thread = nullptr;        ///< among them
   Value *ThreadOfBlock = nullptr; ///< 32 bits, as the next
@@ -176,9 +176,9 @@ void LoopCutter::computePlaces(Instruction &Before) {
     return Sum;
   };
   auto product = [&](Value *const Of[3], Type *T) {
-    return B.CreateMul(B.CreateMul(B.CreateZExt(Of[0], T),
-                                   B.CreateZExt(Of[1], T)),
-                       B.CreateZExt(Of[2], T));
+    return B.CreateMul(
+        B.CreateMul(B.CreateZExt(Of[0], T), B.CreateZExt(Of[1], T)),
+        B.CreateZExt(Of[2], T));
   };
   Type *Wide = B.getInt64Ty();
   ThreadOfBlock = linear(Tid, BlockDim, B.getInt32Ty());
@@ -206,9 +206,9 @@ void LoopCutter::computePlaces(Instruction &Before) {
 /// The thread's `Bytes` of those that the threads keep of one thing: one
 /// thread's behind the other's. `Before`: what a thread keeps of others.
 Value *LoopCutter::placeAt(IRBuilder<> &B, uint64_t Before, uint64_t Bytes) {
-  return B.CreatePtrAdd(
-      Area, B.CreateAdd(B.CreateMul(Threads, B.getInt64(Before)),
-                        B.CreateMul(Thread, B.getInt64(Bytes))));
+  return B.CreatePtrAdd(Area,
+                        B.CreateAdd(B.CreateMul(Threads, B.getInt64(Before)),
+                                    B.CreateMul(Thread, B.getInt64(Bytes))));
 }
 
 Value *LoopCutter::placeOf(IRBuilder<> &B, const PHINode &Phi) {
@@ -224,9 +224,9 @@ Value *LoopCutter::placeOf(IRBuilder<> &B, const PHINode &Phi) {
 /// Variables of whole words, which live from the beginning to the end.
 void LoopCutter::growLocals() {
   for (AllocaInst *Local : State.Locals) {
-    Type *Words = ArrayType::get(
-        Type::getIntNTy(Copy.getContext(), 8 * WordBytes),
-        keptBytes(*Local) / WordBytes);
+    Type *Words =
+        ArrayType::get(Type::getIntNTy(Copy.getContext(), 8 * WordBytes),
+                       keptBytes(*Local) / WordBytes);
     IRBuilder<> B(Local);
     auto *Grown = B.CreateAlloca(Words, Local->getAddressSpace());
     Grown->setAlignment(std::max(Local->getAlign(), Align(WordBytes)));
@@ -355,8 +355,8 @@ void LoopCutter::cut() {
                          Latch);
 
   // Head: the phis, then whether this launch goes on; Test: the rest of it.
-  BasicBlock *Test = Head->splitBasicBlock(Head->getFirstNonPHIIt(),
-                                           "dragon.test");
+  BasicBlock *Test =
+      Head->splitBasicBlock(Head->getFirstNonPHIIt(), "dragon.test");
   Instruction *Old = Head->getTerminator();
   B.SetInsertPoint(Old);
   B.CreateCondBr(B.CreateICmpEQ(Iteration, End), Save, Test);
@@ -410,7 +410,8 @@ void addCopy(Function &Kernel, uint32_t Tag, const LoopLegality &Legality,
     Summary.Flags |= KernelLoopNeedsDistinct;
 }
 
-bool hasRoomForParameters(const Function &Kernel, const KernelSummary &Summary) {
+bool hasRoomForParameters(const Function &Kernel,
+                          const KernelSummary &Summary) {
   // And those of a slice clone.
   uint64_t Bytes = 5 * sizeof(uint64_t) + 7 * sizeof(uint32_t);
   for (uint32_t Size : Summary.ArgSizes)
@@ -421,9 +422,9 @@ bool hasRoomForParameters(const Function &Kernel, const KernelSummary &Summary) 
 void report(Function &Kernel, Loop &L, Reason Why) {
   OptimizationRemarkEmitter Emitter(&Kernel);
   const DILocation *At = outOfLibraries(L.getStartLoc());
-  emitRemark(Emitter,
-             std::move(Why).with("Kernel", displayName(Kernel.getName())),
-             At ? DiagnosticLocation(DebugLoc(At)) : lineOf(Kernel), L.getHeader());
+  emitRemark(
+      Emitter, std::move(Why).with("Kernel", displayName(Kernel.getName())),
+      At ? DiagnosticLocation(DebugLoc(At)) : lineOf(Kernel), L.getHeader());
 }
 
 } // namespace

@@ -42,9 +42,8 @@ bool isFarStep(const ExprPool &Exprs, uint32_t Node, uint32_t Number) {
 }
 
 bool isOfBlock(const ExprPool &Exprs, uint32_t Node) {
-  return Exprs.anyIn(Node, [&](uint32_t I) {
-    return Exprs.Nodes[I].Op == ExprOp::BlockIdx;
-  });
+  return Exprs.anyIn(
+      Node, [&](uint32_t I) { return Exprs.Nodes[I].Op == ExprOp::BlockIdx; });
 }
 
 } // namespace

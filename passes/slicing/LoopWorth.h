@@ -10,7 +10,8 @@
 //
 //   for (i = tid; i < n; i += gridDim.x * blockDim.x) .. x[i]   // far steps
 //   for (row = 0; row < n; ++row) .. m[row * n + column]
-//   for (j = 0; j < n; ++j) .. bodies[j]                        // in all blocks
+//   for (j = 0; j < n; ++j) .. bodies[j]                        // in all
+//   blocks
 //
 // that is, where an iteration goes further than a number that the code has, or
 // where the place does not depend on the block. Loops of a few iterations, as

@@ -40,8 +40,8 @@ std::optional<uint32_t> firstTagOf(const Function &F) {
 
 void tag(Loop &L, uint32_t Tag) {
   LLVMContext &Context = L.getHeader()->getContext();
-  auto *Number = ConstantAsMetadata::get(
-      ConstantInt::get(Type::getInt32Ty(Context), Tag));
+  auto *Number =
+      ConstantAsMetadata::get(ConstantInt::get(Type::getInt32Ty(Context), Tag));
   auto *Own = MDNode::get(Context, {MDString::get(Context, Property), Number});
   SmallVector<Metadata *, 4> Operands(1); // itself
   if (MDNode *Before = L.getLoopID())

@@ -26,11 +26,12 @@ public:
                HostSlabs &slabs, Contents &data, DeviceChunks &deviceChunks,
                NextUses &next, LastUses &ends, Submitter &submit,
                AccessCounting &counting, LoopState &loopState,
-               SlicePlanner &plans,
-               SliceRunner &slices, HostMappedRunner &mapped)
+               SlicePlanner &plans, SliceRunner &slices,
+               HostMappedRunner &mapped)
       : Ctx(context), Time(time), Space(space), Slabs(slabs), Data(data),
         OnDevice(deviceChunks), Next(next), Ends(ends), Submit(submit),
-        Counting(counting), State(loopState), Plans(plans), Slices(slices), Mapped(mapped) {}
+        Counting(counting), State(loopState), Plans(plans), Slices(slices),
+        Mapped(mapped) {}
 
   /// All of its buffers are on the device.
   Status runInCore(const ResolvedLaunch &launch);

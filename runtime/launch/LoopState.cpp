@@ -66,8 +66,7 @@ uint64_t LoopState::bytesFor(const LaunchCall &call, uint64_t blocks) const {
                  Ctx.caps().granularity);
 }
 
-uint64_t LoopState::bytesToMake(const LaunchCall &call,
-                                uint64_t blocks) const {
+uint64_t LoopState::bytesToMake(const LaunchCall &call, uint64_t blocks) const {
   const uint64_t bytes = bytesFor(call, blocks);
   return bytes <= Bytes ? 0 : bytes;
 }

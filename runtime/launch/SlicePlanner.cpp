@@ -32,8 +32,8 @@ void SlicePlanner::setLoop(const ResolvedLaunch &launch,
                            PlanInput &input) const {
   if (!State.canCut(launch))
     return;
-  const uint64_t trips = evaluateTrips(
-      *launch.kernel->summary, *launch.kernel->record, dimsOf(launch));
+  const uint64_t trips = evaluateTrips(*launch.kernel->summary,
+                                       *launch.kernel->record, dimsOf(launch));
   input.trips = uint32_t(std::min<uint64_t>(trips, UINT32_MAX - 1));
   input.stateBytes = [&](uint64_t blocks) {
     return State.bytesToMake(launch, blocks);

@@ -27,8 +27,7 @@ public:
                DeviceChunks &deviceChunks, HostMapping &mapping, NextUses &next,
                AccessCounting &counting, LoopState &loopState)
       : Ctx(context), Space(space), Slabs(slabs), OnDevice(deviceChunks),
-        Mapping(mapping), Next(next), Counting(counting),
-        State(loopState) {}
+        Mapping(mapping), Next(next), Counting(counting), State(loopState) {}
 
   LaunchCache Plans;
 

@@ -5,8 +5,8 @@
 //
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
 // RUN: %build -fdragon-trace-accesses %s -o program && %plain ./program
-// RUN: %tight DRAGON_CHUNK_SIZE=256K DRAGON_LOG=1 ./program 2>&1 | FileCheck %s
-// RUN: %tight DRAGON_CHUNK_SIZE=256K DRAGON_QUIET=0 DRAGON_CHECK=1 ./program 2>&1 | FileCheck --check-prefix=CHECKED %s
+// RUN: %tight DRAGON_DEVICE_MEMORY=16M DRAGON_LOG=1 ./program 2>&1 | FileCheck %s
+// RUN: %tight DRAGON_DEVICE_MEMORY=16M DRAGON_QUIET=0 DRAGON_CHECK=1 ./program 2>&1 | FileCheck --check-prefix=CHECKED %s
 // CHECK-DAG: sums{{.*}} runs by loop in
 // CHECK-DAG: extremes{{.*}} runs by loop in
 // CHECK-DAG: histogram{{.*}} runs by loop in

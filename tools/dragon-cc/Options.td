@@ -176,8 +176,8 @@ multiclass DragonSwitch<string name, string help> {
                  HelpText<"switch -fdragon-"#name#" off">;
 }
 defm dragon_slicing : DragonSwitch<"slicing",
-  "clone kernels so that launches larger than the device run in slices "
-  "(default)">;
+  "clone kernels so that launches larger than the device run in slices, "
+  "of blocks or of a loop (default)">;
 defm dragon_access_counts : DragonSwitch<"access-counts",
   "copy kernels that access data here and there, to count what they access "
   "most while they run on data larger than the device (default)">;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A summary's arrays, a launch's numbers, a box of its blocks and iterations, and what is
-// known of the memory that it looks into. Owned by the caller.
+// A summary's arrays, a launch's numbers, a box of its blocks and iterations,
+// and what is known of the memory that it looks into. Owned by the caller.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_DETAIL_EVALINPUT_H
@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace dragon {
@@ -44,6 +45,19 @@ struct EvalInput {
   /// What some loads give, in this case (LoadedCases.h).
   const LoadedCase *Cases = nullptr;
   size_t NumCases = 0;
+
+  /// The scalar argument that the node reads; false: there is none.
+  bool argument(const ExprNode &N, int64_t &Value) const {
+    const size_t Bytes = (size_t(N.Bits) + 7) / 8;
+    if (!ArgValues || N.A >= NumArgs || !ArgValues[N.A] || N.Imm < 0 ||
+        uint64_t(N.Imm) + Bytes > ArgSizes[N.A])
+      return false;
+    uint64_t Raw = 0;
+    std::memcpy(&Raw, static_cast<const char *>(ArgValues[N.A]) + N.Imm, Bytes);
+    const unsigned Unused = 64 - N.Bits;
+    Value = int64_t(Raw << Unused) >> Unused;
+    return true;
+  }
 };
 
 } // namespace detail

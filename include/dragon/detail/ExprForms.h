@@ -18,7 +18,6 @@
 #include "dragon/detail/WrappedNumbers.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 namespace dragon {
@@ -96,6 +95,7 @@ private:
   unsigned Induction = 0;
   unsigned Left = MostInductions;
   unsigned *LeftOfAll = &Left; ///< of the access's own forms
+  uint32_t Cut = In.Loop;      ///< the loop whose iterations are restricted
   /// What an induction assumes.
   uint32_t Assumed = NoIndex;
   Interval AssumedRange;
@@ -273,28 +273,21 @@ private:
     ExprForms Fresh(In);
     Fresh.Induction = Induction + 1;
     Fresh.LeftOfAll = LeftOfAll;
+    Fresh.Cut = NoIndex; // of all iterations, since there were those before
     return Fresh;
   }
 
   Linear argument(const ExprNode &N) {
-    size_t Bytes = (size_t(N.Bits) + 7) / 8;
-    if (!In.ArgValues || N.A >= In.NumArgs || !In.ArgValues[N.A] || N.Imm < 0 ||
-        uint64_t(N.Imm) + Bytes > In.ArgSizes[N.A])
-      return anything(N);
-    uint64_t Raw = 0;
-    std::memcpy(&Raw, static_cast<const char *>(In.ArgValues[N.A]) + N.Imm,
-                Bytes);
-    unsigned Unused = 64 - N.Bits;
-    return Linear(int64_t(Raw << Unused) >> Unused);
+    int64_t Value;
+    return In.argument(N, Value) ? Linear(Value) : anything(N);
   }
 
   Linear multiply(const ExprNode &N) {
     Linear A = form(N.A), B = form(N.B);
     if (A.isConstant())
       std::swap(A, B);
-    if (B.isConstant()) {
+    if (B.isConstant())
       return A.scale(B.C) ? A : anything(N);
-    }
     Interval X = interval(N.A, true), Y = interval(N.B, true);
     Wide Corners[] = {scaleBound(X.Lo, Y.Lo), scaleBound(X.Lo, Y.Hi),
                       scaleBound(X.Hi, Y.Lo), scaleBound(X.Hi, Y.Hi)};
@@ -302,8 +295,7 @@ private:
                *std::max_element(Corners, Corners + 4)};
     if (!valuesOf(64, true).contains(R))
       return anything(N);
-    // The product itself; modulo 2^Bits, as every form.
-    return opaque(R);
+    return opaque(R); // itself; modulo 2^Bits, as every form
   }
 
   bool positiveDivisor(const ExprNode &N, const Linear &Divisor, bool Signed,
@@ -461,15 +453,13 @@ private:
 
   Linear loop(uint32_t Node) {
     const ExprNode &N = In.Exprs[Node];
-    Interval Range{0, Infinity};
-    if (In.Loop != NoIndex && N.Imm == int64_t(In.Loop)) {
-      Range.Lo = Wide(In.LoopLo);
-      if (In.LoopHi != UINT64_MAX)
-        Range.Hi = Wide(In.LoopHi) - 1;
-    }
-    uint32_t Var = System.addVariable(Range, false);
-    if (In.Loop != NoIndex && N.Imm == int64_t(In.Loop))
+    uint32_t Var = System.addVariable({0, Infinity}, false);
+    if (Cut != NoIndex && N.Imm == int64_t(Cut)) {
       Counter = Var;
+      System.Vars[Var].Range.Lo = Wide(In.LoopLo);
+      if (In.LoopHi != UINT64_MAX)
+        System.Vars[Var].Range.Hi = Wide(In.LoopHi) - 1;
+    }
     bool Soft = std::find(TestedLoops.begin(), TestedLoops.end(), Node) !=
                 TestedLoops.end();
     // Where a guard tests the loop, its count only helps to find bounds.
