@@ -45,11 +45,10 @@ bool markForSlices(Module &M, const SliceDecisions &Decisions) {
 bool markLoopCopies(Module &M, const SliceDecisions &Decisions) {
   bool Changed = false;
   for (const auto &Decision : Decisions)
-    if (Decision.second.NeedsClone)
-      if (Function *Copy = M.getFunction(loopCopyName(Decision.first()))) {
-        Copy->addFnAttr(LoopMark);
-        Changed = true;
-      }
+    if (Function *Copy = M.getFunction(loopCopyName(Decision.first()))) {
+      Copy->addFnAttr(LoopMark);
+      Changed = true;
+    }
   return Changed;
 }
 
@@ -108,9 +107,11 @@ PreservedAnalyses KernelCopiesPass::run(Module &M,
   removeFromUsedLists(M, [&](Constant *Used) {
     return is_contained(Replaced, dyn_cast<Function>(Used));
   });
-  for (Function *Copy : Replaced)
+  for (Function *Copy : Replaced) {
+    Copy->removeDeadConstantUsers();
     if (Copy->use_empty())
       Copy->eraseFromParent();
+  }
   addRestrictCopies(Restricted, Analyses);
   return Counting.empty() && Slices.empty() && Restricted.empty()
              ? PreservedAnalyses::all()

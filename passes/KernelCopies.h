@@ -47,8 +47,8 @@ namespace dragon {
 /// changed.
 bool markForSlices(llvm::Module &M, const SliceDecisions &Decisions);
 
-/// Marks copies that run part of a loop (LoopSlicing.h), of kernels that need a
-/// clone to be sliced: the clone takes their place. Returns true if M changed.
+/// Marks copies that run part of a loop (LoopSlicing.h): they are sliced, and
+/// the slice clone takes their place. Returns true if M changed.
 bool markLoopCopies(llvm::Module &M, const SliceDecisions &Decisions);
 
 /// Marks the kernels of these names, which M has, each with its cause. Returns

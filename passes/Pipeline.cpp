@@ -227,7 +227,7 @@ void DeviceSide::decideSlices() {
   Changed |= markForSlices(M, Slices);
   addSlicing(Summary, Slices);
   for (KernelSummary &Kernel : Summary.Kernels)
-    if (!Kernel.LoopName.empty() && Slices.lookup(Kernel.Name).NeedsClone)
+    if (!Kernel.LoopName.empty())
       Kernel.Flags |= KernelLoopIsSliced;
 }
 

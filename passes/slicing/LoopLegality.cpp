@@ -77,7 +77,22 @@ bool isCooperation(const CallBase &Call) {
          (Name.starts_with("barrier") || Name.starts_with("bar.") ||
           Name.starts_with("shfl") || Name.starts_with("vote") ||
           Name.starts_with("match") || Name.starts_with("redux") ||
-          Name.starts_with("activemask") || Name.starts_with("membar"));
+          Name.starts_with("membar"));
+}
+
+/// It may give something else in each launch, whatever memory holds.
+bool variesByLaunch(const CallBase &Call) {
+  StringRef Text;
+  if (const auto *Asm = dyn_cast<InlineAsm>(Call.getCalledOperand()))
+    Text = Asm->getAsmString();
+  else if (const Function *Callee = Call.getCalledFunction();
+           Callee && Callee->isIntrinsic())
+    Text = Callee->getName();
+  for (StringRef Varying : {"smid", "warpid", "clock", "globaltimer",
+                            "activemask", "sreg.pm", "%pm"})
+    if (Text.contains(Varying))
+      return true;
+  return false;
 }
 
 bool mayEndThreads(const Instruction &I) {
@@ -89,20 +104,39 @@ bool mayEndThreads(const Instruction &I) {
   return Call->getIntrinsicID() == Intrinsic::nvvm_exit;
 }
 
-/// Of a callee that stands in front of the loop.
-bool onlyComputes(Function &Callee) {
+/// A mathematical function that has its result as its only one.
+bool isOfNumbers(const Function &Callee) {
+  return Callee.isDeclaration() &&
+         (Callee.getName().starts_with("__nv_") ||
+          Callee.getName() == "__nvvm_reflect") &&
+         none_of(Callee.args(), [](const Argument &Arg) {
+           return Arg.getType()->isPointerTy() &&
+                  Arg.getParent()->getName() != "__nvvm_reflect";
+         });
+}
+
+/// Calls of it can be made again in each launch; `together`: by all threads
+/// that made them before.
+bool onlyComputes(Function &Callee, bool Together) {
   bool Indirect = false;
   for (Function *F : reachableFunctions(Callee, &Indirect))
     for (Instruction &I : instructions(*F)) {
-      if (isa<DbgInfoIntrinsic>(I) || !I.mayReadOrWriteMemory())
-        continue;
       const Value *Address = getLoadStorePointerOperand(&I);
       const auto *Call = dyn_cast<CallBase>(&I);
-      if (Address && isa<AllocaInst>(getUnderlyingObject(Address)))
+      if (Call && variesByLaunch(*Call))
+        return false;
+      if (Call && isCooperation(*Call)) {
+        if (!Together)
+          return false;
         continue;
-      if (Call && (isCooperation(*Call) || Call->getCalledFunction()) &&
-          !Call->isInlineAsm() &&
-          (isCooperation(*Call) || !Call->getCalledFunction()->isDeclaration()))
+      }
+      if (!I.mayReadOrWriteMemory() ||
+          (Address && isa<AllocaInst>(getUnderlyingObject(Address))))
+        continue;
+      const Function *Called = Call ? Call->getCalledFunction() : nullptr;
+      const auto *Intrinsic = dyn_cast<IntrinsicInst>(&I);
+      if (Called && (!Called->isDeclaration() || isOfNumbers(*Called) ||
+                     (Intrinsic && Intrinsic->isAssumeLikeIntrinsic())))
         continue;
       return false;
     }
@@ -142,7 +176,11 @@ const char *LoopLegality::structureObstacle() {
     return "it can be left in another place than at its head";
   for (const Instruction &I : *Head) {
     const auto *Call = dyn_cast<CallBase>(&I);
-    if (Call && Call->isConvergent())
+    Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    if (Callee && !Callee->isDeclaration() &&
+        onlyComputes(*Callee, /*Together=*/false))
+      continue;
+    if (Call && (Call->isConvergent() || variesByLaunch(*Call)))
       return "its condition depends on other threads";
     if (isa<PHINode>(I) || !I.mayReadOrWriteMemory() ||
         isa<DbgInfoIntrinsic>(I))
@@ -195,6 +233,8 @@ const char *LoopLegality::obstacleInLoad(const Value &Address) {
 const char *LoopLegality::obstacleInCall(CallBase &Call) {
   constexpr const char *Unknown =
       "what is in front of it calls a function that may do more than compute";
+  if (variesByLaunch(Call))
+    return "what is in front of it reads a clock, or where the thread runs";
   if (Call.isInlineAsm())
     return Call.mayReadOrWriteMemory()
                ? "what is in front of it is inline assembly"
@@ -213,15 +253,9 @@ const char *LoopLegality::obstacleInCall(CallBase &Call) {
   if (isCooperation(Call) || (Intrinsic && Intrinsic->isAssumeLikeIntrinsic()))
     return nullptr;
   if (!Callee->isDeclaration())
-    return onlyComputes(*Callee) ? nullptr : Unknown;
-  StringRef Name = Callee->getName();
-  const bool OfLibrary = Name.starts_with("__nv_") || Name == "__nvvm_reflect";
-  const bool WithPointers = any_of(Call.args(), [](const Use &Arg) {
-    return Arg->getType()->isPointerTy();
-  });
-  if (OfLibrary && (!WithPointers || Name == "__nvvm_reflect"))
-    return nullptr;
-  return Call.mayReadOrWriteMemory() ? Unknown : nullptr;
+    return onlyComputes(*Callee, /*Together=*/true) ? nullptr : Unknown;
+  return isOfNumbers(*Callee) || !Call.mayReadOrWriteMemory() ? nullptr
+                                                              : Unknown;
 }
 
 /// Of code that runs in each launch.
@@ -238,8 +272,12 @@ const char *LoopLegality::obstacleInFront(Instruction &I) {
   const Value *Address = nullptr;
   if (auto *Store = dyn_cast<StoreInst>(&I))
     Address = Store->getPointerOperand();
-  else if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
+  else if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I)) {
+    // Threads come in another order each time.
+    if (!Atomic->use_empty())
+      return "what is in front of it depends on the order of threads";
     Address = Atomic->getPointerOperand();
+  }
   const Value *Object = Address ? getUnderlyingObject(Address) : nullptr;
   return Object && isOwn(*Object) ? nullptr : Writes;
 }

@@ -28,22 +28,42 @@ bool isShort(const ExprPool &Exprs, uint32_t Node, uint32_t Number) {
   });
 }
 
-/// The counter is multiplied by something that the launch says.
-bool isFarStep(const ExprPool &Exprs, uint32_t Node, uint32_t Number) {
+/// The counter is multiplied by something for which `Is` holds.
+template <typename Predicate>
+bool hasStep(const ExprPool &Exprs, uint32_t Node, uint32_t Number,
+             Predicate Is) {
   return Exprs.anyIn(Node, [&](uint32_t I) {
     const ExprNode &N = Exprs.Nodes[I];
     if (N.Op != ExprOp::Mul && N.Op != ExprOp::Shl)
       return false;
-    const bool Left = Exprs.counts(N.A, Number);
-    const bool Right = Exprs.counts(N.B, Number);
-    return (Left && Exprs.Nodes[N.B].Op != ExprOp::Const) ||
-           (Right && Exprs.Nodes[N.A].Op != ExprOp::Const);
+    return (Exprs.counts(N.A, Number) && Is(N.B)) ||
+           (Exprs.counts(N.B, Number) && Is(N.A));
   });
 }
 
-bool isOfBlock(const ExprPool &Exprs, uint32_t Node) {
-  return Exprs.anyIn(
-      Node, [&](uint32_t I) { return Exprs.Nodes[I].Op == ExprOp::BlockIdx; });
+/// Through all of a buffer: steps that the launch or its arguments say.
+constexpr unsigned WorthOfFarSteps = 8;
+/// All blocks alike, which may be all of a buffer or a small table.
+constexpr unsigned WorthOfSamePlaces = 2;
+/// Threads of a block next to each other, as they fill a table of the block.
+constexpr unsigned WorthOfBlockSteps = 1;
+
+unsigned worthOf(const ExprPool &Exprs, uint32_t At, uint32_t Number) {
+  const bool Far = hasStep(Exprs, At, Number, [&](uint32_t Step) {
+    return Exprs.anyIn(Step, [&](uint32_t I) {
+      const ExprOp Op = Exprs.Nodes[I].Op;
+      return Op != ExprOp::Const && Op != ExprOp::BlockDim &&
+             !ExprPool::hasOperands(Op);
+    });
+  });
+  if (Far)
+    return WorthOfFarSteps;
+  const bool OfBlock = Exprs.anyIn(
+      At, [&](uint32_t I) { return Exprs.Nodes[I].Op == ExprOp::BlockIdx; });
+  const bool ByBlocks = hasStep(Exprs, At, Number, [&](uint32_t Step) {
+    return Exprs.Nodes[Step].Op != ExprOp::Const;
+  });
+  return OfBlock ? 0 : ByBlocks ? WorthOfBlockSteps : WorthOfSamePlaces;
 }
 
 } // namespace
@@ -55,7 +75,7 @@ unsigned loopWorth(const KernelSummary &Kernel, const ExprPool &Exprs,
         return Pointer.Flags & PointerEscapes;
       }))
     return 0;
-  unsigned Divided = 0;
+  unsigned Worth = 0;
   for (const PointerSummary &Pointer : Kernel.Pointers)
     for (const AccessSummary &Access : Pointer.Accesses) {
       const uint32_t At = Access.Offset;
@@ -64,9 +84,9 @@ unsigned loopWorth(const KernelSummary &Kernel, const ExprPool &Exprs,
         continue;
       if (isShort(Exprs, At, Number))
         return 0;
-      Divided += isFarStep(Exprs, At, Number) || !isOfBlock(Exprs, At);
+      Worth += worthOf(Exprs, At, Number);
     }
-  return Divided;
+  return Worth;
 }
 
 } // namespace dragon

@@ -25,8 +25,8 @@
 
 namespace dragon {
 
-/// The accesses of the kernel that a cut along the loop of that number divides
-/// and one by blocks does not.
+/// How much the accesses of the kernel that a cut along the loop of that number
+/// divides, and one by blocks does not, speak for it; 0: nothing does.
 unsigned loopWorth(const KernelSummary &Kernel, const ExprPool &Exprs,
                    uint32_t Number);
 

@@ -121,6 +121,8 @@ HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
     mustStay += whole.uses[i].atomic ? placed.back().bytes : 0;
   }
   if (mustStay > OnDevice.Pool.budget())
+    State.drop();
+  if (mustStay > OnDevice.Pool.budget())
     return Status::error(
         DRAGON_ERROR_OUT_OF_MEMORY,
         "kernel '{}' updates {} atomically and cannot be sliced: all of it "
@@ -132,8 +134,9 @@ HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
                         Slabs.mappedBytes(), Plans.linkRates(), times);
   };
   auto onDevice = chosen();
-  if (!onDevice && Counting.any()) {
+  if (!onDevice && (Counting.any() || State.any())) {
     Counting.drop(); // the counters may be what is missing
+    State.drop();
     counters.reset();
     onDevice = chosen();
   }

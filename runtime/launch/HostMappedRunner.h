@@ -28,11 +28,12 @@ public:
   HostMappedRunner(Context &context, WorkTracker &time, HostSlabs &slabs,
                    HostMemory &host, Contents &data, DeviceChunks &deviceChunks,
                    Residency &resident, HostMapping &mapping, Submitter &submit,
-                   AccessCounting &counting, SlicePlanner &plans,
-                   SliceRunner &slices)
+                   AccessCounting &counting, LoopState &loopState,
+                   SlicePlanner &plans, SliceRunner &slices)
       : Ctx(context), Time(time), Slabs(slabs), Host(host), Data(data),
         OnDevice(deviceChunks), Resident(resident), Mapping(mapping),
-        Submit(submit), Counting(counting), Plans(plans), Slices(slices) {}
+        Submit(submit), Counting(counting), State(loopState), Plans(plans),
+        Slices(slices) {}
 
   /// Blocks see a part of what they use in host memory.
   Status run(const ResolvedLaunch &launch, PlannedLaunch &planned);
@@ -66,6 +67,7 @@ private:
   HostMapping &Mapping;
   Submitter &Submit;
   AccessCounting &Counting;
+  LoopState &State;
   SlicePlanner &Plans;
   SliceRunner &Slices;
   /// How often such launches came.

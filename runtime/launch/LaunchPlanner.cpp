@@ -24,6 +24,9 @@ constexpr uint64_t SliceShare = 8;
 /// Slices that fetch everything so often are not taken without a look at the
 /// alternatives.
 constexpr uint64_t FewFetches = 2;
+/// The same of slices along a loop: the blocks of each panel touch what it
+/// fetches, so that mapped they would fetch as much, if not over and over.
+constexpr uint64_t FewLoopFetches = 4;
 
 BlockBox firstLayer(BlockBox box, unsigned dimension) {
   box.Hi[dimension] = box.Lo[dimension] + 1;
@@ -49,10 +52,18 @@ public:
 
   std::optional<Candidate> sliced();
   std::optional<Candidate> byLoop();
-  /// One after the other in panels of so many layers of dimension `d`, of which
-  /// the first `panels` are looked at.
-  bool cutPanels(unsigned d, uint32_t layers, uint32_t panels, uint64_t least,
-                 std::vector<BlockBox> &boxes, uint64_t &traffic);
+  /// Blocks that go through the loop together: so many layers of a dimension.
+  struct Panels {
+    unsigned dimension;
+    uint32_t layers;
+    uint64_t budget;  ///< for data
+    uint64_t shared;  ///< bytes that the first and the last iteration touch
+    uint64_t traffic; ///< about
+  };
+  /// Nothing, if what they keep and one iteration of the first one do not fit.
+  std::optional<Panels> panelsOf(unsigned d, uint32_t layers);
+  bool cut(const Panels &panels, std::vector<BlockBox> &boxes,
+           uint64_t &traffic);
   std::optional<Candidate> mixed();
   std::optional<Candidate> hostMapped();
 
@@ -118,39 +129,48 @@ std::optional<Candidate> Planner::sliced() {
   return best;
 }
 
-bool Planner::cutPanels(unsigned d, uint32_t layers, uint32_t panels,
-                        uint64_t least, std::vector<BlockBox> &boxes,
-                        uint64_t &traffic) {
-  BlockBox panel = Grid;
-  panel.Hi[LoopDimension] = Input.trips;
-  PlanInput input = Input;
-  input.foresee = nullptr;
+std::optional<Planner::Panels> Planner::panelsOf(unsigned d, uint32_t layers) {
   uint64_t blocks = layers;
   for (unsigned other = 0; other < d; ++other)
     blocks *= Input.grid[other];
   const uint64_t state = Input.stateBytes(blocks);
-  if (state >= Input.deviceBudget)
-    return false;
-  input.deviceBudget = Input.deviceBudget - state;
-  for (uint32_t lo = 0; lo < Grid.Hi[d] && panels--; lo = panel.Hi[d]) {
-    panel.Lo[d] = lo;
-    panel.Hi[d] = std::min(Grid.Hi[d] - lo, layers) + lo;
-    const uint64_t shared = std::min(
-        bytes(intersection(Input.footprint(firstLayer(panel, LoopDimension)),
-                           Input.footprint(lastLayer(panel, LoopDimension)))),
-        input.deviceBudget);
-    Slicer slicer(input, shared + (input.deviceBudget - shared) / SliceShare,
-                  least - traffic);
-    constexpr unsigned AlongTheGrid = 7;
-    if (!slicer.cut(panel, LoopDimension, AlongTheGrid)) {
-      if (slicer.TooLarge &&
-          (Plan.smallestBytes == 0 || slicer.TooLarge < Plan.smallestBytes))
-        Plan.smallestBytes = slicer.TooLarge;
-      return false;
-    }
-    traffic += slicer.Traffic;
-    boxes.insert(boxes.end(), slicer.Boxes.begin(), slicer.Boxes.end());
+  Panels panels{d, layers, 0, 0, 0};
+  BlockBox first = Grid;
+  first.Hi[d] = layers;
+  first.Hi[LoopDimension] = Input.trips;
+  const ChunkSet begin = Input.footprint(firstLayer(first, LoopDimension));
+  const ChunkSet end = Input.footprint(lastLayer(first, LoopDimension));
+  panels.shared = bytes(intersection(begin, end));
+  const uint64_t needed = state + std::max(bytes(begin), bytes(end));
+  if (needed > Input.deviceBudget) {
+    if (Plan.smallestBytes == 0 || needed < Plan.smallestBytes)
+      Plan.smallestBytes = needed;
+    return std::nullopt;
   }
+  panels.budget = Input.deviceBudget - state;
+  panels.traffic =
+      bytes(Input.footprint(first)) * ((Input.grid[d] + layers - 1) / layers);
+  return panels;
+}
+
+bool Planner::cut(const Panels &panels, std::vector<BlockBox> &boxes,
+                  uint64_t &traffic) {
+  PlanInput input = Input;
+  input.deviceBudget = panels.budget;
+  const uint64_t share = (panels.budget - panels.shared) / SliceShare;
+  Slicer slicer(input, panels.shared + share, UINT64_MAX);
+  BlockBox panel = Grid;
+  panel.Hi[LoopDimension] = Input.trips;
+  const unsigned d = panels.dimension;
+  constexpr unsigned AlongTheGrid = 7;
+  for (uint32_t lo = 0; lo < Grid.Hi[d]; lo = panel.Hi[d]) {
+    panel.Lo[d] = lo;
+    panel.Hi[d] = std::min(Grid.Hi[d] - lo, panels.layers) + lo;
+    if (!slicer.cut(panel, LoopDimension, AlongTheGrid))
+      return false;
+  }
+  traffic = slicer.Traffic;
+  boxes = std::move(slicer.Boxes);
   return true;
 }
 
@@ -161,31 +181,25 @@ std::optional<Candidate> Planner::byLoop() {
   unsigned d = 2;
   while (d && Input.grid[d] == 1)
     --d;
-  // By the first panel: the others are like it.
-  uint64_t least = UINT64_MAX;
-  uint32_t best = 0;
-  unsigned worse = 0;
-  for (uint32_t layers = Input.grid[d]; layers && worse < 2; layers /= 2) {
+  // The most promising first, by what the first panel touches; of equal ones
+  // the largest.
+  std::vector<Panels> ways;
+  for (uint32_t layers = Input.grid[d]; layers; layers /= 2)
+    if (std::optional<Panels> panels = panelsOf(d, layers))
+      ways.push_back(*panels);
+  std::sort(ways.begin(), ways.end(), [](const Panels &a, const Panels &b) {
+    return a.traffic != b.traffic ? a.traffic < b.traffic : a.layers > b.layers;
+  });
+  for (const Panels &panels : ways) {
     std::vector<BlockBox> boxes;
     uint64_t traffic = 0;
-    if (!cutPanels(d, layers, 1, UINT64_MAX, boxes, traffic))
-      continue;
-    const uint64_t panels = (Input.grid[d] + layers - 1) / layers;
-    worse = traffic * panels < least ? 0 : worse + 1;
-    if (traffic * panels < least) {
-      least = traffic * panels;
-      best = layers;
-    }
+    if (cut(panels, boxes, traffic) && boxes.size() > 1)
+      return Candidate{LaunchPlan::LoopSliced,
+                       {"by loop", traffic, 0, 0, true},
+                       std::move(boxes),
+                       {}};
   }
-  std::vector<BlockBox> boxes;
-  uint64_t traffic = 0;
-  if (!best || !cutPanels(d, best, UINT32_MAX, UINT64_MAX, boxes, traffic) ||
-      boxes.size() < 2)
-    return std::nullopt;
-  return Candidate{LaunchPlan::LoopSliced,
-                   {"by loop", traffic, 0, 0, true},
-                   std::move(boxes),
-                   {}};
+  return std::nullopt;
 }
 
 std::optional<Planner::Left> Planner::leaveOnHost(const ChunkSet &shared,
@@ -309,9 +323,13 @@ LaunchPlan planLaunch(const PlanInput &input) {
       (fits || candidates.front().cost.copied <= FewFetches * plan.wholeBytes);
   if (candidates.empty() && fits)
     return plan;
+  const size_t before = candidates.size();
   if (!slicesAreCheap)
     consider(planner.byLoop());
-  if (!slicesAreCheap && input.hostMapped) {
+  const bool loopIsCheap =
+      candidates.size() > before &&
+      candidates.back().cost.copied <= FewLoopFetches * plan.wholeBytes;
+  if (!slicesAreCheap && !loopIsCheap && input.hostMapped) {
     if (input.sliceable)
       consider(planner.mixed());
     consider(planner.hostMapped());

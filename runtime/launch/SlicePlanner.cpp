@@ -34,7 +34,8 @@ void SlicePlanner::setLoop(const ResolvedLaunch &launch,
     return;
   const uint64_t trips = evaluateTrips(*launch.kernel->summary,
                                        *launch.kernel->record, dimsOf(launch));
-  input.trips = uint32_t(std::min<uint64_t>(trips, UINT32_MAX - 1));
+  // Boxes have no room for more.
+  input.trips = trips < UINT32_MAX ? uint32_t(trips) : 0;
   input.stateBytes = [&](uint64_t blocks) {
     return State.bytesToMake(launch, blocks);
   };

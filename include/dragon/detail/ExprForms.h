@@ -463,9 +463,8 @@ private:
     bool Soft = std::find(TestedLoops.begin(), TestedLoops.end(), Node) !=
                 TestedLoops.end();
     // Where a guard tests the loop, its count only helps to find bounds.
-    if (N.A == NoIndex || !addLoopBound(N.A, Var, Soft))
-      if (!Soft)
-        System.Exact = false;
+    if ((N.A == NoIndex || !addLoopBound(N.A, Var, Soft)) && !Soft)
+      System.Exact = false;
     return Linear::variable(Var);
   }
 

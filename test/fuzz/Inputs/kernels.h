@@ -27,4 +27,7 @@ struct Pack {
   uint32_t *out;
   int n;
 };
+struct Weights {
+  uint32_t at[4];
+};
 #endif

@@ -71,7 +71,9 @@ struct Launcher<void(Parameters...), Kernel, Next> {
   Launcher<decltype(kernel), kernel, &Launch::next>::launch(Launch{MODEL_UNWRAP config}, __VA_ARGS__)
 #define MODEL_LAUNCH(...) MODEL_LAUNCH_BY(nextThread, __VA_ARGS__)
 #define MODEL_LAUNCH_BLOCKS(...) MODEL_LAUNCH_BY(nextBlock, __VA_ARGS__)
-#define FOR_THREADS for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x)
+#define FOR_THREADS                                                            \
+  for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y)               \
+    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x)
 
 /// Returns what was there.
 template <class T> T replace(T *at, T value) {

@@ -17,6 +17,7 @@ FEATURES = {
     "reset": (5, 0, ["reset"]),
     "ends": (0, 0, []),
     "own-host": (6, 2, ["own_host"]),
+    "loops": (10, 2, ["data_loops"]),
 }
 SHARE = 0.3
 

@@ -7,6 +7,9 @@ from .ends import Ends
 from .features import chosen
 from .files import Files
 from .kernels import Kernels
+from .loop_shapes import LoopShapes
+from .loops import Loops
+from .near_loops import NearLoops
 from .managed import Managed
 from .patterns import Patterns
 from .processes import Processes
@@ -19,10 +22,11 @@ from .style import CHUNK, Style
 from .tables import Tables
 from .threads import Threads
 from .variables import Variables
+from .walks import Walks
 
 
 class Program(Kernels, Shapes, Steps, Files, Patterns, Variables, Threads, Streams, Managed, Processes, Signals, Tables,
-              Ends):
+              Ends, Loops, Walks, LoopShapes, NearLoops):
     """features: the names of those that it may have, or None for some by chance. left_out: steps, by their paths, that it
     does without; the others are made of the same random numbers."""
 

@@ -20,19 +20,13 @@ from .features import Selection
 from .program import Program
 from .render import alone, together
 from .server import Failure, Server
+from .style import BUDGETS
 
 INPUTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Inputs")
 WITHOUT = ["-fno-dragon-lifetime", "-fno-dragon-staging", "-fno-dragon-wavefront", "-fno-dragon-slicing"]
 TRACED = ["-fdragon-trace-accesses"]
 POISON = {"DRAGON_POISON": "1"}
 STRICT = {"DRAGON_STRICT": "1", **POISON}
-BUDGETS = [  # chunks of device and host memory
-    (8, 8, {}),
-    (12, 4, {"DRAGON_IO_URING": "0"}),
-    (6, 32, {"DRAGON_DIRECT_IO": "off"}),
-    (4, 4, {}),
-    (5, 6, {"DRAGON_CPU_THREADS": "1"}),
-]
 
 
 def command(arguments, limit=600, **more):

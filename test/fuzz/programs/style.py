@@ -5,6 +5,13 @@ import random
 
 TOGETHER = 500  # programs in one executable
 CHUNK = 2 << 20  # the smallest of GPUs
+BUDGETS = [  # chunks of device and host memory, of which a program has those of its seed
+    (8, 8, {}),
+    (12, 4, {"DRAGON_IO_URING": "0"}),
+    (6, 32, {"DRAGON_DIRECT_IO": "off"}),
+    (4, 4, {}),
+    (5, 6, {"DRAGON_CPU_THREADS": "1"}),
+]
 QUICK_CODE = [word for option in ("-fast-isel", "-optimize-regalloc=0", "-regalloc=fast") for word in ("-mllvm", option)]
 
 
@@ -24,6 +31,12 @@ class Style:
         self.best_code = rng.random() < 1 / 8
         # Chunks as large as on GPUs, or all memory is an eighth of that.
         self.scale = 1 if rng.random() < 1 / 8 or full_size else 8
+        # Loops through all of the data go in two or three ways, mostly, and something of three kinds goes on in them.
+        self.walks, self.walk_sums = rng.sample(range(100), 3), rng.sample(range(100), 3)
+
+    def mostly(self, rng, numbers, choices):
+        """One of the choices, mostly of those that the executable's numbers stand for."""
+        return choices[rng.choice(numbers) % len(choices)] if rng.random() < 0.7 else rng.choice(choices)
 
     @property
     def options_of_language(self):

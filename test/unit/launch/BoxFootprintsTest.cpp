@@ -109,6 +109,39 @@ TEST_F(BoxFootprintsTest, ThePlanIsTheSameByAnyNumberOfThreads) {
   }
 }
 
+TEST_F(BoxFootprintsTest, IterationsArePartsAsBlocksAre) {
+  Call.kernel = Kernels.find("walk");
+  Call.grid[0] = 1024; // an iteration is two chunks of each buffer
+  Launch.resolve(Call, Index);
+  Whole = footprintOf(Launch, Index, wholeGrid(Call));
+  ThreadPool pool(3);
+  BoxFootprints footprints(Launch, Index, Whole, pool);
+  auto iterations = [&](uint32_t lo, uint32_t hi) {
+    BlockBox box = wholeGrid(Call);
+    box.Lo[LoopDimension] = lo;
+    box.Hi[LoopDimension] = hi;
+    return box;
+  };
+  std::vector<BlockBox> foreseen;
+  for (uint32_t i = 10; i < 30; ++i)
+    foreseen.push_back(iterations(i, i + 1));
+  footprints.foresee(foreseen);
+  for (uint32_t i : {0, 1, 9, 10, 29, 99})
+    EXPECT_EQ(footprints.of(iterations(i, i + 1)),
+              (ChunkSet{{0, 2 * i, 2 * i + 2}, {1, 2 * i, 2 * i + 2}}));
+  EXPECT_EQ(footprints.of(iterations(3, 7)),
+            (ChunkSet{{0, 6, 14}, {1, 6, 14}}));
+  // The grid's own is another box.
+  EXPECT_EQ(footprints.of(wholeGrid(Call)),
+            (ChunkSet{{0, 0, 200}, {1, 0, 200}}));
+  const LaunchFootprint chunks = footprints.take(iterations(9, 10));
+  ASSERT_EQ(chunks.uses.size(), 4u);
+  EXPECT_EQ(chunks.uses[0].chunk, &Buffers[0].chunks[18]);
+  EXPECT_TRUE(chunks.uses[0].mayWrite());
+  EXPECT_EQ(footprints.take(iterations(10, 11)).uses.size(), 4u);
+  EXPECT_TRUE(footprints.of(iterations(100, 101)).empty());
+}
+
 TEST_F(BoxFootprintsTest, APartHasNoBufferThatTheGridHasNot) {
   const Buffer &other = Buffers[1];
   std::erase_if(Whole.uses, [&](const ChunkUse &use) {

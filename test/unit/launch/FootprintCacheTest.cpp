@@ -80,6 +80,30 @@ TEST_F(FootprintCacheTest, WhatTheFootprintDependsOnDoes) {
   EXPECT_NE(cache.of(read + 1, dimsOf(call.call), grid, {}), whole);
 }
 
+TEST_F(FootprintCacheTest, EachRangeOfIterationsIsOneOfItsOwn) {
+  Buffer &a = add(8192), &c = add(8192);
+  const Call call = make("walk", 2, c.base, a.base, 1000); // 8 iterations
+  FootprintCache cache = cacheFor(call, 100);
+  const auto of = [&](uint32_t lo, uint32_t hi) {
+    BlockBox box = wholeGrid(call.call);
+    box.Lo[LoopDimension] = lo;
+    box.Hi[LoopDimension] = hi;
+    return cache.of(first(call) + 1, dimsOf(call.call), box, {});
+  };
+  for (unsigned again : {0, 1}) {
+    SCOPED_TRACE(again);
+    for (uint32_t i = 0; i < 8; ++i) {
+      const auto found = of(i, i + 1);
+      ASSERT_EQ(found->MayRead.Ranges.size(), 1u);
+      EXPECT_EQ(found->MayRead.Ranges[0].Begin, 512 * i);
+      EXPECT_EQ(found->MayRead.Ranges[0].End, std::min(512 * (i + 1), 4000u));
+      EXPECT_EQ(of(i, i + 1), found);
+    }
+    EXPECT_EQ(of(0, 2)->MayRead.Ranges[0].End, 1024);
+    EXPECT_EQ(of(0, 0)->MayRead.Ranges[0].End, 4000);
+  }
+}
+
 TEST_F(FootprintCacheTest, WhatIsNotUsedIsForgotten) {
   Buffer &a = add(8192), &b = add(4096), &c = add(4096);
   const Call call = make("add", 1, c.base, a.base, b.base, 64);

@@ -22,6 +22,7 @@
 //   pick     if (i < n) c[i] = a[16 * i]
 //   spill    if (i < n) c[16 * i] = a[i]
 //   count    atomicAdd(&bins[a[i] & 255], 1), not sliceable
+//   walk     for (; i < n; i += all threads) c[i] = a[i]
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_TEST_UNIT_SUPPORT_LAUNCH_TESTKERNELS_H
@@ -204,6 +205,16 @@ inline void spillEntry(dragon_cpu_context *ctx, void *const *args) {
   });
 }
 
+inline void walkEntry(dragon_cpu_context *ctx, void *const *args) {
+  auto *c = argument<int32_t *>(args, 0);
+  auto *a = argument<const int32_t *>(args, 1);
+  int n = argument<int>(args, 2);
+  eachThread(ctx, [&](int64_t i) {
+    for (; i < n; i += int64_t(ctx->nctaid[0]) * ctx->ntid[0])
+      c[i] = a[i];
+  });
+}
+
 /// The module's summary and its kernels, ready to launch.
 class TestKernels {
 public:
@@ -277,6 +288,20 @@ public:
          {pointer(0, {write(I, 2)}), pointer(1, {read(wide, 2, I)})});
     make("spill", spillEntry, KernelSliceable, {8, 8, 4},
          {pointer(0, {write(wide, 2, I)}), pointer(1, {read(I, 2)})});
+    uint32_t grid = e.launchValue(ExprOp::GridDim, 0);
+    uint32_t all = e.cast(
+        ExprOp::ZExt, e.binary(ExprOp::Mul, grid, size, NoUnsignedWrap), 64);
+    uint32_t loop = e.loop(0);
+    uint32_t at =
+        e.binary(ExprOp::Add, e.cast(ExprOp::SExt, I, 64),
+                 e.binary(ExprOp::Mul, loop, all, NoSignedWrap), NoSignedWrap);
+    AccessSummary walked = read(at, 2);
+    walked.Guards = {guard(at, e.cast(ExprOp::SExt, n, 64), GuardPred::SLT)};
+    walked.Guards[0].Loop = loop;
+    AccessSummary put = walked;
+    put.Flags = AccessWrite | AccessExact;
+    make("walk", walkEntry, KernelSliceable, {8, 8, 4},
+         {pointer(0, {put}), pointer(1, {walked})});
 
     Blob = Module.write();
     Aligned.resize((Blob.size() + 7) / 8);

@@ -1,0 +1,348 @@
+//===- LoopRangeTest.cpp - footprints of some iterations of a loop --------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/unit/footprint/Model.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+using namespace dragon;
+using namespace dragon::model;
+
+namespace {
+
+constexpr uint32_t LoopNumber = 3;
+
+GuardRecord guard(uint32_t Lhs, GuardPred Pred, uint32_t Rhs,
+                  uint32_t Loop = NoIndex) {
+  return {Lhs, Rhs, Loop, Pred, {}};
+}
+
+/// A kernel with one pointer, which can be cut along the loop LoopNumber. Its
+/// argument 0 is a number, 1 the pointer.
+class LoopRangeTest : public testing::Test {
+protected:
+  LoopRangeTest() {
+    ExprPool &E = Module.Exprs;
+    auto wide = [&](ExprOp Op) {
+      return E.cast(ExprOp::ZExt, E.launchValue(Op, 0), 64);
+    };
+    const uint32_t Block = wide(ExprOp::BlockIdx);
+    const uint32_t Threads = wide(ExprOp::BlockDim);
+    Tid = plus(times(Block, Threads), wide(ExprOp::ThreadIdx));
+    Step = times(wide(ExprOp::GridDim), Threads);
+    N = E.argument(0, 64);
+    K = E.loop(LoopNumber);
+    I = plus(Tid, times(K, Step)); // for (i = tid; i < n; i += step)
+  }
+  uint32_t plus(uint32_t A, uint32_t B) {
+    return Module.Exprs.binary(ExprOp::Add, A, B, NoSignedWrap);
+  }
+  uint32_t times(uint32_t A, uint32_t B) {
+    return Module.Exprs.binary(ExprOp::Mul, A, B, NoSignedWrap);
+  }
+  uint32_t number(int64_t Value) { return Module.Exprs.constant(Value); }
+
+  /// Four bytes at 4 * Index.
+  AccessSummary &touch(uint32_t Index, uint8_t Flags,
+                       std::vector<GuardRecord> Guards = {}) {
+    AccessSummary A;
+    A.Offset = times(Index, number(4));
+    A.Width = 4;
+    A.Flags = Flags;
+    A.Guards = std::move(Guards);
+    Pointer.Accesses.push_back(A);
+    return Pointer.Accesses.back();
+  }
+  std::vector<GuardRecord> whileLess(uint32_t Index) {
+    return {guard(Index, GuardPred::SLT, N, K)};
+  }
+
+  /// Grid of 4 blocks of 8 threads.
+  ByteFootprint evaluate(int64_t Number, BlockBox Box) {
+    open();
+    const void *Args[2] = {&Number, nullptr};
+    return evaluateFootprint(View, View.kernel(0), 0, launch(Args), Box);
+  }
+  uint64_t trips(int64_t Number) {
+    open();
+    const void *Args[2] = {&Number, nullptr};
+    return evaluateTrips(View, View.kernel(0), launch(Args));
+  }
+  static BlockBox all(uint32_t Lo, uint32_t Hi) {
+    return {{0, 0, 0, Lo}, {4, 1, 1, Hi}};
+  }
+  /// Elements [Lo, Hi).
+  static ByteSet elements(int64_t Lo, int64_t Hi) {
+    ByteSet Set;
+    Set.Ranges.push_back({4 * Lo, 4 * Hi});
+    return Set;
+  }
+  static void expect(const ByteSet &Found, const ByteSet &Wanted) {
+    EXPECT_TRUE(Found == Wanted)
+        << describe(Found) << " and not" << describe(Wanted);
+  }
+
+  ModuleSummary Module;
+  PointerSummary Pointer;
+  uint32_t Tid, Step, N, K, I;
+
+private:
+  void open() {
+    Pointer.ArgIndex = 1;
+    Pointer.Mode = AccessMode::ReadWrite;
+    Pointer.Flags &= ~PointerEscapes;
+    if (!ReadsFirst)
+      Pointer.Flags &= ~PointerReadBeforeWrite;
+    KernelSummary Kernel;
+    Kernel.Name = "k";
+    Kernel.Flags = KernelSliceable;
+    Kernel.ArgSizes = {8, 8};
+    Kernel.LoopName = "copy";
+    Kernel.LoopNumber = LoopNumber;
+    Kernel.Pointers = {Pointer};
+    Module.Kernels = {Kernel};
+    Blob = Module.write();
+    std::string Error;
+    ASSERT_TRUE(SummaryView::open(Blob.data(), Blob.size(), View, Error))
+        << Error;
+  }
+  static LaunchDims launch(const void *const *Args) {
+    return {{4, 1, 1}, {8, 1, 1}, Args};
+  }
+  std::vector<char> Blob;
+  SummaryView View;
+
+protected:
+  bool ReadsFirst = false; ///< PointerReadBeforeWrite
+};
+
+constexpr uint8_t Write = AccessWrite | AccessExact;
+constexpr uint8_t Read = AccessRead | AccessExact;
+
+TEST_F(LoopRangeTest, ARangeHasWhatItsIterationsTouch) {
+  touch(I, Write, whileLess(I));
+  const ByteFootprint Two = evaluate(200, all(2, 4));
+  expect(Two.MayWrite, elements(64, 128));
+  expect(Two.MustWrite, elements(64, 128));
+  EXPECT_TRUE(Two.MayRead.Ranges.empty());
+  const ByteFootprint First = evaluate(200, all(0, 1));
+  expect(First.MayWrite, elements(0, 32));
+  expect(First.MustWrite, elements(0, 32));
+  // The last one, as long as the loop.
+  const ByteFootprint Last = evaluate(200, all(6, 7));
+  expect(Last.MayWrite, elements(192, 200));
+  expect(Last.MustWrite, elements(192, 200));
+  expect(evaluate(200, all(6, 1000)).MayWrite, elements(192, 200));
+  // Behind it there is none.
+  EXPECT_TRUE(evaluate(200, all(7, 9)).MayWrite.Ranges.empty());
+  EXPECT_TRUE(evaluate(200, all(7, 9)).MustWrite.Ranges.empty());
+}
+
+TEST_F(LoopRangeTest, OfSomeBlocks) {
+  touch(I, Write, whileLess(I));
+  const ByteFootprint Found = evaluate(200, {{1, 0, 0, 5}, {2, 1, 1, 7}});
+  expect(Found.MayWrite, elements(168, 176)); // and none from 200 on
+  expect(Found.MustWrite, elements(168, 176));
+  const ByteFootprint Both = evaluate(1000, {{1, 0, 0, 5}, {2, 1, 1, 7}});
+  ByteSet Wanted = elements(168, 176);
+  Wanted.Ranges.push_back({4 * 200, 4 * 208});
+  expect(Both.MayWrite, Wanted);
+}
+
+TEST_F(LoopRangeTest, WithoutARangeAllIterationsCount) {
+  touch(I, Write, whileLess(I));
+  const ByteFootprint Found = evaluate(200, all(0, 0));
+  expect(Found.MayWrite, elements(0, 200));
+  expect(Found.MustWrite, elements(0, 200));
+}
+
+TEST_F(LoopRangeTest, WhatDoesNotCountTheIterationsIsNoMustWriteOfARange) {
+  // Behind the loop, or in front of it: nobody says where.
+  touch(Tid, Write);
+  expect(evaluate(200, all(0, 0)).MustWrite, elements(0, 32));
+  for (uint32_t Lo : {0, 2, 6}) {
+    const ByteFootprint Found = evaluate(200, all(Lo, Lo + 1));
+    expect(Found.MayWrite, elements(0, 32));
+    EXPECT_TRUE(Found.MustWrite.Ranges.empty()) << describe(Found.MustWrite);
+  }
+}
+
+TEST_F(LoopRangeTest, AnotherLoopIsNotCut) {
+  // for (j = 0; j <= 9; ++j) a[32 * j + tid] = ..
+  const uint32_t J = Module.Exprs.loop(LoopNumber + 1, number(9));
+  touch(plus(Tid, times(J, number(32))), Write);
+  const ByteFootprint Found = evaluate(200, all(2, 3));
+  expect(Found.MayWrite, elements(0, 320));
+  EXPECT_TRUE(Found.MustWrite.Ranges.empty());
+  EXPECT_EQ(trips(200), 0u);
+}
+
+TEST_F(LoopRangeTest, TheLoopInsideRunsToItsEndInEach) {
+  // for (k..) for (j = 0; j <= 7; ++j) a[1000 * k + j] = ..
+  const uint32_t J = Module.Exprs.loop(LoopNumber + 1, number(7));
+  const uint32_t Counted = Module.Exprs.loop(LoopNumber, number(49));
+  touch(plus(times(Counted, number(1000)), J), Write);
+  const ByteFootprint Found = evaluate(200, all(48, 60));
+  ByteSet Wanted = elements(48000, 48008);
+  Wanted.Ranges.push_back({4 * 49000, 4 * 49008});
+  expect(Found.MayWrite, Wanted);
+  expect(Found.MustWrite, Wanted);
+  EXPECT_EQ(trips(200), 50u);
+}
+
+TEST_F(LoopRangeTest, WhatOtherIterationsMayReadIsNoMustWrite) {
+  // for (k = 0; k <= 9; ++k) a[k + 1] = a[k]
+  ReadsFirst = true;
+  const uint32_t Counted = Module.Exprs.loop(LoopNumber, number(9));
+  touch(Counted, Read);
+  touch(plus(Counted, number(1)), Write);
+  const ByteFootprint Found = evaluate(0, all(3, 5));
+  expect(Found.MayRead, elements(3, 5));
+  expect(Found.MayWrite, elements(4, 6));
+  EXPECT_TRUE(Found.MustWrite.Ranges.empty()) << describe(Found.MustWrite);
+  expect(evaluate(0, all(9, 10)).MustWrite, elements(10, 11));
+}
+
+TEST_F(LoopRangeTest, WhatIsCarriedAlongIsOfIterationsBefore) {
+  // least = 3; for (k = 0; k <= 9; ++k) { use(a[least]); least = min(least, k)
+  ExprPool &E = Module.Exprs;
+  const uint32_t Counted = E.loop(LoopNumber, number(9));
+  const uint32_t Before = E.opaque(64, NoIndex, NoIndex);
+  const uint32_t Next = E.binary(ExprOp::SMin, Before, Counted);
+  touch(E.carried(number(3), Next, Before), AccessRead);
+  const ByteSet Read = evaluate(0, all(5, 6)).MayRead;
+  EXPECT_TRUE(covers(Read, {0, 4})) << describe(Read);
+}
+
+TEST_F(LoopRangeTest, TripsAreThoseOfTheThreadThatHasMost) {
+  touch(I, Read, whileLess(I));
+  EXPECT_EQ(trips(0), 0u);
+  EXPECT_EQ(trips(-7), 0u);
+  EXPECT_EQ(trips(1), 1u);
+  EXPECT_EQ(trips(32), 1u);
+  EXPECT_EQ(trips(33), 2u);
+  EXPECT_EQ(trips(200), 7u);
+  EXPECT_EQ(trips(int64_t(1) << 40), uint64_t(1) << 35);
+}
+
+TEST_F(LoopRangeTest, TripsAreThoseOfTheAccessThatHasMost) {
+  std::vector<GuardRecord> Some = whileLess(I);
+  Some.push_back(guard(K, GuardPred::SLT, number(2)));
+  touch(I, Read, Some);
+  EXPECT_EQ(trips(200), 2u);
+  touch(I, Read, whileLess(I));
+  EXPECT_EQ(trips(200), 7u);
+}
+
+TEST_F(LoopRangeTest, TripsAreKnownWhereTheAddressIsNot) {
+  touch(I, Read | AccessUnbounded, whileLess(I));
+  EXPECT_EQ(trips(200), 7u);
+  EXPECT_TRUE(evaluate(200, all(2, 3)).MayRead.Everything);
+}
+
+TEST_F(LoopRangeTest, TripsThatNothingBoundsAreNotKnown) {
+  touch(I, Read);
+  EXPECT_EQ(trips(200), 0u);
+}
+
+TEST_F(LoopRangeTest, WhatCountsNoIterationsHasNoTrips) {
+  touch(Tid, Write, {guard(Tid, GuardPred::SLT, N)});
+  EXPECT_EQ(trips(200), 0u);
+}
+
+/// An access of random form under two loops, the outer one of which, number 0,
+/// is cut.
+class RandomAccess {
+public:
+  explicit RandomAccess(uint64_t Seed) : Random(Seed) {
+    for (unsigned D = 0; D < 3; ++D) {
+      L.Grid[D] = D ? 1 : 1 + upTo(5);
+      L.Block[D] = D ? 1 : 1 + upTo(6);
+    }
+    L.Box = {{upTo(L.Grid[0]), 0, 0, upTo(8)}, {0, 1, 1, 0}};
+    L.Box.Hi[0] = L.Box.Lo[0] + 1 + upTo(L.Grid[0] - L.Box.Lo[0]);
+    L.Box.Hi[3] = L.Box.Lo[3] + 1 + upTo(6);
+    L.Args = {int64_t(upTo(200))};
+    const uint32_t N = E.argument(0, 64);
+    const bool Tested = upTo(2);
+    K = E.loop(0, Tested ? NoIndex : E.constant(upTo(12)));
+    const uint32_t J = E.loop(1, E.constant(upTo(4)));
+    const uint32_t Place = sum({K});
+    if (Tested)
+      A.Steps.push_back({Step::TestedLoop,
+                         guard(E.binary(ExprOp::Add, Place, K, NoSignedWrap),
+                               GuardPred::SLT, N, K),
+                         K});
+    else
+      A.Steps.push_back({Step::CountedLoop, {}, K});
+    if (upTo(3) == 0)
+      A.Steps.push_back({Step::Guard, guard(sum({K}), GuardPred::SLE, N)});
+    const bool Inner = upTo(2);
+    if (Inner)
+      A.Steps.push_back({Step::CountedLoop, {}, J});
+    A.Offset = Inner ? sum({K, J}) : sum({K});
+    A.Width = 1 + upTo(8);
+  }
+
+  /// The same, in the box's iterations alone.
+  Access restricted() {
+    Access Some = A;
+    const GuardRecord From = guard(E.constant(L.Box.Lo[3]), GuardPred::ULE, K);
+    const GuardRecord To = guard(K, GuardPred::ULT, E.constant(L.Box.Hi[3]));
+    Some.Steps.push_back({Step::Guard, From});
+    Some.Steps.push_back({Step::Guard, To});
+    return Some;
+  }
+
+  ExprPool E;
+  Launch L;
+  Access A;
+
+private:
+  uint32_t upTo(uint64_t Count) { return uint32_t(Random() % Count); }
+  uint32_t sum(std::vector<uint32_t> Variables) {
+    for (ExprOp Op : {ExprOp::BlockIdx, ExprOp::ThreadIdx})
+      Variables.push_back(E.cast(ExprOp::ZExt, E.launchValue(Op, 0), 64));
+    uint32_t Sum = E.constant(int64_t(upTo(40)) - 20);
+    for (uint32_t V : Variables)
+      Sum =
+          E.binary(ExprOp::Add, Sum,
+                   E.binary(ExprOp::Mul, V, E.constant(upTo(24)), NoSignedWrap),
+                   NoSignedWrap);
+    return Sum;
+  }
+  std::mt19937_64 Random;
+  uint32_t K;
+};
+
+TEST(LoopRangePropertyTest, MayHasWhatIsTouchedAndMustNoMore) {
+  unsigned Exact = 0, None = 0;
+  for (uint64_t Seed = 1; Seed <= 3000; ++Seed) {
+    SCOPED_TRACE(Seed);
+    RandomAccess R(Seed);
+    ByteSet Touched;
+    const Access Some = R.restricted();
+    if (!touched(R.E, R.L, Some, Touched))
+      continue;
+    const Evaluation Found(R.E, {R.A}, R.L);
+    ASSERT_EQ(Found.Error, "");
+    for (const ByteRange &Range : Touched.Ranges)
+      ASSERT_TRUE(covers(Found.Footprint.MayWrite, Range))
+          << describe(Touched) << " but" << describe(Found.Footprint.MayWrite);
+    for (const ByteRange &Range : Found.Footprint.MustWrite.Ranges)
+      ASSERT_TRUE(covers(Touched, Range))
+          << describe(Touched) << " but" << describe(Found.Footprint.MustWrite);
+    Exact += !Touched.Ranges.empty() && Found.Footprint.MustWrite == Touched;
+    None += Touched.Ranges.empty();
+  }
+  EXPECT_GT(Exact, 1000u);
+  EXPECT_GT(None, 100u);
+}
+
+} // namespace

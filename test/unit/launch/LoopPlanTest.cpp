@@ -1,0 +1,318 @@
+//===- LoopPlanTest.cpp - launches in slices along a loop -----------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/LaunchPlanner.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+using namespace dragon;
+
+namespace {
+
+constexpr uint64_t MiB = 1 << 20;
+constexpr uint64_t Chunk = 2 * MiB;
+
+/// Bytes from lo * step on, in x, y, z and iterations, up to the last one's
+/// width.
+struct Access {
+  uint32_t buffer;
+  uint64_t step[4];
+  uint64_t width;
+};
+
+class LoopPlanTest : public testing::Test {
+protected:
+  LoopPlanTest() {
+    Input.sliceable = true;
+    Input.footprint = [this](const BlockBox &box) { return chunksOf(box); };
+    Input.stateBytes = [this](uint64_t blocks) {
+      return blocks * StatePerBlock;
+    };
+  }
+  void begin(uint32_t x, uint32_t y, uint32_t z, uint32_t trips,
+             uint64_t budget) {
+    const uint32_t grid[3] = {x, y, z};
+    std::copy(grid, grid + 3, Input.grid);
+    Input.trips = trips;
+    Input.deviceBudget = budget;
+  }
+  void touch(uint64_t bytes, Access access) {
+    access.buffer = uint32_t(Input.buffers.size());
+    Input.buffers.push_back({bytes, Chunk});
+    Accesses.push_back(access);
+  }
+  /// Without a range of iterations, those of all.
+  ChunkSet chunksOf(BlockBox box) const {
+    if (!box.Hi[LoopDimension])
+      box.Hi[LoopDimension] = std::max(Input.trips, 1u);
+    ChunkSet set;
+    for (const Access &access : Accesses) {
+      uint64_t begin = 0, last = 0;
+      for (unsigned d = 0; d < 4; ++d) {
+        begin += box.Lo[d] * access.step[d];
+        last += (box.Hi[d] - 1) * access.step[d];
+      }
+      const uint64_t end =
+          std::min(last + access.width, Input.buffers[access.buffer].bytes);
+      if (begin < end)
+        set.push_back({access.buffer, uint32_t(begin / Chunk),
+                       uint32_t((end + Chunk - 1) / Chunk)});
+    }
+    normalize(set);
+    return set;
+  }
+  uint64_t bytes(const BlockBox &box) const {
+    return bytesOf(chunksOf(box), Input.buffers);
+  }
+
+  /// All blocks of a panel go through all iterations, once and in order; one
+  /// panel of consecutive blocks behind the other; and each part fits beside
+  /// the state.
+  void check(const LaunchPlan &plan) {
+    ASSERT_EQ(plan.kind, LaunchPlan::LoopSliced);
+    ASSERT_GT(plan.boxes.size(), 1u);
+    unsigned slowest = 2;
+    while (slowest && Input.grid[slowest] == 1)
+      --slowest;
+    Panels = 0;
+    uint32_t behind = 0, iterations = Input.trips;
+    for (const BlockBox &box : plan.boxes) {
+      uint64_t blocks = 1;
+      for (unsigned d = 0; d < 3; ++d) {
+        blocks *= box.Hi[d] - box.Lo[d];
+        if (d != slowest) {
+          EXPECT_EQ(box.Lo[d], 0u);
+          EXPECT_EQ(box.Hi[d], Input.grid[d]);
+        }
+      }
+      if (box.Lo[LoopDimension] == 0) {
+        ASSERT_EQ(iterations, Input.trips); // the panel before is done
+        ASSERT_EQ(box.Lo[slowest], behind);
+        ASSERT_GT(box.Hi[slowest], behind);
+        ++Panels;
+      } else {
+        ASSERT_EQ(box.Lo[LoopDimension], iterations);
+        ASSERT_EQ(box.Hi[slowest], behind);
+      }
+      ASSERT_GT(box.Hi[LoopDimension], box.Lo[LoopDimension]);
+      behind = box.Hi[slowest];
+      iterations = box.Hi[LoopDimension];
+      EXPECT_LE(bytes(box) + blocks * StatePerBlock, Input.deviceBudget);
+    }
+    EXPECT_EQ(behind, Input.grid[slowest]);
+    EXPECT_EQ(iterations, Input.trips);
+  }
+
+  PlanInput Input{};
+  std::vector<Access> Accesses;
+  uint64_t StatePerBlock = 1024;
+  unsigned Panels = 0; ///< of the plan that was checked
+};
+
+/// x[i] for i = block; i < n; i += grid: an iteration is a megabyte.
+TEST_F(LoopPlanTest, AllBlocksRunSomeIterationsAtATime) {
+  begin(256, 1, 1, 256, 16 * MiB);
+  touch(256 * MiB, {0, {4096, 0, 0, MiB}, 4096});
+  const LaunchPlan plan = planLaunch(Input);
+  check(plan);
+  EXPECT_EQ(Panels, 1u);
+  EXPECT_STREQ(plan.costs.front().name, "by loop");
+  EXPECT_EQ(plan.costs.front().copied, 256 * MiB); // each byte once
+  EXPECT_EQ(plan.costs.front().parts, plan.boxes.size());
+  EXPECT_TRUE(plan.onHost.empty());
+}
+
+TEST_F(LoopPlanTest, WithoutItSuchALaunchIsNotPossible) {
+  begin(256, 1, 1, 256, 16 * MiB);
+  touch(256 * MiB, {0, {4096, 0, 0, MiB}, 4096});
+  Accesses[0].width += 255 * MiB;
+  Accesses[0].step[LoopDimension] = 0;
+  // Nothing but the loop's steps was a way to cut it.
+  EXPECT_EQ(planLaunch(Input).kind, LaunchPlan::Impossible);
+  Accesses[0] = {0, {4096, 0, 0, MiB}, 4096};
+  Input.trips = 0;
+  Input.footprint = [this](const BlockBox &box) {
+    BlockBox whole = box;
+    whole.Hi[LoopDimension] = 256;
+    return chunksOf(whole);
+  };
+  EXPECT_EQ(planLaunch(Input).kind, LaunchPlan::Impossible);
+  Input.trips = 1; // no way to cut it either
+  EXPECT_EQ(planLaunch(Input).kind, LaunchPlan::Impossible);
+}
+
+TEST_F(LoopPlanTest, ThreeDimensionsOfBlocks) {
+  begin(4, 3, 5, 64, 16 * MiB);
+  touch(256 * MiB, {0, {4096, 16384, 65536, 4 * MiB}, 4096});
+  check(planLaunch(Input));
+  EXPECT_EQ(Panels, 1u);
+}
+
+TEST_F(LoopPlanTest, ThePartsWithoutAGapEndWithTheLoop) {
+  for (uint32_t trips : {2u, 3u, 127u, 129u, 1000u}) {
+    begin(16, 1, 1, trips, 12 * MiB);
+    Input.buffers.clear();
+    Accesses.clear();
+    touch(trips * 8 * MiB, {0, {0, 0, 0, 8 * MiB}, 8 * MiB});
+    SCOPED_TRACE(trips);
+    check(planLaunch(Input));
+    EXPECT_EQ(Panels, 1u);
+  }
+}
+
+TEST_F(LoopPlanTest, PanelsWhereTheStateOfAllBlocksIsLarge) {
+  begin(64, 1, 1, 256, 16 * MiB);
+  touch(256 * MiB, {0, {4096, 0, 0, MiB}, 4096});
+  StatePerBlock = MiB;
+  check(planLaunch(Input));
+  EXPECT_GE(Panels, 5u); // of 16 blocks the state alone is too large
+  // What panels of a grid of two dimensions have is rows.
+  begin(8, 8, 1, 256, 16 * MiB);
+  Accesses[0] = {0, {4096, 32768, 0, MiB}, 4096};
+  check(planLaunch(Input));
+  EXPECT_GE(Panels, 5u);
+}
+
+/// Each row of blocks updates what is its own, with what all of them read.
+TEST_F(LoopPlanTest, PanelsWhereBlocksShareAPart) {
+  begin(4, 16, 1, 256, 96 * MiB);
+  touch(256 * MiB, {0, {4 * MiB, 16 * MiB, 0, 0}, 4 * MiB});
+  touch(256 * MiB, {0, {0, 0, 0, MiB}, MiB});
+  const LaunchPlan plan = planLaunch(Input);
+  check(plan);
+  // Four rows at a time: of eight, what is their own does not fit; of two, what
+  // all read comes by twice as often.
+  EXPECT_EQ(Panels, 4u);
+  EXPECT_STREQ(plan.costs.front().name, "by loop");
+  EXPECT_EQ(plan.costs.front().copied, (256 + 4 * 256) * MiB);
+}
+
+TEST_F(LoopPlanTest, AnIterationThatIsTooLargeIsTold) {
+  begin(256, 1, 1, 8, 16 * MiB);
+  // Each iteration of each block has 32 MiB.
+  touch(256 * MiB, {0, {0, 0, 0, 32 * MiB}, 32 * MiB});
+  const LaunchPlan plan = planLaunch(Input);
+  EXPECT_EQ(plan.kind, LaunchPlan::Impossible);
+  EXPECT_GE(plan.smallestBytes, 32 * MiB);
+  EXPECT_LE(plan.smallestBytes, 32 * MiB + StatePerBlock);
+  EXPECT_EQ(plan.boxes.size(), 1u);
+  EXPECT_EQ(plan.boxes[0].Hi[LoopDimension], 0u);
+}
+
+TEST_F(LoopPlanTest, StateThatIsTooLargeForOneLayerIsRefused) {
+  begin(4, 1, 1, 256, 16 * MiB);
+  touch(256 * MiB, {0, {4096, 0, 0, MiB}, 4096});
+  StatePerBlock = 16 * MiB;
+  EXPECT_EQ(planLaunch(Input).kind, LaunchPlan::Impossible);
+  StatePerBlock = 15 * MiB; // leaves less than a chunk
+  EXPECT_EQ(planLaunch(Input).kind, LaunchPlan::Impossible);
+  StatePerBlock = 12 * MiB;
+  check(planLaunch(Input));
+  EXPECT_EQ(Panels, 4u);
+}
+
+TEST_F(LoopPlanTest, PartsAreAsSmallAsTheStateMakesThem) {
+  begin(1, 1, 1, 256, 64 * MiB);
+  touch(256 * MiB, {0, {0, 0, 0, MiB}, MiB});
+  StatePerBlock = 60 * MiB;
+  check(planLaunch(Input));
+}
+
+TEST_F(LoopPlanTest, SlicesByBlocksThatAreCheapAreTaken) {
+  begin(256, 1, 1, 64, 16 * MiB);
+  unsigned asked = 0;
+  Input.footprint = [&](const BlockBox &box) {
+    asked += box.Hi[LoopDimension] != 0;
+    return chunksOf(box);
+  };
+  touch(256 * MiB, {0, {MiB, 0, 0, 16384}, 16384});
+  const LaunchPlan plan = planLaunch(Input);
+  EXPECT_EQ(plan.kind, LaunchPlan::Sliced);
+  for (const BlockBox &box : plan.boxes)
+    EXPECT_EQ(box.Hi[LoopDimension], 0u);
+  EXPECT_EQ(asked, 0u); // not even looked at
+}
+
+TEST_F(LoopPlanTest, SlicesThatFetchTheSameAgainAndAgainAreNot) {
+  // Every second block uses the even chunks, the others the odd ones; each in
+  // an iteration of its own.
+  begin(64, 1, 1, 30, 16 * Chunk);
+  Input.buffers = {{30 * Chunk, Chunk}};
+  Input.footprint = [](const BlockBox &box) {
+    const uint32_t end = box.Hi[LoopDimension] ? box.Hi[LoopDimension] : 30;
+    ChunkSet set;
+    for (uint32_t chunk = box.Lo[LoopDimension]; chunk < end; ++chunk)
+      if (box.Hi[0] - box.Lo[0] > 1 || chunk % 2 == box.Lo[0] % 2)
+        set.push_back({0, chunk, chunk + 1});
+    normalize(set);
+    return set;
+  };
+  const LaunchPlan plan = planLaunch(Input);
+  ASSERT_EQ(plan.kind, LaunchPlan::LoopSliced);
+  EXPECT_EQ(plan.costs.front().copied, 30 * Chunk);
+  ASSERT_GE(plan.costs.size(), 2u);
+  EXPECT_STREQ(plan.costs[1].name, "sliced");
+  EXPECT_EQ(plan.costs[1].copied, 64 * 15 * Chunk);
+  Input.trips = 0;
+  EXPECT_EQ(planLaunch(Input).kind, LaunchPlan::Sliced);
+}
+
+TEST_F(LoopPlanTest, WhatFitsIsNotCut) {
+  begin(256, 1, 1, 256, 512 * MiB);
+  touch(256 * MiB, {0, {4096, 0, 0, MiB}, 4096});
+  const LaunchPlan plan = planLaunch(Input);
+  EXPECT_EQ(plan.kind, LaunchPlan::Resident);
+  ASSERT_EQ(plan.boxes.size(), 1u);
+  EXPECT_EQ(plan.boxes[0].Hi[LoopDimension], 0u);
+}
+
+TEST_F(LoopPlanTest, KernelsThatAreNotSliceableByBlocksMayBeByLoop) {
+  begin(256, 1, 1, 256, 16 * MiB);
+  touch(256 * MiB, {0, {4096, 0, 0, MiB}, 4096});
+  Input.sliceable = false;
+  check(planLaunch(Input));
+}
+
+TEST_F(LoopPlanTest, RandomLaunchesAreCoveredOnceInOrderAndFit) {
+  std::mt19937_64 random(26);
+  auto upTo = [&](uint64_t n) { return random() % n; };
+  unsigned byLoop = 0, withPanels = 0;
+  for (unsigned round = 0; round < 300; ++round) {
+    SCOPED_TRACE(round);
+    Input.buffers.clear();
+    Accesses.clear();
+    begin(uint32_t(1 + upTo(40)), uint32_t(upTo(2) ? 1 : 1 + upTo(20)),
+          uint32_t(upTo(3) ? 1 : 1 + upTo(6)), uint32_t(upTo(300)),
+          (2 + upTo(30)) * Chunk);
+    Input.sliceable = upTo(2);
+    StatePerBlock = upTo(3) ? upTo(4096) : upTo(4 * MiB);
+    const uint64_t count = 1 + upTo(3);
+    for (uint64_t i = 0; i < count; ++i) {
+      Access access{0, {}, 1 + upTo(2 * Chunk)};
+      for (uint64_t &step : access.step)
+        step = upTo(2) ? upTo(Chunk) : 0;
+      touch((1 + upTo(128)) * Chunk, access);
+    }
+    const LaunchPlan plan = planLaunch(Input);
+    if (plan.kind != LaunchPlan::LoopSliced) {
+      for (const BlockBox &box : plan.boxes)
+        EXPECT_EQ(box.Hi[LoopDimension], 0u);
+      continue;
+    }
+    ASSERT_NO_FATAL_FAILURE(check(plan));
+    ++byLoop;
+    withPanels += Panels > 1;
+  }
+  EXPECT_GT(byLoop, 30u);
+  EXPECT_GT(withPanels, 5u);
+}
+
+} // namespace
