@@ -114,7 +114,7 @@ private:
   std::unique_ptr<Module> Simple;
   ModuleSummary Summary;
   /// By kernel, in the code as it is written.
-  std::map<std::string, std::vector<KernelAccess::CountedLoop>> Loops;
+  std::map<std::string, std::vector<TaggedLoop>> Loops;
   SliceDecisions Slices;
   CountingCauses Counting;
 };
@@ -177,11 +177,8 @@ void DeviceSide::addLoopCopies() {
     const auto Decision = Slices.find(Kernel.Name);
     if (Decision == Slices.end() || !Decision->second.Sliceable)
       continue;
-    SmallVector<TaggedLoop, 4> Tagged;
-    for (const auto &[Tag, Number] : Loops[Kernel.Name])
-      Tagged.push_back({Tag, Number});
     Changed |= addLoopSlices(*M.getFunction(Kernel.Name), Kernel, Summary.Exprs,
-                             Tagged, Reports);
+                             Loops[Kernel.Name], Reports);
   }
 }
 

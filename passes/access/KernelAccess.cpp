@@ -12,7 +12,6 @@
 #include "passes/access/EscapeFinder.h"
 #include "passes/access/MustWrite.h"
 #include "passes/support/ExtraParameters.h"
-#include "passes/support/LoopTags.h"
 
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -74,8 +73,8 @@ bool KernelAccess::isCountedOutside(const Loop &L, uint32_t Number) {
   return false;
 }
 
-std::vector<KernelAccess::CountedLoop> KernelAccess::loops() {
-  std::vector<CountedLoop> Result;
+std::vector<TaggedLoop> KernelAccess::loops() {
+  std::vector<TaggedLoop> Result;
   SmallSet<uint32_t, 8> Tags;
   for (const Loop *L : LI.getLoopsInPreorder()) {
     const std::optional<uint32_t> Tag = tagOf(*L);

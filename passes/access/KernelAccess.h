@@ -14,6 +14,7 @@
 #define DRAGON_PASSES_ACCESS_KERNELACCESS_H
 
 #include "passes/access/AccessRecorder.h"
+#include "passes/support/LoopTags.h"
 
 #include <optional>
 #include <string>
@@ -41,15 +42,9 @@ public:
   KernelSummary run();
   const std::vector<AccessNote> &notes() const { return Found.notes(); }
 
-  /// A loop of the kernel, by its tag (LoopTags.h), and the number of the Loop
-  /// node that counts its iterations in the summary.
-  struct CountedLoop {
-    uint32_t Tag;
-    uint32_t Number;
-  };
   /// After run(): the loops whose counters occur in accesses of the loop alone.
   /// None if some loop cannot be told from another.
-  std::vector<CountedLoop> loops();
+  std::vector<TaggedLoop> loops();
 
 private:
   bool isCountedOutside(const llvm::Loop &L, uint32_t Number);

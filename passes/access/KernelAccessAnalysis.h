@@ -46,7 +46,7 @@ struct KernelAccesses {
   ModuleSummary Summary;
   std::vector<KernelNote> Notes;
   /// By kernel: KernelAccess::loops().
-  std::map<std::string, std::vector<KernelAccess::CountedLoop>> Loops;
+  std::map<std::string, std::vector<TaggedLoop>> Loops;
 
   void print(llvm::raw_ostream &To) const;
 };

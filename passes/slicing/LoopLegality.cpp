@@ -106,12 +106,11 @@ bool mayEndThreads(const Instruction &I) {
 
 /// A mathematical function that has its result as its only one.
 bool isOfNumbers(const Function &Callee) {
-  return Callee.isDeclaration() &&
-         (Callee.getName().starts_with("__nv_") ||
-          Callee.getName() == "__nvvm_reflect") &&
+  if (!Callee.isDeclaration() || Callee.getName() == "__nvvm_reflect")
+    return Callee.isDeclaration();
+  return Callee.getName().starts_with("__nv_") &&
          none_of(Callee.args(), [](const Argument &Arg) {
-           return Arg.getType()->isPointerTy() &&
-                  Arg.getParent()->getName() != "__nvvm_reflect";
+           return Arg.getType()->isPointerTy();
          });
 }
 

@@ -13,7 +13,6 @@
 #include "passes/slicing/LoopWorth.h"
 #include "passes/slicing/SliceLegality.h"
 #include "passes/support/ExtraParameters.h"
-#include "passes/support/LoopTags.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -121,8 +120,7 @@ private:
   Value *placeOf(IRBuilder<> &B, const PHINode &Phi);
   void growLocals();
   void copyLocals(IRBuilder<> &B, bool Save);
-  /// Copies the block's shared memory, from or to the state; returns where
-  /// the code goes on.
+  /// Copies the block's shared memory, from or to the state.
   void copyShared(IRBuilder<> &B, bool Save);
   void copyBytes(IRBuilder<> &B, Value *To, Value *From, Value *Bytes,
                  unsigned Width);
@@ -374,9 +372,9 @@ void LoopCutter::cut() {
   B.CreateCondBr(B.CreateICmpEQ(End, B.getInt64(UINT64_MAX)), Behind, Save);
 }
 
-/// The copy of the kernel that is cut along the loop of that tag.
-void addCopy(Function &Kernel, uint32_t Tag, const LoopLegality &Legality,
-             KernelSummary &Summary) {
+/// The copy of the kernel that is cut along its loop.
+void addCopy(Function &Kernel, const Loop &KernelsLoop,
+             const LoopLegality &Legality, KernelSummary &Summary) {
   LLVMContext &Context = Kernel.getContext();
   Type *Long = Type::getInt64Ty(Context);
   ValueToValueMapTy Map;
@@ -389,12 +387,7 @@ void addCopy(Function &Kernel, uint32_t Tag, const LoopLegality &Legality,
       loopCopyName(Kernel.getName()), &Map);
   DominatorTree DT(*Copy);
   LoopInfo LI(DT);
-  // The copy has the kernel's loops in their order.
-  DominatorTree KernelsTree(Kernel);
-  LoopInfo KernelsLoops(KernelsTree);
-  const SmallVector<Loop *, 4> All = KernelsLoops.getLoopsInPreorder();
-  const auto Place = find(All, loopOfTag(Kernel, KernelsLoops, Tag));
-  Loop &L = *LI.getLoopsInPreorder()[size_t(Place - All.begin())];
+  Loop &L = *LI.getLoopFor(cast<BasicBlock>(Map[KernelsLoop.getHeader()]));
   InsertPreheaderForLoop(&L, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
   LoopCutter Cutter(*Copy, L, Legality, Map);
   Cutter.cut();
@@ -419,7 +412,7 @@ bool hasRoomForParameters(const Function &Kernel,
   return Bytes <= MaxParameterBytes && !Kernel.isVarArg();
 }
 
-void report(Function &Kernel, Loop &L, Reason Why) {
+void report(Function &Kernel, const Loop &L, Reason Why) {
   OptimizationRemarkEmitter Emitter(&Kernel);
   const DILocation *At = outOfLibraries(L.getStartLoc());
   emitRemark(
@@ -438,7 +431,7 @@ bool addLoopSlices(Function &Kernel, KernelSummary &Summary,
                    bool Reports) {
   DominatorTree DT(Kernel);
   LoopInfo LI(DT);
-  const TaggedLoop *Best = nullptr;
+  const Loop *Best = nullptr;
   unsigned MostWorth = 0;
   std::optional<LoopLegality> BestLegality;
   for (const TaggedLoop &Tagged : Loops) {
@@ -451,8 +444,9 @@ bool addLoopSlices(Function &Kernel, KernelSummary &Summary,
     if (Cause.empty() && !hasRoomForParameters(Kernel, Summary))
       Cause = "the kernel's parameters leave no room for the state";
     if (Cause.empty()) {
-      Best = &Tagged;
+      Best = L;
       MostWorth = Worth;
+      Summary.LoopNumber = Tagged.Number;
       BestLegality.emplace(std::move(Legality));
     } else if (Reports && !L->getParentLoop()) {
       report(Kernel, *L,
@@ -462,10 +456,8 @@ bool addLoopSlices(Function &Kernel, KernelSummary &Summary,
   if (!Best)
     return false;
   if (Reports)
-    report(Kernel, *loopOfTag(Kernel, LI, Best->Tag),
-           Reason(RemarkId::LoopSliced));
-  Summary.LoopNumber = Best->Number;
-  addCopy(Kernel, Best->Tag, *BestLegality, Summary);
+    report(Kernel, *Best, Reason(RemarkId::LoopSliced));
+  addCopy(Kernel, *Best, *BestLegality, Summary);
   return true;
 }
 

@@ -37,19 +37,13 @@
 
 #include "dragon/SummaryBuilder.h"
 #include "passes/slicing/SliceLegality.h"
+#include "passes/support/LoopTags.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
 #include <string>
 
 namespace dragon {
-
-/// A loop of a kernel: its tag (LoopTags.h), and the number of its counter in
-/// the summary.
-struct TaggedLoop {
-  uint32_t Tag;
-  uint32_t Number;
-};
 
 /// Adds the copy for the loop among `Loops`, the kernel's, that is worth most,
 /// and says so in the summary. `Reports`: with remarks. Returns true if the

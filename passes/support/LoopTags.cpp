@@ -26,16 +26,10 @@ constexpr StringRef Property = "dragon.loop";
 /// of the function's place in the module: functions have fewer loops.
 constexpr uint32_t MostLoops = 1 << 12;
 
-std::optional<uint32_t> firstTagOf(const Function &F) {
-  uint32_t Number = 0;
-  for (const Function &Other : *F.getParent()) {
-    if (&Other == &F)
-      return Number <= UINT32_MAX / MostLoops - 1
-                 ? std::optional(Number * MostLoops)
-                 : std::nullopt;
-    Number += !Other.isDeclaration();
-  }
-  return std::nullopt;
+std::optional<uint32_t> firstTag(uint32_t Function) {
+  return Function <= UINT32_MAX / MostLoops - 1
+             ? std::optional(Function * MostLoops)
+             : std::nullopt;
 }
 
 void tag(Loop &L, uint32_t Tag) {
@@ -55,10 +49,11 @@ void tag(Loop &L, uint32_t Tag) {
 } // namespace
 
 void tagLoops(Module &M) {
+  uint32_t Functions = 0;
   for (Function &F : M) {
     if (F.isDeclaration())
       continue;
-    const std::optional<uint32_t> First = firstTagOf(F);
+    const std::optional<uint32_t> First = firstTag(Functions++);
     DominatorTree DT(F);
     LoopInfo LI(DT);
     uint32_t Number = 0;
@@ -79,7 +74,13 @@ std::optional<uint32_t> tagOf(const Loop &L) {
 }
 
 Loop *loopOfTag(Function &F, LoopInfo &LI, uint32_t Tag) {
-  const std::optional<uint32_t> First = firstTagOf(F);
+  uint32_t Functions = 0;
+  for (const Function &Other : *F.getParent()) {
+    if (&Other == &F)
+      break;
+    Functions += !Other.isDeclaration();
+  }
+  const std::optional<uint32_t> First = firstTag(Functions);
   const SmallVector<Loop *, 4> Loops = LI.getLoopsInPreorder();
   if (!First || Tag < *First || Tag - *First >= Loops.size())
     return nullptr;

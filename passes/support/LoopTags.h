@@ -31,6 +31,13 @@ class Module;
 
 namespace dragon {
 
+/// A loop of a kernel, and the number of the Loop node that counts its
+/// iterations in the kernel's summary.
+struct TaggedLoop {
+  uint32_t Tag;
+  uint32_t Number;
+};
+
 /// Gives all loops of M their numbers.
 void tagLoops(llvm::Module &M);
 

@@ -52,6 +52,12 @@ public:
 
   std::optional<Candidate> sliced();
   std::optional<Candidate> byLoop();
+  std::optional<Candidate> mixed();
+  std::optional<Candidate> hostMapped();
+
+private:
+  using Placed = PlanInput::Placed;
+
   /// Blocks that go through the loop together: so many layers of a dimension.
   struct Panels {
     unsigned dimension;
@@ -64,11 +70,6 @@ public:
   std::optional<Panels> panelsOf(unsigned d, uint32_t layers);
   bool cut(const Panels &panels, std::vector<BlockBox> &boxes,
            uint64_t &traffic);
-  std::optional<Candidate> mixed();
-  std::optional<Candidate> hostMapped();
-
-private:
-  using Placed = PlanInput::Placed;
 
   ChunkSet sharedAlong(unsigned d) const {
     return intersection(Input.footprint(firstLayer(Grid, d)),

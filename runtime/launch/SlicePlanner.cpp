@@ -71,7 +71,8 @@ const Slicing &SlicePlanner::slicingOf(const ResolvedLaunch &launch,
                     (record->Flags & KernelSliceable);
   // Several launches share the device as slices, or not at all.
   input.hostMapped = Ctx.device->caps().hostMapped && size.share == 1;
-  if (size.share == 1)
+  // What fits is not cut along a loop: no need to look at that copy.
+  if (size.share == 1 && planned.bytes > input.deviceBudget)
     setLoop(launch, input);
   BoxFootprints footprints(launch, Space.Allocations, whole);
   input.buffers = footprints.buffers();

@@ -146,6 +146,11 @@ class Walks:
         name = self.kernel(family, ", ".join([*pointers, *walk.parameters, *parameters]), text)
         return name, [*walk.arguments, *arguments], uses
 
+    @staticmethod
+    def can_be_cut(data, uses):
+        """Nothing in front of the loop is read where the kernel writes."""
+        return not any(use[0] is data.small for use in uses)
+
     def walk(self, data):
         """Sums and the like."""
         part = self.part_of(data.x, 64)
@@ -158,7 +163,7 @@ class Walks:
                                                  self.SUMS[self.style.mostly(self.rng, self.style.walk_sums, sorted(self.SUMS))])
         self.launch_loop(name, walk.grid, [self.pointer(memory, first), data.small.text, *arguments],
                          [(memory, first + walk.low, first + n, "r"), (data.small, 0, data.RESULTS, "w"), *uses],
-                         cut=not any(use[0] is data.small for use in uses))
+                         cut=self.can_be_cut(data, uses))
 
     def elementwise_walk(self, data):
         """Each word, to another buffer or in place, with something that goes on or without."""
@@ -189,7 +194,7 @@ class Walks:
             uses.append((data.y, at + walk.low, at + n, mode))
         name, arguments, more = self.walk_kernel("each", data, walk, own, pointers, (front, body, ""))
         self.launch_loop(name, walk.grid, [*buffers, *arguments], [*uses, *more],
-                         cut=not any(use[0] is data.small for use in more))
+                         cut=self.can_be_cut(data, more))
 
     def two_walks(self, data):
         """Two loops, one after the other; what the first one finds out, the second one needs."""
@@ -244,4 +249,4 @@ class Walks:
         low = data.SLOTS
         self.launch_loop(name, walk.grid, [self.pointer(memory, first), self.pointer(data.small, low), *arguments],
                          [(memory, first + walk.low, first + n, "r"), (data.small, low, low + walk.count, "w"), *uses],
-                         cut=not any(use[0] is data.small for use in uses))
+                         cut=self.can_be_cut(data, uses))
