@@ -69,7 +69,9 @@ class Ends:
     def reset(self):
         """cudaDeviceReset, and all that there was is made again; __device__ variables are as at the beginning."""
         rng = self.rng
-        if self.depth or self.said is not None or any(m.home == "owner" for m in self.memories) or rng.random() < 0.4:
+        if self.depth or self.said is not None or self.unreachable or rng.random() < 0.4:
+            return False
+        if any(m.home == "owner" for m in self.memories):
             return False
         if self.was_reset:
             return False

@@ -51,7 +51,8 @@ class Loops:
             if with_y and rng.random() < 0.3:
                 self.exchange(data.x, data.y)
             if rng.random() < 0.2:
-                self.other_steps(kept)
+                with self.out_of_reach(kept):
+                    self.step()
         self.read_results(data.small, data.SMALL)
         for memory in (data.x, data.y):
             if memory.allocated and (memory is data.y or rng.random() < 0.3) and memory.defined.longest():
@@ -70,13 +71,6 @@ class Loops:
         least = room + 0.3 if room < 20 and self.rng.random() < 0.6 else device_part + 0.2
         chunks = least + self.rng.uniform(0, 1.8)
         return int(chunks * self.chunk / 4 / buffers)
-
-    def other_steps(self, kept):
-        """In functions of their own, perhaps, where these buffers have no names."""
-        for memory in kept:
-            self.memories.remove(memory)
-        self.step()
-        self.memories += kept
 
     def fill_by_number(self, memory):
         stream, n = self.any_stream(), self.number(memory.words)

@@ -273,13 +273,9 @@ class Patterns:
             self.emit(f"  {memory.text}[i] = (uint32_t)i * {factor} + {rng.randint(0, 99)};")
 
         def some_steps(most):
-            # In functions of their own, perhaps, where it has no name.
-            if memory.allocated:
-                self.memories.remove(memory)
-            for _ in range(rng.randint(0, most)):
-                self.step()
-            if memory.allocated:
-                self.memories.append(memory)
+            with self.out_of_reach([memory] if memory.allocated else []):
+                for _ in range(rng.randint(0, most)):
+                    self.step()
         fill(0, words, 7)
         for _ in range(rng.randint(1, 2)):
             there = device.allocated and first + words <= device.words  # the steps between may have freed it
