@@ -63,6 +63,10 @@ class Kernels:
         """One launch needs all of it at once, because each block does, and some chunks more."""
         self.need = max(self.need, (sum(map(self.chunks, regions)) + more) * self.chunk)
 
+    def require_all(self, more=0):
+        """One launch may touch every buffer that there is."""
+        self.require([(m, 0, m.words) for m in self.memories + self.unreachable if m.on_device and m.allocated], more)
+
     def chunks(self, region):
         _, low, high = region
         return high * 4 // self.chunk - low * 4 // self.chunk + 1
@@ -329,7 +333,7 @@ class Kernels:
         sources = target and [self.source(target[2], target[2], [target[0]]) for _ in range(2)]
         if not sources or None in sources:
             return False
-        self.require([(m, 0, m.words) for m in self.memories if m.on_device and m.allocated])
+        self.require_all()
         host, table = f"pointers{self.count()}", f"list{self.count()}"
         self.emit("{")
         self.emit(f"const uint32_t *{host}[2] = {{{', '.join(self.pointer(*s[:2]) for s in sources)}}};")

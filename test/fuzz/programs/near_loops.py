@@ -78,7 +78,7 @@ class NearLoops:
         nobody counts while threads run."""
         if self.threads_run:
             return False
-        self.require([(m, 0, m.words) for m in self.memories if m.on_device and m.allocated], 2)
+        self.require_all(2)
         body = self.rng.choice([
             f"  const uint32_t* from[2] = {{x + t % n, x}};\n{self.SUM}  {self.GO} {{\n    sum = sum * 3 + *from[x[i] & 1];\n"
             f"    from[i & 1] = x + i;\n  }}\n{self.KEEP}",

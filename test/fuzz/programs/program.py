@@ -56,7 +56,7 @@ class Program(Kernels, Shapes, Steps, Files, Patterns, Variables, Threads, Strea
         self.launches = set()  # (bytes of all, bytes of one block at the worst)
         self.inputs = 4  # bytes of the input file that it reads
         self.work, self.rounds, self.depth, self.loops = 0, 1, 0, []
-        self.unreachable = 0  # buffers that the steps of now know nothing of
+        self.unreachable = []  # buffers that the steps of now know nothing of
         self.memories, self._groups = [], []
         self.declare_streams()
         self.order = Order(self.streams, self.blocking_streams)
@@ -196,12 +196,12 @@ class Program(Kernels, Shapes, Steps, Files, Patterns, Variables, Threads, Strea
         """Steps that know nothing of these: they may be in functions of their own, where these have no names."""
         for memory in memories:
             self.memories.remove(memory)
-        self.unreachable += len(memories)
+        self.unreachable += memories
         try:
             yield
         finally:
             self.memories += memories
-            self.unreachable -= len(memories)
+            del self.unreachable[len(self.unreachable) - len(memories):]
 
     def gather_lines(self, make, *arguments):
         """The lines that make() emits. make may return False."""

@@ -119,7 +119,7 @@ class Runner:
         # that begin in one chunk and end in the next one are two chunks.
         if program.need + chunk > room or any(all_of_it + chunk > room and slice_of_it > device_part * chunk
                                               for all_of_it, slice_of_it in program.launches):
-            host_part = 32
+            host_part = max(32, 2 + (program.need // chunk - device_part) * 4 // 3)
         budget = {**device, **strict, **more, **self.memory(program, device_part, host_part)}
         # Launches run together wherever they may, in most programs.
         if seed % 4:
