@@ -7,9 +7,9 @@
 //
 // Results are compared for equality, between host and device, between methods
 // and between compilers. So the programs compute with what IEEE 754 rounds
-// exactly (+, -, *, /, fmaf), are built without contraction (-fmad=false), and
-// have their elementary functions here, made of just that. They are good to
-// about six digits, which is what the programs need.
+// exactly (+, -, *, /, fmaf, ieeeSqrt), are built without contraction
+// (-fmad=false), and have their elementary functions here, made of just that.
+// They are good to about six digits, which is what the programs need.
 //
 // Data are made from a hash of their index: in any order, by any thread.
 //
@@ -17,6 +17,7 @@
 #ifndef DRAGON_BENCH_LINK_EXACT_H
 #define DRAGON_BENCH_LINK_EXACT_H
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -84,6 +85,16 @@ BENCH_BOTH inline float exactSqrt(float x) {
   y = 0.5f * (y + x / y);
   y = 0.5f * (y + x / y);
   return 0.5f * (y + x / y);
+}
+
+/// The square root as IEEE 754 rounds it. clang makes an approximation of sqrtf
+/// in device code.
+BENCH_BOTH inline float ieeeSqrt(float x) {
+#ifdef __CUDA_ARCH__
+  return __fsqrt_rn(x);
+#else
+  return std::sqrt(x);
+#endif
 }
 
 } // namespace bench
