@@ -80,8 +80,10 @@ typedef struct dragon_cpu_module {
   /* What the code is for: "x86-64-v3", or null for any processor of the
      architecture. Kernels must not run where dragon_cpu_runs_on is 0. */
   const char *processor;
+  /* That of the GPU whose code it stands for, as 90; 0: not known. */
+  uint64_t architecture;
 } dragon_cpu_module;
-enum { DRAGON_CPU_MODULE_VERSION = 2 };
+enum { DRAGON_CPU_MODULE_VERSION = 3 };
 
 /* Called by lowered code. `kind`: 0 plain, 1 popc, 2 and, 3 or. Returns the
    reduction of `predicate` over the block (0 for plain). All threads of the

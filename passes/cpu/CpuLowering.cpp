@@ -103,8 +103,10 @@ Error lowerToHost(Module &M, const CpuLoweringOptions &Options) {
     Kernel.Thread = M.getFunction(Kernel.Name);
   bool IsX86 = Triple(sys::getDefaultTargetTriple()).isX86_64();
   StringRef Processor = IsX86 ? StringRef(Options.Processor) : "";
+  const unsigned Architecture = gpuArchitecture(M);
   makeHostModule(M, Processor);
-  emitHostKernels(M, HostKernels, Variables, Options.ModuleId, Processor,
+  emitHostKernels(M, HostKernels, Variables,
+                  {Options.ModuleId, Processor, Architecture},
                   Options.TraceAccesses);
   ModuleAnalysisManager None;
   GlobalDCEPass().run(M, None);

@@ -342,8 +342,8 @@ Constant *makeArray(Module &M, StructType *Row, ArrayRef<Constant *> Rows,
 } // namespace
 
 void emitHostKernels(Module &M, ArrayRef<HostKernel> Kernels,
-                     ArrayRef<HostVariable> Variables, StringRef ModuleId,
-                     StringRef Processor, bool Traced) {
+                     ArrayRef<HostVariable> Variables,
+                     const HostModuleFacts &Facts, bool Traced) {
   LLVMContext &C = M.getContext();
   IRBuilder<> B(C);
   Type *Ptr = B.getPtrTy(), *I32 = B.getInt32Ty(), *I64 = B.getInt64Ty();
@@ -379,17 +379,17 @@ void emitHostKernels(Module &M, ArrayRef<HostKernel> Kernels,
       makeArray(M, VariableRow, VariableRows, "dragon.variables");
 
   Constant *Needs = ConstantPointerNull::get(B.getPtrTy());
-  if (!Processor.empty())
-    Needs = Text(Processor);
-  auto *ModuleRow = StructType::get(C, {I32, I32, Ptr, I64, Ptr, Ptr});
+  if (!Facts.Processor.empty())
+    Needs = Text(Facts.Processor);
+  auto *ModuleRow = StructType::get(C, {I32, I32, Ptr, I64, Ptr, Ptr, I64});
   new GlobalVariable(
       M, ModuleRow, /*isConstant=*/true, GlobalValue::ExternalLinkage,
-      ConstantStruct::get(ModuleRow,
-                          {ConstantInt::get(I32, DRAGON_CPU_MODULE_VERSION),
-                           ConstantInt::get(I32, Kernels.size()), KernelTable,
-                           ConstantInt::get(I64, Variables.size()),
-                           VariableTable, Needs}),
-      "dragon_cpu_module_" + ModuleId);
+      ConstantStruct::get(
+          ModuleRow, {ConstantInt::get(I32, DRAGON_CPU_MODULE_VERSION),
+                      ConstantInt::get(I32, Kernels.size()), KernelTable,
+                      ConstantInt::get(I64, Variables.size()), VariableTable,
+                      Needs, ConstantInt::get(I64, Facts.Architecture)}),
+      "dragon_cpu_module_" + Facts.Id);
   // What was made with `new` is the module's.
   // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks)
 }

@@ -47,11 +47,17 @@ struct HostVariable {
   llvm::GlobalVariable *Storage;
 };
 
-/// Adds the entries and the table dragon_cpu_module_<ModuleId>.
+/// What the runtime is told of a module.
+struct HostModuleFacts {
+  llvm::StringRef Id;
+  llvm::StringRef Processor; ///< that its code is for; "": any
+  unsigned Architecture;     ///< the GPU's, as 90; 0: not known
+};
+
+/// Adds the entries and the table dragon_cpu_module_<Id>.
 void emitHostKernels(llvm::Module &M, llvm::ArrayRef<HostKernel> Kernels,
                      llvm::ArrayRef<HostVariable> Variables,
-                     llvm::StringRef ModuleId, llvm::StringRef Processor,
-                     bool Traced);
+                     const HostModuleFacts &Facts, bool Traced);
 
 } // namespace dragon
 

@@ -29,20 +29,9 @@ namespace {
 
 constexpr unsigned SharedAddressSpace = 3;
 
-/// sm_90a -> 900
-int architecture(const Module &M) {
-  for (const Function &F : M) {
-    StringRef Cpu = F.getFnAttribute("target-cpu").getValueAsString();
-    unsigned Number;
-    if (Cpu.consume_front("sm_") && !Cpu.consumeInteger(10, Number))
-      return static_cast<int>(Number * 10);
-  }
-  return 0;
-}
-
 int reflect(const Module &M, StringRef Name) {
   if (Name == "__CUDA_ARCH")
-    return architecture(M);
+    return static_cast<int>(gpuArchitecture(M) * 10);
   if (Name == "__CUDA_PREC_SQRT" || Name == "__CUDA_PREC_DIV")
     return 1;
   if (Name == "__CUDA_FTZ")
@@ -247,6 +236,16 @@ void makeInternal(GlobalObject &Object) {
 }
 
 } // namespace
+
+unsigned gpuArchitecture(const Module &M) {
+  for (const Function &F : M) {
+    StringRef Cpu = F.getFnAttribute("target-cpu").getValueAsString();
+    unsigned Number;
+    if (Cpu.consume_front("sm_") && !Cpu.consumeInteger(10, Number))
+      return Number;
+  }
+  return 0;
+}
 
 void makeHostModule(Module &M, StringRef Processor) {
   Triple Host(sys::getDefaultTargetTriple());

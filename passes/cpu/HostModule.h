@@ -29,6 +29,9 @@ void refuseForeignVariables(llvm::Module &M, Unsupported &Refused);
 /// returns those that have a name for the program.
 llvm::SmallVector<HostVariable, 8> moveVariables(llvm::Module &M);
 
+/// Of a module that is not a host's yet: sm_90a -> 90; 0: it does not say.
+unsigned gpuArchitecture(const llvm::Module &M);
+
 /// Triple, data layout, attributes, metadata, linkage; code for `Processor` (""
 /// = any of the architecture).
 void makeHostModule(llvm::Module &M, llvm::StringRef Processor);

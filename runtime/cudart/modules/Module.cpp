@@ -373,9 +373,15 @@ bool ModuleRegistry::ownsVariableAt(uintptr_t address) {
 unsigned ModuleRegistry::architecture() {
   std::shared_lock<std::shared_mutex> guard(Lock);
   unsigned newest = 0;
-  for (const Module &module : Modules)
-    if (module.wrapper && !module.unregistered)
+  for (const Module &module : Modules) {
+    if (module.unregistered)
+      continue;
+    if (module.wrapper)
       newest = std::max(newest, newestArchitectureOf(module.wrapper));
+    const dragon_cpu_module *cpu = module.unit ? module.unit->cpu : nullptr;
+    if (cpu && cpu->version == DRAGON_CPU_MODULE_VERSION)
+      newest = std::max(newest, unsigned(cpu->architecture));
+  }
   return newest;
 }
 

@@ -118,7 +118,8 @@ public:
   Result initialise(Front &front);
   /// All variables begin anew; nothing runs.
   Result restoreVariables(Front &front);
-  /// The newest architecture that the fat binaries hold, as 90; 0 if none says.
+  /// The newest architecture that the fat binaries hold, or that code for the
+  /// host processor stands for, as 90; 0 if none says.
   unsigned architecture();
 
 private:

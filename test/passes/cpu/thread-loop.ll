@@ -21,7 +21,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-SAME: { ptr, ptr, i32, i32 } { ptr @dragon.name{{[.0-9]*}}, ptr @add, i32 16777216, i32 0 }
 ; CHECK-SAME: { ptr, ptr, i32, i32 } { ptr @dragon.name{{[.0-9]*}}, ptr @by_value, i32 0, i32 0 }
 ; CHECK: @dragon.variables = private constant [3 x { ptr, ptr, i64 }]
-; CHECK: @dragon_cpu_module_0 = constant { i32, i32, ptr, i64, ptr, ptr } { i32 2, i32 2, ptr @dragon.kernels, i64 3, ptr @dragon.variables, ptr {{@dragon.name|null}}
+; CHECK: @dragon_cpu_module_0 = constant { i32, i32, ptr, i64, ptr, ptr, i64 } { i32 3, i32 2, ptr @dragon.kernels, i64 3, ptr @dragon.variables, ptr {{@dragon.name|null}}
 
 ; CHECK-LABEL: define internal void @add.thread(
 ; CHECK-SAME:    ptr %a, i32 %n, ptr noundef nonnull align 8 dereferenceable(88) %dragon.context,
