@@ -160,7 +160,7 @@ void DeviceSide::summarize() {
     Loops = std::move(Found.Loops);
   }
   if (options::slicing())
-    Slices = checkSliceLegality(*Simple);
+    Slices = checkSliceLegality(*Simple, &M);
 }
 
 void DeviceSide::chooseCountingCopies() {
@@ -223,9 +223,6 @@ void DeviceSide::decideSlices() {
   refuseUselessSlices(Slices, Summary);
   Changed |= markForSlices(M, Slices);
   addSlicing(Summary, Slices);
-  for (KernelSummary &Kernel : Summary.Kernels)
-    if (!Kernel.LoopName.empty())
-      Kernel.Flags |= KernelLoopIsSliced;
 }
 
 void DeviceSide::writeSummaries() {

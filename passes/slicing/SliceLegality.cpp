@@ -140,7 +140,7 @@ std::string sliceCloneName(StringRef Kernel) {
   return (SlicePrefix + Kernel).str();
 }
 
-SliceLegality checkSliceLegality(Function &Kernel) {
+SliceLegality checkSliceLegality(Function &Kernel, Function *Written) {
   SliceLegality Result;
   auto Refuse = [&](const Twine &Reason) {
     Result.Sliceable = false;
@@ -157,6 +157,8 @@ SliceLegality checkSliceLegality(Function &Kernel) {
   bool Indirect = false;
   SetVector<Function *> Reached = reachableFunctions(Kernel, &Indirect);
   SpinLoops Spins(SpinLoops::GlobalMemory);
+  const bool MaySpin =
+      !Written || SpinLoops(SpinLoops::GlobalMemory).couldFind(*Written);
   for (Function *F : Reached) {
     for (Instruction &I : instructions(*F)) {
       Result.NeedsClone |= readsGridPosition(I);
@@ -176,7 +178,7 @@ SliceLegality checkSliceLegality(Function &Kernel) {
       if (std::string Why = declarationObstacle(*Callee); !Why.empty())
         return Refuse(Why + place(I));
     }
-    if (const Instruction *Load = Spins.find(*F))
+    if (const Instruction *Load = MaySpin ? Spins.find(*F) : nullptr)
       return Refuse("waits in a loop for what another block writes" +
                     place(*Load));
   }
@@ -198,11 +200,12 @@ SliceLegality checkSliceLegality(Function &Kernel) {
   return Result;
 }
 
-SliceDecisions checkSliceLegality(Module &M) {
+SliceDecisions checkSliceLegality(Module &M, Module *Written) {
   SliceDecisions Result;
   for (Function &F : M)
     if (F.getCallingConv() == CallingConv::PTX_Kernel && !F.isDeclaration())
-      Result[F.getName()] = checkSliceLegality(F);
+      Result[F.getName()] = checkSliceLegality(
+          F, Written ? Written->getFunction(F.getName()) : nullptr);
   return Result;
 }
 

@@ -57,9 +57,13 @@ struct SliceLegality {
 /// By kernel name.
 using SliceDecisions = llvm::StringMap<SliceLegality>;
 
-SliceLegality checkSliceLegality(llvm::Function &Kernel);
-/// All kernels of the module.
-SliceDecisions checkSliceLegality(llvm::Module &M);
+/// `Written`: the kernel as it was written, if `Kernel` is a simplified copy of
+/// it: there more accesses are volatile, so that they stay.
+SliceLegality checkSliceLegality(llvm::Function &Kernel,
+                                 llvm::Function *Written = nullptr);
+/// All kernels of the module; `Written`: what it is a copy of.
+SliceDecisions checkSliceLegality(llvm::Module &M,
+                                  llvm::Module *Written = nullptr);
 
 /// True if I reads a component of blockIdx or gridDim.
 bool readsGridPosition(const llvm::Instruction &I);

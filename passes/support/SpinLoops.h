@@ -47,6 +47,8 @@ public:
                                 const llvm::DominatorTree &DT);
   /// In some loop of F (or in a loop within one piece of inline assembly).
   const llvm::Instruction *find(llvm::Function &F);
+  /// F, or a function that it calls, has something that a loop could wait for.
+  bool couldFind(llvm::Function &F) { return observes(F); }
 
 private:
   bool observes(const llvm::Instruction &I);
