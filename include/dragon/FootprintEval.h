@@ -41,13 +41,16 @@ struct ByteSet {
 
 /// Block indices [Lo, Hi) in x, y, z; and iterations of the loop that the
 /// kernel can be cut along (KernelRecord::LoopName): those of each thread if
-/// Hi[3] is 0, else [Lo[3], Hi[3]), the last of them until the loop ends.
+/// Hi[3] is 0, else [Lo[3], Hi[3]) without what stands behind the loop, or, if
+/// Hi[3] is ToTheEnd, those from Lo[3] and what stands behind it. What happens
+/// in front of the loop alone does so if Lo[3] is 0.
 struct BlockBox {
   uint32_t Lo[4];
   uint32_t Hi[4];
 };
 /// In Lo and Hi.
 constexpr unsigned LoopDimension = 3;
+constexpr uint32_t ToTheEnd = UINT32_MAX;
 
 /// The launch whose summary is evaluated. Args[i] points at argument i (as in
 /// cudaLaunchKernel) and stays owned by the caller.
@@ -208,6 +211,8 @@ ByteSet subtract(const ByteSet &Set, const ByteSet &Other);
 
 } // namespace dragon
 
+#include "dragon/SummaryView.inc"
+// After what it uses.
 #include "dragon/FootprintEval.inc"
 
 #endif // DRAGON_FOOTPRINTEVAL_H

@@ -50,7 +50,7 @@
 namespace dragon {
 
 constexpr uint32_t SummaryMagic = 0x47415244; // "DRAG"
-constexpr uint32_t SummaryVersion = 6;
+constexpr uint32_t SummaryVersion = 7;
 constexpr uint32_t NoIndex = 0xffffffffu;
 /// In front of a kernel's symbol: its copy for KernelHasRestrictCopy.
 constexpr char RestrictPrefix[] = "__dragon_restrict_";
@@ -161,6 +161,14 @@ enum AccessFlags : uint8_t {
   AccessConditional = 64,
 };
 
+/// With which iterations an access happens of the loop that the kernel can be
+/// cut along (KernelRecord::LoopName).
+enum class LoopPlace : uint8_t {
+  Any,   ///< with some of them, or in front of each range of them
+  First, ///< in front of the loop
+  Last,  ///< behind it
+};
+
 /// One load, store or atomic (or several merged into one) through a pointer:
 /// bytes [Offset, Offset + Width) from the pointer's value.
 struct AccessRecord {
@@ -169,7 +177,7 @@ struct AccessRecord {
   uint32_t FirstGuard;
   uint16_t NumGuards; ///< all must hold
   uint8_t Flags;      ///< AccessFlags
-  uint8_t Reserved;
+  LoopPlace Place;
 };
 
 enum PointerFlags : uint8_t {
@@ -231,10 +239,6 @@ enum KernelFlags : uint32_t {
   /// it writes through one lead to the same allocation, and none leads into no
   /// allocation.
   KernelLoopNeedsDistinct = 512,
-  /// In code for GPUs the slice clone `__dragon_slice_<LoopName>` stands for
-  /// the
-  /// copy `LoopName`.
-  KernelLoopIsSliced = 1024,
 };
 
 struct KernelRecord {
@@ -257,10 +261,11 @@ struct KernelRecord {
   uint32_t CountingName;
   /// Symbol of a copy that runs some iterations of one of its loops; 0 = none.
   /// Launched with ascending ranges that cover all iterations, it does what the
-  /// kernel does. Six parameters follow those of the kernel:
+  /// kernel does. In code for GPUs its slice clone `__dragon_slice_<LoopName>`
+  /// stands for it. Six parameters follow those of the kernel:
   ///   uint8_t *state   what is kept from one range to the next by the blocks
   ///                    [first, first + blocks), counted in x, then y, then z,
-  ///                    which are all that run: LoopThreadBytes for each
+  ///                    of which some run: LoopThreadBytes for each
   ///                    thread, up to a multiple of 16; then for each block
   ///                    LoopBlockBytes and, with KernelLoopKeepsDynamic, its
   ///                    dynamic shared memory, up to a multiple of 16. Nothing

@@ -23,6 +23,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace dragon {
@@ -34,6 +35,10 @@ struct AccessSummary {
   uint32_t Width = 0;
   uint8_t Flags = 0;
   std::vector<GuardRecord> Guards;
+  LoopPlace Place = LoopPlace::Any;
+  /// Where it stands beside loops, by their numbers, ascending: First or Last.
+  /// Not in the blob, which knows one loop.
+  std::vector<std::pair<uint32_t, LoopPlace>> Beside;
 };
 
 /// What a kernel does through one pointer. Made as "anything is possible".
@@ -270,8 +275,8 @@ inline std::vector<char> ModuleSummary::write() const {
           First = Accesses.back().FirstGuard;
         else
           Guards.insert(Guards.end(), A.Guards.begin(), A.Guards.end());
-        Accesses.push_back(
-            {A.Offset, A.Width, First, uint16_t(A.Guards.size()), A.Flags, 0});
+        Accesses.push_back({A.Offset, A.Width, First, uint16_t(A.Guards.size()),
+                            A.Flags, A.Place});
       }
     }
   }
@@ -360,6 +365,7 @@ inline void ModuleSummary::copyKernel(const SummaryView &View,
       B.Offset = (A.Flags & AccessUnbounded) ? NoIndex : copy(copy, A.Offset);
       B.Width = A.Width;
       B.Flags = A.Flags;
+      B.Place = A.Place;
       for (uint32_t G = 0; G < A.NumGuards; ++G) {
         GuardRecord R = View.guard(A.FirstGuard + G);
         R.Lhs = copy(copy, R.Lhs);

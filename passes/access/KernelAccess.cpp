@@ -13,7 +13,7 @@
 #include "passes/access/MustWrite.h"
 #include "passes/support/ExtraParameters.h"
 
-#include "llvm/ADT/SmallSet.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
@@ -23,6 +23,8 @@
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
+
+#include <map>
 
 using namespace llvm;
 
@@ -48,6 +50,7 @@ KernelSummary KernelAccess::run() {
         visit(I);
   for (AccessRecorder::Pointer &P : Found.pointers())
     EscapeFinder(Kernel, SE, Found, P).run();
+  findPlacesBesideLoops();
   for (AccessRecorder::Pointer &P : Found.pointers())
     S.Pointers.push_back(summarize(P));
   classifyPointers(Found.pool(), S);
@@ -55,6 +58,30 @@ KernelSummary KernelAccess::run() {
   if (Found.touchesAnything())
     S.Flags |= KernelTouchesAnything;
   return S;
+}
+
+/// Outermost loops that are left at their head alone, as those are that can be
+/// cut: where simplification leads out of the middle of one, what stands there
+/// is part of an iteration as it was written.
+void KernelAccess::findPlacesBesideLoops() {
+  std::vector<std::pair<uint32_t, const Loop *>> Loops;
+  for (const Loop *L : LI)
+    if (const std::optional<uint32_t> Number = Found.indices().numberOf(*L);
+        Number && L->getExitingBlock() == L->getHeader())
+      Loops.emplace_back(*Number, L);
+  llvm::sort(Loops);
+  for (AccessRecorder::Pointer &P : Found.pointers())
+    for (FoundAccess &A : P.Accesses) {
+      const BasicBlock *At = A.At->getParent();
+      for (auto [Number, L] : Loops) {
+        if (L->contains(At))
+          continue;
+        if (DT.dominates(L->getHeader(), At))
+          A.Summary.Beside.emplace_back(Number, LoopPlace::Last);
+        else if (!isPotentiallyReachable(L->getHeader(), At, nullptr, &DT, &LI))
+          A.Summary.Beside.emplace_back(Number, LoopPlace::First);
+      }
+    }
 }
 
 /// An access behind the loop may be at what the last iteration was at.
@@ -75,15 +102,19 @@ bool KernelAccess::isCountedOutside(const Loop &L, uint32_t Number) {
 
 std::vector<TaggedLoop> KernelAccess::loops() {
   std::vector<TaggedLoop> Result;
-  SmallSet<uint32_t, 8> Tags;
+  // A loop of a function that was inlined several times is none of the
+  // kernel's.
+  std::map<uint32_t, unsigned> Tags;
   for (const Loop *L : LI.getLoopsInPreorder()) {
     const std::optional<uint32_t> Tag = tagOf(*L);
-    if (!Tag || !Tags.insert(*Tag).second)
+    if (!Tag)
       return {};
+    ++Tags[*Tag];
     const std::optional<uint32_t> Number = Found.indices().numberOf(*L);
     if (Number && !isCountedOutside(*L, *Number))
       Result.push_back({*Tag, *Number});
   }
+  erase_if(Result, [&](const TaggedLoop &L) { return Tags[L.Tag] > 1; });
   return Result;
 }
 

@@ -47,6 +47,7 @@ public:
   std::vector<TaggedLoop> loops();
 
 private:
+  void findPlacesBesideLoops();
   bool isCountedOutside(const llvm::Loop &L, uint32_t Number);
   void visit(llvm::Instruction &I);
   std::optional<uint8_t> kindsOfCallee(llvm::Function &Callee);

@@ -60,7 +60,9 @@ inline bool covers(const AccessSummary &A, const AccessSummary &B) {
   if ((A.Flags | Apart) != (B.Flags | Apart) ||
       (A.Flags & AccessExact) < (B.Flags & AccessExact) ||
       (A.Flags & AccessConditional) > (B.Flags & AccessConditional) ||
-      A.Offset != B.Offset || A.Width < B.Width)
+      A.Offset != B.Offset || A.Width < B.Width || A.Place != B.Place ||
+      !std::includes(B.Beside.begin(), B.Beside.end(), A.Beside.begin(),
+                     A.Beside.end()))
     return false;
   return std::all_of(
       A.Guards.begin(), A.Guards.end(), [&](const GuardRecord &X) {
@@ -107,8 +109,9 @@ template <typename Found> void dropCovered(std::vector<Found> &Accesses) {
 template <typename Found, typename Adapter>
 bool join(Found &A, const Found &B, const Adapter &From) {
   constexpr int64_t MaxWidth = 1 << 20;
-  if (A.Summary.Flags != B.Summary.Flags || !sameGuards(A.Summary, B.Summary) ||
-      !From.alike(A, B))
+  if (A.Summary.Flags != B.Summary.Flags ||
+      A.Summary.Beside != B.Summary.Beside ||
+      !sameGuards(A.Summary, B.Summary) || !From.alike(A, B))
     return false;
   if (A.Summary.Flags & AccessUnbounded)
     return true;

@@ -229,6 +229,9 @@ void print(const ModuleSummary &Summary, raw_ostream &To) {
           To << " conditional";
         if (A.Flags & AccessIndirect)
           To << " indirect";
+        if (A.Place != LoopPlace::Any)
+          To << (A.Place == LoopPlace::First ? " in front of the loop"
+                                             : " behind the loop");
         if (A.Flags & AccessUnbounded)
           To << " anywhere";
         else

@@ -7,8 +7,11 @@
 
 #include "passes/slicing/LoopLegality.h"
 
+#include "passes/slicing/LocalVariables.h"
 #include "passes/support/ExtraParameters.h"
+#include "passes/support/UsedGlobals.h"
 
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -38,7 +41,10 @@ bool isOwn(const Value &Object) {
   return isShared(Object) || isa<AllocaInst>(Object);
 }
 
-constexpr const char *Writes = "what is in front of it writes memory";
+constexpr const char *ReadsWhatMayChange =
+    "what is in front of it reads memory that the kernel may change";
+constexpr const char *WritesMemory =
+    "what may be in front of it or behind it writes memory";
 
 /// A thread keeps no more variables than those.
 constexpr uint64_t MostLocalBytes = 512;
@@ -114,88 +120,148 @@ bool isOfNumbers(const Function &Callee) {
          });
 }
 
-/// Calls of it can be made again in each launch; `together`: by all threads
-/// that made them before.
-bool onlyComputes(Function &Callee, bool Together) {
-  bool Indirect = false;
-  for (Function *F : reachableFunctions(Callee, &Indirect))
-    for (Instruction &I : instructions(*F)) {
-      const Value *Address = getLoadStorePointerOperand(&I);
-      const auto *Call = dyn_cast<CallBase>(&I);
-      if (Call && variesByLaunch(*Call))
-        return false;
-      if (Call && isCooperation(*Call)) {
-        if (!Together)
-          return false;
-        continue;
-      }
-      if (!I.mayReadOrWriteMemory() ||
-          (Address && isa<AllocaInst>(getUnderlyingObject(Address))))
-        continue;
-      const Function *Called = Call ? Call->getCalledFunction() : nullptr;
-      const auto *Intrinsic = dyn_cast<IntrinsicInst>(&I);
-      if (Called && (!Called->isDeclaration() || isOfNumbers(*Called) ||
-                     (Intrinsic && Intrinsic->isAssumeLikeIntrinsic())))
-        continue;
-      return false;
-    }
-  return !Indirect;
+/// All that the address may be of.
+SmallVector<const Value *, 4> objectsOf(const Value *Address) {
+  SmallVector<const Value *, 4> Objects;
+  getUnderlyingObjects(Address, Objects);
+  return Objects;
 }
 
-bool canBeKept(const PHINode &Phi) {
-  Type *T = Phi.getType();
-  if (T->isPointerTy()) {
-    if (T->getPointerAddressSpace() != NVPTXAS::ADDRESS_SPACE_GENERIC &&
-        T->getPointerAddressSpace() != NVPTXAS::ADDRESS_SPACE_GLOBAL)
-      return false;
-    for (const Value *From : Phi.incoming_values()) {
-      const Value *Object = getUnderlyingObject(From);
-      const auto *Arg = dyn_cast<Argument>(Object);
-      if (Object != &Phi && !(Arg && !Arg->hasByValAttr()))
-        return false;
+/// Calls that can be made again in each launch: they compute, and use no memory
+/// but the thread's, and perhaps the block's and what can be read again.
+class Recomputed {
+public:
+  using Predicate = function_ref<bool(const Value &)>;
+  /// `MayRead`, `MayWrite`: of the kernel's objects, beside the thread's
+  /// variables. `Together`: by all threads that made the calls before.
+  Recomputed(bool Together, Predicate MayRead, Predicate MayWrite)
+      : Together(Together), MayRead(MayRead), MayWrite(MayWrite) {}
+
+  bool is(const CallBase &Call) { return isCall(Call, nullptr); }
+
+private:
+  using Objects = SmallVector<const Value *, 4>;
+  /// A function, and what of the kernel its parameters lead to.
+  struct Frame {
+    const Function &F;
+    SmallVector<Objects, 4> Parameters;
+    const Frame *Caller;
+  };
+  static Objects resolve(const Value *Address, const Frame *In) {
+    Objects Found;
+    for (const Value *Object : objectsOf(Address)) {
+      const auto *Arg = In ? dyn_cast<Argument>(Object) : nullptr;
+      if (Arg && !Arg->hasByValAttr())
+        append_range(Found, In->Parameters[Arg->getArgNo()]);
+      else
+        Found.push_back(Object);
     }
-    return true;
+    return Found;
   }
-  const DataLayout &Layout = Phi.getDataLayout();
-  return (T->isIntOrIntVectorTy() || T->isFPOrFPVectorTy()) &&
-         !Layout.getTypeStoreSize(T).isScalable() &&
-         Layout.getTypeStoreSize(T) <= 16;
-}
+  static bool isOfThread(const Value &Object) {
+    const auto *Arg = dyn_cast<Argument>(&Object);
+    return isa<AllocaInst>(Object) || (Arg && Arg->hasByValAttr());
+  }
+  bool canRead(const Value *Address, const Frame &In) const {
+    return all_of(resolve(Address, &In), [this](const Value *Object) {
+      return isOfThread(*Object) || MayRead(*Object);
+    });
+  }
+  bool canWrite(const Value *Address, const Frame &In) const {
+    return all_of(resolve(Address, &In), [this](const Value *Object) {
+      return isOfThread(*Object) || MayWrite(*Object);
+    });
+  }
+  bool isCall(const CallBase &Call, const Frame *In) {
+    const Function *Callee = Call.getCalledFunction();
+    if (!Callee || Callee->isDeclaration() || Callee->isVarArg() ||
+        Callee->getFunctionType() != Call.getFunctionType())
+      return false;
+    for (const Frame *Outer = In; Outer; Outer = Outer->Caller)
+      if (&Outer->F == Callee)
+        return false;
+    Frame Inner{*Callee, {}, In};
+    Inner.Parameters.resize(Callee->arg_size());
+    for (unsigned I = 0; I < Callee->arg_size(); ++I)
+      if (Call.getArgOperand(I)->getType()->isPointerTy())
+        Inner.Parameters[I] = resolve(Call.getArgOperand(I), In);
+    return all_of(instructions(*Callee), [&](const Instruction &I) {
+      return isInstruction(I, Inner);
+    });
+  }
+  bool isInstruction(const Instruction &I, const Frame &In) {
+    const auto *Call = dyn_cast<CallBase>(&I);
+    if (!Call) {
+      const auto *Load = dyn_cast<LoadInst>(&I);
+      const auto *Store = dyn_cast<StoreInst>(&I);
+      return !I.mayReadOrWriteMemory() ||
+             (Load && Load->isSimple() &&
+              canRead(Load->getPointerOperand(), In)) ||
+             (Store && Store->isSimple() &&
+              canWrite(Store->getPointerOperand(), In));
+    }
+    if (variesByLaunch(*Call))
+      return false;
+    if (isCooperation(*Call))
+      return Together;
+    if (const auto *Memory = dyn_cast<MemIntrinsic>(Call)) {
+      const auto *Transfer = dyn_cast<MemTransferInst>(Memory);
+      return canWrite(Memory->getRawDest(), In) &&
+             (!Transfer || canRead(Transfer->getRawSource(), In));
+    }
+    const Function *Callee = Call->getCalledFunction();
+    if (Callee && !Callee->isDeclaration())
+      return isCall(*Call, &In);
+    const auto *Intrinsic = dyn_cast<IntrinsicInst>(Call);
+    return !Call->mayReadOrWriteMemory() || (Callee && isOfNumbers(*Callee)) ||
+           (Intrinsic && Intrinsic->isAssumeLikeIntrinsic());
+  }
+
+  const bool Together;
+  const Predicate MayRead, MayWrite;
+};
 
 } // namespace
 
-const char *LoopLegality::structureObstacle() {
+/// The loop is left at its head, and a thread that has left it can ask again.
+bool LoopLegality::canAskAgain() {
   const BasicBlock *Head = L.getHeader();
+  if (L.getExitingBlock() != Head || L.isLoopLatch(Head) ||
+      !isa<BranchInst>(Head->getTerminator()))
+    return false;
+  auto Never = [](const Value &) { return false; };
+  return all_of(*Head, [&](const Instruction &I) {
+    const auto *Call = dyn_cast<CallBase>(&I);
+    if (Call && Recomputed(/*Together=*/false, Never, Never).is(*Call))
+      return true;
+    if (Call && (Call->isConvergent() || variesByLaunch(*Call)))
+      return false;
+    const auto *Load = dyn_cast<LoadInst>(&I);
+    if (!Load || !Load->isSimple())
+      return !I.mayReadOrWriteMemory();
+    // Variables of the thread are as it left them.
+    const Value *Object = getUnderlyingObject(Load->getPointerOperand());
+    return isa<AllocaInst>(Object) || neverChanges(*Object);
+  });
+}
+
+const char *LoopLegality::structureObstacle() {
   if (L.getParentLoop())
     return "it is inside of another loop";
-  if (!L.getLoopLatch())
-    return "it goes back to its head from several places";
-  if (L.getExitingBlock() != Head || L.getLoopLatch() == Head ||
-      !isa<BranchInst>(Head->getTerminator()))
-    return "it can be left in another place than at its head";
-  for (const Instruction &I : *Head) {
-    const auto *Call = dyn_cast<CallBase>(&I);
-    Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-    if (Callee && !Callee->isDeclaration() &&
-        onlyComputes(*Callee, /*Together=*/false))
-      continue;
-    if (Call && (Call->isConvergent() || variesByLaunch(*Call)))
-      return "its condition depends on other threads";
-    if (isa<PHINode>(I) || !I.mayReadOrWriteMemory() ||
-        isa<DbgInfoIntrinsic>(I))
-      continue;
-    const auto *Load = dyn_cast<LoadInst>(&I);
-    if (!Load || !Load->isSimple() ||
-        !neverChanges(*getUnderlyingObject(Load->getPointerOperand())))
-      return "its condition depends on memory";
-  }
-  return nullptr;
+  RemembersExit = !canAskAgain();
+  if (!RemembersExit)
+    return nullptr;
+  Blocks = withWaysOut(L);
+  return obstacleToLeaveAtHead(L, Blocks, DT);
 }
 
 const char *LoopLegality::stateObstacle() {
   uint64_t LocalBytes = 0;
+  LocalVariables Variables(L, Blocks, DT);
   for (Instruction &I : instructions(Kernel))
     if (auto *Local = dyn_cast<AllocaInst>(&I)) {
+      if (!Variables.goesOn(*Local))
+        continue;
       const auto Bytes = Local->getAllocationSize(Kernel.getDataLayout());
       if (!Local->isStaticAlloca() || !Bytes || Bytes->isScalable() ||
           holdsAddresses(*Local->getAllocatedType()))
@@ -215,18 +281,24 @@ const char *LoopLegality::stateObstacle() {
   return nullptr;
 }
 
+/// Of the kernel's memory it can be read in each launch.
+bool LoopLegality::staysTheSame(const Value &Object) {
+  if (neverChanges(Object) || isOwn(Object))
+    return true;
+  const auto *Arg = dyn_cast<Argument>(&Object);
+  const PointerSummary *Pointer =
+      Arg ? Summary.pointer(Arg->getArgNo()) : nullptr;
+  if (!Pointer || Pointer->Mode != AccessMode::Read)
+    return false;
+  NeedsDistinct = true;
+  return true;
+}
+
 const char *LoopLegality::obstacleInLoad(const Value &Address) {
-  const Value *Object = getUnderlyingObject(&Address);
-  if (neverChanges(*Object) || isOwn(*Object))
-    return nullptr;
-  if (const auto *Arg = dyn_cast<Argument>(Object)) {
-    const PointerSummary *Pointer = Summary.pointer(Arg->getArgNo());
-    if (Pointer && Pointer->Mode == AccessMode::Read) {
-      NeedsDistinct = true;
-      return nullptr;
-    }
-  }
-  return "what is in front of it reads memory that the kernel may change";
+  return all_of(objectsOf(&Address),
+                [this](const Value *Object) { return staysTheSame(*Object); })
+             ? nullptr
+             : ReadsWhatMayChange;
 }
 
 const char *LoopLegality::obstacleInCall(CallBase &Call) {
@@ -246,77 +318,77 @@ const char *LoopLegality::obstacleInCall(CallBase &Call) {
     return isOwn(*getUnderlyingObject(Copy->getRawDest()))
                ? (Transfer ? obstacleInLoad(*Transfer->getRawSource())
                            : nullptr)
-               : Writes;
+               : WritesMemory;
   }
   const auto *Intrinsic = dyn_cast<IntrinsicInst>(&Call);
   if (isCooperation(Call) || (Intrinsic && Intrinsic->isAssumeLikeIntrinsic()))
     return nullptr;
   if (!Callee->isDeclaration())
-    return onlyComputes(*Callee, /*Together=*/true) ? nullptr : Unknown;
+    return Recomputed(
+               /*Together=*/true,
+               [this](const Value &Object) { return staysTheSame(Object); },
+               isShared)
+                   .is(Call)
+               ? nullptr
+               : Unknown;
   return isOfNumbers(*Callee) || !Call.mayReadOrWriteMemory() ? nullptr
                                                               : Unknown;
 }
 
-/// Of code that runs in each launch.
-const char *LoopLegality::obstacleInFront(Instruction &I) {
-  if (auto *Call = dyn_cast<CallBase>(&I))
-    return obstacleInCall(*Call);
-  if (!I.mayReadOrWriteMemory() || isa<FenceInst>(I))
+/// Of code that runs in each launch, or in the first one alone.
+const char *LoopLegality::obstacleInFront(Instruction &I, bool MayBeBehind) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  if (!Call && (!I.mayReadOrWriteMemory() || isa<FenceInst>(I)))
     return nullptr;
-  if (auto *Load = dyn_cast<LoadInst>(&I)) {
-    if (Load->isAtomic())
-      return "what is in front of it reads memory that the kernel may change";
-    return obstacleInLoad(*Load->getPointerOperand());
-  }
-  const Value *Address = nullptr;
-  if (auto *Store = dyn_cast<StoreInst>(&I))
-    Address = Store->getPointerOperand();
-  else if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I)) {
+  const char *Why = WritesMemory;
+  bool CanBeOnce = !MayBeBehind;
+  if (Call) {
+    const auto *Memory = dyn_cast<MemIntrinsic>(Call);
+    Why = obstacleInCall(*Call);
+    CanBeOnce &= Memory ? !isOwn(*getUnderlyingObject(Memory->getRawDest()))
+                        : FirstLaunch::isForBuffersAlone(*Call);
+  } else if (auto *Load = dyn_cast<LoadInst>(&I)) {
+    Why = Load->isAtomic() ? ReadsWhatMayChange
+                           : obstacleInLoad(*Load->getPointerOperand());
+    CanBeOnce &= Load->isSimple();
+  } else if (auto *Store = dyn_cast<StoreInst>(&I)) {
+    if (isOwn(*getUnderlyingObject(Store->getPointerOperand())))
+      return nullptr;
+  } else if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I)) {
     // Threads come in another order each time.
     if (!Atomic->use_empty())
       return "what is in front of it depends on the order of threads";
-    Address = Atomic->getPointerOperand();
+    if (isOwn(*getUnderlyingObject(Atomic->getPointerOperand())))
+      return nullptr;
+  } else {
+    CanBeOnce = false;
   }
-  const Value *Object = Address ? getUnderlyingObject(Address) : nullptr;
-  return Object && isOwn(*Object) ? nullptr : Writes;
+  if (!Why || !CanBeOnce)
+    return Why;
+  Once.add(I);
+  return nullptr;
 }
 
 void LoopLegality::addShared(BasicBlock &Block) {
-  SmallVector<Value *, 16> Left;
-  SmallPtrSet<Value *, 32> Seen;
-  auto Add = [&](Value *V) {
-    if (isa<Constant>(V) && !isa<Function>(V) && Seen.insert(V).second)
-      Left.push_back(V);
-  };
-  auto AddOperands = [&](BasicBlock &Code) {
-    for (Instruction &I : Code)
-      for (Use &Operand : I.operands())
-        Add(Operand.get());
-  };
-  AddOperands(Block);
-  for (Instruction &I : Block)
-    if (auto *Call = dyn_cast<CallBase>(&I))
-      if (Function *Callee = Call->getCalledFunction();
-          Callee && !Callee->isDeclaration())
-        for (Function *F : reachableFunctions(*Callee))
-          for (BasicBlock &Code : *F)
-            AddOperands(Code);
-  while (!Left.empty()) {
-    auto *User = cast<Constant>(Left.pop_back_val());
-    if (auto *Variable = dyn_cast<GlobalVariable>(User)) {
-      if (isShared(*Variable))
+  auto AddOf = [&](const Instruction &I) {
+    for (GlobalVariable *Variable : variablesOf(I))
+      if (isInSharedMemory(*Variable))
         Shared.insert(Variable);
-    } else if (!isa<GlobalValue>(User)) {
-      for (Use &Operand : User->operands())
-        Add(Operand.get());
-    }
+  };
+  for (const Instruction &I : Block) {
+    AddOf(I);
+    const auto *Call = dyn_cast<CallBase>(&I);
+    Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    if (Callee && !Callee->isDeclaration())
+      for (Function *F : reachableFunctions(*Callee))
+        for_each(instructions(*F), AddOf);
   }
 }
 
 /// What is used behind the loop alone has no contents before.
 void LoopLegality::findShared() {
   for (BasicBlock &Block : Kernel)
-    if (L.contains(&Block) || !DT.dominates(L.getHeader(), &Block))
+    if (Blocks.contains(&Block) || !DT.dominates(L.getHeader(), &Block))
       addShared(Block);
 }
 
@@ -325,11 +397,17 @@ std::string LoopLegality::whyNot() {
     return Why;
   if (const char *Why = stateObstacle())
     return Why;
-  for (BasicBlock &Block : Kernel)
-    if (DT.isReachableFromEntry(&Block) && !DT.dominates(L.getHeader(), &Block))
-      for (Instruction &I : Block)
-        if (const char *Why = obstacleInFront(I))
-          return Why;
+  for (BasicBlock &Block : Kernel) {
+    if (!DT.isReachableFromEntry(&Block) || DT.dominates(L.getHeader(), &Block))
+      continue;
+    const bool MayBeBehind =
+        isPotentiallyReachable(L.getHeader(), &Block, nullptr, &DT);
+    for (Instruction &I : Block)
+      if (const char *Why = obstacleInFront(I, MayBeBehind))
+        return Why;
+  }
+  if (!Once.canGoOn())
+    return ReadsWhatMayChange;
   findShared();
   // All threads of a block keep its shared memory together.
   if (!Shared.empty() && !PostDominatorTree(Kernel).dominates(

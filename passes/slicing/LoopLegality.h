@@ -14,11 +14,12 @@
 //
 // CUDA gives no order between the iterations of different blocks, or of threads
 // between barriers, so this is one that the kernel allows. It is possible where
-//   - the loop is left at its head alone, whose condition depends on what the
-//     thread has for itself, so that a thread that is done finds it false again
-//     in each later launch;
+//   - a thread that has left the loop is behind it in each later launch: it
+//     finds the condition at the head false again, where that depends on what
+//     the thread has for itself, or remembers how it left (LoopExits.h);
 //   - what stands outside of the loop and not behind it only computes, or sets
-//     up the block's shared memory: it runs in each launch;
+//     up the block's shared memory, and runs in each launch; or can be done in
+//     the first launch alone (FirstLaunch.h);
 //   - what goes on in the loop lives in registers, in small variables of the
 //     thread, in the block's shared memory or in buffers, and no address of the
 //     thread's or the block's memory goes on.
@@ -29,6 +30,9 @@
 #define DRAGON_PASSES_SLICING_LOOPLEGALITY_H
 
 #include "dragon/SummaryBuilder.h"
+
+#include "passes/slicing/FirstLaunch.h"
+#include "passes/slicing/LoopExits.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
@@ -55,7 +59,8 @@ public:
   /// Of the kernel's loop L; `Summary`: the kernel's.
   LoopLegality(llvm::Function &Kernel, llvm::Loop &L, llvm::DominatorTree &DT,
                const KernelSummary &Summary)
-      : Kernel(Kernel), L(L), DT(DT), Summary(Summary) {}
+      : Once(L, DT), Kernel(Kernel), L(L), DT(DT), Summary(Summary),
+        Blocks(L.block_begin(), L.block_end()) {}
 
   /// Why the loop cannot be cut, in words for the user; empty: it can.
   std::string whyNot();
@@ -68,12 +73,19 @@ public:
   /// What stands in front of the loop loads from buffers that the kernel does
   /// not write through the same pointer.
   bool NeedsDistinct = false;
+  /// A thread that has left the loop must not ask its condition again
+  /// (LoopExits.h).
+  bool RemembersExit = false;
+  /// What stands in front of the loop, and happens once.
+  FirstLaunch Once;
 
 private:
+  bool canAskAgain();
   const char *structureObstacle();
   const char *stateObstacle();
-  const char *obstacleInFront(llvm::Instruction &I);
+  const char *obstacleInFront(llvm::Instruction &I, bool MayBeBehind);
   const char *obstacleInCall(llvm::CallBase &Call);
+  bool staysTheSame(const llvm::Value &Object);
   const char *obstacleInLoad(const llvm::Value &Address);
   void findShared();
   void addShared(llvm::BasicBlock &Block);
@@ -82,6 +94,7 @@ private:
   llvm::Loop &L;
   llvm::DominatorTree &DT;
   const KernelSummary &Summary;
+  BlockSet Blocks; ///< that run with iterations
 };
 
 } // namespace dragon

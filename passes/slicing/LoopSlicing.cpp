@@ -9,6 +9,7 @@
 
 #include "passes/Remarks.h"
 #include "passes/SourceNames.h"
+#include "passes/slicing/LoopExits.h"
 #include "passes/slicing/LoopLegality.h"
 #include "passes/slicing/LoopWorth.h"
 #include "passes/slicing/SliceLegality.h"
@@ -372,6 +373,17 @@ void LoopCutter::cut() {
   B.CreateCondBr(B.CreateICmpEQ(End, B.getInt64(UINT64_MAX)), Behind, Save);
 }
 
+/// What happens with the first and with the last iterations alone. What is read
+/// in front of the loop may be read in each launch.
+void placeAccesses(KernelSummary &Summary) {
+  for (PointerSummary &Pointer : Summary.Pointers)
+    for (AccessSummary &Access : Pointer.Accesses)
+      for (auto [Number, Place] : Access.Beside)
+        if (Number == Summary.LoopNumber &&
+            (Place == LoopPlace::Last || (Access.Flags & AccessWrite)))
+          Access.Place = Place;
+}
+
 /// The copy of the kernel that is cut along its loop.
 void addCopy(Function &Kernel, const Loop &KernelsLoop,
              const LoopLegality &Legality, KernelSummary &Summary) {
@@ -389,11 +401,19 @@ void addCopy(Function &Kernel, const Loop &KernelsLoop,
   LoopInfo LI(DT);
   Loop &L = *LI.getLoopFor(cast<BasicBlock>(Map[KernelsLoop.getHeader()]));
   InsertPreheaderForLoop(&L, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
+  SmallVector<BasicBlock *, 2> Latches;
+  L.getLoopLatches(Latches);
+  if (Latches.size() > 1)
+    SplitBlockPredecessors(L.getHeader(), Latches, ".dragon.latch", &DT, &LI);
+  if (Legality.RemembersExit)
+    leaveAtHead(L, DT, LI);
+  Legality.Once.rewrite(Map, L, *Copy->getArg(unsigned(Kernel.arg_size()) + 1));
   LoopCutter Cutter(*Copy, L, Legality, Map);
   Cutter.cut();
   keepCopyOfKernel(Kernel, *Copy);
 
   const KeptState &State = Cutter.state();
+  placeAccesses(Summary);
   Summary.LoopName = loopCopyName(Kernel.getName());
   Summary.LoopThreadBytes = uint32_t(State.ThreadBytes);
   Summary.LoopBlockBytes = uint32_t(State.BlockBytes);

@@ -8,11 +8,9 @@
 #include "passes/slicing/SideEffects.h"
 
 #include "passes/support/ExtraParameters.h"
+#include "passes/support/UsedGlobals.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/IR/Constants.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -35,26 +33,9 @@ bool isSharedVariable(const GlobalVariable &Variable) {
 }
 
 bool usesSharedVariable(const Instruction &I) {
-  SmallVector<const Constant *, 8> Left;
-  SmallPtrSet<const Constant *, 8> Seen;
-  auto Add = [&](const Value *V) {
-    if (const auto *C = dyn_cast<Constant>(V); C && Seen.insert(C).second)
-      Left.push_back(C);
-  };
-  for (const Use &Operand : I.operands())
-    Add(Operand.get());
-  while (!Left.empty()) {
-    const Constant *C = Left.pop_back_val();
-    if (const auto *Variable = dyn_cast<GlobalVariable>(C)) {
-      if (isSharedVariable(*Variable))
-        return true;
-      continue; // its initial value is not accessed
-    }
-    if (!isa<GlobalValue>(C))
-      for (const Use &Operand : C->operands())
-        Add(Operand.get());
-  }
-  return false;
+  return any_of(variablesOf(I), [](const GlobalVariable *Variable) {
+    return isSharedVariable(*Variable);
+  });
 }
 
 bool isTextureName(StringRef Name) {

@@ -74,9 +74,13 @@ Timeline::Lane laneOf(CopyKind kind) {
 /// "scale, blocks 0-63 of 256"; of a grid with several dimensions, all of them.
 std::string textOf(const LaunchRequest &request) {
   std::string text = request.kernelName ? request.kernelName : "?";
-  if (request.box.Hi[LoopDimension])
+  const uint32_t end = request.box.Hi[LoopDimension];
+  if (end == ToTheEnd)
+    text += fmt::format(", iterations {} to the end",
+                        request.box.Lo[LoopDimension]);
+  else if (end)
     text += fmt::format(", iterations {}-{}", request.box.Lo[LoopDimension],
-                        request.box.Hi[LoopDimension] - 1);
+                        end - 1);
   if (request.isWholeGrid())
     return text;
   text += ", blocks";

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 #include <utility>
 
@@ -20,6 +21,10 @@ namespace {
 
 /// What a slice takes of the budget.
 constexpr uint64_t SliceShare = 8;
+/// One along a loop takes more: what its threads keep is read and written for
+/// each, at about this rate.
+constexpr uint64_t LoopShare = 4;
+constexpr double StateRate = 1e12; // bytes a second, of device memory
 
 /// Slices that fetch everything so often are not taken without a look at the
 /// alternatives.
@@ -62,14 +67,25 @@ private:
   struct Panels {
     unsigned dimension;
     uint32_t layers;
-    uint64_t budget;  ///< for data
-    uint64_t shared;  ///< bytes that the first and the last iteration touch
-    uint64_t traffic; ///< about
+    uint64_t budget; ///< for data
+    uint64_t shared; ///< bytes that the first and the last iteration touch
+    double seconds;  ///< about, for the link and for what threads keep
+
+    uint64_t sliceBytes() const {
+      return shared + (budget - shared) / LoopShare;
+    }
   };
   /// Nothing, if what they keep and one iteration of the first one do not fit.
   std::optional<Panels> panelsOf(unsigned d, uint32_t layers);
   bool cut(const Panels &panels, std::vector<BlockBox> &boxes,
            uint64_t &traffic);
+  bool cutPanel(BlockBox panel, const Panels &panels, Slicer &slicer);
+  /// With what stands behind the loop, if its last iteration is among them.
+  BlockBox withTheEnd(BlockBox box) const {
+    if (box.Hi[LoopDimension] == Input.trips)
+      box.Hi[LoopDimension] = ToTheEnd;
+    return box;
+  }
 
   ChunkSet sharedAlong(unsigned d) const {
     return intersection(Input.footprint(firstLayer(Grid, d)),
@@ -136,6 +152,7 @@ std::optional<Planner::Panels> Planner::panelsOf(unsigned d, uint32_t layers) {
     blocks *= Input.grid[other];
   const uint64_t state = Input.stateBytes(blocks);
   Panels panels{d, layers, 0, 0, 0};
+  const uint64_t number = (Input.grid[d] + layers - 1) / layers;
   BlockBox first = Grid;
   first.Hi[d] = layers;
   first.Hi[LoopDimension] = Input.trips;
@@ -149,29 +166,57 @@ std::optional<Planner::Panels> Planner::panelsOf(unsigned d, uint32_t layers) {
     return std::nullopt;
   }
   panels.budget = Input.deviceBudget - state;
-  panels.traffic =
-      bytes(Input.footprint(first)) * ((Input.grid[d] + layers - 1) / layers);
+  const uint64_t touched = bytes(Input.footprint(withTheEnd(first)));
+  const uint64_t own = panels.sliceBytes() - panels.shared;
+  const double slices = 1 + double(touched - std::min(touched, panels.shared)) /
+                                double(std::max<uint64_t>(own, 1));
+  panels.seconds = double(number) * (double(touched) / Input.rates.toDevice +
+                                     2 * slices * double(state) / StateRate);
   return panels;
+}
+
+bool Planner::cutPanel(BlockBox panel, const Panels &panels, Slicer &slicer) {
+  constexpr unsigned AlongTheGrid = 7, AlongTheLoop = 1u << LoopDimension;
+  const BlockBox last = lastLayer(panel, LoopDimension);
+  if (bytes(Input.footprint(withTheEnd(last))) <= panels.sliceBytes())
+    return slicer.cut(panel, LoopDimension, AlongTheGrid);
+  --panel.Hi[LoopDimension];
+  return slicer.cut(panel, LoopDimension, AlongTheGrid) &&
+         slicer.cut(last, panels.dimension, AlongTheLoop);
 }
 
 bool Planner::cut(const Panels &panels, std::vector<BlockBox> &boxes,
                   uint64_t &traffic) {
   PlanInput input = Input;
   input.deviceBudget = panels.budget;
-  const uint64_t share = (panels.budget - panels.shared) / SliceShare;
-  Slicer slicer(input, panels.shared + share, UINT64_MAX);
+  input.footprint = [this](const BlockBox &box) {
+    return Input.footprint(withTheEnd(box));
+  };
+  if (Input.extents)
+    input.extents = [this](const BlockBox &box) {
+      return Input.extents(withTheEnd(box));
+    };
+  if (Input.foresee)
+    input.foresee = [this](std::span<const BlockBox> foreseen) {
+      std::vector<BlockBox> asked(foreseen.begin(), foreseen.end());
+      for (BlockBox &box : asked)
+        box = withTheEnd(box);
+      Input.foresee(asked);
+    };
+  Slicer slicer(input, panels.sliceBytes(), UINT64_MAX);
   BlockBox panel = Grid;
   panel.Hi[LoopDimension] = Input.trips;
   const unsigned d = panels.dimension;
-  constexpr unsigned AlongTheGrid = 7;
   for (uint32_t lo = 0; lo < Grid.Hi[d]; lo = panel.Hi[d]) {
     panel.Lo[d] = lo;
     panel.Hi[d] = std::min(Grid.Hi[d] - lo, panels.layers) + lo;
-    if (!slicer.cut(panel, LoopDimension, AlongTheGrid))
+    if (!cutPanel(panel, panels, slicer))
       return false;
   }
   traffic = slicer.Traffic;
   boxes = std::move(slicer.Boxes);
+  for (BlockBox &box : boxes)
+    box = withTheEnd(box);
   return true;
 }
 
@@ -182,14 +227,21 @@ std::optional<Candidate> Planner::byLoop() {
   unsigned d = 2;
   while (d && Input.grid[d] == 1)
     --d;
-  // The most promising first, by what the first panel touches; of equal ones
-  // the largest.
+  // The most promising first, by what the first panel touches and keeps; of
+  // equal ones the largest. So many panels: 1, 2, 3, 4, 6, 8, 12, 16, ...
   std::vector<Panels> ways;
-  for (uint32_t layers = Input.grid[d]; layers; layers /= 2)
-    if (std::optional<Panels> panels = panelsOf(d, layers))
+  const uint64_t all = Input.grid[d];
+  uint64_t before = 0;
+  for (uint64_t number = 1; before != 1;
+       number += std::bit_floor(std::max<uint64_t>(number / 2, 1))) {
+    const uint64_t layers = (all + number - 1) / number;
+    if (layers == std::exchange(before, layers))
+      continue;
+    if (std::optional<Panels> panels = panelsOf(d, uint32_t(layers)))
       ways.push_back(*panels);
+  }
   std::sort(ways.begin(), ways.end(), [](const Panels &a, const Panels &b) {
-    return a.traffic != b.traffic ? a.traffic < b.traffic : a.layers > b.layers;
+    return a.seconds != b.seconds ? a.seconds < b.seconds : a.layers > b.layers;
   });
   for (const Panels &panels : ways) {
     std::vector<BlockBox> boxes;

@@ -30,9 +30,12 @@
 // may need little (KernelRecord::LoopName). All blocks run some iterations at a
 // time, or, where what they keep meanwhile is too much, the blocks of a panel,
 // one panel after the other, each of as many layers of the slowest dimension as
-// move least. Slices run in order, since each goes on where the one before
-// stopped. Example: of a matrix product C = A B, with a quarter of the memory
-// that it needs, some rows of C stay with those of A while all of B comes by.
+// take the least time to move data and what threads keep. Slices run in order,
+// since each goes on where the one before stopped. What is behind the loop
+// comes with a panel's last part, which is cut along the grid where that is
+// much. Example: of a matrix product C = A B, with a quarter of the memory that
+// it needs, some rows of A stay while all of B comes by, and then some rows of
+// C are written.
 //
 // Mixed: where slices do not fit because of what they share, the hottest of
 // that stays on the device and the rest in host memory. Example: a matrix
@@ -73,8 +76,8 @@ struct PlanInput {
   /// Slices may take twice as much.
   bool largeSlices = false;
   uint64_t deviceBudget;
-  /// Iterations of the loop that the kernel can be cut along; 0: it cannot be
-  /// cut along one.
+  /// Iterations of the loop that the kernel can be cut along, at most; 0: it
+  /// cannot be cut along one.
   uint32_t trips = 0;
   /// What so many blocks take of the device between such slices.
   std::function<uint64_t(uint64_t blocks)> stateBytes;

@@ -30,12 +30,14 @@ uint64_t blocksOf(const BlockBox &box) {
 }
 
 LoopArguments::LoopArguments(const LaunchCall &call, uintptr_t state,
-                             const BlockBox &box, bool last)
+                             const BlockBox &box, const BlockBox &panel)
     : State(state), Begin(box.Lo[LoopDimension]),
-      End(last ? UINT64_MAX : box.Hi[LoopDimension]),
-      First((uint64_t(box.Lo[2]) * call.grid[1] + box.Lo[1]) * call.grid[0] +
-            box.Lo[0]),
-      Blocks(blocksOf(box)), Dynamic(call.dynamicSharedBytes),
+      End(box.Hi[LoopDimension] == ToTheEnd ? UINT64_MAX
+                                            : box.Hi[LoopDimension]),
+      First((uint64_t(panel.Lo[2]) * call.grid[1] + panel.Lo[1]) *
+                call.grid[0] +
+            panel.Lo[0]),
+      Blocks(blocksOf(panel)), Dynamic(call.dynamicSharedBytes),
       Args(call.args, call.args + call.numArgs) {
   for (uint64_t *value : {&State, &Begin, &End, &First, &Blocks})
     Args.push_back(value);

@@ -26,10 +26,10 @@ namespace dragon {
 /// The arguments of the kernel's copy for some iterations.
 class LoopArguments {
 public:
-  /// The box's; `last`: to the end of the loop, and what comes behind. The
-  /// box's blocks are consecutive.
+  /// Of a box that is part of a panel: consecutive blocks, which go through the
+  /// loop together.
   LoopArguments(const LaunchCall &call, uintptr_t state, const BlockBox &box,
-                bool last);
+                const BlockBox &panel);
   LoopArguments(const LoopArguments &) = delete;
   LoopArguments &operator=(const LoopArguments &) = delete;
 

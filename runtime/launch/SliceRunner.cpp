@@ -52,9 +52,9 @@ Status SliceRunner::submit(const SliceUses &uses, size_t index, Queue queue) {
   Submission part{slice.box, queue, touched, slice.chunks->anything};
   std::optional<LoopArguments> loop;
   if (slice.isOfLoop()) {
-    loop.emplace(launch, State.address(), slice.box,
-                 index + 1 == uses.size() ||
-                     uses.slice(index + 1).box.Lo[LoopDimension] == 0);
+    if (slice.box.Lo[LoopDimension] == 0)
+      Panel = slice.box;
+    loop.emplace(launch, State.address(), slice.box, Panel);
     touched.push_back(State.range());
     part.touched = touched;
     part.kernel = &*launch.kernel->looped;

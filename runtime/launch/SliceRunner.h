@@ -63,6 +63,7 @@ private:
   Submitter &Submit;
   SlicePipeline &Pipeline;
   LoopState &State;
+  BlockBox Panel{}; ///< whose blocks go through the loop
   SliceQueues AtATime;
   std::unordered_set<uint64_t> Accepted; ///< by their shapes
 };

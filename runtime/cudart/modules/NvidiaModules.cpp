@@ -64,13 +64,10 @@ Result ModuleRegistry::prepareGpu(Kernel &kernel) {
     if (const KernelCode code = codeOf(&kernel.countingKey))
       kernel.info.counting =
           KernelHandle{{kernel.name.c_str(), nullptr, code, {}}};
-  // A slice clone runs all blocks as well; what is none always does.
   if (loopNameOf(kernel))
-    if (const KernelCode code = codeOf(&kernel.loopKey)) {
-      const bool sliced = kernel.info.record->Flags & KernelLoopIsSliced;
-      kernel.info.looped = KernelHandle{
-          {kernel.name.c_str(), nullptr, sliced ? KernelCode{} : code, code}};
-    }
+    if (const KernelCode code = codeOf(&kernel.loopKey))
+      kernel.info.looped =
+          KernelHandle{{kernel.name.c_str(), nullptr, {}, code}};
   return cudaSuccess;
 }
 
@@ -122,9 +119,8 @@ Result ModuleRegistry::giveToNvidia(Module &module) {
         if (record->CountingName)
           add(&kernel.countingKey, module.summary.string(record->CountingName));
         if (record->LoopName) {
-          kernel.loopName = module.summary.string(record->LoopName);
-          if (record->Flags & KernelLoopIsSliced)
-            kernel.loopName = SlicePrefix + kernel.loopName;
+          kernel.loopName = std::string(SlicePrefix) +
+                            module.summary.string(record->LoopName);
           add(&kernel.loopKey, kernel.loopName.c_str());
         }
         if (record->Flags & KernelHasRestrictCopy) {

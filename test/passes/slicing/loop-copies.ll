@@ -345,14 +345,14 @@ attributes #0 = { "target-cpu"="sm_90" "nvvm.maxntid"="256" }
 ; CHECK:       head:
 ; CHECK:       behind:
 ; CHECK:         call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
-; CHECK:         icmp ult i32 %{{.*}}, 5
-; CHECK:         [[V:%.*]] = load i8, ptr
-; CHECK:         store i8 [[V]], ptr addrspace(3) %
-; CHECK:         getelementptr i8, ptr [[AREA]], i64 16
 ; CHECK:         icmp ult i32 %{{.*}}, 64
 ; CHECK:         [[V:%.*]] = load i32, ptr
 ; CHECK-NEXT:    [[TO:%.*]] = getelementptr i32, ptr addrspace(3) @own,
 ; CHECK-NEXT:    store i32 [[V]], ptr addrspace(3) [[TO]]
+; CHECK:         getelementptr i8, ptr [[AREA]], i64 256
+; CHECK:         icmp ult i32 %{{.*}}, 5
+; CHECK:         [[V:%.*]] = load i8, ptr
+; CHECK:         store i8 [[V]], ptr addrspace(3) %
 ; CHECK:         getelementptr i8, ptr [[AREA]], i64 272
 ; CHECK:         [[V:%.*]] = load i8, ptr
 ; CHECK-NEXT:    [[TO:%.*]] = getelementptr i8, ptr addrspace(3) @dynamic,

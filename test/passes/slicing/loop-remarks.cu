@@ -112,10 +112,10 @@ __global__ void rows(const unsigned *m, int rows, int cols, unsigned *out) {
       out[c] += m[(long)r * cols + c];
 }
 
-// -- Where the loop is left, and what its condition asks
+// -- Where the loop is left, and what its condition asks: it remembers how it was left
 
 __global__ void breaks(const unsigned *x, int n, unsigned *out) {
-  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'breaks' cannot run in slices along this loop: it can be left in another place than at its head; each block goes through all that the loop does [-Rpass-missed=dragon]
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'breaks' can run in slices along this loop:
   for (int i = FROM; i < n; i += STEP) {
     if (x[i] == 7)
       break;
@@ -124,7 +124,7 @@ __global__ void breaks(const unsigned *x, int n, unsigned *out) {
 }
 
 __global__ void returns(const unsigned *x, int n, unsigned *out) {
-  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'returns' cannot run in slices along this loop: it can be left in another place than at its head;
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'returns' can run in slices along this loop:
   for (int i = FROM; i < n; i += STEP) {
     if (x[i] == 7)
       return;
@@ -134,7 +134,7 @@ __global__ void returns(const unsigned *x, int n, unsigned *out) {
 
 __global__ void atItsEnd(const unsigned *x, int n, unsigned *out) {
   int i = FROM;
-  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'atItsEnd' cannot run in slices along this loop: it can be left in another place than at its head;
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'atItsEnd' can run in slices along this loop:
   do {
     out[i] = x[i];
     i += STEP;
@@ -143,7 +143,7 @@ __global__ void atItsEnd(const unsigned *x, int n, unsigned *out) {
 
 __global__ void continues(const unsigned *x, int n, unsigned *out) {
   int i = FROM;
-  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'continues' cannot run in slices along this loop: it goes back to its head from several places;
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'continues' can run in slices along this loop:
   while (i < n) {
     out[i] = x[i];
     i += STEP;
@@ -154,16 +154,31 @@ __global__ void continues(const unsigned *x, int n, unsigned *out) {
 }
 
 __global__ void asksLanes(const unsigned *x, int n, unsigned *out) {
-  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'asksLanes' cannot run in slices along this loop: its condition depends on other threads;
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'asksLanes' can run in slices along this loop:
   for (int i = FROM; __any_sync(~0u, i < n); i += STEP)
     if (i < n)
       out[i] = x[i];
 }
 
 __global__ void asksMemory(const unsigned *x, const int *n, unsigned *out) {
-  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'asksMemory' cannot run in slices along this loop: its condition depends on memory;
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'asksMemory' can run in slices along this loop:
   for (int i = FROM; i < *n; i += STEP)
     out[i] = x[i];
+}
+
+__global__ void findsInShared(const unsigned *x, int n, unsigned *out) {
+  __shared__ unsigned part[256];
+  unsigned *found = part;
+  part[threadIdx.x] = x[FROM];
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'findsInShared' cannot run in slices along this loop: a value that is used behind it cannot be kept for the next launch;
+  for (int i = FROM; i < n; i += STEP) {
+    unsigned *at = part + (x[i] & 255);
+    if (*at == 7) {
+      found = at;
+      break;
+    }
+  }
+  *out = *found;
 }
 
 // -- What goes on
@@ -175,6 +190,20 @@ __global__ void keepsAddresses(unsigned *x, unsigned *y, int n, int which) {
     both[i % 2] += 1;
     x[i] = both[which] - x;
   }
+}
+
+// Their contents begin in each iteration, or are the same in each launch.
+struct Walk {
+  unsigned at, step;
+  const unsigned *base;
+  __device__ explicit Walk(const unsigned *x) : at(FROM), step(STEP), base(x) {}
+  __device__ unsigned next(unsigned i) const { return i + step; }
+};
+__global__ void objects(const unsigned *x, unsigned n, unsigned *out, unsigned which) {
+  const Walk walk(x);
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'objects' can run in slices along this loop:
+  for (unsigned i = walk.at; i < n; i = walk.next(i))
+    out[i] = walk.base[i];
 }
 
 __global__ void keepsMuch(const unsigned *x, int n, unsigned *out) {
@@ -243,18 +272,18 @@ __global__ void returnsEarlyAndReduces(const unsigned *x, int n, unsigned *out) 
   atomicAdd(out, part[threadIdx.x ^ 1]);
 }
 
-// -- What is in front of it
+// -- What is in front of it: writes, and reads of what changes, happen once
 
 __global__ void writesBefore(const unsigned *x, int n, unsigned *y, unsigned *z) {
   z[FROM] = 1;
-  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'writesBefore' cannot run in slices along this loop: what is in front of it writes memory;
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'writesBefore' can run in slices along this loop:
   for (int i = FROM; i < n; i += STEP)
     y[i] = x[i];
 }
 
 __global__ void countsBefore(const unsigned *x, int n, unsigned *y, unsigned *z) {
   __nvvm_atom_add_gen_i((int *)z, 1);
-  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'countsBefore' cannot run in slices along this loop: what is in front of it writes memory;
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'countsBefore' can run in slices along this loop:
   for (int i = FROM; i < n; i += STEP)
     y[i] = x[i];
 }
@@ -262,7 +291,7 @@ __global__ void countsBefore(const unsigned *x, int n, unsigned *y, unsigned *z)
 __global__ void clearsBefore(const unsigned *x, int n, unsigned *y, unsigned *z) {
   if (threadIdx.x == 0)
     __builtin_memset(z + blockIdx.x * 64, 0, 256);
-  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'clearsBefore' cannot run in slices along this loop: what is in front of it writes memory;
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'clearsBefore' can run in slices along this loop:
   for (int i = FROM; i < n; i += STEP)
     y[i] = x[i];
 }
@@ -270,7 +299,7 @@ __global__ void clearsBefore(const unsigned *x, int n, unsigned *y, unsigned *z)
 // Threads that do not come to the loop do not wait for its end.
 __global__ void writesBeside(const unsigned *x, int n, unsigned *y) {
   if (threadIdx.x % 2) {
-    // CHECK: :[[#@LINE+1]]:5: remark: kernel 'writesBeside' cannot run in slices along this loop: what is in front of it writes memory;
+    // CHECK: :[[#@LINE+1]]:5: remark: kernel 'writesBeside' can run in slices along this loop:
     for (int i = FROM; i < n; i += STEP)
       y[i] = x[i];
   } else {
@@ -280,9 +309,54 @@ __global__ void writesBeside(const unsigned *x, int n, unsigned *y) {
 
 __global__ void readsWhatItWrites(const unsigned *x, int n, unsigned *y) {
   const unsigned first = y[0];
-  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'readsWhatItWrites' cannot run in slices along this loop: what is in front of it reads memory that the kernel may change;
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'readsWhatItWrites' can run in slices along this loop:
   for (int i = FROM; i < n; i += STEP)
     y[i] = x[i] + first;
+}
+
+// Where it is not known whether the loop comes before.
+__global__ void writesOnTheWay(const unsigned *x, int n, unsigned *y, unsigned *z) {
+  if (n > 7) {
+    // CHECK: :[[#@LINE+1]]:5: remark: kernel 'writesOnTheWay' cannot run in slices along this loop: what may be in front of it or behind it writes memory;
+    for (int i = FROM; i < n; i += STEP)
+      y[i] = x[i];
+  }
+  z[FROM] = 1;
+}
+
+// Other launches would decide by what they do not have.
+__global__ void decides(const unsigned *x, int n, unsigned *y) {
+  const unsigned first = y[0];
+  int from = FROM;
+  if (first == 7)
+    from += 9;
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'decides' cannot run in slices along this loop: what is in front of it reads memory that the kernel may change;
+  for (int i = from; i < n; i += STEP)
+    y[i] = x[i] + from;
+}
+
+__global__ void divides(const unsigned *x, unsigned n, unsigned *y) {
+  const unsigned parts = n / y[0];
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'divides' cannot run in slices along this loop: what is in front of it reads memory that the kernel may change;
+  for (unsigned i = FROM; i < n; i += STEP)
+    y[i] = x[i] + parts;
+}
+
+// The order of the threads decides who gets which number.
+__global__ void takesNumbers(const unsigned *x, int n, unsigned *y, int *z) {
+  const int mine = __nvvm_atom_add_gen_i(z, 1);
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'takesNumbers' cannot run in slices along this loop: what is in front of it depends on the order of threads;
+  for (int i = FROM; i < n; i += STEP)
+    y[i] = x[i] + mine;
+}
+
+__device__ __noinline__ void putAndKeep(unsigned *to, int *mine) { *to = *mine = 1; }
+__global__ void writesOwnInFunction(const unsigned *x, int n, unsigned *y, unsigned *z) {
+  int mine;
+  putAndKeep(z + FROM, &mine);
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'writesOwnInFunction' cannot run in slices along this loop: what is in front of it calls a function that may do more than compute;
+  for (int i = FROM; i < n; i += STEP)
+    y[i] = x[i] + mine;
 }
 
 __global__ void prints(const unsigned *x, int n, unsigned *y) {
@@ -295,7 +369,7 @@ __global__ void prints(const unsigned *x, int n, unsigned *y) {
 // atomicAdd() is a function.
 __global__ void countsInFunction(const unsigned *x, int n, unsigned *y, unsigned *z) {
   atomicAdd(z, 1u);
-  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'countsInFunction' cannot run in slices along this loop: what is in front of it calls a function that may do more than compute;
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'countsInFunction' can run in slices along this loop:
   for (int i = FROM; i < n; i += STEP)
     y[i] = x[i];
 }
@@ -303,7 +377,7 @@ __global__ void countsInFunction(const unsigned *x, int n, unsigned *y, unsigned
 __device__ __noinline__ void put(unsigned *to) { *to = 1; }
 __global__ void writesInFunction(const unsigned *x, int n, unsigned *y, unsigned *z) {
   put(z + FROM);
-  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'writesInFunction' cannot run in slices along this loop: what is in front of it calls a function that may do more than compute;
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'writesInFunction' can run in slices along this loop:
   for (int i = FROM; i < n; i += STEP)
     y[i] = x[i];
 }

@@ -173,6 +173,37 @@ TEST_F(LoopRangeTest, WhatDoesNotCountTheIterationsIsNoMustWriteOfARange) {
   }
 }
 
+/// What stands behind the loop happens once, with the last iterations.
+TEST_F(LoopRangeTest, WhatIsBehindTheLoopIsOfTheLastRangeAlone) {
+  touch(I, AccessRead, whileLess(I));
+  touch(plus(Tid, number(100000)), AccessWrite | AccessExact).Place =
+      LoopPlace::Last;
+  expect(evaluate(320, all(0, 10)).MayWrite, {});
+  expect(evaluate(320, all(4, 10)).MustWrite, {});
+  const ByteFootprint Last = evaluate(320, all(4, ToTheEnd));
+  expect(Last.MayRead, elements(128, 320));
+  expect(Last.MayWrite, elements(100000, 100032));
+  expect(Last.MustWrite, elements(100000, 100032));
+  // Of some blocks, those of these blocks.
+  BlockBox some = all(4, ToTheEnd);
+  some.Lo[0] = 1;
+  some.Hi[0] = 2;
+  expect(evaluate(320, some).MayWrite, elements(100008, 100016));
+  expect(evaluate(320, all(0, 0)).MayWrite, elements(100000, 100032));
+}
+
+TEST_F(LoopRangeTest, WhatIsInFrontAloneIsOfTheFirstRange) {
+  touch(I, AccessRead, whileLess(I));
+  touch(plus(Tid, number(100000)), AccessWrite | AccessExact).Place =
+      LoopPlace::First;
+  const ByteFootprint First = evaluate(320, all(0, 4));
+  expect(First.MayWrite, elements(100000, 100032));
+  expect(First.MustWrite, elements(100000, 100032));
+  expect(evaluate(320, all(1, 4)).MayWrite, {});
+  expect(evaluate(320, all(1, ToTheEnd)).MustWrite, {});
+  expect(evaluate(320, all(0, 0)).MustWrite, elements(100000, 100032));
+}
+
 TEST_F(LoopRangeTest, AnotherLoopIsNotCut) {
   // for (j = 0; j <= 9; ++j) a[32 * j + tid] = ..
   const uint32_t J = Module.Exprs.loop(LoopNumber + 1, number(9));

@@ -26,7 +26,20 @@ struct Access {
   uint32_t buffer;
   uint64_t step[4];
   uint64_t width;
+  bool behind = false; ///< the loop
 };
+
+bool overlap(const BlockBox &a, const BlockBox &b) {
+  for (unsigned d = 0; d < 3; ++d)
+    if (a.Hi[d] <= b.Lo[d] || b.Hi[d] <= a.Lo[d])
+      return false;
+  return true;
+}
+
+uint64_t numBlocks(const BlockBox &box) {
+  return uint64_t(box.Hi[0] - box.Lo[0]) * (box.Hi[1] - box.Lo[1]) *
+         (box.Hi[2] - box.Lo[2]);
+}
 
 class LoopPlanTest : public testing::Test {
 protected:
@@ -51,20 +64,24 @@ protected:
   }
   /// Without a range of iterations, those of all.
   ChunkSet chunksOf(BlockBox box) const {
-    if (!box.Hi[LoopDimension])
-      box.Hi[LoopDimension] = std::max(Input.trips, 1u);
+    uint32_t &end = box.Hi[LoopDimension];
+    const bool toTheEnd = !end || end == ToTheEnd;
+    if (toTheEnd)
+      end = std::max(Input.trips, 1u);
     ChunkSet set;
     for (const Access &access : Accesses) {
+      if (access.behind && !toTheEnd)
+        continue;
       uint64_t begin = 0, last = 0;
       for (unsigned d = 0; d < 4; ++d) {
         begin += box.Lo[d] * access.step[d];
         last += (box.Hi[d] - 1) * access.step[d];
       }
-      const uint64_t end =
+      const uint64_t after =
           std::min(last + access.width, Input.buffers[access.buffer].bytes);
-      if (begin < end)
+      if (begin < after)
         set.push_back({access.buffer, uint32_t(begin / Chunk),
-                       uint32_t((end + Chunk - 1) / Chunk)});
+                       uint32_t((after + Chunk - 1) / Chunk)});
     }
     normalize(set);
     return set;
@@ -73,48 +90,73 @@ protected:
     return bytesOf(chunksOf(box), Input.buffers);
   }
 
-  /// All blocks of a panel go through all iterations, once and in order; one
-  /// panel of consecutive blocks behind the other; and each part fits beside
-  /// the state.
+  /// All blocks of a panel go through all iterations, once and in order, the
+  /// last of them perhaps some blocks at a time; one panel of consecutive blocks
+  /// behind the other; and each part fits beside the state.
   void check(const LaunchPlan &plan) {
     ASSERT_EQ(plan.kind, LaunchPlan::LoopSliced);
     ASSERT_GT(plan.boxes.size(), 1u);
     unsigned slowest = 2;
     while (slowest && Input.grid[slowest] == 1)
       --slowest;
-    Panels = 0;
-    uint32_t behind = 0, iterations = Input.trips;
+    Panels = LastParts = 0;
+    BlockBox panel{};
+    std::vector<BlockBox> last;
+    uint32_t iterations = ToTheEnd;
+    auto isDone = [&] {
+      uint64_t blocks = 0;
+      for (const BlockBox &box : last)
+        blocks += numBlocks(box);
+      return iterations == ToTheEnd && blocks == numBlocks(panel);
+    };
     for (const BlockBox &box : plan.boxes) {
-      uint64_t blocks = 1;
-      for (unsigned d = 0; d < 3; ++d) {
-        blocks *= box.Hi[d] - box.Lo[d];
-        if (d != slowest) {
-          EXPECT_EQ(box.Lo[d], 0u);
-          EXPECT_EQ(box.Hi[d], Input.grid[d]);
-        }
-      }
       if (box.Lo[LoopDimension] == 0) {
-        ASSERT_EQ(iterations, Input.trips); // the panel before is done
-        ASSERT_EQ(box.Lo[slowest], behind);
-        ASSERT_GT(box.Hi[slowest], behind);
+        ASSERT_TRUE(isDone());
+        ASSERT_EQ(box.Lo[slowest], panel.Hi[slowest]);
+        for (unsigned d = 0; d < 3; ++d) {
+          if (d != slowest) {
+            EXPECT_EQ(box.Lo[d], 0u);
+            EXPECT_EQ(box.Hi[d], Input.grid[d]);
+          }
+        }
+        panel = box;
+        last.clear();
         ++Panels;
+      } else if (iterations == ToTheEnd) {
+        ASSERT_EQ(box.Lo[LoopDimension], last.back().Lo[LoopDimension]);
+        ASSERT_EQ(box.Hi[LoopDimension], ToTheEnd);
       } else {
         ASSERT_EQ(box.Lo[LoopDimension], iterations);
-        ASSERT_EQ(box.Hi[slowest], behind);
       }
-      ASSERT_GT(box.Hi[LoopDimension], box.Lo[LoopDimension]);
-      behind = box.Hi[slowest];
+      for (unsigned d = 0; d < 3; ++d) {
+        ASSERT_GE(box.Lo[d], panel.Lo[d]);
+        ASSERT_GT(box.Hi[d], box.Lo[d]);
+        ASSERT_LE(box.Hi[d], panel.Hi[d]);
+      }
       iterations = box.Hi[LoopDimension];
-      EXPECT_LE(bytes(box) + blocks * StatePerBlock, Input.deviceBudget);
+      if (iterations == ToTheEnd) {
+        for (const BlockBox &other : last)
+          ASSERT_FALSE(overlap(box, other));
+        last.push_back(box);
+        ++LastParts;
+      } else {
+        ASSERT_GT(iterations, box.Lo[LoopDimension]);
+        ASSERT_LT(iterations, Input.trips);
+        ASSERT_EQ(numBlocks(box), numBlocks(panel));
+      }
+      EXPECT_LE(bytes(box) + numBlocks(panel) * StatePerBlock,
+                Input.deviceBudget);
     }
-    EXPECT_EQ(behind, Input.grid[slowest]);
-    EXPECT_EQ(iterations, Input.trips);
+    EXPECT_TRUE(isDone());
+    EXPECT_EQ(panel.Hi[slowest], Input.grid[slowest]);
   }
 
   PlanInput Input{};
   std::vector<Access> Accesses;
   uint64_t StatePerBlock = 1024;
-  unsigned Panels = 0; ///< of the plan that was checked
+  // Of the plan that was checked:
+  unsigned Panels = 0;
+  unsigned LastParts = 0; ///< of all panels
 };
 
 /// x[i] for i = block; i < n; i += grid: an iteration is a megabyte.
@@ -195,6 +237,31 @@ TEST_F(LoopPlanTest, PanelsWhereBlocksShareAPart) {
   EXPECT_EQ(plan.costs.front().copied, (256 + 4 * 256) * MiB);
 }
 
+/// What is written behind the loop does not take room while it runs: rows of
+/// blocks of a product of matrices.
+TEST_F(LoopPlanTest, ResultsBehindTheLoopAreWrittenPieceByPiece) {
+  begin(4, 64, 1, 256, 64 * MiB);
+  touch(256 * MiB, {0, {0, 0, 0, MiB}, MiB});             // all read
+  touch(256 * MiB, {0, {MiB, 4 * MiB, 0, 0}, MiB, true}); // C
+  StatePerBlock = 128 << 10;
+  const LaunchPlan plan = planLaunch(Input);
+  check(plan);
+  EXPECT_EQ(Panels, 1u); // the state of all blocks is 32 MiB, C 256 MiB
+  EXPECT_GT(LastParts, 16u);
+  EXPECT_EQ(plan.costs.front().copied, 512 * MiB); // each byte once
+  // Where it fits, the last iterations are one part as the others.
+  Input.buffers.back().bytes = Chunk;
+  check(planLaunch(Input));
+  EXPECT_EQ(LastParts, 1u);
+}
+
+TEST_F(LoopPlanTest, ABlocksResultsThatAreTooLargeAreTold) {
+  begin(16, 1, 1, 256, 16 * MiB);
+  touch(256 * MiB, {0, {0, 0, 0, MiB}, MiB});
+  touch(512 * MiB, {0, {32 * MiB, 0, 0, 0}, 32 * MiB, true});
+  EXPECT_EQ(planLaunch(Input).kind, LaunchPlan::Impossible);
+}
+
 TEST_F(LoopPlanTest, AnIterationThatIsTooLargeIsTold) {
   begin(256, 1, 1, 8, 16 * MiB);
   // Each iteration of each block has 32 MiB.
@@ -247,7 +314,8 @@ TEST_F(LoopPlanTest, SlicesThatFetchTheSameAgainAndAgainAreNot) {
   begin(64, 1, 1, 30, 16 * Chunk);
   Input.buffers = {{30 * Chunk, Chunk}};
   Input.footprint = [](const BlockBox &box) {
-    const uint32_t end = box.Hi[LoopDimension] ? box.Hi[LoopDimension] : 30;
+    const uint32_t end =
+        box.Hi[LoopDimension] ? std::min(box.Hi[LoopDimension], 30u) : 30;
     ChunkSet set;
     for (uint32_t chunk = box.Lo[LoopDimension]; chunk < end; ++chunk)
       if (box.Hi[0] - box.Lo[0] > 1 || chunk % 2 == box.Lo[0] % 2)
@@ -296,7 +364,7 @@ TEST_F(LoopPlanTest, RandomLaunchesAreCoveredOnceInOrderAndFit) {
     StatePerBlock = upTo(3) ? upTo(4096) : upTo(4 * MiB);
     const uint64_t count = 1 + upTo(3);
     for (uint64_t i = 0; i < count; ++i) {
-      Access access{0, {}, 1 + upTo(2 * Chunk)};
+      Access access{0, {}, 1 + upTo(2 * Chunk), upTo(4) == 0};
       for (uint64_t &step : access.step)
         step = upTo(2) ? upTo(Chunk) : 0;
       touch((1 + upTo(128)) * Chunk, access);

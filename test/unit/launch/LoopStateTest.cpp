@@ -28,7 +28,7 @@ TEST(LoopArgumentsTest, SixFollowThoseOfTheKernel) {
   call.dynamicSharedBytes = 77;
   const BlockBox box{{0, 0, 2, 7}, {4, 3, 4, 9}};
   EXPECT_EQ(blocksOf(box), 24u);
-  const LoopArguments arguments(call, 0x1000, box, /*last=*/false);
+  const LoopArguments arguments(call, 0x1000, box, box);
   const std::span<void *const> all = arguments.all();
   ASSERT_EQ(all.size(), 8u);
   EXPECT_EQ(all[0], &one);
@@ -45,8 +45,9 @@ TEST(LoopArgumentsTest, TheLastPartGoesToTheEnd) {
   LaunchCall call{};
   call.grid[0] = 1000;
   call.grid[1] = call.grid[2] = 1;
-  const BlockBox box{{250, 0, 0, 7}, {260, 1, 1, 9}};
-  const LoopArguments arguments(call, 0x1000, box, /*last=*/true);
+  const BlockBox panel{{250, 0, 0, 0}, {260, 1, 1, 7}};
+  const BlockBox box{{253, 0, 0, 7}, {255, 1, 1, ToTheEnd}};
+  const LoopArguments arguments(call, 0x1000, box, panel);
   const std::span<void *const> all = arguments.all();
   ASSERT_EQ(all.size(), 6u);
   EXPECT_EQ(argument<uint64_t>(all.data(), 1), 7u);
