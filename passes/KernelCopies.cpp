@@ -107,10 +107,16 @@ PreservedAnalyses KernelCopiesPass::run(Module &M,
   removeFromUsedLists(M, [&](Constant *Used) {
     return is_contained(Replaced, dyn_cast<Function>(Used));
   });
+  FunctionAnalysisManager &OfFunctions =
+      Analyses.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function *Copy : Replaced) {
     Copy->removeDeadConstantUsers();
-    if (Copy->use_empty())
-      Copy->eraseFromParent();
+    if (!Copy->use_empty())
+      continue;
+    // The next function may get its memory, and must not get what is known of
+    // it.
+    OfFunctions.clear(*Copy, Copy->getName());
+    Copy->eraseFromParent();
   }
   addRestrictCopies(Restricted, Analyses);
   return Counting.empty() && Slices.empty() && Restricted.empty()

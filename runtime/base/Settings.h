@@ -53,7 +53,7 @@ struct Settings {
   bool poison = false;                ///< DRAGON_POISON (cpu device)
   bool quiet = false;                 ///< DRAGON_QUIET
   Wavefront wavefront = Wavefront::Auto; ///< DRAGON_WAVEFRONT
-  unsigned sliceQueues = 1;              ///< DRAGON_SLICE_QUEUES
+  unsigned sliceQueues = 0;              ///< DRAGON_SLICE_QUEUES
   bool elide = true;       ///< DRAGON_ELIDE: staging elision and deferral
   std::string stats;       ///< DRAGON_STATS: "-" = table on stderr, else a file
   std::string pager;       ///< DRAGON_PAGER: "" = none, "fault"

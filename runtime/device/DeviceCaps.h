@@ -26,6 +26,7 @@ struct DeviceCaps {
   bool mapsFiles; ///< mapFile works
   uint64_t totalMemory;
   uint64_t freeMemory; ///< at creation
+  unsigned processors; ///< each runs blocks of its own; 0: not known
 };
 
 } // namespace dragon

@@ -126,22 +126,48 @@ Status SliceRunner::runOne(SliceUses &uses, size_t index) {
   return {};
 }
 
-Status SliceRunner::run(SliceUses &uses) {
-  count(uses);
-  // Parts of a loop run one behind the other; of others, several at a time.
-  // Poison is in the order of one queue.
-  const bool isLoop = uses.slice(0).isOfLoop();
-  const bool severalQueues = !isLoop && Ctx.caps().asynchronous &&
-                             Time.Tracking && uses.size() > 1 &&
-                             !Ctx.config.poison;
-  const unsigned queues = severalQueues ? Ctx.config.sliceQueues : 1;
-  if (!isLoop)
-    return runAll(uses, queues);
+/// Of a slice.
+static uint64_t mostBlocks(const SliceUses &uses) {
   uint64_t blocks = 0;
   for (size_t i = 0; i < uses.size(); ++i)
     blocks = std::max(blocks, blocksOf(uses.slice(i).box));
-  DRAGON_TRY(State.begin(uses.launch(0), blocks));
-  Status status = runAll(uses, queues);
+  return blocks;
+}
+
+/// Slices that run at a time: several where one leaves processors idle.
+unsigned SliceRunner::queuesFor(const SliceUses &uses) const {
+  // Poison is in the order of one queue.
+  if (!Ctx.caps().asynchronous || !Time.Tracking || uses.size() < 2 ||
+      Ctx.config.poison)
+    return 1;
+  constexpr uint64_t Most = 4;
+  if (Ctx.config.sliceQueues)
+    return Ctx.config.sliceQueues;
+  return unsigned(
+      std::clamp<uint64_t>(Ctx.caps().processors / mostBlocks(uses), 1, Most));
+}
+
+/// What is written leaves the device at the latest when later slices need the
+/// room.
+void SliceRunner::expectEvictions(const SliceUses &uses) {
+  std::unordered_set<const Chunk *> written;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < uses.size(); ++i)
+    for (const SliceUses::Use &use : uses.uses(i))
+      if (const Chunk &chunk = *use.use->chunk; use.use->mayWrite() &&
+                                                !chunk.host.id &&
+                                                written.insert(&chunk).second)
+        bytes += chunk.bytes();
+  OnDevice.expectEvictions(bytes);
+}
+
+Status SliceRunner::run(SliceUses &uses) {
+  count(uses);
+  if (!uses.slice(0).isOfLoop())
+    return runAll(uses, queuesFor(uses));
+  // Parts of a loop run one behind the other.
+  DRAGON_TRY(State.begin(uses.launch(0), mostBlocks(uses)));
+  Status status = runAll(uses, 1);
   Status ended = State.end(uses.launch(0));
   return status.ok() ? std::move(ended) : std::move(status);
 }
@@ -154,8 +180,11 @@ Status SliceRunner::runAll(SliceUses &uses, unsigned queues) {
   uses.runAtATime(queues);
   DRAGON_TRY(AtATime.begin(uses.launch(0).queue, queues));
   Status status;
-  for (size_t i = 0; i < uses.size() && status.ok(); ++i)
+  for (size_t i = 0; i < uses.size() && status.ok(); ++i) {
     status = runOne(uses, i);
+    if (i == 0)
+      expectEvictions(uses); // not in the way of the first one
+  }
   // Also where one failed: the others are on their way.
   Status ended = AtATime.end();
   return status.ok() ? std::move(ended) : std::move(status);

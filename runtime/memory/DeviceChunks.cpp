@@ -206,6 +206,14 @@ void DeviceChunks::expectHostMemory() {
   Slabs.Pool.expect(Ctx.limits.chunkBytes, expected);
 }
 
+void DeviceChunks::expectEvictions(uint64_t bytes) {
+  constexpr unsigned Threads = 1; // as fast as a tenth of the link
+  if (bytes && Ctx.caps().asynchronous)
+    Slabs.Pool.expect(Ctx.limits.chunkBytes,
+                      Slabs.Pool.used() + Ctx.limits.transitBytes + bytes,
+                      Threads);
+}
+
 bool DeviceChunks::hasRoomForFree(uint64_t bytes) {
   if (Pool.hasRoom(bytes))
     return true;

@@ -66,6 +66,9 @@ public:
   /// What does not fit on the device will need host memory, but for what the
   /// program's memory holds: it is made ahead.
   void expectHostMemory();
+  /// So many bytes that have no host memory are about to be written, by
+  /// launches that do not fit: as much is made while they run.
+  void expectEvictions(uint64_t bytes);
   /// The one line that says that not everything fits.
   void noticeOnce();
 

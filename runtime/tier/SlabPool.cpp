@@ -135,7 +135,7 @@ bool SlabPool::reclaim(std::unique_lock<std::mutex> &guard) {
 // -- Made ahead --------------------------------------------------------------
 
 bool SlabPool::shouldMake() const {
-  if (!ExpectedSlab || Pausing || SizesComing.size() >= Ahead.threads)
+  if (!ExpectedSlab || Pausing || SizesComing.size() >= MostMakers)
     return false;
   const uint64_t ahead =
       (numKept(ExpectedSlab, Usual) + numBeingMade(ExpectedSlab, Usual)) *
@@ -144,10 +144,11 @@ bool SlabPool::shouldMake() const {
          Used + Idle + Coming + ExpectedSlab <= std::min(Expected, Budget);
 }
 
-void SlabPool::expect(size_t bytes, uint64_t total) {
+void SlabPool::expect(size_t bytes, uint64_t total, unsigned threads) {
   std::lock_guard guard(Lock);
   ExpectedSlab = total ? bytes : 0;
   Expected = total;
+  MostMakers = std::min(threads, Ahead.threads);
   if (Resting || !shouldMake())
     return;
   Wanted.notify_all();
