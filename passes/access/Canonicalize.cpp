@@ -7,6 +7,7 @@
 
 #include "passes/access/Canonicalize.h"
 
+#include "passes/access/ConditionalSteps.h"
 #include "passes/support/LoopTags.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -455,10 +456,11 @@ void canonicalizeForAnalysis(Module &M) {
   for (Function &F : M)
     if (!F.isDeclaration()) {
       Second.run(F, FunctionAnalyses);
-      FunctionAnalyses.invalidate(F, PreservedAnalyses::none());
-      rewriteExitValues(F, FunctionAnalyses);
       DominatorTree DT(F);
       LoopInfo LI(DT);
+      makeStepsUnconditional(LI, DT);
+      FunctionAnalyses.invalidate(F, PreservedAnalyses::none());
+      rewriteExitValues(F, FunctionAnalyses);
       hoistInvariants(F, LI);
       FunctionAnalyses.invalidate(F, PreservedAnalyses::none());
     }

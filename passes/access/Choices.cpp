@@ -21,20 +21,6 @@ namespace dragon {
 /// An access becomes at most so many.
 constexpr size_t MaxChoices = 8;
 
-namespace {
-
-/// One of two values, by a condition that is decided in the block Where.
-struct Chooser {
-  const Instruction *Result = nullptr;
-  Value *Condition = nullptr;
-  Value *True = nullptr;
-  Value *False = nullptr;
-  const BasicBlock *Where = nullptr;
-  explicit operator bool() const { return Result; }
-};
-
-/// A select, what an if or a conditional operator leaves behind, or a
-/// comparison.
 Chooser chooserOf(const Instruction &I, const DominatorTree &DT,
                   const LoopInfo &LI) {
   if (auto *Select = dyn_cast<SelectInst>(&I)) {
@@ -50,8 +36,7 @@ Chooser chooserOf(const Instruction &I, const DominatorTree &DT,
             ConstantInt::getTrue(I.getContext()),
             ConstantInt::getFalse(I.getContext()), I.getParent()};
   auto *Phi = dyn_cast<PHINode>(&I);
-  if (!Phi || Phi->getNumIncomingValues() != 2 ||
-      LI.isLoopHeader(Phi->getParent()))
+  if (!Phi || LI.isLoopHeader(Phi->getParent()))
     return {};
   auto *Node = DT.getNode(Phi->getParent());
   if (!Node || !Node->getIDom())
@@ -62,21 +47,28 @@ Chooser chooserOf(const Instruction &I, const DominatorTree &DT,
       Branch->getSuccessor(0) == Branch->getSuccessor(1) ||
       LI.getLoopFor(Where) != LI.getLoopFor(Phi->getParent()))
     return {};
+  // Each side has one value, from wherever it comes.
   Value *Sides[2] = {nullptr, nullptr};
-  for (unsigned Side : {0u, 1u}) {
-    BasicBlockEdge Taken(Where, Branch->getSuccessor(Side));
-    for (unsigned In : {0u, 1u}) {
-      const BasicBlock *From = Phi->getIncomingBlock(In);
-      bool Direct =
-          From == Where && Branch->getSuccessor(Side) == Phi->getParent();
-      if (Direct || (From != Where && DT.dominates(Taken, From)))
-        Sides[Side] = Phi->getIncomingValue(In);
-    }
+  for (unsigned In = 0; In < Phi->getNumIncomingValues(); ++In) {
+    const BasicBlock *From = Phi->getIncomingBlock(In);
+    auto IsOf = [&](unsigned Side) {
+      const BasicBlock *First = Branch->getSuccessor(Side);
+      return From == Where ? First == Phi->getParent()
+                           : DT.dominates(BasicBlockEdge(Where, First), From);
+    };
+    if (!IsOf(0) && !IsOf(1))
+      return {};
+    Value *&Is = Sides[IsOf(0) ? 0 : 1];
+    if (Is && Is != Phi->getIncomingValue(In))
+      return {};
+    Is = Phi->getIncomingValue(In);
   }
   if (!Sides[0] || !Sides[1])
     return {};
   return {&I, Branch->getCondition(), Sides[0], Sides[1], Where};
 }
+
+namespace {
 
 /// Puts a value in the place of another.
 class Replacement : public SCEVRewriteVisitor<Replacement> {
@@ -123,6 +115,25 @@ struct FindChooser {
   bool isDone() const { return bool(Found); }
 };
 
+/// What the condition is in the block, if a branch on it says so.
+std::optional<bool> sideAt(const Value &Condition, const BasicBlock &Block,
+                           const DominatorTree &DT) {
+  for (const DomTreeNode *Node = DT.getNode(&Block); Node;
+       Node = Node->getIDom()) {
+    const BasicBlock *Above = Node->getBlock();
+    const auto *Branch = dyn_cast<BranchInst>(Above->getTerminator());
+    if (!Branch || !Branch->isConditional() ||
+        Branch->getCondition() != &Condition ||
+        Branch->getSuccessor(0) == Branch->getSuccessor(1))
+      continue;
+    for (unsigned Side : {0u, 1u})
+      if (DT.dominates(BasicBlockEdge(Above, Branch->getSuccessor(Side)),
+                       &Block))
+        return Side == 0;
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 std::vector<Choice> choicesOf(const SCEV &Offset, const BasicBlock &Block,
@@ -166,6 +177,11 @@ std::vector<Choice> choicesOf(const SCEV &Offset, const BasicBlock &Block,
       C.Taken.push_back({Found.Result, Found.Condition, Side, Is, Found.Where});
       return C;
     };
+    // Where a branch on the condition leads to the access, it is known.
+    if (const std::optional<bool> Side = sideAt(*Found.Condition, Block, DT)) {
+      Result[I] = take(Result[I], *Side);
+      continue;
+    }
     // Choices by one condition are made together.
     if (Decided) {
       Result[I] = take(Result[I], Before->Side);

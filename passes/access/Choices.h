@@ -49,6 +49,21 @@ struct Choice {
   Sides Taken;
 };
 
+/// One of two values, by a condition that is decided in the block Where.
+struct Chooser {
+  const llvm::Instruction *Result = nullptr;
+  llvm::Value *Condition = nullptr;
+  llvm::Value *True = nullptr;
+  llvm::Value *False = nullptr;
+  const llvm::BasicBlock *Where = nullptr;
+  explicit operator bool() const { return Result; }
+};
+
+/// A select, what an if or a conditional operator leaves behind, or a
+/// comparison; else nothing.
+Chooser chooserOf(const llvm::Instruction &I, const llvm::DominatorTree &DT,
+                  const llvm::LoopInfo &LI);
+
 /// What the offset of an access in `Block` is, case by case: each thread is in
 /// one of them. Just the offset itself if nothing is chosen. What is chosen is
 /// known in the conditions as well: `at` is not -1 where in[at] is read because

@@ -190,7 +190,16 @@ class LoopShapes:
         memory, first, nx, ny, nz = volume
         plane, at = nx * ny, min(first, data.y.words - nx * ny * nz)
         start = "  long at = (long)y * nx + x, plane = (long)nx * ny;\n"
-        if rng.random() < 0.6:
+        inside, guarded = "x < nx && y < ny", rng.random() < 0.5
+        if rng.random() < 0.3:
+            # All threads march, and those that have nothing to do stay where they are.
+            body = (f"{start}  const bool active = {inside};\n  uint32_t here = active ? in[at] : 0;\n"
+                    "  for (int z = 1; z < nz - 1; ++z)\n    if (active) {\n      at += plane;\n"
+                    "      const uint32_t next = in[at];\n"
+                    "      if (z != 5)\n        out[at] = here * 5 + next;\n      else\n        out[at] = next;\n"
+                    "      here = next;\n    }\n")
+            low, high, inside = 1, nz - 1, "true"
+        elif rng.random() < 0.6:
             body = (f"{start}  uint32_t below = in[at], here = in[at + plane];\n  for (int z = 1; z < nz - 1; ++z) {{\n"
                     "    uint32_t above = in[(z + 1) * plane + at];\n    out[z * plane + at] = below + 2 * here + above;\n"
                     "    below = here;\n    here = above;\n  }\n")
@@ -201,7 +210,7 @@ class LoopShapes:
                     "    out[z * plane + at] = a ^ b * 3 ^ c * 5 ^ d;\n    a = b;\n    b = c;\n    c = d;\n  }\n")
             low, high = 3, nz
         name = self.kernel("planes", "const uint32_t *in, uint32_t *out, int nx, int ny, int nz",
-                           self.AT + self.guarded("x < nx && y < ny", body, rng.random() < 0.5))
+                           self.AT + self.guarded(inside, body, guarded))
         self.launch_loop(name, f"dim3(({nx} + 31) / 32, ({ny} + 3) / 4), dim3(32, 4)",
                          [self.pointer(memory, first), self.pointer(data.y, at), str(nx), str(ny), self.number(nz)],
                          [(memory, first, first + plane * nz, "r"), (data.y, at + plane * low, at + plane * high, "d")],

@@ -57,8 +57,8 @@ extern "C" __global__ void compacted(const int *x, float *a, int n) {
 }
 // CHECK-LABEL: kernel planes{{$}}
 // CHECK-NEXT:   a (argument 0): write
-// CHECK-NEXT:     write 4 bytes at 4*sext64(tid.x + any[smin({{.*}}arg2, 0){{.*}}*trunc32(k0)..
-// PLANES: a: write [0,1220){{$}}
+// CHECK-NEXT:     write exact 4 bytes at 4*zext64(tid.x) + 4*sext64(arg2)*k0
+// PLANES: a: write [0,20) [400,420) [800,820) [1200,1220) must [0,20) [400,420) [800,820) [1200,1220){{$}}
 extern "C" __global__ void planes(float *a, int n, int plane, int width) {
   int at = threadIdx.x;
   bool active = at < width;
