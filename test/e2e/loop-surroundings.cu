@@ -17,18 +17,20 @@
 
 #include <vector>
 
-/// Sums of columns in memory, which are cleared first; and the launch is
-/// counted, by one thread.
+/// Sums of columns; another buffer is cleared first, and the launch is counted,
+/// by one thread.
 __global__ void cleared(const uint32_t *m, int rows, int cols, uint32_t *out,
-                        uint32_t *count) {
+                        uint32_t *zeros) {
   int c = blockIdx.x * blockDim.x + threadIdx.x;
   if (c >= cols)
     return;
-  out[c] = 0;
+  zeros[c] = 0;
   if (c == 0)
-    atomicAdd(count, 1u);
+    atomicAdd(zeros + cols, 1u);
+  uint32_t sum = 0;
   for (int r = 0; r < rows; ++r)
-    out[c] += m[(long)r * cols + c];
+    sum += m[(long)r * cols + c];
+  out[c] = sum;
 }
 
 /// y = a y + sums of columns: what is there is scaled in memory, once.
@@ -145,10 +147,12 @@ int main() {
     sums[i % cols] += x[i];
   for (int c = 0; c < cols; ++c)
     some[c] = c * 7 + 3;
-  uint32_t *dy = upload(some), *dz = upload({5});
-  cleared<<<cols / 64, 64>>>(dx, rows, cols, dy, dz);
+  std::vector<uint32_t> old(cols + 1, 5), cleaned(cols + 1);
+  cleaned[cols] = 6; // counted once
+  uint32_t *dy = upload(some), *zeros = upload(old), *dz = upload({5});
+  cleared<<<cols / 64, 64>>>(dx, rows, cols, dy, zeros);
   check("cleared", sums, dy);
-  check("count", {6}, dz);
+  check("zeros", cleaned, zeros);
 
   for (int c = 0; c < cols; ++c)
     y[c] = 12 * sums[c];
