@@ -47,6 +47,22 @@ bool FirstLaunch::isForBuffersAlone(const CallBase &Call) {
   });
 }
 
+const char *FirstLaunch::obstacleIn(const KernelSummary &Summary,
+                                    uint32_t Number) {
+  auto IsClearing = [Number](const AccessSummary &Access) {
+    return (Access.Flags & AccessWrite) &&
+           is_contained(Access.Beside, std::pair(Number, LoopPlace::First));
+  };
+  for (const PointerSummary &Pointer : Summary.Pointers)
+    if (!(Pointer.Flags & PointerReadBeforeWrite) &&
+        any_of(Pointer.Accesses, IsClearing) &&
+        any_of(Pointer.Accesses, [](const AccessSummary &Access) {
+          return Access.Flags & AccessRead;
+        }))
+      return "what is written in front of it is read in it";
+  return nullptr;
+}
+
 /// Or beside it, on the way to its end.
 bool FirstLaunch::isInFront(const BasicBlock &Block) const {
   return !L.contains(&Block) && !DT.dominates(L.getHeader(), &Block);

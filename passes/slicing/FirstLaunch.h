@@ -22,6 +22,8 @@
 #ifndef DRAGON_PASSES_SLICING_FIRSTLAUNCH_H
 #define DRAGON_PASSES_SLICING_FIRSTLAUNCH_H
 
+#include "dragon/SummaryBuilder.h"
+
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
@@ -46,6 +48,10 @@ public:
   void add(llvm::Instruction &I) { Once.insert(&I); }
   /// Nobody needs anything of the call but what it does to buffers.
   static bool isForBuffersAlone(const llvm::CallBase &Call);
+  /// Why a launch cannot go on for what the summary says of the loop with that
+  /// number: that a pointer's bytes are written in front of the loop before
+  /// they are read is true of the launch, and not of a range of iterations.
+  static const char *obstacleIn(const KernelSummary &Summary, uint32_t Number);
   /// After add(): nothing else in front of the loop depends on what was read
   /// but what is kept. Else no launch can go on.
   bool canGoOn();

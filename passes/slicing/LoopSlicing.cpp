@@ -373,23 +373,6 @@ void LoopCutter::cut() {
   B.CreateCondBr(B.CreateICmpEQ(End, B.getInt64(UINT64_MAX)), Behind, Save);
 }
 
-/// That a pointer's bytes are written in front of the loop before they are read
-/// is true of the launch, and not of a range of iterations.
-const char *obstacleInSummary(const KernelSummary &Summary, uint32_t Number) {
-  auto IsClearing = [Number](const AccessSummary &Access) {
-    return (Access.Flags & AccessWrite) &&
-           is_contained(Access.Beside, std::pair(Number, LoopPlace::First));
-  };
-  for (const PointerSummary &Pointer : Summary.Pointers)
-    if (!(Pointer.Flags & PointerReadBeforeWrite) &&
-        any_of(Pointer.Accesses, IsClearing) &&
-        any_of(Pointer.Accesses, [](const AccessSummary &Access) {
-          return Access.Flags & AccessRead;
-        }))
-      return "what is written in front of it is read in it";
-  return nullptr;
-}
-
 /// What happens with the first and with the last iterations alone. What is read
 /// in front of the loop may be read in each launch.
 void placeAccesses(KernelSummary &Summary) {
@@ -478,7 +461,7 @@ bool addLoopSlices(Function &Kernel, KernelSummary &Summary,
       continue;
     LoopLegality Legality(Kernel, *L, DT, Summary);
     std::string Cause = Legality.whyNot();
-    if (const char *Why = obstacleInSummary(Summary, Tagged.Number);
+    if (const char *Why = FirstLaunch::obstacleIn(Summary, Tagged.Number);
         Why && Cause.empty())
       Cause = Why;
     if (Cause.empty() && !hasRoomForParameters(Kernel, Summary))
