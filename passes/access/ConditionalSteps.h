@@ -20,7 +20,6 @@
 
 namespace llvm {
 class DominatorTree;
-class Function;
 class LoopInfo;
 } // namespace llvm
 

@@ -38,7 +38,7 @@ bool FirstLaunch::isForBuffersAlone(const CallBase &Call) {
       const Function *Called = Inner ? Inner->getCalledFunction() : nullptr;
       return none_of(variablesOf(I),
                      [](const GlobalVariable *Variable) {
-                       return isInSharedMemory(*Variable);
+                       return isShared(*Variable);
                      }) &&
              (!Inner ||
               (Called && (!Called->isDeclaration() ||

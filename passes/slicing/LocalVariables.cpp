@@ -103,7 +103,7 @@ bool LocalVariables::goesOn(const AllocaInst &Variable) {
   find(Variable, Found, Seen);
   const bool MayChange =
       Found.Escapes || any_of(Found.Writes, [&](const Instruction *Write) {
-        return Blocks.contains(const_cast<BasicBlock *>(Write->getParent()));
+        return Blocks.contains(Write->getParent());
       });
   return MayChange && !beginsInside(Variable);
 }

@@ -7,6 +7,8 @@
 
 #include "passes/slicing/LoopExits.h"
 
+#include "passes/support/UsedGlobals.h"
+
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -39,12 +41,8 @@ bool isAddressInBuffer(const Value &V) {
              : IsOfParameter(&V);
 }
 
-/// Of the thread's memory, or the block's.
-bool isOwn(const Value *Address) {
-  const Value *Object = getUnderlyingObject(Address);
-  return isa<AllocaInst>(Object) ||
-         Object->getType()->getPointerAddressSpace() ==
-             NVPTXAS::ADDRESS_SPACE_SHARED;
+bool isOfOwn(const Value *Address) {
+  return isOwn(*getUnderlyingObject(Address));
 }
 
 /// Code, some values of which are followed to addresses in buffers.
@@ -57,9 +55,9 @@ public:
   /// Accesses a buffer at an address that is made of such a value.
   bool accesses(const Instruction &I) {
     if (const Value *Address = getLoadStorePointerOperand(&I))
-      return !isOwn(Address) && depends(*Address);
+      return !isOfOwn(Address) && depends(*Address);
     if (const auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
-      return !isOwn(Atomic->getPointerOperand()) &&
+      return !isOfOwn(Atomic->getPointerOperand()) &&
              depends(*Atomic->getPointerOperand());
     if (const auto *Call = dyn_cast<CallBase>(&I))
       return accessesIn(*Call);
@@ -78,7 +76,7 @@ private:
     bool HasBuffer = false, Any = false;
     for (unsigned I = 0; I < Call.arg_size(); ++I) {
       const Value *Arg = Call.getArgOperand(I);
-      HasBuffer |= Arg->getType()->isPointerTy() && !isOwn(Arg);
+      HasBuffer |= Arg->getType()->isPointerTy() && !isOfOwn(Arg);
       if (!depends(*Arg))
         continue;
       Any = true;
@@ -103,7 +101,7 @@ private:
       return Known->second;
     // Variables in local memory may hold anything of it.
     const auto *Load = dyn_cast<LoadInst>(I);
-    const bool Is = (Load && isOwn(Load->getPointerOperand())) ||
+    const bool Is = (Load && isOfOwn(Load->getPointerOperand())) ||
                     any_of(I->operands(), [this](const Use &Operand) {
                       return depends(*Operand);
                     });
@@ -121,7 +119,7 @@ bool isFollowedBehind(const Loop &L, const BlockSet &Blocks,
                       const DominatorTree &DT) {
   auto IsOfLoop = [&](const Value &V) {
     const auto *I = dyn_cast<Instruction>(&V);
-    return I && Blocks.contains(const_cast<BasicBlock *>(I->getParent()));
+    return I && Blocks.contains(I->getParent());
   };
   Followed Values(IsOfLoop);
   BasicBlock *Head = L.getHeader();
@@ -228,12 +226,14 @@ void Exits::finishPhis(BasicBlock &Out) {
 }
 
 void Exits::leadThroughHead(DominatorTree &DT) {
-  for (BasicBlock *Block : withWaysOut(L)) {
-    if (L.contains(Block))
+  // In the function's order: the same code comes out each time.
+  const BlockSet Blocks = withWaysOut(L);
+  for (BasicBlock &Block : Function) {
+    if (!Blocks.contains(&Block) || L.contains(&Block))
       continue;
-    if (isa<ReturnInst>(Block->getTerminator()))
-      SplitBlock(Block, Block->getTerminator(), &DT, &LI);
-    L.addBasicBlockToLoop(Block, LI);
+    if (isa<ReturnInst>(Block.getTerminator()))
+      SplitBlock(&Block, Block.getTerminator(), &DT, &LI);
+    L.addBasicBlockToLoop(&Block, LI);
   }
   formDedicatedExitBlocks(&L, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
   formLCSSA(L, DT, &LI, nullptr);
@@ -309,18 +309,19 @@ BlockSet withWaysOut(const Loop &L) {
 const char *obstacleToLeaveAtHead(const Loop &L, const BlockSet &Blocks,
                                   const DominatorTree &DT) {
   bool IsLeft = false;
-  for (BasicBlock *Block : Blocks) {
-    const bool Leaves = any_of(successors(Block), [&](BasicBlock *Next) {
+  for (const BasicBlock &Block : *L.getHeader()->getParent()) {
+    if (!Blocks.contains(&Block))
+      continue;
+    const bool Leaves = any_of(successors(&Block), [&](const BasicBlock *Next) {
       return !Blocks.contains(Next);
     });
-    IsLeft |= Leaves || isa<ReturnInst>(Block->getTerminator());
-    if (Leaves && !hasPlainSuccessors(*Block->getTerminator()))
+    IsLeft |= Leaves || isa<ReturnInst>(Block.getTerminator());
+    if (Leaves && !hasPlainSuccessors(*Block.getTerminator()))
       return "it is left in an unusual way";
-    for (const Instruction &I : *Block)
+    for (const Instruction &I : Block)
       if (any_of(I.users(),
                  [&](const User *By) {
-                   return !Blocks.contains(const_cast<BasicBlock *>(
-                       cast<Instruction>(By)->getParent()));
+                   return !Blocks.contains(cast<Instruction>(By)->getParent());
                  }) &&
           !canBeKept(I))
         return "a value that is used behind it cannot be kept for the next "

@@ -30,17 +30,6 @@ namespace dragon {
 
 namespace {
 
-bool isShared(const Value &Object) {
-  return Object.getType()->isPointerTy() &&
-         Object.getType()->getPointerAddressSpace() ==
-             NVPTXAS::ADDRESS_SPACE_SHARED;
-}
-
-/// The block's memory, or the thread's.
-bool isOwn(const Value &Object) {
-  return isShared(Object) || isa<AllocaInst>(Object);
-}
-
 constexpr const char *ReadsWhatMayChange =
     "what is in front of it reads memory that the kernel may change";
 constexpr const char *WritesMemory =
@@ -372,7 +361,7 @@ const char *LoopLegality::obstacleInFront(Instruction &I, bool MayBeBehind) {
 void LoopLegality::addShared(BasicBlock &Block) {
   auto AddOf = [&](const Instruction &I) {
     for (GlobalVariable *Variable : variablesOf(I))
-      if (isInSharedMemory(*Variable))
+      if (isShared(*Variable))
         Shared.insert(Variable);
   };
   for (const Instruction &I : Block) {

@@ -9,7 +9,7 @@
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/GlobalVariable.h"
-#include "llvm/IR/Instruction.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/Support/NVPTXAddrSpace.h"
 
 using namespace llvm;
@@ -37,8 +37,14 @@ SmallSetVector<GlobalVariable *, 4> variablesOf(const Instruction &I) {
   return Variables;
 }
 
-bool isInSharedMemory(const GlobalVariable &Variable) {
-  return Variable.getAddressSpace() == NVPTXAS::ADDRESS_SPACE_SHARED;
+bool isShared(const Value &Object) {
+  return Object.getType()->isPointerTy() &&
+         Object.getType()->getPointerAddressSpace() ==
+             NVPTXAS::ADDRESS_SPACE_SHARED;
+}
+
+bool isOwn(const Value &Object) {
+  return isShared(Object) || isa<AllocaInst>(Object);
 }
 
 } // namespace dragon

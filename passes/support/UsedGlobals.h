@@ -12,6 +12,7 @@
 namespace llvm {
 class GlobalVariable;
 class Instruction;
+class Value;
 } // namespace llvm
 
 namespace dragon {
@@ -21,8 +22,11 @@ namespace dragon {
 llvm::SmallSetVector<llvm::GlobalVariable *, 4>
 variablesOf(const llvm::Instruction &I);
 
-/// It is a variable in the shared memory of a block.
-bool isInSharedMemory(const llvm::GlobalVariable &Variable);
+/// The object is in the shared memory of a block.
+bool isShared(const llvm::Value &Object);
+
+/// It is the block's, or the thread's.
+bool isOwn(const llvm::Value &Object);
 
 } // namespace dragon
 

@@ -150,6 +150,8 @@ unsigned SliceRunner::queuesFor(const SliceUses &uses) const {
 /// What is written leaves the device at the latest when later slices need the
 /// room.
 void SliceRunner::expectEvictions(const SliceUses &uses) {
+  if (!Ctx.caps().asynchronous)
+    return; // memory is made in no time
   std::unordered_set<const Chunk *> written;
   uint64_t bytes = 0;
   for (size_t i = 0; i < uses.size(); ++i)

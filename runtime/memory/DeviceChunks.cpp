@@ -208,7 +208,7 @@ void DeviceChunks::expectHostMemory() {
 
 void DeviceChunks::expectEvictions(uint64_t bytes) {
   constexpr unsigned Threads = 1; // as fast as a tenth of the link
-  if (bytes && Ctx.caps().asynchronous)
+  if (bytes)
     Slabs.Pool.expect(Ctx.limits.chunkBytes,
                       Slabs.Pool.used() + Ctx.limits.transitBytes + bytes,
                       Threads);

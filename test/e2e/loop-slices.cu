@@ -19,7 +19,7 @@
 // CHECK-DAG: scaled{{.*}} runs by loop in
 // CHECK: 11 of 11 right
 // RUN: rm -rf %t.dir
-#include "e2e.h"
+#include "results.h"
 
 #include <algorithm>
 #include <vector>
@@ -164,26 +164,6 @@ __global__ void scaled(const uint32_t *x, const uint32_t *scale, int n,
   atomicAdd(out, sum);
 }
 
-static int right, checked;
-
-static void check(const char *what, const std::vector<uint32_t> &want,
-                  const uint32_t *device) {
-  std::vector<uint32_t> got(want.size());
-  CHECK(cudaMemcpy(got.data(), device, got.size() * 4, cudaMemcpyDeviceToHost));
-  ++checked;
-  right += got == want;
-  if (got != want)
-    printf("%s is wrong\n", what);
-}
-
-template <typename V> static V *upload(const std::vector<V> &host) {
-  V *device;
-  CHECK(cudaMalloc(&device, host.size() * sizeof(V)));
-  CHECK(cudaMemcpy(device, host.data(), host.size() * sizeof(V),
-                   cudaMemcpyHostToDevice));
-  return device;
-}
-
 int main() {
   const int n = 6 << 20, cols = 2048, rows = n / cols;
   std::vector<uint32_t> x(n);
@@ -272,6 +252,5 @@ int main() {
   scaled<<<12, 64>>>(dx, scales, n, small);
   check("scaled", {ofBoth}, small);
 
-  printf("%d of %d right\n", right, checked);
-  return right != checked;
+  return countResults();
 }
