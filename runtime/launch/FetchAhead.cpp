@@ -60,7 +60,7 @@ std::vector<Chunk *> FetchAhead::missing(uint64_t most) const {
 std::vector<FetchAhead::Leaving> FetchAhead::idle() {
   std::vector<Leaving> idle;
   for (const EvictionCandidate &candidate : OnDevice.candidates())
-    if (!candidate.busy && !candidate.copies && !candidate.recent &&
+    if (!candidate.busy && !candidate.copies && !candidate.waits &&
         !candidate.keepLast)
       idle.push_back({candidate, OnDevice.Chunks[candidate.index]});
   return idle;

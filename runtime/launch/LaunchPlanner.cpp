@@ -21,10 +21,12 @@ namespace {
 
 /// What a slice takes of the budget.
 constexpr uint64_t SliceShare = 8;
-/// One along a loop takes more: what its threads keep is read and written for
-/// each, at about this rate.
+/// One along a loop takes more where what its threads keep, which is read and
+/// written for each at about this rate, took more than a part of the copies'
+/// time.
 constexpr uint64_t LoopShare = 4;
 constexpr double StateRate = 1e12; // bytes a second, of device memory
+constexpr double MostOfCopies = 1.0 / 16;
 
 /// Slices that fetch everything so often are not taken without a look at the
 /// alternatives.
@@ -69,11 +71,10 @@ private:
     uint32_t layers;
     uint64_t budget; ///< for data
     uint64_t shared; ///< bytes that the first and the last iteration touch
+    uint64_t share;  ///< a slice takes so much of what they leave
     double seconds;  ///< about, for the link and for what threads keep
 
-    uint64_t sliceBytes() const {
-      return shared + (budget - shared) / LoopShare;
-    }
+    uint64_t sliceBytes() const { return shared + (budget - shared) / share; }
   };
   /// Nothing, if what they keep and one iteration of the first one do not fit.
   std::optional<Panels> panelsOf(unsigned d, uint32_t layers);
@@ -151,7 +152,7 @@ std::optional<Planner::Panels> Planner::panelsOf(unsigned d, uint32_t layers) {
   for (unsigned other = 0; other < d; ++other)
     blocks *= Input.grid[other];
   const uint64_t state = Input.stateBytes(blocks);
-  Panels panels{d, layers, 0, 0, 0};
+  Panels panels{d, layers, 0, 0, SliceShare, 0};
   const uint64_t number = (Input.grid[d] + layers - 1) / layers;
   BlockBox first = Grid;
   first.Hi[d] = layers;
@@ -167,11 +168,17 @@ std::optional<Planner::Panels> Planner::panelsOf(unsigned d, uint32_t layers) {
   }
   panels.budget = Input.deviceBudget - state;
   const uint64_t touched = bytes(Input.footprint(withTheEnd(first)));
-  const uint64_t own = panels.sliceBytes() - panels.shared;
-  const double slices = 1 + double(touched - std::min(touched, panels.shared)) /
-                                double(std::max<uint64_t>(own, 1));
-  panels.seconds = double(number) * (double(touched) / Input.rates.toDevice +
-                                     2 * slices * double(state) / StateRate);
+  const double copies = double(touched) / Input.rates.toDevice;
+  auto keeping = [&] {
+    const uint64_t own = panels.sliceBytes() - panels.shared;
+    const double slices =
+        1 + double(touched - std::min(touched, panels.shared)) /
+                double(std::max<uint64_t>(own, 1));
+    return 2 * slices * double(state) / StateRate;
+  };
+  if (keeping() > MostOfCopies * copies)
+    panels.share = LoopShare;
+  panels.seconds = double(number) * (copies + keeping());
   return panels;
 }
 

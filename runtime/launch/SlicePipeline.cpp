@@ -88,8 +88,9 @@ SlicePipeline::Preview::candidatesFor(size_t slice) const {
       continue;
     from.push_back(future.state);
     from.back().index = uint32_t(i);
-    from.back().recent =
-        Waits && from.back().lastTouch >= Uses.inUseSince(slice);
+    from.back().waits = Waits && from.back().lastTouch >= Uses.inUseSince(slice)
+                            ? Uses.waitsCount()
+                            : 0;
   }
   return from;
 }
@@ -99,7 +100,7 @@ Status SlicePipeline::Preview::makeRoom(size_t slice, uint64_t bytes) {
   if (Used + bytes > budget) {
     std::vector<Chunk *> leaving;
     for (uint32_t victim :
-         chooseVictims(candidatesFor(slice), Uses.timeOf(slice) - 1,
+         chooseVictims(candidatesFor(slice), Uses.clockOf(slice),
                        Used + bytes - budget)) {
       Future &future = Chunks[victim];
       Chunk &chunk = *future.chunk;
@@ -146,7 +147,7 @@ void SlicePipeline::Preview::ran(size_t slice) {
     future.onDevice = true;
     future.changed |= use.use->mayWrite();
     future.state.copies |= use.use->mayWrite();
-    future.state.lastTouch = Uses.timeOf(slice) - 1;
+    future.state.lastTouch = Uses.clockOf(slice);
     const Forecast after = Uses.nextAfter(use);
     future.state.nextUse = after.clock;
     future.state.returns = !after.overwritten;

@@ -95,7 +95,7 @@ Status SliceRunner::noteDeaths(const SliceUses &uses, size_t index,
 
 Status SliceRunner::runOne(SliceUses &uses, size_t index) {
   if (index)
-    Ctx.clock = uses.timeOf(index - 1);
+    Ctx.clock = uses.clockOf(index);
   if (Ctx.caps().asynchronous && uses.size() > 1)
     OnDevice.InUseSince = uses.inUseSince(index);
   DRAGON_ASSIGN(const Queue queue, AtATime.queueFor(uses, index));
@@ -179,6 +179,7 @@ Status SliceRunner::runAll(SliceUses &uses, unsigned queues) {
     uint64_t &value;
     ~Restore() { value = UINT64_MAX; }
   } restore{OnDevice.InUseSince};
+  OnDevice.WaitsCount = uses.waitsCount();
   uses.runAtATime(queues);
   DRAGON_TRY(AtATime.begin(uses.launch(0).queue, queues));
   Status status;

@@ -109,12 +109,20 @@ public:
   Forecast nextAfter(const Use &use) const;
   /// Later than now for the slice that is about to run.
   uint64_t timeOf(uint64_t slice) const;
+  /// The clock's time while the slice is queued.
+  uint64_t clockOf(size_t slice) const {
+    return slice ? timeOf(slice - 1) : Start;
+  }
   /// What was used since then is in use when that slice needs memory: by the
   /// slices before it, of each launch those that run and one that ran.
   uint64_t inUseSince(size_t slice) const {
     const size_t behind = (1 + size_t(AtATime)) * Launches.size();
     return slice > behind ? timeOf(slice - behind) - 1 : Start;
   }
+  /// Copies that waiting for a slice's chunks counts as. A wave is planned so
+  /// that it has just the memory that it needs; a launch by itself has room for
+  /// slices that come and go while one runs, if they are not in each other's.
+  unsigned waitsCount() const { return Launches.size() == 1 ? 4 : 1; }
 
 private:
   /// By a launch that comes for certain, before anybody reads it.

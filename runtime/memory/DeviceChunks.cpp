@@ -125,32 +125,11 @@ std::vector<EvictionCandidate> DeviceChunks::candidates(bool later) {
     candidate.empty = !chunk.copies.device && chunk.partly.empty();
     candidate.copies = chunk.copies.onDeviceOnly();
     candidate.busy = !later && Time.wasBusy(chunk);
-    candidate.recent = candidate.lastTouch >= InUseSince;
+    candidate.waits = candidate.lastTouch >= InUseSince ? WaitsCount : 0;
     candidate.keepLast = chunk.buffer->advice == DRAGON_ADVISE_KEEP_DEVICE;
     result.push_back(candidate);
   }
   return result;
-}
-
-Status DeviceChunks::makeRoom(uint64_t bytes) {
-  DRAGON_TRY(giveBackIdle());
-  while (!Pool.hasRoom(bytes)) {
-    noticeOnce();
-    Time.Tracking = true; // from now on it matters when work on a chunk ends
-    std::vector<EvictionCandidate> from = candidates();
-    uint64_t budget = Pool.budget(), used = Pool.used();
-    if (from.empty() || bytes > budget)
-      return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
-                           "device memory: {} needed at once, {} of {} in use "
-                           "by the same work; raise DRAGON_DEVICE_MEMORY",
-                           formatBytes(bytes), formatBytes(used),
-                           formatBytes(budget));
-    std::vector<Chunk *> victims;
-    for (uint32_t index : chooseVictims(from, Ctx.clock, used + bytes - budget))
-      victims.push_back(Chunks[index]);
-    DRAGON_TRY(evict(victims, Cause::Eviction));
-  }
-  return {};
 }
 
 Status DeviceChunks::giveBack(Chunk &chunk) {

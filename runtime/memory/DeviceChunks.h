@@ -18,6 +18,7 @@
 #include "runtime/memory/HostMemory.h"
 
 #include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -31,8 +32,10 @@ public:
 
   SlabPool Pool;
   std::vector<Chunk *> Chunks; ///< those with a device slab
-  /// While slices run: what was used since then is in use.
+  /// While slices run: what was used since then is in use, and waiting for it
+  /// counts as so many copies.
   uint64_t InUseSince = UINT64_MAX;
+  unsigned WaitsCount = 1;
 
   void list(Chunk &chunk, bool present);
   Status map(Chunk &chunk);
@@ -43,6 +46,7 @@ public:
   Status release(uintptr_t va, const Physical &parked);
   /// Slabs for `bytes` can be taken without exceeding the budget.
   Status makeRoom(uint64_t bytes);
+  class Exchange;
   /// The chunks that may leave, as they are now. `later`: for when all that
   /// uses them now is done.
   std::vector<EvictionCandidate> candidates(bool later = false);
@@ -76,6 +80,9 @@ private:
   /// Victims on their way to storage, in transit slabs.
   class Departure;
   Status evictOne(Chunk &chunk, Departure &departure);
+  /// Chooses who leaves for so many bytes, and queues the copies to host
+  /// memory.
+  StatusOr<std::vector<Chunk *>> chooseLeaving(uint64_t bytes, Cause cause);
   /// Contents that have left for host memory go on to where the program will
   /// copy them.
   Status bringToPlace(Chunk &chunk, Cause cause);
@@ -89,6 +96,32 @@ private:
   NextUsePredictor &Next;
   std::deque<Chunk *> Dying; ///< in the order of giveBack(), or dying no more
   bool Noticed = false;
+};
+
+/// Chunks leave for others that come one after the other. The copies of all
+/// that leave are queued at the beginning, and each goes when its memory is
+/// wanted: what comes is copied in while those behind it are copied out.
+class DeviceChunks::Exchange {
+public:
+  explicit Exchange(DeviceChunks &memory);
+  ~Exchange(); ///< whoever has not left stays
+  Exchange(const Exchange &) = delete;
+  Exchange &operator=(const Exchange &) = delete;
+
+  /// Room for so many bytes in all will be wanted.
+  Status begin(uint64_t bytes);
+  /// Slabs for so many of them can be taken.
+  Status makeRoom(uint64_t bytes);
+  /// All who have left are where they went, or on their way there.
+  Status finish();
+
+private:
+  Status leaveFor(uint64_t bytes);
+
+  DeviceChunks &Memory;
+  std::unique_ptr<Departure> Departing;
+  std::vector<Chunk *> Leaving;
+  size_t Left = 0; ///< of them
 };
 
 } // namespace dragon

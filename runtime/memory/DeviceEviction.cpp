@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/memory/DeviceChunks.h"
+#include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
 
@@ -57,8 +58,8 @@ StatusOr<bool> DeviceChunks::copyOut(Chunk &chunk, Cause cause) {
 /// failure, stays where it was.
 class DeviceChunks::Departure {
 public:
-  Departure(DeviceChunks &memory, Cause cause, TraceZone &zone)
-      : Memory(memory), Ctx(memory.Ctx), Why(cause), Zone(zone) {}
+  Departure(DeviceChunks &memory, Cause cause)
+      : Memory(memory), Ctx(memory.Ctx), Why(cause) {}
   ~Departure() { giveBack(); }
   Departure(const Departure &) = delete;
   Departure &operator=(const Departure &) = delete;
@@ -69,6 +70,8 @@ public:
   /// device's memory.
   Status flush();
   Cause cause() const { return Why; }
+  /// Bytes that have arrived since it was asked.
+  uint64_t takeArrived() { return std::exchange(Arrived, 0); }
 
 private:
   struct Leaving {
@@ -83,8 +86,8 @@ private:
   DeviceChunks &Memory;
   Context &Ctx;
   const Cause Why;
-  TraceZone &Zone;
   std::vector<Leaving> Entries;
+  uint64_t Arrived = 0;
   uint64_t InTransit = 0;
   uint64_t Begin = 0; ///< when the first of them was queued
 };
@@ -141,7 +144,7 @@ Status DeviceChunks::Departure::leave(Leaving &entry, uint64_t nanoseconds) {
   Chunk &chunk = *entry.chunk;
   Ctx.ledger.moved(Direction::DeviceToHost, Why, chunk.defined.bytes(),
                    nanoseconds);
-  Zone.add(chunk.defined.bytes());
+  Arrived += chunk.defined.bytes();
   if (Ctx.config.poison)
     poisonOutside(chunk, entry.slab.hostView);
   chunk.host = std::exchange(entry.slab, Physical());
@@ -214,10 +217,90 @@ Status DeviceChunks::evict(std::span<Chunk *const> victims, Cause cause) {
   // All copies are queued before the first one is waited for.
   for (Chunk *victim : victims)
     DRAGON_TRY(copyOut(*victim, cause).takeStatus());
-  Departure departure(*this, cause, zone);
+  Departure departure(*this, cause);
   for (Chunk *victim : victims)
     DRAGON_TRY(evictOne(*victim, departure));
-  return departure.flush();
+  Status status = departure.flush();
+  zone.add(departure.takeArrived());
+  return status;
+}
+
+// -- Room for those that come ------------------------------------------------
+
+StatusOr<std::vector<Chunk *>> DeviceChunks::chooseLeaving(uint64_t bytes,
+                                                           Cause cause) {
+  noticeOnce();
+  Time.Tracking = true; // from now on it matters when work on a chunk ends
+  std::vector<EvictionCandidate> from = candidates();
+  const uint64_t budget = Pool.budget(), used = Pool.used();
+  if (from.empty() || bytes > budget)
+    return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
+                         "device memory: {} needed at once, {} of {} in use by "
+                         "the same work; raise DRAGON_DEVICE_MEMORY",
+                         formatBytes(bytes), formatBytes(used),
+                         formatBytes(budget));
+  // What nothing has to be waited for goes first.
+  std::vector<Chunk *> free, copied, busy;
+  for (uint32_t index : chooseVictims(from, Ctx.clock, used + bytes - budget)) {
+    Chunk *chunk = Chunks[index];
+    (Time.wasBusy(*chunk)           ? busy
+     : chunk->copies.onDeviceOnly() ? copied
+                                    : free)
+        .push_back(chunk);
+  }
+  std::vector<Chunk *> leaving = std::move(free);
+  leaving.insert(leaving.end(), copied.begin(), copied.end());
+  leaving.insert(leaving.end(), busy.begin(), busy.end());
+  for (Chunk *chunk : leaving)
+    DRAGON_TRY(copyOut(*chunk, cause).takeStatus());
+  return leaving;
+}
+
+DeviceChunks::Exchange::Exchange(DeviceChunks &memory)
+    : Memory(memory),
+      Departing(std::make_unique<Departure>(memory, Cause::Eviction)) {}
+
+DeviceChunks::Exchange::~Exchange() = default;
+
+Status DeviceChunks::Exchange::begin(uint64_t bytes) {
+  DRAGON_TRY(Memory.giveBackIdle());
+  if (Memory.Pool.hasRoom(bytes))
+    return {};
+  DRAGON_ASSIGN(Leaving, Memory.chooseLeaving(bytes, Departing->cause()));
+  Left = 0;
+  return {};
+}
+
+Status DeviceChunks::Exchange::leaveFor(uint64_t bytes) {
+  while (Left < Leaving.size() && !Memory.Pool.hasRoom(bytes))
+    // It may have gone in another way meanwhile.
+    if (Chunk &chunk = *Leaving[Left++]; chunk.device.id)
+      DRAGON_TRY(Memory.evictOne(chunk, *Departing));
+  // Those on their way to storage still have their memory.
+  return Memory.Pool.hasRoom(bytes) ? Status() : Departing->flush();
+}
+
+Status DeviceChunks::Exchange::makeRoom(uint64_t bytes) {
+  if (Memory.Pool.hasRoom(bytes))
+    return {};
+  TraceZone zone("evict");
+  Status status = leaveFor(bytes);
+  while (status.ok() && !Memory.Pool.hasRoom(bytes)) {
+    status = begin(bytes);
+    if (status.ok())
+      status = leaveFor(bytes);
+  }
+  zone.add(Departing->takeArrived());
+  return status;
+}
+
+Status DeviceChunks::Exchange::finish() { return Departing->flush(); }
+
+Status DeviceChunks::makeRoom(uint64_t bytes) {
+  Exchange exchange(*this);
+  DRAGON_TRY(exchange.begin(bytes));
+  DRAGON_TRY(exchange.makeRoom(bytes));
+  return exchange.finish();
 }
 
 } // namespace dragon

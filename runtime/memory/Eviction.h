@@ -10,12 +10,13 @@
 // long will not be needed for long (LRU). Both are distances on one clock, so
 // that they can be compared. A chunk whose eviction costs two copies (out, and
 // in again) counts as needed twice as soon as one that costs one, and what
-// costs none goes first. To wait for work that uses the chunk counts as a copy:
-// of the chunks of a wave the farthest is the one that it has just left. Of
-// equals, and of those that cost nothing, the one goes that nobody works on.
-// Almost as far counts as equally far: in a loop over more than fits the
-// farthest is what the last launch used, and to take the one before it lets
-// copies go on while that launch runs. Pure.
+// costs none goes first. To wait for work that uses the chunk counts as one
+// copy in a wave, of whose chunks the farthest is the one that it has just
+// left, and as several where what comes would wait for what leaves. Of equals,
+// and of those that cost nothing, the one goes that nobody works on. Almost as
+// far counts as equally far: in a loop over more than fits the farthest is what
+// the last launch used, and to take the one before it lets copies go on while
+// that launch runs. Pure.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_MEMORY_EVICTION_H
@@ -35,13 +36,11 @@ struct EvictionCandidate {
   bool copies = false;   ///< evicting it moves data
   bool returns = true;   ///< using it again moves data
   bool busy = false;     ///< work that uses it is under way
-  bool recent = false;   ///< and will be when its memory is needed
+  unsigned waits = 0;    ///< copies that waiting for that work counts as
   bool keepLast = false; ///< the program asked for it (DRAGON_ADVISE_...)
 
-  /// Copies that evicting it causes; to wait for work takes about as long.
-  unsigned cost() const {
-    return unsigned(copies) + unsigned(returns) + unsigned(recent);
-  }
+  /// Copies that evicting it causes, or counts as.
+  unsigned cost() const { return unsigned(copies) + unsigned(returns) + waits; }
 };
 
 /// Indices of those to evict, in order, so that `bytes` become free; all if

@@ -54,22 +54,37 @@ Status Residency::startBringingIn(std::span<const ChunkUse> uses, Cause cause,
     if (!use.chunk->device.id)
       missing += use.chunk->bytes();
   }
+  DeviceChunks::Exchange exchange(OnDevice);
   if (missing)
-    DRAGON_TRY(OnDevice.makeRoom(missing));
-
+    DRAGON_TRY(exchange.begin(missing));
+  // What is copied comes while there is still something leaving, and what needs
+  // no copy last.
   TraceZone zone("bring in");
-  Arrivals arrivals{{}, {}, {}, fills.value_or(Ctx.copyIn)};
+  Arrivals arrivals{exchange, {}, {}, {}, fills.value_or(Ctx.copyIn)};
+  DRAGON_TRY(bringThose(uses, cause, arrivals, zone, /*withContents=*/true));
+  if (!arrivals.fromStorage.empty())
+    DRAGON_TRY(fetch(arrivals.fromStorage, cause));
+  DRAGON_TRY(bringThose(uses, cause, arrivals, zone, /*withContents=*/false));
+  return exchange.finish();
+}
+
+Status Residency::bringThose(std::span<const ChunkUse> uses, Cause cause,
+                             Arrivals &arrivals, TraceZone &zone,
+                             bool withContents) {
   Status status;
   for (const ChunkUse &use : uses)
-    if (status = bring(use, cause, arrivals); !status.ok())
-      break;
-  zone.add(arrivals.bytes);
+    if ((use.need != LaunchNeed::Overwrite) == withContents)
+      if (status = bring(use, cause, arrivals); !status.ok())
+        break;
+  zone.add(std::exchange(arrivals.bytes, 0));
   // Chunks that were queued are on their way, whatever has failed.
   Status noted = noteArrivals(arrivals);
-  DRAGON_TRY(std::move(status));
-  DRAGON_TRY(std::move(noted));
-  return arrivals.fromStorage.empty() ? Status()
-                                      : fetch(arrivals.fromStorage, cause);
+  return status.ok() ? std::move(noted) : std::move(status);
+}
+
+Status Residency::map(Chunk &chunk, Arrivals &arrivals) {
+  DRAGON_TRY(arrivals.exchange.makeRoom(chunk.bytes()));
+  return OnDevice.map(chunk);
 }
 
 Status Residency::bring(const ChunkUse &use, Cause cause, Arrivals &arrivals) {
@@ -85,7 +100,7 @@ Status Residency::bring(const ChunkUse &use, Cause cause, Arrivals &arrivals) {
       move.fetch == Fetch::Undefined || move.fetch == Fetch::Zero;
   const Queue queue = fillsOnly ? arrivals.filling : Ctx.copyIn;
   if (!chunk.device.id)
-    DRAGON_TRY(OnDevice.map(chunk));
+    DRAGON_TRY(map(chunk, arrivals));
   else if (move.fetch != Fetch::Nothing || Ctx.config.poison)
     DRAGON_TRY(Time.queueWaitsFor(queue, chunk)); // earlier work may use it
   if (move.avoided)
@@ -126,7 +141,7 @@ Status Residency::bringPart(const ChunkUse &use, Cause cause,
                             Arrivals &arrivals) {
   Chunk &chunk = *use.chunk;
   if (!chunk.device.id)
-    DRAGON_TRY(OnDevice.map(chunk));
+    DRAGON_TRY(map(chunk, arrivals));
   IntervalSet<size_t> missing;
   missing += HalfOpen<size_t>(use.touched.begin, use.touched.end);
   missing -= chunk.partly;
@@ -163,7 +178,7 @@ Status Residency::copyToDevice(const Chunk &chunk, Cause cause) {
   return {};
 }
 
-Status Residency::noteArrivals(const Arrivals &arrivals) {
+Status Residency::noteArrivals(Arrivals &arrivals) {
   for (const auto &[chunks, queue] :
        {std::pair(&arrivals.copied, Ctx.copyIn),
         std::pair(&arrivals.filled, arrivals.filling)}) {
@@ -174,6 +189,7 @@ Status Residency::noteArrivals(const Arrivals &arrivals) {
       return Time.synchronizeAll();
     for (Chunk *chunk : *chunks)
       arrives(*chunk, *ticket);
+    chunks->clear();
   }
   return {};
 }

@@ -68,6 +68,7 @@ public:
 private:
   /// Chunks on their way to the device, by what brings them.
   struct Arrivals {
+    DeviceChunks::Exchange &exchange; ///< for the room that they need
     std::vector<Chunk *> copied;      ///< by Context::copyIn
     std::vector<Chunk *> filled;      ///< by the queue of fills
     std::vector<Chunk *> fromStorage; ///< still to be fetched
@@ -77,7 +78,11 @@ private:
   Status bring(const ChunkUse &use, Cause cause, Arrivals &arrivals);
   /// Only what the use touches.
   Status bringPart(const ChunkUse &use, Cause cause, Arrivals &arrivals);
-  Status noteArrivals(const Arrivals &arrivals);
+  /// Those of the uses that need contents, or the others.
+  Status bringThose(std::span<const ChunkUse> uses, Cause cause,
+                    Arrivals &arrivals, TraceZone &zone, bool withContents);
+  Status map(Chunk &chunk, Arrivals &arrivals);
+  Status noteArrivals(Arrivals &arrivals);
   /// The ticket is of the chunk's copy to the device.
   void arrives(Chunk &chunk, uint64_t ticket);
   /// What no contents will come for: zeros, as a GPU's memory is when a program

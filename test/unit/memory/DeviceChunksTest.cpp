@@ -183,6 +183,7 @@ TEST_F(DeviceChunksTest, CandidatesAreWhatTheirChunksAre) {
   Chunks[2]->nextUse = {777, /*overwritten=*/true};
   parts->Ctx.pins.next();
   memory().InUseSince = Chunks[3]->lastTouch;
+  memory().WaitsCount = 3;
   for (const Chunk *chunk : Chunks) {
     const auto from = memory().candidates();
     const EvictionCandidate *one = candidateOf(from, *chunk);
@@ -194,14 +195,14 @@ TEST_F(DeviceChunksTest, CandidatesAreWhatTheirChunksAre) {
     EXPECT_EQ(one->nextUse, i == 2 ? 777 : 0);
     EXPECT_EQ(one->returns, i != 2);
     EXPECT_EQ(one->lastTouch, chunk->lastTouch);
-    EXPECT_EQ(one->recent, chunk->lastTouch >= memory().InUseSince);
+    EXPECT_EQ(one->waits, chunk->lastTouch >= memory().InUseSince ? 3u : 0u);
     EXPECT_FALSE(one->keepLast || one->busy);
   }
   Whole->lastTouch = parts->Ctx.clock;
   Whole->advice = DRAGON_ADVISE_KEEP_DEVICE;
   for (const EvictionCandidate &one : memory().candidates()) {
     EXPECT_EQ(one.lastTouch, parts->Ctx.clock);
-    EXPECT_TRUE(one.keepLast && one.recent);
+    EXPECT_TRUE(one.keepLast && one.waits);
   }
 }
 
@@ -294,6 +295,53 @@ TEST_F(DeviceChunksTest, WhatCannotLeaveStaysWhereItWas) {
       end();
     }
   }
+}
+
+/// Of who leaves all copies are made first; each one goes when its memory is
+/// wanted, and not before.
+TEST_F(DeviceChunksTest, EachLeavesWhenItsMemoryIsWanted) {
+  for (bool hostIsFull : {false, true}) {
+    SCOPED_TRACE(hostIsFull);
+    ASSERT_NO_FATAL_FAILURE(put(At::Device));
+    if (hostIsFull)
+      fillHost();
+    parts->Ctx.pins.next();
+    memory().Pool.setBudget(memory().Pool.used());
+    const size_t before = memory().Chunks.size();
+    DeviceChunks::Exchange exchange(memory());
+    ASSERT_OK(exchange.begin(4 * MiB));
+    EXPECT_EQ(moved(Direction::DeviceToHost), hostIsFull ? 0 : 4 * MiB);
+    EXPECT_EQ(memory().Chunks.size(), before);
+    ASSERT_OK(exchange.makeRoom(2 * MiB));
+    EXPECT_TRUE(memory().Pool.hasRoom(2 * MiB));
+    EXPECT_EQ(memory().Chunks.size(), before - 1);
+    ASSERT_OK(exchange.makeRoom(4 * MiB));
+    EXPECT_EQ(memory().Chunks.size(), before - 2);
+    ASSERT_OK(exchange.finish());
+    EXPECT_EQ(moved(Direction::DeviceToHost), 4 * MiB);
+    ASSERT_OK(parts->Writes.finishAll());
+    EXPECT_TRUE(contents() == Data);
+    end();
+  }
+}
+
+/// One that went in another way meanwhile is not missed, and more go where those
+/// that were chosen are not enough.
+TEST_F(DeviceChunksTest, WhoHasLeftAlreadyIsReplaced) {
+  ASSERT_NO_FATAL_FAILURE(startDirty(4));
+  Buffer *other = makeBuffer(2, "other");
+  DeviceChunks::Exchange exchange(memory());
+  ASSERT_OK(exchange.begin(4 * MiB));
+  ASSERT_OK(memory().evict({&Chunks[0], 1}, Cause::Eviction));
+  ASSERT_OK(memory().map(other->chunks[0]));
+  parts->Ctx.pins.add(other->chunks[0]);
+  ASSERT_OK(exchange.makeRoom(2 * MiB));
+  EXPECT_EQ(Chunks[1]->device.id, 0u);
+  EXPECT_NE(Chunks[2]->device.id, 0u);
+  ASSERT_OK(exchange.makeRoom(4 * MiB));
+  EXPECT_EQ(Chunks[2]->device.id, 0u);
+  EXPECT_NE(Chunks[3]->device.id, 0u);
+  ASSERT_OK(exchange.finish());
 }
 
 TEST_F(DeviceChunksTest, WithoutSwapTheDeviceKeepsWhatItHas) {

@@ -102,4 +102,22 @@ TEST(EvictionTest, NoMoreThanNeeded) {
   EXPECT_TRUE(chooseVictims({candidate(0, 1)}, 10, 0).empty());
 }
 
+/// In a wave what was just left goes, if it is needed so much later; where
+/// copies run while others leave, what is in use goes last.
+TEST(EvictionTest, WaitingCountsAsCopies) {
+  auto left = candidate(0, 99), inside = candidate(1, 50);
+  left.nextUse = 300;
+  inside.nextUse = 180;
+  left.copies = inside.copies = true;
+  left.waits = 1;
+  EXPECT_THAT(chooseVictims({left, inside}, 100, 1), ElementsAre(0));
+  left.waits = 4;
+  EXPECT_THAT(chooseVictims({left, inside}, 100, 1), ElementsAre(1));
+  // Waiting for one that costs nothing else is a cost, too.
+  left.copies = left.returns = false;
+  EXPECT_THAT(chooseVictims({left, inside}, 100, 1), ElementsAre(0));
+  inside.nextUse = 220;
+  EXPECT_THAT(chooseVictims({left, inside}, 100, 1), ElementsAre(1));
+}
+
 } // namespace
