@@ -59,13 +59,15 @@ if(DRAGON_SANITIZE_FLAGS)
   list(APPEND DRAGON_SANITIZE_FLAGS -fno-omit-frame-pointer -fno-sanitize-recover=all)
 endif()
 
-# Headers of others are most of what is compiled: each target has them compiled once, before its files. A file includes what it
-# uses all the same. Not with a compiler launcher: ccache keeps nothing that was compiled with them.
+# Headers of others are most of what is compiled: they are compiled once for all targets that have the same options, before their
+# files. A file includes what it uses all the same. Not with a compiler launcher: ccache keeps nothing that was compiled with them.
 option(DRAGON_PRECOMPILE "Precompile the headers of libraries" ON)
 set(DRAGON_STANDARD_HEADERS <algorithm> <array> <atomic> <cerrno> <cstdint> <cstring> <functional> <map> <memory> <mutex> <optional> <set>
     <span> <string> <string_view> <unordered_map> <unordered_set> <utility> <variant> <vector>)
-set(DRAGON_RUNTIME_HEADERS ${DRAGON_STANDARD_HEADERS} <chrono> <condition_variable> <fmt/format.h> <shared_mutex> <thread>)
-set(DRAGON_TEST_HEADERS ${DRAGON_STANDARD_HEADERS} <gmock/gmock.h> <gtest/gtest.h> <random>)
+set(DRAGON_RUNTIME_HEADERS ${DRAGON_STANDARD_HEADERS} <boost/icl/interval_map.hpp>
+    <boost/icl/interval_set.hpp> <chrono> <condition_variable> <fmt/format.h> <shared_mutex> <thread>)
+set(DRAGON_TEST_HEADERS ${DRAGON_STANDARD_HEADERS} <boost/icl/interval_map.hpp> <boost/icl/interval_set.hpp> <fmt/format.h>
+    <gmock/gmock.h> <gtest/gtest.h> <random>)
 set(DRAGON_LLVM_HEADERS <llvm/ADT/MapVector.h> <llvm/ADT/STLExtras.h> <llvm/ADT/SetVector.h> <llvm/ADT/StringExtras.h>
     <llvm/ADT/StringMap.h> <llvm/ADT/StringSwitch.h> <llvm/Analysis/LoopInfo.h> <llvm/Analysis/ScalarEvolutionExpressions.h>
     <llvm/Analysis/ValueTracking.h> <llvm/IR/DebugInfoMetadata.h> <llvm/IR/Dominators.h> <llvm/IR/IRBuilder.h> <llvm/IR/InstIterator.h>
@@ -80,10 +82,18 @@ function(dragon_precompile target)
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()
+# The source of targets that compile headers and nothing else, for others with the same options.
+set(DRAGON_NO_CODE "${PROJECT_SOURCE_DIR}/cmake/Headers.cpp")
+# dragon_share_precompiled(target from): those of `from`.
+function(dragon_share_precompiled target from)
+  if(DRAGON_PRECOMPILE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    target_precompile_headers(${target} REUSE_FROM ${from})
+  endif()
+endfunction()
 
-# dragon_pass_library(name sources...): a part of the compiler plugin, as one object library in C++17.
-function(dragon_pass_library name)
-  add_library(${name} STATIC ${ARGN})
+separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+
+function(dragon_pass_options name)
   target_compile_features(${name} PUBLIC cxx_std_17)
   set_target_properties(${name} PROPERTIES CXX_STANDARD 17)
   target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR};${PROJECT_SOURCE_DIR}/include>"
@@ -91,13 +101,23 @@ function(dragon_pass_library name)
   target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS})
   target_compile_definitions(${name} PUBLIC ${LLVM_DEFINITIONS_LIST})
   target_compile_options(${name} PRIVATE ${DRAGON_WARNINGS})
-  dragon_precompile(${name} ${DRAGON_LLVM_HEADERS})
+endfunction()
+add_library(DragonPassHeaders OBJECT EXCLUDE_FROM_ALL "${DRAGON_NO_CODE}")
+dragon_pass_options(DragonPassHeaders)
+dragon_precompile(DragonPassHeaders ${DRAGON_LLVM_HEADERS})
+
+# dragon_pass_library(name sources...): a part of the compiler plugin, as one object library in C++17.
+function(dragon_pass_library name)
+  add_library(${name} STATIC ${ARGN})
+  dragon_pass_options(${name})
+  dragon_share_precompiled(${name} DragonPassHeaders)
 endfunction()
 
 # dragon_mlir_library(name sources...): a part of the MLIR front end.
 function(dragon_mlir_library name)
-  dragon_pass_library(${name} ${ARGN})
-  dragon_precompile(${name} ${DRAGON_MLIR_HEADERS})
+  add_library(${name} STATIC ${ARGN})
+  dragon_pass_options(${name})
+  dragon_precompile(${name} ${DRAGON_LLVM_HEADERS} ${DRAGON_MLIR_HEADERS})
   target_include_directories(${name} SYSTEM PUBLIC "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>"
                              ${MLIR_INCLUDE_DIRS})
   # Their templates take long to compile; what they do takes no time.
@@ -112,18 +132,23 @@ if(NOT DRAGON_SANITIZE)
   list(APPEND DRAGON_RUNTIME_OPTIONS -mtls-dialect=gnu2)
 endif()
 
-# dragon_runtime_library(name sources...): a part of the runtime, as one static library in C++20, without exceptions
-# crossing the C API.
-function(dragon_runtime_library name)
-  add_library(${name} STATIC ${ARGN})
+function(dragon_runtime_options name)
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
   target_compile_options(${name} PRIVATE ${DRAGON_RUNTIME_OPTIONS})
   target_link_options(${name} PUBLIC ${DRAGON_SANITIZE_FLAGS})
   target_link_libraries(${name} PUBLIC Threads::Threads)
-  dragon_precompile(${name} ${DRAGON_RUNTIME_HEADERS})
 endfunction()
+add_library(DragonRuntimeHeaders OBJECT EXCLUDE_FROM_ALL "${DRAGON_NO_CODE}")
+dragon_runtime_options(DragonRuntimeHeaders)
+dragon_precompile(DragonRuntimeHeaders ${DRAGON_RUNTIME_HEADERS})
 
-separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+# dragon_runtime_library(name sources...): a part of the runtime, as one static library in C++20, without exceptions
+# crossing the C API.
+function(dragon_runtime_library name)
+  add_library(${name} STATIC ${ARGN})
+  dragon_runtime_options(${name})
+  dragon_share_precompiled(${name} DragonRuntimeHeaders)
+endfunction()
 
 # `ninja tidy`: clang-tidy over all of our sources, by the .clang-tidy of their folder. Slow.
 find_program(DRAGON_RUN_CLANG_TIDY NAMES run-clang-tidy-${LLVM_VERSION_MAJOR} run-clang-tidy

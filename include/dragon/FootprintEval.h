@@ -14,6 +14,7 @@
 #ifndef DRAGON_FOOTPRINTEVAL_H
 #define DRAGON_FOOTPRINTEVAL_H
 
+#include "dragon/BlockBox.h"
 #include "dragon/KernelSummary.h"
 #include "dragon/KnownMemory.h"
 
@@ -38,19 +39,6 @@ struct ByteSet {
   bool Everything = false;
   std::vector<ByteRange> Ranges;
 };
-
-/// Block indices [Lo, Hi) in x, y, z; and iterations of the loop that the
-/// kernel can be cut along (KernelRecord::LoopName): those of each thread if
-/// Hi[3] is 0, else [Lo[3], Hi[3]) without what stands behind the loop, or, if
-/// Hi[3] is ToTheEnd, those from Lo[3] and what stands behind it. What happens
-/// in front of the loop alone does so if Lo[3] is 0.
-struct BlockBox {
-  uint32_t Lo[4];
-  uint32_t Hi[4];
-};
-/// In Lo and Hi.
-constexpr unsigned LoopDimension = 3;
-constexpr uint32_t ToTheEnd = UINT32_MAX;
 
 /// The launch whose summary is evaluated. Args[i] points at argument i (as in
 /// cudaLaunchKernel) and stays owned by the caller.

@@ -34,8 +34,8 @@
 #ifndef DRAGON_RUNTIME_DEVICE_DEVICE_H
 #define DRAGON_RUNTIME_DEVICE_DEVICE_H
 
+#include "dragon/BlockBox.h"
 #include "dragon/CompilerABI.h"
-#include "dragon/FootprintEval.h"
 #include "runtime/base/Status.h"
 #include "runtime/device/DeviceAddresses.h"
 #include "runtime/device/DeviceCaps.h"

@@ -28,6 +28,8 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
   TraceZone zone("launch");
   zone.detail(nameOf(launch));
   ++planned.launches;
+  if (planned.bytes > OnDevice.Pool.budget())
+    OnDevice.makeNoHostMemory();
   const Slicing &slicing = Plans.slicingOf(launch, planned);
   const LaunchPlan &plan = slicing.plan;
   if (plan.kind != LaunchPlan::Resident) {

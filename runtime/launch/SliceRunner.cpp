@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 namespace dragon {
@@ -148,18 +149,19 @@ unsigned SliceRunner::queuesFor(const SliceUses &uses) const {
 }
 
 /// What is written leaves the device at the latest when later slices need the
-/// room.
+/// room, unless it is dead by then.
 void SliceRunner::expectEvictions(const SliceUses &uses) {
   if (!Ctx.caps().asynchronous)
     return; // memory is made in no time
-  std::unordered_set<const Chunk *> written;
-  uint64_t bytes = 0;
+  std::unordered_map<const Chunk *, bool> leaves;
   for (size_t i = 0; i < uses.size(); ++i)
     for (const SliceUses::Use &use : uses.uses(i))
-      if (const Chunk &chunk = *use.use->chunk; use.use->mayWrite() &&
-                                                !chunk.host.id &&
-                                                written.insert(&chunk).second)
-        bytes += chunk.bytes();
+      if (const Chunk &chunk = *use.use->chunk;
+          use.use->mayWrite() && !chunk.host.id)
+        leaves[&chunk] = !use.dies; // the last use counts
+  uint64_t bytes = 0;
+  for (const auto &[chunk, does] : leaves)
+    bytes += does ? chunk->bytes() : 0;
   OnDevice.expectEvictions(bytes);
 }
 

@@ -121,6 +121,7 @@ bool WaveRunner::mayBeCut(const WaitingLaunch &launch) {
 Status WaveRunner::fetchForFirst(const WaitingLaunch &launch) {
   if (!Ctx.device->caps().asynchronous)
     return {};
+  OnDevice.makeNoHostMemory();
   std::vector<std::pair<double, Chunk *>> order;
   inTurn(launch.planned().whole.uses, [&](const ChunkUse &use, size_t number,
                                           size_t count) {

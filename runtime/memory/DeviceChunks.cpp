@@ -185,8 +185,15 @@ void DeviceChunks::expectHostMemory() {
   Slabs.Pool.expect(Ctx.limits.chunkBytes, expected);
 }
 
+void DeviceChunks::makeNoHostMemory() {
+  Slabs.Pool.expect(Ctx.limits.chunkBytes, 0);
+}
+
 void DeviceChunks::expectEvictions(uint64_t bytes) {
   constexpr unsigned Threads = 1; // as fast as a tenth of the link
+  // The end of it may stay.
+  const uint64_t stays = Pool.budget() / 2;
+  bytes -= std::min(bytes, stays);
   if (bytes)
     Slabs.Pool.expect(Ctx.limits.chunkBytes,
                       Slabs.Pool.used() + Ctx.limits.transitBytes + bytes,

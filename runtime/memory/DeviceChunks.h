@@ -70,8 +70,11 @@ public:
   /// What does not fit on the device will need host memory, but for what the
   /// program's memory holds: it is made ahead.
   void expectHostMemory();
+  /// A launch that does not fit begins: it asks the driver for much, where
+  /// whoever makes host memory is in its way.
+  void makeNoHostMemory();
   /// So many bytes that have no host memory are about to be written, by
-  /// launches that do not fit: as much is made while they run.
+  /// launches that do not fit, and may leave: as much is made while they run.
   void expectEvictions(uint64_t bytes);
   /// The one line that says that not everything fits.
   void noticeOnce();
@@ -80,6 +83,10 @@ private:
   /// Victims on their way to storage, in transit slabs.
   class Departure;
   Status evictOne(Chunk &chunk, Departure &departure);
+  /// A slab for the chunk's copy. False: there is none.
+  StatusOr<bool> takeHostSlab(Chunk &chunk);
+  /// The slab of a chunk of that size that was written on the device since.
+  StatusOr<bool> takeOverHostSlab(Chunk &chunk);
   /// Chooses who leaves for so many bytes, and queues the copies to host
   /// memory.
   StatusOr<std::vector<Chunk *>> chooseLeaving(uint64_t bytes, Cause cause);

@@ -15,6 +15,41 @@
 
 namespace dragon {
 
+StatusOr<bool> DeviceChunks::takeOverHostSlab(Chunk &chunk) {
+  for (Chunk *other : Slabs.Chunks) {
+    if (other->copies.host || other->bytes() != chunk.bytes() ||
+        other->hostMapped || other->transit.writing ||
+        Ctx.pins.holdOnHost(*other))
+      continue;
+    // It may still be on its way to the device from there.
+    DRAGON_TRY(Time.queueWaitsFor(Ctx.copyOut, *other));
+    Slabs.list(*other, false);
+    chunk.host = std::exchange(other->host, Physical());
+    Slabs.list(chunk, true);
+    return true;
+  }
+  return false;
+}
+
+StatusOr<bool> DeviceChunks::takeHostSlab(Chunk &chunk) {
+  if (!Slabs.Pool.isReady(chunk.bytes())) {
+    DRAGON_ASSIGN(const bool taken, takeOverHostSlab(chunk));
+    if (taken)
+      return true;
+  }
+  if (!Slabs.hasRoom(chunk.bytes()))
+    // Host copies that somebody else holds as well can go at once.
+    Host.makeRoom(chunk.bytes(), false, true).ignore();
+  if (!Slabs.hasRoom(chunk.bytes()))
+    return false;
+  auto slab = Slabs.Pool.take(chunk.bytes(), Ctx.limits.transitBytes);
+  if (!slab.ok())
+    return false; // the host has less than the budget
+  chunk.host = *slab;
+  Slabs.list(chunk, true);
+  return true;
+}
+
 StatusOr<bool> DeviceChunks::copyOut(Chunk &chunk, Cause cause) {
   // To host memory, if that has room.
   if (decide(stateOf(chunk), LaunchNeed::None, NextUse::Unknown,
@@ -22,16 +57,9 @@ StatusOr<bool> DeviceChunks::copyOut(Chunk &chunk, Cause cause) {
           .removal != Removal::ToHost)
     return false;
   if (!chunk.host.id) {
-    if (!Slabs.hasRoom(chunk.bytes()))
-      // Host copies that somebody else holds as well can go at once.
-      Host.makeRoom(chunk.bytes(), false, true).ignore();
-    if (!Slabs.hasRoom(chunk.bytes()))
+    DRAGON_ASSIGN(const bool taken, takeHostSlab(chunk));
+    if (!taken)
       return false;
-    auto slab = Slabs.Pool.take(chunk.bytes(), Ctx.limits.transitBytes);
-    if (!slab.ok())
-      return false; // the host has less than the budget
-    chunk.host = *slab;
-    Slabs.list(chunk, true);
   }
   DRAGON_TRY(Time.queueWaitsFor(Ctx.copyOut, chunk));
   if (const ChunkPart part = chunk.defined; !part.empty()) {

@@ -325,6 +325,41 @@ TEST_F(DeviceChunksTest, EachLeavesWhenItsMemoryIsWanted) {
   }
 }
 
+/// Where host memory would have to be made first, that of a chunk that was written
+/// on the device since is as good; not one of another size, nor one that somebody
+/// is about to use.
+TEST_F(DeviceChunksTest, HostMemoryThatHoldsNothingIsTakenOver) {
+  ASSERT_NO_FATAL_FAILURE(put(At::Both));
+  ASSERT_OK(parts->Data.wroteDevice(*Chunks[0], Chunks[0]->whole()));
+  ASSERT_OK(parts->Data.wroteDevice(*Chunks[1], Chunks[1]->whole()));
+  const uint64_t ofFirst = Chunks[0]->host.id, ofSecond = Chunks[1]->host.id;
+  ASSERT_NE(ofFirst, 0u);
+  parts->Slabs.Pool.trim(); // none is ready
+  const uint64_t used = parts->Slabs.Pool.used();
+  Buffer *other = makeBuffer(3, "other");
+  for (Chunk &chunk : other->chunks) {
+    ASSERT_OK(bringIn(chunk, LaunchNeed::Overwrite));
+    ASSERT_OK(parts->Data.wroteDevice(chunk, chunk.whole()));
+  }
+  parts->Ctx.pins.next();
+  parts->Ctx.pins.add(*Chunks[0]);
+  std::vector<uint64_t> taken;
+  for (Chunk &chunk : other->chunks) {
+    auto copied = memory().copyOut(chunk, Cause::Eviction);
+    ASSERT_TRUE(copied.ok() && *copied);
+    taken.push_back(chunk.host.id);
+    if (taken.size() == 1)
+      parts->Ctx.pins.next(); // nobody is about to use the first any more
+  }
+  EXPECT_EQ(taken[0], ofSecond);
+  EXPECT_EQ(taken[1], ofFirst);
+  EXPECT_EQ(Chunks[0]->host.id, 0u);
+  EXPECT_EQ(Chunks[1]->host.id, 0u);
+  EXPECT_EQ(parts->Slabs.Pool.used(), used + 2 * MiB); // the third one's is new
+  ASSERT_OK(evict(0, Count));
+  EXPECT_TRUE(contents() == Data);
+}
+
 /// One that went in another way meanwhile is not missed, and more go where those
 /// that were chosen are not enough.
 TEST_F(DeviceChunksTest, WhoHasLeftAlreadyIsReplaced) {
