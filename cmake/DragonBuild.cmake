@@ -66,8 +66,7 @@ set(DRAGON_STANDARD_HEADERS <algorithm> <array> <atomic> <cerrno> <cstdint> <cst
     <span> <string> <string_view> <unordered_map> <unordered_set> <utility> <variant> <vector>)
 set(DRAGON_RUNTIME_HEADERS ${DRAGON_STANDARD_HEADERS} <boost/icl/interval_map.hpp>
     <boost/icl/interval_set.hpp> <chrono> <condition_variable> <fmt/format.h> <shared_mutex> <thread>)
-set(DRAGON_TEST_HEADERS ${DRAGON_STANDARD_HEADERS} <boost/icl/interval_map.hpp> <boost/icl/interval_set.hpp> <fmt/format.h>
-    <gmock/gmock.h> <gtest/gtest.h> <random>)
+set(DRAGON_TEST_HEADERS ${DRAGON_STANDARD_HEADERS} <gmock/gmock.h> <gtest/gtest.h> <random>)
 set(DRAGON_LLVM_HEADERS <llvm/ADT/MapVector.h> <llvm/ADT/STLExtras.h> <llvm/ADT/SetVector.h> <llvm/ADT/StringExtras.h>
     <llvm/ADT/StringMap.h> <llvm/ADT/StringSwitch.h> <llvm/Analysis/LoopInfo.h> <llvm/Analysis/ScalarEvolutionExpressions.h>
     <llvm/Analysis/ValueTracking.h> <llvm/IR/DebugInfoMetadata.h> <llvm/IR/Dominators.h> <llvm/IR/IRBuilder.h> <llvm/IR/InstIterator.h>
@@ -142,12 +141,18 @@ add_library(DragonRuntimeHeaders OBJECT EXCLUDE_FROM_ALL "${DRAGON_NO_CODE}")
 dragon_runtime_options(DragonRuntimeHeaders)
 dragon_precompile(DragonRuntimeHeaders ${DRAGON_RUNTIME_HEADERS})
 
-# dragon_runtime_library(name sources...): a part of the runtime, as one static library in C++20, without exceptions
-# crossing the C API.
+# dragon_runtime_library(name sources... [HEADERS headers...]): a part of the runtime, as one static library in C++20, without
+# exceptions crossing the C API. `headers` are of our own, below the project's folder: those that nearly all of its files include.
 function(dragon_runtime_library name)
-  add_library(${name} STATIC ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 1 own "" "" "HEADERS")
+  add_library(${name} STATIC ${own_UNPARSED_ARGUMENTS})
   dragon_runtime_options(${name})
-  dragon_share_precompiled(${name} DragonRuntimeHeaders)
+  if(own_HEADERS)
+    list(TRANSFORM own_HEADERS PREPEND "${PROJECT_SOURCE_DIR}/")
+    dragon_precompile(${name} ${DRAGON_RUNTIME_HEADERS} ${own_HEADERS})
+  else()
+    dragon_share_precompiled(${name} DragonRuntimeHeaders)
+  endif()
 endfunction()
 
 # `ninja tidy`: clang-tidy over all of our sources, by the .clang-tidy of their folder. Slow.

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/unit/footprint/Model.h"
+#include "test/unit/support/base/Sampled.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -399,30 +400,30 @@ void checkOne(uint32_t Seed, Tally &T, bool WithMemory = false) {
 
 TEST(FootprintProperty, MayContainsWhatIsTouchedMustOnlyThat) {
   Tally T;
-  for (uint32_t Seed = 1; Seed <= 30000; ++Seed) {
+  for (uint32_t Seed = 1; Seed <= test::sampled(30000); ++Seed) {
     checkOne(Seed, T);
     if (HasFatalFailure())
       return;
   }
   RecordProperty("checked", T.Checked);
   // The test means something only if the accesses are of all kinds.
-  EXPECT_GT(T.Checked, 20000);
-  EXPECT_GT(T.Touching, 10000);
-  EXPECT_GT(T.WithMust, 4000);
-  EXPECT_LT(T.Everything, 1000);
-  EXPECT_GT(T.Equal, 10000);
+  EXPECT_GT(T.Checked, int(test::sampled(20000)));
+  EXPECT_GT(T.Touching, int(test::sampled(10000)));
+  EXPECT_GT(T.WithMust, int(test::sampled(4000)));
+  EXPECT_LT(T.Everything, int(test::sampled(1000)));
+  EXPECT_GT(T.Equal, int(test::sampled(10000)));
 }
 
 TEST(FootprintProperty, LoadedIndicesAreWhatMemoryHolds) {
   Tally T;
-  for (uint32_t Seed = 1; Seed <= 10000; ++Seed) {
+  for (uint32_t Seed = 1; Seed <= test::sampled(10000); ++Seed) {
     checkOne(Seed, T, /*WithMemory=*/true);
     if (HasFatalFailure())
       return;
   }
-  EXPECT_GT(T.Checked, 7000);
-  EXPECT_GT(T.Loading, 800);
-  EXPECT_GT(T.Less, 500);
+  EXPECT_GT(T.Checked, int(test::sampled(7000)));
+  EXPECT_GT(T.Loading, int(test::sampled(800)));
+  EXPECT_GT(T.Less, int(test::sampled(500)));
 }
 
 /// weights[ids[blockIdx.y] * 100 + threadIdx.x], ids: 2, 5, 2, -1.
@@ -560,7 +561,7 @@ Access usualAccess(Generator &G) {
 }
 
 TEST(FootprintProperty, UsualShapesAreExact) {
-  for (uint32_t Seed = 1; Seed <= 6000; ++Seed) {
+  for (uint32_t Seed = 1; Seed <= test::sampled(6000); ++Seed) {
     Generator G(Seed);
     Access A = usualAccess(G);
     ByteSet Touched;

@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "test/unit/sets/RandomSystem.h"
+#include "test/unit/support/base/Sampled.h"
 
 #include <set>
 
@@ -52,7 +53,7 @@ bool fits(Wide Value) { return Value == Wide(int64_t(Value)); }
 
 TEST(LinearTest, SumsAreRightOrOverflow) {
   int Right = 0, Overflowing = 0;
-  for (uint32_t Seed = 1; Seed <= 20000; ++Seed) {
+  for (uint32_t Seed = 1; Seed <= test::sampled(20000); ++Seed) {
     SCOPED_TRACE("seed " + std::to_string(Seed));
     Random R(Seed);
     const Linear A = largeForm(R), B = largeForm(R);
@@ -72,12 +73,12 @@ TEST(LinearTest, SumsAreRightOrOverflow) {
     for (const Linear::Term &T : Sum)
       ASSERT_NE(T.Coefficient, 0);
   }
-  EXPECT_GT(Right, 1000);
-  EXPECT_GT(Overflowing, 1000);
+  EXPECT_GT(Right, int(test::sampled(1000)));
+  EXPECT_GT(Overflowing, int(test::sampled(1000)));
 }
 
 TEST(LinearTest, SubstitutionKeepsValues) {
-  for (uint32_t Seed = 1; Seed <= 20000; ++Seed) {
+  for (uint32_t Seed = 1; Seed <= test::sampled(20000); ++Seed) {
     SCOPED_TRACE("seed " + std::to_string(Seed));
     Random R(Seed);
     Linear L = largeForm(R);
@@ -145,7 +146,7 @@ Progressions randomProgressions(Random &R) {
 
 TEST(ProgressionsTest, SumsAndMultiplesHaveTheirMembers) {
   int Summed = 0;
-  for (uint32_t Seed = 1; Seed <= 10000; ++Seed) {
+  for (uint32_t Seed = 1; Seed <= test::sampled(10000); ++Seed) {
     SCOPED_TRACE("seed " + std::to_string(Seed));
     Random R(Seed);
     const Progressions A = randomProgressions(R), B = randomProgressions(R);
@@ -175,7 +176,7 @@ TEST(ProgressionsTest, SumsAndMultiplesHaveTheirMembers) {
     ++Summed;
     ASSERT_EQ(membersOf(Sum), Sums);
   }
-  EXPECT_GT(Summed, 3000);
+  EXPECT_GT(Summed, int(test::sampled(3000)));
 }
 
 } // namespace

@@ -18,6 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "test/unit/sets/RandomSystem.h"
+#include "test/unit/support/base/Sampled.h"
 
 using namespace dragon;
 using namespace dragon::sets;
@@ -25,7 +26,8 @@ using namespace dragon::detail;
 
 namespace {
 
-constexpr uint32_t Seeds = 20000, PresburgerSeeds = 2500;
+constexpr uint32_t Seeds = test::sampled(20000),
+                   PresburgerSeeds = test::sampled(2500);
 
 ByteSet bytesOf(const AccessBytes &Bytes) {
   ByteSet Set;
