@@ -304,8 +304,9 @@ Status DeviceChunks::Exchange::leaveFor(uint64_t bytes) {
     // It may have gone in another way meanwhile.
     if (Chunk &chunk = *Leaving[Left++]; chunk.device.id)
       DRAGON_TRY(Memory.evictOne(chunk, *Departing));
-  // Those on their way to storage still have their memory.
-  return Memory.Pool.hasRoom(bytes) ? Status() : Departing->flush();
+  // Those on their way to storage still have their memory, and memory for
+  // transit that what comes may need.
+  return Departing->flush();
 }
 
 Status DeviceChunks::Exchange::makeRoom(uint64_t bytes) {
