@@ -1,5 +1,4 @@
-//===- BlockBox.h - a part of a launch ---------------------------*- C++
-//-*-===//
+//===- BlockBox.h - a part of a launch --------------------------*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

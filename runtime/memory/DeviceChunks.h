@@ -119,16 +119,14 @@ public:
   Status begin(uint64_t bytes);
   /// Slabs for so many of them can be taken.
   Status makeRoom(uint64_t bytes);
-  /// All who have left are where they went, or on their way there.
-  Status finish();
 
 private:
   Status leaveFor(uint64_t bytes);
 
   DeviceChunks &Memory;
   std::unique_ptr<Departure> Departing;
-  std::vector<Chunk *> Leaving;
-  size_t Left = 0; ///< of them
+  std::vector<Chunk *> Leaving; ///< not listed any more: nobody else's victims
+  size_t Left = 0;              ///< of them
 };
 
 } // namespace dragon

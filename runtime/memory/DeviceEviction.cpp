@@ -288,7 +288,11 @@ DeviceChunks::Exchange::Exchange(DeviceChunks &memory)
     : Memory(memory),
       Departing(std::make_unique<Departure>(memory, Cause::Eviction)) {}
 
-DeviceChunks::Exchange::~Exchange() = default;
+DeviceChunks::Exchange::~Exchange() {
+  for (Chunk *chunk : Leaving)
+    if (chunk->device.id)
+      Memory.list(*chunk, true);
+}
 
 Status DeviceChunks::Exchange::begin(uint64_t bytes) {
   DRAGON_TRY(Memory.giveBackIdle());
@@ -296,6 +300,8 @@ Status DeviceChunks::Exchange::begin(uint64_t bytes) {
     return {};
   DRAGON_ASSIGN(Leaving, Memory.chooseLeaving(bytes, Departing->cause()));
   Left = 0;
+  for (Chunk *chunk : Leaving)
+    Memory.list(*chunk, false);
   return {};
 }
 
@@ -323,13 +329,10 @@ Status DeviceChunks::Exchange::makeRoom(uint64_t bytes) {
   return status;
 }
 
-Status DeviceChunks::Exchange::finish() { return Departing->flush(); }
-
 Status DeviceChunks::makeRoom(uint64_t bytes) {
   Exchange exchange(*this);
   DRAGON_TRY(exchange.begin(bytes));
-  DRAGON_TRY(exchange.makeRoom(bytes));
-  return exchange.finish();
+  return exchange.makeRoom(bytes);
 }
 
 } // namespace dragon

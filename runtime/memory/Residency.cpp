@@ -64,8 +64,7 @@ Status Residency::startBringingIn(std::span<const ChunkUse> uses, Cause cause,
   DRAGON_TRY(bringThose(uses, cause, arrivals, zone, /*withContents=*/true));
   if (!arrivals.fromStorage.empty())
     DRAGON_TRY(fetch(arrivals.fromStorage, cause));
-  DRAGON_TRY(bringThose(uses, cause, arrivals, zone, /*withContents=*/false));
-  return exchange.finish();
+  return bringThose(uses, cause, arrivals, zone, /*withContents=*/false);
 }
 
 Status Residency::bringThose(std::span<const ChunkUse> uses, Cause cause,
