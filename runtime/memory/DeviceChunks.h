@@ -107,7 +107,8 @@ private:
 
 /// Chunks leave for others that come one after the other. The copies of all
 /// that leave are queued at the beginning, and each goes when its memory is
-/// wanted: what comes is copied in while those behind it are copied out.
+/// wanted: what comes is copied in while those behind it are copied out. No
+/// buffer ends while an exchange goes on.
 class DeviceChunks::Exchange {
 public:
   explicit Exchange(DeviceChunks &memory);

@@ -312,16 +312,18 @@ TEST_F(DeviceChunksTest, EachLeavesWhenItsMemoryIsWanted) {
                            [](const Chunk *chunk) { return chunk->device.id; });
     };
     const auto before = there();
-    DeviceChunks::Exchange exchange(memory());
-    ASSERT_OK(exchange.begin(4 * MiB));
-    EXPECT_EQ(moved(Direction::DeviceToHost), hostIsFull ? 0 : 4 * MiB);
-    EXPECT_EQ(there(), before);
-    ASSERT_OK(exchange.makeRoom(2 * MiB));
-    EXPECT_TRUE(memory().Pool.hasRoom(2 * MiB));
-    EXPECT_EQ(there(), before - 1);
-    ASSERT_OK(exchange.makeRoom(4 * MiB));
-    EXPECT_EQ(there(), before - 2);
-    EXPECT_EQ(moved(Direction::DeviceToHost), 4 * MiB);
+    {
+      DeviceChunks::Exchange exchange(memory());
+      ASSERT_OK(exchange.begin(4 * MiB));
+      EXPECT_EQ(moved(Direction::DeviceToHost), hostIsFull ? 0 : 4 * MiB);
+      EXPECT_EQ(there(), before);
+      ASSERT_OK(exchange.makeRoom(2 * MiB));
+      EXPECT_TRUE(memory().Pool.hasRoom(2 * MiB));
+      EXPECT_EQ(there(), before - 1);
+      ASSERT_OK(exchange.makeRoom(4 * MiB));
+      EXPECT_EQ(there(), before - 2);
+      EXPECT_EQ(moved(Direction::DeviceToHost), 4 * MiB);
+    }
     ASSERT_OK(parts->Writes.finishAll());
     EXPECT_TRUE(contents() == Data);
     end();
