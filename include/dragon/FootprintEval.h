@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Evaluates a kernel summary for a box of blocks of one launch. Header only,
-// used by the runtime at each launch and by the compiler's printers and tests.
-// No global state: thread-safe. The steps are in detail/: expressions become
-// linear forms under constraints, and these become ranges of bytes.
+// Evaluates a kernel summary for a box of blocks of one launch. Used by the
+// runtime at each launch and by the compiler, its printers and tests: library
+// DragonFootprint (runtime/footprint). No global state: thread-safe. The steps
+// are in detail/: expressions become linear forms under constraints, and these
+// become ranges of bytes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_FOOTPRINTEVAL_H
@@ -198,9 +199,5 @@ bool intersects(const ByteSet &Set, ByteRange Range);
 ByteSet subtract(const ByteSet &Set, const ByteSet &Other);
 
 } // namespace dragon
-
-#include "dragon/SummaryView.inc"
-// After what it uses.
-#include "dragon/FootprintEval.inc"
 
 #endif // DRAGON_FOOTPRINTEVAL_H

@@ -20,6 +20,8 @@
 
 #include "dragon/FootprintEval.h"
 
+#include <cstring>
+
 #include <map>
 #include <string>
 #include <tuple>

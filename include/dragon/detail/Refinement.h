@@ -40,6 +40,7 @@
 #ifndef DRAGON_DETAIL_REFINEMENT_H
 #define DRAGON_DETAIL_REFINEMENT_H
 
+#include "dragon/FootprintEval.h"
 #include "dragon/detail/LinearSystem.h"
 #include "dragon/detail/StridedSet.h"
 
@@ -355,6 +356,12 @@ private:
     return Sum;
   }
 };
+
+inline void append(ByteSet &Set, const AccessBytes &Bytes) {
+  Set.Everything |= Bytes.Everything;
+  for (const auto &[Begin, End] : Bytes.Ranges)
+    Set.Ranges.push_back({Begin, End});
+}
 
 } // namespace detail
 } // namespace dragon

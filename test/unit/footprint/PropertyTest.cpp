@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dragon/detail/Fractions.h"
 #include "test/unit/footprint/Model.h"
 #include "test/unit/support/base/Sampled.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dragon/FootprintEval.h"
+#include "dragon/detail/Refinement.h"
 
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@
 #ifndef DRAGON_TEST_SETS_PRESBURGER_H
 #define DRAGON_TEST_SETS_PRESBURGER_H
 
-#include "dragon/FootprintEval.h"
+#include "dragon/detail/Refinement.h"
 
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
 #include "mlir/Analysis/Presburger/PresburgerRelation.h"

@@ -13,7 +13,7 @@
 #ifndef DRAGON_TEST_SETS_RANDOMSYSTEM_H
 #define DRAGON_TEST_SETS_RANDOMSYSTEM_H
 
-#include "dragon/FootprintEval.h"
+#include "dragon/detail/Refinement.h"
 
 #include <functional>
 #include <random>

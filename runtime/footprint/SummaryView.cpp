@@ -1,4 +1,4 @@
-//===- SummaryView.inc - summaries are looked at before use -----*- C++ -*-===//
+//===- SummaryView.cpp - summaries are looked at before use -----*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,16 +10,18 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dragon/FootprintEval.h"
+
 #include <cstring>
 
 namespace dragon {
 
-namespace detail {
+namespace {
 
 /// The array of Count records at Offset, if it lies within the blob.
 template <typename T>
-inline bool locate(const void *Blob, uint64_t Total, uint32_t Count,
-                   uint32_t Offset, const T *&Array) {
+bool locate(const void *Blob, uint64_t Total, uint32_t Count, uint32_t Offset,
+            const T *&Array) {
   if (Offset % alignof(T) != 0 || Offset < sizeof(SummaryHeader) ||
       uint64_t(Offset) + uint64_t(Count) * sizeof(T) > Total)
     return false;
@@ -27,12 +29,12 @@ inline bool locate(const void *Blob, uint64_t Total, uint32_t Count,
   return true;
 }
 
-inline bool fits(uint32_t First, uint32_t Count, uint32_t Size) {
+bool fits(uint32_t First, uint32_t Count, uint32_t Size) {
   return uint64_t(First) + Count <= Size;
 }
 
 /// Whether node I is one, and refers to those before it.
-inline bool isNode(const ExprNode *Exprs, uint32_t I) {
+bool isNode(const ExprNode *Exprs, uint32_t I) {
   const ExprNode &N = Exprs[I];
   bool Good = N.Bits >= 1 && N.Bits <= 64 && N.Op <= ExprOp::Loaded;
   switch (N.Op) {
@@ -75,10 +77,10 @@ inline bool isNode(const ExprNode *Exprs, uint32_t I) {
   return Good;
 }
 
-} // namespace detail
+} // namespace
 
-inline bool SummaryView::open(const void *Blob, size_t Bytes, SummaryView &View,
-                              std::string &Error) {
+bool SummaryView::open(const void *Blob, size_t Bytes, SummaryView &View,
+                       std::string &Error) {
   auto fail = [&](const char *Why) {
     Error = std::string("kernel summary: ") + Why;
     return false;
@@ -98,7 +100,6 @@ inline bool SummaryView::open(const void *Blob, size_t Bytes, SummaryView &View,
   }
   if (H->TotalBytes > Bytes)
     return fail("truncated");
-  using detail::locate;
   uint64_t Total = H->TotalBytes;
   SummaryView V;
   V.Header = H;
@@ -119,14 +120,13 @@ inline bool SummaryView::open(const void *Blob, size_t Bytes, SummaryView &View,
   return true;
 }
 
-inline bool SummaryView::checkReferences(std::string &Error) const {
+bool SummaryView::checkReferences(std::string &Error) const {
   const SummaryHeader &H = *Header;
   auto fail = [&](const char *What, uint32_t Index) {
     Error = std::string("kernel summary: ") + What + " " +
             std::to_string(Index) + " refers to what is not there";
     return false;
   };
-  using detail::fits;
   for (uint32_t I = 0; I < H.NumKernels; ++I) {
     const KernelRecord &K = Kernels[I];
     if (K.Name >= H.StringsBytes || K.SliceName >= H.StringsBytes ||
@@ -167,12 +167,12 @@ inline bool SummaryView::checkReferences(std::string &Error) const {
       return fail("guard", I);
   }
   for (uint32_t I = 0; I < H.NumExprs; ++I)
-    if (!detail::isNode(Exprs, I))
+    if (!isNode(Exprs, I))
       return fail("expression", I);
   return true;
 }
 
-inline const KernelRecord *SummaryView::findKernel(const char *Name) const {
+const KernelRecord *SummaryView::findKernel(const char *Name) const {
   for (uint32_t I = 0; Header && I < Header->NumKernels; ++I)
     if (std::strcmp(string(Kernels[I].Name), Name) == 0)
       return &Kernels[I];

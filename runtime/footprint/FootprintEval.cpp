@@ -1,9 +1,11 @@
-//===- FootprintEval.inc - inline implementation ----------------*- C++ -*-===//
+//===- FootprintEval.cpp - bytes a box of blocks touches --------*- C++ -*-===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
+#include "dragon/FootprintEval.h"
 
 #include "dragon/detail/ExprEval.h"
 #include "dragon/detail/LoadedCases.h"
@@ -14,9 +16,11 @@
 
 namespace dragon {
 
+using namespace detail;
+
 // -- Sets ------------------------------------------------------------------
 
-inline void normalize(ByteSet &Set, size_t MaxRanges) {
+void normalize(ByteSet &Set, size_t MaxRanges) {
   if (Set.Everything) {
     Set.Ranges.clear();
     return;
@@ -59,7 +63,7 @@ inline void normalize(ByteSet &Set, size_t MaxRanges) {
   R.resize(Out + 1);
 }
 
-inline void unite(ByteSet &Into, const ByteSet &Other) {
+void unite(ByteSet &Into, const ByteSet &Other) {
   Into.Everything |= Other.Everything;
   if (!Into.Everything) {
     std::vector<ByteRange> Both(Into.Ranges.size() + Other.Ranges.size());
@@ -73,36 +77,36 @@ inline void unite(ByteSet &Into, const ByteSet &Other) {
   normalize(Into, SIZE_MAX);
 }
 
-namespace detail {
+namespace {
 
 /// The first range that ends after Begin.
-inline std::vector<ByteRange>::const_iterator firstBeyond(const ByteSet &Set,
-                                                          int64_t Begin) {
+std::vector<ByteRange>::const_iterator firstBeyond(const ByteSet &Set,
+                                                   int64_t Begin) {
   return std::upper_bound(
       Set.Ranges.begin(), Set.Ranges.end(), Begin,
       [](int64_t B, const ByteRange &R) { return B < R.End; });
 }
 
-} // namespace detail
+} // namespace
 
-inline bool covers(const ByteSet &Set, ByteRange Range) {
+bool covers(const ByteSet &Set, ByteRange Range) {
   if (Set.Everything || Range.Begin >= Range.End)
     return true;
-  auto It = detail::firstBeyond(Set, Range.Begin);
+  auto It = firstBeyond(Set, Range.Begin);
   return It != Set.Ranges.end() && It->Begin <= Range.Begin &&
          Range.End <= It->End;
 }
 
-inline bool intersects(const ByteSet &Set, ByteRange Range) {
+bool intersects(const ByteSet &Set, ByteRange Range) {
   if (Range.Begin >= Range.End)
     return false;
   if (Set.Everything)
     return true;
-  auto It = detail::firstBeyond(Set, Range.Begin);
+  auto It = firstBeyond(Set, Range.Begin);
   return It != Set.Ranges.end() && It->Begin < Range.End;
 }
 
-inline ByteSet subtract(const ByteSet &Set, const ByteSet &Other) {
+ByteSet subtract(const ByteSet &Set, const ByteSet &Other) {
   ByteSet Result;
   if (Other.Everything)
     return Result;
@@ -127,12 +131,12 @@ inline ByteSet subtract(const ByteSet &Set, const ByteSet &Other) {
 
 // -- Footprints ------------------------------------------------------------
 
-namespace detail {
+namespace {
 
 /// `Loads`: the loads in it that may give several values.
-inline AccessBytes evaluateOnce(const EvalInput &In, const AccessRecord &A,
-                                const EvalLimits &Limits,
-                                std::vector<LoadedValues> *Loads) {
+AccessBytes evaluateOnce(const EvalInput &In, const AccessRecord &A,
+                         const EvalLimits &Limits,
+                         std::vector<LoadedValues> *Loads) {
   ExprEval Eval(In);
   Eval.addGuards(A.FirstGuard, A.NumGuards);
   AccessBytes Result;
@@ -157,8 +161,8 @@ inline AccessBytes evaluateOnce(const EvalInput &In, const AccessRecord &A,
 
 /// Where an index is one of several numbers, each is a case of its own: the
 /// bytes are those of all cases.
-inline AccessBytes evaluateAccess(const EvalInput &In, const AccessRecord &A,
-                                  const EvalLimits &Limits) {
+AccessBytes evaluateAccess(const EvalInput &In, const AccessRecord &A,
+                           const EvalLimits &Limits) {
   std::vector<LoadedValues> Loads;
   AccessBytes Result =
       evaluateOnce(In, A, Limits, In.Memory ? &Loads : nullptr);
@@ -178,19 +182,9 @@ inline AccessBytes evaluateAccess(const EvalInput &In, const AccessRecord &A,
   return Result;
 }
 
-inline void append(ByteSet &Set, const AccessBytes &Bytes) {
-  Set.Everything |= Bytes.Everything;
-  for (const auto &[Begin, End] : Bytes.Ranges)
-    Set.Ranges.push_back({Begin, End});
-}
-
-} // namespace detail
-
-namespace detail {
-
 /// Of the whole grid, but for its box.
-inline EvalInput inputOf(const SummaryView &Summary, const KernelRecord &Kernel,
-                         const LaunchDims &Launch) {
+EvalInput inputOf(const SummaryView &Summary, const KernelRecord &Kernel,
+                  const LaunchDims &Launch) {
   EvalInput In;
   In.Exprs = &Summary.expr(0);
   In.Guards = &Summary.guard(0);
@@ -202,43 +196,8 @@ inline EvalInput inputOf(const SummaryView &Summary, const KernelRecord &Kernel,
   return In;
 }
 
-/// The largest value of the loop's counter where the access happens, plus one;
-/// 0: it never does. Infinity: not known.
-inline Wide tripsOf(const EvalInput &In, const AccessRecord &A) {
-  ExprEval Eval(In);
-  Eval.addGuards(A.FirstGuard, A.NumGuards);
-  if (Eval.System.Empty)
-    return 0;
-  if (!(A.Flags & AccessUnbounded))
-    Eval.evaluateSigned(A.Offset);
-  if (Eval.System.Empty || Eval.Counter == NoIndex)
-    return 0;
-  return Eval.System.upper(Linear::variable(Eval.Counter)) + 1;
-}
-
-} // namespace detail
-
-inline uint64_t evaluateTrips(const SummaryView &Summary,
-                              const KernelRecord &Kernel,
-                              const LaunchDims &Launch) {
-  detail::EvalInput In = detail::inputOf(Summary, Kernel, Launch);
-  const uint32_t Whole[3] = {0, 0, 0};
-  In.BoxLo = Whole;
-  In.BoxHi = Launch.Grid;
-  In.Loop = Kernel.LoopNumber;
-  detail::Wide Most = 0;
-  for (uint32_t P = 0; P < Kernel.NumPointers; ++P) {
-    const PointerRecord &Pointer = Summary.pointer(Kernel.FirstPointer + P);
-    for (uint32_t I = 0; I < Pointer.NumAccesses; ++I)
-      Most = std::max(
-          Most, detail::tripsOf(In, Summary.access(Pointer.FirstAccess + I)));
-  }
-  return Most < detail::Infinity && Most == uint64_t(Most) ? uint64_t(Most) : 0;
-}
-
-namespace detail {
-inline EvalInput inputOf(const SummaryView &Summary, const KernelRecord &Kernel,
-                         const LaunchDims &Launch, const BlockBox &Box) {
+EvalInput inputOf(const SummaryView &Summary, const KernelRecord &Kernel,
+                  const LaunchDims &Launch, const BlockBox &Box) {
   EvalInput In = inputOf(Summary, Kernel, Launch);
   In.BoxLo = Box.Lo;
   In.BoxHi = Box.Hi;
@@ -252,13 +211,44 @@ inline EvalInput inputOf(const SummaryView &Summary, const KernelRecord &Kernel,
   }
   return In;
 }
-} // namespace detail
 
-inline ByteFootprint evaluateFootprint(const SummaryView &Summary,
-                                       const KernelRecord &Kernel,
-                                       uint32_t Index, const LaunchDims &Launch,
-                                       const BlockBox &Box,
-                                       const EvalLimits &Limits) {
+/// The largest value of the loop's counter where the access happens, plus one;
+/// 0: it never does. Infinity: not known.
+Wide tripsOf(const EvalInput &In, const AccessRecord &A) {
+  ExprEval Eval(In);
+  Eval.addGuards(A.FirstGuard, A.NumGuards);
+  if (Eval.System.Empty)
+    return 0;
+  if (!(A.Flags & AccessUnbounded))
+    Eval.evaluateSigned(A.Offset);
+  if (Eval.System.Empty || Eval.Counter == NoIndex)
+    return 0;
+  return Eval.System.upper(Linear::variable(Eval.Counter)) + 1;
+}
+
+} // namespace
+
+uint64_t evaluateTrips(const SummaryView &Summary, const KernelRecord &Kernel,
+                       const LaunchDims &Launch) {
+  EvalInput In = inputOf(Summary, Kernel, Launch);
+  const uint32_t Whole[3] = {0, 0, 0};
+  In.BoxLo = Whole;
+  In.BoxHi = Launch.Grid;
+  In.Loop = Kernel.LoopNumber;
+  Wide Most = 0;
+  for (uint32_t P = 0; P < Kernel.NumPointers; ++P) {
+    const PointerRecord &Pointer = Summary.pointer(Kernel.FirstPointer + P);
+    for (uint32_t I = 0; I < Pointer.NumAccesses; ++I)
+      Most =
+          std::max(Most, tripsOf(In, Summary.access(Pointer.FirstAccess + I)));
+  }
+  return Most < Infinity && Most == uint64_t(Most) ? uint64_t(Most) : 0;
+}
+
+ByteFootprint evaluateFootprint(const SummaryView &Summary,
+                                const KernelRecord &Kernel, uint32_t Index,
+                                const LaunchDims &Launch, const BlockBox &Box,
+                                const EvalLimits &Limits) {
   ByteFootprint Result;
   const PointerRecord &Pointer = Summary.pointer(Index);
   Result.Mode = Pointer.Mode;
@@ -276,7 +266,7 @@ inline ByteFootprint evaluateFootprint(const SummaryView &Summary,
     return Result;
   }
 
-  detail::EvalInput In = detail::inputOf(Summary, Kernel, Launch, Box);
+  EvalInput In = inputOf(Summary, Kernel, Launch, Box);
   const uint32_t Loop = In.Loop;
   EvalLimits Precise = Limits;
   Precise.MergeGap = 0;
@@ -289,18 +279,17 @@ inline ByteFootprint evaluateFootprint(const SummaryView &Summary,
     const bool Promises =
         Limits.WithMust && (A.Flags & AccessWrite) && (A.Flags & AccessExact) &&
         !(A.Flags & (AccessRead | AccessAtomic | AccessUnbounded));
-    detail::AccessBytes Bytes =
-        detail::evaluateAccess(In, A, Promises ? Precise : Limits);
+    AccessBytes Bytes = evaluateAccess(In, A, Promises ? Precise : Limits);
     if (A.Flags & AccessRead)
-      detail::append(Result.MayRead, Bytes);
+      append(Result.MayRead, Bytes);
     if (A.Flags & AccessWrite)
-      detail::append(Result.MayWrite, Bytes);
+      append(Result.MayWrite, Bytes);
     if (A.Flags & AccessAtomic)
-      detail::append(Result.Atomic, Bytes);
+      append(Result.Atomic, Bytes);
     if (Limits.WithAffine && !(A.Flags & (AccessIndirect | AccessConditional)))
-      detail::append(Result.Affine, Bytes);
+      append(Result.Affine, Bytes);
     if (Promises && Bytes.Exact && !Bytes.Everything)
-      detail::append(Result.MustWrite, Bytes);
+      append(Result.MustWrite, Bytes);
   }
   normalize(Result.MayRead, Limits.MaxRanges);
   normalize(Result.MayWrite, Limits.MaxRanges);
@@ -319,7 +308,7 @@ inline ByteFootprint evaluateFootprint(const SummaryView &Summary,
     for (uint32_t I = 0; I < Pointer.NumAccesses && !Read.Everything; ++I) {
       const AccessRecord &A = Summary.access(Pointer.FirstAccess + I);
       if (A.Flags & AccessRead)
-        detail::append(Read, detail::evaluateAccess(In, A, Precise));
+        append(Read, evaluateAccess(In, A, Precise));
     }
     normalize(Read, Limits.MaxRanges);
     Result.MustWrite = subtract(Result.MustWrite, Read);
