@@ -132,9 +132,26 @@ bool BufferNames::add(CallBase &Call, Value &Variable) {
   return true;
 }
 
+/// A function that allocates and returns null where it fails has become both.
+static Value *whereNotNull(Value *V) {
+  auto *Phi = dyn_cast_or_null<PHINode>(V);
+  if (!Phi)
+    return V;
+  Value *Only = nullptr;
+  for (Value *Incoming : Phi->incoming_values()) {
+    if (isa<ConstantPointerNull>(Incoming) || Incoming == Only)
+      continue;
+    if (Only)
+      return V;
+    Only = Incoming;
+  }
+  return Only ? Only : V;
+}
+
 /// The call that made the value: `deviceAlloc<float>(n)` has become a load of
 /// what cudaMalloc wrote.
 static CallBase *makerOf(Value *V) {
+  V = whereNotNull(V);
   auto *Load = dyn_cast_or_null<LoadInst>(V);
   if (!Load || !isOutSlot(Load->getPointerOperand()))
     return dyn_cast_or_null<CallBase>(V);

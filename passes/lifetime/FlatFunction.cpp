@@ -11,6 +11,7 @@
 #include "passes/lifetime/BufferArrays.h"
 #include "passes/lifetime/CallEffects.h"
 #include "passes/lifetime/FieldVariables.h"
+#include "passes/lifetime/LocalObjects.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -315,6 +316,10 @@ void FlatFunction::bringIntoForm() {
   Analyses.invalidate(*Copy, PreservedAnalyses::none());
   Analyses.invalidate(*Copy, PromotePass().run(*Copy, Analyses));
   Names.noteAll(*Copy);
+  if (makeObjectsLocal(*Copy, Analyses)) {
+    Analyses.invalidate(*Copy, PreservedAnalyses::none());
+    Names.noteAll(*Copy);
+  }
   separateFields(*Copy, [&](const StructType &Struct, unsigned Number) {
     return Relevant.fieldName(Struct, Number);
   });

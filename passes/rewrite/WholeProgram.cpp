@@ -11,6 +11,7 @@
 #include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/CallEffects.h"
 #include "passes/lifetime/KernelSummaries.h"
+#include "passes/rewrite/DirectCalls.h"
 #include "passes/rewrite/HostDirectives.h"
 #include "passes/rewrite/LibraryResidency.h"
 #include "passes/rewrite/LinkDiagnostics.h"
@@ -109,19 +110,6 @@ void removeLinkMark(Module &M) {
     Mark->eraseFromParent();
 }
 
-/// Clang makes a constructor of whole objects an alias of that of bases.
-void resolveAliases(Module &M) {
-  for (GlobalAlias &Alias : make_early_inc_range(M.aliases())) {
-    auto *Callee = dyn_cast<Function>(Alias.getAliasee()->stripPointerCasts());
-    if (!Callee || Alias.isInterposable())
-      continue;
-    Alias.replaceUsesWithIf(Callee, [](const Use &U) {
-      auto *Call = dyn_cast<CallBase>(U.getUser());
-      return Call && Call->isCallee(&U);
-    });
-  }
-}
-
 /// Those of all units; each file once.
 Error addLibraries(ArrayRef<Unit> Units) {
   StringSet<> Added;
@@ -142,7 +130,7 @@ Error insert(Module &M, ModuleAnalysisManager &Analyses, ArrayRef<Unit> Units) {
   Context.setDiscardValueNames(false);
   scope_exit Restore([&] { Context.setDiscardValueNames(Discards); });
   restoreNames(M);
-  resolveAliases(M);
+  makeCallsDirect(M);
   // What lld has made internal and nobody calls.
   Analyses.invalidate(M, GlobalDCEPass().run(M, Analyses));
 
