@@ -8,6 +8,7 @@
 #include "tools/dragon-cc/Execute.h"
 
 #include "tools/dragon-cc/MissingTemplates.h"
+#include "tools/dragon-cc/Precompiled.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -137,6 +138,18 @@ Expected<int> runCompleting(const Step &One, const Plan &Plan) {
   }
 }
 
+Step precompiled(const Step &One, bool Verbose) {
+  return withPrecompiled(One, [&](const Step &Headers) {
+    if (Verbose)
+      print(errs(), Headers);
+    Expected<int> Exit = runStep(Headers, "/dev/null");
+    const bool Done = Exit && *Exit == 0;
+    if (!Exit)
+      consumeError(Exit.takeError());
+    return Done;
+  });
+}
+
 } // namespace
 
 TempFolder TempFolder::imagined() {
@@ -184,7 +197,9 @@ int execute(const Plan &Plan, bool Verbose, TempFolder Temp) {
             << "': " << toString(std::move(Failed)) << '\n';
         return 1;
       }
-    for (const Step &One : Plan.Steps) {
+    for (const Step &Planned : Plan.Steps) {
+      const Step One =
+          Planned.Precompiled ? precompiled(Planned, Verbose) : Planned;
       if (Verbose)
         print(errs(), One);
       Expected<int> Exit =

@@ -111,7 +111,7 @@ struct Invocation {
   bool Verbose = false, DryRun = false, SaveTemps = false;
   bool LinkRuntime = true;
   std::string KeepDir;
-  std::string CudaPath, ClangPath;
+  std::string CudaPath, ClangPath, PrecompiledFolder;
 
   /// -print-search-dirs and the like, for clang to answer.
   std::vector<std::string> Questions;

@@ -164,6 +164,10 @@ def dragon_summaries_separate : Separate<["--"], "dragon-summaries">,
   Alias<dragon_summaries>;
 def dragon_clang : Joined<["--"], "dragon-clang=">, What<Ours>,
   MetaVarName<"<clang++>">, HelpText<"the clang++ 22 to compile with">;
+def dragon_precompiled : Joined<["--"], "dragon-precompiled=">, What<Ours>,
+  MetaVarName<"<dir>">,
+  HelpText<"compile CUDA's headers once, into this folder, for all files with "
+           "the same options; with --dragon-targets=cpu">;
 def cuda_path : Joined<["--"], "cuda-path=">, What<Ours>, MetaVarName<"<dir>">,
   HelpText<"CUDA toolkit; else CUDA_PATH, CUDA_HOME, the one dragon-cc was "
            "built with, /usr/local/cuda">;

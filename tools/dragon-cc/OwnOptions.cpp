@@ -285,6 +285,7 @@ constexpr OwnOption Table[] = {
     {OPT_dragon_targets, Do{targets}},
     {OPT_dragon_summaries, AddValue{&I::Summaries, ""}},
     {OPT_dragon_clang, SetText{&I::ClangPath}},
+    {OPT_dragon_precompiled, SetText{&I::PrecompiledFolder}},
     {OPT_cuda_path, SetText{&I::CudaPath}},
     {OPT_dragon_slicing, TellPlugin{"slicing", true}},
     {OPT_no_dragon_slicing, TellPlugin{"slicing", false}},

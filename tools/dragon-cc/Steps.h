@@ -25,7 +25,16 @@
 
 #include "tools/dragon-cc/ToolPaths.h"
 
+#include <optional>
+
 namespace dragon::driver {
+
+/// The headers in front of a source, which may be compiled once
+/// (Precompiled.h).
+struct PrecompiledHeaders {
+  std::string Folder;
+  std::vector<std::string> Args; ///< of a compilation of these alone
+};
 
 struct Step {
   std::string Program;
@@ -33,6 +42,7 @@ struct Step {
   std::vector<std::string> Outputs; ///< the user's; removed if the step fails
   std::string Stdout =
       {}; ///< file that its standard output goes to; empty: ours
+  std::optional<PrecompiledHeaders> Precompiled = std::nullopt;
 };
 
 struct Plan {
