@@ -80,6 +80,7 @@ PROGRAMS = [
     test("check-device-variables"),
     test("check-managed-in-host-memory"),
     test("children", "system copied in.bin out.bin", "fork-open read in.bin out.bin", file=8 * M),
+    test("copies-of-nothing", "added", "cleared", "async", "inside", "written"),
     test("counted-accesses", device=32),
     test("deferred-copies", "reread", "changed", "freed", "vector", "pinned", "partly", "copiedBack", "swapped"),
     test("device-features"),

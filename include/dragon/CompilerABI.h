@@ -438,6 +438,14 @@ void __dragon_stage_forget(const void *buffer, size_t bytes);
 /* Makes [buffer, buffer + bytes) what it would be without elision. */
 void __dragon_stage_materialise(const void *buffer, size_t bytes);
 
+/* -- Copies of nothing ----------------------------------------------------- */
+/* In place of cudaMemcpy and cudaMemcpyAsync to the device, with their
+   arguments and results, where nothing has been written to the memory at `from`
+   since it was allocated: they fill [to, to + bytes) with zeros. */
+int __dragon_zero_memcpy(void *to, const void *from, size_t bytes, int kind);
+int __dragon_zero_memcpy_async(void *to, const void *from, size_t bytes,
+                               int kind, void *stream);
+
 /* -- Deferred copies ------------------------------------------------------- */
 /* In place of cudaMemcpy and cudaMemcpyAsync to the device, with their
    arguments and results, where all that can change or free the memory at `from`

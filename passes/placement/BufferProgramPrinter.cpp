@@ -268,6 +268,7 @@ void printDirective(const BufferProgram &Program, const Directive &D,
                  [&](const MaterialiseDirective &) {
                    Out << "materialise " << Buffer;
                  },
+                 [&](const ZeroDirective &) { Out << "zero " << Buffer; },
                  [&](const DeferDirective &) { Out << "defer " << Buffer; },
                  [&](const SettleDirective &) { Out << "settle " << Buffer; },
                  [&](const ForgetDirective &) { Out << "forget " << Buffer; },

@@ -18,6 +18,11 @@
 
 namespace dragon {
 
+/// ZeroCopies.cpp: copies of memory that nothing has been written to. What the
+/// others look at is the program in which these are fills.
+BufferProgram fillWithZeros(const BufferProgram &Program,
+                            PlacementBuilder &Result);
+
 /// ElideStaging.cpp: staging calls instead of file calls and copies.
 void elideStaging(const ProgramFacts &Facts, PlacementBuilder &Result);
 

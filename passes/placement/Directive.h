@@ -35,6 +35,9 @@ struct ElideDirective {};
 /// Fill the staging buffer in front of At.
 struct MaterialiseDirective {};
 
+/// The copy At, from Buffer, which holds nothing, fills with zeros.
+struct ZeroDirective {};
+
 /// The copy At, from Buffer, may be made later.
 struct DeferDirective {};
 
@@ -118,9 +121,9 @@ struct FollowsDirective {
 
 using DirectiveAction =
     std::variant<MapDirective, ElideDirective, MaterialiseDirective,
-                 DeferDirective, SettleDirective, ForgetDirective,
-                 DiscardDirective, SinkDirective, ResultDirective,
-                 NextUseDirective, FollowsDirective>;
+                 ZeroDirective, DeferDirective, SettleDirective,
+                 ForgetDirective, DiscardDirective, SinkDirective,
+                 ResultDirective, NextUseDirective, FollowsDirective>;
 
 struct Directive {
   unsigned Buffer;
@@ -157,6 +160,7 @@ struct Placement {
 
 struct PlacementOptions {
   bool Staging = true;
+  bool Zeros = true;     ///< copies of what is not written may be fills
   bool Deferral = true;  ///< copies to the device may come later
   bool NextUses = true;  ///< say when contents are needed again
   bool Wavefront = true; ///< run launches together

@@ -20,7 +20,8 @@ bool DirectiveInserter::run(Placement &Decisions) {
   std::vector<bool> Dropped(Decisions.Findings.size(), false);
   bool Changed = false;
   auto Insert = [&](const Directive &D) {
-    if (D.is<MapDirective, ElideDirective, DeferDirective>() || insert(D)) {
+    if (D.is<MapDirective, ElideDirective, DeferDirective, ZeroDirective>() ||
+        insert(D)) {
       Changed = true;
       return;
     }

@@ -16,8 +16,10 @@
 namespace dragon {
 
 Placement place(const BufferProgram &Program, const PlacementOptions &Options) {
-  const ProgramFacts Facts(Program, Options.Staging);
   PlacementBuilder Result;
+  const BufferProgram Filled =
+      Options.Zeros ? fillWithZeros(Program, Result) : Program;
+  const ProgramFacts Facts(Filled, Options.Staging);
   elideStaging(Facts, Result);
   if (Options.Deferral) {
     deferCopies(Facts, Result);

@@ -436,6 +436,7 @@ bool Lowering::insert(const Directive &D) {
           [](const MapDirective &) { return false; },
           [](const ElideDirective &) { return false; },
           [](const DeferDirective &) { return false; },
+          [](const ZeroDirective &) { return false; },
           [&](const SettleDirective &) {
             auto [Address, Bytes] = Handles.get(D.Buffer, *Point);
             callEntry("__dragon_settle", {Address, Bytes}, *Point);
@@ -471,7 +472,7 @@ bool Lowering::insert(const Directive &D) {
 
 void Lowering::elide(const Placement &Decisions) {
   for (const Directive &D : Decisions.Directives)
-    if (D.is<DeferDirective>())
+    if (D.is<DeferDirective, ZeroDirective>())
       tellReason(D, *instruction(D.At));
   elideStaging(Built, Decisions, Handles,
                [&](unsigned Staging, const Event &E, CallBase &Call) {

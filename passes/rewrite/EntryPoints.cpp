@@ -36,6 +36,7 @@ FunctionCallee entryPoint(Module &M, StringRef Name) {
   ANY_ENTRY(NAME, RESULT, true, __VA_ARGS__)
 #define TWIN(CALL, NAME)
 #define DEFERRED(CALL, NAME)
+#define ZEROING(CALL, NAME)
 #include "passes/rewrite/EntryPoints.def"
 #undef ANY_ENTRY
   llvm_unreachable("not in EntryPoints.def");
@@ -62,6 +63,7 @@ StringRef stagingTwin(StringRef Name) {
 #define ENTRY(...)
 #define VARIADIC_ENTRY(...)
 #define DEFERRED(CALL, NAME)
+#define ZEROING(CALL, NAME)
 #define TWIN(CALL, NAME) .Case(#CALL, #NAME)
 #include "passes/rewrite/EntryPoints.def"
       .Default("");
@@ -72,7 +74,19 @@ StringRef deferredTwin(StringRef Name) {
 #define ENTRY(...)
 #define VARIADIC_ENTRY(...)
 #define TWIN(CALL, NAME)
+#define ZEROING(CALL, NAME)
 #define DEFERRED(CALL, NAME) .Case(#CALL, #NAME)
+#include "passes/rewrite/EntryPoints.def"
+      .Default("");
+}
+
+StringRef zeroingTwin(StringRef Name) {
+  return StringSwitch<StringRef>(Name)
+#define ENTRY(...)
+#define VARIADIC_ENTRY(...)
+#define TWIN(CALL, NAME)
+#define DEFERRED(CALL, NAME)
+#define ZEROING(CALL, NAME) .Case(#CALL, #NAME)
 #include "passes/rewrite/EntryPoints.def"
       .Default("");
 }

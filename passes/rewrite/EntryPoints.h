@@ -38,6 +38,9 @@ llvm::StringRef stagingTwin(llvm::StringRef Name);
 /// The deferred twin of a copy; empty if it has none.
 llvm::StringRef deferredTwin(llvm::StringRef Name);
 
+/// The twin of a copy of memory that holds nothing; empty if it has none.
+llvm::StringRef zeroingTwin(llvm::StringRef Name);
+
 /// Puts a call of Callee in Call's place: same results, same unwinding.
 llvm::CallBase *replaceCall(llvm::CallBase &Call, llvm::FunctionCallee Callee,
                             llvm::ArrayRef<llvm::Value *> Args);

@@ -31,10 +31,22 @@ namespace dragon {
 
 namespace {
 
-/// UnknownCallees: told of in this unit already.
+/// What has been told in this unit. A function that others of the unit take in
+/// is a program of its own as well, if other units may call it: what is decided
+/// for both is told once.
+struct Told {
+  std::set<std::tuple<std::string, unsigned, unsigned, std::string>> Findings;
+  std::set<std::string> UnknownCallees;
+
+  bool isNew(const Position &Where, const Reason &Why) {
+    return Findings
+        .insert({Where.File, Where.Line, Where.Column, remarkText(Why)})
+        .second;
+  }
+};
+
 void emitRemarks(const FlatProgram &Of, const Placement &Decisions,
-                 const HostOptions &Options,
-                 std::set<std::string> &UnknownCallees) {
+                 const HostOptions &Options, Told &Before) {
   const BuiltProgram &Built = *Of.Built;
   Function &F = Of.Flat->original();
   OptimizationRemarkEmitter Emitter(&F);
@@ -44,18 +56,16 @@ void emitRemarks(const FlatProgram &Of, const Placement &Decisions,
                                        : DiagnosticLocation(It->second);
   };
   const BasicBlock *Entry = &F.getEntryBlock();
-  std::set<std::tuple<unsigned, unsigned, std::string>> Told;
   for (const Finding &Found : Decisions.Findings)
-    if (Told.insert(
-                {Found.Where.Line, Found.Where.Column, remarkText(Found.Why)})
-            .second)
+    if (Before.isNew(Found.Where, Found.Why))
       emitRemark(Emitter, Found.Why, Location(Found.Where), Entry);
   for (const auto &[Kernel, Where] : Built.UnknownKernels)
-    emitRemark(Emitter,
-               Reason(RemarkId::KernelWithoutSummary).with("Kernel", Kernel),
-               Location(Where), Entry);
+    if (Reason Why =
+            Reason(RemarkId::KernelWithoutSummary).with("Kernel", Kernel);
+        Before.isNew(Where, Why))
+      emitRemark(Emitter, Why, Location(Where), Entry);
   for (const auto &[Callee, Where] : Built.UnknownCallees)
-    if (UnknownCallees.insert(Callee).second)
+    if (Before.UnknownCallees.insert(Callee).second)
       emitRemark(Emitter,
                  Reason(RemarkId::CallWithoutSummary).with("Function", Callee),
                  Location(Where), Entry);
@@ -93,11 +103,11 @@ bool insertDirectives(Module &M, ModuleAnalysisManager &Analyses,
   auto &FunctionAnalyses =
       Analyses.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   PlacementOptions Wanted;
-  Wanted.Staging = Wanted.Deferral = Options.Staging;
+  Wanted.Staging = Wanted.Deferral = Wanted.Zeros = Options.Staging;
   Wanted.Wavefront = Options.Wavefront;
   const FlatPrograms Programs(M, Analyses, Options.FlattenLimit);
   bool Changed = false;
-  std::set<std::string> UnknownCallees;
+  Told Before;
   for (const FlatProgram &One : Programs) {
     Placement Decisions =
         place(withMistakes(One.Built->Program, Options.Mistakes), Wanted);
@@ -106,7 +116,7 @@ bool insertDirectives(Module &M, ModuleAnalysisManager &Analyses,
         lowerDirectives(One.Flat->copy(), *One.Built, Decisions, Kernels,
                         FunctionAnalyses, Options.Reasons);
     const bool Announced = announceUnknownCalls(*One.Built);
-    emitRemarks(One, Decisions, Options, UnknownCallees);
+    emitRemarks(One, Decisions, Options, Before);
     if (Announced || Rewritten) {
       One.Flat->adopt();
       separateHostLoops(One.Flat->original(), FunctionAnalyses);

@@ -42,13 +42,16 @@ void elideStaging(
     function_ref<void(unsigned, const Event &, CallBase &)> Tell) {
   // A call may be an event of several elided buffers.
   SetVector<CallBase *> Transfers;
-  SmallVector<CallBase *, 4> Deferred;
+  SmallVector<CallBase *, 4> Deferred, Zeroed;
   // What is freed may be one of several, of different sizes.
   MapVector<CallBase *, SmallVector<unsigned, 2>> Freed;
   DenseMap<CallBase *, bool> Must;
   for (const Directive &D : Decisions.Directives) {
     if (D.is<DeferDirective>())
       Deferred.push_back(
+          cast<CallBase>(Built.Instructions[D.At.Block][D.At.Index]));
+    if (D.is<ZeroDirective>())
+      Zeroed.push_back(
           cast<CallBase>(Built.Instructions[D.At.Block][D.At.Index]));
     if (!D.is<ElideDirective>())
       continue;
@@ -78,6 +81,10 @@ void elideStaging(
     SmallVector<Value *, 5> Args(Call.args());
     replaceCall(Call, Twin, Args);
   };
+  for (CallBase *Call : Zeroed)
+    Transfers.remove(Call);
+  for (CallBase *Call : Zeroed)
+    Replace(*Call, zeroingTwin);
   for (CallBase *Call : Transfers)
     Replace(*Call, stagingTwin);
   for (CallBase *Call : Deferred)

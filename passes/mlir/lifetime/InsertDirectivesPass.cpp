@@ -30,7 +30,7 @@ class InsertDirectivesPass
         removeDirectives(F);
     const TargetAnalysis Memrefs(getOperation());
     PlacementOptions Options;
-    Options.Staging = Options.Deferral = false;
+    Options.Staging = Options.Zeros = Options.Deferral = false;
     Options.Wavefront = wavefront;
     for (auto F : getOperation().getOps<FunctionOpInterface>()) {
       if (F.isExternal() || !usesBuffers(F))
