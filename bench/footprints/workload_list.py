@@ -97,6 +97,7 @@ PROGRAMS = [
     test("exchanged-buffers", "in.bin out.bin 1 5", "in.bin out.bin 5 2", file=12 * M, device=16),
     test("file-range", "make in.bin", "run in.bin out.bin"),
     test("fread-pieces", "whole in.bin out.bin", file=25000004),
+    test("free-before-write", "written out", "others out", "async out"),
     test("freed-staging", "out.bin"),
     test("graphs-beyond-memory"),
     test("host-function-order"),

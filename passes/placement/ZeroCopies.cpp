@@ -45,8 +45,13 @@ const BufferUse *onlySource(const BufferProgram &Program, const Event &Copy) {
 }
 
 /// All that happens to the buffer's memory are events.
-bool isKnown(const Buffer &Of) {
-  return !Of.Escapes && !Of.IsSummary && !Of.IsArray && Of.StreamedBy.empty();
+bool isKnown(const BufferProgram &Program, unsigned B) {
+  const Buffer &Of = Program.Buffers[B];
+  return !Of.Escapes && !Of.IsSummary && !Of.IsArray && Of.StreamedBy.empty() &&
+         none_of(Program.uses(B), [&](EventRef At) {
+           const Event &E = Program.event(At);
+           return E.Unresolved || E.is<OpaqueEvent, LaunchEvent>();
+         });
 }
 
 std::string targetOf(const BufferProgram &Program, const Event &Copy) {
@@ -68,7 +73,7 @@ BufferProgram fillWithZeros(const BufferProgram &Program,
       const EventRef At{Block, I};
       const Event &Copy = Program.event(At);
       const BufferUse *Source = onlySource(Program, Copy);
-      if (!Source || !isKnown(Program.Buffers[Source->Buffer]) ||
+      if (!Source || !isKnown(Program, Source->Buffer) ||
           !Held.mustBeAllocated(Source->Buffer, At) ||
           Held.mayHold(Source->Buffer, At))
         continue;

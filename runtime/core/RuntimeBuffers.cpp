@@ -39,13 +39,73 @@ std::optional<BufferInfo> RuntimeBuffers::find(uintptr_t address) const {
                     found->hostAccessible, found->buffer->driverMoved};
 }
 
+void RuntimeBuffers::setStillWanted(StillWanted wanted, void *context) {
+  RuntimeImpl::Guard guard(State);
+  State.StillWanted = wanted;
+  State.StillWantedContext = context;
+}
+
+/// Whoever wants it may want it no more, and release it, before we are back.
+bool RuntimeBuffers::keepIfWanted(uintptr_t base, uintptr_t end) {
+  StillWanted wanted;
+  void *context;
+  {
+    RuntimeImpl::Guard guard(State);
+    wanted = State.StillWanted;
+    context = State.StillWantedContext;
+    if (!wanted)
+      return false;
+    State.FreedButWanted.insert(base);
+  }
+  if (wanted(context, base, end))
+    return true;
+  RuntimeImpl::Guard guard(State);
+  State.FreedButWanted.erase(base);
+  return false;
+}
+
+/// As a free does that waits.
+Status RuntimeBuffers::waitForWork(uintptr_t base) {
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  const Allocation *found = State.Space.Allocations.find(base);
+  if (!found || !State.FreedButWanted.contains(base))
+    return {};
+  for (Chunk &chunk : found->buffer->chunks)
+    if (chunk.device.id || chunk.host.id)
+      DRAGON_TRY(State.Time.settle(chunk));
+  return {};
+}
+
+Status RuntimeBuffers::release(uintptr_t base) {
+  RuntimeImpl::Guard guard(State);
+  if (!State.FreedButWanted.erase(base))
+    return {};
+  DRAGON_TRY(State.ready());
+  const Allocation *found = State.Space.Allocations.find(base);
+  const AddressRange range = {base, found ? found->end() : base};
+  Status status = State.free(base);
+  if (State.Ctx.watcher && found)
+    State.Ctx.watcher->freed(range);
+  return status;
+}
+
 Status RuntimeBuffers::free(uintptr_t base, QueueOrder order) {
   uintptr_t end = base;
+  bool mayBeWanted = false;
   {
     RuntimeImpl::StateGuard guard(State);
-    if (const Allocation *found = State.Space.Allocations.find(base))
+    if (const Allocation *found = State.Space.Allocations.find(base)) {
       end = found->end();
+      // The file of a map is whole when the map ends.
+      mayBeWanted =
+          State.listener() && !found->buffer->hostAccessible &&
+          std::none_of(found->buffer->sinks.begin(), found->buffer->sinks.end(),
+                       [](const Sink &sink) { return sink.permanent; });
+    }
   }
+  if (mayBeWanted && keepIfWanted(base, end))
+    return order ? Status() : waitForWork(base);
   State.tellListener(base, end);
   RuntimeImpl::Guard guard(State);
   DRAGON_TRY(State.ready());
@@ -302,6 +362,9 @@ StatusOr<DeviceMemory> RuntimeBuffers::memoryForProgram() {
       State.OnDevice.Pool.budget() +
       (State.Ctx.limits.hostBytes - State.Ctx.limits.transitBytes);
   uint64_t live = State.Space.LiveBytes;
+  for (uintptr_t base : State.FreedButWanted)
+    if (const Allocation *freed = State.Space.Allocations.find(base))
+      live -= std::min<uint64_t>(live, freed->bytes);
   DeviceMemory memory;
   memory.free = (capacity > live ? capacity - live : 0) + swap;
   memory.total = live + memory.free;

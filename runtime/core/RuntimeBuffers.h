@@ -53,7 +53,14 @@ public:
   StatusOr<uintptr_t> allocate(size_t bytes, const AllocateOptions &options);
   /// Waits for queued work that uses the buffer (as cudaFree does); with an
   /// order, only if it must: the memory is for what comes later in the queue.
+  /// One whose contents somebody still wants stays until release().
   Status free(uintptr_t base, QueueOrder order = std::nullopt);
+  /// Says of a buffer that the program frees whether what it holds has been
+  /// promised to somebody, who will call release(). Called without our locks.
+  using StillWanted = bool (*)(void *context, uintptr_t begin, uintptr_t end);
+  void setStillWanted(StillWanted wanted, void *context);
+  /// The end of a buffer that was still wanted when it was freed.
+  Status release(uintptr_t base);
   /// Gives back memory that is kept for new buffers.
   Status trim();
   /// The buffer that holds `address`, if one does.
@@ -92,6 +99,8 @@ public:
   Status advise(uintptr_t address, size_t bytes, dragon_advice advice);
 
 private:
+  bool keepIfWanted(uintptr_t base, uintptr_t end);
+  Status waitForWork(uintptr_t base);
   /// A short copy to host memory that is the driver's alone, while everything
   /// fits: other threads need not wait for it. None: it is no such copy.
   std::optional<Status> downloadInCore(void *to, uintptr_t from, size_t bytes,

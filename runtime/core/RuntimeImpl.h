@@ -32,6 +32,7 @@
 #include "runtime/memory/Transfers.h"
 
 #include <atomic>
+#include <set>
 
 namespace dragon {
 
@@ -125,6 +126,10 @@ struct RuntimeImpl {
   RuntimeLaunches::BeforeWrite Listener = nullptr;
   void *ListenerContext = nullptr;
   const std::atomic<bool> *ListenerWanted = nullptr;
+  RuntimeBuffers::StillWanted StillWanted = nullptr;
+  void *StillWantedContext = nullptr;
+  /// Bases of buffers that the program has freed, and that are still wanted.
+  std::set<uintptr_t> FreedButWanted;
   /// Null: nobody wants to hear now.
   RuntimeLaunches::BeforeWrite listener() const;
   /// Tells the listener, without the lock, that ranges are about to change.

@@ -4,14 +4,14 @@
 // RUN: rm -rf %t.dir && mkdir -p %t.dir/swap && cd %t.dir
 // RUN: %bytes staged.bin 1M mistakes
 // RUN: %build -fdragon-trace-accesses %s -o right
-// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11 12 13; do %plain DRAGON_CHECK=1 ./right $part 2>> right.txt > /dev/null && \
+// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do %plain DRAGON_CHECK=1 ./right $part 2>> right.txt > /dev/null && \
 // RUN:   %tight DRAGON_CHECK=1 ./right $part 2>> right.txt > /dev/null || exit 1; done
 // RUN: not grep . right.txt
 //
-// RUN: %build -fdragon-trace-accesses -mllvm -dragon-mistakes=unread:last,overwriting:border,unread:copy-out@d_gone,unread:copy@d_from,unwritten:change,unread:again,unread:copy-out@d_private,narrow:shifted,certain:perhaps,read-only:update,unseen:host-access@h_seen,unseen:host-access@r_seen,unseen:host-access@h_late,unseen:host-access@r_early %s -o wrong
-// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11 12 13; do echo "part $part"; %plain DRAGON_CHECK=1 ./wrong $part 2>&1; echo "status $?"; done > plain.txt
+// RUN: %build -fdragon-trace-accesses -mllvm -dragon-mistakes=unread:last,overwriting:border,unread:copy-out@d_gone,unread:copy@d_from,unwritten:change,unread:again,unread:copy-out@d_private,narrow:shifted,certain:perhaps,read-only:update,unseen:host-access@h_seen,unseen:host-access@r_seen,unseen:host-access@h_late,unseen:host-access@r_early,unseen:host-access@h_zero %s -o wrong
+// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do echo "part $part"; %plain DRAGON_CHECK=1 ./wrong $part 2>&1; echo "status $?"; done > plain.txt
 // RUN: FileCheck %s < plain.txt
-// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11 12 13; do echo "part $part"; %tight DRAGON_CHECK=1 ./wrong $part 2>&1; echo "status $?"; done > tight.txt
+// RUN: for part in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do echo "part $part"; %tight DRAGON_CHECK=1 ./wrong $part 2>&1; echo "status $?"; done > tight.txt
 // RUN: FileCheck %s < tight.txt
 //
 // Kernels that were not compiled for it are named.
@@ -291,6 +291,7 @@ void changedTooEarly() {
     h_late[i] = i;
   CHECK(cudaMalloc(&d_one, 4 * Bytes));
   CHECK(cudaMalloc(&d_two, Bytes));
+  CHECK(cudaMemcpy(h_late, d_two, 4, cudaMemcpyDeviceToHost));
   CHECK(cudaMemcpy(d_one, h_late, 4 * Bytes, cudaMemcpyHostToDevice));
   LAUNCH(add, d_one, d_two);
   h_late[77] = 5;
@@ -315,6 +316,25 @@ void lookedAtTooEarly() {
   printf("%d\n", r_early[78]);
   free(r_early);
   CHECK(cudaFree(d_one));
+}
+
+// Memory is copied that nothing seems to have been written to.
+// CHECK-LABEL: part 14
+// CHECK: dragon: check: {{.*}}'add' {{.*}} reads {{.*}}'CopyOfNothing' at {{.*}}:[[#]] on 'h_zero'
+// CHECK: status 87
+void writtenAfterAll() {
+  int *d_one, *d_two, *h_zero = static_cast<int *>(malloc(Bytes));
+  for (int i = 0; i < N; ++i)
+    h_zero[i] = i;
+  CHECK(cudaMalloc(&d_one, Bytes));
+  CHECK(cudaMalloc(&d_two, Bytes));
+  CHECK(cudaMemcpy(d_one, h_zero, Bytes, cudaMemcpyHostToDevice));
+  LAUNCH(add, d_one, d_two);
+  CHECK(cudaMemcpy(h_zero, d_two, Bytes, cudaMemcpyDeviceToHost));
+  printf("%d\n", h_zero[77]);
+  free(h_zero);
+  CHECK(cudaFree(d_one));
+  CHECK(cudaFree(d_two));
 }
 
 int main(int argc, char **argv) {
@@ -356,6 +376,9 @@ int main(int argc, char **argv) {
     break;
   case 11:
     resultLookedAt();
+    break;
+  case 14:
+    writtenAfterAll();
     break;
   case 12:
     changedTooEarly();

@@ -50,17 +50,42 @@ void DeferredContents::changed() {
   KnownBegin = std::min(first, firstDead);
   KnownEnd = std::max(last, lastDead);
   AnyOfDevice = !Map.ofDevice(0, UINTPTR_MAX).empty() || !Readings.empty();
+  if (!Freed.empty())
+    releaseFreed();
+}
+
+bool DeferredContents::isRead(uintptr_t begin, uintptr_t end) const {
+  return std::any_of(Readings.begin(), Readings.end(),
+                     [&](const Reading &reading) {
+                       return reading.begin < end && begin < reading.end;
+                     });
+}
+
+bool DeferredContents::keepFreed(uintptr_t begin, uintptr_t end) {
+  if (Map.ofDevice(begin, end).empty())
+    return false;
+  Freed.emplace_back(begin, end);
+  return true;
+}
+
+void DeferredContents::releaseFreed() {
+  std::vector<std::pair<uintptr_t, uintptr_t>> done;
+  std::erase_if(Freed, [&](const auto &range) {
+    const auto [begin, end] = range;
+    if (isRead(begin, end) || !Map.ofDevice(begin, end).empty())
+      return false;
+    done.push_back(range);
+    return true;
+  });
+  for (const auto &[begin, end] : done)
+    if (Status status = Attached->buffers().release(begin); !status.ok())
+      report(status);
 }
 
 DeferredContents::Guard DeferredContents::lockWhenStill(uintptr_t begin,
                                                         uintptr_t end) {
   Guard guard(Lock);
-  ReadingEnds.wait(guard, [&] {
-    return std::none_of(Readings.begin(), Readings.end(),
-                        [&](const Reading &reading) {
-                          return reading.begin < end && begin < reading.end;
-                        });
-  });
+  ReadingEnds.wait(guard, [&] { return !isRead(begin, end); });
   return guard;
 }
 
@@ -111,6 +136,7 @@ void DeferredContents::renewInChild() {
   // The owner's thread id is the parent's: a lock that is new has no owner.
   new (&Lock) std::recursive_mutex;
   Readings.clear();
+  Freed.clear(); // the child reaches no device
 }
 
 } // namespace dragon

@@ -55,6 +55,9 @@ public:
   Runtime *Attached = nullptr; ///< null: there is no runtime yet
   /// Map or Dead has been changed.
   void changed();
+  /// The program frees the device range. True: there is something of it in Map,
+  /// and the range is released when there is nothing any more.
+  bool keepFreed(uintptr_t begin, uintptr_t end);
   /// They are in memory from now on. What could not be brought is lost, and the
   /// error sticks: nobody may take old bytes for it.
   Status materialise(const std::vector<Segment> &list);
@@ -89,9 +92,14 @@ private:
     uintptr_t end;
   };
 
+  bool isRead(uintptr_t begin, uintptr_t end) const;
+  void releaseFreed();
+
   std::recursive_mutex Lock;
   std::condition_variable_any ReadingEnds;
   std::list<Reading> Readings;
+  /// Device ranges that the program has freed.
+  std::vector<std::pair<uintptr_t, uintptr_t>> Freed;
   std::atomic<bool> AnyDeferred{false};
   std::atomic<bool> AnyOfDevice{false};
   std::atomic<uintptr_t> KnownBegin{UINTPTR_MAX}; ///< of Map and Dead

@@ -43,6 +43,7 @@ void StagingBuffers::attach(Runtime &runtime) {
   Contents.Attached = &runtime;
   runtime.launches().setBeforeWrite(beforeWrite, this,
                                     &Contents.anyOfDeviceFlag());
+  runtime.buffers().setStillWanted(stillWanted, this);
 }
 
 bool StagingBuffers::deferred(const void *buffer, size_t bytes) {
@@ -130,6 +131,15 @@ void StagingBuffers::beforeWrite(void *context, uintptr_t begin,
   Status status = self->deviceChanges(begin, end);
   if (!status.ok())
     report(status);
+}
+
+/// What the program has copied to host memory, and not looked at since, stays
+/// where it is until it is written to a file or dead.
+bool StagingBuffers::stillWanted(void *context, uintptr_t begin,
+                                 uintptr_t end) {
+  auto *self = static_cast<StagingBuffers *>(context);
+  const auto guard = self->Contents.lock();
+  return !inForkedChild() && self->Contents.keepFreed(begin, end);
 }
 
 Status StagingBuffers::deviceChanges(uintptr_t begin, uintptr_t end) {

@@ -83,6 +83,7 @@ public:
 
 private:
   static void beforeWrite(void *context, uintptr_t begin, uintptr_t end);
+  static bool stillWanted(void *context, uintptr_t begin, uintptr_t end);
   Status deviceChanges(uintptr_t begin, uintptr_t end);
 
   DeferredContents &Contents;
