@@ -109,7 +109,10 @@ struct PageAccess {
       const size_t count = std::min<size_t>(64 - bit, end - begin);
       const uint64_t bytes = PageMask::bits(count) << bit;
       uint64_t &r = read.Words[word], &w = write.Words[word];
-      fresh += unsigned(std::popcount(bytes & ~(r | w)));
+      // Mostly all of them or none, which takes no counting.
+      if (const uint64_t known = bytes & (r | w); known != bytes)
+        fresh +=
+            known ? unsigned(std::popcount(bytes & ~known)) : unsigned(count);
       if (reads)
         r |= bytes & ~w;
       if (writes)
