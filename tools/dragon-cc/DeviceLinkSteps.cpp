@@ -51,7 +51,10 @@ Strings addRelocatableObject(StepList &To, const Input &One,
             "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"});
     append(Args, To.Parts.locations());
     append(Args, {"-c", One.Path, "-o", Bitcode});
-    To.clang(std::move(Args));
+    Strings Headers = Common;
+    Headers.push_back("--cuda-gpu-arch=" + Arch.Name);
+    To.clang(std::move(Args)).Precompiled =
+        To.headers(std::move(Headers), "--cuda-device-only");
     if (Arch.Ptx)
       append(Pack, {"--ptx", Arch.Name});
     Pack.push_back(Arch.Name + "=" + Bitcode);
@@ -64,6 +67,7 @@ Strings addRelocatableObject(StepList &To, const Input &One,
   erase_if(Args, [](StringRef Arg) { return Arg.starts_with("-save-temps="); });
   append(Args, To.Parts.architectures(/*Lowest=*/!To.Asked.Cuda));
   append(Args, To.Parts.remarks(One));
+  auto Headers = To.headers(Args, "--cuda-host-only");
   append(Args, {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary",
                 "-Xclang", To.Tools.noGpuCode(), "-Xclang",
                 "-fembed-offload-object=" + To.Names.temp(Stem, ".offload")});
@@ -72,6 +76,7 @@ Strings addRelocatableObject(StepList &To, const Input &One,
   append(Args, To.Parts.dependencies(One, Object));
   append(Args, {"-c", One.Path, "-o", Out});
   Step &Host = To.clang(std::move(Args));
+  Host.Precompiled = std::move(Headers);
   if (Whole)
     Host.Outputs = {Object};
   return {Out};

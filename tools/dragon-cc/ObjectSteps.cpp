@@ -7,26 +7,9 @@
 
 #include "tools/dragon-cc/ObjectSteps.h"
 
-#include "llvm/ADT/STLExtras.h"
-
 using namespace llvm;
 
 namespace dragon::driver {
-
-/// The headers of a compilation of one side, if the user wants them compiled
-/// once. Make rules and kept files have to be those of a whole compilation.
-static std::optional<PrecompiledHeaders>
-headersOf(const StepList &To, Strings Common, StringRef Side) {
-  if (To.Asked.PrecompiledFolder.empty() || To.Asked.Dependencies ||
-      To.Asked.SaveTemps)
-    return std::nullopt;
-  // The headers are the same with any.
-  erase_if(Common, [](StringRef Arg) { return Arg.starts_with("-Rpass"); });
-  Common.push_back(Side.str());
-  if (Side == "--cuda-device-only")
-    Common.push_back("-emit-llvm");
-  return PrecompiledHeaders{To.Asked.PrecompiledFolder, std::move(Common)};
-}
 
 /// Takes CUDA without relocatable device code.
 static Strings addCudaObject(StepList &To, const Input &One,
@@ -59,7 +42,7 @@ static Strings addCudaObject(StepList &To, const Input &One,
     append(Device, {"-emit-llvm", "-c", One.Path, "-o",
                     To.Names.temp(Stem, ".device.bc")});
     To.clang(std::move(Device)).Precompiled =
-        headersOf(To, Common, "--cuda-device-only");
+        To.headers(Common, "--cuda-device-only");
     append(Args, {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary",
                   "-Xclang", To.Tools.noGpuCode()});
     append(Args, To.Parts.plugin(One, Stem,
@@ -70,7 +53,7 @@ static Strings addCudaObject(StepList &To, const Input &One,
   append(Args, {"-c", One.Path, "-o", Host});
   Step &HostStep = To.clang(std::move(Args));
   if (!To.Asked.Cuda)
-    HostStep.Precompiled = headersOf(To, Common, "--cuda-host-only");
+    HostStep.Precompiled = To.headers(Common, "--cuda-host-only");
   if (Whole)
     HostStep.Outputs = {Object};
   return To.mergeCpu(Stem, Host, Object, Whole);

@@ -167,7 +167,7 @@ def dragon_clang : Joined<["--"], "dragon-clang=">, What<Ours>,
 def dragon_precompiled : Joined<["--"], "dragon-precompiled=">, What<Ours>,
   MetaVarName<"<dir>">,
   HelpText<"compile CUDA's headers once, into this folder, for all files with "
-           "the same options; with --dragon-targets=cpu">;
+           "the same options; with --dragon-targets=cpu or -rdc=true">;
 def cuda_path : Joined<["--"], "cuda-path=">, What<Ours>, MetaVarName<"<dir>">,
   HelpText<"CUDA toolkit; else CUDA_PATH, CUDA_HOME, the one dragon-cc was "
            "built with, /usr/local/cuda">;

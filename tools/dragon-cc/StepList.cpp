@@ -7,11 +7,28 @@
 
 #include "tools/dragon-cc/StepList.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
 
 namespace dragon::driver {
+
+/// Make rules and kept files have to be those of a whole compilation.
+std::optional<PrecompiledHeaders> StepList::headers(Strings Args,
+                                                    StringRef Side) const {
+  if (Asked.PrecompiledFolder.empty() || Asked.Dependencies || Asked.SaveTemps)
+    return std::nullopt;
+  // The headers are the same with any.
+  erase_if(Args, [](StringRef Arg) {
+    return Arg.starts_with("-Rpass") || Arg.starts_with("-cuid=");
+  });
+  Args.push_back(Side.str());
+  if (Side == "--cuda-device-only")
+    Args.push_back("-emit-llvm");
+  return PrecompiledHeaders{Asked.PrecompiledFolder, std::move(Args)};
+}
 
 void StepList::deviceCode(StringRef Stem, const Input &One,
                           const DeviceCode &How) {

@@ -51,6 +51,11 @@ public:
   }
   Step &clang(Strings Args) { return add({Tools.Clang, std::move(Args), {}}); }
   Step &last() { return Result.Steps.back(); }
+  /// The headers of a compilation of one side, --cuda-device-only or
+  /// --cuda-host-only, with these arguments, if the user wants them compiled
+  /// once.
+  std::optional<PrecompiledHeaders> headers(Strings Args,
+                                            llvm::StringRef Side) const;
 
   /// Compiles the IR <stem>.<arch><suffix> for each architecture to
   /// <stem>.<arch>.cubin, or to <stem>.device.bc if no GPU code is made.
