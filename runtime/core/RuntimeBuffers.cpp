@@ -79,7 +79,7 @@ Status RuntimeBuffers::waitForWork(uintptr_t base) {
 
 Status RuntimeBuffers::release(uintptr_t base) {
   RuntimeImpl::Guard guard(State);
-  if (!State.FreedButWanted.erase(base))
+  if (!State.FreedButWanted.erase(base) || State.Closed)
     return {};
   DRAGON_TRY(State.ready());
   const Allocation *found = State.Space.Allocations.find(base);

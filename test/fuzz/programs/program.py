@@ -341,6 +341,8 @@ class Program(Kernels, Shapes, Steps, Files, Patterns, Variables, Threads, Strea
                 if kind == "*":
                     lines = [self.through_pointer(name, line) for line in lines]
                     argument = f"&{name}"
+            elif changed and how in ("cudaStream_t {0}", "cudaEvent_t {0}"):  # made anew behind a reset
+                parameters.append(how.format("&" + name))
             else:
                 parameters.append(how.format(name))
             arguments.append(argument)
