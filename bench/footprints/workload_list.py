@@ -80,7 +80,8 @@ PROGRAMS = [
     test("check-device-variables"),
     test("check-managed-in-host-memory"),
     test("children", "system copied in.bin out.bin", "fork-open read in.bin out.bin", file=8 * M),
-    test("copies-of-nothing", "added", "cleared", "async", "inside", "written"),
+    # The others read memory from malloc that nothing was written to: not zero, for DRAGON_CHECK, where it was freed before.
+    test("copies-of-nothing", "cleared", "looped", "written"),
     test("counted-accesses", device=32),
     test("deferred-copies", "reread", "changed", "freed", "vector", "pinned", "partly", "copiedBack", "swapped"),
     test("device-features"),

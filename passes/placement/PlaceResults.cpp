@@ -143,8 +143,13 @@ void ResultSearch::run() {
   const Position &Where = firstWriter().Where;
   if (std::optional<Reason> Why = whyNotFrom(*Anchor))
     return Result.tell({B, Where, std::move(*Why)});
-  Result.add({B, *Anchor, ResultDirective{Host->Buffer, Copy}}, Where,
-             missed(RemarkId::ResultToPlace));
+  Directive Placed{B, *Anchor, ResultDirective{Host->Buffer, Copy}};
+  // Who watches a copy of nothing looks at what is copied.
+  if (any_of(Result.directives(), [&](const Directive &D) {
+        return D.is<ZeroDirective>() && D.At == *Anchor;
+      }))
+    Placed.Where = dragon::Anchor::After;
+  Result.add(std::move(Placed), Where, missed(RemarkId::ResultToPlace));
 }
 
 } // namespace
