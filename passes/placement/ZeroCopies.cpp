@@ -54,6 +54,12 @@ bool isKnown(const BufferProgram &Program, unsigned B) {
          });
 }
 
+/// Its source, if all that happens to that is known.
+const BufferUse *knownSource(const BufferProgram &Program, const Event &Copy) {
+  const BufferUse *Source = onlySource(Program, Copy);
+  return Source && isKnown(Program, Source->Buffer) ? Source : nullptr;
+}
+
 std::string targetOf(const BufferProgram &Program, const Event &Copy) {
   for (const BufferUse &U : Copy.Uses)
     if (Program.Buffers[U.Buffer].Kind != BufferKind::Host)
@@ -65,16 +71,21 @@ std::string targetOf(const BufferProgram &Program, const Event &Copy) {
 
 BufferProgram fillWithZeros(const BufferProgram &Program,
                             PlacementBuilder &Result) {
+  BufferProgram Filled = Program;
+  if (none_of(Program.Blocks, [&](const Block &B) {
+        return any_of(B.Events, [&](const Event &E) {
+          return knownSource(Program, E) != nullptr;
+        });
+      }))
+    return Filled; // as most: no need to follow contents
   const FlowGraph Graph(Program);
   const Contents Held(Program, Graph);
-  BufferProgram Filled = Program;
   for (unsigned Block : Graph.order())
     for (unsigned I = 0; I < Program.Blocks[Block].Events.size(); ++I) {
       const EventRef At{Block, I};
       const Event &Copy = Program.event(At);
-      const BufferUse *Source = onlySource(Program, Copy);
-      if (!Source || !isKnown(Program, Source->Buffer) ||
-          !Held.mustBeAllocated(Source->Buffer, At) ||
+      const BufferUse *Source = knownSource(Program, Copy);
+      if (!Source || !Held.mustBeAllocated(Source->Buffer, At) ||
           Held.mayHold(Source->Buffer, At))
         continue;
       Event &Fill = Filled.Blocks[Block].Events[I];

@@ -81,10 +81,10 @@ void elideStaging(
     SmallVector<Value *, 5> Args(Call.args());
     replaceCall(Call, Twin, Args);
   };
-  for (CallBase *Call : Zeroed)
+  for (CallBase *Call : Zeroed) {
     Transfers.remove(Call);
-  for (CallBase *Call : Zeroed)
     Replace(*Call, zeroingTwin);
+  }
   for (CallBase *Call : Transfers)
     Replace(*Call, stagingTwin);
   for (CallBase *Call : Deferred)

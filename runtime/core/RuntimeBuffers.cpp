@@ -77,17 +77,23 @@ Status RuntimeBuffers::waitForWork(uintptr_t base) {
   return {};
 }
 
+/// With the lock. Who watches is told if the buffer, which ends at `end`, is
+/// gone.
+static Status freeNow(RuntimeImpl &impl, uintptr_t base, uintptr_t end,
+                      QueueOrder order = std::nullopt) {
+  DRAGON_TRY(impl.ready());
+  Status status = impl.free(base, order);
+  if (impl.Ctx.watcher && end > base && !impl.Space.Allocations.find(base))
+    impl.Ctx.watcher->freed({base, end});
+  return status;
+}
+
 Status RuntimeBuffers::release(uintptr_t base) {
   RuntimeImpl::Guard guard(State);
   if (!State.FreedButWanted.erase(base) || State.Closed)
     return {};
-  DRAGON_TRY(State.ready());
   const Allocation *found = State.Space.Allocations.find(base);
-  const AddressRange range = {base, found ? found->end() : base};
-  Status status = State.free(base);
-  if (State.Ctx.watcher && found)
-    State.Ctx.watcher->freed(range);
-  return status;
+  return freeNow(State, base, found ? found->end() : base);
 }
 
 Status RuntimeBuffers::free(uintptr_t base, QueueOrder order) {
@@ -108,11 +114,7 @@ Status RuntimeBuffers::free(uintptr_t base, QueueOrder order) {
     return order ? Status() : waitForWork(base);
   State.tellListener(base, end);
   RuntimeImpl::Guard guard(State);
-  DRAGON_TRY(State.ready());
-  Status status = State.free(base, order);
-  if (State.Ctx.watcher && end > base && !State.Space.Allocations.find(base))
-    State.Ctx.watcher->freed({base, end});
-  return status;
+  return freeNow(State, base, end, order);
 }
 
 Status RuntimeBuffers::trim() {
