@@ -90,6 +90,16 @@ function(dragon_share_precompiled target from)
   endif()
 endfunction()
 
+# What templates and headers of our own become is compiled once for several files. In the runtime only where sanitizers make it slow:
+# who works on it compiles one file after a change.
+option(DRAGON_UNITY "Compile several files of the tests, and of the runtime under sanitizers, at a time" ON)
+# dragon_unity(target)
+function(dragon_unity target)
+  if(DRAGON_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
 separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 
 function(dragon_pass_options name)
@@ -147,6 +157,9 @@ function(dragon_runtime_library name)
   cmake_parse_arguments(PARSE_ARGV 1 own "" "" "HEADERS")
   add_library(${name} STATIC ${own_UNPARSED_ARGUMENTS})
   dragon_runtime_options(${name})
+  if(DRAGON_SANITIZE)
+    dragon_unity(${name})
+  endif()
   if(own_HEADERS)
     list(TRANSFORM own_HEADERS PREPEND "${PROJECT_SOURCE_DIR}/")
     dragon_precompile(${name} ${DRAGON_RUNTIME_HEADERS} ${own_HEADERS})

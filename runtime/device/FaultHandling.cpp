@@ -52,7 +52,7 @@ struct FaultState {
 };
 
 // Never destroyed: faults may come as late as in exit handlers.
-FaultState &state() {
+FaultState &faultState() {
   static FaultState *theState = new FaultState;
   return *theState;
 }
@@ -100,7 +100,7 @@ bool callSink(FaultSink &sink, uintptr_t address, bool write,
 }
 
 bool handleHostFault(uintptr_t address, bool write, const ucontext_t *context) {
-  FaultState &faults = state();
+  FaultState &faults = faultState();
   if (getpid() != faults.process)
     return false;
   FaultSink *sink = nullptr;
@@ -151,13 +151,13 @@ Status installLocked(FaultState &faults) {
 } // namespace
 
 Status installFaultHandler() {
-  FaultState &faults = state();
+  FaultState &faults = faultState();
   std::unique_lock<std::shared_mutex> guard(faults.lock);
   return installLocked(faults);
 }
 
 Status addFaultRange(uintptr_t begin, uintptr_t end, FaultSink &sink) {
-  FaultState &faults = state();
+  FaultState &faults = faultState();
   std::unique_lock<std::shared_mutex> guard(faults.lock);
   DRAGON_TRY(installLocked(faults));
   faults.ranges[begin] = FaultRange{end, &sink};
@@ -165,7 +165,7 @@ Status addFaultRange(uintptr_t begin, uintptr_t end, FaultSink &sink) {
 }
 
 void removeFaultRange(uintptr_t begin) {
-  FaultState &faults = state();
+  FaultState &faults = faultState();
   std::unique_lock<std::shared_mutex> guard(faults.lock);
   faults.ranges.erase(begin);
 }

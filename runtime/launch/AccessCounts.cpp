@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t Sample = 1 << 16;
 constexpr uint32_t LanesOfWarp = 32;
 /// Launches from one that counts to the next, in the long run.
-constexpr uint64_t Pause = 16;
+constexpr uint64_t MostBetweenLooks = 16;
 
 } // namespace
 
@@ -37,7 +37,7 @@ bool AccessCounts::begins(uint64_t shape) {
   Shape &known = Shapes[shape];
   if (++known.launches < known.next)
     return false;
-  known.next = known.launches + std::min(known.launches, Pause);
+  known.next = known.launches + std::min(known.launches, MostBetweenLooks);
   return true;
 }
 

@@ -21,7 +21,7 @@ namespace {
 constexpr size_t Window = 96;
 constexpr uint64_t Again = 24;
 /// This part of the device's memory is on the way at most.
-constexpr uint64_t Share = 16;
+constexpr uint64_t BudgetShare = 16;
 constexpr std::chrono::microseconds Pause(50);
 } // namespace
 
@@ -105,7 +105,7 @@ Status FetchAhead::run() {
   if (!Time.Tracking || !Next.foresees() || Ctx.launches < SeenUntil ||
       !Ctx.caps().asynchronous)
     return {};
-  const uint64_t most = OnDevice.Pool.budget() / Share,
+  const uint64_t most = OnDevice.Pool.budget() / BudgetShare,
                  already = bytesOnTheWay();
   if (already >= most)
     return {};

@@ -27,10 +27,7 @@ bool AccessRecorder::isInBuffer(uint64_t page) const {
   return overlaps(Buffers, begin, begin + PageBytes);
 }
 
-size_t AccessRecorder::indexOf(uint64_t page) {
-  Known &known = Recent[page % Recent.size()];
-  if (known.page == page)
-    return known.index;
+size_t AccessRecorder::findIndex(uint64_t page) {
   size_t index = NoIndex;
   if (auto found = Index.find(page); found != Index.end()) {
     index = found->second;
@@ -41,7 +38,7 @@ size_t AccessRecorder::indexOf(uint64_t page) {
     if (InWave.insert(page).second)
       Wave.push_back(page);
   }
-  known = {page, index};
+  Recent[slotOfPage<Slots>(page)] = {page, index};
   return index;
 }
 
@@ -52,13 +49,19 @@ void AccessRecorder::blockBegins(uint64_t threads) {
 }
 
 void AccessRecorder::access(uintptr_t address, uint64_t bytes, uint32_t kind) {
-  forEachPage(
-      address, address + bytes, [&](uint64_t page, size_t begin, size_t end) {
-        const size_t index = indexOf(page);
-        if (index != NoIndex)
-          Bytes += Accesses[index].add(begin, end, kind & DRAGON_CPU_READ,
-                                       kind & DRAGON_CPU_WRITE);
-      });
+  forEachPage(address, address + bytes,
+              [&](uint64_t page, size_t begin, size_t end) {
+                const size_t index = indexOf(page);
+                if (index == NoIndex)
+                  return;
+                PageAccess &access = Accesses[index];
+                const bool reads = kind & DRAGON_CPU_READ;
+                Bytes += access.add(begin, end, reads, kind & DRAGON_CPU_WRITE);
+                if (reads && !access.firstReadTold) {
+                  access.firstReadTold = true;
+                  Consume.firstRead(page * PageBytes + begin);
+                }
+              });
   if (Bytes >= BytesPerStep)
     endStep();
 }

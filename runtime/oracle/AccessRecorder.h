@@ -14,6 +14,7 @@
 #define DRAGON_RUNTIME_ORACLE_ACCESSRECORDER_H
 
 #include "runtime/base/Intervals.h"
+#include "runtime/base/PageSlot.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/cpu/kernels/AccessSink.h"
 #include "runtime/oracle/PageMask.h"
@@ -34,10 +35,15 @@ public:
 
   struct Consumer {
     virtual ~Consumer() = default;
+    /// A page is about to be read for the first time in this step; `address`
+    /// is read. Who looks at it there is stopped as the kernel would be.
+    virtual void firstRead(uintptr_t) {}
     virtual void step(std::span<const PageAccess> accesses) = 0;
     /// Pages, in the order in which they were used first.
-    virtual void wave(std::span<const uint64_t> pages) = 0;
+    virtual void wave(std::span<const uint64_t>) {}
   };
+
+  static constexpr uint64_t NoSteps = UINT64_MAX; ///< until finish()
 
   AccessRecorder(uint64_t bytesPerStep, Consumer &consumer)
       : BytesPerStep(bytesPerStep), Consume(consumer) {}
@@ -55,7 +61,11 @@ public:
 private:
   static constexpr size_t NoIndex = SIZE_MAX;
   /// The page's place in Accesses, or NoIndex if it is in no buffer.
-  size_t indexOf(uint64_t page);
+  size_t indexOf(uint64_t page) {
+    const Known &known = Recent[slotOfPage<Slots>(page)];
+    return known.page == page ? known.index : findIndex(page);
+  }
+  size_t findIndex(uint64_t page);
   bool isInBuffer(uint64_t page) const;
 
   void endStep();
@@ -74,7 +84,8 @@ private:
     uint64_t page = UINT64_MAX;
     size_t index = NoIndex;
   };
-  std::array<Known, 256> Recent; ///< by the page's lowest bits
+  static constexpr size_t Slots = 1024;
+  std::array<Known, Slots> Recent; ///< at slotOfPage()
 };
 
 } // namespace dragon::oracle

@@ -93,7 +93,7 @@ int Check::verdict() {
 void Check::allocated(const ObservedBuffer &buffer) {
   Contents.forget(buffer.range);
   Buffers[buffer.range.begin] = {buffer, ++Allocations};
-  Lately.fill({});
+  Recorder.addBuffer(buffer.range);
   if (buffer.hostAccessible)
     hostWrote(buffer.range, HostAccess::Fault, nullptr);
 }
@@ -101,7 +101,7 @@ void Check::allocated(const ObservedBuffer &buffer) {
 void Check::freed(AddressRange range) {
   Contents.forget(range);
   Buffers.erase(range.begin);
-  Lately.fill({});
+  Recorder.removeBuffer(range);
 }
 
 void Check::unseen(AddressRange range) {

@@ -46,7 +46,6 @@
 #include "runtime/oracle/Shadow.h"
 #include "runtime/oracle/Watching.h"
 
-#include <array>
 #include <functional>
 #include <map>
 #include <string>
@@ -58,12 +57,13 @@ namespace dragon::oracle {
 /// The process's exit status after the check has found something.
 constexpr int CheckFailedStatus = 87;
 
-class Check final : public Watching, AccessSink {
+class Check final : public Watching, AccessSink, AccessRecorder::Consumer {
 public:
   /// `print` takes a line for the user; `quiet`: none if nothing is wrong.
   Check(CheckReport::Print print, bool quiet);
 
   AccessSink &sink() override { return *this; }
+  AccessRecorder::Consumer *gathered() override { return this; }
   void allocated(const ObservedBuffer &buffer) override;
   void freed(AddressRange range) override;
   void hostWrote(AddressRange range, HostAccess how,
@@ -90,7 +90,6 @@ private:
     ShadowPage *shadow = nullptr; ///< null: nothing is known of the page
     PageAccess access{};
     PageMask differs; ///< what they found other than it ought to be
-    bool compared = false;
   };
   struct End {
     uint64_t launch;
@@ -103,11 +102,15 @@ private:
   using Masks = std::unordered_map<uint64_t, PageMask>;
 
   void blockBegins(uint64_t) override {}
-  void access(uintptr_t address, uint64_t bytes, uint32_t kind) override;
+  void access(uintptr_t address, uint64_t bytes, uint32_t kind) override {
+    Recorder.access(address, bytes, kind);
+  }
+  void firstRead(uintptr_t address) override;
+  void step(std::span<const PageAccess> accesses) override;
   void blocksEnd(bool completed) override;
   void processEnds() override;
 
-  Touch *touch(uint64_t page);
+  Touch &touch(uint64_t page);
   void judge(uint64_t page, Touch &touched);
   void judgeMapped(uint64_t page, const PageMask &writes);
   void judgeAnnounced(uint64_t page, const PageAccess &access);
@@ -154,11 +157,7 @@ private:
   uint64_t Latest = 0;              ///< the highest number of a launch so far
   ObservedBlocks Blocks;            ///< that run
   std::unordered_map<uint64_t, Touch> Touched; ///< by them
-  struct Recent {
-    uint64_t page = UINT64_MAX;
-    Touch *touch = nullptr;
-  };
-  std::array<Recent, 256> Lately;
+  AccessRecorder Recorder{AccessRecorder::NoSteps, *this};
   uint64_t Launches = 0, Compared = 0; ///< for the last line
 };
 

@@ -58,7 +58,6 @@ void Check::blocksRun(const ObservedBlocks &blocks,
                       std::span<const AddressRange> remote) {
   Report.actor(Actor, fmt::format(" (launch {})", Launch));
   Touched.clear();
-  Lately.fill({});
   Blocks = blocks;
   for (auto *ranges : {&Blocks.may, &Blocks.mayWrite, &Blocks.must})
     sortRanges(*ranges);
@@ -73,48 +72,31 @@ void Check::blocksRun(const ObservedBlocks &blocks,
   sortRanges(Shared);
 }
 
-Check::Touch *Check::touch(uint64_t page) {
-  Recent &recent = Lately[page % Lately.size()];
-  if (recent.page == page)
-    return recent.touch;
-  Touch *found = nullptr;
-  if (auto there = Touched.find(page); there != Touched.end()) {
-    found = &there->second;
-  } else {
-    // Pages may begin before the first buffer in them, or end behind it.
-    auto next = Buffers.lower_bound((page + 1) * PageBytes);
-    if (next != Buffers.begin() &&
-        std::prev(next)->second.buffer.range.end > page * PageBytes) {
-      found = &Touched[page];
-      found->shadow = Contents.find(page);
-      found->access.page = page;
-    }
-  }
-  recent = {page, found};
-  return found;
+Check::Touch &Check::touch(uint64_t page) {
+  auto [there, isNew] = Touched.try_emplace(page);
+  if (isNew)
+    there->second.shadow = Contents.find(page);
+  return there->second;
 }
 
-void Check::access(uintptr_t address, uint64_t bytes, uint32_t kind) {
-  const bool reads = kind & DRAGON_CPU_READ, writes = kind & DRAGON_CPU_WRITE;
-  forEachPage(address, address + bytes,
-              [&](uint64_t page, size_t begin, size_t end) {
-                Touch *touched = touch(page);
-                if (!touched)
-                  return;
-                touched->access.add(begin, end, reads, writes);
-                if (!reads || touched->compared || !touched->shadow)
-                  return;
-                // Where the kernel may not read, it stops here, at the address
-                // that it would stop at, and the page is known to have been
-                // touched.
-                [[maybe_unused]] const volatile unsigned char probe =
-                    memoryOf(page)[begin];
-                touched->differs = touched->shadow->differs(memoryOf(page));
-                touched->compared = true;
-              });
+void Check::firstRead(uintptr_t address) {
+  Touch &touched = touch(pageOf(address));
+  if (!touched.shadow)
+    return;
+  // Where the kernel may not read, it stops here, at the address that it would
+  // stop at, and the page is known to have been touched.
+  [[maybe_unused]] const volatile unsigned char probe =
+      *reinterpret_cast<const unsigned char *>(address);
+  touched.differs = touched.shadow->differs(memoryOf(pageOf(address)));
+}
+
+void Check::step(std::span<const PageAccess> accesses) {
+  for (const PageAccess &access : accesses)
+    touch(access.page).access = access;
 }
 
 void Check::blocksEnd(bool completed) {
+  Recorder.finish();
   std::vector<uint64_t> pages;
   pages.reserve(Touched.size());
   for (const auto &[page, touched] : Touched)
@@ -130,7 +112,6 @@ void Check::blocksEnd(bool completed) {
     judgeOverwritten();
   Report.tell();
   Touched.clear();
-  Lately.fill({});
 }
 
 /// The launch is over for who reads next, and nothing it wrote can be had.

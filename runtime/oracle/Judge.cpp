@@ -47,6 +47,9 @@ public:
   }
 
   AccessSink &sink() override { return Recorder; }
+  AccessRecorder::Consumer *gathered() override {
+    return Best || Plain ? nullptr : this;
+  }
   void allocated(const ObservedBuffer &buffer) override {
     Recorder.addBuffer(buffer.range);
   }

@@ -9,16 +9,6 @@
 
 namespace dragon::oracle {
 
-namespace {
-
-PageMask maskOf(size_t begin, size_t end) {
-  PageMask mask;
-  mask.add(begin, end);
-  return mask;
-}
-
-} // namespace
-
 void Oracle::dropEmpty(std::vector<Charge> &charges) {
   std::erase_if(charges,
                 [](const Charge &charge) { return !charge.bytes.any(); });

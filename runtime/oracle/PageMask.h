@@ -81,6 +81,13 @@ private:
   std::array<uint64_t, PageBytes / 64> Words{};
 };
 
+/// The bytes [begin, end) of a page.
+inline PageMask maskOf(size_t begin, size_t end) {
+  PageMask mask;
+  mask.add(begin, end);
+  return mask;
+}
+
 /// Calls visit(page, begin, end) with the part of each page that is in
 /// [begin, end).
 template <typename Visit>
@@ -99,6 +106,7 @@ struct PageAccess {
   uint64_t page;
   PageMask read; ///< before it was written in the same step
   PageMask write;
+  bool firstReadTold = false; ///< of the recorder that made it
 
   /// Returns how many of the bytes [begin, end) of the page are used for the
   /// first time.

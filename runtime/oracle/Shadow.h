@@ -81,13 +81,6 @@ private:
   std::unordered_map<uint64_t, std::unique_ptr<ShadowPage>> Pages;
 };
 
-/// The bytes [begin, end) of a page.
-inline PageMask maskOf(size_t begin, size_t end) {
-  PageMask mask;
-  mask.add(begin, end);
-  return mask;
-}
-
 } // namespace dragon::oracle
 
 #endif // DRAGON_RUNTIME_ORACLE_SHADOW_H

@@ -13,17 +13,21 @@ namespace dragon::oracle {
 
 namespace {
 
-class Both : public Watching, AccessSink {
+class Both : public Watching, AccessSink, AccessRecorder::Consumer {
 public:
   Both(std::unique_ptr<Watching> first, std::unique_ptr<Watching> second)
-      : First(std::move(first)), Second(std::move(second)) {}
+      : First(std::move(first)), Second(std::move(second)),
+        Gathers(First->gathered() && Second->gathered()),
+        Recorder(AccessRecorder::NoSteps, *this) {}
 
   AccessSink &sink() override { return *this; }
 
   void allocated(const ObservedBuffer &buffer) override {
+    Recorder.addBuffer(buffer.range);
     tell([&](Watching &one) { one.allocated(buffer); });
   }
   void freed(AddressRange range) override {
+    Recorder.removeBuffer(range);
     tell([&](Watching &one) { one.freed(range); });
   }
   void hostWrote(AddressRange range, HostAccess how,
@@ -78,13 +82,25 @@ private:
     hear([&](AccessSink &one) { one.blockBegins(threads); });
   }
   void access(uintptr_t address, uint64_t bytes, uint32_t kind) override {
-    hear([&](AccessSink &one) { one.access(address, bytes, kind); });
+    if (Gathers)
+      Recorder.access(address, bytes, kind);
+    else
+      hear([&](AccessSink &one) { one.access(address, bytes, kind); });
   }
   void blocksEnd(bool completed) override {
+    Recorder.finish();
     hear([&](AccessSink &one) { one.blocksEnd(completed); });
   }
   void processEnds() override {
+    Recorder.finish();
     hear([&](AccessSink &one) { one.processEnds(); });
+  }
+
+  void firstRead(uintptr_t address) override {
+    tell([&](Watching &one) { one.gathered()->firstRead(address); });
+  }
+  void step(std::span<const PageAccess> accesses) override {
+    tell([&](Watching &one) { one.gathered()->step(accesses); });
   }
 
   template <typename Fn> void tell(Fn fn) {
@@ -97,6 +113,8 @@ private:
   }
 
   std::unique_ptr<Watching> First, Second;
+  const bool Gathers; ///< each access is recorded once, for both
+  AccessRecorder Recorder;
 };
 
 } // namespace

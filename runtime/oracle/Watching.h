@@ -13,6 +13,7 @@
 #define DRAGON_RUNTIME_ORACLE_WATCHING_H
 
 #include "runtime/device/cpu/kernels/AccessSink.h"
+#include "runtime/oracle/AccessRecorder.h"
 #include "runtime/oracle/Observer.h"
 
 #include <memory>
@@ -22,6 +23,10 @@ namespace dragon::oracle {
 class Watching : public Observer {
 public:
   virtual AccessSink &sink() = 0;
+  /// Null where it matters in which order different bytes are touched. Else a
+  /// recorder that others have as well may tell this, in place of the sink,
+  /// what blocks have done when they have ended.
+  virtual AccessRecorder::Consumer *gathered() { return nullptr; }
 };
 
 /// Tells both, the first one first.

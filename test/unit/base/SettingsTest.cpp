@@ -8,6 +8,7 @@
 #include "runtime/base/Settings.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Stats.h"
+#include "test/unit/support/base/Expect.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +21,8 @@ using testing::HasSubstr;
 
 namespace {
 
-constexpr uint64_t MiB = 1 << 20, GiB = 1 << 30;
+using test::MiB;
+constexpr uint64_t GiB = 1 << 30;
 
 // -- Settings
 

@@ -17,7 +17,7 @@ using testing::IsEmpty;
 
 namespace {
 
-constexpr int N = 1 << 20; ///< 4 MiB of int32
+constexpr int ArrayWords = 1 << 20; ///< 4 MiB of int32
 
 class DragonRuntimeTest : public ManagedFixture {
 protected:
@@ -30,7 +30,7 @@ protected:
     uvm.calls.clear();
   }
   uintptr_t map(const char *name, unsigned flags, int64_t offset = 0,
-                size_t bytes = N * 4) {
+                size_t bytes = ArrayWords * 4) {
     auto made =
         runtime->files().mapFile(path(name).c_str(), bytes, offset, flags);
     EXPECT_TRUE(made.ok()) << made.takeStatus().message();
@@ -49,19 +49,20 @@ protected:
 
 TEST_F(DragonRuntimeTest, TheDriverReadsAndWrites) {
   startDragon();
-  const std::vector<int32_t> data = numbers(N, 1);
+  const std::vector<int32_t> data = numbers(ArrayWords, 1);
   writeFile("in", data);
   const uintptr_t in = map("in", D_READ);
   const uintptr_t out = map("out", D_WRITE | D_CREATE);
   EXPECT_THAT(maps(),
               ElementsAre("7: map m0 4194304 0x1", "7: map m1 4194304 0x2"));
-  ASSERT_OK(kernels.launch(*runtime, "add", N, out, in, in, N));
+  ASSERT_OK(
+      kernels.launch(*runtime, "add", ArrayWords, out, in, in, ArrayWords));
   EXPECT_EQ(words(out)[5], sum(data[5], data[5]));
   EXPECT_OK(runtime->buffers().free(out));
   EXPECT_OK(runtime->buffers().free(in));
   EXPECT_THAT(maps(), ElementsAre("flush m1", "flush m0"));
   const std::vector<int32_t> result = readFile("out");
-  for (int i : {0, 5, N - 1})
+  for (int i : {0, 5, ArrayWords - 1})
     EXPECT_EQ(result[size_t(i)], sum(data[size_t(i)], data[size_t(i)]));
   EXPECT_EQ(readFile("in"), data);
   // Nothing of that was the runtime's, nor hinted at.
@@ -74,31 +75,32 @@ TEST_F(DragonRuntimeTest, TheDriverReadsAndWrites) {
 
 TEST_F(DragonRuntimeTest, HintsOfTheProgramAreTakenAndNotPassedOn) {
   startDragon();
-  writeFile("in", numbers(N, 1));
+  writeFile("in", numbers(ArrayWords, 1));
   const uintptr_t in = map("in", D_READ | D_WRITE);
   fake.calls.clear();
-  EXPECT_OK(runtime->buffers().prefetch(in, N * 4, nullptr));
-  EXPECT_OK(runtime->buffers().prefetchToHost(in, N * 4, nullptr));
+  EXPECT_OK(runtime->buffers().prefetch(in, ArrayWords * 4, nullptr));
+  EXPECT_OK(runtime->buffers().prefetchToHost(in, ArrayWords * 4, nullptr));
   EXPECT_OK(runtime->buffers().discard(in, 4096, nullptr));
-  EXPECT_OK(runtime->buffers().advise(in, N * 4, DRAGON_ADVISE_KEEP_DEVICE));
-  ASSERT_OK(kernels.launch(*runtime, "scale", N, in, N, 2));
+  EXPECT_OK(
+      runtime->buffers().advise(in, ArrayWords * 4, DRAGON_ADVISE_KEEP_DEVICE));
+  ASSERT_OK(kernels.launch(*runtime, "scale", ArrayWords, in, ArrayWords, 2));
   EXPECT_THAT(
       fake.take({"cuMemPrefetchBatchAsync", "cuMemDiscardAndPrefetchBatchAsync",
                  "cuMemDiscardBatchAsync", "cuMemAdvise"}),
       IsEmpty());
   EXPECT_OK(runtime->buffers().free(in));
-  EXPECT_EQ(readFile("in")[7], scaled(numbers(N, 1)[7], 2));
+  EXPECT_EQ(readFile("in")[7], scaled(numbers(ArrayWords, 1)[7], 2));
 }
 
 TEST_F(DragonRuntimeTest, FromAnOffsetOnTheRuntimeReadsAndWrites) {
   startDragon();
-  const std::vector<int32_t> data = numbers(2 * N, 3);
+  const std::vector<int32_t> data = numbers(2 * ArrayWords, 3);
   writeFile("both", data);
-  const uintptr_t both = map("both", D_READ | D_WRITE, N * 4);
+  const uintptr_t both = map("both", D_READ | D_WRITE, ArrayWords * 4);
   EXPECT_THAT(maps(), IsEmpty());
-  ASSERT_OK(kernels.launch(*runtime, "scale", N, both, N, 3));
+  ASSERT_OK(kernels.launch(*runtime, "scale", ArrayWords, both, ArrayWords, 3));
   EXPECT_OK(runtime->files().sync(both));
-  EXPECT_EQ(readFile("both")[N + 9], scaled(data[N + 9], 3));
+  EXPECT_EQ(readFile("both")[ArrayWords + 9], scaled(data[ArrayWords + 9], 3));
   EXPECT_OK(runtime->buffers().free(both));
   EXPECT_EQ(readFile("both")[9], data[9]);
 }
@@ -106,21 +108,21 @@ TEST_F(DragonRuntimeTest, FromAnOffsetOnTheRuntimeReadsAndWrites) {
 TEST_F(DragonRuntimeTest, WhereTheDriverCannotTheRuntimeReads) {
   fake.managedAlignment = 4096;
   startDragon();
-  const std::vector<int32_t> data = numbers(N, 4);
+  const std::vector<int32_t> data = numbers(ArrayWords, 4);
   writeFile("in", data);
   const uintptr_t in = map("in", D_READ);
   EXPECT_THAT(maps(), IsEmpty());
   EXPECT_EQ(words(in)[77], data[77]);
-  EXPECT_EQ(moved(Direction::FileToHost), N * 4u);
+  EXPECT_EQ(moved(Direction::FileToHost), ArrayWords * 4u);
   EXPECT_OK(runtime->buffers().free(in));
 }
 
 TEST_F(DragonRuntimeTest, WhatTheDriverRefusesIsAnError) {
   startDragon();
-  writeFile("in", numbers(N, 5));
+  writeFile("in", numbers(ArrayWords, 5));
   uvm.answers[1001] = {{0, 0x38}};
   Status status = runtime->files()
-                      .mapFile(path("in").c_str(), N * 4, 0, D_READ)
+                      .mapFile(path("in").c_str(), ArrayWords * 4, 0, D_READ)
                       .takeStatus();
   EXPECT_EQ(status.code(), DRAGON_ERROR_DEVICE);
   EXPECT_THAT(status.message(), HasSubstr(path("in")));
@@ -141,31 +143,34 @@ TEST_F(DragonRuntimeTest, SyncIsRefusedAndNotForgotten) {
 
 TEST_F(DragonRuntimeTest, WhatIsNotReadBeginsAsZeros) {
   startDragon();
-  std::vector<int32_t> data = numbers(N + 100, 6);
+  std::vector<int32_t> data = numbers(ArrayWords + 100, 6);
   writeFile("old", data);
   const uintptr_t old = map("old", D_WRITE);
   EXPECT_EQ(words(old)[3], 0);
   words(old)[3] = 4;
   EXPECT_OK(runtime->buffers().free(old));
-  std::fill_n(data.begin(), N, 0);
+  std::fill_n(data.begin(), ArrayWords, 0);
   data[3] = 4;
   EXPECT_EQ(readFile("old"), data);
 }
 
 TEST_F(DragonRuntimeTest, ALaunchThatMayWriteAMapForReadingIsRefused) {
   startDragon();
-  const std::vector<int32_t> data = numbers(N, 7);
+  const std::vector<int32_t> data = numbers(ArrayWords, 7);
   writeFile("in", data);
   const uintptr_t in = map("in", D_READ);
-  Status status = kernels.launch(*runtime, "scale", N, in, N, 2);
+  Status status =
+      kernels.launch(*runtime, "scale", ArrayWords, in, ArrayWords, 2);
   EXPECT_EQ(status.code(), DRAGON_ERROR_UNSUPPORTED);
   EXPECT_THAT(status.message(), HasSubstr("map it with D_WRITE"));
   EXPECT_THAT(upload(in, data).message(), HasSubstr("copy: it may write"));
-  EXPECT_THAT(runtime->buffers().fill(pointer(in), 0, 4, N, nullptr).message(),
-              HasSubstr("fill: it may write"));
+  EXPECT_THAT(
+      runtime->buffers().fill(pointer(in), 0, 4, ArrayWords, nullptr).message(),
+      HasSubstr("fill: it may write"));
   EXPECT_EQ(words(in)[1], data[1]); // nothing of that has run
-  const uintptr_t out = allocate(N * 4);
-  EXPECT_OK(kernels.launch(*runtime, "add", N, out, in, in, N));
+  const uintptr_t out = allocate(ArrayWords * 4);
+  EXPECT_OK(
+      kernels.launch(*runtime, "add", ArrayWords, out, in, in, ArrayWords));
   EXPECT_OK(runtime->buffers().free(in));
   EXPECT_OK(runtime->buffers().free(out));
 }

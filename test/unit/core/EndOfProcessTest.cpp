@@ -16,8 +16,8 @@ using testing::HasSubstr;
 
 namespace {
 
-constexpr int N = 4 << 20;
-constexpr uint64_t Bytes = uint64_t(N) * 4;
+constexpr int OutputWords = 4 << 20;
+constexpr uint64_t Bytes = uint64_t(OutputWords) * 4;
 
 class EndOfProcessTest : public RuntimeFixture {
 protected:
@@ -29,7 +29,8 @@ protected:
   /// c[i] = i * k + 1, with the file as its sink: written by evictions.
   void computeIntoSink(uintptr_t c, const std::shared_ptr<BackingFile> &out) {
     ASSERT_OK(runtime->files().setSink(c, Bytes, out, 0));
-    ASSERT_OK(kernels.launch(*runtime, "iota", N, pointer(c), N, 3));
+    ASSERT_OK(kernels.launch(*runtime, "iota", OutputWords, pointer(c),
+                             OutputWords, 3));
     ASSERT_GT(moved(Direction::HostToFile), 0u);
   }
 };
@@ -37,7 +38,7 @@ protected:
 TEST_F(EndOfProcessTest, NothingRunsAfterTheLastQuiesce) {
   start();
   uintptr_t a = allocate(Bytes);
-  ASSERT_OK(runtime->buffers().fill(pointer(a), 7, 4, N, nullptr));
+  ASSERT_OK(runtime->buffers().fill(pointer(a), 7, 4, OutputWords, nullptr));
   EXPECT_OK(runtime->quiesce(/*last=*/true));
 
   const uint64_t before = moved(Direction::HostToDevice);
@@ -46,7 +47,8 @@ TEST_F(EndOfProcessTest, NothingRunsAfterTheLastQuiesce) {
     EXPECT_THAT(status.message(), HasSubstr("ending"));
   };
   std::vector<int32_t> word(1);
-  refused(kernels.launch(*runtime, "scale", N, pointer(a), N, 2));
+  refused(kernels.launch(*runtime, "scale", OutputWords, pointer(a),
+                         OutputWords, 2));
   refused(runtime->buffers().copy(word.data(), pointer(a), 4, nullptr, false));
   refused(runtime->buffers().copy(pointer(a), word.data(), 4, nullptr, false));
   refused(runtime->buffers().fill(pointer(a), 0, 1, 4, nullptr));
@@ -70,7 +72,8 @@ TEST_F(EndOfProcessTest, ThreadsThatAreInTheMiddleOfThingsAreRefused) {
       ++running;
       Status status = mine.ok() ? Status() : mine.takeStatus();
       while (status.ok())
-        status = runtime->buffers().fill(pointer(*mine), 1, 4, N, nullptr);
+        status =
+            runtime->buffers().fill(pointer(*mine), 1, 4, OutputWords, nullptr);
       refused += status.code() == DRAGON_ERROR_NO_DEVICE;
     });
   while (running < 3)
@@ -88,7 +91,8 @@ TEST_F(EndOfProcessTest, AnOutputThatIsNeverWrittenLeavesItsFileAsItWas) {
   {
     auto out = open("out", true);
     ASSERT_OK(runtime->files().setSink(c, Bytes, out, 12));
-    ASSERT_OK(kernels.launch(*runtime, "iota", N, pointer(c), N, 3));
+    ASSERT_OK(kernels.launch(*runtime, "iota", OutputWords, pointer(c),
+                             OutputWords, 3));
     ASSERT_GT(moved(Direction::HostToFile), 0u);
   }
   EXPECT_OK(runtime->buffers().free(c));
@@ -100,8 +104,8 @@ TEST_F(EndOfProcessTest, AnOutputIsReadBackFromItsFile) {
   auto out = open("out", true);
   uintptr_t c = allocate(Bytes);
   computeIntoSink(c, out);
-  auto values = download(c, N);
-  for (int i = 0; i < N; ++i)
+  auto values = download(c, OutputWords);
+  for (int i = 0; i < OutputWords; ++i)
     ASSERT_EQ(values[i], scaled(i, 3)) << i;
 }
 
@@ -112,8 +116,8 @@ TEST_F(EndOfProcessTest, AFileThatTheProgramChangesIsLeft) {
   computeIntoSink(c, out);
   ASSERT_OK(runtime->files().detachFile(out->deviceId(), out->inode()));
   writeFile("out", {5});
-  auto values = download(c, N);
-  for (int i = 0; i < N; ++i)
+  auto values = download(c, OutputWords);
+  for (int i = 0; i < OutputWords; ++i)
     ASSERT_EQ(values[i], scaled(i, 3)) << i;
   EXPECT_EQ(readFile("out"), (std::vector<int32_t>{5}));
   // Nor does the end of the buffer make the file what it was before.
@@ -130,8 +134,8 @@ TEST_F(EndOfProcessTest, WhatIsWrittenElsewhereThanAnnouncedIsWhole) {
   ASSERT_OK(runtime->files().writeToFile(c, Bytes, other, 0, written));
   EXPECT_EQ(written, Bytes);
   auto values = readFile("other");
-  ASSERT_EQ(values.size(), size_t(N));
-  for (int i = 0; i < N; ++i)
+  ASSERT_EQ(values.size(), size_t(OutputWords));
+  for (int i = 0; i < OutputWords; ++i)
     ASSERT_EQ(values[i], scaled(i, 3)) << i;
 }
 

@@ -53,9 +53,9 @@ struct ModelBuffer {
   bool known = false;
 };
 
-constexpr uint64_t ChunkBytes = 512 << 10;
-constexpr int N = 1 << 18; // two chunks each
-constexpr size_t Bytes = size_t(N) * 4;
+constexpr uint64_t FailingChunk = 512 << 10;
+constexpr int TwoChunks = 1 << 18; // two chunks each
+constexpr size_t TwoChunkBytes = size_t(TwoChunks) * 4;
 
 class FailingDeviceTest : public RuntimeFixture {
 protected:
@@ -94,18 +94,20 @@ private:
     ++Failures;
   }
   void make(ModelBuffer &buffer, unsigned flags = 0) {
-    auto base = runtime->buffers().allocate(Bytes, {flags, false, nullptr});
+    auto base =
+        runtime->buffers().allocate(TwoChunkBytes, {flags, false, nullptr});
     if (base.ok())
       buffer.base = *base;
     note("allocate", base.takeStatus());
   }
   void upload(ModelBuffer &buffer, uint32_t seed, bool pageable) {
-    std::vector<int32_t> data = numbers(N, seed);
+    std::vector<int32_t> data = numbers(TwoChunks, seed);
     operation(
         "upload", {}, {&buffer},
         [&] {
           return runtime->buffers().copy(pointer(buffer.base), data.data(),
-                                         Bytes, nullptr, false, pageable);
+                                         TwoChunkBytes, nullptr, false,
+                                         pageable);
         },
         [&] { buffer.words = data; });
   }
@@ -113,12 +115,12 @@ private:
     operation(
         "add", {&a, &b}, {&c},
         [&] {
-          return kernels.launch(*runtime, "add", N, pointer(c.base),
-                                pointer(a.base), pointer(b.base), N);
+          return kernels.launch(*runtime, "add", TwoChunks, pointer(c.base),
+                                pointer(a.base), pointer(b.base), TwoChunks);
         },
         [&] {
-          std::vector<int32_t> sums(N);
-          for (int i = 0; i < N; ++i)
+          std::vector<int32_t> sums(TwoChunks);
+          for (int i = 0; i < TwoChunks; ++i)
             sums[i] = sum(a.words[i], b.words[i]);
           c.words = std::move(sums);
         });
@@ -127,7 +129,8 @@ private:
     operation(
         "scale", {&a}, {&a},
         [&] {
-          return kernels.launch(*runtime, "scale", N, pointer(a.base), N, k);
+          return kernels.launch(*runtime, "scale", TwoChunks, pointer(a.base),
+                                TwoChunks, k);
         },
         [&] {
           for (int32_t &word : a.words)
@@ -138,8 +141,8 @@ private:
     operation(
         "map a file", {}, {&buffer},
         [&] {
-          return runtime->files().mapFileRange(buffer.base, Bytes, open("in"),
-                                               0);
+          return runtime->files().mapFileRange(buffer.base, TwoChunkBytes,
+                                               open("in"), 0);
         },
         [&] { buffer.words = contents; });
   }
@@ -147,15 +150,17 @@ private:
     auto file = open("out", true);
     operation(
         "set a sink", {&buffer}, {},
-        [&] { return runtime->files().setSink(buffer.base, Bytes, file, 0); },
+        [&] {
+          return runtime->files().setSink(buffer.base, TwoChunkBytes, file, 0);
+        },
         [] {});
     scale(buffer, 5);
     operation(
         "write a file", {&buffer}, {},
         [&] {
           size_t written = 0;
-          return runtime->files().writeToFile(buffer.base, Bytes, file, 0,
-                                              written);
+          return runtime->files().writeToFile(buffer.base, TwoChunkBytes, file,
+                                              0, written);
         },
         [&] { EXPECT_EQ(readFile("out"), buffer.words); });
     note("detach",
@@ -164,9 +169,9 @@ private:
   void compare(const char *name, ModelBuffer &buffer) {
     if (!buffer.base || !buffer.known)
       return;
-    std::vector<int32_t> got(N);
+    std::vector<int32_t> got(TwoChunks);
     Status status = runtime->buffers().copy(got.data(), pointer(buffer.base),
-                                            Bytes, nullptr, false);
+                                            TwoChunkBytes, nullptr, false);
     note("download", status);
     if (status.ok())
       EXPECT_EQ(got == buffer.words, true) << "contents of " << name;
@@ -179,7 +184,7 @@ private:
 };
 
 void FailingDeviceTest::program() {
-  std::vector<int32_t> input = numbers(N, 77);
+  std::vector<int32_t> input = numbers(TwoChunks, 77);
   ModelBuffer a, b, c, d;
   make(a);
   make(b);
@@ -192,30 +197,37 @@ void FailingDeviceTest::program() {
   mapFile(d, input);
   operation(
       "prefetch", {&d}, {},
-      [&] { return runtime->buffers().prefetch(d.base, Bytes, nullptr); },
+      [&] {
+        return runtime->buffers().prefetch(d.base, TwoChunkBytes, nullptr);
+      },
       [] {});
   add(b, c, d);
   operation(
       "discard", {}, {&a},
-      [&] { return runtime->buffers().discard(a.base, Bytes, nullptr); },
+      [&] {
+        return runtime->buffers().discard(a.base, TwoChunkBytes, nullptr);
+      },
       [&] { a.words.clear(); });
   a.known = false;
   operation(
       "discard eagerly", {}, {&a},
-      [&] { return runtime->buffers().discard(a.base, Bytes, nullptr, true); },
+      [&] {
+        return runtime->buffers().discard(a.base, TwoChunkBytes, nullptr, true);
+      },
       [&] { a.words.clear(); });
   a.known = false;
   operation(
       "fill", {}, {&a},
       [&] {
-        return runtime->buffers().fill(pointer(a.base), 42, 4, N, nullptr);
+        return runtime->buffers().fill(pointer(a.base), 42, 4, TwoChunks,
+                                       nullptr);
       },
-      [&] { a.words.assign(N, 42); });
+      [&] { a.words.assign(TwoChunks, 42); });
   operation(
       "copy", {&b}, {&c},
       [&] {
-        return runtime->buffers().copy(pointer(c.base), pointer(b.base), Bytes,
-                                       nullptr, false);
+        return runtime->buffers().copy(pointer(c.base), pointer(b.base),
+                                       TwoChunkBytes, nullptr, false);
       },
       [&] { c.words = b.words; });
   writeOut(c);
@@ -314,10 +326,10 @@ bool FailingDeviceTest::runWithFailure(uint64_t n) {
 }
 
 TEST_F(FailingDeviceTest, EachCallOnce) {
-  settings.chunkBytes = ChunkBytes;
-  settings.deviceMemory = 3 * ChunkBytes;
-  settings.hostMemory = 4 * ChunkBytes;
-  writeFile("in", numbers(N, 77));
+  settings.chunkBytes = FailingChunk;
+  settings.deviceMemory = 3 * FailingChunk;
+  settings.hostMemory = 4 * FailingChunk;
+  writeFile("in", numbers(TwoChunks, 77));
   ASSERT_FALSE(runWithFailure(0));
   uint64_t n = 1;
   while (runWithFailure(n) && !HasFailure())

@@ -23,7 +23,7 @@ using namespace dragon::test;
 
 namespace {
 
-constexpr int N = 1 << 19; ///< words of a chunk
+constexpr int ChunkWords = 1 << 19; ///< words of a chunk
 constexpr size_t ForeignBytes = 16 * MiB;
 
 class DeviceWithForeignMemory final : public ForwardingDevice {
@@ -114,12 +114,12 @@ protected:
 /// swap, whichever way they came.
 TEST_F(ForeignMemoryTest, ToBuffersOfWhichMostIsNotOnTheDevice) {
   for (bool known : {false, true}) {
-    const uintptr_t buffer = allocate(6 * N * 4);
-    ASSERT_OK(upload(buffer, numbers(6 * N, 1)));
-    const std::vector<int32_t> words = numbers(5 * N, 11 + known);
+    const uintptr_t buffer = allocate(6 * ChunkWords * 4);
+    ASSERT_OK(upload(buffer, numbers(6 * ChunkWords, 1)));
+    const std::vector<int32_t> words = numbers(5 * ChunkWords, 11 + known);
     putForeign(words);
-    ASSERT_OK(copyIn(buffer + 4 * 100, 5 * N * 4, known));
-    EXPECT_TRUE(download(buffer + 4 * 100, 5 * N) == words);
+    ASSERT_OK(copyIn(buffer + 4 * 100, 5 * ChunkWords * 4, known));
+    EXPECT_TRUE(download(buffer + 4 * 100, 5 * ChunkWords) == words);
     EXPECT_TRUE(download(buffer, 100) == numbers(100, 1));
     ASSERT_OK(runtime->buffers().free(buffer));
   }
@@ -127,40 +127,44 @@ TEST_F(ForeignMemoryTest, ToBuffersOfWhichMostIsNotOnTheDevice) {
 
 TEST_F(ForeignMemoryTest, FromBuffersOfWhichMostIsNotOnTheDevice) {
   for (bool known : {false, true}) {
-    const uintptr_t buffer = allocate(6 * N * 4);
-    const std::vector<int32_t> words = numbers(6 * N, 21 + known);
+    const uintptr_t buffer = allocate(6 * ChunkWords * 4);
+    const std::vector<int32_t> words = numbers(6 * ChunkWords, 21 + known);
     ASSERT_OK(upload(buffer, words));
-    ASSERT_OK(copyOut(buffer + 4 * 100, 5 * N * 4, known));
-    EXPECT_TRUE(
-        foreignWords(5 * N) ==
-        std::vector<int32_t>(words.begin() + 100, words.begin() + 100 + 5 * N));
+    ASSERT_OK(copyOut(buffer + 4 * 100, 5 * ChunkWords * 4, known));
+    EXPECT_TRUE(foreignWords(5 * ChunkWords) ==
+                std::vector<int32_t>(words.begin() + 100,
+                                     words.begin() + 100 + 5 * ChunkWords));
     ASSERT_OK(runtime->buffers().free(buffer));
   }
 }
 
 TEST_F(ForeignMemoryTest, FromAMappedFileThatNobodyHasRead) {
-  const std::vector<int32_t> words = numbers(3 * N, 31);
+  const std::vector<int32_t> words = numbers(3 * ChunkWords, 31);
   writeFile("input", words);
-  const uintptr_t buffer = allocate(3 * N * 4, D_READ);
-  ASSERT_OK(runtime->files().mapFileRange(buffer, 3 * N * 4, open("input"), 0));
-  ASSERT_OK(copyOut(buffer, 3 * N * 4, true));
-  EXPECT_TRUE(foreignWords(3 * N) == words);
+  const uintptr_t buffer = allocate(3 * ChunkWords * 4, D_READ);
+  ASSERT_OK(runtime->files().mapFileRange(buffer, 3 * ChunkWords * 4,
+                                          open("input"), 0));
+  ASSERT_OK(copyOut(buffer, 3 * ChunkWords * 4, true));
+  EXPECT_TRUE(foreignWords(3 * ChunkWords) == words);
 }
 
 /// What kernels write after the copy was queued is not copied, nor is what they
 /// wrote lost.
 TEST_F(ForeignMemoryTest, InTheOrderOfTheQueue) {
-  const uintptr_t a = allocate(N * 4), b = allocate(N * 4), c = allocate(N * 4);
+  const uintptr_t a = allocate(ChunkWords * 4), b = allocate(ChunkWords * 4),
+                  c = allocate(ChunkWords * 4);
   for (uintptr_t buffer : {a, b, c})
-    ASSERT_OK(upload(buffer, numbers(N, 41)));
+    ASSERT_OK(upload(buffer, numbers(ChunkWords, 41)));
   for (uintptr_t buffer : {c, b, a, c}) { // one of them is on the host
-    ASSERT_OK(kernels.launch(*runtime, "scale", N, pointer(buffer), N, 1));
-    std::vector<int32_t> words = download(buffer, N);
-    ASSERT_OK(copyOut(buffer, N * 4, true));
-    ASSERT_OK(kernels.launch(*runtime, "scale", N, pointer(buffer), N, 1));
-    EXPECT_TRUE(foreignWords(N) == words);
-    ASSERT_OK(copyIn(buffer, N * 4, true));
-    EXPECT_TRUE(download(buffer, N) == words);
+    ASSERT_OK(kernels.launch(*runtime, "scale", ChunkWords, pointer(buffer),
+                             ChunkWords, 1));
+    std::vector<int32_t> words = download(buffer, ChunkWords);
+    ASSERT_OK(copyOut(buffer, ChunkWords * 4, true));
+    ASSERT_OK(kernels.launch(*runtime, "scale", ChunkWords, pointer(buffer),
+                             ChunkWords, 1));
+    EXPECT_TRUE(foreignWords(ChunkWords) == words);
+    ASSERT_OK(copyIn(buffer, ChunkWords * 4, true));
+    EXPECT_TRUE(download(buffer, ChunkWords) == words);
   }
 }
 

@@ -20,8 +20,8 @@ using namespace dragon::test;
 
 namespace {
 
-constexpr size_t Bytes = 4 * MiB;
-constexpr unsigned N = Bytes / 4;
+constexpr size_t WorkBytes = 4 * MiB;
+constexpr unsigned WorkWords = WorkBytes / 4;
 
 class ForeignWorkTest : public RuntimeFixture {
 protected:
@@ -34,8 +34,8 @@ protected:
     Counts = counting.get();
     start(std::move(counting));
     for (int k = 0; k < 3; ++k) {
-      Base[k] = allocate(Bytes);
-      ASSERT_OK(upload(Base[k], numbers(N, k)));
+      Base[k] = allocate(WorkBytes);
+      ASSERT_OK(upload(Base[k], numbers(WorkWords, k)));
     }
   }
 
@@ -72,9 +72,10 @@ TEST_F(ForeignWorkTest, WhatItUsesComesBeforeAndWhatItWroteStays) {
   EXPECT_EQ(Runs, 1);
   // It leaves again, with what the work wrote.
   for (int k : {1, 2})
-    ASSERT_OK(kernels.launch(*runtime, "iota", N, pointer(Base[k]), N, k));
+    ASSERT_OK(kernels.launch(*runtime, "iota", WorkWords, pointer(Base[k]),
+                             WorkWords, k));
   EXPECT_EQ(download(Base[0], 2)[0], 1234);
-  EXPECT_EQ(download(Base[0], 2)[1], numbers(N, 0)[1]);
+  EXPECT_EQ(download(Base[0], 2)[1], numbers(WorkWords, 0)[1]);
 }
 
 TEST_F(ForeignWorkTest, NothingHappensWhereItDoesNotFit) {
@@ -113,8 +114,8 @@ TEST_F(ForeignWorkTest, ALookIsNoUse) {
   ASSERT_OK(runtime->libraries().beginLibraryCall(look, hold));
   ASSERT_OK(runtime->libraries().endLibraryCall(hold));
   const uint64_t waits = Counts->calls(DeviceCall::SynchronizeAll);
-  look.uses = {{Base[1], Bytes, LaunchNeed::Read},
-               {Base[2], Bytes, LaunchNeed::Read}};
+  look.uses = {{Base[1], WorkBytes, LaunchNeed::Read},
+               {Base[2], WorkBytes, LaunchNeed::Read}};
   ASSERT_OK(runtime->libraries().beginLibraryCall(look, hold));
   ASSERT_OK(runtime->libraries().endLibraryCall(hold));
   EXPECT_EQ(Counts->calls(DeviceCall::SynchronizeAll), waits);
@@ -145,7 +146,7 @@ TEST_F(ForeignWorkTest, AllStayOrNone) {
 }
 
 TEST_F(ForeignWorkTest, LaunchesReachTheirBuffersAsAWhole) {
-  uint64_t words[] = {Base[1], N, 3};
+  uint64_t words[] = {Base[1], WorkWords, 3};
   void *args[] = {&words[0], &words[1], &words[2]};
   LaunchCall launch{};
   launch.kernel = kernels.find("iota");

@@ -20,7 +20,7 @@ using namespace dragon::test;
 
 namespace {
 
-constexpr int N = 1 << 19; ///< words of a chunk
+constexpr int OrderedWords = 1 << 19; ///< words of a chunk
 
 class HostOrderTest : public RuntimeFixture {
 protected:
@@ -34,23 +34,24 @@ protected:
     auto device = createDevice(settings, notes);
     ASSERT_TRUE(device.ok()) << device.takeStatus().message();
     start(std::make_unique<LateDevice>(std::move(*device)));
-    auto made = runtime->device().create(Place::Pinned, N * 4);
+    auto made = runtime->device().create(Place::Pinned, OrderedWords * 4);
     ASSERT_TRUE(made.ok());
     Block = *made;
     Pinned = static_cast<int32_t *>(Block.hostView);
-    std::fill(Pinned, Pinned + N, -1);
-    Old = numbers(N, 3);
+    std::fill(Pinned, Pinned + OrderedWords, -1);
+    Old = numbers(OrderedWords, 3);
     // They fill the device; what comes later is in host memory.
-    A = allocate(N * 4);
-    B = allocate(N * 4);
+    A = allocate(OrderedWords * 4);
+    B = allocate(OrderedWords * 4);
     for (uintptr_t buffer : {A, B}) {
       ASSERT_OK(upload(buffer, Old));
-      ASSERT_OK(kernels.launch(*runtime, "scale", N, pointer(buffer), N, 1));
+      ASSERT_OK(kernels.launch(*runtime, "scale", OrderedWords, pointer(buffer),
+                               OrderedWords, 1));
     }
     for (int32_t &value : Old)
       value = scaled(value, 1);
     ASSERT_OK(runtime->device().synchronizeAll());
-    Other = allocate(N * 4);
+    Other = allocate(OrderedWords * 4);
   }
   void TearDown() override {
     EXPECT_OK(runtime->device().synchronizeAll());
@@ -65,10 +66,11 @@ protected:
 };
 
 TEST_F(HostOrderTest, WhatACopyInReadsIsWhatWasCopiedOutBeforeIt) {
-  ASSERT_OK(runtime->buffers().copy(Pinned, pointer(A), N * 4, nullptr, true));
-  ASSERT_OK(
-      runtime->buffers().copy(pointer(Other), Pinned, N * 4, nullptr, true));
-  EXPECT_TRUE(download(Other, N) == Old);
+  ASSERT_OK(runtime->buffers().copy(Pinned, pointer(A), OrderedWords * 4,
+                                    nullptr, true));
+  ASSERT_OK(runtime->buffers().copy(pointer(Other), Pinned, OrderedWords * 4,
+                                    nullptr, true));
+  EXPECT_TRUE(download(Other, OrderedWords) == Old);
 }
 
 TEST_F(HostOrderTest, SmallCopiesOfWhichNobodyKnowsTheMemory) {
@@ -79,13 +81,15 @@ TEST_F(HostOrderTest, SmallCopiesOfWhichNobodyKnowsTheMemory) {
 }
 
 TEST_F(HostOrderTest, WhatACopyOutOverwritesHasBeenReadBeforeIt) {
-  const std::vector<int32_t> first = numbers(N, 7), second = numbers(N, 9);
+  const std::vector<int32_t> first = numbers(OrderedWords, 7),
+                             second = numbers(OrderedWords, 9);
   ASSERT_OK(upload(Other, second)); // in host memory
   std::copy(first.begin(), first.end(), Pinned);
-  ASSERT_OK(runtime->buffers().copy(pointer(A), Pinned, N * 4, nullptr, true));
-  ASSERT_OK(
-      runtime->buffers().copy(Pinned, pointer(Other), N * 4, nullptr, true));
-  EXPECT_TRUE(download(A, N) == first);
+  ASSERT_OK(runtime->buffers().copy(pointer(A), Pinned, OrderedWords * 4,
+                                    nullptr, true));
+  ASSERT_OK(runtime->buffers().copy(Pinned, pointer(Other), OrderedWords * 4,
+                                    nullptr, true));
+  EXPECT_TRUE(download(A, OrderedWords) == first);
   EXPECT_TRUE(std::equal(second.begin(), second.end(), Pinned));
 }
 

@@ -21,8 +21,8 @@ using namespace dragon::test;
 
 namespace {
 
-constexpr int N = 1024; ///< words that a launch touches
-constexpr size_t ChunkBytes = 2 * MiB;
+constexpr int TouchedWords = 1024; ///< words that a launch touches
+constexpr size_t InCoreChunk = 2 * MiB;
 
 class InCoreTest : public ImplFixture {
 protected:
@@ -41,7 +41,7 @@ protected:
     LaunchCall call{};
     call.kernel = kernels.find(kernel);
     call.grid[0] = call.grid[1] = call.grid[2] = 1;
-    call.block[0] = N;
+    call.block[0] = TouchedWords;
     call.block[1] = call.block[2] = 1;
     call.args = args;
     call.numArgs = sizeof...(values);
@@ -78,45 +78,47 @@ protected:
   }
   /// What another runtime of the process, or a library, writes.
   void writeUnseen(uintptr_t to, int32_t value) {
-    std::fill_n(reinterpret_cast<int32_t *>(to), N, value);
+    std::fill_n(reinterpret_cast<int32_t *>(to), TouchedWords, value);
   }
 };
 
 TEST_F(InCoreTest, BuffersThatAreWrittenInPart) {
-  for (size_t bytes : {size_t{N} * 4, size_t{1} << 20, 3 * ChunkBytes}) {
+  for (size_t bytes :
+       {size_t{TouchedWords} * 4, size_t{1} << 20, 3 * InCoreChunk}) {
     const uintptr_t to = buffer(bytes);
-    EXPECT_FALSE(launchesShort({}, "iota", to, N, 3)) << bytes;
-    EXPECT_TRUE(launchesShort({}, "iota", to, N, 5)) << bytes;
-    EXPECT_EQ(words(to, N)[7], scaled(7, 5));
-    EXPECT_TRUE(launchesShort({}, "iota", to, N, 6)) << bytes;
+    EXPECT_FALSE(launchesShort({}, "iota", to, TouchedWords, 3)) << bytes;
+    EXPECT_TRUE(launchesShort({}, "iota", to, TouchedWords, 5)) << bytes;
+    EXPECT_EQ(words(to, TouchedWords)[7], scaled(7, 5));
+    EXPECT_TRUE(launchesShort({}, "iota", to, TouchedWords, 6)) << bytes;
   }
 }
 
 TEST_F(InCoreTest, BuffersThatNobodyHasWritten) {
-  const uintptr_t to = buffer(ChunkBytes), from = buffer(3 * ChunkBytes);
-  launchesShort({}, "stencil", to, from, N);
-  EXPECT_TRUE(launchesShort({}, "stencil", to, from, N));
+  const uintptr_t to = buffer(InCoreChunk), from = buffer(3 * InCoreChunk);
+  launchesShort({}, "stencil", to, from, TouchedWords);
+  EXPECT_TRUE(launchesShort({}, "stencil", to, from, TouchedWords));
 }
 
 TEST_F(InCoreTest, ContentsThatDieWithEachLaunch) {
-  const uintptr_t to = buffer(2 * ChunkBytes);
-  const LastUse dies[] = {{to, 2 * ChunkBytes}};
-  launchesShort(dies, "iota", to, N, 3);
+  const uintptr_t to = buffer(2 * InCoreChunk);
+  const LastUse dies[] = {{to, 2 * InCoreChunk}};
+  launchesShort(dies, "iota", to, TouchedWords, 3);
   for (int seed = 4; seed < 8; ++seed)
-    EXPECT_TRUE(launchesShort(dies, "iota", to, N, seed));
+    EXPECT_TRUE(launchesShort(dies, "iota", to, TouchedWords, seed));
 }
 
 TEST_F(InCoreTest, WhatIsDeadIsNotEvictedLater) {
-  const uintptr_t dead = buffer(2 * ChunkBytes), alive = buffer(2 * ChunkBytes);
-  const LastUse dies[] = {{dead, 2 * ChunkBytes}};
+  const uintptr_t dead = buffer(2 * InCoreChunk),
+                  alive = buffer(2 * InCoreChunk);
+  const LastUse dies[] = {{dead, 2 * InCoreChunk}};
   for (int seed : {3, 4}) {
-    launchesShort(dies, "iota", dead, N, seed);
-    launchesShort({}, "iota", alive, N, seed);
+    launchesShort(dies, "iota", dead, TouchedWords, seed);
+    launchesShort({}, "iota", alive, TouchedWords, seed);
   }
   // Dead for a while, and then written again: alive.
-  const LastUse too[] = {{alive, 2 * ChunkBytes}};
-  launchesShort(too, "iota", alive, N, 5);
-  launchesShort({}, "iota", alive, N, 6);
+  const LastUse too[] = {{alive, 2 * InCoreChunk}};
+  launchesShort(too, "iota", alive, TouchedWords, 5);
+  launchesShort({}, "iota", alive, TouchedWords, 6);
   const uintptr_t more = buffer(12 * MiB); // with what there is, 24 of 16 MiB
   Buffer &lost = *impl->Space.Allocations.find(dead)->buffer;
   Buffer &kept = *impl->Space.Allocations.find(alive)->buffer;
@@ -130,44 +132,45 @@ TEST_F(InCoreTest, WhatIsDeadIsNotEvictedLater) {
     ASSERT_OK(impl->Resident.bringIn(uses, nullptr, Cause::Demand));
     EXPECT_EQ(impl->Ctx.ledger.bytes(Direction::DeviceToHost), 0u);
   }
-  EXPECT_EQ(words(alive, N)[7], scaled(7, 6));
+  EXPECT_EQ(words(alive, TouchedWords)[7], scaled(7, 6));
 }
 
 TEST_F(InCoreTest, WhatDiedAndIsCopiedIntoIsAlive) {
-  const uintptr_t to = buffer(ChunkBytes), from = buffer(ChunkBytes);
-  const LastUse dies[] = {{to, ChunkBytes}};
-  launchesShort({}, "iota", from, N, 9);
-  launchesShort(dies, "iota", to, N, 3);
+  const uintptr_t to = buffer(InCoreChunk), from = buffer(InCoreChunk);
+  const LastUse dies[] = {{to, InCoreChunk}};
+  launchesShort({}, "iota", from, TouchedWords, 9);
+  launchesShort(dies, "iota", to, TouchedWords, 3);
   {
     RuntimeImpl::Guard guard(*impl);
     Buffer &target = *impl->Space.Allocations.find(to)->buffer;
     Buffer &source = *impl->Space.Allocations.find(from)->buffer;
-    ASSERT_OK(impl->Moves.between(target, to, source, from, N * 4, nullptr));
+    ASSERT_OK(impl->Moves.between(target, to, source, from, TouchedWords * 4,
+                                  nullptr));
   }
   buffer(16 * MiB);
-  EXPECT_EQ(words(to, N)[7], scaled(7, 9));
+  EXPECT_EQ(words(to, TouchedWords)[7], scaled(7, 9));
 }
 
 TEST_F(InCoreTest, WhatOthersWroteUnseenIsRead) {
-  const uintptr_t to = buffer(ChunkBytes), from = buffer(2 * ChunkBytes);
+  const uintptr_t to = buffer(InCoreChunk), from = buffer(2 * InCoreChunk);
   writeUnseen(from, 42);
   EXPECT_EQ(words(from, 1)[0], 42);
-  const uintptr_t other = buffer(ChunkBytes);
+  const uintptr_t other = buffer(InCoreChunk);
   writeUnseen(other, 43);
-  launchesShort({}, "scale", other, N, 1);
+  launchesShort({}, "scale", other, TouchedWords, 1);
   EXPECT_EQ(words(other, 1)[0], scaled(43, 1));
-  launchesShort({}, "stencil", to, from, N);
+  launchesShort({}, "stencil", to, from, TouchedWords);
   EXPECT_EQ(words(from, 1)[0], 42);
 }
 
 TEST_F(InCoreTest, LibraryCallsHoldWhatIsInPlace) {
-  const uintptr_t in = buffer(2 * ChunkBytes), out = buffer(ChunkBytes);
-  const uintptr_t work = buffer(ChunkBytes); // nobody has written it
-  launchesShort({}, "iota", in, N, 3);
-  launchesShort({}, "iota", out, N, 3);
+  const uintptr_t in = buffer(2 * InCoreChunk), out = buffer(InCoreChunk);
+  const uintptr_t work = buffer(InCoreChunk); // nobody has written it
+  launchesShort({}, "iota", in, TouchedWords, 3);
+  launchesShort({}, "iota", out, TouchedWords, 3);
   const LibraryCall call{"gemm",
                          {{in, LibraryUse::Unknown, LaunchNeed::Read},
-                          {in + ChunkBytes, 16, LaunchNeed::Read},
+                          {in + InCoreChunk, 16, LaunchNeed::Read},
                           {out, 64, LaunchNeed::Overwrite},
                           {work, LibraryUse::Unknown, LaunchNeed::Write}},
                          Queue(nullptr)};
@@ -192,9 +195,9 @@ TEST_F(InCoreTest, LibraryCallsHoldWhatIsInPlace) {
 
 /// Pointers that it may have written are looked for again.
 TEST_F(InCoreTest, ALaunchByTheShortWayCountsAsAWrite) {
-  const uintptr_t to = buffer(ChunkBytes);
+  const uintptr_t to = buffer(InCoreChunk);
   const Buffer &written = *impl->Space.Allocations.find(to)->buffer;
-  launchesShort({}, "iota", to, N, 3);
+  launchesShort({}, "iota", to, TouchedWords, 3);
   {
     RuntimeImpl::Guard guard(*impl);
     std::vector<uintptr_t> done;
@@ -202,7 +205,7 @@ TEST_F(InCoreTest, ALaunchByTheShortWayCountsAsAWrite) {
     EXPECT_TRUE(written.kept);
   }
   const uint64_t before = written.writes;
-  EXPECT_TRUE(launchesShort({}, "iota", to, N, 4));
+  EXPECT_TRUE(launchesShort({}, "iota", to, TouchedWords, 4));
   EXPECT_NE(written.writes, before);
 }
 

@@ -18,7 +18,7 @@ using namespace dragon::test;
 
 namespace {
 
-constexpr int N = 8 << 20; ///< a buffer is twice the device
+constexpr int TwiceTheDevice = 8 << 20; ///< a buffer is twice the device
 
 class LaunchTogetherTest : public RuntimeFixture {
 protected:
@@ -36,9 +36,9 @@ protected:
     } else {
       start();
     }
-    A = allocate(size_t(N) * 4);
-    B = allocate(size_t(N) * 4);
-    Model = numbers(N, 5);
+    A = allocate(size_t(TwiceTheDevice) * 4);
+    B = allocate(size_t(TwiceTheDevice) * 4);
+    Model = numbers(TwiceTheDevice, 5);
     ASSERT_OK(upload(A, Model));
   }
 
@@ -51,8 +51,8 @@ protected:
 
   void steps(int count) {
     for (int i = 0; i < count; ++i) {
-      ASSERT_OK(
-          kernels.launch(*runtime, "stencil", N, pointer(B), pointer(A), N));
+      ASSERT_OK(kernels.launch(*runtime, "stencil", TwiceTheDevice, pointer(B),
+                               pointer(A), TwiceTheDevice));
       std::swap(A, B);
     }
     for (int i = 0; i < count; ++i)
@@ -94,7 +94,7 @@ TEST_F(LaunchTogetherTest, StepsRunTogetherAndMoveLess) {
     else
       EXPECT_GE(together(), 6u);
     EXPECT_EQ(runtime->ledger().counter(Counter::Launches), 9u);
-    EXPECT_TRUE(download(A, N) == Model);
+    EXPECT_TRUE(download(A, TwiceTheDevice) == Model);
   }
   // Eight chunks on the device are enough for two or three steps.
   EXPECT_LT(bytes[unsigned(Wavefront::Auto)],
@@ -105,7 +105,7 @@ TEST_F(LaunchTogetherTest, WhatFollowedOnceIsExpectedToFollow) {
   begin(Wavefront::Auto);
   // Nobody says so; the first two of each kind find out.
   ASSERT_NO_FATAL_FAILURE(steps(10));
-  EXPECT_TRUE(download(A, N) == Model);
+  EXPECT_TRUE(download(A, TwiceTheDevice) == Model);
   EXPECT_GE(together(), 2u);
 }
 
@@ -123,7 +123,7 @@ TEST_F(LaunchTogetherTest, NothingWaitsWhereAllFits) {
   kernels.followed = true;
   ASSERT_NO_FATAL_FAILURE(
       steps(8)); // the first one writes what has no contents
-  EXPECT_TRUE(download(A, N) == Model);
+  EXPECT_TRUE(download(A, TwiceTheDevice) == Model);
   EXPECT_EQ(together(), 0u);
 }
 
@@ -132,7 +132,7 @@ TEST_F(LaunchTogetherTest, TheFirstOneWaitsIfTheDeviceSaysThatItTakesIt) {
   kernels.followed = true;
   ASSERT_NO_FATAL_FAILURE(steps(2));
   EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 0u);
-  EXPECT_TRUE(download(A, N) == Model);
+  EXPECT_TRUE(download(A, TwiceTheDevice) == Model);
   EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 2u);
 }
 
@@ -150,7 +150,7 @@ TEST_F(LaunchTogetherTest, TheFirstOnesContentsComeWhileItWaits) {
   EXPECT_LE(early, 4 * MiB);
   EXPECT_EQ(runtime->ledger().counter(Counter::Evictions), evicted);
   ASSERT_NO_FATAL_FAILURE(steps(5));
-  EXPECT_TRUE(download(A, N) == Model);
+  EXPECT_TRUE(download(A, TwiceTheDevice) == Model);
 }
 
 TEST_F(LaunchTogetherTest, WhatHasNoContentsKeepsNothingFromComing) {
@@ -160,9 +160,9 @@ TEST_F(LaunchTogetherTest, WhatHasNoContentsKeepsNothingFromComing) {
   // The first and the last chunk of B are not overwritten as a whole.
   const int edge = 1024;
   const uint64_t before = runtime->ledger().bytes(Direction::HostToDevice);
-  ASSERT_OK(kernels.launch(*runtime, "stencil", N - 2 * edge,
+  ASSERT_OK(kernels.launch(*runtime, "stencil", TwiceTheDevice - 2 * edge,
                            pointer(B + edge * 4), pointer(A + edge * 4),
-                           N - 2 * edge));
+                           TwiceTheDevice - 2 * edge));
   EXPECT_EQ(runtime->ledger().bytes(Direction::HostToDevice) - before, 4 * MiB);
 }
 
@@ -184,35 +184,42 @@ TEST_F(LaunchTogetherTest, KernelsThatDoOtherThingsDoNotWait) {
 
 TEST_F(LaunchTogetherTest, WhoLooksSeesWhatWaited) {
   begin(Wavefront::Always);
-  const uintptr_t other = allocate(size_t(N) * 4);
+  const uintptr_t other = allocate(size_t(TwiceTheDevice) * 4);
   const auto file = [&] {
-    writeFile("in", numbers(N, 9));
+    writeFile("in", numbers(TwiceTheDevice, 9));
     return open("in");
   }();
   const std::function<void()> looks[] = {
-      [&] { EXPECT_TRUE(download(A, N) == Model); },
+      [&] { EXPECT_TRUE(download(A, TwiceTheDevice) == Model); },
       [&] {
-        ASSERT_OK(runtime->buffers().fill(pointer(A), 3, 4, N / 2, nullptr));
-        std::fill_n(Model.begin(), N / 2, 3);
+        ASSERT_OK(runtime->buffers().fill(pointer(A), 3, 4, TwiceTheDevice / 2,
+                                          nullptr));
+        std::fill_n(Model.begin(), TwiceTheDevice / 2, 3);
       },
       [&] {
         ASSERT_OK(runtime->buffers().copy(pointer(other), pointer(A),
-                                          size_t(N) * 4, nullptr, true));
-        EXPECT_TRUE(download(other, N) == Model);
+                                          size_t(TwiceTheDevice) * 4, nullptr,
+                                          true));
+        EXPECT_TRUE(download(other, TwiceTheDevice) == Model);
       },
       [&] {
-        ASSERT_OK(runtime->files().mapFileRange(A, size_t(N) * 4, file, 0));
-        Model = numbers(N, 9);
+        ASSERT_OK(runtime->files().mapFileRange(A, size_t(TwiceTheDevice) * 4,
+                                                file, 0));
+        Model = numbers(TwiceTheDevice, 9);
       },
       [&] {
-        ASSERT_OK(runtime->buffers().prefetch(A, size_t(N) * 4, nullptr));
+        ASSERT_OK(runtime->buffers().prefetch(A, size_t(TwiceTheDevice) * 4,
+                                              nullptr));
       },
       [&] { ASSERT_OK(runtime->buffers().nextUse(B, 0)); },
       // What the next step overwrites is dead.
-      [&] { ASSERT_OK(runtime->buffers().discard(B, size_t(N) * 4, nullptr)); },
+      [&] {
+        ASSERT_OK(
+            runtime->buffers().discard(B, size_t(TwiceTheDevice) * 4, nullptr));
+      },
       [&] {
         ASSERT_OK(runtime->buffers().free(B));
-        B = allocate(size_t(N) * 4);
+        B = allocate(size_t(TwiceTheDevice) * 4);
       },
       [&] { ASSERT_OK(runtime->quiesce()); },
   };
@@ -221,7 +228,7 @@ TEST_F(LaunchTogetherTest, WhoLooksSeesWhatWaited) {
     ASSERT_NO_FATAL_FAILURE(look());
   }
   ASSERT_NO_FATAL_FAILURE(steps(2));
-  EXPECT_TRUE(download(A, N) == Model);
+  EXPECT_TRUE(download(A, TwiceTheDevice) == Model);
 }
 
 TEST_F(LaunchTogetherTest, QueuesKeepTheirOrder) {
@@ -229,10 +236,11 @@ TEST_F(LaunchTogetherTest, QueuesKeepTheirOrder) {
   auto queue = runtime->device().createQueue(0, 0);
   ASSERT_TRUE(queue.ok());
   ASSERT_NO_FATAL_FAILURE(steps(2));
-  ASSERT_OK(kernels.launchOn(*runtime, *queue, "scale", N, pointer(A), N, 3));
+  ASSERT_OK(kernels.launchOn(*runtime, *queue, "scale", TwiceTheDevice,
+                             pointer(A), TwiceTheDevice, 3));
   for (int32_t &value : Model)
     value = scaled(value, 3);
-  EXPECT_TRUE(download(A, N) == Model);
+  EXPECT_TRUE(download(A, TwiceTheDevice) == Model);
   ASSERT_OK(runtime->device().destroyQueue(*queue));
 }
 
@@ -240,7 +248,7 @@ TEST_F(LaunchTogetherTest, WhatIsSmallInBetweenIsCutAsWell) {
   for (Wavefront wavefront : {Wavefront::Off, Wavefront::Auto}) {
     begin(wavefront);
     kernels.followed = true;
-    constexpr int Rows = N / 16;
+    constexpr int Rows = TwiceTheDevice / 16;
     const uintptr_t small = allocate(size_t(Rows) * 4); // a chunk
     ASSERT_OK(kernels.launch(*runtime, "pick", Rows, pointer(small), pointer(A),
                              Rows));
@@ -248,7 +256,7 @@ TEST_F(LaunchTogetherTest, WhatIsSmallInBetweenIsCutAsWell) {
     ASSERT_OK(kernels.launch(*runtime, "spill", Rows, pointer(A),
                              pointer(small), Rows));
     ASSERT_OK(runtime->launches().runWaiting());
-    for (size_t i = 0; i < size_t(N); i += 16)
+    for (size_t i = 0; i < size_t(TwiceTheDevice); i += 16)
       Model[i] = scaled(Model[i], 3);
     const uint64_t came = runtime->ledger().bytes(Direction::HostToDevice);
     if (wavefront == Wavefront::Off) {
@@ -257,7 +265,7 @@ TEST_F(LaunchTogetherTest, WhatIsSmallInBetweenIsCutAsWell) {
       EXPECT_EQ(together(), 3u);
       EXPECT_LE(came, 34 * MiB) << "once";
     }
-    EXPECT_TRUE(download(A, N) == Model);
+    EXPECT_TRUE(download(A, TwiceTheDevice) == Model);
   }
 }
 
@@ -269,29 +277,31 @@ TEST_F(LaunchTogetherTest, WhatALaterWaveOverwritesIsDead) {
   // Each slice of the second launch needs twelve MiB of what the first made:
   // these two are no wave. The rest of it is not read before the third one
   // overwrites it.
-  ASSERT_OK(kernels.launch(*runtime, "iota", N, pointer(B), N, 5));
-  ASSERT_OK(kernels.launch(*runtime, "blend", N, pointer(A), pointer(A),
-                           pointer(B), N, 1));
-  ASSERT_OK(kernels.launch(*runtime, "iota", N, pointer(B), N, 7));
+  ASSERT_OK(kernels.launch(*runtime, "iota", TwiceTheDevice, pointer(B),
+                           TwiceTheDevice, 5));
+  ASSERT_OK(kernels.launch(*runtime, "blend", TwiceTheDevice, pointer(A),
+                           pointer(A), pointer(B), TwiceTheDevice, 1));
+  ASSERT_OK(kernels.launch(*runtime, "iota", TwiceTheDevice, pointer(B),
+                           TwiceTheDevice, 7));
   ASSERT_OK(runtime->launches().runWaiting());
   // What is left of A from before, B for the second launch, then both.
   EXPECT_LE(out() - before, (16 + 12 + 2 * 32 - 16) * MiB);
-  for (size_t i = 0; i < size_t(N); ++i)
+  for (size_t i = 0; i < size_t(TwiceTheDevice); ++i)
     Model[i] = sum(Model[i], scaled(int32_t(i % BlendCount), 5));
-  EXPECT_TRUE(download(A, N) == Model);
-  for (size_t i = 0; i < size_t(N); ++i)
+  EXPECT_TRUE(download(A, TwiceTheDevice) == Model);
+  for (size_t i = 0; i < size_t(TwiceTheDevice); ++i)
     Model[i] = scaled(int32_t(i), 7);
-  EXPECT_TRUE(download(B, N) == Model);
+  EXPECT_TRUE(download(B, TwiceTheDevice) == Model);
 }
 
 TEST_F(LaunchTogetherTest, ContentsThatEndWithAWaitingLaunchMoveNoMore) {
   begin(Wavefront::Always);
   ASSERT_NO_FATAL_FAILURE(steps(4));
   // Nobody reads B, which the last step has read, again.
-  ASSERT_OK(runtime->buffers().discard(B, size_t(N) * 4, nullptr));
+  ASSERT_OK(runtime->buffers().discard(B, size_t(TwiceTheDevice) * 4, nullptr));
   ASSERT_OK(runtime->launches().runWaiting());
   EXPECT_EQ(together(), 4u);
-  EXPECT_TRUE(download(A, N) == Model);
+  EXPECT_TRUE(download(A, TwiceTheDevice) == Model);
   const std::vector<int32_t> dead = download(B, 1024);
   EXPECT_EQ(std::count(dead.begin(), dead.end(), dead[0]), 1024)
       << "undefined contents are poisoned";

@@ -27,7 +27,7 @@ using testing::StartsWith;
 
 namespace {
 
-constexpr int N = 4 << 20; ///< 16 MiB of int32
+constexpr int ManagedWords = 4 << 20; ///< 16 MiB of int32
 
 const std::set<std::string> Hints = {
     "cuMemDiscardBatchAsync", "cuMemPrefetchBatchAsync",
@@ -47,28 +47,33 @@ protected:
 
 TEST_F(ManagedRuntimeTest, OutOfCore) {
   startManaged();
-  uintptr_t a = allocate(N * 4), b = allocate(N * 4), c = allocate(N * 4);
-  std::vector<int32_t> inA = numbers(N, 1), inB = numbers(N, 2), expect(N);
+  uintptr_t a = allocate(ManagedWords * 4), b = allocate(ManagedWords * 4),
+            c = allocate(ManagedWords * 4);
+  std::vector<int32_t> inA = numbers(ManagedWords, 1),
+                       inB = numbers(ManagedWords, 2), expect(ManagedWords);
   ASSERT_OK(upload(a, inA));
   ASSERT_OK(upload(b, inB));
   for (int round = 0; round < 3; ++round) {
-    ASSERT_OK(kernels.launch(*runtime, "add", N, c, a, b, N));
-    ASSERT_OK(kernels.launch(*runtime, "scale", N, a, N, 3 + round));
-    ASSERT_OK(kernels.launch(*runtime, "stencil", N, b, c, N));
-    std::vector<int32_t> outC(N);
-    for (int i = 0; i < N; ++i) {
+    ASSERT_OK(
+        kernels.launch(*runtime, "add", ManagedWords, c, a, b, ManagedWords));
+    ASSERT_OK(kernels.launch(*runtime, "scale", ManagedWords, a, ManagedWords,
+                             3 + round));
+    ASSERT_OK(
+        kernels.launch(*runtime, "stencil", ManagedWords, b, c, ManagedWords));
+    std::vector<int32_t> outC(ManagedWords);
+    for (int i = 0; i < ManagedWords; ++i) {
       outC[size_t(i)] = sum(inA[size_t(i)], inB[size_t(i)]);
       inA[size_t(i)] = scaled(inA[size_t(i)], 3 + round);
     }
-    for (int i = 0; i < N; ++i)
+    for (int i = 0; i < ManagedWords; ++i)
       inB[size_t(i)] =
           sum(sum(outC[size_t(std::max(i - 1, 0))], outC[size_t(i)]),
-              outC[size_t(std::min(i + 1, N - 1))]);
+              outC[size_t(std::min(i + 1, ManagedWords - 1))]);
     expect = outC;
   }
-  EXPECT_EQ(download(c, N), expect);
-  EXPECT_EQ(download(a, N), inA);
-  EXPECT_EQ(download(b, N), inB);
+  EXPECT_EQ(download(c, ManagedWords), expect);
+  EXPECT_EQ(download(a, ManagedWords), inA);
+  EXPECT_EQ(download(b, ManagedWords), inB);
   EXPECT_LE(runtime->buffers().memoryInUse().device, 16 * MiB);
   EXPECT_THAT(fake.calls, Contains(StartsWith("cuMemDiscardBatchAsync")));
   // Buffers that only the device touches are to stay there.
@@ -81,21 +86,23 @@ TEST_F(ManagedRuntimeTest, WhatNeedsMoreThanTheBudgetAtOnceRuns) {
   settings.deviceMemory = 4 * MiB;
   startManaged();
   // "gather" has no slices.
-  uintptr_t data = allocate(N * 4), out = allocate(N * 4);
-  const std::vector<int32_t> values = numbers(N, 5);
-  std::vector<int32_t> expect(N);
-  for (int i = 0; i < N; ++i)
-    expect[size_t(i)] = values[size_t(i * 3 % N)];
+  uintptr_t data = allocate(ManagedWords * 4), out = allocate(ManagedWords * 4);
+  const std::vector<int32_t> values = numbers(ManagedWords, 5);
+  std::vector<int32_t> expect(ManagedWords);
+  for (int i = 0; i < ManagedWords; ++i)
+    expect[size_t(i)] = values[size_t(i * 3 % ManagedWords)];
   ASSERT_OK(upload(data, values));
-  ASSERT_OK(kernels.launch(*runtime, "gather", N, out, data, N, 3));
-  EXPECT_EQ(download(out, N), expect);
+  ASSERT_OK(kernels.launch(*runtime, "gather", ManagedWords, out, data,
+                           ManagedWords, 3));
+  EXPECT_EQ(download(out, ManagedWords), expect);
   // The budget holds again as soon as something else needs room.
-  uintptr_t other = allocate(N * 4);
+  uintptr_t other = allocate(ManagedWords * 4);
   ASSERT_OK(upload(other, values));
-  ASSERT_OK(kernels.launch(*runtime, "scale", N, other, N, 3));
+  ASSERT_OK(
+      kernels.launch(*runtime, "scale", ManagedWords, other, ManagedWords, 3));
   EXPECT_LE(runtime->buffers().memoryInUse().device, 4 * MiB);
-  EXPECT_EQ(download(out, N), expect);
-  EXPECT_EQ(download(other, N)[7], scaled(values[7], 3));
+  EXPECT_EQ(download(out, ManagedWords), expect);
+  EXPECT_EQ(download(other, ManagedWords)[7], scaled(values[7], 3));
   for (uintptr_t buffer : {data, out, other})
     EXPECT_OK(runtime->buffers().free(buffer));
 }
@@ -110,11 +117,13 @@ TEST_F(ManagedRuntimeTest, ReadOnlyBuffersAreReadMostly) {
 TEST_F(ManagedRuntimeTest, TheHostTouchesItsBuffersFreely) {
   startManaged();
   // Twice the budget: the driver's to move, and no part of it.
-  uintptr_t c = allocate(N * 4, 0, true), a = allocate(N * 4, 0, true);
+  uintptr_t c = allocate(ManagedWords * 4, 0, true),
+            a = allocate(ManagedWords * 4, 0, true);
   EXPECT_THAT(hints(), IsEmpty());
-  for (int i = 0; i < N; ++i)
+  for (int i = 0; i < ManagedWords; ++i)
     words(a)[i] = i;
-  ASSERT_OK(kernels.launch(*runtime, "stencil", N, c, a, N));
+  ASSERT_OK(
+      kernels.launch(*runtime, "stencil", ManagedWords, c, a, ManagedWords));
   // What is overwritten is discarded before; the neighbours are one range.
   EXPECT_THAT(
       hints(),
@@ -123,7 +132,8 @@ TEST_F(ManagedRuntimeTest, TheHostTouchesItsBuffersFreely) {
                   "cuLaunchKernel(4096x1x1, null)"));
   EXPECT_EQ(words(c)[100], 300);
   words(a)[100] = 0;
-  ASSERT_OK(kernels.launch(*runtime, "stencil", N, c, a, N));
+  ASSERT_OK(
+      kernels.launch(*runtime, "stencil", ManagedWords, c, a, ManagedWords));
   EXPECT_THAT(hints(), ElementsAre("cuLaunchKernel(4096x1x1, null)"));
   EXPECT_EQ(words(c)[100], 200);
   EXPECT_EQ(download(c, 101)[100], 200);
@@ -134,17 +144,20 @@ TEST_F(ManagedRuntimeTest, TheHostTouchesItsBuffersFreely) {
 
 TEST_F(ManagedRuntimeTest, TogetherWithOthersOutOfCore) {
   startManaged();
-  uintptr_t a = allocate(N * 4), shared = allocate(N * 4, 0, true),
-            c = allocate(N * 4);
-  std::vector<int32_t> in = numbers(N, 5);
+  uintptr_t a = allocate(ManagedWords * 4),
+            shared = allocate(ManagedWords * 4, 0, true),
+            c = allocate(ManagedWords * 4);
+  std::vector<int32_t> in = numbers(ManagedWords, 5);
   ASSERT_OK(upload(a, in));
-  for (int i = 0; i < N; ++i)
+  for (int i = 0; i < ManagedWords; ++i)
     words(shared)[i] = i;
   for (int round = 1; round <= 2; ++round) {
-    ASSERT_OK(kernels.launch(*runtime, "add", N, c, a, shared, N));
-    ASSERT_OK(kernels.launch(*runtime, "add", N, shared, c, a, N));
+    ASSERT_OK(kernels.launch(*runtime, "add", ManagedWords, c, a, shared,
+                             ManagedWords));
+    ASSERT_OK(kernels.launch(*runtime, "add", ManagedWords, shared, c, a,
+                             ManagedWords));
   }
-  for (int i : {0, 77777, N - 1}) {
+  for (int i : {0, 77777, ManagedWords - 1}) {
     int32_t value = i, x = in[size_t(i)];
     for (int round = 1; round <= 2; ++round)
       value = sum(sum(x, value), x);
@@ -245,15 +258,17 @@ TEST_F(ManagedRuntimeTest, PrefetchesAndAdviceOfTheProgram) {
 
 TEST_F(ManagedRuntimeTest, MapsOfFilesAreReadWhenTheyAreMade) {
   startManaged();
-  const std::vector<int32_t> data = numbers(N, 9);
+  const std::vector<int32_t> data = numbers(ManagedWords, 9);
   writeFile("in", data);
-  auto map = runtime->files().mapFile(path("in").c_str(), N * 4, 0, D_READ);
+  auto map =
+      runtime->files().mapFile(path("in").c_str(), ManagedWords * 4, 0, D_READ);
   ASSERT_TRUE(map.ok()) << map.takeStatus().message();
-  EXPECT_EQ(words(*map)[N - 1], data.back());
+  EXPECT_EQ(words(*map)[ManagedWords - 1], data.back());
   EXPECT_THAT(hints(), Contains("cuMemAdvise(m0 16M, 1, device 0)"));
-  uintptr_t c = allocate(N * 4);
-  ASSERT_OK(kernels.launch(*runtime, "add", N, c, *map, *map, N));
-  EXPECT_EQ(download(c, N)[12345], sum(data[12345], data[12345]));
+  uintptr_t c = allocate(ManagedWords * 4);
+  ASSERT_OK(kernels.launch(*runtime, "add", ManagedWords, c, *map, *map,
+                           ManagedWords));
+  EXPECT_EQ(download(c, ManagedWords)[12345], sum(data[12345], data[12345]));
   words(*map)[7] = 0; // stays private
   EXPECT_OK(runtime->buffers().free(*map));
   EXPECT_EQ(readFile("in"), data);
@@ -262,12 +277,13 @@ TEST_F(ManagedRuntimeTest, MapsOfFilesAreReadWhenTheyAreMade) {
 
 TEST_F(ManagedRuntimeTest, WhatHostAndKernelsWriteToAMapReachesTheFile) {
   startManaged();
-  std::vector<int32_t> data = numbers(N, 11);
+  std::vector<int32_t> data = numbers(ManagedWords, 11);
   writeFile("both", data);
-  auto map = runtime->files().mapFile(path("both").c_str(), N * 4, 0,
+  auto map = runtime->files().mapFile(path("both").c_str(), ManagedWords * 4, 0,
                                       D_READ | D_WRITE);
   ASSERT_TRUE(map.ok());
-  ASSERT_OK(kernels.launch(*runtime, "scale", N, *map, N, 5));
+  ASSERT_OK(
+      kernels.launch(*runtime, "scale", ManagedWords, *map, ManagedWords, 5));
   words(*map)[100] = 42;
   ASSERT_OK(runtime->files().sync(*map));
   for (int32_t &value : data)
@@ -295,10 +311,11 @@ TEST_F(ManagedRuntimeTest, WhatNobodyWritesOfAMapIsZero) {
 
 TEST_F(ManagedRuntimeTest, RemapOfAMap) {
   startManaged();
-  const std::vector<int32_t> data = numbers(N, 14);
+  const std::vector<int32_t> data = numbers(ManagedWords, 14);
   writeFile("file", data);
   // From reading to writing: what was changed before is written as well.
-  auto map = runtime->files().mapFile(path("file").c_str(), N * 4, 0, D_READ);
+  auto map = runtime->files().mapFile(path("file").c_str(), ManagedWords * 4, 0,
+                                      D_READ);
   ASSERT_TRUE(map.ok());
   words(*map)[3] = 33;
   ASSERT_OK(
@@ -308,7 +325,7 @@ TEST_F(ManagedRuntimeTest, RemapOfAMap) {
   // And back: it is in the file then, and nothing after it.
   ASSERT_OK(runtime->files().remapFile(*map, D_READ, open("file")));
   EXPECT_EQ(readFile("file")[3], scaled(33, 2));
-  EXPECT_EQ(readFile("file")[N - 1], data[N - 1]);
+  EXPECT_EQ(readFile("file")[ManagedWords - 1], data[ManagedWords - 1]);
   words(*map)[3] = 44;
   EXPECT_OK(runtime->buffers().free(*map));
   EXPECT_EQ(readFile("file")[3], scaled(33, 2));
@@ -316,35 +333,38 @@ TEST_F(ManagedRuntimeTest, RemapOfAMap) {
 
 TEST_F(ManagedRuntimeTest, RemapDropsWhatIsVolatile) {
   startManaged();
-  const std::vector<int32_t> data = numbers(N, 15);
+  const std::vector<int32_t> data = numbers(ManagedWords, 15);
   writeFile("file", data);
-  uintptr_t a = allocate(N * 4, D_VOLATILE, true);
-  words(a)[N - 1] = 5;
+  uintptr_t a = allocate(ManagedWords * 4, D_VOLATILE, true);
+  words(a)[ManagedWords - 1] = 5;
   fake.calls.clear();
   ASSERT_OK(runtime->files().remapFile(a, D_VOLATILE, nullptr));
-  EXPECT_EQ(words(a)[N - 1], 0);
+  EXPECT_EQ(words(a)[ManagedWords - 1], 0);
   // The host may look at once, and nobody hears of it.
   const std::vector<std::string> calls =
       fake.take({"cuMemsetAsync", "cuCtxSynchronize"});
   ASSERT_FALSE(calls.empty());
   EXPECT_THAT(calls.back(), testing::StartsWith("cuCtxSynchronize"));
-  words(a)[N - 1] = 6;
+  words(a)[ManagedWords - 1] = 6;
   ASSERT_OK(runtime->files().remapFile(a, D_READ, open("file")));
   EXPECT_EQ(words(a)[0], data[0]);
-  EXPECT_EQ(words(a)[N - 1], data[N - 1]);
+  EXPECT_EQ(words(a)[ManagedWords - 1], data[ManagedWords - 1]);
   EXPECT_OK(runtime->buffers().free(a));
 }
 
 TEST_F(ManagedRuntimeTest, FilesUnderBuffersOfTheDeviceAreReadForTheLaunch) {
   startManaged();
-  const std::vector<int32_t> data = numbers(N, 13);
+  const std::vector<int32_t> data = numbers(ManagedWords, 13);
   writeFile("in", data);
-  uintptr_t a = allocate(N * 4, D_READ), c = allocate(N * 4);
-  ASSERT_OK(runtime->files().mapFileRange(a, N * 4, open("in"), 0));
+  uintptr_t a = allocate(ManagedWords * 4, D_READ),
+            c = allocate(ManagedWords * 4);
+  ASSERT_OK(runtime->files().mapFileRange(a, ManagedWords * 4, open("in"), 0));
   EXPECT_EQ(moved(Direction::FileToHost), 0u);
-  ASSERT_OK(kernels.launch(*runtime, "add", N, c, a, a, N));
-  EXPECT_EQ(moved(Direction::FileToHost), uint64_t(N) * 4);
-  EXPECT_EQ(download(c, N)[N - 2], sum(data[N - 2], data[N - 2]));
+  ASSERT_OK(
+      kernels.launch(*runtime, "add", ManagedWords, c, a, a, ManagedWords));
+  EXPECT_EQ(moved(Direction::FileToHost), uint64_t(ManagedWords) * 4);
+  EXPECT_EQ(download(c, ManagedWords)[ManagedWords - 2],
+            sum(data[ManagedWords - 2], data[ManagedWords - 2]));
   EXPECT_OK(runtime->buffers().free(a));
   EXPECT_OK(runtime->buffers().free(c));
 }

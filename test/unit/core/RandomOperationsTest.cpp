@@ -24,7 +24,7 @@ namespace {
 
 using Word = std::optional<int32_t>;
 
-struct ModelBuffer {
+struct RandomBuffer {
   uintptr_t base = 0;
   std::vector<Word> words;
 };
@@ -35,7 +35,7 @@ protected:
   size_t below(size_t n) {
     return std::uniform_int_distribution<size_t>(0, n - 1)(Random);
   }
-  ModelBuffer &any() { return Buffers[below(Buffers.size())]; }
+  RandomBuffer &any() { return Buffers[below(Buffers.size())]; }
   /// A part of [0, n), often all of it, often with odd ends.
   std::pair<size_t, size_t> part(size_t n) {
     if (below(3) == 0)
@@ -43,20 +43,20 @@ protected:
     size_t begin = below(n);
     return {begin, begin + 1 + below(n - begin)};
   }
-  static bool defined(const ModelBuffer &b, size_t begin, size_t end) {
+  static bool defined(const RandomBuffer &b, size_t begin, size_t end) {
     return std::all_of(b.words.begin() + long(begin),
                        b.words.begin() + long(end),
                        [](const Word &w) { return w.has_value(); });
   }
 
-  void renew(ModelBuffer &b) {
+  void renew(RandomBuffer &b) {
     if (b.base)
       ASSERT_OK(runtime->buffers().free(b.base));
     b.words.assign(256 * 1024 + below(5 << 18), std::nullopt);
     // What is meant to be read only, but may be written.
     b.base = allocate(b.words.size() * 4, below(3) ? 0 : D_READ);
   }
-  void copyIn(ModelBuffer &b) {
+  void copyIn(RandomBuffer &b) {
     auto [begin, end] = part(b.words.size());
     auto data = numbers(end - begin, uint32_t(Random()));
     ASSERT_OK(runtime->buffers().copy(pointer(b.base + begin * 4), data.data(),
@@ -64,7 +64,7 @@ protected:
                                       /*pageable=*/below(2)));
     std::copy(data.begin(), data.end(), b.words.begin() + long(begin));
   }
-  void fill(ModelBuffer &b) {
+  void fill(RandomBuffer &b) {
     auto [begin, end] = part(b.words.size());
     auto value = int32_t(Random());
     ASSERT_OK(runtime->buffers().fill(
@@ -72,7 +72,7 @@ protected:
     std::fill(b.words.begin() + long(begin), b.words.begin() + long(end),
               value);
   }
-  void fromFile(ModelBuffer &b) {
+  void fromFile(RandomBuffer &b) {
     auto [begin, end] = part(b.words.size());
     auto data = numbers(end - begin + 3, uint32_t(Random()));
     writeFile("in", data);
@@ -83,7 +83,7 @@ protected:
     std::copy(data.begin() + 3, data.end(), b.words.begin() + long(begin));
   }
   /// A copy from memory that changeSource() settles before it changes it.
-  void fromProgram(ModelBuffer &b) {
+  void fromProgram(RandomBuffer &b) {
     auto [begin, end] = part(b.words.size());
     std::vector<int32_t> &source = Sources[below(Sources.size())];
     if (source.size() < end - begin)
@@ -113,7 +113,7 @@ protected:
   /// Results that may come to their place before they are copied there.
   struct Place {
     std::vector<int32_t> memory;
-    ModelBuffer *of = nullptr;
+    RandomBuffer *of = nullptr;
     uintptr_t base = 0;
   };
   void settle(Place &place) {
@@ -121,7 +121,7 @@ protected:
                                                    place.memory.size() * 4));
     place.of = nullptr;
   }
-  void announce(Place &place, ModelBuffer &b) {
+  void announce(Place &place, RandomBuffer &b) {
     settle(place);
     place.memory.assign(b.words.size(), -1);
     place.of = &b;
@@ -141,7 +141,7 @@ protected:
         ASSERT_EQ(place.memory[i], *place.of->words[i]) << "word " << i;
     place.of = nullptr; // it may still stand for the buffer
   }
-  void between(ModelBuffer &to, ModelBuffer &from) {
+  void between(RandomBuffer &to, RandomBuffer &from) {
     if (&to == &from)
       return;
     size_t n = std::min(to.words.size(), from.words.size());
@@ -152,7 +152,7 @@ protected:
     std::copy(from.words.begin() + long(begin), from.words.begin() + long(end),
               to.words.begin() + long(begin));
   }
-  void discard(ModelBuffer &b) {
+  void discard(RandomBuffer &b) {
     auto [begin, end] = part(b.words.size());
     ASSERT_OK(runtime->buffers().discard(b.base + begin * 4, (end - begin) * 4,
                                          nullptr,
@@ -160,7 +160,7 @@ protected:
     std::fill(b.words.begin() + long(begin), b.words.begin() + long(end),
               std::nullopt);
   }
-  void launch(ModelBuffer &c, ModelBuffer &a, ModelBuffer &b) {
+  void launch(RandomBuffer &c, RandomBuffer &a, RandomBuffer &b) {
     size_t n =
         1 + below(std::min({c.words.size(), a.words.size(), b.words.size()}));
     int count = int(n), k = int(below(100));
@@ -207,13 +207,13 @@ protected:
     }
     }
   }
-  void compare(ModelBuffer &b) {
+  void compare(RandomBuffer &b) {
     auto found = download(b.base, b.words.size());
     for (size_t i = 0; i < found.size(); ++i)
       if (b.words[i])
         ASSERT_EQ(found[i], *b.words[i]) << "word " << i;
   }
-  void toFile(ModelBuffer &b) {
+  void toFile(RandomBuffer &b) {
     auto [begin, end] = part(b.words.size());
     auto out = open("out", true);
     const bool announced = below(2) && defined(b, begin, end);
@@ -235,7 +235,7 @@ protected:
   }
 
   std::mt19937 Random{unsigned(GetParam())};
-  std::vector<ModelBuffer> Buffers;
+  std::vector<RandomBuffer> Buffers;
   Place Places[2];
   std::vector<std::vector<int32_t>> Sources; ///< of copies that may be deferred
 };
@@ -256,7 +256,7 @@ TEST_P(RandomOperationsTest, AgreeWithTheModel) {
   }
   Sources.resize(3);
   Buffers.resize(4);
-  for (ModelBuffer &b : Buffers)
+  for (RandomBuffer &b : Buffers)
     renew(b);
   for (int step = 0; step < 90 && !HasFatalFailure(); ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
@@ -302,7 +302,7 @@ TEST_P(RandomOperationsTest, AgreeWithTheModel) {
       launch(any(), any(), any());
     }
   }
-  for (ModelBuffer &b : Buffers)
+  for (RandomBuffer &b : Buffers)
     if (!HasFatalFailure())
       compare(b);
   if (late)

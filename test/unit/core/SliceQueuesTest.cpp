@@ -20,7 +20,7 @@ using namespace dragon::test;
 
 namespace {
 
-constexpr int N = 2 << 20; ///< a buffer is twice the device
+constexpr int QueuedWords = 2 << 20; ///< a buffer is twice the device
 
 class SliceQueuesTest : public RuntimeFixture {
 protected:
@@ -45,16 +45,18 @@ protected:
 TEST_F(SliceQueuesTest, SlicesOfALaunchRunAtATime) {
   for (unsigned queues : {1u, 3u}) {
     const LateDevice &late = begin(Wavefront::Off, queues);
-    const uintptr_t a = allocate(size_t(N) * 4), b = allocate(size_t(N) * 4);
-    std::vector<int32_t> model = numbers(N, 5);
+    const uintptr_t a = allocate(size_t(QueuedWords) * 4),
+                    b = allocate(size_t(QueuedWords) * 4);
+    std::vector<int32_t> model = numbers(QueuedWords, 5);
     ASSERT_OK(upload(a, model));
-    ASSERT_OK(kernels.launch(*runtime, "scale", N, pointer(a), N, 3));
+    ASSERT_OK(kernels.launch(*runtime, "scale", QueuedWords, pointer(a),
+                             QueuedWords, 3));
     // Reads what the slices of the first wrote, in whatever queue.
-    ASSERT_OK(kernels.launch(*runtime, "add", N, pointer(b), pointer(a),
-                             pointer(a), N));
+    ASSERT_OK(kernels.launch(*runtime, "add", QueuedWords, pointer(b),
+                             pointer(a), pointer(a), QueuedWords));
     for (int32_t &value : model)
       value = sum(scaled(value, 3), scaled(value, 3));
-    EXPECT_TRUE(download(b, N) == model);
+    EXPECT_TRUE(download(b, QueuedWords) == model);
     EXPECT_EQ(late.queuesAtATime(), queues);
     EXPECT_EQ(late.misused(), 0u);
     EXPECT_EQ(runtime->ledger().counter(Counter::SlicedLaunches), 2u);
@@ -72,8 +74,8 @@ TEST_F(SliceQueuesTest, RandomLaunchesKeepTheirOrder) {
     std::vector<uintptr_t> buffers;
     std::vector<std::vector<int32_t>> models;
     for (int i = 0; i < 3; ++i) {
-      buffers.push_back(allocate(size_t(N) * 4));
-      models.push_back(numbers(N, uint32_t(i)));
+      buffers.push_back(allocate(size_t(QueuedWords) * 4));
+      models.push_back(numbers(QueuedWords, uint32_t(i)));
       ASSERT_OK(upload(buffers.back(), models.back()));
     }
     for (int step = 0; step < 9; ++step) {
@@ -82,38 +84,39 @@ TEST_F(SliceQueuesTest, RandomLaunchesKeepTheirOrder) {
       std::vector<int32_t> &model = models[to];
       switch (random() % 4) {
       case 0:
-        ASSERT_OK(
-            kernels.launch(*runtime, "scale", N, pointer(buffers[to]), N, 3));
+        ASSERT_OK(kernels.launch(*runtime, "scale", QueuedWords,
+                                 pointer(buffers[to]), QueuedWords, 3));
         for (int32_t &value : model)
           value = scaled(value, 3);
         break;
       case 1:
-        ASSERT_OK(
-            kernels.launch(*runtime, "iota", N, pointer(buffers[to]), N, 5));
-        for (int i = 0; i < N; ++i)
+        ASSERT_OK(kernels.launch(*runtime, "iota", QueuedWords,
+                                 pointer(buffers[to]), QueuedWords, 5));
+        for (int i = 0; i < QueuedWords; ++i)
           model[size_t(i)] = scaled(i, 5);
         break;
       case 2:
-        ASSERT_OK(kernels.launch(*runtime, "stencil", N, pointer(buffers[to]),
-                                 pointer(buffers[from]), N));
-        for (size_t i = 0; i < size_t(N); ++i)
+        ASSERT_OK(kernels.launch(*runtime, "stencil", QueuedWords,
+                                 pointer(buffers[to]), pointer(buffers[from]),
+                                 QueuedWords));
+        for (size_t i = 0; i < size_t(QueuedWords); ++i)
           model[i] = sum(sum(old[i ? i - 1 : 0], old[i]),
-                         old[std::min(i + 1, size_t(N) - 1)]);
+                         old[std::min(i + 1, size_t(QueuedWords) - 1)]);
         break;
       default:
-        ASSERT_OK(kernels.launch(*runtime, "add", N, pointer(buffers[to]),
-                                 pointer(buffers[from]), pointer(buffers[to]),
-                                 N));
-        for (size_t i = 0; i < size_t(N); ++i)
+        ASSERT_OK(kernels.launch(*runtime, "add", QueuedWords,
+                                 pointer(buffers[to]), pointer(buffers[from]),
+                                 pointer(buffers[to]), QueuedWords));
+        for (size_t i = 0; i < size_t(QueuedWords); ++i)
           model[i] = sum(old[i], model[i]);
       }
       if (random() % 5 == 0) {
         const size_t looked = random() % 3;
-        ASSERT_TRUE(download(buffers[looked], N) == models[looked]);
+        ASSERT_TRUE(download(buffers[looked], QueuedWords) == models[looked]);
       }
     }
     for (size_t i = 0; i < 3; ++i)
-      EXPECT_TRUE(download(buffers[i], N) == models[i]);
+      EXPECT_TRUE(download(buffers[i], QueuedWords) == models[i]);
     EXPECT_EQ(late.misused(), 0u);
     EXPECT_GE(late.queuesAtATime(), 2u);
   }

@@ -22,7 +22,7 @@ using namespace dragon::test;
 
 namespace {
 
-constexpr int N = 1 << 20; ///< words of a buffer: two chunks
+constexpr int SharedWords = 1 << 20; ///< words of a buffer: two chunks
 constexpr int NumThreads = 3, NumRounds = 3;
 
 class ThreadsTest : public RuntimeFixture,
@@ -45,18 +45,22 @@ protected:
   void round(int seed) {
     auto queue = runtime->device().createQueue(0, 0);
     ASSERT_TRUE(queue.ok());
-    const uintptr_t a = allocate(N * 4), b = allocate(N * 4);
-    ASSERT_OK(
-        kernels.launchOn(*runtime, *queue, "iota", N, pointer(a), N, seed));
-    ASSERT_OK(kernels.launchOn(*runtime, *queue, "stencil", N, pointer(b),
-                               pointer(a), N));
-    ASSERT_OK(kernels.launchOn(*runtime, *queue, "scale", N, pointer(b), N, 3));
+    const uintptr_t a = allocate(SharedWords * 4),
+                    b = allocate(SharedWords * 4);
+    ASSERT_OK(kernels.launchOn(*runtime, *queue, "iota", SharedWords,
+                               pointer(a), SharedWords, seed));
+    ASSERT_OK(kernels.launchOn(*runtime, *queue, "stencil", SharedWords,
+                               pointer(b), pointer(a), SharedWords));
+    ASSERT_OK(kernels.launchOn(*runtime, *queue, "scale", SharedWords,
+                               pointer(b), SharedWords, 3));
     ASSERT_OK(runtime->launches().runWaiting());
     ASSERT_OK(runtime->device().synchronize(*queue));
     ASSERT_OK(runtime->launches().destroyQueue(*queue));
-    const std::vector<int32_t> found = download(b, N);
-    for (int i = 0; i < N; ++i) {
-      auto at = [&](int k) { return scaled(std::clamp(k, 0, N - 1), seed); };
+    const std::vector<int32_t> found = download(b, SharedWords);
+    for (int i = 0; i < SharedWords; ++i) {
+      auto at = [&](int k) {
+        return scaled(std::clamp(k, 0, SharedWords - 1), seed);
+      };
       ASSERT_EQ(found[size_t(i)],
                 scaled(sum(sum(at(i - 1), at(i)), at(i + 1)), 3))
           << "at " << i << " of seed " << seed;

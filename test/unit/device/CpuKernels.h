@@ -14,13 +14,14 @@
 
 #include "runtime/base/Settings.h"
 #include "runtime/device/cpu/CpuDevice.h"
+#include "test/unit/support/base/Expect.h"
 
 #include <functional>
 #include <gtest/gtest.h>
 
 namespace dragon {
 
-constexpr size_t MiB = 1 << 20;
+using test::MiB;
 
 struct Shape {
   uint32_t grid[3] = {1, 1, 1};

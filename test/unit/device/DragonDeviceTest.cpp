@@ -13,6 +13,7 @@
 #include "runtime/device/dragon/DragonDevice.h"
 #include "dragon/dragon.h"
 #include "runtime/base/Settings.h"
+#include "test/unit/support/base/Expect.h"
 #include "test/unit/support/device/FakeUvm.h"
 
 #include <cstring>
@@ -28,14 +29,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 namespace {
-
-constexpr size_t MiB = 1 << 20;
-
-#define EXPECT_OK(EXPR)                                                        \
-  do {                                                                         \
-    Status okStatus = (EXPR);                                                  \
-    EXPECT_TRUE(okStatus.ok()) << okStatus.message();                          \
-  } while (false)
 
 class DragonDeviceTest : public testing::Test {
 protected:

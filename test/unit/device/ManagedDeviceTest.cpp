@@ -8,6 +8,7 @@
 #include "runtime/device/managed/ManagedDevice.h"
 #include "runtime/base/Settings.h"
 #include "runtime/device/vmm/VmmDevice.h"
+#include "test/unit/support/base/Expect.h"
 #include "test/unit/support/device/FakeCuda.h"
 
 #include <gmock/gmock.h>
@@ -21,14 +22,6 @@ using testing::IsEmpty;
 using testing::StartsWith;
 
 namespace {
-
-constexpr size_t MiB = 1 << 20;
-
-#define EXPECT_OK(EXPR)                                                        \
-  do {                                                                         \
-    Status okStatus = (EXPR);                                                  \
-    EXPECT_TRUE(okStatus.ok()) << okStatus.message();                          \
-  } while (false)
 
 const std::set<std::string> Moves = {"cuMemDiscardBatchAsync",
                                      "cuMemPrefetchBatchAsync",

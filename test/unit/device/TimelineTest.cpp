@@ -14,6 +14,7 @@
 #include "runtime/device/ForwardingDevice.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
+#include "test/unit/support/base/Expect.h"
 
 #include <cstdio>
 #include <fstream>
@@ -26,7 +27,7 @@ using namespace dragon;
 
 namespace {
 
-constexpr size_t MiB = 1 << 20;
+using test::MiB;
 
 class ClockedDevice final : public ForwardingDevice {
 public:

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/launch/AccessCounts.h"
+#include "test/unit/support/base/Expect.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ using testing::ElementsAre;
 
 namespace {
 
-constexpr uint64_t MiB = 1 << 20;
+using test::MiB;
 constexpr uintptr_t Base = uintptr_t(64) << 30;
 
 AccessCounters countersAt(uintptr_t base, uint32_t blocks, uint32_t lanes) {

@@ -17,7 +17,8 @@ using namespace dragon::test;
 
 namespace {
 
-constexpr int N = 64 * 64; ///< threads, 64 blocks of them: four chunks of words
+constexpr int SampledThreads =
+    64 * 64; ///< threads, 64 blocks of them: four chunks of words
 
 class AccessEstimateTest : public CallFixture {
 protected:
@@ -95,17 +96,17 @@ private:
 };
 
 TEST_F(AccessEstimateTest, WhatEachBlockReadsCountsForEachBlock) {
-  Buffer &c = add(N * 4), &b = add(3 * 4096);
+  Buffer &c = add(SampledThreads * 4), &b = add(3 * 4096);
   const ReusingKernel kernel(3 * 4096);
-  Call call = make("add", N / Threads, c.base, b.base);
+  Call call = make("add", SampledThreads / Threads, c.base, b.base);
   call.call.kernel = &kernel.Info;
   const Bytes found = estimate(call.call);
   expectAll(found, c, 4096); // in order, and once
-  expectAll(found, b, 4096.0 * N / Threads);
+  expectAll(found, b, 4096.0 * SampledThreads / Threads);
 }
 
 TEST_F(AccessEstimateTest, EachDimensionOfTheGridHasBlocks) {
-  Buffer &c = add(N * 4), &b = add(3 * 4096);
+  Buffer &c = add(SampledThreads * 4), &b = add(3 * 4096);
   const ReusingKernel kernel(3 * 4096);
   Call call = make("add", 3, c.base, b.base);
   call.call.kernel = &kernel.Info;
@@ -116,18 +117,22 @@ TEST_F(AccessEstimateTest, EachDimensionOfTheGridHasBlocks) {
 
 /// Of no known pattern: as if they were here and there.
 TEST_F(AccessEstimateTest, ReadsAndWritesAreAccesses) {
-  Buffer &a = add(N * 4), &b = add(N * 4), &c = add(N * 4);
-  const Call sum = make("add", N / Threads, c.base, a.base, b.base, N);
+  Buffer &a = add(SampledThreads * 4), &b = add(SampledThreads * 4),
+         &c = add(SampledThreads * 4);
+  const Call sum = make("add", SampledThreads / Threads, c.base, a.base, b.base,
+                        SampledThreads);
   Bytes found = estimate(sum.call);
   EXPECT_EQ(found.size(), 12u);
   for (const Buffer *buffer : {&a, &b, &c})
     expectAll(found, *buffer, ScatteredCost * 4096);
-  const Call change = make("scale", N / Threads, a.base, N, 3);
+  const Call change =
+      make("scale", SampledThreads / Threads, a.base, SampledThreads, 3);
   found = estimate(change.call);
   EXPECT_EQ(found.size(), 4u);
   expectAll(found, a, 2 * ScatteredCost * 4096);
   // Half of the threads do nothing.
-  const Call half = make("scale", N / Threads, a.base, N / 2, 3);
+  const Call half =
+      make("scale", SampledThreads / Threads, a.base, SampledThreads / 2, 3);
   found = estimate(half.call);
   EXPECT_EQ(found.size(), 2u);
   EXPECT_DOUBLE_EQ(found.at(&a.chunks[0]), 2 * ScatteredCost * 4096);
@@ -135,11 +140,11 @@ TEST_F(AccessEstimateTest, ReadsAndWritesAreAccesses) {
 
 /// An index that is data: each byte of the allocation, once.
 TEST_F(AccessEstimateTest, OfWhatIsNotBoundedEachByteCountsOnce) {
-  Buffer &a = add(2 * 4096), &c = add(N * 4);
+  Buffer &a = add(2 * 4096), &c = add(SampledThreads * 4);
   Index.erase(a.base);
   Index.insert({a.base + 1024, 4096, 0, false, "", &a});
-  const Call call =
-      make("gather", N / Threads, c.base, a.base + 1024 + 64, N, 3);
+  const Call call = make("gather", SampledThreads / Threads, c.base,
+                         a.base + 1024 + 64, SampledThreads, 3);
   const Bytes found = estimate(call.call);
   EXPECT_DOUBLE_EQ(found.at(&a.chunks[0]), ScatteredCost * (4096 - 1024));
   EXPECT_DOUBLE_EQ(found.at(&a.chunks[1]), ScatteredCost * 1024);
@@ -150,7 +155,8 @@ TEST_F(AccessEstimateTest, WhatIsOutsideOfTheAllocationIsNotTouched) {
   Buffer &a = add(2 * 4096);
   Index.erase(a.base);
   Index.insert({a.base, 4096 + 400, 0, false, "", &a});
-  const Call call = make("scale", N / Threads, a.base, N, 3);
+  const Call call =
+      make("scale", SampledThreads / Threads, a.base, SampledThreads, 3);
   const Bytes found = estimate(call.call);
   EXPECT_DOUBLE_EQ(found.at(&a.chunks[0]), 2 * ScatteredCost * 4096);
   EXPECT_DOUBLE_EQ(found.at(&a.chunks[1]), 2 * ScatteredCost * 400);

@@ -8,6 +8,7 @@
 #include "test/unit/support/launch/TestKernels.h"
 
 #include "runtime/launch/BoxFootprints.h"
+#include "test/unit/support/base/Expect.h"
 
 #include <gtest/gtest.h>
 
@@ -17,8 +18,6 @@ using namespace dragon;
 using namespace dragon::test;
 
 namespace {
-
-constexpr size_t MiB = 1 << 20;
 
 /// A launch of "stencil" on addresses where nothing is.
 class BoxFootprintsTest : public ::testing::Test {

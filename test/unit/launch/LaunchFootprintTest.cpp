@@ -114,18 +114,19 @@ protected:
   }
 };
 
-constexpr int N = 9001; ///< not a whole number of blocks or chunks
-constexpr unsigned Blocks = (N + 63) / 64;
+constexpr int OddThreads = 9001; ///< not a whole number of blocks or chunks
+constexpr unsigned OddBlocks = (OddThreads + 63) / 64;
 
 TEST_F(LaunchFootprintTest, EachThreadHasItsWords) {
   // Buffers end where the arrays end, or further on; arrays begin anywhere.
-  Buffer &a = add(N * 4 + 400), &b = add(N * 4), &c = add(N * 4);
+  Buffer &a = add(OddThreads * 4 + 400), &b = add(OddThreads * 4),
+         &c = add(OddThreads * 4);
   const uintptr_t from = a.base + 400;
-  const Call call = make("add", Blocks, c.base, from, b.base, N);
+  const Call call = make("add", OddBlocks, c.base, from, b.base, OddThreads);
   check(
       call,
       [&](int64_t i) -> std::vector<Access> {
-        if (i >= N)
+        if (i >= OddThreads)
           return {};
         const auto at = uintptr_t(i) * 4;
         return {{from + at, false}, {b.base + at, false}, {c.base + at, true}};
@@ -135,12 +136,12 @@ TEST_F(LaunchFootprintTest, EachThreadHasItsWords) {
 
 /// What another pointer reads is not overwritten before.
 TEST_F(LaunchFootprintTest, WhatIsReadThroughAnotherPointerIsNeeded) {
-  Buffer &a = add(N * 4), &b = add(N * 4);
-  const Call call = make("add", Blocks, a.base, a.base, b.base, N);
+  Buffer &a = add(OddThreads * 4), &b = add(OddThreads * 4);
+  const Call call = make("add", OddBlocks, a.base, a.base, b.base, OddThreads);
   check(
       call,
       [&](int64_t i) -> std::vector<Access> {
-        if (i >= N)
+        if (i >= OddThreads)
           return {};
         const auto at = uintptr_t(i) * 4;
         return {
@@ -150,19 +151,19 @@ TEST_F(LaunchFootprintTest, WhatIsReadThroughAnotherPointerIsNeeded) {
 }
 
 TEST_F(LaunchFootprintTest, NeighboursAreTouched) {
-  Buffer &a = add(N * 4), &c = add(N * 4);
-  const Call call = make("stencil", Blocks, c.base, a.base, N);
+  Buffer &a = add(OddThreads * 4), &c = add(OddThreads * 4);
+  const Call call = make("stencil", OddBlocks, c.base, a.base, OddThreads);
   check(
       call,
       [&](int64_t i) -> std::vector<Access> {
-        if (i >= N)
+        if (i >= OddThreads)
           return {};
         auto word = [&](int64_t k) {
           return Access{a.base + uintptr_t(k) * 4, false};
         };
         return {word(std::max<int64_t>(i - 1, 0)),
                 word(i),
-                word(std::min<int64_t>(i + 1, N - 1)),
+                word(std::min<int64_t>(i + 1, OddThreads - 1)),
                 {c.base + uintptr_t(i) * 4, true}};
       },
       false);
@@ -170,12 +171,13 @@ TEST_F(LaunchFootprintTest, NeighboursAreTouched) {
 
 TEST_F(LaunchFootprintTest, AGuardIsSeen) {
   constexpr int From = 5000;
-  Buffer &a = add(N * 4), &c = add(N * 4);
-  const Call call = make("copyRest", Blocks, c.base, a.base, N, From);
+  Buffer &a = add(OddThreads * 4), &c = add(OddThreads * 4);
+  const Call call =
+      make("copyRest", OddBlocks, c.base, a.base, OddThreads, From);
   check(
       call,
       [&](int64_t i) -> std::vector<Access> {
-        if (i >= N || i < From)
+        if (i >= OddThreads || i < From)
           return {};
         const auto at = uintptr_t(i) * 4;
         return {{a.base + at, false}, {c.base + at, true}};
@@ -184,12 +186,12 @@ TEST_F(LaunchFootprintTest, AGuardIsSeen) {
 }
 
 TEST_F(LaunchFootprintTest, WordsFarApartOverwriteNothing) {
-  Buffer &a = add(N * 64), &c = add(N * 64);
-  const Call spill = make("spill", Blocks, c.base, a.base, N);
+  Buffer &a = add(OddThreads * 64), &c = add(OddThreads * 64);
+  const Call spill = make("spill", OddBlocks, c.base, a.base, OddThreads);
   check(
       spill,
       [&](int64_t i) -> std::vector<Access> {
-        if (i >= N)
+        if (i >= OddThreads)
           return {};
         return {{a.base + uintptr_t(i) * 4, false},
                 {c.base + uintptr_t(i) * 64, true}};
@@ -198,17 +200,17 @@ TEST_F(LaunchFootprintTest, WordsFarApartOverwriteNothing) {
 }
 
 TEST_F(LaunchFootprintTest, SlicesTouchWhatTheWholeTouches) {
-  Buffer &a = add(N * 4), &c = add(N * 4);
-  const Call call = make("stencil", Blocks, c.base, a.base, N);
+  Buffer &a = add(OddThreads * 4), &c = add(OddThreads * 4);
+  const Call call = make("stencil", OddBlocks, c.base, a.base, OddThreads);
   const ResolvedLaunch launch(call.call, Index);
   std::set<const Chunk *> whole, slices;
   for (const ChunkUse &use :
        footprintOf(launch, Index, wholeGrid(call.call)).uses)
     whole.insert(use.chunk);
-  for (uint32_t lo = 0; lo < Blocks; lo += 17) {
+  for (uint32_t lo = 0; lo < OddBlocks; lo += 17) {
     BlockBox box = wholeGrid(call.call);
     box.Lo[0] = lo;
-    box.Hi[0] = std::min(lo + 17, Blocks);
+    box.Hi[0] = std::min(lo + 17, OddBlocks);
     for (const ChunkUse &use : footprintOf(launch, Index, box).uses)
       slices.insert(use.chunk);
   }

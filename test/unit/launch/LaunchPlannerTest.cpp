@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/launch/LaunchPlanner.h"
+#include "test/unit/support/base/Expect.h"
 #include "test/unit/support/launch/LinearFootprints.h"
 
 #include <gtest/gtest.h>
@@ -22,8 +23,7 @@ using namespace dragon::test;
 
 namespace {
 
-constexpr uint64_t MiB = 1 << 20;
-constexpr uint64_t Chunk = 2 * MiB;
+constexpr uint64_t PlanChunk = 2 * MiB;
 
 struct Problem {
   PlanInput input{};
@@ -88,7 +88,7 @@ TEST(LaunchPlannerTest, WhatFitsRunsAtOnce) {
   p.input.grid[1] = p.input.grid[2] = 1;
   p.input.sliceable = true;
   p.input.deviceBudget = 64 * MiB;
-  p.input.buffers = {{64 * MiB, Chunk}};
+  p.input.buffers = {{64 * MiB, PlanChunk}};
   p.accesses = {{0, {MiB, 0, 0}, MiB}};
   p.finish();
   LaunchPlan plan = planLaunch(p.input);
@@ -104,7 +104,7 @@ TEST(LaunchPlannerTest, VectorAddIsCutIntoEighthsOfTheBudget) {
   p.input.sliceable = true;
   p.input.deviceBudget = 64 * MiB;
   p.input.buffers = {
-      {256 * MiB, Chunk}, {256 * MiB, Chunk}, {256 * MiB, Chunk}};
+      {256 * MiB, PlanChunk}, {256 * MiB, PlanChunk}, {256 * MiB, PlanChunk}};
   for (uint32_t b = 0; b < 3; ++b)
     p.accesses.push_back({b, {1024, 0, 0}, 1024});
   p.finish();
@@ -131,7 +131,7 @@ TEST(LaunchPlannerTest, FewFootprintsAreEvaluated) {
     p.input.grid[1] = p.input.grid[2] = 1;
     p.input.sliceable = true;
     p.input.deviceBudget = budget * MiB;
-    p.input.buffers = {{2048 * MiB, Chunk}, {2048 * MiB, Chunk}};
+    p.input.buffers = {{2048 * MiB, PlanChunk}, {2048 * MiB, PlanChunk}};
     p.accesses = {{0, {2048, 0, 0}, 2048}, {1, {2048, 0, 0}, 2048}};
     p.finish();
     size_t evaluated = 0;
@@ -157,7 +157,7 @@ TEST(LaunchPlannerTest, FewAreEvaluatedWhereLengthsAlternate) {
   p.input.sliceable = true;
   p.input.deviceBudget = 256 * MiB;
   for (uint32_t b = 0; b < 3; ++b) {
-    p.input.buffers.push_back({342 * MiB, Chunk});
+    p.input.buffers.push_back({342 * MiB, PlanChunk});
     p.accesses.push_back({b, {128, 262240, 0}, 262240});
   }
   p.finish();
@@ -185,7 +185,7 @@ TEST(LaunchPlannerTest, DimensionsThatTouchAllInEachLayerAreNotTried) {
   p.input.grid[2] = 256;
   p.input.sliceable = true;
   p.input.deviceBudget = 64 * MiB;
-  p.input.buffers = {{1024 * MiB, Chunk}};
+  p.input.buffers = {{1024 * MiB, PlanChunk}};
   p.accesses = {{0, {65536 / 64, 65536, 4 * MiB}, 1024}};
   p.finish();
   size_t others = 0;
@@ -207,7 +207,7 @@ TEST(LaunchPlannerTest, BoxesAreForeseen) {
   p.input.grid[1] = p.input.grid[2] = 1;
   p.input.sliceable = true;
   p.input.deviceBudget = 64 * MiB;
-  p.input.buffers = {{2048 * MiB, Chunk}};
+  p.input.buffers = {{2048 * MiB, PlanChunk}};
   p.accesses = {{0, {2048, 0, 0}, 2048}};
   p.finish();
   const LaunchPlan alone = planLaunch(p.input);
@@ -251,8 +251,8 @@ Problem layersAnywhereInChunks() {
   p.input.grid[2] = 1;
   p.input.sliceable = true;
   p.input.deviceBudget = 128 * MiB;
-  constexpr uint64_t Layer = Chunk / 3 + 12344;
-  p.input.buffers = {{2000 * Layer, Chunk}, {2002 * Layer, Chunk}};
+  constexpr uint64_t Layer = PlanChunk / 3 + 12344;
+  p.input.buffers = {{2000 * Layer, PlanChunk}, {2002 * Layer, PlanChunk}};
   p.accesses = {{0, {0, Layer, 0}, Layer}, {1, {0, Layer, 0}, 3 * Layer}};
   return p;
 }
@@ -300,8 +300,8 @@ TEST(LaunchPlannerTest, WhatIsExpectedWronglyIsFoundAnyway) {
   p.input.extents = [&](const BlockBox &box) -> std::span<const ByteInterval> {
     extents.clear();
     for (uint32_t i = 0; i < 1 + random() % 3; ++i)
-      extents.push_back({i % 2, int64_t(random() % (box.Lo[1] * Chunk + 1)),
-                         int64_t(random() % (box.Hi[1] * Chunk))});
+      extents.push_back({i % 2, int64_t(random() % (box.Lo[1] * PlanChunk + 1)),
+                         int64_t(random() % (box.Hi[1] * PlanChunk))});
     return extents;
   };
   const LaunchPlan plan = planLaunch(p.input);
@@ -323,7 +323,7 @@ TEST(LaunchPlannerTest, LayersMayTakeMoreThanTheFirst) {
     p.input.sliceable = true;
     p.input.deviceBudget = 20 * MiB;
     p.input.buffers = {
-        {148 * MiB, Chunk}, {148 * MiB, Chunk}, {10 * MiB, Chunk}};
+        {148 * MiB, PlanChunk}, {148 * MiB, PlanChunk}, {10 * MiB, PlanChunk}};
     p.accesses = {{0, {1024, 0, 0}, 1024}, {1, {1024, 0, 0}, 1024}};
     p.finish();
     std::set<std::pair<uint32_t, uint32_t>> evaluated;
@@ -336,8 +336,8 @@ TEST(LaunchPlannerTest, LayersMayTakeMoreThanTheFirst) {
       evaluated.emplace(b.Lo[0], b.Hi[0]);
       const ByteInterval images = imagesOf(b);
       ChunkSet set = footprint(b);
-      set.push_back({2, uint32_t(images.begin / Chunk),
-                     uint32_t((images.end + Chunk - 1) / Chunk)});
+      set.push_back({2, uint32_t(images.begin / PlanChunk),
+                     uint32_t((images.end + PlanChunk - 1) / PlanChunk)});
       return set;
     };
     size_t foreseen = 0;
@@ -368,7 +368,7 @@ TEST(LaunchPlannerTest, WhatFitsIsSlicedToSpareOthers) {
   p.input.grid[1] = p.input.grid[2] = 1;
   p.input.sliceable = true;
   p.input.deviceBudget = 64 * MiB;
-  p.input.buffers = {{64 * MiB, Chunk}};
+  p.input.buffers = {{64 * MiB, PlanChunk}};
   p.accesses = {{0, {4096, 0, 0}, 4096}};
   p.finish();
   p.input.sparing = true;
@@ -387,7 +387,7 @@ TEST(LaunchPlannerTest, WhatAllSlicesShareIsCountedOnce) {
   p.input.grid[1] = p.input.grid[2] = 1;
   p.input.sliceable = true;
   p.input.deviceBudget = 64 * MiB;
-  p.input.buffers = {{512 * MiB, Chunk}, {40 * MiB, Chunk}};
+  p.input.buffers = {{512 * MiB, PlanChunk}, {40 * MiB, PlanChunk}};
   p.accesses = {{0, {MiB / 2, 0, 0}, MiB / 2}, {1, {0, 0, 0}, 0, true}};
   p.finish();
   LaunchPlan plan = planLaunch(p.input);
@@ -404,7 +404,7 @@ TEST(LaunchPlannerTest, TheDimensionWithTheLeastTrafficIsCut) {
   p.input.grid[2] = 1;
   p.input.sliceable = true;
   p.input.deviceBudget = 32 * MiB;
-  p.input.buffers = {{512 * MiB, Chunk}};
+  p.input.buffers = {{512 * MiB, PlanChunk}};
   p.accesses = {{0, {2 * MiB, 8192, 0}, 8192}};
   p.finish();
   LaunchPlan plan = planLaunch(p.input);
@@ -423,7 +423,7 @@ TEST(LaunchPlannerTest, ALayerThatIsTooLargeIsCutFurther) {
   p.input.grid[2] = 1;
   p.input.sliceable = true;
   p.input.deviceBudget = 16 * MiB;
-  p.input.buffers = {{1024 * MiB, Chunk}};
+  p.input.buffers = {{1024 * MiB, PlanChunk}};
   p.accesses = {{0, {MiB / 2, 256 * MiB, 0}, MiB / 2}};
   p.finish();
   LaunchPlan plan = planLaunch(p.input);
@@ -437,7 +437,7 @@ TEST(LaunchPlannerTest, OneBlockThatIsTooLargeGoesToTheHostOrNowhere) {
   p.input.grid[1] = p.input.grid[2] = 1;
   p.input.sliceable = true;
   p.input.deviceBudget = 16 * MiB;
-  p.input.buffers = {{64 * MiB, Chunk}};
+  p.input.buffers = {{64 * MiB, PlanChunk}};
   p.accesses = {{0, {0, 0, 0}, 0, true}};
   p.finish();
   LaunchPlan plan = planLaunch(p.input);
@@ -455,7 +455,7 @@ TEST(LaunchPlannerTest, WhatIsNotSliceableIsNotSliced) {
   p.input.grid[0] = 1024;
   p.input.grid[1] = p.input.grid[2] = 1;
   p.input.deviceBudget = 16 * MiB;
-  p.input.buffers = {{64 * MiB, Chunk}};
+  p.input.buffers = {{64 * MiB, PlanChunk}};
   p.accesses = {{0, {65536, 0, 0}, 65536}};
   p.finish();
   EXPECT_EQ(planLaunch(p.input).kind, LaunchPlan::Impossible);
@@ -470,7 +470,7 @@ Problem matrixProduct(uint64_t budget) {
   p.input.sliceable = p.input.hostMapped = true;
   p.input.deviceBudget = budget;
   p.input.hostBudget = 4096 * MiB;
-  p.input.buffers.assign(3, {256 * MiB, Chunk});
+  p.input.buffers.assign(3, {256 * MiB, PlanChunk});
   p.accesses = {
       {0, {0, MiB, 0}, MiB}, {1, {0, 0, 0}, 0, true}, {2, {0, MiB, 0}, MiB}};
   p.reads = {256, 256, 1};
@@ -540,9 +540,9 @@ TEST(LaunchPlannerTest, SlicesThatFetchTheSameAgainAndAgainAreNotTaken) {
   p.input.grid[0] = 64;
   p.input.grid[1] = p.input.grid[2] = 1;
   p.input.sliceable = p.input.hostMapped = true;
-  p.input.deviceBudget = 16 * Chunk;
-  p.input.hostBudget = 64 * Chunk;
-  p.input.buffers = {{30 * Chunk, Chunk}};
+  p.input.deviceBudget = 16 * PlanChunk;
+  p.input.hostBudget = 64 * PlanChunk;
+  p.input.buffers = {{30 * PlanChunk, PlanChunk}};
   p.reads = {4};
   p.finish();
   p.input.footprint = [](const BlockBox &box) {
@@ -578,13 +578,14 @@ TEST(LaunchPlannerTest, RandomFootprintsAreCoveredExactlyAndFit) {
     p.input.sliceable = true;
     p.input.hostMapped = upTo(2);
     p.input.hostBudget = upTo(256) * MiB;
-    p.input.deviceBudget = (1 + upTo(40)) * Chunk;
+    p.input.deviceBudget = (1 + upTo(40)) * PlanChunk;
     uint64_t count = 1 + upTo(4);
     for (uint32_t b = 0; b < count; ++b) {
-      p.input.buffers.push_back({(1 + upTo(128)) * Chunk, Chunk << upTo(2)});
-      Access access{b, {0, 0, 0}, 1 + upTo(3 * Chunk), upTo(12) == 0};
+      p.input.buffers.push_back(
+          {(1 + upTo(128)) * PlanChunk, PlanChunk << upTo(2)});
+      Access access{b, {0, 0, 0}, 1 + upTo(3 * PlanChunk), upTo(12) == 0};
       for (uint64_t &step : access.step)
-        step = upTo(2) ? upTo(Chunk) : 0;
+        step = upTo(2) ? upTo(PlanChunk) : 0;
       p.accesses.push_back(access);
       p.reads.push_back(double(1 + upTo(64)));
     }
@@ -613,7 +614,7 @@ TEST(LaunchPlannerTest, SetsOfChunks) {
   EXPECT_EQ(difference(set, {}), set);
   EXPECT_EQ(difference(set, set), ChunkSet());
   // The last chunk of a buffer is shorter.
-  EXPECT_EQ(bytesOf(set, {{11 * MiB, Chunk}, {24 * MiB, Chunk}}),
+  EXPECT_EQ(bytesOf(set, {{11 * MiB, PlanChunk}, {24 * MiB, PlanChunk}}),
             7 * MiB + 14 * MiB);
 }
 

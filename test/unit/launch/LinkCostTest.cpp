@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/launch/LinkCost.h"
+#include "test/unit/support/base/Expect.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +17,8 @@ using testing::HasSubstr;
 
 namespace {
 
-constexpr uint64_t MiB = 1 << 20;
+using test::MiB;
+
 /// Round numbers: bytes are seconds.
 constexpr LinkRates Rates{1, 1, 1, 0.5};
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/launch/LaunchPlanner.h"
+#include "test/unit/support/base/Expect.h"
 
 #include <gtest/gtest.h>
 
@@ -17,12 +18,12 @@ using namespace dragon;
 
 namespace {
 
-constexpr uint64_t MiB = 1 << 20;
-constexpr uint64_t Chunk = 2 * MiB;
+using test::MiB;
+constexpr uint64_t LoopChunk = 2 * MiB;
 
 /// Bytes from lo * step on, in x, y, z and iterations, up to the last one's
 /// width.
-struct Access {
+struct LoopAccess {
   uint32_t buffer;
   uint64_t step[4];
   uint64_t width;
@@ -57,9 +58,9 @@ protected:
     Input.trips = trips;
     Input.deviceBudget = budget;
   }
-  void touch(uint64_t bytes, Access access) {
+  void touch(uint64_t bytes, LoopAccess access) {
     access.buffer = uint32_t(Input.buffers.size());
-    Input.buffers.push_back({bytes, Chunk});
+    Input.buffers.push_back({bytes, LoopChunk});
     Accesses.push_back(access);
   }
   /// Without a range of iterations, those of all.
@@ -69,7 +70,7 @@ protected:
     if (toTheEnd)
       end = std::max(Input.trips, 1u);
     ChunkSet set;
-    for (const Access &access : Accesses) {
+    for (const LoopAccess &access : Accesses) {
       if (access.behind && !toTheEnd)
         continue;
       uint64_t begin = 0, last = 0;
@@ -80,8 +81,8 @@ protected:
       const uint64_t after =
           std::min(last + access.width, Input.buffers[access.buffer].bytes);
       if (begin < after)
-        set.push_back({access.buffer, uint32_t(begin / Chunk),
-                       uint32_t((after + Chunk - 1) / Chunk)});
+        set.push_back({access.buffer, uint32_t(begin / LoopChunk),
+                       uint32_t((after + LoopChunk - 1) / LoopChunk)});
     }
     normalize(set);
     return set;
@@ -152,7 +153,7 @@ protected:
   }
 
   PlanInput Input{};
-  std::vector<Access> Accesses;
+  std::vector<LoopAccess> Accesses;
   uint64_t StatePerBlock = 1024;
   // Of the plan that was checked:
   unsigned Panels = 0;
@@ -250,7 +251,7 @@ TEST_F(LoopPlanTest, ResultsBehindTheLoopAreWrittenPieceByPiece) {
   EXPECT_GT(LastParts, 16u);
   EXPECT_EQ(plan.costs.front().copied, 512 * MiB); // each byte once
   // Where it fits, the last iterations are one part as the others.
-  Input.buffers.back().bytes = Chunk;
+  Input.buffers.back().bytes = LoopChunk;
   check(planLaunch(Input));
   EXPECT_EQ(LastParts, 1u);
 }
@@ -311,8 +312,8 @@ TEST_F(LoopPlanTest, SlicesByBlocksThatAreCheapAreTaken) {
 TEST_F(LoopPlanTest, SlicesThatFetchTheSameAgainAndAgainAreNot) {
   // Every second block uses the even chunks, the others the odd ones; each in
   // an iteration of its own.
-  begin(64, 1, 1, 30, 16 * Chunk);
-  Input.buffers = {{30 * Chunk, Chunk}};
+  begin(64, 1, 1, 30, 16 * LoopChunk);
+  Input.buffers = {{30 * LoopChunk, LoopChunk}};
   Input.footprint = [](const BlockBox &box) {
     const uint32_t end =
         box.Hi[LoopDimension] ? std::min(box.Hi[LoopDimension], 30u) : 30;
@@ -325,10 +326,10 @@ TEST_F(LoopPlanTest, SlicesThatFetchTheSameAgainAndAgainAreNot) {
   };
   const LaunchPlan plan = planLaunch(Input);
   ASSERT_EQ(plan.kind, LaunchPlan::LoopSliced);
-  EXPECT_EQ(plan.costs.front().copied, 30 * Chunk);
+  EXPECT_EQ(plan.costs.front().copied, 30 * LoopChunk);
   ASSERT_GE(plan.costs.size(), 2u);
   EXPECT_STREQ(plan.costs[1].name, "sliced");
-  EXPECT_EQ(plan.costs[1].copied, 64 * 15 * Chunk);
+  EXPECT_EQ(plan.costs[1].copied, 64 * 15 * LoopChunk);
   Input.trips = 0;
   EXPECT_EQ(planLaunch(Input).kind, LaunchPlan::Sliced);
 }
@@ -359,15 +360,15 @@ TEST_F(LoopPlanTest, RandomLaunchesAreCoveredOnceInOrderAndFit) {
     Accesses.clear();
     begin(uint32_t(1 + upTo(40)), uint32_t(upTo(2) ? 1 : 1 + upTo(20)),
           uint32_t(upTo(3) ? 1 : 1 + upTo(6)), uint32_t(upTo(300)),
-          (2 + upTo(30)) * Chunk);
+          (2 + upTo(30)) * LoopChunk);
     Input.sliceable = upTo(2);
     StatePerBlock = upTo(3) ? upTo(4096) : upTo(4 * MiB);
     const uint64_t count = 1 + upTo(3);
     for (uint64_t i = 0; i < count; ++i) {
-      Access access{0, {}, 1 + upTo(2 * Chunk), upTo(4) == 0};
+      LoopAccess access{0, {}, 1 + upTo(2 * LoopChunk), upTo(4) == 0};
       for (uint64_t &step : access.step)
-        step = upTo(2) ? upTo(Chunk) : 0;
-      touch((1 + upTo(128)) * Chunk, access);
+        step = upTo(2) ? upTo(LoopChunk) : 0;
+      touch((1 + upTo(128)) * LoopChunk, access);
     }
     const LaunchPlan plan = planLaunch(Input);
     if (plan.kind != LaunchPlan::LoopSliced) {

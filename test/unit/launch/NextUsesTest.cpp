@@ -20,7 +20,7 @@ using namespace dragon::test;
 
 namespace {
 
-constexpr int N = 1000;
+constexpr int UsedWords = 1000;
 
 /// Launches on three buffers of a chunk each: `make` overwrites A, `change`
 /// changes B, and `mix` adds A and B to C.
@@ -37,11 +37,13 @@ protected:
     Time.emplace(*Ctx->device);
     Next.emplace(*Ctx, *Time);
     for (Buffer **buffer : {&A, &B, &C})
-      *buffer = &add(N * 4);
+      *buffer = &add(UsedWords * 4);
   }
-  Call makeCall() { return make("iota", 16, A->base, N, 3); }
-  Call changeCall() { return make("scale", 16, B->base, N, 3); }
-  Call mixCall() { return make("add", 16, C->base, A->base, B->base, N); }
+  Call makeCall() { return make("iota", 16, A->base, UsedWords, 3); }
+  Call changeCall() { return make("scale", 16, B->base, UsedWords, 3); }
+  Call mixCall() {
+    return make("add", 16, C->base, A->base, B->base, UsedWords);
+  }
 
   LaunchFootprint footprint(const ResolvedLaunch &launch) {
     return footprintOf(launch, Index, wholeGrid(launch));
@@ -114,7 +116,7 @@ TEST_F(NextUsesTest, WhatWasSeenComesAgain) {
 TEST_F(NextUsesTest, TheSameKernelOnOtherBuffersIsAnotherLaunch) {
   runTwice();
   const uint64_t foreseen = Ctx->ledger.counter(Counter::ForeseenLaunches);
-  run(make("iota", 16, C->base, N, 3)); // where A was expected
+  run(make("iota", 16, C->base, UsedWords, 3)); // where A was expected
   EXPECT_EQ(Ctx->ledger.counter(Counter::ForeseenLaunches), foreseen);
 }
 
@@ -166,7 +168,7 @@ TEST_F(NextUsesTest, WhatWasSeenCountsMoreThanWhatWasAnnounced) {
   runTwice();
   Next->announce(*A, 10);
   EXPECT_EQ(foresee(A).clock, inLaunches(1));
-  Buffer &other = add(N * 4);
+  Buffer &other = add(UsedWords * 4);
   Next->announce(other, 10);
   EXPECT_EQ(foresee(&other).clock, inLaunches(11));
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/launch/Slicer.h"
+#include "test/unit/support/base/Expect.h"
 #include "test/unit/support/launch/LinearFootprints.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +23,6 @@ using testing::ElementsAre;
 
 namespace {
 
-constexpr uint64_t MiB = 1 << 20;
 constexpr uint64_t ChunkBytes = 2 * MiB;
 
 class SlicerTest : public testing::Test {

@@ -7,6 +7,7 @@
 
 #include "runtime/memory/Budget.h"
 #include "runtime/base/Settings.h"
+#include "test/unit/support/base/Expect.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +17,8 @@ using testing::HasSubstr;
 
 namespace {
 
-constexpr uint64_t MiB = 1 << 20, GiB = 1 << 30;
+using test::MiB;
+constexpr uint64_t GiB = 1 << 30;
 
 DeviceCaps caps(uint64_t memory) {
   DeviceCaps c{};

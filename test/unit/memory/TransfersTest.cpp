@@ -20,13 +20,13 @@ using testing::HasSubstr;
 
 namespace {
 
-constexpr uint64_t Never = std::numeric_limits<uint64_t>::max();
+constexpr uint64_t NeverAgain = std::numeric_limits<uint64_t>::max();
 
 /// A device whose calls fail when the test says so.
 class TransfersTest : public PlacesFixture {
 protected:
   std::unique_ptr<Device> inFrontOf(std::unique_ptr<Device> cpu) override {
-    auto faulty = std::make_unique<FaultyDevice>(std::move(cpu), Never);
+    auto faulty = std::make_unique<FaultyDevice>(std::move(cpu), NeverAgain);
     Faulty = faulty.get();
     return faulty;
   }
@@ -279,7 +279,7 @@ TEST_F(TransfersTest, AFailureChangesNothingOutsideOfWhatIsWritten) {
         Faulty->failAt(n);
         const Status status = work(*other);
         failed = Faulty->hasFailed();
-        Faulty->failAt(Never);
+        Faulty->failAt(NeverAgain);
         EXPECT_TRUE(failed || status.ok()) << status.message();
         const std::vector<int32_t> found = contents();
         const bool writes = &work != &works[3];

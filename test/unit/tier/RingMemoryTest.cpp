@@ -8,6 +8,7 @@
 #include "runtime/tier/RingMemory.h"
 #include "runtime/base/Ledger.h"
 #include "runtime/tier/Transfer.h"
+#include "test/unit/support/base/Expect.h"
 #include "test/unit/support/base/TemporaryFiles.h"
 #include "test/unit/support/tier/PinnedBytes.h"
 
@@ -27,8 +28,6 @@ using namespace dragon;
 using namespace dragon::test;
 
 namespace {
-
-constexpr size_t MiB = 1 << 20;
 
 /// Counts, and refuses what it is told to.
 class Kernel final : public IoFaults {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/tier/SlabPool.h"
+#include "test/unit/support/base/Expect.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +20,7 @@ using namespace dragon;
 
 namespace {
 
-constexpr size_t MiB = 1 << 20;
+using test::MiB;
 
 struct Slabs {
   std::mutex lock;

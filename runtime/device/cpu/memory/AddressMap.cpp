@@ -18,7 +18,7 @@ namespace {
 
 /// On each side of a reserved range.
 constexpr size_t GuardBytes = size_t(4) << 30;
-constexpr uintptr_t PageBytes = 4096;
+constexpr uintptr_t HostPageBytes = 4096;
 /// What follows a buffer in its last page while a strict launch runs.
 constexpr char Pattern = '\x5c';
 
@@ -132,7 +132,7 @@ Status AddressMap::map(uintptr_t va, const Physical &physical, int fd,
   chunk.usable = end;
   if (const uintptr_t used = std::prev(range)->second.used;
       Strict && used > va && used < end) {
-    chunk.usable = (used + PageBytes - 1) / PageBytes * PageBytes;
+    chunk.usable = (used + HostPageBytes - 1) / HostPageBytes * HostPageBytes;
     chunk.pattern = used;
   }
   int protection = chunk.accessible ? PROT_READ | PROT_WRITE : PROT_NONE;
