@@ -82,6 +82,7 @@ PROGRAMS = [
     test("children", "system copied in.bin out.bin", "fork-open read in.bin out.bin", file=8 * M),
     # The others read memory from malloc that nothing was written to: not zero, for DRAGON_CHECK, where it was freed before.
     test("copies-of-nothing", "cleared", "looped", "written"),
+    test("copy-directions", "in.bin", file=6 * M),
     test("counted-accesses", device=32),
     test("deferred-copies", "reread", "changed", "freed", "vector", "pinned", "partly", "copiedBack", "swapped"),
     test("device-features"),

@@ -100,6 +100,18 @@ void ProgramBuilder::visitCopy(CallBase &Call, const CallEffect &Effect) {
       Direction = DeviceToHost;
     else if (IsOn(To, Side::Device) && IsOn(From, Side::Device))
       Direction = DeviceToDevice;
+  } else {
+    // The driver goes by the addresses: pinned memory is a source of copies
+    // "from the device", too. A wrong direction says nothing of either side.
+    auto IsElsewhere = [&](Value *V, bool Host) {
+      const Side Said = Host ? Side::Host : Side::Device;
+      TargetSet Targets = Facts.Pointers.pointsTo(V);
+      return !Targets.empty() && none_of(Targets, [&](const Target &T) {
+        return Uses.onSide(Facts.Pointers.objects()[T.Object], Said);
+      });
+    };
+    if (IsElsewhere(To, Direction % 2 == 0) || IsElsewhere(From, Direction < 2))
+      Direction = HostToHost;
   }
   // Only whole-range copies have a staging twin.
   bool HasTwin = Effect.Bytes >= 0;

@@ -23,11 +23,11 @@
 // raised; the sanitizer cannot know that they are no asynchronous signals.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define DRAGON_TSAN
+#define DRAGON_TSAN 1
 #endif
 #endif
 #if defined(__SANITIZE_THREAD__)
-#define DRAGON_TSAN
+#define DRAGON_TSAN 1
 #endif
 #ifdef DRAGON_TSAN
 extern "C" const char *__tsan_default_options();

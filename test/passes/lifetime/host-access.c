@@ -111,3 +111,29 @@ void managedRounds(size_t n, int rounds) {
   }
   cudaFree(m);
 }
+
+// Pinned memory may be copied "from the device": the driver goes by addresses.
+// CHECK-LABEL: buffer program of directions:
+// CHECK: copy-in read(h)
+// CHECK: host-access read-write(h)? reads{{$}}
+// CHECK-NEXT: copy
+// CHECK: materialise h
+// CHECK-LABEL: buffer program of toDevice:
+// CHECK: copy read(d)
+void directions(size_t n, FILE *in, FILE *out, float *part) {
+  float *h, *d;
+  cudaMallocHost((void **)&h, 4 * n);
+  fread(h, 4, n, in);
+  cudaMalloc((void **)&d, 4 * n);
+  cudaMemcpy(d, h, 4 * n, H2D);
+  LAUNCH(scale, d);
+  cudaMemcpy(part, h, n, D2H);
+  fwrite(h, 4, n, out);
+}
+void toDevice(size_t n) {
+  float *h, *d;
+  cudaMallocHost((void **)&h, 4 * n);
+  cudaMalloc((void **)&d, 4 * n);
+  cudaMemcpy(h, d, n, H2D);
+  LAUNCH(scale, d);
+}
