@@ -84,7 +84,7 @@ PROGRAMS = [
     test("copies-of-nothing", "cleared", "looped", "written"),
     test("copy-directions", "in.bin", file=6 * M),
     test("counted-accesses", device=32),
-    test("deferred-copies", "reread", "changed", "freed", "vector", "pinned", "partly", "copiedBack", "swapped"),
+    test("deferred-copies", "reread", "changed", "freed", "vector", "pinned", "partly", "copiedBack", "swapped", "extracted"),
     test("device-features"),
     test("device-reset", device=16),
     test("discard-behind", "out.txt 65536 0", "out.txt -65536 0"),

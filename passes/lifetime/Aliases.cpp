@@ -255,9 +255,11 @@ void Aliases::visitIntrinsic(IntrinsicInst &Call) {
 
 /// An opaque call keeps what it is given, and returns anything.
 void Aliases::visitOpaque(CallBase &Call) {
+  const bool Extracts = isExtraction(Call);
   if (!Call.doesNotAccessMemory())
     for (const Use &Operand : Call.args())
       if (mayHoldPointer(Operand->getType()) &&
+          !(Extracts && Call.getArgOperandNo(&Operand) > 0) &&
           !(Call.onlyReadsMemory() &&
             Call.doesNotCapture(Call.getArgOperandNo(&Operand))))
         escape(targetsOf(Operand), Call,

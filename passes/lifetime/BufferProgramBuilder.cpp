@@ -66,6 +66,9 @@ private:
   LibraryEvents Libraries{Facts, Values, Uses, Accesses, Writer};
 };
 
+/// The runtime defers no copies that are smaller, as a rule.
+constexpr uint64_t FewBytes = 1 << 20;
+
 } // namespace
 
 /// Whether a copy or fill of a size that is not the buffer's overwrites it may
@@ -115,7 +118,9 @@ void ProgramBuilder::visitCopy(CallBase &Call, const CallEffect &Effect) {
   }
   // Only whole-range copies have a staging twin.
   bool HasTwin = Effect.Bytes >= 0;
-  const SizedAction Size{Values.sizeOf(Bytes)};
+  auto *Constant = dyn_cast_or_null<SCEVConstant>(Bytes);
+  const SizedAction Size{Values.sizeOf(Bytes),
+                         Constant && Constant->getAPInt().ult(FewBytes)};
   EventAction As = CopyEvent{Size};
   Side ToSide = Side::Any, FromSide = Side::Any;
   if (Direction == HostToDevice) {

@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstrTypes.h"
@@ -94,12 +95,44 @@ StringMap<CallEffect> makeTable() {
   E = {CallKind::Query};                                                       \
   Table[#NAME] = E;
 #define BARRIER(NAME) Table[#NAME].IsBarrier = true;
+#define EXTRACT(NAME)
 #include "passes/lifetime/CallEffects.def"
 #undef FILE_TRANSFER
   return Table;
 }
 
+StringSet<> extractions() {
+  StringSet<> Names;
+#define NOTHING(...)
+#define ALLOCATE_INTO NOTHING
+#define ALLOCATE NOTHING
+#define FREE NOTHING
+#define COPY NOTHING
+#define FILL NOTHING
+#define FREE_ALL NOTHING
+#define PUBLISH NOTHING
+#define PARSE NOTHING
+#define FILE_READ NOTHING
+#define FILE_WRITE NOTHING
+#define STREAM_TRANSFER NOTHING
+#define FILE_OPEN NOTHING
+#define FILE_USE NOTHING
+#define NEUTRAL NOTHING
+#define QUERY NOTHING
+#define BARRIER NOTHING
+#define EXTRACT(NAME) Names.insert(#NAME);
+#include "passes/lifetime/CallEffects.def"
+#undef NOTHING
+  return Names;
+}
+
 } // namespace
+
+bool isExtraction(const CallBase &Call) {
+  static const StringSet<> Names = extractions();
+  const Function *Callee = Call.getCalledFunction();
+  return Callee && Callee->isDeclaration() && Names.contains(Callee->getName());
+}
 
 const CallEffect *callEffect(const CallBase &Call) {
   static const StringMap<CallEffect> Table = makeTable();

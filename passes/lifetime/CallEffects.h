@@ -66,6 +66,11 @@ struct CallEffect {
 /// Null: nothing is known of the call (or it is an intrinsic).
 const CallEffect *callEffect(const llvm::CallBase &Call);
 
+/// A call of which nothing is known but that it takes a value out of the C++
+/// stream that is its first argument and that it returns, and keeps the address
+/// of no other.
+bool isExtraction(const llvm::CallBase &Call);
+
 /// The argument through which the call returns a pointer or handle of its own
 /// making, or -1.
 int outParameter(const llvm::CallBase &Call);

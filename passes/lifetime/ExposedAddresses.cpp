@@ -220,6 +220,9 @@ bool Aliases::addFromOutside() {
           }))
         Grew |= becomesUnknown(&I);
     } else if (auto *Call = dyn_cast<CallBase>(&I)) {
+      if (isExtraction(*Call))
+        Grew |= overwriteUnknown(Call->getArgOperand(Call->arg_size() > 1),
+                                 UINT64_MAX);
       const CallEffect *Effect = callEffect(*Call);
       if (!Effect)
         continue;

@@ -134,8 +134,14 @@ void Deferral::decide(PlacementBuilder &Result) {
           find_if(E.Uses, [&](const BufferUse &U) { return isHost(U.Buffer); });
       const auto *To = find_if(
           E.Uses, [&](const BufferUse &U) { return !isHost(U.Buffer); });
+      if (From == E.Uses.end()) {
+        if (To != E.Uses.end() && E.OtherMemory && !E.as<CopyInEvent>()->Few)
+          Result.tell({To->Buffer, E.Where,
+                       Facts.about(To->Buffer, RemarkId::NotDeferredOutside)});
+        continue;
+      }
       // What is elided is deferred in its own way.
-      if (From == E.Uses.end() || any_of(E.Uses, [&](const BufferUse &U) {
+      if (any_of(E.Uses, [&](const BufferUse &U) {
             return Facts.Staging.Elided[U.Buffer];
           }))
         continue;

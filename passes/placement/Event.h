@@ -86,6 +86,8 @@ enum : StreamId { DefaultStream = 0, UnknownStream = -1, Synchronous = -2 };
 /// Actions that move or make a number of bytes.
 struct SizedAction {
   SizeId Bytes = 0;
+  /// Known to be so few that the runtime moves them at once.
+  bool Few = false;
 };
 
 /// Actions on a file: which, or -1 for "any file".

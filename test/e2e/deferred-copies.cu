@@ -2,7 +2,7 @@
 // with that memory afterwards, kernels see the bytes of the call.
 // RUN: %build %s -Rpass=dragon -Rpass-missed=dragon -o %t 2> %t.remarks
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
-// RUN: for case in reread changed freed vector pinned partly copiedBack swapped; do \
+// RUN: for case in reread changed freed vector pinned partly copiedBack swapped extracted; do \
 // RUN:   %plain %t $case && %tight DRAGON_HOST_MEMORY=64M %t $case && %tight %t $case || exit 1; done
 // RUN: %tight DRAGON_HOST_MEMORY=64M DRAGON_STATS=%t.json %t reread
 // RUN: %ledger %t.json 'avoided_deferred_copies == 12*M' 'device_to_host < K'
@@ -10,6 +10,7 @@
 // RUN: %ledger %t.json 'avoided_deferred_copies == 0'
 // RUN: rm %t %t.json %t.remarks
 #include "e2e.h"
+#include <sstream>
 
 #ifndef WORDS
 #define WORDS (3 << 20) // 12 MiB
@@ -198,6 +199,23 @@ static void swapped() {
   free(h_two);
 }
 
+/// Read as text, before the copy and behind it.
+static void extracted() {
+  Device d;
+  uint32_t *h_text = (uint32_t *)malloc(Bytes);
+  std::istringstream text("5 6 1000 2000");
+  fill(h_text, 5);
+  text >> h_text[0] >> h_text[1];
+  // REMARK-DAG: copy of 'h_text' to {{.*}} deferred
+  CHECK(cudaMemcpy(d.in, h_text, Bytes, cudaMemcpyHostToDevice));
+  REQUIRE(total(d.in, d.total) == expected(5));
+  // REMARK-DAG: 'h_text' copied here where that was deferred
+  text >> h_text[0] >> h_text[N - 1];
+  REQUIRE(text && h_text[0] == 1000 && h_text[N - 1] == 2000);
+  REQUIRE(total(d.in, d.total) == expected(5));
+  free(h_text);
+}
+
 int main(int, char **argv) {
   const std::string which = argv[1];
   if (which == "reread")
@@ -216,6 +234,8 @@ int main(int, char **argv) {
     copiedBack();
   else if (which == "swapped")
     swapped();
+  else if (which == "extracted")
+    extracted();
   else
     return 2;
   return 0;

@@ -24,6 +24,7 @@ __global__ void twice(const float *from, float *to, int n) {
 }
 
 static void upload(float *to, const float *from, size_t bytes) {
+  // CHECK: [[@LINE+1]]:3: remark: copy to 'd_from' not deferred: what it comes from is no allocation
   cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice);
 }
 
@@ -31,7 +32,7 @@ static void upload(float *to, const float *from, size_t bytes) {
 int run(float *h_data, int n) {
   size_t bytes = n * sizeof(float);
   float *d_from, *d_to;
-  // CHECK: [[@LINE+1]]:3: remark: 'd_from' mapped read-only, copied in at line 27: never copied out
+  // CHECK: [[@LINE+1]]:3: remark: 'd_from' mapped read-only, copied in at line 28: never copied out
   cudaMalloc(&d_from, bytes);
   // CHECK: [[@LINE+1]]:3: remark: 'd_to' mapped write-only, copied out at line [[@LINE+6]]: no copy in
   cudaMalloc(&d_to, bytes);

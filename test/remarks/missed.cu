@@ -36,6 +36,23 @@ void notElided(FILE *in, size_t n) {
   fill<<<1, 1>>>(d, n);
 }
 
+static float table[1 << 20];
+
+void fromOutside(const float *given, size_t n, float few) {
+  float *d, *e, *one;
+  cudaMalloc(&d, 4 * n);
+  cudaMalloc(&e, sizeof(table));
+  cudaMalloc(&one, 4);
+  for (float &entry : table)
+    entry = few;
+  // CHECK: missed.cu:[[#@LINE+1]]:3: remark: copy to 'd' not deferred: what it comes from is no allocation of the code that was analysed (a caller's or a variable); allocate it in this source file, or compile with -flto [-Rpass-missed=dragon]
+  cudaMemcpy(d, given, 4 * n, cudaMemcpyHostToDevice);
+  // CHECK: missed.cu:[[#@LINE+1]]:3: remark: copy to 'e' not deferred: what it comes from is no allocation {{.*}}
+  cudaMemcpy(e, table, sizeof(table), cudaMemcpyHostToDevice);
+  cudaMemcpy(one, &few, 4, cudaMemcpyHostToDevice);
+  fill<<<1, 1>>>(d, n);
+}
+
 void notMapped(size_t n) {
   float *d, *e, **list;
   // CHECK: missed.cu:[[#@LINE+1]]:3: remark: 'd' not mapped: a store to memory that other code may see at line [[#@LINE+2]] may keep its address; keep the buffer within this source file [-Rpass-missed=dragon]
