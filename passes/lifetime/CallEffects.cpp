@@ -12,7 +12,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstrTypes.h"
@@ -95,60 +94,42 @@ StringMap<CallEffect> makeTable() {
   E = {CallKind::Query};                                                       \
   Table[#NAME] = E;
 #define BARRIER(NAME) Table[#NAME].IsBarrier = true;
-#define EXTRACT(NAME)
+#define EXTRACT(NAME)                                                          \
+  E = {CallKind::Query};                                                       \
+  E.IsExtraction = true;                                                       \
+  Table[#NAME] = E;
 #include "passes/lifetime/CallEffects.def"
 #undef FILE_TRANSFER
   return Table;
 }
 
-StringSet<> extractions() {
-  StringSet<> Names;
-#define NOTHING(...)
-#define ALLOCATE_INTO NOTHING
-#define ALLOCATE NOTHING
-#define FREE NOTHING
-#define COPY NOTHING
-#define FILL NOTHING
-#define FREE_ALL NOTHING
-#define PUBLISH NOTHING
-#define PARSE NOTHING
-#define FILE_READ NOTHING
-#define FILE_WRITE NOTHING
-#define STREAM_TRANSFER NOTHING
-#define FILE_OPEN NOTHING
-#define FILE_USE NOTHING
-#define NEUTRAL NOTHING
-#define QUERY NOTHING
-#define BARRIER NOTHING
-#define EXTRACT(NAME) Names.insert(#NAME);
-#include "passes/lifetime/CallEffects.def"
-#undef NOTHING
-  return Names;
-}
-
-} // namespace
-
-bool isExtraction(const CallBase &Call) {
-  static const StringSet<> Names = extractions();
-  const Function *Callee = Call.getCalledFunction();
-  return Callee && Callee->isDeclaration() && Names.contains(Callee->getName());
-}
-
-const CallEffect *callEffect(const CallBase &Call) {
+/// Null: it is not in the table.
+const CallEffect *tableEntry(const CallBase &Call) {
   static const StringMap<CallEffect> Table = makeTable();
   const Function *Callee = Call.getCalledFunction();
   if (!Callee || !Callee->isDeclaration())
     return nullptr;
   auto It = Table.find(Callee->getName());
-  if (It == Table.end())
+  return It == Table.end() ? nullptr : &It->second;
+}
+
+} // namespace
+
+bool isExtraction(const CallBase &Call) {
+  const CallEffect *E = tableEntry(Call);
+  return E && E->IsExtraction;
+}
+
+const CallEffect *callEffect(const CallBase &Call) {
+  const CallEffect *E = tableEntry(Call);
+  if (!E || E->IsExtraction)
     return nullptr;
   // A function of that name with fewer parameters is another one.
-  const CallEffect &E = It->second;
-  int Most = std::max({E.Pointer, E.From, E.Bytes, E.Count, E.CopyKind,
-                       E.Stream, E.File, E.Offset});
+  int Most = std::max({E->Pointer, E->From, E->Bytes, E->Count, E->CopyKind,
+                       E->Stream, E->File, E->Offset});
   if (Most >= static_cast<int>(Call.arg_size()))
     return nullptr;
-  return &E;
+  return E;
 }
 
 int outParameter(const CallBase &Call) {

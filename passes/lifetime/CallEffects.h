@@ -58,6 +58,7 @@ struct CallEffect {
   /// Waits for the device, is ordered with its work, or may take long. Others
   /// than Neutral, Query, Publish and Parse are known to by their kind.
   bool IsBarrier = false;
+  bool IsExtraction = false; ///< opaque otherwise: see isExtraction()
 
   static constexpr int None = -1;
   static constexpr int Default = -2; ///< of Stream
