@@ -8,6 +8,9 @@
 #include "passes/slicing/LoopWorth.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <optional>
 
 using namespace llvm;
 
@@ -39,6 +42,56 @@ bool hasStep(const ExprPool &Exprs, uint32_t Node, uint32_t Number,
     return (Exprs.counts(N.A, Number) && Is(N.B)) ||
            (Exprs.counts(N.B, Number) && Is(N.A));
   });
+}
+
+/// What the iterations of a loop touch that go on by less than this in all is
+/// in one place: a table, whatever the launch.
+constexpr uint64_t FewBytes = 64 << 10;
+
+/// So many bytes at most are between the first iteration's value of the node
+/// and the last one's, as far as the code says it.
+uint64_t reachOf(const ExprPool &Exprs, uint32_t Node, uint32_t Number,
+                 unsigned Depth = 12) {
+  constexpr uint64_t Far = UINT64_MAX;
+  if (Node == NoIndex || !Exprs.counts(Node, Number))
+    return 0;
+  if (!Depth)
+    return Far;
+  const ExprNode &N = Exprs.Nodes[Node];
+  auto Reach = [&](uint32_t I) { return reachOf(Exprs, I, Number, Depth - 1); };
+  // An operand that is a number: its size.
+  auto Constant = [&](uint32_t I) -> std::optional<uint64_t> {
+    if (I == NoIndex || Exprs.Nodes[I].Op != ExprOp::Const)
+      return std::nullopt;
+    return AbsoluteValue(Exprs.Nodes[I].Imm);
+  };
+  const std::optional<uint64_t> First = Constant(N.A), Second = Constant(N.B);
+  switch (N.Op) {
+  case ExprOp::Loop:
+    return First.value_or(Far);
+  case ExprOp::SExt:
+  case ExprOp::ZExt:
+    return Reach(N.A);
+  case ExprOp::Add:
+  case ExprOp::Sub:
+    return SaturatingAdd(Reach(N.A), Reach(N.B));
+  case ExprOp::Mul:
+    return First    ? SaturatingMultiply(Reach(N.B), *First)
+           : Second ? SaturatingMultiply(Reach(N.A), *Second)
+                    : Far;
+  case ExprOp::Shl:
+    return Second && *Second < 64
+               ? SaturatingMultiply(Reach(N.A), uint64_t(1) << *Second)
+               : Far;
+  case ExprOp::UDiv:
+  case ExprOp::SDiv:
+    return Second && *Second ? Reach(N.A) / *Second + 1 : Far;
+  case ExprOp::URem:
+  case ExprOp::SRem:
+    return Second ? SaturatingMultiply(*Second, uint64_t(2)) : Far;
+  default:
+    return Far;
+  }
 }
 
 /// Through all of a buffer: steps that the launch or its arguments say.
@@ -84,7 +137,8 @@ unsigned loopWorth(const KernelSummary &Kernel, const ExprPool &Exprs,
         continue;
       if (isShort(Exprs, At, Number))
         return 0;
-      Worth += worthOf(Exprs, At, Number);
+      if (reachOf(Exprs, At, Number) >= FewBytes)
+        Worth += worthOf(Exprs, At, Number);
     }
   return Worth;
 }

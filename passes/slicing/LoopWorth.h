@@ -15,7 +15,8 @@
 //
 // that is, where an iteration goes further than a number that the code has, or
 // where the place does not depend on the block. Loops of a few iterations, as
-// over the planes of an image, cut nothing in small pieces.
+// over the planes of an image, cut nothing in small pieces, nor do those that
+// stay within a table of a known size.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_SLICING_LOOPWORTH_H

@@ -115,8 +115,7 @@ Error Reader::archive(MemoryBufferRef Buffer) {
     Expected<StringRef> Name = Member.getName();
     if (!Name)
       return joinErrors(std::move(Failed), Name.takeError());
-    // Members of thin archives are files of their own.
-    Expected<MemoryBufferRef> Content = Member.getMemoryBufferRef();
+    Expected<MemoryBufferRef> Content = contentOf(Member);
     if (!Content)
       return joinErrors(std::move(Failed), Content.takeError());
     if (identify_magic(Content->getBuffer()) != file_magic::elf_relocatable)
@@ -193,6 +192,18 @@ Expected<std::unique_ptr<MemoryBuffer>> readFile(StringRef Path) {
     return createStringError("cannot read '" + Path +
                              "': " + File.getError().message());
   return std::move(*File);
+}
+
+Expected<MemoryBufferRef> contentOf(const Archive::Child &Member) {
+  // Those of thin archives are files of their own.
+  Expected<MemoryBufferRef> Content = Member.getMemoryBufferRef();
+  const Archive &All = *Member.getParent();
+  // LLVM believes the size that the last member's header says.
+  if (Content && !All.isThin() &&
+      Content->getBufferEnd() > All.getMemoryBufferRef().getBufferEnd())
+    return createStringError("member '" + Content->getBufferIdentifier() +
+                             "' goes past the end of the archive");
+  return Content;
 }
 
 Expected<DeviceCode> readDeviceCode(StringRef Path) {

@@ -22,6 +22,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Object/Archive.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -76,6 +77,10 @@ llvm::Expected<DeviceCode> readDeviceCode(llvm::StringRef Path);
 /// The error names the file.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 readFile(llvm::StringRef Path);
+
+/// A member of an archive, which lies within it.
+llvm::Expected<llvm::MemoryBufferRef>
+contentOf(const llvm::object::Archive::Child &Member);
 
 /// A file's name, whichever way it is given.
 std::string realPath(llvm::StringRef Path);

@@ -59,7 +59,7 @@ Error HostLink::add(const std::string &Path, bool Whole) {
 Error HostLink::take(const std::string &File, const Archive::Child &Child) {
   if (!Taken.insert({File, Child.getChildOffset()}).second)
     return Error::success();
-  Expected<MemoryBufferRef> Content = Child.getMemoryBufferRef();
+  Expected<MemoryBufferRef> Content = contentOf(Child);
   if (!Content)
     return Content.takeError();
   return isObject(*Content) ? read(*Content) : Error::success();

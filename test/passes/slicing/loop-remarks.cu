@@ -473,3 +473,14 @@ __global__ void table(const int *x, const int *coefficients, int n, int *out) {
   for (int i = threadIdx.x; i < n; i += gridDim.x * blockDim.x)
     out[threadIdx.x] += own[x[i] & 63];
 }
+
+// Nor the one behind it, which adds up what the threads found in a table of a
+// known size, all blocks in the same places.
+__global__ void found(const unsigned *x, long n, unsigned *out) {
+  unsigned sums[24] = {1, 2, 3};
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'found' can run in slices along this loop:
+  for (long i = threadIdx.x; i < n; i += blockDim.x)
+    sums[x[i] % 24] += x[i];
+  for (int r = 0; r < 24; ++r)
+    atomicAdd(&out[10 + r % 7], sums[r] >> r % 3);
+}
