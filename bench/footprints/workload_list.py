@@ -130,6 +130,7 @@ PROGRAMS = [
     test("overlapping-buffers"),
     test("pointers-to-ends", "in.bin out.bin", file=16 * M),
     test("posix-io", "stream in.bin out.bin", file=20 * M),
+    test("protected-copies", "reread", "changed", "freed", "neighbours", "again", "sameAgain"),
     test("result-places", "once", "inPlace", "twice", "fails", "vector", "usedBefore"),
     test("same-file", *[f"{mode} in.bin" for mode in ("reopen", "early", "update", "descriptor")], file=20 * M),
     Program("test/e2e/separable.cu", ["in.bin"], files={"in.bin": 12 * M}, flags=SEPARABLE, device=16,

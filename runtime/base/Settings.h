@@ -55,6 +55,7 @@ struct Settings {
   Wavefront wavefront = Wavefront::Auto; ///< DRAGON_WAVEFRONT
   unsigned sliceQueues = 0;              ///< DRAGON_SLICE_QUEUES
   bool elide = true;       ///< DRAGON_ELIDE: staging elision and deferral
+  bool protect = true;     ///< DRAGON_PROTECT: deferral without a proof
   std::string stats;       ///< DRAGON_STATS: "-" = table on stderr, else a file
   std::string pager;       ///< DRAGON_PAGER: "" = none, "fault"
   bool oracle = false;     ///< DRAGON_ORACLE

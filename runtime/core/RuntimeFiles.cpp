@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/RuntimeImpl.h"
+#include "runtime/tier/ProtectedMemory.h"
 
 #include <algorithm>
 
@@ -52,7 +53,9 @@ Status RuntimeFiles::announceCopyOut(uintptr_t address, size_t bytes, void *to,
   DRAGON_TRY(State.ready());
   const Allocation *found = State.Space.Allocations.find(address);
   if ((!State.Program.isWorthIt() && !State.Ctx.watcher) || !found ||
-      found->hostAccessible || found->buffer->driverMoved)
+      found->hostAccessible || found->buffer->driverMoved ||
+      ProtectedMemory::get().concerns(reinterpret_cast<uintptr_t>(to),
+                                      reinterpret_cast<uintptr_t>(to) + bytes))
     return {};
   return State.Program.announce(address, bytes, reinterpret_cast<uintptr_t>(to),
                                 why);
@@ -68,6 +71,53 @@ Status RuntimeFiles::settleProgramMemory(const void *memory, size_t bytes) {
     return {}; // nobody reads what the buffers hold any more
   DRAGON_TRY(State.ready());
   return State.Program.settle(begin, end);
+}
+
+bool RuntimeFiles::isWorthDeferring(const void *from, size_t bytes) const {
+  constexpr size_t FewChunks = 4;
+  const size_t chunk = State.Ctx.limits.chunkBytes;
+  const Settings &config = State.Ctx.config;
+  if (bytes < FewChunks * chunk || !config.elide || !config.protect)
+    return false;
+  RuntimeImpl::StateGuard guard(State);
+  const auto begin = reinterpret_cast<uintptr_t>(from);
+  return State.Program.isWorthIt() &&
+         !State.Program.isAwaited(begin, begin + bytes);
+}
+
+Status RuntimeFiles::settleCopied(const void *memory, size_t bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  if (ProtectedMemory::get().copied(begin, begin + bytes).empty())
+    return {};
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  return State.Program.settleCopied(begin, begin + bytes);
+}
+
+Status RuntimeFiles::releaseProgramMemory(const void *memory, size_t bytes) {
+  constexpr uintptr_t Unit = ProtectedMemory::UnitBytes;
+  const auto address = reinterpret_cast<uintptr_t>(memory);
+  const uintptr_t begin = address / Unit * Unit;
+  const uintptr_t end = (address + bytes + Unit - 1) / Unit * Unit;
+  Status status =
+      settleProgramMemory(reinterpret_cast<void *>(begin), end - begin);
+  if (status.ok())
+    ProtectedMemory::get().release(begin, end);
+  else
+    ProtectedMemory::get().save(begin, end);
+  return status;
+}
+
+bool RuntimeFiles::keepProgramMemory(void *memory, size_t bytes,
+                                     void (*release)(void *)) {
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  {
+    RuntimeImpl::Guard guard(State);
+    if (!State.Closed && State.Program.keep(begin, begin + bytes, release))
+      return true;
+  }
+  releaseProgramMemory(memory, bytes).ignore(); // what is not settled is saved
+  return false;
 }
 
 const dragon_reason *RuntimeFiles::keptBy(const void *memory, size_t bytes,

@@ -69,6 +69,18 @@ public:
   /// The memory may change or be freed from now on. Costs next to nothing if
   /// nothing is mapped there. After an error contents may be lost.
   Status settleProgramMemory(const void *memory, size_t bytes);
+  /// So large a copy to the device is better made where it is needed, and no
+  /// results come to the memory.
+  bool isWorthDeferring(const void *from, size_t bytes) const;
+  /// The memory is about to be mapped: what there are copies of, of something
+  /// that was there before, is settled.
+  Status settleCopied(const void *memory, size_t bytes);
+  /// As settleProgramMemory, for memory that is protected: it is writable.
+  /// What cannot be settled is saved.
+  Status releaseProgramMemory(const void *memory, size_t bytes);
+  /// The program frees memory, of which some is protected. False: it is ready
+  /// for that. True: it is needed still, and freed by `release` later.
+  bool keepProgramMemory(void *memory, size_t bytes, void (*release)(void *));
   /// Dirty chunks of the range may be evicted to their place in the file
   /// instead of to swap.
   Status setSink(uintptr_t address, size_t bytes,

@@ -7,7 +7,7 @@
 
 #include "runtime/core/RuntimeImpl.h"
 
-#include "runtime/memory/HostRanges.h"
+#include "runtime/base/HostRanges.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
@@ -158,7 +158,9 @@ Status RuntimeImpl::usable() const {
 Status RuntimeImpl::ready() {
   DRAGON_TRY(usable());
   Waves.interrupt();
-  return Waves.any() ? Waves.runAll() : Status();
+  if (Waves.any())
+    DRAGON_TRY(Waves.runAll());
+  return Program.settleSaved();
 }
 
 StatusOr<Allocation *> RuntimeImpl::allocationAt(uintptr_t base,
@@ -181,6 +183,7 @@ Status RuntimeImpl::free(uintptr_t base, QueueOrder order) {
   if ((flags & D_WRITE) && !(flags & D_VOLATILE))
     first = Out.sync(*found->buffer);
   Status freed = Alloc.free(*found, order);
+  Program.releaseKept();
   if (driverFile && freed.ok()) {
     const RuntimeLock::WaitForFiles waits(Ctx.lock);
     freed = driverFile->syncData();

@@ -48,21 +48,89 @@ const dragon_reason *ProgramMemory::deferredBy(uintptr_t begin,
   return found == Mapped.end() ? nullptr : found->second;
 }
 
+Status ProgramMemory::settle(const ProtectedMemory::Ranges &copied) {
+  for (const auto &[begin, end] : copied) {
+    DRAGON_TRY(settle(begin, end));
+    ProtectedMemory::get().forget(begin, end);
+  }
+  return {};
+}
+
+Status ProgramMemory::settleSaved() {
+  ProtectedMemory &memory = ProtectedMemory::get();
+  return memory.hasSaved() ? settle(memory.saved()) : Status();
+}
+
+Status ProgramMemory::settleCopied(uintptr_t begin, uintptr_t end) {
+  return settle(ProtectedMemory::get().copied(begin, end));
+}
+
+bool ProgramMemory::isNeeded(uintptr_t begin, uintptr_t end) const {
+  for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
+    for (const Chunk &chunk : buffer->chunks)
+      if (chunk.copies.storage &&
+          std::ranges::any_of(chunk.storage.pieces(), [&](const Piece &piece) {
+            return piece.isOfProgram(begin, end);
+          }))
+        return true;
+  return false;
+}
+
+bool ProgramMemory::keep(uintptr_t begin, uintptr_t end,
+                         void (*release)(void *)) {
+  uint64_t kept = end - begin;
+  for (const auto &[start, other] : Freed)
+    kept += other.end - start;
+  if (kept > Ctx.limits.hostBytes || !isNeeded(begin, end))
+    return false;
+  Freed.emplace(begin, Kept{end, release});
+  return true;
+}
+
+void ProgramMemory::releaseKept() {
+  for (auto it = Freed.begin(); it != Freed.end();) {
+    const auto [begin, kept] = *it;
+    if (isNeeded(begin, kept.end)) {
+      ++it;
+      continue;
+    }
+    it = Freed.erase(it);
+    Reads.dropMemory();
+    Mapped.erase(HalfOpen<uintptr_t>(begin, kept.end));
+    noteBounds();
+    ProtectedMemory::get().release(begin, kept.end);
+    kept.release(reinterpret_cast<void *>(begin));
+  }
+  constexpr size_t FewCopies = 16;
+  ProtectedMemory &memory = ProtectedMemory::get();
+  const ProtectedMemory::Ranges copied = memory.copied(0, UINTPTR_MAX);
+  if (copied.size() > FewCopies)
+    for (const auto &[begin, end] : copied)
+      if (!isNeeded(begin, end))
+        memory.forget(begin, end);
+}
+
 Status ProgramMemory::map(uintptr_t address, size_t bytes, uintptr_t from,
                           const dragon_reason *why) {
+  releaseKept();
   note(from, bytes, why);
   Ctx.ledger.avoided(Avoided::Deferred, bytes);
   return Maps.mapRange(address, bytes, BackingFile::programMemory(),
                        int64_t(from));
 }
 
-const dragon_reason *ProgramMemory::awaitedBy(uintptr_t begin,
-                                              uintptr_t end) const {
+const Sink *ProgramMemory::sinkTo(uintptr_t begin, uintptr_t end) const {
   for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
     for (const Sink &sink : buffer->sinks)
       if (comesTo(sink, begin, end))
-        return sink.why;
+        return &sink;
   return nullptr;
+}
+
+const dragon_reason *ProgramMemory::awaitedBy(uintptr_t begin,
+                                              uintptr_t end) const {
+  const Sink *sink = sinkTo(begin, end);
+  return sink ? sink->why : nullptr;
 }
 
 Status ProgramMemory::announce(uintptr_t address, size_t bytes, uintptr_t to,

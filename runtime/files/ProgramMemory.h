@@ -24,8 +24,10 @@
 #define DRAGON_RUNTIME_FILES_PROGRAMMEMORY_H
 
 #include "runtime/files/FileMaps.h"
+#include "runtime/tier/ProtectedMemory.h"
 
 #include <atomic>
+#include <map>
 
 namespace dragon {
 
@@ -54,6 +56,10 @@ public:
   /// The directive by which results may come to some of the memory before they
   /// are copied there.
   const dragon_reason *awaitedBy(uintptr_t begin, uintptr_t end) const;
+  /// Results may come to some of the memory.
+  bool isAwaited(uintptr_t begin, uintptr_t end) const {
+    return sinkTo(begin, end) != nullptr;
+  }
   /// The range will be copied to `to`, at which nobody looks before: what is
   /// evicted goes there.
   Status announce(uintptr_t address, size_t bytes, uintptr_t to,
@@ -66,8 +72,26 @@ public:
   /// Nothing of the memory is needed, read or written any more. After an error
   /// some of it is.
   Status settle(uintptr_t begin, uintptr_t end);
+  /// The same for what the program has overwritten meanwhile
+  /// (ProtectedMemory.h).
+  Status settleSaved();
+  /// And for all that there are copies of in [begin, end).
+  Status settleCopied(uintptr_t begin, uintptr_t end);
+  /// The program has freed memory that is protected. True: some of it is needed
+  /// still; it stays as it is, and `release(begin)` is called when none is.
+  bool keep(uintptr_t begin, uintptr_t end, void (*release)(void *));
+  /// Some buffer's contents have ended.
+  void releaseKept();
 
 private:
+  const Sink *sinkTo(uintptr_t begin, uintptr_t end) const;
+  /// Memory that the program has freed.
+  struct Kept {
+    uintptr_t end;
+    void (*release)(void *);
+  };
+  Status settle(const ProtectedMemory::Ranges &copied);
+  bool isNeeded(uintptr_t begin, uintptr_t end) const;
   Status bringToHost(uintptr_t begin, uintptr_t end);
   void noteBounds();
 
@@ -84,6 +108,7 @@ private:
   /// What may be mapped, and by which directive. It is taken out when it is
   /// settled, not when the buffer's contents end.
   IntervalMap<uintptr_t, const dragon_reason *> Mapped;
+  std::map<uintptr_t, Kept> Freed;
   std::atomic<uintptr_t> Low{UINTPTR_MAX}; ///< of Mapped
   std::atomic<uintptr_t> High{0};
 };

@@ -7,7 +7,7 @@
 
 #include "runtime/memory/Allocator.h"
 
-#include "runtime/memory/HostRanges.h"
+#include "runtime/base/HostRanges.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 

@@ -7,23 +7,40 @@
 
 #include "runtime/memory/ProgramFetch.h"
 
+#include "runtime/tier/ProtectedMemory.h"
 #include "runtime/trace/Trace.h"
 
 #include <vector>
 
 namespace dragon {
 
+namespace {
+
+/// From where the pieces of chunks come, and where they go.
+std::vector<StagedCopies::Range>
+rangesOf(std::span<Chunk *const> chunks,
+         const ProtectedMemory::Reading &memory) {
+  std::vector<StagedCopies::Range> ranges;
+  for (const Chunk *chunk : chunks)
+    for (const Piece &piece : chunk->storage.pieces())
+      for (size_t at = piece.begin, part; at < piece.end; at += part) {
+        part = piece.end - at;
+        const void *from =
+            memory.placeOf(uintptr_t(piece.offset) + (at - piece.begin), part);
+        ranges.push_back(
+            {chunk->va() + at, static_cast<const char *>(from), part});
+      }
+  return ranges;
+}
+
+} // namespace
+
 StatusOr<bool> ProgramFetch::copy(std::span<Chunk *const> chunks, Cause cause) {
   TraceZone zone("copy of the program's memory");
-  std::vector<StagedCopies::Range> ranges;
   size_t bytes = 0;
   for (const Chunk *chunk : chunks)
-    for (const Piece &piece : chunk->storage.pieces()) {
-      ranges.push_back({chunk->va() + piece.begin,
-                        reinterpret_cast<const char *>(piece.offset),
-                        piece.end - piece.begin});
-      bytes += ranges.back().bytes;
-    }
+    for (const Piece &piece : chunk->storage.pieces())
+      bytes += piece.end - piece.begin;
   zone.add(bytes);
   StagedCopies *staged = nullptr;
   if (Ctx.caps().asynchronous) {
@@ -39,6 +56,9 @@ StatusOr<bool> ProgramFetch::copy(std::span<Chunk *const> chunks, Cause cause) {
   for (const Chunk *chunk : chunks)
     if (Ctx.config.poison && !chunk->storage.covers(0, chunk->used()))
       DRAGON_TRY(Ctx.device->poison(chunk->va(), chunk->bytes(), Ctx.copyIn));
+  // Nothing but copies is made meanwhile: who stores to the memory waits.
+  const ProtectedMemory::Reading asItWas;
+  const std::vector<StagedCopies::Range> ranges = rangesOf(chunks, asItWas);
   if (staged)
     DRAGON_TRY(staged->toDevice(ranges));
   else

@@ -9,6 +9,7 @@
 
 #include "runtime/base/HostCopies.h"
 #include "runtime/base/Ledger.h"
+#include "runtime/tier/ProtectedMemory.h"
 #include "runtime/tier/Transfer.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
@@ -27,13 +28,28 @@ void copyMemory(std::span<const FileRequest> requests) {
     return;
   TraceZone zone(requests.front().write ? "write to the program's memory"
                                         : "read of the program's memory");
-  HostCopies copies;
   for (const FileRequest &request : requests) {
     zone.add(request.bytes);
-    void *to = request.memory, *from = reinterpret_cast<void *>(request.offset);
-    if (request.write)
-      std::swap(to, from);
-    copies.add(to, from, request.bytes);
+    // What is written is not protected.
+    const auto to = request.write ? uintptr_t(request.offset)
+                                  : reinterpret_cast<uintptr_t>(request.memory);
+    if (HostRanges::overlaps(reinterpret_cast<void *>(to), request.bytes))
+      ProtectedMemory::get().save(to, to + request.bytes);
+  }
+  const ProtectedMemory::Reading asItWas;
+  HostCopies copies;
+  for (const FileRequest &request : requests) {
+    if (request.write) {
+      copies.add(reinterpret_cast<void *>(request.offset), request.memory,
+                 request.bytes);
+      continue;
+    }
+    for (size_t done = 0, part; done < request.bytes; done += part) {
+      part = request.bytes - done;
+      const void *from =
+          asItWas.placeOf(uintptr_t(request.offset) + done, part);
+      copies.add(static_cast<char *>(request.memory) + done, from, part);
+    }
   }
   copies.flush();
   for (const FileRequest &request : requests)

@@ -123,6 +123,9 @@ void Transfer::completed(TransferPart *slot, long result) {
     result = Faults->filter(segment, result);
   if (!Parts[segment.request].failure.ok())
     return;
+  // io_uring cancels what it finds no worker for, as while signals come.
+  if (result == -ECANCELED)
+    result = perform(segment);
   if (result == -EINTR || result == -EAGAIN) {
     Waiting.push_front(segment);
     return;

@@ -33,6 +33,9 @@ Result copyChecked(Front &front, void *to, const void *from, size_t bytes,
   if (const std::optional<Result> mapped = staging().copies.copyMapped(
           front, to, from, bytes, kind, stream, async))
     return *mapped;
+  if (const std::optional<Result> later =
+          staging().copies.copyProtected(front, to, from, bytes, stream, async))
+    return *later;
   return copyBytes(front, to, from, bytes, stream, async);
 }
 

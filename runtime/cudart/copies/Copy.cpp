@@ -55,6 +55,12 @@ Result copyBytes(Front &front, void *to, const void *from, size_t bytes,
         front, front.runtime.buffers().find(reinterpret_cast<uintptr_t>(from))
                    ? to
                    : from);
+  // The program's memory may change from now on.
+  if (HostRanges::overlaps(to, bytes) &&
+      !front.runtime.buffers().find(reinterpret_cast<uintptr_t>(to)))
+    if (Status status = front.runtime.files().releaseProgramMemory(to, bytes);
+        !status.ok())
+      return status;
   const bool variable =
       front.runtime.buffers().isWatched() &&
       (modules().ownsVariableAt(reinterpret_cast<uintptr_t>(to)) ||

@@ -18,11 +18,11 @@
 #ifndef DRAGON_RUNTIME_CUDART_FRONT_FRONT_H
 #define DRAGON_RUNTIME_CUDART_FRONT_FRONT_H
 
+#include "runtime/base/HostRanges.h"
 #include "runtime/base/SignalsHeldOff.h"
 #include "runtime/core/Runtime.h"
 #include "runtime/cudart/front/ErrorMap.h"
 #include "runtime/cudart/front/RelaxedCapture.h"
-#include "runtime/memory/HostRanges.h"
 
 #include <new>
 #include <utility>

@@ -331,6 +331,12 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags) {
   return withDevice([&](Front &front) -> Result {
     if (!pointer || !bytes || (flags & ~Known))
       return cudaErrorInvalidValue;
+    // The device may write to it, and the driver wants it writable.
+    if (HostRanges::overlaps(pointer, bytes))
+      if (Status status =
+              front.runtime.files().releaseProgramMemory(pointer, bytes);
+          !status.ok())
+        return status;
     if (front.gpu)
       return DRAGON_NVIDIA(cudaHostRegister, pointer, bytes, flags);
     return pinnedMemory().add(

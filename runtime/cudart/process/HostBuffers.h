@@ -32,7 +32,7 @@
 #ifndef DRAGON_RUNTIME_CUDART_PROCESS_HOSTBUFFERS_H
 #define DRAGON_RUNTIME_CUDART_PROCESS_HOSTBUFFERS_H
 
-#include "runtime/memory/HostRanges.h"
+#include "runtime/base/HostRanges.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cudart/process/LibcCalls.h"
-#include "runtime/memory/HostRanges.h"
+#include "runtime/base/HostRanges.h"
 
 #include <dlfcn.h>
 

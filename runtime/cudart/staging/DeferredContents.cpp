@@ -90,6 +90,9 @@ DeferredContents::Guard DeferredContents::lockWhenStill(uintptr_t begin,
 }
 
 Status DeferredContents::bring(const Segment &segment, void *memory) {
+  if (Attached && !inForkedChild() &&
+      HostRanges::overlaps(memory, segment.bytes()))
+    DRAGON_TRY(Attached->files().releaseProgramMemory(memory, segment.bytes()));
   if (segment.origin.kind == Origin::File)
     return readFile(*segment.origin.file, static_cast<char *>(memory),
                     segment.bytes(), segment.origin.offset);

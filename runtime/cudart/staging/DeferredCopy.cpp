@@ -35,6 +35,15 @@ bool worthDeferring(const Front &front, size_t bytes) {
 }
 } // namespace
 
+StatusOr<bool> StagingCopies::mapMemory(Front &front, uintptr_t target,
+                                        const void *from, size_t bytes,
+                                        const dragon_reason *why) {
+  const auto guard = Contents.lockWhenStill(target, target + bytes);
+  DRAGON_TRY(
+      Contents.materialise(Contents.Map.ofDevice(target, target + bytes)));
+  return front.runtime.files().mapProgramMemory(target, bytes, from, why);
+}
+
 Result StagingCopies::copyDeferred(Front &front, void *to, const void *from,
                                    size_t bytes, cudaMemcpyKind kind,
                                    cudaStream_t stream, bool async,
@@ -58,19 +67,14 @@ Result StagingCopies::copyDeferred(Front &front, void *to, const void *from,
   // Work in front of the copy may still write what the device can reach.
   if (!isPageable(front, from))
     DRAGON_CHECK(synchronizeStream(front, stream));
-  {
-    const auto guard = Contents.lockWhenStill(target, target + bytes);
-    if (Status status =
-            Contents.materialise(Contents.Map.ofDevice(target, target + bytes));
-        !status.ok())
-      return status;
-    auto mapped =
-        front.runtime.files().mapProgramMemory(target, bytes, from, why);
-    if (!mapped.ok())
-      return mapped.takeStatus();
-    if (!*mapped)
-      return plain();
-  }
+  if (Status status = front.runtime.files().settleCopied(from, bytes);
+      !status.ok())
+    return status;
+  auto mapped = mapMemory(front, target, from, bytes, why);
+  if (!mapped.ok())
+    return mapped.takeStatus();
+  if (!*mapped)
+    return plain();
   return async ? Result(cudaSuccess) : synchronizeStream(front, stream);
 }
 

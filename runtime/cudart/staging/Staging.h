@@ -8,6 +8,7 @@
 #define DRAGON_RUNTIME_CUDART_STAGING_STAGING_H
 
 #include "runtime/cudart/staging/MappedFiles.h"
+#include "runtime/cudart/staging/SourceHistory.h"
 #include "runtime/cudart/staging/StagingBuffers.h"
 
 #include <optional>
@@ -38,7 +39,16 @@ public:
                       cudaMemcpyKind kind, cudaStream_t stream, bool async,
                       const dragon_reason *why);
 
+  /// A copy to the device from memory that is protected until it has been made
+  /// (ProtectedMemory.h). Nothing has been done if there is no result. The copy
+  /// has been checked.
+  std::optional<Result> copyProtected(Front &front, void *to, const void *from,
+                                      size_t bytes, cudaStream_t stream,
+                                      bool async);
+
 private:
+  StatusOr<bool> mapMemory(Front &front, uintptr_t target, const void *from,
+                           size_t bytes, const dragon_reason *why);
   Result mapPart(Front &front, void *to, size_t bytes,
                  const std::shared_ptr<BackingFile> &file, int64_t offset);
   Result copyIn(Front &front, void *to, const void *from, size_t bytes,
@@ -49,6 +59,7 @@ private:
   DeferredContents &Contents;
   StagingBuffers &Buffers;
   MappedFiles Mapped;
+  SourceHistory Sources;
 };
 
 /// Writes out of staging buffers (StagingWrite.cpp).
@@ -92,6 +103,10 @@ private:
   DeferredContents &Contents;
   StagingBuffers &Buffers;
 };
+
+/// free() and what else releases memory is heard of: the program has not
+/// brought an allocator of its own (process/InterposeMemory.cpp).
+bool releasesAreHeard();
 
 struct Staging {
   DeferredContents contents;

@@ -49,6 +49,10 @@ Result StagingCopies::copy(Front &front, void *to, const void *from,
   if (!toBuffer)
     if (Status status = Buffers.beforeOverwrite(to, bytes, true); !status.ok())
       return status;
+  if (toBuffer && !fromBuffer)
+    if (const std::optional<Result> later =
+            copyProtected(front, to, from, bytes, stream, async))
+      return *later;
   DRAGON_CHECK(copyBytes(front, to, from, bytes, stream, async));
   if (!toBuffer)
     Buffers.overwritten(to, bytes);

@@ -54,8 +54,7 @@ class Tables:
         self.many_small = True
         # All small buffers together are one launch's; so is what its pointers may reach besides. They share chunks, with gaps
         # and with the table, but for the first ones that are managed.
-        self.require([(m, 0, m.words) for m in self.memories if m.on_device and m.allocated],
-                     count * (each * 4 // 512 + 1) * 512 // self.chunk + 3 + (4 if managed else 0))
+        self.require_all(count * (each * 4 // 512 + 1) * 512 // self.chunk + 3 + (4 if managed else 0))
         return True
 
     def one_small(self, small, count, each, stream):

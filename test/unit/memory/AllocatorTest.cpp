@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/memory/Allocator.h"
+#include "runtime/base/HostRanges.h"
 #include "runtime/device/ForwardingDevice.h"
-#include "runtime/memory/HostRanges.h"
 #include "test/unit/support/memory/PlacesFixture.h"
 
 #include <algorithm>

@@ -136,6 +136,21 @@ TEST_P(FileTierTest, ShortTransfersAndInterruptionsGoUnnoticed) {
   EXPECT_GT(faults.calls(), 10u);
 }
 
+TEST_P(FileTierTest, WhatIsCancelledIsDoneAgain) {
+  auto file = open(folder.file("data"));
+  Memory data(3 << 20), back(3 << 20);
+  data.randomise(5);
+  faults.failWith = ECANCELED;
+  for (uint64_t n : {1, 2, 3}) {
+    faults.restart();
+    faults.failAt = n;
+    ASSERT_TRUE(tier->write(*file, data.data, data.bytes, 0).ok());
+    faults.restart();
+    ASSERT_TRUE(tier->read(*file, back.data, back.bytes, 0).ok());
+    EXPECT_EQ(std::memcmp(data.data, back.data, data.bytes), 0);
+  }
+}
+
 TEST_P(FileTierTest, EachFailureIsReportedAndTheOthersComplete) {
   auto bad = open(folder.file("bad"));
   auto good = open(folder.file("good"));

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/memory/HostRanges.h"
+#include "runtime/base/HostRanges.h"
 
 #include <algorithm>
 

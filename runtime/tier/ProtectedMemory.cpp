@@ -1,0 +1,352 @@
+//===- ProtectedMemory.cpp - the program's memory as it was ---------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/tier/ProtectedMemory.h"
+
+#include <algorithm>
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <utility>
+
+namespace dragon {
+
+namespace {
+
+constexpr uintptr_t Unit = ProtectedMemory::UnitBytes;
+
+using Range = HalfOpen<uintptr_t>;
+
+/// Whose pages are written by other processes or devices.
+constexpr std::array<std::string_view, 6> ForeignWriters = {
+    "/libmpi", "/libibverbs", "/libucp", "/libfabric", "/liburing", "/libaio"};
+
+struct Mapping {
+  uintptr_t begin, end;
+  std::string_view access; ///< rwxp
+  std::string_view path;
+};
+
+/// A line of /proc/self/maps; false: it is none.
+bool parse(char *line, Mapping &mapping) {
+  int access = 0, path = 0;
+  if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %n%*4s %*x %*x:%*x %*u %n",
+                  &mapping.begin, &mapping.end, &access, &path) != 2 ||
+      !path)
+    return false;
+  mapping.access = {line + access, 4};
+  mapping.path = line + path;
+  if (mapping.path.ends_with('\n'))
+    mapping.path.remove_suffix(1);
+  return true;
+}
+
+// Where the thread stored last that was not protected. Read in the handler:
+// must not allocate on first use.
+__attribute__((tls_model("initial-exec"))) thread_local uintptr_t notProtected =
+    0;
+
+void *memoryAt(uintptr_t address) { return reinterpret_cast<void *>(address); }
+
+// The C library's functions have fronts that save what is protected: these must
+// not come to them.
+bool setAccess(uintptr_t begin, uintptr_t end, int access) {
+  return ::syscall(SYS_mprotect, begin, end - begin, access) == 0;
+}
+
+Range unitsOf(uintptr_t begin, uintptr_t end) {
+  return {begin / Unit * Unit, (end + Unit - 1) / Unit * Unit};
+}
+
+} // namespace
+
+class ProtectedMemory::Changing {
+public:
+  explicit Changing(ProtectedMemory &memory) : Memory(memory) {
+    ::pthread_rwlock_wrlock(&Memory.Lock);
+  }
+  ~Changing() {
+    Memory.Saved = std::ranges::any_of(
+        Memory.Copies, [](const auto &known) { return known.second.changed; });
+    Memory.Any = !Memory.Copies.empty() || !Memory.Protected.empty();
+    ::pthread_rwlock_unlock(&Memory.Lock);
+  }
+  Changing(const Changing &) = delete;
+  Changing &operator=(const Changing &) = delete;
+
+private:
+  ProtectedMemory &Memory;
+};
+
+ProtectedMemory &ProtectedMemory::get() {
+  static auto *theMemory = new ProtectedMemory;
+  return *theMemory;
+}
+
+/// Stores are all that changes it, and its end is told: it belongs to the
+/// allocator, or to a private anonymous mapping. Stacks of threads are such
+/// mappings, too, each on top of pages without access.
+bool ProtectedMemory::canBeProtected(uintptr_t begin, uintptr_t end) {
+  const std::unique_ptr<FILE, int (*)(FILE *)> maps(
+      std::fopen("/proc/self/maps", "re"), std::fclose);
+  if (!maps)
+    return false;
+  uintptr_t at = begin, previousEnd = 0;
+  bool onTopOfNothing = false;
+  char line[4096 + 128];
+  Mapping mapping;
+  while (std::fgets(line, sizeof line, maps.get())) {
+    if (!parse(line, mapping))
+      return false;
+    if (std::ranges::any_of(ForeignWriters, [&](std::string_view name) {
+          return mapping.path.find(name) != std::string_view::npos;
+        }))
+      return false;
+    if (at < end && mapping.begin <= at && at < mapping.end) {
+      const bool stack = onTopOfNothing && previousEnd == mapping.begin;
+      const bool access = mapping.access == "rw-p" ||
+                          (mapping.access == "r--p" &&
+                           isProtected(at, std::min(end, mapping.end)));
+      if (!access || stack ||
+          !(mapping.path.empty() || mapping.path == "[heap]" ||
+            mapping.path.starts_with("[anon:")))
+        return false;
+      at = mapping.end;
+    }
+    onTopOfNothing = mapping.access == "---p";
+    previousEnd = mapping.end;
+  }
+  return at >= end;
+}
+
+bool ProtectedMemory::protect(uintptr_t begin, uintptr_t end) {
+  const auto [first, last] = unitsIn(begin, end);
+  if (first >= last || !canBeProtected(begin, end))
+    return false;
+  const Changing lock(*this);
+  if (!copiedLocked(begin, end).empty())
+    return false;
+  if (!Registered)
+    Registered =
+        ::pthread_atfork(lockForFork, unlockInParent, renewInChild) == 0;
+  if (!Registered || !takeFaults(first, last) ||
+      !copy(begin, first, /*changed=*/false))
+    return false;
+  if (!copy(last, end, false)) {
+    forgetLocked(begin, end);
+    return false;
+  }
+  if (!setAccess(first, last, PROT_READ)) {
+    setAccess(first, last, PROT_READ | PROT_WRITE);
+    forgetLocked(begin, end);
+    return false;
+  }
+  Protected += Range(first, last);
+  HostRanges::add(first, last);
+  return true;
+}
+
+/// Before they are protected. Ranges stay: memory is protected again and again,
+/// and a fault that is not ours goes on to the program.
+bool ProtectedMemory::takeFaults(uintptr_t begin, uintptr_t end) {
+  std::vector<uintptr_t> joined;
+  const auto [first, last] = Handled.equal_range(Range(begin, end));
+  for (auto it = first; it != last; ++it) {
+    begin = std::min(begin, it->lower());
+    end = std::max(end, it->upper());
+    joined.push_back(it->lower());
+  }
+  if (!addFaultRange(begin, end, *this).ok())
+    return false;
+  for (uintptr_t old : joined)
+    if (old != begin)
+      removeFaultRange(old);
+  for (uintptr_t old : joined)
+    Handled -= Range(old, end);
+  Handled += Range(begin, end);
+  return true;
+}
+
+void ProtectedMemory::makeWritable(uintptr_t begin, uintptr_t end) {
+  setAccess(begin, end, PROT_READ | PROT_WRITE);
+  Protected -= Range(begin, end);
+  HostRanges::remove(begin, end);
+}
+
+bool ProtectedMemory::copy(uintptr_t begin, uintptr_t end, bool changed) {
+  if (begin == end)
+    return true;
+  const long made =
+      ::syscall(SYS_mmap, nullptr, end - begin, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (made == -1)
+    return false;
+  std::memcpy(memoryAt(uintptr_t(made)), memoryAt(begin), end - begin);
+  Copies[begin] = {end, memoryAt(uintptr_t(made)), changed};
+  return true;
+}
+
+bool ProtectedMemory::saveLocked(uintptr_t begin, uintptr_t end) {
+  const Range units = unitsOf(begin, end);
+  for (uintptr_t at = units.lower(); at < units.upper(); at += Unit) {
+    if (!overlaps(Protected, at, at + Unit))
+      continue;
+    if (!copy(at, at + Unit, /*changed=*/true))
+      return false;
+    makeWritable(at, at + Unit);
+  }
+  return true;
+}
+
+bool ProtectedMemory::save(uintptr_t begin, uintptr_t end) {
+  if (!Any.load(std::memory_order_acquire) || begin >= end)
+    return true;
+  const Changing lock(*this);
+  return saveLocked(begin, end);
+}
+
+void ProtectedMemory::release(uintptr_t begin, uintptr_t end) {
+  if (!Any.load(std::memory_order_acquire) || begin >= end)
+    return;
+  const Changing lock(*this);
+  forgetLocked(begin, end);
+  const auto [first, last] = unitsIn(begin, end);
+  if (first >= last)
+    return;
+  // Ranges that are not protected may be the program's to protect.
+  std::vector<Range> writable;
+  const auto [from, to] = Protected.equal_range(Range(first, last));
+  for (auto it = from; it != to; ++it)
+    writable.push_back(
+        {std::max(it->lower(), first), std::min(it->upper(), last)});
+  for (const Range &range : writable)
+    makeWritable(range.lower(), range.upper());
+}
+
+ProtectedMemory::Ranges ProtectedMemory::saved() {
+  const Changing lock(*this);
+  Ranges ranges;
+  for (const auto &[begin, copy] : Copies) {
+    if (!copy.changed)
+      continue;
+    if (!ranges.empty() && ranges.back().second == begin)
+      ranges.back().second = copy.end;
+    else
+      ranges.push_back({begin, copy.end});
+  }
+  return ranges;
+}
+
+ProtectedMemory::Ranges ProtectedMemory::copiedLocked(uintptr_t begin,
+                                                      uintptr_t end) const {
+  Ranges ranges;
+  auto it = Copies.lower_bound(begin);
+  if (it != Copies.begin() && std::prev(it)->second.end > begin)
+    --it;
+  for (; it != Copies.end() && it->first < end; ++it)
+    ranges.push_back({it->first, it->second.end});
+  return ranges;
+}
+
+ProtectedMemory::Ranges ProtectedMemory::copied(uintptr_t begin,
+                                                uintptr_t end) {
+  if (!Any.load(std::memory_order_acquire))
+    return {};
+  const Changing lock(*this);
+  return copiedLocked(begin, end);
+}
+
+void ProtectedMemory::forget(uintptr_t begin, uintptr_t end) {
+  const Changing lock(*this);
+  forgetLocked(begin, end);
+}
+
+void ProtectedMemory::forgetLocked(uintptr_t begin, uintptr_t end) {
+  for (auto it = Copies.lower_bound(begin);
+       it != Copies.end() && it->first < end;) {
+    if (it->second.end > end)
+      break;
+    ::syscall(SYS_munmap, it->second.memory, it->second.end - it->first);
+    it = Copies.erase(it);
+  }
+}
+
+bool ProtectedMemory::isProtected(uintptr_t begin, uintptr_t end) {
+  if (!Any.load(std::memory_order_acquire))
+    return false;
+  const Changing lock(*this);
+  return boost::icl::contains(Protected, Range(begin, end));
+}
+
+bool ProtectedMemory::concerns(uintptr_t begin, uintptr_t end) {
+  if (!Any.load(std::memory_order_acquire) || begin >= end)
+    return false;
+  const Changing lock(*this);
+  return overlaps(Protected, begin, end) || !copiedLocked(begin, end).empty();
+}
+
+ProtectedMemory::Reading::Reading() { ::pthread_rwlock_rdlock(&get().Lock); }
+ProtectedMemory::Reading::~Reading() { ::pthread_rwlock_unlock(&get().Lock); }
+
+const void *ProtectedMemory::Reading::placeOf(uintptr_t address,
+                                              size_t &bytes) const {
+  const auto &copies = get().Copies;
+  auto next = copies.upper_bound(address);
+  if (next != copies.begin()) {
+    const auto &[begin, copy] = *std::prev(next);
+    if (address < copy.end) {
+      bytes = std::min(bytes, copy.end - address);
+      return static_cast<const char *>(copy.memory) + (address - begin);
+    }
+  }
+  if (next != copies.end())
+    bytes = std::min(bytes, next->first - address);
+  return memoryAt(address);
+}
+
+bool ProtectedMemory::hostFault(uintptr_t address, bool write) {
+  // Another thread may have made it writable between the store and here. The
+  // second time it is something else.
+  if (!write)
+    return false;
+  const Changing lock(*this);
+  if (!overlaps(Protected, address, address + 1))
+    return std::exchange(notProtected, address) != address;
+  notProtected = 0;
+  if (saveLocked(address, address + 1))
+    return true;
+  std::fputs("dragon: error: no memory to save what the program overwrites "
+             "before it was fetched; set DRAGON_PROTECT=0\n",
+             stderr);
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// fork: a child reaches no device, and writes where it likes.
+//===----------------------------------------------------------------------===//
+
+void ProtectedMemory::lockForFork() { ::pthread_rwlock_wrlock(&get().Lock); }
+
+void ProtectedMemory::unlockInParent() { ::pthread_rwlock_unlock(&get().Lock); }
+
+void ProtectedMemory::renewInChild() {
+  ProtectedMemory &memory = get();
+  for (const Range &range : memory.Protected)
+    setAccess(range.lower(), range.upper(), PROT_READ | PROT_WRITE);
+  memory.Any = memory.Saved = false;
+  const pthread_rwlock_t fresh =
+      PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+  memory.Lock = fresh;
+}
+
+} // namespace dragon
