@@ -78,7 +78,7 @@ bool ProgramMemory::isNeeded(uintptr_t begin, uintptr_t end) const {
 
 bool ProgramMemory::keep(uintptr_t begin, uintptr_t end,
                          void (*release)(void *)) {
-  uint64_t kept = end - begin;
+  uint64_t kept = Slabs.Pool.used() + (end - begin);
   for (const auto &[start, other] : Freed)
     kept += other.end - start;
   if (kept > Ctx.limits.hostBytes || !isNeeded(begin, end))

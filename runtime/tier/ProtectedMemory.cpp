@@ -134,7 +134,10 @@ bool ProtectedMemory::protect(uintptr_t begin, uintptr_t end) {
   if (first >= last || !canBeProtected(begin, end))
     return false;
   const Changing lock(*this);
-  if (!copiedLocked(begin, end).empty())
+  if (!copiedLocked(begin, end).empty() ||
+      std::ranges::any_of(Excluded, [&](const auto &range) {
+        return range.first < end && begin < range.second;
+      }))
     return false;
   if (!Registered)
     Registered =
@@ -152,6 +155,7 @@ bool ProtectedMemory::protect(uintptr_t begin, uintptr_t end) {
     return false;
   }
   Protected += Range(first, last);
+  Changed -= Range(first, last);
   HostRanges::add(first, last);
   return true;
 }
@@ -204,6 +208,7 @@ bool ProtectedMemory::saveLocked(uintptr_t begin, uintptr_t end) {
     if (!copy(at, at + Unit, /*changed=*/true))
       return false;
     makeWritable(at, at + Unit);
+    Changed += Range(at, at + Unit);
   }
   return true;
 }
@@ -286,6 +291,21 @@ bool ProtectedMemory::isProtected(uintptr_t begin, uintptr_t end) {
     return false;
   const Changing lock(*this);
   return boost::icl::contains(Protected, Range(begin, end));
+}
+
+bool ProtectedMemory::wasChanged(uintptr_t begin, uintptr_t end) {
+  const Changing lock(*this);
+  return overlaps(Changed, begin, end);
+}
+
+void ProtectedMemory::exclude(uintptr_t begin, uintptr_t end) {
+  const Changing lock(*this);
+  Excluded[begin] = std::max(Excluded[begin], end);
+}
+
+void ProtectedMemory::include(uintptr_t begin) {
+  const Changing lock(*this);
+  Excluded.erase(begin);
 }
 
 bool ProtectedMemory::concerns(uintptr_t begin, uintptr_t end) {

@@ -90,8 +90,13 @@ public:
   /// Nobody needs the copies of what lies in [begin, end).
   void forget(uintptr_t begin, uintptr_t end);
 
-  /// The program has not written to any of it since.
-  bool isProtected(uintptr_t begin, uintptr_t end);
+  /// The program has written to some of it, or released it, since it was
+  /// protected last.
+  bool wasChanged(uintptr_t begin, uintptr_t end);
+  /// The device may write to the memory, which raises no signal: it is not
+  /// protected from now on, or may be again.
+  void exclude(uintptr_t begin, uintptr_t end);
+  void include(uintptr_t begin);
 
   /// Some of it is protected, or there is a copy of it.
   bool concerns(uintptr_t begin, uintptr_t end);
@@ -119,6 +124,7 @@ private:
   void forgetLocked(uintptr_t begin, uintptr_t end);
   bool saveLocked(uintptr_t begin, uintptr_t end);
   bool canBeProtected(uintptr_t begin, uintptr_t end);
+  bool isProtected(uintptr_t begin, uintptr_t end);
   bool takeFaults(uintptr_t begin, uintptr_t end);
   void makeWritable(uintptr_t begin, uintptr_t end);
   static void lockForFork();
@@ -133,6 +139,8 @@ private:
     bool changed; ///< the program has written to the original, or may
   };
   IntervalSet<uintptr_t> Protected;
+  IntervalSet<uintptr_t> Changed; ///< was protected, and has been saved
+  std::map<uintptr_t, uintptr_t> Excluded; ///< begin: end
   /// Where faults come to us. Ranges that touch stay apart: a fault range has
   /// one beginning.
   boost::icl::separate_interval_set<uintptr_t, std::less, HalfOpen<uintptr_t>>

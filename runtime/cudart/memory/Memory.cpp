@@ -15,6 +15,7 @@
 #include "runtime/cudart/memory/GraphMemory.h"
 #include "runtime/cudart/memory/PlainMemory.h"
 #include "runtime/cudart/modules/Module.h"
+#include "runtime/tier/ProtectedMemory.h"
 #include "runtime/trace/Log.h"
 
 #include <cstdlib>
@@ -331,23 +332,30 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags) {
   return withDevice([&](Front &front) -> Result {
     if (!pointer || !bytes || (flags & ~Known))
       return cudaErrorInvalidValue;
-    // The device may write to it, and the driver wants it writable.
+    const auto begin = reinterpret_cast<uintptr_t>(pointer);
+    // The driver wants it writable.
     if (HostRanges::overlaps(pointer, bytes))
       if (Status status =
               front.runtime.files().releaseProgramMemory(pointer, bytes);
           !status.ok())
         return status;
-    if (front.gpu)
-      return DRAGON_NVIDIA(cudaHostRegister, pointer, bytes, flags);
-    return pinnedMemory().add(
-               {reinterpret_cast<uintptr_t>(pointer), bytes, flags, true})
-               ? cudaSuccess
-               : cudaErrorHostMemoryAlreadyRegistered;
+    if (front.gpu) {
+      const cudaError_t error =
+          DRAGON_NVIDIA(cudaHostRegister, pointer, bytes, flags);
+      if (error == cudaSuccess)
+        ProtectedMemory::get().exclude(begin, begin + bytes);
+      return error;
+    }
+    if (!pinnedMemory().add({begin, bytes, flags, true}))
+      return cudaErrorHostMemoryAlreadyRegistered;
+    ProtectedMemory::get().exclude(begin, begin + bytes);
+    return cudaSuccess;
   });
 }
 
 cudaError_t cudaHostUnregister(void *pointer) {
   return withDevice([&](Front &front) -> Result {
+    ProtectedMemory::get().include(reinterpret_cast<uintptr_t>(pointer));
     if (front.gpu)
       return DRAGON_NVIDIA(cudaHostUnregister, pointer);
     return pinnedMemory().take(reinterpret_cast<uintptr_t>(pointer), true)

@@ -12,6 +12,9 @@
 // what goes away otherwise is saved first. Where nothing is protected a call
 // costs one load.
 //
+// A program that another linker has linked has none of these functions in front
+// of the C library's (StandIns.s.in), so it gets no protection.
+//
 // The C library's own calls of these functions do not come here. They are of
 // its own mappings, and of what free() and its like were given.
 //

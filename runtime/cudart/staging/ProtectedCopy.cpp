@@ -32,10 +32,10 @@ StagingCopies::copyProtected(Front &front, void *to, const void *from,
   if (!buffer || buffer->hostAccessible || buffer->driverMoved ||
       front.runtime.buffers().find(source) || !isPageable(front, from))
     return std::nullopt;
-  auto isAsItWas = [&](uintptr_t begin, uintptr_t end) {
-    return memory.isProtected(begin, end);
+  auto wasChanged = [&](uintptr_t begin, uintptr_t end) {
+    return memory.wasChanged(begin, end);
   };
-  if (!Sources.isWorthProtecting(source, isAsItWas))
+  if (!Sources.isWorthProtecting(source, wasChanged))
     return std::nullopt;
   waitForHostFunctions(front, stream);
   if (Status status = front.runtime.files().settleCopied(from, bytes);

@@ -27,15 +27,15 @@ namespace dragon {
 class SourceHistory {
 public:
   /// A copy from the source begins: it is worth being protected.
-  /// `isAsItWas(begin, end)`: what was protected last has not been written to.
+  /// `wasChanged(begin, end)`: what was protected last had to be saved.
   template <typename Predicate>
-  bool isWorthProtecting(uintptr_t source, Predicate isAsItWas) {
+  bool isWorthProtecting(uintptr_t source, Predicate wasChanged) {
     std::lock_guard<std::mutex> guard(Lock);
     auto found = Sources.find(source);
     if (found == Sources.end())
       return true;
     Source &known = found->second;
-    if (known.begin < known.end && !isAsItWas(known.begin, known.end)) {
+    if (known.begin < known.end && wasChanged(known.begin, known.end)) {
       known.penalty = std::clamp(2 * known.penalty, 1u, MostSkipped);
       known.skip = known.penalty;
     }

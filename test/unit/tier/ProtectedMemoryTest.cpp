@@ -92,8 +92,8 @@ TEST(ProtectedMemory, StoresAreMadeAndReadsSeeWhatWasThere) {
   const ProtectedMemory::Ranges saved{
       {array.begin() + Unit, array.begin() + 2 * Unit}};
   EXPECT_EQ(array.memory().saved(), saved);
-  EXPECT_TRUE(array.memory().isProtected(array.begin(), array.begin() + Unit));
-  EXPECT_FALSE(array.memory().isProtected(array.begin(), array.end()));
+  EXPECT_FALSE(array.memory().wasChanged(array.begin(), array.begin() + Unit));
+  EXPECT_TRUE(array.memory().wasChanged(array.begin(), array.end()));
   array.memory().forget(saved[0].first, saved[0].second);
   EXPECT_FALSE(array.memory().hasSaved());
   EXPECT_FALSE(array.isAsItWas()); // nobody needed it
@@ -122,6 +122,15 @@ TEST(ProtectedMemory, MemoryOfWhichThereAreCopiesIsNotProtectedAgain) {
   array.memory().forget(array.begin(), array.end());
   EXPECT_TRUE(array.protect());
   EXPECT_EQ(array.byte(0), 1);
+}
+
+TEST(ProtectedMemory, WhatTheDeviceMayWriteIsNotProtected) {
+  Array array(4 * Unit);
+  const uintptr_t middle = array.begin() + Unit + 100;
+  array.memory().exclude(middle, middle + 8);
+  EXPECT_FALSE(array.protect());
+  array.memory().include(middle);
+  EXPECT_TRUE(array.protect());
 }
 
 TEST(ProtectedMemory, SaveAndReleaseMakeItWritable) {
