@@ -2,7 +2,7 @@
 # One stand-in for each function that the library exports. But for those of memory (InterposeMemory.cpp): to load the library
 # takes memory and releases some.
 cmake_minimum_required(VERSION 3.25)
-set(of_memory free realloc reallocarray munmap mremap madvise mprotect pkey_mprotect mmap mmap64 dlclose)
+set(of_memory free realloc reallocarray munmap mremap madvise mprotect pkey_mprotect mmap mmap64)
 execute_process(COMMAND "${NM}" -D --defined-only -P "${LIBRARY}" OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 file(READ "${TEMPLATE}" text)
 string(REPLACE "\n" ";" lines "${symbols}")

@@ -8,6 +8,7 @@
 #include "runtime/core/RuntimeImpl.h"
 
 #include "runtime/base/HostRanges.h"
+#include "runtime/tier/ProtectedMemory.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
@@ -103,6 +104,11 @@ Status RuntimeImpl::start() {
                          "DRAGON_TRACE='{}': the file cannot be opened: {}",
                          Ctx.config.trace, std::strerror(errno));
   DRAGON_TRY(Store.start());
+  // Beside what buffers have there.
+  constexpr uint64_t ShareOfSaved = 4;
+  if (!Ctx.config.swapDirs.empty())
+    ProtectedMemory::get().setRoom(Ctx.limits.hostBytes / ShareOfSaved,
+                                   Ctx.config.swapDirs.front());
   DRAGON_ASSIGN(Ctx.copyIn, Ctx.device->createQueue(Device::NonBlocking, 0));
   DRAGON_ASSIGN(Ctx.copyOut, Ctx.device->createQueue(Device::NonBlocking, 0));
   DRAGON_TRY(Ctx.device->setFaultHandler(&RuntimeImpl::onFault, this));

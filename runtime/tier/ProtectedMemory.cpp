@@ -7,8 +7,11 @@
 
 #include "runtime/tier/ProtectedMemory.h"
 
+#include "runtime/tier/FileTier.h"
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -94,15 +97,17 @@ ProtectedMemory &ProtectedMemory::get() {
 }
 
 /// Stores are all that changes it, and its end is told: it belongs to the
-/// allocator, or to a private anonymous mapping. Stacks of threads are such
-/// mappings, too, each on top of pages without access.
+/// allocator, to a private anonymous mapping, or to the executable. Stacks of
+/// threads are such mappings, too, each on top of pages without access, and
+/// variables of libraries, each behind a part of its file.
 bool ProtectedMemory::canBeProtected(uintptr_t begin, uintptr_t end) {
   const std::unique_ptr<FILE, int (*)(FILE *)> maps(
       std::fopen("/proc/self/maps", "re"), std::fclose);
   if (!maps)
     return false;
   uintptr_t at = begin, previousEnd = 0;
-  bool onTopOfNothing = false;
+  bool onTopOfNothing = false, behindLibrary = false;
+  std::string executable; // the first one
   char line[4096 + 128];
   Mapping mapping;
   while (std::fgets(line, sizeof line, maps.get())) {
@@ -113,17 +118,21 @@ bool ProtectedMemory::canBeProtected(uintptr_t begin, uintptr_t end) {
         }))
       return false;
     if (at < end && mapping.begin <= at && at < mapping.end) {
-      const bool stack = onTopOfNothing && previousEnd == mapping.begin;
+      const bool others =
+          (onTopOfNothing || behindLibrary) && previousEnd == mapping.begin;
       const bool access = mapping.access == "rw-p" ||
                           (mapping.access == "r--p" &&
                            isProtected(at, std::min(end, mapping.end)));
-      if (!access || stack ||
+      if (!access || others ||
           !(mapping.path.empty() || mapping.path == "[heap]" ||
             mapping.path.starts_with("[anon:")))
         return false;
       at = mapping.end;
     }
+    if (executable.empty())
+      executable = mapping.path;
     onTopOfNothing = mapping.access == "---p";
+    behindLibrary = mapping.path.starts_with('/') && mapping.path != executable;
     previousEnd = mapping.end;
   }
   return at >= end;
@@ -142,6 +151,10 @@ bool ProtectedMemory::protect(uintptr_t begin, uintptr_t end) {
   if (!Registered)
     Registered =
         ::pthread_atfork(lockForFork, unlockInParent, renewInChild) == 0;
+  // Not in the handler. Where there is none, all copies are in memory.
+  if (File < 0 && !Directory.empty())
+    if (StatusOr<int> file = openUnnamed(Directory); file.ok())
+      File = *file;
   if (!Registered || !takeFaults(first, last) ||
       !copy(begin, first, /*changed=*/false))
     return false;
@@ -181,34 +194,87 @@ bool ProtectedMemory::takeFaults(uintptr_t begin, uintptr_t end) {
   return true;
 }
 
-void ProtectedMemory::makeWritable(uintptr_t begin, uintptr_t end) {
-  setAccess(begin, end, PROT_READ | PROT_WRITE);
+bool ProtectedMemory::makeWritable(uintptr_t begin, uintptr_t end) {
+  if (!setAccess(begin, end, PROT_READ | PROT_WRITE))
+    return false;
   Protected -= Range(begin, end);
   HostRanges::remove(begin, end);
+  return true;
+}
+
+void ProtectedMemory::setRoom(uint64_t bytes, std::string directory) {
+  const Changing lock(*this);
+  Room = bytes;
+  Directory = std::move(directory);
+}
+
+void *ProtectedMemory::copyToFile(uintptr_t begin, uintptr_t end,
+                                  int64_t &slot) {
+  slot = FreeSlots.empty() ? FileEnd : FreeSlots.back();
+  for (uintptr_t at = begin; at < end;) {
+    const long wrote =
+        ::syscall(SYS_pwrite64, File, at, end - at, slot + int64_t(at - begin));
+    if (wrote < 0 && errno != EINTR)
+      return nullptr;
+    at += uintptr_t(std::max(wrote, 0l));
+  }
+  const long made = ::syscall(SYS_mmap, nullptr, end - begin, PROT_READ,
+                              MAP_SHARED, File, slot);
+  if (made == -1)
+    return nullptr;
+  if (FreeSlots.empty())
+    FileEnd += Unit;
+  else
+    FreeSlots.pop_back();
+  return memoryAt(uintptr_t(made));
 }
 
 bool ProtectedMemory::copy(uintptr_t begin, uintptr_t end, bool changed) {
   if (begin == end)
     return true;
-  const long made =
-      ::syscall(SYS_mmap, nullptr, end - begin, PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (made == -1)
+  Copy made{end, nullptr, InMemory, changed};
+  if (Copied + (end - begin) > Room && File >= 0)
+    made.memory = copyToFile(begin, end, made.slot);
+  if (!made.memory) {
+    made.slot = InMemory;
+    const long memory =
+        ::syscall(SYS_mmap, nullptr, end - begin, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == -1)
+      return false;
+    made.memory = memoryAt(uintptr_t(memory));
+    std::memcpy(made.memory, memoryAt(begin), end - begin);
+    Copied += end - begin;
+  }
+  Copies[begin] = made;
+  return true;
+}
+
+bool ProtectedMemory::saveUnit(uintptr_t unit) {
+  if (!copy(unit, unit + Unit, /*changed=*/true))
     return false;
-  std::memcpy(memoryAt(uintptr_t(made)), memoryAt(begin), end - begin);
-  Copies[begin] = {end, memoryAt(uintptr_t(made)), changed};
+  Changed += Range(unit, unit + Unit);
   return true;
 }
 
 bool ProtectedMemory::saveLocked(uintptr_t begin, uintptr_t end) {
   const Range units = unitsOf(begin, end);
   for (uintptr_t at = units.lower(); at < units.upper(); at += Unit) {
-    if (!overlaps(Protected, at, at + Unit))
+    const auto range = Protected.find(Range(at, at + Unit));
+    if (range == Protected.end())
       continue;
-    if (!copy(at, at + Unit, /*changed=*/true))
+    // A process has so many mappings at most: then all around it is saved.
+    const Range around = *range;
+    if (!saveUnit(at))
       return false;
-    makeWritable(at, at + Unit);
-    Changed += Range(at, at + Unit);
+    if (makeWritable(at, at + Unit))
+      continue;
+    for (uintptr_t other = around.lower(); other < around.upper();
+         other += Unit)
+      if (other != at && !saveUnit(other))
+        return false;
+    if (!makeWritable(around.lower(), around.upper()))
+      return false;
   }
   return true;
 }
@@ -281,7 +347,12 @@ void ProtectedMemory::forgetLocked(uintptr_t begin, uintptr_t end) {
        it != Copies.end() && it->first < end;) {
     if (it->second.end > end)
       break;
-    ::syscall(SYS_munmap, it->second.memory, it->second.end - it->first);
+    const uint64_t bytes = it->second.end - it->first;
+    ::syscall(SYS_munmap, it->second.memory, bytes);
+    if (it->second.slot == InMemory)
+      Copied -= bytes;
+    else
+      FreeSlots.push_back(it->second.slot);
     it = Copies.erase(it);
   }
 }
@@ -345,7 +416,7 @@ bool ProtectedMemory::hostFault(uintptr_t address, bool write) {
   notProtected = 0;
   if (saveLocked(address, address + 1))
     return true;
-  std::fputs("dragon: error: no memory to save what the program overwrites "
+  std::fputs("dragon: error: no room to save what the program overwrites "
              "before it was fetched; set DRAGON_PROTECT=0\n",
              stderr);
   return false;

@@ -49,6 +49,7 @@
 #include <cstdint>
 #include <map>
 #include <pthread.h>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -69,12 +70,16 @@ public:
             end / UnitBytes * UnitBytes};
   }
 
+  /// Copies of more than so many bytes in all are in a file without a name in
+  /// that directory.
+  void setRoom(uint64_t bytes, std::string directory);
+
   /// False: nothing has been done, since the memory is of a kind that cannot be
   /// protected, or has no whole unit, or there are copies of some of it.
   bool protect(uintptr_t begin, uintptr_t end);
   /// The program is about to change or release the memory: what is protected is
-  /// saved and writable. False, with errno: there is no memory to save it in,
-  /// and what was not saved is protected still.
+  /// saved and writable. False, with errno: there is no room to save it in, and
+  /// what was not saved is protected still.
   bool save(uintptr_t begin, uintptr_t end);
   /// Nobody needs the bytes any more: forget(), and what is protected becomes
   /// writable.
@@ -119,6 +124,7 @@ public:
 private:
   ProtectedMemory() = default;
   class Changing;
+  void *copyToFile(uintptr_t begin, uintptr_t end, int64_t &slot);
   bool copy(uintptr_t begin, uintptr_t end, bool changed);
   Ranges copiedLocked(uintptr_t begin, uintptr_t end) const;
   void forgetLocked(uintptr_t begin, uintptr_t end);
@@ -126,16 +132,19 @@ private:
   bool canBeProtected(uintptr_t begin, uintptr_t end);
   bool isProtected(uintptr_t begin, uintptr_t end);
   bool takeFaults(uintptr_t begin, uintptr_t end);
-  void makeWritable(uintptr_t begin, uintptr_t end);
+  bool saveUnit(uintptr_t unit);
+  bool makeWritable(uintptr_t begin, uintptr_t end);
   static void lockForFork();
   static void unlockInParent();
   static void renewInChild();
 
   /// Those who change it must not wait for ever while others read.
   pthread_rwlock_t Lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+  static constexpr int64_t InMemory = -1;
   struct Copy {
     uintptr_t end;
     void *memory;
+    int64_t slot; ///< where it is in the file, or InMemory
     bool changed; ///< the program has written to the original, or may
   };
   IntervalSet<uintptr_t> Protected;
@@ -146,6 +155,12 @@ private:
   boost::icl::separate_interval_set<uintptr_t, std::less, HalfOpen<uintptr_t>>
       Handled;
   std::map<uintptr_t, Copy> Copies; ///< by where the original begins
+  uint64_t Copied = 0;              ///< bytes, of copies in memory
+  uint64_t Room = UINT64_MAX;
+  std::string Directory; ///< of the file
+  int File = -1;
+  std::vector<int64_t> FreeSlots;
+  int64_t FileEnd = 0;
   std::atomic<bool> Saved{false};
   std::atomic<bool> Any{false}; ///< protected or saved
   bool Registered = false;      ///< for forks

@@ -19,7 +19,7 @@
 // its own mappings, and of what free() and its like were given.
 //
 // Sources: malloc(3), malloc_usable_size(3), mmap(2), mremap(2), madvise(2),
-// mprotect(2), dlclose(3).
+// mprotect(2).
 //
 //===----------------------------------------------------------------------===//
 
@@ -141,10 +141,5 @@ int pkey_mprotect(void *memory, size_t bytes, int access, int key) noexcept {
   }
 DRAGON_MMAP(mmap, off_t)
 DRAGON_MMAP(mmap64, off64_t)
-
-// Any of the library's arrays may go.
-int dlclose(void *library) noexcept {
-  return isSaved(nullptr, SIZE_MAX) ? DRAGON_REAL(dlclose)(library) : -1;
-}
 
 } // extern "C"

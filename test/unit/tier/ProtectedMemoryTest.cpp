@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/tier/ProtectedMemory.h"
+#include "test/unit/support/base/TemporaryFiles.h"
 
 #include <gtest/gtest.h>
 
@@ -18,6 +19,7 @@
 #include <vector>
 
 using namespace dragon;
+using namespace dragon::test;
 
 namespace {
 
@@ -172,6 +174,26 @@ TEST(ProtectedMemory, OtherMemoryIsNotProtected) {
     onStack = ProtectedMemory::get().protect(at - 5 * Unit / 2, at - 4096);
   }).join();
   EXPECT_FALSE(onStack);
+}
+
+TEST(ProtectedMemory, CopiesForWhichMemoryHasNoRoomAreInAFile) {
+  TemporaryFolder folder;
+  Array array(6 * Unit, 1000);
+  array.memory().setRoom(2 * Unit, folder.path());
+  ASSERT_TRUE(array.protect());
+  for (int round = 0; round < 2; ++round) {
+    for (size_t i = 0; i < 6; ++i)
+      array.store(i * Unit + 3, uint8_t(200 + i));
+    EXPECT_TRUE(array.isAsItWas());
+    EXPECT_EQ(array.byte(3), 200);
+    if (round == 0) { // slots are used again
+      array.memory().release(array.begin(), array.end());
+      for (size_t i = 0; i < 6; ++i)
+        array.store(i * Unit + 3, uint8_t((i * Unit + 3) * 7));
+      ASSERT_TRUE(array.protect());
+    }
+  }
+  array.memory().setRoom(UINT64_MAX, "");
 }
 
 TEST(ProtectedMemory, AChildWritesWhereItLikes) {
