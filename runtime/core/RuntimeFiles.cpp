@@ -95,10 +95,10 @@ Status RuntimeFiles::settleCopied(const void *memory, size_t bytes) {
 }
 
 Status RuntimeFiles::releaseProgramMemory(const void *memory, size_t bytes) {
-  constexpr uintptr_t Unit = ProtectedMemory::UnitBytes;
+  if (!HostRanges::overlaps(memory, bytes))
+    return {};
   const auto address = reinterpret_cast<uintptr_t>(memory);
-  const uintptr_t begin = address / Unit * Unit;
-  const uintptr_t end = (address + bytes + Unit - 1) / Unit * Unit;
+  const auto [begin, end] = ProtectedMemory::unitsOf(address, address + bytes);
   Status status =
       settleProgramMemory(reinterpret_cast<void *>(begin), end - begin);
   if (status.ok())

@@ -76,7 +76,7 @@ public:
   /// that was there before, is settled.
   Status settleCopied(const void *memory, size_t bytes);
   /// As settleProgramMemory, for memory that is protected: it is writable.
-  /// What cannot be settled is saved.
+  /// What cannot be settled is saved. Costs next to nothing if nothing is.
   Status releaseProgramMemory(const void *memory, size_t bytes);
   /// The program frees memory, of which some is protected. False: it is ready
   /// for that. True: it is needed still, and freed by `release` later.

@@ -23,13 +23,12 @@ rangesOf(std::span<Chunk *const> chunks,
   std::vector<StagedCopies::Range> ranges;
   for (const Chunk *chunk : chunks)
     for (const Piece &piece : chunk->storage.pieces())
-      for (size_t at = piece.begin, part; at < piece.end; at += part) {
-        part = piece.end - at;
-        const void *from =
-            memory.placeOf(uintptr_t(piece.offset) + (at - piece.begin), part);
-        ranges.push_back(
-            {chunk->va() + at, static_cast<const char *>(from), part});
-      }
+      memory.forParts(uintptr_t(piece.offset), piece.end - piece.begin,
+                      [&](size_t done, const void *from, size_t bytes) {
+                        ranges.push_back({chunk->va() + piece.begin + done,
+                                          static_cast<const char *>(from),
+                                          bytes});
+                      });
   return ranges;
 }
 

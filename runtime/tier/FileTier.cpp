@@ -44,12 +44,11 @@ void copyMemory(std::span<const FileRequest> requests) {
                  request.bytes);
       continue;
     }
-    for (size_t done = 0, part; done < request.bytes; done += part) {
-      part = request.bytes - done;
-      const void *from =
-          asItWas.placeOf(uintptr_t(request.offset) + done, part);
-      copies.add(static_cast<char *>(request.memory) + done, from, part);
-    }
+    asItWas.forParts(uintptr_t(request.offset), request.bytes,
+                     [&](size_t done, const void *from, size_t bytes) {
+                       copies.add(static_cast<char *>(request.memory) + done,
+                                  from, bytes);
+                     });
   }
   copies.flush();
   for (const FileRequest &request : requests)

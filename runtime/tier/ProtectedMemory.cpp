@@ -67,10 +67,6 @@ bool setAccess(uintptr_t begin, uintptr_t end, int access) {
   return ::syscall(SYS_mprotect, begin, end - begin, access) == 0;
 }
 
-Range unitsOf(uintptr_t begin, uintptr_t end) {
-  return {begin / Unit * Unit, (end + Unit - 1) / Unit * Unit};
-}
-
 } // namespace
 
 class ProtectedMemory::Changing {
@@ -79,8 +75,7 @@ public:
     ::pthread_rwlock_wrlock(&Memory.Lock);
   }
   ~Changing() {
-    Memory.Saved = std::ranges::any_of(
-        Memory.Copies, [](const auto &known) { return known.second.changed; });
+    Memory.Saved = Memory.ChangedCopies != 0;
     Memory.Any = !Memory.Copies.empty() || !Memory.Protected.empty();
     ::pthread_rwlock_unlock(&Memory.Lock);
   }
@@ -247,6 +242,7 @@ bool ProtectedMemory::copy(uintptr_t begin, uintptr_t end, bool changed) {
     Copied += end - begin;
   }
   Copies[begin] = made;
+  ChangedCopies += changed;
   return true;
 }
 
@@ -258,8 +254,8 @@ bool ProtectedMemory::saveUnit(uintptr_t unit) {
 }
 
 bool ProtectedMemory::saveLocked(uintptr_t begin, uintptr_t end) {
-  const Range units = unitsOf(begin, end);
-  for (uintptr_t at = units.lower(); at < units.upper(); at += Unit) {
+  const auto [first, last] = unitsOf(begin, end);
+  for (uintptr_t at = first; at < last; at += Unit) {
     const auto range = Protected.find(Range(at, at + Unit));
     if (range == Protected.end())
       continue;
@@ -305,7 +301,7 @@ void ProtectedMemory::release(uintptr_t begin, uintptr_t end) {
 }
 
 ProtectedMemory::Ranges ProtectedMemory::saved() {
-  const Changing lock(*this);
+  const Reading lock;
   Ranges ranges;
   for (const auto &[begin, copy] : Copies) {
     if (!copy.changed)
@@ -333,7 +329,7 @@ ProtectedMemory::Ranges ProtectedMemory::copied(uintptr_t begin,
                                                 uintptr_t end) {
   if (!Any.load(std::memory_order_acquire))
     return {};
-  const Changing lock(*this);
+  const Reading lock;
   return copiedLocked(begin, end);
 }
 
@@ -348,6 +344,7 @@ void ProtectedMemory::forgetLocked(uintptr_t begin, uintptr_t end) {
     if (it->second.end > end)
       break;
     const uint64_t bytes = it->second.end - it->first;
+    ChangedCopies -= it->second.changed;
     ::syscall(SYS_munmap, it->second.memory, bytes);
     if (it->second.slot == InMemory)
       Copied -= bytes;
@@ -360,12 +357,12 @@ void ProtectedMemory::forgetLocked(uintptr_t begin, uintptr_t end) {
 bool ProtectedMemory::isProtected(uintptr_t begin, uintptr_t end) {
   if (!Any.load(std::memory_order_acquire))
     return false;
-  const Changing lock(*this);
+  const Reading lock;
   return boost::icl::contains(Protected, Range(begin, end));
 }
 
 bool ProtectedMemory::wasChanged(uintptr_t begin, uintptr_t end) {
-  const Changing lock(*this);
+  const Reading lock;
   return overlaps(Changed, begin, end);
 }
 
@@ -382,7 +379,7 @@ void ProtectedMemory::include(uintptr_t begin) {
 bool ProtectedMemory::concerns(uintptr_t begin, uintptr_t end) {
   if (!Any.load(std::memory_order_acquire) || begin >= end)
     return false;
-  const Changing lock(*this);
+  const Reading lock;
   return overlaps(Protected, begin, end) || !copiedLocked(begin, end).empty();
 }
 

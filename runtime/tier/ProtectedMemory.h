@@ -70,6 +70,13 @@ public:
             end / UnitBytes * UnitBytes};
   }
 
+  /// The units that [begin, end) touches.
+  static std::pair<uintptr_t, uintptr_t> unitsOf(uintptr_t begin,
+                                                 uintptr_t end) {
+    return {begin / UnitBytes * UnitBytes,
+            (end + UnitBytes - 1) / UnitBytes * UnitBytes};
+  }
+
   /// Copies of more than so many bytes in all are in a file without a name in
   /// that directory.
   void setRoom(uint64_t bytes, std::string directory);
@@ -117,6 +124,15 @@ public:
     /// Where the bytes from `address` on are; cuts `bytes` to as many as are
     /// there.
     const void *placeOf(uintptr_t address, size_t &bytes) const;
+    /// part(done, from, bytes) for all places of a range.
+    template <typename Part>
+    void forParts(uintptr_t address, size_t bytes, Part part) const {
+      for (size_t done = 0, here; done < bytes; done += here) {
+        here = bytes - done;
+        const void *from = placeOf(address + done, here);
+        part(done, from, here);
+      }
+    }
   };
 
   bool hostFault(uintptr_t address, bool write) override;
@@ -156,6 +172,7 @@ private:
       Handled;
   std::map<uintptr_t, Copy> Copies; ///< by where the original begins
   uint64_t Copied = 0;              ///< bytes, of copies in memory
+  size_t ChangedCopies = 0;         ///< how many of them are `changed`
   uint64_t Room = UINT64_MAX;
   std::string Directory; ///< of the file
   int File = -1;

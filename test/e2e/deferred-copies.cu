@@ -9,64 +9,13 @@
 // RUN: %tight DRAGON_HOST_MEMORY=64M DRAGON_STATS=%t.json DRAGON_ELIDE=0 %t reread
 // RUN: %ledger %t.json 'avoided_deferred_copies == 0'
 // RUN: rm %t %t.json %t.remarks
-#include "e2e.h"
+#include "sums.h"
 #include <sstream>
-
-#ifndef WORDS
-#define WORDS (3 << 20) // 12 MiB
-#endif
-constexpr int N = WORDS;
-constexpr size_t Bytes = N * sizeof(uint32_t);
-
-constexpr int EACH = 16; ///< words of a thread
-
-__global__ void sum(const uint32_t *in, unsigned long long *total) {
-  int i = (blockIdx.x * blockDim.x + threadIdx.x) * EACH;
-  unsigned long long words = 0;
-  for (int k = 0; k < EACH; ++k)
-    words += in[i + k];
-  atomicAdd(total, words);
-}
 
 __global__ void copy(uint32_t *out, const uint32_t *in) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   out[i] = in[i];
 }
-
-static unsigned long long expected(uint32_t first) {
-  unsigned long long total = 0;
-  for (uint32_t i = 0; i < N; ++i)
-    total += first + i % 16;
-  return total;
-}
-
-/// The sum of what is in the device buffer.
-static unsigned long long total(const uint32_t *d_in,
-                                unsigned long long *d_total) {
-  unsigned long long result = 0;
-  CHECK(cudaMemset(d_total, 0, sizeof(result)));
-  sum<<<N / EACH / 256, 256>>>(d_in, d_total);
-  CHECK(cudaMemcpy(&result, d_total, sizeof(result), cudaMemcpyDeviceToHost));
-  return result;
-}
-
-static void fill(uint32_t *h, uint32_t first) {
-  for (uint32_t i = 0; i < N; ++i)
-    h[i] = first + i % 16;
-}
-
-struct Device {
-  uint32_t *in;
-  unsigned long long *total;
-  Device() {
-    CHECK(cudaMalloc(&in, Bytes));
-    CHECK(cudaMalloc(&total, sizeof(*total)));
-  }
-  ~Device() {
-    CHECK(cudaFree(in));
-    CHECK(cudaFree(total));
-  }
-};
 
 static void reread() {
   Device d;

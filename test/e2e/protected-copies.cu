@@ -13,7 +13,7 @@
 // RUN: %tight DRAGON_HOST_MEMORY=64M DRAGON_PROTECT=0 DRAGON_STATS=%t.json %t reread
 // RUN: %ledger %t.json 'avoided_deferred_copies == 0'
 // RUN: rm %t %t.json %t.remarks
-#include "e2e.h"
+#include "sums.h"
 #include <functional>
 #include <map>
 #include <sys/mman.h>
@@ -21,61 +21,22 @@
 #include <thread>
 #include <unistd.h>
 
-constexpr int N = 3 << 20; // 12 MiB
-constexpr size_t Bytes = N * sizeof(uint32_t);
-constexpr int EACH = 16; ///< words of a thread
-
-__global__ void sum(const uint32_t *in, unsigned long long *total) {
-  int i = (blockIdx.x * blockDim.x + threadIdx.x) * EACH;
-  unsigned long long words = 0;
-  for (int k = 0; k < EACH; ++k)
-    words += in[i + k];
-  atomicAdd(total, words);
-}
-
-static unsigned long long expected(uint32_t first) {
-  unsigned long long total = 0;
-  for (uint32_t i = 0; i < N; ++i)
-    total += first + i % 16;
-  return total;
-}
-
-static void fillAll(uint32_t *h, uint32_t first) {
-  for (uint32_t i = 0; i < N; ++i)
-    h[i] = first + i % 16;
-}
 /// The compiler does not see what they are.
-static void (*volatile fill)(uint32_t *, uint32_t) = fillAll;
+static void (*volatile refill)(uint32_t *, uint32_t) = fill;
 static void *(*volatile allocate)(size_t) = malloc;
 static void (*volatile release)(void *) = free;
 
-struct Device {
-  uint32_t *in;
-  unsigned long long *sums;
-  Device() {
-    CHECK(cudaMalloc(&in, Bytes));
-    CHECK(cudaMalloc(&sums, sizeof(*sums)));
-  }
-  ~Device() {
-    CHECK(cudaFree(in));
-    CHECK(cudaFree(sums));
-  }
+struct Sums : Device {
   void copyIn(const uint32_t *h) {
     // REMARK: copy of {{.*}} not deferred
     CHECK(cudaMemcpy(in, h, Bytes, cudaMemcpyHostToDevice));
   }
-  bool has(uint32_t first) {
-    unsigned long long result = 0;
-    CHECK(cudaMemset(sums, 0, sizeof(result)));
-    sum<<<N / EACH / 256, 256>>>(in, sums);
-    CHECK(cudaMemcpy(&result, sums, sizeof(result), cudaMemcpyDeviceToHost));
-    return result == expected(first);
-  }
+  bool has(uint32_t first) { return ::total(in, total) == expected(first); }
 };
 
 static uint32_t *filled(uint32_t first) {
   auto *h = static_cast<uint32_t *>(allocate(Bytes));
-  fill(h, first);
+  refill(h, first);
   return h;
 }
 
@@ -87,7 +48,7 @@ static void *mapped(size_t bytes) {
 }
 
 static void reread() {
-  Device d;
+  Sums d;
   uint32_t *h = filled(1);
   d.copyIn(h);
   for (int round = 0; round < 3; ++round)
@@ -98,12 +59,12 @@ static void reread() {
 
 /// Before and after the first use.
 static void changed() {
-  Device d;
+  Sums d;
   uint32_t *h = filled(2);
   d.copyIn(h);
   h[N / 2] = 12345;
   REQUIRE(d.has(2) && h[N / 2] == 12345);
-  fill(h, 77);
+  refill(h, 77);
   REQUIRE(d.has(2) && h[N - 1] == 77 + (N - 1) % 16);
   d.copyIn(h);
   memset(h, 0, Bytes);
@@ -112,7 +73,7 @@ static void changed() {
 }
 
 static void byThread() {
-  Device d;
+  Sums d;
   uint32_t *h = filled(3);
   d.copyIn(h);
   std::thread writers[3];
@@ -132,7 +93,7 @@ static void byThread() {
 
 /// A child has memory of its own.
 static void byChildToo() {
-  Device d;
+  Sums d;
   uint32_t *h = filled(4);
   d.copyIn(h);
   const pid_t child = fork();
@@ -149,7 +110,7 @@ static void byChildToo() {
 }
 
 static void freed() {
-  Device d;
+  Sums d;
   uint32_t *h = filled(5);
   d.copyIn(h);
   release(h);
@@ -158,7 +119,7 @@ static void freed() {
 
 /// Memory that is freed comes back to the program.
 static void reused() {
-  Device d, other;
+  Sums d, other;
   for (uint32_t round = 0; round < 4; ++round) {
     uint32_t *h = filled(round);
     (round % 2 ? d : other).copyIn(h);
@@ -171,7 +132,7 @@ static void reused() {
 }
 
 static void reallocated() {
-  Device d;
+  Sums d;
   uint32_t *h = filled(6);
   d.copyIn(h);
   h = static_cast<uint32_t *>(realloc(h, 3 * Bytes));
@@ -183,9 +144,9 @@ static void reallocated() {
 }
 
 static void unmapped() {
-  Device d;
+  Sums d;
   auto *h = static_cast<uint32_t *>(mapped(Bytes));
-  fill(h, 7);
+  refill(h, 7);
   d.copyIn(h);
   REQUIRE(munmap(h, Bytes / 2) == 0);
   REQUIRE(d.has(7));
@@ -194,13 +155,13 @@ static void unmapped() {
 }
 
 static void discarded() {
-  Device d;
+  Sums d;
   auto *h = static_cast<uint32_t *>(mapped(Bytes));
-  fill(h, 8);
+  refill(h, 8);
   d.copyIn(h);
   REQUIRE(madvise(h, Bytes, MADV_DONTNEED) == 0 && h[5] == 0);
   REQUIRE(d.has(8));
-  fill(h, 9);
+  refill(h, 9);
   d.copyIn(h);
   void *again = mmap(h, Bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
@@ -210,9 +171,9 @@ static void discarded() {
 }
 
 static void moved() {
-  Device d;
+  Sums d;
   auto *h = static_cast<uint32_t *>(mapped(Bytes));
-  fill(h, 10);
+  refill(h, 10);
   d.copyIn(h);
   void *place = mremap(h, Bytes, 2 * Bytes, MREMAP_MAYMOVE);
   REQUIRE(place != MAP_FAILED);
@@ -223,14 +184,14 @@ static void moved() {
 
 /// The kernel writes to it, which raises no signal.
 static void readInto() {
-  Device d;
+  Sums d;
   uint32_t *h = filled(11);
   FILE *zeros = fopen("/dev/zero", "rb");
   REQUIRE(zeros != nullptr);
   d.copyIn(h);
   REQUIRE(fread(h, 1, Bytes, zeros) == Bytes && h[9] == 0);
   REQUIRE(d.has(11));
-  fill(h, 12);
+  refill(h, 12);
   d.copyIn(h);
   REQUIRE(read(fileno(zeros), h, Bytes) == ssize_t(Bytes) && h[N - 9] == 0);
   REQUIRE(d.has(12));
@@ -240,7 +201,7 @@ static void readInto() {
 
 /// Results to where inputs came from.
 static void copiedBack() {
-  Device d, other;
+  Sums d, other;
   uint32_t *h = filled(13), *g = filled(14);
   d.copyIn(h);
   other.copyIn(g);
@@ -270,30 +231,30 @@ static void onLargeStack(const std::function<void()> &body) {
 
 /// Stacks of threads that have ended go to others.
 static void onStack() {
-  Device d;
+  Sums d;
   onLargeStack([&] {
     uint32_t array[N];
-    fill(array, 15);
+    refill(array, 15);
     d.copyIn(array);
   });
   onLargeStack([] {
     uint32_t array[N];
-    fill(array, 3);
+    refill(array, 3);
   });
   REQUIRE(d.has(15));
 }
 
 /// One array ends where the next one begins, in the middle of a page.
 static void neighbours() {
-  Device d, other;
+  Sums d, other;
   auto *both = static_cast<char *>(allocate(2 * Bytes + 100));
   auto *h = reinterpret_cast<uint32_t *>(both + 52);
-  fill(h, 16);
-  fill(h + N, 17);
+  refill(h, 16);
+  refill(h + N, 17);
   d.copyIn(h);
-  fill(h, 99);
+  refill(h, 99);
   other.copyIn(h + N);
-  fill(h + N, 98);
+  refill(h + N, 98);
   h[N - 1] = 5;
   REQUIRE(d.has(16) && other.has(17));
   d.copyIn(h + N);
@@ -304,11 +265,11 @@ static void neighbours() {
 
 /// The same memory with other contents, again and again.
 static void again() {
-  Device d, other;
+  Sums d, other;
   uint32_t *h = filled(18);
   for (uint32_t round = 0; round < 9; ++round) {
     (round % 3 ? d : other).copyIn(h);
-    fill(h, round + 19);
+    refill(h, round + 19);
     REQUIRE((round % 3 ? d : other).has(18 + round));
   }
   REQUIRE(d.has(26) && other.has(24));
@@ -317,7 +278,7 @@ static void again() {
 
 /// And with the same contents.
 static void sameAgain() {
-  Device d, other;
+  Sums d, other;
   uint32_t *h = filled(20);
   for (int round = 0; round < 3; ++round) {
     d.copyIn(h);
@@ -330,11 +291,11 @@ static void sameAgain() {
 }
 
 static void registered() {
-  Device d;
+  Sums d;
   uint32_t *h = filled(21);
   d.copyIn(h);
   CHECK(cudaHostRegister(h, Bytes, cudaHostRegisterDefault));
-  fill(h, 22);
+  refill(h, 22);
   REQUIRE(d.has(21));
   CHECK(cudaHostUnregister(h));
   release(h);
@@ -342,15 +303,15 @@ static void registered() {
 
 /// The program's own protection is the program's.
 static void makesReadOnly() {
-  Device d;
+  Sums d;
   auto *h = static_cast<uint32_t *>(mapped(Bytes));
-  fill(h, 23);
+  refill(h, 23);
   REQUIRE(mprotect(h, Bytes, PROT_READ) == 0);
   d.copyIn(h);
   REQUIRE(mprotect(h, Bytes, PROT_READ | PROT_WRITE) == 0);
   d.copyIn(h);
   REQUIRE(mprotect(h, Bytes, PROT_READ | PROT_WRITE) == 0);
-  fill(h, 24);
+  refill(h, 24);
   REQUIRE(d.has(23));
   REQUIRE(munmap(h, Bytes) == 0);
 }

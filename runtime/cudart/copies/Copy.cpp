@@ -56,11 +56,9 @@ Result copyBytes(Front &front, void *to, const void *from, size_t bytes,
                    ? to
                    : from);
   // The program's memory may change from now on.
-  if (HostRanges::overlaps(to, bytes) &&
-      !front.runtime.buffers().find(reinterpret_cast<uintptr_t>(to)))
-    if (Status status = front.runtime.files().releaseProgramMemory(to, bytes);
-        !status.ok())
-      return status;
+  if (Status status = front.runtime.files().releaseProgramMemory(to, bytes);
+      !status.ok())
+    return status;
   const bool variable =
       front.runtime.buffers().isWatched() &&
       (modules().ownsVariableAt(reinterpret_cast<uintptr_t>(to)) ||

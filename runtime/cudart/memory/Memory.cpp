@@ -334,22 +334,18 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags) {
       return cudaErrorInvalidValue;
     const auto begin = reinterpret_cast<uintptr_t>(pointer);
     // The driver wants it writable.
-    if (HostRanges::overlaps(pointer, bytes))
-      if (Status status =
-              front.runtime.files().releaseProgramMemory(pointer, bytes);
-          !status.ok())
-        return status;
-    if (front.gpu) {
-      const cudaError_t error =
-          DRAGON_NVIDIA(cudaHostRegister, pointer, bytes, flags);
-      if (error == cudaSuccess)
-        ProtectedMemory::get().exclude(begin, begin + bytes);
-      return error;
-    }
-    if (!pinnedMemory().add({begin, bytes, flags, true}))
-      return cudaErrorHostMemoryAlreadyRegistered;
-    ProtectedMemory::get().exclude(begin, begin + bytes);
-    return cudaSuccess;
+    if (Status status =
+            front.runtime.files().releaseProgramMemory(pointer, bytes);
+        !status.ok())
+      return status;
+    const cudaError_t error =
+        front.gpu ? DRAGON_NVIDIA(cudaHostRegister, pointer, bytes, flags)
+        : pinnedMemory().add({begin, bytes, flags, true})
+            ? cudaSuccess
+            : cudaErrorHostMemoryAlreadyRegistered;
+    if (error == cudaSuccess)
+      ProtectedMemory::get().exclude(begin, begin + bytes);
+    return error;
   });
 }
 

@@ -68,6 +68,12 @@ bool isSaved(const void *memory, size_t bytes) {
   return false;
 }
 
+/// The same for what malloc gave, as it may move.
+bool mayMove(void *memory) {
+  return !HostRanges::any() || !memory ||
+         isSaved(memory, ::malloc_usable_size(memory));
+}
+
 } // namespace
 
 bool dragon::releasesAreHeard() {
@@ -88,17 +94,12 @@ void free(void *memory) noexcept {
 }
 
 void *realloc(void *memory, size_t bytes) noexcept {
-  if (HostRanges::any() && memory &&
-      !isSaved(memory, ::malloc_usable_size(memory)))
-    return nullptr;
-  return DRAGON_REAL(realloc)(memory, bytes);
+  return mayMove(memory) ? DRAGON_REAL(realloc)(memory, bytes) : nullptr;
 }
 
 void *reallocarray(void *memory, size_t count, size_t bytes) noexcept {
-  if (HostRanges::any() && memory &&
-      !isSaved(memory, ::malloc_usable_size(memory)))
-    return nullptr;
-  return DRAGON_REAL(reallocarray)(memory, count, bytes);
+  return mayMove(memory) ? DRAGON_REAL(reallocarray)(memory, count, bytes)
+                         : nullptr;
 }
 
 int munmap(void *memory, size_t bytes) noexcept {

@@ -90,8 +90,7 @@ DeferredContents::Guard DeferredContents::lockWhenStill(uintptr_t begin,
 }
 
 Status DeferredContents::bring(const Segment &segment, void *memory) {
-  if (Attached && !inForkedChild() &&
-      HostRanges::overlaps(memory, segment.bytes()))
+  if (Attached && !inForkedChild())
     DRAGON_TRY(Attached->files().releaseProgramMemory(memory, segment.bytes()));
   if (segment.origin.kind == Origin::File)
     return readFile(*segment.origin.file, static_cast<char *>(memory),

@@ -35,6 +35,14 @@ bool worthDeferring(const Front &front, size_t bytes) {
 }
 } // namespace
 
+bool StagingCopies::canBeMapped(Front &front, uintptr_t target,
+                                uintptr_t source) {
+  const auto buffer = front.runtime.buffers().find(target);
+  // The host can look at memory that it has access to without telling us.
+  return buffer && !buffer->hostAccessible && !buffer->driverMoved &&
+         !front.runtime.buffers().find(source);
+}
+
 StatusOr<bool> StagingCopies::mapMemory(Front &front, uintptr_t target,
                                         const void *from, size_t bytes,
                                         const dragon_reason *why) {
@@ -57,10 +65,7 @@ Result StagingCopies::copyDeferred(Front &front, void *to, const void *from,
   if (!worthDeferring(front, bytes) || capturing() ||
       (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDefault))
     return plain();
-  const auto buffer = front.runtime.buffers().find(target);
-  // The host can look at memory that it has access to without telling us.
-  if (!buffer || buffer->hostAccessible || buffer->driverMoved ||
-      front.runtime.buffers().find(source))
+  if (!canBeMapped(front, target, source))
     return plain();
   DRAGON_CHECK(checkCopy(front, to, from, bytes, kind));
   waitForHostFunctions(front, stream);

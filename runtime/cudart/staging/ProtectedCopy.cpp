@@ -28,9 +28,7 @@ StagingCopies::copyProtected(Front &front, void *to, const void *from,
     return std::nullopt;
   const auto target = reinterpret_cast<uintptr_t>(to);
   const auto source = reinterpret_cast<uintptr_t>(from);
-  const auto buffer = front.runtime.buffers().find(target);
-  if (!buffer || buffer->hostAccessible || buffer->driverMoved ||
-      front.runtime.buffers().find(source) || !isPageable(front, from))
+  if (!canBeMapped(front, target, source) || !isPageable(front, from))
     return std::nullopt;
   auto wasChanged = [&](uintptr_t begin, uintptr_t end) {
     return memory.wasChanged(begin, end);

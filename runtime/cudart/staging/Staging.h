@@ -47,6 +47,8 @@ public:
                                       bool async);
 
 private:
+  /// A buffer's contents can be the program's memory at `source`.
+  static bool canBeMapped(Front &front, uintptr_t target, uintptr_t source);
   StatusOr<bool> mapMemory(Front &front, uintptr_t target, const void *from,
                            size_t bytes, const dragon_reason *why);
   Result mapPart(Front &front, void *to, size_t bytes,

@@ -68,11 +68,10 @@ public:
   }
   void readInto(std::vector<uint8_t> &read) const {
     const ProtectedMemory::Reading asItWas;
-    for (size_t done = 0, part; done < Bytes; done += part) {
-      part = Bytes - done;
-      const void *from = asItWas.placeOf(Begin + done, part);
-      std::memcpy(read.data() + done, from, part);
-    }
+    asItWas.forParts(Begin, Bytes,
+                     [&](size_t done, const void *from, size_t bytes) {
+                       std::memcpy(read.data() + done, from, bytes);
+                     });
   }
   static ProtectedMemory &memory() { return ProtectedMemory::get(); }
 
