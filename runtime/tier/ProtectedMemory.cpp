@@ -158,7 +158,11 @@ bool ProtectedMemory::protect(uintptr_t begin, uintptr_t end) {
     return false;
   }
   if (!setAccess(first, last, PROT_READ)) {
-    setAccess(first, last, PROT_READ | PROT_WRITE);
+    IntervalSet<uintptr_t> others;
+    others += Range(first, last);
+    others -= Protected; // that stays, for other buffers
+    for (const Range &range : others)
+      setAccess(range.lower(), range.upper(), PROT_READ | PROT_WRITE);
     forgetLocked(begin, end);
     return false;
   }
