@@ -59,21 +59,29 @@ void HostAccesses::addHostAccess(const Access &Of) {
   std::string Name = "host code";
   if (auto *Call = dyn_cast<CallBase>(&I); Call && !isa<IntrinsicInst>(Call))
     Name = "'" + calleeName(*Call) + "'";
-  // Once between transfers is enough.
+  const bool InLoop = At != &I;
+  // Once between events that write buffers is enough: something may be put in
+  // front of those that is not to come behind an access.
   unsigned Index = Facts.BlockOf[At->getParent()];
   const auto &Here = Facts.Result.Instructions[Index];
   auto &Events = Facts.Result.Program.Blocks[Index].Events;
   for (size_t E = Here.size(); E > 0; --E) {
-    if (!(Here[E - 1] == At || Here[E - 1]->comesBefore(At)) ||
-        !Events[E - 1].find(Buffer))
+    if (!(Here[E - 1] == At || Here[E - 1]->comesBefore(At)))
       continue;
-    if (auto *Before = Events[E - 1].as<HostAccessEvent>()) {
-      Before->OnlyReads &= Of.OnlyReads;
-      return;
+    auto *Before = Events[E - 1].as<HostAccessEvent>();
+    if (!Events[E - 1].find(Buffer)) {
+      if (!Before && any_of(Events[E - 1].Uses,
+                            [](const BufferUse &U) { return U.Writes; }))
+        break;
+      continue;
     }
-    break;
+    if (!Before)
+      break;
+    Before->OnlyReads &= Of.OnlyReads;
+    Before->InLoop |= InLoop;
+    return;
   }
-  Event E = Writer.event(HostAccessEvent{Repeated, Of.OnlyReads}, I);
+  Event E = Writer.event(HostAccessEvent{Repeated, Of.OnlyReads, InLoop}, I);
   E.Name = Name;
   E.Unresolved = Facts.Result.Program.Buffers[Buffer].IsSummary;
   BufferUse U;

@@ -149,6 +149,8 @@ void printEvent(const BufferProgram &Program, const Event &E,
       Out << " repeated";
     if (Access->OnlyReads)
       Out << " reads";
+    if (Access->InLoop)
+      Out << " in-loop";
   }
   if (E.Unresolved)
     Out << " unresolved";

@@ -158,6 +158,9 @@ struct HostAccessEvent {
   /// elision would have nothing to elide.
   bool Repeated = false;
   bool OnlyReads = false;
+  /// It stands for accesses in a loop right behind its block: a point at the
+  /// end of the block is in front of them.
+  bool InLoop = false;
 };
 
 /// Touches no buffer, but waits for the device, is ordered with its work, or

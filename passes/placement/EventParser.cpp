@@ -127,6 +127,7 @@ Error BufferProgramParser::parseHostAccess(Event &E,
   E.Name = "host code";
   E.as<HostAccessEvent>()->Repeated = operand(Operands, 1) == "repeated";
   E.as<HostAccessEvent>()->OnlyReads = operand(Operands, 1) == "reads";
+  E.as<HostAccessEvent>()->InLoop = operand(Operands, 1) == "in-loop";
   E.Unresolved = operand(Operands, 1) == "unresolved";
   return addUses(E, Operands[0], true, true, "part");
 }

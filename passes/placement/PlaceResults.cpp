@@ -98,6 +98,11 @@ bool ResultSearch::isAllocated(EventRef Anchor) const {
 /// What uses the host buffer between the anchor and the copy, or where there is
 /// no copy; to free it is no use.
 std::optional<EventRef> ResultSearch::usedBefore(EventRef Anchor) const {
+  for (EventRef At{Anchor.Block, 0}; At.Index < Anchor.Index; ++At.Index)
+    if (const Event &E = Program.event(At); E.find(Host->Buffer))
+      if (const auto *Access = E.as<HostAccessEvent>();
+          Access && Access->InLoop)
+        return At;
   std::optional<EventRef> Used;
   walkForward(Program, Anchor, [&](EventRef At) {
     const Event &E = Program.event(At);

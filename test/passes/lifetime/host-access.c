@@ -16,7 +16,7 @@ static void verify(const float *h, size_t n) {
 
 // CHECK-LABEL: buffer program of verified:
 // CHECK: file-write out read(h)*
-// CHECK-NEXT: host-access read-write(h)? reads{{$}}
+// CHECK-NEXT: host-access read-write(h)? reads in-loop{{$}}
 // CHECK-NOT: host-access
 // CHECK: free (h)
 void verified(size_t n, FILE *in, FILE *out) {
@@ -78,7 +78,7 @@ void checked(size_t n, FILE *in) {
 // of it is not elided.
 // CHECK-LABEL: buffer program of managed:
 // CHECK-NEXT: buffer m {{s[0-9]+}} managed{{$}}
-// CHECK: host-access read-write(m)?{{$}}
+// CHECK: host-access read-write(m)? in-loop{{$}}
 // CHECK: launch scale read-write(m)
 // CHECK: file-write out read(m)* {{.*}} other
 // CHECK-NOT: elide
