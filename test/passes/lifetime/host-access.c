@@ -137,3 +137,20 @@ void toDevice(size_t n) {
   cudaMemcpy(h, d, n, H2D);
   LAUNCH(scale, d);
 }
+
+// An access before and one behind an event that writes another buffer are two.
+// CHECK-LABEL: buffer program of aroundFill:
+// CHECK: host-access read-write(h)?{{$}}
+// CHECK-NEXT: fill
+// CHECK-NEXT: host-access read-write(h)?{{$}}
+// CHECK-NEXT: copy-out
+void aroundFill(size_t n) {
+  float *d, *h = (float *)malloc(4 * n);
+  cudaMalloc((void **)&d, 4 * n);
+  h[7] = 3;
+  cudaMemset(d, 1, 4 * n);
+  h[5] = 2;
+  cudaMemcpy(h, d, 4 * n, 2);
+  cudaFree(d);
+  free(h);
+}
