@@ -134,7 +134,7 @@ class Runner:
             yield "roomy", "program", {**device, **strict}
         if bare:
             # What is not sliced is reached in host memory.
-            yield "bare", "bare", {**budget, **self.memory(program, device_part, 32)}
+            yield "bare", "bare", {**budget, **self.memory(program, device_part, max(32, host_part))}
 
     def check(self, directory, program, place, bare, checked=False):
         """None, or what is wrong with a program."""
