@@ -9,6 +9,7 @@
 
 #include "passes/counting/CountingChoice.h"
 #include "passes/counting/CountingCopies.h"
+#include "passes/paging/PagedCopies.h"
 #include "passes/restrict/RestrictCopies.h"
 #include "passes/slicing/GridSlicing.h"
 #include "passes/slicing/LoopSlicing.h"
@@ -26,10 +27,13 @@ namespace {
 constexpr StringRef SliceMark = "dragon-slices";
 constexpr StringRef LoopMark = "dragon-slices-alone";
 constexpr StringRef CountingMark = "dragon-counts";
+constexpr StringRef PagingMark = "dragon-pages";
 constexpr StringRef RestrictMark = "dragon-restrict";
 /// Larger kernels have no copy for buffers that do not overlap: the assembler
 /// takes long for them.
 constexpr unsigned RestrictLimit = 2000;
+/// The code that fetches pages has threads of a warp that run apart.
+constexpr int OldestArchOfPages = 70;
 
 } // namespace
 
@@ -59,6 +63,13 @@ bool markForCounting(Module &M, const CountingCauses &Causes) {
   return !Causes.empty();
 }
 
+bool markForPaging(Module &M, const StringMap<std::string> &Causes) {
+  for (Function &F : M)
+    if (auto Cause = Causes.find(F.getName()); Cause != Causes.end())
+      F.addFnAttr(PagingMark, Cause->second);
+  return !Causes.empty();
+}
+
 bool markForRestrict(Module &M, const StringSet<> &Kernels) {
   for (Function &F : M)
     if (Kernels.contains(F.getName()))
@@ -71,15 +82,35 @@ void removeMarks(Module &M) {
     F.removeFnAttr(SliceMark);
     F.removeFnAttr(LoopMark);
     F.removeFnAttr(CountingMark);
+    F.removeFnAttr(PagingMark);
     F.removeFnAttr(RestrictMark);
   }
+}
+
+/// Tells why, or why not, if that is to be told.
+static bool mayFetchPages(Function &Kernel, unsigned Limit) {
+  std::string WhyNot = whyNotPaged(Kernel);
+  int Arch = 0;
+  Kernel.getFnAttribute("target-cpu")
+      .getValueAsString()
+      .drop_front(StringRef("sm_").size())
+      .consumeInteger(10, Arch);
+  if (WhyNot.empty() && Arch && Arch < OldestArchOfPages)
+    return false;
+  if (WhyNot.empty() && instructionsOf(Kernel) > Limit)
+    WhyNot = "optimised it has " + std::to_string(instructionsOf(Kernel)) +
+             " instructions, more than " + std::to_string(Limit);
+  if (StringRef Cause = Kernel.getFnAttribute(PagingMark).getValueAsString();
+      !Cause.empty())
+    reportPagedCopy(Kernel, Cause, WhyNot);
+  return WhyNot.empty();
 }
 
 PreservedAnalyses KernelCopiesPass::run(Module &M,
                                         ModuleAnalysisManager &Analyses) {
   SliceDecisions Slices;
   StringSet<> Counting;
-  SmallVector<Function *, 8> Restricted, Replaced;
+  SmallVector<Function *, 8> Restricted, Replaced, Paged;
   for (Function &F : M) {
     if (F.hasFnAttribute(LoopMark))
       Replaced.push_back(&F);
@@ -95,6 +126,8 @@ PreservedAnalyses KernelCopiesPass::run(Module &M,
           !Cause.empty())
         reportCountingCopy(F, Cause, Instructions, AccessCountLimit);
     }
+    if (F.hasFnAttribute(PagingMark) && mayFetchPages(F, AccessCountLimit))
+      Paged.push_back(&F);
     if (F.hasFnAttribute(RestrictMark) && instructionsOf(F) <= RestrictLimit)
       if (const unsigned Loads = loadsSetFree(F)) {
         Restricted.push_back(&F);
@@ -118,8 +151,10 @@ PreservedAnalyses KernelCopiesPass::run(Module &M,
     OfFunctions.clear(*Copy, Copy->getName());
     Copy->eraseFromParent();
   }
+  addPagedCopies(Paged, PageCode::Gpu, &OfFunctions);
   addRestrictCopies(Restricted, Analyses);
-  return Counting.empty() && Slices.empty() && Restricted.empty()
+  return Counting.empty() && Slices.empty() && Restricted.empty() &&
+                 Paged.empty()
              ? PreservedAnalyses::all()
              : PreservedAnalyses::none();
 }

@@ -5,26 +5,29 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A kernel may get three copies: one that runs slices (GridSlicing.h), one that
-// counts accesses (CountingCopies.h) and one for buffers that do not overlap
-// (RestrictCopies.h). Whether it may get them is decided from its code as it is
-// written. They are made from its code as it is optimised, so that it is
-// optimised once. At the start of the pipeline it is marked,
+// A kernel may get four copies: one that runs slices (GridSlicing.h), one that
+// counts accesses (CountingCopies.h), one that fetches pages (PagedCopies.h)
+// and one for buffers that do not overlap (RestrictCopies.h). Whether it may
+// get them is decided from its code as it is written. They are made from its
+// code as it is optimised, so that it is optimised once. At the start of the
+// pipeline it is marked,
 //
 //   define ptx_kernel void @k(..) "dragon-slices" "dragon-counts"
-//                                 "dragon-restrict"
+//                                 "dragon-pages" "dragon-restrict"
 //
 // and at the end there are
 //
 //   define ptx_kernel void @k(..)
 //   define ptx_kernel void @__dragon_slice_k(.., i32, i32, ..)
 //   define ptx_kernel void @__dragon_count_k(.., ptr, i64, ..)
+//   define ptx_kernel void @__dragon_paged_k(.., ptr, i64, ..)
 //   define ptx_kernel void @__dragon_restrict_k(..)
 //
 // A copy that runs part of a loop is made at the start (LoopSlicing.h), and
 // sliced at the end.
 //
-// Kernels that are large by then have no copy that counts, and those that gain
+// Kernels that are large by then have no copy that counts or fetches pages, and
+// those that gain
 // nothing by it none for buffers that do not overlap: the runtime does without
 // where it finds none.
 //
@@ -54,6 +57,10 @@ bool markLoopCopies(llvm::Module &M, const SliceDecisions &Decisions);
 /// Marks the kernels of these names, which M has, each with its cause. Returns
 /// true if M changed.
 bool markForCounting(llvm::Module &M, const CountingCauses &Causes);
+
+/// Marks the kernels of these names, each with its cause; empty: not reported
+/// here. Returns true if M changed.
+bool markForPaging(llvm::Module &M, const llvm::StringMap<std::string> &Causes);
 
 /// Marks the kernels of these names. Returns true if M changed.
 bool markForRestrict(llvm::Module &M, const llvm::StringSet<> &Kernels);

@@ -70,6 +70,9 @@ static cl::opt<bool> Slicing("dragon-slicing", cl::init(true),
 static cl::opt<bool> AccessCounts(
     "dragon-access-counts", cl::init(true), cl::cat(Category),
     cl::desc("Copy kernels whose addresses are data, to count accesses"));
+static cl::opt<bool>
+    Paging("dragon-paging", cl::init(true), cl::cat(Category),
+           cl::desc("Copy kernels whose addresses are data, to fetch pages"));
 static cl::opt<bool> RestrictCopies(
     "dragon-restrict", cl::init(true), cl::cat(Category),
     cl::desc("Copy kernels whose loads wait for stores, for buffers that do "
@@ -142,6 +145,7 @@ StringRef source() { return Source; }
 bool gpuCode() { return GpuCode; }
 bool slicing() { return Slicing; }
 bool accessCounts() { return AccessCounts; }
+bool paging() { return Paging; }
 bool restrictCopies() { return RestrictCopies; }
 bool unroll() { return Unroll; }
 bool approximateDivision() { return ApproximateDivision; }

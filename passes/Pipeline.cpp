@@ -26,6 +26,7 @@
 #include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/KernelSummaries.h"
 #include "passes/lifetime/SummaryJoin.h"
+#include "passes/paging/PagedCopies.h"
 #include "passes/restrict/RestrictCopies.h"
 #include "passes/rewrite/HostAccessTracing.h"
 #include "passes/rewrite/HostDirectives.h"
@@ -38,6 +39,7 @@
 #include "passes/slicing/LoopSlicing.h"
 #include "passes/slicing/SliceChoice.h"
 #include "passes/support/ConstantMemory.h"
+#include "passes/support/ExtraParameters.h"
 #include "passes/support/NvccVariables.h"
 #include "passes/support/SmallCopies.h"
 
@@ -76,6 +78,7 @@ public:
     internalizeFunctions();
     summarize();
     chooseCountingCopies();
+    choosePagedCopies();
     addLoopCopies();
     makeCpuModule();
     markCountingCopies();
@@ -92,6 +95,7 @@ private:
   void internalizeFunctions();
   void summarize();
   void chooseCountingCopies();
+  void choosePagedCopies();
   void addLoopCopies();
   void makeCpuModule();
   void markCountingCopies();
@@ -117,6 +121,7 @@ private:
   std::map<std::string, std::vector<TaggedLoop>> Loops;
   SliceDecisions Slices;
   CountingCauses Counting;
+  StringMap<std::string> Paged; ///< and why
 };
 
 void DeviceSide::printRemarksOfLink() {
@@ -168,6 +173,11 @@ void DeviceSide::chooseCountingCopies() {
     Counting = chooseCounting(M, Summary, Reports);
 }
 
+void DeviceSide::choosePagedCopies() {
+  if (HasSummary && options::paging())
+    Paged = choosePaged(Summary);
+}
+
 /// Made at once, of the code as it is written: loops are not to be found again
 /// in what the optimiser makes of them.
 void DeviceSide::addLoopCopies() {
@@ -192,6 +202,13 @@ void DeviceSide::makeCpuModule() {
     addCountingCopies(
         *Host, smallKernels(Counting, *Simple, options::cpuAccessCountLimit()),
         CounterCode::Function);
+  SmallVector<Function *, 8> Pageable;
+  for (Function &F : *Host)
+    if (Paged.contains(F.getName()) && whyNotPaged(F).empty() &&
+        instructionsOf(*Simple->getFunction(F.getName())) <=
+            options::cpuAccessCountLimit())
+      Pageable.push_back(&F);
+  addPagedCopies(Pageable, PageCode::Cpu);
   CpuLoweringOptions Lowering;
   Lowering.ModuleId = options::moduleId().str();
   Lowering.TraceAccesses = options::traceAccesses();
@@ -207,6 +224,14 @@ void DeviceSide::markCountingCopies() {
         reportCountingCopy(*M.getFunction(Kernel), Cause, /*Instructions=*/0,
                            options::accessCountLimit());
   Changed |= markForCounting(M, Counting);
+  if (!options::gpuCode() && Reports)
+    for (const auto &[Kernel, Cause] : Paged)
+      if (Function *F = M.getFunction(Kernel))
+        reportPagedCopy(*F, Cause, whyNotPaged(*F));
+  if (!Reports)
+    for (auto &Kernel : Paged)
+      Kernel.second.clear();
+  Changed |= markForPaging(M, Paged);
 }
 
 void DeviceSide::markRestrictCopies() {

@@ -22,6 +22,7 @@
 #include "passes/cpu/CpuLowering.h"
 #include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/BufferProgramAnalysis.h"
+#include "passes/paging/PagedCopies.h"
 #include "passes/restrict/RestrictCopies.h"
 #include "passes/rewrite/HostDirectives.h"
 #include "passes/rewrite/LibraryResidency.h"

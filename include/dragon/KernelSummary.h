@@ -239,6 +239,8 @@ enum KernelFlags : uint32_t {
   /// it writes through one lead to the same allocation, and none leads into no
   /// allocation.
   KernelLoopNeedsDistinct = 512,
+  /// There may be a copy that fetches pages (Paging.h).
+  KernelHasPagedCopy = 1024,
 };
 
 struct KernelRecord {

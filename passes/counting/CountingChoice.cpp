@@ -11,6 +11,7 @@
 #include "passes/SourceNames.h"
 #include "passes/counting/CountingCopies.h"
 #include "passes/support/ExtraParameters.h"
+#include "passes/support/UnknownAddresses.h"
 
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -20,26 +21,12 @@ using namespace llvm;
 
 namespace dragon {
 
-/// Why the accesses of a kernel must be counted; empty: its summary says
-/// enough.
-static std::string whyCount(const KernelSummary &Kernel) {
-  if (Kernel.touchesAnything())
-    return "which buffers it accesses is not known";
-  for (const PointerSummary &Pointer : Kernel.Pointers)
-    for (const AccessSummary &Access : Pointer.Accesses)
-      if (Access.Flags & (AccessIndirect | AccessUnbounded))
-        return (Access.Flags & AccessIndirect)
-                   ? "where in '" + Pointer.Name + "' it does is data"
-                   : "where in '" + Pointer.Name + "' it does is not known";
-  return "";
-}
-
 CountingCauses chooseCounting(Module &M, ModuleSummary &Summary,
                               bool Reported) {
   CountingCauses Causes;
   StringSet<> Kernels;
   for (const KernelSummary &Kernel : Summary.Kernels)
-    if (!whyCount(Kernel).empty())
+    if (!whyAddressesUnknown(Kernel).empty())
       Kernels.insert(Kernel.Name);
   if (Kernels.empty())
     return Causes;
@@ -48,7 +35,7 @@ CountingCauses chooseCounting(Module &M, ModuleSummary &Summary,
     if (!Kernels.contains(Kernel.Name))
       continue;
     Kernel.CountingName = countingCopyName(Kernel.Name);
-    Causes[Kernel.Name] = Reported ? whyCount(Kernel) : "";
+    Causes[Kernel.Name] = Reported ? whyAddressesUnknown(Kernel) : "";
   }
   return Causes;
 }

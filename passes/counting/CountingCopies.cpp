@@ -216,15 +216,6 @@ Function *CountingCopier::counterFunction(FunctionType *Type) {
   return F;
 }
 
-bool hasRoom(const Function &Kernel) {
-  const DataLayout &DL = Kernel.getParent()->getDataLayout();
-  uint64_t Bytes = ParameterBytes;
-  for (const Argument &A : Kernel.args())
-    Bytes += DL.getTypeAllocSize(A.hasByValAttr() ? A.getParamByValType()
-                                                  : A.getType());
-  return Bytes <= MaxParameterBytes;
-}
-
 } // namespace
 
 std::string countingCopyName(StringRef Kernel) {
@@ -236,7 +227,7 @@ StringSet<> countableKernels(Module &M, const StringSet<> &Kernels) {
       functionsThatNeed(M, accessesGlobalMemory);
   StringSet<> Result;
   for (Function *F : Accessing)
-    if (Kernels.contains(F->getName()) && hasRoom(*F) &&
+    if (Kernels.contains(F->getName()) && hasRoomFor(*F, ParameterBytes) &&
         !M.getFunction(countingCopyName(F->getName())))
       Result.insert(F->getName());
   return Result;

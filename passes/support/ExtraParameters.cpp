@@ -157,6 +157,14 @@ void keepCopyOfKernel(Function &Kernel, Function &Copy) {
   }
 }
 
+bool hasRoomFor(const Function &Kernel, uint64_t Bytes) {
+  const DataLayout &DL = Kernel.getParent()->getDataLayout();
+  for (const Argument &A : Kernel.args())
+    Bytes += DL.getTypeAllocSize(A.hasByValAttr() ? A.getParamByValType()
+                                                  : A.getType());
+  return Bytes <= MaxParameterBytes;
+}
+
 CallBase *appendArguments(CallBase &Call, Function *Callee,
                           ArrayRef<Value *> Extra) {
   SmallVector<Value *, 16> Args(Call.args());

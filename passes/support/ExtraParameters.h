@@ -42,6 +42,9 @@ namespace dragon {
 /// What CUDA allows for the parameters of a kernel.
 constexpr uint64_t MaxParameterBytes = 32764;
 
+/// The kernel's parameters, and `Bytes` of others, are not more than that.
+bool hasRoomFor(const llvm::Function &Kernel, uint64_t Bytes);
+
 /// The functions of M with a body that contain an instruction for which
 /// `Needs` holds, or that call such a function directly.
 llvm::SmallPtrSet<llvm::Function *, 16>

@@ -61,6 +61,7 @@ enum class Counter : uint8_t {
   ForeseenLaunches, ///< came as the launches before had led to expect
   MixedLaunches,    ///< sliced, with some chunks in host memory
   HostMappedLaunches,
+  PagedLaunches,    ///< of those, by which pages were fetched
   CountedLaunches,  ///< of those, that counted their accesses
   LaunchesTogether, ///< ran slice by slice with others
   Evictions,

@@ -26,6 +26,10 @@ namespace dragon {
 /// Which launches run together, slice by slice.
 enum class Wavefront : uint8_t { Off, Auto, Always };
 
+/// Kernels that fetch pages: where nothing else moves less, or wherever data
+/// does not fit.
+enum class Paging : uint8_t { Off, Auto, Always };
+
 enum class DirectIo : uint8_t { Auto, On, Off };
 
 /// How the dragon driver's files are read ahead.
@@ -53,6 +57,7 @@ struct Settings {
   bool poison = false;                ///< DRAGON_POISON (cpu device)
   bool quiet = false;                 ///< DRAGON_QUIET
   Wavefront wavefront = Wavefront::Auto; ///< DRAGON_WAVEFRONT
+  Paging paging = Paging::Auto;          ///< DRAGON_PAGING
   unsigned sliceQueues = 0;              ///< DRAGON_SLICE_QUEUES
   bool elide = true;       ///< DRAGON_ELIDE: staging elision and deferral
   bool protect = true;     ///< DRAGON_PROTECT: deferral without a proof

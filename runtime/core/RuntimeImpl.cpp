@@ -68,15 +68,15 @@ RuntimeImpl::RuntimeImpl(Settings settings, std::unique_ptr<Device> device,
       Ends(Ctx, Space, Discarded), Hints(Ctx, Time, Space),
       Submit(Ctx, Space, Slabs, Hints),
       Counting(Ctx, Time, Space, Slabs, Host, OnDevice, Submit),
-      Between(Ctx, Time, OnDevice),
+      Pages(Ctx, Time, Space, OnDevice), Between(Ctx, Time, OnDevice),
       Plans(Ctx, Space, Slabs, OnDevice, Mapping, Next, Counting, Between),
       Pipeline(Ctx, Time, Reads, OnDevice, Resident),
       Slices(Ctx, Time, Data, OnDevice, Resident, Discarded, Submit, Pipeline,
              Between),
       Mapped(Ctx, Time, Slabs, Host, Data, OnDevice, Resident, Mapping, Submit,
-             Counting, Between, Plans, Slices),
+             Counting, Pages, Between, Plans, Slices),
       Single(Ctx, Time, Space, Slabs, Data, OnDevice, Next, Ends, Submit,
-             Counting, Between, Plans, Slices, Mapped),
+             Counting, Pages, Between, Plans, Slices, Mapped),
       Waves(Ctx, OnDevice, Resident, Next, Ends, Plans, Slices, Single),
       Indices(Ctx, Time, Space, Data, OnDevice, Moves, Ahead),
       Launches(Ctx, Time, Space, Data, OnDevice, Next, Ends, Hints, Counting,
@@ -124,6 +124,7 @@ RuntimeImpl::~RuntimeImpl() {
     Ctx.device->synchronizeAll().ignore();
   Ctx.device->setFaultHandler(nullptr, nullptr).ignore();
   Counting.drop();
+  Pages.drop();
   Between.drop();
   while (!Space.Buffers.empty())
     Alloc.destroyBuffer(*Space.Buffers.front()).ignore();

@@ -109,6 +109,7 @@ struct RuntimeImpl {
   DriverHints Hints;
   Submitter Submit;
   AccessCounting Counting;
+  PageCache Pages;
   LoopState Between;
   SlicePlanner Plans;
   SlicePipeline Pipeline;

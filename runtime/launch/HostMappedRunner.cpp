@@ -32,7 +32,7 @@ Status HostMappedRunner::moveToDevice(const ChunkUse &use, Queue queue) {
 
 Status HostMappedRunner::takeMapped(Chunk &chunk,
                                     std::span<const ChunkUse> toDevice,
-                                    size_t &arrived, Queue queue) {
+                                    size_t &arrived, Queue queue, Reach reach) {
   auto isFull = [&] { return !Slabs.hasRoom(chunk.bytes()); };
   auto mayLeave = [&](bool may) {
     for (const ChunkUse &use : toDevice.subspan(arrived))
@@ -53,14 +53,17 @@ Status HostMappedRunner::takeMapped(Chunk &chunk,
   // memory of those in transit until then.
   if (isFull() && !(chunk.device.id && Slabs.Pool.hasRoom(chunk.bytes())))
     DRAGON_TRY(Host.makeRoom(chunk.bytes(), false));
-  DRAGON_ASSIGN(chunk.host, Host.takeTransit(chunk.bytes(), Place::Host));
+  DRAGON_ASSIGN(chunk.host,
+                Host.takeTransit(chunk.bytes(), reach == Reach::Mapped
+                                                    ? Place::Host
+                                                    : Place::Pinned));
   Slabs.list(chunk, true);
   return {};
 }
 
 Status HostMappedRunner::mapOnHost(std::span<const ChunkUse *const> uses,
                                    std::span<const ChunkUse> toDevice,
-                                   size_t &arrived, Queue queue) {
+                                   size_t &arrived, Queue queue, Reach reach) {
   TraceZone zone("map in host memory");
   // Chunks change places while both sides may be full. Those that are on the
   // device and stay there give up what they have in host memory. Then each that
@@ -75,7 +78,8 @@ Status HostMappedRunner::mapOnHost(std::span<const ChunkUse *const> uses,
   std::vector<Chunk *> chunks;
   for (const ChunkUse *use : uses)
     chunks.push_back(use->chunk);
-  DRAGON_TRY(Mapping.makeMappable(chunks));
+  if (reach == Reach::Mapped)
+    DRAGON_TRY(Mapping.makeMappable(chunks));
   auto rank = [](const Chunk &chunk) {
     return chunk.host.id ? 0 : chunk.device.id ? 1 : 2;
   };
@@ -90,12 +94,17 @@ Status HostMappedRunner::mapOnHost(std::span<const ChunkUse *const> uses,
       continue;
     zone.add(chunk.bytes());
     if (!chunk.host.id)
-      DRAGON_TRY(takeMapped(chunk, toDevice, arrived, queue));
+      DRAGON_TRY(takeMapped(chunk, toDevice, arrived, queue, reach));
     // What is on the device alone is kept until the launch was accepted.
     DRAGON_TRY(Resident.bringToHost(
         chunk, chunk.copies.device ? LaunchNeed::Write : use->need,
         Cause::Demand));
-    DRAGON_TRY(Mapping.map(chunk));
+    if (reach == Reach::Mapped) {
+      DRAGON_TRY(Mapping.map(chunk));
+    } else if (chunk.device.id) {
+      DRAGON_TRY(Time.settle(chunk));
+      DRAGON_TRY(OnDevice.release(chunk));
+    }
   }
   return {};
 }
@@ -112,7 +121,8 @@ HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
                          std::optional<AccessCounters> &counters) {
   const LaunchFootprint &whole = planned.whole;
   const std::vector<double> &bytes = Counting.accessBytes(launch, planned);
-  counters = Counting.begin(launch, whole);
+  if (!Pages.any())
+    counters = Counting.begin(launch, whole);
   const uint32_t times = std::min(++Times[shapeKey(launch)], MostForeseen);
   std::vector<PlacedChunk> placed;
   uint64_t mustStay = 0;
@@ -134,8 +144,9 @@ HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
                         Slabs.mappedBytes(), Plans.linkRates(), times);
   };
   auto onDevice = chosen();
-  if (!onDevice && (Counting.any() || State.any())) {
+  if (!onDevice && (Counting.any() || Pages.any() || State.any())) {
     Counting.drop(); // the counters may be what is missing
+    Pages.drop();
     State.drop();
     counters.reset();
     onDevice = chosen();
@@ -169,6 +180,13 @@ Status HostMappedRunner::run(const ResolvedLaunch &launch,
   Ctx.ledger.count(Counter::HostMappedLaunches);
   const LaunchFootprint &whole = planned.whole;
   std::optional<AccessCounters> counters;
+  if (Pages.canRun(launch)) {
+    if (Status made = Pages.make(); !made.ok())
+      log(LogLevel::Debug, "'{}' fetches no pages: {}", nameOf(launch),
+          made.message());
+  } else {
+    Pages.drop();
+  }
   DRAGON_ASSIGN(const Places places, choose(launch, planned, counters));
 
   // What is to come to the device can still leave host memory, if need be.
@@ -179,23 +197,77 @@ Status HostMappedRunner::run(const ResolvedLaunch &launch,
     if (use.chunk->device.id)
       Ctx.pins.add(*use.chunk);
   size_t arrived = 0;
-  DRAGON_TRY(mapOnHost(places.onHost, places.toDevice, arrived, launch.queue));
+  const Reach reach = Pages.any() ? Reach::Paged : Reach::Mapped;
+  DRAGON_TRY(
+      mapOnHost(places.onHost, places.toDevice, arrived, launch.queue, reach));
   DRAGON_TRY(Resident.bringIn(std::span(places.toDevice).subspan(arrived),
                               launch.queue, Cause::Demand));
+  if (reach == Reach::Paged) {
+    DRAGON_ASSIGN(const bool done, runPaged(launch, whole, places));
+    if (done)
+      return {};
+    DRAGON_TRY(
+        mapOnHost(places.onHost, {}, arrived, launch.queue, Reach::Mapped));
+  }
   std::vector<AddressRange> touched = addressRanges(whole);
   DRAGON_TRY(counters ? Counting.run(launch, *counters, std::move(touched),
                                      whole.anything)
                       : Submit.run(launch, {wholeGrid(launch), launch.queue,
                                             touched, whole.anything}));
-  std::vector<Chunk *> used;
-  for (const ChunkUse &use : whole.uses) {
-    used.push_back(use.chunk);
-    if (use.mayWrite())
-      DRAGON_TRY(use.chunk->hostMapped
-                     ? Data.wroteHost(*use.chunk, use.written)
-                     : Data.wroteDevice(*use.chunk, use.written));
+  DRAGON_TRY(noteWrites(places));
+  return noteUse(whole, launch.queue);
+}
+
+StatusOr<bool> HostMappedRunner::runPaged(const ResolvedLaunch &launch,
+                                          const LaunchFootprint &whole,
+                                          const Places &places) {
+  auto view = Pages.begin(whole, places.onHost, launch.queue);
+  Status status = view.ok() ? Status() : view.takeStatus();
+  if (status.ok()) {
+    PageView values = *view;
+    std::vector<void *> args(launch.args, launch.args + launch.numArgs);
+    for (void *value : values.arguments())
+      args.push_back(value);
+    std::vector<AddressRange> touched = addressRanges(whole);
+    touched.push_back(Pages.range());
+    status =
+        Submit.run(launch, {wholeGrid(launch), launch.queue, touched,
+                            whole.anything, &launch.kernel->paged->copy, args});
   }
-  return Time.noteUse(used, launch.queue);
+  if (!status.ok()) {
+    // It needs more registers than the kernel: it may not run in such blocks.
+    log(LogLevel::Info, "'{}' cannot fetch pages: {}", nameOf(launch),
+        status.message());
+    Pages.refuse(launch);
+    return false;
+  }
+  Ctx.ledger.count(Counter::PagedLaunches);
+  const bool wrote =
+      std::any_of(places.onHost.begin(), places.onHost.end(),
+                  [](const ChunkUse *use) { return use->mayWrite(); });
+  DRAGON_TRY(Pages.end(launch, wrote));
+  DRAGON_TRY(noteWrites(places));
+  Pages.keep(places.onHost);
+  DRAGON_TRY(noteUse(whole, launch.queue));
+  return true;
+}
+
+/// Chunks that are in host memory were written there.
+Status HostMappedRunner::noteWrites(const Places &places) {
+  for (const ChunkUse *use : places.onHost)
+    if (use->mayWrite())
+      DRAGON_TRY(Data.wroteHost(*use->chunk, use->written));
+  for (const ChunkUse &use : places.toDevice)
+    if (use.mayWrite())
+      DRAGON_TRY(Data.wroteDevice(*use.chunk, use.written));
+  return {};
+}
+
+Status HostMappedRunner::noteUse(const LaunchFootprint &whole, Queue queue) {
+  std::vector<Chunk *> used;
+  for (const ChunkUse &use : whole.uses)
+    used.push_back(use.chunk);
+  return Time.noteUse(used, queue);
 }
 
 Status HostMappedRunner::runMixed(SliceUses &uses,
@@ -208,7 +280,8 @@ Status HostMappedRunner::runMixed(SliceUses &uses,
     Ctx.pins.add(*use.chunk);
   }
   size_t arrived = 0;
-  DRAGON_TRY(mapOnHost(onHost, {}, arrived, uses.launch(0).queue));
+  DRAGON_TRY(
+      mapOnHost(onHost, {}, arrived, uses.launch(0).queue, Reach::Mapped));
   struct Hold {
     const LaunchFootprint &chunks;
     explicit Hold(const LaunchFootprint &held) : chunks(held) { set(true); }

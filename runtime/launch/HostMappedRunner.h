@@ -16,6 +16,7 @@
 #ifndef DRAGON_RUNTIME_LAUNCH_HOSTMAPPEDRUNNER_H
 #define DRAGON_RUNTIME_LAUNCH_HOSTMAPPEDRUNNER_H
 
+#include "runtime/launch/PageCache.h"
 #include "runtime/launch/SlicePlanner.h"
 #include "runtime/launch/SliceRunner.h"
 
@@ -28,12 +29,13 @@ public:
   HostMappedRunner(Context &context, WorkTracker &time, HostSlabs &slabs,
                    HostMemory &host, Contents &data, DeviceChunks &deviceChunks,
                    Residency &resident, HostMapping &mapping, Submitter &submit,
-                   AccessCounting &counting, LoopState &loopState,
-                   SlicePlanner &plans, SliceRunner &slices)
+                   AccessCounting &counting, PageCache &pages,
+                   LoopState &loopState, SlicePlanner &plans,
+                   SliceRunner &slices)
       : Ctx(context), Time(time), Slabs(slabs), Host(host), Data(data),
         OnDevice(deviceChunks), Resident(resident), Mapping(mapping),
-        Submit(submit), Counting(counting), State(loopState), Plans(plans),
-        Slices(slices) {}
+        Submit(submit), Counting(counting), Pages(pages), State(loopState),
+        Plans(plans), Slices(slices) {}
 
   /// Blocks see a part of what they use in host memory.
   Status run(const ResolvedLaunch &launch, PlannedLaunch &planned);
@@ -42,18 +44,26 @@ public:
 
 private:
   struct Places;
+  /// How the device gets at what stays in host memory.
+  enum class Reach { Mapped, Paged };
+  /// The kernel's copy that fetches pages runs; false: it cannot.
+  StatusOr<bool> runPaged(const ResolvedLaunch &launch,
+                          const LaunchFootprint &whole, const Places &places);
+  Status noteWrites(const Places &places);
+  Status noteUse(const LaunchFootprint &whole, Queue queue);
   StatusOr<Places> choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
                           std::optional<AccessCounters> &counters);
-  /// Contents come to host memory and are mapped there. Where that is full,
+  /// Contents come to host memory and, if they are to be, are mapped there.
+  /// Where that is full,
   /// the first of `toDevice` go to the device meanwhile, and give up what they
   /// have there; `arrived` counts them. The uses must be pinned, and those of
   /// those of `toDevice` that are on the device: they come first.
   Status mapOnHost(std::span<const ChunkUse *const> uses,
                    std::span<const ChunkUse> toDevice, size_t &arrived,
-                   Queue queue);
+                   Queue queue, Reach reach);
   /// A slab in host memory for a chunk that has none.
   Status takeMapped(Chunk &chunk, std::span<const ChunkUse> toDevice,
-                    size_t &arrived, Queue queue);
+                    size_t &arrived, Queue queue, Reach reach);
   /// The chunk comes to the device, and nothing of it stays in host memory.
   Status moveToDevice(const ChunkUse &use, Queue queue);
 
@@ -67,6 +77,7 @@ private:
   HostMapping &Mapping;
   Submitter &Submit;
   AccessCounting &Counting;
+  PageCache &Pages;
   LoopState &State;
   SlicePlanner &Plans;
   SliceRunner &Slices;

@@ -26,6 +26,11 @@
 
 namespace dragon {
 
+/// KernelHasPagedCopy: the copy, and what writes pages back behind it.
+struct PagedKernel {
+  KernelHandle copy, writeBack;
+};
+
 /// A kernel as launched: its image and what the compiler said of it.
 struct KernelInfo {
   KernelHandle handle;
@@ -35,6 +40,8 @@ struct KernelInfo {
   std::shared_ptr<FootprintCache> footprints;
   /// Its copy that counts accesses (AccessCounts.h), if it has one.
   std::optional<KernelHandle> counting;
+  /// Its copy that fetches pages, if it has one.
+  std::optional<PagedKernel> paged;
   /// Its copy for buffers that do not overlap (KernelHasRestrictCopy), if it
   /// has one, and the most threads that a block of that may have.
   std::optional<KernelHandle> restricted;

@@ -30,6 +30,11 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
   ++planned.launches;
   if (planned.bytes > OnDevice.Pool.budget())
     OnDevice.makeNoHostMemory();
+  // What fits without the frames runs without them.
+  if (const uint64_t budget = OnDevice.Pool.budget();
+      Pages.any() && planned.bytes > budget &&
+      planned.bytes <= budget + Pages.bytes())
+    Pages.drop();
   const Slicing &slicing = Plans.slicingOf(launch, planned);
   const LaunchPlan &plan = slicing.plan;
   if (plan.kind != LaunchPlan::Resident) {
@@ -39,6 +44,8 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
   }
   explain(launch, planned, plan, zone);
 
+  if (fetchesPages(launch, plan))
+    return Mapped.run(launch, planned);
   switch (plan.kind) {
   case LaunchPlan::Resident:
   case LaunchPlan::Sliced:
@@ -50,15 +57,32 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
   case LaunchPlan::Impossible:
     if (Ctx.caps().migrates)
       return runBeyondBudget(launch, planned, plan.wholeBytes);
-    if (!Counting.any() && !State.any())
+    if (!Counting.any() && !Pages.any() && !State.any())
       break;
     Counting.drop(); // the counters may be what is missing
+    Pages.drop();
     State.drop();
     return runAsPlanned(launch, planned);
   }
   return cannotRun(launch, Ctx.caps(),
                    {plan.wholeBytes, plan.smallestBytes, OnDevice.Pool.budget(),
                     Slabs.mappedBytes()});
+}
+
+bool LaunchRunner::fetchesPages(const LaunchCall &call,
+                                const LaunchPlan &plan) const {
+  switch (plan.kind) {
+  case LaunchPlan::Resident:
+  case LaunchPlan::Impossible:
+    return false;
+  case LaunchPlan::Sliced:
+  case LaunchPlan::LoopSliced:
+    return Ctx.config.paging == Paging::Always && Pages.canRun(call);
+  case LaunchPlan::Mixed:
+  case LaunchPlan::HostMapped:
+    return Pages.canRun(call);
+  }
+  return false;
 }
 
 Status LaunchRunner::runSlices(const ResolvedLaunch &launch,

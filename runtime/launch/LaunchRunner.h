@@ -25,13 +25,13 @@ public:
   LaunchRunner(Context &context, WorkTracker &time, AddressSpace &space,
                HostSlabs &slabs, Contents &data, DeviceChunks &deviceChunks,
                NextUses &next, LastUses &ends, Submitter &submit,
-               AccessCounting &counting, LoopState &loopState,
+               AccessCounting &counting, PageCache &pages, LoopState &loopState,
                SlicePlanner &plans, SliceRunner &slices,
                HostMappedRunner &mapped)
       : Ctx(context), Time(time), Space(space), Slabs(slabs), Data(data),
         OnDevice(deviceChunks), Next(next), Ends(ends), Submit(submit),
-        Counting(counting), State(loopState), Plans(plans), Slices(slices),
-        Mapped(mapped) {}
+        Counting(counting), Pages(pages), State(loopState), Plans(plans),
+        Slices(slices), Mapped(mapped) {}
 
   /// All of its buffers are on the device.
   Status runInCore(const ResolvedLaunch &launch);
@@ -42,6 +42,8 @@ public:
 
 private:
   Status runAsPlanned(const ResolvedLaunch &launch, PlannedLaunch &planned);
+  /// The kernel's copy that fetches pages runs, if it can.
+  bool fetchesPages(const LaunchCall &call, const LaunchPlan &plan) const;
   Status runSlices(const ResolvedLaunch &launch, PlannedLaunch &planned,
                    const Slicing &slicing);
   /// All at once, whatever the budget: on a device that migrates, what it has
@@ -74,6 +76,7 @@ private:
   LastUses &Ends;
   Submitter &Submit;
   AccessCounting &Counting;
+  PageCache &Pages;
   LoopState &State;
   SlicePlanner &Plans;
   SliceRunner &Slices;

@@ -298,6 +298,8 @@ constexpr OwnOption Table[] = {
     {OPT_no_dragon_staging, TellPlugin{"staging", false}},
     {OPT_dragon_unroll, TellPlugin{"unroll", true}},
     {OPT_no_dragon_unroll, TellPlugin{"unroll", false}},
+    {OPT_dragon_paging, TellPlugin{"paging", true}},
+    {OPT_no_dragon_paging, TellPlugin{"paging", false}},
     {OPT_dragon_restrict, TellPlugin{"restrict", true}},
     {OPT_no_dragon_restrict, TellPlugin{"restrict", false}},
     {OPT_dragon_access_counts, TellPlugin{"access-counts", true}},

@@ -7,6 +7,7 @@
 
 #include "runtime/cudart/modules/Module.h"
 
+#include "dragon/Paging.h"
 #include "runtime/cudart/front/Forward.h"
 #include "runtime/cudart/modules/FatBinary.h"
 #include "runtime/cudart/modules/ModuleAbi.h"
@@ -235,6 +236,15 @@ Result ModuleRegistry::prepareCpu(Kernel &kernel) {
     if (const dragon_cpu_kernel *counting = findOnCpu(*kernel.module, name))
       kernel.info.counting =
           KernelHandle{{kernel.name.c_str(), counting, {}, {}}};
+  if (const std::string name = pagedNameOf(kernel); found && !name.empty()) {
+    const dragon_cpu_kernel *paged = findOnCpu(*kernel.module, name);
+    const dragon_cpu_kernel *writeBack =
+        findOnCpu(*kernel.module, DRAGON_PAGE_WRITE_BACK);
+    if (paged && writeBack)
+      kernel.info.paged =
+          PagedKernel{{{kernel.name.c_str(), paged, {}, {}}},
+                      {{DRAGON_PAGE_WRITE_BACK, writeBack, {}, {}}}};
+  }
   if (const char *name = loopNameOf(kernel); found && name)
     if (const dragon_cpu_kernel *looped = findOnCpu(*kernel.module, name))
       kernel.info.looped = KernelHandle{{kernel.name.c_str(), looped, {}, {}}};
@@ -255,6 +265,14 @@ const char *ModuleRegistry::countingNameOf(const Kernel &kernel) {
   return record && record->CountingName
              ? kernel.info.summary->string(record->CountingName)
              : nullptr;
+}
+
+/// Of the copy that fetches pages, or empty.
+std::string ModuleRegistry::pagedNameOf(const Kernel &kernel) {
+  const KernelRecord *record = kernel.info.record;
+  return record && (record->Flags & KernelHasPagedCopy)
+             ? DRAGON_PAGED_PREFIX + kernel.name
+             : std::string();
 }
 
 const char *ModuleRegistry::loopNameOf(const Kernel &kernel) {

@@ -50,7 +50,10 @@ struct Kernel {
   std::atomic<int> carveout{-1};
   char sliceKey = 0;        ///< its address is the slice clone's stub
   char countingKey = 0;     ///< and that of the copy that counts
+  char pagedKey = 0;        ///< and that of the copy that fetches pages
+  char writeBackKey = 0;    ///< and of what writes them back
   char loopKey = 0;         ///< and that of the copy that runs part of a loop
+  std::string pagedName;    ///< its symbol on a GPU
   std::string loopName;     ///< its symbol on a GPU
   char restrictKey = 0;     ///< and that of the copy for distinct buffers
   std::string restrictName; ///< the latter's symbol; empty: there is none
@@ -139,6 +142,7 @@ private:
   /// Of the copy that counts, or null.
   static const char *countingNameOf(const Kernel &kernel);
   static const char *loopNameOf(const Kernel &kernel);
+  static std::string pagedNameOf(const Kernel &kernel);
   void lookUpSummary(Kernel &kernel);
 
   std::shared_mutex Lock;

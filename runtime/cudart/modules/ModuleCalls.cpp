@@ -219,14 +219,14 @@ cudaError_t cudaFuncSetAttribute(const void *function,
                                    static_cast<const void *>(&kernel->sliceKey),
                                    attribute, value));
       // Where a copy has less to give, it is not used.
-      auto setForCopy = [&](std::optional<KernelHandle> &copy,
-                            const void *key) {
+      auto setForCopy = [&](auto &copy, const void *key) {
         if (copy && DRAGON_NVIDIA(cudaFuncSetAttribute, key, attribute,
                                   value) != cudaSuccess)
           copy.reset();
       };
       if (kernel) {
         setForCopy(kernel->info.counting, &kernel->countingKey);
+        setForCopy(kernel->info.paged, &kernel->pagedKey);
         setForCopy(kernel->info.looped, &kernel->loopKey);
         setForCopy(kernel->info.restricted, &kernel->restrictKey);
       }

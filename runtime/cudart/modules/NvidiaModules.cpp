@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dragon/Paging.h"
 #include "runtime/cudart/front/Forward.h"
 #include "runtime/cudart/modules/Module.h"
 #include "runtime/cudart/modules/ModuleAbi.h"
@@ -64,6 +65,14 @@ Result ModuleRegistry::prepareGpu(Kernel &kernel) {
     if (const KernelCode code = codeOf(&kernel.countingKey))
       kernel.info.counting =
           KernelHandle{{kernel.name.c_str(), nullptr, code, {}}};
+  if (!pagedNameOf(kernel).empty()) {
+    const KernelCode copy = codeOf(&kernel.pagedKey);
+    const KernelCode writeBack = copy ? codeOf(&kernel.writeBackKey) : copy;
+    if (copy && writeBack)
+      kernel.info.paged =
+          PagedKernel{{{kernel.name.c_str(), nullptr, copy, {}}},
+                      {{DRAGON_PAGE_WRITE_BACK, nullptr, writeBack, {}}}};
+  }
   if (loopNameOf(kernel))
     if (const KernelCode code = codeOf(&kernel.loopKey))
       kernel.info.looped =
@@ -118,6 +127,11 @@ Result ModuleRegistry::giveToNvidia(Module &module) {
           add(&kernel.sliceKey, module.summary.string(record->SliceName));
         if (record->CountingName)
           add(&kernel.countingKey, module.summary.string(record->CountingName));
+        if (record->Flags & KernelHasPagedCopy) {
+          kernel.pagedName = DRAGON_PAGED_PREFIX + kernel.name;
+          add(&kernel.pagedKey, kernel.pagedName.c_str());
+          add(&kernel.writeBackKey, DRAGON_PAGE_WRITE_BACK);
+        }
         if (record->LoopName) {
           kernel.loopName = std::string(SlicePrefix) +
                             module.summary.string(record->LoopName);

@@ -1,0 +1,436 @@
+//===- PagedCopies.cpp - kernels that fetch pages themselves --------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/paging/PagedCopies.h"
+
+#include "dragon/Paging.h"
+#include "passes/Remarks.h"
+#include "passes/SourceNames.h"
+#include "passes/paging/PageCode.h"
+#include "passes/support/ExtraParameters.h"
+#include "passes/support/GlobalAccesses.h"
+#include "passes/support/UnknownAddresses.h"
+
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+/// The extra parameters.
+constexpr unsigned NumParameters = 8;
+constexpr StringRef Names[NumParameters] = {
+    "dragon.entries", "dragon.base",    "dragon.count", "dragon.shift",
+    "dragon.frames",  "dragon.control", "dragon.cells", "dragon.cell.shift"};
+/// The bytes that they take, with their alignment.
+constexpr uint64_t ParameterBytes = 64;
+/// Pages have at least so many.
+constexpr uint64_t SmallestPage = 4096;
+
+constexpr StringRef ReadName = "__dragon_page_read";
+constexpr StringRef WriteName = "__dragon_page_write";
+constexpr StringRef FetchName = "__dragon_page_fetch";
+
+/// An access that can be told to go to another address: all of it in one page.
+struct MovableAccess {
+  Use *Pointer = nullptr;
+  bool Writes = false;
+};
+
+/// Of loads, stores and atomic operations; null pointer: none of these.
+MovableAccess movable(Instruction &I) {
+  if (auto *Load = dyn_cast<LoadInst>(&I))
+    return {&Load->getOperandUse(LoadInst::getPointerOperandIndex()), false};
+  if (auto *Store = dyn_cast<StoreInst>(&I))
+    return {&Store->getOperandUse(StoreInst::getPointerOperandIndex()), true};
+  if (auto *Update = dyn_cast<AtomicRMWInst>(&I))
+    return {&Update->getOperandUse(AtomicRMWInst::getPointerOperandIndex()),
+            true};
+  if (auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I))
+    return {
+        &Exchange->getOperandUse(AtomicCmpXchgInst::getPointerOperandIndex()),
+        true};
+  if (auto *Call = dyn_cast<IntrinsicInst>(&I))
+    if (accessesGlobalMemory(I) && !isa<AnyMemIntrinsic>(Call))
+      return {&Call->getArgOperandUse(0), false};
+  return {};
+}
+
+Align alignmentOf(const Instruction &I) {
+  if (auto *Load = dyn_cast<LoadInst>(&I))
+    return Load->getAlign();
+  if (auto *Store = dyn_cast<StoreInst>(&I))
+    return Store->getAlign();
+  if (auto *Update = dyn_cast<AtomicRMWInst>(&I))
+    return Update->getAlign();
+  if (auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I))
+    return Exchange->getAlign();
+  // Reads by an intrinsic, which says so.
+  return cast<ConstantInt>(cast<IntrinsicInst>(I).getArgOperand(1))
+      ->getAlignValue();
+}
+
+bool staysInPage(Instruction &I) {
+  bool Stays = true;
+  findGlobalAccesses(I, [&](const GlobalAccess &Access) {
+    const auto *Bytes = dyn_cast<ConstantInt>(Access.Bytes);
+    Stays &= Bytes && Bytes->getZExtValue() <= SmallestPage &&
+             alignmentOf(I).value() >= PowerOf2Ceil(Bytes->getZExtValue());
+  });
+  return Stays;
+}
+
+bool mayBePointer(const Value &V) {
+  return V.getType()->isPointerTy() || V.getType()->isIntegerTy(64) ||
+         V.getType()->isAggregateType();
+}
+
+/// Local memory, shared memory, or constants of the module.
+bool isOwn(const Value &Pointer) {
+  const Value *Object = getUnderlyingObject(&Pointer);
+  const unsigned Space = Object->getType()->isPointerTy()
+                             ? Object->getType()->getPointerAddressSpace()
+                             : NVPTXAS::ADDRESS_SPACE_GENERIC;
+  const auto *Variable = dyn_cast<GlobalVariable>(Object);
+  return isa<AllocaInst>(Object) || (Variable && Variable->isConstant()) ||
+         (Space != NVPTXAS::ADDRESS_SPACE_GENERIC &&
+          Space != NVPTXAS::ADDRESS_SPACE_GLOBAL);
+}
+
+std::string whyNot(Instruction &I) {
+  if (isa<AnyMemIntrinsic>(I))
+    return "";
+  if (movable(I).Pointer)
+    return staysInPage(I) ? "" : "an access may cross the border of a page";
+  auto *Call = dyn_cast<CallBase>(&I);
+  if (!Call || !Call->mayReadOrWriteMemory())
+    return "";
+  const bool Given = any_of(Call->args(), [](const Use &U) {
+    return mayBePointer(*U) && !(U->getType()->isPointerTy() && isOwn(*U));
+  });
+  if (Call->isInlineAsm())
+    return Given ? "inline assembly may access memory" : "";
+  const Function *Callee = Call->getCalledFunction();
+  if (!Callee)
+    return "it calls a function through a pointer";
+  if (!Callee->isDeclaration() || !Given)
+    return "";
+  if (Callee->isIntrinsic() &&
+      (Call->onlyAccessesInaccessibleMemory() ||
+       isa<LifetimeIntrinsic, AssumeInst>(Call) ||
+       Callee->getName().starts_with("llvm.nvvm.prefetch")))
+    return "";
+  return "'" + displayName(Callee->getName()) + "' may access memory";
+}
+
+class PagedCopier {
+public:
+  PagedCopier(Module &M, PageCode How, FunctionAnalysisManager *Analyses)
+      : M(M), How(How), Analyses(Analyses),
+        Accessing(functionsThatNeed(M, accessesGlobalMemory)),
+        Global(PointerType::get(M.getContext(), NVPTXAS::ADDRESS_SPACE_GLOBAL)),
+        I32(Type::getInt32Ty(M.getContext())),
+        I64(Type::getInt64Ty(M.getContext())) {}
+
+  void addCopy(Function &Kernel);
+  /// Behind all of them: their look-ups become code.
+  void finish();
+
+private:
+  Function *copy(Function &F, const Twine &Name);
+  void rewrite(Function &Copy);
+  void lookUp(Instruction &I, const MovableAccess &Access, Function &Copy);
+  FunctionCallee lookUpFunction(StringRef Name);
+  void removeLookUps();
+  void linkCode();
+  void inlineLookUps();
+
+  Module &M;
+  const PageCode How;
+  FunctionAnalysisManager *const Analyses;
+  const SmallPtrSet<Function *, 16> Accessing;
+  PointerType *const Global;
+  IntegerType *const I32;
+  IntegerType *const I64;
+  /// Original -> copy of called functions; shared by all kernels.
+  DenseMap<Function *, Function *> Copies;
+  SmallVector<Function *, 16> Pending, Made;
+};
+
+Function *PagedCopier::copy(Function &F, const Twine &Name) {
+  Type *const Types[NumParameters] = {Global, I64,    I64,    I32,
+                                      I64,    Global, Global, I32};
+  Function *Copy = cloneWithExtraParameters(F, Types, Names, Name);
+  for (unsigned I = 0; I < NumParameters; ++I)
+    Copy->addParamAttr(F.arg_size() + I, Attribute::NoUndef);
+  // It writes the table, and reads elsewhere.
+  Copy->removeFnAttr(Attribute::Memory);
+  Copy->removeFnAttr(Attribute::Speculatable);
+  for (Argument &A : Copy->args())
+    for (Attribute::AttrKind Kind :
+         {Attribute::Dereferenceable, Attribute::DereferenceableOrNull,
+          Attribute::ReadOnly, Attribute::WriteOnly, Attribute::ReadNone})
+      A.removeAttr(Kind);
+  Made.push_back(Copy);
+  return Copy;
+}
+
+void PagedCopier::addCopy(Function &Kernel) {
+  Function *Copy = copy(Kernel, pagedCopyName(Kernel.getName()));
+  rewrite(*Copy);
+  while (!Pending.empty())
+    rewrite(*Pending.pop_back_val());
+  keepCopyOfKernel(Kernel, *Copy);
+}
+
+FunctionCallee PagedCopier::lookUpFunction(StringRef Name) {
+  return M.getOrInsertFunction(
+      Name, FunctionType::get(
+                I64, {I64, Global, I64, I64, I32, I64, Global, Global, I32},
+                /*isVarArg=*/false));
+}
+
+void PagedCopier::lookUp(Instruction &I, const MovableAccess &Access,
+                         Function &Copy) {
+  IRBuilder<> B(&I);
+  B.SetCurrentDebugLocation(I.getDebugLoc());
+  Value *Pointer = Access.Pointer->get();
+  const size_t First = Copy.arg_size() - NumParameters;
+  SmallVector<Value *, NumParameters + 1> Args{B.CreatePtrToInt(Pointer, I64)};
+  for (unsigned P = 0; P < NumParameters; ++P)
+    Args.push_back(Copy.getArg(First + P));
+  CallInst *Call =
+      B.CreateCall(lookUpFunction(Access.Writes ? WriteName : ReadName), Args);
+  // Its answer for an address does not change while the launch runs.
+  Call->setMemoryEffects(MemoryEffects::none());
+  Call->setDoesNotThrow();
+  Call->addFnAttr(Attribute::WillReturn);
+  // A kernel's parameters lead to global memory.
+  const auto *Argument =
+      dyn_cast<llvm::Argument>(getUnderlyingObject(Pointer, /*MaxLookup=*/0));
+  const bool ToGlobal = Argument && !Argument->hasByValAttr() &&
+                        Copy.getCallingConv() == CallingConv::PTX_Kernel &&
+                        !isa<IntrinsicInst>(I);
+  Access.Pointer->set(
+      B.CreateIntToPtr(Call, ToGlobal ? Global : Pointer->getType()));
+}
+
+void PagedCopier::rewrite(Function &Copy) {
+  SmallVector<AnyMemIntrinsic *, 8> Transfers;
+  for (Instruction &I : instructions(Copy))
+    if (auto *Memory = dyn_cast<AnyMemIntrinsic>(&I);
+        Memory && accessesGlobalMemory(I))
+      Transfers.push_back(Memory);
+  const TargetTransformInfo Target(M.getDataLayout());
+  for (AnyMemIntrinsic *Memory : Transfers) {
+    if (auto *Set = dyn_cast<MemSetInst>(Memory))
+      expandMemSetAsLoop(Set);
+    else if (auto *Move = dyn_cast<MemMoveInst>(Memory))
+      expandMemMoveAsLoop(Move, Target);
+    else if (auto *Transfer = dyn_cast<MemCpyInst>(Memory))
+      expandMemCpyAsLoop(Transfer, Target);
+    else
+      continue;
+    Memory->eraseFromParent();
+  }
+  SmallVector<Instruction *, 64> Work;
+  for (Instruction &I : instructions(Copy))
+    Work.push_back(&I);
+  const size_t First = Copy.arg_size() - NumParameters;
+  SmallVector<Value *, NumParameters> Extra;
+  for (unsigned P = 0; P < NumParameters; ++P)
+    Extra.push_back(Copy.getArg(First + P));
+  for (Instruction *I : Work) {
+    if (const MovableAccess Access = movable(*I);
+        Access.Pointer && accessesGlobalMemory(*I)) {
+      lookUp(*I, Access, Copy);
+      continue;
+    }
+    auto *Call = dyn_cast<CallBase>(I);
+    Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    if (!Callee || Callee->isDeclaration() || !Accessing.contains(Callee))
+      continue;
+    Function *&CalleeCopy = Copies[Callee];
+    if (!CalleeCopy) {
+      CalleeCopy = copy(*Callee, Callee->getName() + ".dragon.paged");
+      CalleeCopy->setLinkage(GlobalValue::InternalLinkage);
+      CalleeCopy->setComdat(nullptr);
+      CalleeCopy->setVisibility(GlobalValue::DefaultVisibility);
+      Pending.push_back(CalleeCopy);
+    }
+    appendArguments(*Call, CalleeCopy, Extra)->removeFnAttr(Attribute::Memory);
+  }
+}
+
+void PagedCopier::linkCode() {
+  if (const Function *Known = M.getFunction(FetchName);
+      Known && !Known->isDeclaration())
+    return;
+  SMDiagnostic Wrong;
+  std::unique_ptr<Module> Code = parseAssemblyString(
+      How == PageCode::Gpu ? GpuPageCode : CpuPageCode, Wrong, M.getContext());
+  if (!Code)
+    report_fatal_error("the code that fetches pages: " + Wrong.getMessage());
+  Code->setDataLayout(M.getDataLayout());
+  Code->setTargetTriple(M.getTargetTriple());
+  // What it says of the compilation it was made in.
+  while (!Code->named_metadata_empty())
+    Code->eraseNamedMetadata(&*Code->named_metadata_begin());
+  SmallVector<std::string, 4> Defined;
+  const Function &Model = *Made.front();
+  for (Function &F : *Code) {
+    for (StringRef Key : {"target-cpu", "target-features", "frame-pointer"}) {
+      F.removeFnAttr(Key);
+      if (Model.hasFnAttribute(Key))
+        F.addFnAttr(Model.getFnAttribute(Key));
+    }
+    if (F.isDeclaration())
+      continue;
+    F.setDSOLocal(false);
+    Defined.push_back(F.getName().str());
+  }
+  if (Linker::linkModules(M, std::move(Code)))
+    report_fatal_error("the code that fetches pages cannot be linked");
+  for (const std::string &Name : Defined) {
+    Function &F = *M.getFunction(Name);
+    if (F.getCallingConv() == CallingConv::PTX_Kernel) {
+      // Units that are linked need one of them.
+      F.setLinkage(GlobalValue::WeakODRLinkage);
+      appendToCompilerUsed(M, &F);
+    } else {
+      F.setLinkage(GlobalValue::InternalLinkage);
+    }
+  }
+}
+
+void PagedCopier::inlineLookUps() {
+  for (StringRef Name : {ReadName, WriteName}) {
+    Function *LookUp = M.getFunction(Name);
+    if (!LookUp)
+      continue;
+    SmallVector<CallBase *, 64> Calls;
+    for (User *U : LookUp->users())
+      if (auto *Call = dyn_cast<CallBase>(U))
+        Calls.push_back(Call);
+    for (CallBase *Call : Calls) {
+      Call->removeFnAttr(Attribute::Memory);
+      InlineFunctionInfo Info;
+      InlineFunction(*Call, Info);
+    }
+    if (LookUp->use_empty())
+      LookUp->eraseFromParent();
+  }
+}
+
+void PagedCopier::finish() {
+  if (Analyses)
+    removeLookUps();
+  linkCode();
+  inlineLookUps();
+}
+
+/// While nobody knows what they do.
+void PagedCopier::removeLookUps() {
+  FunctionPassManager Passes;
+  Passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  Passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()),
+                                                 /*UseMemorySSA=*/true));
+  Passes.addPass(GVNPass());
+  for (Function *Copy : Made) {
+    Passes.run(*Copy, *Analyses);
+    Analyses->clear(*Copy, Copy->getName());
+  }
+}
+
+} // namespace
+
+std::string pagedCopyName(StringRef Kernel) {
+  return (DRAGON_PAGED_PREFIX + Kernel).str();
+}
+
+std::string whyNotPaged(Function &Kernel) {
+  if (!hasRoomFor(Kernel, ParameterBytes))
+    return "it has too many parameters";
+  bool Accesses = false;
+  for (Function *F : reachableFunctions(Kernel))
+    for (Instruction &I : instructions(*F)) {
+      Accesses |= accessesGlobalMemory(I);
+      if (std::string Why = whyNot(I); !Why.empty())
+        return Why;
+    }
+  return Accesses ? "" : "it accesses no memory";
+}
+
+StringMap<std::string> choosePaged(ModuleSummary &Summary) {
+  StringMap<std::string> Kernels;
+  for (KernelSummary &Kernel : Summary.Kernels)
+    if (std::string Why = whyAddressesUnknown(Kernel); !Why.empty()) {
+      Kernel.Flags |= KernelHasPagedCopy;
+      Kernels[Kernel.Name] = std::move(Why);
+    }
+  return Kernels;
+}
+
+void reportPagedCopy(Function &Kernel, StringRef Cause, StringRef WhyNot) {
+  const std::string Name = displayName(Kernel.getName());
+  OptimizationRemarkEmitter Emitter(&Kernel);
+  emitRemark(Emitter,
+             WhyNot.empty() ? Reason(RemarkId::PagedCopy)
+                                  .with("Kernel", Name)
+                                  .with("Cause", Cause.str())
+                            : Reason(RemarkId::NotPaged)
+                                  .with("Kernel", Name)
+                                  .with("Cause", WhyNot.str()),
+             lineOf(Kernel), &Kernel.getEntryBlock());
+}
+
+void addPagedCopies(ArrayRef<Function *> Kernels, PageCode How,
+                    FunctionAnalysisManager *Analyses) {
+  if (Kernels.empty())
+    return;
+  PagedCopier Copier(*Kernels.front()->getParent(), How, Analyses);
+  for (Function *Kernel : Kernels)
+    Copier.addCopy(*Kernel);
+  Copier.finish();
+}
+
+PreservedAnalyses PagedCopiesPass::run(Module &M,
+                                       ModuleAnalysisManager &Analyses) {
+  SmallVector<Function *, 8> Kernels;
+  for (Function &F : M)
+    if (F.getCallingConv() == CallingConv::PTX_Kernel && !F.isDeclaration() &&
+        whyNotPaged(F).empty())
+      Kernels.push_back(&F);
+  addPagedCopies(
+      Kernels, PageCode::Gpu,
+      &Analyses.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager());
+  return Kernels.empty() ? PreservedAnalyses::all() : PreservedAnalyses::none();
+}
+
+} // namespace dragon

@@ -1,0 +1,87 @@
+//===- PageAccess.cpu.cpp - pages for the host processor
+//-------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One thread fetches a page. Others that need it meanwhile wait: the thread
+// that fetches waits for nobody, and another one of the host processor runs it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PageAccess.h"
+
+namespace {
+
+INLINE unsigned entrySeen(const unsigned GLOBAL *Entry) {
+  return __atomic_load_n(Entry, __ATOMIC_ACQUIRE);
+}
+INLINE unsigned entryNow(const unsigned GLOBAL *Entry) {
+  return __atomic_load_n(Entry, __ATOMIC_ACQUIRE);
+}
+INLINE void publish(unsigned GLOBAL *Entry, unsigned Value) {
+  __atomic_store_n(Entry, Value, __ATOMIC_RELEASE);
+}
+
+INLINE void copyPage(unsigned long To, unsigned long From, unsigned Shift) {
+  auto *Into = (unsigned long GLOBAL *)To;
+  const auto *Of = (const unsigned long GLOBAL *)From;
+  for (unsigned long I = 0; I < (1UL << Shift) / sizeof(unsigned long); ++I)
+    Into[I] = Of[I];
+}
+
+} // namespace
+
+extern "C" __attribute__((noinline)) unsigned long
+__dragon_page_fetch(unsigned long Address, unsigned Number,
+                    unsigned GLOBAL *Entries, unsigned Shift,
+                    unsigned long Frames, PageControl GLOBAL *Control) {
+  for (;;) {
+    const unsigned Entry = entryNow(Entries + Number);
+    if (Entry >= dragon::PageFirstFrame)
+      return inFrame(Address, Entry, Shift, Frames);
+    if (Entry == dragon::PageResident)
+      return Address;
+    if (Entry == dragon::PageDirect)
+      return sourceOf(Address, Number, Control);
+    if (Entry != dragon::PageAbsent || !claim(Entries + Number))
+      continue;
+    const unsigned Frame = count(&Control->Next);
+    if (Frame >= Control->NumFrames) {
+      publish(Entries + Number, dragon::PageDirect);
+      continue;
+    }
+    const unsigned long Page = Address >> Shift << Shift;
+    ((PageFrame GLOBAL *)Control->Held)[Frame] = {Page, Number, 0};
+    copyPage(Frames + ((unsigned long)Frame << Shift),
+             sourceOf(Page, Number, Control), Shift);
+    publish(Entries + Number, Frame + dragon::PageFirstFrame);
+  }
+}
+
+extern "C" KERNEL void __dragon_page_write_back(unsigned GLOBAL *Entries,
+                                                unsigned Shift,
+                                                unsigned long Frames,
+                                                PageControl GLOBAL *Control) {
+  auto *Dirty = (unsigned char GLOBAL *)Control->Dirty;
+  const auto *Held = (const PageFrame GLOBAL *)Control->Held;
+  const unsigned Used =
+      Control->Next < Control->NumFrames ? Control->Next : Control->NumFrames;
+  const unsigned Threads =
+      __nvvm_read_ptx_sreg_nctaid_x() * __nvvm_read_ptx_sreg_ntid_x();
+  for (unsigned Frame =
+           __nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() +
+           __nvvm_read_ptx_sreg_tid_x();
+       Frame < Used; Frame += Threads) {
+    const unsigned Number = Held[Frame].Entry;
+    // Its page may have gone, and may be in another frame.
+    if (Entries[Number] != Frame + dragon::PageFirstFrame || !Dirty[Number])
+      continue;
+    Dirty[Number] = 0;
+    copyPage(sourceOf(Held[Frame].Address, Number, Control),
+             Frames + ((unsigned long)Frame << Shift), Shift);
+    count(&Control->Written);
+  }
+}

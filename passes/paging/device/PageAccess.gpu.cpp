@@ -1,0 +1,152 @@
+//===- PageAccess.gpu.cpp - pages for GPUs
+//---------------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The threads of a warp that come together fetch the pages that they need one
+// after the other, each with all of them: the link wants requests in order.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PageAccess.h"
+
+namespace {
+
+typedef unsigned long Words __attribute__((ext_vector_type(2)));
+
+INLINE unsigned entrySeen(const unsigned GLOBAL *Entry) { return *Entry; }
+INLINE unsigned entryNow(const unsigned GLOBAL *Entry) {
+  unsigned Value;
+  asm volatile("ld.relaxed.gpu.u32 %0, [%1];"
+               : "=r"(Value)
+               : "l"(Entry)
+               : "memory");
+  return Value;
+}
+INLINE void publish(unsigned GLOBAL *Entry, unsigned Value) {
+  asm volatile("st.relaxed.gpu.u32 [%0], %1;" ::"l"(Entry), "r"(Value)
+               : "memory");
+}
+
+INLINE unsigned activeLanes() {
+  unsigned Mask;
+  asm volatile("activemask.b32 %0;" : "=r"(Mask)::"memory");
+  return Mask;
+}
+
+INLINE unsigned lanesBelow() {
+  unsigned Mask;
+  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(Mask));
+  return Mask;
+}
+
+INLINE unsigned shuffled(unsigned Lanes, unsigned Value, int From) {
+  return (unsigned)__nvvm_shfl_sync_idx_i32(Lanes, (int)Value, From, 31);
+}
+INLINE unsigned long shuffled(unsigned Lanes, unsigned long Value, int From) {
+  const unsigned Low = shuffled(Lanes, (unsigned)Value, From);
+  const unsigned High = shuffled(Lanes, (unsigned)(Value >> 32), From);
+  return (unsigned long)High << 32 | Low;
+}
+
+/// By so many threads, of which this is the `Rank`-th.
+INLINE void copyPage(unsigned long To, unsigned long From, unsigned Shift,
+                     unsigned Rank, unsigned Together) {
+  auto *Into = (Words GLOBAL *)To;
+  const auto *Of = (const Words GLOBAL *)From;
+  const unsigned Count = (1U << Shift) / sizeof(Words);
+  constexpr unsigned AtOnce = 8;
+  unsigned I = Rank;
+  for (; I + (AtOnce - 1) * Together < Count; I += AtOnce * Together) {
+    Words Some[AtOnce];
+#pragma unroll
+    for (unsigned K = 0; K < AtOnce; ++K)
+      Some[K] = __builtin_nontemporal_load(Of + I + K * Together);
+#pragma unroll
+    for (unsigned K = 0; K < AtOnce; ++K)
+      Into[I + K * Together] = Some[K];
+  }
+  for (; I < Count; I += Together)
+    Into[I] = __builtin_nontemporal_load(Of + I);
+}
+
+} // namespace
+
+extern "C" __attribute__((noinline)) unsigned long
+__dragon_page_fetch(unsigned long Address, unsigned Number,
+                    unsigned GLOBAL *Entries, unsigned Shift,
+                    unsigned long Frames, PageControl GLOBAL *Control) {
+  const unsigned long Page = Address >> Shift << Shift;
+  for (;;) {
+    const unsigned Entry = entryNow(Entries + Number);
+    if (Entry >= dragon::PageFirstFrame)
+      return inFrame(Address, Entry, Shift, Frames);
+    if (Entry == dragon::PageResident)
+      return Address;
+    if (Entry == dragon::PageDirect)
+      return sourceOf(Address, Number, Control);
+    const unsigned Lanes = activeLanes();
+    const bool First =
+        !(__nvvm_match_any_sync_i32(Lanes, (int)Number) & lanesBelow());
+    unsigned Frame = 0;
+    bool Fetches = false;
+    if (First && Entry == dragon::PageAbsent && claim(Entries + Number)) {
+      Frame = count(&Control->Next);
+      Fetches = Frame < Control->NumFrames;
+      if (!Fetches)
+        publish(Entries + Number, dragon::PageDirect);
+    }
+    unsigned Left = __nvvm_vote_ballot_sync(Lanes, Fetches);
+    if (!Left)
+      asm volatile("nanosleep.u32 200;" ::: "memory");
+    const unsigned Rank = __builtin_popcount(Lanes & lanesBelow());
+    const unsigned Together = __builtin_popcount(Lanes);
+    while (Left) {
+      const int Lane = __builtin_ctz(Left);
+      Left &= Left - 1;
+      const unsigned long Fetched = shuffled(Lanes, Page, Lane);
+      const unsigned Its = shuffled(Lanes, Number, Lane);
+      const unsigned Into = shuffled(Lanes, Frame, Lane);
+      copyPage(Frames + ((unsigned long)Into << Shift),
+               sourceOf(Fetched, Its, Control), Shift, Rank, Together);
+      __nvvm_membar_gl();
+      __nvvm_bar_warp_sync(Lanes);
+      if (Rank == 0) {
+        ((PageFrame GLOBAL *)Control->Held)[Into] = {Fetched, Its, 0};
+        publish(Entries + Its, Into + dragon::PageFirstFrame);
+      }
+    }
+  }
+}
+
+extern "C" KERNEL void __dragon_page_write_back(unsigned GLOBAL *Entries,
+                                                unsigned Shift,
+                                                unsigned long Frames,
+                                                PageControl GLOBAL *Control) {
+  auto *Dirty = (unsigned char GLOBAL *)Control->Dirty;
+  const auto *Held = (const PageFrame GLOBAL *)Control->Held;
+  const unsigned Used =
+      Control->Next < Control->NumFrames ? Control->Next : Control->NumFrames;
+  const unsigned Thread =
+      __nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() +
+      __nvvm_read_ptx_sreg_tid_x();
+  const unsigned Warps =
+      __nvvm_read_ptx_sreg_nctaid_x() * __nvvm_read_ptx_sreg_ntid_x() / 32;
+  const unsigned Lane = Thread % 32;
+  for (unsigned Frame = Thread / 32; Frame < Used; Frame += Warps) {
+    const unsigned Number = Held[Frame].Entry;
+    // Its page may have gone, and may be in another frame.
+    if (Entries[Number] != Frame + dragon::PageFirstFrame || !Dirty[Number])
+      continue;
+    copyPage(sourceOf(Held[Frame].Address, Number, Control),
+             Frames + ((unsigned long)Frame << Shift), Shift, Lane, 32);
+    __nvvm_bar_warp_sync(~0U);
+    if (Lane == 0) {
+      Dirty[Number] = 0;
+      count(&Control->Written);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+//===- PageAccess.h - what a kernel does to find a page ---------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Device code: compiled to IR when the project is built, and linked into each
+// module that has paged copies (PagedCopies.h). docs/paging.md has the protocol
+// and why it is right. The names are known to the passes; the layout is that of
+// PageView and PageControl (dragon/Paging.h).
+//
+// Two variants: PageAccess.gpu.cpp, in which the threads of a warp fetch a page
+// together, and PageAccess.cpu.cpp for the host processor.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_PASSES_PAGING_DEVICE_PAGEACCESS_H
+#define DRAGON_PASSES_PAGING_DEVICE_PAGEACCESS_H
+
+#define KERNEL __attribute__((nvptx_kernel))
+#define INLINE inline __attribute__((always_inline))
+#define GLOBAL __attribute__((address_space(1)))
+
+#include "dragon/Paging.h"
+
+using dragon::PageCell;
+using dragon::PageControl;
+using dragon::PageFrame;
+
+namespace {
+
+/// The variants': an entry as it was at some time since the launch began, one
+/// as all threads see it now, and the change of one.
+INLINE unsigned entrySeen(const unsigned GLOBAL *Entry);
+INLINE unsigned entryNow(const unsigned GLOBAL *Entry);
+INLINE void publish(unsigned GLOBAL *Entry, unsigned Value);
+/// From Absent to Filling; true: this thread has done it.
+INLINE bool claim(unsigned GLOBAL *Entry) {
+  unsigned Expected = dragon::PageAbsent;
+  return __scoped_atomic_compare_exchange_n(
+      Entry, &Expected, dragon::PageFilling, false, __ATOMIC_RELAXED,
+      __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+}
+INLINE unsigned count(unsigned GLOBAL *Counter) {
+  return __scoped_atomic_fetch_add(Counter, 1, __ATOMIC_RELAXED,
+                                   __MEMORY_SCOPE_DEVICE);
+}
+
+constexpr unsigned NoEntry = ~0U;
+
+/// The number of an address's entry in the table.
+INLINE unsigned entryOf(unsigned long Address, unsigned long Base,
+                        unsigned long Count, unsigned Shift,
+                        const PageCell GLOBAL *Cells, unsigned CellShift) {
+  const unsigned long At = Address - Base, Page = At >> Shift;
+  if (Page >= Count)
+    return NoEntry;
+  if (!Cells)
+    return (unsigned)Page;
+  const PageCell GLOBAL &Cell = Cells[At >> CellShift];
+  const unsigned Number = (unsigned)Page - Cell.First;
+  return Number < Cell.Count ? Cell.Entry + Number : NoEntry;
+}
+
+/// The place of an address whose page is in a frame.
+INLINE unsigned long inFrame(unsigned long Address, unsigned Entry,
+                             unsigned Shift, unsigned long Frames) {
+  return Frames + (Address & ((1UL << Shift) - 1)) +
+         ((unsigned long)(Entry - dragon::PageFirstFrame) << Shift);
+}
+
+/// Where the contents of the address are, if not on the device.
+INLINE unsigned long sourceOf(unsigned long Address, unsigned Number,
+                              const PageControl GLOBAL *Control) {
+  const auto *Sources = (const long GLOBAL *)Control->Sources;
+  return Address + Sources[Number >> Control->SourceShift];
+}
+
+} // namespace
+
+/// A page that is neither on the device nor in a frame, of that entry: fetches
+/// it, if there is a frame left. The address to access instead of `Address`.
+extern "C" unsigned long
+__dragon_page_fetch(unsigned long Address, unsigned Number,
+                    unsigned GLOBAL *Entries, unsigned Shift,
+                    unsigned long Frames, PageControl GLOBAL *Control);
+
+/// The address to access instead of `Address`, for a load.
+extern "C" unsigned long
+__dragon_page_read(unsigned long Address, unsigned GLOBAL *Entries,
+                   unsigned long Base, unsigned long Count, unsigned Shift,
+                   unsigned long Frames, PageControl GLOBAL *Control,
+                   const PageCell GLOBAL *Cells, unsigned CellShift) {
+  const unsigned Number =
+      entryOf(Address, Base, Count, Shift, Cells, CellShift);
+  if (Number == NoEntry)
+    return Address;
+  const unsigned Entry = entrySeen(Entries + Number);
+  if (Entry == dragon::PageResident)
+    return Address;
+  if (Entry < dragon::PageFirstFrame)
+    return __dragon_page_fetch(Address, Number, Entries, Shift, Frames,
+                               Control);
+  return inFrame(Address, Entry, Shift, Frames);
+}
+
+/// The same for a store or an atomic operation: the page is dirty then.
+extern "C" unsigned long
+__dragon_page_write(unsigned long Address, unsigned GLOBAL *Entries,
+                    unsigned long Base, unsigned long Count, unsigned Shift,
+                    unsigned long Frames, PageControl GLOBAL *Control,
+                    const PageCell GLOBAL *Cells, unsigned CellShift) {
+  const unsigned Number =
+      entryOf(Address, Base, Count, Shift, Cells, CellShift);
+  if (Number == NoEntry)
+    return Address;
+  const unsigned Entry = entrySeen(Entries + Number);
+  if (Entry == dragon::PageResident)
+    return Address;
+  ((volatile unsigned char GLOBAL *)Control->Dirty)[Number] = 1;
+  if (Entry < dragon::PageFirstFrame)
+    return __dragon_page_fetch(Address, Number, Entries, Shift, Frames,
+                               Control);
+  return inFrame(Address, Entry, Shift, Frames);
+}
+
+#endif // DRAGON_PASSES_PAGING_DEVICE_PAGEACCESS_H

@@ -1,0 +1,348 @@
+//===- PageCache.cpp - pages that kernels fetch themselves ----------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/PageCache.h"
+
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace dragon {
+
+namespace {
+
+constexpr uint32_t PageShift = 12;
+constexpr uint64_t PageBytes = uint64_t(1) << PageShift;
+/// What of the device's memory it takes.
+constexpr uint64_t ShareOfDevice = 4;
+/// The table may take so much of that.
+constexpr uint64_t ShareOfTable = 4;
+/// A range of addresses has a source of its own down to that size.
+constexpr uint32_t SmallestGranule = 16;
+constexpr uint64_t Alignment = 256;
+constexpr uint64_t MostCells = 4096;
+
+uint64_t roundUp(uint64_t value, uint64_t to) {
+  return (value + to - 1) / to * to;
+}
+
+} // namespace
+
+bool PageCache::canRun(const LaunchCall &call) const {
+  // Who watches knows buffers' addresses alone.
+  return call.kernel->paged && !call.cooperative &&
+         Ctx.config.paging != Paging::Off && !Ctx.watcher &&
+         Ctx.caps().hostMapped && !Refused.contains(call.kernel);
+}
+
+Status PageCache::make() {
+  if (Va)
+    return {};
+  const uint64_t slab = Ctx.limits.chunkBytes;
+  const uint64_t bytes = OnDevice.Pool.budget() / ShareOfDevice / slab * slab;
+  if (bytes == 0)
+    return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
+                         "device memory of {} is too little for pages",
+                         formatBytes(OnDevice.Pool.budget()));
+  TraceZone zone("make frames");
+  zone.add(bytes);
+  Ctx.pins.next();
+  DRAGON_TRY(OnDevice.makeRoom(bytes));
+  DRAGON_ASSIGN(const uintptr_t va, Ctx.device->reserve(bytes));
+  Status status;
+  while (status.ok() && Slabs.size() * slab < bytes) {
+    auto taken = OnDevice.Pool.take(slab);
+    if (!taken.ok()) {
+      status = taken.takeStatus();
+      break;
+    }
+    status = Ctx.device->map(va + Slabs.size() * slab, *taken);
+    if (status.ok())
+      Slabs.push_back(*taken);
+    else
+      OnDevice.Pool.give(*taken);
+  }
+  Va = va;
+  Bytes = bytes;
+  if (!status.ok()) {
+    for (const Physical &one : Slabs)
+      OnDevice.Pool.setAside(one, true); // as drop() finds them
+    drop();
+    return status;
+  }
+  for (const Physical &one : Slabs)
+    OnDevice.Pool.setAside(one, true);
+  NumFrames = 0;
+  return {};
+}
+
+void PageCache::drop() {
+  if (!Va)
+    return;
+  Time.Work.waitFor(Ticket).ignore();
+  for (size_t i = 0; i < Slabs.size(); ++i) {
+    Ctx.device->unmap(Va + i * Ctx.limits.chunkBytes, Slabs[i]).ignore();
+    OnDevice.Pool.setAside(Slabs[i], false);
+    OnDevice.Pool.give(Slabs[i]);
+  }
+  Slabs.clear();
+  Ctx.device->release(Va, Bytes).ignore();
+  Va = 0;
+  NumFrames = 0;
+}
+
+void PageCache::chooseCells(uint32_t granuleShift) {
+  GranuleShift = granuleShift;
+  const uint64_t granule = uint64_t(1) << granuleShift;
+  std::vector<AddressRange> ranges;
+  for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
+    ranges.push_back(
+        {buffer->base, buffer->base + roundUp(buffer->vaBytes, granule)});
+  std::sort(ranges.begin(), ranges.end(),
+            [](const auto &a, const auto &b) { return a.begin < b.begin; });
+  View.base = ranges.front().begin;
+  View.count = (ranges.back().end - View.base) >> PageShift;
+  auto cells = [&](uint32_t shift) {
+    std::vector<PageCell> result(
+        ((ranges.back().end - View.base - 1) >> shift) + 1);
+    for (const AddressRange &range : ranges)
+      for (uint64_t at = range.begin - View.base, next;
+           at < range.end - View.base; at = next) {
+        next = std::min<uint64_t>(((at >> shift) + 1) << shift,
+                                  range.end - View.base);
+        PageCell &cell = result[at >> shift];
+        if (cell.Count == 0)
+          cell.First = unsigned(at >> PageShift);
+        cell.Count = unsigned(next >> PageShift) - cell.First;
+      }
+    unsigned entries = 0;
+    for (PageCell &cell : result) {
+      cell.Entry = entries;
+      entries += cell.Count;
+    }
+    return result;
+  };
+  auto cost = [](const std::vector<PageCell> &some) {
+    return some.size() * sizeof(PageCell) +
+           uint64_t(some.back().Entry + some.back().Count) *
+               (sizeof(uint32_t) + 1);
+  };
+  // One cell takes no look-up of its own.
+  uint64_t least = UINT64_MAX;
+  const auto widest = uint32_t(std::bit_width(ranges.back().end - View.base));
+  for (uint32_t shift = widest;
+       shift >= granuleShift &&
+       ((View.count << PageShift) >> shift) < MostCells;
+       --shift)
+    if (auto some = cells(shift); cost(some) < least) {
+      least = cost(some) / 2; // unless it saves much
+      View.cellShift = shift;
+      Cells = std::move(some);
+    }
+}
+
+bool PageCache::covers() const {
+  return NumFrames != 0 &&
+         std::all_of(Space.Buffers.begin(), Space.Buffers.end(),
+                     [&](const std::unique_ptr<Buffer> &buffer) {
+                       const auto [first, last] = granulesOf(
+                           buffer->base, buffer->base + buffer->vaBytes);
+                       return first != last;
+                     });
+}
+
+Status PageCache::layOut(uint32_t granuleShift, Queue queue) {
+  NumFrames = 0;
+  chooseCells(granuleShift);
+  const uint64_t entries = Cells.back().Entry + Cells.back().Count;
+  const uint64_t granules = entries >> (granuleShift - PageShift);
+  uint64_t at = Va;
+  auto take = [&](uint64_t bytes) {
+    const uint64_t where = at;
+    at += roundUp(bytes, Alignment);
+    return where;
+  };
+  View.shift = PageShift;
+  View.control = take(sizeof(PageControl));
+  View.cells = Cells.size() > 1 ? take(Cells.size() * sizeof(PageCell)) : 0;
+  View.entries = take(entries * sizeof(uint32_t));
+  Initial = {};
+  Initial.SourceShift = granuleShift - PageShift;
+  Initial.Sources = take(granules * sizeof(int64_t));
+  Initial.Dirty = take(entries);
+  if (at - Va > Bytes / ShareOfTable || View.count > UINT32_MAX)
+    return Status::error(DRAGON_ERROR_UNSUPPORTED,
+                         "a table of {} for the pages of all buffers is too "
+                         "much of {}",
+                         formatBytes(at - Va), formatBytes(Bytes));
+  const uint64_t left = Va + Bytes - at;
+  NumFrames = (left - std::min(left, PageBytes + Alignment)) /
+              (PageBytes + sizeof(PageFrame));
+  Initial.Held = take(NumFrames * sizeof(PageFrame));
+  Initial.NumFrames = unsigned(NumFrames);
+  View.frames = roundUp(at, PageBytes);
+  Granules.assign(granules, {});
+  Deltas.assign(granules, 0);
+  log(LogLevel::Debug, "{} frames of {}, {} entries in {} cells", NumFrames,
+      formatBytes(PageBytes), entries, Cells.size());
+  if (View.cells)
+    DRAGON_TRY(Ctx.device->copyAndWait(
+        reinterpret_cast<void *>(View.cells), Cells.data(),
+        Cells.size() * sizeof(PageCell), CopyKind::HostToDevice, queue));
+  return reset(queue);
+}
+
+Status PageCache::reset(Queue queue) {
+  auto zero = [&](uint64_t va, uint64_t bytes) {
+    return Ctx.device->fill(reinterpret_cast<void *>(va), 0, 1, bytes, queue);
+  };
+  static_assert(PageResident == 0);
+  const uint64_t entries = Cells.back().Entry + Cells.back().Count;
+  DRAGON_TRY(zero(View.entries, entries * sizeof(uint32_t)));
+  DRAGON_TRY(zero(Initial.Dirty, entries));
+  std::fill(Granules.begin(), Granules.end(), Granule{});
+  return Ctx.device->copyAndWait(reinterpret_cast<void *>(View.control),
+                                 &Initial, sizeof(Initial),
+                                 CopyKind::HostToDevice, queue);
+}
+
+std::pair<size_t, size_t> PageCache::granulesOf(uintptr_t begin,
+                                                uintptr_t end) const {
+  if (begin < View.base || begin - View.base >= View.count << PageShift)
+    return {0, 0};
+  const uintptr_t at = begin - View.base;
+  const PageCell &cell = Cells[at >> View.cellShift];
+  const uint64_t page = at >> PageShift;
+  const uint64_t pages = (end - begin + PageBytes - 1) >> PageShift;
+  if (page < cell.First || page - cell.First >= cell.Count)
+    return {0, 0};
+  // A part of a buffer goes on in the next cell where one ends.
+  const uint64_t first = cell.Entry + (page - cell.First);
+  const uint32_t shift = GranuleShift - PageShift;
+  return {first >> shift,
+          (first + pages + (uint64_t(1) << shift) - 1) >> shift};
+}
+
+Status PageCache::set(size_t firstGranule, size_t count, PageEntry entry,
+                      Queue queue) {
+  const uint32_t pages = GranuleShift - PageShift;
+  const uint64_t first = uint64_t(firstGranule) << pages;
+  const uint64_t number = uint64_t(count) << pages;
+  DRAGON_TRY(Ctx.device->fill(
+      reinterpret_cast<void *>(View.entries + first * sizeof(uint32_t)), entry,
+      sizeof(uint32_t), number, queue));
+  return Ctx.device->fill(reinterpret_cast<void *>(Initial.Dirty + first), 0, 1,
+                          number, queue);
+}
+
+bool PageCache::isNearlyFull() {
+  PageControl now{};
+  if (!Time.Work.done(Ticket) ||
+      !Ctx.device
+           ->copyAndWait(&now, reinterpret_cast<void *>(View.control),
+                         sizeof(now), CopyKind::DeviceToHost, Ctx.copyOut)
+           .ok())
+    return false;
+  return now.Next >= NumFrames - NumFrames / 4;
+}
+
+StatusOr<PageView> PageCache::begin(const LaunchFootprint &whole,
+                                    std::span<const ChunkUse *const> onHost,
+                                    Queue queue) {
+  TraceZone zone("bring the page table up to date");
+  DRAGON_TRY(Time.Work.queueWaitsForOne(queue, Ticket));
+  // The table is of all buffers, so that it serves the next launches, too.
+  uintptr_t sizes = 0;
+  for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
+    sizes |= buffer->base | buffer->chunkBytes;
+  const auto granule = uint32_t(std::countr_zero(sizes));
+  if (granule < SmallestGranule)
+    return Status::error(DRAGON_ERROR_UNSUPPORTED, "chunks are too small");
+  if (granule < GranuleShift || !covers())
+    DRAGON_TRY(layOut(granule, queue));
+  else if (isNearlyFull())
+    DRAGON_TRY(reset(queue));
+
+  const std::unordered_set<const ChunkUse *> areOnHost(onHost.begin(),
+                                                       onHost.end());
+  std::vector<uint8_t> change(Granules.size(), UINT8_MAX);
+  bool moved = false;
+  for (const ChunkUse &use : whole.uses) {
+    const Chunk &chunk = *use.chunk;
+    const bool isOnHost = areOnHost.contains(&use);
+    const Granule now{isOnHost ? chunk.buffer->number : 0,
+                      isOnHost ? chunk.buffer->writes : 0, 0};
+    const int64_t delta =
+        !isOnHost || chunk.hostMapped
+            ? 0
+            : int64_t(reinterpret_cast<uintptr_t>(chunk.host.hostView) -
+                      chunk.va());
+    const auto [first, last] = granulesOf(chunk);
+    for (size_t i = first; i < last; ++i) {
+      if (isOnHost && Deltas[i] != delta) {
+        Deltas[i] = delta;
+        moved = true;
+      }
+      Granule &known = Granules[i];
+      if (known.buffer == now.buffer && known.writes == now.writes &&
+          !chunk.buffer->hostAccessible)
+        continue;
+      known = now;
+      change[i] = isOnHost ? PageAbsent : PageResident;
+    }
+  }
+  for (size_t i = 0, last = 0; i < change.size(); i = last) {
+    for (last = i + 1; last < change.size() && change[last] == change[i];)
+      ++last;
+    if (change[i] != UINT8_MAX)
+      DRAGON_TRY(set(i, last - i, PageEntry(change[i]), queue));
+  }
+  if (moved)
+    DRAGON_TRY(Ctx.device->copyAndWait(
+        reinterpret_cast<void *>(Initial.Sources), Deltas.data(),
+        Deltas.size() * sizeof(int64_t), CopyKind::HostToDevice, queue));
+  return View;
+}
+
+void PageCache::keep(std::span<const ChunkUse *const> onHost) {
+  for (const ChunkUse *use : onHost) {
+    const auto [first, last] = granulesOf(*use->chunk);
+    for (size_t i = first; i < last; ++i)
+      Granules[i].writes = use->chunk->buffer->writes;
+  }
+}
+
+Status PageCache::end(const LaunchCall &call, bool wrote) {
+  if (wrote) {
+    PageView values = View;
+    void *args[] = {&values.entries, &values.shift, &values.frames,
+                    &values.control};
+    LaunchRequest request{};
+    request.kernel = const_cast<KernelHandle *>(&call.kernel->paged->writeBack);
+    request.kernelName = DRAGON_PAGE_WRITE_BACK;
+    const bool wide = Ctx.caps().asynchronous && Ctx.caps().hasLink;
+    request.grid[0] = wide ? 264 : 1;
+    request.block[0] = wide ? 256 : 32;
+    request.grid[1] = request.grid[2] = 1;
+    request.block[1] = request.block[2] = 1;
+    request.box = {{0, 0, 0}, {request.grid[0], 1, 1}};
+    request.args = args;
+    request.numArgs = uint32_t(std::size(args));
+    request.queue = call.queue;
+    const AddressRange own = range();
+    request.touched = {&own, 1};
+    request.touchesAnything = true;
+    DRAGON_TRY(Ctx.device->launch(request));
+  }
+  DRAGON_ASSIGN(Ticket, Time.Work.note(call.queue));
+  return {};
+}
+
+} // namespace dragon

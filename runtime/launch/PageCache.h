@@ -1,0 +1,126 @@
+//===- PageCache.h - pages that kernels fetch themselves --------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The frames of device memory into which a kernel's paged copy fetches what it
+// accesses, and the table in which it looks (dragon/Paging.h, docs/paging.md).
+// Between launches the table is brought up to date: what is on the device now,
+// what has other contents. Pages whose contents have not changed stay.
+//
+// One launch uses it at a time: the next one's queue waits.
+//
+// With the runtime's lock held.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_LAUNCH_PAGECACHE_H
+#define DRAGON_RUNTIME_LAUNCH_PAGECACHE_H
+
+#include "dragon/Paging.h"
+#include "runtime/launch/LaunchFootprint.h"
+#include "runtime/launch/ResolvedLaunch.h"
+#include "runtime/memory/DeviceChunks.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+namespace dragon {
+
+/// The arguments of a paged copy behind the kernel's own.
+struct PageView {
+  uint64_t entries = 0, base = 0, count = 0;
+  uint32_t shift = 0;
+  uint64_t frames = 0, control = 0, cells = 0;
+  uint32_t cellShift = 0;
+
+  /// As the copy takes them; into this object.
+  std::array<void *, 8> arguments() {
+    return {&entries, &base,    &count, &shift,
+            &frames,  &control, &cells, &cellShift};
+  }
+};
+
+class PageCache {
+public:
+  PageCache(Context &context, WorkTracker &time, AddressSpace &space,
+            DeviceChunks &deviceChunks)
+      : Ctx(context), Time(time), Space(space), OnDevice(deviceChunks) {}
+
+  /// The launch's kernel has a paged copy, which may run.
+  bool canRun(const LaunchCall &call) const;
+  /// The device did not take the kernel's copy: it is not tried again.
+  void refuse(const LaunchCall &call) { Refused.insert(call.kernel); }
+
+  /// There is device memory for it; it takes a share, once.
+  Status make();
+  bool any() const { return Va != 0; }
+  uint64_t bytes() const { return Bytes; }
+  AddressRange range() const { return {Va, Va + Bytes}; }
+  /// The memory goes back, once it is idle.
+  void drop();
+
+  /// In the queue the table says where the uses are: those in `onHost` in their
+  /// host memory, the others on the device. DRAGON_ERROR_UNSUPPORTED where it
+  /// is too small for the addresses.
+  StatusOr<PageView> begin(const LaunchFootprint &whole,
+                           std::span<const ChunkUse *const> onHost,
+                           Queue queue);
+  /// Behind the launch: pages that it wrote go to where they came from.
+  Status end(const LaunchCall &call, bool wrote);
+  /// What has been written by then in these places was by the launch: its pages
+  /// are what is there.
+  void keep(std::span<const ChunkUse *const> onHost);
+
+private:
+  /// What the table says of a range of addresses.
+  struct Granule {
+    uint64_t buffer = 0; ///< whose pages frames may have; 0: nobody's
+    uint64_t writes = 0; ///< the buffer's when they were fetched
+    int64_t delta = 0;
+  };
+
+  /// Lays out the memory for the addresses of all buffers, with nothing in it.
+  Status layOut(uint32_t granuleShift, Queue queue);
+  /// What addresses the table has, in which cells.
+  void chooseCells(uint32_t granuleShift);
+  /// All buffers are in the table.
+  bool covers() const;
+  Status reset(Queue queue);
+  Status set(size_t firstGranule, size_t count, PageEntry entry, Queue queue);
+  /// Frames are running out.
+  bool isNearlyFull();
+  /// The first, and the one behind the last; none if it is not in the table.
+  std::pair<size_t, size_t> granulesOf(uintptr_t begin, uintptr_t end) const;
+  std::pair<size_t, size_t> granulesOf(const Chunk &chunk) const {
+    return granulesOf(chunk.va(), chunk.va() + chunk.bytes());
+  }
+
+  Context &Ctx;
+  WorkTracker &Time;
+  AddressSpace &Space;
+  DeviceChunks &OnDevice;
+  std::unordered_set<const KernelInfo *> Refused;
+
+  uintptr_t Va = 0; ///< 0: there is no memory
+  uint64_t Bytes = 0;
+  std::vector<Physical> Slabs;
+  uint64_t Ticket = 0; ///< of the last launch that uses it
+
+  // The layout; no frames: there is none.
+  uint64_t NumFrames = 0;
+  uint32_t GranuleShift = 0;
+  PageView View{};
+  PageControl Initial{};
+  std::vector<PageCell> Cells; ///< at least one; of entries, not granules
+  std::vector<Granule> Granules;
+  std::vector<int64_t> Deltas; ///< as the device has them
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_LAUNCH_PAGECACHE_H
