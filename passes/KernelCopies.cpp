@@ -108,7 +108,7 @@ static bool mayFetchPages(Function &Kernel, unsigned Limit) {
 
 PreservedAnalyses KernelCopiesPass::run(Module &M,
                                         ModuleAnalysisManager &Analyses) {
-  SliceDecisions Slices;
+  SliceDecisions Slices, PagedSlices;
   StringSet<> Counting;
   SmallVector<Function *, 8> Restricted, Replaced, Paged;
   for (Function &F : M) {
@@ -128,6 +128,10 @@ PreservedAnalyses KernelCopiesPass::run(Module &M,
     }
     if (F.hasFnAttribute(PagingMark) && mayFetchPages(F, AccessCountLimit))
       Paged.push_back(&F);
+    if (!Paged.empty() && Paged.back() == &F && F.hasFnAttribute(SliceMark)) {
+      SliceLegality &Legality = PagedSlices[pagedCopyName(F.getName())];
+      Legality.Sliceable = Legality.NeedsClone = true;
+    }
     if (F.hasFnAttribute(RestrictMark) && instructionsOf(F) <= RestrictLimit)
       if (const unsigned Loads = loadsSetFree(F)) {
         Restricted.push_back(&F);
@@ -152,6 +156,7 @@ PreservedAnalyses KernelCopiesPass::run(Module &M,
     Copy->eraseFromParent();
   }
   addPagedCopies(Paged, PageCode::Gpu, &OfFunctions);
+  addSliceClones(M, PagedSlices);
   addRestrictCopies(Restricted, Analyses);
   return Counting.empty() && Slices.empty() && Restricted.empty() &&
                  Paged.empty()

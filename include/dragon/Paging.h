@@ -22,10 +22,18 @@
 //   uint32_t cellShift    that number; else its cell says which, that of
 //                         number (address - base) >> cellShift
 //
-// A module with such copies has a kernel `DRAGON_PAGE_WRITE_BACK` with entries,
-// shift, frames, control: it copies the pages that are dirty to where they came
-// from, and is launched behind each launch of such a copy. Any grid of one
-// dimension, in blocks of a multiple of 32 threads.
+// A module with such copies has two kernels, launched one after the other
+// behind each launch of such a copy, or a slice of it:
+//
+//   DRAGON_PAGE_WRITE_BACK   entries, uint32_t number of entries, shift,
+//   frames,
+//                            control, uint32_t limit
+//     copies the pages that are dirty to where they came from. If more frames
+//     than the limit are in use, and most of them have pages that had not been
+//     in frames before, all pages leave. Any grid of one dimension, in blocks
+//     of a multiple of 32 threads.
+//   DRAGON_PAGE_RECYCLE      control, uint32_t limit
+//     the frames are free then. One thread.
 //
 // All addresses are of the device, in its memory but for what `Sources` leads
 // to. The runtime owns all of it; nothing of it changes on the host's side
@@ -70,16 +78,31 @@ struct PageControl {
   unsigned Next;      ///< the frame that is taken next; may pass NumFrames
   unsigned NumFrames; ///< at most 2^32 - PageFirstFrame - 1
   unsigned Written;   ///< pages that were written back
+  unsigned Again; ///< of the pages in frames, those that had left frames before
+  unsigned Recycled; ///< frames that were free again
   /// Sources[entry >> SourceShift], a long, is what to add to an address for
   /// its source.
   unsigned SourceShift;
   unsigned long Sources; ///< the address of it
   unsigned long Held;    ///< of a PageFrame for each frame
-  unsigned long Dirty;   ///< of a byte for each entry: 1 if it was written
+  unsigned long Marks;   ///< of a byte for each entry: PageMark
 };
+
+enum PageMark : unsigned char {
+  PageDirty = 1, ///< it was written
+  PageLeft = 2,  ///< it was in a frame before, which it had to leave
+};
+
+/// The frames should be free again: pages that come stay no longer than those
+/// before. Where the same ones come again, those that are there had better
+/// stay.
+constexpr bool recyclesFrames(unsigned Next, unsigned Again, unsigned Limit) {
+  return Next > Limit && Again <= Next / 2;
+}
 
 #define DRAGON_PAGED_PREFIX "__dragon_paged_"
 #define DRAGON_PAGE_WRITE_BACK "__dragon_page_write_back"
+#define DRAGON_PAGE_RECYCLE "__dragon_page_recycle"
 
 } // namespace dragon
 

@@ -218,22 +218,58 @@ Status HostMappedRunner::run(const ResolvedLaunch &launch,
   return noteUse(whole, launch.queue);
 }
 
+/// The grid, in about so many slices if it can be sliced.
+static std::vector<BlockBox> slicesOf(const ResolvedLaunch &launch,
+                                      unsigned number) {
+  const BlockBox grid = wholeGrid(launch);
+  const KernelHandle &copy = launch.kernel->paged->copy;
+  if (!launch.kernel->record || number < 2 ||
+      !(launch.kernel->record->Flags & KernelSliceable) ||
+      !(copy.image.cpu || copy.image.sliceCode))
+    return {grid};
+  // Neighbours in the fastest dimensions often need the same.
+  unsigned axis = 2;
+  while (axis > 0 && launch.grid[axis] < number)
+    --axis;
+  number = std::min(number, launch.grid[axis]);
+  std::vector<BlockBox> boxes(number, grid);
+  for (unsigned i = 0; i < number; ++i) {
+    boxes[i].Lo[axis] = uint32_t(uint64_t(launch.grid[axis]) * i / number);
+    boxes[i].Hi[axis] =
+        uint32_t(uint64_t(launch.grid[axis]) * (i + 1) / number);
+  }
+  return boxes;
+}
+
 StatusOr<bool> HostMappedRunner::runPaged(const ResolvedLaunch &launch,
                                           const LaunchFootprint &whole,
                                           const Places &places) {
   auto view = Pages.begin(whole, places.onHost, launch.queue);
   Status status = view.ok() ? Status() : view.takeStatus();
+  bool began = false;
   if (status.ok()) {
+    uint64_t onHost = 0;
+    for (const ChunkUse *use : places.onHost)
+      onHost += use->chunk->used();
     PageView values = *view;
     std::vector<void *> args(launch.args, launch.args + launch.numArgs);
     for (void *value : values.arguments())
       args.push_back(value);
     std::vector<AddressRange> touched = addressRanges(whole);
     touched.push_back(Pages.range());
-    status =
-        Submit.run(launch, {wholeGrid(launch), launch.queue, touched,
-                            whole.anything, &launch.kernel->paged->copy, args});
+    const std::vector<BlockBox> boxes =
+        slicesOf(launch, Pages.slicesFor(onHost));
+    for (const BlockBox &box : boxes) {
+      status = Submit.run(launch, {box, launch.queue, touched, whole.anything,
+                                   &launch.kernel->paged->copy, args});
+      if (!status.ok())
+        break;
+      began = true;
+      DRAGON_TRY(Pages.endSlice(launch, &box == &boxes.back()));
+    }
   }
+  if (began && !status.ok())
+    return status;
   if (!status.ok()) {
     // It needs more registers than the kernel: it may not run in such blocks.
     log(LogLevel::Info, "'{}' cannot fetch pages: {}", nameOf(launch),
@@ -242,10 +278,7 @@ StatusOr<bool> HostMappedRunner::runPaged(const ResolvedLaunch &launch,
     return false;
   }
   Ctx.ledger.count(Counter::PagedLaunches);
-  const bool wrote =
-      std::any_of(places.onHost.begin(), places.onHost.end(),
-                  [](const ChunkUse *use) { return use->mayWrite(); });
-  DRAGON_TRY(Pages.end(launch, wrote));
+  DRAGON_TRY(Pages.end(launch));
   DRAGON_TRY(noteWrites(places));
   Pages.keep(places.onHost);
   DRAGON_TRY(noteUse(whole, launch.queue));

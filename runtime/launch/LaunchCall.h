@@ -26,9 +26,9 @@
 
 namespace dragon {
 
-/// KernelHasPagedCopy: the copy, and what writes pages back behind it.
+/// KernelHasPagedCopy: the copy, and what runs behind it (Paging.h).
 struct PagedKernel {
-  KernelHandle copy, writeBack;
+  KernelHandle copy, writeBack, recycle;
 };
 
 /// A kernel as launched: its image and what the compiler said of it.

@@ -28,6 +28,9 @@ constexpr uint64_t ShareOfTable = 4;
 constexpr uint32_t SmallestGranule = 16;
 constexpr uint64_t Alignment = 256;
 constexpr uint64_t MostCells = 4096;
+constexpr uint64_t MostSlices = 64;
+/// What keeps the link of a GPU busy.
+constexpr uint32_t WideBlocks = 264, WideThreads = 256;
 
 uint64_t roundUp(uint64_t value, uint64_t to) {
   return (value + to - 1) / to * to;
@@ -161,7 +164,7 @@ bool PageCache::covers() const {
 Status PageCache::layOut(uint32_t granuleShift, Queue queue) {
   NumFrames = 0;
   chooseCells(granuleShift);
-  const uint64_t entries = Cells.back().Entry + Cells.back().Count;
+  const uint64_t entries = numEntries();
   const uint64_t granules = entries >> (granuleShift - PageShift);
   uint64_t at = Va;
   auto take = [&](uint64_t bytes) {
@@ -176,7 +179,7 @@ Status PageCache::layOut(uint32_t granuleShift, Queue queue) {
   Initial = {};
   Initial.SourceShift = granuleShift - PageShift;
   Initial.Sources = take(granules * sizeof(int64_t));
-  Initial.Dirty = take(entries);
+  Initial.Marks = take(entries);
   if (at - Va > Bytes / ShareOfTable || View.count > UINT32_MAX)
     return Status::error(DRAGON_ERROR_UNSUPPORTED,
                          "a table of {} for the pages of all buffers is too "
@@ -204,9 +207,9 @@ Status PageCache::reset(Queue queue) {
     return Ctx.device->fill(reinterpret_cast<void *>(va), 0, 1, bytes, queue);
   };
   static_assert(PageResident == 0);
-  const uint64_t entries = Cells.back().Entry + Cells.back().Count;
+  const uint64_t entries = numEntries();
   DRAGON_TRY(zero(View.entries, entries * sizeof(uint32_t)));
-  DRAGON_TRY(zero(Initial.Dirty, entries));
+  DRAGON_TRY(zero(Initial.Marks, entries));
   std::fill(Granules.begin(), Granules.end(), Granule{});
   return Ctx.device->copyAndWait(reinterpret_cast<void *>(View.control),
                                  &Initial, sizeof(Initial),
@@ -238,19 +241,8 @@ Status PageCache::set(size_t firstGranule, size_t count, PageEntry entry,
   DRAGON_TRY(Ctx.device->fill(
       reinterpret_cast<void *>(View.entries + first * sizeof(uint32_t)), entry,
       sizeof(uint32_t), number, queue));
-  return Ctx.device->fill(reinterpret_cast<void *>(Initial.Dirty + first), 0, 1,
+  return Ctx.device->fill(reinterpret_cast<void *>(Initial.Marks + first), 0, 1,
                           number, queue);
-}
-
-bool PageCache::isNearlyFull() {
-  PageControl now{};
-  if (!Time.Work.done(Ticket) ||
-      !Ctx.device
-           ->copyAndWait(&now, reinterpret_cast<void *>(View.control),
-                         sizeof(now), CopyKind::DeviceToHost, Ctx.copyOut)
-           .ok())
-    return false;
-  return now.Next >= NumFrames - NumFrames / 4;
 }
 
 StatusOr<PageView> PageCache::begin(const LaunchFootprint &whole,
@@ -267,8 +259,9 @@ StatusOr<PageView> PageCache::begin(const LaunchFootprint &whole,
     return Status::error(DRAGON_ERROR_UNSUPPORTED, "chunks are too small");
   if (granule < GranuleShift || !covers())
     DRAGON_TRY(layOut(granule, queue));
-  else if (isNearlyFull())
-    DRAGON_TRY(reset(queue));
+  else // what left in an earlier launch may come again
+    DRAGON_TRY(Ctx.device->fill(reinterpret_cast<void *>(Initial.Marks), 0, 1,
+                                numEntries(), queue));
 
   const std::unordered_set<const ChunkUse *> areOnHost(onHost.begin(),
                                                        onHost.end());
@@ -319,28 +312,48 @@ void PageCache::keep(std::span<const ChunkUse *const> onHost) {
   }
 }
 
-Status PageCache::end(const LaunchCall &call, bool wrote) {
-  if (wrote) {
-    PageView values = View;
-    void *args[] = {&values.entries, &values.shift, &values.frames,
-                    &values.control};
+unsigned PageCache::slicesFor(uint64_t bytesOnHost) const {
+  const uint64_t most = NumFrames * PageBytes / 2;
+  return unsigned(std::min<uint64_t>(
+      MostSlices, (bytesOnHost + most - 1) / std::max<uint64_t>(most, 1)));
+}
+
+Status PageCache::endSlice(const LaunchCall &call, bool isLast) {
+  // Behind the last one pages stay for the next launch, as long as there is
+  // some room for others.
+  uint32_t limit = uint32_t(isLast ? NumFrames - NumFrames / 4 : NumFrames / 2);
+  PageView view = View;
+  uint32_t entries = uint32_t(numEntries());
+  void *args[] = {&view.entries, &entries,      &view.shift,
+                  &view.frames,  &view.control, &limit};
+  void *recycleArgs[] = {&view.control, &limit};
+  const bool wide = Ctx.caps().asynchronous && Ctx.caps().hasLink;
+  auto launch = [&](const KernelHandle &kernel, const char *name,
+                    uint32_t blocks, uint32_t threads,
+                    std::span<void *> values) {
     LaunchRequest request{};
-    request.kernel = const_cast<KernelHandle *>(&call.kernel->paged->writeBack);
-    request.kernelName = DRAGON_PAGE_WRITE_BACK;
-    const bool wide = Ctx.caps().asynchronous && Ctx.caps().hasLink;
-    request.grid[0] = wide ? 264 : 1;
-    request.block[0] = wide ? 256 : 32;
+    request.kernel = const_cast<KernelHandle *>(&kernel);
+    request.kernelName = name;
+    request.grid[0] = blocks;
+    request.block[0] = threads;
     request.grid[1] = request.grid[2] = 1;
     request.block[1] = request.block[2] = 1;
-    request.box = {{0, 0, 0}, {request.grid[0], 1, 1}};
-    request.args = args;
-    request.numArgs = uint32_t(std::size(args));
+    request.box = {{0, 0, 0}, {blocks, 1, 1}};
+    request.args = values.data();
+    request.numArgs = uint32_t(values.size());
     request.queue = call.queue;
     const AddressRange own = range();
     request.touched = {&own, 1};
     request.touchesAnything = true;
-    DRAGON_TRY(Ctx.device->launch(request));
-  }
+    return Ctx.device->launch(request);
+  };
+  DRAGON_TRY(launch(call.kernel->paged->writeBack, DRAGON_PAGE_WRITE_BACK,
+                    wide ? WideBlocks : 1, wide ? WideThreads : 32, args));
+  return launch(call.kernel->paged->recycle, DRAGON_PAGE_RECYCLE, 1, 32,
+                recycleArgs);
+}
+
+Status PageCache::end(const LaunchCall &call) {
   DRAGON_ASSIGN(Ticket, Time.Work.note(call.queue));
   return {};
 }

@@ -70,8 +70,14 @@ public:
   StatusOr<PageView> begin(const LaunchFootprint &whole,
                            std::span<const ChunkUse *const> onHost,
                            Queue queue);
-  /// Behind the launch: pages that it wrote go to where they came from.
-  Status end(const LaunchCall &call, bool wrote);
+  /// In how many slices a launch should run that may access so much of what is
+  /// in host memory, if it can: what one needs should fit.
+  unsigned slicesFor(uint64_t bytesOnHost) const;
+  /// Behind a slice, or the whole launch: pages that it wrote go to where they
+  /// came from, and frames are free again if few are.
+  Status endSlice(const LaunchCall &call, bool isLast);
+  /// Behind the last one.
+  Status end(const LaunchCall &call);
   /// What has been written by then in these places was by the launch: its pages
   /// are what is there.
   void keep(std::span<const ChunkUse *const> onHost);
@@ -92,8 +98,9 @@ private:
   bool covers() const;
   Status reset(Queue queue);
   Status set(size_t firstGranule, size_t count, PageEntry entry, Queue queue);
-  /// Frames are running out.
-  bool isNearlyFull();
+  uint64_t numEntries() const {
+    return uint64_t(Cells.back().Entry) + Cells.back().Count;
+  }
   /// The first, and the one behind the last; none if it is not in the table.
   std::pair<size_t, size_t> granulesOf(uintptr_t begin, uintptr_t end) const;
   std::pair<size_t, size_t> granulesOf(const Chunk &chunk) const {

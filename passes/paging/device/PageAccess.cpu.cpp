@@ -53,6 +53,7 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
       publish(Entries + Number, dragon::PageDirect);
       continue;
     }
+    noteFetch(Number, Control);
     const unsigned long Page = Address >> Shift << Shift;
     ((PageFrame GLOBAL *)Control->Held)[Frame] = {Page, Number, 0};
     copyPage(Frames + ((unsigned long)Frame << Shift),
@@ -62,26 +63,31 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
 }
 
 extern "C" KERNEL void __dragon_page_write_back(unsigned GLOBAL *Entries,
-                                                unsigned Shift,
+                                                unsigned Count, unsigned Shift,
                                                 unsigned long Frames,
-                                                PageControl GLOBAL *Control) {
-  auto *Dirty = (unsigned char GLOBAL *)Control->Dirty;
+                                                PageControl GLOBAL *Control,
+                                                unsigned Limit) {
+  auto *Marks = (unsigned char GLOBAL *)Control->Marks;
   const auto *Held = (const PageFrame GLOBAL *)Control->Held;
-  const unsigned Used =
-      Control->Next < Control->NumFrames ? Control->Next : Control->NumFrames;
-  const unsigned Threads =
-      __nvvm_read_ptx_sreg_nctaid_x() * __nvvm_read_ptx_sreg_ntid_x();
-  for (unsigned Frame =
-           __nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() +
-           __nvvm_read_ptx_sreg_tid_x();
-       Frame < Used; Frame += Threads) {
+  const unsigned Used = framesInUse(Control), Threads = numberOfThreads();
+  const bool Leave =
+      dragon::recyclesFrames(Control->Next, Control->Again, Limit);
+  for (unsigned Frame = threadNumber(); Frame < Used; Frame += Threads) {
     const unsigned Number = Held[Frame].Entry;
     // Its page may have gone, and may be in another frame.
-    if (Entries[Number] != Frame + dragon::PageFirstFrame || !Dirty[Number])
+    if (Entries[Number] != Frame + dragon::PageFirstFrame)
       continue;
-    Dirty[Number] = 0;
-    copyPage(sourceOf(Held[Frame].Address, Number, Control),
-             Frames + ((unsigned long)Frame << Shift), Shift);
-    count(&Control->Written);
+    if (Marks[Number] & dragon::PageDirty) {
+      Marks[Number] = 0;
+      copyPage(sourceOf(Held[Frame].Address, Number, Control),
+               Frames + ((unsigned long)Frame << Shift), Shift);
+      count(&Control->Written);
+    }
+    if (Leave) {
+      Marks[Number] = dragon::PageLeft;
+      Entries[Number] = dragon::PageAbsent;
+    }
   }
+  if (Leave)
+    forgetDirect(Entries, Count);
 }

@@ -96,7 +96,9 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
     if (First && Entry == dragon::PageAbsent && claim(Entries + Number)) {
       Frame = count(&Control->Next);
       Fetches = Frame < Control->NumFrames;
-      if (!Fetches)
+      if (Fetches)
+        noteFetch(Number, Control);
+      else
         publish(Entries + Number, dragon::PageDirect);
     }
     unsigned Left = __nvvm_vote_ballot_sync(Lanes, Fetches);
@@ -123,30 +125,38 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
 }
 
 extern "C" KERNEL void __dragon_page_write_back(unsigned GLOBAL *Entries,
-                                                unsigned Shift,
+                                                unsigned Count, unsigned Shift,
                                                 unsigned long Frames,
-                                                PageControl GLOBAL *Control) {
-  auto *Dirty = (unsigned char GLOBAL *)Control->Dirty;
+                                                PageControl GLOBAL *Control,
+                                                unsigned Limit) {
+  auto *Marks = (unsigned char GLOBAL *)Control->Marks;
   const auto *Held = (const PageFrame GLOBAL *)Control->Held;
-  const unsigned Used =
-      Control->Next < Control->NumFrames ? Control->Next : Control->NumFrames;
-  const unsigned Thread =
-      __nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() +
-      __nvvm_read_ptx_sreg_tid_x();
-  const unsigned Warps =
-      __nvvm_read_ptx_sreg_nctaid_x() * __nvvm_read_ptx_sreg_ntid_x() / 32;
-  const unsigned Lane = Thread % 32;
-  for (unsigned Frame = Thread / 32; Frame < Used; Frame += Warps) {
+  const unsigned Used = framesInUse(Control), Threads = numberOfThreads();
+  const bool Leave =
+      dragon::recyclesFrames(Control->Next, Control->Again, Limit);
+  const unsigned Lane = threadNumber() % 32;
+  for (unsigned Frame = threadNumber() / 32; Frame < Used;
+       Frame += Threads / 32) {
     const unsigned Number = Held[Frame].Entry;
     // Its page may have gone, and may be in another frame.
-    if (Entries[Number] != Frame + dragon::PageFirstFrame || !Dirty[Number])
+    if (Entries[Number] != Frame + dragon::PageFirstFrame)
       continue;
-    copyPage(sourceOf(Held[Frame].Address, Number, Control),
-             Frames + ((unsigned long)Frame << Shift), Shift, Lane, 32);
+    const bool IsDirty = Marks[Number] & dragon::PageDirty;
+    if (IsDirty)
+      copyPage(sourceOf(Held[Frame].Address, Number, Control),
+               Frames + ((unsigned long)Frame << Shift), Shift, Lane, 32);
     __nvvm_bar_warp_sync(~0U);
     if (Lane == 0) {
-      Dirty[Number] = 0;
-      count(&Control->Written);
+      if (IsDirty) {
+        Marks[Number] = 0;
+        count(&Control->Written);
+      }
+      if (Leave) {
+        Marks[Number] = dragon::PageLeft;
+        Entries[Number] = dragon::PageAbsent;
+      }
     }
   }
+  if (Leave)
+    forgetDirect(Entries, Count);
 }

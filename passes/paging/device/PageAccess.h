@@ -76,7 +76,44 @@ INLINE unsigned long sourceOf(unsigned long Address, unsigned Number,
   return Address + Sources[Number >> Control->SourceShift];
 }
 
+/// For the page that is about to be fetched.
+INLINE void noteFetch(unsigned Number, PageControl GLOBAL *Control) {
+  if (((const unsigned char GLOBAL *)Control->Marks)[Number] & dragon::PageLeft)
+    count(&Control->Again);
+}
+
+/// All threads of a grid of one dimension.
+INLINE unsigned threadNumber() {
+  return __nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() +
+         __nvvm_read_ptx_sreg_tid_x();
+}
+INLINE unsigned numberOfThreads() {
+  return __nvvm_read_ptx_sreg_nctaid_x() * __nvvm_read_ptx_sreg_ntid_x();
+}
+
+INLINE unsigned framesInUse(const PageControl GLOBAL *Control) {
+  return Control->Next < Control->NumFrames ? Control->Next
+                                            : Control->NumFrames;
+}
+
+/// Every page has left its frame but for those that did not get one.
+INLINE void forgetDirect(unsigned GLOBAL *Entries, unsigned Count) {
+  const unsigned Threads = numberOfThreads();
+  for (unsigned I = threadNumber(); I < Count; I += Threads)
+    if (Entries[I] == dragon::PageDirect)
+      Entries[I] = dragon::PageAbsent;
+}
+
 } // namespace
+
+extern "C" KERNEL void __dragon_page_recycle(PageControl GLOBAL *Control,
+                                             unsigned Limit) {
+  if (threadNumber() != 0 ||
+      !dragon::recyclesFrames(Control->Next, Control->Again, Limit))
+    return;
+  Control->Recycled += framesInUse(Control);
+  Control->Next = Control->Again = 0;
+}
 
 /// A page that is neither on the device nor in a frame, of that entry: fetches
 /// it, if there is a frame left. The address to access instead of `Address`.
@@ -117,7 +154,7 @@ __dragon_page_write(unsigned long Address, unsigned GLOBAL *Entries,
   const unsigned Entry = entrySeen(Entries + Number);
   if (Entry == dragon::PageResident)
     return Address;
-  ((volatile unsigned char GLOBAL *)Control->Dirty)[Number] = 1;
+  ((volatile unsigned char GLOBAL *)Control->Marks)[Number] = dragon::PageDirty;
   if (Entry < dragon::PageFirstFrame)
     return __dragon_page_fetch(Address, Number, Entries, Shift, Frames,
                                Control);

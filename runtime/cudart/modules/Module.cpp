@@ -237,13 +237,16 @@ Result ModuleRegistry::prepareCpu(Kernel &kernel) {
       kernel.info.counting =
           KernelHandle{{kernel.name.c_str(), counting, {}, {}}};
   if (const std::string name = pagedNameOf(kernel); found && !name.empty()) {
-    const dragon_cpu_kernel *paged = findOnCpu(*kernel.module, name);
-    const dragon_cpu_kernel *writeBack =
-        findOnCpu(*kernel.module, DRAGON_PAGE_WRITE_BACK);
-    if (paged && writeBack)
-      kernel.info.paged =
-          PagedKernel{{{kernel.name.c_str(), paged, {}, {}}},
-                      {{DRAGON_PAGE_WRITE_BACK, writeBack, {}, {}}}};
+    auto handle = [&](const char *symbol) {
+      return KernelHandle{
+          {kernel.name.c_str(), findOnCpu(*kernel.module, symbol), {}, {}}};
+    };
+    const PagedKernel paged{handle(name.c_str()),
+                            handle(DRAGON_PAGE_WRITE_BACK),
+                            handle(DRAGON_PAGE_RECYCLE)};
+    if (paged.copy.image.cpu && paged.writeBack.image.cpu &&
+        paged.recycle.image.cpu)
+      kernel.info.paged = paged;
   }
   if (const char *name = loopNameOf(kernel); found && name)
     if (const dragon_cpu_kernel *looped = findOnCpu(*kernel.module, name))

@@ -48,13 +48,15 @@ struct Kernel {
   KernelInfo info{};
   std::atomic<int> maxDynamicShared{-1}; ///< cudaFuncSetAttribute; -1 = not set
   std::atomic<int> carveout{-1};
-  char sliceKey = 0;        ///< its address is the slice clone's stub
-  char countingKey = 0;     ///< and that of the copy that counts
-  char pagedKey = 0;        ///< and that of the copy that fetches pages
-  char writeBackKey = 0;    ///< and of what writes them back
-  char loopKey = 0;         ///< and that of the copy that runs part of a loop
-  std::string pagedName;    ///< its symbol on a GPU
-  std::string loopName;     ///< its symbol on a GPU
+  char sliceKey = 0;      ///< its address is the slice clone's stub
+  char countingKey = 0;   ///< and that of the copy that counts
+  char pagedKey = 0;      ///< and that of the copy that fetches pages
+  char pagedSliceKey = 0; ///< and of its slice clone
+  char writeBackKey = 0;  ///< and of what runs behind it
+  char recycleKey = 0;
+  char loopKey = 0; ///< and that of the copy that runs part of a loop
+  std::string pagedName, pagedSliceName; ///< their symbols on a GPU
+  std::string loopName;                  ///< its symbol on a GPU
   char restrictKey = 0;     ///< and that of the copy for distinct buffers
   std::string restrictName; ///< the latter's symbol; empty: there is none
 };

@@ -66,12 +66,16 @@ Result ModuleRegistry::prepareGpu(Kernel &kernel) {
       kernel.info.counting =
           KernelHandle{{kernel.name.c_str(), nullptr, code, {}}};
   if (!pagedNameOf(kernel).empty()) {
-    const KernelCode copy = codeOf(&kernel.pagedKey);
-    const KernelCode writeBack = copy ? codeOf(&kernel.writeBackKey) : copy;
-    if (copy && writeBack)
-      kernel.info.paged =
-          PagedKernel{{{kernel.name.c_str(), nullptr, copy, {}}},
-                      {{DRAGON_PAGE_WRITE_BACK, nullptr, writeBack, {}}}};
+    auto handle = [&](const void *key, const void *sliceKey) {
+      return KernelHandle{{kernel.name.c_str(), nullptr, codeOf(key),
+                           sliceKey ? codeOf(sliceKey) : KernelCode{}}};
+    };
+    const PagedKernel paged{handle(&kernel.pagedKey, &kernel.pagedSliceKey),
+                            handle(&kernel.writeBackKey, nullptr),
+                            handle(&kernel.recycleKey, nullptr)};
+    if (paged.copy.image.code && paged.writeBack.image.code &&
+        paged.recycle.image.code)
+      kernel.info.paged = paged;
   }
   if (loopNameOf(kernel))
     if (const KernelCode code = codeOf(&kernel.loopKey))
@@ -129,8 +133,11 @@ Result ModuleRegistry::giveToNvidia(Module &module) {
           add(&kernel.countingKey, module.summary.string(record->CountingName));
         if (record->Flags & KernelHasPagedCopy) {
           kernel.pagedName = DRAGON_PAGED_PREFIX + kernel.name;
+          kernel.pagedSliceName = SlicePrefix + kernel.pagedName;
           add(&kernel.pagedKey, kernel.pagedName.c_str());
+          add(&kernel.pagedSliceKey, kernel.pagedSliceName.c_str());
           add(&kernel.writeBackKey, DRAGON_PAGE_WRITE_BACK);
+          add(&kernel.recycleKey, DRAGON_PAGE_RECYCLE);
         }
         if (record->LoopName) {
           kernel.loopName = std::string(SlicePrefix) +
