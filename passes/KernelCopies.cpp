@@ -33,7 +33,7 @@ constexpr StringRef RestrictMark = "dragon-restrict";
 /// takes long for them.
 constexpr unsigned RestrictLimit = 2000;
 /// The code that fetches pages has threads of a warp that run apart.
-constexpr int OldestArchOfPages = 70;
+constexpr unsigned OldestArchOfPages = 70;
 
 } // namespace
 
@@ -90,11 +90,7 @@ void removeMarks(Module &M) {
 /// Tells why, or why not, if that is to be told.
 static bool mayFetchPages(Function &Kernel, unsigned Limit) {
   std::string WhyNot = whyNotPaged(Kernel);
-  int Arch = 0;
-  Kernel.getFnAttribute("target-cpu")
-      .getValueAsString()
-      .drop_front(StringRef("sm_").size())
-      .consumeInteger(10, Arch);
+  const unsigned Arch = archOf(Kernel);
   if (WhyNot.empty() && Arch && Arch < OldestArchOfPages)
     return false;
   if (WhyNot.empty() && instructionsOf(Kernel) > Limit)

@@ -14,7 +14,8 @@
 namespace dragon {
 
 /// LLVM IR as text.
-extern const char *const GpuPageCode;
+extern const char *const GpuPageCode;  ///< sm_70 and later
+extern const char *const BulkPageCode; ///< sm_90 and later
 extern const char *const CpuPageCode;
 
 } // namespace dragon

@@ -56,6 +56,10 @@ constexpr uint64_t SmallestPage = 4096;
 constexpr StringRef ReadName = "__dragon_page_read";
 constexpr StringRef WriteName = "__dragon_page_write";
 constexpr StringRef FetchName = "__dragon_page_fetch";
+constexpr StringRef BeginName = "__dragon_page_begin";
+
+/// GPUs that copy by themselves (cp.async.bulk).
+constexpr unsigned OldestArchWithBulk = 90;
 
 /// An access that can be told to go to another address: all of it in one page.
 struct MovableAccess {
@@ -203,6 +207,10 @@ Function *PagedCopier::copy(Function &F, const Twine &Name) {
 
 void PagedCopier::addCopy(Function &Kernel) {
   Function *Copy = copy(Kernel, pagedCopyName(Kernel.getName()));
+  IRBuilder<>(&*Copy->getEntryBlock().getFirstNonPHIOrDbgOrAlloca())
+      .CreateCall(M.getOrInsertFunction(
+          BeginName, FunctionType::get(Type::getVoidTy(M.getContext()),
+                                       /*isVarArg=*/false)));
   rewrite(*Copy);
   while (!Pending.empty())
     rewrite(*Pending.pop_back_val());
@@ -293,8 +301,12 @@ void PagedCopier::linkCode() {
       Known && !Known->isDeclaration())
     return;
   SMDiagnostic Wrong;
-  std::unique_ptr<Module> Code = parseAssemblyString(
-      How == PageCode::Gpu ? GpuPageCode : CpuPageCode, Wrong, M.getContext());
+  const char *Text = How == PageCode::Cpu ? CpuPageCode
+                     : archOf(*Made.front()) < OldestArchWithBulk
+                         ? GpuPageCode
+                         : BulkPageCode;
+  std::unique_ptr<Module> Code =
+      parseAssemblyString(Text, Wrong, M.getContext());
   if (!Code)
     report_fatal_error("the code that fetches pages: " + Wrong.getMessage());
   Code->setDataLayout(M.getDataLayout());
@@ -330,7 +342,7 @@ void PagedCopier::linkCode() {
 }
 
 void PagedCopier::inlineLookUps() {
-  for (StringRef Name : {ReadName, WriteName}) {
+  for (StringRef Name : {BeginName, ReadName, WriteName}) {
     Function *LookUp = M.getFunction(Name);
     if (!LookUp)
       continue;
@@ -369,6 +381,14 @@ void PagedCopier::removeLookUps() {
 }
 
 } // namespace
+
+unsigned archOf(const Function &F) {
+  unsigned Arch = 0;
+  StringRef Name = F.getFnAttribute("target-cpu").getValueAsString();
+  if (!Name.consume_front("sm_") || Name.consumeInteger(10, Arch))
+    return 0;
+  return Arch;
+}
 
 std::string pagedCopyName(StringRef Kernel) {
   return (DRAGON_PAGED_PREFIX + Kernel).str();

@@ -42,6 +42,9 @@ std::string pagedCopyName(llvm::StringRef Kernel);
 /// Why the kernel can have no copy, for people; empty: it can.
 std::string whyNotPaged(llvm::Function &Kernel);
 
+/// The number of the architecture that F is compiled for: 90; 0: not known.
+unsigned archOf(const llvm::Function &F);
+
 /// Whose code fetches pages.
 enum class PageCode {
   Gpu, ///< the threads of a warp together; sm_70 and later

@@ -1,8 +1,8 @@
-# IR, OUTPUT: a source file that has the text of two files of LLVM IR, for GPUs and the host processor.
+# IR, OUTPUT: a source file that has the text of the files of LLVM IR, each in a constant of the file's name.
 set(text "#include \"passes/paging/PageCode.h\"\n\nnamespace dragon {\n")
-set(names GpuPageCode CpuPageCode)
-foreach(file name IN ZIP_LISTS IR names)
+foreach(file IN LISTS IR)
   file(READ "${file}" ir)
+  get_filename_component(name "${file}" NAME_WE)
   string(APPEND text "const char *const ${name} = R\"IR(${ir})IR\";\n")
 endforeach()
 string(APPEND text "} // namespace dragon\n")

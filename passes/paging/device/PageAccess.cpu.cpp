@@ -62,6 +62,8 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
   }
 }
 
+extern "C" void __dragon_page_begin() {}
+
 extern "C" KERNEL void __dragon_page_write_back(unsigned GLOBAL *Entries,
                                                 unsigned Count, unsigned Shift,
                                                 unsigned long Frames,

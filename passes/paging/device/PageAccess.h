@@ -115,6 +115,9 @@ extern "C" KERNEL void __dragon_page_recycle(PageControl GLOBAL *Control,
   Control->Next = Control->Again = 0;
 }
 
+/// All threads of a block, first of all.
+extern "C" void __dragon_page_begin();
+
 /// A page that is neither on the device nor in a frame, of that entry: fetches
 /// it, if there is a frame left. The address to access instead of `Address`.
 extern "C" unsigned long
