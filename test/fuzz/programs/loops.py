@@ -120,7 +120,8 @@ class Loops:
         least = sum(min(count, 2) for count in chunks) + 1 + iteration
         self.launches.add((sum(chunks) * self.chunk, least * self.chunk))
         if not cut:
-            self.require([use[:3] for use in uses], 1)
+            # All of each buffer, where nobody knows which parts.
+            self.require([(use[0], 0, use[0].words) for use in uses], 1)
         config = grid
         if shared or stream != LEGACY:
             config += f", {shared}" + (f", {self.stream_text(stream)}" if stream != LEGACY else "")
