@@ -34,6 +34,9 @@ constexpr uint64_t FewFetches = 2;
 /// The same of slices along a loop: the blocks of each panel touch what it
 /// fetches, so that mapped they would fetch as much, if not over and over.
 constexpr uint64_t FewLoopFetches = 4;
+/// Pages that blocks fetch come so often at most, before those that are there
+/// stay.
+constexpr double PagesComeAgain = 4;
 
 BlockBox firstLayer(BlockBox box, unsigned dimension) {
   box.Hi[dimension] = box.Lo[dimension] + 1;
@@ -346,7 +349,11 @@ std::optional<Candidate> Planner::hostMapped() {
   if (left) {
     result.cost.copied = Plan.wholeBytes - bytes(left->chunks);
     result.cost.mapped = left->accessBytes;
-    result.cost.converted = left->converted;
+    if (Input.paged)
+      result.cost.mapped = std::min(
+          result.cost.mapped, PagesComeAgain * double(bytes(left->chunks)));
+    else
+      result.cost.converted = left->converted;
   }
   return result; // what it lacks is said when it runs
 }
@@ -390,7 +397,7 @@ LaunchPlan planLaunch(const PlanInput &input) {
       candidates.size() > before &&
       candidates.back().cost.copied <= FewLoopFetches * plan.wholeBytes;
   if (!slicesAreCheap && !loopIsCheap && input.hostMapped) {
-    if (input.sliceable)
+    if (input.sliceable && !input.paged)
       consider(planner.mixed());
     consider(planner.hostMapped());
   }

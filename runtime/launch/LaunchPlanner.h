@@ -71,6 +71,9 @@ struct PlanInput {
   uint32_t grid[3];
   bool sliceable;
   bool hostMapped;
+  /// What is in host memory comes by pages that blocks fetch (Paging.h): not
+  /// accessed there, and in memory that need not be mapped.
+  bool paged = false;
   /// What others have on the device is worth keeping: slice what would fit.
   bool sparing = false;
   /// Slices may take twice as much.

@@ -71,6 +71,7 @@ const Slicing &SlicePlanner::slicingOf(const ResolvedLaunch &launch,
                     (record->Flags & KernelSliceable);
   // Several launches share the device as slices, or not at all.
   input.hostMapped = Ctx.device->caps().hostMapped && size.share == 1;
+  input.paged = input.hostMapped && Pages.canRun(launch);
   // What fits is not cut along a loop: no need to look at that copy.
   if (size.share == 1 && planned.bytes > input.deviceBudget)
     setLoop(launch, input);

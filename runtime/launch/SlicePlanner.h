@@ -16,6 +16,7 @@
 #include "runtime/launch/AccessCounting.h"
 #include "runtime/launch/LoopState.h"
 #include "runtime/launch/NextUses.h"
+#include "runtime/launch/PageCache.h"
 #include "runtime/launch/WaitingLaunch.h"
 #include "runtime/memory/HostMapping.h"
 
@@ -25,9 +26,10 @@ class SlicePlanner {
 public:
   SlicePlanner(Context &context, AddressSpace &space, HostSlabs &slabs,
                DeviceChunks &deviceChunks, HostMapping &mapping, NextUses &next,
-               AccessCounting &counting, LoopState &loopState)
+               AccessCounting &counting, PageCache &pages, LoopState &loopState)
       : Ctx(context), Space(space), Slabs(slabs), OnDevice(deviceChunks),
-        Mapping(mapping), Next(next), Counting(counting), State(loopState) {}
+        Mapping(mapping), Next(next), Counting(counting), Pages(pages),
+        State(loopState) {}
 
   LaunchCache Plans;
 
@@ -58,6 +60,7 @@ private:
   HostMapping &Mapping;
   NextUses &Next;
   AccessCounting &Counting;
+  PageCache &Pages;
   LoopState &State;
 };
 
