@@ -75,11 +75,11 @@ struct PageFrame {
 };
 
 struct PageControl {
-  unsigned Next;      ///< the frame that is taken next; may pass NumFrames
-  unsigned NumFrames; ///< at most 2^32 - PageFirstFrame - 1
-  unsigned Written;   ///< pages that were written back
+  unsigned Next;          ///< the frame that is taken next; may pass NumFrames
+  unsigned NumFrames;     ///< at most 2^32 - PageFirstFrame - 1
+  unsigned long Written;  ///< pages that were written back, in all
+  unsigned long Recycled; ///< frames that were free again, in all
   unsigned Again; ///< of the pages in frames, those that had left frames before
-  unsigned Recycled; ///< frames that were free again
   /// Sources[entry >> SourceShift], a long, is what to add to an address for
   /// its source.
   unsigned SourceShift;

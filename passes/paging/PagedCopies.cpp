@@ -28,6 +28,7 @@
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/NVPTXAddrSpace.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/GVN.h"
@@ -127,20 +128,40 @@ bool isOwn(const Value &Pointer) {
           Space != NVPTXAS::ADDRESS_SPACE_GLOBAL);
 }
 
+/// Instructions of PTX, some with effects that clang is not told of.
+bool accessesMemory(const InlineAsm &Assembly) {
+  static const Regex Accesses("(^|[^a-z0-9_.%])(ld|ldu|st|atom|red|tex|tld4|"
+                              "suld|sust|sured|cp|prefetch|"
+                              "multimem|wmma\\.(load|store)|tcgen05)\\.");
+  return Accesses.match(Assembly.getAsmString());
+}
+
+bool readsTexture(const Function &Intrinsic) {
+  const StringRef Name = Intrinsic.getName();
+  return any_of(ArrayRef<StringRef>{"llvm.nvvm.tex.", "llvm.nvvm.tld4.",
+                                    "llvm.nvvm.suld.", "llvm.nvvm.sust."},
+                [&](StringRef Known) { return Name.starts_with(Known); });
+}
+
 std::string whyNot(Instruction &I) {
   if (isa<AnyMemIntrinsic>(I))
     return "";
   if (movable(I).Pointer)
     return staysInPage(I) ? "" : "an access may cross the border of a page";
   auto *Call = dyn_cast<CallBase>(&I);
-  if (!Call || !Call->mayReadOrWriteMemory())
+  if (!Call)
+    return "";
+  const auto *Assembly = dyn_cast<InlineAsm>(Call->getCalledOperand());
+  const Function *Callee = Call->getCalledFunction();
+  if (!Call->mayReadOrWriteMemory() &&
+      !(Assembly && accessesMemory(*Assembly)) &&
+      !(Callee && readsTexture(*Callee)))
     return "";
   const bool Given = any_of(Call->args(), [](const Use &U) {
     return mayBePointer(*U) && !(U->getType()->isPointerTy() && isOwn(*U));
   });
-  if (Call->isInlineAsm())
+  if (Assembly)
     return Given ? "inline assembly may access memory" : "";
-  const Function *Callee = Call->getCalledFunction();
   if (!Callee)
     return "it calls a function through a pointer";
   if (!Callee->isDeclaration() || !Given)

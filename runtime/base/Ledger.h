@@ -39,9 +39,10 @@ enum class Cause : uint8_t {
   Eviction, ///< to make room
   Sync,     ///< written out because the program asked (fwrite, dragon_sync)
   Copy,     ///< the program's own cudaMemcpy
-  HostAccess
+  HostAccess,
+  Paging ///< kernels fetched it, or wrote it, page by page
 };
-constexpr unsigned NumCauses = 6;
+constexpr unsigned NumCauses = 7;
 
 /// Why bytes were not moved that a fault-driven or plain run would have moved.
 enum class Avoided : uint8_t {
@@ -68,7 +69,7 @@ enum class Counter : uint8_t {
   HostFaults,
   BufferedFallbacks
 };
-constexpr unsigned NumCounters = 11;
+constexpr unsigned NumCounters = 12;
 
 /// Thread-safe. Bytes are those of the buffers (a last, partial chunk counts
 /// what it holds). Nanoseconds are summed over transfers that may overlap.

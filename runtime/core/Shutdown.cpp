@@ -25,16 +25,16 @@ namespace {
 const char *const DirectionNames[NumDirections] = {
     "file to host", "host to device", "device to host",  "host to file",
     "swap to host", "host to swap",   "device to device"};
-const char *const CauseNames[NumCauses] = {"demand", "prefetch", "eviction",
-                                           "sync",   "copy",     "host access"};
+const char *const CauseNames[NumCauses] = {
+    "demand", "prefetch", "eviction", "sync", "copy", "host access", "paging"};
 const char *const AvoidedNames[NumAvoided] = {
     "read-only", "write-only",     "discard",
     "clean",     "elided staging", "deferred copies"};
 const char *const CounterNames[NumCounters] = {
-    "launches",          "sliced launches",   "slices",
-    "foreseen launches", "mixed launches",    "host-mapped launches",
-    "counted launches",  "launches together", "evictions",
-    "host faults",       "buffered fallbacks"};
+    "launches",          "sliced launches",  "slices",
+    "foreseen launches", "mixed launches",   "host-mapped launches",
+    "paged launches",    "counted launches", "launches together",
+    "evictions",         "host faults",      "buffered fallbacks"};
 
 Stats collect(const Ledger &ledger, const char *device, const Budget &limits) {
   Stats stats;
@@ -100,6 +100,7 @@ Status RuntimeImpl::quiesce() {
   Writes.finishAll().ignore(); // what could not be written is still there
   if (Status status = Time.synchronizeAll(); first.ok())
     first = std::move(status);
+  Pages.collect();
   if (Status status = Resident.releaseBlocks(); first.ok())
     first = std::move(status);
   for (std::unique_ptr<Buffer> &buffer : Space.Buffers)

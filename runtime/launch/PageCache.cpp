@@ -86,9 +86,28 @@ Status PageCache::make() {
   return {};
 }
 
+void PageCache::collect() {
+  PageControl now{};
+  if (!NumFrames || !Time.Work.waitFor(Ticket).ok() ||
+      !Ctx.device
+           ->copyAndWait(&now, reinterpret_cast<void *>(View.control),
+                         sizeof(now), CopyKind::DeviceToHost, Ctx.copyOut)
+           .ok())
+    return;
+  const uint64_t fetched =
+      now.Recycled + std::min<uint64_t>(now.Next, NumFrames);
+  Ctx.ledger.moved(Direction::HostToDevice, Cause::Paging,
+                   (fetched - Fetched) * PageBytes);
+  Ctx.ledger.moved(Direction::DeviceToHost, Cause::Paging,
+                   (now.Written - Written) * PageBytes);
+  Fetched = fetched;
+  Written = now.Written;
+}
+
 void PageCache::drop() {
   if (!Va)
     return;
+  collect();
   Time.Work.waitFor(Ticket).ignore();
   for (size_t i = 0; i < Slabs.size(); ++i) {
     Ctx.device->unmap(Va + i * Ctx.limits.chunkBytes, Slabs[i]).ignore();
@@ -162,6 +181,7 @@ bool PageCache::covers() const {
 }
 
 Status PageCache::layOut(uint32_t granuleShift, Queue queue) {
+  collect();
   NumFrames = 0;
   chooseCells(granuleShift);
   const uint64_t entries = numEntries();
@@ -211,6 +231,7 @@ Status PageCache::reset(Queue queue) {
   DRAGON_TRY(zero(View.entries, entries * sizeof(uint32_t)));
   DRAGON_TRY(zero(Initial.Marks, entries));
   std::fill(Granules.begin(), Granules.end(), Granule{});
+  Fetched = Written = 0;
   return Ctx.device->copyAndWait(reinterpret_cast<void *>(View.control),
                                  &Initial, sizeof(Initial),
                                  CopyKind::HostToDevice, queue);

@@ -63,6 +63,8 @@ public:
   AddressRange range() const { return {Va, Va + Bytes}; }
   /// The memory goes back, once it is idle.
   void drop();
+  /// What has moved by then goes to the ledger; waits for the last launch.
+  void collect();
 
   /// In the queue the table says where the uses are: those in `onHost` in their
   /// host memory, the others on the device. DRAGON_ERROR_UNSUPPORTED where it
@@ -117,6 +119,8 @@ private:
   uint64_t Bytes = 0;
   std::vector<Physical> Slabs;
   uint64_t Ticket = 0; ///< of the last launch that uses it
+  /// Of `Control`, as they are in the ledger.
+  uint64_t Fetched = 0, Written = 0;
 
   // The layout; no frames: there is none.
   uint64_t NumFrames = 0;

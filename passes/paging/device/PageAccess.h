@@ -41,7 +41,7 @@ INLINE bool claim(unsigned GLOBAL *Entry) {
       Entry, &Expected, dragon::PageFilling, false, __ATOMIC_RELAXED,
       __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
 }
-INLINE unsigned count(unsigned GLOBAL *Counter) {
+template <typename Number> INLINE Number count(Number GLOBAL *Counter) {
   return __scoped_atomic_fetch_add(Counter, 1, __ATOMIC_RELAXED,
                                    __MEMORY_SCOPE_DEVICE);
 }

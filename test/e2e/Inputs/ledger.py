@@ -1,7 +1,7 @@
 # ledger.py STATS.json CONDITION...: each condition is a Python expression over the ledger's numbers, e.g.
 #   'file_to_host == 48*M' 'swap_out == 0' 'launches == 2'
-# Bytes moved have the direction's name (swap_in and swap_out for those of the swap), bytes not moved avoided_<cause>,
-# events the counter's; K and M are 1024 and 1024 squared. What the file does not mention is 0. "cpu: ..." is for the cpu
+# Bytes moved have the direction's name (swap_in and swap_out for those of the swap), of a cause <direction>_<cause>, bytes not
+# moved avoided_<cause>, events the counter's; K and M are 1024 and 1024 squared. What the file does not mention is 0. "cpu: ..." is for the cpu
 # device alone: what is evicted from a GPU depends on what it is busy with.
 import json
 import re
@@ -13,7 +13,10 @@ with open(sys.argv[1]) as file:
 names = {"K": 1 << 10, "M": 1 << 20}
 for direction in ("file_to_host", "host_to_device", "device_to_host", "host_to_file", "swap_to_host", "host_to_swap",
                   "device_to_device"):
-    names[direction] = stats["moved"].get(direction, {}).get("bytes", 0)
+    moved = stats["moved"].get(direction, {})
+    names[direction] = moved.get("bytes", 0)
+    for cause, part in moved.get("by_cause", {}).items():
+        names[f"{direction}_{cause}"] = part["bytes"]
 names["swap_in"], names["swap_out"] = names["swap_to_host"], names["host_to_swap"]
 for cause, count in stats.get("avoided", {}).items():
     names[f"avoided_{cause}"] = count

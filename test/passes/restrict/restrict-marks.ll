@@ -2,7 +2,7 @@
 ; all is known that they access, which write some of it, and have another
 ; pointer. They get it at the end of the pipeline.
 ; RUN: rm -rf %t.dir && mkdir -p %t.dir
-; RUN: %dragon-opt-passes -passes=dragon-pipeline -dragon-access-counts=0 -dragon-slicing=0 -dragon-summary=%t.dir/s -S %s | FileCheck %s
+; RUN: %dragon-opt-passes -passes=dragon-pipeline -dragon-access-counts=0 -dragon-paging=0 -dragon-slicing=0 -dragon-summary=%t.dir/s -S %s | FileCheck %s
 ; RUN: %dragon-opt-passes -passes='default<O2>' -dragon-summary=%t.dir/s -pass-remarks=dragon -S %s 2>&1 | FileCheck %s --check-prefix=COPIES
 ; RUN: %dragon-opt-passes -passes='default<O2>' -dragon-summary=%t.dir/s -dragon-restrict=0 -S %s | FileCheck %s --check-prefix=NONE
 ; RUN: %dragon-opt-passes -passes='default<O2>' -S %s | FileCheck %s --check-prefix=NONE

@@ -1,8 +1,8 @@
-// RUN: %dragon-cc -O2 -arch=sm_90 --dragon-targets=cpu -c %s -o %t.o -w -Rpass=dragon -Rpass-missed=dragon 2>&1 | grep remark: \
+// RUN: %dragon-cc -O2 -arch=sm_90 --dragon-targets=cpu -fno-dragon-paging -c %s -o %t.o -w -Rpass=dragon -Rpass-missed=dragon 2>&1 | grep remark: \
 // RUN:   | sort -t: -k2n -s | FileCheck %s --implicit-check-not=remark:
-// RUN: %dragon-cc -O0 -arch=sm_90 --dragon-targets=cpu -c %s -o %t.o -w -Rpass=dragon -Rpass-missed=dragon 2>&1 | grep remark: \
+// RUN: %dragon-cc -O0 -arch=sm_90 --dragon-targets=cpu -fno-dragon-paging -c %s -o %t.o -w -Rpass=dragon -Rpass-missed=dragon 2>&1 | grep remark: \
 // RUN:   | sort -t: -k2n -s | FileCheck %s --implicit-check-not=remark:
-// RUN: %dragon-cc -O2 -arch=sm_90 --dragon-targets=cpu -fno-dragon-slicing -c %s -o %t.o -w -Rpass=dragon -Rpass-missed=dragon \
+// RUN: %dragon-cc -O2 -arch=sm_90 --dragon-targets=cpu -fno-dragon-paging -fno-dragon-slicing -c %s -o %t.o -w -Rpass=dragon -Rpass-missed=dragon \
 // RUN:   2>&1 | FileCheck %s --check-prefix=NONE --allow-empty
 // NONE-NOT: remark:
 

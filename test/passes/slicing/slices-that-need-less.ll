@@ -1,7 +1,7 @@
 ; Kernels that need the same memory for every block are never cut into slices:
 ; they have no clone for that, and the summary says why.
 ; RUN: rm -rf %t.dir && mkdir -p %t.dir
-; RUN: %dragon-opt-passes -passes=dragon-pipeline -dragon-access-counts=0 -dragon-restrict=0 -dragon-summary=%t.dir/s -S %s | FileCheck %s
+; RUN: %dragon-opt-passes -passes=dragon-pipeline -dragon-access-counts=0 -dragon-paging=0 -dragon-restrict=0 -dragon-summary=%t.dir/s -S %s | FileCheck %s
 ; RUN: %dragon-opt-passes -passes='default<O2>' -dragon-summary=%t.dir/s -S %s | FileCheck %s --check-prefix=CLONES
 ; RUN: grep -c -a 'what it accesses does not depend on the block, as far as is known' %t.dir/s.sm_90
 ; RUN: grep -c -a 'each of its blocks may access any buffer' %t.dir/s.sm_90
