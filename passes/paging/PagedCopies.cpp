@@ -136,6 +136,7 @@ bool accessesMemory(const InlineAsm &Assembly) {
   return Accesses.match(Assembly.getAsmString());
 }
 
+/// Or surfaces, which are memory of buffers as well.
 bool readsTexture(const Function &Intrinsic) {
   const StringRef Name = Intrinsic.getName();
   return any_of(ArrayRef<StringRef>{"llvm.nvvm.tex.", "llvm.nvvm.tld4.",
@@ -153,9 +154,9 @@ std::string whyNot(Instruction &I) {
     return "";
   const auto *Assembly = dyn_cast<InlineAsm>(Call->getCalledOperand());
   const Function *Callee = Call->getCalledFunction();
-  if (!Call->mayReadOrWriteMemory() &&
-      !(Assembly && accessesMemory(*Assembly)) &&
-      !(Callee && readsTexture(*Callee)))
+  if (Callee && readsTexture(*Callee))
+    return "it uses textures";
+  if (!Call->mayReadOrWriteMemory() && !(Assembly && accessesMemory(*Assembly)))
     return "";
   const bool Given = any_of(Call->args(), [](const Use &U) {
     return mayBePointer(*U) && !(U->getType()->isPointerTy() && isOwn(*U));

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PageAccess.h"
+#include "passes/paging/device/PageAccess.h"
 
 namespace {
 

@@ -15,7 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PageAccess.h"
+#include "passes/paging/device/PageAccess.h"
 
 namespace {
 
