@@ -48,14 +48,18 @@
 
 namespace dragon {
 
-/// A table's entry. A launch changes it from Absent to Filling, and from there
-/// to Direct or a frame: what it is then it stays until the launch has ended.
+/// A table's entry. A launch changes it from Absent to Touched, to Filling, and
+/// from there to Direct or a frame: what it is then it stays until the launch
+/// has ended.
 enum PageEntry : unsigned {
-  PageResident = 0,  ///< at its address
-  PageAbsent = 1,    ///< at its source
-  PageFilling = 2,   ///< a thread fetches it: wait
-  PageDirect = 3,    ///< at its source, and stays there: no frame was left
-  PageFirstFrame = 4 ///< in the frame of this number less PageFirstFrame
+  PageResident = 0,   ///< at its address
+  PageAbsent = 1,     ///< at its source
+  PageFilling = 2,    ///< a thread fetches it: wait
+  PageDirect = 3,     ///< at its source, and stays there: no frame was left
+  PageFirstFrame = 4, ///< in the frame of this number less PageFirstFrame
+  /// Absent, and in the lower bits how often a thread wanted it, of those that
+  /// do not write it. Above all frames.
+  PageTouched = 0x80000000
 };
 
 /// Where buffers lie far apart, the table has the pages of a part of the
@@ -81,8 +85,12 @@ struct PageControl {
   unsigned long Recycled; ///< frames that were free again, in all
   unsigned Again; ///< of the pages in frames, those that had left frames before
   /// Sources[entry >> SourceShift], a long, is what to add to an address for
-  /// its source.
+  /// its source; its lowest bit is set if no thread of the launch writes there.
   unsigned SourceShift;
+  /// A page that no thread writes is fetched when so many look-ups wanted it:
+  /// until then they go to its source.
+  unsigned EnoughTouches;
+  unsigned Unused;
   unsigned long Sources; ///< the address of it
   unsigned long Held;    ///< of a PageFrame for each frame
   unsigned long Marks;   ///< of a byte for each entry: PageMark

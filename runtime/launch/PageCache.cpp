@@ -27,6 +27,9 @@ constexpr uint64_t ShareOfTable = 4;
 /// A range of addresses has a source of its own down to that size.
 constexpr uint32_t SmallestGranule = 16;
 constexpr uint64_t Alignment = 256;
+/// What a page costs the link more than an access of a thread. A look-up often
+/// stands for less than one: several threads or iterations share it.
+constexpr uint32_t EnoughTouches = 64;
 constexpr uint64_t MostCells = 4096;
 constexpr uint64_t MostSlices = 64;
 /// What keeps the link of a GPU busy.
@@ -198,6 +201,7 @@ Status PageCache::layOut(uint32_t granuleShift, Queue queue) {
   View.entries = take(entries * sizeof(uint32_t));
   Initial = {};
   Initial.SourceShift = granuleShift - PageShift;
+  Initial.EnoughTouches = EnoughTouches;
   Initial.Sources = take(granules * sizeof(int64_t));
   Initial.Marks = take(entries);
   if (at - Va > Bytes / ShareOfTable || View.count > UINT32_MAX)
@@ -293,11 +297,13 @@ StatusOr<PageView> PageCache::begin(const LaunchFootprint &whole,
     const bool isOnHost = areOnHost.contains(&use);
     const Granule now{isOnHost ? chunk.buffer->number : 0,
                       isOnHost ? chunk.buffer->writes : 0, 0};
-    const int64_t delta =
+    int64_t delta =
         !isOnHost || chunk.hostMapped
             ? 0
             : int64_t(reinterpret_cast<uintptr_t>(chunk.host.hostView) -
                       chunk.va());
+    if (!use.mayWrite())
+      delta |= 1;
     const auto [first, last] = granulesOf(chunk);
     for (size_t i = first; i < last; ++i) {
       if (isOnHost && Deltas[i] != delta) {

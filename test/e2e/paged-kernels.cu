@@ -9,14 +9,14 @@
 // REMARK-DAG: kernel 'byAssembly' has no copy that fetches pages: inline assembly may access memory;
 //
 // RUN: %plain ./program
-// RUN: %strict DRAGON_DEVICE_MEMORY=4M DRAGON_CHUNK_SIZE=256K DRAGON_PAGING=always DRAGON_STATS=stats.json ./program
+// RUN: %strict DRAGON_DEVICE_MEMORY=8M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always DRAGON_STATS=stats.json ./program
 // RUN: %ledger stats.json 'paged_launches >= 26' 'host_to_device_paging > 4*M' 'device_to_host_paging > 4*M'
-// RUN: %strict DRAGON_DEVICE_MEMORY=2M DRAGON_CHUNK_SIZE=256K DRAGON_PAGING=always ./program
-// RUN: %strict DRAGON_DEVICE_MEMORY=2M DRAGON_CHUNK_SIZE=256K DRAGON_PAGING=always ./unoptimised
-// RUN: %strict DRAGON_DEVICE_MEMORY=4M DRAGON_CHUNK_SIZE=256K DRAGON_PAGING=auto ./program
-// RUN: %strict DRAGON_DEVICE_MEMORY=4M DRAGON_CHUNK_SIZE=256K DRAGON_PAGING=off DRAGON_STATS=stats.json ./program
+// RUN: %strict DRAGON_DEVICE_MEMORY=10M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always ./program
+// RUN: %strict DRAGON_DEVICE_MEMORY=10M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always ./unoptimised
+// RUN: %strict DRAGON_DEVICE_MEMORY=8M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=auto ./program
+// RUN: %strict DRAGON_DEVICE_MEMORY=8M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=off DRAGON_STATS=stats.json ./program
 // RUN: %ledger stats.json 'paged_launches == 0'
-// RUN: %strict DRAGON_DEVICE_MEMORY=4M DRAGON_CHUNK_SIZE=256K DRAGON_PAGING=always DRAGON_STATS=stats.json ./unpaged
+// RUN: %strict DRAGON_DEVICE_MEMORY=8M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always DRAGON_STATS=stats.json ./unpaged
 // RUN: %ledger stats.json 'paged_launches == 0'
 // RUN: rm -rf %t.dir
 #include "e2e.h"

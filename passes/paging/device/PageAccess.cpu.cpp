@@ -38,15 +38,24 @@ extern "C" __attribute__((noinline)) unsigned long
 __dragon_page_fetch(unsigned long Address, unsigned Number,
                     unsigned GLOBAL *Entries, unsigned Shift,
                     unsigned long Frames, PageControl GLOBAL *Control) {
+  const Source From = sourceOf(Number, Control);
   for (;;) {
     const unsigned Entry = entryNow(Entries + Number);
-    if (Entry >= dragon::PageFirstFrame)
+    if (isFrame(Entry))
       return inFrame(Address, Entry, Shift, Frames);
     if (Entry == dragon::PageResident)
       return Address;
-    if (Entry == dragon::PageDirect)
-      return sourceOf(Address, Number, Control);
-    if (Entry != dragon::PageAbsent || !claim(Entries + Number))
+    if (Entry == dragon::PageDirect ||
+        (Entry == dragon::PageFilling && From.IsRead))
+      return Address + From.Delta;
+    if (Entry == dragon::PageFilling)
+      continue;
+    const unsigned Touches = touchesOf(Entry) + 1;
+    if (From.IsRead && Touches < Control->EnoughTouches) {
+      change(Entries + Number, Entry, dragon::PageTouched | Touches);
+      return Address + From.Delta;
+    }
+    if (!change(Entries + Number, Entry, dragon::PageFilling))
       continue;
     const unsigned Frame = count(&Control->Next);
     if (Frame >= Control->NumFrames) {
@@ -56,8 +65,8 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
     noteFetch(Number, Control);
     const unsigned long Page = Address >> Shift << Shift;
     ((PageFrame GLOBAL *)Control->Held)[Frame] = {Page, Number, 0};
-    copyPage(Frames + ((unsigned long)Frame << Shift),
-             sourceOf(Page, Number, Control), Shift);
+    copyPage(Frames + ((unsigned long)Frame << Shift), Page + From.Delta,
+             Shift);
     publish(Entries + Number, Frame + dragon::PageFirstFrame);
   }
 }
@@ -81,7 +90,7 @@ extern "C" KERNEL void __dragon_page_write_back(unsigned GLOBAL *Entries,
       continue;
     if (Marks[Number] & dragon::PageDirty) {
       Marks[Number] = 0;
-      copyPage(sourceOf(Held[Frame].Address, Number, Control),
+      copyPage(Held[Frame].Address + sourceOf(Number, Control).Delta,
                Frames + ((unsigned long)Frame << Shift), Shift);
       count(&Control->Written);
     }
@@ -90,6 +99,5 @@ extern "C" KERNEL void __dragon_page_write_back(unsigned GLOBAL *Entries,
       Entries[Number] = dragon::PageAbsent;
     }
   }
-  if (Leave)
-    forgetDirect(Entries, Count);
+  forgetOthers(Entries, Count, Leave);
 }

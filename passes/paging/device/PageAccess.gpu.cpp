@@ -147,20 +147,29 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
                     unsigned GLOBAL *Entries, unsigned Shift,
                     unsigned long Frames, PageControl GLOBAL *Control) {
   const unsigned long Page = Address >> Shift << Shift;
+  const Source From = sourceOf(Number, Control);
   for (;;) {
     const unsigned Entry = entryNow(Entries + Number);
-    if (Entry >= dragon::PageFirstFrame)
+    if (isFrame(Entry))
       return inFrame(Address, Entry, Shift, Frames);
     if (Entry == dragon::PageResident)
       return Address;
-    if (Entry == dragon::PageDirect)
-      return sourceOf(Address, Number, Control);
+    if (Entry == dragon::PageDirect ||
+        (Entry == dragon::PageFilling && From.IsRead))
+      return Address + From.Delta;
     const unsigned Lanes = activeLanes();
-    const bool First =
-        !(__nvvm_match_any_sync_i32(Lanes, (int)Number) & lanesBelow());
+    const unsigned Same = __nvvm_match_any_sync_i32(Lanes, (int)Number);
+    const bool IsFirst = !(Same & lanesBelow());
+    const unsigned Touches = touchesOf(Entry) + __builtin_popcount(Same);
+    const bool Waits = Entry == dragon::PageFilling;
+    const bool Passes =
+        From.IsRead && !Waits && Touches < Control->EnoughTouches;
     unsigned Frame = 0;
     bool Fetches = false;
-    if (First && Entry == dragon::PageAbsent && claim(Entries + Number)) {
+    if (IsFirst && Passes)
+      change(Entries + Number, Entry, dragon::PageTouched | Touches);
+    if (IsFirst && !Passes && !Waits &&
+        change(Entries + Number, Entry, dragon::PageFilling)) {
       Frame = count(&Control->Next);
       Fetches = Frame < Control->NumFrames;
       if (Fetches)
@@ -169,7 +178,7 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
         publish(Entries + Number, dragon::PageDirect);
     }
     unsigned Left = __nvvm_vote_ballot_sync(Lanes, Fetches);
-    if (!Left)
+    if (!Left && Waits)
       asm volatile("nanosleep.u32 200;" ::: "memory");
     const unsigned Rank = __builtin_popcount(Lanes & lanesBelow());
     [[maybe_unused]] const unsigned Together = __builtin_popcount(Lanes);
@@ -177,23 +186,25 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
       const int Lane = __builtin_ctz(Left);
       Left &= Left - 1;
       const unsigned long Fetched = shuffled(Lanes, Page, Lane);
-      const unsigned Its = shuffled(Lanes, Number, Lane);
+      const unsigned Which = shuffled(Lanes, Number, Lane);
       const unsigned Into = shuffled(Lanes, Frame, Lane);
       const unsigned long To = Frames + ((unsigned long)Into << Shift);
-      const unsigned long From = sourceOf(Fetched, Its, Control);
+      const unsigned long Its = Fetched + sourceOf(Which, Control).Delta;
 #if DRAGON_BULK_COPIES
       if (Rank == 0)
-        copyInBulk(To, From, Shift);
+        copyInBulk(To, Its, Shift);
 #else
-      copyPage(To, From, Shift, Rank, Together);
+      copyPage(To, Its, Shift, Rank, Together);
 #endif
       __nvvm_membar_gl();
       __nvvm_bar_warp_sync(Lanes);
       if (Rank == 0) {
-        ((PageFrame GLOBAL *)Control->Held)[Into] = {Fetched, Its, 0};
-        publish(Entries + Its, Into + dragon::PageFirstFrame);
+        ((PageFrame GLOBAL *)Control->Held)[Into] = {Fetched, Which, 0};
+        publish(Entries + Which, Into + dragon::PageFirstFrame);
       }
     }
+    if (Passes)
+      return Address + From.Delta;
   }
 }
 
@@ -231,7 +242,7 @@ extern "C" KERNEL void __dragon_page_write_back(unsigned GLOBAL *Entries,
       continue;
     const bool IsDirty = Marks[Number] & dragon::PageDirty;
     if (IsDirty)
-      copyPage(sourceOf(Held[Frame].Address, Number, Control),
+      copyPage(Held[Frame].Address + sourceOf(Number, Control).Delta,
                Frames + ((unsigned long)Frame << Shift), Shift, Lane, 32);
     __nvvm_bar_warp_sync(~0U);
     if (Lane == 0) {
@@ -245,6 +256,5 @@ extern "C" KERNEL void __dragon_page_write_back(unsigned GLOBAL *Entries,
       }
     }
   }
-  if (Leave)
-    forgetDirect(Entries, Count);
+  forgetOthers(Entries, Count, Leave);
 }

@@ -34,12 +34,11 @@ namespace {
 INLINE unsigned entrySeen(const unsigned GLOBAL *Entry);
 INLINE unsigned entryNow(const unsigned GLOBAL *Entry);
 INLINE void publish(unsigned GLOBAL *Entry, unsigned Value);
-/// From Absent to Filling; true: this thread has done it.
-INLINE bool claim(unsigned GLOBAL *Entry) {
-  unsigned Expected = dragon::PageAbsent;
-  return __scoped_atomic_compare_exchange_n(
-      Entry, &Expected, dragon::PageFilling, false, __ATOMIC_RELAXED,
-      __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+/// From `Known` to `Next`; true: this thread has done it.
+INLINE bool change(unsigned GLOBAL *Entry, unsigned Known, unsigned Next) {
+  return __scoped_atomic_compare_exchange_n(Entry, &Known, Next, false,
+                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                            __MEMORY_SCOPE_DEVICE);
 }
 template <typename Number> INLINE Number count(Number GLOBAL *Counter) {
   return __scoped_atomic_fetch_add(Counter, 1, __ATOMIC_RELAXED,
@@ -62,6 +61,10 @@ INLINE unsigned entryOf(unsigned long Address, unsigned long Base,
   return Number < Cell.Count ? Cell.Entry + Number : NoEntry;
 }
 
+INLINE bool isFrame(unsigned Entry) {
+  return (int)Entry >= (int)dragon::PageFirstFrame;
+}
+
 /// The place of an address whose page is in a frame.
 INLINE unsigned long inFrame(unsigned long Address, unsigned Entry,
                              unsigned Shift, unsigned long Frames) {
@@ -69,11 +72,20 @@ INLINE unsigned long inFrame(unsigned long Address, unsigned Entry,
          ((unsigned long)(Entry - dragon::PageFirstFrame) << Shift);
 }
 
-/// Where the contents of the address are, if not on the device.
-INLINE unsigned long sourceOf(unsigned long Address, unsigned Number,
-                              const PageControl GLOBAL *Control) {
-  const auto *Sources = (const long GLOBAL *)Control->Sources;
-  return Address + Sources[Number >> Control->SourceShift];
+/// Where the contents of a page are, if not on the device.
+struct Source {
+  long Delta;  ///< from an address there
+  bool IsRead; ///< no thread writes it
+};
+INLINE Source sourceOf(unsigned Number, const PageControl GLOBAL *Control) {
+  const long Value =
+      ((const long GLOBAL *)Control->Sources)[Number >> Control->SourceShift];
+  return {Value & ~1L, (Value & 1) != 0};
+}
+
+/// How often a page that is not there was wanted.
+INLINE unsigned touchesOf(unsigned Entry) {
+  return Entry == dragon::PageAbsent ? 0 : Entry & ~dragon::PageTouched;
 }
 
 /// For the page that is about to be fetched.
@@ -96,11 +108,13 @@ INLINE unsigned framesInUse(const PageControl GLOBAL *Control) {
                                             : Control->NumFrames;
 }
 
-/// Every page has left its frame but for those that did not get one.
-INLINE void forgetDirect(unsigned GLOBAL *Entries, unsigned Count) {
+/// What a slice has found out of pages without frames; `Direct`: those too that
+/// did not get one.
+INLINE void forgetOthers(unsigned GLOBAL *Entries, unsigned Count,
+                         bool Direct) {
   const unsigned Threads = numberOfThreads();
   for (unsigned I = threadNumber(); I < Count; I += Threads)
-    if (Entries[I] == dragon::PageDirect)
+    if ((int)Entries[I] < 0 || (Direct && Entries[I] == dragon::PageDirect))
       Entries[I] = dragon::PageAbsent;
 }
 
@@ -138,7 +152,7 @@ __dragon_page_read(unsigned long Address, unsigned GLOBAL *Entries,
   const unsigned Entry = entrySeen(Entries + Number);
   if (Entry == dragon::PageResident)
     return Address;
-  if (Entry < dragon::PageFirstFrame)
+  if (!isFrame(Entry))
     return __dragon_page_fetch(Address, Number, Entries, Shift, Frames,
                                Control);
   return inFrame(Address, Entry, Shift, Frames);
@@ -158,7 +172,7 @@ __dragon_page_write(unsigned long Address, unsigned GLOBAL *Entries,
   if (Entry == dragon::PageResident)
     return Address;
   ((volatile unsigned char GLOBAL *)Control->Marks)[Number] = dragon::PageDirty;
-  if (Entry < dragon::PageFirstFrame)
+  if (!isFrame(Entry))
     return __dragon_page_fetch(Address, Number, Entries, Shift, Frames,
                                Control);
   return inFrame(Address, Entry, Shift, Frames);
