@@ -15,7 +15,10 @@
 #include "passes/support/GlobalAccesses.h"
 #include "passes/support/UnknownAddresses.h"
 
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/AsmParser/Parser.h"
@@ -34,9 +37,11 @@
 #include "llvm/Transforms/Scalar/GVN.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 using namespace llvm;
 
@@ -46,6 +51,7 @@ namespace {
 
 /// The extra parameters.
 constexpr unsigned NumParameters = 8;
+constexpr unsigned ShiftNumber = 3;
 constexpr StringRef Names[NumParameters] = {
     "dragon.entries", "dragon.base",    "dragon.count", "dragon.shift",
     "dragon.frames",  "dragon.control", "dragon.cells", "dragon.cell.shift"};
@@ -194,6 +200,8 @@ private:
   void lookUp(Instruction &I, const MovableAccess &Access, Function &Copy);
   FunctionCallee lookUpFunction(StringRef Name);
   void removeLookUps();
+  void keepPages(Function &Copy);
+  void keepPage(CallInst &LookUp, SmallVectorImpl<AllocaInst *> &Kept);
   void linkCode();
   void inlineLookUps();
 
@@ -318,6 +326,72 @@ void PagedCopier::rewrite(Function &Copy) {
   }
 }
 
+/// The look-up of an access that goes through memory step by step is made once
+/// for each page:
+///
+///   if (page of address != last page)
+///     last page, offset = page of address, look-up(address) - address
+///   address + offset
+void PagedCopier::keepPages(Function &Copy) {
+  auto &Loops = Analyses->getResult<LoopAnalysis>(Copy);
+  auto &Evolution = Analyses->getResult<ScalarEvolutionAnalysis>(Copy);
+  SmallVector<CallInst *, 16> Stepping;
+  for (Instruction &I : instructions(Copy)) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    if (!Callee ||
+        (Callee->getName() != ReadName && Callee->getName() != WriteName))
+      continue;
+    const Loop *In = Loops.getLoopFor(Call->getParent());
+    const auto *Address =
+        In ? dyn_cast<SCEVAddRecExpr>(Evolution.getSCEV(Call->getArgOperand(0)))
+           : nullptr;
+    const auto *Step =
+        Address && Address->getLoop() == In
+            ? dyn_cast<SCEVConstant>(Address->getStepRecurrence(Evolution))
+            : nullptr;
+    if (Step && Step->getAPInt().abs().ult(SmallestPage / 2))
+      Stepping.push_back(Call);
+  }
+  SmallVector<AllocaInst *, 16> Kept;
+  for (CallInst *Call : Stepping)
+    keepPage(*Call, Kept);
+  if (Kept.empty())
+    return;
+  Analyses->clear(Copy, Copy.getName());
+  DominatorTree Dominators(Copy);
+  PromoteMemToReg(Kept, Dominators);
+}
+
+void PagedCopier::keepPage(CallInst &LookUp,
+                           SmallVectorImpl<AllocaInst *> &Kept) {
+  Function &Copy = *LookUp.getFunction();
+  IRBuilder<> B(&*Copy.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+  AllocaInst *Page = B.CreateAlloca(I64), *Offset = B.CreateAlloca(I64);
+  B.CreateStore(ConstantInt::getAllOnesValue(I64), Page);
+  B.CreateStore(ConstantInt::get(I64, 0), Offset);
+  Kept.append({Page, Offset});
+  B.SetInsertPoint(&LookUp);
+  Value *Address = LookUp.getArgOperand(0);
+  Value *Its = B.CreateLShr(
+      Address,
+      B.CreateZExt(Copy.getArg(Copy.arg_size() - NumParameters + ShiftNumber),
+                   I64));
+  Value *IsOther = B.CreateICmpNE(Its, B.CreateLoad(I64, Page));
+  Instruction *Then =
+      SplitBlockAndInsertIfThen(IsOther, LookUp.getIterator(), false);
+  BasicBlock *Behind = LookUp.getParent();
+  LookUp.moveBefore(Then->getIterator());
+  B.SetInsertPoint(Then);
+  B.CreateStore(Its, Page);
+  B.CreateStore(B.CreateSub(&LookUp, Address), Offset);
+  B.SetInsertPoint(&*Behind->getFirstInsertionPt());
+  Value *Found = B.CreateAdd(Address, B.CreateLoad(I64, Offset));
+  LookUp.replaceUsesWithIf(Found, [&](const Use &U) {
+    return cast<Instruction>(U.getUser())->getParent() != LookUp.getParent();
+  });
+}
+
 void PagedCopier::linkCode() {
   if (const Function *Known = M.getFunction(FetchName);
       Known && !Known->isDeclaration())
@@ -383,8 +457,11 @@ void PagedCopier::inlineLookUps() {
 }
 
 void PagedCopier::finish() {
-  if (Analyses)
+  if (Analyses) {
     removeLookUps();
+    for (Function *Copy : Made)
+      keepPages(*Copy);
+  }
   linkCode();
   inlineLookUps();
 }

@@ -14,8 +14,9 @@
 //
 // A look-up of the same address says the same all along a launch: those that
 // are repeated go, and those in loops that always run come in front of them.
-// The rest becomes the code of passes/paging/device, in line but for the way to
-// fetch a page. The functions that the kernel calls have copies as well.
+// Those of accesses that go through memory step by step are made once for each
+// page. The rest becomes the code of passes/paging/device, in line but for the
+// way to fetch a page. The functions that the kernel calls have copies as well.
 //
 // A kernel has none if somebody else accesses memory for it: functions whose
 // code is elsewhere, calls through pointers, inline assembly that may access
