@@ -9,6 +9,7 @@
 
 #include "passes/counting/CountingChoice.h"
 #include "passes/counting/CountingCopies.h"
+#include "passes/paging/PageLegality.h"
 #include "passes/paging/PagedCopies.h"
 #include "passes/restrict/RestrictCopies.h"
 #include "passes/slicing/GridSlicing.h"

@@ -26,6 +26,7 @@
 #include "passes/libraries/GivenLibraries.h"
 #include "passes/lifetime/KernelSummaries.h"
 #include "passes/lifetime/SummaryJoin.h"
+#include "passes/paging/PageLegality.h"
 #include "passes/paging/PagedCopies.h"
 #include "passes/restrict/RestrictCopies.h"
 #include "passes/rewrite/HostAccessTracing.h"

@@ -11,6 +11,7 @@
 #include "passes/Remarks.h"
 #include "passes/SourceNames.h"
 #include "passes/paging/PageCode.h"
+#include "passes/paging/PageLegality.h"
 #include "passes/support/ExtraParameters.h"
 #include "passes/support/GlobalAccesses.h"
 #include "passes/support/UnknownAddresses.h"
@@ -24,14 +25,11 @@
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
-#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/NVPTXAddrSpace.h"
-#include "llvm/Support/Regex.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/GVN.h"
@@ -55,10 +53,6 @@ constexpr unsigned ShiftNumber = 3;
 constexpr StringRef Names[NumParameters] = {
     "dragon.entries", "dragon.base",    "dragon.count", "dragon.shift",
     "dragon.frames",  "dragon.control", "dragon.cells", "dragon.cell.shift"};
-/// The bytes that they take, with their alignment.
-constexpr uint64_t ParameterBytes = 64;
-/// Pages have at least so many.
-constexpr uint64_t SmallestPage = 4096;
 
 constexpr StringRef ReadName = "__dragon_page_read";
 constexpr StringRef WriteName = "__dragon_page_write";
@@ -67,119 +61,6 @@ constexpr StringRef BeginName = "__dragon_page_begin";
 
 /// GPUs that copy by themselves (cp.async.bulk).
 constexpr unsigned OldestArchWithBulk = 90;
-
-/// An access that can be told to go to another address: all of it in one page.
-struct MovableAccess {
-  Use *Pointer = nullptr;
-  bool Writes = false;
-};
-
-/// Of loads, stores and atomic operations; null pointer: none of these.
-MovableAccess movable(Instruction &I) {
-  if (auto *Load = dyn_cast<LoadInst>(&I))
-    return {&Load->getOperandUse(LoadInst::getPointerOperandIndex()), false};
-  if (auto *Store = dyn_cast<StoreInst>(&I))
-    return {&Store->getOperandUse(StoreInst::getPointerOperandIndex()), true};
-  if (auto *Update = dyn_cast<AtomicRMWInst>(&I))
-    return {&Update->getOperandUse(AtomicRMWInst::getPointerOperandIndex()),
-            true};
-  if (auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I))
-    return {
-        &Exchange->getOperandUse(AtomicCmpXchgInst::getPointerOperandIndex()),
-        true};
-  if (auto *Call = dyn_cast<IntrinsicInst>(&I))
-    if (accessesGlobalMemory(I) && !isa<AnyMemIntrinsic>(Call))
-      return {&Call->getArgOperandUse(0), false};
-  return {};
-}
-
-Align alignmentOf(const Instruction &I) {
-  if (auto *Load = dyn_cast<LoadInst>(&I))
-    return Load->getAlign();
-  if (auto *Store = dyn_cast<StoreInst>(&I))
-    return Store->getAlign();
-  if (auto *Update = dyn_cast<AtomicRMWInst>(&I))
-    return Update->getAlign();
-  if (auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I))
-    return Exchange->getAlign();
-  // Reads by an intrinsic, which says so.
-  return cast<ConstantInt>(cast<IntrinsicInst>(I).getArgOperand(1))
-      ->getAlignValue();
-}
-
-bool staysInPage(Instruction &I) {
-  bool Stays = true;
-  findGlobalAccesses(I, [&](const GlobalAccess &Access) {
-    const auto *Bytes = dyn_cast<ConstantInt>(Access.Bytes);
-    Stays &= Bytes && Bytes->getZExtValue() <= SmallestPage &&
-             alignmentOf(I).value() >= PowerOf2Ceil(Bytes->getZExtValue());
-  });
-  return Stays;
-}
-
-bool mayBePointer(const Value &V) {
-  return V.getType()->isPointerTy() || V.getType()->isIntegerTy(64) ||
-         V.getType()->isAggregateType();
-}
-
-/// Local memory, shared memory, or constants of the module.
-bool isOwn(const Value &Pointer) {
-  const Value *Object = getUnderlyingObject(&Pointer);
-  const unsigned Space = Object->getType()->isPointerTy()
-                             ? Object->getType()->getPointerAddressSpace()
-                             : NVPTXAS::ADDRESS_SPACE_GENERIC;
-  const auto *Variable = dyn_cast<GlobalVariable>(Object);
-  return isa<AllocaInst>(Object) || (Variable && Variable->isConstant()) ||
-         (Space != NVPTXAS::ADDRESS_SPACE_GENERIC &&
-          Space != NVPTXAS::ADDRESS_SPACE_GLOBAL);
-}
-
-/// Instructions of PTX, some with effects that clang is not told of.
-bool accessesMemory(const InlineAsm &Assembly) {
-  static const Regex Accesses("(^|[^a-z0-9_.%])(ld|ldu|st|atom|red|tex|tld4|"
-                              "suld|sust|sured|cp|prefetch|"
-                              "multimem|wmma\\.(load|store)|tcgen05)\\.");
-  return Accesses.match(Assembly.getAsmString());
-}
-
-/// Or surfaces, which are memory of buffers as well.
-bool readsTexture(const Function &Intrinsic) {
-  const StringRef Name = Intrinsic.getName();
-  return any_of(ArrayRef<StringRef>{"llvm.nvvm.tex.", "llvm.nvvm.tld4.",
-                                    "llvm.nvvm.suld.", "llvm.nvvm.sust."},
-                [&](StringRef Known) { return Name.starts_with(Known); });
-}
-
-std::string whyNot(Instruction &I) {
-  if (isa<AnyMemIntrinsic>(I))
-    return "";
-  if (movable(I).Pointer)
-    return staysInPage(I) ? "" : "an access may cross the border of a page";
-  auto *Call = dyn_cast<CallBase>(&I);
-  if (!Call)
-    return "";
-  const auto *Assembly = dyn_cast<InlineAsm>(Call->getCalledOperand());
-  const Function *Callee = Call->getCalledFunction();
-  if (Callee && readsTexture(*Callee))
-    return "it uses textures";
-  if (!Call->mayReadOrWriteMemory() && !(Assembly && accessesMemory(*Assembly)))
-    return "";
-  const bool Given = any_of(Call->args(), [](const Use &U) {
-    return mayBePointer(*U) && !(U->getType()->isPointerTy() && isOwn(*U));
-  });
-  if (Assembly)
-    return Given ? "inline assembly may access memory" : "";
-  if (!Callee)
-    return "it calls a function through a pointer";
-  if (!Callee->isDeclaration() || !Given)
-    return "";
-  if (Callee->isIntrinsic() &&
-      (Call->onlyAccessesInaccessibleMemory() ||
-       isa<LifetimeIntrinsic, AssumeInst>(Call) ||
-       Callee->getName().starts_with("llvm.nvvm.prefetch")))
-    return "";
-  return "'" + displayName(Callee->getName()) + "' may access memory";
-}
 
 class PagedCopier {
 public:
@@ -491,19 +372,6 @@ unsigned archOf(const Function &F) {
 
 std::string pagedCopyName(StringRef Kernel) {
   return (DRAGON_PAGED_PREFIX + Kernel).str();
-}
-
-std::string whyNotPaged(Function &Kernel) {
-  if (!hasRoomFor(Kernel, ParameterBytes))
-    return "it has too many parameters";
-  bool Accesses = false;
-  for (Function *F : reachableFunctions(Kernel))
-    for (Instruction &I : instructions(*F)) {
-      Accesses |= accessesGlobalMemory(I);
-      if (std::string Why = whyNot(I); !Why.empty())
-        return Why;
-    }
-  return Accesses ? "" : "it accesses no memory";
 }
 
 StringMap<std::string> choosePaged(ModuleSummary &Summary) {

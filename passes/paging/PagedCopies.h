@@ -18,11 +18,6 @@
 // page. The rest becomes the code of passes/paging/device, in line but for the
 // way to fetch a page. The functions that the kernel calls have copies as well.
 //
-// A kernel has none if somebody else accesses memory for it: functions whose
-// code is elsewhere, calls through pointers, inline assembly that may access
-// memory, intrinsics that do by addresses; or if an access may cross the border
-// of a page.
-//
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_PAGING_PAGEDCOPIES_H
 #define DRAGON_PASSES_PAGING_PAGEDCOPIES_H
@@ -40,9 +35,6 @@ namespace dragon {
 /// The symbol of the copy.
 std::string pagedCopyName(llvm::StringRef Kernel);
 
-/// Why the kernel can have no copy, for people; empty: it can.
-std::string whyNotPaged(llvm::Function &Kernel);
-
 /// The number of the architecture that F is compiled for: 90; 0: not known.
 unsigned archOf(const llvm::Function &F);
 
@@ -52,8 +44,9 @@ enum class PageCode {
   Cpu
 };
 
-/// Adds the copies of kernels of a module, which can have one, and what they
-/// need. Without analyses no look-up goes: the optimiser comes behind.
+/// Adds the copies of kernels of a module, which can have one (PageLegality.h),
+/// and what they need. Without analyses no look-up goes: the optimiser comes
+/// behind.
 void addPagedCopies(llvm::ArrayRef<llvm::Function *> Kernels, PageCode How,
                     llvm::FunctionAnalysisManager *Analyses = nullptr);
 

@@ -79,6 +79,14 @@ define ptx_kernel void @ofItsOwn() {
   ret void
 }
 
+; A copy needs some shared memory itself.
+@large = internal addrspace(3) global [32768 x i8] undef
+define ptx_kernel void @largeTile(ptr %data) {
+  store i8 1, ptr addrspacecast (ptr addrspace(3) @large to ptr)
+  store i32 1, ptr %data
+  ret void
+}
+
 ; Copies become loops of accesses.
 define ptx_kernel void @copies(ptr %to, ptr %from) {
   call void @llvm.memcpy.p0.p0.i64(ptr align 4 %to, ptr align 4 %from, i64 48, i1 false)
@@ -92,6 +100,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 ; CHECK-NOT: @__dragon_paged_texture
 ; CHECK-NOT: @__dragon_paged_crosses
 ; CHECK-NOT: @__dragon_paged_ofItsOwn
+; CHECK-NOT: @__dragon_paged_largeTile
 
 ; CHECK-LABEL: define ptx_kernel void @__dragon_paged_gather(ptr %out, ptr %index, ptr %in, ptr addrspace(1) noundef %dragon.entries, i64 noundef %dragon.base, i64 noundef %dragon.count, i32 noundef %dragon.shift, i64 noundef %dragon.frames, ptr addrspace(1) noundef %dragon.control, ptr addrspace(1) noundef %dragon.cells, i32 noundef %dragon.cell.shift)
 ; CHECK: call i64 @__dragon_page_fetch(
