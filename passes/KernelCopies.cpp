@@ -123,7 +123,7 @@ PreservedAnalyses KernelCopiesPass::run(Module &M,
           !Cause.empty())
         reportCountingCopy(F, Cause, Instructions, AccessCountLimit);
     }
-    if (F.hasFnAttribute(PagingMark) && mayFetchPages(F, AccessCountLimit))
+    if (F.hasFnAttribute(PagingMark) && mayFetchPages(F, AccessCountLimit / 2))
       Paged.push_back(&F);
     if (!Paged.empty() && Paged.back() == &F && F.hasFnAttribute(SliceMark)) {
       SliceLegality &Legality = PagedSlices[pagedCopyName(F.getName())];

@@ -73,6 +73,7 @@ class KernelCopiesPass : public llvm::PassInfoMixin<KernelCopiesPass> {
 public:
   /// Kernels of more instructions than the limit have no copy that counts: it
   /// is larger than the kernel by half, and the assembler takes long for it.
+  /// One that fetches pages is three times as large: half of the limit.
   explicit KernelCopiesPass(unsigned AccessCountLimit)
       : AccessCountLimit(AccessCountLimit) {}
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);

@@ -70,8 +70,8 @@ unsigned accessCountLimit();
 /// Of larger kernels, the code for the host processor has none: how many
 /// instructions, with those of the functions that they call.
 unsigned cpuAccessCountLimit();
-/// -f[no-]dragon-paging: copies of kernels that fetch pages; of as large ones
-/// as have copies that count.
+/// -f[no-]dragon-paging: copies of kernels that fetch pages; of half as large
+/// ones as have copies that count.
 bool paging();
 /// -f[no-]dragon-restrict: copies of kernels for buffers that do not overlap.
 bool restrictCopies();
