@@ -123,11 +123,13 @@ PreservedAnalyses KernelCopiesPass::run(Module &M,
           !Cause.empty())
         reportCountingCopy(F, Cause, Instructions, AccessCountLimit);
     }
-    if (F.hasFnAttribute(PagingMark) && mayFetchPages(F, AccessCountLimit / 2))
+    if (F.hasFnAttribute(PagingMark) &&
+        mayFetchPages(F, AccessCountLimit / 2)) {
       Paged.push_back(&F);
-    if (!Paged.empty() && Paged.back() == &F && F.hasFnAttribute(SliceMark)) {
-      SliceLegality &Legality = PagedSlices[pagedCopyName(F.getName())];
-      Legality.Sliceable = Legality.NeedsClone = true;
+      if (F.hasFnAttribute(SliceMark)) {
+        SliceLegality &Legality = PagedSlices[pagedCopyName(F.getName())];
+        Legality.Sliceable = Legality.NeedsClone = true;
+      }
     }
     if (F.hasFnAttribute(RestrictMark) && instructionsOf(F) <= RestrictLimit)
       if (const unsigned Loads = loadsSetFree(F)) {

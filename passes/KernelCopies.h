@@ -27,9 +27,8 @@
 // sliced at the end.
 //
 // Kernels that are large by then have no copy that counts or fetches pages, and
-// those that gain
-// nothing by it none for buffers that do not overlap: the runtime does without
-// where it finds none.
+// those that gain nothing by it none for buffers that do not overlap: the
+// runtime does without where it finds none.
 //
 // The optimiser's conclusions about blockIdx and gridDim hold in all slices: a
 // slice sees the values of the whole grid.

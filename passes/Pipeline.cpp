@@ -83,6 +83,7 @@ public:
     addLoopCopies();
     makeCpuModule();
     markCountingCopies();
+    markPagedCopies();
     markRestrictCopies();
     decideSlices();
     writeSummaries();
@@ -100,6 +101,7 @@ private:
   void addLoopCopies();
   void makeCpuModule();
   void markCountingCopies();
+  void markPagedCopies();
   void markRestrictCopies();
   void decideSlices();
   void writeSummaries();
@@ -225,6 +227,9 @@ void DeviceSide::markCountingCopies() {
         reportCountingCopy(*M.getFunction(Kernel), Cause, /*Instructions=*/0,
                            options::accessCountLimit());
   Changed |= markForCounting(M, Counting);
+}
+
+void DeviceSide::markPagedCopies() {
   if (!options::gpuCode() && Reports)
     for (const auto &[Kernel, Cause] : Paged)
       if (Function *F = M.getFunction(Kernel))

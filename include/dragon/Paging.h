@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A kernel of which no summary says where in a buffer it accesses memory may
-// have a copy `PagedPrefix<name>` that looks for each address in a table first.
-// Pages that are not on the device it fetches itself, into frames of device
-// memory, while it runs. docs/paging.md has the protocol.
+// have a copy `__dragon_paged_<name>` that looks for each address in a table
+// first. Pages that are not on the device it fetches itself, into frames of
+// device memory, while it runs. docs/paging.md has the protocol.
 //
 // These parameters follow those of the kernel:
 //
@@ -25,8 +25,7 @@
 // A module with such copies has two kernels, launched one after the other
 // behind each launch of such a copy, or a slice of it:
 //
-//   DRAGON_PAGE_WRITE_BACK   entries, uint32_t number of entries, shift,
-//   frames,
+//   DRAGON_PAGE_WRITE_BACK   entries, uint32_t their number, shift, frames,
 //                            control, uint32_t limit
 //     copies the pages that are dirty to where they came from. If more frames
 //     than the limit are in use, and most of them have pages that had not been

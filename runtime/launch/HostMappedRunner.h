@@ -54,10 +54,10 @@ private:
   StatusOr<Places> choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
                           std::optional<AccessCounters> &counters);
   /// Contents come to host memory and, if they are to be, are mapped there.
-  /// Where that is full,
-  /// the first of `toDevice` go to the device meanwhile, and give up what they
-  /// have there; `arrived` counts them. The uses must be pinned, and those of
-  /// those of `toDevice` that are on the device: they come first.
+  /// Where that is full, the first of `toDevice` go to the device meanwhile,
+  /// and give up what they have there; `arrived` counts them. The uses must be
+  /// pinned, and those of those of `toDevice` that are on the device: they come
+  /// first.
   Status mapOnHost(std::span<const ChunkUse *const> uses,
                    std::span<const ChunkUse> toDevice, size_t &arrived,
                    Queue queue, Reach reach);

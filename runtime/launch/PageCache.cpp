@@ -77,16 +77,11 @@ Status PageCache::make() {
   }
   Va = va;
   Bytes = bytes;
-  if (!status.ok()) {
-    for (const Physical &one : Slabs)
-      OnDevice.Pool.setAside(one, true); // as drop() finds them
-    drop();
-    return status;
-  }
   for (const Physical &one : Slabs)
     OnDevice.Pool.setAside(one, true);
-  NumFrames = 0;
-  return {};
+  if (!status.ok())
+    drop();
+  return status;
 }
 
 void PageCache::collect() {
@@ -296,7 +291,7 @@ StatusOr<PageView> PageCache::begin(const LaunchFootprint &whole,
     const Chunk &chunk = *use.chunk;
     const bool isOnHost = areOnHost.contains(&use);
     const Granule now{isOnHost ? chunk.buffer->number : 0,
-                      isOnHost ? chunk.buffer->writes : 0, 0};
+                      isOnHost ? chunk.buffer->writes : 0};
     int64_t delta =
         !isOnHost || chunk.hostMapped
             ? 0

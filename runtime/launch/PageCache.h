@@ -89,7 +89,6 @@ private:
   struct Granule {
     uint64_t buffer = 0; ///< whose pages frames may have; 0: nobody's
     uint64_t writes = 0; ///< the buffer's when they were fetched
-    int64_t delta = 0;
   };
 
   /// Lays out the memory for the addresses of all buffers, with nothing in it.

@@ -189,7 +189,8 @@ def dragon_heat : Flag<["-"], "fdragon-heat">, Alias<dragon_access_counts>;
 def no_dragon_heat : Flag<["-"], "fno-dragon-heat">,
                      Alias<no_dragon_access_counts>;
 defm dragon_paging : DragonSwitch<"paging",
-    "copy kernels whose addresses are data, to fetch pages of what is not in device memory (default)">;
+  "copy kernels whose addresses are data, to fetch pages of what is not in "
+  "device memory (default)">;
 defm dragon_restrict : DragonSwitch<"restrict",
   "copy kernels whose loads wait for stores, for launches on buffers that do "
   "not overlap (default)">;

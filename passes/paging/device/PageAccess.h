@@ -8,7 +8,7 @@
 // Device code: compiled to IR when the project is built, and linked into each
 // module that has paged copies (PagedCopies.h). docs/paging.md has the protocol
 // and why it is right. The names are known to the passes; the layout is that of
-// PageView and PageControl (dragon/Paging.h).
+// dragon/Paging.h.
 //
 // Two variants: PageAccess.gpu.cpp, in which the threads of a warp fetch a page
 // together, and PageAccess.cpu.cpp for the host processor.
@@ -139,23 +139,37 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
                     unsigned GLOBAL *Entries, unsigned Shift,
                     unsigned long Frames, PageControl GLOBAL *Control);
 
+namespace {
+
+INLINE unsigned long lookUp(unsigned long Address, unsigned GLOBAL *Entries,
+                            unsigned Number, unsigned Shift,
+                            unsigned long Frames, PageControl GLOBAL *Control,
+                            bool Writes) {
+  if (Number == NoEntry)
+    return Address;
+  const unsigned Entry = entrySeen(Entries + Number);
+  if (Entry == dragon::PageResident)
+    return Address;
+  if (Writes)
+    ((volatile unsigned char GLOBAL *)Control->Marks)[Number] =
+        dragon::PageDirty;
+  if (!isFrame(Entry))
+    return __dragon_page_fetch(Address, Number, Entries, Shift, Frames,
+                               Control);
+  return inFrame(Address, Entry, Shift, Frames);
+}
+
+} // namespace
+
 /// The address to access instead of `Address`, for a load.
 extern "C" unsigned long
 __dragon_page_read(unsigned long Address, unsigned GLOBAL *Entries,
                    unsigned long Base, unsigned long Count, unsigned Shift,
                    unsigned long Frames, PageControl GLOBAL *Control,
                    const PageCell GLOBAL *Cells, unsigned CellShift) {
-  const unsigned Number =
-      entryOf(Address, Base, Count, Shift, Cells, CellShift);
-  if (Number == NoEntry)
-    return Address;
-  const unsigned Entry = entrySeen(Entries + Number);
-  if (Entry == dragon::PageResident)
-    return Address;
-  if (!isFrame(Entry))
-    return __dragon_page_fetch(Address, Number, Entries, Shift, Frames,
-                               Control);
-  return inFrame(Address, Entry, Shift, Frames);
+  return lookUp(Address, Entries,
+                entryOf(Address, Base, Count, Shift, Cells, CellShift), Shift,
+                Frames, Control, /*Writes=*/false);
 }
 
 /// The same for a store or an atomic operation: the page is dirty then.
@@ -164,18 +178,9 @@ __dragon_page_write(unsigned long Address, unsigned GLOBAL *Entries,
                     unsigned long Base, unsigned long Count, unsigned Shift,
                     unsigned long Frames, PageControl GLOBAL *Control,
                     const PageCell GLOBAL *Cells, unsigned CellShift) {
-  const unsigned Number =
-      entryOf(Address, Base, Count, Shift, Cells, CellShift);
-  if (Number == NoEntry)
-    return Address;
-  const unsigned Entry = entrySeen(Entries + Number);
-  if (Entry == dragon::PageResident)
-    return Address;
-  ((volatile unsigned char GLOBAL *)Control->Marks)[Number] = dragon::PageDirty;
-  if (!isFrame(Entry))
-    return __dragon_page_fetch(Address, Number, Entries, Shift, Frames,
-                               Control);
-  return inFrame(Address, Entry, Shift, Frames);
+  return lookUp(Address, Entries,
+                entryOf(Address, Base, Count, Shift, Cells, CellShift), Shift,
+                Frames, Control, /*Writes=*/true);
 }
 
 #endif // DRAGON_PASSES_PAGING_DEVICE_PAGEACCESS_H
