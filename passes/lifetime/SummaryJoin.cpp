@@ -113,6 +113,7 @@ private:
     case ExprOp::SExt:
     case ExprOp::ZExt:
     case ExprOp::Trunc:
+    case ExprOp::Loaded:
       return 1;
     default:
       return 2;
