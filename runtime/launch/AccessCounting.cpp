@@ -33,52 +33,37 @@ Status AccessCounting::make() {
                          "device memory of {} is too little for counters",
                          formatBytes(OnDevice.Pool.budget()));
   Ctx.pins.next();
-  DRAGON_TRY(OnDevice.makeRoom(SlabBytes));
-  if (!Slabs.hasRoom(SlabBytes))
-    DRAGON_TRY(Host.makeRoom(SlabBytes, false));
-  DRAGON_ASSIGN(uintptr_t va, Ctx.device->reserve(SlabBytes));
+  // What leaves the device may need host memory: that comes last.
+  DRAGON_TRY(Memory.make(SlabBytes, SlabBytes));
   Status status;
-  auto take = [&](SlabPool &pool, Physical &into) {
-    auto slab = pool.take(SlabBytes);
-    if (slab.ok())
-      into = *slab;
-    else
-      status = slab.takeStatus();
-    return slab.ok();
-  };
-  if (take(OnDevice.Pool, Slab) && take(Slabs.Pool, Results) &&
-      (status = Ctx.device->map(va, Slab)).ok()) {
-    // Who plans has the rest.
-    OnDevice.Pool.setAside(Slab, true);
-    Slabs.Pool.setAside(Results, true);
-    Va = va;
-    return {};
+  if (!Slabs.hasRoom(SlabBytes))
+    status = Host.makeRoom(SlabBytes, false);
+  if (status.ok()) {
+    auto results = Slabs.Pool.take(SlabBytes);
+    if (results.ok()) {
+      Results = *results;
+      Slabs.Pool.setAside(Results, true);
+      return {};
+    }
+    status = results.takeStatus();
   }
-  for (auto [pool, slab] :
-       {std::pair(&OnDevice.Pool, &Slab), std::pair(&Slabs.Pool, &Results)})
-    if (slab->id)
-      pool->give(std::exchange(*slab, {}));
-  Ctx.device->release(va, SlabBytes).ignore();
+  Memory.drop();
   return status;
 }
 
 void AccessCounting::drop() {
   Pending.reset();
-  if (!Va)
+  if (!any())
     return;
   Time.Work.waitFor(Ticket).ignore();
-  Ctx.device->unmap(Va, Slab).ignore();
-  Ctx.device->release(std::exchange(Va, 0), SlabBytes).ignore();
-  for (auto [pool, slab] :
-       {std::pair(&OnDevice.Pool, &Slab), std::pair(&Slabs.Pool, &Results)}) {
-    pool->setAside(*slab, false);
-    pool->give(std::exchange(*slab, {}));
-  }
+  Memory.drop();
+  Slabs.Pool.setAside(Results, false);
+  Slabs.Pool.give(std::exchange(Results, {}));
 }
 
 std::optional<AccessCounters>
 AccessCounting::begin(const LaunchCall &call, const LaunchFootprint &whole) {
-  if (!call.kernel->counting || call.cooperative || Failed || Va ||
+  if (!call.kernel->counting || call.cooperative || Failed || any() ||
       whole.uses.empty() || !Counts.begins(shapeKey(call)))
     return std::nullopt;
   uintptr_t begin = UINTPTR_MAX, end = 0;
@@ -101,7 +86,7 @@ AccessCounting::begin(const LaunchCall &call, const LaunchFootprint &whole) {
         made.message());
     return std::nullopt;
   }
-  counters.counters = Va;
+  counters.counters = Memory.address();
   uint64_t blocks = 1;
   for (uint32_t extent : call.grid)
     blocks *= extent;
@@ -118,7 +103,7 @@ Status AccessCounting::run(const ResolvedLaunch &launch,
     return Submit.run(launch, {grid, launch.queue, own, anything});
   };
   const std::optional<KernelHandle> &copy = launch.kernel->counting;
-  void *at = reinterpret_cast<void *>(Va);
+  void *at = reinterpret_cast<void *>(Memory.address());
   if (!copy || !Ctx.device->fill(at, 0, 4, counters.count, launch.queue).ok()) {
     drop();
     return plainly();
@@ -132,7 +117,7 @@ Status AccessCounting::run(const ResolvedLaunch &launch,
         static_cast<void *>(&values.lanes)})
     args.push_back(value);
   std::vector<AddressRange> all = touched;
-  all.push_back({Va, Va + SlabBytes});
+  all.push_back(Memory.range());
   Status status =
       Submit.run(launch, {grid, launch.queue, all, anything, &*copy, args});
   // It needs more registers than the kernel: it may not run in such blocks.
@@ -168,7 +153,7 @@ void AccessCounting::collect() {
     if (Pending)
       Pending->count = 0;
   }
-  if (!Va || !Time.Work.done(Ticket))
+  if (!any() || !Time.Work.done(Ticket))
     return;
   if (Pending)
     Counts.counted(Shape, *Pending,

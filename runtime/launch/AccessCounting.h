@@ -19,7 +19,7 @@
 #include "runtime/launch/AccessCounts.h"
 #include "runtime/launch/LaunchCache.h"
 #include "runtime/launch/Submitter.h"
-#include "runtime/memory/DeviceChunks.h"
+#include "runtime/memory/DeviceScratch.h"
 
 #include <optional>
 #include <vector>
@@ -32,7 +32,7 @@ public:
                  HostSlabs &slabs, HostMemory &host, DeviceChunks &deviceChunks,
                  Submitter &submit)
       : Ctx(context), Time(time), Space(space), Slabs(slabs), Host(host),
-        OnDevice(deviceChunks), Submit(submit) {}
+        OnDevice(deviceChunks), Submit(submit), Memory(context, deviceChunks) {}
 
   /// The launch is to count its accesses; none: it need not, or cannot now.
   std::optional<AccessCounters> begin(const LaunchCall &call,
@@ -43,7 +43,7 @@ public:
   /// What was counted, once it is there.
   void collect();
   /// There are counters, which take memory.
-  bool any() const { return Va != 0; }
+  bool any() const { return Memory.any(); }
   /// Their memory goes back, once it is idle.
   void drop();
   /// Bytes of accesses by use in planned.whole, counted or estimated.
@@ -63,10 +63,9 @@ private:
   AccessCounts Counts;
   uint64_t Generation = 0; ///< of the allocations that Counts is of
   // For launches that count, one at a time.
-  uintptr_t Va = 0;    ///< of `Slab`; 0: there are no counters
-  Physical Slab;       ///< on the device
-  Physical Results;    ///< on the host
-  bool Failed = false; ///< the device refused
+  DeviceScratch Memory;                  ///< the counters
+  Physical Results;                      ///< on the host
+  bool Failed = false;                   ///< the device refused
   std::optional<AccessCounters> Pending; ///< of a launch that has counted
   uint64_t Shape = 0;                    ///< and what that was
   uint64_t Ticket = 0;                   ///< when its results are there

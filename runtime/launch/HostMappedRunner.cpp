@@ -245,32 +245,14 @@ StatusOr<bool> HostMappedRunner::runPaged(const ResolvedLaunch &launch,
                                           const LaunchFootprint &whole,
                                           const Places &places) {
   auto view = Pages.begin(whole, places.onHost, launch.queue);
-  Status status = view.ok() ? Status() : view.takeStatus();
-  bool began = false;
-  if (status.ok()) {
-    uint64_t onHost = 0;
-    for (const ChunkUse *use : places.onHost)
-      onHost += use->chunk->used();
-    PageView values = *view;
-    std::vector<void *> args(launch.args, launch.args + launch.numArgs);
-    for (void *value : values.arguments())
-      args.push_back(value);
-    std::vector<AddressRange> touched = addressRanges(whole);
-    touched.push_back(Pages.range());
-    const std::vector<BlockBox> boxes =
-        slicesOf(launch, Pages.slicesFor(onHost));
-    for (const BlockBox &box : boxes) {
-      status = Submit.run(launch, {box, launch.queue, touched, whole.anything,
-                                   &launch.kernel->paged->copy, args});
-      if (!status.ok())
-        break;
-      began = true;
-      DRAGON_TRY(Pages.endSlice(launch, &box == &boxes.back()));
-    }
-  }
-  if (began && !status.ok())
-    return status;
+  size_t begun = 0;
+  Status status = view.ok()
+                      ? runPagedSlices(launch, whole, places, *view, begun)
+                      : view.takeStatus();
   if (!status.ok()) {
+    Pages.forget();
+    if (begun)
+      return status;
     // It needs more registers than the kernel: it may not run in such blocks.
     log(LogLevel::Info, "'{}' cannot fetch pages: {}", nameOf(launch),
         status.message());
@@ -278,11 +260,33 @@ StatusOr<bool> HostMappedRunner::runPaged(const ResolvedLaunch &launch,
     return false;
   }
   Ctx.ledger.count(Counter::PagedLaunches);
-  DRAGON_TRY(Pages.end(launch));
   DRAGON_TRY(noteWrites(places));
   Pages.keep(places.onHost);
   DRAGON_TRY(noteUse(whole, launch.queue));
   return true;
+}
+
+Status HostMappedRunner::runPagedSlices(const ResolvedLaunch &launch,
+                                        const LaunchFootprint &whole,
+                                        const Places &places,
+                                        const PageView &view, size_t &begun) {
+  uint64_t onHost = 0;
+  for (const ChunkUse *use : places.onHost)
+    onHost += use->chunk->used();
+  PageView values = view;
+  std::vector<void *> args(launch.args, launch.args + launch.numArgs);
+  for (void *value : values.arguments())
+    args.push_back(value);
+  std::vector<AddressRange> touched = addressRanges(whole);
+  touched.push_back(Pages.range());
+  const std::vector<BlockBox> boxes = slicesOf(launch, Pages.slicesFor(onHost));
+  for (const BlockBox &box : boxes) {
+    DRAGON_TRY(Submit.run(launch, {box, launch.queue, touched, whole.anything,
+                                   &launch.kernel->paged->copy, args}));
+    ++begun;
+    DRAGON_TRY(Pages.endSlice(launch, begun == boxes.size()));
+  }
+  return Pages.end(launch);
 }
 
 /// Chunks that are in host memory were written there.

@@ -49,6 +49,10 @@ private:
   /// The kernel's copy that fetches pages runs; false: it cannot.
   StatusOr<bool> runPaged(const ResolvedLaunch &launch,
                           const LaunchFootprint &whole, const Places &places);
+  /// `begun`: so many slices of it are the device's, if it fails, too.
+  Status runPagedSlices(const ResolvedLaunch &launch,
+                        const LaunchFootprint &whole, const Places &places,
+                        const PageView &view, size_t &begun);
   Status noteWrites(const Places &places);
   Status noteUse(const LaunchFootprint &whole, Queue queue);
   StatusOr<Places> choose(const ResolvedLaunch &launch, PlannedLaunch &planned,

@@ -70,32 +70,15 @@ uint64_t LoopState::bytesFor(const LaunchCall &call, uint64_t blocks) const {
 
 uint64_t LoopState::bytesToMake(const LaunchCall &call, uint64_t blocks) const {
   const uint64_t bytes = bytesFor(call, blocks);
-  return bytes <= Bytes ? 0 : bytes;
-}
-
-Status LoopState::make(uint64_t bytes) {
-  Ctx.pins.next();
-  DRAGON_TRY(OnDevice.makeRoom(bytes));
-  DRAGON_ASSIGN(Physical slab, OnDevice.Pool.take(bytes));
-  StatusOr<uintptr_t> va = Ctx.device->reserve(bytes);
-  Status status = va.ok() ? Ctx.device->map(*va, slab) : va.takeStatus();
-  if (!status.ok()) {
-    if (va.ok())
-      Ctx.device->release(*va, bytes).ignore();
-    OnDevice.Pool.give(slab);
-    return status;
-  }
-  OnDevice.Pool.setAside(slab, true);
-  Slab = slab;
-  Va = *va;
-  Bytes = bytes;
-  return {};
+  return bytes <= Memory.bytes() ? 0 : bytes;
 }
 
 Status LoopState::begin(const LaunchCall &call, uint64_t blocks) {
   if (const uint64_t bytes = bytesToMake(call, blocks)) {
     drop();
-    DRAGON_TRY(make(bytes).within("the state of '{}'", nameOf(call)));
+    Ctx.pins.next();
+    DRAGON_TRY(
+        Memory.make(bytes, bytes).within("the state of '{}'", nameOf(call)));
   }
   return Ticket ? Time.Work.queueWaitsForOne(call.queue, Ticket) : Status();
 }
@@ -109,14 +92,11 @@ Status LoopState::end(const LaunchCall &call) {
 }
 
 void LoopState::drop() {
-  if (!Va)
+  if (!any())
     return;
   if (Ticket)
     Time.Work.waitFor(std::exchange(Ticket, 0)).ignore();
-  Ctx.device->unmap(Va, Slab).ignore();
-  Ctx.device->release(std::exchange(Va, 0), std::exchange(Bytes, 0)).ignore();
-  OnDevice.Pool.setAside(Slab, false);
-  OnDevice.Pool.give(std::exchange(Slab, {}));
+  Memory.drop();
 }
 
 } // namespace dragon

@@ -16,7 +16,7 @@
 #define DRAGON_RUNTIME_LAUNCH_LOOPSTATE_H
 
 #include "runtime/launch/ResolvedLaunch.h"
-#include "runtime/memory/DeviceChunks.h"
+#include "runtime/memory/DeviceScratch.h"
 
 #include <cstdint>
 #include <vector>
@@ -47,7 +47,7 @@ uint64_t blocksOf(const BlockBox &box);
 class LoopState {
 public:
   LoopState(Context &context, WorkTracker &time, DeviceChunks &deviceChunks)
-      : Ctx(context), Time(time), OnDevice(deviceChunks) {}
+      : Ctx(context), Time(time), Memory(context, deviceChunks) {}
 
   /// The launch can be cut along a loop: its kernel has a copy for that, which
   /// is right for these arguments, and the device takes it.
@@ -59,25 +59,21 @@ public:
   /// There is room for what so many blocks of the launch keep, and later work
   /// in its queue may use it.
   Status begin(const LaunchCall &call, uint64_t blocks);
-  uintptr_t address() const { return Va; }
-  AddressRange range() const { return {Va, Va + Bytes}; }
+  uintptr_t address() const { return Memory.address(); }
+  AddressRange range() const { return Memory.range(); }
   /// All of the launch is in its queue.
   Status end(const LaunchCall &call);
 
-  bool any() const { return Va != 0; }
+  bool any() const { return Memory.any(); }
   /// The memory goes back, once it is idle.
   void drop();
 
 private:
   uint64_t bytesFor(const LaunchCall &call, uint64_t blocks) const;
-  Status make(uint64_t bytes);
 
   Context &Ctx;
   WorkTracker &Time;
-  DeviceChunks &OnDevice;
-  uintptr_t Va = 0; ///< 0: there is none
-  uint64_t Bytes = 0;
-  Physical Slab;
+  DeviceScratch Memory;
   uint64_t Ticket = 0; ///< of its last use
 };
 

@@ -49,7 +49,7 @@ bool PageCache::canRun(const LaunchCall &call) const {
 }
 
 Status PageCache::make() {
-  if (Va)
+  if (any())
     return {};
   const uint64_t slab = Ctx.limits.chunkBytes;
   const uint64_t bytes = OnDevice.Pool.budget() / ShareOfDevice / slab * slab;
@@ -60,28 +60,7 @@ Status PageCache::make() {
   TraceZone zone("make frames");
   zone.add(bytes);
   Ctx.pins.next();
-  DRAGON_TRY(OnDevice.makeRoom(bytes));
-  DRAGON_ASSIGN(const uintptr_t va, Ctx.device->reserve(bytes));
-  Status status;
-  while (status.ok() && Slabs.size() * slab < bytes) {
-    auto taken = OnDevice.Pool.take(slab);
-    if (!taken.ok()) {
-      status = taken.takeStatus();
-      break;
-    }
-    status = Ctx.device->map(va + Slabs.size() * slab, *taken);
-    if (status.ok())
-      Slabs.push_back(*taken);
-    else
-      OnDevice.Pool.give(*taken);
-  }
-  Va = va;
-  Bytes = bytes;
-  for (const Physical &one : Slabs)
-    OnDevice.Pool.setAside(one, true);
-  if (!status.ok())
-    drop();
-  return status;
+  return Memory.make(bytes, slab);
 }
 
 void PageCache::collect() {
@@ -103,18 +82,11 @@ void PageCache::collect() {
 }
 
 void PageCache::drop() {
-  if (!Va)
+  if (!any())
     return;
   collect();
   Time.Work.waitFor(Ticket).ignore();
-  for (size_t i = 0; i < Slabs.size(); ++i) {
-    Ctx.device->unmap(Va + i * Ctx.limits.chunkBytes, Slabs[i]).ignore();
-    OnDevice.Pool.setAside(Slabs[i], false);
-    OnDevice.Pool.give(Slabs[i]);
-  }
-  Slabs.clear();
-  Ctx.device->release(Va, Bytes).ignore();
-  Va = 0;
+  Memory.drop();
   NumFrames = 0;
 }
 
@@ -184,7 +156,7 @@ Status PageCache::layOut(uint32_t granuleShift, Queue queue) {
   chooseCells(granuleShift);
   const uint64_t entries = numEntries();
   const uint64_t granules = entries >> (granuleShift - PageShift);
-  uint64_t at = Va;
+  uint64_t at = Memory.address();
   auto take = [&](uint64_t bytes) {
     const uint64_t where = at;
     at += roundUp(bytes, Alignment);
@@ -199,12 +171,14 @@ Status PageCache::layOut(uint32_t granuleShift, Queue queue) {
   Initial.EnoughTouches = EnoughTouches;
   Initial.Sources = take(granules * sizeof(int64_t));
   Initial.Marks = take(entries);
-  if (at - Va > Bytes / ShareOfTable || View.count > UINT32_MAX)
+  const AddressRange all = Memory.range();
+  if (at - all.begin > Memory.bytes() / ShareOfTable || View.count > UINT32_MAX)
     return Status::error(DRAGON_ERROR_UNSUPPORTED,
                          "a table of {} for the pages of all buffers is too "
                          "much of {}",
-                         formatBytes(at - Va), formatBytes(Bytes));
-  const uint64_t left = Va + Bytes - at;
+                         formatBytes(at - all.begin),
+                         formatBytes(Memory.bytes()));
+  const uint64_t left = all.end - at;
   NumFrames = (left - std::min(left, PageBytes + Alignment)) /
               (PageBytes + sizeof(PageFrame));
   Initial.Held = take(NumFrames * sizeof(PageFrame));
@@ -378,6 +352,11 @@ Status PageCache::endSlice(const LaunchCall &call, bool isLast) {
 Status PageCache::end(const LaunchCall &call) {
   DRAGON_ASSIGN(Ticket, Time.Work.note(call.queue));
   return {};
+}
+
+void PageCache::forget() {
+  Time.synchronizeAll().ignore(); // no slice of it uses the frames any more
+  NumFrames = 0;
 }
 
 } // namespace dragon

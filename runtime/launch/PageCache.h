@@ -21,7 +21,7 @@
 #include "dragon/Paging.h"
 #include "runtime/launch/LaunchFootprint.h"
 #include "runtime/launch/ResolvedLaunch.h"
-#include "runtime/memory/DeviceChunks.h"
+#include "runtime/memory/DeviceScratch.h"
 
 #include <array>
 #include <cstdint>
@@ -49,7 +49,8 @@ class PageCache {
 public:
   PageCache(Context &context, WorkTracker &time, AddressSpace &space,
             DeviceChunks &deviceChunks)
-      : Ctx(context), Time(time), Space(space), OnDevice(deviceChunks) {}
+      : Ctx(context), Time(time), Space(space), OnDevice(deviceChunks),
+        Memory(context, deviceChunks) {}
 
   /// The launch's kernel has a paged copy, which may run.
   bool canRun(const LaunchCall &call) const;
@@ -58,9 +59,9 @@ public:
 
   /// There is device memory for it; it takes a share, once.
   Status make();
-  bool any() const { return Va != 0; }
-  uint64_t bytes() const { return Bytes; }
-  AddressRange range() const { return {Va, Va + Bytes}; }
+  bool any() const { return Memory.any(); }
+  uint64_t bytes() const { return Memory.bytes(); }
+  AddressRange range() const { return Memory.range(); }
   /// The memory goes back, once it is idle.
   void drop();
   /// What has moved by then goes to the ledger; waits for the last launch.
@@ -80,6 +81,9 @@ public:
   Status endSlice(const LaunchCall &call, bool isLast);
   /// Behind the last one.
   Status end(const LaunchCall &call);
+  /// One of those failed: nothing is known of what the table and the frames
+  /// hold, and the next launch begins anew.
+  void forget();
   /// What has been written by then in these places was by the launch: its pages
   /// are what is there.
   void keep(std::span<const ChunkUse *const> onHost);
@@ -114,9 +118,7 @@ private:
   DeviceChunks &OnDevice;
   std::unordered_set<const KernelInfo *> Refused;
 
-  uintptr_t Va = 0; ///< 0: there is no memory
-  uint64_t Bytes = 0;
-  std::vector<Physical> Slabs;
+  DeviceScratch Memory;
   uint64_t Ticket = 0; ///< of the last launch that uses it
   /// Of `Control`, as they are in the ledger.
   uint64_t Fetched = 0, Written = 0;
