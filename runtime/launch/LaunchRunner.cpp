@@ -19,15 +19,28 @@ namespace dragon {
 
 Status LaunchRunner::run(const ResolvedLaunch &launch, PlannedLaunch &planned) {
   DRAGON_TRY(observed(Ctx.watcher.get(), launch,
-                      [&] { return runAsPlanned(launch, planned); }));
+                      [&] { return runAsOftenPlanned(launch, planned); }));
   return Ends.end(launch);
+}
+
+Status LaunchRunner::runAsOftenPlanned(const ResolvedLaunch &launch,
+                                       PlannedLaunch &planned) {
+  ++planned.launches;
+  while (true) {
+    const uint64_t budget = OnDevice.Pool.budget(), begun = Submit.taken();
+    Status status = runAsPlanned(launch, planned);
+    if (status.code() != DRAGON_ERROR_OUT_OF_MEMORY ||
+        OnDevice.Pool.budget() >= budget || Submit.taken() != begun)
+      return status;
+    // Nothing of it has run: the plan for the smaller budget may have room.
+    log(LogLevel::Info, "'{}' is planned again", nameOf(launch));
+  }
 }
 
 Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
                                   PlannedLaunch &planned) {
   TraceZone zone("launch");
   zone.detail(nameOf(launch));
-  ++planned.launches;
   if (planned.bytes > OnDevice.Pool.budget())
     OnDevice.makeNoHostMemory();
   // What fits without the frames runs without them.

@@ -41,6 +41,10 @@ public:
   Status run(const ResolvedLaunch &launch, PlannedLaunch &planned);
 
 private:
+  /// Again where the driver gave less device memory than the plan was made
+  /// for, before anything of the launch ran.
+  Status runAsOftenPlanned(const ResolvedLaunch &launch,
+                           PlannedLaunch &planned);
   Status runAsPlanned(const ResolvedLaunch &launch, PlannedLaunch &planned);
   /// The kernel's copy that fetches pages runs, if it can.
   bool fetchesPages(const LaunchCall &call, const LaunchPlan &plan) const;

@@ -43,6 +43,7 @@ Status Submitter::run(const ResolvedLaunch &launch, const Submission &part) {
     Ctx.watcher->blocksRun(blocks, remote);
   }
   DRAGON_TRY(Ctx.device->launch(request));
+  ++Taken;
   if (Space.NumDriverMoved)
     Hints.noteLaunch();
   return {};

@@ -41,11 +41,15 @@ public:
 
   Status run(const ResolvedLaunch &launch, const Submission &part);
 
+  /// Submissions that the device has taken.
+  uint64_t taken() const { return Taken; }
+
 private:
   Context &Ctx;
   AddressSpace &Space;
   HostSlabs &Slabs;
   DriverHints &Hints;
+  uint64_t Taken = 0;
 };
 
 /// Runs what is a launch to who watches, if anybody does.

@@ -19,6 +19,8 @@ Status HostFaults::access(uintptr_t address) {
   ++Ctx.clock;
   Ctx.pins.next();
   Ctx.ledger.count(Counter::HostFaults);
+  if (!chunk.host.id)
+    DRAGON_TRY(takeMappable(chunk));
   DRAGON_TRY(Resident.bringToHost(chunk, LaunchNeed::Write, Cause::HostAccess));
   DRAGON_TRY(Mapping.map(chunk));
   if (Ctx.watcher) {
@@ -28,6 +30,23 @@ Status HostFaults::access(uintptr_t address) {
     Ctx.watcher->hostWrote(range, HostAccess::Fault, nullptr);
   }
   return Data.wroteHost(chunk);
+}
+
+Status HostFaults::takeMappable(Chunk &chunk) {
+  Ctx.pins.add(chunk);
+  auto slab = Slabs.mappedBytes() < 2 * chunk.bytes()
+                  ? Host.takeTransit(chunk.bytes(), Place::Host)
+                  : Host.take(chunk.bytes(), Place::Host);
+  if (slab.ok()) {
+    chunk.host = *slab;
+    Slabs.list(chunk, true);
+    return {};
+  }
+  // There may be memory of the other kind.
+  Status failed = slab.takeStatus();
+  if (failed.code() == DRAGON_ERROR_OUT_OF_MEMORY)
+    return {};
+  return failed;
 }
 
 } // namespace dragon

@@ -22,17 +22,26 @@ namespace dragon {
 class HostFaults {
 public:
   HostFaults(Context &context, AddressSpace &space, Contents &data,
-             Residency &resident, HostMapping &mapping)
-      : Ctx(context), Space(space), Data(data), Resident(resident),
-        Mapping(mapping) {}
+             HostSlabs &slabs, HostMemory &host, Residency &resident,
+             HostMapping &mapping)
+      : Ctx(context), Space(space), Data(data), Slabs(slabs), Host(host),
+        Resident(resident), Mapping(mapping) {}
 
   /// The address is in a buffer that the host may touch.
   Status access(uintptr_t address);
 
 private:
+  /// The chunk gets memory that can be mapped, if there is any. Where there is
+  /// room for one chunk beside what is kept for data in transit, it gets that,
+  /// too: a loop over two arrays would bring a chunk from its file for each
+  /// element.
+  Status takeMappable(Chunk &chunk);
+
   Context &Ctx;
   AddressSpace &Space;
   Contents &Data;
+  HostSlabs &Slabs;
+  HostMemory &Host;
   Residency &Resident;
   HostMapping &Mapping;
 };

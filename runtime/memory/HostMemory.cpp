@@ -31,10 +31,10 @@ StatusOr<Physical> HostMemory::takeTransit(size_t bytes, Place place) {
   }
 }
 
-StatusOr<Physical> HostMemory::take(size_t bytes) {
+StatusOr<Physical> HostMemory::take(size_t bytes, Place place) {
   while (true) {
     DRAGON_TRY(makeRoom(bytes, false));
-    auto slab = Slabs.Pool.take(bytes, Ctx.limits.transitBytes);
+    auto slab = Slabs.Pool.take(bytes, Ctx.limits.transitBytes, place);
     if (slab.ok())
       return slab;
     if (Status refusal = slab.takeStatus(); !Slabs.lowerBudget(refusal))

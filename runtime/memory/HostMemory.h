@@ -30,7 +30,7 @@ public:
   /// Room for a transfer.
   StatusOr<Physical> takeTransit(size_t bytes, Place place = Place::Pinned);
   /// Room for a copy that stays.
-  StatusOr<Physical> take(size_t bytes);
+  StatusOr<Physical> take(size_t bytes, Place place = Place::Pinned);
   /// dropOnly: only by host copies that others hold as well; not an error if
   /// that is not enough.
   Status makeRoom(uint64_t bytes, bool forTransit, bool dropOnly = false);

@@ -54,17 +54,12 @@ StatusOr<Physical> SlabPool::take(size_t bytes, uint64_t keepFree,
                            formatBytes(Used), formatBytes(Budget),
                            formatBytes(bytes));
     }
-    if (numKept(bytes, place)) {
-      std::vector<Physical> &kept = Kept[{bytes, place}];
-      Physical slab = kept.back();
-      kept.pop_back();
-      Idle -= bytes;
-      Used += bytes;
+    const bool over = Used + Idle + Coming + bytes > Budget;
+    if (auto slab = takeKept(bytes, place, over)) {
       if (shouldMake())
         Wanted.notify_one();
-      return slab;
+      return *slab;
     }
-    const bool over = Used + Idle + Coming + bytes > Budget;
     if (over && (destroyOneIdle() || reclaim(guard)))
       continue;
     if (numBeingMade(bytes, place) > Waiting) {
@@ -81,6 +76,21 @@ StatusOr<Physical> SlabPool::take(size_t bytes, uint64_t keepFree,
   }
 }
 
+std::optional<Physical> SlabPool::takeKept(size_t bytes, Place place,
+                                           bool other) {
+  // What can be mapped is pinned, too.
+  if (!numKept(bytes, place) && other && place == Place::Pinned)
+    place = Place::Host;
+  if (!numKept(bytes, place))
+    return std::nullopt;
+  std::vector<Physical> &kept = Kept[{bytes, place}];
+  const Physical slab = kept.back();
+  kept.pop_back();
+  Idle -= bytes;
+  Used += bytes;
+  return slab;
+}
+
 StatusOr<Physical> SlabPool::create(std::unique_lock<std::mutex> &guard,
                                     size_t bytes, Place place) {
   Used += bytes; // nobody else takes the room
@@ -93,6 +103,10 @@ StatusOr<Physical> SlabPool::create(std::unique_lock<std::mutex> &guard,
     guard.lock();
     if (slab.ok())
       return slab;
+    if (auto kept = takeKept(bytes, place, true)) {
+      Used -= bytes;
+      return *kept;
+    }
     if (destroyOneIdle() || reclaim(guard))
       continue;
     Used -= bytes;

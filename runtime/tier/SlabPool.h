@@ -35,6 +35,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -119,6 +120,8 @@ private:
     return Used + bytes + (keepFree > Lent ? keepFree - Lent : 0) <= Budget;
   }
   size_t numKept(size_t bytes, Place place) const;
+  /// `other`: one that can do more will do.
+  std::optional<Physical> takeKept(size_t bytes, Place place, bool other);
   size_t numBeingMade(size_t bytes, Place place) const;
   bool shouldMake() const;
   void keep(const Physical &slab);

@@ -103,6 +103,45 @@ TEST(SlabPoolTest, EachPlaceHasItsOwn) {
   pool.give(*another);
 }
 
+TEST(SlabPoolTest, WhatCanBeMappedServesWhoNeedsNoMapping) {
+  Slabs slabs;
+  SlabPool pool("host", 4 * MiB, Place::Pinned, slabs.create(),
+                slabs.destroy());
+  auto mappable = pool.take(2 * MiB, 0, Place::Host);
+  ASSERT_TRUE(mappable.ok());
+  pool.give(*mappable);
+  // Not while there is room for another one.
+  auto pinned = pool.take(2 * MiB);
+  ASSERT_TRUE(pinned.ok());
+  EXPECT_EQ(pinned->place, Place::Pinned);
+  auto other = pool.take(2 * MiB);
+  ASSERT_TRUE(other.ok());
+  EXPECT_EQ(other->place, Place::Host);
+  EXPECT_EQ(slabs.made, 2u);
+  pool.give(*pinned);
+  // The other way round it cannot.
+  auto again = pool.take(2 * MiB, 0, Place::Host);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->place, Place::Host);
+  EXPECT_EQ(slabs.made, 3u);
+}
+
+TEST(SlabPoolTest, WhatCanBeMappedServesWhereTheHostGivesNoMore) {
+  Slabs slabs;
+  slabs.limit = 4 * MiB;
+  SlabPool pool("host", 64 * MiB, Place::Pinned, slabs.create(),
+                slabs.destroy());
+  auto first = pool.take(2 * MiB, 0, Place::Host);
+  auto second = pool.take(2 * MiB, 0, Place::Host);
+  ASSERT_TRUE(first.ok() && second.ok());
+  pool.give(*first);
+  pool.give(*second);
+  EXPECT_TRUE(pool.take(2 * MiB).ok());
+  EXPECT_TRUE(pool.take(2 * MiB).ok());
+  EXPECT_EQ(slabs.made, 2u);
+  EXPECT_EQ(pool.used(), 4 * MiB);
+}
+
 TEST(SlabPoolTest, NeverAboveTheBudget) {
   Slabs slabs;
   SlabPool pool("host", 8 * MiB, Place::Pinned, slabs.create(),

@@ -41,7 +41,7 @@ struct MemoryParts {
         Mapping(Ctx, Time, Slabs, Writes, Host, OnDevice),
         Moves(Ctx, Time, Space, Slabs, Store, Data, OnDevice, Resident, Next),
         Alloc(Ctx, Time, Space, Slabs, Reads, Host, Data, OnDevice, Driver),
-        Faults(Ctx, Space, Data, Resident, Mapping) {
+        Faults(Ctx, Space, Data, Slabs, Host, Resident, Mapping) {
     Store.setDetach([](const BackingFile &, int64_t, int64_t, const Buffer *,
                        int64_t) { return Status(); });
     Alloc.setEndSinks([](Buffer &) { return Status(); });
