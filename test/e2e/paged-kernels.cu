@@ -120,6 +120,7 @@ template <class T> static T *device(const std::vector<T> &from) {
 
 template <class T>
 static void same(const T *d, const std::vector<T> &expected) {
+  CHECK(cudaGetLastError());
   std::vector<T> found(expected.size());
   CHECK(cudaMemcpy(found.data(), d, found.size() * sizeof(T),
                    cudaMemcpyDeviceToHost));

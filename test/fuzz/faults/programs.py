@@ -56,5 +56,9 @@ PROGRAMS = [
     test("outputs-appended", ["in.bin", "result.out"], {"in.bin": 6 * M}),
     test("posix-io", ["stream", "in.bin", "result.out"], {"in.bin": 20 * M}),
     test("batches", ["in.bin", "result.out"], {"in.bin": 40 * M}),
+    test("deferred-copies", ["changed"], {}, label="copies-deferred", device="6M", host="32M"),
+    test("protected-copies", ["changed"], {}, label="copies-protected", device="6M", host="32M"),
+    test("protected-copies", ["freed"], {}, label="copies-of-freed-memory", device="6M", host="32M"),
+    test("paged-kernels", [], {}, host="64M", settings={"DRAGON_PAGING": "always"}),
     test("output-read-back", ["same", "in.bin", "result.out"], {"in.bin": 12 * M}),
 ]
