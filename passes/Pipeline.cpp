@@ -43,6 +43,7 @@
 #include "passes/support/ExtraParameters.h"
 #include "passes/support/NvccVariables.h"
 #include "passes/support/SmallCopies.h"
+#include "passes/support/UndefinedSymbols.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -67,6 +68,9 @@ void report(Module &M, Error Failed) {
     M.getContext().emitError(toString(std::move(Failed)));
 }
 
+/// In a module that the device link made.
+constexpr StringLiteral LinkMark = "dragon.device_link";
+
 class DeviceSide {
 public:
   DeviceSide(Module &M, ModuleAnalysisManager &Analyses)
@@ -74,6 +78,9 @@ public:
 
   /// True if M changed.
   bool run() {
+    // The link has told of its own.
+    if (!M.getNamedMetadata(LinkMark) && reportUndefinedSymbols(M))
+      return false;
     printRemarksOfLink();
     prepareCode();
     internalizeFunctions();
@@ -128,7 +135,7 @@ private:
 };
 
 void DeviceSide::printRemarksOfLink() {
-  NamedMDNode *Mark = M.getNamedMetadata("dragon.device_link");
+  NamedMDNode *Mark = M.getNamedMetadata(LinkMark);
   if (!Mark)
     return;
   printLinkRemarks(M.getContext());

@@ -48,8 +48,10 @@ void Unsupported::replace(Instruction &I, const Twine &What) {
     Message +=
         (" (" + Loc->getFilename() + ":" + Twine(Loc.getLine()) + ")").str();
 
+  // What is in a copy of a kernel is in the kernel as well, and told there.
+  const bool InCopy = F.getName().starts_with("__dragon_");
   LLVMContext &C = M.getContext();
-  if (How != UnsupportedAs::Remark) {
+  if (How != UnsupportedAs::Remark && !InCopy) {
     auto Severity = How == UnsupportedAs::Error ? DS_Error : DS_Warning;
     std::string Text = What.str() + " in '" +
                        demangle(withoutUnitSuffix(F.getName())) +
@@ -64,7 +66,7 @@ void Unsupported::replace(Instruction &I, const Twine &What) {
       C.diagnose(DiagnosticInfoUnsupported(F, Text, I.getDebugLoc(), Severity));
   }
   // For the record as well, whatever the user is told by default.
-  if (How != UnsupportedAs::Error) {
+  if (How != UnsupportedAs::Error && !InCopy) {
     OptimizationRemarkEmitter Emitter(&F);
     emitRemark(Emitter,
                Reason(RemarkId::NotOnCpu)

@@ -117,6 +117,8 @@ Strings CompileArgs::user(const Input &One) const {
   append(Args, saveTemps());
   // Options of the link stand on the same command line.
   Args.push_back("-Qunused-arguments");
+  // Where ptxas refuses code, clang takes it for its own crash.
+  Args.push_back("-fno-crash-diagnostics");
   return Args;
 }
 

@@ -7,6 +7,7 @@
 
 #include "tools/dragon-device-link/DeviceSymbols.h"
 
+#include "passes/support/UndefinedSymbols.h"
 #include "passes/support/UnitSuffix.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -42,14 +43,6 @@ bool isVariable(const GlobalValue &Value) {
 /// functions has no function.
 bool isTrap(StringRef Name) {
   return Name == "__cxa_pure_virtual" || Name == "__cxa_deleted_virtual";
-}
-
-/// What ptxas, the driver or the device runtime (libcudadevrt) provide.
-bool isProvided(StringRef Name) {
-  return is_contained({"vprintf", "malloc", "free", "__assertfail",
-                       "__nvvm_reflect", "__nvvm_reflect_ocl"},
-                      Name) ||
-         isTrap(Name) || Name.starts_with("cuda") || Name.starts_with("__cuda");
 }
 
 void renameStaticVariables(Module &M) {
@@ -150,7 +143,7 @@ DeviceSymbols prepareUnit(Module &M) {
         Value.getAddressSpace() == SharedSpace)
       continue;
     if (Value.isDeclarationForLinker()) {
-      if (!Value.use_empty() && !isProvided(Name))
+      if (!Value.use_empty() && !isProvidedToDevices(Name) && !isTrap(Name))
         Result.Needed.push_back(Name.str());
       continue;
     }
