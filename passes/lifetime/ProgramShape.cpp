@@ -131,6 +131,11 @@ void ProgramShape::addBuffers() {
     B.Escapes = Objects[O].Escapes || !Site.Pointer;
     B.EscapesTo = Objects[O].Escapes ? Objects[O].EscapesTo : "a variable";
     B.EscapesToKernel = Objects[O].EscapesToKernel;
+    B.EscapesUnseen =
+        B.EscapesToKernel &&
+        !Facts.Kernels
+             .kernel(*cast<CallBase>(Objects[O].EscapesAt)->getCalledFunction())
+             .Record;
     B.EscapesAt =
         Facts.position(Objects[O].EscapesAt ? *Objects[O].EscapesAt : *Call);
     B.Mappable = Call->getCalledFunction()->getName() == "cudaMalloc";

@@ -56,6 +56,7 @@ struct Buffer {
   /// The first thing that made it escape, for the user.
   std::string EscapesTo;
   bool EscapesToKernel = false; ///< EscapesTo is a kernel's name
+  bool EscapesUnseen = false;   ///< and nothing is known of that kernel
   Position EscapesAt;
   /// A summary object: it stands for several allocations that may exist at a
   /// time. Nothing that happens to "it" is sure to have happened to all.

@@ -119,12 +119,13 @@ void mapBuffer(const ProgramFacts &Facts, unsigned B,
     return;
   if (Of.Escapes) {
     const bool Kernel = Of.EscapesToKernel;
-    Result.tell(
-        {B, Of.Where,
-         Facts
-             .about(B, Kernel ? RemarkId::NotMappedKernel : RemarkId::NotMapped)
-             .with(Kernel ? "Kernel" : "Cause", Of.EscapesTo)
-             .with("CauseAt", describe(Of.EscapesAt, Of.Where))});
+    Result.tell({B, Of.Where,
+                 Facts
+                     .about(B, Of.EscapesUnseen ? RemarkId::NotMappedUnseen
+                               : Kernel         ? RemarkId::NotMappedKernel
+                                                : RemarkId::NotMapped)
+                     .with(Kernel ? "Kernel" : "Cause", Of.EscapesTo)
+                     .with("CauseAt", describe(Of.EscapesAt, Of.Where))});
     return;
   }
   const BufferTransfers Transfers = transfersOf(Facts.Program, B);
