@@ -1,6 +1,6 @@
 # Builds the CUDA of a CMake project with dragon-cc:
 #
-#   cmake -DCMAKE_TOOLCHAIN_FILE=<prefix>/lib/cmake/dragon/dragon-toolchain.cmake -DCMAKE_CUDA_ARCHITECTURES=90 ..
+#   cmake -DCMAKE_TOOLCHAIN_FILE=<prefix>/lib/cmake/dragon/dragon-toolchain.cmake ..
 #
 # CMake takes dragon-cc for clang, which it is, and links relocatable device code of clang's by itself, with nvlink. Here
 # each link does that, as nvcc's do. CMake reads this file a second time for what it knows of clang, to be put right.
@@ -15,6 +15,10 @@ if(NOT DEFINED CUDAToolkit_ROOT AND NOT DEFINED ENV{CUDAToolkit_ROOT})
 endif()
 set(CMAKE_USER_MAKE_RULES_OVERRIDE_CUDA "${CMAKE_CURRENT_LIST_FILE}")
 set(CMAKE_CUDA_COMPILER_HAS_DEVICE_LINK_PHASE FALSE)
+# What dragon-cc compiles for when it is not told: every GPU has that PTX translated.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+  set(CMAKE_CUDA_ARCHITECTURES 75 CACHE STRING "CUDA architectures")
+endif()
 # What has CUDA in it is linked by dragon-cc, even where C++ libraries would have it linked by their compiler (30).
 set(CMAKE_CUDA_LINKER_PREFERENCE 40)
 set(CMAKE_CUDA_LINKER_PREFERENCE_PROPAGATES 1)

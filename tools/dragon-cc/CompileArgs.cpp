@@ -117,6 +117,9 @@ Strings CompileArgs::user(const Input &One) const {
   append(Args, saveTemps());
   // Options of the link stand on the same command line.
   Args.push_back("-Qunused-arguments");
+  // CMake takes the default architecture from clang's words.
+  if (Asked.Verbose)
+    Args.push_back("-v");
   // Where ptxas refuses code, clang takes it for its own crash.
   Args.push_back("-fno-crash-diagnostics");
   return Args;
