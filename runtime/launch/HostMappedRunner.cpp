@@ -116,6 +116,14 @@ struct HostMappedRunner::Places {
   std::vector<const ChunkUse *> onHost;
 };
 
+/// What is updated atomically cannot be elsewhere.
+static uint64_t bytesThatStay(const LaunchFootprint &whole) {
+  uint64_t bytes = 0;
+  for (const ChunkUse &use : whole.uses)
+    bytes += use.atomic ? use.chunk->bytes() : 0;
+  return bytes;
+}
+
 StatusOr<HostMappedRunner::Places>
 HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
                          std::optional<AccessCounters> &counters) {
@@ -125,11 +133,9 @@ HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
     counters = Counting.begin(launch, whole);
   const uint32_t times = std::min(++Times[shapeKey(launch)], MostForeseen);
   std::vector<PlacedChunk> placed;
-  uint64_t mustStay = 0;
-  for (size_t i = 0; i < whole.uses.size(); ++i) {
+  for (size_t i = 0; i < whole.uses.size(); ++i)
     placed.push_back(SlicePlanner::placedOf(whole.uses[i], bytes[i]));
-    mustStay += whole.uses[i].atomic ? placed.back().bytes : 0;
-  }
+  const uint64_t mustStay = bytesThatStay(whole);
   if (mustStay > OnDevice.Pool.budget())
     State.drop();
   if (mustStay > OnDevice.Pool.budget())
@@ -181,7 +187,7 @@ Status HostMappedRunner::run(const ResolvedLaunch &launch,
   const LaunchFootprint &whole = planned.whole;
   std::optional<AccessCounters> counters;
   if (Pages.canRun(launch)) {
-    if (Status made = Pages.make(); !made.ok())
+    if (Status made = Pages.make(bytesThatStay(whole)); !made.ok())
       log(LogLevel::Debug, "'{}' fetches no pages: {}", nameOf(launch),
           made.message());
   } else {

@@ -48,15 +48,18 @@ bool PageCache::canRun(const LaunchCall &call) const {
          Ctx.caps().hostMapped && !Refused.contains(call.kernel);
 }
 
-Status PageCache::make() {
-  if (any())
+Status PageCache::make(uint64_t stays) {
+  if (any() && stays <= OnDevice.Pool.budget())
     return {};
+  drop();
   const uint64_t slab = Ctx.limits.chunkBytes;
-  const uint64_t bytes = OnDevice.Pool.budget() / ShareOfDevice / slab * slab;
-  if (bytes == 0)
+  const uint64_t budget = OnDevice.Pool.budget();
+  const uint64_t bytes = budget / ShareOfDevice / slab * slab;
+  if (bytes == 0 || stays > budget - bytes)
     return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
-                         "device memory of {} is too little for pages",
-                         formatBytes(OnDevice.Pool.budget()));
+                         "device memory of {} is too little for pages beside "
+                         "{} that must stay in it",
+                         formatBytes(budget), formatBytes(stays));
   TraceZone zone("make frames");
   zone.add(bytes);
   Ctx.pins.next();

@@ -57,8 +57,9 @@ public:
   /// The device did not take the kernel's copy: it is not tried again.
   void refuse(const LaunchCall &call) { Refused.insert(call.kernel); }
 
-  /// There is device memory for it; it takes a share, once.
-  Status make();
+  /// There is device memory for it; it takes a share, once. `stays`: bytes of
+  /// the launch that must have room in what is left.
+  Status make(uint64_t stays);
   bool any() const { return Memory.any(); }
   uint64_t bytes() const { return Memory.bytes(); }
   AddressRange range() const { return Memory.range(); }

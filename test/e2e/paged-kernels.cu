@@ -110,6 +110,14 @@ __global__ void byAssembly(uint32_t *out, const uint32_t *index,
   }
 }
 
+// What is updated atomically stays in device memory, all of it: no room is left for pages.
+__global__ void add(uint32_t *out, const uint32_t *index, const uint32_t *in,
+                    int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    atomicAdd(&out[index[i]], in[i]);
+}
+
 template <class T> static T *device(const std::vector<T> &from) {
   T *d;
   CHECK(cudaMalloc(&d, from.size() * sizeof(T)));
@@ -227,7 +235,18 @@ int main() {
   for (int i = 0; i < N; ++i)
     out[i] = in[index[i]];
   same(dOut, out);
-  for (uint32_t *d : {dIndex, dIn, dOut, dCounts})
+
+  std::vector<uint32_t> totals(2 * N); // 8 MiB
+  uint32_t *dTotals = device(totals);
+  for (int round = 0; round < 2; ++round) {
+    add<<<blocks, 128>>>(dTotals, dIndex, dIn, N);
+    for (int i = 0; i < N; ++i)
+      totals[index[i]] += in[i];
+    gather<<<blocks, 128>>>(dOut, dIndex, dIn, N);
+    same(dOut, out);
+  }
+  same(dTotals, totals);
+  for (uint32_t *d : {dIndex, dIn, dOut, dCounts, dTotals})
     CHECK(cudaFree(d));
   return 0;
 }
