@@ -75,9 +75,9 @@ RuntimeImpl::RuntimeImpl(Settings settings, std::unique_ptr<Device> device,
       Slices(Ctx, Time, Data, OnDevice, Resident, Discarded, Submit, Pipeline,
              Between),
       Mapped(Ctx, Time, Slabs, Host, Data, OnDevice, Resident, Mapping, Submit,
-             Counting, Pages, Between, Plans, Slices),
-      Single(Ctx, Time, Space, Slabs, Data, OnDevice, Next, Ends, Submit,
-             Counting, Pages, Between, Plans, Slices, Mapped),
+             Counting, Pages, Plans, Slices),
+      Single(Ctx, Time, Space, Slabs, Data, OnDevice, Next, Ends, Submit, Pages,
+             Plans, Slices, Mapped),
       Waves(Ctx, OnDevice, Resident, Next, Ends, Plans, Slices, Single),
       Indices(Ctx, Time, Space, Data, OnDevice, Moves, Ahead),
       Launches(Ctx, Time, Space, Data, OnDevice, Next, Ends, Hints, Counting,
@@ -124,9 +124,7 @@ RuntimeImpl::~RuntimeImpl() {
   if (Ctx.caps().asynchronous)
     Ctx.device->synchronizeAll().ignore();
   Ctx.device->setFaultHandler(nullptr, nullptr).ignore();
-  Counting.drop();
-  Pages.drop();
-  Between.drop();
+  OnDevice.dropScratch();
   while (!Space.Buffers.empty())
     Alloc.destroyBuffer(*Space.Buffers.front()).ignore();
   for (Queue queue : {Ctx.copyIn, Ctx.copyOut})

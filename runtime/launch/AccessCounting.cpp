@@ -51,14 +51,15 @@ Status AccessCounting::make() {
   return status;
 }
 
-void AccessCounting::drop() {
+bool AccessCounting::drop() {
   Pending.reset();
   if (!any())
-    return;
+    return false;
   Time.Work.waitFor(Ticket).ignore();
   Memory.drop();
   Slabs.Pool.setAside(Results, false);
   Slabs.Pool.give(std::exchange(Results, {}));
+  return true;
 }
 
 std::optional<AccessCounters>

@@ -32,7 +32,9 @@ public:
                  HostSlabs &slabs, HostMemory &host, DeviceChunks &deviceChunks,
                  Submitter &submit)
       : Ctx(context), Time(time), Space(space), Slabs(slabs), Host(host),
-        OnDevice(deviceChunks), Submit(submit), Memory(context, deviceChunks) {}
+        OnDevice(deviceChunks), Submit(submit), Memory(context, deviceChunks) {
+    deviceChunks.addScratch([this] { return drop(); });
+  }
 
   /// The launch is to count its accesses; none: it need not, or cannot now.
   std::optional<AccessCounters> begin(const LaunchCall &call,
@@ -44,8 +46,8 @@ public:
   void collect();
   /// There are counters, which take memory.
   bool any() const { return Memory.any(); }
-  /// Their memory goes back, once it is idle.
-  void drop();
+  /// Their memory goes back, once it is idle; false: there was none.
+  bool drop();
   /// Bytes of accesses by use in planned.whole, counted or estimated.
   const std::vector<double> &accessBytes(const ResolvedLaunch &launch,
                                          PlannedLaunch &planned);

@@ -128,6 +128,14 @@ StatusOr<HostMappedRunner::Places>
 HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
                          std::optional<AccessCounters> &counters) {
   const LaunchFootprint &whole = planned.whole;
+  const uint64_t mustStay = bytesThatStay(whole);
+  if (!OnDevice.holds(mustStay))
+    return Status::error(
+        DRAGON_ERROR_OUT_OF_MEMORY,
+        "kernel '{}' updates {} atomically and cannot be sliced: all of it "
+        "must be in device memory, which has {}; raise DRAGON_DEVICE_MEMORY",
+        nameOf(launch), formatBytes(mustStay),
+        formatBytes(OnDevice.Pool.budget()));
   const std::vector<double> &bytes = Counting.accessBytes(launch, planned);
   if (!Pages.any())
     counters = Counting.begin(launch, whole);
@@ -135,25 +143,12 @@ HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
   std::vector<PlacedChunk> placed;
   for (size_t i = 0; i < whole.uses.size(); ++i)
     placed.push_back(SlicePlanner::placedOf(whole.uses[i], bytes[i]));
-  const uint64_t mustStay = bytesThatStay(whole);
-  if (mustStay > OnDevice.Pool.budget())
-    State.drop();
-  if (mustStay > OnDevice.Pool.budget())
-    return Status::error(
-        DRAGON_ERROR_OUT_OF_MEMORY,
-        "kernel '{}' updates {} atomically and cannot be sliced: all of it "
-        "must be in device memory, which has {}; raise DRAGON_DEVICE_MEMORY",
-        nameOf(launch), formatBytes(mustStay),
-        formatBytes(OnDevice.Pool.budget()));
   auto chosen = [&] {
     return choosePlaces(placed, Plans.deviceBytesFor(planned),
                         Slabs.mappedBytes(), Plans.linkRates(), times);
   };
   auto onDevice = chosen();
-  if (!onDevice && (Counting.any() || Pages.any() || State.any())) {
-    Counting.drop(); // the counters may be what is missing
-    Pages.drop();
-    State.drop();
+  if (!onDevice && OnDevice.dropScratch()) { // it may be what is missing
     counters.reset();
     onDevice = chosen();
   }

@@ -30,12 +30,11 @@ public:
                    HostMemory &host, Contents &data, DeviceChunks &deviceChunks,
                    Residency &resident, HostMapping &mapping, Submitter &submit,
                    AccessCounting &counting, PageCache &pages,
-                   LoopState &loopState, SlicePlanner &plans,
-                   SliceRunner &slices)
+                   SlicePlanner &plans, SliceRunner &slices)
       : Ctx(context), Time(time), Slabs(slabs), Host(host), Data(data),
         OnDevice(deviceChunks), Resident(resident), Mapping(mapping),
-        Submit(submit), Counting(counting), Pages(pages), State(loopState),
-        Plans(plans), Slices(slices) {}
+        Submit(submit), Counting(counting), Pages(pages), Plans(plans),
+        Slices(slices) {}
 
   /// Blocks see a part of what they use in host memory.
   Status run(const ResolvedLaunch &launch, PlannedLaunch &planned);
@@ -82,7 +81,6 @@ private:
   Submitter &Submit;
   AccessCounting &Counting;
   PageCache &Pages;
-  LoopState &State;
   SlicePlanner &Plans;
   SliceRunner &Slices;
   /// How often such launches came.

@@ -70,11 +70,9 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
   case LaunchPlan::Impossible:
     if (Ctx.caps().migrates)
       return runBeyondBudget(launch, planned, plan.wholeBytes);
-    if (!Counting.any() && !Pages.any() && !State.any())
+    // What is beside chunks may be what is missing.
+    if (!OnDevice.dropScratch())
       break;
-    Counting.drop(); // the counters may be what is missing
-    Pages.drop();
-    State.drop();
     return runAsPlanned(launch, planned);
   }
   return cannotRun(launch, Ctx.caps(),

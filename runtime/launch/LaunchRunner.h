@@ -25,13 +25,11 @@ public:
   LaunchRunner(Context &context, WorkTracker &time, AddressSpace &space,
                HostSlabs &slabs, Contents &data, DeviceChunks &deviceChunks,
                NextUses &next, LastUses &ends, Submitter &submit,
-               AccessCounting &counting, PageCache &pages, LoopState &loopState,
-               SlicePlanner &plans, SliceRunner &slices,
+               PageCache &pages, SlicePlanner &plans, SliceRunner &slices,
                HostMappedRunner &mapped)
       : Ctx(context), Time(time), Space(space), Slabs(slabs), Data(data),
         OnDevice(deviceChunks), Next(next), Ends(ends), Submit(submit),
-        Counting(counting), Pages(pages), State(loopState), Plans(plans),
-        Slices(slices), Mapped(mapped) {}
+        Pages(pages), Plans(plans), Slices(slices), Mapped(mapped) {}
 
   /// All of its buffers are on the device.
   Status runInCore(const ResolvedLaunch &launch);
@@ -79,9 +77,7 @@ private:
   NextUses &Next;
   LastUses &Ends;
   Submitter &Submit;
-  AccessCounting &Counting;
   PageCache &Pages;
-  LoopState &State;
   SlicePlanner &Plans;
   SliceRunner &Slices;
   HostMappedRunner &Mapped;

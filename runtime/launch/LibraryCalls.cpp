@@ -80,13 +80,13 @@ LibraryCalls::Room LibraryCalls::roomFor(const Uses &uses) const {
 
 bool LibraryCalls::fits(const LibraryCall &call) const {
   const Room room = roomFor(usesOf(call));
-  return room.needed + room.elsewhere <= OnDevice.Pool.budget();
+  return OnDevice.holds(room.needed + room.elsewhere);
 }
 
 Status LibraryCalls::checkRoom(const LibraryCall &call,
                                const Uses &uses) const {
   const auto [needed, elsewhere] = roomFor(uses);
-  if (needed + elsewhere <= OnDevice.Pool.budget())
+  if (OnDevice.holds(needed + elsewhere))
     return {};
   std::string buffers;
   for (const LibraryUse &use : call.uses)

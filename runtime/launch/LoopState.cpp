@@ -91,12 +91,13 @@ Status LoopState::end(const LaunchCall &call) {
   return {};
 }
 
-void LoopState::drop() {
+bool LoopState::drop() {
   if (!any())
-    return;
+    return false;
   if (Ticket)
     Time.Work.waitFor(std::exchange(Ticket, 0)).ignore();
   Memory.drop();
+  return true;
 }
 
 } // namespace dragon

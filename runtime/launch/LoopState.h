@@ -47,7 +47,9 @@ uint64_t blocksOf(const BlockBox &box);
 class LoopState {
 public:
   LoopState(Context &context, WorkTracker &time, DeviceChunks &deviceChunks)
-      : Ctx(context), Time(time), Memory(context, deviceChunks) {}
+      : Ctx(context), Time(time), Memory(context, deviceChunks) {
+    deviceChunks.addScratch([this] { return drop(); });
+  }
 
   /// The launch can be cut along a loop: its kernel has a copy for that, which
   /// is right for these arguments, and the device takes it.
@@ -65,8 +67,8 @@ public:
   Status end(const LaunchCall &call);
 
   bool any() const { return Memory.any(); }
-  /// The memory goes back, once it is idle.
-  void drop();
+  /// The memory goes back, once it is idle; false: there was none.
+  bool drop();
 
 private:
   uint64_t bytesFor(const LaunchCall &call, uint64_t blocks) const;

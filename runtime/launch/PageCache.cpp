@@ -84,13 +84,14 @@ void PageCache::collect() {
   Written = now.Written;
 }
 
-void PageCache::drop() {
+bool PageCache::drop() {
   if (!any())
-    return;
+    return false;
   collect();
   Time.Work.waitFor(Ticket).ignore();
   Memory.drop();
   NumFrames = 0;
+  return true;
 }
 
 void PageCache::chooseCells(uint32_t granuleShift) {

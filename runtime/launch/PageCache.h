@@ -50,7 +50,9 @@ public:
   PageCache(Context &context, WorkTracker &time, AddressSpace &space,
             DeviceChunks &deviceChunks)
       : Ctx(context), Time(time), Space(space), OnDevice(deviceChunks),
-        Memory(context, deviceChunks) {}
+        Memory(context, deviceChunks) {
+    deviceChunks.addScratch([this] { return drop(); });
+  }
 
   /// The launch's kernel has a paged copy, which may run.
   bool canRun(const LaunchCall &call) const;
@@ -63,8 +65,8 @@ public:
   bool any() const { return Memory.any(); }
   uint64_t bytes() const { return Memory.bytes(); }
   AddressRange range() const { return Memory.range(); }
-  /// The memory goes back, once it is idle.
-  void drop();
+  /// The memory goes back, once it is idle; false: there was none.
+  bool drop();
   /// What has moved by then goes to the ledger; waits for the last launch.
   void collect();
 

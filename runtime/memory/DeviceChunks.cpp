@@ -52,6 +52,17 @@ Physical DeviceChunks::park(Chunk &chunk) {
   return slab;
 }
 
+bool DeviceChunks::dropScratch() {
+  bool any = false;
+  for (const std::function<bool()> &drop : Scratch)
+    any |= drop();
+  return any;
+}
+
+bool DeviceChunks::holds(uint64_t bytes) {
+  return bytes <= Pool.budget() || (dropScratch() && bytes <= Pool.budget());
+}
+
 void DeviceChunks::wake(Chunk &chunk, const Physical &parked) {
   Pool.park(parked, false);
   chunk.device = parked;

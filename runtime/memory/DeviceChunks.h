@@ -18,6 +18,7 @@
 #include "runtime/memory/HostMemory.h"
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -61,6 +62,16 @@ public:
   /// The buffer is destroyed: none of its chunks is given back any more.
   void noMore(const Buffer &buffer);
 
+  /// `drop` gives memory beside chunks (DeviceScratch) back, where others need
+  /// it; false: there is none. No launch that uses it is being submitted then.
+  void addScratch(std::function<bool()> drop) {
+    Scratch.push_back(std::move(drop));
+  }
+  /// All of that goes back; false: there was none.
+  bool dropScratch();
+  /// The budget has so much at once; what is beside chunks goes back for it.
+  bool holds(uint64_t bytes);
+
   /// On the device, without moving or waiting for anything.
   bool hasRoomForFree(uint64_t bytes);
   /// The chunk can be written on the device without evicting others.
@@ -101,6 +112,7 @@ private:
   WriteBehind &Writes;
   HostMemory &Host;
   NextUsePredictor &Next;
+  std::vector<std::function<bool()>> Scratch;
   std::deque<Chunk *> Dying; ///< in the order of giveBack(), or dying no more
   bool Noticed = false;
 };

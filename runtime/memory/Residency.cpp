@@ -347,8 +347,8 @@ Status Residency::bringToHost(Chunk &chunk, LaunchNeed need, Cause cause) {
   return {};
 }
 
-Status Residency::checkKept(uint64_t bytes) const {
-  if (Space.keptBytes() + bytes <= OnDevice.Pool.budget())
+Status Residency::checkKept(uint64_t bytes) {
+  if (OnDevice.holds(Space.keptBytes() + bytes))
     return {};
   return Status::error(
       DRAGON_ERROR_OUT_OF_MEMORY,

@@ -59,7 +59,7 @@ public:
   /// on.
   Status keep(Buffer &buffer);
   /// Whether so many bytes can stay beside those that do.
-  Status checkKept(uint64_t bytes) const;
+  Status checkKept(uint64_t bytes);
   /// A hint: as far as there is room that nothing needs.
   Status prefetch(Buffer &buffer, uintptr_t address, size_t bytes, Queue queue);
   /// Memory that is kept for the next fetches is given back.
