@@ -46,7 +46,7 @@ void DriverHints::noteLaunch() {
 }
 
 Status DriverHints::checkFiles(const ResolvedLaunch &launch) {
-  const char *name = launch.kernel->handle.image.name;
+  const char *name = nameOf(launch);
   for (const LaunchPointer &pointer : launch.pointers)
     if (pointer.allocation && pointer.mayWrite &&
         DriverMoved::isReadOnly(*pointer.allocation->buffer))

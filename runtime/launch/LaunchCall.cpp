@@ -12,8 +12,10 @@
 namespace dragon {
 
 const char *nameOf(const LaunchCall &call) {
-  const char *name = call.kernel->handle.image.name;
-  return name ? name : "?";
+  if (!call.kernel->name.empty())
+    return call.kernel->name.c_str();
+  const char *symbol = call.kernel->handle.image.name;
+  return symbol ? symbol : "?";
 }
 
 LaunchRequest requestOf(const LaunchCall &call, const BlockBox &box) {

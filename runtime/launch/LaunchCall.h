@@ -23,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace dragon {
 
@@ -34,6 +35,7 @@ struct PagedKernel {
 /// A kernel as launched: its image and what the compiler said of it.
 struct KernelInfo {
   KernelHandle handle;
+  std::string name; ///< as the program's source has it; empty: the symbol
   const SummaryView *summary = nullptr; ///< null: nothing is known
   const KernelRecord *record = nullptr;
   /// Of the record; null: each footprint is evaluated.

@@ -280,7 +280,7 @@ Waves WaveRunner::planWaves(std::span<const WaitingLaunch> launches) {
 Status WaveRunner::runTogether(std::span<const WaitingLaunch> launches,
                                const WaveCut &cut) {
   TraceZone zone("launches together");
-  zone.detail(launches.front().launch().kernel->handle.image.name);
+  zone.detail(nameOf(launches.front().launch()));
   Ctx.ledger.count(Counter::LaunchesTogether, launches.size());
   OnDevice.noticeOnce();
   std::vector<const Slicing *> slicings;

@@ -8,7 +8,7 @@
 #include "runtime/oracle/Check.h"
 #include "dragon/CompilerABI.h"
 #include "dragon/dragon.h"
-#include "runtime/oracle/Names.h"
+#include "runtime/base/SymbolNames.h"
 #include "runtime/trace/Bytes.h"
 
 #include <algorithm>

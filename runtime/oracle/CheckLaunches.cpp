@@ -7,8 +7,8 @@
 
 #include "dragon/CompilerABI.h"
 #include "dragon/dragon.h"
+#include "runtime/base/SymbolNames.h"
 #include "runtime/oracle/Check.h"
-#include "runtime/oracle/Names.h"
 
 #include <algorithm>
 #include <fmt/format.h>

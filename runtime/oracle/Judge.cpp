@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/oracle/Judge.h"
+#include "runtime/base/SymbolNames.h"
 #include "runtime/oracle/AccessRecorder.h"
 #include "runtime/oracle/Check.h"
 #include "runtime/oracle/FootprintTable.h"
-#include "runtime/oracle/Names.h"
 #include "runtime/oracle/Oracle.h"
 #include "runtime/oracle/ReferencePager.h"
 #include "runtime/oracle/Watching.h"

@@ -14,13 +14,13 @@
 // RUN: rm -rf %t.dir
 #include "e2e.h"
 
-// FAR: kernel '{{.*}}touch{{.*}}writes address {{.*}}, 3999996000 bytes past the end of the 4000-byte buffer 'd_small'
-// FAR: kernel '{{.*}}touch{{.*}}reads address {{.*}}, 3999996000 bytes past the end of the 4000-byte buffer 'd_small'
-// FAR: kernel '{{.*}}touch{{.*}}writes address {{.*}}, where no memory is
-// FAR: kernel '{{.*}}touch{{.*}}writes address {{.*}}, 4000000000 bytes before the 4000-byte buffer 'd_small'
+// FAR: kernel 'touch', block {{.*}}writes address {{.*}}, 3999996000 bytes past the end of the 4000-byte buffer 'd_small'
+// FAR: kernel 'touch', block {{.*}}reads address {{.*}}, 3999996000 bytes past the end of the 4000-byte buffer 'd_small'
+// FAR: kernel 'touch', block {{.*}}writes address {{.*}}, where no memory is
+// FAR: kernel 'touch', block {{.*}}writes address {{.*}}, 4000000000 bytes before the 4000-byte buffer 'd_small'
 // PAGE: kernel '{{.*}}touch{{.*}} address {{.*}}, 96 bytes past the end of the 4000-byte buffer 'd_small'
 // BYTE: kernel '{{.*}}touch{{.*}} address {{.*}}, just past the end of the 4000-byte buffer 'd_small'
-// FOUND: kernel '{{.*}}scatter{{.*}}' writes 4 bytes past the end of the 4000-byte buffer 'd_small'
+// FOUND: kernel 'scatter' writes 4 bytes past the end of the 4000-byte buffer 'd_small'
 __global__ void touch(int *data, long at, int *out) {
   if (out)
     *out = data[at];

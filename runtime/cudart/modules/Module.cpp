@@ -8,6 +8,7 @@
 #include "runtime/cudart/modules/Module.h"
 
 #include "dragon/Paging.h"
+#include "runtime/base/SymbolNames.h"
 #include "runtime/cudart/front/Forward.h"
 #include "runtime/cudart/modules/FatBinary.h"
 #include "runtime/cudart/modules/ModuleAbi.h"
@@ -188,6 +189,7 @@ Result ModuleRegistry::prepare(Front &front, Kernel &kernel) {
   kernel.handle.image.name = kernel.name.c_str();
   DRAGON_CHECK(front.gpu ? prepareGpu(kernel) : prepareCpu(kernel));
   kernel.info.handle = kernel.handle;
+  kernel.info.name = shortName(kernel.name);
   kernel.prepared.store(true, std::memory_order_release);
   return cudaSuccess;
 }

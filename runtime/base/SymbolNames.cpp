@@ -1,19 +1,21 @@
-//===- Names.cpp - kernels' names for people ------------------------------===//
+//===- SymbolNames.cpp - kernels' names for people ------------------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/oracle/Names.h"
+#include "runtime/base/SymbolNames.h"
 
 #include <cstdlib>
 #include <cxxabi.h>
 #include <memory>
 
-namespace dragon::oracle {
+namespace dragon {
 
 std::string shortName(const std::string &symbol) {
+  if (!symbol.starts_with("_Z")) // "f" is a mangled type, too
+    return symbol;
   int status = 0;
   std::string plain = symbol.substr(0, symbol.rfind("__intern__"));
   std::unique_ptr<char, decltype(&std::free)> text(
@@ -36,4 +38,4 @@ std::string shortName(const std::string &symbol) {
   return name;
 }
 
-} // namespace dragon::oracle
+} // namespace dragon
