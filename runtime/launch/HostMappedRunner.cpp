@@ -141,6 +141,7 @@ HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
     counters = Counting.begin(launch, whole);
   const uint32_t times = std::min(++Times[shapeKey(launch)], MostForeseen);
   std::vector<PlacedChunk> placed;
+  placed.reserve(whole.uses.size());
   for (size_t i = 0; i < whole.uses.size(); ++i)
     placed.push_back(SlicePlanner::placedOf(whole.uses[i], bytes[i]));
   auto chosen = [&] {
@@ -223,7 +224,7 @@ Status HostMappedRunner::run(const ResolvedLaunch &launch,
 static std::vector<BlockBox> slicesOf(const ResolvedLaunch &launch,
                                       unsigned number) {
   const BlockBox grid = wholeGrid(launch);
-  const KernelHandle &copy = launch.kernel->paged->copy;
+  const KernelHandle &copy = pagedCopyOf(*launch.kernel).copy;
   if (!launch.kernel->record || number < 2 ||
       !(launch.kernel->record->Flags & KernelSliceable) ||
       !(copy.image.cpu || copy.image.sliceCode))
@@ -283,7 +284,7 @@ Status HostMappedRunner::runPagedSlices(const ResolvedLaunch &launch,
   const std::vector<BlockBox> boxes = slicesOf(launch, Pages.slicesFor(onHost));
   for (const BlockBox &box : boxes) {
     DRAGON_TRY(Submit.run(launch, {box, launch.queue, touched, whole.anything,
-                                   &launch.kernel->paged->copy, args}));
+                                   &pagedCopyOf(*launch.kernel).copy, args}));
     ++begun;
     DRAGON_TRY(Pages.endSlice(launch, begun == boxes.size()));
   }
@@ -303,6 +304,7 @@ Status HostMappedRunner::noteWrites(const Places &places) {
 
 Status HostMappedRunner::noteUse(const LaunchFootprint &whole, Queue queue) {
   std::vector<Chunk *> used;
+  used.reserve(whole.uses.size());
   for (const ChunkUse &use : whole.uses)
     used.push_back(use.chunk);
   return Time.noteUse(used, queue);

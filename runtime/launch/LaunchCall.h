@@ -53,6 +53,12 @@ struct KernelInfo {
   uint32_t mostThreadsRestricted = 0;
 };
 
+/// One without code for a kernel that has none.
+inline const PagedKernel &pagedCopyOf(const KernelInfo &kernel) {
+  static const PagedKernel none{};
+  return kernel.paged ? *kernel.paged : none;
+}
+
 /// Contents; bytes: cut at the buffer's end.
 struct LastUse {
   uintptr_t address;

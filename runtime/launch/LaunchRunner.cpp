@@ -102,6 +102,7 @@ Status LaunchRunner::runSlices(const ResolvedLaunch &launch,
   const bool mixed = plan.kind == LaunchPlan::Mixed;
   const std::span<const LaunchFootprint> parts = planned.parts(slicing);
   std::vector<Slice> slices;
+  slices.reserve(parts.size());
   std::vector<uint32_t> order(parts.size());
   std::iota(order.begin(), order.end(), 0);
   if (plan.kind != LaunchPlan::LoopSliced)

@@ -347,10 +347,10 @@ Status PageCache::endSlice(const LaunchCall &call, bool isLast) {
     request.touchesAnything = true;
     return Ctx.device->launch(request);
   };
-  DRAGON_TRY(launch(call.kernel->paged->writeBack, DRAGON_PAGE_WRITE_BACK,
+  const PagedKernel &kernel = pagedCopyOf(*call.kernel);
+  DRAGON_TRY(launch(kernel.writeBack, DRAGON_PAGE_WRITE_BACK,
                     wide ? WideBlocks : 1, wide ? WideThreads : 32, args));
-  return launch(call.kernel->paged->recycle, DRAGON_PAGE_RECYCLE, 1, 32,
-                recycleArgs);
+  return launch(kernel.recycle, DRAGON_PAGE_RECYCLE, 1, 32, recycleArgs);
 }
 
 Status PageCache::end(const LaunchCall &call) {
