@@ -1,4 +1,4 @@
-//===- main.cpp - dragon-info, what a machine offers to programs ----------===//
+//===- main.cpp - dragon-info, what machines offer and programs do --------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,6 +7,7 @@
 
 #include "runtime/trace/Bytes.h"
 #include "tools/dragon-info/Machine.h"
+#include "tools/dragon-info/Program.h"
 
 #include <cstdio>
 #include <string_view>
@@ -15,17 +16,33 @@ using namespace dragon;
 
 static const char Help[] =
     "usage: dragon-info [options]\n"
+    "       dragon-info [--json] PROGRAM\n"
     "Says what this machine offers to programs built by dragon-cc, and which "
     "back end they take and why.\nDRAGON_ variables have the meaning that they "
-    "have to programs.\n\n"
+    "have to programs.\nOf a program (an executable, library or object) "
+    "it says what its kernels do to\nbuffers, and how they can run beyond "
+    "device memory.\n\n"
     "  --json        as JSON, with rates in bytes a second\n"
     "  --no-rates    measures nothing\n"
     "  --rates SIZE  what rates are measured with, such as 64M (default: "
     "256M)\n"
     "  --help        this text\n";
 
+static int tellOf(const std::string &Path, bool Json) {
+  auto Kernels = info::findKernels(Path);
+  if (!Kernels.ok()) {
+    fmt::print(stderr, "dragon-info: error: {}\n",
+               Kernels.takeStatus().message());
+    return 1;
+  }
+  fmt::print("{}", Json ? info::formatJson(*Kernels)
+                        : info::formatText(Path, *Kernels));
+  return Kernels->empty() ? 1 : 0;
+}
+
 int main(int Count, char **Words) {
   bool Json = false;
+  std::string Program;
   uint64_t Bytes = uint64_t(256) << 20;
   for (int I = 1; I < Count; ++I) {
     const std::string_view Word = Words[I];
@@ -46,12 +63,16 @@ int main(int Count, char **Words) {
     } else if (Word == "--help") {
       fmt::print("{}", Help);
       return 0;
+    } else if (!Word.starts_with('-') && Program.empty()) {
+      Program = Word;
     } else {
       fmt::print(stderr, "dragon-info: error: unknown option '{}'\n{}", Word,
                  Help);
       return 1;
     }
   }
+  if (!Program.empty())
+    return tellOf(Program, Json);
   auto Read = Settings::fromEnvironment();
   if (!Read.ok()) {
     fmt::print(stderr, "dragon-info: error: {}\n", Read.takeStatus().message());
