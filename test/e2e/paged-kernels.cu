@@ -141,7 +141,9 @@ static uint32_t mixed(uint32_t x) {
   return x ^ x >> 16;
 }
 
-int main() {
+/// [the rounds over the first kernels]
+int main(int argc, char **argv) {
+  const int rounds = argc > 1 ? atoi(argv[1]) : 6;
   const int blocks = N / 128;
   std::vector<uint32_t> index(N), in(N), out(N), expected(N);
   for (int i = 0; i < N; ++i) {
@@ -149,7 +151,7 @@ int main() {
     in[i] = mixed(i);
   }
   uint32_t *dIndex = device(index), *dIn = device(in), *dOut = device(out);
-  for (int round = 0; round < 6; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     gather<<<blocks, 128>>>(dOut, dIndex, dIn, N);
     for (int i = 0; i < N; ++i)
       out[i] = in[index[i]];

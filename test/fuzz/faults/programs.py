@@ -59,6 +59,6 @@ PROGRAMS = [
     test("deferred-copies", ["changed"], {}, label="copies-deferred", device="6M", host="32M"),
     test("protected-copies", ["changed"], {}, label="copies-protected", device="6M", host="32M"),
     test("protected-copies", ["freed"], {}, label="copies-of-freed-memory", device="6M", host="32M"),
-    test("paged-kernels", [], {}, host="64M", settings={"DRAGON_PAGING": "always"}),
+    test("paged-kernels", ["2"], {}, host="64M", settings={"DRAGON_PAGING": "always"}),
     test("output-read-back", ["same", "in.bin", "result.out"], {"in.bin": 12 * M}),
 ]
