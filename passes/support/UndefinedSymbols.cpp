@@ -10,7 +10,6 @@
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/Module.h"
 #include "llvm/Support/NVPTXAddrSpace.h"
 
 using namespace llvm;
@@ -30,17 +29,10 @@ const Instruction *firstUseOf(const Value &Of) {
   return nullptr;
 }
 
-/// threadIdx and its kin: clang's header declares them, and defines them later.
-bool isBuiltin(const GlobalVariable &Variable) {
-  const auto *Type = dyn_cast<StructType>(Variable.getValueType());
-  return Type && Type->hasName() &&
-         Type->getName().starts_with("struct.__cuda_builtin_");
-}
-
 /// Dynamic shared memory is a declaration, too.
 bool isElsewhere(const GlobalVariable &Variable) {
   const unsigned Space = Variable.getAddressSpace();
-  return Variable.isDeclaration() && !isBuiltin(Variable) &&
+  return Variable.isDeclaration() && !isBuiltinVariable(Variable) &&
          (Space == NVPTXAS::ADDRESS_SPACE_GLOBAL ||
           Space == NVPTXAS::ADDRESS_SPACE_CONST);
 }

@@ -15,10 +15,9 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
-
-namespace llvm {
-class Module;
-} // namespace llvm
+#include "llvm/IR/DerivedTypes.h"
+#include "llvm/IR/GlobalVariable.h"
+#include "llvm/IR/Module.h"
 
 namespace dragon {
 
@@ -28,6 +27,14 @@ inline bool isProvidedToDevices(llvm::StringRef Name) {
                              "__nvvm_reflect", "__nvvm_reflect_ocl"},
                             Name) ||
          Name.starts_with("cuda") || Name.starts_with("__cuda");
+}
+
+/// threadIdx and its kin: clang's header declares them, and without relocatable
+/// device code clang defines them at the end. They hold nothing.
+inline bool isBuiltinVariable(const llvm::GlobalVariable &Variable) {
+  const auto *Type = llvm::dyn_cast<llvm::StructType>(Variable.getValueType());
+  return Type && Type->hasName() &&
+         Type->getName().starts_with("struct.__cuda_builtin_");
 }
 
 /// Errors, at the first use of each function and variable of device code that

@@ -128,14 +128,6 @@ StatusOr<HostMappedRunner::Places>
 HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
                          std::optional<AccessCounters> &counters) {
   const LaunchFootprint &whole = planned.whole;
-  const uint64_t mustStay = bytesThatStay(whole);
-  if (!OnDevice.holds(mustStay))
-    return Status::error(
-        DRAGON_ERROR_OUT_OF_MEMORY,
-        "kernel '{}' updates {} atomically and cannot be sliced: all of it "
-        "must be in device memory, which has {}; raise DRAGON_DEVICE_MEMORY",
-        nameOf(launch), formatBytes(mustStay),
-        formatBytes(OnDevice.Pool.budget()));
   const std::vector<double> &bytes = Counting.accessBytes(launch, planned);
   if (!Pages.any())
     counters = Counting.begin(launch, whole);
@@ -181,9 +173,17 @@ Status HostMappedRunner::run(const ResolvedLaunch &launch,
                              PlannedLaunch &planned) {
   Ctx.ledger.count(Counter::HostMappedLaunches);
   const LaunchFootprint &whole = planned.whole;
+  const uint64_t mustStay = bytesThatStay(whole);
+  if (!OnDevice.holds(mustStay))
+    return Status::error(
+        DRAGON_ERROR_OUT_OF_MEMORY,
+        "kernel '{}' updates {} atomically and cannot be sliced: all of it "
+        "must be in device memory, which has {}; raise DRAGON_DEVICE_MEMORY",
+        nameOf(launch), formatBytes(mustStay),
+        formatBytes(OnDevice.Pool.budget()));
   std::optional<AccessCounters> counters;
   if (Pages.canRun(launch)) {
-    if (Status made = Pages.make(bytesThatStay(whole)); !made.ok())
+    if (Status made = Pages.make(mustStay); !made.ok())
       log(LogLevel::Debug, "'{}' fetches no pages: {}", nameOf(launch),
           made.message());
   } else {

@@ -49,9 +49,8 @@ bool PageCache::canRun(const LaunchCall &call) const {
 }
 
 Status PageCache::make(uint64_t stays) {
-  if (any() && stays <= OnDevice.Pool.budget())
+  if (any())
     return {};
-  drop();
   const uint64_t slab = Ctx.limits.chunkBytes;
   const uint64_t budget = OnDevice.Pool.budget();
   const uint64_t bytes = budget / ShareOfDevice / slab * slab;

@@ -60,7 +60,7 @@ public:
   void refuse(const LaunchCall &call) { Refused.insert(call.kernel); }
 
   /// There is device memory for it; it takes a share, once. `stays`: bytes of
-  /// the launch that must have room in what is left.
+  /// the launch that must have room in what is left, as they have now.
   Status make(uint64_t stays);
   bool any() const { return Memory.any(); }
   uint64_t bytes() const { return Memory.bytes(); }

@@ -66,12 +66,10 @@ void renameStaticVariables(Module &M) {
 void defineBuiltinVariables(Module &M) {
   for (StringRef Name : {"threadIdx", "blockIdx", "blockDim", "gridDim"}) {
     GlobalVariable *Variable = M.getNamedGlobal(Name);
-    auto *Type =
-        Variable ? dyn_cast<StructType>(Variable->getValueType()) : nullptr;
-    if (!Type || !Variable->isDeclaration() || !Type->hasName() ||
-        !Type->getName().starts_with("struct.__cuda_builtin_"))
+    if (!Variable || !Variable->isDeclaration() ||
+        !isBuiltinVariable(*Variable))
       continue;
-    Variable->setInitializer(Constant::getNullValue(Type));
+    Variable->setInitializer(Constant::getNullValue(Variable->getValueType()));
     Variable->setExternallyInitialized(false);
     Variable->setVisibility(GlobalValue::DefaultVisibility);
     Variable->setLinkage(GlobalValue::InternalLinkage);

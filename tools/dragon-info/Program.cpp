@@ -10,7 +10,6 @@
 #include "dragon/FootprintEval.h"
 #include "runtime/base/SymbolNames.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
