@@ -17,6 +17,7 @@
 #include "passes/codegen/PopulationCounts.h"
 #include "passes/codegen/RelaxedExchanges.h"
 #include "passes/codegen/SmallSwitches.h"
+#include "passes/codegen/UndefinedValues.h"
 #include "passes/counting/CountingCopies.h"
 #include "passes/cpu/AccessTracing.h"
 #include "passes/cpu/CpuLowering.h"
@@ -100,6 +101,7 @@ static void registerCallbacks(PassBuilder &Builder) {
   auto Linking = std::make_shared<bool>(false);
   Builder.registerPipelineStartEPCallback(
       [Linking](ModulePassManager &Manager, OptimizationLevel Level) {
+        Manager.addPass(dragon::UndefinedValuesPass());
         if (!*Linking)
           Manager.addPass(dragon::PipelinePass());
         if (Level.getSpeedupLevel() > 1)
