@@ -102,6 +102,7 @@ struct RuntimeImpl {
 
   Sinks Announced;
   FileMaps Maps;
+  ProgramPins Pinned;
   ProgramMemory Program;
   WriteOut Out;
 

@@ -8,6 +8,7 @@
 #include "runtime/device/DeviceAddresses.h"
 
 #include "runtime/device/Checks.h"
+#include <unistd.h>
 
 namespace dragon {
 
@@ -96,6 +97,13 @@ Status DeviceAddresses::unmap(uintptr_t va, const Physical &physical) {
   DRAGON_TRY(checkExtent("unmap", va, physical.bytes, Abilities.granularity));
   return unmapImpl(va, physical);
 }
+
+Status DeviceAddresses::pin(uintptr_t begin, size_t bytes) {
+  DRAGON_TRY(checkExtent("pin", begin, bytes, size_t(sysconf(_SC_PAGESIZE))));
+  return pinImpl(begin, bytes);
+}
+
+Status DeviceAddresses::unpin(uintptr_t begin) { return unpinImpl(begin); }
 
 void DeviceAddresses::describe(uintptr_t base, size_t bytes,
                                const std::string &name) {

@@ -85,6 +85,12 @@ public:
   Status map(uintptr_t va, const Physical &physical);
   /// Unmaps what map() mapped at va. Queued work that uses it has ended.
   Status unmap(uintptr_t va, const Physical &physical);
+  /// Until unpin(begin), kernels may read memory of the process that is not
+  /// ours, whole pages of the system, at its addresses on the host. Memory that
+  /// is pinned already, and that of some kinds, is refused. From any thread.
+  Status pin(uintptr_t begin, size_t bytes);
+  /// What pin() took. Queued work that reads it has ended.
+  Status unpin(uintptr_t begin);
 
   // -- Host access
   /// Host accesses to [va, va + bytes) of a Device chunk fault (true) or, where
@@ -119,6 +125,8 @@ private:
   virtual Status destroyImpl(const Physical &physical) = 0;
   virtual Status mapImpl(uintptr_t va, const Physical &physical) = 0;
   virtual Status unmapImpl(uintptr_t va, const Physical &physical) = 0;
+  virtual Status pinImpl(uintptr_t begin, size_t bytes) = 0;
+  virtual Status unpinImpl(uintptr_t begin) = 0;
   virtual Status guardHostAccessImpl(uintptr_t va, size_t bytes,
                                      bool guarded) = 0;
   virtual Status setFaultHandlerImpl(FaultHandler handler, void *context) = 0;

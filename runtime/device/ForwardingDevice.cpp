@@ -52,6 +52,16 @@ Status ForwardingDevice::unmapImpl(uintptr_t va, const Physical &physical) {
   return Inner->unmap(va, physical);
 }
 
+Status ForwardingDevice::pinImpl(uintptr_t begin, size_t bytes) {
+  DRAGON_TRY(before(DeviceCall::Pin));
+  return Inner->pin(begin, bytes);
+}
+
+Status ForwardingDevice::unpinImpl(uintptr_t begin) {
+  DRAGON_TRY(before(DeviceCall::Unpin));
+  return Inner->unpin(begin);
+}
+
 StatusOr<Queue> ForwardingDevice::createQueueImpl(unsigned flags,
                                                   int priority) {
   DRAGON_TRY(before(DeviceCall::CreateQueue));

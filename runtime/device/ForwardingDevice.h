@@ -62,6 +62,8 @@ private:
   Status destroyImpl(const Physical &physical) override;
   Status mapImpl(uintptr_t va, const Physical &physical) override;
   Status unmapImpl(uintptr_t va, const Physical &physical) override;
+  Status pinImpl(uintptr_t begin, size_t bytes) override;
+  Status unpinImpl(uintptr_t begin) override;
   StatusOr<Queue> createQueueImpl(unsigned flags, int priority) override;
   Status destroyQueueImpl(Queue queue) override;
   Status synchronizeImpl(Queue queue) override;

@@ -24,6 +24,7 @@
 #define DRAGON_RUNTIME_FILES_PROGRAMMEMORY_H
 
 #include "runtime/files/FileMaps.h"
+#include "runtime/memory/ProgramPins.h"
 #include "runtime/tier/ProtectedMemory.h"
 
 #include <atomic>
@@ -36,10 +37,10 @@ public:
   ProgramMemory(Context &context, AddressSpace &space, DeviceChunks &onDevice,
                 HostSlabs &slabs, ReadAhead &reads, WriteBehind &writes,
                 Contents &data, Residency &resident, FileMaps &maps,
-                Sinks &sinks)
+                Sinks &sinks, ProgramPins &pinned)
       : Ctx(context), Space(space), OnDevice(onDevice), Slabs(slabs),
         Reads(reads), Writes(writes), Data(data), Resident(resident),
-        Maps(maps), Announced(sinks) {}
+        Maps(maps), Announced(sinks), Pinned(pinned) {}
 
   /// Not everything fits on the device. Where it does, a copy goes there at
   /// once.
@@ -105,6 +106,7 @@ private:
   Residency &Resident;
   FileMaps &Maps;
   Sinks &Announced;
+  ProgramPins &Pinned;
   /// What may be mapped, and by which directive. It is taken out when it is
   /// settled, not when the buffer's contents end.
   IntervalMap<uintptr_t, const dragon_reason *> Mapped;

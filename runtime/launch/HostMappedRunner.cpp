@@ -10,10 +10,12 @@
 
 #include "runtime/launch/CannotRun.h"
 #include "runtime/launch/LaunchKey.h"
+#include "runtime/tier/ProtectedMemory.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
 #include <algorithm>
+#include <unordered_set>
 
 namespace dragon {
 
@@ -198,19 +200,12 @@ Status HostMappedRunner::run(const ResolvedLaunch &launch,
   for (const ChunkUse &use : places.toDevice)
     if (use.chunk->device.id)
       Ctx.pins.add(*use.chunk);
-  size_t arrived = 0;
-  const Reach reach = Pages.any() ? Reach::Paged : Reach::Mapped;
-  DRAGON_TRY(
-      mapOnHost(places.onHost, places.toDevice, arrived, launch.queue, reach));
-  DRAGON_TRY(Resident.bringIn(std::span(places.toDevice).subspan(arrived),
-                              launch.queue, Cause::Demand));
-  if (reach == Reach::Paged) {
-    DRAGON_ASSIGN(const bool done, runPaged(launch, whole, places));
+  if (Pages.any()) {
+    DRAGON_ASSIGN(const bool done, runFetching(launch, whole, places));
     if (done)
       return {};
-    DRAGON_TRY(
-        mapOnHost(places.onHost, {}, arrived, launch.queue, Reach::Mapped));
   }
+  DRAGON_TRY(comeTogether(places, places.onHost, launch.queue, Reach::Mapped));
   std::vector<AddressRange> touched = addressRanges(whole);
   DRAGON_TRY(counters ? Counting.run(launch, *counters, std::move(touched),
                                      whole.anything)
@@ -218,6 +213,100 @@ Status HostMappedRunner::run(const ResolvedLaunch &launch,
                                             touched, whole.anything}));
   DRAGON_TRY(noteWrites(places));
   return noteUse(whole, launch.queue);
+}
+
+Status HostMappedRunner::comeTogether(const Places &places,
+                                      std::span<const ChunkUse *const> toSlabs,
+                                      Queue queue, Reach reach) {
+  size_t arrived = 0;
+  DRAGON_TRY(mapOnHost(toSlabs, places.toDevice, arrived, queue, reach));
+  return Resident.bringIn(std::span(places.toDevice).subspan(arrived), queue,
+                          Cause::Demand);
+}
+
+/// Where the program has the chunk's bytes, if they are nowhere else and the
+/// launch only reads them: whole pages that lie together.
+static std::optional<AddressRange> placeInProgram(const ChunkUse &use) {
+  const Chunk &chunk = *use.chunk;
+  constexpr uintptr_t Alignment = 16; // of what pages are copied by
+  if (use.mayWrite() || chunk.buffer->hostAccessible || chunk.host.id ||
+      chunk.device.id || chunk.copies.inMemory() || !chunk.copies.storage ||
+      chunk.transit.reading || chunk.used() % PageCache::PageBytes ||
+      chunk.storage.numberOfPieces() != 1)
+    return std::nullopt;
+  const Piece piece = *chunk.storage.pieces().begin();
+  const auto begin = uintptr_t(piece.offset);
+  if (!piece.file || !piece.file->isMemory() || piece.begin != 0 ||
+      piece.end < chunk.used() || (begin - chunk.va()) % Alignment)
+    return std::nullopt;
+  return AddressRange{begin, begin + chunk.used()};
+}
+
+/// The program has not changed it since it was copied.
+static bool isInPlace(const ProtectedMemory::Reading &memory,
+                      const AddressRange &range) {
+  size_t bytes = range.end - range.begin;
+  return memory.placeOf(range.begin, bytes) ==
+             reinterpret_cast<const void *>(range.begin) &&
+         bytes == range.end - range.begin;
+}
+
+std::vector<PagedChunk>
+HostMappedRunner::pinInPlace(std::span<const ChunkUse *const> uses) {
+  std::vector<AddressRange> ranges;
+  std::vector<const ChunkUse *> candidates;
+  {
+    const ProtectedMemory::Reading memory;
+    for (const ChunkUse *use : uses)
+      if (const std::optional<AddressRange> place = placeInProgram(*use);
+          place && isInPlace(memory, *place)) {
+        ranges.push_back(*place);
+        candidates.push_back(use);
+      }
+  }
+  Pinned.add(ranges);
+  std::vector<PagedChunk> inPlace;
+  for (size_t i = 0; i < ranges.size(); ++i)
+    if (Pinned.holds(ranges[i].begin, ranges[i].end))
+      inPlace.push_back({candidates[i], ranges[i].begin});
+  return inPlace;
+}
+
+StatusOr<bool> HostMappedRunner::runFetching(const ResolvedLaunch &launch,
+                                             const LaunchFootprint &whole,
+                                             const Places &places) {
+  std::vector<PagedChunk> inPlace = pinInPlace(places.onHost);
+  for (;;) {
+    std::unordered_set<const ChunkUse *> stay;
+    for (const PagedChunk &chunk : inPlace)
+      stay.insert(chunk.use);
+    std::vector<const ChunkUse *> toSlabs;
+    for (const ChunkUse *use : places.onHost)
+      if (!stay.contains(use))
+        toSlabs.push_back(use);
+    DRAGON_TRY(comeTogether(places, toSlabs, launch.queue, Reach::Paged));
+
+    // Stores to the program's memory wait until the launch has ended.
+    std::optional<ProtectedMemory::Reading> memory;
+    if (!inPlace.empty()) {
+      memory.emplace();
+      if (std::erase_if(inPlace, [&](const PagedChunk &chunk) {
+            return !isInPlace(*memory,
+                              {chunk.at, chunk.at + chunk.use->chunk->used()});
+          }))
+        continue; // the program was quicker
+      log(LogLevel::Debug, "'{}' reads {} chunks in the program's memory",
+          nameOf(launch), inPlace.size());
+    }
+    std::vector<PagedChunk> onHost = inPlace;
+    for (const ChunkUse *use : toSlabs)
+      onHost.push_back(
+          {use, reinterpret_cast<uintptr_t>(use->chunk->host.hostView)});
+    DRAGON_ASSIGN(const bool done, runPaged(launch, whole, places, onHost));
+    if (done && memory)
+      DRAGON_TRY(Pages.wait());
+    return done;
+  }
 }
 
 /// The grid, in about so many slices if it can be sliced.
@@ -245,11 +334,12 @@ static std::vector<BlockBox> slicesOf(const ResolvedLaunch &launch,
 
 StatusOr<bool> HostMappedRunner::runPaged(const ResolvedLaunch &launch,
                                           const LaunchFootprint &whole,
-                                          const Places &places) {
-  auto view = Pages.begin(whole, places.onHost, launch.queue);
+                                          const Places &places,
+                                          std::span<const PagedChunk> onHost) {
+  auto view = Pages.begin(whole, onHost, launch.queue);
   size_t begun = 0;
   Status status = view.ok()
-                      ? runPagedSlices(launch, whole, places, *view, begun)
+                      ? runPagedSlices(launch, whole, onHost, *view, begun)
                       : view.takeStatus();
   if (!status.ok()) {
     Pages.forget();
@@ -263,25 +353,25 @@ StatusOr<bool> HostMappedRunner::runPaged(const ResolvedLaunch &launch,
   }
   Ctx.ledger.count(Counter::PagedLaunches);
   DRAGON_TRY(noteWrites(places));
-  Pages.keep(places.onHost);
+  Pages.keep(onHost);
   DRAGON_TRY(noteUse(whole, launch.queue));
   return true;
 }
 
 Status HostMappedRunner::runPagedSlices(const ResolvedLaunch &launch,
                                         const LaunchFootprint &whole,
-                                        const Places &places,
+                                        std::span<const PagedChunk> onHost,
                                         const PageView &view, size_t &begun) {
-  uint64_t onHost = 0;
-  for (const ChunkUse *use : places.onHost)
-    onHost += use->chunk->used();
+  uint64_t bytes = 0;
+  for (const PagedChunk &chunk : onHost)
+    bytes += chunk.use->chunk->used();
   PageView values = view;
   std::vector<void *> args(launch.args, launch.args + launch.numArgs);
   for (void *value : values.arguments())
     args.push_back(value);
   std::vector<AddressRange> touched = addressRanges(whole);
   touched.push_back(Pages.range());
-  const std::vector<BlockBox> boxes = slicesOf(launch, Pages.slicesFor(onHost));
+  const std::vector<BlockBox> boxes = slicesOf(launch, Pages.slicesFor(bytes));
   for (const BlockBox &box : boxes) {
     DRAGON_TRY(Submit.run(launch, {box, launch.queue, touched, whole.anything,
                                    &pagedCopyOf(*launch.kernel).copy, args}));

@@ -19,6 +19,7 @@
 #include "runtime/launch/PageCache.h"
 #include "runtime/launch/SlicePlanner.h"
 #include "runtime/launch/SliceRunner.h"
+#include "runtime/memory/ProgramPins.h"
 
 #include <unordered_map>
 
@@ -30,11 +31,12 @@ public:
                    HostMemory &host, Contents &data, DeviceChunks &deviceChunks,
                    Residency &resident, HostMapping &mapping, Submitter &submit,
                    AccessCounting &counting, PageCache &pages,
-                   SlicePlanner &plans, SliceRunner &slices)
+                   ProgramPins &pinned, SlicePlanner &plans,
+                   SliceRunner &slices)
       : Ctx(context), Time(time), Slabs(slabs), Host(host), Data(data),
         OnDevice(deviceChunks), Resident(resident), Mapping(mapping),
-        Submit(submit), Counting(counting), Pages(pages), Plans(plans),
-        Slices(slices) {}
+        Submit(submit), Counting(counting), Pages(pages), Pinned(pinned),
+        Plans(plans), Slices(slices) {}
 
   /// Blocks see a part of what they use in host memory.
   Status run(const ResolvedLaunch &launch, PlannedLaunch &planned);
@@ -45,13 +47,22 @@ private:
   struct Places;
   /// How the device gets at what stays in host memory.
   enum class Reach { Mapped, Paged };
-  /// The kernel's copy that fetches pages runs; false: it cannot.
+  /// The kernel's copy that fetches pages runs; false: it cannot. `onHost`: all
+  /// of the places on the host.
   StatusOr<bool> runPaged(const ResolvedLaunch &launch,
-                          const LaunchFootprint &whole, const Places &places);
+                          const LaunchFootprint &whole, const Places &places,
+                          std::span<const PagedChunk> onHost);
   /// `begun`: so many slices of it are the device's, if it fails, too.
   Status runPagedSlices(const ResolvedLaunch &launch,
-                        const LaunchFootprint &whole, const Places &places,
+                        const LaunchFootprint &whole,
+                        std::span<const PagedChunk> onHost,
                         const PageView &view, size_t &begun);
+  /// Those of the chunks that kernels can read where the program has them.
+  std::vector<PagedChunk> pinInPlace(std::span<const ChunkUse *const> uses);
+  /// Contents come to where the copy can fetch their pages, and it runs.
+  StatusOr<bool> runFetching(const ResolvedLaunch &launch,
+                             const LaunchFootprint &whole,
+                             const Places &places);
   Status noteWrites(const Places &places);
   Status noteUse(const LaunchFootprint &whole, Queue queue);
   StatusOr<Places> choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
@@ -64,6 +75,11 @@ private:
   Status mapOnHost(std::span<const ChunkUse *const> uses,
                    std::span<const ChunkUse> toDevice, size_t &arrived,
                    Queue queue, Reach reach);
+  /// All that is to be on the device comes there, and the others to host
+  /// memory.
+  Status comeTogether(const Places &places,
+                      std::span<const ChunkUse *const> toSlabs, Queue queue,
+                      Reach reach);
   /// A slab in host memory for a chunk that has none.
   Status takeMapped(Chunk &chunk, std::span<const ChunkUse> toDevice,
                     size_t &arrived, Queue queue, Reach reach);
@@ -81,6 +97,7 @@ private:
   Submitter &Submit;
   AccessCounting &Counting;
   PageCache &Pages;
+  ProgramPins &Pinned;
   SlicePlanner &Plans;
   SliceRunner &Slices;
   /// How often such launches came.

@@ -18,8 +18,6 @@ namespace dragon {
 
 namespace {
 
-constexpr uint32_t PageShift = 12;
-constexpr uint64_t PageBytes = uint64_t(1) << PageShift;
 /// What of the device's memory it takes.
 constexpr uint64_t ShareOfDevice = 4;
 /// The table may take so much of that.
@@ -243,7 +241,7 @@ Status PageCache::set(size_t firstGranule, size_t count, PageEntry entry,
 }
 
 StatusOr<PageView> PageCache::begin(const LaunchFootprint &whole,
-                                    std::span<const ChunkUse *const> onHost,
+                                    std::span<const PagedChunk> onHost,
                                     Queue queue) {
   TraceZone zone("bring the page table up to date");
   DRAGON_TRY(Time.Work.queueWaitsForOne(queue, Ticket));
@@ -260,20 +258,19 @@ StatusOr<PageView> PageCache::begin(const LaunchFootprint &whole,
     DRAGON_TRY(Ctx.device->fill(reinterpret_cast<void *>(Initial.Marks), 0, 1,
                                 numEntries(), queue));
 
-  const std::unordered_set<const ChunkUse *> areOnHost(onHost.begin(),
-                                                       onHost.end());
+  std::unordered_map<const ChunkUse *, uintptr_t> places;
+  for (const PagedChunk &chunk : onHost)
+    places.emplace(chunk.use, chunk.at);
   std::vector<uint8_t> change(Granules.size(), UINT8_MAX);
   bool moved = false;
   for (const ChunkUse &use : whole.uses) {
     const Chunk &chunk = *use.chunk;
-    const bool isOnHost = areOnHost.contains(&use);
+    const auto place = places.find(&use);
+    const bool isOnHost = place != places.end();
     const Granule now{isOnHost ? chunk.buffer->number : 0,
                       isOnHost ? chunk.buffer->writes : 0};
     int64_t delta =
-        !isOnHost || chunk.hostMapped
-            ? 0
-            : int64_t(reinterpret_cast<uintptr_t>(chunk.host.hostView) -
-                      chunk.va());
+        !isOnHost || chunk.hostMapped ? 0 : int64_t(place->second - chunk.va());
     if (!use.mayWrite())
       delta |= 1;
     const auto [first, last] = granulesOf(chunk);
@@ -303,11 +300,11 @@ StatusOr<PageView> PageCache::begin(const LaunchFootprint &whole,
   return View;
 }
 
-void PageCache::keep(std::span<const ChunkUse *const> onHost) {
-  for (const ChunkUse *use : onHost) {
-    const auto [first, last] = granulesOf(*use->chunk);
+void PageCache::keep(std::span<const PagedChunk> onHost) {
+  for (const PagedChunk &chunk : onHost) {
+    const auto [first, last] = granulesOf(*chunk.use->chunk);
     for (size_t i = first; i < last; ++i)
-      Granules[i].writes = use->chunk->buffer->writes;
+      Granules[i].writes = chunk.use->chunk->buffer->writes;
   }
 }
 

@@ -26,6 +26,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -45,8 +46,18 @@ struct PageView {
   }
 };
 
+/// A chunk that a launch finds in host memory, and where its first byte is: in
+/// its slab, or in the program's memory (memory/ProgramPins.h).
+struct PagedChunk {
+  const ChunkUse *use;
+  uintptr_t at;
+};
+
 class PageCache {
 public:
+  static constexpr uint32_t PageShift = 12;
+  static constexpr uint64_t PageBytes = uint64_t(1) << PageShift;
+
   PageCache(Context &context, WorkTracker &time, AddressSpace &space,
             DeviceChunks &deviceChunks)
       : Ctx(context), Time(time), Space(space), OnDevice(deviceChunks),
@@ -70,12 +81,11 @@ public:
   /// What has moved by then goes to the ledger; waits for the last launch.
   void collect();
 
-  /// In the queue the table says where the uses are: those in `onHost` in their
-  /// host memory, the others on the device. DRAGON_ERROR_UNSUPPORTED where it
-  /// is too small for the addresses.
+  /// In the queue the table says where the uses are: those in `onHost` there,
+  /// the others on the device. DRAGON_ERROR_UNSUPPORTED where it is too small
+  /// for the addresses.
   StatusOr<PageView> begin(const LaunchFootprint &whole,
-                           std::span<const ChunkUse *const> onHost,
-                           Queue queue);
+                           std::span<const PagedChunk> onHost, Queue queue);
   /// In how many slices a launch should run that may access so much of what is
   /// in host memory, if it can: what one needs should fit.
   unsigned slicesFor(uint64_t bytesOnHost) const;
@@ -89,7 +99,9 @@ public:
   void forget();
   /// What has been written by then in these places was by the launch: its pages
   /// are what is there.
-  void keep(std::span<const ChunkUse *const> onHost);
+  void keep(std::span<const PagedChunk> onHost);
+  /// For the end of the last launch.
+  Status wait() { return Time.Work.waitFor(Ticket); }
 
 private:
   /// What the table says of a range of addresses.

@@ -98,6 +98,9 @@ private:
   Status destroyImpl(const Physical &physical) override;
   Status mapImpl(uintptr_t va, const Physical &physical) override;
   Status unmapImpl(uintptr_t va, const Physical &physical) override;
+  /// Kernels read all of the host's memory.
+  Status pinImpl(uintptr_t, size_t) override { return {}; }
+  Status unpinImpl(uintptr_t) override { return {}; }
   StatusOr<Queue> createQueueImpl(unsigned flags, int priority) override;
   Status destroyQueueImpl(Queue queue) override;
   Status synchronizeImpl(Queue queue) override;

@@ -61,6 +61,28 @@ int CudaDevice::attribute(CUdevice_attribute which) const {
                                                                          : 0;
 }
 
+Status CudaDevice::pinImpl(uintptr_t begin, size_t bytes) {
+  CudaContextScope scope(Cuda, Context);
+  // Memory that is read-only for the process is refused otherwise.
+  const unsigned readOnly =
+      attribute(CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED)
+          ? CU_MEMHOSTREGISTER_READ_ONLY
+          : 0;
+  return Cuda
+      .check(Cuda.MemHostRegister(reinterpret_cast<void *>(begin), bytes,
+                                  CU_MEMHOSTREGISTER_PORTABLE | readOnly),
+             "cuMemHostRegister")
+      .within("pinning {} bytes at {:#x}", bytes, begin);
+}
+
+Status CudaDevice::unpinImpl(uintptr_t begin) {
+  CudaContextScope scope(Cuda, Context);
+  return Cuda
+      .check(Cuda.MemHostUnregister(reinterpret_cast<void *>(begin)),
+             "cuMemHostUnregister")
+      .within("unpinning memory at {:#x}", begin);
+}
+
 //===----------------------------------------------------------------------===//
 // Queues and events
 //===----------------------------------------------------------------------===//

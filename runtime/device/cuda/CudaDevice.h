@@ -53,6 +53,8 @@ private:
   /// A launch is about to be queued.
   virtual Status beforeWork(Queue) { return {}; }
 
+  Status pinImpl(uintptr_t begin, size_t bytes) override;
+  Status unpinImpl(uintptr_t begin) override;
   StatusOr<Queue> createQueueImpl(unsigned flags, int priority) override;
   Status synchronizeImpl(Queue queue) override;
   StatusOr<bool> queryImpl(Queue queue) override;

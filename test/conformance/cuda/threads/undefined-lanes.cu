@@ -39,7 +39,8 @@ int main() {
   CHECK(cudaMemset(device, 0, (Threads + 1) * sizeof(int)));
   take<<<Blocks, Threads>>>(device);
   std::vector<int> host(Threads + 1);
-  CHECK(cudaMemcpy(host.data(), device, Items * sizeof(int), cudaMemcpyDeviceToHost));
+  CHECK(cudaMemcpy(host.data(), device, Items * sizeof(int),
+                   cudaMemcpyDeviceToHost));
   for (int i = 0; i < Items; ++i)
     REQUIRE(host[i] == 1000 + 31);
   int next;
@@ -48,7 +49,8 @@ int main() {
 
   CHECK(cudaMemset(device, 0, (Threads + 1) * sizeof(int)));
   tell<<<1, Threads>>>(device);
-  CHECK(cudaMemcpy(host.data(), device, (Threads + 1) * sizeof(int), cudaMemcpyDeviceToHost));
+  CHECK(cudaMemcpy(host.data(), device, (Threads + 1) * sizeof(int),
+                   cudaMemcpyDeviceToHost));
   for (int i = 0; i < Threads; ++i)
     REQUIRE(host[i] == 2);
   REQUIRE(host[Threads] == Threads / 32);

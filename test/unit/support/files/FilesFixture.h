@@ -22,8 +22,8 @@ struct FilesParts : MemoryParts {
       : MemoryParts(std::move(settings), std::move(device), budget),
         Announced(Space, Slabs, Store, Writes, Host, Data),
         Maps(Ctx, Time, Space, Store, Host, Data, Resident, Driver, Announced),
-        Program(Ctx, Space, OnDevice, Slabs, Reads, Writes, Data, Resident,
-                Maps, Announced),
+        Pinned(Ctx), Program(Ctx, Space, OnDevice, Slabs, Reads, Writes, Data,
+                             Resident, Maps, Announced, Pinned),
         Out(Ctx, Time, Space, Slabs, Store, Writes, Host, Data, Announced) {
     Store.setDetach([this](const BackingFile &file, int64_t begin, int64_t end,
                            const Buffer *except, int64_t exceptDelta) {
@@ -40,6 +40,7 @@ struct FilesParts : MemoryParts {
 
   Sinks Announced;
   FileMaps Maps;
+  ProgramPins Pinned;
   ProgramMemory Program;
   WriteOut Out;
 };

@@ -1,0 +1,94 @@
+//===- ProgramPins.cpp - memory of the program that kernels read ----------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/memory/ProgramPins.h"
+
+#include "runtime/base/ThreadPool.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+
+#include <algorithm>
+#include <unistd.h>
+#include <vector>
+
+namespace dragon {
+
+namespace {
+constexpr uintptr_t PieceBytes = 32 << 20; ///< that one thread pins at a time
+/// The driver has a lock: more threads do not pin more.
+constexpr unsigned MostThreads = 4;
+
+uintptr_t pageBytes() { return uintptr_t(sysconf(_SC_PAGESIZE)); }
+} // namespace
+
+bool ProgramPins::holds(uintptr_t begin, uintptr_t end) const {
+  auto it = Pinned.upper_bound(begin);
+  if (it == Pinned.begin())
+    return begin >= end;
+  for (--it; begin < end; ++it) {
+    if (it == Pinned.end() || it->first > begin || it->second <= begin)
+      return false;
+    begin = it->second;
+  }
+  return true;
+}
+
+void ProgramPins::add(std::span<const AddressRange> ranges) {
+  const uintptr_t page = pageBytes();
+  std::vector<AddressRange> pieces;
+  uintptr_t behind = 0; // of the pieces
+  std::vector<AddressRange> sorted(ranges.begin(), ranges.end());
+  std::ranges::sort(sorted, {}, &AddressRange::begin);
+  for (const AddressRange &range : sorted) {
+    const uintptr_t end = (range.end + page - 1) / page * page;
+    uintptr_t at = std::max(range.begin / page * page, behind);
+    while (at < end) {
+      auto next = Pinned.upper_bound(at);
+      if (next != Pinned.begin() && std::prev(next)->second > at) {
+        at = std::prev(next)->second;
+        continue;
+      }
+      uintptr_t stop = std::min(end, (at / PieceBytes + 1) * PieceBytes);
+      if (next != Pinned.end())
+        stop = std::min(stop, next->first);
+      pieces.push_back({at, stop});
+      behind = at = stop;
+    }
+  }
+  if (pieces.empty())
+    return;
+  TraceZone zone("pin the program's memory");
+  std::vector<char> taken(pieces.size()); // not bits: threads write them
+  hostThreads().forEach(
+      pieces.size(), std::min<uint64_t>(MostThreads, pieces.size()),
+      [&](size_t i) {
+        const auto [begin, end] = pieces[i];
+        const Status status = Ctx.device->pin(begin, end - begin);
+        taken[i] = status.ok();
+        if (!status.ok())
+          log(LogLevel::Debug, "memory of the program stays as it is: {}",
+              status.message());
+      });
+  for (size_t i = 0; i < pieces.size(); ++i)
+    if (taken[i]) {
+      Pinned.emplace(pieces[i].begin, pieces[i].end);
+      zone.add(pieces[i].end - pieces[i].begin);
+    }
+}
+
+void ProgramPins::drop(uintptr_t begin, uintptr_t end) {
+  auto it = Pinned.upper_bound(begin);
+  if (it != Pinned.begin() && std::prev(it)->second > begin)
+    --it;
+  while (it != Pinned.end() && it->first < end) {
+    if (Status status = Ctx.device->unpin(it->first); !status.ok())
+      log(LogLevel::Debug, "{}", status.message());
+    it = Pinned.erase(it);
+  }
+}
+
+} // namespace dragon
