@@ -143,38 +143,107 @@ static void tellCopiedIn(Observer &watcher, Buffer &buffer, AddressRange range,
 
 bool RuntimeBuffers::isWatched() const { return State.Ctx.watcher != nullptr; }
 
+Chunk *RuntimeBuffers::inCore(uintptr_t address, size_t bytes,
+                              bool written) const {
+  const Allocation *found = State.Space.Allocations.find(address);
+  if (!found || bytes > found->end() - address || !State.usable().ok() ||
+      State.Waves.anyAtAll() || State.Ctx.watcher || State.Time.Tracking ||
+      State.Time.LastFetch || ProtectedMemory::get().hasSaved())
+    return nullptr;
+  Buffer &buffer = *found->buffer;
+  Chunk &chunk = buffer.chunkAt(address);
+  const bool isThere = written ? buffer.allDeviceOnly() : buffer.allOnDevice();
+  return !isThere || buffer.moving || buffer.hostAccessible ||
+                 buffer.driverMoved ||
+                 bytes > chunk.va() + chunk.bytes() - address
+             ? nullptr
+             : &chunk;
+}
+
+Status RuntimeBuffers::noteInCore(Chunk &chunk, uintptr_t address, size_t bytes,
+                                  bool read) {
+  Buffer &buffer = *chunk.buffer;
+  State.Waves.interrupt();
+  buffer.lastTouch = ++State.Ctx.clock;
+  buffer.lastUntracked = State.Time.Epoch;
+  if (read)
+    return {};
+  State.Next.overwritten(address, address + bytes);
+  return State.Data.wroteDevice(chunk, chunk.partOf(address, address + bytes));
+}
+
+std::optional<Status>
+RuntimeBuffers::transferInCore(uintptr_t buffer, size_t bytes, CopyKind kind,
+                               void *to, const void *from, Queue queue) {
+  const bool read = kind == CopyKind::DeviceToHost;
+  const uintptr_t other = reinterpret_cast<uintptr_t>(read ? to : from);
+  uint64_t number = 0;
+  {
+    RuntimeImpl::StateGuard guard(State);
+    Chunk *chunk = inCore(buffer, bytes, !read);
+    if (!chunk || State.Space.Allocations.find(other))
+      return std::nullopt;
+    if (Status noted = noteInCore(*chunk, buffer, bytes, read); !noted.ok())
+      return noted;
+    number = chunk->buffer->number;
+    ++chunk->holds.calls;
+    State.Ctx.ledger.moved(read ? Direction::DeviceToHost
+                                : Direction::HostToDevice,
+                           Cause::Copy, bytes);
+  }
+  Status status = State.Ctx.device->copyAndWait(to, from, bytes, kind, queue);
+  RuntimeImpl::StateGuard guard(State);
+  const Allocation *found = State.Space.Allocations.find(buffer);
+  if (found && found->buffer->number == number) // not freed meanwhile
+    --found->buffer->chunkAt(buffer).holds.calls;
+  return status;
+}
+
 std::optional<Status> RuntimeBuffers::downloadInCore(void *to, uintptr_t from,
                                                      size_t bytes,
                                                      Queue queue) {
-  uint64_t number = 0;
-  const auto chunkOf = [&](const Allocation &source) -> Chunk & {
-    return source.buffer->chunkAt(from);
-  };
-  {
-    RuntimeImpl::StateGuard guard(State);
-    const Allocation *source = State.Space.Allocations.find(from);
-    if (!State.usable().ok() || State.Waves.anyAtAll() || State.Ctx.watcher ||
-        State.Time.Tracking || State.Time.LastFetch || !source ||
-        from + bytes > source->end() ||
-        State.Space.Allocations.find(reinterpret_cast<uintptr_t>(to)))
-      return std::nullopt;
-    Buffer &buffer = *source->buffer;
-    Chunk &chunk = chunkOf(*source);
-    if (buffer.moving || buffer.hostAccessible || !buffer.allOnDevice() ||
-        from + bytes > chunk.va() + chunk.bytes())
-      return std::nullopt;
-    number = buffer.number;
-    ++chunk.holds.calls;
-    State.Ctx.ledger.moved(Direction::DeviceToHost, Cause::Copy, bytes);
-  }
-  Status status =
-      State.Ctx.device->copyAndWait(to, reinterpret_cast<const void *>(from),
-                                    bytes, CopyKind::DeviceToHost, queue);
+  return transferInCore(from, bytes, CopyKind::DeviceToHost, to,
+                        reinterpret_cast<const void *>(from), queue);
+}
+
+std::optional<Status> RuntimeBuffers::uploadInCore(uintptr_t to,
+                                                   const void *from,
+                                                   size_t bytes, Queue queue) {
+  return transferInCore(to, bytes, CopyKind::HostToDevice,
+                        reinterpret_cast<void *>(to), from, queue);
+}
+
+std::optional<Status> RuntimeBuffers::copyInCore(uintptr_t to, uintptr_t from,
+                                                 size_t bytes, Queue queue) {
   RuntimeImpl::StateGuard guard(State);
-  const Allocation *source = State.Space.Allocations.find(from);
-  if (source && source->buffer->number == number) // not freed meanwhile
-    --chunkOf(*source).holds.calls;
-  return status;
+  Chunk *source = inCore(from, bytes, /*written=*/false);
+  Chunk *target = source ? inCore(to, bytes, /*written=*/true) : nullptr;
+  if (!target)
+    return std::nullopt;
+  if (Status noted = noteInCore(*source, from, bytes, /*read=*/true);
+      !noted.ok())
+    return noted;
+  if (Status noted = noteInCore(*target, to, bytes, /*read=*/false);
+      !noted.ok())
+    return noted;
+  State.Ctx.ledger.moved(Direction::DeviceToDevice, Cause::Copy, bytes);
+  return State.Ctx.device->copy(reinterpret_cast<void *>(to),
+                                reinterpret_cast<const void *>(from), bytes,
+                                CopyKind::DeviceToDevice, queue);
+}
+
+std::optional<Status> RuntimeBuffers::fillInCore(uintptr_t to, uint32_t value,
+                                                 unsigned width, size_t count,
+                                                 Queue queue) {
+  RuntimeImpl::StateGuard guard(State);
+  Chunk *chunk = inCore(to, count * width, /*written=*/true);
+  if (!chunk)
+    return std::nullopt;
+  if (Status noted = noteInCore(*chunk, to, count * width, /*read=*/false);
+      !noted.ok())
+    return noted;
+  return State.Ctx.device->fill(reinterpret_cast<void *>(to), value, width,
+                                count, queue);
 }
 
 Status RuntimeBuffers::copy(void *to, const void *from, size_t bytes,
@@ -186,10 +255,17 @@ Status RuntimeBuffers::copy(void *to, const void *from, size_t bytes,
   uintptr_t toAddress = reinterpret_cast<uintptr_t>(to);
   uintptr_t fromAddress = reinterpret_cast<uintptr_t>(from);
   State.tellListener(toAddress, toAddress + bytes);
-  if (!async && bytes <= MostInCoreBytes)
+  if (!async && bytes <= MostInCoreBytes) {
     if (std::optional<Status> done =
             downloadInCore(to, fromAddress, bytes, queue))
       return std::move(*done);
+    if (std::optional<Status> done =
+            uploadInCore(toAddress, from, bytes, queue))
+      return std::move(*done);
+  }
+  if (std::optional<Status> done =
+          copyInCore(toAddress, fromAddress, bytes, queue))
+    return std::move(*done);
   bool wait = !async;
   {
     RuntimeImpl::Guard guard(State);
@@ -246,6 +322,9 @@ Status RuntimeBuffers::fill(void *to, uint32_t value, unsigned width,
   if (bytes == 0)
     return {};
   State.tellListener(address, address + bytes);
+  if (std::optional<Status> done =
+          fillInCore(address, value, width, count, queue))
+    return std::move(*done);
   RuntimeImpl::Guard guard(State);
   DRAGON_TRY(State.ready());
   Allocation *target = State.Space.Allocations.find(address);

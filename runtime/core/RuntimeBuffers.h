@@ -101,10 +101,26 @@ public:
 private:
   bool keepIfWanted(uintptr_t base, uintptr_t end);
   Status waitForWork(uintptr_t base);
-  /// A short copy to host memory that is the driver's alone, while everything
-  /// fits: other threads need not wait for it. None: it is no such copy.
+  /// With the lock: nothing has ever had to move, nobody watches, and the range
+  /// is in one chunk of a buffer that is on the device; if it is `written`,
+  /// nowhere else. Work on it goes to the device as it is. Null: that is not
+  /// so.
+  Chunk *inCore(uintptr_t address, size_t bytes, bool written) const;
+  /// Work in the queue will have written it, or `read` it.
+  Status noteInCore(Chunk &chunk, uintptr_t address, size_t bytes, bool read);
+  /// A short copy from or to host memory that is the driver's alone: other
+  /// threads need not wait for it. None: it is no such copy.
   std::optional<Status> downloadInCore(void *to, uintptr_t from, size_t bytes,
                                        Queue queue);
+  std::optional<Status> uploadInCore(uintptr_t to, const void *from,
+                                     size_t bytes, Queue queue);
+  std::optional<Status> transferInCore(uintptr_t buffer, size_t bytes,
+                                       CopyKind kind, void *to,
+                                       const void *from, Queue queue);
+  std::optional<Status> copyInCore(uintptr_t to, uintptr_t from, size_t bytes,
+                                   Queue queue);
+  std::optional<Status> fillInCore(uintptr_t to, uint32_t value, unsigned width,
+                                   size_t count, Queue queue);
 
   RuntimeImpl &State;
 };
