@@ -20,26 +20,30 @@ namespace dragon {
 
 namespace {
 
-/// A division of which only the select needs the result.
-bool isCostly(const Value *V, const SelectInst &Select,
-              bool ApproximateDivision) {
-  const auto *I = dyn_cast<Instruction>(V);
-  return I && I->hasOneUse() && I->getParent() == Select.getParent() &&
-         divisionOf(*I, ApproximateDivision) == Division::Long;
+/// It is for whoever uses it alone, and may be made elsewhere in the block.
+bool isForOne(const Instruction &I, const BasicBlock *In) {
+  return I.hasOneUse() && I.getParent() == In && !isa<PHINode>(I) &&
+         !I.mayHaveSideEffects() && !I.mayReadFromMemory();
 }
 
 /// The instruction and, behind it, what in its block is for it alone.
-SmallVector<Instruction *, 8> withOperands(Instruction &Costly) {
-  SmallVector<Instruction *, 8> All{&Costly};
+SmallVector<Instruction *, 8> withOperands(Instruction &Last) {
+  SmallVector<Instruction *, 8> All{&Last};
   for (size_t At = 0; At < All.size(); ++At)
-    for (Value *Operand : All[At]->operands()) {
-      auto *I = dyn_cast<Instruction>(Operand);
-      if (I && I->hasOneUse() && I->getParent() == Costly.getParent() &&
-          !isa<PHINode>(I) && !I->mayHaveSideEffects() &&
-          !I->mayReadFromMemory())
+    for (Value *Operand : All[At]->operands())
+      if (auto *I = dyn_cast<Instruction>(Operand);
+          I && isForOne(*I, Last.getParent()))
         All.push_back(I);
-    }
   return All;
+}
+
+/// A division, or what is computed from one, that only the select needs.
+bool isCostly(Value *V, const SelectInst &Select, bool ApproximateDivision) {
+  auto *Last = dyn_cast<Instruction>(V);
+  return Last && isForOne(*Last, Select.getParent()) &&
+         any_of(withOperands(*Last), [&](const Instruction *I) {
+           return divisionOf(*I, ApproximateDivision) == Division::Long;
+         });
 }
 
 void makeBranch(SelectInst &Select, bool IfTrue) {

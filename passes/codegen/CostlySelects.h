@@ -8,6 +8,7 @@
 //   if (n > 1) x /= n;     becomes a division and a choice: LLVM's costs call
 //                          a division of a GPU cheap. It is some dozen
 //                          instructions, with a call for rare operands.
+//   if (n > 0 && x / n > y)  likewise.
 //
 // The pass puts the division back behind a branch.
 //

@@ -68,9 +68,13 @@ Strings CompileArgs::architectures(bool Lowest) const {
 /// unrolled n times has n counters, each in two registers. Nor is anything
 /// moved down to where its result is needed: behind the branches of a sine that
 /// is a long way, for which all of its operands wait in registers.
+/// And a condition of a few instructions is computed at once with the one in
+/// front of it (`y0 < y && x < a * y + b`), as a branch for each thread of a
+/// warp costs more; divisions are not (codegen/CostlySelects.h).
 constexpr StringLiteral LeftToAssembler[] = {
     "-indvars-widen-indvars=false", "-disable-lsr",
-    "-instcombine-code-sinking=false", "-disable-machine-sink"};
+    "-instcombine-code-sinking=false", "-disable-machine-sink",
+    "-bonus-inst-threshold=4"};
 
 Strings CompileArgs::optimisation(const Input &One) const {
   bool Debug = Asked.Debug || Asked.DeviceDebug;

@@ -55,3 +55,23 @@ define i32 @stay(i32 %x, i32 %n, i1 %c) {
   %u = add i32 %t, %q
   ret i32 %u
 }
+
+; What is computed from a division goes with it: the second condition of `c && x / y + y > 3`.
+; CHECK-LABEL: define i1 @both(
+; CHECK:         br i1 %c, label %[[THEN:.*]], label %[[END:.*]]
+; CHECK:       [[THEN]]:
+; CHECK-NEXT:    %q = fdiv
+; CHECK-NEXT:    %s = fadd
+; CHECK-NEXT:    %more = fcmp
+; CHECK-NEXT:    br label %[[END]]
+; CHECK:       [[END]]:
+; CHECK-NEXT:    phi i1 [ %more, %[[THEN]] ], [ false, %0 ]
+; FAST-LABEL: define i1 @both(
+; FAST:          select
+define i1 @both(float %x, float %y, i1 %c) {
+  %q = fdiv float %x, %y
+  %s = fadd float %q, %y
+  %more = fcmp ogt float %s, 3.0
+  %r = select i1 %c, i1 %more, i1 false
+  ret i1 %r
+}
