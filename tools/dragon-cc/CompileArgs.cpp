@@ -70,11 +70,12 @@ Strings CompileArgs::architectures(bool Lowest) const {
 /// is a long way, for which all of its operands wait in registers.
 /// And a condition of a few instructions is computed at once with the one in
 /// front of it (`y0 < y && x < a * y + b`), as a branch for each thread of a
-/// warp costs more; divisions are not (codegen/CostlySelects.h).
+/// warp costs more. Divisions are not (codegen/CostlySelects.h); so what is put
+/// in front of a branch to be shared must cost less than one.
 constexpr StringLiteral LeftToAssembler[] = {
-    "-indvars-widen-indvars=false", "-disable-lsr",
+    "-indvars-widen-indvars=false",    "-disable-lsr",
     "-instcombine-code-sinking=false", "-disable-machine-sink",
-    "-bonus-inst-threshold=4"};
+    "-bonus-inst-threshold=4",         "-spec-exec-max-speculation-cost=3"};
 
 Strings CompileArgs::optimisation(const Input &One) const {
   bool Debug = Asked.Debug || Asked.DeviceDebug;
