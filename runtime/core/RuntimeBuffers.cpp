@@ -255,6 +255,11 @@ Status RuntimeBuffers::copy(void *to, const void *from, size_t bytes,
   uintptr_t toAddress = reinterpret_cast<uintptr_t>(to);
   uintptr_t fromAddress = reinterpret_cast<uintptr_t>(from);
   State.tellListener(toAddress, toAddress + bytes);
+  for (uintptr_t side : {toAddress, fromAddress})
+    if (State.Pinned.mayHold(side, side + bytes)) {
+      RuntimeImpl::Guard guard(State);
+      State.Pinned.drop(side, side + bytes);
+    }
   if (!async && bytes <= MostInCoreBytes) {
     if (std::optional<Status> done =
             downloadInCore(to, fromAddress, bytes, queue))

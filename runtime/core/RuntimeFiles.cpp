@@ -108,6 +108,15 @@ Status RuntimeFiles::releaseProgramMemory(const void *memory, size_t bytes) {
   return status;
 }
 
+void RuntimeFiles::unpinProgramMemory(const void *memory, size_t bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  const uintptr_t end = begin + std::min(bytes, UINTPTR_MAX - begin);
+  if (!State.Pinned.mayHold(begin, end))
+    return;
+  RuntimeImpl::Guard guard(State);
+  State.Pinned.drop(begin, end);
+}
+
 bool RuntimeFiles::keepProgramMemory(void *memory, size_t bytes,
                                      void (*release)(void *)) {
   const auto begin = reinterpret_cast<uintptr_t>(memory);

@@ -78,6 +78,10 @@ public:
   /// As settleProgramMemory, for memory that is protected: it is writable.
   /// What cannot be settled is saved. Costs next to nothing if nothing is.
   Status releaseProgramMemory(const void *memory, size_t bytes);
+  /// Somebody else is about to copy from the memory or to it, or to ask what it
+  /// is: to them it is as the program has it (memory/ProgramPins.h). Costs next
+  /// to nothing if nothing of it is pinned.
+  void unpinProgramMemory(const void *memory, size_t bytes);
   /// The program frees memory, of which some is protected. False: it is ready
   /// for that. True: it is needed still, and freed by `release` later.
   bool keepProgramMemory(void *memory, size_t bytes, void (*release)(void *));

@@ -96,7 +96,7 @@ void ProgramMemory::releaseKept() {
     }
     it = Freed.erase(it);
     Reads.dropMemory();
-    Pinned.drop(begin, kept.end);
+    Pinned.forget(begin, kept.end);
     Mapped.erase(HalfOpen<uintptr_t>(begin, kept.end));
     noteBounds();
     ProtectedMemory::get().release(begin, kept.end);
@@ -115,6 +115,7 @@ Status ProgramMemory::map(uintptr_t address, size_t bytes, uintptr_t from,
                           const dragon_reason *why) {
   releaseKept();
   note(from, bytes, why);
+  Pinned.allow(from, from + bytes);
   Ctx.ledger.avoided(Avoided::Deferred, bytes);
   return Maps.mapRange(address, bytes, BackingFile::programMemory(),
                        int64_t(from));
@@ -175,7 +176,7 @@ Status ProgramMemory::settle(uintptr_t begin, uintptr_t end) {
   const auto last = int64_t(std::min<uintptr_t>(end, INT64_MAX));
   Writes.finishTo(memory.deviceId(), memory.inode(), int64_t(begin), last);
   DRAGON_TRY(bringToHost(begin, end));
-  Pinned.drop(begin, end);
+  Pinned.forget(begin, end);
   DRAGON_TRY(Announced.detach(memory, int64_t(begin), last, nullptr, 0));
   Mapped.erase(HalfOpen<uintptr_t>(begin, end));
   noteBounds();

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <unistd.h>
-#include <vector>
 
 namespace dragon {
 
@@ -37,17 +36,36 @@ bool ProgramPins::holds(uintptr_t begin, uintptr_t end) const {
   return true;
 }
 
-void ProgramPins::add(std::span<const AddressRange> ranges) {
+void ProgramPins::noteBounds() {
+  Low = Pinned.empty() ? UINTPTR_MAX : Pinned.begin()->first;
+  High = Pinned.empty() ? 0 : std::prev(Pinned.end())->second;
+}
+
+void ProgramPins::allow(uintptr_t begin, uintptr_t end) {
+  Allowed.add(HalfOpen<uintptr_t>(begin, end));
+}
+
+void ProgramPins::forget(uintptr_t begin, uintptr_t end) {
+  Allowed.erase(HalfOpen<uintptr_t>(begin, end));
+  drop(begin, end);
+}
+
+/// Pieces of whole pages, all of which are allowed, that are not pinned yet.
+std::vector<AddressRange>
+ProgramPins::missing(std::span<const AddressRange> ranges) const {
   const uintptr_t page = pageBytes();
   std::vector<AddressRange> pieces;
-  uintptr_t behind = 0; // of the pieces
   std::vector<AddressRange> sorted(ranges.begin(), ranges.end());
   std::ranges::sort(sorted, {}, &AddressRange::begin);
+  uintptr_t behind = 0; // of the pieces
   for (const AddressRange &range : sorted) {
+    const uintptr_t first = range.begin / page * page;
     const uintptr_t end = (range.end + page - 1) / page * page;
-    uintptr_t at = std::max(range.begin / page * page, behind);
-    while (at < end) {
-      auto next = Pinned.upper_bound(at);
+    const auto allowed = Allowed.find(HalfOpen<uintptr_t>(first, first + 1));
+    if (allowed == Allowed.end() || allowed->upper() < end)
+      continue;
+    for (uintptr_t at = std::max(first, behind); at < end;) {
+      const auto next = Pinned.upper_bound(at);
       if (next != Pinned.begin() && std::prev(next)->second > at) {
         at = std::prev(next)->second;
         continue;
@@ -59,6 +77,11 @@ void ProgramPins::add(std::span<const AddressRange> ranges) {
       behind = at = stop;
     }
   }
+  return pieces;
+}
+
+void ProgramPins::add(std::span<const AddressRange> ranges) {
+  const std::vector<AddressRange> pieces = missing(ranges);
   if (pieces.empty())
     return;
   TraceZone zone("pin the program's memory");
@@ -78,9 +101,12 @@ void ProgramPins::add(std::span<const AddressRange> ranges) {
       Pinned.emplace(pieces[i].begin, pieces[i].end);
       zone.add(pieces[i].end - pieces[i].begin);
     }
+  noteBounds();
 }
 
 void ProgramPins::drop(uintptr_t begin, uintptr_t end) {
+  if (!mayHold(begin, end))
+    return;
   auto it = Pinned.upper_bound(begin);
   if (it != Pinned.begin() && std::prev(it)->second > begin)
     --it;
@@ -89,6 +115,7 @@ void ProgramPins::drop(uintptr_t begin, uintptr_t end) {
       log(LogLevel::Debug, "{}", status.message());
     it = Pinned.erase(it);
   }
+  noteBounds();
 }
 
 } // namespace dragon

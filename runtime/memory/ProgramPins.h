@@ -9,20 +9,28 @@
 // (files/ProgramMemory.h) need not come to host memory of ours for a kernel
 // that reads them over the link: their pages are pinned where they are, at 20
 // to 50 GB/s, which is three times as fast as to make pinned memory and to copy
-// them there. They stay pinned until the program says that it changes or frees
-// them (drop).
+// them there. They stay so for the next launches.
+//
+// To others the memory must be what it was. The driver tells pinned memory from
+// pageable, copies that are a part of each fail, and the device may not write
+// to these pages. So only pages are pinned that have nothing else in them, and
+// no longer than until the program copies from or to that memory, asks what it
+// is, changes it or frees it.
 //
 // Source: cudaHostRegister, cudaHostRegisterReadOnly in the CUDA Runtime API.
-// Threads: under the runtime's lock.
+// Threads: under the runtime's lock, but mayHold().
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_MEMORY_PROGRAMPINS_H
 #define DRAGON_RUNTIME_MEMORY_PROGRAMPINS_H
 
+#include "runtime/base/Intervals.h"
 #include "runtime/memory/Context.h"
 
+#include <atomic>
 #include <map>
 #include <span>
+#include <vector>
 
 namespace dragon {
 
@@ -30,17 +38,33 @@ class ProgramPins {
 public:
   explicit ProgramPins(Context &context) : Ctx(context) {}
 
-  /// As much of the ranges as the device takes: see holds().
+  /// Contents of buffers are in [begin, end).
+  void allow(uintptr_t begin, uintptr_t end);
+  /// They are not any more.
+  void forget(uintptr_t begin, uintptr_t end);
+
+  /// Pins what it may of the ranges, and what the device takes: see holds().
   void add(std::span<const AddressRange> ranges);
   /// All of [begin, end) is pinned.
   bool holds(uintptr_t begin, uintptr_t end) const;
-  /// Nothing of [begin, end) is pinned any more, once what is queued has ended.
-  /// Some of what lies beside it is not either.
+  /// Something of it may be.
+  bool mayHold(uintptr_t begin, uintptr_t end) const {
+    return begin < High.load(std::memory_order_acquire) &&
+           end > Low.load(std::memory_order_acquire);
+  }
+  /// Nothing of [begin, end) is pinned any more; what is queued that reads it
+  /// has ended. Some of what lies beside it is not either.
   void drop(uintptr_t begin, uintptr_t end);
 
 private:
+  std::vector<AddressRange> missing(std::span<const AddressRange> ranges) const;
+  void noteBounds();
+
   Context &Ctx;
-  std::map<uintptr_t, uintptr_t> Pinned; ///< begin: end, of whole pages
+  IntervalSet<uintptr_t> Allowed;
+  std::map<uintptr_t, uintptr_t> Pinned;   ///< begin: end, of whole pages
+  std::atomic<uintptr_t> Low{UINTPTR_MAX}; ///< of Pinned
+  std::atomic<uintptr_t> High{0};
 };
 
 } // namespace dragon

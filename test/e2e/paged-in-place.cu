@@ -2,7 +2,7 @@
 // program does with that memory meanwhile or afterwards, kernels see the bytes of the call.
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
 // RUN: %build %s -o program
-// RUN: for case in again changed byThread freed unmapped twoSources; do \
+// RUN: for case in again changed byThread freed unmapped twoSources isAsBefore; do \
 // RUN:   %plain ./program $case && \
 // RUN:   %strict DRAGON_DEVICE_MEMORY=8M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always ./program $case && \
 // RUN:   %strict DRAGON_DEVICE_MEMORY=8M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always DRAGON_PROTECT=0 ./program $case \
@@ -177,10 +177,42 @@ static void twoSources() {
   release(second);
 }
 
+/// To the program it is pageable memory, of which any part can be copied, and to which results can come.
+static void isAsBefore() {
+  Gather g;
+  uint32_t *h = filled(11);
+  g.copyIn(h);
+  REQUIRE(g.run(11));
+  cudaPointerAttributes known;
+  CHECK(cudaPointerGetAttributes(&known, h + N / 2));
+  REQUIRE(known.type == cudaMemoryTypeUnregistered);
+  REQUIRE(g.run(11));
+  uint32_t *other;
+  CHECK(cudaMalloc(&other, Bytes));
+  for (size_t from :
+       {size_t(0), size_t(1000), size_t(N / 2 - 5000), size_t(N - 9000)}) {
+    CHECK(cudaMemcpy(other + from, h + from, 9000 * sizeof(uint32_t),
+                     cudaMemcpyHostToDevice));
+    REQUIRE(g.run(11));
+    std::vector<uint32_t> back(9000);
+    CHECK(cudaMemcpy(back.data(), other + from, 9000 * sizeof(uint32_t),
+                     cudaMemcpyDeviceToHost));
+    REQUIRE(memcmp(back.data(), h + from, 9000 * sizeof(uint32_t)) == 0);
+  }
+  CHECK(cudaMemcpy(h + N / 4, other, 9000 * sizeof(uint32_t),
+                   cudaMemcpyDeviceToHost));
+  REQUIRE(memcmp(h + N / 4, h, 9000 * sizeof(uint32_t)) == 0);
+  REQUIRE(g.run(11));
+  CHECK(cudaFree(other));
+  release(h);
+}
+
 int main(int, char **argv) {
   const std::map<std::string, void (*)()> cases = {
-      {"again", again}, {"changed", changed},   {"byThread", byThread},
-      {"freed", freed}, {"unmapped", unmapped}, {"twoSources", twoSources}};
+      {"again", again},          {"changed", changed},
+      {"byThread", byThread},    {"freed", freed},
+      {"unmapped", unmapped},    {"twoSources", twoSources},
+      {"isAsBefore", isAsBefore}};
   cases.at(argv[1])();
   return 0;
 }

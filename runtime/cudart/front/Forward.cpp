@@ -76,6 +76,15 @@ void forgetNvidiaError() {
     forget();
 }
 
+void unpinFor(const char *name) {
+  const std::string_view call = name;
+  if (!call.starts_with("cudaMemcpy") && !call.starts_with("cudaGraph") &&
+      !call.starts_with("cudaHost"))
+    return;
+  if (Front *front = Front::existing())
+    front->runtime.files().unpinProgramMemory(nullptr, SIZE_MAX);
+}
+
 Result keepAllResident(Front &front) {
   if (!front.gpu)
     return cudaSuccess;

@@ -21,6 +21,10 @@ namespace dragon {
 /// printed, if the library or the function is missing.
 void *nvidiaFunction(const char *name);
 
+/// Before a call of that name: what it is told of the host's memory is the
+/// program's, and none of it may be pinned by us.
+void unpinFor(const char *name);
+
 /// NVIDIA's runtime remembers the last error of a thread. Other code of the
 /// process (PyTorch) would take ours, which our caller is told, for its own.
 void forgetNvidiaError();
@@ -31,6 +35,7 @@ cudaError_t nvidia(const char *name, Args... args) {
   auto function = reinterpret_cast<Function>(nvidiaFunction(name));
   if (!function)
     return cudaErrorSharedObjectInitFailed;
+  unpinFor(name);
   const cudaError_t error = function(args...);
   if (error != cudaSuccess)
     forgetNvidiaError();

@@ -97,6 +97,7 @@ void PinnedMemory::freeAll() {
 bool isPageable(Front &front, const void *memory) {
   if (!front.gpu)
     return !pinnedMemory().find(reinterpret_cast<uintptr_t>(memory));
+  front.runtime.files().unpinProgramMemory(memory, 1);
   cudaPointerAttributes known{};
   return DRAGON_NVIDIA(cudaPointerGetAttributes, &known, memory) ==
              cudaSuccess &&
@@ -402,6 +403,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes,
       answer.devicePointer = writable;
       answer.hostPointer = buffer->hostAccessible ? writable : nullptr;
     } else if (front.gpu) {
+      front.runtime.files().unpinProgramMemory(pointer, 1);
       return DRAGON_NVIDIA(cudaPointerGetAttributes, attributes, pointer);
     } else if (pinnedMemory().find(address)) {
       answer.type = cudaMemoryTypeHost;
