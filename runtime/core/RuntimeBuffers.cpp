@@ -183,8 +183,9 @@ RuntimeBuffers::transferInCore(uintptr_t buffer, size_t bytes, CopyKind kind,
     Chunk *chunk = inCore(buffer, bytes, !read);
     if (!chunk || State.Space.Allocations.find(other))
       return std::nullopt;
-    if (Status noted = noteInCore(*chunk, buffer, bytes, read); !noted.ok())
-      return noted;
+    if (!read)
+      if (Status noted = noteInCore(*chunk, buffer, bytes, read); !noted.ok())
+        return noted;
     number = chunk->buffer->number;
     ++chunk->holds.calls;
     State.Ctx.ledger.moved(read ? Direction::DeviceToHost

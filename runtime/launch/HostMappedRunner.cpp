@@ -302,9 +302,10 @@ StatusOr<bool> HostMappedRunner::runFetching(const ResolvedLaunch &launch,
     for (const ChunkUse *use : toSlabs)
       onHost.push_back(
           {use, reinterpret_cast<uintptr_t>(use->chunk->host.hostView)});
-    DRAGON_ASSIGN(const bool done, runPaged(launch, whole, places, onHost));
-    if (done && memory)
-      DRAGON_TRY(Pages.wait());
+    StatusOr<bool> done = runPaged(launch, whole, places, onHost);
+    if (memory)
+      if (Status ended = Pages.wait(); done.ok() && !ended.ok())
+        return ended;
     return done;
   }
 }

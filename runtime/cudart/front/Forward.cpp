@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <mutex>
 #include <shared_mutex>
+#include <string_view>
 #include <unordered_map>
 
 // RTLD_DEEPBIND and the sanitizers' own interposition exclude each other.
