@@ -324,6 +324,57 @@ double askedForResult() {
   return time;
 }
 
+/// A fill of another buffer in front of each launch, as networks clear their
+/// gradients.
+double cleared() {
+  int *data = zeros(), *other = zeros();
+  const double time = best([&] {
+    for (int i = 0; i < launches; ++i) {
+      CHECK(cudaMemsetAsync(other, 0, Bytes));
+      increment<<<Grid, Block>>>(data);
+    }
+  });
+  expect(data, launches);
+  expect(other, 0);
+  CHECK(cudaFree(data));
+  CHECK(cudaFree(other));
+  return time;
+}
+
+/// 4 KiB of input for each launch.
+double givenInput() {
+  int *data = zeros(), *input = zeros();
+  const std::vector<int> ones(Words, 1);
+  const int count = std::max(1, launches / 4);
+  const double time = best(
+      [&] {
+        for (int i = 0; i < count; ++i) {
+          CHECK(cudaMemcpy(input, ones.data(), Bytes, cudaMemcpyHostToDevice));
+          add4<<<Grid, Block>>>(data, input, input, input);
+        }
+      },
+      count);
+  expect(data, 4 * count);
+  CHECK(cudaFree(data));
+  CHECK(cudaFree(input));
+  return time;
+}
+
+/// And a copy from one buffer to another.
+double copiedOver() {
+  int *data = zeros(), *before = zeros();
+  const double time = best([&] {
+    for (int i = 0; i < launches; ++i) {
+      CHECK(cudaMemcpyAsync(before, data, Bytes, cudaMemcpyDeviceToDevice));
+      increment<<<Grid, Block>>>(data);
+    }
+  });
+  expect(data, launches);
+  CHECK(cudaFree(data));
+  CHECK(cudaFree(before));
+  return time;
+}
+
 /// 20 launches in a graph.
 double graph() {
   Streams streams(1);
@@ -370,6 +421,9 @@ const Shape Shapes[] = {{"one pointer", onePointer},
                         {"event and wait", events},
                         {"waited for", waitedFor},
                         {"result asked for", askedForResult},
+                        {"beside a fill", cleared},
+                        {"given 4 KiB each", givenInput},
+                        {"beside a copy", copiedOver},
                         {"in a graph of 20", graph}};
 
 } // namespace
