@@ -172,19 +172,23 @@ Status RuntimeBuffers::noteInCore(Chunk &chunk, uintptr_t address, size_t bytes,
   return State.Data.wroteDevice(chunk, chunk.partOf(address, address + bytes));
 }
 
-std::optional<Status>
-RuntimeBuffers::transferInCore(uintptr_t buffer, size_t bytes, CopyKind kind,
-                               void *to, const void *from, Queue queue) {
+std::optional<Status> RuntimeBuffers::transferInCore(void *to, const void *from,
+                                                     size_t bytes,
+                                                     CopyKind kind,
+                                                     Queue queue) {
   const bool read = kind == CopyKind::DeviceToHost;
-  const uintptr_t other = reinterpret_cast<uintptr_t>(read ? to : from);
+  auto buffer = reinterpret_cast<uintptr_t>(to);
+  auto other = reinterpret_cast<uintptr_t>(from);
+  if (read)
+    std::swap(buffer, other);
   uint64_t number = 0;
   {
     RuntimeImpl::StateGuard guard(State);
     Chunk *chunk = inCore(buffer, bytes, !read);
     if (!chunk || State.Space.Allocations.find(other))
       return std::nullopt;
-    if (!read)
-      if (Status noted = noteInCore(*chunk, buffer, bytes, read); !noted.ok())
+    if (!read) // that has ended when this returns
+      if (Status noted = noteInCore(*chunk, buffer, bytes, false); !noted.ok())
         return noted;
     number = chunk->buffer->number;
     ++chunk->holds.calls;
@@ -198,20 +202,6 @@ RuntimeBuffers::transferInCore(uintptr_t buffer, size_t bytes, CopyKind kind,
   if (found && found->buffer->number == number) // not freed meanwhile
     --found->buffer->chunkAt(buffer).holds.calls;
   return status;
-}
-
-std::optional<Status> RuntimeBuffers::downloadInCore(void *to, uintptr_t from,
-                                                     size_t bytes,
-                                                     Queue queue) {
-  return transferInCore(from, bytes, CopyKind::DeviceToHost, to,
-                        reinterpret_cast<const void *>(from), queue);
-}
-
-std::optional<Status> RuntimeBuffers::uploadInCore(uintptr_t to,
-                                                   const void *from,
-                                                   size_t bytes, Queue queue) {
-  return transferInCore(to, bytes, CopyKind::HostToDevice,
-                        reinterpret_cast<void *>(to), from, queue);
 }
 
 std::optional<Status> RuntimeBuffers::copyInCore(uintptr_t to, uintptr_t from,
@@ -256,19 +246,13 @@ Status RuntimeBuffers::copy(void *to, const void *from, size_t bytes,
   uintptr_t toAddress = reinterpret_cast<uintptr_t>(to);
   uintptr_t fromAddress = reinterpret_cast<uintptr_t>(from);
   State.tellListener(toAddress, toAddress + bytes);
-  for (uintptr_t side : {toAddress, fromAddress})
-    if (State.Pinned.mayHold(side, side + bytes)) {
-      RuntimeImpl::Guard guard(State);
-      State.Pinned.drop(side, side + bytes);
-    }
-  if (!async && bytes <= MostInCoreBytes) {
-    if (std::optional<Status> done =
-            downloadInCore(to, fromAddress, bytes, queue))
-      return std::move(*done);
-    if (std::optional<Status> done =
-            uploadInCore(toAddress, from, bytes, queue))
-      return std::move(*done);
-  }
+  State.unpin(toAddress, toAddress + bytes);
+  State.unpin(fromAddress, fromAddress + bytes);
+  if (!async && bytes <= MostInCoreBytes)
+    for (CopyKind kind : {CopyKind::DeviceToHost, CopyKind::HostToDevice})
+      if (std::optional<Status> done =
+              transferInCore(to, from, bytes, kind, queue))
+        return std::move(*done);
   if (std::optional<Status> done =
           copyInCore(toAddress, fromAddress, bytes, queue))
     return std::move(*done);

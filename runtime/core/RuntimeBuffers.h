@@ -110,13 +110,8 @@ private:
   Status noteInCore(Chunk &chunk, uintptr_t address, size_t bytes, bool read);
   /// A short copy from or to host memory that is the driver's alone: other
   /// threads need not wait for it. None: it is no such copy.
-  std::optional<Status> downloadInCore(void *to, uintptr_t from, size_t bytes,
-                                       Queue queue);
-  std::optional<Status> uploadInCore(uintptr_t to, const void *from,
-                                     size_t bytes, Queue queue);
-  std::optional<Status> transferInCore(uintptr_t buffer, size_t bytes,
-                                       CopyKind kind, void *to,
-                                       const void *from, Queue queue);
+  std::optional<Status> transferInCore(void *to, const void *from, size_t bytes,
+                                       CopyKind kind, Queue queue);
   std::optional<Status> copyInCore(uintptr_t to, uintptr_t from, size_t bytes,
                                    Queue queue);
   std::optional<Status> fillInCore(uintptr_t to, uint32_t value, unsigned width,

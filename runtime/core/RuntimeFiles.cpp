@@ -111,10 +111,7 @@ Status RuntimeFiles::releaseProgramMemory(const void *memory, size_t bytes) {
 void RuntimeFiles::unpinProgramMemory(const void *memory, size_t bytes) {
   const auto begin = reinterpret_cast<uintptr_t>(memory);
   const uintptr_t end = begin + std::min(bytes, UINTPTR_MAX - begin);
-  if (!State.Pinned.mayHold(begin, end))
-    return;
-  RuntimeImpl::Guard guard(State);
-  State.Pinned.drop(begin, end);
+  State.unpin(begin, end);
 }
 
 bool RuntimeFiles::keepProgramMemory(void *memory, size_t bytes,

@@ -169,6 +169,13 @@ Status RuntimeImpl::ready() {
   return Program.settleSaved();
 }
 
+void RuntimeImpl::unpin(uintptr_t begin, uintptr_t end) {
+  if (!Pinned.mayHold(begin, end))
+    return;
+  Guard guard(*this);
+  Pinned.drop(begin, end);
+}
+
 StatusOr<Allocation *> RuntimeImpl::allocationAt(uintptr_t base,
                                                  const char *call) {
   Allocation *found = Space.Allocations.find(base);

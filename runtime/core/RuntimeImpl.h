@@ -75,6 +75,8 @@ struct RuntimeImpl {
   /// The allocation that begins there. An error names the call.
   StatusOr<Allocation *> allocationAt(uintptr_t base, const char *call);
   Status free(uintptr_t base, QueueOrder order = std::nullopt);
+  /// None of the program's memory there is pinned any more.
+  void unpin(uintptr_t begin, uintptr_t end);
   Status quiesce();
   Status shutdown();
   /// `locked`: with the lock; what is behind it is left out otherwise.
