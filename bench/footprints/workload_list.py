@@ -77,6 +77,7 @@ PROGRAMS = [
     test("addresses-as-numbers"),
     test("architecture"),
     test("batches", "in.bin out.bin", file=40 * M),
+    test("before-main"),
     test("check-device-variables"),
     test("check-managed-in-host-memory"),
     test("children", "system copied in.bin out.bin", "fork-open read in.bin out.bin", file=8 * M),

@@ -7,6 +7,8 @@
 
 #include "passes/rewrite/LinkedUnit.h"
 
+#include "passes/rewrite/ModuleEmbedding.h"
+
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/Module.h"
@@ -16,32 +18,6 @@ using namespace llvm;
 
 namespace dragon {
 
-/// One after that of ModuleEmbedding, which tells of the fat binary.
-static constexpr unsigned ConstructorPriority = 101;
-
-static void registerEarly(Module &M) {
-  GlobalVariable *List = M.getGlobalVariable("llvm.global_ctors");
-  auto *Rows = List && List->hasInitializer()
-                   ? dyn_cast<ConstantArray>(List->getInitializer())
-                   : nullptr;
-  if (!Rows)
-    return;
-  SmallVector<Constant *, 4> Changed;
-  for (const Use &Row : Rows->operands()) {
-    auto *Fields = cast<ConstantStruct>(Row);
-    if (Fields->getOperand(1)->getName() != "__cuda_module_ctor") {
-      Changed.push_back(Fields);
-      continue;
-    }
-    Constant *Priority =
-        ConstantInt::get(Fields->getOperand(0)->getType(), ConstructorPriority);
-    Changed.push_back(
-        ConstantStruct::get(Fields->getType(), {Priority, Fields->getOperand(1),
-                                                Fields->getOperand(2)}));
-  }
-  List->setInitializer(ConstantArray::get(Rows->getType(), Changed));
-}
-
 void nameLinkedUnit(Module &M, StringRef ModuleId) {
   constexpr StringLiteral Register = "__cudaRegisterLinkedBinary_";
   for (Function &F : M)
@@ -49,7 +25,7 @@ void nameLinkedUnit(Module &M, StringRef ModuleId) {
       F.setName(Register + ModuleId);
       break;
     }
-  registerEarly(M);
+  registerBeforeConstructors(M);
   for (GlobalAlias &Alias : make_early_inc_range(M.aliases()))
     if (Alias.getName().starts_with("__fatbinwrap_")) {
       Alias.replaceAllUsesWith(Alias.getAliasee());

@@ -23,6 +23,7 @@ namespace {
 // Clang's constructors have 65535. A smaller number runs earlier; up to 100 is
 // reserved for the implementation.
 constexpr int ConstructorPriority = 100;
+constexpr int RegistrationPriority = 101;
 
 GlobalVariable *constantBytes(Module &M, Constant *Value, const Twine &Name) {
   auto *Global = new GlobalVariable(M, Value->getType(), /*isConstant=*/true,
@@ -42,6 +43,26 @@ EmbeddingOptions EmbeddingOptions::given(const Module &M, StringRef Summary) {
   Result.Cpu = options::cpu();
   Result.Relocatable = options::relocatable();
   return Result;
+}
+
+void registerBeforeConstructors(Module &M) {
+  GlobalVariable *List = M.getGlobalVariable("llvm.global_ctors");
+  auto *Rows = List && List->hasInitializer()
+                   ? dyn_cast<ConstantArray>(List->getInitializer())
+                   : nullptr;
+  if (!Rows)
+    return;
+  SmallVector<Constant *, 4> Changed;
+  for (const Use &Row : Rows->operands()) {
+    auto *Fields = cast<ConstantStruct>(Row);
+    if (Fields->getOperand(1)->getName() == "__cuda_module_ctor")
+      Fields = cast<ConstantStruct>(ConstantStruct::get(
+          Fields->getType(), {ConstantInt::get(Type::getInt32Ty(M.getContext()),
+                                               RegistrationPriority),
+                              Fields->getOperand(1), Fields->getOperand(2)}));
+    Changed.push_back(Fields);
+  }
+  List->setInitializer(ConstantArray::get(Rows->getType(), Changed));
 }
 
 bool embedModule(Module &M, const EmbeddingOptions &Options) {
@@ -109,6 +130,7 @@ bool embedModule(Module &M, const EmbeddingOptions &Options) {
   Builder.CreateCall(Register, {Descriptor});
   Builder.CreateRetVoid();
   appendToGlobalCtors(M, Constructor, ConstructorPriority);
+  registerBeforeConstructors(M);
   return true;
 }
 

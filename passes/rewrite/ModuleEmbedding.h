@@ -39,6 +39,11 @@ struct EmbeddingOptions {
 /// does.
 bool embedModule(llvm::Module &M, const EmbeddingOptions &Options);
 
+/// Clang registers kernels and variables behind the unit's own constructors.
+/// These may launch kernels (a global Thrust vector does), and with nvcc they
+/// can: there registration comes first.
+void registerBeforeConstructors(llvm::Module &M);
+
 } // namespace dragon
 
 #endif // DRAGON_PASSES_REWRITE_MODULEEMBEDDING_H

@@ -7,6 +7,7 @@
 
 #include "dragon/dragon.h"
 
+#include "runtime/base/PerThread.h"
 #include "runtime/cudart/api/ApiCalls.h"
 #include "runtime/cudart/front/ProcessState.h"
 #include "runtime/cudart/staging/Staging.h"
@@ -18,8 +19,7 @@
 using namespace dragon;
 
 std::string &dragon::lastApiMessage() {
-  thread_local std::string message;
-  return message;
+  return PerThread<std::string, struct LastApiMessage>::get();
 }
 
 /// The codes of dragon.h say more than CUDA's; where only CUDA's is known, the

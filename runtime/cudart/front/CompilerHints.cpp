@@ -7,18 +7,23 @@
 
 #include "runtime/cudart/front/CompilerHints.h"
 
+#include "runtime/base/PerThread.h"
+
 #include <utility>
 
 namespace dragon {
 
 namespace {
 thread_local const dragon_reason *reason = nullptr;
-thread_local LaunchHints nextLaunch;
+using NextLaunch = PerThread<LaunchHints, struct NextLaunchTag>;
 } // namespace
 
-LaunchHints &nextLaunchHints() { return nextLaunch; }
+LaunchHints &nextLaunchHints() { return NextLaunch::get(); }
 
-LaunchHints takeLaunchHints() { return std::exchange(nextLaunch, {}); }
+LaunchHints takeLaunchHints() {
+  LaunchHints *hints = NextLaunch::find();
+  return hints ? std::exchange(*hints, {}) : LaunchHints();
+}
 
 void setReason(const dragon_reason *why) { reason = why; }
 

@@ -97,10 +97,13 @@ Module *ModuleRegistry::addFatBinary(const void *wrapper) {
   std::unique_lock<std::shared_mutex> guard(Lock);
   for (Module &module : Modules)
     if (!module.unregistered && module.wrapper == wrapper &&
-        module.kernels.empty() && module.variables.empty())
+        module.kernels.empty() && module.variables.empty()) {
+      module.registered = true;
       return &module;
+    }
   Module &module = Modules.emplace_back();
   module.wrapper = wrapper;
+  module.registered = true;
   return &module;
 }
 

@@ -90,6 +90,7 @@ struct Module {
   std::deque<Variable> variables;
   InitialValues initial;         ///< on the host processor
   void **nvidiaHandle = nullptr; ///< once given to libcudart
+  bool registered = false;       ///< the program named its kernels
   bool unregistered = false;
 };
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/base/PerThread.h"
 #include "runtime/cudart/front/Forward.h"
 #include "runtime/cudart/modules/Module.h"
 #include "runtime/cudart/modules/ModuleAbi.h"
@@ -23,7 +24,11 @@ struct CallConfiguration {
   size_t shared;
   cudaStream_t stream;
 };
-thread_local std::vector<CallConfiguration> configurations;
+
+/// Those of the calling thread that were pushed and not popped yet.
+std::vector<CallConfiguration> &callConfigurations() {
+  return PerThread<std::vector<CallConfiguration>, CallConfiguration>::get();
+}
 
 } // namespace
 
@@ -94,12 +99,13 @@ char __cudaInitModule(void **) {
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
                                      cudaStream_t stream) {
-  configurations.push_back({grid, block, shared, stream});
+  callConfigurations().push_back({grid, block, shared, stream});
   return 0;
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared,
                                        void *stream) {
+  std::vector<CallConfiguration> &configurations = callConfigurations();
   if (configurations.empty())
     return leave(cudaErrorMissingConfiguration);
   const CallConfiguration &top = configurations.back();

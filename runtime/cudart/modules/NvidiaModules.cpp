@@ -170,7 +170,8 @@ Result ModuleRegistry::initialiseNvidia() {
   {
     std::shared_lock<std::shared_mutex> guard(Lock);
     for (Module &module : Modules) {
-      if (!module.wrapper || module.unregistered)
+      // Before its kernels are known it would be given without them.
+      if (!module.wrapper || !module.registered || module.unregistered)
         continue;
       if (!module.nvidiaHandle)
         unknown.push_back(&module);

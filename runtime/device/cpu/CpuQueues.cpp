@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/base/PerThread.h"
 #include "runtime/device/cpu/CpuDevice.h"
 
 #include <ctime>
@@ -48,9 +49,10 @@ CpuDevice::findQueue(const char *call, Queue queue) {
   if (handle == 0 || handle == LegacyHandle)
     return LegacyQueue;
   if (queue == PerThreadQueue) {
-    thread_local std::shared_ptr<QueueState> perThread =
-        std::make_shared<QueueState>();
-    return perThread;
+    auto &own = PerThread<std::shared_ptr<QueueState>, CpuDevice>::get();
+    if (!own)
+      own = std::make_shared<QueueState>();
+    return own;
   }
   std::lock_guard<std::mutex> guard(Lock);
   auto it = Queues.find(queue);
