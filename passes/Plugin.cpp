@@ -9,6 +9,7 @@
 #include "passes/Options.h"
 #include "passes/Pipeline.h"
 #include "passes/access/KernelAccessAnalysis.h"
+#include "passes/codegen/BoundedLoads.h"
 #include "passes/codegen/CostlySelects.h"
 #include "passes/codegen/DeviceUnrolling.h"
 #include "passes/codegen/InvariantLoads.h"
@@ -88,6 +89,7 @@ static void registerCallbacks(PassBuilder &Builder) {
     if (Level.getSpeedupLevel() < 2)
       return;
     Manager.addPass(dragon::SmallSwitchesPass());
+    Manager.addPass(dragon::BoundedLoadsPass());
     if (dragon::options::unroll())
       Manager.addPass(
           dragon::DeviceUnrollingPass(dragon::options::approximateDivision()));
