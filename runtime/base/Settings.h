@@ -56,6 +56,7 @@ struct Settings {
   bool strict = false;                ///< DRAGON_STRICT (cpu device)
   bool poison = false;                ///< DRAGON_POISON (cpu device)
   bool quiet = false;                 ///< DRAGON_QUIET
+  bool startAhead = true;             ///< DRAGON_START_AHEAD
   Wavefront wavefront = Wavefront::Auto; ///< DRAGON_WAVEFRONT
   Paging paging = Paging::Auto;          ///< DRAGON_PAGING
   unsigned sliceQueues = 0;              ///< DRAGON_SLICE_QUEUES

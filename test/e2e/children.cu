@@ -3,6 +3,10 @@
 //
 // RUN: rm -rf %t.dir && mkdir -p %t.dir/swap && cd %t.dir
 // RUN: %build %s -o program && %bytes in.bin 8M children && ./program expect in.bin expect.bin
+// RUN: %build -c %s -o program.o && %host-build program.o -o linked && for mode in fork-open vfork clone spawn system; do \
+// RUN:   cp in.bin work.bin && %strict DRAGON_SWAP_DIR=swap ./linked $mode read work.bin out.bin && cmp out.bin expect.bin || \
+// RUN:     { echo "$mode, linked by another linker"; exit 1; }; \
+// RUN: done
 // RUN: for mode in fork-open fork-truncate fork-append fork-exec vfork clone spawn spawnp popen system results; do \
 // RUN:   for when in read copied; do \
 // RUN:     cp in.bin work.bin && %strict DRAGON_SWAP_DIR=swap ./program $mode $when work.bin out.bin && \

@@ -4,10 +4,10 @@
 // RUN: %build %s -o program
 // RUN: for case in again changed byThread freed unmapped twoSources isAsBefore; do \
 // RUN:   %plain ./program $case && \
-// RUN:   %strict DRAGON_DEVICE_MEMORY=8M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always ./program $case && \
-// RUN:   %strict DRAGON_DEVICE_MEMORY=8M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always DRAGON_PROTECT=0 ./program $case \
+// RUN:   %strict DRAGON_DEVICE_MEMORY=12M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always ./program $case && \
+// RUN:   %strict DRAGON_DEVICE_MEMORY=12M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always DRAGON_PROTECT=0 ./program $case \
 // RUN:   || { echo $case; exit 1; }; done
-// RUN: %strict DRAGON_DEVICE_MEMORY=8M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always DRAGON_LOG=debug DRAGON_STATS=stats.json ./program again 2> log
+// RUN: %strict DRAGON_DEVICE_MEMORY=12M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always DRAGON_LOG=debug DRAGON_STATS=stats.json ./program again 2> log
 // RUN: FileCheck %s --check-prefix=LOG < log
 // LOG-COUNT-2: 'gather' reads {{[1-9][0-9]*}} chunks in the program's memory
 // RUN: %ledger stats.json 'paged_launches >= 2' 'avoided_deferred_copies > 12*M'

@@ -31,7 +31,18 @@
 #ifndef DRAGON_RUNTIME_CUDART_LIBRARIES_FOREIGNCALLS_H
 #define DRAGON_RUNTIME_CUDART_LIBRARIES_FOREIGNCALLS_H
 
+#include <span>
+
 namespace dragon {
+
+/// A function of this library that stands in front of another's.
+struct LedCall {
+  const char *name;
+  void *ours;
+};
+/// Programs that another linker has linked call the other's, by the same
+/// tables: these lead to ours from the next look on. `calls` stays valid.
+void leadCallsTo(std::span<const LedCall> calls);
 
 /// Looks at the tables of what has been loaded since the last call. Cheap if
 /// that is nothing. Any thread may call it.

@@ -38,10 +38,6 @@ extern "C" {
 // Registration
 //===----------------------------------------------------------------------===//
 
-void __dragon_register_module(const dragon_module *module) {
-  modules().addUnit(module);
-}
-
 void **__cudaRegisterFatBinary(void *wrapper) {
   return reinterpret_cast<void **>(modules().addFatBinary(wrapper));
 }

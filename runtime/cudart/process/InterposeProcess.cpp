@@ -23,6 +23,7 @@
 
 #include "runtime/cudart/front/Front.h"
 #include "runtime/cudart/process/LibcCalls.h"
+#include "runtime/cudart/process/StartAhead.h"
 #include "runtime/cudart/staging/Staging.h"
 #include "runtime/device/ProgramSignals.h"
 
@@ -117,6 +118,8 @@ asm(R"(
         .type   vfork, @function
 vfork:
         .cfi_startproc
+        .hidden dragonVfork
+        .set    dragonVfork, vfork
         endbr64
         subq    $8, %rsp
         .cfi_adjust_cfa_offset 8
@@ -131,3 +134,21 @@ vfork:
         .cfi_endproc
         .size   vfork, .-vfork
 )");
+
+// By their own names they may be the C library's, if the program has loaded
+// this library itself.
+extern "C" {
+[[gnu::visibility("hidden"), gnu::alias("fork")]] pid_t dragonFork() noexcept;
+[[gnu::visibility("hidden"), gnu::alias("clone")]] int
+dragonClone(int (*body)(void *), void *stack, int flags, void *argument,
+            ...) noexcept;
+[[gnu::visibility("hidden")]] pid_t dragonVfork() noexcept;
+}
+
+std::span<const dragon::LedCall> dragon::processCalls() {
+  static const LedCall calls[] = {
+      {"fork", reinterpret_cast<void *>(dragonFork)},
+      {"vfork", reinterpret_cast<void *>(dragonVfork)},
+      {"clone", reinterpret_cast<void *>(dragonClone)}};
+  return calls;
+}

@@ -1,4 +1,4 @@
-//===- StartUp.cpp - what begins with the first call ----------------------===//
+//===- StartUp.cpp - what begins before main, and with the first call -----===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,13 +10,22 @@
 #include "runtime/cudart/modules/Module.h"
 #include "runtime/cudart/process/KilledRun.h"
 #include "runtime/cudart/process/Lifecycle.h"
+#include "runtime/cudart/process/StartAhead.h"
 #include "runtime/cudart/staging/Staging.h"
+
+using namespace dragon;
+
+extern "C" void __dragon_register_module(const dragon_module *module) {
+  modules().addUnit(module);
+  startAheadOf(module);
+}
 
 void dragon::startProcess(Front &front) {
   Runtime &runtime = front.runtime;
   staging().buffers.attach(runtime);
   armLifecycle();
   reportWhenKilled(runtime);
+  leadCallsTo(processCalls());
   watchForeignCalls();
   // NVIDIA's runtime loads what is registered when it starts. Left to the first
   // launch, that took 2 ms of it. What fails is told there.
