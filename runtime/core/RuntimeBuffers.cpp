@@ -174,8 +174,8 @@ Status RuntimeBuffers::noteInCore(Chunk &chunk, uintptr_t address, size_t bytes,
 
 std::optional<Status> RuntimeBuffers::transferInCore(void *to, const void *from,
                                                      size_t bytes,
-                                                     CopyKind kind,
-                                                     Queue queue) {
+                                                     CopyKind kind, Queue queue,
+                                                     bool quiet) {
   const bool read = kind == CopyKind::DeviceToHost;
   auto buffer = reinterpret_cast<uintptr_t>(to);
   auto other = reinterpret_cast<uintptr_t>(from);
@@ -184,6 +184,8 @@ std::optional<Status> RuntimeBuffers::transferInCore(void *to, const void *from,
   uint64_t number = 0;
   {
     RuntimeImpl::StateGuard guard(State);
+    if (quiet && State.listener())
+      return std::nullopt;
     Chunk *chunk = inCore(buffer, bytes, !read);
     if (!chunk || State.Space.Allocations.find(other))
       return std::nullopt;
@@ -225,8 +227,10 @@ std::optional<Status> RuntimeBuffers::copyInCore(uintptr_t to, uintptr_t from,
 
 std::optional<Status> RuntimeBuffers::fillInCore(uintptr_t to, uint32_t value,
                                                  unsigned width, size_t count,
-                                                 Queue queue) {
+                                                 Queue queue, bool quiet) {
   RuntimeImpl::StateGuard guard(State);
+  if (quiet && State.listener())
+    return std::nullopt;
   Chunk *chunk = inCore(to, count * width, /*written=*/true);
   if (!chunk)
     return std::nullopt;
@@ -235,6 +239,39 @@ std::optional<Status> RuntimeBuffers::fillInCore(uintptr_t to, uint32_t value,
     return noted;
   return State.Ctx.device->fill(reinterpret_cast<void *>(to), value, width,
                                 count, queue);
+}
+
+std::optional<Status> RuntimeBuffers::fillAtOnce(void *to, uint32_t value,
+                                                 unsigned width, size_t count,
+                                                 Queue queue) {
+  return fillInCore(reinterpret_cast<uintptr_t>(to), value, width, count, queue,
+                    /*quiet=*/true);
+}
+
+std::optional<Status> RuntimeBuffers::transferAtOnce(void *to, const void *from,
+                                                     size_t bytes,
+                                                     CopyKind kind,
+                                                     Queue queue) {
+  auto toAddress = reinterpret_cast<uintptr_t>(to);
+  auto fromAddress = reinterpret_cast<uintptr_t>(from);
+  if (bytes > MostInCoreBytes || HostRanges::any() ||
+      State.Pinned.mayHold(toAddress, toAddress + bytes) ||
+      State.Pinned.mayHold(fromAddress, fromAddress + bytes))
+    return std::nullopt;
+  return transferInCore(to, from, bytes, kind, queue, /*quiet=*/true);
+}
+
+std::optional<Status> RuntimeBuffers::discardAtOnce(uintptr_t address,
+                                                    size_t bytes) {
+  RuntimeImpl::StateGuard guard(State);
+  if (State.listener() || State.Waves.anyAtAll() || State.Ctx.watcher ||
+      !State.usable().ok())
+    return std::nullopt;
+  const Allocation *found = State.Space.Allocations.find(address);
+  if (!found || bytes > found->end() - address ||
+      !State.Discarded.atOnce(*found->buffer, address, address + bytes))
+    return std::nullopt;
+  return Status();
 }
 
 Status RuntimeBuffers::copy(void *to, const void *from, size_t bytes,
@@ -251,7 +288,7 @@ Status RuntimeBuffers::copy(void *to, const void *from, size_t bytes,
   if (!async && bytes <= MostInCoreBytes)
     for (CopyKind kind : {CopyKind::DeviceToHost, CopyKind::HostToDevice})
       if (std::optional<Status> done =
-              transferInCore(to, from, bytes, kind, queue))
+              transferInCore(to, from, bytes, kind, queue, /*quiet=*/false))
         return std::move(*done);
   if (std::optional<Status> done =
           copyInCore(toAddress, fromAddress, bytes, queue))
@@ -313,7 +350,7 @@ Status RuntimeBuffers::fill(void *to, uint32_t value, unsigned width,
     return {};
   State.tellListener(address, address + bytes);
   if (std::optional<Status> done =
-          fillInCore(address, value, width, count, queue))
+          fillInCore(address, value, width, count, queue, /*quiet=*/false))
     return std::move(*done);
   RuntimeImpl::Guard guard(State);
   DRAGON_TRY(State.ready());

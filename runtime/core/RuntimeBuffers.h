@@ -89,6 +89,15 @@ public:
   /// are given back as soon as queued work is done with them.
   Status discard(uintptr_t address, size_t bytes, Queue queue,
                  bool eager = false, const dragon_reason *why = nullptr);
+  // The same for what programs do between launches, where nothing has ever had
+  // to move and nobody is told: with one look at the lock. None if that is not
+  // so, or if the range is not within one buffer: then nothing has happened.
+  std::optional<Status> fillAtOnce(void *to, uint32_t value, unsigned width,
+                                   size_t count, Queue queue);
+  /// From or to host memory of which nothing is deferred.
+  std::optional<Status> transferAtOnce(void *to, const void *from, size_t bytes,
+                                       CopyKind kind, Queue queue);
+  std::optional<Status> discardAtOnce(uintptr_t address, size_t bytes);
   Status prefetch(uintptr_t address, size_t bytes, Queue queue);
   /// To host memory; only where a driver moves the buffer.
   Status prefetchToHost(uintptr_t address, size_t bytes, Queue queue);
@@ -109,13 +118,14 @@ private:
   /// Work in the queue will have written it, or `read` it.
   Status noteInCore(Chunk &chunk, uintptr_t address, size_t bytes, bool read);
   /// A short copy from or to host memory that is the driver's alone: other
-  /// threads need not wait for it. None: it is no such copy.
+  /// threads need not wait for it. None: it is no such copy, or it is `quiet`
+  /// and somebody has to be told.
   std::optional<Status> transferInCore(void *to, const void *from, size_t bytes,
-                                       CopyKind kind, Queue queue);
+                                       CopyKind kind, Queue queue, bool quiet);
   std::optional<Status> copyInCore(uintptr_t to, uintptr_t from, size_t bytes,
                                    Queue queue);
   std::optional<Status> fillInCore(uintptr_t to, uint32_t value, unsigned width,
-                                   size_t count, Queue queue);
+                                   size_t count, Queue queue, bool quiet);
 
   RuntimeImpl &State;
 };

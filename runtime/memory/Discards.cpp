@@ -36,6 +36,14 @@ void Discards::noteDead(Buffer &buffer, uintptr_t begin, uintptr_t end) {
   }
 }
 
+bool Discards::atOnce(Buffer &buffer, uintptr_t begin, uintptr_t end) {
+  if (buffer.kept || !canWait(buffer))
+    return false;
+  ++Ctx.clock;
+  noteDead(buffer, begin, end);
+  return true;
+}
+
 Status Discards::range(uintptr_t address, size_t bytes, Queue queue,
                        bool eager) {
   DRAGON_TRY(Space.rangeOf(address, bytes, "discard").takeStatus());

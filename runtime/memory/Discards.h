@@ -29,6 +29,9 @@ public:
 
   Status range(uintptr_t address, size_t bytes, Queue queue,
                bool eager = false);
+  /// The same with the lock's `state` part, where it can wait; else false, and
+  /// nothing has happened. The range is within the buffer.
+  bool atOnce(Buffer &buffer, uintptr_t begin, uintptr_t end);
   Status whole(Chunk &chunk, Queue queue);
   /// Nothing is gained now from a discard in the buffer, which has no need of
   /// more than the lock's `state` part then.

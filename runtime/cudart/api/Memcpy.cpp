@@ -29,6 +29,10 @@ Result copyChecked(Front &front, void *to, const void *from, size_t bytes,
       return captureWork(stream, linearCopy(to, from, bytes, kind));
     }
   }
+  if (!async)
+    if (std::optional<Result> done =
+            copyAtOnce(front, to, from, bytes, kind, stream))
+      return *done;
   DRAGON_CHECK(checkCopy(front, to, from, bytes, kind));
   if (const std::optional<Result> mapped = staging().copies.copyMapped(
           front, to, from, bytes, kind, stream, async))

@@ -69,6 +69,24 @@ Result copyBytes(Front &front, void *to, const void *from, size_t bytes,
       variable ? HostAccess::Variable : HostAccess::Copy);
 }
 
+std::optional<Result> copyAtOnce(Front &front, void *to, const void *from,
+                                 size_t bytes, cudaMemcpyKind kind,
+                                 cudaStream_t stream) {
+  if (bytes == 0 ||
+      (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToHost))
+    return std::nullopt;
+  if (Status status = waitForHostWork(front, stream); !status.ok())
+    return Result(std::move(status));
+  std::optional<Status> done = front.runtime.buffers().transferAtOnce(
+      to, from, bytes,
+      kind == cudaMemcpyHostToDevice ? CopyKind::HostToDevice
+                                     : CopyKind::DeviceToHost,
+      front.queue(stream));
+  if (!done)
+    return std::nullopt;
+  return Result(std::move(*done));
+}
+
 namespace {
 
 Result fillChecked(Front &front, void *to, int value, size_t bytes,
@@ -81,11 +99,14 @@ Result fillChecked(Front &front, void *to, int value, size_t bytes,
     return cudaSuccess;
   if (capturing() && !front.gpu && isCaptured(stream))
     return captureWork(stream, setOfBytes(to, bytes, value, bytes, 1));
+  waitForHostFunctions(front, stream);
+  if (std::optional<Status> done = front.runtime.buffers().fillAtOnce(
+          to, uint32_t(value) & 0xff, 1, bytes, front.queue(stream)))
+    return std::move(*done);
   auto address = reinterpret_cast<uintptr_t>(to);
   if (!to || !isDeviceAddress(front, address) ||
       !staysInBuffer(front, address, bytes))
     return cudaErrorInvalidValue;
-  waitForHostFunctions(front, stream);
   return front.runtime.buffers().fill(to, uint32_t(value) & 0xff, 1, bytes,
                                       front.queue(stream));
 }

@@ -15,6 +15,12 @@ namespace dragon {
 Result checkCopy(Front &front, const void *to, const void *from, size_t bytes,
                  cudaMemcpyKind kind);
 
+/// A short cudaMemcpy between host memory and what is on the device, which is
+/// as quick as the driver; none if it is not that.
+std::optional<Result> copyAtOnce(Front &front, void *to, const void *from,
+                                 size_t bytes, cudaMemcpyKind kind,
+                                 cudaStream_t stream);
+
 /// cudaMemcpy, or cudaMemcpyAsync. Both sides have been checked.
 Result copyBytes(Front &front, void *to, const void *from, size_t bytes,
                  cudaStream_t stream, bool async);

@@ -53,6 +53,12 @@ void onBuffer(const char *name, const void *pointer, size_t bytes,
 
 void discard(const void *pointer, size_t bytes, void *stream, bool eager) {
   const dragon_reason *why = takeReason();
+  if (Front *front = Front::existing();
+      front && !inForkedChild() && !refusedAtExit() &&
+      stickyError() == cudaSuccess && !staging().buffers.anyOfDevice())
+    if (const auto done = front->runtime.buffers().discardAtOnce(
+            reinterpret_cast<uintptr_t>(pointer), bytes))
+      return;
   onBuffer("discard", pointer, bytes,
            [&](Front &front, uintptr_t address, size_t part) {
              // Staging buffers that stand for the contents are dead, too: a

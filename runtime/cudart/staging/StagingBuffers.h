@@ -72,6 +72,8 @@ public:
   void hostTouches(const void *memory, size_t bytes, ObservedHostCode code);
 
   // -- The device
+  /// False: nothing here stands for contents of buffers.
+  bool anyOfDevice() const { return Contents.anyOfDevice(); }
   /// The compiler knows that nobody needs what is in the device range any more,
   /// and so nobody reads what stands for it here.
   void contentsEnd(uintptr_t begin, uintptr_t stop, const dragon_reason *why);
