@@ -51,6 +51,10 @@ struct KernelInfo {
   /// one.
   std::optional<KernelHandle> looped;
   uint32_t mostThreadsRestricted = 0;
+  /// Fills in the copies that launches in core have no need of: to look them up
+  /// takes longer than the first launch. Called by whoever may need one, each
+  /// time; null: they are there.
+  std::function<void()> findCopies = {};
 };
 
 /// One without code for a kernel that has none.

@@ -44,6 +44,7 @@ struct Kernel {
   int threadLimit = -1;
 
   std::atomic<bool> prepared{false};
+  std::atomic<bool> copiesFound{false}; ///< those of info.findCopies
   KernelHandle handle{};
   KernelInfo info{};
   std::atomic<int> maxDynamicShared{-1}; ///< cudaFuncSetAttribute; -1 = not set
@@ -110,6 +111,8 @@ public:
   Kernel *find(const void *stubOrHandle);
   /// Makes the kernel launchable: `kernel.info` is valid afterwards.
   Result prepare(Front &front, Kernel &kernel);
+  /// The copies for launches out of core, of a prepared kernel on a GPU.
+  static void findCopies(Kernel &kernel);
   /// A cudaKernel_t for the kernel.
   Result handleOf(Front &front, Kernel &kernel, void *&handle);
   Variable *findVariable(const void *shadow);

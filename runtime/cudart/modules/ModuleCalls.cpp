@@ -213,10 +213,12 @@ cudaError_t cudaFuncSetAttribute(const void *function,
   return withDevice([&](Front &front) -> Result {
     Kernel *kernel = modules().find(function);
     if (front.gpu) {
-      if (kernel)
+      if (kernel) {
         DRAGON_CHECK(modules().prepare(front, *kernel));
+        ModuleRegistry::findCopies(*kernel);
+      }
       // NVIDIA's side knows the slice clone as a kernel of its own.
-      if (kernel && kernel->handle.image.sliceCode)
+      if (kernel && kernel->info.handle.image.sliceCode)
         DRAGON_CHECK(DRAGON_NVIDIA(cudaFuncSetAttribute,
                                    static_cast<const void *>(&kernel->sliceKey),
                                    attribute, value));

@@ -58,9 +58,22 @@ Result ModuleRegistry::prepareGpu(Kernel &kernel) {
     DRAGON_CHECK(getFunction(&function, kernel.stub));
     kernel.handle.image.code = {function};
   }
-  // A clone that is not in the fat binary only costs the ability to slice.
+  kernel.copiesFound.store(false, std::memory_order_relaxed);
+  kernel.info.findCopies = [&kernel] { findCopies(kernel); };
+  return cudaSuccess;
+}
+
+/// One that is not in the fat binary only costs the ability to slice, to count
+/// or to fetch pages.
+void ModuleRegistry::findCopies(Kernel &kernel) {
+  if (kernel.copiesFound.load(std::memory_order_acquire))
+    return;
+  static std::mutex looking;
+  std::lock_guard<std::mutex> guard(looking);
+  if (kernel.copiesFound.load(std::memory_order_relaxed))
+    return;
   if (kernel.info.record && kernel.info.record->SliceName)
-    kernel.handle.image.sliceCode = codeOf(&kernel.sliceKey);
+    kernel.info.handle.image.sliceCode = codeOf(&kernel.sliceKey);
   if (countingNameOf(kernel))
     if (const KernelCode code = codeOf(&kernel.countingKey))
       kernel.info.counting =
@@ -81,7 +94,7 @@ Result ModuleRegistry::prepareGpu(Kernel &kernel) {
     if (const KernelCode code = codeOf(&kernel.loopKey))
       kernel.info.looped =
           KernelHandle{{kernel.name.c_str(), nullptr, {}, code}};
-  return cudaSuccess;
+  kernel.copiesFound.store(true, std::memory_order_release);
 }
 
 /// A copy that is not in the fat binary costs speed only.

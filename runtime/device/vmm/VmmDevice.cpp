@@ -49,12 +49,19 @@ static size_t withGap(size_t bytes, const DeviceCaps &caps) {
 
 StatusOr<uintptr_t> VmmDevice::reserveImpl(size_t bytes) {
   CudaContextScope scope(Cuda, Context);
-  CUdeviceptr va = 0;
+  CUdeviceptr va = 0, behindLast = 0;
   const size_t reserved = withGap(bytes, Caps);
-  DRAGON_TRY_IN(
-      Cuda.check(Cuda.MemAddressReserve(&va, reserved, Caps.granularity, 0, 0),
-                 "cuMemAddressReserve"),
-      "reserving {} bytes of addresses", reserved);
+  {
+    // The driver gives addresses at both ends of what there is. Tables of pages
+    // cover what lies between buffers (PageCache): this asks it to stay close.
+    std::shared_lock<std::shared_mutex> guard(Lock);
+    if (!Reserved.empty())
+      behindLast = withGap(Reserved.rbegin()->second, Caps);
+  }
+  DRAGON_TRY_IN(Cuda.check(Cuda.MemAddressReserve(
+                               &va, reserved, Caps.granularity, behindLast, 0),
+                           "cuMemAddressReserve"),
+                "reserving {} bytes of addresses", reserved);
   if (Status status = addFaultRange(va, va + bytes, *this); !status.ok()) {
     Cuda.MemAddressFree(va, reserved);
     return status;
