@@ -84,9 +84,13 @@ struct Count {
   template <typename Number>
   Status operator()(const Given &given, Number &field) const {
     const char *begin = given.value.data(), *end = begin + given.value.size();
-    auto [rest, error] = std::from_chars(begin, end, field);
-    if (error == std::errc() && rest == end && field >= least && field <= most)
+    uint64_t number = 0;
+    auto [rest, error] = std::from_chars(begin, end, number);
+    if (error == std::errc() && rest == end && number >= least &&
+        number <= most) {
+      field = Number(number);
       return {};
+    }
     return given.bad(of ? fmt::format("a number of {}", of)
                         : fmt::format("a number from {} to {}", least, most));
   }

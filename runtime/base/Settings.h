@@ -56,7 +56,10 @@ struct Settings {
   bool strict = false;                ///< DRAGON_STRICT (cpu device)
   bool poison = false;                ///< DRAGON_POISON (cpu device)
   bool quiet = false;                 ///< DRAGON_QUIET
-  bool startAhead = true;             ///< DRAGON_START_AHEAD
+  std::optional<uint64_t> share;      ///< DRAGON_SHARE: a weight; 0: none
+  std::string shareDir;               ///< DRAGON_SHARE_DIR
+  std::optional<uint64_t> shareMemory;   ///< DRAGON_SHARE_MEMORY, bytes
+  bool startAhead = true;                ///< DRAGON_START_AHEAD
   Wavefront wavefront = Wavefront::Auto; ///< DRAGON_WAVEFRONT
   Paging paging = Paging::Auto;          ///< DRAGON_PAGING
   unsigned sliceQueues = 0;              ///< DRAGON_SLICE_QUEUES

@@ -6,8 +6,33 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/RuntimeImpl.h"
+#include "runtime/trace/Log.h"
 
 namespace dragon {
+
+/// Null: the device is not shared with other programs, or not by agreement.
+static std::unique_ptr<DeviceShare> joinOthers(const Settings &settings,
+                                               const Device &device) {
+  const DeviceCaps &caps = device.caps();
+  // A simulated device is one program's, unless it is said to be shared.
+  const uint64_t weight =
+      settings.share.value_or(caps.deviceIsHostVisible ? 0 : 1);
+  if (!weight || caps.migrates || caps.identity.empty())
+    return nullptr;
+  DeviceShare::Terms terms;
+  terms.weight = weight;
+  terms.most = settings.deviceMemory;
+  terms.total = settings.shareMemory;
+  terms.free = caps.freeMemory;
+  terms.reserve = caps.deviceIsHostVisible ? 0 : deviceReserve(caps);
+  terms.freeIsShared = !caps.deviceIsHostVisible;
+  auto share = DeviceShare::join(settings.shareDir, caps.identity, terms);
+  if (share.ok())
+    return std::move(*share);
+  log(LogLevel::Info, "device memory is not divided with other programs: {}",
+      share.takeStatus().message());
+  return nullptr;
+}
 
 StatusOr<std::unique_ptr<Runtime>>
 Runtime::create(Settings settings, std::unique_ptr<Device> device) {
@@ -17,10 +42,14 @@ Runtime::create(Settings settings, std::unique_ptr<Device> device) {
 StatusOr<std::unique_ptr<Runtime>>
 Runtime::create(Settings settings, std::unique_ptr<Device> device,
                 std::unique_ptr<Observer> observer) {
-  DRAGON_ASSIGN(Budget budget,
-                chooseBudget(settings, device->caps(), availableHostMemory()));
-  auto impl = std::make_unique<Impl>(std::move(settings), std::move(device),
-                                     budget, std::move(observer));
+  std::unique_ptr<DeviceShare> share = joinOthers(settings, *device);
+  DRAGON_ASSIGN(
+      Budget budget,
+      chooseBudget(settings, device->caps(), availableHostMemory(),
+                   share ? std::optional(share->most()) : std::nullopt));
+  auto impl =
+      std::make_unique<Impl>(std::move(settings), std::move(device), budget,
+                             std::move(observer), std::move(share));
   DRAGON_TRY(impl->start());
   return std::unique_ptr<Runtime>(new Runtime(std::move(impl)));
 }
@@ -46,6 +75,8 @@ void Runtime::noteHostCode(const ObservedHostCode &code) {
 }
 
 Status Runtime::quiesce(bool last) {
+  if (last && State->Ctx.share)
+    State->Ctx.share->stop(); // it takes the lock
   Impl::Guard guard(*State);
   DRAGON_TRY(State->ready());
   Status status = State->quiesce();
@@ -61,6 +92,8 @@ int Runtime::verdict() {
 }
 
 Status Runtime::shutdown() {
+  if (State->Ctx.share)
+    State->Ctx.share->stop();
   Impl::Guard guard(*State);
   return State->shutdown();
 }

@@ -45,7 +45,8 @@ RuntimeImpl::StateGuard::~StateGuard() {
 bool RuntimeImpl::lockedByThisThread() { return guards != 0; }
 
 RuntimeImpl::RuntimeImpl(Settings settings, std::unique_ptr<Device> device,
-                         Budget budget, std::unique_ptr<Observer> watcher)
+                         Budget budget, std::unique_ptr<Observer> watcher,
+                         std::unique_ptr<DeviceShare> share)
     : Ctx{std::move(settings), std::move(device), budget, std::move(watcher)},
       Time(*Ctx.device), Next(Ctx, Time), Store(Ctx), Slabs(Ctx, Time, Store),
       Reads(Ctx, Slabs, Store), Writes(Ctx, Slabs, Store),
@@ -83,6 +84,7 @@ RuntimeImpl::RuntimeImpl(Settings settings, std::unique_ptr<Device> device,
       Launches(Ctx, Time, Space, Data, OnDevice, Next, Ends, Hints, Counting,
                Plans, Single, Waves, Ahead, Indices),
       Library(Ctx, Time, Space, Data, OnDevice, Resident, Next, Ahead) {
+  Ctx.share = std::move(share);
   Space.Allocations.setOthers([device = Ctx.device.get()](uintptr_t address) {
     return device->othersAt(address);
   });
@@ -117,10 +119,19 @@ Status RuntimeImpl::start() {
       "{} device, {} of device memory, {} of host memory, chunks of {}",
       Ctx.caps().name, formatBytes(Ctx.limits.deviceBytes),
       formatBytes(Ctx.limits.hostBytes), formatBytes(Ctx.limits.chunkBytes));
+  if (Ctx.share)
+    Ctx.share->start([this](uint64_t limit) { return followShare(limit); });
   return {};
 }
 
+bool RuntimeImpl::followShare(uint64_t limit) {
+  Guard guard(*this);
+  return Closed || !usable().ok() || OnDevice.follow(limit);
+}
+
 RuntimeImpl::~RuntimeImpl() {
+  if (Ctx.share)
+    Ctx.share->stop();
   if (Ctx.caps().asynchronous)
     Ctx.device->synchronizeAll().ignore();
   Ctx.device->setFaultHandler(nullptr, nullptr).ignore();

@@ -38,7 +38,8 @@ namespace dragon {
 
 struct RuntimeImpl {
   RuntimeImpl(Settings settings, std::unique_ptr<Device> device, Budget budget,
-              std::unique_ptr<Observer> watcher);
+              std::unique_ptr<Observer> watcher,
+              std::unique_ptr<DeviceShare> share = nullptr);
   ~RuntimeImpl();
   Status start();
 
@@ -77,6 +78,8 @@ struct RuntimeImpl {
   Status free(uintptr_t base, QueueOrder order = std::nullopt);
   /// None of the program's memory there is pinned any more.
   void unpin(uintptr_t begin, uintptr_t end);
+  /// Device memory beyond `limit` goes back. False: some of it cannot yet.
+  bool followShare(uint64_t limit);
   Status quiesce();
   Status shutdown();
   /// `locked`: with the lock; what is behind it is left out otherwise.

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace dragon {
 
@@ -27,6 +28,9 @@ struct DeviceCaps {
   uint64_t totalMemory;
   uint64_t freeMemory; ///< at creation
   unsigned processors; ///< each runs blocks of its own; 0: not known
+  /// The same in every process and container, and part of a file's name if need
+  /// be; empty: not known.
+  std::string identity;
 };
 
 } // namespace dragon

@@ -127,6 +127,7 @@ StatusOr<Buffer *> Allocator::makeBuffer(size_t bytes, unsigned flags,
     return &made;
   }
   Space.LiveBytes += made.vaBytes;
+  OnDevice.wants(Space.LiveBytes);
   if (OnDevice.mayMove())
     DRAGON_TRY(Data.forgetDead());
   OnDevice.expectHostMemory();
@@ -272,6 +273,7 @@ Status Allocator::destroyBuffer(Buffer &buffer, QueueOrder order) {
     --Space.NumDriverMoved;
   else
     Space.LiveBytes -= buffer.vaBytes;
+  OnDevice.wants(Space.LiveBytes);
   OnDevice.noMore(buffer);
   Data.noMore(buffer);
   OnDevice.expectHostMemory();

@@ -44,16 +44,21 @@ void Budget::limitHost(uint64_t bytes) {
   aheadBytes = std::clamp(bytes / 16, MinAheadBytes, MaxAheadBytes);
 }
 
+uint64_t deviceReserve(const DeviceCaps &caps) {
+  return std::max(512 * MiB, caps.totalMemory / 32);
+}
+
 StatusOr<Budget> chooseBudget(const Settings &settings, const DeviceCaps &caps,
-                              uint64_t hostFree) {
+                              uint64_t hostFree,
+                              std::optional<uint64_t> shared) {
   Budget budget{};
   uint64_t unit = caps.granularity;
-  // The reserves are for what is not ours: libraries, code, page tables.
-  uint64_t deviceReserve = std::max(512 * MiB, caps.totalMemory / 32);
+  const uint64_t reserve = deviceReserve(caps);
   uint64_t hostReserve = std::max(1024 * MiB, hostFree / 8);
   budget.deviceBytes = settings.deviceMemory.value_or(
-      caps.freeMemory > 2 * deviceReserve ? caps.freeMemory - deviceReserve
-                                          : caps.freeMemory / 2);
+      shared                          ? *shared
+      : caps.freeMemory > 2 * reserve ? caps.freeMemory - reserve
+                                      : caps.freeMemory / 2);
   budget.hostBytes = settings.hostMemory.value_or(
       hostFree > 2 * hostReserve ? hostFree - hostReserve : hostFree / 2);
 

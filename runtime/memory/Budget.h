@@ -16,6 +16,7 @@
 #include "runtime/device/Device.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace dragon {
 
@@ -37,8 +38,13 @@ struct Budget {
 };
 
 /// `hostFree`: bytes of host memory that are available.
+/// `shared`: what this program may have of a device that it shares, were it
+/// alone there.
 StatusOr<Budget> chooseBudget(const Settings &settings, const DeviceCaps &caps,
-                              uint64_t hostFree);
+                              uint64_t hostFree,
+                              std::optional<uint64_t> shared = std::nullopt);
+/// Of the device's memory: for what is not ours, libraries, code, page tables.
+uint64_t deviceReserve(const DeviceCaps &caps);
 
 /// What is available to this process: /proc/meminfo, and the limits of its
 /// control groups.

@@ -19,6 +19,7 @@
 #include "runtime/memory/Budget.h"
 #include "runtime/memory/Pins.h"
 #include "runtime/oracle/Observer.h"
+#include "runtime/share/DeviceShare.h"
 
 #include <cstdint>
 #include <memory>
@@ -37,6 +38,8 @@ struct Context {
   uint64_t launches = 0;   ///< how many there were
   Pins pins = {};
   mutable RuntimeLock lock = {};
+  std::unique_ptr<DeviceShare> share =
+      nullptr; ///< null: the device is not shared
 
   const DeviceCaps &caps() const { return device->caps(); }
 };

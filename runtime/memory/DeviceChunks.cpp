@@ -14,6 +14,22 @@
 
 namespace dragon {
 
+/// How long a program waits for what it may have and others hold: they give it
+/// back between their calls, of which a launch in slices is the longest.
+static constexpr unsigned SecondsForOthers = 30;
+
+static StatusOr<Physical> createShared(Context &context, size_t bytes,
+                                       Place place) {
+  if (context.share && !context.share->reserve(bytes))
+    return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
+                         "device memory: all programs together may have {}",
+                         formatBytes(context.share->total()));
+  auto slab = context.device->create(place, bytes);
+  if (!slab.ok() && context.share)
+    context.share->release(bytes);
+  return slab;
+}
+
 DeviceChunks::DeviceChunks(Context &context, WorkTracker &time,
                            AddressSpace &space, HostSlabs &slabs,
                            WriteBehind &writes, HostMemory &host,
@@ -21,10 +37,13 @@ DeviceChunks::DeviceChunks(Context &context, WorkTracker &time,
     : Pool(
           "device", context.limits.deviceBytes, Place::Device,
           [&context](size_t bytes, Place place) {
-            return context.device->create(place, bytes);
+            return createShared(context, bytes, place);
           },
           [&context](const Physical &slab) {
-            return context.device->destroy(slab);
+            Status status = context.device->destroy(slab);
+            if (context.share)
+              context.share->release(slab.bytes);
+            return status;
           }),
       Ctx(context), Time(time), Space(space), Slabs(slabs), Writes(writes),
       Host(host), Next(next) {}
@@ -82,6 +101,11 @@ Status DeviceChunks::map(Chunk &chunk) {
     Status failure = slab.takeStatus();
     if (failure.code() != DRAGON_ERROR_OUT_OF_MEMORY ||
         Pool.hasRoom(chunk.bytes())) {
+      if (failure.code() == DRAGON_ERROR_OUT_OF_MEMORY && Ctx.share &&
+          Ctx.share->waitForRoom(chunk.bytes(), SecondsForOthers)) {
+        slab = Pool.take(chunk.bytes());
+        continue;
+      }
       // The device has less than it said: others use it, too.
       if (failure.code() != DRAGON_ERROR_OUT_OF_MEMORY || Chunks.empty())
         return failure;
@@ -105,6 +129,31 @@ Status DeviceChunks::map(Chunk &chunk) {
   if (chunk.buffer->hostAccessible)
     DRAGON_TRY(Ctx.device->guardHostAccess(chunk.va(), chunk.bytes(), true));
   return {};
+}
+
+bool DeviceChunks::follow(uint64_t limit) {
+  Pool.setLimit(limit);
+  const uint64_t before = Pool.held();
+  if (before <= limit)
+    return true;
+  Pool.trim();
+  while (Pool.held() > limit && (Pool.reclaimParked() || dropScratch()))
+    Pool.trim();
+  if (Pool.held() > limit) {
+    // What calls in progress hold stays; it is asked for again.
+    makeRoom(0).ignore();
+    Pool.trim();
+  }
+  log(LogLevel::Info, "gives {} of device memory back, of {}: others share it",
+      formatBytes(before - std::min(before, Pool.held())), formatBytes(before));
+  return Pool.held() <= limit;
+}
+
+void DeviceChunks::wants(uint64_t bytes) {
+  if (!Ctx.share)
+    return;
+  Ctx.share->wants(bytes);
+  Pool.setLimit(Ctx.share->limit());
 }
 
 void DeviceChunks::noticeOnce() {

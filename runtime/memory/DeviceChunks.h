@@ -47,6 +47,11 @@ public:
   Status release(uintptr_t va, const Physical &parked);
   /// Slabs for `bytes` can be taken without exceeding the budget.
   Status makeRoom(uint64_t bytes);
+  /// All device memory together is no more than that from now on. False: what
+  /// calls hold is more, and stays.
+  bool follow(uint64_t limit);
+  /// All buffers need so many bytes.
+  void wants(uint64_t bytes);
   class Exchange;
   /// The chunks that may leave, as they are now. `later`: for when all that
   /// uses them now is done.

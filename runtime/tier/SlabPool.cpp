@@ -221,10 +221,12 @@ void SlabPool::setAside(const Physical &slab, bool aside) {
   std::lock_guard guard(Lock);
   if (aside) {
     Used -= slab.bytes;
-    Budget -= slab.bytes;
+    Budget -= std::min(Budget, slab.bytes);
+    Aside += slab.bytes;
   } else {
     Used += slab.bytes;
     Budget += slab.bytes;
+    Aside -= slab.bytes;
   }
 }
 
@@ -248,6 +250,16 @@ void SlabPool::shrinkToUsed() {
 void SlabPool::setBudget(uint64_t bytes) {
   std::lock_guard guard(Lock);
   Budget = bytes;
+}
+
+void SlabPool::setLimit(uint64_t bytes) {
+  std::lock_guard guard(Lock);
+  Budget = bytes - std::min(bytes, Aside);
+}
+
+uint64_t SlabPool::held() const {
+  std::lock_guard guard(Lock);
+  return Used + Idle + Coming + Aside;
 }
 
 uint64_t SlabPool::used() const {

@@ -95,6 +95,10 @@ public:
   void shrinkToUsed();
   /// More may be in use than that by then.
   void setBudget(uint64_t bytes);
+  /// The same, of all slabs, those that are set aside among them.
+  void setLimit(uint64_t bytes);
+  /// Bytes of all slabs that there are.
+  uint64_t held() const;
   /// Bytes of slabs that somebody holds.
   uint64_t used() const;
   /// The most bytes that there ever were, held or kept. Waits for no lock.
@@ -106,6 +110,8 @@ public:
   bool isReady(size_t bytes) const;
   /// Destroys the slabs that nobody holds.
   void trim();
+  /// Parked ones become such. False: there are none.
+  bool reclaimParked() { return Reclaim && Reclaim(); }
 
   /// Slabs of `bytes` will be taken, until all slabs together are of `total`
   /// bytes; 0: none. `threads` make them at most: they are in the way of who
@@ -144,6 +150,7 @@ private:
   uint64_t Lent = 0;   ///< of that: what was kept free for it
   uint64_t Idle = 0;   ///< kept, or parked
   uint64_t Coming = 0; ///< being made by the threads
+  uint64_t Aside = 0;  ///< none of the budget's, for a while
   std::atomic<uint64_t> Most{0}; ///< of all together
   std::map<std::pair<size_t, Place>, std::vector<Physical>> Kept;
 

@@ -61,6 +61,7 @@ StatusOr<std::unique_ptr<Device>> CpuDevice::create(const Settings &settings) {
   DRAGON_ASSIGN(device->DeviceMemoryFile, MemoryFile::create("device", total));
   DRAGON_ASSIGN(device->HostMemoryFile, MemoryFile::create("host", host));
   device->Caps.name = "cpu";
+  device->Caps.identity = "cpu";
   device->Caps.granularity = granularity;
   device->Caps.hostMapped = true;
   device->Caps.deviceIsHostVisible = true;

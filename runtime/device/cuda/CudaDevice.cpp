@@ -42,6 +42,10 @@ Status CudaDevice::describe(const char *name, size_t granularity,
   size_t free = 0, total = 0;
   DRAGON_TRY(Cuda.check(Cuda.MemGetInfo(&free, &total), "cuMemGetInfo"));
   Caps.name = name;
+  if (CUuuid uuid{};
+      Cuda.DeviceGetUuid && Cuda.DeviceGetUuid(&uuid, Ordinal) == CUDA_SUCCESS)
+    for (char byte : uuid.bytes)
+      Caps.identity += fmt::format("{:02x}", uint8_t(byte));
   Caps.granularity = granularity;
   Caps.hostMapped = hostMapped;
   Caps.deviceIsHostVisible = false;

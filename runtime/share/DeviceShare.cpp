@@ -1,0 +1,166 @@
+//===- DeviceShare.cpp - this program's part of a device's memory ---------===//
+//---------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/share/DeviceShare.h"
+
+#include "runtime/base/ThreadPool.h"
+#include "runtime/share/Segment.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <errno.h>
+
+namespace dragon {
+
+namespace {
+
+/// How long nobody looks for the dead, in milliseconds.
+constexpr unsigned LookEvery = 400;
+/// The same while somebody has to give back, or waits for that.
+constexpr unsigned AskAgainAfter = 20;
+
+} // namespace
+
+StatusOr<std::unique_ptr<DeviceShare>>
+DeviceShare::join(const std::string &directory, const std::string &device,
+                  const Terms &terms) {
+  DRAGON_ASSIGN(std::unique_ptr<ShareSegment> segment,
+                ShareSegment::open(directory, device));
+  std::unique_ptr<DeviceShare> share(new DeviceShare(std::move(segment)));
+  ShareSegment::Locked books(*share->Segment);
+  ShareProgram &own = share->Segment->own();
+  // The newest program knows best what there is: what is free, and what the
+  // others hold.
+  const uint64_t others = terms.freeIsShared ? books->held() : 0;
+  const uint64_t there = terms.free + others;
+  const uint64_t total =
+      there > 2 * terms.reserve ? there - terms.reserve : there / 2;
+  books->total = terms.total.value_or(total);
+  own.weight = std::max<uint64_t>(terms.weight, 1);
+  own.most = share->Most =
+      std::min(terms.most.value_or(UINT64_MAX), books->total);
+  std::strncpy(own.name, program_invocation_short_name, sizeof own.name - 1);
+  books->divideAnew();
+  share->Segment->tell();
+  return share;
+}
+
+DeviceShare::DeviceShare(std::unique_ptr<ShareSegment> segment)
+    : Segment(std::move(segment)) {}
+
+DeviceShare::~DeviceShare() { stop(); }
+
+uint64_t DeviceShare::limit() {
+  ShareSegment::Locked books(*Segment);
+  return Segment->own().limit;
+}
+
+bool DeviceShare::reserve(uint64_t bytes) {
+  ShareSegment::Locked books(*Segment);
+  const uint64_t held = books->held();
+  if (held > books->total || bytes > books->total - held)
+    return false;
+  Segment->own().held += bytes;
+  books->mostHeld = std::max(books->mostHeld, held + bytes);
+  return true;
+}
+
+void DeviceShare::release(uint64_t bytes) {
+  ShareSegment::Locked books(*Segment);
+  Segment->own().held -= bytes;
+  const auto waits = [](const ShareProgram &one) {
+    return one.pid && one.waitsFor;
+  };
+  if (std::any_of(std::begin(books->programs), std::end(books->programs),
+                  waits))
+    Segment->tell();
+}
+
+void DeviceShare::wants(uint64_t bytes) {
+  ShareSegment::Locked books(*Segment);
+  Segment->own().wanted = std::min(bytes, Most);
+  if (books->divideAnew())
+    Segment->tell();
+}
+
+bool DeviceShare::waitForRoom(uint64_t bytes, unsigned seconds) {
+  const auto until =
+      std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  bool there = false, owed = true;
+  while (!there && owed && std::chrono::steady_clock::now() < until) {
+    const uint32_t seen = Segment->news();
+    {
+      ShareSegment::Locked books(*Segment);
+      Segment->dropDead();
+      ShareProgram &own = Segment->own();
+      const uint64_t held = books->held();
+      there = held <= books->total && bytes <= books->total - held;
+      owed = own.held + bytes <= own.limit &&
+             std::any_of(std::begin(books->programs), std::end(books->programs),
+                         [](const ShareProgram &one) {
+                           return one.pid && one.held > one.limit;
+                         });
+      own.waitsFor = !there && owed ? bytes : 0;
+    }
+    if (!there && owed)
+      Segment->waitForNews(seen, AskAgainAfter);
+  }
+  ShareSegment::Locked books(*Segment);
+  Segment->own().waitsFor = 0;
+  return there;
+}
+
+void DeviceShare::start(std::function<bool(uint64_t)> follow) {
+  Watcher = startThread([this, follow = std::move(follow)] { watch(follow); });
+}
+
+void DeviceShare::stop() {
+  if (!Watcher.joinable())
+    return;
+  Ends = true;
+  Segment->tell();
+  Watcher.join();
+}
+
+void DeviceShare::watch(const std::function<bool(uint64_t)> &follow) {
+  uint64_t followed = UINT64_MAX;
+  while (!Ends) {
+    const uint32_t seen = Segment->news();
+    uint64_t limit;
+    {
+      ShareSegment::Locked books(*Segment);
+      Segment->dropDead();
+      limit = Segment->own().limit;
+    }
+    bool owes = false;
+    if (limit != followed) {
+      owes = !follow(limit);
+      followed = owes ? UINT64_MAX : limit;
+    }
+    if (!Ends)
+      Segment->waitForNews(seen, owes ? AskAgainAfter : LookEvery);
+  }
+}
+
+std::vector<ShareProgram> DeviceShare::programs() {
+  ShareSegment::Locked books(*Segment);
+  Segment->dropDead();
+  std::vector<ShareProgram> all;
+  for (const ShareProgram &one : books->programs)
+    if (one.pid)
+      all.push_back(one);
+  return all;
+}
+
+uint64_t DeviceShare::total() { return ShareSegment::Locked(*Segment)->total; }
+uint64_t DeviceShare::mostHeld() {
+  return ShareSegment::Locked(*Segment)->mostHeld;
+}
+
+} // namespace dragon

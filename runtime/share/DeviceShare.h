@@ -1,0 +1,97 @@
+//===- DeviceShare.h - this program's part of a device's memory -*- C++ -*-===//
+//-*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Programs on one device agree on who may hold how much of its memory. Each
+// says what it wants, and gets a limit by its weight (Division.h):
+//
+//   reserve   before memory is made, so that all together never have more than
+//             there is; release when it is gone
+//   wants     what the program's buffers need: a change divides the memory anew
+//   follow    the limit has changed: a thread of ours calls it, so that a
+//             program gives back what is called back also while it computes on
+//             the host. It gives back as soon as its runtime's lock is free
+//   waitForRoom  who is below its limit waits for those that are above theirs
+//
+// A program that ends, in whatever way, is found within a second, and its part
+// divided. The thread-safety: all may be called by any thread, but for start
+// and stop.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_SHARE_DEVICESHARE_H
+#define DRAGON_RUNTIME_SHARE_DEVICESHARE_H
+
+#include "runtime/base/Status.h"
+#include "runtime/share/ShareProgram.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace dragon {
+
+class ShareSegment;
+
+class DeviceShare {
+public:
+  struct Terms {
+    uint64_t weight = 1;
+    /// What this program takes at most; none: what there is.
+    std::optional<uint64_t> most;
+    /// What all may hold together, as the user has said.
+    std::optional<uint64_t> total;
+    /// What is free now, and, of the device's memory, to be left to others.
+    uint64_t free = 0, reserve = 0;
+    /// What others hold is not free: false where the device is simulated.
+    bool freeIsShared = true;
+  };
+
+  static StatusOr<std::unique_ptr<DeviceShare>>
+  join(const std::string &directory, const std::string &device,
+       const Terms &terms);
+  ~DeviceShare();
+
+  /// What this program would have if it were alone.
+  uint64_t most() const { return Most; }
+  /// What it may hold now.
+  uint64_t limit();
+  /// False: all together would have more than there is.
+  bool reserve(uint64_t bytes);
+  void release(uint64_t bytes);
+  void wants(uint64_t bytes);
+  /// Waits while others owe what this program may have. False: nobody does, or
+  /// they do not give it back in `seconds`.
+  bool waitForRoom(uint64_t bytes, unsigned seconds);
+
+  /// Begins to call `follow` with each new limit. It returns false if the
+  /// program still holds more, and is called again.
+  void start(std::function<bool(uint64_t limit)> follow);
+  /// No more calls; waits for one that runs. Not with a lock that it takes.
+  void stop();
+
+  std::vector<ShareProgram> programs();
+  uint64_t total();
+  /// The most that all have held together.
+  uint64_t mostHeld();
+
+private:
+  explicit DeviceShare(std::unique_ptr<ShareSegment> segment);
+  void watch(const std::function<bool(uint64_t)> &follow);
+
+  const std::unique_ptr<ShareSegment> Segment;
+  uint64_t Most = 0;
+  std::atomic<bool> Ends{false};
+  std::thread Watcher;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_SHARE_DEVICESHARE_H

@@ -1,0 +1,71 @@
+//===- Division.cpp - how programs divide one memory ----------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/share/Division.h"
+
+#include <algorithm>
+
+namespace dragon {
+
+namespace {
+
+/// `bytes` times `part` over `whole`, without overflow; rounded down.
+uint64_t portion(uint64_t bytes, uint64_t part, uint64_t whole) {
+  return uint64_t(static_cast<unsigned __int128>(bytes) * part / whole);
+}
+
+/// Adds to each what it lacks of `ceiling(wish)`, as far as `left` goes: in
+/// each round who lacks no more than its part is served, and leaves.
+template <typename Ceiling>
+void fill(std::span<const ShareWish> wishes, std::vector<uint64_t> &limits,
+          uint64_t &left, Ceiling &&ceiling) {
+  auto lacks = [&](size_t i) {
+    const uint64_t most = ceiling(wishes[i]);
+    return most > limits[i] ? most - limits[i] : 0;
+  };
+  std::vector<size_t> open;
+  for (size_t i = 0; i < wishes.size(); ++i)
+    if (lacks(i))
+      open.push_back(i);
+  while (!open.empty()) {
+    uint64_t weights = 0;
+    for (size_t i : open)
+      weights += wishes[i].weight;
+    const uint64_t before = left;
+    auto servedWhole = [&](size_t i) {
+      const uint64_t lack = lacks(i);
+      if (lack > portion(before, wishes[i].weight, weights))
+        return false;
+      limits[i] += lack;
+      left -= lack;
+      return true;
+    };
+    const size_t removed = std::erase_if(open, servedWhole);
+    if (removed)
+      continue;
+    for (size_t i : open) {
+      const uint64_t part = portion(before, wishes[i].weight, weights);
+      limits[i] += part;
+      left -= part;
+    }
+    return;
+  }
+}
+
+} // namespace
+
+std::vector<uint64_t> divide(uint64_t total,
+                             std::span<const ShareWish> wishes) {
+  std::vector<uint64_t> limits(wishes.size());
+  uint64_t left = total;
+  fill(wishes, limits, left,
+       [](const ShareWish &wish) { return std::min(wish.wanted, wish.most); });
+  fill(wishes, limits, left, [](const ShareWish &wish) { return wish.most; });
+  return limits;
+}
+
+} // namespace dragon

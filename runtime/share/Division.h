@@ -1,0 +1,35 @@
+//===- Division.h - how programs divide one memory --------------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Max-min fairness with weights (Bertsekas and Gallager, Data Networks, section
+// 6.5.2): who wants less than its share gets what it wants, and the others
+// divide the rest by their weights. What nobody wants is lent by weight, too: a
+// program alone has all.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_SHARE_DIVISION_H
+#define DRAGON_RUNTIME_SHARE_DIVISION_H
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace dragon {
+
+/// What one program asks for. All in bytes but the weight, which is not 0.
+struct ShareWish {
+  uint64_t weight;
+  uint64_t most;   ///< it never takes more (DRAGON_DEVICE_MEMORY)
+  uint64_t wanted; ///< of that: what its buffers need
+};
+
+/// What each may hold, in their order; `total` at most in sum.
+std::vector<uint64_t> divide(uint64_t total, std::span<const ShareWish> wishes);
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_SHARE_DIVISION_H

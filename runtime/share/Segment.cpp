@@ -1,0 +1,232 @@
+//===- Segment.cpp - the books of all programs on a device ----------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/share/Segment.h"
+
+#include "runtime/share/Division.h"
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstddef>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <vector>
+
+namespace dragon {
+
+namespace {
+
+constexpr char Magic[8] = {'d', 'r', 'a', 'g', 'o', 'n', 's', 'h'};
+
+Status failed(const std::string &path, const char *what) {
+  return Status::error(DRAGON_ERROR_FILE, "'{}': {}: {}", path, what,
+                       std::strerror(errno));
+}
+
+/// The kernel's lock of the byte that stands for a place.
+struct flock byteOf(unsigned place, short type) {
+  struct flock lock{};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = place;
+  lock.l_len = 1;
+  return lock;
+}
+
+bool isLocked(int file, unsigned place) {
+  struct flock lock = byteOf(place, F_WRLCK);
+  return ::fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+bool anyLocked(int file) {
+  for (unsigned i = 0; i < ShareBooks::MostPrograms; ++i)
+    if (isLocked(file, i))
+      return true;
+  return false;
+}
+
+void begin(ShareBooks &books) {
+  std::memset(static_cast<void *>(&books), 0, sizeof books);
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(&books.lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+  books.version = ShareBooks::Version;
+  std::memcpy(books.magic, Magic, sizeof Magic);
+}
+
+/// A child has a copy of the file's description, with the locks of its parent:
+/// they would outlive that.
+std::atomic<int> openFile{-1};
+void forgetInChild() {
+  if (const int file = openFile.exchange(-1); file >= 0)
+    ::close(file);
+}
+
+} // namespace
+
+uint64_t ShareBooks::held() const {
+  uint64_t bytes = 0;
+  for (const ShareProgram &program : programs)
+    bytes += program.pid ? program.held : 0;
+  return bytes;
+}
+
+bool ShareBooks::divideAnew() {
+  std::vector<ShareWish> wishes;
+  std::vector<ShareProgram *> those;
+  for (ShareProgram &program : programs)
+    if (program.pid) {
+      wishes.push_back({program.weight, program.most, program.wanted});
+      those.push_back(&program);
+    }
+  const std::vector<uint64_t> limits = divide(total, wishes);
+  bool changed = false;
+  for (size_t i = 0; i < those.size(); ++i) {
+    changed |= those[i]->limit != limits[i];
+    those[i]->limit = limits[i];
+  }
+  return changed;
+}
+
+StatusOr<std::unique_ptr<ShareSegment>>
+ShareSegment::open(const std::string &directory, const std::string &device) {
+  // An administrator's directory says by its own mode who may share.
+  const bool ofOneUser = directory.empty();
+  const std::string path =
+      ofOneUser ? fmt::format("/dev/shm/dragon-{}-{}", ::geteuid(), device)
+                : fmt::format("{}/dragon-{}", directory, device);
+  Descriptor file(
+      ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.valid())
+    return failed(path, "cannot be opened");
+  struct stat found{};
+  if (::flock(file.get(), LOCK_EX) || ::fstat(file.get(), &found))
+    return failed(path, "cannot be locked");
+  if (ofOneUser && found.st_uid != ::geteuid())
+    return Status::error(DRAGON_ERROR_FILE, "'{}' belongs to another user",
+                         path);
+  if (!ofOneUser && found.st_uid == ::geteuid())
+    (void)::fchmod(file.get(), 0666);
+  if (found.st_size < off_t(sizeof(ShareBooks)) &&
+      ::posix_fallocate(file.get(), 0, sizeof(ShareBooks)))
+    return failed(path, "cannot be made large enough");
+  void *memory = ::mmap(nullptr, sizeof(ShareBooks), PROT_READ | PROT_WRITE,
+                        MAP_SHARED, file.get(), 0);
+  if (memory == MAP_FAILED)
+    return failed(path, "cannot be mapped");
+  auto *books = static_cast<ShareBooks *>(memory);
+  if (!anyLocked(file.get())) {
+    begin(*books);
+  } else if (std::memcmp(books->magic, Magic, sizeof Magic) ||
+             books->version != ShareBooks::Version) {
+    ::munmap(memory, sizeof(ShareBooks));
+    return Status::error(DRAGON_ERROR_FILE,
+                         "'{}' is in use by programs of another version", path);
+  }
+  std::unique_ptr<ShareSegment> segment(
+      new ShareSegment(std::move(file), books));
+  {
+    // Whoever comes next must find somebody alive.
+    Locked locked(*segment);
+    if (segment->takePlace() == ShareBooks::MostPrograms)
+      return Status::error(DRAGON_ERROR_FILE,
+                           "'{}': {} programs share it, "
+                           "there is no place for more",
+                           path, ShareBooks::MostPrograms);
+  }
+  ::flock(segment->File.get(), LOCK_UN);
+  static const int registered =
+      ::pthread_atfork(nullptr, nullptr, forgetInChild);
+  (void)registered;
+  openFile = segment->File.get();
+  return segment;
+}
+
+ShareSegment::~ShareSegment() {
+  int mine = File.get();
+  openFile.compare_exchange_strong(mine, -1);
+  if (Own != ShareBooks::MostPrograms) {
+    Locked locked(*this);
+    leavePlace();
+  }
+  ::munmap(Books, sizeof(ShareBooks));
+}
+
+ShareSegment::Locked::Locked(ShareSegment &segment) : Segment(segment) {
+  if (::pthread_mutex_lock(&Segment.Books->lock) == EOWNERDEAD)
+    ::pthread_mutex_consistent(&Segment.Books->lock);
+}
+
+ShareSegment::Locked::~Locked() {
+  ::pthread_mutex_unlock(&Segment.Books->lock);
+}
+
+unsigned ShareSegment::takePlace() {
+  dropDead();
+  for (unsigned i = 0; i < ShareBooks::MostPrograms; ++i) {
+    if (Books->programs[i].pid)
+      continue;
+    struct flock lock = byteOf(i, F_WRLCK);
+    if (::fcntl(File.get(), F_OFD_SETLK, &lock))
+      continue;
+    ShareProgram &program = Books->programs[i];
+    program = {};
+    program.pid = ::getpid();
+    program.weight = 1;
+    return Own = i;
+  }
+  return ShareBooks::MostPrograms;
+}
+
+void ShareSegment::leavePlace() {
+  Books->programs[Own] = {};
+  Books->divideAnew();
+  struct flock lock = byteOf(Own, F_UNLCK);
+  (void)::fcntl(File.get(), F_OFD_SETLK, &lock);
+  Own = ShareBooks::MostPrograms;
+  tell();
+}
+
+bool ShareSegment::dropDead() {
+  bool any = false;
+  for (unsigned i = 0; i < ShareBooks::MostPrograms; ++i)
+    if (Books->programs[i].pid && i != Own && !isLocked(File.get(), i)) {
+      Books->programs[i] = {};
+      any = true;
+    }
+  if (any) {
+    Books->divideAnew();
+    tell();
+  }
+  return any;
+}
+
+void ShareSegment::tell() {
+  std::atomic_ref(Books->news).fetch_add(1, std::memory_order_release);
+  ::syscall(SYS_futex, &Books->news, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+uint32_t ShareSegment::news() const {
+  return std::atomic_ref(Books->news).load(std::memory_order_acquire);
+}
+
+void ShareSegment::waitForNews(uint32_t seen, unsigned milliseconds) {
+  timespec within{milliseconds / 1000, long(milliseconds % 1000) * 1000000};
+  ::syscall(SYS_futex, &Books->news, FUTEX_WAIT, seen, &within, nullptr, 0);
+}
+
+} // namespace dragon

@@ -1,0 +1,107 @@
+//===- Segment.h - the books of all programs on a device --------*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A file that is mapped by all programs of one user on one device, usually in
+// /dev/shm. There is no daemon: whoever changes the books divides the memory
+// anew.
+//
+//   file     dragon-<user>-<device>      mode 0600
+//   lock     a mutex that is robust and between processes: one that dies with
+//            it leaves single words, each of which is right before and after
+//   news     a futex: counts changes that somebody may wait for
+//   programs a place for each. Its owner holds the file's lock of one byte (an
+//            open file description lock), which the kernel drops when the
+//            process ends, however it ends: so the dead are found without
+//            process numbers, also between containers.
+//
+// Sources: pthread_mutexattr_setrobust(3), futex(2), fcntl(2) on
+// F_OFD_SETLK.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_SHARE_SEGMENT_H
+#define DRAGON_RUNTIME_SHARE_SEGMENT_H
+
+#include "runtime/base/Descriptor.h"
+#include "runtime/base/Status.h"
+#include "runtime/share/ShareProgram.h"
+
+#include <cstdint>
+#include <memory>
+#include <pthread.h>
+#include <string>
+
+namespace dragon {
+
+struct ShareBooks {
+  static constexpr uint32_t Version = 1;
+  static constexpr unsigned MostPrograms = 120;
+
+  char magic[8];
+  uint32_t version;
+  uint32_t news;
+  uint64_t total;    ///< what all may hold together
+  uint64_t mostHeld; ///< the most that they ever held together
+  pthread_mutex_t lock;
+  ShareProgram programs[MostPrograms];
+
+  uint64_t held() const;
+  /// Everybody's limit, by what they want. True if one has changed.
+  bool divideAnew();
+};
+
+class ShareSegment {
+public:
+  /// The one of `device` (a name that may be part of a file's) in `directory`,
+  /// made if it is not there. Null, with an error: it cannot be used.
+  static StatusOr<std::unique_ptr<ShareSegment>>
+  open(const std::string &directory, const std::string &device);
+  ~ShareSegment();
+  ShareSegment(const ShareSegment &) = delete;
+  ShareSegment &operator=(const ShareSegment &) = delete;
+
+  /// With the lock of the books, while it lives. Those of the dead are free.
+  class Locked {
+  public:
+    explicit Locked(ShareSegment &segment);
+    ~Locked();
+    Locked(const Locked &) = delete;
+    Locked &operator=(const Locked &) = delete;
+    ShareBooks *operator->() { return Segment.Books; }
+    ShareBooks &operator*() { return *Segment.Books; }
+
+  private:
+    ShareSegment &Segment;
+  };
+
+  /// This process's place, which it has until the end of this object.
+  ShareProgram &own() { return Books->programs[Own]; }
+  unsigned ownPlace() const { return Own; }
+  /// Places of processes that have ended become free. True if there were any.
+  /// With the lock.
+  bool dropDead();
+  /// Says that something has changed; with or without the lock.
+  void tell();
+  /// How many times that was said.
+  uint32_t news() const;
+  /// Until it is said more often than `seen`, or for so long.
+  void waitForNews(uint32_t seen, unsigned milliseconds);
+
+private:
+  ShareSegment(Descriptor file, ShareBooks *books)
+      : File(std::move(file)), Books(books) {}
+  // With the lock.
+  unsigned takePlace();
+  void leavePlace();
+
+  Descriptor File;
+  ShareBooks *const Books;
+  unsigned Own = ShareBooks::MostPrograms;
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_SHARE_SEGMENT_H

@@ -1,0 +1,28 @@
+//===- ShareProgram.h - a program on a device that is shared ----*- C++ -*-===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef DRAGON_RUNTIME_SHARE_SHAREPROGRAM_H
+#define DRAGON_RUNTIME_SHARE_SHAREPROGRAM_H
+
+#include <cstdint>
+
+namespace dragon {
+
+/// A program on the device. All but the first three in bytes.
+struct ShareProgram {
+  int32_t pid; ///< 0: nobody has the place. For people only
+  char name[28];
+  uint64_t weight;
+  uint64_t most;     ///< it never takes more
+  uint64_t wanted;   ///< what its buffers need
+  uint64_t limit;    ///< what it may hold now
+  uint64_t held;     ///< what it holds
+  uint64_t waitsFor; ///< it waits for so much; 0: for nothing
+};
+
+} // namespace dragon
+
+#endif // DRAGON_RUNTIME_SHARE_SHAREPROGRAM_H

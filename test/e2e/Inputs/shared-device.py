@@ -1,0 +1,74 @@
+"""shared-device.py PROGRAM BOOKS TOTAL: programs that share the cpu device's memory.
+
+The books of the device are in the folder BOOKS; TOTAL is what all may have together."""
+
+import glob
+import os
+import random
+import struct
+import subprocess
+import sys
+
+program, books, total = sys.argv[1:4]
+bytes_of = {"M": 1 << 20, "G": 1 << 30}
+limit = int(total[:-1]) * bytes_of[total[-1]]
+alone = {**os.environ, "DRAGON_BACKEND": "cpu", "DRAGON_QUIET": "1", "DRAGON_CHUNK_SIZE": "1M"}
+shared = {**alone, "DRAGON_SHARE": "1", "DRAGON_SHARE_DIR": os.path.abspath(books), "DRAGON_SHARE_MEMORY": total}
+
+
+def most_held():
+    """ShareBooks: magic, version, news, total, mostHeld."""
+    (file,) = glob.glob(os.path.join(books, "dragon-*"))
+    with open(file, "rb") as stream:
+        magic, _, _, there, most = struct.unpack("8sIIQQ", stream.read(32))
+    assert magic == b"dragonsh" and there == limit, (magic, there)
+    return most
+
+
+def start(seed, rounds, environment=shared):
+    return subprocess.Popen([program, str(seed), str(rounds)], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def result(process):
+    out, _ = process.communicate()
+    assert process.returncode == 0, (process.args, process.returncode)
+    return out.split()[-1]
+
+
+expected = {seed: result(start(seed, 20, alone)) for seed in range(6)}
+
+# One alone has all that it wants, and gives it to those that come: they wait for it while it does nothing.
+first = start(100, 0)
+assert first.stdout.readline() == "holds\n"
+assert most_held() == 16 << 20, most_held()
+second = start(1, 20)
+assert result(second) == expected[1]
+assert most_held() <= limit, most_held()
+
+# Several at once.
+several = {seed: start(seed, 20) for seed in range(4)}
+for seed, process in several.items():
+    assert result(process) == expected[seed], seed
+assert most_held() <= limit, most_held()
+
+# Some are killed, at any time; the memory of the dead goes to the others.
+random.seed(7)
+running = {seed: start(seed, 20) for seed in range(6)}
+for seed in random.sample(sorted(running), 3):
+    victim = running.pop(seed)
+    try:
+        victim.wait(timeout=random.uniform(0.01, 0.3))
+    except subprocess.TimeoutExpired:
+        pass
+    victim.kill()
+    victim.communicate()
+for seed, process in running.items():
+    assert result(process) == expected[seed], seed
+assert most_held() <= limit, most_held()
+first.kill()
+first.communicate()
+
+# Whoever comes when all have ended begins new books.
+assert result(start(5, 20)) == expected[5]
+assert most_held() <= 16 << 20, most_held()
+print("right")
