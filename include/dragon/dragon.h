@@ -102,6 +102,12 @@ dragon_error dragon_advise(const void *addr, size_t bytes,
 
 /** Bytes moved and avoided since the program started. Grows at the end in
  *  later versions: set `size` to sizeof(dragon_stats_t) before the call. */
+/* The program waits for something else than the device (a message, a file, its
+   user): until its next launch, other programs that share the device come first
+   for its memory (DRAGON_SHARE). Nothing moves before one of them wants it.
+   Programs that do not use the device for a second do this by themselves. */
+dragon_error dragon_yield(void);
+
 typedef struct dragon_stats_t {
   size_t size;
   uint64_t file_to_host, host_to_device, device_to_host, host_to_file;

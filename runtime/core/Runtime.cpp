@@ -74,6 +74,11 @@ void Runtime::noteHostCode(const ObservedHostCode &code) {
     State->Ctx.watcher->touchesElided(code);
 }
 
+void Runtime::yield() {
+  if (State->Ctx.share)
+    State->Ctx.share->yields();
+}
+
 Status Runtime::quiesce(bool last) {
   if (last && State->Ctx.share)
     State->Ctx.share->stop(); // it takes the lock

@@ -120,8 +120,16 @@ Status RuntimeImpl::start() {
       Ctx.caps().name, formatBytes(Ctx.limits.deviceBytes),
       formatBytes(Ctx.limits.hostBytes), formatBytes(Ctx.limits.chunkBytes));
   if (Ctx.share)
-    Ctx.share->start([this](uint64_t limit) { return followShare(limit); });
+    Ctx.share->start({[this](uint64_t limit) { return followShare(limit); },
+                      [this] { return activity(); }});
   return {};
+}
+
+uint64_t RuntimeImpl::activity() {
+  StateGuard guard(*this);
+  // Who waits for the device uses it.
+  WaitsSeen += Ctx.device->isWaitedFor();
+  return Ctx.launches + WaitsSeen;
 }
 
 bool RuntimeImpl::followShare(uint64_t limit) {

@@ -80,6 +80,8 @@ struct RuntimeImpl {
   void unpin(uintptr_t begin, uintptr_t end);
   /// Device memory beyond `limit` goes back. False: some of it cannot yet.
   bool followShare(uint64_t limit);
+  /// Grows while the program launches work or waits for it.
+  uint64_t activity();
   Status quiesce();
   Status shutdown();
   /// `locked`: with the lock; what is behind it is left out otherwise.
@@ -129,7 +131,8 @@ struct RuntimeImpl {
 
   bool ShutDown = false;
   std::atomic<bool> Reported{false}; ///< the statistics, or somebody is at it
-  bool Closed = false;               ///< the device has gone away
+  uint64_t WaitsSeen = 0;
+  bool Closed = false; ///< the device has gone away
   RuntimeLaunches::BeforeWrite Listener = nullptr;
   void *ListenerContext = nullptr;
   const std::atomic<bool> *ListenerWanted = nullptr;

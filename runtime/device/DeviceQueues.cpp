@@ -20,11 +20,17 @@ Status DeviceQueues::destroyQueue(Queue queue) {
   return destroyQueueImpl(queue);
 }
 
-Status DeviceQueues::synchronize(Queue queue) { return synchronizeImpl(queue); }
+Status DeviceQueues::synchronize(Queue queue) {
+  const Wait wait(Waits);
+  return synchronizeImpl(queue);
+}
 
 StatusOr<bool> DeviceQueues::query(Queue queue) { return queryImpl(queue); }
 
-Status DeviceQueues::synchronizeAll() { return synchronizeAllImpl(); }
+Status DeviceQueues::synchronizeAll() {
+  const Wait wait(Waits);
+  return synchronizeAllImpl();
+}
 
 namespace {
 Status checkEvent(const char *call, Event event) {
@@ -60,6 +66,7 @@ StatusOr<bool> DeviceQueues::queryEvent(Event event) {
 
 Status DeviceQueues::synchronizeEvent(Event event) {
   DRAGON_TRY(checkEvent("synchronizeEvent", event));
+  const Wait wait(Waits);
   return synchronizeEventImpl(event);
 }
 

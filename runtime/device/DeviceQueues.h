@@ -19,6 +19,8 @@
 
 #include "runtime/base/Status.h"
 
+#include <atomic>
+
 namespace dragon {
 
 using Queue = void *; ///< CUstream; null = the legacy default stream
@@ -48,12 +50,24 @@ public:
   StatusOr<bool> queryEvent(Event event);
   Status synchronizeEvent(Event event);
   StatusOr<float> elapsedMilliseconds(Event start, Event end);
+  /// A thread is in a call that waits for queued work.
+  bool isWaitedFor() const { return Waits.load(std::memory_order_relaxed); }
 
 protected:
   DeviceQueues() = default;
   ~DeviceQueues() = default;
 
 private:
+  class Wait {
+  public:
+    explicit Wait(std::atomic<unsigned> &waits) : Waits(waits) { ++Waits; }
+    ~Wait() { --Waits; }
+
+  private:
+    std::atomic<unsigned> &Waits;
+  };
+  std::atomic<unsigned> Waits{0};
+
   virtual StatusOr<Queue> createQueueImpl(unsigned flags, int priority) = 0;
   virtual Status destroyQueueImpl(Queue queue) = 0;
   virtual Status synchronizeImpl(Queue queue) = 0;

@@ -134,6 +134,8 @@ Launcher::reachOf(std::span<const LaunchCall> launches) {
 Status Launcher::launch(const LaunchCall &call) {
   if (call.kernel->findCopies)
     call.kernel->findCopies();
+  if (Ctx.share)
+    Ctx.share->goesOn();
   ResolvedLaunch &launch = Current;
   launch.resolve(call, Space.Allocations);
   Waves.noteFollower(launch.queue);

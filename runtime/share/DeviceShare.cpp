@@ -24,6 +24,8 @@ namespace {
 constexpr unsigned LookEvery = 400;
 /// The same while somebody has to give back, or waits for that.
 constexpr unsigned AskAgainAfter = 20;
+/// Who does not use the device for so long waits for something else.
+constexpr auto IdleAfter = std::chrono::seconds(1);
 
 } // namespace
 
@@ -116,8 +118,20 @@ bool DeviceShare::waitForRoom(uint64_t bytes, unsigned seconds) {
   return there;
 }
 
-void DeviceShare::start(std::function<bool(uint64_t)> follow) {
-  Watcher = startThread([this, follow = std::move(follow)] { watch(follow); });
+void DeviceShare::yields() { setYields(true); }
+
+void DeviceShare::setYields(bool yields) {
+  if (Yields.exchange(yields) == yields)
+    return;
+  ShareSegment::Locked books(*Segment);
+  Segment->own().yields = yields;
+  if (books->divideAnew())
+    Segment->tell();
+}
+
+void DeviceShare::start(Program program) {
+  Watcher =
+      startThread([this, program = std::move(program)] { watch(program); });
 }
 
 void DeviceShare::stop() {
@@ -128,9 +142,18 @@ void DeviceShare::stop() {
   Watcher.join();
 }
 
-void DeviceShare::watch(const std::function<bool(uint64_t)> &follow) {
-  uint64_t followed = UINT64_MAX;
+void DeviceShare::watch(const Program &program) {
+  using Clock = std::chrono::steady_clock;
+  uint64_t followed = UINT64_MAX, active = 0;
+  auto lastActive = Clock::now();
   while (!Ends) {
+    if (const uint64_t now = program.activity(); now != active) {
+      active = now;
+      lastActive = Clock::now();
+      goesOn();
+    } else if (Clock::now() - lastActive > IdleAfter) {
+      yields();
+    }
     const uint32_t seen = Segment->news();
     uint64_t limit;
     {
@@ -140,7 +163,7 @@ void DeviceShare::watch(const std::function<bool(uint64_t)> &follow) {
     }
     bool owes = false;
     if (limit != followed) {
-      owes = !follow(limit);
+      owes = !program.follow(limit);
       followed = owes ? UINT64_MAX : limit;
     }
     if (!Ends)

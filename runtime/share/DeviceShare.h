@@ -16,6 +16,8 @@
 //             program gives back what is called back also while it computes on
 //             the host. It gives back as soon as its runtime's lock is free
 //   waitForRoom  who is below its limit waits for those that are above theirs
+//   yields    the program waits for something else than the device (a message,
+//             a file, its user): others come first, until it goes on
 //
 // A program that ends, in whatever way, is found within a second, and its part
 // divided. The thread-safety: all may be called by any thread, but for start
@@ -67,13 +69,26 @@ public:
   bool reserve(uint64_t bytes);
   void release(uint64_t bytes);
   void wants(uint64_t bytes);
+  /// Until it goes on.
+  void yields();
+  /// It uses the device. A load, if it does not yield.
+  void goesOn() {
+    if (Yields.load(std::memory_order_relaxed))
+      setYields(false);
+  }
   /// Waits while others owe what this program may have. False: nobody does, or
   /// they do not give it back in `seconds`.
   bool waitForRoom(uint64_t bytes, unsigned seconds);
 
-  /// Begins to call `follow` with each new limit. It returns false if the
-  /// program still holds more, and is called again.
-  void start(std::function<bool(uint64_t limit)> follow);
+  struct Program {
+    /// Called with each new limit. False: the program still holds more, and it
+    /// is called again.
+    std::function<bool(uint64_t limit)> follow;
+    /// A number that changes while the program uses the device. If it does not
+    /// for a second, the program yields.
+    std::function<uint64_t()> activity;
+  };
+  void start(Program program);
   /// No more calls; waits for one that runs. Not with a lock that it takes.
   void stop();
 
@@ -84,11 +99,13 @@ public:
 
 private:
   explicit DeviceShare(std::unique_ptr<ShareSegment> segment);
-  void watch(const std::function<bool(uint64_t)> &follow);
+  void watch(const Program &program);
+  void setYields(bool yields);
 
   const std::unique_ptr<ShareSegment> Segment;
   uint64_t Most = 0;
   std::atomic<bool> Ends{false};
+  std::atomic<bool> Yields{false};
   std::thread Watcher;
 };
 

@@ -8,7 +8,9 @@
 // Max-min fairness with weights (Bertsekas and Gallager, Data Networks, section
 // 6.5.2): who wants less than its share gets what it wants, and the others
 // divide the rest by their weights. What nobody wants is lent by weight, too: a
-// program alone has all.
+// program alone has all. Who waits for something else than the device comes
+// behind all who do not (HHRT: ranks that wait for a message lend their
+// memory).
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_SHARE_DIVISION_H
@@ -25,6 +27,9 @@ struct ShareWish {
   uint64_t weight;
   uint64_t most;   ///< it never takes more (DRAGON_DEVICE_MEMORY)
   uint64_t wanted; ///< of that: what its buffers need
+  /// It waits for something else: it is served last, but what nobody else wants
+  /// stays with it.
+  bool yields = false;
 };
 
 /// What each may hold, in their order; `total` at most in sum.

@@ -68,6 +68,20 @@ void begin(ShareBooks &books) {
   std::memcpy(books.magic, Magic, sizeof Magic);
 }
 
+/// Of who makes or begins the books; a process that is stopped just then does
+/// not stop all others.
+bool lockToBegin(int file) {
+  constexpr int Tries = 2000;
+  for (int i = 0; i < Tries; ++i) {
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0)
+      return true;
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      return false;
+    ::usleep(1000);
+  }
+  return false;
+}
+
 /// A child has a copy of the file's description, with the locks of its parent:
 /// they would outlive that.
 std::atomic<int> openFile{-1};
@@ -90,7 +104,8 @@ bool ShareBooks::divideAnew() {
   std::vector<ShareProgram *> those;
   for (ShareProgram &program : programs)
     if (program.pid) {
-      wishes.push_back({program.weight, program.most, program.wanted});
+      wishes.push_back(
+          {program.weight, program.most, program.wanted, program.yields != 0});
       those.push_back(&program);
     }
   const std::vector<uint64_t> limits = divide(total, wishes);
@@ -114,7 +129,7 @@ ShareSegment::open(const std::string &directory, const std::string &device) {
   if (!file.valid())
     return failed(path, "cannot be opened");
   struct stat found{};
-  if (::flock(file.get(), LOCK_EX) || ::fstat(file.get(), &found))
+  if (!lockToBegin(file.get()) || ::fstat(file.get(), &found))
     return failed(path, "cannot be locked");
   if (ofOneUser && found.st_uid != ::geteuid())
     return Status::error(DRAGON_ERROR_FILE, "'{}' belongs to another user",
@@ -137,8 +152,15 @@ ShareSegment::open(const std::string &directory, const std::string &device) {
     return Status::error(DRAGON_ERROR_FILE,
                          "'{}' is in use by programs of another version", path);
   }
+  // A mapping keeps its description of the file open, also in children: this is
+  // another one.
+  Descriptor places(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!places.valid()) {
+    ::munmap(memory, sizeof(ShareBooks));
+    return failed(path, "cannot be opened again");
+  }
   std::unique_ptr<ShareSegment> segment(
-      new ShareSegment(std::move(file), books));
+      new ShareSegment(std::move(places), books));
   {
     // Whoever comes next must find somebody alive.
     Locked locked(*segment);
@@ -148,16 +170,16 @@ ShareSegment::open(const std::string &directory, const std::string &device) {
                            "there is no place for more",
                            path, ShareBooks::MostPrograms);
   }
-  ::flock(segment->File.get(), LOCK_UN);
+  ::flock(file.get(), LOCK_UN); // the mapping would keep it
   static const int registered =
       ::pthread_atfork(nullptr, nullptr, forgetInChild);
   (void)registered;
-  openFile = segment->File.get();
+  openFile = segment->Places.get();
   return segment;
 }
 
 ShareSegment::~ShareSegment() {
-  int mine = File.get();
+  int mine = Places.get();
   openFile.compare_exchange_strong(mine, -1);
   if (Own != ShareBooks::MostPrograms) {
     Locked locked(*this);
@@ -181,7 +203,7 @@ unsigned ShareSegment::takePlace() {
     if (Books->programs[i].pid)
       continue;
     struct flock lock = byteOf(i, F_WRLCK);
-    if (::fcntl(File.get(), F_OFD_SETLK, &lock))
+    if (::fcntl(Places.get(), F_OFD_SETLK, &lock))
       continue;
     ShareProgram &program = Books->programs[i];
     program = {};
@@ -196,7 +218,7 @@ void ShareSegment::leavePlace() {
   Books->programs[Own] = {};
   Books->divideAnew();
   struct flock lock = byteOf(Own, F_UNLCK);
-  (void)::fcntl(File.get(), F_OFD_SETLK, &lock);
+  (void)::fcntl(Places.get(), F_OFD_SETLK, &lock);
   Own = ShareBooks::MostPrograms;
   tell();
 }
@@ -204,7 +226,7 @@ void ShareSegment::leavePlace() {
 bool ShareSegment::dropDead() {
   bool any = false;
   for (unsigned i = 0; i < ShareBooks::MostPrograms; ++i)
-    if (Books->programs[i].pid && i != Own && !isLocked(File.get(), i)) {
+    if (Books->programs[i].pid && i != Own && !isLocked(Places.get(), i)) {
       Books->programs[i] = {};
       any = true;
     }

@@ -37,7 +37,7 @@
 namespace dragon {
 
 struct ShareBooks {
-  static constexpr uint32_t Version = 1;
+  static constexpr uint32_t Version = 2;
   static constexpr unsigned MostPrograms = 120;
 
   char magic[8];
@@ -91,13 +91,13 @@ public:
   void waitForNews(uint32_t seen, unsigned milliseconds);
 
 private:
-  ShareSegment(Descriptor file, ShareBooks *books)
-      : File(std::move(file)), Books(books) {}
+  ShareSegment(Descriptor places, ShareBooks *books)
+      : Places(std::move(places)), Books(books) {}
   // With the lock.
   unsigned takePlace();
   void leavePlace();
 
-  Descriptor File;
+  Descriptor Places; ///< the file, for its locks
   ShareBooks *const Books;
   unsigned Own = ShareBooks::MostPrograms;
 };

@@ -21,6 +21,7 @@ struct ShareProgram {
   uint64_t limit;    ///< what it may hold now
   uint64_t held;     ///< what it holds
   uint64_t waitsFor; ///< it waits for so much; 0: for nothing
+  uint64_t yields;   ///< 1: it waits for something else than the device
 };
 
 } // namespace dragon

@@ -180,6 +180,13 @@ dragon_error dragon_discard(void *addr, size_t bytes) {
   });
 }
 
+dragon_error dragon_yield(void) {
+  return apiCall([](Front &front) -> Status {
+    front.runtime.yield();
+    return {};
+  });
+}
+
 dragon_error dragon_advise(const void *addr, size_t bytes,
                            dragon_advice advice) {
   return apiCall([&](Front &front) -> Status {

@@ -8,12 +8,25 @@ import random
 import struct
 import subprocess
 import sys
+import time
 
 program, books, total = sys.argv[1:4]
 bytes_of = {"M": 1 << 20, "G": 1 << 30}
 limit = int(total[:-1]) * bytes_of[total[-1]]
 alone = {**os.environ, "DRAGON_BACKEND": "cpu", "DRAGON_QUIET": "1", "DRAGON_CHUNK_SIZE": "1M"}
 shared = {**alone, "DRAGON_SHARE": "1", "DRAGON_SHARE_DIR": os.path.abspath(books), "DRAGON_SHARE_MEMORY": total}
+
+
+def held_by(pid):
+    """Of the program's place: pid, name, weight, most, wanted, limit, held, waitsFor, yields."""
+    (file,) = glob.glob(os.path.join(books, "dragon-*"))
+    with open(file, "rb") as stream:
+        data = stream.read()
+    for at in range(72, len(data) - 87, 88):
+        number, _, _, _, _, _, held, _, _ = struct.unpack_from("i28sQQQQQQQ", data, at)
+        if number == pid:
+            return held
+    return 0
 
 
 def most_held():
@@ -44,6 +57,15 @@ assert most_held() == 16 << 20, most_held()
 second = start(1, 20)
 assert result(second) == expected[1]
 assert most_held() <= limit, most_held()
+
+# One that works comes before one that does nothing.
+busy = start(2, 1000000)
+while held_by(busy.pid) != 16 << 20:
+    assert busy.poll() is None
+    time.sleep(0.01)
+assert held_by(first.pid) <= 8 << 20, held_by(first.pid)
+busy.kill()
+busy.communicate()
 
 # Several at once.
 several = {seed: start(seed, 20) for seed in range(4)}

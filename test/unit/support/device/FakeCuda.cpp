@@ -120,6 +120,10 @@ struct Api {
     *device = ordinal;
     return CUDA_SUCCESS;
   }
+  // It is no device of a machine's, which processes could share.
+  static CUresult DeviceGetUuid(CUuuid *, CUdevice) {
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
   static CUresult DeviceGetName(char *name, int bytes, CUdevice) {
     std::snprintf(name, size_t(bytes), "fake GPU");
     return CUDA_SUCCESS;

@@ -1,0 +1,200 @@
+//===- DeviceShareTest.cpp - programs that divide a device's memory -------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each DeviceShare is a program of its own to the others, also within one
+// process; programs that die are processes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/share/DeviceShare.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace dragon;
+
+namespace {
+
+class DeviceShareTest : public testing::Test {
+protected:
+  DeviceShareTest() {
+    char name[] = "/tmp/dragon-share-XXXXXX";
+    Folder = ::mkdtemp(name);
+  }
+  ~DeviceShareTest() override { std::filesystem::remove_all(Folder); }
+
+  std::unique_ptr<DeviceShare> join(uint64_t total = 100, uint64_t weight = 1) {
+    DeviceShare::Terms terms;
+    terms.weight = weight;
+    terms.total = total;
+    auto share = DeviceShare::join(Folder, "device", terms);
+    EXPECT_TRUE(share.ok()) << share.takeStatus().message();
+    return share.ok() ? std::move(*share) : nullptr;
+  }
+  /// Follows its limit by what it holds.
+  static void followAll(DeviceShare &share, std::atomic<uint64_t> &held,
+                        std::atomic<uint64_t> &activity) {
+    share.start({[&](uint64_t limit) {
+                   while (held > limit) {
+                     share.release(1);
+                     --held;
+                   }
+                   return true;
+                 },
+                 [&] { return activity.load(); }});
+  }
+
+  std::string Folder;
+};
+
+TEST_F(DeviceShareTest, TogetherNeverMoreThanThereIs) {
+  auto first = join(), second = join();
+  EXPECT_TRUE(first->reserve(60));
+  EXPECT_FALSE(second->reserve(41));
+  EXPECT_TRUE(second->reserve(40));
+  EXPECT_EQ(first->mostHeld(), 100u);
+  first->release(60);
+  EXPECT_TRUE(second->reserve(60));
+  EXPECT_EQ(second->mostHeld(), 100u);
+}
+
+TEST_F(DeviceShareTest, LimitsFollowWhatIsWanted) {
+  auto first = join();
+  EXPECT_EQ(first->limit(), 100u);
+  first->wants(90);
+  auto second = join(100, 2);
+  EXPECT_GE(first->limit(), 90u);
+  second->wants(90);
+  EXPECT_EQ(first->limit(), 33u);
+  EXPECT_EQ(second->limit(), 66u);
+  first->yields();
+  EXPECT_EQ(second->limit(), 90u);
+  first->goesOn();
+  EXPECT_EQ(second->limit(), 66u);
+  second.reset();
+  EXPECT_EQ(first->limit(), 100u);
+}
+
+TEST_F(DeviceShareTest, WhoMayHaveMoreWaitsForWhoOwesIt) {
+  auto first = join(), second = join();
+  std::atomic<uint64_t> held{100}, activity{0};
+  ASSERT_TRUE(first->reserve(100));
+  first->wants(100);
+  followAll(*first, held, activity);
+  second->wants(100);
+  EXPECT_TRUE(second->waitForRoom(50, 60));
+  EXPECT_TRUE(second->reserve(50));
+  // More is not its to have, and nobody owes anything.
+  EXPECT_FALSE(second->waitForRoom(1, 60));
+  first->stop();
+}
+
+TEST_F(DeviceShareTest, WhoDoesNothingYields) {
+  auto first = join(), second = join();
+  std::atomic<uint64_t> held{100}, activity{0};
+  ASSERT_TRUE(first->reserve(100));
+  first->wants(100);
+  second->wants(100);
+  followAll(*first, held, activity);
+  while (second->limit() != 100)
+    ::usleep(1000);
+  ++activity;
+  while (second->limit() != 50)
+    ::usleep(1000);
+  first->stop();
+}
+
+TEST_F(DeviceShareTest, TheDeadHoldNothing) {
+  auto first = join();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto second = join();
+    second->wants(100);
+    if (second->reserve(70))
+      ::raise(SIGKILL);
+    ::_exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(first->programs().size(), 1u);
+  EXPECT_TRUE(first->reserve(100));
+  EXPECT_EQ(first->limit(), 100u);
+}
+
+/// A child of a program has its descriptors, not its place.
+TEST_F(DeviceShareTest, AChildDoesNotKeepItsParentAlive) {
+  auto first = join();
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    auto second = join();
+    if (!second->reserve(70))
+      ::_exit(1);
+    if (::fork() == 0) {
+      ::close(ends[1]);
+      char byte;
+      ::_exit(::read(ends[0], &byte, 1) < 0); // lives until the test closes it
+    }
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(parent, &status, 0), parent);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(first->programs().size(), 1u);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+/// One that dies with the lock of the books leaves them usable.
+TEST_F(DeviceShareTest, KilledAtAnyPoint) {
+  auto first = join();
+  for (int round = 0; round < 40; ++round) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      auto other = join();
+      for (uint64_t i = 0;; ++i) {
+        other->wants(i % 100);
+        if (other->reserve(i % 7))
+          other->release(i % 7);
+      }
+    }
+    ::usleep(unsigned(500 + round * 97));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_EQ(first->programs().size(), 1u);
+    ASSERT_TRUE(first->reserve(100));
+    first->release(100);
+  }
+}
+
+TEST_F(DeviceShareTest, OldBooksAreBegunAnew) {
+  {
+    auto first = join();
+    first->wants(10);
+    ASSERT_TRUE(first->reserve(10));
+  }
+  auto next = join(50);
+  EXPECT_EQ(next->total(), 50u);
+  EXPECT_EQ(next->mostHeld(), 0u);
+  EXPECT_EQ(next->programs().size(), 1u);
+}
+
+TEST_F(DeviceShareTest, AFolderThatIsNotThere) {
+  auto share = DeviceShare::join(Folder + "/none", "device", {});
+  ASSERT_FALSE(share.ok());
+  EXPECT_NE(share.takeStatus().message().find("cannot be opened"),
+            std::string::npos);
+}
+
+} // namespace
