@@ -2,13 +2,13 @@
 // computes what it computes alone.
 // RUN: rm -rf %t.dir && mkdir -p %t.dir/books && cd %t.dir
 // RUN: %build %s -o program
-// RUN: python3 %S/Inputs/shared-device.py ./program books 24M
+// RUN: %plain python3 %S/Inputs/shared-device.py ./program books 24M
 // RUN: rm -rf %t.dir
 #include "e2e.h"
 #include <unistd.h>
 
 // 16 MiB in two buffers: more than a third of the device's 24.
-static const int N = 2 << 20;
+static int N = 2 << 20;
 
 __global__ void fill(uint32_t *x, uint32_t seed, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -22,9 +22,11 @@ __global__ void mix(uint32_t *to, const uint32_t *from, uint32_t round, int n) {
     to[i] = to[i] * 5 + (from[i] ^ round);
 }
 
-/// program SEED ROUNDS: prints a sum of what it has computed. With rounds 0 it says that it holds its memory, and waits.
+/// program SEED ROUNDS [MIB]: with two buffers of so many MiB, prints a sum of what it has computed. With rounds 0 it says that it holds its memory, and waits.
 int main(int argc, char **argv) {
-  REQUIRE(argc == 3);
+  REQUIRE(argc == 3 || argc == 4);
+  if (argc == 4)
+    N = atoi(argv[3]) << 18;
   const uint32_t seed = atoi(argv[1]), rounds = atoi(argv[2]);
   uint32_t *a, *b;
   CHECK(cudaMalloc(&a, N * sizeof(uint32_t)));

@@ -1,4 +1,4 @@
-"""shared-device.py PROGRAM BOOKS TOTAL: programs that share the cpu device's memory.
+"""shared-device.py PROGRAM BOOKS TOTAL: programs that share the device's memory.
 
 The books of the device are in the folder BOOKS; TOTAL is what all may have together."""
 
@@ -13,7 +13,7 @@ import time
 program, books, total = sys.argv[1:4]
 bytes_of = {"M": 1 << 20, "G": 1 << 30}
 limit = int(total[:-1]) * bytes_of[total[-1]]
-alone = {**os.environ, "DRAGON_BACKEND": "cpu", "DRAGON_QUIET": "1", "DRAGON_CHUNK_SIZE": "1M"}
+alone = {**os.environ, "DRAGON_SHARE": "0", "DRAGON_CHUNK_SIZE": "2M"}
 shared = {**alone, "DRAGON_SHARE": "1", "DRAGON_SHARE_DIR": os.path.abspath(books), "DRAGON_SHARE_MEMORY": total}
 
 
