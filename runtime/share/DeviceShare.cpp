@@ -29,6 +29,18 @@ constexpr auto IdleAfter = std::chrono::seconds(1);
 
 } // namespace
 
+std::vector<SeenShare> lookAtShares(const std::string &directory) {
+  std::vector<SeenShare> all;
+  for (const auto &[device, books] : readAllBooks(directory)) {
+    SeenShare seen{device, books.total, books.mostHeld, {}};
+    for (const ShareProgram &program : books.programs)
+      if (program.pid)
+        seen.programs.push_back(program);
+    all.push_back(std::move(seen));
+  }
+  return all;
+}
+
 StatusOr<std::unique_ptr<DeviceShare>>
 DeviceShare::join(const std::string &directory, const std::string &device,
                   const Terms &terms) {

@@ -42,6 +42,15 @@ namespace dragon {
 
 class ShareSegment;
 
+/// A device's books as somebody sees them who takes no part.
+struct SeenShare {
+  std::string device;
+  uint64_t total = 0, mostHeld = 0; ///< bytes
+  std::vector<ShareProgram> programs;
+};
+/// Of all devices whose books are in the directory (empty: those of this user).
+std::vector<SeenShare> lookAtShares(const std::string &directory);
+
 class DeviceShare {
 public:
   struct Terms {

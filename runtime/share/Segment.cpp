@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <linux/futex.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -117,13 +118,42 @@ bool ShareBooks::divideAnew() {
   return changed;
 }
 
+/// What the names of all devices' books begin with.
+static std::string prefixIn(const std::string &directory) {
+  return directory.empty() ? fmt::format("/dev/shm/dragon-{}-", ::geteuid())
+                           : fmt::format("{}/dragon-", directory);
+}
+
+std::vector<std::pair<std::string, ShareBooks>>
+readAllBooks(const std::string &directory) {
+  const std::string prefix = prefixIn(directory);
+  std::vector<std::pair<std::string, ShareBooks>> all;
+  std::error_code failure;
+  for (const auto &entry : std::filesystem::directory_iterator(
+           std::filesystem::path(prefix).parent_path(), failure)) {
+    const std::string path = entry.path().string();
+    if (!path.starts_with(prefix))
+      continue;
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    ShareBooks books;
+    if (!file.valid() ||
+        ::pread(file.get(), &books, sizeof books, 0) != sizeof books ||
+        std::memcmp(books.magic, Magic, sizeof Magic) ||
+        books.version != ShareBooks::Version)
+      continue;
+    for (unsigned i = 0; i < ShareBooks::MostPrograms; ++i)
+      if (!isLocked(file.get(), i))
+        books.programs[i] = {};
+    all.emplace_back(path.substr(prefix.size()), books);
+  }
+  return all;
+}
+
 StatusOr<std::unique_ptr<ShareSegment>>
 ShareSegment::open(const std::string &directory, const std::string &device) {
   // An administrator's directory says by its own mode who may share.
   const bool ofOneUser = directory.empty();
-  const std::string path =
-      ofOneUser ? fmt::format("/dev/shm/dragon-{}-{}", ::geteuid(), device)
-                : fmt::format("{}/dragon-{}", directory, device);
+  const std::string path = prefixIn(directory) + device;
   Descriptor file(
       ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.valid())

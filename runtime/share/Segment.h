@@ -33,6 +33,7 @@
 #include <memory>
 #include <pthread.h>
 #include <string>
+#include <vector>
 
 namespace dragon {
 
@@ -52,6 +53,11 @@ struct ShareBooks {
   /// Everybody's limit, by what they want. True if one has changed.
   bool divideAnew();
 };
+
+/// The books of all devices in the directory, by the devices' names, as they
+/// are in that moment; places of the dead are empty.
+std::vector<std::pair<std::string, ShareBooks>>
+readAllBooks(const std::string &directory);
 
 class ShareSegment {
 public:

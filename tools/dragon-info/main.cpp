@@ -8,8 +8,10 @@
 #include "runtime/trace/Bytes.h"
 #include "tools/dragon-info/Machine.h"
 #include "tools/dragon-info/Program.h"
+#include "tools/dragon-info/Programs.h"
 
 #include <cstdio>
+#include <optional>
 #include <string_view>
 
 using namespace dragon;
@@ -22,6 +24,9 @@ static const char Help[] =
     "have to programs.\nOf a program (an executable, library or object) "
     "it says what its kernels do to\nbuffers, and how they can run beyond "
     "device memory.\n\n"
+    "  --programs    which programs share a device, and who has how much of "
+    "it\n"
+    "  --watch       the same each second, until interrupted\n"
     "  --json        as JSON, with rates in bytes a second\n"
     "  --no-rates    measures nothing\n"
     "  --rates SIZE  what rates are measured with, such as 64M (default: "
@@ -42,12 +47,17 @@ static int tellOf(const std::string &Path, bool Json) {
 
 int main(int Count, char **Words) {
   bool Json = false;
+  std::optional<info::ProgramsShown> Programs;
   std::string Program;
   uint64_t Bytes = uint64_t(256) << 20;
   for (int I = 1; I < Count; ++I) {
     const std::string_view Word = Words[I];
     if (Word == "--json") {
       Json = true;
+    } else if (Word == "--programs") {
+      Programs = info::ProgramsShown::Once;
+    } else if (Word == "--watch") {
+      Programs = info::ProgramsShown::EachSecond;
     } else if (Word == "--no-rates") {
       Bytes = 0;
     } else if (Word == "--rates" && I + 1 < Count) {
@@ -81,6 +91,8 @@ int main(int Count, char **Words) {
   for (const std::string &Line : unknownVariables())
     fmt::print(stderr, "dragon-info: warning: {}\n", Line);
   Settings &Set = *Read;
+  if (Programs)
+    return info::showPrograms(Set.shareDir, *Programs, Json);
   Set.quiet = true; // what it would say stands below
   info::Machine All{info::findDriver(),
                     info::findHost(),

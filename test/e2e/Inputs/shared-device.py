@@ -3,8 +3,10 @@
 The books of the device are in the folder BOOKS; TOTAL is what all may have together."""
 
 import glob
+import json
 import os
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -57,6 +59,14 @@ assert most_held() == 16 << 20, most_held()
 second = start(1, 20)
 assert result(second) == expected[1]
 assert most_held() <= limit, most_held()
+
+# Whoever asks sees it.
+if info := shutil.which("dragon-info"):
+    seen = json.loads(subprocess.run([info, "--programs", "--json"], env=shared, stdout=subprocess.PIPE, check=True).stdout)
+    assert [one["total"] for one in seen] == [limit], seen
+    assert [(one["pid"], one["program"]) for one in seen[0]["programs"]] == [(first.pid, os.path.basename(program)[:27])], seen
+    text = subprocess.run([info, "--programs"], env=shared, stdout=subprocess.PIPE, check=True, text=True).stdout
+    assert "of 24 MiB in use by 1 program" in text, text
 
 # One that works comes before one that does nothing.
 busy = start(2, 1000000)
