@@ -140,6 +140,7 @@ PROGRAMS = [
     Program("test/e2e/separable.cu", ["in.bin"], files={"in.bin": 12 * M}, flags=SEPARABLE, device=16,
             more_sources=[f"test/e2e/Inputs/separable/{unit}.cu" for unit in ("elements", "steps")]),
     Program("test/e2e/separable-shapes.cu", [""], flags=SEPARABLE, more_sources=["test/e2e/Inputs/separable/shapes.cu"], device=16),
+    test("shared-device", "1 3"),
     test("short-streams"),
     test("sink-then-free", "out.bin"),
     test("staging-observed", "reuse in.bin out.bin", "twice in.bin out.bin", file=16 * M),
@@ -167,5 +168,6 @@ LEFT_OUT = {
     "private-files": "looks at the files that too little memory makes",
     "past-the-end": "its launches fail",
     "small-chunks": SAME,
+    "start-ahead": "about the driver",
     "spaced-launches": "about what the compiler reads",
 }

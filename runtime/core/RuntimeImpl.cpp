@@ -119,9 +119,13 @@ Status RuntimeImpl::start() {
       "{} device, {} of device memory, {} of host memory, chunks of {}",
       Ctx.caps().name, formatBytes(Ctx.limits.deviceBytes),
       formatBytes(Ctx.limits.hostBytes), formatBytes(Ctx.limits.chunkBytes));
-  if (Ctx.share)
+  // What slices of two or three buffers take, with the next ones on their way.
+  constexpr uint64_t LeastChunks = 8;
+  if (Ctx.share) {
+    Ctx.share->needs(LeastChunks * Ctx.limits.chunkBytes);
     Ctx.share->start({[this](uint64_t limit) { return followShare(limit); },
                       [this] { return activity(); }});
+  }
   return {};
 }
 

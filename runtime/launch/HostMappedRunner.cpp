@@ -147,6 +147,8 @@ HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
     counters.reset();
     onDevice = chosen();
   }
+  if (!onDevice && OnDevice.askOthersFor(bytesThatStay(whole)))
+    onDevice = chosen();
   if (!onDevice)
     return cannotRun(
         launch, Ctx.caps(),

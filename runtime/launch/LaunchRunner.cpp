@@ -71,7 +71,9 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
     if (Ctx.caps().migrates)
       return runBeyondBudget(launch, planned, plan.wholeBytes);
     // What is beside chunks may be what is missing.
-    if (!OnDevice.dropScratch())
+    if (!OnDevice.dropScratch() &&
+        !OnDevice.askOthersFor(plan.smallestBytes ? plan.smallestBytes
+                                                  : plan.wholeBytes))
       break;
     return runAsPlanned(launch, planned);
   }

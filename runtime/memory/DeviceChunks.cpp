@@ -25,9 +25,14 @@ static StatusOr<Physical> createShared(Context &context, size_t bytes,
                          "device memory: all programs together may have {}",
                          formatBytes(context.share->total()));
   auto slab = context.device->create(place, bytes);
-  if (!slab.ok() && context.share)
+  if (slab.ok() || !context.share)
+    return slab;
+  Status why = slab.takeStatus();
+  if (why.code() == DRAGON_ERROR_OUT_OF_MEMORY)
+    context.share->refused(bytes);
+  else
     context.share->release(bytes);
-  return slab;
+  return why;
 }
 
 DeviceChunks::DeviceChunks(Context &context, WorkTracker &time,
@@ -131,8 +136,13 @@ Status DeviceChunks::map(Chunk &chunk) {
   return {};
 }
 
+/// In whole units of the device's.
+static uint64_t limitOf(const Context &context, uint64_t bytes) {
+  return bytes / context.caps().granularity * context.caps().granularity;
+}
+
 bool DeviceChunks::follow(uint64_t limit) {
-  Pool.setLimit(limit);
+  Pool.setLimit(limitOf(Ctx, limit));
   const uint64_t before = Pool.held();
   if (before <= limit)
     return true;
@@ -153,7 +163,16 @@ void DeviceChunks::wants(uint64_t bytes) {
   if (!Ctx.share)
     return;
   Ctx.share->wants(bytes);
-  Pool.setLimit(Ctx.share->limit());
+  Pool.setLimit(limitOf(Ctx, Ctx.share->limit()));
+}
+
+bool DeviceChunks::askOthersFor(uint64_t bytes) {
+  const uint64_t before = Pool.budget();
+  if (!Ctx.share || bytes <= before || bytes > Ctx.share->most())
+    return false;
+  Ctx.share->needs(bytes);
+  Pool.setLimit(limitOf(Ctx, Ctx.share->limit()));
+  return Pool.budget() > before;
 }
 
 void DeviceChunks::noticeOnce() {

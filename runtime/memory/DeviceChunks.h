@@ -52,6 +52,9 @@ public:
   bool follow(uint64_t limit);
   /// All buffers need so many bytes.
   void wants(uint64_t bytes);
+  /// A call needs so many at once, more than the budget. True if that is more
+  /// now, as others have to give some back.
+  bool askOthersFor(uint64_t bytes);
   class Exchange;
   /// The chunks that may leave, as they are now. `later`: for when all that
   /// uses them now is done.

@@ -55,7 +55,9 @@ DeviceShare::join(const std::string &directory, const std::string &device,
   const uint64_t there = terms.free + others;
   const uint64_t total =
       there > 2 * terms.reserve ? there - terms.reserve : there / 2;
-  books->total = terms.total.value_or(total);
+  // Who says how much it takes may have the reserve.
+  const uint64_t asked = std::min(terms.most.value_or(0), there);
+  books->total = terms.total.value_or(std::max(total, asked));
   own.weight = std::max<uint64_t>(terms.weight, 1);
   own.most = share->Most =
       std::min(terms.most.value_or(UINT64_MAX), books->total);
@@ -96,9 +98,25 @@ void DeviceShare::release(uint64_t bytes) {
     Segment->tell();
 }
 
+void DeviceShare::refused(uint64_t bytes) {
+  ShareSegment::Locked books(*Segment);
+  Segment->own().held -= bytes;
+  books->total = std::min(books->total, books->held());
+  books->divideAnew();
+  Segment->tell();
+}
+
 void DeviceShare::wants(uint64_t bytes) {
   ShareSegment::Locked books(*Segment);
   Segment->own().wanted = std::min(bytes, Most);
+  if (books->divideAnew())
+    Segment->tell();
+}
+
+void DeviceShare::needs(uint64_t bytes) {
+  ShareSegment::Locked books(*Segment);
+  ShareProgram &own = Segment->own();
+  own.least = std::max(own.least, std::min(bytes, Most));
   if (books->divideAnew())
     Segment->tell();
 }

@@ -77,6 +77,9 @@ public:
   /// False: all together would have more than there is.
   bool reserve(uint64_t bytes);
   void release(uint64_t bytes);
+  /// The driver has no such memory, although it was reserved: somebody else has
+  /// it. All together have what they hold now, until another program comes.
+  void refused(uint64_t bytes);
   void wants(uint64_t bytes);
   /// Until it goes on.
   void yields();
@@ -85,6 +88,9 @@ public:
     if (Yields.load(std::memory_order_relaxed))
       setYields(false);
   }
+  /// It cannot work with less than that, from now on: so much comes before what
+  /// others want beyond their own least.
+  void needs(uint64_t bytes);
   /// Waits while others owe what this program may have. False: nobody does, or
   /// they do not give it back in `seconds`.
   bool waitForRoom(uint64_t bytes, unsigned seconds);

@@ -62,6 +62,9 @@ std::vector<uint64_t> divide(uint64_t total,
                              std::span<const ShareWish> wishes) {
   std::vector<uint64_t> limits(wishes.size());
   uint64_t left = total;
+  fill(wishes, limits, left, [](const ShareWish &wish) {
+    return wish.yields ? 0 : std::min(wish.least, wish.most);
+  });
   for (bool yields : {false, true})
     fill(wishes, limits, left, [yields](const ShareWish &wish) {
       return wish.yields == yields ? std::min(wish.wanted, wish.most) : 0;

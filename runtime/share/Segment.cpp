@@ -105,8 +105,8 @@ bool ShareBooks::divideAnew() {
   std::vector<ShareProgram *> those;
   for (ShareProgram &program : programs)
     if (program.pid) {
-      wishes.push_back(
-          {program.weight, program.most, program.wanted, program.yields != 0});
+      wishes.push_back({program.weight, program.most, program.wanted,
+                        program.yields != 0, program.least});
       those.push_back(&program);
     }
   const std::vector<uint64_t> limits = divide(total, wishes);

@@ -22,6 +22,7 @@ struct ShareProgram {
   uint64_t held;     ///< what it holds
   uint64_t waitsFor; ///< it waits for so much; 0: for nothing
   uint64_t yields;   ///< 1: it waits for something else than the device
+  uint64_t least;    ///< what a call of it needs at once
 };
 
 } // namespace dragon

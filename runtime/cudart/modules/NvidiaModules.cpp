@@ -58,6 +58,9 @@ Result ModuleRegistry::prepareGpu(Kernel &kernel) {
     DRAGON_CHECK(getFunction(&function, kernel.stub));
     kernel.handle.image.code = {function};
   }
+  kernel.info.counting.reset();
+  kernel.info.paged.reset();
+  kernel.info.looped.reset();
   kernel.copiesFound.store(false, std::memory_order_relaxed);
   kernel.info.findCopies = [&kernel] { findCopies(kernel); };
   return cudaSuccess;

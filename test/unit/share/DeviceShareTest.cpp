@@ -66,6 +66,40 @@ TEST_F(DeviceShareTest, TogetherNeverMoreThanThereIs) {
   EXPECT_EQ(second->mostHeld(), 100u);
 }
 
+/// Somebody who is not in the books has it.
+TEST_F(DeviceShareTest, WhatTheDriverRefusesIsNotThere) {
+  auto first = join();
+  ASSERT_TRUE(first->reserve(60));
+  ASSERT_TRUE(first->reserve(20));
+  first->refused(20);
+  EXPECT_EQ(first->total(), 60u);
+  EXPECT_EQ(first->limit(), 60u);
+  EXPECT_FALSE(first->reserve(1));
+  first->release(10);
+  EXPECT_TRUE(first->reserve(10));
+}
+
+TEST_F(DeviceShareTest, WhatIsFreeLessAReserve) {
+  DeviceShare::Terms terms;
+  terms.free = 1000;
+  terms.reserve = 100;
+  auto first = std::move(*DeviceShare::join(Folder, "device", terms));
+  EXPECT_EQ(first->total(), 900u);
+  ASSERT_TRUE(first->reserve(500));
+  // For the second less is free, and it counts what the first holds.
+  terms.free = 450;
+  terms.most = 300;
+  auto second = std::move(*DeviceShare::join(Folder, "device", terms));
+  EXPECT_EQ(second->total(), 850u);
+  EXPECT_EQ(second->most(), 300u);
+  second.reset();
+  // Who says how much it takes may have the reserve, but no more than there is.
+  terms.most = 5000;
+  auto third = std::move(*DeviceShare::join(Folder, "device", terms));
+  EXPECT_EQ(third->total(), 950u);
+  EXPECT_EQ(third->most(), 950u);
+}
+
 TEST_F(DeviceShareTest, LimitsFollowWhatIsWanted) {
   auto first = join();
   EXPECT_EQ(first->limit(), 100u);

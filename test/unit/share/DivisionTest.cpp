@@ -54,6 +54,16 @@ TEST(DivisionTest, WhoYieldsComesLastAndKeepsWhatNobodyWants) {
             (Limits{0, 100}));
 }
 
+TEST(DivisionTest, WhatACallNeedsComesFirst) {
+  EXPECT_EQ(divide(100, std::vector<ShareWish>{{1, 100, 90, false, 30},
+                                               {9, 100, 90}}),
+            (Limits{37, 63}));
+  // All of it cannot be had by all.
+  EXPECT_EQ(divide(100, std::vector<ShareWish>{{1, 100, 90, false, 80},
+                                               {1, 100, 90, false, 80}}),
+            (Limits{50, 50}));
+}
+
 TEST(DivisionTest, LargeNumbersDoNotOverflow) {
   const uint64_t all = UINT64_MAX / 2;
   const Limits limits =
