@@ -1,0 +1,138 @@
+"""The ledger as a picture: files, swap, host memory and device memory, with arrows as wide as what moved, by cause."""
+
+from . import units, words
+from .markup import el, join
+
+CAUSES = ["demand", "prefetch", "eviction", "sync", "copy", "host_access", "paging"]
+WIDEST, NARROWEST = 46.0, 3.0  # of an arrow's shaft
+BOX = 62  # height
+TOPS = {"files": 6, "host": 158, "device": 310}
+HEIGHT = TOPS["device"] + BOX + 6
+LEFT, RIGHT = 12, 268  # of the boxes
+
+
+def known(causes):
+    """Causes in our order; others behind them."""
+    return [cause for cause in CAUSES if cause in causes] + [cause for cause in causes if cause not in CAUSES]
+
+
+def colour(cause):
+    return f"c-{cause}" if cause in CAUSES else "c-other"
+
+
+def box(left, right, top, title, lines):
+    middle = (left + right) / 2
+    texts = [el("text", title, x=middle, y=top + 22, class_="name")]
+    texts += [el("text", line, x=middle, y=top + 39 + 15 * index, class_="small") for index, line in enumerate(lines[:2])]
+    return el("g", el("rect", x=left, y=top, width=right - left, height=BOX, rx=6, class_="box"), texts)
+
+
+def arrow(rows, most, x, begin, end, label, down):
+    """A vertical arrow around `x` from `begin` to `end`, in stripes of its causes; rows is cause -> (bytes, seconds)."""
+    size = sum(row[0] for row in rows.values())
+    if not size:
+        return None
+    width = NARROWEST + (WIDEST - NARROWEST) * size / most
+    head = 10
+    top, bottom = (begin, end - head) if down else (begin + head, end)
+    out, left = [], x - width / 2
+    for cause in known(rows):
+        stripe = width * rows[cause][0] / size
+        out.append(el("rect", el("title", f"{words.named(cause)}: {units.size(rows[cause][0])}"), x=f"{left:.1f}", y=top,
+                      width=f"{stripe:.2f}", height=bottom - top, class_=colour(cause)))
+        left += stripe
+    wing = width / 2 + 5
+    tip, foot = (end, end - head) if down else (begin, begin + head)
+    biggest = max(rows, key=lambda cause: rows[cause][0])
+    out.append(el("path", d=f"M{x - wing:.1f} {foot}L{x} {tip}L{x + wing:.1f} {foot}Z", class_=colour(biggest)))
+    middle = (begin + end) / 2
+    seconds = sum(row[1] for row in rows.values())
+    rate = units.rate(size, seconds)
+    out.append(el("text", units.size(size), x=x + 30, y=middle + (-1 if rate else 5), class_="amount"))
+    if rate:
+        out.append(el("text", rate, x=x + 30, y=middle + 15, class_="small start"))
+    return el("g", el("title", label), out)
+
+
+def held(stats, name):
+    """What a memory may hold, and held."""
+    lines = []
+    if name in stats.peaks:
+        lines.append(f"held at most {units.size(stats.peaks[name])}")
+    if name in stats.limits:
+        lines.append(f"of {units.size(stats.limits[name])} allowed")
+    return lines
+
+
+def picture(stats):
+    moved = {direction: {cause: row for cause, row in rows.items() if row[0]} for direction, rows in stats.moved.items()}
+    most = max([sum(row[0] for row in rows.values()) for rows in moved.values()], default=0) or 1
+    swaps = any(moved.get(direction) for direction in ("swap_to_host", "host_to_swap"))
+    middle = (LEFT + RIGHT) / 2
+    within = stats.bytes("device_to_device")
+    device = held(stats, "device_memory")
+    if within:
+        device = [", ".join(device).replace("held at most ", "")] if device else []
+        device.append(f"copied within: {units.size(within)}")
+    files = TOPS["files"]
+    parts = [box(LEFT, middle - 4 if swaps else RIGHT, files, "Files", ["of the program"]),
+             box(middle + 4, RIGHT + 92, files, "Swap", ["for what fits in neither", "memory"]) if swaps else None,
+             box(LEFT, RIGHT + (92 if swaps else 0), TOPS["host"], "Host memory", held(stats, "host_memory")),
+             box(LEFT, RIGHT + (92 if swaps else 0), TOPS["device"], "Device memory", device)]
+    right = RIGHT + (92 if swaps else 0)
+    upper, lower = (files + BOX + 3, TOPS["host"] - 3), (TOPS["host"] + BOX + 3, TOPS["device"] - 3)
+    quarter = (right - LEFT) / 4
+    columns = {"file_to_host": 30, "host_to_file": 30 + 88, "swap_to_host": 30 + 176, "host_to_swap": 30 + 264} if swaps else \
+        {"file_to_host": LEFT + 40, "host_to_file": LEFT + 170}
+    columns |= {"host_to_device": LEFT + quarter - 24, "device_to_host": LEFT + 3 * quarter - 24}
+    for direction, x in columns.items():
+        down = direction in ("file_to_host", "swap_to_host", "host_to_device")
+        span = lower if "device" in direction else upper
+        parts.append(arrow(moved.get(direction, {}), most, x, *span, words.DIRECTIONS[direction], down))
+    return el("svg", join(parts), viewBox=f"0 0 {right + LEFT} {HEIGHT}", class_="flow" + (" swaps" if swaps else ""), role="img",
+              aria_label="bytes moved between files, host memory and device memory")
+
+
+def causes_table(stats, pages):
+    """Each cause: what it means, and what it moved where."""
+    found = known({cause for rows in stats.moved.values() for cause, row in rows.items() if row[0]})
+    rows = []
+    for cause in found:
+        where = [f"{units.size(stats.bytes(direction, cause))} {title}" for direction, title in words.DIRECTIONS.items()
+                 if stats.bytes(direction, cause)]
+        rows.append(el("tr", el("td", el("span", class_=f"key {colour(cause)}"), words.named(cause)), el("td", pages.row(cause) or ""),
+                       el("td", join(where, el("br")))))
+    return el("table", el("thead", el("tr", el("th", "Cause"), el("th", "What it means"), el("th", "Bytes"))), el("tbody", rows))
+
+
+def avoided_table(stats, pages):
+    found = {name: size for name, size in stats.avoided.items() if size}
+    if not found:
+        return el("p", "There is nothing that a plain program would have moved and this one did not.")
+    most = max(found.values())
+    rows = [el("tr", el("td", words.named(name)), el("td", pages.row(name) or ""),
+               el("td", el("span", class_="hatch", style=f"width:{4 + 56 * size / most:.0f}px"), units.size(size), class_="n"))
+            for name, size in sorted(found.items(), key=lambda item: -item[1])]
+    return el("table", el("thead", el("tr", el("th", "Reason"), el("th", "Why it did not move"), el("th", "Bytes", class_="n"))),
+              el("tbody", rows))
+
+
+def counts_table(stats, pages):
+    found = [(name, value) for name, value in stats.counts.items() if value]
+    if not found:
+        return None
+    rows = [el("tr", el("td", words.named(name)), el("td", units.number(value), class_="n"), el("td", pages.row(name) or "")) for name, value in found]
+    return el("details", el("summary", "Events that were counted"), el("table", el("tbody", rows)))
+
+
+def section(inputs):
+    stats = inputs.stats
+    if not stats:
+        return None
+    intro = ("What moved, in bytes. An arrow is as wide as its bytes are many; its colours are the causes. Rates are those of the file "
+             "requests by themselves, which may have run at the same time.")
+    return el("section", el("h2", "What moved"), el("p", intro),
+              el("div", picture(stats), el("div", el("h3", "Why it moved"), causes_table(stats, inputs.pages), el("h3", "What did not move"),
+                                           el("p", "A plain program, which copies all that a kernel may need, would have moved these bytes as well."),
+                                           avoided_table(stats, inputs.pages), counts_table(stats, inputs.pages)), class_="two"),
+              id="moved")
