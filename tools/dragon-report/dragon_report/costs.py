@@ -72,10 +72,10 @@ def kernels_far(facts, cost):
 
 
 def link_in(facts, cost):
-    cost.title = "The device waits for data from host memory"
+    cost.title = "Data go from host memory to the device" if cost.estimated else "The device waits for data from host memory"
     total, stats = facts.bytes("host_to_device"), facts.stats
     if total:
-        cost.why.append(f"{units.size(total)} went from host memory to the device, and no kernel ran in this time.")
+        cost.why.append(f"{units.size(total)} went from host memory to the device{'' if cost.estimated else ', a part of it while no kernel ran'}.")
     if facts.count("evictions"):
         chunk = stats.limits.get("chunk")
         pieces = f" (pieces of buffers, {units.size(chunk)} each)" if chunk else ""
@@ -84,26 +84,25 @@ def link_in(facts, cost):
         limit = stats.limits.get("device_memory")
         cost.cure.append("Give the run more device memory" + (f" than {units.size(limit)}" if limit else "") + " (DRAGON_DEVICE_MEMORY).")
     else:
-        cost.cure.append("The data came once, which cannot be avoided. Smaller data types help, and so does work that lets a kernel run meanwhile.")
+        cost.cure.append("Smaller data types help, and so does work that lets a kernel run meanwhile. That data come once cannot be avoided.")
     cost.remarks = facts.has("NotTogether", "NotTogetherStreams")
     if cost.remarks:
         cost.cure.append("Launches that follow one another can share what they fetch, if nothing is called in between: take "
                          "synchronising error checks and copies out of the loop.")
     copied = facts.bytes("host_to_device", "copy")
-    if copied > total / 2:
-        more = facts.has("NotDeferredEscapes", "NotDeferredChanged", "NotElidedEscapes", "NotElidedLooked", "NotElidedMixed")
-        cost.remarks += more
+    if total and copied > total / 2:
+        cost.remarks += facts.has("NotDeferredEscapes", "NotDeferredChanged", "NotElidedEscapes", "NotElidedLooked", "NotElidedMixed")
         cost.why.append(f"{units.size(copied)} of it were the program's own copies (cudaMemcpy).")
 
 
 def link_out(facts, cost):
-    cost.title = "The device waits until data have left it"
+    cost.title = "Data go from the device to host memory" if cost.estimated else "The device waits until data have left it"
     total = facts.bytes("device_to_host")
     evicted, results = facts.bytes("device_to_host", "eviction"), facts.bytes("device_to_host", "sync")
     if total:
-        cost.why.append(f"{units.size(total)} went from the device to host memory while no kernel ran.")
+        cost.why.append(f"{units.size(total)} went from the device to host memory{'' if cost.estimated else ', a part of it while no kernel ran'}.")
     if evicted:
-        cost.why.append(f"{units.size(evicted)} of it left to make room for other data (eviction), because they are still needed.")
+        cost.why.append(f"{units.size(evicted)} of it left to make room for other data (eviction), because it may still be needed.")
         cost.remarks = facts.has("NotDiscarded", "NotDiscardedTest", "NotDiscardedStreams", "NotDiscardedStream", "NotDiscardedBehind")
         cost.cure.append("Free scratch buffers as soon as they are not needed, so that they need not be kept; or give the run more device memory "
                          "(DRAGON_DEVICE_MEMORY).")
@@ -114,12 +113,13 @@ def link_out(facts, cost):
 
 
 def file_read(facts, cost):
-    cost.title = "The device waits for files to be read"
     total, back = facts.bytes("file_to_host"), facts.bytes("swap_to_host")
+    what = "swap is read" if back > total else "files are read"
+    cost.title = what[0].upper() + what[1:] if cost.estimated else f"The device waits while {what}"
     if total:
-        cost.why.append(f"{units.size(total)} were read from the program's files; in the time counted here no kernel ran and no copy was under way.")
+        cost.why.append(f"{units.size(total)} were read from the program's files{'' if cost.estimated else ', a part of it while nothing else ran'}.")
     if back:
-        swap(facts, cost, f"{units.size(back)} were read back from swap")
+        swap(cost, f"{units.size(back)} were read back from swap")
     if total:
         limit = facts.stats.limits.get("host_memory")
         cost.cure.append("The first read of an input cannot be avoided: a faster disk helps. If more is read than the inputs hold, "
@@ -129,12 +129,13 @@ def file_read(facts, cost):
 
 
 def file_write(facts, cost):
-    cost.title = "The program waits for files to be written"
     total, out = facts.bytes("host_to_file"), facts.bytes("host_to_swap")
+    what = "swap is written" if out > total else "files are written"
+    cost.title = what[0].upper() + what[1:] if cost.estimated else f"The program waits while {what}"
     if total:
         cost.why.append(f"{units.size(total)} were written to the program's files.")
     if out:
-        swap(facts, cost, f"{units.size(out)} were written to swap")
+        swap(cost, f"{units.size(out)} were written to swap")
         cost.remarks += facts.has("SinkSeveral", "SinkPart", "SinkRepeated", "SinkReadAgain", "SinkConditional", "SinkOpenedLate",
                                   "SinkFileUsed")
     if facts.timeline:
@@ -146,7 +147,7 @@ def file_write(facts, cost):
         cost.cure.append("A faster disk helps; so does writing each result right after the kernel that makes it.")
 
 
-def swap(facts, cost, what):
+def swap(cost, what):
     cost.why.append(f"{what}: files that hold data which fit neither in device memory nor in host memory, and are in no file of the program.")
     cost.cure.append("Give the run more host memory (DRAGON_HOST_MEMORY), or name a faster disk in DRAGON_SWAP_DIR. Inputs that are "
                      "read from files by fread or mmap need no swap.")
@@ -200,8 +201,8 @@ RULES = {"far": kernels_far, "kernel": kernels_run, "within": within, "link-in":
 def estimated(stats):
     """Class -> seconds that moved bytes take."""
     def of(directions, fallback):
-        measured = sum(stats.seconds(direction) for direction in directions)
-        return measured or sum(stats.bytes(direction) for direction in directions) / fallback
+        rows = [row for direction in directions for row in stats.moved.get(direction, {}).values()]
+        return sum(seconds or size / fallback for size, seconds in rows)
 
     return {"link-in": of(["host_to_device"], FALLBACK_LINK), "link-out": of(["device_to_host"], FALLBACK_LINK),
             "file-read": of(["file_to_host", "swap_to_host"], FALLBACK_DISK),

@@ -5,6 +5,7 @@ from .markup import el, join
 
 CAUSES = ["demand", "prefetch", "eviction", "sync", "copy", "host_access", "paging"]
 WIDEST, NARROWEST = 46.0, 3.0  # of an arrow's shaft
+SLIM = 24.0  # where there are four beside each other
 BOX = 62  # height
 TOPS = {"files": 6, "host": 158, "device": 310}
 HEIGHT = TOPS["device"] + BOX + 6
@@ -27,12 +28,20 @@ def box(left, right, top, title, lines):
     return el("g", el("rect", x=left, y=top, width=right - left, height=BOX, rx=6, class_="box"), texts)
 
 
-def arrow(rows, most, x, begin, end, label, down):
-    """A vertical arrow around `x` from `begin` to `end`, in stripes of its causes; rows is cause -> (bytes, seconds)."""
+def rate_of(rows):
+    """Of what was timed, if that is most of it."""
+    timed = [row for row in rows.values() if row[1] > 0]
+    size = sum(row[0] for row in timed)
+    return units.rate(size, sum(row[1] for row in timed)) if 2 * size > sum(row[0] for row in rows.values()) else None
+
+
+def arrow(rows, most, x, span, label, down, widest=WIDEST):
+    """A vertical arrow around `x`, in stripes of its causes; rows is cause -> (bytes, seconds)."""
+    begin, end = span
     size = sum(row[0] for row in rows.values())
     if not size:
         return None
-    width = NARROWEST + (WIDEST - NARROWEST) * size / most
+    width = NARROWEST + (widest - NARROWEST) * size / most
     head = 10
     top, bottom = (begin, end - head) if down else (begin + head, end)
     out, left = [], x - width / 2
@@ -46,11 +55,11 @@ def arrow(rows, most, x, begin, end, label, down):
     biggest = max(rows, key=lambda cause: rows[cause][0])
     out.append(el("path", d=f"M{x - wing:.1f} {foot}L{x} {tip}L{x + wing:.1f} {foot}Z", class_=colour(biggest)))
     middle = (begin + end) / 2
-    seconds = sum(row[1] for row in rows.values())
-    rate = units.rate(size, seconds)
-    out.append(el("text", units.size(size), x=x + 30, y=middle + (-1 if rate else 5), class_="amount"))
+    rate = rate_of(rows)
+    aside = x + widest / 2 + 8
+    out.append(el("text", units.size(size), x=aside, y=middle + (-1 if rate else 5), class_="amount"))
     if rate:
-        out.append(el("text", rate, x=x + 30, y=middle + 15, class_="small start"))
+        out.append(el("text", rate, x=aside, y=middle + 15, class_="small start"))
     return el("g", el("title", label), out)
 
 
@@ -68,28 +77,31 @@ def picture(stats):
     moved = {direction: {cause: row for cause, row in rows.items() if row[0]} for direction, rows in stats.moved.items()}
     most = max([sum(row[0] for row in rows.values()) for rows in moved.values()], default=0) or 1
     swaps = any(moved.get(direction) for direction in ("swap_to_host", "host_to_swap"))
-    middle = (LEFT + RIGHT) / 2
+    right = RIGHT + (140 if swaps else 0)
+    middle = (LEFT + right) / 2
     within = stats.bytes("device_to_device")
     device = held(stats, "device_memory")
     if within:
         device = [", ".join(device).replace("held at most ", "")] if device else []
         device.append(f"copied within: {units.size(within)}")
     files = TOPS["files"]
-    parts = [box(LEFT, middle - 4 if swaps else RIGHT, files, "Files", ["of the program"]),
-             box(middle + 4, RIGHT + 92, files, "Swap", ["for what fits in neither", "memory"]) if swaps else None,
-             box(LEFT, RIGHT + (92 if swaps else 0), TOPS["host"], "Host memory", held(stats, "host_memory")),
-             box(LEFT, RIGHT + (92 if swaps else 0), TOPS["device"], "Device memory", device)]
-    right = RIGHT + (92 if swaps else 0)
+    with_files = swaps or any(moved.get(direction) for direction in ("file_to_host", "host_to_file"))
+    parts = [box(LEFT, middle - 4 if swaps else RIGHT, files, "Files", ["of the program"]) if with_files else None,
+             box(middle + 4, right, files, "Swap", ["for what fits in neither", "memory"]) if swaps else None,
+             box(LEFT, right, TOPS["host"], "Host memory", held(stats, "host_memory")),
+             box(LEFT, right, TOPS["device"], "Device memory", device)]
     upper, lower = (files + BOX + 3, TOPS["host"] - 3), (TOPS["host"] + BOX + 3, TOPS["device"] - 3)
     quarter = (right - LEFT) / 4
-    columns = {"file_to_host": 30, "host_to_file": 30 + 88, "swap_to_host": 30 + 176, "host_to_swap": 30 + 264} if swaps else \
+    columns = {"file_to_host": 34, "host_to_file": 132, "swap_to_host": 234, "host_to_swap": 332} if swaps else \
         {"file_to_host": LEFT + 40, "host_to_file": LEFT + 170}
     columns |= {"host_to_device": LEFT + quarter - 24, "device_to_host": LEFT + 3 * quarter - 24}
     for direction, x in columns.items():
         down = direction in ("file_to_host", "swap_to_host", "host_to_device")
         span = lower if "device" in direction else upper
-        parts.append(arrow(moved.get(direction, {}), most, x, *span, words.DIRECTIONS[direction], down))
-    return el("svg", join(parts), viewBox=f"0 0 {right + LEFT} {HEIGHT}", class_="flow" + (" swaps" if swaps else ""), role="img",
+        slim = swaps and span is upper
+        parts.append(arrow(moved.get(direction, {}), most, x, span, words.DIRECTIONS[direction], down, SLIM if slim else WIDEST))
+    top = 0 if with_files else TOPS["host"] - 6
+    return el("svg", join(parts), viewBox=f"0 {top} {right + LEFT} {HEIGHT - top}", class_="flow" + (" swaps" if swaps else ""), role="img",
               aria_label="bytes moved between files, host memory and device memory")
 
 
@@ -102,7 +114,7 @@ def causes_table(stats, pages):
                  if stats.bytes(direction, cause)]
         rows.append(el("tr", el("td", el("span", class_=f"key {colour(cause)}"), words.named(cause)), el("td", pages.row(cause) or ""),
                        el("td", join(where, el("br")))))
-    return el("table", el("thead", el("tr", el("th", "Cause"), el("th", "What it means"), el("th", "Bytes"))), el("tbody", rows))
+    return el("table", el("thead", el("tr", el("th", "Cause"), el("th", "What it means"), el("th", "Bytes"))), el("tbody", rows), class_="stack")
 
 
 def avoided_table(stats, pages):
@@ -114,7 +126,7 @@ def avoided_table(stats, pages):
                el("td", el("span", class_="hatch", style=f"width:{4 + 56 * size / most:.0f}px"), units.size(size), class_="n"))
             for name, size in sorted(found.items(), key=lambda item: -item[1])]
     return el("table", el("thead", el("tr", el("th", "Reason"), el("th", "Why it did not move"), el("th", "Bytes", class_="n"))),
-              el("tbody", rows))
+              el("tbody", rows), class_="stack")
 
 
 def counts_table(stats, pages):

@@ -24,8 +24,8 @@ def drawing(paths, label):
     return el("svg", paths, viewBox=f"0 0 {BUCKETS} {HEIGHT}", preserveAspectRatio="none", class_="lane", role="img", aria_label=label)
 
 
-def lane(name, notes, svg, class_=None):
-    return el("div", el("div", el("b", name), el("span", join(notes, " \u00b7 ")), class_="what"), svg, class_=f"row {class_ or ''}".strip())
+def lane(name, notes, svg, class_=None, hint=None):
+    return el("div", el("div", el("b", name), el("span", join(notes, " \u00b7 ")), el("span", hint, class_="hint") if hint else None, class_="what"), svg, class_=f"row {class_ or ''}".strip())
 
 
 def stacked(timeline):
@@ -55,7 +55,7 @@ class Lanes:
             notes.append(units.rate(row.bytes, row.seconds) if kind in ("link-in", "link-out", "file-read", "file-write") else None)
         notes.append(more or units.count(row.events, "event"))
         svg = drawing(el("path", d=steps(values), class_=f"k-{kind}"), hint or name)
-        self.rows.append(lane(name, [note for note in notes if note], svg, class_))
+        self.rows.append(lane(name, [note for note in notes if note], svg, class_, hint))
         self.shown.append([name, [round(100 * value) for value in values]])
 
     def device(self, kernels):
@@ -77,9 +77,7 @@ class Lanes:
     def host(self):
         rows = sorted((row for row in self.timeline.host.values() if row.busy), key=lambda row: -row.seconds)
         for row in rows[:MOST_ZONES]:
-            self.add(row, row.name, "host", hint=words.ZONES.get(row.name), class_="host")
-            if row.name in words.ZONES:
-                self.rows.append(el("p", words.ZONES[row.name], class_="hint"))
+            self.add(row, row.name, "host", hint=words.ZONES.get(row.name))
         return len(rows) - MOST_ZONES
 
     def memory(self, stats):
@@ -107,7 +105,7 @@ def section(inputs):
         return None
     lanes = Lanes(inputs)
     lanes.rows.append(lane("all together", ["coloured as in “Where the time went”"], stacked(timeline), "all"))
-    lanes.device([kernel for kernel in inputs.kernels])
+    lanes.device(inputs.kernels)
     lanes.rows.append(axis(timeline))
     lanes.rows.append(el("h3", "Threads of the host"))
     left = lanes.host()

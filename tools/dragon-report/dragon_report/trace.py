@@ -6,6 +6,8 @@ kept, by lane and name. What is asked of single events (which kernel, which way,
 
 import array
 import collections
+import gc
+import itertools
 import json
 import math
 import re
@@ -15,6 +17,9 @@ from .errors import InputError
 WHOLE_LIMIT = 512 << 20  # bytes: traces with all events on one line are read as a whole
 PIECE = re.compile(r"(\d+)-(\d+) of (\d+)")
 COPIED = re.compile(r"copies ([\d.]+) ([KMGTP]?i?B)")
+NOTHING = {}
+BATCH = 4096  # lines that are parsed at once
+BROKEN = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "PiB": 1 << 50}
 
 
@@ -43,52 +48,47 @@ class Trace:
         self.lanes = {}  # thread number -> the name of a lane that is no thread's
         self.zones = collections.defaultdict(Zone)  # (thread number, name)
         self.kernels = collections.defaultdict(KernelRuns)
-        self.files = collections.defaultdict(lambda: [0, 0])  # path -> [bytes read, bytes written]
         self.counters = collections.defaultdict(list)  # name -> [(time, value)]
         self.events = 0
         self.truncated = False
         self.together = 0  # groups of launches that ran together
+        self.notes = {"kernel": self.take_kernel, "launch": self.take_launch, "launches together": self.take_together}
 
-    def take(self, event):
-        """Adds an event; ValueError and the like if it is none."""
-        kind = event["ph"]
-        if kind == "X":
-            self.take_zone(event)
-        elif kind == "M":
-            if event.get("name") == "thread_name":
-                self.lanes[event["tid"]] = str(event["args"]["name"])
-        elif kind == "C":
+    def take(self, events):
+        """Adds events; ValueError and the like if one is none. Zones are nearly all of them."""
+        zones, notes = self.zones, self.notes
+        for event in events:
+            if event["ph"] != "X":
+                self.take_other(event)
+                continue
+            name, begin, length = event["name"], event["ts"], event["dur"]
+            if not (-1e15 < begin < 1e15 and 0 <= length < 1e15):
+                raise ValueError("a time that is none")
+            arguments = event.get("args") or NOTHING
+            zone = zones[event["tid"], name]
+            begin *= 1e-6
+            end = begin + length * 1e-6
+            zone.begins.append(begin)
+            zone.ends.append(end)
+            zone.bytes += arguments.get("bytes", 0)
+            if "on" in arguments and name in notes:
+                notes[name](arguments, begin, end)
+        self.events += len(events)
+
+    def take_other(self, event):
+        if event["ph"] == "M" and event.get("name") == "thread_name":
+            self.lanes[event["tid"]] = str(event["args"]["name"])
+        elif event["ph"] == "C":
             for name, value in event["args"].items():
                 if not math.isfinite(value):
                     raise ValueError("a number that is none")
                 self.counters[f"{event['name']}: {name}"].append((event["ts"] * 1e-6, value))
-        self.events += 1
 
-    def take_zone(self, event):
-        name, lane, arguments = event["name"], event["tid"], event.get("args") or {}
-        begin, length = event["ts"], event["dur"]
-        if not (-1e15 < begin < 1e15 and 0 <= length < 1e15):
-            raise ValueError("a time that is none")
-        begin, end, size = begin * 1e-6, (begin + length) * 1e-6, arguments.get("bytes", 0)
-        zone = self.zones[lane, name]
-        zone.begins.append(begin)
-        zone.ends.append(end)
-        zone.bytes += size
-        on = arguments.get("on")
-        if on is None:
-            return
-        if name == "kernel":
-            self.take_kernel(on, begin, end)
-        elif name == "launch":
-            self.take_launch(self.kernels[on], arguments)
-        elif name == "launches together":
-            self.together += 1
-        elif name == "file read":
-            self.files[on][0] += size
-        elif name == "file write":
-            self.files[on][1] += size
+    def take_together(self, _arguments, _begin, _end):
+        self.together += 1
 
-    def take_kernel(self, on, begin, end):
+    def take_kernel(self, arguments, begin, end):
+        on = arguments["on"]
         cut = on.find(", blocks ")
         loop = on.find(", iterations ")
         first = min((at for at in (cut, loop) if at >= 0), default=len(on))
@@ -104,8 +104,8 @@ class Trace:
                 part *= (int(high) - int(low) + 1) / max(1, int(count))
         runs.whole += part
 
-    @staticmethod
-    def take_launch(runs, arguments):
+    def take_launch(self, arguments, _begin, _end):
+        runs = self.kernels[arguments["on"]]
         chosen = arguments.get("chosen")
         if chosen is None:
             runs.ways["unknown"] += 1
@@ -130,20 +130,37 @@ class Trace:
 
 def read_lines(trace, path, file):
     """The events behind the first line; the last one may be cut off."""
-    broken = None  # of a line that is the last one, or else an error
-    for number, line in enumerate(file, 2):
-        if broken is not None:
-            raise InputError(f"trace '{path}', line {broken[0]}: damaged event ({broken[1]}); run the program again")
-        line = line.strip()
-        if line.startswith(b"]"):
-            return
-        if not line:
-            continue
+    number, lines = 1, list(itertools.islice(file, BATCH))
+    while lines:
+        following = list(itertools.islice(file, BATCH))
+        last = next((at for at, line in enumerate(lines) if line.startswith(b"]")), None)
+        events = lines if last is None else lines[:last]
         try:
-            trace.take(json.loads(line.rstrip(b",")))
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-            broken = number, error if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            trace.take(json.loads(b"[" + b"".join(events).strip().rstrip(b",") + b"]"))
+        except BROKEN as error:
+            at, why = first_broken(events)
+            cut_off = isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)) and at + 1 == len(events) and not following
+            if not cut_off or last is not None:
+                raise InputError(f"trace '{path}', line {number + 1 + at}: damaged event ({why or said(error)}); run the program again") from error
+            trace.take([json.loads(line.strip().rstrip(b",")) for line in events[:at]])
+        if last is not None:
+            return
+        number, lines = number + len(lines), following
     trace.truncated = True
+
+
+def said(error):
+    return error if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+
+
+def first_broken(lines):
+    """(index, why) of the first line that is no event."""
+    for index, line in enumerate(lines):
+        try:
+            Trace().take([json.loads(line.strip().rstrip(b","))])
+        except BROKEN as error:
+            return index, said(error)
+    return 0, None
 
 
 def read_whole(trace, path, file):
@@ -153,14 +170,14 @@ def read_whole(trace, path, file):
         raise InputError(f"trace '{path}': it has its events on one line and is larger than 512 MiB; DRAGON_TRACE writes a line for each")
     try:
         root = json.loads(words)
-        for event in root["traceEvents"] if isinstance(root, dict) else root:
-            trace.take(event)
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        trace.take(root["traceEvents"] if isinstance(root, dict) else root)
+    except BROKEN as error:
         raise InputError(f"trace '{path}': not what DRAGON_TRACE=file writes, or damaged ({error})") from error
 
 
 def read(path):
     trace = Trace()
+    gc.disable()  # millions of objects that hold no cycles
     try:
         with open(path, "rb") as file:
             head = file.readline(1 << 16).strip()
@@ -172,4 +189,6 @@ def read(path):
                 read_whole(trace, path, file)
     except OSError as error:
         raise InputError(f"trace '{path}': {error.strerror}") from error
+    finally:
+        gc.enable()
     return trace

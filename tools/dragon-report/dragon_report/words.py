@@ -7,8 +7,8 @@ CLASSES = {
     "within": ("copies within the device", "no kernel ran; data were copied or filled on the device"),
     "link-in": ("to the device", "no kernel ran; data were on their way from host memory to the device"),
     "link-out": ("from the device", "no kernel ran; data were on their way from the device to host memory"),
-    "file-read": ("reading files", "no kernel ran and nothing was on the link; files were read"),
-    "file-write": ("writing files", "no kernel ran and nothing was on the link; files were written"),
+    "file-read": ("reading files", "no kernel ran and nothing was on the link; files or swap were read"),
+    "file-write": ("writing files", "no kernel ran and nothing was on the link; files or swap were written"),
     "host": ("work on the host", "only the runtime worked, on the host: it planned, made room, or copied within host memory"),
     "nothing": ("nothing recorded", "the trace has nothing for this time: the program's own host code ran, or it waited"),
 }
