@@ -3,6 +3,7 @@
 from . import units, words
 from .kernels import WAYS
 from .markup import el, join
+from .sourceview import NOWHERE, places
 
 OPEN = 12  # kernels that are shown in full
 
@@ -46,20 +47,19 @@ def ways(kernel):
     return out
 
 
-def remark_list(kernel, places):
+def remark_list(kernel, where):
     if not kernel.remarks:
         return None
     items = []
     for remark in kernel.remarks[:6]:
-        where = places.get(remark.file)
-        link = el("a", f"line {remark.line}", href=f"#f{where}-L{remark.line}") if where is not None else f"line {remark.line}"
+        link = where.get(remark.file, NOWHERE).link(remark.line, f"line {remark.line}")
         items.append(el("li", el("span", remark.kind, class_=f"badge {remark.kind}"), link, ": ", remark.text))
     more = len(kernel.remarks) - len(items)
     return el("details", el("summary", f"What the compiler says: {units.count(len(kernel.remarks), 'remark')}"),
               el("ul", items, class_="plain"), el("p", f"{units.count(more, 'other')} stand at the lines of the source.", class_="more") if more > 0 else None)
 
 
-def card(kernel, inputs, places):
+def card(kernel, inputs, where):
     facts = []
     if kernel.seconds:
         facts.append(f"{units.time(kernel.seconds)}, {units.share(kernel.seconds, inputs.timeline.length)} of the measured time")
@@ -71,19 +71,19 @@ def card(kernel, inputs, places):
         facts.append(f"{units.size(kernel.copied)} planned to be copied for it")
     return el("article", el("h3", el("code", kernel.name)), el("p", join(facts, " \u00b7 "), class_="amount") if facts else None,
               el("p", "This kernel is the runtime's own: it moves pages for kernels that fetch them.") if kernel.own else None,
-              footprint(kernel), ways(kernel), remark_list(kernel, places), class_="kernel")
+              footprint(kernel), ways(kernel), remark_list(kernel, where), class_="kernel")
 
 
 def section(inputs):
     if not inputs.kernels:
         return None
-    places = {name: index for index, name in enumerate(inputs.sources)}
+    where = places(inputs)
     intro = []
     if not inputs.timeline:
         intro.append("How often they ran, in which way and how long, the trace of a run tells (DRAGON_TRACE=file).")
     if not any(kernel.info for kernel in inputs.kernels):
         intro.append("What they do to their buffers, 'dragon-info --json PROGRAM' tells (--kernels).")
-    cards = [card(kernel, inputs, places) for kernel in inputs.kernels]
+    cards = [card(kernel, inputs, where) for kernel in inputs.kernels]
     more = el("details", el("summary", units.count(len(cards) - OPEN, "more kernel")), cards[OPEN:]) if len(cards) > OPEN else None
     return el("section", el("h2", "Kernels"), el("p", " ".join(intro)) if intro else None,
               el("div", cards[:OPEN], class_="cards"), more, id="kernels")

@@ -55,10 +55,15 @@ def time_bar(timeline):
     return el("div", bar, el("table", el("tbody", rows), class_="legend"), class_="block")
 
 
+def remark_name(inputs, name):
+    """A remark's name, as a link to what it means if that is known."""
+    return el("a", name, href=f"#remark-{name}") if inputs.pages.remark(name) else name
+
+
 def remark_links(inputs, names):
     if not names:
         return None
-    links = [el("a", name, href=f"#remark-{name}") for name in names]
+    links = [remark_name(inputs, name) for name in names]
     return el("p", "The compiler says more at the lines of the source: ", join(links, ", "), ".", class_="more")
 
 
@@ -80,7 +85,7 @@ def missed_cards(inputs):
     out = []
     for index, (name, found) in enumerate(sorted(groups.items(), key=lambda item: -len(item[1]))[:3], 1):
         page = inputs.pages.remark(name)
-        out.append(el("li", el("h3", el("span", f"{index}", class_="rank"), el("a", name, href=f"#remark-{name}")),
+        out.append(el("li", el("h3", el("span", f"{index}", class_="rank"), remark_name(inputs, name)),
                       el("p", units.count(len(found), "place"), class_="amount"),
                       el("p", el("b", "Why. "), join_paragraphs(page.meaning)) if page and page.meaning else None,
                       el("p", el("b", "What to do. "), join_paragraphs(page.cure)) if page and page.cure else

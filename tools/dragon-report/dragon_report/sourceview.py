@@ -23,14 +23,41 @@ WORDS = [
 ]
 
 
+class Place:
+    """Where a file stands on the page, and which of its lines do."""
+
+    def __init__(self, index, lines):
+        self.index, self.lines = index, lines
+
+    def anchor(self, number):
+        return f"f{self.index}-L{number}" if number in self.lines else None
+
+    def link(self, number, shown):
+        """What leads to a line, if it is there."""
+        anchor = self.anchor(number)
+        return el("a", shown, href=f"#{anchor}") if anchor else text(shown)
+
+
+NOWHERE = Place(0, ())
+
+
+def places(inputs):
+    """Name of a file -> its Place."""
+    out = {}
+    for index, (name, source) in enumerate(inputs.sources.items()):
+        lines = range(1, len(source.lines) + 1) if source.lines else {remark.line for remark in inputs.remarks if remark.file == name}
+        out[name] = Place(index, lines)
+    return out
+
+
 def words_list():
     return el("details", el("summary", "Words that the remarks use"), el("dl", [[el("dt", word), el("dd", meaning)] for word, meaning in WORDS]))
 
 
 def line_links(words, place):
     """'line 107' as a link."""
-    pieces = re.split(r"\b(line \d+)\b", words)
-    return join([el("a", piece, href=f"#f{place}-L{piece[5:]}") if index % 2 and place is not None else text(piece)
+    pieces = re.split(r"\b(line \d{1,9})\b", words)
+    return join([place.link(int(piece[5:]), piece) if index % 2 else text(piece)
                  for index, piece in enumerate(pieces)])
 
 
@@ -59,7 +86,7 @@ def remarks_view(remarks, place, pages):
 
 def line_view(number, words, place, marked):
     return el("div", el("span", number, class_="n"), el("code", words or Html("&#8203;")), class_="line marked" if marked else "line",
-              id=f"f{place}-L{number}")
+              id=place.anchor(number))
 
 
 def file_view(source, remarks, place, pages):
@@ -97,7 +124,8 @@ def without_source(remarks, place, pages):
     out, last = [], None
     for remark in remarks:
         if remark.line != last:
-            out.append(el("p", f"line {remark.line}" if remark.line else "without a line", class_="place", id=f"f{place}-L{remark.line}"))
+            out.append(el("p", f"line {remark.line}" if remark.line else "without a line", class_="place",
+                          id=place.anchor(remark.line)))
             last = remark.line
         out.append(remark_view(remark, place, pages))
     return el("div", out, class_="code")
@@ -111,7 +139,8 @@ def counted(remarks):
 
 def files(inputs):
     out = []
-    for place, (name, source) in enumerate(inputs.sources.items()):
+    for name, place in places(inputs).items():
+        source = inputs.sources[name]
         remarks = [remark for remark in inputs.remarks if remark.file == name]
         notes = []
         if source.newer:
@@ -125,7 +154,7 @@ def files(inputs):
         out.append(el("article", el("h3", el("code", name)), el("p", counted(remarks), class_="amount"), notes, body, class_="file"))
     lost = [remark for remark in inputs.remarks if not remark.file]
     if lost:
-        out.append(el("article", el("h3", "Without a place in a source"), without_source(lost, None, inputs.pages), class_="file"))
+        out.append(el("article", el("h3", "Without a place in a source"), without_source(lost, NOWHERE, inputs.pages), class_="file"))
     return out
 
 
