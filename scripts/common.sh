@@ -17,7 +17,7 @@ PACKAGES=(
   # The runtime's libraries, and those of its tests.
   liburing-dev libfmt-dev nlohmann-json3-dev liblemon-dev libboost-context-dev libgtest-dev libgmock-dev
   # To build with.
-  cmake ninja-build g++ make git python3 python3-pip ca-certificates
+  cmake ninja-build g++ make git python3 python3-pip python3-yaml ca-certificates
 )
 # The CUDA parts that clang needs, as wheels of PyPI.
 WHEELS=(

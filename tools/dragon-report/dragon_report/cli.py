@@ -13,7 +13,10 @@ at the lines of the source. Every input may be left out, but not all of them. do
 
 def parser():
     out = argparse.ArgumentParser(prog="dragon-report", description=DESCRIPTION, allow_abbrev=False)
-    out.add_argument("--records", action="append", default=[], metavar="FILE-OR-DIR",
+    out.add_argument("--records",
+                     action="append",
+                     default=[],
+                     metavar="FILE-OR-DIR",
                      help="what the compiler did: *.opt.yaml of -fsave-optimization-record; may be given several times")
     out.add_argument("--stats", metavar="FILE", help="what moved: DRAGON_STATS=FILE of a run")
     out.add_argument("--trace", metavar="FILE", help="when: DRAGON_TRACE=FILE of a run")

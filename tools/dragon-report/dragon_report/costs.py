@@ -48,11 +48,13 @@ def kernels_run(facts, cost):
     near = [kernel for kernel in facts.kernels if kernel.seconds > 0 and not kernel.own and not kernel.far]
     cost.title = "The kernels compute"
     if near:
-        cost.why.append(f"Kernels ran with all their data in device memory. Most of it was '{near[0].name}', {units.time(near[0].seconds)} in "
-                        f"{units.count(max(1, near[0].launches), 'launch', 'launches')}.")
+        cost.why.append(
+            f"Kernels ran with all their data in device memory. Most of it was '{near[0].name}', {units.time(near[0].seconds)} in "
+            f"{units.count(max(1, near[0].launches), 'launch', 'launches')}.")
     if facts.stats and facts.stats.device == "cpu":
         cost.why.append("The device was the host processor in this run; a GPU takes another time.")
-    cost.cure.append("This is the program's own work: only a faster kernel or a faster device makes it shorter. No data movement is in it.")
+    cost.cure.append(
+        "This is the program's own work: only a faster kernel or a faster device makes it shorter. No data movement is in it.")
 
 
 def kernels_far(facts, cost):
@@ -75,23 +77,28 @@ def link_in(facts, cost):
     cost.title = "Data go from host memory to the device" if cost.estimated else "The device waits for data from host memory"
     total, stats = facts.bytes("host_to_device"), facts.stats
     if total:
-        cost.why.append(f"{units.size(total)} went from host memory to the device{'' if cost.estimated else ', a part of it while no kernel ran'}.")
+        cost.why.append(
+            f"{units.size(total)} went from host memory to the device{'' if cost.estimated else ', a part of it while no kernel ran'}."
+        )
     if facts.count("evictions"):
         chunk = stats.limits.get("chunk")
         pieces = f" (pieces of buffers, {units.size(chunk)} each)" if chunk else ""
         cost.why.append(f"{units.count(facts.count('evictions'), 'chunk')}{pieces} had to leave device memory to make room: "
                         "what is needed again comes a second time.")
         limit = stats.limits.get("device_memory")
-        cost.cure.append("Give the run more device memory" + (f" than {units.size(limit)}" if limit else "") + " (DRAGON_DEVICE_MEMORY).")
+        cost.cure.append("Give the run more device memory" + (f" than {units.size(limit)}" if limit else "") +
+                         " (DRAGON_DEVICE_MEMORY).")
     else:
-        cost.cure.append("Smaller data types help, and so does work that lets a kernel run meanwhile. That data come once cannot be avoided.")
+        cost.cure.append(
+            "Smaller data types help, and so does work that lets a kernel run meanwhile. That data come once cannot be avoided.")
     cost.remarks = facts.has("NotTogether", "NotTogetherStreams")
     if cost.remarks:
         cost.cure.append("Launches that follow one another can share what they fetch, if nothing is called in between: take "
                          "synchronising error checks and copies out of the loop.")
     copied = facts.bytes("host_to_device", "copy")
     if total and copied > total / 2:
-        cost.remarks += facts.has("NotDeferredEscapes", "NotDeferredChanged", "NotElidedEscapes", "NotElidedLooked", "NotElidedMixed")
+        cost.remarks += facts.has("NotDeferredEscapes", "NotDeferredChanged", "NotElidedEscapes", "NotElidedLooked",
+                                  "NotElidedMixed")
         cost.why.append(f"{units.size(copied)} of it were the program's own copies (cudaMemcpy).")
 
 
@@ -100,12 +107,16 @@ def link_out(facts, cost):
     total = facts.bytes("device_to_host")
     evicted, results = facts.bytes("device_to_host", "eviction"), facts.bytes("device_to_host", "sync")
     if total:
-        cost.why.append(f"{units.size(total)} went from the device to host memory{'' if cost.estimated else ', a part of it while no kernel ran'}.")
+        cost.why.append(
+            f"{units.size(total)} went from the device to host memory{'' if cost.estimated else ', a part of it while no kernel ran'}."
+        )
     if evicted:
         cost.why.append(f"{units.size(evicted)} of it left to make room for other data (eviction), because it may still be needed.")
-        cost.remarks = facts.has("NotDiscarded", "NotDiscardedTest", "NotDiscardedStreams", "NotDiscardedStream", "NotDiscardedBehind")
-        cost.cure.append("Free scratch buffers as soon as they are not needed, so that they need not be kept; or give the run more device memory "
-                         "(DRAGON_DEVICE_MEMORY).")
+        cost.remarks = facts.has("NotDiscarded", "NotDiscardedTest", "NotDiscardedStreams", "NotDiscardedStream",
+                                 "NotDiscardedBehind")
+        cost.cure.append(
+            "Free scratch buffers as soon as they are not needed, so that they need not be kept; or give the run more device memory "
+            "(DRAGON_DEVICE_MEMORY).")
     if results:
         cost.why.append(f"{units.size(results)} of it are results that the program asked for.")
     if not cost.cure:
@@ -117,13 +128,16 @@ def file_read(facts, cost):
     what = "swap is read" if back > total else "files are read"
     cost.title = what[0].upper() + what[1:] if cost.estimated else f"The device waits while {what}"
     if total:
-        cost.why.append(f"{units.size(total)} were read from the program's files{'' if cost.estimated else ', a part of it while nothing else ran'}.")
+        cost.why.append(
+            f"{units.size(total)} were read from the program's files{'' if cost.estimated else ', a part of it while nothing else ran'}."
+        )
     if back:
         swap(cost, f"{units.size(back)} were read back from swap")
     if total:
         limit = facts.stats.limits.get("host_memory")
         cost.cure.append("The first read of an input cannot be avoided: a faster disk helps. If more is read than the inputs hold, "
-                         "give the run more host memory" + (f" than {units.size(limit)}" if limit else "") + " (DRAGON_HOST_MEMORY).")
+                         "give the run more host memory" + (f" than {units.size(limit)}" if limit else "") +
+                         " (DRAGON_HOST_MEMORY).")
     if not cost.cure:
         cost.cure.append("A faster disk helps, or more host memory (DRAGON_HOST_MEMORY), so that less is read again.")
 
@@ -148,23 +162,30 @@ def file_write(facts, cost):
 
 
 def swap(cost, what):
-    cost.why.append(f"{what}: files that hold data which fit neither in device memory nor in host memory, and are in no file of the program.")
-    cost.cure.append("Give the run more host memory (DRAGON_HOST_MEMORY), or name a faster disk in DRAGON_SWAP_DIR. Inputs that are "
-                     "read from files by fread or mmap need no swap.")
+    cost.why.append(
+        f"{what}: files that hold data which fit neither in device memory nor in host memory, and are in no file of the program.")
+    cost.cure.append(
+        "Give the run more host memory (DRAGON_HOST_MEMORY), or name a faster disk in DRAGON_SWAP_DIR. Inputs that are "
+        "read from files by fread or mmap need no swap.")
 
 
 HOST_CURES = [
-    (("host access",), "Host code touched managed memory that was on the device. Touch it before the first launch or after the last one.", ()),
+    (("host access", ),
+     "Host code touched managed memory that was on the device. Touch it before the first launch or after the last one.", ()),
     (("copy in", "copy of the program's memory", "read of the program's memory"),
      "The data are in plain host memory, from which they are copied twice. Read inputs by fread or mmap, or allocate with cudaMallocHost.",
      ("NotElidedEscapes", "NotElidedLooked", "NotElidedMixed", "NotElidedSeveral", "NotElidedStream", "NotDeferredEscapes",
       "NotDeferredChanged", "NotDeferredOutside")),
-    (("copy out", "write to the program's memory"), "Results are copied to plain host memory. Allocate it with cudaMallocHost, or write them to files by fwrite.",
+    (("copy out", "write to the program's memory"),
+     "Results are copied to plain host memory. Allocate it with cudaMallocHost, or write them to files by fwrite.",
      ("NotToPlaceEscapes", "NotToPlaceUsed")),
-    (("settle",), "The program changes or frees data while a launch still needs them. Do that after the launch.", ("CopySettled",)),
-    (("plan", "plan wavefront", "read indices"), "Launches that come again with the same arguments are planned once: allocate buffers once, before the "
+    (("settle", ), "The program changes or frees data while a launch still needs them. Do that after the launch.",
+     ("CopySettled", )),
+    (("plan", "plan wavefront", "read indices"),
+     "Launches that come again with the same arguments are planned once: allocate buffers once, before the "
      "loop, and keep the order of the launches.", ()),
-    (("evict", "bring in", "fetch", "launch", "launches together"), "This is the runtime's work for each piece of data that moves: more device memory "
+    (("evict", "bring in", "fetch", "launch", "launches together"),
+     "This is the runtime's work for each piece of data that moves: more device memory "
      "(DRAGON_DEVICE_MEMORY) or larger pieces (DRAGON_CHUNK_SIZE) make it less.", ()),
 ]
 
@@ -185,7 +206,8 @@ def host_work(facts, cost):
 def nothing(facts, cost):
     cost.title = "The program's own host code runs, or waits"
     cost.why.append("The trace has nothing for this time: no kernel, no copy, no file and no work of the runtime.")
-    cost.cure.append("Look at what the program does between its calls of CUDA, with a profiler for host code. It is no data movement.")
+    cost.cure.append(
+        "Look at what the program does between its calls of CUDA, with a profiler for host code. It is no data movement.")
 
 
 def within(facts, cost):
@@ -194,19 +216,33 @@ def within(facts, cost):
     cost.cure.append("Swap pointers where a buffer is copied as a whole, and let kernels write what would be filled first.")
 
 
-RULES = {"far": kernels_far, "kernel": kernels_run, "within": within, "link-in": link_in, "link-out": link_out, "file-read": file_read,
-         "file-write": file_write, "host": host_work, "nothing": nothing}
+RULES = {
+    "far": kernels_far,
+    "kernel": kernels_run,
+    "within": within,
+    "link-in": link_in,
+    "link-out": link_out,
+    "file-read": file_read,
+    "file-write": file_write,
+    "host": host_work,
+    "nothing": nothing
+}
 
 
 def estimated(stats):
     """Class -> seconds that moved bytes take."""
+
     def of(directions, fallback):
         rows = [row for direction in directions for row in stats.moved.get(direction, {}).values()]
         return sum(seconds or size / fallback for size, seconds in rows)
 
-    return {"link-in": of(["host_to_device"], FALLBACK_LINK), "link-out": of(["device_to_host"], FALLBACK_LINK),
-            "file-read": of(["file_to_host", "swap_to_host"], FALLBACK_DISK),
-            "file-write": of(["host_to_file", "host_to_swap"], FALLBACK_DISK), "within": of(["device_to_device"], 10 * FALLBACK_LINK)}
+    return {
+        "link-in": of(["host_to_device"], FALLBACK_LINK),
+        "link-out": of(["device_to_host"], FALLBACK_LINK),
+        "file-read": of(["file_to_host", "swap_to_host"], FALLBACK_DISK),
+        "file-write": of(["host_to_file", "host_to_swap"], FALLBACK_DISK),
+        "within": of(["device_to_device"], 10 * FALLBACK_LINK)
+    }
 
 
 def largest(facts, most=3):
@@ -234,15 +270,21 @@ def hints(facts, costs):
         return found
     told = {cost.kind for cost in costs}
     if facts.stats.swap and not told & {"file-read", "file-write"}:
-        found.append((f"{units.size(facts.stats.swap)} went to swap or came from it: files for data that fit in neither memory. More host memory "
-                      "(DRAGON_HOST_MEMORY) avoids it.", []))
+        found.append((
+            f"{units.size(facts.stats.swap)} went to swap or came from it: files for data that fit in neither memory. More host memory "
+            "(DRAGON_HOST_MEMORY) avoids it.", []))
     if count("launches") >= 10 and count("sliced_launches") and count("foreseen_launches") * 2 < count("launches"):
-        found.append((f"Only {units.number(count('foreseen_launches'))} of {units.number(count('launches'))} launches came as those before them had "
-                      "led to expect, so data could seldom be fetched ahead. Allocate buffers once, before the loop.", []))
+        found.append((
+            f"Only {units.number(count('foreseen_launches'))} of {units.number(count('launches'))} launches came as those before them had "
+            "led to expect, so data could seldom be fetched ahead. Allocate buffers once, before the loop.", []))
     if count("host_faults"):
-        found.append((f"The program's host code touched managed memory that was on the device {units.count(count('host_faults'), 'time')}.", []))
+        found.append(
+            (f"The program's host code touched managed memory that was on the device {units.count(count('host_faults'), 'time')}.",
+             []))
     if count("buffered_fallbacks"):
-        found.append((f"{units.count(count('buffered_fallbacks'), 'file')} could not be read past the system's page cache, which is slower.", []))
+        found.append(
+            (f"{units.count(count('buffered_fallbacks'), 'file')} could not be read past the system's page cache, which is slower.",
+             []))
     copied, avoided = facts.bytes("host_to_device", "copy"), facts.stats.avoided.get("elided_staging", 0)
     missed = facts.has("NotElidedEscapes", "NotElidedLooked", "NotElidedMixed", "NotElidedSeveral", "NotElidedStream")
     if copied > avoided and missed:
@@ -256,9 +298,14 @@ def limit(facts):
     """The class that takes most time, without what cannot be told apart."""
     if not facts.timeline:
         return None
-    groups = {"the kernels themselves": ["kernel", "within"], "kernels that use host memory over the link": ["far"],
-              "the link between host memory and device memory": ["link-in", "link-out"], "the files": ["file-read", "file-write"],
-              "the runtime's work on the host": ["host"], "what the trace does not record: the program's own host code": ["nothing"]}
+    groups = {
+        "the kernels themselves": ["kernel", "within"],
+        "kernels that use host memory over the link": ["far"],
+        "the link between host memory and device memory": ["link-in", "link-out"],
+        "the files": ["file-read", "file-write"],
+        "the runtime's work on the host": ["host"],
+        "what the trace does not record: the program's own host code": ["nothing"]
+    }
     sums = {name: sum(facts.timeline.seconds(kind) for kind in kinds) for name, kinds in groups.items()}
     name = max(sums, key=sums.get)
     return name, sums[name]

@@ -47,8 +47,14 @@ def arrow(rows, most, x, span, label, down, widest=WIDEST):
     out, left = [], x - width / 2
     for cause in known(rows):
         stripe = width * rows[cause][0] / size
-        out.append(el("rect", el("title", f"{words.named(cause)}: {units.size(rows[cause][0])}"), x=f"{left:.1f}", y=top,
-                      width=f"{stripe:.2f}", height=bottom - top, class_=colour(cause)))
+        out.append(
+            el("rect",
+               el("title", f"{words.named(cause)}: {units.size(rows[cause][0])}"),
+               x=f"{left:.1f}",
+               y=top,
+               width=f"{stripe:.2f}",
+               height=bottom - top,
+               class_=colour(cause)))
         left += stripe
     wing = width / 2 + 5
     tip, foot = (end, end - head) if down else (begin, begin + head)
@@ -86,10 +92,12 @@ def picture(stats):
         device.append(f"copied within: {units.size(within)}")
     files = TOPS["files"]
     with_files = swaps or any(moved.get(direction) for direction in ("file_to_host", "host_to_file"))
-    parts = [box(LEFT, middle - 4 if swaps else RIGHT, files, "Files", ["of the program"]) if with_files else None,
-             box(middle + 4, right, files, "Swap", ["for what fits in neither", "memory"]) if swaps else None,
-             box(LEFT, right, TOPS["host"], "Host memory", held(stats, "host_memory")),
-             box(LEFT, right, TOPS["device"], "Device memory", device)]
+    parts = [
+        box(LEFT, middle - 4 if swaps else RIGHT, files, "Files", ["of the program"]) if with_files else None,
+        box(middle + 4, right, files, "Swap", ["for what fits in neither", "memory"]) if swaps else None,
+        box(LEFT, right, TOPS["host"], "Host memory", held(stats, "host_memory")),
+        box(LEFT, right, TOPS["device"], "Device memory", device)
+    ]
     upper, lower = (files + BOX + 3, TOPS["host"] - 3), (TOPS["host"] + BOX + 3, TOPS["device"] - 3)
     quarter = (right - LEFT) / 4
     columns = {"file_to_host": 34, "host_to_file": 132, "swap_to_host": 234, "host_to_swap": 332} if swaps else \
@@ -101,7 +109,11 @@ def picture(stats):
         slim = swaps and span is upper
         parts.append(arrow(moved.get(direction, {}), most, x, span, words.DIRECTIONS[direction], down, SLIM if slim else WIDEST))
     top = 0 if with_files else TOPS["host"] - 6
-    return el("svg", join(parts), viewBox=f"0 {top} {right + LEFT} {HEIGHT - top}", class_="flow" + (" swaps" if swaps else ""), role="img",
+    return el("svg",
+              join(parts),
+              viewBox=f"0 {top} {right + LEFT} {HEIGHT - top}",
+              class_="flow" + (" swaps" if swaps else ""),
+              role="img",
               aria_label="bytes moved between files, host memory and device memory")
 
 
@@ -110,11 +122,18 @@ def causes_table(stats, pages):
     found = known({cause for rows in stats.moved.values() for cause, row in rows.items() if row[0]})
     rows = []
     for cause in found:
-        where = [f"{units.size(stats.bytes(direction, cause))} {title}" for direction, title in words.DIRECTIONS.items()
-                 if stats.bytes(direction, cause)]
-        rows.append(el("tr", el("td", el("span", class_=f"key {colour(cause)}"), words.named(cause)), el("td", pages.row(cause) or ""),
-                       el("td", join(where, el("br")))))
-    return el("table", el("thead", el("tr", el("th", "Cause"), el("th", "What it means"), el("th", "Bytes"))), el("tbody", rows), class_="stack")
+        where = [
+            f"{units.size(stats.bytes(direction, cause))} {title}" for direction, title in words.DIRECTIONS.items()
+            if stats.bytes(direction, cause)
+        ]
+        rows.append(
+            el("tr", el("td", el("span", class_=f"key {colour(cause)}"), words.named(cause)), el("td",
+                                                                                                 pages.row(cause) or ""),
+               el("td", join(where, el("br")))))
+    return el("table",
+              el("thead", el("tr", el("th", "Cause"), el("th", "What it means"), el("th", "Bytes"))),
+              el("tbody", rows),
+              class_="stack")
 
 
 def avoided_table(stats, pages):
@@ -122,18 +141,27 @@ def avoided_table(stats, pages):
     if not found:
         return el("p", "There is nothing that a plain program would have moved and this one did not.")
     most = max(found.values())
-    rows = [el("tr", el("td", words.named(name)), el("td", pages.row(name) or ""),
-               el("td", el("span", class_="hatch", style=f"width:{4 + 56 * size / most:.0f}px"), units.size(size), class_="n"))
-            for name, size in sorted(found.items(), key=lambda item: -item[1])]
-    return el("table", el("thead", el("tr", el("th", "Reason"), el("th", "Why it did not move"), el("th", "Bytes", class_="n"))),
-              el("tbody", rows), class_="stack")
+    rows = [
+        el("tr", el("td", words.named(name)), el("td",
+                                                 pages.row(name) or ""),
+           el("td", el("span", class_="hatch", style=f"width:{4 + 56 * size / most:.0f}px"), units.size(size), class_="n"))
+        for name, size in sorted(found.items(), key=lambda item: -item[1])
+    ]
+    return el("table",
+              el("thead", el("tr", el("th", "Reason"), el("th", "Why it did not move"), el("th", "Bytes", class_="n"))),
+              el("tbody", rows),
+              class_="stack")
 
 
 def counts_table(stats, pages):
     found = [(name, value) for name, value in stats.counts.items() if value]
     if not found:
         return None
-    rows = [el("tr", el("td", words.named(name)), el("td", units.number(value), class_="n"), el("td", pages.row(name) or "")) for name, value in found]
+    rows = [
+        el("tr", el("td", words.named(name)), el("td", units.number(value), class_="n"), el("td",
+                                                                                            pages.row(name) or ""))
+        for name, value in found
+    ]
     return el("details", el("summary", "Events that were counted"), el("table", el("tbody", rows)))
 
 
@@ -141,10 +169,16 @@ def section(inputs):
     stats = inputs.stats
     if not stats:
         return None
-    intro = ("What moved, in bytes. An arrow is as wide as its bytes are many; its colours are the causes. Rates are those of the file "
-             "requests by themselves, which may have run at the same time.")
-    return el("section", el("h2", "What moved"), el("p", intro),
-              el("div", picture(stats), el("div", el("h3", "Why it moved"), causes_table(stats, inputs.pages), el("h3", "What did not move"),
-                                           el("p", "A plain program, which copies all that a kernel may need, would have moved these bytes as well."),
-                                           avoided_table(stats, inputs.pages), counts_table(stats, inputs.pages)), class_="two"),
+    intro = (
+        "What moved, in bytes. An arrow is as wide as its bytes are many; its colours are the causes. Rates are those of the file "
+        "requests by themselves, which may have run at the same time.")
+    return el("section",
+              el("h2", "What moved"),
+              el("p", intro),
+              el("div",
+                 picture(stats),
+                 el("div", el("h3", "Why it moved"), causes_table(stats, inputs.pages), el("h3", "What did not move"),
+                    el("p", "A plain program, which copies all that a kernel may need, would have moved these bytes as well."),
+                    avoided_table(stats, inputs.pages), counts_table(stats, inputs.pages)),
+                 class_="two"),
               id="moved")

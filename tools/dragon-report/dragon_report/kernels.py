@@ -50,8 +50,13 @@ def match(kernels, name):
 def traced(trace, timeline, stats):
     found = []
     for name, runs in trace.kernels.items():
-        kernel = Kernel(name, pieces=len(runs.zone.begins), seconds=timeline.kernels[name].seconds, copied=runs.copied,
-                        ways=dict(runs.ways), instead=runs.instead, own=name.startswith("__dragon_"))
+        kernel = Kernel(name,
+                        pieces=len(runs.zone.begins),
+                        seconds=timeline.kernels[name].seconds,
+                        copied=runs.copied,
+                        ways=dict(runs.ways),
+                        instead=runs.instead,
+                        own=name.startswith("__dragon_"))
         chosen = sum(runs.ways.values())
         kernel.launches = chosen if runs.by_loop else max(chosen, round(runs.whole))
         if kernel.launches > chosen:

@@ -15,8 +15,11 @@ def way_of(kernel):
         return None
     if info.get("touches_anything"):
         return "It may touch every buffer, so all buffers count as its data."
-    can = [text for key, text in (("sliced", "a part of its grid at a time"), ("cut_along_loop", "some iterations of a loop at a time"),
-                                  ("may_fetch_pages", "with pages (small pieces of buffers) that it fetches itself")) if info.get(key)]
+    can = [
+        text
+        for key, text in (("sliced", "a part of its grid at a time"), ("cut_along_loop", "some iterations of a loop at a time"),
+                          ("may_fetch_pages", "with pages (small pieces of buffers) that it fetches itself")) if info.get(key)
+    ]
     if can:
         return f"Where its data exceed device memory, it can run {words.both(can).replace(' and ', ' or ')}."
     return f"Where its data exceed device memory, it uses host memory over the link. {info.get('why_not_sliced') or ''}".strip()
@@ -25,7 +28,9 @@ def way_of(kernel):
 def footprint(kernel):
     out = []
     if kernel.info and kernel.info.get("pointers"):
-        out.append(el("ul", [el("li", el("code", pointer["name"]), ": ", pointer["use"]) for pointer in kernel.info["pointers"]], class_="plain"))
+        out.append(
+            el("ul", [el("li", el("code", pointer["name"]), ": ", pointer["use"]) for pointer in kernel.info["pointers"]],
+               class_="plain"))
     if text := way_of(kernel):
         out.append(el("p", text))
     row = kernel.footprint
@@ -42,8 +47,14 @@ def ways(kernel):
         items.append(el("li", el("b", way), f", {units.count(count, 'launch', 'launches')}. ", WAYS.get(way, "")))
     out = [el("ul", items, class_="plain")]
     if kernel.instead and kernel.instead[1]:
-        out.append(el("p", "The last time, the runtime took ", el("i", kernel.instead[0]), " and not ", el("i", kernel.instead[1]), ".",
-                      class_="more"))
+        out.append(
+            el("p",
+               "The last time, the runtime took ",
+               el("i", units.restated(kernel.instead[0])),
+               " and not ",
+               el("i", units.restated(kernel.instead[1])),
+               ".",
+               class_="more"))
     return out
 
 
@@ -56,7 +67,8 @@ def remark_list(kernel, where):
         items.append(el("li", el("span", remark.kind, class_=f"badge {remark.kind}"), link, ": ", remark.text))
     more = len(kernel.remarks) - len(items)
     return el("details", el("summary", f"What the compiler says: {units.count(len(kernel.remarks), 'remark')}"),
-              el("ul", items, class_="plain"), el("p", f"{units.count(more, 'other')} stand at the lines of the source.", class_="more") if more > 0 else None)
+              el("ul", items, class_="plain"),
+              el("p", f"{units.count(more, 'other')} stand at the lines of the source.", class_="more") if more > 0 else None)
 
 
 def card(kernel, inputs, where):
@@ -69,9 +81,14 @@ def card(kernel, inputs, where):
         facts.append(f"{units.number(kernel.pieces)} pieces")
     if kernel.copied:
         facts.append(f"{units.size(kernel.copied)} planned to be copied for it")
-    return el("article", el("h3", el("code", kernel.name)), el("p", join(facts, " \u00b7 "), class_="amount") if facts else None,
+    return el("article",
+              el("h3", el("code", kernel.name)),
+              el("p", join(facts, " \u00b7 "), class_="amount") if facts else None,
               el("p", "This kernel is the runtime's own: it moves pages for kernels that fetch them.") if kernel.own else None,
-              footprint(kernel), ways(kernel), remark_list(kernel, where), class_="kernel")
+              footprint(kernel),
+              ways(kernel),
+              remark_list(kernel, where),
+              class_="kernel")
 
 
 def section(inputs):
@@ -85,5 +102,9 @@ def section(inputs):
         intro.append("What they do to their buffers, 'dragon-info --json PROGRAM' tells (--kernels).")
     cards = [card(kernel, inputs, where) for kernel in inputs.kernels]
     more = el("details", el("summary", units.count(len(cards) - OPEN, "more kernel")), cards[OPEN:]) if len(cards) > OPEN else None
-    return el("section", el("h2", "Kernels"), el("p", " ".join(intro)) if intro else None,
-              el("div", cards[:OPEN], class_="cards"), more, id="kernels")
+    return el("section",
+              el("h2", "Kernels"),
+              el("p", " ".join(intro)) if intro else None,
+              el("div", cards[:OPEN], class_="cards"),
+              more,
+              id="kernels")

@@ -21,11 +21,24 @@ def steps(values, top=0.0, floor=HEIGHT):
 
 
 def drawing(paths, label):
-    return el("svg", paths, viewBox=f"0 0 {BUCKETS} {HEIGHT}", preserveAspectRatio="none", class_="lane", role="img", aria_label=label)
+    return el("svg",
+              paths,
+              viewBox=f"0 0 {BUCKETS} {HEIGHT}",
+              preserveAspectRatio="none",
+              class_="lane",
+              role="img",
+              aria_label=label)
 
 
 def lane(name, notes, svg, class_=None, hint=None):
-    return el("div", el("div", el("b", name), el("span", join(notes, " \u00b7 ")), el("span", hint, class_="hint") if hint else None, class_="what"), svg, class_=f"row {class_ or ''}".strip())
+    return el("div",
+              el("div",
+                 el("b", name),
+                 el("span", join(notes, " \u00b7 ")),
+                 el("span", hint, class_="hint") if hint else None,
+                 class_="what"),
+              svg,
+              class_=f"row {class_ or ''}".strip())
 
 
 def stacked(timeline):
@@ -43,6 +56,7 @@ def stacked(timeline):
 
 
 class Lanes:
+
     def __init__(self, inputs):
         self.timeline = inputs.timeline
         self.rows, self.shown = [], []
@@ -68,11 +82,16 @@ class Lanes:
             shown = [kernel for kernel in kernels if kernel.seconds > 0]
             if kind == "kernel" and len(shown) > 1:
                 for kernel in shown[:MOST_KERNELS]:
-                    self.add(timeline.kernels[kernel.name], kernel.name, "far" if kernel.far else "kernel", class_="inner",
+                    self.add(timeline.kernels[kernel.name],
+                             kernel.name,
+                             "far" if kernel.far else "kernel",
+                             class_="inner",
                              more=units.count(kernel.pieces, "piece"))
                 if len(shown) > MOST_KERNELS:
-                    self.rows.append(el("p", f"{units.count(len(shown) - MOST_KERNELS, 'kernel')} with less time are not drawn here; "
-                                        "the list of kernels has them.", class_="inner"))
+                    self.rows.append(
+                        el("p", f"{units.count(len(shown) - MOST_KERNELS, 'kernel')} with less time are not drawn here; "
+                           "the list of kernels has them.",
+                           class_="inner"))
 
     def host(self):
         rows = sorted((row for row in self.timeline.host.values() if row.busy), key=lambda row: -row.seconds)
@@ -85,18 +104,24 @@ class Lanes:
         drawn = []
         for name, values in self.timeline.counters().items():
             most = max(values) or 1
-            drawn.append(lane(name, [f"at most {units.size(most)}"],
-                              drawing(el("path", d=steps([value / most for value in values]), class_="k-memory"), name)))
+            drawn.append(
+                lane(name, [f"at most {units.size(most)}"],
+                     drawing(el("path", d=steps([value / most for value in values]), class_="k-memory"), name)))
             self.shown.append([name, [units.size(value) for value in values]])
         if drawn:
             return join([el("h3", "Memory held"), drawn])
         note = "The trace does not say how much memory was held at which time."
-        return el("p", note + (" The most that was held stands in the picture above." if stats and stats.peaks else ""), class_="more")
+        return el("p",
+                  note + (" The most that was held stands in the picture above." if stats and stats.peaks else ""),
+                  class_="more")
 
 
 def axis(timeline):
-    return el("div", el("div", class_="what"), el("div", [el("span", units.time(timeline.length * part / 4) if part else "0")
-                                                          for part in range(5)], class_="ticks"), class_="row axis")
+    return el("div",
+              el("div", class_="what"),
+              el("div", [el("span",
+                            units.time(timeline.length * part / 4) if part else "0") for part in range(5)], class_="ticks"),
+              class_="row axis")
 
 
 def section(inputs):
@@ -111,10 +136,23 @@ def section(inputs):
     left = lanes.host()
     memory = lanes.memory(inputs.stats)
     trace = inputs.trace
-    intro = (f"{units.count(trace.events, 'event')} of the trace, in {BUCKETS} steps of {units.time(timeline.width)}. The higher a lane, the "
-             "more of that step it was busy. Shares are of the measured time; lanes that are busy at the same time overlapped.")
-    return el("section", el("h2", "Timeline"), el("p", intro),
-              el("p", "The trace ends before the run did: the program was stopped, or the file is incomplete.", class_="warn") if trace.truncated else None,
-              el("div", lanes.rows, el("p", f"{units.count(left, 'name')} with less time are not drawn.", class_="hint") if left > 0 else None,
-                 memory, el("div", class_="cursor", hidden=True), el("output", class_="read", hidden=True), class_="timeline"),
-              data("lanes", {"length": timeline.length, "lanes": lanes.shown}), id="timeline")
+    intro = (
+        f"{units.count(trace.events, 'event')} of the trace, in {BUCKETS} steps of {units.time(timeline.width)}. The higher a lane, the "
+        "more of that step it was busy. Shares are of the measured time; lanes that are busy at the same time overlapped.")
+    return el("section",
+              el("h2", "Timeline"),
+              el("p", intro),
+              el("p", "The trace ends before the run did: the program was stopped, or the file is incomplete.", class_="warn")
+              if trace.truncated else None,
+              el("div",
+                 lanes.rows,
+                 el("p", f"{units.count(left, 'name')} with less time are not drawn.", class_="hint") if left > 0 else None,
+                 memory,
+                 el("div", class_="cursor", hidden=True),
+                 el("output", class_="read", hidden=True),
+                 class_="timeline"),
+              data("lanes", {
+                  "length": timeline.length,
+                  "lanes": lanes.shown
+              }),
+              id="timeline")

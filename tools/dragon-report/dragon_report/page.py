@@ -55,7 +55,8 @@ def gather(options):
     if options.kernels:
         named = info.read(options.kernels)
         inputs.used.append(("kernels", options.kernels))
-    inputs.kernels = kernels.collect(inputs.trace if inputs.timeline else None, inputs.timeline, inputs.stats, inputs.remarks, named)
+    inputs.kernels = kernels.collect(inputs.trace if inputs.timeline else None, inputs.timeline, inputs.stats, inputs.remarks,
+                                     named)
     inputs.facts = costs.Facts(inputs.stats, inputs.timeline, inputs.kernels, inputs.remarks)
     if not inputs.title:
         names = [os.path.basename(name) for name in inputs.sources]
@@ -72,8 +73,15 @@ def asset(name):
 
 
 def contents(sections):
-    names = {"costs": "Costs", "time": "Time", "moved": "What moved", "timeline": "Timeline", "kernels": "Kernels", "source": "Source",
-             "remarks": "Remarks"}
+    names = {
+        "costs": "Costs",
+        "time": "Time",
+        "moved": "What moved",
+        "timeline": "Timeline",
+        "kernels": "Kernels",
+        "source": "Source",
+        "remarks": "Remarks"
+    }
     links = [el("a", title, href=f"#{name}") for name, title in names.items() if f'id="{name}"' in join(sections)]
     return el("nav", links, aria_label="parts of this page") if len(links) > 1 else None
 
@@ -82,11 +90,19 @@ def foot(inputs):
     device = None
     if inputs.stats:
         device = "the host processor, in place of a GPU" if inputs.stats.device == "cpu" else f"'{inputs.stats.device}'"
-    missing = [what for what, there in (("--records", inputs.has_records), ("--stats", inputs.stats), ("--trace", inputs.trace)) if not there]
-    return el("footer", el("p", "Made by dragon-report from: ", join([join([what, " ", el("code", path)]) for what, path in inputs.used], ", "), ".",
-                           f" The device was {device}." if device else None),
-              el("p", "Not given, so not on this page: ", join([el("code", name) for name in missing], ", "), ".") if missing else None,
-              el("p", "Sizes are in powers of 1024 (1 MiB = 1 048 576 bytes), rates in powers of 1000 (1 GB/s = 1 000 000 000 bytes in a second)."))
+    missing = [
+        what for what, there in (("--records", inputs.has_records), ("--stats", inputs.stats), ("--trace", inputs.trace))
+        if not there
+    ]
+    return el(
+        "footer",
+        el("p", "Made by dragon-report from: ", join([join([what, " ", el("code", path)]) for what, path in inputs.used], ", "),
+           ".", f" The device was {device}." if device else None),
+        el("p", "Not given, so not on this page: ", join([el("code", name) for name in missing], ", "), ".") if missing else None,
+        el(
+            "p",
+            "Sizes are in powers of 1024 (1 MiB = 1 048 576 bytes), rates in powers of 1000 (1 GB/s = 1 000 000 000 bytes in a second)."
+        ))
 
 
 def render(inputs):
@@ -95,11 +111,28 @@ def render(inputs):
     known = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{known}'"
     warnings = [el("p", warning, class_="warn") for warning in inputs.warnings]
-    sections = [part for part in [*overview.section(inputs), flow.section(inputs), lanes.section(inputs), kernelview.section(inputs),
-                                  sourceview.section(inputs), sourceview.meanings(inputs)] if part]
-    body = [el("header", el("h1", inputs.title), overview.verdict(inputs), warnings, contents(sections)), el("main", sections), foot(inputs)]
-    head = [el("meta", charset="utf-8"), el("meta", http_equiv="Content-Security-Policy", content=policy),
-            el("meta", name="viewport", content="width=device-width, initial-scale=1"), el("meta", name="color-scheme", content="light dark"),
-            el("title", f"{inputs.title} \u2013 dragon-report"), Html(f"<style>{style}</style>")]
+    sections = [
+        part for part in [
+            *overview.section(inputs),
+            flow.section(inputs),
+            lanes.section(inputs),
+            kernelview.section(inputs),
+            sourceview.section(inputs),
+            sourceview.meanings(inputs)
+        ] if part
+    ]
+    body = [
+        el("header", el("h1", inputs.title), overview.verdict(inputs), warnings, contents(sections)),
+        el("main", sections),
+        foot(inputs)
+    ]
+    head = [
+        el("meta", charset="utf-8"),
+        el("meta", http_equiv="Content-Security-Policy", content=policy),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("meta", name="color-scheme", content="light dark"),
+        el("title", f"{inputs.title} \u2013 dragon-report"),
+        Html(f"<style>{style}</style>")
+    ]
     page = el("html", el("head", head), el("body", body, Html(f"<script>{script}</script>")), lang="en")
     return f"<!DOCTYPE html>\n{page}\n"

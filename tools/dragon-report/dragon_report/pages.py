@@ -44,6 +44,7 @@ def parse(page):
 
 
 class Pages:
+
     def __init__(self):
         self.known = {}
         self.rows = {}  # of the statistics: "read-only" -> what it means

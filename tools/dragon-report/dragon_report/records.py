@@ -10,8 +10,14 @@ import re
 
 from .errors import InputError
 
-KINDS = {"Passed": "done", "Missed": "missed", "Analysis": "note", "AnalysisFPCommute": "note", "AnalysisAliasing": "note",
-         "Failure": "missed"}
+KINDS = {
+    "Passed": "done",
+    "Missed": "missed",
+    "Analysis": "note",
+    "AnalysisFPCommute": "note",
+    "AnalysisAliasing": "note",
+    "Failure": "missed"
+}
 HEADER = re.compile(r"--- !(\w+)\s*$")
 PASS = re.compile(r"Pass:\s+'?dragon'?\s*$")
 

@@ -45,20 +45,22 @@ def places(inputs):
     """Name of a file -> its Place."""
     out = {}
     for index, (name, source) in enumerate(inputs.sources.items()):
-        lines = range(1, len(source.lines) + 1) if source.lines else {remark.line for remark in inputs.remarks if remark.file == name}
+        lines = range(1,
+                      len(source.lines) + 1) if source.lines else {remark.line
+                                                                   for remark in inputs.remarks if remark.file == name}
         out[name] = Place(index, lines)
     return out
 
 
 def words_list():
-    return el("details", el("summary", "Words that the remarks use"), el("dl", [[el("dt", word), el("dd", meaning)] for word, meaning in WORDS]))
+    return el("details", el("summary", "Words that the remarks use"),
+              el("dl", [[el("dt", word), el("dd", meaning)] for word, meaning in WORDS]))
 
 
 def line_links(words, place):
     """'line 107' as a link."""
     pieces = re.split(r"\b(line \d{1,9})\b", words)
-    return join([place.link(int(piece[5:]), piece) if index % 2 else text(piece)
-                 for index, piece in enumerate(pieces)])
+    return join([place.link(int(piece[5:]), piece) if index % 2 else text(piece) for index, piece in enumerate(pieces)])
 
 
 def remark_view(remark, place, pages):
@@ -68,9 +70,17 @@ def remark_view(remark, place, pages):
     page = pages.remark(remark.id)
     cure = None
     if remark.kind == "missed" and page and page.cure:
-        cure = el("details", el("summary", "What to do"), [el("p", inline(part)) for part in page.cure.split("\n\n")], class_="cure")
+        cure = el("details",
+                  el("summary", "What to do"), [el("p", inline(part)) for part in page.cure.split("\n\n")],
+                  class_="cure")
     name = el("a", remark.id, href=f"#remark-{remark.id}", class_="id") if page else el("span", remark.id, class_="id")
-    return el("div", el("span", remark.kind, class_=f"badge {remark.kind}"), join(body), " ", name, cure, class_=f"remark {remark.kind}")
+    return el("div",
+              el("span", remark.kind, class_=f"badge {remark.kind}"),
+              join(body),
+              " ",
+              name,
+              cure,
+              class_=f"remark {remark.kind}")
 
 
 def remarks_view(remarks, place, pages):
@@ -81,11 +91,16 @@ def remarks_view(remarks, place, pages):
     first = max(FOLD - 1, missed)
     if first >= len(shown):
         return shown
-    return shown[:first] + [el("details", el("summary", units.count(len(shown) - first, "more remark"), " at this line"), shown[first:], class_="fold")]
+    return shown[:first] + [
+        el("details", el("summary", units.count(len(shown) - first, "more remark"), " at this line"), shown[first:], class_="fold")
+    ]
 
 
 def line_view(number, words, place, marked):
-    return el("div", el("span", number, class_="n"), el("code", words or Html("&#8203;")), class_="line marked" if marked else "line",
+    return el("div",
+              el("span", number, class_="n"),
+              el("code", words or Html("&#8203;")),
+              class_="line marked" if marked else "line",
               id=place.anchor(number))
 
 
@@ -102,8 +117,11 @@ def file_view(source, remarks, place, pages):
 
     def flush():
         if len(hidden) > GAP:
-            out.append(el("details", el("summary", f"lines {hidden[0]} to {hidden[-1]}"), [line_view(number, lines[number - 1], place, False)
-                                                                                         for number in hidden], class_="gap"))
+            out.append(
+                el("details",
+                   el("summary", f"lines {hidden[0]} to {hidden[-1]}"),
+                   [line_view(number, lines[number - 1], place, False) for number in hidden],
+                   class_="gap"))
         else:
             out.extend(line_view(number, lines[number - 1], place, False) for number in hidden)
         hidden.clear()
@@ -124,8 +142,8 @@ def without_source(remarks, place, pages):
     out, last = [], None
     for remark in remarks:
         if remark.line != last:
-            out.append(el("p", f"line {remark.line}" if remark.line else "without a line", class_="place",
-                          id=place.anchor(remark.line)))
+            out.append(
+                el("p", f"line {remark.line}" if remark.line else "without a line", class_="place", id=place.anchor(remark.line)))
             last = remark.line
         out.append(remark_view(remark, place, pages))
     return el("div", out, class_="code")
@@ -133,8 +151,9 @@ def without_source(remarks, place, pages):
 
 def counted(remarks):
     found = {kind: sum(remark.kind == kind for remark in remarks) for kind in ("missed", "done", "note")}
-    return join([f"{units.number(found['missed'])} missed", f"{units.number(found['done'])} done",
-                 units.count(found["note"], "note")], ", ")
+    return join(
+        [f"{units.number(found['missed'])} missed", f"{units.number(found['done'])} done",
+         units.count(found["note"], "note")], ", ")
 
 
 def files(inputs):
@@ -146,21 +165,26 @@ def files(inputs):
         if source.newer:
             notes.append(el("p", "The source is newer than the records: lines may have moved. Compile again.", class_="warn"))
         if source.lines is None:
-            notes.append(el("p", f"The source is not shown: {source.why}. --source-root names the folder that it is in.", class_="warn"))
+            notes.append(
+                el("p", f"The source is not shown: {source.why}. --source-root names the folder that it is in.", class_="warn"))
         if source.lines is None:
             body = without_source(remarks, place, inputs.pages)
         else:
             body = file_view(source, remarks, place, inputs.pages)
-        out.append(el("article", el("h3", el("code", name)), el("p", counted(remarks), class_="amount"), notes, body, class_="file"))
+        out.append(el("article", el("h3", el("code", name)), el("p", counted(remarks), class_="amount"), notes, body,
+                      class_="file"))
     lost = [remark for remark in inputs.remarks if not remark.file]
     if lost:
-        out.append(el("article", el("h3", "Without a place in a source"), without_source(lost, NOWHERE, inputs.pages), class_="file"))
+        out.append(
+            el("article", el("h3", "Without a place in a source"), without_source(lost, NOWHERE, inputs.pages), class_="file"))
     return out
 
 
 def filters():
-    buttons = [el("button", title, type="button", data_kind=kind, aria_pressed="true" if kind == "all" else "false")
-               for kind, title in (("all", "All remarks"), ("missed", "Missed"), ("done", "Done"), ("note", "Notes"))]
+    buttons = [
+        el("button", title, type="button", data_kind=kind, aria_pressed="true" if kind == "all" else "false")
+        for kind, title in (("all", "All remarks"), ("missed", "Missed"), ("done", "Done"), ("note", "Notes"))
+    ]
     return el("p", buttons, class_="filters", hidden=True)
 
 
@@ -169,8 +193,9 @@ def section(inputs):
         return None
     if not inputs.remarks:
         return el("section", el("h2", "Source"), el("p", "The records hold no remark of dragon-cc."), id="source")
-    intro = ("What the compiler says, at the lines that it is about: “done” is what it did, “missed” what it could not do and why, “note” what is "
-             "good to know. A missed remark ends with what you can do.")
+    intro = (
+        "What the compiler says, at the lines that it is about: “done” is what it did, “missed” what it could not do and why, “note” what is "
+        "good to know. A missed remark ends with what you can do.")
     return el("section", el("h2", "Source"), el("p", intro), words_list(), filters(), files(inputs), id="source")
 
 
@@ -182,7 +207,10 @@ def meanings(inputs):
         if page is None:
             continue
         out.append(el("dt", name, id=f"remark-{name}"))
-        out.append(el("dd", [el("p", inline(part)) for part in [page.meaning] if part],
-                      [el("p", el("b", "What to do. ") if not index else None, inline(part)) for index, part in enumerate(page.cure.split("\n\n")) if part],
-                      el("p", f"More: docs/remarks/{name}.md", class_="more")))
+        out.append(
+            el("dd", [el("p", inline(part)) for part in [page.meaning] if part], [
+                el("p",
+                   el("b", "What to do. ") if not index else None, inline(part))
+                for index, part in enumerate(page.cure.split("\n\n")) if part
+            ], el("p", f"More: docs/remarks/{name}.md", class_="more")))
     return el("section", el("h2", "What the remarks mean"), el("dl", out), id="remarks") if out else None

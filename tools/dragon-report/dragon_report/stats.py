@@ -5,7 +5,9 @@ import json
 from .errors import InputError, read_whole
 
 VERSION = 1
-DIRECTIONS = ["file_to_host", "host_to_device", "device_to_host", "host_to_file", "swap_to_host", "host_to_swap", "device_to_device"]
+DIRECTIONS = [
+    "file_to_host", "host_to_device", "device_to_host", "host_to_file", "swap_to_host", "host_to_swap", "device_to_device"
+]
 
 
 def numbers(node, what):
@@ -73,6 +75,7 @@ def read(path):
     except json.JSONDecodeError as error:
         if error.pos >= len(words.rstrip()) - 1:
             raise InputError(f"statistics '{path}': the file is truncated; run the program again, to its end") from error
-        raise InputError(f"statistics '{path}', line {error.lineno}: no JSON ({error.msg}); DRAGON_STATS=file.json writes it") from error
+        raise InputError(
+            f"statistics '{path}', line {error.lineno}: no JSON ({error.msg}); DRAGON_STATS=file.json writes it") from error
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise InputError(f"statistics '{path}': not what DRAGON_STATS=file.json writes: {error}") from error

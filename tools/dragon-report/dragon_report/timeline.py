@@ -11,8 +11,12 @@ from . import intervals
 BUCKETS = 480
 LEAST = 1e-9  # seconds: no run is shorter
 
-LANES = {"copies to the device": "link-in", "copies from the device": "link-out", "copies within the device": "within",
-         "kernels": "kernel"}
+LANES = {
+    "copies to the device": "link-in",
+    "copies from the device": "link-out",
+    "copies within the device": "within",
+    "kernels": "kernel"
+}
 FILES = {"file read": "file-read", "file write": "file-write"}
 # In which order a moment is given to a class.
 CLASSES = ["far", "kernel", "within", "link-in", "link-out", "file-read", "file-write", "host", "nothing"]
@@ -37,6 +41,7 @@ class Row:
 
 
 class Timeline:
+
     def __init__(self, trace):
         self.trace = trace
         self.begin, self.end = (0.0, 0.0) if trace.empty() else (trace.begin(), trace.end())
@@ -52,8 +57,10 @@ class Timeline:
                       intervals.union([intervals.merged(zone.begins, zone.ends) for zone in found]),
                       sum(zone.bytes for zone in found), sum(len(zone.begins) for zone in found))
             (self.rows if isinstance(kind, str) else self.host)[row.name] = row
-        self.kernels = {name: Row("kernel", name, intervals.merged(runs.zone.begins, runs.zone.ends), 0, len(runs.zone.begins))
-                        for name, runs in trace.kernels.items()}
+        self.kernels = {
+            name: Row("kernel", name, intervals.merged(runs.zone.begins, runs.zone.ends), 0, len(runs.zone.begins))
+            for name, runs in trace.kernels.items()
+        }
         self.parts = self.shared_out()
 
     def kind_of(self, lane, name):

@@ -44,6 +44,7 @@ class KernelRuns:
 
 
 class Trace:
+
     def __init__(self):
         self.lanes = {}  # thread number -> the name of a lane that is no thread's
         self.zones = collections.defaultdict(Zone)  # (thread number, name)
@@ -141,7 +142,9 @@ def read_lines(trace, path, file):
             at, why = first_broken(events)
             cut_off = isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)) and at + 1 == len(events) and not following
             if not cut_off or last is not None:
-                raise InputError(f"trace '{path}', line {number + 1 + at}: damaged event ({why or said(error)}); run the program again") from error
+                raise InputError(
+                    f"trace '{path}', line {number + 1 + at}: damaged event ({why or said(error)}); run the program again"
+                ) from error
             trace.take([json.loads(line.strip().rstrip(b",")) for line in events[:at]])
         if last is not None:
             return
@@ -167,7 +170,8 @@ def read_whole(trace, path, file):
     file.seek(0)
     words = file.read(WHOLE_LIMIT + 1)
     if len(words) > WHOLE_LIMIT:
-        raise InputError(f"trace '{path}': it has its events on one line and is larger than 512 MiB; DRAGON_TRACE writes a line for each")
+        raise InputError(
+            f"trace '{path}': it has its events on one line and is larger than 512 MiB; DRAGON_TRACE writes a line for each")
     try:
         root = json.loads(words)
         trace.take(root["traceEvents"] if isinstance(root, dict) else root)

@@ -1,5 +1,7 @@
 """Numbers with units, in one form: 48.0 MiB, 1.25 GB/s, 154 ms, 61 %."""
 
+import re
+
 SPACE = "\u00a0"  # a number stays with its unit
 
 
@@ -53,3 +55,17 @@ def number(value):
 def count(value, one, several=None):
     """'1 launch', '12 launches'."""
     return f"{number(value)}{SPACE}{one if value == 1 else several or one + 's'}"
+
+
+def decimal(word):
+    try:
+        return float(word)
+    except ValueError:
+        return 0.0
+
+
+def restated(text):
+    """Sizes and times of a text of the runtime in our form: '(copies 26 MiB, 0.000514 s)'."""
+    scales = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+    text = re.sub(r"\b(\d[\d.]*) ([KMGT]iB)\b", lambda match: size(decimal(match.group(1)) * scales[match.group(2)]), text)
+    return re.sub(r"\b(\d[\d.]*(?:e-?\d+)?) s\b", lambda match: time(decimal(match.group(1))), text)

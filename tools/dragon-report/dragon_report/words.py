@@ -65,8 +65,11 @@ DIRECTIONS = {
 
 def named(name):
     """'read_only' as people write it."""
-    return {"read_only": "read-only", "write_only": "write-only", "host_mapped_launches": "host-mapped launches"}.get(
-        name, name.replace("_", " "))
+    return {
+        "read_only": "read-only",
+        "write_only": "write-only",
+        "host_mapped_launches": "host-mapped launches"
+    }.get(name, name.replace("_", " "))
 
 
 def both(names):
