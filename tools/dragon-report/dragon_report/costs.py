@@ -43,6 +43,10 @@ class Facts:
     def count(self, name):
         return self.stats.count(name) if self.stats else 0
 
+    def full(self, memory):
+        """Whether as much of a memory was held as may be, or nearly."""
+        return bool(self.stats) and 0.9 * self.stats.limits.get(memory, 1 << 62) <= self.stats.peaks.get(memory, 0)
+
 
 def kernels_run(facts, cost):
     near = [kernel for kernel in facts.kernels if kernel.seconds > 0 and not kernel.own and not kernel.far]
@@ -89,8 +93,10 @@ def link_in(facts, cost):
         cost.cure.append("Give the run more device memory" + (f" than {units.size(limit)}" if limit else "") +
                          " (DRAGON_DEVICE_MEMORY).")
     else:
+        if stats:
+            cost.why.append("Nothing had to leave device memory to make room, so nothing came a second time for want of it.")
         cost.cure.append(
-            "Smaller data types help, and so does work that lets a kernel run meanwhile. That data come once cannot be avoided.")
+            "What comes once cannot be avoided. Smaller data types help, and so does work that lets a kernel run meanwhile.")
     cost.remarks = facts.has("NotTogether", "NotTogetherStreams")
     if cost.remarks:
         cost.cure.append("Launches that follow one another can share what they fetch, if nothing is called in between: take "
@@ -134,10 +140,10 @@ def file_read(facts, cost):
     if back:
         swap(cost, f"{units.size(back)} were read back from swap")
     if total:
-        limit = facts.stats.limits.get("host_memory")
-        cost.cure.append("The first read of an input cannot be avoided: a faster disk helps. If more is read than the inputs hold, "
-                         "give the run more host memory" + (f" than {units.size(limit)}" if limit else "") +
-                         " (DRAGON_HOST_MEMORY).")
+        cost.cure.append("The first read of an input cannot be avoided: a faster disk helps.")
+        if facts.full("host_memory"):
+            cost.cure.append("Host memory was full, so some may have been read again: give the run more than "
+                             f"{units.size(facts.stats.limits['host_memory'])} (DRAGON_HOST_MEMORY).")
     if not cost.cure:
         cost.cure.append("A faster disk helps, or more host memory (DRAGON_HOST_MEMORY), so that less is read again.")
 

@@ -169,9 +169,10 @@ def section(inputs):
     stats = inputs.stats
     if not stats:
         return None
-    intro = (
-        "What moved, in bytes. An arrow is as wide as its bytes are many; its colours are the causes. Rates are those of the file "
-        "requests by themselves, which may have run at the same time.")
+    chunk = stats.limits.get("chunk")
+    intro = ("An arrow is as wide as its bytes are many; its colours are the causes. " +
+             (f"Buffers move in chunks, pieces of {units.size(chunk)} in this run. " if chunk else "") +
+             "A rate is that of the requests by themselves, which may have run at the same time.")
     return el("section",
               el("h2", "What moved"),
               el("p", intro),

@@ -3,7 +3,7 @@
 import re
 
 from . import units
-from .markup import Html, el, inline, join, text
+from .markup import el, inline, join, text
 
 NEAR = 4  # lines that are shown around a remark
 GAP = 3  # fewer hidden lines than that are shown
@@ -99,7 +99,7 @@ def remarks_view(remarks, place, pages):
 def line_view(number, words, place, marked):
     return el("div",
               el("span", number, class_="n"),
-              el("code", words or Html("&#8203;")),
+              el("code", words),
               class_="line marked" if marked else "line",
               id=place.anchor(number))
 
