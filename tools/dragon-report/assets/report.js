@@ -46,7 +46,7 @@
   const time = seconds => {
     for (const [unit, scale] of [["s", 1], ["ms", 1e3], ["µs", 1e6]])
       if (seconds * scale >= 1 || unit === "µs")
-        return (seconds * scale).toPrecision(4) + " " + unit;
+        return (seconds * scale).toFixed(seconds * scale < 10 ? 2 : seconds * scale < 100 ? 1 : 0) + " " + unit;
   };
   timeline.addEventListener("pointermove", event => {
     const lane = timeline.querySelector(".lane").getBoundingClientRect();

@@ -165,6 +165,23 @@ def counts_table(stats, pages):
     return el("details", el("summary", "Events that were counted"), el("table", el("tbody", rows)))
 
 
+def traffic_table(stats):
+    """What others would have moved over the link for the same accesses (DRAGON_ORACLE, DRAGON_PAGER)."""
+    if not stats.traffic:
+        return None
+    rows = [("this run", (stats.bytes("host_to_device"), stats.bytes("device_to_host"))), *stats.traffic.items()]
+    return join([
+        el("h3", "What others would have moved over the link"),
+        el(
+            "table",
+            el("thead", el("tr", el("th", "Who"), el("th", "To the device", class_="n"), el("th", "From the device", class_="n"))),
+            el("tbody", [
+                el("tr", el("td", words.TRAFFIC.get(who, words.named(who))), [el("td", units.size(size), class_="n") for size in sizes])
+                for who, sizes in rows
+            ]))
+    ])
+
+
 def section(inputs):
     stats = inputs.stats
     if not stats:
@@ -173,13 +190,16 @@ def section(inputs):
     intro = ("An arrow is as wide as its bytes are many; its colours are the causes. " +
              (f"Buffers move in chunks, pieces of {units.size(chunk)} in this run. " if chunk else "") +
              "A rate is that of the requests by themselves, which may have run at the same time.")
-    return el("section",
-              el("h2", "What moved"),
-              el("p", intro),
-              el("div",
-                 picture(stats),
-                 el("div", el("h3", "Why it moved"), causes_table(stats, inputs.pages), el("h3", "What did not move"),
-                    el("p", "A plain program, which copies all that a kernel may need, would have moved these bytes as well."),
-                    avoided_table(stats, inputs.pages), counts_table(stats, inputs.pages)),
-                 class_="two"),
-              id="moved")
+    return el(
+        "section",
+        el("h2", "What moved"),
+        el("p", intro),
+        el("p", "On this device the GPU's driver moves some data by itself. What it moves is not counted here.", class_="warn")
+        if stats.device in ("managed", "dragon") else None,
+        el("div",
+           picture(stats),
+           el("div", el("h3", "Why it moved"), causes_table(stats, inputs.pages), el("h3", "What did not move"),
+              el("p", "A plain program, which copies all that a kernel may need, would have moved these bytes as well."),
+              avoided_table(stats, inputs.pages), traffic_table(stats), counts_table(stats, inputs.pages)),
+           class_="two"),
+        id="moved")

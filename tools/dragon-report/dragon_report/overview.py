@@ -14,7 +14,7 @@ def verdict(inputs):
             join(["The run took ",
                   el("b", units.time(timeline.length)), ", from the first event of the trace to the last."]))
         name, seconds = costs.limit(inputs.facts)
-        parts.append(join(["What limits it is ", el("b", name), f": {units.share(seconds, timeline.length)} of the time."]))
+        parts.append(join(["What limits it most is ", el("b", name), f": {units.share(seconds, timeline.length)} of the time."]))
     if stats:
         parts.append(moved(stats, bool(timeline)))
     if not timeline and not stats:

@@ -59,7 +59,10 @@ def files_of(path):
     """The record files that an argument names."""
     if not os.path.isdir(path):
         return [path]
-    found = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names if name.endswith(".opt.yaml")]
+    found = [
+        os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names
+        if name.endswith((".opt.yaml", ".opt.ld.yaml"))
+    ]
     if not found:
         raise InputError(f"records '{path}': no *.opt.yaml in this folder; compile with -fsave-optimization-record")
     return sorted(found)

@@ -39,6 +39,10 @@ class Stats:
             for cause, row in causes.items():
                 row = numbers(row, cause)
                 self.moved[direction][cause] = (row.get("bytes", 0), row.get("nanoseconds", 0) / 1e9)
+        self.traffic = {}  # over the link, as somebody else would have had it: who -> (to the device, from the device)
+        for who, row in root.get("traffic", {}).items():
+            row = numbers(row, who)
+            self.traffic[who] = row.get("host_to_device", 0), row.get("device_to_host", 0)
         self.footprints = {}  # kernel -> what DRAGON_FOOTPRINTS counted
         for row in root.get("footprints", []):
             self.footprints[str(row["kernel"])] = row

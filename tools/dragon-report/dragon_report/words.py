@@ -62,6 +62,14 @@ DIRECTIONS = {
     "device_to_device": "within the device",
 }
 
+# Whose traffic the statistics compare the run's with.
+TRAFFIC = {
+    "oracle": "the least that any choice of what stays would have moved",
+    "reference_pager": "a driver that fetches pages when kernels touch them",
+    "reference_pager_with_directives": "such a driver, told what the compiler found",
+    "host_mapped_accesses": "of this run: accesses of kernels to host memory",
+}
+
 
 def named(name):
     """'read_only' as people write it."""
