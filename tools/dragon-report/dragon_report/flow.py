@@ -129,7 +129,7 @@ def causes_table(stats, pages):
         rows.append(
             el("tr", el("td", el("span", class_=f"key {colour(cause)}"), words.named(cause)), el("td",
                                                                                                  pages.row(cause) or ""),
-               el("td", join(where, el("br")))))
+               el("td", join(where, el("br")), class_="sizes")))
     return el("table",
               el("thead", el("tr", el("th", "Cause"), el("th", "What it means"), el("th", "Bytes"))),
               el("tbody", rows),
@@ -176,8 +176,8 @@ def traffic_table(stats):
             "table",
             el("thead", el("tr", el("th", "Who"), el("th", "To the device", class_="n"), el("th", "From the device", class_="n"))),
             el("tbody", [
-                el("tr", el("td", words.TRAFFIC.get(who, words.named(who))), [el("td", units.size(size), class_="n") for size in sizes])
-                for who, sizes in rows
+                el("tr", el("td", words.TRAFFIC.get(who, words.named(who))),
+                   [el("td", units.size(size), class_="n") for size in sizes]) for who, sizes in rows
             ]))
     ])
 

@@ -48,7 +48,7 @@ def match(kernels, name):
 
 
 def traced(trace, timeline, stats):
-    found = []
+    found, alone = [], {}
     for name, runs in trace.kernels.items():
         kernel = Kernel(name,
                         pieces=len(runs.zone.begins),
@@ -59,13 +59,19 @@ def traced(trace, timeline, stats):
                         own=name.startswith("__dragon_"))
         chosen = sum(runs.ways.values())
         kernel.launches = chosen if runs.by_loop else max(chosen, round(runs.whole))
-        if kernel.launches > chosen:
-            # Launches without a choice of their own: they ran with others, or had all that they need.
-            kernel.ways["together" if trace.together and runs.parts else "resident"] = kernel.launches - chosen
+        if kernel.launches > chosen and not kernel.own:
+            alone[name] = kernel.launches - chosen
         if stats and stats.count("paged_launches") and "host-mapped" in kernel.ways and \
                 stats.count("paged_launches") >= stats.count("host_mapped_launches"):
             kernel.ways["paged"] = kernel.ways.pop("host-mapped")
         found.append(kernel)
+    # Launches without a choice of their own ran with others, or had all that they need. The statistics count the first ones;
+    # if they do not decide, it is those that ran in parts.
+    all_together = stats is not None and stats.count("launches_together") == sum(alone.values())
+    for kernel in found:
+        if kernel.name in alone:
+            together = trace.together and (all_together or trace.kernels[kernel.name].parts)
+            kernel.ways["together" if together else "resident"] = alone[kernel.name]
     return found
 
 
