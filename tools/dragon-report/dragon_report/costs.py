@@ -65,8 +65,12 @@ def kernels_far(facts, cost):
     far = [kernel for kernel in facts.kernels if kernel.far]
     cost.title = "Kernels fetch data over the link while they run"
     for kernel in far[:2]:
+        if "mixed" in kernel.ways:
+            reason = "what all its parts use is more than device memory has room for"
+        else:
+            reason = "it was not known beforehand which part it needs"
         cost.why.append(f"'{kernel.name}' ran {words.both(kernel.ways)}, for {units.time(kernel.seconds)}: "
-                        "a part of its data was not in device memory, and it was not known beforehand which part it needs.")
+                        f"a part of its data was not in device memory, and {reason}.")
     cost.remarks = facts.has("NotSliced", "NotPaged", "KernelWithoutSummary", "NotLoopSliced", "AccessesCounted")
     if any("paged" in kernel.ways for kernel in far):
         cost.why.append("It fetched pages (small pieces of buffers) when it needed them.")
