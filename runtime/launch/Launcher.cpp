@@ -134,8 +134,7 @@ Launcher::reachOf(std::span<const LaunchCall> launches) {
 Status Launcher::launch(const LaunchCall &call) {
   if (call.kernel->findCopies)
     call.kernel->findCopies();
-  if (Ctx.share)
-    Ctx.share->goesOn();
+  OnDevice.goesOn();
   ResolvedLaunch &launch = Current;
   launch.resolve(call, Space.Allocations);
   Waves.noteFollower(launch.queue);

@@ -101,6 +101,7 @@ Status DeviceChunks::release(uintptr_t va, const Physical &parked) {
 
 Status DeviceChunks::map(Chunk &chunk) {
   chunk.dying = false;
+  goesOn();
   auto slab = Pool.take(chunk.bytes());
   while (!slab.ok()) {
     Status failure = slab.takeStatus();
@@ -157,6 +158,11 @@ bool DeviceChunks::follow(uint64_t limit) {
   log(LogLevel::Info, "gives {} of device memory back, of {}: others share it",
       formatBytes(before - std::min(before, Pool.held())), formatBytes(before));
   return Pool.held() <= limit;
+}
+
+void DeviceChunks::goesOn() {
+  if (Ctx.share && Ctx.share->goesOn())
+    Pool.setLimit(limitOf(Ctx, Ctx.share->limit()));
 }
 
 void DeviceChunks::wants(uint64_t bytes) {

@@ -50,6 +50,8 @@ public:
   /// All device memory together is no more than that from now on. False: what
   /// calls hold is more, and stays.
   bool follow(uint64_t limit);
+  /// The program uses the device again, if it yielded.
+  void goesOn();
   /// All buffers need so many bytes.
   void wants(uint64_t bytes);
   /// A call needs so many at once, more than the budget. True if that is more

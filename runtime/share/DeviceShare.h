@@ -83,10 +83,12 @@ public:
   void wants(uint64_t bytes);
   /// Until it goes on.
   void yields();
-  /// It uses the device. A load, if it does not yield.
-  void goesOn() {
-    if (Yields.load(std::memory_order_relaxed))
+  /// It uses the device. A load, if it does not yield; true if it did.
+  bool goesOn() {
+    const bool yielded = Yields.load(std::memory_order_relaxed);
+    if (yielded)
       setYields(false);
+    return yielded;
   }
   /// It cannot work with less than that, from now on: so much comes before what
   /// others want beyond their own least.

@@ -22,7 +22,8 @@ uint64_t portion(uint64_t bytes, uint64_t part, uint64_t whole) {
 /// each round who lacks no more than its part is served, and leaves.
 template <typename Ceiling>
 void fill(std::span<const ShareWish> wishes, std::vector<uint64_t> &limits,
-          uint64_t &left, Ceiling &&ceiling) {
+          uint64_t &left, bool equally, Ceiling &&ceiling) {
+  auto weight = [&](size_t i) { return equally ? 1 : wishes[i].weight; };
   auto lacks = [&](size_t i) {
     const uint64_t most = ceiling(wishes[i]);
     return most > limits[i] ? most - limits[i] : 0;
@@ -34,11 +35,11 @@ void fill(std::span<const ShareWish> wishes, std::vector<uint64_t> &limits,
   while (!open.empty()) {
     uint64_t weights = 0;
     for (size_t i : open)
-      weights += wishes[i].weight;
+      weights += weight(i);
     const uint64_t before = left;
     auto servedWhole = [&](size_t i) {
       const uint64_t lack = lacks(i);
-      if (lack > portion(before, wishes[i].weight, weights))
+      if (lack > portion(before, weight(i), weights))
         return false;
       limits[i] += lack;
       left -= lack;
@@ -48,7 +49,7 @@ void fill(std::span<const ShareWish> wishes, std::vector<uint64_t> &limits,
     if (removed)
       continue;
     for (size_t i : open) {
-      const uint64_t part = portion(before, wishes[i].weight, weights);
+      const uint64_t part = portion(before, weight(i), weights);
       limits[i] += part;
       left -= part;
     }
@@ -62,14 +63,16 @@ std::vector<uint64_t> divide(uint64_t total,
                              std::span<const ShareWish> wishes) {
   std::vector<uint64_t> limits(wishes.size());
   uint64_t left = total;
-  fill(wishes, limits, left, [](const ShareWish &wish) {
+  fill(wishes, limits, left, /*equally=*/true, [](const ShareWish &wish) {
     return wish.yields ? 0 : std::min(wish.least, wish.most);
   });
   for (bool yields : {false, true})
-    fill(wishes, limits, left, [yields](const ShareWish &wish) {
-      return wish.yields == yields ? std::min(wish.wanted, wish.most) : 0;
-    });
-  fill(wishes, limits, left, [](const ShareWish &wish) { return wish.most; });
+    fill(wishes, limits, left, /*equally=*/false,
+         [yields](const ShareWish &wish) {
+           return wish.yields == yields ? std::min(wish.wanted, wish.most) : 0;
+         });
+  fill(wishes, limits, left, /*equally=*/false,
+       [](const ShareWish &wish) { return wish.most; });
   return limits;
 }
 

@@ -30,7 +30,8 @@ struct ShareWish {
   /// It waits for something else: it is served last, but what nobody else wants
   /// stays with it.
   bool yields = false;
-  /// It cannot work with less: that comes first, if it does not yield.
+  /// It cannot work with less: that comes first, whatever the weights are, if
+  /// it does not yield.
   uint64_t least = 0;
 };
 

@@ -138,7 +138,7 @@ readAllBooks(const std::string &directory) {
     ShareBooks books;
     if (!file.valid() ||
         ::pread(file.get(), &books, sizeof books, 0) != sizeof books ||
-        std::memcmp(books.magic, Magic, sizeof Magic) ||
+        std::memcmp(books.magic, Magic, sizeof Magic) != 0 ||
         books.version != ShareBooks::Version)
       continue;
     for (unsigned i = 0; i < ShareBooks::MostPrograms; ++i)
@@ -176,7 +176,7 @@ ShareSegment::open(const std::string &directory, const std::string &device) {
   auto *books = static_cast<ShareBooks *>(memory);
   if (!anyLocked(file.get())) {
     begin(*books);
-  } else if (std::memcmp(books->magic, Magic, sizeof Magic) ||
+  } else if (std::memcmp(books->magic, Magic, sizeof Magic) != 0 ||
              books->version != ShareBooks::Version) {
     ::munmap(memory, sizeof(ShareBooks));
     return Status::error(DRAGON_ERROR_FILE,
@@ -201,9 +201,9 @@ ShareSegment::open(const std::string &directory, const std::string &device) {
                            path, ShareBooks::MostPrograms);
   }
   ::flock(file.get(), LOCK_UN); // the mapping would keep it
-  static const int registered =
+  static const int Registered =
       ::pthread_atfork(nullptr, nullptr, forgetInChild);
-  (void)registered;
+  (void)Registered;
   openFile = segment->Places.get();
   return segment;
 }

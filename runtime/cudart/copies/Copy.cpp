@@ -76,7 +76,7 @@ std::optional<Result> copyAtOnce(Front &front, void *to, const void *from,
       (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToHost))
     return std::nullopt;
   if (Status status = waitForHostWork(front, stream); !status.ok())
-    return Result(std::move(status));
+    return Result(status);
   std::optional<Status> done = front.runtime.buffers().transferAtOnce(
       to, from, bytes,
       kind == cudaMemcpyHostToDevice ? CopyKind::HostToDevice
@@ -84,7 +84,7 @@ std::optional<Result> copyAtOnce(Front &front, void *to, const void *from,
       front.queue(stream));
   if (!done)
     return std::nullopt;
-  return Result(std::move(*done));
+  return Result(*done);
 }
 
 namespace {
@@ -102,7 +102,7 @@ Result fillChecked(Front &front, void *to, int value, size_t bytes,
   waitForHostFunctions(front, stream);
   if (std::optional<Status> done = front.runtime.buffers().fillAtOnce(
           to, uint32_t(value) & 0xff, 1, bytes, front.queue(stream)))
-    return std::move(*done);
+    return *done;
   auto address = reinterpret_cast<uintptr_t>(to);
   if (!to || !isDeviceAddress(front, address) ||
       !staysInBuffer(front, address, bytes))

@@ -146,9 +146,9 @@ dragonClone(int (*body)(void *), void *stack, int flags, void *argument,
 }
 
 std::span<const dragon::LedCall> dragon::processCalls() {
-  static const LedCall calls[] = {
+  static const LedCall Calls[] = {
       {"fork", reinterpret_cast<void *>(dragonFork)},
       {"vfork", reinterpret_cast<void *>(dragonVfork)},
       {"clone", reinterpret_cast<void *>(dragonClone)}};
-  return calls;
+  return Calls;
 }

@@ -58,6 +58,10 @@ TEST(DivisionTest, WhatACallNeedsComesFirst) {
   EXPECT_EQ(divide(100, std::vector<ShareWish>{{1, 100, 90, false, 30},
                                                {9, 100, 90}}),
             (Limits{37, 63}));
+  // Weights do not count for it.
+  EXPECT_EQ(divide(100, std::vector<ShareWish>{{1, 100, 90, false, 60},
+                                               {9, 100, 90, false, 60}}),
+            (Limits{50, 50}));
   // All of it cannot be had by all.
   EXPECT_EQ(divide(100, std::vector<ShareWish>{{1, 100, 90, false, 80},
                                                {1, 100, 90, false, 80}}),
