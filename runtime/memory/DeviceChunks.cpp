@@ -105,15 +105,16 @@ Status DeviceChunks::map(Chunk &chunk) {
   auto slab = Pool.take(chunk.bytes());
   while (!slab.ok()) {
     Status failure = slab.takeStatus();
-    if (failure.code() != DRAGON_ERROR_OUT_OF_MEMORY ||
-        Pool.hasRoom(chunk.bytes())) {
-      if (failure.code() == DRAGON_ERROR_OUT_OF_MEMORY && Ctx.share &&
+    if (failure.code() != DRAGON_ERROR_OUT_OF_MEMORY)
+      return failure;
+    if (Pool.hasRoom(chunk.bytes())) {
+      if (Ctx.share &&
           Ctx.share->waitForRoom(chunk.bytes(), SecondsForOthers)) {
         slab = Pool.take(chunk.bytes());
         continue;
       }
       // The device has less than it said: others use it, too.
-      if (failure.code() != DRAGON_ERROR_OUT_OF_MEMORY || Chunks.empty())
+      if (Chunks.empty())
         return failure;
       Pool.shrinkToUsed();
       log(LogLevel::Info, "the device has only {} left for buffers",
@@ -137,13 +138,13 @@ Status DeviceChunks::map(Chunk &chunk) {
   return {};
 }
 
-/// In whole units of the device's.
-static uint64_t limitOf(const Context &context, uint64_t bytes) {
-  return bytes / context.caps().granularity * context.caps().granularity;
+void DeviceChunks::setLimit(uint64_t bytes) {
+  const uint64_t unit = Ctx.caps().granularity;
+  Pool.setLimit(bytes / unit * unit);
 }
 
 bool DeviceChunks::follow(uint64_t limit) {
-  Pool.setLimit(limitOf(Ctx, limit));
+  setLimit(limit);
   const uint64_t before = Pool.held();
   if (before <= limit)
     return true;
@@ -162,22 +163,19 @@ bool DeviceChunks::follow(uint64_t limit) {
 
 void DeviceChunks::goesOn() {
   if (Ctx.share && Ctx.share->goesOn())
-    Pool.setLimit(limitOf(Ctx, Ctx.share->limit()));
+    setLimit(Ctx.share->limit());
 }
 
 void DeviceChunks::wants(uint64_t bytes) {
-  if (!Ctx.share)
-    return;
-  Ctx.share->wants(bytes);
-  Pool.setLimit(limitOf(Ctx, Ctx.share->limit()));
+  if (Ctx.share)
+    setLimit(Ctx.share->wants(bytes));
 }
 
 bool DeviceChunks::askOthersFor(uint64_t bytes) {
   const uint64_t before = Pool.budget();
   if (!Ctx.share || bytes <= before || bytes > Ctx.share->most())
     return false;
-  Ctx.share->needs(bytes);
-  Pool.setLimit(limitOf(Ctx, Ctx.share->limit()));
+  setLimit(Ctx.share->needs(bytes));
   return Pool.budget() > before;
 }
 

@@ -101,6 +101,8 @@ public:
   void noticeOnce();
 
 private:
+  /// Of the pool, in whole units of the device's.
+  void setLimit(uint64_t bytes);
   /// Victims on their way to storage, in transit slabs.
   class Departure;
   Status evictOne(Chunk &chunk, Departure &departure);

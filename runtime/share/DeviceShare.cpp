@@ -1,5 +1,4 @@
 //===- DeviceShare.cpp - this program's part of a device's memory ---------===//
-//---------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,13 +30,8 @@ constexpr auto IdleAfter = std::chrono::seconds(1);
 
 std::vector<SeenShare> lookAtShares(const std::string &directory) {
   std::vector<SeenShare> all;
-  for (const auto &[device, books] : readAllBooks(directory)) {
-    SeenShare seen{device, books.total, books.mostHeld, {}};
-    for (const ShareProgram &program : books.programs)
-      if (program.pid)
-        seen.programs.push_back(program);
-    all.push_back(std::move(seen));
-  }
+  for (const auto &[device, books] : readAllBooks(directory))
+    all.push_back({device, books.total, books.mostHeld, books.present()});
   return all;
 }
 
@@ -79,11 +73,10 @@ uint64_t DeviceShare::limit() {
 
 bool DeviceShare::reserve(uint64_t bytes) {
   ShareSegment::Locked books(*Segment);
-  const uint64_t held = books->held();
-  if (held > books->total || bytes > books->total - held)
+  if (bytes > books->room())
     return false;
   Segment->own().held += bytes;
-  books->mostHeld = std::max(books->mostHeld, held + bytes);
+  books->mostHeld = std::max(books->mostHeld, books->held());
   return true;
 }
 
@@ -106,19 +99,24 @@ void DeviceShare::refused(uint64_t bytes) {
   Segment->tell();
 }
 
-void DeviceShare::wants(uint64_t bytes) {
-  ShareSegment::Locked books(*Segment);
-  Segment->own().wanted = std::min(bytes, Most);
-  if (books->divideAnew())
-    Segment->tell();
-}
-
-void DeviceShare::needs(uint64_t bytes) {
+template <typename Change> uint64_t DeviceShare::divideAfter(Change &&change) {
   ShareSegment::Locked books(*Segment);
   ShareProgram &own = Segment->own();
-  own.least = std::max(own.least, std::min(bytes, Most));
+  change(own);
   if (books->divideAnew())
     Segment->tell();
+  return own.limit;
+}
+
+uint64_t DeviceShare::wants(uint64_t bytes) {
+  return divideAfter(
+      [&](ShareProgram &own) { own.wanted = std::min(bytes, Most); });
+}
+
+uint64_t DeviceShare::needs(uint64_t bytes) {
+  return divideAfter([&](ShareProgram &own) {
+    own.least = std::max(own.least, std::min(bytes, Most));
+  });
 }
 
 bool DeviceShare::waitForRoom(uint64_t bytes, unsigned seconds) {
@@ -131,8 +129,7 @@ bool DeviceShare::waitForRoom(uint64_t bytes, unsigned seconds) {
       ShareSegment::Locked books(*Segment);
       Segment->dropDead();
       ShareProgram &own = Segment->own();
-      const uint64_t held = books->held();
-      there = held <= books->total && bytes <= books->total - held;
+      there = bytes <= books->room();
       owed = own.held + bytes <= own.limit &&
              std::any_of(std::begin(books->programs), std::end(books->programs),
                          [](const ShareProgram &one) {
@@ -153,10 +150,7 @@ void DeviceShare::yields() { setYields(true); }
 void DeviceShare::setYields(bool yields) {
   if (Yields.exchange(yields) == yields)
     return;
-  ShareSegment::Locked books(*Segment);
-  Segment->own().yields = yields;
-  if (books->divideAnew())
-    Segment->tell();
+  divideAfter([&](ShareProgram &own) { own.yields = yields; });
 }
 
 void DeviceShare::start(Program program) {
@@ -204,11 +198,7 @@ void DeviceShare::watch(const Program &program) {
 std::vector<ShareProgram> DeviceShare::programs() {
   ShareSegment::Locked books(*Segment);
   Segment->dropDead();
-  std::vector<ShareProgram> all;
-  for (const ShareProgram &one : books->programs)
-    if (one.pid)
-      all.push_back(one);
-  return all;
+  return books->present();
 }
 
 uint64_t DeviceShare::total() { return ShareSegment::Locked(*Segment)->total; }

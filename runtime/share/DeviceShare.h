@@ -80,7 +80,8 @@ public:
   /// The driver has no such memory, although it was reserved: somebody else has
   /// it. All together have what they hold now, until another program comes.
   void refused(uint64_t bytes);
-  void wants(uint64_t bytes);
+  /// The limit is what it is now.
+  uint64_t wants(uint64_t bytes);
   /// Until it goes on.
   void yields();
   /// It uses the device. A load, if it does not yield; true if it did.
@@ -92,7 +93,7 @@ public:
   }
   /// It cannot work with less than that, from now on: so much comes before what
   /// others want beyond their own least.
-  void needs(uint64_t bytes);
+  uint64_t needs(uint64_t bytes);
   /// Waits while others owe what this program may have. False: nobody does, or
   /// they do not give it back in `seconds`.
   bool waitForRoom(uint64_t bytes, unsigned seconds);
@@ -118,6 +119,7 @@ private:
   explicit DeviceShare(std::unique_ptr<ShareSegment> segment);
   void watch(const Program &program);
   void setYields(bool yields);
+  template <typename Change> uint64_t divideAfter(Change &&change);
 
   const std::unique_ptr<ShareSegment> Segment;
   uint64_t Most = 0;

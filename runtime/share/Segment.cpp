@@ -9,6 +9,7 @@
 
 #include "runtime/share/Division.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -16,6 +17,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <iterator>
 #include <linux/futex.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -100,6 +102,20 @@ uint64_t ShareBooks::held() const {
   return bytes;
 }
 
+uint64_t ShareBooks::room() const { return total - std::min(total, held()); }
+
+std::vector<ShareProgram> ShareBooks::present() const {
+  std::vector<ShareProgram> all;
+  std::copy_if(std::begin(programs), std::end(programs),
+               std::back_inserter(all),
+               [](const ShareProgram &one) { return one.pid != 0; });
+  return all;
+}
+
+bool ShareBooks::readable() const {
+  return std::memcmp(magic, Magic, sizeof Magic) == 0 && version == Version;
+}
+
 bool ShareBooks::divideAnew() {
   std::vector<ShareWish> wishes;
   std::vector<ShareProgram *> those;
@@ -138,8 +154,7 @@ readAllBooks(const std::string &directory) {
     ShareBooks books;
     if (!file.valid() ||
         ::pread(file.get(), &books, sizeof books, 0) != sizeof books ||
-        std::memcmp(books.magic, Magic, sizeof Magic) != 0 ||
-        books.version != ShareBooks::Version)
+        !books.readable())
       continue;
     for (unsigned i = 0; i < ShareBooks::MostPrograms; ++i)
       if (!isLocked(file.get(), i))
@@ -176,8 +191,7 @@ ShareSegment::open(const std::string &directory, const std::string &device) {
   auto *books = static_cast<ShareBooks *>(memory);
   if (!anyLocked(file.get())) {
     begin(*books);
-  } else if (std::memcmp(books->magic, Magic, sizeof Magic) != 0 ||
-             books->version != ShareBooks::Version) {
+  } else if (!books->readable()) {
     ::munmap(memory, sizeof(ShareBooks));
     return Status::error(DRAGON_ERROR_FILE,
                          "'{}' is in use by programs of another version", path);

@@ -50,6 +50,12 @@ struct ShareBooks {
   ShareProgram programs[MostPrograms];
 
   uint64_t held() const;
+  /// What nobody holds.
+  uint64_t room() const;
+  /// Those in whose places somebody is.
+  std::vector<ShareProgram> present() const;
+  /// They are books, and of this version.
+  bool readable() const;
   /// Everybody's limit, by what they want. True if one has changed.
   bool divideAnew();
 };

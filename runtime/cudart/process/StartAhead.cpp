@@ -9,18 +9,20 @@
 
 #include "runtime/base/Imports.h"
 #include "runtime/base/Settings.h"
+#include "runtime/base/ThreadPool.h"
 #include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/device/cuda/CudaDriver.h"
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <dlfcn.h>
 #include <mutex>
 #include <pthread.h>
 #include <string_view>
 #include <sys/auxv.h>
+#include <system_error>
+#include <thread>
 
 using namespace dragon;
 
@@ -79,7 +81,6 @@ public:
   ~StartAhead();
 
 private:
-  static void *begin(void *self);
   /// True if the program ends.
   bool ends(std::chrono::milliseconds within);
   void startDriver();
@@ -87,8 +88,7 @@ private:
   std::mutex Lock;
   std::condition_variable Changed;
   bool Ends = false;
-  bool Started = false;
-  pthread_t Thread{};
+  std::thread Thread;
 };
 
 StartAhead::StartAhead() {
@@ -99,31 +99,27 @@ StartAhead::StartAhead() {
   }
   if (!settings->startAhead || settings->backend == "cpu" || programNotices())
     return;
-  // It and the driver's threads, which inherit this, leave signals to the
-  // program's.
-  sigset_t all, before;
-  sigfillset(&all);
-  if (::pthread_sigmask(SIG_BLOCK, &all, &before))
-    return;
-  Started = ::pthread_create(&Thread, nullptr, begin, this) == 0;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  try {
+    // It and the driver's threads, which inherit its mask, leave signals to the
+    // program's.
+    Thread = startThread([this] {
+      ::pthread_setname_np(::pthread_self(), "dragon-start");
+      startDriver();
+    });
+  } catch (const std::system_error &) {
+    return; // the first call starts the driver
+  }
 }
 
 StartAhead::~StartAhead() {
-  if (!Started)
+  if (!Thread.joinable())
     return;
   {
     std::lock_guard<std::mutex> guard(Lock);
     Ends = true;
   }
   Changed.notify_all();
-  ::pthread_join(Thread, nullptr);
-}
-
-void *StartAhead::begin(void *self) {
-  ::pthread_setname_np(::pthread_self(), "dragon-start");
-  static_cast<StartAhead *>(self)->startDriver();
-  return nullptr;
+  Thread.join();
 }
 
 bool StartAhead::ends(std::chrono::milliseconds within) {

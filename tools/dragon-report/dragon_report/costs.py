@@ -81,13 +81,16 @@ def kernels_far(facts, cost):
                          "assembly on addresses. Or give the run more device memory (DRAGON_DEVICE_MEMORY).")
 
 
+def moved(cost, size, how, alone):
+    """With a trace a cost is only the time in which these bytes were moved and nothing hid it."""
+    cost.why.append(f"{units.size(size)} {how}" + ("." if cost.estimated else f", a part of it {alone}."))
+
+
 def link_in(facts, cost):
     cost.title = "Data go from host memory to the device" if cost.estimated else "The device waits for data from host memory"
     total, stats = facts.bytes("host_to_device"), facts.stats
     if total:
-        cost.why.append(
-            f"{units.size(total)} went from host memory to the device{'' if cost.estimated else ', a part of it while no kernel ran'}."
-        )
+        moved(cost, total, "went from host memory to the device", "while no kernel ran")
     if facts.count("evictions"):
         chunk = stats.limits.get("chunk")
         pieces = f" (pieces of buffers, {units.size(chunk)} each)" if chunk else ""
@@ -117,9 +120,7 @@ def link_out(facts, cost):
     total = facts.bytes("device_to_host")
     evicted, results = facts.bytes("device_to_host", "eviction"), facts.bytes("device_to_host", "sync")
     if total:
-        cost.why.append(
-            f"{units.size(total)} went from the device to host memory{'' if cost.estimated else ', a part of it while no kernel ran'}."
-        )
+        moved(cost, total, "went from the device to host memory", "while no kernel ran")
     if evicted:
         cost.why.append(f"{units.size(evicted)} of it left to make room for other data (eviction), because it may still be needed.")
         cost.remarks = facts.has("NotDiscarded", "NotDiscardedTest", "NotDiscardedStreams", "NotDiscardedStream",
@@ -138,9 +139,7 @@ def file_read(facts, cost):
     what = "swap is read" if back > total else "files are read"
     cost.title = what[0].upper() + what[1:] if cost.estimated else f"The device waits while {what}"
     if total:
-        cost.why.append(
-            f"{units.size(total)} were read from the program's files{'' if cost.estimated else ', a part of it while nothing else ran'}."
-        )
+        moved(cost, total, "were read from the program's files", "while nothing else ran")
     if back:
         swap(cost, f"{units.size(back)} were read back from swap")
     if total:
