@@ -12,8 +12,10 @@
 #include "passes/codegen/BoundedLoads.h"
 #include "passes/codegen/CostlySelects.h"
 #include "passes/codegen/DeviceUnrolling.h"
+#include "passes/codegen/EarlyLoads.h"
 #include "passes/codegen/InvariantLoads.h"
 #include "passes/codegen/LocalAlignment.h"
+#include "passes/codegen/LocalFunctions.h"
 #include "passes/codegen/MathFunctions.h"
 #include "passes/codegen/PopulationCounts.h"
 #include "passes/codegen/RelaxedExchanges.h"
@@ -106,8 +108,10 @@ static void registerCallbacks(PassBuilder &Builder) {
         Manager.addPass(dragon::UndefinedValuesPass());
         if (!*Linking)
           Manager.addPass(dragon::PipelinePass());
-        if (Level.getSpeedupLevel() > 1)
+        if (Level.getSpeedupLevel() > 1) {
+          Manager.addPass(dragon::LocalFunctionsPass());
           Manager.addPass(dragon::KeptMathPass());
+        }
       });
   Builder.registerOptimizerEarlyEPCallback(
       [](ModulePassManager &Manager, OptimizationLevel, ThinOrFullLTOPhase) {
@@ -122,6 +126,7 @@ static void registerCallbacks(PassBuilder &Builder) {
         Ends.addPass(dragon::InvariantLoadsPass());
         Ends.addPass(
             dragon::CostlySelectsPass(dragon::options::approximateDivision()));
+        Ends.addPass(dragon::EarlyLoadsPass());
         Ends.addPass(dragon::ReleasedLoopsPass());
         Manager.addPass(createModuleToFunctionPassAdaptor(std::move(Ends)));
         Manager.addPass(

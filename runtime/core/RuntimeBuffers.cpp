@@ -415,6 +415,14 @@ Status RuntimeBuffers::prefetch(uintptr_t address, size_t bytes, Queue queue) {
   return impl.Resident.prefetch(*found->buffer, address, bytes, queue);
 }
 
+Status RuntimeBuffers::prefetchInCore(uintptr_t address, size_t bytes,
+                                      Queue queue) {
+  if (RuntimeImpl::Guard guard(State);
+      State.Space.LiveBytes > State.OnDevice.Pool.budget())
+    return {};
+  return prefetch(address, bytes, queue);
+}
+
 Status RuntimeBuffers::prefetchToHost(uintptr_t address, size_t bytes,
                                       Queue queue) {
   if (bytes == 0)

@@ -99,6 +99,10 @@ public:
                                        CopyKind kind, Queue queue);
   std::optional<Status> discardAtOnce(uintptr_t address, size_t bytes);
   Status prefetch(uintptr_t address, size_t bytes, Queue queue);
+  /// The program has copied the range, of which only the place is noted. While
+  /// all buffers fit into device memory, its contents move now, as with CUDA,
+  /// and not in front of the first kernel, which may be what is timed.
+  Status prefetchInCore(uintptr_t address, size_t bytes, Queue queue);
   /// To host memory; only where a driver moves the buffer.
   Status prefetchToHost(uintptr_t address, size_t bytes, Queue queue);
   /// The device needs the buffer again after so many other launches; 0: what

@@ -197,6 +197,21 @@ Result ModuleRegistry::prepare(Front &front, Kernel &kernel) {
   return cudaSuccess;
 }
 
+void ModuleRegistry::prepareFew(Front &front) {
+  constexpr size_t Few = 16;
+  std::vector<Kernel *> kernels;
+  {
+    std::shared_lock<std::shared_mutex> guard(Lock);
+    for (Module &module : Modules)
+      if (module.registered && !module.unregistered)
+        for (Kernel &kernel : module.kernels)
+          kernels.push_back(&kernel);
+  }
+  if (kernels.size() <= Few)
+    for (Kernel *kernel : kernels)
+      (void)prepare(front, *kernel);
+}
+
 void ModuleRegistry::lookUpSummary(Kernel &kernel) {
   if (!kernel.module->hasSummary)
     return;

@@ -125,6 +125,10 @@ public:
   /// Managed variables have their address in the host's pointer, on a GPU
   /// everything that was registered is known to libcudart.
   Result initialise(Front &front);
+  /// The code of a program's kernels is loaded, if there are few: it launches
+  /// most of them. Each takes a driver some 100 us, which would be part of what
+  /// the program times. What fails is told at the launch.
+  void prepareFew(Front &front);
   /// All variables begin anew; nothing runs.
   Result restoreVariables(Front &front);
   /// The newest architecture that the fat binaries hold, or that code for the

@@ -29,6 +29,6 @@ void dragon::startProcess(Front &front) {
   watchForeignCalls();
   // NVIDIA's runtime loads what is registered when it starts. Left to the first
   // launch, that took 2 ms of it. What fails is told there.
-  if (front.gpu)
-    (void)modules().initialise(front);
+  if (front.gpu && modules().initialise(front).error() == cudaSuccess)
+    modules().prepareFew(front);
 }

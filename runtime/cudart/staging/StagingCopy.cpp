@@ -81,7 +81,7 @@ Result StagingCopies::copyOut(Front &front, void *to, const void *from,
 
 Result StagingCopies::mapPart(Front &front, void *to, size_t bytes,
                               const std::shared_ptr<BackingFile> &file,
-                              int64_t offset) {
+                              int64_t offset, Queue queue) {
   Status status = file->checkUnchanged();
   if (status.ok())
     status = front.runtime.files().mapFileRange(reinterpret_cast<uintptr_t>(to),
@@ -89,7 +89,8 @@ Result StagingCopies::mapPart(Front &front, void *to, size_t bytes,
   if (!status.ok())
     return status;
   front.runtime.ledger().avoided(Avoided::Staging, bytes);
-  return cudaSuccess;
+  return front.runtime.buffers().prefetchInCore(reinterpret_cast<uintptr_t>(to),
+                                                bytes, queue);
 }
 
 std::optional<Result> StagingCopies::copyMapped(Front &front, void *to,
@@ -118,7 +119,8 @@ std::optional<Result> StagingCopies::copyMapped(Front &front, void *to,
             Contents.materialise(Contents.Map.ofDevice(target, target + bytes));
         !status.ok())
       return status;
-    if (Result result = mapPart(front, to, bytes, file, place->offset);
+    if (Result result =
+            mapPart(front, to, bytes, file, place->offset, front.queue(stream));
         result.error() != cudaSuccess)
       return result;
   }
@@ -144,7 +146,7 @@ Result StagingCopies::copyIn(Front &front, void *to, const void *from,
     if (segment.origin.kind == Origin::File &&
         segment.bytes() >= MinimumStagedBytes) {
       DRAGON_CHECK(mapPart(front, part, segment.bytes(), segment.origin.file,
-                           segment.origin.offset));
+                           segment.origin.offset, front.queue(stream)));
     } else if (segment.origin.kind == Origin::Device) {
       // Never through the host: within the device, or wherever the chunks are.
       Queue queue = front.queue(stream);
