@@ -13,20 +13,11 @@ namespace dragon {
 /// Null: the device is not shared with other programs, or not by agreement.
 static std::unique_ptr<DeviceShare> joinOthers(const Settings &settings,
                                                const Device &device) {
-  const DeviceCaps &caps = device.caps();
-  // A simulated device is one program's, unless it is said to be shared.
-  const uint64_t weight =
-      settings.share.value_or(caps.deviceIsHostVisible ? 0 : 1);
-  if (!weight || caps.migrates || caps.identity.empty())
+  const auto terms = shareTerms(settings, device.caps());
+  if (!terms)
     return nullptr;
-  DeviceShare::Terms terms;
-  terms.weight = weight;
-  terms.most = settings.deviceMemory;
-  terms.total = settings.shareMemory;
-  terms.free = caps.freeMemory;
-  terms.reserve = caps.deviceIsHostVisible ? 0 : deviceReserve(caps);
-  terms.freeIsShared = !caps.deviceIsHostVisible;
-  auto share = DeviceShare::join(settings.shareDir, caps.identity, terms);
+  auto share =
+      DeviceShare::join(settings.shareDir, device.caps().identity, *terms);
   if (share.ok())
     return std::move(*share);
   log(LogLevel::Info, "device memory is not divided with other programs: {}",

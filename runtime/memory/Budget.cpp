@@ -48,6 +48,23 @@ uint64_t deviceReserve(const DeviceCaps &caps) {
   return std::max(512 * MiB, caps.totalMemory / 32);
 }
 
+std::optional<DeviceShare::Terms> shareTerms(const Settings &settings,
+                                             const DeviceCaps &caps) {
+  // A simulated device is one program's, unless it is said to be shared.
+  const uint64_t weight =
+      settings.share.value_or(caps.deviceIsHostVisible ? 0 : 1);
+  if (!weight || caps.migrates || caps.identity.empty())
+    return std::nullopt;
+  DeviceShare::Terms terms;
+  terms.weight = weight;
+  terms.most = settings.deviceMemory;
+  terms.total = settings.shareMemory;
+  terms.free = caps.freeMemory;
+  terms.reserve = caps.deviceIsHostVisible ? 0 : deviceReserve(caps);
+  terms.freeIsShared = !caps.deviceIsHostVisible;
+  return terms;
+}
+
 StatusOr<Budget> chooseBudget(const Settings &settings, const DeviceCaps &caps,
                               uint64_t hostFree,
                               std::optional<uint64_t> shared) {

@@ -14,6 +14,7 @@
 
 #include "runtime/base/Settings.h"
 #include "runtime/device/Device.h"
+#include "runtime/share/DeviceShare.h"
 
 #include <cstdint>
 #include <optional>
@@ -45,6 +46,10 @@ StatusOr<Budget> chooseBudget(const Settings &settings, const DeviceCaps &caps,
                               std::optional<uint64_t> shared = std::nullopt);
 /// Of the device's memory: for what is not ours, libraries, code, page tables.
 uint64_t deviceReserve(const DeviceCaps &caps);
+/// How the process takes part in dividing the device with others. None: it does
+/// not, for the settings say so, or the device's memory cannot be divided.
+std::optional<DeviceShare::Terms> shareTerms(const Settings &settings,
+                                             const DeviceCaps &caps);
 
 /// What is available to this process: /proc/meminfo, and the limits of its
 /// control groups.

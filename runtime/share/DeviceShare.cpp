@@ -49,12 +49,15 @@ DeviceShare::join(const std::string &directory, const std::string &device,
   const uint64_t there = terms.free + others;
   const uint64_t total =
       there > 2 * terms.reserve ? there - terms.reserve : there / 2;
-  // Who says how much it takes may have the reserve.
-  const uint64_t asked = std::min(terms.most.value_or(0), there);
+  // Who says how much it takes may have the reserve, if it has a claim at all.
+  const uint64_t asked =
+      terms.spareBeside ? 0 : std::min(terms.most.value_or(0), there);
   books->total = terms.total.value_or(std::max(total, asked));
   own.weight = std::max<uint64_t>(terms.weight, 1);
   own.most = share->Most =
       std::min(terms.most.value_or(UINT64_MAX), books->total);
+  own.spare = terms.spareBeside.has_value();
+  share->SpareBeside = terms.spareBeside;
   std::strncpy(own.name, program_invocation_short_name, sizeof own.name - 1);
   books->divideAnew();
   share->Segment->tell();
@@ -66,9 +69,21 @@ DeviceShare::DeviceShare(std::unique_ptr<ShareSegment> segment)
 
 DeviceShare::~DeviceShare() { stop(); }
 
+uint64_t DeviceShare::ownLimit(ShareBooks &books) {
+  const uint64_t limit = Segment->own().limit;
+  if (!SpareBeside)
+    return limit;
+  const bool wanted =
+      std::any_of(std::begin(books.programs), std::end(books.programs),
+                  [](const ShareProgram &one) {
+                    return one.pid && !one.spare && one.wanted;
+                  });
+  return wanted ? std::min(limit, *SpareBeside) : limit;
+}
+
 uint64_t DeviceShare::limit() {
   ShareSegment::Locked books(*Segment);
-  return Segment->own().limit;
+  return ownLimit(*books);
 }
 
 bool DeviceShare::reserve(uint64_t bytes) {
@@ -105,7 +120,7 @@ template <typename Change> uint64_t DeviceShare::divideAfter(Change &&change) {
   change(own);
   if (books->divideAnew())
     Segment->tell();
-  return own.limit;
+  return ownLimit(*books);
 }
 
 uint64_t DeviceShare::wants(uint64_t bytes) {
@@ -183,7 +198,7 @@ void DeviceShare::watch(const Program &program) {
     {
       ShareSegment::Locked books(*Segment);
       Segment->dropDead();
-      limit = Segment->own().limit;
+      limit = ownLimit(*books);
     }
     bool owes = false;
     if (limit != followed) {

@@ -41,6 +41,7 @@
 namespace dragon {
 
 class ShareSegment;
+struct ShareBooks;
 
 /// A device's books as somebody sees them who takes no part.
 struct SeenShare {
@@ -63,6 +64,9 @@ public:
     uint64_t free = 0, reserve = 0;
     /// What others hold is not free: false where the device is simulated.
     bool freeIsShared = true;
+    /// It has no claim against others: it takes what none of them wants, even
+    /// of those that yield, and at most that while one wants anything.
+    std::optional<uint64_t> spareBeside;
   };
 
   static StatusOr<std::unique_ptr<DeviceShare>>
@@ -122,7 +126,11 @@ private:
   template <typename Change> uint64_t divideAfter(Change &&change);
 
   const std::unique_ptr<ShareSegment> Segment;
+  /// What it may hold now. With the books' lock.
+  uint64_t ownLimit(ShareBooks &books);
+
   uint64_t Most = 0;
+  std::optional<uint64_t> SpareBeside;
   std::atomic<bool> Ends{false};
   std::atomic<bool> Yields{false};
   std::thread Watcher;

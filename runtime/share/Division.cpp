@@ -18,6 +18,11 @@ uint64_t portion(uint64_t bytes, uint64_t part, uint64_t whole) {
   return uint64_t(static_cast<unsigned __int128>(bytes) * part / whole);
 }
 
+/// Who is served first, second and last.
+unsigned rankOf(const ShareWish &wish) {
+  return wish.spare ? 2 : wish.yields ? 1 : 0;
+}
+
 /// Adds to each what it lacks of `ceiling(wish)`, as far as `left` goes: in
 /// each round who lacks no more than its part is served, and leaves.
 template <typename Ceiling>
@@ -64,15 +69,15 @@ std::vector<uint64_t> divide(uint64_t total,
   std::vector<uint64_t> limits(wishes.size());
   uint64_t left = total;
   fill(wishes, limits, left, /*equally=*/true, [](const ShareWish &wish) {
-    return wish.yields ? 0 : std::min(wish.least, wish.most);
+    return rankOf(wish) == 0 ? std::min(wish.least, wish.most) : 0;
   });
-  for (bool yields : {false, true})
+  for (unsigned rank : {0, 1, 2})
     fill(wishes, limits, left, /*equally=*/false,
-         [yields](const ShareWish &wish) {
-           return wish.yields == yields ? std::min(wish.wanted, wish.most) : 0;
+         [rank](const ShareWish &wish) {
+           return rankOf(wish) == rank ? std::min(wish.wanted, wish.most) : 0;
          });
   fill(wishes, limits, left, /*equally=*/false,
-       [](const ShareWish &wish) { return wish.most; });
+       [](const ShareWish &wish) { return wish.spare ? 0 : wish.most; });
   return limits;
 }
 

@@ -10,7 +10,8 @@
 // divide the rest by their weights. What nobody wants is lent by weight, too: a
 // program alone has all. Who waits for something else than the device comes
 // behind all who do not (HHRT: ranks that wait for a message lend their
-// memory).
+// memory). Who takes spare memory (GAME: memory that no program of the GPU
+// wants serves the host) comes behind everybody.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_SHARE_DIVISION_H
@@ -33,6 +34,9 @@ struct ShareWish {
   /// It cannot work with less: that comes first, whatever the weights are, if
   /// it does not yield.
   uint64_t least = 0;
+  /// It has no claim: it is served after all others, also those that yield, and
+  /// nothing is lent to it.
+  bool spare = false;
 };
 
 /// What each may hold, in their order; `total` at most in sum.

@@ -122,7 +122,8 @@ bool ShareBooks::divideAnew() {
   for (ShareProgram &program : programs)
     if (program.pid) {
       wishes.push_back({program.weight, program.most, program.wanted,
-                        program.yields != 0, program.least});
+                        program.yields != 0, program.least,
+                        program.spare != 0});
       those.push_back(&program);
     }
   const std::vector<uint64_t> limits = divide(total, wishes);

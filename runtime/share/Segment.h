@@ -38,7 +38,7 @@
 namespace dragon {
 
 struct ShareBooks {
-  static constexpr uint32_t Version = 3;
+  static constexpr uint32_t Version = 4;
   static constexpr unsigned MostPrograms = 120;
 
   char magic[8];

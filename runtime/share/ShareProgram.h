@@ -23,6 +23,7 @@ struct ShareProgram {
   uint64_t waitsFor; ///< it waits for so much; 0: for nothing
   uint64_t yields;   ///< 1: it waits for something else than the device
   uint64_t least;    ///< what a call of it needs at once
+  uint64_t spare;    ///< 1: it takes only what no other program wants
 };
 
 } // namespace dragon

@@ -34,6 +34,7 @@ std::string nameOf(const ShareProgram &Program) {
 const char *stateOf(const ShareProgram &Program) {
   return Program.waitsFor               ? "waits for memory"
          : Program.held > Program.limit ? "gives memory back"
+         : Program.spare                ? "takes what is spare"
          : Program.yields               ? "does not use the device"
                                         : "";
 }
@@ -71,7 +72,8 @@ std::string json(const std::vector<SeenShare> &Shares) {
                           {"limit", Program.limit},
                           {"wanted", Program.wanted},
                           {"waits_for", Program.waitsFor},
-                          {"yields", Program.yields != 0}});
+                          {"yields", Program.yields != 0},
+                          {"spare", Program.spare != 0}});
     All.push_back({{"device", Share.device},
                    {"total", Share.total},
                    {"most_held", Share.mostHeld},

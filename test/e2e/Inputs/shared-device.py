@@ -20,12 +20,12 @@ shared = {**alone, "DRAGON_SHARE": "1", "DRAGON_SHARE_DIR": os.path.abspath(book
 
 
 def held_by(pid):
-    """Of the program's place: pid, name, weight, most, wanted, limit, held, waitsFor, yields, least."""
+    """Of the program's place: pid, name, weight, most, wanted, limit, held, waitsFor, yields, least, spare."""
     (file,) = glob.glob(os.path.join(books, "dragon-*"))
     with open(file, "rb") as stream:
         data = stream.read()
-    for at in range(72, len(data) - 95, 96):
-        number, _, _, _, _, _, held, _, _, _ = struct.unpack_from("i28sQQQQQQQQ", data, at)
+    for at in range(72, len(data) - 103, 104):
+        number, _, _, _, _, _, held, *_ = struct.unpack_from("i28sQQQQQQQQQ", data, at)
         if number == pid:
             return held
     return 0

@@ -117,6 +117,45 @@ TEST_F(DeviceShareTest, LimitsFollowWhatIsWanted) {
   EXPECT_EQ(first->limit(), 100u);
 }
 
+/// It holds what nobody wants, and less as soon as somebody wants anything.
+TEST_F(DeviceShareTest, WhoTakesWhatIsSpareHasNoClaim) {
+  DeviceShare::Terms terms;
+  terms.total = 100;
+  terms.most = 90;
+  terms.spareBeside = 40;
+  auto spare = std::move(*DeviceShare::join(Folder, "device", terms));
+  EXPECT_EQ(spare->limit(), 0u);
+  EXPECT_EQ(spare->wants(95), 90u);
+  ASSERT_TRUE(spare->reserve(90));
+  std::atomic<uint64_t> held{90}, activity{0};
+  auto program = join();
+  EXPECT_EQ(spare->limit(), 90u);
+  followAll(*spare, held, activity);
+  program->wants(10);
+  EXPECT_EQ(spare->limit(), 40u);
+  while (held != 40)
+    ::usleep(1000);
+  program->yields(); // and comes first all the same
+  program->wants(100);
+  EXPECT_EQ(spare->limit(), 0u);
+  EXPECT_TRUE(program->waitForRoom(100, 60));
+  EXPECT_TRUE(program->reserve(100));
+  program.reset();
+  EXPECT_EQ(spare->limit(), 90u);
+  spare->stop();
+}
+
+/// Its own limit does not raise what all may have together.
+TEST_F(DeviceShareTest, WhoTakesWhatIsSpareLeavesTheReserve) {
+  DeviceShare::Terms terms;
+  terms.free = 1000;
+  terms.reserve = 100;
+  terms.most = 5000;
+  terms.spareBeside = 5000;
+  auto spare = std::move(*DeviceShare::join(Folder, "device", terms));
+  EXPECT_EQ(spare->total(), 900u);
+}
+
 TEST_F(DeviceShareTest, WhoMayHaveMoreWaitsForWhoOwesIt) {
   auto first = join(), second = join();
   std::atomic<uint64_t> held{100}, activity{0};

@@ -54,6 +54,24 @@ TEST(DivisionTest, WhoYieldsComesLastAndKeepsWhatNobodyWants) {
             (Limits{0, 100}));
 }
 
+TEST(DivisionTest, WhoTakesWhatIsSpareComesBehindAllOthers) {
+  ShareWish spare{1, 100, 80};
+  spare.spare = true;
+  const ShareWish waits{1, 100, 50, true};
+  EXPECT_EQ(divide(100, std::vector<ShareWish>{spare}), Limits{80});
+  EXPECT_EQ(divide(100, std::vector<ShareWish>{spare, {1, 100, 30}}),
+            (Limits{70, 30}));
+  EXPECT_EQ(divide(100, std::vector<ShareWish>{spare, waits, {1, 100, 30}}),
+            (Limits{20, 50, 30}));
+  EXPECT_EQ(divide(100, std::vector<ShareWish>{spare, {1, 100, 100}}),
+            (Limits{0, 100}));
+  // What nobody wants is lent to the others; a call's least is no claim of it.
+  spare.wanted = 10;
+  spare.least = 90;
+  EXPECT_EQ(divide(100, std::vector<ShareWish>{spare, {1, 100, 30}}),
+            (Limits{10, 90}));
+}
+
 TEST(DivisionTest, WhatACallNeedsComesFirst) {
   EXPECT_EQ(divide(100, std::vector<ShareWish>{{1, 100, 90, false, 30},
                                                {9, 100, 90}}),
@@ -87,7 +105,8 @@ TEST(DivisionTest, Random) {
     const uint64_t total = pick(0, 1000);
     std::vector<ShareWish> wishes(pick(1, 6));
     for (ShareWish &wish : wishes)
-      wish = {pick(1, 4), pick(0, 1200), pick(0, 1200), pick(0, 3) == 0};
+      wish = {pick(1, 4), pick(0, 1200),  pick(0, 1200), pick(0, 3) == 0,
+              0,          pick(0, 5) == 0};
     const Limits limits = divide(total, wishes);
     ASSERT_LE(sum(limits), total);
     uint64_t wanted = 0, given = 0;
@@ -99,18 +118,23 @@ TEST(DivisionTest, Random) {
     }
     // Parts are whole bytes.
     ASSERT_GE(given + wishes.size(), std::min(total, wanted));
-    for (const bool yields : {false, true})
-      for (size_t i = 0; i < wishes.size(); ++i)
-        for (size_t j = 0; j < wishes.size(); ++j) {
-          const uint64_t own = std::min(wishes[i].wanted, wishes[i].most);
-          if (wishes[i].yields != yields || wishes[j].yields != yields ||
-              limits[i] >= own || limits[j] == 0)
-            continue;
-          // i lacks something: j has no more for each of its shares.
+    auto rank = [&](size_t i) {
+      return wishes[i].spare ? 2 : wishes[i].yields ? 1 : 0;
+    };
+    for (size_t i = 0; i < wishes.size(); ++i)
+      for (size_t j = 0; j < wishes.size(); ++j) {
+        const uint64_t own = std::min(wishes[i].wanted, wishes[i].most);
+        if (rank(i) > rank(j) || limits[i] >= own || limits[j] == 0)
+          continue;
+        // i lacks something: who comes behind it has nothing but what rounding
+        // leaves, and its equals have no more for each of their shares.
+        if (rank(i) < rank(j))
+          ASSERT_LE(limits[j], 6u);
+        else
           ASSERT_LE((limits[j] - std::min<uint64_t>(limits[j], 6)) *
                         wishes[i].weight,
                     (limits[i] + 6) * wishes[j].weight);
-        }
+      }
   }
 }
 
