@@ -16,6 +16,8 @@ PACKAGES=(
   mlir-22-tools lld-22 libomp-22-dev clang-format-22 clang-tidy-22
   # The runtime's libraries, and those of its tests.
   liburing-dev libfmt-dev nlohmann-json3-dev liblemon-dev libboost-context-dev libgtest-dev libgmock-dev
+  # The block device (docs/nbd.md) and its tests.
+  nbdkit nbdkit-plugin-dev libnbd-bin python3-libnbd fio
   # To build with.
   cmake ninja-build g++ make git python3 python3-pip python3-yaml ca-certificates
 )
