@@ -123,8 +123,8 @@ Status RuntimeImpl::start() {
   constexpr uint64_t LeastChunks = 8;
   if (Ctx.share) {
     Ctx.share->needs(LeastChunks * Ctx.limits.chunkBytes);
-    Ctx.share->start({[this](uint64_t limit) { return followShare(limit); },
-                      [this] { return activity(); }});
+    Ctx.share->start(
+        {[this] { return followShare(); }, [this] { return activity(); }});
   }
   return {};
 }
@@ -136,9 +136,9 @@ uint64_t RuntimeImpl::activity() {
   return Ctx.launches + WaitsSeen;
 }
 
-bool RuntimeImpl::followShare(uint64_t limit) {
+bool RuntimeImpl::followShare() {
   Guard guard(*this);
-  return Closed || !usable().ok() || OnDevice.follow(limit);
+  return Closed || !usable().ok() || OnDevice.follow(Ctx.share->limit());
 }
 
 RuntimeImpl::~RuntimeImpl() {

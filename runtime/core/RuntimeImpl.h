@@ -79,7 +79,7 @@ struct RuntimeImpl {
   /// None of the program's memory there is pinned any more.
   void unpin(uintptr_t begin, uintptr_t end);
   /// Device memory beyond `limit` goes back. False: some of it cannot yet.
-  bool followShare(uint64_t limit);
+  bool followShare();
   /// Grows while the program launches work or waits for it.
   uint64_t activity();
   Status quiesce();

@@ -202,7 +202,7 @@ void DeviceShare::watch(const Program &program) {
     }
     bool owes = false;
     if (limit != followed) {
-      owes = !program.follow(limit);
+      owes = !program.follow();
       followed = owes ? UINT64_MAX : limit;
     }
     if (!Ends)

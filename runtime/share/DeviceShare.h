@@ -103,9 +103,10 @@ public:
   bool waitForRoom(uint64_t bytes, unsigned seconds);
 
   struct Program {
-    /// Called with each new limit. False: the program still holds more, and it
-    /// is called again.
-    std::function<bool(uint64_t limit)> follow;
+    /// Called when limit() is another one. It asks for it with its own locks
+    /// held: while it waits for them, the limit may become yet another one.
+    /// False: the program still holds more, and it is called again.
+    std::function<bool()> follow;
     /// A number that changes while the program uses the device. If it does not
     /// for a second, the program yields.
     std::function<uint64_t()> activity;

@@ -337,22 +337,26 @@ Status AreaStore::moveOut(uint64_t Index) {
   return {};
 }
 
-bool AreaStore::giveBack(uint64_t Limit) {
+bool AreaStore::giveBack(uint64_t Most) {
   std::lock_guard Guard(GivingBack);
+  // Whoever wanted the memory may be gone before all of it has left.
+  auto limit = [&] { return std::min(Most, Memory.limit()); };
   const uint64_t Before = Memory.held();
-  if (Before <= Limit)
+  if (Before <= limit())
     return true;
-  // Those that leave, among those that are held.
-  std::atomic<uint64_t> Leaving{0};
+  std::atomic<uint64_t> Leaving{0}; ///< just now
   std::atomic<bool> Failed{false};
-  const uint64_t Surplus = Before - Limit;
   Movers.run(NumMovers, [&] {
-    while (!Failed && !Stopping &&
-           Leaving.fetch_add(Table.AreaBytes) < Surplus) {
-      const std::optional<uint64_t> Index = Table.takeOldest();
+    while (!Failed && !Stopping) {
+      const uint64_t Others = Leaving.fetch_add(Table.AreaBytes);
+      const uint64_t Held = Memory.held();
+      std::optional<uint64_t> Index;
+      if (Held > Others && Held - Others > limit())
+        Index = Table.takeOldest();
+      Status Moved = Index ? moveOut(*Index) : Status();
+      Leaving -= Table.AreaBytes;
       if (!Index)
         return;
-      Status Moved = moveOut(*Index);
       if (Moved.ok())
         continue;
       Failed = true;
@@ -366,7 +370,7 @@ bool AreaStore::giveBack(uint64_t Limit) {
   const uint64_t Now = Memory.held();
   log(LogLevel::Info, "gives {} MiB of device memory back: others want it",
       (Before - std::min(Before, Now)) >> 20);
-  return Now <= Limit;
+  return Now <= limit();
 }
 
 bool AreaStore::bringBack() {

@@ -79,8 +79,9 @@ public:
     }
   }
 
-  /// Areas leave until no more than that is held. False: some could not.
-  bool giveBack(uint64_t Limit);
+  /// Areas leave until no more is held than the memory's limit() says then, or
+  /// than `Most`. False: some could not.
+  bool giveBack(uint64_t Most = UINT64_MAX);
   /// One that was used in the file moves to the device. False: none does.
   bool bringBack();
   /// No area leaves any more.

@@ -69,17 +69,17 @@ Status Server::start() {
                             (All.Size + AreaBytes - 1) / AreaBytes, Tell));
   DRAGON_ASSIGN(Store, AreaStore::create(All.Size, AreaBytes, All.ReserveFile,
                                          *Memory, *File, Tell));
-  Memory->start([this](uint64_t Limit) { return follow(Limit); });
+  Memory->start([this] { return follow(); });
   Keeper = startThread([this] { keep(); });
   return {};
 }
 
-bool Server::follow(uint64_t Limit) {
-  if (Memory->held() > Limit) {
+bool Server::follow() {
+  if (Memory->held() > Memory->limit()) {
     std::lock_guard Guard(Lock);
     LastWanted = std::chrono::steady_clock::now();
   }
-  return Store->giveBack(Limit);
+  return Store->giveBack();
 }
 
 bool Server::isQuiet() {
@@ -92,7 +92,7 @@ void Server::keep() {
   while (!Wake.wait_for(Guard, LookEvery, [this] { return Ends; })) {
     Guard.unlock();
     Memory->look();
-    follow(Memory->limit());
+    follow();
     while (isQuiet() && Store->bringBack())
       ;
     Guard.lock();

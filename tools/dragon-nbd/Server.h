@@ -43,7 +43,7 @@ public:
 private:
   Server(const Parameters &All, Settings Own, Report Tell)
       : All(All), Own(std::move(Own)), Tell(std::move(Tell)) {}
-  bool follow(uint64_t Limit);
+  bool follow();
   void keep();
   bool isQuiet();
   std::string statistics() const;

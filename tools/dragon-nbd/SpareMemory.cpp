@@ -173,7 +173,7 @@ void SpareMemory::dropStage(const Physical &Stage) {
     Of->destroy(Stage).ignore();
 }
 
-void SpareMemory::start(std::function<bool(uint64_t Limit)> Follow) {
+void SpareMemory::start(std::function<bool()> Follow) {
   if (Share)
     Share->start({std::move(Follow), [] { return uint64_t(0); }});
 }

@@ -86,9 +86,9 @@ public:
   }
   void dropStage(const Physical &Stage);
 
-  /// Calls `Follow` when others leave less, on a thread of its own. False: it
-  /// is called again soon.
-  void start(std::function<bool(uint64_t Limit)> Follow);
+  /// Calls `Follow` when others leave another limit(), on a thread of its own.
+  /// False: it is called again soon.
+  void start(std::function<bool()> Follow);
   void stop();
   /// Sees what programs that take no part leave.
   void look();

@@ -42,8 +42,8 @@ protected:
   /// Follows its limit by what it holds.
   static void followAll(DeviceShare &share, std::atomic<uint64_t> &held,
                         std::atomic<uint64_t> &activity) {
-    share.start({[&](uint64_t limit) {
-                   while (held > limit) {
+    share.start({[&] {
+                   while (held > share.limit()) {
                      share.release(1);
                      --held;
                    }
