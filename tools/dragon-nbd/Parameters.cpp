@@ -7,8 +7,6 @@
 
 #include "tools/dragon-nbd/Parameters.h"
 
-#include "tools/dragon-nbd/AreaTable.h"
-
 #define NBDKIT_API_VERSION 2
 #include <nbdkit-plugin.h>
 #include <sstream>
@@ -20,6 +18,8 @@ namespace {
 
 constexpr uint64_t UsualArea = 2 << 20;
 constexpr uint64_t LeastArea = 64 << 10;
+/// Their books take some 200 bytes of host memory for each.
+constexpr uint64_t MostAreas = 1 << 24;
 
 bool setSize(std::optional<uint64_t> &To, const char *Value) {
   const int64_t Bytes = ::nbdkit_parse_size(Value);
@@ -154,11 +154,10 @@ StatusOr<Settings> settingsFor(const Parameters &All) {
     Own.swapDirs = All.Directories;
   // The cpu device's granularity follows from it.
   Own.chunkBytes = All.areaBytes(Own);
-  if (All.Size > *Own.chunkBytes * uint64_t(Area::None - 1))
+  if (All.Size > *Own.chunkBytes * MostAreas)
     return Status::error(DRAGON_ERROR_SETTING,
-                         "size={}: more than 2^32 areas of {} bytes; raise "
-                         "area",
-                         All.Size, *Own.chunkBytes);
+                         "size={}: more than {} areas of {} bytes; raise area",
+                         All.Size, MostAreas, *Own.chunkBytes);
   return Own;
 }
 
