@@ -64,6 +64,10 @@ static cl::opt<std::string> RuntimeLibrary("dragon-runtime-library",
                                            cl::cat(Category),
                                            cl::value_desc("libdragonrt.so"),
                                            cl::desc("What the stand-ins load"));
+static cl::list<std::string>
+    Notes("dragon-note", cl::cat(Category), cl::value_desc("text"),
+          cl::desc("Lines that the object of the host compilation keeps for "
+                   "dragon-info"));
 static cl::opt<bool> Slicing("dragon-slicing", cl::init(true),
                              cl::cat(Category),
                              cl::desc("Clone kernels to run parts of a grid"));
@@ -142,6 +146,7 @@ StringRef standIns() { return StandIns; }
 StringRef runtimeLibrary() { return RuntimeLibrary; }
 StringRef moduleId() { return ModuleId; }
 StringRef source() { return Source; }
+std::vector<std::string> notes() { return Notes; }
 bool gpuCode() { return GpuCode; }
 bool slicing() { return Slicing; }
 bool accessCounts() { return AccessCounts; }

@@ -57,6 +57,9 @@ llvm::StringRef moduleId();
 /// The translation unit, for messages. Empty: the module's own name.
 llvm::StringRef source();
 
+/// Lines for dragon-info, which finds them in what is linked.
+std::vector<std::string> notes();
+
 /// Whether device code is compiled for a GPU. Else what the device compilation
 /// writes beside it is all that is wanted of it.
 bool gpuCode();

@@ -293,6 +293,7 @@ public:
 
   /// True if M changed.
   bool run() {
+    leaveNotes();
     lowerVariables();
     registerDeviceLink();
     readSummaries();
@@ -303,6 +304,7 @@ public:
   }
 
 private:
+  void leaveNotes();
   void lowerVariables();
   void registerDeviceLink();
   void readSummaries();
@@ -318,6 +320,22 @@ private:
   EmbeddingOptions Embedding;
   std::string Bitcode; ///< for the link; empty: the module is final
 };
+
+/// In a section that is not loaded, where equal lines are linked to one. The
+/// bitcode for the link has them as well.
+void HostSide::leaveNotes() {
+  const std::vector<std::string> Notes = options::notes();
+  if (Notes.empty())
+    return;
+  std::string Text = ".section .dragon.notes,\"MS\",@progbits,1\n";
+  raw_string_ostream Stream(Text);
+  for (const std::string &Note : Notes) {
+    Stream << ".asciz \"";
+    Stream.write_escaped(Note) << "\"\n";
+  }
+  M.appendModuleInlineAsm(Text);
+  Changed = true;
+}
 
 void HostSide::lowerVariables() {
   Expected<bool> Lowered = lowerManagedVariables(M);

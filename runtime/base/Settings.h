@@ -71,11 +71,17 @@ struct Settings {
   bool footprints = false; ///< DRAGON_FOOTPRINTS
   bool check = false;      ///< DRAGON_CHECK
   std::string trace;       ///< DRAGON_TRACE: file
+  std::string report;      ///< DRAGON_REPORT: file
   std::string log;         ///< DRAGON_LOG: "" = silent, else "1" / "debug"
   unsigned cpuThreads = 0; ///< DRAGON_CPU_THREADS; not set: 0, all cores
 
   /// The program's accesses are watched, to judge the runtime.
   bool judged() const { return !pager.empty() || oracle || footprints; }
+
+  /// The run leaves a trace.
+  bool traced() const { return !trace.empty() || !report.empty(); }
+  /// Something is written when it ends.
+  bool reported() const { return traced() || !stats.empty(); }
 
   /// Reads the environment.
   static StatusOr<Settings> fromEnvironment();

@@ -17,6 +17,7 @@
 #include "runtime/base/Ledger.h"
 #include "runtime/base/Settings.h"
 #include "runtime/base/Status.h"
+#include "runtime/core/PageFiles.h"
 #include "runtime/core/RuntimeBuffers.h"
 #include "runtime/core/RuntimeFiles.h"
 #include "runtime/core/RuntimeLaunches.h"
@@ -74,8 +75,10 @@ public:
   Status shutdown();
   /// The process is about to be killed: prints the statistics and completes the
   /// trace, with what is known without the lock if that cannot be had soon. For
-  /// a thread that holds nothing.
-  void reportBeforeDeath();
+  /// a thread that holds nothing. False: somebody else has begun to.
+  bool reportBeforeDeath();
+  /// What they have left for the page of the run.
+  PageFiles pageFiles() const;
 
   using Impl = RuntimeImpl;
 

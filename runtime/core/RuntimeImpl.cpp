@@ -102,10 +102,7 @@ Status RuntimeImpl::start() {
   setLogLevel(Ctx.config.log.empty()      ? LogLevel::Silent
               : Ctx.config.log == "debug" ? LogLevel::Debug
                                           : LogLevel::Info);
-  if (!Ctx.config.trace.empty() && !startTrace(Ctx.config.trace))
-    return Status::error(DRAGON_ERROR_SETTING,
-                         "DRAGON_TRACE='{}': the file cannot be opened: {}",
-                         Ctx.config.trace, std::strerror(errno));
+  DRAGON_TRY(startTracing());
   DRAGON_TRY(Store.start());
   // Beside what buffers have there.
   constexpr uint64_t ShareOfSaved = 4;
@@ -126,6 +123,21 @@ Status RuntimeImpl::start() {
     Ctx.share->start(
         {[this] { return followShare(); }, [this] { return activity(); }});
   }
+  return {};
+}
+
+Status RuntimeImpl::startTracing() {
+  const Settings &config = Ctx.config;
+  if (!config.trace.empty() && !startTrace(config.trace))
+    return Status::error(DRAGON_ERROR_SETTING,
+                         "DRAGON_TRACE='{}': the file cannot be opened: {}",
+                         config.trace, std::strerror(errno));
+  // A run without its page is better than none.
+  if (!config.report.empty() && !Page.openTrace(config))
+    detail::printLine(
+        fmt::format("DRAGON_REPORT: no trace, cannot make a file in '{}': {}; "
+                    "set TMPDIR to a folder that can be written",
+                    config.swapDirs.front(), std::strerror(errno)));
   return {};
 }
 

@@ -22,6 +22,7 @@
 #define DRAGON_RUNTIME_CORE_RUNTIMEIMPL_H
 
 #include "runtime/base/SignalsHeldOff.h"
+#include "runtime/core/PageFiles.h"
 #include "runtime/core/Runtime.h"
 #include "runtime/files/FileMaps.h"
 #include "runtime/files/ProgramMemory.h"
@@ -42,6 +43,7 @@ struct RuntimeImpl {
               std::unique_ptr<DeviceShare> share = nullptr);
   ~RuntimeImpl();
   Status start();
+  Status startTracing();
 
   /// Both parts of the lock.
   class Guard {
@@ -129,6 +131,8 @@ struct RuntimeImpl {
   Launcher Launches;
   LibraryCalls Library;
 
+  /// What the page of the run is made of.
+  PageFiles Page;
   bool ShutDown = false;
   std::atomic<bool> Reported{false}; ///< the statistics, or somebody is at it
   uint64_t WaitsSeen = 0;

@@ -56,26 +56,21 @@ Stats collect(const Ledger &ledger, const char *device, const Budget &limits) {
 
 } // namespace
 
-/// 0, or what errno says. Without stdio, whose locks a thread that will not go
-/// on may hold.
-static int writeText(int file, const std::string &text) {
-  for (size_t done = 0; done < text.size();) {
-    ssize_t wrote = ::write(file, text.data() + done, text.size() - done);
-    if (wrote < 0 && errno != EINTR)
-      return errno;
-    done += size_t(std::max<ssize_t>(wrote, 0));
-  }
-  return 0;
-}
-
 void RuntimeImpl::printStats(bool locked) {
-  if (Ctx.config.stats.empty())
+  if (Ctx.config.stats.empty() && Ctx.config.report.empty())
     return;
   Stats stats = collect(Ctx.ledger, Ctx.device->caps().name, Ctx.limits);
   stats.peaks = {{"device memory", OnDevice.Pool.most()},
                  {"host memory", Slabs.Pool.most()}};
   if (Ctx.watcher && locked)
     Ctx.watcher->report(stats);
+  if (!Ctx.config.report.empty() &&
+      !Page.keepStats(Ctx.config, formatStatsJson(stats)))
+    detail::printLine(
+        fmt::format("DRAGON_REPORT: no statistics, cannot write into '{}': {}",
+                    Ctx.config.swapDirs.front(), std::strerror(errno)));
+  if (Ctx.config.stats.empty())
+    return;
   if (Ctx.config.stats == "-") {
     writeText(STDERR_FILENO, formatStatsTable(stats));
     return;
@@ -128,15 +123,18 @@ Status RuntimeImpl::shutdown() {
   if (Reported.exchange(true))
     return first;
   printStats(/*locked=*/true);
-  if (!Ctx.config.trace.empty() && !stopTrace())
-    detail::printLine(fmt::format("DRAGON_TRACE: cannot write '{}': {}",
-                                  Ctx.config.trace, std::strerror(errno)));
+  if (Ctx.config.traced() && !stopTrace())
+    detail::printLine(fmt::format(
+        "{}: cannot write the trace: {}",
+        Ctx.config.trace.empty() ? "DRAGON_REPORT"
+                                 : "DRAGON_TRACE '" + Ctx.config.trace + "'",
+        std::strerror(errno)));
   return first;
 }
 
-void Runtime::reportBeforeDeath() {
+bool Runtime::reportBeforeDeath() {
   if (State->Reported.exchange(true))
-    return;
+    return false;
   // Who has the lock may be the thread that the signal met, which waits for us.
   constexpr auto Patience = std::chrono::milliseconds(500);
   const auto deadline = std::chrono::steady_clock::now() + Patience;
@@ -148,8 +146,11 @@ void Runtime::reportBeforeDeath() {
   State->printStats(locked);
   if (locked)
     State->Ctx.lock.unlock();
-  if (!State->Ctx.config.trace.empty())
+  if (State->Ctx.config.traced())
     stopTraceWithin(Patience);
+  return true;
 }
+
+PageFiles Runtime::pageFiles() const { return State->Page; }
 
 } // namespace dragon

@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
@@ -172,6 +173,8 @@ Strings CompileArgs::plugin(const Input &One, StringRef Stem,
   for (const auto *Files : {&Tools.Summaries, &Asked.Summaries})
     for (const std::string &File : *Files)
       Options.push_back("-dragon-library-summaries=" + File);
+  for (const std::string &Note : recordNotes(One))
+    Options.push_back("-dragon-note=" + Note);
   append(Options, Asked.PluginArgs);
 
   // Names and lines of the user's source, for remarks and messages.
@@ -189,6 +192,46 @@ Strings CompileArgs::pluginOption(StringRef Option) {
   return {"-Xclang", "-mllvm", "-Xclang", Option.str()};
 }
 
+Strings CompileArgs::recordFilter() const {
+  const StringRef Option = "-foptimization-record-passes=";
+  if (!Asked.notesRecords() || any_of(Asked.CompileArgs, [&](StringRef Arg) {
+        return Arg.starts_with(Option);
+      }))
+    return {};
+  return {(Option + "dragon").str()};
+}
+
+static std::string note(StringRef Key, StringRef Value) {
+  return ("dragon-" + Key + "=" + Value).str();
+}
+
+Strings CompileArgs::recordNotes(const Input &One) const {
+  if (!Asked.notesRecords())
+    return {};
+  SmallString<256> Folder;
+  (void)sys::fs::current_path(Folder);
+  Strings Notes = {note("folder", Folder)};
+  auto Add = [&](StringRef Arch) {
+    SmallString<256> Path(Names.recordFile(One, Arch));
+    (void)sys::fs::make_absolute(Path);
+    Notes.push_back(note("record", Path));
+  };
+  if (One.Lang != Language::Linker)
+    Add("");
+  if (One.Lang == Language::Linker ||
+      (One.Lang == Language::Cuda && !Asked.Relocatable))
+    for (const GpuArch &Arch : Asked.deviceArchs())
+      Add(Arch.Name);
+  return Notes;
+}
+
+std::string CompileArgs::linkNotes(StringRef Output) const {
+  std::string Text = "\t.section .dragon.notes,\"MS\",@progbits,1\n\t.asciz \"";
+  raw_string_ostream(Text).write_escaped(
+      note("record", Names.linkRecordFile(Output)));
+  return Text + "\"\n\t.section .note.GNU-stack,\"\",@progbits\n";
+}
+
 Strings CompileArgs::remarks(const Input &One) const {
   if (!Asked.OptRecord) {
     if (Asked.Remarks || Asked.Debug ||
@@ -197,6 +240,7 @@ Strings CompileArgs::remarks(const Input &One) const {
     return {"-Rpass=^$"};
   }
   Strings Args = {"-fsave-optimization-record=" + Asked.OptRecordExt};
+  append(Args, recordFilter());
   std::string Option = "-foptimization-record-file=";
   if (One.Lang != Language::Cuda) {
     Args.push_back(Option + Names.recordFile(One, ""));
@@ -247,11 +291,15 @@ Strings CompileArgs::deviceLink(StringRef Output, StringRef Arch) const {
   for (StringRef Arg : Asked.CompileArgs)
     if (Arg.starts_with("-Rpass") || Arg == "-w")
       Args.push_back(Arg.str());
-  if (Asked.OptRecord)
+  if (Asked.OptRecord) {
+    const std::string File =
+        Asked.notesRecords()
+            ? Names.recordFile({Output.str(), Language::Linker}, Arch)
+            : (Output + "-" + Arch + ".opt." + Asked.OptRecordExt).str();
     append(Args, {"-fsave-optimization-record=" + Asked.OptRecordExt,
-                  ("-foptimization-record-file=" + Output + "-" + Arch +
-                   ".opt." + Asked.OptRecordExt)
-                      .str()});
+                  "-foptimization-record-file=" + File});
+    append(Args, recordFilter());
+  }
   for (std::string &Arg : Asked.argsFor("-mllvm"))
     append(Args, {"-mllvm", std::move(Arg)});
   return Args;
@@ -277,11 +325,14 @@ Strings CompileArgs::linkTime(StringRef Output) const {
     if (Arg.consume_front("-Rpass") && Arg != "=^$")
       append(Args,
              {"-Xlinker", "-mllvm", "-Xlinker", ("-pass-remarks" + Arg).str()});
+  Strings Records;
   if (Asked.OptRecord)
-    for (const std::string &Option :
-         {("filename=" + Output + ".opt.ld." + Asked.OptRecordExt).str(),
-          "format=" + Asked.OptRecordExt})
-      append(Args, {"-Xlinker", "--plugin-opt=opt-remarks-" + Option});
+    Records = {"filename=" + Names.linkRecordFile(Output),
+               "format=" + Asked.OptRecordExt};
+  if (Asked.OptRecord && !recordFilter().empty())
+    Records.push_back("passes=dragon");
+  for (const std::string &Option : Records)
+    append(Args, {"-Xlinker", "--plugin-opt=opt-remarks-" + Option});
   return Args;
 }
 

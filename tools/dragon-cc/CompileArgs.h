@@ -57,6 +57,12 @@ public:
   /// still keeps the locations in the source: messages of the runtime name
   /// them.
   Strings remarks(const Input &One) const;
+  /// Where the records of the unit are, for the pages of runs: lines that the
+  /// plugin leaves in the object. With -rdc=true the device code's come with
+  /// the device link, whose "input" is for the linker.
+  Strings recordNotes(const Input &One) const;
+  /// The same of a link, as a source in assembly.
+  std::string linkNotes(llvm::StringRef Output) const;
   /// The remarks of dragon-opt.
   Strings mlirRemarks(const Input &One) const;
   /// Keeps the locations of code that only the link compiles: the link makes
@@ -76,6 +82,8 @@ public:
 private:
   bool deviceOptimised() const;
   Strings saveTemps() const;
+  /// Records of --dragon-report have nothing but our own remarks.
+  Strings recordFilter() const;
 
   const Invocation &Asked;
   const ToolPaths &Tools;

@@ -167,6 +167,11 @@ Error OptionReader::check() {
   }
   if (Result.EmitLlvm && OneOutput)
     return error("-emit-llvm needs -c or -S");
+  if (Result.notesRecords() && Result.OptRecordExt != "yaml")
+    return error("'--dragon-report=" + Result.ReportFolder +
+                 "' needs records in YAML; leave out "
+                 "'-fsave-optimization-record=" +
+                 Result.OptRecordExt + "'");
   if (Result.What == Goal::Link && Result.atLink())
     for (StringRef Arg : Result.LinkArgs)
       if ((Arg.starts_with("-fuse-ld=") && Arg != "-fuse-ld=lld") ||

@@ -100,6 +100,7 @@ struct Invocation {
   bool Remarks = false;         ///< an -Rpass option is among CompileArgs
   bool OptRecord = false;       ///< -fsave-optimization-record
   std::string OptRecordFile, OptRecordExt = "yaml";
+  std::string ReportFolder;  ///< --dragon-report
   bool WholeProgram = false; ///< -flto
   bool Lifetime = true;      ///< -f[no-]dragon-lifetime
 
@@ -126,6 +127,8 @@ struct Invocation {
   /// What CudaArgs has for a tool that clang runs: for "-Xcuda-ptxas", ptxas'.
   std::vector<std::string> argsFor(llvm::StringRef Option) const;
   bool hasMlir() const;
+  /// What is linked tells where its records are.
+  bool notesRecords() const { return OptRecord && !ReportFolder.empty(); }
   /// Objects carry bitcode, and the link inserts the directives.
   bool atLink() const { return WholeProgram && Lifetime; }
   const GpuArch &lowestArch() const { return Archs.front(); }

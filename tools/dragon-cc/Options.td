@@ -172,6 +172,10 @@ def cuda_path : Joined<["--"], "cuda-path=">, What<Ours>, MetaVarName<"<dir>">,
   HelpText<"CUDA toolkit; else CUDA_PATH, CUDA_HOME, the one dragon-cc was "
            "built with, /usr/local/cuda">;
 def cuda_path_separate : Separate<["--"], "cuda-path">, Alias<cuda_path>;
+def dragon_report : Joined<["--"], "dragon-report=">, What<Ours>,
+  MetaVarName<"<dir>">,
+  HelpText<"keep what the compiler says in this folder, for the page that a "
+           "run with DRAGON_REPORT=<file.html> makes">;
 defm print_cuda_path : Switch1<"print-cuda-path", Ours,
   "print the folder of the CUDA toolkit that is used">;
 multiclass DragonSwitch<string name, string help> {

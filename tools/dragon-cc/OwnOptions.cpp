@@ -137,6 +137,13 @@ Error targets(OptionReader &Reader, const Argument &One) {
   return Error::success();
 }
 
+Error reportFolder(OptionReader &Reader, const Argument &One) {
+  if (One.value().empty())
+    return error("'" + Reader.text(One) + "' names no folder");
+  Reader.Result.ReportFolder = One.value();
+  return Error::success();
+}
+
 Error lto(OptionReader &Reader, const Argument &One) {
   if (!is_contained({"full", "thin", "auto", "jobserver"}, One.value()))
     return error("unknown kind in '" + Reader.text(One) +
@@ -286,6 +293,7 @@ constexpr OwnOption Table[] = {
     {OPT_dragon_summaries, AddValue{&I::Summaries, ""}},
     {OPT_dragon_clang, SetText{&I::ClangPath}},
     {OPT_dragon_precompiled, SetText{&I::PrecompiledFolder}},
+    {OPT_dragon_report, Do{reportFolder}, Set{&I::OptRecord}},
     {OPT_cuda_path, SetText{&I::CudaPath}},
     {OPT_dragon_slicing, TellPlugin{"slicing", true}},
     {OPT_no_dragon_slicing, TellPlugin{"slicing", false}},

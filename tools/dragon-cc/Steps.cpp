@@ -41,6 +41,10 @@ static void addLink(StepList &To, const std::vector<Strings> &Objects,
     else
       append(Args, Objects[One.InputIndex]);
   append(Args, DeviceCode);
+  if (To.Asked.atLink() && To.Asked.notesRecords())
+    Args.push_back(
+        To.Names.written(To.Names.uniqueStem({"link-notes", Language::Linker}),
+                         ".s", To.Parts.linkNotes(Out)));
   // nvcc looks for -lcublas and -lcuda in these folders.
   if (!To.Tools.CudaLibDir.empty())
     append(Args,

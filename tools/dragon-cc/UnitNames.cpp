@@ -47,24 +47,48 @@ std::string UnitNames::outputFor(const Input &One, StringRef Extension) const {
   return std::string(Path);
 }
 
-std::string UnitNames::moduleId(const Input &One) const {
+/// Of the names of a unit and its output.
+static MD5 hashOf(const Input &One, StringRef Output) {
   SmallString<256> Folder;
   (void)sys::fs::current_path(Folder);
   MD5 Hash;
-  for (StringRef Part :
-       {StringRef(Folder), StringRef(One.Path), StringRef(Asked.Output)}) {
+  for (StringRef Part : {StringRef(Folder), StringRef(One.Path), Output}) {
     Hash.update(Part);
     Hash.update(StringRef("\0", 1));
   }
+  return Hash;
+}
+
+std::string UnitNames::moduleId(const Input &One) const {
+  MD5 Hash = hashOf(One, Asked.Output);
   for (const std::string &Arg : Asked.CompileArgs)
     Hash.update(Arg);
   return utohexstr(Hash.final().low(), /*LowerCase=*/true, /*Width=*/16);
+}
+
+/// In the folder of --dragon-report, where units of a project with the same
+/// name meet. A unit that is compiled again has the same file.
+std::string UnitNames::keptRecord(const Input &One, StringRef Suffix) const {
+  SmallString<256> Path(Asked.ReportFolder);
+  const std::string Hash = utohexstr(hashOf(One, Asked.Output).final().low(),
+                                     /*LowerCase=*/true, /*Width=*/16);
+  sys::path::append(Path, stem(One) + "-" + Hash + Suffix);
+  (void)sys::fs::make_absolute(Path);
+  return std::string(Path);
+}
+
+std::string UnitNames::linkRecordFile(StringRef Output) const {
+  if (Asked.notesRecords())
+    return keptRecord({Output.str(), Language::Linker}, ".opt.ld.yaml");
+  return (Output + ".opt.ld." + Asked.OptRecordExt).str();
 }
 
 std::string UnitNames::recordFile(const Input &One, StringRef Arch) const {
   SmallString<256> Path;
   if (!Asked.OptRecordFile.empty()) {
     Path = Asked.OptRecordFile;
+  } else if (Asked.notesRecords()) {
+    Path = keptRecord(One, ".opt.yaml");
   } else {
     if (Asked.What != Goal::Link && Asked.What != Goal::Library &&
         !Asked.Output.empty())

@@ -48,6 +48,8 @@ public:
   std::string outputFor(const Input &One, llvm::StringRef Extension) const;
   /// The file that the input's remarks go to. `Arch` is empty for host code.
   std::string recordFile(const Input &One, llvm::StringRef Arch) const;
+  /// The file that the remarks of a link with -flto go to.
+  std::string linkRecordFile(llvm::StringRef Output) const;
   /// The id differs between the units of a program. Two runs of one compilation
   /// have the same id.
   std::string moduleId(const Input &One) const;
@@ -58,6 +60,8 @@ public:
   }
 
 private:
+  std::string keptRecord(const Input &One, llvm::StringRef Suffix) const;
+
   const Invocation &Asked;
   llvm::StringRef Temp;
   llvm::StringSet<> Stems;

@@ -88,6 +88,22 @@ static Error checkFiles(const Invocation &Asked) {
   return Error::success();
 }
 
+static Error makeReportFolder(const Invocation &Asked) {
+  if (!Asked.notesRecords())
+    return Error::success();
+  const std::string &Folder = Asked.ReportFolder;
+  std::error_code Code = sys::fs::create_directories(
+      Folder, /*IgnoreExisting=*/true, sys::fs::all_all);
+  if (!Code && !sys::fs::is_directory(Folder))
+    Code = std::make_error_code(std::errc::not_a_directory);
+  if (!Code && ::access(Folder.c_str(), W_OK))
+    Code = {errno, std::generic_category()};
+  if (Code)
+    return error("cannot write into '" + Folder +
+                 "' (from --dragon-report): " + Code.message());
+  return Error::success();
+}
+
 int main(int Argc, char **Argv) {
   Expected<std::unique_ptr<CommandLine>> Line = CommandLine::parse(
       ArrayRef<const char *>(const_cast<const char **>(Argv) + 1, Argc - 1));
@@ -109,9 +125,12 @@ int main(int Argc, char **Argv) {
     return 0;
   // Questions to clang need no files: the name that comes with them may be
   // none.
-  if (!Asked->DryRun && Asked->Questions.empty())
+  if (!Asked->DryRun && Asked->Questions.empty()) {
     if (Error Failed = checkFiles(*Asked))
       return fail(std::move(Failed));
+    if (Error Failed = makeReportFolder(*Asked))
+      return fail(std::move(Failed));
+  }
   Expected<ToolPaths> Tools = findTools(Self, *Asked);
   if (!Tools)
     return fail(Tools.takeError());

@@ -10,6 +10,7 @@
 #include "dragon/FootprintEval.h"
 #include "runtime/base/SymbolNames.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -127,10 +128,7 @@ std::string copiesOf(const ProgramKernel &Kernel) {
   return Text;
 }
 
-} // namespace
-
-StatusOr<std::vector<ProgramKernel>> findKernels(const std::string &Path) {
-  DRAGON_ASSIGN(const std::string Bytes, contentsOf(Path));
+std::vector<ProgramKernel> findKernels(const std::string &Bytes) {
   std::vector<ProgramKernel> Found;
   std::set<std::string> Known;
   for (size_t At = 0; At + sizeof(SummaryHeader) <= Bytes.size();
@@ -154,8 +152,33 @@ StatusOr<std::vector<ProgramKernel>> findKernels(const std::string &Path) {
   return Found;
 }
 
-std::string formatText(const std::string &Path,
-                       const std::vector<ProgramKernel> &Kernels) {
+/// What follows the key, up to the end of its string: each once, in the order
+/// of the file.
+std::vector<std::string> findNotes(std::string_view Bytes,
+                                   std::string_view Key) {
+  std::vector<std::string> Found;
+  for (size_t At = Bytes.find(Key); At != Bytes.npos;
+       At = Bytes.find(Key, At + 1)) {
+    const std::string_view Rest = Bytes.substr(At + Key.size());
+    const std::string_view Note = Rest.substr(0, Rest.find('\0'));
+    // Others are in the code that looks for them.
+    if (Note.starts_with('/') &&
+        std::find(Found.begin(), Found.end(), Note) == Found.end())
+      Found.emplace_back(Note);
+  }
+  return Found;
+}
+
+} // namespace
+
+StatusOr<ProgramFacts> findProgram(const std::string &Path) {
+  DRAGON_ASSIGN(const std::string Bytes, contentsOf(Path));
+  return ProgramFacts{findKernels(Bytes), findNotes(Bytes, "dragon-record="),
+                      findNotes(Bytes, "dragon-folder=")};
+}
+
+std::string formatText(const std::string &Path, const ProgramFacts &Facts) {
+  const std::vector<ProgramKernel> &Kernels = Facts.Kernels;
   if (Kernels.empty())
     return fmt::format(
         "{}: no kernels that dragon-cc has analysed; it was built by another "
@@ -181,12 +204,12 @@ std::string formatText(const std::string &Path,
   return Text;
 }
 
-std::string formatJson(const std::vector<ProgramKernel> &Kernels) {
+std::string formatJson(const ProgramFacts &Facts) {
   using Json = nlohmann::ordered_json;
   Json Root;
   Root["version"] = 1;
   Root["kernels"] = Json::array();
-  for (const ProgramKernel &Kernel : Kernels) {
+  for (const ProgramKernel &Kernel : Facts.Kernels) {
     Json One = {{"name", Kernel.Name},
                 {"sliced", Kernel.WhyNotSliced.empty()},
                 {"why_not_sliced", Kernel.WhyNotSliced.empty()
@@ -201,7 +224,9 @@ std::string formatJson(const std::vector<ProgramKernel> &Kernels) {
       One["pointers"].push_back({{"name", Pointer.Name}, {"use", Pointer.Use}});
     Root["kernels"].push_back(std::move(One));
   }
-  return Root.dump(2) + "\n";
+  Root["records"] = Facts.Records;
+  Root["folders"] = Facts.Folders;
+  return Root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 } // namespace dragon::info

@@ -7,7 +7,8 @@
 //
 // The kernel summaries (dragon/KernelSummary.h) of an executable, a shared
 // library or an object are found by their magic number, wherever the file has
-// them: no symbol names them.
+// them: no symbol names them. Nor one the notes of --dragon-report, strings
+// that begin with words of their own.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_TOOLS_DRAGON_INFO_PROGRAM_H
@@ -35,12 +36,18 @@ struct ProgramKernel {
   std::vector<KernelPointer> Pointers;
 };
 
-/// DRAGON_ERROR_FILE if it cannot be read. Without kernels of dragon-cc: none.
-StatusOr<std::vector<ProgramKernel>> findKernels(const std::string &Path);
+struct ProgramFacts {
+  std::vector<ProgramKernel> Kernels; ///< those that dragon-cc has analysed
+  /// What --dragon-report=<dir> has noted: files with what the compiler did to
+  /// its units, and the folders that these were compiled in.
+  std::vector<std::string> Records, Folders;
+};
 
-std::string formatText(const std::string &Path,
-                       const std::vector<ProgramKernel> &Kernels);
-std::string formatJson(const std::vector<ProgramKernel> &Kernels);
+/// DRAGON_ERROR_FILE if it cannot be read.
+StatusOr<ProgramFacts> findProgram(const std::string &Path);
+
+std::string formatText(const std::string &Path, const ProgramFacts &Facts);
+std::string formatJson(const ProgramFacts &Facts);
 
 } // namespace dragon::info
 

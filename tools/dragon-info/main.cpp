@@ -34,15 +34,15 @@ static const char Help[] =
     "  --help        this text\n";
 
 static int tellOf(const std::string &Path, bool Json) {
-  auto Kernels = info::findKernels(Path);
-  if (!Kernels.ok()) {
+  auto Found = info::findProgram(Path);
+  if (!Found.ok()) {
     fmt::print(stderr, "dragon-info: error: {}\n",
-               Kernels.takeStatus().message());
+               Found.takeStatus().message());
     return 1;
   }
-  fmt::print("{}", Json ? info::formatJson(*Kernels)
-                        : info::formatText(Path, *Kernels));
-  return Kernels->empty() ? 1 : 0;
+  fmt::print("{}",
+             Json ? info::formatJson(*Found) : info::formatText(Path, *Found));
+  return Found->Kernels.empty() ? 1 : 0;
 }
 
 int main(int Count, char **Words) {

@@ -22,8 +22,8 @@
 // end, and by the same signal as ever.
 //
 // Signals for which the program has a handler of its own, or which it ignores,
-// stay its own, and who installs one later replaces ours. Without DRAGON_STATS
-// and DRAGON_TRACE there is nothing of this.
+// stay its own, and who installs one later replaces ours. Without DRAGON_STATS,
+// DRAGON_TRACE and DRAGON_REPORT there is nothing of this.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,10 +31,12 @@
 
 #include "runtime/base/ThreadPool.h"
 #include "runtime/core/Runtime.h"
+#include "runtime/cudart/process/RunPage.h"
 #include "runtime/trace/Log.h"
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <poll.h>
 #include <semaphore.h>
@@ -49,15 +51,18 @@ namespace {
 constexpr int Signals[] = {SIGTERM, SIGINT, SIGHUP, SIGABRT};
 /// For the statistics to be written, on a slow file system as well.
 constexpr int MostMilliseconds = 10000;
+/// For the page to be made; who makes it goes on without us.
+constexpr std::chrono::seconds MostForPage{10};
 
 sem_t killed;
 std::atomic<bool> written{false};
+int patience = MostMilliseconds;
 pid_t process = 0; // a child has a copy of the handlers, and no thread
 
 void onKill(int signal) {
   if (::getpid() == process) {
     ::sem_post(&killed);
-    for (int i = 0; i < MostMilliseconds && !written.load(); ++i)
+    for (int i = 0; i < patience && !written.load(); ++i)
       ::poll(nullptr, 0, 1);
   }
   struct sigaction standard{};
@@ -75,15 +80,18 @@ void onKill(int signal) {
 void reportWhenKilled(Runtime &runtime) {
   const Settings &settings = runtime.settings();
   // The first process of a container is not killed by what others send it.
-  if ((settings.stats.empty() && settings.trace.empty()) || ::getpid() == 1)
+  if (!settings.reported() || ::getpid() == 1)
     return;
+  if (!settings.report.empty())
+    patience += int(std::chrono::milliseconds(MostForPage).count());
   process = ::getpid();
   ::sem_init(&killed, 0, 0);
   try {
     startThread([&runtime] {
       while (::sem_wait(&killed) != 0 && errno == EINTR) {
       }
-      runtime.reportBeforeDeath();
+      if (runtime.reportBeforeDeath())
+        makeRunPage(runtime, MostForPage);
       written = true;
     }).detach();
   } catch (const std::system_error &error) {

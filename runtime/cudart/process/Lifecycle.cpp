@@ -9,6 +9,7 @@
 
 #include "runtime/cudart/front/Front.h"
 #include "runtime/cudart/front/ProcessState.h"
+#include "runtime/cudart/process/RunPage.h"
 #include "runtime/cudart/staging/Staging.h"
 
 #include <cstdio>
@@ -53,6 +54,7 @@ void endOfDevice() {
     return;
   refuseOtherThreads();
   report(front->runtime.shutdown());
+  makeRunPage(front->runtime);
   // What the program has printed is not written yet.
   if (const int status = front->runtime.verdict()) {
     std::fflush(nullptr);

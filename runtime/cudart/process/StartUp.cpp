@@ -10,6 +10,7 @@
 #include "runtime/cudart/modules/Module.h"
 #include "runtime/cudart/process/KilledRun.h"
 #include "runtime/cudart/process/Lifecycle.h"
+#include "runtime/cudart/process/RunPage.h"
 #include "runtime/cudart/process/StartAhead.h"
 #include "runtime/cudart/staging/Staging.h"
 
@@ -18,12 +19,14 @@ using namespace dragon;
 extern "C" void __dragon_register_module(const dragon_module *module) {
   modules().addUnit(module);
   startAheadOf(module);
+  noteProgramOf(module);
 }
 
 void dragon::startProcess(Front &front) {
   Runtime &runtime = front.runtime;
   staging().buffers.attach(runtime);
   armLifecycle();
+  prepareRunPage(runtime.settings());
   reportWhenKilled(runtime);
   leadCallsTo(processCalls());
   watchForeignCalls();

@@ -21,6 +21,12 @@ def parser():
     out.add_argument("--stats", metavar="FILE", help="what moved: DRAGON_STATS=FILE of a run")
     out.add_argument("--trace", metavar="FILE", help="when: DRAGON_TRACE=FILE of a run")
     out.add_argument("--kernels", metavar="FILE", help="what kernels do to buffers: the output of dragon-info --json PROGRAM")
+    out.add_argument("--program",
+                     action="append",
+                     default=[],
+                     metavar="PROGRAM",
+                     help="the executable, or a library of it: its kernels, and its records if it was compiled with "
+                     "--dragon-report=DIR; may be given several times")
     out.add_argument("--source-root", metavar="DIR", help="the folder of the sources, if they are not where they were compiled")
     out.add_argument("--title", default="", metavar="TEXT", help="the page's title (default: the names of the sources)")
     out.add_argument("-o", "--output", required=True, metavar="FILE", help="the page to write, - for the standard output")
@@ -42,8 +48,8 @@ def write(path, words):
 def main(arguments):
     command = parser()
     options = command.parse_args(arguments)
-    if not (options.records or options.stats or options.trace or options.kernels):
-        command.error("nothing to report on: give --records, --stats, --trace or --kernels")
+    if not (options.records or options.stats or options.trace or options.kernels or options.program):
+        command.error("nothing to report on: give --program, --records, --stats, --trace or --kernels")
     try:
         if options.source_root is not None and not os.path.isdir(options.source_root):
             raise InputError(f"--source-root '{options.source_root}': no such folder")

@@ -5,11 +5,9 @@ import json
 from .errors import InputError, read_whole
 
 
-def read(path):
-    """Kernel -> its object, in the order of the file."""
-    words = read_whole(path, "kernels")
+def kernels(root, path):
+    """Kernel -> its object, in the order of the file, which is parsed already."""
     try:
-        root = json.loads(words)
         found = {}
         for kernel in root["kernels"]:
             if not isinstance(kernel["name"], str):
@@ -20,3 +18,13 @@ def read(path):
         return found
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"kernels '{path}': not what 'dragon-info --json PROGRAM' prints ({error})") from error
+
+
+def read(path):
+    """The kernels of a file."""
+    words = read_whole(path, "kernels")
+    try:
+        root = json.loads(words)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"kernels '{path}': not what 'dragon-info --json PROGRAM' prints ({error})") from error
+    return kernels(root, path)

@@ -7,10 +7,13 @@ import dataclasses
 import hashlib
 import os
 
-from . import costs, flow, info, kernels, kernelview, lanes, overview, records, sources, sourceview, stats, timeline, trace
+from . import costs, flow, info, kernels, kernelview, lanes, overview, programs, records, sources, sourceview, stats, timeline, trace
 from .errors import InputError
 from .markup import Html, el, join
 from .pages import HERE, Pages
+
+
+BY_DESCRIPTOR = "/dev/fd/"  # files without a name, from the run itself
 
 
 @dataclasses.dataclass
@@ -31,37 +34,98 @@ class Inputs:
     warnings: list = dataclasses.field(default_factory=list)
 
 
-def gather(options):
-    """Reads what the command line names."""
-    inputs = Inputs(options.title, Pages())
-    if options.records:
-        inputs.has_records = True
-        inputs.remarks = records.read(options.records, inputs.pages.keys)
-        inputs.sources = sources.find(inputs.remarks, options.source_root)
-        inputs.used += [("records", path) for path in options.records]
-    if options.stats:
-        inputs.stats = stats.read(options.stats)
-        inputs.used.append(("statistics", options.stats))
-    if options.trace:
-        inputs.trace = trace.read(options.trace)
-        inputs.used.append(("trace", options.trace))
+class Gatherer:
+    """Reads what the command line names. What a run and its program hand over may be incomplete, as programs are killed, moved
+    and compiled in other ways: the page is made of the rest, and says what is missing."""
+
+    def __init__(self, options):
+        self.options = options
+        self.inputs = Inputs(options.title, Pages())
+        self.programs = programs.Programs()
+        self.by_run = any(path and path.startswith(BY_DESCRIPTOR) for path in (options.stats, options.trace))
+
+    def warn(self, text):
+        self.inputs.warnings.append(text)
+
+    def handed(self, function, *arguments):
+        """The result, or None and a warning. Who names files on a command line can name others: an error."""
+        try:
+            return function(*arguments)
+        except InputError as error:
+            if not self.by_run:
+                raise
+            self.warn(str(error))
+            return None
+
+    def of_run(self, what, path, read):
+        if path is None:
+            return None
+        if not path.startswith(BY_DESCRIPTOR):
+            self.inputs.used.append((what, path))
+            return read(path)
+        found = self.handed(read, path)
+        if found is not None:
+            self.inputs.used.append((f"the {what} of the run", None))
+        return found
+
+    def read_programs(self):
+        for path in self.options.program:
+            self.handed(self.programs.add, path)
+            self.inputs.used.append(("program", path))
+        self.inputs.warnings += self.programs.warnings
+
+    def read_records(self):
+        inputs, options, found = self.inputs, self.options, []
+        if options.records:
+            inputs.has_records = True
+            found = records.read(options.records, inputs.pages.keys)
+            inputs.used += [("records", path) for path in options.records]
+        elif self.programs.records:
+            noted = self.handed(records.read, self.programs.records, inputs.pages.keys)
+            inputs.has_records = noted is not None
+            found = noted or []
+        inputs.remarks = found
+        inputs.sources = sources.find(found, options.source_root, self.programs.folders)
+
+    def read_run(self):
+        inputs, options = self.inputs, self.options
+        inputs.stats = self.of_run("statistics", options.stats, stats.read)
+        inputs.trace = self.of_run("trace", options.trace, trace.read)
+        name = f"trace '{options.trace}'" if options.trace and not options.trace.startswith(BY_DESCRIPTOR) else "the trace"
+        if inputs.trace is None:
+            return
         if inputs.trace.truncated:
-            inputs.warnings.append(f"trace '{options.trace}' ends before the run did; the page shows what is there")
+            self.warn(f"{name} ends before the run did; the page shows what is there")
         if inputs.trace.empty():
-            inputs.warnings.append(f"trace '{options.trace}' has no events: no call of CUDA was made, or the program was stopped")
+            self.warn(f"{name} has no events: no call of CUDA was made, or the program was stopped")
         else:
             inputs.timeline = timeline.Timeline(inputs.trace)
-    named = None
-    if options.kernels:
-        named = info.read(options.kernels)
-        inputs.used.append(("kernels", options.kernels))
-    inputs.kernels = kernels.collect(inputs.trace if inputs.timeline else None, inputs.timeline, inputs.stats, inputs.remarks,
-                                     named)
-    inputs.facts = costs.Facts(inputs.stats, inputs.timeline, inputs.kernels, inputs.remarks)
-    if not inputs.title:
-        names = [os.path.basename(name) for name in inputs.sources]
-        inputs.title = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "") if names else "A run"
-    return inputs
+
+    def title(self):
+        names = [os.path.basename(name) for name in self.inputs.sources]
+        if names:
+            return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        ran = [os.path.basename(path) for path in self.options.program[:1]]
+        return f"A run of {ran[0]}" if ran else "A run"
+
+    def run(self):
+        inputs = self.inputs
+        self.read_programs()
+        self.read_records()
+        self.read_run()
+        named = self.programs.kernels
+        if self.options.kernels:
+            named = info.read(self.options.kernels)
+            inputs.used.append(("kernels", self.options.kernels))
+        inputs.kernels = kernels.collect(inputs.trace if inputs.timeline else None, inputs.timeline, inputs.stats, inputs.remarks,
+                                         named)
+        inputs.facts = costs.Facts(inputs.stats, inputs.timeline, inputs.kernels, inputs.remarks)
+        inputs.title = inputs.title or self.title()
+        return inputs
+
+
+def gather(options):
+    return Gatherer(options).run()
 
 
 def asset(name):
@@ -96,7 +160,7 @@ def foot(inputs):
     ]
     return el(
         "footer",
-        el("p", "Made by dragon-report from: ", join([join([what, " ", el("code", path)]) for what, path in inputs.used], ", "),
+        el("p", "Made by dragon-report from: ", join([join([what, " ", el("code", path)]) if path else what for what, path in inputs.used], ", "),
            ".", f" The device was {device}." if device else None),
         el("p", "Not given, so not on this page: ", join([el("code", name) for name in missing], ", "), ".") if missing else None,
         el(

@@ -1,7 +1,7 @@
 """Finds the sources that records name.
 
 Clang writes a path as it was given, or from a folder that the record does not name; so it is looked for from the folder of
---source-root, from the current one, and from those above the record.
+--source-root, from the current one, from those that the program was compiled in, and from those above the record.
 """
 
 import os
@@ -19,7 +19,7 @@ def above(folder):
         folder = up
 
 
-def candidates(name, record, root):
+def candidates(name, record, root, folders):
     if root is not None:
         yield os.path.join(root, name.lstrip("/"))
         parts = [part for part in name.split("/") if part not in ("", ".", "..")]
@@ -29,16 +29,16 @@ def candidates(name, record, root):
         yield name
         return
     yield name
-    for folder in above(os.path.dirname(record) or "."):
+    for folder in [*folders, *above(os.path.dirname(record) or ".")]:
         yield os.path.join(folder, name)
 
 
 class Source:
     """A file that remarks are about; `lines` is None where it was not found, and `why` says so."""
 
-    def __init__(self, name, record, last, root):
+    def __init__(self, name, record, last, root, folders):
         self.name, self.lines, self.why, self.newer = name, None, "it is not there", False
-        for path in candidates(name, record, root):
+        for path in candidates(name, record, root, folders):
             if not os.path.isfile(path):
                 continue
             lines, why = contents(path)
@@ -63,11 +63,11 @@ def contents(path):
     return words.decode("utf-8", errors="replace").split("\n"), None
 
 
-def find(remarks, root):
+def find(remarks, root, folders=()):
     """Name of a file -> Source, in the order of the remarks."""
     last, record = {}, {}
     for remark in remarks:
         if remark.file:
             last[remark.file] = max(last.get(remark.file, 0), remark.line)
             record.setdefault(remark.file, remark.record)
-    return {name: Source(name, record[name], last[name], root) for name in last}
+    return {name: Source(name, record[name], last[name], root, folders) for name in last}
