@@ -8,6 +8,7 @@
 #include "runtime/launch/LaunchRunner.h"
 
 #include "runtime/launch/CannotRun.h"
+#include "runtime/launch/LinkNote.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
@@ -41,6 +42,7 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
                                   PlannedLaunch &planned) {
   TraceZone zone("launch");
   zone.detail(nameOf(launch));
+  const LinkNote note(zone, Ctx.ledger);
   if (planned.bytes > OnDevice.Pool.budget())
     OnDevice.makeNoHostMemory();
   // What fits without the frames runs without them.
@@ -57,8 +59,14 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
   }
   explain(launch, planned, plan, zone);
 
-  if (fetchesPages(launch, plan))
+  if (fetchesPages(launch, plan)) {
+    // How many the device counts, and tells with the statistics.
+    zone.note("fetches pages", uint64_t(1));
     return Mapped.run(launch, planned);
+  }
+  if (!plan.costs.empty() && plan.costs.front().mapped > 0)
+    zone.note("accessed over the link, estimated",
+              uint64_t(plan.costs.front().mapped));
   switch (plan.kind) {
   case LaunchPlan::Resident:
   case LaunchPlan::Sliced:

@@ -8,9 +8,11 @@
 #include "runtime/launch/WaveRunner.h"
 
 #include "runtime/launch/BoxFootprints.h"
+#include "runtime/launch/LinkNote.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 namespace dragon {
@@ -277,10 +279,24 @@ Waves WaveRunner::planWaves(std::span<const WaitingLaunch> launches) {
   return waves;
 }
 
+/// Each once, with a semicolon in between, which no name has.
+static std::string kernelsOf(std::span<const WaitingLaunch> launches) {
+  std::string text;
+  std::set<std::string> known;
+  for (const WaitingLaunch &launch : launches)
+    if (const std::string name = nameOf(launch.launch());
+        known.insert(name).second)
+      text += (text.empty() ? "" : "; ") + name;
+  return text;
+}
+
 Status WaveRunner::runTogether(std::span<const WaitingLaunch> launches,
                                const WaveCut &cut) {
   TraceZone zone("launches together");
   zone.detail(nameOf(launches.front().launch()));
+  const LinkNote note(zone, Ctx.ledger);
+  if (zone.recorded())
+    zone.note("kernels", kernelsOf(launches));
   Ctx.ledger.count(Counter::LaunchesTogether, launches.size());
   OnDevice.noticeOnce();
   std::vector<const Slicing *> slicings;

@@ -49,7 +49,8 @@ DeviceChunks::DeviceChunks(Context &context, WorkTracker &time,
             if (context.share)
               context.share->release(slab.bytes);
             return status;
-          }),
+          },
+          {}, TracedMemory::Device),
       Ctx(context), Time(time), Space(space), Slabs(slabs), Writes(writes),
       Host(host), Next(next) {}
 

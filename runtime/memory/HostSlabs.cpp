@@ -19,7 +19,8 @@ HostSlabs::HostSlabs(Context &context, WorkTracker &time, StorageIo &store)
           "host", context.limits.hostBytes, Place::Pinned,
           [this](size_t bytes, Place place) { return create(bytes, place); },
           [this](const Physical &slab) { return destroy(slab); },
-          {context.limits.aheadBytes, hostThreads().threads()}) {}
+          {context.limits.aheadBytes, hostThreads().threads()},
+          TracedMemory::Host) {}
 
 HostSlabs::~HostSlabs() {
   for (const InTransit &entry : Transit)

@@ -27,9 +27,16 @@ bool SlabPool::destroyOneIdle() {
       slabs.pop_back();
       Idle -= slab.bytes;
       DestroySlab(slab).ignore(); // it is out of the books either way
+      noteSum();
       return true;
     }
   return false;
+}
+
+void SlabPool::noteSum() {
+  Most = std::max(Most.load(), Used + Idle + Coming);
+  if (Traced)
+    traceHeld(*Traced, sum());
 }
 
 size_t SlabPool::numKept(size_t bytes, Place place) const {
@@ -94,7 +101,7 @@ std::optional<Physical> SlabPool::takeKept(size_t bytes, Place place,
 StatusOr<Physical> SlabPool::create(std::unique_lock<std::mutex> &guard,
                                     size_t bytes, Place place) {
   Used += bytes; // nobody else takes the room
-  Most = std::max(Most.load(), Used + Idle + Coming);
+  noteSum();
   if (shouldMake())
     Wanted.notify_one();
   while (true) {
@@ -105,11 +112,13 @@ StatusOr<Physical> SlabPool::create(std::unique_lock<std::mutex> &guard,
       return slab;
     if (auto kept = takeKept(bytes, place, true)) {
       Used -= bytes;
+      noteSum();
       return *kept;
     }
     if (destroyOneIdle() || reclaim(guard))
       continue;
     Used -= bytes;
+    noteSum();
     return slab;
   }
 }
@@ -183,7 +192,7 @@ void SlabPool::makeAhead() {
     const size_t bytes = ExpectedSlab;
     SizesComing.push_back(bytes);
     Coming += bytes;
-    Most = std::max(Most.load(), Used + Idle + Coming);
+    noteSum();
     if (shouldMake())
       Wanted.notify_one();
     guard.unlock();
@@ -195,6 +204,7 @@ void SlabPool::makeAhead() {
       keep(*slab);
     else
       ExpectedSlab = 0; // the host has no more; takers say so
+    noteSum();
     Made.notify_all();
   }
 }
@@ -259,7 +269,7 @@ void SlabPool::setLimit(uint64_t bytes) {
 
 uint64_t SlabPool::held() const {
   std::lock_guard guard(Lock);
-  return Used + Idle + Coming + Aside;
+  return sum();
 }
 
 uint64_t SlabPool::used() const {

@@ -28,6 +28,7 @@
 #define DRAGON_RUNTIME_TIER_SLABPOOL_H
 
 #include "runtime/device/Device.h"
+#include "runtime/trace/Trace.h"
 
 #include <atomic>
 #include <climits>
@@ -57,9 +58,10 @@ public:
   /// `name` is a literal: "device", "host".
   /// `usual`: where slabs are, unless another place is asked for.
   SlabPool(const char *name, uint64_t budget, Place usual, Create create,
-           Destroy destroy, MakingAhead ahead = {})
+           Destroy destroy, MakingAhead ahead = {},
+           std::optional<TracedMemory> traced = {})
       : Name(name), Budget(budget), Usual(usual), CreateSlab(std::move(create)),
-        DestroySlab(std::move(destroy)), Ahead(ahead) {}
+        DestroySlab(std::move(destroy)), Ahead(ahead), Traced(traced) {}
 
   ~SlabPool();
   SlabPool(const SlabPool &) = delete;
@@ -137,6 +139,9 @@ private:
   /// True: something may have become free; the lock was given up for it.
   bool reclaim(std::unique_lock<std::mutex> &guard);
   void makeAhead(); // the threads
+  uint64_t sum() const { return Used + Idle + Coming + Aside; }
+  /// There is more, or less.
+  void noteSum();
 
   const char *const Name;
   uint64_t Budget;
@@ -145,6 +150,7 @@ private:
   Destroy DestroySlab;
   std::function<bool()> Reclaim;
   const MakingAhead Ahead;
+  const std::optional<TracedMemory> Traced;
   mutable std::mutex Lock;
   uint64_t Used = 0;   ///< held by somebody, or made by who will hold it
   uint64_t Lent = 0;   ///< of that: what was kept free for it

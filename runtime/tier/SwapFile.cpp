@@ -15,6 +15,7 @@
 
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -82,6 +83,10 @@ private:
   std::vector<Stripe> Stripes;
   size_t Next = 0;
   std::multimap<size_t, Slot> Free;
+  uint64_t InUse = 0;
+
+  // With the lock held.
+  StatusOr<Slot> take(size_t bytes);
 };
 
 Status StripedSwap::open(const std::vector<std::string> &directories) {
@@ -98,8 +103,15 @@ Status StripedSwap::open(const std::vector<std::string> &directories) {
 }
 
 StatusOr<SwapFile::Slot> StripedSwap::allocate(size_t bytes) {
-  bytes = (bytes + SlotAlignment - 1) / SlotAlignment * SlotAlignment;
   std::lock_guard guard(Lock);
+  DRAGON_ASSIGN(const Slot slot, take((bytes + SlotAlignment - 1) /
+                                      SlotAlignment * SlotAlignment));
+  InUse += slot.bytes;
+  traceHeld(TracedMemory::Swap, InUse);
+  return slot;
+}
+
+StatusOr<SwapFile::Slot> StripedSwap::take(size_t bytes) {
   if (auto found = Free.find(bytes); found != Free.end()) {
     Slot slot = found->second;
     Free.erase(found);
@@ -147,6 +159,8 @@ StatusOr<SwapFile::Slot> StripedSwap::allocate(size_t bytes) {
 void StripedSwap::release(const Slot &slot) {
   std::lock_guard guard(Lock);
   Free.emplace(slot.bytes, slot);
+  InUse -= slot.bytes;
+  traceHeld(TracedMemory::Swap, InUse);
 }
 
 uint64_t StripedSwap::available() const {

@@ -12,6 +12,7 @@
 
 #include "runtime/trace/Trace.h"
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <fmt/format.h>
@@ -39,6 +40,15 @@ struct Zone {
   detail::Notes notes;
 };
 
+/// Of each memory.
+using Held = std::array<uint64_t, NumTracedMemories>;
+constexpr const char *HeldNames[NumTracedMemories] = {"device memory",
+                                                      "host memory", "swap"};
+struct HeldAt {
+  uint64_t time;
+  Held bytes;
+};
+
 constexpr size_t FlushAt = 4096;
 
 /// Lanes are shown as threads, with numbers that no thread has.
@@ -52,6 +62,8 @@ struct Writer {
   uint64_t origin = 0;
   std::vector<Zone> zones;
   std::vector<std::pair<unsigned, std::string>> lanes; ///< not written yet
+  Held now{};
+  std::vector<HeldAt> held; ///< not written yet
 };
 Writer &writer() {
   static Writer *instance = new Writer;
@@ -83,8 +95,9 @@ void write(Writer &w) {
     std::string arguments = fmt::format("\"bytes\":{}", zone.bytes);
     if (!zone.detail.empty())
       arguments += fmt::format(",\"on\":\"{}\"", escape(zone.detail));
-    for (const auto &[name, text] : zone.notes)
-      arguments += fmt::format(",\"{}\":\"{}\"", name, escape(text));
+    for (const auto &[name, text, number] : zone.notes)
+      arguments += number ? fmt::format(",\"{}\":{}", name, text)
+                          : fmt::format(",\"{}\":\"{}\"", name, escape(text));
     fmt::print(w.file,
                "{}\n{{\"name\":\"{}\",\"cat\":\"dragon\",\"ph\":\"X\","
                "\"ts\":{:.3f},\"dur\":{:.3f},\"pid\":{},\"tid\":{},"
@@ -95,12 +108,25 @@ void write(Writer &w) {
                arguments);
     w.first = false;
   }
+  for (const HeldAt &at : w.held) {
+    std::string arguments;
+    for (unsigned i = 0; i < NumTracedMemories; ++i)
+      arguments +=
+          fmt::format("{}\"{}\":{}", i ? "," : "", HeldNames[i], at.bytes[i]);
+    fmt::print(w.file,
+               "{}\n{{\"name\":\"memory held\",\"cat\":\"dragon\",\"ph\":\"C\","
+               "\"ts\":{:.3f},\"pid\":{},\"args\":{{{}}}}}",
+               w.first ? "" : ",", double(at.time - w.origin) / 1000,
+               ::getpid(), arguments);
+    w.first = false;
+  }
 }
 
 void flush(Writer &w) {
   write(w);
   w.lanes.clear();
   w.zones.clear();
+  w.held.clear();
 }
 
 void add(Writer &w, Zone zone) {
@@ -129,6 +155,8 @@ bool startTrace(const std::string &path) {
     return false;
   w.first = true;
   w.origin = traceClock();
+  w.now = {};
+  w.held = {{w.origin, w.now}};
   std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", w.file);
   detail::tracing.store(true);
   return true;
@@ -182,6 +210,17 @@ void recordInLane(unsigned lane, const char *name, uint64_t begin, uint64_t end,
   std::lock_guard guard(w.lock);
   add(w,
       {name, begin, end, bytes, FirstLane + long(lane), std::move(detail), {}});
+}
+
+void detail::recordHeld(unsigned memory, uint64_t bytes) {
+  Writer &w = writer();
+  std::lock_guard guard(w.lock);
+  if (!w.file || w.now[memory] == bytes)
+    return;
+  w.now[memory] = bytes;
+  w.held.push_back({traceClock(), w.now});
+  if (w.held.size() >= FlushAt)
+    flush(w);
 }
 
 void detail::recordZone(const char *name, uint64_t begin, uint64_t end,

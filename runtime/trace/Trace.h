@@ -13,7 +13,8 @@
 //
 // Zones show what the host waited for or issued, a lane for each thread. Work
 // that runs on a device after the call returned has lanes of its own, which are
-// told when it was done (device/Timeline.h). Thread-safe. The file is complete
+// told when it was done (device/Timeline.h). Counters show how much memory is
+// held. Thread-safe. The file is complete
 // once stopTrace() returned.
 //
 //===----------------------------------------------------------------------===//
@@ -31,9 +32,15 @@ namespace dragon {
 
 namespace detail {
 extern std::atomic<bool> tracing;
-using Notes = std::vector<std::pair<const char *, std::string>>;
+struct Note {
+  const char *name;
+  std::string text;
+  bool number = false; ///< the text is one
+};
+using Notes = std::vector<Note>;
 void recordZone(const char *name, uint64_t begin, uint64_t end, uint64_t bytes,
                 std::string detail, Notes notes);
+void recordHeld(unsigned memory, uint64_t bytes);
 } // namespace detail
 
 /// Nanoseconds of a steady clock.
@@ -51,6 +58,16 @@ bool stopTraceWithin(std::chrono::milliseconds patience);
 void nameTraceLane(unsigned lane, const std::string &name);
 void recordInLane(unsigned lane, const char *name, uint64_t begin, uint64_t end,
                   uint64_t bytes, std::string detail);
+
+/// Memory whose size is told over time.
+enum class TracedMemory : uint8_t { Device, Host, Swap };
+constexpr unsigned NumTracedMemories = 3;
+
+/// So many bytes of it are held from now on.
+inline void traceHeld(TracedMemory memory, uint64_t bytes) {
+  if (detail::tracing.load(std::memory_order_relaxed))
+    detail::recordHeld(unsigned(memory), bytes);
+}
 
 class TraceZone {
 public:
@@ -79,7 +96,11 @@ public:
   /// Something else that is to be seen with it; `name` is a literal.
   void note(const char *name, std::string text) {
     if (Begin)
-      Notes.emplace_back(name, std::move(text));
+      Notes.push_back({name, std::move(text)});
+  }
+  void note(const char *name, uint64_t number) {
+    if (Begin)
+      Notes.push_back({name, std::to_string(number), true});
   }
 
 private:

@@ -1,7 +1,11 @@
 """What is known of each kernel, from the trace, the records, dragon-info and the statistics."""
 
+from __future__ import annotations
+
 import dataclasses
 import re
+
+from .trace import Link
 
 # The ways of docs/slow.md, in words.
 WAYS = {
@@ -24,6 +28,9 @@ class Kernel:
     pieces: int = 0
     seconds: float = 0.0
     copied: int = 0
+    link: Link | None = None  # what crossed the link for it alone; nothing: the trace does not say
+    shared: list = dataclasses.field(default_factory=list)  # (names of kernels, what crossed the link for all of them)
+    pages: int = 0  # bytes that it fetched and wrote page by page, if no other kernel did
     ways: dict = dataclasses.field(default_factory=dict)  # way -> launches
     instead: tuple | None = None
     remarks: list = dataclasses.field(default_factory=list)
@@ -54,6 +61,8 @@ def traced(trace, timeline, stats):
                         pieces=len(runs.zone.begins),
                         seconds=timeline.kernels[name].seconds,
                         copied=runs.copied,
+                        link=runs.link,
+                        shared=[(names, link) for names, link in trace.shared.items() if name in names],
                         ways=dict(runs.ways),
                         instead=runs.instead,
                         own=name.startswith("__dragon_"))
@@ -72,6 +81,9 @@ def traced(trace, timeline, stats):
         if kernel.name in alone:
             together = trace.together and (all_together or trace.kernels[kernel.name].parts)
             kernel.ways["together" if together else "resident"] = alone[kernel.name]
+    paged = [kernel for kernel in found if "paged" in kernel.ways]
+    if stats and len(paged) == 1:
+        paged[0].pages = sum(stats.bytes(way, "paging") for way in ("host_to_device", "device_to_host"))
     return found
 
 

@@ -4,6 +4,7 @@ from . import units, words
 from .kernels import WAYS
 from .markup import el, join
 from .sourceview import NOWHERE, places
+from .trace import Link
 
 OPEN = 12  # kernels that are shown in full
 
@@ -91,6 +92,45 @@ def card(kernel, inputs, where):
               class_="kernel")
 
 
+def link_row(name, launches, link, pages):
+    return el("tr", el("td", name), el("td", launches, class_="n"), el("td", units.size(link.fetched), class_="n"),
+              el("td", units.size(link.written), class_="n"), el("td", units.size(pages) if pages else "", class_="n"),
+              el("td", f"about {units.size(link.remote)}" if link.remote else "", class_="n"))
+
+
+def link_table(inputs):
+    """What crossed the link for which kernel."""
+    rows, shared, counted = [], {}, Link()
+    for kernel in inputs.kernels:
+        shared.update(kernel.shared)
+        if kernel.link and not kernel.own and (kernel.link.total or kernel.pages):
+            rows.append((kernel.link.total + kernel.pages, el("code", kernel.name), units.number(kernel.launches), kernel.link, kernel.pages))
+    for names, link in shared.items():
+        if link.total:
+            rows.append((link.total, join([join([el("code", name) for name in names], ", "), " together"]), "", link, 0))
+    if not rows:
+        return None
+    rows.sort(key=lambda row: -row[0])
+    for row in rows:
+        counted.fetched += row[3].fetched
+        counted.written += row[3].written
+    lines = [link_row(*row[1:]) for row in rows]
+    if inputs.stats:
+        rest = Link()
+        rest.fetched = inputs.stats.bytes("host_to_device") - inputs.stats.bytes("host_to_device", "paging") - counted.fetched
+        rest.written = inputs.stats.bytes("device_to_host") - inputs.stats.bytes("device_to_host", "paging") - counted.written
+        if rest.fetched > 0 or rest.written > 0:
+            rest.fetched, rest.written = max(0, rest.fetched), max(0, rest.written)
+            lines.append(link_row("for no launch: copies of the program, results, what was fetched ahead", "", rest, 0))
+    titles = ["Kernel", "Launches", "Fetched", "Written back", "Pages", "Accessed in host memory"]
+    return el("div", el("h3", "Over the link, by kernel"),
+              el("table", el("thead", el("tr", [el("th", title) for title in titles])), el("tbody", lines)),
+              el("p", "What was fetched to the device for launches, and written back from it to make room, is counted. Pages that kernels "
+                 "fetch and write themselves are counted for all of them together, and stand here if only one does so. What kernels access "
+                 "in host memory is estimated from what the compiler announced.", class_="more"),
+              class_="block")
+
+
 def section(inputs):
     if not inputs.kernels:
         return None
@@ -105,6 +145,7 @@ def section(inputs):
     return el("section",
               el("h2", "Kernels"),
               el("p", " ".join(intro)) if intro else None,
+              link_table(inputs),
               el("div", cards[:OPEN], class_="cards"),
               more,
               id="kernels")

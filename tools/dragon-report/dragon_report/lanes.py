@@ -104,8 +104,12 @@ class Lanes:
         drawn = []
         for name, values in self.timeline.counters().items():
             most = max(values) or 1
+            name = name.removeprefix("memory held: ")
+            if name == "swap" and not any(values):
+                continue
+            limit = stats.limits.get(name.replace(" ", "_")) if stats else None
             drawn.append(
-                lane(name, [f"at most {units.size(most)}"],
+                lane(name, [f"at most {units.size(max(values))}" + (f" of {units.size(limit)}" if limit else "")],
                      drawing(el("path", d=steps([value / most for value in values]), class_="k-memory"), name)))
             self.shown.append([name, [units.size(value) for value in values]])
         if drawn:

@@ -30,6 +30,30 @@ class Zone:
         self.begins, self.ends, self.bytes = array.array("d"), array.array("d"), 0
 
 
+class Link:
+    """What crossed the link for launches."""
+
+    def __init__(self):
+        self.fetched = self.written = 0  # as the runtime counted it
+        self.remote = 0  # what kernels accessed in host memory, as it was estimated
+
+    def add(self, arguments):
+        self.fetched += amount(arguments, "fetched")
+        self.written += amount(arguments, "written back")
+        self.remote += amount(arguments, "accessed over the link, estimated")
+
+    @property
+    def total(self):
+        return self.fetched + self.written + self.remote
+
+
+def amount(arguments, key):
+    value = arguments.get(key, 0)
+    if type(value) is not int or value < 0:
+        raise ValueError(f"'{key}' is no number of bytes")
+    return value
+
+
 class KernelRuns:
     """What the trace says of one kernel."""
 
@@ -40,6 +64,7 @@ class KernelRuns:
         self.parts = False
         self.ways = collections.Counter()  # launches by the way that was chosen
         self.copied = 0  # bytes that the chosen ways were to copy
+        self.link = Link()
         self.instead = None  # the last explanation: (chosen, instead of)
 
 
@@ -53,6 +78,7 @@ class Trace:
         self.events = 0
         self.truncated = False
         self.together = 0  # groups of launches that ran together
+        self.shared = collections.defaultdict(Link)  # names of several kernels -> what launches of all of them shared
         self.notes = {"kernel": self.take_kernel, "launch": self.take_launch, "launches together": self.take_together}
 
     def take(self, events):
@@ -85,8 +111,10 @@ class Trace:
                     raise ValueError("a number that is none")
                 self.counters[f"{event['name']}: {name}"].append((event["ts"] * 1e-6, value))
 
-    def take_together(self, _arguments, _begin, _end):
+    def take_together(self, arguments, _begin, _end):
         self.together += 1
+        names = tuple(arguments.get("kernels", arguments["on"]).split("; "))
+        (self.kernels[names[0]].link if len(names) == 1 else self.shared[names]).add(arguments)
 
     def take_kernel(self, arguments, begin, end):
         on = arguments["on"]
@@ -107,12 +135,15 @@ class Trace:
 
     def take_launch(self, arguments, _begin, _end):
         runs = self.kernels[arguments["on"]]
+        runs.link.add(arguments)
         chosen = arguments.get("chosen")
         if chosen is None:
             runs.ways["unknown"] += 1
             return
         way = re.match(r"[a-z-]+(?: [a-z]+)*", chosen)
         way = way.group().removesuffix(" in") if way else "unknown"
+        if arguments.get("fetches pages"):
+            way = "paged"
         runs.ways[way] += 1
         copied = COPIED.search(chosen)
         if copied:
