@@ -30,6 +30,10 @@ enum class Wavefront : uint8_t { Off, Auto, Always };
 /// does not fit.
 enum class Paging : uint8_t { Off, Auto, Always };
 
+/// The line on a terminal that tells where a run is; Auto: of one that goes out
+/// of core and lasts.
+enum class ShowProgress : uint8_t { Off, Auto, Always };
+
 enum class DirectIo : uint8_t { Auto, On, Off };
 
 /// How the dragon driver's files are read ahead.
@@ -63,9 +67,11 @@ struct Settings {
   Wavefront wavefront = Wavefront::Auto; ///< DRAGON_WAVEFRONT
   Paging paging = Paging::Auto;          ///< DRAGON_PAGING
   unsigned sliceQueues = 0;              ///< DRAGON_SLICE_QUEUES
-  bool elide = true;       ///< DRAGON_ELIDE: staging elision and deferral
-  bool protect = true;     ///< DRAGON_PROTECT: deferral without a proof
-  std::string stats;       ///< DRAGON_STATS: "-" = table on stderr, else a file
+  bool elide = true;   ///< DRAGON_ELIDE: staging elision and deferral
+  bool protect = true; ///< DRAGON_PROTECT: deferral without a proof
+  std::string stats;   ///< DRAGON_STATS: "-" = table on stderr, else a file
+  unsigned statsSeconds = 60; ///< DRAGON_STATS_SECONDS; 0: only at the end
+  ShowProgress progress = ShowProgress::Auto; ///< DRAGON_PROGRESS
   std::string pager;       ///< DRAGON_PAGER: "" = none, "fault"
   bool oracle = false;     ///< DRAGON_ORACLE
   bool footprints = false; ///< DRAGON_FOOTPRINTS

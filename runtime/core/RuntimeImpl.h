@@ -23,6 +23,7 @@
 
 #include "runtime/base/SignalsHeldOff.h"
 #include "runtime/core/PageFiles.h"
+#include "runtime/core/Reporter.h"
 #include "runtime/core/Runtime.h"
 #include "runtime/files/FileMaps.h"
 #include "runtime/files/ProgramMemory.h"
@@ -131,6 +132,7 @@ struct RuntimeImpl {
   Launcher Launches;
   LibraryCalls Library;
 
+  Reporter Tells;
   /// What the page of the run is made of.
   PageFiles Page;
   bool ShutDown = false;

@@ -36,12 +36,21 @@ const char *const CounterNames[NumCounters] = {
     "paged launches",    "counted launches", "launches together",
     "evictions",         "host faults",      "buffered fallbacks"};
 
-Stats collect(const Ledger &ledger, const char *device, const Budget &limits) {
+} // namespace
+
+Stats Reporter::statistics(const Budget &limits, bool ended) const {
+  const Ledger &ledger = Ctx.ledger;
   Stats stats;
-  stats.device = device;
+  stats.device = Ctx.caps().name;
+  stats.nanoseconds = uint64_t(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - Begun)
+          .count());
+  stats.ended = ended;
   stats.limits = {{"device memory", limits.deviceBytes},
                   {"host memory", limits.hostBytes},
                   {"chunk", limits.chunkBytes}};
+  stats.peaks = {{"device memory", OnDevice.most()},
+                 {"host memory", OnHost.most()}};
   for (unsigned d = 0; d < NumDirections; ++d)
     for (unsigned c = 0; c < NumCauses; ++c)
       if (uint64_t bytes = ledger.bytes(Direction(d), Cause(c)))
@@ -54,14 +63,10 @@ Stats collect(const Ledger &ledger, const char *device, const Budget &limits) {
   return stats;
 }
 
-} // namespace
-
 void RuntimeImpl::printStats(bool locked) {
   if (Ctx.config.stats.empty() && Ctx.config.report.empty())
     return;
-  Stats stats = collect(Ctx.ledger, Ctx.device->caps().name, Ctx.limits);
-  stats.peaks = {{"device memory", OnDevice.Pool.most()},
-                 {"host memory", Slabs.Pool.most()}};
+  Stats stats = Tells.statistics(Ctx.limits, /*ended=*/true);
   if (Ctx.watcher && locked)
     Ctx.watcher->report(stats);
   if (!Ctx.config.report.empty() &&
@@ -75,12 +80,7 @@ void RuntimeImpl::printStats(bool locked) {
     writeText(STDERR_FILENO, formatStatsTable(stats));
     return;
   }
-  const int file = ::open(Ctx.config.stats.c_str(),
-                          O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  int code = file < 0 ? errno : writeText(file, formatStatsJson(stats));
-  if (file >= 0 && ::close(file) != 0 && code == 0)
-    code = errno;
-  if (code)
+  if (const int code = Tells.writeStats(stats))
     detail::printLine(fmt::format("DRAGON_STATS: cannot write '{}': {}",
                                   Ctx.config.stats, std::strerror(code)));
 }
@@ -120,6 +120,7 @@ Status RuntimeImpl::shutdown() {
   ShutDown = true;
   Status first = Closed ? Status() : quiesce();
   Ctx.device->finishTimeline();
+  Tells.stop();
   if (Reported.exchange(true))
     return first;
   printStats(/*locked=*/true);
@@ -143,6 +144,7 @@ bool Runtime::reportBeforeDeath() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     locked = State->Ctx.lock.try_lock();
   }
+  State->Tells.silence();
   State->printStats(locked);
   if (locked)
     State->Ctx.lock.unlock();

@@ -198,6 +198,10 @@ Status Device::launch(const LaunchRequest &request) {
 
 CopyRates Device::copyRates() {
   Watched->collect();
+  return knownCopyRates();
+}
+
+CopyRates Device::knownCopyRates() const {
   return {Watched->rate(Timeline::Lane::ToDevice),
           Watched->rate(Timeline::Lane::FromDevice)};
 }

@@ -122,6 +122,8 @@ public:
 
   /// As measured of late, on devices that have a link.
   CopyRates copyRates();
+  /// The same without looking for newer ones: asks the driver nothing.
+  CopyRates knownCopyRates() const;
   /// Waits for what the trace shows of the device, and writes it there; for the
   /// end of the process.
   void finishTimeline();

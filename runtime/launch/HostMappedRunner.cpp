@@ -375,7 +375,9 @@ Status HostMappedRunner::runPagedSlices(const ResolvedLaunch &launch,
   std::vector<AddressRange> touched = addressRanges(whole);
   touched.push_back(Pages.range());
   const std::vector<BlockBox> boxes = slicesOf(launch, Pages.slicesFor(bytes));
+  Progress::Slices shown(Ctx.progress, nameOf(launch), 0, boxes.size());
   for (const BlockBox &box : boxes) {
+    shown.run(begun);
     DRAGON_TRY(Submit.run(launch, {box, launch.queue, touched, whole.anything,
                                    &pagedCopyOf(*launch.kernel).copy, args}));
     ++begun;

@@ -184,8 +184,11 @@ Status SliceRunner::runAll(SliceUses &uses, unsigned queues) {
   OnDevice.WaitsCount = uses.waitsCount();
   uses.runAtATime(queues);
   DRAGON_TRY(AtATime.begin(uses.launch(0).queue, queues));
+  Progress::Slices shown(Ctx.progress, nameOf(uses.launch(0)),
+                         uses.numLaunches() - 1, uses.size());
   Status status;
   for (size_t i = 0; i < uses.size() && status.ok(); ++i) {
+    shown.run(i);
     status = runOne(uses, i);
     if (i == 0)
       expectEvictions(uses); // not in the way of the first one

@@ -13,6 +13,7 @@
 #define DRAGON_RUNTIME_MEMORY_CONTEXT_H
 
 #include "runtime/base/Ledger.h"
+#include "runtime/base/Progress.h"
 #include "runtime/base/RuntimeLock.h"
 #include "runtime/base/Settings.h"
 #include "runtime/device/Device.h"
@@ -37,6 +38,7 @@ struct Context {
   uint64_t clock = 1;      ///< see LaunchTime
   uint64_t launches = 0;   ///< how many there were
   Pins pins = {};
+  Progress progress = {};
   mutable RuntimeLock lock = {};
   std::unique_ptr<DeviceShare> share =
       nullptr; ///< null: the device is not shared

@@ -184,6 +184,7 @@ void DeviceChunks::noticeOnce() {
   if (Noticed || Space.LiveBytes <= Pool.budget())
     return;
   Noticed = true;
+  Ctx.progress.goOutOfCore();
   notice("buffers of {} exceed the {} of device memory by {}: the rest lives "
          "in host memory and files, and moves as kernels need it "
          "(DRAGON_STATS=- shows what moves, DRAGON_QUIET=1 hides this)",

@@ -7,6 +7,7 @@
 
 #include "runtime/trace/Log.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 namespace dragon {
@@ -16,8 +17,10 @@ namespace detail {
 std::atomic<int> logLevel{int(LogLevel::Silent)};
 std::atomic<bool> noticesOn{true};
 
-void printLine(const std::string &line) {
-  std::string text = "dragon: " + line + "\n";
+static std::atomic<bool> statusShown{false};
+static constexpr const char *EraseLine = "\r\033[K";
+
+void writeToStderr(const std::string &text) {
   const char *at = text.data();
   size_t left = text.size();
   while (left) {
@@ -29,7 +32,25 @@ void printLine(const std::string &line) {
   }
 }
 
+void printLine(const std::string &line) {
+  const char *erase = statusShown.exchange(false) ? EraseLine : "";
+  writeToStderr(fmt::format("{}dragon: {}\n", erase, line));
+}
+
 } // namespace detail
+
+void showStatusLine(const std::string &line) {
+  pollfd out{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&out, 1, 0) != 1 || !(out.revents & POLLOUT))
+    return; // it was stopped, by Ctrl-S for example
+  detail::statusShown = true;
+  detail::writeToStderr(detail::EraseLine + line);
+}
+
+void eraseStatusLine() {
+  if (detail::statusShown.exchange(false))
+    detail::writeToStderr(detail::EraseLine);
+}
 
 void setLogLevel(LogLevel level) { detail::logLevel.store(int(level)); }
 void setNotices(bool on) { detail::noticesOn.store(on); }

@@ -27,10 +27,18 @@ namespace detail {
 extern std::atomic<int> logLevel;
 extern std::atomic<bool> noticesOn;
 void printLine(const std::string &line);
+/// Whole, and if it cannot all be written, what can.
+void writeToStderr(const std::string &text);
 } // namespace detail
 
 void setLogLevel(LogLevel level);
 void setNotices(bool on);
+
+/// A line of a terminal that is rewritten, below what else is printed there.
+/// Nothing if the terminal would keep its writer waiting.
+void showStatusLine(const std::string &line);
+/// There is none any more.
+void eraseStatusLine();
 
 inline bool logging(LogLevel level) {
   return detail::logLevel.load(std::memory_order_relaxed) >= int(level);

@@ -57,6 +57,8 @@ struct StatsFootprint {
 
 struct Stats {
   std::string device;
+  uint64_t nanoseconds = 0; ///< that the run took, or has taken by now
+  bool ended = true;
   std::vector<StatsNumber> limits;  ///< budgets and chunk size, bytes
   std::vector<StatsNumber> peaks;   ///< the most that was held, bytes
   std::vector<StatsMoved> moved;    ///< without rows that are zero

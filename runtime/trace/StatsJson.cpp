@@ -26,6 +26,7 @@ std::string formatStatsJson(const Stats &stats) {
   nlohmann::ordered_json root;
   root["version"] = 1;
   root["device"] = stats.device;
+  root["run"] = {{"nanoseconds", stats.nanoseconds}, {"ended", stats.ended}};
   for (const StatsNumber &limit : stats.limits)
     root["limits"][key(limit.name)] = limit.value;
   for (const StatsNumber &peak : stats.peaks)

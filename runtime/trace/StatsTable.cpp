@@ -17,6 +17,8 @@ std::string formatStatsTable(const Stats &stats) {
   for (const StatsNumber &limit : stats.limits)
     text += fmt::format(", {} {}", limit.name, formatBytes(limit.value));
   text += ")\n";
+  text += fmt::format("  ran for: {:.{}f} s\n", double(stats.nanoseconds) / 1e9,
+                      stats.nanoseconds < 10'000'000'000 ? 3 : 0);
   if (!stats.peaks.empty()) {
     text += "  held at most:";
     for (const StatsNumber &peak : stats.peaks)

@@ -15,6 +15,12 @@ def verdict(inputs):
                   el("b", units.time(timeline.length)), ", from the first event of the trace to the last."]))
         name, seconds = costs.limit(inputs.facts)
         parts.append(join(["What limits it most is ", el("b", name), f": {units.share(seconds, timeline.length)} of the time."]))
+    elif stats and stats.run_seconds:
+        parts.append(
+            join(["The run took ",
+                  el("b", units.time(stats.run_seconds)), ", from its first call of CUDA to its end."] if stats.ended else
+                 ["The run had taken ",
+                  el("b", units.time(stats.run_seconds)), " by then, since its first call of CUDA."]))
     if stats:
         parts.append(moved(stats, bool(timeline)))
     if not timeline and not stats:

@@ -91,6 +91,8 @@ class Gatherer:
         inputs, options = self.inputs, self.options
         inputs.stats = self.of_run("statistics", options.stats, stats.read)
         inputs.trace = self.of_run("trace", options.trace, trace.read)
+        if inputs.stats and not inputs.stats.ended:
+            self.warn("the statistics are those of a run that went on after they were written")
         name = f"trace '{options.trace}'" if options.trace and not options.trace.startswith(BY_DESCRIPTOR) else "the trace"
         if inputs.trace is None:
             return

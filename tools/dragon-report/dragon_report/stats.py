@@ -26,6 +26,9 @@ class Stats:
         if root.get("version") != VERSION:
             raise ValueError(f"version {root.get('version')} is not known, {VERSION} is")
         self.device = str(root.get("device", ""))
+        run = root.get("run", {})
+        self.run_seconds = run.get("nanoseconds", 0) / 1e9  # 0: not known
+        self.ended = run.get("ended", True) is True
         self.limits = numbers(root.get("limits", {}), "limits")
         self.peaks = numbers(root.get("peaks", {}), "peaks")
         self.avoided = numbers(root.get("avoided", {}), "avoided")
