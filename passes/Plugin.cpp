@@ -10,6 +10,7 @@
 #include "passes/Pipeline.h"
 #include "passes/access/KernelAccessAnalysis.h"
 #include "passes/codegen/BoundedLoads.h"
+#include "passes/codegen/ConstantAddresses.h"
 #include "passes/codegen/CostlySelects.h"
 #include "passes/codegen/DeviceUnrolling.h"
 #include "passes/codegen/EarlyLoads.h"
@@ -126,6 +127,7 @@ static void registerCallbacks(PassBuilder &Builder) {
         Ends.addPass(dragon::InvariantLoadsPass());
         Ends.addPass(
             dragon::CostlySelectsPass(dragon::options::approximateDivision()));
+        Ends.addPass(dragon::ConstantAddressesPass());
         Ends.addPass(dragon::EarlyLoadsPass());
         Ends.addPass(dragon::ReleasedLoopsPass());
         Manager.addPass(createModuleToFunctionPassAdaptor(std::move(Ends)));
