@@ -1,11 +1,11 @@
-// Where what was read cannot be saved, there is no child: each call that makes one fails in its own way, and the program
-// goes on with what it has read.
+// Where what was read, and does not fit on the device, cannot be saved, there is no child: each call that makes one fails in
+// its own way, and the program goes on with what it has read.
 //
 // REQUIRES: private-mount
 // RUN: rm -rf %t.dir && mkdir -p %t.dir/swap && cd %t.dir
 // RUN: %build %s -o program && %bytes in.bin 8M full
-// RUN: unshare -m sh -c 'mount -t tmpfs -o size=1m none swap && %plain DRAGON_SWAP_DIR=swap ./program in.bin' 2>&1 | \
-// RUN:   FileCheck %s
+// RUN: unshare -m sh -c 'mount -t tmpfs -o size=1m none swap && \
+// RUN:   %plain DRAGON_DEVICE_MEMORY=4M DRAGON_CHUNK_SIZE=1M DRAGON_SWAP_DIR=swap ./program in.bin' 2>&1 | FileCheck %s
 // CHECK: dragon: error: no child process: file '{{.*}}in.bin': {{.*}}No space left on device; set DRAGON_SWAP_DIR
 // CHECK: right
 // RUN: rm -rf %t.dir
