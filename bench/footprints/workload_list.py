@@ -167,6 +167,7 @@ LEFT_OUT = {
     "separable-link-time": "separable, with another option",
     "private-files": "looks at the files that too little memory makes",
     "past-the-end": "its launches fail",
+    "progress": "lasts as long as somebody looks at it",
     "small-chunks": SAME,
     "start-ahead": "about the driver",
     "spaced-launches": "about what the compiler reads",
