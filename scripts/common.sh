@@ -19,7 +19,7 @@ PACKAGES=(
   # The block device (docs/nbd.md) and its tests.
   nbdkit nbdkit-plugin-dev libnbd-bin python3-libnbd fio
   # To build with.
-  cmake ninja-build g++ make git python3 python3-pip python3-yaml ca-certificates
+  cmake ninja-build g++ make git gdb python3 python3-pip python3-yaml ca-certificates
 )
 # The CUDA parts that clang needs, as wheels of PyPI.
 WHEELS=(

@@ -158,6 +158,7 @@ LEFT_OUT = {
     "children-disk-full": SAME,
     "killed-statistics": "it is killed",
     "many-small-buffers": "its buffers are too many for strict mode",
+    "debugger": "about debuggers",
     "check-mistakes": "its analysis is wrong on purpose",
     "errors": "its launches fail",
     "fresh-memory": "reads what it has not written, which is poison there",

@@ -296,8 +296,13 @@ Function *EntryBuilder::build(RunDecision D) {
   Entry->getArg(1)->setName("args");
   Thread.removeFnAttr(Attribute::NoInline);
   Thread.removeFnAttr(Attribute::OptimizeNone);
-  if (D.How != RunMode::Turns) // is split first
+  if (!Kernel.Optimise && D.How != RunMode::Turns) {
+    // A debugger finds the thread's frame, with its arguments and locals.
+    Thread.addFnAttr(Attribute::NoInline);
+    Thread.addFnAttr(Attribute::OptimizeNone);
+  } else if (D.How != RunMode::Turns) { // is split first
     Thread.addFnAttr(Attribute::AlwaysInline);
+  }
   if (Thread.hasFnAttribute("target-cpu"))
     Entry->addFnAttr(Thread.getFnAttribute("target-cpu"));
   std::optional<InterchangedThread> Parts;

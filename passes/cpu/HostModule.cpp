@@ -200,11 +200,6 @@ void dropDeviceAttributes(Function &F) {
     F.removeFnAttr(Name);
   // Each thread of the host is on its own: no operation is convergent.
   F.removeFnAttr(Attribute::Convergent);
-  if (F.hasFnAttribute(Attribute::OptimizeNone)) {
-    F.removeFnAttr(Attribute::OptimizeNone);
-    if (!F.hasFnAttribute(Attribute::AlwaysInline))
-      F.removeFnAttr(Attribute::NoInline);
-  }
   for (Argument &A : F.args())
     F.removeParamAttr(A.getArgNo(), "nvvm.grid_constant");
 }
