@@ -63,9 +63,6 @@ NextUses nextUses(const BufferProgram &Program, EventRef From, unsigned Buffer,
 
 namespace {
 
-/// How many launches a loop stands for.
-constexpr unsigned LoopLaunches = 16;
-
 bool isHostWork(const Event &E) {
   return isTransfer(E) || E.is<FileUseEvent, HostAccessEvent, OpaqueEvent>();
 }
@@ -116,8 +113,9 @@ void visitNearestFirst(const BufferProgram &Program, const FlowGraph &Graph,
         continue;
       const bool LeavesLoop =
           Graph.inCycle(P.At.Block) && !Graph.reaches(S, P.At.Block);
-      Paths.push(
-          {P.Launches + (LeavesLoop ? LoopLaunches : 0), {S, 0}, P.HostWork});
+      Paths.push({P.Launches + (LeavesLoop ? NextNeed::LoopLaunches : 0),
+                  {S, 0},
+                  P.HostWork});
     }
   }
 }
@@ -152,7 +150,7 @@ bool usedSoon(const BufferProgram &Program, const FlowGraph &Graph,
               EventRef From, unsigned Buffer) {
   bool Soon = false;
   visitNearestFirst(Program, Graph, From, [&](const Path &P) {
-    if (P.Launches >= LoopLaunches)
+    if (P.Launches >= NextNeed::LoopLaunches)
       return Step::Stop;
     Soon = Program.event(P.At).find(Buffer) != nullptr;
     return Soon ? Step::Stop : Step::Pass;

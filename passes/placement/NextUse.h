@@ -37,6 +37,8 @@ NextUses nextUses(const BufferProgram &Program, EventRef From, unsigned Buffer,
 /// loop is taken to run many times: leaving it counts as many launches.
 struct NextNeed {
   static constexpr unsigned NeverAgain = ~0u;
+  /// What leaving a loop counts for.
+  static constexpr unsigned LoopLaunches = 16;
   /// None: the contents are dead.
   std::optional<EventRef> At;
   /// Before the launch At, or NeverAgain if At is the host's.

@@ -17,6 +17,14 @@ using namespace llvm;
 
 namespace dragon {
 
+/// How far away it is, as far as that is known.
+static std::string distance(unsigned Launches) {
+  if (Launches >= NextNeed::LoopLaunches)
+    return "behind a loop of launches";
+  return Launches == 1 ? "1 launch later"
+                       : std::to_string(Launches) + " launches later";
+}
+
 /// After an event that uses the buffer, or not: then it is of interest only if
 /// the next launch needs it, and the host does something else before.
 static void tellNextUse(const ProgramFacts &Facts, unsigned B, EventRef After,
@@ -41,7 +49,7 @@ static void tellNextUse(const ProgramFacts &Facts, unsigned B, EventRef After,
                    .with("Next", Next.Name)
                    .with("NextAt", describe(Next.Where, E.Where));
   if (!Prefetch && !Never)
-    Why = std::move(Why).with("Launches", std::to_string(Need.Launches));
+    Why = std::move(Why).with("Distance", distance(Need.Launches));
   Result.add({B, After, NextUseDirective{Need.Launches}, Anchor::After},
              E.Where, std::move(Why));
 }
