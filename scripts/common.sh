@@ -18,6 +18,8 @@ PACKAGES=(
   liburing-dev libfmt-dev nlohmann-json3-dev liblemon-dev libboost-context-dev libgtest-dev libgmock-dev
   # The block device (docs/nbd.md) and its tests.
   nbdkit nbdkit-plugin-dev libnbd-bin python3-libnbd fio
+  # MPI, for tests of MPI programs (docs/mpi.md): both binary interfaces.
+  openmpi-bin libopenmpi-dev mpich libmpich-dev
   # To build with.
   cmake ninja-build g++ make git gdb python3 python3-pip python3-yaml ca-certificates
 )

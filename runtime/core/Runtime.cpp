@@ -70,6 +70,8 @@ void Runtime::yield() {
     State->Ctx.share->yields();
 }
 
+bool Runtime::isShared() const { return State->Ctx.share != nullptr; }
+
 Status Runtime::quiesce(bool last) {
   if (last && State->Ctx.share)
     State->Ctx.share->stop(); // it takes the lock

@@ -62,6 +62,7 @@ public:
   /// Other programs come first for the memory of a device that is shared, until
   /// the next launch.
   void yield();
+  bool isShared() const;
   /// Waits for all work and writes what D_WRITE maps hold: nothing is lost if
   /// the device goes away after it. `last`: it does, and calls by any thread,
   /// those that wait for this one as well, fail from then on.

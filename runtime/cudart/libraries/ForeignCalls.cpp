@@ -379,18 +379,36 @@ void *trampolineFor(const char *name, void *real, const KnownFunction *known) {
   return firstTrampoline() + TrampolineBytes * index;
 }
 
-std::span<const LedCall> led; ///< under `lock`
+std::vector<std::span<const LedCall>> led; ///< under `lock`
+
+const LedCall *findLed(std::string_view name) {
+  for (std::span<const LedCall> calls : led)
+    for (const LedCall &call : calls)
+      if (name == call.name)
+        return &call;
+  return nullptr;
+}
+
+void lead(const Module &module, const LedCall &call, void **slot) {
+  if (*slot == call.ours)
+    return;
+  if (call.real && !*call.real) {
+    void *real = realFunction(module, call.name.data(), *slot);
+    if (!real || (call.fits && !call.fits(real)))
+      return;
+    *call.real = real;
+  }
+  (void)module.write(slot, call.ours);
+}
 
 void watch(const dl_phdr_info &info) {
   Module module(info);
   module.visitSlots([&](const char *name, void **slot) {
     std::string_view text = name;
-    for (const LedCall &call : led)
-      if (text == call.name) {
-        if (*slot != call.ours)
-          (void)module.write(slot, call.ours);
-        return;
-      }
+    if (const LedCall *call = findLed(text)) {
+      lead(module, *call, slot);
+      return;
+    }
     char *first = firstTrampoline();
     if (*slot >= first && *slot < first + TrampolineBytes * Trampolines)
       return;
@@ -430,7 +448,13 @@ bool isLeftAlone(const dl_phdr_info &info) {
 
 void dragon::leadCallsTo(std::span<const LedCall> calls) {
   std::lock_guard<std::mutex> guard(lock);
-  led = calls;
+  led.push_back(calls);
+}
+
+bool dragon::isLed(std::string_view name) {
+  std::lock_guard<std::mutex> guard(lock);
+  const LedCall *call = findLed(name);
+  return call && call->real && *call->real;
 }
 
 void dragon::watchForeignCalls() {
@@ -462,6 +486,7 @@ void dragon::watchForeignCalls() {
 #else
 
 void dragon::leadCallsTo(std::span<const LedCall>) {}
+bool dragon::isLed(std::string_view) { return false; }
 void dragon::watchForeignCalls() {}
 
 #endif

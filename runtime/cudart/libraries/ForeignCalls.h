@@ -32,17 +32,25 @@
 #define DRAGON_RUNTIME_CUDART_LIBRARIES_FOREIGNCALLS_H
 
 #include <span>
+#include <string_view>
 
 namespace dragon {
 
 /// A function of this library that stands in front of another's.
 struct LedCall {
-  const char *name;
+  std::string_view name;
   void *ours;
+  /// Gets the other's, as the first table has it. Null: nobody asks.
+  void **real = nullptr;
+  /// Of the other's function: whether ours may stand in front of it.
+  bool (*fits)(void *real) = nullptr;
 };
 /// Programs that another linker has linked call the other's, by the same
 /// tables: these lead to ours from the next look on. `calls` stays valid.
 void leadCallsTo(std::span<const LedCall> calls);
+/// Calls of this name are led, to a function that makes what it is given right
+/// for the other one.
+bool isLed(std::string_view name);
 
 /// Looks at the tables of what has been loaded since the last call. Cheap if
 /// that is nothing. Any thread may call it.

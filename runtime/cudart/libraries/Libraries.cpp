@@ -24,6 +24,7 @@
 #include "runtime/cudart/capture/LibraryKernels.h"
 #include "runtime/cudart/front/ProcessState.h"
 #include "runtime/cudart/launches/HostFunctions.h"
+#include "runtime/cudart/libraries/ForeignCalls.h"
 #include "runtime/cudart/modules/Module.h"
 
 #include <algorithm>
@@ -107,6 +108,8 @@ bool isForeign(const char *symbol) {
   auto [it, isNew] = known->try_emplace(symbol, false);
   if (!isNew)
     return it->second;
+  if (isLed(symbol))
+    return false;
   void *address = ::dlsym(RTLD_NEXT, symbol);
   if (!address)
     address = ::dlsym(RTLD_DEFAULT, symbol);

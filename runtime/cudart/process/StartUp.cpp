@@ -8,6 +8,7 @@
 #include "runtime/cudart/front/Front.h"
 #include "runtime/cudart/libraries/ForeignCalls.h"
 #include "runtime/cudart/modules/Module.h"
+#include "runtime/cudart/mpi/Calls.h"
 #include "runtime/cudart/process/KilledRun.h"
 #include "runtime/cudart/process/Lifecycle.h"
 #include "runtime/cudart/process/RunPage.h"
@@ -29,6 +30,8 @@ void dragon::startProcess(Front &front) {
   prepareRunPage(runtime.settings());
   reportWhenKilled(runtime);
   leadCallsTo(processCalls());
+  leadCallsTo(mpi::transferCalls());
+  leadCallsTo(mpi::requestCalls());
   watchForeignCalls();
   // NVIDIA's runtime loads what is registered when it starts. Left to the first
   // launch, that took 2 ms of it. What fails is told there.
