@@ -302,10 +302,11 @@ static void forgetAtBirth(Function &F) {
         Variable->getAllocationSize(F.getDataLayout());
     if (!Bytes || Bytes->isScalable() || Bytes->getFixedValue() > MostBytes)
       continue;
-    // One number: what is stored field by field stays in pieces.
+    // One number: what is stored field by field stays in pieces. Not poison: a
+    // field that is put beside undefined bits must not become that.
     Type *Whole = IntegerType::get(F.getContext(), Bytes->getFixedValue() * 8);
     IRBuilder<> After(Birth->getParent(), std::next(Birth->getIterator()));
-    After.CreateAlignedStore(PoisonValue::get(Whole), Variable,
+    After.CreateAlignedStore(UndefValue::get(Whole), Variable,
                              Variable->getAlign());
   }
 }
