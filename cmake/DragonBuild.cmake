@@ -50,6 +50,9 @@ if(NOT DRAGON_CUDA_PATH)
                       "scripts/setup, which puts one under the build tree")
 endif()
 
+# What clang needs of a toolkit, as NVIDIA has it on PyPI.
+set(DRAGON_CUDA_WHEELS "cuda-toolkit[cccl,crt,cudart,curand,nvcc,nvvm]==13.0.*")
+
 set(DRAGON_WARNINGS -Wall -Wextra -Werror)
 set(DRAGON_SANITIZE_FLAGS "")
 foreach(sanitizer ${DRAGON_SANITIZE})

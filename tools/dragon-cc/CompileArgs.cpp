@@ -43,7 +43,10 @@ Strings CompileArgs::language(const Input &One) const {
     if (sys::fs::is_directory(Cccl))
       append(Args, {"-isystem", Cccl});
   }
-  append(Args, {"-isystem", Tools.IncludeDir});
+  // clang looks into /usr/include by itself, after the C++ library's headers,
+  // which include C's as the next of the same name.
+  if (Tools.IncludeDir != "/usr/include")
+    append(Args, {"-isystem", Tools.IncludeDir});
   bool Cxx = One.Lang != Language::C;
   if (!Asked.Standard.empty() &&
       StringRef(Asked.Standard).contains("++") == Cxx)

@@ -170,7 +170,7 @@ def dragon_precompiled : Joined<["--"], "dragon-precompiled=">, What<Ours>,
            "the same options; with --dragon-targets=cpu or -rdc=true">;
 def cuda_path : Joined<["--"], "cuda-path=">, What<Ours>, MetaVarName<"<dir>">,
   HelpText<"CUDA toolkit; else CUDA_PATH, CUDA_HOME, the one dragon-cc was "
-           "built with, /usr/local/cuda">;
+           "built with, /usr/local/cuda, NVIDIA's wheels">;
 def cuda_path_separate : Separate<["--"], "cuda-path">, Alias<cuda_path>;
 def dragon_report : Joined<["--"], "dragon-report=">, What<Ours>,
   MetaVarName<"<dir>">,

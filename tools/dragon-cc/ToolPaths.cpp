@@ -8,6 +8,7 @@
 #include "tools/dragon-cc/ToolPaths.h"
 
 #include "tools/dragon-cc/Config.h"
+#include "tools/dragon-cc/CudaToolkit.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -79,74 +80,6 @@ std::string findLld(StringRef Clang) {
   return "";
 }
 
-bool isToolkit(StringRef Path) {
-  return sys::fs::exists(path(Path, "include/cuda_runtime_api.h"));
-}
-
-/// CUDA_VERSION of include/cuda.h: 13000. 0 if it cannot be read.
-unsigned cudaVersion(StringRef Toolkit) {
-  auto Header = MemoryBuffer::getFile(path(Toolkit, "include/cuda.h"));
-  if (!Header)
-    return 0;
-  StringRef Text = (*Header)->getBuffer();
-  StringRef Key = "#define CUDA_VERSION ";
-  size_t At = Text.find(Key);
-  unsigned Version = 0;
-  if (At != StringRef::npos) {
-    StringRef Rest = Text.drop_front(At + Key.size()).ltrim();
-    (void)Rest.consumeInteger(10, Version);
-  }
-  return Version;
-}
-
-Error checkToolkit(StringRef Path, bool Gpu) {
-  unsigned Version = cudaVersion(Path);
-  if (Version && Version / 1000 != DRAGON_CUDA_MAJOR)
-    return error("the CUDA toolkit '" + Path + "' is version " +
-                 Twine(Version / 1000) + "." + Twine(Version % 1000 / 10) +
-                 "; dragon-cc needs version " + Twine(DRAGON_CUDA_MAJOR) +
-                 "; name one with --cuda-path= or CUDA_PATH");
-  std::vector<const char *> Parts = {"nvvm/libdevice/libdevice.10.bc"};
-  if (Gpu)
-    Parts.insert(Parts.end(), {"bin/ptxas", "bin/fatbinary"});
-  for (const char *Part : Parts)
-    if (!sys::fs::exists(path(Path, Part)))
-      return error("the CUDA toolkit '" + Path + "' has no " + Part +
-                   (StringRef(Part).starts_with("bin/")
-                        ? "; name a complete one with --cuda-path=, or "
-                          "compile with --dragon-targets=cpu"
-                        : "; name a complete one with --cuda-path="));
-  return Error::success();
-}
-
-Expected<std::string> findCuda(StringRef Prefix, const Invocation &Asked) {
-  if (!Asked.CudaPath.empty()) {
-    if (isToolkit(Asked.CudaPath))
-      return Asked.CudaPath;
-    return error("no CUDA toolkit in '" + Asked.CudaPath +
-                 "' (from --cuda-path): it has no "
-                 "include/cuda_runtime_api.h");
-  }
-  for (const char *Variable : {"CUDA_PATH", "CUDA_HOME"}) {
-    StringRef Value = getenv(Variable) ? getenv(Variable) : "";
-    if (Value.empty())
-      continue;
-    if (isToolkit(Value))
-      return Value.str();
-    return error("no CUDA toolkit in '" + Value + "' (from " + Variable +
-                 "): it has no include/cuda_runtime_api.h");
-  }
-  std::string Bundled = path(Prefix, "cuda");
-  for (StringRef Candidate : {StringRef(DRAGON_CUDA_PATH),
-                              StringRef("/usr/local/cuda"), StringRef(Bundled)})
-    if (isToolkit(Candidate))
-      return Candidate.str();
-  return error("no CUDA toolkit found (looked in '" DRAGON_CUDA_PATH
-               "', '/usr/local/cuda' and '" +
-               Bundled + "'); install CUDA " + Twine(DRAGON_CUDA_MAJOR) +
-               " or name one with --cuda-path= or CUDA_PATH");
-}
-
 std::vector<std::string> findSummaries(StringRef Prefix) {
   std::vector<std::string> Files;
   std::error_code Error;
@@ -202,7 +135,7 @@ Expected<ToolPaths> findTools(StringRef Self, const Invocation &Asked) {
   Tools.Linker = findLinker();
   Tools.Lld = findLld(Tools.Clang);
 
-  Expected<std::string> Cuda = findCuda(Prefix, Asked);
+  Expected<std::string> Cuda = findToolkit(Prefix, Asked);
   bool Needed = Asked.hasCuda() || (Asked.hasMlir() && Asked.Cuda);
   if (Cuda && Needed)
     if (Error Failed = checkToolkit(*Cuda, Asked.Cuda))
