@@ -21,7 +21,8 @@ PACKAGES=(
   # MPI, for tests of MPI programs (docs/mpi.md): both binary interfaces.
   openmpi-bin libopenmpi-dev mpich libmpich-dev
   # To build with.
-  cmake ninja-build g++ make git gdb python3 python3-pip python3-yaml ca-certificates
+  cmake ninja-build g++ make git gdb python3 python3-pip python3-setuptools python3-wheel python3-yaml ca-certificates file
+  dpkg-dev
 )
 # The CUDA parts that clang needs, as wheels of PyPI.
 WHEELS=(
@@ -44,6 +45,42 @@ logged() {
     printf 'error: %s failed; all of its output is in %s\n' "$1" "$log" >&2
     return 1
   fi
+}
+
+# state LOG: how far a build is by the last line that ninja wrote to its log: "step 12 of 345, 3 %". Nothing before it plans.
+state() {
+  local last done total
+  last=$(tail -c 4096 "$1" 2>/dev/null | grep -aoE '^\[[0-9]+/[0-9]+\]' | tail -n 1 | tr -d '[]')
+  done=${last%/*} total=${last#*/}
+  [ "${total:-0}" -lt 3 ] || printf 'step %d of %d, %d %%, ' "$done" "$total" $((100 * done / total))
+}
+
+# report TITLE LOG: says how far a command is while it and this script run.
+report() {
+  local start=$SECONDS said=0
+  while sleep 0.2 && kill -0 $$ 2>/dev/null; do
+    if [ -t 1 ]; then
+      printf '\r%s: %s%d s\033[K' "$1" "$(state "$2")" $((SECONDS - start))
+    elif [ $((SECONDS - start - said)) -ge 5 ]; then
+      said=$((SECONDS - start))
+      say "$1: $(state "$2")$said s"
+    fi
+  done
+}
+
+# watched TITLE NAME COMMAND...: as logged, and says how far it is: on a terminal in one line that is rewritten, else by a line
+# every five seconds. The command stays in the foreground, so that Ctrl-C ends it.
+watched() {
+  local title=$1 start=$SECONDS status=0 reporter
+  shift
+  report "$title" "$LOGS/$1.log" &
+  reporter=$!
+  logged "$@" || status=$?
+  kill $reporter
+  wait $reporter 2>/dev/null || true
+  [ ! -t 1 ] || printf '\r\033[K'
+  [ $status != 0 ] || say "$title: done in $((SECONDS - start)) s"
+  return $status
 }
 
 as_root() {
@@ -78,7 +115,7 @@ setup_packages() {
   [ ${#missing[@]} = 0 ] && return
   say "installing ${#missing[@]} Debian packages: ${missing[*]}"
   if apt-get -s install --no-install-recommends "${missing[@]}" >/dev/null 2>&1 &&
-    logged apt-install install_packages "${missing[@]}" 2>/dev/null; then
+    watched "installing packages" apt-install install_packages "${missing[@]}" 2>/dev/null; then
     return
   fi
   logged apt-update as_root apt-get update || exit 1
@@ -90,7 +127,7 @@ setup_packages() {
     fail "no Debian package ${unknown[*]} in the repositories that apt knows; LLVM 22 for Debian 12 is in" \
       "bookworm-security and at https://apt.llvm.org (llvm-toolchain-bookworm-22)"
   fi
-  logged apt-install install_packages "${missing[@]}" || exit 1
+  watched "installing packages" apt-install install_packages "${missing[@]}" || exit 1
 }
 
 # is_toolkit DIR: a CUDA 13 toolkit with all that clang needs.
@@ -140,7 +177,7 @@ setup_cuda() {
   done
   say "no CUDA 13 toolkit here: fetching its compiler parts from PyPI into $BUILD/cuda"
   rm -rf "$BUILD/wheels"
-  logged pip-download python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: \
+  watched "fetching the toolkit" pip-download python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: \
     -d "$BUILD/wheels" "${WHEELS[@]}" || exit 1
   logged unpack-wheels unpack_wheels "$BUILD/wheels" "$BUILD/cuda" || exit 1
   rm -rf "$BUILD/wheels"
@@ -155,5 +192,5 @@ build() {
   command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   logged "configure-$preset" cmake -S "$ROOT" --preset "$preset" -B "$BUILD/$preset" -DDRAGON_CUDA_PATH="$CUDA" \
     "${launcher[@]}" || return 1
-  logged "build-$preset" ninja -C "$BUILD/$preset" "$@"
+  watched "building $preset" "build-$preset" ninja -C "$BUILD/$preset" "$@"
 }

@@ -130,8 +130,8 @@ Expected<ToolPaths> findTools(StringRef Self, const Invocation &Asked) {
     for (const std::string &Tool : {Tools.MlirOpt, Tools.MlirTranslate})
       if (!isProgram(Tool))
         return error("no '" + Tool +
-                     "': this dragon-cc was built without "
-                     "MLIR (DRAGON_BUILD_MLIR)");
+                     "'; install the package dragon-cc-mlir, or build "
+                     "dragon-cc with DRAGON_BUILD_MLIR");
   Tools.Linker = findLinker();
   Tools.Lld = findLld(Tools.Clang);
 
