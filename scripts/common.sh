@@ -22,7 +22,7 @@ PACKAGES=(
   openmpi-bin libopenmpi-dev mpich libmpich-dev
   # To build with.
   cmake ninja-build g++ make git gdb python3 python3-pip python3-setuptools python3-wheel python3-yaml ca-certificates file
-  dpkg-dev
+  dpkg-dev help2man
 )
 # The CUDA parts that clang needs, as wheels of PyPI.
 WHEELS=(
