@@ -146,6 +146,7 @@ PROGRAMS = [
     test("staging-observed", "reuse in.bin out.bin", "twice in.bin out.bin", file=16 * M),
     test("staging-order", "loop in.bin out.bin", file=12 * M),
     test("streams", "in.bin out.bin", file=24 * M),
+    test("structure-of-numbers", "640 3 7"),
     Program("test/e2e/threads.cu", ["in out"], files={f"in.{i}": 8 * M for i in range(4)}, device=16),
     test("unsupported-on-cpu", "good"),
     test("ways-to-end", "return in.bin out.bin", file=20 * M),
