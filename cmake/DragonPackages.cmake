@@ -31,7 +31,9 @@ cmake_path(GET llvm_library PARENT_PATH llvm_library)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${llvm_library}" "${LLVM_LIBRARY_DIR}")
 set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_NAME dragon-cc)
 set(CPACK_DEBIAN_UNSPECIFIED_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_DEPENDS "clang-${LLVM_VERSION_MAJOR}, binutils, python3 (>= 3.11), python3-yaml")
+# LLVM's library is named as well: dpkg-shlibdeps may come upon it by the link of the developers' package, of which it
+# knows nothing.
+set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_DEPENDS "clang-${LLVM_VERSION_MAJOR}, libllvm${LLVM_VERSION_MAJOR}, binutils, python3 (>= 3.11), python3-yaml")
 set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_RECOMMENDS
     "cuda-toolkit-13-0 | cuda-toolkit-13, lld-${LLVM_VERSION_MAJOR}, libomp5-${LLVM_VERSION_MAJOR}")
 if(DRAGON_BUILD_MLIR)
