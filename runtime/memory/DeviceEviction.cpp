@@ -295,6 +295,10 @@ DeviceChunks::Exchange::~Exchange() {
 }
 
 Status DeviceChunks::Exchange::begin(uint64_t bytes) {
+  // Who needs room uses the device again, launch or not: others have the memory
+  // of a program that yields.
+  if (bytes)
+    Memory.goesOn();
   DRAGON_TRY(Memory.giveBackIdle());
   if (Memory.Pool.hasRoom(bytes))
     return {};
