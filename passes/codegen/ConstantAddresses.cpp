@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/codegen/ConstantAddresses.h"
+#include "passes/codegen/KeptBlocks.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -39,6 +40,10 @@ struct Group {
   SmallVector<std::pair<LoadInst *, int64_t>, 8> Loads; ///< from First's offset
 };
 
+bool isInConstantMemory(const GlobalVariable &Variable) {
+  return Variable.getAddressSpace() == NVPTXAS::ADDRESS_SPACE_CONST;
+}
+
 std::optional<Place> placeOf(const LoadInst &Load, const Loop &In,
                              ScalarEvolution &Evolution) {
   if (!Load.isSimple())
@@ -56,8 +61,8 @@ std::optional<Place> placeOf(const LoadInst &Load, const Loop &In,
       dyn_cast<SCEVConstant>(Evolution.removePointerBase(Start));
   const auto *Step =
       dyn_cast<SCEVConstant>(Address->getStepRecurrence(Evolution));
-  if (!Base || Base->getAddressSpace() != NVPTXAS::ADDRESS_SPACE_CONST ||
-      !Offset || !Step || Offset->getAPInt().getSignificantBits() > 32 ||
+  if (!Base || !isInConstantMemory(*Base) || !Offset || !Step ||
+      Offset->getAPInt().getSignificantBits() > 32 ||
       Step->getAPInt().getSignificantBits() > 32)
     return std::nullopt;
   return Place{Base, Offset->getAPInt().getSExtValue(),
@@ -117,7 +122,9 @@ void givePointer(const Group &Of, const Loop &In) {
 
 PreservedAnalyses
 ConstantAddressesPass::run(Function &F, FunctionAnalysisManager &Analyses) {
-  if (!F.getParent()->getTargetTriple().isNVPTX())
+  const Module &M = *F.getParent();
+  if (!M.getTargetTriple().isNVPTX() ||
+      none_of(M.globals(), isInConstantMemory))
     return PreservedAnalyses::all();
   const LoopInfo &Loops = Analyses.getResult<LoopAnalysis>(F);
   auto &Evolution = Analyses.getResult<ScalarEvolutionAnalysis>(F);
@@ -130,11 +137,7 @@ ConstantAddressesPass::run(Function &F, FunctionAnalysisManager &Analyses) {
       Changed = true;
     }
   }
-  if (!Changed)
-    return PreservedAnalyses::all();
-  PreservedAnalyses Kept;
-  Kept.preserveSet<CFGAnalyses>();
-  return Kept;
+  return keptBlocks(Changed);
 }
 
 } // namespace dragon

@@ -6,13 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/codegen/EarlyLoads.h"
+#include "passes/codegen/KeptBlocks.h"
+#include "passes/support/GlobalAccesses.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/TargetParser/Triple.h"
 
 #include <optional>
@@ -34,21 +35,6 @@ constexpr unsigned MostOfAddress = 16, MostCandidates = 64;
 /// has enough to issue.
 constexpr size_t MostInstructions = 2000;
 
-/// The latency of device memory is worth hiding, that of shared, constant and
-/// local memory is not.
-bool readsDeviceMemory(const LoadInst &Load) {
-  const Value *Object = getUnderlyingObject(Load.getPointerOperand());
-  const unsigned Space = Object->getType()->getPointerAddressSpace();
-  if (const auto *Through = dyn_cast<Argument>(Object))
-    if (Through->hasByValAttr())
-      return false;
-  return !isa<AllocaInst>(Object) &&
-         (Space == NVPTXAS::ADDRESS_SPACE_GENERIC ||
-          Space == NVPTXAS::ADDRESS_SPACE_GLOBAL) &&
-         (Load.getPointerAddressSpace() == NVPTXAS::ADDRESS_SPACE_GENERIC ||
-          Load.getPointerAddressSpace() == NVPTXAS::ADDRESS_SPACE_GLOBAL);
-}
-
 /// Other instructions stay in front of it, and of the loads behind it.
 bool endsSection(const Instruction &I) {
   return I.mayWriteToMemory() ||
@@ -61,6 +47,7 @@ class Block {
 public:
   Block(BasicBlock &Instructions, AAResults &Aliases)
       : Instructions(Instructions), Aliases(Aliases) {}
+  /// True if something moved.
   bool moveLoads();
 
 private:
@@ -71,7 +58,7 @@ private:
   std::optional<unsigned> operand(Instruction &From, Slice &Needed) const;
   bool mayPass(const LoadInst &Load, const Instruction &Other) const;
   bool moveToFront(LoadInst &Load, unsigned Level);
-  bool moveToFront(ArrayRef<LoadInst *> Candidates);
+  void moveToFront(ArrayRef<LoadInst *> Candidates);
   bool isBehindFront(const Instruction &I) const {
     return &I == &*Front || Front->comesBefore(&I);
   }
@@ -79,6 +66,7 @@ private:
   BasicBlock &Instructions;
   AAResults &Aliases;
   BasicBlock::iterator Front;
+  bool Changed = false;
   /// Of the loads that were put before this front.
   DenseMap<const Instruction *, unsigned> Levels;
 };
@@ -129,14 +117,16 @@ bool Block::moveToFront(LoadInst &Load, unsigned Level) {
       return false;
   Needed.push_back(&Load);
   for (Instruction *I : Needed)
-    if (I == &*Front)
+    if (I == &*Front) {
       ++Front;
-    else
+    } else {
       I->moveBefore(Front);
+      Changed = true;
+    }
   return true;
 }
 
-bool Block::moveToFront(ArrayRef<LoadInst *> Candidates) {
+void Block::moveToFront(ArrayRef<LoadInst *> Candidates) {
   const DataLayout &Layout = Instructions.getDataLayout();
   uint64_t Registers = 0;
   Levels.clear();
@@ -148,32 +138,31 @@ bool Block::moveToFront(ArrayRef<LoadInst *> Candidates) {
           divideCeil(Layout.getTypeStoreSize(Load->getType()).getFixedValue(),
                      uint64_t(RegisterBytes));
       if (Registers + Needs > MostRegisters)
-        return !Levels.empty();
+        return;
       if (!moveToFront(*Load, Level))
         continue;
       Levels.try_emplace(Load, Level);
       Registers += Needs;
     }
-  return !Levels.empty();
 }
 
 bool Block::moveLoads() {
   if (Instructions.size() > MostInstructions)
     return false;
-  bool Changed = false;
   Front = Instructions.getFirstNonPHIOrDbgOrAlloca();
   while (Front != Instructions.end()) {
+    // The latency of device memory is worth hiding, no other.
     SmallVector<LoadInst *, MostCandidates> Candidates;
     for (Instruction &I : make_range(Front, Instructions.end()))
       if (auto *Load = dyn_cast<LoadInst>(&I);
-          Load && Load->isSimple() && readsDeviceMemory(*Load)) {
+          Load && Load->isSimple() && accessesGlobalMemory(*Load)) {
         Candidates.push_back(Load);
         if (Candidates.size() == MostCandidates)
           break;
       }
     if (Candidates.size() < 2)
       break;
-    Changed |= moveToFront(Candidates);
+    moveToFront(Candidates);
     while (Front != Instructions.end() && !endsSection(*Front))
       ++Front;
     if (Front != Instructions.end())
@@ -188,15 +177,11 @@ PreservedAnalyses EarlyLoadsPass::run(Function &F,
                                       FunctionAnalysisManager &Analyses) {
   if (!F.getParent()->getTargetTriple().isNVPTX())
     return PreservedAnalyses::all();
+  AAResults &Aliases = Analyses.getResult<AAManager>(F);
   bool Changed = false;
   for (BasicBlock &Instructions : F)
-    Changed |=
-        Block(Instructions, Analyses.getResult<AAManager>(F)).moveLoads();
-  if (!Changed)
-    return PreservedAnalyses::all();
-  PreservedAnalyses Kept;
-  Kept.preserveSet<CFGAnalyses>();
-  return Kept;
+    Changed |= Block(Instructions, Aliases).moveLoads();
+  return keptBlocks(Changed);
 }
 
 } // namespace dragon

@@ -294,14 +294,11 @@ Function *EntryBuilder::build(RunDecision D) {
       0, Attribute::getWithDereferenceableBytes(C, sizeof(dragon_cpu_context)));
   Entry->getArg(0)->setName("ctx");
   Entry->getArg(1)->setName("args");
-  Thread.removeFnAttr(Attribute::NoInline);
-  Thread.removeFnAttr(Attribute::OptimizeNone);
-  if (!Kernel.Optimise && D.How != RunMode::Turns) {
-    // A debugger finds the thread's frame, with its arguments and locals.
-    Thread.addFnAttr(Attribute::NoInline);
-    Thread.addFnAttr(Attribute::OptimizeNone);
-  } else if (D.How != RunMode::Turns) { // is split first
-    Thread.addFnAttr(Attribute::AlwaysInline);
+  // Else a debugger finds the thread's frame, with its arguments and locals.
+  if (Kernel.Optimise) {
+    Thread.removeFnAttr(Attribute::NoInline);
+    if (D.How != RunMode::Turns) // is split first
+      Thread.addFnAttr(Attribute::AlwaysInline);
   }
   if (Thread.hasFnAttribute("target-cpu"))
     Entry->addFnAttr(Thread.getFnAttribute("target-cpu"));

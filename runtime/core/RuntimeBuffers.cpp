@@ -417,8 +417,7 @@ Status RuntimeBuffers::prefetch(uintptr_t address, size_t bytes, Queue queue) {
 
 Status RuntimeBuffers::prefetchInCore(uintptr_t address, size_t bytes,
                                       Queue queue) {
-  if (RuntimeImpl::Guard guard(State);
-      State.Space.LiveBytes > State.OnDevice.Pool.budget())
+  if (RuntimeImpl::Guard guard(State); !State.OnDevice.holdsAll())
     return {};
   return prefetch(address, bytes, queue);
 }

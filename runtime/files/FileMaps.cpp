@@ -143,8 +143,6 @@ Status FileMaps::save(const std::shared_ptr<BackingFile> &file,
       ranges.insert(ranges.end(), own.begin(), own.end());
     }
   }
-  if (ranges.empty())
-    return {};
   const RuntimeLock::WaitForFiles waits(Ctx.lock);
   return file->save(ranges, Ctx.config.swapDirs);
 }

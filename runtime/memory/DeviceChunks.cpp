@@ -181,7 +181,7 @@ bool DeviceChunks::askOthersFor(uint64_t bytes) {
 }
 
 void DeviceChunks::noticeOnce() {
-  if (Noticed || Space.LiveBytes <= Pool.budget())
+  if (Noticed || holdsAll())
     return;
   Noticed = true;
   Ctx.progress.goOutOfCore();
@@ -255,7 +255,7 @@ void DeviceChunks::noMore(const Buffer &buffer) {
 }
 
 bool DeviceChunks::mayMove() const {
-  return Time.Tracking || Ctx.watcher || Space.LiveBytes > Pool.budget();
+  return Time.Tracking || Ctx.watcher || !holdsAll();
 }
 
 void DeviceChunks::expectHostMemory() {

@@ -86,6 +86,8 @@ public:
   bool hasRoomForFree(uint64_t bytes);
   /// The chunk can be written on the device without evicting others.
   bool fits(const Chunk &chunk);
+  /// All buffers fit together.
+  bool holdsAll() const { return Space.LiveBytes <= Pool.budget(); }
   /// Not everything fits: what dies makes a difference, if only to who watches.
   bool mayMove() const;
   /// What does not fit on the device will need host memory, but for what the

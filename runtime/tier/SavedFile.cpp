@@ -94,7 +94,7 @@ bool BackingFile::mayBeChanged() const {
 
 Status BackingFile::save(const std::vector<FileRange> &ranges,
                          const std::vector<std::string> &directories) {
-  if (Saved)
+  if (Saved || ranges.empty())
     return {};
   DRAGON_TRY(checkUnchanged());
   IntervalSet<int64_t> read;

@@ -204,12 +204,14 @@ void ModuleRegistry::prepareFew(Front &front) {
     std::shared_lock<std::shared_mutex> guard(Lock);
     for (Module &module : Modules)
       if (module.registered && !module.unregistered)
-        for (Kernel &kernel : module.kernels)
+        for (Kernel &kernel : module.kernels) {
+          if (kernels.size() == Few)
+            return;
           kernels.push_back(&kernel);
+        }
   }
-  if (kernels.size() <= Few)
-    for (Kernel *kernel : kernels)
-      (void)prepare(front, *kernel);
+  for (Kernel *kernel : kernels)
+    (void)prepare(front, *kernel);
 }
 
 void ModuleRegistry::lookUpSummary(Kernel &kernel) {

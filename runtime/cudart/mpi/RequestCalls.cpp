@@ -92,6 +92,10 @@ public:
           (!Mpi->isNull(Handles[i]) && Mpi->isNull(Mpi->handleAt(Now, i))))
         complete(int(i), int(i));
   }
+  void completeSome(int result, const int *done, const int *indices) {
+    for (int i = 0; result == 0 && i < *done; ++i)
+      complete(indices[i], i);
+  }
   int end(int result) {
     return Failure.ok() ? result : failed(*Mpi, Name, Failure);
   }
@@ -149,8 +153,7 @@ int waitsome(int count, void *requests, int *done, int *indices,
                  statuses);
   const int result =
       waitIn(realWaitsome, count, requests, done, indices, statuses);
-  for (int i = 0; result == 0 && i < *done; ++i)
-    all.complete(indices[i], i);
+  all.completeSome(result, done, indices);
   return all.end(result);
 }
 
@@ -185,8 +188,7 @@ int testsome(int count, void *requests, int *done, int *indices,
   Completion all(realTestsome.library(), realTestsome.name, count, requests,
                  statuses);
   const int result = realTestsome(count, requests, done, indices, statuses);
-  for (int i = 0; result == 0 && i < *done; ++i)
-    all.complete(indices[i], i);
+  all.completeSome(result, done, indices);
   return all.end(result);
 }
 
