@@ -131,6 +131,7 @@ PROGRAMS = [
     test("outputs-appended", "in.bin out.bin", file=6 * M),
     test("overlapping-buffers"),
     test("paged-in-place", "again", "changed"),
+    test("peers"),
     test("paged-kernels"),
     test("pointers-to-ends", "in.bin out.bin", file=16 * M),
     test("posix-io", "stream in.bin out.bin", file=20 * M),

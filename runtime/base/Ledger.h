@@ -29,9 +29,13 @@ enum class Direction : uint8_t {
   HostToFile,
   SwapToHost,
   HostToSwap,
-  DeviceToDevice
+  DeviceToDevice,
+  DeviceToPeer, ///< memory of another device
+  PeerToDevice,
+  PeerToHost,
+  HostToPeer
 };
-constexpr unsigned NumDirections = 7;
+constexpr unsigned NumDirections = 11;
 
 enum class Cause : uint8_t {
   Demand,   ///< a launch or copy needs it now

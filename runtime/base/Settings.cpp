@@ -143,6 +143,27 @@ struct Paths {
   }
 };
 
+struct PeerList {
+  Status operator()(const Given &given, Peers &field) const {
+    field = {};
+    field.all = given.value == "auto";
+    if (field.all || given.value == "none")
+      return {};
+    for (std::string_view rest = given.value;;) {
+      const std::string_view word = rest.substr(0, rest.find(','));
+      unsigned number = 0;
+      const char *end = word.data() + word.size();
+      if (auto [last, error] = std::from_chars(word.data(), end, number);
+          error != std::errc() || last != end)
+        return given.bad("auto, none, or numbers of devices such as 1,3");
+      field.numbers.push_back(number);
+      if (word.size() == rest.size())
+        return {};
+      rest.remove_prefix(word.size() + 1);
+    }
+  }
+};
+
 struct Text {
   Status operator()(const Given &given, std::string &field) const {
     field = given.value;
@@ -194,6 +215,17 @@ size_t distance(std::string_view a, std::string_view b) {
 }
 
 } // namespace
+
+Status Peers::check(unsigned own, unsigned devices) const {
+  for (unsigned number : numbers)
+    if (number == own || number >= devices)
+      return Status::error(
+          DRAGON_ERROR_SETTING, "DRAGON_PEERS names device {}: {}", number,
+          number == own  ? "that is the program's own"
+          : devices == 1 ? "there is no other than 0"
+                         : fmt::format("there are 0 to {}", devices - 1));
+  return {};
+}
 
 std::vector<std::string> unknownVariables() {
   constexpr std::string_view Prefix = "DRAGON_";

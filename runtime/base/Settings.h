@@ -15,6 +15,7 @@
 
 #include "runtime/base/Status.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -38,6 +39,20 @@ enum class DirectIo : uint8_t { Auto, On, Off };
 
 /// How the dragon driver's files are read ahead.
 enum class Readahead : uint8_t { Normal, Aggressive, Disabled };
+
+/// Other devices whose memory is used; all, or those of these numbers.
+struct Peers {
+  bool all = false;
+  std::vector<unsigned> numbers;
+
+  bool any() const { return all || !numbers.empty(); }
+  bool has(unsigned number) const {
+    return all || std::ranges::find(numbers, number) != numbers.end();
+  }
+  /// Whether they are of the devices, from 0 to `devices`, and not the
+  /// program's own.
+  Status check(unsigned own, unsigned devices) const;
+};
 
 struct Settings {
   std::optional<uint64_t> deviceMemory; ///< DRAGON_DEVICE_MEMORY, bytes
@@ -79,6 +94,9 @@ struct Settings {
   std::string trace;       ///< DRAGON_TRACE: file
   std::string report;      ///< DRAGON_REPORT: file
   std::string log;         ///< DRAGON_LOG: "" = silent, else "1" / "debug"
+  std::optional<uint64_t> cpuDevices; ///< DRAGON_CPU_DEVICES
+  Peers peers;                        ///< DRAGON_PEERS
+  std::optional<uint64_t> peerMemory; ///< DRAGON_PEER_MEMORY, bytes of each
   unsigned cpuThreads = 0; ///< DRAGON_CPU_THREADS; not set: 0, all cores
 
   /// The program's accesses are watched, to judge the runtime.

@@ -209,7 +209,7 @@ ProgressFigures Reporter::figures(Clock::time_point now) {
   figures.toDevice.most = link.toDevice;
   figures.fromDevice.most = link.toHost;
   figures.deviceHeld = OnDevice.held();
-  figures.hostHeld = OnHost.held();
+  figures.hostHeld = OnHost.Pool.held();
   Last = moved;
   LastShown = now;
   return figures;

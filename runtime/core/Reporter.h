@@ -16,7 +16,7 @@
 
 #include "runtime/core/ProgressLine.h"
 #include "runtime/memory/Context.h"
-#include "runtime/tier/SlabPool.h"
+#include "runtime/memory/HostSlabs.h"
 #include "runtime/trace/Stats.h"
 
 #include <array>
@@ -33,7 +33,7 @@ class Reporter {
 public:
   using Clock = Progress::Clock;
 
-  Reporter(Context &context, const SlabPool &onDevice, const SlabPool &onHost)
+  Reporter(Context &context, const SlabPool &onDevice, const HostSlabs &onHost)
       : Ctx(context), OnDevice(onDevice), OnHost(onHost) {}
   ~Reporter() { stop(); }
 
@@ -62,7 +62,8 @@ private:
   ProgressFigures figures(Clock::time_point now);
 
   Context &Ctx;
-  const SlabPool &OnDevice, &OnHost;
+  const SlabPool &OnDevice;
+  const HostSlabs &OnHost;
   const Clock::time_point Begun = Clock::now();
   Budget Limits{};       ///< when it began; they may be lowered
   std::string Path;      ///< of the statistics

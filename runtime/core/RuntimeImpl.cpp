@@ -84,7 +84,7 @@ RuntimeImpl::RuntimeImpl(Settings settings, std::unique_ptr<Device> device,
       Launches(Ctx, Time, Space, Data, OnDevice, Next, Ends, Hints, Counting,
                Plans, Single, Waves, Ahead, Indices),
       Library(Ctx, Time, Space, Data, OnDevice, Resident, Next, Ahead),
-      Tells(Ctx, OnDevice.Pool, Slabs.Pool) {
+      Tells(Ctx, OnDevice.Pool, Slabs) {
   Ctx.share = std::move(share);
   Space.Allocations.setOthers([device = Ctx.device.get()](uintptr_t address) {
     return device->othersAt(address);
@@ -117,6 +117,7 @@ Status RuntimeImpl::start() {
       "{} device, {} of device memory, {} of host memory, chunks of {}",
       Ctx.caps().name, formatBytes(Ctx.limits.deviceBytes),
       formatBytes(Ctx.limits.hostBytes), formatBytes(Ctx.limits.chunkBytes));
+  Slabs.Peers.start();
   Tells.start();
   // What slices of two or three buffers take, with the next ones on their way.
   constexpr uint64_t LeastChunks = 8;

@@ -23,8 +23,9 @@ namespace dragon {
 namespace {
 
 const char *const DirectionNames[NumDirections] = {
-    "file to host", "host to device", "device to host",  "host to file",
-    "swap to host", "host to swap",   "device to device"};
+    "file to host",   "host to device", "device to host",   "host to file",
+    "swap to host",   "host to swap",   "device to device", "device to peer",
+    "peer to device", "peer to host",   "host to peer"};
 const char *const CauseNames[NumCauses] = {
     "demand", "prefetch", "eviction", "sync", "copy", "host access", "paging"};
 const char *const AvoidedNames[NumAvoided] = {
@@ -50,7 +51,11 @@ Stats Reporter::statistics(const Budget &limits, bool ended) const {
                   {"host memory", limits.hostBytes},
                   {"chunk", limits.chunkBytes}};
   stats.peaks = {{"device memory", OnDevice.most()},
-                 {"host memory", OnHost.most()}};
+                 {"host memory", OnHost.Pool.most()}};
+  if (OnHost.Peers.any()) {
+    stats.limits.push_back({"peer memory", OnHost.Peers.budget()});
+    stats.peaks.push_back({"peer memory", OnHost.Peers.most()});
+  }
   for (unsigned d = 0; d < NumDirections; ++d)
     for (unsigned c = 0; c < NumCauses; ++c)
       if (uint64_t bytes = ledger.bytes(Direction(d), Cause(c)))

@@ -22,6 +22,8 @@ const char *nameOf(Place place) {
     return "host";
   case Place::Pinned:
     return "pinned";
+  case Place::Peer:
+    return "peer";
   }
   return "unknown";
 }
@@ -66,11 +68,40 @@ Status DeviceAddresses::release(uintptr_t base, size_t bytes) {
 }
 
 StatusOr<Physical> DeviceAddresses::create(Place place, size_t bytes) {
-  if (place == Place::None)
+  if (place == Place::None || place == Place::Peer)
     return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
                          "create: no memory in place '{}'", nameOf(place));
   DRAGON_TRY(checkExtent("create", 0, bytes, Abilities.granularity));
   return createImpl(place, bytes);
+}
+
+Status DeviceAddresses::checkPeer(const char *call, unsigned peer) const {
+  if (peer >= Abilities.peers.size())
+    return Status::error(DRAGON_ERROR_INVALID_ARGUMENT,
+                         "{}: there is no peer {}, but {} of them", call, peer,
+                         Abilities.peers.size());
+  return {};
+}
+
+StatusOr<Physical> DeviceAddresses::createOnPeer(unsigned peer, size_t bytes) {
+  DRAGON_TRY(checkPeer("createOnPeer", peer));
+  DRAGON_TRY(checkExtent("createOnPeer", 0, bytes, Abilities.granularity));
+  return createOnPeerImpl(peer, bytes);
+}
+
+StatusOr<Physical> DeviceAddresses::createOnPeerImpl(unsigned, size_t) {
+  return Status::error(DRAGON_ERROR_UNSUPPORTED, "device '{}' has no peers",
+                       Abilities.name);
+}
+
+StatusOr<DeviceMemory> DeviceAddresses::peerMemory(unsigned peer) {
+  DRAGON_TRY(checkPeer("peerMemory", peer));
+  return peerMemoryImpl(peer);
+}
+
+StatusOr<DeviceMemory> DeviceAddresses::peerMemoryImpl(unsigned) {
+  return Status::error(DRAGON_ERROR_UNSUPPORTED, "device '{}' has no peers",
+                       Abilities.name);
 }
 
 Status DeviceAddresses::destroy(const Physical &physical) {

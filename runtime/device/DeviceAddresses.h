@@ -34,7 +34,8 @@ namespace dragon {
 /// Where a chunk's contents are now.
 ///   Pinned: host memory that the device copies from and to
 ///   Host: the same, which map() takes as well
-enum class Place : uint8_t { None, Device, Host, Pinned };
+///   Peer: memory of another device
+enum class Place : uint8_t { None, Device, Host, Pinned, Peer };
 
 /// A chunk of physical memory. `hostView` is the permanent address on the host
 /// of Place::Host and Place::Pinned memory; Place::Device memory has none.
@@ -43,6 +44,12 @@ struct Physical {
   Place place = Place::None;
   size_t bytes = 0;
   void *hostView = nullptr;
+  unsigned peer = 0; ///< of Place::Peer: whose it is, an index of caps().peers
+  /// Of Place::Peer: where copies and kernels reach it, and the host does not.
+  void *peerView = nullptr;
+
+  /// Where copies reach it besides where it is mapped; null: nowhere.
+  void *copyView() const { return hostView ? hostView : peerView; }
 };
 
 struct DeviceMemory {
@@ -79,6 +86,9 @@ public:
   /// DRAGON_ERROR_OUT_OF_MEMORY if the device or host has no more. Pinned
   /// memory is quicker to create than Host memory; it may come as such.
   StatusOr<Physical> create(Place place, size_t bytes);
+  /// Memory of another device, an index of caps().peers. It can be mapped as
+  /// what is ours, but not for the host.
+  StatusOr<Physical> createOnPeer(unsigned peer, size_t bytes);
   Status destroy(const Physical &physical);
   /// Maps all of `physical` at `va`, accessible to kernels; Place::Host also
   /// to the host. One Physical may be mapped at one va at a time.
@@ -111,6 +121,8 @@ public:
   AddressRange othersAt(uintptr_t address) { return othersAtImpl(address); }
 
   StatusOr<DeviceMemory> memory();
+  /// Of a peer; what others take from it between two calls is seen.
+  StatusOr<DeviceMemory> peerMemory(unsigned peer);
 
 protected:
   /// `caps` is the device's; it may be set later.
@@ -122,6 +134,7 @@ private:
   virtual Status releaseImpl(uintptr_t base, size_t bytes) = 0;
   virtual void describeImpl(uintptr_t, size_t, const std::string &) {}
   virtual StatusOr<Physical> createImpl(Place place, size_t bytes) = 0;
+  virtual StatusOr<Physical> createOnPeerImpl(unsigned peer, size_t bytes);
   virtual Status destroyImpl(const Physical &physical) = 0;
   virtual Status mapImpl(uintptr_t va, const Physical &physical) = 0;
   virtual Status unmapImpl(uintptr_t va, const Physical &physical) = 0;
@@ -135,6 +148,8 @@ private:
     return {address, address};
   }
   virtual StatusOr<DeviceMemory> memoryImpl() = 0;
+  virtual StatusOr<DeviceMemory> peerMemoryImpl(unsigned peer);
+  Status checkPeer(const char *call, unsigned peer) const;
 
   const DeviceCaps &Abilities;
 };

@@ -10,8 +10,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace dragon {
+
+/// Another device of the machine whose memory this one's kernels and copies
+/// reach.
+struct PeerCaps {
+  std::string name; ///< for messages: "GPU 1"
+  uint64_t totalMemory;
+  /// Of its memory: for what is not ours.
+  uint64_t reserve;
+};
 
 struct DeviceCaps {
   const char *name;         ///< "vmm", "managed", "dragon", "cpu"
@@ -31,6 +41,7 @@ struct DeviceCaps {
   /// The same in every process and container, and part of a file's name if need
   /// be; empty: not known.
   std::string identity;
+  std::vector<PeerCaps> peers; ///< createOnPeer() takes their indices
 };
 
 } // namespace dragon

@@ -37,6 +37,12 @@ StatusOr<Physical> ForwardingDevice::createImpl(Place place, size_t bytes) {
   return Inner->create(place, bytes);
 }
 
+StatusOr<Physical> ForwardingDevice::createOnPeerImpl(unsigned peer,
+                                                      size_t bytes) {
+  DRAGON_TRY(before(DeviceCall::CreateOnPeer));
+  return Inner->createOnPeer(peer, bytes);
+}
+
 Status ForwardingDevice::destroyImpl(const Physical &physical) {
   DRAGON_TRY(before(DeviceCall::Destroy));
   return Inner->destroy(physical);
@@ -205,6 +211,11 @@ AddressRange ForwardingDevice::othersAtImpl(uintptr_t address) {
 StatusOr<DeviceMemory> ForwardingDevice::memoryImpl() {
   DRAGON_TRY(before(DeviceCall::Memory));
   return Inner->memory();
+}
+
+StatusOr<DeviceMemory> ForwardingDevice::peerMemoryImpl(unsigned peer) {
+  DRAGON_TRY(before(DeviceCall::PeerMemory));
+  return Inner->peerMemory(peer);
 }
 
 //===----------------------------------------------------------------------===//

@@ -59,6 +59,7 @@ private:
     Inner->describe(base, bytes, name);
   }
   StatusOr<Physical> createImpl(Place place, size_t bytes) override;
+  StatusOr<Physical> createOnPeerImpl(unsigned peer, size_t bytes) override;
   Status destroyImpl(const Physical &physical) override;
   Status mapImpl(uintptr_t va, const Physical &physical) override;
   Status unmapImpl(uintptr_t va, const Physical &physical) override;
@@ -96,6 +97,7 @@ private:
   bool hostReachesImpl(const void *address) override;
   AddressRange othersAtImpl(uintptr_t address) override;
   StatusOr<DeviceMemory> memoryImpl() override;
+  StatusOr<DeviceMemory> peerMemoryImpl(unsigned peer) override;
 
   std::unique_ptr<Device> Inner;
 };

@@ -112,7 +112,8 @@ Status WriteOut::Transfer::prepare(uintptr_t &at, uintptr_t end) {
     return {};
   bytes += chunk.bytes();
   DRAGON_TRY(out.Time.settle(chunk));
-  if (chunk.copies.host) {
+  const bool onPeer = chunk.host.place == Place::Peer;
+  if (chunk.copies.host && !onPeer) {
     ctx.pins.add(chunk); // the host copy stays until it is written
     part.memory = static_cast<const char *>(chunk.host.hostView) + from;
     return {};
@@ -120,11 +121,16 @@ Status WriteOut::Transfer::prepare(uintptr_t &at, uintptr_t end) {
   DRAGON_ASSIGN(part.slab, out.Host.takeTransit(chunk.bytes()));
   char *memory = static_cast<char *>(part.slab.hostView) + from;
   part.memory = memory;
-  if (chunk.copies.device) {
-    DRAGON_TRY(ctx.device->copy(memory, reinterpret_cast<const void *>(begin),
-                                stop - begin, CopyKind::DeviceToHost,
-                                ctx.copyOut));
-    ctx.ledger.moved(Direction::DeviceToHost, Cause::Sync, stop - begin);
+  if (chunk.copies.inMemory()) {
+    const void *source =
+        chunk.copies.device
+            ? reinterpret_cast<const void *>(begin)
+            : static_cast<const char *>(chunk.host.peerView) + from;
+    DRAGON_TRY(ctx.device->copy(memory, source, stop - begin,
+                                CopyKind::DeviceToHost, ctx.copyOut));
+    ctx.ledger.moved(chunk.copies.device ? Direction::DeviceToHost
+                                         : Direction::PeerToHost,
+                     Cause::Sync, stop - begin);
     auto ticket = out.Time.Departures.note(ctx.copyOut);
     if (!ticket.ok())
       return ctx.device->synchronize(ctx.copyOut);

@@ -35,6 +35,9 @@ Status HostMappedRunner::moveToDevice(const ChunkUse &use, Queue queue) {
 Status HostMappedRunner::takeMapped(Chunk &chunk,
                                     std::span<const ChunkUse> toDevice,
                                     size_t &arrived, Queue queue, Reach reach) {
+  DRAGON_ASSIGN(const bool onPeer, OnDevice.takePeerSlab(chunk));
+  if (onPeer)
+    return {};
   auto isFull = [&] { return !Slabs.hasRoom(chunk.bytes()); };
   auto mayLeave = [&](bool may) {
     for (const ChunkUse &use : toDevice.subspan(arrived))
@@ -67,6 +70,10 @@ Status HostMappedRunner::mapOnHost(std::span<const ChunkUse *const> uses,
                                    std::span<const ChunkUse> toDevice,
                                    size_t &arrived, Queue queue, Reach reach) {
   TraceZone zone("map in host memory");
+  if (reach == Reach::Mapped)
+    for (const ChunkUse *use : uses)
+      if (use->chunk->host.id)
+        DRAGON_TRY(Host.goToPeer(*use->chunk, /*moves=*/true).takeStatus());
   // Chunks change places while both sides may be full. Those that are on the
   // device and stay there give up what they have in host memory. Then each that
   // leaves the device makes room there for one that comes, which makes room in
@@ -98,7 +105,7 @@ Status HostMappedRunner::mapOnHost(std::span<const ChunkUse *const> uses,
     if (!chunk.host.id)
       DRAGON_TRY(takeMapped(chunk, toDevice, arrived, queue, reach));
     // What is on the device alone is kept until the launch was accepted.
-    DRAGON_TRY(Resident.bringToHost(
+    DRAGON_TRY(Resident.bringToSlab(
         chunk, chunk.copies.device ? LaunchNeed::Write : use->need,
         Cause::Demand));
     if (reach == Reach::Mapped) {
@@ -140,7 +147,7 @@ HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
     placed.push_back(SlicePlanner::placedOf(whole.uses[i], bytes[i]));
   auto chosen = [&] {
     return choosePlaces(placed, Plans.deviceBytesFor(planned),
-                        Slabs.mappedBytes(), Plans.linkRates(), times);
+                        Slabs.mappedBytes(), Plans.ratesFor(planned), times);
   };
   auto onDevice = chosen();
   if (!onDevice && OnDevice.dropScratch()) { // it may be what is missing
@@ -186,7 +193,7 @@ Status HostMappedRunner::run(const ResolvedLaunch &launch,
         nameOf(launch), formatBytes(mustStay),
         formatBytes(OnDevice.Pool.budget()));
   std::optional<AccessCounters> counters;
-  if (Pages.canRun(launch)) {
+  if (Pages.canRun(launch) && !Plans.fitsWithPeers(planned)) {
     if (Status made = Pages.make(mustStay); !made.ok())
       log(LogLevel::Debug, "'{}' fetches no pages: {}", nameOf(launch),
           made.message());
@@ -303,7 +310,7 @@ StatusOr<bool> HostMappedRunner::runFetching(const ResolvedLaunch &launch,
     std::vector<PagedChunk> onHost = inPlace;
     for (const ChunkUse *use : toSlabs)
       onHost.push_back(
-          {use, reinterpret_cast<uintptr_t>(use->chunk->host.hostView)});
+          {use, reinterpret_cast<uintptr_t>(use->chunk->host.copyView())});
     StatusOr<bool> done = runPaged(launch, whole, places, onHost);
     if (memory)
       if (Status ended = Pages.wait(); done.ok() && !ended.ok())

@@ -47,6 +47,7 @@ struct Slicing {
     bool sparing;
     bool again;               ///< such launches come again and again
     bool largeSlices = false; ///< PlanInput's
+    bool onPeers = false;     ///< what does not fit has room on peers
     uint32_t pieces = 0; ///< equal ones, whatever they take; 0: as many as fit
     bool operator==(const Conditions &) const = default;
   };

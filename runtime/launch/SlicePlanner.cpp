@@ -58,9 +58,11 @@ const Slicing &SlicePlanner::slicingOf(const ResolvedLaunch &launch,
                   Next.foresees() && !OnDevice.Pool.hasRoom(missing());
   input.hostBudget = Slabs.mappedBytes();
   const bool again = planned.launches > 1;
+  const bool onPeers = size.share == 1 && fitsWithPeers(planned);
   const Slicing::Conditions conditions{
-      input.deviceBudget, input.hostBudget, input.sparing,
-      again && planned.weighsMapping, size.large};
+      input.deviceBudget, input.hostBudget,
+      input.sparing,      again && planned.weighsMapping,
+      size.large,         onPeers};
   if (const Slicing *known = planned.find(conditions))
     return *known;
   TraceZone zone("plan");
@@ -71,7 +73,8 @@ const Slicing &SlicePlanner::slicingOf(const ResolvedLaunch &launch,
                     (record->Flags & KernelSliceable);
   // Several launches share the device as slices, or not at all.
   input.hostMapped = Ctx.device->caps().hostMapped && size.share == 1;
-  input.paged = input.hostMapped && Pages.canRun(launch);
+  // Kernels reach what peers have faster than pages come from there.
+  input.paged = input.hostMapped && !onPeers && Pages.canRun(launch);
   // What fits is not cut along a loop: no need to look at that copy.
   if (size.share == 1 && planned.bytes > input.deviceBudget)
     setLoop(launch, input);
@@ -84,8 +87,8 @@ const Slicing &SlicePlanner::slicingOf(const ResolvedLaunch &launch,
   input.foresee = [&](std::span<const BlockBox> boxes) {
     footprints.foresee(boxes);
   };
-  input.rates = linkRates();
-  if (again)
+  input.rates = ratesFor(planned);
+  if (again && !onPeers)
     input.rates.mapping *= MostForeseen;
   input.placed = [&] {
     planned.weighsMapping = true;
@@ -120,6 +123,32 @@ const Slicing &SlicePlanner::slicingOf(const ResolvedLaunch &launch,
   return planned.keep(std::move(slicing));
 }
 
+bool SlicePlanner::fitsWithPeers(const PlannedLaunch &planned) const {
+  if (!Slabs.Peers.any())
+    return false;
+  const uint64_t device = deviceBytesFor(planned);
+  // Others stay on the peers where their contents are not on the device.
+  auto staysThere = [](const Chunk &chunk) {
+    return chunk.host.place == Place::Peer && !chunk.copies.device
+               ? chunk.host.bytes
+               : 0;
+  };
+  uint64_t others = 0;
+  for (const Chunk *chunk : Slabs.Chunks)
+    others += staysThere(*chunk);
+  for (const ChunkUse &use : planned.whole.uses) {
+    if (use.chunk->buffer->hostAccessible)
+      return false;
+    others -= staysThere(*use.chunk);
+  }
+  return planned.bytes > device &&
+         planned.bytes - device + others <= Slabs.Peers.budget();
+}
+
+LinkRates SlicePlanner::ratesFor(const PlannedLaunch &planned) const {
+  return fitsWithPeers(planned) ? PeerRates : linkRates();
+}
+
 LinkRates SlicePlanner::linkRates() const {
   LinkRates rates;
   if (Mapping.rate() > 0)
@@ -144,14 +173,15 @@ PlacedChunk SlicePlanner::placedOf(const ChunkUse &use, double accessBytes) {
   placed.copied =
       !use.mustWrite() && !(chunk.copies.device && chunk.copies.host);
   placed.mappable =
-      chunk.hostMapped || (chunk.host.id && chunk.host.place == Place::Host);
+      chunk.hostMapped || (chunk.host.id && chunk.host.place != Place::Pinned);
   return placed;
 }
 
 const Slicing &SlicePlanner::evenSlicingOf(const ResolvedLaunch &launch,
                                            PlannedLaunch &planned,
                                            uint32_t pieces) {
-  const Slicing::Conditions conditions{0, 0, false, false, false, pieces};
+  const Slicing::Conditions conditions{0,     0,     false, false,
+                                       false, false, pieces};
   if (const Slicing *known = planned.find(conditions))
     return *known;
   auto touchedBy = [](const LaunchFootprint &chunks) {

@@ -46,11 +46,16 @@ public:
                                const WaveCut &cut);
   /// Device memory that a launch may take: what nobody else holds for longer.
   uint64_t deviceBytesFor(const PlannedLaunch &planned) const;
-  /// The rates of the link, as measured or as is usual.
-  LinkRates linkRates() const;
+  /// What of the launch does not fit on the device has room on peers, where
+  /// kernels reach it.
+  bool fitsWithPeers(const PlannedLaunch &planned) const;
+  /// The rates at which such a launch moves and reaches what does not fit.
+  LinkRates ratesFor(const PlannedLaunch &planned) const;
   static PlacedChunk placedOf(const ChunkUse &use, double accessBytes);
 
 private:
+  /// The rates of the link to the host, as measured or as is usual.
+  LinkRates linkRates() const;
   void setLoop(const ResolvedLaunch &launch, PlanInput &input) const;
 
   Context &Ctx;

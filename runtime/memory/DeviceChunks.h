@@ -65,6 +65,10 @@ public:
   /// they would be evicted to. False: it is not, or there is nothing to copy.
   StatusOr<bool> copyOut(Chunk &chunk, Cause cause);
   Status evict(std::span<Chunk *const> victims, Cause cause);
+  /// A slab on a peer for the chunk, which has no contents but on the device:
+  /// one that is free, or that of a chunk whose contents are there as well.
+  /// False: there is none, or the host may touch it.
+  StatusOr<bool> takePeerSlab(Chunk &chunk);
   /// The chunk holds nothing: its memory goes back once it is idle.
   Status giveBack(Chunk &chunk);
   /// The memory of dying chunks that have become idle goes back.
@@ -108,6 +112,7 @@ private:
   /// Victims on their way to storage, in transit slabs.
   class Departure;
   Status evictOne(Chunk &chunk, Departure &departure);
+  bool isBetterOnPeer(Chunk &chunk, const Move &move);
   /// A slab for the chunk's copy. False: there is none.
   StatusOr<bool> takeHostSlab(Chunk &chunk);
   /// The slab of a chunk of that size that was written on the device since.

@@ -19,6 +19,7 @@ StatusOr<bool> DeviceChunks::takeOverHostSlab(Chunk &chunk) {
   for (Chunk *other : Slabs.Chunks) {
     if (other->copies.host || other->bytes() != chunk.bytes() ||
         other->hostMapped || other->transit.writing ||
+        (other->host.place == Place::Peer && chunk.buffer->hostAccessible) ||
         Ctx.pins.holdOnHost(*other))
       continue;
     // It may still be on its way to the device from there.
@@ -26,6 +27,28 @@ StatusOr<bool> DeviceChunks::takeOverHostSlab(Chunk &chunk) {
     Slabs.list(*other, false);
     chunk.host = std::exchange(other->host, Physical());
     Slabs.list(chunk, true);
+    return true;
+  }
+  return false;
+}
+
+StatusOr<bool> DeviceChunks::takePeerSlab(Chunk &chunk) {
+  DRAGON_ASSIGN(const bool taken, Host.goToPeer(chunk, /*moves=*/false));
+  if (taken || chunk.buffer->hostAccessible || !Slabs.Peers.any())
+    return taken;
+  for (Chunk *other : Slabs.Chunks) {
+    if (other->host.place != Place::Peer || !other->copies.device ||
+        other->bytes() != chunk.bytes() || other->transit.copiedAhead ||
+        Ctx.pins.holdOnHost(*other))
+      continue;
+    // It may still be on its way to the device from there.
+    DRAGON_TRY(Time.queueWaitsFor(Ctx.copyOut, *other));
+    Slabs.list(*other, false);
+    DRAGON_TRY(Host.release(chunk));
+    chunk.host = std::exchange(other->host, Physical());
+    Slabs.list(chunk, true);
+    if (other->copies.host)
+      other->buffer->note(*other, ChunkEvent::LeftHost);
     return true;
   }
   return false;
@@ -50,24 +73,41 @@ StatusOr<bool> DeviceChunks::takeHostSlab(Chunk &chunk) {
   return true;
 }
 
+/// Others have its contents as well, but it would come back from there by the
+/// link to the host: worth a copy to where there is free room.
+bool DeviceChunks::isBetterOnPeer(Chunk &chunk, const Move &move) {
+  return move.removal == Removal::Drop && move.avoided &&
+         chunk.host.place != Place::Peer && !chunk.buffer->hostAccessible &&
+         !chunk.transit.writing && Slabs.Peers.hasRoom(chunk.bytes()) &&
+         !Next.nextUseOf(chunk).overwritten;
+}
+
 StatusOr<bool> DeviceChunks::copyOut(Chunk &chunk, Cause cause) {
-  // To host memory, if that has room.
-  if (decide(stateOf(chunk), LaunchNeed::None, NextUse::Unknown,
-             Pressure::Device)
-          .removal != Removal::ToHost)
+  // To a peer or to host memory, if one has room.
+  const Move move = decide(stateOf(chunk), LaunchNeed::None, NextUse::Unknown,
+                           Pressure::Device);
+  if (move.removal != Removal::ToHost && !isBetterOnPeer(chunk, move))
     return false;
-  if (!chunk.host.id) {
-    DRAGON_ASSIGN(const bool taken, takeHostSlab(chunk));
-    if (!taken)
+  if (chunk.host.place != Place::Peer) {
+    DRAGON_ASSIGN(bool taken, takePeerSlab(chunk));
+    if (!taken && move.removal != Removal::ToHost)
       return false;
+    if (!taken && !chunk.host.id) {
+      DRAGON_ASSIGN(taken, takeHostSlab(chunk));
+      if (!taken)
+        return false;
+    }
   }
   DRAGON_TRY(Time.queueWaitsFor(Ctx.copyOut, chunk));
+  const bool toPeer = chunk.host.place == Place::Peer;
   if (const ChunkPart part = chunk.defined; !part.empty()) {
     DRAGON_TRY(Ctx.device->copy(
-        static_cast<char *>(chunk.host.hostView) + part.begin,
+        static_cast<char *>(chunk.host.copyView()) + part.begin,
         reinterpret_cast<const void *>(chunk.va() + part.begin), part.bytes(),
-        CopyKind::DeviceToHost, Ctx.copyOut));
-    Ctx.ledger.moved(Direction::DeviceToHost, cause, part.bytes());
+        toPeer ? CopyKind::DeviceToDevice : CopyKind::DeviceToHost,
+        Ctx.copyOut));
+    Ctx.ledger.moved(toPeer ? Direction::DeviceToPeer : Direction::DeviceToHost,
+                     cause, part.bytes());
   }
   auto ticket = Time.Departures.note(Ctx.copyOut);
   if (!ticket.ok())
@@ -76,7 +116,7 @@ StatusOr<bool> DeviceChunks::copyOut(Chunk &chunk, Cause cause) {
   chunk.transit.copiedAhead = true;
   if (Ctx.config.poison) {
     DRAGON_TRY(Time.Departures.waitFor(chunk.transit.departure));
-    poisonOutside(chunk, chunk.host.hostView);
+    DRAGON_TRY(Host.poisonOutside(chunk));
   }
   chunk.buffer->note(chunk, ChunkEvent::ReachedHost);
   return true;
@@ -229,7 +269,8 @@ Status DeviceChunks::evictOne(Chunk &chunk, Departure &departure) {
 
 Status DeviceChunks::bringToPlace(Chunk &chunk, Cause cause) {
   if (!chunk.copies.host || chunk.copies.storage || chunk.transit.writing ||
-      chunk.hostMapped || !chunk.buffer->hasPlace(chunk))
+      chunk.hostMapped || chunk.host.place == Place::Peer ||
+      !chunk.buffer->hasPlace(chunk))
     return {};
   Writes.finishDone();
   DRAGON_TRY(Writes.start(chunk, Removal::ToSink, cause));

@@ -55,6 +55,8 @@ private:
       }
       if (chunk.copies.device)
         DRAGON_TRY(copyFromDevice(begin, stop));
+      else if (chunk.copies.host && chunk.host.place == Place::Peer)
+        DRAGON_TRY(copyFromPeer(chunk, begin, stop));
       else if (chunk.copies.host)
         DRAGON_TRY(copyFromHost(chunk, begin, stop));
       else
@@ -109,6 +111,17 @@ private:
                     uintptr_t(piece.offset) + (from - piece.begin) ==
                         reinterpret_cast<uintptr_t>(target(begin));
            });
+  }
+
+  Status copyFromPeer(Chunk &chunk, uintptr_t begin, uintptr_t stop) {
+    DRAGON_TRY(T.Time.queueWaitsFor(InQueue, chunk));
+    DRAGON_TRY(Ctx.device->copy(target(begin),
+                                static_cast<const char *>(chunk.host.peerView) +
+                                    (begin - chunk.va()),
+                                stop - begin, CopyKind::DeviceToHost, InQueue));
+    Ctx.ledger.moved(Direction::PeerToHost, Cause::Copy, stop - begin);
+    Chunk *const one = &chunk;
+    return T.Time.noteUse({&one, 1}, InQueue);
   }
 
   Status copyFromHost(const Chunk &chunk, uintptr_t begin, uintptr_t stop) {

@@ -34,7 +34,7 @@ Status HostFaults::access(uintptr_t address) {
 
 Status HostFaults::takeMappable(Chunk &chunk) {
   Ctx.pins.add(chunk);
-  auto slab = Slabs.mappedBytes() < 2 * chunk.bytes()
+  auto slab = Slabs.stayingBytes() < 2 * chunk.bytes()
                   ? Host.takeTransit(chunk.bytes(), Place::Host)
                   : Host.take(chunk.bytes(), Place::Host);
   if (slab.ok()) {

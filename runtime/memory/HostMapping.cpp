@@ -41,7 +41,7 @@ Status HostMapping::makeMappable(std::span<Chunk *const> chunks) {
   std::vector<Chunk *> wanted;
   for (Chunk *chunk : chunks)
     if (!chunk->hostMapped &&
-        (chunk->host.id ? chunk->host.place != Place::Host : forAll))
+        (chunk->host.id ? chunk->host.place == Place::Pinned : forAll))
       wanted.push_back(chunk);
   std::span<Chunk *const> left = wanted;
   while (left.size() > 1) {
@@ -104,6 +104,8 @@ Status HostMapping::map(Chunk &chunk) {
     DRAGON_TRY(OnDevice.release(chunk));
   }
   DRAGON_TRY(makeMappable(chunk));
+  if (chunk.host.place == Place::Peer) // what was queued may write it there
+    DRAGON_TRY(Time.settle(chunk));
   DRAGON_TRY(Ctx.device->map(chunk.va(), chunk.host));
   chunk.hostMapped = true;
   return {};

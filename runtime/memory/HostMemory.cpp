@@ -8,6 +8,7 @@
 #include "runtime/memory/HostMemory.h"
 
 #include "runtime/trace/Bytes.h"
+#include "runtime/trace/Trace.h"
 
 #include <algorithm>
 #include <utility>
@@ -47,8 +48,8 @@ HostMemory::Leaving HostMemory::candidates(bool dropOnly) {
   for (size_t i = 0; i < Slabs.Chunks.size(); ++i) {
     Chunk &chunk = *Slabs.Chunks[i];
     // What was copied out will soon have no other copy.
-    if (Ctx.pins.holdOnHost(chunk) || chunk.transit.writing ||
-        (dropOnly && chunk.transit.copiedAhead))
+    if (chunk.host.place == Place::Peer || Ctx.pins.holdOnHost(chunk) ||
+        chunk.transit.writing || (dropOnly && chunk.transit.copiedAhead))
       continue;
     EvictionCandidate candidate;
     candidate.index = uint32_t(i);
@@ -123,13 +124,100 @@ Status HostMemory::evict(Chunk &chunk, Cause cause) {
   return Writes.start(chunk, move.removal, cause);
 }
 
+Status HostMemory::bringHome(Chunk &chunk) {
+  if (chunk.host.place != Place::Peer)
+    return {};
+  Ctx.pins.add(chunk);
+  DRAGON_TRY(Time.settle(chunk));
+  DRAGON_TRY(unmap(chunk));
+  if (!chunk.copies.host)
+    return release(chunk);
+  DRAGON_ASSIGN(const Physical slab, takeTransit(chunk.bytes()));
+  Status status = copyHome(chunk, slab);
+  if (!status.ok()) {
+    Slabs.Pool.give(slab);
+    return status;
+  }
+  Slabs.give(std::exchange(chunk.host, slab));
+  return {};
+}
+
+StatusOr<bool> HostMemory::goToPeer(Chunk &chunk, bool moves) {
+  if (chunk.host.place == Place::Peer)
+    return true;
+  if (!Slabs.Peers.any() || chunk.buffer->hostAccessible || chunk.hostMapped ||
+      chunk.transit.writing)
+    return false;
+  DRAGON_TRY(Slabs.recycleTransit(false));
+  const std::optional<Physical> slab = Slabs.Peers.take(chunk.bytes());
+  if (!slab)
+    return false;
+  DRAGON_TRY(Time.Departures.waitFor(chunk.transit.departure));
+  const Physical old = std::exchange(chunk.host, *slab);
+  Slabs.list(chunk, true);
+  if (!moves && chunk.copies.host)
+    chunk.buffer->note(chunk, ChunkEvent::LeftHost);
+  if (chunk.copies.host)
+    DRAGON_TRY(copyToPeer(chunk, old));
+  if (old.id)
+    Slabs.giveTransit(old, chunk.transit.arrival);
+  return true;
+}
+
+/// By the queue of fetches: they come behind it.
+Status HostMemory::copyToPeer(Chunk &chunk, const Physical &from) {
+  const ChunkPart part = Ctx.config.poison ? chunk.whole() : chunk.defined;
+  if (part.empty())
+    return {};
+  DRAGON_TRY(Time.queueWaitsFor(Ctx.copyIn, chunk));
+  DRAGON_TRY(
+      Ctx.device->copy(static_cast<char *>(chunk.host.copyView()) + part.begin,
+                       static_cast<const char *>(from.copyView()) + part.begin,
+                       part.bytes(), CopyKind::HostToDevice, Ctx.copyIn));
+  Ctx.ledger.moved(Direction::HostToPeer, Cause::Demand, part.bytes());
+  auto ticket = Time.Fetches.note(Ctx.copyIn);
+  if (!ticket.ok())
+    return Time.synchronizeAll();
+  chunk.transit.arrival = *ticket;
+  return {};
+}
+
+Status HostMemory::poisonOutside(const Chunk &chunk) {
+  if (chunk.host.place != Place::Peer) {
+    dragon::poisonOutside(chunk, chunk.host.hostView);
+    return {};
+  }
+  const auto slab = reinterpret_cast<uintptr_t>(chunk.host.peerView);
+  const ChunkPart part = chunk.defined.empty() ? ChunkPart() : chunk.defined;
+  DRAGON_TRY(Ctx.device->poison(slab, part.begin, Ctx.copyOut));
+  return Ctx.device->poison(slab + part.end, chunk.used() - part.end,
+                            Ctx.copyOut);
+}
+
+Status HostMemory::copyHome(const Chunk &chunk, const Physical &slab) {
+  const uint64_t begin = traceClock();
+  if (Ctx.config.poison)
+    dragon::poisonOutside(chunk, slab.hostView);
+  const ChunkPart part = chunk.defined;
+  if (part.empty())
+    return {};
+  DRAGON_TRY(Ctx.device->copy(
+      static_cast<char *>(slab.hostView) + part.begin,
+      static_cast<const char *>(chunk.host.copyView()) + part.begin,
+      part.bytes(), CopyKind::DeviceToHost, Ctx.copyOut));
+  DRAGON_TRY(Ctx.device->synchronize(Ctx.copyOut));
+  Ctx.ledger.moved(Direction::PeerToHost, Cause::HostAccess, part.bytes(),
+                   traceClock() - begin);
+  return {};
+}
+
 Status HostMemory::release(Chunk &chunk) {
   Writes.callOff(chunk);
   if (!chunk.host.id)
     return {};
   DRAGON_TRY(Time.Departures.waitFor(chunk.transit.departure));
   DRAGON_TRY(unmap(chunk));
-  Slabs.Pool.give(chunk.host);
+  Slabs.give(chunk.host);
   chunk.host = {};
   Slabs.list(chunk, false);
   chunk.buffer->note(chunk, ChunkEvent::LeftHost);

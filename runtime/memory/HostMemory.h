@@ -34,6 +34,15 @@ public:
   /// dropOnly: only by host copies that others hold as well; not an error if
   /// that is not enough.
   Status makeRoom(uint64_t bytes, bool forTransit, bool dropOnly = false);
+  /// The host is about to touch the chunk's slab: if that is on a peer, memory
+  /// of the host takes its place, with what it holds.
+  Status bringHome(Chunk &chunk);
+  /// A slab on a peer takes the place of the chunk's, and what that holds comes
+  /// along if it `moves`; else the slab holds nothing yet. False: no peer has
+  /// room, or the host may touch it.
+  StatusOr<bool> goToPeer(Chunk &chunk, bool moves);
+  /// Around what is defined, in the chunk's slab.
+  Status poisonOutside(const Chunk &chunk);
   Status release(Chunk &chunk); ///< gives the chunk's slab back
   Status unmap(Chunk &chunk);   ///< if it is mapped; the slab stays
 
@@ -45,6 +54,8 @@ private:
   Leaving candidates(bool dropOnly);
   Status evict(Chunk &chunk, Cause cause);
   Status noRoom(uint64_t bytes) const;
+  Status copyToPeer(Chunk &chunk, const Physical &from);
+  Status copyHome(const Chunk &chunk, const Physical &slab);
 
   Context &Ctx;
   WorkTracker &Time;

@@ -20,7 +20,8 @@ HostSlabs::HostSlabs(Context &context, WorkTracker &time, StorageIo &store)
           [this](size_t bytes, Place place) { return create(bytes, place); },
           [this](const Physical &slab) { return destroy(slab); },
           {context.limits.aheadBytes, hostThreads().threads()},
-          TracedMemory::Host) {}
+          TracedMemory::Host),
+      Peers(context) {}
 
 HostSlabs::~HostSlabs() {
   for (const InTransit &entry : Transit)
@@ -64,7 +65,7 @@ Status HostSlabs::recycleTransit(bool wait) {
   if (wait && !Transit.empty())
     DRAGON_TRY(Time.Fetches.waitFor(Transit.front().ticket));
   while (!Transit.empty() && Time.Fetches.done(Transit.front().ticket)) {
-    Pool.give(Transit.front().slab);
+    give(Transit.front().slab);
     Transit.pop_front();
   }
   return {};
@@ -72,7 +73,7 @@ Status HostSlabs::recycleTransit(bool wait) {
 
 void HostSlabs::giveTransit(const Physical &slab, uint64_t fetchTicket) {
   if (Time.Fetches.done(fetchTicket))
-    Pool.give(slab);
+    give(slab);
   else
     Transit.push_back({fetchTicket, slab});
 }
@@ -88,7 +89,7 @@ bool HostSlabs::lowerBudget(const Status &refusal) {
   return true;
 }
 
-uint64_t HostSlabs::mappedBytes() const {
+uint64_t HostSlabs::stayingBytes() const {
   const uint64_t budget = Pool.budget();
   return budget > Ctx.limits.transitBytes ? budget - Ctx.limits.transitBytes
                                           : 0;

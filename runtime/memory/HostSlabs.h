@@ -13,6 +13,7 @@
 #ifndef DRAGON_RUNTIME_MEMORY_HOSTSLABS_H
 #define DRAGON_RUNTIME_MEMORY_HOSTSLABS_H
 
+#include "runtime/memory/PeerSlabs.h"
 #include "runtime/memory/StorageIo.h"
 #include "runtime/memory/WorkTracker.h"
 #include "runtime/tier/SlabPool.h"
@@ -32,10 +33,18 @@ public:
   ~HostSlabs();
 
   SlabPool Pool;
-  std::vector<Chunk *> Chunks; ///< those with a host slab
+  PeerSlabs Peers;
+  std::vector<Chunk *> Chunks; ///< those with a slab there, or on a peer
 
   void list(Chunk &chunk, bool present);
 
+  /// A chunk's slab goes back to where it is from.
+  void give(const Physical &slab) {
+    if (slab.place == Place::Peer)
+      Peers.give(slab);
+    else
+      Pool.give(slab);
+  }
   /// Room beside what is kept free for transit.
   bool hasRoom(uint64_t bytes) const {
     return Pool.hasRoom(bytes, Ctx.limits.transitBytes);
@@ -49,9 +58,11 @@ public:
   /// now on the budget is what is held. False, and it stays as it is, if that
   /// is too little to go on with.
   bool lowerBudget(const Status &refusal);
-  /// Host memory for chunks that kernels see there: all but what is in transit.
-  /// What others have of it can leave, to files and swap.
-  uint64_t mappedBytes() const;
+  /// Host memory for chunks that stay: all but what is in transit. What others
+  /// have of it can leave, to files and swap.
+  uint64_t stayingBytes() const;
+  /// The same, and what peers have: for chunks that kernels see there.
+  uint64_t mappedBytes() const { return stayingBytes() + Peers.budget(); }
 
 private:
   /// What files are read into and written from: the tier knows it.

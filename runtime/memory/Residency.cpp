@@ -149,11 +149,7 @@ Status Residency::bringPart(const ChunkUse &use, Cause cause,
   // Queued work looks at what is there already, and at nothing else.
   for (const auto &range : missing) {
     const size_t begin = range.lower(), bytes = range.upper() - begin;
-    DRAGON_TRY(
-        Ctx.device->copy(reinterpret_cast<void *>(chunk.va() + begin),
-                         static_cast<const char *>(chunk.host.hostView) + begin,
-                         bytes, CopyKind::HostToDevice, Ctx.copyIn));
-    Ctx.ledger.moved(Direction::HostToDevice, cause, bytes);
+    DRAGON_TRY(copyFromSlab(chunk, {begin, begin + bytes}, cause));
     arrivals.bytes += bytes;
   }
   chunk.partly += missing;
@@ -169,11 +165,22 @@ Status Residency::copyToDevice(const Chunk &chunk, Cause cause) {
   const ChunkPart part = chunk.defined;
   if (part.empty())
     return {};
+  return copyFromSlab(chunk, part, cause);
+}
+
+Status Residency::copyFromSlab(const Chunk &chunk, ChunkPart part,
+                               Cause cause) {
+  const bool fromPeer = chunk.host.place == Place::Peer;
+  if (fromPeer) // what was queued may have written it there
+    DRAGON_TRY(Time.queueWaitsFor(Ctx.copyIn, chunk));
   DRAGON_TRY(Ctx.device->copy(
       reinterpret_cast<void *>(chunk.va() + part.begin),
-      static_cast<const char *>(chunk.host.hostView) + part.begin, part.bytes(),
-      CopyKind::HostToDevice, Ctx.copyIn));
-  Ctx.ledger.moved(Direction::HostToDevice, cause, part.bytes());
+      static_cast<const char *>(chunk.host.copyView()) + part.begin,
+      part.bytes(),
+      fromPeer ? CopyKind::DeviceToDevice : CopyKind::HostToDevice,
+      Ctx.copyIn));
+  Ctx.ledger.moved(fromPeer ? Direction::PeerToDevice : Direction::HostToDevice,
+                   cause, part.bytes());
   return {};
 }
 
@@ -294,21 +301,27 @@ Status Residency::fetchOne(Chunk &chunk, Cause cause, TraceZone &zone) {
 Status Residency::copyToHost(Chunk &chunk, Cause cause) {
   uint64_t begin = traceClock();
   if (Ctx.config.poison)
-    poisonOutside(chunk, chunk.host.hostView);
+    DRAGON_TRY(Host.poisonOutside(chunk));
+  const bool toPeer = chunk.host.place == Place::Peer;
   const ChunkPart part = chunk.defined;
   if (part.empty())
     return {};
-  DRAGON_TRY(
-      Ctx.device->copy(static_cast<char *>(chunk.host.hostView) + part.begin,
-                       reinterpret_cast<const void *>(chunk.va() + part.begin),
-                       part.bytes(), CopyKind::DeviceToHost, Ctx.copyOut));
+  DRAGON_TRY(Ctx.device->copy(
+      static_cast<char *>(chunk.host.copyView()) + part.begin,
+      reinterpret_cast<const void *>(chunk.va() + part.begin), part.bytes(),
+      toPeer ? CopyKind::DeviceToDevice : CopyKind::DeviceToHost, Ctx.copyOut));
   DRAGON_TRY(Ctx.device->synchronize(Ctx.copyOut));
-  Ctx.ledger.moved(Direction::DeviceToHost, cause, part.bytes(),
-                   traceClock() - begin);
+  Ctx.ledger.moved(toPeer ? Direction::DeviceToPeer : Direction::DeviceToHost,
+                   cause, part.bytes(), traceClock() - begin);
   return {};
 }
 
 Status Residency::readToHost(Chunk &chunk, Fetch fetch, Cause cause) {
+  if (chunk.host.place == Place::Peer) { // the host reads it
+    DRAGON_TRY(Host.release(chunk));
+    DRAGON_ASSIGN(chunk.host, Host.take(chunk.bytes()));
+    Slabs.list(chunk, true);
+  }
   ReadPlan plan;
   Store.planRead(chunk, 0, chunk.used(),
                  static_cast<char *>(chunk.host.hostView), plan);
@@ -320,6 +333,11 @@ Status Residency::readToHost(Chunk &chunk, Fetch fetch, Cause cause) {
 }
 
 Status Residency::bringToHost(Chunk &chunk, LaunchNeed need, Cause cause) {
+  DRAGON_TRY(Host.bringHome(chunk));
+  return bringToSlab(chunk, need, cause);
+}
+
+Status Residency::bringToSlab(Chunk &chunk, LaunchNeed need, Cause cause) {
   chunk.dying = false;
   chunk.lastTouch = Ctx.clock;
   Ctx.pins.add(chunk);
@@ -334,6 +352,10 @@ Status Residency::bringToHost(Chunk &chunk, LaunchNeed need, Cause cause) {
   }
   Move move = decide(stateOf(chunk), need, NextUse::Unknown, Pressure::None);
   if (need == LaunchNeed::Overwrite) {
+    if (Ctx.config.poison && chunk.host.place == Place::Peer)
+      return Ctx.device->poison(
+          reinterpret_cast<uintptr_t>(chunk.host.peerView), chunk.used(),
+          Ctx.copyOut);
     if (Ctx.config.poison)
       poisonMemory(chunk.host.hostView, chunk.used());
     return {};

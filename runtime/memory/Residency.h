@@ -51,8 +51,16 @@ public:
   /// The same, but the work's queue has to wait for Chunk::arrival.
   Status startBringingIn(std::span<const ChunkUse> uses, Cause cause,
                          std::optional<Queue> fills = {});
-  /// A host copy that is valid (Overwrite: allocated, not yet valid).
+  /// A host copy that is valid (Overwrite: allocated, not yet valid), in memory
+  /// that the host can touch.
   Status bringToHost(Chunk &chunk, LaunchNeed need, Cause cause);
+  /// The same for copies and kernels of the device: it may be on a peer.
+  Status bringToSlab(Chunk &chunk, LaunchNeed need, Cause cause);
+  /// A slab on a peer for contents that are about to be overwritten. False:
+  /// there is none.
+  StatusOr<bool> goToPeer(Chunk &chunk) {
+    return Host.goToPeer(chunk, /*moves=*/false);
+  }
   /// All of the buffer comes to the device and is not evicted any more: code
   /// that this runtime does not launch (a graph, a library's kernel) works on
   /// it at times that nobody sees. Its device copy is the valid one from then
@@ -96,6 +104,7 @@ private:
   Status copyPieces(const Chunk &chunk, const char *from, Cause cause,
                     TraceZone &zone);
   Status copyToDevice(const Chunk &chunk, Cause cause);
+  Status copyFromSlab(const Chunk &chunk, ChunkPart part, Cause cause);
   Status copyToHost(Chunk &chunk, Cause cause);
   Status readToHost(Chunk &chunk, Fetch fetch, Cause cause);
 

@@ -139,6 +139,9 @@ private:
   bool goesToDevice(Chunk &chunk, uintptr_t begin, uintptr_t end);
   Status copyToDevice(uintptr_t begin, uintptr_t end);
   Status copyToHost(Chunk &chunk, uintptr_t begin, uintptr_t end);
+  /// What is not written is there, or nothing is left of it.
+  StatusOr<bool> takesToPeer(Chunk &chunk, uintptr_t begin, uintptr_t end);
+  Status copyToPeer(Chunk &chunk, uintptr_t begin, uintptr_t end);
 
   Transfers &T;
   Context &Ctx;
@@ -193,9 +196,39 @@ Status Transfers::Upload::copyToDevice(uintptr_t begin, uintptr_t end) {
   return T.Time.noteUse(chunks, InQueue);
 }
 
+StatusOr<bool> Transfers::Upload::takesToPeer(Chunk &chunk, uintptr_t begin,
+                                              uintptr_t end) {
+  if (chunk.hostMapped || !T.Slabs.Peers.any())
+    return false;
+  if (chunk.host.place == Place::Peer && chunk.copies.host)
+    return true;
+  if (needFor(chunk, begin, end) != LaunchNeed::Overwrite)
+    return false;
+  return T.Resident.goToPeer(chunk);
+}
+
+Status Transfers::Upload::copyToPeer(Chunk &chunk, uintptr_t begin,
+                                     uintptr_t end) {
+  DRAGON_TRY(T.Time.queueWaitsFor(InQueue, chunk));
+  char *to = static_cast<char *>(chunk.host.peerView) + (begin - chunk.va());
+  if (StagedCopies *copies = Stage.forRun(end - begin))
+    DRAGON_TRY(copies->toDevice(reinterpret_cast<uintptr_t>(to), source(begin),
+                                end - begin));
+  else
+    DRAGON_TRY(Ctx.device->copy(to, source(begin), end - begin,
+                                CopyKind::HostToDevice, InQueue));
+  Ctx.ledger.moved(Direction::HostToPeer, Cause::Copy, end - begin);
+  Chunk *const one = &chunk;
+  DRAGON_TRY(T.Time.noteUse({&one, 1}, InQueue));
+  return T.Data.wroteHost(chunk, chunk.partOf(begin, end));
+}
+
 Status Transfers::Upload::copyToHost(Chunk &chunk, uintptr_t begin,
                                      uintptr_t end) {
   Ctx.pins.next();
+  DRAGON_ASSIGN(const bool toPeer, takesToPeer(chunk, begin, end));
+  if (toPeer)
+    return copyToPeer(chunk, begin, end);
   // As above. And while host memory is made, there are copies to make.
   if (!chunk.host.id &&
       !(T.Slabs.Pool.isReady(chunk.bytes()) && T.Slabs.hasRoom(chunk.bytes())))

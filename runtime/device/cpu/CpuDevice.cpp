@@ -60,6 +60,16 @@ StatusOr<std::unique_ptr<Device>> CpuDevice::create(const Settings &settings) {
   const uint64_t host = std::max<uint64_t>(machine, granularity);
   DRAGON_ASSIGN(device->DeviceMemoryFile, MemoryFile::create("device", total));
   DRAGON_ASSIGN(device->HostMemoryFile, MemoryFile::create("host", host));
+  const auto devices = unsigned(settings.cpuDevices.value_or(1));
+  DRAGON_TRY(settings.peers.check(0, devices));
+  for (unsigned i = 1; i < devices; ++i) {
+    if (!settings.peers.has(i))
+      continue;
+    std::string name = fmt::format("simulated device {}", i);
+    DRAGON_ASSIGN(auto file, MemoryFile::create(name.c_str(), total));
+    device->PeerMemoryFiles.push_back(std::move(file));
+    device->Caps.peers.push_back({std::move(name), total, 0});
+  }
   device->Caps.name = "cpu";
   device->Caps.identity = "cpu";
   device->Caps.granularity = granularity;
@@ -98,17 +108,31 @@ AddressRange CpuDevice::othersAtImpl(uintptr_t address) {
 }
 
 StatusOr<Physical> CpuDevice::createImpl(Place place, size_t bytes) {
-  MemoryFile &file = fileOf(place);
+  return createIn(place, 0, bytes);
+}
+
+StatusOr<Physical> CpuDevice::createOnPeerImpl(unsigned peer, size_t bytes) {
+  return createIn(Place::Peer, peer, bytes);
+}
+
+StatusOr<Physical> CpuDevice::createIn(Place place, unsigned peer,
+                                       size_t bytes) {
+  MemoryFile &file = fileOf(place, peer);
   DRAGON_ASSIGN(uint64_t offset, file.allocate(bytes));
   if (Poison)
     std::memset(file.view(offset), PoisonByte, bytes);
   Physical physical;
   physical.place = place;
   physical.bytes = bytes;
-  physical.hostView = place == Place::Device ? nullptr : file.view(offset);
+  if (place == Place::Peer) {
+    physical.peer = peer;
+    physical.peerView = file.view(offset);
+  } else if (place != Place::Device) {
+    physical.hostView = file.view(offset);
+  }
   std::lock_guard<std::mutex> guard(Lock);
   physical.id = NextId++;
-  Physicals[physical.id] = PhysicalState{place, offset, bytes};
+  Physicals[physical.id] = PhysicalState{place, peer, offset, bytes};
   return physical;
 }
 
@@ -127,7 +151,7 @@ Status CpuDevice::destroyImpl(const Physical &physical) {
     state = it->second;
     Physicals.erase(it);
   }
-  fileOf(state.place).free(state.offset, state.bytes);
+  fileOf(state.place, state.peer).free(state.offset, state.bytes);
   return {};
 }
 
@@ -147,7 +171,7 @@ Status CpuDevice::mapImpl(uintptr_t va, const Physical &physical) {
     it->second.mappedAt = va;
     state = it->second;
   }
-  MemoryFile &file = fileOf(state.place);
+  MemoryFile &file = fileOf(state.place, state.peer);
   Status status = Addresses.map(va, physical, file.fd(), state.offset,
                                 file.view(state.offset));
   if (!status.ok()) {
@@ -354,6 +378,11 @@ Status CpuDevice::setFaultHandlerImpl(FaultHandler handler, void *context) {
 StatusOr<DeviceMemory> CpuDevice::memoryImpl() {
   uint64_t total = DeviceMemoryFile->limit();
   return DeviceMemory{total - DeviceMemoryFile->used(), total};
+}
+
+StatusOr<DeviceMemory> CpuDevice::peerMemoryImpl(unsigned peer) {
+  const MemoryFile &file = *PeerMemoryFiles[peer];
+  return DeviceMemory{file.limit() - file.used(), file.limit()};
 }
 
 } // namespace dragon

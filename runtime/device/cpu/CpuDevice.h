@@ -9,7 +9,8 @@
 // of threads; device memory is simulated by a memfd of DRAGON_DEVICE_MEMORY
 // bytes, and pinned host memory by another. Chunks are mapped and unmapped by
 // mmap at fixed addresses, as the vmm device does it on a GPU, so the rest of
-// the runtime runs the same way here and there.
+// the runtime runs the same way here and there. DRAGON_CPU_DEVICES simulates
+// more devices of that kind: their memory is there, as that of a GPU's peers.
 //
 // Queues: every call returns when its work is done, so a queue is the lock that
 // keeps two host threads' work in order. The legacy default queue excludes all
@@ -36,6 +37,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
+#include <vector>
 
 namespace dragon {
 
@@ -61,6 +63,7 @@ private:
   };
   struct PhysicalState {
     Place place;
+    unsigned peer;
     uint64_t offset;
     size_t bytes;
     uintptr_t mappedAt = 0;
@@ -82,9 +85,12 @@ private:
   StatusOr<std::shared_ptr<EventState>> findEvent(const char *call,
                                                   Event event);
   Status checkAlive();
-  MemoryFile &fileOf(Place place) {
-    return place == Place::Device ? *DeviceMemoryFile : *HostMemoryFile;
+  MemoryFile &fileOf(Place place, unsigned peer) {
+    return place == Place::Device ? *DeviceMemoryFile
+           : place == Place::Peer ? *PeerMemoryFiles[peer]
+                                  : *HostMemoryFile;
   }
+  StatusOr<Physical> createIn(Place place, unsigned peer, size_t bytes);
   void moveBytes(char *to, const char *from, size_t bytes);
 
   StatusOr<uintptr_t> reserveImpl(size_t bytes) override;
@@ -95,6 +101,7 @@ private:
   }
   AddressRange othersAtImpl(uintptr_t address) override;
   StatusOr<Physical> createImpl(Place place, size_t bytes) override;
+  StatusOr<Physical> createOnPeerImpl(unsigned peer, size_t bytes) override;
   Status destroyImpl(const Physical &physical) override;
   Status mapImpl(uintptr_t va, const Physical &physical) override;
   Status unmapImpl(uintptr_t va, const Physical &physical) override;
@@ -123,10 +130,12 @@ private:
   Status guardHostAccessImpl(uintptr_t va, size_t bytes, bool guarded) override;
   Status setFaultHandlerImpl(FaultHandler handler, void *context) override;
   StatusOr<DeviceMemory> memoryImpl() override;
+  StatusOr<DeviceMemory> peerMemoryImpl(unsigned peer) override;
 
   const bool Poison;
   std::unique_ptr<MemoryFile> DeviceMemoryFile;
   std::unique_ptr<MemoryFile> HostMemoryFile;
+  std::vector<std::unique_ptr<MemoryFile>> PeerMemoryFiles;
   AddressMap Addresses;
   ThreadPool Pool;
   KernelThreadPool KernelThreads;

@@ -12,7 +12,7 @@ with open(sys.argv[1]) as file:
 
 names = {"K": 1 << 10, "M": 1 << 20}
 for direction in ("file_to_host", "host_to_device", "device_to_host", "host_to_file", "swap_to_host", "host_to_swap",
-                  "device_to_device"):
+                  "device_to_device", "device_to_peer", "peer_to_device", "peer_to_host", "host_to_peer"):
     moved = stats["moved"].get(direction, {})
     names[direction] = moved.get("bytes", 0)
     for cause, part in moved.get("by_cause", {}).items():

@@ -64,6 +64,9 @@ TEST_F(SettingsTest, EachVariableReachesItsField) {
   ::setenv("DRAGON_TRACE", "/t", 1);
   ::setenv("DRAGON_LOG", "debug", 1);
   ::setenv("DRAGON_CPU_THREADS", "3", 1);
+  ::setenv("DRAGON_CPU_DEVICES", "4", 1);
+  ::setenv("DRAGON_PEERS", "1,13", 1);
+  ::setenv("DRAGON_PEER_MEMORY", "3G", 1);
   ::setenv("DRAGON_MANAGED_MEMORY", "2G", 1);
   ::setenv("DRAGON_MANAGED_OVERSUBSCRIBE", "1", 1);
   ::setenv("DRAGON_READAHEAD_TYPE", "Aggressive", 1);
@@ -89,6 +92,10 @@ TEST_F(SettingsTest, EachVariableReachesItsField) {
   EXPECT_EQ(s.trace, "/t");
   EXPECT_EQ(s.log, "debug");
   EXPECT_EQ(s.cpuThreads, 3u);
+  EXPECT_EQ(s.cpuDevices, 4u);
+  EXPECT_FALSE(s.peers.all);
+  EXPECT_THAT(s.peers.numbers, ElementsAre(1u, 13u));
+  EXPECT_EQ(s.peerMemory, 3 * GiB);
   EXPECT_EQ(s.managedMemory, 2 * GiB);
   EXPECT_TRUE(s.managedOversubscribe);
   EXPECT_EQ(s.readahead, Readahead::Aggressive);
@@ -116,6 +123,9 @@ TEST_F(SettingsTest, MalformedValuesAreErrorsByName) {
   expectError("DRAGON_HOST_MEMORY", "1.5G", "expected a size");
   expectError("DRAGON_HOST_MEMORY", "99999999999T", "expected a size");
   expectError("DRAGON_SWAP_DIR", "/a::/b", "expected directories");
+  for (const char *peers : {"all", "1,", ",1", "1 2", "-1"})
+    expectError("DRAGON_PEERS", peers, "auto, none, or numbers");
+  expectError("DRAGON_CPU_DEVICES", "0", "a number from 1 to 64");
   expectError("DRAGON_BACKEND", "gpu", "vmm, cpu");
   expectError("DRAGON_CHUNK_SIZE", "100K", "multiple of 64K");
   expectError("DRAGON_READAHEAD_TYPE", "ag", "aggressive, normal or disabled");

@@ -264,7 +264,10 @@ bool FailingDeviceTest::givesBack(DeviceCall call) {
 void FailingDeviceTest::expectBalance(const Counts &made,
                                       std::optional<DeviceCall> failed) {
   auto left = [&](DeviceCall get, DeviceCall give) {
-    return made[size_t(get)] - made[size_t(give)];
+    const int64_t got = made[size_t(get)] - made[size_t(give)];
+    return get == DeviceCall::Create
+               ? got + made[size_t(DeviceCall::CreateOnPeer)]
+               : got;
   };
   const int64_t most = failed && givesBack(*failed) ? 1 : 0;
   for (auto [get, give] :
@@ -338,6 +341,25 @@ TEST_F(FailingDeviceTest, EachCallOnce) {
   // Where the host has no room either, there is the swap file.
   for (const auto &[name, count] : Absorbed)
     EXPECT_EQ(name, "create") << count;
+}
+
+TEST_F(FailingDeviceTest, EachCallOnceWithPeers) {
+  settings.chunkBytes = FailingChunk;
+  settings.deviceMemory = 3 * FailingChunk;
+  settings.hostMemory = 4 * FailingChunk;
+  settings.cpuDevices = 2;
+  settings.peers.all = true;
+  settings.peerMemory = FailingChunk;
+  writeFile("in", numbers(TwoChunks, 77));
+  ASSERT_FALSE(runWithFailure(0));
+  uint64_t n = 1;
+  while (runWithFailure(n) && !HasFailure())
+    ++n;
+  EXPECT_GT(n, 100u);
+  EXPECT_TRUE(Absorbed.contains("createOnPeer"));
+  for (const auto &[name, count] : Absorbed)
+    EXPECT_THAT(name, testing::AnyOf("create", "createOnPeer", "peerMemory"))
+        << count;
 }
 
 } // namespace

@@ -243,6 +243,10 @@ protected:
 TEST_P(RandomOperationsTest, AgreeWithTheModel) {
   settings.deviceMemory = (6 + 2 * below(4)) * MiB;
   settings.hostMemory = (4 + 2 * below(4)) * MiB;
+  // In every second run there are peers with a little memory.
+  settings.cpuDevices = GetParam() % 2 ? 3 : 1;
+  settings.peers.all = true;
+  settings.peerMemory = 4 * MiB;
   settings.wavefront = GetParam() % 3 ? Wavefront::Always : Wavefront::Auto;
   LateDevice *late = nullptr;
   if (GetParam() % 2) {

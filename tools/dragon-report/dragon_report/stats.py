@@ -6,7 +6,8 @@ from .errors import InputError, read_whole
 
 VERSION = 1
 DIRECTIONS = [
-    "file_to_host", "host_to_device", "device_to_host", "host_to_file", "swap_to_host", "host_to_swap", "device_to_device"
+    "file_to_host", "host_to_device", "device_to_host", "host_to_file", "swap_to_host", "host_to_swap", "device_to_device",
+    "device_to_peer", "peer_to_device", "peer_to_host", "host_to_peer"
 ]
 
 

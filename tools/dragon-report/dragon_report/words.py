@@ -60,6 +60,10 @@ DIRECTIONS = {
     "swap_to_host": "swap to host",
     "host_to_swap": "host to swap",
     "device_to_device": "within the device",
+    "device_to_peer": "device to another GPU",
+    "peer_to_device": "another GPU to device",
+    "peer_to_host": "another GPU to host",
+    "host_to_peer": "host to another GPU",
 }
 
 # Whose traffic the statistics compare the run's with.
