@@ -117,7 +117,7 @@ Status RuntimeImpl::start() {
       "{} device, {} of device memory, {} of host memory, chunks of {}",
       Ctx.caps().name, formatBytes(Ctx.limits.deviceBytes),
       formatBytes(Ctx.limits.hostBytes), formatBytes(Ctx.limits.chunkBytes));
-  Slabs.Peers.start();
+  Slabs.Peers.start([this](unsigned peer) { return followPeer(peer); });
   Tells.start();
   // What slices of two or three buffers take, with the next ones on their way.
   constexpr uint64_t LeastChunks = 8;
@@ -156,7 +156,14 @@ bool RuntimeImpl::followShare() {
   return Closed || !usable().ok() || OnDevice.follow(Ctx.share->limit());
 }
 
+bool RuntimeImpl::followPeer(unsigned peer) {
+  Guard guard(*this);
+  return Closed || !usable().ok() ||
+         Host.leavePeer(peer, Slabs.Peers.limit(peer));
+}
+
 RuntimeImpl::~RuntimeImpl() {
+  Slabs.Peers.stop();
   if (Ctx.share)
     Ctx.share->stop();
   if (Ctx.caps().asynchronous)

@@ -83,6 +83,8 @@ struct RuntimeImpl {
   void unpin(uintptr_t begin, uintptr_t end);
   /// Device memory beyond `limit` goes back. False: some of it cannot yet.
   bool followShare();
+  /// The same of a peer's memory.
+  bool followPeer(unsigned peer);
   /// Grows while the program launches work or waits for it.
   uint64_t activity();
   Status quiesce();

@@ -17,7 +17,8 @@ namespace dragon {
 /// Another device of the machine whose memory this one's kernels and copies
 /// reach.
 struct PeerCaps {
-  std::string name; ///< for messages: "GPU 1"
+  std::string name;     ///< for messages: "GPU 1"
+  std::string identity; ///< as DeviceCaps's
   uint64_t totalMemory;
   /// Of its memory: for what is not ours.
   uint64_t reserve;

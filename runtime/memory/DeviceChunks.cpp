@@ -7,6 +7,7 @@
 
 #include "runtime/memory/DeviceChunks.h"
 
+#include "runtime/memory/SharedMemory.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 
@@ -18,23 +19,6 @@ namespace dragon {
 /// back between their calls, of which a launch in slices is the longest.
 static constexpr unsigned SecondsForOthers = 30;
 
-static StatusOr<Physical> createShared(Context &context, size_t bytes,
-                                       Place place) {
-  if (context.share && !context.share->reserve(bytes))
-    return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
-                         "device memory: all programs together may have {}",
-                         formatBytes(context.share->total()));
-  auto slab = context.device->create(place, bytes);
-  if (slab.ok() || !context.share)
-    return slab;
-  Status why = slab.takeStatus();
-  if (why.code() == DRAGON_ERROR_OUT_OF_MEMORY)
-    context.share->refused(bytes);
-  else
-    context.share->release(bytes);
-  return why;
-}
-
 DeviceChunks::DeviceChunks(Context &context, WorkTracker &time,
                            AddressSpace &space, HostSlabs &slabs,
                            WriteBehind &writes, HostMemory &host,
@@ -42,13 +26,12 @@ DeviceChunks::DeviceChunks(Context &context, WorkTracker &time,
     : Pool(
           "device", context.limits.deviceBytes, Place::Device,
           [&context](size_t bytes, Place place) {
-            return createShared(context, bytes, place);
+            return createShared(context.share.get(), bytes, [&] {
+              return context.device->create(place, bytes);
+            });
           },
           [&context](const Physical &slab) {
-            Status status = context.device->destroy(slab);
-            if (context.share)
-              context.share->release(slab.bytes);
-            return status;
+            return destroyShared(context.share.get(), *context.device, slab);
           },
           {}, TracedMemory::Device),
       Ctx(context), Time(time), Space(space), Slabs(slabs), Writes(writes),

@@ -8,6 +8,7 @@
 #include "runtime/memory/HostMemory.h"
 
 #include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
@@ -180,6 +181,44 @@ Status HostMemory::copyToPeer(Chunk &chunk, const Physical &from) {
     return Time.synchronizeAll();
   chunk.transit.arrival = *ticket;
   return {};
+}
+
+bool HostMemory::leavePeer(unsigned peer, uint64_t limit) {
+  const uint64_t before = Slabs.Peers.used();
+  while (!Slabs.Peers.follow(peer, limit)) {
+    std::vector<EvictionCandidate> from;
+    for (size_t i = 0; i < Slabs.Chunks.size(); ++i) {
+      Chunk &chunk = *Slabs.Chunks[i];
+      if (chunk.host.place != Place::Peer || chunk.host.peer != peer ||
+          Ctx.pins.holdOnHost(chunk))
+        continue;
+      EvictionCandidate candidate;
+      candidate.index = uint32_t(i);
+      candidate.bytes = chunk.host.bytes;
+      candidate.lastTouch = std::max(chunk.lastTouch, chunk.buffer->lastTouch);
+      candidate.nextUse = Next.nextUseOf(chunk).clock;
+      candidate.empty = !chunk.copies.host;
+      candidate.copies = !chunk.copies.device;
+      candidate.busy = Time.isBusy(chunk);
+      from.push_back(candidate);
+    }
+    const std::vector<uint32_t> chosen = chooseVictims(from, Ctx.clock, 1);
+    if (chosen.empty())
+      return false;
+    Chunk &chunk = *Slabs.Chunks[chosen.front()];
+    Status status = Time.settle(chunk);
+    if (status.ok())
+      status = chunk.copies.device ? release(chunk) : bringHome(chunk);
+    if (!status.ok()) {
+      log(LogLevel::Info, "memory of a peer cannot be given back: {}",
+          status.message());
+      return false;
+    }
+  }
+  if (const uint64_t now = Slabs.Peers.used(); now < before)
+    log(LogLevel::Info, "gives {} of a peer's memory back: others want it",
+        formatBytes(before - now));
+  return true;
 }
 
 Status HostMemory::poisonOutside(const Chunk &chunk) {

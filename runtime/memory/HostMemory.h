@@ -41,6 +41,9 @@ public:
   /// along if it `moves`; else the slab holds nothing yet. False: no peer has
   /// room, or the host may touch it.
   StatusOr<bool> goToPeer(Chunk &chunk, bool moves);
+  /// A peer's slabs are no more than so many bytes from now on: who is needed
+  /// last comes to the host. False: what calls hold is more, and stays.
+  bool leavePeer(unsigned peer, uint64_t limit);
   /// Around what is defined, in the chunk's slab.
   Status poisonOutside(const Chunk &chunk);
   Status release(Chunk &chunk); ///< gives the chunk's slab back

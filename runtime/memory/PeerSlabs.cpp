@@ -7,6 +7,7 @@
 
 #include "runtime/memory/PeerSlabs.h"
 
+#include "runtime/memory/SharedMemory.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 
@@ -14,7 +15,7 @@
 
 namespace dragon {
 
-void PeerSlabs::start() {
+void PeerSlabs::start(std::function<bool(unsigned peer)> follow) {
   const std::vector<PeerCaps> &peers = Ctx.caps().peers;
   for (unsigned peer = 0; peer < peers.size(); ++peer) {
     auto memory = Ctx.device->peerMemory(peer);
@@ -35,15 +36,59 @@ void PeerSlabs::start() {
     }
     log(LogLevel::Info, "{} of {} may take what leaves the device",
         formatBytes(budget), peers[peer].name);
-    Pools.push_back({peer, std::make_unique<SlabPool>(
-                               "peer", budget, Place::Peer,
-                               [this, peer](size_t bytes, Place) {
-                                 return Ctx.device->createOnPeer(peer, bytes);
-                               },
-                               [this](const Physical &slab) {
-                                 return Ctx.device->destroy(slab);
-                               })});
+    std::unique_ptr<DeviceShare> share = join(peer, budget);
+    auto pool = std::make_unique<SlabPool>(
+        "peer", budget, Place::Peer,
+        [this, peer, with = share.get()](size_t bytes, Place) {
+          return createShared(with, bytes, [&] {
+            return Ctx.device->createOnPeer(peer, bytes);
+          });
+        },
+        [this, with = share.get()](const Physical &slab) {
+          return destroyShared(with, *Ctx.device, slab);
+        });
+    if (share)
+      pool->setLimit(share->wants(budget) / unit * unit);
+    Pools.push_back({peer, budget, std::move(share), std::move(pool)});
   }
+  if (follow)
+    for (const Pool &pool : Pools)
+      if (pool.share)
+        pool.share->start({[follow, peer = pool.peer] { return follow(peer); },
+                           [] { return uint64_t(0); }});
+}
+
+/// It has no claim: it takes what the programs of that device leave.
+std::unique_ptr<DeviceShare> PeerSlabs::join(unsigned peer, uint64_t spare) {
+  const PeerCaps &caps = Ctx.caps().peers[peer];
+  const bool simulated = Ctx.caps().deviceIsHostVisible;
+  if (!Ctx.config.share.value_or(simulated ? 0 : 1) || caps.identity.empty())
+    return nullptr;
+  DeviceShare::Terms terms;
+  terms.most = spare;
+  terms.free = spare + caps.reserve;
+  terms.reserve = caps.reserve;
+  terms.freeIsShared = !simulated;
+  terms.spareBeside = spare;
+  auto share = DeviceShare::join(Ctx.config.shareDir, caps.identity, terms);
+  if (share.ok())
+    return std::move(*share);
+  log(LogLevel::Info, "memory of {} is not divided with other programs: {}",
+      caps.name, share.takeStatus().message());
+  return nullptr;
+}
+
+void PeerSlabs::stop() {
+  for (const Pool &pool : Pools)
+    if (pool.share)
+      pool.share->stop();
+}
+
+uint64_t PeerSlabs::limit(unsigned peer) {
+  for (const Pool &pool : Pools)
+    if (pool.peer == peer)
+      return pool.share ? std::min(pool.most, pool.share->limit()) : pool.most;
+  return 0;
 }
 
 uint64_t PeerSlabs::budget() const {
@@ -110,8 +155,10 @@ void PeerSlabs::give(const Physical &slab) {
 bool PeerSlabs::follow(unsigned peer, uint64_t bytes) {
   for (Pool &pool : Pools)
     if (pool.peer == peer) {
-      pool.slabs->setLimit(bytes);
-      pool.slabs->trim();
+      const uint64_t unit = Ctx.caps().granularity;
+      pool.slabs->setLimit(bytes / unit * unit);
+      if (pool.slabs->held() > bytes)
+        pool.slabs->trim();
       return pool.slabs->held() <= bytes;
     }
   return true;

@@ -16,7 +16,7 @@
 // Physical::copyView(). Buffers that the host reaches by faults have none.
 //
 // Others come first: programs that share a peer (runtime/share) have its memory
-// when they want it, and HostMemory::leavePeers() brings the contents to the
+// when they want it, and HostMemory::leavePeer() brings the contents to the
 // host.
 //
 // Source: GAME's spare memory of one GPU as swap, here of one program for
@@ -30,6 +30,7 @@
 #include "runtime/memory/Context.h"
 #include "runtime/tier/SlabPool.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -40,8 +41,13 @@ class PeerSlabs {
 public:
   explicit PeerSlabs(Context &context) : Ctx(context) {}
 
-  /// Asks the device what its peers have.
-  void start();
+  ~PeerSlabs() { stop(); }
+  /// Asks the device what its peers have. `follow` is called when a peer's
+  /// limit() is another one; its thread holds no lock then, and calls again if
+  /// it returns false.
+  void start(std::function<bool(unsigned peer)> follow = nullptr);
+  /// No more calls.
+  void stop();
   bool any() const { return !Pools.empty(); }
   /// Of all peers.
   uint64_t budget() const;
@@ -49,6 +55,8 @@ public:
   /// The most that there ever was, of each peer's summed.
   uint64_t most() const;
   bool hasRoom(size_t bytes) const;
+  /// What other programs leave of the peer now.
+  uint64_t limit(unsigned peer);
   /// From the peer that has the most room. None: no peer has.
   std::optional<Physical> take(size_t bytes);
   void give(const Physical &slab);
@@ -59,8 +67,11 @@ public:
 private:
   struct Pool {
     unsigned peer;
+    uint64_t most; ///< bytes, if no other program wants any
+    std::unique_ptr<DeviceShare> share; ///< null: takes no part
     std::unique_ptr<SlabPool> slabs;
   };
+  std::unique_ptr<DeviceShare> join(unsigned peer, uint64_t spare);
   Pool *roomiest(size_t bytes);
 
   Context &Ctx;

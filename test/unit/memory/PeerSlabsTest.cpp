@@ -9,6 +9,8 @@
 #include "runtime/device/ForwardingDevice.h"
 #include "test/unit/support/memory/PlacesFixture.h"
 
+#include <mutex>
+
 using namespace dragon;
 using namespace dragon::test;
 using testing::HasSubstr;
@@ -178,6 +180,65 @@ TEST_F(PeerSlabsTest, TheyGiveBackWhatNobodyUses) {
   const unsigned first = parts->Ctx.caps().peers.size() == 2 ? 0 : 1;
   EXPECT_TRUE(peers().follow(first, 2 * MiB));
   EXPECT_FALSE(peers().follow(first, 0)); // a chunk uses it
+}
+
+TEST_F(PeerSlabsTest, WhatOthersWantLeavesForTheHost) {
+  ASSERT_NO_FATAL_FAILURE(putOnPeers());
+  const unsigned peer = Chunks[0]->host.peer; // of two of the three
+  parts->Ctx.pins.next();
+  Chunks[0]->lastTouch = 5;
+  Chunks[2]->lastTouch = 3;
+  EXPECT_TRUE(parts->Host.leavePeer(peer, 2 * MiB));
+  EXPECT_EQ(Chunks[0]->host.place, Place::Peer);
+  EXPECT_EQ(Chunks[2]->host.place, Place::Pinned);
+  EXPECT_TRUE(parts->Host.leavePeer(peer, 0));
+  EXPECT_EQ(Chunks[0]->host.place, Place::Pinned);
+  EXPECT_EQ(Chunks[1]->host.place, Place::Peer); // another one's
+  EXPECT_EQ(contentsBroughtIn(), Data);
+}
+
+TEST_F(PeerSlabsTest, WhatCallsHoldStays) {
+  ASSERT_NO_FATAL_FAILURE(putOnPeers());
+  parts->Ctx.pins.next();
+  parts->Ctx.pins.add(*Chunks[0]);
+  EXPECT_FALSE(parts->Host.leavePeer(Chunks[0]->host.peer, 0));
+  EXPECT_EQ(Chunks[0]->host.place, Place::Peer);
+  EXPECT_EQ(peers().used(), 4 * MiB); // and the one of the other peer
+}
+
+/// Another program on the peer: it joins, and wants all of it.
+TEST_F(PeerSlabsTest, ProgramsOfAPeerComeFirst) {
+  settings.share = 1;
+  settings.shareDir = folder.path();
+  settings.peers.all = false;
+  settings.peers.numbers = {1};
+  ASSERT_NO_FATAL_FAILURE(put(At::Device));
+  std::mutex lock; // as the runtime's
+  peers().start([&](unsigned peer) {
+    const std::lock_guard<std::mutex> guard(lock);
+    parts->Ctx.pins.next();
+    return parts->Host.leavePeer(peer, peers().limit(peer));
+  });
+  {
+    const std::lock_guard<std::mutex> guard(lock);
+    ASSERT_OK(evict(0, Count));
+    ASSERT_EQ(peers().used(), whole());
+  }
+  DeviceShare::Terms terms;
+  terms.free = 8 * MiB;
+  terms.freeIsShared = false;
+  auto other = DeviceShare::join(folder.path(), "cpu1", terms);
+  ASSERT_TRUE(other.ok());
+  (*other)->wants(6 * MiB);
+  EXPECT_TRUE((*other)->waitForRoom(6 * MiB, 30));
+  EXPECT_TRUE((*other)->reserve(6 * MiB));
+  {
+    const std::lock_guard<std::mutex> guard(lock);
+    EXPECT_LE(peers().used(), 2 * MiB);
+    EXPECT_EQ(contentsBroughtIn(), Data);
+  }
+  (*other)->release(6 * MiB);
+  peers().stop();
 }
 
 TEST_F(PeerSlabsTest, NumbersChooseThem) {
