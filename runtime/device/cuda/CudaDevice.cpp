@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/device/cuda/PeerDevices.h"
 
 #include <atomic>
 #include <vector>
@@ -42,10 +43,7 @@ Status CudaDevice::describe(const char *name, size_t granularity,
   size_t free = 0, total = 0;
   DRAGON_TRY(Cuda.check(Cuda.MemGetInfo(&free, &total), "cuMemGetInfo"));
   Caps.name = name;
-  if (CUuuid uuid{};
-      Cuda.DeviceGetUuid && Cuda.DeviceGetUuid(&uuid, Ordinal) == CUDA_SUCCESS)
-    for (char byte : uuid.bytes)
-      Caps.identity += fmt::format("{:02x}", uint8_t(byte));
+  Caps.identity = identityOf(Cuda, Ordinal);
   Caps.granularity = granularity;
   Caps.hostMapped = hostMapped;
   Caps.deviceIsHostVisible = false;

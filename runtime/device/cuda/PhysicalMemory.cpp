@@ -8,6 +8,7 @@
 
 #include "runtime/device/cuda/PhysicalMemory.h"
 #include "runtime/base/ThreadPool.h"
+#include "runtime/device/Checks.h"
 #include "runtime/trace/Log.h"
 
 #include <algorithm>
@@ -28,15 +29,20 @@ PhysicalMemory::PhysicalMemory(const CudaDriver &cuda, CUdevice device)
     : Cuda(cuda), Device(device) {}
 
 CUmemAllocationProp PhysicalMemory::properties(Place place) const {
+  if (place == Place::Device)
+    return propertiesOn(Device);
   CUmemAllocationProp prop{};
   prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  if (place == Place::Device) {
-    prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    prop.location.id = Device;
-  } else {
-    prop.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
-    prop.location.id = NumaNode;
-  }
+  prop.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+  prop.location.id = NumaNode;
+  return prop;
+}
+
+CUmemAllocationProp PhysicalMemory::propertiesOn(CUdevice device) const {
+  CUmemAllocationProp prop{};
+  prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  prop.location.id = device;
   return prop;
 }
 
@@ -44,7 +50,7 @@ unsigned PhysicalMemory::access(Place place, CUmemAccessDesc desc[2]) const {
   desc[0].location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   desc[0].location.id = Device;
   desc[0].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  if (place == Place::Device)
+  if (place == Place::Device || place == Place::Peer)
     return 1;
   desc[1].location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
   desc[1].location.id = NumaNode;
@@ -120,7 +126,7 @@ Status PhysicalMemory::tryHostMemory() {
   return giveBack(probe);
 }
 
-Status PhysicalMemory::mapHostView(Chunk &chunk) {
+Status PhysicalMemory::mapView(Chunk &chunk) {
   CUdeviceptr va = 0;
   DRAGON_TRY(
       Cuda.check(Cuda.MemAddressReserve(&va, chunk.bytes, Granularity, 0, 0),
@@ -129,7 +135,7 @@ Status PhysicalMemory::mapHostView(Chunk &chunk) {
   const char *call = "cuMemMap";
   if (result == CUDA_SUCCESS) {
     CUmemAccessDesc desc[2];
-    unsigned count = access(Place::Host, desc);
+    unsigned count = access(chunk.place, desc);
     result = Cuda.MemSetAccess(va, chunk.bytes, desc, count);
     call = "cuMemSetAccess";
     if (result != CUDA_SUCCESS)
@@ -138,9 +144,10 @@ Status PhysicalMemory::mapHostView(Chunk &chunk) {
   if (result != CUDA_SUCCESS) {
     Cuda.MemAddressFree(va, chunk.bytes);
     return Cuda.check(result, call)
-        .within("mapping {} bytes of host memory", chunk.bytes);
+        .within("mapping {} bytes of {} memory", chunk.bytes,
+                nameOf(chunk.place));
   }
-  chunk.hostView = reinterpret_cast<void *>(va);
+  chunk.view = reinterpret_cast<void *>(va);
   return {};
 }
 
@@ -175,7 +182,7 @@ Status PhysicalMemory::registerPages(Chunk &chunk) {
     return status;
   }
   chunk.pages = pages;
-  chunk.hostView = view;
+  chunk.view = view;
   return {};
 }
 
@@ -187,7 +194,7 @@ StatusOr<PhysicalMemory::Chunk> PhysicalMemory::make(Place place,
   if (place == Place::Pinned && registerPages(chunk).ok())
     return chunk;
   if (place != Place::Device && !HostMapped) {
-    DRAGON_TRY_IN(Cuda.check(Cuda.MemHostAlloc(&chunk.hostView, bytes,
+    DRAGON_TRY_IN(Cuda.check(Cuda.MemHostAlloc(&chunk.view, bytes,
                                                CU_MEMHOSTALLOC_PORTABLE),
                              "cuMemHostAlloc"),
                   "creating {} bytes of pinned host memory", bytes);
@@ -199,7 +206,7 @@ StatusOr<PhysicalMemory::Chunk> PhysicalMemory::make(Place place,
       "creating {} bytes of {} memory", bytes,
       place == Place::Device ? "device" : "host");
   if (place != Place::Device)
-    if (Status status = mapHostView(chunk); !status.ok()) {
+    if (Status status = mapView(chunk); !status.ok()) {
       Cuda.MemRelease(chunk.handle);
       return status;
     }
@@ -208,15 +215,15 @@ StatusOr<PhysicalMemory::Chunk> PhysicalMemory::make(Place place,
 
 Status PhysicalMemory::giveBack(const Chunk &chunk) {
   if (chunk.pages) {
-    Status status = Cuda.check(Cuda.MemHostUnregister(chunk.hostView),
-                               "cuMemHostUnregister");
+    Status status =
+        Cuda.check(Cuda.MemHostUnregister(chunk.view), "cuMemHostUnregister");
     munmap(chunk.pages, chunk.bytes + Granularity);
     return status;
   }
-  if (chunk.place != Place::Device && !chunk.handle)
-    return Cuda.check(Cuda.MemFreeHost(chunk.hostView), "cuMemFreeHost");
-  if (chunk.hostView) {
-    CUdeviceptr va = reinterpret_cast<CUdeviceptr>(chunk.hostView);
+  if (!chunk.handle)
+    return Cuda.check(Cuda.MemFreeHost(chunk.view), "cuMemFreeHost");
+  if (chunk.view) {
+    CUdeviceptr va = reinterpret_cast<CUdeviceptr>(chunk.view);
     DRAGON_TRY(Cuda.check(Cuda.MemUnmap(va, chunk.bytes), "cuMemUnmap"));
     DRAGON_TRY(
         Cuda.check(Cuda.MemAddressFree(va, chunk.bytes), "cuMemAddressFree"));
@@ -225,11 +232,38 @@ Status PhysicalMemory::giveBack(const Chunk &chunk) {
 }
 
 StatusOr<Physical> PhysicalMemory::create(Place place, size_t bytes) {
-  DRAGON_ASSIGN(Chunk chunk, make(place, bytes));
+  DRAGON_ASSIGN(const Chunk chunk, make(place, bytes));
+  return keep(chunk);
+}
+
+Physical PhysicalMemory::keep(const Chunk &chunk) {
   std::lock_guard<std::mutex> guard(Lock);
-  const uint64_t id = NextId++;
-  Chunks[id] = chunk;
-  return Physical{id, place, bytes, chunk.hostView};
+  Physical physical;
+  physical.id = NextId++;
+  physical.place = chunk.place;
+  physical.bytes = chunk.bytes;
+  (chunk.place == Place::Peer ? physical.peerView : physical.hostView) =
+      chunk.view;
+  Chunks[physical.id] = chunk;
+  return physical;
+}
+
+StatusOr<Physical> PhysicalMemory::createOnPeer(unsigned peer, CUdevice device,
+                                                size_t bytes) {
+  Chunk chunk;
+  chunk.place = Place::Peer;
+  chunk.bytes = bytes;
+  const CUmemAllocationProp prop = propertiesOn(device);
+  DRAGON_TRY_IN(
+      Cuda.check(Cuda.MemCreate(&chunk.handle, bytes, &prop, 0), "cuMemCreate"),
+      "creating {} bytes of a peer's memory", bytes);
+  if (Status status = mapView(chunk); !status.ok()) {
+    Cuda.MemRelease(chunk.handle);
+    return status;
+  }
+  Physical physical = keep(chunk);
+  physical.peer = peer;
+  return physical;
 }
 
 Status PhysicalMemory::destroy(const Physical &physical) {

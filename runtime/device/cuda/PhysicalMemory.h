@@ -39,6 +39,8 @@ public:
   size_t granularity() const { return Granularity; }
   bool hostMapped() const { return HostMapped; }
   StatusOr<Physical> create(Place place, size_t bytes);
+  /// Of another GPU, that copies of this one reach at Physical::peerView.
+  StatusOr<Physical> createOnPeer(unsigned peer, CUdevice device, size_t bytes);
   Status destroy(const Physical &physical);
   /// For cuMemMap; an error if there is no such chunk.
   StatusOr<CUmemGenericAllocationHandle> handle(const Physical &physical);
@@ -51,15 +53,18 @@ private:
     CUmemGenericAllocationHandle handle = 0;
     Place place = Place::None;
     size_t bytes = 0;
-    void *hostView = nullptr;
+    void *view = nullptr;  ///< hostView, or peerView
     void *pages = nullptr; ///< pinned: what is to be unmapped
   };
 
   CUmemAllocationProp properties(Place place) const;
+  CUmemAllocationProp propertiesOn(CUdevice device) const;
   Status findHostMemory();
   Status tryHostMemory();
   StatusOr<Chunk> make(Place place, size_t bytes);
-  Status mapHostView(Chunk &chunk);
+  /// Where copies reach it all the time.
+  Status mapView(Chunk &chunk);
+  Physical keep(const Chunk &chunk);
   /// Pages of the process, registered with the driver.
   Status registerPages(Chunk &chunk);
   Status giveBack(const Chunk &chunk);

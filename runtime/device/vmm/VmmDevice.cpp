@@ -12,8 +12,10 @@
 
 namespace dragon {
 
-VmmDevice::VmmDevice(const CudaDriver &cuda, const CudaContext &context)
-    : CudaDevice(cuda, context), Memory(cuda, context.device) {}
+VmmDevice::VmmDevice(const CudaDriver &cuda, const CudaContext &context,
+                     FreeMemory freeMemory)
+    : CudaDevice(cuda, context), Memory(cuda, context.device),
+      FreeOf(std::move(freeMemory)) {}
 
 VmmDevice::~VmmDevice() {
   CudaContextScope scope(Cuda, Context);
@@ -21,18 +23,28 @@ VmmDevice::~VmmDevice() {
     removeFaultRange(begin);
 }
 
-StatusOr<std::unique_ptr<Device>> VmmDevice::create(const Settings &) {
+StatusOr<std::unique_ptr<Device>> VmmDevice::create(const Settings &settings) {
   DRAGON_ASSIGN(const CudaDriver *cuda, CudaDriver::load());
-  return createOn(*cuda);
+  return createOn(*cuda, settings);
 }
 
-StatusOr<std::unique_ptr<Device>> VmmDevice::createOn(const CudaDriver &cuda) {
+StatusOr<std::unique_ptr<Device>> VmmDevice::createOn(const CudaDriver &cuda,
+                                                      const Settings &settings,
+                                                      FreeMemory freeMemory) {
   DRAGON_ASSIGN(CudaContext context, CudaContext::retain(cuda));
-  std::unique_ptr<VmmDevice> device(new VmmDevice(cuda, context));
+  std::unique_ptr<VmmDevice> device(
+      new VmmDevice(cuda, context, std::move(freeMemory)));
   CudaContextScope scope(cuda, context.context);
   DRAGON_TRY(device->Memory.open());
   DRAGON_TRY(device->describe("vmm", device->Memory.granularity(),
                               device->Memory.hostMapped()));
+  DRAGON_ASSIGN(
+      std::vector<PeerDevice> peers,
+      findPeers(cuda, context.device, settings.peers, device->FreeOf));
+  for (PeerDevice &peer : peers) {
+    device->Peers.push_back(peer.device);
+    device->Caps.peers.push_back(std::move(peer.caps));
+  }
   return StatusOr<std::unique_ptr<Device>>(std::move(device));
 }
 
@@ -98,6 +110,15 @@ Status VmmDevice::releaseImpl(uintptr_t base, size_t bytes) {
 StatusOr<Physical> VmmDevice::createImpl(Place place, size_t bytes) {
   CudaContextScope scope(Cuda, Context);
   return Memory.create(place, bytes);
+}
+
+StatusOr<Physical> VmmDevice::createOnPeerImpl(unsigned peer, size_t bytes) {
+  CudaContextScope scope(Cuda, Context);
+  return Memory.createOnPeer(peer, Peers[peer], bytes);
+}
+
+StatusOr<DeviceMemory> VmmDevice::peerMemoryImpl(unsigned peer) {
+  return FreeOf(Caps.peers[peer].identity);
 }
 
 Status VmmDevice::destroyImpl(const Physical &physical) {
@@ -169,7 +190,8 @@ Status VmmDevice::resolve(uintptr_t address, size_t bytes,
                            address, end);
     const Chunk &chunk = it->second;
     size_t part = std::min(end, chunk.end) - address;
-    bool isDevice = chunk.place == Place::Device;
+    const bool isDevice =
+        chunk.place == Place::Device || chunk.place == Place::Peer;
     if (isDevice && lastIsDevice)
       pieces.back().bytes += part;
     else if (isDevice)

@@ -23,6 +23,7 @@
 #include "runtime/base/Settings.h"
 #include "runtime/device/FaultHandling.h"
 #include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/device/cuda/PeerDevices.h"
 #include "runtime/device/cuda/PhysicalMemory.h"
 
 #include <map>
@@ -36,11 +37,14 @@ class VmmDevice final : public CudaDevice, private FaultSink {
 public:
   static StatusOr<std::unique_ptr<Device>> create(const Settings &settings);
   /// On a driver that the caller has loaded; for tests.
-  static StatusOr<std::unique_ptr<Device>> createOn(const CudaDriver &cuda);
+  static StatusOr<std::unique_ptr<Device>>
+  createOn(const CudaDriver &cuda, const Settings &settings = {},
+           FreeMemory freeMemory = freeMemoryByNvml);
   ~VmmDevice() override;
 
 private:
-  VmmDevice(const CudaDriver &cuda, const CudaContext &context);
+  VmmDevice(const CudaDriver &cuda, const CudaContext &context,
+            FreeMemory freeMemory);
 
   struct Chunk {
     uintptr_t end;
@@ -60,6 +64,8 @@ private:
   StatusOr<uintptr_t> reserveImpl(size_t bytes) override;
   Status releaseImpl(uintptr_t base, size_t bytes) override;
   StatusOr<Physical> createImpl(Place place, size_t bytes) override;
+  StatusOr<Physical> createOnPeerImpl(unsigned peer, size_t bytes) override;
+  StatusOr<DeviceMemory> peerMemoryImpl(unsigned peer) override;
   Status destroyImpl(const Physical &physical) override;
   Status mapImpl(uintptr_t va, const Physical &physical) override;
   Status unmapImpl(uintptr_t va, const Physical &physical) override;
@@ -73,6 +79,8 @@ private:
   Status setFaultHandlerImpl(FaultHandler handler, void *context) override;
 
   PhysicalMemory Memory;
+  const FreeMemory FreeOf;
+  std::vector<CUdevice> Peers; ///< as caps().peers
 
   std::shared_mutex Lock;
   std::map<uintptr_t, uintptr_t> Reserved; // begin -> end

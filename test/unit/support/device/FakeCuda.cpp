@@ -136,6 +136,10 @@ struct Api {
     *value = it == known.end() ? 0 : it->second;
     return CUDA_SUCCESS;
   }
+  static CUresult DeviceCanAccessPeer(int *can, CUdevice, CUdevice peer) {
+    *can = !fake().unreached.contains(peer);
+    return CUDA_SUCCESS;
+  }
   static CUresult DevicePrimaryCtxRetain(CUcontext *context, CUdevice) {
     FAKE_NOTE("cuDevicePrimaryCtxRetain", " ");
     *context = reinterpret_cast<CUcontext>(uintptr_t(0xc));

@@ -55,6 +55,7 @@ public:
   std::map<int, int> attributes;   ///< CUdevice_attribute -> value
   /// Of the devices behind the first.
   std::vector<std::map<int, int>> others;
+  std::set<int> unreached; ///< of them, those whose memory is not reached
   size_t freeBytes = size_t(1) << 30;
   size_t totalBytes = size_t(2) << 30;
   size_t managedAlignment = size_t(2) << 20;
