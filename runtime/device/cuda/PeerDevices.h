@@ -21,7 +21,7 @@
 #define DRAGON_RUNTIME_DEVICE_CUDA_PEERDEVICES_H
 
 #include "runtime/base/Settings.h"
-#include "runtime/device/DeviceAddresses.h"
+#include "runtime/device/Device.h"
 #include "runtime/device/cuda/CudaDriver.h"
 
 #include <functional>

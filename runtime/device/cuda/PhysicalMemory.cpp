@@ -8,7 +8,6 @@
 
 #include "runtime/device/cuda/PhysicalMemory.h"
 #include "runtime/base/ThreadPool.h"
-#include "runtime/device/Checks.h"
 #include "runtime/trace/Log.h"
 
 #include <algorithm>
@@ -145,7 +144,7 @@ Status PhysicalMemory::mapView(Chunk &chunk) {
     Cuda.MemAddressFree(va, chunk.bytes);
     return Cuda.check(result, call)
         .within("mapping {} bytes of {} memory", chunk.bytes,
-                nameOf(chunk.place));
+                chunk.place == Place::Peer ? "peer" : "host");
   }
   chunk.view = reinterpret_cast<void *>(va);
   return {};
