@@ -6,15 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // One table: each option and what it does to the invocation. Most set a field
-// or add to a list; what takes more has a function.
+// or add to a list (OptionActions.h); what takes more has a function.
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/dragon-cc/OptionReader.h"
+#include "tools/dragon-cc/OptionActions.h"
 
 #include "llvm/ADT/StringExtras.h"
-
-#include <variant>
 
 using namespace llvm;
 using namespace llvm::opt;
@@ -23,77 +21,9 @@ namespace dragon::driver {
 
 namespace {
 
-using Strings = std::vector<std::string>;
-
-struct Nothing {};
-struct SetGoal {
-  Goal What;
-};
-struct SetSide {
-  Side To;
-};
-struct Set {
-  bool Invocation::*Field;
-  bool To = true;
-};
-/// Its value says true or false.
-struct SetAsTold {
-  bool Invocation::*Field;
-};
-/// To its value.
-struct SetText {
-  std::string Invocation::*Field;
-};
-/// Words, with blanks in between.
-struct Add {
-  Strings Invocation::*List;
-  StringLiteral Words;
-};
-/// Words that depend on its value: true or false.
-struct AddAsTold {
-  Strings Invocation::*List;
-  StringLiteral IfTrue, IfFalse;
-};
-/// -D<value>
-struct AddValue {
-  Strings Invocation::*List;
-  StringLiteral Prefix;
-};
-/// -isystem <value>
-struct AddPair {
-  Strings Invocation::*List;
-  StringLiteral Name;
-};
-/// What its value lists, each with `Name` in front.
-struct AddList {
-  Strings Invocation::*List;
-  StringLiteral Name = "";
-};
-/// The option itself, as the user wrote it.
-struct AddAsWritten {
-  Strings Invocation::*List;
-};
-struct TellPlugin {
-  StringLiteral Name;
-  bool On;
-};
-struct Do {
-  Error (*Function)(OptionReader &Reader, const Argument &One);
-};
-using Action = std::variant<Nothing, SetGoal, SetSide, Set, SetAsTold, SetText,
-                            Add, AddAsTold, AddValue, AddPair, AddList,
-                            AddAsWritten, TellPlugin, Do>;
-
 //===----------------------------------------------------------------------===//
 // What takes more than an entry of the table
 //===----------------------------------------------------------------------===//
-
-Expected<bool> boolean(OptionReader &Reader, const Argument &One) {
-  if (One.value() == "true" || One.value() == "false")
-    return One.value() == "true";
-  return error("bad value in '" + Reader.text(One) +
-               "': expected true or false");
-}
 
 Error dependencies(OptionReader &Reader, const Argument &One) {
   // gcc's -E -M is -M.
@@ -399,83 +329,6 @@ constexpr OwnOption Table[] = {
     {OPT_dependency_phony, Set{&I::PhonyTargets}},
 };
 
-/// Does what an entry of the table says of the option.
-class Performer {
-public:
-  Performer(OptionReader &Reader, const Argument &One)
-      : Reader(Reader), One(One) {}
-
-  Error operator()(Nothing) { return Error::success(); }
-  Error operator()(const SetGoal &Entry) {
-    return Reader.goal(Entry.What, Reader.text(One));
-  }
-  Error operator()(const SetSide &Entry) {
-    Reader.Result.Sides = Entry.To;
-    return Error::success();
-  }
-  Error operator()(const Set &Entry) {
-    Reader.Result.*Entry.Field = Entry.To;
-    return Error::success();
-  }
-  Error operator()(const SetAsTold &Entry) {
-    Expected<bool> Told = boolean(Reader, One);
-    if (!Told)
-      return Told.takeError();
-    Reader.Result.*Entry.Field = *Told;
-    return Error::success();
-  }
-  Error operator()(const SetText &Entry) {
-    Reader.Result.*Entry.Field = One.value();
-    return Error::success();
-  }
-  Error operator()(const Add &Entry) {
-    for (StringRef Word : split(Entry.Words, ' '))
-      add(Entry.List, Word);
-    return Error::success();
-  }
-  Error operator()(const AddAsTold &Entry) {
-    Expected<bool> Told = boolean(Reader, One);
-    if (!Told)
-      return Told.takeError();
-    return (*this)(Add{Entry.List, *Told ? Entry.IfTrue : Entry.IfFalse});
-  }
-  Error operator()(const AddValue &Entry) {
-    add(Entry.List, Entry.Prefix + One.value());
-    return Error::success();
-  }
-  Error operator()(const AddPair &Entry) {
-    add(Entry.List, Entry.Name);
-    add(Entry.List, One.value());
-    return Error::success();
-  }
-  Error operator()(const AddList &Entry) {
-    for (const std::string &Word : splitList(One.value())) {
-      if (!Entry.Name.empty())
-        add(Entry.List, Entry.Name);
-      add(Entry.List, Word);
-    }
-    return Error::success();
-  }
-  Error operator()(const AddAsWritten &Entry) {
-    add(Entry.List, Reader.text(One));
-    return Error::success();
-  }
-  Error operator()(const TellPlugin &Entry) {
-    add(&Invocation::PluginArgs,
-        "-dragon-" + Entry.Name + (Entry.On ? "=1" : "=0"));
-    return Error::success();
-  }
-  Error operator()(const Do &Entry) { return Entry.Function(Reader, One); }
-
-private:
-  void add(Strings Invocation::*List, const Twine &Word) {
-    (Reader.Result.*List).push_back(Word.str());
-  }
-
-  OptionReader &Reader;
-  const Argument &One;
-};
-
 } // namespace
 
 Error OptionReader::readOwn(const Argument &One) {
@@ -486,10 +339,9 @@ Error OptionReader::readOwn(const Argument &One) {
       return Error::success();
     return error("internal error: nothing handles '" + text(One) + "'");
   }
-  Performer Perform(*this, One);
-  if (Error Failed = std::visit(Perform, Entry->First))
+  if (Error Failed = perform(Entry->First, *this, One))
     return Failed;
-  return std::visit(Perform, Entry->Second);
+  return perform(Entry->Second, *this, One);
 }
 
 } // namespace dragon::driver
