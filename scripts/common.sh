@@ -13,7 +13,7 @@ mkdir -p "$LOGS"
 PACKAGES=(
   # LLVM, to build with and against, and the tools of the tests.
   clang-22 clang-tools-22 llvm-22-dev llvm-22-tools libclang-22-dev libclang-cpp22-dev libclang-rt-22-dev libmlir-22-dev
-  mlir-22-tools lld-22 libomp-22-dev clang-format-22 clang-tidy-22
+  mlir-22-tools lld-22 libomp-22-dev clang-format-22 clang-tidy-22 clangd-22
   # The runtime's libraries, and those of its tests.
   liburing-dev libfmt-dev nlohmann-json3-dev liblemon-dev libboost-context-dev libgtest-dev libgmock-dev
   # The block device (docs/nbd.md) and its tests.
@@ -22,7 +22,7 @@ PACKAGES=(
   openmpi-bin libopenmpi-dev mpich libmpich-dev
   # To build with.
   cmake ninja-build g++ make git gdb python3 python3-pip python3-setuptools python3-wheel python3-yaml ca-certificates file
-  dpkg-dev help2man
+  dpkg-dev help2man python3-jsonschema
 )
 # The CUDA parts that clang needs, as wheels of PyPI.
 WHEELS=(

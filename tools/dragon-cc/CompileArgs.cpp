@@ -197,9 +197,9 @@ Strings CompileArgs::pluginOption(StringRef Option) {
 
 Strings CompileArgs::recordFilter() const {
   const StringRef Option = "-foptimization-record-passes=";
-  if (!Asked.notesRecords() || any_of(Asked.CompileArgs, [&](StringRef Arg) {
-        return Arg.starts_with(Option);
-      }))
+  if (!(Asked.notesRecords() || Asked.OwnRecords) ||
+      any_of(Asked.CompileArgs,
+             [&](StringRef Arg) { return Arg.starts_with(Option); }))
     return {};
   return {(Option + "dragon").str()};
 }
@@ -295,12 +295,9 @@ Strings CompileArgs::deviceLink(StringRef Output, StringRef Arch) const {
     if (Arg.starts_with("-Rpass") || Arg == "-w")
       Args.push_back(Arg.str());
   if (Asked.OptRecord) {
-    const std::string File =
-        Asked.notesRecords()
-            ? Names.recordFile({Output.str(), Language::Linker}, Arch)
-            : (Output + "-" + Arch + ".opt." + Asked.OptRecordExt).str();
     append(Args, {"-fsave-optimization-record=" + Asked.OptRecordExt,
-                  "-foptimization-record-file=" + File});
+                  "-foptimization-record-file=" +
+                      Names.deviceLinkRecordFile(Output, Arch)});
     append(Args, recordFilter());
   }
   for (std::string &Arg : Asked.argsFor("-mllvm"))

@@ -82,7 +82,8 @@ public:
 private:
   bool deviceOptimised() const;
   Strings saveTemps() const;
-  /// Records of --dragon-report have nothing but our own remarks.
+  /// Records of --dragon-report and those for SARIF have nothing but our own
+  /// remarks.
   Strings recordFilter() const;
 
   const Invocation &Asked;

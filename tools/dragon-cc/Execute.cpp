@@ -9,6 +9,7 @@
 
 #include "tools/dragon-cc/MissingTemplates.h"
 #include "tools/dragon-cc/Precompiled.h"
+#include "tools/dragon-cc/Sarif.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -219,6 +220,12 @@ int execute(const Plan &Plan, bool Verbose, TempFolder Temp) {
         break;
       }
     }
+    if (!Status && !CaughtSignal && !Plan.Sarif.empty())
+      if (Error Failed = writeSarif(Plan)) {
+        WithColor::error(errs(), "dragon-cc")
+            << toString(std::move(Failed)) << '\n';
+        Status = 1;
+      }
   }
   if (CaughtSignal)
     raise(CaughtSignal); // end as if nobody had caught it

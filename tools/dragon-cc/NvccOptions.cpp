@@ -197,6 +197,12 @@ Expected<Invocation> OptionReader::run() {
     Result.KeepDir = Result.Output.empty()
                          ? Result.OutputDirectory
                          : sys::path::parent_path(Result.Output).str();
+  // What compiles nothing has no remarks, and may print something else.
+  if (Result.What == Goal::Preprocess || Result.What == Goal::Dependencies)
+    Result.Sarif.clear();
+  // SARIF is made of records.
+  if (!Result.Sarif.empty() && !Result.OptRecord)
+    Result.OptRecord = Result.OwnRecords = true;
   if (Error Failed = check())
     return std::move(Failed);
   return std::move(Result);

@@ -100,7 +100,10 @@ struct Invocation {
   bool Remarks = false;         ///< an -Rpass option is among CompileArgs
   bool OptRecord = false;       ///< -fsave-optimization-record
   std::string OptRecordFile, OptRecordExt = "yaml";
-  std::string ReportFolder;  ///< --dragon-report
+  std::string ReportFolder; ///< --dragon-report
+  /// Made only for SARIF, and not kept: nobody asked for records.
+  bool OwnRecords = false;
+  std::string Sarif; ///< --dragon-diagnostics=sarif: where to; - is stdout
   bool WholeProgram = false; ///< -flto
   bool Lifetime = true;      ///< -f[no-]dragon-lifetime
 

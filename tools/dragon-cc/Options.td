@@ -164,6 +164,10 @@ def dragon_summaries_separate : Separate<["--"], "dragon-summaries">,
   Alias<dragon_summaries>;
 def dragon_clang : Joined<["--"], "dragon-clang=">, What<Ours>,
   MetaVarName<"<clang++>">, HelpText<"the clang++ 22 to compile with">;
+def dragon_diagnostics : Joined<["--"], "dragon-diagnostics=">, What<Ours>,
+  MetaVarName<"<sarif[:file]>">,
+  HelpText<"print the remarks as SARIF 2.1.0, or write them to the file, for "
+           "editors and reviews">;
 def dragon_precompiled : Joined<["--"], "dragon-precompiled=">, What<Ours>,
   MetaVarName<"<dir>">,
   HelpText<"compile CUDA's headers once, into this folder, for all files with "

@@ -74,6 +74,15 @@ Error reportFolder(OptionReader &Reader, const Argument &One) {
   return Error::success();
 }
 
+Error diagnostics(OptionReader &Reader, const Argument &One) {
+  auto [Form, File] = One.value().split(':');
+  if (Form != "sarif" || One.value() == "sarif:")
+    return error("bad value in '" + Reader.text(One) +
+                 "': expected sarif or sarif:FILE");
+  Reader.Result.Sarif = File.empty() ? "-" : File.str();
+  return Error::success();
+}
+
 Error lto(OptionReader &Reader, const Argument &One) {
   if (!is_contained({"full", "thin", "auto", "jobserver"}, One.value()))
     return error("unknown kind in '" + Reader.text(One) +
@@ -222,6 +231,7 @@ constexpr OwnOption Table[] = {
     {OPT_dragon_targets, Do{targets}},
     {OPT_dragon_summaries, AddValue{&I::Summaries, ""}},
     {OPT_dragon_clang, SetText{&I::ClangPath}},
+    {OPT_dragon_diagnostics, Do{diagnostics}},
     {OPT_dragon_precompiled, SetText{&I::PrecompiledFolder}},
     {OPT_dragon_report, Do{reportFolder}, Set{&I::OptRecord}},
     {OPT_cuda_path, SetText{&I::CudaPath}},

@@ -112,6 +112,8 @@ Plan StepList::take() {
   Result.Files = Names.files();
   Result.Sources = Needs.sources();
   Result.Warnings = Needs.warnings();
+  Result.Sarif = Asked.Sarif;
+  Result.RemarkPages = Tools.RemarkPages;
   return std::move(Result);
 }
 

@@ -53,6 +53,10 @@ struct Plan {
   std::vector<std::pair<std::string, std::string>> Sources;
   std::vector<Step> Steps;
   std::vector<std::string> Warnings;
+  /// Where the remarks go as SARIF when all steps are done: a file, - for the
+  /// standard output; empty: nowhere.
+  std::string Sarif;
+  std::string RemarkPages; ///< the folder of the pages that explain remarks
 };
 
 /// The steps of the invocation. `Temp` is the folder for intermediate files.

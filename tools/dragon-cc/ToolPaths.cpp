@@ -105,6 +105,7 @@ Expected<ToolPaths> findTools(StringRef Self, const Invocation &Asked) {
   }
   Tools.IncludeDir = path(Prefix, "include");
   Tools.OverlayDir = path(Prefix, "share/dragon/overlay");
+  Tools.RemarkPages = path(Prefix, "share/dragon/report/docs/remarks");
   Tools.Summaries = findSummaries(Prefix);
   if (!sys::fs::exists(Tools.plugin()))
     return error("the installation in '" + Prefix +

@@ -77,15 +77,31 @@ std::string UnitNames::keptRecord(const Input &One, StringRef Suffix) const {
   return std::string(Path);
 }
 
+/// Beside the output, or with the intermediate files.
+std::string UnitNames::besideOutput(StringRef Output, StringRef Suffix) const {
+  const std::string Name = (Suffix + Asked.OptRecordExt).str();
+  return Asked.OwnRecords ? temp(sys::path::filename(Output), Name)
+                          : Output.str() + Name;
+}
+
 std::string UnitNames::linkRecordFile(StringRef Output) const {
   if (Asked.notesRecords())
     return keptRecord({Output.str(), Language::Linker}, ".opt.ld.yaml");
-  return (Output + ".opt.ld." + Asked.OptRecordExt).str();
+  return besideOutput(Output, ".opt.ld.");
+}
+
+std::string UnitNames::deviceLinkRecordFile(StringRef Output,
+                                            StringRef Arch) const {
+  if (Asked.notesRecords())
+    return recordFile({Output.str(), Language::Linker}, Arch);
+  return besideOutput(Output, ("-" + Arch + ".opt.").str());
 }
 
 std::string UnitNames::recordFile(const Input &One, StringRef Arch) const {
   SmallString<256> Path;
-  if (!Asked.OptRecordFile.empty()) {
+  if (Asked.OwnRecords) {
+    Path = temp(stem(One) + "-" + moduleId(One), ".opt." + Asked.OptRecordExt);
+  } else if (!Asked.OptRecordFile.empty()) {
     Path = Asked.OptRecordFile;
   } else if (Asked.notesRecords()) {
     Path = keptRecord(One, ".opt.yaml");

@@ -50,6 +50,9 @@ public:
   std::string recordFile(const Input &One, llvm::StringRef Arch) const;
   /// The file that the remarks of a link with -flto go to.
   std::string linkRecordFile(llvm::StringRef Output) const;
+  /// The file that the remarks of a device link go to.
+  std::string deviceLinkRecordFile(llvm::StringRef Output,
+                                   llvm::StringRef Arch) const;
   /// The id differs between the units of a program. Two runs of one compilation
   /// have the same id.
   std::string moduleId(const Input &One) const;
@@ -61,6 +64,8 @@ public:
 
 private:
   std::string keptRecord(const Input &One, llvm::StringRef Suffix) const;
+  std::string besideOutput(llvm::StringRef Output,
+                           llvm::StringRef Suffix) const;
 
   const Invocation &Asked;
   llvm::StringRef Temp;

@@ -14,7 +14,7 @@ values = {
     "cuda_include_ptx": "sm_90", "no_cuda_include_ptx": "sm_90", "rdc": "false", "dragon_targets": "cpu", "machine": "64",
     "dragon_clang": "/bin/true", "language": "cu", "ftz": "true", "prec_div": "true", "prec_sqrt": "true", "fmad": "true",
     "maxrregcount": "32", "Xcompiler": "-Wall", "cudart": "shared", "options_file": "/dev/null", "optimize": "2",
-    "output": "x.out", "std": "c++17", "lto_kind": "thin", "save_temps_where": "obj",
+    "output": "x.out", "std": "c++17", "lto_kind": "thin", "dragon_diagnostics": "sarif", "save_temps_where": "obj",
 }
 cuda = next((word.split("=", 1)[1] for word in command if word.startswith("--cuda-path=")), None)
 values["cuda_path"] = cuda
