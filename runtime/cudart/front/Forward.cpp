@@ -8,6 +8,7 @@
 #include "runtime/cudart/front/Forward.h"
 
 #include "runtime/cudart/front/Front.h"
+#include "runtime/device/cuda/CudaDriver.h"
 
 #include <cstring>
 #include <cuda_runtime_api.h>
@@ -41,6 +42,11 @@ void *library() {
           "cannot load {} ({}); install the CUDA 13 runtime, or add its folder "
           "to LD_LIBRARY_PATH, or run with DRAGON_BACKEND=cpu",
           LibraryName, ::dlerror()));
+    // Its own calls say no more than that the driver is too old.
+    StatusOr<const CudaDriver *> driver = CudaDriver::load();
+    if (driver.ok())
+      if (std::string why = (*driver)->tooOldForCuda13(); !why.empty())
+        printErrorOnce(why);
     return opened;
   }();
   return handle;

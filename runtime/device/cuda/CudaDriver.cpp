@@ -165,6 +165,15 @@ Status CudaDriver::find(Lookup library) {
   return {};
 }
 
+std::string CudaDriver::tooOldForCuda13() const {
+  if (Version >= 13000)
+    return {};
+  return fmt::format("the NVIDIA driver supports CUDA {}, and libcudart.so.13 "
+                     "needs one of CUDA 13 (580 or later); update the driver, "
+                     "or run with DRAGON_BACKEND=cpu",
+                     versionText(Version));
+}
+
 Status CudaDriver::check(CUresult result, const char *call) const {
   if (result == CUDA_SUCCESS)
     return {};

@@ -26,6 +26,7 @@
 #include <cuda.h>
 #include <cudaTypedefs.h>
 #include <memory>
+#include <string>
 
 namespace dragon {
 
@@ -43,6 +44,9 @@ public:
   /// Ok, or the driver's error with its name and what the call was about.
   Status check(CUresult result, const char *call) const;
   int version() const { return Version; }
+  /// Why programs that need NVIDIA's runtime library of CUDA 13 cannot run on
+  /// this driver; empty: they can.
+  std::string tooOldForCuda13() const;
 
 #define CUDA_SYMBOL(NAME, VERSION) PFN_cu##NAME##_v##VERSION NAME = nullptr;
 #define CUDA_OPTIONAL(FIELD, NAME, VERSION)                                    \

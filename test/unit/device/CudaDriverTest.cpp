@@ -69,6 +69,32 @@ TEST(CudaDriver, BeforeCuda113ByTheExportedNames) {
   EXPECT_FALSE(cuda.MemPrefetchAsync);
 }
 
+TEST(CudaDriver, OnesBefore13DoNotRunNvidiasRuntime) {
+  FakeCuda fake;
+  EXPECT_EQ(fake.driver().tooOldForCuda13(), "");
+  FakeCuda old;
+  old.version = 12040;
+  EXPECT_EQ(old.driver().tooOldForCuda13(),
+            "the NVIDIA driver supports CUDA 12.4, and libcudart.so.13 needs "
+            "one of CUDA 13 (580 or later); update the driver, or run with "
+            "DRAGON_BACKEND=cpu");
+}
+
+/// Drivers 550, 555, 560, 565 and 570.
+TEST(CudaDriver, ThoseOfCuda12From4OnHaveAllThatIsNeeded) {
+  for (int version : {12040, 12050, 12060, 12070, 12080}) {
+    FakeCuda fake;
+    fake.version = version;
+    EXPECT_TRUE(fake.open().ok()) << version;
+    const CudaDriver &cuda = fake.driver();
+    EXPECT_TRUE(cuda.MemPrefetchAsync && cuda.MemAdvise && cuda.FuncGetName &&
+                cuda.FuncGetParamInfo);
+    EXPECT_FALSE(cuda.MemDiscardBatchAsync || cuda.MemPrefetchBatchAsync ||
+                 cuda.MemDiscardAndPrefetchBatchAsync);
+    EXPECT_THAT(fake.asked, Not(Contains(HasSubstr(" 13000"))));
+  }
+}
+
 TEST(CudaDriver, TooOldOrIncompleteOnesAreRefused) {
   FakeCuda fake;
   fake.version = 10020;
