@@ -34,6 +34,8 @@ Strings CompileArgs::language(const Input &One) const {
     append(Args, {"-Wno-error=register", "-Wno-error=c++11-narrowing",
                   "-Wno-error=reserved-user-defined-literal",
                   "-Wno-error=deprecated-declarations"});
+  if (Tools.CudaVersion && Tools.CudaVersion < 13000)
+    Args.push_back("-DDRAGON_CUDA_12");
   // In front of what else the machine may have, as in /usr/local/include. With
   // Thrust, CUB and libcu++, where nvcc finds them.
   if (!Tools.Cuda.empty()) {

@@ -22,6 +22,10 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
+/// The runtime has CUDA 13's calls; share/dragon/overlay has what makes those
+/// of older headers from this one on out of them.
+constexpr unsigned OldestCuda = 12040;
+
 std::string path(StringRef Folder, const Twine &A, const Twine &B = "") {
   SmallString<256> Result(Folder);
   sys::path::append(Result, A, B);
@@ -32,7 +36,8 @@ bool isToolkit(StringRef Path) {
   return sys::fs::exists(path(Path, "include/cuda_runtime_api.h"));
 }
 
-/// CUDA_VERSION of include/cuda.h: 13000. 0 if it cannot be read.
+} // namespace
+
 unsigned cudaVersion(StringRef Toolkit) {
   auto Header = MemoryBuffer::getFile(path(Toolkit, "include/cuda.h"));
   if (!Header)
@@ -47,6 +52,8 @@ unsigned cudaVersion(StringRef Toolkit) {
   }
   return Version;
 }
+
+namespace {
 
 /// The folders lib/python3.* below a prefix of Python; the newest Python first.
 Strings pythonLibraries(StringRef Prefix) {
@@ -107,10 +114,12 @@ Strings wheelFolders(StringRef Prefix) {
 
 Error checkToolkit(StringRef Path, bool Gpu) {
   unsigned Version = cudaVersion(Path);
-  if (Version && Version / 1000 != DRAGON_CUDA_MAJOR)
+  if (Version && (Version < OldestCuda || Version / 1000 > DRAGON_CUDA_MAJOR))
     return error("the CUDA toolkit '" + Path + "' is version " +
                  Twine(Version / 1000) + "." + Twine(Version % 1000 / 10) +
-                 "; dragon-cc needs version " + Twine(DRAGON_CUDA_MAJOR) +
+                 "; dragon-cc needs " + Twine(OldestCuda / 1000) + "." +
+                 Twine(OldestCuda % 1000 / 10) + " or later, up to " +
+                 Twine(DRAGON_CUDA_MAJOR) +
                  "; name one with --cuda-path= or CUDA_PATH");
   std::vector<const char *> Parts = {"nvvm/libdevice/libdevice.10.bc"};
   if (Gpu)

@@ -25,6 +25,9 @@ namespace dragon::driver {
 llvm::Expected<std::string> findToolkit(llvm::StringRef Prefix,
                                         const Invocation &Asked);
 
+/// CUDA_VERSION of include/cuda.h: 13000. 0 if it cannot be read.
+unsigned cudaVersion(llvm::StringRef Toolkit);
+
 /// Whether it has the version that is needed and what clang asks of it; with
 /// `Gpu` also what makes code for GPUs.
 llvm::Error checkToolkit(llvm::StringRef Path, bool Gpu);

@@ -143,6 +143,7 @@ Expected<ToolPaths> findTools(StringRef Self, const Invocation &Asked) {
       return std::move(Failed);
   if (Cuda) {
     Tools.Cuda = *Cuda;
+    Tools.CudaVersion = cudaVersion(*Cuda);
     for (const char *Folder : {"lib64", "targets/x86_64-linux/lib", "lib"})
       if (sys::fs::is_directory(path(*Cuda, Folder))) {
         Tools.CudaLibDir = path(*Cuda, Folder);

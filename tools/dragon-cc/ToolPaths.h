@@ -24,14 +24,15 @@ namespace dragon::driver {
 
 struct ToolPaths {
   std::string Clang;
-  std::string Linker;      ///< for `ld -r`
-  std::string Lld;         ///< LLVM's own, of this version; empty if not found
-  std::string LibDir;      ///< libDragonPasses.so, libdragonrt.so
-  std::string IncludeDir;  ///< dragon/dragon.h
-  std::string OverlayDir;  ///< headers in front of the toolkit's
-  std::string RemarkPages; ///< what explains remarks; may be missing
-  std::string Cuda;        ///< the toolkit; empty where none is needed
-  std::string CudaLibDir;  ///< empty if there is none
+  std::string Linker;       ///< for `ld -r`
+  std::string Lld;          ///< LLVM's own, of this version; empty if not found
+  std::string LibDir;       ///< libDragonPasses.so, libdragonrt.so
+  std::string IncludeDir;   ///< dragon/dragon.h
+  std::string OverlayDir;   ///< headers in front of the toolkit's
+  std::string RemarkPages;  ///< what explains remarks; may be missing
+  std::string Cuda;         ///< the toolkit; empty where none is needed
+  unsigned CudaVersion = 0; ///< 13000; 0 if it is not known
+  std::string CudaLibDir;   ///< empty if there is none
   /// What comes with dragon-cc of share/dragon/summaries, by name.
   std::vector<std::string> Summaries;
 

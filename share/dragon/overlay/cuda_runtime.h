@@ -15,6 +15,11 @@
 
 #include <driver_types.h>
 
+// In front of CUDA 12's overloads: those of a name have one type here.
+#ifdef DRAGON_CUDA_12
+#include <cuda_runtime_api.h>
+#endif
+
 #include_next <cuda_runtime.h>
 
 #include "dragon-nvcc/dropped.h"

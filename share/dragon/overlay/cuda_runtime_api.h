@@ -17,6 +17,7 @@
 
 #include_next <cuda_runtime_api.h>
 
+#include "dragon-nvcc/cuda12.h"
 #include "dragon-nvcc/dropped.h"
 
 #endif // DRAGON_OVERLAY_CUDA_RUNTIME_API_H

@@ -11,6 +11,8 @@
 // cudaGetDeviceProperties fills them in (DroppedMembers.h in
 // runtime/cudart/devices has the same words).
 //
+// The headers of CUDA 12 (DRAGON_CUDA_12) have them.
+//
 // The toolkit's own definition is used, as the base class of ours: there
 // `reserved` is a macro that turns the array into a type, which takes no room:
 //   struct dragonDeviceProp { ...; int typedef dragonReserved[n]; };
@@ -22,7 +24,8 @@
 #ifndef DRAGON_OVERLAY_DRIVER_TYPES_H
 #define DRAGON_OVERLAY_DRIVER_TYPES_H
 
-#if !defined(__cplusplus) || defined(__DRIVER_TYPES_H__)
+#if !defined(__cplusplus) || defined(__DRIVER_TYPES_H__) ||                    \
+    defined(DRAGON_CUDA_12)
 #include_next <driver_types.h>
 #else
 
