@@ -12,7 +12,7 @@
 // RUN: %ledger auto.json 'launches == 32' 'launches_together >= 16' 'cpu: host_to_device < 450*M'
 // RUN: rm -rf %t.dir
 //
-// CHECK: remark: launch of 'step' runs together with the next, of 'step'
+// CHECK: remark: launch of 'step' may run together with the next, of 'step'
 #include "e2e.h"
 
 #ifndef WORDS // of a buffer

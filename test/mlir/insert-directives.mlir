@@ -69,7 +69,7 @@ module attributes {gpu.container_module} {
   // PROGRAM-NEXT: pointer [[Y]] %memref_0 from b0, [[X]] from b1
   // PROGRAM-NEXT: launch copy {{.*}} by read([[X]]) write([[Y]]) stream 1
   // PROGRAM-NEXT: -> b1, b2
-  // REMARK: RunsTogether {{.*}}launch of 'copy' runs together with the next, of 'copy' at line
+  // REMARK: RunsTogether {{.*}}launch of 'copy' may run together with the next, of 'copy' at line
   // CHECK-LABEL: func.func @steps
   // CHECK: dragon.alloc(%{{.*}}) flags(read|write) device {dragon.inserted} : memref<?xf32>
   // CHECK: scf.for

@@ -54,14 +54,14 @@ int main(int argc, char **argv) {
   CHECK(cudaMalloc(&turn, 4));
   CHECK(cudaMemset(turn, 0, 4));
   CHECK(cudaMemcpy(now, h, 4 * n, cudaMemcpyHostToDevice));
-  // CHECK: together.cu:[[LINE:[0-9]+]]:3: remark: launch of 'step' runs together with the next, of 'step' at line [[LINE]], slice by slice: both touch 'now', 'next' [-Rpass=dragon]
+  // CHECK: together.cu:[[LINE:[0-9]+]]:3: remark: launch of 'step' may run together with the next, of 'step' at line [[LINE]], slice by slice where their data exceeds device memory: both may touch 'now', 'next' [-Rpass=dragon]
   for (int t = 0; t < steps; ++t) {
     launchStep(next, now, n, stream);
     std::swap(next, now);
     if (t % 100 == 99)
       printf("%d steps\n", t);
   }
-  // CHECK: together.cu:[[#@LINE+2]]:5: remark: launch of 'step' does not run together with the next, of 'step' at line [[#@LINE+2]], although both touch 'now', 'next': 'cudaStreamSynchronize' at line [[#@LINE+4]] comes in between; do it after the last of the launches, or less often [-Rpass-missed=dragon]
+  // CHECK: together.cu:[[#@LINE+2]]:5: remark: launch of 'step' does not run together with the next, of 'step' at line [[#@LINE+2]], although both may touch 'now', 'next': 'cudaStreamSynchronize' at line [[#@LINE+4]] comes in between; do it after the last of the launches, or less often [-Rpass-missed=dragon]
   for (int t = 0; t < steps; ++t) {
     step<<<(n + 255) / 256, 256, 0, stream>>>(next, now, n);
     CHECK(cudaGetLastError());

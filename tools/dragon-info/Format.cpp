@@ -74,14 +74,24 @@ std::string formatText(const Machine &All) {
                                 : "none: " + Chosen.Error);
   for (const BackEnd &Other : Chosen.Others)
     Line("", Other.Name + " " + Other.Note);
-  const LinkRates &Link = All.Link;
-  Line("link",
-       Link.BothWays > 0
-           ? fmt::format("{:.1f} GB/s to the device, {:.1f} GB/s from "
-                         "it, {:.1f} GB/s both ways together",
-                         gigabytes(Link.ToDevice), gigabytes(Link.FromDevice),
-                         gigabytes(Link.BothWays))
-           : "not measured: " + Link.WhyNot);
+  auto Rates = [](const LinkRates &Link) {
+    return Link.BothWays > 0
+               ? fmt::format("{:.1f} GB/s to the device, {:.1f} GB/s from "
+                             "it, {:.1f} GB/s both ways together",
+                             gigabytes(Link.ToDevice),
+                             gigabytes(Link.FromDevice),
+                             gigabytes(Link.BothWays))
+               : "not measured: " + Link.WhyNot;
+  };
+  Line("link", Rates(All.Link));
+  for (const Peer &Each : All.Peers)
+    Line("peer",
+         fmt::format("{}: {}; link {}", Each.Name,
+                     Each.Room
+                         ? formatBytes(Each.Room->total) + " of memory, " +
+                               formatBytes(Each.Room->free) + " free"
+                         : Each.Error,
+                     Rates(Each.Link)));
   for (const Disk &Each : All.Disks) {
     std::string Rest = Each.Path + ": ";
     if (!Each.FileSystem.empty())
@@ -139,10 +149,21 @@ std::string formatJson(const Machine &All) {
   Back["others"] = Json::array();
   for (const BackEnd &Other : Chosen.Others)
     Back["others"].push_back({{"name", Other.Name}, {"note", Other.Note}});
-  Root["link"] = {{"to_device", Rate(All.Link.ToDevice)},
-                  {"from_device", Rate(All.Link.FromDevice)},
-                  {"both_ways", Rate(All.Link.BothWays)},
-                  {"not_measured", OrNull(All.Link.WhyNot)}};
+  auto Rates = [&](const LinkRates &Link) {
+    return Json{{"to_device", Rate(Link.ToDevice)},
+                {"from_device", Rate(Link.FromDevice)},
+                {"both_ways", Rate(Link.BothWays)},
+                {"not_measured", OrNull(Link.WhyNot)}};
+  };
+  Root["link"] = Rates(All.Link);
+  Root["peers"] = Json::array();
+  for (const Peer &Each : All.Peers)
+    Root["peers"].push_back(
+        {{"name", Each.Name},
+         {"memory", Each.Room ? Json(Each.Room->total) : Json()},
+         {"memory_free", Each.Room ? Json(Each.Room->free) : Json()},
+         {"error", OrNull(Each.Error)},
+         {"link", Rates(Each.Link)}});
   Root["swap"] = Json::array();
   for (const Disk &Each : All.Disks)
     Root["swap"].push_back({{"path", Each.Path},

@@ -139,6 +139,23 @@ Host findHost() {
   return Found;
 }
 
+std::vector<Peer> findPeers(Device &Dev, uint64_t Bytes) {
+  std::vector<Peer> Result;
+  for (unsigned I = 0; I < Dev.caps().peers.size(); ++I) {
+    Peer Found{Dev.caps().peers[I].name, std::nullopt, {}, ""};
+    if (auto Memory = Dev.peerMemory(I); Memory.ok())
+      Found.Room = *Memory;
+    else
+      Found.Error = Memory.takeStatus().message();
+    if (Bytes)
+      Found.Link = measureLink(Dev, Bytes, I);
+    else
+      Found.Link.WhyNot = "--no-rates";
+    Result.push_back(std::move(Found));
+  }
+  return Result;
+}
+
 Choice chooseBackEnd(const Settings &Set) {
   Choice Result;
   std::string Notes;

@@ -67,22 +67,35 @@ struct Disk {
   std::string Error;
 };
 
+/// Another device whose memory DRAGON_PEERS names.
+struct Peer {
+  std::string Name;
+  std::optional<DeviceMemory> Room;
+  LinkRates Link; ///< between the two
+  std::string Error;
+};
+
 struct Machine {
   info::Driver Driver;
   info::Host Host;
   info::Choice Choice;
   std::optional<DeviceMemory> DeviceRoom;
   LinkRates Link;
+  std::vector<Peer> Peers;
   std::vector<Disk> Disks;
 };
 
 Driver findDriver();
 Host findHost();
+/// `Bytes`: memory to measure the links with; 0: they are not measured.
+std::vector<Peer> findPeers(Device &Dev, uint64_t Bytes);
 Choice chooseBackEnd(const Settings &Set);
 /// The disk of a directory for swap. `Bytes`: what is written and read to
 /// measure it; 0: nothing.
 Disk findDisk(const std::string &Path, const Settings &Set, uint64_t Bytes);
-LinkRates measureLink(Device &Dev, uint64_t Bytes);
+/// Between the device and host memory, or a peer's.
+LinkRates measureLink(Device &Dev, uint64_t Bytes,
+                      std::optional<unsigned> Peer = std::nullopt);
 
 std::string formatText(const Machine &All);
 std::string formatJson(const Machine &All);

@@ -103,7 +103,8 @@ Status measureDisk(const Settings &Set, BackingFile &File, uint64_t Bytes,
   return {};
 }
 
-/// A buffer of the device and one of pinned memory, which it gives back.
+/// A buffer of the device and one of pinned memory, or of a peer, which it
+/// gives back.
 class Pair {
 public:
   explicit Pair(Device &Dev) : Dev(Dev) {}
@@ -116,26 +117,32 @@ public:
       Dev.unmap(Base, OnDevice).ignore();
     if (OnDevice.id)
       Dev.destroy(OnDevice).ignore();
-    if (OnHost.id)
-      Dev.destroy(OnHost).ignore();
+    if (Other.id)
+      Dev.destroy(Other).ignore();
     if (Base)
       Dev.release(Base, Bytes).ignore();
   }
-  Status make(size_t Size) {
+  Status make(size_t Size, std::optional<unsigned> Peer) {
     Bytes = Size;
     DRAGON_ASSIGN(Base, Dev.reserve(Bytes));
     DRAGON_ASSIGN(OnDevice, Dev.create(Place::Device, Bytes));
     DRAGON_TRY(Dev.map(Base, OnDevice));
     Mapped = true;
-    DRAGON_ASSIGN(OnHost, Dev.create(Place::Pinned, Bytes));
+    DRAGON_ASSIGN(Other, Peer ? Dev.createOnPeer(*Peer, Bytes)
+                              : Dev.create(Place::Pinned, Bytes));
     DRAGON_ASSIGN(Work, Dev.createQueue(CU_STREAM_NON_BLOCKING, 0));
     return {};
   }
   Status copy(bool In) {
     void *There = reinterpret_cast<void *>(Base);
-    return In ? Dev.copy(There, OnHost.hostView, Bytes, CopyKind::HostToDevice,
+    if (Other.place == Place::Peer)
+      return In ? Dev.copy(There, Other.peerView, Bytes,
+                           CopyKind::DeviceToDevice, Work)
+                : Dev.copy(Other.peerView, There, Bytes,
+                           CopyKind::DeviceToDevice, Work);
+    return In ? Dev.copy(There, Other.hostView, Bytes, CopyKind::HostToDevice,
                          Work)
-              : Dev.copy(OnHost.hostView, There, Bytes, CopyKind::DeviceToHost,
+              : Dev.copy(Other.hostView, There, Bytes, CopyKind::DeviceToHost,
                          Work);
   }
   Status wait() { return Dev.synchronize(Work); }
@@ -144,15 +151,16 @@ private:
   Device &Dev;
   size_t Bytes = 0;
   uintptr_t Base = 0;
-  Physical OnDevice, OnHost;
+  Physical OnDevice, Other;
   bool Mapped = false;
   Queue Work = nullptr;
 };
 
-Status measureCopies(Device &Dev, size_t Bytes, LinkRates &Result) {
+Status measureCopies(Device &Dev, size_t Bytes, std::optional<unsigned> Peer,
+                     LinkRates &Result) {
   Pair In(Dev), Out(Dev);
-  DRAGON_TRY(In.make(Bytes));
-  DRAGON_TRY(Out.make(Bytes));
+  DRAGON_TRY(In.make(Bytes, Peer));
+  DRAGON_TRY(Out.make(Bytes, Peer));
   auto Copies = [&](bool Inwards, bool Outwards, double &Rate) -> Status {
     constexpr int Count = 8;
     for (int Round = 0; Round < 2; ++Round) {
@@ -176,7 +184,8 @@ Status measureCopies(Device &Dev, size_t Bytes, LinkRates &Result) {
 
 } // namespace
 
-LinkRates measureLink(Device &Dev, uint64_t Bytes) {
+LinkRates measureLink(Device &Dev, uint64_t Bytes,
+                      std::optional<unsigned> Peer) {
   LinkRates Result;
   if (!Dev.caps().hasLink) {
     Result.WhyNot = fmt::format("back end '{}' has no link", Dev.caps().name);
@@ -185,7 +194,7 @@ LinkRates measureLink(Device &Dev, uint64_t Bytes) {
   // A quarter of it is in each of the four buffers.
   const size_t Unit = Dev.caps().granularity;
   const size_t Each = std::max<size_t>(Unit, Bytes / 4 / Unit * Unit);
-  if (Status Failed = measureCopies(Dev, Each, Result); !Failed.ok())
+  if (Status Failed = measureCopies(Dev, Each, Peer, Result); !Failed.ok())
     Result.WhyNot = Failed.message();
   return Result;
 }

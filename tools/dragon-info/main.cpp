@@ -99,6 +99,7 @@ int main(int Count, char **Words) {
                     info::chooseBackEnd(Set),
                     {},
                     {},
+                    {},
                     {}};
   if (Device *Taken = All.Choice.Taken.get()) {
     if (auto Memory = Taken->memory(); Memory.ok())
@@ -107,6 +108,7 @@ int main(int Count, char **Words) {
       All.Link = info::measureLink(*Taken, Bytes);
     else
       All.Link.WhyNot = "--no-rates";
+    All.Peers = info::findPeers(*Taken, Bytes);
   } else {
     All.Link.WhyNot = "there is no device";
   }

@@ -34,7 +34,7 @@ static void check(int error, const char *file, int line) {
 // CHECK: call void @__dragon_launch_follows()
 // CHECK-NEXT: call void @__device_stub__step(ptr {{[a-z]* *}}[[B]], ptr {{[a-z]* *}}[[A]])
 // CHECK: call i32 @cudaMemcpy(
-// REMARK: launches-together.c:[[#@LINE+9]]:5: launch of 'step' runs together with the next, of 'step' at line [[#@LINE+9]], slice by slice: both touch 'a', 'b'
+// REMARK: launches-together.c:[[#@LINE+9]]:5: launch of 'step' may run together with the next, of 'step' at line [[#@LINE+9]], slice by slice where their data exceeds device memory: both may touch 'a', 'b'
 void pingpong(size_t n, int steps, void *h) {
   float *a, *b;
   CHECK(cudaMalloc((void **)&a, n));
@@ -76,7 +76,7 @@ void apart(size_t n, void *h, const int *numbers, int *sum, cudaStream_t stream)
   float *a;
   cudaMalloc((void **)&a, n);
   cudaMemcpy(a, h, n, H2D);
-  // REMARK: launches-together.c:[[#@LINE+1]]:3: launch of 'half' does not run together with the next, of 'half' at line [[#@LINE+4]], although both touch 'a': 'cudaDeviceSynchronize' at line [[#@LINE+2]] comes in between; do it after the last of the launches, or less often
+  // REMARK: launches-together.c:[[#@LINE+1]]:3: launch of 'half' does not run together with the next, of 'half' at line [[#@LINE+4]], although both may touch 'a': 'cudaDeviceSynchronize' at line [[#@LINE+2]] comes in between; do it after the last of the launches, or less often
   LAUNCH(half, a);
   cudaDeviceSynchronize();
   // REMARK: launches-together.c:[[#@LINE+1]]:3: {{.*}} 'cudaMemcpy' at line [[#@LINE+2]] comes in between
@@ -95,7 +95,7 @@ void apart(size_t n, void *h, const int *numbers, int *sum, cudaStream_t stream)
   LAUNCH(half, a);
   for (int i = 0; numbers[i]; ++i)
     *sum += numbers[i];
-  // REMARK: launches-together.c:[[#@LINE+1]]:3: {{.*}} although both touch 'a': their streams are not known to be the same
+  // REMARK: launches-together.c:[[#@LINE+1]]:3: {{.*}} although both may touch 'a': their streams are not known to be the same
   LAUNCH(half, a);
   LAUNCH_ON(stream, half, a);
   // REMARK-NOT: 'whole'

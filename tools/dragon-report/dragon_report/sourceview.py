@@ -19,7 +19,7 @@ WORDS = [
     ("discarded", "given up without a copy, because nobody reads the contents any more"),
     ("swap", "files of the runtime's own, for data that fit in neither memory and are in no file of the program"),
     ("slice", "a part of a launch that runs by itself, with the data that it needs"),
-    ("runs together", "launches that follow one another run slice by slice, so that each finds what the one before it left"),
+    ("run together", "launches that follow one another run slice by slice, so that each finds what the one before it left"),
 ]
 
 
