@@ -60,12 +60,13 @@ static void usage(const Bench &bench) {
       "usage: %s [OPTION VALUE]...\n"
       "  --size MiB         of the buffers on the device, together (%zu)\n"
       "  --steps N          time steps or iterations (%d)\n"
+      "  --share PERCENT    of the data, where a program uses a part (%g)\n"
       "  --memory pageable  what host memory is, or pinned\n"
       "  --folder DIR       of the files\n"
       "  --make files       makes the input files and ends\n"
       "  --warm MS          keeps the device busy so long before the start\n"
       "  --method plain     or where built for it ring, zero-copy, managed\n",
-      bench.name, bench.size >> 20, bench.steps);
+      bench.name, bench.size >> 20, bench.steps, bench.share);
   exit(2);
 }
 
@@ -73,6 +74,14 @@ static long number(const Bench &bench, const std::string &text) {
   char *end;
   long value = strtol(text.c_str(), &end, 10);
   if (*end || value <= 0 || value > 1 << 24)
+    usage(bench);
+  return value;
+}
+
+static double percent(const Bench &bench, const std::string &text) {
+  char *end;
+  double value = strtod(text.c_str(), &end);
+  if (*end || !(value > 0 && value <= 100))
     usage(bench);
   return value;
 }
@@ -96,6 +105,8 @@ Bench::Bench(const char *name, int argc, char **argv, int steps)
       size = (size_t)number(*this, value) << 20;
     else if (option == "--steps")
       this->steps = (int)number(*this, value);
+    else if (option == "--share")
+      share = percent(*this, value);
     else if (option == "--memory" && (value == "pageable" || value == "pinned"))
       pinned = value == "pinned";
     else if (option == "--folder")
@@ -171,13 +182,14 @@ int Bench::finish(const Verdict &verdict) {
     total += phase;
   printf("{\"program\": \"%s\", \"method\": \"%s\", \"from\": \"%s\", "
          "\"memory\": \"%s\", \"footprint\": %zu, \"input\": %zu, "
-         "\"output\": %zu, \"steps\": %d, \"seconds\": {\"load\": %.6f, "
+         "\"output\": %zu, \"touched\": %zu, \"steps\": %d, \"seconds\": "
+         "{\"load\": %.6f, "
          "\"compute\": %.6f, \"store\": %.6f, \"sync\": %.6f, "
          "\"total\": %.6f, \"aside\": %.6f}, ",
          name, MethodNames[(int)method], inputPaths.empty() ? "host" : "files",
          pinned ? "pinned" : "pageable", footprint, inputBytes, outputBytes,
-         steps, seconds[Load], seconds[Compute], seconds[Store], sync, total,
-         aside);
+         touched, steps, seconds[Load], seconds[Compute], seconds[Store], sync,
+         total, aside);
   if (dragon_stats) {
     const char *names[] = {"load", "compute", "store"};
     printf("\"moved\": {");

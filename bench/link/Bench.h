@@ -75,10 +75,14 @@ public:
   int steps;                      ///< time steps, iterations: the program's
   bool pinned = false;            ///< host memory is pinned
   bool make = false;              ///< only make the input files
+  double share = 100;             ///< percent of the data: the program's
   double warm = 0;                ///< seconds of work before the clock starts
   Method method = Method::Plain;
   std::string folder = ".";
   std::vector<std::string> inputPaths, outputPaths;
+  /// Bytes that the kernels read or write, each counted once; 0: the program
+  /// does not say.
+  size_t touched = 0;
 
   Bench(const char *name, int argc, char **argv, int steps = 1);
 

@@ -10,19 +10,15 @@
 // nothing about the accesses is known in front of a launch, and most of the
 // graph is not touched in most of them.
 //
-// The graph is made by all cores: out-degrees and the vertices that edges lead
-// to both follow power laws (few vertices, with low numbers, are where many
-// edges end), and each is a hash of its number. It is never in one piece except
-// in the arrays themselves.
+// Out-degrees and the vertices that edges lead to both follow power laws
+// (Rows.h): few vertices, with low numbers, are where many edges end.
 //
 // All is checked, as in the Graph500 benchmark: no edge leads further than one
 // level down, and each vertex but the first has an edge from the level above.
 //
 //===----------------------------------------------------------------------===//
 #include "Data.h"
-
-#include <algorithm>
-#include <cmath>
+#include "Rows.h"
 
 using namespace bench;
 
@@ -42,95 +38,46 @@ __global__ void expand(const uint64_t *firstEdge, const uint32_t *target,
   }
 }
 
-// -- The graph --------------------------------------------------------------
-
-const size_t PartVertices = 1 << 14;
-static size_t Vertices = 0;
-// The first edge of each part of the vertices, and behind them the last edge.
-static std::vector<uint64_t> PartEdges;
-
-// At least 4, 8 on average; the share of vertices with more than d is 16 / d^2.
-static uint64_t degree(size_t v) {
-  double u = (double)((mix(v, 1) >> 40) + 1) * 0x1p-24;
-  return (uint64_t)(4 / std::sqrt(u));
-}
-
-// The share of edges that end in the first x of the vertices is sqrt(x).
-static uint32_t targetAt(size_t edge) {
-  double w = (double)(mix(edge, 2) >> 11) * 0x1p-53;
-  return (uint32_t)((double)Vertices * w * w);
-}
-
-static void planGraph(size_t vertices) {
-  Vertices = vertices;
-  size_t parts = (vertices + PartVertices - 1) / PartVertices;
-  PartEdges.assign(parts + 1, 0);
-  onAllCores(vertices, [=](size_t first, size_t last) {
-    // The parts that begin in [first, last).
-    size_t part = (first + PartVertices - 1) / PartVertices;
-    for (; part * PartVertices < last; ++part) {
-      size_t end = std::min((part + 1) * PartVertices, vertices);
-      for (size_t v = part * PartVertices; v < end; ++v)
-        PartEdges[part + 1] += degree(v);
-    }
-  });
-  for (size_t part = 0; part < parts; ++part)
-    PartEdges[part + 1] += PartEdges[part];
-}
-
-// Elements [first, last) of the array of vertices + 1 first edges.
-static void makeFirstEdges(void *elements, size_t first, size_t last) {
-  size_t v = first / PartVertices * PartVertices;
-  uint64_t edge = PartEdges[v / PartVertices];
-  for (; v < first; ++v)
-    edge += degree(v);
-  for (size_t i = first; i < last; ++i) {
-    ((uint64_t *)elements)[i - first] = edge;
-    edge += degree(i);
-  }
-}
-
-// -- The check --------------------------------------------------------------
-
-static void checkLevels(const int *level, Verdict &verdict) {
-  std::vector<unsigned char> reached(Vertices);
-  std::vector<size_t> wrong(PartEdges.size());
-  onAllCores(Vertices, [&](size_t first, size_t last) {
-    size_t part = (first + PartVertices - 1) / PartVertices;
-    for (; part * PartVertices < last; ++part) {
-      uint64_t edge = PartEdges[part];
-      size_t end = std::min((part + 1) * PartVertices, Vertices);
-      for (size_t v = part * PartVertices; v < end; ++v) {
-        uint64_t behind = edge + degree(v);
-        wrong[part] += level[v] < -1 || (level[v] == 0) != (v == 0);
-        for (; edge < behind; ++edge) {
-          uint32_t t = targetAt(edge);
-          if (level[v] < 0)
-            continue;
-          wrong[part] += level[t] < 0 || level[t] > level[v] + 1;
-          if (level[t] == level[v] + 1)
-            __atomic_store_n(&reached[t], 1, __ATOMIC_RELAXED);
-        }
+// Also counts what was touched: the level of each vertex, and those that were
+// reached with where their edges begin and end, and their edges.
+static void checkLevels(const int *level, Bench &bench, Verdict &verdict) {
+  std::vector<unsigned char> reached(RowCount);
+  std::atomic<size_t> wrong{0};
+  size_t touched = sumOfRows([&](size_t v, uint64_t edge, uint64_t behind) {
+    size_t bytes = sizeof(int), bad = 0;
+    bad += level[v] < -1 || (level[v] == 0) != (v == 0);
+    if (level[v] >= 0) {
+      bool last = v + 1 == RowCount || level[v + 1] < 0;
+      bytes += (last ? 2 : 1) * sizeof(uint64_t);
+      bytes += (behind - edge) * sizeof(uint32_t);
+      for (; edge < behind; ++edge) {
+        uint32_t t = targetAt(edge);
+        bad += level[t] < 0 || level[t] > level[v] + 1;
+        if (level[t] == level[v] + 1)
+          __atomic_store_n(&reached[t], 1, __ATOMIC_RELAXED);
       }
     }
+    if (bad)
+      wrong += bad;
+    return bytes;
   });
-  for (size_t part : wrong)
-    verdict.wrong += part;
-  for (size_t v = 1; v < Vertices; ++v)
+  bench.touched = touched + sizeof(int);
+  verdict.wrong += wrong;
+  for (size_t v = 1; v < RowCount; ++v)
     verdict.wrong += level[v] > 0 && !reached[v];
-  verdict.checked += PartEdges.back() + Vertices;
+  verdict.checked += PartFirst.back() + RowCount;
 }
 
 int main(int argc, char **argv) {
   Bench bench("bfs", argc, argv);
   // 8 bytes for a vertex's first edge, 4 for its level, 8 edges of 4 bytes.
-  planGraph(std::max<size_t>(2, bench.size / 44));
-  size_t vertices = Vertices, edges = PartEdges.back();
+  planRows(std::max<size_t>(2, bench.size / 44));
+  size_t vertices = RowCount, edges = PartFirst.back();
   size_t firstBytes = (vertices + 1) * sizeof(uint64_t);
   size_t targetBytes = edges * sizeof(uint32_t);
   size_t levelBytes = vertices * sizeof(int);
   Input firstEdge(bench, "firstEdge", vertices + 1, sizeof(uint64_t),
-                  makeFirstEdges);
+                  makeFirsts);
   Input target(bench, "target", edges, sizeof(uint32_t),
                each<uint32_t, targetAt>);
   Output level(bench, "level", vertices, sizeof(int));
@@ -169,7 +116,7 @@ int main(int argc, char **argv) {
   CHECK(cudaFree(d_changed));
 
   Verdict verdict;
-  checkLevels((const int *)resultsOf(level), verdict);
+  checkLevels((const int *)resultsOf(level), bench, verdict);
   checkElements(level, 0, nullptr, nullptr, verdict);
   return bench.finish(verdict);
 }
