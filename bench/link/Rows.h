@@ -26,6 +26,8 @@
 namespace bench {
 
 const size_t PartRows = 1 << 14;
+/// Kernels number rows with 32 bits, with the last block's threads behind them.
+const size_t MostRows = UINT32_MAX - 1024;
 static size_t RowCount = 0;
 /// The first element of each part of the rows, and behind them the last one.
 static std::vector<uint64_t> PartFirst;
@@ -60,6 +62,9 @@ template <typename Body> void forEachPart(size_t rows, const Body &body) {
 
 /// Lays out `rows` rows; PartFirst.back() elements are in them.
 inline void planRows(size_t rows) {
+  if (rows > MostRows)
+    fail(std::to_string(rows) + " rows are too many for numbers of 32 bits: " +
+         "give a smaller --size");
   RowCount = rows;
   PartFirst.assign((rows + PartRows - 1) / PartRows + 1, 0);
   forEachPart(rows, [](size_t part, size_t row, size_t behind) {
