@@ -7,6 +7,7 @@ out on purpose are in LEFT_OUT, with the reason.
 import os
 
 TESTS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))), "test", "e2e")
+LINK = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "link")
 
 
 class Program:
@@ -44,6 +45,11 @@ def link(name, size, steps=2, **more):
                    more_sources=["bench/link/Bench.cpp"], flags=["-fmad=false"], **more)
 
 
+def paging(name, size, arguments="", **more):
+    return Program(f"bench/paging/{name}.cu", [f"--folder . --size {size} {arguments}"], more_sources=["bench/link/Bench.cpp"],
+                   flags=["-fmad=false", "-I", LINK], **more)
+
+
 def test(name, *runs, file=None, **more):
     return Program(f"test/e2e/{name}.cu", runs or [""], files={"in.bin": file} if file else None, **more)
 
@@ -74,6 +80,14 @@ PROGRAMS = [
     link("nbody", 1, steps=1),
     link("attention", 8, device=2, chunk=256),
     link("gridStride", 16),
+    paging("mvt", 16),
+    paging("bicg", 16),
+    paging("components", 16),
+    paging("pagerank", 16, "--steps 2"),
+    paging("spmv", 16),
+    paging("embedding", 16),
+    paging("query", 16, "--share 10"),
+    paging("records", 16),
     test("addresses-as-numbers"),
     test("architecture"),
     test("batches", "in.bin out.bin", file=40 * M),
