@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Always on and exact: one atomic addition per transfer. Directions name
-// tiers; causes say why. Read by DRAGON_STATS, dragon_stats and
-// the tests.
+// Always on, and exact but for what kernels access over the link: one atomic
+// addition per transfer. Directions name tiers; causes say why. Read by
+// DRAGON_STATS, dragon_stats and the tests.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_BASE_LEDGER_H
@@ -59,6 +59,11 @@ enum class Avoided : uint8_t {
 };
 constexpr unsigned NumAvoided = 6;
 
+/// Bytes that kernels accessed in host memory themselves, about: estimated from
+/// what launches were seen or are expected to access, or counted by look-up.
+enum class OverLink : uint8_t { HostMapped, Mixed, Paged };
+constexpr unsigned NumOverLink = 3;
+
 enum class Counter : uint8_t {
   Launches,
   SlicedLaunches,
@@ -92,6 +97,9 @@ public:
   void notAvoided(Avoided cause, uint64_t bytes) {
     AvoidedBytes[unsigned(cause)].fetch_sub(bytes, std::memory_order_relaxed);
   }
+  void accessed(OverLink way, uint64_t bytes) {
+    Accessed[unsigned(way)].fetch_add(bytes, std::memory_order_relaxed);
+  }
   void count(Counter counter, uint64_t n = 1) {
     Counters[unsigned(counter)].fetch_add(n, std::memory_order_relaxed);
   }
@@ -110,6 +118,9 @@ public:
   uint64_t avoided(Avoided cause) const {
     return AvoidedBytes[unsigned(cause)].load();
   }
+  uint64_t accessed(OverLink way) const {
+    return Accessed[unsigned(way)].load();
+  }
   uint64_t counter(Counter which) const {
     return Counters[unsigned(which)].load();
   }
@@ -121,6 +132,7 @@ private:
   };
   std::array<std::array<Cell, NumCauses>, NumDirections> Moved;
   std::array<std::atomic<uint64_t>, NumAvoided> AvoidedBytes{};
+  std::array<std::atomic<uint64_t>, NumOverLink> Accessed{};
   std::array<std::atomic<uint64_t>, NumCounters> Counters{};
 };
 

@@ -31,6 +31,8 @@ const char *const CauseNames[NumCauses] = {
 const char *const AvoidedNames[NumAvoided] = {
     "read-only", "write-only",     "discard",
     "clean",     "elided staging", "deferred copies"};
+const char *const OverLinkNames[NumOverLink] = {
+    "host-mapped launches", "mixed launches", "paged launches"};
 const char *const CounterNames[NumCounters] = {
     "launches",          "sliced launches",  "slices",
     "foreseen launches", "mixed launches",   "host-mapped launches",
@@ -63,6 +65,9 @@ Stats Reporter::statistics(const Budget &limits, bool ended) const {
                                ledger.nanoseconds(Direction(d), Cause(c))});
   for (unsigned a = 0; a < NumAvoided; ++a)
     stats.avoided.push_back({AvoidedNames[a], ledger.avoided(Avoided(a))});
+  for (unsigned way = 0; way < NumOverLink; ++way)
+    stats.overLink.push_back(
+        {OverLinkNames[way], ledger.accessed(OverLink(way))});
   for (unsigned c = 0; c < NumCounters; ++c)
     stats.counts.push_back({CounterNames[c], ledger.counter(Counter(c))});
   return stats;

@@ -123,6 +123,7 @@ struct HostMappedRunner::Places {
   std::vector<ChunkUse>
       toDevice; ///< to the device; those that are there come first
   std::vector<const ChunkUse *> onHost;
+  double accessBytes = 0; ///< of accesses to those, about
 };
 
 /// What is updated atomically cannot be elsewhere.
@@ -171,6 +172,7 @@ HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
       (use.chunk->device.id ? places.toDevice : coming).push_back(use);
     } else {
       host += placed[i].bytes;
+      places.accessBytes += placed[i].accessBytes;
       places.onHost.push_back(&use);
     }
   }
@@ -220,6 +222,7 @@ Status HostMappedRunner::run(const ResolvedLaunch &launch,
                                      whole.anything)
                       : Submit.run(launch, {wholeGrid(launch), launch.queue,
                                             touched, whole.anything}));
+  Ctx.ledger.accessed(OverLink::HostMapped, uint64_t(places.accessBytes));
   DRAGON_TRY(noteWrites(places));
   return noteUse(whole, launch.queue);
 }

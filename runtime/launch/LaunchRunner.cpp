@@ -126,7 +126,12 @@ Status LaunchRunner::runSlices(const ResolvedLaunch &launch,
   // One alone goes by what is foreseen, if anything is.
   if (uses.size() > 1)
     uses.announce(Next.launchClock());
-  return mixed ? Mapped.runMixed(uses, slicing.mapped) : Slices.run(uses);
+  if (!mixed)
+    return Slices.run(uses);
+  DRAGON_TRY(Mapped.runMixed(uses, slicing.mapped));
+  if (!plan.costs.empty())
+    Ctx.ledger.accessed(OverLink::Mixed, uint64_t(plan.costs.front().mapped));
+  return {};
 }
 
 void LaunchRunner::explain(const LaunchCall &call, PlannedLaunch &planned,

@@ -63,7 +63,9 @@ struct Stats {
   std::vector<StatsNumber> peaks;   ///< the most that was held, bytes
   std::vector<StatsMoved> moved;    ///< without rows that are zero
   std::vector<StatsNumber> avoided; ///< bytes; all rows
-  std::vector<StatsNumber> counts;  ///< all rows
+  /// Bytes that kernels accessed in host memory themselves; all rows.
+  std::vector<StatsNumber> overLink;
+  std::vector<StatsNumber> counts; ///< all rows
   std::vector<StatsTraffic> traffic;
   std::vector<StatsFootprint> footprints;
 };

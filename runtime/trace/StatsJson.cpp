@@ -42,6 +42,8 @@ std::string formatStatsJson(const Stats &stats) {
   }
   for (const StatsNumber &row : stats.avoided)
     root["avoided"][key(row.name)] = row.value;
+  for (const StatsNumber &row : stats.overLink)
+    root["over_link_estimated"][key(row.name)] = row.value;
   for (const StatsNumber &row : stats.counts)
     root["counts"][key(row.name)] = row.value;
   for (const StatsTraffic &row : stats.traffic)

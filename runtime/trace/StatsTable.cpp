@@ -12,6 +12,22 @@
 
 namespace dragon {
 
+namespace {
+
+/// Bytes, of the rows that are not zero; nothing without such rows.
+std::string formatBytesOf(const std::vector<StatsNumber> &rows,
+                          std::string_view title, std::string_view what) {
+  std::string text;
+  for (const StatsNumber &row : rows)
+    if (row.value)
+      text +=
+          fmt::format("  {:<18} {:>25}\n", row.name, formatBytes(row.value));
+  return text.empty() ? text
+                      : fmt::format("  {:<18} {:>25}\n", title, what) + text;
+}
+
+} // namespace
+
 std::string formatStatsTable(const Stats &stats) {
   std::string text = fmt::format("dragon: statistics ({} device", stats.device);
   for (const StatsNumber &limit : stats.limits)
@@ -43,6 +59,7 @@ std::string formatStatsTable(const Stats &stats) {
     if (row.value)
       text +=
           fmt::format("  {:<18} {:>25}\n", row.name, formatBytes(row.value));
+  text += formatBytesOf(stats.overLink, "in host memory", "about bytes");
   text += fmt::format("  {:<24} {:>19}\n", "events", "count");
   for (const StatsNumber &row : stats.counts)
     if (row.value)

@@ -1,7 +1,7 @@
 # ledger.py STATS.json CONDITION...: each condition is a Python expression over the ledger's numbers, e.g.
 #   'file_to_host == 48*M' 'swap_out == 0' 'launches == 2'
 # Bytes moved have the direction's name (swap_in and swap_out for those of the swap), of a cause <direction>_<cause>, bytes not
-# moved avoided_<cause>, events the counter's; K and M are 1024 and 1024 squared. What the file does not mention is 0. "cpu: ..." is for the cpu
+# moved avoided_<cause>, what kernels accessed in host memory over_link_<launches>, events the counter's; K and M are 1024 and 1024 squared. What the file does not mention is 0. "cpu: ..." is for the cpu
 # device alone: what is evicted from a GPU depends on what it is busy with.
 import json
 import re
@@ -20,6 +20,8 @@ for direction in ("file_to_host", "host_to_device", "device_to_host", "host_to_f
 names["swap_in"], names["swap_out"] = names["swap_to_host"], names["host_to_swap"]
 for cause, count in stats.get("avoided", {}).items():
     names[f"avoided_{cause}"] = count
+for launches, count in stats.get("over_link_estimated", {}).items():
+    names[f"over_link_{launches}"] = count
 names.update(stats.get("counts", {}))
 
 failed = False
