@@ -74,8 +74,21 @@ struct PageCell {
 struct PageFrame {
   unsigned long Address; ///< of the page
   unsigned Entry;
-  unsigned Unused;
+  unsigned Touches; ///< how often the page had been wanted when it was fetched
 };
+
+/// Of the pages that a slice touched and no thread writes, one of 32 is fetched
+/// no earlier than at twice the break-even, so that there is something to judge
+/// by.
+struct PageSample {
+  unsigned Pages;   ///< that were touched
+  unsigned Touches; ///< of these, none counted with more than 2 * BreakEven
+  unsigned Reached; ///< of the pages, those with BreakEven touches
+  unsigned Twice;   ///< with twice as many
+};
+constexpr bool isSampled(unsigned Entry) {
+  return (Entry * 2654435769U) >> 27 == 0; // neighbours far from one another
+}
 
 struct PageControl {
   unsigned Next;          ///< the frame that is taken next; may pass NumFrames
@@ -86,18 +99,26 @@ struct PageControl {
   /// Sources[entry >> SourceShift], a long, is what to add to an address for
   /// its source; its lowest bit is set if no thread of the launch writes there.
   unsigned SourceShift;
-  /// A page that no thread writes is fetched when so many look-ups wanted it:
-  /// until then they go to its source.
+  /// A page that no thread writes is fetched when it was touched so often:
+  /// until then look-ups go to its source. A touch is a request to the link: a
+  /// thread's look-up, or those of a warp's threads in 128 bytes together.
   unsigned EnoughTouches;
-  unsigned Unused;
+  /// So many requests cost as much as the page; 0: EnoughTouches stays what it
+  /// is.
+  unsigned BreakEven;
   unsigned long Sources; ///< the address of it
   unsigned long Held;    ///< of a PageFrame for each frame
   unsigned long Marks;   ///< of a byte for each entry: PageMark
+  unsigned Begun;        ///< Next, when the slice began
+  unsigned Unused;
+  PageSample Sample;
+  unsigned long Direct; ///< touches that went to sources, in all
 };
 
 enum PageMark : unsigned char {
-  PageDirty = 1, ///< it was written
-  PageLeft = 2,  ///< it was in a frame before, which it had to leave
+  PageDirty = 1,  ///< it was written
+  PageLeft = 2,   ///< it was in a frame before, which it had to leave
+  PageWanted = 4, ///< it was touched to the break-even when it last was
 };
 
 /// The frames should be free again: pages that come stay no longer than those
@@ -105,6 +126,27 @@ enum PageMark : unsigned char {
 /// stay.
 constexpr bool recyclesFrames(unsigned Next, unsigned Again, unsigned Limit) {
   return Next > Limit && Again <= Next / 2;
+}
+
+/// At so many times the break-even, what was fetched in vain is a sixteenth of
+/// what went over the link before: as good as no paging.
+constexpr unsigned PageReluctance = 16;
+/// Fewer sampled pages say nothing.
+constexpr unsigned EnoughSampled = 8;
+
+/// EnoughTouches for the next slice. Where a page was wanted to the break-even
+/// on average, it costs least to fetch each one at once. Otherwise one that
+/// gets there is fetched then, unless most of those that did were wanted hardly
+/// more: then fetching them costs twice what it saves.
+constexpr unsigned nextEnough(unsigned Now, unsigned BreakEven,
+                              const PageSample &Sample) {
+  if (BreakEven == 0 || Sample.Pages < EnoughSampled)
+    return Now;
+  if (Sample.Touches / Sample.Pages >= BreakEven)
+    return 1;
+  if (Sample.Reached - Sample.Twice > Sample.Twice)
+    return BreakEven * PageReluctance;
+  return BreakEven;
 }
 
 #define DRAGON_PAGED_PREFIX "__dragon_paged_"

@@ -81,6 +81,7 @@ struct Settings {
   bool startAhead = true;                ///< DRAGON_START_AHEAD
   Wavefront wavefront = Wavefront::Auto; ///< DRAGON_WAVEFRONT
   Paging paging = Paging::Auto;          ///< DRAGON_PAGING
+  unsigned pageTouches = 0;              ///< DRAGON_PAGE_TOUCHES; 0: chosen
   unsigned sliceQueues = 0;              ///< DRAGON_SLICE_QUEUES
   bool elide = true;   ///< DRAGON_ELIDE: staging elision and deferral
   bool protect = true; ///< DRAGON_PROTECT: deferral without a proof

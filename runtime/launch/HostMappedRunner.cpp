@@ -349,7 +349,7 @@ StatusOr<bool> HostMappedRunner::runPaged(const ResolvedLaunch &launch,
                                           const LaunchFootprint &whole,
                                           const Places &places,
                                           std::span<const PagedChunk> onHost) {
-  auto view = Pages.begin(whole, onHost, launch.queue);
+  auto view = Pages.begin(launch, whole, onHost);
   size_t begun = 0;
   Status status = view.ok()
                       ? runPagedSlices(launch, whole, onHost, *view, begun)

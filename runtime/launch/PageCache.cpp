@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <utility>
 
 namespace dragon {
 
@@ -25,9 +27,20 @@ constexpr uint64_t ShareOfTable = 4;
 /// A range of addresses has a source of its own down to that size.
 constexpr uint32_t SmallestGranule = 16;
 constexpr uint64_t Alignment = 256;
-/// What a page costs the link more than an access of a thread. A look-up often
-/// stands for less than one: several threads or iterations share it.
-constexpr uint32_t EnoughTouches = 64;
+/// What kernels get over a link (H200, PCIe 5) by warps that copy whole pages,
+/// in bytes a second, and of accesses to 32 bytes each; those to 128 take no
+/// longer.
+constexpr double PageRate = 51e9, RequestRate = 1.5e9;
+constexpr uint64_t RequestBytes = 32;
+/// A page costs the link as much as so many of those. Both come over the same
+/// link: on a slower one it is the same number.
+constexpr uint32_t breakEven(uint64_t pageBytes) {
+  const double requests =
+      double(pageBytes) / PageRate / (double(RequestBytes) / RequestRate);
+  return uint32_t(requests) + 1;
+}
+/// Whose EnoughTouches is kept from one launch to the next.
+constexpr uint32_t MostKernels = 64;
 constexpr uint64_t MostCells = 4096;
 constexpr uint64_t MostSlices = 64;
 /// What keeps the link of a GPU busy.
@@ -77,8 +90,14 @@ void PageCache::collect() {
                    (fetched - Fetched) * PageBytes);
   Ctx.ledger.moved(Direction::DeviceToHost, Cause::Paging,
                    (now.Written - Written) * PageBytes);
+  Ctx.ledger.accessed(OverLink::Paged, (now.Direct - Direct) * RequestBytes);
+  log(LogLevel::Debug,
+      "pages are fetched at {} touches; {} were fetched, {} touches went to "
+      "host memory",
+      now.EnoughTouches, fetched - Fetched, now.Direct - Direct);
   Fetched = fetched;
   Written = now.Written;
+  Direct = now.Direct;
 }
 
 bool PageCache::drop() {
@@ -169,7 +188,10 @@ Status PageCache::layOut(uint32_t granuleShift, Queue queue) {
   View.entries = take(entries * sizeof(uint32_t));
   Initial = {};
   Initial.SourceShift = granuleShift - PageShift;
-  Initial.EnoughTouches = EnoughTouches;
+  Initial.BreakEven = Ctx.config.pageTouches ? 0 : breakEven(PageBytes);
+  Initial.EnoughTouches =
+      Ctx.config.pageTouches ? Ctx.config.pageTouches : Initial.BreakEven;
+  Habits = take(MostKernels * sizeof(uint32_t));
   Initial.Sources = take(granules * sizeof(int64_t));
   Initial.Marks = take(entries);
   const AddressRange all = Memory.range();
@@ -204,8 +226,12 @@ Status PageCache::reset(Queue queue) {
   const uint64_t entries = numEntries();
   DRAGON_TRY(zero(View.entries, entries * sizeof(uint32_t)));
   DRAGON_TRY(zero(Initial.Marks, entries));
+  DRAGON_TRY(Ctx.device->fill(reinterpret_cast<void *>(Habits),
+                              Initial.EnoughTouches, sizeof(uint32_t),
+                              MostKernels, queue));
   std::fill(Granules.begin(), Granules.end(), Granule{});
-  Fetched = Written = 0;
+  Fetched = Written = Direct = 0;
+  Last = nullptr;
   return Ctx.device->copyAndWait(reinterpret_cast<void *>(View.control),
                                  &Initial, sizeof(Initial),
                                  CopyKind::HostToDevice, queue);
@@ -240,9 +266,28 @@ Status PageCache::set(size_t firstGranule, size_t count, PageEntry entry,
                           number, queue);
 }
 
-StatusOr<PageView> PageCache::begin(const LaunchFootprint &whole,
-                                    std::span<const PagedChunk> onHost,
-                                    Queue queue) {
+Status PageCache::changeKernel(const KernelInfo *next, Queue queue) {
+  const KernelInfo *const before = std::exchange(Last, next);
+  if (!before || before == next || !Initial.BreakEven)
+    return {};
+  auto habitOf = [&](const KernelInfo *kernel) {
+    const auto number = uint32_t(Numbers.size() % MostKernels);
+    return reinterpret_cast<void *>(
+        Habits +
+        Numbers.try_emplace(kernel, number).first->second * sizeof(uint32_t));
+  };
+  void *const now = reinterpret_cast<void *>(
+      View.control + offsetof(PageControl, EnoughTouches));
+  DRAGON_TRY(Ctx.device->copy(habitOf(before), now, sizeof(uint32_t),
+                              CopyKind::DeviceToDevice, queue));
+  return Ctx.device->copy(now, habitOf(next), sizeof(uint32_t),
+                          CopyKind::DeviceToDevice, queue);
+}
+
+StatusOr<PageView> PageCache::begin(const LaunchCall &call,
+                                    const LaunchFootprint &whole,
+                                    std::span<const PagedChunk> onHost) {
+  const Queue queue = call.queue;
   TraceZone zone("bring the page table up to date");
   DRAGON_TRY(Time.Work.queueWaitsForOne(queue, Ticket));
   // The table is of all buffers, so that it serves the next launches, too.
@@ -257,6 +302,7 @@ StatusOr<PageView> PageCache::begin(const LaunchFootprint &whole,
   else // what left in an earlier launch may come again
     DRAGON_TRY(Ctx.device->fill(reinterpret_cast<void *>(Initial.Marks), 0, 1,
                                 numEntries(), queue));
+  DRAGON_TRY(changeKernel(call.kernel, queue));
 
   std::unordered_map<const ChunkUse *, uintptr_t> places;
   for (const PagedChunk &chunk : onHost)

@@ -81,11 +81,11 @@ public:
   /// What has moved by then goes to the ledger; waits for the last launch.
   void collect();
 
-  /// In the queue the table says where the uses are: those in `onHost` there,
+  /// In the call's queue the table says where the uses are: those in `onHost`,
   /// the others on the device. DRAGON_ERROR_UNSUPPORTED where it is too small
   /// for the addresses.
-  StatusOr<PageView> begin(const LaunchFootprint &whole,
-                           std::span<const PagedChunk> onHost, Queue queue);
+  StatusOr<PageView> begin(const LaunchCall &call, const LaunchFootprint &whole,
+                           std::span<const PagedChunk> onHost);
   /// In how many slices a launch should run that may access so much of what is
   /// in host memory, if it can: what one needs should fit.
   unsigned slicesFor(uint64_t bytesOnHost) const;
@@ -117,6 +117,8 @@ private:
   /// All buffers are in the table.
   bool covers() const;
   Status reset(Queue queue);
+  /// How many touches are enough is what earlier launches of the kernel found.
+  Status changeKernel(const KernelInfo *next, Queue queue);
   Status set(size_t firstGranule, size_t count, PageEntry entry, Queue queue);
   uint64_t numEntries() const {
     return uint64_t(Cells.back().Entry) + Cells.back().Count;
@@ -136,12 +138,15 @@ private:
   DeviceScratch Memory;
   uint64_t Ticket = 0; ///< of the last launch that uses it
   /// Of `Control`, as they are in the ledger.
-  uint64_t Fetched = 0, Written = 0;
+  uint64_t Fetched = 0, Written = 0, Direct = 0;
+  const KernelInfo *Last = nullptr; ///< the last launch's
+  std::unordered_map<const KernelInfo *, uint32_t> Numbers; ///< in `Habits`
 
   // The layout; no frames: there is none.
   uint64_t NumFrames = 0;
   uint32_t GranuleShift = 0;
   PageView View{};
+  uint64_t Habits = 0; ///< the address of a number of touches by kernel
   PageControl Initial{};
   std::vector<PageCell> Cells; ///< at least one; of entries, not granules
   std::vector<Granule> Granules;

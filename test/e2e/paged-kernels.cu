@@ -10,7 +10,9 @@
 //
 // RUN: %plain ./program
 // RUN: %strict DRAGON_DEVICE_MEMORY=8M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always DRAGON_STATS=stats.json ./program
-// RUN: %ledger stats.json 'paged_launches >= 20' 'cpu: paged_launches >= 26' 'host_to_device_paging > 4*M' 'device_to_host_paging > 4*M'
+// RUN: %ledger stats.json 'paged_launches >= 20' 'cpu: paged_launches >= 26' 'host_to_device_paging > 4*M' 'device_to_host_paging > 4*M' 'cpu: over_link_paged_launches > 0'
+// RUN: %strict DRAGON_DEVICE_MEMORY=8M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always DRAGON_PAGE_TOUCHES=1 ./program
+// RUN: %strict DRAGON_DEVICE_MEMORY=8M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always DRAGON_PAGE_TOUCHES=1000 ./program
 // RUN: %strict DRAGON_DEVICE_MEMORY=10M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always ./program
 // RUN: %strict DRAGON_DEVICE_MEMORY=10M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always ./unoptimised
 // RUN: %strict DRAGON_DEVICE_MEMORY=8M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=auto ./program

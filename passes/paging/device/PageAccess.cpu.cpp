@@ -46,13 +46,16 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
     if (Entry == dragon::PageResident)
       return Address;
     if (Entry == dragon::PageDirect ||
-        (Entry == dragon::PageFilling && From.IsRead))
+        (Entry == dragon::PageFilling && From.IsRead)) {
+      count(&Control->Direct);
       return Address + From.Delta;
+    }
     if (Entry == dragon::PageFilling)
       continue;
     const unsigned Touches = touchesOf(Entry) + 1;
-    if (From.IsRead && Touches < Control->EnoughTouches) {
+    if (From.IsRead && Touches < enoughFor(Number, Control)) {
       change(Entries + Number, Entry, dragon::PageTouched | Touches);
+      count(&Control->Direct);
       return Address + From.Delta;
     }
     if (!change(Entries + Number, Entry, dragon::PageFilling))
@@ -64,7 +67,7 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
     }
     noteFetch(Number, Control);
     const unsigned long Page = Address >> Shift << Shift;
-    ((PageFrame GLOBAL *)Control->Held)[Frame] = {Page, Number, 0};
+    ((PageFrame GLOBAL *)Control->Held)[Frame] = {Page, Number, Touches};
     copyPage(Frames + ((unsigned long)Frame << Shift), Page + From.Delta,
              Shift);
     publish(Entries + Number, Frame + dragon::PageFirstFrame);
@@ -83,11 +86,13 @@ extern "C" KERNEL void __dragon_page_write_back(unsigned GLOBAL *Entries,
   const unsigned Used = framesInUse(Control), Threads = numberOfThreads();
   const bool Leave =
       dragon::recyclesFrames(Control->Next, Control->Again, Limit);
+  Seen Sample;
   for (unsigned Frame = threadNumber(); Frame < Used; Frame += Threads) {
     const unsigned Number = Held[Frame].Entry;
     // Its page may have gone, and may be in another frame.
     if (Entries[Number] != Frame + dragon::PageFirstFrame)
       continue;
+    const unsigned char Wanted = noteFrame(Frame, Held, Control, Sample);
     if (Marks[Number] & dragon::PageDirty) {
       Marks[Number] = 0;
       copyPage(Held[Frame].Address + sourceOf(Number, Control).Delta,
@@ -95,9 +100,10 @@ extern "C" KERNEL void __dragon_page_write_back(unsigned GLOBAL *Entries,
       count(&Control->Written);
     }
     if (Leave) {
-      Marks[Number] = dragon::PageLeft;
+      Marks[Number] = dragon::PageLeft | Wanted;
       Entries[Number] = dragon::PageAbsent;
     }
   }
-  forgetOthers(Entries, Count, Leave);
+  forgetOthers(Entries, Count, Leave, Control, Sample);
+  Sample.tell(&Control->Sample);
 }

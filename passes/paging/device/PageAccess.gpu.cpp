@@ -47,6 +47,21 @@ INLINE unsigned lanesBelow() {
   return Mask;
 }
 
+/// Of the lanes, one for each line of 128 bytes: what they access there comes
+/// with one request.
+INLINE unsigned requestsOf(unsigned Lanes, unsigned long Address) {
+  const unsigned Same = __nvvm_match_any_sync_i64(Lanes, (long)(Address / 128));
+  return __nvvm_vote_ballot_sync(Lanes, !(Same & lanesBelow()));
+}
+
+/// All of the lanes go to sources.
+INLINE void countDirect(unsigned Lanes, unsigned long Address,
+                        PageControl GLOBAL *Control) {
+  const unsigned Requests = requestsOf(Lanes, Address);
+  if (!(Lanes & lanesBelow()))
+    count(&Control->Direct, (unsigned long)__builtin_popcount(Requests));
+}
+
 INLINE unsigned shuffled(unsigned Lanes, unsigned Value, int From) {
   return (unsigned)__nvvm_shfl_sync_idx_i32(Lanes, (int)Value, From, 31);
 }
@@ -75,6 +90,20 @@ INLINE void copyPage(unsigned long To, unsigned long From, unsigned Shift,
   }
   for (; I < Count; I += Together)
     Into[I] = __builtin_nontemporal_load(Of + I);
+}
+
+/// As enoughFor(), for lanes that would copy the page together. Without the
+/// unit few of them take many times as long as all.
+INLINE unsigned enoughForLanes([[maybe_unused]] unsigned Lanes, unsigned Number,
+                               const PageControl GLOBAL *Control) {
+  const unsigned Enough = enoughFor(Number, Control);
+#if !DRAGON_BULK_COPIES
+  constexpr int Few = 8;
+  const unsigned Reluctant = Control->BreakEven * dragon::PageReluctance;
+  if (__builtin_popcount(Lanes) < Few && Enough < Reluctant)
+    return Reluctant;
+#endif
+  return Enough;
 }
 
 #if DRAGON_BULK_COPIES
@@ -155,15 +184,19 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
     if (Entry == dragon::PageResident)
       return Address;
     if (Entry == dragon::PageDirect ||
-        (Entry == dragon::PageFilling && From.IsRead))
+        (Entry == dragon::PageFilling && From.IsRead)) {
+      countDirect(activeLanes(), Address, Control);
       return Address + From.Delta;
+    }
     const unsigned Lanes = activeLanes();
     const unsigned Same = __nvvm_match_any_sync_i32(Lanes, (int)Number);
     const bool IsFirst = !(Same & lanesBelow());
-    const unsigned Touches = touchesOf(Entry) + __builtin_popcount(Same);
+    const unsigned Touches =
+        touchesOf(Entry) +
+        __builtin_popcount(Same & requestsOf(Lanes, Address));
     const bool Waits = Entry == dragon::PageFilling;
-    const bool Passes =
-        From.IsRead && !Waits && Touches < Control->EnoughTouches;
+    const bool Passes = From.IsRead && !Waits &&
+                        Touches < enoughForLanes(Lanes, Number, Control);
     unsigned Frame = 0;
     bool Fetches = false;
     if (IsFirst && Passes)
@@ -188,6 +221,7 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
       const unsigned long Fetched = shuffled(Lanes, Page, Lane);
       const unsigned Which = shuffled(Lanes, Number, Lane);
       const unsigned Into = shuffled(Lanes, Frame, Lane);
+      const unsigned Wanted = shuffled(Lanes, Touches, Lane);
       const unsigned long To = Frames + ((unsigned long)Into << Shift);
       const unsigned long Its = Fetched + sourceOf(Which, Control).Delta;
 #if DRAGON_BULK_COPIES
@@ -199,12 +233,14 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
       __nvvm_membar_gl();
       __nvvm_bar_warp_sync(Lanes);
       if (Rank == 0) {
-        ((PageFrame GLOBAL *)Control->Held)[Into] = {Fetched, Which, 0};
+        ((PageFrame GLOBAL *)Control->Held)[Into] = {Fetched, Which, Wanted};
         publish(Entries + Which, Into + dragon::PageFirstFrame);
       }
     }
-    if (Passes)
+    if (Passes) {
+      countDirect(activeLanes(), Address, Control);
       return Address + From.Delta;
+    }
   }
 }
 
@@ -234,6 +270,7 @@ extern "C" KERNEL void __dragon_page_write_back(unsigned GLOBAL *Entries,
   const bool Leave =
       dragon::recyclesFrames(Control->Next, Control->Again, Limit);
   const unsigned Lane = threadNumber() % 32;
+  Seen Sample;
   for (unsigned Frame = threadNumber() / 32; Frame < Used;
        Frame += Threads / 32) {
     const unsigned Number = Held[Frame].Entry;
@@ -246,15 +283,17 @@ extern "C" KERNEL void __dragon_page_write_back(unsigned GLOBAL *Entries,
                Frames + ((unsigned long)Frame << Shift), Shift, Lane, 32);
     __nvvm_bar_warp_sync(~0U);
     if (Lane == 0) {
+      const unsigned char Wanted = noteFrame(Frame, Held, Control, Sample);
       if (IsDirty) {
         Marks[Number] = 0;
         count(&Control->Written);
       }
       if (Leave) {
-        Marks[Number] = dragon::PageLeft;
+        Marks[Number] = dragon::PageLeft | Wanted;
         Entries[Number] = dragon::PageAbsent;
       }
     }
   }
-  forgetOthers(Entries, Count, Leave);
+  forgetOthers(Entries, Count, Leave, Control, Sample);
+  Sample.tell(&Control->Sample);
 }

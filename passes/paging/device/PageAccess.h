@@ -17,15 +17,21 @@
 #ifndef DRAGON_PASSES_PAGING_DEVICE_PAGEACCESS_H
 #define DRAGON_PASSES_PAGING_DEVICE_PAGEACCESS_H
 
-#define KERNEL __attribute__((nvptx_kernel))
 #define INLINE inline __attribute__((always_inline))
+#ifdef __NVPTX__
+#define KERNEL __attribute__((nvptx_kernel))
 #define GLOBAL __attribute__((address_space(1)))
+#else // unit tests
+#define KERNEL
+#define GLOBAL
+#endif
 
 #include "dragon/Paging.h"
 
 using dragon::PageCell;
 using dragon::PageControl;
 using dragon::PageFrame;
+using dragon::PageSample;
 
 namespace {
 
@@ -40,8 +46,9 @@ INLINE bool change(unsigned GLOBAL *Entry, unsigned Known, unsigned Next) {
                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED,
                                             __MEMORY_SCOPE_DEVICE);
 }
-template <typename Number> INLINE Number count(Number GLOBAL *Counter) {
-  return __scoped_atomic_fetch_add(Counter, 1, __ATOMIC_RELAXED,
+template <typename Number>
+INLINE Number count(Number GLOBAL *Counter, Number More = 1) {
+  return __scoped_atomic_fetch_add(Counter, More, __ATOMIC_RELAXED,
                                    __MEMORY_SCOPE_DEVICE);
 }
 
@@ -88,6 +95,19 @@ INLINE unsigned touchesOf(unsigned Entry) {
   return Entry == dragon::PageAbsent ? 0 : Entry & ~dragon::PageTouched;
 }
 
+/// At how many it is fetched, if no thread writes it.
+INLINE unsigned enoughFor(unsigned Number, const PageControl GLOBAL *Control) {
+  const unsigned Enough = Control->EnoughTouches,
+                 BreakEven = Control->BreakEven;
+  if (BreakEven == 0)
+    return Enough;
+  if (dragon::isSampled(Number))
+    return Enough > 2 * BreakEven ? Enough : 2 * BreakEven;
+  const unsigned char Mark =
+      ((const unsigned char GLOBAL *)Control->Marks)[Number];
+  return Mark & dragon::PageWanted && Enough <= BreakEven ? 1 : Enough;
+}
+
 /// For the page that is about to be fetched.
 INLINE void noteFetch(unsigned Number, PageControl GLOBAL *Control) {
   if (((const unsigned char GLOBAL *)Control->Marks)[Number] & dragon::PageLeft)
@@ -108,25 +128,77 @@ INLINE unsigned framesInUse(const PageControl GLOBAL *Control) {
                                             : Control->NumFrames;
 }
 
-/// What a slice has found out of pages without frames; `Direct`: those too that
-/// did not get one.
-INLINE void forgetOthers(unsigned GLOBAL *Entries, unsigned Count,
-                         bool Direct) {
-  const unsigned Threads = numberOfThreads();
-  for (unsigned I = threadNumber(); I < Count; I += Threads)
-    if ((int)Entries[I] < 0 || (Direct && Entries[I] == dragon::PageDirect))
-      Entries[I] = dragon::PageAbsent;
+/// What a thread has seen behind a slice of the pages that are sampled.
+struct Seen {
+  PageSample Sum = {0, 0, 0, 0};
+
+  INLINE void add(unsigned Touches, unsigned BreakEven) {
+    ++Sum.Pages;
+    Sum.Touches += Touches < 2 * BreakEven ? Touches : 2 * BreakEven;
+    Sum.Reached += Touches >= BreakEven;
+    Sum.Twice += Touches >= 2 * BreakEven;
+  }
+  INLINE void tell(PageSample GLOBAL *All) const {
+    if (Sum.Pages == 0)
+      return;
+    count(&All->Pages, Sum.Pages);
+    count(&All->Touches, Sum.Touches);
+    count(&All->Reached, Sum.Reached);
+    count(&All->Twice, Sum.Twice);
+  }
+};
+
+/// Behind a slice: a page in a frame. What is to be known of it in the next
+/// one.
+INLINE unsigned char noteFrame(unsigned Frame, const PageFrame GLOBAL *Held,
+                               const PageControl GLOBAL *Control,
+                               Seen &Sample) {
+  const unsigned Number = Held[Frame].Entry, Touches = Held[Frame].Touches;
+  if (Frame < Control->Begun || !sourceOf(Number, Control).IsRead)
+    return 0;
+  if (dragon::isSampled(Number))
+    Sample.add(Touches, Control->BreakEven);
+  return Control->BreakEven && Touches >= Control->BreakEven
+             ? dragon::PageWanted
+             : 0;
+}
+
+/// Behind a slice: pages without frames; what it has found out of them is
+/// forgotten. `Direct`: those too that did not get one.
+INLINE void forgetOthers(unsigned GLOBAL *Entries, unsigned Count, bool Direct,
+                         const PageControl GLOBAL *Control, Seen &Sample) {
+  auto *Marks = (unsigned char GLOBAL *)Control->Marks;
+  const unsigned Threads = numberOfThreads(), BreakEven = Control->BreakEven;
+  for (unsigned I = threadNumber(); I < Count; I += Threads) {
+    const unsigned Entry = Entries[I];
+    if ((int)Entry < 0) {
+      const unsigned Touches = touchesOf(Entry);
+      if (dragon::isSampled(I))
+        Sample.add(Touches, BreakEven);
+      if (BreakEven && Touches >= BreakEven)
+        Marks[I] |= dragon::PageWanted;
+    } else if (!Direct || Entry != dragon::PageDirect) {
+      continue;
+    }
+    Entries[I] = dragon::PageAbsent;
+  }
 }
 
 } // namespace
 
 extern "C" KERNEL void __dragon_page_recycle(PageControl GLOBAL *Control,
                                              unsigned Limit) {
-  if (threadNumber() != 0 ||
-      !dragon::recyclesFrames(Control->Next, Control->Again, Limit))
+  if (threadNumber() != 0)
     return;
-  Control->Recycled += framesInUse(Control);
-  Control->Next = Control->Again = 0;
+  if (dragon::recyclesFrames(Control->Next, Control->Again, Limit)) {
+    Control->Recycled += framesInUse(Control);
+    Control->Next = Control->Again = 0;
+  }
+  Control->Begun = Control->Next;
+  const PageSample Sample = Control->Sample;
+  Control->EnoughTouches =
+      dragon::nextEnough(Control->EnoughTouches, Control->BreakEven, Sample);
+  Control->Sample = {0, 0, 0, 0};
 }
 
 /// All threads of a block, first of all.

@@ -11,6 +11,8 @@
 
 #include "test/unit/support/launch/TestKernels.h"
 
+#include "test/unit/support/launch/PagedKernels.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -258,6 +260,22 @@ TestKernels::TestKernels() {
   make("walk", walkEntry, KernelSliceable, {8, 8, 4},
        {pointer(0, {put}), pointer(1, {walked})});
 
+  AccessSummary anyPut = anywhere;
+  anyPut.Flags = AccessWrite | AccessUnbounded;
+  make("lookUp", lookUpEntry, KernelSliceable, {8, 8, 8, 4},
+       {pointer(0, {write(I, 3)}), pointer(1, {anywhere}),
+        pointer(2, {read(I, 3)})});
+  make("put", putEntry, KernelSliceable, {8, 8, 8, 4},
+       {pointer(0, {read(I, 3)}), pointer(1, {anyPut}),
+        pointer(2, {read(I, 3)})});
+  const std::pair<const char *, dragon_cpu_entry> ofPages[] = {
+      {"lookUp paged", lookUpPagedEntry},
+      {"put paged", putPagedEntry},
+      {"write back", writeBackEntry},
+      {"recycle", recycleEntry}};
+  for (const auto &[copy, entry] : ofPages)
+    Entries.emplace(copy, dragon_cpu_kernel{copy, entry, 0, 0});
+
   Blob = Module.write();
   Aligned.resize((Blob.size() + 7) / 8);
   std::memcpy(Aligned.data(), Blob.data(), Blob.size());
@@ -275,6 +293,14 @@ TestKernels::TestKernels() {
     Infos.emplace(name, info);
   }
   Infos.at("hops").counting = Infos.at("hops counting").handle;
+  findPaged("lookUp");
+  findPaged("put");
+}
+
+void TestKernels::findPaged(const char *name) {
+  Infos.at(name).paged =
+      PagedKernel{Infos.at(std::string(name) + " paged").handle,
+                  Infos.at("write back").handle, Infos.at("recycle").handle};
 }
 
 } // namespace dragon::test

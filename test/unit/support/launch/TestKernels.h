@@ -22,6 +22,7 @@
 //   pick     if (i < n) c[i] = a[16 * i]
 //   spill    if (i < n) c[16 * i] = a[i]
 //   count    atomicAdd(&bins[a[i] & 255], 1), not sliceable
+//   lookUp, put: see PagedKernels.h
 //   walk     for (; i < n; i += all threads) c[i] = a[i]
 //
 //===----------------------------------------------------------------------===//
@@ -159,6 +160,9 @@ private:
     Module.Kernels.push_back(std::move(k));
     Entries.emplace(name, dragon_cpu_kernel{name, entry, 0, 0});
   }
+
+  /// It has a copy `<name> paged`.
+  void findPaged(const char *name);
 
   ModuleSummary Module;
   uint32_t I;
