@@ -128,6 +128,8 @@ void DeviceChunks::setLimit(uint64_t bytes) {
 }
 
 bool DeviceChunks::follow(uint64_t limit) {
+  // No call is in progress: what the last one pinned may leave as well.
+  Ctx.pins.next();
   setLimit(limit);
   const uint64_t before = Pool.held();
   if (before <= limit)

@@ -71,6 +71,23 @@ protected:
   FaultyDevice *Faulty = nullptr;
 };
 
+/// The next call may be long in coming: the program waits for a message.
+TEST_F(DeviceChunksTest, WhatTheLastCallPinnedIsGivenBackToOthers) {
+  ASSERT_NO_FATAL_FAILURE(startDirty(2));
+  for (Chunk *chunk : Chunks)
+    parts->Ctx.pins.add(*chunk);
+  EXPECT_TRUE(memory().follow(2 * MiB));
+  EXPECT_EQ(memory().Pool.held(), 2 * MiB);
+  // What a call works on stays until its end.
+  for (Chunk *chunk : Chunks)
+    chunk->holds.calls = 1;
+  EXPECT_FALSE(memory().follow(0));
+  for (Chunk *chunk : Chunks)
+    chunk->holds.calls = 0;
+  EXPECT_TRUE(memory().follow(0));
+  EXPECT_EQ(memory().Pool.held(), 0u);
+}
+
 TEST_F(DeviceChunksTest, AChunkIsListedWhileItHasMemory) {
   ASSERT_NO_FATAL_FAILURE(put(At::Host));
   Chunk &chunk = *Chunks[1];
