@@ -1,5 +1,5 @@
 // A ring of ranks exchanges halos: by host pointers, and by pointers into device memory that MPI itself cannot use. Each way of
-// sending gives the same, also where the buffers are far larger than device memory.
+// sending gives the same, also where the buffers are far larger than device memory, and after a reset of the device.
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
 // RUN: %build-mpi %s
 // RUN: for name in $MPI_IMPLEMENTATIONS; do %plain mpirun.$name -n 4 ./program.$name || exit 1; done
@@ -184,6 +184,13 @@ int main(int argc, char **argv) {
   CHECK(cudaMallocManaged(&n, Plane * (Planes + 2) * 4));
   REQUIRE(run(ring, m, n, NonBlocking) == expected);
   REQUIRE(run(ring, m, n, Sendrecv) == expected);
+  // A reset takes what messages were staged by as well.
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK(cudaDeviceReset());
+  CHECK(cudaMalloc(&a, Plane * (Planes + 2) * 4));
+  CHECK(cudaMalloc(&b, Plane * (Planes + 2) * 4));
+  for (Way way : {NonBlocking, Persistent})
+    REQUIRE(run(ring, a, b, way) == expected);
   MPI_Finalize();
   return 0;
 }

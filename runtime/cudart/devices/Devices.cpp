@@ -14,6 +14,7 @@
 
 #include "runtime/cudart/devices/DroppedMembers.h"
 #include "runtime/cudart/front/Forward.h"
+#include "runtime/cudart/front/Resets.h"
 #include "runtime/cudart/launches/HostFunctions.h"
 #include "runtime/cudart/memory/Memory.h"
 #include "runtime/cudart/modules/Module.h"
@@ -247,6 +248,7 @@ cudaError_t cudaDeviceReset() {
     keep(freeAllForProgram(front));
     keep(destroyAllStreamsAndEvents(front));
     pinnedMemory().freeAll();
+    ++deviceResets;
     const Result variables = modules().restoreVariables(front);
     clearStickyError();
     lastError() = cudaSuccess;

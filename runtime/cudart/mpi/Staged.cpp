@@ -14,6 +14,7 @@
 #include <cuda_runtime_api.h>
 #include <mutex>
 #include <sys/mman.h>
+#include <utility>
 
 namespace dragon::mpi {
 
@@ -29,10 +30,24 @@ constexpr size_t KeptOfASize = size_t(32) << 20;
 constexpr uint64_t MostBetween = 16;
 constexpr size_t Sizes = std::countr_zero(MostPinned) + 1;
 
-std::mutex pinnedLock;
-std::array<std::vector<char *>, Sizes> &pinned() {
-  static auto *kept = new std::array<std::vector<char *>, Sizes>;
-  return *kept;
+/// Free ones, by their sizes.
+struct PinnedMessages {
+  std::mutex lock;
+  std::array<std::vector<char *>, Sizes> kept;
+  unsigned resets = 0;
+
+  /// With the lock. A reset has freed those from before it.
+  std::vector<char *> &ofSize(size_t bytes) {
+    const unsigned now = deviceResets;
+    if (std::exchange(resets, now) != now)
+      for (std::vector<char *> &all : kept)
+        all.clear();
+    return kept[std::countr_zero(bytes)];
+  }
+};
+PinnedMessages &pinned() {
+  static auto *all = new PinnedMessages;
+  return *all;
 }
 
 Status asStatus(cudaError_t error, const char *what) {
@@ -42,13 +57,19 @@ Status asStatus(cudaError_t error, const char *what) {
                        cudaGetErrorString(error));
 }
 
-/// It is never destroyed: programs call MPI until they end.
+/// It lasts until a reset: programs call MPI until they end.
 StatusOr<cudaStream_t> ownStream() {
+  static std::mutex lock;
   static cudaStream_t stream = nullptr;
-  static const cudaError_t error =
-      cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-  if (error != cudaSuccess)
-    return asStatus(error, "making a stream for MPI's messages");
+  static unsigned resets = 0;
+  std::lock_guard<std::mutex> guard(lock);
+  const unsigned now = deviceResets;
+  if (std::exchange(resets, now) != now)
+    stream = nullptr;
+  if (!stream)
+    DRAGON_TRY(
+        asStatus(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+                 "making a stream for MPI's messages"));
   return stream;
 }
 
@@ -59,9 +80,11 @@ void StageMemory::GiveBack::operator()(char *data) const {
     ::munmap(data, Bytes);
     return;
   }
-  std::vector<char *> &kept = pinned()[std::countr_zero(Bytes)];
   {
-    std::lock_guard<std::mutex> guard(pinnedLock);
+    std::lock_guard<std::mutex> guard(pinned().lock);
+    if (Resets != deviceResets)
+      return; // it is gone
+    std::vector<char *> &kept = pinned().ofSize(Bytes);
     if (kept.size() < KeptOfASize / Bytes) {
       kept.push_back(data);
       return;
@@ -76,8 +99,8 @@ StatusOr<StageMemory> StageMemory::make(size_t bytes) {
     bytes = std::max(std::bit_ceil(bytes), LeastPinned);
     void *data = nullptr;
     {
-      std::lock_guard<std::mutex> guard(pinnedLock);
-      if (auto &kept = pinned()[std::countr_zero(bytes)]; !kept.empty()) {
+      std::lock_guard<std::mutex> guard(pinned().lock);
+      if (auto &kept = pinned().ofSize(bytes); !kept.empty()) {
         data = kept.back();
         kept.pop_back();
       }

@@ -19,6 +19,7 @@
 #ifndef DRAGON_RUNTIME_CUDART_MPI_STAGED_H
 #define DRAGON_RUNTIME_CUDART_MPI_STAGED_H
 
+#include "runtime/cudart/front/Resets.h"
 #include "runtime/cudart/mpi/Layout.h"
 
 #include <memory>
@@ -36,12 +37,14 @@ public:
 private:
   struct GiveBack {
     GiveBack() : GiveBack(0, false) {}
-    GiveBack(size_t bytes, bool pinned) : Bytes(bytes), Pinned(pinned) {}
+    GiveBack(size_t bytes, bool pinned)
+        : Bytes(bytes), Pinned(pinned), Resets(deviceResets) {}
     void operator()(char *data) const;
 
   private:
     size_t Bytes;
     bool Pinned;
+    unsigned Resets; ///< of the device, when it was made
   };
   std::unique_ptr<char, GiveBack> Data;
 };
