@@ -22,6 +22,7 @@
 
 #include "runtime/base/FairMutex.h"
 
+#include <functional>
 #include <utility>
 
 namespace dragon {
@@ -45,10 +46,16 @@ public:
     return true;
   }
   void unlock() {
+    if (AtEnd)
+      AtEnd();
     Held = false;
     unlockState();
     Moves.unlock();
   }
+
+  /// Called by who has both parts, at the end of each call. To be set before
+  /// there are others.
+  void setAtEnd(std::function<void()> atEnd) { AtEnd = std::move(atEnd); }
 
   void lockState() { State.lock(); }
   bool try_lockState() { return State.try_lock(); }
@@ -98,6 +105,7 @@ public:
 private:
   FairMutex Moves;
   FairMutex State;
+  std::function<void()> AtEnd;
   // They belong to who has `moves`, and change with both parts held.
   bool Held = false; ///< it has `state` as well
   bool Kept = false;

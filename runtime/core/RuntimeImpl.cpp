@@ -122,6 +122,7 @@ Status RuntimeImpl::start() {
   // What slices of two or three buffers take, with the next ones on their way.
   constexpr uint64_t LeastChunks = 8;
   if (Ctx.share) {
+    Ctx.lock.setAtEnd([this] { OnDevice.endCall(); });
     Ctx.share->needs(LeastChunks * Ctx.limits.chunkBytes);
     Ctx.share->start(
         {[this] { return followShare(); }, [this] { return activity(); }});

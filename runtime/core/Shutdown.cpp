@@ -70,6 +70,12 @@ Stats Reporter::statistics(const Budget &limits, bool ended) const {
         {OverLinkNames[way], ledger.accessed(OverLink(way))});
   for (unsigned c = 0; c < NumCounters; ++c)
     stats.counts.push_back({CounterNames[c], ledger.counter(Counter(c))});
+  if (Ctx.share) {
+    const GivenToOthers &given = Ctx.share->given;
+    stats.shared = {{"memory lent", given.lent},
+                    {"memory called back", given.calledBack},
+                    {"swapped for it", given.swapped}};
+  }
   return stats;
 }
 

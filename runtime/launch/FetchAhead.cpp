@@ -124,6 +124,8 @@ Status FetchAhead::run() {
     if (!room)
       break;
     const ChunkUse use = useOfAll(*chunk, LaunchNeed::Read);
+    if (!OnDevice.claimNow({&use, 1}))
+      break;
     // One by one: what makes room is known to be idle, and nothing waits.
     DRAGON_TRY(Resident.startBringingIn({&use, 1}, Cause::Prefetch));
     bytes += chunk->bytes();

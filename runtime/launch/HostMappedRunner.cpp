@@ -187,7 +187,7 @@ Status HostMappedRunner::run(const ResolvedLaunch &launch,
   Ctx.ledger.count(Counter::HostMappedLaunches);
   const LaunchFootprint &whole = planned.whole;
   const uint64_t mustStay = bytesThatStay(whole);
-  if (!OnDevice.holds(mustStay))
+  if (!OnDevice.holds(mustStay) && !OnDevice.askOthersFor(mustStay))
     return Status::error(
         DRAGON_ERROR_OUT_OF_MEMORY,
         "kernel '{}' updates {} atomically and cannot be sliced: all of it "
@@ -204,6 +204,7 @@ Status HostMappedRunner::run(const ResolvedLaunch &launch,
   }
   DRAGON_ASSIGN(const Places places, choose(launch, planned, counters));
 
+  claim(places);
   // What is to come to the device can still leave host memory, if need be.
   Ctx.pins.next();
   for (const ChunkUse *use : places.onHost)
@@ -225,6 +226,15 @@ Status HostMappedRunner::run(const ResolvedLaunch &launch,
   Ctx.ledger.accessed(OverLink::HostMapped, uint64_t(places.accessBytes));
   DRAGON_TRY(noteWrites(places));
   return noteUse(whole, launch.queue);
+}
+
+void HostMappedRunner::claim(const Places &places) {
+  std::vector<ChunkUse> all = places.toDevice;
+  for (const ChunkUse *use : places.onHost)
+    if (use->chunk->device.id) // until it has left
+      all.push_back(*use);
+  Ctx.pins.next();
+  OnDevice.claim(all);
 }
 
 Status HostMappedRunner::comeTogether(const Places &places,

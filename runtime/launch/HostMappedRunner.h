@@ -75,6 +75,9 @@ private:
   Status mapOnHost(std::span<const ChunkUse *const> uses,
                    std::span<const ChunkUse> toDevice, size_t &arrived,
                    Queue queue, Reach reach);
+  /// What of the launch is on the device at once has room beside other
+  /// programs. Nothing is pinned.
+  void claim(const Places &places);
   /// All that is to be on the device comes there, and the others to host
   /// memory.
   Status comeTogether(const Places &places,

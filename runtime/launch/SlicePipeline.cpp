@@ -137,8 +137,9 @@ Status SlicePipeline::Preview::fetch(size_t slice) {
     bytes += chunk.bytes();
     fetched.push_back(use.asNeeded());
   }
-  return fetched.empty() ? Status()
-                         : P.Resident.startBringingIn(fetched, Cause::Demand);
+  if (fetched.empty() || !P.OnDevice.claimNow(fetched))
+    return {};
+  return P.Resident.startBringingIn(fetched, Cause::Demand);
 }
 
 void SlicePipeline::Preview::ran(size_t slice) {

@@ -109,6 +109,7 @@ Status SliceRunner::runOne(SliceUses &uses, size_t index) {
     used.push_back(use.use->chunk);
   }
   Ctx.pins.next();
+  OnDevice.giveBetweenSlices(needed);
   DRAGON_TRY(Resident.bringIn(needed, queue, Cause::Demand, queue));
   if (const LaunchFootprint *mapped = uses.slice(index).mapped)
     for (const ChunkUse &use : mapped->uses)

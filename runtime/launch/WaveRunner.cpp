@@ -145,7 +145,9 @@ Status WaveRunner::fetchForFirst(const WaitingLaunch &launch) {
     reads.push_back(useOfAll(*chunk, LaunchNeed::Read));
   }
   Ctx.pins.next();
-  return Resident.startBringingIn(reads, Cause::Demand);
+  return OnDevice.claimNow(reads)
+             ? Resident.startBringingIn(reads, Cause::Demand)
+             : Status();
 }
 
 WaveCut WaveRunner::cutOf(std::span<const WaitingLaunch> launches,

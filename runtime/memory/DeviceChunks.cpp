@@ -12,11 +12,12 @@
 #include "runtime/trace/Log.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dragon {
 
-/// How long a program waits for what it may have and others hold: they give it
-/// back between their calls, of which a launch in slices is the longest.
+/// How long a program waits for others none of which gets on. They give back
+/// between their calls, and between the slices of a launch.
 static constexpr unsigned SecondsForOthers = 30;
 
 DeviceChunks::DeviceChunks(Context &context, WorkTracker &time,
@@ -83,20 +84,24 @@ Status DeviceChunks::release(uintptr_t va, const Physical &parked) {
   return {};
 }
 
-Status DeviceChunks::map(Chunk &chunk) {
-  chunk.dying = false;
+StatusOr<Physical> DeviceChunks::take(size_t bytes) {
   goesOn();
-  auto slab = Pool.take(chunk.bytes());
-  while (!slab.ok()) {
+  while (true) {
+    auto slab = Pool.take(bytes);
+    if (slab.ok())
+      return slab;
     Status failure = slab.takeStatus();
     if (failure.code() != DRAGON_ERROR_OUT_OF_MEMORY)
       return failure;
-    if (Pool.hasRoom(chunk.bytes())) {
-      if (Ctx.share &&
-          Ctx.share->waitForRoom(chunk.bytes(), SecondsForOthers)) {
-        slab = Pool.take(chunk.bytes());
+    if (Pool.hasRoom(bytes) && Ctx.share) {
+      using Room = DeviceShare::Room;
+      const Room room = Ctx.share->waitForRoom(bytes, SecondsForOthers);
+      const uint64_t before = Pool.budget();
+      setLimit(Ctx.share->limit());
+      if (room == Room::There || Pool.budget() != before)
         continue;
-      }
+    }
+    if (Pool.hasRoom(bytes)) {
       // The device has less than it said: others use it, too.
       if (Chunks.empty())
         return failure;
@@ -104,17 +109,21 @@ Status DeviceChunks::map(Chunk &chunk) {
       log(LogLevel::Info, "the device has only {} left for buffers",
           formatBytes(Pool.budget()));
     }
-    DRAGON_TRY(makeRoom(chunk.bytes()));
-    slab = Pool.take(chunk.bytes());
+    DRAGON_TRY(makeRoom(bytes));
   }
+}
+
+Status DeviceChunks::map(Chunk &chunk) {
+  chunk.dying = false;
+  DRAGON_ASSIGN(const Physical slab, take(chunk.bytes()));
   Status status = Host.unmap(chunk);
   if (status.ok())
-    status = Ctx.device->map(chunk.va(), *slab);
+    status = Ctx.device->map(chunk.va(), slab);
   if (!status.ok()) {
-    Pool.give(*slab);
+    Pool.give(slab);
     return status;
   }
-  chunk.device = *slab;
+  chunk.device = slab;
   chunk.transit.lastUse = 0;
   list(chunk, true);
   if (chunk.buffer->hostAccessible)
@@ -127,29 +136,103 @@ void DeviceChunks::setLimit(uint64_t bytes) {
   Pool.setLimit(bytes / unit * unit);
 }
 
-bool DeviceChunks::follow(uint64_t limit) {
-  // No call is in progress: what the last one pinned may leave as well.
-  Ctx.pins.next();
+bool DeviceChunks::shrinkTo(uint64_t limit, bool scratch) {
   setLimit(limit);
   const uint64_t before = Pool.held();
   if (before <= limit)
     return true;
+  auto copiedOut = [this] {
+    return Ctx.ledger.bytes(Direction::DeviceToHost, Cause::Eviction);
+  };
+  const uint64_t copiedBefore = copiedOut();
   Pool.trim();
-  while (Pool.held() > limit && (Pool.reclaimParked() || dropScratch()))
+  while (Pool.held() > limit &&
+         (Pool.reclaimParked() || (scratch && dropScratch())))
     Pool.trim();
   if (Pool.held() > limit) {
     // What calls in progress hold stays; it is asked for again.
     makeRoom(0).ignore();
     Pool.trim();
   }
+  const uint64_t given = before - std::min(before, Pool.held());
+  if (Ctx.share) {
+    GivenToOthers &all = Ctx.share->given;
+    (Ctx.share->isYielding() ? all.lent : all.calledBack) += given;
+    all.swapped += copiedOut() - copiedBefore;
+  }
   log(LogLevel::Info, "gives {} of device memory back, of {}: others share it",
-      formatBytes(before - std::min(before, Pool.held())), formatBytes(before));
+      formatBytes(given), formatBytes(before));
   return Pool.held() <= limit;
 }
 
+bool DeviceChunks::follow(uint64_t limit) {
+  Ctx.pins.next(); // what the last call pinned may leave as well
+  return shrinkTo(limit, /*scratch=*/true);
+}
+
+void DeviceChunks::giveBetweenSlices(std::span<const ChunkUse> next) {
+  if (!Ctx.share)
+    return;
+  Ctx.share->getsOn();
+  const uint32_t news = Ctx.share->news();
+  if (std::exchange(HeldAsOf, news) == news)
+    return;
+  Ctx.share->lowerClaim(beside(next));
+  shrinkTo(Ctx.share->limit(), /*scratch=*/false);
+}
+
 void DeviceChunks::goesOn() {
-  if (Ctx.share && Ctx.share->goesOn())
+  if (!Ctx.share)
+    return;
+  const bool yielded = Ctx.share->goesOn();
+  const uint32_t news = Ctx.share->news();
+  if (std::exchange(LimitAsOf, news) != news || yielded)
     setLimit(Ctx.share->limit());
+}
+
+uint64_t DeviceChunks::heldFast() const {
+  uint64_t bytes = 0;
+  for (const Chunk *chunk : Chunks)
+    bytes += Ctx.pins.holdOnDevice(*chunk) ? chunk->bytes() : 0;
+  return bytes;
+}
+
+uint64_t DeviceChunks::beside(std::span<const ChunkUse> uses) const {
+  uint64_t bytes = Pool.aside() + heldFast();
+  for (const ChunkUse &use : uses)
+    if (!use.chunk->device.id || !Ctx.pins.holdOnDevice(*use.chunk))
+      bytes += use.chunk->bytes();
+  return bytes;
+}
+
+void DeviceChunks::claim(uint64_t bytes) {
+  goesOn();
+  if (bytes <= Ctx.share->claimed() || bytes > Ctx.share->most())
+    return;
+  if (!Ctx.share->claimNow(bytes)) {
+    // While it waits, nobody counts on what it cannot give back.
+    Ctx.share->endCall(Pool.aside() + heldFast());
+    Ctx.share->claim(bytes, SecondsForOthers, [this] {
+      shrinkTo(Ctx.share->limit(), /*scratch=*/false);
+    });
+  }
+  setLimit(Ctx.share->limit());
+}
+
+void DeviceChunks::claim(std::span<const ChunkUse> uses) {
+  if (Ctx.share)
+    claim(beside(uses));
+}
+
+bool DeviceChunks::claimNow(std::span<const ChunkUse> uses) {
+  return !Ctx.share || Ctx.share->claimNow(beside(uses));
+}
+
+void DeviceChunks::endCall() {
+  if (!Ctx.share || !(Ctx.share->claimed() || Ctx.share->stays()))
+    return;
+  Ctx.pins.next();
+  Ctx.share->endCall(heldFast());
 }
 
 void DeviceChunks::wants(uint64_t bytes) {
@@ -159,9 +242,10 @@ void DeviceChunks::wants(uint64_t bytes) {
 
 bool DeviceChunks::askOthersFor(uint64_t bytes) {
   const uint64_t before = Pool.budget();
-  if (!Ctx.share || bytes <= before || bytes > Ctx.share->most())
+  if (!Ctx.share || bytes <= before)
     return false;
-  setLimit(Ctx.share->needs(bytes));
+  Ctx.pins.next();
+  claim(bytes + Pool.aside());
   return Pool.budget() > before;
 }
 

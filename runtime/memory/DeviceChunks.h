@@ -15,6 +15,7 @@
 #define DRAGON_RUNTIME_MEMORY_DEVICECHUNKS_H
 
 #include "runtime/memory/AddressSpace.h"
+#include "runtime/memory/ChunkUse.h"
 #include "runtime/memory/HostMemory.h"
 
 #include <deque>
@@ -48,8 +49,11 @@ public:
   /// Slabs for `bytes` can be taken without exceeding the budget.
   Status makeRoom(uint64_t bytes);
   /// All device memory together is no more than that from now on. False: what
-  /// calls hold is more, and stays.
+  /// calls hold is more, and stays. No call is in progress.
   bool follow(uint64_t limit);
+  /// A launch in progress gets on, and has pinned nothing: what others have
+  /// called back since goes, but for what its next slice uses.
+  void giveBetweenSlices(std::span<const ChunkUse> next);
   /// The program uses the device again, if it yielded.
   void goesOn();
   /// All buffers need so many bytes.
@@ -57,6 +61,17 @@ public:
   /// A call needs so many at once, more than the budget. True if that is more
   /// now, as others have to give some back.
   bool askOthersFor(uint64_t bytes);
+  /// A call is about to hold the chunks of the uses at once, beside what it has
+  /// pinned: the budget is not less until it ends. It may have to wait for
+  /// other programs' calls, and what it has not pinned may leave meanwhile.
+  void claim(std::span<const ChunkUse> uses);
+  void claim(uint64_t bytes);
+  /// The same for what can do without: false if it would have to wait.
+  bool claimNow(std::span<const ChunkUse> uses);
+  /// The call has ended, with all that it has claimed and pinned.
+  void endCall();
+  /// A slab, for which others leave, or give memory back.
+  StatusOr<Physical> take(size_t bytes);
   class Exchange;
   /// The chunks that may leave, as they are now. `later`: for when all that
   /// uses them now is done.
@@ -109,6 +124,12 @@ public:
 private:
   /// Of the pool, in whole units of the device's.
   void setLimit(uint64_t bytes);
+  /// `scratch`: what is beside chunks is not in use and may go as well.
+  bool shrinkTo(uint64_t limit, bool scratch);
+  /// Bytes of chunks that may not leave now.
+  uint64_t heldFast() const;
+  /// What the uses need beside that.
+  uint64_t beside(std::span<const ChunkUse> uses) const;
   /// Victims on their way to storage, in transit slabs.
   class Departure;
   Status evictOne(Chunk &chunk, Departure &departure);
@@ -134,6 +155,8 @@ private:
   std::vector<std::function<bool()>> Scratch;
   std::deque<Chunk *> Dying; ///< in the order of giveBack(), or dying no more
   bool Noticed = false;
+  /// DeviceShare::news() for which the limit, and what is held, are right.
+  uint32_t LimitAsOf = 0, HeldAsOf = 0;
 };
 
 /// Chunks leave for others that come one after the other. The copies of all

@@ -13,13 +13,15 @@
 namespace dragon {
 
 Status DeviceScratch::make(uint64_t bytes, uint64_t slabBytes) {
+  if (Ctx.share)
+    OnDevice.claim(OnDevice.Pool.aside() + bytes);
   DRAGON_TRY(OnDevice.makeRoom(bytes));
   DRAGON_ASSIGN(Va, Ctx.device->reserve(bytes));
   Bytes = bytes;
   SlabBytes = slabBytes;
   Status status;
   while (Slabs.size() * slabBytes < bytes) {
-    auto slab = OnDevice.Pool.take(slabBytes);
+    auto slab = OnDevice.take(slabBytes);
     status = slab.ok() ? Ctx.device->map(Va + Slabs.size() * slabBytes, *slab)
                        : slab.takeStatus();
     if (!status.ok()) {

@@ -47,11 +47,15 @@ Status Residency::fillUndefined(const Chunk &chunk, Queue queue) {
 
 Status Residency::startBringingIn(std::span<const ChunkUse> uses, Cause cause,
                                   std::optional<Queue> fills) {
+  auto isMissing = [](const ChunkUse &use) { return !use.chunk->device.id; };
+  // Before anything is pinned: who waits for others holds nothing.
+  if (std::any_of(uses.begin(), uses.end(), isMissing))
+    OnDevice.claim(uses);
   uint64_t missing = 0;
   for (const ChunkUse &use : uses) {
     Ctx.pins.add(*use.chunk);
     use.chunk->lastTouch = Ctx.clock;
-    if (!use.chunk->device.id)
+    if (isMissing(use))
       missing += use.chunk->bytes();
   }
   DeviceChunks::Exchange exchange(OnDevice);

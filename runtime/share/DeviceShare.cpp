@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstring>
 #include <errno.h>
+#include <utility>
 
 namespace dragon {
 
@@ -91,6 +92,7 @@ bool DeviceShare::reserve(uint64_t bytes) {
   if (bytes > books->room())
     return false;
   Segment->own().held += bytes;
+  countStep();
   books->mostHeld = std::max(books->mostHeld, books->held());
   return true;
 }
@@ -98,6 +100,7 @@ bool DeviceShare::reserve(uint64_t bytes) {
 void DeviceShare::release(uint64_t bytes) {
   ShareSegment::Locked books(*Segment);
   Segment->own().held -= bytes;
+  countStep();
   const auto waits = [](const ShareProgram &one) {
     return one.pid && one.waitsFor;
   };
@@ -134,31 +137,139 @@ uint64_t DeviceShare::needs(uint64_t bytes) {
   });
 }
 
-bool DeviceShare::waitForRoom(uint64_t bytes, unsigned seconds) {
-  const auto until =
-      std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-  bool there = false, owed = true;
-  while (!there && owed && std::chrono::steady_clock::now() < until) {
+/// Of who waits for others: it begins anew when one of them gets on. A program
+/// that is stopped, by a debugger or a user, does not stop all others.
+class DeviceShare::Patience {
+public:
+  explicit Patience(unsigned seconds)
+      : Within(seconds), Begin(std::chrono::steady_clock::now()) {}
+
+  /// With the books' lock. True: none of the others has got on.
+  bool endsWith(ShareBooks &books, const ShareProgram &own) {
+    uint64_t steps = 0;
+    for (ShareProgram &other : books.programs)
+      if (other.pid && &other != &own)
+        steps += std::atomic_ref(other.steps).load(std::memory_order_relaxed) +
+                 uint64_t(other.pid);
+    const auto now = std::chrono::steady_clock::now();
+    if (std::exchange(Steps, steps) != steps)
+      Begin = now;
+    return now - Begin > Within;
+  }
+
+private:
+  const std::chrono::seconds Within;
+  std::chrono::steady_clock::time_point Begin;
+  uint64_t Steps = 0;
+};
+
+DeviceShare::Room DeviceShare::waitForRoom(uint64_t bytes, unsigned seconds) {
+  Patience patience(seconds);
+  while (true) {
     const uint32_t seen = Segment->news();
     {
       ShareSegment::Locked books(*Segment);
       Segment->dropDead();
       ShareProgram &own = Segment->own();
-      there = bytes <= books->room();
-      owed = own.held + bytes <= own.limit &&
-             std::any_of(std::begin(books->programs), std::end(books->programs),
-                         [](const ShareProgram &one) {
-                           return one.pid && one.held > one.limit;
-                         });
-      own.waitsFor = !there && owed ? bytes : 0;
+      const bool there = bytes <= books->room();
+      const bool owed =
+          own.held + bytes <= own.limit &&
+          std::any_of(std::begin(books->programs), std::end(books->programs),
+                      [](const ShareProgram &one) {
+                        return one.pid && one.held > one.limit;
+                      });
+      const bool stuck = patience.endsWith(*books, own);
+      own.waitsFor = !there && owed && !stuck ? bytes : 0;
+      if (!own.waitsFor)
+        return there ? Room::There : owed ? Room::Stuck : Room::NotMine;
     }
-    if (!there && owed)
-      Segment->waitForNews(seen, AskAgainAfter);
+    Segment->waitForNews(seen, AskAgainAfter);
   }
-  ShareSegment::Locked books(*Segment);
-  Segment->own().waitsFor = 0;
-  return there;
 }
+
+// -- Claims ------------------------------------------------------------------
+
+void DeviceShare::countStep() {
+  std::atomic_ref(Segment->own().steps).fetch_add(1, std::memory_order_relaxed);
+}
+
+void DeviceShare::tellIfAsked(ShareBooks &books) {
+  const bool changed = books.divideAnew();
+  if (changed || books.anyAsks())
+    Segment->tell();
+}
+
+bool DeviceShare::take(ShareBooks &books, uint64_t bytes) {
+  ShareProgram &own = Segment->own();
+  if (books.answer(own, bytes) != ShareBooks::Answer::Now)
+    return false;
+  own.asksFor = 0;
+  own.claim = Claimed = bytes;
+  tellIfAsked(books); // who asked behind it may have room, too
+  return true;
+}
+
+bool DeviceShare::claimNow(uint64_t bytes) {
+  if (bytes <= Claimed)
+    return true;
+  ShareSegment::Locked books(*Segment);
+  Segment->dropDead();
+  return take(*books, bytes);
+}
+
+bool DeviceShare::claim(uint64_t bytes, unsigned seconds,
+                        const std::function<void()> &giveBack) {
+  if (claimNow(bytes))
+    return true;
+  Patience patience(seconds);
+  while (true) {
+    const uint32_t seen = Segment->news();
+    {
+      ShareSegment::Locked books(*Segment);
+      Segment->dropDead();
+      if (take(*books, bytes))
+        return true;
+      ShareProgram &own = Segment->own();
+      const bool hopeless =
+          books->answer(own, bytes) == ShareBooks::Answer::Never ||
+          patience.endsWith(*books, own);
+      const bool gaveUp = own.claim || (hopeless && own.asksFor);
+      own.claim = Claimed = 0;
+      if (!own.asksFor)
+        own.askedAt = ++books->asked;
+      own.asksFor = hopeless ? 0 : bytes;
+      if (gaveUp)
+        tellIfAsked(*books);
+      if (hopeless)
+        return false;
+    }
+    giveBack();
+    Segment->waitForNews(seen, AskAgainAfter);
+  }
+}
+
+void DeviceShare::endCall(uint64_t stays) {
+  if (!Claimed && stays == Stays)
+    return;
+  ShareSegment::Locked books(*Segment);
+  ShareProgram &own = Segment->own();
+  own.claim = Claimed = 0;
+  own.stays = Stays = stays;
+  countStep();
+  tellIfAsked(*books);
+}
+
+void DeviceShare::lowerClaim(uint64_t bytes) {
+  if (Claimed <= bytes)
+    return;
+  ShareSegment::Locked books(*Segment);
+  Segment->own().claim = Claimed = bytes;
+  tellIfAsked(*books);
+}
+
+void DeviceShare::getsOn() { countStep(); }
+
+uint32_t DeviceShare::news() const { return Segment->news(); }
 
 void DeviceShare::yields() { setYields(true); }
 

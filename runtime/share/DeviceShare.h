@@ -16,6 +16,9 @@
 //             program gives back what is called back also while it computes on
 //             the host. It gives back as soon as its runtime's lock is free
 //   waitForRoom  who is below its limit waits for those that are above theirs
+//   claim    a call is about to hold so much at once. All claims have room
+//            beside each other, so what calls hold never keeps a call waiting:
+//            who waits for its claim holds none, and gives back meanwhile
 //   yields    the program waits for something else than the device (a message,
 //             a file, its user): others come first, until it goes on
 //
@@ -52,8 +55,17 @@ struct SeenShare {
 /// Of all devices whose books are in the directory (empty: those of this user).
 std::vector<SeenShare> lookAtShares(const std::string &directory);
 
+/// What a program has done for others, in bytes.
+struct GivenToOthers {
+  std::atomic<uint64_t> lent{0};       ///< memory given while it yielded
+  std::atomic<uint64_t> calledBack{0}; ///< memory given otherwise
+  std::atomic<uint64_t> swapped{0};    ///< contents that were copied out for it
+};
+
 class DeviceShare {
 public:
+  GivenToOthers given;
+
   struct Terms {
     uint64_t weight = 1;
     /// What this program takes at most; none: what there is.
@@ -95,12 +107,39 @@ public:
       setYields(false);
     return yielded;
   }
+  bool isYielding() const { return Yields.load(std::memory_order_relaxed); }
   /// It cannot work with less than that, from now on: so much comes before what
   /// others want beyond their own least.
   uint64_t needs(uint64_t bytes);
-  /// Waits while others owe what this program may have. False: nobody does, or
-  /// they do not give it back in `seconds`.
-  bool waitForRoom(uint64_t bytes, unsigned seconds);
+  enum class Room {
+    There,
+    NotMine, ///< it would be above its limit
+    Stuck    ///< whoever owes it does not give it back
+  };
+  /// Waits while others owe what this program may have, as long as one of them
+  /// gets on within `seconds`.
+  Room waitForRoom(uint64_t bytes, unsigned seconds);
+
+  /// A call is about to hold so much at once, what stays() among it: the limit
+  /// is not less until it ends. It waits for other programs' calls, in the
+  /// order in which they ask, and has no claim while it does: `giveBack` is
+  /// called then, again and again, with nothing in use by the call. False: it
+  /// has no claim, as others keep too much for ever, or none of them gets on in
+  /// `seconds`.
+  bool claim(uint64_t bytes, unsigned seconds,
+             const std::function<void()> &giveBack);
+  /// The same, if it need not wait; otherwise its claim is as before.
+  bool claimNow(uint64_t bytes);
+  /// The call has ended. So much stays, and is never given back.
+  void endCall(uint64_t stays);
+  uint64_t claimed() const { return Claimed; }
+  uint64_t stays() const { return Stays; }
+  /// The call needs no more than that from now on.
+  void lowerClaim(uint64_t bytes);
+  /// It gets on: who waits for it goes on waiting.
+  void getsOn();
+  /// A number that changes when a limit may have.
+  uint32_t news() const;
 
   struct Program {
     /// Called when limit() is another one. It asks for it with its own locks
@@ -130,8 +169,17 @@ private:
   /// What it may hold now. With the books' lock.
   uint64_t ownLimit(ShareBooks &books);
 
+  /// The claim is this program's. With the books' lock, as the next two.
+  bool take(ShareBooks &books, uint64_t bytes);
+  /// Somebody may be waiting for what has been given up.
+  void tellIfAsked(ShareBooks &books);
+  void countStep();
+  class Patience;
+
   uint64_t Most = 0;
   std::optional<uint64_t> SpareBeside;
+  // Of the thread that makes a call.
+  uint64_t Claimed = 0, Stays = 0;
   std::atomic<bool> Ends{false};
   std::atomic<bool> Yields{false};
   std::thread Watcher;

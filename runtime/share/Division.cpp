@@ -8,6 +8,7 @@
 #include "runtime/share/Division.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace dragon {
 
@@ -64,8 +65,9 @@ void fill(std::span<const ShareWish> wishes, std::vector<uint64_t> &limits,
 
 } // namespace
 
-std::vector<uint64_t> divide(uint64_t total,
-                             std::span<const ShareWish> wishes) {
+/// As if everybody could give back everything.
+static std::vector<uint64_t> divideFreely(uint64_t total,
+                                          std::span<const ShareWish> wishes) {
   std::vector<uint64_t> limits(wishes.size());
   uint64_t left = total;
   fill(wishes, limits, left, /*equally=*/true, [](const ShareWish &wish) {
@@ -79,6 +81,37 @@ std::vector<uint64_t> divide(uint64_t total,
   fill(wishes, limits, left, /*equally=*/false,
        [](const ShareWish &wish) { return wish.spare ? 0 : wish.most; });
   return limits;
+}
+
+std::vector<uint64_t> divide(uint64_t total,
+                             std::span<const ShareWish> wishes) {
+  std::vector<uint64_t> limits(wishes.size());
+  std::vector<size_t> open(wishes.size());
+  std::iota(open.begin(), open.end(), size_t(0));
+  uint64_t left = total;
+  // Who has less than it cannot give back has that, and the others divide what
+  // is left, of which one may then have less than it cannot give back.
+  while (true) {
+    std::vector<ShareWish> those;
+    for (size_t i : open)
+      those.push_back(wishes[i]);
+    const std::vector<uint64_t> parts = divideFreely(left, those);
+    std::vector<size_t> stillOpen;
+    const uint64_t before = left;
+    for (size_t k = 0; k < open.size(); ++k) {
+      const size_t i = open[k];
+      limits[i] = parts[k];
+      if (parts[k] < wishes[i].firm) {
+        limits[i] = std::min(wishes[i].firm, left);
+        left -= limits[i];
+      } else {
+        stillOpen.push_back(i);
+      }
+    }
+    if (stillOpen.size() == open.size() || left == before)
+      return limits;
+    open = std::move(stillOpen);
+  }
 }
 
 } // namespace dragon

@@ -37,6 +37,9 @@ struct ShareWish {
   /// It has no claim: it is served after all others, also those that yield, and
   /// nothing is lent to it.
   bool spare = false;
+  /// It holds that, and cannot give it back now: it has so much, whoever comes
+  /// first.
+  uint64_t firm = 0;
 };
 
 /// What each may hold, in their order; `total` at most in sum.

@@ -116,14 +116,36 @@ bool ShareBooks::readable() const {
   return std::memcmp(magic, Magic, sizeof Magic) == 0 && version == Version;
 }
 
+ShareBooks::Answer ShareBooks::answer(const ShareProgram &program,
+                                      uint64_t claim) const {
+  uint64_t firm = 0, stays = 0;
+  bool othersFirst = false;
+  for (const ShareProgram &other : programs)
+    if (other.pid && &other != &program) {
+      firm += other.firm();
+      stays += other.stays;
+      othersFirst |= other.asksFor &&
+                     (!program.asksFor || other.askedAt < program.askedAt);
+    }
+  if (stays + claim > total)
+    return Answer::Never;
+  return othersFirst || firm + claim > total ? Answer::Later : Answer::Now;
+}
+
+bool ShareBooks::anyAsks() const {
+  return std::any_of(
+      std::begin(programs), std::end(programs),
+      [](const ShareProgram &one) { return one.pid && one.asksFor; });
+}
+
 bool ShareBooks::divideAnew() {
   std::vector<ShareWish> wishes;
   std::vector<ShareProgram *> those;
   for (ShareProgram &program : programs)
     if (program.pid) {
       wishes.push_back({program.weight, program.most, program.wanted,
-                        program.yields != 0, program.least,
-                        program.spare != 0});
+                        program.yields != 0, program.least, program.spare != 0,
+                        program.firm()});
       those.push_back(&program);
     }
   const std::vector<uint64_t> limits = divide(total, wishes);

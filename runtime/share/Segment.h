@@ -38,7 +38,7 @@
 namespace dragon {
 
 struct ShareBooks {
-  static constexpr uint32_t Version = 4;
+  static constexpr uint32_t Version = 5;
   static constexpr unsigned MostPrograms = 120;
 
   char magic[8];
@@ -46,6 +46,9 @@ struct ShareBooks {
   uint32_t news;
   uint64_t total;    ///< what all may hold together
   uint64_t mostHeld; ///< the most that they ever held together
+  uint64_t asked;    ///< how many claims had to wait
+  uint64_t turn;     ///< whose turn it is: its pid; 0: nobody's
+  uint64_t turnEnds; ///< at the earliest, in nanoseconds of CLOCK_MONOTONIC
   pthread_mutex_t lock;
   ShareProgram programs[MostPrograms];
 
@@ -56,6 +59,12 @@ struct ShareBooks {
   std::vector<ShareProgram> present() const;
   /// They are books, and of this version.
   bool readable() const;
+  /// Whether the program's claim has room beside those of others. Never: not
+  /// even when their calls have ended.
+  enum class Answer { Now, Later, Never };
+  Answer answer(const ShareProgram &program, uint64_t claim) const;
+  /// Somebody waits for a claim.
+  bool anyAsks() const;
   /// Everybody's limit, by what they want. True if one has changed.
   bool divideAnew();
 };

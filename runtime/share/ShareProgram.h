@@ -11,7 +11,8 @@
 
 namespace dragon {
 
-/// A program on the device. All but the first three in bytes.
+/// A program on the device. All in bytes, but the first three and those
+/// that say so.
 struct ShareProgram {
   int32_t pid; ///< 0: nobody has the place. For people only
   char name[28];
@@ -24,6 +25,14 @@ struct ShareProgram {
   uint64_t yields;   ///< 1: it waits for something else than the device
   uint64_t least;    ///< what a call of it needs at once
   uint64_t spare;    ///< 1: it takes only what no other program wants
+  uint64_t stays;    ///< it cannot give that back: it stays beyond its calls
+  uint64_t claim;    ///< its call at hand holds so much at once; 0: nothing
+  uint64_t asksFor;  ///< it waits for that claim; 0: for none
+  uint64_t askedAt;  ///< no bytes: who asked before comes first
+  uint64_t steps;    ///< no bytes: changes as it gets on
+
+  /// What nobody can call back.
+  uint64_t firm() const { return stays > claim ? stays : claim; }
 };
 
 } // namespace dragon

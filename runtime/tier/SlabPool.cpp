@@ -277,6 +277,11 @@ uint64_t SlabPool::used() const {
   return Used;
 }
 
+uint64_t SlabPool::aside() const {
+  std::lock_guard guard(Lock);
+  return Aside;
+}
+
 uint64_t SlabPool::most() const { return Most; }
 
 bool SlabPool::hasRoom(size_t bytes, uint64_t keepFree) const {

@@ -103,6 +103,8 @@ public:
   uint64_t held() const;
   /// Bytes of slabs that somebody holds.
   uint64_t used() const;
+  /// Bytes of those that are set aside.
+  uint64_t aside() const;
   /// The most bytes that there ever were, held or kept. Waits for no lock.
   uint64_t most() const;
   bool hasRoom(size_t bytes, uint64_t keepFree = 0) const;

@@ -66,6 +66,7 @@ struct Stats {
   /// Bytes that kernels accessed in host memory themselves; all rows.
   std::vector<StatsNumber> overLink;
   std::vector<StatsNumber> counts; ///< all rows
+  std::vector<StatsNumber> shared; ///< bytes; empty: no device is shared
   std::vector<StatsTraffic> traffic;
   std::vector<StatsFootprint> footprints;
 };

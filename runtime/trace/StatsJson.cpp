@@ -46,6 +46,8 @@ std::string formatStatsJson(const Stats &stats) {
     root["over_link_estimated"][key(row.name)] = row.value;
   for (const StatsNumber &row : stats.counts)
     root["counts"][key(row.name)] = row.value;
+  for (const StatsNumber &row : stats.shared)
+    root["shared"][key(row.name)] = row.value;
   for (const StatsTraffic &row : stats.traffic)
     root["traffic"][key(row.who)] = {{"host_to_device", row.hostToDevice},
                                      {"device_to_host", row.deviceToHost}};

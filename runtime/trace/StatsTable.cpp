@@ -60,6 +60,10 @@ std::string formatStatsTable(const Stats &stats) {
       text +=
           fmt::format("  {:<18} {:>25}\n", row.name, formatBytes(row.value));
   text += formatBytesOf(stats.overLink, "in host memory", "about bytes");
+  if (!stats.shared.empty())
+    text += fmt::format("  {:<24} {:>19}\n", "for other programs", "bytes");
+  for (const StatsNumber &row : stats.shared)
+    text += fmt::format("  {:<24} {:>19}\n", row.name, formatBytes(row.value));
   text += fmt::format("  {:<24} {:>19}\n", "events", "count");
   for (const StatsNumber &row : stats.counts)
     if (row.value)

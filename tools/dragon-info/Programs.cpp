@@ -10,6 +10,7 @@
 #include "runtime/share/DeviceShare.h"
 #include "runtime/trace/Bytes.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
@@ -32,11 +33,11 @@ std::string nameOf(const ShareProgram &Program) {
 }
 
 const char *stateOf(const ShareProgram &Program) {
-  return Program.waitsFor               ? "waits for memory"
-         : Program.held > Program.limit ? "gives memory back"
-         : Program.spare                ? "takes what is spare"
-         : Program.yields               ? "does not use the device"
-                                        : "";
+  return Program.waitsFor || Program.asksFor ? "waits for memory"
+         : Program.held > Program.limit      ? "gives memory back"
+         : Program.spare                     ? "takes what is spare"
+         : Program.yields                    ? "does not use the device"
+                                             : "";
 }
 
 std::string text(const std::vector<SeenShare> &Shares) {
@@ -65,15 +66,17 @@ std::string json(const std::vector<SeenShare> &Shares) {
   for (const SeenShare &Share : Shares) {
     Json Programs = Json::array();
     for (const ShareProgram &Program : Share.programs)
-      Programs.push_back({{"pid", Program.pid},
-                          {"program", nameOf(Program)},
-                          {"weight", Program.weight},
-                          {"held", Program.held},
-                          {"limit", Program.limit},
-                          {"wanted", Program.wanted},
-                          {"waits_for", Program.waitsFor},
-                          {"yields", Program.yields != 0},
-                          {"spare", Program.spare != 0}});
+      Programs.push_back(
+          {{"pid", Program.pid},
+           {"program", nameOf(Program)},
+           {"weight", Program.weight},
+           {"held", Program.held},
+           {"limit", Program.limit},
+           {"wanted", Program.wanted},
+           {"waits_for", std::max(Program.waitsFor, Program.asksFor)},
+           {"claims", Program.claim},
+           {"yields", Program.yields != 0},
+           {"spare", Program.spare != 0}});
     All.push_back({{"device", Share.device},
                    {"total", Share.total},
                    {"most_held", Share.mostHeld},

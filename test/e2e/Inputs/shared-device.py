@@ -2,15 +2,15 @@
 
 The books of the device are in the folder BOOKS; TOTAL is what all may have together."""
 
-import glob
 import json
 import os
 import random
 import shutil
-import struct
 import subprocess
 import sys
 import time
+
+import share_books
 
 program, books, total = sys.argv[1:4]
 bytes_of = {"M": 1 << 20, "G": 1 << 30}
@@ -20,23 +20,12 @@ shared = {**alone, "DRAGON_SHARE": "1", "DRAGON_SHARE_DIR": os.path.abspath(book
 
 
 def held_by(pid):
-    """Of the program's place: pid, name, weight, most, wanted, limit, held, waitsFor, yields, least, spare."""
-    (file,) = glob.glob(os.path.join(books, "dragon-*"))
-    with open(file, "rb") as stream:
-        data = stream.read()
-    for at in range(72, len(data) - 103, 104):
-        number, _, _, _, _, _, held, *_ = struct.unpack_from("i28sQQQQQQQQQ", data, at)
-        if number == pid:
-            return held
-    return 0
+    return share_books.read(books)[2].get(pid, 0)
 
 
 def most_held():
-    """ShareBooks: magic, version, news, total, mostHeld."""
-    (file,) = glob.glob(os.path.join(books, "dragon-*"))
-    with open(file, "rb") as stream:
-        magic, _, _, there, most = struct.unpack("8sIIQQ", stream.read(32))
-    assert magic == b"dragonsh" and there == limit, (magic, there)
+    there, most, _ = share_books.read(books)
+    assert there == limit, there
     return most
 
 
@@ -53,7 +42,7 @@ def result(process):
 expected = {seed: result(start(seed, 20, alone)) for seed in range(6)}
 
 # One alone has all that it wants, and gives it to those that come: they wait for it while it does nothing.
-first = start(100, 0)
+first = start(100, 0, {**shared, "DRAGON_STATS": "first.json"})
 assert first.stdout.readline() == "holds\n"
 assert most_held() == 16 << 20, most_held()
 second = start(1, 20)
@@ -97,9 +86,13 @@ for seed in random.sample(sorted(running), 3):
 for seed, process in running.items():
     assert result(process) == expected[seed], seed
 assert most_held() <= limit, most_held()
-first.kill()
-first.communicate()
 
+# The first one has given 8 MiB of its contents at least, and says so.
+first.communicate("goes on\n")
+assert first.returncode == 0
+with open("first.json") as file:
+    given = json.load(file)["shared"]
+assert given["memory_lent"] + given["memory_called_back"] >= 8 << 20 and given["swapped_for_it"] >= 8 << 20, given
 # Whoever comes when all have ended begins new books.
 assert result(start(5, 20)) == expected[5]
 assert most_held() <= 16 << 20, most_held()

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 using namespace dragon;
+using Room = DeviceShare::Room;
 
 namespace {
 
@@ -138,7 +139,7 @@ TEST_F(DeviceShareTest, WhoTakesWhatIsSpareHasNoClaim) {
   program->yields(); // and comes first all the same
   program->wants(100);
   EXPECT_EQ(spare->limit(), 0u);
-  EXPECT_TRUE(program->waitForRoom(100, 60));
+  EXPECT_EQ(program->waitForRoom(100, 60), Room::There);
   EXPECT_TRUE(program->reserve(100));
   program.reset();
   EXPECT_EQ(spare->limit(), 90u);
@@ -163,11 +164,91 @@ TEST_F(DeviceShareTest, WhoMayHaveMoreWaitsForWhoOwesIt) {
   first->wants(100);
   followAll(*first, held, activity);
   second->wants(100);
-  EXPECT_TRUE(second->waitForRoom(50, 60));
+  EXPECT_EQ(second->waitForRoom(50, 60), Room::There);
   EXPECT_TRUE(second->reserve(50));
   // More is not its to have, and nobody owes anything.
-  EXPECT_FALSE(second->waitForRoom(1, 60));
+  EXPECT_EQ(second->waitForRoom(1, 60), Room::NotMine);
   first->stop();
+}
+
+void never() { FAIL() << "nothing to give back"; }
+
+TEST_F(DeviceShareTest, ClaimsHaveRoomBesideEachOther) {
+  auto first = join(), second = join();
+  first->wants(100);
+  second->wants(100);
+  EXPECT_TRUE(first->claim(70, 60, never));
+  EXPECT_EQ(first->limit(), 70u);
+  EXPECT_EQ(second->limit(), 30u);
+  EXPECT_TRUE(second->claimNow(30));
+  EXPECT_FALSE(second->claimNow(31));
+  EXPECT_EQ(second->claimed(), 30u);
+  first->endCall(0);
+  EXPECT_EQ(first->limit(), 50u);
+  EXPECT_TRUE(second->claimNow(100));
+  EXPECT_EQ(second->limit(), 100u);
+  second->lowerClaim(40);
+  EXPECT_TRUE(first->claimNow(60));
+}
+
+/// Two that hold a part and want more would wait for each other.
+TEST_F(DeviceShareTest, WhoWaitsForAClaimHasNone) {
+  auto first = join(), second = join();
+  ASSERT_TRUE(first->claimNow(50));
+  ASSERT_TRUE(second->claimNow(50));
+  std::thread other([&] {
+    EXPECT_TRUE(second->claim(80, 60, [] {}));
+    second->endCall(0);
+  });
+  EXPECT_TRUE(first->claim(80, 60, [] {}));
+  first->endCall(0);
+  other.join();
+}
+
+/// In the order in which they ask: small claims do not keep a large one waiting
+/// for ever.
+TEST_F(DeviceShareTest, WhoAskedFirstComesFirst) {
+  auto first = join(), second = join(), third = join();
+  ASSERT_TRUE(first->claimNow(50));
+  std::atomic<bool> waits{false};
+  std::thread other(
+      [&] { EXPECT_TRUE(second->claim(80, 60, [&] { waits = true; })); });
+  while (!waits)
+    ::usleep(1000);
+  EXPECT_FALSE(third->claimNow(10));
+  first->endCall(0);
+  other.join();
+  EXPECT_TRUE(third->claimNow(10));
+}
+
+TEST_F(DeviceShareTest, WhatStaysForEverIsNotWaitedFor) {
+  auto first = join(), second = join();
+  ASSERT_TRUE(first->claimNow(50));
+  first->endCall(30);
+  EXPECT_EQ(first->stays(), 30u);
+  first->wants(30);
+  first->yields();
+  second->wants(100);
+  EXPECT_EQ(second->limit(), 70u);
+  EXPECT_FALSE(second->claim(71, 60, never));
+  EXPECT_TRUE(second->claim(70, 60, never));
+}
+
+/// A stopped one, too, for so long.
+TEST_F(DeviceShareTest, TheClaimsOfTheDeadAreFree) {
+  auto first = join();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto second = join();
+    ::_exit(!second->claimNow(70) || ::raise(SIGSTOP));
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
+  ASSERT_TRUE(WIFSTOPPED(status));
+  EXPECT_FALSE(first->claim(50, 0, [] {}));
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(first->claim(100, 60, [] {}));
 }
 
 TEST_F(DeviceShareTest, WhoDoesNothingYields) {

@@ -54,6 +54,29 @@ TEST(DivisionTest, WhoYieldsComesLastAndKeepsWhatNobodyWants) {
             (Limits{0, 100}));
 }
 
+/// Whoever comes first otherwise, and whoever yields.
+TEST(DivisionTest, WhatCannotBeGivenBackIsLeft) {
+  ShareWish holds{1, 100, 90};
+  const ShareWish wants{3, 100, 90};
+  holds.firm = 20; // less than its part, which stays as it is
+  EXPECT_EQ(divide(100, std::vector<ShareWish>{holds, wants}),
+            (Limits{25, 75}));
+  holds.firm = 60;
+  EXPECT_EQ(divide(100, std::vector<ShareWish>{holds, wants}),
+            (Limits{60, 40}));
+  holds.yields = true;
+  EXPECT_EQ(divide(100, std::vector<ShareWish>{wants, holds}),
+            (Limits{40, 60}));
+  // What is left may be less than another one cannot give back.
+  const ShareWish small{1, 100, 90, false, 0, false, 20};
+  EXPECT_EQ(divide(100, std::vector<ShareWish>{holds, wants, small}),
+            (Limits{60, 20, 20}));
+  // More than there is, where the driver has less than it said.
+  holds.firm = 150;
+  EXPECT_EQ(divide(100, std::vector<ShareWish>{holds, wants}),
+            (Limits{100, 0}));
+}
+
 TEST(DivisionTest, WhoTakesWhatIsSpareComesBehindAllOthers) {
   ShareWish spare{1, 100, 80};
   spare.spare = true;
