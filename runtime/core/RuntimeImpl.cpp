@@ -146,10 +146,15 @@ Status RuntimeImpl::startTracing() {
 }
 
 uint64_t RuntimeImpl::activity() {
-  StateGuard guard(*this);
+  // A call in progress uses the device, and whoever asks has more to do than to
+  // wait for its end: the memory of dead programs is to be divided.
+  if (!Ctx.lock.try_lockState())
+    return UINT64_MAX - ++WaitsSeen;
   // Who waits for the device uses it.
   WaitsSeen += Ctx.device->isWaitedFor();
-  return Ctx.launches + WaitsSeen;
+  const uint64_t seen = Ctx.launches + WaitsSeen;
+  Ctx.lock.unlockState();
+  return seen;
 }
 
 bool RuntimeImpl::followShare() {
