@@ -47,8 +47,6 @@ struct ShareBooks {
   uint64_t total;    ///< what all may hold together
   uint64_t mostHeld; ///< the most that they ever held together
   uint64_t asked;    ///< how many claims had to wait
-  uint64_t turn;     ///< whose turn it is: its pid; 0: nobody's
-  uint64_t turnEnds; ///< at the earliest, in nanoseconds of CLOCK_MONOTONIC
   pthread_mutex_t lock;
   ShareProgram programs[MostPrograms];
 

@@ -4,8 +4,8 @@ import glob
 import os
 import struct
 
-# ShareBooks: magic, version, news, total, mostHeld, asked, turn, turnEnds, lock. ShareProgram: pid, name, weight, most, wanted, limit, held, ...
-BOOKS, PROGRAM, PLACES = struct.Struct("8sIIQQQQQ40s"), struct.Struct("i28s14Q"), 120
+# ShareBooks: magic, version, news, total, mostHeld, asked, lock. ShareProgram: pid, name, weight, most, wanted, limit, held, ...
+BOOKS, PROGRAM, PLACES = struct.Struct("8sIIQQQ40s"), struct.Struct("i28s14Q"), 120
 
 
 def read(folder):
