@@ -259,6 +259,8 @@ def settings_of(options, method, over):
     settings = dict(setting.split("=", 1) for setting in options.set)
     if method == "ours-single":
         settings["DRAGON_WAVEFRONT"] = "off"
+    if method == "ours-peers":
+        settings["DRAGON_PEERS"] = "auto"
     if over > 1:  # whole megabytes, chunks of 2
         settings["DRAGON_DEVICE_MEMORY"] = f"{max(4, int(options.size / over))}M"
     return settings

@@ -142,7 +142,8 @@ bool DeviceChunks::shrinkTo(uint64_t limit, bool scratch) {
   if (before <= limit)
     return true;
   auto copiedOut = [this] {
-    return Ctx.ledger.bytes(Direction::DeviceToHost, Cause::Eviction);
+    return Ctx.ledger.bytes(Direction::DeviceToHost, Cause::Eviction) +
+           Ctx.ledger.bytes(Direction::DeviceToPeer, Cause::Eviction);
   };
   const uint64_t copiedBefore = copiedOut();
   Pool.trim();

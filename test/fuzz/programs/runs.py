@@ -2,7 +2,8 @@
 
 Each program runs alone in a process, so that what goes wrong is its own. Against the model, which knows nothing of
 dragon-cc, stand
-  tight   strict and poison mode with a few chunks of device and host memory: three programs of four
+  tight   strict and poison mode with a few chunks of device and host memory: three programs of four; one of five of them
+          has two other devices with two chunks each (docs/peers.md)
   checked the same with DRAGON_CHECK, which names the directive that is wrong: the others, all of an executable
   plain   no budgets, files read and written by the program itself: one in eight
   roomy   strict and poison mode without budgets: one in eight
@@ -124,6 +125,8 @@ class Runner:
         # Launches run together wherever they may, in most programs.
         if seed % 4:
             budget["DRAGON_WAVEFRONT"] = "always"
+        if seed % 5 == 1 and not self.options.prebuilt:
+            budget |= {"DRAGON_CPU_DEVICES": "3", "DRAGON_PEERS": "auto", "DRAGON_PEER_MEMORY": f"{2 * program.chunk >> 10}K"}
         if checked:
             yield "checked", "program", {**budget, "DRAGON_CHECK": "1"}
         else:

@@ -230,7 +230,7 @@ TEST_F(PeerSlabsTest, ProgramsOfAPeerComeFirst) {
   auto other = DeviceShare::join(folder.path(), "cpu1", terms);
   ASSERT_TRUE(other.ok());
   (*other)->wants(6 * MiB);
-  EXPECT_TRUE((*other)->waitForRoom(6 * MiB, 30));
+  EXPECT_EQ((*other)->waitForRoom(6 * MiB, 30), DeviceShare::Room::There);
   EXPECT_TRUE((*other)->reserve(6 * MiB));
   {
     const std::lock_guard<std::mutex> guard(lock);
