@@ -146,6 +146,7 @@ PROGRAMS = [
     test("overlapping-buffers"),
     test("paged-in-place", "again", "changed"),
     test("peers"),
+    test("paging-contended", "4 1"),
     test("paged-kernels"),
     test("pointers-to-ends", "in.bin out.bin", file=16 * M),
     test("posix-io", "stream in.bin out.bin", file=20 * M),

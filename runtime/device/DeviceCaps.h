@@ -22,6 +22,9 @@ struct PeerCaps {
   uint64_t totalMemory;
   /// Of its memory: for what is not ours.
   uint64_t reserve;
+  /// Kernels update its memory atomically as their own: the link is NVLink or
+  /// its like, several times faster than the host's.
+  bool nativeAtomics;
 };
 
 struct DeviceCaps {

@@ -124,7 +124,7 @@ const Slicing &SlicePlanner::slicingOf(const ResolvedLaunch &launch,
 }
 
 bool SlicePlanner::fitsWithPeers(const PlannedLaunch &planned) const {
-  if (!Slabs.Peers.any())
+  if (!Slabs.Peers.areNear())
     return false;
   const uint64_t device = deviceBytesFor(planned);
   // Others stay on the peers where their contents are not on the device.

@@ -91,6 +91,12 @@ uint64_t PeerSlabs::limit(unsigned peer) {
   return 0;
 }
 
+bool PeerSlabs::areNear() const {
+  return any() && std::ranges::all_of(Pools, [this](const Pool &pool) {
+           return Ctx.caps().peers[pool.peer].nativeAtomics;
+         });
+}
+
 uint64_t PeerSlabs::budget() const {
   uint64_t sum = 0;
   for (const Pool &pool : Pools)

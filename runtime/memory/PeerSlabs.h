@@ -49,6 +49,9 @@ public:
   /// No more calls.
   void stop();
   bool any() const { return !Pools.empty(); }
+  /// Kernels reach what is there at the rate of the link between GPUs, and not
+  /// at that of the host's.
+  bool areNear() const;
   /// Of all peers.
   uint64_t budget() const;
   uint64_t used() const;

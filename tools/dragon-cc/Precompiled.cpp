@@ -33,6 +33,18 @@ void addState(SHA1 &Hash, StringRef File) {
       Status.getLastModificationTime().time_since_epoch().count()));
 }
 
+/// Of all files in the folder, in whatever order they come.
+void addStates(SHA1 &Hash, StringRef Folder) {
+  std::vector<std::string> Files;
+  std::error_code Code;
+  for (sys::fs::recursive_directory_iterator It(Folder, Code), End;
+       It != End && !Code; It.increment(Code))
+    Files.push_back(It->path());
+  llvm::sort(Files);
+  for (const std::string &File : Files)
+    addState(Hash, File);
+}
+
 /// A folder or file that is another one in another current folder.
 bool isRelative(StringRef Arg, StringRef Before) {
   if (Arg.consume_front("-I") && !Arg.empty())
@@ -57,8 +69,8 @@ std::string hashOf(const Step &One) {
     Hash.update(Arg);
     Hash.update(StringRef("\0", 1));
     HasRelative |= isRelative(Arg, Before);
-    if (Before == "-iquote")
-      addState(Hash, Arg + "/dragon-nvcc.h");
+    if (Before == "-isystem" && sys::fs::exists(Arg + "/dragon-nvcc.h"))
+      addStates(Hash, Arg);
     Before = Arg;
   }
   SmallString<128> Current;

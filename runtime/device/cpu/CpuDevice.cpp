@@ -68,8 +68,9 @@ StatusOr<std::unique_ptr<Device>> CpuDevice::create(const Settings &settings) {
     std::string name = fmt::format("simulated device {}", i);
     DRAGON_ASSIGN(auto file, MemoryFile::create(name.c_str(), total));
     device->PeerMemoryFiles.push_back(std::move(file));
-    device->Caps.peers.push_back(
-        {std::move(name), fmt::format("cpu{}", i), total, 0});
+    device->Caps.peers.push_back({std::move(name), fmt::format("cpu{}", i),
+                                  total, 0,
+                                  /*nativeAtomics=*/true});
   }
   device->Caps.name = "cpu";
   device->Caps.identity = "cpu";

@@ -113,6 +113,11 @@ static StatusOr<PeerDevice> peerOf(const CudaDriver &cuda, CUdevice own,
     return Status::error(DRAGON_ERROR_UNSUPPORTED, "{}",
                          reached ? "it has no virtual memory management"
                                  : "GPU 0 does not reach its memory");
+  int atomics = 0;
+  cuda.DeviceGetP2PAttribute(&atomics,
+                             CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED,
+                             own, peer.device);
+  peer.caps.nativeAtomics = atomics != 0;
   char name[128] = "GPU";
   cuda.DeviceGetName(name, sizeof name, peer.device);
   peer.caps.name = fmt::format("GPU {} ({})", number, name);

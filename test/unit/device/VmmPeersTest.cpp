@@ -66,6 +66,13 @@ TEST_F(VmmPeersTest, AllThatAreReached) {
   EXPECT_EQ(fake.take({"cuDevicePrimaryCtxRetain"}).size(), 1u);
 }
 
+TEST_F(VmmPeersTest, TheLinkIsKnownByItsAtomics) {
+  fake.byPcie = 3;
+  start();
+  EXPECT_TRUE(device->caps().peers[0].nativeAtomics);
+  EXPECT_FALSE(device->caps().peers[1].nativeAtomics);
+}
+
 TEST_F(VmmPeersTest, NoneUnlessAskedFor) {
   settings.peers.all = false;
   start();

@@ -140,6 +140,12 @@ struct Api {
     *can = !fake().unreached.contains(peer);
     return CUDA_SUCCESS;
   }
+  static CUresult DeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute which,
+                                        CUdevice, CUdevice peer) {
+    *value = which == CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED &&
+             peer != fake().byPcie;
+    return CUDA_SUCCESS;
+  }
   static CUresult DevicePrimaryCtxRetain(CUcontext *context, CUdevice) {
     FAKE_NOTE("cuDevicePrimaryCtxRetain", " ");
     *context = reinterpret_cast<CUcontext>(uintptr_t(0xc));

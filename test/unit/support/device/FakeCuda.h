@@ -56,6 +56,7 @@ public:
   /// Of the devices behind the first.
   std::vector<std::map<int, int>> others;
   std::set<int> unreached; ///< of them, those whose memory is not reached
+  int byPcie = -1;         ///< one of them that has no other link
   size_t freeBytes = size_t(1) << 30;
   size_t totalBytes = size_t(2) << 30;
   size_t managedAlignment = size_t(2) << 20;
