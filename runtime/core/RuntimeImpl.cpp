@@ -164,6 +164,7 @@ bool RuntimeImpl::followShare() {
 
 bool RuntimeImpl::followPeer(unsigned peer) {
   Guard guard(*this);
+  Ctx.pins.next(); // what the last call pinned may leave as well
   return Closed || !usable().ok() ||
          Host.leavePeer(peer, Slabs.Peers.limit(peer));
 }

@@ -146,35 +146,40 @@ Status HostMemory::bringHome(Chunk &chunk) {
 StatusOr<bool> HostMemory::goToPeer(Chunk &chunk, bool moves) {
   if (chunk.host.place == Place::Peer)
     return true;
+  const bool isOnlyCopy =
+      chunk.copies.host && !chunk.copies.device && !chunk.copies.storage;
   if (!Slabs.Peers.any() || chunk.buffer->hostAccessible || chunk.hostMapped ||
-      chunk.transit.writing)
+      chunk.transit.writing || (isOnlyCopy && !moves))
     return false;
   DRAGON_TRY(Slabs.recycleTransit(false));
+  DRAGON_TRY(Time.Departures.waitFor(chunk.transit.departure));
   const std::optional<Physical> slab = Slabs.Peers.take(chunk.bytes());
   if (!slab)
     return false;
-  DRAGON_TRY(Time.Departures.waitFor(chunk.transit.departure));
+  if (chunk.copies.host && moves)
+    if (Status status = copyToPeer(chunk, *slab); !status.ok()) {
+      Slabs.Peers.give(*slab); // the contents are where they were
+      return status;
+    }
   const Physical old = std::exchange(chunk.host, *slab);
   Slabs.list(chunk, true);
-  if (!moves && chunk.copies.host)
+  if (chunk.copies.host && !moves)
     chunk.buffer->note(chunk, ChunkEvent::LeftHost);
-  if (chunk.copies.host)
-    DRAGON_TRY(copyToPeer(chunk, old));
   if (old.id)
     Slabs.giveTransit(old, chunk.transit.arrival);
   return true;
 }
 
 /// By the queue of fetches: they come behind it.
-Status HostMemory::copyToPeer(Chunk &chunk, const Physical &from) {
+Status HostMemory::copyToPeer(Chunk &chunk, const Physical &to) {
   const ChunkPart part = Ctx.config.poison ? chunk.whole() : chunk.defined;
   if (part.empty())
     return {};
   DRAGON_TRY(Time.queueWaitsFor(Ctx.copyIn, chunk));
-  DRAGON_TRY(
-      Ctx.device->copy(static_cast<char *>(chunk.host.copyView()) + part.begin,
-                       static_cast<const char *>(from.copyView()) + part.begin,
-                       part.bytes(), CopyKind::HostToDevice, Ctx.copyIn));
+  DRAGON_TRY(Ctx.device->copy(
+      static_cast<char *>(to.copyView()) + part.begin,
+      static_cast<const char *>(chunk.host.copyView()) + part.begin,
+      part.bytes(), CopyKind::HostToDevice, Ctx.copyIn));
   Ctx.ledger.moved(Direction::HostToPeer, Cause::Demand, part.bytes());
   auto ticket = Time.Fetches.note(Ctx.copyIn);
   if (!ticket.ok())

@@ -38,8 +38,8 @@ public:
   /// of the host takes its place, with what it holds.
   Status bringHome(Chunk &chunk);
   /// A slab on a peer takes the place of the chunk's, and what that holds comes
-  /// along if it `moves`; else the slab holds nothing yet. False: no peer has
-  /// room, or the host may touch it.
+  /// along if it `moves`; else the slab holds nothing yet, which needs another
+  /// copy. False: no peer has room, or the host may touch it.
   StatusOr<bool> goToPeer(Chunk &chunk, bool moves);
   /// A peer's slabs are no more than so many bytes from now on: who is needed
   /// last comes to the host. False: what calls hold is more, and stays.
@@ -57,7 +57,7 @@ private:
   Leaving candidates(bool dropOnly);
   Status evict(Chunk &chunk, Cause cause);
   Status noRoom(uint64_t bytes) const;
-  Status copyToPeer(Chunk &chunk, const Physical &from);
+  Status copyToPeer(Chunk &chunk, const Physical &to);
   Status copyHome(const Chunk &chunk, const Physical &slab);
 
   Context &Ctx;

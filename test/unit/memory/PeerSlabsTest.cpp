@@ -130,6 +130,28 @@ TEST_F(PeerSlabsTest, HostMemoryThatKernelsWillReachGoesThere) {
   EXPECT_EQ(contentsBroughtIn(), Data);
 }
 
+TEST_F(PeerSlabsTest, ContentsStayWhereTheCopyFails) {
+  ASSERT_NO_FATAL_FAILURE(putWithPeers(At::Host));
+  for (uint64_t n = 1; n < 4; ++n) { // of create, copy, record
+    Faulty->failAt(n);
+    auto moved = parts->Host.goToPeer(*Chunks[0], /*moves=*/true);
+    if (moved.ok() && *moved)
+      break;
+    EXPECT_NE(Chunks[0]->host.place, Place::Peer);
+  }
+  Faulty->failAt(0);
+  EXPECT_EQ(contentsBroughtIn(), Data);
+}
+
+TEST_F(PeerSlabsTest, TheOnlyCopyIsNotGivenUp) {
+  ASSERT_NO_FATAL_FAILURE(putWithPeers(At::Host));
+  auto moved = parts->Host.goToPeer(*Chunks[0], /*moves=*/false);
+  ASSERT_TRUE(moved.ok());
+  EXPECT_FALSE(*moved);
+  EXPECT_EQ(peers().used(), 0u);
+  EXPECT_EQ(contentsBroughtIn(), Data);
+}
+
 TEST_F(PeerSlabsTest, WhatOthersHaveAsWellGoesToFreeRoomOnly) {
   settings.peerMemory = 2 * MiB;
   ASSERT_NO_FATAL_FAILURE(putWithPeers(At::Both));
