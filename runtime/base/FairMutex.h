@@ -45,7 +45,7 @@ public:
   }
 
   /// True if it was free; waits for nobody.
-  bool try_lock() {
+  bool try_lock() { // NOLINT(readability-identifier-naming): Lockable's
     // While the number that is served has not been taken, nobody has the lock.
     uint32_t number = Served.load(std::memory_order_seq_cst);
     return Taken.compare_exchange_strong(number, number + 1,

@@ -35,7 +35,7 @@ public:
     lockState();
     Held = true;
   }
-  bool try_lock() {
+  bool try_lock() { // NOLINT(readability-identifier-naming): Lockable's
     if (!Moves.try_lock())
       return false;
     if (!State.try_lock()) {
@@ -58,7 +58,7 @@ public:
   void setAtEnd(std::function<void()> atEnd) { AtEnd = std::move(atEnd); }
 
   void lockState() { State.lock(); }
-  bool try_lockState() { return State.try_lock(); }
+  bool tryLockState() { return State.try_lock(); }
   void unlockState() { State.unlock(); }
 
   /// The thread that has both parts waits for files: others may have `state`

@@ -148,7 +148,7 @@ Status RuntimeImpl::startTracing() {
 uint64_t RuntimeImpl::activity() {
   // A call in progress uses the device, and whoever asks has more to do than to
   // wait for its end: the memory of dead programs is to be divided.
-  if (!Ctx.lock.try_lockState())
+  if (!Ctx.lock.tryLockState())
     return UINT64_MAX - ++WaitsSeen;
   // Who waits for the device uses it.
   WaitsSeen += Ctx.device->isWaitedFor();

@@ -15,7 +15,7 @@
 
 namespace dragon {
 
-void PeerSlabs::start(std::function<bool(unsigned peer)> follow) {
+void PeerSlabs::start(const std::function<bool(unsigned peer)> &follow) {
   const std::vector<PeerCaps> &peers = Ctx.caps().peers;
   for (unsigned peer = 0; peer < peers.size(); ++peer) {
     auto memory = Ctx.device->peerMemory(peer);

@@ -45,7 +45,7 @@ public:
   /// Asks the device what its peers have. `follow` is called when a peer's
   /// limit() is another one; its thread holds no lock then, and calls again if
   /// it returns false.
-  void start(std::function<bool(unsigned peer)> follow = nullptr);
+  void start(const std::function<bool(unsigned peer)> &follow = nullptr);
   /// No more calls.
   void stop();
   bool any() const { return !Pools.empty(); }

@@ -175,7 +175,7 @@ protected:
     });
     TheGate.awaitArrival();
     // Whoever waits gives `state` up before or behind its arrival at the gate.
-    while (!impl->Ctx.lock.try_lockState())
+    while (!impl->Ctx.lock.tryLockState())
       std::this_thread::yield();
     impl->Ctx.lock.unlockState();
     meanwhile();
@@ -351,7 +351,7 @@ TEST_F(InCoreBesideMovesTest, TheEndKeepsAllOut) {
     EXPECT_OK(impl->quiesce());
   });
   TheGate.awaitArrival();
-  EXPECT_FALSE(impl->Ctx.lock.try_lockState());
+  EXPECT_FALSE(impl->Ctx.lock.tryLockState());
   TheGate.open();
   other.join();
   EXPECT_EQ(readFile("out")[7], scaled(7, 5));
