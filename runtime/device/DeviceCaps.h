@@ -14,6 +14,13 @@
 
 namespace dragon {
 
+/// Of a device's memory: for what is not ours, libraries, code, page tables,
+/// and programs of other kinds.
+constexpr uint64_t reserveOf(uint64_t totalMemory) {
+  constexpr uint64_t Least = uint64_t(512) << 20, Share = 32;
+  return totalMemory / Share > Least ? totalMemory / Share : Least;
+}
+
 /// Another device of the machine whose memory this one's kernels and copies
 /// reach.
 struct PeerCaps {

@@ -45,7 +45,7 @@ void Budget::limitHost(uint64_t bytes) {
 }
 
 uint64_t deviceReserve(const DeviceCaps &caps) {
-  return std::max(512 * MiB, caps.totalMemory / 32);
+  return reserveOf(caps.totalMemory);
 }
 
 std::optional<DeviceShare::Terms> shareTerms(const Settings &settings,

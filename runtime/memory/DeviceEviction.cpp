@@ -99,15 +99,9 @@ StatusOr<bool> DeviceChunks::copyOut(Chunk &chunk, Cause cause) {
     }
   }
   DRAGON_TRY(Time.queueWaitsFor(Ctx.copyOut, chunk));
-  const bool toPeer = chunk.host.place == Place::Peer;
   if (const ChunkPart part = chunk.defined; !part.empty()) {
-    DRAGON_TRY(Ctx.device->copy(
-        static_cast<char *>(chunk.host.copyView()) + part.begin,
-        reinterpret_cast<const void *>(chunk.va() + part.begin), part.bytes(),
-        toPeer ? CopyKind::DeviceToDevice : CopyKind::DeviceToHost,
-        Ctx.copyOut));
-    Ctx.ledger.moved(toPeer ? Direction::DeviceToPeer : Direction::DeviceToHost,
-                     cause, part.bytes());
+    DRAGON_TRY(Host.copyToSlab(chunk));
+    Ctx.ledger.moved(HostMemory::directionToSlab(chunk), cause, part.bytes());
   }
   auto ticket = Time.Departures.note(Ctx.copyOut);
   if (!ticket.ok())

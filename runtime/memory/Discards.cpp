@@ -99,13 +99,7 @@ Status Discards::part(Chunk &chunk, ChunkPart part, Queue queue) {
     return {};
   if (chunk.copies.host && !chunk.hostMapped && !chunk.transit.writing) {
     DRAGON_TRY(Time.settle(chunk)); // a copy out of it may be under way
-    if (chunk.host.place == Place::Peer)
-      DRAGON_TRY(Ctx.device->poison(
-          reinterpret_cast<uintptr_t>(chunk.host.peerView) + part.begin,
-          part.bytes(), queue));
-    else
-      poisonMemory(static_cast<char *>(chunk.host.hostView) + part.begin,
-                   part.bytes());
+    DRAGON_TRY(poisonSlab(*Ctx.device, chunk.host, part, queue));
   }
   return chunk.copies.device
              ? Ctx.device->poison(chunk.va() + part.begin, part.bytes(), queue)

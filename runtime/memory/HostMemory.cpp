@@ -44,6 +44,19 @@ StatusOr<Physical> HostMemory::take(size_t bytes, Place place) {
   }
 }
 
+/// Of those in Slabs.Chunks.
+EvictionCandidate HostMemory::candidateAt(size_t index) {
+  Chunk &chunk = *Slabs.Chunks[index];
+  EvictionCandidate candidate;
+  candidate.index = uint32_t(index);
+  candidate.bytes = chunk.host.bytes;
+  candidate.lastTouch = std::max(chunk.lastTouch, chunk.buffer->lastTouch);
+  candidate.nextUse = Next.nextUseOf(chunk).clock;
+  candidate.empty = !chunk.copies.host;
+  candidate.busy = Time.isBusy(chunk);
+  return candidate;
+}
+
 HostMemory::Leaving HostMemory::candidates(bool dropOnly) {
   Leaving leaving;
   for (size_t i = 0; i < Slabs.Chunks.size(); ++i) {
@@ -52,13 +65,7 @@ HostMemory::Leaving HostMemory::candidates(bool dropOnly) {
     if (chunk.host.place == Place::Peer || Ctx.pins.holdOnHost(chunk) ||
         chunk.transit.writing || (dropOnly && chunk.transit.copiedAhead))
       continue;
-    EvictionCandidate candidate;
-    candidate.index = uint32_t(i);
-    candidate.bytes = chunk.host.bytes;
-    candidate.lastTouch = std::max(chunk.lastTouch, chunk.buffer->lastTouch);
-    candidate.nextUse = Next.nextUseOf(chunk).clock;
-    candidate.empty = !chunk.copies.host;
-    candidate.busy = Time.isBusy(chunk);
+    EvictionCandidate candidate = candidateAt(i);
     candidate.keepLast = chunk.buffer->advice == DRAGON_ADVISE_KEEP_HOST ||
                          chunk.hostMapped || chunk.transit.copiedAhead;
     const Move move = decide(stateOf(chunk), LaunchNeed::None, NextUse::Unknown,
@@ -189,53 +196,59 @@ Status HostMemory::copyToPeer(Chunk &chunk, const Physical &to) {
 }
 
 bool HostMemory::leavePeer(unsigned peer, uint64_t limit) {
+  if (Slabs.Peers.follow(peer, limit))
+    return true;
+  auto isThere = [peer](const Chunk &chunk) {
+    return chunk.host.place == Place::Peer && chunk.host.peer == peer;
+  };
+  std::vector<EvictionCandidate> from;
+  for (size_t i = 0; i < Slabs.Chunks.size(); ++i) {
+    Chunk &chunk = *Slabs.Chunks[i];
+    if (!isThere(chunk) || Ctx.pins.holdOnHost(chunk))
+      continue;
+    from.push_back(candidateAt(i));
+    from.back().copies = !chunk.copies.device;
+  }
+  std::vector<Chunk *> order;
+  for (uint32_t index : chooseVictims(from, Ctx.clock, UINT64_MAX))
+    order.push_back(Slabs.Chunks[index]);
   const uint64_t before = Slabs.Peers.used();
-  while (!Slabs.Peers.follow(peer, limit)) {
-    std::vector<EvictionCandidate> from;
-    for (size_t i = 0; i < Slabs.Chunks.size(); ++i) {
-      Chunk &chunk = *Slabs.Chunks[i];
-      if (chunk.host.place != Place::Peer || chunk.host.peer != peer ||
-          Ctx.pins.holdOnHost(chunk))
-        continue;
-      EvictionCandidate candidate;
-      candidate.index = uint32_t(i);
-      candidate.bytes = chunk.host.bytes;
-      candidate.lastTouch = std::max(chunk.lastTouch, chunk.buffer->lastTouch);
-      candidate.nextUse = Next.nextUseOf(chunk).clock;
-      candidate.empty = !chunk.copies.host;
-      candidate.copies = !chunk.copies.device;
-      candidate.busy = Time.isBusy(chunk);
-      from.push_back(candidate);
-    }
-    const std::vector<uint32_t> chosen = chooseVictims(from, Ctx.clock, 1);
-    if (chosen.empty())
-      return false;
-    Chunk &chunk = *Slabs.Chunks[chosen.front()];
-    Status status = Time.settle(chunk);
+  for (Chunk *chunk : order) {
+    if (!isThere(*chunk))
+      continue;
+    Status status = Time.settle(*chunk);
     if (status.ok())
-      status = chunk.copies.device ? release(chunk) : bringHome(chunk);
+      status = chunk->copies.device ? release(*chunk) : bringHome(*chunk);
     if (!status.ok()) {
       log(LogLevel::Info, "memory of a peer cannot be given back: {}",
           status.message());
       return false;
     }
+    if (Slabs.Peers.follow(peer, limit)) {
+      log(LogLevel::Info, "gives {} of a peer's memory back: others want it",
+          formatBytes(before - std::min(before, Slabs.Peers.used())));
+      return true;
+    }
   }
-  if (const uint64_t now = Slabs.Peers.used(); now < before)
-    log(LogLevel::Info, "gives {} of a peer's memory back: others want it",
-        formatBytes(before - now));
-  return true;
+  return false;
 }
 
 Status HostMemory::poisonOutside(const Chunk &chunk) {
-  if (chunk.host.place != Place::Peer) {
-    dragon::poisonOutside(chunk, chunk.host.hostView);
-    return {};
-  }
-  const auto slab = reinterpret_cast<uintptr_t>(chunk.host.peerView);
   const ChunkPart part = chunk.defined.empty() ? ChunkPart() : chunk.defined;
-  DRAGON_TRY(Ctx.device->poison(slab, part.begin, Ctx.copyOut));
-  return Ctx.device->poison(slab + part.end, chunk.used() - part.end,
-                            Ctx.copyOut);
+  for (const ChunkPart outside :
+       {ChunkPart{0, part.begin}, ChunkPart{part.end, chunk.used()}})
+    DRAGON_TRY(poisonSlab(*Ctx.device, chunk.host, outside, Ctx.copyOut));
+  return {};
+}
+
+Status HostMemory::copyToSlab(const Chunk &chunk) {
+  const ChunkPart part = chunk.defined;
+  return Ctx.device->copy(
+      static_cast<char *>(chunk.host.copyView()) + part.begin,
+      reinterpret_cast<const void *>(chunk.va() + part.begin), part.bytes(),
+      chunk.host.place == Place::Peer ? CopyKind::DeviceToDevice
+                                      : CopyKind::DeviceToHost,
+      Ctx.copyOut);
 }
 
 Status HostMemory::copyHome(const Chunk &chunk, const Physical &slab) {

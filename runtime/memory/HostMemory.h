@@ -44,6 +44,12 @@ public:
   /// A peer's slabs are no more than so many bytes from now on: who is needed
   /// last comes to the host. False: what calls hold is more, and stays.
   bool leavePeer(unsigned peer, uint64_t limit);
+  /// Queues the copy of what is defined, from the device to the chunk's slab.
+  Status copyToSlab(const Chunk &chunk);
+  static Direction directionToSlab(const Chunk &chunk) {
+    return chunk.host.place == Place::Peer ? Direction::DeviceToPeer
+                                           : Direction::DeviceToHost;
+  }
   /// Around what is defined, in the chunk's slab.
   Status poisonOutside(const Chunk &chunk);
   Status release(Chunk &chunk); ///< gives the chunk's slab back
@@ -54,6 +60,7 @@ private:
   struct Leaving {
     std::vector<EvictionCandidate> drops, writes;
   };
+  EvictionCandidate candidateAt(size_t index);
   Leaving candidates(bool dropOnly);
   Status evict(Chunk &chunk, Cause cause);
   Status noRoom(uint64_t bytes) const;

@@ -306,17 +306,13 @@ Status Residency::copyToHost(Chunk &chunk, Cause cause) {
   uint64_t begin = traceClock();
   if (Ctx.config.poison)
     DRAGON_TRY(Host.poisonOutside(chunk));
-  const bool toPeer = chunk.host.place == Place::Peer;
   const ChunkPart part = chunk.defined;
   if (part.empty())
     return {};
-  DRAGON_TRY(Ctx.device->copy(
-      static_cast<char *>(chunk.host.copyView()) + part.begin,
-      reinterpret_cast<const void *>(chunk.va() + part.begin), part.bytes(),
-      toPeer ? CopyKind::DeviceToDevice : CopyKind::DeviceToHost, Ctx.copyOut));
+  DRAGON_TRY(Host.copyToSlab(chunk));
   DRAGON_TRY(Ctx.device->synchronize(Ctx.copyOut));
-  Ctx.ledger.moved(toPeer ? Direction::DeviceToPeer : Direction::DeviceToHost,
-                   cause, part.bytes(), traceClock() - begin);
+  Ctx.ledger.moved(HostMemory::directionToSlab(chunk), cause, part.bytes(),
+                   traceClock() - begin);
   return {};
 }
 
@@ -356,13 +352,9 @@ Status Residency::bringToSlab(Chunk &chunk, LaunchNeed need, Cause cause) {
   }
   Move move = decide(stateOf(chunk), need, NextUse::Unknown, Pressure::None);
   if (need == LaunchNeed::Overwrite) {
-    if (Ctx.config.poison && chunk.host.place == Place::Peer)
-      return Ctx.device->poison(
-          reinterpret_cast<uintptr_t>(chunk.host.peerView), chunk.used(),
-          Ctx.copyOut);
-    if (Ctx.config.poison)
-      poisonMemory(chunk.host.hostView, chunk.used());
-    return {};
+    return Ctx.config.poison
+               ? poisonSlab(*Ctx.device, chunk.host, chunk.whole(), Ctx.copyOut)
+               : Status();
   }
   if (chunk.copies.device)
     DRAGON_TRY(copyToHost(chunk, cause));

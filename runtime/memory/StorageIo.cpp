@@ -22,6 +22,16 @@ void poisonMemory(void *memory, size_t bytes) {
   std::memset(memory, PoisonByte, bytes);
 }
 
+Status poisonSlab(Device &device, const Physical &slab, ChunkPart part,
+                  Queue queue) {
+  if (slab.place == Place::Peer)
+    return device.poison(reinterpret_cast<uintptr_t>(slab.peerView) +
+                             part.begin,
+                         part.bytes(), queue);
+  poisonMemory(static_cast<char *>(slab.hostView) + part.begin, part.bytes());
+  return {};
+}
+
 void poisonOutside(const Chunk &chunk, void *memory) {
   const ChunkPart part = chunk.defined.empty() ? ChunkPart() : chunk.defined;
   char *bytes = static_cast<char *>(memory);

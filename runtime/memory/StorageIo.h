@@ -103,6 +103,9 @@ private:
 
 /// DRAGON_POISON: undefined bytes are made to look like no data.
 void poisonMemory(void *memory, size_t bytes);
+/// The same in a slab; in the queue if the host cannot touch it.
+Status poisonSlab(Device &device, const Physical &slab, ChunkPart part,
+                  Queue queue);
 /// What of the chunk's copy at `memory` is undefined.
 void poisonOutside(const Chunk &chunk, void *memory);
 

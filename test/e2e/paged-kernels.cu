@@ -21,6 +21,7 @@
 // RUN: %strict DRAGON_DEVICE_MEMORY=8M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always DRAGON_STATS=stats.json ./unpaged
 // RUN: %ledger stats.json 'paged_launches == 0'
 // RUN: rm -rf %t.dir
+#include "copies.h"
 #include "e2e.h"
 
 static const int N = 1 << 20;
@@ -118,23 +119,6 @@ __global__ void add(uint32_t *out, const uint32_t *index, const uint32_t *in,
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n)
     atomicAdd(&out[index[i]], in[i]);
-}
-
-template <class T> static T *device(const std::vector<T> &from) {
-  T *d;
-  CHECK(cudaMalloc(&d, from.size() * sizeof(T)));
-  CHECK(cudaMemcpy(d, from.data(), from.size() * sizeof(T),
-                   cudaMemcpyHostToDevice));
-  return d;
-}
-
-template <class T>
-static void same(const T *d, const std::vector<T> &expected) {
-  CHECK(cudaGetLastError());
-  std::vector<T> found(expected.size());
-  CHECK(cudaMemcpy(found.data(), d, found.size() * sizeof(T),
-                   cudaMemcpyDeviceToHost));
-  REQUIRE(memcmp(found.data(), expected.data(), found.size() * sizeof(T)) == 0);
 }
 
 static uint32_t mixed(uint32_t x) {

@@ -9,6 +9,7 @@
 // RUN:   && %ledger stats.json 'cpu: paged_launches == 4' 'host_to_device_paging > 8*M' 'device_to_host_paging > M' 'cpu: over_link_paged_launches > M' \
 // RUN:   || { echo $touches; exit 1; }; done
 // RUN: rm -rf %t.dir
+#include "copies.h"
 #include "e2e.h"
 #include <algorithm>
 
@@ -89,23 +90,6 @@ __global__ void tally(unsigned long long *count, uint32_t *most,
   uint32_t value = in[order[i % n]], bin = value % 512;
   atomicAdd(&count[bin], 1ull);
   atomicMax(&most[bin], value);
-}
-
-template <class T> static T *device(const std::vector<T> &from) {
-  T *d;
-  CHECK(cudaMalloc(&d, from.size() * sizeof(T)));
-  CHECK(cudaMemcpy(d, from.data(), from.size() * sizeof(T),
-                   cudaMemcpyHostToDevice));
-  return d;
-}
-
-template <class T>
-static void same(const T *d, const std::vector<T> &expected) {
-  CHECK(cudaGetLastError());
-  std::vector<T> found(expected.size());
-  CHECK(cudaMemcpy(found.data(), d, found.size() * sizeof(T),
-                   cudaMemcpyDeviceToHost));
-  REQUIRE(memcmp(found.data(), expected.data(), found.size() * sizeof(T)) == 0);
 }
 
 static uint32_t wayOf(uint32_t i, const std::vector<uint32_t> &next) {

@@ -9,16 +9,11 @@
 
 #include "runtime/trace/Log.h"
 
-#include <algorithm>
 #include <dlfcn.h>
 
 namespace dragon {
 
 namespace {
-
-// For programs of other kinds, as of the program's own GPU.
-constexpr uint64_t LeastReserve = uint64_t(512) << 20;
-constexpr uint64_t ReservedShare = 32;
 
 /// The three functions of NVML that are needed, with the types of nvml.h.
 struct Nvml {
@@ -124,7 +119,7 @@ static StatusOr<PeerDevice> peerOf(const CudaDriver &cuda, CUdevice own,
   peer.caps.identity = identityOf(cuda, peer.device);
   DRAGON_ASSIGN(const DeviceMemory memory, freeMemory(peer.caps.identity));
   peer.caps.totalMemory = memory.total;
-  peer.caps.reserve = std::max(LeastReserve, memory.total / ReservedShare);
+  peer.caps.reserve = reserveOf(memory.total);
   return peer;
 }
 
