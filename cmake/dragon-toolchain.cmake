@@ -2,8 +2,9 @@
 #
 #   cmake -DCMAKE_TOOLCHAIN_FILE=<prefix>/lib/cmake/dragon/dragon-toolchain.cmake ..
 #
-# CMake takes dragon-cc for clang, which it is, and links relocatable device code of clang's by itself, with nvlink. Here
-# each link does that, as nvcc's do. CMake reads this file a second time for what it knows of clang, to be put right.
+# CMake takes dragon-cc for nvcc, so -DCMAKE_CUDA_COMPILER=dragon-cc alone will do for most projects. This file has all programs
+# with CUDA linked by dragon-cc, also those of C++ sources, whose directives -flto then inserts, and it makes no step of the
+# device link: each link has that. CMake reads this file a second time after what it knows of nvcc, to put that right.
 get_filename_component(CMAKE_CUDA_COMPILER "${CMAKE_CURRENT_LIST_DIR}/../../../bin/dragon-cc" ABSOLUTE)
 # CMake wants the toolkit as well, and looks for it by itself: where dragon-cc's is another one, or in no usual place, it
 # is told.
@@ -15,6 +16,13 @@ if(NOT DEFINED CUDAToolkit_ROOT AND NOT DEFINED ENV{CUDAToolkit_ROOT})
 endif()
 set(CMAKE_USER_MAKE_RULES_OVERRIDE_CUDA "${CMAKE_CURRENT_LIST_FILE}")
 set(CMAKE_CUDA_COMPILER_HAS_DEVICE_LINK_PHASE FALSE)
+# Older CMake does not know that nvcc has these.
+foreach(standard 20 23)
+  if(NOT DEFINED CMAKE_CUDA${standard}_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA${standard}_STANDARD_COMPILE_OPTION "-std=c++${standard}")
+    set(CMAKE_CUDA${standard}_EXTENSION_COMPILE_OPTION "-std=gnu++${standard}")
+  endif()
+endforeach()
 # What dragon-cc compiles for when it is not told: every GPU has that PTX translated.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   set(CMAKE_CUDA_ARCHITECTURES 75 CACHE STRING "CUDA architectures")

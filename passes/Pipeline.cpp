@@ -37,7 +37,7 @@
 #include "passes/rewrite/ModuleEmbedding.h"
 #include "passes/rewrite/StandIns.h"
 #include "passes/rewrite/UnitBitcode.h"
-#include "passes/slicing/LoopSlicing.h"
+#include "passes/slicing/LoopChoice.h"
 #include "passes/slicing/SliceChoice.h"
 #include "passes/support/ConstantMemory.h"
 #include "passes/support/ExtraParameters.h"
@@ -193,6 +193,7 @@ void DeviceSide::choosePagedCopies() {
 void DeviceSide::addLoopCopies() {
   if (!options::slicing())
     return;
+  const TaggedLoops Tags(M);
   for (KernelSummary &Kernel : Summary.Kernels) {
     const auto Decision = Slices.find(Kernel.Name);
     if (Decision == Slices.end() || !Decision->second.Sliceable)

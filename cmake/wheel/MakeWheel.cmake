@@ -10,7 +10,11 @@ endforeach()
 file(REMOVE_RECURSE "${work}/source")
 file(MAKE_DIRECTORY "${work}/source")
 execute_process(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --strip --prefix "${work}/source/dragon_cc"
-                OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+                OUTPUT_FILE "${work}/log" ERROR_FILE "${work}/log" RESULT_VARIABLE failed)
+if(failed)
+  file(READ "${work}/log" log)
+  message(FATAL_ERROR "installing '${BUILD}' failed:\n${log}")
+endif()
 file(COPY "${work}/setup.py" DESTINATION "${work}/source")
 file(COPY "${work}/__init__.py" DESTINATION "${work}/source/dragon_cc")
 execute_process(COMMAND "${PYTHON}" -m pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation --no-index

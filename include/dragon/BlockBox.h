@@ -12,7 +12,8 @@
 namespace dragon {
 
 /// Block indices [Lo, Hi) in x, y, z; and iterations of the loop that the
-/// kernel can be cut along (KernelRecord::LoopName): those of each thread if
+/// kernel can be cut along (KernelRecord::LoopName), or of the loops, one after
+/// the other (LaunchDims::LoopEnds): those of each thread if
 /// Hi[3] is 0, else [Lo[3], Hi[3]) without what stands behind the loop, or, if
 /// Hi[3] is ToTheEnd, those from Lo[3] and what stands behind it. What happens
 /// in front of the loop alone does so if Lo[3] is 0.

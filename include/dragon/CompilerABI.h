@@ -230,7 +230,7 @@ typedef struct dragon_module {
   const dragon_cpu_module *cpu; /* null: built without the cpu target */
   const char *source;           /* the translation unit, for messages */
 } dragon_module;
-enum { DRAGON_MODULE_VERSION = 11 };
+enum { DRAGON_MODULE_VERSION = 12 };
 
 /* Called by a constructor of the translation unit, before its fat binary is
    registered. The descriptor stays valid until it is unregistered. */
@@ -335,6 +335,18 @@ void __dragon_will_fwrite(const void *pointer, size_t bytes, FILE *file);
 void __dragon_will_write(const void *pointer, size_t bytes, int fd);
 void __dragon_will_pwrite(const void *pointer, size_t bytes, int fd,
                           int64_t offset);
+
+/* The same of a file that __dragon_fopen is yet to make: the write will be at
+   its beginning. The path is only compared with that of the later call: it may
+   be another one, and the pointer need not lead to a string. */
+void __dragon_will_create(const void *pointer, size_t bytes, const char *path);
+/* fopen(path, "w") or "wb". */
+FILE *__dragon_fopen(const char *path, const char *mode);
+
+/* The program may use the file on a path that does not come to the write which
+   was announced for [pointer, pointer + bytes): the file is what the program
+   made of it from now on. `dead`: nobody needs the contents. */
+void __dragon_sink_ends(const void *pointer, size_t bytes, int dead);
 
 /* -- Programs in MLIR ------------------------------------------------------ */
 

@@ -50,9 +50,14 @@ struct LaunchDims {
   /// What addresses and conditions depend on may be there; null: nothing is
   /// known of what is loaded.
   const KnownMemory *Memory = nullptr;
-  /// Where something is loaded that is not known and would tell more, it is
-  /// added here, ranges of up to MostWanted bytes; null: nobody asks.
-  std::vector<MemoryRange> *Wanted = nullptr;
+  /// Where numbers are loaded that are not known and would tell more, they are
+  /// added here; null: nobody asks.
+  std::vector<NumberPlaces> *Wanted = nullptr;
+  /// Of a kernel that can be cut along several loops, or loops in rounds: where
+  /// the iterations of each end in boxes, of its first round, and how many
+  /// rounds there are (loopEnds()).
+  uint32_t LoopEnds[MaxLoops] = {};
+  uint32_t LoopRounds[MaxLoops] = {};
 };
 
 /// What the blocks of a box do to bytes: through one pointer, relative to it.
@@ -66,6 +71,9 @@ struct ByteFootprint {
   /// whether they happen, depend on no loaded data.
   ByteSet Affine;
   bool Escapes = true;
+  /// Whether some of it happens depends on loaded data that are not known: it
+  /// may be much less.
+  bool Uncertain = false;
 };
 
 /// A validated view on a blob. The blob outlives the view.
@@ -185,9 +193,49 @@ ByteFootprint evaluateFootprint(const SummaryView &Summary,
                                 const EvalLimits &Limits = {});
 
 /// So many iterations has the loop that the kernel can be cut along, in the
-/// thread of the launch that has most, at most; 0: not known.
+/// thread of the launch that has most, at most; of several loops in all, as
+/// LoopEnds has them. 0: not known.
 uint64_t evaluateTrips(const SummaryView &Summary, const KernelRecord &Kernel,
                        const LaunchDims &Launch);
+
+/// The copy LoopName of the kernel has parameters for the end of each loop.
+inline bool hasLoopEnds(const KernelRecord &Kernel) {
+  return Kernel.NumLoops > 1 || Kernel.LoopRounds[0];
+}
+
+/// Loops around some of the loops that the kernel can be cut along.
+uint32_t numNests(const KernelRecord &Kernel);
+
+/// Writes LaunchDims::LoopEnds and LoopRounds, if the kernel's copy has them;
+/// false: not known, or more than boxes have room for.
+bool loopEnds(const SummaryView &Summary, const KernelRecord &Kernel,
+              const LaunchDims &Launch, uint32_t Ends[MaxLoops],
+              uint32_t Rounds[MaxLoops]);
+
+/// A part of the iterations of a box that is one loop's, in its own iterations
+/// and rounds. The box leaves the loop in these rounds: Hi is UINT64_MAX.
+struct LoopPart {
+  uint64_t Lo, Hi;
+  uint64_t FirstRound = 0, EndRound = UINT64_MAX;
+  bool WholeRounds = false; ///< with all that is in them
+
+  bool empty() const { return Lo >= Hi; }
+};
+std::vector<LoopPart> partsOfLoop(const KernelRecord &Kernel,
+                                  const LaunchDims &Launch, const BlockBox &Box,
+                                  uint32_t Loop);
+
+/// Those of all loops in all their rounds, as boxes count them.
+uint64_t allIterations(const KernelRecord &Kernel, const LaunchDims &Launch);
+
+/// Where a range of iterations ends: the parameters `ends`, and `rounds` of
+/// each loop's rounds.
+struct LoopStops {
+  uint64_t Ends[MaxLoops] = {};
+  uint64_t Rounds[MaxLoops] = {};
+};
+LoopStops loopStops(const KernelRecord &Kernel, const LaunchDims &Launch,
+                    const BlockBox &Box);
 
 // Set operations that planners need. All are exact unless they hit a limit.
 void unite(ByteSet &Into, const ByteSet &Other);

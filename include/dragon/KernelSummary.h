@@ -50,7 +50,7 @@
 namespace dragon {
 
 constexpr uint32_t SummaryMagic = 0x47415244; // "DRAG"
-constexpr uint32_t SummaryVersion = 7;
+constexpr uint32_t SummaryVersion = 9;
 constexpr uint32_t NoIndex = 0xffffffffu;
 /// In front of a kernel's symbol: its copy for KernelHasRestrictCopy.
 constexpr char RestrictPrefix[] = "__dragon_restrict_";
@@ -159,6 +159,8 @@ enum AccessFlags : uint8_t {
   AccessIndirect = 32,
   /// Whether the access happens depends on loaded data (recognised as such).
   AccessConditional = 64,
+  /// Such a condition is not among the guards.
+  AccessUnsaid = 128,
 };
 
 /// With which iterations an access happens of the loop that the kernel can be
@@ -166,8 +168,11 @@ enum AccessFlags : uint8_t {
 enum class LoopPlace : uint8_t {
   Any,   ///< with some of them, or in front of each range of them
   First, ///< in front of the loop
-  Last,  ///< behind it
+  Last,  ///< behind it, and behind those that follow it
 };
+
+/// A kernel can be cut along so many loops, one after the other.
+constexpr uint32_t MaxLoops = 4;
 
 /// One load, store or atomic (or several merged into one) through a pointer:
 /// bytes [Offset, Offset + Width) from the pointer's value.
@@ -178,6 +183,9 @@ struct AccessRecord {
   uint16_t NumGuards; ///< all must hold
   uint8_t Flags;      ///< AccessFlags
   LoopPlace Place;
+  /// It happens with, or in front of, these of KernelRecord::LoopNumbers.
+  uint8_t FirstLoop, LastLoop;
+  uint8_t Reserved[2];
 };
 
 enum PointerFlags : uint8_t {
@@ -277,8 +285,27 @@ struct KernelRecord {
   ///   uint64_t first
   ///   uint64_t blocks
   ///   uint32_t dynamic bytes of dynamic shared memory
+  /// Of several loops the iterations are counted on, each loop's behind those
+  /// of the one before; what stands between two is part of the later one's
+  /// first iteration. For each of them another parameter follows:
+  ///   uint64_t ends[]  where the range ends among its own iterations; 0: it
+  ///                    does not get to them; UINT64_MAX: it leaves the loop,
+  ///                    or has left it
+  /// Loops may be inside of another one, which is walked through in rounds: the
+  /// iterations of its loops are counted on from round to round. What is behind
+  /// them in a round comes with the last iteration of the round, what is in
+  /// front of them with the first one. For each such loop with its loops one
+  /// more parameter follows:
+  ///   uint64_t rounds[]  the range ends in that round: `ends` are of it; 0,
+  ///                      with `ends` that are 0: it does not get there;
+  ///                      UINT64_MAX: it leaves the loop around them
   uint32_t LoopName;
-  uint32_t LoopNumber; ///< Imm of the Loop node that counts its iterations
+  uint32_t NumLoops;
+  /// Imm of the Loop nodes that count their iterations.
+  uint32_t LoopNumbers[MaxLoops];
+  /// One more than the Imm of the Loop node that counts the rounds of the loop
+  /// around each of them; 0: there is none. Those of one follow each other.
+  uint32_t LoopRounds[MaxLoops];
   uint32_t LoopThreadBytes;
   uint32_t LoopBlockBytes; ///< a multiple of 16
 };

@@ -15,9 +15,12 @@
 #ifndef DRAGON_KNOWNMEMORY_H
 #define DRAGON_KNOWNMEMORY_H
 
+#include "dragon/NumberZones.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,7 +32,7 @@ struct MemoryRange {
   uint64_t End;
 };
 
-/// Of longer arrays nothing is asked: to look at each number would cost more
+/// Of longer arrays zones are asked for: to look at each number would cost more
 /// than it tells.
 constexpr uint64_t MostWanted = uint64_t(1) << 16;
 
@@ -40,14 +43,32 @@ struct KnownMemory {
     uint64_t Address;
     std::vector<char> Contents;
   };
+  /// What a long array holds. The number is its own: no other has it, while
+  /// the process lives.
+  struct Array {
+    uint64_t Number;
+    std::shared_ptr<const NumberZones> Zones;
+  };
   std::vector<Part> Parts; ///< ascending, disjoint
+  std::vector<Array> Arrays;
 
+  bool empty() const { return Parts.empty() && Arrays.empty(); }
   /// All of it, for keys of what was evaluated with it.
   void appendTo(std::string &Key) const {
     for (const Part &P : Parts) {
       Key.append(reinterpret_cast<const char *>(&P.Address), sizeof(P.Address));
       Key.append(P.Contents.data(), P.Contents.size());
     }
+    for (const Array &A : Arrays)
+      Key.append(reinterpret_cast<const char *>(&A.Number), sizeof(A.Number));
+  }
+  /// At most `Most` ranges that hold all numbers of these places; false: they
+  /// are not known.
+  bool find(const NumberPlaces &Places, size_t Most,
+            std::vector<NumberRange> &Ranges) const {
+    return std::any_of(Arrays.begin(), Arrays.end(), [&](const Array &A) {
+      return A.Zones->find(Places, Most, Ranges);
+    });
   }
   /// The bytes of [Begin, End); null if not all of them are known.
   const char *find(uint64_t Begin, uint64_t End) const {

@@ -21,8 +21,10 @@
 //   const PageCell *cells null: page (address - base) >> shift has the entry of
 //   uint32_t cellShift    that number; else its cell says which, that of
 //                         number (address - base) >> cellShift
+//   uint64_t resident     bit n: what the kernel's argument n points to is at
+//                         its address, and needs no look-up
 //
-// A module with such copies has two kernels, launched one after the other
+// A module with such copies has kernels, launched one after the other
 // behind each launch of such a copy, or a slice of it:
 //
 //   DRAGON_PAGE_WRITE_BACK   entries, uint32_t their number, shift, frames,
@@ -32,7 +34,11 @@
 //     in frames before, all pages leave. Any grid of one dimension, in blocks
 //     of a multiple of 32 threads.
 //   DRAGON_PAGE_RECYCLE      control, uint32_t limit
-//     the frames are free then. One thread.
+//     the frames are free then, and what the next slice will want of each
+//     region is foreseen. One thread.
+//   DRAGON_PAGES_AHEAD       entries, shift, frames, control
+//     behind a slice that is not the last: fetches what is foreseen. A grid as
+//     that of DRAGON_PAGE_WRITE_BACK.
 //
 // All addresses are of the device, in its memory but for what `Sources` leads
 // to. The runtime owns all of it; nothing of it changes on the host's side
@@ -86,9 +92,33 @@ struct PageSample {
   unsigned Reached; ///< of the pages, those with BreakEven touches
   unsigned Twice;   ///< with twice as many
 };
+constexpr unsigned PagesOfSample = 32;
 constexpr bool isSampled(unsigned Entry) {
   return (Entry * 2654435769U) >> 27 == 0; // neighbours far from one another
 }
+
+/// Pages that neighbour one another: of a buffer that a launch reads in host
+/// memory. At most MostPageRegions, in order; those that have none are behind.
+struct PageRegion {
+  unsigned First;        ///< entry
+  unsigned Count;        ///< of entries
+  unsigned long Address; ///< of the first page
+};
+constexpr unsigned MostPageRegions = 64;
+
+/// Of a region: what a slice has touched, by its sampled pages, and what the
+/// next one is expected to. All 0 before the first slice of a launch. Pages are
+/// numbered in their region.
+struct PageTrack {
+  unsigned ToEnd;   ///< the number of the first one, counted from the end
+  unsigned Behind;  ///< of the last one, and 1
+  unsigned Pages;   ///< that were touched
+  unsigned Touches; ///< as PageSample's
+  unsigned Before;  ///< the first one in the slice before, and 1; 0: none was
+  unsigned Ahead;   ///< the first page that is foreseen
+  unsigned NumAhead;
+  unsigned Unused;
+};
 
 struct PageControl {
   unsigned Next;          ///< the frame that is taken next; may pass NumFrames
@@ -110,9 +140,12 @@ struct PageControl {
   unsigned long Held;    ///< of a PageFrame for each frame
   unsigned long Marks;   ///< of a byte for each entry: PageMark
   unsigned Begun;        ///< Next, when the slice began
-  unsigned Unused;
+  unsigned NumRegions;
   PageSample Sample;
-  unsigned long Direct; ///< touches that went to sources, in all
+  unsigned long Direct;  ///< touches that went to sources, in all
+  unsigned long Regions; ///< the address of them
+  unsigned long Tracks;  ///< of a PageTrack for each region
+  unsigned long Ahead;   ///< pages that were fetched ahead, in all
 };
 
 enum PageMark : unsigned char {
@@ -149,9 +182,40 @@ constexpr unsigned nextEnough(unsigned Now, unsigned BreakEven,
   return BreakEven;
 }
 
+/// What the next slice will want of a region of so many pages, after what this
+/// one did. Slices have neighbouring blocks, and these mostly read neighbouring
+/// pages: what they read moves on from slice to slice, as far as it did from
+/// the one before to this one, or by its length. Where that is not so, few of
+/// the pages between the first and the last one are touched, or there is
+/// nothing behind the last one. Pages come ahead where requests to all of them
+/// would cost as much.
+constexpr void foresee(PageTrack &Track, unsigned Count, unsigned BreakEven) {
+  const unsigned First = Count - Track.ToEnd, Length = Track.Behind - First,
+                 Before = Track.Before, Pages = Track.Pages,
+                 Touches = Track.Touches;
+  Track = {0, 0, 0, 0, Pages ? First + 1 : 0, 0, 0, 0};
+  if (BreakEven == 0 || Pages < EnoughSampled ||
+      Touches / BreakEven < Length / PagesOfSample || Before > First + 1)
+    return;
+  const unsigned Move = Before ? First + 1 - Before : Length;
+  // The first and the last one touched were hardly sampled.
+  const unsigned Margin =
+      Length / 16 < 2 * PagesOfSample ? Length / 16 : 2 * PagesOfSample;
+  const unsigned Begin = First + Move - (First + Move < Margin ? 0 : Margin);
+  const unsigned End = First + Move + Length + Margin;
+  if (Move >= Count || Begin >= Count)
+    return;
+  Track.Ahead = Begin;
+  Track.NumAhead = (End < Count ? End : Count) - Begin;
+}
+
+/// Arguments that `resident` has bits for.
+constexpr unsigned MostResidentArguments = 64;
+
 #define DRAGON_PAGED_PREFIX "__dragon_paged_"
 #define DRAGON_PAGE_WRITE_BACK "__dragon_page_write_back"
 #define DRAGON_PAGE_RECYCLE "__dragon_page_recycle"
+#define DRAGON_PAGES_AHEAD "__dragon_pages_ahead"
 
 } // namespace dragon
 

@@ -20,6 +20,7 @@
 
 #include "dragon/FootprintEval.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include <map>
@@ -38,6 +39,7 @@ struct AccessSummary {
   uint8_t Flags = 0;
   std::vector<GuardRecord> Guards;
   LoopPlace Place = LoopPlace::Any;
+  uint8_t FirstLoop = 0, LastLoop = 0;
   /// Where it stands beside loops, by their numbers, ascending: First or Last.
   /// Not in the blob, which knows one loop.
   std::vector<std::pair<uint32_t, LoopPlace>> Beside;
@@ -60,7 +62,8 @@ struct KernelSummary {
   std::string CountingName;
   /// Of the copy that runs a part of a loop.
   std::string LoopName;
-  uint32_t LoopNumber = 0;
+  std::vector<uint32_t> LoopNumbers; ///< MaxLoops at most
+  std::vector<uint32_t> LoopRounds;  ///< as many, or none
   uint32_t LoopThreadBytes = 0;
   uint32_t LoopBlockBytes = 0;
   uint32_t Flags = KernelUnknown | KernelTouchesAnything;
@@ -227,7 +230,9 @@ KernelRecord recordOf(const KernelSummary &K, const Write &String) {
   R.SliceName = String(K.SliceName);
   R.CountingName = String(K.CountingName);
   R.LoopName = String(K.LoopName);
-  R.LoopNumber = K.LoopNumber;
+  R.NumLoops = uint32_t(K.LoopNumbers.size());
+  std::copy(K.LoopNumbers.begin(), K.LoopNumbers.end(), R.LoopNumbers);
+  std::copy(K.LoopRounds.begin(), K.LoopRounds.end(), R.LoopRounds);
   R.LoopThreadBytes = K.LoopThreadBytes;
   R.LoopBlockBytes = K.LoopBlockBytes;
   R.Flags = K.Flags;
@@ -277,8 +282,15 @@ inline std::vector<char> ModuleSummary::write() const {
           First = Accesses.back().FirstGuard;
         else
           Guards.insert(Guards.end(), A.Guards.begin(), A.Guards.end());
-        Accesses.push_back({A.Offset, A.Width, First, uint16_t(A.Guards.size()),
-                            A.Flags, A.Place});
+        Accesses.push_back({A.Offset,
+                            A.Width,
+                            First,
+                            uint16_t(A.Guards.size()),
+                            A.Flags,
+                            A.Place,
+                            A.FirstLoop,
+                            A.LastLoop,
+                            {}});
       }
     }
   }
@@ -346,7 +358,8 @@ inline void ModuleSummary::copyKernel(const SummaryView &View,
   S.SliceName = View.string(K.SliceName);
   S.CountingName = View.string(K.CountingName);
   S.LoopName = View.string(K.LoopName);
-  S.LoopNumber = K.LoopNumber;
+  S.LoopNumbers.assign(K.LoopNumbers, K.LoopNumbers + K.NumLoops);
+  S.LoopRounds.assign(K.LoopRounds, K.LoopRounds + K.NumLoops);
   S.LoopThreadBytes = K.LoopThreadBytes;
   S.LoopBlockBytes = K.LoopBlockBytes;
   S.Flags = K.Flags;
@@ -368,6 +381,8 @@ inline void ModuleSummary::copyKernel(const SummaryView &View,
       B.Width = A.Width;
       B.Flags = A.Flags;
       B.Place = A.Place;
+      B.FirstLoop = A.FirstLoop;
+      B.LastLoop = A.LastLoop;
       for (uint32_t G = 0; G < A.NumGuards; ++G) {
         GuardRecord R = View.guard(A.FirstGuard + G);
         R.Lhs = copy(copy, R.Lhs);

@@ -61,6 +61,8 @@ static void setConditions(AccessSummary &A, const Guards::Conditions &When) {
   A.Guards = When.Records;
   if (When.Loaded)
     A.Flags |= AccessConditional;
+  if (When.Unsaid)
+    A.Flags |= AccessUnsaid;
 }
 
 static bool isAssembly(const Instruction &I) {

@@ -9,6 +9,7 @@
 
 #include "passes/access/ConditionalSteps.h"
 #include "passes/support/LoopTags.h"
+#include "passes/support/SeparateLoops.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
@@ -483,6 +484,9 @@ bool promoteVariables(Module &M, ModuleAnalysisManager &Analyses) {
 std::unique_ptr<Module> canonicalizedCopy(const Module &M) {
   std::unique_ptr<Module> Copy = CloneModule(M);
   tagLoops(*Copy);
+  for (Function &F : *Copy)
+    if (isKernel(F) && !F.isDeclaration())
+      separateLoops(F, F);
   canonicalizeForAnalysis(*Copy);
   return Copy;
 }

@@ -29,6 +29,7 @@ static void limit(Guards::Conditions &C) {
   if (C.Records.size() > MaxGuards) {
     C.Records.resize(MaxGuards);
     C.Exact = false;
+    C.Unsaid |= C.Loaded;
   }
 }
 
@@ -125,7 +126,7 @@ void Guards::addEdge(const BasicBlock &From, const BasicBlock &To,
   if (To.getSinglePredecessor() == &From && !LeavesLoop) {
     if (End.getNumSuccessors() == 1)
       return;
-    noteBranch(From, C);
+    const bool Loaded = noteBranch(From, C);
     if (auto *Branch = dyn_cast<BranchInst>(&End)) {
       if (Branch->getSuccessor(0) == Branch->getSuccessor(1))
         return;
@@ -149,8 +150,10 @@ void Guards::addEdge(const BasicBlock &From, const BasicBlock &To,
       bool Default = Switch->getDefaultDest() == &To;
       if (!Value.Exact || Cases + Default > 1)
         C.Exact = false;
-      if (Cases + Default > 1)
+      if (Cases + Default > 1) {
+        C.Unsaid |= Loaded;
         return;
+      }
       for (auto &Case : Switch->cases()) {
         if (!Default && Case.getCaseSuccessor() != &To)
           continue;
@@ -165,18 +168,22 @@ void Guards::addEdge(const BasicBlock &From, const BasicBlock &To,
       return;
     }
     C.Exact = false;
+    C.Unsaid |= Loaded;
     return;
   }
   if (!noWayAround(From, To, C))
     C.Exact = false;
 }
 
-void Guards::noteBranch(const BasicBlock &B, Conditions &C) const {
+bool Guards::noteBranch(const BasicBlock &B, Conditions &C) const {
+  bool Loaded = false;
   if (auto *Branch = dyn_cast<BranchInst>(B.getTerminator()))
-    C.Loaded |=
+    Loaded =
         Branch->isConditional() && dependsOnMemory(*Branch->getCondition());
   else if (auto *Switch = dyn_cast<SwitchInst>(B.getTerminator()))
-    C.Loaded |= dependsOnMemory(*Switch->getCondition());
+    Loaded = dependsOnMemory(*Switch->getCondition());
+  C.Loaded |= Loaded;
+  return Loaded;
 }
 
 /// Every path from From comes to To before the function or an iteration of a
@@ -185,9 +192,9 @@ bool Guards::noWayAround(const BasicBlock &From, const BasicBlock &To,
                          Conditions &C) {
   SmallPtrSet<const BasicBlock *, 16> Seen;
   auto WayAround = [&] {
-    noteBranch(From, C);
+    C.Unsaid |= noteBranch(From, C);
     for (const BasicBlock *B : Seen)
-      noteBranch(*B, C);
+      C.Unsaid |= noteBranch(*B, C);
     return false;
   };
   SmallVector<const BasicBlock *, 16> Work(1, &From);
@@ -235,12 +242,13 @@ bool Guards::addCondition(Value &Condition, bool Holds, const BasicBlock &At,
     if (A = Phi->hasConstantValue(); A)
       return addCondition(*A, Holds, At, LoopNode, C);
   auto *Compare = dyn_cast<ICmpInst>(&Condition);
-  if (!Compare || Compare->getOperand(0)->getType()->isVectorTy())
+  Type *T = Compare ? Compare->getOperand(0)->getType() : nullptr;
+  if (!T || T->isVectorTy() ||
+      (!T->isPointerTy() && T->getIntegerBitWidth() > 64)) {
+    C.Unsaid |= dependsOnMemory(Condition);
     return false;
+  }
   const Loop *Scope = LI.getLoopFor(&At);
-  Type *T = Compare->getOperand(0)->getType();
-  if (!T->isPointerTy() && T->getIntegerBitWidth() > 64)
-    return false;
   Footprint::Index L = translate(*Compare->getOperand(0), Scope);
   Footprint::Index R = translate(*Compare->getOperand(1), Scope);
   CmpInst::Predicate Predicate =
@@ -286,7 +294,9 @@ void Guards::checkLoops(const BasicBlock &Block, Conditions &C) {
     SmallVector<BasicBlock *, 4> Exits;
     L->getExitingBlocks(Exits);
     for (const BasicBlock *Exit : Exits)
-      noteBranch(*Exit, C);
+      if (noteBranch(*Exit, C) && !DT.properlyDominates(Exit, &Block) &&
+          !Indices.hasExactCount(*L))
+        C.Unsaid = true;
     BasicBlock *Exiting = L->getExitingBlock();
     if (!Exiting || !L->getLoopLatch() ||
         !(DT.dominates(Exiting, &Block) || Indices.hasExactCount(*L)))

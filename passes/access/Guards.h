@@ -46,6 +46,8 @@ public:
     bool Exact = true;
     /// Some condition, in the records or not, depends on loaded data.
     bool Loaded = false;
+    /// One that is not in the records does.
+    bool Unsaid = false;
   };
 
   Guards(Footprint &Indices, llvm::DominatorTree &DT, llvm::LoopInfo &LI)
@@ -71,7 +73,8 @@ private:
                Conditions &C);
   bool addCondition(llvm::Value &Condition, bool Holds,
                     const llvm::BasicBlock &At, uint32_t Loop, Conditions &C);
-  void noteBranch(const llvm::BasicBlock &B, Conditions &C) const;
+  /// Whether its condition depends on loaded data.
+  bool noteBranch(const llvm::BasicBlock &B, Conditions &C) const;
   void checkLoops(const llvm::BasicBlock &Block, Conditions &C);
 
   Footprint &Indices;

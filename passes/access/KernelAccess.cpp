@@ -25,6 +25,8 @@
 #include "llvm/IR/Operator.h"
 
 #include <map>
+#include <set>
+#include <utility>
 
 using namespace llvm;
 
@@ -33,6 +35,39 @@ namespace dragon {
 KernelAccess::KernelAccess(Function &Kernel, ExprPool &Pool,
                            ScalarEvolution &SE, DominatorTree &DT, LoopInfo &LI)
     : Kernel(Kernel), SE(SE), DT(DT), LI(LI), Found(Pool, SE, DT, LI) {}
+
+/// What the kernel itself may write tells nothing of the launch that is to come
+/// (IndexArrays.h): conditions on it would only make launches differ that are
+/// planned alike, as the levels of a search.
+static void dropConditionsOnOwnData(const ExprPool &Pool, KernelSummary &S) {
+  std::set<std::pair<uint32_t, uint32_t>> Written;
+  for (const PointerSummary &P : S.Pointers)
+    if ((P.Flags & PointerEscapes) ||
+        any_of(P.Accesses,
+               [](const AccessSummary &A) { return A.Flags & AccessWrite; }))
+      Written.insert({P.ArgIndex, P.ByteOffset});
+  auto IsWritten = [&](uint32_t Node) {
+    const ExprNode &N = Pool.Nodes[Node];
+    return N.Op == ExprOp::Arg && Written.count({N.A, uint32_t(N.Imm)});
+  };
+  auto LoadsOwn = [&](uint32_t Node) {
+    return Pool.anyIn(Node, [&](uint32_t I) {
+      return Pool.Nodes[I].Op == ExprOp::Loaded &&
+             Pool.anyIn(Pool.Nodes[I].A, IsWritten);
+    });
+  };
+  for (PointerSummary &P : S.Pointers)
+    for (AccessSummary &A : P.Accesses) {
+      const size_t Before = A.Guards.size();
+      erase_if(A.Guards, [&](const GuardRecord &G) {
+        return G.Loop == NoIndex && (LoadsOwn(G.Lhs) || LoadsOwn(G.Rhs));
+      });
+      if (A.Guards.size() == Before)
+        continue;
+      A.Flags |= AccessConditional | AccessUnsaid;
+      A.Flags &= ~AccessExact;
+    }
+}
 
 KernelSummary KernelAccess::run() {
   const DataLayout &Layout = Kernel.getDataLayout();
@@ -54,6 +89,7 @@ KernelSummary KernelAccess::run() {
   for (AccessRecorder::Pointer &P : Found.pointers())
     S.Pointers.push_back(summarize(P));
   classifyPointers(Found.pool(), S);
+  dropConditionsOnOwnData(Found.pool(), S);
   S.Flags = Flags;
   if (Found.touchesAnything())
     S.Flags |= KernelTouchesAnything;
@@ -102,8 +138,6 @@ bool KernelAccess::isCountedOutside(const Loop &L, uint32_t Number) {
 
 std::vector<TaggedLoop> KernelAccess::loops() {
   std::vector<TaggedLoop> Result;
-  // A loop of a function that was inlined several times is none of the
-  // kernel's.
   std::map<uint32_t, unsigned> Tags;
   for (const Loop *L : LI.getLoopsInPreorder()) {
     const std::optional<uint32_t> Tag = tagOf(*L);
@@ -111,10 +145,11 @@ std::vector<TaggedLoop> KernelAccess::loops() {
       return {};
     ++Tags[*Tag];
     const std::optional<uint32_t> Number = Found.indices().numberOf(*L);
-    if (Number && !isCountedOutside(*L, *Number))
-      Result.push_back({*Tag, *Number});
+    if (Number)
+      Result.push_back({*Tag, *Number, false, isCountedOutside(*L, *Number)});
   }
-  erase_if(Result, [&](const TaggedLoop &L) { return Tags[L.Tag] > 1; });
+  for (TaggedLoop &L : Result)
+    L.IsSeveral = Tags[L.Tag] > 1;
   return Result;
 }
 

@@ -56,10 +56,12 @@ inline bool sameGuards(const AccessSummary &A, const AccessSummary &B) {
 /// Whether all that B does A does as well: the same bytes under fewer
 /// conditions, and not less surely.
 inline bool covers(const AccessSummary &A, const AccessSummary &B) {
-  constexpr uint8_t Apart = AccessExact | AccessIndirect | AccessConditional;
+  constexpr uint8_t Apart =
+      AccessExact | AccessIndirect | AccessConditional | AccessUnsaid;
   if ((A.Flags | Apart) != (B.Flags | Apart) ||
       (A.Flags & AccessExact) < (B.Flags & AccessExact) ||
       (A.Flags & AccessConditional) > (B.Flags & AccessConditional) ||
+      (A.Flags & AccessUnsaid) > (B.Flags & AccessUnsaid) ||
       A.Offset != B.Offset || A.Width < B.Width || A.Place != B.Place ||
       !std::includes(B.Beside.begin(), B.Beside.end(), A.Beside.begin(),
                      A.Beside.end()))

@@ -226,12 +226,18 @@ void print(const ModuleSummary &Summary, raw_ostream &To) {
         if (A.Flags & AccessExact)
           To << " exact";
         if (A.Flags & AccessConditional)
-          To << " conditional";
+          To << (A.Flags & AccessUnsaid ? " conditional (unsaid)"
+                                        : " conditional");
         if (A.Flags & AccessIndirect)
           To << " indirect";
         if (A.Place != LoopPlace::Any)
           To << (A.Place == LoopPlace::First ? " in front of the loop"
                                              : " behind the loop");
+        if (K.LoopNumbers.size() > 1 && A.Place != LoopPlace::Last) {
+          To << " with loop " << unsigned(A.FirstLoop);
+          if (A.LastLoop != A.FirstLoop)
+            To << " to " << unsigned(A.LastLoop);
+        }
         if (A.Flags & AccessUnbounded)
           To << " anywhere";
         else

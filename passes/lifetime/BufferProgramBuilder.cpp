@@ -21,6 +21,7 @@
 #include "passes/lifetime/UseBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
@@ -156,6 +157,26 @@ void ProgramBuilder::visitCopy(CallBase &Call, const CallEffect &Effect) {
 }
 
 /// Of numbers alone; errno is of no interest.
+/// Whether the function may put the string together itself, maybe later.
+static bool mayBeComposed(const Value &String) {
+  SmallVector<const Value *, 2> Objects;
+  getUnderlyingObjects(&String, Objects);
+  return any_of(Objects, [](const Value *Of) {
+    return isa<AllocaInst>(Of) || isa<CallBase>(Of);
+  });
+}
+
+/// Whether the call, if it succeeds, makes a file or empties one, at a path
+/// that is where it is before. (What open does is for signal handlers as well,
+/// and stays what it is.)
+static bool makesFile(const CallBase &Call) {
+  StringRef Mode;
+  return Call.getCalledFunction()->getName().starts_with("fopen") &&
+         getConstantStringInfo(Call.getArgOperand(1), Mode) &&
+         (Mode == "w" || Mode == "wb") &&
+         !mayBeComposed(*Call.getArgOperand(0));
+}
+
 bool ProgramBuilder::isMath(const CallBase &Call) const {
   LibFunc Which;
   const Function *Callee = Call.getCalledFunction();
@@ -302,7 +323,9 @@ void ProgramBuilder::visitCall(CallBase &Call) {
     return visitFileTransfer(Call, *Effect);
   case CallKind::FileOpen:
     return Writer.push(
-        Writer.event(FileOpenEvent{{Values.fileOf(&Call)}}, Call), Call);
+        Writer.event(FileOpenEvent{{Values.fileOf(&Call)}, makesFile(Call)},
+                     Call),
+        Call);
   case CallKind::StreamTransfer:
     for (const Target &T :
          Facts.Pointers.pointsTo(Call.getArgOperand(Effect->Pointer)))

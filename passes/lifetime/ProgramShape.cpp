@@ -7,6 +7,8 @@
 
 #include "passes/lifetime/ProgramShape.h"
 
+#include "passes/lifetime/ReturnCodes.h"
+
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
@@ -147,21 +149,6 @@ void ProgramShape::addBuffers() {
   }
 }
 
-/// Whether the program ends here with success: `exit(0)`.
-static bool endsWell(const BasicBlock &B) {
-  for (const Instruction &I : reverse(B)) {
-    auto *Call = dyn_cast<CallBase>(&I);
-    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-    if (!Callee || !Callee->doesNotReturn())
-      continue;
-    if (!Callee->getName().ends_with_insensitive("exit") || Call->arg_empty())
-      return false;
-    auto *Code = dyn_cast<ConstantInt>(Call->getArgOperand(0));
-    return !Code || Code->isZero();
-  }
-  return false;
-}
-
 void ProgramShape::addBlocks() {
   for (BasicBlock &B : Facts.F) {
     if (!Facts.Dominators.isReachableFromEntry(&B))
@@ -181,8 +168,8 @@ void ProgramShape::addBlocks() {
         New.Successors.push_back(Facts.BlockOf[S]);
     const Instruction *End = B->getTerminator();
     New.Returns = isa<ReturnInst>(End) || isa<ResumeInst>(End);
-    New.Fails =
-        isa<ResumeInst>(End) || (isa<UnreachableInst>(End) && !endsWell(*B));
+    New.Fails = isa<ResumeInst>(End) ||
+                (isa<UnreachableInst>(End) && !ReturnCodes::exitsWell(*B));
   }
 }
 
@@ -191,6 +178,8 @@ void ProgramShape::markFailingEdge(BasicBlock *From, BasicBlock *To) {
     return;
   auto &Blocks = Facts.Result.Program.Blocks;
   unsigned P = Facts.BlockOf[From], S = Facts.BlockOf[To];
+  if (!is_contained(Blocks[P].Successors, S))
+    return;
   if (Blocks[P].Successors.size() == 1) {
     Blocks[P].Fails = true;
     return;
@@ -215,29 +204,15 @@ void ProgramShape::markFailingEdge(BasicBlock *From, BasicBlock *To) {
 void ProgramShape::markFailures() {
   if (!IsMain || !Facts.F.getReturnType()->isIntegerTy())
     return;
-  SetVector<PHINode *> Phis;
+  ReturnCodes Codes(Facts.F);
   for (BasicBlock &B : Facts.F) {
-    auto *Return = dyn_cast<ReturnInst>(B.getTerminator());
-    if (!Return || !Facts.BlockOf.count(&B))
+    if (!Facts.BlockOf.count(&B))
       continue;
-    Value *V = Return->getReturnValue();
-    if (auto *C = dyn_cast<ConstantInt>(V); C && !C->isZero())
+    if (ReturnCodes::failsIn(B))
       Facts.Result.Program.Blocks[Facts.BlockOf[&B]].Fails = true;
-    else if (auto *Phi = dyn_cast<PHINode>(V); Phi && Phi->getParent() == &B)
-      Phis.insert(Phi);
-  }
-  for (unsigned I = 0; I < Phis.size(); ++I) {
-    PHINode *Phi = Phis[I];
-    for (unsigned In = 0; In < Phi->getNumIncomingValues(); ++In) {
-      Value *V = Phi->getIncomingValue(In);
-      BasicBlock *From = Phi->getIncomingBlock(In);
-      if (auto *C = dyn_cast<ConstantInt>(V); C && !C->isZero())
-        markFailingEdge(From, Phi->getParent());
-      else if (auto *Next = dyn_cast<PHINode>(V);
-               Next && Next->getParent() == From &&
-               From->getSingleSuccessor() == Phi->getParent())
-        Phis.insert(Next);
-    }
+    else
+      for (BasicBlock *To : Codes.failingEdges(B))
+        markFailingEdge(&B, To);
   }
 }
 

@@ -63,7 +63,9 @@ private:
 
   bool equal(const AccessRecord &X, const AccessRecord &Y) {
     if (X.Width != Y.Width || X.NumGuards != Y.NumGuards ||
-        X.Flags != Y.Flags || !equalExpr(X.Offset, Y.Offset))
+        X.Flags != Y.Flags || X.Place != Y.Place ||
+        X.FirstLoop != Y.FirstLoop || X.LastLoop != Y.LastLoop ||
+        !equalExpr(X.Offset, Y.Offset))
       return false;
     for (uint32_t I = 0; I < X.NumGuards; ++I) {
       const GuardRecord &G = A.guard(X.FirstGuard + I);

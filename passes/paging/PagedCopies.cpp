@@ -47,12 +47,13 @@ namespace dragon {
 
 namespace {
 
-/// The extra parameters.
-constexpr unsigned NumParameters = 8;
-constexpr unsigned ShiftNumber = 3;
+/// The extra parameters. A look-up is given all but the last.
+constexpr unsigned NumParameters = 9;
+constexpr unsigned ShiftNumber = 3, ResidentNumber = 8;
 constexpr StringRef Names[NumParameters] = {
-    "dragon.entries", "dragon.base",    "dragon.count", "dragon.shift",
-    "dragon.frames",  "dragon.control", "dragon.cells", "dragon.cell.shift"};
+    "dragon.entries", "dragon.base",       "dragon.count",
+    "dragon.shift",   "dragon.frames",     "dragon.control",
+    "dragon.cells",   "dragon.cell.shift", "dragon.resident"};
 
 constexpr StringRef ReadName = "__dragon_page_read";
 constexpr StringRef WriteName = "__dragon_page_write";
@@ -99,8 +100,8 @@ private:
 };
 
 Function *PagedCopier::copy(Function &F, const Twine &Name) {
-  Type *const Types[NumParameters] = {Global, I64,    I64,    I32,
-                                      I64,    Global, Global, I32};
+  Type *const Types[NumParameters] = {Global, I64,    I64, I32, I64,
+                                      Global, Global, I32, I64};
   Function *Copy = cloneWithExtraParameters(F, Types, Names, Name);
   for (unsigned I = 0; I < NumParameters; ++I)
     Copy->addParamAttr(F.arg_size() + I, Attribute::NoUndef);
@@ -130,9 +131,10 @@ void PagedCopier::addCopy(Function &Kernel) {
 
 FunctionCallee PagedCopier::lookUpFunction(StringRef Name) {
   return M.getOrInsertFunction(
-      Name, FunctionType::get(
-                I64, {I64, Global, I64, I64, I32, I64, Global, Global, I32},
-                /*isVarArg=*/false));
+      Name,
+      FunctionType::get(
+          I64, {I64, Global, I64, I64, I32, I64, Global, Global, I32, I64},
+          /*isVarArg=*/false));
 }
 
 void PagedCopier::lookUp(Instruction &I, const MovableAccess &Access,
@@ -142,20 +144,27 @@ void PagedCopier::lookUp(Instruction &I, const MovableAccess &Access,
   Value *Pointer = Access.Pointer->get();
   const size_t First = Copy.arg_size() - NumParameters;
   SmallVector<Value *, NumParameters + 1> Args{B.CreatePtrToInt(Pointer, I64)};
-  for (unsigned P = 0; P < NumParameters; ++P)
+  for (unsigned P = 0; P < ResidentNumber; ++P)
     Args.push_back(Copy.getArg(First + P));
+  // A kernel's parameters lead to global memory, each to one allocation.
+  const auto *Argument =
+      dyn_cast<llvm::Argument>(getUnderlyingObject(Pointer, /*MaxLookup=*/0));
+  if (Argument && (Argument->hasByValAttr() ||
+                   Copy.getCallingConv() != CallingConv::PTX_Kernel))
+    Argument = nullptr;
+  const unsigned Number =
+      Argument ? Argument->getArgNo() : MostResidentArguments;
+  Args.push_back(Number < MostResidentArguments
+                     ? B.CreateAnd(Copy.getArg(First + ResidentNumber),
+                                   uint64_t(1) << Number)
+                     : ConstantInt::get(I64, 0));
   CallInst *Call =
       B.CreateCall(lookUpFunction(Access.Writes ? WriteName : ReadName), Args);
   // Its answer for an address does not change while the launch runs.
   Call->setMemoryEffects(MemoryEffects::none());
   Call->setDoesNotThrow();
   Call->addFnAttr(Attribute::WillReturn);
-  // A kernel's parameters lead to global memory.
-  const auto *Argument =
-      dyn_cast<llvm::Argument>(getUnderlyingObject(Pointer, /*MaxLookup=*/0));
-  const bool ToGlobal = Argument && !Argument->hasByValAttr() &&
-                        Copy.getCallingConv() == CallingConv::PTX_Kernel &&
-                        !isa<IntrinsicInst>(I);
+  const bool ToGlobal = Argument && !isa<IntrinsicInst>(I);
   Access.Pointer->set(
       B.CreateIntToPtr(Call, ToGlobal ? Global : Pointer->getType()));
 }

@@ -139,6 +139,8 @@ void printEvent(const BufferProgram &Program, const Event &E,
     Out << ' ' << StringRef(E.Name).trim('\'');
   if (const FileAction *On = E.onFile(); On && On->File >= 0)
     Out << ' ' << Program.Files[On->File].Name;
+  if (const auto *Open = E.as<FileOpenEvent>(); Open && Open->IsNew)
+    Out << " new";
   printUses(Program, E, Out);
   if (const SizedAction *Sized = E.sized(); Sized && Sized->Bytes)
     Out << " s" << Sized->Bytes;
@@ -284,6 +286,11 @@ void printDirective(const BufferProgram &Program, const Directive &D,
                  [&](const SinkDirective &Sink) {
                    Out << "sink " << Buffer << " by "
                        << eventName(Program, Sink.Write);
+                   if (Sink.Open)
+                     Out << " after " << eventName(Program, *Sink.Open);
+                 },
+                 [&](const SinkEndsDirective &Ends) {
+                   Out << "end sink " << Buffer << (Ends.Dead ? " dead" : "");
                  },
                  [&](const NextUseDirective &Next) {
                    printNextUse(Buffer, Next, Out);

@@ -99,6 +99,15 @@ struct DiscardDirective {
 /// In front of At: the buffer will be written as Write, a FileWrite, does.
 struct SinkDirective {
   EventRef Write;
+  /// What makes the file, if it is not open yet: the write is at its beginning.
+  std::optional<EventRef> Open = std::nullopt;
+};
+
+/// The file that a sink announced may be used in front of the announced write,
+/// which does not come on this path: what was evicted to its place there leaves
+/// it.
+struct SinkEndsDirective {
+  bool Dead = false; ///< nobody needs the buffer's contents
 };
 
 /// In front of At: all of the buffer will be copied to the host buffer as Copy,
@@ -123,7 +132,8 @@ using DirectiveAction =
     std::variant<MapDirective, ElideDirective, MaterialiseDirective,
                  ZeroDirective, DeferDirective, SettleDirective,
                  ForgetDirective, DiscardDirective, SinkDirective,
-                 ResultDirective, NextUseDirective, FollowsDirective>;
+                 SinkEndsDirective, ResultDirective, NextUseDirective,
+                 FollowsDirective>;
 
 struct Directive {
   unsigned Buffer;

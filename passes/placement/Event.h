@@ -138,6 +138,9 @@ struct FileWriteEvent : FileAction, SizedAction {
 /// The file's handle comes to be.
 struct FileOpenEvent : FileAction {
   static constexpr llvm::StringLiteral Verb = "open";
+  /// The file is made if there is none, else emptied, and its path is no string
+  /// that is put together in between.
+  bool IsNew = false;
 };
 
 /// Anything else that depends on, or changes, a file's state.

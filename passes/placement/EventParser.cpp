@@ -109,6 +109,8 @@ Error BufferProgramParser::parseFill(Event &E, ArrayRef<StringRef> Operands) {
 
 Error BufferProgramParser::parseFileEvent(Event &E,
                                           ArrayRef<StringRef> Operands) {
+  if (auto *Open = E.as<FileOpenEvent>())
+    Open->IsNew = operand(Operands, 1) == "new";
   return setFile(E, Operands[0]);
 }
 

@@ -11,11 +11,17 @@
 //
 // If nothing looks at the file in between, and the write comes on every path,
 // the buffer is the file's from the front of its first writer on: the sink's
-// anchor.
+// anchor. Paths on which the program reports an error need not write: where
+// they use the file, it is what the program made of it.
+//
+// The file may also be made behind the anchor, if nothing but the write uses it
+// then. The runtime has a file without a name in the meantime, which gets the
+// name when the program makes the file, if no file has it by then.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/placement/Decisions.h"
+#include "passes/placement/ForwardWalk.h"
 #include "passes/placement/Writers.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -40,8 +46,11 @@ private:
   bool findCopy();
   bool findDevice();
   std::optional<RemarkId> whyNotWhole() const;
+  bool mayUseFile(const Event &E) const;
   bool isUsed(EventRef At, EventRef Anchor) const;
-  std::optional<Reason> whyNotFrom(EventRef Anchor) const;
+  void endWhereUsed(EventRef Anchor);
+  bool isMadeBehind(EventRef Anchor, EventRef Open) const;
+  std::optional<Reason> whyNotFrom(EventRef Anchor);
   Reason missed(RemarkId Id) const;
 
   int file() const { return Program.event(Write).onFile()->File; }
@@ -58,6 +67,8 @@ private:
   /// It is not the only copy, or not the only buffer.
   bool Ambiguous = false;
   SmallVector<EventRef, 4> Writers;
+  /// What opens the file, if it comes behind the anchor.
+  std::optional<EventRef> LateOpen;
 };
 
 bool SinkSearch::findCopy() {
@@ -114,34 +125,72 @@ std::optional<RemarkId> SinkSearch::whyNotWhole() const {
   return std::nullopt;
 }
 
-/// Whether the event may depend on the file, or change it, between the anchor
-/// and the write.
-bool SinkSearch::isUsed(EventRef At, EventRef Anchor) const {
-  const Event &E = Program.event(At);
-  bool UsesFile = E.is<OpaqueEvent>() && Program.Files[file()].Escapes;
+/// Whether the event may depend on the file, or change it.
+bool SinkSearch::mayUseFile(const Event &E) const {
   if (E.is<FileUseEvent, FileReadEvent, FileWriteEvent>()) {
     const int Used = E.onFile()->File;
-    UsesFile = Used == file() || Used < 0 ||
-               (Program.Files[Used].Escapes && Program.Files[file()].Escapes);
+    return Used == file() || Used < 0 ||
+           (Program.Files[Used].Escapes && Program.Files[file()].Escapes);
   }
-  return UsesFile && !(At == Write) && Graph.mayPrecede(At, Write) &&
+  return E.is<OpaqueEvent>() && Program.Files[file()].Escapes;
+}
+
+/// Whether it may do so between the anchor and the write.
+bool SinkSearch::isUsed(EventRef At, EventRef Anchor) const {
+  return mayUseFile(Program.event(At)) && !(At == Write) &&
+         Graph.mayPrecede(At, Write) &&
          (At == Anchor || Graph.mayPrecede(Anchor, At));
 }
 
-std::optional<Reason> SinkSearch::whyNotFrom(EventRef Anchor) const {
+/// On the paths that do not come to the write.
+void SinkSearch::endWhereUsed(EventRef Anchor) {
+  const unsigned B = Device->Buffer;
+  auto End = [&](EventRef At) {
+    const bool Dead = !Facts.Live.liveWithin(At.Block)[At.Index][B];
+    Result.add({B, At, SinkEndsDirective{Dead}});
+  };
+  walkForward(Program, Anchor, [&](EventRef At) {
+    if (At == Write)
+      return Walk::Leave;
+    if (!mayUseFile(Program.event(At)))
+      return Walk::On;
+    End(At);
+    return Walk::Leave;
+  });
+}
+
+/// Whether Open, behind the anchor, makes the file that Write writes to, and
+/// nothing else does.
+bool SinkSearch::isMadeBehind(EventRef Anchor, EventRef Open) const {
+  return !LateOpen && Program.event(Open).as<FileOpenEvent>()->IsNew &&
+         Graph.dominates(Anchor, Open) && Graph.dominates(Open, Write) &&
+         !Graph.inCycle(Open.Block);
+}
+
+std::optional<Reason> SinkSearch::whyNotFrom(EventRef Anchor) {
+  bool OpenedBefore = false;
   for (unsigned Block : Graph.order()) {
     const auto &Events = Program.Blocks[Block].Events;
     for (unsigned I = 0; I < Events.size(); ++I) {
       const EventRef At{Block, I};
       const Event &E = Events[I];
       if (const auto *Open = E.as<FileOpenEvent>();
-          Open && Open->File == file() && !Graph.dominates(At, Anchor))
-        return missed(RemarkId::SinkOpenedLate);
+          Open && Open->File == file()) {
+        const bool Before = Graph.dominates(At, Anchor);
+        OpenedBefore |= Before;
+        if (!Before) {
+          if (!isMadeBehind(Anchor, At))
+            return missed(RemarkId::SinkOpenedLate);
+          LateOpen = At;
+        }
+      }
       if (isUsed(At, Anchor))
         return missed(RemarkId::SinkFileUsed)
             .with("CauseAt", describe(E.Where, firstWriter().Where));
     }
   }
+  if (LateOpen && OpenedBefore)
+    return missed(RemarkId::SinkOpenedLate);
   if (!alwaysReaches(Program, Anchor, Write))
     return missed(RemarkId::SinkConditional);
   // Once written, the file is the program's: what is in it alone may change.
@@ -166,9 +215,16 @@ void SinkSearch::run() {
     return;
   if (std::optional<Reason> Why = whyNotFrom(*Anchor))
     return Result.tell({B, Where, std::move(*Why)});
-  Result.add({B, *Anchor, SinkDirective{Write}}, Where,
-             Facts.about(B, RemarkId::SinkToFile)
-                 .with("WriteAt", Facts.at(Write, Where)));
+  Reason Done =
+      Facts.about(B, LateOpen ? RemarkId::SinkToNewFile : RemarkId::SinkToFile)
+          .with("WriteAt", Facts.at(Write, Where));
+  Directive D{B, *Anchor, SinkDirective{Write, LateOpen}};
+  if (LateOpen) {
+    Done = std::move(Done).with("OpenAt", Facts.at(*LateOpen, Where));
+    D.Otherwise = missed(RemarkId::SinkOpenedLate);
+  }
+  Result.add(std::move(D), Where, std::move(Done));
+  endWhereUsed(*Anchor);
 }
 
 } // namespace

@@ -56,6 +56,8 @@ private:
   bool lowerDiscard(const Directive &D, const DiscardDirective &Discard,
                     Instruction &Point);
   bool lowerForget(const Directive &D, Instruction &Point);
+  bool callWith(const Directive &D, StringRef Entry, ArrayRef<Value *> More,
+                Instruction &Point);
   bool lowerSink(const Directive &D, const SinkDirective &Sink,
                  Instruction &Point);
   bool lowerResult(const Directive &D, const ResultDirective &Placed,
@@ -290,22 +292,23 @@ bool Lowering::lowerSink(const Directive &D, const SinkDirective &Sink,
   auto *Write = cast<CallBase>(instruction(Sink.Write));
   const CallEffect *Effect = callEffect(*Write);
   Value *File = Write->getArgOperand(Effect->File)->stripPointerCasts();
-  if (!available(File, Point))
-    return false;
-  auto [Address, Bytes] = Handles.get(D.Buffer, Point);
-  if (Effect->Offset >= 0) {
-    Value *Offset = Write->getArgOperand(Effect->Offset);
-    if (!available(Offset, Point))
-      return false;
-    tellReason(D, Point);
-    callEntry("__dragon_will_pwrite", {Address, Bytes, File, Offset}, Point);
-  } else if (File->getType()->isPointerTy()) {
-    tellReason(D, Point);
-    callEntry("__dragon_will_fwrite", {Address, Bytes, File}, Point);
-  } else {
-    tellReason(D, Point);
-    callEntry("__dragon_will_write", {Address, Bytes, File}, Point);
+  StringRef Entry = File->getType()->isPointerTy() ? "__dragon_will_fwrite"
+                                                   : "__dragon_will_write";
+  SmallVector<Value *, 2> Place = {File};
+  if (Sink.Open) {
+    Entry = "__dragon_will_create";
+    Place = {cast<CallBase>(instruction(*Sink.Open))->getArgOperand(0)};
+  } else if (Effect->Offset >= 0) {
+    Entry = "__dragon_will_pwrite";
+    Place.push_back(Write->getArgOperand(Effect->Offset));
   }
+  if (!all_of(Place, [&](const Value *V) { return available(V, Point); }))
+    return false;
+  tellReason(D, Point);
+  callWith(D, Entry, Place, Point);
+  if (Sink.Open)
+    cast<CallBase>(instruction(*Sink.Open))
+        ->setCalledFunction(entryPoint(*F.getParent(), "__dragon_fopen"));
   return true;
 }
 
@@ -313,11 +316,9 @@ bool Lowering::lowerResult(const Directive &D, const ResultDirective &Placed,
                            Instruction &Point) {
   if (!namedAt(D.Buffer, Point))
     return false;
-  auto [Address, Bytes] = Handles.get(D.Buffer, Point);
-  Value *To = Handles.get(Placed.Host, Point).Address;
   tellReason(D, Point);
-  callEntry("__dragon_will_copy_out", {Address, Bytes, To}, Point);
-  return true;
+  return callWith(D, "__dragon_will_copy_out",
+                  {Handles.get(Placed.Host, Point).Address}, Point);
 }
 
 Constant *Lowering::string(StringRef Text) {
@@ -384,13 +385,10 @@ void Lowering::map(const Directive &D, const MapDirective &Map) {
 }
 
 bool Lowering::lowerForget(const Directive &D, Instruction &Point) {
-  Value *Address = namedAt(D.Buffer, Point);
-  if (!Address)
+  if (!namedAt(D.Buffer, Point))
     return false;
   tellEnd(D, Point);
-  callEntry("__dragon_stage_forget",
-            {Address, Handles.get(D.Buffer, Point).Bytes}, Point);
-  return true;
+  return callWith(D, "__dragon_stage_forget", {}, Point);
 }
 
 bool Lowering::lowerDiscard(const Directive &D, const DiscardDirective &Discard,
@@ -427,6 +425,16 @@ bool Lowering::lowerDiscard(const Directive &D, const DiscardDirective &Discard,
   return true;
 }
 
+/// Of all of the buffer.
+bool Lowering::callWith(const Directive &D, StringRef Entry,
+                        ArrayRef<Value *> More, Instruction &Point) {
+  auto [Address, Bytes] = Handles.get(D.Buffer, Point);
+  SmallVector<Value *, 4> Args{Address, Bytes};
+  append_range(Args, More);
+  callEntry(Entry, Args, Point);
+  return true;
+}
+
 bool Lowering::insert(const Directive &D) {
   Instruction *Point = insertionPoint(D);
   if (!Point)
@@ -438,20 +446,20 @@ bool Lowering::insert(const Directive &D) {
           [](const DeferDirective &) { return false; },
           [](const ZeroDirective &) { return false; },
           [&](const SettleDirective &) {
-            auto [Address, Bytes] = Handles.get(D.Buffer, *Point);
-            callEntry("__dragon_settle", {Address, Bytes}, *Point);
-            return true;
+            return callWith(D, "__dragon_settle", {}, *Point);
           },
           [&](const MaterialiseDirective &) {
-            auto [Address, Bytes] = Handles.get(D.Buffer, *Point);
-            callEntry("__dragon_stage_materialise", {Address, Bytes}, *Point);
-            return true;
+            return callWith(D, "__dragon_stage_materialise", {}, *Point);
           },
           [&](const ForgetDirective &) { return lowerForget(D, *Point); },
           [&](const DiscardDirective &Discard) {
             return lowerDiscard(D, Discard, *Point);
           },
           [&](const SinkDirective &Sink) { return lowerSink(D, Sink, *Point); },
+          [&](const SinkEndsDirective &Ends) {
+            return callWith(D, "__dragon_sink_ends",
+                            {ConstantInt::get(I32, Ends.Dead)}, *Point);
+          },
           [&](const ResultDirective &Placed) {
             return lowerResult(D, Placed, *Point);
           },

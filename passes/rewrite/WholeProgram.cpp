@@ -66,7 +66,7 @@ Expected<Unit> read(const MDNode &Row) {
     return createStringError(
         "'" + Result.Source +
         "' was compiled with -flto by another version of dragon-cc; compile "
-        "it again, or link without -flto");
+        "it again, or link with -fno-lto");
   if (auto *Global =
           mdconst::dyn_extract_or_null<GlobalVariable>(Row.getOperand(4)))
     if (Global->hasInitializer())

@@ -37,8 +37,14 @@ bool isAddressInBuffer(const Value &V) {
     return Object == &V || (Arg && !Arg->hasByValAttr());
   };
   const auto *Phi = dyn_cast<PHINode>(&V);
-  return Phi ? all_of(Phi->incoming_values(), IsOfParameter)
-             : IsOfParameter(&V);
+  if (Phi ? all_of(Phi->incoming_values(), IsOfParameter) : IsOfParameter(&V))
+    return true;
+  SmallVector<const Value *, 4> Objects;
+  getUnderlyingObjects(&V, Objects, nullptr, /*MaxLookup=*/0);
+  return all_of(Objects, [](const Value *Object) {
+    const auto *Arg = dyn_cast<Argument>(Object);
+    return (Arg && !Arg->hasByValAttr()) || isa<ConstantPointerNull>(Object);
+  });
 }
 
 bool isOfOwn(const Value *Address) {
@@ -112,24 +118,6 @@ private:
   const unsigned Depth;
   DenseMap<const Instruction *, bool> Dependent;
 };
-
-/// What is behind the loop accesses a buffer at a place that depends on an
-/// iteration.
-bool isFollowedBehind(const Loop &L, const BlockSet &Blocks,
-                      const DominatorTree &DT) {
-  auto IsOfLoop = [&](const Value &V) {
-    const auto *I = dyn_cast<Instruction>(&V);
-    return I && Blocks.contains(I->getParent());
-  };
-  Followed Values(IsOfLoop);
-  BasicBlock *Head = L.getHeader();
-  for (BasicBlock &Block : *Head->getParent())
-    if (!Blocks.contains(&Block) && DT.isReachableFromEntry(&Block) &&
-        isPotentiallyReachable(Head, &Block, nullptr, &DT) &&
-        any_of(Block, [&](const Instruction &I) { return Values.accesses(I); }))
-      return true;
-  return false;
-}
 
 /// The ways out of a loop, and what is used behind them.
 class Exits {
@@ -278,6 +266,22 @@ bool canBeKept(const Value &V) {
     return false;
   const TypeSize Bytes = I->getDataLayout().getTypeStoreSize(T);
   return !Bytes.isScalable() && Bytes <= 16;
+}
+
+bool isFollowedBehind(const Loop &L, const BlockSet &Blocks,
+                      const DominatorTree &DT) {
+  auto IsOfLoop = [&](const Value &V) {
+    const auto *I = dyn_cast<Instruction>(&V);
+    return I && Blocks.contains(I->getParent());
+  };
+  Followed Values(IsOfLoop);
+  BasicBlock *Head = L.getHeader();
+  for (BasicBlock &Block : *Head->getParent())
+    if (!Blocks.contains(&Block) && DT.isReachableFromEntry(&Block) &&
+        isPotentiallyReachable(Head, &Block, nullptr, &DT) &&
+        any_of(Block, [&](const Instruction &I) { return Values.accesses(I); }))
+      return true;
+  return false;
 }
 
 static bool hasPlainSuccessors(const Instruction &End) {

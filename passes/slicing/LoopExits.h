@@ -52,6 +52,11 @@ BlockSet withWaysOut(const llvm::Loop &L);
 const char *obstacleToLeaveAtHead(const llvm::Loop &L, const BlockSet &Blocks,
                                   const llvm::DominatorTree &DT);
 
+/// What is behind the loop accesses a buffer at a place that depends on an
+/// iteration. `Blocks`: those that run with iterations.
+bool isFollowedBehind(const llvm::Loop &L, const BlockSet &Blocks,
+                      const llvm::DominatorTree &DT);
+
 /// The loop has a preheader and one latch; its ways out become part of it. Its
 /// head is phis and a branch then. The tree is not kept up to date.
 void leaveAtHead(llvm::Loop &L, llvm::DominatorTree &DT, llvm::LoopInfo &LI);

@@ -7,17 +7,12 @@
 
 #include "passes/slicing/LoopSlicing.h"
 
-#include "passes/Remarks.h"
-#include "passes/SourceNames.h"
+#include "passes/slicing/LoopChain.h"
 #include "passes/slicing/LoopExits.h"
 #include "passes/slicing/LoopLegality.h"
-#include "passes/slicing/LoopWorth.h"
-#include "passes/slicing/SliceLegality.h"
 #include "passes/support/ExtraParameters.h"
 
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/OptimizationRemarkEmitter.h"
-#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -66,7 +61,9 @@ uint64_t keptBytes(const PHINode &Phi) {
 
 /// Bytes that a thread keeps of it: whole words.
 uint64_t keptBytes(const AllocaInst &Local) {
-  return alignTo(*Local.getAllocationSize(Local.getDataLayout()), WordBytes);
+  // Those of unknown size are not kept (LoopLegality.h).
+  const auto Bytes = Local.getAllocationSize(Local.getDataLayout());
+  return Bytes ? alignTo(Bytes->getFixedValue(), WordBytes) : 0;
 }
 
 KeptState stateOf(Loop &L, const LoopLegality &Legality,
@@ -106,11 +103,15 @@ KeptState stateOf(Loop &L, const LoopLegality &Legality,
 class LoopCutter {
 public:
   /// `Map`: what of the kernel became what of the copy.
-  LoopCutter(Function &Copy, Loop &L, const LoopLegality &Legality,
+  LoopCutter(Function &Copy, Loop &L, const LoopToCut &Cut,
              ValueToValueMapTy &Map)
-      : Copy(Copy), L(L), State(stateOf(L, Legality, Map)), Area(argument(0)),
-        Begin(argument(1)), End(argument(2)), First(argument(3)),
-        Blocks(argument(4)), Dynamic(argument(5)) {}
+      : Copy(Copy), L(L), State(stateOf(L, Cut.Legality, Map)),
+        Chain(Cut.Chain), Where(Chain ? Map[Chain->Where] : nullptr),
+        OwnIteration(Chain ? Map[Chain->Iteration] : nullptr),
+        Round(Chain && Chain->Round ? Map[Chain->Round] : nullptr),
+        NumExtra(6 + (Chain ? Chain->NumLoops + Chain->NumNests : 0)),
+        Area(argument(0)), Begin(argument(1)), End(argument(2)),
+        First(argument(3)), Blocks(argument(4)), Dynamic(argument(5)) {}
 
   void cut();
   const KeptState &state() const { return State; }
@@ -132,7 +133,9 @@ private:
                       ArrayRef<Type *>(), {B.getInt32(0)});
   }
 
-  static constexpr unsigned NumExtra = 6;
+  Value *addIteration(BasicBlock &Front, BasicBlock &Restored);
+  Value *isStopped(IRBuilder<> &B, Value *Iteration);
+
   Value *argument(unsigned Extra) {
     return Copy.getArg(unsigned(Copy.arg_size()) - NumExtra + Extra);
   }
@@ -140,6 +143,9 @@ private:
   Function &Copy;
   Loop &L;
   KeptState State;
+  const LoopChain *const Chain;
+  Value *const Where, *const OwnIteration, *const Round;
+  const unsigned NumExtra;
   Value *const Area, *const Begin, *const End, *const First, *const Blocks,
                                                                  *const Dynamic;
   Value *Threads = nullptr;       ///< that keep something
@@ -336,29 +342,57 @@ BasicBlock *LoopCutter::addSave() {
   return Save;
 }
 
+/// What counts a loop's iterations; a chain has it.
+Value *LoopCutter::addIteration(BasicBlock &Front, BasicBlock &Restored) {
+  if (OwnIteration)
+    return OwnIteration;
+  BasicBlock *Head = L.getHeader(), *Latch = L.getLoopLatch();
+  IRBuilder<> B(Head, Head->begin());
+  PHINode *Iteration = B.CreatePHI(B.getInt64Ty(), 3, "dragon.iteration");
+  Iteration->addIncoming(B.getInt64(0), &Front);
+  Iteration->addIncoming(Begin, &Restored);
+  IRBuilder<> AtLatch(Latch->getTerminator());
+  Iteration->addIncoming(AtLatch.CreateAdd(Iteration, AtLatch.getInt64(1), "",
+                                           /*HasNUW=*/true),
+                         Latch);
+  return Iteration;
+}
+
+/// The launch does not go on with this iteration.
+Value *LoopCutter::isStopped(IRBuilder<> &B, Value *Iteration) {
+  if (!Chain)
+    return B.CreateICmpEQ(Iteration, End);
+  Value *Stops = B.getFalse();
+  for (const LoopChain::Phase &Phase : reverse(Chain->Phases)) {
+    Value *In = Phase.Loop
+                    ? B.CreateICmpUGE(Iteration, argument(6 + *Phase.Loop))
+                    : B.getTrue();
+    if (Phase.Nest) {
+      Value *Last = argument(6 + Chain->NumLoops + *Phase.Nest);
+      In = B.CreateOr(B.CreateICmpUGT(Round, Last),
+                      B.CreateAnd(B.CreateICmpEQ(Round, Last), In));
+    }
+    Stops = B.CreateSelect(B.CreateICmpULT(Where, B.getInt32(Phase.Bound)), In,
+                           Stops);
+  }
+  return Stops;
+}
+
 void LoopCutter::cut() {
   BasicBlock *Head = L.getHeader(), *Front = L.getLoopPreheader();
-  BasicBlock *Latch = L.getLoopLatch();
   growLocals();
   computePlaces(*Front->getTerminator());
   BasicBlock *Restored = addRestore(*Front);
   BasicBlock *Save = addSave();
 
-  IRBuilder<> B(Head, Head->begin());
-  PHINode *Iteration = B.CreatePHI(B.getInt64Ty(), 3, "dragon.iteration");
-  Iteration->addIncoming(B.getInt64(0), Front);
-  Iteration->addIncoming(Begin, Restored);
-  IRBuilder<> AtLatch(Latch->getTerminator());
-  Iteration->addIncoming(AtLatch.CreateAdd(Iteration, AtLatch.getInt64(1), "",
-                                           /*HasNUW=*/true),
-                         Latch);
+  Value *Iteration = addIteration(*Front, *Restored);
 
   // Head: the phis, then whether this launch goes on; Test: the rest of it.
   BasicBlock *Test =
       Head->splitBasicBlock(Head->getFirstNonPHIIt(), "dragon.test");
   Instruction *Old = Head->getTerminator();
-  B.SetInsertPoint(Old);
-  B.CreateCondBr(B.CreateICmpEQ(Iteration, End), Save, Test);
+  IRBuilder<> B(Old);
+  B.CreateCondBr(isStopped(B, Iteration), Save, Test);
   Old->eraseFromParent();
 
   // A thread that is done goes on in the last launch.
@@ -373,115 +407,54 @@ void LoopCutter::cut() {
   B.CreateCondBr(B.CreateICmpEQ(End, B.getInt64(UINT64_MAX)), Behind, Save);
 }
 
-/// What happens with the first and with the last iterations alone. What is read
-/// in front of the loop may be read in each launch.
-void placeAccesses(KernelSummary &Summary) {
-  for (PointerSummary &Pointer : Summary.Pointers)
-    for (AccessSummary &Access : Pointer.Accesses)
-      for (auto [Number, Place] : Access.Beside)
-        if (Number == Summary.LoopNumber &&
-            (Place == LoopPlace::Last || (Access.Flags & AccessWrite)))
-          Access.Place = Place;
-}
-
-/// The copy of the kernel that is cut along its loop.
-void addCopy(Function &Kernel, const Loop &KernelsLoop,
-             const LoopLegality &Legality, KernelSummary &Summary) {
-  LLVMContext &Context = Kernel.getContext();
-  Type *Long = Type::getInt64Ty(Context);
-  ValueToValueMapTy Map;
-  Function *Copy = cloneWithExtraParameters(
-      Kernel,
-      {PointerType::get(Context, 0), Long, Long, Long, Long,
-       Type::getInt32Ty(Context)},
-      {"dragon.state", "dragon.begin", "dragon.end", "dragon.first",
-       "dragon.blocks", "dragon.dynamic"},
-      loopCopyName(Kernel.getName()), &Map);
-  DominatorTree DT(*Copy);
-  LoopInfo LI(DT);
-  Loop &L = *LI.getLoopFor(cast<BasicBlock>(Map[KernelsLoop.getHeader()]));
-  InsertPreheaderForLoop(&L, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
-  SmallVector<BasicBlock *, 2> Latches;
-  L.getLoopLatches(Latches);
-  if (Latches.size() > 1)
-    SplitBlockPredecessors(L.getHeader(), Latches, ".dragon.latch", &DT, &LI);
-  if (Legality.RemembersExit)
-    leaveAtHead(L, DT, LI);
-  Legality.Once.rewrite(Map, L, *Copy->getArg(unsigned(Kernel.arg_size()) + 1));
-  LoopCutter Cutter(*Copy, L, Legality, Map);
-  Cutter.cut();
-  keepCopyOfKernel(Kernel, *Copy);
-
-  const KeptState &State = Cutter.state();
-  placeAccesses(Summary);
-  Summary.LoopName = loopCopyName(Kernel.getName());
-  Summary.LoopThreadBytes = uint32_t(State.ThreadBytes);
-  Summary.LoopBlockBytes = uint32_t(State.BlockBytes);
-  if (State.KeepsDynamic)
-    Summary.Flags |= KernelLoopKeepsDynamic;
-  if (Legality.NeedsDistinct)
-    Summary.Flags |= KernelLoopNeedsDistinct;
-}
-
-bool hasRoomForParameters(const Function &Kernel,
-                          const KernelSummary &Summary) {
-  // And those of a slice clone.
-  uint64_t Bytes = 5 * sizeof(uint64_t) + 7 * sizeof(uint32_t);
-  for (uint32_t Size : Summary.ArgSizes)
-    Bytes += Size + 8;
-  return Bytes <= MaxParameterBytes && !Kernel.isVarArg();
-}
-
-void report(Function &Kernel, const Loop &L, Reason Why) {
-  OptimizationRemarkEmitter Emitter(&Kernel);
-  const DILocation *At = outOfLibraries(L.getStartLoc());
-  emitRemark(
-      Emitter, std::move(Why).with("Kernel", displayName(Kernel.getName())),
-      At ? DiagnosticLocation(DebugLoc(At)) : lineOf(Kernel), L.getHeader());
-}
-
 } // namespace
 
 std::string loopCopyName(StringRef Kernel) {
   return ("__dragon_loop_" + Kernel).str();
 }
 
-bool addLoopSlices(Function &Kernel, KernelSummary &Summary,
-                   const ExprPool &Exprs, ArrayRef<TaggedLoop> Loops,
-                   bool Reports) {
-  DominatorTree DT(Kernel);
-  LoopInfo LI(DT);
-  const Loop *Best = nullptr;
-  unsigned MostWorth = 0;
-  std::optional<LoopLegality> BestLegality;
-  for (const TaggedLoop &Tagged : Loops) {
-    const unsigned Worth = loopWorth(Summary, Exprs, Tagged.Number);
-    Loop *L = loopOfTag(Kernel, LI, Tagged.Tag);
-    if (!L || Worth <= MostWorth)
-      continue;
-    LoopLegality Legality(Kernel, *L, DT, Summary);
-    std::string Cause = Legality.whyNot();
-    if (const char *Why = FirstLaunch::obstacleIn(Summary, Tagged.Number);
-        Why && Cause.empty())
-      Cause = Why;
-    if (Cause.empty() && !hasRoomForParameters(Kernel, Summary))
-      Cause = "the kernel's parameters leave no room for the state";
-    if (Cause.empty()) {
-      Best = L;
-      MostWorth = Worth;
-      Summary.LoopNumber = Tagged.Number;
-      BestLegality.emplace(std::move(Legality));
-    } else if (Reports && !L->getParentLoop()) {
-      report(Kernel, *L,
-             Reason(RemarkId::NotLoopSliced).with("Cause", std::move(Cause)));
-    }
+void addLoopCopy(Function &Kernel, const LoopToCut &Cut,
+                 KernelSummary &Summary) {
+  LLVMContext &Context = Kernel.getContext();
+  Type *Long = Type::getInt64Ty(Context);
+  SmallVector<Type *, 10> Types = {
+      PointerType::get(Context, 0), Long, Long, Long, Long,
+      Type::getInt32Ty(Context)};
+  SmallVector<StringRef, 10> Names = {"dragon.state",  "dragon.begin",
+                                      "dragon.end",    "dragon.first",
+                                      "dragon.blocks", "dragon.dynamic"};
+  if (Cut.Chain) {
+    Types.append(Cut.Chain->NumLoops + Cut.Chain->NumNests, Long);
+    Names.append(Cut.Chain->NumLoops, "dragon.ends");
+    Names.append(Cut.Chain->NumNests, "dragon.rounds");
   }
-  if (!Best)
-    return false;
-  if (Reports)
-    report(Kernel, *Best, Reason(RemarkId::LoopSliced));
-  addCopy(Kernel, *Best, *BestLegality, Summary);
-  return true;
+  ValueToValueMapTy Map;
+  Function *Copy = cloneWithExtraParameters(
+      Cut.Code, Types, Names, loopCopyName(Kernel.getName()), &Map);
+  DominatorTree DT(*Copy);
+  LoopInfo LI(DT);
+  Loop &L = *LI.getLoopFor(cast<BasicBlock>(Map[Cut.L.getHeader()]));
+  InsertPreheaderForLoop(&L, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
+  SmallVector<BasicBlock *, 2> Latches;
+  L.getLoopLatches(Latches);
+  if (Latches.size() > 1)
+    SplitBlockPredecessors(L.getHeader(), Latches, ".dragon.latch", &DT, &LI);
+  if (Cut.Legality.RemembersExit)
+    leaveAtHead(L, DT, LI);
+  Cut.Legality.Once.rewrite(Map, L,
+                            *Copy->getArg(unsigned(Kernel.arg_size()) + 1));
+  LoopCutter Cutter(*Copy, L, Cut, Map);
+  Cutter.cut();
+  keepCopyOfKernel(Kernel, *Copy);
+
+  const KeptState &State = Cutter.state();
+  Summary.LoopName = loopCopyName(Kernel.getName());
+  Summary.LoopThreadBytes = uint32_t(State.ThreadBytes);
+  Summary.LoopBlockBytes = uint32_t(State.BlockBytes);
+  if (State.KeepsDynamic)
+    Summary.Flags |= KernelLoopKeepsDynamic;
+  if (Cut.Legality.NeedsDistinct)
+    Summary.Flags |= KernelLoopNeedsDistinct;
 }
 
 } // namespace dragon

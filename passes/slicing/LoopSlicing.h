@@ -7,8 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Where each block walks through a whole buffer, cutting the grid does not
-// help. For each kernel with a loop along which a cut does (LoopWorth.h) and
-// that may be cut (LoopLegality.h), adds
+// help. For a kernel that is to be cut along a loop (LoopChoice.h), adds
 //
 //   __dragon_loop_<kernel>(<its parameters>, ptr state, i64 begin, i64 end,
 //                          i64 first, i64 blocks, i32 dynamic)
@@ -25,6 +24,9 @@
 //
 // A thread that finds its condition false keeps its phis until the last launch,
 // where it finds it false again. The kernel itself stays as it is.
+// Several loops have become one before (LoopChain.h): the copy then has a
+// parameter `i64 ends` for each of them, and a thread stops where its iteration
+// is that of the loop that it is in.
 //
 // The idea of running loops in pieces that fit is that of tiling for memory
 // hierarchies (Wolf and Lam, A Data Locality Optimizing Algorithm, PLDI 1991);
@@ -36,21 +38,31 @@
 #define DRAGON_PASSES_SLICING_LOOPSLICING_H
 
 #include "dragon/SummaryBuilder.h"
-#include "passes/slicing/SliceLegality.h"
-#include "passes/support/LoopTags.h"
-
-#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <string>
 
+namespace llvm {
+class Function;
+class Loop;
+} // namespace llvm
+
 namespace dragon {
 
-/// Adds the copy for the loop among `Loops`, the kernel's, that is worth most,
-/// and says so in the summary. `Reports`: with remarks. Returns true if the
-/// module changed.
-bool addLoopSlices(llvm::Function &Kernel, KernelSummary &Summary,
-                   const ExprPool &Exprs, llvm::ArrayRef<TaggedLoop> Loops,
-                   bool Reports);
+class LoopLegality;
+struct LoopChain;
+
+/// A loop that may be cut.
+struct LoopToCut {
+  llvm::Function &Code; ///< the kernel, or a copy of it in which the loop is
+  const llvm::Loop &L;
+  const LoopLegality &Legality;
+  const LoopChain *Chain; ///< what L is; null: a loop as it was written
+};
+
+/// Adds the copy, and says so in the summary.
+void addLoopCopy(llvm::Function &Kernel, const LoopToCut &Cut,
+                 KernelSummary &Summary);
 
 /// The symbol of the copy: `__dragon_loop_<kernel>`.
 std::string loopCopyName(llvm::StringRef Kernel);

@@ -98,9 +98,6 @@ uint64_t reachOf(const ExprPool &Exprs, uint32_t Node, uint32_t Number,
 constexpr unsigned WorthOfFarSteps = 8;
 /// All blocks alike, which may be all of a buffer or a small table.
 constexpr unsigned WorthOfSamePlaces = 2;
-/// Threads of a block next to each other, as they fill a table of the block.
-constexpr unsigned WorthOfBlockSteps = 1;
-
 unsigned worthOf(const ExprPool &Exprs, uint32_t At, uint32_t Number) {
   const bool Far = hasStep(Exprs, At, Number, [&](uint32_t Step) {
     return Exprs.anyIn(Step, [&](uint32_t I) {
@@ -120,6 +117,27 @@ unsigned worthOf(const ExprPool &Exprs, uint32_t At, uint32_t Number) {
 }
 
 } // namespace
+
+bool isWorthInRounds(const KernelSummary &Kernel, const ExprPool &Exprs,
+                     uint32_t Number, uint32_t Around) {
+  auto HasPitch = [&](uint32_t At, uint32_t Of) {
+    return hasStep(Exprs, At, Of, [&](uint32_t Step) {
+      return Exprs.anyIn(
+          Step, [&](uint32_t I) { return Exprs.Nodes[I].Op == ExprOp::Arg; });
+    });
+  };
+  return any_of(Kernel.Pointers, [&](const PointerSummary &Pointer) {
+    return any_of(Pointer.Accesses, [&](const AccessSummary &Access) {
+      const uint32_t At = Access.Offset;
+      return At != NoIndex && !(Access.Flags & AccessUnbounded) &&
+             Exprs.counts(At, Number) &&
+             reachOf(Exprs, At, Number) >= FewBytes &&
+             worthOf(Exprs, At, Number) &&
+             (!Exprs.counts(At, Around) ||
+              (HasPitch(At, Number) && !HasPitch(At, Around)));
+    });
+  });
+}
 
 unsigned loopWorth(const KernelSummary &Kernel, const ExprPool &Exprs,
                    uint32_t Number) {

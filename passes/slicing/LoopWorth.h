@@ -26,10 +26,21 @@
 
 namespace dragon {
 
+/// Of an access of threads of a block next to each other, as they fill a table
+/// of the block.
+constexpr unsigned WorthOfBlockSteps = 1;
+
 /// How much the accesses of the kernel that a cut along the loop of that number
 /// divides, and one by blocks does not, speak for it; 0: nothing does.
 unsigned loopWorth(const KernelSummary &Kernel, const ExprPool &Exprs,
                    uint32_t Number);
+
+/// The same of a loop inside of the loop `Around`, where that is cut anyway: an
+/// access goes through the same bytes in each round, or each round goes further
+/// with the inner loop than rounds are apart, as down the columns of rows that
+/// a grid strides over. Tiles that the outer loop walks along are not worth it.
+bool isWorthInRounds(const KernelSummary &Kernel, const ExprPool &Exprs,
+                     uint32_t Number, uint32_t Around);
 
 } // namespace dragon
 

@@ -69,8 +69,8 @@ size_t HostRanges::runAt(const void *memory, size_t bytes, bool &isOne) {
   uintptr_t unit = unitOf(begin);
   isOne = isMarked(unit);
   const uintptr_t end = bytes ? endUnit(begin, bytes) : unit + 1;
-  while (++unit < end && isMarked(unit) == isOne)
-    ;
+  for (++unit; unit < end && isMarked(unit) == isOne;)
+    ++unit;
   if (unit >= end)
     return bytes;
   return std::min<size_t>(bytes, unit * UnitBytes - begin);

@@ -77,7 +77,10 @@ struct Settings {
   bool quiet = false;                 ///< DRAGON_QUIET
   std::optional<uint64_t> share;      ///< DRAGON_SHARE: a weight; 0: none
   std::string shareDir;               ///< DRAGON_SHARE_DIR
-  std::optional<uint64_t> shareMemory;   ///< DRAGON_SHARE_MEMORY, bytes
+  std::optional<uint64_t> shareMemory; ///< DRAGON_SHARE_MEMORY, bytes
+  /// DRAGON_SHARE_HOST_MEMORY, bytes
+  std::optional<uint64_t> shareHostMemory;
+  std::optional<uint64_t> shareQuantum;  ///< DRAGON_SHARE_QUANTUM, milliseconds
   bool startAhead = true;                ///< DRAGON_START_AHEAD
   Wavefront wavefront = Wavefront::Auto; ///< DRAGON_WAVEFRONT
   Paging paging = Paging::Auto;          ///< DRAGON_PAGING

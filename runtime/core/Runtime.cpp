@@ -10,18 +10,15 @@
 
 namespace dragon {
 
-/// Null: the device is not shared with other programs, or not by agreement.
-static std::unique_ptr<DeviceShare> joinOthers(const Settings &settings,
-                                               const Device &device) {
-  const auto terms = shareTerms(settings, device.caps());
-  if (!terms)
-    return nullptr;
-  auto share =
-      DeviceShare::join(settings.shareDir, device.caps().identity, *terms);
+/// Null: the memory is not shared with other programs, or not by agreement.
+static std::unique_ptr<DeviceShare>
+joinOthers(const Settings &settings, const char *memory,
+           const std::string &name, const DeviceShare::Terms &terms) {
+  auto share = DeviceShare::join(settings.shareDir, name, terms);
   if (share.ok())
     return std::move(*share);
-  log(LogLevel::Info, "device memory is not divided with other programs: {}",
-      share.takeStatus().message());
+  log(LogLevel::Info, "{} memory is not divided with other programs: {}",
+      memory, share.takeStatus().message());
   return nullptr;
 }
 
@@ -33,14 +30,23 @@ Runtime::create(Settings settings, std::unique_ptr<Device> device) {
 StatusOr<std::unique_ptr<Runtime>>
 Runtime::create(Settings settings, std::unique_ptr<Device> device,
                 std::unique_ptr<Observer> observer) {
-  std::unique_ptr<DeviceShare> share = joinOthers(settings, *device);
-  DRAGON_ASSIGN(
-      Budget budget,
-      chooseBudget(settings, device->caps(), availableHostMemory(),
-                   share ? std::optional(share->most()) : std::nullopt));
+  const DeviceCaps &caps = device->caps();
+  const uint64_t hostFree = availableHostMemory();
+  Shares shares;
+  if (const auto terms = shareTerms(settings, caps)) {
+    shares.device = joinOthers(settings, "device", caps.identity, *terms);
+    shares.host = joinOthers(settings, "host", hostMemoryName(),
+                             hostShareTerms(settings, *terms, hostFree));
+  }
+  const auto mostOf = [](const std::unique_ptr<DeviceShare> &share) {
+    return share ? std::optional(share->most()) : std::nullopt;
+  };
+  DRAGON_ASSIGN(Budget budget,
+                chooseBudget(settings, caps, hostFree, mostOf(shares.device),
+                             mostOf(shares.host)));
   auto impl =
       std::make_unique<Impl>(std::move(settings), std::move(device), budget,
-                             std::move(observer), std::move(share));
+                             std::move(observer), std::move(shares));
   DRAGON_TRY(impl->start());
   return std::unique_ptr<Runtime>(new Runtime(std::move(impl)));
 }
@@ -73,8 +79,8 @@ void Runtime::yield() {
 bool Runtime::isShared() const { return State->Ctx.share != nullptr; }
 
 Status Runtime::quiesce(bool last) {
-  if (last && State->Ctx.share)
-    State->Ctx.share->stop(); // it takes the lock
+  if (last)
+    State->stopSharing(); // it takes the lock
   Impl::Guard guard(*State);
   DRAGON_TRY(State->ready());
   Status status = State->quiesce();
@@ -90,8 +96,7 @@ int Runtime::verdict() {
 }
 
 Status Runtime::shutdown() {
-  if (State->Ctx.share)
-    State->Ctx.share->stop();
+  State->stopSharing();
   Impl::Guard guard(*State);
   return State->shutdown();
 }

@@ -164,6 +164,22 @@ Status RuntimeFiles::setSink(uintptr_t address, size_t bytes,
                              why);
 }
 
+Status RuntimeFiles::endSink(uintptr_t address, size_t bytes, bool dead) {
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  const Allocation *found = State.Space.Allocations.find(address);
+  if (!found)
+    return {};
+  Buffer &buffer = *found->buffer;
+  return State.Announced.abandon(buffer, [&](const Sink &sink) {
+    if (sink.begin >= address + bytes || address >= sink.end)
+      return false;
+    if (dead)
+      State.Announced.leaveFile(buffer, sink);
+    return true;
+  });
+}
+
 Status RuntimeFiles::writeToFile(uintptr_t address, size_t bytes,
                                  std::shared_ptr<BackingFile> file,
                                  int64_t fileOffset, size_t &written) {

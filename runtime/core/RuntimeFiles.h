@@ -90,6 +90,9 @@ public:
   Status setSink(uintptr_t address, size_t bytes,
                  std::shared_ptr<BackingFile> file, int64_t fileOffset,
                  const dragon_reason *why = nullptr);
+  /// The announced write of the range does not happen, and the program is about
+  /// to use the file. `dead`: nobody needs the contents.
+  Status endSink(uintptr_t address, size_t bytes, bool dead);
   /// Some range has had a sink.
   bool hasSinks() const;
   /// Begin and end of the range whose sink announces a write from the address

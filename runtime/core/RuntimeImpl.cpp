@@ -46,7 +46,7 @@ bool RuntimeImpl::lockedByThisThread() { return guards != 0; }
 
 RuntimeImpl::RuntimeImpl(Settings settings, std::unique_ptr<Device> device,
                          Budget budget, std::unique_ptr<Observer> watcher,
-                         std::unique_ptr<DeviceShare> share)
+                         Shares shares)
     : Ctx{std::move(settings), std::move(device), budget, std::move(watcher)},
       Time(*Ctx.device), Next(Ctx, Time), Store(Ctx), Slabs(Ctx, Time, Store),
       Reads(Ctx, Slabs, Store), Writes(Ctx, Slabs, Store),
@@ -85,7 +85,8 @@ RuntimeImpl::RuntimeImpl(Settings settings, std::unique_ptr<Device> device,
                Plans, Single, Waves, Ahead, Indices),
       Library(Ctx, Time, Space, Data, OnDevice, Resident, Next, Ahead),
       Tells(Ctx, OnDevice.Pool, Slabs) {
-  Ctx.share = std::move(share);
+  Ctx.share = std::move(shares.device);
+  Ctx.hostShare = std::move(shares.host);
   Space.Allocations.setOthers([device = Ctx.device.get()](uintptr_t address) {
     return device->othersAt(address);
   });
@@ -119,15 +120,34 @@ Status RuntimeImpl::start() {
       formatBytes(Ctx.limits.hostBytes), formatBytes(Ctx.limits.chunkBytes));
   Slabs.Peers.start([this](unsigned peer) { return followPeer(peer); });
   Tells.start();
+  startSharing();
+  return {};
+}
+
+void RuntimeImpl::startSharing() {
   // What slices of two or three buffers take, with the next ones on their way.
   constexpr uint64_t LeastChunks = 8;
+  const uint64_t least = LeastChunks * Ctx.limits.chunkBytes;
   if (Ctx.share) {
     Ctx.lock.setAtEnd([this] { OnDevice.endCall(); });
-    Ctx.share->needs(LeastChunks * Ctx.limits.chunkBytes);
-    Ctx.share->start(
-        {[this] { return followShare(); }, [this] { return activity(); }});
+    Ctx.share->needs(least);
+    Ctx.share->start({[this] { return followShare(); },
+                      [this] { return activity(); },
+                      [this] { return secondsPerByte(); }});
   }
-  return {};
+  if (Ctx.hostShare) {
+    Slabs.startSharing(least);
+    // It never yields: what leaves host memory goes to files, and takes longer
+    // than most pauses.
+    Ctx.hostShare->start({[this] { return followHostShare(); },
+                          [beats = uint64_t(0)]() mutable { return ++beats; }});
+  }
+}
+
+void RuntimeImpl::stopSharing() {
+  for (DeviceShare *share : {Ctx.share.get(), Ctx.hostShare.get()})
+    if (share)
+      share->stop();
 }
 
 Status RuntimeImpl::startTracing() {
@@ -157,9 +177,24 @@ uint64_t RuntimeImpl::activity() {
   return seen;
 }
 
+double RuntimeImpl::secondsPerByte() {
+  const CopyRates rates = Ctx.device->knownCopyRates();
+  return rates.toDevice > 0 && rates.toHost > 0
+             ? 1 / rates.toDevice + 1 / rates.toHost
+             : 0;
+}
+
 bool RuntimeImpl::followShare() {
   Guard guard(*this);
   return Closed || !usable().ok() || OnDevice.follow(Ctx.share->limit());
+}
+
+bool RuntimeImpl::followHostShare() {
+  Guard guard(*this);
+  if (Closed || !usable().ok())
+    return true;
+  Ctx.pins.next(); // what the last call pinned may leave as well
+  return Host.follow();
 }
 
 bool RuntimeImpl::followPeer(unsigned peer) {
@@ -171,8 +206,7 @@ bool RuntimeImpl::followPeer(unsigned peer) {
 
 RuntimeImpl::~RuntimeImpl() {
   Slabs.Peers.stop();
-  if (Ctx.share)
-    Ctx.share->stop();
+  stopSharing();
   if (Ctx.caps().asynchronous)
     Ctx.device->synchronizeAll().ignore();
   Ctx.device->setFaultHandler(nullptr, nullptr).ignore();

@@ -38,10 +38,14 @@
 
 namespace dragon {
 
+/// What is divided with other programs; null: it is not.
+struct Shares {
+  std::unique_ptr<DeviceShare> device = nullptr, host = nullptr;
+};
+
 struct RuntimeImpl {
   RuntimeImpl(Settings settings, std::unique_ptr<Device> device, Budget budget,
-              std::unique_ptr<Observer> watcher,
-              std::unique_ptr<DeviceShare> share = nullptr);
+              std::unique_ptr<Observer> watcher, Shares shares = {});
   ~RuntimeImpl();
   Status start();
   Status startTracing();
@@ -81,12 +85,20 @@ struct RuntimeImpl {
   Status free(uintptr_t base, QueueOrder order = std::nullopt);
   /// None of the program's memory there is pinned any more.
   void unpin(uintptr_t begin, uintptr_t end);
-  /// Device memory beyond `limit` goes back. False: some of it cannot yet.
+  /// This program follows what it may have of what is divided.
+  void startSharing();
+  /// It does no more. Without the lock.
+  void stopSharing();
+  /// Device memory beyond the limit goes back. False: some of it cannot yet.
   bool followShare();
+  /// The same of host memory.
+  bool followHostShare();
   /// The same of a peer's memory.
   bool followPeer(unsigned peer);
   /// Grows while the program launches work or waits for it.
   uint64_t activity();
+  /// What a byte takes to the device and back; 0: not measured yet.
+  double secondsPerByte();
   Status quiesce();
   Status shutdown();
   /// `locked`: with the lock; what is behind it is left out otherwise.

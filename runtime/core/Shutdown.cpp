@@ -49,9 +49,10 @@ Stats Reporter::statistics(const Budget &limits, bool ended) const {
       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - Begun)
           .count());
   stats.ended = ended;
-  stats.limits = {{"device memory", limits.deviceBytes},
-                  {"host memory", limits.hostBytes},
-                  {"chunk", limits.chunkBytes}};
+  stats.limits = {
+      {"device memory", limits.deviceBytes},
+      {"host memory", Ctx.hostShare ? Ctx.hostShare->most() : limits.hostBytes},
+      {"chunk", limits.chunkBytes}};
   stats.peaks = {{"device memory", OnDevice.most()},
                  {"host memory", OnHost.Pool.most()}};
   if (OnHost.Peers.any()) {
@@ -75,6 +76,12 @@ Stats Reporter::statistics(const Budget &limits, bool ended) const {
     stats.shared = {{"memory lent", given.lent},
                     {"memory called back", given.calledBack},
                     {"swapped for it", given.swapped}};
+    if (Ctx.hostShare) {
+      const GivenToOthers &ofHost = Ctx.hostShare->given;
+      stats.shared.push_back({"host memory called back", ofHost.calledBack});
+      stats.shared.push_back({"written to files for it", ofHost.swapped});
+    }
+    stats.counts.push_back({"turns", Ctx.share->turns()});
   }
   return stats;
 }

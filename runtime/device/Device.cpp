@@ -14,6 +14,7 @@
 #include "runtime/device/Device.h"
 
 #include "runtime/device/Timeline.h"
+#include "runtime/trace/Trace.h"
 
 #include <fmt/format.h>
 
@@ -110,6 +111,18 @@ Device::Device()
 
 Device::~Device() = default;
 
+/// The buffers of a copy, for the trace.
+std::string Device::labelOf(uintptr_t to, uintptr_t from, CopyKind kind) {
+  if (!detail::tracing.load(std::memory_order_relaxed))
+    return {};
+  std::string text;
+  for (const uintptr_t address : {kind == CopyKind::HostToDevice ? 0 : from,
+                                  kind == CopyKind::DeviceToHost ? 0 : to})
+    if (std::string label = labelAt(address); !label.empty() && label != text)
+      text += (text.empty() ? "" : " to ") + label;
+  return text;
+}
+
 template <typename Queued>
 Status Device::checkedCopy(const void *to, const void *from, size_t bytes,
                            CopyKind kind, Queue queue, Queued work) {
@@ -124,7 +137,7 @@ Status Device::checkedCopy(const void *to, const void *from, size_t bytes,
                          "copy of {} bytes from {:#x} to {:#x} wraps around",
                          bytes, fromBegin, toBegin);
   return watched(*Watched, laneOf(kind), queue, bytes, work,
-                 [] { return std::string(); });
+                 [&] { return labelOf(toBegin, fromBegin, kind); });
 }
 
 Status Device::copy(void *to, const void *from, size_t bytes, CopyKind kind,

@@ -136,6 +136,7 @@ protected:
                                  CopyKind kind, Queue queue);
 
 private:
+  std::string labelOf(uintptr_t to, uintptr_t from, CopyKind kind);
   template <typename Queued>
   Status checkedCopy(const void *to, const void *from, size_t bytes,
                      CopyKind kind, Queue queue, Queued work);

@@ -8,7 +8,9 @@
 #include "runtime/device/DeviceAddresses.h"
 
 #include "runtime/device/Checks.h"
+#include <iterator>
 #include <unistd.h>
+#include <utility>
 
 namespace dragon {
 
@@ -64,6 +66,10 @@ StatusOr<uintptr_t> DeviceAddresses::reserve(size_t bytes) {
 
 Status DeviceAddresses::release(uintptr_t base, size_t bytes) {
   DRAGON_TRY(checkExtent("release", base, bytes, Abilities.granularity));
+  {
+    std::lock_guard guard(LabelsLock);
+    Labels.erase(base);
+  }
   return releaseImpl(base, bytes);
 }
 
@@ -139,6 +145,19 @@ Status DeviceAddresses::unpin(uintptr_t begin) { return unpinImpl(begin); }
 void DeviceAddresses::describe(uintptr_t base, size_t bytes,
                                const std::string &name) {
   describeImpl(base, bytes, name);
+}
+
+void DeviceAddresses::setLabel(AddressRange range, std::string label) {
+  std::lock_guard guard(LabelsLock);
+  Labels.insert_or_assign(range.begin, Label{range.end, std::move(label)});
+}
+
+std::string DeviceAddresses::labelAt(uintptr_t address) {
+  std::lock_guard guard(LabelsLock);
+  const auto next = Labels.upper_bound(address);
+  if (next == Labels.begin() || std::prev(next)->second.end <= address)
+    return {};
+  return std::prev(next)->second.text;
 }
 
 Status DeviceAddresses::guardHostAccess(uintptr_t va, size_t bytes,

@@ -27,6 +27,8 @@
 #include "runtime/base/Status.h"
 #include "runtime/device/DeviceCaps.h"
 
+#include <map>
+#include <mutex>
 #include <string>
 
 namespace dragon {
@@ -83,6 +85,11 @@ public:
   /// Nothing is mapped yet in the reserved range: `bytes` of it are the
   /// program's, under this name. For messages, and for who watches over it.
   void describe(uintptr_t base, size_t bytes, const std::string &name);
+  /// What traces call copies to and from there, until it is released or has
+  /// another one. `range` begins where a reserved one does.
+  void setLabel(AddressRange range, std::string label);
+  /// Empty: it has none.
+  std::string labelAt(uintptr_t address);
   /// DRAGON_ERROR_OUT_OF_MEMORY if the device or host has no more. Pinned
   /// memory is quicker to create than Host memory; it may come as such.
   StatusOr<Physical> create(Place place, size_t bytes);
@@ -152,6 +159,12 @@ private:
   Status checkPeer(const char *call, unsigned peer) const;
 
   const DeviceCaps &Abilities;
+  struct Label {
+    uintptr_t end;
+    std::string text;
+  };
+  std::mutex LabelsLock;
+  std::map<uintptr_t, Label> Labels; ///< by where they begin
 };
 
 } // namespace dragon

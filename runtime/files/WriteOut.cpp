@@ -252,7 +252,7 @@ Status WriteOut::write(uintptr_t address, size_t bytes,
   DRAGON_TRY(Space.rangeOf(address, bytes, "write to a file").takeStatus());
   Buffer &buffer = *Space.Allocations.find(address)->buffer;
   TraceZone zone("write to file", bytes);
-  zone.detail(file->path().c_str());
+  zone.on(file->path());
   ++Ctx.clock;
   Ctx.pins.next();
   const Moving moving(buffer);

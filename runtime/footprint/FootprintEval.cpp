@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace dragon {
 
@@ -144,6 +145,8 @@ AccessBytes evaluateOnce(const EvalInput &In, const AccessRecord &A,
     Result.Exact = true;
     return Result;
   }
+  const bool Uncertain = Eval.Unknown || (A.Flags & AccessUnsaid);
+  Result.Uncertain = Uncertain;
   if (A.Flags & AccessUnbounded) {
     Result.Everything = true;
     return Result;
@@ -154,8 +157,10 @@ AccessBytes evaluateOnce(const EvalInput &In, const AccessRecord &A,
   Result = RefinedImage(Eval.System, Offset, int64_t(A.Width), Limits.MaxRanges,
                         Limits.MergeGap)
                .compute();
+  Result.Uncertain = Uncertain;
   // What does not count the iterations may happen in some of them only.
-  Result.Exact &= In.Loop == NoIndex || Eval.Counter != NoIndex;
+  Result.Exact &= (In.Loop == NoIndex || Eval.Counter != NoIndex) &&
+                  (In.Around == NoIndex || Eval.RoundCounter != NoIndex);
   return Result;
 }
 
@@ -203,13 +208,48 @@ EvalInput inputOf(const SummaryView &Summary, const KernelRecord &Kernel,
   In.BoxHi = Box.Hi;
   In.Memory = Launch.Memory;
   In.Wanted = Launch.Wanted;
-  if (Box.Hi[LoopDimension]) {
-    In.Loop = Kernel.LoopNumber;
-    In.LoopLo = Box.Lo[LoopDimension];
-    if (Box.Hi[LoopDimension] != ToTheEnd)
-      In.LoopHi = Box.Hi[LoopDimension];
-  }
   return In;
+}
+
+/// Iterations of one of the kernel's loops, in some rounds of the loop around
+/// it.
+struct OneLoop {
+  uint32_t Number = NoIndex; ///< NoIndex: of all, or none
+  LoopPart Part = {0, UINT64_MAX};
+  uint32_t Around = NoIndex;
+};
+
+/// With which iterations of the box the access happens, by loop; nothing: it
+/// does not happen there.
+std::vector<OneLoop> iterationsOf(const KernelRecord &Kernel,
+                                  const LaunchDims &Launch, const BlockBox &Box,
+                                  const AccessRecord &A) {
+  if (!Box.Hi[LoopDimension])
+    return {OneLoop{}};
+  if (A.Place == LoopPlace::Last) {
+    if (Box.Hi[LoopDimension] != ToTheEnd)
+      return {};
+    return {OneLoop{}};
+  }
+  std::vector<OneLoop> Result;
+  for (uint32_t L = A.FirstLoop; L <= A.LastLoop; ++L)
+    for (const LoopPart &Part : partsOfLoop(Kernel, Launch, Box, L)) {
+      const bool IsFirst = Part.Lo == 0 && Part.FirstRound == 0;
+      if (Part.empty() || (A.Place == LoopPlace::First && !IsFirst))
+        continue;
+      if (A.Place == LoopPlace::First)
+        return {OneLoop{}};
+      const uint32_t Rounds = Kernel.LoopRounds[L];
+      OneLoop Of{Kernel.LoopNumbers[L], Part};
+      if (Rounds) {
+        Of.Around = Rounds - 1;
+        // All iterations, and what is beside the loop in its rounds.
+        if (Part.WholeRounds)
+          Of.Number = NoIndex;
+      }
+      Result.push_back(Of);
+    }
+  return Result;
 }
 
 /// The largest value of the loop's counter where the access happens, plus one;
@@ -228,13 +268,16 @@ Wide tripsOf(const EvalInput &In, const AccessRecord &A) {
 
 } // namespace
 
-uint64_t evaluateTrips(const SummaryView &Summary, const KernelRecord &Kernel,
-                       const LaunchDims &Launch) {
+/// Of one of the loops; nothing: not known.
+static std::optional<uint64_t> tripsOfLoop(const SummaryView &Summary,
+                                           const KernelRecord &Kernel,
+                                           const LaunchDims &Launch,
+                                           uint32_t Number) {
   EvalInput In = inputOf(Summary, Kernel, Launch);
   const uint32_t Whole[3] = {0, 0, 0};
   In.BoxLo = Whole;
   In.BoxHi = Launch.Grid;
-  In.Loop = Kernel.LoopNumber;
+  In.Loop = Number;
   Wide Most = 0;
   for (uint32_t P = 0; P < Kernel.NumPointers; ++P) {
     const PointerRecord &Pointer = Summary.pointer(Kernel.FirstPointer + P);
@@ -242,7 +285,74 @@ uint64_t evaluateTrips(const SummaryView &Summary, const KernelRecord &Kernel,
       Most =
           std::max(Most, tripsOf(In, Summary.access(Pointer.FirstAccess + I)));
   }
-  return Most < Infinity && Most == uint64_t(Most) ? uint64_t(Most) : 0;
+  if (Most >= Infinity || Most != uint64_t(Most))
+    return std::nullopt;
+  return uint64_t(Most);
+}
+
+bool loopEnds(const SummaryView &Summary, const KernelRecord &Kernel,
+              const LaunchDims &Launch, uint32_t Ends[MaxLoops],
+              uint32_t Rounds[MaxLoops]) {
+  auto TripsOf = [&](uint32_t Number) -> uint64_t {
+    const std::optional<uint64_t> Trips =
+        tripsOfLoop(Summary, Kernel, Launch, Number);
+    // What stands in front of a loop has an iteration in any case.
+    return Trips ? std::max<uint64_t>(*Trips, 1) : ToTheEnd;
+  };
+  uint64_t End = 0, Begin = 0;
+  for (uint32_t L = 0; L < Kernel.NumLoops; ++L) {
+    const uint32_t Around = Kernel.LoopRounds[L];
+    const bool IsFirst = !L || !Around || Around != Kernel.LoopRounds[L - 1];
+    if (IsFirst)
+      Begin = End;
+    const uint64_t Trips = TripsOf(Kernel.LoopNumbers[L]);
+    const uint64_t Times = !Around   ? 1
+                           : IsFirst ? TripsOf(Around - 1)
+                                     : Rounds[L - 1];
+    const uint64_t InRound = (IsFirst ? Begin : Ends[L - 1]) + Trips;
+    if (Trips >= ToTheEnd || Times >= ToTheEnd ||
+        Begin + (InRound - Begin) * Times >= ToTheEnd)
+      return false;
+    Ends[L] = uint32_t(InRound);
+    Rounds[L] = uint32_t(Times);
+    End = Begin + (InRound - Begin) * Times;
+  }
+  return true;
+}
+
+uint64_t evaluateTrips(const SummaryView &Summary, const KernelRecord &Kernel,
+                       const LaunchDims &Launch) {
+  if (hasLoopEnds(Kernel)) {
+    LaunchDims Dims = Launch;
+    if (!loopEnds(Summary, Kernel, Launch, Dims.LoopEnds, Dims.LoopRounds))
+      return 0;
+    return allIterations(Kernel, Dims);
+  }
+  return tripsOfLoop(Summary, Kernel, Launch, Kernel.LoopNumbers[0])
+      .value_or(0);
+}
+
+/// What the access does for the box and the iterations of the input.
+static void addAccess(const EvalInput &In, const AccessRecord &A,
+                      const EvalLimits &Limits, ByteFootprint &Result) {
+  EvalLimits Precise = Limits;
+  Precise.MergeGap = 0;
+  const bool Promises =
+      Limits.WithMust && (A.Flags & AccessWrite) && (A.Flags & AccessExact) &&
+      !(A.Flags & (AccessRead | AccessAtomic | AccessUnbounded));
+  AccessBytes Bytes = evaluateAccess(In, A, Promises ? Precise : Limits);
+  Result.Uncertain |=
+      Bytes.Uncertain && (Bytes.Everything || !Bytes.Ranges.empty());
+  if (A.Flags & AccessRead)
+    append(Result.MayRead, Bytes);
+  if (A.Flags & AccessWrite)
+    append(Result.MayWrite, Bytes);
+  if (A.Flags & AccessAtomic)
+    append(Result.Atomic, Bytes);
+  if (Limits.WithAffine && !(A.Flags & (AccessIndirect | AccessConditional)))
+    append(Result.Affine, Bytes);
+  if (Promises && Bytes.Exact && !Bytes.Everything)
+    append(Result.MustWrite, Bytes);
 }
 
 ByteFootprint evaluateFootprint(const SummaryView &Summary,
@@ -267,29 +377,17 @@ ByteFootprint evaluateFootprint(const SummaryView &Summary,
   }
 
   EvalInput In = inputOf(Summary, Kernel, Launch, Box);
-  const uint32_t Loop = In.Loop;
-  EvalLimits Precise = Limits;
-  Precise.MergeGap = 0;
   for (uint32_t I = 0; I < Pointer.NumAccesses; ++I) {
     const AccessRecord &A = Summary.access(Pointer.FirstAccess + I);
-    if ((A.Place == LoopPlace::First && In.LoopLo != 0) ||
-        (A.Place == LoopPlace::Last && In.LoopHi != UINT64_MAX))
-      continue;
-    In.Loop = A.Place == LoopPlace::Any ? Loop : NoIndex;
-    const bool Promises =
-        Limits.WithMust && (A.Flags & AccessWrite) && (A.Flags & AccessExact) &&
-        !(A.Flags & (AccessRead | AccessAtomic | AccessUnbounded));
-    AccessBytes Bytes = evaluateAccess(In, A, Promises ? Precise : Limits);
-    if (A.Flags & AccessRead)
-      append(Result.MayRead, Bytes);
-    if (A.Flags & AccessWrite)
-      append(Result.MayWrite, Bytes);
-    if (A.Flags & AccessAtomic)
-      append(Result.Atomic, Bytes);
-    if (Limits.WithAffine && !(A.Flags & (AccessIndirect | AccessConditional)))
-      append(Result.Affine, Bytes);
-    if (Promises && Bytes.Exact && !Bytes.Everything)
-      append(Result.MustWrite, Bytes);
+    for (const OneLoop &Of : iterationsOf(Kernel, Launch, Box, A)) {
+      In.Loop = Of.Number;
+      In.LoopLo = Of.Part.Lo;
+      In.LoopHi = Of.Part.Hi;
+      In.Around = Of.Around;
+      In.RoundLo = Of.Part.FirstRound;
+      In.RoundHi = Of.Part.EndRound;
+      addAccess(In, A, Limits, Result);
+    }
   }
   normalize(Result.MayRead, Limits.MaxRanges);
   normalize(Result.MayWrite, Limits.MaxRanges);
@@ -304,7 +402,9 @@ ByteFootprint evaluateFootprint(const SummaryView &Summary,
     const uint32_t Whole[3] = {0, 0, 0};
     In.BoxLo = Whole;
     In.BoxHi = Launch.Grid;
-    In.Loop = NoIndex;
+    In.Loop = In.Around = NoIndex;
+    EvalLimits Precise = Limits;
+    Precise.MergeGap = 0;
     for (uint32_t I = 0; I < Pointer.NumAccesses && !Read.Everything; ++I) {
       const AccessRecord &A = Summary.access(Pointer.FirstAccess + I);
       if (A.Flags & AccessRead)

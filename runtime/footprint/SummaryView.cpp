@@ -132,7 +132,7 @@ bool SummaryView::checkReferences(std::string &Error) const {
     if (K.Name >= H.StringsBytes || K.SliceName >= H.StringsBytes ||
         K.WhyNotSliceable >= H.StringsBytes ||
         K.CountingName >= H.StringsBytes || K.LoopName >= H.StringsBytes ||
-        K.LoopBlockBytes % 16 != 0 ||
+        K.LoopBlockBytes % 16 != 0 || K.NumLoops > MaxLoops ||
         !fits(K.FirstArgSize, K.NumArgs, H.NumArgSizes) ||
         !fits(K.FirstPointer, K.NumPointers, H.NumPointers))
       return fail("kernel", I);
@@ -154,7 +154,8 @@ bool SummaryView::checkReferences(std::string &Error) const {
     const bool Unbounded = A.Flags & AccessUnbounded;
     const bool Nowhere = Unbounded && A.Offset == NoIndex;
     if (!fits(A.FirstGuard, A.NumGuards, H.NumGuards) ||
-        A.Place > LoopPlace::Last || (!Nowhere && A.Offset >= H.NumExprs) ||
+        A.Place > LoopPlace::Last || A.FirstLoop > A.LastLoop ||
+        A.LastLoop >= MaxLoops || (!Nowhere && A.Offset >= H.NumExprs) ||
         (!Unbounded && (Exprs[A.Offset].Bits != 64 || A.Width == 0)))
       return fail("access", I);
   }

@@ -25,6 +25,10 @@ Status cannotRun(const LaunchCall &call, const DeviceCaps &caps,
                          call.kernel->summary->string(record->WhyNotSliceable));
   else
     reason = "it cannot be sliced: what it accesses is not known";
+  if (record && record->LoopName && !call.cooperative &&
+      !evaluateTrips(*call.kernel->summary, *record, dimsOf(call)))
+    reason += "; it cannot run some iterations of its loop at a time: how many "
+              "there are is not known before it runs";
   return Status::error(
       DRAGON_ERROR_OUT_OF_MEMORY,
       "kernel '{}' may touch {} at once: {} fit in device memory{}; {}; raise "

@@ -35,6 +35,10 @@ std::string FootprintCache::keyOf(uint32_t pointer, const LaunchDims &launch,
   add(launch.Block, sizeof(launch.Block));
   add(box.Lo, sizeof(box.Lo));
   add(box.Hi, sizeof(box.Hi));
+  if (box.Hi[LoopDimension]) {
+    add(launch.LoopEnds, sizeof(launch.LoopEnds));
+    add(launch.LoopRounds, sizeof(launch.LoopRounds));
+  }
   add(&limits.MaxRanges, sizeof(limits.MaxRanges));
   add(&limits.MergeGap, sizeof(limits.MergeGap));
   key.push_back(char(limits.WithMust * 2 + limits.WithAffine));

@@ -109,6 +109,8 @@ Status HostMappedRunner::mapOnHost(std::span<const ChunkUse *const> uses,
         chunk, chunk.copies.device ? LaunchNeed::Write : use->need,
         Cause::Demand));
     if (reach == Reach::Mapped) {
+      // What storage has was read to host memory.
+      DRAGON_TRY(Host.goToPeer(chunk, /*moves=*/true).takeStatus());
       DRAGON_TRY(Mapping.map(chunk));
     } else if (chunk.device.id) {
       DRAGON_TRY(Time.settle(chunk));
@@ -118,16 +120,7 @@ Status HostMappedRunner::mapOnHost(std::span<const ChunkUse *const> uses,
   return {};
 }
 
-/// Where the uses of a launch go.
-struct HostMappedRunner::Places {
-  std::vector<ChunkUse>
-      toDevice; ///< to the device; those that are there come first
-  std::vector<const ChunkUse *> onHost;
-  double accessBytes = 0; ///< of accesses to those, about
-};
-
-/// What is updated atomically cannot be elsewhere.
-static uint64_t bytesThatStay(const LaunchFootprint &whole) {
+uint64_t HostMappedRunner::bytesThatStay(const LaunchFootprint &whole) {
   uint64_t bytes = 0;
   for (const ChunkUse &use : whole.uses)
     bytes += use.atomic ? use.chunk->bytes() : 0;
@@ -136,8 +129,8 @@ static uint64_t bytesThatStay(const LaunchFootprint &whole) {
 
 StatusOr<HostMappedRunner::Places>
 HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
+                         const LaunchFootprint &whole,
                          std::optional<AccessCounters> &counters) {
-  const LaunchFootprint &whole = planned.whole;
   const std::vector<double> &bytes = Counting.accessBytes(launch, planned);
   if (!Pages.any())
     counters = Counting.begin(launch, whole);
@@ -155,7 +148,8 @@ HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
     counters.reset();
     onDevice = chosen();
   }
-  if (!onDevice && OnDevice.askOthersFor(bytesThatStay(whole)))
+  if (!onDevice && (OnDevice.askOthersFor(bytesThatStay(whole)) ||
+                    Slabs.exceed(planned.bytes + Ctx.limits.transitBytes)))
     onDevice = chosen();
   if (!onDevice)
     return cannotRun(
@@ -202,18 +196,11 @@ Status HostMappedRunner::run(const ResolvedLaunch &launch,
   } else {
     Pages.drop();
   }
-  DRAGON_ASSIGN(const Places places, choose(launch, planned, counters));
+  DRAGON_ASSIGN(const Places places, choose(launch, planned, whole, counters));
 
   claim(places);
-  // What is to come to the device can still leave host memory, if need be.
-  Ctx.pins.next();
-  for (const ChunkUse *use : places.onHost)
-    Ctx.pins.add(*use->chunk);
-  for (const ChunkUse &use : places.toDevice)
-    if (use.chunk->device.id)
-      Ctx.pins.add(*use.chunk);
   if (Pages.any()) {
-    DRAGON_ASSIGN(const bool done, runFetching(launch, whole, places));
+    DRAGON_ASSIGN(const bool done, runFetching(launch, whole, places, nullptr));
     if (done)
       return {};
   }
@@ -235,6 +222,13 @@ void HostMappedRunner::claim(const Places &places) {
       all.push_back(*use);
   Ctx.pins.next();
   OnDevice.claim(all);
+  // What is to come to the device can still leave host memory, if need be.
+  Ctx.pins.next();
+  for (const ChunkUse *use : places.onHost)
+    Ctx.pins.add(*use->chunk);
+  for (const ChunkUse &use : places.toDevice)
+    if (use.chunk->device.id)
+      Ctx.pins.add(*use.chunk);
 }
 
 Status HostMappedRunner::comeTogether(const Places &places,
@@ -244,166 +238,6 @@ Status HostMappedRunner::comeTogether(const Places &places,
   DRAGON_TRY(mapOnHost(toSlabs, places.toDevice, arrived, queue, reach));
   return Resident.bringIn(std::span(places.toDevice).subspan(arrived), queue,
                           Cause::Demand);
-}
-
-/// Where the program has the chunk's bytes, if they are nowhere else and the
-/// launch only reads them: whole pages that lie together.
-static std::optional<AddressRange> placeInProgram(const ChunkUse &use) {
-  const Chunk &chunk = *use.chunk;
-  constexpr uintptr_t Alignment = 16; // of what pages are copied by
-  if (use.mayWrite() || chunk.buffer->hostAccessible || chunk.host.id ||
-      chunk.device.id || chunk.copies.inMemory() || !chunk.copies.storage ||
-      chunk.transit.reading || chunk.used() % PageCache::PageBytes ||
-      chunk.storage.numberOfPieces() != 1)
-    return std::nullopt;
-  const Piece piece = *chunk.storage.pieces().begin();
-  const auto begin = uintptr_t(piece.offset);
-  if (!piece.file || !piece.file->isMemory() || piece.begin != 0 ||
-      piece.end < chunk.used() || (begin - chunk.va()) % Alignment)
-    return std::nullopt;
-  return AddressRange{begin, begin + chunk.used()};
-}
-
-/// The program has not changed it since it was copied.
-static bool isInPlace(const ProtectedMemory::Reading &memory,
-                      const AddressRange &range) {
-  size_t bytes = range.end - range.begin;
-  return memory.placeOf(range.begin, bytes) ==
-             reinterpret_cast<const void *>(range.begin) &&
-         bytes == range.end - range.begin;
-}
-
-std::vector<PagedChunk>
-HostMappedRunner::pinInPlace(std::span<const ChunkUse *const> uses) {
-  std::vector<AddressRange> ranges;
-  std::vector<const ChunkUse *> candidates;
-  {
-    const ProtectedMemory::Reading memory;
-    for (const ChunkUse *use : uses)
-      if (const std::optional<AddressRange> place = placeInProgram(*use);
-          place && isInPlace(memory, *place)) {
-        ranges.push_back(*place);
-        candidates.push_back(use);
-      }
-  }
-  Pinned.add(ranges);
-  std::vector<PagedChunk> inPlace;
-  for (size_t i = 0; i < ranges.size(); ++i)
-    if (Pinned.holds(ranges[i].begin, ranges[i].end))
-      inPlace.push_back({candidates[i], ranges[i].begin});
-  return inPlace;
-}
-
-StatusOr<bool> HostMappedRunner::runFetching(const ResolvedLaunch &launch,
-                                             const LaunchFootprint &whole,
-                                             const Places &places) {
-  std::vector<PagedChunk> inPlace = pinInPlace(places.onHost);
-  for (;;) {
-    std::unordered_set<const ChunkUse *> stay;
-    for (const PagedChunk &chunk : inPlace)
-      stay.insert(chunk.use);
-    std::vector<const ChunkUse *> toSlabs;
-    for (const ChunkUse *use : places.onHost)
-      if (!stay.contains(use))
-        toSlabs.push_back(use);
-    DRAGON_TRY(comeTogether(places, toSlabs, launch.queue, Reach::Paged));
-
-    // Stores to the program's memory wait until the launch has ended.
-    std::optional<ProtectedMemory::Reading> memory;
-    if (!inPlace.empty()) {
-      memory.emplace();
-      if (std::erase_if(inPlace, [&](const PagedChunk &chunk) {
-            return !isInPlace(*memory,
-                              {chunk.at, chunk.at + chunk.use->chunk->used()});
-          }))
-        continue; // the program was quicker
-      log(LogLevel::Debug, "'{}' reads {} chunks in the program's memory",
-          nameOf(launch), inPlace.size());
-    }
-    std::vector<PagedChunk> onHost = inPlace;
-    for (const ChunkUse *use : toSlabs)
-      onHost.push_back(
-          {use, reinterpret_cast<uintptr_t>(use->chunk->host.copyView())});
-    StatusOr<bool> done = runPaged(launch, whole, places, onHost);
-    if (memory)
-      if (Status ended = Pages.wait(); done.ok() && !ended.ok())
-        return ended;
-    return done;
-  }
-}
-
-/// The grid, in about so many slices if it can be sliced.
-static std::vector<BlockBox> slicesOf(const ResolvedLaunch &launch,
-                                      unsigned number) {
-  const BlockBox grid = wholeGrid(launch);
-  const KernelHandle &copy = pagedCopyOf(*launch.kernel).copy;
-  if (!launch.kernel->record || number < 2 ||
-      !(launch.kernel->record->Flags & KernelSliceable) ||
-      !(copy.image.cpu || copy.image.sliceCode))
-    return {grid};
-  // Neighbours in the fastest dimensions often need the same.
-  unsigned axis = 2;
-  while (axis > 0 && launch.grid[axis] < number)
-    --axis;
-  number = std::min(number, launch.grid[axis]);
-  std::vector<BlockBox> boxes(number, grid);
-  for (unsigned i = 0; i < number; ++i) {
-    boxes[i].Lo[axis] = uint32_t(uint64_t(launch.grid[axis]) * i / number);
-    boxes[i].Hi[axis] =
-        uint32_t(uint64_t(launch.grid[axis]) * (i + 1) / number);
-  }
-  return boxes;
-}
-
-StatusOr<bool> HostMappedRunner::runPaged(const ResolvedLaunch &launch,
-                                          const LaunchFootprint &whole,
-                                          const Places &places,
-                                          std::span<const PagedChunk> onHost) {
-  auto view = Pages.begin(launch, whole, onHost);
-  size_t begun = 0;
-  Status status = view.ok()
-                      ? runPagedSlices(launch, whole, onHost, *view, begun)
-                      : view.takeStatus();
-  if (!status.ok()) {
-    Pages.forget();
-    if (begun)
-      return status;
-    // It needs more registers than the kernel: it may not run in such blocks.
-    log(LogLevel::Info, "'{}' cannot fetch pages: {}", nameOf(launch),
-        status.message());
-    Pages.refuse(launch);
-    return false;
-  }
-  Ctx.ledger.count(Counter::PagedLaunches);
-  DRAGON_TRY(noteWrites(places));
-  Pages.keep(onHost);
-  DRAGON_TRY(noteUse(whole, launch.queue));
-  return true;
-}
-
-Status HostMappedRunner::runPagedSlices(const ResolvedLaunch &launch,
-                                        const LaunchFootprint &whole,
-                                        std::span<const PagedChunk> onHost,
-                                        const PageView &view, size_t &begun) {
-  uint64_t bytes = 0;
-  for (const PagedChunk &chunk : onHost)
-    bytes += chunk.use->chunk->used();
-  PageView values = view;
-  std::vector<void *> args(launch.args, launch.args + launch.numArgs);
-  for (void *value : values.arguments())
-    args.push_back(value);
-  std::vector<AddressRange> touched = addressRanges(whole);
-  touched.push_back(Pages.range());
-  const std::vector<BlockBox> boxes = slicesOf(launch, Pages.slicesFor(bytes));
-  Progress::Slices shown(Ctx.progress, nameOf(launch), 0, boxes.size());
-  for (const BlockBox &box : boxes) {
-    shown.run(begun);
-    DRAGON_TRY(Submit.run(launch, {box, launch.queue, touched, whole.anything,
-                                   &pagedCopyOf(*launch.kernel).copy, args}));
-    ++begun;
-    DRAGON_TRY(Pages.endSlice(launch, begun == boxes.size()));
-  }
-  return Pages.end(launch);
 }
 
 /// Chunks that are in host memory were written there.

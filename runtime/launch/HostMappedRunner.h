@@ -40,32 +40,64 @@ public:
 
   /// Blocks see a part of what they use in host memory.
   Status run(const ResolvedLaunch &launch, PlannedLaunch &planned);
+  /// Runs the first of these boxes with the copy that fetches pages, for as
+  /// long as it fetches much less than what they may touch; returns how many
+  /// have run. `missing`: for each, the bytes that would come for a slice.
+  StatusOr<size_t> runWhileSparse(const ResolvedLaunch &launch,
+                                  PlannedLaunch &planned,
+                                  std::vector<BlockBox> boxes,
+                                  std::vector<uint64_t> missing);
   /// Slices see these chunks there.
   Status runMixed(SliceUses &uses, const LaunchFootprint &mapped);
 
+  /// What is updated atomically cannot be elsewhere.
+  static uint64_t bytesThatStay(const LaunchFootprint &whole);
+
 private:
-  struct Places;
+  /// Where the uses of a launch go.
+  struct Places {
+    /// To the device; those that are there come first.
+    std::vector<ChunkUse> toDevice;
+    std::vector<const ChunkUse *> onHost;
+    double accessBytes = 0; ///< of accesses to those, about
+  };
+  /// Boxes in their order, which run a few together.
+  struct SparseSlices {
+    std::vector<BlockBox> boxes;
+    std::vector<uint64_t> missing; ///< bytes
+    std::vector<size_t> behind; ///< of each group, the number of boxes up to it
+    uint64_t counted = 0;       ///< pages, and requests for as many
+    size_t groups = 0;          ///< that have run
+
+    /// In about so many groups.
+    void group(unsigned number, std::vector<BlockBox> &all);
+    /// Those that have begun would have been faster as slices.
+    bool isDense(size_t begun, const PageCounts &since);
+  };
   /// How the device gets at what stays in host memory.
   enum class Reach { Mapped, Paged };
   /// The kernel's copy that fetches pages runs; false: it cannot. `onHost`: all
   /// of the places on the host.
   StatusOr<bool> runPaged(const ResolvedLaunch &launch,
                           const LaunchFootprint &whole, const Places &places,
-                          std::span<const PagedChunk> onHost);
+                          std::span<const PagedChunk> onHost,
+                          SparseSlices *sparse);
   /// `begun`: so many slices of it are the device's, if it fails, too.
   Status runPagedSlices(const ResolvedLaunch &launch,
                         const LaunchFootprint &whole,
                         std::span<const PagedChunk> onHost,
-                        const PageView &view, size_t &begun);
+                        const PageView &view, SparseSlices *sparse,
+                        size_t &begun);
   /// Those of the chunks that kernels can read where the program has them.
   std::vector<PagedChunk> pinInPlace(std::span<const ChunkUse *const> uses);
   /// Contents come to where the copy can fetch their pages, and it runs.
   StatusOr<bool> runFetching(const ResolvedLaunch &launch,
-                             const LaunchFootprint &whole,
-                             const Places &places);
+                             const LaunchFootprint &whole, const Places &places,
+                             SparseSlices *sparse);
   Status noteWrites(const Places &places);
   Status noteUse(const LaunchFootprint &whole, Queue queue);
   StatusOr<Places> choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
+                          const LaunchFootprint &whole,
                           std::optional<AccessCounters> &counters);
   /// Contents come to host memory and, if they are to be, are mapped there.
   /// Where that is full, the first of `toDevice` go to the device meanwhile,
@@ -76,7 +108,7 @@ private:
                    std::span<const ChunkUse> toDevice, size_t &arrived,
                    Queue queue, Reach reach);
   /// What of the launch is on the device at once has room beside other
-  /// programs. Nothing is pinned.
+  /// programs, and is pinned if it is there.
   void claim(const Places &places);
   /// All that is to be on the device comes there, and the others to host
   /// memory.

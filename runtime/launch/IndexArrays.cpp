@@ -7,12 +7,69 @@
 
 #include "runtime/launch/IndexArrays.h"
 
+#include "runtime/base/ThreadPool.h"
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace dragon {
+
+namespace {
+
+/// An array is copied out in pieces of so many bytes.
+constexpr uint64_t PieceBytes = uint64_t(16) << 20;
+/// Of so many zones a sample is taken first.
+constexpr size_t SampledZones = 16;
+/// A block needs so much less where arrays tell something.
+constexpr uint64_t LeastSaving = 2;
+
+bool overlap(const MemoryRange &a, const MemoryRange &b) {
+  return a.Begin < b.End && b.Begin < a.End;
+}
+MemoryRange rangeOf(const NumberPlaces &places) {
+  return {places.First, places.end()};
+}
+MemoryRange rangeOf(const KnownMemory::Part &part) {
+  return {part.Address, part.Address + part.Contents.size()};
+}
+bool areSame(const NumberPlaces &a, const NumberPlaces &b) {
+  return a.First == b.First && a.Last == b.Last && a.Base == b.Base &&
+         a.Step == b.Step && a.Inner == b.Inner && a.InnerStep == b.InnerStep &&
+         a.Bits == b.Bits;
+}
+
+/// The beginnings of rows and their ends are one array.
+bool join(NumberPlaces &into, const NumberPlaces &other) {
+  const uint64_t apart =
+      std::max(into.Base, other.Base) - std::min(into.Base, other.Base);
+  if (!into.Step || into.Step != other.Step || into.Bits != other.Bits ||
+      into.Inner != other.Inner || into.InnerStep != other.InnerStep ||
+      apart % into.Step != 0 || !overlap(rangeOf(into), rangeOf(other)))
+    return false;
+  into.Base = std::min(into.Base, other.Base);
+  into.First = std::min(into.First, other.First);
+  into.Last = std::max(into.Last, other.Last);
+  return true;
+}
+
+/// Neighbours of different buffers stay apart.
+std::vector<MemoryRange> joined(std::vector<MemoryRange> ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const MemoryRange &a, const MemoryRange &b) {
+              return a.Begin < b.Begin;
+            });
+  std::vector<MemoryRange> all;
+  for (const MemoryRange &range : ranges)
+    if (!all.empty() && range.Begin < all.back().End)
+      all.back().End = std::max(all.back().End, range.End);
+    else
+      all.push_back(range);
+  return all;
+}
+
+} // namespace
 
 void IndexArrays::forgetOld() {
   const uint64_t generation = Space.Allocations.generation();
@@ -21,11 +78,14 @@ void IndexArrays::forgetOld() {
   Generation = generation;
   Asked.clear();
   Read.clear();
-  Writers.clear();
+  Arrays.clear();
+  Useless.clear();
+  Written.clear();
   Keys.clear();
 }
 
-bool IndexArrays::tellMore(const ResolvedLaunch &launch) {
+bool IndexArrays::tellMore(const ResolvedLaunch &launch,
+                           const std::function<bool(uint64_t)> &isComing) {
   if (launch.anything || !launch.kernel->footprints || !OnDevice.mayMove() ||
       Ctx.caps().migrates)
     return false;
@@ -42,47 +102,111 @@ bool IndexArrays::tellMore(const ResolvedLaunch &launch) {
   if (!spares)
     return false;
   forgetOld();
-  return !Writers.contains(launch.kernel->record) && !wanted(launch).empty();
+  const Wanted &asked = wanted(launch);
+  return std::any_of(asked.ranges.begin(), asked.ranges.end(),
+                     [&](const MemoryRange &range) {
+                       return !isWritten(launch, range.Begin);
+                     }) ||
+         std::any_of(asked.arrays.begin(), asked.arrays.end(),
+                     [&](const NumberPlaces &places) {
+                       return !isComing(places.First) &&
+                              isWorth(launch, places);
+                     });
 }
 
-const IndexArrays::Ranges &IndexArrays::wanted(const ResolvedLaunch &launch) {
+const IndexArrays::Wanted &IndexArrays::wanted(const ResolvedLaunch &launch) {
   auto [found, isNew] = Asked.try_emplace(Keys.of(launch));
   if (isNew)
     found->second = evaluated(launch);
   return found->second;
 }
 
-IndexArrays::Ranges IndexArrays::evaluated(const ResolvedLaunch &launch) const {
-  Ranges all;
-  LaunchDims dims = dimsOf(launch);
-  dims.Wanted = &all;
-  EvalLimits limits;
-  limits.WithMust = false;
-  limits.MaxRanges = 1; // what is asked for matters alone
-  for (const LaunchPointer &pointer : launch.pointers)
-    if (launch.kernel->footprints->dependsOnMemory(pointer.index))
-      evaluateFootprint(*launch.kernel->summary, *launch.kernel->record,
-                        pointer.index, dims, wholeGrid(launch), limits);
-  std::erase_if(all, [this](const MemoryRange &range) {
-    const Allocation *found = Space.Allocations.find(range.Begin);
-    return !found || range.End > found->end();
-  });
-  std::sort(all.begin(), all.end(),
-            [](const MemoryRange &a, const MemoryRange &b) {
-              return a.Begin < b.Begin;
-            });
-  Ranges joined;
-  uint64_t bytes = 0;
-  for (const MemoryRange &range : all) {
-    // Neighbours of different buffers stay apart.
-    if (!joined.empty() && range.Begin < joined.back().End)
-      joined.back().End = std::max(joined.back().End, range.End);
-    else
-      joined.push_back(range);
+IndexArrays::Wanted IndexArrays::evaluated(const ResolvedLaunch &launch) const {
+  Wanted all;
+  struct Few {
+    NumberPlaces places;
+    const LaunchPointer *by;
+  };
+  std::vector<Few> few; // numbers
+  auto addArray = [&](const NumberPlaces &places, const LaunchPointer &by) {
+    if (by.allocation && LeastGain * places.bytes() <= by.allocation->bytes &&
+        std::none_of(all.arrays.begin(), all.arrays.end(),
+                     [&](NumberPlaces &other) { return join(other, places); }))
+      all.arrays.push_back(places);
+  };
+  for (const LaunchPointer &pointer : launch.pointers) {
+    if (!launch.kernel->footprints->dependsOnMemory(pointer.index))
+      continue;
+    std::vector<NumberPlaces> found;
+    LaunchDims dims = dimsOf(launch);
+    dims.Wanted = &found;
+    EvalLimits limits;
+    limits.WithMust = false;
+    limits.MaxRanges = 1; // what is asked for matters alone
+    evaluateFootprint(*launch.kernel->summary, *launch.kernel->record,
+                      pointer.index, dims, wholeGrid(launch), limits);
+    for (const NumberPlaces &places : found) {
+      const Allocation *array = Space.Allocations.find(places.First);
+      if (!array || places.end() > array->end())
+        continue;
+      if (places.bytes() <= MostWanted)
+        few.push_back({places, &pointer});
+      else
+        addArray(places, pointer);
+    }
   }
-  for (const MemoryRange &range : joined)
+  for (const Few &one : few)
+    all.ranges.push_back(rangeOf(one.places));
+  all.ranges = joined(std::move(all.ranges));
+  uint64_t bytes = 0;
+  for (const MemoryRange &range : all.ranges)
     bytes += range.End - range.Begin;
-  return bytes <= MostWanted ? joined : Ranges();
+  if (bytes > MostWanted) { // together they are long
+    all.ranges.clear();
+    for (const Few &one : few)
+      addArray(one.places, *one.by);
+  }
+  return all;
+}
+
+bool IndexArrays::isWritten(const ResolvedLaunch &launch,
+                            uint64_t address) const {
+  return Written.contains(
+      {launch.kernel->record, Space.Allocations.find(address)->base});
+}
+
+bool IndexArrays::isWorth(const ResolvedLaunch &launch,
+                          const NumberPlaces &array) {
+  const Allocation *in = Space.Allocations.find(array.First);
+  // Long arrays are written where they are written at all.
+  if (std::any_of(launch.pointers.begin(), launch.pointers.end(),
+                  [in](const LaunchPointer &pointer) {
+                    return pointer.mayWrite && pointer.allocation == in;
+                  }) ||
+      isWritten(launch, array.First))
+    return false;
+  const auto idle = Useless.find(array.First);
+  if (idle == Useless.end())
+    return true;
+  if (Data.isUnchanged({array.First, array.end()}) || idle->second.left > 0) {
+    idle->second.left -= idle->second.left > 0;
+    return false;
+  }
+  return true;
+}
+
+bool IndexArrays::canRemember(uint64_t address) const {
+  const Buffer &buffer = *Space.Allocations.find(address)->buffer;
+  return Time.Tracking && !buffer.hostAccessible && !buffer.driverMoved;
+}
+
+Status IndexArrays::copyOut(const MemoryRange &range, char *to, Queue queue) {
+  HostSide side;
+  side.pageable = true;
+  DRAGON_TRY(Moves.fromBuffer(*Space.Allocations.find(range.Begin)->buffer, to,
+                              range.Begin, range.End - range.Begin, queue,
+                              side));
+  return Ctx.device->synchronize(queue);
 }
 
 StatusOr<KnownMemory::Part> IndexArrays::contentsOf(const MemoryRange &range,
@@ -101,13 +225,8 @@ StatusOr<KnownMemory::Part> IndexArrays::contentsOf(const MemoryRange &range,
   if (!std::exchange(waited, true))
     DRAGON_TRY(Ahead.wait(queue));
   KnownMemory::Part part{range.Begin, std::vector<char>(bytes)};
-  Buffer &buffer = *Space.Allocations.find(range.Begin)->buffer;
-  HostSide side;
-  side.pageable = true;
-  DRAGON_TRY(Moves.fromBuffer(buffer, part.Contents.data(), range.Begin, bytes,
-                              queue, side));
-  DRAGON_TRY(Ctx.device->synchronize(queue));
-  if (Time.Tracking && !buffer.hostAccessible && !buffer.driverMoved) {
+  DRAGON_TRY(copyOut(range, part.Contents.data(), queue));
+  if (canRemember(range.Begin)) {
     if (Read.size() == MaxRead)
       Read.erase(Read.begin());
     Read.push_back(part);
@@ -116,64 +235,218 @@ StatusOr<KnownMemory::Part> IndexArrays::contentsOf(const MemoryRange &range,
   return part;
 }
 
-Status IndexArrays::read(ResolvedLaunch &launch) {
-  TraceZone zone("read indices");
-  zone.detail(nameOf(launch));
-  KnownMemory known;
-  bool waited = false;
-  for (unsigned round = 0; round < MostRounds; ++round) {
-    const Ranges ranges = wanted(launch);
-    if (ranges.empty())
-      break;
-    for (MemoryRange range : ranges) {
-      std::erase_if(known.Parts, [&range](const KnownMemory::Part &part) {
-        const uint64_t end = part.Address + part.Contents.size();
-        const bool overlap = part.Address < range.End && range.Begin < end;
-        if (overlap)
-          range = {std::min(range.Begin, part.Address),
-                   std::max(range.End, end)};
-        return overlap;
-      });
-      DRAGON_ASSIGN(KnownMemory::Part part,
-                    contentsOf(range, launch.queue, waited));
-      zone.add(part.Contents.size());
-      known.Parts.push_back(std::move(part));
-    }
-    std::sort(known.Parts.begin(), known.Parts.end(),
-              [](const KnownMemory::Part &a, const KnownMemory::Part &b) {
-                return a.Address < b.Address;
-              });
-    launch.memory = std::make_shared<const KnownMemory>(known);
+Status IndexArrays::readZones(NumberZones &zones, size_t begin, size_t end,
+                              Queue queue) {
+  const MemoryRange range{zones.zone(begin).First, zones.zone(end - 1).end()};
+  std::vector<char> contents(range.End - range.Begin);
+  DRAGON_TRY(copyOut(range, contents.data(), queue));
+  hostThreads().forEach(end - begin, hostThreads().threads(), [&](size_t i) {
+    zones.set(begin + i,
+              contents.data() + (zones.zone(begin + i).First - range.Begin));
+  });
+  return {};
+}
+
+StatusOr<KnownMemory::Array> IndexArrays::sampled(const NumberPlaces &places,
+                                                  Queue queue) {
+  auto zones = std::make_shared<NumberZones>(places);
+  const size_t count = zones->zones();
+  const size_t samples = std::min(count, SampledZones);
+  for (size_t i = 0; i < samples; ++i) {
+    const size_t zone = samples == 1 ? 0 : i * (count - 1) / (samples - 1);
+    DRAGON_TRY(readZones(*zones, zone, zone + 1, queue));
   }
-  if (launch.memory && mayWrite(launch, *launch.memory)) {
-    Writers.insert(launch.kernel->record);
-    launch.memory = nullptr;
+  zones->guess();
+  return KnownMemory::Array{0, std::move(zones)};
+}
+
+StatusOr<KnownMemory::Array> IndexArrays::whole(const NumberPlaces &places,
+                                                Queue queue) {
+  auto zones = std::make_shared<NumberZones>(places);
+  const size_t count = zones->zones();
+  const size_t piece = std::max<uint64_t>(
+      PieceBytes / std::max<uint64_t>(places.bytes() / count, 1), 1);
+  for (size_t begin = 0; begin < count; begin += piece)
+    DRAGON_TRY(readZones(*zones, begin, std::min(begin + piece, count), queue));
+  zones->finish();
+  return KnownMemory::Array{++LastNumber, std::move(zones)};
+}
+
+uint64_t IndexArrays::bytesOfBlocks(const ResolvedLaunch &launch,
+                                    const KnownMemory &memory) const {
+  LaunchDims dims = dimsOf(launch);
+  dims.Memory = &memory;
+  EvalLimits limits;
+  limits.WithMust = false;
+  limits.MergeGap = int64_t(Ctx.limits.chunkBytes) - 1;
+  uint64_t bytes = 0;
+  for (uint32_t quarter = 1; quarter < 4; ++quarter) {
+    BlockBox block = wholeGrid(launch);
+    for (unsigned d = 0; d < 3; ++d) {
+      block.Lo[d] = uint32_t(uint64_t(launch.grid[d]) * quarter / 4);
+      block.Hi[d] = block.Lo[d] + 1;
+    }
+    for (const LaunchPointer &pointer : launch.pointers) {
+      if (!pointer.allocation ||
+          !launch.kernel->footprints->dependsOnMemory(pointer.index))
+        continue;
+      const uint64_t most = pointer.allocation->bytes;
+      ByteFootprint found =
+          evaluateFootprint(*launch.kernel->summary, *launch.kernel->record,
+                            pointer.index, dims, block, limits);
+      unite(found.MayRead, found.MayWrite);
+      uint64_t touched = found.MayRead.Everything ? most : 0;
+      for (const ByteRange &range : found.MayRead.Ranges)
+        touched += std::min(most, uint64_t(range.End) - uint64_t(range.Begin));
+      bytes += std::min(most, touched);
+    }
+  }
+  return bytes;
+}
+
+Status IndexArrays::addArrays(KnownMemory &known, const ResolvedLaunch &launch,
+                              std::vector<NumberPlaces> arrays, bool &waited,
+                              uint64_t &bytes) {
+  // Those that are as they were.
+  std::erase_if(arrays, [&](const NumberPlaces &places) {
+    const auto old =
+        std::find_if(Arrays.begin(), Arrays.end(), [&](const LongArray &array) {
+          return areSame(array.places, places);
+        });
+    if (old == Arrays.end())
+      return false;
+    if (!Data.isUnchanged({places.First, places.end()})) {
+      Arrays.erase(old);
+      return false;
+    }
+    known.Arrays.push_back(old->array);
+    return true;
+  });
+  if (arrays.empty())
+    return {};
+  if (!std::exchange(waited, true))
+    DRAGON_TRY(Ahead.wait(launch.queue));
+  KnownMemory guessed = known;
+  for (const NumberPlaces &places : arrays) {
+    DRAGON_ASSIGN(KnownMemory::Array array, sampled(places, launch.queue));
+    guessed.Arrays.push_back(std::move(array));
+  }
+  const bool tells = LeastSaving * bytesOfBlocks(launch, guessed) <=
+                     bytesOfBlocks(launch, known);
+  for (const NumberPlaces &places : arrays) {
+    if (!tells) {
+      Idle &idle = Useless[places.First];
+      idle.left = idle.launches;
+      idle.launches *= 2;
+    } else {
+      DRAGON_ASSIGN(KnownMemory::Array array, whole(places, launch.queue));
+      known.Arrays.push_back(array);
+      bytes += places.bytes();
+      Useless.erase(places.First);
+      if (!canRemember(places.First))
+        continue;
+      if (Arrays.size() == MaxArrays)
+        Arrays.erase(Arrays.begin());
+      Arrays.push_back({places, std::move(array)});
+    }
+    if (canRemember(places.First))
+      Data.remember({places.First, places.end()});
   }
   return {};
 }
 
+Status IndexArrays::addRange(KnownMemory &known, MemoryRange range, Queue queue,
+                             bool &waited, uint64_t &bytes) {
+  std::erase_if(known.Parts, [&range](const KnownMemory::Part &part) {
+    const MemoryRange other = rangeOf(part);
+    if (!overlap(range, other))
+      return false;
+    range = {std::min(range.Begin, other.Begin),
+             std::max(range.End, other.End)};
+    return true;
+  });
+  DRAGON_ASSIGN(KnownMemory::Part part, contentsOf(range, queue, waited));
+  bytes += part.Contents.size();
+  known.Parts.insert(std::upper_bound(known.Parts.begin(), known.Parts.end(),
+                                      part.Address,
+                                      [](uint64_t at, const auto &other) {
+                                        return at < other.Address;
+                                      }),
+                     std::move(part));
+  return {};
+}
+
+Status IndexArrays::read(ResolvedLaunch &launch) {
+  TraceZone zone("read indices");
+  zone.on(nameOf(launch));
+  KnownMemory known;
+  bool waited = false;
+  uint64_t bytes = 0;
+  for (unsigned round = 0; round < MostRounds; ++round) {
+    const Wanted asked = wanted(launch);
+    const size_t before = known.Parts.size() + known.Arrays.size();
+    for (const MemoryRange &range : asked.ranges)
+      if (!isWritten(launch, range.Begin))
+        DRAGON_TRY(addRange(known, range, launch.queue, waited, bytes));
+    std::vector<NumberPlaces> arrays;
+    std::copy_if(
+        asked.arrays.begin(), asked.arrays.end(), std::back_inserter(arrays),
+        [&](const NumberPlaces &array) { return isWorth(launch, array); });
+    DRAGON_TRY(addArrays(known, launch, std::move(arrays), waited, bytes));
+    if (known.Parts.size() + known.Arrays.size() == before)
+      break;
+    launch.memory = std::make_shared<const KnownMemory>(known);
+  }
+  zone.add(bytes);
+  dropWritten(launch);
+  return {};
+}
+
+void IndexArrays::dropWritten(ResolvedLaunch &launch) {
+  // What is left says what is written: again, until it is all.
+  while (launch.memory) {
+    KnownMemory left = *launch.memory;
+    auto drop = [&](uint64_t address) {
+      Written.insert(
+          {launch.kernel->record, Space.Allocations.find(address)->base});
+      return true;
+    };
+    const size_t dropped =
+        std::erase_if(left.Parts,
+                      [&](const KnownMemory::Part &part) {
+                        return mayWrite(launch, rangeOf(part)) &&
+                               drop(part.Address);
+                      }) +
+        std::erase_if(left.Arrays, [&](const KnownMemory::Array &array) {
+          const NumberPlaces &places = array.Zones->places();
+          return mayWrite(launch, rangeOf(places)) && drop(places.First);
+        });
+    if (dropped == 0)
+      return;
+    launch.memory = left.empty()
+                        ? nullptr
+                        : std::make_shared<const KnownMemory>(std::move(left));
+  }
+}
+
 bool IndexArrays::mayWrite(const ResolvedLaunch &launch,
-                           const KnownMemory &memory) const {
+                           const MemoryRange &range) const {
   EvalLimits limits;
   limits.WithMust = false;
   const LaunchDims dims = dimsOf(launch);
   for (const LaunchPointer &pointer : launch.pointers) {
     if (!pointer.mayWrite || pointer.elsewhere)
       continue;
+    // Through a pointer into an allocation nothing else is written.
+    if (pointer.allocation && (range.Begin >= pointer.allocation->end() ||
+                               range.End <= pointer.allocation->base))
+      continue;
     const FootprintCache::Footprint found = launch.kernel->footprints->of(
         pointer.index, dims, wholeGrid(launch), limits);
-    const ByteSet &written = found->MayWrite;
-    for (const KnownMemory::Part &part : memory.Parts) {
-      const auto begin = int64_t(part.Address - pointer.value);
-      // Through a pointer into an allocation nothing else is written.
-      const bool apart =
-          pointer.allocation &&
-          (part.Address >= pointer.allocation->end() ||
-           part.Address + part.Contents.size() <= pointer.allocation->base);
-      if (!apart &&
-          intersects(written, {begin, begin + int64_t(part.Contents.size())}))
-        return true;
-    }
+    const auto begin = int64_t(range.Begin - pointer.value);
+    if (intersects(found->MayWrite,
+                   {begin, begin + int64_t(range.End - range.Begin)}))
+      return true;
   }
   return false;
 }

@@ -12,6 +12,12 @@
 // may write the array, reads it, and the footprint is that of these numbers.
 // What the array leads to may hold further indices: it is read, too.
 //
+// Of a long array (the ends of a matrix's rows, the neighbours of cells) the
+// ranges of its numbers are kept, zone by zone (NumberZones.h): a slice of the
+// grid then needs what its part of the array says. It is read where what it
+// leads to is much larger, and where blocks need much less if it is as a sample
+// of its zones says; a random permutation tells nothing.
+//
 // That the array does not change while the launch runs is the program's
 // business where others write it, as for any data that a kernel reads. Where
 // the launch itself may write it, its numbers tell nothing.
@@ -32,9 +38,12 @@
 #include "runtime/launch/LaunchKey.h"
 #include "runtime/memory/Transfers.h"
 
+#include <functional>
+#include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace dragon {
@@ -47,11 +56,13 @@ public:
       : Ctx(context), Time(time), Space(space), Data(data),
         OnDevice(deviceChunks), Moves(moves), Ahead(ahead) {}
 
-  /// There are arrays to read(), and their numbers would spare something.
-  bool tellMore(const ResolvedLaunch &launch);
-  /// Reads them: the launch knows its memory then. All launches before it are
-  /// queued. It does not if it may write an array, or the arrays are too large
-  /// together.
+  /// There are arrays to read(), and their numbers would spare something. A
+  /// long one is none that launches write which wait to run together with this
+  /// one: `isComing` says so of an address.
+  bool tellMore(const ResolvedLaunch &launch,
+                const std::function<bool(uint64_t)> &isComing);
+  /// Reads them: the launch knows its memory then, but for what it may write.
+  /// All launches before it are queued.
   Status read(ResolvedLaunch &launch);
 
 private:
@@ -61,15 +72,43 @@ private:
 
   static constexpr size_t MaxRead = 64;
 
-  using Ranges = std::vector<MemoryRange>;
-  /// What the launch would have to know beside what it does: ascending,
-  /// disjoint, in our buffers; none if there is too much of it.
-  const Ranges &wanted(const ResolvedLaunch &launch);
-  Ranges evaluated(const ResolvedLaunch &launch) const;
+  static constexpr size_t MaxArrays = 16;
+  /// What an array leads to has so many times its bytes, or it is not read.
+  static constexpr uint64_t LeastGain = 2;
+
+  /// What a launch would have to know beside what it does, in our buffers.
+  struct Wanted {
+    std::vector<MemoryRange> ranges; ///< ascending, disjoint
+    std::vector<NumberPlaces> arrays;
+  };
+  const Wanted &wanted(const ResolvedLaunch &launch);
+  Wanted evaluated(const ResolvedLaunch &launch) const;
+  /// The launch does not write there, and the last look at it told something.
+  bool isWorth(const ResolvedLaunch &launch, const NumberPlaces &array);
+  bool isWritten(const ResolvedLaunch &launch, uint64_t address) const;
+
   /// As they are when what is queued so far is done. `waited`: it is.
   StatusOr<KnownMemory::Part> contentsOf(const MemoryRange &range, Queue queue,
                                          bool &waited);
-  bool mayWrite(const ResolvedLaunch &launch, const KnownMemory &memory) const;
+  Status copyOut(const MemoryRange &range, char *to, Queue queue);
+  /// Sets these zones.
+  Status readZones(NumberZones &zones, size_t begin, size_t end, Queue queue);
+  /// What a long array may hold, after a look at a few of its zones.
+  StatusOr<KnownMemory::Array> sampled(const NumberPlaces &places, Queue queue);
+  StatusOr<KnownMemory::Array> whole(const NumberPlaces &places, Queue queue);
+  /// What a few blocks may touch of what arrays lead to, if that is known.
+  uint64_t bytesOfBlocks(const ResolvedLaunch &launch,
+                         const KnownMemory &memory) const;
+  /// Reads those that tell something.
+  Status addArrays(KnownMemory &known, const ResolvedLaunch &launch,
+                   std::vector<NumberPlaces> arrays, bool &waited,
+                   uint64_t &bytes);
+  Status addRange(KnownMemory &known, MemoryRange range, Queue queue,
+                  bool &waited, uint64_t &bytes);
+  bool canRemember(uint64_t address) const;
+  /// What the launch may write is known no more.
+  void dropWritten(ResolvedLaunch &launch);
+  bool mayWrite(const ResolvedLaunch &launch, const MemoryRange &range) const;
   void forgetOld();
 
   Context &Ctx;
@@ -81,12 +120,25 @@ private:
   FetchAhead &Ahead;
 
   /// By footprint keys, of the allocations of this generation.
-  std::unordered_map<std::string, Ranges> Asked;
+  std::unordered_map<std::string, Wanted> Asked;
   /// What was read last, for as long as nothing writes there: the next kernels
   /// of a layer go to the same experts.
   std::vector<KnownMemory::Part> Read;
-  /// Kernels that may write what they look into.
-  std::unordered_set<const KernelRecord *> Writers;
+  struct LongArray {
+    NumberPlaces places;
+    KnownMemory::Array array;
+  };
+  std::vector<LongArray> Arrays;
+  uint64_t LastNumber = 0; ///< of an array that was read
+  /// Arrays that told nothing, by address: looked at again when they have
+  /// changed and so many launches have come, twice as many each time.
+  struct Idle {
+    uint64_t launches = 1;
+    uint64_t left = 1;
+  };
+  std::unordered_map<uint64_t, Idle> Useless;
+  /// Buffers, by address, in which kernels may write what they look into.
+  std::set<std::pair<const KernelRecord *, uintptr_t>> Written;
   FootprintKeys Keys;
   uint64_t Generation = 0;
 };

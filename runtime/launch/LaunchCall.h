@@ -17,6 +17,8 @@
 #include "runtime/device/Device.h"
 #include "runtime/launch/FootprintCache.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -29,7 +31,7 @@ namespace dragon {
 
 /// KernelHasPagedCopy: the copy, and what runs behind it (Paging.h).
 struct PagedKernel {
-  KernelHandle copy, writeBack, recycle;
+  KernelHandle copy, writeBack, recycle, ahead;
 };
 
 /// A kernel as launched: its image and what the compiler said of it.
@@ -93,6 +95,9 @@ struct LaunchCall {
   uint64_t number = 0; ///< in the order of the program; the runtime's to set
   /// What its footprint depends on, as far as it is known (IndexArrays.h).
   std::shared_ptr<const KnownMemory> memory;
+  /// LaunchDims::LoopEnds; 0: not known, or the kernel's copy has none.
+  std::array<uint32_t, MaxLoops> loopEnds = {};
+  std::array<uint32_t, MaxLoops> loopRounds = {};
 };
 
 /// Queues work that this runtime does not launch itself.
@@ -105,10 +110,13 @@ const char *nameOf(const LaunchCall &call);
 LaunchRequest requestOf(const LaunchCall &call, const BlockBox &box);
 
 inline LaunchDims dimsOf(const LaunchCall &call) {
-  return {{call.grid[0], call.grid[1], call.grid[2]},
-          {call.block[0], call.block[1], call.block[2]},
-          call.args,
-          call.memory.get()};
+  LaunchDims dims{{call.grid[0], call.grid[1], call.grid[2]},
+                  {call.block[0], call.block[1], call.block[2]},
+                  call.args,
+                  call.memory.get()};
+  std::copy(call.loopEnds.begin(), call.loopEnds.end(), dims.LoopEnds);
+  std::copy(call.loopRounds.begin(), call.loopRounds.end(), dims.LoopRounds);
+  return dims;
 }
 inline BlockBox wholeGrid(const LaunchCall &call) {
   return {{0, 0, 0}, {call.grid[0], call.grid[1], call.grid[2]}};

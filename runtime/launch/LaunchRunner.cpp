@@ -18,6 +18,13 @@
 
 namespace dragon {
 
+namespace {
+
+/// Lines of the log that are known again.
+constexpr size_t MostSaid = 4096;
+
+} // namespace
+
 Status LaunchRunner::run(const ResolvedLaunch &launch, PlannedLaunch &planned) {
   DRAGON_TRY(observed(Ctx.watcher.get(), launch,
                       [&] { return runAsOftenPlanned(launch, planned); }));
@@ -41,7 +48,7 @@ Status LaunchRunner::runAsOftenPlanned(const ResolvedLaunch &launch,
 Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
                                   PlannedLaunch &planned) {
   TraceZone zone("launch");
-  zone.detail(nameOf(launch));
+  zone.on(nameOf(launch));
   const LinkNote note(zone, Ctx.ledger);
   if (planned.bytes > OnDevice.Pool.budget())
     OnDevice.makeNoHostMemory();
@@ -50,8 +57,13 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
       Pages.any() && planned.bytes > budget &&
       planned.bytes <= budget + Pages.bytes())
     Pages.drop();
-  const Slicing &slicing = Plans.slicingOf(launch, planned);
-  const LaunchPlan &plan = slicing.plan;
+  const Slicing *slicing = &Plans.slicingOf(launch, planned);
+  const bool touchesLess =
+      slicing->plan.kind == LaunchPlan::Sliced && mayTouchLess(launch, planned);
+  if (touchesLess && !Pages.any() &&
+      Pages.make(HostMappedRunner::bytesThatStay(planned.whole)).ok())
+    slicing = &Plans.slicingOf(launch, planned); // beside the frames
+  const LaunchPlan &plan = slicing->plan;
   if (plan.kind != LaunchPlan::Resident) {
     OnDevice.noticeOnce();
     DRAGON_TRY(Data.forgetDead());
@@ -72,7 +84,7 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
   case LaunchPlan::Sliced:
   case LaunchPlan::LoopSliced:
   case LaunchPlan::Mixed:
-    return runSlices(launch, planned, slicing);
+    return runSlices(launch, planned, *slicing, touchesLess);
   case LaunchPlan::HostMapped:
     return Mapped.run(launch, planned);
   case LaunchPlan::Impossible:
@@ -81,7 +93,8 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
     // What is beside chunks may be what is missing.
     if (!OnDevice.dropScratch() &&
         !OnDevice.askOthersFor(plan.smallestBytes ? plan.smallestBytes
-                                                  : plan.wholeBytes))
+                                                  : plan.wholeBytes) &&
+        !Slabs.exceed(plan.wholeBytes + Ctx.limits.transitBytes))
       break;
     return runAsPlanned(launch, planned);
   }
@@ -106,8 +119,35 @@ bool LaunchRunner::fetchesPages(const LaunchCall &call,
   return false;
 }
 
+bool LaunchRunner::mayTouchLess(const ResolvedLaunch &launch,
+                                const PlannedLaunch &planned) const {
+  if (Ctx.config.paging == Paging::Off || !launch.memory ||
+      launch.memory->Arrays.empty() || !Pages.canRun(launch))
+    return false;
+  EvalLimits limits;
+  limits.WithMust = false;
+  uint64_t uncertain = 0;
+  for (const LaunchPointer &pointer : launch.pointers)
+    if (pointer.allocation &&
+        launch.kernel->footprints
+            ->of(pointer.index, dimsOf(launch), wholeGrid(launch), limits)
+            ->Uncertain)
+      uncertain += pointer.allocation->bytes;
+  return uncertain >= planned.bytes / 2;
+}
+
+/// What of the part's chunks would come to the device.
+static uint64_t missingBytes(const LaunchFootprint &part) {
+  uint64_t bytes = 0;
+  for (const ChunkUse &use : part.uses)
+    if (!use.mustWrite() && !use.chunk->copies.device)
+      bytes += use.chunk->used();
+  return bytes;
+}
+
 Status LaunchRunner::runSlices(const ResolvedLaunch &launch,
-                               PlannedLaunch &planned, const Slicing &slicing) {
+                               PlannedLaunch &planned, const Slicing &slicing,
+                               bool mayTouchLess) {
   const LaunchPlan &plan = slicing.plan;
   const bool mixed = plan.kind == LaunchPlan::Mixed;
   const std::span<const LaunchFootprint> parts = planned.parts(slicing);
@@ -117,6 +157,20 @@ Status LaunchRunner::runSlices(const ResolvedLaunch &launch,
   std::iota(order.begin(), order.end(), 0);
   if (plan.kind != LaunchPlan::LoopSliced)
     order = sliceOrder(parts);
+  if (mayTouchLess && plan.kind == LaunchPlan::Sliced) {
+    std::vector<BlockBox> boxes;
+    std::vector<uint64_t> missing;
+    for (uint32_t part : order) {
+      boxes.push_back(plan.boxes[part]);
+      missing.push_back(missingBytes(parts[part]));
+    }
+    DRAGON_ASSIGN(const size_t ran,
+                  Mapped.runWhileSparse(launch, planned, std::move(boxes),
+                                        std::move(missing)));
+    order.erase(order.begin(), order.begin() + ptrdiff_t(ran));
+    if (order.empty())
+      return {};
+  }
   for (uint32_t part : order)
     slices.push_back({0, plan.boxes[part], &parts[part],
                       mixed ? &slicing.mappedParts[part] : nullptr});
@@ -135,8 +189,8 @@ Status LaunchRunner::runSlices(const ResolvedLaunch &launch,
 }
 
 void LaunchRunner::explain(const LaunchCall &call, PlannedLaunch &planned,
-                           const LaunchPlan &plan, TraceZone &zone) const {
-  const LogLevel level = planned.told ? LogLevel::Debug : LogLevel::Info;
+                           const LaunchPlan &plan, TraceZone &zone) {
+  LogLevel level = planned.told ? LogLevel::Debug : LogLevel::Info;
   planned.told = true;
   if (plan.costs.empty() || !(zone.recorded() || logging(level)))
     return;
@@ -146,9 +200,18 @@ void LaunchRunner::explain(const LaunchCall &call, PlannedLaunch &planned,
   zone.note("chosen", describe(plan.costs.front()));
   if (!others.empty())
     zone.note("instead of", others);
-  if (plan.kind != LaunchPlan::Resident)
-    log(level, "'{}' runs {}{}{}", nameOf(call), describe(plan.costs.front()),
-        others.empty() ? "" : ", instead of ", others);
+  if (plan.kind == LaunchPlan::Resident || !logging(level))
+    return;
+  const std::string line = fmt::format(
+      "'{}' runs {}{}{}", nameOf(call), describe(plan.costs.front()),
+      others.empty() ? "" : ", instead of ", others);
+  // The same launch of other buffers has a plan of its own: those of two that
+  // change places say the same.
+  if (Said.contains(line))
+    level = LogLevel::Debug;
+  else if (Said.size() < MostSaid)
+    Said.insert(line);
+  log(level, "{}", line);
 }
 
 Status LaunchRunner::runBeyondBudget(const ResolvedLaunch &launch,

@@ -16,6 +16,9 @@
 #include "runtime/launch/HostMappedRunner.h"
 #include "runtime/launch/LastUses.h"
 
+#include <string>
+#include <unordered_set>
+
 namespace dragon {
 
 class TraceZone;
@@ -46,15 +49,19 @@ private:
   Status runAsPlanned(const ResolvedLaunch &launch, PlannedLaunch &planned);
   /// The kernel's copy that fetches pages runs, if it can.
   bool fetchesPages(const LaunchCall &call, const LaunchPlan &plan) const;
+  /// What its slices need follows from arrays of indices, and conditions on
+  /// other data decide how much of that they touch.
+  bool mayTouchLess(const ResolvedLaunch &launch,
+                    const PlannedLaunch &planned) const;
   Status runSlices(const ResolvedLaunch &launch, PlannedLaunch &planned,
-                   const Slicing &slicing);
+                   const Slicing &slicing, bool mayTouchLess);
   /// All at once, whatever the budget: on a device that migrates, what it has
   /// no room for leaves by itself.
   Status runBeyondBudget(const ResolvedLaunch &launch, PlannedLaunch &planned,
                          uint64_t wholeBytes);
   /// Says how it runs and why, in the log and in the trace.
   void explain(const LaunchCall &call, PlannedLaunch &planned,
-               const LaunchPlan &plan, TraceZone &zone) const;
+               const LaunchPlan &plan, TraceZone &zone);
   /// When a buffer is used by a launch in core.
   struct UseNote {
     uint64_t clock, epoch, ticket;
@@ -81,6 +88,7 @@ private:
   SlicePlanner &Plans;
   SliceRunner &Slices;
   HostMappedRunner &Mapped;
+  std::unordered_set<std::string> Said; ///< in the log, of how launches run
 };
 
 } // namespace dragon

@@ -143,7 +143,9 @@ Status Launcher::launch(const LaunchCall &call) {
   const bool canWait = !inCore && Waves.mayWait(launch);
   if (!canWait || (Waves.any() && Waves.queue() != launch.queue))
     DRAGON_TRY(Waves.runAll());
-  if (!inCore && Indices.tellMore(launch)) {
+  if (!inCore && Indices.tellMore(launch, [this](uint64_t address) {
+        return Waves.mayWrite(address);
+      })) {
     DRAGON_TRY(Waves.runAll()); // may write them
     DRAGON_TRY(Indices.read(launch));
   }

@@ -199,7 +199,7 @@ Status LibraryCalls::begin(const LibraryCall &call, LibraryHold &hold) {
   if (beginInCore(call, hold))
     return {};
   TraceZone zone("library call");
-  zone.detail(call.function);
+  zone.on(call.function);
   ++Ctx.clock;
   const Uses found = usesOf(call);
   DRAGON_TRY(checkRoom(call, found));

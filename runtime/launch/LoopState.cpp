@@ -42,11 +42,21 @@ LoopArguments::LoopArguments(const LaunchCall &call, uintptr_t state,
   for (uint64_t *value : {&State, &Begin, &End, &First, &Blocks})
     Args.push_back(value);
   Args.push_back(&Dynamic);
+  const KernelRecord &record = *call.kernel->record;
+  if (!hasLoopEnds(record))
+    return;
+  Stops = loopStops(record, dimsOf(call), box);
+  for (uint32_t loop = 0; loop < record.NumLoops; ++loop)
+    Args.push_back(&Stops.Ends[loop]);
+  for (uint32_t nest = 0; nest < numNests(record); ++nest)
+    Args.push_back(&Stops.Rounds[nest]);
 }
 
 bool LoopState::canCut(const ResolvedLaunch &launch) const {
   const KernelInfo &kernel = *launch.kernel;
   if (!kernel.looped || !kernel.record || launch.cooperative || launch.anything)
+    return false;
+  if (hasLoopEnds(*kernel.record) && !launch.loopEnds[0])
     return false;
   if ((kernel.record->Flags & KernelLoopNeedsDistinct) &&
       !launch.onDistinctAllocations())

@@ -38,6 +38,7 @@ public:
 private:
   uint64_t State, Begin, End, First, Blocks;
   uint32_t Dynamic;
+  LoopStops Stops;
   std::vector<void *> Args;
 };
 

@@ -76,14 +76,16 @@ Status PageCache::make(uint64_t stays) {
   return Memory.make(bytes, slab);
 }
 
-void PageCache::collect() {
+const uint32_t PageCache::BreakEven = breakEven(PageBytes);
+
+PageCounts PageCache::collect() {
   PageControl now{};
   if (!NumFrames || !Time.Work.waitFor(Ticket).ok() ||
       !Ctx.device
            ->copyAndWait(&now, reinterpret_cast<void *>(View.control),
                          sizeof(now), CopyKind::DeviceToHost, Ctx.copyOut)
            .ok())
-    return;
+    return {};
   const uint64_t fetched =
       now.Recycled + std::min<uint64_t>(now.Next, NumFrames);
   Ctx.ledger.moved(Direction::HostToDevice, Cause::Paging,
@@ -92,12 +94,14 @@ void PageCache::collect() {
                    (now.Written - Written) * PageBytes);
   Ctx.ledger.accessed(OverLink::Paged, (now.Direct - Direct) * RequestBytes);
   log(LogLevel::Debug,
-      "pages are fetched at {} touches; {} were fetched, {} touches went to "
-      "host memory",
-      now.EnoughTouches, fetched - Fetched, now.Direct - Direct);
+      "pages are fetched at {} touches; {} were fetched, {} of all so far "
+      "ahead, {} touches went to host memory",
+      now.EnoughTouches, fetched - Fetched, now.Ahead, now.Direct - Direct);
+  const PageCounts since{fetched - Fetched, now.Direct - Direct};
   Fetched = fetched;
   Written = now.Written;
   Direct = now.Direct;
+  return since;
 }
 
 bool PageCache::drop() {
@@ -160,13 +164,28 @@ void PageCache::chooseCells(uint32_t granuleShift) {
     }
 }
 
+bool PageCache::covers(uintptr_t begin, uintptr_t end) const {
+  if (begin < View.base || end > View.base + (View.count << PageShift))
+    return false;
+  // Where a cell ends and the next one begins, their entries are neighbours.
+  for (uintptr_t at = begin - View.base, next; at < end - View.base;
+       at = next) {
+    const size_t number = at >> View.cellShift;
+    next = std::min<uintptr_t>((number + 1) << View.cellShift, end - View.base);
+    const PageCell &cell = Cells[number];
+    if (at >> PageShift < cell.First ||
+        (next - 1) >> PageShift >= uint64_t(cell.First) + cell.Count)
+      return false;
+  }
+  return true;
+}
+
 bool PageCache::covers() const {
   return NumFrames != 0 &&
          std::all_of(Space.Buffers.begin(), Space.Buffers.end(),
                      [&](const std::unique_ptr<Buffer> &buffer) {
-                       const auto [first, last] = granulesOf(
-                           buffer->base, buffer->base + buffer->vaBytes);
-                       return first != last;
+                       return covers(buffer->base,
+                                     buffer->base + buffer->vaBytes);
                      });
 }
 
@@ -188,12 +207,14 @@ Status PageCache::layOut(uint32_t granuleShift, Queue queue) {
   View.entries = take(entries * sizeof(uint32_t));
   Initial = {};
   Initial.SourceShift = granuleShift - PageShift;
-  Initial.BreakEven = Ctx.config.pageTouches ? 0 : breakEven(PageBytes);
+  Initial.BreakEven = Ctx.config.pageTouches ? 0 : BreakEven;
   Initial.EnoughTouches =
       Ctx.config.pageTouches ? Ctx.config.pageTouches : Initial.BreakEven;
   Habits = take(MostKernels * sizeof(uint32_t));
   Initial.Sources = take(granules * sizeof(int64_t));
   Initial.Marks = take(entries);
+  Initial.Regions = take(MostPageRegions * sizeof(PageRegion));
+  Initial.Tracks = take(MostPageRegions * sizeof(PageTrack));
   const AddressRange all = Memory.range();
   if (at - all.begin > Memory.bytes() / ShareOfTable || View.count > UINT32_MAX)
     return Status::error(DRAGON_ERROR_UNSUPPORTED,
@@ -232,6 +253,7 @@ Status PageCache::reset(Queue queue) {
   std::fill(Granules.begin(), Granules.end(), Granule{});
   Fetched = Written = Direct = 0;
   Last = nullptr;
+  Regions.clear();
   return Ctx.device->copyAndWait(reinterpret_cast<void *>(View.control),
                                  &Initial, sizeof(Initial),
                                  CopyKind::HostToDevice, queue);
@@ -343,7 +365,67 @@ StatusOr<PageView> PageCache::begin(const LaunchCall &call,
     DRAGON_TRY(Ctx.device->copyAndWait(
         reinterpret_cast<void *>(Initial.Sources), Deltas.data(),
         Deltas.size() * sizeof(int64_t), CopyKind::HostToDevice, queue));
+  DRAGON_TRY(setRegions(regionsOf(whole, onHost), queue));
   return View;
+}
+
+std::vector<PageRegion>
+PageCache::regionsOf(const LaunchFootprint &whole,
+                     std::span<const PagedChunk> onHost) const {
+  std::unordered_set<const Chunk *> read;
+  for (const PagedChunk &chunk : onHost)
+    if (!chunk.use->mayWrite())
+      read.insert(chunk.use->chunk);
+  std::vector<const Chunk *> used;
+  used.reserve(whole.uses.size());
+  for (const ChunkUse &use : whole.uses)
+    used.push_back(use.chunk);
+  std::sort(used.begin(), used.end(),
+            [](const Chunk *a, const Chunk *b) { return a->va() < b->va(); });
+  // What of a buffer the launch does not use may have gone.
+  std::vector<PageRegion> regions;
+  for (size_t i = 0, last = 0; i < used.size(); i = last) {
+    const Buffer *buffer = used[i]->buffer;
+    bool any = false;
+    for (last = i; last < used.size() && used[last]->buffer == buffer &&
+                   used[last]->index == used[i]->index + (last - i);
+         ++last)
+      any |= read.contains(used[last]);
+    const uint64_t begin = used[i]->va();
+    const uint64_t end =
+        std::min(used[last - 1]->va() + used[last - 1]->bytes(),
+                 buffer->base + buffer->bytes);
+    const auto [granule, behind] = granulesOf(begin, end);
+    if (any && granule != behind)
+      regions.push_back({unsigned(granule << (GranuleShift - PageShift)),
+                         unsigned((end - begin) >> PageShift), begin});
+  }
+  std::sort(regions.begin(), regions.end(),
+            [](const auto &a, const auto &b) { return a.Count > b.Count; });
+  regions.resize(std::min<size_t>(regions.size(), MostPageRegions));
+  std::sort(regions.begin(), regions.end(),
+            [](const auto &a, const auto &b) { return a.First < b.First; });
+  return regions;
+}
+
+Status PageCache::setRegions(std::vector<PageRegion> now, Queue queue) {
+  auto isSame = [](const PageRegion &a, const PageRegion &b) {
+    return a.First == b.First && a.Count == b.Count && a.Address == b.Address;
+  };
+  if (!std::ranges::equal(now, Regions, isSame)) {
+    Regions = std::move(now);
+    const auto count = uint32_t(Regions.size());
+    DRAGON_TRY(Ctx.device->copyAndWait(
+        reinterpret_cast<void *>(View.control +
+                                 offsetof(PageControl, NumRegions)),
+        &count, sizeof(count), CopyKind::HostToDevice, queue));
+    if (count)
+      DRAGON_TRY(Ctx.device->copyAndWait(
+          reinterpret_cast<void *>(Initial.Regions), Regions.data(),
+          count * sizeof(PageRegion), CopyKind::HostToDevice, queue));
+  }
+  return Ctx.device->fill(reinterpret_cast<void *>(Initial.Tracks), 0, 1,
+                          MostPageRegions * sizeof(PageTrack), queue);
 }
 
 void PageCache::keep(std::span<const PagedChunk> onHost) {
@@ -369,18 +451,21 @@ Status PageCache::endSlice(const LaunchCall &call, bool isLast) {
   void *args[] = {&view.entries, &entries,      &view.shift,
                   &view.frames,  &view.control, &limit};
   void *recycleArgs[] = {&view.control, &limit};
+  void *aheadArgs[] = {&view.entries, &view.shift, &view.frames, &view.control};
   const bool wide = Ctx.caps().asynchronous && Ctx.caps().hasLink;
+  const uint32_t blocks = wide ? WideBlocks : 1;
+  const uint32_t threads = wide ? WideThreads : 32;
   auto launch = [&](const KernelHandle &kernel, const char *name,
-                    uint32_t blocks, uint32_t threads,
+                    uint32_t numBlocks, uint32_t numThreads,
                     std::span<void *> values) {
     LaunchRequest request{};
     request.kernel = const_cast<KernelHandle *>(&kernel);
     request.kernelName = name;
-    request.grid[0] = blocks;
-    request.block[0] = threads;
+    request.grid[0] = numBlocks;
+    request.block[0] = numThreads;
     request.grid[1] = request.grid[2] = 1;
     request.block[1] = request.block[2] = 1;
-    request.box = {{0, 0, 0}, {blocks, 1, 1}};
+    request.box = {{0, 0, 0}, {numBlocks, 1, 1}};
     request.args = values.data();
     request.numArgs = uint32_t(values.size());
     request.queue = call.queue;
@@ -390,9 +475,12 @@ Status PageCache::endSlice(const LaunchCall &call, bool isLast) {
     return Ctx.device->launch(request);
   };
   const PagedKernel &kernel = pagedCopyOf(*call.kernel);
-  DRAGON_TRY(launch(kernel.writeBack, DRAGON_PAGE_WRITE_BACK,
-                    wide ? WideBlocks : 1, wide ? WideThreads : 32, args));
-  return launch(kernel.recycle, DRAGON_PAGE_RECYCLE, 1, 32, recycleArgs);
+  DRAGON_TRY(
+      launch(kernel.writeBack, DRAGON_PAGE_WRITE_BACK, blocks, threads, args));
+  DRAGON_TRY(launch(kernel.recycle, DRAGON_PAGE_RECYCLE, 1, 32, recycleArgs));
+  if (isLast || Regions.empty() || Initial.BreakEven == 0)
+    return {};
+  return launch(kernel.ahead, DRAGON_PAGES_AHEAD, blocks, threads, aheadArgs);
 }
 
 Status PageCache::end(const LaunchCall &call) {

@@ -38,11 +38,12 @@ struct PageView {
   uint32_t shift = 0;
   uint64_t frames = 0, control = 0, cells = 0;
   uint32_t cellShift = 0;
+  uint64_t resident = 0; ///< a bit for each argument
 
   /// As the copy takes them; into this object.
-  std::array<void *, 8> arguments() {
-    return {&entries, &base,    &count, &shift,
-            &frames,  &control, &cells, &cellShift};
+  std::array<void *, 9> arguments() {
+    return {&entries, &base,  &count,     &shift,   &frames,
+            &control, &cells, &cellShift, &resident};
   }
 };
 
@@ -53,10 +54,18 @@ struct PagedChunk {
   uintptr_t at;
 };
 
+/// What threads asked the link for.
+struct PageCounts {
+  uint64_t pages = 0;    ///< that were fetched
+  uint64_t requests = 0; ///< of a few bytes each
+};
+
 class PageCache {
 public:
   static constexpr uint32_t PageShift = 12;
   static constexpr uint64_t PageBytes = uint64_t(1) << PageShift;
+  /// A page costs the link as much as so many requests.
+  static const uint32_t BreakEven;
 
   PageCache(Context &context, WorkTracker &time, AddressSpace &space,
             DeviceChunks &deviceChunks)
@@ -78,8 +87,9 @@ public:
   AddressRange range() const { return Memory.range(); }
   /// The memory goes back, once it is idle; false: there was none.
   bool drop();
-  /// What has moved by then goes to the ledger; waits for the last launch.
-  void collect();
+  /// What has moved since it was called last goes to the ledger; waits for the
+  /// end of the last launch.
+  PageCounts collect();
 
   /// In the call's queue the table says where the uses are: those in `onHost`,
   /// the others on the device. DRAGON_ERROR_UNSUPPORTED where it is too small
@@ -116,9 +126,14 @@ private:
   void chooseCells(uint32_t granuleShift);
   /// All buffers are in the table.
   bool covers() const;
+  bool covers(uintptr_t begin, uintptr_t end) const;
   Status reset(Queue queue);
   /// How many touches are enough is what earlier launches of the kernel found.
   Status changeKernel(const KernelInfo *next, Queue queue);
+  /// What the launch uses of buffers that it reads in host memory.
+  std::vector<PageRegion> regionsOf(const LaunchFootprint &whole,
+                                    std::span<const PagedChunk> onHost) const;
+  Status setRegions(std::vector<PageRegion> now, Queue queue);
   Status set(size_t firstGranule, size_t count, PageEntry entry, Queue queue);
   uint64_t numEntries() const {
     return uint64_t(Cells.back().Entry) + Cells.back().Count;
@@ -150,7 +165,8 @@ private:
   PageControl Initial{};
   std::vector<PageCell> Cells; ///< at least one; of entries, not granules
   std::vector<Granule> Granules;
-  std::vector<int64_t> Deltas; ///< as the device has them
+  std::vector<int64_t> Deltas;     ///< as the device has them
+  std::vector<PageRegion> Regions; ///< the same
 };
 
 } // namespace dragon

@@ -66,7 +66,7 @@ const Slicing &SlicePlanner::slicingOf(const ResolvedLaunch &launch,
   if (const Slicing *known = planned.find(conditions))
     return *known;
   TraceZone zone("plan");
-  zone.detail(nameOf(launch));
+  zone.on(nameOf(launch));
   std::copy(launch.grid, launch.grid + 3, input.grid);
   const KernelRecord *record = launch.kernel->record;
   input.sliceable = record && !launch.anything && !launch.cooperative &&

@@ -81,6 +81,19 @@ StatusOr<bool> WaveRunner::wait(WaitingLaunch launch, bool followed) {
   return true;
 }
 
+bool WaveRunner::mayWrite(uint64_t address) const {
+  return std::any_of(
+      Launches.begin(), Launches.end(), [address](const WaitingLaunch &one) {
+        const auto &pointers = one.launch().pointers;
+        return std::any_of(pointers.begin(), pointers.end(),
+                           [address](const auto &pointer) {
+                             return pointer.mayWrite && pointer.allocation &&
+                                    pointer.allocation->base <= address &&
+                                    address < pointer.allocation->end();
+                           });
+      });
+}
+
 Status WaveRunner::runAll() {
   if (Launches.empty())
     return {};
@@ -295,7 +308,7 @@ static std::string kernelsOf(std::span<const WaitingLaunch> launches) {
 Status WaveRunner::runTogether(std::span<const WaitingLaunch> launches,
                                const WaveCut &cut) {
   TraceZone zone("launches together");
-  zone.detail(nameOf(launches.front().launch()));
+  zone.on(nameOf(launches.front().launch()));
   const LinkNote note(zone, Ctx.ledger);
   if (zone.recorded())
     zone.note("kernels", kernelsOf(launches));

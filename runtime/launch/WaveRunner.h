@@ -48,6 +48,8 @@ public:
   /// the last one that was to wait.
   StatusOr<bool> wait(WaitingLaunch launch, bool followed);
   bool any() const { return !Launches.empty(); }
+  /// One that waits may write to the buffer that this address is in.
+  bool mayWrite(uint64_t address) const;
   /// Launches wait, or are being submitted. May be read without the lock.
   bool anyAtAll() const { return Any; }
   /// There are some.

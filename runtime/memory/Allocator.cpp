@@ -18,6 +18,8 @@ namespace dragon {
 
 namespace {
 
+/// No allocation of the program: several share it.
+constexpr const char *NameOfArena = "small buffers";
 constexpr size_t SmallShare = 8; ///< of an arena: at most this is small
 /// So many small allocations that the host may touch have chunks of their own:
 /// each moves alone, with the few bytes that it has, when host and device touch
@@ -115,8 +117,11 @@ StatusOr<Buffer *> Allocator::makeBuffer(size_t bytes, unsigned flags,
   } else {
     DRAGON_ASSIGN(buffer->base, Ctx.device->reserve(buffer->vaBytes + unit));
   }
+  buffer->name = name ? *name : NameOfArena;
   if (name)
     Ctx.device->describe(buffer->base, bytes, *name);
+  Ctx.device->setLabel({buffer->base, buffer->base + buffer->vaBytes},
+                       buffer->label());
   buffer->makeChunks();
   if (spare)
     Spares.wake(*spare, *buffer);
@@ -274,6 +279,7 @@ Status Allocator::destroyBuffer(Buffer &buffer, QueueOrder order) {
   else
     Space.LiveBytes -= buffer.vaBytes;
   OnDevice.wants(Space.LiveBytes);
+  Slabs.wantsNoMoreThan(Space.LiveBytes + Ctx.limits.transitBytes);
   OnDevice.noMore(buffer);
   Data.noMore(buffer);
   OnDevice.expectHostMemory();

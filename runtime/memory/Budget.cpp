@@ -7,12 +7,14 @@
 
 #include "runtime/memory/Budget.h"
 
+#include "runtime/share/Job.h"
 #include "runtime/trace/Bytes.h"
 
 #include <algorithm>
 #include <bit>
 #include <fstream>
 #include <sstream>
+#include <sys/stat.h>
 
 namespace dragon {
 
@@ -62,22 +64,44 @@ std::optional<DeviceShare::Terms> shareTerms(const Settings &settings,
   terms.free = caps.freeMemory;
   terms.reserve = caps.deviceIsHostVisible ? 0 : deviceReserve(caps);
   terms.freeIsShared = !caps.deviceIsHostVisible;
+  // Several times what the buffers of most programs take to come and go.
+  terms.turn = std::chrono::milliseconds(
+      settings.shareQuantum.value_or(caps.deviceIsHostVisible ? 500 : 2000));
+  terms.job = ownJob();
   return terms;
 }
 
+uint64_t hostReserve(uint64_t hostFree) {
+  return std::max(1024 * MiB, hostFree / 8);
+}
+
+DeviceShare::Terms hostShareTerms(const Settings &settings,
+                                  const DeviceShare::Terms &device,
+                                  uint64_t hostFree) {
+  DeviceShare::Terms terms;
+  terms.weight = device.weight;
+  terms.most = settings.hostMemory;
+  terms.total = settings.shareHostMemory;
+  terms.free = hostFree;
+  terms.reserve = hostReserve(hostFree);
+  return terms; // no turns: data that leave go to files, which takes long
+}
+
 StatusOr<Budget> chooseBudget(const Settings &settings, const DeviceCaps &caps,
-                              uint64_t hostFree,
-                              std::optional<uint64_t> shared) {
+                              uint64_t hostFree, std::optional<uint64_t> shared,
+                              std::optional<uint64_t> sharedHost) {
   Budget budget{};
   uint64_t unit = caps.granularity;
   const uint64_t reserve = deviceReserve(caps);
-  uint64_t hostReserve = std::max(1024 * MiB, hostFree / 8);
+  const uint64_t ofHost = hostReserve(hostFree);
   budget.deviceBytes = settings.deviceMemory.value_or(
       shared                          ? *shared
       : caps.freeMemory > 2 * reserve ? caps.freeMemory - reserve
                                       : caps.freeMemory / 2);
-  budget.hostBytes = settings.hostMemory.value_or(
-      hostFree > 2 * hostReserve ? hostFree - hostReserve : hostFree / 2);
+  budget.hostBytes =
+      settings.hostMemory.value_or(sharedHost              ? *sharedHost
+                                   : hostFree > 2 * ofHost ? hostFree - ofHost
+                                                           : hostFree / 2);
 
   if (settings.chunkBytes) {
     budget.chunkBytes = *settings.chunkBytes;
@@ -119,15 +143,17 @@ StatusOr<Budget> chooseBudget(const Settings &settings, const DeviceCaps &caps,
   return budget;
 }
 
-uint64_t availableHostMemory() {
-  uint64_t available = 0;
-  std::ifstream meminfo("/proc/meminfo");
-  for (std::string line; std::getline(meminfo, line);)
-    if (line.rfind("MemAvailable:", 0) == 0) {
-      std::istringstream(line.substr(13)) >> available;
-      available *= 1024;
-    }
-  // Control groups, version 2 (nested) and version 1.
+namespace {
+
+/// What a control group of this process may have, and has.
+struct MemoryGroup {
+  std::string folder;
+  uint64_t limit, used;
+};
+
+/// Those that have a limit, of versions 2 (nested) and 1, the innermost first.
+std::vector<MemoryGroup> limitedGroups() {
+  std::vector<MemoryGroup> found;
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     size_t slash = line.find(":/");
@@ -146,14 +172,41 @@ uint64_t availableHostMemory() {
       uint64_t used = readLimit(
           folder + (unified ? "/memory.current" : "/memory.usage_in_bytes"));
       if (limit != UINT64_MAX && used != UINT64_MAX)
-        available = std::min(available, limit > used ? limit - used : 0);
+        found.push_back({folder, limit, used});
       size_t last = path.rfind('/');
       if (path.empty() || path == "/" || last == std::string::npos)
         break;
       path = last == 0 ? "/" : path.substr(0, last);
     }
   }
+  return found;
+}
+
+} // namespace
+
+uint64_t availableHostMemory() {
+  uint64_t available = 0;
+  std::ifstream meminfo("/proc/meminfo");
+  for (std::string line; std::getline(meminfo, line);)
+    if (line.rfind("MemAvailable:", 0) == 0) {
+      std::istringstream(line.substr(13)) >> available;
+      available *= 1024;
+    }
+  for (const MemoryGroup &group : limitedGroups())
+    available = std::min(
+        available, group.limit > group.used ? group.limit - group.used : 0);
   return available;
+}
+
+std::string hostMemoryName() {
+  // Version 1 says that there is no limit by a number beyond all memory.
+  constexpr uint64_t NoLimit = uint64_t(1) << 62;
+  for (const MemoryGroup &group : limitedGroups()) {
+    struct stat status;
+    if (group.limit < NoLimit && stat(group.folder.c_str(), &status) == 0)
+      return fmt::format("{}-{}", HostMemoryBooks, status.st_ino);
+  }
+  return std::string(HostMemoryBooks);
 }
 
 } // namespace dragon

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace dragon {
 
@@ -39,21 +40,32 @@ struct Budget {
 };
 
 /// `hostFree`: bytes of host memory that are available.
-/// `shared`: what this program may have of a device that it shares, were it
-/// alone there.
-StatusOr<Budget> chooseBudget(const Settings &settings, const DeviceCaps &caps,
-                              uint64_t hostFree,
-                              std::optional<uint64_t> shared = std::nullopt);
+/// `shared`, `sharedHost`: what this program may have of a device, and of host
+/// memory, that it shares, were it alone there.
+StatusOr<Budget>
+chooseBudget(const Settings &settings, const DeviceCaps &caps,
+             uint64_t hostFree, std::optional<uint64_t> shared = std::nullopt,
+             std::optional<uint64_t> sharedHost = std::nullopt);
 /// Of the device's memory: for what is not ours, libraries, code, page tables.
 uint64_t deviceReserve(const DeviceCaps &caps);
 /// How the process takes part in dividing the device with others. None: it does
 /// not, for the settings say so, or the device's memory cannot be divided.
 std::optional<DeviceShare::Terms> shareTerms(const Settings &settings,
                                              const DeviceCaps &caps);
+/// Of the host's, for whatever else the machine does.
+uint64_t hostReserve(uint64_t hostFree);
+/// The same for host memory, which programs divide that divide a device.
+DeviceShare::Terms hostShareTerms(const Settings &settings,
+                                  const DeviceShare::Terms &device,
+                                  uint64_t hostFree);
 
 /// What is available to this process: /proc/meminfo, and the limits of its
 /// control groups.
 uint64_t availableHostMemory();
+/// The name of the books of that memory: HostMemoryBooks, with a number at its
+/// end that is the same for all processes of the innermost control group that
+/// has a limit.
+std::string hostMemoryName();
 
 } // namespace dragon
 

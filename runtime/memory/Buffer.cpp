@@ -9,8 +9,13 @@
 
 #include <algorithm>
 #include <cassert>
+#include <fmt/format.h>
 
 namespace dragon {
+
+std::string Buffer::label() const {
+  return name.empty() ? fmt::format("buffer at {:#x}", base) : name;
+}
 
 void Buffer::makeChunks() {
   chunks.resize((vaBytes + chunkBytes - 1) / chunkBytes);

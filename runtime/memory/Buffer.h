@@ -21,8 +21,10 @@
 #include "runtime/memory/ChunkPart.h"
 #include "runtime/memory/NextUse.h"
 #include "runtime/memory/Storage.h"
+#include "runtime/trace/Trace.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace dragon {
@@ -124,6 +126,7 @@ struct BackingLine {
 
 struct Buffer {
   uint64_t number = 0; ///< none has that of another, alive or dead
+  std::string name;    ///< the program's; empty: it is not known
   uintptr_t base = 0;
   size_t bytes = 0;   ///< used
   size_t vaBytes = 0; ///< reserved
@@ -156,6 +159,8 @@ struct Buffer {
   uint64_t writes = 0;        ///< that the runtime knows of; only to compare
 
   uintptr_t end() const { return base + bytes; }
+  /// Its name, or where it is: for people.
+  std::string label() const;
   bool allOnDevice() const { return numOnDevice == chunks.size(); }
   bool allDeviceOnly() const { return numDeviceOnly == chunks.size(); }
   Chunk &chunkAt(uintptr_t address) {
@@ -182,6 +187,12 @@ struct Buffer {
 };
 
 ChunkState stateOf(const Chunk &chunk);
+
+/// The zone is to name the buffer.
+inline void nameIn(TraceZone &zone, const Buffer &buffer) {
+  if (zone.recorded())
+    zone.on(buffer.label());
+}
 
 /// Counts in Buffer::moving.
 class Moving {

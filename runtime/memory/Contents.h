@@ -60,7 +60,7 @@ public:
 
 private:
   /// More than these are not remembered: the oldest are forgotten.
-  static constexpr size_t MaxRemembered = 64;
+  static constexpr size_t MaxRemembered = 96;
 
   void define(Chunk &chunk, ChunkPart part) const;
   void changed(AddressRange range);

@@ -42,6 +42,8 @@ struct Context {
   mutable RuntimeLock lock = {};
   std::unique_ptr<DeviceShare> share =
       nullptr; ///< null: the device is not shared
+  std::unique_ptr<DeviceShare> hostShare =
+      nullptr; ///< null: host memory is not divided with other programs
 
   const DeviceCaps &caps() const { return device->caps(); }
 };

@@ -27,7 +27,7 @@ DeviceChunks::DeviceChunks(Context &context, WorkTracker &time,
     : Pool(
           "device", context.limits.deviceBytes, Place::Device,
           [&context](size_t bytes, Place place) {
-            return createShared(context.share.get(), bytes, [&] {
+            return createShared(context.share.get(), "device", bytes, [&] {
               return context.device->create(place, bytes);
             });
           },
@@ -97,9 +97,11 @@ StatusOr<Physical> DeviceChunks::take(size_t bytes) {
       using Room = DeviceShare::Room;
       const Room room = Ctx.share->waitForRoom(bytes, SecondsForOthers);
       const uint64_t before = Pool.budget();
-      setLimit(Ctx.share->limit());
+      setLimit(limitNow());
       if (room == Room::There || Pool.budget() != before)
         continue;
+      if (room == Room::Stuck)
+        waitedInVain();
     }
     if (Pool.hasRoom(bytes)) {
       // The device has less than it said: others use it, too.
@@ -172,14 +174,37 @@ bool DeviceChunks::follow(uint64_t limit) {
 }
 
 void DeviceChunks::giveBetweenSlices(std::span<const ChunkUse> next) {
+  giveHostMemory();
   if (!Ctx.share)
     return;
   Ctx.share->getsOn();
   const uint32_t news = Ctx.share->news();
   if (std::exchange(HeldAsOf, news) == news)
     return;
-  Ctx.share->lowerClaim(beside(next));
-  shrinkTo(Ctx.share->limit(), /*scratch=*/false);
+  // Who has lost its turn meanwhile claims anew.
+  Ctx.share->lowerClaim(Ctx.share->losesTurn() ? Pool.aside() + heldFast()
+                                               : beside(next));
+  shrinkTo(limitNow(), /*scratch=*/false);
+}
+
+uint64_t DeviceChunks::limitNow() const {
+  return std::max(Ctx.share->limit(), Ctx.share->claimed());
+}
+
+void DeviceChunks::giveHostMemory() {
+  if (Slabs.mayHaveChanged() && !Host.follow())
+    Slabs.askAgain();
+}
+
+void DeviceChunks::waitedInVain() {
+  log(LogLevel::Info,
+      "no other program gets on: goes on with the {} of device "
+      "memory that it may have",
+      formatBytes(Ctx.share->limit()));
+  if (const auto stopped = Ctx.share->stopped())
+    notice("process {}, which is stopped, holds {} of the device's memory: "
+           "continue it (kill -CONT {}) or end it",
+           stopped->pid, formatBytes(stopped->held), stopped->pid);
 }
 
 void DeviceChunks::goesOn() {
@@ -188,7 +213,7 @@ void DeviceChunks::goesOn() {
   const bool yielded = Ctx.share->goesOn();
   const uint32_t news = Ctx.share->news();
   if (std::exchange(LimitAsOf, news) != news || yielded)
-    setLimit(Ctx.share->limit());
+    setLimit(limitNow());
 }
 
 uint64_t DeviceChunks::heldFast() const {
@@ -213,11 +238,14 @@ void DeviceChunks::claim(uint64_t bytes) {
   if (!Ctx.share->claimNow(bytes)) {
     // While it waits, nobody counts on what it cannot give back.
     Ctx.share->endCall(Pool.aside() + heldFast());
-    Ctx.share->claim(bytes, SecondsForOthers, [this] {
+    const bool has = Ctx.share->claim(bytes, SecondsForOthers, [this] {
+      giveHostMemory();
       shrinkTo(Ctx.share->limit(), /*scratch=*/false);
     });
+    if (!has)
+      waitedInVain();
   }
-  setLimit(Ctx.share->limit());
+  setLimit(limitNow());
 }
 
 void DeviceChunks::claim(std::span<const ChunkUse> uses) {

@@ -126,6 +126,13 @@ private:
   void setLimit(uint64_t bytes);
   /// `scratch`: what is beside chunks is not in use and may go as well.
   bool shrinkTo(uint64_t limit, bool scratch);
+  /// Others have not given back what the program was to have.
+  void waitedInVain();
+  /// What other programs may have of host memory by now.
+  void giveHostMemory();
+  /// What this program may have: not less than a call in progress has claimed,
+  /// also where a program that was stopped in the meantime keeps some of it.
+  uint64_t limitNow() const;
   /// Bytes of chunks that may not leave now.
   uint64_t heldFast() const;
   /// What the uses need beside that.
@@ -153,6 +160,7 @@ private:
   HostMemory &Host;
   NextUsePredictor &Next;
   std::vector<std::function<bool()>> Scratch;
+  std::vector<Exchange *> Exchanges; ///< in progress, one within the other
   std::deque<Chunk *> Dying; ///< in the order of giveBack(), or dying no more
   bool Noticed = false;
   /// DeviceShare::news() for which the limit, and what is held, are right.
@@ -174,9 +182,11 @@ public:
   Status begin(uint64_t bytes);
   /// Slabs for so many of them can be taken.
   Status makeRoom(uint64_t bytes);
+  /// Those that have not left yet may be anybody's victims.
+  void putBack();
 
 private:
-  Status leaveFor(uint64_t bytes);
+  Status leaveFor(uint64_t bytes, TraceZone &zone);
 
   DeviceChunks &Memory;
   std::unique_ptr<Departure> Departing;

@@ -65,7 +65,8 @@ StatusOr<bool> DeviceChunks::takeHostSlab(Chunk &chunk) {
     Host.makeRoom(chunk.bytes(), false, true).ignore();
   if (!Slabs.hasRoom(chunk.bytes()))
     return false;
-  auto slab = Slabs.Pool.take(chunk.bytes(), Ctx.limits.transitBytes);
+  auto slab =
+      Host.takeShared(chunk.bytes(), Ctx.limits.transitBytes, Place::Pinned);
   if (!slab.ok())
     return false; // the host has less than the budget
   chunk.host = *slab;
@@ -246,9 +247,10 @@ Status DeviceChunks::evictOne(Chunk &chunk, Departure &departure) {
   Move move =
       decide(stateOf(chunk), LaunchNeed::None, next, Pressure::DeviceAndHost);
   const bool drops = move.removal == Removal::Drop;
-  log(LogLevel::Debug, "evicts chunk {} of the buffer at {:#x}: {}",
-      chunk.index, chunk.buffer->base,
-      chunk.transit.copiedAhead || !drops ? "copied out" : "dropped");
+  if (logging(LogLevel::Debug))
+    log(LogLevel::Debug, "evicts chunk {} of '{}': {}", chunk.index,
+        chunk.buffer->label(),
+        chunk.transit.copiedAhead || !drops ? "copied out" : "dropped");
   if (!drops)
     return departure.add(chunk, move.removal);
   // What is clean because it was copied out to go was not avoided.
@@ -278,8 +280,10 @@ Status DeviceChunks::bringToPlace(Chunk &chunk, Cause cause) {
 Status DeviceChunks::evict(std::span<Chunk *const> victims, Cause cause) {
   TraceZone zone("evict");
   // All copies are queued before the first one is waited for.
-  for (Chunk *victim : victims)
+  for (Chunk *victim : victims) {
+    nameIn(zone, *victim->buffer);
     DRAGON_TRY(copyOut(*victim, cause).takeStatus());
+  }
   Departure departure(*this, cause);
   for (Chunk *victim : victims)
     DRAGON_TRY(evictOne(*victim, departure));
@@ -293,6 +297,9 @@ Status DeviceChunks::evict(std::span<Chunk *const> victims, Cause cause) {
 StatusOr<std::vector<Chunk *>> DeviceChunks::chooseLeaving(uint64_t bytes,
                                                            Cause cause) {
   noticeOnce();
+  // The budget may have fallen since those around this one began.
+  for (Exchange *around : Exchanges)
+    around->putBack();
   Time.Tracking = true; // from now on it matters when work on a chunk ends
   std::vector<EvictionCandidate> from = candidates();
   const uint64_t budget = Pool.budget(), used = Pool.used();
@@ -321,12 +328,21 @@ StatusOr<std::vector<Chunk *>> DeviceChunks::chooseLeaving(uint64_t bytes,
 
 DeviceChunks::Exchange::Exchange(DeviceChunks &memory)
     : Memory(memory),
-      Departing(std::make_unique<Departure>(memory, Cause::Eviction)) {}
+      Departing(std::make_unique<Departure>(memory, Cause::Eviction)) {
+  Memory.Exchanges.push_back(this);
+}
 
 DeviceChunks::Exchange::~Exchange() {
-  for (Chunk *chunk : Leaving)
-    if (chunk->device.id)
-      Memory.list(*chunk, true);
+  Left = 0; // also those that failed to
+  putBack();
+  Memory.Exchanges.pop_back();
+}
+
+void DeviceChunks::Exchange::putBack() {
+  for (size_t i = Left; i < Leaving.size(); ++i)
+    if (Leaving[i]->device.id)
+      Memory.list(*Leaving[i], true);
+  Leaving.resize(Left);
 }
 
 Status DeviceChunks::Exchange::begin(uint64_t bytes) {
@@ -344,11 +360,13 @@ Status DeviceChunks::Exchange::begin(uint64_t bytes) {
   return {};
 }
 
-Status DeviceChunks::Exchange::leaveFor(uint64_t bytes) {
+Status DeviceChunks::Exchange::leaveFor(uint64_t bytes, TraceZone &zone) {
   while (Left < Leaving.size() && !Memory.Pool.hasRoom(bytes))
     // It may have gone in another way meanwhile.
-    if (Chunk &chunk = *Leaving[Left++]; chunk.device.id)
+    if (Chunk &chunk = *Leaving[Left++]; chunk.device.id) {
+      nameIn(zone, *chunk.buffer);
       DRAGON_TRY(Memory.evictOne(chunk, *Departing));
+    }
   // Those on their way to storage still have their memory, and memory for
   // transit that what comes may need.
   return Departing->flush();
@@ -358,11 +376,11 @@ Status DeviceChunks::Exchange::makeRoom(uint64_t bytes) {
   if (Memory.Pool.hasRoom(bytes))
     return {};
   TraceZone zone("evict");
-  Status status = leaveFor(bytes);
+  Status status = leaveFor(bytes, zone);
   while (status.ok() && !Memory.Pool.hasRoom(bytes)) {
     status = begin(bytes);
     if (status.ok())
-      status = leaveFor(bytes);
+      status = leaveFor(bytes, zone);
   }
   zone.add(Departing->takeArrived());
   return status;

@@ -190,6 +190,7 @@ private:
 Status Transfers::fromBuffer(Buffer &buffer, char *to, uintptr_t from,
                              size_t bytes, Queue queue, HostSide side) {
   TraceZone zone("copy out", bytes);
+  nameIn(zone, buffer);
   DRAGON_TRY(checkHostMemory(to, bytes));
   ++Ctx.clock;
   Data.adoptMapped(buffer);

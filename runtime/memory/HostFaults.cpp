@@ -14,6 +14,7 @@ namespace dragon {
 Status HostFaults::access(uintptr_t address) {
   TraceZone zone("host access");
   Chunk &chunk = Space.Allocations.find(address)->buffer->chunkAt(address);
+  nameIn(zone, *chunk.buffer);
   if (chunk.hostMapped)
     return {}; // another thread was faster
   ++Ctx.clock;

@@ -19,7 +19,7 @@ namespace dragon {
 StatusOr<Physical> HostMemory::takeTransit(size_t bytes, Place place) {
   DRAGON_TRY(Slabs.recycleTransit(false));
   while (true) {
-    auto slab = Slabs.Pool.take(bytes, 0, place);
+    auto slab = takeShared(bytes, 0, place);
     if (slab.ok())
       return slab;
     if (Slabs.anyTransit())
@@ -36,12 +36,52 @@ StatusOr<Physical> HostMemory::takeTransit(size_t bytes, Place place) {
 StatusOr<Physical> HostMemory::take(size_t bytes, Place place) {
   while (true) {
     DRAGON_TRY(makeRoom(bytes, false));
-    auto slab = Slabs.Pool.take(bytes, Ctx.limits.transitBytes, place);
+    const uint64_t keepFree = Ctx.limits.transitBytes;
+    auto slab = takeShared(bytes, keepFree, place);
     if (slab.ok())
       return slab;
-    if (Status refusal = slab.takeStatus(); !Slabs.lowerBudget(refusal))
+    if (Status refusal = slab.takeStatus();
+        Slabs.Pool.hasRoom(bytes, keepFree) && !Slabs.lowerBudget(refusal))
       return refusal;
   }
+}
+
+StatusOr<Physical> HostMemory::takeShared(size_t bytes, uint64_t keepFree,
+                                          Place place) {
+  while (true) {
+    auto slab = Slabs.Pool.take(bytes, keepFree, place);
+    if (slab.ok() || !Slabs.Pool.hasRoom(bytes, keepFree) ||
+        !Slabs.waitForOthers(bytes))
+      return slab;
+  }
+}
+
+bool HostMemory::follow() {
+  Slabs.wants(Slabs.Pool.used()); // others may not know yet
+  Slabs.followShare();
+  const auto within = [this] {
+    return Slabs.Pool.held() <= Ctx.hostShare->limit();
+  };
+  const uint64_t before = Slabs.Pool.held();
+  if (before <= Ctx.limits.hostBytes)
+    return within();
+  const auto written = [this] {
+    return Ctx.ledger.bytes(Direction::HostToSwap, Cause::Eviction) +
+           Ctx.ledger.bytes(Direction::HostToFile, Cause::Eviction);
+  };
+  const uint64_t writtenBefore = written();
+  // It may be above the limit by more than a chunk.
+  makeRoom(0, false).ignore();
+  while (Writes.any())
+    Writes.finishFirst().ignore();
+  Slabs.recycleTransit(false).ignore();
+  Slabs.Pool.trim();
+  const uint64_t given = before - std::min(before, Slabs.Pool.held());
+  Ctx.hostShare->given.calledBack += given;
+  Ctx.hostShare->given.swapped += written() - writtenBefore;
+  log(LogLevel::Info, "gives {} of host memory back, of {}: others share it",
+      formatBytes(given), formatBytes(before));
+  return within();
 }
 
 /// Of those in Slabs.Chunks.
@@ -77,17 +117,26 @@ HostMemory::Leaving HostMemory::candidates(bool dropOnly) {
 }
 
 Status HostMemory::noRoom(uint64_t bytes) const {
-  return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
-                       "host memory: {} needed, {} of {} in use; raise "
-                       "DRAGON_HOST_MEMORY",
-                       formatBytes(bytes), formatBytes(Slabs.Pool.used()),
-                       formatBytes(Slabs.Pool.budget()));
+  const uint64_t mine = Slabs.Pool.held();
+  const uint64_t all = Ctx.hostShare ? Ctx.hostShare->held() : mine;
+  return Status::error(
+      DRAGON_ERROR_OUT_OF_MEMORY,
+      "host memory: {} needed, {} of {} in use{}; raise DRAGON_HOST_MEMORY",
+      formatBytes(bytes), formatBytes(Slabs.Pool.used()),
+      formatBytes(Slabs.Pool.budget()),
+      all > mine ? fmt::format(", and {} by other programs that share it "
+                               "('dragon-info --programs' shows them)",
+                               formatBytes(all - mine))
+                 : "");
 }
 
 Status HostMemory::makeRoom(uint64_t bytes, bool forTransit, bool dropOnly) {
   uint64_t keepFree = forTransit ? 0 : Ctx.limits.transitBytes;
   const uint64_t begunBefore = Writes.begun();
   DRAGON_TRY(Slabs.recycleTransit(false));
+  if (Slabs.Pool.hasRoom(bytes, keepFree))
+    return {};
+  Slabs.wants(Slabs.Pool.used() + bytes + keepFree);
   while (!Slabs.Pool.hasRoom(bytes, keepFree)) {
     Writes.finishDone();
     if (Slabs.Pool.hasRoom(bytes, keepFree))
@@ -108,6 +157,8 @@ Status HostMemory::makeRoom(uint64_t bytes, bool forTransit, bool dropOnly) {
       DRAGON_TRY(Slabs.recycleTransit(true));
       continue;
     }
+    if (leaving.empty() && Slabs.exceed(Slabs.Pool.used() + bytes + keepFree))
+      continue;
     if (leaving.empty())
       return noRoom(bytes);
     std::vector<Chunk *> victims;

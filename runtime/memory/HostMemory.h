@@ -31,6 +31,12 @@ public:
   StatusOr<Physical> takeTransit(size_t bytes, Place place = Place::Pinned);
   /// Room for a copy that stays.
   StatusOr<Physical> take(size_t bytes, Place place = Place::Pinned);
+  /// The same where the budget has room beside `keepFree` bytes: others may
+  /// have to give back what they owe first.
+  StatusOr<Physical> takeShared(size_t bytes, uint64_t keepFree, Place place);
+  /// Host memory beyond what the program may have by now goes back to the
+  /// others. False: what calls hold stays.
+  bool follow();
   /// dropOnly: only by host copies that others hold as well; not an error if
   /// that is not enough.
   Status makeRoom(uint64_t bytes, bool forTransit, bool dropOnly = false);

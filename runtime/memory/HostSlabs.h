@@ -18,6 +18,7 @@
 #include "runtime/memory/WorkTracker.h"
 #include "runtime/tier/SlabPool.h"
 
+#include <atomic>
 #include <deque>
 #include <vector>
 
@@ -58,6 +59,31 @@ public:
   /// now on the budget is what is held. False, and it stays as it is, if that
   /// is too little to go on with.
   bool lowerBudget(const Status &refusal);
+  // Where programs divide host memory, the budget is what this one may have. It
+  // grows at any time. It falls where no call is in progress, and between the
+  // slices of one, but not below what that holds.
+
+  /// This program divides it, and needs so much whatever others want.
+  void startSharing(uint64_t least);
+  /// Buffers need so much now: what is wanted grows, in steps.
+  void wants(uint64_t bytes);
+  /// Buffers need no more than that.
+  void wantsNoMoreThan(uint64_t bytes);
+  /// A call needs so much at once. True: the budget has grown to that. What
+  /// others have then, and do not give back while the call goes on, is taken of
+  /// what the machine has left.
+  bool exceed(uint64_t bytes);
+  /// The budget is what the program may have by now, beside what calls hold.
+  void followShare();
+  /// That may be another one than it is; asked for the first time since then,
+  /// or since some of it could not be given.
+  bool mayHaveChanged();
+  void askAgain() { --LimitAsOf; }
+  /// There is room in the budget, and none in what all programs together have:
+  /// waits until others have given back what they owe, but not for ever: they
+  /// may wait for this program's device memory. The reserve is there for what
+  /// it takes then. False: there is no room in the budget any more.
+  bool waitForOthers(uint64_t bytes);
   /// Host memory for chunks that stay: all but what is in transit. What others
   /// have of it can leave, to files and swap.
   uint64_t stayingBytes() const;
@@ -69,12 +95,20 @@ private:
   StatusOr<Physical> create(size_t bytes, Place place);
   Status destroy(const Physical &slab);
 
+  void setLimit(uint64_t bytes, bool falls);
+
   struct InTransit {
     uint64_t ticket;
     Physical slab;
   };
 
   std::deque<InTransit> Transit;
+  uint64_t Wanted = 0; ///< as the other programs know it
+  uint64_t Least = 0;  ///< the budget is never less
+  /// DeviceShare::news() for which the budget is right.
+  uint32_t LimitAsOf = 0;
+  /// The next slab is made also if all programs have no room for it.
+  std::atomic<bool> Exceeds{false};
 };
 
 /// Puts the chunk into the list, or takes it out; `slot` is its index there.

@@ -40,7 +40,7 @@ void PeerSlabs::start(const std::function<bool(unsigned peer)> &follow) {
     auto pool = std::make_unique<SlabPool>(
         "peer", budget, Place::Peer,
         [this, peer, with = share.get()](size_t bytes, Place) {
-          return createShared(with, bytes, [&] {
+          return createShared(with, "peer", bytes, [&] {
             return Ctx.device->createOnPeer(peer, bytes);
           });
         },

@@ -79,6 +79,8 @@ Status Residency::bringThose(std::span<const ChunkUse> uses, Cause cause,
     if ((use.need != LaunchNeed::Overwrite) == withContents)
       if (status = bring(use, cause, arrivals); !status.ok())
         break;
+  for (const Chunk *chunk : arrivals.copied)
+    nameIn(zone, *chunk->buffer);
   zone.add(std::exchange(arrivals.bytes, 0));
   // Chunks that were queued are on their way, whatever has failed.
   Status noted = noteArrivals(arrivals);
@@ -162,9 +164,9 @@ Status Residency::bringPart(const ChunkUse &use, Cause cause,
 }
 
 Status Residency::copyToDevice(const Chunk &chunk, Cause cause) {
-  log(LogLevel::Debug,
-      "brings chunk {} of the buffer at {:#x} from host memory", chunk.index,
-      chunk.buffer->base);
+  if (logging(LogLevel::Debug))
+    log(LogLevel::Debug, "brings chunk {} of '{}' from host memory",
+        chunk.index, chunk.buffer->label());
   DRAGON_TRY(fillUndefined(chunk, Ctx.copyIn));
   const ChunkPart part = chunk.defined;
   if (part.empty())
@@ -213,8 +215,10 @@ void Residency::arrives(Chunk &chunk, uint64_t ticket) {
 Status Residency::fetch(std::span<Chunk *const> chunks, Cause cause) {
   TraceZone zone("fetch");
   std::vector<Chunk *> ofProgram, others;
-  for (Chunk *chunk : chunks)
+  for (Chunk *chunk : chunks) {
+    nameIn(zone, *chunk->buffer);
     (chunk->storage.inProgramMemory() ? ofProgram : others).push_back(chunk);
+  }
   if (!ofProgram.empty()) {
     DRAGON_TRY(Reads.start(others)); // meanwhile
     DRAGON_ASSIGN(const bool queued, Program.copy(ofProgram, cause));

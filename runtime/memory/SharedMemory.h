@@ -21,11 +21,11 @@ namespace dragon {
 
 /// What `create` makes, a StatusOr<Physical>.
 template <typename Create>
-StatusOr<Physical> createShared(DeviceShare *share, size_t bytes,
-                                Create create) {
+StatusOr<Physical> createShared(DeviceShare *share, const char *memory,
+                                size_t bytes, Create create) {
   if (share && !share->reserve(bytes))
     return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
-                         "device memory: all programs together may have {}",
+                         "{} memory: all programs together may have {}", memory,
                          formatBytes(share->total()));
   auto slab = create();
   if (slab.ok() || !share)

@@ -251,6 +251,7 @@ Status Transfers::Upload::copyToHost(Chunk &chunk, uintptr_t begin,
 Status Transfers::toBuffer(Buffer &buffer, uintptr_t to, const char *from,
                            size_t bytes, Queue queue, HostSide side) {
   TraceZone zone("copy in", bytes);
+  nameIn(zone, buffer);
   DRAGON_TRY(checkHostMemory(from, bytes));
   ++Ctx.clock;
   Next.overwritten(to, to + bytes);
@@ -320,6 +321,8 @@ Status Transfers::betweenChunks(Buffer &toBuffer, uintptr_t to,
 Status Transfers::between(Buffer &toBuffer, uintptr_t to, Buffer &fromBuffer,
                           uintptr_t from, size_t bytes, Queue queue) {
   TraceZone zone("copy within", bytes);
+  nameIn(zone, fromBuffer);
+  nameIn(zone, toBuffer);
   ++Ctx.clock;
   Next.overwritten(to, to + bytes);
   for (Buffer *buffer : {&toBuffer, &fromBuffer})
@@ -343,6 +346,7 @@ Status Transfers::fill(Buffer &buffer, uintptr_t to, uint32_t value,
                        unsigned width, size_t count, Queue queue) {
   const size_t bytes = count * width;
   TraceZone zone("fill", bytes);
+  nameIn(zone, buffer);
   ++Ctx.clock;
   Next.overwritten(to, to + bytes);
   auto onDevice = [&](Chunk &chunk, uintptr_t begin, uintptr_t end) {

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstring>
 #include <errno.h>
+#include <tuple>
 #include <utility>
 
 namespace dragon {
@@ -26,6 +27,15 @@ constexpr unsigned LookEvery = 400;
 constexpr unsigned AskAgainAfter = 20;
 /// Who does not use the device for so long waits for something else.
 constexpr auto IdleAfter = std::chrono::seconds(1);
+/// A turn is so many times as long as what it takes to move the buffers. Who
+/// has it and does not use the device for as long as that takes, while others
+/// wait, gives it away: to wait longer for more work costs more than to move
+/// (the rule for renting skis).
+constexpr unsigned TurnOverMoves = 10;
+/// Shorter pauses are those between two launches.
+constexpr auto LeastPause = std::chrono::milliseconds(10);
+/// Of numbers that are no job's.
+constexpr uint64_t AloneInGang = uint64_t(1) << 63;
 
 } // namespace
 
@@ -33,7 +43,17 @@ std::vector<SeenShare> lookAtShares(const std::string &directory) {
   std::vector<SeenShare> all;
   for (const auto &[device, books] : readAllBooks(directory))
     all.push_back({device, books.total, books.mostHeld, books.present()});
+  std::ranges::sort(all, {}, [](const SeenShare &one) {
+    return std::tuple(isHostMemory(one), one.device);
+  });
   return all;
+}
+
+bool isHostMemory(const SeenShare &share) {
+  const std::string_view name = share.device;
+  return name.starts_with(HostMemoryBooks) &&
+         (name.size() == HostMemoryBooks.size() ||
+          name[HostMemoryBooks.size()] == '-');
 }
 
 StatusOr<std::unique_ptr<DeviceShare>>
@@ -58,6 +78,9 @@ DeviceShare::join(const std::string &directory, const std::string &device,
   own.most = share->Most =
       std::min(terms.most.value_or(UINT64_MAX), books->total);
   own.spare = terms.spareBeside.has_value();
+  own.gang = terms.job ? terms.job : AloneInGang | ++books->asked;
+  share->LeastTurn = terms.turn * int64_t(own.weight);
+  own.turn = uint64_t(share->LeastTurn.count());
   share->SpareBeside = terms.spareBeside;
   std::strncpy(own.name, program_invocation_short_name, sizeof own.name - 1);
   books->divideAnew();
@@ -91,10 +114,19 @@ bool DeviceShare::reserve(uint64_t bytes) {
   ShareSegment::Locked books(*Segment);
   if (bytes > books->room())
     return false;
+  hold(*books, bytes);
+  return true;
+}
+
+void DeviceShare::reserveBeyond(uint64_t bytes) {
+  ShareSegment::Locked books(*Segment);
+  hold(*books, bytes);
+}
+
+void DeviceShare::hold(ShareBooks &books, uint64_t bytes) {
   Segment->own().held += bytes;
   countStep();
-  books->mostHeld = std::max(books->mostHeld, books->held());
-  return true;
+  books.mostHeld = std::max(books.mostHeld, books.held());
 }
 
 void DeviceShare::release(uint64_t bytes) {
@@ -163,22 +195,29 @@ private:
   uint64_t Steps = 0;
 };
 
-DeviceShare::Room DeviceShare::waitForRoom(uint64_t bytes, unsigned seconds) {
+DeviceShare::Room DeviceShare::waitForRoom(uint64_t bytes, unsigned seconds,
+                                           std::optional<unsigned> longest) {
   Patience patience(seconds);
+  const auto begin = std::chrono::steady_clock::now();
   while (true) {
     const uint32_t seen = Segment->news();
     {
       ShareSegment::Locked books(*Segment);
-      Segment->dropDead();
+      Segment->lookAround();
       ShareProgram &own = Segment->own();
       const bool there = bytes <= books->room();
+      // What the call at hand was promised, one that is stopped may hold: it
+      // may go on before all patience is lost.
       const bool owed =
-          own.held + bytes <= own.limit &&
+          own.held + bytes <= std::max(own.limit, own.claim) &&
           std::any_of(std::begin(books->programs), std::end(books->programs),
-                      [](const ShareProgram &one) {
-                        return one.pid && one.held > one.limit;
+                      [&](const ShareProgram &one) {
+                        return one.pid && &one != &own && one.held &&
+                               (one.stopped || one.held > one.limit);
                       });
-      const bool stuck = patience.endsWith(*books, own);
+      const bool stuck = patience.endsWith(*books, own) ||
+                         (longest && std::chrono::steady_clock::now() - begin >
+                                         std::chrono::seconds(*longest));
       own.waitsFor = !there && owed && !stuck ? bytes : 0;
       if (!own.waitsFor)
         return there ? Room::There : owed ? Room::Stuck : Room::NotMine;
@@ -201,6 +240,8 @@ void DeviceShare::tellIfAsked(ShareBooks &books) {
 
 bool DeviceShare::take(ShareBooks &books, uint64_t bytes) {
   ShareProgram &own = Segment->own();
+  if (books.passTurn(own))
+    Segment->tell();
   if (books.answer(own, bytes) != ShareBooks::Answer::Now)
     return false;
   own.asksFor = 0;
@@ -213,7 +254,7 @@ bool DeviceShare::claimNow(uint64_t bytes) {
   if (bytes <= Claimed)
     return true;
   ShareSegment::Locked books(*Segment);
-  Segment->dropDead();
+  Segment->lookAround();
   return take(*books, bytes);
 }
 
@@ -226,7 +267,7 @@ bool DeviceShare::claim(uint64_t bytes, unsigned seconds,
     const uint32_t seen = Segment->news();
     {
       ShareSegment::Locked books(*Segment);
-      Segment->dropDead();
+      Segment->lookAround();
       if (take(*books, bytes))
         return true;
       ShareProgram &own = Segment->own();
@@ -235,11 +276,14 @@ bool DeviceShare::claim(uint64_t bytes, unsigned seconds,
           patience.endsWith(*books, own);
       const bool gaveUp = own.claim || (hopeless && own.asksFor);
       own.claim = Claimed = 0;
-      if (!own.asksFor)
+      const bool begins = !own.asksFor;
+      if (begins)
         own.askedAt = ++books->asked;
       own.asksFor = hopeless ? 0 : bytes;
       if (gaveUp)
         tellIfAsked(*books);
+      else if (begins && own.waits)
+        Segment->tell(); // who has the turn looks whether it uses it
       if (hopeless)
         return false;
     }
@@ -255,8 +299,20 @@ void DeviceShare::endCall(uint64_t stays) {
   ShareProgram &own = Segment->own();
   own.claim = Claimed = 0;
   own.stays = Stays = stays;
+  books->useTurn(own);
   countStep();
   tellIfAsked(*books);
+}
+
+bool DeviceShare::losesTurn() {
+  ShareSegment::Locked books(*Segment);
+  books->useTurn(Segment->own());
+  return Segment->own().waits;
+}
+
+uint64_t DeviceShare::turns() {
+  ShareSegment::Locked books(*Segment);
+  return Segment->own().turns;
 }
 
 void DeviceShare::lowerClaim(uint64_t bytes) {
@@ -279,7 +335,30 @@ void DeviceShare::setYields(bool yields) {
   divideAfter([&](ShareProgram &own) { own.yields = yields; });
 }
 
+std::chrono::nanoseconds
+DeviceShare::pauseWithin(std::chrono::nanoseconds turn,
+                         std::chrono::nanoseconds moves) {
+  using std::chrono::nanoseconds;
+  return std::clamp<nanoseconds>(moves.count() ? moves : turn / TurnOverMoves,
+                                 LeastPause, IdleAfter);
+}
+
+std::chrono::nanoseconds DeviceShare::setTurn(ShareBooks &books,
+                                              double secondsPerByte) {
+  using std::chrono::nanoseconds;
+  ShareProgram &own = Segment->own();
+  const nanoseconds moves(int64_t(secondsPerByte * 1e9 * double(own.wish())));
+  const nanoseconds turn = std::max(LeastTurn, moves * TurnOverMoves);
+  own.turn = LeastTurn.count() ? uint64_t(turn.count()) : 0;
+  const bool isWaitedFor = books.holder == own.gang && books.nextInTurn();
+  return isWaitedFor ? pauseWithin(turn, moves) : IdleAfter;
+}
+
 void DeviceShare::start(Program program) {
+  {
+    const ShareSegment::Locked books(*Segment);
+    ++Segment->own().beats;
+  }
   Watcher =
       startThread([this, program = std::move(program)] { watch(program); });
 }
@@ -296,38 +375,58 @@ void DeviceShare::watch(const Program &program) {
   using Clock = std::chrono::steady_clock;
   uint64_t followed = UINT64_MAX, active = 0;
   auto lastActive = Clock::now();
+  std::chrono::nanoseconds idleAfter = IdleAfter;
   while (!Ends) {
     if (const uint64_t now = program.activity(); now != active) {
       active = now;
       lastActive = Clock::now();
       goesOn();
-    } else if (Clock::now() - lastActive > IdleAfter) {
+    } else if (Clock::now() - lastActive > idleAfter) {
       yields();
     }
     const uint32_t seen = Segment->news();
     uint64_t limit;
     {
+      const double perByte =
+          program.secondsPerByte ? program.secondsPerByte() : 0;
       ShareSegment::Locked books(*Segment);
-      Segment->dropDead();
+      Segment->lookAround();
       limit = ownLimit(*books);
+      idleAfter = setTurn(*books, perByte);
+      ++Segment->own().beats;
+      Segment->own().follows = limit != followed;
     }
     bool owes = false;
     if (limit != followed) {
       owes = !program.follow();
       followed = owes ? UINT64_MAX : limit;
+      std::atomic_ref(Segment->own().follows).store(0);
     }
+    const bool asksAgain = owes || idleAfter < IdleAfter;
     if (!Ends)
-      Segment->waitForNews(seen, owes ? AskAgainAfter : LookEvery);
+      Segment->waitForNews(seen, asksAgain ? AskAgainAfter : LookEvery);
   }
+  ShareSegment::Locked books(*Segment);
+  Segment->own().beats = 0;
 }
 
 std::vector<ShareProgram> DeviceShare::programs() {
   ShareSegment::Locked books(*Segment);
-  Segment->dropDead();
+  Segment->lookAround();
   return books->present();
 }
 
+std::optional<ShareProgram> DeviceShare::stopped() {
+  std::optional<ShareProgram> most;
+  for (const ShareProgram &one : programs())
+    if (one.stopped && one.held && (!most || one.held > most->held))
+      most = one;
+  return most;
+}
+
 uint64_t DeviceShare::total() { return ShareSegment::Locked(*Segment)->total; }
+
+uint64_t DeviceShare::held() { return ShareSegment::Locked(*Segment)->held(); }
 uint64_t DeviceShare::mostHeld() {
   return ShareSegment::Locked(*Segment)->mostHeld;
 }

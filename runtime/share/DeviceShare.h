@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Programs on one device agree on who may hold how much of its memory. Each
-// says what it wants, and gets a limit by its weight (Division.h):
+// Programs on one device agree on who may hold how much of its memory, and, in
+// books of their own, of the host's. Each says what it wants, and gets a limit
+// by its weight (Division.h):
 //
 //   reserve   before memory is made, so that all together never have more than
 //             there is; release when it is gone
@@ -18,7 +19,8 @@
 //   waitForRoom  who is below its limit waits for those that are above theirs
 //   claim    a call is about to hold so much at once. All claims have room
 //            beside each other, so what calls hold never keeps a call waiting:
-//            who waits for its claim holds none, and gives back meanwhile
+//             who waits for its claim holds none, and gives back meanwhile.
+//             Programs that do not fit together take turns (Turns.cpp)
 //   yields    the program waits for something else than the device (a message,
 //             a file, its user): others come first, until it goes on
 //
@@ -34,10 +36,12 @@
 #include "runtime/share/ShareProgram.h"
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -52,8 +56,13 @@ struct SeenShare {
   uint64_t total = 0, mostHeld = 0; ///< bytes
   std::vector<ShareProgram> programs;
 };
-/// Of all devices whose books are in the directory (empty: those of this user).
+/// Of all devices whose books are in the directory (empty: those of this user),
+/// and of host memory behind them.
 std::vector<SeenShare> lookAtShares(const std::string &directory);
+/// Books with this name, or with it and "-", are those of host memory that the
+/// programs divide in the same way.
+constexpr std::string_view HostMemoryBooks = "host";
+bool isHostMemory(const SeenShare &share);
 
 /// What a program has done for others, in bytes.
 struct GivenToOthers {
@@ -79,6 +88,12 @@ public:
     /// It has no claim against others: it takes what none of them wants, even
     /// of those that yield, and at most that while one wants anything.
     std::optional<uint64_t> spareBeside;
+    /// How long its turn lasts at least, where programs do not fit together;
+    /// 0: it takes no turns.
+    std::chrono::nanoseconds turn{0};
+    /// Programs with the same number wait for each other, and have their turns
+    /// together; 0: the program is alone.
+    uint64_t job = 0;
   };
 
   static StatusOr<std::unique_ptr<DeviceShare>>
@@ -93,6 +108,8 @@ public:
   /// False: all together would have more than there is.
   bool reserve(uint64_t bytes);
   void release(uint64_t bytes);
+  /// All together have more than there should be, for a while.
+  void reserveBeyond(uint64_t bytes);
   /// The driver has no such memory, although it was reserved: somebody else has
   /// it. All together have what they hold now, until another program comes.
   void refused(uint64_t bytes);
@@ -117,8 +134,9 @@ public:
     Stuck    ///< whoever owes it does not give it back
   };
   /// Waits while others owe what this program may have, as long as one of them
-  /// gets on within `seconds`.
-  Room waitForRoom(uint64_t bytes, unsigned seconds);
+  /// gets on within `seconds`, and for `longest` seconds at most.
+  Room waitForRoom(uint64_t bytes, unsigned seconds,
+                   std::optional<unsigned> longest = std::nullopt);
 
   /// A call is about to hold so much at once, what stays() among it: the limit
   /// is not less until it ends. It waits for other programs' calls, in the
@@ -134,6 +152,15 @@ public:
   void endCall(uint64_t stays);
   uint64_t claimed() const { return Claimed; }
   uint64_t stays() const { return Stays; }
+  /// A slice of the call has run. True: others have the turn by now, and its
+  /// next claim waits.
+  bool losesTurn();
+  /// How many times it has got the turn.
+  uint64_t turns();
+  /// The pause after which a program gives its turn to others that wait for it,
+  /// where its buffers take so long to come and go; 0: not known.
+  static std::chrono::nanoseconds pauseWithin(std::chrono::nanoseconds turn,
+                                              std::chrono::nanoseconds moves);
   /// The call needs no more than that from now on.
   void lowerClaim(uint64_t bytes);
   /// It gets on: who waits for it goes on waiting.
@@ -149,13 +176,20 @@ public:
     /// A number that changes while the program uses the device. If it does not
     /// for a second, the program yields.
     std::function<uint64_t()> activity;
+    /// Seconds that a byte takes to the device and back, as measured; 0: not
+    /// known. May be left out.
+    std::function<double()> secondsPerByte = {};
   };
   void start(Program program);
   /// No more calls; waits for one that runs. Not with a lock that it takes.
   void stop();
 
   std::vector<ShareProgram> programs();
+  /// The program that holds most of those that do not run.
+  std::optional<ShareProgram> stopped();
   uint64_t total();
+  /// What all hold together.
+  uint64_t held();
   /// The most that all have held together.
   uint64_t mostHeld();
 
@@ -164,6 +198,9 @@ private:
   void watch(const Program &program);
   void setYields(bool yields);
   template <typename Change> uint64_t divideAfter(Change &&change);
+  /// How long its turn lasts, by what its buffers take to come and go. After
+  /// which pause it yields.
+  std::chrono::nanoseconds setTurn(ShareBooks &books, double secondsPerByte);
 
   const std::unique_ptr<ShareSegment> Segment;
   /// What it may hold now. With the books' lock.
@@ -171,6 +208,8 @@ private:
 
   /// The claim is this program's. With the books' lock, as the next two.
   bool take(ShareBooks &books, uint64_t bytes);
+  /// It holds so much more. With the lock, too.
+  void hold(ShareBooks &books, uint64_t bytes);
   /// Somebody may be waiting for what has been given up.
   void tellIfAsked(ShareBooks &books);
   void countStep();
@@ -178,6 +217,7 @@ private:
 
   uint64_t Most = 0;
   std::optional<uint64_t> SpareBeside;
+  std::chrono::nanoseconds LeastTurn{0};
   // Of the thread that makes a call.
   uint64_t Claimed = 0, Stays = 0;
   std::atomic<bool> Ends{false};

@@ -19,9 +19,9 @@ uint64_t portion(uint64_t bytes, uint64_t part, uint64_t whole) {
   return uint64_t(static_cast<unsigned __int128>(bytes) * part / whole);
 }
 
-/// Who is served first, second and last.
+/// Who is served first, second and so on.
 unsigned rankOf(const ShareWish &wish) {
-  return wish.spare ? 2 : wish.yields ? 1 : 0;
+  return wish.spare ? 3 : wish.yields ? 2 : wish.waits ? 1 : 0;
 }
 
 /// Adds to each what it lacks of `ceiling(wish)`, as far as `left` goes: in
@@ -65,15 +65,14 @@ void fill(std::span<const ShareWish> wishes, std::vector<uint64_t> &limits,
 
 } // namespace
 
-/// As if everybody could give back everything.
-static std::vector<uint64_t> divideFreely(uint64_t total,
-                                          std::span<const ShareWish> wishes) {
+std::vector<uint64_t> divideFreely(uint64_t total,
+                                   std::span<const ShareWish> wishes) {
   std::vector<uint64_t> limits(wishes.size());
   uint64_t left = total;
   fill(wishes, limits, left, /*equally=*/true, [](const ShareWish &wish) {
     return rankOf(wish) == 0 ? std::min(wish.least, wish.most) : 0;
   });
-  for (unsigned rank : {0, 1, 2})
+  for (unsigned rank : {0, 1, 2, 3})
     fill(wishes, limits, left, /*equally=*/false,
          [rank](const ShareWish &wish) {
            return rankOf(wish) == rank ? std::min(wish.wanted, wish.most) : 0;
@@ -93,6 +92,7 @@ std::vector<uint64_t> divide(uint64_t total,
   // is left, of which one may then have less than it cannot give back.
   while (true) {
     std::vector<ShareWish> those;
+    those.reserve(open.size());
     for (size_t i : open)
       those.push_back(wishes[i]);
     const std::vector<uint64_t> parts = divideFreely(left, those);

@@ -11,7 +11,8 @@
 // program alone has all. Who waits for something else than the device comes
 // behind all who do not (HHRT: ranks that wait for a message lend their
 // memory). Who takes spare memory (GAME: memory that no program of the GPU
-// wants serves the host) comes behind everybody.
+// wants serves the host) comes behind everybody. Who waits for its turn
+// (Turns.cpp) comes behind all who do not.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_SHARE_DIVISION_H
@@ -40,10 +41,17 @@ struct ShareWish {
   /// It holds that, and cannot give it back now: it has so much, whoever comes
   /// first.
   uint64_t firm = 0;
+  /// It waits for its turn: it is served behind all who do not, before those
+  /// that yield.
+  bool waits = false;
 };
 
 /// What each may hold, in their order; `total` at most in sum.
 std::vector<uint64_t> divide(uint64_t total, std::span<const ShareWish> wishes);
+
+/// The same, as if everybody could give back everything.
+std::vector<uint64_t> divideFreely(uint64_t total,
+                                   std::span<const ShareWish> wishes);
 
 } // namespace dragon
 

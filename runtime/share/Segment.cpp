@@ -7,7 +7,7 @@
 
 #include "runtime/share/Segment.h"
 
-#include "runtime/share/Division.h"
+#include "runtime/trace/Log.h"
 
 #include <algorithm>
 #include <atomic>
@@ -24,6 +24,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace dragon {
@@ -85,6 +86,15 @@ bool lockToBegin(int file) {
   return false;
 }
 
+/// Who has the books' lock gives it away in microseconds, if it runs.
+constexpr unsigned SecondsForTheLock = 5;
+
+/// Whose beats do not change for so long does not run: they change a few times
+/// a second.
+constexpr std::chrono::seconds StoppedAfter(3);
+/// The same where a call of its own may be in the way, a long copy say.
+constexpr std::chrono::seconds StoppedInCallAfter(30);
+
 /// A child has a copy of the file's description, with the locks of its parent:
 /// they would outlive that.
 std::atomic<int> openFile{-1};
@@ -114,47 +124,6 @@ std::vector<ShareProgram> ShareBooks::present() const {
 
 bool ShareBooks::readable() const {
   return std::memcmp(magic, Magic, sizeof Magic) == 0 && version == Version;
-}
-
-ShareBooks::Answer ShareBooks::answer(const ShareProgram &program,
-                                      uint64_t claim) const {
-  uint64_t firm = 0, stays = 0;
-  bool othersFirst = false;
-  for (const ShareProgram &other : programs)
-    if (other.pid && &other != &program) {
-      firm += other.firm();
-      stays += other.stays;
-      othersFirst |= other.asksFor &&
-                     (!program.asksFor || other.askedAt < program.askedAt);
-    }
-  if (stays + claim > total)
-    return Answer::Never;
-  return othersFirst || firm + claim > total ? Answer::Later : Answer::Now;
-}
-
-bool ShareBooks::anyAsks() const {
-  return std::any_of(
-      std::begin(programs), std::end(programs),
-      [](const ShareProgram &one) { return one.pid && one.asksFor; });
-}
-
-bool ShareBooks::divideAnew() {
-  std::vector<ShareWish> wishes;
-  std::vector<ShareProgram *> those;
-  for (ShareProgram &program : programs)
-    if (program.pid) {
-      wishes.push_back({program.weight, program.most, program.wanted,
-                        program.yields != 0, program.least, program.spare != 0,
-                        program.firm()});
-      those.push_back(&program);
-    }
-  const std::vector<uint64_t> limits = divide(total, wishes);
-  bool changed = false;
-  for (size_t i = 0; i < those.size(); ++i) {
-    changed |= those[i]->limit != limits[i];
-    those[i]->limit = limits[i];
-  }
-  return changed;
 }
 
 /// What the names of all devices' books begin with.
@@ -227,7 +196,7 @@ ShareSegment::open(const std::string &directory, const std::string &device) {
     return failed(path, "cannot be opened again");
   }
   std::unique_ptr<ShareSegment> segment(
-      new ShareSegment(std::move(places), books));
+      new ShareSegment(std::move(places), books, path));
   {
     // Whoever comes next must find somebody alive.
     Locked locked(*segment);
@@ -256,8 +225,23 @@ ShareSegment::~ShareSegment() {
 }
 
 ShareSegment::Locked::Locked(ShareSegment &segment) : Segment(segment) {
-  if (::pthread_mutex_lock(&Segment.Books->lock) == EOWNERDEAD)
-    ::pthread_mutex_consistent(&Segment.Books->lock);
+  ShareBooks &books = *Segment.Books;
+  int result = ::pthread_mutex_trylock(&books.lock);
+  for (bool told = false; result == EBUSY || result == ETIMEDOUT;) {
+    if (result == ETIMEDOUT && !std::exchange(told, true))
+      detail::printLine(fmt::format(
+          "'{}': locked by process {} for {} s, which is stopped or gets no "
+          "processor, and all programs on this device wait for it; continue it "
+          "(kill -CONT {}), or end it",
+          Segment.Path, books.lockedBy, SecondsForTheLock, books.lockedBy));
+    timespec until{};
+    ::clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += SecondsForTheLock;
+    result = ::pthread_mutex_clocklock(&books.lock, CLOCK_MONOTONIC, &until);
+  }
+  if (result == EOWNERDEAD)
+    ::pthread_mutex_consistent(&books.lock);
+  books.lockedBy = uint64_t(::getpid());
 }
 
 ShareSegment::Locked::~Locked() {
@@ -302,6 +286,31 @@ bool ShareSegment::dropDead() {
     tell();
   }
   return any;
+}
+
+void ShareSegment::lookAround(std::chrono::steady_clock::time_point now) {
+  dropDead();
+  // Who looks runs.
+  bool any = std::exchange(own().stopped, 0);
+  for (unsigned i = 0; i < ShareBooks::MostPrograms; ++i) {
+    ShareProgram &one = Books->programs[i];
+    Pulse &pulse = Pulses[i];
+    const uint64_t beats =
+        one.beats + std::atomic_ref(one.steps).load(std::memory_order_relaxed);
+    if (!one.pid || i == Own || !one.beats || one.stopped ||
+        beats != pulse.beats) {
+      pulse = {beats, now};
+      continue;
+    }
+    if (now - pulse.since < (one.follows ? StoppedInCallAfter : StoppedAfter))
+      continue;
+    one.stopped = 1;
+    any = true;
+  }
+  if (any) {
+    Books->divideAnew();
+    tell();
+  }
 }
 
 void ShareSegment::tell() {

@@ -17,6 +17,9 @@
 //            open file description lock), which the kernel drops when the
 //            process ends, however it ends: so the dead are found without
 //            process numbers, also between containers.
+//   beats    a thread of each program counts them. Whose do not change for some
+//            seconds is stopped: others do not count on what it holds, and do
+//            not wait for it. When it goes on it says so.
 //
 // Sources: pthread_mutexattr_setrobust(3), futex(2), fcntl(2) on
 // F_OFD_SETLK.
@@ -29,6 +32,8 @@
 #include "runtime/base/Status.h"
 #include "runtime/share/ShareProgram.h"
 
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <pthread.h>
@@ -37,16 +42,22 @@
 
 namespace dragon {
 
+struct ShareWish;
+
 struct ShareBooks {
-  static constexpr uint32_t Version = 5;
+  static constexpr uint32_t Version = 6;
   static constexpr unsigned MostPrograms = 120;
 
   char magic[8];
   uint32_t version;
   uint32_t news;
-  uint64_t total;    ///< what all may hold together
-  uint64_t mostHeld; ///< the most that they ever held together
-  uint64_t asked;    ///< how many claims had to wait
+  uint64_t total;     ///< what all may hold together
+  uint64_t mostHeld;  ///< the most that they ever held together
+  uint64_t asked;     ///< how many claims had to wait
+  uint64_t holder;    ///< the gang that has the turn; 0: none
+  uint64_t turnBegan; ///< when, in nanoseconds of the machine's clock
+  uint64_t turnUsed;  ///< 1: a call of it, or a slice, has ended since
+  uint64_t lockedBy;  ///< who has the lock, or had it last; for people only
   pthread_mutex_t lock;
   ShareProgram programs[MostPrograms];
 
@@ -61,10 +72,30 @@ struct ShareBooks {
   /// even when their calls have ended.
   enum class Answer { Now, Later, Never };
   Answer answer(const ShareProgram &program, uint64_t claim) const;
-  /// Somebody waits for a claim.
+  /// Somebody waits for a claim, and not for its turn.
   bool anyAsks() const;
-  /// Everybody's limit, by what they want. True if one has changed.
+  /// Everybody's limit, by what they want and whose turn it is. True if one has
+  /// changed.
   bool divideAnew();
+  /// The program is about to claim: the turn passes to who asked first, if it
+  /// is over, or to the program, if nobody has it. True if it has passed.
+  bool passTurn(const ShareProgram &program);
+  /// A call of the program has ended: its turn, if it has just come, begins
+  /// now. Its data have come by then, and the ones before it have gone.
+  void useTurn(const ShareProgram &program);
+  /// Who gets the turn next; null: nobody waits for it.
+  const ShareProgram *nextInTurn() const;
+
+private:
+  bool turnIsOver() const;
+  void giveTurn(uint64_t gang);
+  /// Who of those, with these shares, takes turns; the turn of one that does no
+  /// more ends.
+  void findCrowd(const std::vector<ShareProgram *> &those,
+                 const std::vector<uint64_t> &shares);
+  /// Which of those wait for their turn, where somebody has it.
+  void findWaiting(const std::vector<ShareProgram *> &those,
+                   std::vector<ShareWish> &wishes) const;
 };
 
 /// The books of all devices in the directory, by the devices' names, as they
@@ -82,7 +113,8 @@ public:
   ShareSegment(const ShareSegment &) = delete;
   ShareSegment &operator=(const ShareSegment &) = delete;
 
-  /// With the lock of the books, while it lives. Those of the dead are free.
+  /// With the lock of the books, while it lives. Those of the dead are free;
+  /// after some seconds a line on stderr says who does not give it away.
   class Locked {
   public:
     explicit Locked(ShareSegment &segment);
@@ -102,6 +134,10 @@ public:
   /// Places of processes that have ended become free. True if there were any.
   /// With the lock.
   bool dropDead();
+  /// The same, and who does not run is known as such, as seen from here; this
+  /// process runs.
+  void lookAround() { lookAround(std::chrono::steady_clock::now()); }
+  void lookAround(std::chrono::steady_clock::time_point now);
   /// Says that something has changed; with or without the lock.
   void tell();
   /// How many times that was said.
@@ -110,15 +146,22 @@ public:
   void waitForNews(uint32_t seen, unsigned milliseconds);
 
 private:
-  ShareSegment(Descriptor places, ShareBooks *books)
-      : Places(std::move(places)), Books(books) {}
+  ShareSegment(Descriptor places, ShareBooks *books, std::string path)
+      : Places(std::move(places)), Books(books), Path(std::move(path)) {}
   // With the lock.
   unsigned takePlace();
   void leavePlace();
 
   Descriptor Places; ///< the file, for its locks
   ShareBooks *const Books;
+  const std::string Path;
   unsigned Own = ShareBooks::MostPrograms;
+  /// What was seen last of each place's program.
+  struct Pulse {
+    uint64_t beats = 0;
+    std::chrono::steady_clock::time_point since;
+  };
+  std::array<Pulse, ShareBooks::MostPrograms> Pulses; ///< with the lock
 };
 
 } // namespace dragon

@@ -30,9 +30,26 @@ struct ShareProgram {
   uint64_t asksFor;  ///< it waits for that claim; 0: for none
   uint64_t askedAt;  ///< no bytes: who asked before comes first
   uint64_t steps;    ///< no bytes: changes as it gets on
+  uint64_t gang;     ///< no bytes: those of one have their turns together
+  uint64_t turn;     ///< nanoseconds that its turn lasts; 0: it takes no turns
+  uint64_t crowded;  ///< 1: it and others do not fit together
+  uint64_t waits;    ///< 1: it waits for its turn
+  uint64_t beats;    ///< no bytes: changes as long as it runs; 0: nobody counts
+  uint64_t follows;  ///< 1: who counts them may wait for a call of its own
+  uint64_t stopped;  ///< 1: it does not run (SIGSTOP, a debugger, a freezer)
+  uint64_t turns;    ///< no bytes: how many times it has got the turn
 
-  /// What nobody can call back.
-  uint64_t firm() const { return stays > claim ? stays : claim; }
+  /// What nobody can call back: all, of one that does not run.
+  uint64_t firm() const {
+    const uint64_t most = stays > claim ? stays : claim;
+    return stopped && held > most ? held : most;
+  }
+  /// Others come first: it does nothing with the device.
+  bool rests() const { return yields || stopped; }
+  /// It waits for a claim, and will take it.
+  bool asks() const { return pid && asksFor && !stopped; }
+  /// What it would take.
+  uint64_t wish() const { return wanted < most ? wanted : most; }
 };
 
 } // namespace dragon

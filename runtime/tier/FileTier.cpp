@@ -75,7 +75,7 @@ public:
     TraceZone zone(requests.front().write ? "file write" : "file read");
     for (const FileRequest &request : requests)
       zone.add(request.bytes);
-    zone.detail(requests.front().file->path().c_str());
+    zone.on(requests.front().file->path());
     std::map<BackingFile *, BackingFile::OwnWrite> writes;
     for (const FileRequest &request : requests)
       if (request.write)

@@ -130,6 +130,11 @@ void SlabPool::give(const Physical &slab) {
 }
 
 void SlabPool::keep(const Physical &slab) {
+  if (Used + Idle + Coming + slab.bytes > Budget) {
+    DestroySlab(slab).ignore(); // it is out of the books either way
+    noteSum();
+    return;
+  }
   Idle += slab.bytes;
   Kept[{slab.bytes, slab.place}].push_back(slab);
 }

@@ -9,6 +9,8 @@
 // chunks and for staging. Creating them is slow (pinned memory: 0.36 s a GiB),
 // so slabs that are given back are kept for the next taker; they count against
 // the budget until they are destroyed to make room for slabs of another size.
+// Where more is held than a budget that was lowered, they are destroyed at
+// once: others wait for the memory, and go on as soon as there is any.
 //
 // Who knows that many will be needed says so (expect): threads then make some
 // before they are asked for. They begin with a few, and go on as the takers do:

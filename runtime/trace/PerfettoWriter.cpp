@@ -12,7 +12,9 @@
 
 #include "runtime/trace/Trace.h"
 
+#include <algorithm>
 #include <array>
+#include <boost/algorithm/string/join.hpp>
 #include <chrono>
 #include <cstdio>
 #include <fmt/format.h>
@@ -50,6 +52,9 @@ struct HeldAt {
 };
 
 constexpr size_t FlushAt = 4096;
+
+/// A zone that worked on more names no others.
+constexpr size_t MostNames = 4;
 
 /// Lanes are shown as threads, with numbers that no thread has.
 constexpr long FirstLane = 1l << 30;
@@ -92,12 +97,20 @@ void write(Writer &w) {
     w.first = false;
   }
   for (const Zone &zone : w.zones) {
-    std::string arguments = fmt::format("\"bytes\":{}", zone.bytes);
+    std::string arguments;
+    auto add = [&arguments](const char *name, const std::string &value) {
+      arguments +=
+          fmt::format("{}\"{}\":{}", arguments.empty() ? "" : ",", name, value);
+    };
+    auto quoted = [](const std::string &text) {
+      return '"' + escape(text) + '"';
+    };
+    if (zone.bytes)
+      add("bytes", std::to_string(zone.bytes));
     if (!zone.detail.empty())
-      arguments += fmt::format(",\"on\":\"{}\"", escape(zone.detail));
+      add("on", quoted(zone.detail));
     for (const auto &[name, text, number] : zone.notes)
-      arguments += number ? fmt::format(",\"{}\":{}", name, text)
-                          : fmt::format(",\"{}\":\"{}\"", name, escape(text));
+      add(name, number ? text : quoted(text));
     fmt::print(w.file,
                "{}\n{{\"name\":\"{}\",\"cat\":\"dragon\",\"ph\":\"X\","
                "\"ts\":{:.3f},\"dur\":{:.3f},\"pid\":{},\"tid\":{},"
@@ -223,12 +236,21 @@ void detail::recordHeld(unsigned memory, uint64_t bytes) {
     flush(w);
 }
 
+void detail::addName(std::vector<std::string> &names, const std::string &name) {
+  if (names.size() > MostNames ||
+      std::find(names.begin(), names.end(), name) != names.end())
+    return;
+  names.push_back(names.size() < MostNames ? name : "others");
+}
+
 void detail::recordZone(const char *name, uint64_t begin, uint64_t end,
-                        uint64_t bytes, std::string text, Notes notes) {
+                        uint64_t bytes, const std::vector<std::string> &on,
+                        Notes notes) {
   thread_local long thread = ::syscall(SYS_gettid);
   Writer &w = writer();
   std::lock_guard guard(w.lock);
-  add(w, {name, begin, end, bytes, thread, std::move(text), std::move(notes)});
+  add(w, {name, begin, end, bytes, thread, boost::algorithm::join(on, ", "),
+          std::move(notes)});
 }
 
 } // namespace dragon

@@ -11,6 +11,9 @@
 //
 //   TraceZone zone("fetch", bytes);
 //
+// A zone says what it worked on, where that is known, and its bytes, where
+// there are any.
+//
 // Zones show what the host waited for or issued, a lane for each thread. Work
 // that runs on a device after the call returned has lanes of its own, which are
 // told when it was done (device/Timeline.h). Counters show how much memory is
@@ -38,8 +41,10 @@ struct Note {
   bool number = false; ///< the text is one
 };
 using Notes = std::vector<Note>;
+/// Adds it if it is not there. Of many there are only the first few.
+void addName(std::vector<std::string> &names, const std::string &name);
 void recordZone(const char *name, uint64_t begin, uint64_t end, uint64_t bytes,
-                std::string detail, Notes notes);
+                const std::vector<std::string> &on, Notes notes);
 void recordHeld(unsigned memory, uint64_t bytes);
 } // namespace detail
 
@@ -79,16 +84,16 @@ public:
   }
   ~TraceZone() {
     if (Begin)
-      detail::recordZone(Name, Begin, traceClock(), Bytes, std::move(Detail),
+      detail::recordZone(Name, Begin, traceClock(), Bytes, On,
                          std::move(Notes));
   }
   TraceZone(const TraceZone &) = delete;
   TraceZone &operator=(const TraceZone &) = delete;
 
-  /// What the zone worked on, e.g. the kernel's name.
-  void detail(const char *text) {
+  /// What the zone worked on: a kernel's name, or those of buffers.
+  void on(const std::string &name) {
     if (Begin)
-      Detail = text;
+      detail::addName(On, name);
   }
   void add(uint64_t bytes) { Bytes += bytes; }
   /// Somebody will see what is said of it.
@@ -107,7 +112,7 @@ private:
   const char *Name;
   uint64_t Bytes;
   uint64_t Begin = 0;
-  std::string Detail;
+  std::vector<std::string> On;
   detail::Notes Notes;
 };
 

@@ -11,8 +11,11 @@
 // RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_WAVEFRONT=off DRAGON_STATS=stats.json ./program in.bin out.bin
 // RUN: %ledger stats.json 'launches == 10' 'avoided_discard >= 4 * 8*M'
 //
+// The link is the same where build systems do not tell it of -flto: the objects have bitcode.
+// RUN: %build -Rpass=dragon -I%S/Inputs/link-time %s -L. -lunits -o untold 2>&1 | FileCheck %s
+//
 // The same objects, linked as they are.
-// RUN: %build -Rpass=dragon -I%S/Inputs/link-time %s -L. -lunits -o apart 2> log && not grep remark: log
+// RUN: %build -fno-lto -Rpass=dragon -I%S/Inputs/link-time %s -L. -lunits -o apart 2> log && not grep remark: log
 // RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_WAVEFRONT=off DRAGON_STATS=stats.json ./apart in.bin apart.bin
 // RUN: cmp out.bin apart.bin
 // RUN: %ledger stats.json 'launches == 10' 'avoided_discard < 2 * 12*M'

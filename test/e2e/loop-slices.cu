@@ -1,7 +1,8 @@
 // Kernels each block of which goes through all of the data, over more data than device and host memory hold together:
 // they run some iterations of a loop at a time. Sums, extremes and histograms by grid stride, with registers, static and
 // dynamic shared memory, local arrays and moving pointers as what goes on; column sums, with the sum in memory and in a
-// register; planes; tiles, of which panels of blocks run at a time; and a loop in front of which data are read.
+// register; planes; tiles, of which panels of blocks run at a time; a loop in front of which data are read; and loops in
+// functions that the kernel calls.
 //
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
 // RUN: %build %s -o program && %plain ./program
@@ -17,7 +18,9 @@
 // CHECK-DAG: planes{{.*}} runs by loop in
 // CHECK-DAG: tiles{{.*}} runs by loop in
 // CHECK-DAG: scaled{{.*}} runs by loop in
-// CHECK: 11 of 11 right
+// CHECK-DAG: columnsByCalls{{.*}} runs by loop in
+// CHECK-DAG: weighted{{.*}} runs by loop in
+// CHECK: 13 of 13 right
 // RUN: rm -rf %t.dir
 #include "results.h"
 
@@ -107,6 +110,42 @@ __global__ void columns(const uint32_t *m, int rows, int cols, uint32_t *out) {
   for (int r = 0; r < rows; ++r)
     sum += (r + 1) * m[(long)r * cols + c];
   out[c] = sum;
+}
+
+static __device__ void addColumn(const uint32_t *m, int rows, int cols, int c,
+                                 uint32_t *sum) {
+  for (int r = 0; r < rows; ++r)
+    *sum += m[(long)r * cols + c];
+}
+static __device__ uint32_t columnOf(const uint32_t *m, int rows, int cols,
+                                    int c) {
+  uint32_t sum = 0;
+  addColumn(m, rows, cols, c, &sum);
+  return sum;
+}
+__global__ void columnsByCalls(const uint32_t *m, int rows, int cols,
+                               uint32_t *out) {
+  int c = blockIdx.x * blockDim.x + threadIdx.x;
+  if (c < cols)
+    out[c] = columnOf(m, rows, cols, c);
+}
+
+template <typename Weight>
+__device__ __noinline__ uint32_t weightedSum(const uint32_t *m, int rows,
+                                             int cols, int c, Weight weight) {
+  uint32_t sum = 0;
+  for (int r = 0; r < rows; ++r)
+    sum += weight(r) * m[(long)r * cols + c];
+  return sum;
+}
+struct NumberOfRow {
+  __device__ uint32_t operator()(int r) const { return r + 1; }
+};
+__global__ void weighted(const uint32_t *m, int rows, int cols, uint32_t *out) {
+  int c = blockIdx.x * blockDim.x + threadIdx.x;
+  if (c >= cols)
+    return;
+  out[c] = weightedSum(m, rows, cols, c, NumberOfRow());
 }
 
 __global__ void columnsInMemory(const uint32_t *m, int rows, int cols,
@@ -222,6 +261,12 @@ int main() {
   }
   columns<<<cols / 64 + 1, 64>>>(dx, rows, cols, small);
   check("columns", ofColumn, small);
+  clear();
+  columnsByCalls<<<cols / 64 + 1, 64>>>(dx, rows, cols, small);
+  check("columnsByCalls", plain, small);
+  clear();
+  weighted<<<cols / 64 + 1, 64>>>(dx, rows, cols, small);
+  check("weighted", ofColumn, small);
   clear();
   columnsInMemory<<<cols / 64, 64>>>(dx, rows, cols, small);
   check("columnsInMemory", plain, small);

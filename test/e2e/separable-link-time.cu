@@ -19,7 +19,9 @@
 // RUN: %build -flto -dlink separable-link-time.o elements.o -o linked.o
 // RUN: %build -flto -Rpass=dragon separable-link-time.o elements.o linked.o -o linked 2>&1 | FileCheck %s
 // RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M ./linked in.bin
-// RUN: %build separable-link-time.o elements.o -o plain
+// RUN: %build -Rpass=dragon separable-link-time.o elements.o -o untold 2>&1 | FileCheck %s
+// RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M ./untold in.bin
+// RUN: %build -fno-lto separable-link-time.o elements.o -o plain
 // RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M ./plain in.bin
 // RUN: rm -rf %t.dir
 #include "elements.h"

@@ -2,8 +2,8 @@
 // sending gives the same, also where the buffers are far larger than device memory, and after a reset of the device.
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
 // RUN: %build-mpi %s
-// RUN: for name in $MPI_IMPLEMENTATIONS; do %plain mpirun.$name -n 4 ./program.$name || exit 1; done
-// RUN: for name in $MPI_IMPLEMENTATIONS; do %tight mpirun.$name -n 4 ./program.$name || exit 1; done
+// RUN: for name in $MPI_IMPLEMENTATIONS; do %plain %mpirun $name -n 4 ./program.$name || exit 1; done
+// RUN: for name in $MPI_IMPLEMENTATIONS; do %tight %mpirun $name -n 4 ./program.$name || exit 1; done
 // RUN: rm -rf %t.dir
 #include "e2e.h"
 #include <mpi.h>

@@ -2,7 +2,7 @@
 // The ranks want four times the memory that there is.
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
 // RUN: %build-mpi %s
-// RUN: for name in $MPI_IMPLEMENTATIONS; do %plain %lends mpirun.$name ./program.$name || exit 1; done
+// RUN: for name in $MPI_IMPLEMENTATIONS; do %plain %lends %mpirun $name ./program.$name || exit 1; done
 // RUN: rm -rf %t.dir
 #include "e2e.h"
 #include <mpi.h>

@@ -2,8 +2,8 @@
 // gives what it gives with host memory, and changes no other byte.
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
 // RUN: %build-mpi %s
-// RUN: for name in $MPI_IMPLEMENTATIONS; do %plain mpirun.$name -n 4 ./program.$name || exit 1; done
-// RUN: for name in $MPI_IMPLEMENTATIONS; do %tight mpirun.$name -n 4 ./program.$name || exit 1; done
+// RUN: for name in $MPI_IMPLEMENTATIONS; do %plain %mpirun $name -n 4 ./program.$name || exit 1; done
+// RUN: for name in $MPI_IMPLEMENTATIONS; do %tight %mpirun $name -n 4 ./program.$name || exit 1; done
 // RUN: rm -rf %t.dir
 #include "e2e.h"
 #include <functional>

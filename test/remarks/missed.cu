@@ -55,7 +55,7 @@ void fromOutside(const float *given, size_t n, float few) {
 
 void notMapped(size_t n) {
   float *d, *e, **list;
-  // CHECK: missed.cu:[[#@LINE+1]]:3: remark: 'd' not mapped: a store to memory that other code may see at line [[#@LINE+2]] may keep its address; keep the buffer within this source file [-Rpass-missed=dragon]
+  // CHECK: missed.cu:[[#@LINE+1]]:3: remark: 'd' not mapped: a store to memory that other code may see at line [[#@LINE+2]] may keep its address; keep the buffer within this source file, or compile with -flto [-Rpass-missed=dragon]
   cudaMalloc(&d, 4 * n);
   published = d;
   // CHECK: missed.cu:[[#@LINE+1]]:3: remark: 'e' not mapped: kernel 'link' launched at line [[#@LINE+3]] may keep its address; pass the kernel plain pointers, and let it not store them [-Rpass-missed=dragon]
@@ -71,7 +71,7 @@ void noSink(char *path, size_t n, int steps) {
   // CHECK: missed.cu:[[#@LINE+1]]:3: remark: 'from' evicted to swap: the file written at line [[#@LINE+4]] is opened after 'fill' writes the buffer; open it before the launch [-Rpass-missed=dragon]
   fill<<<1, 256>>>(from, n);
   cudaMemcpy(h, from, 4 * n, cudaMemcpyDeviceToHost);
-  FILE *out = fopen(path, "wb");
+  FILE *out = fopen(path, "ab");
   fwrite(h, 4, n, out);
   fclose(out);
   free(h);

@@ -15,14 +15,15 @@ void launch(int *flag) { wait<<<1, 1>>>(flag); }
 
 // Host code is compiled before anything is known of kernels: what would tell is said, once for each buffer.
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
-// RUN: %dragon-cc --cuda-path=%cuda -arch=sm_90 --dragon-targets=cpu -Rpass-missed=dragon -DMAPS -dc %s -o unit.o 2>&1 | FileCheck %s --check-prefix=UNSEEN
+// RUN: %dragon-cc --cuda-path=%cuda -arch=sm_90 --dragon-targets=cpu -Rpass-missed=dragon -Rpass-analysis=dragon -DMAPS -dc %s -o unit.o 2>&1 | FileCheck %s --check-prefix=UNSEEN
 // RUN: rm -rf %t.dir
 #ifdef MAPS
 extern __global__ void step(int *to);
 int main() {
   int *d;
-  // UNSEEN: separable.cu:[[#@LINE+1]]:3: remark: 'd' not mapped: what kernel 'step' launched at line [[#@LINE+2]] does with it is not known in this compilation; add -flto
+  // UNSEEN: separable.cu:[[#@LINE+1]]:3: remark: 'd' not mapped: what kernel 'step' launched at line [[#@LINE+3]] does with it is not known in this compilation; add -flto
   cudaMalloc(&d, 4096);
+  // UNSEEN: separable.cu:[[#@LINE+1]]:3: remark: what kernel 'step' does with buffers is not known in this compilation, where it counts as reading and writing all of them; add -flto to each compilation and to the link [-Rpass-analysis=dragon]
   step<<<1, 1>>>(d);
   cudaFree(d);
 }

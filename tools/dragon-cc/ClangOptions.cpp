@@ -46,6 +46,7 @@ bool readForDriver(const Arg &One, ArrayRef<std::string> Texts,
     return false; // the link is told as well
   case clangopt::OPT_fno_lto:
     Asked.WholeProgram = false;
+    Asked.NoWholeProgram = true;
     return false;
   case clangopt::OPT_fgpu_rdc:
   case clangopt::OPT_fno_gpu_rdc:

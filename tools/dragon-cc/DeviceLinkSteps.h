@@ -25,6 +25,9 @@ public:
   /// Whether there is device code to link. If the user names no architectures,
   /// those of the objects become the ones that are asked for.
   llvm::Expected<bool> isNeeded();
+  /// A file that was compiled with -flto, after isNeeded(); empty: there is
+  /// none.
+  const std::string &hostBitcode() const { return Relocatable.HostBitcode; }
   /// Adds the steps, and returns the objects with the linked code. `Objects`
   /// has the objects of each input.
   Strings add(const std::vector<Strings> &Objects);

@@ -172,12 +172,10 @@ Error OptionReader::check() {
                  "' needs records in YAML; leave out "
                  "'-fsave-optimization-record=" +
                  Result.OptRecordExt + "'");
-  if (Result.What == Goal::Link && Result.atLink())
-    for (StringRef Arg : Result.LinkArgs)
-      if ((Arg.starts_with("-fuse-ld=") && Arg != "-fuse-ld=lld") ||
-          Arg.starts_with("--ld-path="))
-        return error("'-flto' links with lld " + Twine(LLVM_VERSION_MAJOR) +
-                     "; leave out '" + Arg + "'");
+  StringRef Linker = Result.otherLinker();
+  if (Result.What == Goal::Link && Result.atLink() && !Linker.empty())
+    return error("'-flto' links with lld " + Twine(LLVM_VERSION_MAJOR) +
+                 "; leave out '" + Linker + "'");
   return Error::success();
 }
 
@@ -211,6 +209,14 @@ Expected<Invocation> OptionReader::run() {
 static bool hasInput(const Invocation &Asked, Language Lang) {
   return any_of(Asked.Inputs,
                 [&](const Input &One) { return One.Lang == Lang; });
+}
+
+StringRef Invocation::otherLinker() const {
+  for (StringRef Arg : LinkArgs)
+    if ((Arg.starts_with("-fuse-ld=") && Arg != "-fuse-ld=lld") ||
+        Arg.starts_with("--ld-path="))
+      return Arg;
+  return {};
 }
 
 std::vector<std::string> Invocation::argsFor(StringRef Option) const {

@@ -104,8 +104,9 @@ struct Invocation {
   /// Made only for SARIF, and not kept: nobody asked for records.
   bool OwnRecords = false;
   std::string Sarif; ///< --dragon-diagnostics=sarif: where to; - is stdout
-  bool WholeProgram = false; ///< -flto
-  bool Lifetime = true;      ///< -f[no-]dragon-lifetime
+  bool WholeProgram = false;   ///< -flto, or objects were compiled with it
+  bool NoWholeProgram = false; ///< -fno-lto
+  bool Lifetime = true;        ///< -f[no-]dragon-lifetime
 
   // -MD and friends.
   bool Dependencies = false, SystemHeaders = true, PhonyTargets = false;
@@ -133,6 +134,9 @@ struct Invocation {
   /// What is linked tells where its records are.
   bool notesRecords() const { return OptRecord && !ReportFolder.empty(); }
   /// Objects carry bitcode, and the link inserts the directives.
+  /// The linker that the user asks for, which takes no plugin of LLVM's: the
+  /// option; empty: there is none.
+  llvm::StringRef otherLinker() const;
   bool atLink() const { return WholeProgram && Lifetime; }
   const GpuArch &lowestArch() const { return Archs.front(); }
   /// Architectures that device code is compiled for: the kernels for the host

@@ -93,6 +93,12 @@ Error lto(OptionReader &Reader, const Argument &One) {
   return Error::success();
 }
 
+Error noLto(OptionReader &Reader, const Argument &) {
+  Reader.Result.WholeProgram = false;
+  Reader.Result.NoWholeProgram = true;
+  return Error::success();
+}
+
 Error saveTempsWhere(OptionReader &Reader, const Argument &One) {
   if (One.value() != "cwd" && One.value() != "obj")
     return error("bad value in '" + Reader.text(One) +
@@ -256,7 +262,7 @@ constexpr OwnOption Table[] = {
     {OPT_no_dragon_wavefront, TellPlugin{"wavefront", false}},
     {OPT_lto, Set{&I::WholeProgram}, AddAsWritten{&I::LinkArgs}},
     {OPT_lto_kind, Do{lto}},
-    {OPT_no_lto, Set{&I::WholeProgram, false}, AddAsWritten{&I::LinkArgs}},
+    {OPT_no_lto, Do{noLto}, AddAsWritten{&I::LinkArgs}},
 
     // The driver.
     {OPT_verbose, Set{&I::Verbose}},

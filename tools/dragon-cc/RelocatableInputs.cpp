@@ -144,6 +144,8 @@ Expected<RelocatableInputs> findRelocatableInputs(const Invocation &Asked) {
       return Code.takeError();
     if (!Code->Units.empty() || !Code->Linked.empty())
       Result.Files.push_back(Path);
+    if (Code->HostBitcode && Result.HostBitcode.empty())
+      Result.HostBitcode = Path;
     for (devicelink::DeviceUnit &Unit : Code->Units)
       Units.push_back(std::move(Unit));
     for (const std::string &Id : Code->Linked)

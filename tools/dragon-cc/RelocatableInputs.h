@@ -33,6 +33,8 @@ struct RelocatableInputs {
   bool InArchives = false;         ///< some of them
   bool WhatIsTakenIsKnown = true;  ///< of archives, from Program
   std::vector<LinkedFile> Program; ///< what the linker reads, in its order
+  /// The first file that was compiled with -flto, or has such an object.
+  std::string HostBitcode;
 };
 
 /// Files that cannot be opened have none: the link will say so.

@@ -38,10 +38,6 @@ const Strings &SourceNeeds::arguments(const Input &One) {
   Strings Folders = includeFolders();
   if (mentions(One.Path, "cudaBindTexture", Folders))
     Args.push_back("-DDRAGON_TEXTURE_REFERENCES");
-  // CMake would drive what calls itself nvcc by nvcc's own words, and take its
-  // output apart; it knows clang as well.
-  if (sys::path::filename(One.Path) == "CMakeCUDACompilerId.cu")
-    Args.push_back("-DDRAGON_AS_CLANG");
   json::Array Roots;
   StringMap<std::pair<std::string, std::string>> Copies;
   auto Replaced = [&] {

@@ -111,7 +111,7 @@ std::string StepList::linkOutput() const {
 Plan StepList::take() {
   Result.Files = Names.files();
   Result.Sources = Needs.sources();
-  Result.Warnings = Needs.warnings();
+  append(Result.Warnings, Needs.warnings());
   Result.Sarif = Asked.Sarif;
   Result.RemarkPages = Tools.RemarkPages;
   return std::move(Result);

@@ -71,6 +71,8 @@ public:
   /// The output of a link.
   std::string linkOutput() const;
 
+  /// Has the driver say it.
+  void warn(std::string Text) { Result.Warnings.push_back(std::move(Text)); }
   /// All that has been added. The list is empty afterwards.
   Plan take();
 

@@ -59,6 +59,28 @@ static void addLink(StepList &To, const std::vector<Strings> &Objects,
   To.clang(std::move(Args)).Outputs = {Out};
 }
 
+/// A link that is not told of -flto is one of a whole program if an object has
+/// been compiled so. Build systems give options of compilations to no link.
+static void noticeWholeProgram(StepList &To, const std::string &File) {
+  Invocation &Asked = To.Asked;
+  if (File.empty() || Asked.WholeProgram || Asked.NoWholeProgram ||
+      !Asked.Lifetime)
+    return;
+  std::string Cause;
+  if (StringRef Linker = Asked.otherLinker(); !Linker.empty())
+    Cause = "with '" + Linker.str() + "'";
+  else if (To.Tools.Lld.empty())
+    Cause = "without lld " + std::to_string(LLVM_VERSION_MAJOR);
+  if (!Cause.empty()) {
+    To.warn("'" + File + "' was compiled with -flto, but is linked " + Cause +
+            ": directives are those of single files; -fno-lto "
+            "for the link silences this");
+    return;
+  }
+  Asked.WholeProgram = true;
+  Asked.LinkArgs.push_back("-flto");
+}
+
 static void addArchive(StepList &To, const std::vector<Strings> &Objects) {
   std::string Out = To.Names.outputFor({"a", Language::Linker}, ".a");
   Strings Args = {"rcs"};
@@ -82,6 +104,7 @@ Expected<Plan> plan(const Invocation &Given, const ToolPaths &Tools,
   Expected<bool> LinksDevice = Device.isNeeded();
   if (!LinksDevice)
     return LinksDevice.takeError();
+  noticeWholeProgram(To, Device.hostBitcode());
   if (Objects && (Whole || Asked.atLink() || Asked.What == Goal::DeviceLink) &&
       Asked.Cpu && (Asked.hasCuda() || Asked.hasMlir() || *LinksDevice) &&
       Tools.Linker.empty())

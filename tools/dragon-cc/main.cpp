@@ -7,6 +7,7 @@
 
 #include "tools/dragon-cc/Config.h"
 #include "tools/dragon-cc/Execute.h"
+#include "tools/dragon-cc/NvccWords.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -42,13 +43,30 @@ static void printHelp() {
       "and -Rpass-analysis=dragon\nsay what it did and why");
 }
 
+/// What a build system wants to know of the tools; what is missing is not told.
+static ToolPaths anyTools(StringRef Self, const Invocation &Asked) {
+  Expected<ToolPaths> Tools = findTools(Self, Asked);
+  if (Tools)
+    return std::move(*Tools);
+  consumeError(Tools.takeError());
+  return {};
+}
+
+/// nvcc tells its folders although it does not know what to do with a file, and
+/// CMake asks it so.
+static bool isVerbose(const CommandLine &Line) {
+  return any_of(Line.arguments(),
+                [](const Argument &One) { return One.id() == OPT_verbose; });
+}
+
 /// Answers the questions that need no input. True if there was one.
 static bool answer(const Invocation &Asked, StringRef Self) {
   if (Asked.Help)
     printHelp();
-  else if (Asked.Version)
+  else if (Asked.Version) {
     printVersion(outs(), Self);
-  else if (Asked.ListArchs)
+    printNvccVersion(outs(), anyTools(Self, Asked));
+  } else if (Asked.ListArchs)
     for (StringRef Name : knownArchs())
       outs() << "compute_" << Name.drop_front(3) << '\n';
   else if (Asked.ListCodes)
@@ -109,9 +127,14 @@ int main(int Argc, char **Argv) {
       ArrayRef<const char *>(const_cast<const char **>(Argv) + 1, Argc - 1));
   if (!Line)
     return fail(Line.takeError());
+  std::string Self = sys::fs::getMainExecutable(
+      Argv[0], reinterpret_cast<void *>(&printVersion));
   Expected<Invocation> Asked = understand(**Line);
-  if (!Asked)
+  if (!Asked) {
+    if (isVerbose(**Line))
+      printNvccFolders(errs(), anyTools(Self, {}), {}, Self);
     return fail(Asked.takeError());
+  }
 
   auto Warn = [](const auto &Warnings) {
     for (const std::string &Text : Warnings)
@@ -119,8 +142,6 @@ int main(int Argc, char **Argv) {
   };
   Warn(Asked->Warnings);
 
-  std::string Self = sys::fs::getMainExecutable(
-      Argv[0], reinterpret_cast<void *>(&printVersion));
   if (answer(*Asked, Self))
     return 0;
   // Questions to clang need no files: the name that comes with them may be
@@ -161,8 +182,10 @@ int main(int Argc, char **Argv) {
     Steps = std::move(*Made);
     Warn(Steps.Warnings);
   }
-  if (Asked->Verbose || Asked->DryRun)
+  if (Asked->Verbose || Asked->DryRun) {
     printVersion(errs(), Self);
+    printNvccFolders(errs(), *Tools, *Asked, Self);
+  }
   if (Asked->DryRun) {
     for (const Step &One : Steps.Steps)
       print(errs(), One);

@@ -7,6 +7,8 @@
 
 #include "tools/dragon-device-link/DeviceUnits.h"
 
+#include "passes/rewrite/UnitBitcode.h"
+
 #include "llvm/ADT/StringSet.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Object/Archive.h"
@@ -61,7 +63,7 @@ bool isWhole(StringRef Binary, const OffloadBinary::Header &Header) {
   for (uint64_t I = 0; I < Entry->NumStrings; ++I) {
     const auto Pair = readAt<OffloadBinary::StringEntry>(
         Binary, Entry->StringOffset + I * sizeof(OffloadBinary::StringEntry));
-    if (!Ends(Pair->KeyOffset) || !Ends(Pair->ValueOffset))
+    if (!Pair || !Ends(Pair->KeyOffset) || !Ends(Pair->ValueOffset))
       return false;
   }
   return true;
@@ -148,11 +150,16 @@ Error Reader::object(MemoryBufferRef Buffer, const Twine &Name,
 
   for (const ELFSectionRef Section :
        cast<ELFObjectFileBase>(**Object).sections()) {
-    if (Section.getType() != ELF::SHT_LLVM_OFFLOADING)
+    const bool HostBitcode = Section.getType() == ELF::SHT_LLVM_LTO;
+    if (Section.getType() != ELF::SHT_LLVM_OFFLOADING && !HostBitcode)
       continue;
     Expected<StringRef> Contents = Section.getContents();
     if (!Contents)
       return Contents.takeError();
+    if (HostBitcode) {
+      Result.HostBitcode |= Contents->contains(LinkMark);
+      continue;
+    }
     if (Error Damaged = checkOffloadSection(*Contents))
       return Damaged;
   }

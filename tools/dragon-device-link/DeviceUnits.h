@@ -68,6 +68,7 @@ struct DeviceCode {
   std::vector<std::string> Linked;
   /// Ids of units whose functions an object calls. It is one of them.
   std::vector<std::string> Called;
+  bool HostBitcode = false; ///< an object has been compiled with -flto
 };
 
 /// Reads an object or an archive. Files of other kinds, such as shared objects

@@ -28,24 +28,31 @@ uint64_t heldIn(const SeenShare &Share) {
   return Held;
 }
 
+/// "device NAME", or "host memory".
+std::string memoryOf(const SeenShare &Share) {
+  return isHostMemory(Share) ? "host memory" : "device " + Share.device;
+}
+
 std::string nameOf(const ShareProgram &Program) {
   return {Program.name, ::strnlen(Program.name, sizeof Program.name)};
 }
 
 const char *stateOf(const ShareProgram &Program) {
-  return Program.waitsFor || Program.asksFor ? "waits for memory"
-         : Program.held > Program.limit      ? "gives memory back"
-         : Program.spare                     ? "takes what is spare"
-         : Program.yields                    ? "does not use the device"
-                                             : "";
+  return Program.stopped                       ? "is stopped"
+         : Program.waits && Program.asksFor    ? "waits for its turn"
+         : Program.waitsFor || Program.asksFor ? "waits for memory"
+         : Program.held > Program.limit        ? "gives memory back"
+         : Program.spare                       ? "takes what is spare"
+         : Program.yields                      ? "does not use the device"
+                                               : "";
 }
 
 std::string text(const std::vector<SeenShare> &Shares) {
   std::string Out;
   for (const SeenShare &Share : Shares) {
-    Out += fmt::format("device {}: {} of {} in use by {} program{}\n",
-                       Share.device, formatBytes(heldIn(Share)),
-                       formatBytes(Share.total), Share.programs.size(),
+    Out += fmt::format("{}: {} of {} in use by {} program{}\n", memoryOf(Share),
+                       formatBytes(heldIn(Share)), formatBytes(Share.total),
+                       Share.programs.size(),
                        Share.programs.size() == 1 ? "" : "s");
     if (Share.programs.empty())
       continue;
@@ -75,9 +82,13 @@ std::string json(const std::vector<SeenShare> &Shares) {
            {"wanted", Program.wanted},
            {"waits_for", std::max(Program.waitsFor, Program.asksFor)},
            {"claims", Program.claim},
+           {"waits_for_turn", Program.waits && Program.asksFor},
+           {"turns", Program.turns},
+           {"stopped", Program.stopped != 0},
            {"yields", Program.yields != 0},
            {"spare", Program.spare != 0}});
-    All.push_back({{"device", Share.device},
+    All.push_back({{"memory", isHostMemory(Share) ? "host" : "device"},
+                   {"device", Share.device},
                    {"total", Share.total},
                    {"most_held", Share.mostHeld},
                    {"programs", Programs}});

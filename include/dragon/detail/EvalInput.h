@@ -40,8 +40,13 @@ struct EvalInput {
   uint32_t Loop = NoIndex;
   uint64_t LoopLo = 0;
   uint64_t LoopHi = UINT64_MAX;
+  /// The same of the loop around it, of which only the rounds [RoundLo,
+  /// RoundHi) count.
+  uint32_t Around = NoIndex;
+  uint64_t RoundLo = 0;
+  uint64_t RoundHi = UINT64_MAX;
   const KnownMemory *Memory = nullptr;
-  std::vector<MemoryRange> *Wanted = nullptr;
+  std::vector<NumberPlaces> *Wanted = nullptr;
   /// What some loads give, in this case (LoadedCases.h).
   const LoadedCase *Cases = nullptr;
   size_t NumCases = 0;

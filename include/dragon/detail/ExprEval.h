@@ -12,7 +12,9 @@
 //
 // Loops: a counter k >= 0 that advances only while `start + step*k < bound`
 // holds. That the left side does not wrap is shown by induction with the
-// launch's numbers: start fits, and bound - 1 + step fits.
+// launch's numbers: start fits, and bound - 1 + step fits. So does a bound that
+// comes the other way, `start + step*k < end - back*k`: what passed the test
+// lies between start and end, and what is tested next a step beyond.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_DETAIL_EXPREVAL_H
@@ -188,6 +190,30 @@ private:
     }
   }
 
+  /// `start + step*k < end - back*k`, see above, with a step that is no less
+  /// than 0, and one of both that is not 0.
+  bool addMeeting(const GuardRecord &G, uint32_t Var, bool Signed,
+                  int64_t Strict) {
+    const unsigned Bits = In.Exprs[G.Lhs].Bits;
+    const Interval Range = valuesOf(Bits, Signed);
+    Linear Low = form(G.Lhs), High = form(G.Rhs), Start, End;
+    const int64_t Step = Low.coefficient(Var), Back = High.coefficient(Var);
+    if (Step <= 0 || Back >= 0 ||
+        !normalise(Low.without(Var), Bits, Signed, Start) ||
+        !normalise(High.without(Var), Bits, Signed, End) ||
+        !Range.contains(System.bounds(Start, Range)) ||
+        !Range.contains(System.bounds(End, Range)))
+      return false;
+    // The last numbers tested are one step beyond those that passed.
+    if (System.upper(End) - Strict + Step > Range.Hi ||
+        System.lower(Start) + Strict + Back < Range.Lo ||
+        !Start.add(Linear::variable(Var), Step) ||
+        !End.add(Linear::variable(Var), Back))
+      return false;
+    requireOrdered(Start, End, Strict);
+    return true;
+  }
+
   /// `start + step*k < bound`, see above. False: treat it as any guard.
   bool addLoopTest(const GuardRecord &G) {
     Linear Counter = form(G.Loop);
@@ -196,6 +222,8 @@ private:
     uint32_t Var = Counter.begin()->Var;
     bool Signed = G.Pred == GuardPred::SLT || G.Pred == GuardPred::SLE;
     int64_t Strict = G.Pred == GuardPred::SLT || G.Pred == GuardPred::ULT;
+    if (addMeeting(G, Var, Signed, Strict))
+      return true;
     // The side that counts, through extensions; Range: where it is a number.
     for (bool Left : {true, false}) {
       uint32_t Node = Left ? G.Lhs : G.Rhs;

@@ -15,6 +15,7 @@
 #define DRAGON_DETAIL_EXPRFORMS_H
 
 #include "dragon/detail/EvalInput.h"
+#include "dragon/detail/LoadedPlaces.h"
 #include "dragon/detail/WrappedNumbers.h"
 
 #include <algorithm>
@@ -29,8 +30,11 @@ class ExprForms : public WrappedNumbers {
 public:
   /// The loads so far that may give several known values.
   std::vector<LoadedValues> Loads;
+  /// Something that was evaluated so far depends on data that are not known.
+  bool Unknown = false;
   /// The variable that counts the iterations of In.Loop; NoIndex: none so far.
   uint32_t Counter = NoIndex;
+  uint32_t RoundCounter = NoIndex; ///< the same of In.Around
 
 protected:
   const EvalInput &In;
@@ -96,10 +100,15 @@ private:
   unsigned Left = MostInductions;
   unsigned *LeftOfAll = &Left; ///< of the access's own forms
   uint32_t Cut = In.Loop;      ///< the loop whose iterations are restricted
+  uint32_t Around = In.Around; ///< and the one whose rounds are
   /// What an induction assumes.
   uint32_t Assumed = NoIndex;
   Interval AssumedRange;
 
+  Linear notKnown(const ExprNode &N) {
+    Unknown = true;
+    return anything(N);
+  }
   Linear anything(const ExprNode &N) { return opaque(valuesOf(N.Bits, true)); }
 
   Interval interval(uint32_t Node, bool Signed) {
@@ -173,7 +182,7 @@ private:
     case ExprOp::Trunc:
       return form(N.A);
     case ExprOp::Unknown:
-      return anything(N);
+      return notKnown(N);
     }
     return anything(N);
   }
@@ -237,32 +246,20 @@ private:
     for (size_t I = 0; I < In.NumCases; ++I)
       if (In.Cases[I].Node == Node)
         return opaque({In.Cases[I].Lo, In.Cases[I].Hi});
-    const int64_t Bytes = N.Bits / 8;
     Linear Address;
-    if ((!In.Memory && !In.Wanted) || !number(N.A, true, Address))
-      return anything(N);
-    const Interval I = System.bounds(Address);
-    if (!isFinite(I.Lo) || !isFinite(I.Hi) || I.Lo < 0 || I.Lo > I.Hi ||
-        I.Hi + Bytes - I.Lo > Wide(MostWanted))
-      return anything(N);
-    const MemoryRange Range{uint64_t(I.Lo), uint64_t(I.Hi + Bytes)};
-    const char *Contents =
-        In.Memory ? In.Memory->find(Range.Begin, Range.End) : nullptr;
-    if (!Contents) {
+    NumberPlaces Places;
+    if ((!In.Memory && !In.Wanted) || !number(N.A, true, Address) ||
+        !placesOf(Address, System, N.Bits, Places))
+      return notKnown(N);
+    LoadedValues Found{Node, {}};
+    if (!In.Memory || !knownValues(*In.Memory, Places, Found.Values)) {
       if (In.Wanted)
-        In.Wanted->push_back(Range);
-      return anything(N);
+        In.Wanted->push_back(Places);
+      return notKnown(N);
     }
-    int64_t Step = 0;
-    for (const Linear::Term &T : Address)
-      Step = std::gcd(Step, T.Coefficient);
-    const Wide C = Address.C; // plus multiples of Step
-    const Wide First = Step ? C + ceilDiv(I.Lo - C, Step) * Step : I.Lo;
-    LoadedValues Found{Node, valuesIn(Contents, int64_t(First - I.Lo),
-                                      int64_t(I.Hi - I.Lo), Step, N.Bits)};
     if (Found.Values.empty())
-      return anything(N);
-    const Interval Values{Found.Values.front(), Found.Values.back()};
+      return notKnown(N);
+    const Interval Values{Found.Values.front().Lo, Found.Values.back().Hi};
     if (Found.Values.size() > 1)
       Loads.push_back(std::move(Found));
     return opaque(Values);
@@ -273,7 +270,8 @@ private:
     ExprForms Fresh(In);
     Fresh.Induction = Induction + 1;
     Fresh.LeftOfAll = LeftOfAll;
-    Fresh.Cut = NoIndex; // of all iterations, since there were those before
+    // Of all iterations, since there were those before.
+    Fresh.Cut = Fresh.Around = NoIndex;
     return Fresh;
   }
 
@@ -456,9 +454,10 @@ private:
     uint32_t Var = System.addVariable({0, Infinity}, false);
     if (Cut != NoIndex && N.Imm == int64_t(Cut)) {
       Counter = Var;
-      System.Vars[Var].Range.Lo = Wide(In.LoopLo);
-      if (In.LoopHi != UINT64_MAX)
-        System.Vars[Var].Range.Hi = Wide(In.LoopHi) - 1;
+      System.Vars[Var].Range = countOf(In.LoopLo, In.LoopHi);
+    } else if (Around != NoIndex && N.Imm == int64_t(Around)) {
+      RoundCounter = Var;
+      System.Vars[Var].Range = countOf(In.RoundLo, In.RoundHi);
     }
     bool Soft = std::find(TestedLoops.begin(), TestedLoops.end(), Node) !=
                 TestedLoops.end();

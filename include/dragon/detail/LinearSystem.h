@@ -78,6 +78,11 @@ inline Interval valuesOf(unsigned Bits, bool Signed) {
   return Signed ? Interval{-Size / 2, Size / 2 - 1} : Interval{0, Size - 1};
 }
 
+/// What counts [Lo, End); UINT64_MAX: without an end.
+inline Interval countOf(uint64_t Lo, uint64_t End) {
+  return {Wide(Lo), End == UINT64_MAX ? Infinity : Wide(End) - 1};
+}
+
 /// C + sum of Coefficient * variable, terms sorted by variable, none zero.
 class Linear {
 public:

@@ -17,21 +17,20 @@
 #ifndef DRAGON_DETAIL_LOADEDCASES_H
 #define DRAGON_DETAIL_LOADEDCASES_H
 
+#include "dragon/NumberZones.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <functional>
-#include <utility>
 #include <vector>
 
 namespace dragon {
 namespace detail {
 
-/// The values that a load (a node) may give: ascending, distinct.
+/// The values that a load (a node) may give: in ascending, disjoint ranges.
 struct LoadedValues {
   uint32_t Node;
-  std::vector<int64_t> Values;
+  std::vector<NumberRange> Values;
 };
 
 /// The load gives something in [Lo, Hi].
@@ -43,45 +42,17 @@ struct LoadedCase {
 /// So many cases of an access are told apart.
 constexpr size_t MostLoadedCases = 64;
 
-/// The numbers of Bits (8 to 64) at First, First + Step, ... up to Last,
-/// offsets into Contents; at First alone if Step is 0. Ascending, distinct.
-inline std::vector<int64_t> valuesIn(const char *Contents, int64_t First,
-                                     int64_t Last, int64_t Step,
-                                     unsigned Bits) {
-  std::vector<int64_t> Values;
-  const unsigned Unused = 64 - Bits;
-  for (int64_t At = First; At <= Last; At += Step) {
-    uint64_t Raw = 0;
-    std::memcpy(&Raw, Contents + At, Bits / 8);
-    Values.push_back(int64_t(Raw << Unused) >> Unused);
-    if (!Step)
-      break;
-  }
-  std::sort(Values.begin(), Values.end());
-  Values.erase(std::unique(Values.begin(), Values.end()), Values.end());
-  return Values;
-}
+/// Of a long array so many ranges are told apart.
+constexpr size_t MostLoadedRanges = 16;
 
 /// At most `Most` (1 or more) stretches that hold all values.
 inline std::vector<LoadedCase> stretchesOf(const LoadedValues &Load,
                                            size_t Most) {
-  const std::vector<int64_t> &Values = Load.Values;
-  uint64_t Smallest = 0; // gaps of so much and less are no boundaries
-  if (Values.size() > Most) {
-    std::vector<uint64_t> Gaps;
-    for (size_t I = 1; I < Values.size(); ++I)
-      Gaps.push_back(uint64_t(Values[I]) - uint64_t(Values[I - 1]));
-    std::nth_element(Gaps.begin(), Gaps.begin() + ptrdiff_t(Most - 1),
-                     Gaps.end(), std::greater<>());
-    Smallest = Gaps[Most - 1];
-  }
+  std::vector<NumberRange> Ranges = Load.Values;
+  joinRanges(Ranges, Most);
   std::vector<LoadedCase> Stretches;
-  for (size_t I = 0; I < Values.size(); ++I) {
-    if (I && uint64_t(Values[I]) - uint64_t(Values[I - 1]) <= Smallest)
-      Stretches.back().Hi = Values[I];
-    else
-      Stretches.push_back({Load.Node, Values[I], Values[I]});
-  }
+  for (const NumberRange &Range : Ranges)
+    Stretches.push_back({Load.Node, Range.Lo, Range.Hi});
   return Stretches;
 }
 

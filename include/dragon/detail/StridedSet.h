@@ -42,6 +42,8 @@ namespace detail {
 struct AccessBytes {
   bool Everything = false;
   bool Exact = false;
+  /// Whether it happens depends on loaded data that are not known.
+  bool Uncertain = false;
   std::vector<std::pair<int64_t, int64_t>> Ranges;
 };
 

@@ -46,7 +46,8 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
     if (Entry == dragon::PageResident)
       return Address;
     if (Entry == dragon::PageDirect ||
-        (Entry == dragon::PageFilling && From.IsRead)) {
+        (Entry == dragon::PageFilling && From.IsRead &&
+         Control->EnoughTouches > 1)) {
       count(&Control->Direct);
       return Address + From.Delta;
     }
@@ -54,7 +55,8 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
       continue;
     const unsigned Touches = touchesOf(Entry) + 1;
     if (From.IsRead && Touches < enoughFor(Number, Control)) {
-      change(Entries + Number, Entry, dragon::PageTouched | Touches);
+      if (!change(Entries + Number, Entry, dragon::PageTouched | Touches))
+        continue;
       count(&Control->Direct);
       return Address + From.Delta;
     }
@@ -106,4 +108,19 @@ extern "C" KERNEL void __dragon_page_write_back(unsigned GLOBAL *Entries,
   }
   forgetOthers(Entries, Count, Leave, Control, Sample);
   Sample.tell(&Control->Sample);
+}
+
+extern "C" KERNEL void __dragon_pages_ahead(unsigned GLOBAL *Entries,
+                                            unsigned Shift,
+                                            unsigned long Frames,
+                                            PageControl GLOBAL *Control) {
+  fetchAhead(Entries, Shift, threadNumber(), numberOfThreads(), Control,
+             [&](unsigned long Page, unsigned Number) {
+               const unsigned Frame = takeFrameAhead(Control);
+               if (Frame == Control->NumFrames)
+                 return;
+               copyPage(Frames + ((unsigned long)Frame << Shift),
+                        Page + sourceOf(Number, Control).Delta, Shift);
+               publishAhead(Frame, Page, Number, Entries, Control);
+             });
 }

@@ -183,8 +183,10 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
       return inFrame(Address, Entry, Shift, Frames);
     if (Entry == dragon::PageResident)
       return Address;
+    // Where most of each page is wanted, it costs least to wait for it.
     if (Entry == dragon::PageDirect ||
-        (Entry == dragon::PageFilling && From.IsRead)) {
+        (Entry == dragon::PageFilling && From.IsRead &&
+         Control->EnoughTouches > 1)) {
       countDirect(activeLanes(), Address, Control);
       return Address + From.Delta;
     }
@@ -199,8 +201,13 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
                         Touches < enoughForLanes(Lanes, Number, Control);
     unsigned Frame = 0;
     bool Fetches = false;
-    if (IsFirst && Passes)
-      change(Entries + Number, Entry, dragon::PageTouched | Touches);
+    // Who is not counted asks again: where many warps come to a page at once,
+    // it would else never look wanted.
+    const bool Lost =
+        IsFirst && Passes &&
+        !change(Entries + Number, Entry, dragon::PageTouched | Touches);
+    const unsigned LostLanes = __nvvm_vote_ballot_sync(Lanes, Lost);
+    const bool Again = Passes && (LostLanes >> __builtin_ctz(Same) & 1);
     if (IsFirst && !Passes && !Waits &&
         change(Entries + Number, Entry, dragon::PageFilling)) {
       Frame = count(&Control->Next);
@@ -237,7 +244,7 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
         publish(Entries + Which, Into + dragon::PageFirstFrame);
       }
     }
-    if (Passes) {
+    if (Passes && !Again) {
       countDirect(activeLanes(), Address, Control);
       return Address + From.Delta;
     }
@@ -296,4 +303,23 @@ extern "C" KERNEL void __dragon_page_write_back(unsigned GLOBAL *Entries,
   }
   forgetOthers(Entries, Count, Leave, Control, Sample);
   Sample.tell(&Control->Sample);
+}
+
+extern "C" KERNEL void __dragon_pages_ahead(unsigned GLOBAL *Entries,
+                                            unsigned Shift,
+                                            unsigned long Frames,
+                                            PageControl GLOBAL *Control) {
+  const unsigned Lane = threadNumber() % 32;
+  fetchAhead(Entries, Shift, threadNumber() / 32, numberOfThreads() / 32,
+             Control, [&](unsigned long Page, unsigned Number) {
+               unsigned Frame = Lane == 0 ? takeFrameAhead(Control) : 0;
+               Frame = shuffled(~0U, Frame, 0);
+               if (Frame == Control->NumFrames)
+                 return;
+               copyPage(Frames + ((unsigned long)Frame << Shift),
+                        Page + sourceOf(Number, Control).Delta, Shift, Lane,
+                        32);
+               if (Lane == 0)
+                 publishAhead(Frame, Page, Number, Entries, Control);
+             });
 }

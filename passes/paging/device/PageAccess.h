@@ -31,7 +31,9 @@
 using dragon::PageCell;
 using dragon::PageControl;
 using dragon::PageFrame;
+using dragon::PageRegion;
 using dragon::PageSample;
+using dragon::PageTrack;
 
 namespace {
 
@@ -45,6 +47,9 @@ INLINE bool change(unsigned GLOBAL *Entry, unsigned Known, unsigned Next) {
   return __scoped_atomic_compare_exchange_n(Entry, &Known, Next, false,
                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED,
                                             __MEMORY_SCOPE_DEVICE);
+}
+INLINE void raise(unsigned GLOBAL *Value, unsigned To) {
+  __scoped_atomic_fetch_max(Value, To, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
 }
 template <typename Number>
 INLINE Number count(Number GLOBAL *Counter, Number More = 1) {
@@ -128,13 +133,49 @@ INLINE unsigned framesInUse(const PageControl GLOBAL *Control) {
                                             : Control->NumFrames;
 }
 
+/// The region that an entry is in; NumRegions: none.
+INLINE unsigned regionOf(unsigned Number, const PageControl GLOBAL *Control) {
+  const auto *Regions = (const PageRegion GLOBAL *)Control->Regions;
+  unsigned Low = 0, High = Control->NumRegions;
+  while (Low < High) {
+    const unsigned Middle = (Low + High) / 2;
+    if (Number - Regions[Middle].First < Regions[Middle].Count)
+      return Middle;
+    if (Number < Regions[Middle].First)
+      High = Middle;
+    else
+      Low = Middle + 1;
+  }
+  return Control->NumRegions;
+}
+
+/// A sampled page was touched so often.
+INLINE void noteInRegion(unsigned Number, unsigned Touches,
+                         const PageControl GLOBAL *Control) {
+  const unsigned Which = regionOf(Number, Control);
+  if (Which == Control->NumRegions)
+    return;
+  const PageRegion GLOBAL &Region =
+      ((const PageRegion GLOBAL *)Control->Regions)[Which];
+  PageTrack GLOBAL *Track = (PageTrack GLOBAL *)Control->Tracks + Which;
+  const unsigned Page = Number - Region.First;
+  raise(&Track->ToEnd, Region.Count - Page);
+  raise(&Track->Behind, Page + 1);
+  count(&Track->Pages);
+  count(&Track->Touches, Touches);
+}
+
 /// What a thread has seen behind a slice of the pages that are sampled.
 struct Seen {
   PageSample Sum = {0, 0, 0, 0};
 
-  INLINE void add(unsigned Touches, unsigned BreakEven) {
+  INLINE void add(unsigned Number, unsigned Touches,
+                  const PageControl GLOBAL *Control) {
+    const unsigned BreakEven = Control->BreakEven;
+    const unsigned Counted = Touches < 2 * BreakEven ? Touches : 2 * BreakEven;
+    noteInRegion(Number, Counted, Control);
     ++Sum.Pages;
-    Sum.Touches += Touches < 2 * BreakEven ? Touches : 2 * BreakEven;
+    Sum.Touches += Counted;
     Sum.Reached += Touches >= BreakEven;
     Sum.Twice += Touches >= 2 * BreakEven;
   }
@@ -157,10 +198,50 @@ INLINE unsigned char noteFrame(unsigned Frame, const PageFrame GLOBAL *Held,
   if (Frame < Control->Begun || !sourceOf(Number, Control).IsRead)
     return 0;
   if (dragon::isSampled(Number))
-    Sample.add(Touches, Control->BreakEven);
+    Sample.add(Number, Touches, Control);
   return Control->BreakEven && Touches >= Control->BreakEven
              ? dragon::PageWanted
              : 0;
+}
+
+/// A frame for a page that nobody wants yet; NumFrames: there is none. Some are
+/// left for what is not foreseen.
+INLINE unsigned takeFrameAhead(PageControl GLOBAL *Control) {
+  if (entryNow(&Control->Next) >= Control->NumFrames - Control->NumFrames / 8)
+    return Control->NumFrames;
+  const unsigned Frame = count(&Control->Next);
+  return Frame < Control->NumFrames ? Frame : Control->NumFrames;
+}
+/// Its page is there.
+INLINE void publishAhead(unsigned Frame, unsigned long Page, unsigned Number,
+                         unsigned GLOBAL *Entries,
+                         PageControl GLOBAL *Control) {
+  noteFetch(Number, Control);
+  count(&Control->Ahead);
+  ((PageFrame GLOBAL *)Control->Held)[Frame] = {Page, Number, 0};
+  publish(Entries + Number, Frame + dragon::PageFirstFrame);
+}
+
+/// Before a slice: pages that it is expected to want come into frames, by
+/// `Workers`, this one with fetch(address, entry). Those by which demand is
+/// judged stay where they are.
+template <typename Function>
+INLINE void fetchAhead(const unsigned GLOBAL *Entries, unsigned Shift,
+                       unsigned Worker, unsigned Workers,
+                       const PageControl GLOBAL *Control, Function fetch) {
+  const auto *Tracks = (const PageTrack GLOBAL *)Control->Tracks;
+  const auto *Regions = (const PageRegion GLOBAL *)Control->Regions;
+  for (unsigned Which = 0; Which < Control->NumRegions; ++Which) {
+    const unsigned Ahead = Tracks[Which].Ahead,
+                   Behind = Ahead + Tracks[Which].NumAhead;
+    for (unsigned Page = Ahead + Worker; Page < Behind; Page += Workers) {
+      const unsigned Number = Regions[Which].First + Page;
+      if (Entries[Number] != dragon::PageAbsent || dragon::isSampled(Number) ||
+          !sourceOf(Number, Control).IsRead)
+        continue;
+      fetch(Regions[Which].Address + ((unsigned long)Page << Shift), Number);
+    }
+  }
 }
 
 /// Behind a slice: pages without frames; what it has found out of them is
@@ -174,7 +255,7 @@ INLINE void forgetOthers(unsigned GLOBAL *Entries, unsigned Count, bool Direct,
     if ((int)Entry < 0) {
       const unsigned Touches = touchesOf(Entry);
       if (dragon::isSampled(I))
-        Sample.add(Touches, BreakEven);
+        Sample.add(I, Touches, Control);
       if (BreakEven && Touches >= BreakEven)
         Marks[I] |= dragon::PageWanted;
     } else if (!Direct || Entry != dragon::PageDirect) {
@@ -199,6 +280,13 @@ extern "C" KERNEL void __dragon_page_recycle(PageControl GLOBAL *Control,
   Control->EnoughTouches =
       dragon::nextEnough(Control->EnoughTouches, Control->BreakEven, Sample);
   Control->Sample = {0, 0, 0, 0};
+  auto *Tracks = (PageTrack GLOBAL *)Control->Tracks;
+  const auto *Regions = (const PageRegion GLOBAL *)Control->Regions;
+  for (unsigned I = 0; I < Control->NumRegions; ++I) {
+    PageTrack Track = Tracks[I];
+    dragon::foresee(Track, Regions[I].Count, Control->BreakEven);
+    Tracks[I] = Track;
+  }
 }
 
 /// All threads of a block, first of all.
@@ -233,12 +321,16 @@ INLINE unsigned long lookUp(unsigned long Address, unsigned GLOBAL *Entries,
 
 } // namespace
 
-/// The address to access instead of `Address`, for a load.
+/// The address to access instead of `Address`, for a load. `IsResident`: it is
+/// that of memory which is where it should be.
 extern "C" unsigned long
 __dragon_page_read(unsigned long Address, unsigned GLOBAL *Entries,
                    unsigned long Base, unsigned long Count, unsigned Shift,
                    unsigned long Frames, PageControl GLOBAL *Control,
-                   const PageCell GLOBAL *Cells, unsigned CellShift) {
+                   const PageCell GLOBAL *Cells, unsigned CellShift,
+                   unsigned long IsResident) {
+  if (IsResident)
+    return Address;
   return lookUp(Address, Entries,
                 entryOf(Address, Base, Count, Shift, Cells, CellShift), Shift,
                 Frames, Control, /*Writes=*/false);
@@ -249,7 +341,10 @@ extern "C" unsigned long
 __dragon_page_write(unsigned long Address, unsigned GLOBAL *Entries,
                     unsigned long Base, unsigned long Count, unsigned Shift,
                     unsigned long Frames, PageControl GLOBAL *Control,
-                    const PageCell GLOBAL *Cells, unsigned CellShift) {
+                    const PageCell GLOBAL *Cells, unsigned CellShift,
+                    unsigned long IsResident) {
+  if (IsResident)
+    return Address;
   return lookUp(Address, Entries,
                 entryOf(Address, Base, Count, Shift, Cells, CellShift), Shift,
                 Frames, Control, /*Writes=*/true);

@@ -15,6 +15,7 @@
 #include "runtime/cudart/front/ProcessState.h"
 #include "runtime/cudart/memory/Memory.h"
 #include "runtime/cudart/modules/Module.h"
+#include "runtime/cudart/staging/FilesToCome.h"
 #include "runtime/cudart/staging/Staging.h"
 #include "runtime/cudart/staging/StdioState.h"
 #include "runtime/trace/Log.h"
@@ -80,6 +81,19 @@ void willWrite(const void *pointer, size_t bytes, int fd, int64_t offset) {
                  staging().buffers.outputFile(fd);
              return file ? front.runtime.files().setSink(address, part, file,
                                                          offset, why)
+                         : Status();
+           });
+}
+
+void willCreate(const void *pointer, size_t bytes, const char *path) {
+  const dragon_reason *why = takeReason();
+  onBuffer("sink", pointer, bytes,
+           [&](Front &front, uintptr_t address, size_t part) -> Status {
+             if (!worthStaging(part))
+               return {};
+             std::shared_ptr<BackingFile> file = filesToCome::announce(path);
+             return file ? front.runtime.files().setSink(address, part, file, 0,
+                                                         why)
                          : Status();
            });
 }
@@ -200,6 +214,27 @@ void __dragon_will_fwrite(const void *pointer, size_t bytes, FILE *file) {
   if (writesAtItsPosition(file) && ::fflush(file) == 0)
     willWrite(pointer, bytes, ::fileno(file), ::ftello(file));
   errno = before;
+}
+
+void __dragon_will_create(const void *pointer, size_t bytes, const char *path) {
+  willCreate(pointer, bytes, path);
+}
+
+void __dragon_sink_ends(const void *pointer, size_t bytes, int dead) {
+  if (Front *front = Front::existing();
+      front && front->runtime.files().hasSinks())
+    onBuffer("end of a sink", pointer, bytes,
+             [&](Front &front, uintptr_t address, size_t part) {
+               if (dead)
+                 staging().buffers.contentsEnd(address, address + part,
+                                               nullptr);
+               return front.runtime.files().endSink(address, part, dead);
+             });
+}
+
+FILE *__dragon_fopen(const char *path, const char *mode) {
+  FILE *made = inForkedChild() ? nullptr : filesToCome::make(path, mode);
+  return made ? made : ::fopen(path, mode);
 }
 
 void __dragon_will_write(const void *pointer, size_t bytes, int fd) {

@@ -263,11 +263,11 @@ Result ModuleRegistry::prepareCpu(Kernel &kernel) {
       return KernelHandle{
           {kernel.name.c_str(), findOnCpu(*kernel.module, symbol), {}, {}}};
     };
-    const PagedKernel paged{handle(name.c_str()),
-                            handle(DRAGON_PAGE_WRITE_BACK),
-                            handle(DRAGON_PAGE_RECYCLE)};
+    const PagedKernel paged{
+        handle(name.c_str()), handle(DRAGON_PAGE_WRITE_BACK),
+        handle(DRAGON_PAGE_RECYCLE), handle(DRAGON_PAGES_AHEAD)};
     if (paged.copy.image.cpu && paged.writeBack.image.cpu &&
-        paged.recycle.image.cpu)
+        paged.recycle.image.cpu && paged.ahead.image.cpu)
       kernel.info.paged = paged;
   }
   if (const char *name = loopNameOf(kernel); found && name)
@@ -276,11 +276,11 @@ Result ModuleRegistry::prepareCpu(Kernel &kernel) {
   if (found)
     return cudaSuccess;
   printErrorOnce(fmt::format(
-      "kernel '{}' has no code for the host processor; compile '{}' with "
+      "kernel '{}' has no code for the host processor; compile {} with "
       "--dragon-targets=cuda,cpu, or run on a machine with a GPU",
       kernel.name,
       kernel.module->unit && kernel.module->unit->source
-          ? kernel.module->unit->source
+          ? fmt::format("'{}'", kernel.module->unit->source)
           : "its source file"));
   return cudaErrorNoKernelImageForDevice;
 }

@@ -55,6 +55,7 @@ struct Kernel {
   char pagedSliceKey = 0; ///< and of its slice clone
   char writeBackKey = 0;  ///< and of what runs behind it
   char recycleKey = 0;
+  char aheadKey = 0;
   char loopKey = 0; ///< and that of the copy that runs part of a loop
   std::string pagedName, pagedSliceName; ///< their symbols on a GPU
   std::string loopName;                  ///< its symbol on a GPU

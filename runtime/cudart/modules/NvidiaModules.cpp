@@ -88,9 +88,10 @@ void ModuleRegistry::findCopies(Kernel &kernel) {
     };
     const PagedKernel paged{handle(&kernel.pagedKey, &kernel.pagedSliceKey),
                             handle(&kernel.writeBackKey, nullptr),
-                            handle(&kernel.recycleKey, nullptr)};
+                            handle(&kernel.recycleKey, nullptr),
+                            handle(&kernel.aheadKey, nullptr)};
     if (paged.copy.image.code && paged.writeBack.image.code &&
-        paged.recycle.image.code)
+        paged.recycle.image.code && paged.ahead.image.code)
       kernel.info.paged = paged;
   }
   if (loopNameOf(kernel))
@@ -154,6 +155,7 @@ Result ModuleRegistry::giveToNvidia(Module &module) {
           add(&kernel.pagedSliceKey, kernel.pagedSliceName.c_str());
           add(&kernel.writeBackKey, DRAGON_PAGE_WRITE_BACK);
           add(&kernel.recycleKey, DRAGON_PAGE_RECYCLE);
+          add(&kernel.aheadKey, DRAGON_PAGES_AHEAD);
         }
         if (record->LoopName) {
           kernel.loopName = std::string(SlicePrefix) +

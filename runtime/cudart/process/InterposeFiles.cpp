@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/cudart/process/LibcCalls.h"
 #include "runtime/cudart/staging/InputFiles.h"
 #include "runtime/cudart/staging/Staging.h"
 
@@ -33,7 +34,7 @@ using namespace dragon;
 namespace {
 
 template <typename Function> Function *next(const char *name) {
-  return reinterpret_cast<Function *>(::dlsym(RTLD_NEXT, name));
+  return reinterpret_cast<Function *>(libc::find(name));
 }
 #define DRAGON_NEXT(type, name)                                                \
   static auto *const real = next<type>(#name);                                 \

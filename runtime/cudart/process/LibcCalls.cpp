@@ -8,11 +8,36 @@
 #include "runtime/cudart/process/LibcCalls.h"
 #include "runtime/base/HostRanges.h"
 
+#include <cstring>
 #include <dlfcn.h>
+#include <gnu/lib-names.h>
+#include <string_view>
 
 namespace dragon::libc {
 
-void *find(const char *name) { return ::dlsym(RTLD_NEXT, name); }
+namespace {
+
+/// Whether the function is one of StandIns.s.in, which leads to ours: a shared
+/// library of dragon-cc's objects has one for each. They begin at multiples of
+/// 16. No dlsym that finds nothing: it would call functions that are looked up.
+bool isStandIn(const void *function) {
+  static constexpr std::string_view Mark = "dragon";
+  constexpr size_t Place = 10; // behind the jump
+  return reinterpret_cast<uintptr_t>(function) % 16 == 0 &&
+         std::memcmp(static_cast<const char *>(function) + Place, Mark.data(),
+                     Mark.size()) == 0;
+}
+
+} // namespace
+
+void *find(const char *name) {
+  void *next = ::dlsym(RTLD_NEXT, name);
+  if (!next || !isStandIn(next))
+    return next;
+  // Not dlopen, which tells from programs that load code.
+  void *library = ::dlmopen(LM_ID_BASE, LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
+  return library ? ::dlsym(library, name) : nullptr;
+}
 
 #define DRAGON_LIBC(name) constinit std::atomic<void *> name##Behind{nullptr};
 #include "runtime/cudart/process/LibcCalls.def"

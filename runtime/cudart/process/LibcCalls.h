@@ -63,6 +63,8 @@ int __ppoll_chk(pollfd *fds, nfds_t count, const timespec *timeout,
 
 namespace dragon::libc {
 
+/// The next function of the name behind ours that does not lead back here;
+/// null: there is none.
 void *find(const char *name);
 
 template <typename Function>

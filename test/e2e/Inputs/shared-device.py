@@ -6,6 +6,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -52,7 +53,7 @@ assert most_held() <= limit, most_held()
 # Whoever asks sees it.
 if info := shutil.which("dragon-info"):
     seen = json.loads(subprocess.run([info, "--programs", "--json"], env=shared, stdout=subprocess.PIPE, check=True).stdout)
-    assert [one["total"] for one in seen] == [limit], seen
+    assert [one["memory"] for one in seen] == ["device", "host"] and seen[0]["total"] == limit, seen
     assert [(one["pid"], one["program"]) for one in seen[0]["programs"]] == [(first.pid, os.path.basename(program)[:27])], seen
     text = subprocess.run([info, "--programs"], env=shared, stdout=subprocess.PIPE, check=True, text=True).stdout
     assert "of 24 MiB in use by 1 program" in text, text
@@ -63,6 +64,22 @@ while held_by(busy.pid) != 16 << 20:
     assert busy.poll() is None
     time.sleep(0.01)
 assert held_by(first.pid) <= 8 << 20, held_by(first.pid)
+
+# A stopped program keeps what it holds, and nobody waiting: others are found to have the rest after three seconds.
+share_books.stop(busy.pid, books)
+third = start(3, 20)
+if info:
+    def states():
+        seen = subprocess.run([info, "--programs", "--json"], env=shared, stdout=subprocess.PIPE, check=True).stdout
+        return {one["pid"]: one["stopped"] for books in json.loads(seen) if books["memory"] == "device" for one in books["programs"]}
+    while not states()[busy.pid]:
+        time.sleep(0.05)
+assert result(third) == expected[3]
+assert most_held() <= limit, most_held()
+busy.send_signal(signal.SIGCONT)
+if info:
+    while states()[busy.pid]:
+        time.sleep(0.05)
 busy.kill()
 busy.communicate()
 

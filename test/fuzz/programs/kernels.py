@@ -6,7 +6,7 @@ used, or between barriers. A launch says which words it reads (r), may write (w)
 
 
 class Kernels:
-    FAMILIES = ["map", "map", "map", "in_place", "in_place", "stencil", "plane", "strided", "reverse", "gather",
+    FAMILIES = ["map", "map", "map", "in_place", "in_place", "stencil", "plane", "strided", "reverse", "gather", "follow",
                 "scatter", "conditional", "window", "transpose", "rows", "tile", "reduce", "histogram", "vector",
                 "bytes", "view", "pack", "two_outputs", "template", "product", "pieces", "broadcast", "choice", "rotate",
                 "longs", "first_block", "constant", "table", "aliased", "aliased", "behind", "short"]
@@ -223,6 +223,25 @@ class Kernels:
         indices, target = pair
         self.launch_over("gather", "const uint32_t *in, const uint32_t *indices, uint32_t *out, unsigned words",
                          "    out[i] = in[indices[i] % words];\n",
+                         lambda n: f"{self.pointer(*table[:2])}, {self.pointer(*indices[:2])}, {self.pointer(*target[:2])}, "
+                         f"{table[2]}u, {n}", target[2],
+                         [self.use(table, "r"), self.use((indices[0], indices[1], target[2]), "r"), self.use(target, "d")])
+        return True
+
+    def follow(self):
+        """As rows of a sparse matrix: where each begins, and how long it is, stands in an array."""
+        pair, table = self.pair(), self.source(8)
+        if not pair or not table or table[0] is pair[1][0]:
+            return False
+        indices, target = pair
+        where = self.rng.choice(["indices[i] % words", "indices[i] / 64 % words", "(uint32_t)(i * 5 + indices[i] % 9) % words",
+                                 "(indices[i] & 0xfff) < words ? indices[i] & 0xfff : 0"])
+        when = self.rng.choice(["", "", "    if (indices[i] % 5 != 3)\n  "])
+        length = self.rng.choice(["3", "indices[i] % 4", "(indices[i] >> 9) & 7"])
+        self.launch_over("follow", "const uint32_t *in, const uint32_t *indices, uint32_t *out, unsigned words",
+                         f"    uint32_t at = {where}, sum = 1;\n"
+                         f"{when}    for (uint32_t k = 0; k < {length} && at + k < words; ++k)\n      sum += in[at + k];\n"
+                         "    out[i] = sum;\n",
                          lambda n: f"{self.pointer(*table[:2])}, {self.pointer(*indices[:2])}, {self.pointer(*target[:2])}, "
                          f"{table[2]}u, {n}", target[2],
                          [self.use(table, "r"), self.use((indices[0], indices[1], target[2]), "r"), self.use(target, "d")])

@@ -17,8 +17,28 @@
 
 #include <cstring>
 #include <memory>
+#include <utility>
+#include <vector>
 
 using namespace dragon;
+
+/// Zones of what a summary wants to know.
+static void tell(KnownMemory &memory, const std::vector<NumberPlaces> &wanted) {
+  const size_t most = 4, bytes = size_t(1) << 20;
+  for (const NumberPlaces &places : wanted) {
+    if (memory.Arrays.size() == most)
+      return;
+    if (places.bytes() > bytes)
+      continue;
+    const std::vector<char> contents(places.bytes(), char(places.Bits));
+    auto zones = std::make_shared<NumberZones>(places);
+    for (size_t zone = 0; zone < zones->zones(); ++zone)
+      zones->set(zone,
+                 contents.data() + (zones->zone(zone).First - places.First));
+    zones->finish();
+    memory.Arrays.push_back({memory.Arrays.size(), std::move(zones)});
+  }
+}
 
 DRAGON_READER("kernel-summary") {
   // Aligned, and not a byte more than there is.
@@ -57,7 +77,7 @@ DRAGON_READER("kernel-summary") {
         std::memcpy(&address, arguments[a].data(), sizeof(address));
         memory.Parts.push_back({address, std::vector<char>(256, char(a))});
       }
-    std::vector<MemoryRange> wanted;
+    std::vector<NumberPlaces> wanted;
     const LaunchDims launch{
         {5, 2, 1}, {32, 2, 1}, addresses.data(), &memory, &wanted};
     const BlockBox boxes[] = {{{0, 0, 0}, {5, 2, 1}}, {{1, 0, 0}, {3, 1, 1}}};
@@ -66,6 +86,9 @@ DRAGON_READER("kernel-summary") {
     limits.WithAffine = true;
     for (uint32_t p = 0; p < kernel.NumPointers && p < most; ++p) {
       const uint32_t index = kernel.FirstPointer + p;
+      for (const BlockBox &box : boxes)
+        evaluateFootprint(view, kernel, index, launch, box, limits);
+      tell(memory, wanted);
       for (const BlockBox &box : boxes)
         evaluateFootprint(view, kernel, index, launch, box, limits);
       view.visitExprs(view.pointer(index), [](const ExprNode &) {});

@@ -39,7 +39,7 @@ class Place:
     def programs(self):
         """By process: what dragon-info says of it."""
         out = subprocess.run(["dragon-info", "--programs", "--json"], env=self.environment, stdout=subprocess.PIPE).stdout
-        return {program["pid"]: program for device in json.loads(out) for program in device["programs"]}
+        return {program["pid"]: program for one in json.loads(out) if one["memory"] == "device" for program in one["programs"]}
 
 
 class Server:

@@ -97,7 +97,7 @@ extern "C" __global__ void triangle(float *a, int n) {
 
 // A loop that is left in two places may end early.
 // CHECK-LABEL: kernel two_exits{{$}}
-// CHECK:          write conditional 4 bytes at
+// CHECK:          write conditional (unsaid) 4 bytes at
 // CHECK-NEXT:       while
 extern "C" __global__ void two_exits(float *a, const int *stop, int n) {
   for (int j = 0; j < n; ++j) {
@@ -186,8 +186,8 @@ extern "C" __global__ void together(float *a, float *b, int n, int flag) {
 // Under a condition that nobody knows before the launch: one of both, neither is sure.
 // CHECK-LABEL: kernel unknown_choice{{$}}
 // CHECK-NEXT:   a (argument 0): write
-// CHECK-DAG:      write conditional 4 bytes at 4*sext64(bid.x*bdim.x + tid.x){{$}}
-// CHECK-DAG:      write conditional 4 bytes at 4*sext64(arg2){{$}}
+// CHECK-DAG:      write conditional (unsaid) 4 bytes at 4*sext64(bid.x*bdim.x + tid.x){{$}}
+// CHECK-DAG:      write conditional (unsaid) 4 bytes at 4*sext64(arg2){{$}}
 // CHECK-NEXT:   b (argument 1)
 extern "C" __global__ void unknown_choice(float *a, const float *b, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

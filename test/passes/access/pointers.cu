@@ -192,7 +192,7 @@ extern "C" __global__ void walking_rows(float *a, float *b, int height, int widt
 }
 // CHECK-LABEL: kernel walking_somewhere{{$}}
 // CHECK-NEXT:   a (argument 0): write
-// CHECK-NEXT:     write conditional anywhere
+// CHECK-NEXT:     write conditional (unsaid) anywhere
 extern "C" __global__ void walking_somewhere(float *a, const int *stop, int height, int width) {
   for (int i = 0; i < height; ++i)
     for (int j = 0; j < width; ++j) {

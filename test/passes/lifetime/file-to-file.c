@@ -16,8 +16,9 @@ KERNEL2(scale, const float *, float *)
 // CHECK-NEXT: file out{{$}}
 int main(int argc, char **argv) {
   size_t n = argc;
-  // CHECK: open in
-  // CHECK-NEXT: open out
+  // What "wb" opens is empty then.
+  // CHECK: open in{{$}}
+  // CHECK-NEXT: open out new{{$}}
   FILE *in = fopen(argv[1], "rb"), *out = fopen(argv[2], "wb");
   // CHECK-NEXT: alloc (h_in)
   // CHECK-NEXT: alloc (h_out)

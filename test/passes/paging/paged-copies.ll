@@ -102,7 +102,8 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 ; CHECK-NOT: @__dragon_paged_ofItsOwn
 ; CHECK-NOT: @__dragon_paged_largeTile
 
-; CHECK-LABEL: define ptx_kernel void @__dragon_paged_gather(ptr %out, ptr %index, ptr %in, ptr addrspace(1) noundef %dragon.entries, i64 noundef %dragon.base, i64 noundef %dragon.count, i32 noundef %dragon.shift, i64 noundef %dragon.frames, ptr addrspace(1) noundef %dragon.control, ptr addrspace(1) noundef %dragon.cells, i32 noundef %dragon.cell.shift)
+; CHECK-LABEL: define ptx_kernel void @__dragon_paged_gather(ptr %out, ptr %index, ptr %in, ptr addrspace(1) noundef %dragon.entries, i64 noundef %dragon.base, i64 noundef %dragon.count, i32 noundef %dragon.shift, i64 noundef %dragon.frames, ptr addrspace(1) noundef %dragon.control, ptr addrspace(1) noundef %dragon.cells, i32 noundef %dragon.cell.shift, i64 noundef %dragon.resident)
+; CHECK: and i64 %dragon.resident, 2
 ; CHECK: call i64 @__dragon_page_fetch(
 ; CHECK: [[INDEX:%.*]] = inttoptr i64 %{{.*}} to ptr addrspace(1)
 ; CHECK: %i = load i32, ptr addrspace(1) [[INDEX]]
@@ -128,3 +129,4 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
 ; CHECK: define weak_odr ptx_kernel void @__dragon_page_recycle(
 ; CHECK: define weak_odr ptx_kernel void @__dragon_page_write_back(
+; CHECK: define weak_odr ptx_kernel void @__dragon_pages_ahead(

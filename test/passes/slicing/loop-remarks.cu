@@ -35,6 +35,21 @@ __global__ void columns(const unsigned *m, int rows, int cols, unsigned *out) {
   out[c] = sum;
 }
 
+static __device__ unsigned columnOf(const unsigned *m, int rows, int cols,
+                                    int c) {
+  unsigned sum = 0;
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'columnsByCall' can run in slices along this loop:
+  for (int r = 0; r < rows; ++r)
+    sum += m[(long)r * cols + c];
+  return sum;
+}
+__global__ void columnsByCall(const unsigned *m, int rows, int cols,
+                              unsigned *out) {
+  int c = FROM;
+  if (c < cols)
+    out[c] = columnOf(m, rows, cols, c);
+}
+
 // All blocks walk through the same bytes, a few at a time.
 __global__ void bodies(const float *at, int n, float *out) {
   float sum = 0;
@@ -104,12 +119,56 @@ __global__ void computes(const unsigned *x, int n, float *y) {
     y[i] = x[i] * factor;
 }
 
-// The outer loop, of two.
+// The outer loop, of two: each round of it goes through other bytes.
 __global__ void rows(const unsigned *m, int rows, int cols, unsigned *out) {
   // CHECK: :[[#@LINE+1]]:3: remark: kernel 'rows' can run in slices along this loop:
   for (int r = 0; r < rows; ++r)
     for (int c = FROM; c < cols; c += STEP)
+      out[(long)r * cols + c] = m[(long)r * cols + c];
+}
+
+// The inner loop, in each round of the outer one: all of a buffer, or a column of it.
+__global__ void sumsOfColumns(const unsigned *m, int rows, int cols, unsigned *out) {
+  for (int r = 0; r < rows; ++r)
+    // CHECK: :[[#@LINE+1]]:5: remark: kernel 'sumsOfColumns' can run in slices along this loop:
+    for (int c = FROM; c < cols; c += STEP)
       out[c] += m[(long)r * cols + c];
+}
+__global__ void rowsOfColumns(const unsigned *m, int rows, int cols, unsigned *out) {
+  for (int r = FROM; r < rows; r += STEP) {
+    unsigned sum = 0;
+    // CHECK: :[[#@LINE+1]]:5: remark: kernel 'rowsOfColumns' can run in slices along this loop:
+    for (int c = 0; c < cols; ++c)
+      sum += m[(long)c * rows + r];
+    out[r] = sum;
+  }
+}
+
+// Tiles, along which the outer loop walks.
+__global__ void tiles(const unsigned *x, int n, int width, unsigned *out) {
+  unsigned sum = 0;
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'tiles' can run in slices along this loop:
+  for (int tile = 0; tile < n; tile += width)
+    for (int k = 0; k < width; ++k)
+      sum += x[tile + k];
+  out[FROM] = sum;
+}
+
+// Two loops in a round, behind another one.
+__global__ void inRounds(const unsigned *x, unsigned *y, int n, int rounds, unsigned *out) {
+  unsigned sum = 0;
+  // CHECK: :[[#@LINE+1]]:3: remark: kernel 'inRounds' can run in slices along this loop:
+  for (int i = FROM; i < n; i += STEP)
+    sum += x[i];
+  for (int r = 0; r < rounds; ++r) {
+    // CHECK: :[[#@LINE+1]]:5: remark: kernel 'inRounds' can run in slices along this loop:
+    for (int i = FROM; i < n; i += STEP)
+      sum = sum * 3 + x[i];
+    // CHECK: :[[#@LINE+1]]:5: remark: kernel 'inRounds' can run in slices along this loop:
+    for (int i = FROM; i < n; i += STEP)
+      y[i] = sum;
+  }
+  out[FROM] = sum;
 }
 
 // -- Where the loop is left, and what its condition asks: it remembers how it was left
@@ -427,12 +486,16 @@ __global__ void follows(unsigned **list, int n, unsigned *y) {
     *list[i] = y[i];
 }
 
-// The loop inside is no loop of the launch, and the one outside has no place in memory.
+// Rounds of rounds: a launch knows one loop around those that go through the data.
 __global__ void repeats(const unsigned *x, int n, int times, unsigned *y) {
   unsigned sum = 0;
-  for (int t = 0; t < times; ++t)
-    for (int i = FROM; i < n; i += STEP)
-      sum = sum * 3 + x[i];
+  for (int u = 0; u < times; ++u) {
+    sum ^= u;
+    for (int t = 0; t < times; ++t)
+      // CHECK: :[[#@LINE+1]]:7: remark: kernel 'repeats' cannot run in slices along this loop: it is inside of another loop;
+      for (int i = FROM; i < n; i += STEP)
+        sum = sum * 3 + x[i];
+  }
   y[FROM] = sum;
 }
 

@@ -104,7 +104,8 @@ private:
     Kernel.Flags = KernelSliceable;
     Kernel.ArgSizes = {8, 8};
     Kernel.LoopName = "copy";
-    Kernel.LoopNumber = LoopNumber;
+    Kernel.LoopNumbers = Numbers;
+    Kernel.LoopRounds = Rounds;
     Kernel.Pointers = {Pointer};
     Module.Kernels = {Kernel};
     Blob = Module.write();
@@ -112,14 +113,20 @@ private:
     ASSERT_TRUE(SummaryView::open(Blob.data(), Blob.size(), View, Error))
         << Error;
   }
-  static LaunchDims launch(const void *const *Args) {
-    return {{4, 1, 1}, {8, 1, 1}, Args};
+  LaunchDims launch(const void *const *Args) const {
+    LaunchDims Dims{{4, 1, 1}, {8, 1, 1}, Args};
+    if (Numbers.size() > 1 || !Rounds.empty())
+      EXPECT_TRUE(
+          loopEnds(View, View.kernel(0), Dims, Dims.LoopEnds, Dims.LoopRounds));
+    return Dims;
   }
   std::vector<char> Blob;
   SummaryView View;
 
 protected:
   bool ReadsFirst = false; ///< PointerReadBeforeWrite
+  std::vector<uint32_t> Numbers = {LoopNumber};
+  std::vector<uint32_t> Rounds; ///< LoopRounds
 };
 
 constexpr uint8_t Write = AccessWrite | AccessExact;
@@ -374,6 +381,137 @@ TEST(LoopRangePropertyTest, MayHasWhatIsTouchedAndMustNoMore) {
   }
   EXPECT_GT(Exact, 1000u);
   EXPECT_GT(None, 100u);
+}
+
+/// Two loops by the same steps: the first one has the iterations [0, 7) where
+/// the argument is 200, the second one the ten behind them.
+class LoopsRangeTest : public LoopRangeTest {
+protected:
+  LoopsRangeTest() {
+    Numbers = {LoopNumber, LoopNumber + 1};
+    touch(I, Read, whileLess(I));
+    const uint32_t Counted = Module.Exprs.loop(LoopNumber + 1, number(9));
+    AccessSummary &Second = touch(plus(Tid, times(Counted, Step)), Write);
+    Second.FirstLoop = Second.LastLoop = 1;
+  }
+};
+
+TEST_F(LoopsRangeTest, IterationsAreCountedOn) {
+  EXPECT_EQ(trips(200), 17u);
+  // A loop without iterations has one, for what stands in front of it.
+  EXPECT_EQ(trips(0), 11u);
+}
+
+TEST_F(LoopsRangeTest, ARangeIsOfOneLoop) {
+  const ByteFootprint First = evaluate(200, all(2, 4));
+  expect(First.MayRead, elements(64, 128));
+  EXPECT_TRUE(First.MayWrite.Ranges.empty());
+  const ByteFootprint Second = evaluate(200, all(8, 10));
+  EXPECT_TRUE(Second.MayRead.Ranges.empty());
+  expect(Second.MayWrite, elements(32, 96));
+  expect(Second.MustWrite, elements(32, 96));
+}
+
+TEST_F(LoopsRangeTest, ARangeMayBeOfBoth) {
+  const ByteFootprint Both = evaluate(200, all(5, 8));
+  expect(Both.MayRead, elements(160, 200));
+  expect(Both.MayWrite, elements(0, 32));
+  const ByteFootprint Rest = evaluate(200, all(6, ToTheEnd));
+  expect(Rest.MayRead, elements(192, 200));
+  expect(Rest.MayWrite, elements(0, 320));
+  expect(evaluate(200, all(0, 0)).MayWrite, elements(0, 320));
+}
+
+TEST_F(LoopsRangeTest, WhatStandsBetweenIsOfTheSecondOnesFirstIteration) {
+  AccessSummary &Between = touch(plus(Tid, number(1000)), Write);
+  Between.Place = LoopPlace::First;
+  Between.FirstLoop = Between.LastLoop = 1;
+  EXPECT_TRUE(evaluate(200, all(6, 7)).MayWrite.Ranges.empty());
+  ByteSet Wanted = elements(0, 32);
+  Wanted.Ranges.push_back({4 * 1000, 4 * 1032});
+  expect(evaluate(200, all(6, 8)).MayWrite, Wanted);
+  expect(evaluate(200, all(7, 8)).MustWrite, Wanted);
+  expect(evaluate(200, all(8, 9)).MayWrite, elements(32, 64));
+}
+
+TEST_F(LoopsRangeTest, WhatMayBeInSeveralIsInTheirRanges) {
+  AccessSummary &Anywhere = touch(plus(Tid, number(1000)), Write);
+  Anywhere.LastLoop = 1;
+  for (uint32_t Lo : {0, 3, 7, 16}) {
+    const ByteFootprint Found = evaluate(200, all(Lo, Lo + 1));
+    EXPECT_TRUE(covers(Found.MayWrite, {4 * 1000, 4 * 1032})) << Lo;
+    EXPECT_FALSE(covers(Found.MustWrite, {4 * 1000, 4 * 1032})) << Lo;
+  }
+}
+
+/// for (i = tid, j = n - 1 - tid; i < j; i += step, j -= step)
+TEST_F(LoopRangeTest, PositionsThatMoveTowardsEachOtherMeet) {
+  ExprPool &E = Module.Exprs;
+  const uint32_t J = E.binary(ExprOp::Sub, plus(N, number(-1)), I);
+  touch(I, Read, {guard(I, GuardPred::SLT, J, K)});
+  touch(J, Read, {guard(I, GuardPred::SLT, J, K)});
+  EXPECT_EQ(trips(200), 4u);
+  ByteSet First = elements(0, 32);
+  First.Ranges.push_back({4 * 168, 4 * 200});
+  expect(evaluate(200, all(0, 1)).MayRead, First);
+  expect(evaluate(200, all(0, 0)).MayRead, elements(0, 200));
+}
+
+/// Rounds of a loop of `count` iterations that tid + step * k < N allows; the
+/// inner loop goes through the same elements in each of three.
+class RoundsRangeTest : public LoopRangeTest {
+protected:
+  RoundsRangeTest() {
+    Rounds = {RoundsNumber + 1};
+    Round = Module.Exprs.loop(RoundsNumber);
+  }
+  std::vector<GuardRecord> inRounds(int64_t Count, uint32_t Index) {
+    std::vector<GuardRecord> Guards = {
+        guard(Round, GuardPred::SLT, number(Count), Round)};
+    Guards.push_back(whileLess(Index).front());
+    return Guards;
+  }
+  static constexpr uint32_t RoundsNumber = LoopNumber + 1;
+  uint32_t Round;
+};
+
+TEST_F(RoundsRangeTest, IterationsGoOnFromRoundToRound) {
+  touch(I, Read, inRounds(3, I));
+  EXPECT_EQ(trips(200), 21u);
+  expect(evaluate(200, all(0, 2)).MayRead, elements(0, 64));
+  expect(evaluate(200, all(9, 11)).MayRead, elements(64, 128));
+  // The end of a round, and the beginning of the next one.
+  ByteSet Both = elements(0, 32);
+  Both.Ranges.push_back({4 * 192, 4 * 200});
+  expect(evaluate(200, all(6, 8)).MayRead, Both);
+  expect(evaluate(200, all(5, 16)).MayRead, elements(0, 200));
+  EXPECT_TRUE(evaluate(200, all(21, 22)).MayRead.Ranges.empty());
+}
+
+TEST_F(RoundsRangeTest, WhatIsInARoundIsOfAllItsRanges) {
+  touch(I, Read, inRounds(3, I));
+  AccessSummary &Behind =
+      touch(plus(number(1000), times(Round, number(100))), Write,
+            {guard(Round, GuardPred::SLT, number(3), Round)});
+  Behind.LastLoop = 0;
+  auto Of = [&](uint32_t Lo, uint32_t Hi) {
+    return evaluate(200, all(Lo, Hi));
+  };
+  expect(Of(0, 2).MayWrite, elements(1000, 1001));
+  EXPECT_TRUE(Of(0, 2).MustWrite.Ranges.empty());
+  expect(Of(8, 9).MayWrite, elements(1100, 1101));
+  // With the whole round it is surely written.
+  expect(Of(7, 14).MustWrite, elements(1100, 1101));
+  ByteSet Two = elements(1100, 1101);
+  Two.Ranges.push_back({4 * 1200, 4 * 1201});
+  expect(Of(13, 15).MayWrite, Two);
+}
+
+TEST_F(RoundsRangeTest, WhatIsInFrontIsOfTheFirstRound) {
+  touch(I, Read, inRounds(3, I));
+  touch(plus(Tid, number(100000)), Write).Place = LoopPlace::First;
+  EXPECT_FALSE(evaluate(200, all(0, 1)).MayWrite.Ranges.empty());
+  EXPECT_TRUE(evaluate(200, all(7, 8)).MayWrite.Ranges.empty());
 }
 
 } // namespace

@@ -270,7 +270,7 @@ inline AccessSummary summary(const Access &A) {
 class Evaluation {
 public:
   ByteFootprint Footprint;
-  std::vector<MemoryRange> Wanted;
+  std::vector<NumberPlaces> Wanted;
   std::string Error;
 
   Evaluation(const ExprPool &Pool, const std::vector<Access> &Accesses,
@@ -301,7 +301,7 @@ public:
     LaunchDims Dims{{L.Grid[0], L.Grid[1], L.Grid[2]},
                     {L.Block[0], L.Block[1], L.Block[2]},
                     Args.data(),
-                    L.Told.Parts.empty() ? nullptr : &L.Told,
+                    L.Told.empty() ? nullptr : &L.Told,
                     &Wanted};
     Footprint = evaluateFootprint(View, View.kernel(0), 0, Dims, L.Box, Limits);
   }

@@ -51,17 +51,38 @@ public:
     divideBy(Seed % 2 != 0 ? Seed % 13 + 1 : Seed % 300 + 1);
   }
 
-  /// Expressions load from an array of 64 numbers from now on. Half of them
-  /// know all of it, the others a part.
+  /// Expressions load from an array of 64 numbers from now on. Some know all of
+  /// it, others a part, others ranges of zones of it.
   void haveMemory() {
     KnownMemory::Part Part{Array, std::vector<char>(64)};
     for (char &Byte : Part.Contents)
       Byte = char(coin(4) ? pick(-128, 127) : pick(0, 12));
     L.Memory.Parts = {Part};
+    HasMemory = true;
+    if (coin(3)) {
+      tellZones(Part);
+      return;
+    }
     if (coin(2))
       Part.Contents.resize(size_t(pick(1, 64)));
     L.Told.Parts = {Part};
-    HasMemory = true;
+  }
+  void tellZones(const KnownMemory::Part &Part) {
+    for (unsigned Bits : {8u, 16u, 32u, 64u}) {
+      const NumberPlaces Places{Part.Address,
+                                Part.Address + 64 - Bits / 8,
+                                Part.Address,
+                                Bits / 8,
+                                1,
+                                0,
+                                Bits};
+      auto Zones = std::make_shared<NumberZones>(Places, uint64_t(pick(1, 64)));
+      for (size_t Zone = 0; Zone < Zones->zones(); ++Zone)
+        Zones->set(Zone, Part.Contents.data() +
+                             (Zones->zone(Zone).First - Part.Address));
+      Zones->finish();
+      L.Told.Arrays.push_back({Bits, std::move(Zones)});
+    }
   }
   uint32_t loaded(unsigned Bits, int Depth) {
     const unsigned Sizes[] = {8, 8, 16, 32, 64};
@@ -344,7 +365,7 @@ void compareWithUntold(const Generator &G, const Access &A,
                        const EvalLimits &Limits, const ByteFootprint &Told,
                        Tally &T) {
   Launch Untold = G.L;
-  Untold.Told.Parts.clear();
+  Untold.Told = {};
   const Evaluation E(G.Pool, {A}, Untold, Limits);
   auto Bytes = [](const ByteSet &Set) {
     // A range may be as long as the address space: longer than an int64_t says.
@@ -424,7 +445,8 @@ TEST(FootprintProperty, LoadedIndicesAreWhatMemoryHolds) {
   }
   EXPECT_GT(T.Checked, int(test::sampled(7000)));
   EXPECT_GT(T.Loading, int(test::sampled(800)));
-  EXPECT_GT(T.Less, int(test::sampled(500)));
+  // Ranges of zones tell less than numbers.
+  EXPECT_GT(T.Less, int(test::sampled(300)));
 }
 
 /// weights[ids[blockIdx.y] * 100 + threadIdx.x], ids: 2, 5, 2, -1.
@@ -476,11 +498,15 @@ TEST(FootprintLoaded, WhatIsNotKnownIsAskedFor) {
   EXPECT_TRUE(Asks.Footprint.MayWrite.Everything ||
               covers(Asks.Footprint.MayWrite, {-100, 600}));
   ASSERT_EQ(Asks.Wanted.size(), 1u);
-  EXPECT_EQ(Asks.Wanted[0].Begin, 0x20000u);
-  EXPECT_EQ(Asks.Wanted[0].End, 0x20010u);
-  // Of an array that is too long nothing is asked.
+  EXPECT_EQ(Asks.Wanted[0].First, 0x20000u);
+  EXPECT_EQ(Asks.Wanted[0].end(), 0x20010u);
+  // A long one, too; it is for who asks to look at zones of it.
   E.L.Grid[1] = E.L.Box.Hi[1] = 1 << 20;
-  EXPECT_TRUE(Evaluation(E.Pool, {E.A}, E.L).Wanted.empty());
+  const Evaluation Long(E.Pool, {E.A}, E.L);
+  ASSERT_EQ(Long.Wanted.size(), 1u);
+  EXPECT_EQ(Long.Wanted[0].bytes(), uint64_t(4) << 20);
+  EXPECT_EQ(Long.Wanted[0].Step, 4u);
+  EXPECT_EQ(Long.Wanted[0].Inner, 1u);
 }
 
 TEST(FootprintLoaded, ManyNumbersAreCutWhereGapsAreLargest) {

@@ -11,15 +11,30 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 using namespace dragon;
 using namespace dragon::test;
 
 namespace {
 
-TEST(LoopArgumentsTest, SixFollowThoseOfTheKernel) {
+/// A launch whose kernel can be cut along so many loops.
+struct LoopArgumentsTest : testing::Test {
+  LaunchCall callWith(uint32_t loops) {
+    record.NumLoops = loops;
+    kernel.record = &record;
+    LaunchCall call{};
+    call.kernel = &kernel;
+    return call;
+  }
+  KernelRecord record{};
+  KernelInfo kernel;
+};
+
+TEST_F(LoopArgumentsTest, SixFollowThoseOfTheKernel) {
   int one = 1, two = 2;
   void *args[] = {&one, &two};
-  LaunchCall call{};
+  LaunchCall call = callWith(1);
   call.grid[0] = 4;
   call.grid[1] = 3;
   call.grid[2] = 5;
@@ -41,8 +56,8 @@ TEST(LoopArgumentsTest, SixFollowThoseOfTheKernel) {
   EXPECT_EQ(argument<uint32_t>(all.data(), 7), 77u);
 }
 
-TEST(LoopArgumentsTest, TheLastPartGoesToTheEnd) {
-  LaunchCall call{};
+TEST_F(LoopArgumentsTest, TheLastPartGoesToTheEnd) {
+  LaunchCall call = callWith(1);
   call.grid[0] = 1000;
   call.grid[1] = call.grid[2] = 1;
   const BlockBox panel{{250, 0, 0, 0}, {260, 1, 1, 7}};
@@ -54,6 +69,41 @@ TEST(LoopArgumentsTest, TheLastPartGoesToTheEnd) {
   EXPECT_EQ(argument<uint64_t>(all.data(), 2), UINT64_MAX);
   EXPECT_EQ(argument<uint64_t>(all.data(), 3), 250u);
   EXPECT_EQ(argument<uint64_t>(all.data(), 4), 10u);
+}
+
+TEST_F(LoopArgumentsTest, OfSeveralLoopsEachHasAnEnd) {
+  LaunchCall call = callWith(3);
+  call.grid[0] = call.grid[1] = call.grid[2] = 1;
+  call.loopEnds = {10, 30, 35};
+  auto ends = [&](uint32_t lo, uint32_t hi) {
+    const BlockBox box{{0, 0, 0, lo}, {1, 1, 1, hi}};
+    const LoopArguments arguments(call, 0x1000, box, box);
+    const std::span<void *const> all = arguments.all();
+    EXPECT_EQ(all.size(), 9u);
+    return std::array{argument<uint64_t>(all.data(), 6),
+                      argument<uint64_t>(all.data(), 7),
+                      argument<uint64_t>(all.data(), 8)};
+  };
+  using Ends = std::array<uint64_t, 3>;
+  EXPECT_EQ(ends(0, 4), (Ends{4, 0, 0}));
+  EXPECT_EQ(ends(4, 10), (Ends{UINT64_MAX, 0, 0}));
+  EXPECT_EQ(ends(4, 12), (Ends{UINT64_MAX, 2, 0}));
+  EXPECT_EQ(ends(12, 32), (Ends{UINT64_MAX, UINT64_MAX, 2}));
+  EXPECT_EQ(ends(32, ToTheEnd), (Ends{UINT64_MAX, UINT64_MAX, UINT64_MAX}));
+}
+
+TEST_F(LoopArgumentsTest, OfALoopInRoundsTheRoundFollows) {
+  LaunchCall call = callWith(1);
+  record.LoopRounds[0] = 1;
+  call.grid[0] = call.grid[1] = call.grid[2] = 1;
+  call.loopEnds = {10};
+  call.loopRounds = {3};
+  const BlockBox box{{0, 0, 0, 4}, {1, 1, 1, 17}};
+  const LoopArguments arguments(call, 0x1000, box, box);
+  const std::span<void *const> all = arguments.all();
+  ASSERT_EQ(all.size(), 8u);
+  EXPECT_EQ(argument<uint64_t>(all.data(), 6), 7u);
+  EXPECT_EQ(argument<uint64_t>(all.data(), 7), 1u);
 }
 
 /// Launches of "add" in blocks of 16 x 4 threads, as if it had a copy.

@@ -275,17 +275,103 @@ TEST_F(PageCacheTest, FramesKeepPagesWhereTheSameOnesComeAgain) {
 
 TEST_F(PageCacheTest, WhereMostPagesAreWantedOftenTheyAreFetchedAtOnce) {
   begin(4);
-  Launch launch;
-  ASSERT_OK(beginLaunch(launch, "lookUp", LaunchNeed::Read));
-  lookUpSlice(launch, wordsOf(0, 400, 40));
+  lookUp(wordsOf(0, 400, 40));
   EXPECT_EQ(fetched(), 400u);
   const uint64_t before = direct();
   EXPECT_GE(before, 400u * (BreakEven - 1));
-  lookUpSlice(launch, wordsOf(400, 400, 40), true);
-  ASSERT_OK(endLaunch(launch));
+  lookUp(wordsOf(1000, 400, 40));
   EXPECT_EQ(fetched(), 400u);
   // But for those by which it is judged.
   EXPECT_LT(direct(), before / 4);
+}
+
+TEST_F(PageCacheTest, WhatEachSliceReadsFurtherOnIsFetchedAhead) {
+  begin(4);
+  Launch launch;
+  ASSERT_OK(beginLaunch(launch, "lookUp", LaunchNeed::Read));
+  for (size_t i = 0; i < 4; ++i) {
+    const uint64_t ahead = fetched();
+    if (i > 0)
+      EXPECT_GT(ahead, 380u) << i;
+    std::vector<int32_t> words(400 * 40);
+    ASSERT_OK(slice(launch, wordsOf(i * 400, 400, 40), words, i == 3));
+  }
+  // The others of the last slice: those by which it is judged, and the ends.
+  EXPECT_LT(fetched(), 80u);
+  ASSERT_OK(endLaunch(launch));
+}
+
+TEST_F(PageCacheTest, WhatOverlapsTheSliceBeforeIsFetchedAheadAgain) {
+  begin(4);
+  Launch launch;
+  ASSERT_OK(beginLaunch(launch, "lookUp", LaunchNeed::Read));
+  lookUpSlice(launch, wordsOf(0, 400, 40));
+  lookUpSlice(launch, wordsOf(300, 400, 40));
+  fetched();
+  lookUpSlice(launch, wordsOf(600, 400, 40), true);
+  EXPECT_LT(fetched(), 80u);
+  ASSERT_OK(endLaunch(launch));
+}
+
+TEST_F(PageCacheTest, WhatIsReadHereAndThereIsNotFetchedAhead) {
+  begin(4);
+  Launch launch;
+  ASSERT_OK(beginLaunch(launch, "lookUp", LaunchNeed::Read));
+  // Few touches of each page; then few of the pages.
+  for (size_t i = 0; i < 2; ++i)
+    lookUpSlice(launch, wordsOf(i * 400, 400, BreakEven - 1));
+  std::vector<int32_t> words;
+  for (size_t page = 800; page < 1600; page += 8)
+    for (int32_t word : wordsOf(page, 1, 10))
+      words.push_back(word);
+  fetched();
+  lookUpSlice(launch, words);
+  const uint64_t wanted = fetched();
+  EXPECT_LE(wanted, 100u);
+  lookUpSlice(launch, wordsOf(0, 1, 1), true);
+  EXPECT_EQ(fetched(), 0u);
+  ASSERT_OK(endLaunch(launch));
+}
+
+TEST_F(PageCacheTest, WhatTheLaunchDoesNotUseIsNotFetchedAhead) {
+  begin(4);
+  Launch launch;
+  Chunks.pop_back();
+  ASSERT_OK(beginLaunch(launch, "lookUp", LaunchNeed::Read));
+  const size_t pages = Chunks.size() * Words / WordsOfPage;
+  lookUpSlice(launch, wordsOf(pages - 800, 400, 40));
+  fetched();
+  lookUpSlice(launch, wordsOf(pages - 400, 400, 40));
+  EXPECT_LT(fetched(), 200u); // the next 400 are not there
+  lookUpSlice(launch, wordsOf(0, 1, 1), true);
+  ASSERT_OK(endLaunch(launch));
+}
+
+TEST(PageTrack, WhatComesNextIsAsFarAsTheSliceBefore) {
+  auto track = [](unsigned count, unsigned first, unsigned behind,
+                  unsigned before) {
+    const unsigned pages = (behind - first) / PagesOfSample;
+    return PageTrack{count - first, behind, pages, pages * 8, before, 0, 0, 0};
+  };
+  PageTrack first = track(100000, 1000, 9000, 0);
+  foresee(first, 100000, BreakEven);
+  EXPECT_EQ(first.Ahead, 9000u - 64);
+  EXPECT_EQ(first.Ahead + first.NumAhead, 17000u + 64);
+  EXPECT_EQ(first.Before, 1001u);
+  EXPECT_EQ(first.Pages, 0u);
+  PageTrack second = track(100000, 3000, 11000, first.Before);
+  foresee(second, 100000, BreakEven);
+  EXPECT_EQ(second.Ahead, 5000u - 64);
+  EXPECT_EQ(second.Ahead + second.NumAhead, 13000u + 64);
+  PageTrack last = track(100000, 95000, 99000, 90001);
+  foresee(last, 100000, BreakEven);
+  EXPECT_EQ(last.Ahead + last.NumAhead, 100000u);
+  PageTrack end = track(100000, 95000, 100000, 0);
+  foresee(end, 100000, BreakEven);
+  EXPECT_LE(end.NumAhead, 64u);
+  PageTrack back = track(100000, 1000, 9000, 5001);
+  foresee(back, 100000, BreakEven);
+  EXPECT_EQ(back.NumAhead, 0u);
 }
 
 TEST_F(PageCacheTest, WhereFewPagesAreWantedOftenTheyAreFetchedNoMore) {

@@ -58,6 +58,30 @@ TEST(BudgetTest, ByDefaultAReserveIsLeft) {
   EXPECT_GT(budget->hostBytes, 48 * GiB);
 }
 
+TEST(BudgetTest, HostMemoryThatIsDividedIsWhatTheProgramMayHave) {
+  Settings settings;
+  EXPECT_EQ(
+      chooseBudget(settings, caps(GiB), 16 * GiB, GiB, 3 * GiB)->hostBytes,
+      3 * GiB);
+  settings.hostMemory = 2 * GiB;
+  EXPECT_EQ(
+      chooseBudget(settings, caps(GiB), 16 * GiB, GiB, 3 * GiB)->hostBytes,
+      2 * GiB);
+  DeviceShare::Terms device;
+  device.weight = 3;
+  device.turn = std::chrono::seconds(1);
+  settings.shareHostMemory = 8 * GiB;
+  const DeviceShare::Terms host = hostShareTerms(settings, device, 16 * GiB);
+  EXPECT_EQ(host.weight, 3u);
+  EXPECT_EQ(host.most, 2 * GiB);
+  EXPECT_EQ(host.total, 8 * GiB);
+  EXPECT_EQ(host.reserve, 2 * GiB);
+  EXPECT_EQ(host.turn.count(), 0);
+  // All processes of a machine, or of a control group, have one name for it.
+  EXPECT_TRUE(isHostMemory({hostMemoryName(), 0, 0, {}}));
+  EXPECT_FALSE(isHostMemory({"hostess", 0, 0, {}}));
+}
+
 TEST(BudgetTest, ChunksAreWhatTheDeviceCanMap) {
   Settings settings;
   settings.chunkBytes = 3 * MiB;

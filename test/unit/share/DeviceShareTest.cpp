@@ -12,6 +12,7 @@
 
 #include "runtime/share/DeviceShare.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -32,10 +33,12 @@ protected:
   }
   ~DeviceShareTest() override { std::filesystem::remove_all(Folder); }
 
-  std::unique_ptr<DeviceShare> join(uint64_t total = 100, uint64_t weight = 1) {
+  std::unique_ptr<DeviceShare> join(uint64_t total = 100, uint64_t weight = 1,
+                                    std::chrono::nanoseconds turn = {}) {
     DeviceShare::Terms terms;
     terms.weight = weight;
     terms.total = total;
+    terms.turn = turn;
     auto share = DeviceShare::join(Folder, "device", terms);
     EXPECT_TRUE(share.ok()) << share.takeStatus().message();
     return share.ok() ? std::move(*share) : nullptr;
@@ -263,6 +266,41 @@ TEST_F(DeviceShareTest, WhoDoesNothingYields) {
   ++activity;
   while (second->limit() != 50)
     ::usleep(1000);
+  first->stop();
+}
+
+/// Its turn would last an hour.
+TEST_F(DeviceShareTest, WhoDoesNothingInItsTurnGivesItAway) {
+  constexpr std::chrono::hours Turn(1);
+  auto first = join(100, 1, Turn), second = join(100, 1, Turn);
+  first->wants(70);
+  second->wants(70);
+  std::atomic<uint64_t> activity{0}, looks{0};
+  std::atomic<bool> works{true};
+  ASSERT_TRUE(first->claimNow(70));
+  first->endCall(0);
+  first->start({[] { return true; },
+                [&] {
+                  ++looks;
+                  return works ? ++activity : activity.load();
+                },
+                [] { return 1e-4; }});
+  std::atomic<bool> has{false};
+  std::thread other([&] {
+    EXPECT_TRUE(second->claim(70, 600, [] {}));
+    has = true;
+    second->endCall(0);
+  });
+  // Often enough that it would have been seen to pause.
+  for (const uint64_t before = looks; looks < before + 50;)
+    ::usleep(1000);
+  EXPECT_FALSE(has);
+  EXPECT_TRUE(second->losesTurn());
+  EXPECT_EQ(second->turns(), 0u);
+  works = false;
+  other.join();
+  EXPECT_TRUE(first->isYielding());
+  EXPECT_EQ(first->turns(), 1u);
   first->stop();
 }
 

@@ -167,6 +167,28 @@ TEST(SlabPoolTest, NeverAboveTheBudget) {
   EXPECT_EQ(pool.most(), 8 * MiB); // held and kept, not just held
 }
 
+/// Others wait for the memory: each of them may have what has gone.
+TEST(SlabPoolTest, NoneIsKeptWhereMoreIsHeldThanThereMayBe) {
+  Slabs slabs;
+  SlabPool pool("device", 6 * MiB, Place::Device, slabs.create(),
+                slabs.destroy());
+  std::vector<Physical> held;
+  for (int i = 0; i < 3; ++i) {
+    auto slab = pool.take(2 * MiB);
+    ASSERT_TRUE(slab.ok());
+    held.push_back(*slab);
+  }
+  pool.setLimit(2 * MiB);
+  pool.give(held[0]);
+  EXPECT_EQ(slabs.bytes, 4 * MiB);
+  EXPECT_EQ(pool.held(), 4 * MiB);
+  pool.give(held[1]);
+  EXPECT_EQ(slabs.bytes, 2 * MiB);
+  pool.give(held[2]);
+  EXPECT_EQ(slabs.bytes, 2 * MiB); // for the next taker
+  EXPECT_EQ(pool.held(), 2 * MiB);
+}
+
 TEST(SlabPoolTest, IdleSlabsAreGivenUpWhenTheHostIsFull) {
   Slabs slabs;
   slabs.limit = 6 * MiB;

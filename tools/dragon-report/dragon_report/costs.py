@@ -11,6 +11,10 @@ from . import units, words
 FALLBACK_LINK = 25e9  # bytes a second: a PCIe 4 link, what budgets.md counts on at least
 FALLBACK_DISK = 1e9
 LEAST_SHARE = 0.01
+UNSEEN = ("KernelWithoutSummary", "NotMappedUnseen")
+# What code of other files may do to a buffer.
+OUTSIDE = ("NotMapped", "NotDeferredEscapes", "NotDeferredOutside", "NotToPlaceEscapes")
+ELSEWHERE = "in another translation unit"  # a cause of SliceLegality.cpp
 
 
 @dataclasses.dataclass
@@ -30,8 +34,15 @@ class Facts:
     def __init__(self, stats, timeline, kernels, remarks):
         self.stats, self.timeline, self.kernels = stats, timeline, kernels
         self.ids = {}
+        self.whole = any(remark.record.endswith(".opt.ld.yaml") for remark in remarks)  # compiled with -flto
+        self.unseen = []  # kernels of which nothing is known where they are launched, each once
         for remark in remarks:
             self.ids[remark.id] = self.ids.get(remark.id, 0) + 1
+            name = remark.get("Kernel")
+            if remark.id in UNSEEN and name and name not in self.unseen:
+                self.unseen.append(name)
+        # Without records: dragon-info says why a kernel is not cut.
+        self.unseen += [kernel.name for kernel in kernels if ELSEWHERE in kernel.why_not_sliced and kernel.name not in self.unseen]
 
     def has(self, *names):
         """Those of the remarks that the program has."""
@@ -84,6 +95,23 @@ def kernels_far(facts, cost):
 def moved(cost, size, how, alone):
     """With a trace a cost is only the time in which these bytes were moved and nothing hid it."""
     cost.why.append(f"{units.size(size)} {how}" + ("." if cost.estimated else f", a part of it {alone}."))
+
+
+def whole_program(facts):
+    """What -flto would change: a sentence and remarks, or None. Host code takes a kernel that it does not know as one that needs all."""
+    if facts.whole:
+        return None
+    if not facts.unseen:
+        outside = facts.has(*OUTSIDE)
+        places = sum(facts.ids[name] for name in outside)
+        return (f"Compile each source file with -flto: at {units.count(places, 'place')} a buffer or a copy was left as it is, because "
+                "code of other files may use it.", outside) if outside else None
+    shown = [f"'{name}'" for name in facts.unseen[:3]]
+    if len(facts.unseen) > len(shown):
+        shown.append(f"{units.number(len(facts.unseen) - len(shown))} more")
+    return (f"Compile each source file with -flto: what {words.both(shown)} {'does' if len(facts.unseen) == 1 else 'do'} with buffers was "
+            "not known where it is launched, because its code is in another file or compiled with -rdc=true, so all of their contents "
+            "count as read and written.", facts.has(*UNSEEN))
 
 
 def link_in(facts, cost):
@@ -221,6 +249,14 @@ def nothing(facts, cost):
 
 def within(facts, cost):
     cost.title = "Data are copied within the device"
+    peers = facts.stats.peers if facts.stats else 0
+    if peers:
+        cost.title = "Data are copied within the device or go to another GPU and come back"
+        cost.why.append(f"{units.size(peers)} went to the spare memory of another GPU or came from it, because they did not fit on "
+                        "the program's own (DRAGON_PEERS).")
+        cost.cure.append("Give the run more device memory (DRAGON_DEVICE_MEMORY), so that less has to leave.")
+        if not facts.bytes("device_to_device"):
+            return
     cost.why.append("The program's own copies between buffers on the device and its fills (cudaMemset).")
     cost.cure.append("Swap pointers where a buffer is copied as a whole, and let kernels write what would be filled first.")
 
@@ -238,6 +274,9 @@ RULES = {
 }
 
 
+MOVES = ("far", "link-in", "link-out", "file-read", "file-write")  # what depends on what is known of kernels
+
+
 def estimated(stats):
     """Class -> seconds that moved bytes take."""
 
@@ -250,7 +289,7 @@ def estimated(stats):
         "link-out": of(["device_to_host"], FALLBACK_LINK),
         "file-read": of(["file_to_host", "swap_to_host"], FALLBACK_DISK),
         "file-write": of(["host_to_file", "host_to_swap"], FALLBACK_DISK),
-        "within": of(["device_to_device"], 10 * FALLBACK_LINK)
+        "within": of(["device_to_device", *stats.PEERS], 10 * FALLBACK_LINK)
     }
 
 
@@ -269,7 +308,13 @@ def largest(facts, most=3):
             cost = Cost(seconds[kind], "", kind, estimated=facts.timeline is None)
             rule(facts, cost)
             found.append(cost)
-    return sorted(found, key=lambda cost: -cost.seconds)[:most]
+    found = sorted(found, key=lambda cost: -cost.seconds)[:most]
+    # Once, where it helps most, and first: nothing in the program has to change for it.
+    whole, helped = whole_program(facts), [cost for cost in found if cost.kind in MOVES]
+    if whole and helped:
+        helped[0].cure.insert(0, whole[0])
+        helped[0].remarks = whole[1] + [name for name in helped[0].remarks if name not in whole[1]]
+    return found
 
 
 def hints(facts, costs):
@@ -278,6 +323,8 @@ def hints(facts, costs):
     if not facts.stats:
         return found
     told = {cost.kind for cost in costs}
+    if not told & set(MOVES) and (whole := whole_program(facts)):
+        found.append(whole)
     if facts.stats.swap and not told & {"file-read", "file-write"}:
         found.append((
             f"{units.size(facts.stats.swap)} went to swap or came from it: files for data that fit in neither memory. More host memory "
@@ -285,7 +332,8 @@ def hints(facts, costs):
     if count("launches") >= 10 and count("sliced_launches") and count("foreseen_launches") * 2 < count("launches"):
         found.append((
             f"Only {units.number(count('foreseen_launches'))} of {units.number(count('launches'))} launches came as those before them had "
-            "led to expect, so data could seldom be fetched ahead. Allocate buffers once, before the loop.", []))
+            "led to expect, so data could seldom be fetched ahead. Allocate buffers once, before the loop, and keep the order of the launches.",
+            []))
     if count("host_faults"):
         found.append(
             (f"The program's host code touched managed memory that was on the device {units.count(count('host_faults'), 'time')}.",

@@ -153,13 +153,58 @@ def avoided_table(stats, pages):
               class_="stack")
 
 
+def rows_table(values, pages, titles, before=""):
+    """A row for each value that is not 0: its name, what it means (pages.row), and its bytes, which the last title says more about."""
+    found = {name: size for name, size in values.items() if size}
+    if not found:
+        return None
+    rows = [
+        el("tr", el("td", words.named(name)), el("td",
+                                                 pages.row(name, before) or ""), el("td", units.size(size), class_="n"))
+        for name, size in sorted(found.items(), key=lambda item: -item[1])
+    ]
+    *names, size = titles
+    return el("table", el("thead", el("tr", [el("th", name) for name in names], el("th", size, class_="n"))), el("tbody", rows), class_="stack")
+
+
+def peers_table(stats, pages):
+    """The spare memory of other GPUs, which the picture leaves out."""
+    if not stats.peers and not stats.peaks.get("peer_memory"):
+        return None
+    limit, peak = stats.limits.get("peer_memory"), stats.peaks.get("peer_memory")
+    text = "Other GPUs of the machine lent spare memory for what had to leave the program's own"
+    if peak is not None:
+        text += f": at most {units.size(peak)}" + (f" of {units.size(limit)} that it may use" if limit else "")
+    return join([
+        el("h3", "Memory of other GPUs"),
+        el("p", text + "."),
+        rows_table({direction: stats.bytes(direction) for direction in stats.PEERS}, pages, ("Way", "What it means", "Bytes"))
+    ])
+
+
+def over_link_table(stats, pages):
+    table = rows_table(stats.over_link, pages, ("Launches", "What is counted", "About bytes"), "Accessed in host memory")
+    if not table:
+        return None
+    return join([
+        el("h3", "Accessed in host memory"),
+        el("p", "Kernels accessed these bytes over the link themselves, besides what moved. Nobody sees each access: these are estimates."),
+        table
+    ])
+
+
+def shared_table(stats, pages):
+    table = rows_table(stats.shared, pages, ("What", "What it means", "Bytes"))
+    return join([el("h3", "For other programs on this GPU"), table]) if table else None
+
+
 def counts_table(stats, pages):
     found = [(name, value) for name, value in stats.counts.items() if value]
     if not found:
         return None
     rows = [
         el("tr", el("td", words.named(name)), el("td", units.number(value), class_="n"), el("td",
-                                                                                            pages.row(name) or ""))
+                                                                                            pages.row(name, "Events") or ""))
         for name, value in found
     ]
     return el("details", el("summary", "Events that were counted"), el("table", el("tbody", rows)))
@@ -200,6 +245,7 @@ def section(inputs):
            picture(stats),
            el("div", el("h3", "Why it moved"), causes_table(stats, inputs.pages), el("h3", "What did not move"),
               el("p", "A plain program, which copies all that a kernel may need, would have moved these bytes as well."),
-              avoided_table(stats, inputs.pages), traffic_table(stats), counts_table(stats, inputs.pages)),
+              avoided_table(stats, inputs.pages), peers_table(stats, inputs.pages), over_link_table(stats, inputs.pages),
+              shared_table(stats, inputs.pages), traffic_table(stats), counts_table(stats, inputs.pages)),
            class_="two"),
         id="moved")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 
+from .timeline import FAR_WAYS
 from .trace import Link
 
 # The ways of docs/slow.md, in words.
@@ -40,7 +41,12 @@ class Kernel:
 
     @property
     def far(self):
-        return any(way in self.ways for way in ("mixed", "host-mapped", "paged"))
+        return any(way in self.ways for way in FAR_WAYS)
+
+
+    @property
+    def why_not_sliced(self):
+        return (self.info or {}).get("why_not_sliced") or ""
 
 
 def base(name):

@@ -41,6 +41,8 @@ def moved(stats, explained):
     pieces = []
     if stats.link:
         pieces.append([el("b", units.size(stats.link)), " over the link between host memory and device memory"])
+    if stats.peers:
+        pieces.append([el("b", units.size(stats.peers)), " from and to the memory of other GPUs"])
     if stats.files:
         pieces.append([el("b", units.size(stats.files)), " from and to the program's files"])
     if stats.swap:

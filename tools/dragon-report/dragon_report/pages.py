@@ -47,12 +47,18 @@ class Pages:
 
     def __init__(self):
         self.known = {}
-        self.rows = {}  # of the statistics: "read-only" -> what it means
-        for line in (read("slow.md") or "").split("\n## Then")[0].splitlines():
-            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-            if line.startswith("|") and len(cells) == 2 and not cells[0].startswith("-"):
-                for name in cells[0].split(", "):
-                    self.rows[name] = cells[1]
+        self.tables = []  # of the statistics: (the line in front, {"read-only": what it means})
+        before = ""
+        for block in re.split(r"\n\s*\n", (read("slow.md") or "").split("\n## Then")[0]):
+            rows = {}
+            for line in block.splitlines():
+                cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+                if line.startswith("|") and len(cells) == 2 and not cells[0].startswith("-"):
+                    for name in cells[0].split(", "):
+                        rows[name] = list(rows.values())[-1] if cells[1] == "the same" else cells[1]
+            if rows:
+                self.tables.append((before, rows))
+            before = block
 
     def remark(self, identifier):
         """The page of a remark, or None."""
@@ -65,7 +71,9 @@ class Pages:
         page = self.remark(identifier)
         return page.keys if page else None
 
-    def row(self, name):
-        """What a row of the statistics means: 'elided_staging' and 'elided staging' are the same."""
+    def row(self, name, table=""):
+        """What a row of the statistics means: 'elided_staging' and 'elided staging' are the same. What is in front of the table begins
+        with `table`: some names are in two of them."""
         wanted = name.replace("_", " ").replace("-", " ")
-        return next((text for row, text in self.rows.items() if row.replace("-", " ") == wanted), None)
+        return next((text for before, rows in self.tables if before.startswith(table) for row, text in rows.items()
+                     if row.replace("-", " ") == wanted), None)

@@ -21,6 +21,8 @@ def numbers(node, what):
 class Stats:
     """Names are those of the file, with '_' for ' '; what the file does not mention is 0."""
 
+    PEERS = ("device_to_peer", "peer_to_device", "peer_to_host", "host_to_peer")
+
     def __init__(self, root):
         if not isinstance(root, dict) or not isinstance(root.get("moved"), dict):
             raise ValueError("it has no 'moved'")
@@ -33,6 +35,8 @@ class Stats:
         self.limits = numbers(root.get("limits", {}), "limits")
         self.peaks = numbers(root.get("peaks", {}), "peaks")
         self.avoided = numbers(root.get("avoided", {}), "avoided")
+        self.over_link = numbers(root.get("over_link_estimated", {}), "over_link_estimated")
+        self.shared = numbers(root.get("shared", {}), "shared")
         self.counts = numbers(root.get("counts", {}), "counts")
         self.moved = {}  # direction -> cause -> (bytes, seconds)
         for direction, node in root["moved"].items():
@@ -64,6 +68,10 @@ class Stats:
     @property
     def link(self):
         return self.bytes("host_to_device") + self.bytes("device_to_host")
+
+    @property
+    def peers(self):
+        return sum(self.bytes(direction) for direction in self.PEERS)
 
     @property
     def files(self):

@@ -20,7 +20,7 @@ LANES = {
 FILES = {"file read": "file-read", "file write": "file-write"}
 # In which order a moment is given to a class.
 CLASSES = ["far", "kernel", "within", "link-in", "link-out", "file-read", "file-write", "host", "nothing"]
-FAR_WAYS = {"host-mapped", "mixed"}
+FAR_WAYS = {"host-mapped", "mixed", "paged"}
 # Zones that only wait for what others do: by themselves they are no work.
 ENCLOSING = {"launch", "launches together", "bring in", "fetch", "write to file"}
 

@@ -80,7 +80,8 @@ def named(name):
     return {
         "read_only": "read-only",
         "write_only": "write-only",
-        "host_mapped_launches": "host-mapped launches"
+        "host_mapped_launches": "host-mapped launches",
+        **DIRECTIONS
     }.get(name, name.replace("_", " "))
 
 

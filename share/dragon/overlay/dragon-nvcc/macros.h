@@ -15,7 +15,7 @@
 #undef __CUDACC__
 #define __CUDACC__ 1
 
-#if !defined(__NVCC__) && !defined(DRAGON_AS_CLANG)
+#ifndef __NVCC__
 #define __NVCC__ 1
 #endif
 

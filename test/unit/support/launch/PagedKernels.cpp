@@ -36,6 +36,7 @@ struct Table {
   PageControl *control;
   const PageCell *cells;
   unsigned cellShift;
+  unsigned long resident; ///< of argument 1
 
   explicit Table(void *const *args)
       : entries(argument<unsigned *>(args, 4)),
@@ -45,12 +46,14 @@ struct Table {
         frames(argument<unsigned long>(args, 8)),
         control(argument<PageControl *>(args, 9)),
         cells(argument<const PageCell *>(args, 10)),
-        cellShift(argument<unsigned>(args, 11)) {}
+        cellShift(argument<unsigned>(args, 11)),
+        resident(argument<unsigned long>(args, 12)) {}
 
-  template <typename Access, typename T> T *at(Access access, T *address) {
+  template <typename Access, typename T>
+  T *at(Access access, T *address, unsigned long isResident = 0) {
     return reinterpret_cast<T *>(
         access(reinterpret_cast<unsigned long>(address), entries, base, count,
-               shift, frames, control, cells, cellShift));
+               shift, frames, control, cells, cellShift, isResident));
   }
 };
 
@@ -90,14 +93,14 @@ void lookUpPagedEntry(dragon_cpu_context *ctx, void *const *args) {
   eachOf(ctx, args, [&](int32_t *out, int32_t *data, int32_t *index) {
     const int32_t at = *table.at(__dragon_page_read, index);
     *table.at(__dragon_page_write, out) =
-        *table.at(__dragon_page_read, data + at);
+        *table.at(__dragon_page_read, data + at, table.resident & 2);
   });
 }
 void putPagedEntry(dragon_cpu_context *ctx, void *const *args) {
   Table table(args);
   eachOf(ctx, args, [&](int32_t *in, int32_t *data, int32_t *index) {
     const int32_t at = *table.at(__dragon_page_read, index);
-    *table.at(__dragon_page_write, data + at) =
+    *table.at(__dragon_page_write, data + at, table.resident & 2) =
         *table.at(__dragon_page_read, in);
   });
 }
@@ -114,6 +117,13 @@ void recycleEntry(dragon_cpu_context *ctx, void *const *args) {
   eachRunning(ctx, [&] {
     __dragon_page_recycle(argument<PageControl *>(args, 0),
                           argument<unsigned>(args, 1));
+  });
+}
+void aheadEntry(dragon_cpu_context *ctx, void *const *args) {
+  eachRunning(ctx, [&] {
+    __dragon_pages_ahead(
+        argument<unsigned *>(args, 0), argument<unsigned>(args, 1),
+        argument<unsigned long>(args, 2), argument<PageControl *>(args, 3));
   });
 }
 

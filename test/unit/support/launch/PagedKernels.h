@@ -28,6 +28,7 @@ void putPagedEntry(dragon_cpu_context *ctx, void *const *args);
 // What runs behind them.
 void writeBackEntry(dragon_cpu_context *ctx, void *const *args);
 void recycleEntry(dragon_cpu_context *ctx, void *const *args);
+void aheadEntry(dragon_cpu_context *ctx, void *const *args);
 
 } // namespace dragon::test
 

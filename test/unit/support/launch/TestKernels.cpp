@@ -272,7 +272,8 @@ TestKernels::TestKernels() {
       {"lookUp paged", lookUpPagedEntry},
       {"put paged", putPagedEntry},
       {"write back", writeBackEntry},
-      {"recycle", recycleEntry}};
+      {"recycle", recycleEntry},
+      {"ahead", aheadEntry}};
   for (const auto &[copy, entry] : ofPages)
     Entries.emplace(copy, dragon_cpu_kernel{copy, entry, 0, 0});
 
@@ -300,7 +301,8 @@ TestKernels::TestKernels() {
 void TestKernels::findPaged(const char *name) {
   Infos.at(name).paged =
       PagedKernel{Infos.at(std::string(name) + " paged").handle,
-                  Infos.at("write back").handle, Infos.at("recycle").handle};
+                  Infos.at("write back").handle, Infos.at("recycle").handle,
+                  Infos.at("ahead").handle};
 }
 
 } // namespace dragon::test

@@ -1,0 +1,300 @@
+//===- HostMappedPages.cpp - launches that fetch pages themselves ---------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/HostMappedRunner.h"
+
+#include "runtime/tier/ProtectedMemory.h"
+#include "runtime/trace/Log.h"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_set>
+
+namespace dragon {
+
+/// Where the program has the chunk's bytes, if they are nowhere else and the
+/// launch only reads them: whole pages that lie together.
+static std::optional<AddressRange> placeInProgram(const ChunkUse &use) {
+  const Chunk &chunk = *use.chunk;
+  constexpr uintptr_t Alignment = 16; // of what pages are copied by
+  if (use.mayWrite() || chunk.buffer->hostAccessible || chunk.host.id ||
+      chunk.copies.inMemory() || !chunk.copies.storage ||
+      chunk.transit.reading || chunk.used() % PageCache::PageBytes ||
+      chunk.storage.numberOfPieces() != 1)
+    return std::nullopt;
+  const Piece piece = *chunk.storage.pieces().begin();
+  const auto begin = uintptr_t(piece.offset);
+  if (!piece.file || !piece.file->isMemory() || piece.begin != 0 ||
+      piece.end < chunk.used() || (begin - chunk.va()) % Alignment)
+    return std::nullopt;
+  return AddressRange{begin, begin + chunk.used()};
+}
+
+/// The program has not changed it since it was copied.
+static bool isInPlace(const ProtectedMemory::Reading &memory,
+                      const AddressRange &range) {
+  size_t bytes = range.end - range.begin;
+  return memory.placeOf(range.begin, bytes) ==
+             reinterpret_cast<const void *>(range.begin) &&
+         bytes == range.end - range.begin;
+}
+
+std::vector<PagedChunk>
+HostMappedRunner::pinInPlace(std::span<const ChunkUse *const> uses) {
+  std::vector<AddressRange> ranges;
+  std::vector<const ChunkUse *> candidates;
+  {
+    const ProtectedMemory::Reading memory;
+    for (const ChunkUse *use : uses)
+      if (const std::optional<AddressRange> place = placeInProgram(*use);
+          place && isInPlace(memory, *place)) {
+        ranges.push_back(*place);
+        candidates.push_back(use);
+      }
+  }
+  Pinned.add(ranges);
+  std::vector<PagedChunk> inPlace;
+  for (size_t i = 0; i < ranges.size(); ++i)
+    if (Pinned.holds(ranges[i].begin, ranges[i].end))
+      inPlace.push_back({candidates[i], ranges[i].begin});
+  return inPlace;
+}
+
+StatusOr<bool> HostMappedRunner::runFetching(const ResolvedLaunch &launch,
+                                             const LaunchFootprint &whole,
+                                             const Places &places,
+                                             SparseSlices *sparse) {
+  std::vector<PagedChunk> inPlace = pinInPlace(places.onHost);
+  for (;;) {
+    std::unordered_set<const ChunkUse *> stay;
+    for (const PagedChunk &chunk : inPlace) {
+      stay.insert(chunk.use);
+      if (Chunk &its = *chunk.use->chunk; its.device.id) { // with no contents
+        DRAGON_TRY(Time.settle(its));
+        DRAGON_TRY(OnDevice.release(its));
+      }
+    }
+    std::vector<const ChunkUse *> toSlabs;
+    for (const ChunkUse *use : places.onHost)
+      if (!stay.contains(use))
+        toSlabs.push_back(use);
+    DRAGON_TRY(comeTogether(places, toSlabs, launch.queue, Reach::Paged));
+
+    // Stores to the program's memory wait until the launch has ended.
+    std::optional<ProtectedMemory::Reading> memory;
+    if (!inPlace.empty()) {
+      memory.emplace();
+      if (std::erase_if(inPlace, [&](const PagedChunk &chunk) {
+            return !isInPlace(*memory,
+                              {chunk.at, chunk.at + chunk.use->chunk->used()});
+          }))
+        continue; // the program was quicker
+      log(LogLevel::Debug, "'{}' reads {} chunks in the program's memory",
+          nameOf(launch), inPlace.size());
+    }
+    std::vector<PagedChunk> onHost = inPlace;
+    for (const ChunkUse *use : toSlabs)
+      onHost.push_back(
+          {use, reinterpret_cast<uintptr_t>(use->chunk->host.copyView())});
+    StatusOr<bool> done = runPaged(launch, whole, places, onHost, sparse);
+    if (memory)
+      if (Status ended = Pages.wait(); done.ok() && !ended.ok())
+        return ended;
+    return done;
+  }
+}
+
+/// The grid, in about so many slices if it can be sliced.
+static std::vector<BlockBox> slicesOf(const ResolvedLaunch &launch,
+                                      unsigned number) {
+  const BlockBox grid = wholeGrid(launch);
+  const KernelHandle &copy = pagedCopyOf(*launch.kernel).copy;
+  if (!launch.kernel->record || number < 2 ||
+      !(launch.kernel->record->Flags & KernelSliceable) ||
+      !(copy.image.cpu || copy.image.sliceCode))
+    return {grid};
+  // Neighbours in the fastest dimensions often need the same.
+  unsigned axis = 2;
+  while (axis > 0 && launch.grid[axis] < number)
+    --axis;
+  number = std::min(number, launch.grid[axis]);
+  std::vector<BlockBox> boxes(number, grid);
+  for (unsigned i = 0; i < number; ++i) {
+    boxes[i].Lo[axis] = uint32_t(uint64_t(launch.grid[axis]) * i / number);
+    boxes[i].Hi[axis] =
+        uint32_t(uint64_t(launch.grid[axis]) * (i + 1) / number);
+  }
+  return boxes;
+}
+
+/// Of slices that may turn out to be dense: a part is tried first.
+static constexpr unsigned FewestGroups = 8;
+
+StatusOr<bool> HostMappedRunner::runPaged(const ResolvedLaunch &launch,
+                                          const LaunchFootprint &whole,
+                                          const Places &places,
+                                          std::span<const PagedChunk> onHost,
+                                          SparseSlices *sparse) {
+  auto view = Pages.begin(launch, whole, onHost);
+  size_t begun = 0;
+  Status status =
+      view.ok() ? runPagedSlices(launch, whole, onHost, *view, sparse, begun)
+                : view.takeStatus();
+  if (!status.ok()) {
+    Pages.forget();
+    if (begun)
+      return status;
+    // It needs more registers than the kernel: it may not run in such blocks.
+    log(LogLevel::Info, "'{}' cannot fetch pages: {}", nameOf(launch),
+        status.message());
+    Pages.refuse(launch);
+    return false;
+  }
+  Ctx.ledger.count(Counter::PagedLaunches);
+  DRAGON_TRY(noteWrites(places));
+  Pages.keep(onHost);
+  DRAGON_TRY(noteUse(whole, launch.queue));
+  return true;
+}
+
+/// A bit for each argument of the kernel that points into an allocation of
+/// which nothing is in host memory.
+static uint64_t residentArguments(const ResolvedLaunch &launch,
+                                  std::span<const PagedChunk> onHost) {
+  uint64_t resident = 0;
+  for (const LaunchPointer &pointer : launch.pointers) {
+    const PointerRecord &record =
+        launch.kernel->summary->pointer(pointer.index);
+    if (!pointer.allocation || record.ByteOffset != 0 ||
+        record.ArgIndex >= MostResidentArguments)
+      continue;
+    const Allocation &its = *pointer.allocation;
+    if (std::none_of(onHost.begin(), onHost.end(), [&](const PagedChunk &one) {
+          const Chunk &chunk = *one.use->chunk;
+          return chunk.va() < its.base + its.bytes &&
+                 its.base < chunk.va() + chunk.bytes();
+        }))
+      resident |= uint64_t(1) << record.ArgIndex;
+  }
+  return resident;
+}
+
+Status HostMappedRunner::runPagedSlices(const ResolvedLaunch &launch,
+                                        const LaunchFootprint &whole,
+                                        std::span<const PagedChunk> onHost,
+                                        const PageView &view,
+                                        SparseSlices *sparse, size_t &begun) {
+  uint64_t bytes = 0;
+  for (const PagedChunk &chunk : onHost)
+    bytes += chunk.use->chunk->used();
+  PageView values = view;
+  values.resident = residentArguments(launch, onHost);
+  std::vector<void *> args(launch.args, launch.args + launch.numArgs);
+  for (void *value : values.arguments())
+    args.push_back(value);
+  std::vector<AddressRange> touched = addressRanges(whole);
+  touched.push_back(Pages.range());
+  const unsigned number = Pages.slicesFor(bytes);
+  std::vector<BlockBox> boxes;
+  if (sparse)
+    sparse->group(std::max(number, FewestGroups), boxes);
+  else
+    boxes = slicesOf(launch, number);
+  Progress::Slices shown(Ctx.progress, nameOf(launch), 0, boxes.size());
+  for (const BlockBox &box : boxes) {
+    shown.run(begun);
+    DRAGON_TRY(Submit.run(launch, {box, launch.queue, touched, whole.anything,
+                                   &pagedCopyOf(*launch.kernel).copy, args}));
+    ++begun;
+    DRAGON_TRY(Pages.endSlice(launch, begun == boxes.size()));
+    // After the first one, the second, the fourth, ...: the host waits then.
+    if (sparse && begun < boxes.size() && std::has_single_bit(begun)) {
+      DRAGON_TRY(Pages.end(launch));
+      if (sparse->isDense(begun, Pages.collect())) {
+        sparse->groups = begun;
+        return {};
+      }
+    }
+  }
+  if (sparse)
+    sparse->groups = begun;
+  return Pages.end(launch);
+}
+
+namespace {
+
+/// A page that threads fetch, and wait for, takes the launch so many times as
+/// long as the same bytes in a copy beside the slice before (H200: 3 to 12 GB/s
+/// of 50).
+constexpr double PageCost = 4;
+
+/// `box` goes on where `before` ends.
+bool goesOn(const BlockBox &before, const BlockBox &box) {
+  unsigned differ = 0, along = 0;
+  for (unsigned d = 0; d <= LoopDimension; ++d)
+    if (before.Lo[d] != box.Lo[d] || before.Hi[d] != box.Hi[d]) {
+      ++differ;
+      along = d;
+    }
+  return differ == 1 && before.Hi[along] == box.Lo[along];
+}
+
+} // namespace
+
+void HostMappedRunner::SparseSlices::group(unsigned number,
+                                           std::vector<BlockBox> &all) {
+  const size_t most = (boxes.size() + number - 1) / std::max(number, 1U);
+  for (size_t i = 0, count = 0; i < boxes.size(); ++i) {
+    if (count > 0 && count < most && goesOn(all.back(), boxes[i])) {
+      std::copy_n(boxes[i].Hi, LoopDimension + 1, all.back().Hi);
+      ++count;
+    } else {
+      all.push_back(boxes[i]);
+      count = 1;
+      behind.push_back(0);
+    }
+    behind.back() = i + 1;
+  }
+}
+
+bool HostMappedRunner::SparseSlices::isDense(size_t begun,
+                                             const PageCounts &since) {
+  counted += since.pages + since.requests / PageCache::BreakEven;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < behind[begun - 1]; ++i)
+    bytes += missing[i];
+  return PageCost * double(counted * PageCache::PageBytes) >= double(bytes);
+}
+
+StatusOr<size_t> HostMappedRunner::runWhileSparse(
+    const ResolvedLaunch &launch, PlannedLaunch &planned,
+    std::vector<BlockBox> boxes, std::vector<uint64_t> missing) {
+  // A part of the grid overwrites nothing as a whole.
+  LaunchFootprint whole = planned.whole;
+  for (ChunkUse &use : whole.uses)
+    if (use.need == LaunchNeed::Overwrite)
+      use.need = LaunchNeed::Write;
+  const uint64_t stays = bytesThatStay(whole);
+  if (!Pages.any() || !OnDevice.holds(stays) ||
+      planned.bytes > Plans.deviceBytesFor(planned) + Slabs.mappedBytes())
+    return size_t(0);
+  std::optional<AccessCounters> counters;
+  StatusOr<Places> places = choose(launch, planned, whole, counters);
+  if (!places.ok() || !Pages.any()) // it made room
+    return size_t(0);
+  claim(*places);
+  Pages.collect();
+  SparseSlices sparse{std::move(boxes), std::move(missing), {}, 0, 0};
+  DRAGON_ASSIGN(const bool done, runFetching(launch, whole, *places, &sparse));
+  const size_t ran =
+      done && sparse.groups ? sparse.behind[sparse.groups - 1] : 0;
+  log(LogLevel::Debug, "'{}' fetched pages in {} of {} slices", nameOf(launch),
+      ran, sparse.boxes.size());
+  return ran;
+}
+
+} // namespace dragon
