@@ -63,8 +63,37 @@ Status Sinks::abandon(const Sink &sink, uint64_t keepTo) {
   const RuntimeLock::WaitForFiles waits = Store.waitForFiles();
   if (size > end) // the program wrote behind it
     return sink.file->punchHole(int64_t(from), end - from);
-  uint64_t ends = std::max(sink.sizeBefore, keepTo);
+  const uint64_t ends =
+      std::max({sink.sizeBefore, keepTo, endOfUsed(*sink.file)});
   return size > ends ? sink.file->truncate(ends) : Status();
+}
+
+/// Where the last place of the file ends to which something was evicted.
+uint64_t Sinks::endOfUsed(const BackingFile &file) const {
+  uint64_t end = 0;
+  for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
+    for (const Sink &sink : buffer->sinks)
+      if (sink.used && sink.isIn(file))
+        end = std::max(end, uint64_t(sink.placeOf(sink.end)));
+  return end;
+}
+
+Status Sinks::abandonOthers(const BackingFile &file, int64_t begin, int64_t end,
+                            const Buffer &writer) {
+  for (std::unique_ptr<Buffer> &buffer : Space.Buffers)
+    if (buffer.get() != &writer)
+      DRAGON_TRY(abandon(*buffer, [&](const Sink &sink) {
+        return sink.isIn(file) && sink.offset < end &&
+               begin < sink.placeOf(sink.end);
+      }));
+  return {};
+}
+
+void Sinks::fileEndsBehind(const BackingFile &file, uint64_t end) {
+  for (std::unique_ptr<Buffer> &buffer : Space.Buffers)
+    for (Sink &sink : buffer->sinks)
+      if (sink.isIn(file))
+        sink.sizeBefore = std::max(sink.sizeBefore, end);
 }
 
 Status Sinks::abandon(Buffer &buffer,

@@ -44,6 +44,14 @@ public:
   /// The same for the sinks that `which` accepts, which end.
   Status abandon(Buffer &buffer,
                  const std::function<bool(const Sink &)> &which);
+  /// The program writes [begin, end) of the file from another buffer than the
+  /// one that it announced: no buffer but `writer` has its place there any
+  /// more. To be called before the write.
+  Status abandonOthers(const BackingFile &file, int64_t begin, int64_t end,
+                       const Buffer &writer);
+  /// The program has made the file at least this long: an abandoned place does
+  /// not cut it shorter.
+  void fileEndsBehind(const BackingFile &file, uint64_t end);
   /// The announced write has happened: the sink's file is no place for the
   /// buffer's contents any more.
   void leaveFile(Buffer &buffer, const Sink &sink);
@@ -56,6 +64,7 @@ public:
 
 private:
   Status moveToSwap(Chunk &chunk);
+  uint64_t endOfUsed(const BackingFile &file) const;
 
   AddressSpace &Space;
   HostSlabs &Slabs;

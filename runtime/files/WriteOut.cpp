@@ -262,22 +262,26 @@ Status WriteOut::write(uintptr_t address, size_t bytes,
     return sink.begin < end && address < sink.end &&
            (!sink.isIn(*file) || sink.placeOf(address) != fileOffset);
   }));
-  // Others may have their contents where this goes.
-  DRAGON_TRY(Announced.detach(*file, fileOffset, fileOffset + int64_t(bytes),
-                              &buffer, fileOffset - int64_t(address)));
+  // Others may have their place, or their contents, where this goes.
+  const int64_t fileEnd = fileOffset + int64_t(bytes);
+  DRAGON_TRY(Announced.abandonOthers(*file, fileOffset, fileEnd, buffer));
+  DRAGON_TRY(Announced.detach(*file, fileOffset, fileEnd, &buffer,
+                              fileOffset - int64_t(address)));
   DRAGON_ASSIGN(const uint64_t sizeBefore, file->size());
   std::vector<ObservedEnd> ends;
   for (const Sink &sink : buffer.sinks)
     if (Ctx.watcher && sink.why && sink.begin < end && address < sink.end)
       ends.push_back({{sink.begin, sink.end}, Ctx.launches, sink.why});
   const bool extended =
-      bytes >= ExtendedBytes && extend(*file, uint64_t(fileOffset) + bytes);
+      bytes >= ExtendedBytes && extend(*file, uint64_t(fileEnd));
   Transfer transfer{*this, Ctx, buffer, address, file, fileOffset};
   Status status = transfer.run(end, written);
   transfer.giveBack(written);
   if (extended && !status.ok())
     file->truncate(std::max(sizeBefore, uint64_t(fileOffset) + written))
         .ignore(); // the failure that is told is the first one
+  if (written)
+    Announced.fileEndsBehind(*file, uint64_t(fileOffset) + written);
   if (Ctx.watcher) {
     tellWritten(*Ctx.watcher, {address, address + written}, *file, fileOffset);
     for (const ObservedEnd &over : ends)

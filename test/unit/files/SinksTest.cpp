@@ -38,17 +38,22 @@ protected:
     return parts->Announced.set(buffer.base + begin, bytes, Out, offset,
                                 permanent);
   }
-  /// All of the buffer is evicted to its place behind the head.
-  void evictToSink() {
-    ASSERT_OK(announce(*Whole, 0, Whole->bytes, Head * 4));
+  /// What host memory has no room for goes to its place in the file.
+  void evictTo(int64_t offset) {
+    ASSERT_OK(announce(*Whole, 0, Whole->bytes, offset));
     ASSERT_EQ(Whole->sinks.size(), 1u);
     write(0, numbers(Count * Words, 9));
     fillHost();
     ASSERT_OK(evict(0, Count));
     ASSERT_OK(parts->Writes.finishAll());
+    ASSERT_GT(moved(Direction::HostToFile), 0u);
+    ASSERT_TRUE(Whole->sinks[0].used);
+  }
+  /// All of the buffer is evicted to its place behind the head.
+  void evictToSink() {
+    ASSERT_NO_FATAL_FAILURE(evictTo(Head * 4));
     ASSERT_EQ(moved(Direction::HostToFile), Whole->bytes);
     ASSERT_EQ(moved(Direction::HostToSwap), 0u);
-    ASSERT_TRUE(Whole->sinks[0].used);
   }
   size_t fileBytes() { return std::filesystem::file_size(path("out")); }
   bool headIsAsBefore() {
@@ -138,6 +143,55 @@ TEST_F(SinksTest, WhatWasWrittenOfAnAbandonedPlaceIsKept) {
   expected.insert(expected.end(), Data.begin(), Data.begin() + long(Words));
   EXPECT_TRUE(readFile("out") == expected);
   EXPECT_EQ(moved(Direction::HostToSwap), Whole->bytes - 2 * MiB);
+  EXPECT_TRUE(contents() == Data);
+}
+
+/// Two buffers have places in a file one behind the other, which were announced
+/// when it ended before both.
+TEST_F(SinksTest, WhatOthersHaveBeforeAnAbandonedPlaceStays) {
+  Buffer *behind = makeBuffer(1, "behind");
+  const auto at = int64_t(Head * 4 + Whole->bytes);
+  ASSERT_OK(announce(*behind, 0, behind->bytes, at));
+  ASSERT_NO_FATAL_FAILURE(evictTo(Head * 4));
+  ASSERT_EQ(behind->sinks.size(), 1u);
+  behind->sinks[0].used = true; // all of it is zeros
+  ASSERT_OK(Out->truncate(uint64_t(at) + behind->bytes));
+  ASSERT_OK(
+      parts->Announced.abandon(*behind, [](const Sink &) { return true; }));
+  EXPECT_EQ(fileBytes(), uint64_t(at));
+  EXPECT_TRUE(contents() == Data);
+}
+
+/// The program writes another buffer where it announced this one.
+TEST_F(SinksTest, APlaceThatTheProgramFillsFromElsewhereIsNotCutOff) {
+  ASSERT_NO_FATAL_FAILURE(evictToSink());
+  Buffer *other = makeBuffer(1, "other");
+  giveHost();
+  size_t written = 0;
+  ASSERT_OK(
+      parts->Out.write(other->base, other->bytes, Out, Head * 4, written));
+  EXPECT_TRUE(Whole->sinks.empty());
+  ASSERT_OK(
+      parts->Announced.abandon(*Whole, [](const Sink &) { return true; }));
+  EXPECT_EQ(fileBytes(), Head * 4 + other->bytes);
+  EXPECT_TRUE(headIsAsBefore());
+  EXPECT_TRUE(contents() == Data);
+}
+
+/// The program writes another buffer between the file's end and the place.
+TEST_F(SinksTest, WhatTheProgramWritesBeforeAnAbandonedPlaceStays) {
+  Buffer *other = makeBuffer(1, "other");
+  const auto at = int64_t(Head * 4 + other->bytes);
+  ASSERT_NO_FATAL_FAILURE(evictTo(at));
+  giveHost();
+  size_t written = 0;
+  ASSERT_OK(
+      parts->Out.write(other->base, other->bytes, Out, Head * 4, written));
+  EXPECT_EQ(Whole->sinks.size(), 1u);
+  ASSERT_OK(
+      parts->Announced.abandon(*Whole, [](const Sink &) { return true; }));
+  EXPECT_EQ(fileBytes(), uint64_t(at));
+  EXPECT_TRUE(headIsAsBefore());
   EXPECT_TRUE(contents() == Data);
 }
 
