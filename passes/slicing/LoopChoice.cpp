@@ -9,6 +9,7 @@
 
 #include "passes/Remarks.h"
 #include "passes/SourceNames.h"
+#include "passes/slicing/AccessesBehind.h"
 #include "passes/slicing/LoopChain.h"
 #include "passes/slicing/LoopLegality.h"
 #include "passes/slicing/LoopSlicing.h"
@@ -304,6 +305,7 @@ std::string Chooser::cutAll() {
     Numbers.push_back(
         {C->Tagged.Number, C->Around ? C->Around->Number : uint32_t(NoIndex)});
   placeAccesses(Summary, Numbers, Exprs);
+  placeAccessesBehind(*Chained, L, Legality.blocks(), Tree, Summary);
   addLoopCopy(Kernel, {*Chained, L, Legality, &Chain}, Summary);
   for (const Candidate *C : All)
     report(C->L->getStartLoc(), Reason(RemarkId::LoopSliced));
@@ -345,6 +347,7 @@ bool Chooser::cutBest(const std::string &WhyNotAll) {
     return false;
   report(Best->L->getStartLoc(), Reason(RemarkId::LoopSliced));
   placeAccesses(Summary, Best->Tagged.Number);
+  placeAccessesBehind(Code, *Best->L, Legality->blocks(), DT, Summary);
   addLoopCopy(Kernel, {Code, *Best->L, *Legality, nullptr}, Summary);
   return true;
 }

@@ -78,6 +78,8 @@ public:
   bool RemembersExit = false;
   /// What stands in front of the loop, and happens once.
   FirstLaunch Once;
+  /// Those that run with iterations.
+  const BlockSet &blocks() const { return Blocks; }
 
 private:
   bool canAskAgain();
@@ -94,7 +96,7 @@ private:
   llvm::Loop &L;
   llvm::DominatorTree &DT;
   const KernelSummary &Summary;
-  BlockSet Blocks; ///< that run with iterations
+  BlockSet Blocks;
 };
 
 } // namespace dragon
