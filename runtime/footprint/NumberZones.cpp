@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <optional>
 
 namespace dragon {
 
@@ -34,14 +35,15 @@ uint64_t distance(int64_t Lo, int64_t Hi) {
 }
 
 /// No two neighbours among some of them, in order, are further apart than a
-/// small gap: no gap between all of them is larger.
-bool areClose(const std::vector<int64_t> &Numbers, int64_t Lo, int64_t Hi) {
+/// small gap: no gap between all of them is larger. At(I): number I of Count.
+template <typename Number>
+bool areClose(size_t Count, int64_t Lo, int64_t Hi, Number At) {
   constexpr size_t Samples = 64;
-  if (Numbers.size() < 2 * Samples)
+  if (Count < 2 * Samples)
     return false;
   int64_t Some[Samples + 2];
   for (size_t I = 0; I < Samples; ++I)
-    Some[I] = Numbers[I * Numbers.size() / Samples];
+    Some[I] = At(I * Count / Samples);
   Some[Samples] = Lo;
   Some[Samples + 1] = Hi;
   std::sort(Some, Some + Samples + 2);
@@ -49,6 +51,13 @@ bool areClose(const std::vector<int64_t> &Numbers, int64_t Lo, int64_t Hi) {
     if (distance(Some[I - 1], Some[I]) > distance(Lo, Hi) / SmallGap)
       return false;
   return true;
+}
+
+/// One range tells as much as several: they are as near to one another as so
+/// many numbers can be, or have no gaps between them.
+template <typename Number>
+bool areOneRange(size_t Count, int64_t Lo, int64_t Hi, Number At) {
+  return distance(Lo, Hi) <= 2 * Count || areClose(Count, Lo, Hi, At);
 }
 
 /// Ranges that hold all numbers, with gaps between them: as many as bins at
@@ -62,8 +71,7 @@ std::vector<NumberRange> rangesOf(const std::vector<int64_t> &Numbers) {
     Hi = std::max(Hi, Number);
   }
   const uint64_t Span = distance(Lo, Hi);
-  // As near to one another as a zone's numbers can be.
-  if (Span <= 2 * Numbers.size() || areClose(Numbers, Lo, Hi))
+  if (areOneRange(Numbers.size(), Lo, Hi, [&](size_t I) { return Numbers[I]; }))
     return {{Lo, Hi}};
   const uint64_t Width = Span / NumBins + 1;
   NumberRange Bins[NumBins];
@@ -95,10 +103,46 @@ void read(const char *From, std::vector<int64_t> &Numbers) {
   }
 }
 
+bool areSideBySide(const NumberPlaces &Places) {
+  return Places.Inner == 1 && Places.Step * 8 == Places.Bits &&
+         Places.Base == Places.First;
+}
+
+/// The range of numbers side by side, if it tells as much as several.
+template <typename T>
+std::optional<NumberRange> oneRange(const char *From, size_t Count) {
+  auto At = [From](size_t I) {
+    T Number;
+    std::memcpy(&Number, From + I * sizeof(T), sizeof(T));
+    return Number;
+  };
+  T Lo = At(0), Hi = Lo;
+  for (size_t I = 1; I < Count; ++I) {
+    Lo = std::min(Lo, At(I));
+    Hi = std::max(Hi, At(I));
+  }
+  if (!areOneRange(Count, Lo, Hi, At))
+    return std::nullopt;
+  return NumberRange{Lo, Hi};
+}
+
+std::optional<NumberRange> oneRange(const NumberPlaces &Places,
+                                    const char *Contents) {
+  if (!areSideBySide(Places))
+    return std::nullopt;
+  switch (Places.Bits) {
+  case 64:
+    return oneRange<int64_t>(Contents, Places.records());
+  case 32:
+    return oneRange<int32_t>(Contents, Places.records());
+  default:
+    return std::nullopt;
+  }
+}
+
 bool readSideBySide(const NumberPlaces &Places, const char *Contents,
                     std::vector<int64_t> &Numbers) {
-  if (Places.Inner != 1 || Places.Step * 8 != Places.Bits ||
-      Places.Base != Places.First)
+  if (!areSideBySide(Places))
     return false;
   Numbers.resize(Places.records());
   if (Places.Bits == 64)
@@ -189,7 +233,12 @@ NumberZones::Zone NumberZones::zoneOf(std::vector<NumberRange> &Ranges) {
 }
 
 void NumberZones::set(size_t Zone, const char *Contents) {
-  std::vector<NumberRange> Ranges = rangesOf(numbersIn(zone(Zone), Contents));
+  const NumberPlaces Of = zone(Zone);
+  if (const std::optional<NumberRange> One = oneRange(Of, Contents)) {
+    Levels.front()[Zone] = {1, {*One}};
+    return;
+  }
+  std::vector<NumberRange> Ranges = rangesOf(numbersIn(Of, Contents));
   Levels.front()[Zone] = zoneOf(Ranges);
 }
 

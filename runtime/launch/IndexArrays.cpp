@@ -7,7 +7,6 @@
 
 #include "runtime/launch/IndexArrays.h"
 
-#include "runtime/base/ThreadPool.h"
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
@@ -18,8 +17,6 @@ namespace dragon {
 
 namespace {
 
-/// An array is copied out in pieces of so many bytes.
-constexpr uint64_t PieceBytes = uint64_t(16) << 20;
 /// Of so many zones a sample is taken first.
 constexpr size_t SampledZones = 16;
 /// A block needs so much less where arrays tell something.
@@ -200,15 +197,6 @@ bool IndexArrays::canRemember(uint64_t address) const {
   return Time.Tracking && !buffer.hostAccessible && !buffer.driverMoved;
 }
 
-Status IndexArrays::copyOut(const MemoryRange &range, char *to, Queue queue) {
-  HostSide side;
-  side.pageable = true;
-  DRAGON_TRY(Moves.fromBuffer(*Space.Allocations.find(range.Begin)->buffer, to,
-                              range.Begin, range.End - range.Begin, queue,
-                              side));
-  return Ctx.device->synchronize(queue);
-}
-
 StatusOr<KnownMemory::Part> IndexArrays::contentsOf(const MemoryRange &range,
                                                     Queue queue, bool &waited) {
   const AddressRange addresses{range.Begin, range.End};
@@ -225,7 +213,8 @@ StatusOr<KnownMemory::Part> IndexArrays::contentsOf(const MemoryRange &range,
   if (!std::exchange(waited, true))
     DRAGON_TRY(Ahead.wait(queue));
   KnownMemory::Part part{range.Begin, std::vector<char>(bytes)};
-  DRAGON_TRY(copyOut(range, part.Contents.data(), queue));
+  DRAGON_TRY(
+      Zones.copyOut(range.Begin, range.End, part.Contents.data(), queue));
   if (canRemember(range.Begin)) {
     if (Read.size() == MaxRead)
       Read.erase(Read.begin());
@@ -235,18 +224,6 @@ StatusOr<KnownMemory::Part> IndexArrays::contentsOf(const MemoryRange &range,
   return part;
 }
 
-Status IndexArrays::readZones(NumberZones &zones, size_t begin, size_t end,
-                              Queue queue) {
-  const MemoryRange range{zones.zone(begin).First, zones.zone(end - 1).end()};
-  std::vector<char> contents(range.End - range.Begin);
-  DRAGON_TRY(copyOut(range, contents.data(), queue));
-  hostThreads().forEach(end - begin, hostThreads().threads(), [&](size_t i) {
-    zones.set(begin + i,
-              contents.data() + (zones.zone(begin + i).First - range.Begin));
-  });
-  return {};
-}
-
 StatusOr<KnownMemory::Array> IndexArrays::sampled(const NumberPlaces &places,
                                                   Queue queue) {
   auto zones = std::make_shared<NumberZones>(places);
@@ -254,7 +231,7 @@ StatusOr<KnownMemory::Array> IndexArrays::sampled(const NumberPlaces &places,
   const size_t samples = std::min(count, SampledZones);
   for (size_t i = 0; i < samples; ++i) {
     const size_t zone = samples == 1 ? 0 : i * (count - 1) / (samples - 1);
-    DRAGON_TRY(readZones(*zones, zone, zone + 1, queue));
+    DRAGON_TRY(Zones.read(*zones, zone, zone + 1, queue));
   }
   zones->guess();
   return KnownMemory::Array{0, std::move(zones)};
@@ -263,11 +240,7 @@ StatusOr<KnownMemory::Array> IndexArrays::sampled(const NumberPlaces &places,
 StatusOr<KnownMemory::Array> IndexArrays::whole(const NumberPlaces &places,
                                                 Queue queue) {
   auto zones = std::make_shared<NumberZones>(places);
-  const size_t count = zones->zones();
-  const size_t piece = std::max<uint64_t>(
-      PieceBytes / std::max<uint64_t>(places.bytes() / count, 1), 1);
-  for (size_t begin = 0; begin < count; begin += piece)
-    DRAGON_TRY(readZones(*zones, begin, std::min(begin + piece, count), queue));
+  DRAGON_TRY(Zones.read(*zones, 0, zones->zones(), queue));
   zones->finish();
   return KnownMemory::Array{++LastNumber, std::move(zones)};
 }
@@ -379,6 +352,11 @@ Status IndexArrays::addRange(KnownMemory &known, MemoryRange range, Queue queue,
 Status IndexArrays::read(ResolvedLaunch &launch) {
   TraceZone zone("read indices");
   zone.on(nameOf(launch));
+  // What is read is remembered: from here on launches say what they write.
+  if (!Time.Tracking) {
+    DRAGON_TRY(Time.synchronizeAll());
+    Time.Tracking = true;
+  }
   KnownMemory known;
   bool waited = false;
   uint64_t bytes = 0;

@@ -36,7 +36,7 @@
 
 #include "runtime/launch/FetchAhead.h"
 #include "runtime/launch/LaunchKey.h"
-#include "runtime/memory/Transfers.h"
+#include "runtime/launch/ZoneReader.h"
 
 #include <functional>
 #include <memory>
@@ -54,7 +54,8 @@ public:
               Contents &data, DeviceChunks &deviceChunks, Transfers &moves,
               FetchAhead &ahead)
       : Ctx(context), Time(time), Space(space), Data(data),
-        OnDevice(deviceChunks), Moves(moves), Ahead(ahead) {}
+        OnDevice(deviceChunks), Ahead(ahead),
+        Zones(context, time, space, data, moves) {}
 
   /// There are arrays to read(), and their numbers would spare something. A
   /// long one is none that launches write which wait to run together with this
@@ -90,9 +91,6 @@ private:
   /// As they are when what is queued so far is done. `waited`: it is.
   StatusOr<KnownMemory::Part> contentsOf(const MemoryRange &range, Queue queue,
                                          bool &waited);
-  Status copyOut(const MemoryRange &range, char *to, Queue queue);
-  /// Sets these zones.
-  Status readZones(NumberZones &zones, size_t begin, size_t end, Queue queue);
   /// What a long array may hold, after a look at a few of its zones.
   StatusOr<KnownMemory::Array> sampled(const NumberPlaces &places, Queue queue);
   StatusOr<KnownMemory::Array> whole(const NumberPlaces &places, Queue queue);
@@ -116,8 +114,8 @@ private:
   AddressSpace &Space;
   Contents &Data;
   DeviceChunks &OnDevice;
-  Transfers &Moves;
   FetchAhead &Ahead;
+  ZoneReader Zones;
 
   /// By footprint keys, of the allocations of this generation.
   std::unordered_map<std::string, Wanted> Asked;
