@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <optional>
+#include <type_traits>
 
 namespace dragon {
 
@@ -108,35 +108,56 @@ bool areSideBySide(const NumberPlaces &Places) {
          Places.Base == Places.First;
 }
 
-/// The range of numbers side by side, if it tells as much as several.
+/// The ranges of numbers side by side, where no bins are needed to find them.
 template <typename T>
-std::optional<NumberRange> oneRange(const char *From, size_t Count) {
+bool findRanges(const char *From, size_t Count,
+                std::vector<NumberRange> &Ranges) {
   auto At = [From](size_t I) {
     T Number;
     std::memcpy(&Number, From + I * sizeof(T), sizeof(T));
     return Number;
   };
-  T Lo = At(0), Hi = Lo;
+  using Distance = std::make_unsigned_t<T>;
+  T Lo = At(0), Hi = Lo, Before = Lo;
+  Distance Step = 0; // the longest from one to the next
+  bool Ascends = true;
   for (size_t I = 1; I < Count; ++I) {
-    Lo = std::min(Lo, At(I));
-    Hi = std::max(Hi, At(I));
+    const T Number = At(I);
+    Lo = std::min(Lo, Number);
+    Hi = std::max(Hi, Number);
+    Ascends &= Number >= Before;
+    Step =
+        std::max(Step, Number < Before ? Distance(Before) - Distance(Number)
+                                       : Distance(Number) - Distance(Before));
+    Before = Number;
   }
-  if (!areOneRange(Count, Lo, Hi, At))
-    return std::nullopt;
-  return NumberRange{Lo, Hi};
+  // No gap between all of them is longer than that either.
+  const uint64_t Gap = distance(Lo, Hi) / SmallGap;
+  if (Step <= Gap || (!Ascends && areOneRange(Count, Lo, Hi, At))) {
+    Ranges.push_back({Lo, Hi});
+    return true;
+  }
+  if (!Ascends)
+    return false;
+  for (size_t I = 0; I < Count; ++I)
+    if (I == 0 || distance(At(I - 1), At(I)) > Gap)
+      Ranges.push_back({At(I), At(I)});
+    else
+      Ranges.back().Hi = At(I);
+  return true;
 }
 
-std::optional<NumberRange> oneRange(const NumberPlaces &Places,
-                                    const char *Contents) {
+bool findRanges(const NumberPlaces &Places, const char *Contents,
+                std::vector<NumberRange> &Ranges) {
   if (!areSideBySide(Places))
-    return std::nullopt;
+    return false;
   switch (Places.Bits) {
   case 64:
-    return oneRange<int64_t>(Contents, Places.records());
+    return findRanges<int64_t>(Contents, Places.records(), Ranges);
   case 32:
-    return oneRange<int32_t>(Contents, Places.records());
+    return findRanges<int32_t>(Contents, Places.records(), Ranges);
   default:
-    return std::nullopt;
+    return false;
   }
 }
 
@@ -234,11 +255,9 @@ NumberZones::Zone NumberZones::zoneOf(std::vector<NumberRange> &Ranges) {
 
 void NumberZones::set(size_t Zone, const char *Contents) {
   const NumberPlaces Of = zone(Zone);
-  if (const std::optional<NumberRange> One = oneRange(Of, Contents)) {
-    Levels.front()[Zone] = {1, {*One}};
-    return;
-  }
-  std::vector<NumberRange> Ranges = rangesOf(numbersIn(Of, Contents));
+  std::vector<NumberRange> Ranges;
+  if (!findRanges(Of, Contents, Ranges))
+    Ranges = rangesOf(numbersIn(Of, Contents));
   Levels.front()[Zone] = zoneOf(Ranges);
 }
 

@@ -264,15 +264,47 @@ void HostMappedRunner::SparseSlices::group(unsigned number,
 bool HostMappedRunner::SparseSlices::isDense(size_t begun,
                                              const PageCounts &since) {
   counted += since.pages + since.requests / PageCache::BreakEven;
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < behind[begun - 1]; ++i)
-    bytes += missing[i];
-  return PageCost * double(counted * PageCache::PageBytes) >= double(bytes);
+  // Boxes of which more is on the device come first: the others need more.
+  const double part = double(behind[begun - 1]) / double(boxes.size());
+  return PageCost * double(counted * PageCache::PageBytes) >=
+         part * double(missing);
 }
 
-StatusOr<size_t> HostMappedRunner::runWhileSparse(
-    const ResolvedLaunch &launch, PlannedLaunch &planned,
-    std::vector<BlockBox> boxes, std::vector<uint64_t> missing) {
+/// What of its chunks is not on the device.
+static uint64_t missingBytes(const LaunchFootprint &whole) {
+  uint64_t bytes = 0;
+  for (const ChunkUse &use : whole.uses)
+    if (!use.mustWrite() && !use.chunk->copies.device)
+      bytes += use.chunk->used();
+  return bytes;
+}
+
+std::optional<HostMappedRunner::Places>
+HostMappedRunner::asTheyAre(const PlannedLaunch &planned,
+                            const LaunchFootprint &whole) const {
+  const uint64_t room = Plans.deviceBytesFor(planned);
+  uint64_t there = 0;
+  for (const ChunkUse &use : whole.uses)
+    there += use.chunk->device.id ? use.chunk->bytes() : 0;
+  if (there < room / 4 * 3 || there > room)
+    return std::nullopt;
+  Places places;
+  for (const ChunkUse &use : whole.uses) {
+    const Chunk &chunk = *use.chunk;
+    if (chunk.device.id) {
+      places.toDevice.push_back(use);
+      continue;
+    }
+    if (use.atomic)
+      return std::nullopt; // it has to come
+    places.onHost.push_back(&use);
+  }
+  return places;
+}
+
+StatusOr<size_t> HostMappedRunner::runWhileSparse(const ResolvedLaunch &launch,
+                                                  PlannedLaunch &planned,
+                                                  std::vector<BlockBox> boxes) {
   // A part of the grid overwrites nothing as a whole.
   LaunchFootprint whole = planned.whole;
   for (ChunkUse &use : whole.uses)
@@ -282,13 +314,18 @@ StatusOr<size_t> HostMappedRunner::runWhileSparse(
   if (!Pages.any() || !OnDevice.holds(stays) ||
       planned.bytes > Plans.deviceBytesFor(planned) + Slabs.mappedBytes())
     return size_t(0);
-  std::optional<AccessCounters> counters;
-  StatusOr<Places> places = choose(launch, planned, whole, counters);
-  if (!places.ok() || !Pages.any()) // it made room
-    return size_t(0);
+  // Slices that run after all find on the device what they left there.
+  std::optional<Places> places = asTheyAre(planned, whole);
+  if (!places) {
+    std::optional<AccessCounters> counters;
+    StatusOr<Places> chosen = choose(launch, planned, whole, counters);
+    if (!chosen.ok() || !Pages.any()) // it made room
+      return size_t(0);
+    places = std::move(*chosen);
+  }
   claim(*places);
   Pages.collect();
-  SparseSlices sparse{std::move(boxes), std::move(missing), {}, 0, 0};
+  SparseSlices sparse{std::move(boxes), missingBytes(whole)};
   DRAGON_ASSIGN(const bool done, runFetching(launch, whole, *places, &sparse));
   const size_t ran =
       done && sparse.groups ? sparse.behind[sparse.groups - 1] : 0;

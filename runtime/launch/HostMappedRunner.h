@@ -21,6 +21,7 @@
 #include "runtime/launch/SliceRunner.h"
 #include "runtime/memory/ProgramPins.h"
 
+#include <optional>
 #include <unordered_map>
 
 namespace dragon {
@@ -42,11 +43,10 @@ public:
   Status run(const ResolvedLaunch &launch, PlannedLaunch &planned);
   /// Runs the first of these boxes with the copy that fetches pages, for as
   /// long as it fetches much less than what they may touch; returns how many
-  /// have run. `missing`: for each, the bytes that would come for a slice.
+  /// have run.
   StatusOr<size_t> runWhileSparse(const ResolvedLaunch &launch,
                                   PlannedLaunch &planned,
-                                  std::vector<BlockBox> boxes,
-                                  std::vector<uint64_t> missing);
+                                  std::vector<BlockBox> boxes);
   /// Slices see these chunks there.
   Status runMixed(SliceUses &uses, const LaunchFootprint &mapped);
 
@@ -64,10 +64,10 @@ private:
   /// Boxes in their order, which run a few together.
   struct SparseSlices {
     std::vector<BlockBox> boxes;
-    std::vector<uint64_t> missing; ///< bytes
-    std::vector<size_t> behind; ///< of each group, the number of boxes up to it
-    uint64_t counted = 0;       ///< pages, and requests for as many
-    size_t groups = 0;          ///< that have run
+    uint64_t missing;             ///< bytes that would come for all of them
+    std::vector<size_t> behind{}; ///< of each group, the boxes up to its end
+    uint64_t counted = 0;         ///< pages, and requests for as many
+    size_t groups = 0;            ///< that have run
 
     /// In about so many groups.
     void group(unsigned number, std::vector<BlockBox> &all);
@@ -96,6 +96,10 @@ private:
                              SparseSlices *sparse);
   Status noteWrites(const Places &places);
   Status noteUse(const LaunchFootprint &whole, Queue queue);
+  /// What is on the device stays there, and nothing comes; nothing: too little
+  /// is there.
+  std::optional<Places> asTheyAre(const PlannedLaunch &planned,
+                                  const LaunchFootprint &whole) const;
   StatusOr<Places> choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
                           const LaunchFootprint &whole,
                           std::optional<AccessCounters> &counters);

@@ -136,15 +136,6 @@ bool LaunchRunner::mayTouchLess(const ResolvedLaunch &launch,
   return uncertain >= planned.bytes / 2;
 }
 
-/// What of the part's chunks would come to the device.
-static uint64_t missingBytes(const LaunchFootprint &part) {
-  uint64_t bytes = 0;
-  for (const ChunkUse &use : part.uses)
-    if (!use.mustWrite() && !use.chunk->copies.device)
-      bytes += use.chunk->used();
-  return bytes;
-}
-
 Status LaunchRunner::runSlices(const ResolvedLaunch &launch,
                                PlannedLaunch &planned, const Slicing &slicing,
                                bool mayTouchLess) {
@@ -159,14 +150,10 @@ Status LaunchRunner::runSlices(const ResolvedLaunch &launch,
     order = sliceOrder(parts);
   if (mayTouchLess && plan.kind == LaunchPlan::Sliced) {
     std::vector<BlockBox> boxes;
-    std::vector<uint64_t> missing;
-    for (uint32_t part : order) {
+    for (uint32_t part : order)
       boxes.push_back(plan.boxes[part]);
-      missing.push_back(missingBytes(parts[part]));
-    }
     DRAGON_ASSIGN(const size_t ran,
-                  Mapped.runWhileSparse(launch, planned, std::move(boxes),
-                                        std::move(missing)));
+                  Mapped.runWhileSparse(launch, planned, std::move(boxes)));
     order.erase(order.begin(), order.begin() + ptrdiff_t(ran));
     if (order.empty())
       return {};
