@@ -27,7 +27,7 @@ std::vector<uint32_t> sliceOrder(std::span<const LaunchFootprint> parts) {
     for (const ChunkUse &use : parts[i].uses)
       if (users[use.chunk] < parts.size())
         (use.chunk->device.id ? there : missing) += use.chunk->bytes();
-    (missing <= there ? order : others).push_back(i);
+    (missing < there || missing == 0 ? order : others).push_back(i);
   }
   order.insert(order.end(), others.begin(), others.end());
   return order;
