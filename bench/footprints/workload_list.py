@@ -180,7 +180,7 @@ LEFT_OUT = {
     "paging-contended": "its addresses are hashes of the thread's number, which are neither affine nor data",
     "loop-surroundings": "parts of the last iterations announce what other parts of them touch",
     "loops-of-unknown-length": "one of its two launches is refused, the other one is as those of loop-slices",
-    "loop-exits": "what is behind a loop that ends early is announced for each part of it",
+    "loop-exits": "what one of its kernels writes on its way out of a loop is announced for each part of it",
     "children-disk-full": SAME,
     "killed-statistics": "it is killed",
     "many-small-buffers": "its buffers are too many for strict mode",

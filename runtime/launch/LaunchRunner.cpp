@@ -147,7 +147,7 @@ Status LaunchRunner::runSlices(const ResolvedLaunch &launch,
   std::vector<uint32_t> order(parts.size());
   std::iota(order.begin(), order.end(), 0);
   if (plan.kind != LaunchPlan::LoopSliced)
-    order = sliceOrder(parts);
+    order = sliceOrder(parts, mayTouchLess);
   if (mayTouchLess && plan.kind == LaunchPlan::Sliced) {
     std::vector<BlockBox> boxes;
     for (uint32_t part : order)

@@ -15,19 +15,21 @@
 
 namespace dragon {
 
-std::vector<uint32_t> sliceOrder(std::span<const LaunchFootprint> parts) {
-  // What all of them use tells nothing: it comes for the first, or is there.
+std::vector<uint32_t> sliceOrder(std::span<const LaunchFootprint> parts,
+                                 bool ofOwn) {
   std::unordered_map<const Chunk *, size_t> users;
-  for (const LaunchFootprint &part : parts)
-    for (const ChunkUse &use : part.uses)
-      ++users[use.chunk];
+  if (ofOwn)
+    for (const LaunchFootprint &part : parts)
+      for (const ChunkUse &use : part.uses)
+        ++users[use.chunk];
   std::vector<uint32_t> order, others;
   for (uint32_t i = 0; i < parts.size(); ++i) {
-    uint64_t there = 0, missing = 0;
-    for (const ChunkUse &use : parts[i].uses)
-      if (users[use.chunk] < parts.size())
-        (use.chunk->device.id ? there : missing) += use.chunk->bytes();
-    (missing < there || missing == 0 ? order : others).push_back(i);
+    const bool there = std::all_of(
+        parts[i].uses.begin(), parts[i].uses.end(), [&](const ChunkUse &use) {
+          return use.chunk->device.id ||
+                 (ofOwn && users[use.chunk] == parts.size());
+        });
+    (there ? order : others).push_back(i);
   }
   order.insert(order.end(), others.begin(), others.end());
   return order;

@@ -27,7 +27,9 @@ namespace dragon {
 /// The order in which slices move the least: blocks may run in any order, so
 /// those whose chunks are on the device from before come first. The others
 /// follow as they lie: neighbours share chunks.
-std::vector<uint32_t> sliceOrder(std::span<const LaunchFootprint> parts);
+/// `ofOwn`: what all of the parts use does not count.
+std::vector<uint32_t> sliceOrder(std::span<const LaunchFootprint> parts,
+                                 bool ofOwn = false);
 
 /// A launch that runs in slices, alone or together with others.
 struct SlicedLaunch {

@@ -242,13 +242,13 @@ TEST_F(SliceUsesTest, SlicesWhoseChunksAreThereComeFirst) {
   const std::vector<LaunchFootprint> parts = {part({0}), part({1, 3}),
                                               part({1, 2}), part({3})};
   EXPECT_EQ(sliceOrder(parts), (std::vector<uint32_t>{1, 3, 0, 2}));
-  // Most of one counts, and nothing that all of them use.
-  const std::vector<LaunchFootprint> others = {part({0}), part({2, 1}),
-                                               part({2, 1, 3})};
-  EXPECT_EQ(sliceOrder(others), (std::vector<uint32_t>{2, 0, 1}));
   const std::vector<LaunchFootprint> shared = {part({1, 0}), part({1, 3}),
                                                part({1, 2})};
   EXPECT_EQ(sliceOrder(shared), (std::vector<uint32_t>{1, 0, 2}));
+  Mem.chunks[1].device.id = 0;
+  EXPECT_EQ(sliceOrder(shared), (std::vector<uint32_t>{0, 1, 2}));
+  EXPECT_EQ(sliceOrder(shared, /*ofOwn=*/true),
+            (std::vector<uint32_t>{1, 0, 2}));
 }
 
 } // namespace
