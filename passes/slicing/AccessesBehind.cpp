@@ -27,7 +27,7 @@ using Arguments = SmallPtrSet<const Argument *, 8>;
 /// false: there may be others.
 bool addArguments(const Instruction &I, Arguments &Through) {
   for (const Value *Operand : I.operands()) {
-    // What is stored, and what a call is told beside, may be used elsewhere.
+    // An address that is stored or handed on counts as one that is accessed.
     if (!Operand->getType()->isPointerTy())
       continue;
     SmallVector<const Value *, 4> Objects;
