@@ -289,14 +289,16 @@ HostMappedRunner::asTheyAre(const PlannedLaunch &planned,
   if (there < room / 4 * 3 || there > room)
     return std::nullopt;
   Places places;
+  uint64_t onHost = 0;
   for (const ChunkUse &use : whole.uses) {
     const Chunk &chunk = *use.chunk;
     if (chunk.device.id) {
       places.toDevice.push_back(use);
       continue;
     }
-    if (use.atomic)
-      return std::nullopt; // it has to come
+    onHost += chunk.bytes();
+    if (use.atomic || onHost > Slabs.mappedBytes())
+      return std::nullopt; // some has to come
     places.onHost.push_back(&use);
   }
   return places;
