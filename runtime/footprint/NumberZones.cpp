@@ -60,31 +60,35 @@ bool areOneRange(size_t Count, int64_t Lo, int64_t Hi, Number At) {
   return distance(Lo, Hi) <= 2 * Count || areClose(Count, Lo, Hi, At);
 }
 
-/// Ranges that hold all numbers, with gaps between them: as many as bins at
-/// most.
-std::vector<NumberRange> rangesOf(const std::vector<int64_t> &Numbers) {
-  if (Numbers.empty())
-    return {};
-  int64_t Lo = Numbers[0], Hi = Numbers[0];
-  for (int64_t Number : Numbers) {
-    Lo = std::min(Lo, Number);
-    Hi = std::max(Hi, Number);
-  }
-  const uint64_t Span = distance(Lo, Hi);
-  if (areOneRange(Numbers.size(), Lo, Hi, [&](size_t I) { return Numbers[I]; }))
-    return {{Lo, Hi}};
-  const uint64_t Width = Span / NumBins + 1;
+/// Numbers that ascend: a new range behind each gap of more than that.
+template <typename Number>
+std::vector<NumberRange> splitAtGaps(size_t Count, uint64_t Gap, Number At) {
+  std::vector<NumberRange> Ranges;
+  for (size_t I = 0; I < Count; ++I)
+    if (I == 0 || distance(At(I - 1), At(I)) > Gap)
+      Ranges.push_back({At(I), At(I)});
+    else
+      Ranges.back().Hi = At(I);
+  return Ranges;
+}
+
+/// One range for each of the bins that has numbers.
+template <typename Number>
+std::vector<NumberRange> rangesOfBins(size_t Count, int64_t Lo, int64_t Hi,
+                                      Number At) {
+  const uint64_t Width = distance(Lo, Hi) / NumBins + 1;
   NumberRange Bins[NumBins];
   bool Used[NumBins] = {};
-  for (int64_t Number : Numbers) {
-    const uint64_t Bin = distance(Lo, Number) / Width;
+  for (size_t I = 0; I < Count; ++I) {
+    const int64_t Of = At(I);
+    const uint64_t Bin = distance(Lo, Of) / Width;
     if (!Used[Bin]) {
       Used[Bin] = true;
-      Bins[Bin] = {Number, Number};
+      Bins[Bin] = {Of, Of};
       continue;
     }
-    Bins[Bin].Lo = std::min(Bins[Bin].Lo, Number);
-    Bins[Bin].Hi = std::max(Bins[Bin].Hi, Number);
+    Bins[Bin].Lo = std::min(Bins[Bin].Lo, Of);
+    Bins[Bin].Hi = std::max(Bins[Bin].Hi, Of);
   }
   std::vector<NumberRange> Ranges;
   for (unsigned Bin = 0; Bin < NumBins; ++Bin)
@@ -93,14 +97,51 @@ std::vector<NumberRange> rangesOf(const std::vector<int64_t> &Numbers) {
   return Ranges;
 }
 
+/// Ranges that hold all numbers, with gaps between them: as many as bins at
+/// most. At(I): number I of Count, in its own type.
+template <typename Number>
+std::vector<NumberRange> rangesOf(size_t Count, Number At) {
+  if (!Count)
+    return {};
+  using T = decltype(At(0));
+  using Distance = std::make_unsigned_t<T>;
+  T Lo = At(0), Hi = Lo, Before = Lo;
+  Distance Step = 0; // the longest from one to the next
+  bool Ascends = true;
+  for (size_t I = 1; I < Count; ++I) {
+    const T Of = At(I);
+    Lo = std::min(Lo, Of);
+    Hi = std::max(Hi, Of);
+    Ascends &= Of >= Before;
+    Step = std::max(Step, Of < Before ? Distance(Before) - Distance(Of)
+                                      : Distance(Of) - Distance(Before));
+    Before = Of;
+  }
+  // No gap between all of them is longer than that step.
+  const uint64_t Gap = distance(Lo, Hi) / SmallGap;
+  if (Step <= Gap || (!Ascends && areOneRange(Count, Lo, Hi, At)))
+    return {{Lo, Hi}};
+  return Ascends ? splitAtGaps(Count, Gap, At)
+                 : rangesOfBins(Count, Lo, Hi, At);
+}
+
+/// Numbers side by side, in memory.
+template <typename T> struct SideBySide {
+  const char *From;
+
+  T operator()(size_t I) const {
+    T Number;
+    std::memcpy(&Number, From + I * sizeof(T), sizeof(T));
+    return Number;
+  }
+};
+
 /// Numbers side by side, as most arrays have them.
 template <typename T>
 void read(const char *From, std::vector<int64_t> &Numbers) {
-  for (size_t I = 0; I < Numbers.size(); ++I) {
-    T Number;
-    std::memcpy(&Number, From + I * sizeof(T), sizeof(T));
-    Numbers[I] = Number;
-  }
+  const SideBySide<T> At{From};
+  for (size_t I = 0; I < Numbers.size(); ++I)
+    Numbers[I] = At(I);
 }
 
 bool areSideBySide(const NumberPlaces &Places) {
@@ -108,57 +149,14 @@ bool areSideBySide(const NumberPlaces &Places) {
          Places.Base == Places.First;
 }
 
-/// The ranges of numbers side by side, where no bins are needed to find them.
-template <typename T>
-bool findRanges(const char *From, size_t Count,
-                std::vector<NumberRange> &Ranges) {
-  auto At = [From](size_t I) {
-    T Number;
-    std::memcpy(&Number, From + I * sizeof(T), sizeof(T));
-    return Number;
-  };
-  using Distance = std::make_unsigned_t<T>;
-  T Lo = At(0), Hi = Lo, Before = Lo;
-  Distance Step = 0; // the longest from one to the next
-  bool Ascends = true;
-  for (size_t I = 1; I < Count; ++I) {
-    const T Number = At(I);
-    Lo = std::min(Lo, Number);
-    Hi = std::max(Hi, Number);
-    Ascends &= Number >= Before;
-    Step =
-        std::max(Step, Number < Before ? Distance(Before) - Distance(Number)
-                                       : Distance(Number) - Distance(Before));
-    Before = Number;
-  }
-  // No gap between all of them is longer than that either.
-  const uint64_t Gap = distance(Lo, Hi) / SmallGap;
-  if (Step <= Gap || (!Ascends && areOneRange(Count, Lo, Hi, At))) {
-    Ranges.push_back({Lo, Hi});
-    return true;
-  }
-  if (!Ascends)
-    return false;
-  for (size_t I = 0; I < Count; ++I)
-    if (I == 0 || distance(At(I - 1), At(I)) > Gap)
-      Ranges.push_back({At(I), At(I)});
-    else
-      Ranges.back().Hi = At(I);
-  return true;
-}
-
-bool findRanges(const NumberPlaces &Places, const char *Contents,
-                std::vector<NumberRange> &Ranges) {
-  if (!areSideBySide(Places))
-    return false;
-  switch (Places.Bits) {
-  case 64:
-    return findRanges<int64_t>(Contents, Places.records(), Ranges);
-  case 32:
-    return findRanges<int32_t>(Contents, Places.records(), Ranges);
-  default:
-    return false;
-  }
+std::vector<NumberRange> rangesIn(const NumberPlaces &Places,
+                                  const char *Contents) {
+  if (areSideBySide(Places) && Places.Bits == 64)
+    return rangesOf(Places.records(), SideBySide<int64_t>{Contents});
+  if (areSideBySide(Places) && Places.Bits == 32)
+    return rangesOf(Places.records(), SideBySide<int32_t>{Contents});
+  const std::vector<int64_t> Numbers = numbersIn(Places, Contents);
+  return rangesOf(Numbers.size(), [&](size_t I) { return Numbers[I]; });
 }
 
 bool readSideBySide(const NumberPlaces &Places, const char *Contents,
@@ -254,10 +252,7 @@ NumberZones::Zone NumberZones::zoneOf(std::vector<NumberRange> &Ranges) {
 }
 
 void NumberZones::set(size_t Zone, const char *Contents) {
-  const NumberPlaces Of = zone(Zone);
-  std::vector<NumberRange> Ranges;
-  if (!findRanges(Of, Contents, Ranges))
-    Ranges = rangesOf(numbersIn(Of, Contents));
+  std::vector<NumberRange> Ranges = rangesIn(zone(Zone), Contents);
   Levels.front()[Zone] = zoneOf(Ranges);
 }
 

@@ -49,14 +49,12 @@ ZoneReader::Found ZoneReader::find(const Chunk &chunk, uintptr_t begin,
                                    uintptr_t end) {
   if (chunk.copies.host)
     return chunk.host.place == Place::Peer ? Found::Elsewhere : Found::Host;
-  if (chunk.copies.inMemory() || !chunk.copies.storage || chunk.transit.reading)
+  if (chunk.copies.inMemory() || !chunk.copies.storage ||
+      chunk.transit.reading || !chunk.storage.inProgramMemory())
     return Found::Elsewhere;
-  const size_t from = begin - chunk.va(), to = end - chunk.va();
-  for (const Piece &piece : chunk.storage.pieces())
-    if (piece.begin < to && from < piece.end &&
-        !(piece.file && piece.file->isMemory()))
-      return Found::Elsewhere;
-  return chunk.storage.covers(from, to) ? Found::InProgram : Found::Elsewhere;
+  return chunk.storage.covers(begin - chunk.va(), end - chunk.va())
+             ? Found::InProgram
+             : Found::Elsewhere;
 }
 
 Status ZoneReader::copyMissing(Buffer &buffer, uintptr_t begin, uintptr_t end,
