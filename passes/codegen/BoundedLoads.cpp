@@ -54,7 +54,7 @@ private:
   bool isWithinItsArray(const LoadInst &Load) const;
 
   BasicBlock &Then;
-  ScalarEvolution &Evolution;
+  ScalarEvolution &Evolution; // until the first block is changed
   BranchInst *Branch = nullptr;
   BasicBlock *After = nullptr;
 };
@@ -149,15 +149,16 @@ PreservedAnalyses BoundedLoadsPass::run(Function &F,
   if (Blocks.empty())
     return PreservedAnalyses::all();
   auto &Evolution = Analyses.getResult<ScalarEvolutionAnalysis>(F);
-  bool Changed = false;
+  // All are chosen before the first is changed: what Evolution relies on, the
+  // loops and their blocks, holds until then only.
+  SmallVector<Conditional, 8> Chosen;
   for (BasicBlock *Block : Blocks)
-    if (Conditional Then(*Block, Evolution); Then.canBeMadeAlways()) {
-      Then.makeAlways();
-      Evolution.forgetAllLoops();
-      Changed = true;
-    }
-  if (!Changed)
+    if (Conditional Then(*Block, Evolution); Then.canBeMadeAlways())
+      Chosen.push_back(Then);
+  if (Chosen.empty())
     return PreservedAnalyses::all();
+  for (Conditional &Then : Chosen)
+    Then.makeAlways();
   for (BasicBlock &Block : make_early_inc_range(F))
     MergeBlockIntoPredecessor(&Block);
   return PreservedAnalyses::none();

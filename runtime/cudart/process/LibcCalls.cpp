@@ -32,8 +32,10 @@ bool isStandIn(const void *function) {
 
 void *find(const char *name) {
   void *next = ::dlsym(RTLD_NEXT, name);
-  if (!next || !isStandIn(next))
+  if (next && !isStandIn(next))
     return next;
+  // It is not behind this library where only a library of the program's needs
+  // ours: the program's own libraries are loaded first, the C library is one.
   // Not dlopen, which tells from programs that load code.
   void *library = ::dlmopen(LM_ID_BASE, LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
   return library ? ::dlsym(library, name) : nullptr;

@@ -134,3 +134,37 @@ end:
   %y = phi i64 [ %b, %then ], [ 0, %0 ]
   ret i64 %y
 }
+
+; Two in one loop: what is known of the loop is asked for before either is changed.
+; CHECK-LABEL: define i64 @two(
+; CHECK:         load i64
+; CHECK:         load i64
+; CHECK-NOT:     br i1 %c
+; CHECK:         br i1 %last, label %end, label %loop
+define i64 @two(i1 %c) {
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %0 ], [ %i.next, %after ]
+  %j = phi i64 [ 255, %0 ], [ %j.next, %after ]
+  %place = getelementptr i64, ptr addrspace(3) @places, i64 %i
+  br i1 %c, label %then, label %next
+then:
+  %a = load i64, ptr addrspace(3) %place, align 8
+  br label %next
+next:
+  %x = phi i64 [ %a, %then ], [ 0, %loop ]
+  %other = getelementptr i64, ptr addrspace(3) @places, i64 %j
+  br i1 %c, label %then2, label %after
+then2:
+  %b = load i64, ptr addrspace(3) %other, align 8
+  br label %after
+after:
+  %y = phi i64 [ %b, %then2 ], [ 0, %next ]
+  %sum.next = add i64 %x, %y
+  %j.next = add nsw i64 %j, -1
+  %i.next = add nuw nsw i64 %i, 1
+  %last = icmp eq i64 %i.next, 256
+  br i1 %last, label %end, label %loop
+end:
+  ret i64 %sum.next
+}
