@@ -113,6 +113,12 @@ Instruction decode(StringRef Name) {
   return I;
 }
 
+/// Waits, groups and arithmetic are named as what touches memory is, without an
+/// address: cp.async.wait_all, wmma.mma.
+bool hasAddress(StringRef Statement) {
+  return Statement.contains('[') || Statement.contains("call");
+}
+
 /// cp.async.cg.shared.global [$0], [$1], 16: the reading half.
 bool decodeCopy(StringRef Statement, StringRef Name, Instruction &I) {
   if (!Name.starts_with("cp.async.ca.shared") &&
@@ -174,7 +180,7 @@ accessesOfAssembly(CallBase &Call) {
   StringRef(Text).split(Statements, ';');
   for (StringRef Statement : Statements) {
     Statement = Statement.ltrim(" {}").rtrim();
-    if (!touchesMemory(Statement))
+    if (!touchesMemory(Statement) || !hasAddress(Statement))
       continue;
     StringRef Name = Statement.take_while(
         [](char C) { return isAlnum(C) || C == '_' || C == '.' || C == ':'; });

@@ -39,12 +39,14 @@ extern "C" __global__ void stores(short *a, short *b, short v) {
   asm volatile("red.relaxed.gpu.global.add.noftz.bf16 [%0], %1;" ::"l"(b + threadIdx.x), "h"(v) : "memory");
 }
 
-// Copies into shared memory read global memory; loads of shared memory do not.
+// Copies into shared memory read global memory; loads of shared memory do not, and waits for copies have no address.
 // CHECK-LABEL: kernel copies{{$}}
 // CHECK-NEXT:   a (argument 0): read
 // CHECK-NEXT:     read 16 bytes at 16*zext64(tid.x)
 extern "C" __global__ void copies(const float4 *a, unsigned tile) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(tile), "l"(a + threadIdx.x) : "memory");
+  asm volatile("cp.async.commit_group;");
+  asm volatile("{ cp.async.wait_group 1; cp.async.wait_all; }");
   float v;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(tile));
 }
