@@ -125,6 +125,10 @@ bool goesByData(const ResolvedLaunch &launch, const LaunchPointer &pointer) {
          launch.kernel->footprints->dependsOnMemory(pointer.index);
 }
 
+/// Parts that are so near come as one: what lies between costs less than a copy
+/// of its own, and far less than to list the accesses of each warp.
+constexpr int64_t PartsGap = 4095;
+
 /// What is asked for byte by byte is large, and asked for once.
 FootprintCache::Footprint evaluated(const KernelInfo &kernel, uint32_t pointer,
                                     const LaunchDims &dims, const BlockBox &box,
@@ -151,9 +155,10 @@ BufferFootprints footprintsOf(const ResolvedLaunch &launch,
     if (pointer.elsewhere)
       continue;
     const bool inParts = goesByData(launch, pointer); // which come alone
-    limits.MergeGap = pointer.allocation && !exact && !inParts
-                          ? int64_t(pointer.allocation->buffer->chunkBytes) - 1
-                          : 0;
+    limits.MergeGap = !pointer.allocation || exact ? 0
+                      : inParts
+                          ? PartsGap
+                          : int64_t(pointer.allocation->buffer->chunkBytes) - 1;
     const FootprintCache::Footprint found =
         evaluated(*launch.kernel, pointer.index, dims, box, limits);
     const ByteFootprint &footprint = *found;

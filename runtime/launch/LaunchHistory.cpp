@@ -198,6 +198,13 @@ LaunchHistory::findRange(const std::vector<AddressRange> &ranges,
   return address < range.end ? &range : nullptr;
 }
 
+bool LaunchHistory::isUncertain(size_t in, uintptr_t address) const {
+  const Addresses &addresses = Entries[in].addresses;
+  return !findRange(addresses.uses, address) &&
+         findRange(addresses.byData, address) &&
+         !(in >= Period && findUse(Entries[in - Period].addresses, address));
+}
+
 Forecast LaunchHistory::useIn(size_t launches, uintptr_t address) const {
   const size_t now = Entries.size() - 1, first = now - Period;
   // After `first` came the launches up to this one, which comes again last.
@@ -220,7 +227,11 @@ Forecast LaunchHistory::useIn(size_t launches, uintptr_t address) const {
                       : Entries[first + 1].clock - Entries[first].clock);
   const double part =
       double(address - range->begin) / double(range->end - range->begin);
-  return {begin + uint64_t(double(duration) * part), overwritten};
+  // What is used whatever data say comes first.
+  const uint64_t later = isUncertain(first + launches, address)
+                             ? Entries[now].clock - Entries[first].clock
+                             : 0;
+  return {begin + later + uint64_t(double(duration) * part), overwritten};
 }
 
 const std::vector<uint32_t> &
@@ -247,15 +258,21 @@ Forecast LaunchHistory::nextUse(uintptr_t address) const {
   const std::vector<uint32_t> &uses = usesInPeriod(address);
   const auto present = uint32_t((Entries.size() - 1 - FoundAt) % Period);
   auto use = std::upper_bound(uses.begin(), uses.end(), present);
+  Forecast soonest;
   for (size_t i = 0; i < uses.size(); ++i, ++use) {
     if (use == uses.end())
       use = uses.begin();
     const size_t launches =
         *use > present ? *use - present : *use + Period - present;
-    if (const Forecast next = useIn(launches, address); next.clock)
-      return next;
+    const Forecast next = useIn(launches, address);
+    if (next.clock && (!soonest.clock || next.clock < soonest.clock))
+      soonest = next;
+    // After an uncertain one a certain one may come, which is sooner.
+    if (next.clock &&
+        !isUncertain(Entries.size() - 1 - Period + launches, address))
+      break;
   }
-  return {};
+  return soonest;
 }
 
 } // namespace dragon

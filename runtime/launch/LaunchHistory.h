@@ -53,7 +53,8 @@ public:
   /// There is a forecast for what follows that launch.
   bool foresees() const { return Period != 0; }
   /// The expected next use of the address after that launch and the copies
-  /// that followed it.
+  /// that followed it. Of what data said once, and not the time before, it is
+  /// a period later than if data say the same again.
   Forecast nextUse(uintptr_t address) const;
   /// visit(ranges) for what each of the launches that are expected next reads
   /// whatever data say, in their order, so many of them, until it returns
@@ -93,6 +94,8 @@ private:
   bool repeats(size_t now) const;
   /// Launch `in` uses the address, or what came just before it overwrites it.
   bool isUsed(size_t in, uintptr_t address) const;
+  /// Data said so once; a period before, the launch did not use the address.
+  bool isUncertain(size_t in, uintptr_t address) const;
   /// What was found of addresses that the launch uses otherwise than a period
   /// before is forgotten.
   void noteDifferences(size_t now);

@@ -81,7 +81,9 @@ public:
       if (request.write)
         writes.try_emplace(request.file, *request.file);
     Transfer transfer(requests, Direct, Bytes, Faults);
-    Status driven = Engine->drive(transfer);
+    // io_uring copies from the page cache on the thread that asks for it.
+    IoEngine &engine = transfer.isCopying() ? *Copies : *Engine;
+    Status driven = engine.drive(transfer);
     Status status = transfer.finish();
     return driven.ok() ? std::move(status) : std::move(driven);
   }
@@ -93,6 +95,7 @@ public:
 
 private:
   std::unique_ptr<IoEngine> Engine;
+  std::unique_ptr<IoEngine> Copies = createThreadedIo();
   DirectIo Direct;
   Ledger &Bytes;
   IoFaults *Faults;

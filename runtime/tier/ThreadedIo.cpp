@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where io_uring is refused (many containers do): a few threads take segments
-// from the batch. They are started with the first batch and sleep between
-// batches.
+// Where io_uring is refused (many containers do), and for what the page cache
+// has: a few threads take segments from the batch. They are started with the
+// first batch and sleep between batches.
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/base/ThreadPool.h"
 #include "runtime/tier/Transfer.h"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ void ThreadedIo::start() {
     return;
   for (unsigned i = 0; i < NumThreads; ++i) {
     try {
-      Threads.emplace_back([this] { work(); });
+      Threads.push_back(startThread([this] { work(); }));
     } catch (const std::system_error &) {
       break; // fewer threads; with none, the caller does it all
     }

@@ -99,6 +99,13 @@ void Transfer::queue(size_t index, size_t from, size_t to, bool direct) {
   }
 }
 
+bool Transfer::isCopying() const {
+  return Waiting.size() > 1 &&
+         std::ranges::none_of(Waiting, [](const TransferPart &segment) {
+           return segment.direct || segment.write;
+         });
+}
+
 TransferPart *Transfer::next() {
   if (Waiting.empty())
     return nullptr;

@@ -70,6 +70,9 @@ public:
   /// `result`: bytes, or minus an errno.
   void completed(TransferPart *segment, long result);
   bool finished() const { return Waiting.empty() && UnderWay == 0; }
+  /// All that waits is read from the page cache, or at least through it, and it
+  /// is more than one segment: copies, that several processors make sooner.
+  bool isCopying() const;
   /// Reports to each request's done(); the first failure.
   Status finish();
 
@@ -111,7 +114,8 @@ long perform(const TransferPart &segment);
 
 /// io_uring. An error if the kernel, or a sandbox, refuses it.
 StatusOr<std::unique_ptr<IoEngine>> createIoRing(IoFaults *faults);
-/// pread and pwrite on several threads.
+/// pread and pwrite on several threads; none is started before the first
+/// transfer.
 std::unique_ptr<IoEngine> createThreadedIo();
 
 /// FileTier::create with faults.

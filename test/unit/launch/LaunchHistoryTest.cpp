@@ -236,7 +236,7 @@ TEST(LaunchHistoryTest, WhatDataSayIsSeenButNotReadAhead) {
   token({{2000, 2100}, {3000, 3100}}, 300);
   // The period is that of the layers, whatever the data say.
   EXPECT_TRUE(history.foreseen());
-  EXPECT_EQ(history.nextUse(3000).clock, 400u);
+  EXPECT_EQ(history.nextUse(3000).clock, 500u);
   EXPECT_EQ(history.nextUse(2000).clock, 400u);
   EXPECT_EQ(history.nextUse(1000).clock, 0u);
   std::vector<uintptr_t> read;
@@ -246,6 +246,30 @@ TEST(LaunchHistoryTest, WhatDataSayIsSeenButNotReadAhead) {
     return true;
   });
   EXPECT_EQ(read, (std::vector<uintptr_t>{100, 200}));
+}
+
+/// Of what data said once nobody knows whether they will say it again.
+TEST(LaunchHistoryTest, WhatDataSaidOnceIsNeededAfterWhatIsCertain) {
+  LaunchHistory history;
+  uint64_t clock = 0;
+  auto token = [&](uintptr_t expert, uintptr_t second) {
+    history.begin(1, {{{0, 100}}, {}, {{expert, expert + 100}}}, clock += 10);
+    history.begin(2, {{{100, 200}}, {}, {{second, second + 100}}}, clock += 10);
+  };
+  auto distance = [&](uintptr_t address) {
+    const Forecast next = history.nextUse(address);
+    return next.clock ? next.clock - clock : 0;
+  };
+  token(1000, 2000);
+  token(1100, 2000);
+  EXPECT_EQ(distance(0), 10u);
+  EXPECT_EQ(distance(100), 20u);
+  EXPECT_EQ(distance(2000), 20u) << "twice in a row";
+  EXPECT_EQ(distance(1100), 10u + 20u) << "once, and not the time before";
+  EXPECT_EQ(distance(1000), 0u);
+  token(1100, 2100);
+  EXPECT_EQ(distance(1100), 10u);
+  EXPECT_EQ(distance(2100), 20u + 20u);
 }
 
 TEST(LaunchHistoryTest, WhatIsReadNextIsListedInItsOrder) {

@@ -37,6 +37,7 @@ public:
   std::atomic<int> refusedRing{0};
   std::atomic<unsigned> opened{0};
   std::atomic<unsigned> plain{0}, registered{0}; ///< segments
+  std::atomic<unsigned> plainWrites{0};          ///< of `plain`
   std::atomic<bool> shortens{false};
   std::function<void()> during; ///< once, while a batch is under way
 
@@ -44,6 +45,7 @@ public:
     if (auto now = std::exchange(during, nullptr))
       now();
     const unsigned number = ++(segment.registered ? registered : plain);
+    plainWrites += !segment.registered && segment.write;
     if (shortens && result > 8192)
       return number % 2 ? 4096 : 5000; // aligned to nothing: by the cache
     return result;
@@ -56,7 +58,7 @@ public:
     ++opened;
     return -refusedRing;
   }
-  void restart() { asked = plain = registered = 0; }
+  void restart() { asked = plain = registered = plainWrites = 0; }
 };
 
 /// Pages at an address of their own.
@@ -169,7 +171,8 @@ TEST_F(RingMemoryTest, RegisteredAndPlainRequestsGiveTheSameBytes) {
           EXPECT_TRUE(contents(Bytes) == data);
         }
         EXPECT_EQ(kernel.registered != 0, known && can);
-        EXPECT_EQ(kernel.plain == 0, known && can);
+        // Threads copy what is read from the page cache.
+        EXPECT_EQ(kernel.plainWrites == 0, known && can);
         if (known)
           tier->forget(memory.data);
       }
