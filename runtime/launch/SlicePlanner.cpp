@@ -28,6 +28,13 @@ uint64_t SlicePlanner::deviceBytesFor(const PlannedLaunch &planned) const {
   return bytes;
 }
 
+bool SlicePlanner::isWorthPlanning(const LaunchFootprint &whole,
+                                   uint64_t missing, uint64_t budget) {
+  constexpr uint64_t Much = 8;
+  return missing >= budget / Much ||
+         std::ranges::none_of(whole.uses, &ChunkUse::partly);
+}
+
 void SlicePlanner::setLoop(const ResolvedLaunch &launch,
                            PlanInput &input) const {
   if (!State.canCut(launch))
@@ -55,7 +62,8 @@ const Slicing &SlicePlanner::slicingOf(const ResolvedLaunch &launch,
     return bytes;
   };
   input.sparing = size.share == 1 && planned.bytes <= input.deviceBudget &&
-                  Next.foresees() && !OnDevice.Pool.hasRoom(missing());
+                  Next.foresees() && !OnDevice.Pool.hasRoom(missing()) &&
+                  isWorthPlanning(whole, missing(), input.deviceBudget);
   input.hostBudget = Slabs.mappedBytes();
   const bool again = planned.launches > 1;
   const bool onPeers = size.share == 1 && fitsWithPeers(planned);

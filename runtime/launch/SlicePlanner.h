@@ -56,6 +56,10 @@ public:
 private:
   /// The rates of the link to the host, as measured or as is usual.
   LinkRates linkRates() const;
+  /// A launch that fits, and could go through less of the device. What data say
+  /// is planned anew each time they say something else, for little.
+  static bool isWorthPlanning(const LaunchFootprint &whole, uint64_t missing,
+                              uint64_t budget);
   void setLoop(const ResolvedLaunch &launch, PlanInput &input) const;
 
   Context &Ctx;

@@ -383,6 +383,16 @@ void DeviceChunks::expectEvictions(uint64_t bytes) {
                       Threads);
 }
 
+void DeviceChunks::expectKept() {
+  constexpr unsigned Threads = 2; // about as fast as files are read
+  if (!Ctx.caps().asynchronous)
+    return;
+  const uint64_t next = Slabs.Pool.used() + Ctx.limits.aheadBytes;
+  Slabs.Pool.expect(Ctx.limits.chunkBytes,
+                    Ctx.limits.transitBytes + std::min(next, Space.LiveBytes),
+                    Threads);
+}
+
 bool DeviceChunks::hasRoomForFree(uint64_t bytes) {
   if (Pool.hasRoom(bytes))
     return true;

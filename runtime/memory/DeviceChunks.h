@@ -118,6 +118,9 @@ public:
   /// So many bytes that have no host memory are about to be written, by
   /// launches that do not fit, and may leave: as much is made while they run.
   void expectEvictions(uint64_t bytes);
+  /// What was read from a file stays in host memory from now on, and so will
+  /// what is read next: memory for it is made meanwhile.
+  void expectKept();
   /// The one line that says that not everything fits.
   void noticeOnce();
 

@@ -300,6 +300,7 @@ Status Residency::fetchOne(Chunk &chunk, Cause cause, TraceZone &zone) {
     chunk.host = std::exchange(slab, Physical());
     Slabs.list(chunk, true);
     chunk.buffer->note(chunk, ChunkEvent::ReachedHost);
+    OnDevice.expectKept();
   }
   if (slab.id)
     Slabs.giveTransit(slab, number);
