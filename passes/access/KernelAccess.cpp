@@ -9,6 +9,7 @@
 
 #include "passes/access/AccessPattern.h"
 #include "passes/access/Assembly.h"
+#include "passes/access/CalleeAccess.h"
 #include "passes/access/EscapeFinder.h"
 #include "passes/access/MustWrite.h"
 #include "passes/support/ExtraParameters.h"
@@ -196,48 +197,6 @@ void KernelAccess::visit(Instruction &I) {
     Found.anything(I, Twine("'") + I.getOpcodeName() + "' is not understood");
 }
 
-/// True for intrinsics whose operands are descriptors of memory elsewhere.
-static bool usesDescriptor(StringRef Intrinsic) {
-  for (const char *Part : {".tensor.", ".tex.", ".suld.", ".sust.", ".sured.",
-                           ".tld4.", ".tensormap."})
-    if (Intrinsic.contains(Part))
-      return true;
-  return false;
-}
-
-/// The accesses that a function which is not inlined may make to memory that
-/// only its arguments lead to; none: it may do more than that.
-std::optional<uint8_t> KernelAccess::kindsOfCallee(Function &Callee) {
-  uint8_t Kinds = AccessRead | AccessWrite;
-  bool Barrier = false;
-  bool MakesIndirectCalls = false;
-  for (Function *F : reachableFunctions(Callee, &MakesIndirectCalls))
-    for (Instruction &I : instructions(*F)) {
-      if (I.isAtomic())
-        Kinds |= AccessAtomic;
-      auto *Call = dyn_cast<CallBase>(&I);
-      // Threads may end there.
-      if (isa<UnreachableInst>(I) ||
-          (Call && (Call->isInlineAsm() || Call->doesNotReturn())))
-        return std::nullopt;
-      auto *Intrinsic = dyn_cast_or_null<IntrinsicInst>(Call);
-      if (!Intrinsic)
-        continue;
-      Barrier |= Intrinsic->isConvergent();
-      if (usesDescriptor(Intrinsic->getCalledFunction()->getName()) ||
-          (Intrinsic->mayReadOrWriteMemory() && !Intrinsic->isConvergent() &&
-           !Intrinsic->isAssumeLikeIntrinsic() &&
-           !isa<MemIntrinsic>(Intrinsic) &&
-           Intrinsic->getIntrinsicID() != Intrinsic::fake_use))
-        return std::nullopt;
-    }
-  if (MakesIndirectCalls)
-    return std::nullopt;
-  if (Barrier)
-    Flags |= KernelHasBarrier;
-  return Kinds;
-}
-
 void KernelAccess::visitCall(CallBase &Call) {
   if (Call.isInlineAsm())
     return visitAssembly(Call);
@@ -265,14 +224,14 @@ void KernelAccess::visitCall(CallBase &Call) {
   }
   if (!Call.mayReadOrWriteMemory())
     return;
-  if (!Callee->isDeclaration() && Call.onlyAccessesInaccessibleMemOrArgMem())
-    if (std::optional<uint8_t> Kinds = kindsOfCallee(*Callee)) {
+  if (!Callee->isDeclaration())
+    if (const std::optional<CalleeAccess> Inside = accessOfCallee(*Callee);
+        Inside && Call.arg_size() <= Inside->Kinds.size()) {
+      Flags |= Inside->Flags;
+      ThreadsMayExit |= Inside->ThreadsMayExit;
       for (const Use &Arg : Call.args())
-        if (Arg->getType()->isPtrOrPtrVectorTy())
-          Found.accessAll(Call, *Arg,
-                          Call.onlyReadsMemory(Call.getArgOperandNo(&Arg))
-                              ? uint8_t(AccessRead)
-                              : *Kinds,
+        if (const uint8_t Kinds = Inside->Kinds[Call.getArgOperandNo(&Arg)])
+          Found.accessAll(Call, *Arg, Kinds,
                           "is passed to a function that is not inlined");
       return;
     }
@@ -361,16 +320,9 @@ void KernelAccess::visitCopy(MemIntrinsic &Copy) {
 
 void KernelAccess::visitAssembly(CallBase &Call) {
   StringRef Text = cast<InlineAsm>(Call.getCalledOperand())->getAsmString();
-  // clang takes all assembly for convergent.
-  if (Text.contains("bar.") || Text.contains("barrier") ||
-      Text.contains("shfl") || Text.contains("vote") ||
-      Text.contains("match.") || Text.contains("redux") ||
-      Text.contains("activemask"))
-    Flags |= KernelHasBarrier;
-  if (Text.contains("exit"))
-    ThreadsMayExit = true;
-  if (Text.contains("trap") || Text.contains("brkpt"))
-    Flags |= KernelHasPrintf;
+  const CalleeAccess Effects = effectsOfAssembly(Text);
+  Flags |= Effects.Flags;
+  ThreadsMayExit |= Effects.ThreadsMayExit;
   if (!touchesMemory(Text))
     return;
   if (auto Accesses = accessesOfAssembly(Call)) {

@@ -50,7 +50,6 @@ private:
   void findPlacesBesideLoops();
   bool isCountedOutside(const llvm::Loop &L, uint32_t Number);
   void visit(llvm::Instruction &I);
-  std::optional<uint8_t> kindsOfCallee(llvm::Function &Callee);
   void visitCall(llvm::CallBase &Call);
   void visitIntrinsic(llvm::IntrinsicInst &Call);
   void visitCopy(llvm::MemIntrinsic &Copy);

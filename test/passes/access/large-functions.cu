@@ -91,9 +91,37 @@ __device__ void ends2(unsigned *x) { TIMES8(ends1(x)); }
 __device__ void ends3(unsigned *x) { TIMES8(ends2(x)); }
 __device__ void ends4(unsigned *x) { TIMES8(ends3(x)); }
 __device__ void ends5(unsigned *x) { TIMES8(ends4(x)); }
-// CHECK-LABEL: kernel mayEnd, touches anything
+// CHECK-LABEL: kernel mayEnd, prints{{$}}
+// CHECK-NEXT: out (argument 0): write
+// CHECK-NEXT:   write 4 bytes at 4*{{[sz]}}ext64(bid.x)
 extern "C" __global__ void mayEnd(unsigned *out) {
   unsigned x[4] = {1, 2, 3, threadIdx.x};
   ends5(x);
   out[blockIdx.x] = x[0];
+}
+
+// Inline assembly and shared memory, of which LLVM infers nothing: what is written is told from what is read.
+__device__ void tile0(unsigned *x, const unsigned *a, unsigned *b, unsigned *tile) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(x[0]), "l"(a + x[1]) : "memory");
+  asm volatile("cp.async.wait_all;");
+  tile[threadIdx.x] += x[2];
+  __nvvm_bar_sync(0);
+  for (int i = 0; i < 4; ++i)
+    x[i] = (x[i] ^ tile[i]) * 2654435761u + (x[(i + 1) & 3] >> 7);
+  b[x[3]] = x[1];
+}
+__device__ void tile1(unsigned *x, const unsigned *a, unsigned *b, unsigned *t) { TIMES8(tile0(x, a, b, t)); }
+__device__ void tile2(unsigned *x, const unsigned *a, unsigned *b, unsigned *t) { TIMES8(tile1(x, a, b, t)); }
+__device__ void tile3(unsigned *x, const unsigned *a, unsigned *b, unsigned *t) { TIMES8(tile2(x, a, b, t)); }
+__device__ void tile4(unsigned *x, const unsigned *a, unsigned *b, unsigned *t) { TIMES8(tile3(x, a, b, t)); }
+__device__ void tile5(unsigned *x, const unsigned *a, unsigned *b, unsigned *t) { TIMES8(tile4(x, a, b, t)); }
+// CHECK-LABEL: kernel tiles, barriers{{$}}
+// CHECK-NEXT: in (argument 0): read{{$}}
+// CHECK-NEXT:   read anywhere
+// CHECK-NEXT: out (argument 1): {{(read-)?}}write
+// CHECK-NEXT:   {{(read-)?}}write anywhere
+extern "C" __global__ void tiles(const unsigned *in, unsigned *out) {
+  __shared__ unsigned tile[256];
+  unsigned x[4] = {1, 2, 3, threadIdx.x};
+  tile5(x, in, out, tile);
 }
