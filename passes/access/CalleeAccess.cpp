@@ -8,6 +8,7 @@
 #include "passes/access/CalleeAccess.h"
 
 #include "passes/access/Assembly.h"
+#include "passes/support/ExtraParameters.h"
 
 #include "dragon/KernelSummary.h"
 
@@ -20,7 +21,8 @@
 #include "llvm/IR/Operator.h"
 #include "llvm/Support/NVPTXAddrSpace.h"
 
-#include <set>
+#include <map>
+#include <utility>
 
 using namespace llvm;
 
@@ -56,11 +58,21 @@ SmallVector<const Argument *, 4> rootsOf(const Value &Address) {
   return Roots;
 }
 
+/// Somebody else may use the address where the value is stored.
+bool keepsAddress(const Value &Stored) {
+  const Value *Pointer = &Stored;
+  if (const auto *Cast = dyn_cast<PtrToIntOperator>(Pointer))
+    Pointer = Cast->getPointerOperand();
+  return Pointer->getType()->isPointerTy() && !rootsOf(*Pointer).empty();
+}
+
+/// What is known so far of all functions that are reached.
+using KnownFunctions = std::map<const Function *, CalleeAccess>;
+
 /// Puts together what the instructions of a function do.
 class Visitor {
 public:
-  Visitor(const Function &Callee, std::set<const Function *> &Visiting)
-      : Visiting(Visiting) {
+  Visitor(const Function &Callee, const KnownFunctions &Known) : Known(Known) {
     Found.Kinds.resize(Callee.arg_size());
   }
   /// False: what it does is not known.
@@ -79,20 +91,8 @@ private:
     });
   }
 
-  std::set<const Function *> &Visiting; ///< this one, and who calls it
+  const KnownFunctions &Known;
 };
-
-std::optional<CalleeAccess> accessOf(Function &Callee,
-                                     std::set<const Function *> &Visiting) {
-  Visitor All(Callee, Visiting);
-  Visiting.insert(&Callee);
-  const bool Known = all_of(instructions(Callee),
-                            [&](Instruction &I) { return All.visit(I); });
-  Visiting.erase(&Callee);
-  if (!Known)
-    return std::nullopt;
-  return std::move(All.Found);
-}
 
 bool Visitor::access(const Value &Address, uint8_t Kinds) {
   const Value *Pointer = &Address;
@@ -161,7 +161,7 @@ bool Visitor::visitCall(CallBase &Call) {
     return visitAssembly(Call);
   if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&Call))
     return visitIntrinsic(*Intrinsic);
-  Function *Called = Call.getCalledFunction();
+  const Function *Called = Call.getCalledFunction();
   if (!Called)
     return false;
   const StringRef Name = Called->getName();
@@ -175,15 +175,13 @@ bool Visitor::visitCall(CallBase &Call) {
     return accessPointers(Call, AccessWrite);
   if (Called->isDeclaration())
     return !Call.mayReadOrWriteMemory();
-  if (Visiting.count(Called))
-    return accessPointers(Call, AccessRead | AccessWrite | AccessAtomic);
-  const std::optional<CalleeAccess> Inside = accessOf(*Called, Visiting);
-  if (!Inside || Call.arg_size() > Inside->Kinds.size())
+  const auto Inside = Known.find(Called);
+  if (Inside == Known.end() || Call.arg_size() > Called->arg_size())
     return false;
-  Found.Flags |= Inside->Flags;
-  Found.ThreadsMayExit |= Inside->ThreadsMayExit;
+  Found.Flags |= Inside->second.Flags;
+  Found.ThreadsMayExit |= Inside->second.ThreadsMayExit;
   return all_of(Call.args(), [&](const Use &Arg) {
-    const uint8_t Kinds = Inside->Kinds[Call.getArgOperandNo(&Arg)];
+    const uint8_t Kinds = Inside->second.Kinds[Call.getArgOperandNo(&Arg)];
     return !Kinds || access(*Arg, Kinds);
   });
 }
@@ -195,6 +193,9 @@ bool Visitor::visit(Instruction &I) {
     Found.ThreadsMayExit = true;
   if (!I.mayReadOrWriteMemory() || isa<FenceInst>(I))
     return true;
+  if (const auto *Store = dyn_cast<StoreInst>(&I);
+      Store && keepsAddress(*Store->getValueOperand()))
+    return false;
   uint8_t Kinds = isa<LoadInst>(I) ? AccessRead : AccessRead | AccessWrite;
   if (I.isAtomic())
     Kinds = AccessRead | AccessWrite | AccessAtomic;
@@ -230,8 +231,26 @@ CalleeAccess effectsOfAssembly(StringRef Text) {
 }
 
 std::optional<CalleeAccess> accessOfCallee(Function &Callee) {
-  std::set<const Function *> Visiting;
-  return accessOf(Callee, Visiting);
+  bool MakesIndirectCalls = false;
+  const auto Reached = reachableFunctions(Callee, &MakesIndirectCalls);
+  if (MakesIndirectCalls)
+    return std::nullopt;
+  KnownFunctions Known;
+  for (const Function *F : Reached)
+    Known[F].Kinds.resize(F->arg_size());
+  // Functions that call one another: until nothing is added any more.
+  for (bool Changed = true; Changed;) {
+    Changed = false;
+    for (Function *F : Reached) {
+      Visitor All(*F, Known);
+      if (!all_of(instructions(*F),
+                  [&](Instruction &I) { return All.visit(I); }))
+        return std::nullopt;
+      Changed |= !(All.Found == Known[F]);
+      Known[F] = std::move(All.Found);
+    }
+  }
+  return Known[&Callee];
 }
 
 } // namespace dragon

@@ -30,6 +30,11 @@ struct CalleeAccess {
   llvm::SmallVector<uint8_t, 8> Kinds; ///< AccessFlags, by argument
   uint32_t Flags = 0;                  ///< KernelHasBarrier, KernelHasPrintf
   bool ThreadsMayExit = false;
+
+  bool operator==(const CalleeAccess &Other) const {
+    return Kinds == Other.Kinds && Flags == Other.Flags &&
+           ThreadsMayExit == Other.ThreadsMayExit;
+  }
 };
 
 /// KernelHasBarrier and KernelHasPrintf of what inline assembly does, and

@@ -9,7 +9,6 @@
 
 #include "passes/access/AccessPattern.h"
 #include "passes/access/Assembly.h"
-#include "passes/access/CalleeAccess.h"
 #include "passes/access/EscapeFinder.h"
 #include "passes/access/MustWrite.h"
 #include "passes/support/ExtraParameters.h"
@@ -197,6 +196,13 @@ void KernelAccess::visit(Instruction &I) {
     Found.anything(I, Twine("'") + I.getOpcodeName() + "' is not understood");
 }
 
+const std::optional<CalleeAccess> &KernelAccess::inside(Function &Callee) {
+  auto [It, IsNew] = Callees.try_emplace(&Callee);
+  if (IsNew)
+    It->second = accessOfCallee(Callee);
+  return It->second;
+}
+
 void KernelAccess::visitCall(CallBase &Call) {
   if (Call.isInlineAsm())
     return visitAssembly(Call);
@@ -225,7 +231,7 @@ void KernelAccess::visitCall(CallBase &Call) {
   if (!Call.mayReadOrWriteMemory())
     return;
   if (!Callee->isDeclaration())
-    if (const std::optional<CalleeAccess> Inside = accessOfCallee(*Callee);
+    if (const std::optional<CalleeAccess> &Inside = inside(*Callee);
         Inside && Call.arg_size() <= Inside->Kinds.size()) {
       Flags |= Inside->Flags;
       ThreadsMayExit |= Inside->ThreadsMayExit;

@@ -14,8 +14,10 @@
 #define DRAGON_PASSES_ACCESS_KERNELACCESS_H
 
 #include "passes/access/AccessRecorder.h"
+#include "passes/access/CalleeAccess.h"
 #include "passes/support/LoopTags.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +52,8 @@ private:
   void findPlacesBesideLoops();
   bool isCountedOutside(const llvm::Loop &L, uint32_t Number);
   void visit(llvm::Instruction &I);
+  /// What the function does, that is not inlined.
+  const std::optional<CalleeAccess> &inside(llvm::Function &Callee);
   void visitCall(llvm::CallBase &Call);
   void visitIntrinsic(llvm::IntrinsicInst &Call);
   void visitCopy(llvm::MemIntrinsic &Copy);
@@ -63,6 +67,7 @@ private:
   AccessRecorder Found;
   uint32_t Flags = 0;
   bool ThreadsMayExit = false;
+  std::map<const llvm::Function *, std::optional<CalleeAccess>> Callees;
 };
 
 } // namespace dragon

@@ -125,3 +125,26 @@ extern "C" __global__ void tiles(const unsigned *in, unsigned *out) {
   unsigned x[4] = {1, 2, 3, threadIdx.x};
   tile5(x, in, out, tile);
 }
+
+// One that stores an address: somebody else may use it.
+__device__ void keep0(unsigned **place, unsigned *x, const unsigned *key) {
+  level0(x, key);
+  place[x[0]] = x + 1;
+}
+__device__ void keep1(unsigned **p, unsigned *x, const unsigned *key) { TIMES8(keep0(p, x, key)); }
+__device__ void keep2(unsigned **p, unsigned *x, const unsigned *key) { TIMES8(keep1(p, x, key)); }
+__device__ void keep3(unsigned **p, unsigned *x, const unsigned *key) { TIMES8(keep2(p, x, key)); }
+__device__ void keep4(unsigned **p, unsigned *x, const unsigned *key) { TIMES8(keep3(p, x, key)); }
+__device__ void keep5(unsigned **p, unsigned *x, const unsigned *key) { TIMES8(keep4(p, x, key)); }
+// CHECK-LABEL: kernel keeping, touches anything
+extern "C" __global__ void keeping(unsigned **place, unsigned *x, const unsigned *key) { keep5(place, x, key); }
+
+// One that calls itself accesses what it is given.
+__device__ unsigned again(unsigned *x, const unsigned *key, unsigned n) {
+  x[n] ^= key[n];
+  return n ? again(x, key, n - 1) + x[n] * again(x, key, n / 2) : 1;
+}
+// CHECK-LABEL: kernel recursive{{$}}
+// CHECK-NEXT: x (argument 0): read-write
+// CHECK-NEXT:   read-write anywhere
+extern "C" __global__ void recursive(unsigned *x, const unsigned *key) { x[0] = again(x, key, threadIdx.x); }
