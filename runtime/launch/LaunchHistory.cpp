@@ -227,11 +227,7 @@ Forecast LaunchHistory::useIn(size_t launches, uintptr_t address) const {
                       : Entries[first + 1].clock - Entries[first].clock);
   const double part =
       double(address - range->begin) / double(range->end - range->begin);
-  // What is used whatever data say comes first.
-  const uint64_t later = isUncertain(first + launches, address)
-                             ? Entries[now].clock - Entries[first].clock
-                             : 0;
-  return {begin + later + uint64_t(double(duration) * part), overwritten};
+  return {begin + uint64_t(double(duration) * part), overwritten};
 }
 
 const std::vector<uint32_t> &
@@ -255,8 +251,9 @@ LaunchHistory::usesInPeriod(uintptr_t address) const {
 Forecast LaunchHistory::nextUse(uintptr_t address) const {
   if (!Period)
     return {};
+  const size_t now = Entries.size() - 1, first = now - Period;
   const std::vector<uint32_t> &uses = usesInPeriod(address);
-  const auto present = uint32_t((Entries.size() - 1 - FoundAt) % Period);
+  const auto present = uint32_t((now - FoundAt) % Period);
   auto use = std::upper_bound(uses.begin(), uses.end(), present);
   Forecast soonest;
   for (size_t i = 0; i < uses.size(); ++i, ++use) {
@@ -264,12 +261,17 @@ Forecast LaunchHistory::nextUse(uintptr_t address) const {
       use = uses.begin();
     const size_t launches =
         *use > present ? *use - present : *use + Period - present;
-    const Forecast next = useIn(launches, address);
-    if (next.clock && (!soonest.clock || next.clock < soonest.clock))
+    Forecast next = useIn(launches, address);
+    if (!next.clock)
+      continue;
+    // What is used whatever data say comes first.
+    const bool uncertain =
+        !next.overwritten && isUncertain(first + launches, address);
+    if (uncertain)
+      next.clock += Entries[now].clock - Entries[first].clock;
+    if (!soonest.clock || next.clock < soonest.clock)
       soonest = next;
-    // After an uncertain one a certain one may come, which is sooner.
-    if (next.clock &&
-        !isUncertain(Entries.size() - 1 - Period + launches, address))
+    if (!uncertain)
       break;
   }
   return soonest;

@@ -28,11 +28,17 @@ uint64_t SlicePlanner::deviceBytesFor(const PlannedLaunch &planned) const {
   return bytes;
 }
 
-bool SlicePlanner::isWorthPlanning(const LaunchFootprint &whole,
-                                   uint64_t missing, uint64_t budget) {
+bool SlicePlanner::isWorthSparing(const PlannedLaunch &planned,
+                                  uint64_t budget) const {
   constexpr uint64_t Much = 8;
-  return missing >= budget / Much ||
-         std::ranges::none_of(whole.uses, &ChunkUse::partly);
+  if (planned.bytes > budget || !Next.foresees())
+    return false;
+  uint64_t missing = 0;
+  for (const ChunkUse &use : planned.whole.uses)
+    missing += use.chunk->device.id ? 0 : use.chunk->bytes();
+  return !OnDevice.Pool.hasRoom(missing) &&
+         (missing >= budget / Much ||
+          std::ranges::none_of(planned.whole.uses, &ChunkUse::partly));
 }
 
 void SlicePlanner::setLoop(const ResolvedLaunch &launch,
@@ -55,15 +61,8 @@ const Slicing &SlicePlanner::slicingOf(const ResolvedLaunch &launch,
   input.largeSlices = size.large;
   input.deviceBudget = deviceBytesFor(planned);
   input.deviceBudget /= size.share;
-  auto missing = [&whole] {
-    uint64_t bytes = 0;
-    for (const ChunkUse &use : whole.uses)
-      bytes += use.chunk->device.id ? 0 : use.chunk->bytes();
-    return bytes;
-  };
-  input.sparing = size.share == 1 && planned.bytes <= input.deviceBudget &&
-                  Next.foresees() && !OnDevice.Pool.hasRoom(missing()) &&
-                  isWorthPlanning(whole, missing(), input.deviceBudget);
+  input.sparing =
+      size.share == 1 && isWorthSparing(planned, input.deviceBudget);
   input.hostBudget = Slabs.mappedBytes();
   const bool again = planned.launches > 1;
   const bool onPeers = size.share == 1 && fitsWithPeers(planned);

@@ -58,8 +58,7 @@ private:
   LinkRates linkRates() const;
   /// A launch that fits, and could go through less of the device. What data say
   /// is planned anew each time they say something else, for little.
-  static bool isWorthPlanning(const LaunchFootprint &whole, uint64_t missing,
-                              uint64_t budget);
+  bool isWorthSparing(const PlannedLaunch &planned, uint64_t budget) const;
   void setLoop(const ResolvedLaunch &launch, PlanInput &input) const;
 
   Context &Ctx;

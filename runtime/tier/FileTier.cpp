@@ -58,10 +58,10 @@ void copyMemory(std::span<const FileRequest> requests) {
 
 class EngineTier final : public FileTier {
 public:
-  EngineTier(std::unique_ptr<IoEngine> engine, DirectIo direct, Ledger &ledger,
+  /// `ring`: null if there is none.
+  EngineTier(std::unique_ptr<IoEngine> ring, DirectIo direct, Ledger &ledger,
              IoFaults *faults)
-      : Engine(std::move(engine)), Direct(direct), Bytes(ledger),
-        Faults(faults) {}
+      : Ring(std::move(ring)), Direct(direct), Bytes(ledger), Faults(faults) {}
 
   Status run(std::span<FileRequest> all) override {
     const auto memory =
@@ -82,20 +82,24 @@ public:
         writes.try_emplace(request.file, *request.file);
     Transfer transfer(requests, Direct, Bytes, Faults);
     // io_uring copies from the page cache on the thread that asks for it.
-    IoEngine &engine = transfer.isCopying() ? *Copies : *Engine;
+    IoEngine &engine = Ring && !transfer.isCopying() ? *Ring : *Threads;
     Status driven = engine.drive(transfer);
     Status status = transfer.finish();
     return driven.ok() ? std::move(status) : std::move(driven);
   }
 
   void remember(void *memory, size_t bytes) override {
-    Engine->remember(memory, bytes);
+    if (Ring)
+      Ring->remember(memory, bytes);
   }
-  void forget(void *memory) override { Engine->forget(memory); }
+  void forget(void *memory) override {
+    if (Ring)
+      Ring->forget(memory);
+  }
 
 private:
-  std::unique_ptr<IoEngine> Engine;
-  std::unique_ptr<IoEngine> Copies = createThreadedIo();
+  std::unique_ptr<IoEngine> Ring;
+  std::unique_ptr<IoEngine> Threads = createThreadedIo();
   DirectIo Direct;
   Ledger &Bytes;
   IoFaults *Faults;
@@ -105,21 +109,19 @@ private:
 
 StatusOr<std::unique_ptr<FileTier>>
 createFileTier(const Settings &settings, Ledger &ledger, IoFaults *faults) {
-  std::unique_ptr<IoEngine> engine;
+  std::unique_ptr<IoEngine> ring;
   if (settings.ioUring) {
-    auto ring = createIoRing(faults);
-    if (ring.ok()) {
-      engine = std::move(*ring);
+    auto opened = createIoRing(faults);
+    if (opened.ok()) {
+      ring = std::move(*opened);
     } else {
       ledger.count(Counter::BufferedFallbacks);
       log(LogLevel::Info, "{}; files are read and written by threads",
-          ring.takeStatus().message());
+          opened.takeStatus().message());
     }
   }
-  if (!engine)
-    engine = createThreadedIo();
   return std::unique_ptr<FileTier>(std::make_unique<EngineTier>(
-      std::move(engine), settings.directIo, ledger, faults));
+      std::move(ring), settings.directIo, ledger, faults));
 }
 
 StatusOr<std::unique_ptr<FileTier>> FileTier::create(const Settings &settings,
