@@ -392,7 +392,8 @@ enum {
   DRAGON_LIBRARY_WRITE = 2,     /* reads as well, perhaps */
   DRAGON_LIBRARY_OVERWRITE = 3, /* all bytes, before any is read */
   DRAGON_LIBRARY_KEEP = 4,      /* all of the buffer, at any time from now on */
-  DRAGON_LIBRARY_ARRAY = 5      /* see below */
+  DRAGON_LIBRARY_ARRAY = 5,     /* see below */
+  DRAGON_LIBRARY_PIECES = 6     /* see below */
 };
 
 /* In front of a call that has a summary: `count` uses follow, each as
@@ -404,10 +405,38 @@ enum {
    buffers are in device memory until the end. The function will work in the
    stream `handle` if `stream` is 1, in any if it is 0. Returns what
    __dragon_library_end is given after the call, or null if the buffers do not
-   fit: the call must not be made then, and the error has been told. */
+   fit: the call must not be made then, and the error has been told.
+
+   (pieces, 0, DRAGON_LIBRARY_PIECES), a dragon_library_pieces, says that the
+   call may be made in pieces. If not all of it fits, the runtime changes
+   `begin` and `count` and returns DRAGON_LIBRARY_AGAIN: the caller computes the
+   uses for these and asks again. When it has made the call for a piece, it
+   asks __dragon_library_next in place of __dragon_library_end. */
 void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
                              void *handle, uint32_t count, ...);
 void __dragon_library_end(void *token);
+
+/* A call along a number of its parameters: in the order in which the last one
+   changes soonest. The caller's memory; thread-safe as the call is. */
+enum { DRAGON_LIBRARY_MOST_PIECES = 4 };
+typedef struct dragon_library_range {
+  int64_t begin, count; /* of this piece; at first all: 0 and the parameter */
+  /* Not null: pieces with begin > 0 add to what those before have written, by a
+     scalar in place of this one, which must be in host memory. */
+  const void *scalar;
+  int64_t whole; /* not 0: all at once */
+} dragon_library_range;
+typedef struct dragon_library_pieces {
+  void *plan; /* the runtime's; at first null */
+  int64_t ranges;
+  dragon_library_range range[DRAGON_LIBRARY_MOST_PIECES];
+} dragon_library_pieces;
+
+#define DRAGON_LIBRARY_AGAIN ((void *)1)
+/* The call for a piece has returned; failed: with an error. Returns 1 if
+   `pieces` is the next one now, 0 if there is none. */
+uint32_t __dragon_library_next(void *token, dragon_library_pieces *pieces,
+                               uint32_t failed);
 /* The bytes from a matrix's pointer on that a layout of cublasLt's
    (cublasLtMatrixLayout_t) describes; -1: not known. */
 int64_t __dragon_matrix_bytes(const void *layout);

@@ -13,6 +13,8 @@
 
 #include "passes/libraries/LibraryFile.h"
 
+#include "dragon/CompilerABI.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -64,6 +66,18 @@ struct HostRow {
   NumberText Bytes;
 };
 
+struct MoveRow {
+  int Index = -1;
+  NumberText Bytes;
+};
+using MoveRows = std::vector<MoveRow>;
+struct PieceRow {
+  ParameterName Along, Adds;
+  MoveRows Moves;
+  NumberText One;
+  TruthText If;
+};
+
 struct SetsStreamRow {
   ParameterName Of, To;
 };
@@ -80,6 +94,7 @@ struct FunctionRow {
   std::optional<int64_t> Failure;
   std::vector<UseRow> Uses;
   std::vector<HostRow> Host;
+  std::vector<PieceRow> Pieces;
 };
 
 struct FileRow {
@@ -157,6 +172,7 @@ StringRef readExpression(StringRef Text, void *Context, bool Truth,
 LLVM_YAML_IS_SEQUENCE_VECTOR(dragon::NewName)
 LLVM_YAML_IS_SEQUENCE_VECTOR(dragon::UseRow)
 LLVM_YAML_IS_SEQUENCE_VECTOR(dragon::HostRow)
+LLVM_YAML_IS_SEQUENCE_VECTOR(dragon::PieceRow)
 LLVM_YAML_IS_SEQUENCE_VECTOR(dragon::FunctionRow)
 
 namespace llvm::yaml {
@@ -274,6 +290,37 @@ template <> struct MappingTraits<HostRow> {
   }
 };
 
+template <> struct CustomMappingTraits<MoveRows> {
+  static void inputOne(IO &In, StringRef Key, MoveRows &Rows) {
+    Reading &R = reading(In.getContext());
+    auto It = find(R.Names.Parameters, Key);
+    if (It == R.Names.Parameters.end()) {
+      In.setError("'" + Key + "' is not among the parameters");
+      return;
+    }
+    MoveRow Row;
+    Row.Index = static_cast<int>(It - R.Names.Parameters.begin());
+    In.mapRequired(It->c_str(), Row.Bytes);
+    Rows.push_back(std::move(Row));
+  }
+  static void output(IO &, MoveRows &) {}
+};
+
+template <> struct MappingTraits<PieceRow> {
+  static void mapping(IO &In, PieceRow &Row) {
+    In.mapRequired("along", Row.Along);
+    In.mapRequired("moves", Row.Moves);
+    In.mapOptional("adds", Row.Adds);
+    In.mapOptional("one", Row.One);
+    In.mapOptional("if", Row.If);
+  }
+  static std::string validate(IO &, PieceRow &Row) {
+    return (Row.Adds.Index >= 0) == Row.One.Value.has_value()
+               ? ""
+               : "'adds' and 'one' go together";
+  }
+};
+
 template <> struct MappingTraits<SetsStreamRow> {
   static void mapping(IO &In, SetsStreamRow &Row) {
     In.mapRequired("of", Row.Of);
@@ -300,7 +347,29 @@ template <> struct MappingTraits<FunctionRow> {
     In.mapOptional("failure", Row.Failure);
     In.mapOptional("host", Row.Host);
     In.mapOptional("uses", Row.Uses);
+    In.mapOptional("pieces", Row.Pieces);
     R.Names.Parameters = {};
+  }
+  static std::string problemOf(ArrayRef<PieceRow> Pieces,
+                               const FunctionRow &Row) {
+    if (Pieces.size() > DRAGON_LIBRARY_MOST_PIECES)
+      return ("pieces are along at most " + Twine(DRAGON_LIBRARY_MOST_PIECES) +
+              " parameters")
+          .str();
+    auto isAmong = [](const auto &Rows, int Index) {
+      return any_of(
+          Rows, [&](const auto &One) { return One.Pointer.Index == Index; });
+    };
+    for (const PieceRow &Piece : Pieces) {
+      for (const MoveRow &Move : Piece.Moves)
+        if (!isAmong(Row.Uses, Move.Index))
+          return "'" + Row.Parameters[Move.Index] +
+                 "' is moved, but not among 'uses'";
+      if (Piece.Adds.Index >= 0 && !isAmong(Row.Host, Piece.Adds.Index))
+        return "adds: '" + Row.Parameters[Piece.Adds.Index] +
+               "' is not among 'host'";
+    }
+    return "";
   }
   static std::string validate(IO &In, FunctionRow &Row) {
     bool Family = StringRef(Row.Name).contains("{T}");
@@ -332,6 +401,8 @@ template <> struct MappingTraits<FunctionRow> {
     for (const HostRow &Host : Row.Host)
       if (Problem.empty())
         Problem = Describe(Host.Pointer);
+    if (Problem.empty())
+      Problem = problemOf(Row.Pieces, Row);
     Reading &R = reading(In.getContext());
     for (const auto &[Name, Bytes] : familyOf(Row))
       if (Problem.empty())
@@ -386,6 +457,20 @@ LibraryFunction functionOf(const FunctionRow &Row, std::optional<int64_t> Bytes,
   for (const HostRow &Host : Row.Host)
     F.Host.push_back({static_cast<unsigned>(Host.Pointer.Index),
                       Host.Bytes.Value, Host.Mode == HostMode::Write});
+  for (const PieceRow &Piece : Row.Pieces) {
+    LibraryPiece &New = F.Pieces.emplace_back();
+    New.Along = static_cast<unsigned>(Piece.Along.Index);
+    for (const MoveRow &Move : Piece.Moves)
+      New.Moves.push_back(
+          {static_cast<unsigned>(Move.Index), *Move.Bytes.Value});
+    // The reader has no order of keys.
+    llvm::sort(New.Moves, [](const auto &A, const auto &B) {
+      return A.Parameter < B.Parameter;
+    });
+    New.Scale = Piece.Adds.Index;
+    New.One = Piece.One.Value;
+    New.If = Piece.If.Value;
+  }
   if (Bytes)
     F.resolve([&](const LibraryExpression::Node &N) {
       return N.Kind == LibraryExpression::Op::Element ? Bytes : std::nullopt;

@@ -62,6 +62,16 @@ void LibraryFunction::resolve(
   }
   for (LibraryHostUse &Use : Host)
     Resolve(Use.Bytes);
+  erase_if(Pieces, [&](LibraryPiece &Piece) {
+    bool Lost = Resolve(Piece.One) || Resolve(Piece.If);
+    for (LibraryPiece::Move &Move : Piece.Moves) {
+      std::optional<LibraryExpression> Bytes = Move.Bytes.resolved(Value);
+      Lost |= !Bytes;
+      if (Bytes)
+        Move.Bytes = std::move(*Bytes);
+    }
+    return Lost;
+  });
 }
 
 } // namespace dragon

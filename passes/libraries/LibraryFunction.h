@@ -49,6 +49,23 @@ struct LibraryHostUse {
   bool Writes = false;
 };
 
+/// A parameter, a number, along which a call may be made in pieces: each has a
+/// range [begin, begin + count) of it, as if there were no more, and other
+/// parameters changed as follows.
+struct LibraryPiece {
+  unsigned Along = 0;
+  struct Move {
+    unsigned Parameter;      ///< a pointer
+    LibraryExpression Bytes; ///< that it moves by for each step of `begin`
+  };
+  llvm::SmallVector<Move, 3> Moves;
+  /// Pieces after the first add to what those before have written: the host
+  /// parameter, by which the old contents are multiplied, points to One then.
+  int Scale = -1;
+  std::optional<LibraryExpression> One; ///< its first eight bytes; 0 follows
+  std::optional<LibraryExpression> If;  ///< not in pieces otherwise
+};
+
 struct LibraryFunction {
   std::string Name; ///< symbol, or qualified C++ name
   std::string Library;
@@ -62,6 +79,8 @@ struct LibraryFunction {
   bool Iterators = false;
   llvm::SmallVector<LibraryUse, 4> Uses;
   llvm::SmallVector<LibraryHostUse, 2> Host;
+  /// Outermost first: what is along the last changes soonest.
+  llvm::SmallVector<LibraryPiece, 2> Pieces;
 
   /// What it returns when it cannot have the memory that it needs.
   std::optional<int64_t> Failure;

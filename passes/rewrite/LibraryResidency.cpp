@@ -12,6 +12,8 @@
 #include "passes/lifetime/CallEffects.h"
 #include "passes/lifetime/HostValues.h"
 #include "passes/rewrite/EntryPoints.h"
+#include "passes/rewrite/LibraryPieces.h"
+#include "passes/rewrite/LibraryUses.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -28,91 +30,6 @@ namespace dragon {
 
 namespace {
 
-/// The arithmetic of LibraryExpression as instructions.
-class RuntimeSizes {
-public:
-  using Number = Value *;
-  using Truth = Value *;
-  using Op = LibraryExpression::Op;
-
-  RuntimeSizes(IRBuilder<> &Builder, const CallBase &Call,
-               const LibraryFunction &Function)
-      : Builder(Builder), Call(Call), Function(Function) {}
-
-  Number constant(int64_t Value) {
-    return Builder.getInt64(static_cast<uint64_t>(Value));
-  }
-  Number parameter(unsigned Index) {
-    Value *V = Call.getArgOperand(Index);
-    if (V->getType()->isPointerTy())
-      return Builder.CreatePtrToInt(V, Builder.getInt64Ty());
-    if (V->getType()->isIntegerTy())
-      return Builder.CreateSExtOrTrunc(V, Builder.getInt64Ty());
-    IsKnown = false;
-    return constant(0);
-  }
-  Number matrixBytes(unsigned Layout) {
-    return callEntry("__dragon_matrix_bytes", {Call.getArgOperand(Layout)},
-                     *Builder.GetInsertPoint());
-  }
-  Number number(Op Kind, Number A, Number B) {
-    switch (Kind) {
-    case Op::Add:
-      return Builder.CreateAdd(A, B);
-    case Op::Subtract:
-      return Builder.CreateSub(A, B);
-    case Op::Multiply:
-      return Builder.CreateMul(A, B);
-    case Op::Maximum:
-      return Builder.CreateSelect(Builder.CreateICmpSGT(A, B), A, B);
-    case Op::Minimum:
-      return Builder.CreateSelect(Builder.CreateICmpSLT(A, B), A, B);
-    default: // Divide
-      return Builder.CreateSDiv(
-          A, Builder.CreateSelect(Builder.CreateIsNull(B), constant(1), B));
-    }
-  }
-  Number select(Truth If, Number Then, Number Else) {
-    return Builder.CreateSelect(If, Then, Else);
-  }
-  Truth compare(Op Kind, Number A, Number B) {
-    return Builder.CreateICmp(Kind == Op::Equal      ? CmpInst::ICMP_EQ
-                              : Kind == Op::NotEqual ? CmpInst::ICMP_NE
-                              : Kind == Op::Less     ? CmpInst::ICMP_SLT
-                                                     : CmpInst::ICMP_SLE,
-                              A, B);
-  }
-  Truth logic(Op Kind, Truth A, Truth B) {
-    return Kind == Op::And ? Builder.CreateAnd(A, B) : Builder.CreateOr(A, B);
-  }
-  Truth negation(Truth A) { return Builder.CreateNot(A); }
-  /// Looked at where it surely lies in host memory; it may be on the device.
-  Truth hostIsZero(unsigned Index) {
-    Value *Pointer = Call.getArgOperand(Index);
-    const LibraryHostUse *Host = Function.hostUse(Index);
-    auto *Bytes = Host && Host->Bytes
-                      ? dyn_cast<ConstantInt>(Host->Bytes->number(*this))
-                      : nullptr;
-    if (!Bytes || Bytes->isZero() || Bytes->getValue().ugt(16))
-      return Builder.getFalse();
-    if (hostIsZeroAt(Pointer, Bytes->getZExtValue(), Call))
-      return Builder.getTrue();
-    const Value *Object = getUnderlyingObject(Pointer);
-    if (!isa<AllocaInst, GlobalVariable>(Object))
-      return Builder.getFalse();
-    Value *Loaded = Builder.CreateAlignedLoad(
-        Builder.getIntNTy(Bytes->getZExtValue() * 8), Pointer, Align(1));
-    return Builder.CreateIsNull(Loaded);
-  }
-
-  bool IsKnown = true;
-
-private:
-  IRBuilder<> &Builder;
-  const CallBase &Call;
-  const LibraryFunction &Function;
-};
-
 /// A dragon_library_call.
 Constant *describeCall(const CallBase &Call, StringRef Shown) {
   Module &M = *const_cast<Module *>(Call.getModule());
@@ -128,77 +45,6 @@ Constant *describeCall(const CallBase &Call, StringRef Shown) {
        ConstantInt::get(I32, Where ? Where->getColumn() : 0)});
   return new GlobalVariable(M, Row->getType(), true,
                             GlobalValue::PrivateLinkage, Row, "dragon.call");
-}
-
-/// (pointer, bytes, mode) of each pointer that may be a buffer's, and in front
-/// of it (pointer, number, ARRAY) of one to an array.
-SmallVector<Value *, 16> usesOf(CallBase &Call, const LibraryFunction &Function,
-                                IRBuilder<> &Builder) {
-  SmallVector<Value *, 16> Result;
-  auto Mode = [&](uint32_t Which) { return Builder.getInt32(Which); };
-  auto Bytes = [&](const std::optional<LibraryExpression> &Size) -> Value * {
-    if (!Size)
-      return Builder.getInt64(-1ull);
-    RuntimeSizes With(Builder, Call, Function);
-    Value *V = Size->number(With);
-    return With.IsKnown ? V : Builder.getInt64(-1ull);
-  };
-  /// Unknown: what is to be assumed if the condition cannot be computed.
-  auto Truth = [&](const LibraryExpression &Condition, bool Unknown) {
-    RuntimeSizes With(Builder, Call, Function);
-    Value *V = Condition.truth(With);
-    return With.IsKnown ? V : Builder.getInt1(Unknown);
-  };
-  for (const Use &Operand : Call.args()) {
-    if (!Operand->getType()->isPointerTy() || isa<ConstantPointerNull>(Operand))
-      continue;
-    unsigned Parameter = Call.getArgOperandNo(&Operand);
-    if (const LibraryHostUse *Host = Function.hostUse(Parameter)) {
-      if (isa<AllocaInst, GlobalVariable>(getUnderlyingObject(Operand)))
-        continue;
-      Result.append(
-          {Operand, Bytes(Host->Bytes),
-           Mode(Host->Writes ? DRAGON_LIBRARY_WRITE : DRAGON_LIBRARY_READ)});
-      continue;
-    }
-    const LibraryUse *Known = Function.use(Parameter);
-    int Number = static_cast<int>(Parameter);
-    if (!Known && (Number == Function.StreamOf || Number == Function.Stream ||
-                   Number == Function.Creates))
-      continue;
-    // What the summary does not know may be anything, if it is a buffer.
-    if (!Known) {
-      Result.append(
-          {Operand, Builder.getInt64(-1ull), Mode(DRAGON_LIBRARY_WRITE)});
-      continue;
-    }
-    Value *Which = nullptr;
-    switch (Known->Mode) {
-    case LibraryMode::Read:
-      Which = Mode(DRAGON_LIBRARY_READ);
-      break;
-    case LibraryMode::Write:
-    case LibraryMode::ReadWrite:
-      Which = Mode(DRAGON_LIBRARY_WRITE);
-      break;
-    case LibraryMode::Overwrite:
-      Which = Mode(DRAGON_LIBRARY_OVERWRITE);
-      break;
-    case LibraryMode::Keep:
-      Which = Mode(DRAGON_LIBRARY_KEEP);
-      break;
-    }
-    if (Known->OverwriteIf)
-      Which = Builder.CreateSelect(Truth(*Known->OverwriteIf, false),
-                                   Mode(DRAGON_LIBRARY_OVERWRITE), Which);
-    if (Known->If)
-      Which = Builder.CreateSelect(Truth(*Known->If, true), Which,
-                                   Mode(DRAGON_LIBRARY_NOTHING));
-    if (Known->Array)
-      Result.append({Operand, Bytes(Known->Array), Mode(DRAGON_LIBRARY_ARRAY)});
-    Result.append({Operand, Bytes(Known->Bytes), Which});
-  }
-  return Result;
 }
 
 /// What a call returns that is not made.
@@ -269,10 +115,15 @@ Value *streamOf(CallBase &Call, const LibraryFunction &Function,
 
 void surround(CallBase &Original, const LibraryFunction &Function) {
   CallBase &Call = withoutUnwinding(Original);
+  CallInPieces Pieces(Call, Function);
   IRBuilder<> Builder(&Call);
-  SmallVector<Value *, 16> Uses = usesOf(Call, Function, Builder);
+  SmallVector<Value *, 16> Uses = libraryUses(Call, Function, Pieces, Builder);
   if (Uses.empty())
     return;
+  if (Pieces)
+    Uses.append(
+        {Pieces.memory(), Builder.getInt64(0),
+         Builder.getInt32(static_cast<uint32_t>(DRAGON_LIBRARY_PIECES))});
   Value *Stream = streamOf(Call, Function, Builder);
   const bool InStream = Stream != nullptr;
   if (!Stream)
@@ -286,8 +137,9 @@ void surround(CallBase &Original, const LibraryFunction &Function) {
 
   BasicBlock *Head = Call.getParent();
   BasicBlock *Made = SplitBlock(Head, &Call);
-  BasicBlock *Behind = nullptr;
-  endBehind(Call, Token, Behind);
+  BasicBlock *Behind = Pieces ? Pieces.next(*Token) : nullptr;
+  if (!Behind)
+    endBehind(Call, Token, Behind);
   BasicBlock *Skipped = BasicBlock::Create(Call.getContext(), "dragon.skipped",
                                            Head->getParent(), Behind);
   IRBuilder<> Skip(Skipped);
@@ -295,13 +147,16 @@ void surround(CallBase &Original, const LibraryFunction &Function) {
   Instruction *Old = Head->getTerminator();
   IRBuilder<> Branch(Old);
   Branch.SetCurrentDebugLocation(Call.getDebugLoc());
-  Branch.CreateCondBr(Branch.CreateIsNotNull(Token), Made, Skipped);
+  if (Pieces)
+    Pieces.branch(*Token, *Made, *Skipped, Branch);
+  else
+    Branch.CreateCondBr(Branch.CreateIsNotNull(Token), Made, Skipped);
   Old->eraseFromParent();
 
   if (Call.getType()->isVoidTy() || Call.use_empty())
     return;
   PHINode *Result = PHINode::Create(Call.getType(), 2, "", Behind->begin());
-  Call.replaceAllUsesWith(Result);
+  Call.replaceUsesOutsideBlock(Result, Call.getParent());
   BasicBlock *From = nullptr;
   for (BasicBlock *Before : predecessors(Behind))
     if (Before != Skipped)

@@ -123,6 +123,15 @@ Status RuntimeLibraries::beginLibraryCall(const LibraryCall &call,
   return State.Library.begin(call, hold);
 }
 
+StatusOr<LibraryCalls::Footprint>
+RuntimeLibraries::footprintOf(const LibraryCall &call) {
+  LibraryCall known = call;
+  DRAGON_TRY(followPointers(known));
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  return State.Library.footprintOf(known);
+}
+
 Status RuntimeLibraries::endLibraryCall(const LibraryHold &hold) {
   RuntimeImpl::Guard guard(State);
   return State.Library.end(hold);

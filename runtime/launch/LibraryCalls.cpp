@@ -83,6 +83,20 @@ bool LibraryCalls::fits(const LibraryCall &call) const {
   return OnDevice.holds(room.needed + room.elsewhere);
 }
 
+LibraryCalls::Footprint
+LibraryCalls::footprintOf(const LibraryCall &call) const {
+  const auto [needed, elsewhere] = roomFor(usesOf(call));
+  // What scratch memory takes can be had.
+  (void)OnDevice.holds(needed + elsewhere);
+  const uint64_t budget = OnDevice.Pool.budget();
+  Footprint footprint{needed, 0, budget - std::min(budget, elsewhere)};
+  for (const LibraryUse &use : call.uses)
+    if (const Allocation *of = Space.Allocations.find(use.address);
+        of && use.bytes < of->bytes)
+      footprint.slack += of->buffer->chunkAt(use.address).bytes();
+  return footprint;
+}
+
 Status LibraryCalls::checkRoom(const LibraryCall &call,
                                const Uses &uses) const {
   const auto [needed, elsewhere] = roomFor(uses);

@@ -24,6 +24,7 @@
 #include "runtime/cudart/capture/LibraryKernels.h"
 #include "runtime/cudart/front/ProcessState.h"
 #include "runtime/cudart/launches/HostFunctions.h"
+#include "runtime/cudart/libraries/CutCalls.h"
 #include "runtime/cudart/libraries/ForeignCalls.h"
 #include "runtime/cudart/modules/Module.h"
 
@@ -125,15 +126,29 @@ bool isForeign(const char *symbol) {
                       !modules().registeredFrom(where.dli_fbase);
 }
 
-/// Null: it failed. `call`: null if the compiler does not know it.
+/// Null: it failed. `call`: null if the compiler does not know it; `pieces`: if
+/// it is made all at once.
 void *begin(Front &front, const LibraryCall &asked,
-            const dragon_library_call *call, Status status) {
+            const dragon_library_call *call, dragon_library_pieces *pieces,
+            Status status) {
   int before = errno;
   waitForAllHostFunctions(front);
+  if (status.ok() && isLookingForPieces(pieces) &&
+      cutCall(front, asked, *pieces)) {
+    errno = before;
+    return DRAGON_LIBRARY_AGAIN;
+  }
   auto token = std::make_unique<Token>();
   if (status.ok())
     status = front.runtime.libraries().beginLibraryCall(asked, token->hold);
+  if (status.code() == DRAGON_ERROR_OUT_OF_MEMORY && pieces &&
+      cutCall(front, asked, *pieces)) {
+    errno = before;
+    return DRAGON_LIBRARY_AGAIN;
+  }
   if (!status.ok()) {
+    if (pieces)
+      endPieces(*pieces);
     fail(std::move(status).within("'{}'{}", asked.function, placeOf(call)));
     errno = before;
     return nullptr;
@@ -185,7 +200,7 @@ bool dragon::enterForeignCall(const char *function,
   }
   if (asked.uses.empty())
     return true;
-  token = begin(*front, asked, nullptr, {});
+  token = begin(*front, asked, nullptr, nullptr, {});
   return token;
 }
 
@@ -208,6 +223,7 @@ void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
   va_list uses;
   va_start(uses, count);
   size_t pointers = 0;
+  dragon_library_pieces *pieces = nullptr;
   for (uint32_t i = 0; i < count; ++i) {
     auto address = reinterpret_cast<uintptr_t>(va_arg(uses, void *));
     int64_t bytes = va_arg(uses, int64_t);
@@ -216,6 +232,10 @@ void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
       pointers = size_t(std::max<int64_t>(bytes, 0));
       if (bytes < 0 && status.ok() && !capturing())
         status = front->runtime.libraries().keepReachable(address);
+      continue;
+    }
+    if (mode == DRAGON_LIBRARY_PIECES) {
+      pieces = reinterpret_cast<dragon_library_pieces *>(address);
       continue;
     }
     const size_t follows = std::exchange(pointers, 0);
@@ -244,12 +264,21 @@ void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
       ++depth;
       return &nothingHeld;
     }
+    // Of pointers in device memory nothing can be read now.
+    if (pieces && !asked.followsPointers() && cutCall(*front, asked, *pieces))
+      return DRAGON_LIBRARY_AGAIN;
     auto token = std::make_unique<Token>();
     token->captured = beginCapturedCall(std::move(asked));
     ++depth;
     return token.release();
   }
-  return begin(*front, asked, call, std::move(status));
+  return begin(*front, asked, call, pieces, std::move(status));
+}
+
+uint32_t __dragon_library_next(void *token, dragon_library_pieces *pieces,
+                               uint32_t failed) {
+  __dragon_library_end(token);
+  return nextPiece(*pieces, failed);
 }
 
 void __dragon_library_end(void *token) {

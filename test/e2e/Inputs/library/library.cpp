@@ -39,6 +39,30 @@ int libraryCombineArrays(LibraryHandle handle, int n, const uint32_t *alpha,
   return 0;
 }
 
+int libraryMultiply(LibraryHandle handle, int m, int n, int k,
+                    const uint32_t *alpha, const uint32_t *a, int lda,
+                    int64_t apart, const uint32_t *b, int ldb, int64_t bpart,
+                    const uint32_t *beta, uint32_t *c, int ldc, int64_t cpart,
+                    int count) {
+  ++handle->calls;
+  if (m < 0)
+    return 7;
+  for (int one = 0; one < count; ++one, a += apart, b += bpart, c += cpart)
+    for (int i = 0; i < m; ++i) {
+      uint32_t *row = c + int64_t(i) * ldc;
+      for (int j = 0; j < n; ++j)
+        row[j] = *beta ? *beta * row[j] : 0;
+      for (int l = 0; l < k; ++l) {
+        const uint32_t factor = *alpha * a[int64_t(i) * lda + l];
+        for (int j = 0; j < n; ++j)
+          row[j] += factor * b[int64_t(l) * ldb + j];
+      }
+    }
+  return 0;
+}
+
+int libraryCalls(LibraryHandle handle) { return handle->calls; }
+
 int librarySum(LibraryHandle handle, int n, const uint32_t *x,
                uint32_t *result) {
   ++handle->calls;

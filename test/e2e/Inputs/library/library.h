@@ -27,6 +27,17 @@ int libraryCombine(LibraryHandle handle, int n, const uint32_t *alpha,
 int libraryCombineArrays(LibraryHandle handle, int n, const uint32_t *alpha,
                          const uint32_t *const *xs, const uint32_t *beta,
                          uint32_t *const *ys, int count);
+/* c = alpha * a * b + beta * c, for matrices of m rows and k columns, k rows
+   and n columns, m rows and n columns; row by row, lda, ldb and ldc words from
+   one to the next; c is not read if *beta is 0. `count` of them, so many words
+   apart. */
+int libraryMultiply(LibraryHandle handle, int m, int n, int k,
+                    const uint32_t *alpha, const uint32_t *a, int lda,
+                    int64_t apart, const uint32_t *b, int ldb, int64_t bpart,
+                    const uint32_t *beta, uint32_t *c, int ldc, int64_t cpart,
+                    int count);
+/* How many calls the handle has seen. */
+int libraryCalls(LibraryHandle handle);
 /* *result, in device memory, = the sum of x. */
 int librarySum(LibraryHandle handle, int n, const uint32_t *x,
                uint32_t *result);

@@ -1,0 +1,190 @@
+//===- LibraryPieces.cpp - library calls in pieces ------------------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/rewrite/LibraryPieces.h"
+
+#include "dragon/CompilerABI.h"
+#include "passes/rewrite/EntryPoints.h"
+#include "passes/rewrite/LibraryUses.h"
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+/// Fields of a dragon_library_range.
+enum Field : unsigned { Begin, Count, Scalar, Whole };
+
+StructType *piecesType(LLVMContext &Context) {
+  Type *I64 = Type::getInt64Ty(Context);
+  Type *Pointer = PointerType::getUnqual(Context);
+  auto *Range = StructType::get(Context, {I64, I64, Pointer, I64});
+  return StructType::get(
+      Context,
+      {Pointer, I64, ArrayType::get(Range, DRAGON_LIBRARY_MOST_PIECES)});
+}
+static_assert(sizeof(dragon_library_range) == 32 &&
+              sizeof(dragon_library_pieces) ==
+                  16 + 32 * DRAGON_LIBRARY_MOST_PIECES);
+
+/// Whether the call's arguments are of the kinds that pieces need.
+bool canBeInPieces(const CallBase &Call, const LibraryFunction &Function) {
+  if (Function.Pieces.empty() || !isa<CallInst>(Call) ||
+      cast<CallInst>(Call).isMustTailCall() || !Call.getType()->isIntegerTy())
+    return false;
+  return all_of(Function.Pieces, [&](const LibraryPiece &Piece) {
+    return Call.getArgOperand(Piece.Along)->getType()->isIntegerTy() &&
+           (Piece.Scale < 0 ||
+            Call.getArgOperand(Piece.Scale)->getType()->isPointerTy()) &&
+           all_of(Piece.Moves, [&](const LibraryPiece::Move &Move) {
+             return Call.getArgOperand(Move.Parameter)
+                 ->getType()
+                 ->isPointerTy();
+           });
+  });
+}
+
+AllocaInst *variable(CallBase &Call, Type *T, const Twine &Name) {
+  BasicBlock &Entry = Call.getFunction()->getEntryBlock();
+  IRBuilder<> Builder(&Entry, Entry.begin());
+  return Builder.CreateAlloca(T, nullptr, Name);
+}
+
+} // namespace
+
+CallInPieces::CallInPieces(CallBase &Call, const LibraryFunction &Function)
+    : Call(Call) {
+  if (!canBeInPieces(Call, Function))
+    return;
+  Type = piecesType(Call.getContext());
+  Memory = variable(Call, Type, "dragon.pieces");
+  IRBuilder<> Before(&Call);
+  initialise(Function, Before);
+  Again = SplitBlock(Call.getParent(), &Call);
+  Again->setName("dragon.piece");
+  IRBuilder<> Builder(&Call);
+  substitute(Function, Builder);
+}
+
+Value *CallInPieces::memory() const { return Memory; }
+
+Value *CallInPieces::field(unsigned Range, unsigned Which,
+                           IRBuilder<> &Builder) const {
+  return Builder.CreateInBoundsGEP(Type, Memory,
+                                   {Builder.getInt32(0), Builder.getInt32(2),
+                                    Builder.getInt32(Range),
+                                    Builder.getInt32(Which)});
+}
+
+void CallInPieces::initialise(const LibraryFunction &Function,
+                              IRBuilder<> &Builder) {
+  Value *Null = ConstantPointerNull::get(Builder.getPtrTy());
+  Builder.CreateStore(Null, Builder.CreateStructGEP(Type, Memory, 0));
+  Builder.CreateStore(Builder.getInt64(Function.Pieces.size()),
+                      Builder.CreateStructGEP(Type, Memory, 1));
+  for (const auto &[Index, Piece] : enumerate(Function.Pieces)) {
+    auto Set = [&, Range = unsigned(Index)](Field Which, Value *To) {
+      Builder.CreateStore(To, field(Range, Which, Builder));
+    };
+    Value *All = Call.getArgOperand(Piece.Along);
+    Set(Begin, Builder.getInt64(0));
+    Set(Count, Builder.CreateSExtOrTrunc(All, Builder.getInt64Ty()));
+    Set(Scalar, Piece.Scale < 0 ? Null : Call.getArgOperand(Piece.Scale));
+    // What cannot be told is not cut.
+    bool IsKnown = all_of(Piece.Moves, [&](const LibraryPiece::Move &Move) {
+      return librarySize(Move.Bytes, Call, Function, Builder) != nullptr;
+    });
+    Value *May = Builder.getInt1(IsKnown);
+    if (IsKnown && Piece.If)
+      if (May = libraryTruth(*Piece.If, Call, Function, Builder); !May)
+        May = Builder.getFalse();
+    Set(Whole,
+        Builder.CreateZExt(Builder.CreateNot(May), Builder.getInt64Ty()));
+  }
+}
+
+void CallInPieces::substitute(const LibraryFunction &Function,
+                              IRBuilder<> &Builder) {
+  llvm::Type *I64 = Builder.getInt64Ty();
+  SmallVector<std::pair<unsigned, Value *>, 8> New;
+  DenseMap<unsigned, Value *> Moved;
+  for (const auto &[Index, Piece] : enumerate(Function.Pieces)) {
+    const auto Range = static_cast<unsigned>(Index);
+    Value *From = Builder.CreateLoad(I64, field(Range, Begin, Builder));
+    Value *Number = Builder.CreateLoad(I64, field(Range, Count, Builder));
+    llvm::Type *T = Call.getArgOperand(Piece.Along)->getType();
+    New.push_back({Piece.Along, Builder.CreateSExtOrTrunc(Number, T)});
+    for (const LibraryPiece::Move &Move : Piece.Moves) {
+      Value *Step = librarySize(Move.Bytes, Call, Function, Builder);
+      if (!Step)
+        continue; // begin is 0 always
+      Value *&Pointer = Moved[Move.Parameter];
+      if (!Pointer)
+        Pointer = Call.getArgOperand(Move.Parameter);
+      Pointer = Builder.CreatePtrAdd(Pointer, Builder.CreateMul(From, Step));
+    }
+    if (Piece.Scale < 0)
+      continue;
+    llvm::Type *Words = ArrayType::get(I64, 2);
+    AllocaInst *One = variable(Call, Words, "dragon.one");
+    Value *Low = librarySize(*Piece.One, Call, Function, Builder);
+    Builder.CreateStore(Low ? Low : Builder.getInt64(0), One);
+    Builder.CreateStore(Builder.getInt64(0),
+                        Builder.CreateConstInBoundsGEP2_32(Words, One, 0, 1));
+    auto Parameter = static_cast<unsigned>(Piece.Scale);
+    Value *Original = Call.getArgOperand(Parameter);
+    Value *IsFirst = Builder.CreateIsNull(From);
+    Scales.push_back({Parameter, Original, IsFirst});
+    New.push_back({Parameter, Builder.CreateSelect(IsFirst, Original, One)});
+  }
+  // All sizes are of the whole call: its arguments change at the end.
+  for (const auto &[Parameter, Value] : New)
+    Call.setArgOperand(Parameter, Value);
+  for (const auto &[Parameter, Pointer] : Moved)
+    Call.setArgOperand(Parameter, Pointer);
+}
+
+std::pair<Value *, Value *> CallInPieces::scaleOf(unsigned Parameter) const {
+  for (const Scale &One : Scales)
+    if (One.Parameter == Parameter)
+      return {One.Original, One.IsFirst};
+  return {nullptr, nullptr};
+}
+
+BasicBlock *CallInPieces::next(Instruction &Token) const {
+  Instruction *Next = Call.getNextNode();
+  IRBuilder<> Builder(Next);
+  Builder.SetCurrentDebugLocation(Call.getDebugLoc());
+  Value *Failed =
+      Builder.CreateZExt(Builder.CreateIsNotNull(&Call), Builder.getInt32Ty());
+  Value *More =
+      callEntry("__dragon_library_next", {&Token, Memory, Failed}, *Next);
+  BasicBlock *Made = Call.getParent();
+  BasicBlock *Behind = SplitBlock(Made, Next);
+  Instruction *Old = Made->getTerminator();
+  Builder.SetInsertPoint(Old);
+  Builder.CreateCondBr(Builder.CreateIsNotNull(More), Again, Behind);
+  Old->eraseFromParent();
+  return Behind;
+}
+
+void CallInPieces::branch(Instruction &Token, BasicBlock &Made,
+                          BasicBlock &Skipped, IRBuilder<> &Builder) const {
+  Value *Number = Builder.CreatePtrToInt(&Token, Builder.getInt64Ty());
+  SwitchInst *Switch = Builder.CreateSwitch(Number, &Made, 2);
+  Switch->addCase(Builder.getInt64(0), &Skipped);
+  Switch->addCase(
+      Builder.getInt64(reinterpret_cast<uintptr_t>(DRAGON_LIBRARY_AGAIN)),
+      Again);
+}
+
+} // namespace dragon

@@ -1,0 +1,117 @@
+//===- CutCalls.cpp - library calls that are made in pieces ---------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cudart/libraries/CutCalls.h"
+
+#include "runtime/launch/CallPieces.h"
+
+#include <cuda_runtime_api.h>
+#include <span>
+#include <utility>
+#include <vector>
+
+using namespace dragon;
+
+namespace {
+
+/// A piece that does not fit where it is, across more chunks than the first, is
+/// cut again: each level's pieces are of one of the level before.
+struct Level {
+  CallPieces pieces;
+  std::vector<int64_t> offset; ///< by dimension
+};
+struct Plan {
+  std::vector<Level> levels;
+  bool failed = false;
+};
+
+Plan *planOf(const dragon_library_pieces &pieces) {
+  return static_cast<Plan *>(pieces.plan);
+}
+
+std::span<dragon_library_range> rangesOf(dragon_library_pieces &pieces) {
+  return {pieces.range, static_cast<size_t>(pieces.ranges)};
+}
+
+/// Another number can be put in its place: the library reads it in the call.
+bool isInHostMemory(const void *scalar) {
+  cudaPointerAttributes known{};
+  return cudaPointerGetAttributes(&known, scalar) == cudaSuccess &&
+         (known.type == cudaMemoryTypeHost ||
+          known.type == cudaMemoryTypeUnregistered);
+}
+
+/// Pieces of what the ranges are now.
+Level levelFor(dragon_library_pieces &pieces) {
+  std::vector<CallPieces::Dimension> dimensions;
+  std::vector<int64_t> offset;
+  for (const dragon_library_range &range : rangesOf(pieces)) {
+    const bool addsUp = range.scalar != nullptr;
+    dimensions.push_back(
+        {range.count, !range.whole && (!addsUp || isInHostMemory(range.scalar)),
+         addsUp});
+    offset.push_back(range.begin);
+  }
+  return {CallPieces(std::move(dimensions)), std::move(offset)};
+}
+
+void setRanges(dragon_library_pieces &pieces) {
+  const Level &level = planOf(pieces)->levels.back();
+  size_t dimension = 0;
+  for (dragon_library_range &range : rangesOf(pieces)) {
+    range.begin = level.offset[dimension] + level.pieces.begin(dimension);
+    range.count = level.pieces.count(dimension++);
+  }
+}
+
+} // namespace
+
+bool dragon::isLookingForPieces(const dragon_library_pieces *pieces) {
+  return pieces && planOf(*pieces) &&
+         !planOf(*pieces)->levels.back().pieces.isSettled();
+}
+
+bool dragon::cutCall(Front &front, const LibraryCall &call,
+                     dragon_library_pieces &pieces) {
+  auto needs = front.runtime.libraries().footprintOf(call);
+  if (!needs.ok())
+    return false; // it is told where the call begins
+  if (!isLookingForPieces(&pieces)) {
+    if (needs->bytes <= needs->room)
+      return false;
+    if (!pieces.plan)
+      pieces.plan = new Plan;
+    if (planOf(pieces)->failed)
+      return false;
+    planOf(pieces)->levels.push_back(levelFor(pieces));
+  }
+  const CallPieces::Answer answer = planOf(pieces)->levels.back().pieces.weigh(
+      {needs->bytes, needs->slack, needs->room});
+  planOf(pieces)->failed = answer == CallPieces::Answer::Impossible;
+  setRanges(pieces);
+  return answer == CallPieces::Answer::Again;
+}
+
+bool dragon::nextPiece(dragon_library_pieces &pieces, bool failed) {
+  Plan *plan = planOf(pieces);
+  if (!plan)
+    return false;
+  while (!failed && !plan->levels.empty()) {
+    if (plan->levels.back().pieces.advance()) {
+      setRanges(pieces);
+      return true;
+    }
+    plan->levels.pop_back();
+  }
+  endPieces(pieces);
+  return false;
+}
+
+void dragon::endPieces(dragon_library_pieces &pieces) {
+  delete planOf(pieces);
+  pieces.plan = nullptr;
+}
