@@ -424,8 +424,13 @@ typedef struct dragon_library_range {
   /* Not null: pieces with begin > 0 add to what those before have written, by a
      scalar in place of this one, which must be in host memory. */
   const void *scalar;
-  int64_t whole; /* not 0: all at once */
+  int64_t cut; /* DRAGON_LIBRARY_CUT_... */
 } dragon_library_range;
+enum {
+  DRAGON_LIBRARY_CUT_FREELY = 0,
+  DRAGON_LIBRARY_CUT_NEVER = 1,
+  DRAGON_LIBRARY_CUT_LAST = 2 /* if it does not fit otherwise */
+};
 typedef struct dragon_library_pieces {
   void *plan; /* the runtime's; at first null */
   int64_t ranges;

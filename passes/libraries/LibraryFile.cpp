@@ -75,7 +75,7 @@ struct PieceRow {
   ParameterName Along, Adds;
   MoveRows Moves;
   NumberText One;
-  TruthText If;
+  TruthText If, RoundsIf;
 };
 
 struct SetsStreamRow {
@@ -313,11 +313,13 @@ template <> struct MappingTraits<PieceRow> {
     In.mapOptional("adds", Row.Adds);
     In.mapOptional("one", Row.One);
     In.mapOptional("if", Row.If);
+    In.mapOptional("rounds-if", Row.RoundsIf);
   }
   static std::string validate(IO &, PieceRow &Row) {
-    return (Row.Adds.Index >= 0) == Row.One.Value.has_value()
-               ? ""
-               : "'adds' and 'one' go together";
+    const bool Adds = Row.Adds.Index >= 0;
+    if (Adds != Row.One.Value.has_value())
+      return "'adds' and 'one' go together";
+    return Row.RoundsIf.Value && !Adds ? "'rounds-if' goes with 'adds'" : "";
   }
 };
 
@@ -470,6 +472,7 @@ LibraryFunction functionOf(const FunctionRow &Row, std::optional<int64_t> Bytes,
     New.Scale = Piece.Adds.Index;
     New.One = Piece.One.Value;
     New.If = Piece.If.Value;
+    New.RoundsIf = Piece.RoundsIf.Value;
   }
   if (Bytes)
     F.resolve([&](const LibraryExpression::Node &N) {

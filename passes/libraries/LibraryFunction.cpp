@@ -63,7 +63,8 @@ void LibraryFunction::resolve(
   for (LibraryHostUse &Use : Host)
     Resolve(Use.Bytes);
   erase_if(Pieces, [&](LibraryPiece &Piece) {
-    bool Lost = Resolve(Piece.One) || Resolve(Piece.If);
+    bool Lost =
+        Resolve(Piece.One) || Resolve(Piece.If) || Resolve(Piece.RoundsIf);
     for (LibraryPiece::Move &Move : Piece.Moves) {
       std::optional<LibraryExpression> Bytes = Move.Bytes.resolved(Value);
       Lost |= !Bytes;

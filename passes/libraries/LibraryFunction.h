@@ -64,6 +64,8 @@ struct LibraryPiece {
   int Scale = -1;
   std::optional<LibraryExpression> One; ///< its first eight bytes; 0 follows
   std::optional<LibraryExpression> If;  ///< not in pieces otherwise
+  /// Only where there is no other way: each piece rounds the result once more.
+  std::optional<LibraryExpression> RoundsIf;
 };
 
 struct LibraryFunction {

@@ -22,7 +22,7 @@ namespace dragon {
 namespace {
 
 /// Fields of a dragon_library_range.
-enum Field : unsigned { Begin, Count, Scalar, Whole };
+enum Field : unsigned { Begin, Count, Scalar, Cut };
 
 StructType *piecesType(LLVMContext &Context) {
   Type *I64 = Type::getInt64Ty(Context);
@@ -100,15 +100,26 @@ void CallInPieces::initialise(const LibraryFunction &Function,
     Set(Count, Builder.CreateSExtOrTrunc(All, Builder.getInt64Ty()));
     Set(Scalar, Piece.Scale < 0 ? Null : Call.getArgOperand(Piece.Scale));
     // What cannot be told is not cut.
+    auto Which = [&](unsigned Value) { return Builder.getInt64(Value); };
     bool IsKnown = all_of(Piece.Moves, [&](const LibraryPiece::Move &Move) {
       return librarySize(Move.Bytes, Call, Function, Builder) != nullptr;
     });
-    Value *May = Builder.getInt1(IsKnown);
-    if (IsKnown && Piece.If)
-      if (May = libraryTruth(*Piece.If, Call, Function, Builder); !May)
-        May = Builder.getFalse();
-    Set(Whole,
-        Builder.CreateZExt(Builder.CreateNot(May), Builder.getInt64Ty()));
+    Value *How = Which(DRAGON_LIBRARY_CUT_FREELY);
+    auto Unless = [&](const std::optional<LibraryExpression> &Condition,
+                      bool Is, unsigned Otherwise) {
+      if (!Condition)
+        return;
+      Value *If = libraryTruth(*Condition, Call, Function, Builder);
+      if (!If)
+        How = Which(DRAGON_LIBRARY_CUT_NEVER);
+      else if (Is)
+        How = Builder.CreateSelect(If, How, Which(Otherwise));
+      else
+        How = Builder.CreateSelect(If, Which(Otherwise), How);
+    };
+    Unless(Piece.RoundsIf, false, DRAGON_LIBRARY_CUT_LAST);
+    Unless(Piece.If, true, DRAGON_LIBRARY_CUT_NEVER);
+    Set(Cut, IsKnown ? How : Which(DRAGON_LIBRARY_CUT_NEVER));
   }
 }
 

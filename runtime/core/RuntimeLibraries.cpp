@@ -123,7 +123,7 @@ Status RuntimeLibraries::beginLibraryCall(const LibraryCall &call,
   return State.Library.begin(call, hold);
 }
 
-StatusOr<LibraryCalls::Footprint>
+StatusOr<CallPieces::Footprint>
 RuntimeLibraries::footprintOf(const LibraryCall &call) {
   LibraryCall known = call;
   DRAGON_TRY(followPointers(known));

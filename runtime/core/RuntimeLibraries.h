@@ -63,7 +63,7 @@ public:
   Status endLibraryCall(const LibraryHold &hold);
   /// What beginLibraryCall would bring in. It may wait for work that writes
   /// pointers.
-  StatusOr<LibraryCalls::Footprint> footprintOf(const LibraryCall &call);
+  StatusOr<CallPieces::Footprint> footprintOf(const LibraryCall &call);
   /// Adds the buffer at `address` to what a call uses, and buffers whose
   /// addresses are in it, if it is a small one.
   Status addReachable(uintptr_t address, LibraryCall &call);

@@ -8,6 +8,7 @@
 #include "runtime/launch/CallPieces.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace dragon {
@@ -41,60 +42,156 @@ int64_t CallPieces::count(size_t dimension) const {
   return std::min(one.piece, one.count - begin(dimension));
 }
 
-bool CallPieces::isGoodEnough(const Footprint &needs) const {
-  return needs.bytes + needs.slack <= needs.room / 2;
-}
-
 bool CallPieces::proposeFrom(size_t dimension) {
-  for (size_t d = 0; d < Dimensions.size(); ++d)
-    Dimensions[d].piece = Chosen[d];
   for (Tried = dimension; Tried < Dimensions.size(); ++Tried)
     if (Dimensions[Tried].canBeCut && Chosen[Tried] > 1) {
+      proposeChosen();
       Dimensions[Tried].piece = Smallest ? 1 : halfOf(Chosen[Tried]);
       return true;
     }
   return false;
 }
 
-CallPieces::Answer CallPieces::settle(bool isAsProposed) {
+void CallPieces::proposeChosen() {
   for (size_t d = 0; d < Dimensions.size(); ++d)
     Dimensions[d].piece = Chosen[d];
-  Settled = isAsProposed || Needs.bytes > Needs.room;
-  Last = true;
-  if (Needs.bytes > Needs.room)
+}
+
+CallPieces::Answer CallPieces::weigh(const Footprint &needs) {
+  switch (Now) {
+  case State::Whole:
+    Whole = needs;
+    Needs = needs.bytes;
+    Room = needs.room;
+    if (Needs <= Room)
+      return settle(true);
+    Shrinks.assign(Dimensions.size(), std::vector<char>(needs.uses.size()));
+    Now = State::Halves;
+    return proposeFrom(0) ? Answer::Again : settle(true);
+  case State::Halves:
+    for (size_t u = 0; u < std::min(needs.uses.size(), Whole.uses.size()); ++u)
+      Shrinks[Tried][u] = needs.uses[u].bytes <= Whole.uses[u].bytes / 4 * 3;
+    return proposeFrom(Tried + 1) ? Answer::Again : choose();
+  case State::Checked:
+    Needs = needs.bytes;
+    if (Needs <= Room)
+      return settle(true);
+    Now = State::Shrinking;
+    return proposeFrom(0) ? Answer::Again : settle(true);
+  case State::Shrinking:
+    return shrink(needs);
+  case State::Last:
+    break;
+  }
+  Settled = true;
+  return Answer::Settled;
+}
+
+// -- The piece by which the least is moved ------------------------------------
+
+/// What a piece costs beside what it moves: a call, and chunks that are mapped.
+static constexpr double PieceCost = 4 << 20;
+
+std::optional<double>
+CallPieces::costOf(const std::vector<int64_t> &pieces) const {
+  const size_t none = Dimensions.size();
+  std::vector<double>
+      upTo;                // how many pieces dimensions from the outermost make
+  size_t innermost = none; // that is cut
+  for (size_t d = 0; d < none; ++d) {
+    const int64_t count = Dimensions[d].count, piece = pieces[d];
+    const auto number = double((count + piece - 1) / piece);
+    upTo.push_back((d ? upTo.back() : 1) * number);
+    if (number > 1)
+      innermost = d;
+  }
+  if (innermost == none)
+    return std::nullopt;
+  // What adds up is read again.
+  const bool adds = Dimensions[innermost].addsUp;
+  double needed = 0, cost = upTo.back() * PieceCost * (adds ? 2 : 1);
+  for (size_t u = 0; u < Whole.uses.size(); ++u) {
+    const Use &use = Whole.uses[u];
+    double bytes = double(use.bytes), times = 1;
+    bool isCut = false, changes = false;
+    for (size_t d = 0; d < none; ++d)
+      if (Shrinks[d][u] && pieces[d] < Dimensions[d].count) {
+        bytes *= double(pieces[d]) / double(Dimensions[d].count);
+        times = upTo[d];
+        isCut = true;
+        changes = d == innermost;
+      }
+    const auto chunk = double(use.chunk);
+    bytes = std::max(bytes, chunk);
+    // Chunks at both ends are others' as well.
+    needed += (isCut ? bytes + chunk : bytes) * (changes ? 2 : 1);
+    cost += bytes * times * (use.written ? 2 : 1);
+  }
+  if (needed > double(Room))
+    return std::nullopt;
+  return cost;
+}
+
+void CallPieces::tryFrom(size_t dimension, std::vector<int64_t> &pieces,
+                         double &least) {
+  if (dimension == Dimensions.size()) {
+    if (const auto cost = costOf(pieces); cost && *cost < least) {
+      least = *cost;
+      Chosen = pieces;
+    }
+    return;
+  }
+  const Dimension &one = Dimensions[dimension];
+  const std::vector<char> &shrinks = Shrinks[dimension];
+  const bool helps = one.canBeCut && std::find(shrinks.begin(), shrinks.end(),
+                                               1) != shrinks.end();
+  for (int64_t piece = one.count;; piece = halfOf(piece)) {
+    pieces[dimension] = piece;
+    tryFrom(dimension + 1, pieces, least);
+    if (!helps || piece <= 1)
+      return;
+  }
+}
+
+CallPieces::Answer CallPieces::choose() {
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<int64_t> pieces(Dimensions.size());
+  tryFrom(0, pieces, least);
+  proposeChosen();
+  Now = State::Checked;
+  return Answer::Again;
+}
+
+// -- A smaller one ------------------------------------------------------------
+
+CallPieces::Answer CallPieces::settle(bool isAsProposed) {
+  proposeChosen();
+  Now = State::Last;
+  Settled = isAsProposed || Needs > Room;
+  if (Needs > Room)
     return Answer::Impossible;
   return isAsProposed ? Answer::Settled : Answer::Again;
 }
 
-CallPieces::Answer CallPieces::weigh(const Footprint &needs) {
-  if (Last) {
-    Settled = true;
-    return Answer::Settled;
-  }
-  if (Tried == Dimensions.size()) {
-    Needs = needs; // of what is chosen
-    if (isGoodEnough(needs))
-      return settle(true);
-  } else if (const uint64_t least =
-                 Best == Dimensions.size() ? Needs.bytes : BestNeeds.bytes;
-             needs.bytes < least) {
+CallPieces::Answer CallPieces::shrink(const Footprint &needs) {
+  if (needs.bytes < (Best == Dimensions.size() ? Needs : BestNeeds)) {
     Best = Tried;
-    BestNeeds = needs;
+    BestNeeds = needs.bytes;
   }
-  if (proposeFrom(Tried == Dimensions.size() ? 0 : Tried + 1))
+  if (proposeFrom(Tried + 1))
     return Answer::Again;
   if (Best == Dimensions.size()) {
     // It may lie across the ends of two chunks, and so may its half.
-    Smallest = !Smallest && Needs.bytes > Needs.room;
+    Smallest = !Smallest && Needs > Room;
     return Smallest && proposeFrom(0) ? Answer::Again : settle(false);
   }
-  if (Smallest)
-    BestNeeds = Needs; // its half needs no more
+  // Of one step it is known, not of the half.
+  if (!Smallest)
+    Needs = BestNeeds;
   Smallest = false;
   Chosen[Best] = halfOf(Chosen[Best]);
-  Needs = BestNeeds;
   Best = Dimensions.size();
-  if (isGoodEnough(Needs))
+  if (Needs <= Room)
     return settle(false);
   return proposeFrom(0) ? Answer::Again : settle(false);
 }

@@ -83,17 +83,21 @@ bool LibraryCalls::fits(const LibraryCall &call) const {
   return OnDevice.holds(room.needed + room.elsewhere);
 }
 
-LibraryCalls::Footprint
-LibraryCalls::footprintOf(const LibraryCall &call) const {
+CallPieces::Footprint LibraryCalls::footprintOf(const LibraryCall &call) const {
   const auto [needed, elsewhere] = roomFor(usesOf(call));
   // What scratch memory takes can be had.
   (void)OnDevice.holds(needed + elsewhere);
   const uint64_t budget = OnDevice.Pool.budget();
-  Footprint footprint{needed, 0, budget - std::min(budget, elsewhere)};
+  CallPieces::Footprint footprint{
+      needed, budget - std::min(budget, elsewhere), {}};
   for (const LibraryUse &use : call.uses)
-    if (const Allocation *of = Space.Allocations.find(use.address);
-        of && use.bytes < of->bytes)
-      footprint.slack += of->buffer->chunkAt(use.address).bytes();
+    if (const Allocation *of = Space.Allocations.find(use.address)) {
+      uint64_t bytes = 0;
+      forEachChunk(*of->buffer, rangeOf(use, *of),
+                   [&](const Chunk &chunk) { bytes += chunk.bytes(); });
+      footprint.uses.push_back({bytes, of->buffer->chunkAt(use.address).bytes(),
+                                use.need != LaunchNeed::Read});
+    }
   return footprint;
 }
 

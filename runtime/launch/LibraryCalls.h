@@ -27,6 +27,7 @@
 #ifndef DRAGON_RUNTIME_LAUNCH_LIBRARYCALLS_H
 #define DRAGON_RUNTIME_LAUNCH_LIBRARYCALLS_H
 
+#include "runtime/launch/CallPieces.h"
 #include "runtime/launch/FetchAhead.h"
 #include "runtime/launch/NextUses.h"
 #include "runtime/memory/Residency.h"
@@ -92,12 +93,8 @@ public:
 
   /// Whether the budget holds what the call uses, beside what must stay.
   bool fits(const LibraryCall &call) const;
-  struct Footprint {
-    uint64_t bytes; ///< of the chunks that the call uses
-    uint64_t slack; ///< that uses of these sizes may take at other addresses
-    uint64_t room;  ///< beside what must stay
-  };
-  Footprint footprintOf(const LibraryCall &call) const;
+  /// What the call uses, and the room for it beside what must stay.
+  CallPieces::Footprint footprintOf(const LibraryCall &call) const;
   Status begin(const LibraryCall &call, LibraryHold &hold);
   Status end(const LibraryHold &hold);
   /// Residency::keep, also for buffers whose addresses are in a small one;

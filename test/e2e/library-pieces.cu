@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
   const std::string mode = argv[1];
   const Product rows{12288, 64, 256, 1, 0, 0}, sum{16, 512, 6144, 1, 0, 5};
   const Product batch{256, 32, 512, 24, 0, 2}, spaced{4096, 48, 640, 1, 32, 7},
-      both{1536, 1536, 40, 1, 0, 1};
+      both{1536, 1536, 40, 1, 0, 1}, last{17, 512, 6144, 1, 0, 5};
   if (mode == "rows") {
     REQUIRE(multiply(rows) > 4);
   } else if (mode == "sum") {
@@ -95,7 +95,7 @@ int main(int argc, char **argv) {
   } else if (mode == "refused") {
     REQUIRE(multiply(sum, nullptr, -5) == -7 && libraryCalls(handle) == 1);
   } else {
-    for (const Product &one : {rows, sum, batch, spaced, both}) {
+    for (const Product &one : {rows, sum, batch, spaced, both, last}) {
       const int calls = multiply(one);
       REQUIRE(mode == "many" ? calls > 1 : calls == 1);
     }

@@ -8,9 +8,11 @@
 #include "runtime/cudart/libraries/CutCalls.h"
 
 #include "runtime/launch/CallPieces.h"
+#include "runtime/trace/Log.h"
 
 #include <cuda_runtime_api.h>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,7 @@ struct Level {
 };
 struct Plan {
   std::vector<Level> levels;
+  bool cutsLast = false; ///< also along what is cut if nothing else helps
   bool failed = false;
 };
 
@@ -45,15 +48,19 @@ bool isInHostMemory(const void *scalar) {
           known.type == cudaMemoryTypeUnregistered);
 }
 
+bool isCut(const dragon_library_range &range, bool last) {
+  return range.cut != DRAGON_LIBRARY_CUT_NEVER &&
+         (last || range.cut != DRAGON_LIBRARY_CUT_LAST) &&
+         (!range.scalar || isInHostMemory(range.scalar));
+}
+
 /// Pieces of what the ranges are now.
 Level levelFor(dragon_library_pieces &pieces) {
   std::vector<CallPieces::Dimension> dimensions;
   std::vector<int64_t> offset;
   for (const dragon_library_range &range : rangesOf(pieces)) {
-    const bool addsUp = range.scalar != nullptr;
-    dimensions.push_back(
-        {range.count, !range.whole && (!addsUp || isInHostMemory(range.scalar)),
-         addsUp});
+    dimensions.push_back({range.count, isCut(range, planOf(pieces)->cutsLast),
+                          range.scalar != nullptr});
     offset.push_back(range.begin);
   }
   return {CallPieces(std::move(dimensions)), std::move(offset)};
@@ -66,6 +73,29 @@ void setRanges(dragon_library_pieces &pieces) {
     range.begin = level.offset[dimension] + level.pieces.begin(dimension);
     range.count = level.pieces.count(dimension++);
   }
+}
+
+/// The last level anew, if more of it can be cut.
+bool cutAlsoLast(dragon_library_pieces &pieces) {
+  Plan &plan = *planOf(pieces);
+  if (std::exchange(plan.cutsLast, true))
+    return false;
+  const Level level = std::move(plan.levels.back());
+  plan.levels.pop_back();
+  size_t dimension = 0;
+  for (dragon_library_range &range : rangesOf(pieces)) {
+    range.begin = level.offset[dimension];
+    range.count = level.pieces.all(dimension++);
+  }
+  plan.levels.push_back(levelFor(pieces));
+  return true;
+}
+
+void logPieces(const LibraryCall &call, dragon_library_pieces &pieces) {
+  std::string sizes;
+  for (const dragon_library_range &range : rangesOf(pieces))
+    sizes += fmt::format("{}{}", sizes.empty() ? "" : " x ", range.count);
+  log(LogLevel::Debug, "makes '{}' in pieces of {}", call.function, sizes);
 }
 
 } // namespace
@@ -89,10 +119,15 @@ bool dragon::cutCall(Front &front, const LibraryCall &call,
       return false;
     planOf(pieces)->levels.push_back(levelFor(pieces));
   }
-  const CallPieces::Answer answer = planOf(pieces)->levels.back().pieces.weigh(
-      {needs->bytes, needs->slack, needs->room});
-  planOf(pieces)->failed = answer == CallPieces::Answer::Impossible;
+  const CallPieces::Answer answer =
+      planOf(pieces)->levels.back().pieces.weigh(*needs);
+  const bool impossible = answer == CallPieces::Answer::Impossible;
+  if (impossible && cutAlsoLast(pieces))
+    return true;
+  planOf(pieces)->failed = impossible;
   setRanges(pieces);
+  if (answer == CallPieces::Answer::Settled && logging(LogLevel::Debug))
+    logPieces(call, pieces);
   return answer == CallPieces::Answer::Again;
 }
 

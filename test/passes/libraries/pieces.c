@@ -27,9 +27,8 @@ int multiply(blasHandle handle, int n, long k, float *beta, float *a, float *b, 
 // CHECK: [[AT:%.*]] = getelementptr {{.*}}, ptr [[PIECES]], i32 0, i32 2, i32 1, i32 2
 // CHECK-NEXT: store ptr [[BETA]], ptr [[AT]]
 // CHECK: [[MAY:%.*]] = icmp ne i64 {{.*}}, 7
-// CHECK: [[NOT:%.*]] = xor i1 [[MAY]], true
-// CHECK: [[WHOLE:%.*]] = zext i1 [[NOT]] to i64
-// CHECK: store i64 [[WHOLE]], ptr
+// CHECK: [[CUT:%.*]] = select i1 [[MAY]], i64 0, i64 1
+// CHECK: store i64 [[CUT]], ptr
 // CHECK: br label %[[PIECE:[a-z.]+]]
 // CHECK: {{^}}[[PIECE]]:
 // CHECK: [[FROM:%.*]] = load i64, ptr

@@ -1,0 +1,275 @@
+// Products of matrices by cuBLAS that may be larger than device memory, of all types and shapes that are made in pieces.
+//
+//   products                  checks some elements of each against sums in double precision
+//   products time N ROUNDS    C = A B with N x N matrices: in single precision, and of half precision with sums in single
+//
+// The exit code is 1 if an element is wrong.
+#include <chrono>
+#include <cmath>
+#include <complex>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include <cublas_v2.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#define CHECK(call)                                                            \
+  do {                                                                         \
+    if (const int status = int(call)) {                                        \
+      fprintf(stderr, "%s:%d: %s: %d\n", __FILE__, __LINE__, #call, status);   \
+      exit(1);                                                                 \
+    }                                                                          \
+  } while (0)
+
+using Real = std::complex<double>;
+
+/// Small numbers that every type holds exactly.
+__host__ __device__ inline int number(unsigned long long i, unsigned seed) {
+  unsigned long long x = (i + 1) * 0x9E3779B97F4A7C15ull + seed * 0x2545F491ull;
+  x ^= x >> 29;
+  x *= 0xBF58476D1CE4E5B9ull;
+  x ^= x >> 32;
+  return int(x % 17) - 8;
+}
+
+template <typename T> struct Of {
+  static __host__ __device__ T value(unsigned long long i, unsigned seed) {
+    return T(float(number(i, seed)));
+  }
+  static Real real(T value) { return double(float(value)); }
+};
+template <> struct Of<double> {
+  static __host__ __device__ double value(unsigned long long i, unsigned seed) {
+    return number(i, seed);
+  }
+  static Real real(double value) { return value; }
+};
+template <> struct Of<cuComplex> {
+  static __host__ __device__ cuComplex value(unsigned long long i,
+                                             unsigned seed) {
+    return {float(number(2 * i, seed)), float(number(2 * i + 1, seed))};
+  }
+  static Real real(cuComplex value) { return {value.x, value.y}; }
+};
+template <> struct Of<cuDoubleComplex> {
+  static __host__ __device__ cuDoubleComplex value(unsigned long long i,
+                                                   unsigned seed) {
+    return {double(number(2 * i, seed)), double(number(2 * i + 1, seed))};
+  }
+  static Real real(cuDoubleComplex value) { return {value.x, value.y}; }
+};
+
+template <typename T>
+__global__ void fill(T *to, unsigned long long count, unsigned seed) {
+  for (unsigned long long i = blockIdx.x * 256ull + threadIdx.x; i < count;
+       i += gridDim.x * 256ull)
+    to[i] = Of<T>::value(i, seed);
+}
+
+template <typename T> T *filled(size_t count, unsigned seed) {
+  T *to;
+  CHECK(cudaMalloc(&to, count * sizeof(T)));
+  fill<<<2048, 256>>>(to, count, seed);
+  return to;
+}
+
+struct Shape {
+  bool ta, tb;
+  int m, n, k, batch, extra; ///< extra: elements between columns
+
+  int lda() const { return (ta ? k : m) + extra; }
+  int ldb() const { return (tb ? n : k) + extra; }
+  int ldc() const { return m + extra; }
+  long long a() const { return (long long)lda() * (ta ? m : k); }
+  long long b() const { return (long long)ldb() * (tb ? k : n); }
+  long long c() const { return (long long)ldc() * n; }
+  cublasOperation_t opA() const { return ta ? CUBLAS_OP_T : CUBLAS_OP_N; }
+  cublasOperation_t opB() const { return tb ? CUBLAS_OP_T : CUBLAS_OP_N; }
+};
+
+static cublasHandle_t blas;
+static int wrong = 0;
+
+/// multiply(shape, a, b, beta, c), alpha = 1. `exact`: how near a result is, of
+/// the largest sum.
+template <typename In, typename Out, typename Multiply>
+void check(const char *name, const Shape &s, double beta, double exact,
+           Multiply multiply) {
+  In *a = filled<In>(s.a() * s.batch, 1), *b = filled<In>(s.b() * s.batch, 2);
+  Out *c = filled<Out>(s.c() * s.batch, 3);
+  const int status = multiply(s, a, b, float(beta), c);
+  double worst = 0;
+  if (!status) {
+    std::vector<Out> result(s.c() * s.batch);
+    CHECK(cudaMemcpy(result.data(), c, result.size() * sizeof(Out),
+                     cudaMemcpyDeviceToHost));
+    for (int sample = 0; sample < 400; ++sample) {
+      const int i =
+          sample % 5 ? int(sample * 7919ll % s.m) : s.m - 1 - sample % s.m;
+      const int j = sample % 3 ? int(sample * 104729ll % s.n) : s.n - 1;
+      const int z = sample % s.batch;
+      Real sum = 0, size = 0;
+      for (int l = 0; l < s.k; ++l) {
+        const long long ai =
+            s.ta ? l + (long long)i * s.lda() : i + (long long)l * s.lda();
+        const long long bi =
+            s.tb ? j + (long long)l * s.ldb() : l + (long long)j * s.ldb();
+        sum += Of<In>::real(Of<In>::value(ai + z * s.a(), 1)) *
+               Of<In>::real(Of<In>::value(bi + z * s.b(), 2));
+        size += 36;
+      }
+      const long long at = i + (long long)j * s.ldc() + z * s.c();
+      if (beta != 0)
+        sum += beta * Of<Out>::real(Of<Out>::value(at, 3));
+      worst = std::max(worst, std::abs(Of<Out>::real(result[at]) - sum) /
+                                  std::abs(size));
+    }
+  }
+  const bool bad = status || !(worst <= exact);
+  wrong += bad;
+  printf("%-28s %c%c %6d x %6d x %6d, %3d: %s", name, s.ta ? 'T' : 'N',
+         s.tb ? 'T' : 'N', s.m, s.n, s.k, s.batch, bad ? "WRONG" : "right");
+  if (bad)
+    printf(" (status %d, error %g)", status, worst);
+  printf("\n");
+  fflush(stdout);
+  for (void *buffer : {(void *)a, (void *)b, (void *)c})
+    CHECK(cudaFree(buffer));
+}
+
+template <typename T> cudaDataType typeOf();
+template <> cudaDataType typeOf<float>() { return CUDA_R_32F; }
+template <> cudaDataType typeOf<__half>() { return CUDA_R_16F; }
+template <> cudaDataType typeOf<__nv_bfloat16>() { return CUDA_R_16BF; }
+
+/// cublasGemmEx, or for a batch cublasGemmStridedBatchedEx.
+template <typename In, typename Out>
+int gemmEx(const Shape &s, const In *a, const In *b, float beta, Out *c) {
+  const float one = 1;
+  if (s.batch == 1)
+    return cublasGemmEx(blas, s.opA(), s.opB(), s.m, s.n, s.k, &one, a,
+                        typeOf<In>(), s.lda(), b, typeOf<In>(), s.ldb(), &beta,
+                        c, typeOf<Out>(), s.ldc(), CUBLAS_COMPUTE_32F,
+                        CUBLAS_GEMM_DEFAULT);
+  return cublasGemmStridedBatchedEx(
+      blas, s.opA(), s.opB(), s.m, s.n, s.k, &one, a, typeOf<In>(), s.lda(),
+      s.a(), b, typeOf<In>(), s.ldb(), s.b(), &beta, c, typeOf<Out>(), s.ldc(),
+      s.c(), s.batch, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+}
+
+static int sgemm(const Shape &s, const float *a, const float *b, float beta,
+                 float *c) {
+  const float one = 1;
+  if (s.batch == 1)
+    return cublasSgemm(blas, s.opA(), s.opB(), s.m, s.n, s.k, &one, a, s.lda(),
+                       b, s.ldb(), &beta, c, s.ldc());
+  return cublasSgemmStridedBatched(blas, s.opA(), s.opB(), s.m, s.n, s.k, &one,
+                                   a, s.lda(), s.a(), b, s.ldb(), s.b(), &beta,
+                                   c, s.ldc(), s.c(), s.batch);
+}
+
+static int sgemmBatched(const Shape &s, const float *a, const float *b,
+                        float beta, float *c) {
+  std::vector<const float *> pointers;
+  for (int z = 0; z < s.batch; ++z)
+    pointers.push_back(a + z * s.a());
+  for (int z = 0; z < s.batch; ++z)
+    pointers.push_back(b + z * s.b());
+  for (int z = 0; z < s.batch; ++z)
+    pointers.push_back(c + z * s.c());
+  const float **table, one = 1;
+  CHECK(cudaMalloc(&table, pointers.size() * sizeof(float *)));
+  CHECK(cudaMemcpy(table, pointers.data(), pointers.size() * sizeof(float *),
+                   cudaMemcpyHostToDevice));
+  const int status =
+      cublasSgemmBatched(blas, s.opA(), s.opB(), s.m, s.n, s.k, &one, table,
+                         s.lda(), table + s.batch, s.ldb(), &beta,
+                         (float **)table + 2 * s.batch, s.ldc(), s.batch);
+  CHECK(cudaFree(table));
+  return status;
+}
+
+static int checkAll() {
+  const Shape tn{true, false, 40000, 128, 512, 1, 0};
+  const Shape nt{false, true, 512, 96, 40000, 1, 8};
+  const Shape square{false, false, 3000, 2900, 3100, 1, 4};
+  const Shape wide{true, true, 100, 30000, 700, 1, 0};
+  const Shape batch{true, false, 600, 500, 400, 40, 0};
+  const Shape few{false, false, 6000, 64, 2500, 3, 16};
+  for (const Shape &s : {tn, nt, square, wide, batch, few}) {
+    check<float, float>("cublasSgemm", s, s.extra ? .5 : 0, 1e-6, sgemm);
+    check<__half, float>("cublasGemmEx, half, float", s, s.extra ? 0 : .5, 1e-6,
+                         gemmEx<__half, float>);
+    check<__nv_bfloat16, __nv_bfloat16>("cublasGemmEx, bfloat16", s,
+                                        s.extra ? 1 : 0, 5e-3,
+                                        gemmEx<__nv_bfloat16, __nv_bfloat16>);
+  }
+  check<float, float>("cublasSgemmBatched", batch, .5, 1e-6, sgemmBatched);
+  const Shape middle{false, false, 2000, 1900, 1800, 1, 2};
+  check<double, double>(
+      "cublasDgemm", middle, .5, 1e-14,
+      [](const Shape &s, auto *a, auto *b, double beta, auto *c) {
+        const double one = 1;
+        return cublasDgemm(blas, s.opA(), s.opB(), s.m, s.n, s.k, &one, a,
+                           s.lda(), b, s.ldb(), &beta, c, s.ldc());
+      });
+  check<cuComplex, cuComplex>(
+      "cublasCgemm", nt, .5, 1e-6,
+      [](const Shape &s, auto *a, auto *b, float scale, auto *c) {
+        const cuComplex one{1, 0}, beta{scale, 0};
+        return cublasCgemm(blas, s.opA(), s.opB(), s.m, s.n, s.k, &one, a,
+                           s.lda(), b, s.ldb(), &beta, c, s.ldc());
+      });
+  check<cuDoubleComplex, cuDoubleComplex>(
+      "cublasZgemm", middle, 0, 1e-14,
+      [](const Shape &s, auto *a, auto *b, double scale, auto *c) {
+        const cuDoubleComplex one{1, 0}, beta{scale, 0};
+        return cublasZgemm(blas, s.opA(), s.opB(), s.m, s.n, s.k, &one, a,
+                           s.lda(), b, s.ldb(), &beta, c, s.ldc());
+      });
+  return wrong != 0;
+}
+
+template <typename In>
+void timeProduct(const char *name, int n, int rounds,
+                 int (*multiply)(const Shape &, const In *, const In *, float,
+                                 float *)) {
+  const Shape s{true, false, n, n, n, 1, 0};
+  In *a = filled<In>(s.a(), 1), *b = filled<In>(s.b(), 2);
+  float *c = filled<float>(s.c(), 3);
+  CHECK(cudaDeviceSynchronize());
+  for (int round = 0; round < rounds; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    CHECK(multiply(s, a, b, 0, c));
+    CHECK(cudaDeviceSynchronize());
+    printf(
+        "%-8s %d: %.3f s\n", name, n,
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count());
+    fflush(stdout);
+  }
+  for (void *buffer : {(void *)a, (void *)b, (void *)c})
+    CHECK(cudaFree(buffer));
+}
+
+int main(int count, char **arguments) {
+  CHECK(cublasCreate(&blas));
+  void *workspace;
+  constexpr size_t WorkspaceBytes = 4 << 20;
+  CHECK(cudaMalloc(&workspace, WorkspaceBytes));
+  CHECK(cublasSetWorkspace(blas, workspace, WorkspaceBytes));
+  if (count == 1)
+    return checkAll();
+  if (count != 4 || strcmp(arguments[1], "time")) {
+    fprintf(stderr, "usage: products [time N ROUNDS]\n");
+    return 2;
+  }
+  const int n = atoi(arguments[2]), rounds = atoi(arguments[3]);
+  timeProduct<float>("float", n, rounds, sgemm);
+  timeProduct<__half>("half", n, rounds, gemmEx<__half, float>);
+  return 0;
+}
