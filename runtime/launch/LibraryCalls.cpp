@@ -195,7 +195,7 @@ bool LibraryCalls::beginInCore(const LibraryCall &call, LibraryHold &hold) {
           (buffer.lastArrival && !Time.Fetches.done(buffer.lastArrival)))
         return false;
     }
-  ++Ctx.clock;
+  Next.beginLaunch();
   for (const LibraryUse &use : call.uses) {
     const Allocation *found = Space.Allocations.find(use.address);
     if (!found)
@@ -218,7 +218,8 @@ Status LibraryCalls::begin(const LibraryCall &call, LibraryHold &hold) {
     return {};
   TraceZone zone("library call");
   zone.on(call.function);
-  ++Ctx.clock;
+  // It takes its time, as a launch does.
+  Next.beginLaunch();
   const Uses found = usesOf(call);
   DRAGON_TRY(checkRoom(call, found));
   std::vector<ChunkUse> uses;
