@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <unordered_map>
 
 namespace dragon {
 
@@ -25,8 +26,21 @@ constexpr uint64_t BudgetShare = 16;
 constexpr std::chrono::microseconds Pause(50);
 } // namespace
 
-std::vector<Chunk *> FetchAhead::missing(uint64_t most) const {
-  std::vector<Chunk *> chunks;
+/// Of the chunk in [begin, end) what is to come; empty: it is there, or cannot.
+static ChunkPart lacking(const Chunk &chunk, const AddressRange &range) {
+  if (chunk.copies.device || chunk.hostMapped || !chunk.copies.host)
+    return {};
+  if (!chunk.buffer->byData)
+    return chunk.device.id ? ChunkPart() : chunk.whole();
+  const ChunkPart part = chunk.partOf(range.begin, range.end);
+  return contains(chunk.partly, HalfOpen<size_t>(part.begin, part.end))
+             ? ChunkPart()
+             : part;
+}
+
+std::vector<ChunkUse> FetchAhead::missing(uint64_t most) const {
+  std::vector<ChunkUse> reads;
+  std::unordered_map<const Chunk *, size_t> listed;
   uint64_t bytes = 0;
   auto addChunks = [&](const AddressRange &range) {
     for (uintptr_t at = range.begin; at < range.end && bytes < most;) {
@@ -35,11 +49,16 @@ std::vector<Chunk *> FetchAhead::missing(uint64_t most) const {
         return; // freed since, or not ours to move
       Chunk &chunk = found->buffer->chunkAt(at);
       at = chunk.va() + chunk.bytes();
-      if (chunk.device.id || chunk.hostMapped || !chunk.copies.host ||
-          std::find(chunks.begin(), chunks.end(), &chunk) != chunks.end())
+      const ChunkPart part = lacking(chunk, range);
+      if (part.empty())
         continue;
-      chunks.push_back(&chunk);
-      bytes += chunk.bytes();
+      const auto [known, isNew] = listed.try_emplace(&chunk, reads.size());
+      if (isNew)
+        reads.push_back({&chunk, LaunchNeed::Read, part, {}});
+      ChunkPart &touched = reads[known->second].touched;
+      bytes +=
+          isNew ? part.bytes() : hull(touched, part).bytes() - touched.bytes();
+      touched = hull(touched, part);
     }
   };
   // Of a launch that may read more than can be there it is not known what it
@@ -54,7 +73,7 @@ std::vector<Chunk *> FetchAhead::missing(uint64_t most) const {
         addChunks(range);
     return bytes < most;
   });
-  return chunks;
+  return reads;
 }
 
 std::vector<FetchAhead::Leaving> FetchAhead::idle() {
@@ -109,26 +128,26 @@ Status FetchAhead::run() {
                  already = bytesOnTheWay();
   if (already >= most)
     return {};
-  const std::vector<Chunk *> chunks = missing(most - already);
-  if (chunks.empty()) {
+  const std::vector<ChunkUse> reads = missing(most - already);
+  if (reads.empty()) {
     SeenUntil = Ctx.launches + Again;
     return {};
   }
   TraceZone zone("fetch ahead");
   Ctx.pins.next();
   std::vector<Leaving> leaving = idle();
-  std::vector<ChunkUse> reads;
   uint64_t bytes = 0;
-  for (Chunk *chunk : chunks) {
-    DRAGON_ASSIGN(const bool room, makeRoomFor(*chunk, leaving));
-    if (!room)
-      break;
-    const ChunkUse use = useOfAll(*chunk, LaunchNeed::Read);
-    if (!OnDevice.claimNow({&use, 1}))
-      break;
+  for (const ChunkUse &use : reads) {
+    if (!use.chunk->device.id) {
+      DRAGON_ASSIGN(const bool room, makeRoomFor(*use.chunk, leaving));
+      if (!room)
+        break;
+      if (!OnDevice.claimNow({&use, 1}))
+        break;
+    }
     // One by one: what makes room is known to be idle, and nothing waits.
     DRAGON_TRY(Resident.startBringingIn({&use, 1}, Cause::Prefetch));
-    bytes += chunk->bytes();
+    bytes += use.touched.bytes();
   }
   zone.add(bytes);
   if (bytes)

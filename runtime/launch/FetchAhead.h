@@ -50,7 +50,7 @@ private:
     Chunk *chunk;
   };
   /// What the next launches read and is in host memory alone, in their order.
-  std::vector<Chunk *> missing(uint64_t most) const;
+  std::vector<ChunkUse> missing(uint64_t most) const;
   std::vector<Leaving> idle();
   /// Makes room for the chunk; false: nothing may leave for it.
   StatusOr<bool> makeRoomFor(const Chunk &chunk, std::vector<Leaving> &idle);

@@ -218,6 +218,7 @@ LaunchFootprint footprintOf(const ResolvedLaunch &launch,
     if (buffer->driverMoved != asked.ofDriver)
       continue;
     const bool partly = byData.contains(buffer);
+    buffer->byData |= partly;
     const ByteSet touched = use.touched();
     if (asked.touch)
       asked.touch(*buffer, touched);

@@ -41,6 +41,8 @@ public:
     /// Others, that it may touch because data say so (IndexArrays.h): the next
     /// time it may be something else.
     std::vector<AddressRange> byData = {};
+    /// Of `uses`, which are whole chunks, what is to be fetched; empty: all.
+    std::vector<AddressRange> touched = {};
     bool operator==(const Addresses &) const = default;
   };
   /// The launch that begins at `clock`. Equal signatures: the same kernel on
@@ -56,15 +58,17 @@ public:
   /// that followed it. Of what data said once, and not the time before, it is
   /// a period later than if data say the same again.
   Forecast nextUse(uintptr_t address) const;
-  /// visit(ranges) for what each of the launches that are expected next reads
-  /// whatever data say, in their order, so many of them, until it returns
-  /// false.
+  /// visit(ranges) for what is to be fetched of what each of the launches that
+  /// are expected next reads whatever data say, in their order, so many of
+  /// them, until it returns false.
   template <typename Visit>
   void forNextReads(size_t launches, Visit visit) const {
     const size_t first = Entries.size() - 1 - Period;
-    for (size_t k = 1; k <= std::min(launches, Period); ++k)
-      if (!visit(Entries[first + k].addresses.uses))
+    for (size_t k = 1; k <= std::min(launches, Period); ++k) {
+      const Addresses &of = Entries[first + k].addresses;
+      if (!visit(of.touched.empty() ? of.uses : of.touched))
         return;
+    }
   }
 
 private:

@@ -37,10 +37,22 @@ void NextUses::remember(const ResolvedLaunch &launch,
   auto overwrites = [](const ChunkUse &use) {
     return !use.partly && use.mustWrite();
   };
+  std::vector<AddressRange> touched;
+  if (std::ranges::any_of(whole.uses, [](const ChunkUse &use) {
+        return use.chunk->buffer->byData;
+      }))
+    for (const ChunkUse &use : whole.uses)
+      if (touches(use))
+        touched.push_back(
+            use.chunk->buffer->byData
+                ? AddressRange{use.chunk->va() + use.touched.begin,
+                               use.chunk->va() + use.touched.end}
+                : AddressRange{use.chunk->va(), use.chunk->usedEnd()});
   History.begin(buffersKey(launch),
                 {ascending(addressRanges(whole, touches)),
                  ascending(addressRanges(whole, overwrites)),
-                 ascending(addressRanges(whole, byData))},
+                 ascending(addressRanges(whole, byData)),
+                 ascending(std::move(touched))},
                 Ctx.clock);
   if (History.foreseen())
     Ctx.ledger.count(Counter::ForeseenLaunches);

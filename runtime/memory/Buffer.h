@@ -135,6 +135,9 @@ struct Buffer {
   bool hostAccessible = false;
   bool arena = false;
   bool kept = false; ///< stays on the device: others work on it unseen
+  /// Data have said what a launch uses of it (ChunkUse::partly): what is not
+  /// used of a chunk need not come with the rest.
+  bool byData = false;
   /// The driver moves it (DriverMoved.cpp): kept, and no part of the budget.
   bool driverMoved = false;
   /// The driver reads and writes it, by itself; null: there is none.

@@ -96,8 +96,9 @@ Status Residency::bring(const ChunkUse &use, Cause cause, Arrivals &arrivals) {
   Chunk &chunk = *use.chunk;
   if (chunk.copies.device)
     return {};
-  if (use.partly && use.need == LaunchNeed::Read && chunk.copies.host &&
-      !Ctx.config.poison && use.touched.bytes() <= chunk.used() / 4 * 3)
+  if ((use.partly || chunk.buffer->byData) && use.need == LaunchNeed::Read &&
+      chunk.copies.host && !Ctx.config.poison &&
+      use.touched.bytes() <= chunk.used() / 4 * 3)
     return bringPart(use, cause, arrivals);
   Move move =
       decide(stateOf(chunk), use.need, NextUse::Unknown, Pressure::None);
@@ -160,6 +161,10 @@ Status Residency::bringPart(const ChunkUse &use, Cause cause,
   }
   chunk.partly += missing;
   arrivals.copied.push_back(&chunk);
+  if (contains(chunk.partly, HalfOpen<size_t>(0, chunk.used()))) {
+    chunk.discardedDirty = false;
+    chunk.buffer->note(chunk, ChunkEvent::ReachedDevice);
+  }
   return {};
 }
 

@@ -248,6 +248,22 @@ TEST(LaunchHistoryTest, WhatDataSayIsSeenButNotReadAhead) {
   EXPECT_EQ(read, (std::vector<uintptr_t>{100, 200}));
 }
 
+TEST(LaunchHistoryTest, OfChunksWhatIsTouchedIsReadAhead) {
+  LaunchHistory history;
+  for (uint64_t clock = 10; clock < 50; clock += 10)
+    history.begin(1, {{{1000, 2000}}, {}, {}, {{1000, 1100}, {1900, 2000}}},
+                  clock);
+  std::vector<AddressRange> read;
+  history.forNextReads(1, [&](const std::vector<AddressRange> &reads) {
+    read = reads;
+    return true;
+  });
+  EXPECT_EQ(read, (std::vector<AddressRange>{{1000, 1100}, {1900, 2000}}));
+  // The chunk is needed next, wherever in it.
+  EXPECT_NE(history.nextUse(1000).clock, 0u);
+  EXPECT_EQ(history.nextUse(1500).clock, history.nextUse(1000).clock);
+}
+
 /// Of what data said once nobody knows whether they will say it again.
 TEST(LaunchHistoryTest, WhatDataSaidOnceIsNeededAfterWhatIsCertain) {
   LaunchHistory history;

@@ -125,6 +125,20 @@ TEST_F(ResidencyTest, PartsOfChunksComeAlone) {
   EXPECT_TRUE(chunk.copies.device);
   EXPECT_TRUE(chunk.partly.empty());
   ASSERT_OK(parts->OnDevice.release(chunk));
+  // Parts that make all of it are a copy.
+  const uint64_t before = moved(Direction::HostToDevice, Cause::Demand);
+  bring(2 * quarter, chunk.used());
+  EXPECT_FALSE(chunk.copies.device);
+  EXPECT_EQ(bring(0, 2 * quarter), before + chunk.used());
+  EXPECT_TRUE(chunk.copies.device);
+  EXPECT_TRUE(chunk.partly.empty());
+  ASSERT_OK(parts->OnDevice.release(chunk));
+  // So it is for launches of which data say nothing, if others go by data.
+  EXPECT_EQ(bring(0, quarter, false), before + 2 * chunk.used());
+  ASSERT_OK(parts->OnDevice.release(chunk));
+  chunk.buffer->byData = true;
+  EXPECT_EQ(bring(0, quarter, false), before + 2 * chunk.used() + quarter);
+  ASSERT_OK(parts->OnDevice.release(chunk));
   // What is written has to be there as a whole.
   bring(0, quarter);
   bring(0, quarter, true, LaunchNeed::Write);
