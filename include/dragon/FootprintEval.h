@@ -109,6 +109,13 @@ public:
     });
     return Arguments;
   }
+  /// Footprints of some kernel do.
+  bool anyDependsOnMemory() const {
+    for (uint32_t I = 0; I < Header->NumExprs; ++I)
+      if (Exprs[I].Op == ExprOp::Loaded)
+        return true;
+    return false;
+  }
   /// The footprint depends on what device memory holds (KnownMemory).
   bool dependsOnMemory(const PointerRecord &P) const {
     bool Depends = false;

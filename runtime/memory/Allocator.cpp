@@ -56,9 +56,7 @@ StatusOr<uintptr_t> Allocator::allocate(size_t bytes,
     return allocateSmall(bytes, options);
   const std::string name =
       options.where && options.where->buffer ? options.where->buffer : "";
-  DRAGON_ASSIGN(Buffer * buffer,
-                makeBuffer(bytes, options.flags, options.hostAccessible, &name,
-                           options.order));
+  DRAGON_ASSIGN(Buffer * buffer, makeBuffer(bytes, options, &name));
   Space.Allocations.insert({buffer->base, bytes, options.flags,
                             options.hostAccessible, name, buffer});
   return buffer->base;
@@ -83,8 +81,9 @@ StatusOr<uintptr_t> Allocator::allocateSmall(size_t bytes,
   if (!place)
     place = Small.take(bytes, options.hostAccessible);
   if (!place) {
-    DRAGON_ASSIGN(Buffer * added, makeBuffer(Ctx.caps().granularity, 0,
-                                             options.hostAccessible));
+    AllocateOptions ofArena;
+    ofArena.hostAccessible = options.hostAccessible;
+    DRAGON_ASSIGN(Buffer * added, makeBuffer(Ctx.caps().granularity, ofArena));
     Small.add(*added);
     place = Small.take(bytes, options.hostAccessible);
   }
@@ -98,20 +97,29 @@ StatusOr<uintptr_t> Allocator::allocateSmall(size_t bytes,
   return base;
 }
 
-StatusOr<Buffer *> Allocator::makeBuffer(size_t bytes, unsigned flags,
-                                         bool hostAccessible,
-                                         const std::string *name,
-                                         QueueOrder order) {
+size_t Allocator::chunkBytesFor(size_t bytes,
+                                const AllocateOptions &options) const {
+  const Budget &limits = Ctx.limits;
+  return std::min<size_t>(options.byData && bytes > limits.deviceBytes
+                              ? limits.byDataChunkBytes
+                              : limits.chunkBytes,
+                          bytes);
+}
+
+StatusOr<Buffer *> Allocator::makeBuffer(size_t bytes,
+                                         const AllocateOptions &options,
+                                         const std::string *name) {
   auto buffer = std::make_unique<Buffer>();
   size_t unit = Ctx.caps().granularity;
   buffer->number = ++NumBuffersMade;
   buffer->bytes = bytes;
   buffer->vaBytes = roundUp(bytes, unit);
-  buffer->chunkBytes = std::min<size_t>(Ctx.limits.chunkBytes, buffer->vaBytes);
-  buffer->flags = flags;
-  buffer->hostAccessible = hostAccessible;
-  auto spare =
-      hostAccessible ? std::nullopt : Spares.take(buffer->vaBytes, order);
+  buffer->chunkBytes = chunkBytesFor(buffer->vaBytes, options);
+  buffer->flags = options.flags;
+  buffer->hostAccessible = options.hostAccessible;
+  auto spare = options.hostAccessible
+                   ? std::nullopt
+                   : Spares.take(buffer->vaBytes, options.order);
   if (spare) {
     buffer->base = spare->base;
   } else {
@@ -127,7 +135,7 @@ StatusOr<Buffer *> Allocator::makeBuffer(size_t bytes, unsigned flags,
     Spares.wake(*spare, *buffer);
   Space.Buffers.push_back(std::move(buffer));
   Buffer &made = *Space.Buffers.back();
-  if (Ctx.caps().migrates && hostAccessible) {
+  if (Ctx.caps().migrates && options.hostAccessible) {
     Driver.takeOver(made);
     return &made;
   }
@@ -136,13 +144,13 @@ StatusOr<Buffer *> Allocator::makeBuffer(size_t bytes, unsigned flags,
   if (OnDevice.mayMove())
     DRAGON_TRY(Data.forgetDead());
   OnDevice.expectHostMemory();
-  if (hostAccessible)
+  if (options.hostAccessible)
     HostRanges::add(made.base, made.base + made.vaBytes);
   // Hints: nothing is wrong without them.
   const AddressRange range{made.base, made.base + made.vaBytes};
   Ctx.device
-      ->advise(range,
-               flags == D_READ ? Advice::ReadMostly : Advice::PreferDevice)
+      ->advise(range, options.flags == D_READ ? Advice::ReadMostly
+                                              : Advice::PreferDevice)
       .ignore();
   if (Status status = mapEagerly(made); !status.ok()) {
     destroyBuffer(made).ignore();

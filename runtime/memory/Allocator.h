@@ -31,6 +31,7 @@ struct AllocateOptions {
   const dragon_reason *why =
       nullptr;                     ///< of the flags, if they are a compiler's
   QueueOrder order = std::nullopt; ///< of a stream-ordered allocation
+  bool byData = false;             ///< data may say what launches use of it
 };
 
 class Allocator {
@@ -52,10 +53,8 @@ public:
   /// after that in a queue's order.
   Status free(const Allocation &allocation, QueueOrder order = std::nullopt);
   /// `name`: the program's, of one that is no arena.
-  StatusOr<Buffer *> makeBuffer(size_t bytes, unsigned flags,
-                                bool hostAccessible,
-                                const std::string *name = nullptr,
-                                QueueOrder order = std::nullopt);
+  StatusOr<Buffer *> makeBuffer(size_t bytes, const AllocateOptions &options,
+                                const std::string *name = nullptr);
   Status destroyBuffer(Buffer &buffer, QueueOrder order = std::nullopt);
   /// What was freed in the queue's order waits for its work now.
   void queueEnds(Queue queue);
@@ -74,6 +73,7 @@ private:
   Status giveIdle();
   /// Its addresses and its device memory.
   Status releaseRange(Buffer &buffer);
+  size_t chunkBytesFor(size_t bytes, const AllocateOptions &options) const;
   bool sharesChunks(const AllocateOptions &options) const;
   /// Maps a new buffer that fits without moving anything.
   Status mapEagerly(Buffer &buffer);

@@ -22,6 +22,7 @@ namespace {
 
 constexpr uint64_t MiB = 1 << 20;
 constexpr uint64_t MaxChunkBytes = 32 * MiB;
+constexpr uint64_t MaxByDataChunkBytes = 16 * MiB;
 constexpr uint64_t MaxTransitBytes = 256 * MiB;
 constexpr uint64_t MinAheadBytes = 256 * MiB;
 constexpr uint64_t MaxAheadBytes = 1024 * MiB;
@@ -120,6 +121,10 @@ StatusOr<Budget> chooseBudget(const Settings &settings, const DeviceCaps &caps,
            budget.hostBytes / budget.chunkBytes < 16)
       budget.chunkBytes = std::max(unit, budget.chunkBytes / 2);
   }
+  budget.byDataChunkBytes =
+      settings.chunkBytes
+          ? budget.chunkBytes
+          : std::min(budget.chunkBytes, std::max(unit, MaxByDataChunkBytes));
   if (budget.deviceBytes < budget.chunkBytes)
     return Status::error(
         settings.deviceMemory ? DRAGON_ERROR_SETTING

@@ -30,6 +30,9 @@ struct Budget {
   uint64_t deviceBytes;
   uint64_t hostBytes;
   uint64_t chunkBytes;
+  /// Of buffers that device memory does not hold, and of which data may say
+  /// what is used: experts of a model, rows, are smaller than large chunks.
+  uint64_t byDataChunkBytes;
   /// The part of hostBytes that is kept for data in transit between tiers.
   uint64_t transitBytes;
   /// What of host memory is made before it is known that it will be used.

@@ -129,7 +129,9 @@ Result allocateForProgram(Front &front, void **pointer, size_t bytes,
   }
   if (plainMemoryOnly(front) && !options.hostAccessible)
     return allocatePlain(pointer, bytes);
-  auto base = front.runtime.buffers().allocate(bytes, options);
+  AllocateOptions known = options;
+  known.byData = modules().goByData();
+  auto base = front.runtime.buffers().allocate(bytes, known);
   if (!base.ok()) {
     // Programs ask for more and more until they are refused: the code says it.
     Status status = base.takeStatus();

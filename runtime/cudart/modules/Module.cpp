@@ -91,6 +91,8 @@ void ModuleRegistry::openSummary(Module &module) {
                                "compile it again",
                                module.unit->source ? module.unit->source : "?",
                                error));
+  else if (module.summary.anyDependsOnMemory())
+    ByData = true;
 }
 
 Module *ModuleRegistry::addFatBinary(const void *wrapper) {

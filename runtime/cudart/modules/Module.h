@@ -132,6 +132,8 @@ public:
   void prepareFew(Front &front);
   /// All variables begin anew; nothing runs.
   Result restoreVariables(Front &front);
+  /// Data may say what some kernel touches (launch/IndexArrays.h).
+  bool goByData() const { return ByData; }
   /// The newest architecture that the fat binaries hold, or that code for the
   /// host processor stands for, as 90; 0 if none says.
   unsigned architecture();
@@ -156,6 +158,7 @@ private:
   static std::string pagedNameOf(const Kernel &kernel);
   void lookUpSummary(Kernel &kernel);
 
+  std::atomic<bool> ByData{false};
   std::shared_mutex Lock;
   /// Grows with each change of what find() answers.
   std::atomic<uint64_t> Changes{1};

@@ -85,6 +85,21 @@ protected:
   size_t Granularity = 0;
 };
 
+TEST_F(AllocatorTest, BuffersThatDataMayChooseFromAreInSmallerChunks) {
+  parts->Ctx.limits.chunkBytes = 8 * MiB;
+  parts->Ctx.limits.byDataChunkBytes = 4 * MiB;
+  const uint64_t most = parts->Ctx.limits.deviceBytes;
+  AllocateOptions options;
+  for (const bool byData : {false, true})
+    for (const uint64_t bytes : {most, most + 2 * MiB}) {
+      options.byData = byData;
+      const uintptr_t base = allocate(bytes, options);
+      EXPECT_EQ(bufferAt(base).chunkBytes,
+                byData && bytes > most ? 4 * MiB : 8 * MiB);
+      ASSERT_OK(freeAt(base));
+    }
+}
+
 TEST_F(AllocatorTest, SomeSizesAreRefused) {
   ASSERT_NO_FATAL_FAILURE(start());
   EXPECT_EQ(parts->Alloc.allocate(0, {}).takeStatus().code(),

@@ -49,6 +49,22 @@ TEST(BudgetTest, ChunksAreA64thOfTheBudget) {
   }
 }
 
+TEST(BudgetTest, WhatDataMayChooseFromHasSmallerChunks) {
+  for (auto [device, chunk] :
+       {std::pair(8 * GiB, 16 * MiB), {GiB, 16 * MiB}, {256 * MiB, 4 * MiB}}) {
+    Settings settings;
+    settings.deviceMemory = device;
+    auto budget = chooseBudget(settings, caps(100 * GiB), 100 * GiB);
+    ASSERT_TRUE(budget.ok());
+    EXPECT_EQ(budget->byDataChunkBytes, chunk);
+    // But not than somebody has asked for.
+    settings.chunkBytes = 32 * MiB;
+    budget = chooseBudget(settings, caps(100 * GiB), 100 * GiB);
+    ASSERT_TRUE(budget.ok());
+    EXPECT_EQ(budget->byDataChunkBytes, 32 * MiB);
+  }
+}
+
 TEST(BudgetTest, ByDefaultAReserveIsLeft) {
   auto budget = chooseBudget(Settings(), caps(80 * GiB), 64 * GiB);
   ASSERT_TRUE(budget.ok());

@@ -75,8 +75,10 @@ protected:
   void SetUp() override {
     MemoryFixture::SetUp();
     ASSERT_NO_FATAL_FAILURE(startParts(1));
-    auto made = parts->Alloc.makeBuffer(5 * MiB, D_READ | D_WRITE,
-                                        /*hostAccessible=*/true);
+    AllocateOptions options;
+    options.flags = D_READ | D_WRITE;
+    options.hostAccessible = true;
+    auto made = parts->Alloc.makeBuffer(5 * MiB, options);
     ASSERT_TRUE(made.ok());
     Moved = *made;
     Hinted->Advised.clear();

@@ -34,7 +34,7 @@ protected:
     impl = std::make_unique<RuntimeImpl>(settings, std::move(device), *budget,
                                          nullptr);
     ASSERT_OK(impl->start());
-    auto made = impl->Alloc.makeBuffer(chunks * 2 * MiB, 0, false);
+    auto made = impl->Alloc.makeBuffer(chunks * 2 * MiB, {});
     ASSERT_TRUE(made.ok());
     Whole = *made;
     impl->Space.Allocations.insert(

@@ -116,7 +116,9 @@ protected:
   }
 
   Buffer *makeBuffer(size_t chunks, const char *name, unsigned flags = 0) {
-    auto made = parts->Alloc.makeBuffer(chunks * 2 * MiB, flags, false);
+    AllocateOptions options;
+    options.flags = flags;
+    auto made = parts->Alloc.makeBuffer(chunks * 2 * MiB, options);
     EXPECT_TRUE(made.ok()) << made.takeStatus().message();
     if (!made.ok())
       return nullptr;
