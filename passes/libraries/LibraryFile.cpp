@@ -14,6 +14,7 @@
 #include "passes/libraries/LibraryFile.h"
 
 #include "dragon/CompilerABI.h"
+#include "passes/libraries/LibraryFileRows.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -27,85 +28,6 @@ using namespace llvm;
 namespace dragon {
 
 namespace {
-
-/// A parameter's name in a file, as its number.
-struct ParameterName {
-  int Index = -1;
-};
-
-/// A function that is named only once in its file.
-struct NewName {
-  std::string Value;
-};
-
-/// An expression, and which kind is wanted.
-struct NumberText {
-  std::optional<LibraryExpression> Value;
-};
-struct TruthText {
-  std::optional<LibraryExpression> Value;
-};
-
-struct NumberRow {
-  std::string Name;
-  int64_t Value = 0;
-};
-using NumberRows = std::vector<NumberRow>;
-
-struct UseRow {
-  ParameterName Pointer;
-  LibraryMode Mode = LibraryMode::ReadWrite;
-  NumberText Array, Bytes;
-  TruthText If, OverwriteIf;
-};
-
-enum class HostMode { Read, Write };
-struct HostRow {
-  ParameterName Pointer;
-  HostMode Mode = HostMode::Read;
-  NumberText Bytes;
-};
-
-struct MoveRow {
-  int Index = -1;
-  NumberText Bytes;
-};
-using MoveRows = std::vector<MoveRow>;
-struct PieceRow {
-  ParameterName Along, Adds;
-  MoveRows Moves;
-  NumberText One;
-  TruthText If, RoundsIf;
-};
-
-struct SetsStreamRow {
-  ParameterName Of, To;
-};
-
-struct FunctionRow {
-  std::string Name;
-  std::vector<std::string> Suffixes;
-  NumberRows Types;
-  std::vector<std::string> Parameters;
-  std::string Stream;
-  ParameterName StreamOf, Creates;
-  std::optional<SetsStreamRow> SetsStream;
-  bool Compiled = false, Iterators = false;
-  std::optional<int64_t> Failure;
-  std::vector<UseRow> Uses;
-  std::vector<HostRow> Host;
-  std::vector<PieceRow> Pieces;
-};
-
-struct FileRow {
-  std::string Library;
-  std::vector<std::string> Prefixes;
-  NumberRows Constants;
-  std::optional<int64_t> Failure;
-  std::string GetsStream;
-  std::vector<NewName> Neutral;
-  std::vector<FunctionRow> Functions;
-};
 
 /// `blas{T}gemm` of the types S and D, with the suffix _v2: blasSgemm_v2,
 /// blasDgemm_v2, each with the size of its type.

@@ -86,6 +86,7 @@ protected:
 };
 
 TEST_F(AllocatorTest, BuffersThatDataMayChooseFromAreInSmallerChunks) {
+  ASSERT_NO_FATAL_FAILURE(start());
   parts->Ctx.limits.chunkBytes = 8 * MiB;
   parts->Ctx.limits.byDataChunkBytes = 4 * MiB;
   const uint64_t most = parts->Ctx.limits.deviceBytes;
