@@ -78,7 +78,8 @@ typedef struct dragon_library_pieces {
   dragon_library_range range[DRAGON_LIBRARY_MOST_PIECES];
 } dragon_library_pieces;
 
-#define DRAGON_LIBRARY_AGAIN ((void *)1)
+enum { DRAGON_LIBRARY_AGAIN_NUMBER = 1 };
+#define DRAGON_LIBRARY_AGAIN ((void *)DRAGON_LIBRARY_AGAIN_NUMBER)
 /* The call for a piece has returned; failed: with an error. Returns 1 if
    `pieces` is the next one now, 0 if there is none. */
 uint32_t __dragon_library_next(void *token, dragon_library_pieces *pieces,

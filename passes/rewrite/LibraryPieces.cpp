@@ -143,7 +143,7 @@ void CallInPieces::substitute(const LibraryFunction &Function,
         Pointer = Call.getArgOperand(Move.Parameter);
       Pointer = Builder.CreatePtrAdd(Pointer, Builder.CreateMul(From, Step));
     }
-    if (Piece.Scale < 0)
+    if (Piece.Scale < 0 || !Piece.One)
       continue;
     llvm::Type *Words = ArrayType::get(I64, 2);
     AllocaInst *One = variable(Call, Words, "dragon.one");
@@ -193,9 +193,7 @@ void CallInPieces::branch(Instruction &Token, BasicBlock &Made,
   Value *Number = Builder.CreatePtrToInt(&Token, Builder.getInt64Ty());
   SwitchInst *Switch = Builder.CreateSwitch(Number, &Made, 2);
   Switch->addCase(Builder.getInt64(0), &Skipped);
-  Switch->addCase(
-      Builder.getInt64(reinterpret_cast<uintptr_t>(DRAGON_LIBRARY_AGAIN)),
-      Again);
+  Switch->addCase(Builder.getInt64(DRAGON_LIBRARY_AGAIN_NUMBER), Again);
 }
 
 } // namespace dragon

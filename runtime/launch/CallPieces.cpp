@@ -100,8 +100,8 @@ CallPieces::costOf(const std::vector<int64_t> &pieces) const {
   size_t innermost = none; // that is cut
   for (size_t d = 0; d < none; ++d) {
     const int64_t count = Dimensions[d].count, piece = pieces[d];
-    const auto number = double((count + piece - 1) / piece);
-    upTo.push_back((d ? upTo.back() : 1) * number);
+    const int64_t number = (count + piece - 1) / piece;
+    upTo.push_back((d ? upTo.back() : 1) * double(number));
     if (number > 1)
       innermost = d;
   }

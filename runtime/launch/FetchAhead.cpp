@@ -22,7 +22,7 @@ namespace {
 constexpr size_t Window = 96;
 constexpr uint64_t Again = 24;
 /// This part of the device's memory is on the way at most.
-constexpr uint64_t BudgetShare = 16;
+constexpr uint64_t BudgetShare = 32;
 constexpr std::chrono::microseconds Pause(50);
 } // namespace
 
