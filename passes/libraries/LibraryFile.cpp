@@ -385,8 +385,9 @@ LibraryFunction functionOf(const FunctionRow &Row, std::optional<int64_t> Bytes,
     LibraryPiece &New = F.Pieces.emplace_back();
     New.Along = static_cast<unsigned>(Piece.Along.Index);
     for (const MoveRow &Move : Piece.Moves)
-      New.Moves.push_back(
-          {static_cast<unsigned>(Move.Index), *Move.Bytes.Value});
+      if (Move.Bytes.Value)
+        New.Moves.push_back(
+            {static_cast<unsigned>(Move.Index), *Move.Bytes.Value});
     // The reader has no order of keys.
     llvm::sort(New.Moves, [](const auto &A, const auto &B) {
       return A.Parameter < B.Parameter;
