@@ -13,6 +13,7 @@
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/Intrinsics.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
@@ -133,7 +134,16 @@ void CallInPieces::substitute(const LibraryFunction &Function,
     Value *From = Builder.CreateLoad(I64, field(Range, Begin, Builder));
     Value *Number = Builder.CreateLoad(I64, field(Range, Count, Builder));
     llvm::Type *T = Call.getArgOperand(Piece.Along)->getType();
-    New.push_back({Piece.Along, Builder.CreateSExtOrTrunc(Number, T)});
+    Value *Steps = Builder.CreateSExtOrTrunc(Number, T);
+    // Of two ways along one parameter one is taken at most.
+    auto *Other = New.begin();
+    while (Other != New.end() && Other->first != Piece.Along)
+      ++Other;
+    if (Other == New.end())
+      New.push_back({Piece.Along, Steps});
+    else
+      Other->second =
+          Builder.CreateBinaryIntrinsic(Intrinsic::smin, Other->second, Steps);
     for (const LibraryPiece::Move &Move : Piece.Moves) {
       Value *Step = librarySize(Move.Bytes, Call, Function, Builder);
       if (!Step)

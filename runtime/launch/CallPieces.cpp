@@ -173,6 +173,20 @@ CallPieces::Answer CallPieces::settle(bool isAsProposed) {
   return isAsProposed ? Answer::Settled : Answer::Again;
 }
 
+bool CallPieces::halveLargest() {
+  size_t largest = Dimensions.size();
+  for (size_t d = 0; d < Dimensions.size(); ++d)
+    if (Dimensions[d].canBeCut && Chosen[d] > 1 &&
+        (largest == Dimensions.size() || Chosen[d] > Chosen[largest]))
+      largest = d;
+  if (largest == Dimensions.size())
+    return false;
+  Chosen[largest] = halfOf(Chosen[largest]);
+  proposeChosen();
+  Now = State::Checked;
+  return true;
+}
+
 CallPieces::Answer CallPieces::shrink(const Footprint &needs) {
   if (needs.bytes < (Best == Dimensions.size() ? Needs : BestNeeds)) {
     Best = Tried;
@@ -183,7 +197,9 @@ CallPieces::Answer CallPieces::shrink(const Footprint &needs) {
   if (Best == Dimensions.size()) {
     // It may lie across the ends of two chunks, and so may its half.
     Smallest = !Smallest && Needs > Room;
-    return Smallest && proposeFrom(0) ? Answer::Again : settle(false);
+    if (Smallest && proposeFrom(0))
+      return Answer::Again;
+    return Needs > Room && halveLargest() ? Answer::Again : settle(false);
   }
   // Of one step it is known, not of the half.
   if (!Smallest)

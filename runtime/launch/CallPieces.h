@@ -98,6 +98,8 @@ private:
   /// Proposes the next dimension's half, from `dimension` on.
   bool proposeFrom(size_t dimension);
   void proposeChosen();
+  /// Where no dimension helps by itself; false: all are as small as can be.
+  bool halveLargest();
   Answer settle(bool isAsProposed);
 
   std::vector<Dimension> Dimensions;

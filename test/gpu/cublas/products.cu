@@ -193,6 +193,74 @@ static int sgemmBatched(const Shape &s, const float *a, const float *b,
   return status;
 }
 
+static void say(const char *name, int status, double worst, double exact) {
+  const bool bad = status || !(worst <= exact);
+  wrong += bad;
+  printf("%-28s: %s", name, bad ? "WRONG" : "right");
+  if (bad)
+    printf(" (status %d, error %g)", status, worst);
+  printf("\n");
+  fflush(stdout);
+}
+
+/// What is cut into columns and elements: N x N matrices of floats, which cuBLAS
+/// sums exactly where that is possible.
+static void checkOthers() {
+  const int n = 4000;
+  const size_t all = size_t(n) * n;
+  const float one = 1, half = .5;
+  float *a = filled<float>(all, 1), *b = filled<float>(all, 2);
+  float *c = filled<float>(all, 3), *x = filled<float>(n, 4);
+  float *y = filled<float>(n, 5);
+  auto at = [](size_t i, unsigned seed) {
+    return double(Of<float>::value(i, seed));
+  };
+  for (const bool transposed : {false, true}) {
+    fill<<<16, 256>>>(y, n, 5);
+    const int status = cublasSgemv(blas, transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
+                                   n, n, &one, a, n, x, 1, &half, y, 1);
+    std::vector<float> result(n);
+    CHECK(cudaMemcpy(result.data(), y, n * 4, cudaMemcpyDeviceToHost));
+    double worst = 0;
+    for (int i = 0; i < n; i += 37) {
+      double sum = .5 * at(i, 5);
+      for (int l = 0; l < n; ++l)
+        sum += at(transposed ? l + size_t(i) * n : i + size_t(l) * n, 1) *
+               at(l, 4);
+      worst = std::max(worst, std::abs(result[i] - sum) / (36. * n));
+    }
+    say(transposed ? "cublasSgemv, T" : "cublasSgemv, N", status, worst, 1e-6);
+  }
+  auto compare = [&](const char *name, int status, const float *of,
+                     auto expected) {
+    std::vector<float> result(all);
+    CHECK(cudaMemcpy(result.data(), of, all * 4, cudaMemcpyDeviceToHost));
+    double worst = 0;
+    for (size_t k = 0; k < all; k += 1013)
+      worst = std::max(worst, std::abs(result[k] - expected(k)));
+    say(name, status, worst, 0);
+  };
+  compare("cublasSgeam",
+          cublasSgeam(blas, CUBLAS_OP_T, CUBLAS_OP_N, n, n, &one, a, n, &half,
+                      b, n, c, n),
+          c,
+          [&](size_t k) { return at(k / n + k % n * n, 1) + .5 * at(k, 2); });
+  fill<<<2048, 256>>>(c, all, 3);
+  compare("cublasSaxpy", cublasSaxpy(blas, int(all), &half, a, 1, c, 1), c,
+          [&](size_t k) { return .5 * at(k, 1) + at(k, 3); });
+  compare("cublasSdgmm",
+          cublasSdgmm(blas, CUBLAS_SIDE_LEFT, n, n, a, n, x, 1, c, n), c,
+          [&](size_t k) { return at(k, 1) * at(k % n, 4); });
+  // With ones in the diagonal and zeros elsewhere it is what it was.
+  CHECK(cudaMemset(a, 0, all * 4));
+  compare("cublasStrsm",
+          cublasStrsm(blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER,
+                      CUBLAS_OP_N, CUBLAS_DIAG_UNIT, n, n, &half, a, n, b, n),
+          b, [&](size_t k) { return .5 * at(k, 2); });
+  for (float *buffer : {a, b, c, x, y})
+    CHECK(cudaFree(buffer));
+}
+
 static int checkAll() {
   const Shape tn{true, false, 40000, 128, 512, 1, 0};
   const Shape nt{false, true, 512, 96, 40000, 1, 8};
@@ -231,6 +299,7 @@ static int checkAll() {
         return cublasZgemm(blas, s.opA(), s.opB(), s.m, s.n, s.k, &one, a,
                            s.lda(), b, s.ldb(), &beta, c, s.ldc());
       });
+  checkOthers();
   return wrong != 0;
 }
 

@@ -73,3 +73,13 @@ int overwrites(blasHandle handle, float *a, float *b, float *c) {
   static const float none = 0;
   return blasMultiply(handle, 8, 8, &none, a, b, 8, c);
 }
+
+// Two ways along one parameter, of which one is taken: the other one's range is all of it.
+// CHECK-LABEL: define {{.*}} @twoWays(
+// CHECK: [[FIRST:%.*]] = trunc i64 {{.*}} to i32
+// CHECK: [[SECOND:%.*]] = trunc i64 {{.*}} to i32
+// CHECK: [[N:%.*]] = call i32 @llvm.smin.i32(i32 [[FIRST]], i32 [[SECOND]])
+// CHECK: call i32 @blasVector(ptr {{.*}}, i32 noundef {{.*}}, i32 noundef [[N]],
+int twoWays(blasHandle handle, int trans, int n, const float *beta, float *a, float *x, float *y) {
+  return blasVector(handle, trans, n, beta, a, 8, x, y);
+}

@@ -120,6 +120,15 @@ TEST(CallPiecesTest, APlaceAcrossTwoChunksIsLeftByAndBy) {
   EXPECT_EQ(cut.sizes()[1], 64);
 }
 
+TEST(CallPiecesTest, WhereNoneHelpsByItselfSeveralDo) {
+  Cut cut({{2, true, false}, {256, true, false}});
+  const UsesOf uses = [](const auto &sizes) -> std::vector<Use> {
+    return {{sizes[0] > 1 || sizes[1] > 50 ? 3000u : 1000u, 1000, false}};
+  };
+  EXPECT_EQ(cut.find(uses, 2500).first, CallPieces::Answer::Settled);
+  EXPECT_EQ(cut.sizes(), (std::vector<int64_t>{1, 32}));
+}
+
 TEST(CallPiecesTest, WhatMayNotBeCutIsNot) {
   Cut cut({{64, false, false}, {512, true, false}, {8192, false, true}});
   EXPECT_EQ(cut.find(product, 200'000).first, CallPieces::Answer::Impossible);

@@ -17,6 +17,7 @@ int blasDgemm_v2(blasHandle, int, int, int m, int n, int k, const double *alpha,
                  const double *B, int ldb, const double *beta, double *C, int ldc);
 int blasSgemmBatched(blasHandle, int m, int n, int k, const float *const *, int lda, const float *const *, int ldb,
                      const float *beta, float *const *, int ldc, int count);
+int blasVector(blasHandle handle, int trans, int n, const float *beta, const float *A, int lda, const float *x, float *y);
 int blasMultiply(blasHandle handle, int n, long k, const float *beta, const float *A, const float *B, int ldb, float *C);
 int blasMatmul(float *A, const void *layout, cudaStream_t);
 int blasScale(int n, float *x, cudaStream_t);

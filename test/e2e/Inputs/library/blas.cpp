@@ -1,0 +1,170 @@
+//===- blas.cpp - functions of cuBLAS's on the host processor ------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What cuBLAS's documentation says of them, for floats, in memory of the cpu
+// device: a stand-in for the library where there is no GPU. calls() says how
+// many calls there were.
+//
+//===----------------------------------------------------------------------===//
+
+#include <cublas_v2.h>
+#include <stdint.h>
+
+static int made = 0;
+extern "C" int calls() { return made; }
+
+static float of(cublasOperation_t op, const float *a, int lda, int i, int j) {
+  return op == CUBLAS_OP_N ? a[i + int64_t(j) * lda] : a[j + int64_t(i) * lda];
+}
+static void put(float &to, float sum, float beta) {
+  to = sum + (beta != 0 ? beta * to : 0);
+}
+static const float &element(const float *x, int n, int inc, int i) {
+  return x[inc > 0 ? i * inc : (i - n + 1) * inc];
+}
+static float &element(float *x, int n, int inc, int i) {
+  return x[inc > 0 ? i * inc : (i - n + 1) * inc];
+}
+
+extern "C" {
+cublasStatus_t cublasCreate_v2(cublasHandle_t *handle) {
+  *handle = reinterpret_cast<cublasHandle_t>(&made);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasGetStream_v2(cublasHandle_t, cudaStream_t *stream) {
+  *stream = nullptr;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSgemm_v2(cublasHandle_t, cublasOperation_t opA,
+                              cublasOperation_t opB, int m, int n, int k,
+                              const float *alpha, const float *a, int lda,
+                              const float *b, int ldb, const float *beta,
+                              float *c, int ldc) {
+  ++made;
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < m; ++i) {
+      float sum = 0;
+      for (int l = 0; l < k; ++l)
+        sum += of(opA, a, lda, i, l) * of(opB, b, ldb, l, j);
+      put(c[i + int64_t(j) * ldc], *alpha * sum, *beta);
+    }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t
+cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t opA,
+                          cublasOperation_t opB, int m, int n, int k,
+                          const float *alpha, const float *a, int lda,
+                          long long strideA, const float *b, int ldb,
+                          long long strideB, const float *beta, float *c,
+                          int ldc, long long strideC, int count) {
+  for (int z = 0; z < count; ++z)
+    cublasSgemm_v2(handle, opA, opB, m, n, k, alpha, a + z * strideA, lda,
+                   b + z * strideB, ldb, beta, c + z * strideC, ldc);
+  made -= count - 1;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSgemv_v2(cublasHandle_t, cublasOperation_t op, int m,
+                              int n, const float *alpha, const float *a,
+                              int lda, const float *x, int incx,
+                              const float *beta, float *y, int incy) {
+  ++made;
+  const int rows = op == CUBLAS_OP_N ? m : n, columns = m + n - rows;
+  for (int i = 0; i < rows; ++i) {
+    float sum = 0;
+    for (int l = 0; l < columns; ++l)
+      sum += of(op, a, lda, i, l) * element(x, columns, incx, l);
+    put(element(y, rows, incy, i), *alpha * sum, *beta);
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSgeam(cublasHandle_t, cublasOperation_t opA,
+                           cublasOperation_t opB, int m, int n,
+                           const float *alpha, const float *a, int lda,
+                           const float *beta, const float *b, int ldb, float *c,
+                           int ldc) {
+  ++made;
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < m; ++i)
+      c[i + int64_t(j) * ldc] =
+          *alpha * of(opA, a, lda, i, j) + *beta * of(opB, b, ldb, i, j);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSdgmm(cublasHandle_t, cublasSideMode_t mode, int m, int n,
+                           const float *a, int lda, const float *x, int incx,
+                           float *c, int ldc) {
+  ++made;
+  const bool left = mode == CUBLAS_SIDE_LEFT;
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < m; ++i)
+      c[i + int64_t(j) * ldc] =
+          a[i + int64_t(j) * lda] *
+          element(x, left ? m : n, incx, left ? i : j);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// B = alpha A^-1 B, A from the left, lower and with ones in the diagonal.
+cublasStatus_t cublasStrsm_v2(cublasHandle_t, cublasSideMode_t,
+                              cublasFillMode_t, cublasOperation_t,
+                              cublasDiagType_t, int m, int n,
+                              const float *alpha, const float *a, int lda,
+                              float *b, int ldb) {
+  ++made;
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < m; ++i) {
+      float &to = b[i + int64_t(j) * ldb];
+      to *= *alpha;
+      for (int l = 0; l < i; ++l)
+        to -= a[i + int64_t(l) * lda] * b[l + int64_t(j) * ldb];
+    }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// C = alpha A B + beta C, A symmetric from the left, its lower half.
+cublasStatus_t cublasSsymm_v2(cublasHandle_t, cublasSideMode_t,
+                              cublasFillMode_t, int m, int n,
+                              const float *alpha, const float *a, int lda,
+                              const float *b, int ldb, const float *beta,
+                              float *c, int ldc) {
+  ++made;
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < m; ++i) {
+      float sum = 0;
+      for (int l = 0; l < m; ++l)
+        sum += (i >= l ? a[i + int64_t(l) * lda] : a[l + int64_t(i) * lda]) *
+               b[l + int64_t(j) * ldb];
+      put(c[i + int64_t(j) * ldc], *alpha * sum, *beta);
+    }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSaxpy_v2(cublasHandle_t, int n, const float *alpha,
+                              const float *x, int incx, float *y, int incy) {
+  ++made;
+  for (int i = 0; i < n; ++i)
+    element(y, n, incy, i) += *alpha * element(x, n, incx, i);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasSscal_v2(cublasHandle_t, int n, const float *alpha,
+                              float *x, int incx) {
+  ++made;
+  for (int i = 0; i < n; ++i)
+    element(x, n, incx, i) *= *alpha;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasScopy_v2(cublasHandle_t, int n, const float *x, int incx,
+                              float *y, int incy) {
+  ++made;
+  for (int i = 0; i < n; ++i)
+    element(y, n, incy, i) = element(x, n, incx, i);
+  return CUBLAS_STATUS_SUCCESS;
+}
+}

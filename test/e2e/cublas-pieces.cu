@@ -1,0 +1,137 @@
+// What the summaries that come with dragon-cc say of pieces of cuBLAS's functions: calls whose operands do not fit give what the
+// whole call gives. Numbers are small and whole, so that every order of a sum is exact.
+//
+// RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
+// RUN: %host-build -shared -fPIC -isystem %cuda/include %S/Inputs/library/blas.cpp -o libblas.so
+// RUN: %build %s -L. -lblas -Wl,-rpath,%t.dir -o program
+// RUN: %plain ./program 1 && %tight ./program many
+// RUN: rm -rf %t.dir
+#include "e2e.h"
+
+#include <cublas_v2.h>
+#include <functional>
+
+extern "C" int calls();
+
+static cublasHandle_t blas;
+static bool many;
+
+/// Matrices and vectors on the device, with what they hold on the host.
+struct Operands {
+  std::vector<std::vector<float>> host;
+  std::vector<float *> device;
+
+  explicit Operands(const std::vector<size_t> &sizes) {
+    for (size_t size : sizes) {
+      std::vector<float> &words = host.emplace_back(size);
+      for (size_t i = 0; i < size; ++i)
+        words[i] = float(scramble(uint32_t(i * 7 + host.size())) % 5) - 2;
+      CHECK(cudaMalloc(&device.emplace_back(), size * 4));
+      CHECK(cudaMemcpy(device.back(), words.data(), size * 4,
+                       cudaMemcpyHostToDevice));
+    }
+  }
+  ~Operands() {
+    for (float *buffer : device)
+      CHECK(cudaFree(buffer));
+  }
+};
+
+/// call(operands), which changes the last one, on the device and on the host.
+using Call = std::function<cublasStatus_t(const std::vector<float *> &)>;
+static void compare(const char *name, const std::vector<size_t> &sizes,
+                    const Call &call) {
+  Operands operands(sizes);
+  int before = calls();
+  REQUIRE(call(operands.device) == CUBLAS_STATUS_SUCCESS);
+  const int made = calls() - before;
+  std::vector<float> result(sizes.back());
+  CHECK(cudaMemcpy(result.data(), operands.device.back(), result.size() * 4,
+                   cudaMemcpyDeviceToHost));
+  std::vector<float *> host;
+  for (std::vector<float> &words : operands.host)
+    host.push_back(words.data());
+  REQUIRE(call(host) == CUBLAS_STATUS_SUCCESS);
+  if (result != operands.host.back() || (many ? made < 2 : made != 1)) {
+    fprintf(stderr, "%s: wrong, in %d calls\n", name, made);
+    exit(EXIT_FAILURE);
+  }
+}
+
+static void products() {
+  const float three = 3, two = 2, none = 0;
+  for (const bool ta : {false, true})
+    for (const bool tb : {false, true})
+      for (const auto &sizes : {std::array{4000, 8, 600},
+                                {8, 3000, 800},
+                                {1500, 1400, 6},
+                                {30, 20, 60000}}) {
+        const int m = sizes[0], n = sizes[1], k = sizes[2];
+        const int lda = (ta ? k : m) + 3, ldb = (tb ? n : k) + 1, ldc = m + 2;
+        const size_t a = size_t(lda) * (ta ? m : k);
+        const size_t b = size_t(ldb) * (tb ? k : n);
+        compare("cublasSgemm", {a, b, size_t(ldc) * n}, [=](auto &o) {
+          return cublasSgemm(blas, ta ? CUBLAS_OP_T : CUBLAS_OP_N,
+                             tb ? CUBLAS_OP_T : CUBLAS_OP_N, m, n, k, &three,
+                             o[0], lda, o[1], ldb, ta ? &two : &none, o[2],
+                             ldc);
+        });
+      }
+  const int m = 50, n = 40, k = 30, count = 800;
+  compare("cublasSgemmStridedBatched",
+          {size_t(m) * k * count, size_t(k) * n * count, size_t(m) * n * count},
+          [=](auto &o) {
+            return cublasSgemmStridedBatched(
+                blas, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &three, o[0], m, m * k,
+                o[1], k, k * n, &two, o[2], m, m * n, count);
+          });
+}
+
+static void others() {
+  const float three = 3, two = 2, none = 0;
+  const int m = 1700, n = 1600;
+  const size_t all = size_t(m) * n;
+  for (const auto op : {CUBLAS_OP_N, CUBLAS_OP_T})
+    for (const float *beta : {&none, &two})
+      compare("cublasSgemv", {all, size_t(m) * 2, size_t(m) * 3}, [=](auto &o) {
+        return cublasSgemv(blas, op, m, n, &three, o[0], m, o[1], 2, beta, o[2],
+                           3);
+      });
+  compare("cublasSgeam", {all, all, all}, [=](auto &o) {
+    return cublasSgeam(blas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, &three, o[0], n,
+                       &two, o[1], m, o[2], m);
+  });
+  compare("cublasSdgmm", {all, size_t(m), all}, [=](auto &o) {
+    return cublasSdgmm(blas, CUBLAS_SIDE_LEFT, m, n, o[0], m, o[1], 1, o[2], m);
+  });
+  const int few = 6, columns = 400000;
+  compare("cublasStrsm", {size_t(few) * few, size_t(few) * columns},
+          [=](auto &o) {
+            return cublasStrsm(blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER,
+                               CUBLAS_OP_N, CUBLAS_DIAG_UNIT, few, columns,
+                               &two, o[0], few, o[1], few);
+          });
+  compare("cublasSsymm",
+          {size_t(few) * few, size_t(few) * columns, size_t(few) * columns},
+          [=](auto &o) {
+            return cublasSsymm(blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER,
+                               few, columns, &three, o[0], few, o[1], few, &two,
+                               o[2], few);
+          });
+  const int long_ = 1500000;
+  compare("cublasSaxpy", {size_t(long_), size_t(long_) * 2}, [=](auto &o) {
+    return cublasSaxpy(blas, long_, &three, o[0], 1, o[1], 2);
+  });
+  compare("cublasScopy", {size_t(long_) * 2, size_t(long_)},
+          [=](auto &o) { return cublasScopy(blas, long_, o[0], 2, o[1], 1); });
+  compare("cublasSscal", {size_t(long_) * 2},
+          [=](auto &o) { return cublasSscal(blas, long_, &three, o[0], 2); });
+}
+
+int main(int argc, char **argv) {
+  REQUIRE(argc == 2 && cublasCreate(&blas) == CUBLAS_STATUS_SUCCESS);
+  many = std::string(argv[1]) == "many";
+  products();
+  others();
+  return 0;
+}
