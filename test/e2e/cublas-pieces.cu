@@ -101,10 +101,11 @@ static void others() {
     return cublasSgeam(blas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, &three, o[0], n,
                        &two, o[1], m, o[2], m);
   });
-  compare("cublasSdgmm", {all, size_t(m), all}, [=](auto &o) {
-    return cublasSdgmm(blas, CUBLAS_SIDE_LEFT, m, n, o[0], m, o[1], 1, o[2], m);
-  });
-  const int few = 6, columns = 400000;
+  for (const auto side : {CUBLAS_SIDE_LEFT, CUBLAS_SIDE_RIGHT})
+    compare("cublasSdgmm", {all, size_t(m), all}, [=](auto &o) {
+      return cublasSdgmm(blas, side, m, n, o[0], m, o[1], 1, o[2], m);
+    });
+  const int few = 8, columns = 300000; // no column in two chunks
   compare("cublasStrsm", {size_t(few) * few, size_t(few) * columns},
           [=](auto &o) {
             return cublasStrsm(blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER,
