@@ -95,12 +95,11 @@ static constexpr double PieceCost = 4 << 20;
 std::optional<double>
 CallPieces::costOf(const std::vector<int64_t> &pieces) const {
   const size_t none = Dimensions.size();
-  std::vector<double>
-      upTo;                // how many pieces dimensions from the outermost make
-  size_t innermost = none; // that is cut
+  std::vector<double> upTo; // pieces that dimensions up to each make
+  size_t innermost = none;  // that is cut
   for (size_t d = 0; d < none; ++d) {
     const int64_t count = Dimensions[d].count, piece = pieces[d];
-    const int64_t number = (count + piece - 1) / piece;
+    const int64_t number = piece > 0 ? (count + piece - 1) / piece : 1;
     upTo.push_back((d ? upTo.back() : 1) * double(number));
     if (number > 1)
       innermost = d;

@@ -129,6 +129,26 @@ TEST(CallPiecesTest, WhereNoneHelpsByItselfSeveralDo) {
   EXPECT_EQ(cut.sizes(), (std::vector<int64_t>{1, 32}));
 }
 
+/// A library is called for nothing, with operands as large as they may be.
+TEST(CallPiecesTest, OfNothingThereIsOnePiece) {
+  Cut cut({{0, true, false}, {65536, true, false}, {-1, true, true}});
+  const UsesOf uses = [](const auto &sizes) -> std::vector<Use> {
+    return {{uint64_t(sizes[1]), 1, false}};
+  };
+  ASSERT_EQ(cut.find(uses, 40000).first, CallPieces::Answer::Settled);
+  const std::vector<int64_t> sizes = cut.sizes();
+  EXPECT_EQ(sizes[0], 0);
+  EXPECT_LT(sizes[1], 40000);
+  EXPECT_EQ(sizes[2], -1);
+  for (int64_t end = sizes[1]; end < 65536; end += cut.count(1)) {
+    ASSERT_TRUE(cut.advance());
+    EXPECT_EQ(cut.begin(0), 0);
+    EXPECT_EQ(cut.begin(1), end);
+    EXPECT_EQ(cut.begin(2), 0);
+  }
+  EXPECT_FALSE(cut.advance());
+}
+
 TEST(CallPiecesTest, WhatMayNotBeCutIsNot) {
   Cut cut({{64, false, false}, {512, true, false}, {8192, false, true}});
   EXPECT_EQ(cut.find(product, 200'000).first, CallPieces::Answer::Impossible);
