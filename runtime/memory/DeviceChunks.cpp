@@ -356,6 +356,15 @@ bool DeviceChunks::mayMove() const {
   return Time.Tracking || Ctx.watcher || !holdsAll();
 }
 
+size_t DeviceChunks::usualChunkBytes() const {
+  const Budget &limits = Ctx.limits;
+  if (limits.byDataChunkBytes != limits.chunkBytes && !holdsAll())
+    for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
+      if (buffer->vaBytes > limits.deviceBytes)
+        return buffer->chunkBytes;
+  return limits.chunkBytes;
+}
+
 void DeviceChunks::expectHostMemory() {
   // Where nothing is asynchronous host memory costs nothing to make.
   if (!Ctx.caps().asynchronous)
@@ -365,11 +374,11 @@ void DeviceChunks::expectHostMemory() {
   if (Space.LiveBytes > Pool.budget())
     expected = Ctx.limits.transitBytes +
                (Space.LiveBytes > elsewhere ? Space.LiveBytes - elsewhere : 0);
-  Slabs.Pool.expect(Ctx.limits.chunkBytes, expected);
+  Slabs.Pool.expect(usualChunkBytes(), expected);
 }
 
 void DeviceChunks::makeNoHostMemory() {
-  Slabs.Pool.expect(Ctx.limits.chunkBytes, 0);
+  Slabs.Pool.expect(usualChunkBytes(), 0);
 }
 
 void DeviceChunks::expectEvictions(uint64_t bytes) {
@@ -378,7 +387,7 @@ void DeviceChunks::expectEvictions(uint64_t bytes) {
   const uint64_t stays = Pool.budget() / 2;
   bytes -= std::min(bytes, stays);
   if (bytes)
-    Slabs.Pool.expect(Ctx.limits.chunkBytes,
+    Slabs.Pool.expect(usualChunkBytes(),
                       Slabs.Pool.used() + Ctx.limits.transitBytes + bytes,
                       Threads);
 }
@@ -388,7 +397,7 @@ void DeviceChunks::expectKept() {
   if (!Ctx.caps().asynchronous)
     return;
   const uint64_t next = Slabs.Pool.used() + Ctx.limits.aheadBytes;
-  Slabs.Pool.expect(Ctx.limits.chunkBytes,
+  Slabs.Pool.expect(usualChunkBytes(),
                     Ctx.limits.transitBytes + std::min(next, Space.LiveBytes),
                     Threads);
 }

@@ -109,6 +109,9 @@ public:
   bool holdsAll() const { return Space.LiveBytes <= Pool.budget(); }
   /// Not everything fits: what dies makes a difference, if only to who watches.
   bool mayMove() const;
+  /// Of most of what is in host memory: a buffer larger than the device, if
+  /// there is one, has most of it.
+  size_t usualChunkBytes() const;
   /// What does not fit on the device will need host memory, but for what the
   /// program's memory holds: it is made ahead.
   void expectHostMemory();

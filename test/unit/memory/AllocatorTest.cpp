@@ -97,6 +97,8 @@ TEST_F(AllocatorTest, BuffersThatDataMayChooseFromAreInSmallerChunks) {
       const uintptr_t base = allocate(bytes, options);
       EXPECT_EQ(bufferAt(base).chunkBytes,
                 byData && bytes > most ? 4 * MiB : 8 * MiB);
+      // Host memory is made ahead in such pieces.
+      EXPECT_EQ(parts->OnDevice.usualChunkBytes(), bufferAt(base).chunkBytes);
       ASSERT_OK(freeAt(base));
     }
 }
