@@ -18,6 +18,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
 /* A call in the user's source. Static data. */
 typedef struct dragon_library_call {
   const char *function; /* as the user knows it */
@@ -84,6 +85,7 @@ enum { DRAGON_LIBRARY_AGAIN_NUMBER = 1 };
    `pieces` is the next one now, 0 if there is none. */
 uint32_t __dragon_library_next(void *token, dragon_library_pieces *pieces,
                                uint32_t failed);
+
 /* The bytes from a matrix's pointer on that a layout of cublasLt's
    (cublasLtMatrixLayout_t) describes; -1: not known. */
 int64_t __dragon_matrix_bytes(const void *layout);

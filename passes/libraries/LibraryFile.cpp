@@ -57,6 +57,16 @@ struct Reading {
   /// Of the last scalar that was refused: YAML I/O keeps a reference to it.
   std::string Message;
 
+  /// Keeps the message if there is none of that name.
+  bool findParameter(StringRef Name, int &Index) {
+    const auto *It = find(Names.Parameters, Name);
+    if (It == Names.Parameters.end()) {
+      Message = ("'" + Name + "' is not among the parameters").str();
+      return false;
+    }
+    Index = static_cast<int>(It - Names.Parameters.begin());
+    return true;
+  }
   /// Keeps the message if the function is described already.
   StringRef describe(StringRef Name, size_t NumParameters) {
     bool IsQualified = Name.contains("::");
@@ -105,13 +115,7 @@ template <> struct ScalarTraits<ParameterName> {
   static void output(const ParameterName &, void *, raw_ostream &) {}
   static StringRef input(StringRef Text, void *Context, ParameterName &Value) {
     Reading &R = reading(Context);
-    auto It = find(R.Names.Parameters, Text);
-    if (It == R.Names.Parameters.end()) {
-      R.Message = ("'" + Text + "' is not among the parameters").str();
-      return R.Message;
-    }
-    Value.Index = static_cast<int>(It - R.Names.Parameters.begin());
-    return StringRef();
+    return R.findParameter(Text, Value.Index) ? StringRef() : R.Message;
   }
   static QuotingType mustQuote(StringRef) { return QuotingType::None; }
 };
@@ -215,14 +219,12 @@ template <> struct MappingTraits<HostRow> {
 template <> struct CustomMappingTraits<MoveRows> {
   static void inputOne(IO &In, StringRef Key, MoveRows &Rows) {
     Reading &R = reading(In.getContext());
-    auto It = find(R.Names.Parameters, Key);
-    if (It == R.Names.Parameters.end()) {
-      In.setError("'" + Key + "' is not among the parameters");
+    MoveRow Row;
+    if (!R.findParameter(Key, Row.Index)) {
+      In.setError(R.Message);
       return;
     }
-    MoveRow Row;
-    Row.Index = static_cast<int>(It - R.Names.Parameters.begin());
-    In.mapRequired(It->c_str(), Row.Bytes);
+    In.mapRequired(R.Names.Parameters[size_t(Row.Index)].c_str(), Row.Bytes);
     Rows.push_back(std::move(Row));
   }
   static void output(IO &, MoveRows &) {}

@@ -54,20 +54,20 @@ bool canBeInPieces(const CallBase &Call, const LibraryFunction &Function) {
   });
 }
 
-AllocaInst *variable(CallBase &Call, Type *T, const Twine &Name) {
+} // namespace
+
+AllocaInst *entryVariable(CallBase &Call, Type *T, const Twine &Name) {
   BasicBlock &Entry = Call.getFunction()->getEntryBlock();
   IRBuilder<> Builder(&Entry, Entry.begin());
   return Builder.CreateAlloca(T, nullptr, Name);
 }
-
-} // namespace
 
 CallInPieces::CallInPieces(CallBase &Call, const LibraryFunction &Function)
     : Call(Call) {
   if (!canBeInPieces(Call, Function))
     return;
   Type = piecesType(Call.getContext());
-  Memory = variable(Call, Type, "dragon.pieces");
+  Memory = entryVariable(Call, Type, "dragon.pieces");
   IRBuilder<> Before(&Call);
   initialise(Function, Before);
   Again = SplitBlock(Call.getParent(), &Call);
@@ -102,9 +102,15 @@ void CallInPieces::initialise(const LibraryFunction &Function,
     Set(Scalar, Piece.Scale < 0 ? Null : Call.getArgOperand(Piece.Scale));
     // What cannot be told is not cut.
     auto Which = [&](unsigned Value) { return Builder.getInt64(Value); };
-    bool IsKnown = all_of(Piece.Moves, [&](const LibraryPiece::Move &Move) {
-      return librarySize(Move.Bytes, Call, Function, Builder) != nullptr;
-    });
+    bool IsKnown = true;
+    for (const LibraryPiece::Move &Move : Piece.Moves) {
+      Value *Step = librarySize(Move.Bytes, Call, Function, Builder);
+      IsKnown &= Step != nullptr;
+      if (Step) // else begin is 0 always
+        Steps.push_back({static_cast<unsigned>(Index), Move.Parameter, Step});
+    }
+    if (Piece.Scale >= 0)
+      addScale(Piece, static_cast<unsigned>(Index), Function, Builder);
     Value *How = Which(DRAGON_LIBRARY_CUT_FREELY);
     auto Unless = [&](const std::optional<LibraryExpression> &Condition,
                       bool Is, unsigned Otherwise) {
@@ -124,54 +130,55 @@ void CallInPieces::initialise(const LibraryFunction &Function,
   }
 }
 
+void CallInPieces::addScale(const LibraryPiece &Piece, unsigned Range,
+                            const LibraryFunction &Function,
+                            IRBuilder<> &Builder) {
+  llvm::Type *Words = ArrayType::get(Builder.getInt64Ty(), 2);
+  AllocaInst *One = entryVariable(Call, Words, "dragon.one");
+  Value *Low =
+      Piece.One ? librarySize(*Piece.One, Call, Function, Builder) : nullptr;
+  Builder.CreateStore(Low ? Low : Builder.getInt64(0), One);
+  Builder.CreateStore(Builder.getInt64(0),
+                      Builder.CreateConstInBoundsGEP2_32(Words, One, 0, 1));
+  auto Parameter = static_cast<unsigned>(Piece.Scale);
+  Scales.push_back(
+      {Range, Parameter, Call.getArgOperand(Parameter), One, nullptr});
+}
+
 void CallInPieces::substitute(const LibraryFunction &Function,
                               IRBuilder<> &Builder) {
   llvm::Type *I64 = Builder.getInt64Ty();
-  SmallVector<std::pair<unsigned, Value *>, 8> New;
-  DenseMap<unsigned, Value *> Moved;
+  SmallVector<Value *, 4> Begins;
+  SmallVector<std::pair<unsigned, Value *>, 4> Counts;
   for (const auto &[Index, Piece] : enumerate(Function.Pieces)) {
     const auto Range = static_cast<unsigned>(Index);
-    Value *From = Builder.CreateLoad(I64, field(Range, Begin, Builder));
+    Begins.push_back(Builder.CreateLoad(I64, field(Range, Begin, Builder)));
     Value *Number = Builder.CreateLoad(I64, field(Range, Count, Builder));
-    llvm::Type *T = Call.getArgOperand(Piece.Along)->getType();
-    Value *Steps = Builder.CreateSExtOrTrunc(Number, T);
+    Number = Builder.CreateSExtOrTrunc(
+        Number, Call.getArgOperand(Piece.Along)->getType());
     // Of two ways along one parameter one is taken at most.
-    auto *Other = New.begin();
-    while (Other != New.end() && Other->first != Piece.Along)
+    auto *Other = Counts.begin();
+    while (Other != Counts.end() && Other->first != Piece.Along)
       ++Other;
-    if (Other == New.end())
-      New.push_back({Piece.Along, Steps});
+    if (Other == Counts.end())
+      Counts.push_back({Piece.Along, Number});
     else
       Other->second =
-          Builder.CreateBinaryIntrinsic(Intrinsic::smin, Other->second, Steps);
-    for (const LibraryPiece::Move &Move : Piece.Moves) {
-      Value *Step = librarySize(Move.Bytes, Call, Function, Builder);
-      if (!Step)
-        continue; // begin is 0 always
-      Value *&Pointer = Moved[Move.Parameter];
-      if (!Pointer)
-        Pointer = Call.getArgOperand(Move.Parameter);
-      Pointer = Builder.CreatePtrAdd(Pointer, Builder.CreateMul(From, Step));
-    }
-    if (Piece.Scale < 0 || !Piece.One)
-      continue;
-    llvm::Type *Words = ArrayType::get(I64, 2);
-    AllocaInst *One = variable(Call, Words, "dragon.one");
-    Value *Low = librarySize(*Piece.One, Call, Function, Builder);
-    Builder.CreateStore(Low ? Low : Builder.getInt64(0), One);
-    Builder.CreateStore(Builder.getInt64(0),
-                        Builder.CreateConstInBoundsGEP2_32(Words, One, 0, 1));
-    auto Parameter = static_cast<unsigned>(Piece.Scale);
-    Value *Original = Call.getArgOperand(Parameter);
-    Value *IsFirst = Builder.CreateIsNull(From);
-    Scales.push_back({Parameter, Original, IsFirst});
-    New.push_back({Parameter, Builder.CreateSelect(IsFirst, Original, One)});
+          Builder.CreateBinaryIntrinsic(Intrinsic::smin, Other->second, Number);
   }
-  // All sizes are of the whole call: its arguments change at the end.
-  for (const auto &[Parameter, Value] : New)
-    Call.setArgOperand(Parameter, Value);
-  for (const auto &[Parameter, Pointer] : Moved)
-    Call.setArgOperand(Parameter, Pointer);
+  for (const auto &[Parameter, Number] : Counts)
+    Call.setArgOperand(Parameter, Number);
+  for (const Move &One : Steps)
+    Call.setArgOperand(
+        One.Parameter,
+        Builder.CreatePtrAdd(Call.getArgOperand(One.Parameter),
+                             Builder.CreateMul(Begins[One.Range], One.Step)));
+  for (Scale &One : Scales) {
+    One.IsFirst = Builder.CreateIsNull(Begins[One.Range]);
+    Call.setArgOperand(
+        One.Parameter,
+        Builder.CreateSelect(One.IsFirst, One.Original, One.Other));
+  }
 }
 
 std::pair<Value *, Value *> CallInPieces::scaleOf(unsigned Parameter) const {

@@ -36,6 +36,10 @@ class CallBase;
 
 namespace dragon {
 
+/// A variable of the function that the call is in.
+llvm::AllocaInst *entryVariable(llvm::CallBase &Call, llvm::Type *T,
+                                const llvm::Twine &Name);
+
 class CallInPieces {
 public:
   /// If the call can be made in pieces, it is at the end of a block that begins
@@ -59,18 +63,27 @@ public:
 private:
   void initialise(const LibraryFunction &Function, llvm::IRBuilder<> &Builder);
   void substitute(const LibraryFunction &Function, llvm::IRBuilder<> &Builder);
+  void addScale(const LibraryPiece &Piece, unsigned Range,
+                const LibraryFunction &Function, llvm::IRBuilder<> &Builder);
   llvm::Value *field(unsigned Range, unsigned Which,
                      llvm::IRBuilder<> &Builder) const;
 
+  /// What a pointer moves by for each step of a range, in the whole call.
+  struct Move {
+    unsigned Range, Parameter;
+    llvm::Value *Step;
+  };
   struct Scale {
-    unsigned Parameter;
-    llvm::Value *Original, *IsFirst;
+    unsigned Range, Parameter;
+    llvm::Value *Original, *Other; ///< for the first piece, for the others
+    llvm::Value *IsFirst;
   };
 
   llvm::CallBase &Call;
   llvm::StructType *Type = nullptr;
   llvm::AllocaInst *Memory = nullptr;
   llvm::BasicBlock *Again = nullptr;
+  llvm::SmallVector<Move, 8> Steps;
   llvm::SmallVector<Scale, 1> Scales;
 };
 

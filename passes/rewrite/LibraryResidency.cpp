@@ -103,9 +103,7 @@ Value *streamOf(CallBase &Call, const LibraryFunction &Function,
   Value *Handle = Call.getArgOperand(Function.StreamOf);
   if (!Handle->getType()->isPointerTy())
     return nullptr;
-  BasicBlock &Entry = Call.getFunction()->getEntryBlock();
-  IRBuilder<> AtEntry(&Entry, Entry.begin());
-  AllocaInst *Place = AtEntry.CreateAlloca(Pointer, nullptr, "dragon.stream");
+  AllocaInst *Place = entryVariable(Call, Pointer, "dragon.stream");
   Builder.CreateStore(Null, Place);
   const FunctionCallee Getter = Call.getModule()->getOrInsertFunction(
       Function.GetsStream, Builder.getInt32Ty(), Pointer, Pointer);

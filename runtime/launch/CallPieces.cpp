@@ -60,7 +60,7 @@ void CallPieces::proposeChosen() {
 CallPieces::Answer CallPieces::weigh(const Footprint &needs) {
   switch (Now) {
   case State::Whole:
-    Whole = needs;
+    Uses = needs.uses;
     Needs = needs.bytes;
     Room = needs.room;
     if (Needs <= Room)
@@ -69,8 +69,8 @@ CallPieces::Answer CallPieces::weigh(const Footprint &needs) {
     Now = State::Halves;
     return proposeFrom(0) ? Answer::Again : settle(true);
   case State::Halves:
-    for (size_t u = 0; u < std::min(needs.uses.size(), Whole.uses.size()); ++u)
-      Shrinks[Tried][u] = needs.uses[u].bytes <= Whole.uses[u].bytes / 4 * 3;
+    for (size_t u = 0; u < std::min(needs.uses.size(), Uses.size()); ++u)
+      Shrinks[Tried][u] = needs.uses[u].bytes <= Uses[u].bytes / 4 * 3;
     return proposeFrom(Tried + 1) ? Answer::Again : choose();
   case State::Checked:
     Needs = needs.bytes;
@@ -109,8 +109,8 @@ CallPieces::costOf(const std::vector<int64_t> &pieces) const {
   // What adds up is read again.
   const bool adds = Dimensions[innermost].addsUp;
   double needed = 0, cost = upTo.back() * PieceCost * (adds ? 2 : 1);
-  for (size_t u = 0; u < Whole.uses.size(); ++u) {
-    const Use &use = Whole.uses[u];
+  for (size_t u = 0; u < Uses.size(); ++u) {
+    const Use &use = Uses[u];
     double bytes = double(use.bytes), times = 1;
     bool isCut = false, changes = false;
     for (size_t d = 0; d < none; ++d)

@@ -105,7 +105,7 @@ private:
   std::vector<Dimension> Dimensions;
   std::vector<int64_t> Chosen;
   State Now = State::Whole;
-  Footprint Whole;
+  std::vector<Use> Uses; ///< of the whole call
   /// By dimension and use: its bytes shrink along the dimension.
   std::vector<std::vector<char>> Shrinks;
   uint64_t Needs = 0; ///< bytes of what is chosen

@@ -133,16 +133,15 @@ void *begin(Front &front, const LibraryCall &asked,
             Status status) {
   int before = errno;
   waitForAllHostFunctions(front);
-  if (status.ok() && isLookingForPieces(pieces) &&
-      cutCall(front, asked, *pieces)) {
-    errno = before;
-    return DRAGON_LIBRARY_AGAIN;
-  }
   auto token = std::make_unique<Token>();
-  if (status.ok())
+  bool again = status.ok() && isLookingForPieces(pieces) &&
+               cutCall(front, asked, *pieces);
+  if (status.ok() && !again) {
     status = front.runtime.libraries().beginLibraryCall(asked, token->hold);
-  if (status.code() == DRAGON_ERROR_OUT_OF_MEMORY && pieces &&
-      cutCall(front, asked, *pieces)) {
+    again = status.code() == DRAGON_ERROR_OUT_OF_MEMORY && pieces &&
+            cutCall(front, asked, *pieces);
+  }
+  if (again) {
     errno = before;
     return DRAGON_LIBRARY_AGAIN;
   }

@@ -9,17 +9,11 @@
 #include <cstring>
 #include <vector>
 
+#include "check.h"
+
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
-
-#define CHECK(call)                                                            \
-  do {                                                                         \
-    if (const int status = int(call)) {                                        \
-      fprintf(stderr, "%s:%d: %s: %d\n", __FILE__, __LINE__, #call, status);   \
-      exit(1);                                                                 \
-    }                                                                          \
-  } while (0)
 
 constexpr int N = 1024, Columns = 64, Batch = 2; // a layer: two of 4 MiB
 

@@ -12,18 +12,12 @@
 #include <cstring>
 #include <vector>
 
+#include "check.h"
+
 #include <cublas_v2.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
-
-#define CHECK(call)                                                            \
-  do {                                                                         \
-    if (const int status = int(call)) {                                        \
-      fprintf(stderr, "%s:%d: %s: %d\n", __FILE__, __LINE__, #call, status);   \
-      exit(1);                                                                 \
-    }                                                                          \
-  } while (0)
 
 using Real = std::complex<double>;
 

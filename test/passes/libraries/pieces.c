@@ -26,6 +26,7 @@ int multiply(blasHandle handle, int n, long k, float *beta, float *a, float *b, 
 // CHECK-NEXT: store ptr null, ptr [[AT]]
 // CHECK: [[AT:%.*]] = getelementptr {{.*}}, ptr [[PIECES]], i32 0, i32 2, i32 1, i32 2
 // CHECK-NEXT: store ptr [[BETA]], ptr [[AT]]
+// CHECK: store i64 1065353216, ptr [[ONE]]
 // CHECK: [[MAY:%.*]] = icmp ne i64 {{.*}}, 7
 // CHECK: [[CUT:%.*]] = select i1 [[MAY]], i64 0, i64 1
 // CHECK: store i64 [[CUT]], ptr
@@ -34,16 +35,15 @@ int multiply(blasHandle handle, int n, long k, float *beta, float *a, float *b, 
 // CHECK: [[FROM:%.*]] = load i64, ptr
 // CHECK: [[COUNT:%.*]] = load i64, ptr
 // CHECK: [[N1:%.*]] = trunc i64 [[COUNT]] to i32
+// CHECK: [[FROMK:%.*]] = load i64, ptr
+// CHECK: [[K1:%.*]] = load i64, ptr
 // CHECK: [[ROWS:%.*]] = mul i64 [[FROM]], %{{.*}}
 // CHECK: [[B1:%.*]] = getelementptr i8, ptr [[B]], i64 [[ROWS]]
 // CHECK: [[ELEMENTS:%.*]] = mul i64 [[FROM]], 4
 // CHECK: [[C1:%.*]] = getelementptr i8, ptr [[C]], i64 [[ELEMENTS]]
-// CHECK: [[FROM:%.*]] = load i64, ptr
-// CHECK: [[K1:%.*]] = load i64, ptr
 // CHECK: [[A1:%.*]] = getelementptr i8, ptr [[A]], i64 %{{.*}}
 // CHECK: [[B2:%.*]] = getelementptr i8, ptr [[B1]], i64 %{{.*}}
-// CHECK: store i64 1065353216, ptr [[ONE]]
-// CHECK: [[FIRST:%.*]] = icmp eq i64 [[FROM]], 0
+// CHECK: [[FIRST:%.*]] = icmp eq i64 [[FROMK]], 0
 // CHECK: [[BETA1:%.*]] = select i1 [[FIRST]], ptr [[BETA]], ptr [[ONE]]
 // CHECK: [[BYTES:%.*]] = mul i64 4, [[K1]]
 // CHECK: [[TOKEN:%.*]] = call ptr (ptr, i32, ptr, i32, ...) @__dragon_library_begin({{.*}}ptr [[A1]], i64 [[BYTES]], i32 1, ptr [[B2]], {{.*}}, i32 1, ptr [[C1]], {{.*}}, ptr [[PIECES]], i64 0, i32 6)

@@ -23,6 +23,20 @@ static float of(cublasOperation_t op, const float *a, int lda, int i, int j) {
 static void put(float &to, float sum, float beta) {
   to = sum + (beta != 0 ? beta * to : 0);
 }
+/// c = alpha a b + beta c, by the elements of a and b.
+template <typename A, typename B>
+static void multiply(int m, int n, int k, const float *alpha, A a, B b,
+                     const float *beta, float *c, int ldc) {
+  ++made;
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < m; ++i) {
+      float sum = 0;
+      for (int l = 0; l < k; ++l)
+        sum += a(i, l) * b(l, j);
+      put(c[i + int64_t(j) * ldc], *alpha * sum, *beta);
+    }
+}
+
 static const float &element(const float *x, int n, int inc, int i) {
   return x[inc > 0 ? i * inc : (i - n + 1) * inc];
 }
@@ -45,14 +59,9 @@ cublasStatus_t cublasSgemm_v2(cublasHandle_t, cublasOperation_t opA,
                               const float *alpha, const float *a, int lda,
                               const float *b, int ldb, const float *beta,
                               float *c, int ldc) {
-  ++made;
-  for (int j = 0; j < n; ++j)
-    for (int i = 0; i < m; ++i) {
-      float sum = 0;
-      for (int l = 0; l < k; ++l)
-        sum += of(opA, a, lda, i, l) * of(opB, b, ldb, l, j);
-      put(c[i + int64_t(j) * ldc], *alpha * sum, *beta);
-    }
+  multiply(
+      m, n, k, alpha, [=](int i, int l) { return of(opA, a, lda, i, l); },
+      [=](int l, int j) { return of(opB, b, ldb, l, j); }, beta, c, ldc);
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -134,15 +143,12 @@ cublasStatus_t cublasSsymm_v2(cublasHandle_t, cublasSideMode_t,
                               const float *alpha, const float *a, int lda,
                               const float *b, int ldb, const float *beta,
                               float *c, int ldc) {
-  ++made;
-  for (int j = 0; j < n; ++j)
-    for (int i = 0; i < m; ++i) {
-      float sum = 0;
-      for (int l = 0; l < m; ++l)
-        sum += (i >= l ? a[i + int64_t(l) * lda] : a[l + int64_t(i) * lda]) *
-               b[l + int64_t(j) * ldb];
-      put(c[i + int64_t(j) * ldc], *alpha * sum, *beta);
-    }
+  multiply(
+      m, n, m, alpha,
+      [=](int i, int l) {
+        return i >= l ? a[i + int64_t(l) * lda] : a[l + int64_t(i) * lda];
+      },
+      [=](int l, int j) { return b[l + int64_t(j) * ldb]; }, beta, c, ldc);
   return CUBLAS_STATUS_SUCCESS;
 }
 
