@@ -8,6 +8,7 @@
 #include "passes/access/CalleeAccess.h"
 
 #include "passes/access/Assembly.h"
+#include "passes/support/DeviceFunctions.h"
 #include "passes/support/ExtraParameters.h"
 
 #include "dragon/KernelSummary.h"
@@ -164,13 +165,13 @@ bool Visitor::visitCall(CallBase &Call) {
   if (!Called)
     return false;
   const StringRef Name = Called->getName();
-  if (Name == "vprintf" || Name == "__assertfail") {
+  if (isPrinting(Name)) {
     Found.Flags |= KernelHasPrintf;
     return true;
   }
   if (Name == "__nvvm_reflect")
     return true;
-  if (Name.starts_with("__nv_"))
+  if (isMathFunction(Name))
     return accessPointers(Call, AccessWrite);
   if (Called->isDeclaration())
     return !Call.mayReadOrWriteMemory();

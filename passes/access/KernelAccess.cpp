@@ -11,6 +11,7 @@
 #include "passes/access/Assembly.h"
 #include "passes/access/EscapeFinder.h"
 #include "passes/access/MustWrite.h"
+#include "passes/support/DeviceFunctions.h"
 #include "passes/support/ExtraParameters.h"
 
 #include "llvm/Analysis/CFG.h"
@@ -214,16 +215,15 @@ void KernelAccess::visitCall(CallBase &Call) {
   if (!Callee)
     return Found.anything(Call, "calls a function through a pointer");
   StringRef Name = Callee->getName();
-  if (Name == "vprintf" || Name == "__assertfail") {
-    // Strings are read by the device's own printing, before the kernel ends.
+  if (isPrinting(Name)) {
     Flags |= KernelHasPrintf;
     return;
   }
-  if (Name.starts_with("__nv_") || Name == "malloc" || Name == "free" ||
+  if (isMathFunction(Name) || Name == "malloc" || Name == "free" ||
       Name == "__nvvm_reflect") {
     // The mathematical functions write their second results to variables.
     for (Value *Arg : Call.args())
-      if (Name.starts_with("__nv_") && Arg->getType()->isPointerTy())
+      if (isMathFunction(Name) && Arg->getType()->isPointerTy())
         Found.accessAll(Call, *Arg, AccessWrite,
                         "is passed to a mathematical function");
     return;

@@ -8,6 +8,7 @@
 #include "passes/access/LoadedData.h"
 
 #include "passes/access/Canonicalize.h"
+#include "passes/support/DeviceFunctions.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
@@ -35,9 +36,8 @@ bool dependsOnMemory(const Value &V) {
       continue;
     }
     auto *Call = dyn_cast<CallBase>(I);
-    bool Mathematical =
-        Call && Call->getCalledFunction() &&
-        Call->getCalledFunction()->getName().starts_with("__nv_");
+    bool Mathematical = Call && Call->getCalledFunction() &&
+                        isMathFunction(Call->getCalledFunction()->getName());
     if (I->mayReadFromMemory() && !Mathematical)
       return true;
     for (const Value *Operand : drop_begin(I->operands(), isa<SelectInst>(I)))

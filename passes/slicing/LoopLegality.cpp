@@ -8,6 +8,7 @@
 #include "passes/slicing/LoopLegality.h"
 
 #include "passes/slicing/LocalVariables.h"
+#include "passes/support/DeviceFunctions.h"
 #include "passes/support/ExtraParameters.h"
 #include "passes/support/UsedGlobals.h"
 
@@ -103,7 +104,7 @@ bool mayEndThreads(const Instruction &I) {
 bool isOfNumbers(const Function &Callee) {
   if (!Callee.isDeclaration() || Callee.getName() == "__nvvm_reflect")
     return Callee.isDeclaration();
-  return Callee.getName().starts_with("__nv_") &&
+  return isMathFunction(Callee.getName()) &&
          none_of(Callee.args(), [](const Argument &Arg) {
            return Arg.getType()->isPointerTy();
          });

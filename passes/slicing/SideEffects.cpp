@@ -7,6 +7,7 @@
 
 #include "passes/slicing/SideEffects.h"
 
+#include "passes/support/DeviceFunctions.h"
 #include "passes/support/ExtraParameters.h"
 #include "passes/support/UsedGlobals.h"
 
@@ -60,7 +61,7 @@ bool hasOtherEffects(const CallBase &Call) {
   StringRef Name = Callee->getName();
   if (Callee->isIntrinsic())
     return Name.consume_front("llvm.nvvm.") && isTextureName(Name);
-  return !Name.starts_with("__nv_") && Name != "__nvvm_reflect" &&
+  return !isMathFunction(Name) && Name != "__nvvm_reflect" &&
          Name != "memcpy" && Name != "memset" && Name != "memmove";
 }
 

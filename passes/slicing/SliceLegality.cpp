@@ -10,6 +10,7 @@
 #include "dragon/KernelSummary.h"
 #include "passes/SourceNames.h"
 #include "passes/slicing/SideEffects.h"
+#include "passes/support/DeviceFunctions.h"
 #include "passes/support/ExtraParameters.h"
 #include "passes/support/SpinLoops.h"
 
@@ -74,10 +75,9 @@ const char *intrinsicObstacle(Intrinsic::ID ID) {
 /// Functions of CUDA's device library that know nothing of the grid.
 bool isHarmlessDeclaration(const Function &F) {
   StringRef Name = F.getName();
-  return F.isIntrinsic() || Name.starts_with("__nv_") ||
-         Name == "__nvvm_reflect" || Name == "vprintf" || Name == "malloc" ||
-         Name == "free" || Name == "__assertfail" || Name == "memcpy" ||
-         Name == "memset" || Name == "memmove";
+  return F.isIntrinsic() || isMathFunction(Name) || isPrinting(Name) ||
+         Name == "__nvvm_reflect" || Name == "malloc" || Name == "free" ||
+         Name == "memcpy" || Name == "memset" || Name == "memmove";
 }
 
 std::string declarationObstacle(const Function &F) {
