@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/Fiber.h"
+#include "runtime/base/Rounding.h"
 
 #include <atomic>
 #include <boost/context/detail/fcontext.hpp>
@@ -60,7 +61,7 @@ size_t FiberStack::guardBytes() { return 64 << 10; }
 FiberStack FiberStack::allocate(size_t bytes) {
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t guard = guardBytes();
-  bytes = (bytes + page - 1) / page * page;
+  bytes = roundUp(bytes, page);
   void *memory =
       mmap(nullptr, bytes + guard, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);

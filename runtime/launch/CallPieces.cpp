@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/launch/CallPieces.h"
+#include "runtime/base/Rounding.h"
 
 #include <algorithm>
 #include <limits>
@@ -18,7 +19,7 @@ namespace {
 /// Half of it or a little more: libraries are fast where sizes are multiples.
 int64_t halfOf(int64_t piece) {
   const int64_t unit = piece > 256 ? 128 : piece > 32 ? 16 : 1;
-  return (piece / 2 + unit - 1) / unit * unit;
+  return roundUp(piece / 2, unit);
 }
 
 } // namespace

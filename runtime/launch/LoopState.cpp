@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/launch/LoopState.h"
+#include "runtime/base/Rounding.h"
 
 #include <utility>
 
@@ -15,10 +16,6 @@ namespace {
 
 /// What KernelRecord::LoopName says of the area.
 constexpr uint64_t Unit = 16;
-
-uint64_t roundUp(uint64_t bytes, uint64_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
 
 } // namespace
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/launch/PageCache.h"
+#include "runtime/base/Rounding.h"
 
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
@@ -45,10 +46,6 @@ constexpr uint64_t MostCells = 4096;
 constexpr uint64_t MostSlices = 64;
 /// What keeps the link of a GPU busy.
 constexpr uint32_t WideBlocks = 264, WideThreads = 256;
-
-uint64_t roundUp(uint64_t value, uint64_t to) {
-  return (value + to - 1) / to * to;
-}
 
 } // namespace
 

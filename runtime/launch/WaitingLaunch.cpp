@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/launch/WaitingLaunch.h"
+#include "runtime/base/Rounding.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -22,9 +23,7 @@ WaitingLaunch::WaitingLaunch(ResolvedLaunch launch,
   const KernelRecord &record = *Launch.kernel->record;
   const uint32_t *sizes = Launch.kernel->summary->argSizes(record);
   constexpr size_t Alignment = alignof(std::max_align_t);
-  auto padded = [](size_t bytes) {
-    return (bytes + Alignment - 1) / Alignment * Alignment;
-  };
+  auto padded = [](size_t bytes) { return roundUp(bytes, Alignment); };
   size_t bytes = 0;
   for (uint32_t i = 0; i < record.NumArgs; ++i)
     bytes += padded(sizes[i]);

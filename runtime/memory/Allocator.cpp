@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/memory/Allocator.h"
+#include "runtime/base/Rounding.h"
 
 #include "runtime/base/HostRanges.h"
 #include "runtime/trace/Bytes.h"
@@ -30,10 +31,6 @@ constexpr size_t OwnChunks = 4;
 /// more than so many bytes, and no more than a part of the budget.
 constexpr size_t MostEarly = size_t(32) << 20;
 constexpr size_t MostEarlyShare = 8;
-
-size_t roundUp(size_t value, size_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 /// It gets a part of an arena, which is as large as what the device can map.
 bool isSmall(size_t bytes, const DeviceCaps &caps) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/memory/ProgramPins.h"
+#include "runtime/base/Rounding.h"
 
 #include "runtime/base/ThreadPool.h"
 #include "runtime/trace/Log.h"
@@ -60,7 +61,7 @@ ProgramPins::missing(std::span<const AddressRange> ranges) const {
   uintptr_t behind = 0; // of the pieces
   for (const AddressRange &range : sorted) {
     const uintptr_t first = range.begin / page * page;
-    const uintptr_t end = (range.end + page - 1) / page * page;
+    const uintptr_t end = roundUp(range.end, page);
     const auto allowed = Allowed.find(HalfOpen<uintptr_t>(first, first + 1));
     if (allowed == Allowed.end() || allowed->upper() < end)
       continue;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/oracle/ReferencePager.h"
+#include "runtime/base/Rounding.h"
 
 #include <algorithm>
 
@@ -90,7 +91,7 @@ void ReferencePager::discarded(AddressRange range) {
   if (!HonoursDiscards)
     return;
   // Only whole pages can be.
-  range.begin = (range.begin + PageBytes - 1) / PageBytes * PageBytes;
+  range.begin = roundUp<uintptr_t>(range.begin, PageBytes);
   range.end = range.end / PageBytes * PageBytes;
   forBlocks(range, [&](uint64_t, Block &block, unsigned first, unsigned last) {
     std::fill(block.hasContents.begin() + first,

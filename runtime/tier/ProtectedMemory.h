@@ -40,6 +40,7 @@
 
 #include "runtime/base/HostRanges.h"
 #include "runtime/base/Intervals.h"
+#include "runtime/base/Rounding.h"
 #include "runtime/device/FaultHandling.h"
 
 #include <boost/icl/separate_interval_set.hpp>
@@ -66,15 +67,13 @@ public:
   /// The whole units in [begin, end).
   static std::pair<uintptr_t, uintptr_t> unitsIn(uintptr_t begin,
                                                  uintptr_t end) {
-    return {(begin + UnitBytes - 1) / UnitBytes * UnitBytes,
-            end / UnitBytes * UnitBytes};
+    return {roundUp(begin, UnitBytes), end / UnitBytes * UnitBytes};
   }
 
   /// The units that [begin, end) touches.
   static std::pair<uintptr_t, uintptr_t> unitsOf(uintptr_t begin,
                                                  uintptr_t end) {
-    return {begin / UnitBytes * UnitBytes,
-            (end + UnitBytes - 1) / UnitBytes * UnitBytes};
+    return {begin / UnitBytes * UnitBytes, roundUp(end, UnitBytes)};
   }
 
   /// Copies of more than so many bytes in all are in a file without a name in

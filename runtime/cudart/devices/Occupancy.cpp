@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/base/Rounding.h"
 #include "runtime/cudart/devices/Devices.h"
 #include "runtime/cudart/front/Forward.h"
 #include "runtime/cudart/modules/Module.h"
@@ -46,7 +47,7 @@ cudaError_t maxActiveBlocks(int *blocks, const void *function, int blockSize,
     if (blockSize > mostThreads(*kernel) ||
         dynamicBytes > size_t(dynamicSharedLimit(*kernel)))
       return cudaSuccess;
-    int threads = (blockSize + p.warpSize - 1) / p.warpSize * p.warpSize;
+    int threads = roundUp(blockSize, p.warpSize);
     size_t shared = kernel->handle.image.cpu->static_shared_bytes +
                     dynamicBytes + p.reservedSharedMemPerBlock;
     *blocks = std::min({p.maxThreadsPerMultiProcessor / threads,

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cudart/memory/Memory.h"
+#include "runtime/base/Rounding.h"
 
 #include "runtime/cudart/capture/Capture.h"
 #include "runtime/cudart/front/Forward.h"
@@ -212,7 +213,7 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width,
   return withDevice([&](Front &front) -> Result {
     if (!pitch || width > SIZE_MAX - PitchAlignment)
       return cudaErrorInvalidValue;
-    size_t row = (width + PitchAlignment - 1) / PitchAlignment * PitchAlignment;
+    size_t row = roundUp(width, PitchAlignment);
     size_t bytes;
     if (__builtin_mul_overflow(row, height, &bytes))
       return cudaErrorMemoryAllocation;
@@ -226,8 +227,7 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr *pitched, cudaExtent extent) {
   return withDevice([&](Front &front) -> Result {
     if (!pitched || extent.width > SIZE_MAX - PitchAlignment)
       return cudaErrorInvalidValue;
-    size_t row =
-        (extent.width + PitchAlignment - 1) / PitchAlignment * PitchAlignment;
+    size_t row = roundUp(extent.width, PitchAlignment);
     size_t bytes;
     if (__builtin_mul_overflow(row, extent.height, &bytes) ||
         __builtin_mul_overflow(bytes, extent.depth, &bytes))
@@ -300,7 +300,7 @@ cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags) {
     constexpr size_t Page = 4096;
     if (bytes > SIZE_MAX - Page)
       return cudaErrorMemoryAllocation;
-    void *memory = std::aligned_alloc(Page, (bytes + Page - 1) / Page * Page);
+    void *memory = std::aligned_alloc(Page, roundUp(bytes, Page));
     if (!memory)
       return cudaErrorMemoryAllocation;
     pinnedMemory().add(

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cudart/modules/InitialValues.h"
+#include "runtime/base/Rounding.h"
 
 #include "runtime/cudart/modules/Module.h"
 
@@ -50,7 +51,7 @@ void clear(char *at, size_t bytes, bool anonymous) {
   }
   const auto page = uintptr_t(::sysconf(_SC_PAGESIZE));
   const auto address = reinterpret_cast<uintptr_t>(at);
-  const uintptr_t begin = (address + page - 1) / page * page;
+  const uintptr_t begin = roundUp(address, page);
   const uintptr_t end = (address + bytes) / page * page;
   char *const first = at + (begin - address), *const last =
                                                   first + (end - begin);

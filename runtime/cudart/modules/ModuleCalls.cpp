@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/base/PerThread.h"
+#include "runtime/base/Rounding.h"
 #include "runtime/cudart/front/Forward.h"
 #include "runtime/cudart/modules/Module.h"
 #include "runtime/cudart/modules/ModuleAbi.h"
@@ -310,7 +311,7 @@ cudaError_t cudaFuncGetParamInfo(const void *function, size_t index,
       size_t align = sizes[i] & (sizes[i] - 1) || !sizes[i]
                          ? (sizes[i] % 8 ? 4 : 8)
                          : std::min<size_t>(sizes[i], 16);
-      at = (at + align - 1) / align * align;
+      at = roundUp(at, align);
       if (i < index)
         at += sizes[i];
     }

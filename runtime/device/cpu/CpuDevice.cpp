@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/base/Rounding.h"
 #include "runtime/device/cpu/kernels/AccessSink.h"
 #include "runtime/device/cpu/kernels/DeviceFunctions.h"
 
@@ -54,8 +55,8 @@ StatusOr<std::unique_ptr<Device>> CpuDevice::create(const Settings &settings) {
   // Without a setting the simulated device gets half of the machine, the way a
   // card would stand beside the host's memory.
   const uint64_t wanted = settings.deviceMemory.value_or(machine / 2);
-  const uint64_t total = std::max<uint64_t>(
-      (wanted + granularity - 1) / granularity * granularity, granularity);
+  const uint64_t total =
+      std::max<uint64_t>(roundUp(wanted, granularity), granularity);
   // Pinned host memory is budgeted by core; here only the machine limits it.
   const uint64_t host = std::max<uint64_t>(machine, granularity);
   DRAGON_ASSIGN(device->DeviceMemoryFile, MemoryFile::create("device", total));

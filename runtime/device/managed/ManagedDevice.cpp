@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/managed/ManagedDevice.h"
+#include "runtime/base/Rounding.h"
 
 #include "runtime/base/Settings.h"
 #include "runtime/trace/Bytes.h"
@@ -117,8 +118,7 @@ StatusOr<uintptr_t> ManagedDevice::reserveImpl(size_t bytes) {
                                                   CU_MEM_ATTACH_GLOBAL),
                              "cuMemAllocManaged"),
                   "reserving {} bytes of managed memory", room);
-    const uintptr_t begin =
-        (allocation + Granularity - 1) / Granularity * Granularity;
+    const uintptr_t begin = roundUp<uintptr_t>(allocation, Granularity);
     if (begin + bytes > allocation + room) {
       Cuda.MemFree(allocation);
       continue;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/cpu/kernels/KernelRun.h"
+#include "runtime/base/Rounding.h"
 #include "runtime/device/cpu/kernels/AccessSink.h"
 #include "runtime/device/cpu/kernels/BlockScheduler.h"
 
@@ -151,7 +152,7 @@ void KernelThread::initialise(dragon_cpu_context &context,
 
 void *KernelThread::frame(uint32_t thread, uint64_t bytes) {
   constexpr uint64_t Alignment = 64;
-  const uint64_t stride = (bytes + Alignment - 1) / Alignment * Alignment;
+  const uint64_t stride = roundUp(bytes, Alignment);
   if (thread == 0) {
     const uint32_t *block = Run->request().block;
     const uint64_t needed = stride * block[0] * block[1] * block[2];

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/cpu/memory/AddressMap.h"
+#include "runtime/base/Rounding.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -57,7 +58,7 @@ StatusOr<uintptr_t> AddressMap::reserve(size_t bytes, size_t alignment) {
       break;
   }
   const uintptr_t got = reinterpret_cast<uintptr_t>(memory);
-  const uintptr_t begin = (got + guard + alignment - 1) / alignment * alignment;
+  const uintptr_t begin = roundUp(got + guard, alignment);
   const uintptr_t end = begin + bytes;
   if (Status status = addFaultRange(begin, end, *this); !status.ok()) {
     munmap(memory, room);
@@ -132,7 +133,7 @@ Status AddressMap::map(uintptr_t va, const Physical &physical, int fd,
   chunk.usable = end;
   if (const uintptr_t used = std::prev(range)->second.used;
       Strict && used > va && used < end) {
-    chunk.usable = (used + HostPageBytes - 1) / HostPageBytes * HostPageBytes;
+    chunk.usable = roundUp<uintptr_t>(used, HostPageBytes);
     chunk.pattern = used;
   }
   int protection = chunk.accessible ? PROT_READ | PROT_WRITE : PROT_NONE;
