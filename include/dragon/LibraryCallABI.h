@@ -64,7 +64,7 @@ enum { DRAGON_LIBRARY_MOST_PIECES = 4 };
 typedef struct dragon_library_range {
   int64_t begin, count; /* of this piece; at first all: 0 and the parameter */
   /* Not null: pieces with begin > 0 add to what those before have written, by a
-     scalar in place of this one, which must be in host memory. */
+     scalar in place of this one, if the library reads it during the call. */
   const void *scalar;
   int64_t cut; /* DRAGON_LIBRARY_CUT_... */
 } dragon_library_range;
@@ -89,6 +89,10 @@ uint32_t __dragon_library_next(void *token, dragon_library_pieces *pieces,
 /* The bytes from a matrix's pointer on that a layout of cublasLt's
    (cublasLtMatrixLayout_t) describes; -1: not known. */
 int64_t __dragon_matrix_bytes(const void *layout);
+/* 1 if the bytes of a scalar are all 0 and lie in host memory that is not
+   pinned: a library is given no other by its address, unless it reads it during
+   the call. */
+uint32_t __dragon_host_zero(const void *scalar, uint64_t bytes);
 
 /* In front of a call that has no summary, with its pointers, each as
    (const void *pointer, uint64_t bytes): bytes of the caller's own memory

@@ -80,7 +80,8 @@ public:
     return Kind == Op::And ? Builder.CreateAnd(A, B) : Builder.CreateOr(A, B);
   }
   Truth negation(Truth A) { return Builder.CreateNot(A); }
-  /// Looked at where it surely lies in host memory; it may be on the device.
+  /// Where it surely lies in host memory it is looked at here; else the runtime
+  /// knows whether it may be on the device.
   Truth hostIsZero(unsigned Index) {
     // A piece that adds to others is given a one.
     if (Pieces)
@@ -103,7 +104,10 @@ private:
       return Builder.getTrue();
     const Value *Object = getUnderlyingObject(Pointer);
     if (!isa<AllocaInst, GlobalVariable>(Object))
-      return Builder.getFalse();
+      return Builder.CreateIsNotNull(
+          callEntry("__dragon_host_zero",
+                    {Pointer, Builder.getInt64(Bytes->getZExtValue())},
+                    *Builder.GetInsertPoint()));
     Value *Loaded = Builder.CreateAlignedLoad(
         Builder.getIntNTy(Bytes->getZExtValue() * 8), Pointer, Align(1));
     return Builder.CreateIsNull(Loaded);

@@ -132,6 +132,19 @@ RuntimeLibraries::footprintOf(const LibraryCall &call) {
   return State.Library.footprintOf(known);
 }
 
+Status RuntimeLibraries::discardOverwritten(const LibraryCall &call) {
+  std::vector<AddressRange> ranges;
+  {
+    RuntimeImpl::StateGuard guard(State);
+    ranges = State.Library.overwrittenBy(call);
+  }
+  RuntimeBuffers buffers(State);
+  for (const AddressRange &range : ranges)
+    DRAGON_TRY(buffers.discard(range.begin, range.end - range.begin,
+                               call.queue.value_or(nullptr)));
+  return {};
+}
+
 Status RuntimeLibraries::endLibraryCall(const LibraryHold &hold) {
   RuntimeImpl::Guard guard(State);
   return State.Library.end(hold);

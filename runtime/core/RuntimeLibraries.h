@@ -64,6 +64,10 @@ public:
   /// What beginLibraryCall would bring in. It may wait for work that writes
   /// pointers.
   StatusOr<CallPieces::Footprint> footprintOf(const LibraryCall &call);
+  /// Drops the contents of what the call overwrites and does not use in any
+  /// other way: it will be made in pieces, some of which overwrite a part of a
+  /// chunk each.
+  Status discardOverwritten(const LibraryCall &call);
   /// Adds the buffer at `address` to what a call uses, and buffers whose
   /// addresses are in it, if it is a small one.
   Status addReachable(uintptr_t address, LibraryCall &call);

@@ -101,6 +101,25 @@ CallPieces::Footprint LibraryCalls::footprintOf(const LibraryCall &call) const {
   return footprint;
 }
 
+std::vector<AddressRange>
+LibraryCalls::overwrittenBy(const LibraryCall &call) const {
+  std::vector<AddressRange> all, overwritten;
+  for (const LibraryUse &use : call.uses) {
+    const Allocation *of = Space.Allocations.find(use.address);
+    all.push_back(of ? rangeOf(use, *of) : AddressRange{});
+  }
+  for (size_t u = 0; u < all.size(); ++u) {
+    const AddressRange &range = all[u];
+    const auto others = std::count_if(
+        all.begin(), all.end(), [&range](const AddressRange &other) {
+          return other.begin < range.end && range.begin < other.end;
+        });
+    if (call.uses[u].need == LaunchNeed::Overwrite && others == 1)
+      overwritten.push_back(range);
+  }
+  return overwritten;
+}
+
 Status LibraryCalls::checkRoom(const LibraryCall &call,
                                const Uses &uses) const {
   const auto [needed, elsewhere] = roomFor(uses);

@@ -95,6 +95,8 @@ public:
   bool fits(const LibraryCall &call) const;
   /// What the call uses, and the room for it beside what must stay.
   CallPieces::Footprint footprintOf(const LibraryCall &call) const;
+  /// What the call overwrites and does not use in any other way.
+  std::vector<AddressRange> overwrittenBy(const LibraryCall &call) const;
   Status begin(const LibraryCall &call, LibraryHold &hold);
   Status end(const LibraryHold &hold);
   /// Residency::keep, also for buffers whose addresses are in a small one;

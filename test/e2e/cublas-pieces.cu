@@ -4,7 +4,10 @@
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
 // RUN: %host-build -shared -fPIC -isystem %cuda/include %S/Inputs/library/blas.cpp -o libblas.so
 // RUN: %build %s -L. -lblas -Wl,-rpath,%t.dir -o program
-// RUN: %plain ./program 1 && %tight ./program many
+// RUN: %plain ./program one && %tight ./program many
+//   Pieces that end within chunks of what they overwrite together: of the 18.3 MiB nothing is fetched but the 9.2 MiB of B.
+// RUN: %roomy DRAGON_DEVICE_MEMORY=10M DRAGON_STATS=overwritten.json ./program overwritten
+// RUN: %ledger overwritten.json 'host_to_device <= 10*M'
 // RUN: rm -rf %t.dir
 #include "e2e.h"
 
@@ -119,6 +122,10 @@ static void others() {
                                few, columns, &three, o[0], few, o[1], few, &two,
                                o[2], few);
           });
+  compare("cublasSgeam, in place", {all, all}, [=](auto &o) {
+    return cublasSgeam(blas, CUBLAS_OP_N, CUBLAS_OP_N, m, n, &three, o[1], m,
+                       &two, o[0], m, o[1], m);
+  });
   const int long_ = 1500000;
   compare("cublasSaxpy", {size_t(long_), size_t(long_) * 2}, [=](auto &o) {
     return cublasSaxpy(blas, long_, &three, o[0], 1, o[1], 2);
@@ -129,9 +136,26 @@ static void others() {
           [=](auto &o) { return cublasSscal(blas, long_, &three, o[0], 2); });
 }
 
+static void overwritten() {
+  const float three = 3, none = 0;
+  const int few = 8, columns = 300000;
+  compare("cublasSgemm",
+          {size_t(few) * few, size_t(few) * columns, size_t(few) * columns},
+          [=](auto &o) {
+            return cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, few, columns,
+                               few, &three, o[0], few, o[1], few, &none, o[2],
+                               few);
+          });
+}
+
 int main(int argc, char **argv) {
   REQUIRE(argc == 2 && cublasCreate(&blas) == CUBLAS_STATUS_SUCCESS);
-  many = std::string(argv[1]) == "many";
+  const std::string what = argv[1];
+  many = what != "one";
+  if (what == "overwritten") {
+    overwritten();
+    return 0;
+  }
   products();
   others();
   return 0;

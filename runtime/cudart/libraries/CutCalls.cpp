@@ -7,10 +7,12 @@
 
 #include "runtime/cudart/libraries/CutCalls.h"
 
+#include "runtime/cudart/capture/Capture.h"
 #include "runtime/launch/CallPieces.h"
 #include "runtime/trace/Log.h"
 
 #include <cuda_runtime_api.h>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -28,6 +30,8 @@ struct Level {
 };
 struct Plan {
   std::vector<Level> levels;
+  /// Until its first piece is known.
+  std::optional<LibraryCall> whole;
   bool cutsLast = false; ///< also along what is cut if nothing else helps
   bool failed = false;
 };
@@ -40,18 +44,10 @@ std::span<dragon_library_range> rangesOf(dragon_library_pieces &pieces) {
   return {pieces.range, static_cast<size_t>(pieces.ranges)};
 }
 
-/// Another number can be put in its place: the library reads it in the call.
-bool isInHostMemory(const void *scalar) {
-  cudaPointerAttributes known{};
-  return cudaPointerGetAttributes(&known, scalar) == cudaSuccess &&
-         (known.type == cudaMemoryTypeHost ||
-          known.type == cudaMemoryTypeUnregistered);
-}
-
 bool isCut(const dragon_library_range &range, bool last) {
   return range.cut != DRAGON_LIBRARY_CUT_NEVER &&
          (last || range.cut != DRAGON_LIBRARY_CUT_LAST) &&
-         (!range.scalar || isInHostMemory(range.scalar));
+         (!range.scalar || isReadInCall(range.scalar));
 }
 
 /// Pieces of what the ranges are now.
@@ -98,7 +94,24 @@ void logPieces(const LibraryCall &call, dragon_library_pieces &pieces) {
   log(LogLevel::Debug, "makes '{}' in pieces of {}", call.function, sizes);
 }
 
+/// When the first piece is about to be made.
+void discardOverwritten(Front &front, Plan &plan) {
+  if (!plan.whole)
+    return;
+  const LibraryCall whole = *std::exchange(plan.whole, std::nullopt);
+  // What is not discarded is fetched.
+  if (Status status = front.runtime.libraries().discardOverwritten(whole);
+      !status.ok())
+    log(LogLevel::Info, "{}", status.message());
+}
+
 } // namespace
+
+bool dragon::isReadInCall(const void *scalar) {
+  cudaPointerAttributes known{};
+  return cudaPointerGetAttributes(&known, scalar) == cudaSuccess &&
+         known.type == cudaMemoryTypeUnregistered;
+}
 
 bool dragon::isLookingForPieces(const dragon_library_pieces *pieces) {
   return pieces && planOf(*pieces) &&
@@ -117,6 +130,9 @@ bool dragon::cutCall(Front &front, const LibraryCall &call,
       pieces.plan = new Plan;
     if (planOf(pieces)->failed)
       return false;
+    // A captured call does nothing yet.
+    if (planOf(pieces)->levels.empty() && !capturing())
+      planOf(pieces)->whole = call;
     planOf(pieces)->levels.push_back(levelFor(pieces));
   }
   const CallPieces::Answer answer =
@@ -125,6 +141,8 @@ bool dragon::cutCall(Front &front, const LibraryCall &call,
   if (impossible && cutAlsoLast(pieces))
     return true;
   planOf(pieces)->failed = impossible;
+  if (answer == CallPieces::Answer::Settled)
+    discardOverwritten(front, *planOf(pieces));
   setRanges(pieces);
   if (answer == CallPieces::Answer::Settled && logging(LogLevel::Debug))
     logPieces(call, pieces);

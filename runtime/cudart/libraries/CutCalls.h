@@ -19,6 +19,10 @@
 
 namespace dragon {
 
+/// The library reads the scalar during the call, so that another one can be put
+/// in its place: it is in host memory. In pinned memory the device may read it
+/// later.
+bool isReadInCall(const void *scalar);
 /// A call, or the piece of it that `pieces` is, does not fit: true if `pieces`
 /// is another one now, whose uses are to be told.
 bool cutCall(Front &front, const LibraryCall &call,

@@ -280,6 +280,12 @@ uint32_t __dragon_library_next(void *token, dragon_library_pieces *pieces,
   return nextPiece(*pieces, failed);
 }
 
+uint32_t __dragon_host_zero(const void *scalar, uint64_t bytes) {
+  const auto *first = static_cast<const char *>(scalar);
+  return scalar && isReadInCall(scalar) &&
+         std::all_of(first, first + bytes, [](char byte) { return !byte; });
+}
+
 void __dragon_library_end(void *token) {
   if (!token)
     return;

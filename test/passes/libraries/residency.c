@@ -33,9 +33,13 @@ int gemm(blasHandle handle, const float *a, const float *b, float beta, float *c
 // CHECK: {{^}}[[BEHIND]]:
 // CHECK-NEXT: phi i32 [ [[STATUS]], %[[MADE]] ], [ 13, %[[SKIPPED]] ]
 
-// Scalars that may be on the device are.
+// Scalars that may be on the device are used there; the runtime knows where one is.
 // CHECK-LABEL: define {{.*}} @scalars(
-// CHECK: @__dragon_library_begin(ptr @{{.*}}, i32 1, ptr %{{[0-9]+}}, i32 5, ptr %{{[0-9]+}}, i64 4, i32 1, ptr {{.*}}, i64 4, i32 1, ptr %{{[0-9]+}}, i64 256, i32 2)
+// CHECK: [[ZERO:%.*]] = call i32 @__dragon_host_zero(ptr %{{[0-9]+}}, i64 4)
+// CHECK: [[IS:%.*]] = icmp ne i32 [[ZERO]], 0
+// CHECK: [[ALL:%.*]] = and i1 [[IS]], true
+// CHECK: [[MODE:%.*]] = select i1 [[ALL]], i32 3, i32 2
+// CHECK: @__dragon_library_begin(ptr @{{.*}}, i32 1, ptr %{{[0-9]+}}, i32 5, ptr %{{[0-9]+}}, i64 4, i32 1, ptr {{.*}}, i64 4, i32 1, ptr %{{[0-9]+}}, i64 256, i32 [[MODE]])
 int scalars(blasHandle handle, const float *alpha, const float *a, const float *beta, float *c) {
   return blasSgemm(handle, 0, 0, 8, 8, 8, alpha, a, 8, a, 8, beta, c, 8);
 }
