@@ -9,6 +9,7 @@
 #include "runtime/oracle/Observer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <set>
@@ -218,7 +219,9 @@ LaunchFootprint footprintOf(const ResolvedLaunch &launch,
     if (buffer->driverMoved != asked.ofDriver)
       continue;
     const bool partly = byData.contains(buffer);
-    buffer->byData |= partly;
+    // Slices' footprints are evaluated by several threads at a time.
+    if (partly)
+      std::atomic_ref(buffer->byData).store(true, std::memory_order_relaxed);
     const ByteSet touched = use.touched();
     if (asked.touch)
       asked.touch(*buffer, touched);
