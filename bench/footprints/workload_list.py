@@ -167,6 +167,7 @@ PROGRAMS = [
     test("short-streams"),
     test("sink-then-free", "out.bin"),
     test("staging-observed", "reuse in.bin out.bin", "twice in.bin out.bin", file=16 * M),
+    test("staging-part", "in.bin 2048 100 140 300 420", file=8 * M),
     test("staging-order", "loop in.bin out.bin", file=12 * M),
     test("streams", "in.bin out.bin", file=24 * M),
     test("structure-of-numbers", "640 3 7"),

@@ -62,7 +62,7 @@ private:
   UseBuilder Uses{Facts, Values, Names};
   CursorBuilder Cursors{Facts};
   EventWriter Writer{Facts};
-  HostAccesses Accesses{Facts, Writer};
+  HostAccesses Accesses{Facts, Values, Writer};
   LaunchEvents Launches{Facts, Values, Uses, Elements, Cursors, Writer};
   LibraryEvents Libraries{Facts, Values, Uses, Accesses, Writer};
 };

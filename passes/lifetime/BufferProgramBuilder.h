@@ -18,6 +18,7 @@
 #define DRAGON_PASSES_LIFETIME_BUFFERPROGRAMBUILDER_H
 
 #include "passes/lifetime/FlatFunction.h"
+#include "passes/lifetime/HostParts.h"
 #include "passes/lifetime/KernelSummaries.h"
 #include "passes/placement/BufferProgram.h"
 
@@ -63,6 +64,9 @@ struct BuiltProgram {
   std::map<std::tuple<std::string, unsigned, unsigned>,
            const llvm::DILocation *>
       Locations;
+  /// What host accesses look at, by HostAccessEvent::Part: several references
+  /// may be one event.
+  std::vector<llvm::SmallVector<HostPart, 1>> Parts;
   /// Calls of functions that were not taken in, although a buffer is given to
   /// them.
   llvm::SmallVector<llvm::CallBase *, 4> Missed;

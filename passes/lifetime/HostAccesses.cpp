@@ -7,6 +7,8 @@
 
 #include "passes/lifetime/HostAccesses.h"
 
+#include "passes/lifetime/CallEffects.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -19,8 +21,26 @@ void HostAccesses::noteAccess(Instruction &I, const Value *Pointer,
   for (const Target &T : Facts.Pointers.pointsTo(Pointer)) {
     const MemoryObject &O = Facts.Pointers.objects()[T.Object];
     if (O.Kind == ObjectKind::Buffer && O.Buffer != BufferKind::Device)
-      Accesses.push_back({&I, Facts.BufferOf[T.Object], OnlyReads});
+      Accesses.push_back({&I, Pointer, Facts.BufferOf[T.Object], OnlyReads});
   }
+}
+
+std::optional<HostPart> HostAccesses::partOf(const Access &Of,
+                                             ArrayRef<const Loop *> Loops,
+                                             const Instruction &At) const {
+  if (!Of.OnlyReads || !isa<LoadInst>(Of.At) ||
+      Facts.Result.Program.Buffers[Of.Buffer].IsSummary)
+    return std::nullopt;
+  std::optional<HostPart> Part =
+      hostPart(*Of.At, *Of.Pointer, Loops, Facts.Evolution);
+  if (!Part || !canCompute(*Part, At, Facts.Evolution))
+    return std::nullopt;
+  const CallBase &Call = *Facts.Result.Sites[Of.Buffer].Call;
+  const CallEffect *Effect = callEffect(Call);
+  const SCEV *All = Effect && Effect->Bytes >= 0
+                        ? Values.bytesOf(Call, Effect->Bytes, Effect->Count)
+                        : nullptr;
+  return All && !hasBytes(*Part, *All, Facts.Evolution) ? Part : std::nullopt;
 }
 
 void HostAccesses::addHostAccess(const Access &Of) {
@@ -45,6 +65,7 @@ void HostAccesses::addHostAccess(const Access &Of) {
   };
   Instruction *At = &I;
   bool Repeated = false;
+  SmallVector<const Loop *, 4> Loops;
   for (Loop *L = Facts.Loops.getLoopFor(I.getParent()); L;
        L = L->getParentLoop()) {
     if (HasTransfers(*L)) {
@@ -55,6 +76,7 @@ void HostAccesses::addHostAccess(const Access &Of) {
     if (!Before)
       break;
     At = Before->getTerminator();
+    Loops.push_back(L);
   }
   std::string Name = "host code";
   if (auto *Call = dyn_cast<CallBase>(&I); Call && !isa<IntrinsicInst>(Call))
@@ -79,9 +101,21 @@ void HostAccesses::addHostAccess(const Access &Of) {
       break;
     Before->OnlyReads &= Of.OnlyReads;
     Before->InLoop |= InLoop;
+    if (Before->Part >= 0) {
+      auto &Parts = Facts.Result.Parts[static_cast<size_t>(Before->Part)];
+      if (std::optional<HostPart> Part = partOf(Of, Loops, *Here[E - 1]))
+        Parts.push_back(std::move(*Part));
+      else
+        Before->Part = -1;
+    }
     return;
   }
-  Event E = Writer.event(HostAccessEvent{Repeated, Of.OnlyReads, InLoop}, I);
+  HostAccessEvent Kind{Repeated, Of.OnlyReads, InLoop};
+  if (std::optional<HostPart> Part = partOf(Of, Loops, *At)) {
+    Kind.Part = static_cast<int>(Facts.Result.Parts.size());
+    Facts.Result.Parts.emplace_back().push_back(std::move(*Part));
+  }
+  Event E = Writer.event(Kind, I);
   E.Name = Name;
   E.Unresolved = Facts.Result.Program.Buffers[Buffer].IsSummary;
   BufferUse U;

@@ -15,13 +15,14 @@
 
 #include "passes/lifetime/BuilderFacts.h"
 #include "passes/lifetime/EventWriter.h"
+#include "passes/lifetime/SymbolicValues.h"
 
 namespace dragon {
 
 class HostAccesses {
 public:
-  HostAccesses(BuilderFacts &Facts, EventWriter &Writer)
-      : Facts(Facts), Writer(Writer) {}
+  HostAccesses(BuilderFacts &Facts, SymbolicValues &Values, EventWriter &Writer)
+      : Facts(Facts), Values(Values), Writer(Writer) {}
 
   /// I may touch what Pointer points to.
   void noteAccess(llvm::Instruction &I, const llvm::Value *Pointer,
@@ -38,12 +39,19 @@ public:
 private:
   struct Access {
     llvm::Instruction *At;
+    const llvm::Value *Pointer;
     unsigned Buffer;
     bool OnlyReads;
   };
   void addHostAccess(const Access &Of);
+  /// What it reads, if that is a part of the buffer that is known in front of
+  /// the instruction; `Loops`: around the access, not around the instruction.
+  std::optional<HostPart> partOf(const Access &Of,
+                                 llvm::ArrayRef<const llvm::Loop *> Loops,
+                                 const llvm::Instruction &At) const;
 
   BuilderFacts &Facts;
+  SymbolicValues &Values;
   EventWriter &Writer;
   llvm::SmallVector<Access, 16> Accesses;
 };

@@ -153,6 +153,8 @@ void printEvent(const BufferProgram &Program, const Event &E,
       Out << " reads";
     if (Access->InLoop)
       Out << " in-loop";
+    if (Access->Part >= 0)
+      Out << " part";
   }
   if (E.Unresolved)
     Out << " unresolved";

@@ -54,9 +54,13 @@ static void materialise(const ProgramFacts &Facts, unsigned B,
       continue;
     if (!mayBeDeferred(Facts.Program, Facts.Graph, B, At))
       continue;
-    Result.add(
-        {B, At, MaterialiseDirective{}}, E.Where,
-        Facts.about(B, RemarkId::StagingMaterialised).with("Cause", E.Name));
+    const auto *Access = E.as<HostAccessEvent>();
+    Result.add({B, At, MaterialiseDirective{}}, E.Where,
+               Facts
+                   .about(B, Access && Access->Part >= 0
+                                 ? RemarkId::StagingPartMaterialised
+                                 : RemarkId::StagingMaterialised)
+                   .with("Cause", E.Name));
   }
 }
 

@@ -164,6 +164,9 @@ struct HostAccessEvent {
   /// It stands for accesses in a loop right behind its block: a point at the
   /// end of the block is in front of them.
   bool InLoop = false;
+  /// Not below 0: it reads a part of the buffer, whose number this is to who
+  /// made the program.
+  int Part = -1;
 };
 
 /// Touches no buffer, but waits for the device, is ordered with its work, or

@@ -127,10 +127,15 @@ Error BufferProgramParser::parseTransfer(Event &E,
 Error BufferProgramParser::parseHostAccess(Event &E,
                                            ArrayRef<StringRef> Operands) {
   E.Name = "host code";
-  E.as<HostAccessEvent>()->Repeated = operand(Operands, 1) == "repeated";
-  E.as<HostAccessEvent>()->OnlyReads = operand(Operands, 1) == "reads";
-  E.as<HostAccessEvent>()->InLoop = operand(Operands, 1) == "in-loop";
-  E.Unresolved = operand(Operands, 1) == "unresolved";
+  auto Says = [&](StringRef Word) {
+    return is_contained(Operands.drop_front(), Word);
+  };
+  auto &Access = *E.as<HostAccessEvent>();
+  Access.Repeated = Says("repeated");
+  Access.OnlyReads = Says("reads");
+  Access.InLoop = Says("in-loop");
+  Access.Part = Says("part") ? 0 : -1;
+  E.Unresolved = Says("unresolved");
   return addUses(E, Operands[0], true, true, "part");
 }
 

@@ -20,7 +20,8 @@ std::vector<StagingFlow> stagingFlows(const BufferProgram &Program,
     if (Program.Buffers[Buffer].Kind != BufferKind::Host)
       continue;
     // Forward: the transfers whose bytes the buffer may hold, unseen by the
-    // host. A later transfer adds to an earlier one: it may be of another part.
+    // host, or seen in part. A later transfer adds to an earlier one: it may be
+    // of another part.
     using Sources = std::vector<EventRef>;
     std::vector<Sources> In(Program.Blocks.size());
     auto Add = [](Sources &To, EventRef From) {
@@ -35,7 +36,8 @@ std::vector<StagingFlow> stagingFlows(const BufferProgram &Program,
         return;
       if (E.is<FileReadEvent, CopyOutEvent>())
         Add(S, At);
-      else if (!isTransfer(E))
+      else if (const auto *Access = E.as<HostAccessEvent>();
+               !isTransfer(E) && !(Access && Access->Part >= 0))
         S.clear();
     };
     for (bool Changed = true; Changed;) {
@@ -92,7 +94,7 @@ std::optional<Finding> whyNotElided(const BufferProgram &Program,
     if (E.is<OpaqueEvent, LaunchEvent>())
       return Because(RemarkId::NotElidedEscapes, "'" + E.Name + "'", E.Where);
     if (const auto *Access = E.as<HostAccessEvent>();
-        Access && Access->Repeated)
+        Access && Access->Repeated && Access->Part < 0)
       return Because(RemarkId::NotElidedLooked, E.Name, E.Where);
     if (E.Unresolved &&
         (isTransfer(E) || mayBeDeferred(Program, Graph, Buffer, At)))

@@ -11,6 +11,7 @@
 #include "passes/placement/DirectiveInserter.h"
 #include "passes/rewrite/BufferHandles.h"
 #include "passes/rewrite/CursorDiscard.h"
+#include "passes/rewrite/DirectiveReasons.h"
 #include "passes/rewrite/EntryPoints.h"
 #include "passes/rewrite/LaterValues.h"
 #include "passes/rewrite/OverwriteTest.h"
@@ -33,8 +34,8 @@ public:
   Lowering(Function &F, BuiltProgram &Built, Placement &Decisions,
            const KernelSummaries &Kernels, FunctionAnalysisManager &Analyses,
            bool Reasons)
-      : F(F), Built(Built), Decisions(Decisions), Kernels(Kernels),
-        Analyses(Analyses), Reasons(Reasons), Dominators(F),
+      : F(F), Built(Built), Kernels(Kernels), Analyses(Analyses),
+        Reasons(F, Built, Decisions, Reasons), Dominators(F),
         Handles(F, Built, Dominators),
         Pointer(PointerType::getUnqual(F.getContext())),
         I32(Type::getInt32Ty(F.getContext())),
@@ -45,6 +46,9 @@ private:
   void elide(const Placement &Decisions) override;
   void map(const Directive &D, const MapDirective &Map) override;
 
+  ScalarEvolution &evolution() {
+    return Analyses.getResult<ScalarEvolutionAnalysis>(F);
+  }
   Instruction *instruction(EventRef At) const {
     return Built.Instructions[At.Block][At.Index];
   }
@@ -83,22 +87,13 @@ private:
     return D.is<DiscardDirective>() && D.Where == Anchor::After &&
            isLaunch(*cast<CallBase>(instruction(D.At)));
   }
-  Constant *sourceOf(StringRef Buffer, const Position &Where);
-  void tellReason(RemarkId Id, StringRef Buffer, const Position &Where,
-                  Instruction &Point);
-  void tellReason(const Directive &D, Instruction &Point);
-  void tellElision(unsigned Staging, const Event &E, CallBase &Call);
-  void tellEnd(const Directive &D, Instruction &Point);
-  Constant *string(StringRef Text);
-  Constant *constant(Constant *Row, const Twine &Name);
   Constant *toTheEnd() const { return ConstantInt::get(I64, -1ull, true); }
 
   Function &F;
   BuiltProgram &Built;
-  Placement &Decisions;
   const KernelSummaries &Kernels;
   FunctionAnalysisManager &Analyses;
-  const bool Reasons;
+  DirectiveReasons Reasons;
   DominatorTree Dominators;
   BufferHandles Handles;
   Type *Pointer, *I32, *I64;
@@ -304,7 +299,7 @@ bool Lowering::lowerSink(const Directive &D, const SinkDirective &Sink,
   }
   if (!all_of(Place, [&](const Value *V) { return available(V, Point); }))
     return false;
-  tellReason(D, Point);
+  Reasons.tell(D, Point);
   callWith(D, Entry, Place, Point);
   if (Sink.Open)
     cast<CallBase>(instruction(*Sink.Open))
@@ -316,78 +311,24 @@ bool Lowering::lowerResult(const Directive &D, const ResultDirective &Placed,
                            Instruction &Point) {
   if (!namedAt(D.Buffer, Point))
     return false;
-  tellReason(D, Point);
+  Reasons.tell(D, Point);
   return callWith(D, "__dragon_will_copy_out",
                   {Handles.get(Placed.Host, Point).Address}, Point);
-}
-
-Constant *Lowering::string(StringRef Text) {
-  return stringConstant(*F.getParent(), Text);
-}
-
-/// A dragon_source.
-Constant *Lowering::sourceOf(StringRef Buffer, const Position &Where) {
-  return ConstantStruct::getAnon({string(Buffer), string(Where.File),
-                                  ConstantInt::get(I32, Where.Line),
-                                  ConstantInt::get(I32, Where.Column)});
-}
-
-Constant *Lowering::constant(Constant *Row, const Twine &Name) {
-  return new GlobalVariable(*F.getParent(), Row->getType(), true,
-                            GlobalValue::PrivateLinkage, Row, Name);
-}
-
-/// Why the call in front of the point is made.
-void Lowering::tellReason(RemarkId Id, StringRef Buffer, const Position &Where,
-                          Instruction &Point) {
-  if (!Reasons)
-    return;
-  Constant *Row = ConstantStruct::getAnon(
-      {string(remarkName(Id)), sourceOf(Buffer, Where)});
-  callEntry("__dragon_because", {constant(Row, "dragon.reason")}, Point);
-}
-
-/// Of the directive that is lowered in front of the point next.
-void Lowering::tellReason(const Directive &D, Instruction &Point) {
-  if (D.Finding < 0)
-    return;
-  const Finding &Found = Decisions.Findings[static_cast<size_t>(D.Finding)];
-  tellReason(Found.Why.Id, Found.Why.get("Buffer"), Found.Where, Point);
-}
-
-/// Of a transfer that leaves the bytes of a staging buffer where they are.
-void Lowering::tellElision(unsigned Staging, const Event &E, CallBase &Call) {
-  tellReason(E.is<FileReadEvent>() ? RemarkId::StagingElidedIn
-                                   : RemarkId::StagingElidedOut,
-             Built.Program.Buffers[Staging].Name, E.Where, Call);
-}
-
-/// Of a staging buffer that nobody needs any more.
-void Lowering::tellEnd(const Directive &D, Instruction &Point) {
-  const bool In = any_of(Built.Program.uses(D.Buffer), [&](EventRef At) {
-    return Built.Program.event(At).is<FileReadEvent>();
-  });
-  const Buffer &Of = Built.Program.Buffers[D.Buffer];
-  const bool AtEvent = D.Where == Anchor::Before || D.Where == Anchor::After;
-  tellReason(In ? RemarkId::StagingElidedIn : RemarkId::StagingElidedOut,
-             Of.Name, AtEvent ? Built.Program.event(D.At).Where : Of.Where,
-             Point);
 }
 
 void Lowering::map(const Directive &D, const MapDirective &Map) {
   CallBase *Call = Built.Sites[D.Buffer].Call;
   const Buffer &B = Built.Program.Buffers[D.Buffer];
-  tellReason(D, *Call);
+  Reasons.tell(D, *Call);
   replaceCall(*Call, entryPoint(*F.getParent(), "__dragon_malloc"),
               {Call->getArgOperand(0), Call->getArgOperand(1),
-               ConstantInt::get(I32, Map.Flags),
-               constant(sourceOf(B.Name, B.Where), "dragon.where")});
+               ConstantInt::get(I32, Map.Flags), Reasons.sourceOf(B)});
 }
 
 bool Lowering::lowerForget(const Directive &D, Instruction &Point) {
   if (!namedAt(D.Buffer, Point))
     return false;
-  tellEnd(D, Point);
+  Reasons.tellEnd(D, Point);
   return callWith(D, "__dragon_stage_forget", {}, Point);
 }
 
@@ -399,9 +340,8 @@ bool Lowering::lowerDiscard(const Directive &D, const DiscardDirective &Discard,
     return false;
   Value *Condition = ConstantInt::get(I32, 1), *Bytes = toTheEnd();
   if (Discard.of<BelowCursor>()) {
-    std::optional<CursorDiscard> Below = emitCursorDiscard(
-        D, Discard.Tests, Built, Kernels,
-        Analyses.getResult<ScalarEvolutionAnalysis>(F), Point);
+    std::optional<CursorDiscard> Below =
+        emitCursorDiscard(D, Discard.Tests, Built, Kernels, evolution(), Point);
     if (!Below)
       return false;
     Condition = Below->Condition;
@@ -411,7 +351,7 @@ bool Lowering::lowerDiscard(const Directive &D, const DiscardDirective &Discard,
     if (!Bytes)
       return false;
   }
-  tellReason(D, Point);
+  Reasons.tell(D, Point);
   const bool Eager = Discard.Eager;
   if (withLaunch(D))
     callEntry(Eager ? "__dragon_last_use_eagerly" : "__dragon_last_use",
@@ -449,7 +389,8 @@ bool Lowering::insert(const Directive &D) {
             return callWith(D, "__dragon_settle", {}, *Point);
           },
           [&](const MaterialiseDirective &) {
-            return callWith(D, "__dragon_stage_materialise", {}, *Point);
+            materialise(D, Built, Handles, evolution(), *Point);
+            return true;
           },
           [&](const ForgetDirective &) { return lowerForget(D, *Point); },
           [&](const DiscardDirective &Discard) {
@@ -481,10 +422,10 @@ bool Lowering::insert(const Directive &D) {
 void Lowering::elide(const Placement &Decisions) {
   for (const Directive &D : Decisions.Directives)
     if (D.is<DeferDirective, ZeroDirective>())
-      tellReason(D, *instruction(D.At));
+      Reasons.tell(D, *instruction(D.At));
   elideStaging(Built, Decisions, Handles,
                [&](unsigned Staging, const Event &E, CallBase &Call) {
-                 tellElision(Staging, E, Call);
+                 Reasons.tellElision(Staging, E, Call);
                });
 }
 

@@ -91,4 +91,25 @@ void elideStaging(
     Replace(*Call, deferredTwin);
 }
 
+void materialise(const Directive &D, const BuiltProgram &Built,
+                 BufferHandles &Handles, ScalarEvolution &Evolution,
+                 Instruction &Point) {
+  const auto *Access = Built.Program.event(D.At).as<HostAccessEvent>();
+  ArrayRef<HostPart> Parts;
+  if (Access && Access->Part >= 0)
+    Parts = Built.Parts[static_cast<size_t>(Access->Part)];
+  const auto [Address, Bytes] = Handles.get(D.Buffer, Point);
+  auto Fill = [&](const HostRange &Range) {
+    callEntry("__dragon_stage_materialise", {Range.Address, Range.Bytes},
+              Point);
+  };
+  const HostRange All{Address, Bytes};
+  if (Parts.empty() || !all_of(Parts, [&](const HostPart &Part) {
+        return canCompute(Part, Point, Evolution);
+      }))
+    return Fill(All);
+  for (const HostPart &Part : Parts)
+    Fill(emitHostPart(Part, All, Point, Evolution));
+}
+
 } // namespace dragon

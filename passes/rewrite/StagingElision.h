@@ -36,6 +36,12 @@ void elideStaging(
     llvm::function_ref<void(unsigned Staging, const Event &, llvm::CallBase &)>
         Tell);
 
+/// In front of the point: brings to the staging buffer what the directive's
+/// event looks at, a part of it if that can be computed.
+void materialise(const Directive &D, const BuiltProgram &Built,
+                 BufferHandles &Handles, llvm::ScalarEvolution &Evolution,
+                 llvm::Instruction &Point);
+
 } // namespace dragon
 
 #endif // DRAGON_PASSES_REWRITE_STAGINGELISION_H

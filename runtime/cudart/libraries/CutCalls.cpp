@@ -96,11 +96,12 @@ void logPieces(const LibraryCall &call, dragon_library_pieces &pieces) {
 
 /// When the first piece is about to be made.
 void discardOverwritten(Front &front, Plan &plan) {
-  if (!plan.whole)
+  const std::optional<LibraryCall> whole =
+      std::exchange(plan.whole, std::nullopt);
+  if (!whole)
     return;
-  const LibraryCall whole = *std::exchange(plan.whole, std::nullopt);
   // What is not discarded is fetched.
-  if (Status status = front.runtime.libraries().discardOverwritten(whole);
+  if (Status status = front.runtime.libraries().discardOverwritten(*whole);
       !status.ok())
     log(LogLevel::Info, "{}", status.message());
 }

@@ -52,8 +52,7 @@ private:
   StatusOr<bool> mapMemory(Front &front, uintptr_t target, const void *from,
                            size_t bytes, const dragon_reason *why);
   Result mapPart(Front &front, void *to, size_t bytes,
-                 const std::shared_ptr<BackingFile> &file, int64_t offset,
-                 Queue queue);
+                 const std::shared_ptr<BackingFile> &file, int64_t offset);
   Result copyIn(Front &front, void *to, const void *from, size_t bytes,
                 cudaStream_t stream, bool async);
   Result copyOut(Front &front, void *to, const void *from, size_t bytes,

@@ -81,7 +81,7 @@ Result StagingCopies::copyOut(Front &front, void *to, const void *from,
 
 Result StagingCopies::mapPart(Front &front, void *to, size_t bytes,
                               const std::shared_ptr<BackingFile> &file,
-                              int64_t offset, Queue queue) {
+                              int64_t offset) {
   Status status = file->checkUnchanged();
   if (status.ok())
     status = front.runtime.files().mapFileRange(reinterpret_cast<uintptr_t>(to),
@@ -89,8 +89,7 @@ Result StagingCopies::mapPart(Front &front, void *to, size_t bytes,
   if (!status.ok())
     return status;
   front.runtime.ledger().avoided(Avoided::Staging, bytes);
-  return front.runtime.buffers().prefetchInCore(reinterpret_cast<uintptr_t>(to),
-                                                bytes, queue);
+  return cudaSuccess;
 }
 
 std::optional<Result> StagingCopies::copyMapped(Front &front, void *to,
@@ -119,10 +118,11 @@ std::optional<Result> StagingCopies::copyMapped(Front &front, void *to,
             Contents.materialise(Contents.Map.ofDevice(target, target + bytes));
         !status.ok())
       return status;
-    if (Result result =
-            mapPart(front, to, bytes, file, place->offset, front.queue(stream));
-        result.error() != cudaSuccess)
-      return result;
+    DRAGON_CHECK(mapPart(front, to, bytes, file, place->offset));
+    if (Status status = front.runtime.buffers().prefetchInCore(
+            target, bytes, front.queue(stream));
+        !status.ok())
+      return status;
   }
   if (!async)
     return synchronizeStream(front, stream);
@@ -135,18 +135,38 @@ Result StagingCopies::copyIn(Front &front, void *to, const void *from,
   auto source = reinterpret_cast<uintptr_t>(from);
   const auto guard = Contents.lockWhenStill(target, target + bytes);
   // What stems from the bytes that are about to change comes first; it may be
-  // in the very range that is copied from.
-  if (Status status =
-          Contents.materialise(Contents.Map.ofDevice(target, target + bytes));
-      !status.ok())
+  // in the very range that is copied from. What comes back to where it is does
+  // not change them.
+  std::vector<Segment> changing = Contents.Map.ofDevice(target, target + bytes);
+  std::erase_if(changing, [&](const Segment &segment) {
+    return source <= segment.begin && segment.end <= source + bytes &&
+           segment.origin.address == target + (segment.begin - source);
+  });
+  if (Status status = Contents.materialise(changing); !status.ok())
     return status;
-  for (const Segment &segment : Contents.Map.segments(source, source + bytes)) {
-    auto *part = static_cast<char *>(to) + (segment.begin - source);
+  const std::vector<Segment> parts =
+      Contents.Map.segments(source, source + bytes);
+  auto isMapped = [](const Segment &segment) {
+    return segment.origin.kind == Origin::File &&
+           segment.bytes() >= MinimumStagedBytes;
+  };
+  auto targetOf = [&](const Segment &segment) {
+    return static_cast<char *>(to) + (segment.begin - source);
+  };
+  // Files first: a chunk that holds other bytes already would go and come back.
+  for (const Segment &segment : parts)
+    if (isMapped(segment))
+      DRAGON_CHECK(mapPart(front, targetOf(segment), segment.bytes(),
+                           segment.origin.file, segment.origin.offset));
+  for (const Segment &segment : parts) {
+    auto *part = targetOf(segment);
     auto *host = reinterpret_cast<void *>(segment.begin);
-    if (segment.origin.kind == Origin::File &&
-        segment.bytes() >= MinimumStagedBytes) {
-      DRAGON_CHECK(mapPart(front, part, segment.bytes(), segment.origin.file,
-                           segment.origin.offset, front.queue(stream)));
+    if (isMapped(segment)) {
+      if (Status status = front.runtime.buffers().prefetchInCore(
+              reinterpret_cast<uintptr_t>(part), segment.bytes(),
+              front.queue(stream));
+          !status.ok())
+        return status;
     } else if (segment.origin.kind == Origin::Device) {
       // Never through the host: within the device, or wherever the chunks are.
       Queue queue = front.queue(stream);
@@ -154,11 +174,12 @@ Result StagingCopies::copyIn(Front &front, void *to, const void *from,
         if (Status status = front.device.synchronize(segment.origin.queue);
             !status.ok())
           return status;
-      Status status = front.runtime.buffers().copy(
-          part, reinterpret_cast<const void *>(segment.origin.address),
-          segment.bytes(), queue, async);
-      if (!status.ok())
-        return status;
+      const auto *from = reinterpret_cast<const char *>(segment.origin.address);
+      if (from != part)
+        if (Status status = front.runtime.buffers().copy(
+                part, from, segment.bytes(), queue, async);
+            !status.ok())
+          return status;
       front.runtime.ledger().avoided(Avoided::Staging, segment.bytes());
     } else {
       if (segment.origin.kind == Origin::File)

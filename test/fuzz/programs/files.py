@@ -30,9 +30,33 @@ class Files:
             self.emit(f"  REQUIRE(fread({host.text} + {done}, 4, now, in) == now);")
             self.emit(f"  {done} += now;")
             self.emit("}")
-        if rng.random() < 0.15:
+        roll = rng.random()
+        if roll < 0.15:
             self.emit(f"{host.text}[{rng.randint(0, words - 1)}] += 5;")
+        elif roll < 0.35:
+            self.look_at_part(host, words)
         return self.transfer(memory, first, host, 0, words, "HostToDevice", self.maybe_stream())
+
+    def look_at_part(self, host, words):
+        """What the host reads lies between a first and a last word, upwards or downwards, in one loop or two."""
+        rng = self.rng
+        low, seen, at = rng.randint(0, words - 1), f"part{self.count()}", f"at{self.count()}"
+        high = rng.randint(low + 1, words)
+        self.emit(f"uint32_t {seen} = 0;")
+        style, step = rng.random(), rng.choice([1, 1, 3, 64])
+        add = f"{seen} = {seen} * 31 + {host.text}"
+        if style < 0.4:
+            self.emit(f"for (size_t {at} = {low}; {at} < {self.number(high)}; {at} += {step}) {add}[{at}];")
+        elif style < 0.6:
+            self.emit(f"for (int {at} = {high}; {at}-- > {low};) {add}[{at}];")
+        elif style < 0.8:
+            columns = rng.randint(1, high - low)
+            rows = (high - low) // columns
+            self.emit(f"for (long {at} = 0; {at} < {rows}; ++{at})")
+            self.emit(f"  for (long x = {columns // 3}; x < {columns}; ++x) {add}[{low} + {at} * {self.number(columns)} + x];")
+        else:
+            self.emit(f"{add}[{low}];")
+        self.say(seen)
 
     def store(self):
         source = self.source()
@@ -55,8 +79,11 @@ class Files:
                 return False
             self.transfer(host, 0, memory, first, words, "DeviceToHost")
             self.perform(HOST, [(host, 0, words, "r")])
-            if rng.random() < 0.2:
+            roll = rng.random()
+            if roll < 0.15:
                 self.say(f"{host.text}[{rng.randint(0, words - 1)}]")
+            elif roll < 0.35:
+                self.look_at_part(host, words)
             self.emit(f"REQUIRE(fwrite({host.text}, 4, {words}, out) == {words});")
             return True
         name = f"copy{self.count()}"

@@ -19,7 +19,9 @@ KERNEL1(scale, float *)
 // CHECK: call i32 @__dragon_stage_memcpy(
 // CHECK: [[A:%[0-9]+]] = load ptr, ptr [[ADDRESS]]
 // CHECK: [[B:%[0-9]+]] = load i64, ptr [[BYTES]]
-// CHECK: call void @__dragon_stage_materialise(ptr [[A]], i64 [[B]])
+// CHECK: [[FROM:%[0-9]+]] = select i1 %{{[0-9]+}}, ptr [[A]], ptr
+// CHECK: [[PART:%[0-9]+]] = select i1 %{{[0-9]+}}, i64 [[B]], i64
+// CHECK: call void @__dragon_stage_materialise(ptr [[FROM]], i64 [[PART]])
 // CHECK: load float, ptr
 // CHECK: [[IS:%[0-9]+]] = icmp eq ptr [[P:%[0-9a-z.]+]], %{{[0-9]+}}
 // CHECK: [[SIZE:%[0-9]+]] = select i1 [[IS]], i64 %{{[0-9]+}}, i64 -1

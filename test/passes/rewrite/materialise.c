@@ -47,3 +47,32 @@ int compare(size_t n, FILE *in, void *expected) {
   free(h);
   return result;
 }
+
+// A part: from the first row's left end to the last row's right one. Where the
+// numbers do not fit into 63 bits it is all of the buffer.
+// CHECK-LABEL: define {{.*}}@region(
+// CHECK: call i32 @__dragon_stage_memcpy(
+// CHECK: [[AT:%[0-9]+]] = ptrtoint ptr %{{.*}} to i64
+// CHECK: [[WAY:%[0-9]+]] = call { i64, i1 } @llvm.smul.with.overflow.i64(i64 4,
+// CHECK: call { i64, i1 } @llvm.smul.with.overflow.i64(i64 %{{.*}}, i64
+// CHECK: [[HERE:%[0-9]+]] = select i1 [[WRONG:%[0-9]+]], ptr [[H:%[0-9a-z]+]], ptr
+// CHECK: [[BYTES:%[0-9]+]] = select i1 [[WRONG]], i64 %mul1, i64
+// CHECK: call void @__dragon_stage_materialise(ptr [[HERE]], i64 [[BYTES]])
+// CHECK-NOT: materialise
+// CHECK: ret float
+float region(long rows, long columns, long top, long bottom, FILE *in,
+             FILE *out) {
+  const size_t n = rows * columns * sizeof(float);
+  float *h = malloc(n), *d, sum = 0;
+  cudaMalloc((void **)&d, n);
+  fread(h, 1, n, in);
+  cudaMemcpy(d, h, n, H2D);
+  LAUNCH(scale, d);
+  cudaMemcpy(h, d, n, D2H);
+  for (long i = top; i < bottom; ++i)
+    for (long j = 1; j < 9; ++j)
+      sum += h[i * columns + j];
+  fwrite(h, 1, n, out);
+  free(h);
+  return sum;
+}

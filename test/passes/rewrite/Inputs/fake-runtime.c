@@ -306,10 +306,13 @@ int __dragon_malloc(void **pointer, size_t bytes, uint32_t flags,
 
 void __dragon_discard(const void *pointer, size_t bytes, void *stream) {
   makeAllCopies();
-  (void)bytes, (void)stream;
+  (void)stream;
+  if (!pointer) // nothing is dead on this path
+    return;
   for (int i = 0; i < NumAllocations; ++i)
     if (Allocations[i].base == pointer) {
-      memset(Allocations[i].base, 0xEF, Allocations[i].bytes);
+      size_t all = Allocations[i].bytes;
+      memset(Allocations[i].base, 0xEF, bytes < all ? bytes : all);
       return;
     }
   fail("discard of what is not allocated");

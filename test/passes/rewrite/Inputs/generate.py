@@ -60,8 +60,24 @@ def part():
     return lines + ["free(x[j]); cudaFree(y[j]); } }"]
 
 
+def look_at_part():
+    """The host reads a part of a buffer."""
+    h = host()
+    first = rng.choice(["0", "way", "N / 2"])
+    last = rng.choice([f"{first} + 5", "N", "N - way"])
+    step = rng.choice(["1", "7", "1 + (way & 3)"])
+    return rng.choice([
+        [f"for (long p = {first}; p < {last}; p += {step}) sum = sum * 31 + {h}[p];"],
+        [f"for (int p = {last}; p-- > {first};) sum = sum * 31 + {h}[p];"],
+        [f"for (long p = 0; p < 3; ++p) for (int q = way & 1; q < 5; ++q) sum = sum * 31 + {h}[p * 64 + q];"],
+        [f"sum = sum * 31 + {h}[{first}];"],
+    ])
+
+
 def statement(depth):
-    roll = rng.randrange(36)
+    roll = rng.randrange(40)
+    if roll >= 36:
+        return look_at_part()
     if roll >= 30:
         return part()
     if roll < 4:
