@@ -23,13 +23,19 @@ constexpr size_t Window = 96;
 constexpr uint64_t Again = 24;
 /// This part of the device's memory is on the way at most.
 constexpr uint64_t BudgetShare = 32;
+/// Chunks that are to be read from storage, of which as many are as there is
+/// memory for transit.
+constexpr size_t MostRead = 16;
 constexpr std::chrono::microseconds Pause(50);
 } // namespace
 
 /// Of the chunk in [begin, end) what is to come; empty: it is there, or cannot.
-static ChunkPart lacking(const Chunk &chunk, const AddressRange &range) {
-  if (chunk.copies.device || chunk.hostMapped || !chunk.copies.host)
+static ChunkPart lacking(const Chunk &chunk, const AddressRange &range,
+                         bool hasBeenRead) {
+  if (chunk.copies.device || chunk.hostMapped)
     return {};
+  if (!chunk.copies.host)
+    return hasBeenRead && !chunk.device.id ? chunk.whole() : ChunkPart();
   if (!chunk.buffer->byData)
     return chunk.device.id ? ChunkPart() : chunk.whole();
   const ChunkPart part = chunk.partOf(range.begin, range.end);
@@ -38,8 +44,9 @@ static ChunkPart lacking(const Chunk &chunk, const AddressRange &range) {
              : part;
 }
 
-std::vector<ChunkUse> FetchAhead::missing(uint64_t most) const {
-  std::vector<ChunkUse> reads;
+FetchAhead::Missing FetchAhead::missing(uint64_t most) const {
+  Missing result;
+  std::vector<ChunkUse> &reads = result.atHand;
   std::unordered_map<const Chunk *, size_t> listed;
   uint64_t bytes = 0;
   auto addChunks = [&](const AddressRange &range) {
@@ -49,9 +56,15 @@ std::vector<ChunkUse> FetchAhead::missing(uint64_t most) const {
         return; // freed since, or not ours to move
       Chunk &chunk = found->buffer->chunkAt(at);
       at = chunk.va() + chunk.bytes();
-      const ChunkPart part = lacking(chunk, range);
-      if (part.empty())
+      const ChunkPart part = lacking(chunk, range, Resident.hasBeenRead(chunk));
+      if (part.empty()) {
+        if (livesInStorage(stateOf(chunk)) && !chunk.buffer->byData &&
+            result.inStorage.size() < MostRead &&
+            std::ranges::find(result.inStorage, &chunk) ==
+                result.inStorage.end())
+          result.inStorage.push_back(&chunk);
         continue;
+      }
       const auto [known, isNew] = listed.try_emplace(&chunk, reads.size());
       if (isNew)
         reads.push_back({&chunk, LaunchNeed::Read, part, {}});
@@ -73,14 +86,17 @@ std::vector<ChunkUse> FetchAhead::missing(uint64_t most) const {
         addChunks(range);
     return bytes < most;
   });
-  return reads;
+  return result;
 }
 
 std::vector<FetchAhead::Leaving> FetchAhead::idle() {
   std::vector<Leaving> idle;
   for (const EvictionCandidate &candidate : OnDevice.candidates())
     if (!candidate.busy && !candidate.copies && !candidate.waits &&
-        !candidate.keepLast)
+        !candidate.keepLast &&
+        // What is to stay stays.
+        (!OnDevice.AnyStream || candidate.streams || candidate.empty ||
+         !candidate.cost()))
       idle.push_back({candidate, OnDevice.Chunks[candidate.index]});
   return idle;
 }
@@ -128,8 +144,9 @@ Status FetchAhead::run() {
                  already = bytesOnTheWay();
   if (already >= most)
     return {};
-  const std::vector<ChunkUse> reads = missing(most - already);
-  if (reads.empty()) {
+  const auto [reads, inStorage] = missing(most - already);
+  DRAGON_TRY(Resident.readAhead(inStorage));
+  if (reads.empty() && inStorage.empty()) {
     SeenUntil = Ctx.launches + Again;
     return {};
   }
@@ -145,8 +162,15 @@ Status FetchAhead::run() {
       if (!OnDevice.claimNow({&use, 1}))
         break;
     }
-    // One by one: what makes room is known to be idle, and nothing waits.
-    DRAGON_TRY(Resident.startBringingIn({&use, 1}, Cause::Prefetch));
+    // One by one: what makes room is known to be idle, and nothing waits. Who
+    // needs what could not be read is told when it does.
+    const bool fromStorage = !use.chunk->copies.host;
+    if (Status status = Resident.startBringingIn({&use, 1}, Cause::Prefetch);
+        !status.ok()) {
+      if (fromStorage)
+        break;
+      return status;
+    }
     bytes += use.touched.bytes();
   }
   zone.add(bytes);

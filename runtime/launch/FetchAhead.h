@@ -12,7 +12,8 @@
 // fetched now, in the order in which they come. For it goes only what no queued
 // work uses, leaves without a copy, and is needed later than what comes: as
 // Belady's rule would have it, only earlier. So nothing moves that would not
-// have moved, if the history is right.
+// have moved, if the history is right. What is in files alone is read meanwhile
+// (ReadAhead.h), and fetched when it has been.
 //
 // Source: Cao, Felten, Karlin, Li, "A study of integrated prefetching and
 // caching strategies", 1995 (the aggressive strategy: fetch the next missing
@@ -23,6 +24,7 @@
 #define DRAGON_RUNTIME_LAUNCH_FETCHAHEAD_H
 
 #include "runtime/launch/NextUses.h"
+#include "runtime/launch/StreamedChunks.h"
 #include "runtime/memory/Residency.h"
 
 #include <cstdint>
@@ -37,8 +39,11 @@ public:
   FetchAhead(Context &context, WorkTracker &time, AddressSpace &space,
              DeviceChunks &deviceChunks, Residency &resident, NextUses &next)
       : Ctx(context), Time(time), Space(space), OnDevice(deviceChunks),
-        Resident(resident), Next(next) {}
+        Resident(resident), Next(next),
+        Streams(context, time, space, deviceChunks, next) {}
 
+  /// A launch, or work of others, has been remembered (NextUses::remember).
+  void remembered() { Streams.update(); }
   /// Fetches what it can. All launches and copies so far are queued.
   Status run();
   /// Waits for the work in the queue (none: for all), and fetches meanwhile.
@@ -49,8 +54,12 @@ private:
     EvictionCandidate candidate;
     Chunk *chunk;
   };
-  /// What the next launches read and is in host memory alone, in their order.
-  std::vector<ChunkUse> missing(uint64_t most) const;
+  /// What the next launches read and is not on the device, in their order.
+  struct Missing {
+    std::vector<ChunkUse> atHand;   ///< in host memory, or read from storage
+    std::vector<Chunk *> inStorage; ///< to be read
+  };
+  Missing missing(uint64_t most) const;
   std::vector<Leaving> idle();
   /// Makes room for the chunk; false: nothing may leave for it.
   StatusOr<bool> makeRoomFor(const Chunk &chunk, std::vector<Leaving> &idle);
@@ -62,6 +71,7 @@ private:
   DeviceChunks &OnDevice;
   Residency &Resident;
   NextUses &Next;
+  StreamedChunks Streams;
   /// Tickets and bytes of what was fetched.
   std::deque<std::pair<uint64_t, uint64_t>> OnTheWay;
   /// Nothing was missing for the launches up to this one.

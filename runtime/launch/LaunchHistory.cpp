@@ -173,6 +173,9 @@ void LaunchHistory::begin(uint64_t signature, Addresses addresses,
   positions.push_back(uint32_t(now));
   if (Period != before)
     Found.clear();
+  const bool isTheSame =
+      Period && Entries[now].addresses == Entries[now - Period].addresses;
+  Repeated = Repeated << 1 | uint64_t(isTheSame);
   noteDifferences(now);
 }
 

@@ -25,6 +25,7 @@
 #include "runtime/memory/NextUse.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -54,6 +55,18 @@ public:
   bool foreseen() const { return Foreseen; }
   /// There is a forecast for what follows that launch.
   bool foresees() const { return Period != 0; }
+  /// How many launches there are in what is foreseen: the one that began last
+  /// is expected once more after so many.
+  size_t period() const { return Period; }
+  /// How many of the last 64 launches used the addresses that they had used a
+  /// period before.
+  unsigned repeated() const { return unsigned(std::popcount(Repeated)); }
+  /// visit(addresses) for each launch of the period, in their order.
+  template <typename Visit> void forPeriod(Visit visit) const {
+    const size_t first = Entries.size() - 1 - Period;
+    for (size_t k = 1; k <= Period; ++k)
+      visit(Entries[first + k].addresses);
+  }
   /// The expected next use of the address after that launch and the copies
   /// that followed it. Of what data said once, and not the time before, it is
   /// a period later than if data say the same again.
@@ -132,6 +145,7 @@ private:
   Chain PlacesSoFar{&Entry::placesHash};
   size_t Period = 0; ///< the last launch corresponds to the one so far back
   bool Foreseen = false;
+  uint64_t Repeated = 0; ///< a bit for each of the last launches
   /// Kept while launches repeat themselves: to look at all of a long period for
   /// each chunk that might be evicted takes longer than a launch.
   mutable std::unordered_map<uintptr_t, std::vector<uint32_t>> Found;

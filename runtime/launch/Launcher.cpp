@@ -170,6 +170,7 @@ Status Launcher::launchOutOfCore(const ResolvedLaunch &launch, bool canWait) {
   if (isNew)
     planned->isFor(footprintOf(launch, Space.Allocations, wholeGrid(launch)));
   Next.remember(launch, planned->whole);
+  Ahead.remembered();
   Waves.noteLast(planned, launch.queue);
   const bool followed = launch.followed || planned->followed ||
                         Ctx.config.wavefront == Wavefront::Always;

@@ -257,6 +257,7 @@ Status LibraryCalls::begin(const LibraryCall &call, LibraryHold &hold) {
     for (const ChunkUse &use : uses)
       ranges.push_back({use.chunk->va(), use.chunk->usedEnd()});
     Next.remember(buffersKey(call.function, addresses), std::move(ranges));
+    Ahead.remembered();
   }
   Ctx.pins.next();
   // In whatever stream the work will be: the copies are done before.

@@ -49,6 +49,8 @@ public:
   void forNextReads(size_t launches, Visit visit) const {
     History.forNextReads(launches, visit);
   }
+  /// LaunchHistory's period(), repeated() and forPeriod().
+  const LaunchHistory &history() const { return History; }
   static constexpr uint32_t NeverAgain = UINT32_MAX;
   /// The compiler says that the buffer is needed after so many launches, or
   /// NeverAgain.

@@ -78,6 +78,7 @@ struct Chunk {
   Storage storage;
   SwapFile::Slot slot;     ///< held while storage has swap pieces
   bool fetched = false;    ///< its contents have come from a file before
+  bool streams = false;    ///< StreamedChunks' mark
   uint64_t lastTouch = 0;  ///< for eviction: when it was needed last
   Forecast nextUse;        ///< when it is needed next
   uint64_t nextUseOf = 0;  ///< the clock of the launch nextUse was found in

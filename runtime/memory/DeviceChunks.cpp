@@ -310,6 +310,7 @@ std::vector<EvictionCandidate> DeviceChunks::candidates(bool later) {
     candidate.busy = !later && Time.wasBusy(chunk);
     candidate.waits = candidate.lastTouch >= InUseSince ? WaitsCount : 0;
     candidate.keepLast = chunk.buffer->advice == DRAGON_ADVISE_KEEP_DEVICE;
+    candidate.streams = chunk.streams;
     result.push_back(candidate);
   }
   return result;

@@ -38,6 +38,7 @@ public:
   /// counts as so many copies.
   uint64_t InUseSince = UINT64_MAX;
   unsigned WaitsCount = 1;
+  bool AnyStream = false; ///< StreamedChunks has chosen some
 
   void list(Chunk &chunk, bool present);
   Status map(Chunk &chunk);

@@ -19,6 +19,13 @@ constexpr uint64_t AsFar = 64;
 /// To wait for work costs more than to fetch again a little earlier: what is in
 /// use goes after what lacks less than this part.
 constexpr uint64_t AsFarIfBusy = 16;
+/// What streams counts as so many times as far. Of two that do, the one that is
+/// idle goes if it is needed half as far from now.
+constexpr uint64_t Streams = 8, StreamsIfBusy = 4;
+
+uint64_t weight(const EvictionCandidate &candidate) {
+  return !candidate.streams ? 1 : candidate.busy ? StreamsIfBusy : Streams;
+}
 
 uint64_t distance(const EvictionCandidate &candidate, uint64_t now) {
   if (candidate.nextUse > now)
@@ -68,7 +75,8 @@ chooseVictims(const std::vector<EvictionCandidate> &candidates, uint64_t now,
   ranked.reserve(candidates.size());
   for (const EvictionCandidate &candidate : candidates)
     ranked.push_back({&candidate, std::min(distance(candidate, now),
-                                           candidate.busy ? busyFar : far)});
+                                           candidate.busy ? busyFar : far) *
+                                      weight(candidate)});
   // A few of many are wanted, the best first.
   auto behind = [before](const Ranked &a, const Ranked &b) {
     return before(b, a);

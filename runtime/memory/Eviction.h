@@ -16,7 +16,9 @@
 // and of those that cost nothing, the one goes that nobody works on. Almost as
 // far counts as equally far: in a loop over more than fits the farthest is what
 // the last launch used, and to take the one before it lets copies go on while
-// that launch runs. Pure.
+// that launch runs. What was chosen to come and go (StreamedChunks.h) goes as
+// if it were needed several times as late: where nobody works on it, more so.
+// Pure.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_MEMORY_EVICTION_H
@@ -38,6 +40,7 @@ struct EvictionCandidate {
   bool busy = false;     ///< work that uses it is under way
   unsigned waits = 0;    ///< copies that waiting for that work counts as
   bool keepLast = false; ///< the program asked for it (DRAGON_ADVISE_...)
+  bool streams = false;  ///< it comes and goes so that others can stay
 
   /// Copies that evicting it causes, or counts as.
   unsigned cost() const { return unsigned(copies) + unsigned(returns) + waits; }

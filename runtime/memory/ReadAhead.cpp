@@ -11,9 +11,14 @@
 
 namespace dragon {
 
+/// What so many launches have not asked for was expected in vain: its memory is
+/// for others.
+static constexpr uint64_t WantedFor = 256;
+
 void ReadAhead::begin(Chunk &chunk, const Physical &slab) {
   drop(chunk); // one that is out of date
-  Reading reading{&chunk, slab, chunk.storage.changes(), {}, nullptr};
+  Reading reading{&chunk,       slab, chunk.storage.changes(),
+                  Ctx.launches, {},   nullptr};
   Store.planRead(chunk, 0, chunk.used(), static_cast<char *>(slab.hostView),
                  reading.plan);
   reading.job = Store.Background->start(std::move(reading.plan.requests));
@@ -25,6 +30,11 @@ void ReadAhead::begin(Chunk &chunk, const Physical &slab) {
 
 bool ReadAhead::isReading(const Chunk &chunk) const {
   return chunk.transit.reading && chunk.transit.reading->isCurrent();
+}
+
+bool ReadAhead::isDone(const Chunk &chunk) const {
+  return isReading(chunk) &&
+         Store.Background->done(*chunk.transit.reading->job);
 }
 
 void ReadAhead::end(Chunk &chunk) {
@@ -60,10 +70,14 @@ void ReadAhead::dropMemory() {
 Status ReadAhead::start(std::span<Chunk *const> chunks) {
   for (auto next = Readings.begin(); next != Readings.end();) {
     const Reading &reading = *next++;
-    if (!reading.isCurrent() && Store.Background->done(*reading.job))
+    const bool isWanted = Ctx.launches <= reading.wantedAt + WantedFor;
+    if ((!reading.isCurrent() || !isWanted) &&
+        Store.Background->done(*reading.job))
       drop(*reading.chunk);
   }
   for (Chunk *chunk : chunks) {
+    if (chunk->transit.reading)
+      chunk->transit.reading->wantedAt = Ctx.launches;
     if (chunk->transit.reading || !livesInStorage(stateOf(*chunk)) ||
         chunk->storage.inProgramMemory())
       continue;

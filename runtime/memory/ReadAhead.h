@@ -32,7 +32,8 @@ namespace dragon {
 struct Reading {
   Chunk *chunk;
   Physical slab;
-  uint64_t changes; ///< of the storage, when it began
+  uint64_t changes;  ///< of the storage, when it began
+  uint64_t wantedAt; ///< how many launches there were
   ReadPlan plan;
   std::shared_ptr<BackgroundIo::Job> job;
 
@@ -56,6 +57,8 @@ public:
   Status start(std::span<Chunk *const> chunks);
   /// The read of the chunk has begun, and is what it needs.
   bool isReading(const Chunk &chunk) const;
+  /// And has ended: finish() does not wait.
+  bool isDone(const Chunk &chunk) const;
   /// Begins to read the chunk into the slab, which is the reading's then.
   void begin(Chunk &chunk, const Physical &slab);
   /// Waits for a read that has begun. The chunk's contents are in the slab,

@@ -299,8 +299,11 @@ Status Residency::fetchOne(Chunk &chunk, Cause cause, TraceZone &zone) {
              !synced.ok()) {
     status = std::move(synced); // what was queued uses the slab
   }
+  // What is fetched for the second time comes and goes, if it is not known
+  // which chunks do.
   const bool again = std::exchange(chunk.fetched, true);
-  if (status.ok() && again && !chunk.host.id && Slabs.hasRoom(0) &&
+  const bool returns = OnDevice.AnyStream ? chunk.streams : again;
+  if (status.ok() && returns && !chunk.host.id && Slabs.hasRoom(0) &&
       chunk.storage.covers(0, chunk.used())) {
     chunk.host = std::exchange(slab, Physical());
     Slabs.list(chunk, true);

@@ -68,6 +68,13 @@ public:
   Status keep(Buffer &buffer);
   /// Whether so many bytes can stay beside those that do.
   Status checkKept(uint64_t bytes);
+  /// Begins to read chunks whose contents are in storage alone, as far as there
+  /// is memory for transit (ReadAhead::start).
+  Status readAhead(std::span<Chunk *const> chunks) {
+    return Reads.start(chunks);
+  }
+  /// The contents have been read: they can be brought in without waiting.
+  bool hasBeenRead(const Chunk &chunk) const { return Reads.isDone(chunk); }
   /// A hint: as far as there is room that nothing needs.
   Status prefetch(Buffer &buffer, uintptr_t address, size_t bytes, Queue queue);
   /// Memory that is kept for the next fetches is given back.

@@ -112,6 +112,12 @@ TEST(LaunchHistoryTest, ALoopRepeats) {
   EXPECT_EQ(s.distance('b'), 3u);
   EXPECT_EQ(s.distance('z'), 0u);
   EXPECT_EQ(s.foreseen, 4); // from the second b on
+  EXPECT_EQ(s.history.period(), 3u);
+  EXPECT_EQ(s.history.repeated(), 5u); // from the second a on
+  std::vector<LaunchHistory::Addresses> next;
+  s.history.forPeriod([&](const auto &launch) { next.push_back(launch); });
+  ASSERT_EQ(next.size(), 3u);
+  EXPECT_EQ(next[2].uses.front().begin, s.page('b'));
 }
 
 TEST(LaunchHistoryTest, AnInnerLoopEndsWhereItEndedBefore) {

@@ -96,6 +96,22 @@ TEST(EvictionTest, WhatIsInUseWaitsForThoseAlmostAsFar) {
   EXPECT_THAT(chooseVictims({busy, idle}, 200, 1), ElementsAre(0));
 }
 
+/// What comes and goes leaves the others where they are.
+TEST(EvictionTest, WhatStreamsGoesFirstUnlessItIsNeededSoon) {
+  auto stays = candidate(0, 199), streams = candidate(1, 150),
+       inUse = candidate(2, 199);
+  stays.nextUse = 1200;
+  streams.nextUse = 700;
+  inUse.nextUse = 1190;
+  streams.streams = inUse.streams = inUse.busy = true;
+  EXPECT_THAT(chooseVictims({stays, streams, inUse}, 200, 3),
+              ElementsAre(1, 2, 0));
+  // It has come for the next launch.
+  streams.nextUse = 250;
+  EXPECT_THAT(chooseVictims({stays, streams, inUse}, 200, 3),
+              ElementsAre(2, 0, 1));
+}
+
 TEST(EvictionTest, NoMoreThanNeeded) {
   EXPECT_THAT(chooseVictims({candidate(0, 1), candidate(1, 2)}, 10, 1),
               ElementsAre(0));

@@ -1,0 +1,159 @@
+//===- StreamedChunks.cpp - what comes and goes in each period ------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/StreamedChunks.h"
+
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace dragon {
+
+namespace {
+/// Launches go round if so many of the last 64 are what they were.
+constexpr unsigned Enough = 48;
+/// A round of fewer launches has its slices to overlap with.
+constexpr size_t ShortestPeriod = 16;
+/// A launch that uses this part of the device's memory runs in slices, perhaps.
+constexpr uint64_t LargeShare = 4;
+/// This part of the device's memory is left to those that come, and so many
+/// chunks at least: one is worked on, one has been, and two are on their way.
+constexpr uint64_t RingShare = 24;
+constexpr uint64_t RingChunks = 4;
+/// A chunk is used in one part of the round if that is no more of it.
+constexpr size_t PartOfPeriod = 4;
+} // namespace
+
+void chooseStreamed(std::span<PeriodicChunk> chunks, size_t period,
+                    uint64_t room, uint64_t ring) {
+  auto canStream = [period](const PeriodicChunk &chunk) {
+    return chunk.clean && chunk.last - chunk.first <= period / PartOfPeriod;
+  };
+  uint64_t all = 0, able = 0, chosen = 0;
+  for (PeriodicChunk &chunk : chunks) {
+    chunk.streams &= canStream(chunk);
+    all += chunk.bytes;
+    able += canStream(chunk) ? chunk.bytes : 0;
+    chosen += chunk.streams ? chunk.bytes : 0;
+  }
+  const uint64_t wanted = all > room ? all - room + ring : 0;
+  if (wanted && chosen + ring / 2 >= wanted && chosen <= wanted + 2 * ring)
+    return;
+  double due = 0, taken = 0;
+  for (PeriodicChunk &chunk : chunks) {
+    chunk.streams = false;
+    if (wanted >= able || !canStream(chunk))
+      continue;
+    const auto bytes = double(chunk.bytes);
+    due += bytes * double(wanted) / double(able);
+    if (due - taken < bytes / 2)
+      continue;
+    chunk.streams = true;
+    taken += bytes;
+  }
+}
+
+struct StreamedChunks::Used {
+  Chunk *chunk;
+  PeriodicChunk as;
+};
+
+std::vector<StreamedChunks::Used> StreamedChunks::usedInPeriod() const {
+  std::vector<Used> used;
+  std::unordered_map<const Chunk *, size_t> numbers;
+  const uint64_t most = OnDevice.Pool.budget() / LargeShare;
+  size_t launch = 0;
+  bool tooLarge = false;
+  auto add = [&](const AddressRange &range) {
+    for (uintptr_t at = range.begin; at < range.end;) {
+      const Allocation *found = Space.Allocations.find(at);
+      if (!found || found->buffer->driverMoved)
+        return; // freed since, or not ours to move
+      Chunk &chunk = found->buffer->chunkAt(at);
+      at = chunk.va() + chunk.bytes();
+      const auto [known, isNew] = numbers.try_emplace(&chunk, used.size());
+      if (isNew)
+        used.push_back({&chunk,
+                        {chunk.bytes(), launch, launch,
+                         (chunk.copies.host || chunk.copies.storage) &&
+                             !chunk.hostMapped && !chunk.buffer->kept,
+                         chunk.streams}});
+      used[known->second].as.last = launch;
+    }
+  };
+  Next.history().forPeriod([&](const LaunchHistory::Addresses &addresses) {
+    uint64_t bytes = 0;
+    for (const auto *ranges : {&addresses.uses, &addresses.overwrites})
+      for (const AddressRange &range : *ranges) {
+        bytes += range.end - range.begin;
+        if (bytes <= most)
+          add(range);
+      }
+    tooLarge |= bytes > most;
+    ++launch;
+  });
+  if (tooLarge)
+    used.clear();
+  return used;
+}
+
+void StreamedChunks::forget() {
+  for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
+    for (Chunk &chunk : buffer->chunks)
+      chunk.streams = false;
+  Period = 0;
+  OnDevice.AnyStream = false;
+}
+
+void StreamedChunks::update() {
+  const LaunchHistory &history = Next.history();
+  const size_t period = history.period();
+  if (!Time.Tracking || history.repeated() < Enough ||
+      period < ShortestPeriod) {
+    // It does something else now.
+    if (Period && Ctx.launches > LastSure + 2 * Period)
+      forget();
+    return;
+  }
+  LastSure = Ctx.launches;
+  if (Ctx.launches < LookAgain && period == LookedAt)
+    return;
+  LookAgain = Ctx.launches + period;
+  LookedAt = period;
+  std::vector<Used> used = usedInPeriod();
+  std::vector<PeriodicChunk> chunks;
+  chunks.reserve(used.size());
+  for (const Used &one : used)
+    chunks.push_back(one.as);
+  uint64_t largest = 0;
+  for (const PeriodicChunk &chunk : chunks)
+    largest = std::max(largest, chunk.bytes);
+  const uint64_t room = OnDevice.Pool.budget();
+  chooseStreamed(chunks, period, room,
+                 std::max(room / RingShare, RingChunks * largest));
+  uint64_t streams = 0, all = 0;
+  for (size_t i = 0; i < used.size(); ++i) {
+    all += chunks[i].bytes;
+    streams += chunks[i].streams ? chunks[i].bytes : 0;
+  }
+  const bool isNew = !Period;
+  forget();
+  if (!streams)
+    return;
+  Period = period;
+  OnDevice.AnyStream = true;
+  for (size_t i = 0; i < used.size(); ++i)
+    used[i].chunk->streams = chunks[i].streams;
+  if (isNew)
+    log(LogLevel::Debug,
+        "{} launches go round {}: {} of it come and go, the others stay",
+        period, formatBytes(all), formatBytes(streams));
+}
+
+} // namespace dragon

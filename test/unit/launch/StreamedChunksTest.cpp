@@ -1,0 +1,102 @@
+//===- StreamedChunksTest.cpp - what comes and goes in each period --------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/StreamedChunks.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+using namespace dragon;
+
+namespace {
+
+constexpr size_t Period = 100;
+
+/// One that a launch uses, with 10 bytes.
+PeriodicChunk usedIn(size_t launch) {
+  return {10, launch, launch, true, false};
+}
+
+std::vector<PeriodicChunk> oneEach() {
+  std::vector<PeriodicChunk> chunks;
+  for (size_t launch = 0; launch < Period; ++launch)
+    chunks.push_back(usedIn(launch));
+  return chunks;
+}
+
+std::string chosen(const std::vector<PeriodicChunk> &chunks) {
+  std::string result;
+  for (const PeriodicChunk &chunk : chunks)
+    result += chunk.streams ? '*' : '.';
+  return result;
+}
+
+size_t count(const std::vector<PeriodicChunk> &chunks) {
+  const std::string all = chosen(chunks);
+  return size_t(std::count(all.begin(), all.end(), '*'));
+}
+
+TEST(StreamedChunksTest, AtEqualDistances) {
+  std::vector<PeriodicChunk> chunks = oneEach();
+  // 20 of 100 do not fit, and 5 are on the way.
+  chooseStreamed(chunks, Period, 800, 50);
+  EXPECT_EQ(count(chunks), 25u);
+  EXPECT_EQ(chosen(chunks).substr(0, 12), ".*...*...*..");
+  chooseStreamed(chunks, Period, 300, 50);
+  EXPECT_EQ(count(chunks), 75u);
+  EXPECT_EQ(chosen(chunks).find(".."), std::string::npos);
+}
+
+TEST(StreamedChunksTest, NoneWhereAllFitsOrTooFewCan) {
+  std::vector<PeriodicChunk> chunks = oneEach();
+  chooseStreamed(chunks, Period, 1000, 50);
+  EXPECT_EQ(count(chunks), 0u);
+  chooseStreamed(chunks, Period, 40, 50);
+  EXPECT_EQ(count(chunks), 0u);
+}
+
+TEST(StreamedChunksTest, NotWhatIsWrittenOrUsedAllAlong) {
+  std::vector<PeriodicChunk> chunks = oneEach();
+  for (size_t i = 0; i < 40; ++i) {
+    chunks[i].clean = i % 2;
+    if (i % 2)
+      chunks[i].last = chunks[i].first + 60;
+  }
+  chooseStreamed(chunks, Period, 800, 50);
+  EXPECT_EQ(count(chunks), 25u);
+  EXPECT_EQ(chosen(chunks).find('*'), 41u);
+}
+
+/// Another choice, though as good, would move everything once.
+TEST(StreamedChunksTest, TheyStayChosen) {
+  std::vector<PeriodicChunk> chunks = oneEach();
+  chooseStreamed(chunks, Period, 800, 50);
+  const std::string before = chosen(chunks);
+  std::rotate(chunks.begin(), chunks.begin() + 33, chunks.end());
+  chooseStreamed(chunks, Period, 780, 50);
+  std::rotate(chunks.rbegin(), chunks.rbegin() + 33, chunks.rend());
+  EXPECT_EQ(chosen(chunks), before);
+  // Many more are needed.
+  chooseStreamed(chunks, Period, 500, 50);
+  EXPECT_EQ(count(chunks), 55u);
+}
+
+/// What a large chunk is too much the next ones are less.
+TEST(StreamedChunksTest, BytesCount) {
+  std::vector<PeriodicChunk> chunks = oneEach();
+  for (size_t i = 0; i < Period; i += 10)
+    chunks[i].bytes = 100;
+  chooseStreamed(chunks, Period, 950, 0);
+  uint64_t bytes = 0;
+  for (const PeriodicChunk &chunk : chunks)
+    bytes += chunk.streams ? chunk.bytes : 0;
+  EXPECT_NEAR(double(bytes), 950, 50);
+}
+
+} // namespace
