@@ -25,6 +25,7 @@ PeriodicChunk usedIn(size_t launch) {
 
 std::vector<PeriodicChunk> oneEach() {
   std::vector<PeriodicChunk> chunks;
+  chunks.reserve(Period);
   for (size_t launch = 0; launch < Period; ++launch)
     chunks.push_back(usedIn(launch));
   return chunks;
