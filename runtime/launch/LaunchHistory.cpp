@@ -81,6 +81,11 @@ bool LaunchHistory::repeats(size_t now) const {
          Entries[now - 1].after == Entries[now - 1 - Period].after;
 }
 
+bool LaunchHistory::usesTheSame(size_t a, size_t b) const {
+  const Addresses &x = Entries[a].addresses, &y = Entries[b].addresses;
+  return x.uses == y.uses && x.overwrites == y.overwrites;
+}
+
 bool LaunchHistory::isUsed(size_t in, uintptr_t address) const {
   const Entry &entry = Entries[in];
   return holds(Entries[in - 1].after, address) ||
@@ -173,9 +178,7 @@ void LaunchHistory::begin(uint64_t signature, Addresses addresses,
   positions.push_back(uint32_t(now));
   if (Period != before)
     Found.clear();
-  const bool isTheSame =
-      Period && Entries[now].addresses == Entries[now - Period].addresses;
-  Repeated = Repeated << 1 | uint64_t(isTheSame);
+  Repeated = Repeated << 1 | uint64_t(Period && usesTheSame(now, now - Period));
   noteDifferences(now);
 }
 

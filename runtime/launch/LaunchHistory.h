@@ -109,6 +109,8 @@ private:
   /// The launch at `now` and what was copied before it are what they were one
   /// period ago.
   bool repeats(size_t now) const;
+  /// The launches use the same addresses, whatever data say.
+  bool usesTheSame(size_t a, size_t b) const;
   /// Launch `in` uses the address, or what came just before it overwrites it.
   bool isUsed(size_t in, uintptr_t address) const;
   /// Data said so once; a period before, the launch did not use the address.

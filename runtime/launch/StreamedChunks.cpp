@@ -17,11 +17,11 @@ namespace dragon {
 
 namespace {
 /// Launches go round if so many of the last 64 are what they were.
-constexpr unsigned Enough = 48;
+constexpr unsigned Enough = 32;
 /// A round of fewer launches has its slices to overlap with.
 constexpr size_t ShortestPeriod = 16;
 /// A launch that uses this part of the device's memory runs in slices, perhaps.
-constexpr uint64_t LargeShare = 4;
+constexpr uint64_t LargeShare = 2;
 /// This part of the device's memory is left to those that come, and so many
 /// chunks at least: one is worked on, one has been, and two are on their way.
 constexpr uint64_t RingShare = 24;
