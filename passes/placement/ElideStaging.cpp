@@ -12,9 +12,32 @@
 
 #include "passes/placement/Decisions.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace llvm;
 
 namespace dragon {
+
+/// The device buffer of a copy.
+static std::string deviceOf(const ProgramFacts &Facts, const Event &Copy) {
+  for (const BufferUse &U : Copy.Uses)
+    if (Facts.buffer(U.Buffer).Kind != BufferKind::Host)
+      return Facts.buffer(U.Buffer).Name;
+  return "device memory";
+}
+
+static void reportBack(const ProgramFacts &Facts, unsigned B,
+                       PlacementBuilder &Result) {
+  const auto Flow = find_if(
+      Facts.Staging.Back, [B](const StagingFlow &F) { return F.Staging == B; });
+  if (Flow == Facts.Staging.Back.end())
+    return;
+  const Event &Out = Facts.event(Flow->From), &In = Facts.event(Flow->To);
+  Result.tell({B, In.Where,
+               Facts.about(B, RemarkId::StagingElidedBack)
+                   .with("Device", deviceOf(Facts, Out))
+                   .with("OutAt", Facts.at(Flow->From, In.Where))});
+}
 
 static void reportElision(const ProgramFacts &Facts, unsigned B,
                           PlacementBuilder &Result) {
@@ -28,16 +51,10 @@ static void reportElision(const ProgramFacts &Facts, unsigned B,
       continue;
     Done = true;
     const Event &Copy = Facts.event(IsIn ? F.To : F.From);
-    std::string Device = "device memory";
-    for (const BufferUse &U : Copy.Uses)
-      if (Facts.buffer(U.Buffer).Kind != BufferKind::Host) {
-        Device = Facts.buffer(U.Buffer).Name;
-        break;
-      }
     Reason Why = Facts
                      .about(B, IsIn ? RemarkId::StagingElidedIn
                                     : RemarkId::StagingElidedOut)
-                     .with("Device", Device);
+                     .with("Device", deviceOf(Facts, Copy));
     if (IsIn)
       Why = std::move(Why).with("ReadAt", Facts.at(F.From, Copy.Where));
     else
@@ -72,6 +89,7 @@ void elideStaging(const ProgramFacts &Facts, PlacementBuilder &Result) {
       continue;
     Result.add({B, {}, ElideDirective{}});
     reportElision(Facts, B, Result);
+    reportBack(Facts, B, Result);
     materialise(Facts, B, Result);
   }
 }

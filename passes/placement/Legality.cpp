@@ -13,9 +13,9 @@ using namespace llvm;
 
 namespace dragon {
 
-std::vector<StagingFlow> stagingFlows(const BufferProgram &Program,
-                                      const FlowGraph &Graph) {
-  std::vector<StagingFlow> Flows;
+StagingFlows stagingFlows(const BufferProgram &Program,
+                          const FlowGraph &Graph) {
+  StagingFlows Flows;
   for (unsigned Buffer = 0; Buffer < Program.Buffers.size(); ++Buffer) {
     if (Program.Buffers[Buffer].Kind != BufferKind::Host)
       continue;
@@ -57,10 +57,13 @@ std::vector<StagingFlow> stagingFlows(const BufferProgram &Program,
         EventRef At{B, I};
         const Event &E = Program.event(At);
         if (E.find(Buffer) && (E.is<CopyInEvent, FileWriteEvent>()))
-          for (EventRef From : S)
-            if ((Program.event(From).is<FileReadEvent>()) ==
-                (E.is<CopyInEvent>()))
-              Flows.push_back({Buffer, From, At});
+          for (EventRef From : S) {
+            const bool OfFile = Program.event(From).is<FileReadEvent>();
+            if (OfFile == E.is<CopyInEvent>())
+              Flows.OfFiles.push_back({Buffer, From, At});
+            else if (!OfFile)
+              Flows.Back.push_back({Buffer, From, At});
+          }
         Transfer(At, S);
       }
     }

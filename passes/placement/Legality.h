@@ -30,9 +30,12 @@ struct StagingFlow {
   EventRef To;   ///< CopyIn or FileWrite
 };
 
-/// What passes through host buffers between files and device buffers.
-std::vector<StagingFlow> stagingFlows(const BufferProgram &Program,
-                                      const FlowGraph &Graph);
+/// What passes through host buffers.
+struct StagingFlows {
+  std::vector<StagingFlow> OfFiles; ///< between files and device buffers
+  std::vector<StagingFlow> Back; ///< from a device buffer to one, or the same
+};
+StagingFlows stagingFlows(const BufferProgram &Program, const FlowGraph &Graph);
 
 /// Whether the buffer, elided, may stand for other bytes in front of At: not
 /// before the first transfer into it.

@@ -11,10 +11,12 @@ namespace dragon {
 
 ProgramFacts::ProgramFacts(const BufferProgram &Program, bool ElideStaging)
     : Program(Program), Graph(Program), Pointers(Program, Graph),
-      Staging(
-          ElideStaging
-              ? planStaging(Program, Graph)
-              : StagingPlan{std::vector<bool>(Program.Buffers.size()), {}, {}}),
+      Staging(ElideStaging
+                  ? planStaging(Program, Graph)
+                  : StagingPlan{std::vector<bool>(Program.Buffers.size()),
+                                {},
+                                {},
+                                {}}),
       Live(Program, Graph, &Pointers, Staging.Elided), Held(Program, Graph) {}
 
 std::optional<StreamId> ProgramFacts::streamOf(unsigned B) const {

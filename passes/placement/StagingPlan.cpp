@@ -52,11 +52,15 @@ static std::optional<Finding> whyNoFlow(const BufferProgram &Program,
 
 StagingPlan planStaging(const BufferProgram &Program, const FlowGraph &Graph) {
   const size_t NumBuffers = Program.Buffers.size();
-  StagingPlan Plan{
-      std::vector<bool>(NumBuffers), stagingFlows(Program, Graph), {}};
+  StagingFlows All = stagingFlows(Program, Graph);
+  StagingPlan Plan{std::vector<bool>(NumBuffers),
+                   std::move(All.OfFiles),
+                   std::move(All.Back),
+                   {}};
   std::vector<bool> &Elided = Plan.Elided;
-  for (const StagingFlow &F : Plan.Flows)
-    Elided[F.Staging] = true;
+  for (const auto *Flows : {&Plan.Flows, &Plan.Back})
+    for (const StagingFlow &F : *Flows)
+      Elided[F.Staging] = true;
   for (unsigned B = 0; B < NumBuffers; ++B)
     if (Program.Buffers[B].Kind == BufferKind::Host && !Elided[B])
       if (std::optional<Finding> Why = whyNoFlow(Program, Graph, B, Elided))
@@ -71,12 +75,15 @@ StagingPlan planStaging(const BufferProgram &Program, const FlowGraph &Graph) {
               whyNotElided(Program, Graph, B, Elided)) {
         Elided[B] = false;
         Changed = true;
-        Plan.RuledOut.push_back(std::move(*Why));
+        // Of copies alone nobody expects it.
+        if (any_of(Plan.Flows,
+                   [B](const StagingFlow &F) { return F.Staging == B; }))
+          Plan.RuledOut.push_back(std::move(*Why));
       }
     }
   }
-  erase_if(Plan.Flows,
-           [&](const StagingFlow &F) { return !Elided[F.Staging]; });
+  for (auto *Flows : {&Plan.Flows, &Plan.Back})
+    erase_if(*Flows, [&](const StagingFlow &F) { return !Elided[F.Staging]; });
   return Plan;
 }
 

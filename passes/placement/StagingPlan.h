@@ -21,7 +21,8 @@ namespace dragon {
 struct StagingPlan {
   std::vector<bool> Elided; ///< by buffer
   /// Through buffers that are elided.
-  std::vector<StagingFlow> Flows;
+  std::vector<StagingFlow> Flows; ///< from and to files
+  std::vector<StagingFlow> Back;  ///< from the device, and to it again
   /// Why others are not.
   std::vector<Finding> RuledOut;
 };

@@ -237,7 +237,7 @@ class Kernels:
         where = self.rng.choice(["indices[i] % words", "indices[i] / 64 % words", "(uint32_t)(i * 5 + indices[i] % 9) % words",
                                  "(indices[i] & 0xfff) < words ? indices[i] & 0xfff : 0"])
         when = self.rng.choice(["", "", "    if (indices[i] % 5 != 3)\n  "])
-        length = self.rng.choice(["3", "indices[i] % 4", "(indices[i] >> 9) & 7"])
+        length = self.rng.choice(["3", "indices[i] % 4", "((indices[i] >> 9) & 7)"])
         self.launch_over("follow", "const uint32_t *in, const uint32_t *indices, uint32_t *out, unsigned words",
                          f"    uint32_t at = {where}, sum = 1;\n"
                          f"{when}    for (uint32_t k = 0; k < {length} && at + k < words; ++k)\n      sum += in[at + k];\n"
