@@ -16,11 +16,12 @@ __managed__ int counter = 5;
 __device__ __managed__ Pair pair = {1, 2.5f};
 static __managed__ int table[1000];
 __managed__ int *pointer;
+__device__ int plain[4];
 
 __global__ void update() {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < 1000)
-    table[i] += i;
+    table[i] += i + plain[i % 4];
   atomicAdd(&counter, 1);
   if (i == 0) {
     pair.a += counter > 0;
@@ -65,5 +66,29 @@ int main() {
   cudaGetSymbolSize(&size, table);
   // CHECK: symbol 3 3 1 4000
   printf("symbol %d %d %d %zu\n", counter, copy, address == table, size);
+  // Hints and queries, as of other managed memory; a variable of the device is no such memory.
+  const cudaMemLocation location{cudaMemLocationTypeDevice, 0};
+  int mostly = 7;
+  const cudaError_t errors[] = {
+      cudaMemAdvise(table, sizeof table, cudaMemAdviseSetReadMostly, location),
+      cudaMemPrefetchAsync(table, sizeof table, location, 0, nullptr),
+      cudaMemRangeGetAttribute(&mostly, sizeof mostly,
+                               cudaMemRangeAttributeReadMostly, table,
+                               sizeof table),
+      cudaStreamAttachMemAsync(nullptr, table, 0, cudaMemAttachGlobal),
+      cudaMemAdvise(table, sizeof table + 1, cudaMemAdviseSetReadMostly,
+                    location)};
+  // CHECK: hints 0 0 0 0 1 0
+  printf("hints %d %d %d %d %d %d\n", errors[0], errors[1], errors[2],
+         errors[3], errors[4], mostly);
+  cudaPointerAttributes ofTable{}, ofPlain{};
+  void *plainAddress = nullptr;
+  cudaGetSymbolAddress(&plainAddress, plain);
+  cudaPointerGetAttributes(&ofTable, table + 3);
+  cudaPointerGetAttributes(&ofPlain, plainAddress);
+  // CHECK: attributes 3 1 2 1
+  printf("attributes %d %d %d %d\n", ofTable.type,
+         ofTable.hostPointer == table + 3, ofPlain.type,
+         ofPlain.hostPointer == nullptr);
   cudaFree(pointer);
 }

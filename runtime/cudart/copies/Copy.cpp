@@ -61,8 +61,8 @@ Result copyBytes(Front &front, void *to, const void *from, size_t bytes,
     return status;
   const bool variable =
       front.runtime.buffers().isWatched() &&
-      (modules().ownsVariableAt(reinterpret_cast<uintptr_t>(to)) ||
-       modules().ownsVariableAt(reinterpret_cast<uintptr_t>(from)));
+      (modules().cpuVariableAt(reinterpret_cast<uintptr_t>(to)) ||
+       modules().cpuVariableAt(reinterpret_cast<uintptr_t>(from)));
   return front.runtime.buffers().copy(
       to, from, bytes, front.queue(stream), async, pageable,
       /*mayBePinned=*/bytes < LargeBytes,

@@ -111,7 +111,7 @@ bool isDeviceAddress(Front &front, uintptr_t address) {
   if (front.gpu || front.runtime.buffers().find(address) ||
       pinnedMemory().find(address))
     return true;
-  return modules().ownsVariableAt(address);
+  return modules().cpuVariableAt(address).has_value();
 }
 
 bool staysInBuffer(Front &front, uintptr_t address, size_t bytes) {
@@ -407,6 +407,11 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes,
     } else if (front.gpu) {
       front.runtime.files().unpinProgramMemory(pointer, 1);
       return DRAGON_NVIDIA(cudaPointerGetAttributes, attributes, pointer);
+    } else if (auto variable = modules().cpuVariableAt(address)) {
+      answer.type =
+          variable->managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
+      answer.devicePointer = writable;
+      answer.hostPointer = variable->managed ? writable : nullptr;
     } else if (pinnedMemory().find(address)) {
       answer.type = cudaMemoryTypeHost;
       answer.devicePointer = answer.hostPointer = writable;

@@ -15,6 +15,7 @@
 #include "runtime/cudart/front/Front.h"
 #include "runtime/cudart/launches/HostFunctions.h"
 #include "runtime/cudart/memory/PlainMemory.h"
+#include "runtime/cudart/modules/Module.h"
 
 #include <cstring>
 #include <cuda_runtime_api.h>
@@ -40,6 +41,16 @@ cudaError_t checkLocation(const cudaMemLocation &location) {
   }
 }
 
+/// Host code and the kernels of the cpu device work on the same variable: no
+/// hint changes anything.
+bool isManagedVariable(Front &front, const void *pointer, size_t bytes) {
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  const auto variable =
+      front.gpu ? std::nullopt : modules().cpuVariableAt(address);
+  return variable && variable->managed && bytes &&
+         bytes <= variable->end - address;
+}
+
 /// The range must lie in one buffer.
 Result checkRange(Front &front, const void *pointer, size_t bytes) {
   auto address = reinterpret_cast<uintptr_t>(pointer);
@@ -53,6 +64,8 @@ Result prefetch(Front &front, const void *pointer, size_t bytes,
                 const cudaMemLocation &location, cudaStream_t stream) {
   if (cudaError_t error = checkLocation(location))
     return error;
+  if (isManagedVariable(front, pointer, bytes))
+    return cudaSuccess;
   DRAGON_CHECK(checkRange(front, pointer, bytes));
   waitForHostFunctions(front, stream);
   // Towards the host there is little to gain: chunks come when touched.
@@ -64,6 +77,8 @@ Result prefetch(Front &front, const void *pointer, size_t bytes,
 }
 
 Result discard(Front &front, void *pointer, size_t bytes, cudaStream_t stream) {
+  if (isManagedVariable(front, pointer, bytes))
+    return cudaSuccess;
   DRAGON_CHECK(checkRange(front, pointer, bytes));
   waitForHostFunctions(front, stream);
   return front.runtime.buffers().discard(reinterpret_cast<uintptr_t>(pointer),
@@ -189,9 +204,13 @@ cudaError_t cudaMemDiscardBatchAsync(void **pointers, size_t *sizes,
 cudaError_t cudaMemAdvise(const void *pointer, size_t bytes,
                           cudaMemoryAdvise advice, cudaMemLocation location) {
   return withDevice([&](Front &front) -> Result {
-    DRAGON_CHECK(checkRange(front, pointer, bytes));
+    const bool variable = isManagedVariable(front, pointer, bytes);
+    if (!variable)
+      DRAGON_CHECK(checkRange(front, pointer, bytes));
     const bool drivers = isDrivers(front, pointer);
     auto advise = [&](dragon_advice what) -> Result {
+      if (variable)
+        return cudaSuccess;
       if (drivers)
         return adviseDriver(front, pointer, bytes, advice, location);
       return front.runtime.buffers().advise(
@@ -229,7 +248,8 @@ cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataBytes,
                                      cudaMemRangeAttribute attribute,
                                      const void *pointer, size_t bytes) {
   return withDevice([&](Front &front) -> Result {
-    DRAGON_CHECK(checkRange(front, pointer, bytes));
+    if (!isManagedVariable(front, pointer, bytes))
+      DRAGON_CHECK(checkRange(front, pointer, bytes));
     if (!data || !dataBytes)
       return cudaErrorInvalidValue;
     if (isDrivers(front, pointer))

@@ -399,7 +399,8 @@ bool ModuleRegistry::registeredFrom(const void *base) {
   return false;
 }
 
-bool ModuleRegistry::ownsVariableAt(uintptr_t address) {
+std::optional<ModuleRegistry::CpuVariable>
+ModuleRegistry::cpuVariableAt(uintptr_t address) {
   std::shared_lock<std::shared_mutex> guard(Lock);
   for (const Module &module : Modules) {
     const dragon_cpu_module *cpu = module.unit ? module.unit->cpu : nullptr;
@@ -407,12 +408,17 @@ bool ModuleRegistry::ownsVariableAt(uintptr_t address) {
         cpu->version != DRAGON_CPU_MODULE_VERSION)
       continue;
     for (uint64_t i = 0; i < cpu->num_variables; ++i) {
-      auto begin = reinterpret_cast<uintptr_t>(cpu->variables[i].address);
-      if (address - begin < cpu->variables[i].bytes)
-        return true;
+      const dragon_cpu_variable &found = cpu->variables[i];
+      auto begin = reinterpret_cast<uintptr_t>(found.address);
+      if (address - begin < found.bytes)
+        return CpuVariable{
+            begin + found.bytes,
+            std::ranges::any_of(module.variables, [&](const Variable &one) {
+              return one.managed && *one.managed == found.address;
+            })};
     }
   }
-  return false;
+  return std::nullopt;
 }
 
 unsigned ModuleRegistry::architecture() {

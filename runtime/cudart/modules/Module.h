@@ -28,6 +28,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
@@ -121,8 +122,12 @@ public:
   /// True if a unit in the shared object that is loaded at `base` has
   /// registered itself.
   bool registeredFrom(const void *base);
-  /// True if a variable of the cpu device lies there.
-  bool ownsVariableAt(uintptr_t address);
+  /// The variable of the cpu device that lies there.
+  struct CpuVariable {
+    uintptr_t end;
+    bool managed;
+  };
+  std::optional<CpuVariable> cpuVariableAt(uintptr_t address);
   /// Managed variables have their address in the host's pointer, on a GPU
   /// everything that was registered is known to libcudart.
   Result initialise(Front &front);

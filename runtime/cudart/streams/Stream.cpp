@@ -10,6 +10,7 @@
 #include "runtime/cudart/capture/Capture.h"
 #include "runtime/cudart/front/Forward.h"
 #include "runtime/cudart/launches/HostFunctions.h"
+#include "runtime/cudart/modules/Module.h"
 #include "runtime/cudart/staging/Staging.h"
 
 #include <cuda_runtime_api.h>
@@ -321,9 +322,11 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t,
   return withDevice([&](Front &front) -> Result {
     if (unknownStream(front, stream))
       return cudaErrorInvalidResourceHandle;
-    auto buffer =
-        front.runtime.buffers().find(reinterpret_cast<uintptr_t>(pointer));
-    if (!buffer || !buffer->hostAccessible ||
+    const auto address = reinterpret_cast<uintptr_t>(pointer);
+    const auto buffer = front.runtime.buffers().find(address);
+    const auto variable =
+        front.gpu ? std::nullopt : modules().cpuVariableAt(address);
+    if (!(buffer ? buffer->hostAccessible : variable && variable->managed) ||
         (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost &&
          flags != cudaMemAttachSingle))
       return cudaErrorInvalidValue;

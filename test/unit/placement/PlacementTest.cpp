@@ -211,12 +211,26 @@ TEST(Legality, FlowsStopWhereTheHostLooks) {
                                 "host-access h\ncopy-in d h\n"
                                 "copy-out h d\nfile-write f h\n");
   FlowGraph Graph(Program);
-  std::vector<StagingFlow> Flows = stagingFlows(Program, Graph);
+  const StagingFlows All = stagingFlows(Program, Graph);
+  const std::vector<StagingFlow> &Flows = All.OfFiles;
   ASSERT_EQ(Flows.size(), 2u);
   EXPECT_EQ(Flows[0].From.Index, 0u);
   EXPECT_EQ(Flows[0].To.Index, 1u);
   EXPECT_EQ(Flows[1].From.Index, 4u);
   EXPECT_EQ(Flows[1].To.Index, 5u);
+  EXPECT_TRUE(All.Back.empty());
+}
+
+TEST(Legality, FlowsGoOnWhereTheHostReadsAPart) {
+  BufferProgram Program = parse("staging h n\nbuffer d n\nbuffer e n\n"
+                                "copy-out h d\nhost-access h reads part\n"
+                                "copy-in e h\nhost-access h reads\n"
+                                "copy-in d h\n");
+  const StagingFlows All = stagingFlows(Program, FlowGraph(Program));
+  EXPECT_TRUE(All.OfFiles.empty());
+  ASSERT_EQ(All.Back.size(), 1u);
+  EXPECT_EQ(All.Back[0].From.Index, 0u);
+  EXPECT_EQ(All.Back[0].To.Index, 2u);
 }
 
 TEST(Legality, FailingPathsNeedNotArrive) {
