@@ -122,10 +122,9 @@ void StreamedChunks::update() {
     return;
   }
   LastSure = Ctx.launches;
-  if (Ctx.launches < LookAgain && period == LookedAt)
+  if (Ctx.launches < LookAgain)
     return;
   LookAgain = Ctx.launches + period;
-  LookedAt = period;
   std::vector<Used> used = usedInPeriod();
   std::vector<PeriodicChunk> chunks;
   chunks.reserve(used.size());

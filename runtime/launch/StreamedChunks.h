@@ -73,8 +73,7 @@ private:
   DeviceChunks &OnDevice;
   const NextUses &Next;
   size_t Period = 0;      ///< of the marks; 0: there are none
-  size_t LookedAt = 0;    ///< the period that was looked at last,
-  uint64_t LookAgain = 0; ///< until this launch
+  uint64_t LookAgain = 0; ///< the launch at which the period is looked at
   uint64_t LastSure = 0;  ///< the last launch of which it was known
 };
 

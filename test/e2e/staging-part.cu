@@ -3,19 +3,19 @@
 //
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
 // RUN: %build %s -o program -Rpass=dragon -Rpass-missed=dragon 2>&1 | FileCheck %s
-// RUN: %bytes in 8388608 3 && cp in first && cp in plain && cp in tight
-// RUN: %plain DRAGON_ELIDE=0 ./program plain 2048 100 140 300 420 >plain.txt
+// RUN: %bytes in 8388608 3
+// RUN: %plain DRAGON_ELIDE=0 ./program in plain 2048 100 140 300 420 >plain.txt
 //   Of 8 MiB each way in each of four iterations: once from the file, and once to it.
-// RUN: %strict DRAGON_STATS=incore.json ./program in 2048 100 140 300 420 >incore.txt
-// RUN: cmp in plain && cmp incore.txt plain.txt
+// RUN: %strict DRAGON_STATS=incore.json ./program in incore 2048 100 140 300 420 >incore.txt
+// RUN: cmp incore plain && cmp incore.txt plain.txt
 // RUN: %ledger incore.json 'host_to_device <= 10*M' 'device_to_host <= 10*M' 'avoided_elided_staging >= 38*M'
-// RUN: %tight DRAGON_STATS=tight.json ./program tight 2048 100 140 300 420 >tight.txt
+// RUN: %tight ./program in tight 2048 100 140 300 420 >tight.txt
 // RUN: cmp tight plain && cmp tight.txt plain.txt
 //   All of it, and nothing.
-// RUN: cp first all && cp first plain && %plain DRAGON_ELIDE=0 ./program plain 2048 0 1024 0 2048 >plain.txt
-// RUN: %strict ./program all 2048 0 1024 0 2048 >all.txt && cmp all plain && cmp all.txt plain.txt
-// RUN: cp first none && cp first plain && %plain DRAGON_ELIDE=0 ./program plain 2048 7 7 9 3 >plain.txt
-// RUN: %strict ./program none 2048 7 7 9 3 >none.txt && cmp none plain && cmp none.txt plain.txt
+// RUN: %plain DRAGON_ELIDE=0 ./program in plain 2048 0 1024 0 2048 >plain.txt
+// RUN: %strict ./program in all 2048 0 1024 0 2048 >all.txt && cmp all plain && cmp all.txt plain.txt
+// RUN: %plain DRAGON_ELIDE=0 ./program in plain 2048 7 7 9 3 >plain.txt
+// RUN: %strict ./program in none 2048 7 7 9 3 >none.txt && cmp none plain && cmp none.txt plain.txt
 // RUN: rm -rf %t.dir
 #include "e2e.h"
 
@@ -26,11 +26,11 @@ __global__ void change(uint32_t *image, size_t n, uint32_t by) {
 }
 
 int main(int argc, char **argv) {
-  REQUIRE(argc == 7);
+  REQUIRE(argc == 8);
   const size_t n = 2 << 20;
-  const long columns = atol(argv[2]), top = atol(argv[3]),
-             bottom = atol(argv[4]), left = atol(argv[5]),
-             right = atol(argv[6]);
+  const long columns = atol(argv[3]), top = atol(argv[4]),
+             bottom = atol(argv[5]), left = atol(argv[6]),
+             right = atol(argv[7]);
   auto *image = static_cast<uint32_t *>(malloc(n * 4));
   uint32_t *device;
   CHECK(cudaMalloc(&device, n * 4));
@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
     change<<<unsigned(n / 256), 256>>>(device, n, region + column);
     CHECK(cudaMemcpy(image, device, n * 4, cudaMemcpyDeviceToHost));
   }
-  file = fopen(argv[1], "wb");
+  file = fopen(argv[2], "wb");
   REQUIRE(file && fwrite(image, 4, n, file) == n);
   fclose(file);
   free(image);
