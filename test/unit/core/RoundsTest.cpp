@@ -97,7 +97,7 @@ TEST_F(RoundsTest, OtherLaunchesInBetween) {
   const uintptr_t other = allocate(30 * LayerBytes);
   for (uint64_t i = 0; i < 600; ++i)
     ASSERT_OK(kernels.launch(*runtime, "scale", N,
-                             pointer(other + i % 30 * LayerBytes), N));
+                             pointer(other + i % 30 * LayerBytes), N, 3));
   round();
   round();
   check();
