@@ -61,7 +61,8 @@ StagingFlows stagingFlows(const BufferProgram &Program,
             const bool OfFile = Program.event(From).is<FileReadEvent>();
             if (OfFile == E.is<CopyInEvent>())
               Flows.OfFiles.push_back({Buffer, From, At});
-            else if (!OfFile)
+            // For a part the copy of the rest would no longer be deferred.
+            else if (!OfFile && Program.event(From).find(Buffer)->Whole)
               Flows.Back.push_back({Buffer, From, At});
           }
         Transfer(At, S);
