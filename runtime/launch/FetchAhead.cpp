@@ -49,30 +49,25 @@ FetchAhead::Missing FetchAhead::missing(uint64_t most) const {
   std::vector<ChunkUse> &reads = result.atHand;
   std::unordered_map<const Chunk *, size_t> listed;
   uint64_t bytes = 0;
-  auto addChunks = [&](const AddressRange &range) {
-    for (uintptr_t at = range.begin; at < range.end && bytes < most;) {
-      Allocation *found = Space.Allocations.find(at);
-      if (!found || found->buffer->moving || found->buffer->driverMoved)
-        return; // freed since, or not ours to move
-      Chunk &chunk = found->buffer->chunkAt(at);
-      at = chunk.va() + chunk.bytes();
-      const ChunkPart part = lacking(chunk, range, Resident.hasBeenRead(chunk));
-      if (part.empty()) {
-        if (livesInStorage(stateOf(chunk)) && !chunk.buffer->byData &&
-            result.inStorage.size() < MostRead &&
-            std::ranges::find(result.inStorage, &chunk) ==
-                result.inStorage.end())
-          result.inStorage.push_back(&chunk);
-        continue;
-      }
-      const auto [known, isNew] = listed.try_emplace(&chunk, reads.size());
-      if (isNew)
-        reads.push_back({&chunk, LaunchNeed::Read, part, {}});
-      ChunkPart &touched = reads[known->second].touched;
-      bytes +=
-          isNew ? part.bytes() : hull(touched, part).bytes() - touched.bytes();
-      touched = hull(touched, part);
+  auto add = [&](const AddressRange &range, Chunk &chunk) {
+    if (bytes >= most || chunk.buffer->moving || chunk.buffer->driverMoved)
+      return false; // enough, or not ours to move
+    const ChunkPart part = lacking(chunk, range, Resident.hasBeenRead(chunk));
+    if (part.empty()) {
+      if (livesInStorage(stateOf(chunk)) && !chunk.buffer->byData &&
+          result.inStorage.size() < MostRead &&
+          std::ranges::find(result.inStorage, &chunk) == result.inStorage.end())
+        result.inStorage.push_back(&chunk);
+      return true;
     }
+    const auto [known, isNew] = listed.try_emplace(&chunk, reads.size());
+    if (isNew)
+      reads.push_back({&chunk, LaunchNeed::Read, part, {}});
+    ChunkPart &touched = reads[known->second].touched;
+    bytes +=
+        isNew ? part.bytes() : hull(touched, part).bytes() - touched.bytes();
+    touched = hull(touched, part);
+    return true;
   };
   // Of a launch that may read more than can be there it is not known what it
   // will read: it does not come to the device for that launch either.
@@ -83,7 +78,8 @@ FetchAhead::Missing FetchAhead::missing(uint64_t most) const {
       all += range.end - range.begin;
     if (all <= mostOfOne)
       for (const AddressRange &range : reads)
-        addChunks(range);
+        Space.Allocations.forEachChunk(
+            range, [&](Chunk &chunk) { return add(range, chunk); });
     return bytes < most;
   });
   return result;

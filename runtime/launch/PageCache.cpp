@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/launch/PageCache.h"
-#include "runtime/base/Rounding.h"
 
+#include "runtime/base/Rounding.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"

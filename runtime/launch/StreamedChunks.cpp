@@ -70,22 +70,18 @@ std::vector<StreamedChunks::Used> StreamedChunks::usedInPeriod() const {
   const uint64_t most = OnDevice.Pool.budget() / LargeShare;
   size_t launch = 0;
   bool tooLarge = false;
-  auto add = [&](const AddressRange &range) {
-    for (uintptr_t at = range.begin; at < range.end;) {
-      const Allocation *found = Space.Allocations.find(at);
-      if (!found || found->buffer->driverMoved)
-        return; // freed since, or not ours to move
-      Chunk &chunk = found->buffer->chunkAt(at);
-      at = chunk.va() + chunk.bytes();
-      const auto [known, isNew] = numbers.try_emplace(&chunk, used.size());
-      if (isNew)
-        used.push_back({&chunk,
-                        {chunk.bytes(), launch, launch,
-                         (chunk.copies.host || chunk.copies.storage) &&
-                             !chunk.hostMapped && !chunk.buffer->kept,
-                         chunk.streams}});
-      used[known->second].as.last = launch;
-    }
+  auto add = [&](Chunk &chunk) {
+    if (chunk.buffer->driverMoved)
+      return false; // not ours to move
+    const auto [known, isNew] = numbers.try_emplace(&chunk, used.size());
+    if (isNew)
+      used.push_back({&chunk,
+                      {chunk.bytes(), launch, launch,
+                       (chunk.copies.host || chunk.copies.storage) &&
+                           !chunk.hostMapped && !chunk.buffer->kept,
+                       chunk.streams}});
+    used[known->second].as.last = launch;
+    return true;
   };
   Next.history().forPeriod([&](const LaunchHistory::Addresses &addresses) {
     uint64_t bytes = 0;
@@ -93,7 +89,7 @@ std::vector<StreamedChunks::Used> StreamedChunks::usedInPeriod() const {
       for (const AddressRange &range : *ranges) {
         bytes += range.end - range.begin;
         if (bytes <= most)
-          add(range);
+          Space.Allocations.forEachChunk(range, add);
       }
     tooLarge |= bytes > most;
     ++launch;

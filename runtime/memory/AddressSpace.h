@@ -65,6 +65,20 @@ public:
   const Allocation *find(uintptr_t address) const {
     return const_cast<AddressIndex *>(this)->find(address);
   }
+  /// visit(chunk) for each chunk that has bytes of the range, until it returns
+  /// false, or an address is in no allocation.
+  template <typename Visit>
+  void forEachChunk(const AddressRange &range, Visit visit) const {
+    for (uintptr_t at = range.begin; at < range.end;) {
+      const Allocation *found = find(at);
+      if (!found)
+        return;
+      Chunk &chunk = found->buffer->chunkAt(at);
+      if (!visit(chunk))
+        return;
+      at = chunk.va() + chunk.bytes();
+    }
+  }
   /// The allocations that have bytes in [begin, end).
   std::vector<Allocation *> overlapping(uintptr_t begin, uintptr_t end);
   /// Says where an address is, of memory that somebody else has: Device's

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/memory/Allocator.h"
-#include "runtime/base/Rounding.h"
 
 #include "runtime/base/HostRanges.h"
+#include "runtime/base/Rounding.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/memory/ProgramPins.h"
-#include "runtime/base/Rounding.h"
 
+#include "runtime/base/Rounding.h"
 #include "runtime/base/ThreadPool.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"

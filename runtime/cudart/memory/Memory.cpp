@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cudart/memory/Memory.h"
-#include "runtime/base/Rounding.h"
 
+#include "runtime/base/Rounding.h"
 #include "runtime/cudart/capture/Capture.h"
 #include "runtime/cudart/front/Forward.h"
 #include "runtime/cudart/launches/HostFunctions.h"

@@ -43,12 +43,8 @@ cudaError_t checkLocation(const cudaMemLocation &location) {
 
 /// Host code and the kernels of the cpu device work on the same variable: no
 /// hint changes anything.
-bool isManagedVariable(Front &front, const void *pointer, size_t bytes) {
-  const auto address = reinterpret_cast<uintptr_t>(pointer);
-  const auto variable =
-      front.gpu ? std::nullopt : modules().cpuVariableAt(address);
-  return variable && variable->managed && bytes &&
-         bytes <= variable->end - address;
+bool isManagedVariable(const void *pointer, size_t bytes) {
+  return modules().isManagedOnCpu(reinterpret_cast<uintptr_t>(pointer), bytes);
 }
 
 /// The range must lie in one buffer.
@@ -64,7 +60,7 @@ Result prefetch(Front &front, const void *pointer, size_t bytes,
                 const cudaMemLocation &location, cudaStream_t stream) {
   if (cudaError_t error = checkLocation(location))
     return error;
-  if (isManagedVariable(front, pointer, bytes))
+  if (isManagedVariable(pointer, bytes))
     return cudaSuccess;
   DRAGON_CHECK(checkRange(front, pointer, bytes));
   waitForHostFunctions(front, stream);
@@ -77,7 +73,7 @@ Result prefetch(Front &front, const void *pointer, size_t bytes,
 }
 
 Result discard(Front &front, void *pointer, size_t bytes, cudaStream_t stream) {
-  if (isManagedVariable(front, pointer, bytes))
+  if (isManagedVariable(pointer, bytes))
     return cudaSuccess;
   DRAGON_CHECK(checkRange(front, pointer, bytes));
   waitForHostFunctions(front, stream);
@@ -204,7 +200,7 @@ cudaError_t cudaMemDiscardBatchAsync(void **pointers, size_t *sizes,
 cudaError_t cudaMemAdvise(const void *pointer, size_t bytes,
                           cudaMemoryAdvise advice, cudaMemLocation location) {
   return withDevice([&](Front &front) -> Result {
-    const bool variable = isManagedVariable(front, pointer, bytes);
+    const bool variable = isManagedVariable(pointer, bytes);
     if (!variable)
       DRAGON_CHECK(checkRange(front, pointer, bytes));
     const bool drivers = isDrivers(front, pointer);
@@ -248,7 +244,7 @@ cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataBytes,
                                      cudaMemRangeAttribute attribute,
                                      const void *pointer, size_t bytes) {
   return withDevice([&](Front &front) -> Result {
-    if (!isManagedVariable(front, pointer, bytes))
+    if (!isManagedVariable(pointer, bytes))
       DRAGON_CHECK(checkRange(front, pointer, bytes));
     if (!data || !dataBytes)
       return cudaErrorInvalidValue;

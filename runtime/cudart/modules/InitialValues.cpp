@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cudart/modules/InitialValues.h"
-#include "runtime/base/Rounding.h"
 
+#include "runtime/base/Rounding.h"
 #include "runtime/cudart/modules/Module.h"
 
 #include <algorithm>

@@ -421,6 +421,12 @@ ModuleRegistry::cpuVariableAt(uintptr_t address) {
   return std::nullopt;
 }
 
+bool ModuleRegistry::isManagedOnCpu(uintptr_t address, size_t bytes) {
+  const std::optional<CpuVariable> variable = cpuVariableAt(address);
+  return variable && variable->managed && bytes &&
+         bytes <= variable->end - address;
+}
+
 unsigned ModuleRegistry::architecture() {
   std::shared_lock<std::shared_mutex> guard(Lock);
   unsigned newest = 0;

@@ -128,6 +128,8 @@ public:
     bool managed;
   };
   std::optional<CpuVariable> cpuVariableAt(uintptr_t address);
+  /// All the bytes are one managed variable's of the cpu device.
+  bool isManagedOnCpu(uintptr_t address, size_t bytes);
   /// Managed variables have their address in the host's pointer, on a GPU
   /// everything that was registered is known to libcudart.
   Result initialise(Front &front);

@@ -324,9 +324,8 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t,
       return cudaErrorInvalidResourceHandle;
     const auto address = reinterpret_cast<uintptr_t>(pointer);
     const auto buffer = front.runtime.buffers().find(address);
-    const auto variable =
-        front.gpu ? std::nullopt : modules().cpuVariableAt(address);
-    if (!(buffer ? buffer->hostAccessible : variable && variable->managed) ||
+    if (!(buffer ? buffer->hostAccessible
+                 : modules().isManagedOnCpu(address, 1)) ||
         (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost &&
          flags != cudaMemAttachSingle))
       return cudaErrorInvalidValue;

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/managed/ManagedDevice.h"
-#include "runtime/base/Rounding.h"
 
+#include "runtime/base/Rounding.h"
 #include "runtime/base/Settings.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
