@@ -86,13 +86,13 @@ FetchAhead::Missing FetchAhead::missing(uint64_t most) const {
 }
 
 std::vector<FetchAhead::Leaving> FetchAhead::idle() {
+  // What is to stay stays.
+  auto mayGo = [this](const Chunk &chunk) {
+    return !OnDevice.AnyStream || chunk.streams || chunk.isEmptyOnDevice();
+  };
   std::vector<Leaving> idle;
-  for (const EvictionCandidate &candidate : OnDevice.candidates())
-    if (!candidate.busy && !candidate.copies && !candidate.waits &&
-        !candidate.keepLast &&
-        // What is to stay stays.
-        (!OnDevice.AnyStream || candidate.streams || candidate.empty ||
-         !candidate.cost()))
+  for (const EvictionCandidate &candidate : OnDevice.idle(mayGo))
+    if (!candidate.copies && !candidate.waits && !candidate.keepLast)
       idle.push_back({candidate, OnDevice.Chunks[candidate.index]});
   return idle;
 }

@@ -117,6 +117,8 @@ void LaunchHistory::forgetBefore(uint32_t gone, Occurrences &occurrences) {
 void LaunchHistory::forgetOldest() {
   const uint32_t gone = MaxEntries / 2;
   Found.clear();
+  Uses.clear();
+  NumIndexed = 0;
   for (Chain *chain : {&Signatures, &PlacesSoFar})
     chain->first = Entries[gone - 1].*chain->hash;
   Entries.erase(Entries.begin(), Entries.begin() + gone);
@@ -247,11 +249,25 @@ LaunchHistory::usesInPeriod(uintptr_t address) const {
   if (!isNew)
     return found->second;
   std::vector<uint32_t> &uses = found->second;
-  for (size_t k = 1; k <= Period; ++k)
-    if (isUsed(first + k, address))
-      uses.push_back(uint32_t((now + k - FoundAt) % Period));
+  indexUses();
+  uses = Uses.of(address, uint32_t(first + 1), uint32_t(now));
+  for (uint32_t &launch : uses)
+    launch = uint32_t((launch + Period - FoundAt) % Period);
   std::sort(uses.begin(), uses.end());
   return uses;
+}
+
+void LaunchHistory::indexUses() const {
+  for (; NumIndexed < Entries.size(); ++NumIndexed) {
+    const auto launch = uint32_t(NumIndexed);
+    const Addresses &of = Entries[launch].addresses;
+    for (const auto *ranges : {&of.uses, &of.overwrites, &of.byData})
+      for (const AddressRange &range : *ranges)
+        Uses.add(range, launch);
+    if (launch)
+      for (const AddressRange &range : Entries[launch - 1].after)
+        Uses.add(range, launch);
+  }
 }
 
 Forecast LaunchHistory::nextUse(uintptr_t address) const {

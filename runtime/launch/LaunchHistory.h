@@ -22,6 +22,7 @@
 #define DRAGON_RUNTIME_LAUNCH_LAUNCHHISTORY_H
 
 #include "runtime/device/Device.h"
+#include "runtime/launch/AddressUses.h"
 #include "runtime/memory/NextUse.h"
 
 #include <algorithm>
@@ -124,6 +125,8 @@ private:
   /// The launches of a period that useIn() may answer for, by their numbers
   /// from FoundAt on, ascending.
   const std::vector<uint32_t> &usesInPeriod(uintptr_t address) const;
+  /// All launches so far are among Uses.
+  void indexUses() const;
   /// The one that holds the address of ascending ones; null: none.
   static const AddressRange *findRange(const std::vector<AddressRange> &ranges,
                                        uintptr_t address);
@@ -152,6 +155,10 @@ private:
   /// each chunk that might be evicted takes longer than a launch.
   mutable std::unordered_map<uintptr_t, std::vector<uint32_t>> Found;
   mutable size_t FoundAt = 0;
+  /// By the numbers of entries; copies and fills belong to the launch that
+  /// they come before. As far as somebody asked.
+  mutable AddressUses Uses;
+  mutable size_t NumIndexed = 0;
 };
 
 } // namespace dragon

@@ -92,6 +92,8 @@ struct Chunk {
   size_t used() const;  ///< of it, bytes that belong to the program
   uintptr_t va() const;
   ChunkPart whole() const { return {0, used()}; }
+  /// None of its contents is on the device.
+  bool isEmptyOnDevice() const { return !copies.device && partly.empty(); }
   /// The part of it that is in [begin, end), which are addresses.
   ChunkPart partOf(uintptr_t begin, uintptr_t end) const;
   uintptr_t usedEnd() const { return va() + used(); }

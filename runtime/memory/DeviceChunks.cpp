@@ -290,29 +290,42 @@ void DeviceChunks::noticeOnce() {
          formatBytes(Space.LiveBytes - Pool.budget()));
 }
 
+EvictionCandidate DeviceChunks::candidate(size_t index, bool busy) {
+  Chunk &chunk = *Chunks[index];
+  EvictionCandidate candidate;
+  candidate.index = uint32_t(index);
+  candidate.bytes = chunk.bytes();
+  candidate.lastTouch = std::max(chunk.lastTouch, chunk.buffer->lastTouch);
+  const Forecast next = Next.nextUseOf(chunk);
+  candidate.nextUse = next.clock;
+  candidate.returns = !next.overwritten;
+  candidate.empty = chunk.isEmptyOnDevice();
+  candidate.copies = chunk.copies.onDeviceOnly();
+  candidate.busy = busy;
+  candidate.waits = candidate.lastTouch >= InUseSince ? WaitsCount : 0;
+  candidate.keepLast = chunk.buffer->advice == DRAGON_ADVISE_KEEP_DEVICE;
+  candidate.streams = chunk.streams;
+  return candidate;
+}
+
 std::vector<EvictionCandidate> DeviceChunks::candidates(bool later) {
   std::vector<EvictionCandidate> result;
   if (!later)
     Time.poll();
-  for (size_t i = 0; i < Chunks.size(); ++i) {
-    Chunk &chunk = *Chunks[i];
-    if (Ctx.pins.holdOnDevice(chunk))
-      continue;
-    EvictionCandidate candidate;
-    candidate.index = uint32_t(i);
-    candidate.bytes = chunk.bytes();
-    candidate.lastTouch = std::max(chunk.lastTouch, chunk.buffer->lastTouch);
-    const Forecast next = Next.nextUseOf(chunk);
-    candidate.nextUse = next.clock;
-    candidate.returns = !next.overwritten;
-    candidate.empty = !chunk.copies.device && chunk.partly.empty();
-    candidate.copies = chunk.copies.onDeviceOnly();
-    candidate.busy = !later && Time.wasBusy(chunk);
-    candidate.waits = candidate.lastTouch >= InUseSince ? WaitsCount : 0;
-    candidate.keepLast = chunk.buffer->advice == DRAGON_ADVISE_KEEP_DEVICE;
-    candidate.streams = chunk.streams;
-    result.push_back(candidate);
-  }
+  for (size_t i = 0; i < Chunks.size(); ++i)
+    if (Chunk &chunk = *Chunks[i]; !Ctx.pins.holdOnDevice(chunk))
+      result.push_back(candidate(i, !later && Time.wasBusy(chunk)));
+  return result;
+}
+
+std::vector<EvictionCandidate>
+DeviceChunks::idle(const std::function<bool(const Chunk &)> &mayGo) {
+  std::vector<EvictionCandidate> result;
+  Time.poll();
+  for (size_t i = 0; i < Chunks.size(); ++i)
+    if (Chunk &chunk = *Chunks[i];
+        mayGo(chunk) && !Ctx.pins.holdOnDevice(chunk) && !Time.wasBusy(chunk))
+      result.push_back(candidate(i, /*busy=*/false));
   return result;
 }
 

@@ -77,6 +77,9 @@ public:
   /// The chunks that may leave, as they are now. `later`: for when all that
   /// uses them now is done.
   std::vector<EvictionCandidate> candidates(bool later = false);
+  /// Of those that `mayGo`, the ones that no work uses.
+  std::vector<EvictionCandidate>
+  idle(const std::function<bool(const Chunk &)> &mayGo);
   /// Queues the copy of the chunk's contents to host memory, if that is where
   /// they would be evicted to. False: it is not, or there is nothing to copy.
   StatusOr<bool> copyOut(Chunk &chunk, Cause cause);
@@ -129,6 +132,8 @@ public:
   void noticeOnce();
 
 private:
+  /// The chunk of that number, as one that may leave.
+  EvictionCandidate candidate(size_t index, bool busy);
   /// Of the pool, in whole units of the device's.
   void setLimit(uint64_t bytes);
   /// `scratch`: what is beside chunks is not in use and may go as well.
