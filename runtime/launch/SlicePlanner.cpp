@@ -36,8 +36,11 @@ bool SlicePlanner::isWorthSparing(const PlannedLaunch &planned,
   uint64_t missing = 0;
   for (const ChunkUse &use : planned.whole.uses)
     missing += use.chunk->device.id ? 0 : use.chunk->bytes();
-  return !OnDevice.Pool.hasRoom(missing) &&
-         (missing >= budget / Much ||
+  if (OnDevice.Pool.hasRoom(missing))
+    return false;
+  // For a little that is missing goes what streams, and nothing that stays.
+  return missing >= budget / Much ||
+         (!OnDevice.AnyStream &&
           std::ranges::none_of(planned.whole.uses, &ChunkUse::partly));
 }
 

@@ -30,10 +30,28 @@ constexpr uint64_t RingChunks = 4;
 constexpr size_t PartOfPeriod = 4;
 } // namespace
 
+/// Flips `streams` of those that `may`, which are of `all` bytes, at equal
+/// distances, until that is `bytes`.
+template <typename May>
+static void flipEvenly(std::span<PeriodicChunk> chunks, uint64_t all,
+                       uint64_t bytes, May may) {
+  double due = 0, taken = 0;
+  for (PeriodicChunk &chunk : chunks) {
+    if (!may(chunk))
+      continue;
+    const auto own = double(chunk.bytes);
+    due += own * double(bytes) / double(all);
+    if (due - taken < own / 2)
+      continue;
+    chunk.streams ^= true;
+    taken += own;
+  }
+}
+
 void chooseStreamed(std::span<PeriodicChunk> chunks, size_t period,
                     uint64_t room, uint64_t ring) {
   auto canStream = [period](const PeriodicChunk &chunk) {
-    return chunk.clean && chunk.last - chunk.first <= period / PartOfPeriod;
+    return chunk.clean && chunk.span <= period / PartOfPeriod;
   };
   uint64_t all = 0, able = 0, chosen = 0;
   for (PeriodicChunk &chunk : chunks) {
@@ -43,25 +61,33 @@ void chooseStreamed(std::span<PeriodicChunk> chunks, size_t period,
     chosen += chunk.streams ? chunk.bytes : 0;
   }
   const uint64_t wanted = all > room ? all - room + ring : 0;
-  if (wanted && chosen + ring / 2 >= wanted && chosen <= wanted + 2 * ring)
-    return;
-  double due = 0, taken = 0;
-  for (PeriodicChunk &chunk : chunks) {
-    chunk.streams = false;
-    if (wanted >= able || !canStream(chunk))
-      continue;
-    const auto bytes = double(chunk.bytes);
-    due += bytes * double(wanted) / double(able);
-    if (due - taken < bytes / 2)
-      continue;
-    chunk.streams = true;
-    taken += bytes;
+  if (!wanted || wanted >= able) {
+    for (PeriodicChunk &chunk : chunks)
+      chunk.streams = false;
+  } else if (chosen + ring / 2 < wanted) {
+    flipEvenly(chunks, able - chosen, wanted - chosen,
+               [&](const PeriodicChunk &chunk) {
+                 return canStream(chunk) && !chunk.streams;
+               });
+  } else if (chosen > wanted + 2 * ring) {
+    flipEvenly(chunks, chosen, chosen - wanted,
+               [](const PeriodicChunk &chunk) { return chunk.streams; });
   }
 }
 
 struct StreamedChunks::Used {
   Chunk *chunk;
   PeriodicChunk as;
+  size_t first, last; ///< of the launches that use it
+  size_t gap = 0;     ///< the longest between two of them
+
+  void add(size_t launch) {
+    gap = std::max(gap, launch - last);
+    last = launch;
+  }
+  void end(size_t period) {
+    as.span = period - std::max(gap, first + period - last);
+  }
 };
 
 std::vector<StreamedChunks::Used> StreamedChunks::usedInPeriod() const {
@@ -76,11 +102,13 @@ std::vector<StreamedChunks::Used> StreamedChunks::usedInPeriod() const {
     const auto [known, isNew] = numbers.try_emplace(&chunk, used.size());
     if (isNew)
       used.push_back({&chunk,
-                      {chunk.bytes(), launch, launch,
+                      {chunk.bytes(), 0,
                        (chunk.copies.host || chunk.copies.storage) &&
                            !chunk.hostMapped && !chunk.buffer->kept,
-                       chunk.streams}});
-    used[known->second].as.last = launch;
+                       chunk.streams},
+                      launch,
+                      launch});
+    used[known->second].add(launch);
     return true;
   };
   Next.history().forPeriod([&](const LaunchHistory::Addresses &addresses) {
@@ -94,6 +122,8 @@ std::vector<StreamedChunks::Used> StreamedChunks::usedInPeriod() const {
     tooLarge |= bytes > most;
     ++launch;
   });
+  for (Used &one : used)
+    one.end(launch);
   if (tooLarge)
     used.clear();
   return used;
@@ -110,17 +140,21 @@ void StreamedChunks::forget() {
 void StreamedChunks::update() {
   const LaunchHistory &history = Next.history();
   const size_t period = history.period();
-  if (!Time.Tracking || history.repeated() < Enough ||
-      period < ShortestPeriod) {
-    // It does something else now.
-    if (Period && Ctx.launches > LastSure + 2 * Period)
-      forget();
-    return;
+  const bool repeats =
+      Time.Tracking && history.repeated() >= Enough && period >= ShortestPeriod;
+  OnDevice.GoesRound = repeats && 2 * period >= Period;
+  bool sure = repeats && period == Period;
+  if (repeats && Ctx.launches >= LookAgain) {
+    LookAgain = Ctx.launches + period;
+    sure = choose(period);
   }
-  LastSure = Ctx.launches;
-  if (Ctx.launches < LookAgain)
-    return;
-  LookAgain = Ctx.launches + period;
+  if (sure)
+    LastSure = Ctx.launches;
+  else if (Period && Ctx.launches > LastSure + 2 * Period)
+    forget(); // it does something else now
+}
+
+bool StreamedChunks::choose(size_t period) {
   std::vector<Used> used = usedInPeriod();
   std::vector<PeriodicChunk> chunks;
   chunks.reserve(used.size());
@@ -137,10 +171,12 @@ void StreamedChunks::update() {
     all += chunks[i].bytes;
     streams += chunks[i].streams ? chunks[i].bytes : 0;
   }
+  if (!streams && period != Period)
+    return false; // perhaps a part of the round that repeats itself
   const bool isNew = !Period;
   forget();
   if (!streams)
-    return;
+    return false;
   Period = period;
   OnDevice.AnyStream = true;
   for (size_t i = 0; i < used.size(); ++i)
@@ -149,6 +185,7 @@ void StreamedChunks::update() {
     log(LogLevel::Debug,
         "{} launches go round {}: {} of it come and go, the others stay",
         period, formatBytes(all), formatBytes(streams));
+  return true;
 }
 
 } // namespace dragon

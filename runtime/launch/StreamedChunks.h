@@ -18,7 +18,8 @@
 // As much as before moves; from the next round on the others stay.
 //
 // Chosen from are chunks that nothing writes and that are used in one part of
-// the round. They stay chosen as long as they are as many as are needed.
+// the round. They stay chosen; where they are too few or too many, some others
+// are, or are not any more.
 //
 // Source: a cyclic reference string has no better schedule than to keep a part
 // of it (Smith and Goodman, "A study of instruction cache organizations and
@@ -40,9 +41,11 @@ namespace dragon {
 /// A chunk that a period uses.
 struct PeriodicChunk {
   uint64_t bytes;
-  size_t first, last; ///< of the launches that use it
-  bool clean;         ///< it can go without a copy
-  bool streams;       ///< it was chosen before
+  /// Launches from the first to the last that uses it, on the shortest way
+  /// round.
+  size_t span;
+  bool clean;   ///< it can go without a copy
+  bool streams; ///< it was chosen before
 };
 
 /// Sets `streams` of all, which are in the order of their first uses: of so
@@ -63,6 +66,8 @@ public:
 
 private:
   struct Used;
+  /// Marks what streams in that period; false: nothing does.
+  bool choose(size_t period);
   /// In the order of their first uses; nothing: a launch alone is too large.
   std::vector<Used> usedInPeriod() const;
   void forget();

@@ -305,6 +305,7 @@ EvictionCandidate DeviceChunks::candidate(size_t index, bool busy) {
   candidate.waits = candidate.lastTouch >= InUseSince ? WaitsCount : 0;
   candidate.keepLast = chunk.buffer->advice == DRAGON_ADVISE_KEEP_DEVICE;
   candidate.streams = chunk.streams;
+  candidate.goesRound = GoesRound;
   return candidate;
 }
 

@@ -39,6 +39,7 @@ public:
   uint64_t InUseSince = UINT64_MAX;
   unsigned WaitsCount = 1;
   bool AnyStream = false; ///< StreamedChunks has chosen some
+  bool GoesRound = false; ///< and launches repeat themselves now
 
   void list(Chunk &chunk, bool present);
   Status map(Chunk &chunk);

@@ -20,11 +20,16 @@ constexpr uint64_t AsFar = 64;
 /// use goes after what lacks less than this part.
 constexpr uint64_t AsFarIfBusy = 16;
 /// What streams counts as so many times as far. Of two that do, the one that is
-/// idle goes if it is needed half as far from now.
-constexpr uint64_t Streams = 8, StreamsIfBusy = 4;
+/// idle goes if it is needed half as far from now. Where launches are others
+/// for a while, when it is needed is not known, and the rest stays for theirs.
+constexpr uint64_t Streams = 8, StreamsIfBusy = 4, StreamsMeanwhile = 64;
 
 uint64_t weight(const EvictionCandidate &candidate) {
-  return !candidate.streams ? 1 : candidate.busy ? StreamsIfBusy : Streams;
+  if (!candidate.streams)
+    return 1;
+  if (!candidate.goesRound)
+    return StreamsMeanwhile;
+  return candidate.busy ? StreamsIfBusy : Streams;
 }
 
 uint64_t distance(const EvictionCandidate &candidate, uint64_t now) {

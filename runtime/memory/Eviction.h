@@ -41,6 +41,7 @@ struct EvictionCandidate {
   unsigned waits = 0;    ///< copies that waiting for that work counts as
   bool keepLast = false; ///< the program asked for it (DRAGON_ADVISE_...)
   bool streams = false;  ///< it comes and goes so that others can stay
+  bool goesRound = true; ///< and launches are those in which it did
 
   /// Copies that evicting it causes, or counts as.
   unsigned cost() const { return unsigned(copies) + unsigned(returns) + waits; }

@@ -18,17 +18,9 @@ namespace {
 
 constexpr size_t Period = 100;
 
-/// One that a launch uses, with 10 bytes.
-PeriodicChunk usedIn(size_t launch) {
-  return {10, launch, launch, true, false};
-}
-
+/// One of 10 bytes that each of the launches uses.
 std::vector<PeriodicChunk> oneEach() {
-  std::vector<PeriodicChunk> chunks;
-  chunks.reserve(Period);
-  for (size_t launch = 0; launch < Period; ++launch)
-    chunks.push_back(usedIn(launch));
-  return chunks;
+  return std::vector<PeriodicChunk>(Period, {10, 0, true, false});
 }
 
 std::string chosen(const std::vector<PeriodicChunk> &chunks) {
@@ -67,7 +59,7 @@ TEST(StreamedChunksTest, NotWhatIsWrittenOrUsedAllAlong) {
   for (size_t i = 0; i < 40; ++i) {
     chunks[i].clean = i % 2;
     if (i % 2)
-      chunks[i].last = chunks[i].first + 60;
+      chunks[i].span = 60;
   }
   chooseStreamed(chunks, Period, 800, 50);
   EXPECT_EQ(count(chunks), 25u);
@@ -83,9 +75,33 @@ TEST(StreamedChunksTest, TheyStayChosen) {
   chooseStreamed(chunks, Period, 780, 50);
   std::rotate(chunks.rbegin(), chunks.rbegin() + 33, chunks.rend());
   EXPECT_EQ(chosen(chunks), before);
-  // Many more are needed.
+}
+
+std::string both(const std::string &a, const std::string &b) {
+  std::string result = a;
+  for (size_t i = 0; i < a.size(); ++i)
+    result[i] = a[i] == '*' && b[i] == '*' ? '*' : '.';
+  return result;
+}
+
+/// Where many more, or many fewer, are needed, none of the others changes.
+TEST(StreamedChunksTest, SomeMoreOrSomeFewer) {
+  std::vector<PeriodicChunk> chunks = oneEach();
+  chooseStreamed(chunks, Period, 800, 50);
+  const std::string few = chosen(chunks);
   chooseStreamed(chunks, Period, 500, 50);
   EXPECT_EQ(count(chunks), 55u);
+  const std::string many = chosen(chunks);
+  EXPECT_EQ(both(few, many), few);
+  chooseStreamed(chunks, Period, 800, 50);
+  EXPECT_EQ(count(chunks), 25u);
+  EXPECT_EQ(both(chosen(chunks), many), chosen(chunks));
+  // One of them is written now.
+  const std::string before = chosen(chunks);
+  chunks[before.find('*')].clean = false;
+  chooseStreamed(chunks, Period, 700, 10);
+  EXPECT_EQ(both(chosen(chunks), before),
+            std::string(before).replace(before.find('*'), 1, "."));
 }
 
 /// What a large chunk is too much the next ones are less.
