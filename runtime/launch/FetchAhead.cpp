@@ -26,6 +26,9 @@ constexpr uint64_t BudgetShare = 32;
 /// Chunks that are to be read from storage, of which as many are as there is
 /// memory for transit.
 constexpr size_t MostRead = 16;
+/// Who waits looks again and again at first, as the driver does: a pause takes
+/// longer than it should.
+constexpr std::chrono::milliseconds Eager(2);
 constexpr std::chrono::microseconds Pause(50);
 } // namespace
 
@@ -178,9 +181,13 @@ Status FetchAhead::run() {
 Status FetchAhead::wait(std::optional<Queue> queue) {
   if (queue && Time.Tracking && Next.foresees() && Ctx.caps().asynchronous) {
     DRAGON_ASSIGN(const uint64_t ticket, Time.Work.note(*queue));
+    const auto begin = std::chrono::steady_clock::now();
     while (!Time.Work.done(ticket)) {
       DRAGON_TRY(run());
-      std::this_thread::sleep_for(Pause);
+      if (std::chrono::steady_clock::now() - begin < Eager)
+        std::this_thread::yield();
+      else
+        std::this_thread::sleep_for(Pause);
     }
   }
   return queue ? Ctx.device->synchronize(*queue) : Time.synchronizeAll();

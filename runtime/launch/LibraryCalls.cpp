@@ -145,11 +145,11 @@ Status LibraryCalls::checkRoom(const LibraryCall &call,
 }
 
 StatusOr<LibraryCalls::Words>
-LibraryCalls::lookAt(const LibraryUse &use, const LibraryCall &call,
+LibraryCalls::lookAt(std::vector<LibraryUse> uses, const LibraryCall &call,
                      const std::function<StatusOr<Words>()> &read) {
   LibraryCall look;
   look.function = call.function;
-  look.uses = {use};
+  look.uses = std::move(uses);
   look.onlyLooks = true;
   LibraryHold hold;
   DRAGON_TRY(begin(look, hold));
@@ -158,12 +158,19 @@ LibraryCalls::lookAt(const LibraryUse &use, const LibraryCall &call,
   return words;
 }
 
-StatusOr<LibraryCalls::Words> LibraryCalls::wordsAt(uintptr_t address,
-                                                    size_t count) {
+StatusOr<LibraryCalls::Words>
+LibraryCalls::wordsOf(std::span<const LibraryUse> arrays) {
+  size_t count = 0;
+  for (const LibraryUse &array : arrays)
+    count += array.bytes / sizeof(uintptr_t);
   Words words(count);
-  DRAGON_TRY(Ctx.device->copy(words.data(), reinterpret_cast<void *>(address),
-                              count * sizeof(uintptr_t), CopyKind::DeviceToHost,
-                              Ctx.copyOut));
+  uintptr_t *to = words.data();
+  for (const LibraryUse &array : arrays) {
+    DRAGON_TRY(Ctx.device->copy(to, reinterpret_cast<void *>(array.address),
+                                array.bytes, CopyKind::DeviceToHost,
+                                Ctx.copyOut));
+    to += array.bytes / sizeof(uintptr_t);
+  }
   DRAGON_TRY(Ctx.device->synchronize(Ctx.copyOut));
   return words;
 }
@@ -175,7 +182,22 @@ Status LibraryCalls::followPointers(LibraryCall &call) {
       !OnDevice.mayMove() &&
       std::all_of(Space.Buffers.begin(), Space.Buffers.end(),
                   [](const auto &buffer) { return buffer->allOnDevice(); });
+  std::vector<LibraryUse> arrays;
+  for (const LibraryUse &use : call.uses)
+    if (use.pointers && !inPlace)
+      arrays.push_back(
+          {use.address, use.pointers * sizeof(uintptr_t), LaunchNeed::Read});
+  Words pointers;
+  if (!arrays.empty()) {
+    // One wait for all of them: the device has nothing to do meanwhile.
+    DRAGON_ASSIGN(pointers, lookAt(arrays, call, [&]() -> StatusOr<Words> {
+                    DRAGON_TRY(Ahead.wait(call.queue));
+                    return wordsOf(arrays);
+                  }));
+  }
   std::vector<LibraryUse> uses;
+  auto array = arrays.begin();
+  auto pointer = pointers.begin();
   for (const LibraryUse &use : call.uses) {
     if (!use.pointers) {
       uses.push_back(use);
@@ -185,18 +207,9 @@ Status LibraryCalls::followPointers(LibraryCall &call) {
             {base, LibraryUse::Unknown,
              use.need == LaunchNeed::Read ? use.need : LaunchNeed::Write});
     } else {
-      const LibraryUse array{use.address, use.pointers * sizeof(uintptr_t),
-                             LaunchNeed::Read};
-      uses.push_back(array);
-      DRAGON_ASSIGN(const Words pointers,
-                    lookAt(array, call, [&]() -> StatusOr<Words> {
-                      DRAGON_TRY(Ahead.wait(call.queue));
-                      return wordsAt(use.address, use.pointers);
-                    }));
-      std::transform(pointers.begin(), pointers.end(), std::back_inserter(uses),
-                     [&use](uintptr_t pointer) {
-                       return LibraryUse{pointer, use.bytes, use.need};
-                     });
+      uses.push_back(*array++);
+      for (size_t i = 0; i < use.pointers; ++i)
+        uses.push_back({*pointer++, use.bytes, use.need});
     }
   }
   call.uses = std::move(uses);
@@ -341,8 +354,10 @@ LibraryCalls::addressesIn(const Allocation &allocation) {
       allocation.bytes < sizeof(uintptr_t))
     return Words();
   DRAGON_TRY(Time.synchronizeAll());
-  DRAGON_ASSIGN(Words words,
-                wordsAt(allocation.base, allocation.bytes / sizeof(uintptr_t)));
+  const LibraryUse whole{
+      allocation.base, allocation.bytes / sizeof(uintptr_t) * sizeof(uintptr_t),
+      LaunchNeed::Read};
+  DRAGON_ASSIGN(Words words, wordsOf({&whole, 1}));
   // Most words are no addresses.
   const uintptr_t lowest = Space.Allocations.all().begin()->first,
                   end = Space.Allocations.all().rbegin()->second.end();
@@ -363,7 +378,7 @@ Status LibraryCalls::addReachable(uintptr_t address, LibraryCall &call) {
   if (found->bytes > LargestPointerArray)
     return {};
   DRAGON_ASSIGN(const Words words,
-                lookAt({found->base, LibraryUse::Unknown, LaunchNeed::Read},
+                lookAt({{found->base, LibraryUse::Unknown, LaunchNeed::Read}},
                        call, [&] { return addressesIn(*found); }));
   for (uintptr_t word : words)
     DRAGON_TRY(addReachable(word, call));

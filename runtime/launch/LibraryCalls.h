@@ -36,6 +36,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace dragon {
@@ -123,11 +124,11 @@ private:
   /// Addresses of buffers that may be in this one, which is on the device.
   StatusOr<Words> addressesIn(const Allocation &allocation);
   /// What `read` finds while the memory is on the device, on behalf of a call.
-  StatusOr<Words> lookAt(const LibraryUse &use, const LibraryCall &call,
+  StatusOr<Words> lookAt(std::vector<LibraryUse> uses, const LibraryCall &call,
                          const std::function<StatusOr<Words>()> &read);
-  /// So many words in device memory, whoever's. The work that wrote them is
-  /// done.
-  StatusOr<Words> wordsAt(uintptr_t address, size_t count);
+  /// The words of arrays in device memory, whoever's, one after the other. The
+  /// work that wrote them is done.
+  StatusOr<Words> wordsOf(std::span<const LibraryUse> arrays);
 
   Context &Ctx;
   WorkTracker &Time;
