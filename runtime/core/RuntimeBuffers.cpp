@@ -417,8 +417,17 @@ Status RuntimeBuffers::prefetch(uintptr_t address, size_t bytes, Queue queue) {
 
 Status RuntimeBuffers::prefetchInCore(uintptr_t address, size_t bytes,
                                       Queue queue) {
-  if (RuntimeImpl::Guard guard(State); !State.OnDevice.holdsAll())
-    return {};
+  {
+    RuntimeImpl::Guard guard(State);
+    const Allocation *found = State.Space.Allocations.find(address);
+    if (!State.OnDevice.holdsAll() || !found || !bytes)
+      return {};
+    const uintptr_t end = address + bytes;
+    const Chunk &last = found->buffer->chunkAt(end - 1);
+    if (end < last.usedEnd() && !last.copies.device &&
+        last.storage.endsAt(end - last.va()))
+      bytes = last.va() > address ? last.va() - address : 0;
+  }
   return prefetch(address, bytes, queue);
 }
 

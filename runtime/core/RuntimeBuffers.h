@@ -101,7 +101,9 @@ public:
   Status prefetch(uintptr_t address, size_t bytes, Queue queue);
   /// The program has copied the range, of which only the place is noted. While
   /// all buffers fit into device memory, its contents move now, as with CUDA,
-  /// and not in front of the first kernel, which may be what is timed.
+  /// and not in front of the first kernel, which may be what is timed. But for
+  /// a last chunk of which the rest is undefined: the program may copy there
+  /// next, and it would come once more.
   Status prefetchInCore(uintptr_t address, size_t bytes, Queue queue);
   /// To host memory; only where a driver moves the buffer.
   Status prefetchToHost(uintptr_t address, size_t bytes, Queue queue);

@@ -68,6 +68,10 @@ public:
   bool inProgramMemory() const;
   /// [begin, end) is covered without a gap.
   bool covers(size_t begin, size_t end) const;
+  /// What is defined ends there.
+  bool endsAt(size_t end) const {
+    return !undefined() && Sources.rbegin()->first.upper() == end;
+  }
   void clear() {
     ++Changes;
     Sources.clear();

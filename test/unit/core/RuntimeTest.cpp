@@ -103,6 +103,32 @@ TEST_F(RuntimeTest, FromFilesToAFileEachByteMovesOnce) {
   EXPECT_GT(runtime->ledger().avoided(Avoided::ReadOnly), 0u);
 }
 
+/// As a model is loaded: tensor after tensor, of which many end in a chunk.
+TEST_F(RuntimeTest, ThingsSideBySideInAChunkComeOnce) {
+  settings.chunkBytes = MiB;
+  start();
+  constexpr int N = 2 << 20;
+  constexpr uint64_t Bytes = uint64_t(N) * 4, Part = 5 * Bytes / 64;
+  auto x = numbers(N, 1);
+  writeFile("a", x);
+  uintptr_t a = allocate(Bytes), c = allocate(Bytes);
+  for (uint64_t at = 0; at < Bytes; at += Part) {
+    const uint64_t bytes = std::min(Part, Bytes - at);
+    ASSERT_OK(
+        runtime->files().mapFileRange(a + at, bytes, open("a"), int64_t(at)));
+    ASSERT_OK(runtime->buffers().prefetchInCore(a + at, bytes, nullptr));
+    // Nothing waits that is complete.
+    EXPECT_GE(moved(Direction::HostToDevice) + MiB, at + bytes);
+  }
+  EXPECT_EQ(moved(Direction::FileToHost), Bytes);
+  ASSERT_OK(kernels.launch(*runtime, "add", N, pointer(c), pointer(a),
+                           pointer(a), N));
+  EXPECT_EQ(moved(Direction::HostToDevice), Bytes);
+  auto z = download(c, N);
+  for (int i = 0; i < N; ++i)
+    ASSERT_EQ(z[i], sum(x[i], x[i])) << i;
+}
+
 TEST_F(RuntimeTest, WhatIsReadAgainIsKeptInHostMemory) {
   // 2 x 16 MiB over 8 MiB of device memory; the host has room for both.
   settings.deviceMemory = 8 * MiB;
