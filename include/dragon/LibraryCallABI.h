@@ -13,6 +13,7 @@
 #ifndef DRAGON_LIBRARYCALLABI_H
 #define DRAGON_LIBRARYCALLABI_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -89,6 +90,26 @@ uint32_t __dragon_library_next(void *token, dragon_library_pieces *pieces,
 /* The bytes from a matrix's pointer on that a layout of cublasLt's
    (cublasLtMatrixLayout_t) describes; -1: not known. */
 int64_t __dragon_matrix_bytes(const void *layout);
+/* cublasLtMatmul, and in its place: makes the call itself, with what is around
+   it, in pieces if not all of it fits. `layout...` and `product` are
+   cublasLtMatrixLayout_t and cublasLtMatmulDesc_t, which know more than
+   parameters tell. */
+typedef int dragon_light_matmul(void *handle, const void *product,
+                                const void *alpha, const void *a,
+                                const void *layoutA, const void *b,
+                                const void *layoutB, const void *beta,
+                                const void *c, const void *layoutC, void *d,
+                                const void *layoutD, const void *algorithm,
+                                void *workspace, size_t workspaceBytes,
+                                void *stream);
+int __dragon_light_matmul(const dragon_library_call *call,
+                          dragon_light_matmul *matmul, void *handle,
+                          const void *product, const void *alpha, const void *a,
+                          const void *layoutA, const void *b,
+                          const void *layoutB, const void *beta, const void *c,
+                          const void *layoutC, void *d, const void *layoutD,
+                          const void *algorithm, void *workspace,
+                          size_t workspaceBytes, void *stream);
 /* 1 if the bytes of a scalar are all 0 and lie in host memory that is not
    pinned: a library is given no other by its address, unless it reads it during
    the call. */

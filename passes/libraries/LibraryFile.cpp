@@ -274,6 +274,7 @@ template <> struct MappingTraits<FunctionRow> {
     In.mapOptional("host", Row.Host);
     In.mapOptional("uses", Row.Uses);
     In.mapOptional("pieces", Row.Pieces);
+    In.mapOptional("through", Row.Through);
     R.Names.Parameters = {};
   }
   static std::string problemOf(ArrayRef<PieceRow> Pieces,
@@ -304,6 +305,8 @@ template <> struct MappingTraits<FunctionRow> {
                     : "'types' go with a name that has {T}";
     if (!Row.Stream.empty() && Row.StreamOf.Index >= 0)
       return "'stream' and 'stream-of' exclude each other";
+    if (!Row.Through.empty() && Row.Through != "__dragon_light_matmul")
+      return "through: '" + Row.Through + "' is no function of the runtime's";
     if (!Row.Stream.empty() && Row.Stream != "default" &&
         !is_contained(Row.Parameters, Row.Stream))
       return "stream: '" + Row.Stream +
@@ -367,6 +370,7 @@ LibraryFunction functionOf(const FunctionRow &Row, std::optional<int64_t> Bytes,
   F.Compiled = Row.Compiled;
   F.Iterators = Row.Iterators;
   F.Failure = Row.Failure;
+  F.Through = Row.Through;
   F.InDefaultStream = Row.Stream == "default";
   if (auto It = find(Row.Parameters, Row.Stream); It != Row.Parameters.end())
     F.Stream = static_cast<int>(It - Row.Parameters.begin());

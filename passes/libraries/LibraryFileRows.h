@@ -88,6 +88,7 @@ struct FunctionRow {
   std::vector<UseRow> Uses;
   std::vector<HostRow> Host;
   std::vector<PieceRow> Pieces;
+  std::string Through;
 };
 
 struct FileRow {

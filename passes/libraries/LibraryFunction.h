@@ -84,6 +84,10 @@ struct LibraryFunction {
   /// Outermost first: what is along the last changes soonest.
   llvm::SmallVector<LibraryPiece, 2> Pieces;
 
+  /// The entry point of the runtime that makes the call, with all around it, in
+  /// its place; empty: there is none.
+  std::string Through;
+
   /// What it returns when it cannot have the memory that it needs.
   std::optional<int64_t> Failure;
 

@@ -111,8 +111,28 @@ Value *streamOf(CallBase &Call, const LibraryFunction &Function,
   return Builder.CreateLoad(Pointer, Place);
 }
 
+/// The runtime makes the call; false: it is declared with other types.
+bool makeThrough(CallBase &Call, const LibraryFunction &Function) {
+  if (Function.Through.empty())
+    return false;
+  SmallVector<Value *, 20> Args = {describeCall(Call, Function.shownName()),
+                                   Call.getCalledOperand()};
+  Args.append(Call.arg_begin(), Call.arg_end());
+  FunctionCallee Entry = entryPoint(*Call.getModule(), Function.Through);
+  const FunctionType *Type = Entry.getFunctionType();
+  if (Type->getReturnType() != Call.getType() ||
+      !equal(Type->params(), Args, [](const llvm::Type *T, const Value *V) {
+        return V->getType() == T;
+      }))
+    return false;
+  replaceCall(Call, Entry, Args);
+  return true;
+}
+
 void surround(CallBase &Original, const LibraryFunction &Function) {
   CallBase &Call = withoutUnwinding(Original);
+  if (makeThrough(Call, Function))
+    return;
   CallInPieces Pieces(Call, Function);
   IRBuilder<> Builder(&Call);
   SmallVector<Value *, 16> Uses = libraryUses(Call, Function, Pieces, Builder);

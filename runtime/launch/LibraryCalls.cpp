@@ -164,12 +164,12 @@ LibraryCalls::wordsOf(std::span<const LibraryUse> arrays) {
   for (const LibraryUse &array : arrays)
     count += array.bytes / sizeof(uintptr_t);
   Words words(count);
-  uintptr_t *to = words.data();
+  auto *to = reinterpret_cast<char *>(words.data());
   for (const LibraryUse &array : arrays) {
     DRAGON_TRY(Ctx.device->copy(to, reinterpret_cast<void *>(array.address),
                                 array.bytes, CopyKind::DeviceToHost,
                                 Ctx.copyOut));
-    to += array.bytes / sizeof(uintptr_t);
+    to += array.bytes;
   }
   DRAGON_TRY(Ctx.device->synchronize(Ctx.copyOut));
   return words;

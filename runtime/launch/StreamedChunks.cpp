@@ -51,7 +51,7 @@ static void flipEvenly(std::span<PeriodicChunk> chunks, uint64_t all,
 void chooseStreamed(std::span<PeriodicChunk> chunks, size_t period,
                     uint64_t room, uint64_t ring) {
   auto canStream = [period](const PeriodicChunk &chunk) {
-    return chunk.clean && chunk.span <= period / PartOfPeriod;
+    return chunk.clean && chunk.span(period) <= period / PartOfPeriod;
   };
   uint64_t all = 0, able = 0, chosen = 0;
   for (PeriodicChunk &chunk : chunks) {
@@ -78,16 +78,6 @@ void chooseStreamed(std::span<PeriodicChunk> chunks, size_t period,
 struct StreamedChunks::Used {
   Chunk *chunk;
   PeriodicChunk as;
-  size_t first, last; ///< of the launches that use it
-  size_t gap = 0;     ///< the longest between two of them
-
-  void add(size_t launch) {
-    gap = std::max(gap, launch - last);
-    last = launch;
-  }
-  void end(size_t period) {
-    as.span = period - std::max(gap, first + period - last);
-  }
 };
 
 std::vector<StreamedChunks::Used> StreamedChunks::usedInPeriod() const {
@@ -102,13 +92,11 @@ std::vector<StreamedChunks::Used> StreamedChunks::usedInPeriod() const {
     const auto [known, isNew] = numbers.try_emplace(&chunk, used.size());
     if (isNew)
       used.push_back({&chunk,
-                      {chunk.bytes(), 0,
+                      {chunk.bytes(),
                        (chunk.copies.host || chunk.copies.storage) &&
                            !chunk.hostMapped && !chunk.buffer->kept,
-                       chunk.streams},
-                      launch,
-                      launch});
-    used[known->second].add(launch);
+                       chunk.streams, launch, launch}});
+    used[known->second].as.add(launch);
     return true;
   };
   Next.history().forPeriod([&](const LaunchHistory::Addresses &addresses) {
@@ -122,8 +110,6 @@ std::vector<StreamedChunks::Used> StreamedChunks::usedInPeriod() const {
     tooLarge |= bytes > most;
     ++launch;
   });
-  for (Used &one : used)
-    one.end(launch);
   if (tooLarge)
     used.clear();
   return used;

@@ -32,6 +32,7 @@
 #include "runtime/launch/NextUses.h"
 #include "runtime/memory/DeviceChunks.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -41,11 +42,21 @@ namespace dragon {
 /// A chunk that a period uses.
 struct PeriodicChunk {
   uint64_t bytes;
-  /// Launches from the first to the last that uses it, on the shortest way
-  /// round.
-  size_t span;
-  bool clean;   ///< it can go without a copy
-  bool streams; ///< it was chosen before
+  bool clean;         ///< it can go without a copy
+  bool streams;       ///< it was chosen before
+  size_t first, last; ///< of the launches that use it
+  size_t gap = 0;     ///< the longest from one of them to the next
+
+  /// A launch, of which none after comes before, uses it as well.
+  void add(size_t launch) {
+    gap = std::max(gap, launch - last);
+    last = launch;
+  }
+  /// Launches from the first to the last that uses it, wherever the round
+  /// begins.
+  size_t span(size_t period) const {
+    return period - std::max(gap, first + period - last);
+  }
 };
 
 /// Sets `streams` of all, which are in the order of their first uses: of so

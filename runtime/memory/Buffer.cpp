@@ -17,6 +17,14 @@ std::string Buffer::label() const {
   return name.empty() ? fmt::format("buffer at {:#x}", base) : name;
 }
 
+uintptr_t Buffer::endOfComplete(uintptr_t end) const {
+  const Chunk &last = chunks[(end - 1 - base) / chunkBytes];
+  return end < last.usedEnd() && !last.copies.device &&
+                 last.storage.endsAt(end - last.va())
+             ? last.va()
+             : end;
+}
+
 void Buffer::makeChunks() {
   chunks.resize((vaBytes + chunkBytes - 1) / chunkBytes);
   for (size_t i = 0; i < chunks.size(); ++i) {

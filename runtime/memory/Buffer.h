@@ -172,6 +172,9 @@ struct Buffer {
   Chunk &chunkAt(uintptr_t address) {
     return chunks[(address - base) / chunkBytes];
   }
+  /// `end`; or where the chunk that it is in begins, if what is defined of that
+  /// one, in storage alone, ends there too.
+  uintptr_t endOfComplete(uintptr_t end) const;
   /// Creates the chunks; base, bytes, vaBytes and chunkBytes are set.
   void makeChunks();
   /// Sets which copies of a chunk are valid after the event, and keeps the

@@ -5,12 +5,15 @@
 // RUN: %host-build -shared -fPIC -isystem %cuda/include %S/Inputs/library/blas.cpp -o libblas.so
 // RUN: %build %s -L. -lblas -Wl,-rpath,%t.dir -o program
 // RUN: %plain ./program one && %tight ./program many
+//   A bias stays, beside a piece of each operand that may lie across two chunks.
+// RUN: %tight DRAGON_DEVICE_MEMORY=10M ./program light
 //   Pieces that end within chunks of what they overwrite together: of the 18.3 MiB nothing is fetched but the 9.2 MiB of B.
 // RUN: %roomy DRAGON_DEVICE_MEMORY=10M DRAGON_STATS=overwritten.json ./program overwritten
 // RUN: %ledger overwritten.json 'host_to_device <= 10*M'
 // RUN: rm -rf %t.dir
 #include "e2e.h"
 
+#include <cublasLt.h>
 #include <cublas_v2.h>
 #include <functional>
 
@@ -136,6 +139,81 @@ static void others() {
           [=](auto &o) { return cublasSscal(blas, long_, &three, o[0], 2); });
 }
 
+/// A layout of cublasLt's of a matrix that lies by columns, or by rows.
+static cublasLtMatrixLayout_t layout(int rows, int columns, int leading,
+                                     bool byRows, int count, int64_t offset) {
+  cublasLtMatrixLayout_t made;
+  const cublasLtOrder_t order = CUBLASLT_ORDER_ROW;
+  REQUIRE(cublasLtMatrixLayoutCreate(&made, CUDA_R_32F, rows, columns,
+                                     leading) == CUBLAS_STATUS_SUCCESS);
+  auto set = [&](cublasLtMatrixLayoutAttribute_t which, const auto &value) {
+    REQUIRE(cublasLtMatrixLayoutSetAttribute(
+                made, which, &value, sizeof value) == CUBLAS_STATUS_SUCCESS);
+  };
+  if (byRows)
+    set(CUBLASLT_MATRIX_LAYOUT_ORDER, order);
+  set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, count);
+  set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, offset);
+  return made;
+}
+
+/// cublasLtMatmul(operands), with all that only descriptors say.
+static void light() {
+  const float three = 3, two = 2, none = 0;
+  struct Shape {
+    int m, n, k, count;
+    bool ta, tb, byRows, bias, adds;
+  };
+  for (const Shape &s :
+       {Shape{8, 3000, 800, 1, false, false, false, true, false},
+        Shape{8, 3000, 800, 1, true, true, false, false, true},
+        Shape{1500, 1400, 6, 1, true, false, false, false, false},
+        Shape{4000, 8, 600, 1, false, true, false, false, true},
+        Shape{1500, 1400, 6, 1, false, false, true, false, true},
+        Shape{300, 250, 8, 30, false, true, false, false, true}}) {
+    auto made = [&](int rows, int columns) {
+      const int leading = (s.byRows ? columns : rows) + 3;
+      return layout(rows, columns, leading, s.byRows, s.count,
+                    int64_t(leading) * (s.byRows ? rows : columns));
+    };
+    auto elements = [&](int rows, int columns) {
+      return size_t(s.count) * ((s.byRows ? columns : rows) + 3) *
+             (s.byRows ? rows : columns);
+    };
+    const int ra = s.ta ? s.k : s.m, rb = s.tb ? s.n : s.k;
+    const int ca = s.m + s.k - ra, cb = s.n + s.k - rb;
+    const cublasLtMatrixLayout_t a = made(ra, ca), b = made(rb, cb),
+                                 c = made(s.m, s.n);
+    cublasLtMatmulDesc_t product;
+    REQUIRE(cublasLtMatmulDescCreate(&product, CUBLAS_COMPUTE_32F,
+                                     CUDA_R_32F) == CUBLAS_STATUS_SUCCESS);
+    // What it keeps a pointer to is found in the caller's own memory.
+    auto set = [&](cublasLtMatmulDescAttributes_t which, auto value) {
+      REQUIRE(cublasLtMatmulDescSetAttribute(product, which, &value,
+                                             sizeof value) ==
+              CUBLAS_STATUS_SUCCESS);
+    };
+    const cublasLtEpilogue_t epilogue =
+        s.bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+    set(CUBLASLT_MATMUL_DESC_TRANSA, s.ta ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(CUBLASLT_MATMUL_DESC_TRANSB, s.tb ? CUBLAS_OP_T : CUBLAS_OP_N);
+    compare(
+        "cublasLtMatmul",
+        {elements(ra, ca), elements(rb, cb), size_t(s.m), elements(s.m, s.n)},
+        [&](auto &o) {
+          if (s.bias)
+            set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, o[2]);
+          return cublasLtMatmul(nullptr, product, &three, o[0], a, o[1], b,
+                                s.adds ? &two : &none, o[3], c, o[3], c,
+                                nullptr, nullptr, 0, nullptr);
+        });
+    for (cublasLtMatrixLayout_t one : {a, b, c})
+      REQUIRE(cublasLtMatrixLayoutDestroy(one) == CUBLAS_STATUS_SUCCESS);
+    REQUIRE(cublasLtMatmulDescDestroy(product) == CUBLAS_STATUS_SUCCESS);
+  }
+}
+
 static void overwritten() {
   const float three = 3, none = 0;
   const int few = 8, columns = 300000;
@@ -156,7 +234,13 @@ int main(int argc, char **argv) {
     overwritten();
     return 0;
   }
+  if (what == "light") {
+    light();
+    return 0;
+  }
   products();
   others();
+  if (!many)
+    light();
   return 0;
 }

@@ -20,7 +20,11 @@ constexpr size_t Period = 100;
 
 /// One of 10 bytes that each of the launches uses.
 std::vector<PeriodicChunk> oneEach() {
-  return std::vector<PeriodicChunk>(Period, {10, 0, true, false});
+  std::vector<PeriodicChunk> chunks;
+  chunks.reserve(Period);
+  for (size_t launch = 0; launch < Period; ++launch)
+    chunks.push_back({10, true, false, launch, launch});
+  return chunks;
 }
 
 std::string chosen(const std::vector<PeriodicChunk> &chunks) {
@@ -59,11 +63,26 @@ TEST(StreamedChunksTest, NotWhatIsWrittenOrUsedAllAlong) {
   for (size_t i = 0; i < 40; ++i) {
     chunks[i].clean = i % 2;
     if (i % 2)
-      chunks[i].span = 60;
+      chunks[i].add(i + 50);
   }
   chooseStreamed(chunks, Period, 800, 50);
   EXPECT_EQ(count(chunks), 25u);
   EXPECT_EQ(chosen(chunks).find('*'), 41u);
+}
+
+/// It does not matter where in the round somebody looks.
+TEST(StreamedChunksTest, APartOfTheRoundMayGoOverItsBegin) {
+  auto spanOf = [](std::vector<size_t> launches) {
+    PeriodicChunk chunk{10, true, false, launches.front(), launches.front()};
+    for (size_t launch : launches)
+      chunk.add(launch);
+    return chunk.span(Period);
+  };
+  EXPECT_EQ(spanOf({7}), 0u);
+  EXPECT_EQ(spanOf({7, 9, 12}), 5u);
+  EXPECT_EQ(spanOf({0, 2, 97}), 5u);
+  EXPECT_EQ(spanOf({0, 99}), 1u);
+  EXPECT_EQ(spanOf({0, 30, 60, 90}), 70u);
 }
 
 /// Another choice, though as good, would move everything once.

@@ -11,8 +11,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include <cublasLt.h>
 #include <cublas_v2.h>
+#include <map>
 #include <stdint.h>
+#include <string.h>
 
 static int made = 0;
 extern "C" int calls() { return made; }
@@ -171,6 +174,146 @@ cublasStatus_t cublasScopy_v2(cublasHandle_t, int n, const float *x, int incx,
   ++made;
   for (int i = 0; i < n; ++i)
     element(y, n, incy, i) = element(x, n, incx, i);
+  return CUBLAS_STATUS_SUCCESS;
+}
+}
+
+// -- cublasLt: products of floats --------------------------------------------
+
+namespace {
+/// What the program has set, and what is set at first.
+using Attributes = std::map<int, int64_t>;
+Attributes &of(const void *descriptor) {
+  return *static_cast<Attributes *>(const_cast<void *>(descriptor));
+}
+cublasStatus_t get(const void *descriptor, int which, void *to, size_t bytes) {
+  auto found = of(descriptor).find(which);
+  if (found == of(descriptor).end())
+    return CUBLAS_STATUS_INVALID_VALUE;
+  memcpy(to, &found->second, bytes);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t set(const void *descriptor, int which, const void *from,
+                   size_t bytes) {
+  int64_t &to = of(descriptor)[which] = 0;
+  memcpy(&to, from, bytes);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+struct Matrix {
+  Matrix(const void *matrix, const void *layout)
+      : first(static_cast<float *>(const_cast<void *>(matrix))),
+        says(of(layout)) {}
+  float &at(int64_t z, int64_t row, int64_t column) {
+    const int64_t leading = says[CUBLASLT_MATRIX_LAYOUT_LD];
+    const bool byRows =
+        says[CUBLASLT_MATRIX_LAYOUT_ORDER] == CUBLASLT_ORDER_ROW;
+    return first[z * says[CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET] +
+                 (byRows ? row * leading + column : row + column * leading)];
+  }
+  int64_t rows() { return says[CUBLASLT_MATRIX_LAYOUT_ROWS]; }
+  int64_t columns() { return says[CUBLASLT_MATRIX_LAYOUT_COLS]; }
+
+  float *first;
+  Attributes &says;
+};
+} // namespace
+
+extern "C" {
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout,
+                                          cudaDataType type, uint64_t rows,
+                                          uint64_t columns, int64_t leading) {
+  *layout = reinterpret_cast<cublasLtMatrixLayout_t>(
+      new Attributes{{CUBLASLT_MATRIX_LAYOUT_TYPE, type},
+                     {CUBLASLT_MATRIX_LAYOUT_ORDER, CUBLASLT_ORDER_COL},
+                     {CUBLASLT_MATRIX_LAYOUT_ROWS, rows},
+                     {CUBLASLT_MATRIX_LAYOUT_COLS, columns},
+                     {CUBLASLT_MATRIX_LAYOUT_LD, leading},
+                     {CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, 1},
+                     {CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, 0},
+                     {CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET, 0}});
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
+  delete &of(layout);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t
+cublasLtMatrixLayoutGetAttribute(cublasLtMatrixLayout_t layout,
+                                 cublasLtMatrixLayoutAttribute_t which,
+                                 void *to, size_t bytes, size_t *) {
+  return get(layout, which, to, bytes);
+}
+cublasStatus_t
+cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
+                                 cublasLtMatrixLayoutAttribute_t which,
+                                 const void *from, size_t bytes) {
+  return set(layout, which, from, bytes);
+}
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *product,
+                                        cublasComputeType_t type,
+                                        cudaDataType_t scale) {
+  *product = reinterpret_cast<cublasLtMatmulDesc_t>(
+      new Attributes{{CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, type},
+                     {CUBLASLT_MATMUL_DESC_SCALE_TYPE, scale},
+                     {CUBLASLT_MATMUL_DESC_POINTER_MODE, 0},
+                     {CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_N},
+                     {CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_N},
+                     {CUBLASLT_MATMUL_DESC_TRANSC, CUBLAS_OP_N},
+                     {CUBLASLT_MATMUL_DESC_FILL_MODE, CUBLAS_FILL_MODE_FULL},
+                     {CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DEFAULT},
+                     {CUBLASLT_MATMUL_DESC_BIAS_POINTER, 0}});
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t product) {
+  delete &of(product);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t
+cublasLtMatmulDescGetAttribute(cublasLtMatmulDesc_t product,
+                               cublasLtMatmulDescAttributes_t which, void *to,
+                               size_t bytes, size_t *) {
+  return get(product, which, to, bytes);
+}
+cublasStatus_t
+cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t product,
+                               cublasLtMatmulDescAttributes_t which,
+                               const void *from, size_t bytes) {
+  return set(product, which, from, bytes);
+}
+
+cublasStatus_t
+cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product,
+               const void *alpha, const void *a, cublasLtMatrixLayout_t layoutA,
+               const void *b, cublasLtMatrixLayout_t layoutB, const void *beta,
+               const void *c, cublasLtMatrixLayout_t layoutC, void *d,
+               cublasLtMatrixLayout_t layoutD, const cublasLtMatmulAlgo_t *,
+               void *, size_t, cudaStream_t) {
+  ++made;
+  Attributes &how = of(product);
+  Matrix A(a, layoutA), B(b, layoutB), C(c, layoutC), D(d, layoutD);
+  const bool ta = how[CUBLASLT_MATMUL_DESC_TRANSA] == CUBLAS_OP_T,
+             tb = how[CUBLASLT_MATMUL_DESC_TRANSB] == CUBLAS_OP_T;
+  const int64_t m = D.rows(), n = D.columns(), k = ta ? A.rows() : A.columns();
+  const float scale = *static_cast<const float *>(alpha),
+              old = *static_cast<const float *>(beta);
+  const auto *bias = how[CUBLASLT_MATMUL_DESC_EPILOGUE] == CUBLASLT_EPILOGUE_BIAS
+                         ? reinterpret_cast<const float *>(
+                               how[CUBLASLT_MATMUL_DESC_BIAS_POINTER])
+                         : nullptr;
+  if ((ta ? A.columns() : A.rows()) != m || (tb ? B.rows() : B.columns()) != n ||
+      (tb ? B.columns() : B.rows()) != k || C.rows() != m || C.columns() != n)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  for (int64_t z = 0; z < D.says[CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT]; ++z)
+    for (int64_t j = 0; j < n; ++j)
+      for (int64_t i = 0; i < m; ++i) {
+        float sum = 0;
+        for (int64_t l = 0; l < k; ++l)
+          sum += (ta ? A.at(z, l, i) : A.at(z, i, l)) *
+                 (tb ? B.at(z, j, l) : B.at(z, l, j));
+        sum = scale * sum + (old != 0 ? old * C.at(z, i, j) : 0);
+        D.at(z, i, j) = sum + (bias ? bias[i] : 0);
+      }
   return CUBLAS_STATUS_SUCCESS;
 }
 }
