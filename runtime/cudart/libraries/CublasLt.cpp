@@ -201,9 +201,10 @@ public:
 
   void *matrix() const { return const_cast<char *>(First); }
   const void *layout() const { return Described; }
-  int64_t bytes() const { return Matrix(Described).bytes(); }
+  const Matrix &is() const { return Itself; }
 
 private:
+  Matrix Itself;
   const char *First;
   const void *Described; ///< null: the library does not make it
   void *Own = nullptr;
@@ -211,7 +212,7 @@ private:
 
 Part::Part(const Matrix &of, const void *matrix, const void *layout,
            Range batch, Range rows, Range columns)
-    : First(static_cast<const char *>(matrix)), Described(layout) {
+    : Itself(of), First(static_cast<const char *>(matrix)), Described(layout) {
   if (!of.known || (batch.count == of.batches && rows.count == of.rows &&
                     columns.count == of.columns))
     return;
@@ -226,6 +227,9 @@ Part::Part(const Matrix &of, const void *matrix, const void *layout,
                     set(Own, BatchCount, &number, sizeof number) == 0 &&
                     set(Own, BatchOffset, &of.offset, sizeof of.offset) == 0;
   Described = made ? Own : nullptr;
+  Itself.batches = number;
+  Itself.rows = rows.count;
+  Itself.columns = columns.count;
   First += of.bytesTo(rows.begin, columns.begin) +
            batch.begin * of.offset * of.element;
 }
@@ -370,13 +374,13 @@ extern "C" int __dragon_light_matmul(
     const bool adds = sum.begin != 0;
     const Part &old = adds ? partD : partC;
     const bool readsOld = (!zero || adds) && old.matrix() != partD.matrix();
-    const bool overwrites =
-        zero && !adds && cuts.known && Matrix(partD.layout()).isDense();
+    const bool overwrites = zero && !adds && cuts.known && partD.is().isDense();
     void *token = __dragon_library_begin(
-        call, 1, stream, 6, partA.matrix(), partA.bytes(), DRAGON_LIBRARY_READ,
-        partB.matrix(), partB.bytes(), DRAGON_LIBRARY_READ, old.matrix(),
-        old.bytes(), readsOld ? DRAGON_LIBRARY_READ : DRAGON_LIBRARY_NOTHING,
-        partD.matrix(), partD.bytes(),
+        call, 1, stream, 6, partA.matrix(), partA.is().bytes(),
+        DRAGON_LIBRARY_READ, partB.matrix(), partB.is().bytes(),
+        DRAGON_LIBRARY_READ, old.matrix(), old.is().bytes(),
+        readsOld ? DRAGON_LIBRARY_READ : DRAGON_LIBRARY_NOTHING, partD.matrix(),
+        partD.is().bytes(),
         overwrites ? DRAGON_LIBRARY_OVERWRITE : DRAGON_LIBRARY_WRITE, workspace,
         int64_t(workspaceBytes), DRAGON_LIBRARY_WRITE, &cuts.pieces, int64_t(0),
         DRAGON_LIBRARY_PIECES);
