@@ -368,8 +368,10 @@ extern "C" int __dragon_light_matmul(
     const Part partC(of[2], c, layoutC, batch, rows, columns);
     const Part partD(of[3], d, layoutD, batch, rows, columns);
     if (!partA.layout() || !partB.layout() || !partC.layout() ||
-        !partD.layout())
+        !partD.layout()) {
+      __dragon_library_next(nullptr, &cuts.pieces, /*failed=*/1);
       return AllocationFailed;
+    }
     // Those behind the first add to D.
     const bool adds = sum.begin != 0;
     const Part &old = adds ? partD : partC;
