@@ -48,13 +48,15 @@ class Server:
     def __init__(self, place, *parameters):
         self.place, self.handles = place, []
         self.socket = os.path.join(place.folder, "socket")
+        # nbdkit writes it once it takes connections; its socket is there before that.
+        self.ready = os.path.join(place.folder, "pid")
         self.statistics = os.path.join(place.folder, "statistics")
         self.log = os.path.join(place.folder, "log")
-        command = ["nbdkit", "-f", "--exit-with-parent", "-U", self.socket, os.environ["NBDKIT_DRAGON_PLUGIN"],
+        command = ["nbdkit", "-f", "--exit-with-parent", "-P", self.ready, "-U", self.socket, os.environ["NBDKIT_DRAGON_PLUGIN"],
                    "dir=" + place.disk, "statsfile=" + self.statistics, *parameters]
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(command, env=place.environment, stderr=log)
-        until(lambda: os.path.exists(self.socket) or self.process.poll() is not None)
+        until(lambda: os.path.exists(self.ready) or self.process.poll() is not None)
         if self.process.poll() is not None:
             sys.exit("error: nbdkit has ended: " + self.words())
 
@@ -66,8 +68,12 @@ class Server:
             sys.stderr.write(self.words())
         self.process.kill()
         self.process.wait()
-        if os.path.exists(self.socket):
-            os.remove(self.socket)
+        self.forget()
+
+    def forget(self):
+        for left in (self.socket, self.ready):
+            if os.path.exists(left):
+                os.remove(left)
 
     def words(self):
         with open(self.log) as log:
@@ -89,7 +95,7 @@ class Server:
             handle.shutdown()
         self.process.send_signal(signal.SIGTERM)
         assert self.process.wait(timeout=PATIENCE) == 0, self.words()
-        os.remove(self.socket)
+        self.forget()
         with open(self.statistics) as file:
             return json.load(file)
 
