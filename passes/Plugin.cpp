@@ -20,6 +20,7 @@
 #include "passes/codegen/MathFunctions.h"
 #include "passes/codegen/PopulationCounts.h"
 #include "passes/codegen/RelaxedExchanges.h"
+#include "passes/codegen/Rematerialization.h"
 #include "passes/codegen/SmallSwitches.h"
 #include "passes/codegen/UndefinedValues.h"
 #include "passes/counting/CountingCopies.h"
@@ -118,22 +119,26 @@ static void registerCallbacks(PassBuilder &Builder) {
       [](ModulePassManager &Manager, OptimizationLevel, ThinOrFullLTOPhase) {
         Manager.addPass(dragon::InlinedMathPass());
       });
-  Builder.registerOptimizerLastEPCallback(
-      [](ModulePassManager &Manager, OptimizationLevel, ThinOrFullLTOPhase) {
-        Manager.addPass(dragon::RemovedInstructionsPass());
-        FunctionPassManager Ends;
-        Ends.addPass(dragon::RelaxedExchangesPass());
-        Ends.addPass(dragon::LocalAlignmentPass());
-        Ends.addPass(dragon::InvariantLoadsPass());
-        Ends.addPass(
-            dragon::CostlySelectsPass(dragon::options::approximateDivision()));
-        Ends.addPass(dragon::ConstantAddressesPass());
-        Ends.addPass(dragon::EarlyLoadsPass());
-        Ends.addPass(dragon::ReleasedLoopsPass());
-        Manager.addPass(createModuleToFunctionPassAdaptor(std::move(Ends)));
-        Manager.addPass(
-            dragon::KernelCopiesPass(dragon::options::accessCountLimit()));
-      });
+  Builder.registerOptimizerLastEPCallback([](ModulePassManager &Manager,
+                                             OptimizationLevel Level,
+                                             ThinOrFullLTOPhase) {
+    Manager.addPass(dragon::RemovedInstructionsPass());
+    FunctionPassManager Ends;
+    Ends.addPass(dragon::RelaxedExchangesPass());
+    Ends.addPass(dragon::LocalAlignmentPass());
+    Ends.addPass(dragon::InvariantLoadsPass());
+    Ends.addPass(
+        dragon::CostlySelectsPass(dragon::options::approximateDivision()));
+    Ends.addPass(dragon::ConstantAddressesPass());
+    Ends.addPass(dragon::EarlyLoadsPass());
+    Ends.addPass(dragon::ReleasedLoopsPass());
+    Manager.addPass(createModuleToFunctionPassAdaptor(std::move(Ends)));
+    Manager.addPass(
+        dragon::KernelCopiesPass(dragon::options::accessCountLimit()));
+    if (Level.getSpeedupLevel() > 1)
+      Manager.addPass(
+          createModuleToFunctionPassAdaptor(dragon::RematerializationPass()));
+  });
   Builder.registerFullLinkTimeOptimizationEarlyEPCallback(
       [Linking, &Builder](ModulePassManager &Manager, OptimizationLevel Level) {
         Manager.addPass(dragon::WholeProgramPass([Linking, &Builder, Level] {
