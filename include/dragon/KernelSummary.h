@@ -249,6 +249,9 @@ enum KernelFlags : uint32_t {
   KernelLoopNeedsDistinct = 512,
   /// There may be a copy that fetches pages (Paging.h).
   KernelHasPagedCopy = 1024,
+  /// What a launch writes depends on its arguments, its grid and its block
+  /// alone: the next one that is the same writes the same bytes.
+  KernelFollowsArguments = 2048,
 };
 
 struct KernelRecord {

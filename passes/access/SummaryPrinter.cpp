@@ -202,6 +202,8 @@ void print(const ModuleSummary &Summary, raw_ostream &To) {
       To << ", sliceable";
     if (K.Flags & KernelActsOnBuffersOnly)
       To << ", acts on buffers only";
+    if (K.Flags & KernelFollowsArguments)
+      To << ", follows its arguments";
     To << "\n";
     for (const PointerSummary &P : K.Pointers) {
       To << "  " << (P.Name.empty() ? "pointer" : P.Name) << " (argument "

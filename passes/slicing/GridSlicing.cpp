@@ -162,6 +162,7 @@ PreservedAnalyses SliceLegalityPrinterPass::run(Module &M,
       To << (Legality.NeedsClone ? "sliceable by a clone"
                                  : "sliceable as it is")
          << (Legality.ActsOnBuffersOnly ? ", acts on buffers only" : "")
+         << (Legality.FollowsArguments ? ", follows its arguments" : "")
          << '\n';
   }
   return PreservedAnalyses::all();

@@ -64,6 +64,8 @@ static void addSlicing(KernelSummary &Kernel, const SliceDecisions &Decisions) {
   Kernel.Flags |= KernelSliceable;
   if (Legality.ActsOnBuffersOnly)
     Kernel.Flags |= KernelActsOnBuffersOnly;
+  if (Legality.FollowsArguments)
+    Kernel.Flags |= KernelFollowsArguments;
 }
 
 void addSlicing(ModuleSummary &Summary, const SliceDecisions &Decisions) {

@@ -9,6 +9,7 @@
 
 #include "dragon/KernelSummary.h"
 #include "passes/SourceNames.h"
+#include "passes/slicing/ArgumentsOnly.h"
 #include "passes/slicing/SideEffects.h"
 #include "passes/support/DeviceFunctions.h"
 #include "passes/support/ExtraParameters.h"
@@ -197,6 +198,8 @@ SliceLegality checkSliceLegality(Function &Kernel, Function *Written) {
   }
   Result.Sliceable = true;
   Result.ActsOnBuffersOnly = actsOnBuffersOnly(Kernel);
+  Result.FollowsArguments =
+      Result.ActsOnBuffersOnly && followsArguments(Kernel);
   return Result;
 }
 

@@ -50,6 +50,7 @@ struct SliceLegality {
   /// Its slices may run before those of earlier launches that touch nothing
   /// that they write, and so on (SideEffects.h).
   bool ActsOnBuffersOnly = false;
+  bool FollowsArguments = false; ///< ArgumentsOnly.h
   /// Why not, in words for the user: "uses cooperative grid synchronisation".
   std::string Reason;
 };

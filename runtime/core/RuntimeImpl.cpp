@@ -81,9 +81,11 @@ RuntimeImpl::RuntimeImpl(Settings settings, std::unique_ptr<Device> device,
              Plans, Slices, Mapped),
       Waves(Ctx, OnDevice, Resident, Next, Ends, Plans, Slices, Single),
       Indices(Ctx, Time, Space, Data, OnDevice, Moves, Ahead),
+      Computed(Time, Space, Data),
       Launches(Ctx, Time, Space, Data, OnDevice, Next, Ends, Hints, Counting,
-               Plans, Single, Waves, Ahead, Indices),
-      Library(Ctx, Time, Space, Data, OnDevice, Resident, Next, Ahead),
+               Plans, Single, Waves, Ahead, Indices, Computed),
+      Library(Ctx, Time, Space, Data, OnDevice, Resident, Next, Ahead,
+              Computed),
       Tells(Ctx, OnDevice.Pool, Slabs) {
   Ctx.share = std::move(shares.device);
   Ctx.hostShare = std::move(shares.host);

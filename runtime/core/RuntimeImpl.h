@@ -143,6 +143,7 @@ struct RuntimeImpl {
   LaunchRunner Single;
   WaveRunner Waves;
   IndexArrays Indices;
+  ComputedContents Computed;
   Launcher Launches;
   LibraryCalls Library;
 

@@ -45,6 +45,22 @@ uint64_t buffersKey(std::string_view function,
   return key;
 }
 
+std::string contentsKey(const LaunchCall &call) {
+  std::string key;
+  auto add = [&key](const void *bytes, size_t count) {
+    key.append(static_cast<const char *>(bytes), count);
+  };
+  const auto kernel = reinterpret_cast<uintptr_t>(call.kernel);
+  add(&kernel, sizeof(kernel));
+  add(call.grid, sizeof(call.grid));
+  add(call.block, sizeof(call.block));
+  const KernelRecord &record = *call.kernel->record;
+  const uint32_t *sizes = call.kernel->summary->argSizes(record);
+  for (uint32_t i = 0; i < record.NumArgs; ++i)
+    add(call.args[i], sizes[i]);
+  return key;
+}
+
 const std::vector<FootprintKeys::Bytes> &
 FootprintKeys::inputsOf(const KernelInfo &kernel) {
   auto [found, isNew] = Inputs.try_emplace(kernel.record);

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // What was found out about a launch serves the next one that is the same. How
-// much has to agree depends on what was found out; there are four answers, and
+// much has to agree depends on what was found out; there are five answers, and
 // nobody makes another one:
 //
 //   shape       kernel, grid, block, dynamic shared memory: whether the device
@@ -19,6 +19,8 @@
 //               waves that it is part of (LaunchCache.h)
 //   relative    the same without the addresses: footprints relative to their
 //               pointers, which FootprintCache keeps by kernel
+//   contents    kernel, grid, block and the bytes of all arguments: what it
+//               writes (ComputedContents.h)
 //
 // The first two are hashes, which may be of others once in 2^64: they choose
 // among ways that are all right. The others are compared byte by byte.
@@ -42,6 +44,9 @@ uint64_t buffersKey(const ResolvedLaunch &launch);
 /// The same of a library call: the function stands for the kernel.
 uint64_t buffersKey(std::string_view function,
                     const std::vector<uintptr_t> &addresses);
+
+/// The kernel has a record, and the call all arguments of it.
+std::string contentsKey(const LaunchCall &call);
 
 /// Makes footprint keys. It remembers of each kernel which bytes of arguments
 /// matter.

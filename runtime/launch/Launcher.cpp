@@ -79,6 +79,8 @@ std::optional<Status> Launcher::launchInCore(const LaunchCall &call) {
   Waves.noteFollower(launch.queue);
   number(launch);
   Status status = Single.runInCore(launch);
+  if (status.ok())
+    Computed.launched(launch);
   if (status.ok() && !call.lastUses.empty())
     status = Ends.end(launch);
   return status;
@@ -155,6 +157,7 @@ Status Launcher::launch(const LaunchCall &call) {
   if (inCore) {
     DRAGON_TRY(observed(Ctx.watcher.get(), launch,
                         [&] { return Single.runInCore(launch); }));
+    Computed.launched(launch);
     DRAGON_TRY(Ends.end(launch));
     return Ahead.run();
   }
@@ -186,7 +189,10 @@ Status Launcher::launchOutOfCore(const ResolvedLaunch &launch, bool canWait) {
   }
   Status status = Single.run(launch, *planned);
   Waves.noteEnd();
-  return status.ok() ? Ahead.run() : std::move(status);
+  if (!status.ok())
+    return status;
+  Computed.launched(launch);
+  return Ahead.run();
 }
 
 std::vector<AddressRange> Launcher::mayWrite(const LaunchCall &call) {

@@ -24,6 +24,7 @@
 #ifndef DRAGON_RUNTIME_LAUNCH_LAUNCHER_H
 #define DRAGON_RUNTIME_LAUNCH_LAUNCHER_H
 
+#include "runtime/launch/ComputedContents.h"
 #include "runtime/launch/IndexArrays.h"
 #include "runtime/launch/LibraryCalls.h"
 #include "runtime/launch/WaveRunner.h"
@@ -39,11 +40,11 @@ public:
            Contents &data, DeviceChunks &deviceChunks, NextUses &next,
            LastUses &ends, DriverHints &hints, AccessCounting &counting,
            SlicePlanner &plans, LaunchRunner &launches, WaveRunner &waves,
-           FetchAhead &ahead, IndexArrays &indices)
+           FetchAhead &ahead, IndexArrays &indices, ComputedContents &computed)
       : Ctx(context), Time(time), Space(space), Data(data),
         OnDevice(deviceChunks), Next(next), Ends(ends), Hints(hints),
         Counting(counting), Plans(plans), Single(launches), Waves(waves),
-        Ahead(ahead), Indices(indices) {}
+        Ahead(ahead), Indices(indices), Computed(computed) {}
 
   /// Any launch, with both parts of the lock.
   Status launch(const LaunchCall &call);
@@ -91,6 +92,7 @@ private:
   WaveRunner &Waves;
   FetchAhead &Ahead;
   IndexArrays &Indices;
+  ComputedContents &Computed;
   ResolvedLaunch Current; ///< of launch(), which may wait for files
   ResolvedLaunch InCore;  ///< of launchInCore()
   ResolvedLaunch Foreign; ///< of runInPlace()

@@ -12,6 +12,7 @@
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <string_view>
 
@@ -175,6 +176,21 @@ LibraryCalls::wordsOf(std::span<const LibraryUse> arrays) {
   return words;
 }
 
+std::optional<LibraryCalls::Words>
+LibraryCalls::knownWordsOf(std::span<const LibraryUse> arrays) {
+  Words words;
+  for (const LibraryUse &array : arrays) {
+    const std::span<const char> known =
+        Computed.find(array.address, array.bytes);
+    if (known.empty())
+      return std::nullopt;
+    const size_t before = words.size();
+    words.resize(before + known.size() / sizeof(uintptr_t));
+    std::memcpy(words.data() + before, known.data(), known.size());
+  }
+  return words;
+}
+
 Status LibraryCalls::followPointers(LibraryCall &call) {
   if (!call.followsPointers())
     return {};
@@ -188,12 +204,19 @@ Status LibraryCalls::followPointers(LibraryCall &call) {
       arrays.push_back(
           {use.address, use.pointers * sizeof(uintptr_t), LaunchNeed::Read});
   Words pointers;
-  if (!arrays.empty()) {
+  if (std::optional<Words> known = knownWordsOf(arrays)) {
+    pointers = std::move(*known);
+  } else {
     // One wait for all of them: the device has nothing to do meanwhile.
     DRAGON_ASSIGN(pointers, lookAt(arrays, call, [&]() -> StatusOr<Words> {
                     DRAGON_TRY(Ahead.wait(call.queue));
                     return wordsOf(arrays);
                   }));
+    const auto *bytes = reinterpret_cast<const char *>(pointers.data());
+    for (const LibraryUse &array : arrays) {
+      Computed.learn(array.address, {bytes, array.bytes});
+      bytes += array.bytes;
+    }
   }
   std::vector<LibraryUse> uses;
   auto array = arrays.begin();

@@ -28,6 +28,7 @@
 #define DRAGON_RUNTIME_LAUNCH_LIBRARYCALLS_H
 
 #include "runtime/launch/CallPieces.h"
+#include "runtime/launch/ComputedContents.h"
 #include "runtime/launch/FetchAhead.h"
 #include "runtime/launch/NextUses.h"
 #include "runtime/memory/Residency.h"
@@ -82,13 +83,15 @@ class LibraryCalls {
 public:
   LibraryCalls(Context &context, WorkTracker &time, AddressSpace &space,
                Contents &data, DeviceChunks &deviceChunks, Residency &resident,
-               NextUses &next, FetchAhead &ahead)
+               NextUses &next, FetchAhead &ahead, ComputedContents &computed)
       : Ctx(context), Time(time), Space(space), Data(data),
-        OnDevice(deviceChunks), Resident(resident), Next(next), Ahead(ahead) {}
+        OnDevice(deviceChunks), Resident(resident), Next(next), Ahead(ahead),
+        Computed(computed) {}
 
   /// Puts what pointers in device memory point to, as they are when the work
   /// queued so far is done, in place of the uses that follow them. While
-  /// everything is in place nobody waits: any buffer may be meant.
+  /// everything is in place nobody waits: any buffer may be meant. Nor for what
+  /// the launch that computed them is known to write (ComputedContents.h).
   Status followPointers(LibraryCall &call);
   /// Of the following, no call may have uses that follow pointers.
 
@@ -129,6 +132,8 @@ private:
   /// The words of arrays in device memory, whoever's, one after the other. The
   /// work that wrote them is done.
   StatusOr<Words> wordsOf(std::span<const LibraryUse> arrays);
+  /// The same as they will be; nothing where that is not known of all.
+  std::optional<Words> knownWordsOf(std::span<const LibraryUse> arrays);
 
   Context &Ctx;
   WorkTracker &Time;
@@ -138,6 +143,7 @@ private:
   Residency &Resident;
   NextUses &Next;
   FetchAhead &Ahead;
+  ComputedContents &Computed;
 };
 
 } // namespace dragon

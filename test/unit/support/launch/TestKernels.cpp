@@ -46,6 +46,16 @@ void iotaEntry(dragon_cpu_context *ctx, void *const *args) {
       c[i] = scaled(int32_t(i), k);
   });
 }
+void rowsEntry(dragon_cpu_context *ctx, void *const *args) {
+  auto *c = argument<uint64_t *>(args, 0);
+  uint64_t base = argument<uint64_t>(args, 1),
+           step = argument<uint64_t>(args, 2);
+  int n = argument<int>(args, 3);
+  eachThread(ctx, [&](int64_t i) {
+    if (i < n)
+      c[i] = base + uint64_t(i) * step;
+  });
+}
 void stencilEntry(dragon_cpu_context *ctx, void *const *args) {
   auto *c = argument<int32_t *>(args, 0);
   auto *a = argument<const int32_t *>(args, 1);
@@ -194,6 +204,12 @@ TestKernels::TestKernels() {
        {pointer(0, {read(I, 1), write(I, 1)}, PointerReadBeforeWrite)});
   make("iota", iotaEntry, KernelSliceable, {8, 4, 4},
        {pointer(0, {write(I, 1)})});
+  AccessSummary row = write(I, 3);
+  row.Offset = e.binary(ExprOp::Mul, e.cast(ExprOp::SExt, I, 64), e.constant(8),
+                        NoSignedWrap);
+  row.Width = 8;
+  make("rows", rowsEntry, KernelSliceable | KernelFollowsArguments,
+       {8, 8, 8, 4}, {pointer(0, {row})});
   uint32_t n = e.argument(2, 32);
   uint32_t one = e.constant(1, 32), zero = e.constant(0, 32);
   uint32_t before =

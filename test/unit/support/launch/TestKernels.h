@@ -10,6 +10,8 @@
 //   add      if (i < n) c[i] = a[i] + b[i]
 //   scale    if (i < n) a[i] = a[i] * k + 1
 //   iota     if (i < n) c[i] = i * k
+//   rows     if (i < n) p[i] = base + i * step, words of 64 bits; it is known
+//            that it follows its arguments
 //   stencil  if (i < n) c[i] = a[max(i-1,0)] + a[i] + a[min(i+1,n-1)]
 //   copyRest if (i < n && i >= k) c[i] = a[i]
 //   mix      p[h(i)] += k for i < n, everything unknown ("anything")

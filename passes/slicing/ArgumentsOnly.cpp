@@ -1,0 +1,114 @@
+//===- ArgumentsOnly.cpp - kernels whose results arguments say ------------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/slicing/ArgumentsOnly.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+using namespace llvm;
+
+namespace dragon {
+
+namespace {
+
+/// Which thread and which block it is.
+bool isPosition(Intrinsic::ID Id) {
+  switch (Id) {
+  case Intrinsic::nvvm_read_ptx_sreg_tid_x:
+  case Intrinsic::nvvm_read_ptx_sreg_tid_y:
+  case Intrinsic::nvvm_read_ptx_sreg_tid_z:
+  case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
+  case Intrinsic::nvvm_read_ptx_sreg_ctaid_y:
+  case Intrinsic::nvvm_read_ptx_sreg_ctaid_z:
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool isSize(Intrinsic::ID Id) {
+  switch (Id) {
+  case Intrinsic::nvvm_read_ptx_sreg_ntid_x:
+  case Intrinsic::nvvm_read_ptx_sreg_ntid_y:
+  case Intrinsic::nvvm_read_ptx_sreg_ntid_z:
+  case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
+  case Intrinsic::nvvm_read_ptx_sreg_nctaid_y:
+  case Intrinsic::nvvm_read_ptx_sreg_nctaid_z:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Its result is one of its operands' alone.
+bool isPure(const IntrinsicInst &Call) {
+  const Intrinsic::ID Id = Call.getIntrinsicID();
+  return isPosition(Id) || isSize(Id) || Call.isAssumeLikeIntrinsic() ||
+         (Call.doesNotAccessMemory() && isTriviallyVectorizable(Id));
+}
+
+bool isOfParameters(const Value &Pointer) {
+  const auto *From = dyn_cast<Argument>(getUnderlyingObject(&Pointer));
+  return From && From->hasByValAttr();
+}
+
+bool allows(const Instruction &I) {
+  if (const auto *Load = dyn_cast<LoadInst>(&I))
+    return Load->isSimple() && isOfParameters(*Load->getPointerOperand());
+  if (const auto *Store = dyn_cast<StoreInst>(&I))
+    return Store->isSimple();
+  if (const auto *Call = dyn_cast<IntrinsicInst>(&I))
+    return isPure(*Call);
+  // Loops: how often they run may be anything.
+  return !I.mayReadOrWriteMemory() && !isa<CallBase>(I) && !isa<PHINode>(I) &&
+         !isa<AllocaInst>(I) && !isa<FreezeInst>(I);
+}
+
+using Positions = DenseSet<unsigned>;
+
+/// What of the position the value depends on.
+Positions positionsOf(const Value &V) {
+  Positions Found;
+  DenseSet<const Value *> Seen;
+  SmallVector<const Value *, 16> Next{&V};
+  while (!Next.empty()) {
+    const auto *I = dyn_cast<Instruction>(Next.pop_back_val());
+    if (!I || !Seen.insert(I).second)
+      continue;
+    if (const auto *Call = dyn_cast<IntrinsicInst>(I);
+        Call && isPosition(Call->getIntrinsicID()))
+      Found.insert(Call->getIntrinsicID());
+    append_range(Next, I->operands());
+  }
+  return Found;
+}
+
+} // namespace
+
+bool followsArguments(Function &Kernel) {
+  Positions All;
+  for (const Instruction &I : instructions(Kernel)) {
+    if (!allows(I))
+      return false;
+    if (const auto *Call = dyn_cast<IntrinsicInst>(&I);
+        Call && isPosition(Call->getIntrinsicID()))
+      All.insert(Call->getIntrinsicID());
+  }
+  for (const Instruction &I : instructions(Kernel))
+    if (const auto *Store = dyn_cast<StoreInst>(&I);
+        Store && positionsOf(*Store->getPointerOperand()).size() != All.size())
+      return false;
+  return true;
+}
+
+} // namespace dragon

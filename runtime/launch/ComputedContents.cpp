@@ -1,0 +1,92 @@
+//===- ComputedContents.cpp - contents that arguments determine -----------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/ComputedContents.h"
+
+#include "runtime/launch/LaunchKey.h"
+
+#include <algorithm>
+
+namespace dragon {
+
+/// Of the whole grid, in buffers whose writes are all seen.
+std::vector<AddressRange>
+ComputedContents::writtenBy(const ResolvedLaunch &launch) const {
+  std::vector<AddressRange> written;
+  for (const LaunchPointer &pointer : launch.pointers) {
+    if (!pointer.mayWrite || !pointer.allocation)
+      continue;
+    const Buffer &buffer = *pointer.allocation->buffer;
+    if (buffer.hostAccessible || buffer.driverMoved)
+      continue;
+    const ByteFootprint found = evaluateFootprint(
+        *launch.kernel->summary, *launch.kernel->record, pointer.index,
+        dimsOf(launch), wholeGrid(launch), EvalLimits());
+    for (const ByteRange &range : found.MustWrite.Ranges) {
+      const AddressRange part{pointer.value + uintptr_t(range.Begin),
+                              pointer.value + uintptr_t(range.End)};
+      if (pointer.allocation->base <= part.begin &&
+          part.end <= pointer.allocation->end() &&
+          part.end - part.begin <= MostBytes)
+        written.push_back(part);
+    }
+  }
+  return written;
+}
+
+void ComputedContents::launched(const ResolvedLaunch &launch) {
+  if (!Wanted || !Time.Tracking || launch.anything || !launch.kernel->record ||
+      !(launch.kernel->record->Flags & KernelFollowsArguments))
+    return;
+  const uint64_t generation = Space.Allocations.generation();
+  if (Generation != generation || Launches.size() >= MaxLaunches) {
+    Generation = generation;
+    Launches.clear();
+  }
+  const auto [found, isNew] = Launches.try_emplace(contentsKey(launch));
+  if (isNew) {
+    found->second = std::make_shared<Written>();
+    found->second->ranges = writtenBy(launch);
+  }
+  std::erase_if(Places, [this](const Place &place) {
+    return !Data.isUnchanged(place.range);
+  });
+  for (const AddressRange &range : found->second->ranges) {
+    if (Places.size() == MaxPlaces)
+      Places.erase(Places.begin());
+    Places.push_back({range, found->second});
+    Data.remember(range);
+  }
+}
+
+ComputedContents::Written *
+ComputedContents::writerOf(const AddressRange &range) {
+  for (const Place &place : Places)
+    if (place.range.begin <= range.begin && range.end <= place.range.end &&
+        Data.isUnchanged(place.range))
+      return place.by.get();
+  return nullptr;
+}
+
+std::span<const char> ComputedContents::find(uintptr_t begin, size_t bytes) {
+  Wanted = true;
+  const AddressRange range{begin, begin + bytes};
+  Written *writer = writerOf(range);
+  if (!writer)
+    return {};
+  const auto found = writer->read.find(range);
+  return found == writer->read.end() ? std::span<const char>()
+                                     : std::span<const char>(found->second);
+}
+
+void ComputedContents::learn(uintptr_t begin, std::span<const char> contents) {
+  const AddressRange range{begin, begin + contents.size()};
+  if (Written *writer = writerOf(range))
+    writer->read[range].assign(contents.begin(), contents.end());
+}
+
+} // namespace dragon
