@@ -9,7 +9,9 @@
 // them, and nobody outside refers to this unit's. LLVM does not know that, and
 // weighs a large function that one kernel calls as if it had to remain. A call
 // that stays hides from the kernel where pointers come from: its loads are not
-// known to be of global memory, and the access analysis stops at it.
+// known to be of global memory, and the access analysis stops at it. And what a
+// lambda captures is then in local memory, and the kernel's registers are saved
+// around each call. So functions of the unit may be larger and still be inlined.
 //
 // Source: NVIDIA's compiler inlines such functions whatever their size.
 //
@@ -23,6 +25,7 @@ namespace dragon {
 
 /// `dragon-local-functions`: makes the linkonce functions of NVPTX modules
 /// internal, but for those whose address somebody takes, which may be compared.
+/// Internal functions have a higher threshold for inlining.
 class LocalFunctionsPass : public llvm::PassInfoMixin<LocalFunctionsPass> {
 public:
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);

@@ -25,7 +25,9 @@ namespace {
 /// Costs are in quarters of an instruction of 32 bits.
 constexpr unsigned Instruction32 = 4;
 /// What the saving of a register is worth, one after the other.
-constexpr unsigned Worths[] = {2, 5, 9};
+constexpr unsigned Worths[] = {2, 5, 9, 17, 33};
+/// The last of them where no register is spilled.
+constexpr unsigned EnoughWorth = 9;
 /// The loop may get longer by this part, and by this much for each register
 /// that would be spilled.
 constexpr unsigned MostLonger = 24;
@@ -239,7 +241,8 @@ RecomputedValues::RecomputedValues(const Loop &L, unsigned Peak,
     if (Now.Cost > Most)
       break;
     Chosen = std::move(Now.Values);
-    if (Peak - std::min(Peak, Now.Saved) <= wanted(Limit))
+    const unsigned Left = Peak - std::min(Peak, Now.Saved);
+    if (Left <= wanted(Limit) || (Worth >= EnoughWorth && Left <= Limit))
       break;
   }
 }

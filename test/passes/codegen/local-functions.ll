@@ -10,7 +10,7 @@ $kernel = comdat any
 
 @table = global ptr @named
 
-; CHECK: define internal void @called()
+; CHECK: define internal void @called() [[LARGER:#[0-9]+]]
 ; HOST:  define linkonce_odr void @called() comdat
 define linkonce_odr void @called() comdat {
   ret void
@@ -31,3 +31,18 @@ define linkonce_odr ptx_kernel void @kernel() comdat {
 define void @strong() {
   ret void
 }
+
+; Functions of the unit are inlined where they are larger, too.
+; CHECK: define internal void @own() [[LARGER]]
+; HOST:  define internal void @own() {
+define internal void @own() {
+  ret void
+}
+
+; CHECK: define internal void @apart() [[APART:#[0-9]+]]
+define internal void @apart() noinline {
+  ret void
+}
+
+; CHECK-DAG: attributes [[LARGER]] = { "function-inline-threshold"="12000" }
+; CHECK-DAG: attributes [[APART]] = { noinline }
