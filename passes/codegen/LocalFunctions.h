@@ -11,7 +11,8 @@
 // that stays hides from the kernel where pointers come from: its loads are not
 // known to be of global memory, and the access analysis stops at it. And what a
 // lambda captures is then in local memory, and the kernel's registers are saved
-// around each call. So functions of the unit may be larger and still be inlined.
+// around each call. So functions of the unit may be larger and still be
+// inlined.
 //
 // Source: NVIDIA's compiler inlines such functions whatever their size.
 //

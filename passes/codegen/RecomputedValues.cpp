@@ -8,8 +8,9 @@
 #include "passes/codegen/RecomputedValues.h"
 #include "passes/codegen/RegisterPressure.h"
 
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <lemon/preflow.h>
 #include <lemon/smart_graph.h>
@@ -34,6 +35,8 @@ constexpr unsigned MostLonger = 24;
 constexpr unsigned Spill = 2 * Instruction32;
 /// What a loop needs when it has been short; less brings nothing.
 constexpr unsigned wanted(unsigned Limit) { return Limit / 8 * 5; }
+/// Of a loop, at least: what is done behind it counts so much less.
+constexpr unsigned Iterations = 16;
 /// Values further than that from the loop come in as they are.
 constexpr unsigned MostDepth = 12;
 constexpr unsigned Never = 1u << 28;
@@ -121,9 +124,12 @@ private:
     unsigned Registers;
     unsigned Cost;
     unsigned UsedIn = 0; ///< blocks of the loop
+    bool UsedBehind = false;
     SmallVector<unsigned, 2> Operands{};
   };
   unsigned add(const Value &V, unsigned Depth);
+  void addUses(const Instruction &I, UsesBehind &Behind);
+  static unsigned costOfAll(const Node &N);
   bool comesIn(const Value &V) const {
     const auto *I = dyn_cast<Instruction>(&V);
     return registersOf(V) && !(I && L.contains(I));
@@ -159,25 +165,36 @@ unsigned Graph::add(const Value &V, unsigned Depth) {
 }
 
 Graph::Graph(const Loop &L) : L(L) {
-  for (const BasicBlock *Block : L.blocks()) {
-    DenseSet<const Value *> Seen;
-    for (const Instruction &I : *Block) {
-      Length += Instruction32;
-      for (const Use &Operand : I.operands()) {
-        if (!comesIn(*Operand.get()))
-          continue;
-        // The way into the loop is none of its blocks.
-        const auto *Phi = dyn_cast<PHINode>(&I);
-        if (Phi && !L.contains(Phi->getIncomingBlock(Operand)))
-          continue;
-        Node &Used = Nodes[add(*Operand.get(), 0)];
-        if (Phi)
-          Used.Cost = Never;
-        if (Seen.insert(Operand.get()).second)
-          ++Used.UsedIn;
-      }
-    }
+  for (const BasicBlock *Block : L.blocks())
+    Length += unsigned(Block->size()) * Instruction32;
+  UsesBehind Behind(L);
+  for (const BasicBlock &Block : *L.getHeader()->getParent()) {
+    if (L.contains(&Block))
+      continue;
+    for (const Instruction &I : Block)
+      if (registersOf(I))
+        addUses(I, Behind);
   }
+}
+
+void Graph::addUses(const Instruction &I, UsesBehind &Behind) {
+  DenseSet<const BasicBlock *> UsedIn;
+  bool UsedBehind = false;
+  for (const Use &Used : I.uses())
+    if (const BasicBlock *Block = blockOf(Used); L.contains(Block))
+      UsedIn.insert(Block);
+    else
+      UsedBehind |= Behind.contains(I, Used);
+  if (UsedIn.empty() && !UsedBehind)
+    return;
+  Node &N = Nodes[add(I, 0)];
+  N.UsedIn = UsedIn.size();
+  N.UsedBehind = UsedBehind;
+}
+
+unsigned Graph::costOfAll(const Node &N) {
+  return N.Cost * std::max(N.UsedIn, N.UsedBehind ? 0u : 1u) +
+         unsigned(divideCeil(N.UsedBehind ? N.Cost : 0, Iterations));
 }
 
 /// On the source's side of the cut is what is computed in the loop.
@@ -196,11 +213,11 @@ Graph::Choice Graph::cheapest(unsigned Worth) const {
   };
   for (size_t I = 0; I < Nodes.size(); ++I) {
     const Node &N = Nodes[I];
-    if (N.UsedIn)
+    if (N.UsedIn || N.UsedBehind)
       Connect(Used, Needed[I], Never);
     Connect(Needed[I], Computed[I], int64_t(N.Registers) * Worth);
     Connect(Computed[I], Outside,
-            N.Cost == Never ? Never : int64_t(N.Cost) * std::max(N.UsedIn, 1u));
+            N.Cost == Never ? Never : int64_t(costOfAll(N)));
     for (unsigned From : N.Operands)
       Connect(Computed[I], Needed[From], Never);
   }
@@ -212,13 +229,13 @@ Graph::Choice Graph::cheapest(unsigned Worth) const {
   for (size_t I = 0; I < Nodes.size(); ++I) {
     const Node &N = Nodes[I];
     const bool Again = Flow.minCut(Computed[I]);
-    if (N.UsedIn)
+    if (N.UsedIn || N.UsedBehind)
       Before.add(*N.V);
     if (!Again && Flow.minCut(Needed[I]))
       After.add(*N.V);
     if (Again) {
       Result.Values.insert(cast<Instruction>(N.V));
-      Result.Cost += N.Cost * std::max(N.UsedIn, 1u);
+      Result.Cost += costOfAll(N);
     }
   }
   Result.Saved = Before.All - std::min(Before.All, After.All);
@@ -226,6 +243,31 @@ Graph::Choice Graph::cheapest(unsigned Worth) const {
 }
 
 } // namespace
+
+BasicBlock *blockOf(const Use &Used) {
+  auto *User = cast<Instruction>(Used.getUser());
+  auto *Phi = dyn_cast<PHINode>(User);
+  return Phi ? Phi->getIncomingBlock(Used) : User->getParent();
+}
+
+const UsesBehind::Blocks &
+UsesBehind::reachedWithout(const BasicBlock &Definition) {
+  const auto [Found, New] = Reached.try_emplace(&Definition);
+  if (!New)
+    return Found->second;
+  SmallVector<BasicBlock *, 16> Next;
+  L.getExitBlocks(Next);
+  while (!Next.empty())
+    if (BasicBlock *Block = Next.pop_back_val();
+        Block != &Definition && !L.contains(Block) &&
+        Found->second.insert(Block).second)
+      append_range(Next, successors(Block));
+  return Found->second;
+}
+
+bool UsesBehind::contains(const Instruction &V, const Use &Used) {
+  return reachedWithout(*V.getParent()).contains(blockOf(Used));
+}
 
 bool RecomputedValues::canHide(const Value &V) {
   return !isa<Constant>(V) && (V.getType()->isIntegerTy(32) || isWide(V));

@@ -10,17 +10,39 @@
 // value is computed in the loop, which costs an instruction; or it comes into
 // the loop in registers, if the loop or a value that is computed there uses it.
 // The cheapest choice is a minimum cut between the loop and what can only come
-// in.
+// in. What only passes the loop, since somebody behind it uses it, is such a
+// value, too: it is computed there, which costs next to nothing.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_PASSES_CODEGEN_RECOMPUTEDVALUES_H
 #define DRAGON_PASSES_CODEGEN_RECOMPUTEDVALUES_H
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Instruction.h"
 
 namespace dragon {
+
+/// What of the uses of a value lies behind a loop: the value keeps its register
+/// while the loop runs.
+class UsesBehind {
+public:
+  explicit UsesBehind(const llvm::Loop &L) : L(L) {}
+  /// `V` comes from in front of the loop. The loop is in front of the use, and
+  /// `V` is not computed again between them.
+  bool contains(const llvm::Instruction &V, const llvm::Use &Used);
+
+private:
+  using Blocks = llvm::DenseSet<const llvm::BasicBlock *>;
+  const Blocks &reachedWithout(const llvm::BasicBlock &Definition);
+
+  const llvm::Loop &L;
+  llvm::DenseMap<const llvm::BasicBlock *, Blocks> Reached;
+};
+
+/// Where the value has to be for the use.
+llvm::BasicBlock *blockOf(const llvm::Use &Used);
 
 class RecomputedValues {
 public:

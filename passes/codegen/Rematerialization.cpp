@@ -21,6 +21,7 @@
 #include "llvm/Transforms/Scalar/StraightLineStrengthReduce.h"
 
 #include <optional>
+#include <utility>
 
 using namespace llvm;
 
@@ -28,27 +29,30 @@ namespace dragon {
 
 namespace {
 
-/// Copies the values of one loop into the blocks that use them.
+/// Copies the values of one loop to where they are used, in it and behind it.
 class Recomputation {
 public:
-  Recomputation(const Loop &L, const RecomputedValues &Chosen)
-      : L(L), Chosen(Chosen) {}
-  void run();
+  Recomputation(const Loop &L, const LoopInfo &All,
+                const RecomputedValues &Chosen)
+      : L(L), All(All), Chosen(Chosen), Behind(L) {}
+  void run(Function &F);
 
 private:
-  void run(BasicBlock &Block);
+  BasicBlock *placeFor(const Use &Used);
   Value *copyOf(Instruction &I, Instruction &Before);
   Value *hidden(Value &V, Instruction &Before);
 
   const Loop &L;
+  const LoopInfo &All;
   const RecomputedValues &Chosen;
-  /// Of the block at hand.
-  DenseMap<Value *, Value *> Copies, Hidden;
+  UsesBehind Behind;
+  using InBlock = std::pair<const BasicBlock *, const Value *>;
+  DenseMap<InBlock, Value *> Copies, Hidden;
 };
 
 /// The same value, of which nobody knows that.
 Value *Recomputation::hidden(Value &V, Instruction &Before) {
-  Value *&Same = Hidden[&V];
+  Value *&Same = Hidden[{Before.getParent(), &V}];
   if (Same)
     return Same;
   Type *T = V.getType();
@@ -67,7 +71,7 @@ Value *Recomputation::hidden(Value &V, Instruction &Before) {
 }
 
 Value *Recomputation::copyOf(Instruction &I, Instruction &Before) {
-  if (Value *Copy = Copies.lookup(&I))
+  if (Value *Copy = Copies.lookup({Before.getParent(), &I}))
     return Copy;
   Instruction *Copy = I.clone();
   bool Changes = false;
@@ -85,26 +89,44 @@ Value *Recomputation::copyOf(Instruction &I, Instruction &Before) {
     }
   Copy->setName(I.getName());
   Copy->insertBefore(Before.getIterator());
-  Copies[&I] = Copy;
+  Copies[{Before.getParent(), &I}] = Copy;
   return Copy;
 }
 
-void Recomputation::run(BasicBlock &Block) {
-  Copies.clear();
-  Hidden.clear();
-  for (Instruction &I : make_early_inc_range(Block)) {
-    if (isa<PHINode>(I))
-      continue;
-    for (Use &Operand : I.operands())
-      if (auto *From = dyn_cast<Instruction>(Operand.get());
-          From && Chosen.contains(*From))
-        Operand.set(copyOf(*From, I));
-  }
+/// The block that is to compute what is used. Null: it stays as it is. For
+/// other loops it is computed once, in front of them.
+BasicBlock *Recomputation::placeFor(const Use &Used) {
+  const auto *From = dyn_cast<Instruction>(Used.get());
+  if (!From || !Chosen.contains(*From))
+    return nullptr;
+  BasicBlock *Block = blockOf(Used);
+  if (L.contains(Block))
+    return Block;
+  if (!Behind.contains(*From, Used))
+    return nullptr;
+  for (const Loop *In = All.getLoopFor(Block);
+       In && !In->contains(&L) && In->getLoopPreheader();
+       In = In->getParentLoop())
+    Block = In->getLoopPreheader();
+  return Block == From->getParent() ? nullptr : Block;
 }
 
-void Recomputation::run() {
-  for (BasicBlock *Block : L.blocks())
-    run(*Block);
+void Recomputation::run(Function &F) {
+  // What comes first in a block is copied first; its end is last.
+  SmallVector<std::pair<Use *, BasicBlock *>, 16> AtEnds;
+  for (BasicBlock &Block : F)
+    for (Instruction &I : make_early_inc_range(Block))
+      for (Use &Operand : I.operands()) {
+        BasicBlock *Place = placeFor(Operand);
+        if (!Place)
+          continue;
+        if (Place == &Block && !isa<PHINode>(I))
+          Operand.set(copyOf(*cast<Instruction>(Operand.get()), I));
+        else
+          AtEnds.push_back({&Operand, Place});
+      }
+  for (auto [Used, Place] : AtEnds)
+    Used->set(copyOf(*cast<Instruction>(Used->get()), *Place->getTerminator()));
 }
 
 /// Loops whose registers are short.
@@ -147,7 +169,7 @@ RematerializationPass::run(Function &F, FunctionAnalysisManager &Analyses) {
   for (const Loop *L : shortLoops(F, All)) {
     const RecomputedValues Chosen(*L, RegisterPressure(F).peak(*L), Limit);
     if (!Chosen.empty())
-      Recomputation(*L, Chosen).run();
+      Recomputation(*L, All, Chosen).run(F);
   }
   return PreservedAnalyses::none();
 }
