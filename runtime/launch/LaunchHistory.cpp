@@ -44,10 +44,21 @@ bool holds(const std::vector<AddressRange> &ranges, uintptr_t address) {
 uint64_t placeOf(uint64_t signature,
                  const LaunchHistory::Addresses &addresses) {
   uint64_t hash = signature;
+  auto isUnsure = [&addresses](const AddressRange &range) {
+    return std::any_of(addresses.unsure.begin(), addresses.unsure.end(),
+                       [&range](const AddressRange &in) {
+                         return in.begin < range.end && range.begin < in.end;
+                       });
+  };
   for (const auto *ranges : {&addresses.uses, &addresses.overwrites}) {
-    for (const AddressRange &range : *ranges)
+    size_t count = 0;
+    for (const AddressRange &range : *ranges) {
+      if (isUnsure(range))
+        continue;
       hash = ((hash ^ range.begin) * Multiplier ^ range.end) * Multiplier;
-    hash = (hash ^ ranges->size()) * Multiplier;
+      ++count;
+    }
+    hash = (hash ^ count) * Multiplier;
   }
   return hash;
 }

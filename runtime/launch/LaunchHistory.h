@@ -45,6 +45,9 @@ public:
     std::vector<AddressRange> byData = {};
     /// Of `uses`, which are whole chunks, what is to be fetched; empty: all.
     std::vector<AddressRange> touched = {};
+    /// Of these, where data may say what is touched: where they have not been
+    /// looked at, all of it is among the others.
+    std::vector<AddressRange> unsure = {};
     bool operator==(const Addresses &) const = default;
   };
   /// The launch that begins at `clock`. Equal signatures: the same kernel on

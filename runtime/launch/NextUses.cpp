@@ -11,6 +11,7 @@
 #include "runtime/launch/WaitingLaunch.h"
 
 #include <algorithm>
+#include <set>
 
 namespace dragon {
 
@@ -48,11 +49,23 @@ void NextUses::remember(const ResolvedLaunch &launch,
                 ? AddressRange{use.chunk->va() + use.touched.begin,
                                use.chunk->va() + use.touched.end}
                 : AddressRange{use.chunk->va(), use.chunk->usedEnd()});
+  // What data may say, whether they have been looked at or not.
+  std::set<const Buffer *> ledTo;
+  if (launch.kernel->footprints)
+    for (const LaunchPointer &pointer : launch.pointers)
+      if (pointer.allocation &&
+          launch.kernel->footprints->dependsOnMemory(pointer.index))
+        ledTo.insert(pointer.allocation->buffer);
+  auto unsure = [&ledTo](const ChunkUse &use) {
+    return ledTo.contains(use.chunk->buffer);
+  };
   History.begin(buffersKey(launch),
                 {ascending(addressRanges(whole, touches)),
                  ascending(addressRanges(whole, overwrites)),
                  ascending(addressRanges(whole, byData)),
-                 ascending(std::move(touched))},
+                 ascending(std::move(touched)),
+                 ledTo.empty() ? std::vector<AddressRange>()
+                               : ascending(addressRanges(whole, unsure))},
                 Ctx.clock);
   if (History.foreseen())
     Ctx.ledger.count(Counter::ForeseenLaunches);

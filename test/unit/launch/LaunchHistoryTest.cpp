@@ -203,6 +203,20 @@ TEST(LaunchHistoryTest, ALaunchOnMoreThanBeforeKeepsItsPlace) {
   }
 }
 
+/// Where data may say what a launch touches, it makes no difference to its
+/// place whether they have been looked at.
+TEST(LaunchHistoryTest, WhatDataMaySayIsNoPlace) {
+  Sequence s;
+  constexpr AddressRange Table{5000, 9000}, Row{6000, 6100};
+  // The table is not looked at the first time, nor the last.
+  for (bool looked : {false, true, true, true, false}) {
+    const std::vector<AddressRange> touched{looked ? Row : Table};
+    s.history.begin('e', {touched, {}, {}, {}, touched}, ++s.clock);
+    EXPECT_EQ(s.history.period(), s.clock == 1 ? 0u : 5u);
+    s.run("abcd");
+  }
+}
+
 TEST(LaunchHistoryTest, WhatWillBeOverwrittenIsNotNeeded) {
   LaunchHistory history;
   // A query: its input is copied in, two kernels, the second overwrites what
