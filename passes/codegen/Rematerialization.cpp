@@ -56,11 +56,11 @@ Value *Recomputation::hidden(Value &V, Instruction &Before) {
   if (Same)
     return Same;
   Type *T = V.getType();
-  auto *Nothing = InlineAsm::get(
-      FunctionType::get(T, {T}, false), "",
-      registersOf(V) > 1 || T->isPointerTy() || T->isIntegerTy(64) ? "=l,0"
-                                                                   : "=r,0",
-      /*hasSideEffects=*/true);
+  const bool Wide =
+      Before.getDataLayout().getTypeSizeInBits(T).getFixedValue() == 64;
+  auto *Nothing =
+      InlineAsm::get(FunctionType::get(T, {T}, false), "",
+                     Wide ? "=l,0" : "=r,0", /*hasSideEffects=*/true);
   auto *Call = CallInst::Create(Nothing, {&V}, V.getName() + ".same",
                                 Before.getIterator());
   Call->setDebugLoc(Before.getDebugLoc());

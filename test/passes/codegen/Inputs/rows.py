@@ -1,4 +1,5 @@
-"""rows.py ROWS: a kernel with a loop that reads so many rows of a matrix, at distances that are arguments, and computes with each."""
+"""rows.py ROWS [again]: a kernel with a loop that reads so many rows of a matrix, at distances that are arguments, and computes with each.
+Again: and reads the beginning of each behind the loop."""
 
 import sys
 
@@ -33,6 +34,8 @@ print("""  %i.next = add i64 %i, 1
 
 end:""")
 for k in rows:
+    if sys.argv[2:]:
+        print(f"  %again.{k} = load volatile float, ptr %at.{k}")
     print(f"""  %to.{k} = getelementptr float, ptr %out, i64 {k}
   store float %t.{k}.64, ptr %to.{k}""")
 print("  ret void\n}")
