@@ -31,7 +31,7 @@ constexpr unsigned Worths[] = {2, 5, 9, 17, 33};
 constexpr unsigned EnoughWorth = 9;
 /// The loop may get longer by this part, and by this much for each register
 /// that would be spilled.
-constexpr unsigned MostLonger = 24;
+constexpr unsigned MostLonger = 48;
 constexpr unsigned Spill = 2 * Instruction32;
 /// What a loop needs when it has been short; less brings nothing.
 constexpr unsigned wanted(unsigned Limit) { return Limit / 8 * 5; }

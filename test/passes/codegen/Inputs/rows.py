@@ -20,12 +20,12 @@ print("""  br label %loop
 loop:
   %i = phi i64 [ 0, %0 ], [ %i.next, %loop ]""")
 for k in rows:
-    print(f"  %s.{k} = phi float [ 0.0, %0 ], [ %t.{k}.64, %loop ]")
+    print(f"  %s.{k} = phi float [ 0.0, %0 ], [ %t.{k}.128, %loop ]")
 for k in rows:
     print(f"""  %p.{k} = getelementptr float, ptr %at.{k}, i64 %i
   %x.{k} = load float, ptr %p.{k}
   %t.{k}.0 = fadd float %s.{k}, %x.{k}""")
-    for step in range(64):
+    for step in range(128):
         print(f"  %t.{k}.{step + 1} = fmul float %t.{k}.{step}, %x.{k}")
 print("""  %i.next = add i64 %i, 1
   %count = trunc i64 %i.next to i32
@@ -37,5 +37,5 @@ for k in rows:
     if sys.argv[2:]:
         print(f"  %again.{k} = load volatile float, ptr %at.{k}")
     print(f"""  %to.{k} = getelementptr float, ptr %out, i64 {k}
-  store float %t.{k}.64, ptr %to.{k}""")
+  store float %t.{k}.128, ptr %to.{k}""")
 print("  ret void\n}")
