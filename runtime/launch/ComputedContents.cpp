@@ -39,6 +39,7 @@ ComputedContents::writtenBy(const ResolvedLaunch &launch) const {
 }
 
 void ComputedContents::launched(const ResolvedLaunch &launch) {
+  ++NumLaunched;
   if (!Wanted || !Time.Tracking || launch.anything || !launch.kernel->record ||
       !(launch.kernel->record->Flags & KernelFollowsArguments))
     return;
@@ -74,6 +75,7 @@ ComputedContents::writerOf(const AddressRange &range) {
 
 std::span<const char> ComputedContents::find(uintptr_t begin, size_t bytes) {
   Wanted = true;
+  AskedAt = NumLaunched;
   const AddressRange range{begin, begin + bytes};
   Written *writer = writerOf(range);
   if (!writer)
@@ -85,7 +87,7 @@ std::span<const char> ComputedContents::find(uintptr_t begin, size_t bytes) {
 
 void ComputedContents::learn(uintptr_t begin, std::span<const char> contents) {
   const AddressRange range{begin, begin + contents.size()};
-  if (Written *writer = writerOf(range))
+  if (Written *writer = AskedAt == NumLaunched ? writerOf(range) : nullptr)
     writer->read[range].assign(contents.begin(), contents.end());
 }
 

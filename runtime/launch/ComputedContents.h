@@ -43,7 +43,8 @@ public:
   /// What lies there once all that is queued is done; empty: it is not known.
   /// Valid until the next call.
   std::span<const char> find(uintptr_t begin, size_t bytes);
-  /// That is what find() was asked for, and did not know.
+  /// That is what find() was asked for, and did not know. Without effect where
+  /// another thread has launched something meanwhile.
   void learn(uintptr_t begin, std::span<const char> contents);
 
 private:
@@ -73,6 +74,7 @@ private:
   AddressSpace &Space;
   Contents &Data;
   bool Wanted = false;
+  uint64_t NumLaunched = 0, AskedAt = 0;
   std::unordered_map<std::string, std::shared_ptr<Written>> Launches;
   uint64_t Generation = 0;   ///< of the allocations, for Launches
   std::vector<Place> Places; ///< the latest last
