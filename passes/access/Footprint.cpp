@@ -58,6 +58,62 @@ Footprint::Index Footprint::between(Index A, Index B) {
   return {Pool.opaque(Bits, Lo, Hi), false, A.Loaded || B.Loaded};
 }
 
+/// What the node is where `From` is the same as `To`; deep operands stay.
+static uint32_t replaced(ExprPool &Pool, uint32_t Node, uint32_t From,
+                         uint32_t To, unsigned Depth = 0) {
+  constexpr unsigned Deep = 12;
+  if (Node == From || Depth == Deep)
+    return Node == From ? To : Node;
+  auto Operand = [&](uint32_t I) {
+    return replaced(Pool, I, From, To, Depth + 1);
+  };
+  const ExprNode N = Pool.Nodes[Node];
+  switch (N.Op) {
+  case ExprOp::SExt:
+  case ExprOp::ZExt:
+  case ExprOp::Trunc:
+    return Pool.cast(N.Op, Operand(N.A), N.Bits);
+  case ExprOp::Add:
+  case ExprOp::Sub:
+  case ExprOp::Mul:
+  case ExprOp::SMin:
+  case ExprOp::SMax:
+  case ExprOp::UMin:
+  case ExprOp::UMax:
+    return Pool.binary(N.Op, Operand(N.A), Operand(N.B), N.Flags);
+  default:
+    return Node;
+  }
+}
+
+static bool isPosition(const ExprNode &N) {
+  return N.Op == ExprOp::BlockIdx || N.Op == ExprOp::ThreadIdx;
+}
+
+/// The last block takes what is left:
+///
+///   int rows = blockIdx.x == gridDim.x - 1 ? n - Tile * blockIdx.x : Tile;
+///
+/// n - Tile * blockIdx.x means something for that block alone, for which it is
+/// n - Tile * (gridDim.x - 1).
+Footprint::Index Footprint::chosen(Value &Condition, Index IfTrue,
+                                   Index IfFalse, const Loop *Scope) {
+  auto *Compared = dyn_cast<ICmpInst>(&Condition);
+  if (!Compared || !Compared->isEquality() ||
+      !bitsOf(Compared->getOperand(0)->getType()))
+    return between(IfTrue, IfFalse);
+  Index &WhereSame =
+      Compared->getPredicate() == CmpInst::ICMP_EQ ? IfTrue : IfFalse;
+  uint32_t From = translate(*Compared->getOperand(0), Scope).Node,
+           To = translate(*Compared->getOperand(1), Scope).Node;
+  if (!isPosition(Pool.Nodes[From]))
+    std::swap(From, To);
+  if (isPosition(Pool.Nodes[From]) &&
+      !Pool.anyIn(To, [this](uint32_t I) { return isPosition(Pool.Nodes[I]); }))
+    WhereSame.Node = replaced(Pool, WhereSame.Node, From, To);
+  return between(IfTrue, IfFalse);
+}
+
 Footprint::Index Footprint::translate(Value &V, const Loop *Scope) {
   if (!SE.isSCEVable(V.getType()) || !bitsOf(V.getType()))
     return unknown(64, false);
@@ -281,7 +337,7 @@ Footprint::Index Footprint::computeInstruction(Instruction &I,
       return operand(2);
     if (isa<UndefValue>(I.getOperand(2)))
       return operand(1);
-    return between(operand(1), operand(2));
+    return chosen(*Select->getCondition(), operand(1), operand(2), Scope);
   }
   if (auto *Call = dyn_cast<IntrinsicInst>(&I))
     return computeIntrinsic(*Call, Scope, Bits);

@@ -100,6 +100,8 @@ private:
   Index translateAtAnyTime(llvm::Value &V, const llvm::Loop *Now);
   Index combine(ExprOp Op, Index A, Index B, uint8_t Flags = 0);
   Index between(Index A, Index B);
+  Index chosen(llvm::Value &Condition, Index IfTrue, Index IfFalse,
+               const llvm::Loop *Scope);
   Index unknown(unsigned Bits, bool Loaded);
   uint32_t bounded(llvm::Value &V, unsigned Bits);
   unsigned bitsOf(llvm::Type *T);

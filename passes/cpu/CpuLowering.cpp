@@ -12,6 +12,7 @@
 #include "passes/cpu/ContextParameters.h"
 #include "passes/cpu/DeviceIntrinsics.h"
 #include "passes/cpu/DeviceMath.h"
+#include "passes/cpu/Divisions.h"
 #include "passes/cpu/HostKernels.h"
 #include "passes/cpu/HostModule.h"
 #include "passes/cpu/InlinePtx.h"
@@ -82,6 +83,7 @@ Error lowerToHost(Module &M, const CpuLoweringOptions &Options) {
   refuseClusters(Kernels, Refused);
   lowerInlinePtx(M, Refused);
   lowerDeviceMath(M);
+  protectDivisions(M);
   if (Options.TraceAccesses)
     traceAccesses(M);
   yieldInSpinLoops(M);

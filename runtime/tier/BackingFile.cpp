@@ -7,6 +7,7 @@
 
 #include "runtime/tier/FileTier.h"
 
+#include "runtime/base/LargestFile.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 
@@ -16,7 +17,6 @@
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -233,11 +233,9 @@ Status BackingFile::truncate(uint64_t bytes) {
 
 bool BackingFile::extend(uint64_t end) {
   struct stat info;
-  struct rlimit limit;
   // To reach the limit of a file's size is a signal: that is for the writes.
   if (DirectFd < 0 || ::fstat(Fd, &info) != 0 ||
-      uint64_t(info.st_size) >= end || ::getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
-      limit.rlim_cur < end)
+      uint64_t(info.st_size) >= end || largestFile() < end)
     return false;
   OwnWrite write(*this);
   if (::fallocate(Fd, 0, info.st_size, off_t(end) - info.st_size) == 0)

@@ -13,6 +13,7 @@
 
 #include "runtime/tier/FileTier.h"
 
+#include "runtime/base/LargestFile.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
@@ -121,6 +122,10 @@ StatusOr<SwapFile::Slot> StripedSwap::take(size_t bytes) {
   for (size_t tries = 0; tries < Stripes.size(); ++tries) {
     Stripe &stripe = Stripes[Next];
     Next = (Next + 1) % Stripes.size();
+    if (uint64_t(stripe.end) + bytes > largestFile()) {
+      code = EFBIG;
+      continue;
+    }
     int result;
     do
       result =
@@ -150,6 +155,12 @@ StatusOr<SwapFile::Slot> StripedSwap::take(size_t bytes) {
     left += freeSpace(stripe.file->fd());
     names += (names.empty() ? "'" : ", '") + stripe.directory + "'";
   }
+  if (code == EFBIG)
+    return Status::native(DRAGON_ERROR_NO_SPACE, code,
+                          "swap in {}: files may have {} (ulimit -f); raise "
+                          "that limit, or name more directories in "
+                          "DRAGON_SWAP_DIR",
+                          names, formatBytes(largestFile()));
   return Status::native(DRAGON_ERROR_NO_SPACE, code,
                         "swap in {}: no space left (need {}, have {}); set "
                         "DRAGON_SWAP_DIR to directories with more room",

@@ -285,3 +285,15 @@ extern "C" __global__ void lane(float *a) {
 
 // CHECK-LABEL: kernel last
 extern "C" __global__ void last() {}
+
+// The last block's share is that of the last block: it bounds no other's.
+// CHECK-LABEL: kernel last_takes_the_rest{{$}}
+// CHECK:          write 4 bytes at
+// CHECK-NEXT:       while trunc32(k0) <s any[smin(-1*arg2*(-1 + gdim.x) + arg1, arg2)..smax(-1*arg2*(-1 + gdim.x) + arg1, arg2)]
+extern "C" __global__ void last_takes_the_rest(float *a, int n, int tile) {
+  int rows = tile;
+  if (blockIdx.x == gridDim.x - 1)
+    rows = n - tile * blockIdx.x;
+  for (int i = 0; i < rows; ++i)
+    a[(tile * blockIdx.x + i) * 128 + threadIdx.x] = 1;
+}

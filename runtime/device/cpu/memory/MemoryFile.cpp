@@ -7,6 +7,8 @@
 
 #include "runtime/device/cpu/memory/MemoryFile.h"
 
+#include "runtime/base/LargestFile.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -17,6 +19,9 @@
 
 namespace dragon {
 
+/// The window has a multiple of that.
+static constexpr uint64_t WindowUnit = 2 << 20;
+
 StatusOr<std::unique_ptr<MemoryFile>> MemoryFile::create(const char *name,
                                                          uint64_t limit) {
   std::unique_ptr<MemoryFile> file(new MemoryFile);
@@ -26,6 +31,14 @@ StatusOr<std::unique_ptr<MemoryFile>> MemoryFile::create(const char *name,
   // memory within the limit is never refused for lack of a long enough range.
   uint64_t window = std::max<uint64_t>(limit, 1ull << 30);
   file->WindowBytes = window <= (1ull << 45) ? window * 2 : window;
+  // With less than the limit says, memory is used up earlier.
+  const uint64_t most = largestFile() / WindowUnit * WindowUnit;
+  if (most == 0)
+    return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
+                         "the simulated {} memory is a file, and files may "
+                         "have {} bytes (ulimit -f); raise that limit",
+                         name, largestFile());
+  file->WindowBytes = std::min(file->WindowBytes, most);
   file->Fd = memfd_create(fmt::format("dragon-{}", name).c_str(), MFD_CLOEXEC);
   if (file->Fd < 0)
     return Status::native(DRAGON_ERROR_OUT_OF_MEMORY, errno,
