@@ -148,11 +148,12 @@ unsigned Graph::add(const Value &V, unsigned Depth) {
     return Number;
   const auto *I = dyn_cast<Instruction>(&V);
   const bool CanCopy = I && Depth < MostDepth && costOf(*I) != Never &&
-                       any_of(
-                           I->operands(),
-                           [](const Use &From) {
-                             return RecomputedValues::canHide(*From.get());
-                           });
+                       (&withoutOffsets(*I) != I ||
+                        any_of(
+                            I->operands(),
+                            [](const Use &From) {
+                              return RecomputedValues::canHide(*From.get());
+                            }));
   Nodes.push_back({&V, registersOf(V), CanCopy ? costOf(*I) : Never});
   if (!CanCopy)
     return Number;
@@ -270,7 +271,10 @@ bool UsesBehind::contains(const Instruction &V, const Use &Used) {
 }
 
 bool RecomputedValues::canHide(const Value &V) {
-  return !isa<Constant>(V) && (V.getType()->isIntegerTy(32) || isWide(V));
+  const Type *T = V.getType();
+  return !isa<Constant>(V) &&
+         (T->isIntegerTy(32) || T->isIntegerTy(64) ||
+          (T->isPointerTy() && T->getPointerAddressSpace() != 0));
 }
 
 RecomputedValues::RecomputedValues(const Loop &L, unsigned Peak,

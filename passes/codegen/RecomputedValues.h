@@ -57,7 +57,8 @@ public:
   /// A loop that needs more is short of registers: the assembler wants some to
   /// make loads ahead of their uses.
   static unsigned enough(unsigned Limit) { return Limit / 4 * 3; }
-  /// `asm` can have it as an operand.
+  /// `asm` can have it as an operand, and nothing is lost by it: of a generic
+  /// pointer, which memory it leads to.
   static bool canHide(const llvm::Value &V);
 
 private:
