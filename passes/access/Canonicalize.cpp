@@ -8,6 +8,7 @@
 #include "passes/access/Canonicalize.h"
 
 #include "passes/access/ConditionalSteps.h"
+#include "passes/access/NestedChoices.h"
 #include "passes/support/LoopTags.h"
 #include "passes/support/SeparateLoops.h"
 
@@ -460,6 +461,7 @@ void canonicalizeForAnalysis(Module &M) {
       DominatorTree DT(F);
       LoopInfo LI(DT);
       makeStepsUnconditional(LI, DT);
+      nestChoices(F, LI, DT);
       FunctionAnalyses.invalidate(F, PreservedAnalyses::none());
       rewriteExitValues(F, FunctionAnalyses);
       hoistInvariants(F, LI);

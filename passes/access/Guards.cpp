@@ -7,6 +7,7 @@
 
 #include "passes/access/Guards.h"
 
+#include "passes/access/Canonicalize.h"
 #include "passes/access/LoadedData.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
@@ -241,6 +242,16 @@ bool Guards::addCondition(Value &Condition, bool Holds, const BasicBlock &At,
   if (auto *Phi = dyn_cast<PHINode>(&Condition))
     if (A = Phi->hasConstantValue(); A)
       return addCondition(*A, Holds, At, LoopNode, C);
+  if (const std::optional<Footprint::Index> Flag = flagOf(Condition, At)) {
+    ExprPool &Pool = Indices.pool();
+    addGuard({Flag->Node,
+              Pool.constant(0, Pool.Nodes[Flag->Node].Bits),
+              NoIndex,
+              Holds ? GuardPred::NE : GuardPred::EQ,
+              {}},
+             C);
+    return Flag->Exact;
+  }
   auto *Compare = dyn_cast<ICmpInst>(&Condition);
   Type *T = Compare ? Compare->getOperand(0)->getType() : nullptr;
   if (!T || T->isVectorTy() ||
@@ -284,9 +295,33 @@ bool Guards::addCondition(Value &Condition, bool Holds, const BasicBlock &At,
   if (LoopNode != NoIndex && !Indices.pool().mentions(L.Node, LoopNode) &&
       !Indices.pool().mentions(R.Node, LoopNode))
     G.Loop = NoIndex;
+  addGuard(G, C);
+  return L.Exact && R.Exact;
+}
+
+void Guards::addGuard(const GuardRecord &G, Conditions &C) {
   if (none_of(C.Records, [&](const GuardRecord &Old) { return same(Old, G); }))
     C.Records.push_back(G);
-  return L.Exact && R.Exact;
+}
+
+/// A condition that is a number: not 0 where it holds. A bool among the
+/// arguments is a byte.
+std::optional<Footprint::Index> Guards::flagOf(Value &Condition,
+                                               const BasicBlock &At) {
+  ExprPool &Pool = Indices.pool();
+  if (auto *Flag = dyn_cast<Argument>(&Condition);
+      Flag && isKernel(*Flag->getParent()))
+    return Footprint::Index{Pool.argument(Flag->getArgNo(), 8)};
+  Value *Number;
+  if (!match(&Condition, m_Trunc(m_Value(Number))) ||
+      Number->getType()->isVectorTy() ||
+      Number->getType()->getIntegerBitWidth() > 64 ||
+      dependsOnMemory(Condition))
+    return std::nullopt;
+  Footprint::Index Odd = translate(*Number, LI.getLoopFor(&At));
+  Odd.Node = Pool.binary(ExprOp::And, Odd.Node,
+                         Pool.constant(1, Pool.Nodes[Odd.Node].Bits));
+  return Odd;
 }
 
 void Guards::checkLoops(const BasicBlock &Block, Conditions &C) {

@@ -31,6 +31,8 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <optional>
+
 namespace llvm {
 class BasicBlock;
 class DominatorTree;
@@ -73,6 +75,9 @@ private:
                Conditions &C);
   bool addCondition(llvm::Value &Condition, bool Holds,
                     const llvm::BasicBlock &At, uint32_t Loop, Conditions &C);
+  static void addGuard(const GuardRecord &G, Conditions &C);
+  std::optional<Footprint::Index> flagOf(llvm::Value &Condition,
+                                         const llvm::BasicBlock &At);
   /// Whether its condition depends on loaded data.
   bool noteBranch(const llvm::BasicBlock &B, Conditions &C) const;
   void checkLoops(const llvm::BasicBlock &Block, Conditions &C);

@@ -297,3 +297,35 @@ extern "C" __global__ void last_takes_the_rest(float *a, int n, int tile) {
   for (int i = 0; i < rows; ++i)
     a[(tile * blockIdx.x + i) * 128 + threadIdx.x] = 1;
 }
+
+// Of three ways, each is an access under its conditions. A bool among the arguments is one.
+// CHECK-LABEL: kernel three_ways{{$}}
+// CHECK-DAG:      write exact 4 bytes at 4*sext64(-1*(bid.x*bdim.x + tid.x) + arg1){{$[[:space:]]*}}if arg2 != 0
+// CHECK-DAG:      write exact 4 bytes at 4*sext64(bid.x*bdim.x + arg1 + tid.x){{$[[:space:]]*}}if arg2 == 0{{$[[:space:]]*}}if arg3 != 0
+// CHECK-DAG:      write exact 4 bytes at 4*sext64(bid.x*bdim.x + tid.x){{$[[:space:]]*}}if arg2 == 0{{$[[:space:]]*}}if arg3 == 0
+extern "C" __global__ void three_ways(float *a, int n, bool down, bool far) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, at;
+  if (down)
+    at = n - i;
+  else if (far)
+    at = i + n;
+  else
+    at = i;
+  a[at] = 1;
+}
+
+// The same where the three values meet in one place, since they are not computed in advance.
+// CHECK-LABEL: kernel three_ways_meet{{$}}
+// CHECK-DAG:      write exact 4 bytes at 4*sext64(sdiv(bid.x*bdim.x + tid.x, arg1)){{$[[:space:]]*}}if arg2 != 0
+// CHECK-DAG:      write exact 4 bytes at 4*sext64(srem(bid.x*bdim.x + tid.x, arg1)){{$[[:space:]]*}}if arg2 == 0{{$[[:space:]]*}}if arg3 != 0
+// CHECK-DAG:      write exact 4 bytes at 4*sext64(bid.x*bdim.x + tid.x){{$[[:space:]]*}}if arg2 == 0{{$[[:space:]]*}}if arg3 == 0
+extern "C" __global__ void three_ways_meet(float *a, int n, bool down, bool far) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, at;
+  if (down)
+    at = i / n;
+  else if (far)
+    at = i % n;
+  else
+    at = i;
+  a[at] = 1;
+}
