@@ -119,11 +119,13 @@ StatusOr<SwapFile::Slot> StripedSwap::take(size_t bytes) {
     return slot;
   }
   int code = 0;
+  bool limited = false;
   for (size_t tries = 0; tries < Stripes.size(); ++tries) {
     Stripe &stripe = Stripes[Next];
     Next = (Next + 1) % Stripes.size();
     if (uint64_t(stripe.end) + bytes > largestFile()) {
       code = EFBIG;
+      limited = true;
       continue;
     }
     int result;
@@ -155,7 +157,7 @@ StatusOr<SwapFile::Slot> StripedSwap::take(size_t bytes) {
     left += freeSpace(stripe.file->fd());
     names += (names.empty() ? "'" : ", '") + stripe.directory + "'";
   }
-  if (code == EFBIG)
+  if (limited)
     return Status::native(DRAGON_ERROR_NO_SPACE, code,
                           "swap in {}: files may have {} (ulimit -f); raise "
                           "that limit, or name more directories in "

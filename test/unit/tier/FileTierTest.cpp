@@ -15,6 +15,7 @@
 
 #include <fcntl.h>
 #include <filesystem>
+#include <sys/resource.h>
 #include <unistd.h>
 
 using namespace dragon;
@@ -315,6 +316,24 @@ TEST(SwapFileTest, AFullDiskSaysWhatIsNeededAndFree) {
   EXPECT_THAT(status.message(), HasSubstr(folder.path()));
   EXPECT_THAT(status.message(), HasSubstr("need 4 PiB"));
   EXPECT_THAT(status.message(), HasSubstr("DRAGON_SWAP_DIR"));
+}
+
+/// To write beyond the limit would be a signal that ends the process.
+TEST(SwapFileTest, TheLimitOfAFilesSizeIsNamed) {
+  TemporaryFolder folder;
+  Settings settings;
+  settings.swapDirs = {folder.path()};
+  auto swap = SwapFile::create(settings);
+  ASSERT_TRUE(swap.ok());
+  struct rlimit before;
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const struct rlimit less{1 << 20, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &less), 0);
+  EXPECT_TRUE((*swap)->allocate(1 << 20).ok());
+  Status status = (*swap)->allocate(1 << 20).takeStatus();
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(status.code(), DRAGON_ERROR_NO_SPACE);
+  EXPECT_THAT(status.message(), HasSubstr("files may have 1 MiB (ulimit -f)"));
 }
 
 } // namespace
