@@ -18,6 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "../Check.h"
+#include "DriverCalls.h"
 
 #include <algorithm>
 #include <chrono>
@@ -32,32 +33,7 @@ const size_t MiB = size_t{1} << 20;
 const unsigned Most = 8;
 const int Rounds = 31;
 
-template <typename Function> Function driver(const char *name) {
-  void *function = nullptr;
-  cudaDriverEntryPointQueryResult result;
-#if CUDART_VERSION >= 13000
-  CHECK(cudaGetDriverEntryPointByVersion(name, &function, 12020,
-                                         cudaEnableDefault, &result));
-#else
-  CHECK(cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &result));
-#endif
-  if (!function) {
-    std::fprintf(stderr, "the driver has no %s\n", name);
-    std::exit(1);
-  }
-  return (Function)function;
-}
-
-struct Memory {
-  decltype(&cuMemCreate) create = driver<decltype(create)>("cuMemCreate");
-  decltype(&cuMemRelease) release = driver<decltype(release)>("cuMemRelease");
-  decltype(&cuMemAddressReserve) reserve =
-      driver<decltype(reserve)>("cuMemAddressReserve");
-  decltype(&cuMemAddressFree) free = driver<decltype(free)>("cuMemAddressFree");
-  decltype(&cuMemMap) map = driver<decltype(map)>("cuMemMap");
-  decltype(&cuMemUnmap) unmap = driver<decltype(unmap)>("cuMemUnmap");
-  decltype(&cuMemSetAccess) setAccess =
-      driver<decltype(setAccess)>("cuMemSetAccess");
+struct Memory : MemoryCalls {
   CUmemAllocationProp prop{};
   CUmemAccessDesc access{};
 

@@ -30,6 +30,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "../Check.h"
+#include "DriverCalls.h"
 
 #include <algorithm>
 #include <atomic>
@@ -123,35 +124,9 @@ void registerArea(const Area &area, size_t bytes) {
 
 // -- Host memory of the driver -----------------------------------------------
 
-// The driver's functions, without being linked against it.
-template <typename Function> Function driver(const char *name) {
-  void *function = nullptr;
-  cudaDriverEntryPointQueryResult result;
-#if CUDART_VERSION >= 13000
-  CHECK(cudaGetDriverEntryPointByVersion(name, &function, 12020,
-                                         cudaEnableDefault, &result));
-#else
-  CHECK(cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &result));
-#endif
-  if (!function) {
-    std::fprintf(stderr, "the driver has no %s\n", name);
-    std::exit(1);
-  }
-  return (Function)function;
-}
-
-struct Numa {
+struct Numa : MemoryCalls {
   CUmemAllocationProp prop{};
   CUmemAccessDesc access[2]{};
-  decltype(&cuMemCreate) create = driver<decltype(create)>("cuMemCreate");
-  decltype(&cuMemRelease) release = driver<decltype(release)>("cuMemRelease");
-  decltype(&cuMemAddressReserve) reserve =
-      driver<decltype(reserve)>("cuMemAddressReserve");
-  decltype(&cuMemAddressFree) free = driver<decltype(free)>("cuMemAddressFree");
-  decltype(&cuMemMap) map = driver<decltype(map)>("cuMemMap");
-  decltype(&cuMemUnmap) unmap = driver<decltype(unmap)>("cuMemUnmap");
-  decltype(&cuMemSetAccess) setAccess =
-      driver<decltype(setAccess)>("cuMemSetAccess");
 
   Numa() {
     prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;

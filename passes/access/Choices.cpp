@@ -21,6 +21,35 @@ namespace dragon {
 /// An access becomes at most so many.
 constexpr size_t MaxChoices = 8;
 
+std::optional<Fork> Fork::above(const BasicBlock &Block,
+                                const DominatorTree &DT, const LoopInfo &LI) {
+  const DomTreeNode *Node = DT.getNode(&Block);
+  if (LI.isLoopHeader(&Block) || !Node || !Node->getIDom())
+    return std::nullopt;
+  const BasicBlock *Where = Node->getIDom()->getBlock();
+  const auto *Branch = dyn_cast<BranchInst>(Where->getTerminator());
+  if (!Branch || !Branch->isConditional() ||
+      Branch->getSuccessor(0) == Branch->getSuccessor(1) ||
+      LI.getLoopFor(Where) != LI.getLoopFor(&Block))
+    return std::nullopt;
+  return Fork(*Branch, Block, DT);
+}
+
+const BasicBlock &Fork::where() const { return *Branch->getParent(); }
+
+Value *Fork::condition() const { return Branch->getCondition(); }
+
+std::optional<unsigned> Fork::sideOf(const BasicBlock &From) const {
+  for (unsigned Side : {0u, 1u}) {
+    const BasicBlock *First = Branch->getSuccessor(Side);
+    if (&From == &where()
+            ? First == Block
+            : DT->dominates(BasicBlockEdge(&where(), First), &From))
+      return Side;
+  }
+  return std::nullopt;
+}
+
 Chooser chooserOf(const Instruction &I, const DominatorTree &DT,
                   const LoopInfo &LI) {
   if (auto *Select = dyn_cast<SelectInst>(&I)) {
@@ -36,36 +65,25 @@ Chooser chooserOf(const Instruction &I, const DominatorTree &DT,
             ConstantInt::getTrue(I.getContext()),
             ConstantInt::getFalse(I.getContext()), I.getParent()};
   auto *Phi = dyn_cast<PHINode>(&I);
-  if (!Phi || LI.isLoopHeader(Phi->getParent()))
-    return {};
-  auto *Node = DT.getNode(Phi->getParent());
-  if (!Node || !Node->getIDom())
-    return {};
-  const BasicBlock *Where = Node->getIDom()->getBlock();
-  auto *Branch = dyn_cast<BranchInst>(Where->getTerminator());
-  if (!Branch || !Branch->isConditional() ||
-      Branch->getSuccessor(0) == Branch->getSuccessor(1) ||
-      LI.getLoopFor(Where) != LI.getLoopFor(Phi->getParent()))
+  const std::optional<Fork> Above =
+      Phi ? Fork::above(*Phi->getParent(), DT, LI) : std::nullopt;
+  if (!Above)
     return {};
   // Each side has one value, from wherever it comes.
   Value *Sides[2] = {nullptr, nullptr};
   for (unsigned In = 0; In < Phi->getNumIncomingValues(); ++In) {
-    const BasicBlock *From = Phi->getIncomingBlock(In);
-    auto IsOf = [&](unsigned Side) {
-      const BasicBlock *First = Branch->getSuccessor(Side);
-      return From == Where ? First == Phi->getParent()
-                           : DT.dominates(BasicBlockEdge(Where, First), From);
-    };
-    if (!IsOf(0) && !IsOf(1))
+    const std::optional<unsigned> Side =
+        Above->sideOf(*Phi->getIncomingBlock(In));
+    if (!Side)
       return {};
-    Value *&Is = Sides[IsOf(0) ? 0 : 1];
+    Value *&Is = Sides[*Side];
     if (Is && Is != Phi->getIncomingValue(In))
       return {};
     Is = Phi->getIncomingValue(In);
   }
   if (!Sides[0] || !Sides[1])
     return {};
-  return {&I, Branch->getCondition(), Sides[0], Sides[1], Where};
+  return {&I, Above->condition(), Sides[0], Sides[1], &Above->where()};
 }
 
 namespace {

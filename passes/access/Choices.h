@@ -22,7 +22,10 @@
 
 #include "llvm/ADT/SmallVector.h"
 
+#include <optional>
+
 namespace llvm {
+class BranchInst;
 class SCEV;
 class ScalarEvolution;
 } // namespace llvm
@@ -47,6 +50,28 @@ struct Choice {
   const llvm::SCEV *Offset;
   Guards::Conditions When; ///< those of the block and of the case
   Sides Taken;
+};
+
+/// The branch above a block where ways meet that come from its two sides.
+class Fork {
+public:
+  /// Nothing: no such branch decides, or the block begins a loop, or the branch
+  /// is in another one.
+  static std::optional<Fork> above(const llvm::BasicBlock &Block,
+                                   const llvm::DominatorTree &DT,
+                                   const llvm::LoopInfo &LI);
+  const llvm::BasicBlock &where() const;
+  llvm::Value *condition() const;
+  /// Of a predecessor of the block: 0 where the condition holds, 1 where not.
+  std::optional<unsigned> sideOf(const llvm::BasicBlock &From) const;
+
+private:
+  Fork(const llvm::BranchInst &Branch, const llvm::BasicBlock &Block,
+       const llvm::DominatorTree &DT)
+      : Branch(&Branch), Block(&Block), DT(&DT) {}
+  const llvm::BranchInst *Branch;
+  const llvm::BasicBlock *Block;
+  const llvm::DominatorTree *DT;
 };
 
 /// One of two values, by a condition that is decided in the block Where.

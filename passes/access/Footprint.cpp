@@ -10,6 +10,7 @@
 #include "passes/access/Canonicalize.h"
 #include "passes/access/LoadedData.h"
 #include "passes/access/PointerRoots.h"
+#include "passes/support/LaunchValues.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -294,31 +295,6 @@ uint32_t Footprint::bounded(Value &V, unsigned Bits) {
                      Pool.constant(Range.getSignedMax().getSExtValue(), Bits));
 }
 
-static bool launchValue(Intrinsic::ID ID, ExprOp &Op, unsigned &Dimension) {
-  switch (ID) {
-#define REGISTER(NAME, OP)                                                     \
-  case Intrinsic::nvvm_read_ptx_sreg_##NAME##_x:                               \
-    Op = ExprOp::OP;                                                           \
-    Dimension = 0;                                                             \
-    return true;                                                               \
-  case Intrinsic::nvvm_read_ptx_sreg_##NAME##_y:                               \
-    Op = ExprOp::OP;                                                           \
-    Dimension = 1;                                                             \
-    return true;                                                               \
-  case Intrinsic::nvvm_read_ptx_sreg_##NAME##_z:                               \
-    Op = ExprOp::OP;                                                           \
-    Dimension = 2;                                                             \
-    return true;
-    REGISTER(tid, ThreadIdx)
-    REGISTER(ntid, BlockDim)
-    REGISTER(ctaid, BlockIdx)
-    REGISTER(nctaid, GridDim)
-#undef REGISTER
-  default:
-    return false;
-  }
-}
-
 Footprint::Index Footprint::computeInstruction(Instruction &I,
                                                const Loop *Scope,
                                                unsigned Bits) {
@@ -393,10 +369,9 @@ Footprint::Index Footprint::computeIntrinsic(IntrinsicInst &Call,
     return {Pool.opaque(Bits, Pool.constant(Lo, Bits), Pool.constant(Hi, Bits)),
             false, false};
   };
-  ExprOp Op;
-  unsigned Dimension;
-  if (launchValue(Call.getIntrinsicID(), Op, Dimension))
-    return {Pool.launchValue(Op, Dimension)};
+  if (const std::optional<LaunchValue> Value =
+          launchValueOf(Call.getIntrinsicID()))
+    return {Pool.launchValue(Value->Op, Value->Dimension)};
   switch (Call.getIntrinsicID()) {
   case Intrinsic::nvvm_read_ptx_sreg_laneid:
     return range(0, 31);

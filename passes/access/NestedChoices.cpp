@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/access/NestedChoices.h"
+#include "passes/access/Choices.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -30,30 +31,21 @@ using Ways = SmallVector<BasicBlock *, MostWays>;
 /// from. Nothing: there is no such branch.
 static std::optional<std::array<Ways, 2>>
 waysBySide(BasicBlock &Block, const LoopInfo &LI, const DominatorTree &DT) {
-  const BasicBlock *Where = DT.getNode(&Block)->getIDom()->getBlock();
-  const auto *Branch = dyn_cast<BranchInst>(Where->getTerminator());
-  if (!Branch || !Branch->isConditional() ||
-      Branch->getSuccessor(0) == Branch->getSuccessor(1) ||
-      LI.getLoopFor(Where) != LI.getLoopFor(&Block))
+  const std::optional<Fork> Above = Fork::above(Block, DT, LI);
+  if (!Above)
     return std::nullopt;
   std::array<Ways, 2> Sides;
   for (BasicBlock *From : predecessors(&Block)) {
-    auto IsOf = [&](unsigned Side) {
-      const BasicBlock *First = Branch->getSuccessor(Side);
-      return From == Where ? First == &Block
-                           : DT.dominates(BasicBlockEdge(Where, First), From);
-    };
-    if (!isa<BranchInst>(From->getTerminator()) || (!IsOf(0) && !IsOf(1)))
+    const std::optional<unsigned> Side = Above->sideOf(*From);
+    if (!isa<BranchInst>(From->getTerminator()) || !Side)
       return std::nullopt;
-    Sides[IsOf(0) ? 0 : 1].push_back(From);
+    Sides[*Side].push_back(From);
   }
   return Sides;
 }
 
-static bool isChoice(const BasicBlock &Block, const LoopInfo &LI,
-                     const DominatorTree &DT) {
-  return isa<PHINode>(Block.front()) && !LI.isLoopHeader(&Block) &&
-         DT.isReachableFromEntry(&Block) && pred_size(&Block) > 2 &&
+static bool mayChoose(const BasicBlock &Block) {
+  return isa<PHINode>(Block.front()) && pred_size(&Block) > 2 &&
          pred_size(&Block) <= MostWays;
 }
 
@@ -63,7 +55,7 @@ void nestChoices(Function &F, LoopInfo &LI, DominatorTree &DT) {
     Work.push_back(&Block);
   while (!Work.empty()) {
     BasicBlock *Block = Work.pop_back_val();
-    if (!isChoice(*Block, LI, DT))
+    if (!mayChoose(*Block))
       continue;
     const std::optional<std::array<Ways, 2>> Sides = waysBySide(*Block, LI, DT);
     if (!Sides)

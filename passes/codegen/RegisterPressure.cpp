@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/codegen/RegisterPressure.h"
+#include "passes/support/LaunchBounds.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Instructions.h"
@@ -28,17 +29,6 @@ constexpr unsigned FirstShort = 3, LastShort = 5;
 
 bool isKernel(const Function &F) {
   return F.getCallingConv() == CallingConv::PTX_Kernel;
-}
-
-/// The product of the numbers of an attribute such as "nvvm.maxntid"="16,16,1".
-uint64_t productOf(const Function &F, StringRef Attribute) {
-  uint64_t Product = 1;
-  SmallVector<StringRef, 3> Parts;
-  F.getFnAttribute(Attribute).getValueAsString().split(Parts, ',');
-  for (StringRef Part : Parts)
-    if (uint64_t Number = 0; !Part.trim().getAsInteger(10, Number) && Number)
-      Product *= Number;
-  return Product;
 }
 
 bool isKernelParameter(const Value &V) {
@@ -86,13 +76,12 @@ const Value &withoutOffsets(const Value &V) {
 }
 
 unsigned registerLimit(const Function &F) {
-  const uint64_t Threads = productOf(F, "nvvm.maxntid"),
-                 Blocks = productOf(F, "nvvm.minctasm"),
-                 Asked = productOf(F, "nvvm.maxnreg");
-  uint64_t Most = MostOfThread;
-  if (Threads > 1)
-    Most = std::min(Most, alignDown(AllRegisters / (Threads * Blocks), Step));
-  return unsigned(Asked > 1 ? std::min(Most, Asked) : Most);
+  uint64_t Most = productOf(F, "nvvm.maxnreg").value_or(MostOfThread);
+  const uint64_t Threads = productOf(F, "nvvm.maxntid").value_or(0) *
+                           productOf(F, "nvvm.minctasm").value_or(1);
+  if (Threads)
+    Most = std::min(Most, alignDown(AllRegisters / Threads, Step));
+  return unsigned(std::min(Most, MostOfThread));
 }
 
 unsigned registersOf(const Value &V) {

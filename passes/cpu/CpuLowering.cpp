@@ -18,6 +18,7 @@
 #include "passes/cpu/InlinePtx.h"
 #include "passes/cpu/SharedMemory.h"
 #include "passes/cpu/Unsupported.h"
+#include "passes/support/LaunchBounds.h"
 
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Module.h"
@@ -42,19 +43,10 @@ static Error verified(Module &M) {
   return Error::success();
 }
 
-/// The product of "nvvm.maxntid"="x,y,z", or 0.
+/// Of a block; 0: not known.
 static uint32_t maxThreads(const Function &Kernel) {
-  StringRef Text = Kernel.getFnAttribute("nvvm.maxntid").getValueAsString();
-  uint32_t Product = Text.empty() ? 0 : 1;
-  SmallVector<StringRef, 3> Extents;
-  Text.split(Extents, ',', -1, /*KeepEmpty=*/false);
-  for (StringRef Extent : Extents) {
-    uint32_t N = 0;
-    if (Extent.trim().getAsInteger(10, N))
-      return 0;
-    Product *= N;
-  }
-  return Product <= 1024 ? Product : 0;
+  const uint64_t Product = productOf(Kernel, "nvvm.maxntid").value_or(0);
+  return Product <= 1024 ? uint32_t(Product) : 0;
 }
 
 /// A kernel whose blocks come in clusters (__cluster_dims__) has shared memory

@@ -7,13 +7,14 @@
 
 #include "passes/slicing/ArgumentsOnly.h"
 
+#include "passes/support/LaunchValues.h"
+
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace llvm;
 
@@ -21,39 +22,16 @@ namespace dragon {
 
 namespace {
 
-/// Which thread and which block it is.
-bool isPosition(Intrinsic::ID Id) {
-  switch (Id) {
-  case Intrinsic::nvvm_read_ptx_sreg_tid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_tid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_tid_z:
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_z:
-    return true;
-  default:
-    return false;
-  }
-}
-
-bool isSize(Intrinsic::ID Id) {
-  switch (Id) {
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_z:
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_z:
-    return true;
-  default:
-    return false;
-  }
+/// It reads which thread or which block it is.
+bool isPosition(const IntrinsicInst &Call) {
+  const std::optional<LaunchValue> Value = launchValueOf(Call.getIntrinsicID());
+  return Value && Value->isPosition();
 }
 
 /// Its result is one of its operands' alone.
 bool isPure(const IntrinsicInst &Call) {
   const Intrinsic::ID Id = Call.getIntrinsicID();
-  return isPosition(Id) || isSize(Id) || Call.isAssumeLikeIntrinsic() ||
+  return launchValueOf(Id) || Call.isAssumeLikeIntrinsic() ||
          (Call.doesNotAccessMemory() && isTriviallyVectorizable(Id));
 }
 
@@ -86,7 +64,7 @@ Positions positionsOf(const Value &V) {
     if (!I || !Seen.insert(I).second)
       continue;
     if (const auto *Call = dyn_cast<IntrinsicInst>(I);
-        Call && isPosition(Call->getIntrinsicID()))
+        Call && isPosition(*Call))
       Found.insert(Call->getIntrinsicID());
     append_range(Next, I->operands());
   }
@@ -101,7 +79,7 @@ bool followsArguments(Function &Kernel) {
     if (!allows(I))
       return false;
     if (const auto *Call = dyn_cast<IntrinsicInst>(&I);
-        Call && isPosition(Call->getIntrinsicID()))
+        Call && isPosition(*Call))
       All.insert(Call->getIntrinsicID());
   }
   for (const Instruction &I : instructions(Kernel))

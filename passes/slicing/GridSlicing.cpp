@@ -8,10 +8,10 @@
 #include "passes/slicing/GridSlicing.h"
 
 #include "passes/support/ExtraParameters.h"
+#include "passes/support/LaunchValues.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -66,22 +66,10 @@ Function *Slicer::clone(Function &F, const Twine &Name) {
 /// The offset (0..2) or grid (3..5) parameter that replaces the intrinsic, or
 /// -1.
 int parameterFor(Intrinsic::ID ID) {
-  switch (ID) {
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
-    return 0;
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_y:
-    return 1;
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_z:
-    return 2;
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
-    return 3;
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_y:
-    return 4;
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_z:
-    return 5;
-  default:
+  const std::optional<LaunchValue> Value = launchValueOf(ID);
+  if (!Value || !Value->isOfGrid())
     return -1;
-  }
+  return int(Value->Dimension) + (Value->Op == ExprOp::GridDim ? 3 : 0);
 }
 
 void Slicer::rewrite(Function &Clone) {

@@ -13,6 +13,7 @@
 #include "passes/slicing/SideEffects.h"
 #include "passes/support/DeviceFunctions.h"
 #include "passes/support/ExtraParameters.h"
+#include "passes/support/LaunchValues.h"
 #include "passes/support/SpinLoops.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -20,7 +21,6 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
 
 using namespace llvm;
@@ -121,20 +121,10 @@ Function *obstacleBehindPointers(Module &M) {
 } // namespace
 
 bool readsGridPosition(const Instruction &I) {
-  auto *Call = dyn_cast<IntrinsicInst>(&I);
-  if (!Call)
-    return false;
-  switch (Call->getIntrinsicID()) {
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_z:
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_z:
-    return true;
-  default:
-    return false;
-  }
+  const auto *Call = dyn_cast<IntrinsicInst>(&I);
+  const std::optional<LaunchValue> Value =
+      Call ? launchValueOf(Call->getIntrinsicID()) : std::nullopt;
+  return Value && Value->isOfGrid();
 }
 
 std::string sliceCloneName(StringRef Kernel) {

@@ -20,6 +20,20 @@ uint64_t mixBits(uint64_t value) {
   return value ^ (value >> 31);
 }
 
+void append(std::string &key, const void *bytes, size_t count) {
+  key.append(static_cast<const char *>(bytes), count);
+}
+
+/// How keys begin that are compared byte by byte.
+std::string kernelAndSizes(const LaunchCall &call) {
+  std::string key;
+  const auto kernel = reinterpret_cast<uintptr_t>(call.kernel);
+  append(key, &kernel, sizeof(kernel));
+  append(key, call.grid, sizeof(call.grid));
+  append(key, call.block, sizeof(call.block));
+  return key;
+}
+
 } // namespace
 
 uint64_t shapeKey(const LaunchCall &call) {
@@ -46,18 +60,11 @@ uint64_t buffersKey(std::string_view function,
 }
 
 std::string contentsKey(const LaunchCall &call) {
-  std::string key;
-  auto add = [&key](const void *bytes, size_t count) {
-    key.append(static_cast<const char *>(bytes), count);
-  };
-  const auto kernel = reinterpret_cast<uintptr_t>(call.kernel);
-  add(&kernel, sizeof(kernel));
-  add(call.grid, sizeof(call.grid));
-  add(call.block, sizeof(call.block));
+  std::string key = kernelAndSizes(call);
   const KernelRecord &record = *call.kernel->record;
   const uint32_t *sizes = call.kernel->summary->argSizes(record);
   for (uint32_t i = 0; i < record.NumArgs; ++i)
-    add(call.args[i], sizes[i]);
+    append(key, call.args[i], sizes[i]);
   return key;
 }
 
@@ -86,20 +93,15 @@ FootprintKeys::inputsOf(const KernelInfo &kernel) {
 }
 
 std::string FootprintKeys::of(const LaunchCall &call) {
-  std::string key;
-  auto add = [&key](const void *bytes, size_t count) {
-    key.append(static_cast<const char *>(bytes), count);
-  };
-  const auto kernel = reinterpret_cast<uintptr_t>(call.kernel);
-  add(&kernel, sizeof(kernel));
-  add(call.grid, sizeof(call.grid));
-  add(call.block, sizeof(call.block));
+  std::string key = kernelAndSizes(call);
   key.push_back(char(call.cooperative));
   const KernelRecord *record = call.kernel->record;
   if (call.kernel->summary && record && call.numArgs >= record->NumArgs)
     for (const Bytes &input : inputsOf(*call.kernel))
-      add(static_cast<const char *>(call.args[input.argument]) + input.offset,
-          input.count);
+      append(key,
+             static_cast<const char *>(call.args[input.argument]) +
+                 input.offset,
+             input.count);
   if (call.memory)
     call.memory->appendTo(key);
   return key;

@@ -10,7 +10,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/ForwardingDevice.h"
 #include "test/unit/support/core/RuntimeFixture.h"
 
 #include <set>
@@ -28,11 +27,8 @@ protected:
   void SetUp() override {
     RuntimeFixture::SetUp();
     settings.deviceMemory = 24 * MiB;
-    auto cpu = makeDevice();
-    ASSERT_TRUE(cpu);
-    auto counting = std::make_unique<CountingDevice>(std::move(cpu));
-    Counts = counting.get();
-    start(std::move(counting));
+    Counts = startCounting();
+    ASSERT_TRUE(Counts);
     // More than fits: the runtime has to know what the function uses.
     All = allocate(MatrixBytes * 6);
     Other = allocate(MatrixBytes * 2);

@@ -10,7 +10,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/ForwardingDevice.h"
 #include "test/unit/support/core/RuntimeFixture.h"
 
 #include <cstring>
@@ -28,11 +27,8 @@ protected:
   void SetUp() override {
     RuntimeFixture::SetUp();
     settings.deviceMemory = 10 * MiB;
-    auto cpu = makeDevice();
-    ASSERT_TRUE(cpu);
-    auto counting = std::make_unique<CountingDevice>(std::move(cpu));
-    Counts = counting.get();
-    start(std::move(counting));
+    Counts = startCounting();
+    ASSERT_TRUE(Counts);
     for (int k = 0; k < 3; ++k) {
       Base[k] = allocate(WorkBytes);
       ASSERT_OK(upload(Base[k], numbers(WorkWords, k)));

@@ -12,7 +12,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/ForwardingDevice.h"
 #include "test/unit/support/core/ImplFixture.h"
 
 #include <cstring>
@@ -27,11 +26,8 @@ protected:
   void SetUp() override {
     RuntimeFixture::SetUp();
     settings.deviceMemory = 16 * MiB;
-    auto cpu = makeDevice();
-    ASSERT_TRUE(cpu);
-    auto counting = std::make_unique<CountingDevice>(std::move(cpu));
-    Counts = counting.get();
-    start(std::move(counting));
+    Counts = startCounting();
+    ASSERT_TRUE(Counts);
     Target = allocate(MiB);
     Pointers = allocate(MiB);
     std::vector<int32_t> words(MiB / 4, 0);

@@ -8,6 +8,7 @@
 #define DRAGON_TEST_UNIT_SUPPORT_CORE_RUNTIMEFIXTURE_H
 
 #include "runtime/core/Runtime.h"
+#include "runtime/device/ForwardingDevice.h"
 #include "runtime/trace/Log.h"
 #include "test/unit/support/launch/TestKernels.h"
 #include "test/unit/support/tier/FolderFixture.h"
@@ -38,6 +39,17 @@ protected:
     auto made = Runtime::create(settings, std::move(device));
     ASSERT_TRUE(made.ok()) << made.takeStatus().message();
     runtime = std::move(*made);
+  }
+
+  /// On a device that counts what it is asked for; null: there is none.
+  CountingDevice *startCounting() {
+    auto device = makeDevice();
+    if (!device)
+      return nullptr;
+    auto counting = std::make_unique<CountingDevice>(std::move(device));
+    CountingDevice *counts = counting.get();
+    start(std::move(counting));
+    return counts;
   }
 
   uintptr_t allocate(size_t bytes, unsigned flags = 0,
