@@ -95,7 +95,7 @@ struct LaunchCall {
   uint64_t number = 0; ///< in the order of the program; the runtime's to set
   /// What its footprint depends on, as far as it is known (IndexArrays.h).
   std::shared_ptr<const KnownMemory> memory;
-  /// LaunchDims::LoopEnds; 0: not known, or the kernel's copy has none.
+  /// LaunchDims::LoopEnds; 0: not known, or nobody has asked (LoopEnds.h).
   std::array<uint32_t, MaxLoops> loopEnds = {};
   std::array<uint32_t, MaxLoops> loopRounds = {};
 };

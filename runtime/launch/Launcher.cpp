@@ -143,6 +143,8 @@ Status Launcher::launch(const LaunchCall &call) {
   adoptMapped(launch);
   const bool inCore = !Waves.any() && isInCore(launch);
   const bool canWait = !inCore && Waves.mayWait(launch);
+  if (!inCore)
+    Loops.find(launch);
   if (!canWait || (Waves.any() && Waves.queue() != launch.queue))
     DRAGON_TRY(Waves.runAll());
   if (!inCore && Indices.tellMore(launch, [this](uint64_t address) {

@@ -27,6 +27,7 @@
 #include "runtime/launch/ComputedContents.h"
 #include "runtime/launch/IndexArrays.h"
 #include "runtime/launch/LibraryCalls.h"
+#include "runtime/launch/LoopEnds.h"
 #include "runtime/launch/WaveRunner.h"
 
 #include <optional>
@@ -93,6 +94,7 @@ private:
   FetchAhead &Ahead;
   IndexArrays &Indices;
   ComputedContents &Computed;
+  LoopEnds Loops;
   ResolvedLaunch Current; ///< of launch(), which may wait for files
   ResolvedLaunch InCore;  ///< of launchInCore()
   ResolvedLaunch Foreign; ///< of runInPlace()

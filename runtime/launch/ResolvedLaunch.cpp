@@ -65,10 +65,6 @@ void ResolvedLaunch::resolve(const LaunchCall &call,
              !allocation && allocations.isOthers(value)};
   }
   pointers.resize(count);
-  if (hasLoopEnds(*record) &&
-      !dragon::loopEnds(*summary, *record, dimsOf(*this), loopEnds.data(),
-                        loopRounds.data()))
-    loopEnds = loopRounds = {};
 }
 
 /// They may lead to the same allocation: also where one is the end of what the
