@@ -13,6 +13,7 @@
 #include <chrono>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace dragon {
 
@@ -21,8 +22,9 @@ namespace {
 /// lacks anything.
 constexpr size_t Window = 96;
 constexpr uint64_t Again = 24;
-/// This part of the device's memory is on the way at most.
-constexpr uint64_t BudgetShare = 32;
+/// This part of the device's memory is on the way at most; and for this part
+/// there is room or what leaves without a copy, as far as it will be wanted.
+constexpr uint64_t BudgetShare = 32, RoomShare = 16;
 /// Chunks that are to be read from storage, of which as many are as there is
 /// memory for transit.
 constexpr size_t MostRead = 16;
@@ -47,14 +49,26 @@ static ChunkPart lacking(const Chunk &chunk, const AddressRange &range,
              : part;
 }
 
-FetchAhead::Missing FetchAhead::missing(uint64_t most) const {
+FetchAhead::Missing FetchAhead::missing(uint64_t most,
+                                        uint64_t mostRoom) const {
   Missing result;
   std::vector<ChunkUse> &reads = result.atHand;
   std::unordered_map<const Chunk *, size_t> listed;
+  std::unordered_set<const Chunk *> withoutRoom;
   uint64_t bytes = 0;
+  auto needsRoom = [&](const Chunk &chunk) {
+    if (chunk.device.id || chunk.hostMapped || result.room >= mostRoom ||
+        !withoutRoom.insert(&chunk).second)
+      return;
+    result.room += chunk.bytes();
+    result.last = &chunk;
+  };
   auto add = [&](const AddressRange &range, Chunk &chunk) {
-    if (bytes >= most || chunk.buffer->moving || chunk.buffer->driverMoved)
-      return false; // enough, or not ours to move
+    if (chunk.buffer->moving || chunk.buffer->driverMoved)
+      return false; // not ours to move
+    needsRoom(chunk);
+    if (bytes >= most)
+      return result.room < mostRoom;
     const ChunkPart part = lacking(chunk, range, Resident.hasBeenRead(chunk));
     if (part.empty()) {
       if (livesInStorage(stateOf(chunk)) && !chunk.buffer->byData &&
@@ -75,15 +89,23 @@ FetchAhead::Missing FetchAhead::missing(uint64_t most) const {
   // Of a launch that may read more than can be there it is not known what it
   // will read: it does not come to the device for that launch either.
   const uint64_t mostOfOne = OnDevice.Pool.budget() / 2;
-  Next.forNextReads(Window, [&](const std::vector<AddressRange> &reads) {
+  Next.forNext(Window, [&](const LaunchHistory::Addresses &launch) {
+    const std::vector<AddressRange> &reads = launch.fetched();
     uint64_t all = 0;
-    for (const AddressRange &range : reads)
-      all += range.end - range.begin;
-    if (all <= mostOfOne)
+    for (const auto *ranges : {&reads, &launch.overwrites})
+      for (const AddressRange &range : *ranges)
+        all += range.end - range.begin;
+    if (all <= mostOfOne) {
       for (const AddressRange &range : reads)
         Space.Allocations.forEachChunk(
             range, [&](Chunk &chunk) { return add(range, chunk); });
-    return bytes < most;
+      for (const AddressRange &range : launch.overwrites)
+        Space.Allocations.forEachChunk(range, [&](Chunk &chunk) {
+          needsRoom(chunk);
+          return true;
+        });
+    }
+    return bytes < most || result.room < mostRoom;
   });
   return result;
 }
@@ -95,9 +117,21 @@ std::vector<FetchAhead::Leaving> FetchAhead::idle() {
   };
   std::vector<Leaving> idle;
   for (const EvictionCandidate &candidate : OnDevice.idle(mayGo))
-    if (!candidate.copies && !candidate.waits && !candidate.keepLast)
+    if (!candidate.waits && !candidate.keepLast)
       idle.push_back({candidate, OnDevice.Chunks[candidate.index]});
   return idle;
+}
+
+std::vector<EvictionCandidate>
+FetchAhead::neededLater(std::span<const Leaving> idle, uint64_t clock) {
+  std::vector<EvictionCandidate> later;
+  for (size_t i = 0; i < idle.size(); ++i)
+    if (const EvictionCandidate &candidate = idle[i].candidate;
+        candidate.empty || candidate.nextUse > clock) {
+      later.push_back(candidate);
+      later.back().index = uint32_t(i);
+    }
+  return later;
 }
 
 StatusOr<bool> FetchAhead::makeRoomFor(const Chunk &chunk,
@@ -107,15 +141,10 @@ StatusOr<bool> FetchAhead::makeRoomFor(const Chunk &chunk,
   const uint64_t needed =
       OnDevice.Pool.used() + chunk.bytes() - OnDevice.Pool.budget();
   const uint64_t use = Next.foresee(chunk).clock;
-  std::vector<EvictionCandidate> later;
+  const std::vector<EvictionCandidate> later = neededLater(idle, use);
   uint64_t bytes = 0;
-  for (size_t i = 0; i < idle.size(); ++i)
-    if (const EvictionCandidate &candidate = idle[i].candidate;
-        candidate.empty || candidate.nextUse > use) {
-      later.push_back(candidate);
-      later.back().index = uint32_t(i);
-      bytes += candidate.bytes;
-    }
+  for (const EvictionCandidate &candidate : later)
+    bytes += candidate.bytes;
   if (!use || bytes < needed)
     return false;
   std::vector<Chunk *> victims;
@@ -126,13 +155,38 @@ StatusOr<bool> FetchAhead::makeRoomFor(const Chunk &chunk,
   return OnDevice.Pool.hasRoom(chunk.bytes());
 }
 
-uint64_t FetchAhead::bytesOnTheWay() {
-  while (!OnTheWay.empty() && Time.Fetches.done(OnTheWay.front().first))
-    OnTheWay.pop_front();
+uint64_t FetchAhead::bytesOf(UnderWay &moves, WorkLog &log) {
+  while (!moves.empty() && log.done(moves.front().first))
+    moves.pop_front();
   uint64_t bytes = 0;
-  for (const auto &[ticket, fetched] : OnTheWay)
-    bytes += fetched;
+  for (const auto &[ticket, moved] : moves)
+    bytes += moved;
   return bytes;
+}
+
+Status FetchAhead::copyOut(const Missing &missing,
+                           std::span<const Leaving> leaving) {
+  auto copies = [](const Leaving &one) { return one.candidate.copies; };
+  if (!missing.room || std::ranges::none_of(leaving, copies))
+    return {};
+  const uint64_t ready = OnDevice.Pool.budget() - OnDevice.Pool.used() +
+                         bytesOf(Departing, Time.Departures);
+  if (missing.room <= ready)
+    return {};
+  const uint64_t use = Next.foresee(*missing.last).clock;
+  if (!use)
+    return {};
+  for (uint32_t index : chooseVictims(neededLater(leaving, use), Ctx.clock,
+                                      missing.room - ready)) {
+    const auto &[candidate, chunk] = leaving[index];
+    if (!candidate.copies)
+      continue;
+    DRAGON_ASSIGN(const bool leaves, OnDevice.copyOutAhead(*chunk));
+    if (!leaves)
+      break;
+    Departing.emplace_back(chunk->transit.departure, chunk->bytes());
+  }
+  return {};
 }
 
 Status FetchAhead::run() {
@@ -140,18 +194,23 @@ Status FetchAhead::run() {
       !Ctx.caps().asynchronous)
     return {};
   const uint64_t most = OnDevice.Pool.budget() / BudgetShare,
-                 already = bytesOnTheWay();
-  if (already >= most)
+                 mostRoom = OnDevice.Pool.budget() / RoomShare,
+                 already = bytesOf(Coming, Time.Fetches);
+  if (already >= most && bytesOf(Departing, Time.Departures) >= mostRoom)
     return {};
-  const auto [reads, inStorage] = missing(most - already);
+  const Missing lacking = missing(most - std::min(most, already), mostRoom);
+  const auto &[reads, inStorage, room, last] = lacking;
   DRAGON_TRY(Resident.readAhead(inStorage));
-  if (reads.empty() && inStorage.empty()) {
+  if (reads.empty() && inStorage.empty() && !room) {
     SeenUntil = Ctx.launches + Again;
     return {};
   }
   TraceZone zone("fetch ahead");
   Ctx.pins.next();
   std::vector<Leaving> leaving = idle();
+  DRAGON_TRY(copyOut(lacking, leaving));
+  std::erase_if(leaving,
+                [](const Leaving &one) { return one.candidate.copies; });
   uint64_t bytes = 0;
   for (const ChunkUse &use : reads) {
     if (!use.chunk->device.id) {
@@ -174,7 +233,7 @@ Status FetchAhead::run() {
   }
   zone.add(bytes);
   if (bytes)
-    OnTheWay.emplace_back(Time.LastFetch, bytes);
+    Coming.emplace_back(Time.LastFetch, bytes);
   return {};
 }
 

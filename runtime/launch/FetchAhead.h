@@ -15,6 +15,11 @@
 // have moved, if the history is right. What is in files alone is read meanwhile
 // (ReadAhead.h), and fetched when it has been.
 //
+// Where what will go has been written, its copy to host memory is queued ahead
+// as well: the memory is free when it is wanted, and both directions of the
+// link are busy at once. It is a few chunks, for what the next launches lack
+// of what they read and of what they overwrite.
+//
 // Source: Cao, Felten, Karlin, Li, "A study of integrated prefetching and
 // caching strategies", 1995 (the aggressive strategy: fetch the next missing
 // block whenever the link is free and a block that is needed later can go).
@@ -29,6 +34,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -58,12 +64,26 @@ private:
   struct Missing {
     std::vector<ChunkUse> atHand;   ///< in host memory, or read from storage
     std::vector<Chunk *> inStorage; ///< to be read
+    /// Device memory for that and for what they overwrite, and who is the last
+    /// to need it.
+    uint64_t room = 0;
+    const Chunk *last = nullptr;
   };
-  Missing missing(uint64_t most) const;
+  /// Bytes on their way, by their tickets in a log.
+  using UnderWay = std::deque<std::pair<uint64_t, uint64_t>>;
+
+  /// Of what they read no more than `most` bytes, and room for `mostRoom`.
+  Missing missing(uint64_t most, uint64_t mostRoom) const;
+  /// Chunks that queued work does not use, and that may go.
   std::vector<Leaving> idle();
+  /// Those that are needed later than at the clock, by their numbers.
+  static std::vector<EvictionCandidate>
+  neededLater(std::span<const Leaving> idle, uint64_t clock);
+  /// Queues copies of what will leave for what is missing.
+  Status copyOut(const Missing &missing, std::span<const Leaving> leaving);
   /// Makes room for the chunk; false: nothing may leave for it.
   StatusOr<bool> makeRoomFor(const Chunk &chunk, std::vector<Leaving> &idle);
-  uint64_t bytesOnTheWay();
+  static uint64_t bytesOf(UnderWay &moves, WorkLog &log);
 
   Context &Ctx;
   WorkTracker &Time;
@@ -72,8 +92,8 @@ private:
   Residency &Resident;
   NextUses &Next;
   StreamedChunks Streams;
-  /// Tickets and bytes of what was fetched.
-  std::deque<std::pair<uint64_t, uint64_t>> OnTheWay;
+  UnderWay Coming;    ///< what was fetched
+  UnderWay Departing; ///< what was copied to host memory
   /// Nothing was missing for the launches up to this one.
   uint64_t SeenUntil = 0;
 };

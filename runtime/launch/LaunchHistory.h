@@ -48,6 +48,10 @@ public:
     /// Of these, where data may say what is touched: where they have not been
     /// looked at, all of it is among the others.
     std::vector<AddressRange> unsure = {};
+    /// What is to be fetched of what it reads whatever data say.
+    const std::vector<AddressRange> &fetched() const {
+      return touched.empty() ? uses : touched;
+    }
     bool operator==(const Addresses &) const = default;
   };
   /// The launch that begins at `clock`. Equal signatures: the same kernel on
@@ -75,17 +79,13 @@ public:
   /// that followed it. Of what data said once, and not the time before, it is
   /// a period later than if data say the same again.
   Forecast nextUse(uintptr_t address) const;
-  /// visit(ranges) for what is to be fetched of what each of the launches that
-  /// are expected next reads whatever data say, in their order, so many of
-  /// them, until it returns false.
-  template <typename Visit>
-  void forNextReads(size_t launches, Visit visit) const {
+  /// visit(addresses) for each of the launches that are expected next, in their
+  /// order, so many of them, until it returns false.
+  template <typename Visit> void forNext(size_t launches, Visit visit) const {
     const size_t first = Entries.size() - 1 - Period;
-    for (size_t k = 1; k <= std::min(launches, Period); ++k) {
-      const Addresses &of = Entries[first + k].addresses;
-      if (!visit(of.touched.empty() ? of.uses : of.touched))
+    for (size_t k = 1; k <= std::min(launches, Period); ++k)
+      if (!visit(Entries[first + k].addresses))
         return;
-    }
   }
 
 private:

@@ -278,21 +278,15 @@ Status LibraryCalls::begin(const LibraryCall &call, LibraryHold &hold) {
   const Uses found = usesOf(call);
   DRAGON_TRY(checkRoom(call, found));
   std::vector<ChunkUse> uses;
-  uint64_t missing = 0;
-  for (const auto &[address, use] : found) {
+  for (const auto &[address, use] : found)
     uses.push_back(use);
-    missing += use.chunk->copies.device ? 0 : use.chunk->bytes();
-  }
-  if (missing) {
+  // Also where nothing is missing this time: it has its place among the others.
+  if (OnDevice.mayMove()) {
     std::vector<uintptr_t> addresses;
     addresses.reserve(call.uses.size());
     for (const LibraryUse &use : call.uses)
       addresses.push_back(use.address);
-    std::vector<AddressRange> ranges;
-    ranges.reserve(uses.size());
-    for (const ChunkUse &use : uses)
-      ranges.push_back({use.chunk->va(), use.chunk->usedEnd()});
-    Next.remember(buffersKey(call.function, addresses), std::move(ranges));
+    Next.remember(buffersKey(call.function, addresses), uses);
     Ahead.remembered();
   }
   Ctx.pins.next();
@@ -364,8 +358,10 @@ Status LibraryCalls::end(const LibraryHold &hold) {
   }
   if (hold.onlyLooks)
     return {};
-  if (hold.queue)
-    return Time.noteUse(used, *hold.queue);
+  if (hold.queue) {
+    DRAGON_TRY(Time.noteUse(used, *hold.queue));
+    return Ahead.run();
+  }
   for (Chunk *chunk : used)
     chunk->buffer->lastUntracked = Time.Epoch;
   return {};

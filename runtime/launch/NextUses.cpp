@@ -15,6 +15,10 @@
 
 namespace dragon {
 
+static void sortByBegin(std::vector<AddressRange> &ranges) {
+  std::ranges::sort(ranges, {}, &AddressRange::begin);
+}
+
 uint64_t NextUses::beginLaunch() {
   ++Ctx.launches;
   Ctx.clock = std::max(Ctx.clock + 1, Ctx.launches * LaunchTime);
@@ -25,10 +29,7 @@ void NextUses::remember(const ResolvedLaunch &launch,
                         const LaunchFootprint &whole) {
   LaunchClock = Ctx.clock;
   auto ascending = [](std::vector<AddressRange> ranges) {
-    std::sort(ranges.begin(), ranges.end(),
-              [](const AddressRange &a, const AddressRange &b) {
-                return a.begin < b.begin;
-              });
+    sortByBegin(ranges);
     return ranges;
   };
   auto byData = [](const ChunkUse &use) { return use.partly; };
@@ -110,9 +111,15 @@ void NextUses::announce(Buffer &buffer, uint32_t launches) {
       chunk.nextUseOf = 0; // to be asked again
 }
 
-void NextUses::remember(uint64_t signature, std::vector<AddressRange> uses) {
+void NextUses::remember(uint64_t signature, std::span<const ChunkUse> uses) {
   LaunchClock = Ctx.clock;
-  History.begin(signature, {std::move(uses)}, Ctx.clock);
+  LaunchHistory::Addresses addresses;
+  for (const ChunkUse &use : uses)
+    (use.mustWrite() ? addresses.overwrites : addresses.uses)
+        .push_back({use.chunk->va(), use.chunk->usedEnd()});
+  for (auto *ranges : {&addresses.uses, &addresses.overwrites})
+    sortByBegin(*ranges);
+  History.begin(signature, std::move(addresses), Ctx.clock);
 }
 
 } // namespace dragon

@@ -40,14 +40,13 @@ public:
   void setLaunchClock(uint64_t clock) { LaunchClock = clock; }
   /// Remembers the launch; what follows it may be foreseen then.
   void remember(const ResolvedLaunch &launch, const LaunchFootprint &whole);
-  /// The same for work of others.
-  void remember(uint64_t signature, std::vector<AddressRange> uses);
+  /// The same for work of others, on whole chunks.
+  void remember(uint64_t signature, std::span<const ChunkUse> uses);
   /// There is a forecast for what follows the launch.
   bool foresees() const { return History.foresees(); }
-  /// LaunchHistory::forNextReads().
-  template <typename Visit>
-  void forNextReads(size_t launches, Visit visit) const {
-    History.forNextReads(launches, visit);
+  /// LaunchHistory::forNext().
+  template <typename Visit> void forNext(size_t launches, Visit visit) const {
+    History.forNext(launches, visit);
   }
   /// LaunchHistory's period(), repeated() and forPeriod().
   const LaunchHistory &history() const { return History; }

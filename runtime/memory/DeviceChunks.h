@@ -132,6 +132,10 @@ public:
   /// The one line that says that not everything fits.
   void noticeOnce();
 
+  /// Queues the copy of contents that the device has alone to host memory, if
+  /// some is at hand: the chunk can go without one as soon as that is done.
+  StatusOr<bool> copyOutAhead(Chunk &chunk);
+
 private:
   /// The chunk of that number, as one that may leave.
   EvictionCandidate candidate(size_t index, bool busy);

@@ -117,6 +117,12 @@ StatusOr<bool> DeviceChunks::copyOut(Chunk &chunk, Cause cause) {
   return true;
 }
 
+StatusOr<bool> DeviceChunks::copyOutAhead(Chunk &chunk) {
+  if (!chunk.host.id && !Slabs.Pool.isReady(chunk.bytes()))
+    return false;
+  return copyOut(chunk, Cause::Eviction);
+}
+
 /// Victims on their way to storage. What has not got there when this ends, in a
 /// failure, stays where it was.
 class DeviceChunks::Departure {

@@ -105,4 +105,34 @@ TEST_F(FetchAheadTest, NothingIsLostWhereItIsWrong) {
   check();
 }
 
+/// All that could leave has been written.
+TEST_F(FetchAheadTest, WhatWasWrittenIsCopiedOutAheadAndRoomIsThere) {
+  ASSERT_OK(upload(Sum, std::vector<int32_t>(N, 1)));
+  Expected.assign(N, 1);
+  auto writeAll = [&] {
+    for (size_t i = 0; i < size_t(Inputs); ++i) {
+      ASSERT_OK(kernels.launch(*runtime, "add", N, pointer(In[i]),
+                               pointer(In[i]), pointer(Sum), N));
+      ASSERT_OK(runtime->device().synchronizeAll());
+    }
+  };
+  for (int i = 0; i < 3; ++i)
+    writeAll();
+  const uint64_t before = fetched(), aheadBefore = ahead(),
+                 outBefore = moved(Direction::DeviceToHost);
+  constexpr uint64_t Rounds = 6;
+  for (uint64_t i = 0; i < Rounds; ++i)
+    writeAll();
+  EXPECT_GT(ahead(), aheadBefore);
+  EXPECT_LE(fetched() - before, Rounds * 7);
+  EXPECT_LE(moved(Direction::DeviceToHost) - outBefore,
+            (Rounds * 7 + 1) * InputBytes);
+  for (size_t i = 0; i < size_t(Inputs); ++i) {
+    const std::vector<int32_t> input = download(In[i], N);
+    for (size_t j = 0; j < size_t(N); ++j)
+      ASSERT_EQ(uint32_t(input[j]), uint32_t(Words[i][j]) + 3 + Rounds) << j;
+  }
+  check();
+}
+
 } // namespace

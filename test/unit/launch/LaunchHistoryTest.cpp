@@ -260,8 +260,8 @@ TEST(LaunchHistoryTest, WhatDataSayIsSeenButNotReadAhead) {
   EXPECT_EQ(history.nextUse(2000).clock, 400u);
   EXPECT_EQ(history.nextUse(1000).clock, 0u);
   std::vector<uintptr_t> read;
-  history.forNextReads(2, [&](const std::vector<AddressRange> &reads) {
-    for (const AddressRange &range : reads)
+  history.forNext(2, [&](const LaunchHistory::Addresses &launch) {
+    for (const AddressRange &range : launch.fetched())
       read.push_back(range.begin);
     return true;
   });
@@ -274,8 +274,8 @@ TEST(LaunchHistoryTest, OfChunksWhatIsTouchedIsReadAhead) {
     history.begin(1, {{{1000, 2000}}, {}, {}, {{1000, 1100}, {1900, 2000}}},
                   clock);
   std::vector<AddressRange> read;
-  history.forNextReads(1, [&](const std::vector<AddressRange> &reads) {
-    read = reads;
+  history.forNext(1, [&](const LaunchHistory::Addresses &launch) {
+    read = launch.fetched();
     return true;
   });
   EXPECT_EQ(read, (std::vector<AddressRange>{{1000, 1100}, {1900, 2000}}));
@@ -311,12 +311,11 @@ TEST(LaunchHistoryTest, WhatIsReadNextIsListedInItsOrder) {
   Sequence s;
   auto next = [&](size_t launches, size_t most = 100) {
     std::string pages;
-    s.history.forNextReads(launches,
-                           [&](const std::vector<AddressRange> &reads) {
-                             for (const AddressRange &range : reads)
-                               pages += char(range.begin / 1000);
-                             return pages.size() < most;
-                           });
+    s.history.forNext(launches, [&](const LaunchHistory::Addresses &launch) {
+      for (const AddressRange &range : launch.fetched())
+        pages += char(range.begin / 1000);
+      return pages.size() < most;
+    });
     return pages;
   };
   s.run("abcd");

@@ -121,13 +121,20 @@ TEST_F(NextUsesTest, TheSameKernelOnOtherBuffersIsAnotherLaunch) {
 }
 
 TEST_F(NextUsesTest, WorkOfOthersIsRememberedAsWell) {
+  std::vector<ChunkUse> uses;
+  for (Chunk &chunk : B->chunks)
+    uses.push_back(useOfAll(chunk, LaunchNeed::Read));
+  for (Chunk &chunk : C->chunks)
+    uses.push_back(useOfAll(chunk, LaunchNeed::Overwrite));
   for (int round = 0; round < 2; ++round) {
     Next->beginLaunch();
-    Next->remember(77, {{B->base, B->end()}});
+    Next->remember(77, uses);
     run(makeCall());
   }
   EXPECT_EQ(Next->launchClock(), Ctx->clock);
   EXPECT_EQ(foresee(B).clock, inLaunches(1));
+  EXPECT_FALSE(foresee(B).overwritten);
+  EXPECT_TRUE(foresee(C).overwritten);
 }
 
 TEST_F(NextUsesTest, ACopyThatComesAgainOverwrites) {
