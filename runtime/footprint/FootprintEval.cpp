@@ -193,6 +193,9 @@ EvalInput inputOf(const SummaryView &Summary, const KernelRecord &Kernel,
   EvalInput In;
   In.Exprs = &Summary.expr(0);
   In.Guards = &Summary.guard(0);
+  In.Accesses = &Summary.access(0);
+  In.Pointers = &Summary.pointer(Kernel.FirstPointer);
+  In.NumPointers = Kernel.NumPointers;
   In.ArgSizes = Summary.argSizes(Kernel);
   In.NumArgs = Kernel.NumArgs;
   In.Grid = Launch.Grid;

@@ -50,6 +50,12 @@ struct EvalInput {
   /// What some loads give, in this case (LoadedCases.h).
   const LoadedCase *Cases = nullptr;
   size_t NumCases = 0;
+  /// Of the kernel, for conditions of its loops.
+  const PointerRecord *Pointers = nullptr;
+  uint32_t NumPointers = 0;
+  const AccessRecord *Accesses = nullptr; ///< of the whole summary
+  /// It is asked how often a loop runs, while that was asked of another one.
+  unsigned LoopsAsked = 0;
 
   /// The scalar argument that the node reads; false: there is none.
   bool argument(const ExprNode &N, int64_t &Value) const {

@@ -52,6 +52,22 @@ public:
     }
   }
 
+  /// What the counter of the loop is in the last iteration that the test lets
+  /// pass; Infinity: not known, -1: there is none.
+  Wide lastPassing(const GuardRecord &Test) {
+    TestedLoops.push_back(Test.Loop);
+    const Linear Count = form(Test.Loop);
+    if (Count.size() != 1 || !addLoopTest(Test))
+      return Infinity;
+    const Wide Most = System.upper(Count);
+    return System.Empty ? Wide(-1) : Most;
+  }
+
+  static bool testsLoop(const GuardRecord &G) {
+    return G.Loop != NoIndex && G.Pred != GuardPred::EQ &&
+           G.Pred != GuardPred::NE;
+  }
+
   /// The node's value as a signed number of its width.
   Linear evaluateSigned(uint32_t Node) { return number(Node, true); }
 
@@ -61,11 +77,6 @@ private:
   static constexpr unsigned MostSplits = 64;
 
   unsigned Splits = 0; ///< of the guard at hand
-
-  static bool testsLoop(const GuardRecord &G) {
-    return G.Loop != NoIndex && G.Pred != GuardPred::EQ &&
-           G.Pred != GuardPred::NE;
-  }
 
   void addGuard(const GuardRecord &G) {
     unsigned Bits = In.Exprs[G.Lhs].Bits;
@@ -214,7 +225,31 @@ private:
     return true;
   }
 
-  /// `start + step*k < bound`, see above. False: treat it as any guard.
+  /// The number that the node multiplies by, if that is positive, and the node
+  /// that it multiplies, if that is an extension; else 0. Others are part of
+  /// what is extended, or of the form.
+  int64_t factorOfExtension(uint32_t &Node) {
+    const ExprNode &N = In.Exprs[Node];
+    if (N.Op != ExprOp::Mul && N.Op != ExprOp::Shl)
+      return 0;
+    auto isExtension = [this](uint32_t Of) {
+      return In.Exprs[Of].Op == ExprOp::SExt || In.Exprs[Of].Op == ExprOp::ZExt;
+    };
+    uint32_t Of = N.A, By = N.B;
+    if (N.Op == ExprOp::Mul && !isExtension(Of))
+      std::swap(Of, By);
+    if (!isExtension(Of))
+      return 0;
+    const Linear Factor = form(By);
+    if (!Factor.isConstant() || Factor.C < 0 ||
+        Factor.C >= (N.Op == ExprOp::Shl ? 31 : int64_t(1) << 31))
+      return 0;
+    Node = Of;
+    return N.Op == ExprOp::Shl ? int64_t(1) << Factor.C : Factor.C;
+  }
+
+  /// `scale * (start + step*k) < bound`, see above. False: treat it as any
+  /// guard.
   bool addLoopTest(const GuardRecord &G) {
     Linear Counter = form(G.Loop);
     if (Counter.size() != 1)
@@ -224,13 +259,19 @@ private:
     int64_t Strict = G.Pred == GuardPred::SLT || G.Pred == GuardPred::ULT;
     if (addMeeting(G, Var, Signed, Strict))
       return true;
-    // The side that counts, through extensions; Range: where it is a number.
+    // The side that counts, through extensions and what multiplies them; Range:
+    // where what is counted is a number, and Scale times it as well.
     for (bool Left : {true, false}) {
       uint32_t Node = Left ? G.Lhs : G.Rhs;
       uint32_t Other = Left ? G.Rhs : G.Lhs;
       Interval Range = valuesOf(In.Exprs[Node].Bits, Signed);
       unsigned Bits = In.Exprs[Node].Bits;
       bool SignedCounter = Signed;
+      int64_t Scale = 1;
+      if (const int64_t Factor = factorOfExtension(Node)) {
+        Scale = Factor;
+        Range = {ceilDiv(Range.Lo, Scale), floorDiv(Range.Hi, Scale)};
+      }
       while (In.Exprs[Node].Op == ExprOp::SExt ||
              In.Exprs[Node].Op == ExprOp::ZExt) {
         SignedCounter = In.Exprs[Node].Op == ExprOp::SExt;
@@ -250,21 +291,58 @@ private:
           !number(Other, Signed, Bound) || Bound.coefficient(Var) != 0)
         continue;
       // The last number tested is the first beyond the bound.
-      Wide Last = Left ? System.upper(Bound) - Strict + Step
-                       : System.lower(Bound) + Strict + Step;
+      const Wide Limit =
+          Left ? System.upper(Bound) - Strict : System.lower(Bound) + Strict;
+      if (!isFinite(Limit))
+        continue;
+      const Wide Last =
+          (Left ? floorDiv(Limit, Scale) : ceilDiv(Limit, Scale)) + Step;
       if (Last > Range.Hi || Last < Range.Lo)
         continue;
-      if (!Start.add(Linear::variable(Var), Step))
+      if (!Start.add(Linear::variable(Var), Step) || !Start.scale(Scale))
         continue;
       if (Left)
         requireOrdered(Start, Bound, Strict);
       else
         requireOrdered(Bound, Start, Strict);
+      // Only now it is known that the extensions lose nothing.
+      for (uint32_t At = Left ? G.Lhs : G.Rhs; At != Node;) {
+        forget(At);
+        if (!factorOfExtension(At))
+          At = In.Exprs[At].A;
+      }
       return true;
     }
     return false;
   }
 };
+
+// A counter advances only while the test holds (GuardRecord::Loop), so where it
+// is seen outside of the loop it is at most one more than when the test held
+// last.
+inline Wide mostCounted(const EvalInput &In, uint32_t Node) {
+  constexpr unsigned Deepest = 2;
+  if (In.LoopsAsked >= Deepest)
+    return Infinity;
+  EvalInput Whole = In;
+  ++Whole.LoopsAsked;
+  Whole.Loop = Whole.Around = NoIndex; // all iterations
+  Whole.Memory = nullptr; // what is loaded is another thing in each of them
+  Whole.Wanted = nullptr;
+  Whole.NumCases = 0;
+  Wide Most = Infinity;
+  auto ask = [&](const AccessRecord &A) {
+    for (uint32_t I = A.FirstGuard; I < A.FirstGuard + A.NumGuards; ++I)
+      if (const GuardRecord &Test = In.Guards[I];
+          Test.Loop == Node && ExprEval::testsLoop(Test))
+        if (const Wide Last = ExprEval(Whole).lastPassing(Test); isFinite(Last))
+          Most = std::min(Most, Last + 1);
+  };
+  for (uint32_t P = 0; P < In.NumPointers; ++P)
+    for (uint32_t I = 0; I < In.Pointers[P].NumAccesses; ++I)
+      ask(In.Accesses[In.Pointers[P].FirstAccess + I]);
+  return Most;
+}
 
 } // namespace detail
 } // namespace dragon

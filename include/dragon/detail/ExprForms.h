@@ -24,6 +24,11 @@
 namespace dragon {
 namespace detail {
 
+/// What the counter of the loop cannot exceed, inside of it or behind it, by
+/// the conditions of its iterations; Infinity: not known. Defined in
+/// ExprEval.h.
+Wide mostCounted(const EvalInput &In, uint32_t Node);
+
 /// Forms of expressions, each computed once. The first six variables are the
 /// block's and the thread's indices. The input outlives it.
 class ExprForms : public WrappedNumbers {
@@ -68,6 +73,14 @@ protected:
     --Depth;
     Memo.push_back({Node, L});
     return L;
+  }
+
+  /// It is computed anew, under what is known by then.
+  void forget(uint32_t Node) {
+    Memo.erase(
+        std::remove_if(Memo.begin(), Memo.end(),
+                       [Node](const Known &K) { return K.Node == Node; }),
+        Memo.end());
   }
 
   bool number(uint32_t Node, bool Signed, Linear &Out) {
@@ -462,8 +475,11 @@ private:
     bool Soft = std::find(TestedLoops.begin(), TestedLoops.end(), Node) !=
                 TestedLoops.end();
     // Where a guard tests the loop, its count only helps to find bounds.
-    if ((N.A == NoIndex || !addLoopBound(N.A, Var, Soft)) && !Soft)
+    if ((N.A == NoIndex || !addLoopBound(N.A, Var, Soft)) && !Soft) {
       System.Exact = false;
+      Wide &Hi = System.Vars[Var].Range.Hi;
+      Hi = std::min(Hi, mostCounted(In, Node));
+    }
     return Linear::variable(Var);
   }
 

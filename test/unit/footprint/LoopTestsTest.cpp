@@ -1,0 +1,160 @@
+//===- LoopTestsTest.cpp - what conditions of loops say of counters -------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Loops that compare signed counters with unsigned sizes, as
+//   for (int i = tid; i < n / 8u; i += threads)          // size_t n
+//   int i = (n + 7) / 8 + tid - threads;
+//   for (; (i + 1) * 8u > n; i -= threads) ...           // the rest of a vector
+//   for (; i >= 0; i -= threads) ...                     // goes on from there
+// compared with what each thread does.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/unit/footprint/Model.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+using namespace dragon;
+using namespace dragon::model;
+
+namespace {
+
+constexpr int Threads = 8;
+using Elements = std::set<int64_t>;
+
+class LoopTestsTest : public testing::Test {
+protected:
+  LoopTestsTest() : E(Module.Exprs) {
+    Tid = E.launchValue(ExprOp::ThreadIdx, 0);
+    Step = E.launchValue(ExprOp::BlockDim, 0);
+    N = E.argument(0, 64);
+    // (n + 7) / 8 + tid - threads
+    const uint32_t Groups = E.cast(
+        ExprOp::Trunc,
+        E.binary(ExprOp::UDiv, plus(N, E.constant(7)), E.constant(8)), 32);
+    Start = plus(minus(Groups, Step), Tid);
+  }
+  uint32_t plus(uint32_t A, uint32_t B) { return E.binary(ExprOp::Add, A, B); }
+  uint32_t minus(uint32_t A, uint32_t B) { return E.binary(ExprOp::Sub, A, B); }
+  uint32_t times(uint32_t A, uint32_t B) { return E.binary(ExprOp::Mul, A, B); }
+  uint32_t wide(uint32_t A) { return E.cast(ExprOp::SExt, A, 64); }
+  uint32_t rounds(uint32_t Counter) {
+    return times(E.cast(ExprOp::Trunc, Counter, 32), Step);
+  }
+  static GuardRecord test(uint32_t Lhs, GuardPred Pred, uint32_t Rhs,
+                          uint32_t Loop) {
+    return {Lhs, Rhs, Loop, Pred, {}};
+  }
+  /// Four bytes at 4 * Index.
+  void touch(uint32_t Index, std::vector<GuardRecord> Guards) {
+    AccessSummary A;
+    A.Offset = times(wide(Index), E.constant(4));
+    A.Width = 4;
+    A.Flags = AccessRead;
+    A.Guards = std::move(Guards);
+    Pointer.Accesses.push_back(A);
+  }
+  /// Its last test is left to `I`.
+  std::vector<GuardRecord> whileMore(uint32_t I, uint32_t Counter) {
+    return {test(N, GuardPred::ULT,
+                 times(wide(plus(I, E.constant(1, 32))), E.constant(8)),
+                 Counter)};
+  }
+  ByteSet evaluate(int64_t Number) {
+    Pointer.ArgIndex = 1;
+    Pointer.Mode = AccessMode::Read;
+    Pointer.Flags &= ~PointerEscapes;
+    KernelSummary Kernel;
+    Kernel.Name = "k";
+    Kernel.Flags = KernelSliceable;
+    Kernel.ArgSizes = {8, 8};
+    Kernel.Pointers = {Pointer};
+    Module.Kernels = {Kernel};
+    const std::vector<char> Blob = Module.write();
+    SummaryView View;
+    std::string Error;
+    EXPECT_TRUE(SummaryView::open(Blob.data(), Blob.size(), View, Error))
+        << Error;
+    const void *Args[2] = {&Number, nullptr};
+    const LaunchDims Dims{{1, 1, 1}, {Threads, 1, 1}, Args};
+    return evaluateFootprint(View, View.kernel(0), 0, Dims,
+                             {{0, 0, 0}, {1, 1, 1}})
+        .MayRead;
+  }
+  void expect(int64_t Number, const Elements &Touched) {
+    const ByteSet Found = evaluate(Number);
+    ByteSet Wanted;
+    for (const int64_t Element : Touched)
+      if (!Wanted.Ranges.empty() && Wanted.Ranges.back().End == 4 * Element)
+        Wanted.Ranges.back().End += 4;
+      else
+        Wanted.Ranges.push_back({4 * Element, 4 * Element + 4});
+    EXPECT_TRUE(Found == Wanted) << "n " << Number << ": " << describe(Found)
+                                 << " and not" << describe(Wanted);
+  }
+
+  ModuleSummary Module;
+  ExprPool &E;
+  PointerSummary Pointer;
+  uint32_t Tid, Step, N, Start;
+};
+
+TEST_F(LoopTestsTest, ASignedCounterBelowAnUnsignedNumber) {
+  const uint32_t K = E.loop(1), I = plus(Tid, rounds(K));
+  touch(I, {test(wide(I), GuardPred::ULT,
+                 E.binary(ExprOp::UDiv, N, E.constant(8)), K)});
+  for (const int64_t Number : {1, 8, 100, 803, 4096}) {
+    Elements Touched;
+    for (int64_t Element = 0; Element < Number / 8; ++Element)
+      Touched.insert(Element);
+    expect(Number, Touched);
+  }
+}
+
+TEST_F(LoopTestsTest, AMultipleOfTheCounterAboveIt) {
+  const uint32_t K = E.loop(1), I = minus(Start, rounds(K));
+  touch(I, whileMore(I, K));
+  for (const int64_t Number : {64, 100, 803, 4096}) {
+    Elements Touched;
+    for (int32_t Thread = 0; Thread < Threads; ++Thread)
+      for (int32_t At = int32_t((Number + 7) / 8) + Thread - Threads;
+           uint64_t(int64_t(At) + 1) * 8 > uint64_t(Number); At -= Threads)
+        Touched.insert(At);
+    expect(Number, Touched);
+  }
+}
+
+TEST_F(LoopTestsTest, WhatALoopGoesOnFromIsNoFurtherThanTheOneBeforeWent) {
+  const uint32_t First = E.loop(1), K = E.loop(2);
+  const uint32_t Before = minus(Start, rounds(First));
+  const uint32_t I = minus(Before, rounds(K));
+  touch(Before, whileMore(Before, First));
+  touch(I, {test(E.constant(-1, 32), GuardPred::SLT, I, K)});
+  for (const int64_t Number : {64, 100, 803, 4096}) {
+    Elements Touched;
+    for (int64_t Element = 0; Element < (Number + 7) / 8; ++Element)
+      Touched.insert(Element);
+    expect(Number, Touched);
+  }
+}
+
+/// Thread 0 begins at -7, of which the loop makes more than n.
+TEST_F(LoopTestsTest, ACounterThatFallsBelowZeroGoesOn) {
+  const uint32_t First = E.loop(1), K = E.loop(2);
+  const uint32_t Before = minus(Start, rounds(First));
+  const uint32_t I = minus(Before, rounds(K));
+  touch(Before, whileMore(Before, First));
+  touch(I, {test(E.constant(-1, 32), GuardPred::SLT, I, K)});
+  const ByteSet Found = evaluate(8);
+  ASSERT_FALSE(Found.Everything);
+  EXPECT_LE(Found.Ranges.front().Begin, 4 * int64_t(INT32_MIN));
+  EXPECT_GE(Found.Ranges.back().End, 4 * int64_t(INT32_MAX));
+}
+
+} // namespace
