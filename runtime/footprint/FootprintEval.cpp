@@ -358,6 +358,32 @@ static void addAccess(const EvalInput &In, const AccessRecord &A,
     append(Result.MustWrite, Bytes);
 }
 
+/// Takes away what a block of the launch may read before it is written: also
+/// blocks outside of the box may run before it. Where the index is loaded, it
+/// is asked last, and mostly nothing is left by then.
+static void subtractReads(const SummaryView &Summary,
+                          const PointerRecord &Pointer, EvalInput In,
+                          const EvalLimits &Limits, ByteSet &MustWrite) {
+  const uint32_t Whole[3] = {0, 0, 0};
+  In.BoxLo = Whole;
+  In.BoxHi = In.Grid;
+  In.Loop = In.Around = NoIndex;
+  EvalLimits Precise = Limits;
+  Precise.MergeGap = 0;
+  for (const bool Indirect : {false, true})
+    for (uint32_t I = 0; I < Pointer.NumAccesses; ++I) {
+      const AccessRecord &A = Summary.access(Pointer.FirstAccess + I);
+      if (MustWrite.Ranges.empty())
+        return;
+      if (!(A.Flags & AccessRead) || bool(A.Flags & AccessIndirect) != Indirect)
+        continue;
+      ByteSet Read;
+      append(Read, evaluateAccess(In, A, Precise));
+      normalize(Read, Limits.MaxRanges);
+      MustWrite = subtract(MustWrite, Read);
+    }
+}
+
 ByteFootprint evaluateFootprint(const SummaryView &Summary,
                                 const KernelRecord &Kernel, uint32_t Index,
                                 const LaunchDims &Launch, const BlockBox &Box,
@@ -398,24 +424,8 @@ ByteFootprint evaluateFootprint(const SummaryView &Summary,
   normalize(Result.Affine, Limits.MaxRanges);
   normalize(Result.MustWrite, SIZE_MAX);
 
-  if ((Pointer.Flags & PointerReadBeforeWrite) &&
-      !Result.MustWrite.Ranges.empty()) {
-    // Blocks outside of the box may run before it, too.
-    ByteSet Read;
-    const uint32_t Whole[3] = {0, 0, 0};
-    In.BoxLo = Whole;
-    In.BoxHi = Launch.Grid;
-    In.Loop = In.Around = NoIndex;
-    EvalLimits Precise = Limits;
-    Precise.MergeGap = 0;
-    for (uint32_t I = 0; I < Pointer.NumAccesses && !Read.Everything; ++I) {
-      const AccessRecord &A = Summary.access(Pointer.FirstAccess + I);
-      if (A.Flags & AccessRead)
-        append(Read, evaluateAccess(In, A, Precise));
-    }
-    normalize(Read, Limits.MaxRanges);
-    Result.MustWrite = subtract(Result.MustWrite, Read);
-  }
+  if (Pointer.Flags & PointerReadBeforeWrite)
+    subtractReads(Summary, Pointer, In, Limits, Result.MustWrite);
   std::vector<ByteRange> &Must = Result.MustWrite.Ranges;
   if (Must.size() > std::max<size_t>(Limits.MaxRanges, 1)) {
     std::sort(Must.begin(), Must.end(),
