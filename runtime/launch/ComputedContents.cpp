@@ -38,11 +38,11 @@ ComputedContents::writtenBy(const ResolvedLaunch &launch) const {
   return written;
 }
 
-void ComputedContents::launched(const ResolvedLaunch &launch) {
-  ++NumLaunched;
+std::shared_ptr<ComputedContents::Written>
+ComputedContents::writtenOnce(const ResolvedLaunch &launch) {
   if (!Wanted || !Time.Tracking || launch.anything || !launch.kernel->record ||
       !(launch.kernel->record->Flags & KernelFollowsArguments))
-    return;
+    return nullptr;
   const uint64_t generation = Space.Allocations.generation();
   if (Generation != generation || Launches.size() >= MaxLaunches) {
     Generation = generation;
@@ -53,13 +53,26 @@ void ComputedContents::launched(const ResolvedLaunch &launch) {
     found->second = std::make_shared<Written>();
     found->second->ranges = writtenBy(launch);
   }
+  return found->second;
+}
+
+bool ComputedContents::isWanted(const ResolvedLaunch &launch) {
+  const std::shared_ptr<Written> written = writtenOnce(launch);
+  return written && !written->ranges.empty();
+}
+
+void ComputedContents::launched(const ResolvedLaunch &launch) {
+  ++NumLaunched;
+  const std::shared_ptr<Written> written = writtenOnce(launch);
+  if (!written)
+    return;
   std::erase_if(Places, [this](const Place &place) {
     return !Data.isUnchanged(place.range);
   });
-  for (const AddressRange &range : found->second->ranges) {
+  for (const AddressRange &range : written->ranges) {
     if (Places.size() == MaxPlaces)
       Places.erase(Places.begin());
-    Places.push_back({range, found->second});
+    Places.push_back({range, written});
     Data.remember(range);
   }
 }

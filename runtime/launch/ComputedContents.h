@@ -38,6 +38,9 @@ public:
   ComputedContents(WorkTracker &time, AddressSpace &space, Contents &data)
       : Time(time), Space(space), Data(data) {}
 
+  /// What it writes somebody will ask for: it is to be queued at once, and not
+  /// to wait for other launches.
+  bool isWanted(const ResolvedLaunch &launch);
   /// All of the launch is queued, and nothing behind it.
   void launched(const ResolvedLaunch &launch);
   /// What lies there once all that is queued is done; empty: it is not known.
@@ -63,6 +66,8 @@ private:
     return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
   }
   std::vector<AddressRange> writtenBy(const ResolvedLaunch &launch) const;
+  /// Null: nothing that arguments determine, or nobody has asked for such yet.
+  std::shared_ptr<Written> writtenOnce(const ResolvedLaunch &launch);
   /// Who wrote all of it; null: not known.
   Written *writerOf(const AddressRange &range);
 

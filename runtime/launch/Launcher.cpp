@@ -142,7 +142,8 @@ Status Launcher::launch(const LaunchCall &call) {
   Waves.noteFollower(launch.queue);
   adoptMapped(launch);
   const bool inCore = !Waves.any() && isInCore(launch);
-  const bool canWait = !inCore && Waves.mayWait(launch);
+  const bool canWait =
+      !inCore && Waves.mayWait(launch) && !Computed.isWanted(launch);
   if (!inCore)
     Loops.find(launch);
   if (!canWait || (Waves.any() && Waves.queue() != launch.queue))

@@ -27,6 +27,7 @@ protected:
   void SetUp() override {
     RuntimeFixture::SetUp();
     settings.deviceMemory = 24 * MiB;
+    settings.wavefront = Waves;
     Counts = startCounting();
     ASSERT_TRUE(Counts);
     // More than fits: the runtime has to know what the function uses.
@@ -66,6 +67,7 @@ protected:
     return chunks;
   }
 
+  Wavefront Waves = Wavefront::Auto;
   CountingDevice *Counts = nullptr;
   bool HasWaited = false; ///< used(), for the pointers
   uintptr_t All = 0, Other = 0, Array = 0;
@@ -82,6 +84,25 @@ TEST_F(ComputedContentsTest, TheSameLaunchIsReadOnce) {
     }
   // Nothing is kept of the very first launch: nobody had asked.
   EXPECT_EQ(waits, 3u);
+}
+
+struct ComputedAmongWavesTest : ComputedContentsTest {
+  ComputedAmongWavesTest() { Waves = Wavefront::Always; }
+};
+
+TEST_F(ComputedAmongWavesTest, WhoComputesThemDoesNotWaitForOthers) {
+  Array = Other + MatrixBytes; // of a buffer that is not all on the device
+  unsigned waits = 0;
+  for (int round = 0; round < 4; ++round) {
+    waits = 0;
+    for (uint64_t layer = 0; layer < 4; ++layer) {
+      const uintptr_t base = All + layer * MatrixBytes;
+      ASSERT_OK(compute(base, MatrixBytes));
+      EXPECT_EQ(used(), chunksOf(base, MatrixBytes));
+      waits += HasWaited;
+    }
+  }
+  EXPECT_EQ(waits, 0u) << "in the last round";
 }
 
 TEST_F(ComputedContentsTest, OtherArgumentsAreOtherContents) {
