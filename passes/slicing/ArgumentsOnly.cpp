@@ -41,10 +41,12 @@ bool isOfParameters(const Value &Pointer) {
 }
 
 bool allows(const Instruction &I) {
+  // Volatile or not: the copy that is looked at has stores that are, so that
+  // none of them is lost.
   if (const auto *Load = dyn_cast<LoadInst>(&I))
-    return Load->isSimple() && isOfParameters(*Load->getPointerOperand());
+    return !Load->isAtomic() && isOfParameters(*Load->getPointerOperand());
   if (const auto *Store = dyn_cast<StoreInst>(&I))
-    return Store->isSimple();
+    return !Store->isAtomic();
   if (const auto *Call = dyn_cast<IntrinsicInst>(&I))
     return isPure(*Call);
   // Loops: how often they run may be anything.

@@ -53,6 +53,8 @@ static void addSlicing(KernelSummary &Kernel, const SliceDecisions &Decisions) {
   if (Decision == Decisions.end())
     return;
   const SliceLegality &Legality = Decision->second;
+  if (Legality.FollowsArguments) // whether slices are worth it or not
+    Kernel.Flags |= KernelFollowsArguments;
   if (!Legality.Sliceable) {
     Kernel.WhyNotSliceable = Legality.Reason;
     return;
@@ -64,8 +66,6 @@ static void addSlicing(KernelSummary &Kernel, const SliceDecisions &Decisions) {
   Kernel.Flags |= KernelSliceable;
   if (Legality.ActsOnBuffersOnly)
     Kernel.Flags |= KernelActsOnBuffersOnly;
-  if (Legality.FollowsArguments)
-    Kernel.Flags |= KernelFollowsArguments;
 }
 
 void addSlicing(ModuleSummary &Summary, const SliceDecisions &Decisions) {

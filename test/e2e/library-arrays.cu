@@ -11,6 +11,10 @@
 // CHECK-COUNT-4: 32 of 32 matrices right
 //   64 MiB, of which 16 fit: each call of two matrices of 2 MiB that are read fetches no more than those, and nothing stays.
 // RUN: for how in 0 1; do %ledger stats$how.json 'host_to_device <= 40*M' 'evictions > 20' || exit 1; done
+//   The same launches put the same pointers there: they are looked at in the first of three rounds of eight calls, and in the first call of the second.
+// RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_TRACE=trace.json ./program 0 3 | FileCheck %s --check-prefix=ROUNDS
+// ROUNDS: 32 of 32 matrices right
+// RUN: test $(grep -c '"name":"library call"' trace.json) = 33
 // RUN: rm -rf %t.dir
 #include "e2e.h"
 #include "library.h"
@@ -28,7 +32,8 @@ __global__ void tabulate(uint32_t **xs, uint32_t **ys, uint32_t *x,
   ys[threadIdx.x] = y + threadIdx.x * size_t(N);
 }
 
-int main(int, char **argv) {
+int main(int argc, char **argv) {
+  const int rounds = argc > 2 ? atoi(argv[2]) : 1;
   uint32_t *data;
   CHECK(cudaMalloc(&data, size_t(Matrices) * N * sizeof(uint32_t)));
   uint32_t **arrays;
@@ -42,8 +47,8 @@ int main(int, char **argv) {
   REQUIRE(libraryCreate(&handle) == 0);
   // The first half is combined into the second.
   const uint32_t three = 3, none = 0;
-  for (int m = 0; m < Matrices / 2; m += Batch) {
-    uint32_t *x = data + m * size_t(N);
+  for (int call = 0; call < rounds * Matrices / 2; call += Batch) {
+    uint32_t *x = data + call % (Matrices / 2) * size_t(N);
     tabulate<<<1, Batch>>>(arrays, arrays + Batch, x,
                            x + Matrices / 2 * size_t(N));
     REQUIRE(libraryCombineArrays(handle, N, &three, arrays, &none,
