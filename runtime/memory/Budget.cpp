@@ -22,7 +22,7 @@ namespace {
 
 constexpr uint64_t MiB = 1 << 20;
 constexpr uint64_t MaxChunkBytes = 32 * MiB;
-constexpr uint64_t MaxByDataChunkBytes = 16 * MiB;
+constexpr uint64_t MaxByDataChunkBytes = 12 * MiB;
 constexpr uint64_t MaxTransitBytes = 256 * MiB;
 constexpr uint64_t MinAheadBytes = 256 * MiB;
 constexpr uint64_t MaxAheadBytes = 1024 * MiB;

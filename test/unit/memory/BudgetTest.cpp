@@ -51,7 +51,7 @@ TEST(BudgetTest, ChunksAreA64thOfTheBudget) {
 
 TEST(BudgetTest, WhatDataMayChooseFromHasSmallerChunks) {
   for (auto [device, chunk] :
-       {std::pair(8 * GiB, 16 * MiB), {GiB, 16 * MiB}, {256 * MiB, 4 * MiB}}) {
+       {std::pair(8 * GiB, 12 * MiB), {GiB, 12 * MiB}, {256 * MiB, 4 * MiB}}) {
     Settings settings;
     settings.deviceMemory = device;
     auto budget = chooseBudget(settings, caps(100 * GiB), 100 * GiB);
