@@ -152,8 +152,11 @@ AccessBytes evaluateOnce(const EvalInput &In, const AccessRecord &A,
     return Result;
   }
   Linear Offset = Eval.evaluateSigned(A.Offset);
-  if (Loads)
+  if (Loads) {
     *Loads = std::move(Eval.Loads);
+    for (LoadedValues &Load : *Loads)
+      Load.Factor = Offset.coefficient(Load.Var);
+  }
   Result = RefinedImage(Eval.System, Offset, int64_t(A.Width), Limits.MaxRanges,
                         Limits.MergeGap)
                .compute();
@@ -165,7 +168,8 @@ AccessBytes evaluateOnce(const EvalInput &In, const AccessRecord &A,
 }
 
 /// Where an index is one of several numbers, each is a case of its own: the
-/// bytes are those of all cases.
+/// bytes are those of all cases. Not where they are so close together that what
+/// lies between is taken with them.
 AccessBytes evaluateAccess(const EvalInput &In, const AccessRecord &A,
                            const EvalLimits &Limits) {
   std::vector<LoadedValues> Loads;
@@ -173,8 +177,15 @@ AccessBytes evaluateAccess(const EvalInput &In, const AccessRecord &A,
       evaluateOnce(In, A, Limits, In.Memory ? &Loads : nullptr);
   if (Loads.empty())
     return Result;
+  Result.Exact = false;
+  for (LoadedValues &Load : Loads)
+    joinClose(Load, Limits.MergeGap);
+  if (std::ranges::all_of(Loads, [](const LoadedValues &Load) {
+        return Load.Values.size() == 1;
+      }))
+    return Result;
   Result.Ranges.clear();
-  Result.Everything = Result.Exact = false;
+  Result.Everything = false;
   for (const std::vector<LoadedCase> &Case : casesOf(Loads)) {
     EvalInput Under = In;
     Under.Cases = Case.data();

@@ -72,10 +72,6 @@ public:
   Linear evaluateSigned(uint32_t Node) { return number(Node, true); }
 
 private:
-  /// Guards of more conditions are not looked at: no kernel has them, but a
-  /// damaged summary could take for ever.
-  static constexpr unsigned MostSplits = 64;
-
   unsigned Splits = 0; ///< of the guard at hand
 
   void addGuard(const GuardRecord &G) {
@@ -321,8 +317,7 @@ private:
 // is seen outside of the loop it is at most one more than when the test held
 // last.
 inline Wide mostCounted(const EvalInput &In, uint32_t Node) {
-  constexpr unsigned Deepest = 2;
-  if (In.LoopsAsked >= Deepest)
+  if (In.LoopsAsked >= MostLoopsAsked)
     return Infinity;
   EvalInput Whole = In;
   ++Whole.LoopsAsked;

@@ -14,7 +14,9 @@
 #ifndef DRAGON_DETAIL_EXPRFORMS_H
 #define DRAGON_DETAIL_EXPRFORMS_H
 
+#include "dragon/detail/EvalBounds.h"
 #include "dragon/detail/EvalInput.h"
+#include "dragon/detail/FormMemo.h"
 #include "dragon/detail/LoadedPlaces.h"
 #include "dragon/detail/WrappedNumbers.h"
 
@@ -47,7 +49,6 @@ protected:
   std::vector<uint32_t> TestedLoops;
 
   explicit ExprForms(const EvalInput &In) : In(In) {
-    Memo.reserve(Usual);
     System.Vars.reserve(Usual);
     System.Constraints.reserve(Usual);
     for (unsigned D = 0; D < 3; ++D) {
@@ -63,25 +64,19 @@ protected:
 
   /// The value of an expression, modulo 2^Bits.
   Linear form(uint32_t Node) {
-    for (const Known &K : Memo)
-      if (K.Node == Node)
-        return K.Form;
-    if (Depth >= Deepest || Memo.size() >= MostNodes)
+    if (const Linear *Known = Memo.find(Node))
+      return *Known;
+    if (Depth >= DeepestExpression || Memo.size() >= MostNodes)
       return anything(In.Exprs[Node]);
     ++Depth;
     Linear L = compute(Node);
     --Depth;
-    Memo.push_back({Node, L});
+    Memo.keep(Node, L);
     return L;
   }
 
   /// It is computed anew, under what is known by then.
-  void forget(uint32_t Node) {
-    Memo.erase(
-        std::remove_if(Memo.begin(), Memo.end(),
-                       [Node](const Known &K) { return K.Node == Node; }),
-        Memo.end());
-  }
+  void forget(uint32_t Node) { Memo.forget(Node); }
 
   bool number(uint32_t Node, bool Signed, Linear &Out) {
     return normalise(form(Node), In.Exprs[Node].Bits, Signed, Out);
@@ -93,22 +88,9 @@ protected:
 private:
   /// More expressions, variables or constraints than that are rare.
   static constexpr size_t Usual = 24;
-  /// Expressions of more operations, or deeper ones, may have any value. No
-  /// kernel has them, but a damaged summary could take for ever, or all of the
-  /// stack.
-  static constexpr size_t MostNodes = 4096;
-  static constexpr unsigned Deepest = 512;
-
-  struct Known {
-    uint32_t Node;
-    Linear Form;
-  };
-  std::vector<Known> Memo;
+  FormMemo Memo{Usual};
   unsigned Depth = 0;
 
-  /// Inductions within inductions, and of one access: kernels have few, a
-  /// damaged summary could have any number.
-  static constexpr unsigned DeepestInduction = 3, MostInductions = 64;
   unsigned Induction = 0;
   unsigned Left = MostInductions;
   unsigned *LeftOfAll = &Left; ///< of the access's own forms
@@ -264,7 +246,7 @@ private:
     if ((!In.Memory && !In.Wanted) || !number(N.A, true, Address) ||
         !placesOf(Address, System, N.Bits, Places))
       return notKnown(N);
-    LoadedValues Found{Node, {}};
+    LoadedValues Found{Node, {}, 0, 0};
     if (!In.Memory || !knownValues(*In.Memory, Places, Found.Values)) {
       if (In.Wanted)
         In.Wanted->push_back(Places);
@@ -272,10 +254,12 @@ private:
     }
     if (Found.Values.empty())
       return notKnown(N);
-    const Interval Values{Found.Values.front().Lo, Found.Values.back().Hi};
-    if (Found.Values.size() > 1)
+    Linear Value = opaque({Found.Values.front().Lo, Found.Values.back().Hi});
+    if (Found.Values.size() > 1) {
+      Found.Var = Value.begin()->Var;
       Loads.push_back(std::move(Found));
-    return opaque(Values);
+    }
+    return Value;
   }
 
   /// The launch and the box, and nothing else.

@@ -31,7 +31,27 @@ namespace detail {
 struct LoadedValues {
   uint32_t Node;
   std::vector<NumberRange> Values;
+  uint32_t Var = 0;   ///< that stands for it
+  int64_t Factor = 0; ///< by which the offset multiplies it
 };
+
+/// Joins what no more than `Gap` bytes of the offset lie between: those will be
+/// taken in any case.
+inline void joinClose(LoadedValues &Load, int64_t Gap) {
+  if (Load.Factor == 0 || Gap <= 0)
+    return;
+  const uint64_t Most =
+      uint64_t(Gap) /
+      (Load.Factor < 0 ? -uint64_t(Load.Factor) : uint64_t(Load.Factor));
+  std::vector<NumberRange> Joined;
+  for (const NumberRange &Range : Load.Values)
+    if (!Joined.empty() &&
+        uint64_t(Range.Lo) - uint64_t(Joined.back().Hi) <= Most)
+      Joined.back().Hi = Range.Hi;
+    else
+      Joined.push_back(Range);
+  Load.Values = std::move(Joined);
+}
 
 /// The load gives something in [Lo, Hi].
 struct LoadedCase {

@@ -492,6 +492,20 @@ TEST(FootprintLoaded, NumbersAreToldApart) {
   EXPECT_EQ(describe(Second.Footprint.MayWrite), " [500,600)");
 }
 
+TEST(FootprintLoaded, NumbersThatAreCloseAreTakenTogether) {
+  Experts E;
+  E.L.Told = E.L.Memory;
+  EvalLimits Limits;
+  Limits.WithMust = false; // which takes each byte by itself
+  Limits.MergeGap = 299;
+  const Evaluation Apart(E.Pool, {E.A}, E.L, Limits);
+  EXPECT_EQ(describe(Apart.Footprint.MayWrite),
+            " [-100,0) [200,300) [500,600)");
+  Limits.MergeGap = 300;
+  const Evaluation Together(E.Pool, {E.A}, E.L, Limits);
+  EXPECT_EQ(describe(Together.Footprint.MayWrite), " [-100,600)");
+}
+
 TEST(FootprintLoaded, WhatIsNotKnownIsAskedFor) {
   Experts E;
   const Evaluation Asks(E.Pool, {E.A}, E.L);
