@@ -24,12 +24,12 @@ Strings CompileArgs::language(const Input &One) const {
                         : One.Lang == Language::Cxx ? "c++"
                                                     : "c"};
   // What nvcc and its host compiler take, with a warning at most.
-  if (One.Lang == Language::Cuda)
-    append(Args,
-           {"--cuda-path=" + Tools.Cuda, "-Wno-unknown-cuda-version", "-iquote",
-            Tools.OverlayDir + "/quoted", "-include", "dragon-nvcc.h"});
-  if (One.Lang == Language::Cuda)
+  if (One.Lang == Language::Cuda) {
+    append(Args, Tools.cudaForClang());
+    append(Args, {"-iquote", Tools.OverlayDir + "/quoted", "-include",
+                  "dragon-nvcc.h"});
     append(Args, Needs.arguments(One));
+  }
   if (One.Lang != Language::C)
     append(Args, {"-Wno-error=register", "-Wno-error=c++11-narrowing",
                   "-Wno-error=reserved-user-defined-literal",
@@ -39,9 +39,11 @@ Strings CompileArgs::language(const Input &One) const {
   // In front of what else the machine may have, as in /usr/local/include. With
   // Thrust, CUB and libcu++, where nvcc finds them.
   if (!Tools.Cuda.empty()) {
-    append(Args,
-           {"-isystem", Tools.OverlayDir, "-isystem", Tools.Cuda + "/include"});
-    std::string Cccl = Tools.Cuda + "/include/cccl";
+    append(Args, {"-isystem", Tools.OverlayDir});
+    const std::string Headers = Tools.Cuda + "/include";
+    if (Headers != "/usr/include") // as below
+      append(Args, {"-isystem", Headers});
+    std::string Cccl = Headers + "/cccl";
     if (sys::fs::is_directory(Cccl))
       append(Args, {"-isystem", Cccl});
   }

@@ -36,7 +36,46 @@ bool isToolkit(StringRef Path) {
   return sys::fs::exists(path(Path, "include/cuda_runtime_api.h"));
 }
 
+/// A distribution's, in /usr: what is elsewhere in NVIDIA's packages.
+constexpr StringLiteral ForClang = "lib/cuda",
+                        OfDistribution = "lib/nvidia-cuda-toolkit";
+
+bool isOfDistribution(StringRef Path) {
+  return sys::fs::is_directory(path(Path, OfDistribution, "libdevice")) &&
+         isToolkit(Path);
+}
+
+/// `Path`, or the prefix of a distribution in which it is.
+std::string prefixOf(StringRef Path) {
+  StringRef Prefix = Path.rtrim('/');
+  for (StringRef Folder : {StringRef(ForClang), StringRef(OfDistribution)}) {
+    StringRef Above = Prefix;
+    if (Above.consume_back(Folder) && isOfDistribution(Above))
+      return Above.rtrim('/').str();
+  }
+  return Path.str();
+}
+
 } // namespace
+
+std::string clangPath(StringRef Toolkit) {
+  return isOfDistribution(Toolkit) ? path(Toolkit, ForClang) : Toolkit.str();
+}
+
+std::string libdevice(StringRef Toolkit) {
+  return isOfDistribution(Toolkit)
+             ? path(Toolkit, OfDistribution, "libdevice/libdevice.10.bc")
+             : path(Toolkit, "nvvm/libdevice/libdevice.10.bc");
+}
+
+std::string libraryFolder(StringRef Toolkit) {
+  if (isOfDistribution(Toolkit))
+    return path(Toolkit, "lib/x86_64-linux-gnu");
+  for (const char *Folder : {"lib64", "targets/x86_64-linux/lib", "lib"})
+    if (sys::fs::is_directory(path(Toolkit, Folder)))
+      return path(Toolkit, Folder);
+  return "";
+}
 
 unsigned cudaVersion(StringRef Toolkit) {
   auto Header = MemoryBuffer::getFile(path(Toolkit, "include/cuda.h"));
@@ -121,23 +160,23 @@ Error checkToolkit(StringRef Path, bool Gpu) {
                  Twine(OldestCuda % 1000 / 10) + " or later, up to " +
                  Twine(DRAGON_CUDA_MAJOR) +
                  "; name one with --cuda-path= or CUDA_PATH");
-  std::vector<const char *> Parts = {"nvvm/libdevice/libdevice.10.bc"};
+  if (!sys::fs::exists(libdevice(Path)))
+    return error("the CUDA toolkit '" + Path +
+                 "' has no nvvm/libdevice/libdevice.10.bc; name a complete "
+                 "one with --cuda-path=");
   if (Gpu)
-    Parts.insert(Parts.end(), {"bin/ptxas", "bin/fatbinary"});
-  for (const char *Part : Parts)
-    if (!sys::fs::exists(path(Path, Part)))
-      return error("the CUDA toolkit '" + Path + "' has no " + Part +
-                   (StringRef(Part).starts_with("bin/")
-                        ? "; name a complete one with --cuda-path=, or "
-                          "compile with --dragon-targets=cpu"
-                        : "; name a complete one with --cuda-path="));
+    for (const char *Part : {"bin/ptxas", "bin/fatbinary"})
+      if (!sys::fs::exists(path(Path, Part)))
+        return error("the CUDA toolkit '" + Path + "' has no " + Part +
+                     "; name a complete one with --cuda-path=, or compile "
+                     "with --dragon-targets=cpu");
   return Error::success();
 }
 
 Expected<std::string> findToolkit(StringRef Prefix, const Invocation &Asked) {
   auto Named = [](StringRef Path, StringRef By) -> Expected<std::string> {
-    if (isToolkit(Path))
-      return Path.str();
+    if (std::string Toolkit = prefixOf(Path); isToolkit(Toolkit))
+      return Toolkit;
     return error("no CUDA toolkit in '" + Path + "' (from " + By +
                  "): it has no include/cuda_runtime_api.h");
   };
@@ -150,6 +189,8 @@ Expected<std::string> findToolkit(StringRef Prefix, const Invocation &Asked) {
   Strings Candidates = {DRAGON_CUDA_PATH, "/usr/local/cuda",
                         path(Prefix, "cuda")};
   append_range(Candidates, wheelFolders(Prefix));
+  if (isOfDistribution("/usr"))
+    Candidates.push_back("/usr");
   std::string Incomplete;
   for (const std::string &Candidate : Candidates) {
     if (!isToolkit(Candidate))
@@ -166,7 +207,8 @@ Expected<std::string> findToolkit(StringRef Prefix, const Invocation &Asked) {
   return error("no CUDA toolkit found (looked in '/usr/local/cuda', '" +
                path(Prefix, "cuda") +
                "' and nvidia/cu" DRAGON_CUDA_MAJOR_TEXT
-               " of Python's packages); install CUDA " DRAGON_CUDA_MAJOR_TEXT
+               " of Python's packages, and in /usr); install "
+               "CUDA " DRAGON_CUDA_MAJOR_TEXT
                " or its wheels (pip install '" DRAGON_CUDA_WHEELS
                "'), or name one with --cuda-path= or CUDA_PATH");
 }

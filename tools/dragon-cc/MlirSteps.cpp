@@ -68,10 +68,9 @@ Strings addMlirObject(StepList &To, const Input &One, const std::string &Object,
   Device.Args = {"-Wno-override-module"};
   append(Device.Args, CompileArgs::pluginOption("-dragon-slicing=0"));
   // Kernels call functions of libdevice, as __nv_expf.
-  std::string Libdevice = To.Tools.Cuda + "/nvvm/libdevice/libdevice.10.bc";
-  if (!To.Tools.Cuda.empty() && sys::fs::exists(Libdevice))
-    append(Device.Args,
-           {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", Libdevice});
+  if (!To.Tools.Cuda.empty() && sys::fs::exists(To.Tools.Libdevice))
+    append(Device.Args, {"-Xclang", "-mlink-builtin-bitcode", "-Xclang",
+                         To.Tools.Libdevice});
   To.deviceCode(Stem, One, Device);
   if (To.Asked.Cuda)
     To.fatBinary(Stem, To.Names.temp(Stem, ".fatbin"));

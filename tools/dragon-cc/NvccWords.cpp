@@ -7,6 +7,7 @@
 
 #include "tools/dragon-cc/NvccWords.h"
 
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -28,7 +29,8 @@ void printNvccFolders(raw_ostream &OS, const ToolPaths &Tools,
   if (Tools.Cuda.empty())
     return;
   OS << "#$ TOP=" << Tools.Cuda << '\n'
-     << "#$ NVVMIR_LIBRARY_DIR=" << Tools.Cuda << "/nvvm/libdevice\n"
+     << "#$ NVVMIR_LIBRARY_DIR=" << sys::path::parent_path(Tools.Libdevice)
+     << '\n'
      << "#$ ARCHITECTURES=";
   for (const GpuArch &Arch : Asked.Archs)
     OS << (&Arch == Asked.Archs.data() ? "" : " ") << "-arch compute_"

@@ -44,8 +44,7 @@ static std::string identity(const StepList &To, const Input &One) {
   Strings Files = Shown;
   append(Files, {To.Tools.Clang, To.Tools.standIns(), To.Tools.noGpuCode()});
   if (One.Lang == Language::Cuda)
-    append(Files, {To.Tools.cudaTool("ptxas"),
-                   To.Tools.Cuda + "/nvvm/libdevice/libdevice.10.bc"});
+    append(Files, {To.Tools.cudaTool("ptxas"), To.Tools.Libdevice});
   std::string Known = DRAGON_VERSION " " DRAGON_LLVM_VERSION;
   for (const std::string &File : Files) {
     auto Contents = MemoryBuffer::getFile(File, /*IsText=*/false,

@@ -35,7 +35,7 @@ void StepList::deviceCode(StringRef Stem, const Input &One,
   for (const GpuArch &Arch : Asked.deviceArchs()) {
     Strings Args = {"--target=nvptx64-nvidia-cuda", "-march=" + Arch.Name};
     if (!Tools.Cuda.empty())
-      append(Args, {"--cuda-path=" + Tools.Cuda, "-Wno-unknown-cuda-version"});
+      append(Args, Tools.cudaForClang());
     append(Args, Parts.deviceLink(One.Path, Arch.Name));
     append(Args, Parts.plugin(One, Stem, How.Files));
     append(Args, How.Args);

@@ -144,11 +144,9 @@ Expected<ToolPaths> findTools(StringRef Self, const Invocation &Asked) {
   if (Cuda) {
     Tools.Cuda = *Cuda;
     Tools.CudaVersion = cudaVersion(*Cuda);
-    for (const char *Folder : {"lib64", "targets/x86_64-linux/lib", "lib"})
-      if (sys::fs::is_directory(path(*Cuda, Folder))) {
-        Tools.CudaLibDir = path(*Cuda, Folder);
-        break;
-      }
+    Tools.CudaForClang = clangPath(*Cuda);
+    Tools.Libdevice = libdevice(*Cuda);
+    Tools.CudaLibDir = libraryFolder(*Cuda);
   } else if (Needed || !Asked.CudaPath.empty()) {
     return Cuda.takeError();
   } else {

@@ -31,6 +31,8 @@ struct ToolPaths {
   std::string OverlayDir;   ///< headers in front of the toolkit's
   std::string RemarkPages;  ///< what explains remarks; may be missing
   std::string Cuda;         ///< the toolkit; empty where none is needed
+  std::string CudaForClang; ///< where clang finds it
+  std::string Libdevice;    ///< of the toolkit; may be missing
   unsigned CudaVersion = 0; ///< 13000; 0 if it is not known
   std::string CudaLibDir;   ///< empty if there is none
   /// What comes with dragon-cc of share/dragon/summaries, by name.
@@ -41,6 +43,15 @@ struct ToolPaths {
 
   std::string cudaTool(llvm::StringRef Name) const {
     return (Cuda + "/bin/" + Name).str();
+  }
+  /// What clang is told of the toolkit: where a distribution's has its headers
+  /// are no programs.
+  std::vector<std::string> cudaForClang() const {
+    std::vector<std::string> Args = {"--cuda-path=" + CudaForClang,
+                                     "-Wno-unknown-cuda-version"};
+    if (CudaForClang != Cuda)
+      Args.push_back("-B" + Cuda + "/bin");
+    return Args;
   }
   std::string plugin() const { return LibDir + "/libDragonPasses.so"; }
   std::string runtime() const { return LibDir + "/libdragonrt.so"; }

@@ -237,11 +237,12 @@ private:
     if (!isExtension(Of))
       return 0;
     const Linear Factor = form(By);
-    if (!Factor.isConstant() || Factor.C < 0 ||
-        Factor.C >= (N.Op == ExprOp::Shl ? 31 : int64_t(1) << 31))
+    const bool Shifts = N.Op == ExprOp::Shl;
+    if (!Factor.isConstant() || Factor.C < (Shifts ? 0 : 1) ||
+        Factor.C >= (Shifts ? 31 : int64_t(1) << 31))
       return 0;
     Node = Of;
-    return N.Op == ExprOp::Shl ? int64_t(1) << Factor.C : Factor.C;
+    return Shifts ? int64_t(1) << Factor.C : Factor.C;
   }
 
   /// `scale * (start + step*k) < bound`, see above. False: treat it as any

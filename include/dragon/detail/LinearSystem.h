@@ -319,11 +319,10 @@ public:
       bool Improved = false;
       for (const Constraint &K : Constraints)
         for (const Linear::Term &T : K.Form) {
-          Wide A = Form.coefficient(T.Var);
+          const Wide A = Form.coefficient(T.Var), B = T.Coefficient;
           // Only opposite signs cancel; Form + M * K, M >= 1.
-          if (A == 0 || (A > 0) == (T.Coefficient > 0))
+          if (A == 0 || B == 0 || (A > 0) == (B > 0))
             continue;
-          Wide B = T.Coefficient;
           Wide M = ceilDiv(A < 0 ? -A : A, B < 0 ? -B : B);
           Linear Sum = Form;
           if (M != Wide(int64_t(M)) || !Sum.add(K.Form, int64_t(M)))

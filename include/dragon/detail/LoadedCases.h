@@ -71,6 +71,7 @@ inline std::vector<LoadedCase> stretchesOf(const LoadedValues &Load,
   std::vector<NumberRange> Ranges = Load.Values;
   joinRanges(Ranges, Most);
   std::vector<LoadedCase> Stretches;
+  Stretches.reserve(Ranges.size());
   for (const NumberRange &Range : Ranges)
     Stretches.push_back({Load.Node, Range.Lo, Range.Hi});
   return Stretches;
