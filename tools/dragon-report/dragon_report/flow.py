@@ -1,4 +1,4 @@
-"""The ledger as a picture: files, swap, host memory and device memory, with arrows as wide as what moved, by cause."""
+"""The ledger as a picture: files, swap, host memory, device memory and that of other GPUs, with arrows as wide as what moved, by cause."""
 
 from . import units, words
 from .markup import el, join
@@ -7,8 +7,7 @@ CAUSES = ["demand", "prefetch", "eviction", "sync", "copy", "host_access", "pagi
 WIDEST, NARROWEST = 46.0, 3.0  # of an arrow's shaft
 SLIM = 24.0  # where there are four beside each other
 BOX = 62  # height
-TOPS = {"files": 6, "host": 158, "device": 310}
-HEIGHT = TOPS["device"] + BOX + 6
+TOPS = {"files": 6, "host": 158, "device": 310, "peers": 462}
 LEFT, RIGHT = 12, 268  # of the boxes
 
 
@@ -79,6 +78,14 @@ def held(stats, name):
     return lines
 
 
+def lent(stats):
+    """What other GPUs' memory held, and what went between it and the host."""
+    lines = [" ".join(held(stats, "peer_memory"))]
+    if beside := stats.bytes("host_to_peer") + stats.bytes("peer_to_host"):
+        lines.append(f"{units.size(beside)} from and to the host")
+    return [line for line in lines if line]
+
+
 def picture(stats):
     moved = {direction: {cause: row for cause, row in rows.items() if row[0]} for direction, rows in stats.moved.items()}
     most = max([sum(row[0] for row in rows.values()) for rows in moved.values()], default=0) or 1
@@ -91,30 +98,38 @@ def picture(stats):
         device = [", ".join(device).replace("held at most ", "")] if device else []
         device.append(f"copied within: {units.size(within)}")
     files = TOPS["files"]
+    with_peers = stats.peers or stats.peaks.get("peer_memory")
     with_files = swaps or any(moved.get(direction) for direction in ("file_to_host", "host_to_file"))
     parts = [
         box(LEFT, middle - 4 if swaps else RIGHT, files, "Files", ["of the program"]) if with_files else None,
         box(middle + 4, right, files, "Swap", ["for what fits in neither", "memory"]) if swaps else None,
         box(LEFT, right, TOPS["host"], "Host memory", held(stats, "host_memory")),
-        box(LEFT, right, TOPS["device"], "Device memory", device)
+        box(LEFT, right, TOPS["device"], "Device memory", device),
+        box(LEFT, right, TOPS["peers"], "Memory of other GPUs", lent(stats)) if with_peers else None
     ]
-    upper, lower = (files + BOX + 3, TOPS["host"] - 3), (TOPS["host"] + BOX + 3, TOPS["device"] - 3)
+
+    def below(name, other):
+        return TOPS[name] + BOX + 3, TOPS[other] - 3
+
+    upper, lower, lowest = below("files", "host"), below("host", "device"), below("device", "peers")
     quarter = (right - LEFT) / 4
     columns = {"file_to_host": 34, "host_to_file": 132, "swap_to_host": 234, "host_to_swap": 332} if swaps else \
         {"file_to_host": LEFT + 40, "host_to_file": LEFT + 170}
-    columns |= {"host_to_device": LEFT + quarter - 24, "device_to_host": LEFT + 3 * quarter - 24}
+    one, other = LEFT + quarter - 24, LEFT + 3 * quarter - 24
+    columns |= {"host_to_device": one, "device_to_host": other, "device_to_peer": one, "peer_to_device": other}
     for direction, x in columns.items():
-        down = direction in ("file_to_host", "swap_to_host", "host_to_device")
-        span = lower if "device" in direction else upper
+        down = direction in ("file_to_host", "swap_to_host", "host_to_device", "device_to_peer")
+        span = lowest if "peer" in direction else lower if "device" in direction else upper
         slim = swaps and span is upper
         parts.append(arrow(moved.get(direction, {}), most, x, span, words.DIRECTIONS[direction], down, SLIM if slim else WIDEST))
     top = 0 if with_files else TOPS["host"] - 6
+    height = TOPS["peers" if with_peers else "device"] + BOX + 6
     return el("svg",
               join(parts),
-              viewBox=f"0 {top} {right + LEFT} {HEIGHT - top}",
+              viewBox=f"0 {top} {right + LEFT} {height - top}",
               class_="flow" + (" swaps" if swaps else ""),
               role="img",
-              aria_label="bytes moved between files, host memory and device memory")
+              aria_label="bytes moved between files, host memory, device memory and that of other GPUs")
 
 
 def causes_table(stats, pages):
@@ -168,7 +183,7 @@ def rows_table(values, pages, titles, before=""):
 
 
 def peers_table(stats, pages):
-    """The spare memory of other GPUs, which the picture leaves out."""
+    """The spare memory of other GPUs, way by way."""
     if not stats.peers and not stats.peaks.get("peer_memory"):
         return None
     limit, peak = stats.limits.get("peer_memory"), stats.peaks.get("peer_memory")
