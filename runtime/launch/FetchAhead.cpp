@@ -49,6 +49,13 @@ static ChunkPart lacking(const Chunk &chunk, const AddressRange &range,
              : part;
 }
 
+static uint64_t bytesIn(const std::vector<AddressRange> &ranges) {
+  uint64_t all = 0;
+  for (const AddressRange &range : ranges)
+    all += range.end - range.begin;
+  return all;
+}
+
 FetchAhead::Missing FetchAhead::missing(uint64_t most,
                                         uint64_t mostRoom) const {
   Missing result;
@@ -91,20 +98,17 @@ FetchAhead::Missing FetchAhead::missing(uint64_t most,
   const uint64_t mostOfOne = OnDevice.Pool.budget() / 2;
   Next.forNext(Window, [&](const LaunchHistory::Addresses &launch) {
     const std::vector<AddressRange> &reads = launch.fetched();
-    uint64_t all = 0;
-    for (const auto *ranges : {&reads, &launch.overwrites})
-      for (const AddressRange &range : *ranges)
-        all += range.end - range.begin;
-    if (all <= mostOfOne) {
+    const uint64_t read = bytesIn(reads);
+    if (read <= mostOfOne)
       for (const AddressRange &range : reads)
         Space.Allocations.forEachChunk(
             range, [&](Chunk &chunk) { return add(range, chunk); });
+    if (read + bytesIn(launch.overwrites) <= mostOfOne)
       for (const AddressRange &range : launch.overwrites)
         Space.Allocations.forEachChunk(range, [&](Chunk &chunk) {
           needsRoom(chunk);
           return true;
         });
-    }
     return bytes < most || result.room < mostRoom;
   });
   return result;
