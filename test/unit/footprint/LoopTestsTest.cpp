@@ -60,11 +60,19 @@ protected:
     A.Guards = std::move(Guards);
     Pointer.Accesses.push_back(A);
   }
-  /// Its last test is left to `I`.
+  /// (i + 1) * 8 > n, unsigned.
   std::vector<GuardRecord> whileMore(uint32_t I, uint32_t Counter) {
     return {test(N, GuardPred::ULT,
                  times(wide(plus(I, E.constant(1, 32))), E.constant(8)),
                  Counter)};
+  }
+  /// In the loop that takes what is above, and in one that goes on from there.
+  void touchInBothLoops() {
+    const uint32_t First = E.loop(1), K = E.loop(2);
+    const uint32_t Before = minus(Start, rounds(First));
+    const uint32_t I = minus(Before, rounds(K));
+    touch(Before, whileMore(Before, First));
+    touch(I, {test(E.constant(-1, 32), GuardPred::SLT, I, K)});
   }
   ByteSet evaluate(int64_t Number) {
     Pointer.ArgIndex = 1;
@@ -131,11 +139,7 @@ TEST_F(LoopTestsTest, AMultipleOfTheCounterAboveIt) {
 }
 
 TEST_F(LoopTestsTest, WhatALoopGoesOnFromIsNoFurtherThanTheOneBeforeWent) {
-  const uint32_t First = E.loop(1), K = E.loop(2);
-  const uint32_t Before = minus(Start, rounds(First));
-  const uint32_t I = minus(Before, rounds(K));
-  touch(Before, whileMore(Before, First));
-  touch(I, {test(E.constant(-1, 32), GuardPred::SLT, I, K)});
+  touchInBothLoops();
   for (const int64_t Number : {64, 100, 803, 4096}) {
     Elements Touched;
     for (int64_t Element = 0; Element < (Number + 7) / 8; ++Element)
@@ -146,11 +150,7 @@ TEST_F(LoopTestsTest, WhatALoopGoesOnFromIsNoFurtherThanTheOneBeforeWent) {
 
 /// Thread 0 begins at -7, of which the loop makes more than n.
 TEST_F(LoopTestsTest, ACounterThatFallsBelowZeroGoesOn) {
-  const uint32_t First = E.loop(1), K = E.loop(2);
-  const uint32_t Before = minus(Start, rounds(First));
-  const uint32_t I = minus(Before, rounds(K));
-  touch(Before, whileMore(Before, First));
-  touch(I, {test(E.constant(-1, 32), GuardPred::SLT, I, K)});
+  touchInBothLoops();
   const ByteSet Found = evaluate(8);
   ASSERT_FALSE(Found.Everything);
   EXPECT_LE(Found.Ranges.front().Begin, 4 * int64_t(INT32_MIN));
