@@ -129,7 +129,7 @@ def picture(stats):
               viewBox=f"0 {top} {right + LEFT} {height - top}",
               class_="flow" + (" swaps" if swaps else ""),
               role="img",
-              aria_label="bytes moved between files, host memory, device memory and that of other GPUs")
+              aria_label="bytes moved between files, host memory and device memory" + (", and that of other GPUs" if with_peers else ""))
 
 
 def causes_table(stats, pages):
