@@ -36,21 +36,22 @@ Strings CompileArgs::language(const Input &One) const {
                   "-Wno-error=deprecated-declarations"});
   if (Tools.CudaVersion && Tools.CudaVersion < 13000)
     Args.push_back("-DDRAGON_CUDA_12");
+  // clang looks into /usr/include by itself, after the C++ library's headers,
+  // which include C's as the next of the same name.
+  auto AddHeaders = [&Args](const std::string &Folder) {
+    if (Folder != "/usr/include")
+      append(Args, {"-isystem", Folder});
+  };
   // In front of what else the machine may have, as in /usr/local/include. With
   // Thrust, CUB and libcu++, where nvcc finds them.
   if (!Tools.Cuda.empty()) {
-    append(Args, {"-isystem", Tools.OverlayDir});
-    const std::string Headers = Tools.Cuda + "/include";
-    if (Headers != "/usr/include") // as below
-      append(Args, {"-isystem", Headers});
-    std::string Cccl = Headers + "/cccl";
+    AddHeaders(Tools.OverlayDir);
+    AddHeaders(Tools.Cuda + "/include");
+    std::string Cccl = Tools.Cuda + "/include/cccl";
     if (sys::fs::is_directory(Cccl))
-      append(Args, {"-isystem", Cccl});
+      AddHeaders(Cccl);
   }
-  // clang looks into /usr/include by itself, after the C++ library's headers,
-  // which include C's as the next of the same name.
-  if (Tools.IncludeDir != "/usr/include")
-    append(Args, {"-isystem", Tools.IncludeDir});
+  AddHeaders(Tools.IncludeDir);
   bool Cxx = One.Lang != Language::C;
   if (!Asked.Standard.empty() &&
       StringRef(Asked.Standard).contains("++") == Cxx)

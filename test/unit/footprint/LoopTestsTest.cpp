@@ -30,7 +30,7 @@ using Elements = std::set<int64_t>;
 
 class LoopTestsTest : public testing::Test {
 protected:
-  LoopTestsTest() : E(Module.Exprs) {
+  LoopTestsTest() {
     Tid = E.launchValue(ExprOp::ThreadIdx, 0);
     Step = E.launchValue(ExprOp::BlockDim, 0);
     N = E.argument(0, 64);
@@ -47,53 +47,38 @@ protected:
   uint32_t rounds(uint32_t Counter) {
     return times(E.cast(ExprOp::Trunc, Counter, 32), Step);
   }
-  static GuardRecord test(uint32_t Lhs, GuardPred Pred, uint32_t Rhs,
-                          uint32_t Loop) {
-    return {Lhs, Rhs, Loop, Pred, {}};
-  }
-  /// Four bytes at 4 * Index.
-  void touch(uint32_t Index, std::vector<GuardRecord> Guards) {
-    AccessSummary A;
+  /// Four bytes at 4 * Index are read in the loop, while Lhs Pred Rhs.
+  void touch(uint32_t Index, uint32_t Loop, uint32_t Lhs, GuardPred Pred,
+             uint32_t Rhs) {
+    Access A;
+    model::Step S{};
+    S.What = model::Step::TestedLoop;
+    S.Loop = Loop;
+    S.Test = {Lhs, Rhs, Loop, Pred, {}};
+    A.Steps = {S};
     A.Offset = times(wide(Index), E.constant(4));
     A.Width = 4;
     A.Flags = AccessRead;
-    A.Guards = std::move(Guards);
-    Pointer.Accesses.push_back(A);
+    Accesses.push_back(A);
   }
-  /// (i + 1) * 8 > n, unsigned.
-  std::vector<GuardRecord> whileMore(uint32_t I, uint32_t Counter) {
-    return {test(N, GuardPred::ULT,
-                 times(wide(plus(I, E.constant(1, 32))), E.constant(8)),
-                 Counter)};
+  /// While (i + 1) * 8 > n, unsigned.
+  void touchAbove(uint32_t I, uint32_t Loop) {
+    touch(I, Loop, N, GuardPred::ULT,
+          times(wide(plus(I, E.constant(1, 32))), E.constant(8)));
   }
   /// In the loop that takes what is above, and in one that goes on from there.
   void touchInBothLoops() {
     const uint32_t First = E.loop(1), K = E.loop(2);
     const uint32_t Before = minus(Start, rounds(First));
     const uint32_t I = minus(Before, rounds(K));
-    touch(Before, whileMore(Before, First));
-    touch(I, {test(E.constant(-1, 32), GuardPred::SLT, I, K)});
+    touchAbove(Before, First);
+    touch(I, K, E.constant(-1, 32), GuardPred::SLT, I);
   }
   ByteSet evaluate(int64_t Number) {
-    Pointer.ArgIndex = 1;
-    Pointer.Mode = AccessMode::Read;
-    Pointer.Flags &= ~PointerEscapes;
-    KernelSummary Kernel;
-    Kernel.Name = "k";
-    Kernel.Flags = KernelSliceable;
-    Kernel.ArgSizes = {8, 8};
-    Kernel.Pointers = {Pointer};
-    Module.Kernels = {Kernel};
-    const std::vector<char> Blob = Module.write();
-    SummaryView View;
-    std::string Error;
-    EXPECT_TRUE(SummaryView::open(Blob.data(), Blob.size(), View, Error))
-        << Error;
-    const void *Args[2] = {&Number, nullptr};
-    const LaunchDims Dims{{1, 1, 1}, {Threads, 1, 1}, Args};
-    return evaluateFootprint(View, View.kernel(0), 0, Dims,
-                             {{0, 0, 0}, {1, 1, 1}})
-        .MayRead;
+    Launch L;
+    L.Block[0] = Threads;
+    L.Args = {Number};
+    return Evaluation(E, Accesses, L).Footprint.MayRead;
   }
   void expect(int64_t Number, const Elements &Touched) {
     const ByteSet Found = evaluate(Number);
@@ -107,16 +92,15 @@ protected:
                                  << " and not" << describe(Wanted);
   }
 
-  ModuleSummary Module;
-  ExprPool &E;
-  PointerSummary Pointer;
+  ExprPool E;
+  std::vector<Access> Accesses;
   uint32_t Tid, Step, N, Start;
 };
 
 TEST_F(LoopTestsTest, ASignedCounterBelowAnUnsignedNumber) {
   const uint32_t K = E.loop(1), I = plus(Tid, rounds(K));
-  touch(I, {test(wide(I), GuardPred::ULT,
-                 E.binary(ExprOp::UDiv, N, E.constant(8)), K)});
+  touch(I, K, wide(I), GuardPred::ULT,
+        E.binary(ExprOp::UDiv, N, E.constant(8)));
   for (const int64_t Number : {1, 8, 100, 803, 4096}) {
     Elements Touched;
     for (int64_t Element = 0; Element < Number / 8; ++Element)
@@ -127,7 +111,7 @@ TEST_F(LoopTestsTest, ASignedCounterBelowAnUnsignedNumber) {
 
 TEST_F(LoopTestsTest, AMultipleOfTheCounterAboveIt) {
   const uint32_t K = E.loop(1), I = minus(Start, rounds(K));
-  touch(I, whileMore(I, K));
+  touchAbove(I, K);
   for (const int64_t Number : {64, 100, 803, 4096}) {
     Elements Touched;
     for (int32_t Thread = 0; Thread < Threads; ++Thread)

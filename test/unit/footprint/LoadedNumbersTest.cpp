@@ -1,0 +1,104 @@
+//===- LoadedNumbersTest.cpp - footprints by numbers that are known -------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/unit/footprint/Model.h"
+
+#include <gtest/gtest.h>
+
+using namespace dragon;
+using namespace dragon::model;
+
+namespace {
+
+/// weights[ids[blockIdx.y] * 100 + threadIdx.x], ids: 2, 5, 2, -1.
+struct Experts {
+  ExprPool Pool;
+  Launch L;
+  Access A;
+
+  Experts() {
+    constexpr uint64_t Ids = 0x20000;
+    L.Grid[1] = 4;
+    L.Block[0] = 100;
+    L.Box.Hi[1] = 4;
+    const int32_t Numbers[] = {2, 5, 2, -1};
+    const char *Bytes = reinterpret_cast<const char *>(Numbers);
+    L.Memory.Parts = {{Ids, {Bytes, Bytes + sizeof(Numbers)}}};
+    const uint32_t Block =
+        Pool.cast(ExprOp::ZExt, Pool.launchValue(ExprOp::BlockIdx, 1), 64);
+    const uint32_t Id = Pool.loaded(
+        32, Pool.binary(ExprOp::Add, Pool.constant(Ids),
+                        Pool.binary(ExprOp::Mul, Block, Pool.constant(4))));
+    A.Offset = Pool.binary(
+        ExprOp::Add,
+        Pool.binary(ExprOp::Mul, Pool.cast(ExprOp::SExt, Id, 64),
+                    Pool.constant(100)),
+        Pool.cast(ExprOp::ZExt, Pool.launchValue(ExprOp::ThreadIdx, 0), 64));
+    A.Width = 1;
+  }
+};
+
+TEST(FootprintLoaded, NumbersAreToldApart) {
+  Experts E;
+  E.L.Told = E.L.Memory;
+  const Evaluation Known(E.Pool, {E.A}, E.L);
+  EXPECT_EQ(describe(Known.Footprint.MayWrite),
+            " [-100,0) [200,300) [500,600)");
+  // Another thread may find the same number: nothing is surely overwritten.
+  EXPECT_TRUE(Known.Footprint.MustWrite.Ranges.empty());
+  EXPECT_TRUE(Known.Wanted.empty());
+  // One block looks at one number.
+  E.L.Box = {{0, 1, 0}, {1, 2, 1}};
+  const Evaluation Second(E.Pool, {E.A}, E.L);
+  EXPECT_EQ(describe(Second.Footprint.MayWrite), " [500,600)");
+}
+
+TEST(FootprintLoaded, NumbersThatAreCloseAreTakenTogether) {
+  Experts E;
+  E.L.Told = E.L.Memory;
+  EvalLimits Limits;
+  Limits.WithMust = false; // which takes each byte by itself
+  Limits.MergeGap = 299;
+  const Evaluation Apart(E.Pool, {E.A}, E.L, Limits);
+  EXPECT_EQ(describe(Apart.Footprint.MayWrite),
+            " [-100,0) [200,300) [500,600)");
+  Limits.MergeGap = 300;
+  const Evaluation Together(E.Pool, {E.A}, E.L, Limits);
+  EXPECT_EQ(describe(Together.Footprint.MayWrite), " [-100,600)");
+}
+
+TEST(FootprintLoaded, WhatIsNotKnownIsAskedFor) {
+  Experts E;
+  const Evaluation Asks(E.Pool, {E.A}, E.L);
+  EXPECT_TRUE(Asks.Footprint.MayWrite.Everything ||
+              covers(Asks.Footprint.MayWrite, {-100, 600}));
+  ASSERT_EQ(Asks.Wanted.size(), 1u);
+  EXPECT_EQ(Asks.Wanted[0].First, 0x20000u);
+  EXPECT_EQ(Asks.Wanted[0].end(), 0x20010u);
+  // A long one, too; it is for who asks to look at zones of it.
+  E.L.Grid[1] = E.L.Box.Hi[1] = 1 << 20;
+  const Evaluation Long(E.Pool, {E.A}, E.L);
+  ASSERT_EQ(Long.Wanted.size(), 1u);
+  EXPECT_EQ(Long.Wanted[0].bytes(), uint64_t(4) << 20);
+  EXPECT_EQ(Long.Wanted[0].Step, 4u);
+  EXPECT_EQ(Long.Wanted[0].Inner, 1u);
+}
+
+TEST(FootprintLoaded, ManyNumbersAreCutWhereGapsAreLargest) {
+  Experts E;
+  constexpr uint32_t Many = 1000;
+  std::vector<int32_t> Numbers;
+  for (uint32_t I = 0; I < Many; ++I)
+    Numbers.push_back(int32_t(I + (I >= Many / 2 ? 5000 : 0)));
+  const char *Bytes = reinterpret_cast<const char *>(Numbers.data());
+  E.L.Told.Parts = {{0x20000, {Bytes, Bytes + Many * sizeof(int32_t)}}};
+  E.L.Grid[1] = E.L.Box.Hi[1] = Many;
+  const Evaluation Known(E.Pool, {E.A}, E.L);
+  EXPECT_EQ(describe(Known.Footprint.MayWrite), " [0,50000) [550000,600000)");
+}
+
+} // namespace
