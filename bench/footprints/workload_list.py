@@ -154,6 +154,7 @@ PROGRAMS = [
     test("paged-in-place", "again", "changed"),
     test("peers"),
     test("peers-in-place"),
+    test("peers-managed"),
     test("paged-kernels"),
     test("pointers-to-ends", "in.bin out.bin", file=16 * M),
     test("posix-io", "stream in.bin out.bin", file=20 * M),

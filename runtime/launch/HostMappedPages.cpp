@@ -289,7 +289,8 @@ HostMappedRunner::asTheyAre(const PlannedLaunch &planned,
   if (there < room / 4 * 3 || there > room)
     return std::nullopt;
   Places places;
-  uint64_t onHost = 0;
+  const HostRoom host = Plans.hostRoom();
+  uint64_t onHost = 0, hostOnly = 0;
   for (const ChunkUse &use : whole.uses) {
     const Chunk &chunk = *use.chunk;
     if (chunk.device.id) {
@@ -297,7 +298,8 @@ HostMappedRunner::asTheyAre(const PlannedLaunch &planned,
       continue;
     }
     onHost += chunk.bytes();
-    if (use.atomic || onHost > Slabs.mappedBytes())
+    hostOnly += chunk.buffer->hostAccessible ? chunk.bytes() : 0;
+    if (use.atomic || onHost > host.bytes() || hostOnly > host.host)
       return std::nullopt; // some has to come
     places.onHost.push_back(&use);
   }

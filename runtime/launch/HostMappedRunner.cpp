@@ -140,8 +140,8 @@ HostMappedRunner::choose(const ResolvedLaunch &launch, PlannedLaunch &planned,
   for (size_t i = 0; i < whole.uses.size(); ++i)
     placed.push_back(SlicePlanner::placedOf(whole.uses[i], bytes[i]));
   auto chosen = [&] {
-    return choosePlaces(placed, Plans.deviceBytesFor(planned),
-                        Slabs.mappedBytes(), Plans.ratesFor(planned), times);
+    return choosePlaces(placed, Plans.deviceBytesFor(planned), Plans.hostRoom(),
+                        Plans.ratesFor(planned), times);
   };
   auto onDevice = chosen();
   if (!onDevice && OnDevice.dropScratch()) { // it may be what is missing

@@ -43,7 +43,7 @@ struct Slicing {
   /// What it was made for.
   struct Conditions {
     uint64_t deviceBudget;
-    uint64_t hostBudget;
+    HostRoom hostRoom;
     bool sparing;
     bool again;               ///< such launches come again and again
     bool largeSlices = false; ///< PlanInput's

@@ -282,8 +282,7 @@ std::optional<Planner::Left> Planner::leaveOnHost(const ChunkSet &shared,
     placed.push_back(chunk.placed);
     which.push_back(&chunk);
   }
-  const auto stays =
-      choosePlaces(placed, room, Input.hostBudget, Input.rates, 1);
+  const auto stays = choosePlaces(placed, room, Input.hostRoom, Input.rates, 1);
   if (!stays)
     return std::nullopt;
   Left result;
@@ -340,7 +339,7 @@ std::optional<Candidate> Planner::mixed() {
 }
 
 std::optional<Candidate> Planner::hostMapped() {
-  if (Plan.wholeBytes > Input.deviceBudget + Input.hostBudget)
+  if (Plan.wholeBytes > Input.deviceBudget + Input.hostRoom.bytes())
     return std::nullopt;
   Candidate result{
       LaunchPlan::HostMapped, {"host-mapped", 0, 0, 0, true}, {Grid}, {}};

@@ -84,7 +84,7 @@ struct PlanInput {
   uint32_t trips = 0;
   /// What so many blocks take of the device between such slices.
   std::function<uint64_t(uint64_t blocks)> stateBytes;
-  uint64_t hostBudget; ///< what may stay in host memory at once
+  HostRoom hostRoom; ///< what may stay there at once
   std::vector<BufferShape> buffers;
   std::function<ChunkSet(const BlockBox &)> footprint;
   /// The bytes of a box whose footprint was asked for, by buffer, ascending;

@@ -55,15 +55,16 @@ std::vector<bool> chooseForDevice(std::span<const PlacedChunk> chunks,
 namespace {
 
 /// Puts as much as possible on the device: the large chunks first, and among
-/// equals those that are there.
+/// equals those that peers cannot have and those that are there.
 std::vector<bool> fillDevice(std::span<const PlacedChunk> chunks,
-                             uint64_t budget) {
+                             uint64_t budget, bool hostOnlyFirst) {
   std::vector<uint32_t> order(chunks.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
     auto rank = [&](uint32_t i) {
       const PlacedChunk &chunk = chunks[i];
-      return std::tuple(!chunk.mustStay, ~chunk.bytes, !chunk.onDevice, i);
+      return std::tuple(!chunk.mustStay, hostOnlyFirst && !chunk.hostOnly,
+                        ~chunk.bytes, !chunk.hostOnly, !chunk.onDevice, i);
     };
     return rank(a) < rank(b);
   });
@@ -77,29 +78,33 @@ std::vector<bool> fillDevice(std::span<const PlacedChunk> chunks,
 }
 
 bool leavesFor(std::span<const PlacedChunk> chunks,
-               const std::vector<bool> &onDevice, uint64_t hostBudget) {
-  uint64_t onHost = 0;
+               const std::vector<bool> &onDevice, const HostRoom &room) {
+  uint64_t bytes = 0, hostOnly = 0;
   for (size_t i = 0; i < chunks.size(); ++i) {
     if (onDevice[i])
       continue;
     if (chunks[i].mustStay)
       return false;
-    onHost += chunks[i].bytes;
+    bytes += chunks[i].bytes;
+    hostOnly += chunks[i].hostOnly ? chunks[i].bytes : 0;
   }
-  return onHost <= hostBudget;
+  return bytes <= room.bytes() && hostOnly <= room.host;
 }
 
 } // namespace
 
 std::optional<std::vector<bool>>
 choosePlaces(std::span<const PlacedChunk> chunks, uint64_t deviceBudget,
-             uint64_t hostBudget, const LinkRates &rates, double launches) {
-  std::vector<bool> full = fillDevice(chunks, deviceBudget);
-  if (!leavesFor(chunks, full, hostBudget))
-    return std::nullopt;
+             const HostRoom &host, const LinkRates &rates, double launches) {
+  std::vector<bool> full = fillDevice(chunks, deviceBudget, false);
+  if (!leavesFor(chunks, full, host)) {
+    full = fillDevice(chunks, deviceBudget, true);
+    if (!leavesFor(chunks, full, host))
+      return std::nullopt;
+  }
   std::vector<bool> best =
       chooseForDevice(chunks, deviceBudget, rates, launches);
-  return leavesFor(chunks, best, hostBudget) ? best : full;
+  return leavesFor(chunks, best, host) ? best : full;
 }
 
 double secondsOf(const LaunchCost &cost, const LinkRates &rates) {

@@ -63,6 +63,15 @@ struct PlacedChunk {
   bool onDevice = false;  ///< its contents are there now
   bool copied = true;     ///< its contents move when it changes its place
   bool mappable = false;  ///< it is, or has memory that can be mapped
+  bool hostOnly = false;  ///< peers cannot have it: the host accesses it
+};
+
+/// Where chunks may be that are not on the device.
+struct HostRoom {
+  uint64_t host = 0;  ///< bytes of host memory
+  uint64_t peers = 0; ///< of peers' memory, for those that may be there
+  uint64_t bytes() const { return host + peers; }
+  bool operator==(const HostRoom &) const = default;
 };
 
 /// What `launches` such launches save if the chunk is on the device, in seconds
@@ -80,11 +89,11 @@ std::vector<bool> chooseForDevice(std::span<const PlacedChunk> chunks,
 /// The same where the others are in host memory: none of the two has more than
 /// its budget. Those with the largest gain, if that leaves no more than the
 /// host holds; else as many as fit, mostly those that are there. Whether there
-/// is a choice is a matter of sizes, and of what must stay, alone: what the
-/// planner finds possible is so when the launch runs.
+/// is a choice is a matter of sizes, of what must stay, and of what peers can
+/// have, alone: what the planner finds possible is so when the launch runs.
 std::optional<std::vector<bool>>
 choosePlaces(std::span<const PlacedChunk> chunks, uint64_t deviceBudget,
-             uint64_t hostBudget, const LinkRates &rates, double launches);
+             const HostRoom &host, const LinkRates &rates, double launches);
 
 /// A way to run a launch, and what it would move.
 struct LaunchCost {

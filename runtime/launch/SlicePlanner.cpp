@@ -66,11 +66,11 @@ const Slicing &SlicePlanner::slicingOf(const ResolvedLaunch &launch,
   input.deviceBudget /= size.share;
   input.sparing =
       size.share == 1 && isWorthSparing(planned, input.deviceBudget);
-  input.hostBudget = Slabs.mappedBytes();
+  input.hostRoom = hostRoom();
   const bool again = planned.launches > 1;
   const bool onPeers = size.share == 1 && fitsWithPeers(planned);
   const Slicing::Conditions conditions{
-      input.deviceBudget, input.hostBudget,
+      input.deviceBudget, input.hostRoom,
       input.sparing,      again && planned.weighsMapping,
       size.large,         onPeers};
   if (const Slicing *known = planned.find(conditions))
@@ -182,6 +182,7 @@ PlacedChunk SlicePlanner::placedOf(const ChunkUse &use, double accessBytes) {
   placed.onDevice = chunk.copies.device;
   placed.copied =
       !use.mustWrite() && !(chunk.copies.device && chunk.copies.host);
+  placed.hostOnly = chunk.buffer->hostAccessible;
   placed.mappable =
       chunk.hostMapped || (chunk.host.id && chunk.host.place != Place::Pinned);
   return placed;
@@ -190,7 +191,7 @@ PlacedChunk SlicePlanner::placedOf(const ChunkUse &use, double accessBytes) {
 const Slicing &SlicePlanner::evenSlicingOf(const ResolvedLaunch &launch,
                                            PlannedLaunch &planned,
                                            uint32_t pieces) {
-  const Slicing::Conditions conditions{0,     0,     false, false,
+  const Slicing::Conditions conditions{0,     {},    false, false,
                                        false, false, pieces};
   if (const Slicing *known = planned.find(conditions))
     return *known;

@@ -46,6 +46,10 @@ public:
                                const WaveCut &cut);
   /// Device memory that a launch may take: what nobody else holds for longer.
   uint64_t deviceBytesFor(const PlannedLaunch &planned) const;
+  /// For what of a launch is not on the device.
+  HostRoom hostRoom() const {
+    return {Slabs.stayingBytes(), Slabs.Peers.budget()};
+  }
   /// What of the launch does not fit on the device has room on peers, where
   /// kernels reach it.
   bool fitsWithPeers(const PlannedLaunch &planned) const;

@@ -98,7 +98,7 @@ TEST_F(LaunchCacheTest, ALaunchKeepsItsLatestPlans) {
   EXPECT_EQ(planned.buffers,
             (std::vector<const Buffer *>{&buffers[0], &buffers[1]}));
   auto conditions = [](uint64_t budget) {
-    return Slicing::Conditions{budget, 0, false, false};
+    return Slicing::Conditions{budget, {}, false, false};
   };
   constexpr size_t Most = PlannedLaunch::MaxSlicings;
   for (uint64_t budget = 1; budget <= Most; ++budget) {

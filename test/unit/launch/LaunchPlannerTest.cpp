@@ -71,7 +71,7 @@ void check(const Problem &problem, const LaunchPlan &plan) {
   if (plan.kind == LaunchPlan::Mixed) {
     EXPECT_GT(plan.boxes.size(), 1u);
     EXPECT_FALSE(plan.onHost.empty());
-    EXPECT_LE(bytesOf(plan.onHost, in.buffers), in.hostBudget);
+    EXPECT_LE(bytesOf(plan.onHost, in.buffers), in.hostRoom.bytes());
   } else {
     EXPECT_TRUE(plan.onHost.empty());
   }
@@ -444,9 +444,9 @@ TEST(LaunchPlannerTest, OneBlockThatIsTooLargeGoesToTheHostOrNowhere) {
   EXPECT_EQ(plan.kind, LaunchPlan::Impossible);
   EXPECT_EQ(plan.smallestBytes, 64 * MiB);
   p.input.hostMapped = true;
-  p.input.hostBudget = 47 * MiB;
+  p.input.hostRoom = {47 * MiB};
   EXPECT_EQ(planLaunch(p.input).kind, LaunchPlan::Impossible);
-  p.input.hostBudget = 48 * MiB;
+  p.input.hostRoom = {48 * MiB};
   EXPECT_EQ(planLaunch(p.input).kind, LaunchPlan::HostMapped);
 }
 
@@ -469,7 +469,7 @@ Problem matrixProduct(uint64_t budget) {
   p.input.grid[2] = 1;
   p.input.sliceable = p.input.hostMapped = true;
   p.input.deviceBudget = budget;
-  p.input.hostBudget = 4096 * MiB;
+  p.input.hostRoom = {4096 * MiB};
   p.input.buffers.assign(3, {256 * MiB, PlanChunk});
   p.accesses = {
       {0, {0, MiB, 0}, MiB}, {1, {0, 0, 0}, 0, true}, {2, {0, MiB, 0}, MiB}};
@@ -541,7 +541,7 @@ TEST(LaunchPlannerTest, SlicesThatFetchTheSameAgainAndAgainAreNotTaken) {
   p.input.grid[1] = p.input.grid[2] = 1;
   p.input.sliceable = p.input.hostMapped = true;
   p.input.deviceBudget = 16 * PlanChunk;
-  p.input.hostBudget = 64 * PlanChunk;
+  p.input.hostRoom = {64 * PlanChunk};
   p.input.buffers = {{30 * PlanChunk, PlanChunk}};
   p.reads = {4};
   p.finish();
@@ -577,7 +577,7 @@ TEST(LaunchPlannerTest, RandomFootprintsAreCoveredExactlyAndFit) {
     p.input.grid[2] = uint32_t(1 + (upTo(4) ? 0 : upTo(9)));
     p.input.sliceable = true;
     p.input.hostMapped = upTo(2);
-    p.input.hostBudget = upTo(256) * MiB;
+    p.input.hostRoom = {upTo(256) * MiB};
     p.input.deviceBudget = (1 + upTo(40)) * PlanChunk;
     uint64_t count = 1 + upTo(4);
     for (uint32_t b = 0; b < count; ++b) {
@@ -597,7 +597,8 @@ TEST(LaunchPlannerTest, RandomFootprintsAreCoveredExactlyAndFit) {
     sliced += plan.kind == LaunchPlan::Sliced;
     mixed += plan.kind == LaunchPlan::Mixed;
     if (plan.kind == LaunchPlan::HostMapped)
-      EXPECT_LE(plan.wholeBytes, p.input.deviceBudget + p.input.hostBudget);
+      EXPECT_LE(plan.wholeBytes,
+                p.input.deviceBudget + p.input.hostRoom.bytes());
   }
   EXPECT_GT(sliced, 50);
   EXPECT_GT(mixed, 5);

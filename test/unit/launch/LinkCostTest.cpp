@@ -116,18 +116,44 @@ TEST(LinkCostTest, BothPlacesHoldWhatIsChosenForThem) {
     return bytes;
   };
   // Cold ones would stay in host memory, if it had room.
-  auto chosen = choosePlaces(chunks, 7, 14, {}, 1);
+  auto chosen = choosePlaces(chunks, 7, {14}, {}, 1);
   ASSERT_TRUE(chosen);
   EXPECT_EQ(bytesOnHost(*chosen), 14u);
-  chosen = choosePlaces(chunks, 7, 8, {}, 1);
+  chosen = choosePlaces(chunks, 7, {8}, {}, 1);
   ASSERT_TRUE(chosen);
   EXPECT_EQ(bytesOnHost(*chosen), 8u);
   // Together they have 14 bytes, but not in these pieces.
-  EXPECT_FALSE(choosePlaces(chunks, 7, 7, {}, 1));
+  EXPECT_FALSE(choosePlaces(chunks, 7, {7}, {}, 1));
   for (PlacedChunk &chunk : chunks)
     chunk.mustStay = chunk.bytes == 4;
-  EXPECT_FALSE(choosePlaces(chunks, 7, 14, {}, 1));
-  EXPECT_TRUE(choosePlaces(chunks, 12, 2, {}, 1));
+  EXPECT_FALSE(choosePlaces(chunks, 7, {14}, {}, 1));
+  EXPECT_TRUE(choosePlaces(chunks, 12, {2}, {}, 1));
+}
+
+TEST(LinkCostTest, PeersTakeOnlyWhatTheHostDoesNotAccess) {
+  // Six chunks of 4; four of them are managed memory.
+  std::vector<PlacedChunk> chunks(6);
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    chunks[i].bytes = 4;
+    chunks[i].mappable = chunks[i].onDevice = i < 2;
+    chunks[i].hostOnly = i >= 2;
+  }
+  auto onHost = [&](const std::vector<bool> &onDevice) {
+    size_t number = 0;
+    for (size_t i = 0; i < chunks.size(); ++i)
+      number += chunks[i].hostOnly && !onDevice[i];
+    return number;
+  };
+  auto chosen = choosePlaces(chunks, 8, {8, 8}, {}, 1);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(onHost(*chosen), 2u); // what is on the device has to leave it
+  EXPECT_FALSE(choosePlaces(chunks, 8, {4, 16}, {}, 1));
+  EXPECT_TRUE(choosePlaces(chunks, 12, {4, 8}, {}, 1));
+  // Larger ones, which are first in line otherwise, make way as well.
+  chunks[0].bytes = chunks[1].bytes = 8;
+  chosen = choosePlaces(chunks, 8, {8, 16}, {}, 1);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(onHost(*chosen), 2u);
 }
 
 } // namespace
