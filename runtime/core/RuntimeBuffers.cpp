@@ -143,6 +143,11 @@ static void tellCopiedIn(Observer &watcher, Buffer &buffer, AddressRange range,
 
 bool RuntimeBuffers::isWatched() const { return State.Ctx.watcher != nullptr; }
 
+bool RuntimeBuffers::isFollowed(uintptr_t address, size_t bytes) const {
+  RuntimeImpl::StateGuard guard(State);
+  return State.Copied.isFollowed({address, address + bytes});
+}
+
 Chunk *RuntimeBuffers::inCore(uintptr_t address, size_t bytes,
                               bool written) const {
   const Allocation *found = State.Space.Allocations.find(address);
@@ -322,6 +327,9 @@ Status RuntimeBuffers::copy(void *to, const void *from, size_t bytes,
       DRAGON_TRY(impl.Moves.toBuffer(*target->buffer, toAddress,
                                      static_cast<const char *>(from), bytes,
                                      queue, {pageable, mayBePinned}));
+      if (!mayBePinned) // what is queued cannot change it
+        impl.Copied.copied(*target->buffer, {toAddress, toAddress + bytes},
+                           static_cast<const char *>(from));
       if (impl.Ctx.watcher)
         tellCopiedIn(*impl.Ctx.watcher, *target->buffer,
                      {toAddress, toAddress + bytes},

@@ -81,6 +81,8 @@ public:
               HostAccess how = HostAccess::Copy);
   /// Whether somebody is told of what happens to buffers.
   bool isWatched() const;
+  /// Of what is copied there from pageable memory the runtime keeps a copy.
+  bool isFollowed(uintptr_t address, size_t bytes) const;
   Status fill(void *to, uint32_t value, unsigned width, size_t count,
               Queue queue);
   /// Zeros that the host may look at when it returns.

@@ -30,6 +30,7 @@
 #include "runtime/files/WriteOut.h"
 #include "runtime/launch/Launcher.h"
 #include "runtime/launch/LibraryCalls.h"
+#include "runtime/memory/CopiedContents.h"
 #include "runtime/memory/HostFaults.h"
 #include "runtime/memory/Transfers.h"
 
@@ -121,6 +122,7 @@ struct RuntimeImpl {
   Discards Discarded;
   HostMapping Mapping;
   Transfers Moves;
+  CopiedContents Copied;
   Allocator Alloc;
   HostFaults Faults;
 

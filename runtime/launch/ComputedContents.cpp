@@ -67,13 +67,12 @@ void ComputedContents::launched(const ResolvedLaunch &launch) {
   if (!written)
     return;
   std::erase_if(Places, [this](const Place &place) {
-    return !Data.isUnchanged(place.range);
+    return !Data.isUnchanged(place.remembered);
   });
   for (const AddressRange &range : written->ranges) {
     if (Places.size() == MaxPlaces)
       Places.erase(Places.begin());
-    Places.push_back({range, written});
-    Data.remember(range);
+    Places.push_back({range, written, Data.remember(range)});
   }
 }
 
@@ -81,7 +80,7 @@ ComputedContents::Written *
 ComputedContents::writerOf(const AddressRange &range) {
   for (const Place &place : Places)
     if (place.range.begin <= range.begin && range.end <= place.range.end &&
-        Data.isUnchanged(place.range))
+        Data.isUnchanged(place.remembered))
       return place.by.get();
   return nullptr;
 }

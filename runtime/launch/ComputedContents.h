@@ -61,6 +61,7 @@ private:
   struct Place {
     AddressRange range;
     std::shared_ptr<Written> by;
+    uint64_t remembered; ///< Contents::remember()
   };
   static bool isBefore(const AddressRange &a, const AddressRange &b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;

@@ -185,7 +185,9 @@ bool IndexArrays::isWorth(const ResolvedLaunch &launch,
   const auto idle = Useless.find(array.First);
   if (idle == Useless.end())
     return true;
-  if (Data.isUnchanged({array.First, array.end()}) || idle->second.left > 0) {
+  const bool isSame = idle->second.end == array.end() &&
+                      Data.isUnchanged(idle->second.remembered);
+  if (isSame || idle->second.left > 0) {
     idle->second.left -= idle->second.left > 0;
     return false;
   }
@@ -197,29 +199,34 @@ bool IndexArrays::canRemember(uint64_t address) const {
   return Time.Tracking && !buffer.hostAccessible && !buffer.driverMoved;
 }
 
+Status IndexArrays::waitFor(AddressRange range, Queue queue, bool &waited) {
+  if (Zones.isAtHand(range))
+    return {};
+  Copied.follow(range);
+  return std::exchange(waited, true) ? Status() : Ahead.wait(queue);
+}
+
 StatusOr<KnownMemory::Part> IndexArrays::contentsOf(const MemoryRange &range,
                                                     Queue queue, bool &waited) {
-  const AddressRange addresses{range.Begin, range.End};
   const size_t bytes = range.End - range.Begin;
-  const auto known = std::find_if(
-      Read.begin(), Read.end(), [&](const KnownMemory::Part &part) {
-        return part.Address == range.Begin && part.Contents.size() == bytes;
+  const auto known =
+      std::find_if(Read.begin(), Read.end(), [&](const ReadPart &read) {
+        return read.part.Address == range.Begin &&
+               read.part.Contents.size() == bytes;
       });
   if (known != Read.end()) {
-    if (Data.isUnchanged(addresses))
-      return *known;
+    if (Data.isUnchanged(known->remembered))
+      return known->part;
     Read.erase(known);
   }
-  if (!std::exchange(waited, true))
-    DRAGON_TRY(Ahead.wait(queue));
+  DRAGON_TRY(waitFor({range.Begin, range.End}, queue, waited));
   KnownMemory::Part part{range.Begin, std::vector<char>(bytes)};
   DRAGON_TRY(
       Zones.copyOut(range.Begin, range.End, part.Contents.data(), queue));
   if (canRemember(range.Begin)) {
     if (Read.size() == MaxRead)
       Read.erase(Read.begin());
-    Read.push_back(part);
-    Data.remember(addresses);
+    Read.push_back({part, Data.remember({range.Begin, range.End})});
   }
   return part;
 }
@@ -288,7 +295,7 @@ Status IndexArrays::addArrays(KnownMemory &known, const ResolvedLaunch &launch,
         });
     if (old == Arrays.end())
       return false;
-    if (!Data.isUnchanged({places.First, places.end()})) {
+    if (!Data.isUnchanged(old->remembered)) {
       Arrays.erase(old);
       return false;
     }
@@ -297,20 +304,26 @@ Status IndexArrays::addArrays(KnownMemory &known, const ResolvedLaunch &launch,
   });
   if (arrays.empty())
     return {};
-  if (!std::exchange(waited, true))
-    DRAGON_TRY(Ahead.wait(launch.queue));
   KnownMemory guessed = known;
   for (const NumberPlaces &places : arrays) {
+    DRAGON_TRY(waitFor({places.First, places.end()}, launch.queue, waited));
     DRAGON_ASSIGN(KnownMemory::Array array, sampled(places, launch.queue));
     guessed.Arrays.push_back(std::move(array));
   }
   const bool tells = LeastSaving * bytesOfBlocks(launch, guessed) <=
                      bytesOfBlocks(launch, known);
   for (const NumberPlaces &places : arrays) {
+    auto remember = [&] {
+      return canRemember(places.First)
+                 ? Data.remember({places.First, places.end()})
+                 : 0;
+    };
     if (!tells) {
       Idle &idle = Useless[places.First];
       idle.left = idle.launches;
       idle.launches *= 2;
+      idle.end = places.end();
+      idle.remembered = remember();
     } else {
       DRAGON_ASSIGN(KnownMemory::Array array, whole(places, launch.queue));
       known.Arrays.push_back(array);
@@ -320,10 +333,8 @@ Status IndexArrays::addArrays(KnownMemory &known, const ResolvedLaunch &launch,
         continue;
       if (Arrays.size() == MaxArrays)
         Arrays.erase(Arrays.begin());
-      Arrays.push_back({places, std::move(array)});
+      Arrays.push_back({places, std::move(array), remember()});
     }
-    if (canRemember(places.First))
-      Data.remember({places.First, places.end()});
   }
   return {};
 }

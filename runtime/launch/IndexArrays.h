@@ -25,6 +25,8 @@
 // The device goes through its queue to the end meanwhile; what later launches
 // need is fetched in that time (FetchAhead.h). What was read is remembered
 // until something writes there (Contents::isUnchanged), and nobody waits again.
+// Nor does anybody for an array that is in host memory, or that the program has
+// copied from there (CopiedContents.h).
 //
 // Source: inspector and executor of Saltz, Mirchandaney, Crowley, "Run-time
 // parallelization and scheduling of loops", 1991: what a loop over indirect
@@ -51,11 +53,11 @@ namespace dragon {
 class IndexArrays {
 public:
   IndexArrays(Context &context, WorkTracker &time, AddressSpace &space,
-              Contents &data, DeviceChunks &deviceChunks, Transfers &moves,
-              FetchAhead &ahead)
-      : Ctx(context), Time(time), Space(space), Data(data),
+              Contents &data, CopiedContents &copied,
+              DeviceChunks &deviceChunks, Transfers &moves, FetchAhead &ahead)
+      : Ctx(context), Time(time), Space(space), Data(data), Copied(copied),
         OnDevice(deviceChunks), Ahead(ahead),
-        Zones(context, time, space, data, moves) {}
+        Zones(context, time, space, data, copied, moves) {}
 
   /// There are arrays to read(), and their numbers would spare something. A
   /// long one is none that launches write which wait to run together with this
@@ -103,6 +105,8 @@ private:
                    uint64_t &bytes);
   Status addRange(KnownMemory &known, MemoryRange range, Queue queue,
                   bool &waited, uint64_t &bytes);
+  /// Before the range is read, which may be where it can be read at once.
+  Status waitFor(AddressRange range, Queue queue, bool &waited);
   bool canRemember(uint64_t address) const;
   /// What the launch may write is known no more.
   void dropWritten(ResolvedLaunch &launch);
@@ -113,6 +117,7 @@ private:
   WorkTracker &Time;
   AddressSpace &Space;
   Contents &Data;
+  CopiedContents &Copied;
   DeviceChunks &OnDevice;
   FetchAhead &Ahead;
   ZoneReader Zones;
@@ -121,10 +126,15 @@ private:
   std::unordered_map<std::string, Wanted> Asked;
   /// What was read last, for as long as nothing writes there: the next kernels
   /// of a layer go to the same experts.
-  std::vector<KnownMemory::Part> Read;
+  struct ReadPart {
+    KnownMemory::Part part;
+    uint64_t remembered; ///< Contents::remember()
+  };
+  std::vector<ReadPart> Read;
   struct LongArray {
     NumberPlaces places;
     KnownMemory::Array array;
+    uint64_t remembered;
   };
   std::vector<LongArray> Arrays;
   uint64_t LastNumber = 0; ///< of an array that was read
@@ -133,6 +143,8 @@ private:
   struct Idle {
     uint64_t launches = 1;
     uint64_t left = 1;
+    uint64_t end = 0; ///< of the array
+    uint64_t remembered = 0;
   };
   std::unordered_map<uint64_t, Idle> Useless;
   /// Buffers, by address, in which kernels may write what they look into.

@@ -180,8 +180,10 @@ std::optional<LibraryCalls::Words>
 LibraryCalls::knownWordsOf(std::span<const LibraryUse> arrays) {
   Words words;
   for (const LibraryUse &array : arrays) {
-    const std::span<const char> known =
-        Computed.find(array.address, array.bytes);
+    const AddressRange range{array.address, array.address + array.bytes};
+    std::span<const char> known = Computed.find(array.address, array.bytes);
+    if (const char *copied = known.empty() ? Copied.find(range) : nullptr)
+      known = {copied, array.bytes};
     if (known.empty())
       return std::nullopt;
     const size_t before = words.size();
@@ -215,6 +217,7 @@ Status LibraryCalls::followPointers(LibraryCall &call) {
     const auto *bytes = reinterpret_cast<const char *>(pointers.data());
     for (const LibraryUse &array : arrays) {
       Computed.learn(array.address, {bytes, array.bytes});
+      Copied.follow({array.address, array.address + array.bytes});
       bytes += array.bytes;
     }
   }

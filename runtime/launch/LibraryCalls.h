@@ -31,6 +31,7 @@
 #include "runtime/launch/ComputedContents.h"
 #include "runtime/launch/FetchAhead.h"
 #include "runtime/launch/NextUses.h"
+#include "runtime/memory/CopiedContents.h"
 #include "runtime/memory/Residency.h"
 
 #include <algorithm>
@@ -83,15 +84,17 @@ class LibraryCalls {
 public:
   LibraryCalls(Context &context, WorkTracker &time, AddressSpace &space,
                Contents &data, DeviceChunks &deviceChunks, Residency &resident,
-               NextUses &next, FetchAhead &ahead, ComputedContents &computed)
+               NextUses &next, FetchAhead &ahead, ComputedContents &computed,
+               CopiedContents &copied)
       : Ctx(context), Time(time), Space(space), Data(data),
         OnDevice(deviceChunks), Resident(resident), Next(next), Ahead(ahead),
-        Computed(computed) {}
+        Computed(computed), Copied(copied) {}
 
   /// Puts what pointers in device memory point to, as they are when the work
   /// queued so far is done, in place of the uses that follow them. While
   /// everything is in place nobody waits: any buffer may be meant. Nor for what
-  /// the launch that computed them is known to write (ComputedContents.h).
+  /// the launch that computed them is known to write (ComputedContents.h), or
+  /// the program has copied (CopiedContents.h).
   Status followPointers(LibraryCall &call);
   /// Of the following, no call may have uses that follow pointers.
 
@@ -144,6 +147,7 @@ private:
   NextUses &Next;
   FetchAhead &Ahead;
   ComputedContents &Computed;
+  CopiedContents &Copied;
 };
 
 } // namespace dragon

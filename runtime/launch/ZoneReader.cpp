@@ -36,17 +36,41 @@ void forChunks(Buffer &buffer, uintptr_t begin, uintptr_t end, Body body) {
 
 } // namespace
 
+bool ZoneReader::isAtHand(AddressRange range) {
+  Buffer &buffer = *Space.Allocations.find(range.begin)->buffer;
+  Data.adoptMapped(buffer);
+  bool all = true;
+  forChunks(buffer, range.begin, range.end,
+            [&](const Chunk &chunk, uintptr_t from, uintptr_t to) {
+              all &= find(chunk, from, to) != Found::Elsewhere;
+            });
+  return all;
+}
+
 Status ZoneReader::copyOut(uintptr_t begin, uintptr_t end, char *to,
                            Queue queue) {
+  Buffer &buffer = *Space.Allocations.find(begin)->buffer;
+  if (isAtHand({begin, end})) {
+    std::vector<AddressRange> copied;
+    DRAGON_TRY(copyMissing(buffer, begin, end, queue, copied));
+    const ProtectedMemory::Reading program;
+    Views views;
+    if (copied.empty() && findViews(buffer, {begin, end}, {}, program, views)) {
+      for (const View &view : views)
+        std::memcpy(to + (view.begin - begin), view.at, view.end - view.begin);
+      return {};
+    }
+  }
   HostSide side;
   side.pageable = true;
-  DRAGON_TRY(Moves.fromBuffer(*Space.Allocations.find(begin)->buffer, to, begin,
-                              end - begin, queue, side));
+  DRAGON_TRY(Moves.fromBuffer(buffer, to, begin, end - begin, queue, side));
   return Ctx.device->synchronize(queue);
 }
 
 ZoneReader::Found ZoneReader::find(const Chunk &chunk, uintptr_t begin,
-                                   uintptr_t end) {
+                                   uintptr_t end) const {
+  if (Copied.find({begin, end}))
+    return Found::Copied;
   if (chunk.copies.host)
     return chunk.host.place == Place::Peer ? Found::Elsewhere : Found::Host;
   if (chunk.copies.inMemory() || !chunk.copies.storage ||
@@ -150,6 +174,8 @@ bool ZoneReader::findViews(Buffer &buffer, AddressRange range,
                 add(views, from, to,
                     static_cast<const char *>(chunk.host.hostView) +
                         (from - chunk.va()));
+              else if (found == Found::Copied)
+                add(views, from, to, Copied.find({from, to}));
               else if (found == Found::InProgram)
                 ofProgram(chunk, from, to);
               else if (next != copied.end() && next->begin <= from)

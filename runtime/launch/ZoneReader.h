@@ -9,14 +9,15 @@
 // bytes as the link carries in a tenth of a second. So numbers are looked at
 // where they are: in the host's copies of chunks, and in the program's memory
 // from which a buffer's contents have not been fetched yet. Only what is on the
-// device or in a file is copied out. The threads that copy for the process
-// share the zones.
+// device or in a file is copied out, unless it is known what the program has
+// copied there. The threads that copy for the process share the zones.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_LAUNCH_ZONEREADER_H
 #define DRAGON_RUNTIME_LAUNCH_ZONEREADER_H
 
 #include "dragon/NumberZones.h"
+#include "runtime/memory/CopiedContents.h"
 #include "runtime/memory/Transfers.h"
 #include "runtime/tier/ProtectedMemory.h"
 
@@ -29,13 +30,18 @@ namespace dragon {
 class ZoneReader {
 public:
   ZoneReader(Context &context, WorkTracker &time, AddressSpace &space,
-             Contents &data, Transfers &moves)
-      : Ctx(context), Time(time), Space(space), Data(data), Moves(moves) {}
+             Contents &data, const CopiedContents &copied, Transfers &moves)
+      : Ctx(context), Time(time), Space(space), Data(data), Copied(copied),
+        Moves(moves) {}
 
-  /// Sets zones [begin, end) of numbers that lie in one buffer. What may write
-  /// them has ended.
+  /// The range, of one buffer, can be read though there is queued work that may
+  /// have written it.
+  bool isAtHand(AddressRange range);
+  /// Sets zones [begin, end) of numbers that lie in one buffer. They are at
+  /// hand, or what may write them has ended.
   Status read(NumberZones &zones, size_t begin, size_t end, Queue queue);
-  /// Copies the bytes [begin, end) of a buffer to host memory.
+  /// Copies the bytes [begin, end) of a buffer to host memory. They are at
+  /// hand, or what may write them has ended.
   Status copyOut(uintptr_t begin, uintptr_t end, char *to, Queue queue);
 
 private:
@@ -50,8 +56,8 @@ private:
   static void add(Views &views, uintptr_t begin, uintptr_t end, const char *at);
   static void setZones(NumberZones &zones, size_t begin, size_t end,
                        const Views &views);
-  enum class Found { Host, InProgram, Elsewhere };
-  static Found find(const Chunk &chunk, uintptr_t begin, uintptr_t end);
+  enum class Found { Host, InProgram, Copied, Elsewhere };
+  Found find(const Chunk &chunk, uintptr_t begin, uintptr_t end) const;
   /// Copies those of [begin, end) that are elsewhere, to their distance from
   /// `begin` behind Scratch.
   Status copyMissing(Buffer &buffer, uintptr_t begin, uintptr_t end,
@@ -66,6 +72,7 @@ private:
   WorkTracker &Time;
   AddressSpace &Space;
   Contents &Data;
+  const CopiedContents &Copied;
   Transfers &Moves;
   std::unique_ptr<char[]> Scratch; ///< while read() is at work
   size_t ScratchBytes = 0;

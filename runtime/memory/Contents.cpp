@@ -19,20 +19,21 @@ void Contents::define(Chunk &chunk, ChunkPart part) const {
     chunk.defined = hull(chunk.defined, part);
 }
 
-void Contents::remember(AddressRange range) {
+uint64_t Contents::remember(AddressRange range) {
   if (Remembered.size() == MaxRemembered)
     Remembered.erase(Remembered.begin());
-  Remembered.push_back(range);
+  Remembered.push_back({range, ++LastNumber});
+  return LastNumber;
 }
 
-bool Contents::isUnchanged(AddressRange range) const {
-  return Time.Tracking && std::find(Remembered.begin(), Remembered.end(),
-                                    range) != Remembered.end();
+bool Contents::isUnchanged(uint64_t remembered) const {
+  return Time.Tracking && std::ranges::binary_search(Remembered, remembered, {},
+                                                     &Memory::number);
 }
 
 void Contents::changed(AddressRange range) {
-  std::erase_if(Remembered, [range](const AddressRange &other) {
-    return other.begin < range.end && range.begin < other.end;
+  std::erase_if(Remembered, [range](const Memory &memory) {
+    return memory.range.begin < range.end && range.begin < memory.range.end;
   });
 }
 

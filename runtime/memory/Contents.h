@@ -47,10 +47,10 @@ public:
   /// of it is.
   void wroteInPlace(Buffer &buffer);
   /// Somebody remembers what lies in the range, of one buffer that the host
-  /// writes by calls alone, while work is tracked.
-  void remember(AddressRange range);
-  /// Nothing that is queued may have written there since it was remembered.
-  bool isUnchanged(AddressRange range) const;
+  /// writes by calls alone, while work is tracked. The number is never 0.
+  uint64_t remember(AddressRange range);
+  /// Nothing that is queued may have written there since that was remembered.
+  bool isUnchanged(uint64_t remembered) const;
   /// A write of it that is under way has ended.
   Status finishWrite(Chunk &chunk) { return Writes.finish(chunk); }
   /// Its pieces and swap slot.
@@ -69,8 +69,13 @@ private:
   StorageIo &Store;
   WriteBehind &Writes;
   HostMemory &Host;
-  std::vector<Chunk *> Dead;            ///< whose deadSince is not 0
-  std::vector<AddressRange> Remembered; ///< the latest last
+  struct Memory {
+    AddressRange range;
+    uint64_t number;
+  };
+  std::vector<Chunk *> Dead;      ///< whose deadSince is not 0
+  std::vector<Memory> Remembered; ///< ascending numbers
+  uint64_t LastNumber = 0;
 };
 
 } // namespace dragon

@@ -49,8 +49,11 @@ Result copyBytes(Front &front, void *to, const void *from, size_t bytes,
     return status;
   // A small copy should not pay for the question: the answer matters little.
   constexpr size_t LargeBytes = 1 << 20;
+  const bool asks =
+      bytes >= LargeBytes || front.runtime.buffers().isFollowed(
+                                 reinterpret_cast<uintptr_t>(to), bytes);
   bool pageable = true;
-  if (bytes >= LargeBytes)
+  if (asks)
     pageable = isPageable(
         front, front.runtime.buffers().find(reinterpret_cast<uintptr_t>(from))
                    ? to
@@ -65,7 +68,7 @@ Result copyBytes(Front &front, void *to, const void *from, size_t bytes,
        modules().cpuVariableAt(reinterpret_cast<uintptr_t>(from)));
   return front.runtime.buffers().copy(
       to, from, bytes, front.queue(stream), async, pageable,
-      /*mayBePinned=*/bytes < LargeBytes,
+      /*mayBePinned=*/!asks,
       variable ? HostAccess::Variable : HostAccess::Copy);
 }
 

@@ -86,6 +86,28 @@ TEST_F(ComputedContentsTest, TheSameLaunchIsReadOnce) {
   EXPECT_EQ(waits, 3u);
 }
 
+TEST_F(ComputedContentsTest, WhatTheProgramCopiesIsNotReadBack) {
+  std::vector<uintptr_t> array(Pointers);
+  for (uint64_t round = 0; round < 4; ++round) {
+    const uint64_t step = MatrixBytes / (round + 1);
+    for (size_t i = 0; i < Pointers; ++i)
+      array[i] = All + i * step;
+    ASSERT_OK(runtime->buffers().copy(pointer(Array), array.data(),
+                                      array.size() * sizeof array[0], nullptr,
+                                      /*async=*/true, /*pageable=*/true));
+    array.assign(Pointers, 0); // it is the program's
+    EXPECT_EQ(used(), chunksOf(All, step));
+    EXPECT_EQ(HasWaited, round == 0);
+  }
+  // Pinned memory may be written by queued work.
+  array.assign(Pointers, All);
+  ASSERT_OK(runtime->buffers().copy(pointer(Array), array.data(),
+                                    array.size() * sizeof array[0], nullptr,
+                                    /*async=*/true, /*pageable=*/false));
+  EXPECT_EQ(used(), chunksOf(All, 0));
+  EXPECT_TRUE(HasWaited);
+}
+
 struct ComputedAmongWavesTest : ComputedContentsTest {
   ComputedAmongWavesTest() { Waves = Wavefront::Always; }
 };

@@ -66,9 +66,12 @@ protected:
     places.Last = places.First + records * step;
     return places;
   }
+  ZoneReader makeReader() {
+    return {parts->Ctx,  parts->Time,   parts->Space,
+            parts->Data, parts->Copied, parts->Moves};
+  }
   void expectSame(const NumberPlaces &places, size_t begin, size_t end) {
-    ZoneReader reader(parts->Ctx, parts->Time, parts->Space, parts->Data,
-                      parts->Moves);
+    ZoneReader reader = makeReader();
     NumberZones read(places), expected(places);
     ASSERT_OK(reader.read(read, begin, end, nullptr));
     for (size_t i = begin; i < end; ++i) {
@@ -109,6 +112,35 @@ TEST_F(ZoneReaderTest, OnlyWhatIsNotInHostMemoryIsCopied) {
   EXPECT_EQ(moved(Direction::DeviceToHost) - before, 2 * MiB);
   EXPECT_EQ(moved(Direction::FileToHost), 2 * MiB);
   EXPECT_TRUE(contents() == Data);
+}
+
+TEST_F(ZoneReaderTest, WhatIsOnTheDeviceIsAtHandWhereItIsKnown) {
+  ZoneReader reader = makeReader();
+  auto range = [&](size_t beginChunk, size_t endChunk) {
+    return AddressRange{Chunks[beginChunk]->va(),
+                        Chunks[endChunk - 1]->usedEnd()};
+  };
+  EXPECT_FALSE(reader.isAtHand(range(0, 1)));
+  EXPECT_TRUE(reader.isAtHand(range(1, 3)));  // host and program
+  EXPECT_FALSE(reader.isAtHand(range(2, 4))); // a file
+  // The second half of the first chunk is as the program copied it.
+  const size_t half = Words / 2;
+  const AddressRange copied{Whole->base + MiB, Whole->base + 2 * MiB};
+  parts->Copied.follow(copied);
+  parts->Copied.copied(*Whole, copied,
+                       reinterpret_cast<const char *>(&Data[half]));
+  EXPECT_FALSE(reader.isAtHand(range(0, 3)));
+  const AddressRange all{copied.begin, range(1, 3).end};
+  EXPECT_TRUE(reader.isAtHand(all));
+
+  const uint64_t before = moved(Direction::DeviceToHost);
+  std::vector<int32_t> found(half + 2 * Words);
+  ASSERT_OK(reader.copyOut(all.begin, all.end,
+                           reinterpret_cast<char *>(found.data()), nullptr));
+  EXPECT_TRUE(
+      std::equal(found.begin(), found.end(), Data.begin() + long(half)));
+  expectSame(placesFrom(MiB, 4, 32), 0, 3);
+  EXPECT_EQ(moved(Direction::DeviceToHost), before);
 }
 
 } // namespace

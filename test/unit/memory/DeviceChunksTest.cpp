@@ -19,13 +19,11 @@ using testing::HasSubstr;
 
 namespace {
 
-constexpr uint64_t Never = std::numeric_limits<uint64_t>::max();
-
 /// Has less memory than it said.
 class ShortDevice final : public ForwardingDevice {
 public:
   using ForwardingDevice::ForwardingDevice;
-  uint64_t Left = Never;
+  uint64_t Left = std::numeric_limits<uint64_t>::max();
   dragon_error Refusal = DRAGON_ERROR_OUT_OF_MEMORY;
 
 private:
@@ -43,7 +41,7 @@ protected:
   std::unique_ptr<Device> inFrontOf(std::unique_ptr<Device> cpu) override {
     auto less = std::make_unique<ShortDevice>(std::move(cpu));
     Short = less.get();
-    auto faulty = std::make_unique<FaultyDevice>(std::move(less), Never);
+    auto faulty = std::make_unique<FaultyDevice>(std::move(less), 0);
     Faulty = faulty.get();
     return faulty;
   }
@@ -301,7 +299,7 @@ TEST_F(DeviceChunksTest, WhatCannotLeaveStaysWhereItWas) {
       Faulty->failAt(n);
       const Status status = evict(0, Count);
       failed = Faulty->hasFailed();
-      Faulty->failAt(Never);
+      Faulty->failAt(0);
       EXPECT_TRUE(failed || status.ok()) << status.message();
       for (const Chunk *chunk : Chunks)
         EXPECT_FALSE(chunk->holds.inTransit);

@@ -9,20 +9,17 @@
 #include "runtime/device/ForwardingDevice.h"
 #include "test/unit/support/memory/PlacesFixture.h"
 
-#include <limits>
-
 using namespace dragon;
 using namespace dragon::test;
 
 namespace {
 
-constexpr uint64_t Never = std::numeric_limits<uint64_t>::max();
 constexpr uint64_t Slab = 2 * MiB;
 
 class DeviceScratchTest : public PlacesFixture {
 protected:
   std::unique_ptr<Device> inFrontOf(std::unique_ptr<Device> cpu) override {
-    auto faulty = std::make_unique<FaultyDevice>(std::move(cpu), Never);
+    auto faulty = std::make_unique<FaultyDevice>(std::move(cpu), 0);
     Faulty = faulty.get();
     return faulty;
   }
@@ -104,7 +101,7 @@ TEST_F(DeviceScratchTest, NothingIsLeftOfWhatCannotBeMade) {
     Faulty->failAt(n);
     Status made = Memory->make(2 * Slab, Slab);
     const bool failed = Faulty->hasFailed();
-    Faulty->failAt(Never);
+    Faulty->failAt(0);
     if (!failed) {
       ASSERT_OK(std::move(made));
       break;

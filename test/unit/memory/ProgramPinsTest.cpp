@@ -9,14 +9,11 @@
 #include "runtime/device/ForwardingDevice.h"
 #include "test/unit/support/memory/PlacesFixture.h"
 
-#include <limits>
-
 using namespace dragon;
 using namespace dragon::test;
 
 namespace {
 
-constexpr uint64_t Never = std::numeric_limits<uint64_t>::max();
 constexpr uintptr_t Page = 4096;
 /// Nobody looks at the memory: the cpu device pins any.
 constexpr uintptr_t Memory = uintptr_t(1) << 40;
@@ -24,7 +21,7 @@ constexpr uintptr_t Memory = uintptr_t(1) << 40;
 class ProgramPinsTest : public PlacesFixture {
 protected:
   std::unique_ptr<Device> inFrontOf(std::unique_ptr<Device> cpu) override {
-    auto faulty = std::make_unique<FaultyDevice>(std::move(cpu), Never);
+    auto faulty = std::make_unique<FaultyDevice>(std::move(cpu), 0);
     Faulty = faulty.get();
     auto counting = std::make_unique<CountingDevice>(std::move(faulty));
     Calls = counting.get();
@@ -108,7 +105,7 @@ TEST_F(ProgramPinsTest, WhatTheDeviceRefusesIsNotHeld) {
   add(Memory, Memory + 4 * Page);
   ASSERT_EQ(Faulty->failedCall(), DeviceCall::Pin);
   EXPECT_FALSE(Pins->holds(Memory, Memory + Page));
-  Faulty->failAt(Never);
+  Faulty->failAt(0);
   add(Memory, Memory + 4 * Page);
   EXPECT_TRUE(Pins->holds(Memory, Memory + 4 * Page));
 }

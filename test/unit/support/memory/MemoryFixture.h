@@ -14,6 +14,7 @@
 #define DRAGON_TEST_UNIT_SUPPORT_MEMORY_MEMORYFIXTURE_H
 
 #include "runtime/memory/Allocator.h"
+#include "runtime/memory/CopiedContents.h"
 #include "runtime/memory/Discards.h"
 #include "runtime/memory/HostFaults.h"
 #include "runtime/memory/Transfers.h"
@@ -40,6 +41,7 @@ struct MemoryParts {
         Discarded(Ctx, Time, Space, Store, Data, OnDevice, Driver),
         Mapping(Ctx, Time, Slabs, Writes, Host, OnDevice),
         Moves(Ctx, Time, Space, Slabs, Store, Data, OnDevice, Resident, Next),
+        Copied(Time, Data),
         Alloc(Ctx, Time, Space, Slabs, Reads, Host, Data, OnDevice, Driver),
         Faults(Ctx, Space, Data, Slabs, Host, Resident, Mapping) {
     Store.setDetach([](const BackingFile &, int64_t, int64_t, const Buffer *,
@@ -84,6 +86,7 @@ struct MemoryParts {
   Discards Discarded;
   HostMapping Mapping;
   Transfers Moves;
+  CopiedContents Copied;
   Allocator Alloc;
   HostFaults Faults;
 };
