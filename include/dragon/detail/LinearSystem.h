@@ -135,26 +135,45 @@ public:
       return false;
     Linear Sum;
     Sum.C = C;
+    if (!forSum(*this, Other, Scale, [&Sum](const Term &T) {
+          if (Sum.Count == MaxTerms)
+            return false;
+          Sum.Terms[Sum.Count++] = T;
+          return true;
+        }))
+      return false;
+    *this = Sum;
+    return true;
+  }
+
+  /// Body(T) for the terms of A + Scale * B, until it answers false. False: it
+  /// did, or there is an overflow.
+  template <typename Body>
+  static bool forSum(const Linear &A, const Linear &B, int64_t Scale,
+                     Body Each) {
     unsigned I = 0, J = 0;
-    while (I < Count || J < Other.Count) {
+    while (I < A.Count || J < B.Count) {
       Term T;
-      if (J == Other.Count ||
-          (I < Count && Terms[I].Var < Other.Terms[J].Var)) {
-        T = Terms[I++];
+      if (J == B.Count || (I < A.Count && A.Terms[I].Var < B.Terms[J].Var)) {
+        T = A.Terms[I++];
       } else {
-        T = {Other.Terms[J].Var, 0};
-        if (I < Count && Terms[I].Var == T.Var)
-          T.Coefficient = Terms[I++].Coefficient;
-        if (!addScaled(T.Coefficient, Other.Terms[J++].Coefficient, Scale))
+        T = {B.Terms[J].Var, 0};
+        if (I < A.Count && A.Terms[I].Var == T.Var)
+          T.Coefficient = A.Terms[I++].Coefficient;
+        if (!addScaled(T.Coefficient, B.Terms[J++].Coefficient, Scale))
           return false;
       }
-      if (T.Coefficient == 0)
-        continue;
-      if (Sum.Count == MaxTerms)
+      if (T.Coefficient != 0 && !Each(T))
         return false;
-      Sum.Terms[Sum.Count++] = T;
     }
-    *this = Sum;
+    return true;
+  }
+  /// Into += Value * Scale; false: it has no 64 bits.
+  static bool addScaled(int64_t &Into, int64_t Value, int64_t Scale) {
+    Wide Sum = Wide(Into) + Wide(Value) * Scale;
+    if (Sum != Wide(int64_t(Sum)))
+      return false;
+    Into = int64_t(Sum);
     return true;
   }
 
@@ -225,13 +244,6 @@ private:
   static uint64_t magnitude(int64_t X) {
     return X < 0 ? -uint64_t(X) : uint64_t(X);
   }
-  static bool addScaled(int64_t &Into, int64_t Value, int64_t Scale) {
-    Wide Sum = Wide(Into) + Wide(Value) * Scale;
-    if (Sum != Wide(int64_t(Sum)))
-      return false;
-    Into = int64_t(Sum);
-    return true;
-  }
 
   Term Terms[MaxTerms];
   unsigned Count = 0;
@@ -289,8 +301,7 @@ public:
   Wide boxUpper(const Linear &L) const {
     Wide Sum = L.C;
     for (const Linear::Term &T : L) {
-      const Interval &R = Vars[T.Var].Range;
-      Wide Part = scaleBound(T.Coefficient, T.Coefficient > 0 ? R.Hi : R.Lo);
+      const Wide Part = upperPart(T);
       if (!isFinite(Part))
         return Infinity;
       Sum += Part;
@@ -313,7 +324,7 @@ public:
   Wide upper(const Linear &L) const {
     Linear Form = L;
     Wide Best = boxUpper(Form);
-    size_t BestInfinite = infiniteTerms(Form, true);
+    size_t BestInfinite = infiniteTerms(Form);
     for (unsigned Step = 0; Step < MaxSteps; ++Step) {
       Linear BestForm;
       bool Improved = false;
@@ -324,18 +335,15 @@ public:
           if (A == 0 || B == 0 || (A > 0) == (B > 0))
             continue;
           Wide M = ceilDiv(A < 0 ? -A : A, B < 0 ? -B : B);
-          Linear Sum = Form;
-          if (M != Wide(int64_t(M)) || !Sum.add(K.Form, int64_t(M)))
-            continue;
-          Wide Bound = boxUpper(Sum);
-          if (BestInfinite == 0 && Bound >= Best)
-            continue;
-          size_t Infinite = infiniteTerms(Sum, true);
-          if (Infinite < BestInfinite ||
-              (Infinite == BestInfinite && Bound < Best)) {
-            BestInfinite = Infinite;
-            Best = Bound;
-            BestForm = Sum;
+          const UpperOfSum Sum = M == Wide(int64_t(M))
+                                     ? upperOfSum(Form, K.Form, int64_t(M))
+                                     : UpperOfSum();
+          if (Sum.Infinite < BestInfinite ||
+              (Sum.Infinite == BestInfinite && Sum.Bound < Best)) {
+            BestInfinite = Sum.Infinite;
+            Best = Sum.Bound;
+            BestForm = Form;
+            BestForm.add(K.Form, int64_t(M));
             Improved = true;
           }
         }
@@ -388,9 +396,21 @@ public:
   void narrow() {
     for (unsigned Round = 0; Round < MaxRounds && !Empty; ++Round) {
       bool Changed = false;
-      for (const Constraint &K : Constraints)
+      for (const Constraint &K : Constraints) {
+        // The bound of a variable that a constraint narrows is not the one that
+        // is in the constraint's own upper bound.
+        const size_t Infinite = infiniteTerms(K.Form);
+        if (Infinite > 1)
+          continue;
+        Wide Finite = K.Form.C;
+        for (const Linear::Term &T : K.Form)
+          if (const Wide Part = upperPart(T); isFinite(Part))
+            Finite += Part;
         for (const Linear::Term &T : K.Form) {
-          Wide Rest = boxUpper(K.Form.without(T.Var));
+          const Wide Part = upperPart(T);
+          if (Infinite && isFinite(Part))
+            continue;
+          const Wide Rest = clampWide(Infinite ? Finite : Finite - Part);
           if (!isFinite(Rest))
             continue;
           Interval &R = Vars[T.Var].Range;
@@ -410,6 +430,7 @@ public:
           if (R.Lo > R.Hi)
             Empty = true;
         }
+      }
       if (!Changed)
         break;
     }
@@ -426,14 +447,41 @@ private:
   static constexpr unsigned MaxSteps = 4;
   static constexpr unsigned MaxRounds = 4;
 
-  size_t infiniteTerms(const Linear &L, bool Upper) const {
-    size_t N = 0;
-    for (const Linear::Term &T : L) {
-      const Interval &R = Vars[T.Var].Range;
-      if (!isFinite((T.Coefficient > 0) == Upper ? R.Hi : R.Lo))
-        ++N;
-    }
-    return N;
+  /// What the term adds to the upper bound.
+  Wide upperPart(const Linear::Term &T) const {
+    const Interval &R = Vars[T.Var].Range;
+    return scaleBound(T.Coefficient, T.Coefficient > 0 ? R.Hi : R.Lo);
+  }
+
+  /// Of the upper bound.
+  size_t infiniteTerms(const Linear &L) const {
+    return size_t(std::count_if(L.begin(), L.end(), [this](const auto &T) {
+      return !isFinite(upperPart(T));
+    }));
+  }
+
+  struct UpperOfSum {
+    Wide Bound = Infinity;
+    size_t Infinite = SIZE_MAX; ///< terms; so many: there is no such form
+  };
+  /// boxUpper(Form + Scale * Other), without the form: there are many, and one
+  /// in a hundred is of use.
+  UpperOfSum upperOfSum(const Linear &Form, const Linear &Other,
+                        int64_t Scale) const {
+    Wide Bound = 0;
+    size_t Count = 0, Infinite = 0;
+    int64_t C = Form.C;
+    if (!Linear::addScaled(C, Other.C, Scale) ||
+        !Linear::forSum(Form, Other, Scale, [&](const Linear::Term &T) {
+          const Wide Part = upperPart(T);
+          if (isFinite(Part))
+            Bound += Part;
+          else
+            ++Infinite;
+          return ++Count <= Linear::MaxTerms;
+        }))
+      return {};
+    return {Infinite ? Infinity : clampWide(Bound + C), Infinite};
   }
 };
 
