@@ -105,6 +105,8 @@ class Gatherer:
 
     def title(self):
         names = [os.path.basename(name) for name in self.inputs.sources]
+        # Headers are a part of it.
+        names = [name for name in names if not name.endswith((".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl"))] or names
         if names:
             return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         ran = [os.path.basename(path) for path in self.options.program[:1]]
