@@ -348,12 +348,10 @@ uint64_t evaluateTrips(const SummaryView &Summary, const KernelRecord &Kernel,
 
 /// What the access does for the box and the iterations of the input.
 static void addAccess(const EvalInput &In, const AccessRecord &A,
-                      const EvalLimits &Limits, ByteFootprint &Result) {
+                      const EvalLimits &Limits, bool Promises,
+                      ByteFootprint &Result) {
   EvalLimits Precise = Limits;
   Precise.MergeGap = 0;
-  const bool Promises =
-      Limits.WithMust && (A.Flags & AccessWrite) && (A.Flags & AccessExact) &&
-      !(A.Flags & (AccessRead | AccessAtomic | AccessUnbounded));
   AccessBytes Bytes = evaluateAccess(In, A, Promises ? Precise : Limits);
   Result.Uncertain |=
       Bytes.Uncertain && (Bytes.Everything || !Bytes.Ranges.empty());
@@ -395,6 +393,62 @@ static void subtractReads(const SummaryView &Summary,
     }
 }
 
+/// The same threads touch the same bytes.
+static bool touchTheSame(const SummaryView &Summary, const AccessRecord &A,
+                         const AccessRecord &B) {
+  constexpr uint8_t Matter =
+      AccessUnbounded | AccessIndirect | AccessConditional | AccessUnsaid;
+  if (A.Offset != B.Offset || A.Width != B.Width ||
+      A.NumGuards != B.NumGuards || A.Place != B.Place ||
+      A.FirstLoop != B.FirstLoop || A.LastLoop != B.LastLoop ||
+      ((A.Flags ^ B.Flags) & Matter) != 0)
+    return false;
+  const GuardRecord *OfA = &Summary.guard(A.FirstGuard);
+  return std::equal(OfA, OfA + A.NumGuards, &Summary.guard(B.FirstGuard),
+                    [](const GuardRecord &G, const GuardRecord &H) {
+                      return G.Lhs == H.Lhs && G.Rhs == H.Rhs &&
+                             G.Loop == H.Loop && G.Pred == H.Pred;
+                    });
+}
+
+namespace {
+
+/// Accesses through a pointer that touch the same, as in `x[i] += y`: they are
+/// evaluated once.
+struct JointAccess {
+  AccessRecord All;      ///< with the flags of each
+  bool Promises = false; ///< what they write is written in any case
+};
+
+} // namespace
+
+static bool promises(const AccessRecord &A) {
+  return (A.Flags & AccessWrite) && (A.Flags & AccessExact) &&
+         !(A.Flags & (AccessRead | AccessAtomic | AccessUnbounded));
+}
+
+/// The access at this index, and those behind it that touch the same; nothing:
+/// one in front of it does.
+static std::optional<JointAccess> accessAt(const SummaryView &Summary,
+                                           const PointerRecord &Pointer,
+                                           uint32_t Index) {
+  const AccessRecord &First = Summary.access(Pointer.FirstAccess + Index);
+  JointAccess Joint{First, promises(First)};
+  for (uint32_t I = 0; I < Pointer.NumAccesses; ++I) {
+    const AccessRecord &Other = Summary.access(Pointer.FirstAccess + I);
+    if (I == Index || !touchTheSame(Summary, First, Other))
+      continue;
+    if (I < Index)
+      return std::nullopt;
+    Joint.All.Flags |= Other.Flags;
+    Joint.Promises |= promises(Other);
+  }
+  if ((Pointer.Flags & PointerReadBeforeWrite) &&
+      (Joint.All.Flags & AccessRead))
+    Joint.Promises = false; // subtractReads() would leave nothing of it
+  return Joint;
+}
+
 ByteFootprint evaluateFootprint(const SummaryView &Summary,
                                 const KernelRecord &Kernel, uint32_t Index,
                                 const LaunchDims &Launch, const BlockBox &Box,
@@ -418,15 +472,18 @@ ByteFootprint evaluateFootprint(const SummaryView &Summary,
 
   EvalInput In = inputOf(Summary, Kernel, Launch, Box);
   for (uint32_t I = 0; I < Pointer.NumAccesses; ++I) {
-    const AccessRecord &A = Summary.access(Pointer.FirstAccess + I);
-    for (const OneLoop &Of : iterationsOf(Kernel, Launch, Box, A)) {
+    const std::optional<JointAccess> Joint = accessAt(Summary, Pointer, I);
+    if (!Joint)
+      continue;
+    for (const OneLoop &Of : iterationsOf(Kernel, Launch, Box, Joint->All)) {
       In.Loop = Of.Number;
       In.LoopLo = Of.Part.Lo;
       In.LoopHi = Of.Part.Hi;
       In.Around = Of.Around;
       In.RoundLo = Of.Part.FirstRound;
       In.RoundHi = Of.Part.EndRound;
-      addAccess(In, A, Limits, Result);
+      addAccess(In, Joint->All, Limits, Limits.WithMust && Joint->Promises,
+                Result);
     }
   }
   normalize(Result.MayRead, Limits.MaxRanges);
