@@ -78,16 +78,16 @@ bool touchesMemory(StringRef Assembly) {
 namespace {
 
 /// ld.global.nc.v4.f32: the parts of a name.
-struct Instruction {
+struct PtxInstruction {
   uint8_t Kinds = 0; ///< AccessFlags; 0: none of ours
   bool OtherSpace = false;
   uint64_t Width = 0;
 };
 
-Instruction decode(StringRef Name) {
+PtxInstruction decode(StringRef Name) {
   SmallVector<StringRef, 8> Parts;
   Name.split(Parts, '.', -1, /*KeepEmpty=*/false);
-  Instruction I;
+  PtxInstruction I;
   I.Kinds = StringSwitch<uint8_t>(Parts[0])
                 .Cases({"ld", "ldu"}, AccessRead)
                 .Case("st", AccessWrite)
@@ -120,7 +120,7 @@ bool hasAddress(StringRef Statement) {
 }
 
 /// cp.async.cg.shared.global [$0], [$1], 16: the reading half.
-bool decodeCopy(StringRef Statement, StringRef Name, Instruction &I) {
+bool decodeCopy(StringRef Statement, StringRef Name, PtxInstruction &I) {
   if (!Name.starts_with("cp.async.ca.shared") &&
       !Name.starts_with("cp.async.cg.shared"))
     return false;
@@ -186,7 +186,7 @@ accessesOfAssembly(CallBase &Call) {
         [](char C) { return isAlnum(C) || C == '_' || C == '.' || C == ':'; });
     if (Name.empty())
       return std::nullopt;
-    Instruction I = decode(Name);
+    PtxInstruction I = decode(Name);
     if (decodeCopy(Statement, Name, I))
       Statement = Statement.split(',').second;
     AssemblyAccess A{nullptr, 0, I.Width, I.Kinds};

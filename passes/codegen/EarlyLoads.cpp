@@ -33,7 +33,7 @@ constexpr unsigned MostLevels = 3;
 constexpr unsigned MostOfAddress = 16, MostCandidates = 64;
 /// Blocks with more instructions are straight-line code, where the assembler
 /// has enough to issue.
-constexpr size_t MostInstructions = 2000;
+constexpr size_t MostInBlock = 2000;
 
 /// Other instructions stay in front of it, and of the loads behind it.
 bool endsSection(const Instruction &I) {
@@ -147,7 +147,7 @@ void Block::moveToFront(ArrayRef<LoadInst *> Candidates) {
 }
 
 bool Block::moveLoads() {
-  if (Instructions.size() > MostInstructions)
+  if (Instructions.size() > MostInBlock)
     return false;
   Front = Instructions.getFirstNonPHIOrDbgOrAlloca();
   while (Front != Instructions.end()) {

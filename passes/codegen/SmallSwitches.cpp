@@ -23,7 +23,7 @@ namespace dragon {
 namespace {
 
 /// The most cases, selects, and instructions of all cases together.
-constexpr unsigned MostCases = 4, MostSelects = 12, MostInstructions = 12;
+constexpr unsigned MostCases = 4, MostNewSelects = 12, MostInCases = 12;
 
 class SmallSwitch {
 public:
@@ -61,7 +61,7 @@ bool SmallSwitch::isCheap(const BasicBlock &Case) const {
     Cost +=
         Costs.getInstructionCost(&I, TargetTransformInfo::TCK_SizeAndLatency);
   }
-  return Cost.isValid() && Cost <= MostInstructions / 2;
+  return Cost.isValid() && Cost <= MostInCases / 2;
 }
 
 bool SmallSwitch::isSmall() {
@@ -85,8 +85,8 @@ bool SmallSwitch::isSmall() {
     return false;
   const size_t Phis =
       size_t(std::distance(Meeting->phis().begin(), Meeting->phis().end()));
-  return Instructions <= MostInstructions &&
-         Phis * Switch.getNumCases() <= MostSelects && Phis > 0;
+  return Instructions <= MostInCases &&
+         Phis * Switch.getNumCases() <= MostNewSelects && Phis > 0;
 }
 
 void SmallSwitch::makeSelects() {

@@ -19,6 +19,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 
@@ -28,12 +29,11 @@ namespace dragon {
 
 namespace {
 
-constexpr unsigned SharedAddressSpace = 3;
 constexpr StringRef NvvmPrefix = "llvm.nvvm.";
 
 bool isSharedPointer(Type *Type) {
   auto *Pointer = dyn_cast<PointerType>(Type->getScalarType());
-  return Pointer && Pointer->getAddressSpace() == SharedAddressSpace;
+  return Pointer && Pointer->getAddressSpace() == NVPTXAS::ADDRESS_SPACE_SHARED;
 }
 
 /// The dimension that a name such as "tid.x" ends in: 0..3, w is 3.

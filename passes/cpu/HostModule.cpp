@@ -15,6 +15,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ReplaceConstant.h"
 #include "llvm/IR/ValueHandle.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -26,8 +27,6 @@ using namespace llvm;
 namespace dragon {
 
 namespace {
-
-constexpr unsigned SharedAddressSpace = 3;
 
 int reflect(const Module &M, StringRef Name) {
   if (Name == "__CUDA_ARCH")
@@ -89,7 +88,8 @@ void refuseForeignVariables(Module &M, Unsupported &Refused) {
   SmallVector<Constant *, 4> Foreign;
   for (GlobalVariable &V : M.globals())
     if (V.isDeclaration() && !V.hasExternalWeakLinkage() &&
-        V.getAddressSpace() != 0 && V.getAddressSpace() != SharedAddressSpace)
+        V.getAddressSpace() != 0 &&
+        V.getAddressSpace() != NVPTXAS::ADDRESS_SPACE_SHARED)
       Foreign.push_back(&V);
   convertUsersOfConstantsToInstructions(Foreign);
   for (Constant *V : Foreign) {
@@ -109,7 +109,8 @@ SmallVector<HostVariable, 8> moveVariables(Module &M) {
   SmallVector<HostVariable, 8> Result;
   SmallVector<GlobalVariable *, 16> Old;
   for (GlobalVariable &V : M.globals())
-    if (V.getAddressSpace() != 0 && V.getAddressSpace() != SharedAddressSpace)
+    if (V.getAddressSpace() != 0 &&
+        V.getAddressSpace() != NVPTXAS::ADDRESS_SPACE_SHARED)
       Old.push_back(&V);
   DenseMap<GlobalVariable *, GlobalVariable *> NewOf;
   for (GlobalVariable *V : Old) {

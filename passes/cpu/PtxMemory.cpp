@@ -10,12 +10,11 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 
 using namespace llvm;
 
 namespace dragon {
-
-static constexpr unsigned SharedAddressSpace = 3;
 
 /// The order of a load or store; NotAtomic for plain ones.
 static AtomicOrdering orderOf(const PtxInstruction &In) {
@@ -190,7 +189,7 @@ bool PtxMemory::addressConversion(const PtxInstruction &In) {
   if (In.Operands.size() != 2)
     return false;
   Value *V = readBits(In.Operands[1], 64);
-  Type *SharedPtr = B.getPtrTy(SharedAddressSpace);
+  Type *SharedPtr = B.getPtrTy(NVPTXAS::ADDRESS_SPACE_SHARED);
   if (In.opcode() == "cvta") {
     if (isShared(In)) {
       if (In.has("to"))

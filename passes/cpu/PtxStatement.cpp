@@ -11,12 +11,11 @@
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 
 using namespace llvm;
 
 namespace dragon {
-
-static constexpr unsigned SharedAddressSpace = 3;
 
 PtxStatement::PtxStatement(Function &F, const PtxProgram &Program)
     : F(F), B(BasicBlock::Create(F.getContext(), "entry", &F)), A(B),
@@ -190,7 +189,8 @@ Value *PtxStatement::address(const PtxOperand &Op, const PtxInstruction &In) {
   Value *Pointer;
   if (isShared(In))
     Pointer = B.CreateAddrSpaceCast(
-        B.CreateIntToPtr(Base, B.getPtrTy(SharedAddressSpace)), B.getPtrTy());
+        B.CreateIntToPtr(Base, B.getPtrTy(NVPTXAS::ADDRESS_SPACE_SHARED)),
+        B.getPtrTy());
   else
     Pointer = B.CreateIntToPtr(Base, B.getPtrTy());
   return Op.Bits ? B.CreateGEP(B.getInt8Ty(), Pointer, B.getInt64(Op.Bits))

@@ -13,6 +13,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 
 using namespace llvm;
 
@@ -20,12 +21,10 @@ namespace dragon {
 
 namespace {
 
-constexpr unsigned SharedAddressSpace = 3;
-
 SmallVector<GlobalVariable *, 16> sharedVariables(Module &M) {
   SmallVector<GlobalVariable *, 16> Result;
   for (GlobalVariable &V : M.globals())
-    if (V.getAddressSpace() == SharedAddressSpace)
+    if (V.getAddressSpace() == NVPTXAS::ADDRESS_SPACE_SHARED)
       Result.push_back(&V);
   return Result;
 }
@@ -131,7 +130,8 @@ DenseMap<Function *, uint32_t> lowerSharedMemory(Module &M,
     for (Instruction &I : make_early_inc_range(instructions(*F))) {
       IRBuilder<> B(&I);
       if (auto *ToInt = dyn_cast<PtrToIntInst>(&I);
-          ToInt && ToInt->getPointerAddressSpace() == SharedAddressSpace &&
+          ToInt &&
+          ToInt->getPointerAddressSpace() == NVPTXAS::ADDRESS_SPACE_SHARED &&
           !ToInt->getType()->isVectorTy()) {
         Value *Begin = Thread->shared();
         Value *Generic = B.CreateAddrSpaceCast(I.getOperand(0), B.getPtrTy());
@@ -140,7 +140,8 @@ DenseMap<Function *, uint32_t> lowerSharedMemory(Module &M,
         I.replaceAllUsesWith(B.CreateZExtOrTrunc(Offset, I.getType()));
         I.eraseFromParent();
       } else if (auto *ToPtr = dyn_cast<IntToPtrInst>(&I);
-                 ToPtr && ToPtr->getAddressSpace() == SharedAddressSpace &&
+                 ToPtr &&
+                 ToPtr->getAddressSpace() == NVPTXAS::ADDRESS_SPACE_SHARED &&
                  !ToPtr->getType()->isVectorTy()) {
         Value *Offset = B.CreateZExtOrTrunc(I.getOperand(0), B.getInt64Ty());
         Value *Pointer = B.CreateGEP(B.getInt8Ty(), Thread->shared(), Offset);

@@ -15,11 +15,11 @@ namespace dragon {
 
 namespace {
 
-class Search {
+class EdgeSearch {
 public:
-  Search(const BufferProgram &Program, const FlowGraph &Graph,
-         const PointerFlow &Pointers, const Liveness &Live,
-         function_ref<bool(NameId, EventRef)> MayEnd)
+  EdgeSearch(const BufferProgram &Program, const FlowGraph &Graph,
+             const PointerFlow &Pointers, const Liveness &Live,
+             function_ref<bool(NameId, EventRef)> MayEnd)
       : Program(Program), Graph(Graph), Pointers(Pointers), Live(Live),
         MayEnd(MayEnd) {}
 
@@ -45,8 +45,9 @@ private:
 };
 
 /// Known: where the names must be known.
-SmallVector<NameId, 2> Search::dying(const BitVector &Before,
-                                     const BitVector &After, EventRef Known) {
+SmallVector<NameId, 2> EdgeSearch::dying(const BitVector &Before,
+                                         const BitVector &After,
+                                         EventRef Known) {
   SmallVector<NameId, 2> Names;
   for (NameId Name : Before.set_bits()) {
     if (After[Name] || !Pointers.isKnown(Name, Known))
@@ -61,7 +62,7 @@ SmallVector<NameId, 2> Search::dying(const BitVector &Before,
 }
 
 /// Whether the pointer is one of those that die; takes it off each edge.
-bool Search::covers(const Pointer &P, Dead &Edges) {
+bool EdgeSearch::covers(const Pointer &P, Dead &Edges) {
   bool Any = false;
   for (auto &[From, Names] : Edges) {
     const Pointer::Incoming *In = P.from(From);
@@ -74,7 +75,7 @@ bool Search::covers(const Pointer &P, Dead &Edges) {
 }
 
 /// By pointers that there are, then by those to be made.
-void Search::report(EventRef At, Dead Edges, int Select) {
+void EdgeSearch::report(EventRef At, Dead Edges, int Select) {
   const BitVector After =
       Select < 0 ? Live.liveIn(At.Block) : Live.liveBehindSelects(At);
   for (unsigned I = 0; I < Program.Pointers.size(); ++I) {
@@ -98,7 +99,7 @@ void Search::report(EventRef At, Dead Edges, int Select) {
   }
 }
 
-void Search::atEntry(unsigned Block) {
+void EdgeSearch::atEntry(unsigned Block) {
   const BitVector In = Live.liveIn(Block);
   BitVector Before(In.size());
   Dead Edges;
@@ -126,7 +127,7 @@ void Search::atEntry(unsigned Block) {
   report(Entry, std::move(Edges), -1);
 }
 
-void Search::atSelects(EventRef At) {
+void EdgeSearch::atSelects(EventRef At) {
   SmallVector<int, 2> Done;
   for (unsigned I = 0; I < Program.Pointers.size(); ++I) {
     const Pointer &P = Program.Pointers[I];
@@ -152,7 +153,7 @@ void Search::atSelects(EventRef At) {
   }
 }
 
-std::vector<EdgeDeath> Search::run() {
+std::vector<EdgeDeath> EdgeSearch::run() {
   if (Program.Pointers.empty())
     return {};
   for (unsigned Block : Graph.order()) {
@@ -177,7 +178,7 @@ std::vector<EdgeDeath> edgeDeaths(const BufferProgram &Program,
                                   const PointerFlow &Pointers,
                                   const Liveness &Live,
                                   function_ref<bool(NameId, EventRef)> MayEnd) {
-  return Search(Program, Graph, Pointers, Live, MayEnd).run();
+  return EdgeSearch(Program, Graph, Pointers, Live, MayEnd).run();
 }
 
 } // namespace dragon

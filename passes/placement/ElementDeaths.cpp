@@ -46,9 +46,10 @@ struct Range {
   }
 };
 
-class Search {
+class ElementSearch {
 public:
-  Search(const BufferProgram &Program, const FlowGraph &Graph, unsigned Buffer)
+  ElementSearch(const BufferProgram &Program, const FlowGraph &Graph,
+                unsigned Buffer)
       : Program(Program), Graph(Graph), Buffer(Buffer) {
     for (const CountedLoop &L : Program.Loops)
       Inside.push_back(blocksOf(L));
@@ -92,7 +93,7 @@ private:
 };
 
 /// Without an edge back: the header alone.
-BitVector Search::blocksOf(const CountedLoop &L) const {
+BitVector ElementSearch::blocksOf(const CountedLoop &L) const {
   BitVector Result = Graph.naturalLoop(L.Header);
   Result.set(L.Header);
   return Result;
@@ -100,7 +101,7 @@ BitVector Search::blocksOf(const CountedLoop &L) const {
 
 /// Stops at the first use for which it is not so.
 template <typename Visit>
-bool Search::everyUse(const BitVector &Blocks, Visit V) {
+bool ElementSearch::everyUse(const BitVector &Blocks, Visit V) {
   for (unsigned B : Blocks.set_bits())
     for (unsigned I = 0; I < Program.Blocks[B].Events.size(); ++I)
       if (const BufferUse *U = use({B, I}); U && !V(EventRef{B, I}, *U))
@@ -110,7 +111,7 @@ bool Search::everyUse(const BitVector &Blocks, Visit V) {
 
 /// Whether what follows in the loop, in this iteration and the others, does not
 /// read the element at Offset from this iteration's counter.
-bool Search::slidesPast(EventRef After, unsigned Loop, int64_t Offset) {
+bool ElementSearch::slidesPast(EventRef After, unsigned Loop, int64_t Offset) {
   const CountedLoop &L = Program.Loops[Loop];
   // What follows in the same iteration.
   BitVector Same(Program.Blocks.size());
@@ -137,7 +138,7 @@ bool Search::slidesPast(EventRef After, unsigned Loop, int64_t Offset) {
   });
 }
 
-void Search::enter(unsigned Block, Range Of) {
+void ElementSearch::enter(unsigned Block, Range Of) {
   if (Of.surelyEmpty())
     return;
   std::vector<Range> &Known = Entered[Block];
@@ -151,7 +152,7 @@ void Search::enter(unsigned Block, Range Of) {
 }
 
 /// Whether it happens in each iteration that is followed by another.
-bool Search::everyIteration(EventRef At, unsigned Loop) const {
+bool ElementSearch::everyIteration(EventRef At, unsigned Loop) const {
   const CountedLoop &L = Program.Loops[Loop];
   return all_of(Graph.predecessors()[L.Header], [&](unsigned P) {
     return !Inside[Loop][P] || Graph.dominates(At.Block, P);
@@ -159,7 +160,7 @@ bool Search::everyIteration(EventRef At, unsigned Loop) const {
 }
 
 /// Behind a loop; the writers are those of each iteration.
-void Search::leave(unsigned Loop, Range Of, ArrayRef<EventRef> Writers) {
+void ElementSearch::leave(unsigned Loop, Range Of, ArrayRef<EventRef> Writers) {
   const CountedLoop &L = Program.Loops[Loop];
   for (unsigned From : Inside[Loop].set_bits()) {
     for (unsigned To : Program.Blocks[From].Successors) {
@@ -191,7 +192,7 @@ void Search::leave(unsigned Loop, Range Of, ArrayRef<EventRef> Writers) {
   }
 }
 
-bool Search::countsElements(unsigned Loop) const {
+bool ElementSearch::countsElements(unsigned Loop) const {
   for (unsigned B : Inside[Loop].set_bits())
     for (unsigned I = 0; I < Program.Blocks[B].Events.size(); ++I)
       if (const BufferUse *U = use({B, I});
@@ -201,7 +202,7 @@ bool Search::countsElements(unsigned Loop) const {
 }
 
 /// All iterations, from the header on.
-bool Search::loop(unsigned Loop, Range Of) {
+bool ElementSearch::loop(unsigned Loop, Range Of) {
   const CountedLoop &L = Program.Loops[Loop];
   SmallVector<EventRef, 2> Writers;
   everyUse(Inside[Loop], [&](EventRef At, const BufferUse &U) {
@@ -247,7 +248,7 @@ bool Search::loop(unsigned Loop, Range Of) {
   return Fine;
 }
 
-bool Search::block(unsigned Block, unsigned From, Range Of) {
+bool ElementSearch::block(unsigned Block, unsigned From, Range Of) {
   const dragon::Block &B = Program.Blocks[Block];
   for (unsigned I = From; I < B.Events.size(); ++I) {
     const BufferUse *U = use({Block, I});
@@ -271,7 +272,7 @@ bool Search::block(unsigned Block, unsigned From, Range Of) {
   return true;
 }
 
-bool Search::follow() {
+bool ElementSearch::follow() {
   while (!Pending.empty() && !TooMany) {
     auto [Block, Of] = Pending.back();
     Pending.pop_back();
@@ -286,8 +287,8 @@ bool Search::follow() {
   return !TooMany;
 }
 
-bool Search::isDead(EventRef After, ElementIndex Element,
-                    std::vector<EventRef> &Given) {
+bool ElementSearch::isDead(EventRef After, ElementIndex Element,
+                           std::vector<EventRef> &Given) {
   Tests = &Given;
   Entered.assign(Program.Blocks.size(), {});
   Pending.clear();
@@ -318,7 +319,7 @@ std::vector<ElementDeath> elementDeaths(const BufferProgram &Program,
     const Buffer &Of = Program.Buffers[B];
     if (!Of.IsArray || Of.Escapes || Of.Kind != BufferKind::Device)
       continue;
-    Search Paths(Program, Graph, B);
+    ElementSearch Paths(Program, Graph, B);
     for (EventRef At : Program.uses(B)) {
       const Event &E = Program.event(At);
       const BufferUse &U = *E.find(B);

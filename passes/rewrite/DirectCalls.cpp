@@ -68,7 +68,7 @@ std::optional<SmallVector<Value *, 8>> argumentsFor(const CallBase &Call,
   return Result;
 }
 
-void replaceCall(CallBase &Call, Function &Callee, ArrayRef<Value *> Args) {
+void callDirectly(CallBase &Call, Function &Callee, ArrayRef<Value *> Args) {
   SmallVector<OperandBundleDef, 1> Bundles;
   Call.getOperandBundlesAsDefs(Bundles);
   auto *Typed = CallInst::Create(Callee.getFunctionType(), &Callee, Args,
@@ -92,7 +92,7 @@ bool callByTypes(Function &Callee) {
   bool Changed = false;
   for (CallBase *Call : Calls)
     if (const auto Args = argumentsFor(*Call, Callee)) {
-      replaceCall(*Call, Callee, *Args);
+      callDirectly(*Call, Callee, *Args);
       Changed = true;
     }
   return Changed;

@@ -12,12 +12,11 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 
 using namespace llvm;
 
 namespace dragon {
-
-static constexpr unsigned SharedAddressSpace = 3;
 
 bool SpinLoops::concerns(const Value *Pointer) const {
   const Value *Object = getUnderlyingObject(Pointer, 0);
@@ -25,7 +24,7 @@ bool SpinLoops::concerns(const Value *Pointer) const {
     return false;
   auto *Type = dyn_cast<PointerType>(Object->getType());
   return Which != GlobalMemory || !Type ||
-         Type->getAddressSpace() != SharedAddressSpace;
+         Type->getAddressSpace() != NVPTXAS::ADDRESS_SPACE_SHARED;
 }
 
 /// I reads memory that another thread may be changing at this time, and (but

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/dragon-cc/OptionReader.h"
+#include "tools/dragon-cc/Strings.h"
 
 #include "clang/Options/Options.h"
 
@@ -17,10 +18,6 @@ namespace dragon::driver {
 namespace {
 
 namespace clangopt = clang::options;
-
-void append(std::vector<std::string> &To, ArrayRef<std::string> Texts) {
-  To.insert(To.end(), Texts.begin(), Texts.end());
-}
 
 /// What the driver has to know itself. True: nobody else needs to hear of it.
 bool readForDriver(const Arg &One, ArrayRef<std::string> Texts,
