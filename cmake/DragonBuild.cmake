@@ -93,13 +93,20 @@ function(dragon_share_precompiled target from)
   endif()
 endfunction()
 
-# What templates and headers of our own become is compiled once for several files. In the runtime only where sanitizers make it slow:
-# who works on it compiles one file after a change.
+# What templates and headers of our own become is compiled once for several files. Of the product only where sanitizers make it slow,
+# and where all is built once (scripts/): who works on it compiles one file after a change.
 option(DRAGON_UNITY "Compile several files of the tests, and of the runtime under sanitizers, at a time" ON)
+option(DRAGON_UNITY_PRODUCT "Compile several files of the compiler and the runtime at a time" OFF)
 # dragon_unity(target)
 function(dragon_unity target)
   if(DRAGON_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+# dragon_unity_product(target)
+function(dragon_unity_product target)
+  if(DRAGON_UNITY_PRODUCT)
+    dragon_unity(${target})
   endif()
 endfunction()
 
@@ -123,6 +130,7 @@ function(dragon_pass_library name)
   add_library(${name} STATIC ${ARGN})
   dragon_pass_options(${name})
   dragon_share_precompiled(${name} DragonPassHeaders)
+  dragon_unity_product(${name})
 endfunction()
 
 # dragon_mlir_library(name sources...): a part of the MLIR front end.
@@ -162,6 +170,8 @@ function(dragon_runtime_library name)
   dragon_runtime_options(${name})
   if(DRAGON_SANITIZE)
     dragon_unity(${name})
+  else()
+    dragon_unity_product(${name})
   endif()
   if(own_HEADERS)
     list(TRANSFORM own_HEADERS PREPEND "${PROJECT_SOURCE_DIR}/")
@@ -174,7 +184,12 @@ endfunction()
 # `ninja tidy`: clang-tidy over all of our sources, by the .clang-tidy of their folder. Slow.
 find_program(DRAGON_RUN_CLANG_TIDY NAMES run-clang-tidy-${LLVM_VERSION_MAJOR} run-clang-tidy
              HINTS "${LLVM_TOOLS_BINARY_DIR}")
-if(DRAGON_RUN_CLANG_TIDY)
+if(DRAGON_UNITY_PRODUCT)
+  add_custom_target(tidy
+    COMMAND "${CMAKE_COMMAND}" -E echo "clang-tidy does not find files that are compiled together: configure with -DDRAGON_UNITY_PRODUCT=OFF"
+    COMMAND "${CMAKE_COMMAND}" -E false
+    VERBATIM)
+elseif(DRAGON_RUN_CLANG_TIDY)
   add_custom_target(tidy
     COMMAND ${DRAGON_RUN_CLANG_TIDY} -quiet -use-color=0 -p "${CMAKE_BINARY_DIR}"
             -clang-tidy-binary "${LLVM_TOOLS_BINARY_DIR}/clang-tidy" "^${PROJECT_SOURCE_DIR}/(passes|runtime|tools)/.*"
