@@ -8,7 +8,9 @@
 #include "runtime/cudart/front/Forward.h"
 
 #include "runtime/cudart/front/Front.h"
+#include "runtime/device/cuda/Cuda12.h"
 #include "runtime/device/cuda/CudaDriver.h"
+#include "runtime/trace/Log.h"
 
 #include <cstring>
 #include <cuda_runtime_api.h>
@@ -17,6 +19,7 @@
 #include <shared_mutex>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 // RTLD_DEEPBIND and the sanitizers' own interposition exclude each other.
 #if defined(__has_feature)
@@ -32,24 +35,78 @@ namespace dragon {
 
 namespace {
 
-constexpr char LibraryName[] = "libcudart.so.13";
+constexpr char Cuda13[] = "libcudart.so.13", Cuda12[] = "libcudart.so.12";
 
-void *library() {
-  static void *handle = [] {
-    void *opened = ::dlopen(LibraryName, DRAGON_BIND_FLAGS);
-    if (!opened)
-      printErrorOnce(fmt::format(
-          "cannot load {} ({}); install the CUDA 13 runtime, or add its folder "
-          "to LD_LIBRARY_PATH, or run with DRAGON_BACKEND=cpu",
-          LibraryName, ::dlerror()));
-    // Its own calls say no more than that the driver is too old.
-    StatusOr<const CudaDriver *> driver = CudaDriver::load();
-    if (driver.ok())
-      if (std::string why = (*driver)->tooOldForCuda13(); !why.empty())
-        printErrorOnce(why);
-    return opened;
-  }();
-  return handle;
+struct Library {
+  void *handle = nullptr;
+  const char *name = Cuda13;
+};
+
+/// The newest that the driver can run; its own calls would say no more than
+/// that the driver is too old.
+Library openLibrary() {
+  const StatusOr<const CudaDriver *> driver = CudaDriver::load();
+  const std::string tooOld = driver.ok() ? (*driver)->tooOldForCuda13() : "";
+  std::string why = tooOld;
+  if (why.empty()) {
+    if (void *opened = ::dlopen(Cuda13, DRAGON_BIND_FLAGS))
+      return {opened, Cuda13};
+    why = fmt::format("cannot load {} ({}); install the CUDA 13 runtime, or "
+                      "add its folder to LD_LIBRARY_PATH, or run with "
+                      "DRAGON_BACKEND=cpu",
+                      Cuda13, ::dlerror());
+  }
+  if (!driver.ok() || (*driver)->runsCuda12())
+    if (void *opened = ::dlopen(Cuda12, DRAGON_BIND_FLAGS)) {
+      log(LogLevel::Info, "NVIDIA's runtime is {}: {}", Cuda12, why);
+      return {opened, Cuda12};
+    }
+  printErrorOnce(why);
+  return {};
+}
+
+const Library &library() {
+  static const Library opened = openLibrary();
+  return opened;
+}
+
+template <typename Function> Function ofLibrary(const char *name) {
+  return reinterpret_cast<Function>(::dlsym(library().handle, name));
+}
+
+/// cudaGetDeviceProperties of CUDA 13.
+cudaError_t propertiesByCuda12(cudaDeviceProp *properties, int device) {
+  const auto get = ofLibrary<cudaError_t (*)(Cuda12Properties *, int)>(
+      "cudaGetDeviceProperties_v2");
+  const auto attributeOf =
+      ofLibrary<decltype(&::cudaDeviceGetAttribute)>("cudaDeviceGetAttribute");
+  if (!get || !attributeOf)
+    return cudaErrorSharedObjectInitFailed;
+  Cuda12Properties old{};
+  if (const cudaError_t error = get(&old, device); error != cudaSuccess)
+    return error;
+  setProperties(*properties, old);
+  for (const auto &[attribute, member] :
+       {std::pair{cudaDevAttrNumaConfig, &properties->deviceNumaConfig},
+        std::pair{cudaDevAttrNumaId, &properties->deviceNumaId},
+        std::pair{cudaDevAttrMpsEnabled, &properties->mpsEnabled},
+        std::pair{cudaDevAttrHostNumaId, &properties->hostNumaId}})
+    if (attributeOf(member, attribute, device) != cudaSuccess)
+      *member = 0;
+  return cudaSuccess;
+}
+
+void *findFunction(const char *name) {
+  if (library().name == Cuda13)
+    return ::dlsym(library().handle, name);
+  if (std::string_view(name) == "cudaGetDeviceProperties")
+    return reinterpret_cast<void *>(&propertiesByCuda12);
+  if (!isInCuda12(name))
+    return nullptr;
+  for (const std::string &old : namesInCuda12(name))
+    if (void *function = ::dlsym(library().handle, old.c_str()))
+      return function;
+  return nullptr;
 }
 
 } // namespace
@@ -63,14 +120,14 @@ void *nvidiaFunction(const char *name) {
     if (it != found->end())
       return it->second;
   }
-  void *handle = library();
-  if (!handle)
+  if (!library().handle)
     return nullptr;
-  void *function = ::dlsym(handle, name);
+  void *function = findFunction(name);
   if (!function)
-    printErrorOnce(fmt::format("{} has no {}; install the CUDA 13.0 runtime or "
-                               "a later 13",
-                               LibraryName, name));
+    printErrorOnce(
+        fmt::format("{} has no {}; install the CUDA 13.0 runtime or a later 13"
+                    ", and a driver for it (580 or later)",
+                    library().name, name));
   std::unique_lock<std::shared_mutex> guard(lock);
   (*found)[name] = function;
   return function;

@@ -7,7 +7,8 @@
 //
 // On a GPU, libcudart.so.13 loads the fat binaries and answers what this
 // library does not. It is loaded by its SONAME on first use, bound to itself
-// (its calls must not come back here). Nothing of it is linked.
+// (its calls must not come back here). Nothing of it is linked. Where it cannot
+// work, libcudart.so.12 does (runtime/device/cuda/Cuda12.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CUDART_FRONT_FORWARD_H

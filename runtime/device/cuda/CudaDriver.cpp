@@ -168,10 +168,14 @@ Status CudaDriver::find(Lookup library) {
 std::string CudaDriver::tooOldForCuda13() const {
   if (Version >= 13000)
     return {};
-  return fmt::format("the NVIDIA driver supports CUDA {}, and libcudart.so.13 "
-                     "needs one of CUDA 13 (580 or later); update the driver, "
-                     "or run with DRAGON_BACKEND=cpu",
-                     versionText(Version));
+  return fmt::format(
+      "the NVIDIA driver supports CUDA {}, and libcudart.so.13 needs one of "
+      "CUDA 13 (580 or later); {}update the driver, or run with "
+      "DRAGON_BACKEND=cpu",
+      versionText(Version),
+      runsCuda12() ? "install the CUDA 12 runtime (libcudart.so.12) or add its "
+                     "folder to LD_LIBRARY_PATH, or "
+                   : "");
 }
 
 Status CudaDriver::check(CUresult result, const char *call) const {

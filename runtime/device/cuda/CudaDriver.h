@@ -47,6 +47,8 @@ public:
   /// Why programs that need NVIDIA's runtime library of CUDA 13 cannot run on
   /// this driver; empty: they can.
   std::string tooOldForCuda13() const;
+  /// libcudart.so.12 works with it.
+  bool runsCuda12() const { return Version >= 12000; }
 
 #define CUDA_SYMBOL(NAME, VERSION) PFN_cu##NAME##_v##VERSION NAME = nullptr;
 #define CUDA_OPTIONAL(FIELD, NAME, VERSION)                                    \

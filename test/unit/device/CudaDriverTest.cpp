@@ -76,6 +76,15 @@ TEST(CudaDriver, OnesBefore13DoNotRunNvidiasRuntime) {
   old.version = 12040;
   EXPECT_EQ(old.driver().tooOldForCuda13(),
             "the NVIDIA driver supports CUDA 12.4, and libcudart.so.13 needs "
+            "one of CUDA 13 (580 or later); install the CUDA 12 runtime "
+            "(libcudart.so.12) or add its folder to LD_LIBRARY_PATH, or update "
+            "the driver, or run with DRAGON_BACKEND=cpu");
+  EXPECT_TRUE(old.driver().runsCuda12());
+  FakeCuda older;
+  older.version = 11080;
+  EXPECT_FALSE(older.driver().runsCuda12());
+  EXPECT_EQ(older.driver().tooOldForCuda13(),
+            "the NVIDIA driver supports CUDA 11.8, and libcudart.so.13 needs "
             "one of CUDA 13 (580 or later); update the driver, or run with "
             "DRAGON_BACKEND=cpu");
 }
