@@ -228,6 +228,9 @@ std::vector<std::string> Invocation::argsFor(StringRef Option) const {
 }
 
 bool Invocation::hasCuda() const { return hasInput(*this, Language::Cuda); }
+bool Invocation::hasHostCode() const {
+  return hasInput(*this, Language::C) || hasInput(*this, Language::Cxx);
+}
 bool Invocation::hasMlir() const { return hasInput(*this, Language::Mlir); }
 
 Expected<Invocation> understand(const CommandLine &Line) {

@@ -128,6 +128,8 @@ struct Invocation {
   std::vector<std::string> Warnings;
 
   bool hasCuda() const;
+  /// C or C++ without CUDA's extensions.
+  bool hasHostCode() const;
   /// What CudaArgs has for a tool that clang runs: for "-Xcuda-ptxas", ptxas'.
   std::vector<std::string> argsFor(llvm::StringRef Option) const;
   bool hasMlir() const;

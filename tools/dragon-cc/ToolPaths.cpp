@@ -150,7 +150,7 @@ Expected<ToolPaths> findTools(StringRef Self, const Invocation &Asked) {
   } else if (Needed || !Asked.CudaPath.empty()) {
     return Cuda.takeError();
   } else {
-    consumeError(Cuda.takeError()); // C and C++ may do without
+    Tools.NoCuda = toString(Cuda.takeError()); // C and C++ may do without
   }
   return Tools;
 }

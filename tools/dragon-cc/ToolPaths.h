@@ -31,6 +31,7 @@ struct ToolPaths {
   std::string OverlayDir;   ///< headers in front of the toolkit's
   std::string RemarkPages;  ///< what explains remarks; may be missing
   std::string Cuda;         ///< the toolkit; empty where none is needed
+  std::string NoCuda;       ///< why there is none, where one may be needed
   std::string CudaForClang; ///< where clang finds it
   std::string Libdevice;    ///< of the toolkit; may be missing
   unsigned CudaVersion = 0; ///< 13000; 0 if it is not known

@@ -191,5 +191,10 @@ int main(int Argc, char **Argv) {
       print(errs(), One);
     return 0;
   }
-  return execute(Steps, Asked->Verbose, std::move(*Temp));
+  const int Status = execute(Steps, Asked->Verbose, std::move(*Temp));
+  if (Status && Asked->hasHostCode() && !Tools->NoCuda.empty())
+    WithColor::note(errs(), "dragon-cc")
+        << "C and C++ were compiled without CUDA's headers: " << Tools->NoCuda
+        << '\n';
+  return Status;
 }
