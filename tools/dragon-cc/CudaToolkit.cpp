@@ -210,7 +210,8 @@ Expected<std::string> findToolkit(StringRef Prefix, const Invocation &Asked) {
                " of Python's packages, and in /usr); install "
                "CUDA " DRAGON_CUDA_MAJOR_TEXT
                " or its wheels (pip install '" DRAGON_CUDA_WHEELS
-               "'), or name one with --cuda-path= or CUDA_PATH");
+               "', in an active Python environment where the system's Python "
+               "takes none), or name one with --cuda-path= or CUDA_PATH");
 }
 
 } // namespace dragon::driver
