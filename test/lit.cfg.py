@@ -21,6 +21,9 @@ for name in list(config.environment):
 
 if config.mlir:
     config.available_features.add("mlir")
+# A toolkit that was put together from its compiler's parts has no libraries.
+if os.path.exists(os.path.join(config.cuda_path, "include", "cublas_v2.h")):
+    config.available_features.add("cublas")
 
 opt = f"{tools}/opt -load-pass-plugin={plugin}"
 config.substitutions += [

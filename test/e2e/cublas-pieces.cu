@@ -1,6 +1,7 @@
 // What the summaries that come with dragon-cc say of pieces of cuBLAS's functions: calls whose operands do not fit give what the
 // whole call gives. Numbers are small and whole, so that every order of a sum is exact.
 //
+// REQUIRES: cublas
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
 // RUN: %host-build -shared -fPIC -isystem %cuda/include %S/Inputs/library/blas.cpp -o libblas.so
 // RUN: %build %s -L. -lblas -Wl,-rpath,%t.dir -o program
