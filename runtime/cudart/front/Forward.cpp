@@ -46,8 +46,7 @@ struct Library {
 /// that the driver is too old.
 Library openLibrary() {
   const StatusOr<const CudaDriver *> driver = CudaDriver::load();
-  const std::string tooOld = driver.ok() ? (*driver)->tooOldForCuda13() : "";
-  std::string why = tooOld;
+  std::string why = driver.ok() ? (*driver)->tooOldForCuda13() : "";
   if (why.empty()) {
     if (void *opened = ::dlopen(Cuda13, DRAGON_BIND_FLAGS))
       return {opened, Cuda13};
@@ -66,8 +65,8 @@ Library openLibrary() {
 }
 
 const Library &library() {
-  static const Library opened = openLibrary();
-  return opened;
+  static const Library Opened = openLibrary();
+  return Opened;
 }
 
 template <typename Function> Function ofLibrary(const char *name) {
