@@ -187,12 +187,12 @@ setup_cuda() {
 
 # build PRESET TARGET...: configures (again only if need be) and builds into $BUILD/PRESET.
 build() {
-  local preset=$1 launcher=()
+  local preset=$1 options=()
   shift
-  command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  command -v ccache >/dev/null && options=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   # Several files at a time: all is built, and once. Not in a folder that somebody works in.
-  [ -f "$BUILD/$preset/CMakeCache.txt" ] || launcher+=(-DDRAGON_UNITY_PRODUCT=ON)
+  [ -f "$BUILD/$preset/CMakeCache.txt" ] || options+=(-DDRAGON_UNITY_PRODUCT=ON)
   logged "configure-$preset" cmake -S "$ROOT" --preset "$preset" -B "$BUILD/$preset" -DDRAGON_CUDA_PATH="$CUDA" \
-    "${launcher[@]}" || return 1
+    "${options[@]}" || return 1
   watched "building $preset" "build-$preset" ninja -C "$BUILD/$preset" "$@"
 }

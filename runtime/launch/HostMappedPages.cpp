@@ -299,7 +299,7 @@ HostMappedRunner::asTheyAre(const PlannedLaunch &planned,
     }
     onHost += chunk.bytes();
     hostOnly += chunk.buffer->hostAccessible ? chunk.bytes() : 0;
-    if (use.atomic || onHost > host.bytes() || hostOnly > host.host)
+    if (use.atomic || !host.holds(onHost, hostOnly))
       return std::nullopt; // some has to come
     places.onHost.push_back(&use);
   }

@@ -88,7 +88,7 @@ bool leavesFor(std::span<const PlacedChunk> chunks,
     bytes += chunks[i].bytes;
     hostOnly += chunks[i].hostOnly ? chunks[i].bytes : 0;
   }
-  return bytes <= room.bytes() && hostOnly <= room.host;
+  return room.holds(bytes, hostOnly);
 }
 
 } // namespace

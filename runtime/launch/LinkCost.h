@@ -71,6 +71,10 @@ struct HostRoom {
   uint64_t host = 0;  ///< bytes of host memory
   uint64_t peers = 0; ///< of peers' memory, for those that may be there
   uint64_t bytes() const { return host + peers; }
+  /// So many bytes of chunks, and of those that peers cannot have.
+  bool holds(uint64_t all, uint64_t hostOnly) const {
+    return all <= bytes() && hostOnly <= host;
+  }
   bool operator==(const HostRoom &) const = default;
 };
 

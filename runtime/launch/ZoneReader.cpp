@@ -61,6 +61,11 @@ Status ZoneReader::copyOut(uintptr_t begin, uintptr_t end, char *to,
       return {};
     }
   }
+  return fetch(buffer, begin, end, to, queue);
+}
+
+Status ZoneReader::fetch(Buffer &buffer, uintptr_t begin, uintptr_t end,
+                         char *to, Queue queue) {
   HostSide side;
   side.pageable = true;
   DRAGON_TRY(Moves.fromBuffer(buffer, to, begin, end - begin, queue, side));
@@ -101,8 +106,8 @@ Status ZoneReader::copyMissing(Buffer &buffer, uintptr_t begin, uintptr_t end,
     Scratch = std::make_unique_for_overwrite<char[]>(ScratchBytes);
   }
   for (const AddressRange &range : copied)
-    DRAGON_TRY(copyOut(range.begin, range.end,
-                       Scratch.get() + (range.begin - begin), queue));
+    DRAGON_TRY(fetch(buffer, range.begin, range.end,
+                     Scratch.get() + (range.begin - begin), queue));
   for (const Chunk *chunk : onHost)
     DRAGON_TRY(Time.settle(*chunk));
   return {};
@@ -204,7 +209,7 @@ Status ZoneReader::readPiece(NumberZones &zones, size_t begin, size_t end,
   }
   // Some has left host memory while other chunks were copied.
   std::vector<char> all(range.end - range.begin);
-  DRAGON_TRY(copyOut(range.begin, range.end, all.data(), queue));
+  DRAGON_TRY(fetch(buffer, range.begin, range.end, all.data(), queue));
   setZones(zones, begin, end, {{range.begin, range.end, all.data()}});
   return {};
 }

@@ -58,6 +58,9 @@ private:
                        const Views &views);
   enum class Found { Host, InProgram, Copied, Elsewhere };
   Found find(const Chunk &chunk, uintptr_t begin, uintptr_t end) const;
+  /// Copies the bytes from wherever they are: what may write them has ended.
+  Status fetch(Buffer &buffer, uintptr_t begin, uintptr_t end, char *to,
+               Queue queue);
   /// Copies those of [begin, end) that are elsewhere, to their distance from
   /// `begin` behind Scratch.
   Status copyMissing(Buffer &buffer, uintptr_t begin, uintptr_t end,

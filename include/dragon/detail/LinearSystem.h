@@ -323,8 +323,7 @@ public:
   /// Over the box and the constraints.
   Wide upper(const Linear &L) const {
     Linear Form = L;
-    Wide Best = boxUpper(Form);
-    size_t BestInfinite = infiniteTerms(Form);
+    auto [Best, BestInfinite] = upperOfSum(Form, Linear(), 1);
     for (unsigned Step = 0; Step < MaxSteps; ++Step) {
       Linear BestForm;
       bool Improved = false;
@@ -399,15 +398,22 @@ public:
       for (const Constraint &K : Constraints) {
         // The bound of a variable that a constraint narrows is not the one that
         // is in the constraint's own upper bound.
-        const size_t Infinite = infiniteTerms(K.Form);
+        Wide Parts[Linear::MaxTerms], Finite = K.Form.C;
+        size_t Infinite = 0;
+        Wide *Next = Parts;
+        for (const Linear::Term &T : K.Form) {
+          *Next = upperPart(T);
+          if (isFinite(*Next))
+            Finite += *Next;
+          else
+            ++Infinite;
+          ++Next;
+        }
         if (Infinite > 1)
           continue;
-        Wide Finite = K.Form.C;
-        for (const Linear::Term &T : K.Form)
-          if (const Wide Part = upperPart(T); isFinite(Part))
-            Finite += Part;
+        Next = Parts;
         for (const Linear::Term &T : K.Form) {
-          const Wide Part = upperPart(T);
+          const Wide Part = *Next++;
           if (Infinite && isFinite(Part))
             continue;
           const Wide Rest = clampWide(Infinite ? Finite : Finite - Part);
@@ -451,13 +457,6 @@ private:
   Wide upperPart(const Linear::Term &T) const {
     const Interval &R = Vars[T.Var].Range;
     return scaleBound(T.Coefficient, T.Coefficient > 0 ? R.Hi : R.Lo);
-  }
-
-  /// Of the upper bound.
-  size_t infiniteTerms(const Linear &L) const {
-    return size_t(std::count_if(L.begin(), L.end(), [this](const auto &T) {
-      return !isFinite(upperPart(T));
-    }));
   }
 
   struct UpperOfSum {
