@@ -20,8 +20,7 @@ ComputedContents::writtenBy(const ResolvedLaunch &launch) const {
   for (const LaunchPointer &pointer : launch.pointers) {
     if (!pointer.mayWrite || !pointer.allocation)
       continue;
-    const Buffer &buffer = *pointer.allocation->buffer;
-    if (buffer.hostAccessible || buffer.driverMoved)
+    if (!pointer.allocation->buffer->showsWrites())
       continue;
     const ByteFootprint found = evaluateFootprint(
         *launch.kernel->summary, *launch.kernel->record, pointer.index,

@@ -195,8 +195,8 @@ bool IndexArrays::isWorth(const ResolvedLaunch &launch,
 }
 
 bool IndexArrays::canRemember(uint64_t address) const {
-  const Buffer &buffer = *Space.Allocations.find(address)->buffer;
-  return Time.Tracking && !buffer.hostAccessible && !buffer.driverMoved;
+  return Time.Tracking &&
+         Space.Allocations.find(address)->buffer->showsWrites();
 }
 
 Status IndexArrays::waitFor(AddressRange range, Queue queue, bool &waited) {

@@ -143,6 +143,8 @@ struct Buffer {
   bool byData = false;
   /// The driver moves it (DriverMoved.cpp): kept, and no part of the budget.
   bool driverMoved = false;
+  /// Each write of it is seen: a launch or a call of the program's.
+  bool showsWrites() const { return !hostAccessible && !driverMoved; }
   /// The driver reads and writes it, by itself; null: there is none.
   std::shared_ptr<BackingFile> driverFile;
   dragon_advice advice = DRAGON_ADVISE_NORMAL;

@@ -39,7 +39,7 @@ bool CopiedContents::isFollowed(AddressRange range) const {
 
 void CopiedContents::copied(const Buffer &buffer, AddressRange to,
                             const char *from) {
-  if (!isFollowed(to) || buffer.hostAccessible || buffer.driverMoved)
+  if (!isFollowed(to) || !buffer.showsWrites())
     return;
   auto drop = [this](const Copy &copy) { Bytes -= copy.bytes.size(); };
   std::erase_if(Copies, [&](const Copy &copy) {
