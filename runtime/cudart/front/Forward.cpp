@@ -132,6 +132,8 @@ void *nvidiaFunction(const char *name) {
   return function;
 }
 
+bool givesDriverKernels() { return library().name == Cuda13; }
+
 void forgetNvidiaError() {
   using Forget = cudaError_t (*)();
   if (auto forget =

@@ -22,6 +22,10 @@ namespace dragon {
 /// printed, if the library or the function is missing.
 void *nvidiaFunction(const char *name);
 
+/// What cudaGetKernel gives is a kernel of the driver's (CUkernel); that of
+/// CUDA 12 gives handles of its own, which the driver does not know.
+bool givesDriverKernels();
+
 /// Before a call of that name: what it is told of the host's memory is the
 /// program's, and none of it may be pinned by us.
 void unpinFor(const char *name);

@@ -34,8 +34,14 @@ static cudaError_t getFunction(cudaFunction_t *function, const void *stub) {
   return nvidia<GetFunction>("cudaGetFuncBySymbol", function, stub);
 }
 
-/// Not loaded before it runs. None if the fat binary does not have it.
+/// Not loaded before it runs, where that can be had. None if the fat binary
+/// does not have it.
 static KernelCode codeOf(const void *stub) {
+  if (!givesDriverKernels()) {
+    cudaFunction_t function = nullptr;
+    return getFunction(&function, stub) == cudaSuccess ? KernelCode{function}
+                                                       : KernelCode{};
+  }
   using GetKernel = cudaError_t (*)(cudaKernel_t *, const void *);
   cudaKernel_t kernel = nullptr;
   if (nvidia<GetKernel>("cudaGetKernel", &kernel, stub) != cudaSuccess)

@@ -7,11 +7,12 @@
 //
 // libcudart.so.13 needs a driver of CUDA 13. With an older driver, and where
 // there is no libcudart.so.13, libcudart.so.12 does the same work: its calls
-// are those of CUDA 13, but for two kinds.
+// are those of CUDA 13, but for three kinds.
 //
 //   cudaMemAdvise            has its form of CUDA 13 under the name
 //                            cudaMemAdvise_v2; others have _v3
 //   cudaGetDeviceProperties  gives a structure that has eight members more
+//   cudaGetKernel            gives a handle of its own, and no CUkernel
 //
 // Structures that CUDA 13 has made longer begin as those of CUDA 12 do.
 //
