@@ -42,6 +42,8 @@ struct KnownMemory {
   struct Part {
     uint64_t Address;
     std::vector<char> Contents;
+    /// No other contents at this address have it, while the process lives.
+    uint64_t Number = 0; ///< 0: they have none
   };
   /// What a long array holds. The number is its own: no other has it, while
   /// the process lives.
@@ -57,7 +59,9 @@ struct KnownMemory {
   void appendTo(std::string &Key) const {
     for (const Part &P : Parts) {
       Key.append(reinterpret_cast<const char *>(&P.Address), sizeof(P.Address));
-      Key.append(P.Contents.data(), P.Contents.size());
+      Key.append(reinterpret_cast<const char *>(&P.Number), sizeof(P.Number));
+      if (P.Number == 0)
+        Key.append(P.Contents.data(), P.Contents.size());
     }
     for (const Array &A : Arrays)
       Key.append(reinterpret_cast<const char *>(&A.Number), sizeof(A.Number));

@@ -8,7 +8,7 @@
 #include "dragon/FootprintEval.h"
 
 #include "dragon/detail/ExprEval.h"
-#include "dragon/detail/LoadedCases.h"
+#include "dragon/detail/LoadedAccess.h"
 #include "dragon/detail/Refinement.h"
 
 #include <algorithm>
@@ -22,70 +22,6 @@ using namespace detail;
 namespace {
 
 /// `Loads`: the loads in it that may give several values.
-AccessBytes evaluateOnce(const EvalInput &In, const AccessRecord &A,
-                         const EvalLimits &Limits,
-                         std::vector<LoadedValues> *Loads) {
-  ExprEval Eval(In);
-  Eval.addGuards(A.FirstGuard, A.NumGuards);
-  AccessBytes Result;
-  if (Eval.System.Empty) {
-    Result.Exact = true;
-    return Result;
-  }
-  const bool Uncertain = Eval.Unknown || (A.Flags & AccessUnsaid);
-  Result.Uncertain = Uncertain;
-  if (A.Flags & AccessUnbounded) {
-    Result.Everything = true;
-    return Result;
-  }
-  Linear Offset = Eval.evaluateSigned(A.Offset);
-  if (Loads) {
-    *Loads = std::move(Eval.Loads);
-    for (LoadedValues &Load : *Loads)
-      Load.Factor = Offset.coefficient(Load.Var);
-  }
-  Result = RefinedImage(Eval.System, Offset, int64_t(A.Width), Limits.MaxRanges,
-                        Limits.MergeGap)
-               .compute();
-  Result.Uncertain = Uncertain;
-  // What does not count the iterations may happen in some of them only.
-  Result.Exact &= (In.Loop == NoIndex || Eval.Counter != NoIndex) &&
-                  (In.Around == NoIndex || Eval.RoundCounter != NoIndex);
-  return Result;
-}
-
-/// Where an index is one of several numbers, each is a case of its own: the
-/// bytes are those of all cases. Not where they are so close together that what
-/// lies between is taken with them.
-AccessBytes evaluateAccess(const EvalInput &In, const AccessRecord &A,
-                           const EvalLimits &Limits) {
-  std::vector<LoadedValues> Loads;
-  AccessBytes Result =
-      evaluateOnce(In, A, Limits, In.Memory ? &Loads : nullptr);
-  if (Loads.empty())
-    return Result;
-  Result.Exact = false;
-  for (LoadedValues &Load : Loads)
-    joinClose(Load, Limits.MergeGap);
-  if (std::ranges::all_of(Loads, [](const LoadedValues &Load) {
-        return Load.Values.size() == 1;
-      }))
-    return Result;
-  Result.Ranges.clear();
-  Result.Everything = false;
-  for (const std::vector<LoadedCase> &Case : casesOf(Loads)) {
-    EvalInput Under = In;
-    Under.Cases = Case.data();
-    Under.NumCases = Case.size();
-    const AccessBytes Bytes = evaluateOnce(Under, A, Limits, nullptr);
-    Result.Everything |= Bytes.Everything;
-    Result.Ranges.insert(Result.Ranges.end(), Bytes.Ranges.begin(),
-                         Bytes.Ranges.end());
-  }
-  return Result;
-}
-
-/// Of the whole grid, but for its box.
 EvalInput inputOf(const SummaryView &Summary, const KernelRecord &Kernel,
                   const LaunchDims &Launch) {
   EvalInput In;

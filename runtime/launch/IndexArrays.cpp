@@ -220,15 +220,31 @@ StatusOr<KnownMemory::Part> IndexArrays::contentsOf(const MemoryRange &range,
     Read.erase(known);
   }
   DRAGON_TRY(waitFor({range.Begin, range.End}, queue, waited));
-  KnownMemory::Part part{range.Begin, std::vector<char>(bytes)};
+  KnownMemory::Part part{range.Begin, std::vector<char>(bytes), 0};
   DRAGON_TRY(
       Zones.copyOut(range.Begin, range.End, part.Contents.data(), queue));
+  part.Number = numberOf(part);
   if (canRemember(range.Begin)) {
     if (Read.size() == MaxRead)
       Read.erase(Read.begin());
     Read.push_back({part, Data.remember({range.Begin, range.End})});
   }
   return part;
+}
+
+uint64_t IndexArrays::numberOf(const KnownMemory::Part &part) {
+  const auto same =
+      std::ranges::find_if(Named, [&](const KnownMemory::Part &other) {
+        return other.Address == part.Address && other.Contents == part.Contents;
+      });
+  if (same != Named.end()) {
+    std::rotate(same, std::next(same), Named.end()); // it is the last used now
+    return Named.back().Number;
+  }
+  if (Named.size() == MaxRead)
+    Named.erase(Named.begin());
+  Named.push_back({part.Address, part.Contents, ++LastNumber});
+  return LastNumber;
 }
 
 StatusOr<KnownMemory::Array> IndexArrays::sampled(const NumberPlaces &places,

@@ -93,6 +93,8 @@ private:
   /// As they are when what is queued so far is done. `waited`: it is.
   StatusOr<KnownMemory::Part> contentsOf(const MemoryRange &range, Queue queue,
                                          bool &waited);
+  /// The number of these contents; the same as the last time they were there.
+  uint64_t numberOf(const KnownMemory::Part &part);
   /// What a long array may hold, after a look at a few of its zones.
   StatusOr<KnownMemory::Array> sampled(const NumberPlaces &places, Queue queue);
   StatusOr<KnownMemory::Array> whole(const NumberPlaces &places, Queue queue);
@@ -137,7 +139,8 @@ private:
     uint64_t remembered;
   };
   std::vector<LongArray> Arrays;
-  uint64_t LastNumber = 0; ///< of an array that was read
+  std::vector<KnownMemory::Part> Named; ///< the last used are the last
+  uint64_t LastNumber = 0;              ///< of a part or an array that was read
   /// Arrays that told nothing, by address: looked at again when they have
   /// changed and so many launches have come, twice as many each time.
   struct Idle {

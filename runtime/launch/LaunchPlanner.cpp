@@ -31,6 +31,10 @@ constexpr double MostOfCopies = 1.0 / 16;
 /// Slices that fetch everything so often are not taken without a look at the
 /// alternatives.
 constexpr uint64_t FewFetches = 2;
+/// Slices of what would fit spare others the device's memory, for which they
+/// may fetch what they share more than once: in all less than so many halves of
+/// it.
+constexpr uint64_t SparingHalves = 3;
 /// The same of slices along a loop: the blocks of each panel touch what it
 /// fetches, so that mapped they would fetch as much, if not over and over.
 constexpr uint64_t FewLoopFetches = 4;
@@ -91,6 +95,7 @@ private:
     return box;
   }
 
+  bool fits() const { return Plan.wholeBytes <= Input.deviceBudget; }
   ChunkSet sharedAlong(unsigned d) const {
     return intersection(Input.footprint(firstLayer(Grid, d)),
                         Input.footprint(lastLayer(Grid, d)));
@@ -134,8 +139,10 @@ std::optional<Candidate> Planner::sliced() {
     const uint64_t shared =
         std::min(bytes(intersection(first, last)), Input.deviceBudget);
     const uint64_t share = Input.largeSlices ? SliceShare / 2 : SliceShare;
-    Slicer slicer(Input, shared + (Input.deviceBudget - shared) / share,
-                  best ? best->cost.copied : UINT64_MAX);
+    const uint64_t least = best     ? best->cost.copied
+                           : fits() ? Plan.wholeBytes / 2 * SparingHalves
+                                    : UINT64_MAX;
+    Slicer slicer(Input, shared + (Input.deviceBudget - shared) / share, least);
     if (!slicer.cut(Grid, d)) {
       if (slicer.TooLarge &&
           (Plan.smallestBytes == 0 || slicer.TooLarge < Plan.smallestBytes))

@@ -10,8 +10,11 @@
 //   weights[ids[blockIdx.y] * size + i]      ids: 2, 5, 2
 //
 // the bytes are those of the experts 2 and 5, and nothing of what lies between.
-// So the access is evaluated once for each number; for many numbers once for
-// each stretch of them, cut where the gaps are largest.
+// Where the offset is a multiple of the number plus a rest, as here, the bytes
+// of the rest are found once and added to each multiple. Elsewhere, as in
+// `x[ids[i] / 4]`, or where conditions bind the number to other variables, the
+// access is evaluated once for each number; for many numbers once for each
+// stretch of them, cut where the gaps are largest.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_DETAIL_LOADEDCASES_H
@@ -62,6 +65,10 @@ struct LoadedCase {
 /// So many cases of an access are told apart.
 constexpr size_t MostLoadedCases = 64;
 
+/// A load that only conditions ask for is told apart in so many: of their
+/// combinations, a part makes the access happen or not, and moves nothing.
+constexpr size_t MostOfCondition = 8;
+
 /// Of a long array so many ranges are told apart.
 constexpr size_t MostLoadedRanges = 16;
 
@@ -77,23 +84,19 @@ inline std::vector<LoadedCase> stretchesOf(const LoadedValues &Load,
   return Stretches;
 }
 
-/// All combinations of what the loads may give; of more loads than the cases
-/// allow, the last ones are not told apart.
-inline std::vector<std::vector<LoadedCase>>
-casesOf(const std::vector<LoadedValues> &Loads) {
-  std::vector<std::vector<LoadedCase>> Cases(1);
-  for (const LoadedValues &Load : Loads) {
-    const std::vector<LoadedCase> Stretches =
-        stretchesOf(Load, std::max<size_t>(MostLoadedCases / Cases.size(), 1));
-    std::vector<std::vector<LoadedCase>> Combined;
-    for (const std::vector<LoadedCase> &Case : Cases)
-      for (const LoadedCase &Stretch : Stretches) {
-        Combined.push_back(Case);
-        Combined.back().push_back(Stretch);
-      }
-    Cases = std::move(Combined);
-  }
-  return Cases;
+/// Each case with each of the stretches of what the load may give; at most
+/// `Most` cases, or as many as there are.
+inline void addCases(std::vector<std::vector<LoadedCase>> &Cases,
+                     const LoadedValues &Load, size_t Most) {
+  const std::vector<LoadedCase> Stretches =
+      stretchesOf(Load, std::max<size_t>(Most / Cases.size(), 1));
+  std::vector<std::vector<LoadedCase>> Combined;
+  for (const std::vector<LoadedCase> &Case : Cases)
+    for (const LoadedCase &Stretch : Stretches) {
+      Combined.push_back(Case);
+      Combined.back().push_back(Stretch);
+    }
+  Cases = std::move(Combined);
 }
 
 } // namespace detail

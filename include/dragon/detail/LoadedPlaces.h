@@ -125,9 +125,13 @@ inline bool knownValues(const KnownMemory &Memory, const NumberPlaces &Places,
                              : nullptr;
   if (!Contents)
     return Memory.find(Places, MostLoadedRanges, Values);
-  for (int64_t Number : numbersIn(Places, Contents))
-    Values.push_back({Number, Number});
-  joinRanges(Values, Values.size());
+  std::vector<int64_t> Numbers = numbersIn(Places, Contents);
+  std::sort(Numbers.begin(), Numbers.end());
+  for (int64_t Number : Numbers)
+    if (!Values.empty() && uint64_t(Number) - uint64_t(Values.back().Hi) <= 1)
+      Values.back().Hi = Number;
+    else
+      Values.push_back({Number, Number});
   return true;
 }
 

@@ -75,7 +75,7 @@ DRAGON_READER("kernel-summary") {
     for (uint32_t a = 0; a < kernel.NumArgs && a < most; ++a)
       if (uint64_t address = 0; arguments[a].size() == sizeof(address)) {
         std::memcpy(&address, arguments[a].data(), sizeof(address));
-        memory.Parts.push_back({address, std::vector<char>(256, char(a))});
+        memory.Parts.push_back({address, std::vector<char>(256, char(a)), 0});
       }
     std::vector<NumberPlaces> wanted;
     const LaunchDims launch{

@@ -19,6 +19,7 @@ struct Experts {
   ExprPool Pool;
   Launch L;
   Access A;
+  uint32_t Id; ///< the node that loads it
 
   Experts() {
     constexpr uint64_t Ids = 0x20000;
@@ -27,10 +28,10 @@ struct Experts {
     L.Box.Hi[1] = 4;
     const int32_t Numbers[] = {2, 5, 2, -1};
     const char *Bytes = reinterpret_cast<const char *>(Numbers);
-    L.Memory.Parts = {{Ids, {Bytes, Bytes + sizeof(Numbers)}}};
+    L.Memory.Parts = {{Ids, {Bytes, Bytes + sizeof(Numbers)}, 0}};
     const uint32_t Block =
         Pool.cast(ExprOp::ZExt, Pool.launchValue(ExprOp::BlockIdx, 1), 64);
-    const uint32_t Id = Pool.loaded(
+    Id = Pool.loaded(
         32, Pool.binary(ExprOp::Add, Pool.constant(Ids),
                         Pool.binary(ExprOp::Mul, Block, Pool.constant(4))));
     A.Offset = Pool.binary(
@@ -62,11 +63,11 @@ TEST(FootprintLoaded, NumbersThatAreCloseAreTakenTogether) {
   E.L.Told = E.L.Memory;
   EvalLimits Limits;
   Limits.WithMust = false; // which takes each byte by itself
-  Limits.MergeGap = 299;
+  Limits.MergeGap = 199;
   const Evaluation Apart(E.Pool, {E.A}, E.L, Limits);
   EXPECT_EQ(describe(Apart.Footprint.MayWrite),
             " [-100,0) [200,300) [500,600)");
-  Limits.MergeGap = 300;
+  Limits.MergeGap = 200;
   const Evaluation Together(E.Pool, {E.A}, E.L, Limits);
   EXPECT_EQ(describe(Together.Footprint.MayWrite), " [-100,600)");
 }
@@ -95,10 +96,91 @@ TEST(FootprintLoaded, ManyNumbersAreCutWhereGapsAreLargest) {
   for (uint32_t I = 0; I < Many; ++I)
     Numbers.push_back(int32_t(I + (I >= Many / 2 ? 5000 : 0)));
   const char *Bytes = reinterpret_cast<const char *>(Numbers.data());
-  E.L.Told.Parts = {{0x20000, {Bytes, Bytes + Many * sizeof(int32_t)}}};
+  E.L.Told.Parts = {{0x20000, {Bytes, Bytes + Many * sizeof(int32_t)}, 0}};
   E.L.Grid[1] = E.L.Box.Hi[1] = Many;
   const Evaluation Known(E.Pool, {E.A}, E.L);
   EXPECT_EQ(describe(Known.Footprint.MayWrite), " [0,50000) [550000,600000)");
+}
+
+// Each number by itself, however many there are.
+std::string rowsOf(const std::vector<int32_t> &Numbers) {
+  std::string Rows;
+  for (const int32_t Number : Numbers)
+    Rows += " [" + std::to_string(Number * 100) + "," +
+            std::to_string(Number * 100 + 100) + ")";
+  return Rows;
+}
+
+/// 200 blocks, each with its own number.
+struct ManyExperts : Experts {
+  static constexpr int32_t Many = 200;
+  std::vector<int32_t> Numbers;
+
+  ManyExperts() {
+    L.Grid[1] = L.Box.Hi[1] = Many;
+    for (int32_t I = 0; I < Many; ++I)
+      Numbers.push_back(3 * I + I % 2);
+    tell(0x20000, Numbers);
+  }
+  void tell(uint64_t At, const std::vector<int32_t> &Contents) {
+    const char *Bytes = reinterpret_cast<const char *>(Contents.data());
+    L.Told.Parts.push_back(
+        {At, {Bytes, Bytes + Contents.size() * sizeof(int32_t)}, 0});
+  }
+  uint32_t loadedAt(uint64_t At) {
+    const uint32_t Block =
+        Pool.cast(ExprOp::ZExt, Pool.launchValue(ExprOp::BlockIdx, 1), 64);
+    return Pool.loaded(
+        32, Pool.binary(ExprOp::Add, Pool.constant(int64_t(At)),
+                        Pool.binary(ExprOp::Mul, Block, Pool.constant(4))));
+  }
+  void onlyIf(uint32_t Lhs, GuardPred Pred, uint32_t Rhs) {
+    Step Condition{Step::Guard};
+    Condition.Test.Lhs = Lhs;
+    Condition.Test.Rhs = Rhs;
+    Condition.Test.Loop = NoIndex;
+    Condition.Test.Pred = Pred;
+    A.Steps.push_back(Condition);
+  }
+  std::string written() {
+    return describe(Evaluation(Pool, {A}, L).Footprint.MayWrite);
+  }
+};
+
+TEST(FootprintLoaded, NumbersThatAreAddedAreAllToldApart) {
+  ManyExperts E;
+  EXPECT_EQ(E.written(), rowsOf(E.Numbers));
+}
+
+// if (ids[block] < 301)
+TEST(FootprintLoaded, ABoundOfTheNumberLeavesThoseWithin) {
+  ManyExperts E;
+  E.onlyIf(E.Id, GuardPred::SLT, E.Pool.constant(301, 32));
+  std::erase_if(E.Numbers, [](int32_t Number) { return Number >= 301; });
+  EXPECT_EQ(E.written(), rowsOf(E.Numbers));
+}
+
+// if (threadIdx.x < sizes[block])
+TEST(FootprintLoaded, BoundsOfOtherVariablesTakeNoCases) {
+  ManyExperts E;
+  std::vector<int32_t> Sizes;
+  for (int32_t I = 0; I < ManyExperts::Many; ++I)
+    Sizes.push_back(1 + 7 * I % 100);
+  E.tell(0x30000, Sizes);
+  E.onlyIf(E.Pool.launchValue(ExprOp::ThreadIdx, 0), GuardPred::SLT,
+           E.loadedAt(0x30000));
+  EXPECT_EQ(E.written(), rowsOf(E.Numbers));
+}
+
+// if (kinds[block] == 2), of kinds 1 and 3
+TEST(FootprintLoaded, WhatNoNumberSatisfiesDoesNotHappen) {
+  ManyExperts E;
+  std::vector<int32_t> Kinds;
+  for (int32_t I = 0; I < ManyExperts::Many; ++I)
+    Kinds.push_back(1 + 2 * (I % 2));
+  E.tell(0x30000, Kinds);
+  E.onlyIf(E.loadedAt(0x30000), GuardPred::EQ, E.Pool.constant(2, 32));
+  EXPECT_EQ(E.written(), "");
 }
 
 } // namespace

@@ -54,7 +54,7 @@ public:
   /// Expressions load from an array of 64 numbers from now on. Some know all of
   /// it, others a part, others ranges of zones of it.
   void haveMemory() {
-    KnownMemory::Part Part{Array, std::vector<char>(64)};
+    KnownMemory::Part Part{Array, std::vector<char>(64), 0};
     for (char &Byte : Part.Contents)
       Byte = char(coin(4) ? pick(-128, 127) : pick(0, 12));
     L.Memory.Parts = {Part};
