@@ -66,6 +66,7 @@ void RuntimeLaunches::setBeforeWrite(BeforeWrite listener, void *context,
 
 Status RuntimeLaunches::runWaiting() {
   State.Waves.interrupt();
+  State.Computed.otherWork();
   if (!State.Waves.anyAtAll())
     return {};
   RuntimeImpl::Guard guard(State);

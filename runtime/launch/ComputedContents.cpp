@@ -13,14 +13,15 @@
 
 namespace dragon {
 
-/// Of the whole grid, in buffers whose writes are all seen.
+/// Of the whole grid, in buffers whose writes are all seen and in memory that
+/// is none of ours.
 std::vector<AddressRange>
 ComputedContents::writtenBy(const ResolvedLaunch &launch) const {
   std::vector<AddressRange> written;
   for (const LaunchPointer &pointer : launch.pointers) {
-    if (!pointer.mayWrite || !pointer.allocation)
-      continue;
-    if (!pointer.allocation->buffer->showsWrites())
+    const Allocation *of = pointer.allocation;
+    if (!pointer.mayWrite ||
+        !(of ? of->buffer->showsWrites() : pointer.elsewhere))
       continue;
     const ByteFootprint found = evaluateFootprint(
         *launch.kernel->summary, *launch.kernel->record, pointer.index,
@@ -28,13 +29,17 @@ ComputedContents::writtenBy(const ResolvedLaunch &launch) const {
     for (const ByteRange &range : found.MustWrite.Ranges) {
       const AddressRange part{pointer.value + uintptr_t(range.Begin),
                               pointer.value + uintptr_t(range.End)};
-      if (pointer.allocation->base <= part.begin &&
-          part.end <= pointer.allocation->end() &&
-          part.end - part.begin <= MostBytes)
+      if (part.end - part.begin <= MostBytes &&
+          (!of || (of->base <= part.begin && part.end <= of->end())))
         written.push_back(part);
     }
   }
   return written;
+}
+
+bool ComputedContents::isAsWritten(const Place &place) const {
+  return place.remembered ? Data.isUnchanged(place.remembered)
+                          : place.work == Work.load(std::memory_order_relaxed);
 }
 
 std::shared_ptr<ComputedContents::Written>
@@ -65,13 +70,14 @@ void ComputedContents::launched(const ResolvedLaunch &launch) {
   const std::shared_ptr<Written> written = writtenOnce(launch);
   if (!written)
     return;
-  std::erase_if(Places, [this](const Place &place) {
-    return !Data.isUnchanged(place.remembered);
-  });
+  std::erase_if(Places,
+                [this](const Place &place) { return !isAsWritten(place); });
   for (const AddressRange &range : written->ranges) {
     if (Places.size() == MaxPlaces)
       Places.erase(Places.begin());
-    Places.push_back({range, written, Data.remember(range)});
+    const bool ours = Space.Allocations.find(range.begin) != nullptr;
+    Places.push_back({range, written, ours ? Data.remember(range) : 0,
+                      Work.load(std::memory_order_relaxed)});
   }
 }
 
@@ -79,7 +85,7 @@ ComputedContents::Written *
 ComputedContents::writerOf(const AddressRange &range) {
   for (const Place &place : Places)
     if (place.range.begin <= range.begin && range.end <= place.range.end &&
-        Data.isUnchanged(place.remembered))
+        isAsWritten(place))
       return place.by.get();
   return nullptr;
 }

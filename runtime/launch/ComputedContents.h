@@ -13,6 +13,10 @@
 // them; from then on it is enough to know that this launch was the last to
 // write there (Contents::isUnchanged).
 //
+// In memory that is none of our buffers (a pool that the program maps itself,
+// cuMemMap) writes are not seen. There, what the launch wrote is known until
+// other work or another call of the CUDA API follows it, which may write there.
+//
 // Nothing is kept before somebody reads contents at all.
 //
 //===----------------------------------------------------------------------===//
@@ -23,6 +27,7 @@
 #include "runtime/memory/Contents.h"
 #include "runtime/memory/WorkTracker.h"
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -41,6 +46,9 @@ public:
   /// What it writes somebody will ask for: it is to be queued at once, and not
   /// to wait for other launches.
   bool isWanted(const ResolvedLaunch &launch);
+  /// Work is queued, or the program calls what may queue some: it may write to
+  /// memory that is none of ours. From any thread.
+  void otherWork() { Work.fetch_add(1, std::memory_order_relaxed); }
   /// All of the launch is queued, and nothing behind it.
   void launched(const ResolvedLaunch &launch);
   /// What lies there once all that is queued is done; empty: it is not known.
@@ -61,12 +69,14 @@ private:
   struct Place {
     AddressRange range;
     std::shared_ptr<Written> by;
-    uint64_t remembered; ///< Contents::remember()
+    uint64_t remembered; ///< Contents::remember(); 0: none of our memory
+    uint64_t work;       ///< then: Work, as long as nothing has followed
   };
   static bool isBefore(const AddressRange &a, const AddressRange &b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
   }
   std::vector<AddressRange> writtenBy(const ResolvedLaunch &launch) const;
+  bool isAsWritten(const Place &place) const;
   /// Null: nothing that arguments determine, or nobody has asked for such yet.
   std::shared_ptr<Written> writtenOnce(const ResolvedLaunch &launch);
   /// Who wrote all of it; null: not known.
@@ -81,6 +91,7 @@ private:
   Contents &Data;
   bool Wanted = false;
   uint64_t NumLaunched = 0, AskedAt = 0;
+  std::atomic<uint64_t> Work = 0; ///< what may have written anywhere
   std::unordered_map<std::string, std::shared_ptr<Written>> Launches;
   uint64_t Generation = 0;   ///< of the allocations, for Launches
   std::vector<Place> Places; ///< the latest last

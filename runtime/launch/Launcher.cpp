@@ -61,6 +61,7 @@ bool Launcher::leavesAllInPlace(const ResolvedLaunch &launch) const {
 }
 
 void Launcher::number(ResolvedLaunch &launch) {
+  Computed.otherWork();
   launch.number = Next.beginLaunch();
   Ctx.ledger.count(Counter::Launches);
   for (const LaunchPointer &pointer : launch.pointers)

@@ -272,6 +272,8 @@ bool LibraryCalls::beginInCore(const LibraryCall &call, LibraryHold &hold) {
 }
 
 Status LibraryCalls::begin(const LibraryCall &call, LibraryHold &hold) {
+  if (!call.onlyLooks)
+    Computed.otherWork();
   if (beginInCore(call, hold))
     return {};
   TraceZone zone("library call");

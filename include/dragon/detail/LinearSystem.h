@@ -413,6 +413,8 @@ public:
           continue;
         Next = Parts;
         for (const Linear::Term &T : K.Form) {
+          // As many as above.
+          // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign)
           const Wide Part = *Next++;
           if (Infinite && isFinite(Part))
             continue;
