@@ -80,7 +80,7 @@ bool Runtime::isShared() const { return State->Ctx.share != nullptr; }
 
 Status Runtime::quiesce(bool last) {
   if (last)
-    State->stopSharing(); // it takes the lock
+    State->stopThreads(); // it takes the lock
   Impl::Guard guard(*State);
   DRAGON_TRY(State->ready());
   Status status = State->quiesce();
@@ -96,7 +96,7 @@ int Runtime::verdict() {
 }
 
 Status Runtime::shutdown() {
-  State->stopSharing();
+  State->stopThreads();
   Impl::Guard guard(*State);
   return State->shutdown();
 }

@@ -32,6 +32,17 @@ RuntimeImpl::Guard::~Guard() {
   --guards;
 }
 
+RuntimeImpl::TryGuard::TryGuard(const RuntimeImpl &impl) : Locked(impl) {
+  // A fault in what is done with the lock is not to wait for it.
+  ++guards;
+  Has = Locked.Ctx.lock.try_lock();
+}
+RuntimeImpl::TryGuard::~TryGuard() {
+  if (Has)
+    Locked.Ctx.lock.unlock();
+  --guards;
+}
+
 RuntimeImpl::StateGuard::StateGuard(const RuntimeImpl &impl)
     : HeldOff(guards == 0 && HostRanges::any()), Locked(impl) {
   ++guards;
@@ -87,7 +98,10 @@ RuntimeImpl::RuntimeImpl(Settings settings, std::unique_ptr<Device> device,
                Plans, Single, Waves, Ahead, Indices, Computed),
       Library(Ctx, Time, Space, Data, OnDevice, Resident, Next, Ahead, Computed,
               Copied),
-      Tells(Ctx, OnDevice.Pool, Slabs) {
+      Tells(Ctx, OnDevice.Pool, Slabs),
+      Idle([this] { return Ahead.runs(); },
+           [this](bool &more) { return fetchAhead(more); }) {
+  Ahead.setOnTheWay([this] { Idle.goOn(); });
   Ctx.share = std::move(shares.device);
   Ctx.hostShare = std::move(shares.host);
   Space.Allocations.setOthers([device = Ctx.device.get()](uintptr_t address) {
@@ -147,7 +161,8 @@ void RuntimeImpl::startSharing() {
   }
 }
 
-void RuntimeImpl::stopSharing() {
+void RuntimeImpl::stopThreads() {
+  Idle.stop();
   for (DeviceShare *share : {Ctx.share.get(), Ctx.hostShare.get()})
     if (share)
       share->stop();
@@ -187,6 +202,13 @@ double RuntimeImpl::secondsPerByte() {
              : 0;
 }
 
+bool RuntimeImpl::fetchAhead(bool &more) {
+  const TryGuard guard(*this);
+  if (guard && usable().ok())
+    Ahead.step(more);
+  return bool(guard);
+}
+
 bool RuntimeImpl::followShare() {
   Guard guard(*this);
   return Closed || !usable().ok() || OnDevice.follow(Ctx.share->limit());
@@ -209,7 +231,7 @@ bool RuntimeImpl::followPeer(unsigned peer) {
 
 RuntimeImpl::~RuntimeImpl() {
   Slabs.Peers.stop();
-  stopSharing();
+  stopThreads();
   if (Ctx.caps().asynchronous)
     Ctx.device->synchronizeAll().ignore();
   Ctx.device->setFaultHandler(nullptr, nullptr).ignore();

@@ -22,6 +22,7 @@
 #define DRAGON_RUNTIME_CORE_RUNTIMEIMPL_H
 
 #include "runtime/base/SignalsHeldOff.h"
+#include "runtime/core/IdleFetch.h"
 #include "runtime/core/PageFiles.h"
 #include "runtime/core/Reporter.h"
 #include "runtime/core/Runtime.h"
@@ -61,6 +62,19 @@ struct RuntimeImpl {
     const SignalsHeldOff HeldOff;
     const RuntimeImpl &Locked;
   };
+  /// Both parts, if nobody has them.
+  class TryGuard {
+  public:
+    explicit TryGuard(const RuntimeImpl &impl);
+    ~TryGuard();
+    explicit operator bool() const { return Has; }
+    TryGuard(const TryGuard &) = delete;
+    TryGuard &operator=(const TryGuard &) = delete;
+
+  private:
+    const RuntimeImpl &Locked;
+    bool Has;
+  };
   /// The second part: for questions, and for launches in core.
   class StateGuard {
   public:
@@ -88,8 +102,11 @@ struct RuntimeImpl {
   void unpin(uintptr_t begin, uintptr_t end);
   /// This program follows what it may have of what is divided.
   void startSharing();
-  /// It does no more. Without the lock.
-  void stopSharing();
+  /// It does no more, and nothing is fetched but by its calls. Without the
+  /// lock.
+  void stopThreads();
+  /// IdleFetch::Step.
+  bool fetchAhead(bool &more);
   /// Device memory beyond the limit goes back. False: some of it cannot yet.
   bool followShare();
   /// The same of host memory.
@@ -150,6 +167,7 @@ struct RuntimeImpl {
   LibraryCalls Library;
 
   Reporter Tells;
+  IdleFetch Idle;
   /// What the page of the run is made of.
   PageFiles Page;
   bool ShutDown = false;

@@ -194,6 +194,26 @@ Status FetchAhead::copyOut(const Missing &missing,
 }
 
 Status FetchAhead::run() {
+  Runs.fetch_add(1, std::memory_order_relaxed);
+  if (!Failed.ok())
+    return std::exchange(Failed, Status());
+  DRAGON_TRY(fetch(UINT64_MAX));
+  if (OnTheWay && OnDevice.AnyStream && !Coming.empty())
+    OnTheWay();
+  return {};
+}
+
+void FetchAhead::step(bool &more) {
+  // It is early for all that it fetches: where nothing is chosen to come and
+  // go, something would leave that the program uses before that.
+  more = false;
+  if (!OnDevice.AnyStream)
+    return;
+  Failed = fetch(1);
+  more = Failed.ok() && bytesOf(Coming, Time.Fetches) > 0;
+}
+
+Status FetchAhead::fetch(uint64_t limit) {
   if (!Time.Tracking || !Next.foresees() || Ctx.launches < SeenUntil ||
       !Ctx.caps().asynchronous)
     return {};
@@ -202,7 +222,8 @@ Status FetchAhead::run() {
                  already = bytesOf(Coming, Time.Fetches);
   if (already >= most && bytesOf(Departing, Time.Departures) >= mostRoom)
     return {};
-  const Missing lacking = missing(most - std::min(most, already), mostRoom);
+  const Missing lacking =
+      missing(std::min(most - std::min(most, already), limit), mostRoom);
   const auto &[reads, inStorage, room, last] = lacking;
   DRAGON_TRY(Resident.readAhead(inStorage));
   if (reads.empty() && inStorage.empty() && !room) {

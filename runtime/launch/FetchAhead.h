@@ -20,6 +20,10 @@
 // link are busy at once. It is a few chunks, for what the next launches lack
 // of what they read and of what they overwrite.
 //
+// Between two calls of the program, and while it waits for the device, another
+// thread goes on with it (core/IdleFetch.h): a language model's host computes
+// for milliseconds between two prompts.
+//
 // Source: Cao, Felten, Karlin, Li, "A study of integrated prefetching and
 // caching strategies", 1995 (the aggressive strategy: fetch the next missing
 // block whenever the link is free and a block that is needed later can go).
@@ -32,8 +36,10 @@
 #include "runtime/launch/StreamedChunks.h"
 #include "runtime/memory/Residency.h"
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -52,10 +58,23 @@ public:
   void remembered() { Streams.update(); }
   /// Fetches what it can. All launches and copies so far are queued.
   Status run();
+  /// The same, one chunk, while the program makes no call. `more`: something
+  /// is on its way, or can be fetched later. An error is run()'s next result.
+  void step(bool &more);
+  /// So often run() was called: the program is in calls while this grows. From
+  /// any thread.
+  uint64_t runs() const { return Runs.load(std::memory_order_relaxed); }
+  /// Called by run() where copies are on their way: when they have come there
+  /// will be room for others. To be set before there are calls.
+  void setOnTheWay(std::function<void()> onTheWay) {
+    OnTheWay = std::move(onTheWay);
+  }
   /// Waits for the work in the queue (none: for all), and fetches meanwhile.
   Status wait(std::optional<Queue> queue);
 
 private:
+  /// No more than so many bytes.
+  Status fetch(uint64_t limit);
   struct Leaving {
     EvictionCandidate candidate;
     Chunk *chunk;
@@ -96,6 +115,9 @@ private:
   UnderWay Departing; ///< what was copied to host memory
   /// Nothing was missing for the launches up to this one.
   uint64_t SeenUntil = 0;
+  std::atomic<uint64_t> Runs = 0;
+  std::function<void()> OnTheWay;
+  Status Failed; ///< of step()
 };
 
 } // namespace dragon

@@ -8,6 +8,9 @@
 #include "test/unit/support/core/RuntimeFixture.h"
 #include "test/unit/support/device/LateDevice.h"
 
+#include <chrono>
+#include <thread>
+
 using namespace dragon;
 using namespace dragon::test;
 
@@ -102,6 +105,31 @@ TEST_F(FetchAheadTest, NothingIsLostWhereItIsWrong) {
   round(true, 7, 11);
   round(true);
   round(false, 2, 7);
+  check();
+}
+
+/// So many launches go round that what comes and goes is chosen; the program
+/// does something else between them, and the rest is fetched meanwhile.
+TEST_F(FetchAheadTest, WhatIsFetchedBetweenCallsIsNoMoreThanThat) {
+  auto roundOfTwos = [this] {
+    for (int i = 0; i < Inputs; ++i)
+      for (int twice = 0; twice < 2; ++twice) {
+        ASSERT_OK(kernels.launch(*runtime, "add", N, pointer(Sum), pointer(Sum),
+                                 pointer(In[size_t(i)]), N));
+        ASSERT_OK(runtime->device().synchronizeAll());
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        for (int32_t j = 0; j < N; ++j)
+          Expected[size_t(j)] += uint32_t(Words[size_t(i)][size_t(j)]);
+      }
+  };
+  for (int i = 0; i < 6; ++i)
+    roundOfTwos();
+  const uint64_t before = fetched();
+  constexpr uint64_t Rounds = 6;
+  for (uint64_t i = 0; i < Rounds; ++i)
+    roundOfTwos();
+  // Four chunks are kept for those that come.
+  EXPECT_LE(fetched() - before, Rounds * 9);
   check();
 }
 
