@@ -380,6 +380,29 @@ TEST(LaunchPlannerTest, WhatFitsIsSlicedToSpareOthers) {
   EXPECT_EQ(planLaunch(p.input).kind, LaunchPlan::Resident);
 }
 
+TEST(LaunchPlannerTest, WhatSlicesWouldFetchAgainIsNotSlicedToSpareOthers) {
+  // Each block goes to another chunk, and back.
+  constexpr uint32_t Blocks = 4096, Chunks = 24;
+  Problem p;
+  p.input.grid[0] = Blocks;
+  p.input.grid[1] = p.input.grid[2] = 1;
+  p.input.sliceable = p.input.sparing = true;
+  p.input.deviceBudget = 64 * MiB;
+  p.input.buffers = {{Chunks * PlanChunk, PlanChunk}};
+  size_t evaluated = 0;
+  p.input.footprint = [&](const BlockBox &box) {
+    ++evaluated;
+    ChunkSet set;
+    for (uint32_t i = box.Lo[0]; i < std::min(box.Hi[0], box.Lo[0] + Chunks);
+         ++i)
+      set.push_back({0, i * 7 % Chunks, i * 7 % Chunks + 1});
+    normalize(set);
+    return set;
+  };
+  EXPECT_EQ(planLaunch(p.input).kind, LaunchPlan::Resident);
+  EXPECT_LT(evaluated, 200u); // and not for all of the slices
+}
+
 TEST(LaunchPlannerTest, WhatAllSlicesShareIsCountedOnce) {
   // y = A x: x is in every slice.
   Problem p;
