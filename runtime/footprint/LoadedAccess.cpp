@@ -176,9 +176,10 @@ private:
 };
 
 /// Only values that the conditions have left, and one range for what is close
-/// together in the offset; false: nothing is left.
-bool narrow(LoadedValues &Load, const LinearSystem &System, int64_t Gap) {
-  const Interval &Range = System.Vars[Load.Var].Range;
+/// together in the offset; the variable has no others either. False: nothing is
+/// left.
+bool narrow(LoadedValues &Load, LinearSystem &System, int64_t Gap) {
+  Interval &Range = System.Vars[Load.Var].Range;
   std::vector<NumberRange> Left;
   for (NumberRange Of : Load.Values) {
     if (Of.Lo > Range.Hi || Of.Hi < Range.Lo)
@@ -188,8 +189,11 @@ bool narrow(LoadedValues &Load, const LinearSystem &System, int64_t Gap) {
     Left.push_back(Of);
   }
   Load.Values = std::move(Left);
+  if (Load.Values.empty())
+    return false;
+  Range = {Load.Values.front().Lo, Load.Values.back().Hi};
   joinClose(Load, Gap);
-  return !Load.Values.empty();
+  return true;
 }
 
 /// The bytes of the values that the load has left can be added: all conditions

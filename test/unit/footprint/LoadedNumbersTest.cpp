@@ -160,6 +160,17 @@ TEST(FootprintLoaded, ABoundOfTheNumberLeavesThoseWithin) {
   EXPECT_EQ(E.written(), rowsOf(E.Numbers));
 }
 
+// if (ids[block] >= 0), of ids -1 and 500 to 505
+TEST(FootprintLoaded, WhatABoundLeavesMayBeOneRange) {
+  ManyExperts E;
+  for (int32_t I = 0; I < ManyExperts::Many; ++I)
+    E.Numbers[size_t(I)] = I % 7 ? 499 + I % 7 : -1;
+  E.L.Told.Parts.clear();
+  E.tell(0x20000, E.Numbers);
+  E.onlyIf(E.Pool.constant(0, 32), GuardPred::SLE, E.Id);
+  EXPECT_EQ(E.written(), " [50000,50600)");
+}
+
 // if (threadIdx.x < sizes[block])
 TEST(FootprintLoaded, BoundsOfOtherVariablesTakeNoCases) {
   ManyExperts E;
