@@ -26,7 +26,9 @@ struct IdleFetchTest : testing::Test {
                    if (Locked)
                      return false;
                    ++Steps;
-                   more = Left > 0 && --Left > 0;
+                   if (Left > 0)
+                     --Left;
+                   more = Left > 0;
                    return true;
                  }};
 
