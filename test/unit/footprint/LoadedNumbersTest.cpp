@@ -118,6 +118,7 @@ struct ManyExperts : Experts {
 
   ManyExperts() {
     L.Grid[1] = L.Box.Hi[1] = Many;
+    Numbers.reserve(Many);
     for (int32_t I = 0; I < Many; ++I)
       Numbers.push_back(3 * I + I % 2);
     tell(0x20000, Numbers);
@@ -175,6 +176,7 @@ TEST(FootprintLoaded, WhatABoundLeavesMayBeOneRange) {
 TEST(FootprintLoaded, BoundsOfOtherVariablesTakeNoCases) {
   ManyExperts E;
   std::vector<int32_t> Sizes;
+  Sizes.reserve(ManyExperts::Many);
   for (int32_t I = 0; I < ManyExperts::Many; ++I)
     Sizes.push_back(1 + 7 * I % 100);
   E.tell(0x30000, Sizes);
@@ -187,6 +189,7 @@ TEST(FootprintLoaded, BoundsOfOtherVariablesTakeNoCases) {
 TEST(FootprintLoaded, WhatNoNumberSatisfiesDoesNotHappen) {
   ManyExperts E;
   std::vector<int32_t> Kinds;
+  Kinds.reserve(ManyExperts::Many);
   for (int32_t I = 0; I < ManyExperts::Many; ++I)
     Kinds.push_back(1 + 2 * (I % 2));
   E.tell(0x30000, Kinds);
