@@ -127,6 +127,7 @@ PROGRAMS = [
     test("kernel-shapes", *[f"{shape} in.bin out.bin" for shape in SHAPES], file=12 * M, device=16),
     test("launch-follows"),
     test("launches-together", device=4, host=16, chunk=256, flags=[f"-DWORDS={M}"]),
+    test("launches-apart", device=8, host=64, chunk=512),
     test("ledger", "in.bin out.bin", file=16 * M),
     test("long-index-arrays", "all", device=8, chunk=256),
     test("loop-chains", device=16),

@@ -28,9 +28,6 @@ constexpr uint64_t LoopShare = 4;
 constexpr double StateRate = 1e12; // bytes a second, of device memory
 constexpr double MostOfCopies = 1.0 / 16;
 
-/// Slices that fetch everything so often are not taken without a look at the
-/// alternatives.
-constexpr uint64_t FewFetches = 2;
 /// Slices of what would fit spare others the device's memory, for which they
 /// may fetch what they share more than once: in all less than so many halves of
 /// it.

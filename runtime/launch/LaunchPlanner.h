@@ -127,6 +127,10 @@ struct LaunchPlan {
   std::vector<LaunchCost> costs;
 };
 
+/// Slices that fetch everything so often are not taken without a look at the
+/// alternatives.
+constexpr uint64_t FewFetches = 2;
+
 LaunchPlan planLaunch(const PlanInput &input);
 
 } // namespace dragon

@@ -130,7 +130,17 @@ Status WaveRunner::runOne(const WaitingLaunch &launch) {
 }
 
 bool WaveRunner::mayBeCut(const WaitingLaunch &launch) {
-  return canRun(Plans.fineSlicingOf(launch, {{Share}}));
+  const Slicing &fine = Plans.fineSlicingOf(launch, {{Share}});
+  if (!canRun(fine))
+    return false;
+  const LaunchPlan &plan = fine.plan;
+  if (plan.costs.empty() ||
+      plan.costs.front().copied <= FewFetches * plan.wholeBytes)
+    return true;
+  // They fetch the same over and over. Alone it may run in another way.
+  const LaunchPlan::Kind alone =
+      Plans.slicingOf(launch.launch(), launch.planned(), {}).plan.kind;
+  return alone == LaunchPlan::Sliced || alone == LaunchPlan::Resident;
 }
 
 Status WaveRunner::fetchForFirst(const WaitingLaunch &launch) {
