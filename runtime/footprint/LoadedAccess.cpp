@@ -37,7 +37,7 @@ public:
   }
 
   LoadUse of(uint32_t Load) const {
-    LoadUse Use = LoadUse::None;
+    LoadUse Use = Seen.size() < MostSeen ? LoadUse::None : LoadUse::Other;
     for (const auto &[Node, As] : Seen)
       if (Node == Load)
         Use = std::max(Use, As);
@@ -45,11 +45,14 @@ public:
   }
 
 private:
+  /// Of a larger expression it is not known.
+  static constexpr size_t MostSeen = 512;
+
   const ExprNode *Exprs = nullptr;
   std::vector<std::pair<uint32_t, LoadUse>> Seen;
 
   void visit(uint32_t Node, LoadUse As) {
-    if (Node == NoIndex ||
+    if (Node == NoIndex || Seen.size() == MostSeen ||
         std::ranges::find(Seen, std::pair(Node, As)) != Seen.end())
       return;
     Seen.emplace_back(Node, As);
