@@ -21,7 +21,7 @@ using namespace detail;
 
 namespace {
 
-/// `Loads`: the loads in it that may give several values.
+/// Of the whole grid, but for its box.
 EvalInput inputOf(const SummaryView &Summary, const KernelRecord &Kernel,
                   const LaunchDims &Launch) {
   EvalInput In;

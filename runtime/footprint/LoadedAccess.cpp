@@ -95,7 +95,29 @@ struct Evaluated {
   bool CountsLoops = true;
 };
 
-Evaluated evaluateOnce(const EvalInput &In, const AccessRecord &A) {
+/// Only values that the conditions have left, and one range for what is close
+/// together in the offset; the variable has no others either. False: nothing is
+/// left.
+bool narrow(LoadedValues &Load, LinearSystem &System, int64_t Gap) {
+  Interval &Range = System.Vars[Load.Var].Range;
+  std::vector<NumberRange> Left;
+  for (NumberRange Of : Load.Values) {
+    if (Of.Lo > Range.Hi || Of.Hi < Range.Lo)
+      continue;
+    Of.Lo = int64_t(std::max<Wide>(Of.Lo, Range.Lo));
+    Of.Hi = int64_t(std::min<Wide>(Of.Hi, Range.Hi));
+    Left.push_back(Of);
+  }
+  Load.Values = std::move(Left);
+  if (Load.Values.empty())
+    return false;
+  Range = {Load.Values.front().Lo, Load.Values.back().Hi};
+  joinClose(Load, Gap);
+  return true;
+}
+
+Evaluated evaluateOnce(const EvalInput &In, const AccessRecord &A,
+                       int64_t Gap) {
   ExprEval Eval(In);
   Evaluated Result;
   Eval.addGuards(A.FirstGuard, A.NumGuards);
@@ -112,6 +134,11 @@ Evaluated evaluateOnce(const EvalInput &In, const AccessRecord &A) {
                        (In.Around == NoIndex || Eval.RoundCounter != NoIndex);
   Result.Loads = std::move(Eval.Loads);
   Result.System = std::move(Eval.System);
+  for (LoadedValues &Load : Result.Loads)
+    if (!narrow(Load, Result.System, Gap)) {
+      Result.System.Empty = true; // not for these blocks
+      break;
+    }
   return Result;
 }
 
@@ -178,27 +205,6 @@ private:
   }
 };
 
-/// Only values that the conditions have left, and one range for what is close
-/// together in the offset; the variable has no others either. False: nothing is
-/// left.
-bool narrow(LoadedValues &Load, LinearSystem &System, int64_t Gap) {
-  Interval &Range = System.Vars[Load.Var].Range;
-  std::vector<NumberRange> Left;
-  for (NumberRange Of : Load.Values) {
-    if (Of.Lo > Range.Hi || Of.Hi < Range.Lo)
-      continue;
-    Of.Lo = int64_t(std::max<Wide>(Of.Lo, Range.Lo));
-    Of.Hi = int64_t(std::min<Wide>(Of.Hi, Range.Hi));
-    Left.push_back(Of);
-  }
-  Load.Values = std::move(Left);
-  if (Load.Values.empty())
-    return false;
-  Range = {Load.Values.front().Lo, Load.Values.back().Hi};
-  joinClose(Load, Gap);
-  return true;
-}
-
 /// The bytes of the values that the load has left can be added: all conditions
 /// on it hold for each of them.
 bool isAdded(const Evaluated &At, const LoadedValues &Load,
@@ -234,13 +240,10 @@ AccessBytes bytesOf(Evaluated At, const AccessRecord &A,
   std::vector<LoadedValues> Added;
   Result.Uncertain = At.Uncertain;
   Result.Everything = At.Unbounded;
-  for (LoadedValues &Load : At.Loads) {
-    if (!narrow(Load, At.System, Limits.MergeGap))
-      return AccessBytes(); // not for these blocks
+  for (LoadedValues &Load : At.Loads)
     if (Load.Values.size() > 1 && isAdded(At, Load, Uses) &&
         At.Offset.add(Linear::variable(Load.Var), -Load.Factor))
       Added.push_back(std::move(Load));
-  }
   if (Result.Everything)
     return Result;
   Result = RefinedImage(At.System, At.Offset, int64_t(A.Width),
@@ -259,16 +262,16 @@ AccessBytes bytesOf(Evaluated At, const AccessRecord &A,
 }
 
 /// The loads that are worth cases: first those of the offset.
-std::vector<std::vector<LoadedCase>>
-casesOf(Evaluated &At, const LoadUses &Uses, int64_t Gap) {
+std::vector<std::vector<LoadedCase>> casesOf(const Evaluated &At,
+                                             const LoadUses &Uses) {
   std::vector<std::vector<LoadedCase>> Cases(1);
   for (const bool OfOffset : {true, false}) {
     const size_t Most =
         OfOffset ? MostLoadedCases
                  : std::min(MostLoadedCases, Cases.size() * MostOfCondition);
-    for (LoadedValues &Load : At.Loads)
+    for (const LoadedValues &Load : At.Loads)
       if ((Uses.of(Load.Node) != LoadUse::None) == OfOffset &&
-          narrow(Load, At.System, Gap) && Load.Values.size() > 1 &&
+          Load.Values.size() > 1 &&
           !(OfOffset ? isAdded(At, Load, Uses)
                      : isBoundOneWay(At.System, Load)))
         addCases(Cases, Load, Most);
@@ -280,12 +283,11 @@ casesOf(Evaluated &At, const LoadUses &Uses, int64_t Gap) {
 
 AccessBytes evaluateAccess(const EvalInput &In, const AccessRecord &A,
                            const EvalLimits &Limits) {
-  Evaluated At = evaluateOnce(In, A);
+  Evaluated At = evaluateOnce(In, A, Limits.MergeGap);
   if (At.Loads.empty() || At.System.Empty)
     return bytesOf(std::move(At), A, Limits, LoadUses());
   const LoadUses Uses(In.Exprs, At.Unbounded ? NoIndex : A.Offset);
-  const std::vector<std::vector<LoadedCase>> Cases =
-      casesOf(At, Uses, Limits.MergeGap);
+  const std::vector<std::vector<LoadedCase>> Cases = casesOf(At, Uses);
   const bool Uncertain = At.Uncertain;
   if (Cases.size() == 1)
     return bytesOf(std::move(At), A, Limits, Uses);
@@ -295,7 +297,8 @@ AccessBytes evaluateAccess(const EvalInput &In, const AccessRecord &A,
     EvalInput Under = In;
     Under.Cases = Case.data();
     Under.NumCases = Case.size();
-    const AccessBytes Bytes = bytesOf(evaluateOnce(Under, A), A, Limits, Uses);
+    const AccessBytes Bytes =
+        bytesOf(evaluateOnce(Under, A, Limits.MergeGap), A, Limits, Uses);
     Result.Everything |= Bytes.Everything;
     Result.Ranges.insert(Result.Ranges.end(), Bytes.Ranges.begin(),
                          Bytes.Ranges.end());

@@ -66,7 +66,6 @@ bool ComputedContents::isWanted(const ResolvedLaunch &launch) {
 }
 
 void ComputedContents::launched(const ResolvedLaunch &launch) {
-  ++NumLaunched;
   const std::shared_ptr<Written> written = writtenOnce(launch);
   if (!written)
     return;
@@ -92,7 +91,7 @@ ComputedContents::writerOf(const AddressRange &range) {
 
 std::span<const char> ComputedContents::find(uintptr_t begin, size_t bytes) {
   Wanted = true;
-  AskedAt = NumLaunched;
+  AskedAt = Work;
   const AddressRange range{begin, begin + bytes};
   Written *writer = writerOf(range);
   if (!writer)
@@ -104,7 +103,7 @@ std::span<const char> ComputedContents::find(uintptr_t begin, size_t bytes) {
 
 void ComputedContents::learn(uintptr_t begin, std::span<const char> contents) {
   const AddressRange range{begin, begin + contents.size()};
-  if (Written *writer = AskedAt == NumLaunched ? writerOf(range) : nullptr)
+  if (Written *writer = AskedAt == Work ? writerOf(range) : nullptr)
     writer->read[range].assign(contents.begin(), contents.end());
 }
 

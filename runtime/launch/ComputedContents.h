@@ -90,8 +90,8 @@ private:
   AddressSpace &Space;
   Contents &Data;
   bool Wanted = false;
-  uint64_t NumLaunched = 0, AskedAt = 0;
   std::atomic<uint64_t> Work = 0; ///< what may have written anywhere
+  uint64_t AskedAt = 0;           ///< Work, when find() was asked
   std::unordered_map<std::string, std::shared_ptr<Written>> Launches;
   uint64_t Generation = 0;   ///< of the allocations, for Launches
   std::vector<Place> Places; ///< the latest last
