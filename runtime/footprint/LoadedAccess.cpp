@@ -142,18 +142,6 @@ Evaluated evaluateOnce(const EvalInput &In, const AccessRecord &A,
   return Result;
 }
 
-/// Sorted, and gaps of up to `Gap` bytes filled.
-void join(ByteRanges &Ranges, int64_t Gap) {
-  std::ranges::sort(Ranges);
-  size_t Out = 0;
-  for (size_t I = 1; I < Ranges.size(); ++I)
-    if (Wide(Ranges[I].first) - Ranges[Out].second <= Gap)
-      Ranges[Out].second = std::max(Ranges[Out].second, Ranges[I].second);
-    else
-      Ranges[++Out] = Ranges[I];
-  Ranges.resize(std::min(Ranges.size(), Out + 1));
-}
-
 /// The bytes for each value of a load, when `Bytes` are those for zero.
 class Multiples {
 public:
@@ -161,7 +149,7 @@ public:
       : Bytes(Bytes), Factor(Factor), Limits(Limits) {}
 
   void add(std::vector<NumberRange> Values) {
-    join(Bytes.Ranges, Limits.MergeGap);
+    fillGaps(Bytes, Limits.MergeGap);
     const ByteRanges Rest = std::exchange(Bytes.Ranges, {});
     if (Rest.empty())
       return;
@@ -185,7 +173,7 @@ public:
         addAll(Rest, Of.Lo);
       }
     }
-    join(Bytes.Ranges, Limits.MergeGap);
+    fillGaps(Bytes, Limits.MergeGap);
   }
 
 private:

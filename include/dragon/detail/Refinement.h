@@ -53,6 +53,24 @@
 namespace dragon {
 namespace detail {
 
+/// Sorts the ranges and fills gaps of up to `Gap` bytes between them.
+inline void fillGaps(AccessBytes &Bytes, int64_t Gap) {
+  auto &Ranges = Bytes.Ranges;
+  if (Ranges.empty())
+    return;
+  std::sort(Ranges.begin(), Ranges.end());
+  size_t Last = 0;
+  for (size_t I = 1; I < Ranges.size(); ++I) {
+    if (Wide(Ranges[I].first) - Ranges[Last].second > Gap) {
+      Ranges[++Last] = Ranges[I];
+      continue;
+    }
+    Bytes.Exact &= Ranges[I].first <= Ranges[Last].second;
+    Ranges[Last].second = std::max(Ranges[Last].second, Ranges[I].second);
+  }
+  Ranges.resize(Last + 1);
+}
+
 class RefinedImage {
 public:
   RefinedImage(const LinearSystem &System, const Linear &Form, int64_t Width,
@@ -314,7 +332,7 @@ private:
     S.narrow();
     if (S.Empty)
       return true;
-    fillGaps(Found);
+    fillGaps(Found, MergeGap);
     const Wide Lo = S.lower(Address), End = S.upper(Address) + Width;
     const Wide Little = (Wide(MergeGap) + 1) / GapsPerLittle;
     for (auto &[From, To] : Found.Ranges) {
@@ -327,21 +345,6 @@ private:
       return true;
     }
     return false;
-  }
-
-  void fillGaps(AccessBytes &Bytes) const {
-    auto &Ranges = Bytes.Ranges;
-    std::sort(Ranges.begin(), Ranges.end());
-    size_t Last = 0;
-    for (size_t I = 1; I < Ranges.size(); ++I) {
-      if (Wide(Ranges[I].first) - Ranges[Last].second > MergeGap) {
-        Ranges[++Last] = Ranges[I];
-        continue;
-      }
-      Bytes.Exact &= Ranges[I].first <= Ranges[Last].second;
-      Ranges[Last].second = std::max(Ranges[Last].second, Ranges[I].second);
-    }
-    Ranges.resize(Last + 1);
   }
 
   static Wide bytesOf(const AccessBytes &Bytes) {
