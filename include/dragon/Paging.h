@@ -60,7 +60,8 @@ enum PageEntry : unsigned {
   PageResident = 0,   ///< at its address
   PageAbsent = 1,     ///< at its source
   PageFilling = 2,    ///< a thread fetches it: wait
-  PageDirect = 3,     ///< at its source, and stays there: no frame was left
+  PageDirect = 3,     ///< at its source, and stays there: no frame was left;
+                      ///< what needs one cannot be accessed
   PageFirstFrame = 4, ///< in the frame of this number less PageFirstFrame
   /// Absent, and in the lower bits how often a thread wanted it, of those that
   /// do not write it. Above all frames.
@@ -76,12 +77,51 @@ struct PageCell {
   unsigned Unused;
 };
 
+/// What a source (PageControl::Sources) has besides the distance, in its lowest
+/// bits.
+enum PageSource : unsigned {
+  PageRead = 1, ///< no thread of the launch writes there
+  /// In storage: the host reads it for who asks (PageRequest), and has no place
+  /// for accesses. Pages of it need frames.
+  PageStored = 2,
+  /// In host memory, and updated atomically: pages of it need frames, too.
+  PageInFrame = 4
+};
+constexpr long PageSourceBits = 7;
+
 /// What a frame holds.
 struct PageFrame {
   unsigned long Address; ///< of the page
   unsigned Entry;
-  unsigned Touches; ///< how often the page had been wanted when it was fetched
+  /// How often the page had been wanted when it was fetched. Behind a slice
+  /// PageToStore: it is PageStored and was written, and the host stores it.
+  unsigned Touches;
 };
+constexpr unsigned PageToStore = 0x80000000;
+
+/// A thread asks the host for a page of what is in storage. Requests lie in
+/// host memory, their pages from PageRequestBytes on. They are used in turn:
+/// number n is request n % NumPageRequests in round n / NumPageRequests. Who
+/// has that number waits until Turn is 3 * round, sets Address, and Turn to one
+/// more; the host puts the page in its place, and adds one; who has asked
+/// copies it, and adds one. Each one releases what it has written so, and the
+/// next one acquires it.
+struct PageRequest {
+  unsigned long Address; ///< of the page
+  unsigned Turn;
+  unsigned Unused;
+};
+/// A power of two, no less than a warp has threads: so who has a number waits
+/// for lower ones alone, and those for nobody but the host and lower ones.
+constexpr unsigned NumPageRequests = 128;
+constexpr unsigned PageTurns = 3;
+struct PageRequests {
+  PageRequest Slots[NumPageRequests];
+  /// A page that needs a frame found none: the launch ends.
+  unsigned OutOfFrames;
+};
+constexpr unsigned long PageRequestBytes = 4096;
+static_assert(sizeof(PageRequests) <= PageRequestBytes);
 
 /// Of the pages that a slice touched and no thread writes, one of 32 is fetched
 /// no earlier than at twice the break-even, so that there is something to judge
@@ -127,7 +167,7 @@ struct PageControl {
   unsigned long Recycled; ///< frames that were free again, in all
   unsigned Again; ///< of the pages in frames, those that had left frames before
   /// Sources[entry >> SourceShift], a long, is what to add to an address for
-  /// its source; its lowest bit is set if no thread of the launch writes there.
+  /// its source; its lowest bits are PageSource.
   unsigned SourceShift;
   /// A page that no thread writes is fetched when it was touched so often:
   /// until then look-ups go to its source. A touch is a request to the link: a
@@ -146,6 +186,12 @@ struct PageControl {
   unsigned long Regions; ///< the address of them
   unsigned long Tracks;  ///< of a PageTrack for each region
   unsigned long Ahead;   ///< pages that were fetched ahead, in all
+  /// The address of PageRequests; 0: nothing is in storage, nor must be in
+  /// frames. Else pages leave frames behind each slice that used many.
+  unsigned long Requests;
+  unsigned long Asked; ///< the next number of a request
+  unsigned InUse;      ///< frames, when the last slice had ended
+  unsigned Unused;
 };
 
 enum PageMark : unsigned char {
@@ -214,7 +260,7 @@ constexpr unsigned MostResidentArguments = 64;
 
 #define DRAGON_PAGED_PREFIX "__dragon_paged_"
 #define DRAGON_PAGE_WRITE_BACK "__dragon_page_write_back"
-#define DRAGON_PAGE_RECYCLE "__dragon_page_recycle"
+#define DRAGON_PAGE_RECYCLE "__dragon_pages_recycle"
 #define DRAGON_PAGES_AHEAD "__dragon_pages_ahead"
 
 } // namespace dragon

@@ -159,6 +159,7 @@ struct RuntimeImpl {
   SlicePipeline Pipeline;
   SliceRunner Slices;
   HostMappedRunner Mapped;
+  StorageRunner FromStorage;
   LaunchRunner Single;
   WaveRunner Waves;
   IndexArrays Indices;

@@ -83,6 +83,15 @@ struct PlannedLaunch {
   uint32_t launches = 0;
   /// A plan weighed memory that is mapped, which is made once for all launches.
   bool weighsMapping = false;
+  /// With no more device memory and mapped host memory than that, it runs from
+  /// storage (StorageRunner.h).
+  struct Room {
+    uint64_t device, mapped;
+    bool holds(const Room &other) const {
+      return other.device <= device && other.mapped <= mapped;
+    }
+  };
+  std::optional<Room> stored;
 
   /// What it holds: uses of chunks.
   size_t held() const { return Held; }

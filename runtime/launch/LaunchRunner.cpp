@@ -34,13 +34,27 @@ Status LaunchRunner::run(const ResolvedLaunch &launch, PlannedLaunch &planned) {
 Status LaunchRunner::runAsOftenPlanned(const ResolvedLaunch &launch,
                                        PlannedLaunch &planned) {
   ++planned.launches;
+  auto room = [this] {
+    return PlannedLaunch::Room{OnDevice.Pool.budget() + Pages.bytes(),
+                               Slabs.mappedBytes()};
+  };
+  if (planned.stored && planned.stored->holds(room()))
+    return FromStorage.run(launch, planned);
   while (true) {
     const uint64_t budget = OnDevice.Pool.budget(), begun = Submit.taken();
     Status status = runAsPlanned(launch, planned);
-    if (status.code() != DRAGON_ERROR_OUT_OF_MEMORY ||
-        OnDevice.Pool.budget() >= budget || Submit.taken() != begun)
+    if (status.code() != DRAGON_ERROR_OUT_OF_MEMORY || Submit.taken() != begun)
       return status;
-    // Nothing of it has run: the plan for the smaller budget may have room.
+    // Nothing of it has run.
+    if (OnDevice.Pool.budget() >= budget) {
+      if (!FromStorage.canRun(launch, planned))
+        return status;
+      log(LogLevel::Info, "{}", status.message());
+      DRAGON_TRY(FromStorage.run(launch, planned));
+      planned.stored = room();
+      return {};
+    }
+    // The plan for the smaller budget may have room.
     log(LogLevel::Info, "'{}' is planned again", nameOf(launch));
   }
 }

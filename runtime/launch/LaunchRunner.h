@@ -15,6 +15,7 @@
 
 #include "runtime/launch/HostMappedRunner.h"
 #include "runtime/launch/LastUses.h"
+#include "runtime/launch/StorageRunner.h"
 
 #include <string>
 #include <unordered_set>
@@ -29,10 +30,11 @@ public:
                HostSlabs &slabs, Contents &data, DeviceChunks &deviceChunks,
                NextUses &next, LastUses &ends, Submitter &submit,
                PageCache &pages, SlicePlanner &plans, SliceRunner &slices,
-               HostMappedRunner &mapped)
+               HostMappedRunner &mapped, StorageRunner &fromStorage)
       : Ctx(context), Time(time), Space(space), Slabs(slabs), Data(data),
         OnDevice(deviceChunks), Next(next), Ends(ends), Submit(submit),
-        Pages(pages), Plans(plans), Slices(slices), Mapped(mapped) {}
+        Pages(pages), Plans(plans), Slices(slices), Mapped(mapped),
+        FromStorage(fromStorage) {}
 
   /// All of its buffers are on the device.
   Status runInCore(const ResolvedLaunch &launch);
@@ -88,6 +90,7 @@ private:
   SlicePlanner &Plans;
   SliceRunner &Slices;
   HostMappedRunner &Mapped;
+  StorageRunner &FromStorage;
   std::unordered_set<std::string> Said; ///< in the log, of how launches run
 };
 

@@ -249,6 +249,7 @@ Status PageCache::reset(Queue queue) {
                               MostKernels, queue));
   std::fill(Granules.begin(), Granules.end(), Granule{});
   Fetched = Written = Direct = 0;
+  Requests = 0;
   Last = nullptr;
   Regions.clear();
   return Ctx.device->copyAndWait(reinterpret_cast<void *>(View.control),
@@ -303,9 +304,35 @@ Status PageCache::changeKernel(const KernelInfo *next, Queue queue) {
                           CopyKind::DeviceToDevice, queue);
 }
 
+/// What the table of sources says of the use, which is `at` there.
+static int64_t sourceOf(const ChunkUse &use, uintptr_t at, bool needsFrames) {
+  const Chunk &chunk = *use.chunk;
+  if (at == 0)
+    return PageStored;
+  int64_t source = chunk.hostMapped ? 0 : int64_t(at - chunk.va());
+  if (!use.mayWrite())
+    source |= PageRead;
+  if (use.atomic && needsFrames)
+    source |= PageInFrame;
+  return source;
+}
+
+Status PageCache::setRequests(uint64_t requests, Queue queue) {
+  if (requests == 0 && Requests == 0)
+    return {};
+  Requests = requests;
+  const uint64_t values[] = {requests, 0};
+  static_assert(offsetof(PageControl, Asked) ==
+                offsetof(PageControl, Requests) + sizeof(uint64_t));
+  return Ctx.device->copyAndWait(
+      reinterpret_cast<void *>(View.control + offsetof(PageControl, Requests)),
+      values, sizeof(values), CopyKind::HostToDevice, queue);
+}
+
 StatusOr<PageView> PageCache::begin(const LaunchCall &call,
                                     const LaunchFootprint &whole,
-                                    std::span<const PagedChunk> onHost) {
+                                    std::span<const PagedChunk> onHost,
+                                    uint64_t requests) {
   const Queue queue = call.queue;
   TraceZone zone("bring the page table up to date");
   DRAGON_TRY(Time.Work.queueWaitsForOne(queue, Ticket));
@@ -322,6 +349,7 @@ StatusOr<PageView> PageCache::begin(const LaunchCall &call,
     DRAGON_TRY(Ctx.device->fill(reinterpret_cast<void *>(Initial.Marks), 0, 1,
                                 numEntries(), queue));
   DRAGON_TRY(changeKernel(call.kernel, queue));
+  DRAGON_TRY(setRequests(requests, queue));
 
   std::unordered_map<const ChunkUse *, uintptr_t> places;
   for (const PagedChunk &chunk : onHost)
@@ -334,19 +362,20 @@ StatusOr<PageView> PageCache::begin(const LaunchCall &call,
     const bool isOnHost = place != places.end();
     const Granule now{isOnHost ? chunk.buffer->number : 0,
                       isOnHost ? chunk.buffer->writes : 0};
-    int64_t delta =
-        !isOnHost || chunk.hostMapped ? 0 : int64_t(place->second - chunk.va());
-    if (!use.mayWrite())
-      delta |= 1;
+    const int64_t delta =
+        isOnHost ? sourceOf(use, place->second, requests != 0) : 0;
     const auto [first, last] = granulesOf(chunk);
     for (size_t i = first; i < last; ++i) {
+      // What was accessed in host memory has no place there any more.
+      const bool needsFrames =
+          isOnHost && ~Deltas[i] & delta & (PageStored | PageInFrame);
       if (isOnHost && Deltas[i] != delta) {
         Deltas[i] = delta;
         moved = true;
       }
       Granule &known = Granules[i];
       if (known.buffer == now.buffer && known.writes == now.writes &&
-          !chunk.buffer->hostAccessible)
+          !needsFrames && !chunk.buffer->hostAccessible)
         continue;
       known = now;
       change[i] = isOnHost ? PageAbsent : PageResident;
@@ -364,6 +393,30 @@ StatusOr<PageView> PageCache::begin(const LaunchCall &call,
         Deltas.size() * sizeof(int64_t), CopyKind::HostToDevice, queue));
   DRAGON_TRY(setRegions(regionsOf(whole, onHost), queue));
   return View;
+}
+
+StatusOr<PageCache::SliceEnd> PageCache::waitForSlice(const LaunchCall &call) {
+  PageControl now{};
+  DRAGON_TRY(
+      Ctx.device->copyAndWait(&now, reinterpret_cast<void *>(View.control),
+                              sizeof(now), CopyKind::DeviceToHost, call.queue));
+  SliceEnd result{now.InUse, {}};
+  if (!Requests || now.InUse == 0)
+    return result;
+  std::vector<PageFrame> held(now.InUse);
+  DRAGON_TRY(Ctx.device->copyAndWait(
+      held.data(), reinterpret_cast<void *>(Initial.Held),
+      held.size() * sizeof(PageFrame), CopyKind::DeviceToHost, call.queue));
+  for (uint32_t frame = 0; frame < held.size(); ++frame)
+    if (held[frame].Touches & PageToStore)
+      result.written.push_back({frame, held[frame].Address});
+  return result;
+}
+
+Status PageCache::copyFrames(uint32_t first, uint32_t count, void *to) const {
+  return Ctx.device->copyAndWait(
+      to, reinterpret_cast<void *>(View.frames + first * PageBytes),
+      count * PageBytes, CopyKind::DeviceToHost, Ctx.copyOut);
 }
 
 std::vector<PageRegion>

@@ -48,10 +48,17 @@ struct PageView {
 };
 
 /// A chunk that a launch finds in host memory, and where its first byte is: in
-/// its slab, or in the program's memory (memory/ProgramPins.h).
+/// its slab, or in the program's memory (memory/ProgramPins.h); 0: it is in
+/// storage alone (StoredPages.h).
 struct PagedChunk {
   const ChunkUse *use;
   uintptr_t at;
+};
+
+/// A page of such a chunk that the last slice wrote.
+struct StoredFrame {
+  uint32_t frame;
+  uintptr_t address; ///< of the page
 };
 
 /// What threads asked the link for.
@@ -93,9 +100,11 @@ public:
 
   /// In the call's queue the table says where the uses are: those in `onHost`,
   /// the others on the device. DRAGON_ERROR_UNSUPPORTED where it is too small
-  /// for the addresses.
+  /// for the addresses. `requests`: PageControl::Requests. With them, what is
+  /// updated atomically is so in frames alone.
   StatusOr<PageView> begin(const LaunchCall &call, const LaunchFootprint &whole,
-                           std::span<const PagedChunk> onHost);
+                           std::span<const PagedChunk> onHost,
+                           uint64_t requests = 0);
   /// In how many slices a launch should run that may access so much of what is
   /// in host memory, if it can: what one needs should fit.
   unsigned slicesFor(uint64_t bytesOnHost) const;
@@ -104,6 +113,15 @@ public:
   Status endSlice(const LaunchCall &call, bool isLast);
   /// Behind the last one.
   Status end(const LaunchCall &call);
+  uint64_t frames() const { return NumFrames; }
+  /// What a slice did that has ended.
+  struct SliceEnd {
+    uint64_t framesInUse = 0;         ///< when it ended
+    std::vector<StoredFrame> written; ///< by frame
+  };
+  StatusOr<SliceEnd> waitForSlice(const LaunchCall &call);
+  /// The bytes of so many frames, as they are now.
+  Status copyFrames(uint32_t first, uint32_t count, void *to) const;
   /// One of those failed: nothing is known of what the table and the frames
   /// hold, and the next launch begins anew.
   void forget();
@@ -134,6 +152,7 @@ private:
   std::vector<PageRegion> regionsOf(const LaunchFootprint &whole,
                                     std::span<const PagedChunk> onHost) const;
   Status setRegions(std::vector<PageRegion> now, Queue queue);
+  Status setRequests(uint64_t requests, Queue queue);
   Status set(size_t firstGranule, size_t count, PageEntry entry, Queue queue);
   uint64_t numEntries() const {
     return uint64_t(Cells.back().Entry) + Cells.back().Count;
@@ -163,6 +182,7 @@ private:
   PageView View{};
   uint64_t Habits = 0; ///< the address of a number of touches by kernel
   PageControl Initial{};
+  uint64_t Requests = 0;       ///< as the device has it
   std::vector<PageCell> Cells; ///< at least one; of entries, not granules
   std::vector<Granule> Granules;
   std::vector<int64_t> Deltas;     ///< as the device has them

@@ -70,6 +70,12 @@ Status Contents::wroteHost(Chunk &chunk, ChunkPart part) {
   return {};
 }
 
+void Contents::wroteStorage(Chunk &chunk, ChunkPart part) {
+  ++chunk.buffer->writes;
+  changed({chunk.va() + part.begin, chunk.va() + part.end});
+  chunk.discardedDirty = false;
+}
+
 Status Contents::forget(Chunk &chunk) {
   changed({chunk.va(), chunk.usedEnd()});
   // The host must fault to see what comes next.

@@ -30,6 +30,8 @@ public:
   Status wroteHost(Chunk &chunk, ChunkPart part);
   Status wroteDevice(Chunk &chunk) { return wroteDevice(chunk, chunk.whole()); }
   Status wroteHost(Chunk &chunk) { return wroteHost(chunk, chunk.whole()); }
+  /// The contents are in storage alone, and so are those that take their place.
+  void wroteStorage(Chunk &chunk, ChunkPart part);
   /// Contents become undefined.
   Status forget(Chunk &chunk);
   /// The same, where nothing can move and the device has the contents: it makes

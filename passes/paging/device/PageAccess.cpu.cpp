@@ -25,11 +25,24 @@ INLINE void publish(unsigned GLOBAL *Entry, unsigned Value) {
   __atomic_store_n(Entry, Value, __ATOMIC_RELEASE);
 }
 
+INLINE void pauseForHost() {} // a loop that waits yields
+
 INLINE void copyPage(unsigned long To, unsigned long From, unsigned Shift) {
   auto *Into = (unsigned long GLOBAL *)To;
   const auto *Of = (const unsigned long GLOBAL *)From;
   for (unsigned long I = 0; I < (1UL << Shift) / sizeof(unsigned long); ++I)
     Into[I] = Of[I];
+}
+
+/// Others run while this thread waits for the host.
+__attribute__((noinline)) void fetchStored(unsigned long To, unsigned long Page,
+                                           unsigned Shift,
+                                           PageControl GLOBAL *Control) {
+  const Question Asked(count(&Control->Asked), Control);
+  Asked.ask(Page);
+  Asked.waitForAnswer();
+  copyPage(To, Asked.Page, Shift);
+  Asked.end();
 }
 
 } // namespace
@@ -45,6 +58,8 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
       return inFrame(Address, Entry, Shift, Frames);
     if (Entry == dragon::PageResident)
       return Address;
+    if (Entry == dragon::PageDirect && From.NeedsFrame)
+      __builtin_trap();
     if (Entry == dragon::PageDirect ||
         (Entry == dragon::PageFilling && From.IsRead &&
          Control->EnoughTouches > 1)) {
@@ -64,14 +79,19 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
       continue;
     const unsigned Frame = count(&Control->Next);
     if (Frame >= Control->NumFrames) {
+      if (From.NeedsFrame)
+        giveUp(Control);
       publish(Entries + Number, dragon::PageDirect);
       continue;
     }
     noteFetch(Number, Control);
     const unsigned long Page = Address >> Shift << Shift;
     ((PageFrame GLOBAL *)Control->Held)[Frame] = {Page, Number, Touches};
-    copyPage(Frames + ((unsigned long)Frame << Shift), Page + From.Delta,
-             Shift);
+    const unsigned long To = Frames + ((unsigned long)Frame << Shift);
+    if (From.IsStored)
+      fetchStored(To, Page, Shift, Control);
+    else
+      copyPage(To, Page + From.Delta, Shift);
     publish(Entries + Number, Frame + dragon::PageFirstFrame);
   }
 }
@@ -91,14 +111,19 @@ extern "C" KERNEL void __dragon_page_write_back(unsigned GLOBAL *Entries,
   Seen Sample;
   for (unsigned Frame = threadNumber(); Frame < Used; Frame += Threads) {
     const unsigned Number = Held[Frame].Entry;
-    // Its page may have gone, and may be in another frame.
-    if (Entries[Number] != Frame + dragon::PageFirstFrame)
+    if (Entries[Number] != Frame + dragon::PageFirstFrame) {
+      noteGone(Frame, Control);
       continue;
+    }
     const unsigned char Wanted = noteFrame(Frame, Held, Control, Sample);
-    if (Marks[Number] & dragon::PageDirty) {
-      Marks[Number] = 0;
-      copyPage(Held[Frame].Address + sourceOf(Number, Control).Delta,
+    const bool IsDirty = Marks[Number] & dragon::PageDirty;
+    const Source From = sourceOf(Number, Control);
+    if (IsDirty && !From.IsStored)
+      copyPage(Held[Frame].Address + From.Delta,
                Frames + ((unsigned long)Frame << Shift), Shift);
+    noteStored(Frame, IsDirty, Control);
+    if (IsDirty) {
+      Marks[Number] = 0;
       count(&Control->Written);
     }
     if (Leave) {

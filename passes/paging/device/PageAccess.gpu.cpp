@@ -35,6 +35,8 @@ INLINE void publish(unsigned GLOBAL *Entry, unsigned Value) {
                : "memory");
 }
 
+INLINE void pauseForHost() { asm volatile("nanosleep.u32 1000;" ::: "memory"); }
+
 INLINE unsigned activeLanes() {
   unsigned Mask;
   asm volatile("activemask.b32 %0;" : "=r"(Mask)::"memory");
@@ -90,6 +92,35 @@ INLINE void copyPage(unsigned long To, unsigned long From, unsigned Shift,
   }
   for (; I < Count; I += Together)
     Into[I] = __builtin_nontemporal_load(Of + I);
+}
+
+/// The same from a request's page, which the host has just written: not out of
+/// a cache.
+INLINE void copyAnswer(unsigned long To, unsigned long From, unsigned Shift,
+                       unsigned Rank, unsigned Together) {
+  auto *Into = (Words GLOBAL *)To;
+  const auto *Of = (const volatile Words GLOBAL *)From;
+  for (unsigned I = Rank; I < (1U << Shift) / sizeof(Words); I += Together)
+    Into[I] = Of[I];
+}
+
+/// Lanes that fetch pages of storage ask for all of them at once. The number of
+/// this one's request, if it does.
+INLINE unsigned long askForStored(unsigned Lanes, bool Asks, unsigned long Page,
+                                  PageControl GLOBAL *Control) {
+  const unsigned Asking = __nvvm_vote_ballot_sync(Lanes, Asks);
+  if (!Asking)
+    return 0;
+  const int First = __builtin_ctz(Asking);
+  unsigned long Number = 0;
+  if (Asks && !(Asking & lanesBelow()))
+    Number = count(&Control->Asked, (unsigned long)__builtin_popcount(Asking));
+  Number = shuffled(Lanes, Number, First) +
+           __builtin_popcount(Asking & lanesBelow());
+  if (Asks)
+    Question(Number, Control).ask(Page);
+  __nvvm_bar_warp_sync(Lanes);
+  return Number;
 }
 
 /// As enoughFor(), for lanes that would copy the page together. Without the
@@ -183,6 +214,8 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
       return inFrame(Address, Entry, Shift, Frames);
     if (Entry == dragon::PageResident)
       return Address;
+    if (Entry == dragon::PageDirect && From.NeedsFrame)
+      __builtin_trap();
     // Where most of each page is wanted, it costs least to wait for it.
     if (Entry == dragon::PageDirect ||
         (Entry == dragon::PageFilling && From.IsRead &&
@@ -214,9 +247,13 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
       Fetches = Frame < Control->NumFrames;
       if (Fetches)
         noteFetch(Number, Control);
-      else
+      else if (From.NeedsFrame)
+        giveUp(Control);
+      if (!Fetches)
         publish(Entries + Number, dragon::PageDirect);
     }
+    const unsigned long Asked =
+        askForStored(Lanes, Fetches && From.IsStored, Page, Control);
     unsigned Left = __nvvm_vote_ballot_sync(Lanes, Fetches);
     if (!Left && Waits)
       asm volatile("nanosleep.u32 200;" ::: "memory");
@@ -230,13 +267,24 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
       const unsigned Into = shuffled(Lanes, Frame, Lane);
       const unsigned Wanted = shuffled(Lanes, Touches, Lane);
       const unsigned long To = Frames + ((unsigned long)Into << Shift);
-      const unsigned long Its = Fetched + sourceOf(Which, Control).Delta;
+      const Source Its = sourceOf(Which, Control);
+      if (Its.IsStored) {
+        const Question Answered(shuffled(Lanes, Asked, Lane), Control);
+        if (Rank == 0)
+          Answered.waitForAnswer();
+        __nvvm_bar_warp_sync(Lanes);
+        copyAnswer(To, Answered.Page, Shift, Rank, Together);
+        __nvvm_bar_warp_sync(Lanes);
+        if (Rank == 0)
+          Answered.end();
+      } else {
 #if DRAGON_BULK_COPIES
-      if (Rank == 0)
-        copyInBulk(To, Its, Shift);
+        if (Rank == 0)
+          copyInBulk(To, Fetched + Its.Delta, Shift);
 #else
-      copyPage(To, Its, Shift, Rank, Together);
+        copyPage(To, Fetched + Its.Delta, Shift, Rank, Together);
 #endif
+      }
       __nvvm_membar_gl();
       __nvvm_bar_warp_sync(Lanes);
       if (Rank == 0) {
@@ -281,16 +329,20 @@ extern "C" KERNEL void __dragon_page_write_back(unsigned GLOBAL *Entries,
   for (unsigned Frame = threadNumber() / 32; Frame < Used;
        Frame += Threads / 32) {
     const unsigned Number = Held[Frame].Entry;
-    // Its page may have gone, and may be in another frame.
-    if (Entries[Number] != Frame + dragon::PageFirstFrame)
+    if (Entries[Number] != Frame + dragon::PageFirstFrame) {
+      if (Lane == 0)
+        noteGone(Frame, Control);
       continue;
+    }
     const bool IsDirty = Marks[Number] & dragon::PageDirty;
-    if (IsDirty)
-      copyPage(Held[Frame].Address + sourceOf(Number, Control).Delta,
+    const Source From = sourceOf(Number, Control);
+    if (IsDirty && !From.IsStored)
+      copyPage(Held[Frame].Address + From.Delta,
                Frames + ((unsigned long)Frame << Shift), Shift, Lane, 32);
     __nvvm_bar_warp_sync(~0U);
     if (Lane == 0) {
       const unsigned char Wanted = noteFrame(Frame, Held, Control, Sample);
+      noteStored(Frame, IsDirty, Control);
       if (IsDirty) {
         Marks[Number] = 0;
         count(&Control->Written);

@@ -32,6 +32,8 @@ using dragon::PageCell;
 using dragon::PageControl;
 using dragon::PageFrame;
 using dragon::PageRegion;
+using dragon::PageRequest;
+using dragon::PageRequests;
 using dragon::PageSample;
 using dragon::PageTrack;
 
@@ -42,6 +44,7 @@ namespace {
 INLINE unsigned entrySeen(const unsigned GLOBAL *Entry);
 INLINE unsigned entryNow(const unsigned GLOBAL *Entry);
 INLINE void publish(unsigned GLOBAL *Entry, unsigned Value);
+INLINE void pauseForHost();
 /// From `Known` to `Next`; true: this thread has done it.
 INLINE bool change(unsigned GLOBAL *Entry, unsigned Known, unsigned Next) {
   return __scoped_atomic_compare_exchange_n(Entry, &Known, Next, false,
@@ -86,13 +89,17 @@ INLINE unsigned long inFrame(unsigned long Address, unsigned Entry,
 
 /// Where the contents of a page are, if not on the device.
 struct Source {
-  long Delta;  ///< from an address there
-  bool IsRead; ///< no thread writes it
+  long Delta;      ///< from an address there
+  bool IsRead;     ///< no thread writes it
+  bool IsStored;   ///< the host knows it
+  bool NeedsFrame; ///< it is not accessed there
 };
 INLINE Source sourceOf(unsigned Number, const PageControl GLOBAL *Control) {
   const long Value =
       ((const long GLOBAL *)Control->Sources)[Number >> Control->SourceShift];
-  return {Value & ~1L, (Value & 1) != 0};
+  return {Value & ~dragon::PageSourceBits, (Value & dragon::PageRead) != 0,
+          (Value & dragon::PageStored) != 0,
+          (Value & (dragon::PageStored | dragon::PageInFrame)) != 0};
 }
 
 /// How often a page that is not there was wanted.
@@ -115,8 +122,52 @@ INLINE unsigned enoughFor(unsigned Number, const PageControl GLOBAL *Control) {
 
 /// For the page that is about to be fetched.
 INLINE void noteFetch(unsigned Number, PageControl GLOBAL *Control) {
-  if (((const unsigned char GLOBAL *)Control->Marks)[Number] & dragon::PageLeft)
+  if (!Control->Requests &&
+      ((const unsigned char GLOBAL *)Control->Marks)[Number] & dragon::PageLeft)
     count(&Control->Again);
+}
+
+/// The host, and all threads.
+INLINE unsigned turnOf(const PageRequest GLOBAL *Request) {
+  return __scoped_atomic_load_n(&Request->Turn, __ATOMIC_ACQUIRE,
+                                __MEMORY_SCOPE_SYSTEM);
+}
+INLINE void setTurn(PageRequest GLOBAL *Request, unsigned Turn) {
+  __scoped_atomic_store_n(&Request->Turn, Turn, __ATOMIC_RELEASE,
+                          __MEMORY_SCOPE_SYSTEM);
+}
+
+/// A request of that number.
+struct Question {
+  PageRequest GLOBAL *Request;
+  unsigned long Page; ///< where it comes
+  unsigned Turn;      ///< the first one of its round
+
+  INLINE Question(unsigned long Number, const PageControl GLOBAL *Control) {
+    const unsigned Slot = Number % dragon::NumPageRequests;
+    Request = ((PageRequests GLOBAL *)Control->Requests)->Slots + Slot;
+    Page = Control->Requests + dragon::PageRequestBytes +
+           ((unsigned long)Slot << 12);
+    Turn = (unsigned)(Number / dragon::NumPageRequests) * dragon::PageTurns;
+  }
+  INLINE void waitFor(unsigned Steps) const {
+    while (turnOf(Request) != Turn + Steps)
+      pauseForHost();
+  }
+  INLINE void ask(unsigned long Address) const {
+    waitFor(0);
+    Request->Address = Address;
+    setTurn(Request, Turn + 1);
+  }
+  INLINE void waitForAnswer() const { waitFor(2); }
+  INLINE void end() const { setTurn(Request, Turn + dragon::PageTurns); }
+};
+
+/// No frame is left for a page that needs one.
+INLINE void giveUp(const PageControl GLOBAL *Control) {
+  __scoped_atomic_store_n(
+      &((PageRequests GLOBAL *)Control->Requests)->OutOfFrames, 1U,
+      __ATOMIC_RELEASE, __MEMORY_SCOPE_SYSTEM);
 }
 
 /// All threads of a grid of one dimension.
@@ -204,6 +255,18 @@ INLINE unsigned char noteFrame(unsigned Frame, const PageFrame GLOBAL *Held,
              : 0;
 }
 
+/// Behind a slice: a page in a frame that the host has to store, or need not.
+INLINE void noteStored(unsigned Frame, bool IsDirty,
+                       const PageControl GLOBAL *Control) {
+  PageFrame GLOBAL *Held = (PageFrame GLOBAL *)Control->Held + Frame;
+  if (sourceOf(Held->Entry, Control).IsStored)
+    Held->Touches = IsDirty ? dragon::PageToStore : 0;
+}
+/// Its page has gone, and may be in another frame.
+INLINE void noteGone(unsigned Frame, const PageControl GLOBAL *Control) {
+  ((PageFrame GLOBAL *)Control->Held)[Frame].Touches = 0;
+}
+
 /// A frame for a page that nobody wants yet; NumFrames: there is none. Some are
 /// left for what is not foreseen.
 INLINE unsigned takeFrameAhead(PageControl GLOBAL *Control) {
@@ -267,10 +330,11 @@ INLINE void forgetOthers(unsigned GLOBAL *Entries, unsigned Count, bool Direct,
 
 } // namespace
 
-extern "C" KERNEL void __dragon_page_recycle(PageControl GLOBAL *Control,
-                                             unsigned Limit) {
+extern "C" KERNEL void __dragon_pages_recycle(PageControl GLOBAL *Control,
+                                              unsigned Limit) {
   if (threadNumber() != 0)
     return;
+  Control->InUse = framesInUse(Control);
   if (dragon::recyclesFrames(Control->Next, Control->Again, Limit)) {
     Control->Recycled += framesInUse(Control);
     Control->Next = Control->Again = 0;

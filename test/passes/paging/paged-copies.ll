@@ -127,6 +127,6 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 ; CHECK-NOT: @llvm.memcpy
 ; CHECK: ret void
 
-; CHECK: define weak_odr ptx_kernel void @__dragon_page_recycle(
+; CHECK: define weak_odr ptx_kernel void @__dragon_pages_recycle(
 ; CHECK: define weak_odr ptx_kernel void @__dragon_page_write_back(
 ; CHECK: define weak_odr ptx_kernel void @__dragon_pages_ahead(

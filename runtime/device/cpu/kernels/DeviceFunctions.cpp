@@ -240,8 +240,11 @@ DRAGON_EXPORT uint32_t dragon_cpu_activemask(dragon_cpu_context *ctx) {
 DRAGON_EXPORT void dragon_cpu_yield(dragon_cpu_context *ctx, uint32_t waits) {
   bool othersRan =
       ctx->block && static_cast<BlockScheduler *>(ctx->block)->yield(ctx);
-  // Whom the loop waits for is in another block then, on another processor.
-  if (waits && !othersRan)
+  // Whom the loop waits for is in another block then, on another processor, or
+  // the host. So it may be if all others wait as well.
+  constexpr unsigned MostTurns = 64;
+  static thread_local unsigned turns = 0;
+  if (waits && (!othersRan || ++turns % MostTurns == 0))
     sched_yield();
 }
 

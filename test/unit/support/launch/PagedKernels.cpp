@@ -115,8 +115,8 @@ void writeBackEntry(dragon_cpu_context *ctx, void *const *args) {
 }
 void recycleEntry(dragon_cpu_context *ctx, void *const *args) {
   eachRunning(ctx, [&] {
-    __dragon_page_recycle(argument<PageControl *>(args, 0),
-                          argument<unsigned>(args, 1));
+    __dragon_pages_recycle(argument<PageControl *>(args, 0),
+                           argument<unsigned>(args, 1));
   });
 }
 void aheadEntry(dragon_cpu_context *ctx, void *const *args) {

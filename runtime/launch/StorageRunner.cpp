@@ -1,0 +1,281 @@
+//===- StorageRunner.cpp - launches beyond device and host memory ---------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/StorageRunner.h"
+
+#include "runtime/trace/Bytes.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <unordered_set>
+
+namespace dragon {
+
+namespace {
+
+/// A slice should take this part of the frames: the half of them is free when
+/// it begins.
+constexpr uint64_t ShareOfFrames = 8;
+/// The first slice's threads are expected to touch so many pages each.
+constexpr uint64_t FirstPages = 4;
+/// From one slice to the next it grows at most so many times.
+constexpr uint64_t Growth = 4;
+/// What is not on the device comes where so much of each of its bytes is
+/// accessed.
+constexpr double Dense = .25;
+/// And to host memory where it is so much: then most of its pages are, where
+/// accesses are of eight bytes and go anywhere.
+constexpr double PageDense = 8. / double(PageCache::PageBytes);
+/// Chunks of device memory that others may need.
+constexpr uint64_t SpareChunks = 2;
+
+uint64_t blocksIn(const BlockBox &box) {
+  uint64_t blocks = 1;
+  for (unsigned d = 0; d < LoopDimension; ++d)
+    blocks *= box.Hi[d] - box.Lo[d];
+  return blocks;
+}
+
+} // namespace
+
+BlockBox BlockRuns::next(uint64_t blocks) {
+  BlockBox box{};
+  for (unsigned d = 0; d < 3; ++d) {
+    box.Lo[d] = At[d];
+    box.Hi[d] = At[d] + 1;
+  }
+  // Along the slowest dimension of which all that is faster fits, and is there.
+  uint64_t faster = 1;
+  unsigned axis = 0;
+  while (axis < 2 && At[axis] == 0 && faster * Grid[axis] <= blocks) {
+    box.Hi[axis] = Grid[axis];
+    faster *= Grid[axis++];
+  }
+  const uint64_t count =
+      std::clamp<uint64_t>(blocks / faster, 1, Grid[axis] - At[axis]);
+  box.Hi[axis] = At[axis] += uint32_t(count);
+  for (; axis < 2 && At[axis] == Grid[axis]; ++axis) {
+    At[axis] = 0;
+    ++At[axis + 1];
+  }
+  return box;
+}
+
+BlocksAtOnce::BlocksAtOnce(uint64_t frames, uint64_t blockThreads)
+    : Wanted(std::max<uint64_t>(frames / ShareOfFrames, 1)),
+      Blocks(std::max<uint64_t>(
+          Wanted / std::max<uint64_t>(blockThreads * FirstPages, 1), 1)) {}
+
+void BlocksAtOnce::took(uint64_t frames, uint64_t blocks) {
+  const uint64_t next = frames == 0 ? UINT64_MAX : Wanted * blocks / frames;
+  Blocks = std::clamp<uint64_t>(next, 1, Blocks * Growth);
+}
+
+bool StorageRunner::canRun(const ResolvedLaunch &launch,
+                           const PlannedLaunch &planned) const {
+  return Pages.canRun(launch) &&
+         std::ranges::all_of(planned.whole.uses, [](const ChunkUse &use) {
+           const Buffer &buffer = *use.chunk->buffer;
+           return !buffer.hostAccessible && !buffer.driverMoved;
+         });
+}
+
+StorageRunner::Densities
+StorageRunner::densitiesOf(const ResolvedLaunch &launch,
+                           PlannedLaunch &planned) {
+  Densities result{
+      planned.whole.uses, Counting.accessBytes(launch, planned), {}};
+  auto &[uses, of, order] = result;
+  for (size_t i = 0; i < uses.size(); ++i)
+    of[i] /= double(std::max<size_t>(uses[i].chunk->used(), 1));
+  order.resize(uses.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  std::ranges::sort(order, [&](size_t a, size_t b) {
+    return std::tuple(of[a], uses[a].chunk->device.id != 0, b) >
+           std::tuple(of[b], uses[b].chunk->device.id != 0, a);
+  });
+  return result;
+}
+
+Status StorageRunner::bringToDevice(const Densities &uses, uint64_t room,
+                                    Queue queue) {
+  std::vector<ChunkUse> coming;
+  for (size_t i : uses.order)
+    if (const Chunk &chunk = *uses.uses[i].chunk;
+        (chunk.device.id || uses.of[i] >= Dense) && chunk.bytes() <= room) {
+      room -= chunk.bytes();
+      coming.push_back(uses.uses[i]);
+    }
+  Ctx.pins.next();
+  OnDevice.claim(coming);
+  return Resident.bringIn(coming, queue, Cause::Demand);
+}
+
+Status StorageRunner::bringToHost(const Densities &uses) {
+  for (size_t i : uses.order) {
+    Chunk &chunk = *uses.uses[i].chunk;
+    if (chunk.copies.device || chunk.copies.host || Ctx.pins.has(chunk))
+      continue;
+    if (livesInStorage(stateOf(chunk)) && uses.of[i] < PageDense)
+      continue;
+    if (!chunk.host.id) {
+      if (!Slabs.hasRoom(chunk.bytes()))
+        continue;
+      DRAGON_ASSIGN(chunk.host, Host.takeTransit(chunk.bytes()));
+      Slabs.list(chunk, true);
+    }
+    Ctx.pins.add(chunk);
+    DRAGON_TRY(Resident.bringToSlab(chunk, LaunchNeed::Write, Cause::Demand));
+  }
+  return {};
+}
+
+StatusOr<std::vector<PagedChunk>>
+StorageRunner::elsewhere(const LaunchFootprint &whole) {
+  std::vector<PagedChunk> others;
+  for (const ChunkUse &use : whole.uses) {
+    Chunk &chunk = *use.chunk;
+    // All of what is to be overwritten has no contents there yet.
+    const bool arrived = chunk.device.id && Ctx.pins.has(chunk);
+    if (chunk.copies.device || (arrived && !chunk.copies.host)) {
+      Ctx.pins.add(chunk);
+      continue;
+    }
+    if (chunk.device.id) { // with no contents
+      DRAGON_TRY(Time.settle(chunk));
+      DRAGON_TRY(OnDevice.release(chunk));
+    }
+    DRAGON_TRY(Data.finishWrite(chunk));
+    DRAGON_TRY(Host.bringHome(chunk));
+    Ctx.pins.add(chunk);
+    others.push_back({&use, chunk.copies.host ? reinterpret_cast<uintptr_t>(
+                                                    chunk.host.copyView())
+                                              : 0});
+  }
+  return others;
+}
+
+Status StorageRunner::run(const ResolvedLaunch &launch,
+                          PlannedLaunch &planned) {
+  DRAGON_TRY(Pages.make(0));
+  const Densities uses = densitiesOf(launch, planned);
+  const uint64_t device = Plans.deviceBytesFor(planned),
+                 spare = SpareChunks * Ctx.limits.chunkBytes;
+  DRAGON_TRY(
+      bringToDevice(uses, device - std::min(device, spare), launch.queue));
+  DRAGON_TRY(bringToHost(uses));
+  DRAGON_ASSIGN(const std::vector<PagedChunk> others, elsewhere(planned.whole));
+  std::vector<Chunk *> stored;
+  uint64_t storedBytes = 0;
+  for (const PagedChunk &one : others)
+    if (one.at == 0) {
+      stored.push_back(one.use->chunk);
+      storedBytes += one.use->chunk->used();
+    }
+  log(LogLevel::Info,
+      "'{}' fetches pages of {} from storage: it may touch {} at once",
+      nameOf(launch), formatBytes(storedBytes), formatBytes(planned.bytes));
+  DRAGON_TRY(Stored.begin(std::move(stored)));
+  size_t slices = 0;
+  Status status = runSlices(launch, planned.whole, others, slices);
+  if (!status.ok())
+    Pages.forget(); // who runs may still ask
+  if (Status read = Stored.end(); status.ok() && !read.ok()) {
+    Pages.forget(); // frames have zeros instead
+    status = std::move(read);
+  }
+  if (slices == 0)
+    return status;
+  Ctx.ledger.count(Counter::PagedLaunches);
+  if (Status noted = noteWrites(planned.whole, others); status.ok())
+    status = std::move(noted);
+  if (status.ok())
+    Pages.keep(others);
+  std::vector<Chunk *> used;
+  for (const ChunkUse &use : planned.whole.uses)
+    used.push_back(use.chunk);
+  if (Status noted = Time.noteUse(used, launch.queue); status.ok())
+    status = std::move(noted);
+  return status;
+}
+
+Status StorageRunner::runSlices(const ResolvedLaunch &launch,
+                                const LaunchFootprint &whole,
+                                std::span<const PagedChunk> others,
+                                size_t &begun) {
+  DRAGON_ASSIGN(PageView view,
+                Pages.begin(launch, whole, others, Stored.address()));
+  std::vector<void *> args(launch.args, launch.args + launch.numArgs);
+  for (void *value : view.arguments())
+    args.push_back(value);
+  std::vector<AddressRange> touched = addressRanges(whole);
+  touched.push_back(Pages.range());
+  const PagedKernel &kernel = pagedCopyOf(*launch.kernel);
+  const bool isSliceable =
+      launch.kernel->record && launch.kernel->record->Flags & KernelSliceable &&
+      (kernel.copy.image.cpu || kernel.copy.image.sliceCode);
+  BlockRuns runs(launch.grid);
+  BlocksAtOnce size(Pages.frames(), uint64_t(launch.block[0]) *
+                                        launch.block[1] * launch.block[2]);
+  uint64_t inUse = 0;
+  while (!runs.done()) {
+    const BlockBox box = runs.next(isSliceable ? size.blocks() : UINT64_MAX);
+    Status status = Submit.run(launch, {box, launch.queue, touched,
+                                        whole.anything, &kernel.copy, args});
+    if (status.ok()) {
+      ++begun;
+      status = Pages.endSlice(launch, runs.done());
+    }
+    PageCache::SliceEnd slice;
+    if (status.ok()) {
+      auto ended = Pages.waitForSlice(launch);
+      if (ended.ok())
+        slice = std::move(*ended);
+      else
+        status = ended.takeStatus();
+    }
+    if (!status.ok() && Stored.outOfFrames())
+      return Status::error(
+          DRAGON_ERROR_OUT_OF_MEMORY,
+          "kernel '{}' touches more than {} of pages in {} of its blocks at "
+          "once: there is no device memory for more, and what it has written "
+          "is not complete; raise DRAGON_DEVICE_MEMORY",
+          nameOf(launch), formatBytes(Pages.frames() * PageCache::PageBytes),
+          blocksIn(box));
+    DRAGON_TRY(std::move(status));
+    DRAGON_TRY(Stored.store(Pages, slice.written));
+    size.took(slice.framesInUse - std::min(slice.framesInUse, inUse),
+              blocksIn(box));
+    inUse = slice.framesInUse > Pages.frames() / 2 ? 0 : slice.framesInUse;
+  }
+  return Pages.end(launch);
+}
+
+Status StorageRunner::noteWrites(const LaunchFootprint &whole,
+                                 std::span<const PagedChunk> others) {
+  for (const PagedChunk &one : others) {
+    if (!one.use->mayWrite())
+      continue;
+    Chunk &chunk = *one.use->chunk;
+    if (one.at)
+      DRAGON_TRY(Data.wroteHost(chunk, one.use->written));
+    else
+      Data.wroteStorage(chunk, one.use->written);
+  }
+  std::unordered_set<const ChunkUse *> elsewhere;
+  for (const PagedChunk &one : others)
+    elsewhere.insert(one.use);
+  for (const ChunkUse &use : whole.uses)
+    if (use.mayWrite() && !elsewhere.contains(&use))
+      DRAGON_TRY(Data.wroteDevice(*use.chunk, use.written));
+  return {};
+}
+
+} // namespace dragon

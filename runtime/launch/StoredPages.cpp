@@ -1,0 +1,249 @@
+//===- StoredPages.cpp - pages of storage for kernels that wait -----------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/launch/StoredPages.h"
+
+#include "runtime/base/Rounding.h"
+#include "runtime/base/ThreadPool.h"
+#include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <system_error>
+
+namespace dragon {
+
+namespace {
+
+constexpr uint64_t PageBytes = PageCache::PageBytes;
+constexpr uint64_t RequestMemory =
+    PageRequestBytes + NumPageRequests * PageBytes;
+/// Who serves looks so often before it leaves its processor to others, and for
+/// so long then.
+constexpr unsigned EagerLooks = 64;
+constexpr std::chrono::microseconds Pause(20);
+/// Frames are copied to the host by so many neighbours.
+constexpr uint32_t FramesAtOnce = 256;
+
+unsigned turnOf(PageRequest &request) {
+  return std::atomic_ref(request.Turn).load(std::memory_order_acquire);
+}
+
+/// The one piece that has all of the chunk, if it may be written in parts.
+std::optional<Piece> ownPlace(const Chunk &chunk) {
+  if (chunk.storage.numberOfPieces() != 1)
+    return std::nullopt;
+  const Piece piece = *chunk.storage.pieces().begin();
+  if (piece.begin != 0 || piece.end < chunk.used())
+    return std::nullopt;
+  if (piece.kind == PieceKind::Swap)
+    return piece;
+  const Sink *sink = chunk.buffer->sinkFor(chunk);
+  return piece.kind == PieceKind::File && sink && sink->used &&
+                 !sink->file->isMemory() &&
+                 piece.isAt(*sink->file, sink->placeOf(chunk.va()))
+             ? std::optional(piece)
+             : std::nullopt;
+}
+
+} // namespace
+
+PageRequests &StoredPages::requests() const {
+  return *static_cast<PageRequests *>(Memory.hostView);
+}
+
+char *StoredPages::pageOf(unsigned slot) const {
+  return static_cast<char *>(Memory.hostView) + PageRequestBytes +
+         slot * PageBytes;
+}
+
+uint64_t StoredPages::address() const {
+  return Memory.id ? reinterpret_cast<uintptr_t>(Memory.copyView()) : 0;
+}
+
+bool StoredPages::outOfFrames() const {
+  return std::atomic_ref(requests().OutOfFrames)
+             .load(std::memory_order_acquire) != 0;
+}
+
+Status StoredPages::begin(std::vector<Chunk *> chunks) {
+  DRAGON_ASSIGN(
+      Memory, Host.takeTransit(roundUp(RequestMemory, Ctx.limits.chunkBytes)));
+  std::memset(Memory.hostView, 0, PageRequestBytes);
+  Chunks = std::move(chunks);
+  std::ranges::sort(Chunks, {}, [](const Chunk *chunk) { return chunk->va(); });
+  Writable.clear();
+  Read = {};
+  ReadTime = 0;
+  Stopping.store(false, std::memory_order_relaxed);
+  try {
+    Thread = startThread([this] { serve(); });
+  } catch (const std::system_error &error) {
+    Slabs.Pool.give(std::exchange(Memory, {}));
+    return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
+                         "no thread to read pages from storage: {}",
+                         error.what());
+  }
+  return {};
+}
+
+void StoredPages::stop() {
+  Stopping.store(true, std::memory_order_release);
+  if (Thread.joinable())
+    Thread.join();
+}
+
+Status StoredPages::end() {
+  stop();
+  if (!Memory.id)
+    return {};
+  Slabs.Pool.give(std::exchange(Memory, {}));
+  DRAGON_TRY(std::exchange(Failed, {}));
+  return Store.checkRead(Read, Cause::Paging, ReadTime);
+}
+
+void StoredPages::serve() {
+  for (unsigned looks = 0; !Stopping.load(std::memory_order_acquire);) {
+    if (answer())
+      looks = 0;
+    else if (++looks < EagerLooks)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(Pause);
+  }
+}
+
+Chunk *StoredPages::chunkAt(uintptr_t address) const {
+  const auto behind = std::ranges::upper_bound(
+      Chunks, address, {}, [](const Chunk *chunk) { return chunk->va(); });
+  return behind == Chunks.begin() ? nullptr : *std::prev(behind);
+}
+
+bool StoredPages::answer() {
+  std::vector<unsigned> asked;
+  ReadPlan plan;
+  for (unsigned slot = 0; slot < NumPageRequests; ++slot) {
+    PageRequest &request = requests().Slots[slot];
+    if (turnOf(request) % PageTurns != 1)
+      continue;
+    asked.push_back(slot);
+    char *const page = pageOf(slot);
+    const Chunk *const chunk = chunkAt(request.Address);
+    const size_t begin = chunk ? request.Address - chunk->va() : 0;
+    const size_t end = chunk ? std::min(begin + PageBytes, chunk->used()) : 0;
+    std::memset(page, 0, PageBytes);
+    if (begin < end)
+      Store.planRead(*chunk, begin, end, page, plan);
+  }
+  if (asked.empty())
+    return false;
+  const uint64_t begun = traceClock();
+  if (!plan.requests.empty())
+    if (Status status = Store.Files->run(plan.requests);
+        !status.ok() && Failed.ok())
+      Failed = std::move(status);
+  ReadTime += traceClock() - begun;
+  Read.fileBytes += plan.fileBytes;
+  Read.swapBytes += plan.swapBytes;
+  Read.memoryBytes += plan.memoryBytes;
+  for (std::shared_ptr<BackingFile> &file : plan.inputs)
+    if (std::ranges::find(Read.inputs, file) == Read.inputs.end())
+      Read.inputs.push_back(std::move(file));
+  for (unsigned slot : asked) {
+    std::atomic_ref turn(requests().Slots[slot].Turn);
+    turn.store(turn.load(std::memory_order_relaxed) + 1,
+               std::memory_order_release);
+  }
+  return true;
+}
+
+Status StoredPages::makeWritable(Chunk &chunk) {
+  if (!Writable.insert(&chunk).second)
+    return {};
+  if (!ownPlace(chunk)) {
+    DRAGON_ASSIGN(const Physical slab, Host.takeTransit(chunk.bytes()));
+    auto *const memory = static_cast<char *>(slab.hostView);
+    std::memset(memory, 0, chunk.used());
+    ReadPlan plan;
+    Store.planRead(chunk, 0, chunk.used(), memory, plan);
+    Status status = Store.run(plan, Cause::Paging);
+    if (status.ok()) {
+      const Sink *sink = chunk.buffer->sinkFor(chunk);
+      WritePlan write{&chunk,
+                      memory,
+                      sink && !sink->file->isMemory() ? Removal::ToSink
+                                                      : Removal::ToSwap,
+                      {},
+                      {}};
+      status = Store.write({&write, 1}, Cause::Paging);
+    }
+    Slabs.Pool.give(slab);
+    return status;
+  }
+  const Piece piece = *ownPlace(chunk);
+  if (piece.kind == PieceKind::File)
+    return Store.detachOthers(*piece.file, piece.offset,
+                              piece.offset + int64_t(chunk.used()),
+                              chunk.buffer, piece.offset - int64_t(chunk.va()));
+  return {};
+}
+
+Status StoredPages::store(const PageCache &pages,
+                          std::span<const StoredFrame> written) {
+  if (written.empty())
+    return {};
+  TraceZone zone("store pages");
+  zone.add(written.size() * PageBytes);
+  for (const StoredFrame &frame : written)
+    DRAGON_TRY(makeWritable(*chunkAt(frame.address)));
+  DRAGON_ASSIGN(const Physical slab,
+                Host.takeTransit(
+                    roundUp(FramesAtOnce * PageBytes, Ctx.limits.chunkBytes)));
+  auto *const memory = static_cast<char *>(slab.hostView);
+  uint64_t fileBytes = 0, swapBytes = 0;
+  const uint64_t begun = traceClock();
+  Status status;
+  for (size_t i = 0, next = 0; i < written.size() && status.ok(); i = next) {
+    const uint32_t first = written[i].frame;
+    std::vector<FileRequest> requests;
+    for (; next < written.size() && written[next].frame < first + FramesAtOnce;
+         ++next) {
+      const auto &[number, address] = written[next];
+      Chunk &chunk = *chunkAt(address);
+      const Piece piece = *ownPlace(chunk);
+      const bool isSwap = piece.kind == PieceKind::Swap;
+      const size_t at = address - chunk.va();
+      const size_t bytes = std::min<size_t>(PageBytes, chunk.used() - at);
+      requests.push_back(
+          {isSwap ? chunk.slot.file : piece.file.get(),
+           memory + (number - first) * PageBytes,
+           bytes,
+           (isSwap ? chunk.slot.offset : 0) + piece.offset + int64_t(at),
+           true,
+           {}});
+      (isSwap ? swapBytes : fileBytes) += bytes;
+      chunk.storage.put(piece); // it is another one now
+    }
+    status =
+        pages.copyFrames(first, written[next - 1].frame + 1 - first, memory);
+    if (status.ok()) {
+      const auto waits = Store.waitForFiles();
+      status = Store.Files->run(requests);
+    }
+  }
+  Slabs.Pool.give(slab);
+  const uint64_t time = traceClock() - begun;
+  if (fileBytes)
+    Ctx.ledger.moved(Direction::HostToFile, Cause::Paging, fileBytes, time);
+  if (swapBytes)
+    Ctx.ledger.moved(Direction::HostToSwap, Cause::Paging, swapBytes, time);
+  return status;
+}
+
+} // namespace dragon
