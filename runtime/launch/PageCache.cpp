@@ -324,9 +324,12 @@ Status PageCache::setRequests(uint64_t requests, Queue queue) {
   const uint64_t values[] = {requests, 0};
   static_assert(offsetof(PageControl, Asked) ==
                 offsetof(PageControl, Requests) + sizeof(uint64_t));
-  return Ctx.device->copyAndWait(
+  DRAGON_TRY(Ctx.device->copyAndWait(
       reinterpret_cast<void *>(View.control + offsetof(PageControl, Requests)),
-      values, sizeof(values), CopyKind::HostToDevice, queue);
+      values, sizeof(values), CopyKind::HostToDevice, queue));
+  return Ctx.device->fill(
+      reinterpret_cast<void *>(View.control + offsetof(PageControl, Again)), 0,
+      sizeof(uint32_t), 1, queue);
 }
 
 StatusOr<PageView> PageCache::begin(const LaunchCall &call,
@@ -495,7 +498,9 @@ unsigned PageCache::slicesFor(uint64_t bytesOnHost) const {
 Status PageCache::endSlice(const LaunchCall &call, bool isLast) {
   // Behind the last one pages stay for the next launch, as long as there is
   // some room for others.
-  uint32_t limit = uint32_t(isLast ? NumFrames - NumFrames / 4 : NumFrames / 2);
+  const uint64_t kept =
+      isLast && !Requests ? NumFrames - NumFrames / 4 : NumFrames / 2;
+  auto limit = uint32_t(kept);
   PageView view = View;
   uint32_t entries = uint32_t(numEntries());
   void *args[] = {&view.entries, &entries,      &view.shift,
@@ -528,7 +533,8 @@ Status PageCache::endSlice(const LaunchCall &call, bool isLast) {
   DRAGON_TRY(
       launch(kernel.writeBack, DRAGON_PAGE_WRITE_BACK, blocks, threads, args));
   DRAGON_TRY(launch(kernel.recycle, DRAGON_PAGE_RECYCLE, 1, 32, recycleArgs));
-  if (isLast || Regions.empty() || Initial.BreakEven == 0)
+  // Frames are for what is asked for where that may be all of them.
+  if (isLast || Requests || Regions.empty() || Initial.BreakEven == 0)
     return {};
   return launch(kernel.ahead, DRAGON_PAGES_AHEAD, blocks, threads, aheadArgs);
 }

@@ -33,7 +33,8 @@ constexpr double Dense = .25;
 /// And to host memory where it is so much: then most of its pages are, where
 /// accesses are of eight bytes and go anywhere.
 constexpr double PageDense = 8. / double(PageCache::PageBytes);
-/// Chunks of device memory that others may need.
+/// Chunks of device memory that others may need, and of host memory for what is
+/// stored.
 constexpr uint64_t SpareChunks = 2;
 
 uint64_t blocksIn(const BlockBox &box) {
@@ -81,9 +82,8 @@ void BlocksAtOnce::took(uint64_t frames, uint64_t blocks) {
 bool StorageRunner::canRun(const ResolvedLaunch &launch,
                            const PlannedLaunch &planned) const {
   return Pages.canRun(launch) &&
-         std::ranges::all_of(planned.whole.uses, [](const ChunkUse &use) {
-           const Buffer &buffer = *use.chunk->buffer;
-           return !buffer.hostAccessible && !buffer.driverMoved;
+         std::ranges::none_of(planned.whole.uses, [](const ChunkUse &use) {
+           return use.chunk->buffer->driverMoved;
          });
 }
 
@@ -170,6 +170,12 @@ Status StorageRunner::run(const ResolvedLaunch &launch,
                  spare = SpareChunks * Ctx.limits.chunkBytes;
   DRAGON_TRY(
       bringToDevice(uses, device - std::min(device, spare), launch.queue));
+  DRAGON_TRY(Stored.make());
+  struct Ends {
+    StoredPages &stored;
+    ~Ends() { stored.end().ignore(); } // of one that did not begin
+  } ends{Stored};
+  DRAGON_TRY(Host.makeRoom(SpareChunks * Ctx.limits.chunkBytes, true));
   DRAGON_TRY(bringToHost(uses));
   DRAGON_ASSIGN(const std::vector<PagedChunk> others, elsewhere(planned.whole));
   std::vector<Chunk *> stored;
@@ -224,6 +230,8 @@ Status StorageRunner::runSlices(const ResolvedLaunch &launch,
   BlockRuns runs(launch.grid);
   BlocksAtOnce size(Pages.frames(), uint64_t(launch.block[0]) *
                                         launch.block[1] * launch.block[2]);
+  // Of the launches before, too, no more than half of the frames have pages.
+  DRAGON_TRY(Pages.endSlice(launch, false));
   uint64_t inUse = 0;
   while (!runs.done()) {
     const BlockBox box = runs.next(isSliceable ? size.blocks() : UINT64_MAX);

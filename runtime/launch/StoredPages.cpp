@@ -28,8 +28,6 @@ constexpr uint64_t RequestMemory =
 /// so long then.
 constexpr unsigned EagerLooks = 64;
 constexpr std::chrono::microseconds Pause(20);
-/// Frames are copied to the host by so many neighbours.
-constexpr uint32_t FramesAtOnce = 256;
 
 unsigned turnOf(PageRequest &request) {
   return std::atomic_ref(request.Turn).load(std::memory_order_acquire);
@@ -72,9 +70,15 @@ bool StoredPages::outOfFrames() const {
              .load(std::memory_order_acquire) != 0;
 }
 
+Status StoredPages::make() {
+  if (!Memory.id) {
+    DRAGON_ASSIGN(Memory, Host.takeTransit(
+                              roundUp(RequestMemory, Ctx.limits.chunkBytes)));
+  }
+  return {};
+}
+
 Status StoredPages::begin(std::vector<Chunk *> chunks) {
-  DRAGON_ASSIGN(
-      Memory, Host.takeTransit(roundUp(RequestMemory, Ctx.limits.chunkBytes)));
   std::memset(Memory.hostView, 0, PageRequestBytes);
   Chunks = std::move(chunks);
   std::ranges::sort(Chunks, {}, [](const Chunk *chunk) { return chunk->va(); });
@@ -85,7 +89,6 @@ Status StoredPages::begin(std::vector<Chunk *> chunks) {
   try {
     Thread = startThread([this] { serve(); });
   } catch (const std::system_error &error) {
-    Slabs.Pool.give(std::exchange(Memory, {}));
     return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
                          "no thread to read pages from storage: {}",
                          error.what());
@@ -202,9 +205,9 @@ Status StoredPages::store(const PageCache &pages,
   zone.add(written.size() * PageBytes);
   for (const StoredFrame &frame : written)
     DRAGON_TRY(makeWritable(*chunkAt(frame.address)));
-  DRAGON_ASSIGN(const Physical slab,
-                Host.takeTransit(
-                    roundUp(FramesAtOnce * PageBytes, Ctx.limits.chunkBytes)));
+  // Frames are copied to the host by so many neighbours.
+  const auto framesAtOnce = uint32_t(Ctx.limits.chunkBytes / PageBytes);
+  DRAGON_ASSIGN(const Physical slab, Host.takeTransit(Ctx.limits.chunkBytes));
   auto *const memory = static_cast<char *>(slab.hostView);
   uint64_t fileBytes = 0, swapBytes = 0;
   const uint64_t begun = traceClock();
@@ -212,7 +215,7 @@ Status StoredPages::store(const PageCache &pages,
   for (size_t i = 0, next = 0; i < written.size() && status.ok(); i = next) {
     const uint32_t first = written[i].frame;
     std::vector<FileRequest> requests;
-    for (; next < written.size() && written[next].frame < first + FramesAtOnce;
+    for (; next < written.size() && written[next].frame < first + framesAtOnce;
          ++next) {
       const auto &[number, address] = written[next];
       Chunk &chunk = *chunkAt(address);

@@ -39,6 +39,8 @@ public:
   StoredPages(const StoredPages &) = delete;
   StoredPages &operator=(const StoredPages &) = delete;
 
+  /// Takes memory for requests, before others take what there is of the host's.
+  Status make();
   /// Threads of the device may ask for pages of these chunks from now on.
   Status begin(std::vector<Chunk *> chunks);
   /// The address for PageControl::Requests; 0: nobody may ask.
