@@ -132,6 +132,9 @@ public:
   Status wait() { return Time.Work.waitFor(Ticket); }
 
 private:
+  /// Whose EnoughTouches is kept from one launch to the next.
+  static constexpr uint32_t MostKernels = 64;
+
   /// What the table says of a range of addresses.
   struct Granule {
     uint64_t buffer = 0; ///< whose pages frames may have; 0: nobody's

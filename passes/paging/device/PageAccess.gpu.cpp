@@ -200,6 +200,54 @@ INLINE void copyInBulk(unsigned long To, unsigned long From, unsigned Shift) {
 }
 #endif
 
+/// What a lane fetches.
+struct Fetch {
+  unsigned long Page;
+  unsigned long Asked; ///< the number of its request, if it is stored
+  unsigned Number, Frame, Touches;
+};
+
+/// Those of the lanes in `Left` fetch a page each, all of them together.
+INLINE void fetchTogether(unsigned Lanes, unsigned Left, const Fetch &Mine,
+                          unsigned GLOBAL *Entries, unsigned Shift,
+                          unsigned long Frames, PageControl GLOBAL *Control) {
+  const unsigned Rank = __builtin_popcount(Lanes & lanesBelow());
+  const unsigned Together = __builtin_popcount(Lanes);
+  while (Left) {
+    const int Lane = __builtin_ctz(Left);
+    Left &= Left - 1;
+    const unsigned long Fetched = shuffled(Lanes, Mine.Page, Lane);
+    const unsigned Which = shuffled(Lanes, Mine.Number, Lane);
+    const unsigned Into = shuffled(Lanes, Mine.Frame, Lane);
+    const unsigned Wanted = shuffled(Lanes, Mine.Touches, Lane);
+    const unsigned long To = Frames + ((unsigned long)Into << Shift);
+    const Source Its = sourceOf(Which, Control);
+    if (Its.IsStored) {
+      const Question Answered(shuffled(Lanes, Mine.Asked, Lane), Control);
+      if (Rank == 0)
+        Answered.waitForAnswer();
+      __nvvm_bar_warp_sync(Lanes);
+      copyAnswer(To, Answered.Page, Shift, Rank, Together);
+      __nvvm_bar_warp_sync(Lanes);
+      if (Rank == 0)
+        Answered.end();
+    } else {
+#if DRAGON_BULK_COPIES
+      if (Rank == 0)
+        copyInBulk(To, Fetched + Its.Delta, Shift);
+#else
+      copyPage(To, Fetched + Its.Delta, Shift, Rank, Together);
+#endif
+    }
+    __nvvm_membar_gl();
+    __nvvm_bar_warp_sync(Lanes);
+    if (Rank == 0) {
+      ((PageFrame GLOBAL *)Control->Held)[Into] = {Fetched, Which, Wanted};
+      publish(Entries + Which, Into + dragon::PageFirstFrame);
+    }
+  }
+}
+
 } // namespace
 
 extern "C" __attribute__((noinline)) unsigned long
@@ -252,46 +300,13 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
       if (!Fetches)
         publish(Entries + Number, dragon::PageDirect);
     }
-    const unsigned long Asked =
-        askForStored(Lanes, Fetches && From.IsStored, Page, Control);
-    unsigned Left = __nvvm_vote_ballot_sync(Lanes, Fetches);
+    const unsigned Left = __nvvm_vote_ballot_sync(Lanes, Fetches);
     if (!Left && Waits)
       asm volatile("nanosleep.u32 200;" ::: "memory");
-    const unsigned Rank = __builtin_popcount(Lanes & lanesBelow());
-    [[maybe_unused]] const unsigned Together = __builtin_popcount(Lanes);
-    while (Left) {
-      const int Lane = __builtin_ctz(Left);
-      Left &= Left - 1;
-      const unsigned long Fetched = shuffled(Lanes, Page, Lane);
-      const unsigned Which = shuffled(Lanes, Number, Lane);
-      const unsigned Into = shuffled(Lanes, Frame, Lane);
-      const unsigned Wanted = shuffled(Lanes, Touches, Lane);
-      const unsigned long To = Frames + ((unsigned long)Into << Shift);
-      const Source Its = sourceOf(Which, Control);
-      if (Its.IsStored) {
-        const Question Answered(shuffled(Lanes, Asked, Lane), Control);
-        if (Rank == 0)
-          Answered.waitForAnswer();
-        __nvvm_bar_warp_sync(Lanes);
-        copyAnswer(To, Answered.Page, Shift, Rank, Together);
-        __nvvm_bar_warp_sync(Lanes);
-        if (Rank == 0)
-          Answered.end();
-      } else {
-#if DRAGON_BULK_COPIES
-        if (Rank == 0)
-          copyInBulk(To, Fetched + Its.Delta, Shift);
-#else
-        copyPage(To, Fetched + Its.Delta, Shift, Rank, Together);
-#endif
-      }
-      __nvvm_membar_gl();
-      __nvvm_bar_warp_sync(Lanes);
-      if (Rank == 0) {
-        ((PageFrame GLOBAL *)Control->Held)[Into] = {Fetched, Which, Wanted};
-        publish(Entries + Which, Into + dragon::PageFirstFrame);
-      }
-    }
+    const Fetch Mine = {
+        Page, askForStored(Lanes, Fetches && From.IsStored, Page, Control),
+        Number, Frame, Touches};
+    fetchTogether(Lanes, Left, Mine, Entries, Shift, Frames, Control);
     if (Passes && !Again) {
       countDirect(activeLanes(), Address, Control);
       return Address + From.Delta;

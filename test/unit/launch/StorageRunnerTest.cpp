@@ -7,7 +7,7 @@
 
 #include "runtime/launch/StorageRunner.h"
 
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
 
 #include <set>
 #include <tuple>
