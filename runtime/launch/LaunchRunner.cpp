@@ -164,6 +164,7 @@ Status LaunchRunner::runSlices(const ResolvedLaunch &launch,
     order = sliceOrder(parts, mayTouchLess);
   if (mayTouchLess && plan.kind == LaunchPlan::Sliced) {
     std::vector<BlockBox> boxes;
+    boxes.reserve(order.size());
     for (uint32_t part : order)
       boxes.push_back(plan.boxes[part]);
     DRAGON_ASSIGN(const size_t ran,

@@ -23,8 +23,6 @@ namespace {
 
 /// What of the device's memory it takes.
 constexpr uint64_t ShareOfDevice = 4;
-/// A range of addresses has a source of its own down to that size.
-constexpr uint32_t SmallestGranule = 16;
 /// What kernels get over a link (H200, PCIe 5) by warps that copy whole pages,
 /// in bytes a second, and of accesses to 32 bytes each; those to 128 take no
 /// longer.
@@ -163,8 +161,6 @@ StatusOr<PageView> PageCache::begin(const LaunchCall &call,
   for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)
     sizes |= buffer->base | buffer->chunkBytes;
   const auto granule = uint32_t(std::countr_zero(sizes));
-  if (granule < SmallestGranule)
-    return Status::error(DRAGON_ERROR_UNSUPPORTED, "chunks are too small");
   if (granule < GranuleShift || !covers())
     DRAGON_TRY(layOut(granule, queue));
   else // what left in an earlier launch may come again

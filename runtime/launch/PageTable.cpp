@@ -24,6 +24,8 @@ namespace {
 
 /// The table may take so much of the cache's memory.
 constexpr uint64_t ShareOfTable = 4;
+/// A range of addresses has a source of its own down to that size.
+constexpr uint32_t SmallestGranule = 16;
 constexpr uint64_t Alignment = 256;
 constexpr uint64_t MostCells = 4096;
 
@@ -105,6 +107,8 @@ bool PageCache::covers() const {
 }
 
 Status PageCache::layOut(uint32_t granuleShift, Queue queue) {
+  if (granuleShift < SmallestGranule)
+    return Status::error(DRAGON_ERROR_UNSUPPORTED, "chunks are too small");
   collect();
   NumFrames = 0;
   chooseCells(granuleShift);

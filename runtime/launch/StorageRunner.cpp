@@ -205,6 +205,7 @@ Status StorageRunner::run(const ResolvedLaunch &launch,
   if (status.ok())
     Pages.keep(others);
   std::vector<Chunk *> used;
+  used.reserve(planned.whole.uses.size());
   for (const ChunkUse &use : planned.whole.uses)
     used.push_back(use.chunk);
   if (Status noted = Time.noteUse(used, launch.queue); status.ok())

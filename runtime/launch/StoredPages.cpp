@@ -37,7 +37,7 @@ unsigned turnOf(PageRequest &request) {
 std::optional<Piece> ownPlace(const Chunk &chunk) {
   if (chunk.storage.numberOfPieces() != 1)
     return std::nullopt;
-  const Piece piece = *chunk.storage.pieces().begin();
+  Piece piece = *chunk.storage.pieces().begin();
   if (piece.begin != 0 || piece.end < chunk.used())
     return std::nullopt;
   if (piece.kind == PieceKind::Swap)
@@ -82,7 +82,7 @@ Status StoredPages::begin(std::vector<Chunk *> chunks) {
   std::memset(Memory.hostView, 0, PageRequestBytes);
   Chunks = std::move(chunks);
   std::ranges::sort(Chunks, {}, [](const Chunk *chunk) { return chunk->va(); });
-  Writable.clear();
+  Places.clear();
   Read = {};
   ReadTime = 0;
   Stopping.store(false, std::memory_order_relaxed);
@@ -166,34 +166,44 @@ bool StoredPages::answer() {
   return true;
 }
 
-Status StoredPages::makeWritable(Chunk &chunk) {
-  if (!Writable.insert(&chunk).second)
-    return {};
-  if (!ownPlace(chunk)) {
-    DRAGON_ASSIGN(const Physical slab, Host.takeTransit(chunk.bytes()));
-    auto *const memory = static_cast<char *>(slab.hostView);
-    std::memset(memory, 0, chunk.used());
-    ReadPlan plan;
-    Store.planRead(chunk, 0, chunk.used(), memory, plan);
-    Status status = Store.run(plan, Cause::Paging);
-    if (status.ok()) {
-      const Sink *sink = chunk.buffer->sinkFor(chunk);
-      WritePlan write{&chunk,
-                      memory,
-                      sink && !sink->file->isMemory() ? Removal::ToSink
-                                                      : Removal::ToSwap,
-                      {},
-                      {}};
-      status = Store.write({&write, 1}, Cause::Paging);
-    }
-    Slabs.Pool.give(slab);
-    return status;
+Status StoredPages::storeWhole(Chunk &chunk) {
+  DRAGON_ASSIGN(const Physical slab, Host.takeTransit(chunk.bytes()));
+  auto *const memory = static_cast<char *>(slab.hostView);
+  std::memset(memory, 0, chunk.used());
+  ReadPlan plan;
+  Store.planRead(chunk, 0, chunk.used(), memory, plan);
+  Status status = Store.run(plan, Cause::Paging);
+  if (status.ok()) {
+    const Sink *sink = chunk.buffer->sinkFor(chunk);
+    WritePlan write{&chunk,
+                    memory,
+                    sink && !sink->file->isMemory() ? Removal::ToSink
+                                                    : Removal::ToSwap,
+                    {},
+                    {}};
+    status = Store.write({&write, 1}, Cause::Paging);
   }
-  const Piece piece = *ownPlace(chunk);
-  if (piece.kind == PieceKind::File)
-    return Store.detachOthers(*piece.file, piece.offset,
-                              piece.offset + int64_t(chunk.used()),
-                              chunk.buffer, piece.offset - int64_t(chunk.va()));
+  Slabs.Pool.give(slab);
+  return status;
+}
+
+Status StoredPages::makeWritable(Chunk &chunk) {
+  if (Places.contains(&chunk))
+    return {};
+  std::optional<Piece> place = ownPlace(chunk);
+  if (!place) {
+    DRAGON_TRY(storeWhole(chunk));
+    place = ownPlace(chunk);
+  } else if (place->kind == PieceKind::File) {
+    DRAGON_TRY(Store.detachOthers(
+        *place->file, place->offset, place->offset + int64_t(chunk.used()),
+        chunk.buffer, place->offset - int64_t(chunk.va())));
+  }
+  if (!place)
+    return Status::error(DRAGON_ERROR_FILE,
+                         "{} has no place in storage that can be written",
+                         chunk.buffer->label());
+  Places.emplace(&chunk, *place);
   return {};
 }
 
@@ -219,7 +229,7 @@ Status StoredPages::store(const PageCache &pages,
          ++next) {
       const auto &[number, address] = written[next];
       Chunk &chunk = *chunkAt(address);
-      const Piece piece = *ownPlace(chunk);
+      const Piece &piece = Places.at(&chunk);
       const bool isSwap = piece.kind == PieceKind::Swap;
       const size_t at = address - chunk.va();
       const size_t bytes = std::min<size_t>(PageBytes, chunk.used() - at);

@@ -25,7 +25,7 @@
 
 #include <atomic>
 #include <thread>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 namespace dragon {
@@ -63,7 +63,9 @@ private:
   /// The chunk that has the address; null: none of those.
   Chunk *chunkAt(uintptr_t address) const;
   void stop();
-  /// The chunk gets a place of its own, in which pages can be written.
+  /// All of the chunk goes to a place of its own.
+  Status storeWhole(Chunk &chunk);
+  /// It has one, in which pages can be written.
   Status makeWritable(Chunk &chunk);
 
   Context &Ctx;
@@ -73,7 +75,8 @@ private:
 
   Physical Memory;             ///< PageRequests, and their pages
   std::vector<Chunk *> Chunks; ///< by address
-  std::unordered_set<const Chunk *> Writable;
+  /// Of those of which pages were written: where.
+  std::unordered_map<const Chunk *, Piece> Places;
   std::thread Thread;
   std::atomic<bool> Stopping = false;
   // The thread's, until it has ended.
