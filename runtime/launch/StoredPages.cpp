@@ -125,7 +125,8 @@ void StoredPages::serve() {
 Chunk *StoredPages::chunkAt(uintptr_t address) const {
   const auto behind = std::ranges::upper_bound(
       Chunks, address, {}, [](const Chunk *chunk) { return chunk->va(); });
-  return behind == Chunks.begin() ? nullptr : *std::prev(behind);
+  Chunk *const chunk = behind == Chunks.begin() ? nullptr : *std::prev(behind);
+  return chunk && address < chunk->usedEnd() ? chunk : nullptr;
 }
 
 bool StoredPages::answer() {
@@ -137,12 +138,12 @@ bool StoredPages::answer() {
       continue;
     asked.push_back(slot);
     char *const page = pageOf(slot);
-    const Chunk *const chunk = chunkAt(request.Address);
-    const size_t begin = chunk ? request.Address - chunk->va() : 0;
-    const size_t end = chunk ? std::min(begin + PageBytes, chunk->used()) : 0;
     std::memset(page, 0, PageBytes);
-    if (begin < end)
+    if (const Chunk *const chunk = chunkAt(request.Address)) {
+      const size_t begin = request.Address - chunk->va();
+      const size_t end = std::min(begin + PageBytes, chunk->used());
       Store.planRead(*chunk, begin, end, page, plan);
+    }
   }
   if (asked.empty())
     return false;
@@ -209,12 +210,22 @@ Status StoredPages::makeWritable(Chunk &chunk) {
 
 Status StoredPages::store(const PageCache &pages,
                           std::span<const StoredFrame> written) {
-  if (written.empty())
+  struct Write {
+    uint32_t frame;
+    Chunk *chunk;
+    size_t at;
+  };
+  std::vector<Write> writes;
+  writes.reserve(written.size());
+  for (const auto &[frame, address] : written)
+    if (Chunk *const chunk = chunkAt(address)) { // else behind the buffer's end
+      DRAGON_TRY(makeWritable(*chunk));
+      writes.push_back({frame, chunk, address - chunk->va()});
+    }
+  if (writes.empty())
     return {};
   TraceZone zone("store pages");
-  zone.add(written.size() * PageBytes);
-  for (const StoredFrame &frame : written)
-    DRAGON_TRY(makeWritable(*chunkAt(frame.address)));
+  zone.add(writes.size() * PageBytes);
   // Frames are copied to the host by so many neighbours.
   const auto framesAtOnce = uint32_t(Ctx.limits.chunkBytes / PageBytes);
   DRAGON_ASSIGN(const Physical slab, Host.takeTransit(Ctx.limits.chunkBytes));
@@ -222,29 +233,27 @@ Status StoredPages::store(const PageCache &pages,
   uint64_t fileBytes = 0, swapBytes = 0;
   const uint64_t begun = traceClock();
   Status status;
-  for (size_t i = 0, next = 0; i < written.size() && status.ok(); i = next) {
-    const uint32_t first = written[i].frame;
+  for (size_t i = 0, next = 0; i < writes.size() && status.ok(); i = next) {
+    const uint32_t first = writes[i].frame;
     std::vector<FileRequest> requests;
-    for (; next < written.size() && written[next].frame < first + framesAtOnce;
+    for (; next < writes.size() && writes[next].frame < first + framesAtOnce;
          ++next) {
-      const auto &[number, address] = written[next];
-      Chunk &chunk = *chunkAt(address);
-      const Piece &piece = Places.at(&chunk);
+      const auto &[frame, chunk, at] = writes[next];
+      const Piece &piece = Places.at(chunk);
       const bool isSwap = piece.kind == PieceKind::Swap;
-      const size_t at = address - chunk.va();
-      const size_t bytes = std::min<size_t>(PageBytes, chunk.used() - at);
+      const size_t bytes = std::min<size_t>(PageBytes, chunk->used() - at);
       requests.push_back(
-          {isSwap ? chunk.slot.file : piece.file.get(),
-           memory + (number - first) * PageBytes,
+          {isSwap ? chunk->slot.file : piece.file.get(),
+           memory + (frame - first) * PageBytes,
            bytes,
-           (isSwap ? chunk.slot.offset : 0) + piece.offset + int64_t(at),
+           (isSwap ? chunk->slot.offset : 0) + piece.offset + int64_t(at),
            true,
            {}});
       (isSwap ? swapBytes : fileBytes) += bytes;
-      chunk.storage.put(piece); // it is another one now
+      chunk->storage.put(piece); // it is another one now
     }
     status =
-        pages.copyFrames(first, written[next - 1].frame + 1 - first, memory);
+        pages.copyFrames(first, writes[next - 1].frame + 1 - first, memory);
     if (status.ok()) {
       const auto waits = Store.waitForFiles();
       status = Store.Files->run(requests);

@@ -259,8 +259,9 @@ INLINE unsigned char noteFrame(unsigned Frame, const PageFrame GLOBAL *Held,
 INLINE void noteStored(unsigned Frame, bool IsDirty,
                        const PageControl GLOBAL *Control) {
   PageFrame GLOBAL *Held = (PageFrame GLOBAL *)Control->Held + Frame;
-  if (sourceOf(Held->Entry, Control).IsStored)
-    Held->Touches = IsDirty ? dragon::PageToStore : 0;
+  const unsigned Touches = Held->Touches & ~dragon::PageToStore;
+  const bool Stores = IsDirty && sourceOf(Held->Entry, Control).IsStored;
+  Held->Touches = Stores ? Touches | dragon::PageToStore : Touches;
 }
 /// Its page has gone, and may be in another frame.
 INLINE void noteGone(unsigned Frame, const PageControl GLOBAL *Control) {
