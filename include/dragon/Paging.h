@@ -60,8 +60,7 @@ enum PageEntry : unsigned {
   PageResident = 0,   ///< at its address
   PageAbsent = 1,     ///< at its source
   PageFilling = 2,    ///< a thread fetches it: wait
-  PageDirect = 3,     ///< at its source, and stays there: no frame was left;
-                      ///< what needs one cannot be accessed
+  PageDirect = 3,     ///< at its source, and stays there: no frame was left
   PageFirstFrame = 4, ///< in the frame of this number less PageFirstFrame
   /// Absent, and in the lower bits how often a thread wanted it, of those that
   /// do not write it. Above all frames.
@@ -84,7 +83,7 @@ enum PageSource : unsigned {
   /// In storage: the host reads it for who asks (PageRequest), and has no place
   /// for accesses. Pages of it need frames.
   PageStored = 2,
-  /// In host memory, and updated atomically: pages of it need frames, too.
+  /// In host memory, and pages of it need frames, too.
   PageInFrame = 4
 };
 constexpr long PageSourceBits = 7;
@@ -117,7 +116,7 @@ constexpr unsigned NumPageRequests = 128;
 constexpr unsigned PageTurns = 3;
 struct PageRequests {
   PageRequest Slots[NumPageRequests];
-  /// A page that needs a frame found none: the launch ends.
+  /// A page that needs a frame found none: threads that need such ones end.
   unsigned OutOfFrames;
 };
 constexpr unsigned long PageRequestBytes = 4096;

@@ -38,25 +38,44 @@ Status LaunchRunner::runAsOftenPlanned(const ResolvedLaunch &launch,
     return PlannedLaunch::Room{OnDevice.Pool.budget() + Pages.bytes(),
                                Slabs.mappedBytes()};
   };
-  if (planned.stored && planned.stored->holds(room()))
-    return FromStorage.run(launch, planned);
+  if (planned.stored && planned.stored->holds(room())) {
+    const uint64_t begun = Submit.taken();
+    Status status = FromStorage.run(launch, planned);
+    if (status.ok() || Submit.taken() != begun)
+      return status;
+    planned.stored.reset(); // others have what it needs
+  }
   while (true) {
     const uint64_t budget = OnDevice.Pool.budget(), begun = Submit.taken();
     Status status = runAsPlanned(launch, planned);
     if (status.code() != DRAGON_ERROR_OUT_OF_MEMORY || Submit.taken() != begun)
       return status;
     // Nothing of it has run.
-    if (OnDevice.Pool.budget() >= budget) {
-      if (!FromStorage.canRun(launch, planned))
-        return status;
-      log(LogLevel::Info, "{}", status.message());
-      DRAGON_TRY(FromStorage.run(launch, planned));
-      planned.stored = room();
-      return {};
-    }
+    if (OnDevice.Pool.budget() >= budget)
+      return runFromStorage(launch, planned, std::move(status), room());
     // The plan for the smaller budget may have room.
     log(LogLevel::Info, "'{}' is planned again", nameOf(launch));
   }
+}
+
+Status LaunchRunner::runFromStorage(const ResolvedLaunch &launch,
+                                    PlannedLaunch &planned, Status refused,
+                                    const PlannedLaunch::Room &room) {
+  if (!FromStorage.canRun(launch, planned))
+    return refused;
+  log(LogLevel::Info, "{}", refused.message());
+  const uint64_t begun = Submit.taken();
+  Status status = FromStorage.run(launch, planned);
+  if (status.ok())
+    planned.stored = room;
+  if (status.ok() || Submit.taken() != begun ||
+      status.code() == DRAGON_ERROR_FILE ||
+      status.code() == DRAGON_ERROR_FILE_CHANGED ||
+      status.code() == DRAGON_ERROR_NO_SPACE)
+    return status;
+  log(LogLevel::Info, "'{}' cannot fetch pages of storage: {}", nameOf(launch),
+      status.message());
+  return refused;
 }
 
 Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,

@@ -48,6 +48,10 @@ private:
   /// for, before anything of the launch ran.
   Status runAsOftenPlanned(const ResolvedLaunch &launch,
                            PlannedLaunch &planned);
+  /// What no plan has room for. `refused`: why; `room`: the memory that is too
+  /// little.
+  Status runFromStorage(const ResolvedLaunch &launch, PlannedLaunch &planned,
+                        Status refused, const PlannedLaunch::Room &room);
   Status runAsPlanned(const ResolvedLaunch &launch, PlannedLaunch &planned);
   /// The kernel's copy that fetches pages runs, if it can.
   bool fetchesPages(const LaunchCall &call, const LaunchPlan &plan) const;

@@ -129,7 +129,7 @@ static int64_t sourceOf(const ChunkUse &use, uintptr_t at, bool needsFrames) {
   int64_t source = chunk.hostMapped ? 0 : int64_t(at - chunk.va());
   if (!use.mayWrite())
     source |= PageRead;
-  if (use.atomic && needsFrames)
+  if (use.mayWrite() && needsFrames)
     source |= PageInFrame;
   return source;
 }
@@ -213,13 +213,14 @@ StatusOr<PageView> PageCache::begin(const LaunchCall &call,
   return View;
 }
 
-StatusOr<PageCache::SliceEnd> PageCache::waitForSlice(const LaunchCall &call) {
+StatusOr<PageCache::SliceEnd> PageCache::waitForSlice(const LaunchCall &call,
+                                                      bool withWritten) {
   PageControl now{};
   DRAGON_TRY(
       Ctx.device->copyAndWait(&now, reinterpret_cast<void *>(View.control),
                               sizeof(now), CopyKind::DeviceToHost, call.queue));
   SliceEnd result{now.InUse, {}};
-  if (!Requests || now.InUse == 0)
+  if (!withWritten || now.InUse == 0)
     return result;
   std::vector<PageFrame> held(now.InUse);
   DRAGON_TRY(Ctx.device->copyAndWait(
@@ -352,6 +353,22 @@ Status PageCache::endSlice(const LaunchCall &call, bool isLast) {
   if (isLast || Requests || Regions.empty() || Initial.BreakEven == 0)
     return {};
   return launch(kernel.ahead, DRAGON_PAGES_AHEAD, blocks, threads, aheadArgs);
+}
+
+Status PageCache::undoSlice(const LaunchCall &call,
+                            std::span<const PagedChunk> onHost) {
+  for (const PagedChunk &one : onHost) {
+    const auto [first, last] = granulesOf(*one.use->chunk);
+    DRAGON_TRY(set(first, last - first, PageAbsent, call.queue));
+  }
+  void *const control = reinterpret_cast<void *>(View.control);
+  PageControl now{};
+  DRAGON_TRY(Ctx.device->copyAndWait(&now, control, sizeof(now),
+                                     CopyKind::DeviceToHost, call.queue));
+  now.Recycled += std::min<uint64_t>(now.Next, NumFrames);
+  now.Next = now.Begun = now.InUse = 0;
+  return Ctx.device->copyAndWait(control, &now, sizeof(now),
+                                 CopyKind::HostToDevice, call.queue);
 }
 
 Status PageCache::end(const LaunchCall &call) {

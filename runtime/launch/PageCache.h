@@ -100,8 +100,8 @@ public:
 
   /// In the call's queue the table says where the uses are: those in `onHost`,
   /// the others on the device. DRAGON_ERROR_UNSUPPORTED where it is too small
-  /// for the addresses. `requests`: PageControl::Requests. With them, what is
-  /// updated atomically is so in frames alone.
+  /// for the addresses. `requests`: PageControl::Requests. With them, what may
+  /// be written is so in frames alone.
   StatusOr<PageView> begin(const LaunchCall &call, const LaunchFootprint &whole,
                            std::span<const PagedChunk> onHost,
                            uint64_t requests = 0);
@@ -119,7 +119,9 @@ public:
     uint64_t framesInUse = 0;         ///< when it ended
     std::vector<StoredFrame> written; ///< by frame
   };
-  StatusOr<SliceEnd> waitForSlice(const LaunchCall &call);
+  StatusOr<SliceEnd> waitForSlice(const LaunchCall &call, bool withWritten);
+  /// What the slice wrote in frames has not been written: all of them are free.
+  Status undoSlice(const LaunchCall &call, std::span<const PagedChunk> onHost);
   /// The bytes of so many frames, as they are now.
   Status copyFrames(uint32_t first, uint32_t count, void *to) const;
   /// One of those failed: nothing is known of what the table and the frames

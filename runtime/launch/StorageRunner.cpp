@@ -69,6 +69,8 @@ BlockBox BlockRuns::next(uint64_t blocks) {
   return box;
 }
 
+void BlockRuns::again(const BlockBox &box) { std::copy_n(box.Lo, 3, At); }
+
 BlocksAtOnce::BlocksAtOnce(uint64_t frames, uint64_t blockThreads)
     : Wanted(std::max<uint64_t>(frames / ShareOfFrames, 1)),
       Blocks(std::max<uint64_t>(
@@ -148,10 +150,9 @@ StorageRunner::elsewhere(const LaunchFootprint &whole) {
       Ctx.pins.add(chunk);
       continue;
     }
-    if (chunk.device.id) { // with no contents
-      DRAGON_TRY(Time.settle(chunk));
+    DRAGON_TRY(Time.settle(chunk)); // what it has left may be on its way
+    if (chunk.device.id)            // with no contents
       DRAGON_TRY(OnDevice.release(chunk));
-    }
     DRAGON_TRY(Data.finishWrite(chunk));
     DRAGON_TRY(Host.bringHome(chunk));
     Ctx.pins.add(chunk);
@@ -164,6 +165,9 @@ StorageRunner::elsewhere(const LaunchFootprint &whole) {
 
 Status StorageRunner::run(const ResolvedLaunch &launch,
                           PlannedLaunch &planned) {
+  TraceZone zone("launch");
+  zone.on(nameOf(launch));
+  DRAGON_TRY(Data.forgetDead());
   DRAGON_TRY(Pages.make(0));
   const Densities uses = densitiesOf(launch, planned);
   const uint64_t device = Plans.deviceBytesFor(planned),
@@ -185,6 +189,7 @@ Status StorageRunner::run(const ResolvedLaunch &launch,
       stored.push_back(one.use->chunk);
       storedBytes += one.use->chunk->used();
     }
+  zone.note("fetches pages of storage", storedBytes);
   log(LogLevel::Info,
       "'{}' fetches pages of {} from storage: it may touch {} at once",
       nameOf(launch), formatBytes(storedBytes), formatBytes(planned.bytes));
@@ -197,8 +202,12 @@ Status StorageRunner::run(const ResolvedLaunch &launch,
     Pages.forget(); // frames have zeros instead
     status = std::move(read);
   }
-  if (slices == 0)
+  if (slices == 0) {
+    // It needs more registers than the kernel, maybe.
+    if (status.code() == DRAGON_ERROR_DEVICE)
+      Pages.refuse(launch);
     return status;
+  }
   Ctx.ledger.count(Counter::PagedLaunches);
   if (Status noted = noteWrites(planned.whole, others); status.ok())
     status = std::move(noted);
@@ -211,6 +220,31 @@ Status StorageRunner::run(const ResolvedLaunch &launch,
   if (Status noted = Time.noteUse(used, launch.queue); status.ok())
     status = std::move(noted);
   return status;
+}
+
+/// The blocks of a slice that has not been complete can run again: what they
+/// have written besides frames is not read.
+static bool canRepeat(const ResolvedLaunch &launch,
+                      const LaunchFootprint &whole,
+                      std::span<const PagedChunk> others) {
+  const KernelRecord *record = launch.kernel->record;
+  if (!record || launch.anything ||
+      !(record->Flags & KernelActsOnBuffersOnly) ||
+      record->Flags & KernelHasPrintf)
+    return false;
+  std::unordered_set<const Buffer *> read;
+  for (const LaunchPointer &pointer : launch.pointers)
+    if (pointer.allocation &&
+        launch.kernel->summary->pointer(pointer.index).Mode !=
+            AccessMode::Write)
+      read.insert(pointer.allocation->buffer);
+  std::unordered_set<const ChunkUse *> inFrames;
+  for (const PagedChunk &one : others)
+    inFrames.insert(one.use);
+  return std::ranges::none_of(whole.uses, [&](const ChunkUse &use) {
+    return use.mayWrite() && !use.mustWrite() && !inFrames.contains(&use) &&
+           read.contains(use.chunk->buffer);
+  });
 }
 
 Status StorageRunner::runSlices(const ResolvedLaunch &launch,
@@ -228,43 +262,57 @@ Status StorageRunner::runSlices(const ResolvedLaunch &launch,
   const bool isSliceable =
       launch.kernel->record && launch.kernel->record->Flags & KernelSliceable &&
       (kernel.copy.image.cpu || kernel.copy.image.sliceCode);
+  const bool repeats = isSliceable && canRepeat(launch, whole, others);
+  const bool storesAny = std::ranges::any_of(others, [](const PagedChunk &one) {
+    return one.at == 0 && one.use->mayWrite();
+  });
   BlockRuns runs(launch.grid);
   BlocksAtOnce size(Pages.frames(), uint64_t(launch.block[0]) *
                                         launch.block[1] * launch.block[2]);
   // Of the launches before, too, no more than half of the frames have pages.
   DRAGON_TRY(Pages.endSlice(launch, false));
-  uint64_t inUse = 0;
+  uint64_t inUse = 0, ran = 0;
+  Progress::Slices shown(Ctx.progress, nameOf(launch), 0,
+                         blocksIn(wholeGrid(launch)));
   while (!runs.done()) {
+    shown.run(ran);
     const BlockBox box = runs.next(isSliceable ? size.blocks() : UINT64_MAX);
-    Status status = Submit.run(launch, {box, launch.queue, touched,
-                                        whole.anything, &kernel.copy, args});
-    if (status.ok()) {
-      ++begun;
-      status = Pages.endSlice(launch, runs.done());
+    const uint64_t blocks = blocksIn(box);
+    DRAGON_TRY(Submit.run(launch, {box, launch.queue, touched, whole.anything,
+                                   &kernel.copy, args}));
+    ++begun;
+    DRAGON_TRY(Ctx.device->synchronize(launch.queue));
+    if (Stored.outOfFrames()) {
+      DRAGON_TRY(Pages.undoSlice(launch, others));
+      if (!repeats || (blocks == 1 && inUse == 0))
+        return outOfFrames(launch, blocks);
+      log(LogLevel::Debug, "{} blocks of '{}' need more frames: again", blocks,
+          nameOf(launch));
+      runs.again(box);
+      size.took(Pages.frames(), blocks);
+      inUse = 0;
+      continue;
     }
-    PageCache::SliceEnd slice;
-    if (status.ok()) {
-      auto ended = Pages.waitForSlice(launch);
-      if (ended.ok())
-        slice = std::move(*ended);
-      else
-        status = ended.takeStatus();
-    }
-    if (!status.ok() && Stored.outOfFrames())
-      return Status::error(
-          DRAGON_ERROR_OUT_OF_MEMORY,
-          "kernel '{}' touches more than {} of pages in {} of its blocks at "
-          "once: there is no device memory for more, and what it has written "
-          "is not complete; raise DRAGON_DEVICE_MEMORY",
-          nameOf(launch), formatBytes(Pages.frames() * PageCache::PageBytes),
-          blocksIn(box));
-    DRAGON_TRY(std::move(status));
+    DRAGON_TRY(Pages.endSlice(launch, runs.done()));
+    DRAGON_ASSIGN(const PageCache::SliceEnd slice,
+                  Pages.waitForSlice(launch, storesAny));
     DRAGON_TRY(Stored.store(Pages, slice.written));
-    size.took(slice.framesInUse - std::min(slice.framesInUse, inUse),
-              blocksIn(box));
+    size.took(slice.framesInUse - std::min(slice.framesInUse, inUse), blocks);
+    ran += blocks;
     inUse = slice.framesInUse > Pages.frames() / 2 ? 0 : slice.framesInUse;
   }
   return Pages.end(launch);
+}
+
+Status StorageRunner::outOfFrames(const LaunchCall &launch,
+                                  uint64_t blocks) const {
+  return Status::error(
+      DRAGON_ERROR_OUT_OF_MEMORY,
+      "kernel '{}' touches more than {} of pages in {} of its blocks at once: "
+      "there is no device memory for more, and what the launch has written is "
+      "not complete; raise DRAGON_DEVICE_MEMORY",
+      nameOf(launch), formatBytes(Pages.frames() * PageCache::PageBytes),
+      blocks);
 }
 
 Status StorageRunner::noteWrites(const LaunchFootprint &whole,

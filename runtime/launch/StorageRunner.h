@@ -13,8 +13,9 @@
 //
 // Pages that need a frame must find one: so the grid runs in slices, of which
 // each one is as large as the slices before let expect. Between them all frames
-// become free. A slice for which they are too few ends the launch with an
-// error.
+// become free. A slice for which they are too few is as if it had not run, and
+// runs again in smaller ones, if what it wrote besides frames does not matter;
+// a single block ends the launch with an error then.
 //
 // With the runtime's lock held.
 //
@@ -41,6 +42,8 @@ public:
   /// About so many of the next blocks, and one at least; in a box.
   BlockBox next(uint64_t blocks);
   bool done() const { return At[2] >= Grid[2]; }
+  /// The last box comes again, in other ones.
+  void again(const BlockBox &box);
 
 private:
   uint32_t Grid[3];
@@ -93,6 +96,7 @@ private:
   /// `begun`: so many slices are the device's, if it fails, too.
   Status runSlices(const ResolvedLaunch &launch, const LaunchFootprint &whole,
                    std::span<const PagedChunk> others, size_t &begun);
+  Status outOfFrames(const LaunchCall &launch, uint64_t blocks) const;
   Status noteWrites(const LaunchFootprint &whole,
                     std::span<const PagedChunk> others);
 

@@ -65,9 +65,9 @@ uint64_t StoredPages::address() const {
   return Memory.id ? reinterpret_cast<uintptr_t>(Memory.copyView()) : 0;
 }
 
-bool StoredPages::outOfFrames() const {
+bool StoredPages::outOfFrames() {
   return std::atomic_ref(requests().OutOfFrames)
-             .load(std::memory_order_acquire) != 0;
+             .exchange(0, std::memory_order_acq_rel) != 0;
 }
 
 Status StoredPages::make() {

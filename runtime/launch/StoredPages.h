@@ -45,8 +45,9 @@ public:
   Status begin(std::vector<Chunk *> chunks);
   /// The address for PageControl::Requests; 0: nobody may ask.
   uint64_t address() const;
-  /// A page that needs a frame found none: the launch has ended there.
-  bool outOfFrames() const;
+  /// A page that needs a frame found none since this was asked last: the slice
+  /// is not complete.
+  bool outOfFrames();
   /// Behind a slice, while none runs: what it wrote of the chunks' pages is
   /// stored. The frames still have it.
   Status store(const PageCache &pages, std::span<const StoredFrame> written);

@@ -58,8 +58,6 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
       return inFrame(Address, Entry, Shift, Frames);
     if (Entry == dragon::PageResident)
       return Address;
-    if (Entry == dragon::PageDirect && From.NeedsFrame)
-      __builtin_trap();
     if (Entry == dragon::PageDirect ||
         (Entry == dragon::PageFilling && From.IsRead &&
          Control->EnoughTouches > 1)) {
@@ -79,8 +77,10 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
       continue;
     const unsigned Frame = count(&Control->Next);
     if (Frame >= Control->NumFrames) {
-      if (From.NeedsFrame)
-        giveUp(Control);
+      if (From.NeedsFrame) {
+        giveUp(Entries + Number, Control);
+        __nvvm_exit();
+      }
       publish(Entries + Number, dragon::PageDirect);
       continue;
     }

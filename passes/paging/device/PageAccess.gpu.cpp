@@ -262,8 +262,6 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
       return inFrame(Address, Entry, Shift, Frames);
     if (Entry == dragon::PageResident)
       return Address;
-    if (Entry == dragon::PageDirect && From.NeedsFrame)
-      __builtin_trap();
     // Where most of each page is wanted, it costs least to wait for it.
     if (Entry == dragon::PageDirect ||
         (Entry == dragon::PageFilling && From.IsRead &&
@@ -281,7 +279,7 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
     const bool Passes = From.IsRead && !Waits &&
                         Touches < enoughForLanes(Lanes, Number, Control);
     unsigned Frame = 0;
-    bool Fetches = false;
+    bool Fetches = false, Ends = false;
     // Who is not counted asks again: where many warps come to a page at once,
     // it would else never look wanted.
     const bool Lost =
@@ -296,9 +294,10 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
       if (Fetches)
         noteFetch(Number, Control);
       else if (From.NeedsFrame)
-        giveUp(Control);
-      if (!Fetches)
+        giveUp(Entries + Number, Control);
+      else
         publish(Entries + Number, dragon::PageDirect);
+      Ends = !Fetches && From.NeedsFrame;
     }
     const unsigned Left = __nvvm_vote_ballot_sync(Lanes, Fetches);
     if (!Left && Waits)
@@ -307,6 +306,8 @@ __dragon_page_fetch(unsigned long Address, unsigned Number,
         Page, askForStored(Lanes, Fetches && From.IsStored, Page, Control),
         Number, Frame, Touches};
     fetchTogether(Lanes, Left, Mine, Entries, Shift, Frames, Control);
+    if (Ends)
+      __nvvm_exit();
     if (Passes && !Again) {
       countDirect(activeLanes(), Address, Control);
       return Address + From.Delta;

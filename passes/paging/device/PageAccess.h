@@ -163,11 +163,13 @@ struct Question {
   INLINE void end() const { setTurn(Request, Turn + dragon::PageTurns); }
 };
 
-/// No frame is left for a page that needs one.
-INLINE void giveUp(const PageControl GLOBAL *Control) {
+/// No frame is left for a page that needs one: the thread has claimed it, and
+/// ends.
+INLINE void giveUp(unsigned GLOBAL *Entry, const PageControl GLOBAL *Control) {
   __scoped_atomic_store_n(
       &((PageRequests GLOBAL *)Control->Requests)->OutOfFrames, 1U,
-      __ATOMIC_RELEASE, __MEMORY_SCOPE_SYSTEM);
+      __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM);
+  publish(Entry, dragon::PageAbsent);
 }
 
 /// All threads of a grid of one dimension.

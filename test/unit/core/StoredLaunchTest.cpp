@@ -19,6 +19,7 @@
 
 using namespace dragon;
 using namespace dragon::test;
+using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 
@@ -203,6 +204,27 @@ TEST_F(StoredLaunchTest, TooFewFramesAreAnError) {
   const Status status = launch("lookUp");
   EXPECT_EQ(status.code(), DRAGON_ERROR_OUT_OF_MEMORY);
   EXPECT_THAT(status.message(), HasSubstr("raise DRAGON_DEVICE_MEMORY"));
+  setIndex(32, 7919);
+  lookUp();
+}
+
+/// What the first blocks need lets expect too little of the others.
+TEST_F(StoredLaunchTest, ASliceWithTooFewFramesRunsAgainInSmallerOnes) {
+  settings.log = "debug";
+  begin();
+  ASSERT_NO_FATAL_FAILURE(make());
+  setIndex(15, 7919);                   // 69 pages a block
+  for (int i = 0; i < Threads / 4; ++i) // each one its own word
+    Index[size_t(i)] = i;
+  ASSERT_OK(upload(index, Index));
+  testing::internal::CaptureStderr();
+  lookUp();
+  put(9);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              AllOf(HasSubstr("blocks of 'lookUp' need more frames: again"),
+                    HasSubstr("blocks of 'put' need more frames: again")));
+  EXPECT_EQ(paged(), 2u);
+  EXPECT_TRUE(download(data, DataWords) == Data);
 }
 
 TEST_F(StoredLaunchTest, AFileThatBecameShorterIsAnError) {

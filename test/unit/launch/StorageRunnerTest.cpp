@@ -71,6 +71,21 @@ TEST(BlockRuns, WhatWasBegunIsEndedFirst) {
   EXPECT_TRUE(runs.done());
 }
 
+TEST(BlockRuns, ABoxRunsAgainInSmallerOnes) {
+  const uint32_t grid[3] = {5, 4, 1};
+  BlockRuns runs(grid);
+  runs.next(5);
+  const BlockBox rows = runs.next(100);
+  EXPECT_TRUE(runs.done());
+  runs.again(rows);
+  EXPECT_FALSE(runs.done());
+  const BlockBox part = runs.next(2);
+  EXPECT_EQ(part.Lo[0], 0u);
+  EXPECT_EQ(part.Lo[1], 1u);
+  EXPECT_EQ(part.Hi[0], 2u);
+  EXPECT_EQ(part.Hi[1], 2u);
+}
+
 TEST(BlocksAtOnce, AsManyAsFindAnEighthOfTheFrames) {
   BlocksAtOnce size(8000, 50);
   EXPECT_EQ(size.blocks(), 5u); // four pages a thread

@@ -20,8 +20,13 @@ static unsigned __nvvm_read_ptx_sreg_tid_x() { return Running->tid[0]; }
 static unsigned __nvvm_read_ptx_sreg_ntid_x() { return Running->ntid[0]; }
 static unsigned __nvvm_read_ptx_sreg_ctaid_x() { return Running->ctaid[0]; }
 static unsigned __nvvm_read_ptx_sreg_nctaid_x() { return Running->nctaid[0]; }
-#define __builtin_trap()                                                       \
-  dragon_cpu_trap(const_cast<dragon_cpu_context *>(Running))
+dragon_cpu_trap(const_cast<dragon_cpu_context *>(Running))
+
+    namespace {
+  /// A thread ends.
+  struct Exit {};
+} // namespace
+[[noreturn]] static void __nvvm_exit() { throw Exit(); }
 
 #include "passes/paging/device/PageAccess.cpu.cpp"
 
@@ -66,10 +71,12 @@ void eachOf(dragon_cpu_context *ctx, void *const *args, Fn fn) {
   auto *data = argument<int32_t *>(args, 1);
   auto *index = argument<int32_t *>(args, 2);
   const int n = argument<int>(args, 3);
-  Running = ctx;
   eachThread(ctx, [&](int64_t i) {
-    if (i < n)
-      fn(words + i, data, index + i);
+    try {
+      if (i < n)
+        fn(words + i, data, index + i);
+    } catch (const Exit &) {
+    }
   });
 }
 
