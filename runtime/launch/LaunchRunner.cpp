@@ -68,10 +68,8 @@ Status LaunchRunner::runFromStorage(const ResolvedLaunch &launch,
   Status status = FromStorage.run(launch, planned);
   if (status.ok())
     planned.stored = room;
-  if (status.ok() || Submit.taken() != begun ||
-      status.code() == DRAGON_ERROR_FILE ||
-      status.code() == DRAGON_ERROR_FILE_CHANGED ||
-      status.code() == DRAGON_ERROR_NO_SPACE)
+  if (Submit.taken() != begun || (status.code() != DRAGON_ERROR_OUT_OF_MEMORY &&
+                                  status.code() != DRAGON_ERROR_UNSUPPORTED))
     return status;
   log(LogLevel::Info, "'{}' cannot fetch pages of storage: {}", nameOf(launch),
       status.message());

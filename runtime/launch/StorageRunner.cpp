@@ -202,12 +202,8 @@ Status StorageRunner::run(const ResolvedLaunch &launch,
     Pages.forget(); // frames have zeros instead
     status = std::move(read);
   }
-  if (slices == 0) {
-    // It needs more registers than the kernel, maybe.
-    if (status.code() == DRAGON_ERROR_DEVICE)
-      Pages.refuse(launch);
+  if (slices == 0)
     return status;
-  }
   Ctx.ledger.count(Counter::PagedLaunches);
   if (Status noted = noteWrites(planned.whole, others); status.ok())
     status = std::move(noted);
@@ -278,8 +274,11 @@ Status StorageRunner::runSlices(const ResolvedLaunch &launch,
     shown.run(ran);
     const BlockBox box = runs.next(isSliceable ? size.blocks() : UINT64_MAX);
     const uint64_t blocks = blocksIn(box);
-    DRAGON_TRY(Submit.run(launch, {box, launch.queue, touched, whole.anything,
-                                   &kernel.copy, args}));
+    Status taken = Submit.run(launch, {box, launch.queue, touched,
+                                       whole.anything, &kernel.copy, args});
+    if (!taken.ok() && begun == 0) // it needs more registers than the kernel
+      return Status::error(DRAGON_ERROR_UNSUPPORTED, "{}", taken.message());
+    DRAGON_TRY(std::move(taken));
     ++begun;
     DRAGON_TRY(Ctx.device->synchronize(launch.queue));
     if (Stored.outOfFrames()) {

@@ -20,11 +20,10 @@ static unsigned __nvvm_read_ptx_sreg_tid_x() { return Running->tid[0]; }
 static unsigned __nvvm_read_ptx_sreg_ntid_x() { return Running->ntid[0]; }
 static unsigned __nvvm_read_ptx_sreg_ctaid_x() { return Running->ctaid[0]; }
 static unsigned __nvvm_read_ptx_sreg_nctaid_x() { return Running->nctaid[0]; }
-dragon_cpu_trap(const_cast<dragon_cpu_context *>(Running))
 
-    namespace {
-  /// A thread ends.
-  struct Exit {};
+namespace {
+/// A thread ends.
+struct Exit {};
 } // namespace
 [[noreturn]] static void __nvvm_exit() { throw Exit(); }
 
