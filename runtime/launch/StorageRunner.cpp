@@ -71,14 +71,15 @@ BlockBox BlockRuns::next(uint64_t blocks) {
 
 void BlockRuns::again(const BlockBox &box) { std::copy_n(box.Lo, 3, At); }
 
-BlocksAtOnce::BlocksAtOnce(uint64_t frames, uint64_t blockThreads)
+BlocksAtOnce::BlocksAtOnce(uint64_t frames, uint64_t blockThreads, bool again)
     : Wanted(std::max<uint64_t>(frames / ShareOfFrames, 1)),
       Blocks(std::max<uint64_t>(
-          Wanted / std::max<uint64_t>(blockThreads * FirstPages, 1), 1)) {}
+          Wanted / std::max<uint64_t>(blockThreads * FirstPages, 1), 1)),
+      Most(again ? UINT64_MAX : Blocks) {}
 
 void BlocksAtOnce::took(uint64_t frames, uint64_t blocks) {
   const uint64_t next = frames == 0 ? UINT64_MAX : Wanted * blocks / frames;
-  Blocks = std::clamp<uint64_t>(next, 1, Blocks * Growth);
+  Blocks = std::clamp<uint64_t>(next, 1, std::min(Blocks * Growth, Most));
 }
 
 bool StorageRunner::canRun(const ResolvedLaunch &launch,
@@ -263,8 +264,9 @@ Status StorageRunner::runSlices(const ResolvedLaunch &launch,
     return one.at == 0 && one.use->mayWrite();
   });
   BlockRuns runs(launch.grid);
-  BlocksAtOnce size(Pages.frames(), uint64_t(launch.block[0]) *
-                                        launch.block[1] * launch.block[2]);
+  const uint64_t threads =
+      uint64_t(launch.block[0]) * launch.block[1] * launch.block[2];
+  BlocksAtOnce size(Pages.frames(), threads, repeats);
   // Of the launches before, too, no more than half of the frames have pages.
   DRAGON_TRY(Pages.endSlice(launch, false));
   uint64_t inUse = 0, ran = 0;

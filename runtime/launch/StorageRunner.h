@@ -53,7 +53,9 @@ private:
 /// How many blocks should find frames for their pages.
 class BlocksAtOnce {
 public:
-  BlocksAtOnce(uint64_t frames, uint64_t blockThreads);
+  /// `again`: a slice for which they are too few may run again. Else it never
+  /// has more blocks than the first one.
+  BlocksAtOnce(uint64_t frames, uint64_t blockThreads, bool again);
   uint64_t blocks() const { return Blocks; }
   /// A slice of so many blocks took so many frames.
   void took(uint64_t frames, uint64_t blocks);
@@ -61,6 +63,7 @@ public:
 private:
   uint64_t Wanted; ///< frames that a slice should take
   uint64_t Blocks;
+  uint64_t Most; ///< of blocks
 };
 
 class StorageRunner {

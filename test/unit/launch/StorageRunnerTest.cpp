@@ -87,7 +87,7 @@ TEST(BlockRuns, ABoxRunsAgainInSmallerOnes) {
 }
 
 TEST(BlocksAtOnce, AsManyAsFindAnEighthOfTheFrames) {
-  BlocksAtOnce size(8000, 50);
+  BlocksAtOnce size(8000, 50, true);
   EXPECT_EQ(size.blocks(), 5u); // four pages a thread
   size.took(10, 5);
   EXPECT_EQ(size.blocks(), 20u); // it grows step by step
@@ -99,6 +99,20 @@ TEST(BlocksAtOnce, AsManyAsFindAnEighthOfTheFrames) {
   EXPECT_EQ(size.blocks(), 1u);
   size.took(0, 1);
   EXPECT_EQ(size.blocks(), 4u);
+}
+
+/// Who has begun with too many cannot take them back.
+TEST(BlocksAtOnce, NoMoreThanAtFirst) {
+  BlocksAtOnce size(8000, 50, false);
+  EXPECT_EQ(size.blocks(), 5u);
+  size.took(10, 5);
+  EXPECT_EQ(size.blocks(), 5u);
+  size.took(4000, 5);
+  EXPECT_EQ(size.blocks(), 1u);
+  size.took(1, 1);
+  EXPECT_EQ(size.blocks(), 4u);
+  size.took(1, 4);
+  EXPECT_EQ(size.blocks(), 5u);
 }
 
 } // namespace
