@@ -83,6 +83,8 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
   const LinkNote note(zone, Ctx.ledger);
   if (planned.bytes > OnDevice.Pool.budget())
     OnDevice.makeNoHostMemory();
+  if (Pages.isLarge())
+    Pages.drop();
   // What fits without the frames runs without them.
   if (const uint64_t budget = OnDevice.Pool.budget();
       Pages.any() && planned.bytes > budget &&

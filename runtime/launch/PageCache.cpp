@@ -48,12 +48,17 @@ bool PageCache::canRun(const LaunchCall &call) const {
          Ctx.caps().hostMapped && !Refused.contains(call.kernel);
 }
 
+uint64_t PageCache::usualBytes() const {
+  const uint64_t slab = Ctx.limits.chunkBytes;
+  return (OnDevice.Pool.budget() + bytes()) / ShareOfDevice / slab * slab;
+}
+
+bool PageCache::isLarge() const { return any() && bytes() > usualBytes(); }
+
 Status PageCache::make(uint64_t stays) {
   if (any())
     return {};
-  const uint64_t slab = Ctx.limits.chunkBytes;
-  const uint64_t budget = OnDevice.Pool.budget();
-  const uint64_t bytes = budget / ShareOfDevice / slab * slab;
+  const uint64_t budget = OnDevice.Pool.budget(), bytes = usualBytes();
   if (bytes == 0 || stays > budget - bytes)
     return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
                          "device memory of {} is too little for pages beside "
@@ -62,7 +67,21 @@ Status PageCache::make(uint64_t stays) {
   TraceZone zone("make frames");
   zone.add(bytes);
   Ctx.pins.next();
-  return Memory.make(bytes, slab);
+  return Memory.make(bytes, Ctx.limits.chunkBytes);
+}
+
+Status PageCache::makeLarge(uint64_t bytes) {
+  const uint64_t slab = Ctx.limits.chunkBytes;
+  const uint64_t wanted = std::max(bytes / slab * slab, usualBytes());
+  if (any() && this->bytes() >= wanted / 4 * 3)
+    return {};
+  drop();
+  TraceZone zone("make frames");
+  zone.add(wanted);
+  Ctx.pins.next();
+  if (wanted && Memory.make(wanted, slab).ok())
+    return {};
+  return make(0);
 }
 
 const uint32_t PageCache::BreakEven = breakEven(PageBytes);

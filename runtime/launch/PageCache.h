@@ -89,6 +89,12 @@ public:
   /// There is device memory for it; it takes a share, once. `stays`: bytes of
   /// the launch that must have room in what is left, as they have now.
   Status make(uint64_t stays);
+  /// The same for launches that have no other place for what they access: about
+  /// so many bytes, and the usual share at least. What is there and smaller
+  /// goes back first.
+  Status makeLarge(uint64_t bytes);
+  /// Larger than others want it beside them.
+  bool isLarge() const;
   bool any() const { return Memory.any(); }
   uint64_t bytes() const { return Memory.bytes(); }
   AddressRange range() const { return Memory.range(); }
@@ -143,6 +149,7 @@ private:
     uint64_t writes = 0; ///< the buffer's when they were fetched
   };
 
+  uint64_t usualBytes() const;
   /// Lays out the memory for the addresses of all buffers, with nothing in it.
   Status layOut(uint32_t granuleShift, Queue queue);
   /// What addresses the table has, in which cells.

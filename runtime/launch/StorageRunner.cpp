@@ -82,6 +82,14 @@ void BlocksAtOnce::took(uint64_t frames, uint64_t blocks) {
   Blocks = std::clamp<uint64_t>(next, 1, std::min(Blocks * Growth, Most));
 }
 
+/// Some blocks of the copy that fetches pages can run at a time.
+static bool isSliceable(const LaunchCall &launch) {
+  const KernelRecord *record = launch.kernel->record;
+  const KernelHandle &copy = pagedCopyOf(*launch.kernel).copy;
+  return record && record->Flags & KernelSliceable &&
+         (copy.image.cpu || copy.image.sliceCode);
+}
+
 bool StorageRunner::canRun(const ResolvedLaunch &launch,
                            const PlannedLaunch &planned) const {
   return Pages.canRun(launch) &&
@@ -105,6 +113,13 @@ StorageRunner::densitiesOf(const ResolvedLaunch &launch,
            std::tuple(of[b], uses[b].chunk->device.id != 0, a);
   });
   return result;
+}
+
+uint64_t StorageRunner::Densities::denseBytes() const {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < uses.size(); ++i)
+    bytes += of[i] >= Dense ? uses[i].chunk->bytes() : 0;
+  return bytes;
 }
 
 Status StorageRunner::bringToDevice(const Densities &uses, uint64_t room,
@@ -169,18 +184,25 @@ Status StorageRunner::run(const ResolvedLaunch &launch,
   TraceZone zone("launch");
   zone.on(nameOf(launch));
   DRAGON_TRY(Data.forgetDead());
-  DRAGON_TRY(Pages.make(0));
   const Densities uses = densitiesOf(launch, planned);
-  const uint64_t device = Plans.deviceBytesFor(planned),
-                 spare = SpareChunks * Ctx.limits.chunkBytes;
+  const uint64_t spare = SpareChunks * Ctx.limits.chunkBytes;
+  auto deviceRoom = [&] {
+    const uint64_t device = Plans.deviceBytesFor(planned);
+    return device - std::min(device, spare);
+  };
+  const uint64_t room = deviceRoom() + Pages.bytes();
+  // All blocks at once have all the frames that they may need.
   DRAGON_TRY(
-      bringToDevice(uses, device - std::min(device, spare), launch.queue));
+      isSliceable(launch)
+          ? Pages.make(0)
+          : Pages.makeLarge(room - std::min(uses.denseBytes(), room / 2)));
+  DRAGON_TRY(bringToDevice(uses, deviceRoom(), launch.queue));
   DRAGON_TRY(Stored.make());
   struct Ends {
     StoredPages &stored;
     ~Ends() { stored.end().ignore(); } // of one that did not begin
   } ends{Stored};
-  DRAGON_TRY(Host.makeRoom(SpareChunks * Ctx.limits.chunkBytes, true));
+  DRAGON_TRY(Host.makeRoom(spare, true));
   DRAGON_TRY(bringToHost(uses));
   DRAGON_ASSIGN(const std::vector<PagedChunk> others, elsewhere(planned.whole));
   std::vector<Chunk *> stored;
@@ -256,10 +278,8 @@ Status StorageRunner::runSlices(const ResolvedLaunch &launch,
   std::vector<AddressRange> touched = addressRanges(whole);
   touched.push_back(Pages.range());
   const PagedKernel &kernel = pagedCopyOf(*launch.kernel);
-  const bool isSliceable =
-      launch.kernel->record && launch.kernel->record->Flags & KernelSliceable &&
-      (kernel.copy.image.cpu || kernel.copy.image.sliceCode);
-  const bool repeats = isSliceable && canRepeat(launch, whole, others);
+  const bool slices = isSliceable(launch);
+  const bool repeats = slices && canRepeat(launch, whole, others);
   const bool storesAny = std::ranges::any_of(others, [](const PagedChunk &one) {
     return one.at == 0 && one.use->mayWrite();
   });
@@ -274,7 +294,7 @@ Status StorageRunner::runSlices(const ResolvedLaunch &launch,
                          blocksIn(wholeGrid(launch)));
   while (!runs.done()) {
     shown.run(ran);
-    const BlockBox box = runs.next(isSliceable ? size.blocks() : UINT64_MAX);
+    const BlockBox box = runs.next(slices ? size.blocks() : UINT64_MAX);
     const uint64_t blocks = blocksIn(box);
     Status taken = Submit.run(launch, {box, launch.queue, touched,
                                        whole.anything, &kernel.copy, args});

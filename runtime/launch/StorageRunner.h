@@ -87,6 +87,8 @@ private:
     std::span<const ChunkUse> uses;
     std::vector<double> of;
     std::vector<size_t> order; ///< the densest first
+    /// Of those that are to be on the device.
+    uint64_t denseBytes() const;
   };
   Densities densitiesOf(const ResolvedLaunch &launch, PlannedLaunch &planned);
   /// The densest come to the device, as far as they fit.
