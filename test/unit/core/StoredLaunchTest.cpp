@@ -85,6 +85,7 @@ protected:
   }
   std::vector<int32_t> found() const {
     std::vector<int32_t> result;
+    result.reserve(Index.size());
     for (int32_t at : Index)
       result.push_back(Data[size_t(at)]);
     return result;
