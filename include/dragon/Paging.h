@@ -116,10 +116,11 @@ constexpr unsigned NumPageRequests = 128;
 constexpr unsigned PageTurns = 3;
 struct PageRequests {
   PageRequest Slots[NumPageRequests];
-  /// A page that needs a frame found none: threads that need such ones end.
+  /// A page that needs a frame found none: threads that need such ones end, or
+  /// the launch does (PageControl::EndsThreads).
   unsigned OutOfFrames;
 };
-constexpr unsigned long PageRequestBytes = 4096;
+constexpr unsigned long PageRequestBytes = 4096, RequestedPageBytes = 4096;
 static_assert(sizeof(PageRequests) <= PageRequestBytes);
 
 /// Of the pages that a slice touched and no thread writes, one of 32 is fetched
@@ -190,7 +191,8 @@ struct PageControl {
   unsigned long Requests;
   unsigned long Asked; ///< the next number of a request
   unsigned InUse;      ///< frames, when the last slice had ended
-  unsigned Unused;
+  /// No thread waits for one that has ended. Else none may end by itself.
+  unsigned EndsThreads;
 };
 
 enum PageMark : unsigned char {

@@ -39,9 +39,9 @@ Status LaunchRunner::runAsOftenPlanned(const ResolvedLaunch &launch,
                                Slabs.mappedBytes()};
   };
   if (planned.stored && planned.stored->holds(room())) {
-    const uint64_t begun = Submit.taken();
-    Status status = FromStorage.run(launch, planned);
-    if (status.ok() || Submit.taken() != begun)
+    bool begun = false;
+    Status status = FromStorage.run(launch, planned, begun);
+    if (begun)
       return status;
     planned.stored.reset(); // others have what it needs
   }
@@ -64,12 +64,12 @@ Status LaunchRunner::runFromStorage(const ResolvedLaunch &launch,
   if (!FromStorage.canRun(launch, planned))
     return refused;
   log(LogLevel::Info, "{}", refused.message());
-  const uint64_t begun = Submit.taken();
-  Status status = FromStorage.run(launch, planned);
+  bool begun = false;
+  Status status = FromStorage.run(launch, planned, begun);
   if (status.ok())
     planned.stored = room;
-  if (Submit.taken() != begun || (status.code() != DRAGON_ERROR_OUT_OF_MEMORY &&
-                                  status.code() != DRAGON_ERROR_UNSUPPORTED))
+  if (begun || (status.code() != DRAGON_ERROR_OUT_OF_MEMORY &&
+                status.code() != DRAGON_ERROR_UNSUPPORTED))
     return status;
   log(LogLevel::Info, "'{}' cannot fetch pages of storage: {}", nameOf(launch),
       status.message());

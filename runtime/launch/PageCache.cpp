@@ -153,25 +153,24 @@ static int64_t sourceOf(const ChunkUse &use, uintptr_t at, bool needsFrames) {
   return source;
 }
 
-Status PageCache::setRequests(uint64_t requests, Queue queue) {
-  if (requests == 0 && Requests == 0)
+Status PageCache::setRequests(const PagesAsked &asked, Queue queue) {
+  if (asked.requests == 0 && Requests == 0)
     return {};
-  Requests = requests;
-  const uint64_t values[] = {requests, 0};
-  static_assert(offsetof(PageControl, Asked) ==
-                offsetof(PageControl, Requests) + sizeof(uint64_t));
-  DRAGON_TRY(Ctx.device->copyAndWait(
-      reinterpret_cast<void *>(View.control + offsetof(PageControl, Requests)),
-      values, sizeof(values), CopyKind::HostToDevice, queue));
-  return Ctx.device->fill(
-      reinterpret_cast<void *>(View.control + offsetof(PageControl, Again)), 0,
-      sizeof(uint32_t), 1, queue);
+  void *const control = reinterpret_cast<void *>(View.control);
+  PageControl now{};
+  DRAGON_TRY(Ctx.device->copyAndWait(&now, control, sizeof(now),
+                                     CopyKind::DeviceToHost, queue));
+  now.Requests = Requests = asked.requests;
+  now.EndsThreads = asked.endsThreads;
+  now.Asked = now.Again = 0;
+  return Ctx.device->copyAndWait(control, &now, sizeof(now),
+                                 CopyKind::HostToDevice, queue);
 }
 
 StatusOr<PageView> PageCache::begin(const LaunchCall &call,
                                     const LaunchFootprint &whole,
                                     std::span<const PagedChunk> onHost,
-                                    uint64_t requests) {
+                                    const PagesAsked &asked) {
   const Queue queue = call.queue;
   TraceZone zone("bring the page table up to date");
   DRAGON_TRY(Time.Work.queueWaitsForOne(queue, Ticket));
@@ -186,7 +185,7 @@ StatusOr<PageView> PageCache::begin(const LaunchCall &call,
     DRAGON_TRY(Ctx.device->fill(reinterpret_cast<void *>(Initial.Marks), 0, 1,
                                 numEntries(), queue));
   DRAGON_TRY(changeKernel(call.kernel, queue));
-  DRAGON_TRY(setRequests(requests, queue));
+  DRAGON_TRY(setRequests(asked, queue));
 
   std::unordered_map<const ChunkUse *, uintptr_t> places;
   for (const PagedChunk &chunk : onHost)
@@ -200,7 +199,7 @@ StatusOr<PageView> PageCache::begin(const LaunchCall &call,
     const Granule now{isOnHost ? chunk.buffer->number : 0,
                       isOnHost ? chunk.buffer->writes : 0};
     const int64_t delta =
-        isOnHost ? sourceOf(use, place->second, requests != 0) : 0;
+        isOnHost ? sourceOf(use, place->second, asked.requests != 0) : 0;
     const auto [first, last] = granulesOf(chunk);
     for (size_t i = first; i < last; ++i) {
       // What was accessed in host memory has no place there any more.

@@ -55,6 +55,12 @@ struct PagedChunk {
   uintptr_t at;
 };
 
+/// Whom threads ask for pages of such chunks: as PageControl has it.
+struct PagesAsked {
+  uint64_t requests = 0; ///< their address; 0: nobody
+  bool endsThreads = false;
+};
+
 /// A page of such a chunk that the last slice wrote.
 struct StoredFrame {
   uint32_t frame;
@@ -106,11 +112,11 @@ public:
 
   /// In the call's queue the table says where the uses are: those in `onHost`,
   /// the others on the device. DRAGON_ERROR_UNSUPPORTED where it is too small
-  /// for the addresses. `requests`: PageControl::Requests. With them, what may
-  /// be written is so in frames alone.
+  /// for the addresses. With requests, what may be written is so in frames
+  /// alone.
   StatusOr<PageView> begin(const LaunchCall &call, const LaunchFootprint &whole,
                            std::span<const PagedChunk> onHost,
-                           uint64_t requests = 0);
+                           const PagesAsked &asked = {});
   /// In how many slices a launch should run that may access so much of what is
   /// in host memory, if it can: what one needs should fit.
   unsigned slicesFor(uint64_t bytesOnHost) const;
@@ -164,7 +170,7 @@ private:
   std::vector<PageRegion> regionsOf(const LaunchFootprint &whole,
                                     std::span<const PagedChunk> onHost) const;
   Status setRegions(std::vector<PageRegion> now, Queue queue);
-  Status setRequests(uint64_t requests, Queue queue);
+  Status setRequests(const PagesAsked &asked, Queue queue);
   Status set(size_t firstGranule, size_t count, PageEntry entry, Queue queue);
   uint64_t numEntries() const {
     return uint64_t(Cells.back().Entry) + Cells.back().Count;

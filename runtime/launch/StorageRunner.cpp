@@ -179,8 +179,8 @@ StorageRunner::elsewhere(const LaunchFootprint &whole) {
   return others;
 }
 
-Status StorageRunner::run(const ResolvedLaunch &launch,
-                          PlannedLaunch &planned) {
+Status StorageRunner::run(const ResolvedLaunch &launch, PlannedLaunch &planned,
+                          bool &begun) {
   TraceZone zone("launch");
   zone.on(nameOf(launch));
   DRAGON_TRY(Data.forgetDead());
@@ -217,15 +217,14 @@ Status StorageRunner::run(const ResolvedLaunch &launch,
       "'{}' fetches pages of {} from storage: it may touch {} at once",
       nameOf(launch), formatBytes(storedBytes), formatBytes(planned.bytes));
   DRAGON_TRY(Stored.begin(std::move(stored)));
-  size_t slices = 0;
-  Status status = runSlices(launch, planned.whole, others, slices);
+  Status status = runSlices(launch, planned.whole, others, begun);
   if (!status.ok())
     Pages.forget(); // who runs may still ask
   if (Status read = Stored.end(); status.ok() && !read.ok()) {
     Pages.forget(); // frames have zeros instead
     status = std::move(read);
   }
-  if (slices == 0)
+  if (!begun)
     return status;
   Ctx.ledger.count(Counter::PagedLaunches);
   if (Status noted = noteWrites(planned.whole, others); status.ok())
@@ -241,6 +240,22 @@ Status StorageRunner::run(const ResolvedLaunch &launch,
   return status;
 }
 
+/// A thread that accesses memory may end without others that wait for it: they
+/// do so at barriers, and for locks.
+static bool mayEndThreads(const LaunchCall &launch) {
+  const KernelRecord &record = *launch.kernel->record;
+  const SummaryView &summary = *launch.kernel->summary;
+  if (record.Flags & KernelHasBarrier)
+    return false;
+  for (uint32_t i = 0; i < record.NumPointers; ++i) {
+    const PointerRecord &pointer = summary.pointer(record.FirstPointer + i);
+    for (uint32_t k = 0; k < pointer.NumAccesses; ++k)
+      if (summary.access(pointer.FirstAccess + k).Flags & AccessAtomic)
+        return false;
+  }
+  return true;
+}
+
 /// The blocks of a slice that has not been complete can run again: what they
 /// have written besides frames is not read.
 static bool canRepeat(const ResolvedLaunch &launch,
@@ -249,7 +264,7 @@ static bool canRepeat(const ResolvedLaunch &launch,
   const KernelRecord *record = launch.kernel->record;
   if (!record || launch.anything ||
       !(record->Flags & KernelActsOnBuffersOnly) ||
-      record->Flags & KernelHasPrintf)
+      record->Flags & KernelHasPrintf || !mayEndThreads(launch))
     return false;
   std::unordered_set<const Buffer *> read;
   for (const LaunchPointer &pointer : launch.pointers)
@@ -269,17 +284,17 @@ static bool canRepeat(const ResolvedLaunch &launch,
 Status StorageRunner::runSlices(const ResolvedLaunch &launch,
                                 const LaunchFootprint &whole,
                                 std::span<const PagedChunk> others,
-                                size_t &begun) {
-  DRAGON_ASSIGN(PageView view,
-                Pages.begin(launch, whole, others, Stored.address()));
+                                bool &begun) {
+  const bool slices = isSliceable(launch);
+  const bool repeats = slices && canRepeat(launch, whole, others);
+  DRAGON_ASSIGN(PageView view, Pages.begin(launch, whole, others,
+                                           {Stored.address(), repeats}));
   std::vector<void *> args(launch.args, launch.args + launch.numArgs);
   for (void *value : view.arguments())
     args.push_back(value);
   std::vector<AddressRange> touched = addressRanges(whole);
   touched.push_back(Pages.range());
   const PagedKernel &kernel = pagedCopyOf(*launch.kernel);
-  const bool slices = isSliceable(launch);
-  const bool repeats = slices && canRepeat(launch, whole, others);
   const bool storesAny = std::ranges::any_of(others, [](const PagedChunk &one) {
     return one.at == 0 && one.use->mayWrite();
   });
@@ -296,17 +311,17 @@ Status StorageRunner::runSlices(const ResolvedLaunch &launch,
     shown.run(ran);
     const BlockBox box = runs.next(slices ? size.blocks() : UINT64_MAX);
     const uint64_t blocks = blocksIn(box);
-    Status taken = Submit.run(launch, {box, launch.queue, touched,
-                                       whole.anything, &kernel.copy, args});
-    if (!taken.ok() && begun == 0) // it needs more registers than the kernel
-      return Status::error(DRAGON_ERROR_UNSUPPORTED, "{}", taken.message());
-    DRAGON_TRY(std::move(taken));
-    ++begun;
-    DRAGON_TRY(Ctx.device->synchronize(launch.queue));
+    Status status = Submit.run(launch, {box, launch.queue, touched,
+                                        whole.anything, &kernel.copy, args});
+    if (status.ok()) {
+      begun = true;
+      status = Ctx.device->synchronize(launch.queue);
+    }
     if (Stored.outOfFrames()) {
-      DRAGON_TRY(Pages.undoSlice(launch, others));
-      if (!repeats || (blocks == 1 && inUse == 0))
+      begun = true;
+      if (!repeats || !status.ok() || (blocks == 1 && inUse == 0))
         return outOfFrames(launch, blocks);
+      DRAGON_TRY(Pages.undoSlice(launch, others));
       log(LogLevel::Debug, "{} blocks of '{}' need more frames: again", blocks,
           nameOf(launch));
       runs.again(box);
@@ -314,6 +329,9 @@ Status StorageRunner::runSlices(const ResolvedLaunch &launch,
       inUse = 0;
       continue;
     }
+    if (!status.ok() && !begun) // it needs more registers than the kernel
+      return Status::error(DRAGON_ERROR_UNSUPPORTED, "{}", status.message());
+    DRAGON_TRY(std::move(status));
     DRAGON_TRY(Pages.endSlice(launch, runs.done()));
     DRAGON_ASSIGN(const PageCache::SliceEnd slice,
                   Pages.waitForSlice(launch, storesAny));

@@ -79,7 +79,8 @@ public:
         Stored(context, slabs, host, store) {}
 
   bool canRun(const ResolvedLaunch &launch, const PlannedLaunch &planned) const;
-  Status run(const ResolvedLaunch &launch, PlannedLaunch &planned);
+  /// `begun`: some of it has run, also if it fails.
+  Status run(const ResolvedLaunch &launch, PlannedLaunch &planned, bool &begun);
 
 private:
   /// The uses of a launch, and of each byte of them, how many are accessed.
@@ -98,9 +99,8 @@ private:
   Status bringToHost(const Densities &uses);
   /// The uses that are not on the device.
   StatusOr<std::vector<PagedChunk>> elsewhere(const LaunchFootprint &whole);
-  /// `begun`: so many slices are the device's, if it fails, too.
   Status runSlices(const ResolvedLaunch &launch, const LaunchFootprint &whole,
-                   std::span<const PagedChunk> others, size_t &begun);
+                   std::span<const PagedChunk> others, bool &begun);
   Status outOfFrames(const LaunchCall &launch, uint64_t blocks) const;
   Status noteWrites(const LaunchFootprint &whole,
                     std::span<const PagedChunk> others);

@@ -147,7 +147,7 @@ struct Question {
     const unsigned Slot = Number % dragon::NumPageRequests;
     Request = ((PageRequests GLOBAL *)Control->Requests)->Slots + Slot;
     Page = Control->Requests + dragon::PageRequestBytes +
-           ((unsigned long)Slot << 12);
+           Slot * dragon::RequestedPageBytes;
     Turn = (unsigned)(Number / dragon::NumPageRequests) * dragon::PageTurns;
   }
   INLINE void waitFor(unsigned Steps) const {
@@ -163,13 +163,16 @@ struct Question {
   INLINE void end() const { setTurn(Request, Turn + dragon::PageTurns); }
 };
 
-/// No frame is left for a page that needs one: the thread has claimed it, and
-/// ends.
+/// No frame is left for a page that needs one, which the thread has claimed: it
+/// is to end.
 INLINE void giveUp(unsigned GLOBAL *Entry, const PageControl GLOBAL *Control) {
   __scoped_atomic_store_n(
       &((PageRequests GLOBAL *)Control->Requests)->OutOfFrames, 1U,
-      __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM);
+      __ATOMIC_RELEASE, __MEMORY_SCOPE_SYSTEM);
+  __scoped_atomic_thread_fence(__ATOMIC_SEQ_CST, __MEMORY_SCOPE_SYSTEM);
   publish(Entry, dragon::PageAbsent);
+  if (!Control->EndsThreads)
+    __builtin_trap();
 }
 
 /// All threads of a grid of one dimension.
