@@ -266,18 +266,23 @@ static bool canRepeat(const ResolvedLaunch &launch,
       !(record->Flags & KernelActsOnBuffersOnly) ||
       record->Flags & KernelHasPrintf || !mayEndThreads(launch))
     return false;
-  std::unordered_set<const Buffer *> read;
+  std::vector<AddressRange> read;
   for (const LaunchPointer &pointer : launch.pointers)
     if (pointer.allocation &&
         launch.kernel->summary->pointer(pointer.index).Mode !=
             AccessMode::Write)
-      read.insert(pointer.allocation->buffer);
+      read.push_back({pointer.allocation->base,
+                      pointer.allocation->base + pointer.allocation->bytes});
   std::unordered_set<const ChunkUse *> inFrames;
   for (const PagedChunk &one : others)
     inFrames.insert(one.use);
   return std::ranges::none_of(whole.uses, [&](const ChunkUse &use) {
+    const uintptr_t begin = use.chunk->va() + use.written.begin,
+                    end = use.chunk->va() + use.written.end;
     return use.mayWrite() && !use.mustWrite() && !inFrames.contains(&use) &&
-           read.contains(use.chunk->buffer);
+           std::ranges::any_of(read, [&](const AddressRange &range) {
+             return range.begin < end && begin < range.end;
+           });
   });
 }
 
