@@ -53,8 +53,6 @@ uint64_t PageCache::usualBytes() const {
   return (OnDevice.Pool.budget() + bytes()) / ShareOfDevice / slab * slab;
 }
 
-bool PageCache::isLarge() const { return any() && bytes() > usualBytes(); }
-
 Status PageCache::make(uint64_t stays) {
   if (any())
     return {};
@@ -79,9 +77,8 @@ Status PageCache::makeLarge(uint64_t bytes) {
   TraceZone zone("make frames");
   zone.add(wanted);
   Ctx.pins.next();
-  if (wanted && Memory.make(wanted, slab).ok())
-    return {};
-  return make(0);
+  IsLarge = wanted > usualBytes() && Memory.make(wanted, slab).ok();
+  return IsLarge ? Status() : make(0);
 }
 
 const uint32_t PageCache::BreakEven = breakEven(PageBytes);
@@ -119,6 +116,7 @@ bool PageCache::drop() {
   Time.Work.waitFor(Ticket).ignore();
   Memory.drop();
   NumFrames = 0;
+  IsLarge = false;
   return true;
 }
 

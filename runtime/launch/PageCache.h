@@ -100,7 +100,7 @@ public:
   /// goes back first.
   Status makeLarge(uint64_t bytes);
   /// Larger than others want it beside them.
-  bool isLarge() const;
+  bool isLarge() const { return IsLarge; }
   bool any() const { return Memory.any(); }
   uint64_t bytes() const { return Memory.bytes(); }
   AddressRange range() const { return Memory.range(); }
@@ -188,7 +188,8 @@ private:
   std::unordered_set<const KernelInfo *> Refused;
 
   DeviceScratch Memory;
-  uint64_t Ticket = 0; ///< of the last launch that uses it
+  bool IsLarge = false; ///< by makeLarge(), and more than make() takes
+  uint64_t Ticket = 0;  ///< of the last launch that uses it
   /// Of `Control`, as they are in the ledger.
   uint64_t Fetched = 0, Written = 0, Direct = 0;
   const KernelInfo *Last = nullptr; ///< the last launch's
