@@ -112,10 +112,7 @@ StatusOr<bool> HostMappedRunner::runFetching(const ResolvedLaunch &launch,
 static std::vector<BlockBox> slicesOf(const ResolvedLaunch &launch,
                                       unsigned number) {
   const BlockBox grid = wholeGrid(launch);
-  const KernelHandle &copy = pagedCopyOf(*launch.kernel).copy;
-  if (!launch.kernel->record || number < 2 ||
-      !(launch.kernel->record->Flags & KernelSliceable) ||
-      !(copy.image.cpu || copy.image.sliceCode))
+  if (number < 2 || !PageCache::runsInSlices(launch))
     return {grid};
   // Neighbours in the fastest dimensions often need the same.
   unsigned axis = 2;
@@ -157,7 +154,7 @@ StatusOr<bool> HostMappedRunner::runPaged(const ResolvedLaunch &launch,
   Ctx.ledger.count(Counter::PagedLaunches);
   DRAGON_TRY(noteWrites(places));
   Pages.keep(onHost);
-  DRAGON_TRY(noteUse(whole, launch.queue));
+  DRAGON_TRY(Time.noteUse(chunksOf(whole), launch.queue));
   return true;
 }
 
@@ -193,11 +190,7 @@ Status HostMappedRunner::runPagedSlices(const ResolvedLaunch &launch,
     bytes += chunk.use->chunk->used();
   PageView values = view;
   values.resident = residentArguments(launch, onHost);
-  std::vector<void *> args(launch.args, launch.args + launch.numArgs);
-  for (void *value : values.arguments())
-    args.push_back(value);
-  std::vector<AddressRange> touched = addressRanges(whole);
-  touched.push_back(Pages.range());
+  PagedArguments with(launch, whole, values, Pages.range());
   const unsigned number = Pages.slicesFor(bytes);
   std::vector<BlockBox> boxes;
   if (sparse)
@@ -207,8 +200,7 @@ Status HostMappedRunner::runPagedSlices(const ResolvedLaunch &launch,
   Progress::Slices shown(Ctx.progress, nameOf(launch), 0, boxes.size());
   for (const BlockBox &box : boxes) {
     shown.run(begun);
-    DRAGON_TRY(Submit.run(launch, {box, launch.queue, touched, whole.anything,
-                                   &pagedCopyOf(*launch.kernel).copy, args}));
+    DRAGON_TRY(Submit.run(launch, with.submission(box)));
     ++begun;
     DRAGON_TRY(Pages.endSlice(launch, begun == boxes.size()));
     // After the first one, the second, the fourth, ...: the host waits then.

@@ -212,7 +212,7 @@ Status HostMappedRunner::run(const ResolvedLaunch &launch,
                                             touched, whole.anything}));
   Ctx.ledger.accessed(OverLink::HostMapped, uint64_t(places.accessBytes));
   DRAGON_TRY(noteWrites(places));
-  return noteUse(whole, launch.queue);
+  return Time.noteUse(chunksOf(whole), launch.queue);
 }
 
 void HostMappedRunner::claim(const Places &places) {
@@ -249,14 +249,6 @@ Status HostMappedRunner::noteWrites(const Places &places) {
     if (use.mayWrite())
       DRAGON_TRY(Data.wroteDevice(*use.chunk, use.written));
   return {};
-}
-
-Status HostMappedRunner::noteUse(const LaunchFootprint &whole, Queue queue) {
-  std::vector<Chunk *> used;
-  used.reserve(whole.uses.size());
-  for (const ChunkUse &use : whole.uses)
-    used.push_back(use.chunk);
-  return Time.noteUse(used, queue);
 }
 
 Status HostMappedRunner::runMixed(SliceUses &uses,

@@ -95,7 +95,6 @@ private:
                              const LaunchFootprint &whole, const Places &places,
                              SparseSlices *sparse);
   Status noteWrites(const Places &places);
-  Status noteUse(const LaunchFootprint &whole, Queue queue);
   /// What is on the device stays there, and nothing comes; nothing: too little
   /// is there.
   std::optional<Places> asTheyAre(const PlannedLaunch &planned,

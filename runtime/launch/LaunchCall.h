@@ -118,6 +118,9 @@ inline LaunchDims dimsOf(const LaunchCall &call) {
   std::copy(call.loopRounds.begin(), call.loopRounds.end(), dims.LoopRounds);
   return dims;
 }
+inline uint64_t threadsOfBlock(const LaunchCall &call) {
+  return uint64_t(call.block[0]) * call.block[1] * call.block[2];
+}
 inline BlockBox wholeGrid(const LaunchCall &call) {
   return {{0, 0, 0}, {call.grid[0], call.grid[1], call.grid[2]}};
 }

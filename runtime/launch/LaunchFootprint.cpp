@@ -247,6 +247,14 @@ LaunchFootprint footprintOf(const ResolvedLaunch &launch,
   return result;
 }
 
+std::vector<Chunk *> chunksOf(const LaunchFootprint &footprint) {
+  std::vector<Chunk *> chunks;
+  chunks.reserve(footprint.uses.size());
+  for (const ChunkUse &use : footprint.uses)
+    chunks.push_back(use.chunk);
+  return chunks;
+}
+
 std::pair<LaunchFootprint, LaunchFootprint>
 split(const LaunchFootprint &chunks,
       const std::function<bool(const ChunkUse &)> &second) {

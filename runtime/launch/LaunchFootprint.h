@@ -32,6 +32,7 @@ struct LaunchFootprint {
   std::vector<ChunkUse> uses; ///< by address; each chunk once
   bool anything = false;
 };
+std::vector<Chunk *> chunksOf(const LaunchFootprint &footprint);
 /// The uses for which `second` is false, and the others.
 std::pair<LaunchFootprint, LaunchFootprint>
 split(const LaunchFootprint &chunks,

@@ -65,8 +65,7 @@ bool LoopState::canCut(const ResolvedLaunch &launch) const {
 
 uint64_t LoopState::bytesFor(const LaunchCall &call, uint64_t blocks) const {
   const KernelRecord &record = *call.kernel->record;
-  const uint64_t threads =
-      uint64_t(call.block[0]) * call.block[1] * call.block[2];
+  const uint64_t threads = threadsOfBlock(call);
   uint64_t ofBlock = record.LoopBlockBytes;
   if (record.Flags & KernelLoopKeepsDynamic)
     ofBlock += roundUp(call.dynamicSharedBytes, Unit);

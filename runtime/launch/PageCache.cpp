@@ -48,6 +48,36 @@ bool PageCache::canRun(const LaunchCall &call) const {
          Ctx.caps().hostMapped && !Refused.contains(call.kernel);
 }
 
+bool PageCache::runsInSlices(const LaunchCall &call) {
+  const KernelRecord *record = call.kernel->record;
+  const KernelHandle &copy = pagedCopyOf(*call.kernel).copy;
+  return record && record->Flags & KernelSliceable &&
+         (copy.image.cpu || copy.image.sliceCode);
+}
+
+PagedArguments::PagedArguments(const LaunchCall &call,
+                               const LaunchFootprint &whole,
+                               const PageView &view, const AddressRange &frames)
+    : Call(call), View(view), Args(call.args, call.args + call.numArgs),
+      Touched(addressRanges(whole)), Anything(whole.anything) {
+  for (void *value : View.arguments())
+    Args.push_back(value);
+  Touched.push_back(frames);
+}
+
+StatusOr<PageControl> PageCache::control(Queue queue) const {
+  PageControl now{};
+  DRAGON_TRY(
+      Ctx.device->copyAndWait(&now, reinterpret_cast<void *>(View.control),
+                              sizeof(now), CopyKind::DeviceToHost, queue));
+  return now;
+}
+
+Status PageCache::setControl(const PageControl &now, Queue queue) const {
+  return Ctx.device->copyAndWait(reinterpret_cast<void *>(View.control), &now,
+                                 sizeof(now), CopyKind::HostToDevice, queue);
+}
+
 uint64_t PageCache::usualBytes() const {
   const uint64_t slab = Ctx.limits.chunkBytes;
   return (OnDevice.Pool.budget() + bytes()) / ShareOfDevice / slab * slab;
@@ -84,13 +114,12 @@ Status PageCache::makeLarge(uint64_t bytes) {
 const uint32_t PageCache::BreakEven = breakEven(PageBytes);
 
 PageCounts PageCache::collect() {
-  PageControl now{};
-  if (!NumFrames || !Time.Work.waitFor(Ticket).ok() ||
-      !Ctx.device
-           ->copyAndWait(&now, reinterpret_cast<void *>(View.control),
-                         sizeof(now), CopyKind::DeviceToHost, Ctx.copyOut)
-           .ok())
+  if (!NumFrames || !Time.Work.waitFor(Ticket).ok())
     return {};
+  const StatusOr<PageControl> read = control(Ctx.copyOut);
+  if (!read.ok())
+    return {};
+  const PageControl &now = *read;
   const uint64_t fetched =
       now.Recycled + std::min<uint64_t>(now.Next, NumFrames);
   Ctx.ledger.moved(Direction::HostToDevice, Cause::Paging,
@@ -154,15 +183,11 @@ static int64_t sourceOf(const ChunkUse &use, uintptr_t at, bool needsFrames) {
 Status PageCache::setRequests(const PagesAsked &asked, Queue queue) {
   if (asked.requests == 0 && Requests == 0)
     return {};
-  void *const control = reinterpret_cast<void *>(View.control);
-  PageControl now{};
-  DRAGON_TRY(Ctx.device->copyAndWait(&now, control, sizeof(now),
-                                     CopyKind::DeviceToHost, queue));
+  DRAGON_ASSIGN(PageControl now, control(queue));
   now.Requests = Requests = asked.requests;
   now.EndsThreads = asked.endsThreads;
   now.Asked = now.Again = 0;
-  return Ctx.device->copyAndWait(control, &now, sizeof(now),
-                                 CopyKind::HostToDevice, queue);
+  return setControl(now, queue);
 }
 
 StatusOr<PageView> PageCache::begin(const LaunchCall &call,
@@ -231,10 +256,7 @@ StatusOr<PageView> PageCache::begin(const LaunchCall &call,
 
 StatusOr<PageCache::SliceEnd> PageCache::waitForSlice(const LaunchCall &call,
                                                       bool withWritten) {
-  PageControl now{};
-  DRAGON_TRY(
-      Ctx.device->copyAndWait(&now, reinterpret_cast<void *>(View.control),
-                              sizeof(now), CopyKind::DeviceToHost, call.queue));
+  DRAGON_ASSIGN(const PageControl now, control(call.queue));
   SliceEnd result{now.InUse, {}};
   if (!withWritten || now.InUse == 0)
     return result;
@@ -377,14 +399,10 @@ Status PageCache::undoSlice(const LaunchCall &call,
     const auto [first, last] = granulesOf(*one.use->chunk);
     DRAGON_TRY(set(first, last - first, PageAbsent, call.queue));
   }
-  void *const control = reinterpret_cast<void *>(View.control);
-  PageControl now{};
-  DRAGON_TRY(Ctx.device->copyAndWait(&now, control, sizeof(now),
-                                     CopyKind::DeviceToHost, call.queue));
+  DRAGON_ASSIGN(PageControl now, control(call.queue));
   now.Recycled += std::min<uint64_t>(now.Next, NumFrames);
   now.Next = now.Begun = now.InUse = 0;
-  return Ctx.device->copyAndWait(control, &now, sizeof(now),
-                                 CopyKind::HostToDevice, call.queue);
+  return setControl(now, call.queue);
 }
 
 Status PageCache::end(const LaunchCall &call) {

@@ -21,6 +21,7 @@
 #include "dragon/Paging.h"
 #include "runtime/launch/LaunchFootprint.h"
 #include "runtime/launch/ResolvedLaunch.h"
+#include "runtime/launch/Submitter.h"
 #include "runtime/memory/DeviceScratch.h"
 
 #include <array>
@@ -73,6 +74,27 @@ struct PageCounts {
   uint64_t requests = 0; ///< of a few bytes each
 };
 
+/// What a launch of the copy needs besides its blocks.
+class PagedArguments {
+public:
+  PagedArguments(const LaunchCall &call, const LaunchFootprint &whole,
+                 const PageView &view, const AddressRange &frames);
+  PagedArguments(const PagedArguments &) = delete;
+  PagedArguments &operator=(const PagedArguments &) = delete;
+  /// Of this object.
+  Submission submission(const BlockBox &box) const {
+    return {box, Call.queue, Touched, Anything, &pagedCopyOf(*Call.kernel).copy,
+            Args};
+  }
+
+private:
+  const LaunchCall &Call;
+  PageView View;
+  std::vector<void *> Args; ///< some point into the view
+  std::vector<AddressRange> Touched;
+  bool Anything;
+};
+
 class PageCache {
 public:
   static constexpr uint32_t PageShift = 12;
@@ -89,6 +111,8 @@ public:
 
   /// The launch's kernel has a paged copy, which may run.
   bool canRun(const LaunchCall &call) const;
+  /// Some blocks of the copy can run at a time.
+  static bool runsInSlices(const LaunchCall &call);
   /// The device did not take the kernel's copy: it is not tried again.
   void refuse(const LaunchCall &call) { Refused.insert(call.kernel); }
 
@@ -170,6 +194,8 @@ private:
   std::vector<PageRegion> regionsOf(const LaunchFootprint &whole,
                                     std::span<const PagedChunk> onHost) const;
   Status setRegions(std::vector<PageRegion> now, Queue queue);
+  StatusOr<PageControl> control(Queue queue) const;
+  Status setControl(const PageControl &now, Queue queue) const;
   Status setRequests(const PagesAsked &asked, Queue queue);
   Status set(size_t firstGranule, size_t count, PageEntry entry, Queue queue);
   uint64_t numEntries() const {

@@ -174,9 +174,7 @@ Status PageCache::reset(Queue queue) {
   Requests = 0;
   Last = nullptr;
   Regions.clear();
-  return Ctx.device->copyAndWait(reinterpret_cast<void *>(View.control),
-                                 &Initial, sizeof(Initial),
-                                 CopyKind::HostToDevice, queue);
+  return setControl(Initial, queue);
 }
 
 std::pair<size_t, size_t> PageCache::granulesOf(uintptr_t begin,

@@ -7,6 +7,7 @@
 
 #include "runtime/launch/StorageRunner.h"
 
+#include "runtime/launch/LoopState.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
@@ -36,13 +37,6 @@ constexpr double PageDense = 8. / double(PageCache::PageBytes);
 /// Chunks of device memory that others may need, and of host memory for what is
 /// stored.
 constexpr uint64_t SpareChunks = 2;
-
-uint64_t blocksIn(const BlockBox &box) {
-  uint64_t blocks = 1;
-  for (unsigned d = 0; d < LoopDimension; ++d)
-    blocks *= box.Hi[d] - box.Lo[d];
-  return blocks;
-}
 
 } // namespace
 
@@ -80,14 +74,6 @@ BlocksAtOnce::BlocksAtOnce(uint64_t frames, uint64_t blockThreads, bool again)
 void BlocksAtOnce::took(uint64_t frames, uint64_t blocks) {
   const uint64_t next = frames == 0 ? UINT64_MAX : Wanted * blocks / frames;
   Blocks = std::clamp<uint64_t>(next, 1, std::min(Blocks * Growth, Most));
-}
-
-/// Some blocks of the copy that fetches pages can run at a time.
-static bool isSliceable(const LaunchCall &launch) {
-  const KernelRecord *record = launch.kernel->record;
-  const KernelHandle &copy = pagedCopyOf(*launch.kernel).copy;
-  return record && record->Flags & KernelSliceable &&
-         (copy.image.cpu || copy.image.sliceCode);
 }
 
 bool StorageRunner::canRun(const ResolvedLaunch &launch,
@@ -193,7 +179,7 @@ Status StorageRunner::run(const ResolvedLaunch &launch, PlannedLaunch &planned,
   const uint64_t room = deviceRoom() + Pages.bytes();
   // All blocks at once have all the frames that they may need.
   DRAGON_TRY(
-      isSliceable(launch)
+      PageCache::runsInSlices(launch)
           ? Pages.make(0)
           : Pages.makeLarge(room - std::min(uses.denseBytes(), room / 2)));
   DRAGON_TRY(bringToDevice(uses, deviceRoom(), launch.queue));
@@ -231,13 +217,18 @@ Status StorageRunner::run(const ResolvedLaunch &launch, PlannedLaunch &planned,
     status = std::move(noted);
   if (status.ok())
     Pages.keep(others);
-  std::vector<Chunk *> used;
-  used.reserve(planned.whole.uses.size());
-  for (const ChunkUse &use : planned.whole.uses)
-    used.push_back(use.chunk);
-  if (Status noted = Time.noteUse(used, launch.queue); status.ok())
+  if (Status noted = Time.noteUse(chunksOf(planned.whole), launch.queue);
+      status.ok())
     status = std::move(noted);
   return status;
+}
+
+static std::unordered_set<const ChunkUse *>
+usesOf(std::span<const PagedChunk> chunks) {
+  std::unordered_set<const ChunkUse *> uses;
+  for (const PagedChunk &chunk : chunks)
+    uses.insert(chunk.use);
+  return uses;
 }
 
 /// A thread that accesses memory may end without others that wait for it: they
@@ -273,9 +264,7 @@ static bool canRepeat(const ResolvedLaunch &launch,
             AccessMode::Write)
       read.push_back({pointer.allocation->base,
                       pointer.allocation->base + pointer.allocation->bytes});
-  std::unordered_set<const ChunkUse *> inFrames;
-  for (const PagedChunk &one : others)
-    inFrames.insert(one.use);
+  const auto inFrames = usesOf(others);
   return std::ranges::none_of(whole.uses, [&](const ChunkUse &use) {
     const uintptr_t begin = use.chunk->va() + use.written.begin,
                     end = use.chunk->va() + use.written.end;
@@ -290,34 +279,26 @@ Status StorageRunner::runSlices(const ResolvedLaunch &launch,
                                 const LaunchFootprint &whole,
                                 std::span<const PagedChunk> others,
                                 bool &begun) {
-  const bool slices = isSliceable(launch);
+  const bool slices = PageCache::runsInSlices(launch);
   const bool repeats = slices && canRepeat(launch, whole, others);
-  DRAGON_ASSIGN(PageView view, Pages.begin(launch, whole, others,
-                                           {Stored.address(), repeats}));
-  std::vector<void *> args(launch.args, launch.args + launch.numArgs);
-  for (void *value : view.arguments())
-    args.push_back(value);
-  std::vector<AddressRange> touched = addressRanges(whole);
-  touched.push_back(Pages.range());
-  const PagedKernel &kernel = pagedCopyOf(*launch.kernel);
+  DRAGON_ASSIGN(const PageView view, Pages.begin(launch, whole, others,
+                                                 {Stored.address(), repeats}));
+  PagedArguments with(launch, whole, view, Pages.range());
   const bool storesAny = std::ranges::any_of(others, [](const PagedChunk &one) {
     return one.at == 0 && one.use->mayWrite();
   });
   BlockRuns runs(launch.grid);
-  const uint64_t threads =
-      uint64_t(launch.block[0]) * launch.block[1] * launch.block[2];
-  BlocksAtOnce size(Pages.frames(), threads, repeats);
+  BlocksAtOnce size(Pages.frames(), threadsOfBlock(launch), repeats);
   // Of the launches before, too, no more than half of the frames have pages.
   DRAGON_TRY(Pages.endSlice(launch, false));
   uint64_t inUse = 0, ran = 0;
   Progress::Slices shown(Ctx.progress, nameOf(launch), 0,
-                         blocksIn(wholeGrid(launch)));
+                         blocksOf(wholeGrid(launch)));
   while (!runs.done()) {
     shown.run(ran);
     const BlockBox box = runs.next(slices ? size.blocks() : UINT64_MAX);
-    const uint64_t blocks = blocksIn(box);
-    Status status = Submit.run(launch, {box, launch.queue, touched,
-                                        whole.anything, &kernel.copy, args});
+    const uint64_t blocks = blocksOf(box);
+    Status status = Submit.run(launch, with.submission(box));
     if (status.ok()) {
       begun = true;
       status = Ctx.device->synchronize(launch.queue);
@@ -370,9 +351,7 @@ Status StorageRunner::noteWrites(const LaunchFootprint &whole,
     else
       Data.wroteStorage(chunk, one.use->written);
   }
-  std::unordered_set<const ChunkUse *> elsewhere;
-  for (const PagedChunk &one : others)
-    elsewhere.insert(one.use);
+  const auto elsewhere = usesOf(others);
   for (const ChunkUse &use : whole.uses)
     if (use.mayWrite() && !elsewhere.contains(&use))
       DRAGON_TRY(Data.wroteDevice(*use.chunk, use.written));

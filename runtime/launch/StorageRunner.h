@@ -29,7 +29,6 @@
 #include "runtime/memory/Contents.h"
 #include "runtime/memory/Residency.h"
 
-#include <unordered_map>
 #include <vector>
 
 namespace dragon {

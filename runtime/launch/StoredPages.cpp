@@ -21,7 +21,8 @@ namespace dragon {
 
 namespace {
 
-constexpr uint64_t PageBytes = PageCache::PageBytes;
+constexpr uint64_t PageBytes = RequestedPageBytes;
+static_assert(PageBytes == PageCache::PageBytes);
 constexpr uint64_t RequestMemory =
     PageRequestBytes + NumPageRequests * PageBytes;
 /// Who serves looks so often before it leaves its processor to others, and for

@@ -14,8 +14,7 @@ static bool mayRunRestricted(const ResolvedLaunch &launch,
                              const LaunchRequest &request) {
   const KernelInfo &kernel = *launch.kernel;
   return kernel.restricted && !launch.cooperative && request.isWholeGrid() &&
-         uint64_t(launch.block[0]) * launch.block[1] * launch.block[2] <=
-             kernel.mostThreadsRestricted &&
+         threadsOfBlock(launch) <= kernel.mostThreadsRestricted &&
          launch.onDistinctAllocations();
 }
 

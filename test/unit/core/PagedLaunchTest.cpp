@@ -30,10 +30,9 @@ protected:
     settings.chunkBytes = 256 << 10;
     settings.deviceMemory = 2 * MiB; // a quarter of it for frames
     settings.hostMemory = 16 * MiB;
-    std::string notes;
-    auto device = createDevice(settings, notes);
-    ASSERT_TRUE(device.ok()) << device.takeStatus().message();
-    auto made = std::make_unique<FaultyDevice>(std::move(*device), 0);
+    std::unique_ptr<Device> device = makeDevice();
+    ASSERT_TRUE(device);
+    auto made = std::make_unique<FaultyDevice>(std::move(device), 0);
     if (faulty)
       Faulty = made.get();
     ASSERT_NO_FATAL_FAILURE(start(std::move(made)));

@@ -39,10 +39,8 @@ protected:
     settings.chunkBytes = 256 << 10;
     settings.deviceMemory = 2 * MiB; // a quarter of it for frames
     settings.hostMemory = 4 * MiB;
-    std::string notes;
-    auto device = createDevice(settings, notes);
-    ASSERT_TRUE(device.ok()) << device.takeStatus().message();
-    std::unique_ptr<Device> made = std::move(*device);
+    std::unique_ptr<Device> made = makeDevice();
+    ASSERT_TRUE(made);
     if (kind == Kind::Late)
       made = std::make_unique<LateDevice>(std::move(made));
     if (kind == Kind::Faulty) {
