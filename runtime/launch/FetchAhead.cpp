@@ -73,6 +73,10 @@ FetchAhead::Missing FetchAhead::missing(uint64_t most,
   auto add = [&](const AddressRange &range, Chunk &chunk) {
     if (chunk.buffer->moving || chunk.buffer->driverMoved)
       return false; // not ours to move
+    // A call that has not returned may overwrite it: what the host has of it
+    // is not to come over that.
+    if (chunk.holds.calls)
+      return true;
     needsRoom(chunk);
     if (bytes >= most)
       return result.room < mostRoom;
