@@ -204,6 +204,16 @@ void keepLoadsAnew(Function &F) {
   }
 }
 
+/// Structures that lie in memory are copied to local variables: these become
+/// reads of their fields, as long as nothing holds the copies.
+bool copiesToVariables(const Function &F) {
+  return any_of(instructions(F), [](const Instruction &I) {
+    auto *Copy = dyn_cast<MemTransferInst>(&I);
+    return Copy && !Copy->isVolatile() && isLocal(*Copy->getRawDest()) &&
+           !isLocal(*Copy->getRawSource());
+  });
+}
+
 /// Stores and copies stay.
 void keepStores(Function &F) {
   for (Instruction &I : instructions(F)) {
@@ -422,6 +432,9 @@ void canonicalizeForAnalysis(Module &M) {
     inferEffects(M, ModuleAnalyses);
   for (Function &F : M)
     if (!F.isDeclaration()) {
+      if (copiesToVariables(F))
+        FunctionAnalyses.invalidate(
+            F, SROAPass(SROAOptions::PreserveCFG).run(F, FunctionAnalyses));
       keepLoadsAnew(F);
       keepStores(F);
     }

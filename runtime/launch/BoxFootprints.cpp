@@ -113,4 +113,52 @@ LaunchFootprint BoxFootprints::take(const BlockBox &box) {
   return std::move(Seen.at(box).chunks);
 }
 
+std::vector<BlockBox> groupsOf(const LaunchCall &call) {
+  const BlockBox whole = wholeGrid(call);
+  const auto longest = size_t(std::ranges::max_element(call.grid) -
+                              std::ranges::begin(call.grid));
+  const uint64_t length = call.grid[longest];
+  const uint64_t count = std::min<uint64_t>(GroupsOfGrid, length);
+  std::vector<BlockBox> groups(count, whole);
+  for (uint64_t i = 0; i < count; ++i) {
+    groups[i].Lo[longest] = uint32_t(length * i / count);
+    groups[i].Hi[longest] = uint32_t(length * (i + 1) / count);
+  }
+  return groups;
+}
+
+LaunchFootprint narrowed(const ResolvedLaunch &launch,
+                         AddressIndex &allocations,
+                         const LaunchFootprint &whole) {
+  const std::vector<BlockBox> groups = groupsOf(launch);
+  if (whole.anything || groups.size() < 2)
+    return whole;
+  BoxFootprints boxes(launch, allocations, whole);
+  boxes.foresee(groups);
+  std::unordered_map<const Chunk *, ChunkUse> touched;
+  for (const BlockBox &group : groups) {
+    boxes.of(group);
+    const LaunchFootprint part = boxes.take(group);
+    if (part.anything)
+      return whole;
+    for (const ChunkUse &use : part.uses) {
+      auto [known, isNew] = touched.try_emplace(use.chunk, use);
+      if (isNew)
+        continue;
+      ChunkUse &all = known->second;
+      all.need = std::max(all.need, use.need);
+      all.touched = hull(all.touched, use.touched);
+      all.written = hull(all.written, use.written);
+      all.atomic |= use.atomic;
+    }
+  }
+  LaunchFootprint result;
+  for (const ChunkUse &use : whole.uses)
+    if (use.mustWrite())
+      result.uses.push_back(use);
+    else if (const auto found = touched.find(use.chunk); found != touched.end())
+      result.uses.push_back(found->second);
+  return result;
+}
+
 } // namespace dragon

@@ -73,6 +73,18 @@ private:
   std::unordered_map<BlockBox, Known, Hash, Same> Seen;
 };
 
+/// Of blocks together, an index that another index leads to may be any of more
+/// than theirs: the first one of the last block with as many as the first block
+/// has. Groups of so many of the grid are told apart.
+constexpr uint32_t GroupsOfGrid = 16;
+/// Equal groups of the grid's blocks, which cover it, along its longest side.
+std::vector<BlockBox> groupsOf(const LaunchCall &call);
+
+/// Of `whole`, the grid's footprint, what the groups of its blocks touch.
+LaunchFootprint narrowed(const ResolvedLaunch &launch,
+                         AddressIndex &allocations,
+                         const LaunchFootprint &whole);
+
 } // namespace dragon
 
 #endif // DRAGON_RUNTIME_LAUNCH_BOXFOOTPRINTS_H

@@ -7,6 +7,7 @@
 
 #include "runtime/launch/IndexArrays.h"
 
+#include "runtime/launch/BoxFootprints.h"
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
@@ -51,15 +52,18 @@ bool join(NumberPlaces &into, const NumberPlaces &other) {
   return true;
 }
 
-/// Neighbours of different buffers stay apart.
-std::vector<MemoryRange> joined(std::vector<MemoryRange> ranges) {
+/// Neighbours of different allocations stay apart.
+std::vector<MemoryRange> joined(std::vector<MemoryRange> ranges,
+                                AddressIndex &allocations) {
   std::sort(ranges.begin(), ranges.end(),
             [](const MemoryRange &a, const MemoryRange &b) {
               return a.Begin < b.Begin;
             });
   std::vector<MemoryRange> all;
   for (const MemoryRange &range : ranges)
-    if (!all.empty() && range.Begin < all.back().End)
+    if (!all.empty() && (range.Begin < all.back().End ||
+                         (range.Begin == all.back().End &&
+                          range.Begin != allocations.find(range.Begin)->base)))
       all.back().End = std::max(all.back().End, range.End);
     else
       all.push_back(range);
@@ -125,6 +129,10 @@ IndexArrays::Wanted IndexArrays::evaluated(const ResolvedLaunch &launch) const {
     const LaunchPointer *by;
   };
   std::vector<Few> few; // numbers
+  // What lies where known numbers lead.
+  const std::vector<BlockBox> groups =
+      launch.memory ? groupsOf(launch)
+                    : std::vector<BlockBox>{wholeGrid(launch)};
   auto addArray = [&](const NumberPlaces &places, const LaunchPointer &by) {
     if (by.allocation && LeastGain * places.bytes() <= by.allocation->bytes &&
         std::none_of(all.arrays.begin(), all.arrays.end(),
@@ -140,8 +148,9 @@ IndexArrays::Wanted IndexArrays::evaluated(const ResolvedLaunch &launch) const {
     EvalLimits limits;
     limits.WithMust = false;
     limits.MaxRanges = 1; // what is asked for matters alone
-    evaluateFootprint(*launch.kernel->summary, *launch.kernel->record,
-                      pointer.index, dims, wholeGrid(launch), limits);
+    for (const BlockBox &group : groups)
+      evaluateFootprint(*launch.kernel->summary, *launch.kernel->record,
+                        pointer.index, dims, group, limits);
     for (const NumberPlaces &places : found) {
       const Allocation *array = Space.Allocations.find(places.First);
       if (!array || places.end() > array->end())
@@ -154,7 +163,7 @@ IndexArrays::Wanted IndexArrays::evaluated(const ResolvedLaunch &launch) const {
   }
   for (const Few &one : few)
     all.ranges.push_back(rangeOf(one.places));
-  all.ranges = joined(std::move(all.ranges));
+  all.ranges = joined(std::move(all.ranges), Space.Allocations);
   uint64_t bytes = 0;
   for (const MemoryRange &range : all.ranges)
     bytes += range.End - range.Begin;

@@ -7,6 +7,8 @@
 
 #include "runtime/launch/Launcher.h"
 
+#include "runtime/launch/BoxFootprints.h"
+
 #include <algorithm>
 #include <map>
 
@@ -168,6 +170,17 @@ Status Launcher::launch(const LaunchCall &call) {
   return launchOutOfCore(launch, canWait);
 }
 
+LaunchFootprint Launcher::wholeOf(const ResolvedLaunch &launch) {
+  LaunchFootprint whole =
+      footprintOf(launch, Space.Allocations, wholeGrid(launch));
+  uint64_t bytes = 0;
+  for (const ChunkUse &use : whole.uses)
+    bytes += use.chunk->bytes();
+  return launch.memory && bytes > OnDevice.Pool.budget()
+             ? narrowed(launch, Space.Allocations, whole)
+             : whole;
+}
+
 Status Launcher::launchOutOfCore(const ResolvedLaunch &launch, bool canWait) {
   if (Counting.any())
     Counting.collect();
@@ -175,7 +188,7 @@ Status Launcher::launchOutOfCore(const ResolvedLaunch &launch, bool canWait) {
   const std::shared_ptr<PlannedLaunch> planned =
       Plans.Plans.entry(launch, Space.Allocations, isNew);
   if (isNew)
-    planned->isFor(footprintOf(launch, Space.Allocations, wholeGrid(launch)));
+    planned->isFor(wholeOf(launch));
   Next.remember(launch, planned->whole);
   Ahead.remembered();
   Waves.noteLast(planned, launch.queue);

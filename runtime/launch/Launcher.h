@@ -72,6 +72,8 @@ public:
                            uint32_t field);
 
 private:
+  /// What all of its blocks touch.
+  LaunchFootprint wholeOf(const ResolvedLaunch &launch);
   Status launchOutOfCore(const ResolvedLaunch &launch, bool canWait);
   void adoptMapped(const ResolvedLaunch &launch);
   bool isInCore(const ResolvedLaunch &launch) const;

@@ -117,6 +117,38 @@ inline bool placesOf(const Linear &Address, const LinearSystem &System,
   return true;
 }
 
+/// Ascending ranges of neighbours among the numbers.
+inline std::vector<NumberRange> rangesOfAll(std::vector<int64_t> Numbers) {
+  std::vector<NumberRange> Values;
+  if (Numbers.empty())
+    return Values;
+  const auto Add = [&Values](int64_t Number) {
+    if (!Values.empty() && uint64_t(Number) - uint64_t(Values.back().Hi) <= 1)
+      Values.back().Hi = Number;
+    else
+      Values.push_back({Number, Number});
+  };
+  const auto [Least, Largest] =
+      std::minmax_element(Numbers.begin(), Numbers.end());
+  // Rows of a table are close together: to mark them is quicker than to sort.
+  constexpr uint64_t Sparse = 64;
+  const int64_t Lo = *Least;
+  const uint64_t Length = uint64_t(*Largest) - uint64_t(Lo);
+  if (Length / Sparse < Numbers.size()) {
+    std::vector<bool> Seen(size_t(Length) + 1);
+    for (int64_t Number : Numbers)
+      Seen[uint64_t(Number) - uint64_t(Lo)] = true;
+    for (size_t I = 0; I < Seen.size(); ++I)
+      if (Seen[I])
+        Add(int64_t(uint64_t(Lo) + I));
+    return Values;
+  }
+  std::sort(Numbers.begin(), Numbers.end());
+  for (int64_t Number : Numbers)
+    Add(Number);
+  return Values;
+}
+
 /// False: what lies there is not known.
 inline bool knownValues(const KnownMemory &Memory, const NumberPlaces &Places,
                         std::vector<NumberRange> &Values) {
@@ -125,13 +157,7 @@ inline bool knownValues(const KnownMemory &Memory, const NumberPlaces &Places,
                              : nullptr;
   if (!Contents)
     return Memory.find(Places, MostLoadedRanges, Values);
-  std::vector<int64_t> Numbers = numbersIn(Places, Contents);
-  std::sort(Numbers.begin(), Numbers.end());
-  for (int64_t Number : Numbers)
-    if (!Values.empty() && uint64_t(Number) - uint64_t(Values.back().Hi) <= 1)
-      Values.back().Hi = Number;
-    else
-      Values.push_back({Number, Number});
+  Values = rangesOfAll(numbersIn(Places, Contents));
   return true;
 }
 

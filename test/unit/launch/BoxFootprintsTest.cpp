@@ -173,4 +173,44 @@ TEST_F(BoxFootprintsTest, ABoxHasTheChunksOfItsLaunchesFootprint) {
   EXPECT_FALSE(chunks.uses[2].mayWrite());
 }
 
+/// Long lists come first. With as many numbers as the first one has, the last
+/// one would end in what lies behind all lists, and nobody knows.
+TEST_F(BoxFootprintsTest, GroupsTellListsApart) {
+  constexpr uint32_t Blocks = 256;
+  struct List {
+    int32_t begin, count;
+  };
+  std::vector<List> lists;
+  std::vector<int32_t> numbers;
+  for (uint32_t b = 0; b < Blocks; ++b) {
+    const auto count = int32_t(Blocks / (b + 1));
+    lists.push_back({int32_t(numbers.size()), std::max(count, 1)});
+    for (int32_t i = 0; i < lists.back().count; ++i)
+      numbers.push_back(i % 8 * 1024); // each in a chunk of its own
+  }
+  constexpr uint64_t At[] = {uint64_t(1) << 30, uint64_t(1) << 31};
+  auto known = std::make_shared<KnownMemory>();
+  auto add = [&known](uint64_t address, const void *from, size_t bytes) {
+    const auto *begin = static_cast<const char *>(from);
+    known->Parts.push_back({address, {begin, begin + bytes}, 0});
+  };
+  add(At[0], lists.data(), lists.size() * sizeof(List));
+  add(At[1], numbers.data(), numbers.size() * sizeof(int32_t));
+  uint64_t addresses[] = {Pointers[0], At[0], At[1]};
+  void *args[] = {&addresses[0], &addresses[1], &addresses[2]};
+  Call.kernel = Kernels.find("pagesOfLists");
+  Call.grid[0] = Blocks;
+  Call.args = args;
+  Call.memory = known;
+  Launch.resolve(Call, Index);
+  const LaunchFootprint whole = footprintOf(Launch, Index, wholeGrid(Call));
+  EXPECT_EQ(whole.uses.size(), Buffers[0].chunks.size());
+  const LaunchFootprint narrow = narrowed(Launch, Index, whole);
+  ASSERT_EQ(narrow.uses.size(), 8u);
+  for (uint32_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(narrow.uses[i].chunk, &Buffers[0].chunks[i * 2]);
+    EXPECT_EQ(narrow.uses[i].need, LaunchNeed::Read);
+  }
+}
+
 } // namespace

@@ -276,6 +276,29 @@ TestKernels::TestKernels() {
   make("walk", walkEntry, KernelSliceable, {8, 8, 4},
        {pointer(0, {put}), pointer(1, {walked})});
 
+  // Block b reads the first words of pages of the first buffer: those that a
+  // list names, of lists[b].y numbers from number lists[b].x on.
+  auto listed = [&](int64_t offset) {
+    uint32_t record = e.binary(ExprOp::Mul, e.cast(ExprOp::ZExt, block, 64),
+                               e.constant(8), NoSignedWrap);
+    record = e.binary(ExprOp::Add, e.argument(1, 64), record);
+    return e.cast(
+        ExprOp::SExt,
+        e.loaded(32, e.binary(ExprOp::Add, record, e.constant(offset))), 64);
+  };
+  const uint32_t last = e.binary(ExprOp::Sub, listed(4), e.constant(1));
+  const uint32_t item =
+      e.binary(ExprOp::Add, listed(0), e.opaque(64, e.constant(0), last));
+  const uint32_t number = e.loaded(
+      32, e.binary(ExprOp::Add, e.argument(2, 64),
+                   e.binary(ExprOp::Mul, item, e.constant(4), NoSignedWrap)));
+  AccessSummary page;
+  page.Flags = AccessRead;
+  page.Width = 4;
+  page.Offset = e.binary(ExprOp::Mul, e.cast(ExprOp::SExt, number, 64),
+                         e.constant(4096), NoSignedWrap);
+  make("pagesOfLists", gatherEntry, KernelSliceable, {8, 8, 8},
+       {pointer(0, {page})});
   AccessSummary anyPut = anywhere;
   anyPut.Flags = AccessWrite | AccessUnbounded;
   make("lookUp", lookUpEntry, KernelSliceable, {8, 8, 8, 4},
