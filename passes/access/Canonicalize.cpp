@@ -8,6 +8,7 @@
 #include "passes/access/Canonicalize.h"
 
 #include "passes/access/ConditionalSteps.h"
+#include "passes/access/KeptAccesses.h"
 #include "passes/access/NestedChoices.h"
 #include "passes/support/LoopTags.h"
 #include "passes/support/SeparateLoops.h"
@@ -141,22 +142,6 @@ void inferEffects(Module &M, ModuleAnalysisManager &Analyses) {
     F->setAttributes(Attributes);
 }
 
-bool isValueToKeep(const LoadInst &Load) {
-  return Load.isSimple() && !Load.getType()->isPointerTy() &&
-         Load.getType()->isSized();
-}
-
-/// Loads stay, whatever becomes of their value. Loads of local variables become
-/// values, and the use goes with them. Not of pointers: while its address has a
-/// use, a local variable remains in memory.
-void keepLoads(Function &F) {
-  for (Instruction &I : instructions(F))
-    if (auto *Load = dyn_cast<LoadInst>(&I); Load && isValueToKeep(*Load)) {
-      IRBuilder<> Builder(Load->getNextNode());
-      Builder.CreateIntrinsic(Builder.getVoidTy(), Intrinsic::fake_use, {Load});
-    }
-}
-
 void promoteVariables(Function &F) {
   for (;;) {
     SmallVector<AllocaInst *, 16> Variables;
@@ -168,64 +153,6 @@ void promoteVariables(Function &F) {
       return;
     DominatorTree DT(F);
     PromoteMemToReg(Variables, DT);
-  }
-}
-
-/// A local variable, or a structure passed by value.
-bool isLocal(const Value &Pointer) {
-  const Value *Object = getUnderlyingObject(&Pointer);
-  if (auto *Arg = dyn_cast<Argument>(Object))
-    return Arg->hasByValAttr();
-  return isa<AllocaInst>(Object);
-}
-
-/// As keepLoads(), now that one can see what is local: all loads but those of
-/// local variables have one use, next to them.
-void keepLoadsAnew(Function &F) {
-  SmallVector<LoadInst *, 32> Loads;
-  for (Instruction &I : make_early_inc_range(instructions(F))) {
-    auto *Use = dyn_cast<IntrinsicInst>(&I);
-    if (Use && Use->getIntrinsicID() == Intrinsic::fake_use) {
-      auto *Kept = dyn_cast<Instruction>(Use->getArgOperand(0));
-      Use->eraseFromParent();
-      if (isa_and_nonnull<PtrToIntInst>(Kept) && Kept->use_empty())
-        Kept->eraseFromParent();
-    } else if (auto *Load = dyn_cast<LoadInst>(&I)) {
-      if (Load->isSimple() && !isLocal(*Load->getPointerOperand()))
-        Loads.push_back(Load);
-    }
-  }
-  for (LoadInst *Load : Loads) {
-    IRBuilder<> Builder(Load->getNextNode());
-    Value *Kept = Load;
-    if (Load->getType()->isPointerTy())
-      Kept = Builder.CreatePtrToInt(Load, Builder.getInt64Ty());
-    Builder.CreateIntrinsic(Builder.getVoidTy(), Intrinsic::fake_use, {Kept});
-  }
-}
-
-/// Structures that lie in memory are copied to local variables: these become
-/// reads of their fields, as long as nothing holds the copies.
-bool copiesToVariables(const Function &F) {
-  return any_of(instructions(F), [](const Instruction &I) {
-    auto *Copy = dyn_cast<MemTransferInst>(&I);
-    return Copy && !Copy->isVolatile() && isLocal(*Copy->getRawDest()) &&
-           !isLocal(*Copy->getRawSource());
-  });
-}
-
-/// Stores and copies stay.
-void keepStores(Function &F) {
-  for (Instruction &I : instructions(F)) {
-    if (auto *Store = dyn_cast<StoreInst>(&I)) {
-      if (Store->isSimple() && !isLocal(*Store->getPointerOperand()))
-        Store->setVolatile(true);
-    } else if (auto *Copy = dyn_cast<MemIntrinsic>(&I)) {
-      auto *Transfer = dyn_cast<MemTransferInst>(Copy);
-      if (!isLocal(*Copy->getRawDest()) ||
-          (Transfer && !isLocal(*Transfer->getRawSource())))
-        Copy->setVolatile(ConstantInt::getTrue(F.getContext()));
-    }
   }
 }
 
