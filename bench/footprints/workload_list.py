@@ -129,6 +129,7 @@ PROGRAMS = [
     test("launches-together", device=4, host=16, chunk=256, flags=[f"-DWORDS={M}"]),
     test("launches-apart", device=8, host=64, chunk=512),
     test("ledger", "in.bin out.bin", file=16 * M),
+    test("lists-of-rows", device=8, chunk=256),
     test("long-index-arrays", "all", device=8, chunk=256),
     test("loop-chains", device=16),
     test("loop-ends", device=16),

@@ -71,6 +71,7 @@ struct LaunchRequest {
   uint32_t dynamicSharedBytes;
   void **args;
   uint32_t numArgs;
+  const uint32_t *argSizes; ///< bytes of each; null: not said
   bool cooperative;
   bool programmatic; ///< a permission: LaunchCall's
   Queue queue;

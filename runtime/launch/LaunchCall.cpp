@@ -28,6 +28,8 @@ LaunchRequest requestOf(const LaunchCall &call, const BlockBox &box) {
   request.dynamicSharedBytes = call.dynamicSharedBytes;
   request.args = call.args;
   request.numArgs = call.numArgs;
+  if (const KernelRecord *record = call.kernel->record)
+    request.argSizes = call.kernel->summary->argSizes(*record);
   request.cooperative = call.cooperative;
   request.queue = call.queue;
   return request;

@@ -25,6 +25,7 @@ Status Submitter::run(const ResolvedLaunch &launch, const Submission &part) {
     request.kernel = const_cast<KernelHandle *>(part.kernel);
     request.args = const_cast<void **>(part.args.data());
     request.numArgs = uint32_t(part.args.size());
+    request.argSizes = nullptr;
   } else if (mayRunRestricted(launch, request)) {
     request.kernel = const_cast<KernelHandle *>(&*launch.kernel->restricted);
   }

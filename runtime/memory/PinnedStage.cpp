@@ -12,8 +12,9 @@
 namespace dragon {
 
 namespace {
+constexpr unsigned LeastThreads = 2;
 constexpr size_t MinimumRun =
-    2 * StagedCopies::BlocksPerThread * StagedCopies::BlockBytes;
+    LeastThreads * StagedCopies::BlocksPerThread * StagedCopies::BlockBytes;
 } // namespace
 
 PinnedStage::PinnedStage(Context &context, HostSlabs &slabs, Queue queue,
@@ -57,7 +58,7 @@ bool PinnedStage::takeSlabs() {
       break;
     bytes += each;
   }
-  if (bytes >= MinimumRun)
+  if (Copies.threads() >= LeastThreads) // small chunks hold no block
     return true;
   finish().ignore();
   return false;

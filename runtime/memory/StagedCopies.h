@@ -57,6 +57,8 @@ public:
     const char *from;
     size_t bytes;
   };
+  /// So many have blocks of their own: at least one, before anything is copied.
+  unsigned threads() const { return unsigned(Blocks.size() / BlocksPerThread); }
   /// `from` may be changed when it returns; the device may still be copying.
   Status toDevice(std::span<const Range> ranges);
   Status toDevice(uintptr_t to, const char *from, size_t bytes) {
@@ -74,7 +76,6 @@ private:
     Event event;
     bool busy = false; ///< copies to or from it are under way
   };
-  unsigned threads() const { return unsigned(Blocks.size() / BlocksPerThread); }
   /// Later work in the queue comes after what is in `first` now.
   Status follow(Queue first, Queue then);
   /// Calls body(the thread's blocks) on several threads; none goes on after a

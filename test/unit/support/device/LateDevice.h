@@ -67,10 +67,6 @@ public:
   size_t queuesAtATime() const { return QueuesAtATime; }
 
 protected:
-  /// Work is about to be queued or waited for.
-  virtual void called() {}
-
-private:
   struct Step {
     std::function<Status()> run;
     std::vector<AddressRange> ranges; ///< what it works on
@@ -88,12 +84,12 @@ private:
   };
   using Guard = std::lock_guard<std::recursive_mutex>;
 
-  Status before(DeviceCall) override { return {}; }
+  /// Work is about to be queued or waited for.
+  virtual void called() {}
+  /// Work is about to be queued: what it has to wait for comes before it.
+  virtual void order(Queue) {}
+  virtual bool putsOff(const LaunchRequest &) const { return LateLaunches; }
 
-  static AddressRange rangeOf(const void *memory, size_t bytes) {
-    auto begin = reinterpret_cast<uintptr_t>(memory);
-    return {begin, begin + bytes};
-  }
   uint64_t queued(Queue queue) {
     Line &line = Lines[queue];
     return line.done + line.steps.size();
@@ -111,6 +107,18 @@ private:
     }
     return first;
   }
+
+  std::recursive_mutex Lock;
+  std::map<Queue, Line> Lines;
+  std::map<Event, Record> Records;
+
+private:
+  Status before(DeviceCall) override { return {}; }
+
+  static AddressRange rangeOf(const void *memory, size_t bytes) {
+    auto begin = reinterpret_cast<uintptr_t>(memory);
+    return {begin, begin + bytes};
+  }
   Status runAll() {
     Status first;
     for (auto &[queue, line] : Lines)
@@ -121,6 +129,7 @@ private:
   }
   Status add(Queue queue, std::function<Status()> run, AddressRange a = {},
              AddressRange b = {}) {
+    order(queue);
     Lines[queue].steps.push_back({std::move(run), {a, b}});
     return {};
   }
@@ -177,6 +186,8 @@ private:
     checkUnused(va, physical.bytes);
     return inner().unmap(va, physical);
   }
+
+protected:
   Status destroyQueueImpl(Queue queue) override {
     called();
     Guard guard(Lock);
@@ -235,6 +246,8 @@ private:
     return record == Records.end() ||
            Lines[record->second.queue].done >= record->second.number;
   }
+
+private:
   Status synchronizeEventImpl(Event event) override {
     called();
     Guard guard(Lock);
@@ -281,7 +294,8 @@ private:
   Status launchImpl(const LaunchRequest &request) override {
     called();
     Guard guard(Lock);
-    if (!LateLaunches) {
+    order(request.queue);
+    if (!putsOff(request)) {
       DRAGON_TRY(runUpTo(request.queue, queued(request.queue)));
       return inner().launch(request);
     }
@@ -295,10 +309,20 @@ private:
     copied->request = request;
     copied->touched.assign(request.touched.begin(), request.touched.end());
     copied->request.touched = copied->touched;
-    copied->words.resize(request.numArgs);
+    // Without their sizes they must be words.
+    size_t words = 0;
+    auto wordsOf = [&request](uint32_t i) {
+      return request.argSizes ? (request.argSizes[i] + 7) / 8 : 1;
+    };
+    for (uint32_t i = 0; i < request.numArgs; ++i)
+      words += wordsOf(i);
+    copied->words.resize(words);
+    words = 0;
     for (uint32_t i = 0; i < request.numArgs; ++i) {
-      std::memcpy(&copied->words[i], request.args[i], sizeof(uint64_t));
-      copied->args.push_back(&copied->words[i]);
+      std::memcpy(&copied->words[words], request.args[i],
+                  request.argSizes ? request.argSizes[i] : sizeof(uint64_t));
+      copied->args.push_back(&copied->words[words]);
+      words += wordsOf(i);
     }
     copied->request.args = copied->args.data();
     Step step{[this, copied] { return inner().launch(copied->request); },
@@ -315,9 +339,6 @@ private:
     return inner().accepts(request);
   }
 
-  std::recursive_mutex Lock;
-  std::map<Queue, Line> Lines;
-  std::map<Event, Record> Records;
   std::map<uintptr_t, uintptr_t> Reserved, Pinned; ///< begin, end
   unsigned Misused = 0;
   unsigned Late = 0;
