@@ -86,7 +86,6 @@ private:
   Index computeInstruction(llvm::Instruction &I, const llvm::Loop *Scope,
                            unsigned Bits);
   Index computeLoad(llvm::LoadInst &Load, unsigned Bits);
-  Index wordOf(llvm::LoadInst &Load, unsigned Bits, uint64_t At);
   Index computeElement(llvm::ExtractElementInst &Element, unsigned Bits);
   Index computeIntrinsic(llvm::IntrinsicInst &Call, const llvm::Loop *Scope,
                          unsigned Bits);

@@ -7,17 +7,21 @@
 
 #include "runtime/launch/IndexArrays.h"
 
+#include "runtime/base/ThreadPool.h"
 #include "runtime/launch/BoxFootprints.h"
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 #include <utility>
 
 namespace dragon {
 
 namespace {
 
+/// Fewer groups of blocks than these are not worth a thread's waking up.
+constexpr size_t GroupsPerThread = 4;
 /// Of so many zones a sample is taken first.
 constexpr size_t SampledZones = 16;
 /// A block needs so much less where arrays tell something.
@@ -142,16 +146,19 @@ IndexArrays::Wanted IndexArrays::evaluated(const ResolvedLaunch &launch) const {
   for (const LaunchPointer &pointer : launch.pointers) {
     if (!launch.kernel->footprints->dependsOnMemory(pointer.index))
       continue;
-    std::vector<NumberPlaces> found;
-    LaunchDims dims = dimsOf(launch);
-    dims.Wanted = &found;
-    EvalLimits limits;
-    limits.WithMust = false;
-    limits.MaxRanges = 1; // what is asked for matters alone
-    for (const BlockBox &group : groups)
-      evaluateFootprint(*launch.kernel->summary, *launch.kernel->record,
-                        pointer.index, dims, group, limits);
-    for (const NumberPlaces &places : found) {
+    std::vector<std::vector<NumberPlaces>> found(groups.size());
+    hostThreads().forEach(
+        groups.size(), (groups.size() - 1) / GroupsPerThread + 1,
+        [&](size_t group) {
+          LaunchDims dims = dimsOf(launch);
+          dims.Wanted = &found[group];
+          EvalLimits limits;
+          limits.WithMust = false;
+          limits.MaxRanges = 1; // what is asked for matters alone
+          evaluateFootprint(*launch.kernel->summary, *launch.kernel->record,
+                            pointer.index, dims, groups[group], limits);
+        });
+    for (const NumberPlaces &places : found | std::views::join) {
       const Allocation *array = Space.Allocations.find(places.First);
       if (!array || places.end() > array->end())
         continue;

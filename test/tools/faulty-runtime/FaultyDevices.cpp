@@ -5,15 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The runtime asks for its device and for its way to files in one place each;
-// the linker (--wrap) brings both here, and what it gets has a decorator in
-// front.
+// The runtime asks for its device (WrappedDevice.h) and for its way to files in
+// one place each; the linker (--wrap) brings both here, and what it gets has a
+// decorator in front.
 //
 //===----------------------------------------------------------------------===//
 
 #include "FaultPoints.h"
 
-#include "runtime/base/Settings.h"
+#include "test/tools/WrappedDevice.h"
+
 #include "runtime/device/ForwardingDevice.h"
 #include "runtime/tier/FileTier.h"
 #include "runtime/tier/Transfer.h"
@@ -61,21 +62,10 @@ struct PlannedIo final : IoFaults {
 
 } // namespace
 
-#define CREATE_DEVICE                                                          \
-  "_ZN6dragon12createDeviceERKNS_8SettingsERNSt7__cxx1112basic_stringIcSt11"   \
-  "char_traitsIcESaIcEEE"
-using MadeDevice = StatusOr<std::unique_ptr<Device>>;
-MadeDevice
-realCreateDevice(const Settings &settings,
-                 std::string &notes) __asm__("__real_" CREATE_DEVICE);
-MadeDevice faultyDevice(const Settings &settings,
-                        std::string &notes) __asm__("__wrap_" CREATE_DEVICE);
-MadeDevice faultyDevice(const Settings &settings, std::string &notes) {
-  DRAGON_ASSIGN(std::unique_ptr<Device> device,
-                realCreateDevice(settings, notes));
-  device = std::make_unique<ScarceDevice>(std::move(device));
-  return std::unique_ptr<Device>(
-      std::make_unique<PlannedDevice>(std::move(device)));
+std::unique_ptr<Device> inFrontOf(std::unique_ptr<Device> device,
+                                  const Settings &) {
+  return std::make_unique<PlannedDevice>(
+      std::make_unique<ScarceDevice>(std::move(device)));
 }
 
 using MadeTier = StatusOr<std::unique_ptr<FileTier>>;

@@ -12,15 +12,12 @@
 // that does nothing before somebody waits for it (LateDevice.h). Streams have
 // CUDA's order: the legacy default stream waits for the others, and they for
 // it, but for those that were made not to. Who asks whether work is done may
-// bring it on by a step, as DRAGON_LATE_SEED decides (a number; 1 without it).
-//
-// The linker (--wrap) brings the runtime's question for its device here.
+// bring it on by a step, as LATE_SEED decides (a number; 1 without it).
 //
 //===----------------------------------------------------------------------===//
 
+#include "test/tools/WrappedDevice.h"
 #include "test/unit/support/device/LateDevice.h"
-
-#include "runtime/base/Settings.h"
 
 #include <cstdlib>
 #include <random>
@@ -37,7 +34,7 @@ public:
 
 private:
   static unsigned seed() {
-    const char *text = std::getenv("DRAGON_LATE_SEED");
+    const char *text = std::getenv("LATE_SEED");
     return text ? unsigned(std::strtoul(text, nullptr, 10)) : 1;
   }
 
@@ -110,23 +107,12 @@ private:
 
 } // namespace
 
-#define CREATE_DEVICE                                                          \
-  "_ZN6dragon12createDeviceERKNS_8SettingsERNSt7__cxx1112basic_stringIcSt11"   \
-  "char_traitsIcESaIcEEE"
-using MadeDevice = StatusOr<std::unique_ptr<Device>>;
-MadeDevice
-realCreateDevice(const Settings &settings,
-                 std::string &notes) __asm__("__real_" CREATE_DEVICE);
-MadeDevice lateDevice(const Settings &settings,
-                      std::string &notes) __asm__("__wrap_" CREATE_DEVICE);
-MadeDevice lateDevice(const Settings &settings, std::string &notes) {
-  DRAGON_ASSIGN(std::unique_ptr<Device> device,
-                realCreateDevice(settings, notes));
+std::unique_ptr<Device> inFrontOf(std::unique_ptr<Device> device,
+                                  const Settings &settings) {
   // Who watches blocks as they run takes those for the launch that is made.
   if (device->caps().asynchronous || settings.check || settings.footprints)
     return device;
-  return std::unique_ptr<Device>(
-      std::make_unique<ProgramDevice>(std::move(device)));
+  return std::make_unique<ProgramDevice>(std::move(device));
 }
 
 } // namespace dragon::test
