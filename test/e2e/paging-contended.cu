@@ -6,7 +6,7 @@
 // RUN: %plain ./program 4 1
 // RUN: for touches in 0 1; do \
 // RUN:   %strict DRAGON_DEVICE_MEMORY=8M DRAGON_CHUNK_SIZE=2M DRAGON_PAGING=always DRAGON_PAGE_TOUCHES=$touches DRAGON_STATS=stats.json ./program 8 1 \
-// RUN:   && %ledger stats.json 'cpu: paged_launches == 4' 'host_to_device_paging > 8*M' 'device_to_host_paging > 0' \
+// RUN:   && %ledger stats.json 'cpu: paged_launches == 4' 'host_to_device_paging > 8*M' \
 // RUN:      'cpu: device_to_host_paging > M' 'cpu: over_link_paged_launches > M' \
 // RUN:   || { echo $touches; exit 1; }; done
 // RUN: rm -rf %t.dir
