@@ -16,6 +16,7 @@
 #include <array>
 #include <boost/algorithm/string/join.hpp>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <fmt/format.h>
 #include <mutex>
@@ -74,6 +75,35 @@ Writer &writer() {
   static Writer *instance = new Writer;
   return *instance;
 }
+
+/// Of the thread, for handlers of signals that meet it; not allocated when they
+/// ask.
+__attribute__((
+    tls_model("initial-exec"))) thread_local volatile bool isWriting = false;
+__attribute__((
+    tls_model("initial-exec"))) thread_local volatile int owedSignal = 0;
+
+/// The writer's lock, which the thread lets go of before it is killed.
+class Locked {
+public:
+  explicit Locked(Writer &writer) : Of(writer) {
+    isWriting = true;
+    Of.lock.lock();
+  }
+  ~Locked() {
+    Of.lock.unlock();
+    isWriting = false;
+    if (const int signal = owedSignal) {
+      owedSignal = 0;
+      ::raise(signal);
+    }
+  }
+  Locked(const Locked &) = delete;
+  Locked &operator=(const Locked &) = delete;
+
+private:
+  Writer &Of;
+};
 
 std::string escape(const std::string &text) {
   std::string out;
@@ -160,7 +190,7 @@ uint64_t traceClock() {
 
 bool startTrace(const std::string &path) {
   Writer &w = writer();
-  std::lock_guard guard(w.lock);
+  const Locked locked(w);
   if (w.file)
     return true;
   w.file = std::fopen(path.c_str(), "we");
@@ -178,7 +208,7 @@ bool startTrace(const std::string &path) {
 bool stopTrace() {
   detail::tracing.store(false);
   Writer &w = writer();
-  std::lock_guard guard(w.lock);
+  const Locked locked(w);
   if (!w.file)
     return true;
   flush(w);
@@ -187,6 +217,13 @@ bool stopTrace() {
   good &= std::fclose(w.file) == 0;
   w.file = nullptr;
   return good;
+}
+
+bool putOffByTrace(int signal) {
+  if (!isWriting)
+    return false;
+  owedSignal = signal;
+  return true;
 }
 
 bool stopTraceWithin(std::chrono::milliseconds patience) {
@@ -212,7 +249,7 @@ bool stopTraceWithin(std::chrono::milliseconds patience) {
 
 void nameTraceLane(unsigned lane, const std::string &name) {
   Writer &w = writer();
-  std::lock_guard guard(w.lock);
+  const Locked locked(w);
   if (w.file)
     w.lanes.emplace_back(lane, name);
 }
@@ -220,14 +257,14 @@ void nameTraceLane(unsigned lane, const std::string &name) {
 void recordInLane(unsigned lane, const char *name, uint64_t begin, uint64_t end,
                   uint64_t bytes, std::string detail) {
   Writer &w = writer();
-  std::lock_guard guard(w.lock);
+  const Locked locked(w);
   add(w,
       {name, begin, end, bytes, FirstLane + long(lane), std::move(detail), {}});
 }
 
 void detail::recordHeld(unsigned memory, uint64_t bytes) {
   Writer &w = writer();
-  std::lock_guard guard(w.lock);
+  const Locked locked(w);
   if (!w.file || w.now[memory] == bytes)
     return;
   w.now[memory] = bytes;
@@ -248,7 +285,7 @@ void detail::recordZone(const char *name, uint64_t begin, uint64_t end,
                         Notes notes) {
   thread_local long thread = ::syscall(SYS_gettid);
   Writer &w = writer();
-  std::lock_guard guard(w.lock);
+  const Locked locked(w);
   add(w, {name, begin, end, bytes, thread, boost::algorithm::join(on, ", "),
           std::move(notes)});
 }

@@ -58,6 +58,9 @@ bool stopTrace();
 /// The same where a thread that will not go on may be in the middle of a
 /// record: false as well if that keeps the file for so long.
 bool stopTraceWithin(std::chrono::milliseconds patience);
+/// In the handler of a signal that ends the process: the thread is writing to
+/// the trace, which would be lost; it raises the signal again when it is done.
+bool putOffByTrace(int signal);
 
 /// A lane that is no thread's: what somebody else did. Lanes are 0, 1, ...
 void nameTraceLane(unsigned lane, const std::string &name);

@@ -33,6 +33,7 @@
 #include "runtime/core/Runtime.h"
 #include "runtime/cudart/process/RunPage.h"
 #include "runtime/trace/Log.h"
+#include "runtime/trace/Trace.h"
 
 #include <atomic>
 #include <cerrno>
@@ -60,6 +61,9 @@ int patience = MostMilliseconds;
 pid_t process = 0; // a child has a copy of the handlers, and no thread
 
 void onKill(int signal) {
+  // abort() ends the process when its handler returns.
+  if (signal != SIGABRT && putOffByTrace(signal))
+    return;
   if (::getpid() == process) {
     ::sem_post(&killed);
     for (int i = 0; i < patience && !written.load(); ++i)
