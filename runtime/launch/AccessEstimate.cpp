@@ -23,22 +23,6 @@ constexpr uint32_t MaxBoxes = 16;
 /// are rows.
 constexpr size_t MaxRanges = size_t(1) << 17;
 
-/// The grid in boxes, along its longest dimension.
-std::vector<BlockBox> boxesOf(const LaunchCall &call) {
-  unsigned longest = 0;
-  for (unsigned d = 1; d < 3; ++d)
-    if (call.grid[d] > call.grid[longest])
-      longest = d;
-  const uint32_t layers = call.grid[longest];
-  const uint32_t boxes = std::min(MaxBoxes, layers);
-  std::vector<BlockBox> result(boxes, wholeGrid(call));
-  for (uint32_t i = 0; i < boxes; ++i) {
-    result[i].Lo[longest] = uint32_t(uint64_t(layers) * i / boxes);
-    result[i].Hi[longest] = uint32_t(uint64_t(layers) * (i + 1) / boxes);
-  }
-  return result;
-}
-
 /// The block in the middle.
 BlockBox middleOf(const BlockBox &box) {
   BlockBox block = box;
@@ -139,7 +123,7 @@ void AccessMap::add(const LaunchPointer &pointer) {
     add(pointer, all.MayWrite, cost);
     return;
   }
-  for (const BlockBox &box : boxesOf(Call)) {
+  for (const BlockBox &box : equalBoxes(Call, MaxBoxes)) {
     const ByteFootprint whole = footprint(pointer, box);
     const ByteFootprint block = footprint(pointer, middleOf(box));
     auto addSets = [&](const ByteSet &ofBox, const ByteSet &ofBlock) {

@@ -13,11 +13,6 @@
 
 namespace dragon {
 
-namespace {
-/// Fewer boxes than these are not worth a thread's waking up.
-constexpr size_t BoxesPerThread = 4;
-} // namespace
-
 size_t BoxFootprints::Hash::operator()(const BlockBox &box) const {
   uint64_t hash = 0;
   for (unsigned d = 0; d < std::size(box.Lo); ++d) {
@@ -113,24 +108,10 @@ LaunchFootprint BoxFootprints::take(const BlockBox &box) {
   return std::move(Seen.at(box).chunks);
 }
 
-std::vector<BlockBox> groupsOf(const LaunchCall &call) {
-  const BlockBox whole = wholeGrid(call);
-  const auto longest = size_t(std::ranges::max_element(call.grid) -
-                              std::ranges::begin(call.grid));
-  const uint64_t length = call.grid[longest];
-  const uint64_t count = std::min<uint64_t>(GroupsOfGrid, length);
-  std::vector<BlockBox> groups(count, whole);
-  for (uint64_t i = 0; i < count; ++i) {
-    groups[i].Lo[longest] = uint32_t(length * i / count);
-    groups[i].Hi[longest] = uint32_t(length * (i + 1) / count);
-  }
-  return groups;
-}
-
 LaunchFootprint narrowed(const ResolvedLaunch &launch,
                          AddressIndex &allocations,
                          const LaunchFootprint &whole) {
-  const std::vector<BlockBox> groups = groupsOf(launch);
+  const std::vector<BlockBox> groups = equalBoxes(launch, GroupsOfGrid);
   if (whole.anything || groups.size() < 2)
     return whole;
   BoxFootprints boxes(launch, allocations, whole);

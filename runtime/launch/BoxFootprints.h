@@ -27,6 +27,9 @@
 
 namespace dragon {
 
+/// Fewer boxes than these are not worth a thread's waking up.
+constexpr size_t BoxesPerThread = 4;
+
 class BoxFootprints {
 public:
   /// All of these outlive it, and do not change. `whole`: of the grid.
@@ -77,8 +80,6 @@ private:
 /// than theirs: the first one of the last block with as many as the first block
 /// has. Groups of so many of the grid are told apart.
 constexpr uint32_t GroupsOfGrid = 16;
-/// Equal groups of the grid's blocks, which cover it, along its longest side.
-std::vector<BlockBox> groupsOf(const LaunchCall &call);
 
 /// Of `whole`, the grid's footprint, what the groups of its blocks touch.
 LaunchFootprint narrowed(const ResolvedLaunch &launch,

@@ -111,21 +111,13 @@ StatusOr<bool> HostMappedRunner::runFetching(const ResolvedLaunch &launch,
 /// The grid, in about so many slices if it can be sliced.
 static std::vector<BlockBox> slicesOf(const ResolvedLaunch &launch,
                                       unsigned number) {
-  const BlockBox grid = wholeGrid(launch);
   if (number < 2 || !PageCache::runsInSlices(launch))
-    return {grid};
+    return {wholeGrid(launch)};
   // Neighbours in the fastest dimensions often need the same.
   unsigned axis = 2;
   while (axis > 0 && launch.grid[axis] < number)
     --axis;
-  number = std::min(number, launch.grid[axis]);
-  std::vector<BlockBox> boxes(number, grid);
-  for (unsigned i = 0; i < number; ++i) {
-    boxes[i].Lo[axis] = uint32_t(uint64_t(launch.grid[axis]) * i / number);
-    boxes[i].Hi[axis] =
-        uint32_t(uint64_t(launch.grid[axis]) * (i + 1) / number);
-  }
-  return boxes;
+  return equalBoxes(launch, axis, std::min(number, launch.grid[axis]));
 }
 
 /// Of slices that may turn out to be dense: a part is tried first.

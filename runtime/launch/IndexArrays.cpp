@@ -20,8 +20,6 @@ namespace dragon {
 
 namespace {
 
-/// Fewer groups of blocks than these are not worth a thread's waking up.
-constexpr size_t GroupsPerThread = 4;
 /// Of so many zones a sample is taken first.
 constexpr size_t SampledZones = 16;
 /// A block needs so much less where arrays tell something.
@@ -135,7 +133,7 @@ IndexArrays::Wanted IndexArrays::evaluated(const ResolvedLaunch &launch) const {
   std::vector<Few> few; // numbers
   // What lies where known numbers lead.
   const std::vector<BlockBox> groups =
-      launch.memory ? groupsOf(launch)
+      launch.memory ? equalBoxes(launch, GroupsOfGrid)
                     : std::vector<BlockBox>{wholeGrid(launch)};
   auto addArray = [&](const NumberPlaces &places, const LaunchPointer &by) {
     if (by.allocation && LeastGain * places.bytes() <= by.allocation->bytes &&
@@ -148,7 +146,7 @@ IndexArrays::Wanted IndexArrays::evaluated(const ResolvedLaunch &launch) const {
       continue;
     std::vector<std::vector<NumberPlaces>> found(groups.size());
     hostThreads().forEach(
-        groups.size(), (groups.size() - 1) / GroupsPerThread + 1,
+        groups.size(), (groups.size() - 1) / BoxesPerThread + 1,
         [&](size_t group) {
           LaunchDims dims = dimsOf(launch);
           dims.Wanted = &found[group];

@@ -35,4 +35,21 @@ LaunchRequest requestOf(const LaunchCall &call, const BlockBox &box) {
   return request;
 }
 
+std::vector<BlockBox> equalBoxes(const LaunchCall &call, size_t axis,
+                                 uint32_t number) {
+  const uint64_t blocks = call.grid[axis];
+  std::vector<BlockBox> boxes(number, wholeGrid(call));
+  for (uint32_t i = 0; i < number; ++i) {
+    boxes[i].Lo[axis] = uint32_t(blocks * i / number);
+    boxes[i].Hi[axis] = uint32_t(blocks * (i + 1) / number);
+  }
+  return boxes;
+}
+
+std::vector<BlockBox> equalBoxes(const LaunchCall &call, uint32_t most) {
+  const auto longest = size_t(std::ranges::max_element(call.grid) -
+                              std::ranges::begin(call.grid));
+  return equalBoxes(call, longest, std::min(most, call.grid[longest]));
+}
+
 } // namespace dragon

@@ -26,6 +26,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace dragon {
 
@@ -124,6 +125,11 @@ inline uint64_t threadsOfBlock(const LaunchCall &call) {
 inline BlockBox wholeGrid(const LaunchCall &call) {
   return {{0, 0, 0}, {call.grid[0], call.grid[1], call.grid[2]}};
 }
+/// The grid in so many equal boxes along an axis, which has as many blocks.
+std::vector<BlockBox> equalBoxes(const LaunchCall &call, size_t axis,
+                                 uint32_t number);
+/// The same along its longest axis, in `most` boxes if that has as many blocks.
+std::vector<BlockBox> equalBoxes(const LaunchCall &call, uint32_t most);
 
 } // namespace dragon
 

@@ -207,14 +207,10 @@ const Slicing &SlicePlanner::evenSlicingOf(const ResolvedLaunch &launch,
   const uint64_t all = touchedBy(planned.whole), most = all + all / 4;
   for (unsigned d = 3;
        d-- > 0 && slicing.plan.kind == LaunchPlan::Impossible;) {
-    const uint32_t blocks = launch.grid[d], number = std::min(pieces, blocks);
+    const uint32_t number = std::min(pieces, launch.grid[d]);
     if (number < 2 || launch.anything)
       continue;
-    std::vector<BlockBox> boxes(number, wholeGrid(launch));
-    for (uint32_t i = 0; i < number; ++i) {
-      boxes[i].Lo[d] = uint32_t(uint64_t(blocks) * i / number);
-      boxes[i].Hi[d] = uint32_t(uint64_t(blocks) * (i + 1) / number);
-    }
+    std::vector<BlockBox> boxes = equalBoxes(launch, d, number);
     BoxFootprints footprints(launch, Space.Allocations, planned.whole);
     footprints.foresee(boxes);
     std::vector<LaunchFootprint> parts;

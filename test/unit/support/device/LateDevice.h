@@ -301,7 +301,7 @@ private:
     }
     struct Copied {
       LaunchRequest request;
-      std::vector<uint64_t> words;
+      std::vector<std::vector<uint64_t>> words; ///< of each argument
       std::vector<void *> args;
       std::vector<AddressRange> touched;
     };
@@ -309,20 +309,13 @@ private:
     copied->request = request;
     copied->touched.assign(request.touched.begin(), request.touched.end());
     copied->request.touched = copied->touched;
-    // Without their sizes they must be words.
-    size_t words = 0;
-    auto wordsOf = [&request](uint32_t i) {
-      return request.argSizes ? (request.argSizes[i] + 7) / 8 : 1;
-    };
-    for (uint32_t i = 0; i < request.numArgs; ++i)
-      words += wordsOf(i);
-    copied->words.resize(words);
-    words = 0;
     for (uint32_t i = 0; i < request.numArgs; ++i) {
-      std::memcpy(&copied->words[words], request.args[i],
-                  request.argSizes ? request.argSizes[i] : sizeof(uint64_t));
-      copied->args.push_back(&copied->words[words]);
-      words += wordsOf(i);
+      // Without their sizes they must be words.
+      const size_t bytes =
+          request.argSizes ? request.argSizes[i] : sizeof(uint64_t);
+      auto &words = copied->words.emplace_back((bytes + 7) / sizeof(uint64_t));
+      std::memcpy(words.data(), request.args[i], bytes);
+      copied->args.push_back(words.data());
     }
     copied->request.args = copied->args.data();
     Step step{[this, copied] { return inner().launch(copied->request); },
