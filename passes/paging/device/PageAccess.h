@@ -380,9 +380,10 @@ INLINE unsigned long lookUp(unsigned long Address, unsigned GLOBAL *Entries,
   const unsigned Entry = entrySeen(Entries + Number);
   if (Entry == dragon::PageResident)
     return Address;
-  if (Writes)
-    ((volatile unsigned char GLOBAL *)Control->Marks)[Number] =
-        dragon::PageDirty;
+  if (Writes) // many threads of one page: all say the same
+    __scoped_atomic_store_n((unsigned char GLOBAL *)Control->Marks + Number,
+                            (unsigned char)dragon::PageDirty, __ATOMIC_RELAXED,
+                            __MEMORY_SCOPE_DEVICE);
   if (!isFrame(Entry))
     return __dragon_page_fetch(Address, Number, Entries, Shift, Frames,
                                Control);
