@@ -103,11 +103,43 @@ static bool mayFetchPages(Function &Kernel, unsigned Limit) {
   return WhyNot.empty();
 }
 
+/// The kernel's copy that runs part of a loop, if that may fetch pages as well.
+static Function *loopCopyThatFetches(Function &Kernel, unsigned Limit) {
+  Function *Copy =
+      Kernel.getParent()->getFunction(loopCopyName(Kernel.getName()));
+  return Copy && Copy->hasFnAttribute(LoopMark) &&
+                 instructionsOf(*Copy) <= Limit && whyNotPaged(*Copy).empty()
+             ? Copy
+             : nullptr;
+}
+
+/// Functions of which a slice clone has taken the place.
+static void removeReplaced(Module &M, ArrayRef<Function *> Replaced,
+                           FunctionAnalysisManager &OfFunctions) {
+  removeFromUsedLists(M, [&](Constant *Used) {
+    return is_contained(Replaced, dyn_cast<Function>(Used));
+  });
+  for (Function *Copy : Replaced) {
+    Copy->removeDeadConstantUsers();
+    if (!Copy->use_empty())
+      continue;
+    // The next function may get its memory, and must not get what is known of
+    // it.
+    OfFunctions.clear(*Copy, Copy->getName());
+    Copy->eraseFromParent();
+  }
+}
+
 PreservedAnalyses KernelCopiesPass::run(Module &M,
                                         ModuleAnalysisManager &Analyses) {
   SliceDecisions Slices, PagedSlices;
   StringSet<> Counting;
   SmallVector<Function *, 8> Restricted, Replaced, Paged;
+  SmallVector<std::string, 4> PagedLoops;
+  auto slicePaged = [&](Function &F) {
+    SliceLegality &Legality = PagedSlices[pagedCopyName(F.getName())];
+    Legality.Sliceable = Legality.NeedsClone = true;
+  };
   for (Function &F : M) {
     if (F.hasFnAttribute(LoopMark))
       Replaced.push_back(&F);
@@ -126,9 +158,12 @@ PreservedAnalyses KernelCopiesPass::run(Module &M,
     if (F.hasFnAttribute(PagingMark) &&
         mayFetchPages(F, AccessCountLimit / 2)) {
       Paged.push_back(&F);
-      if (F.hasFnAttribute(SliceMark)) {
-        SliceLegality &Legality = PagedSlices[pagedCopyName(F.getName())];
-        Legality.Sliceable = Legality.NeedsClone = true;
+      if (F.hasFnAttribute(SliceMark))
+        slicePaged(F);
+      if (Function *Loop = loopCopyThatFetches(F, AccessCountLimit / 2)) {
+        Paged.push_back(Loop);
+        PagedLoops.push_back(pagedCopyName(Loop->getName()));
+        slicePaged(*Loop);
       }
     }
     if (F.hasFnAttribute(RestrictMark) && instructionsOf(F) <= RestrictLimit)
@@ -140,22 +175,13 @@ PreservedAnalyses KernelCopiesPass::run(Module &M,
   removeMarks(M);
   addCountingCopies(M, Counting, CounterCode::Ptx);
   addSliceClones(M, Slices);
-  removeFromUsedLists(M, [&](Constant *Used) {
-    return is_contained(Replaced, dyn_cast<Function>(Used));
-  });
   FunctionAnalysisManager &OfFunctions =
       Analyses.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-  for (Function *Copy : Replaced) {
-    Copy->removeDeadConstantUsers();
-    if (!Copy->use_empty())
-      continue;
-    // The next function may get its memory, and must not get what is known of
-    // it.
-    OfFunctions.clear(*Copy, Copy->getName());
-    Copy->eraseFromParent();
-  }
   addPagedCopies(Paged, PageCode::Gpu, &OfFunctions);
   addSliceClones(M, PagedSlices);
+  for (const std::string &Name : PagedLoops)
+    Replaced.push_back(M.getFunction(Name));
+  removeReplaced(M, Replaced, OfFunctions);
   addRestrictCopies(Restricted, Analyses);
   return Counting.empty() && Slices.empty() && Restricted.empty() &&
                  Paged.empty()

@@ -24,7 +24,11 @@
 //   define ptx_kernel void @__dragon_restrict_k(..)
 //
 // A copy that runs part of a loop is made at the start (LoopSlicing.h), and
-// sliced at the end.
+// sliced at the end. That of a kernel that fetches pages gets a copy that does
+// so, too, for launches that must find room for all pages of an iteration:
+//
+//   define ptx_kernel void @__dragon_slice___dragon_loop_k(..)
+//   define ptx_kernel void @__dragon_slice___dragon_paged___dragon_loop_k(..)
 //
 // Kernels that are large by then have no copy that counts or fetches pages, and
 // those that gain nothing by it none for buffers that do not overlap: the

@@ -38,6 +38,7 @@
 #include "passes/rewrite/StandIns.h"
 #include "passes/rewrite/UnitBitcode.h"
 #include "passes/slicing/LoopChoice.h"
+#include "passes/slicing/LoopSlicing.h"
 #include "passes/slicing/SliceChoice.h"
 #include "passes/support/ConstantMemory.h"
 #include "passes/support/ExtraParameters.h"
@@ -217,8 +218,12 @@ void DeviceSide::makeCpuModule() {
   for (Function &F : *Host)
     if (Paged.contains(F.getName()) && whyNotPaged(F).empty() &&
         instructionsOf(*Simple->getFunction(F.getName())) <=
-            options::cpuAccessCountLimit())
+            options::cpuAccessCountLimit()) {
       Pageable.push_back(&F);
+      if (Function *Loop = Host->getFunction(loopCopyName(F.getName()));
+          Loop && whyNotPaged(*Loop).empty())
+        Pageable.push_back(Loop);
+    }
   addPagedCopies(Pageable, PageCode::Cpu);
   CpuLoweringOptions Lowering;
   Lowering.ModuleId = options::moduleId().str();

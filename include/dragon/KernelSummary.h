@@ -252,6 +252,10 @@ enum KernelFlags : uint32_t {
   /// What a launch writes depends on its arguments, its grid and its block
   /// alone: the next one that is the same writes the same bytes.
   KernelFollowsArguments = 2048,
+  /// No thread waits in a loop for what another one does to memory, and none
+  /// tries again what another one was quicker to do: but for barriers
+  /// (KernelHasBarrier) each may end when it likes.
+  KernelNeverWaits = 4096,
 };
 
 struct KernelRecord {

@@ -204,6 +204,8 @@ void print(const ModuleSummary &Summary, raw_ostream &To) {
       To << ", acts on buffers only";
     if (K.Flags & KernelFollowsArguments)
       To << ", follows its arguments";
+    if ((K.Flags & KernelSliceable) && !(K.Flags & KernelNeverWaits))
+      To << ", may wait";
     To << "\n";
     for (const PointerSummary &P : K.Pointers) {
       To << "  " << (P.Name.empty() ? "pointer" : P.Name) << " (argument "

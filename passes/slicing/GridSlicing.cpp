@@ -151,7 +151,7 @@ PreservedAnalyses SliceLegalityPrinterPass::run(Module &M,
                                  : "sliceable as it is")
          << (Legality.ActsOnBuffersOnly ? ", acts on buffers only" : "")
          << (Legality.FollowsArguments ? ", follows its arguments" : "")
-         << '\n';
+         << (Legality.NeverWaits ? "" : ", may wait") << '\n';
   }
   return PreservedAnalyses::all();
 }

@@ -66,6 +66,8 @@ static void addSlicing(KernelSummary &Kernel, const SliceDecisions &Decisions) {
   Kernel.Flags |= KernelSliceable;
   if (Legality.ActsOnBuffersOnly)
     Kernel.Flags |= KernelActsOnBuffersOnly;
+  if (Legality.NeverWaits)
+    Kernel.Flags |= KernelNeverWaits;
 }
 
 void addSlicing(ModuleSummary &Summary, const SliceDecisions &Decisions) {

@@ -131,6 +131,14 @@ std::string sliceCloneName(StringRef Kernel) {
   return (SlicePrefix + Kernel).str();
 }
 
+static bool neverWaits(const SetVector<Function *> &Functions,
+                       Function *Written) {
+  if (Written && !SpinLoops(SpinLoops::Contends).couldFind(*Written))
+    return true;
+  SpinLoops Spins(SpinLoops::Contends);
+  return none_of(Functions, [&](Function *F) { return Spins.find(*F); });
+}
+
 SliceLegality checkSliceLegality(Function &Kernel, Function *Written) {
   SliceLegality Result;
   auto Refuse = [&](const Twine &Reason) {
@@ -190,6 +198,7 @@ SliceLegality checkSliceLegality(Function &Kernel, Function *Written) {
   Result.ActsOnBuffersOnly = actsOnBuffersOnly(Kernel);
   Result.FollowsArguments =
       Result.ActsOnBuffersOnly && followsArguments(Kernel);
+  Result.NeverWaits = !Indirect && neverWaits(Reached, Written);
   return Result;
 }
 

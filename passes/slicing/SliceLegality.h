@@ -51,6 +51,8 @@ struct SliceLegality {
   /// that they write, and so on (SideEffects.h).
   bool ActsOnBuffersOnly = false;
   bool FollowsArguments = false; ///< ArgumentsOnly.h
+  /// No thread waits for another one, but at barriers (SpinLoops::Contends).
+  bool NeverWaits = false;
   /// Why not, in words for the user: "uses cooperative grid synchronisation".
   std::string Reason;
 };

@@ -53,6 +53,8 @@ struct KernelInfo {
   /// Its copy that runs a part of a loop (KernelRecord::LoopName), if it has
   /// one.
   std::optional<KernelHandle> looped;
+  /// The same of its copy that fetches pages; only with `paged` and `looped`.
+  std::optional<KernelHandle> pagedLoop;
   uint32_t mostThreadsRestricted = 0;
   /// Fills in the copies that launches in core have no need of: to look them up
   /// takes longer than the first launch. Called by whoever may need one, each

@@ -50,8 +50,23 @@ LoopArguments::LoopArguments(const LaunchCall &call, uintptr_t state,
 }
 
 bool LoopState::canCut(const ResolvedLaunch &launch) const {
+  return launch.kernel->looped && canCut(launch, *launch.kernel->looped);
+}
+
+bool LoopState::canCutPaged(const ResolvedLaunch &launch) const {
+  return launch.kernel->pagedLoop && canCut(launch, *launch.kernel->pagedLoop);
+}
+
+uint32_t LoopState::tripsOf(const LaunchCall &launch) {
+  const uint64_t trips = evaluateTrips(*launch.kernel->summary,
+                                       *launch.kernel->record, dimsOf(launch));
+  return trips < ToTheEnd ? uint32_t(trips) : 0;
+}
+
+bool LoopState::canCut(const ResolvedLaunch &launch,
+                       const KernelHandle &copy) const {
   const KernelInfo &kernel = *launch.kernel;
-  if (!kernel.looped || !kernel.record || launch.cooperative || launch.anything)
+  if (!kernel.record || launch.cooperative || launch.anything)
     return false;
   if (hasLoopEnds(*kernel.record) && !launch.loopEnds[0])
     return false;
@@ -59,7 +74,7 @@ bool LoopState::canCut(const ResolvedLaunch &launch) const {
       !launch.onDistinctAllocations())
     return false;
   LaunchRequest request = requestOf(launch, wholeGrid(launch));
-  request.kernel = const_cast<KernelHandle *>(&*kernel.looped);
+  request.kernel = const_cast<KernelHandle *>(&copy);
   return Ctx.device->accepts(request);
 }
 
@@ -79,14 +94,28 @@ uint64_t LoopState::bytesToMake(const LaunchCall &call, uint64_t blocks) const {
   return bytes <= Memory.bytes() ? 0 : bytes;
 }
 
-Status LoopState::begin(const LaunchCall &call, uint64_t blocks) {
-  if (const uint64_t bytes = bytesToMake(call, blocks)) {
+Status LoopState::begin(const LaunchCall &call, uint64_t blocks, bool repeats) {
+  Bytes = bytesFor(call, blocks);
+  if (const uint64_t bytes = repeats ? 2 * Bytes : Bytes;
+      bytes > Memory.bytes()) {
     drop();
     Ctx.pins.next();
     DRAGON_TRY(
         Memory.make(bytes, bytes).within("the state of '{}'", nameOf(call)));
   }
   return Ticket ? Time.Work.queueWaitsForOne(call.queue, Ticket) : Status();
+}
+
+Status LoopState::remember(Queue queue) {
+  return Ctx.device->copy(reinterpret_cast<void *>(address() + Bytes),
+                          reinterpret_cast<void *>(address()), Bytes,
+                          CopyKind::DeviceToDevice, queue);
+}
+
+Status LoopState::restore(Queue queue) {
+  return Ctx.device->copy(reinterpret_cast<void *>(address()),
+                          reinterpret_cast<void *>(address() + Bytes), Bytes,
+                          CopyKind::DeviceToDevice, queue);
 }
 
 Status LoopState::end(const LaunchCall &call) {

@@ -55,13 +55,22 @@ public:
   /// The launch can be cut along a loop: its kernel has a copy for that, which
   /// is right for these arguments, and the device takes it.
   bool canCut(const ResolvedLaunch &launch) const;
+  /// The same for its copy that fetches pages.
+  bool canCutPaged(const ResolvedLaunch &launch) const;
+  /// The iterations of all loops along which it is cut; 0: not known, or too
+  /// many for a box.
+  static uint32_t tripsOf(const LaunchCall &launch);
   /// Device memory that so many blocks of it at a time would take beside what
   /// is there.
   uint64_t bytesToMake(const LaunchCall &call, uint64_t blocks) const;
 
   /// There is room for what so many blocks of the launch keep, and later work
-  /// in its queue may use it.
-  Status begin(const LaunchCall &call, uint64_t blocks);
+  /// in its queue may use it. `repeats`: for two of it.
+  Status begin(const LaunchCall &call, uint64_t blocks, bool repeats = false);
+  /// With room for two: what work in the queue finds now is remembered, and is
+  /// there again.
+  Status remember(Queue queue);
+  Status restore(Queue queue);
   uintptr_t address() const { return Memory.address(); }
   AddressRange range() const { return Memory.range(); }
   /// All of the launch is in its queue.
@@ -73,11 +82,13 @@ public:
 
 private:
   uint64_t bytesFor(const LaunchCall &call, uint64_t blocks) const;
+  bool canCut(const ResolvedLaunch &launch, const KernelHandle &copy) const;
 
   Context &Ctx;
   WorkTracker &Time;
   DeviceScratch Memory;
   uint64_t Ticket = 0; ///< of its last use
+  uint64_t Bytes = 0;  ///< of what is kept
 };
 
 } // namespace dragon

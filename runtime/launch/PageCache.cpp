@@ -65,6 +65,14 @@ PagedArguments::PagedArguments(const LaunchCall &call,
   Touched.push_back(frames);
 }
 
+Submission PagedArguments::submissionOfLoop(const BlockBox &box,
+                                            std::span<void *const> arguments) {
+  LoopArgs.assign(arguments.begin(), arguments.end());
+  LoopArgs.insert(LoopArgs.end(), Args.begin() + Call.numArgs, Args.end());
+  return {box,     Call.queue, Touched, Anything, &*Call.kernel->pagedLoop,
+          LoopArgs};
+}
+
 StatusOr<PageControl> PageCache::control(Queue queue) const {
   PageControl now{};
   DRAGON_TRY(

@@ -86,11 +86,18 @@ public:
     return {box, Call.queue, Touched, Anything, &pagedCopyOf(*Call.kernel).copy,
             Args};
   }
+  /// Of its copy that runs part of a loop, which has those arguments in front.
+  /// Valid until the next one.
+  Submission submissionOfLoop(const BlockBox &box,
+                              std::span<void *const> arguments);
+  /// They use that as well.
+  void touch(const AddressRange &range) { Touched.push_back(range); }
 
 private:
   const LaunchCall &Call;
   PageView View;
   std::vector<void *> Args; ///< some point into the view
+  std::vector<void *> LoopArgs;
   std::vector<AddressRange> Touched;
   bool Anything;
 };

@@ -48,10 +48,7 @@ void SlicePlanner::setLoop(const ResolvedLaunch &launch,
                            PlanInput &input) const {
   if (!State.canCut(launch))
     return;
-  const uint64_t trips = evaluateTrips(*launch.kernel->summary,
-                                       *launch.kernel->record, dimsOf(launch));
-  // Boxes have no room for more.
-  input.trips = trips < UINT32_MAX ? uint32_t(trips) : 0;
+  input.trips = LoopState::tripsOf(launch);
   input.stateBytes = [&](uint64_t blocks) {
     return State.bytesToMake(launch, blocks);
   };

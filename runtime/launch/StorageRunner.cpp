@@ -7,7 +7,6 @@
 
 #include "runtime/launch/StorageRunner.h"
 
-#include "runtime/launch/LoopState.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
@@ -21,16 +20,12 @@ namespace dragon {
 
 namespace {
 
-/// A slice should take this part of the frames: the half of them is free when
-/// it begins.
-constexpr uint64_t ShareOfFrames = 8;
-/// The first slice's threads are expected to touch so many pages each.
-constexpr uint64_t FirstPages = 4;
-/// From one slice to the next it grows at most so many times.
-constexpr uint64_t Growth = 4;
 /// What is not on the device comes where so much of each of its bytes is
 /// accessed.
 constexpr double Dense = .25;
+/// It stays there even if nothing can run again that writes it there: each word
+/// is accessed twice and more. What is only estimated is less.
+constexpr double Hot = AccessCounts::AccessBytes / 2;
 /// And to host memory where it is so much: then most of its pages are, where
 /// accesses are of eight bytes and go anywhere.
 constexpr double PageDense = 8. / double(PageCache::PageBytes);
@@ -39,42 +34,6 @@ constexpr double PageDense = 8. / double(PageCache::PageBytes);
 constexpr uint64_t SpareChunks = 2;
 
 } // namespace
-
-BlockBox BlockRuns::next(uint64_t blocks) {
-  BlockBox box{};
-  for (unsigned d = 0; d < 3; ++d) {
-    box.Lo[d] = At[d];
-    box.Hi[d] = At[d] + 1;
-  }
-  // Along the slowest dimension of which all that is faster fits, and is there.
-  uint64_t faster = 1;
-  unsigned axis = 0;
-  while (axis < 2 && At[axis] == 0 && faster * Grid[axis] <= blocks) {
-    box.Hi[axis] = Grid[axis];
-    faster *= Grid[axis++];
-  }
-  const uint64_t count =
-      std::clamp<uint64_t>(blocks / faster, 1, Grid[axis] - At[axis]);
-  box.Hi[axis] = At[axis] += uint32_t(count);
-  for (; axis < 2 && At[axis] == Grid[axis]; ++axis) {
-    At[axis] = 0;
-    ++At[axis + 1];
-  }
-  return box;
-}
-
-void BlockRuns::again(const BlockBox &box) { std::copy_n(box.Lo, 3, At); }
-
-BlocksAtOnce::BlocksAtOnce(uint64_t frames, uint64_t blockThreads, bool again)
-    : Wanted(std::max<uint64_t>(frames / ShareOfFrames, 1)),
-      Blocks(std::max<uint64_t>(
-          Wanted / std::max<uint64_t>(blockThreads * FirstPages, 1), 1)),
-      Most(again ? UINT64_MAX : Blocks) {}
-
-void BlocksAtOnce::took(uint64_t frames, uint64_t blocks) {
-  const uint64_t next = frames == 0 ? UINT64_MAX : Wanted * blocks / frames;
-  Blocks = std::clamp<uint64_t>(next, 1, std::min(Blocks * Growth, Most));
-}
 
 bool StorageRunner::canRun(const ResolvedLaunch &launch,
                            const PlannedLaunch &planned) const {
@@ -87,11 +46,13 @@ bool StorageRunner::canRun(const ResolvedLaunch &launch,
 StorageRunner::Densities
 StorageRunner::densitiesOf(const ResolvedLaunch &launch,
                            PlannedLaunch &planned) {
-  Densities result{
-      planned.whole.uses, Counting.accessBytes(launch, planned), {}};
-  auto &[uses, of, order] = result;
+  const std::vector<ChunkUse> &uses = planned.whole.uses;
+  Densities result{Counting.accessBytes(launch, planned), {}, 0};
+  auto &[of, order, dense] = result;
   for (size_t i = 0; i < uses.size(); ++i)
     of[i] /= double(std::max<size_t>(uses[i].chunk->used(), 1));
+  for (size_t i = 0; i < uses.size(); ++i)
+    dense += of[i] >= Dense ? uses[i].chunk->bytes() : 0;
   order.resize(uses.size());
   std::iota(order.begin(), order.end(), size_t(0));
   std::ranges::sort(order, [&](size_t a, size_t b) {
@@ -101,33 +62,32 @@ StorageRunner::densitiesOf(const ResolvedLaunch &launch,
   return result;
 }
 
-uint64_t StorageRunner::Densities::denseBytes() const {
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < uses.size(); ++i)
-    bytes += of[i] >= Dense ? uses[i].chunk->bytes() : 0;
-  return bytes;
-}
-
-Status StorageRunner::bringToDevice(const Densities &uses, uint64_t room,
-                                    Queue queue) {
+Status StorageRunner::bringToDevice(const Work &work, uint64_t room) {
   std::vector<ChunkUse> coming;
-  for (size_t i : uses.order)
-    if (const Chunk &chunk = *uses.uses[i].chunk;
-        (chunk.device.id || uses.of[i] >= Dense) && chunk.bytes() <= room) {
+  std::vector<Chunk *> going;
+  for (size_t i : work.densities.order) {
+    Chunk &chunk = *work.whole.uses[i].chunk;
+    if (work.repeats && work.undo[i]) {
+      if (chunk.copies.device)
+        going.push_back(&chunk);
+    } else if ((chunk.device.id || work.densities.of[i] >= Dense) &&
+               chunk.bytes() <= room) {
       room -= chunk.bytes();
-      coming.push_back(uses.uses[i]);
+      coming.push_back(work.whole.uses[i]);
     }
+  }
   Ctx.pins.next();
+  DRAGON_TRY(OnDevice.evict(going, Cause::Eviction));
   OnDevice.claim(coming);
-  return Resident.bringIn(coming, queue, Cause::Demand);
+  return Resident.bringIn(coming, work.launch.queue, Cause::Demand);
 }
 
-Status StorageRunner::bringToHost(const Densities &uses) {
-  for (size_t i : uses.order) {
-    Chunk &chunk = *uses.uses[i].chunk;
+Status StorageRunner::bringToHost(const Work &work) {
+  for (size_t i : work.densities.order) {
+    Chunk &chunk = *work.whole.uses[i].chunk;
     if (chunk.copies.device || chunk.copies.host || Ctx.pins.has(chunk))
       continue;
-    if (livesInStorage(stateOf(chunk)) && uses.of[i] < PageDense)
+    if (livesInStorage(stateOf(chunk)) && work.densities.of[i] < PageDense)
       continue;
     if (!chunk.host.id) {
       if (!Slabs.hasRoom(chunk.bytes()))
@@ -165,32 +125,146 @@ StorageRunner::elsewhere(const LaunchFootprint &whole) {
   return others;
 }
 
+uint64_t StorageRunner::deviceRoom(const PlannedLaunch &planned) const {
+  const uint64_t device = Plans.deviceBytesFor(planned);
+  return device -
+         std::min(device, SpareChunks * uint64_t(Ctx.limits.chunkBytes));
+}
+
+uint32_t StorageRunner::beginLoop(const ResolvedLaunch &launch) {
+  if (!PageCache::runsInSlices(launch) || !Loops.canCutPaged(launch))
+    return 0;
+  const uint32_t trips = LoopState::tripsOf(launch);
+  return trips >= 2 && Loops.begin(launch, blocksOfPanel(launch), true).ok()
+             ? trips
+             : 0;
+}
+
+uint64_t StorageRunner::blocksOfPanel(const LaunchCall &launch) const {
+  return std::min(
+      StorageParts::blocksOfPanel(Pages.bytes() / PageCache::PageBytes,
+                                  threadsOfBlock(launch)),
+      blocksOf(wholeGrid(launch)));
+}
+
+/// A thread that accesses memory may end without others that wait for it: they
+/// do so at barriers, and for locks.
+static bool mayEndThreads(const LaunchCall &launch) {
+  const KernelRecord &record = *launch.kernel->record;
+  const SummaryView &summary = *launch.kernel->summary;
+  if (record.Flags & KernelHasBarrier)
+    return false;
+  if (record.Flags & KernelNeverWaits)
+    return true;
+  for (uint32_t i = 0; i < record.NumPointers; ++i) {
+    const PointerRecord &pointer = summary.pointer(record.FirstPointer + i);
+    for (uint32_t k = 0; k < pointer.NumAccesses; ++k)
+      if (summary.access(pointer.FirstAccess + k).Flags & AccessAtomic)
+        return false;
+  }
+  return true;
+}
+
+/// The blocks of a slice that has not been complete can run again, if what they
+/// have written besides frames is not read.
+static bool mayRepeat(const ResolvedLaunch &launch) {
+  const KernelRecord *record = launch.kernel->record;
+  return record && !launch.anything &&
+         record->Flags & KernelActsOnBuffersOnly &&
+         !(record->Flags & KernelHasPrintf) && mayEndThreads(launch) &&
+         PageCache::runsInSlices(launch);
+}
+
+/// Which uses that is: they are both written and read.
+static std::vector<bool> usesToUndo(const ResolvedLaunch &launch,
+                                    const LaunchFootprint &whole) {
+  std::vector<AddressRange> read;
+  for (const LaunchPointer &pointer : launch.pointers)
+    if (pointer.allocation &&
+        launch.kernel->summary->pointer(pointer.index).Mode !=
+            AccessMode::Write)
+      read.push_back({pointer.allocation->base,
+                      pointer.allocation->base + pointer.allocation->bytes});
+  std::vector<bool> undo;
+  undo.reserve(whole.uses.size());
+  for (const ChunkUse &use : whole.uses) {
+    const uintptr_t begin = use.chunk->va() + use.written.begin,
+                    end = use.chunk->va() + use.written.end;
+    undo.push_back(use.mayWrite() && !use.mustWrite() &&
+                   std::ranges::any_of(read, [&](const AddressRange &range) {
+                     return range.begin < end && begin < range.end;
+                   }));
+  }
+  return undo;
+}
+
 Status StorageRunner::run(const ResolvedLaunch &launch, PlannedLaunch &planned,
                           bool &begun) {
   TraceZone zone("launch");
   zone.on(nameOf(launch));
   DRAGON_TRY(Data.forgetDead());
   const Densities uses = densitiesOf(launch, planned);
-  const uint64_t spare = SpareChunks * Ctx.limits.chunkBytes;
-  auto deviceRoom = [&] {
-    const uint64_t device = Plans.deviceBytesFor(planned);
-    return device - std::min(device, spare);
-  };
-  const uint64_t room = deviceRoom() + Pages.bytes();
-  // All blocks at once have all the frames that they may need.
-  DRAGON_TRY(
-      PageCache::runsInSlices(launch)
-          ? Pages.make(0)
-          : Pages.makeLarge(room - std::min(uses.denseBytes(), room / 2)));
-  DRAGON_TRY(bringToDevice(uses, deviceRoom(), launch.queue));
+  // What runs again is in frames alone. What is accessed often stays on the
+  // device: then nothing runs again.
+  const std::vector<bool> undo = usesToUndo(launch, planned.whole);
+  bool repeats = mayRepeat(launch);
+  for (size_t i = 0; i < undo.size(); ++i)
+    repeats &= !undo[i] || uses.of[i] < Hot;
+  const uint64_t room = deviceRoom(planned) + Pages.bytes();
+  const bool slices = PageCache::runsInSlices(launch);
+  if (slices)
+    DRAGON_TRY(Pages.make(0));
+  // All blocks at once, and one that cannot run again, have all the frames that
+  // they may need.
+  if (!slices || (!repeats &&
+                  StorageParts::mayNeedAll(Pages.bytes() / PageCache::PageBytes,
+                                           threadsOfBlock(launch))))
+    DRAGON_TRY(Pages.makeLarge(room - std::min(uses.denseBytes, room / 2)));
+  struct Loop {
+    LoopState &loops;
+    const ResolvedLaunch &launch;
+    uint32_t trips;
+    ~Loop() {
+      if (trips)
+        loops.end(launch).ignore();
+    }
+  } loop{Loops, launch, beginLoop(launch)};
+  const uintptr_t state = Loops.address();
+  Work work{launch,     planned, planned.whole, uses, undo, repeats,
+            loop.trips, {},      begun};
+  DRAGON_TRY(runParts(work, zone));
+  if (work.parts->done())
+    return {};
+  // The smallest part finds too few frames. They may have nearly all memory;
+  // what has been overwritten in part has contents now.
+  for (ChunkUse &use : work.whole.uses)
+    if (use.mustWrite())
+      use.need = LaunchNeed::Write;
+  const uint64_t before = Pages.bytes();
+  const uint64_t most = deviceRoom(planned) + before;
+  DRAGON_TRY(Pages.makeLarge(most - std::min(uses.denseBytes, most / 8)));
+  if (Pages.bytes() > before && (!loop.trips || Loops.address() == state)) {
+    log(LogLevel::Debug, "'{}' goes on with frames of {} in place of {}",
+        nameOf(launch), formatBytes(Pages.bytes()), formatBytes(before));
+    DRAGON_TRY(runParts(work, zone));
+  }
+  return work.parts->done() ? Status()
+                            : outOfFrames(launch, work.parts->last());
+}
+
+Status StorageRunner::runParts(Work &work, TraceZone &zone) {
+  const ResolvedLaunch &launch = work.launch;
+  const bool again = work.parts.has_value();
+  DRAGON_TRY(bringToDevice(work, deviceRoom(work.planned)));
   DRAGON_TRY(Stored.make());
   struct Ends {
     StoredPages &stored;
     ~Ends() { stored.end().ignore(); } // of one that did not begin
   } ends{Stored};
-  DRAGON_TRY(Host.makeRoom(spare, true));
-  DRAGON_TRY(bringToHost(uses));
-  DRAGON_ASSIGN(const std::vector<PagedChunk> others, elsewhere(planned.whole));
+  DRAGON_TRY(
+      Host.makeRoom(SpareChunks * uint64_t(Ctx.limits.chunkBytes), true));
+  DRAGON_TRY(bringToHost(work));
+  DRAGON_ASSIGN(const std::vector<PagedChunk> others, elsewhere(work.whole));
   std::vector<Chunk *> stored;
   uint64_t storedBytes = 0;
   for (const PagedChunk &one : others)
@@ -201,23 +275,25 @@ Status StorageRunner::run(const ResolvedLaunch &launch, PlannedLaunch &planned,
   zone.note("fetches pages of storage", storedBytes);
   log(LogLevel::Info,
       "'{}' fetches pages of {} from storage: it may touch {} at once",
-      nameOf(launch), formatBytes(storedBytes), formatBytes(planned.bytes));
+      nameOf(launch), formatBytes(storedBytes),
+      formatBytes(work.planned.bytes));
   DRAGON_TRY(Stored.begin(std::move(stored)));
-  Status status = runSlices(launch, planned.whole, others, begun);
+  Status status = runSlices(work, others);
   if (!status.ok())
     Pages.forget(); // who runs may still ask
   if (Status read = Stored.end(); status.ok() && !read.ok()) {
     Pages.forget(); // frames have zeros instead
     status = std::move(read);
   }
-  if (!begun)
+  if (!work.begun)
     return status;
-  Ctx.ledger.count(Counter::PagedLaunches);
-  if (Status noted = noteWrites(planned.whole, others); status.ok())
+  if (!again)
+    Ctx.ledger.count(Counter::PagedLaunches);
+  if (Status noted = noteWrites(work.whole, others); status.ok())
     status = std::move(noted);
   if (status.ok())
     Pages.keep(others);
-  if (Status noted = Time.noteUse(chunksOf(planned.whole), launch.queue);
+  if (Status noted = Time.noteUse(chunksOf(work.whole), launch.queue);
       status.ok())
     status = std::move(noted);
   return status;
@@ -231,113 +307,91 @@ usesOf(std::span<const PagedChunk> chunks) {
   return uses;
 }
 
-/// A thread that accesses memory may end without others that wait for it: they
-/// do so at barriers, and for locks.
-static bool mayEndThreads(const LaunchCall &launch) {
-  const KernelRecord &record = *launch.kernel->record;
-  const SummaryView &summary = *launch.kernel->summary;
-  if (record.Flags & KernelHasBarrier)
-    return false;
-  for (uint32_t i = 0; i < record.NumPointers; ++i) {
-    const PointerRecord &pointer = summary.pointer(record.FirstPointer + i);
-    for (uint32_t k = 0; k < pointer.NumAccesses; ++k)
-      if (summary.access(pointer.FirstAccess + k).Flags & AccessAtomic)
-        return false;
-  }
-  return true;
-}
-
-/// The blocks of a slice that has not been complete can run again: what they
-/// have written besides frames is not read.
-static bool canRepeat(const ResolvedLaunch &launch,
-                      const LaunchFootprint &whole,
-                      std::span<const PagedChunk> others) {
-  const KernelRecord *record = launch.kernel->record;
-  if (!record || launch.anything ||
-      !(record->Flags & KernelActsOnBuffersOnly) ||
-      record->Flags & KernelHasPrintf || !mayEndThreads(launch))
-    return false;
-  std::vector<AddressRange> read;
-  for (const LaunchPointer &pointer : launch.pointers)
-    if (pointer.allocation &&
-        launch.kernel->summary->pointer(pointer.index).Mode !=
-            AccessMode::Write)
-      read.push_back({pointer.allocation->base,
-                      pointer.allocation->base + pointer.allocation->bytes});
-  const auto inFrames = usesOf(others);
-  return std::ranges::none_of(whole.uses, [&](const ChunkUse &use) {
-    const uintptr_t begin = use.chunk->va() + use.written.begin,
-                    end = use.chunk->va() + use.written.end;
-    return use.mayWrite() && !use.mustWrite() && !inFrames.contains(&use) &&
-           std::ranges::any_of(read, [&](const AddressRange &range) {
-             return range.begin < end && begin < range.end;
-           });
-  });
-}
-
-Status StorageRunner::runSlices(const ResolvedLaunch &launch,
-                                const LaunchFootprint &whole,
-                                std::span<const PagedChunk> others,
-                                bool &begun) {
+Status StorageRunner::runSlices(Work &work,
+                                std::span<const PagedChunk> others) {
+  const ResolvedLaunch &launch = work.launch;
   const bool slices = PageCache::runsInSlices(launch);
-  const bool repeats = slices && canRepeat(launch, whole, others);
-  DRAGON_ASSIGN(const PageView view, Pages.begin(launch, whole, others,
+  const auto inFrames = usesOf(others);
+  bool repeats = work.repeats;
+  for (size_t i = 0; i < work.undo.size(); ++i)
+    repeats &= !work.undo[i] || inFrames.contains(&work.whole.uses[i]);
+  DRAGON_ASSIGN(const PageView view, Pages.begin(launch, work.whole, others,
                                                  {Stored.address(), repeats}));
-  PagedArguments with(launch, whole, view, Pages.range());
+  PagedArguments with(launch, work.whole, view, Pages.range());
+  with.touch(Loops.range());
   const bool storesAny = std::ranges::any_of(others, [](const PagedChunk &one) {
     return one.at == 0 && one.use->mayWrite();
   });
-  BlockRuns runs(launch.grid);
-  BlocksAtOnce size(Pages.frames(), threadsOfBlock(launch), repeats);
+  if (work.parts)
+    work.parts->resize(Pages.frames());
+  else
+    work.parts.emplace(
+        launch.grid, StorageParts::Limits{slices ? Pages.frames() : UINT64_MAX,
+                                          threadsOfBlock(launch), repeats,
+                                          work.trips, blocksOfPanel(launch)});
+  StorageParts &parts = *work.parts;
   // Of the launches before, too, no more than half of the frames have pages.
   DRAGON_TRY(Pages.endSlice(launch, false));
-  uint64_t inUse = 0, ran = 0;
+  uint64_t inUse = 0;
   Progress::Slices shown(Ctx.progress, nameOf(launch), 0,
                          blocksOf(wholeGrid(launch)));
-  while (!runs.done()) {
-    shown.run(ran);
-    const BlockBox box = runs.next(slices ? size.blocks() : UINT64_MAX);
-    const uint64_t blocks = blocksOf(box);
-    Status status = Submit.run(launch, with.submission(box));
+  while (!parts.done()) {
+    shown.run(parts.blocksDone());
+    const StorageParts::Part part = parts.next();
+    Status status = submit(launch, part, with, repeats);
     if (status.ok()) {
-      begun = true;
+      work.begun = true;
       status = Ctx.device->synchronize(launch.queue);
     }
     if (Stored.outOfFrames()) {
-      begun = true;
-      if (!repeats || !status.ok() || (blocks == 1 && inUse == 0))
-        return outOfFrames(launch, blocks);
+      work.begun = true;
+      if (!repeats || !status.ok())
+        return outOfFrames(launch, part);
       DRAGON_TRY(Pages.undoSlice(launch, others));
-      log(LogLevel::Debug, "{} blocks of '{}' need more frames: again", blocks,
-          nameOf(launch));
-      runs.again(box);
-      size.took(Pages.frames(), blocks);
+      if (part.continues())
+        DRAGON_TRY(Loops.restore(launch.queue));
+      if (!parts.again(inUse == 0))
+        break;
+      log(LogLevel::Debug, "{} blocks of '{}' need more frames: again",
+          blocksOf(part.box), nameOf(launch));
       inUse = 0;
       continue;
     }
-    if (!status.ok() && !begun) // it needs more registers than the kernel
+    if (!status.ok() && !work.begun) // it needs more registers than the kernel
       return Status::error(DRAGON_ERROR_UNSUPPORTED, "{}", status.message());
     DRAGON_TRY(std::move(status));
-    DRAGON_TRY(Pages.endSlice(launch, runs.done()));
+    DRAGON_TRY(Pages.endSlice(launch, parts.done()));
     DRAGON_ASSIGN(const PageCache::SliceEnd slice,
                   Pages.waitForSlice(launch, storesAny));
     DRAGON_TRY(Stored.store(Pages, slice.written));
-    size.took(slice.framesInUse - std::min(slice.framesInUse, inUse), blocks);
-    ran += blocks;
+    parts.took(slice.framesInUse - std::min(slice.framesInUse, inUse));
     inUse = slice.framesInUse > Pages.frames() / 2 ? 0 : slice.framesInUse;
   }
   return Pages.end(launch);
 }
 
+/// `repeats`: what the part finds of the loop's state is kept.
+Status StorageRunner::submit(const ResolvedLaunch &launch,
+                             const StorageParts::Part &part,
+                             PagedArguments &with, bool repeats) {
+  if (!part.isOfLoop())
+    return Submit.run(launch, with.submission(part.box));
+  if (repeats && part.continues())
+    DRAGON_TRY(Loops.remember(launch.queue));
+  const LoopArguments loop(launch, Loops.address(), part.box, part.panel);
+  return Submit.run(launch, with.submissionOfLoop(part.box, loop.all()));
+}
+
 Status StorageRunner::outOfFrames(const LaunchCall &launch,
-                                  uint64_t blocks) const {
+                                  const StorageParts::Part &part) const {
+  const uint64_t blocks = blocksOf(part.box);
   return Status::error(
       DRAGON_ERROR_OUT_OF_MEMORY,
-      "kernel '{}' touches more than {} of pages in {} of its blocks at once: "
-      "there is no device memory for more, and what the launch has written is "
-      "not complete; raise DRAGON_DEVICE_MEMORY",
+      "kernel '{}' touches more than {} of pages in {} of its blocks{} at "
+      "once: there is no device memory for more, and what the launch has "
+      "written is not complete; raise DRAGON_DEVICE_MEMORY",
       nameOf(launch), formatBytes(Pages.frames() * PageCache::PageBytes),
-      blocks);
+      blocks, part.isOfLoop() ? " and an iteration of its loop" : "");
 }
 
 Status StorageRunner::noteWrites(const LaunchFootprint &whole,

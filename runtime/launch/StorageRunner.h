@@ -12,10 +12,11 @@
 // kernel asks for its pages (StoredPages.h).
 //
 // Pages that need a frame must find one: so the grid runs in slices, of which
-// each one is as large as the slices before let expect. Between them all frames
-// become free. A slice for which they are too few is as if it had not run, and
-// runs again in smaller ones, if what it wrote besides frames does not matter;
-// a single block ends the launch with an error then.
+// each one is as large as the slices before let expect (StorageParts.h).
+// Between them all frames become free. A slice for which they are too few is as
+// if it had not run, and runs again in smaller ones, if what it wrote besides
+// frames does not matter. For the smallest there is the frames get nearly all
+// device memory; if that is too little, the launch ends with an error.
 //
 // With the runtime's lock held.
 //
@@ -24,46 +25,17 @@
 #define DRAGON_RUNTIME_LAUNCH_STORAGERUNNER_H
 
 #include "runtime/launch/AccessCounting.h"
+#include "runtime/launch/LoopState.h"
 #include "runtime/launch/SlicePlanner.h"
+#include "runtime/launch/StorageParts.h"
 #include "runtime/launch/StoredPages.h"
 #include "runtime/memory/Contents.h"
 #include "runtime/memory/Residency.h"
 
+#include <optional>
 #include <vector>
 
 namespace dragon {
-
-/// The blocks of a grid, some at a time, in their order.
-class BlockRuns {
-public:
-  explicit BlockRuns(const uint32_t grid[3])
-      : Grid{grid[0], grid[1], grid[2]} {}
-  /// About so many of the next blocks, and one at least; in a box.
-  BlockBox next(uint64_t blocks);
-  bool done() const { return At[2] >= Grid[2]; }
-  /// The last box comes again, in other ones.
-  void again(const BlockBox &box);
-
-private:
-  uint32_t Grid[3];
-  uint32_t At[3] = {0, 0, 0};
-};
-
-/// How many blocks should find frames for their pages.
-class BlocksAtOnce {
-public:
-  /// `again`: a slice for which they are too few may run again. Else it never
-  /// has more blocks than the first one.
-  BlocksAtOnce(uint64_t frames, uint64_t blockThreads, bool again);
-  uint64_t blocks() const { return Blocks; }
-  /// A slice of so many blocks took so many frames.
-  void took(uint64_t frames, uint64_t blocks);
-
-private:
-  uint64_t Wanted; ///< frames that a slice should take
-  uint64_t Blocks;
-  uint64_t Most; ///< of blocks
-};
 
 class StorageRunner {
 public:
@@ -71,10 +43,10 @@ public:
                 HostMemory &host, StorageIo &store, Contents &data,
                 DeviceChunks &deviceChunks, Residency &resident,
                 Submitter &submit, AccessCounting &counting, PageCache &pages,
-                SlicePlanner &plans)
+                SlicePlanner &plans, LoopState &loops)
       : Ctx(context), Time(time), Slabs(slabs), Host(host), Data(data),
         OnDevice(deviceChunks), Resident(resident), Submit(submit),
-        Counting(counting), Pages(pages), Plans(plans),
+        Counting(counting), Pages(pages), Plans(plans), Loops(loops),
         Stored(context, slabs, host, store) {}
 
   bool canRun(const ResolvedLaunch &launch, const PlannedLaunch &planned) const;
@@ -82,25 +54,45 @@ public:
   Status run(const ResolvedLaunch &launch, PlannedLaunch &planned, bool &begun);
 
 private:
-  /// The uses of a launch, and of each byte of them, how many are accessed.
+  /// Of each byte of a launch's uses, how many are accessed.
   struct Densities {
-    std::span<const ChunkUse> uses;
     std::vector<double> of;
     std::vector<size_t> order; ///< the densest first
-    /// Of those that are to be on the device.
-    uint64_t denseBytes() const;
+    uint64_t denseBytes;       ///< of those that are to be on the device
+  };
+  struct Work {
+    const ResolvedLaunch &launch;
+    const PlannedLaunch &planned;
+    LaunchFootprint whole;
+    const Densities &densities;
+    /// A part that finds too few frames runs again: then these uses are in
+    /// frames alone.
+    const std::vector<bool> &undo;
+    bool repeats;
+    uint32_t trips; ///< of the loop along which it is cut; 0: it is not
+    std::optional<StorageParts> parts;
+    bool &begun;
   };
   Densities densitiesOf(const ResolvedLaunch &launch, PlannedLaunch &planned);
+  /// Of the device's memory, for what the launch accesses.
+  uint64_t deviceRoom(const PlannedLaunch &planned) const;
+  /// The iterations of the loop along which parts are cut; 0: none is.
+  uint32_t beginLoop(const ResolvedLaunch &launch);
+  uint64_t blocksOfPanel(const LaunchCall &launch) const;
+  /// Until it is done, or the smallest part finds too few frames.
+  Status runParts(Work &work, TraceZone &zone);
   /// The densest come to the device, as far as they fit.
-  Status bringToDevice(const Densities &uses, uint64_t room, Queue queue);
+  Status bringToDevice(const Work &work, uint64_t room);
   /// Those of the others of which storage would be asked for most pages, and
   /// those that are not in storage, come to host memory, if it has room.
-  Status bringToHost(const Densities &uses);
+  Status bringToHost(const Work &work);
   /// The uses that are not on the device.
   StatusOr<std::vector<PagedChunk>> elsewhere(const LaunchFootprint &whole);
-  Status runSlices(const ResolvedLaunch &launch, const LaunchFootprint &whole,
-                   std::span<const PagedChunk> others, bool &begun);
-  Status outOfFrames(const LaunchCall &launch, uint64_t blocks) const;
+  Status runSlices(Work &work, std::span<const PagedChunk> others);
+  Status submit(const ResolvedLaunch &launch, const StorageParts::Part &part,
+                PagedArguments &with, bool repeats);
+  Status outOfFrames(const LaunchCall &launch,
+                     const StorageParts::Part &part) const;
   Status noteWrites(const LaunchFootprint &whole,
                     std::span<const PagedChunk> others);
 
@@ -115,6 +107,7 @@ private:
   AccessCounting &Counting;
   PageCache &Pages;
   SlicePlanner &Plans;
+  LoopState &Loops;
   StoredPages Stored;
 };
 

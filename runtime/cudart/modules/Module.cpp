@@ -273,8 +273,15 @@ Result ModuleRegistry::prepareCpu(Kernel &kernel) {
       kernel.info.paged = paged;
   }
   if (const char *name = loopNameOf(kernel); found && name)
-    if (const dragon_cpu_kernel *looped = findOnCpu(*kernel.module, name))
+    if (const dragon_cpu_kernel *looped = findOnCpu(*kernel.module, name)) {
       kernel.info.looped = KernelHandle{{kernel.name.c_str(), looped, {}, {}}};
+      const std::string pagedName = std::string(DRAGON_PAGED_PREFIX) + name;
+      if (const dragon_cpu_kernel *paged =
+              findOnCpu(*kernel.module, pagedName.c_str());
+          paged && kernel.info.paged)
+        kernel.info.pagedLoop =
+            KernelHandle{{kernel.name.c_str(), paged, {}, {}}};
+    }
   if (found)
     return cudaSuccess;
   printErrorOnce(fmt::format(

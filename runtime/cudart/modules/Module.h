@@ -57,9 +57,10 @@ struct Kernel {
   char writeBackKey = 0;  ///< and of what runs behind it
   char recycleKey = 0;
   char aheadKey = 0;
-  char loopKey = 0; ///< and that of the copy that runs part of a loop
+  char loopKey = 0;      ///< and that of the copy that runs part of a loop
+  char pagedLoopKey = 0; ///< and of that which fetches pages
   std::string pagedName, pagedSliceName; ///< their symbols on a GPU
-  std::string loopName;                  ///< its symbol on a GPU
+  std::string loopName, pagedLoopName;   ///< the same of loops
   char restrictKey = 0;     ///< and that of the copy for distinct buffers
   std::string restrictName; ///< the latter's symbol; empty: there is none
 };

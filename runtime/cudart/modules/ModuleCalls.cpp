@@ -233,6 +233,7 @@ cudaError_t cudaFuncSetAttribute(const void *function,
         setForCopy(kernel->info.counting, &kernel->countingKey);
         setForCopy(kernel->info.paged, &kernel->pagedKey);
         setForCopy(kernel->info.looped, &kernel->loopKey);
+        setForCopy(kernel->info.pagedLoop, &kernel->pagedLoopKey);
         setForCopy(kernel->info.restricted, &kernel->restrictKey);
       }
       return DRAGON_NVIDIA(cudaFuncSetAttribute, function, attribute, value);

@@ -67,6 +67,7 @@ Result ModuleRegistry::prepareGpu(Kernel &kernel) {
   kernel.info.counting.reset();
   kernel.info.paged.reset();
   kernel.info.looped.reset();
+  kernel.info.pagedLoop.reset();
   kernel.copiesFound.store(false, std::memory_order_relaxed);
   kernel.info.findCopies = [&kernel] { findCopies(kernel); };
   return cudaSuccess;
@@ -103,6 +104,10 @@ void ModuleRegistry::findCopies(Kernel &kernel) {
   if (loopNameOf(kernel))
     if (const KernelCode code = codeOf(&kernel.loopKey))
       kernel.info.looped =
+          KernelHandle{{kernel.name.c_str(), nullptr, {}, code}};
+  if (kernel.info.looped && kernel.info.paged)
+    if (const KernelCode code = codeOf(&kernel.pagedLoopKey))
+      kernel.info.pagedLoop =
           KernelHandle{{kernel.name.c_str(), nullptr, {}, code}};
   kernel.copiesFound.store(true, std::memory_order_release);
 }
@@ -167,6 +172,12 @@ Result ModuleRegistry::giveToNvidia(Module &module) {
           kernel.loopName = std::string(SlicePrefix) +
                             module.summary.string(record->LoopName);
           add(&kernel.loopKey, kernel.loopName.c_str());
+          if (record->Flags & KernelHasPagedCopy) {
+            kernel.pagedLoopName = std::string(SlicePrefix) +
+                                   DRAGON_PAGED_PREFIX +
+                                   module.summary.string(record->LoopName);
+            add(&kernel.pagedLoopKey, kernel.pagedLoopName.c_str());
+          }
         }
         if (record->Flags & KernelHasRestrictCopy) {
           kernel.restrictName = RestrictPrefix + kernel.name;
