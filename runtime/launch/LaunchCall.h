@@ -68,6 +68,12 @@ inline const PagedKernel &pagedCopyOf(const KernelInfo &kernel) {
   return kernel.paged ? *kernel.paged : none;
 }
 
+/// The same of its copy that runs part of a loop and fetches pages.
+inline const KernelHandle &pagedLoopOf(const KernelInfo &kernel) {
+  static const KernelHandle none{};
+  return kernel.pagedLoop ? *kernel.pagedLoop : none;
+}
+
 /// Contents; bytes: cut at the buffer's end.
 struct LastUse {
   uintptr_t address;

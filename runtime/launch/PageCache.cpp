@@ -69,7 +69,7 @@ Submission PagedArguments::submissionOfLoop(const BlockBox &box,
                                             std::span<void *const> arguments) {
   LoopArgs.assign(arguments.begin(), arguments.end());
   LoopArgs.insert(LoopArgs.end(), Args.begin() + Call.numArgs, Args.end());
-  return {box,     Call.queue, Touched, Anything, &*Call.kernel->pagedLoop,
+  return {box,     Call.queue, Touched, Anything, &pagedLoopOf(*Call.kernel),
           LoopArgs};
 }
 

@@ -230,10 +230,13 @@ Status StorageRunner::run(const ResolvedLaunch &launch, PlannedLaunch &planned,
     }
   } loop{Loops, launch, beginLoop(launch)};
   const uintptr_t state = Loops.address();
-  Work work{launch,     planned, planned.whole, uses, undo, repeats,
-            loop.trips, {},      begun};
+  StorageParts parts(
+      launch.grid,
+      {slices ? Pages.bytes() / PageCache::PageBytes : UINT64_MAX,
+       threadsOfBlock(launch), repeats, loop.trips, blocksOfPanel(launch)});
+  Work work{launch, planned, planned.whole, uses, undo, repeats, parts, begun};
   DRAGON_TRY(runParts(work, zone));
-  if (work.parts->done())
+  if (parts.done())
     return {};
   // The smallest part finds too few frames. They may have nearly all memory;
   // what has been overwritten in part has contents now.
@@ -248,13 +251,12 @@ Status StorageRunner::run(const ResolvedLaunch &launch, PlannedLaunch &planned,
         nameOf(launch), formatBytes(Pages.bytes()), formatBytes(before));
     DRAGON_TRY(runParts(work, zone));
   }
-  return work.parts->done() ? Status()
-                            : outOfFrames(launch, work.parts->last());
+  return parts.done() ? Status() : outOfFrames(launch, parts.last());
 }
 
 Status StorageRunner::runParts(Work &work, TraceZone &zone) {
   const ResolvedLaunch &launch = work.launch;
-  const bool again = work.parts.has_value();
+  const bool isFirst = !work.begun;
   DRAGON_TRY(bringToDevice(work, deviceRoom(work.planned)));
   DRAGON_TRY(Stored.make());
   struct Ends {
@@ -287,7 +289,7 @@ Status StorageRunner::runParts(Work &work, TraceZone &zone) {
   }
   if (!work.begun)
     return status;
-  if (!again)
+  if (isFirst)
     Ctx.ledger.count(Counter::PagedLaunches);
   if (Status noted = noteWrites(work.whole, others); status.ok())
     status = std::move(noted);
@@ -310,7 +312,6 @@ usesOf(std::span<const PagedChunk> chunks) {
 Status StorageRunner::runSlices(Work &work,
                                 std::span<const PagedChunk> others) {
   const ResolvedLaunch &launch = work.launch;
-  const bool slices = PageCache::runsInSlices(launch);
   const auto inFrames = usesOf(others);
   bool repeats = work.repeats;
   for (size_t i = 0; i < work.undo.size(); ++i)
@@ -322,14 +323,9 @@ Status StorageRunner::runSlices(Work &work,
   const bool storesAny = std::ranges::any_of(others, [](const PagedChunk &one) {
     return one.at == 0 && one.use->mayWrite();
   });
-  if (work.parts)
-    work.parts->resize(Pages.frames());
-  else
-    work.parts.emplace(
-        launch.grid, StorageParts::Limits{slices ? Pages.frames() : UINT64_MAX,
-                                          threadsOfBlock(launch), repeats,
-                                          work.trips, blocksOfPanel(launch)});
-  StorageParts &parts = *work.parts;
+  StorageParts &parts = work.parts;
+  if (PageCache::runsInSlices(launch))
+    parts.resize(Pages.frames());
   // Of the launches before, too, no more than half of the frames have pages.
   DRAGON_TRY(Pages.endSlice(launch, false));
   uint64_t inUse = 0;

@@ -32,7 +32,6 @@
 #include "runtime/memory/Contents.h"
 #include "runtime/memory/Residency.h"
 
-#include <optional>
 #include <vector>
 
 namespace dragon {
@@ -69,8 +68,7 @@ private:
     /// frames alone.
     const std::vector<bool> &undo;
     bool repeats;
-    uint32_t trips; ///< of the loop along which it is cut; 0: it is not
-    std::optional<StorageParts> parts;
+    StorageParts &parts;
     bool &begun;
   };
   Densities densitiesOf(const ResolvedLaunch &launch, PlannedLaunch &planned);
