@@ -29,6 +29,14 @@ constexpr uint64_t RequestMemory =
 /// so long then.
 constexpr unsigned EagerLooks = 64;
 constexpr std::chrono::microseconds Pause(20);
+/// Reading 4 KiB from the page cache takes a processor some microseconds. The
+/// other processors are the program's.
+constexpr unsigned MostServers = 4, ProcessorsOfServer = 4;
+
+unsigned numberOfServers() {
+  return std::clamp(std::thread::hardware_concurrency() / ProcessorsOfServer,
+                    2u, MostServers);
+}
 
 unsigned turnOf(PageRequest &request) {
   return std::atomic_ref(request.Turn).load(std::memory_order_acquire);
@@ -84,23 +92,28 @@ Status StoredPages::begin(std::vector<Chunk *> chunks) {
   Chunks = std::move(chunks);
   std::ranges::sort(Chunks, {}, [](const Chunk *chunk) { return chunk->va(); });
   Places.clear();
-  Read = {};
-  ReadTime = 0;
   Stopping.store(false, std::memory_order_relaxed);
-  try {
-    Thread = startThread([this] { serve(); });
-  } catch (const std::system_error &error) {
-    return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
-                         "no thread to read pages from storage: {}",
-                         error.what());
+  const unsigned number = numberOfServers();
+  for (unsigned first = 0; first < number; ++first) {
+    Server &server = Servers.emplace_back(Server{first, number});
+    try {
+      server.thread = startThread([&] { serve(server); });
+    } catch (const std::system_error &error) {
+      stop();
+      Servers.clear();
+      return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
+                           "no thread to read pages from storage: {}",
+                           error.what());
+    }
   }
   return {};
 }
 
 void StoredPages::stop() {
   Stopping.store(true, std::memory_order_release);
-  if (Thread.joinable())
-    Thread.join();
+  for (Server &server : Servers)
+    if (server.thread.joinable())
+      server.thread.join();
 }
 
 Status StoredPages::end() {
@@ -108,13 +121,20 @@ Status StoredPages::end() {
   if (!Memory.id)
     return {};
   Slabs.Pool.give(std::exchange(Memory, {}));
-  DRAGON_TRY(std::exchange(Failed, {}));
-  return Store.checkRead(Read, Cause::Paging, ReadTime);
+  Status first;
+  for (Server &server : std::exchange(Servers, {})) {
+    Status status = std::move(server.failed);
+    if (status.ok())
+      status = Store.checkRead(server.read, Cause::Paging, server.readTime);
+    if (first.ok())
+      first = std::move(status);
+  }
+  return first;
 }
 
-void StoredPages::serve() {
+void StoredPages::serve(Server &server) {
   for (unsigned looks = 0; !Stopping.load(std::memory_order_acquire);) {
-    if (answer())
+    if (answer(server))
       looks = 0;
     else if (++looks < EagerLooks)
       std::this_thread::yield();
@@ -130,10 +150,11 @@ Chunk *StoredPages::chunkAt(uintptr_t address) const {
   return chunk && address < chunk->usedEnd() ? chunk : nullptr;
 }
 
-bool StoredPages::answer() {
+bool StoredPages::answer(Server &server) {
   std::vector<unsigned> asked;
   ReadPlan plan;
-  for (unsigned slot = 0; slot < NumPageRequests; ++slot) {
+  for (unsigned slot = server.first; slot < NumPageRequests;
+       slot += server.step) {
     PageRequest &request = requests().Slots[slot];
     if (turnOf(request) % PageTurns != 1)
       continue;
@@ -151,15 +172,15 @@ bool StoredPages::answer() {
   const uint64_t begun = traceClock();
   if (!plan.requests.empty())
     if (Status status = Store.Files->run(plan.requests);
-        !status.ok() && Failed.ok())
-      Failed = std::move(status);
-  ReadTime += traceClock() - begun;
-  Read.fileBytes += plan.fileBytes;
-  Read.swapBytes += plan.swapBytes;
-  Read.memoryBytes += plan.memoryBytes;
+        !status.ok() && server.failed.ok())
+      server.failed = std::move(status);
+  server.readTime += traceClock() - begun;
+  server.read.fileBytes += plan.fileBytes;
+  server.read.swapBytes += plan.swapBytes;
+  server.read.memoryBytes += plan.memoryBytes;
   for (std::shared_ptr<BackingFile> &file : plan.inputs)
-    if (std::ranges::find(Read.inputs, file) == Read.inputs.end())
-      Read.inputs.push_back(std::move(file));
+    if (std::ranges::find(server.read.inputs, file) == server.read.inputs.end())
+      server.read.inputs.push_back(std::move(file));
   for (unsigned slot : asked) {
     std::atomic_ref turn(requests().Slots[slot].Turn);
     turn.store(turn.load(std::memory_order_relaxed) + 1,

@@ -7,13 +7,14 @@
 //
 // While a kernel that fetches pages (PageCache.h) runs, its threads may ask for
 // pages of chunks that are in storage alone (dragon/Paging.h, PageRequest). A
-// thread of the host reads what was asked for, all at once, into memory that
-// the device reads. What the kernel has written of such pages goes to storage
-// behind each slice, page by page: to the chunk's place in swap or in its sink,
-// which it gets as a whole before, if it has none.
+// few threads of the host, each with requests of its own, read what was asked
+// for, all at once, into memory that the device reads. What the kernel has
+// written of such pages goes to storage behind each slice, page by page: to the
+// chunk's place in swap or in its sink, which it gets as a whole before, if it
+// has none.
 //
-// With the runtime's lock held, but for the thread: it reads chunks that nobody
-// changes from begin() to end().
+// With the runtime's lock held, but for these threads: they read chunks that
+// nobody changes from begin() to end().
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_LAUNCH_STOREDPAGES_H
@@ -24,6 +25,7 @@
 #include "runtime/memory/HostMemory.h"
 
 #include <atomic>
+#include <list>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -56,11 +58,21 @@ public:
   Status end();
 
 private:
+  /// Who serves requests first, first + step, ..; what it holds is its thread's
+  /// until that has ended.
+  struct Server {
+    unsigned first, step;
+    std::thread thread = {};
+    Status failed = {};
+    ReadPlan read = {}; ///< what it has read: for the books
+    uint64_t readTime = 0;
+  };
+
   PageRequests &requests() const;
   char *pageOf(unsigned slot) const;
-  void serve();
-  /// What has been asked for; false: nothing.
-  bool answer();
+  void serve(Server &server);
+  /// What the server has been asked for; false: nothing.
+  bool answer(Server &server);
   /// The chunk that has the address; null: none of those.
   Chunk *chunkAt(uintptr_t address) const;
   void stop();
@@ -78,12 +90,8 @@ private:
   std::vector<Chunk *> Chunks; ///< by address
   /// Of those of which pages were written: where.
   std::unordered_map<const Chunk *, Piece> Places;
-  std::thread Thread;
+  std::list<Server> Servers;
   std::atomic<bool> Stopping = false;
-  // The thread's, until it has ended.
-  Status Failed;
-  ReadPlan Read; ///< what it has read: for the books
-  uint64_t ReadTime = 0;
 };
 
 } // namespace dragon

@@ -21,6 +21,10 @@ namespace dragon {
 
 namespace {
 
+/// Pages that are written one by one: the cache makes long writes of them, and
+/// most are read again from there.
+constexpr size_t SmallWriteBytes = 16 << 10;
+
 /// All of the range is in the page cache. False also where nobody can tell.
 bool isCached(const BackingFile &file, int64_t offset, size_t bytes) {
   static std::atomic<bool> answers{true};
@@ -58,7 +62,9 @@ void Transfer::cut(size_t index) {
   uint64_t memory = reinterpret_cast<uintptr_t>(request.memory);
   uint64_t offset = uint64_t(request.offset);
   bool aligned = (memory - offset) % Alignment == 0;
-  bool wanted = Direct != DirectIo::Off && request.bytes >= Alignment;
+  const bool small = request.write && request.bytes <= SmallWriteBytes;
+  bool wanted = Direct != DirectIo::Off && request.bytes >= Alignment &&
+                !(small && Direct == DirectIo::Auto);
   size_t head = request.bytes, tail = request.bytes;
   if (wanted && aligned && request.file->directFd() >= 0) {
     head = size_t((Alignment - offset % Alignment) % Alignment);
