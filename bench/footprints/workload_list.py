@@ -96,6 +96,7 @@ PROGRAMS = [
     test("check-managed-in-host-memory"),
     test("children", "system copied in.bin out.bin", "fork-open read in.bin out.bin", file=8 * M),
     # The others read memory from malloc that nothing was written to: not zero, for DRAGON_CHECK, where it was freed before.
+    test("computed-places", "8 12"),
     test("copied-indices", "both", device=8, chunk=256),
     test("copies-of-nothing", "cleared", "looped", "written"),
     test("copy-directions", "in.bin", file=6 * M),

@@ -26,7 +26,7 @@ CountingCauses chooseCounting(Module &M, ModuleSummary &Summary,
   CountingCauses Causes;
   StringSet<> Kernels;
   for (const KernelSummary &Kernel : Summary.Kernels)
-    if (!whyAddressesUnknown(Kernel).empty())
+    if (!whyAddressesUnknown(Kernel, Summary.Exprs).empty())
       Kernels.insert(Kernel.Name);
   if (Kernels.empty())
     return Causes;
@@ -35,7 +35,8 @@ CountingCauses chooseCounting(Module &M, ModuleSummary &Summary,
     if (!Kernels.contains(Kernel.Name))
       continue;
     Kernel.CountingName = countingCopyName(Kernel.Name);
-    Causes[Kernel.Name] = Reported ? whyAddressesUnknown(Kernel) : "";
+    Causes[Kernel.Name] =
+        Reported ? whyAddressesUnknown(Kernel, Summary.Exprs) : "";
   }
   return Causes;
 }

@@ -386,7 +386,8 @@ std::string pagedCopyName(StringRef Kernel) {
 StringMap<std::string> choosePaged(ModuleSummary &Summary) {
   StringMap<std::string> Kernels;
   for (KernelSummary &Kernel : Summary.Kernels)
-    if (std::string Why = whyAddressesUnknown(Kernel); !Why.empty()) {
+    if (std::string Why = whyAddressesUnknown(Kernel, Summary.Exprs);
+        !Why.empty()) {
       Kernel.Flags |= KernelHasPagedCopy;
       Kernels[Kernel.Name] = std::move(Why);
     }

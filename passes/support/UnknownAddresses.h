@@ -14,8 +14,10 @@
 namespace dragon {
 
 /// Why the summary does not say which parts of its buffers the kernel accesses,
-/// for people: "where in 'in' it does is data"; empty: it says so.
-std::string whyAddressesUnknown(const KernelSummary &Kernel);
+/// for people: "where in 'in' it does is data"; empty: it says so. What threads
+/// compute as random numbers are is said, and of no use: that is "anywhere".
+std::string whyAddressesUnknown(const KernelSummary &Kernel,
+                                const ExprPool &Exprs);
 
 } // namespace dragon
 

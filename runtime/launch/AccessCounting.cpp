@@ -163,6 +163,10 @@ void AccessCounting::collect() {
   drop();
 }
 
+bool AccessCounting::hasCounted(const ResolvedLaunch &launch) const {
+  return launch.kernel->counting && Counts.known(shapeKey(launch));
+}
+
 const std::vector<double> &
 AccessCounting::accessBytes(const ResolvedLaunch &launch,
                             PlannedLaunch &planned) {

@@ -51,6 +51,8 @@ public:
   /// Bytes of accesses by use in planned.whole, counted or estimated.
   const std::vector<double> &accessBytes(const ResolvedLaunch &launch,
                                          PlannedLaunch &planned);
+  /// They are counted.
+  bool hasCounted(const ResolvedLaunch &launch) const;
 
 private:
   Status make();

@@ -62,6 +62,11 @@ public:
   /// Access bytes of [begin, end) in such a launch; none: it has never counted.
   std::optional<double> accessBytes(uint64_t shape, uintptr_t begin,
                                     uintptr_t end) const;
+  /// It has counted.
+  bool known(uint64_t shape) const {
+    const auto found = Shapes.find(shape);
+    return found != Shapes.end() && found->second.known;
+  }
   /// Addresses are others' now.
   void clear() { Shapes.clear(); }
 

@@ -8,9 +8,11 @@
 
 #include "runtime/launch/AccessEstimate.h"
 
+#include "runtime/launch/AccessCounts.h"
 #include "runtime/launch/LinkCost.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 namespace dragon {
@@ -55,10 +57,13 @@ public:
       Places.emplace(whole.uses[i].chunk, i);
   }
 
+  /// All that the launch does through it.
   void add(const LaunchPointer &pointer);
   std::vector<double> take() { return std::move(Bytes); }
 
 private:
+  void estimate(const LaunchPointer &pointer);
+  std::optional<double> mostOf(const LaunchPointer &pointer) const;
   ByteFootprint footprint(const LaunchPointer &pointer,
                           const BlockBox &box) const {
     EvalLimits limits;
@@ -108,7 +113,39 @@ void AccessMap::add(const LaunchPointer &pointer, const ByteSet &set,
   }
 }
 
+/// What the accesses cost, if each thread makes each of them once at most: what
+/// blocks may touch says little where that is anywhere.
+std::optional<double> AccessMap::mostOf(const LaunchPointer &pointer) const {
+  const SummaryView &summary = *Call.kernel->summary;
+  const PointerRecord &record = summary.pointer(pointer.index);
+  for (uint32_t i = 0; i < record.NumAccesses; ++i)
+    if (!(summary.access(record.FirstAccess + i).Flags & AccessExact))
+      return std::nullopt;
+  bool loops = false;
+  summary.visitExprs(record, [&](const ExprNode &node) {
+    loops |= node.Op == ExprOp::Loop || node.Op == ExprOp::Carried;
+  });
+  if (loops)
+    return std::nullopt;
+  return volumeOf(wholeGrid(Call)) * double(threadsOfBlock(Call)) *
+         record.NumAccesses * AccessCounts::AccessBytes;
+}
+
 void AccessMap::add(const LaunchPointer &pointer) {
+  const std::vector<double> before = Bytes;
+  estimate(pointer);
+  const std::optional<double> most = mostOf(pointer);
+  if (!most)
+    return;
+  double all = 0;
+  for (size_t i = 0; i < Bytes.size(); ++i)
+    all += Bytes[i] - before[i];
+  if (all > *most)
+    for (size_t i = 0; i < Bytes.size(); ++i)
+      Bytes[i] = before[i] + (Bytes[i] - before[i]) * (*most / all);
+}
+
+void AccessMap::estimate(const LaunchPointer &pointer) {
   const PointerRecord &record = Call.kernel->summary->pointer(pointer.index);
   const bool scattered = record.Pattern == AccessPattern::Strided ||
                          record.Pattern == AccessPattern::Indirect ||

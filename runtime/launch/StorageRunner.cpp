@@ -24,7 +24,7 @@ namespace {
 /// accessed.
 constexpr double Dense = .25;
 /// It stays there even if nothing can run again that writes it there: each word
-/// is accessed twice and more. What is only estimated is less.
+/// is accessed twice and more.
 constexpr double Hot = AccessCounts::AccessBytes / 2;
 /// And to host memory where it is so much: then most of its pages are, where
 /// accesses are of eight bytes and go anywhere.
@@ -208,8 +208,9 @@ Status StorageRunner::run(const ResolvedLaunch &launch, PlannedLaunch &planned,
   // device: then nothing runs again.
   const std::vector<bool> undo = usesToUndo(launch, planned.whole);
   bool repeats = mayRepeat(launch);
+  const bool counted = Counting.hasCounted(launch);
   for (size_t i = 0; i < undo.size(); ++i)
-    repeats &= !undo[i] || uses.of[i] < Hot;
+    repeats &= !undo[i] || !counted || uses.of[i] < Hot;
   const uint64_t room = deviceRoom(planned) + Pages.bytes();
   const bool slices = PageCache::runsInSlices(launch);
   if (slices)

@@ -42,10 +42,10 @@ protected:
   }
 };
 
-/// c[i] = f(all of b), as the compiler describes it.
+/// c[i] = f(all of b), as the compiler describes it. `once`: f(one word of b).
 class ReusingKernel {
 public:
-  explicit ReusingKernel(int64_t bytes) {
+  explicit ReusingKernel(int64_t bytes, bool once = false) {
     ExprPool &e = Module.Exprs;
     const uint32_t index = e.binary(
         ExprOp::Add,
@@ -59,7 +59,7 @@ public:
     own.Offset = e.binary(ExprOp::Mul, e.cast(ExprOp::SExt, index, 64),
                           e.constant(4), NoSignedWrap);
     AccessSummary all;
-    all.Flags = AccessRead;
+    all.Flags = once ? AccessRead | AccessExact : AccessRead;
     all.Width = 4;
     all.Offset = e.opaque(64, e.constant(0), e.constant(bytes - 4));
     PointerSummary to, from;
@@ -103,6 +103,18 @@ TEST_F(AccessEstimateTest, WhatEachBlockReadsCountsForEachBlock) {
   const Bytes found = estimate(call.call);
   expectAll(found, c, 4096); // in order, and once
   expectAll(found, b, 4096.0 * SampledThreads / Threads);
+}
+
+/// Blocks may touch all of it, and their threads touch a word each.
+TEST_F(AccessEstimateTest, WhatThreadsAccessOnceIsNoMoreThanThatInAll) {
+  constexpr int64_t Chunks = 8;
+  Buffer &c = add(SampledThreads * 4), &b = add(Chunks * 4096);
+  const ReusingKernel kernel(Chunks * 4096, true);
+  Call call = make("add", SampledThreads / Threads, c.base, b.base);
+  call.call.kernel = &kernel.Info;
+  const Bytes found = estimate(call.call);
+  expectAll(found, c, 4096);
+  expectAll(found, b, AccessCounts::AccessBytes * SampledThreads / Chunks);
 }
 
 TEST_F(AccessEstimateTest, EachDimensionOfTheGridHasBlocks) {
