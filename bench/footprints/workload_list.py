@@ -176,7 +176,7 @@ PROGRAMS = [
     test("staging-observed", "reuse in.bin out.bin", "twice in.bin out.bin", file=16 * M),
     test("staging-order", "loop in.bin out.bin", file=12 * M),
     test("staging-part", "in.bin out.bin 2048 100 140 300 420", file=8 * M),
-    test("storage-loops", "8 12"),
+    test("storage-loops", "4 12"),
     test("storage-pages", "8 12"),
     test("streams", "in.bin out.bin", file=24 * M),
     test("structure-of-numbers", "640 3 7"),

@@ -84,7 +84,7 @@ public:
   std::vector<Pointer> &pointers() { return Pointers; }
   bool touchesAnything() const { return Anything; }
   ExprPool &pool() { return Indices.pool(); }
-  const Footprint &indices() const { return Indices; }
+  Footprint &indices() { return Indices; }
   const std::vector<AccessNote> &notes() const { return Notes; }
 
 private:

@@ -13,6 +13,7 @@
 #include "passes/access/MustWrite.h"
 #include "passes/support/DeviceFunctions.h"
 #include "passes/support/ExtraParameters.h"
+#include "passes/support/UnknownAddresses.h"
 
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -86,6 +87,7 @@ KernelSummary KernelAccess::run() {
         visit(I);
   for (AccessRecorder::Pointer &P : Found.pointers())
     EscapeFinder(Kernel, SE, Found, P).run();
+  countIterations();
   findPlacesBesideLoops();
   for (AccessRecorder::Pointer &P : Found.pointers())
     S.Pointers.push_back(summarize(P));
@@ -95,6 +97,45 @@ KernelSummary KernelAccess::run() {
   if (Found.touchesAnything())
     S.Flags |= KernelTouchesAnything;
   return S;
+}
+
+/// The address of an access may say nothing of the loop that it is in, as that
+/// of a generator of random numbers does: each iteration touches something
+/// else, and a range of iterations is what must find room. So a condition says
+/// how many there are, where arguments tell it.
+void KernelAccess::countIterations() {
+  ExprPool &Pool = Found.pool();
+  auto IsGiven = [&](uint32_t Node) {
+    return !Pool.anyIn(Node, [&](uint32_t I) {
+      const ExprOp Op = Pool.Nodes[I].Op;
+      return Op == ExprOp::Opaque || Op == ExprOp::Unknown ||
+             Op == ExprOp::Loaded || Op == ExprOp::Loop;
+    });
+  };
+  for (AccessRecorder::Pointer &P : Found.pointers())
+    for (FoundAccess &A : P.Accesses) {
+      const Loop *L = LI.getLoopFor(A.At->getParent());
+      if (!L || !isAddressUnknown(A.Summary, Pool))
+        continue;
+      L = L->getOutermostLoop();
+      const uint32_t Counter = Found.indices().counterOf(*L).Node;
+      const auto Number = uint32_t(Pool.Nodes[Counter].Imm);
+      const uint32_t Last = Pool.Nodes[Counter].A;
+      if (Last == NoIndex || !IsGiven(Last) ||
+          (A.Summary.Offset != NoIndex &&
+           Pool.counts(A.Summary.Offset, Number)) ||
+          any_of(A.Summary.Guards, [&](const GuardRecord &G) {
+            return Pool.counts(G.Lhs, Number) || Pool.counts(G.Rhs, Number);
+          }))
+        continue;
+      A.Summary.Guards.push_back({Counter,
+                                  Pool.cast(ExprOp::ZExt, Last, 64),
+                                  NoIndex,
+                                  GuardPred::ULE,
+                                  {}});
+      if (!Found.indices().hasExactCount(*L))
+        A.Summary.Flags &= ~AccessExact;
+    }
 }
 
 /// Outermost loops that are left at their head alone, as those are that can be

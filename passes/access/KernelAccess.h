@@ -49,6 +49,7 @@ public:
   std::vector<TaggedLoop> loops();
 
 private:
+  void countIterations();
   void findPlacesBesideLoops();
   bool isCountedOutside(const llvm::Loop &L, uint32_t Number);
   void visit(llvm::Instruction &I);

@@ -7,6 +7,8 @@
 
 #include "passes/slicing/LoopWorth.h"
 
+#include "passes/support/UnknownAddresses.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -116,6 +118,16 @@ unsigned worthOf(const ExprPool &Exprs, uint32_t At, uint32_t Number) {
   return OfBlock ? 0 : ByBlocks ? WorthOfBlockSteps : WorthOfSamePlaces;
 }
 
+/// It happens in the loop's iterations, as a condition says, and its address
+/// does not count them.
+bool isConditionOf(const AccessSummary &Access, const ExprPool &Exprs,
+                   uint32_t Number) {
+  return (Access.Offset == NoIndex || !Exprs.counts(Access.Offset, Number)) &&
+         any_of(Access.Guards, [&](const GuardRecord &G) {
+           return Exprs.counts(G.Lhs, Number) && !isShort(Exprs, G.Lhs, Number);
+         });
+}
+
 } // namespace
 
 bool isWorthInRounds(const KernelSummary &Kernel, const ExprPool &Exprs,
@@ -150,6 +162,11 @@ unsigned loopWorth(const KernelSummary &Kernel, const ExprPool &Exprs,
   for (const PointerSummary &Pointer : Kernel.Pointers)
     for (const AccessSummary &Access : Pointer.Accesses) {
       const uint32_t At = Access.Offset;
+      if (isAddressUnknown(Access, Exprs) &&
+          isConditionOf(Access, Exprs, Number)) {
+        Worth += WorthOfSamePlaces;
+        continue;
+      }
       if (At == NoIndex || (Access.Flags & AccessUnbounded) ||
           !Exprs.counts(At, Number))
         continue;

@@ -14,7 +14,8 @@
 //   blocks
 //
 // that is, where an iteration goes further than a number that the code has, or
-// where the place does not depend on the block. Loops of a few iterations, as
+// where the place does not depend on the block; or where the place is anywhere,
+// in each iteration another one. Loops of a few iterations, as
 // over the planes of an image, cut nothing in small pieces, nor do those that
 // stay within a table of a known size.
 //

@@ -110,19 +110,23 @@ bool Scatter::scatters(uint32_t Node) const {
   }
 }
 
-std::string whyUnknown(const PointerSummary &Pointer,
-                       const AccessSummary &Access, const ExprPool &Exprs) {
+} // namespace
+
+bool isAddressUnknown(const AccessSummary &Access, const ExprPool &Exprs) {
+  return (Access.Flags & (AccessIndirect | AccessUnbounded)) ||
+         (Access.Offset != NoIndex && Scatter(Exprs).isIn(Access.Offset));
+}
+
+static std::string whyUnknown(const PointerSummary &Pointer,
+                              const AccessSummary &Access,
+                              const ExprPool &Exprs) {
   const std::string Where = "where in '" + Pointer.Name + "' it does is ";
   if (Access.Flags & AccessIndirect)
     return Where + "data";
   if (Access.Flags & AccessUnbounded)
     return Where + "not known";
-  return Access.Offset != NoIndex && Scatter(Exprs).isIn(Access.Offset)
-             ? Where + "anywhere"
-             : "";
+  return isAddressUnknown(Access, Exprs) ? Where + "anywhere" : "";
 }
-
-} // namespace
 
 std::string whyAddressesUnknown(const KernelSummary &Kernel,
                                 const ExprPool &Exprs) {

@@ -19,6 +19,9 @@ namespace dragon {
 std::string whyAddressesUnknown(const KernelSummary &Kernel,
                                 const ExprPool &Exprs);
 
+/// The same of one access.
+bool isAddressUnknown(const AccessSummary &Access, const ExprPool &Exprs);
+
 } // namespace dragon
 
 #endif // DRAGON_PASSES_SUPPORT_UNKNOWNADDRESSES_H

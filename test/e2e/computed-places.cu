@@ -13,28 +13,21 @@
 // CHECK-NEXT: kernel 'updates' has {{.*}}: where in 'table' it does is anywhere
 // CHECK-NOT:  kernel
 // RUN: %plain ./program 4 12
-// RUN: for case in hashed masked permuted reversed updates; do \
+// RUN: for case in hashed masked permuted reversed updates long; do \
 // RUN:   %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=128M DRAGON_CHUNK_SIZE=2M DRAGON_STATS=stats.json ./program 64 14 $case \
 // RUN:   && %ledger stats.json 'paged_launches == 2' 'over_link_paged_launches < 100 * M' \
 // RUN:   || { echo $case; exit 1; }; done
-// RUN: for case in hashed masked permuted reversed updates; do \
+// RUN: for case in hashed masked permuted reversed updates long; do \
 // RUN:   %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=16M DRAGON_CHUNK_SIZE=2M DRAGON_STATS=stats.json ./program 64 14 $case \
 // RUN:   && { %ledger stats.json 'paged_launches == 2' || test $case = permuted; } \
 // RUN:   || { echo $case; exit 1; }; done
 // RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_CHUNK_SIZE=2M DRAGON_STATS=stats.json ./program 64 14 rows
 // RUN: %ledger stats.json 'paged_launches == 0' 'host_mapped_launches == 0'
 // RUN: rm -rf %t.dir
-#include "e2e.h"
+#include "tables.h"
 
 /// So few that the pages of a block find frames.
 static const int Threads = 64;
-static const uint32_t Steps = 8; ///< of a thread that updates
-
-__host__ __device__ static uint32_t mixed(uint32_t x) {
-  x = (x ^ x >> 16) * 0x7feb352du;
-  x = (x ^ x >> 15) * 0x846ca68bu;
-  return x ^ x >> 16;
-}
 
 __global__ void hashed(uint32_t *out, const uint32_t *table, uint32_t n) {
   uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -57,10 +50,11 @@ __global__ void reversed(uint32_t *out, const uint32_t *table, uint32_t n) {
   out[i] = table[__brev(i) & (n - 1)] + i;
 }
 
-/// Each thread has a generator of random numbers.
-__global__ void updates(uint32_t *table, uint32_t n) {
+/// Each thread has a generator of random numbers. A block of many steps needs
+/// more pages than there are frames: some of the steps run at a time.
+__global__ void updates(uint32_t *table, uint32_t n, uint32_t steps) {
   uint32_t random = (blockIdx.x * blockDim.x + threadIdx.x) * 747796405u + 1;
-  for (uint32_t step = 0; step < Steps; ++step) {
+  for (uint32_t step = 0; step < steps; ++step) {
     random = random * 1664525u + 1013904223u;
     atomicXor(&table[random >> 4 & (n - 1)], random);
   }
@@ -74,41 +68,12 @@ __global__ void rows(uint32_t *out, const uint32_t *table, uint32_t width,
   out[row * pitch + column] = table[row * pitch + column] + i;
 }
 
-typedef std::vector<uint32_t> Words;
-
-/// A table and as many accesses as `out` has words; kernels run twice.
-struct Table {
-  uint32_t n, accesses;
-  uint32_t *table, *out;
-  Words contents;
-
-  Table(uint32_t mib, uint32_t logAccesses)
-      : n(mib << 18), accesses(1u << logAccesses), contents(n) {
-    for (uint32_t i = 0; i < n; ++i)
-      contents[i] = mixed(i + 7);
-    CHECK(cudaMalloc(&table, n * sizeof(uint32_t)));
-    CHECK(cudaMalloc(&out, accesses * sizeof(uint32_t)));
-    CHECK(cudaMemcpy(table, contents.data(), n * sizeof(uint32_t),
-                     cudaMemcpyHostToDevice));
-  }
-  ~Table() {
-    CHECK(cudaFree(table));
-    CHECK(cudaFree(out));
-  }
-  Words read(const uint32_t *memory, uint32_t words) const {
-    Words result(words);
-    CHECK(cudaMemcpy(result.data(), memory, words * sizeof(uint32_t),
-                     cudaMemcpyDeviceToHost));
-    return result;
-  }
-};
-
 typedef void Reads(uint32_t *, const uint32_t *, uint32_t);
 
 template <typename Place>
-static void readAll(uint32_t mib, uint32_t logAccesses, Reads *kernel,
+static void readAll(uint32_t mib, uint32_t accesses, Reads *kernel,
                     Place place) {
-  Table t(mib, logAccesses);
+  Table t(mib, accesses);
   for (int round = 0; round < 2; ++round) {
     kernel<<<t.accesses / Threads, Threads>>>(t.out, t.table, t.n);
     CHECK(cudaGetLastError());
@@ -125,15 +90,15 @@ static uint32_t reversedBits(uint32_t x) {
   return y;
 }
 
-static void updateAll(uint32_t mib, uint32_t logAccesses) {
-  Table t(mib, logAccesses);
-  const uint32_t threads = t.accesses / Steps;
+static void updateAll(uint32_t mib, uint32_t accesses, uint32_t steps) {
+  Table t(mib, accesses);
+  const uint32_t threads = t.accesses / steps;
   for (int round = 0; round < 2; ++round) {
-    updates<<<threads / Threads, Threads>>>(t.table, t.n);
+    updates<<<threads / Threads, Threads>>>(t.table, t.n, steps);
     CHECK(cudaGetLastError());
     for (uint32_t thread = 0; thread < threads; ++thread) {
       uint32_t random = thread * 747796405u + 1;
-      for (uint32_t step = 0; step < Steps; ++step) {
+      for (uint32_t step = 0; step < steps; ++step) {
         random = random * 1664525u + 1013904223u;
         t.contents[random >> 4 & (t.n - 1)] ^= random;
       }
@@ -167,24 +132,26 @@ static void rowsAll(uint32_t mib, uint32_t) {
 
 int main(int argc, char **argv) {
   const uint32_t mib = argc > 1 ? atoi(argv[1]) : 4;
-  const uint32_t logAccesses = argc > 2 ? atoi(argv[2]) : 12;
+  const uint32_t accesses = 1u << (argc > 2 ? atoi(argv[2]) : 12);
   const std::string only = argc > 3 ? argv[3] : "";
   auto wants = [&](const char *name) { return only.empty() || only == name; };
   if (wants("hashed"))
-    readAll(mib, logAccesses, hashed,
+    readAll(mib, accesses, hashed,
             [](uint32_t i, uint32_t n) { return mixed(i) % n; });
   if (wants("masked"))
-    readAll(mib, logAccesses, masked,
+    readAll(mib, accesses, masked,
             [](uint32_t i, uint32_t n) { return i * 2654435761u & (n - 1); });
   if (wants("permuted"))
-    readAll(mib, logAccesses, permuted, [](uint32_t i, uint32_t n) {
+    readAll(mib, accesses, permuted, [](uint32_t i, uint32_t n) {
       return uint32_t(uint64_t(i) * 40503 % n);
     });
   if (wants("reversed"))
-    readAll(mib, logAccesses, reversed,
+    readAll(mib, accesses, reversed,
             [](uint32_t i, uint32_t n) { return reversedBits(i) & (n - 1); });
   if (wants("updates"))
-    updateAll(mib, logAccesses);
+    updateAll(mib, accesses, 8);
+  if (wants("long"))
+    updateAll(mib, accesses, 64);
   if (wants("rows"))
-    rowsAll(mib, logAccesses);
+    rowsAll(mib, accesses);
 }

@@ -16,17 +16,11 @@
 // RUN: not %strict DRAGON_DEVICE_MEMORY=8M DRAGON_HOST_MEMORY=16M DRAGON_CHUNK_SIZE=2M ./program 48 13 wide 2>&1 | FileCheck %s
 // CHECK: kernel 'wide' touches more than {{.*}} of pages in 1 of its blocks at once{{.*}} raise DRAGON_DEVICE_MEMORY
 // RUN: rm -rf %t.dir
-#include "e2e.h"
+#include "tables.h"
 #include <map>
 
 /// So few that each thread has many elements.
 static const int Threads = 64, Blocks = 8;
-
-__host__ __device__ static uint32_t mixed(uint32_t x) {
-  x = (x ^ x >> 16) * 0x7feb352du;
-  x = (x ^ x >> 15) * 0x846ca68bu;
-  return x ^ x >> 16;
-}
 
 __global__ void gather(uint32_t *out, const uint32_t *where,
                        const uint32_t *table, uint32_t n, uint32_t count) {
@@ -93,43 +87,8 @@ __global__ void wide(uint32_t *out, const uint32_t *where,
   out[i] = table[where[i] % n] + i;
 }
 
-typedef std::vector<uint32_t> Words;
-
-/// A table and accesses to it; kernels run twice.
-struct Table {
-  uint32_t n, accesses;
-  uint32_t *table, *where, *out;
-  Words contents, at;
-
-  Table(uint32_t mib, uint32_t logAccesses)
-      : n(mib << 18), accesses((1u << logAccesses) - 100), contents(n),
-        at(accesses) {
-    for (uint32_t i = 0; i < accesses; ++i)
-      at[i] = mixed(i * 2 / 3); // some come twice
-    for (uint32_t i = 0; i < n; ++i)
-      contents[i] = mixed(i);
-    CHECK(cudaMalloc(&table, n * sizeof(uint32_t)));
-    CHECK(cudaMalloc(&where, accesses * sizeof(uint32_t)));
-    CHECK(cudaMalloc(&out, accesses * sizeof(uint32_t)));
-    CHECK(cudaMemcpy(where, at.data(), accesses * sizeof(uint32_t),
-                     cudaMemcpyHostToDevice));
-    CHECK(cudaMemcpy(table, contents.data(), n * sizeof(uint32_t),
-                     cudaMemcpyHostToDevice));
-  }
-  ~Table() {
-    for (uint32_t *memory : {table, where, out})
-      CHECK(cudaFree(memory));
-  }
-  Words read(const uint32_t *memory, uint32_t words) const {
-    Words result(words);
-    CHECK(cudaMemcpy(result.data(), memory, words * sizeof(uint32_t),
-                     cudaMemcpyDeviceToHost));
-    return result;
-  }
-};
-
-static void gatherAll(uint32_t mib, uint32_t logAccesses) {
-  Table t(mib, logAccesses);
+static void gatherAll(uint32_t mib, uint32_t accesses) {
+  Table t(mib, accesses);
   for (int round = 0; round < 2; ++round) {
     gather<<<Blocks, Threads>>>(t.out, t.where, t.table, t.n, t.accesses);
     CHECK(cudaGetLastError());
@@ -139,8 +98,8 @@ static void gatherAll(uint32_t mib, uint32_t logAccesses) {
   }
 }
 
-static void sumAll(uint32_t mib, uint32_t logAccesses) {
-  Table t(mib, logAccesses);
+static void sumAll(uint32_t mib, uint32_t accesses) {
+  Table t(mib, accesses);
   const uint32_t threads = Blocks * Threads;
   for (int round = 0; round < 2; ++round) {
     sum<<<Blocks, Threads>>>(t.out, t.where, t.table, t.n, t.accesses);
@@ -157,8 +116,8 @@ static void sumAll(uint32_t mib, uint32_t logAccesses) {
   }
 }
 
-static void chaseAll(uint32_t mib, uint32_t logAccesses) {
-  Table t(mib, logAccesses);
+static void chaseAll(uint32_t mib, uint32_t accesses) {
+  Table t(mib, accesses);
   for (int round = 0; round < 2; ++round) {
     chase<<<Blocks, Threads>>>(t.out, t.where, t.table, t.n, t.accesses);
     CHECK(cudaGetLastError());
@@ -172,8 +131,8 @@ static void chaseAll(uint32_t mib, uint32_t logAccesses) {
   }
 }
 
-static void countAll(uint32_t mib, uint32_t logAccesses) {
-  Table t(mib, logAccesses);
+static void countAll(uint32_t mib, uint32_t accesses) {
+  Table t(mib, accesses);
   for (int round = 0; round < 2; ++round) {
     count<<<Blocks, Threads>>>(t.table, t.where, t.n, t.accesses);
     CHECK(cudaGetLastError());
@@ -183,8 +142,8 @@ static void countAll(uint32_t mib, uint32_t logAccesses) {
   REQUIRE(t.read(t.table, t.n) == t.contents);
 }
 
-static void moveAll(uint32_t mib, uint32_t logAccesses) {
-  Table t(mib, logAccesses);
+static void moveAll(uint32_t mib, uint32_t accesses) {
+  Table t(mib, accesses);
   const uint32_t half = t.n / 2;
   for (uint32_t i = 0; i < t.accesses; ++i)
     t.at[i] = uint32_t(uint64_t(i) * 40499 % half);
@@ -201,8 +160,8 @@ static void moveAll(uint32_t mib, uint32_t logAccesses) {
   REQUIRE(t.read(t.table, t.n) == t.contents);
 }
 
-static void bothAll(uint32_t mib, uint32_t logAccesses) {
-  Table t(mib, logAccesses);
+static void bothAll(uint32_t mib, uint32_t accesses) {
+  Table t(mib, accesses);
   CHECK(cudaMemset(t.out, 0, 64 * sizeof(uint32_t)));
   Words bins(64);
   for (int round = 0; round < 2; ++round) {
@@ -217,8 +176,8 @@ static void bothAll(uint32_t mib, uint32_t logAccesses) {
   REQUIRE(t.read(t.table, t.n) == t.contents);
 }
 
-static void wideAll(uint32_t mib, uint32_t logAccesses) {
-  Table t(mib, logAccesses);
+static void wideAll(uint32_t mib, uint32_t accesses) {
+  Table t(mib, accesses);
   const uint32_t blocks = t.accesses / 1024;
   wide<<<blocks, 1024>>>(t.out, t.where, t.table, t.n);
   CHECK(cudaGetLastError());
@@ -229,12 +188,13 @@ static void wideAll(uint32_t mib, uint32_t logAccesses) {
 
 int main(int argc, char **argv) {
   const uint32_t mib = argc > 1 ? atoi(argv[1]) : 4;
-  const uint32_t logAccesses = argc > 2 ? atoi(argv[2]) : 12;
+  // Not as many for each thread.
+  const uint32_t accesses = (1u << (argc > 2 ? atoi(argv[2]) : 12)) - 100;
   const std::map<std::string, void (*)(uint32_t, uint32_t)> cases = {
       {"gather", gatherAll}, {"sum", sumAll},   {"chase", chaseAll},
       {"count", countAll},   {"move", moveAll}, {"both", bothAll},
       {"wide", wideAll}};
   for (const auto &[name, run] : cases)
     if (argc > 3 ? name == argv[3] : true)
-      run(mib, logAccesses);
+      run(mib, accesses);
 }

@@ -18,18 +18,12 @@
 // RUN:   && FileCheck %s --check-prefix=WIDE -DNAME=$case < log || { echo wide-$case; exit 1; }; done
 // WIDE: kernel '[[NAME]]' touches more than {{.*}} of pages in 1 of its blocks at once{{.*}} raise DRAGON_DEVICE_MEMORY
 // RUN: rm -rf %t.dir
-#include "e2e.h"
+#include "tables.h"
 #include <algorithm>
 #include <map>
 
 /// So few that the pages of a block find frames.
 static const int Threads = 64;
-
-__host__ __device__ static uint32_t mixed(uint32_t x) {
-  x = (x ^ x >> 16) * 0x7feb352du;
-  x = (x ^ x >> 15) * 0x846ca68bu;
-  return x ^ x >> 16;
-}
 
 __global__ void look(uint32_t *out, const uint32_t *where,
                      const uint32_t *table, uint32_t n) {
@@ -66,49 +60,10 @@ __global__ void insert(uint32_t *table, const uint32_t *where, uint32_t n) {
   }
 }
 
-typedef std::vector<uint32_t> Words;
-
-/// A table and accesses to it; kernels run twice.
-struct Table {
-  uint32_t n, accesses;
-  uint32_t *table, *where, *out;
-  Words contents, at;
-
-  Table(uint32_t mib, uint32_t logAccesses, bool isEmpty)
-      : n(mib << 18), accesses(1u << logAccesses), contents(n), at(accesses) {
-    for (uint32_t i = 0; i < accesses; ++i)
-      at[i] = mixed(i * 2 / 3); // some come twice
-    CHECK(cudaMalloc(&table, n * sizeof(uint32_t)));
-    CHECK(cudaMalloc(&where, accesses * sizeof(uint32_t)));
-    CHECK(cudaMalloc(&out, accesses * sizeof(uint32_t)));
-    CHECK(cudaMemcpy(where, at.data(), accesses * sizeof(uint32_t),
-                     cudaMemcpyHostToDevice));
-    if (isEmpty) {
-      CHECK(cudaMemset(table, 0, n * sizeof(uint32_t)));
-      return;
-    }
-    for (uint32_t i = 0; i < n; ++i)
-      contents[i] = mixed(i);
-    CHECK(cudaMemcpy(table, contents.data(), n * sizeof(uint32_t),
-                     cudaMemcpyHostToDevice));
-  }
-  ~Table() {
-    for (uint32_t *memory : {table, where, out})
-      CHECK(cudaFree(memory));
-  }
-  Words read(const uint32_t *memory, uint32_t words) const {
-    Words result(words);
-    CHECK(cudaMemcpy(result.data(), memory, words * sizeof(uint32_t),
-                     cudaMemcpyDeviceToHost));
-    return result;
-  }
-  uint32_t blocks() const { return accesses / Threads; }
-};
-
-static void lookAll(uint32_t mib, uint32_t logAccesses) {
-  Table t(mib, logAccesses, false);
+static void lookAll(uint32_t mib, uint32_t accesses) {
+  Table t(mib, accesses);
   for (int round = 0; round < 2; ++round) {
-    look<<<t.blocks(), Threads>>>(t.out, t.where, t.table, t.n);
+    look<<<t.accesses / Threads, Threads>>>(t.out, t.where, t.table, t.n);
     CHECK(cudaGetLastError());
     const Words got = t.read(t.out, t.accesses);
     for (uint32_t i = 0; i < t.accesses; ++i)
@@ -116,10 +71,10 @@ static void lookAll(uint32_t mib, uint32_t logAccesses) {
   }
 }
 
-static void chaseAll(uint32_t mib, uint32_t logAccesses) {
-  Table t(mib, logAccesses, false);
+static void chaseAll(uint32_t mib, uint32_t accesses) {
+  Table t(mib, accesses);
   for (int round = 0; round < 2; ++round) {
-    chase<<<t.blocks(), Threads>>>(t.out, t.where, t.table, t.n);
+    chase<<<t.accesses / Threads, Threads>>>(t.out, t.where, t.table, t.n);
     CHECK(cudaGetLastError());
     const Words got = t.read(t.out, t.accesses);
     for (uint32_t i = 0; i < t.accesses; ++i) {
@@ -131,10 +86,10 @@ static void chaseAll(uint32_t mib, uint32_t logAccesses) {
   }
 }
 
-static void scatterAll(uint32_t mib, uint32_t logAccesses) {
-  Table t(mib, logAccesses, false);
+static void scatterAll(uint32_t mib, uint32_t accesses) {
+  Table t(mib, accesses);
   for (int round = 0; round < 2; ++round) {
-    scatter<<<t.blocks(), Threads>>>(t.table, t.where, t.n);
+    scatter<<<t.accesses / Threads, Threads>>>(t.table, t.where, t.n);
     CHECK(cudaGetLastError());
   }
   const Words got = t.read(t.table, t.n);
@@ -151,10 +106,10 @@ static void scatterAll(uint32_t mib, uint32_t logAccesses) {
   }
 }
 
-static void countAll(uint32_t mib, uint32_t logAccesses) {
-  Table t(mib, logAccesses, true);
+static void countAll(uint32_t mib, uint32_t accesses) {
+  Table t(mib, accesses, true);
   for (int round = 0; round < 2; ++round) {
-    count<<<t.blocks(), Threads>>>(t.table, t.where, t.n);
+    count<<<t.accesses / Threads, Threads>>>(t.table, t.where, t.n);
     CHECK(cudaGetLastError());
   }
   for (uint32_t at : t.at)
@@ -162,10 +117,10 @@ static void countAll(uint32_t mib, uint32_t logAccesses) {
   REQUIRE(t.read(t.table, t.n) == t.contents);
 }
 
-static void insertAll(uint32_t mib, uint32_t logAccesses) {
-  Table t(mib, logAccesses, true);
+static void insertAll(uint32_t mib, uint32_t accesses) {
+  Table t(mib, accesses, true);
   for (int round = 0; round < 2; ++round) {
-    insert<<<t.blocks(), Threads>>>(t.table, t.where, t.n);
+    insert<<<t.accesses / Threads, Threads>>>(t.table, t.where, t.n);
     CHECK(cudaGetLastError());
   }
   // Each key is there once, and no place before it in its row is free.
@@ -190,25 +145,25 @@ static void insertAll(uint32_t mib, uint32_t logAccesses) {
 }
 
 /// Each block needs more pages than there are frames.
-static void wideLook(uint32_t mib, uint32_t logAccesses) {
-  Table t(mib, logAccesses, false);
+static void wideLook(uint32_t mib, uint32_t accesses) {
+  Table t(mib, accesses);
   look<<<t.accesses / 1024, 1024>>>(t.out, t.where, t.table, t.n);
   CHECK(cudaGetLastError());
 }
-static void wideCount(uint32_t mib, uint32_t logAccesses) {
-  Table t(mib, logAccesses, true);
+static void wideCount(uint32_t mib, uint32_t accesses) {
+  Table t(mib, accesses, true);
   count<<<t.accesses / 1024, 1024>>>(t.table, t.where, t.n);
   CHECK(cudaGetLastError());
 }
 
 int main(int argc, char **argv) {
   const uint32_t mib = argc > 1 ? atoi(argv[1]) : 4;
-  const uint32_t logAccesses = argc > 2 ? atoi(argv[2]) : 12;
+  const uint32_t accesses = 1u << (argc > 2 ? atoi(argv[2]) : 12);
   const std::map<std::string, void (*)(uint32_t, uint32_t)> cases = {
       {"look", lookAll},        {"chase", chaseAll},   {"scatter", scatterAll},
       {"count", countAll},      {"insert", insertAll}, {"wide-look", wideLook},
       {"wide-count", wideCount}};
   for (const auto &[name, run] : cases)
     if (argc > 3 ? name == argv[3] : name.find("wide") != 0)
-      run(mib, logAccesses);
+      run(mib, accesses);
 }
