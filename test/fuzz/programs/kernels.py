@@ -9,7 +9,7 @@ class Kernels:
     FAMILIES = ["map", "map", "map", "in_place", "in_place", "stencil", "plane", "strided", "reverse", "gather", "follow",
                 "scatter", "conditional", "window", "transpose", "rows", "tile", "reduce", "histogram", "vector",
                 "bytes", "view", "pack", "two_outputs", "template", "product", "pieces", "broadcast", "choice", "rotate",
-                "longs", "first_block", "constant", "table", "aliased", "aliased", "behind", "short"]
+                "longs", "first_block", "constant", "table", "aliased", "aliased", "behind", "short", "hashed", "updates"]
 
     def kernel(self, family, parameters, body, blocks=None, prefix=""):
         """Emits a kernel, or finds the same one. blocks: how it is written block by block for the model."""
@@ -256,6 +256,34 @@ class Kernels:
                          f"    {operation}(&out[in[i] % words], (uint32_t)i);\n",
                          lambda n: f"{self.pointer(*source[:2])}, {self.pointer(*target[:2])}, {target[2]}u, {n}", source[2],
                          [self.use(source, "r"), self.use(target, "w")])
+        return True
+
+    def hashed(self):
+        """Where it reads is computed, and anywhere."""
+        table, target = self.source(8), self.target()
+        if not table or not target or table[0] is target[0]:
+            return False
+        place = self.rng.choice(["scramble((uint32_t)i)", "(uint32_t)i * 2654435761u", "(uint32_t)((uint64_t)i * 40503 % 65521)",
+                                 "((uint32_t)i ^ (uint32_t)i >> 3 ^ (uint32_t)i << 7)"])
+        self.launch_over("hashed", "const uint32_t *in, uint32_t *out, unsigned words",
+                         f"    out[i] = in[{place} % words] + 1;\n",
+                         lambda n: f"{self.pointer(*table[:2])}, {self.pointer(*target[:2])}, {table[2]}u, {n}", target[2],
+                         [self.use(table, "r"), self.use(target, "d")])
+        return True
+
+    def updates(self):
+        """Each thread has a generator of random numbers, and updates as many words as it is told."""
+        target = self.source()
+        if not target:
+            return False
+        operation = self.rng.choice(["atomicAdd", "atomicXor", "atomicMax"])
+        steps = self.rng.choice([1, 3, 16, 50])
+        self.launch_over("updates", "uint32_t *out, unsigned words, int steps",
+                         "    uint32_t random = (uint32_t)i * 747796405u + 1;\n"
+                         "    for (int k = 0; k < steps; ++k) {\n      random = random * 1664525u + 1013904223u;\n"
+                         f"      {operation}(&out[(random >> 3) % words], random);\n    }}\n",
+                         lambda n: f"{self.pointer(*target[:2])}, {target[2]}u, {self.number(steps)}, {n}",
+                         self.rng.randint(1, 4000), [self.use(target, "w")])
         return True
 
     def window(self):
