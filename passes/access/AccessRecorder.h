@@ -85,6 +85,7 @@ public:
   bool touchesAnything() const { return Anything; }
   ExprPool &pool() { return Indices.pool(); }
   Footprint &indices() { return Indices; }
+  Guards &conditions() { return Conditions; }
   const std::vector<AccessNote> &notes() const { return Notes; }
 
 private:

@@ -9,6 +9,7 @@
 
 #include "passes/access/AccessPattern.h"
 #include "passes/access/Assembly.h"
+#include "passes/access/BehindLoops.h"
 #include "passes/access/EscapeFinder.h"
 #include "passes/access/MustWrite.h"
 #include "passes/support/DeviceFunctions.h"
@@ -87,6 +88,7 @@ KernelSummary KernelAccess::run() {
         visit(I);
   for (AccessRecorder::Pointer &P : Found.pointers())
     EscapeFinder(Kernel, SE, Found, P).run();
+  BehindLoops(Found, DT, LI).renumber();
   countIterations();
   findPlacesBesideLoops();
   for (AccessRecorder::Pointer &P : Found.pointers())
@@ -162,22 +164,6 @@ void KernelAccess::findPlacesBesideLoops() {
     }
 }
 
-/// An access behind the loop may be at what the last iteration was at.
-bool KernelAccess::isCountedOutside(const Loop &L, uint32_t Number) {
-  const ExprPool &Pool = Found.pool();
-  for (const AccessRecorder::Pointer &P : Found.pointers())
-    for (const FoundAccess &A : P.Accesses) {
-      if (L.contains(A.At->getParent()))
-        continue;
-      if (A.Summary.Offset != NoIndex && Pool.counts(A.Summary.Offset, Number))
-        return true;
-      for (const GuardRecord &G : A.Summary.Guards)
-        if (Pool.counts(G.Lhs, Number) || Pool.counts(G.Rhs, Number))
-          return true;
-    }
-  return false;
-}
-
 std::vector<TaggedLoop> KernelAccess::loops() {
   std::vector<TaggedLoop> Result;
   std::map<uint32_t, unsigned> Tags;
@@ -188,7 +174,7 @@ std::vector<TaggedLoop> KernelAccess::loops() {
     ++Tags[*Tag];
     const std::optional<uint32_t> Number = Found.indices().numberOf(*L);
     if (Number)
-      Result.push_back({*Tag, *Number, false, isCountedOutside(*L, *Number)});
+      Result.push_back({*Tag, *Number, false});
   }
   for (TaggedLoop &L : Result)
     L.IsSeveral = Tags[L.Tag] > 1;

@@ -44,14 +44,13 @@ public:
   KernelSummary run();
   const std::vector<AccessNote> &notes() const { return Found.notes(); }
 
-  /// After run(): the loops whose counters occur in accesses of the loop alone.
-  /// None if some loop cannot be told from another.
+  /// After run(): the loops whose counters occur in accesses. None if some loop
+  /// cannot be told from another.
   std::vector<TaggedLoop> loops();
 
 private:
   void countIterations();
   void findPlacesBesideLoops();
-  bool isCountedOutside(const llvm::Loop &L, uint32_t Number);
   void visit(llvm::Instruction &I);
   /// What the function does, that is not inlined.
   const std::optional<CalleeAccess> &inside(llvm::Function &Callee);

@@ -173,10 +173,6 @@ private:
            Reason(RemarkId::NotLoopSliced).with("Cause", std::move(Cause)));
   }
   void find(ArrayRef<TaggedLoop> Loops);
-  const DILocation *startOf(uint32_t Tag) {
-    const Loop *L = loopOfTag(LI, Tag);
-    return L ? L->getStartLoc().get() : nullptr;
-  }
   void findNests(ArrayRef<TaggedLoop> Loops);
   SmallVector<const Candidate *, 4> together() const;
   std::string whyNot(LoopLegality &Legality, uint32_t Number);
@@ -214,9 +210,6 @@ void Chooser::find(ArrayRef<TaggedLoop> Loops) {
     if (Tagged.IsSeveral)
       reject(nullptr, "it is in a function that the kernel calls from several "
                       "places, and a copy for each makes the kernel too large");
-    else if (Tagged.GoesOnBehind)
-      reject(startOf(Tagged.Tag),
-             "what is behind it goes on with a position that it has counted");
     else if (Loop *L = loopOfTag(LI, Tagged.Tag))
       Candidates.push_back({Tagged, Worth, L, "", {}});
   }
@@ -242,7 +235,7 @@ void Chooser::findNests(ArrayRef<TaggedLoop> Loops) {
         }))
       continue;
     const auto *Tagged = find_if(Loops, [&](const TaggedLoop &L) {
-      return !L.IsSeveral && !L.GoesOnBehind && tagOf(*Around) == L.Tag;
+      return !L.IsSeveral && tagOf(*Around) == L.Tag;
     });
     if (Tagged != Loops.end() &&
         isWorthInRounds(Summary, Exprs, C.Tagged.Number, Tagged->Number))
@@ -375,7 +368,7 @@ bool addLoopSlices(Function &Kernel, KernelSummary &Summary,
                    bool Reports) {
   SmallVector<TaggedLoop, 8> Single;
   copy_if(Loops, std::back_inserter(Single),
-          [](const TaggedLoop &L) { return !L.IsSeveral && !L.GoesOnBehind; });
+          [](const TaggedLoop &L) { return !L.IsSeveral; });
   Function *WithCallees = withLoopsOfCallees(Kernel, Single);
   const scope_exit Erase([&] {
     if (WithCallees)

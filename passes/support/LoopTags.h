@@ -44,8 +44,6 @@ struct TaggedLoop {
   /// It is several loops of the kernel, which could not be told apart
   /// (SeparateLoops.h).
   bool IsSeveral = false;
-  /// What is behind it accesses memory at a position that it has counted.
-  bool GoesOnBehind = false;
 };
 
 /// Gives all loops of M their numbers.

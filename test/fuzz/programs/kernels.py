@@ -9,7 +9,8 @@ class Kernels:
     FAMILIES = ["map", "map", "map", "in_place", "in_place", "stencil", "plane", "strided", "reverse", "gather", "follow",
                 "scatter", "conditional", "window", "transpose", "rows", "tile", "reduce", "histogram", "vector",
                 "bytes", "view", "pack", "two_outputs", "template", "product", "pieces", "broadcast", "choice", "rotate",
-                "longs", "first_block", "constant", "table", "aliased", "aliased", "behind", "short", "hashed", "updates"]
+                "longs", "first_block", "constant", "table", "aliased", "aliased", "behind", "short", "hashed", "updates",
+                "unrolled"]
 
     def kernel(self, family, parameters, body, blocks=None, prefix=""):
         """Emits a kernel, or finds the same one. blocks: how it is written block by block for the model."""
@@ -284,6 +285,33 @@ class Kernels:
                          f"      {operation}(&out[(random >> 3) % words], random);\n    }}\n",
                          lambda n: f"{self.pointer(*target[:2])}, {target[2]}u, {self.number(steps)}, {n}",
                          self.rng.randint(1, 4000), [self.use(target, "w")])
+        return True
+
+    def unrolled(self):
+        """Loops through all of the data that are unrolled by hand: one for the rest begins where they stop."""
+        pair = self.pair(64)
+        if not pair or pair[1][2] < 32:
+            return False
+        source, (to, first, words) = pair
+        blocks = self.rng.randint(1, min(8, words // 32))
+        kind = self.rng.choice(self.style.index_types)
+        more = self.rng.randint(1, 4)
+        found = self.rng.random() < 0.3
+        body = (f"  const {kind} step = ({kind})gridDim.x * blockDim.x;\n"
+                f"  {kind} i = ({kind})blockIdx.x * blockDim.x + threadIdx.x;\n"
+                f"  const {kind} thread = i;\n  uint32_t sum = 1;\n"
+                f"  for (; i + {more} * step < n; i += {more + 1} * step)\n"
+                f"    sum = sum * 3 + in[i] {''.join(f' + in[i + {k} * step] * {k + 3}' for k in range(1, more + 1))};\n")
+        if found:
+            body += "  for (; i < n; i += step) {\n    if (in[i] % 64 == 5)\n      break;\n    sum += in[i];\n  }\n  sum += (uint32_t)i;\n"
+        else:
+            body += "  for (; i < n; i += step)\n    sum = sum * 5 + in[i];\n"
+        body += "  out[thread] = sum;\n"
+        name = self.kernel("unrolled", f"const uint32_t *in, uint32_t *out, {kind} n", body)
+        n = self.rng.randint(1, source[2])
+        uses = [self.use((source[0], source[1], n), "r"), self.use((to, first, blocks * 32), "d")]
+        self.require([use[:3] for use in uses])
+        self.launch(name, f"{blocks}, 32", f"{self.pointer(*source[:2])}, {self.pointer(to, first)}, {self.number(n)}", uses)
         return True
 
     def window(self):
