@@ -39,6 +39,7 @@
 #include "passes/rewrite/UnitBitcode.h"
 #include "passes/slicing/LoopChoice.h"
 #include "passes/slicing/LoopSlicing.h"
+#include "passes/slicing/LoopWorth.h"
 #include "passes/slicing/SliceChoice.h"
 #include "passes/support/ConstantMemory.h"
 #include "passes/support/ExtraParameters.h"
@@ -87,8 +88,8 @@ public:
     internalizeFunctions();
     summarize();
     chooseCountingCopies();
-    choosePagedCopies();
     addLoopCopies();
+    choosePagedCopies();
     makeCpuModule();
     markCountingCopies();
     markPagedCopies();
@@ -185,8 +186,17 @@ void DeviceSide::chooseCountingCopies() {
 }
 
 void DeviceSide::choosePagedCopies() {
-  if (HasSummary && options::paging())
-    Paged = choosePaged(Summary);
+  if (!HasSummary || !options::paging())
+    return;
+  Paged = choosePaged(Summary);
+  for (KernelSummary &Kernel : Summary.Kernels)
+    if (const auto Decision = Slices.find(Kernel.Name);
+        Decision != Slices.end() && Decision->second.Sliceable &&
+        !Paged.contains(Kernel.Name) && Kernel.LoopName.empty() &&
+        goesFar(Kernel, Summary.Exprs)) {
+      Kernel.Flags |= KernelHasPagedCopy | KernelFetchesAtLast;
+      Paged[Kernel.Name] = "each block goes through all of a buffer";
+    }
 }
 
 /// Made at once, of the code as it is written: loops are not to be found again

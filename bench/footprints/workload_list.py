@@ -188,6 +188,7 @@ PROGRAMS = [
 SAME = "one element to a thread, as batches"
 LEFT_OUT = {
     "paging-contended": "its addresses are hashes of the thread's number, which are neither affine nor data",
+    "whole-columns": "in slices it is refused: each of them needs all rows",
     "loop-surroundings": "parts of the last iterations announce what other parts of them touch",
     "loops-of-unknown-length": "one of its two launches is refused, the other one is as those of loop-slices",
     "loop-exits": "what one of its kernels writes on its way out of a loop is announced for each part of it",

@@ -256,6 +256,10 @@ enum KernelFlags : uint32_t {
   /// tries again what another one was quicker to do: but for barriers
   /// (KernelHasBarrier) each may end when it likes.
   KernelNeverWaits = 4096,
+  /// Its copy that fetches pages is for launches that cannot run otherwise:
+  /// blocks go through all of a buffer, a little of each part, and the kernel
+  /// cannot be cut along the loop in which they do.
+  KernelFetchesAtLast = 8192,
 };
 
 struct KernelRecord {

@@ -151,6 +151,20 @@ bool isWorthInRounds(const KernelSummary &Kernel, const ExprPool &Exprs,
   });
 }
 
+bool goesFar(const KernelSummary &Kernel, const ExprPool &Exprs) {
+  return any_of(Kernel.Pointers, [&](const PointerSummary &Pointer) {
+    return any_of(Pointer.Accesses, [&](const AccessSummary &Access) {
+      const uint32_t At = Access.Offset;
+      return At != NoIndex && Exprs.anyIn(At, [&](uint32_t I) {
+        const ExprNode &N = Exprs.Nodes[I];
+        const auto Number = uint32_t(N.Imm);
+        return N.Op == ExprOp::Loop && !isShort(Exprs, At, Number) &&
+               worthOf(Exprs, At, Number) == WorthOfFarSteps;
+      });
+    });
+  });
+}
+
 unsigned loopWorth(const KernelSummary &Kernel, const ExprPool &Exprs,
                    uint32_t Number) {
   if (Kernel.touchesAnything() ||

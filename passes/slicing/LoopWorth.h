@@ -36,6 +36,9 @@ constexpr unsigned WorthOfBlockSteps = 1;
 unsigned loopWorth(const KernelSummary &Kernel, const ExprPool &Exprs,
                    uint32_t Number);
 
+/// Some access goes through a buffer in such steps.
+bool goesFar(const KernelSummary &Kernel, const ExprPool &Exprs);
+
 /// The same of a loop inside of the loop `Around`, where that is cut anyway: an
 /// access goes through the same bytes in each round, or each round goes further
 /// with the inner loop than rounds are apart, as down the columns of rows that

@@ -189,7 +189,7 @@ Status HostMappedRunner::run(const ResolvedLaunch &launch,
         nameOf(launch), formatBytes(mustStay),
         formatBytes(OnDevice.Pool.budget()));
   std::optional<AccessCounters> counters;
-  if (Pages.canRun(launch) && !Plans.fitsWithPeers(planned)) {
+  if (Pages.isWorth(launch) && !Plans.fitsWithPeers(planned)) {
     if (Status made = Pages.make(mustStay); !made.ok())
       log(LogLevel::Debug, "'{}' fetches no pages: {}", nameOf(launch),
           made.message());

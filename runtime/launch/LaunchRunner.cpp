@@ -147,7 +147,7 @@ bool LaunchRunner::fetchesPages(const LaunchCall &call,
     return Ctx.config.paging == Paging::Always && Pages.canRun(call);
   case LaunchPlan::Mixed:
   case LaunchPlan::HostMapped:
-    return Pages.canRun(call);
+    return Pages.isWorth(call);
   }
   return false;
 }
@@ -155,7 +155,7 @@ bool LaunchRunner::fetchesPages(const LaunchCall &call,
 bool LaunchRunner::mayTouchLess(const ResolvedLaunch &launch,
                                 const PlannedLaunch &planned) const {
   if (Ctx.config.paging == Paging::Off || !launch.memory ||
-      launch.memory->Arrays.empty() || !Pages.canRun(launch))
+      launch.memory->Arrays.empty() || !Pages.isWorth(launch))
     return false;
   EvalLimits limits;
   limits.WithMust = false;

@@ -48,6 +48,12 @@ bool PageCache::canRun(const LaunchCall &call) const {
          Ctx.caps().hostMapped && !Refused.contains(call.kernel);
 }
 
+bool PageCache::isWorth(const LaunchCall &call) const {
+  const KernelRecord *record = call.kernel->record;
+  return canRun(call) && (Ctx.config.paging == Paging::Always || !record ||
+                          !(record->Flags & KernelFetchesAtLast));
+}
+
 bool PageCache::runsInSlices(const LaunchCall &call) {
   const KernelRecord *record = call.kernel->record;
   const KernelHandle &copy = pagedCopyOf(*call.kernel).copy;

@@ -118,6 +118,8 @@ public:
 
   /// The launch's kernel has a paged copy, which may run.
   bool canRun(const LaunchCall &call) const;
+  /// It may, and is no worse than the kernel that accesses host memory.
+  bool isWorth(const LaunchCall &call) const;
   /// Some blocks of the copy can run at a time.
   static bool runsInSlices(const LaunchCall &call);
   /// The device did not take the kernel's copy: it is not tried again.

@@ -81,7 +81,7 @@ const Slicing &SlicePlanner::slicingOf(const ResolvedLaunch &launch,
   // Several launches share the device as slices, or not at all.
   input.hostMapped = Ctx.device->caps().hostMapped && size.share == 1;
   // Kernels reach what peers have faster than pages come from there.
-  input.paged = input.hostMapped && !onPeers && Pages.canRun(launch);
+  input.paged = input.hostMapped && !onPeers && Pages.isWorth(launch);
   // What fits is not cut along a loop: no need to look at that copy.
   if (size.share == 1 && planned.bytes > input.deviceBudget)
     setLoop(launch, input);
