@@ -174,6 +174,7 @@ PROGRAMS = [
     test("sink-then-free", "out.bin"),
     test("staging-back", "3"),
     test("staging-observed", "reuse in.bin out.bin", "twice in.bin out.bin", file=16 * M),
+    test("sink-parts", "found 1234567"),
     test("staging-order", "loop in.bin out.bin", file=12 * M),
     test("staging-part", "in.bin out.bin 2048 100 140 300 420", file=8 * M),
     test("storage-loops", "4 12"),

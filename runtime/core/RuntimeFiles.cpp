@@ -191,6 +191,20 @@ Status RuntimeFiles::writeToFile(uintptr_t address, size_t bytes,
   return State.Out.write(address, bytes, std::move(file), fileOffset, written);
 }
 
+Status RuntimeFiles::endWrite(uintptr_t begin, uintptr_t end) {
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  State.Out.finished(begin, end);
+  return {};
+}
+
+Status RuntimeFiles::fileEndsBehind(const BackingFile &file, uint64_t end) {
+  RuntimeImpl::Guard guard(State);
+  DRAGON_TRY(State.ready());
+  State.Announced.fileEndsBehind(file, end);
+  return {};
+}
+
 Status RuntimeFiles::detachFile(dev_t deviceId, ino_t inode) {
   RuntimeImpl::Guard guard(State);
   if (State.Closed)

@@ -106,6 +106,11 @@ public:
   Status writeToFile(uintptr_t address, size_t bytes,
                      std::shared_ptr<BackingFile> file, int64_t fileOffset,
                      size_t &written);
+  /// The write that the sink of this range has announced is complete. Where its
+  /// last bytes came from buffers it has ended with them; else it ends now.
+  Status endWrite(uintptr_t begin, uintptr_t end);
+  /// The program has made the file at least this long by other means.
+  Status fileEndsBehind(const BackingFile &file, uint64_t end);
   /// The program is about to change the file by other means: contents of
   /// buffers that are stored in it (mapFileRange, setSink) move elsewhere.
   Status detachFile(dev_t deviceId, ino_t inode);

@@ -270,7 +270,8 @@ Status WriteOut::write(uintptr_t address, size_t bytes,
   DRAGON_ASSIGN(const uint64_t sizeBefore, file->size());
   std::vector<ObservedEnd> ends;
   for (const Sink &sink : buffer.sinks)
-    if (Ctx.watcher && sink.why && sink.begin < end && address < sink.end)
+    if (Ctx.watcher && sink.why && sink.begin < end && address < sink.end &&
+        sink.end <= end)
       ends.push_back({{sink.begin, sink.end}, Ctx.launches, sink.why});
   const bool extended =
       bytes >= ExtendedBytes && extend(*file, uint64_t(fileEnd));
@@ -298,7 +299,8 @@ void WriteOut::endSinks(Buffer &buffer, AddressRange range, bool ok,
   // has failed: the file ends with what was written.
   for (size_t i = 0; i < buffer.sinks.size();) {
     Sink &sink = buffer.sinks[i];
-    if (sink.permanent || sink.begin >= range.end || range.begin >= sink.end) {
+    if (sink.permanent || sink.begin >= range.end || range.begin >= sink.end ||
+        (ok && sink.end > range.end)) {
       ++i;
       continue;
     }
@@ -309,6 +311,22 @@ void WriteOut::endSinks(Buffer &buffer, AddressRange range, bool ok,
     else if (done.used)
       Announced.leaveFile(buffer, done);
   }
+}
+
+void WriteOut::finished(uintptr_t begin, uintptr_t end) {
+  const Allocation *found = Space.Allocations.find(begin);
+  if (!found)
+    return;
+  Buffer &buffer = *found->buffer;
+  const auto sink = std::ranges::find_if(buffer.sinks, [&](const Sink &one) {
+    return !one.permanent && one.begin == begin && one.end == end;
+  });
+  if (sink == buffer.sinks.end())
+    return;
+  const ObservedEnd over{{begin, end}, Ctx.launches, sink->why};
+  endSinks(buffer, {begin, end}, true, 0);
+  if (Ctx.watcher && over.why)
+    Ctx.watcher->discarded(over);
 }
 
 bool WriteOut::extend(BackingFile &file, uint64_t bytes) {

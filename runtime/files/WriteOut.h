@@ -30,15 +30,21 @@ public:
 
   /// Writes the contents of the range to the file at fileOffset. `written` =
   /// bytes from the start that are in the file, also on failure (a full disk).
+  /// A write that sinks have announced may come in several, in order: the sink
+  /// ends with the one that gets to its end.
   Status write(uintptr_t address, size_t bytes,
                std::shared_ptr<BackingFile> file, int64_t fileOffset,
                size_t &written);
+  /// The write that a sink of exactly this range has announced has happened:
+  /// its last bytes came from elsewhere.
+  void finished(uintptr_t begin, uintptr_t end);
   /// D_WRITE maps: contents to the file, then fdatasync.
   Status sync(Buffer &buffer);
 
 private:
   struct Transfer;
-  /// The write that sinks have announced has happened, or has failed.
+  /// The write that sinks have announced has happened, or has failed. Where it
+  /// is to go on, what is behind the range may have gone to its place already.
   void endSinks(Buffer &buffer, AddressRange range, bool ok, uint64_t keepTo);
   bool extend(BackingFile &file, uint64_t bytes);
   Status syncData(BackingFile &file);

@@ -94,14 +94,23 @@ bool StagingWrites::writeOut(const void *buffer, size_t bytes,
     const int64_t place = offset + int64_t(written);
     if (next.origin.kind == Origin::Device && !inForkedChild())
       if (auto found = Contents.Attached->files().announcedWrite(
-              next.origin.address, *file, place))
+              next.origin.address, *file, place);
+          found && (announced.empty() || announced.back() != *found))
         announced.push_back(*found);
     size_t done = 0;
+    const bool isOfMemory = next.origin.kind == Origin::Memory;
     const bool good = writeOne(guard, next, file, place, done);
     written += done;
+    // What is announced and does not come must not cut it off.
+    if (isOfMemory && !announced.empty() && !inForkedChild())
+      Contents.Attached->files()
+          .fileEndsBehind(*file, uint64_t(place) + done)
+          .ignore();
     if (!good)
       return false;
   }
+  for (const auto &[first, last] : announced)
+    Contents.Attached->files().endWrite(first, last).ignore();
   // Nobody needs what has gone to its place, nor what stands for it.
   for (const auto &[first, last] : announced) {
     const auto guard = Contents.lockWhenStill(first, last);

@@ -120,6 +120,47 @@ TEST_F(WriteOutTest, AnAnnouncementForAnotherPlaceEnds) {
   EXPECT_TRUE(contents() == Data);
 }
 
+/// What is behind the first part is in its place already, and nowhere else.
+TEST_F(WriteOutTest, AnAnnouncedWriteMayComeInParts) {
+  write(0, numbers(Count * Words, 1));
+  ASSERT_OK(parts->Announced.set(Whole->base, Whole->bytes, Out, 0, false));
+  fillHost();
+  ASSERT_OK(evict(0, Count));
+  ASSERT_OK(parts->Writes.finishAll());
+  const uint64_t evicted = moved(Direction::HostToFile);
+  ASSERT_GT(evicted, 0u);
+  giveHost();
+  const size_t middle = 2 * MiB + 400;
+  size_t written = 0;
+  ASSERT_OK(parts->Out.write(Whole->base, middle, Out, 0, written));
+  EXPECT_EQ(written, middle);
+  EXPECT_EQ(Whole->sinks.size(), 1u);
+  ASSERT_OK(parts->Out.write(Whole->base + middle, Whole->bytes - middle, Out,
+                             int64_t(middle), written));
+  EXPECT_EQ(written, Whole->bytes - middle);
+  EXPECT_TRUE(Whole->sinks.empty());
+  EXPECT_TRUE(readFile("out") == Data);
+}
+
+/// The last bytes are the program's: they come from its memory.
+TEST_F(WriteOutTest, AnAnnouncedWriteMayEndElsewhere) {
+  write(0, numbers(Count * Words, 1));
+  ASSERT_OK(parts->Announced.set(Whole->base, Whole->bytes, Out, 0, false));
+  fillHost();
+  ASSERT_OK(evict(0, Count));
+  ASSERT_OK(parts->Writes.finishAll());
+  giveHost();
+  size_t written = 0;
+  ASSERT_OK(parts->Out.write(Whole->base, Whole->bytes - 4, Out, 0, written));
+  EXPECT_EQ(Whole->sinks.size(), 1u);
+  parts->Out.finished(Whole->base, Whole->base + Whole->bytes);
+  EXPECT_TRUE(Whole->sinks.empty());
+  Data.pop_back();
+  std::vector<int32_t> file = readFile("out");
+  file.resize(Data.size());
+  EXPECT_TRUE(file == Data);
+}
+
 TEST_F(WriteOutTest, OnlyWhatIsInTheBufferIsWritten) {
   write(0, numbers(Count * Words, 1));
   size_t written = 7;
