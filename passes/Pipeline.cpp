@@ -192,8 +192,7 @@ void DeviceSide::choosePagedCopies() {
   for (KernelSummary &Kernel : Summary.Kernels)
     if (const auto Decision = Slices.find(Kernel.Name);
         Decision != Slices.end() && Decision->second.Sliceable &&
-        !Paged.contains(Kernel.Name) && Kernel.LoopName.empty() &&
-        goesFar(Kernel, Summary.Exprs)) {
+        !Paged.contains(Kernel.Name) && goesFar(Kernel, Summary.Exprs)) {
       Kernel.Flags |= KernelHasPagedCopy | KernelFetchesAtLast;
       Paged[Kernel.Name] = "each block goes through all of a buffer";
     }

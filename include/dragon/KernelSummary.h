@@ -257,8 +257,8 @@ enum KernelFlags : uint32_t {
   /// (KernelHasBarrier) each may end when it likes.
   KernelNeverWaits = 4096,
   /// Its copy that fetches pages is for launches that cannot run otherwise:
-  /// blocks go through all of a buffer, a little of each part, and the kernel
-  /// cannot be cut along the loop in which they do.
+  /// blocks go through all of a buffer, a little of each part, in a loop along
+  /// which the kernel is not cut.
   KernelFetchesAtLast = 8192,
 };
 

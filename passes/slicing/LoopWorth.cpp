@@ -151,15 +151,53 @@ bool isWorthInRounds(const KernelSummary &Kernel, const ExprPool &Exprs,
   });
 }
 
+namespace {
+/// How many numbers of the launch and of its arguments the counter is
+/// multiplied by: 2 for k in (k * gridDim.x + x) * width.
+unsigned degreeOf(const ExprPool &Exprs, uint32_t Node, uint32_t Number) {
+  if (Node == NoIndex || !Exprs.counts(Node, Number))
+    return 0;
+  auto Factors = [&](uint32_t Of) {
+    unsigned Count = 0;
+    Exprs.anyIn(Of, [&](uint32_t I) {
+      const ExprOp Op = Exprs.Nodes[I].Op;
+      Count += Op == ExprOp::Arg || Op == ExprOp::GridDim;
+      return false;
+    });
+    return Count;
+  };
+  const ExprNode &N = Exprs.Nodes[Node];
+  if (N.Op == ExprOp::Loop || !ExprPool::hasOperands(N.Op))
+    return 0;
+  const unsigned A = degreeOf(Exprs, N.A, Number),
+                 B = degreeOf(Exprs, N.B, Number);
+  if (N.Op != ExprOp::Mul)
+    return std::max(A, B);
+  return Exprs.counts(N.A, Number) ? A + Factors(N.B) : B + Factors(N.A);
+}
+
+bool isCutAlong(const KernelSummary &Kernel, uint32_t Number) {
+  return is_contained(Kernel.LoopNumbers, Number) ||
+         is_contained(Kernel.LoopRounds, Number + 1);
+}
+} // namespace
+
 bool goesFar(const KernelSummary &Kernel, const ExprPool &Exprs) {
+  auto InAnyRange = [&](uint32_t At, uint32_t Number) {
+    return none_of(Kernel.LoopNumbers, [&](uint32_t Cut) {
+      return degreeOf(Exprs, At, Cut) > degreeOf(Exprs, At, Number);
+    });
+  };
   return any_of(Kernel.Pointers, [&](const PointerSummary &Pointer) {
     return any_of(Pointer.Accesses, [&](const AccessSummary &Access) {
       const uint32_t At = Access.Offset;
       return At != NoIndex && Exprs.anyIn(At, [&](uint32_t I) {
         const ExprNode &N = Exprs.Nodes[I];
         const auto Number = uint32_t(N.Imm);
-        return N.Op == ExprOp::Loop && !isShort(Exprs, At, Number) &&
-               worthOf(Exprs, At, Number) == WorthOfFarSteps;
+        return N.Op == ExprOp::Loop && !isCutAlong(Kernel, Number) &&
+               !isShort(Exprs, At, Number) &&
+               worthOf(Exprs, At, Number) == WorthOfFarSteps &&
+               InAnyRange(At, Number);
       });
     });
   });

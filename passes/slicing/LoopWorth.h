@@ -36,7 +36,8 @@ constexpr unsigned WorthOfBlockSteps = 1;
 unsigned loopWorth(const KernelSummary &Kernel, const ExprPool &Exprs,
                    uint32_t Number);
 
-/// Some access goes through a buffer in such steps.
+/// Some access goes through a buffer in such steps in a loop that is not cut,
+/// and goes as far in any range of iterations of those that are.
 bool goesFar(const KernelSummary &Kernel, const ExprPool &Exprs);
 
 /// The same of a loop inside of the loop `Around`, where that is cut anyway: an

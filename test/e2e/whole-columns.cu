@@ -1,5 +1,5 @@
-// A kernel of which each thread goes through a column of a matrix, again and again: any slice needs a little of every row, and the loops
-// cannot be cut. It runs in host memory where that has room. Beyond it fetches pages: of each a block needs a part of the row.
+// A kernel of which each thread goes through a column of a matrix, again and again: any slice needs a little of every row, and so do any
+// iterations of its outer loop. It runs in host memory where that has room. Beyond it fetches pages: of each a block needs a part of the row.
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
 // RUN: %build -Rpass=dragon %s -o program 2> remarks && FileCheck %s < remarks
 // CHECK: kernel 'sortColumns' has a copy that fetches pages of what is not in device memory: each block goes through all of a buffer

@@ -106,8 +106,11 @@ bool StagingWrites::writeOut(const void *buffer, size_t bytes,
       Contents.Attached->files()
           .fileEndsBehind(*file, uint64_t(place) + done)
           .ignore();
-    if (!good)
-      return false;
+    if (good)
+      continue;
+    for (const auto &[first, last] : announced)
+      Contents.Attached->files().endSink(first, last - first, false).ignore();
+    return false;
   }
   for (const auto &[first, last] : announced)
     Contents.Attached->files().endWrite(first, last).ignore();

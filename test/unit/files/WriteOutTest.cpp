@@ -135,6 +135,7 @@ TEST_F(WriteOutTest, AnAnnouncedWriteMayComeInParts) {
   ASSERT_OK(parts->Out.write(Whole->base, middle, Out, 0, written));
   EXPECT_EQ(written, middle);
   EXPECT_EQ(Whole->sinks.size(), 1u);
+  written = 0;
   ASSERT_OK(parts->Out.write(Whole->base + middle, Whole->bytes - middle, Out,
                              int64_t(middle), written));
   EXPECT_EQ(written, Whole->bytes - middle);
