@@ -58,15 +58,15 @@ bool BehindLoops::counts(const FoundAccess &A, uint32_t Number) const {
          });
 }
 
-FoundAccess BehindLoops::behind(const FoundAccess &A, const Left &Loop,
+FoundAccess BehindLoops::behind(const FoundAccess &A, Left &Loop,
                                 uint32_t Count) {
   FoundAccess Result = A;
   AccessSummary &S = Result.Summary;
   if (S.Offset != NoIndex)
-    S.Offset = replaced(S.Offset, Loop.Number, Count);
+    S.Offset = replaced(S.Offset, Loop, Count);
   for (GuardRecord &G : S.Guards) {
-    G.Lhs = replaced(G.Lhs, Loop.Number, Count);
-    G.Rhs = replaced(G.Rhs, Loop.Number, Count);
+    G.Lhs = replaced(G.Lhs, Loop, Count);
+    G.Rhs = replaced(G.Rhs, Loop, Count);
     if (G.Loop != NoIndex && Found.pool().counts(G.Loop, Loop.Number))
       G.Loop = NoIndex;
   }
@@ -76,7 +76,7 @@ FoundAccess BehindLoops::behind(const FoundAccess &A, const Left &Loop,
   return Result;
 }
 
-void BehindLoops::addTest(FoundAccess &A, const Left &Loop, bool GoesOn,
+void BehindLoops::addTest(FoundAccess &A, Left &Loop, bool GoesOn,
                           uint32_t At) {
   const llvm::Loop &L = Loop.L;
   const BasicBlock *Test = L.getHeader();
@@ -96,8 +96,8 @@ void BehindLoops::addTest(FoundAccess &A, const Left &Loop, bool GoesOn,
   for (GuardRecord G : Said.Records) {
     if (!Pool.counts(G.Lhs, Loop.Number) && !Pool.counts(G.Rhs, Loop.Number))
       continue;
-    G.Lhs = replaced(G.Lhs, Loop.Number, At);
-    G.Rhs = replaced(G.Rhs, Loop.Number, At);
+    G.Lhs = replaced(G.Lhs, Loop, At);
+    G.Rhs = replaced(G.Rhs, Loop, At);
     G.Loop = GoesOn ? Loop.Last : NoIndex;
     Before.push_back(G);
   }
@@ -106,19 +106,26 @@ void BehindLoops::addTest(FoundAccess &A, const Left &Loop, bool GoesOn,
 }
 
 /// The node with another one in place of the loop's counter.
-uint32_t BehindLoops::replaced(uint32_t Node, uint32_t Number, uint32_t By) {
+uint32_t BehindLoops::replaced(uint32_t Node, Left &Loop, uint32_t By) {
   ExprPool &Pool = Found.pool();
-  if (Node == NoIndex || !Pool.counts(Node, Number))
+  if (Node == NoIndex || !Pool.counts(Node, Loop.Number))
     return Node;
+  if (const auto Known = Loop.Replaced.find({By, Node});
+      Known != Loop.Replaced.end())
+    return Known->second;
   const ExprNode N = Pool.Nodes[Node];
-  if (N.Op == ExprOp::Loop && N.Imm == int64_t(Number))
-    return By;
-  const uint32_t A = replaced(N.A, Number, By), B = replaced(N.B, Number, By);
-  if (N.Op == ExprOp::Add || N.Op == ExprOp::Mul)
-    return Pool.binary(N.Op, A, B, N.Flags);
-  if (N.Op == ExprOp::Trunc && Pool.isConstant(A, 0))
-    return Pool.constant(0, N.Bits);
-  return Pool.add(N.Op, N.Bits, A, B, N.Imm, N.Flags, N.C);
+  uint32_t Result = By;
+  if (N.Op != ExprOp::Loop || N.Imm != int64_t(Loop.Number)) {
+    const uint32_t A = replaced(N.A, Loop, By), B = replaced(N.B, Loop, By);
+    if (N.Op == ExprOp::Add || N.Op == ExprOp::Mul)
+      Result = Pool.binary(N.Op, A, B, N.Flags);
+    else if (N.Op == ExprOp::Trunc && Pool.isConstant(A, 0))
+      Result = Pool.constant(0, N.Bits);
+    else
+      Result = Pool.add(N.Op, N.Bits, A, B, N.Imm, N.Flags, N.C);
+  }
+  Loop.Replaced[{By, Node}] = Result;
+  return Result;
 }
 
 } // namespace dragon

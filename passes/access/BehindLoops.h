@@ -22,7 +22,8 @@
 
 #include "passes/access/AccessRecorder.h"
 
-#include "llvm/ADT/DenseMap.h"
+#include <map>
+#include <utility>
 
 namespace dragon {
 
@@ -41,14 +42,16 @@ private:
     const llvm::Loop &L;
     uint32_t Number;
     uint32_t Last; ///< the node for its last iteration
+    /// Nodes with another one in place of the counter, by that and the node.
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> Replaced = {};
   };
 
   bool counts(const FoundAccess &A, uint32_t Number) const;
   /// A, if the loop had so many iterations.
-  FoundAccess behind(const FoundAccess &A, const Left &Loop, uint32_t Count);
+  FoundAccess behind(const FoundAccess &A, Left &Loop, uint32_t Count);
   /// That the loop's test says that it goes on, or does not, in iteration `At`.
-  void addTest(FoundAccess &A, const Left &Loop, bool GoesOn, uint32_t At);
-  uint32_t replaced(uint32_t Node, uint32_t Number, uint32_t By);
+  void addTest(FoundAccess &A, Left &Loop, bool GoesOn, uint32_t At);
+  uint32_t replaced(uint32_t Node, Left &Loop, uint32_t By);
 
   AccessRecorder &Found;
   llvm::DominatorTree &DT;

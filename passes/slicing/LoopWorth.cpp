@@ -154,8 +154,9 @@ bool isWorthInRounds(const KernelSummary &Kernel, const ExprPool &Exprs,
 namespace {
 /// How many numbers of the launch and of its arguments the counter is
 /// multiplied by: 2 for k in (k * gridDim.x + x) * width.
-unsigned degreeOf(const ExprPool &Exprs, uint32_t Node, uint32_t Number) {
-  if (Node == NoIndex || !Exprs.counts(Node, Number))
+unsigned degreeOf(const ExprPool &Exprs, uint32_t Node, uint32_t Number,
+                  unsigned Depth = 12) {
+  if (!Depth || Node == NoIndex || !Exprs.counts(Node, Number))
     return 0;
   auto Factors = [&](uint32_t Of) {
     unsigned Count = 0;
@@ -169,8 +170,8 @@ unsigned degreeOf(const ExprPool &Exprs, uint32_t Node, uint32_t Number) {
   const ExprNode &N = Exprs.Nodes[Node];
   if (N.Op == ExprOp::Loop || !ExprPool::hasOperands(N.Op))
     return 0;
-  const unsigned A = degreeOf(Exprs, N.A, Number),
-                 B = degreeOf(Exprs, N.B, Number);
+  const unsigned A = degreeOf(Exprs, N.A, Number, Depth - 1),
+                 B = degreeOf(Exprs, N.B, Number, Depth - 1);
   if (N.Op != ExprOp::Mul)
     return std::max(A, B);
   return Exprs.counts(N.A, Number) ? A + Factors(N.B) : B + Factors(N.A);
