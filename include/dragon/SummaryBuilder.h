@@ -153,6 +153,15 @@ public:
       return Nodes[I].Op == ExprOp::Loop && Nodes[I].Imm == int64_t(Number);
     });
   }
+  /// The same of the access's offset, or of one of its guards.
+  bool counts(const AccessSummary &Access, uint32_t Number) const {
+    return (Access.Offset != NoIndex && counts(Access.Offset, Number)) ||
+           std::any_of(Access.Guards.begin(), Access.Guards.end(),
+                       [&](const GuardRecord &Guard) {
+                         return counts(Guard.Lhs, Number) ||
+                                counts(Guard.Rhs, Number);
+                       });
+  }
   /// Whether Is(I) holds for Node or one of its operands I, of any depth.
   template <typename Predicate> bool anyIn(uint32_t Node, Predicate Is) const {
     // Operands precede their users.

@@ -29,7 +29,8 @@ void BehindLoops::renumber() {
     for (AccessRecorder::Pointer &P : Found.pointers())
       for (size_t I = 0, Size = P.Accesses.size(); I < Size; ++I) {
         const FoundAccess A = P.Accesses[I];
-        if (L->contains(A.At->getParent()) || !counts(A, *Number))
+        if (L->contains(A.At->getParent()) ||
+            !Found.pool().counts(A.Summary, *Number))
           continue;
         if (!Behind)
           Behind.emplace(
@@ -47,15 +48,6 @@ void BehindLoops::renumber() {
         P.Accesses.push_back(std::move(Some));
       }
   }
-}
-
-bool BehindLoops::counts(const FoundAccess &A, uint32_t Number) const {
-  const ExprPool &Pool = Found.pool();
-  return (A.Summary.Offset != NoIndex &&
-          Pool.counts(A.Summary.Offset, Number)) ||
-         any_of(A.Summary.Guards, [&](const GuardRecord &G) {
-           return Pool.counts(G.Lhs, Number) || Pool.counts(G.Rhs, Number);
-         });
 }
 
 FoundAccess BehindLoops::behind(const FoundAccess &A, Left &Loop,

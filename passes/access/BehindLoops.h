@@ -46,7 +46,6 @@ private:
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> Replaced = {};
   };
 
-  bool counts(const FoundAccess &A, uint32_t Number) const;
   /// A, if the loop had so many iterations.
   FoundAccess behind(const FoundAccess &A, Left &Loop, uint32_t Count);
   /// That the loop's test says that it goes on, or does not, in iteration `At`.

@@ -123,12 +123,7 @@ void KernelAccess::countIterations() {
       const uint32_t Counter = Found.indices().counterOf(*L).Node;
       const auto Number = uint32_t(Pool.Nodes[Counter].Imm);
       const uint32_t Last = Pool.Nodes[Counter].A;
-      if (Last == NoIndex || !IsGiven(Last) ||
-          (A.Summary.Offset != NoIndex &&
-           Pool.counts(A.Summary.Offset, Number)) ||
-          any_of(A.Summary.Guards, [&](const GuardRecord &G) {
-            return Pool.counts(G.Lhs, Number) || Pool.counts(G.Rhs, Number);
-          }))
+      if (Last == NoIndex || !IsGiven(Last) || Pool.counts(A.Summary, Number))
         continue;
       A.Summary.Guards.push_back({Counter,
                                   Pool.cast(ExprOp::ZExt, Last, 64),

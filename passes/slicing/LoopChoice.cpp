@@ -51,15 +51,6 @@ void placeAccesses(KernelSummary &Summary, uint32_t Loop) {
           Access.Place = Place;
 }
 
-bool counts(const ExprPool &Exprs, const AccessSummary &Access,
-            uint32_t Number) {
-  return (Access.Offset != NoIndex && Exprs.counts(Access.Offset, Number)) ||
-         any_of(Access.Guards, [&](const GuardRecord &Guard) {
-           return Exprs.counts(Guard.Lhs, Number) ||
-                  Exprs.counts(Guard.Rhs, Number);
-         });
-}
-
 /// One of several loops: the number that counts its iterations, and the one
 /// that counts the rounds of the loop around it; NoIndex: there is none.
 struct LoopNumbers {
@@ -76,13 +67,13 @@ void placeAccess(AccessSummary &Access, ArrayRef<LoopNumbers> Loops,
   uint8_t First = 0, Last = All - 1;
   bool InFront = false;
   for (uint8_t I = 0; I < All; ++I)
-    if (counts(Exprs, Access, Loops[I].Own)) {
+    if (Exprs.counts(Access, Loops[I].Own)) {
       Access.FirstLoop = Access.LastLoop = I;
       return;
     }
   for (uint8_t I = 0; I < All; ++I) {
     const uint32_t Around = Loops[I].Around;
-    if (Around != NoIndex && counts(Exprs, Access, Around)) {
+    if (Around != NoIndex && Exprs.counts(Access, Around)) {
       Access.FirstLoop = Access.LastLoop = I;
       while (Access.LastLoop < All - 1 &&
              Loops[Access.LastLoop + 1].Around == Around)

@@ -132,11 +132,11 @@ std::optional<double> AccessMap::mostOf(const LaunchPointer &pointer) const {
 }
 
 void AccessMap::add(const LaunchPointer &pointer) {
-  const std::vector<double> before = Bytes;
-  estimate(pointer);
   const std::optional<double> most = mostOf(pointer);
   if (!most)
-    return;
+    return estimate(pointer);
+  const std::vector<double> before = Bytes;
+  estimate(pointer);
   double all = 0;
   for (size_t i = 0; i < Bytes.size(); ++i)
     all += Bytes[i] - before[i];
