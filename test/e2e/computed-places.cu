@@ -5,7 +5,7 @@
 //
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cd %t.dir
 // RUN: %build -Rpass=dragon %s -o program 2> remarks
-// RUN: grep -o "kernel '[a-z]*' has a copy that fetches pages.*: .*" remarks | sort | FileCheck %s
+// RUN: sed -n "s,.*\\(kernel '[a-z]*' has a copy that fetches pages.*: .*\\),\\1,p" remarks | sort | FileCheck %s
 // CHECK:      kernel 'hashed' has {{.*}}: where in 'table' it does is anywhere
 // CHECK-NEXT: kernel 'masked' has {{.*}}: where in 'table' it does is anywhere
 // CHECK-NEXT: kernel 'permuted' has {{.*}}: where in 'table' it does is anywhere

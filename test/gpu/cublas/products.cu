@@ -14,6 +14,7 @@
 
 #include "check.h"
 
+#include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -89,10 +90,10 @@ static cublasHandle_t blas;
 static int wrong = 0;
 
 /// multiply(shape, a, b, beta, c), alpha = 1. `exact`: how near a result is, of
-/// the largest sum.
+/// the largest sum. Each element of row i has number(i, bias) added, if any.
 template <typename In, typename Out, typename Multiply>
 void check(const char *name, const Shape &s, double beta, double exact,
-           Multiply multiply) {
+           Multiply multiply, unsigned bias = 0) {
   In *a = filled<In>(s.a() * s.batch, 1), *b = filled<In>(s.b() * s.batch, 2);
   Out *c = filled<Out>(s.c() * s.batch, 3);
   const int status = multiply(s, a, b, float(beta), c);
@@ -119,6 +120,8 @@ void check(const char *name, const Shape &s, double beta, double exact,
       const long long at = i + (long long)j * s.ldc() + z * s.c();
       if (beta != 0)
         sum += beta * Of<Out>::real(Of<Out>::value(at, 3));
+      if (bias)
+        sum += double(number(i, bias));
       worst = std::max(worst, std::abs(Of<Out>::real(result[at]) - sum) /
                                   std::abs(size));
     }
@@ -153,6 +156,79 @@ int gemmEx(const Shape &s, const In *a, const In *b, float beta, Out *c) {
       blas, s.opA(), s.opB(), s.m, s.n, s.k, &one, a, typeOf<In>(), s.lda(),
       s.a(), b, typeOf<In>(), s.ldb(), s.b(), &beta, c, typeOf<Out>(), s.ldc(),
       s.c(), s.batch, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+}
+
+struct LtMatrix {
+  cublasLtMatrixLayout_t layout;
+
+  LtMatrix(cudaDataType type, int rows, int columns, int ld, int batch,
+           int64_t stride) {
+    CHECK(cublasLtMatrixLayoutCreate(&layout, type, rows, columns, ld));
+    CHECK(cublasLtMatrixLayoutSetAttribute(
+        layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch));
+    CHECK(cublasLtMatrixLayoutSetAttribute(
+        layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
+        sizeof stride));
+  }
+  LtMatrix(const LtMatrix &) = delete;
+  LtMatrix &operator=(const LtMatrix &) = delete;
+  ~LtMatrix() { CHECK(cublasLtMatrixLayoutDestroy(layout)); }
+};
+
+static cublasLtHandle_t lt;
+static void *workspace;
+constexpr size_t WorkspaceBytes = 4 << 20;
+
+/// cublasLtMatmul, with a bias where there is one.
+template <typename In, typename Out>
+int ltMatmul(const Shape &s, const In *a, const In *b, float beta, Out *c,
+             const Out *bias = nullptr) {
+  const float one = 1;
+  const cublasOperation_t opA = s.opA(), opB = s.opB();
+  cublasLtMatmulDesc_t product;
+  CHECK(cublasLtMatmulDescCreate(&product, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+  auto set = [&](cublasLtMatmulDescAttributes_t which, const auto &value) {
+    CHECK(
+        cublasLtMatmulDescSetAttribute(product, which, &value, sizeof(value)));
+  };
+  set(CUBLASLT_MATMUL_DESC_TRANSA, opA);
+  set(CUBLASLT_MATMUL_DESC_TRANSB, opB);
+  if (bias) {
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+  }
+  const LtMatrix ofA(typeOf<In>(), s.ta ? s.k : s.m, s.ta ? s.m : s.k, s.lda(),
+                     s.batch, s.a());
+  const LtMatrix ofB(typeOf<In>(), s.tb ? s.n : s.k, s.tb ? s.k : s.n, s.ldb(),
+                     s.batch, s.b());
+  const LtMatrix ofC(typeOf<Out>(), s.m, s.n, s.ldc(), s.batch, s.c());
+  cublasLtMatmulPreference_t preference;
+  CHECK(cublasLtMatmulPreferenceCreate(&preference));
+  CHECK(cublasLtMatmulPreferenceSetAttribute(
+      preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &WorkspaceBytes,
+      sizeof(WorkspaceBytes)));
+  cublasLtMatmulHeuristicResult_t found;
+  int number = 0;
+  CHECK(cublasLtMatmulAlgoGetHeuristic(lt, product, ofA.layout, ofB.layout,
+                                       ofC.layout, ofC.layout, preference, 1,
+                                       &found, &number));
+  const int status =
+      number == 0
+          ? int(CUBLAS_STATUS_NOT_SUPPORTED)
+          : int(cublasLtMatmul(lt, product, &one, a, ofA.layout, b, ofB.layout,
+                               &beta, c, ofC.layout, c, ofC.layout, &found.algo,
+                               workspace, WorkspaceBytes, nullptr));
+  CHECK(cublasLtMatmulPreferenceDestroy(preference));
+  CHECK(cublasLtMatmulDescDestroy(product));
+  return status;
+}
+
+template <typename In, typename Out>
+int ltWithBias(const Shape &s, const In *a, const In *b, float beta, Out *c) {
+  Out *bias = filled<Out>(s.m, 6);
+  const int status = ltMatmul(s, a, b, beta, c, bias);
+  CHECK(cudaFree(bias));
+  return status;
 }
 
 static int sgemm(const Shape &s, const float *a, const float *b, float beta,
@@ -272,6 +348,17 @@ static int checkAll() {
     check<__nv_bfloat16, __nv_bfloat16>("cublasGemmEx, bfloat16", s,
                                         s.extra ? 1 : 0, 5e-3,
                                         gemmEx<__nv_bfloat16, __nv_bfloat16>);
+    check<float, float>("cublasLtMatmul", s, s.extra ? .5 : 0, 1e-6,
+                        [](const Shape &shape, auto *a, auto *b, double beta,
+                           auto *c) { return ltMatmul(shape, a, b, beta, c); });
+    check<__half, float>(
+        "cublasLtMatmul, half, float", s, s.extra ? 0 : .5, 1e-6,
+        [](const Shape &shape, auto *a, auto *b, double beta, auto *c) {
+          return ltMatmul(shape, a, b, beta, c);
+        });
+    check<__nv_bfloat16, __nv_bfloat16>(
+        "cublasLtMatmul, bias, bfloat16", s, s.extra ? 1 : 0, 5e-3,
+        ltWithBias<__nv_bfloat16, __nv_bfloat16>, /*bias=*/6);
   }
   check<float, float>("cublasSgemmBatched", batch, .5, 1e-6, sgemmBatched);
   const Shape middle{false, false, 2000, 1900, 1800, 1, 2};
@@ -324,8 +411,7 @@ void timeProduct(const char *name, int n, int rounds,
 
 int main(int count, char **arguments) {
   CHECK(cublasCreate(&blas));
-  void *workspace;
-  constexpr size_t WorkspaceBytes = 4 << 20;
+  CHECK(cublasLtCreate(&lt));
   CHECK(cudaMalloc(&workspace, WorkspaceBytes));
   CHECK(cublasSetWorkspace(blas, workspace, WorkspaceBytes));
   if (count == 1)
