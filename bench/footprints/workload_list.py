@@ -194,6 +194,7 @@ LEFT_OUT = {
     "loops-of-unknown-length": "one of its two launches is refused, the other one is as those of loop-slices",
     "loop-exits": "what one of its kernels writes on its way out of a loop is announced for each part of it",
     "children-disk-full": SAME,
+    "fetches-go-on": SAME,
     "killed-statistics": "it is killed",
     "many-small-buffers": "its buffers are too many for strict mode",
     "debugger": "about debuggers",

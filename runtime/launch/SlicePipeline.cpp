@@ -129,7 +129,8 @@ Status SlicePipeline::Preview::fetch(size_t slice) {
     if (chunk.device.id)
       continue;
     // An empty one would be the first to be evicted again.
-    if (use.overwrites || !chunk.copies.host ||
+    if (use.overwrites ||
+        !(chunk.copies.host || P.Resident.comesLater(chunk)) ||
         !P.OnDevice.Pool.hasRoom(Reserved + bytes + chunk.bytes())) {
       Reserved += chunk.bytes();
       continue;

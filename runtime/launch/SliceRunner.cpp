@@ -149,23 +149,6 @@ unsigned SliceRunner::queuesFor(const SliceUses &uses) const {
       std::clamp<uint64_t>(Ctx.caps().processors / mostBlocks(uses), 1, Most));
 }
 
-/// What is written leaves the device at the latest when later slices need the
-/// room, unless it is dead by then.
-void SliceRunner::expectEvictions(const SliceUses &uses) {
-  if (!Ctx.caps().asynchronous)
-    return; // memory is made in no time
-  std::unordered_map<const Chunk *, bool> leaves;
-  for (size_t i = 0; i < uses.size(); ++i)
-    for (const SliceUses::Use &use : uses.uses(i))
-      if (const Chunk &chunk = *use.use->chunk;
-          use.use->mayWrite() && !chunk.host.id)
-        leaves[&chunk] = !use.dies; // the last use counts
-  uint64_t bytes = 0;
-  for (const auto &[chunk, does] : leaves)
-    bytes += does ? chunk->bytes() : 0;
-  OnDevice.expectEvictions(bytes);
-}
-
 Status SliceRunner::run(SliceUses &uses) {
   count(uses);
   if (!uses.slice(0).isOfLoop())
@@ -187,16 +170,23 @@ Status SliceRunner::runAll(SliceUses &uses, unsigned queues) {
   DRAGON_TRY(AtATime.begin(uses.launch(0).queue, queues));
   Progress::Slices shown(Ctx.progress, nameOf(uses.launch(0)),
                          uses.numLaunches() - 1, uses.size());
+  if (uses.size() > 1) {
+    Time.Tracking = true; // chunks of slices that are done make room for others
+    OnDevice.makeNoHostMemory();
+  }
+  Residency::FetchingLater fetching(Resident);
   Status status;
   for (size_t i = 0; i < uses.size() && status.ok(); ++i) {
     shown.run(i);
     status = runOne(uses, i);
-    if (i == 0)
-      expectEvictions(uses); // not in the way of the first one
   }
   // Also where one failed: the others are on their way.
+  Status fetched = fetching.finish();
   Status ended = AtATime.end();
-  return status.ok() ? std::move(ended) : std::move(status);
+  for (Status *other : {&fetched, &ended})
+    if (status.ok())
+      status = std::move(*other);
+  return status;
 }
 
 } // namespace dragon

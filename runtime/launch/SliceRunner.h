@@ -53,7 +53,6 @@ private:
   Status noteDeaths(const SliceUses &uses, size_t index, Queue queue);
   Status die(Chunk &chunk, bool overwritten, Queue queue);
   void count(const SliceUses &uses);
-  void expectEvictions(const SliceUses &uses);
   unsigned queuesFor(const SliceUses &uses) const;
 
   Context &Ctx;

@@ -69,15 +69,20 @@ bool WaveRunner::mayWait(const ResolvedLaunch &launch) const {
 }
 
 StatusOr<bool> WaveRunner::wait(WaitingLaunch launch, bool followed) {
+  // While it is planned.
+  Residency::FetchingLater fetching(Resident);
   if (Launches.empty())
     DRAGON_TRY(fetchForFirst(launch));
-  if (!mayBeCut(launch))
+  if (!mayBeCut(launch)) {
+    DRAGON_TRY(fetching.finish());
     return false;
+  }
   Launches.push_back(std::move(launch));
   Any = true;
   noteEnd();
   if (!followed || Launches.size() == MaxWaiting)
     DRAGON_TRY(runAll());
+  DRAGON_TRY(fetching.finish());
   return true;
 }
 
@@ -148,11 +153,12 @@ Status WaveRunner::fetchForFirst(const WaitingLaunch &launch) {
     return {};
   OnDevice.makeNoHostMemory();
   std::vector<std::pair<double, Chunk *>> order;
-  inTurn(launch.planned().whole.uses, [&](const ChunkUse &use, size_t number,
-                                          size_t count) {
-    if (!use.mustWrite() && !use.chunk->device.id && use.chunk->copies.host)
-      order.emplace_back(double(number) / double(count), use.chunk);
-  });
+  inTurn(launch.planned().whole.uses,
+         [&](const ChunkUse &use, size_t number, size_t count) {
+           if (!use.mustWrite() && !use.chunk->device.id &&
+               (use.chunk->copies.host || Resident.comesLater(*use.chunk)))
+             order.emplace_back(double(number) / double(count), use.chunk);
+         });
   std::sort(order.begin(), order.end(), [](const auto &a, const auto &b) {
     return a.first != b.first ? a.first < b.first
                               : a.second->va() < b.second->va();
@@ -168,9 +174,10 @@ Status WaveRunner::fetchForFirst(const WaitingLaunch &launch) {
     reads.push_back(useOfAll(*chunk, LaunchNeed::Read));
   }
   Ctx.pins.next();
-  return OnDevice.claimNow(reads)
-             ? Resident.startBringingIn(reads, Cause::Demand)
-             : Status();
+  if (OnDevice.claimNow(reads))
+    DRAGON_TRY(Resident.startBringingIn(reads, Cause::Demand));
+  OnDevice.expectHostMemory(); // while the wave is planned
+  return {};
 }
 
 WaveCut WaveRunner::cutOf(std::span<const WaitingLaunch> launches,

@@ -11,12 +11,6 @@
 
 namespace dragon {
 
-namespace {
-constexpr unsigned LeastThreads = 2;
-constexpr size_t MinimumRun =
-    LeastThreads * StagedCopies::BlocksPerThread * StagedCopies::BlockBytes;
-} // namespace
-
 PinnedStage::PinnedStage(Context &context, HostSlabs &slabs, Queue queue,
                          Queue through, size_t bytes, bool pageable)
     : Ctx(context), Slabs(slabs), Copies(*context.device, queue, through),
@@ -24,9 +18,9 @@ PinnedStage::PinnedStage(Context &context, HostSlabs &slabs, Queue queue,
              bytes >= StagedCopies::MinimumBytes) {}
 
 StagedCopies *PinnedStage::forRun(size_t bytes) {
-  if (Wanted && bytes >= MinimumRun && Held.empty())
+  if (Wanted && bytes >= StagedCopies::LeastBytes && Held.empty())
     Wanted = takeSlabs();
-  return Wanted && bytes >= MinimumRun ? &Copies : nullptr;
+  return Wanted && bytes >= StagedCopies::LeastBytes ? &Copies : nullptr;
 }
 
 Status PinnedStage::finish() {
@@ -42,10 +36,8 @@ Status PinnedStage::finish() {
 bool PinnedStage::takeSlabs() {
   const uint64_t each = Ctx.limits.chunkBytes;
   const uint64_t most =
-      std::min<uint64_t>(StagedCopies::usefulBytes() + each - 1,
-                         Ctx.limits.transitBytes / 4) /
-      each * each;
-  if (most < MinimumRun || !Slabs.recycleTransit(false).ok())
+      StagedCopies::bytesOfSlabs(each, Ctx.limits.transitBytes);
+  if (most < StagedCopies::LeastBytes || !Slabs.recycleTransit(false).ok())
     return false;
   uint64_t bytes = 0;
   while (bytes < most) {
@@ -58,7 +50,8 @@ bool PinnedStage::takeSlabs() {
       break;
     bytes += each;
   }
-  if (Copies.threads() >= LeastThreads) // small chunks hold no block
+  if (Copies.threads() >=
+      StagedCopies::LeastThreads) // small chunks hold no block
     return true;
   finish().ignore();
   return false;

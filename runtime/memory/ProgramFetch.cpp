@@ -10,68 +10,121 @@
 #include "runtime/tier/ProtectedMemory.h"
 #include "runtime/trace/Trace.h"
 
-#include <vector>
+#include <algorithm>
+#include <cstring>
 
 namespace dragon {
 
 namespace {
 
-/// From where the pieces of chunks come, and where they go.
-std::vector<StagedCopies::Range>
-rangesOf(std::span<Chunk *const> chunks,
-         const ProtectedMemory::Reading &memory) {
-  std::vector<StagedCopies::Range> ranges;
-  for (const Chunk *chunk : chunks)
-    for (const Piece &piece : chunk->storage.pieces())
-      memory.forParts(uintptr_t(piece.offset), piece.end - piece.begin,
-                      [&](size_t done, const void *from, size_t bytes) {
-                        ranges.push_back({chunk->va() + piece.begin + done,
-                                          static_cast<const char *>(from),
-                                          bytes});
-                      });
-  return ranges;
+/// As it was when the program's copy was called. Who stores to it meanwhile
+/// waits.
+void readProgram(char *to, uintptr_t from, size_t bytes) {
+  const ProtectedMemory::Reading asItWas;
+  asItWas.forParts(from, bytes, [&](size_t done, const void *at, size_t part) {
+    std::memcpy(to + done, at, part);
+  });
 }
 
 } // namespace
 
-StatusOr<bool> ProgramFetch::copy(std::span<Chunk *const> chunks, Cause cause) {
-  TraceZone zone("copy of the program's memory");
-  size_t bytes = 0;
-  for (const Chunk *chunk : chunks)
-    for (const Piece &piece : chunk->storage.pieces())
-      bytes += piece.end - piece.begin;
-  zone.add(bytes);
-  StagedCopies *staged = nullptr;
-  if (Ctx.caps().asynchronous) {
-    if (!Stage)
-      Stage.emplace(Ctx, Slabs, Ctx.copyIn, Ctx.copyIn, SIZE_MAX,
-                    /*pageable=*/true);
-    staged = Stage->forRun(bytes);
-    if (!staged) {
-      Stage.reset(); // the next ones may find memory
-      return false;
-    }
+/// The more there are the better, but nobody waits until they are made.
+bool ProgramFetch::hasBlocks() {
+  const uint64_t each = Ctx.limits.chunkBytes;
+  const uint64_t most =
+      StagedCopies::bytesOfSlabs(each, Ctx.limits.transitBytes);
+  if (!Copies)
+    Copies.emplace(*Ctx.device, Ctx.copyIn, readProgram);
+  if (Held.empty() &&
+      (most < StagedCopies::LeastBytes || !Slabs.recycleTransit(false).ok()))
+    return false;
+  while (Held.size() * each < most &&
+         (Copies->threads() < StagedCopies::LeastThreads ||
+          Slabs.Pool.isReady(each))) {
+    auto slab = Slabs.Pool.take(each);
+    if (!slab.ok())
+      break;
+    Held.push_back(*slab);
+    Slabs.Pool.lend(int64_t(each));
+    if (!Copies->addMemory(*slab).ok())
+      break;
   }
-  for (const Chunk *chunk : chunks)
+  return Copies->threads() >=
+         StagedCopies::LeastThreads; // small chunks hold no block
+}
+
+StatusOr<std::optional<ProgramFetch::Begun>>
+ProgramFetch::start(std::span<Chunk *const> chunks, Cause cause) {
+  using Result = std::optional<Begun>;
+  TraceZone zone("copy of the program's memory");
+  const bool byThreads = Ctx.caps().asynchronous;
+  if (byThreads && !hasBlocks()) {
+    DRAGON_TRY(release()); // the next ones may find memory
+    return Result();
+  }
+  std::vector<StagedFetches::Range> ranges;
+  size_t bytes = 0;
+  for (const Chunk *chunk : chunks) {
     if (Ctx.config.poison && !chunk->storage.covers(0, chunk->used()))
       DRAGON_TRY(Ctx.device->poison(chunk->va(), chunk->bytes(), Ctx.copyIn));
-  // Nothing but copies is made meanwhile: who stores to the memory waits.
-  const ProtectedMemory::Reading asItWas;
-  const std::vector<StagedCopies::Range> ranges = rangesOf(chunks, asItWas);
-  if (staged)
-    DRAGON_TRY(staged->toDevice(ranges));
-  else
-    for (const StagedCopies::Range &range : ranges)
-      DRAGON_TRY(Ctx.device->copy(reinterpret_cast<void *>(range.to),
-                                  range.from, range.bytes,
-                                  CopyKind::HostToDevice, Ctx.copyIn));
+    for (const Piece &piece : chunk->storage.pieces()) {
+      ranges.push_back({chunk->va() + piece.begin, uintptr_t(piece.offset),
+                        piece.end - piece.begin});
+      bytes += piece.end - piece.begin;
+    }
+  }
+  zone.add(bytes);
+  Begun begun{0};
+  if (byThreads) {
+    begun.batch = Copies->start(ranges);
+    Open.push_back({begun.batch, {chunks.begin(), chunks.end()}});
+  } else {
+    const ProtectedMemory::Reading asItWas;
+    Status status;
+    for (const StagedFetches::Range &range : ranges)
+      asItWas.forParts(range.from, range.bytes,
+                       [&](size_t done, const void *from, size_t part) {
+                         if (status.ok())
+                           status = Ctx.device->copy(
+                               reinterpret_cast<void *>(range.to + done), from,
+                               part, CopyKind::HostToDevice, Ctx.copyIn);
+                       });
+    DRAGON_TRY(std::move(status));
+  }
   Ctx.ledger.moved(Direction::HostToDevice, cause, bytes);
-  return true;
+  return Result(begun);
+}
+
+bool ProgramFetch::isQueued(uint64_t batch) {
+  return !Copies || Copies->isQueued(batch);
+}
+
+Status ProgramFetch::awaitQueued(uint64_t batch) {
+  if (!Copies)
+    return {};
+  Status first;
+  for (; !Open.empty() && Open.front().number <= batch; Open.pop_front()) {
+    Status status = Copies->finish(Open.front().number);
+    if (status.ok())
+      continue;
+    for (Chunk *chunk : Open.front().chunks)
+      if (chunk->copies.device)
+        chunk->buffer->note(*chunk, ChunkEvent::LeftDevice);
+    if (first.ok())
+      first = std::move(status);
+  }
+  return first;
 }
 
 Status ProgramFetch::release() {
-  Status status = Stage ? Stage->finish() : Status();
-  Stage.reset();
+  Status status = Copies ? Copies->stop() : Status();
+  Copies.reset();
+  Open.clear();
+  for (const Physical &slab : Held) {
+    Slabs.Pool.lend(-int64_t(slab.bytes));
+    Slabs.Pool.give(slab);
+  }
+  Held.clear();
   return status;
 }
 

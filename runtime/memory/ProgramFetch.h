@@ -8,7 +8,7 @@
 //
 // Contents that the program's memory backs (files/ProgramMemory.h) go to the
 // device as a copy of that memory would: by several threads through small
-// pinned blocks, which stay in the processor's caches (StagedCopies). To read
+// pinned blocks, which stay in the processor's caches (StagedFetches). To read
 // chunks ahead into memory of ours would be one more way through the host's
 // memory.
 //
@@ -17,28 +17,47 @@
 #define DRAGON_RUNTIME_MEMORY_PROGRAMFETCH_H
 
 #include "runtime/memory/Buffer.h"
-#include "runtime/memory/PinnedStage.h"
+#include "runtime/memory/HostSlabs.h"
+#include "runtime/memory/StagedFetches.h"
+#include "runtime/memory/WorkLog.h"
 
+#include <deque>
 #include <optional>
+#include <vector>
 
 namespace dragon {
 
-class ProgramFetch {
+class ProgramFetch final : public WorkLog::Later {
 public:
   ProgramFetch(Context &context, HostSlabs &slabs)
       : Ctx(context), Slabs(slabs) {}
 
-  /// Queues the copies of chunks whose storage is the program's memory alone.
-  /// That is not read any more when it returns. False: nothing has been done,
-  /// as there is no memory for the blocks.
-  StatusOr<bool> copy(std::span<Chunk *const> chunks, Cause cause);
+  struct Begun {
+    uint64_t batch; ///< 0: the copies are queued
+  };
+  /// Begins to copy chunks whose storage is the program's memory alone. That is
+  /// read until the batch is queued. Nothing: nothing has been done, as there
+  /// is no memory for the blocks.
+  StatusOr<std::optional<Begun>> start(std::span<Chunk *const> chunks,
+                                       Cause cause);
+  bool isQueued(uint64_t batch) override;
+  /// Where it fails the batch's chunks have no copy on the device.
+  Status awaitQueued(uint64_t batch) override;
   /// Gives the blocks back, which are kept for the next chunk.
   Status release();
 
 private:
+  struct Batch {
+    uint64_t number;
+    std::vector<Chunk *> chunks;
+  };
+  bool hasBlocks();
+
   Context &Ctx;
   HostSlabs &Slabs;
-  std::optional<PinnedStage> Stage;
+  std::optional<StagedFetches> Copies;
+  std::vector<Physical> Held;
+  std::deque<Batch> Open;
 };
 
 } // namespace dragon

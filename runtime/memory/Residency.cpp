@@ -226,10 +226,8 @@ Status Residency::fetch(std::span<Chunk *const> chunks, Cause cause) {
   }
   if (!ofProgram.empty()) {
     DRAGON_TRY(Reads.start(others)); // meanwhile
-    DRAGON_ASSIGN(const bool queued, Program.copy(ofProgram, cause));
-    if (queued)
-      DRAGON_TRY(noteFetched(ofProgram).takeStatus());
-    else
+    DRAGON_ASSIGN(const bool begun, fetchOfProgram(ofProgram, cause));
+    if (!begun)
       others.insert(others.begin(), ofProgram.begin(), ofProgram.end());
   }
   for (size_t i = 0; i < others.size(); ++i) {
@@ -237,6 +235,28 @@ Status Residency::fetch(std::span<Chunk *const> chunks, Cause cause) {
     DRAGON_TRY(fetchOne(*others[i], cause, zone));
   }
   return {};
+}
+
+StatusOr<bool> Residency::fetchOfProgram(std::span<Chunk *const> chunks,
+                                         Cause cause) {
+  DRAGON_ASSIGN(const std::optional<ProgramFetch::Begun> begun,
+                Program.start(chunks, cause));
+  if (!begun)
+    return false;
+  if (Later && begun->batch) {
+    noteFetched(chunks,
+                Time.Fetches.noteLater(Ctx.copyIn, Program, begun->batch));
+    return true;
+  }
+  DRAGON_TRY(Program.awaitQueued(begun->batch));
+  DRAGON_TRY(noteFetched(chunks).takeStatus());
+  return true;
+}
+
+Status Residency::releaseBlocks() {
+  Status queued = Time.Fetches.recordAll();
+  Status released = Program.release();
+  return queued.ok() ? std::move(released) : std::move(queued);
 }
 
 /// Queues the copy of what is defined: runs of pieces, without what is
@@ -269,13 +289,17 @@ StatusOr<uint64_t> Residency::noteFetched(std::span<Chunk *const> chunks) {
   const uint64_t number = ticket.ok() ? *ticket : 0;
   Time.LastFetch = std::max(Time.LastFetch, number);
   DRAGON_TRY(std::move(status));
+  noteFetched(chunks, number);
+  return number;
+}
+
+void Residency::noteFetched(std::span<Chunk *const> chunks, uint64_t ticket) {
   for (Chunk *chunk : chunks) {
-    arrives(*chunk, number);
+    arrives(*chunk, ticket);
     chunk->defined = chunk->whole();
     chunk->discardedDirty = false;
     chunk->buffer->note(*chunk, ChunkEvent::ReachedDevice);
   }
-  return number;
 }
 
 Status Residency::fetchOne(Chunk &chunk, Cause cause, TraceZone &zone) {

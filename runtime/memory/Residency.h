@@ -25,6 +25,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace dragon {
@@ -78,7 +79,32 @@ public:
   /// A hint: as far as there is room that nothing needs.
   Status prefetch(Buffer &buffer, uintptr_t address, size_t bytes, Queue queue);
   /// Memory that is kept for the next fetches is given back.
-  Status releaseBlocks() { return Program.release(); }
+  Status releaseBlocks();
+
+  /// While it lives fetches of the program's memory go on while the caller
+  /// does, until somebody asks for what they bring: the program must not go on.
+  class FetchingLater {
+  public:
+    explicit FetchingLater(Residency &resident)
+        : Resident(resident), Before(std::exchange(resident.Later, true)) {}
+    ~FetchingLater() {
+      Resident.Later = Before;
+      finish().ignore();
+    }
+    FetchingLater(const FetchingLater &) = delete;
+    FetchingLater &operator=(const FetchingLater &) = delete;
+    /// The memory is not read any more.
+    Status finish() { return Resident.Time.Fetches.recordAll(); }
+
+  private:
+    Residency &Resident;
+    const bool Before;
+  };
+  /// A fetch of it now keeps nobody waiting.
+  bool comesLater(const Chunk &chunk) const {
+    return Later && !chunk.copies.host && !chunk.transit.reading &&
+           chunk.storage.inProgramMemory();
+  }
 
 private:
   /// Chunks on their way to the device, by what brings them.
@@ -108,6 +134,9 @@ private:
   Status fetchOne(Chunk &chunk, Cause cause, TraceZone &zone);
   /// Their copies are queued. The ticket, or 0: they are done.
   StatusOr<uint64_t> noteFetched(std::span<Chunk *const> chunks);
+  void noteFetched(std::span<Chunk *const> chunks, uint64_t ticket);
+  /// The same of the program's memory. False: there is no memory for it.
+  StatusOr<bool> fetchOfProgram(std::span<Chunk *const> chunks, Cause cause);
   Status copyPieces(const Chunk &chunk, const char *from, Cause cause,
                     TraceZone &zone);
   Status copyToDevice(const Chunk &chunk, Cause cause);
@@ -126,6 +155,7 @@ private:
   Contents &Data;
   DeviceChunks &OnDevice;
   ProgramFetch Program{Ctx, Slabs};
+  bool Later = false; ///< FetchingLater
 };
 
 } // namespace dragon

@@ -19,6 +19,11 @@ size_t StagedCopies::usefulBytes() {
   return threads > 1 ? threads * BlocksPerThread * BlockBytes : 0;
 }
 
+uint64_t StagedCopies::bytesOfSlabs(size_t slab, uint64_t transit) {
+  return std::min<uint64_t>(usefulBytes() + slab - 1, transit / 4) / slab *
+         slab;
+}
+
 Status StagedCopies::addMemory(const Physical &slab) {
   if (!Mark) {
     DRAGON_ASSIGN(Mark, Dev.createEvent(false));

@@ -39,8 +39,14 @@ public:
   /// Smaller copies are the device's.
   static constexpr size_t MinimumBytes = 16 << 20;
   static constexpr unsigned BlocksPerThread = 2;
+  /// Fewer are no quicker than the device is.
+  static constexpr unsigned LeastThreads = 2;
+  static constexpr size_t LeastBytes =
+      LeastThreads * BlocksPerThread * BlockBytes;
   /// What several threads can use; 0 if there is but one thread.
   static size_t usefulBytes();
+  /// The same in whole slabs, of a quarter of the transit memory at most.
+  static uint64_t bytesOfSlabs(size_t slab, uint64_t transit);
 
   /// All copies are in the order of `queue`, but made by `through`: a queue
   /// that is the same one for every thread, which CUDA's per-thread one is not.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 namespace dragon {
 
@@ -22,6 +23,8 @@ uintptr_t newName() {
 }
 
 } // namespace
+
+WorkLog::WorkLog(Device &device) : Dev(device), LaterName(newName()) {}
 
 WorkLog::QueueName WorkLog::nameOf(Queue queue) {
   if (queue != Device::PerThreadQueue)
@@ -48,13 +51,7 @@ StatusOr<uint64_t> WorkLog::note(Queue queue) {
     return uint64_t(0);
   if (Pending.size() >= LookAfter)
     poll();
-  Event event;
-  if (Free.empty()) {
-    DRAGON_ASSIGN(event, Dev.createEvent(false));
-  } else {
-    event = Free.back();
-    Free.pop_back();
-  }
+  DRAGON_ASSIGN(const Event event, freshEvent());
   if (Status status = Dev.record(event, queue); !status.ok()) {
     Free.push_back(event);
     return status;
@@ -63,7 +60,51 @@ StatusOr<uint64_t> WorkLog::note(Queue queue) {
   return Last;
 }
 
+StatusOr<Event> WorkLog::freshEvent() {
+  if (Free.empty())
+    return Dev.createEvent(false);
+  const Event event = Free.back();
+  Free.pop_back();
+  return event;
+}
+
+uint64_t WorkLog::noteLater(Queue queue, Later &later, uint64_t number) {
+  Pending.push_back({++Last, nullptr, LaterName, &later, number, queue});
+  ++Unrecorded;
+  return Last;
+}
+
+Status WorkLog::record(Entry &entry) {
+  if (!entry.later)
+    return {};
+  Status status = entry.later->awaitQueued(entry.number);
+  // Some of it may be queued whatever has failed.
+  DRAGON_ASSIGN(entry.event, freshEvent());
+  entry.later = nullptr;
+  --Unrecorded;
+  if (Status recorded = Dev.record(entry.event, entry.handle); !recorded.ok()) {
+    // An event that was never recorded counts as done: it must be.
+    DRAGON_TRY(Dev.synchronize(entry.handle));
+    return status.ok() ? std::move(recorded) : std::move(status);
+  }
+  return status;
+}
+
+Status WorkLog::recordTo(uint64_t ticket) {
+  Status first = std::exchange(Untold, Status());
+  for (size_t i = 0; Unrecorded && i < Pending.size(); ++i) {
+    if (Pending[i].ticket > ticket)
+      break;
+    if (Status status = record(Pending[i]); first.ok())
+      first = std::move(status);
+  }
+  return first;
+}
+
+Status WorkLog::recordAll() { return recordTo(Last); }
+
 Status WorkLog::waitFor(uint64_t ticket) {
+  DRAGON_TRY(recordTo(ticket));
   while (!Pending.empty() && Pending.front().ticket <= ticket) {
     DRAGON_TRY(Dev.synchronizeEvent(Pending.front().event));
     Done = Pending.front().ticket;
@@ -75,6 +116,7 @@ Status WorkLog::waitFor(uint64_t ticket) {
 
 Status WorkLog::queueWaitsFor(Queue queue, uint64_t ticket) {
   poll();
+  DRAGON_TRY(recordTo(ticket));
   // The last event of each queue stands for those before it.
   std::vector<QueueName> seen{nameOf(queue)};
   for (size_t i = Pending.size(); i-- > 0;) {
@@ -88,28 +130,32 @@ Status WorkLog::queueWaitsFor(Queue queue, uint64_t ticket) {
   return {};
 }
 
-const WorkLog::Entry *WorkLog::pending(uint64_t ticket) const {
+WorkLog::Entry *WorkLog::pending(uint64_t ticket) {
   // Their numbers follow one another.
   return knownDone(ticket) ? nullptr
                            : &Pending[size_t(ticket - Pending.front().ticket)];
 }
 
 Status WorkLog::queueWaitsForOne(Queue queue, uint64_t ticket) {
-  const Entry *entry = pending(ticket);
-  return !entry || entry->queue == nameOf(queue)
-             ? Status()
-             : Dev.wait(queue, entry->event);
+  DRAGON_TRY(std::exchange(Untold, Status()));
+  Entry *entry = pending(ticket);
+  if (!entry || entry->queue == nameOf(queue))
+    return {};
+  DRAGON_TRY(record(*entry));
+  return Dev.wait(queue, entry->event);
 }
 
 Status WorkLog::queueWaitsForEach(Queue queue,
                                   std::span<const uint64_t> tickets) {
+  DRAGON_TRY(std::exchange(Untold, Status()));
   // The last of each queue stands for those before it.
   const QueueName own = nameOf(queue);
   std::vector<const Entry *> last;
   for (const uint64_t ticket : tickets) {
-    const Entry *entry = pending(ticket);
+    Entry *entry = pending(ticket);
     if (!entry || entry->queue == own)
       continue;
+    DRAGON_TRY(record(*entry));
     auto known =
         std::find_if(last.begin(), last.end(), [&](const Entry *other) {
           return other->queue == entry->queue;
@@ -126,6 +172,11 @@ Status WorkLog::queueWaitsForEach(Queue queue,
 
 void WorkLog::poll() {
   while (!Pending.empty()) {
+    Entry &first = Pending.front();
+    if (first.later && !first.later->isQueued(first.number))
+      return;
+    if (Status status = record(first); !status.ok())
+      return void(Untold = std::move(status)); // for who waits next
     auto finished = Dev.queryEvent(Pending.front().event);
     if (!finished.ok() || !*finished)
       return; // a failure shows when somebody waits
@@ -144,8 +195,10 @@ bool WorkLog::done(uint64_t ticket) {
 
 void WorkLog::allDone() {
   for (const Entry &entry : Pending)
-    Free.push_back(entry.event);
+    if (entry.event)
+      Free.push_back(entry.event);
   Pending.clear();
+  Unrecorded = 0;
   Done = Last;
 }
 

@@ -26,13 +26,29 @@ namespace dragon {
 
 class WorkLog {
 public:
-  explicit WorkLog(Device &device) : Dev(device) {}
+  explicit WorkLog(Device &device);
   ~WorkLog();
   WorkLog(const WorkLog &) = delete;
   WorkLog &operator=(const WorkLog &) = delete;
 
   /// A ticket for what is in the queue now; 0 if nothing has to be waited for.
   StatusOr<uint64_t> note(Queue queue);
+
+  /// What other threads put into a queue, piece by piece.
+  class Later {
+  public:
+    virtual ~Later() = default;
+    virtual bool isQueued(uint64_t number) = 0;
+    /// Returns when it is; or the failure, of which it tells once.
+    virtual Status awaitQueued(uint64_t number) = 0;
+  };
+  /// A ticket for what will be in the queue. What is noted so is queued in the
+  /// order of the calls. Who asks for the ticket, or for a later one, waits
+  /// until it is queued.
+  uint64_t noteLater(Queue queue, Later &later, uint64_t number);
+  /// All that is noted is queued. All of it on failure as well.
+  Status recordAll();
+
   /// Returns when the work of the ticket, and of earlier ones, is done.
   Status waitFor(uint64_t ticket);
   /// Later work in the queue waits instead of the host.
@@ -57,18 +73,30 @@ private:
   using QueueName = uintptr_t;
   struct Entry {
     uint64_t ticket;
-    Event event;
+    Event event; ///< none: it may not be queued yet
     QueueName queue;
+    Later *later = nullptr;
+    uint64_t number = 0; ///< `later`'s
+    Queue handle = nullptr;
   };
   static QueueName nameOf(Queue queue);
   /// Nothing if it is known to be done.
-  const Entry *pending(uint64_t ticket) const;
+  Entry *pending(uint64_t ticket);
+  StatusOr<Event> freshEvent();
+  /// Returns when the entry has its event.
+  Status record(Entry &entry);
+  /// The same for all up to the ticket.
+  Status recordTo(uint64_t ticket);
 
   Device &Dev;
   uint64_t Last = 0;
   uint64_t Done = 0; ///< all up to it are done
   std::deque<Entry> Pending;
   std::vector<Event> Free;
+  unsigned Unrecorded = 0; ///< entries without an event
+  Status Untold;           ///< a failure that poll() met
+  /// Of what is noted for later: among what is queued at once it has no order.
+  const QueueName LaterName;
 };
 
 } // namespace dragon

@@ -38,6 +38,7 @@ Status WorkTracker::queueWaitsFor(Queue queue, const Chunk &chunk) {
 }
 
 Status WorkTracker::synchronizeAll() {
+  DRAGON_TRY(Fetches.recordAll());
   DRAGON_TRY(Dev.synchronizeAll());
   ++Epoch;
   Work.allDone();

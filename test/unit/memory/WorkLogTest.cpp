@@ -10,6 +10,8 @@
 #include "test/unit/support/tier/FolderFixture.h"
 
 #include <thread>
+#include <utility>
+#include <vector>
 
 using namespace dragon;
 using namespace dragon::test;
@@ -95,6 +97,94 @@ TEST_F(WorkLogTest, EachThreadHasAQueueOfItsOwn) {
   EXPECT_EQ(late->waits(own), 0u);
   std::thread([&] { EXPECT_OK(log.queueWaitsForOne(own, *ticket)); }).join();
   EXPECT_EQ(late->waits(own), 1u);
+}
+
+/// What the test queues when somebody waits for it.
+class QueuedLater : public WorkLog::Later {
+public:
+  QueuedLater(Device &device, Queue queue) : Dev(device), To(queue) {}
+
+  /// Will put 1 into the byte; its number.
+  uint64_t add(char &byte) {
+    Bytes.push_back(&byte);
+    return Bytes.size();
+  }
+  bool isQueued(uint64_t number) override { return Queued >= number; }
+  Status awaitQueued(uint64_t number) override {
+    for (; Queued < number; ++Queued)
+      DRAGON_TRY(Dev.fill(Bytes[Queued], 1, 1, 1, To));
+    return std::exchange(Failure, Status());
+  }
+
+  uint64_t Queued = 0;
+  Status Failure;
+
+private:
+  Device &Dev;
+  const Queue To;
+  std::vector<char *> Bytes;
+};
+
+TEST_F(WorkLogTest, WhatOthersQueueIsWaitedFor) {
+  WorkLog log(*late);
+  QueuedLater later(*late, queues[0]);
+  char bytes[4] = {};
+  const uint64_t first = log.noteLater(queues[0], later, later.add(bytes[0]));
+  // Queued at once, in the same queue: it may run before.
+  set(bytes[1], queues[0]);
+  auto second = log.note(queues[0]);
+  ASSERT_TRUE(second.ok());
+  const uint64_t third = log.noteLater(queues[0], later, later.add(bytes[2]));
+  const uint64_t last = log.noteLater(queues[0], later, later.add(bytes[3]));
+  EXPECT_EQ(later.Queued, 0u);
+  EXPECT_FALSE(log.done(first));
+  ASSERT_OK(log.queueWaitsForOne(queues[1], first));
+  EXPECT_EQ(later.Queued, 1u); // and no more
+  ASSERT_OK(late->synchronize(queues[1]));
+  EXPECT_EQ(bytes[0], 1);
+  const uint64_t both[] = {*second, third};
+  ASSERT_OK(log.queueWaitsForEach(queues[2], both));
+  EXPECT_EQ(later.Queued, 2u);
+  ASSERT_OK(late->synchronize(queues[2]));
+  EXPECT_EQ(bytes[1], 1);
+  EXPECT_EQ(bytes[2], 1);
+  EXPECT_TRUE(log.done(third));
+  ASSERT_OK(log.waitFor(last));
+  EXPECT_EQ(bytes[3], 1);
+}
+
+TEST_F(WorkLogTest, ALaterOneInTheSameQueueIsNoSignOfWhatOthersQueue) {
+  WorkLog log(*late);
+  QueuedLater later(*late, queues[0]);
+  char bytes[2] = {};
+  const uint64_t first = log.noteLater(queues[0], later, later.add(bytes[0]));
+  set(bytes[1], queues[0]);
+  auto second = log.note(queues[0]);
+  ASSERT_TRUE(second.ok());
+  ASSERT_OK(late->synchronize(queues[0]));
+  EXPECT_EQ(bytes[1], 1);
+  EXPECT_FALSE(log.done(first));
+  EXPECT_FALSE(log.done(*second)); // with all before it
+  ASSERT_OK(log.queueWaitsFor(queues[1], *second));
+  ASSERT_OK(late->synchronize(queues[1]));
+  EXPECT_EQ(bytes[0], 1);
+}
+
+TEST_F(WorkLogTest, AFailureThatPollingMetIsToldToWhoWaits) {
+  WorkLog log(*late);
+  QueuedLater later(*late, queues[0]);
+  char byte = 0;
+  const uint64_t ticket = log.noteLater(queues[0], later, later.add(byte));
+  later.Failure = Status::error(DRAGON_ERROR_FILE, "no");
+  later.Queued = 1;
+  log.poll();
+  EXPECT_EQ(log.queueWaitsForOne(queues[1], ticket).code(), DRAGON_ERROR_FILE);
+  ASSERT_OK(log.queueWaitsForOne(queues[1], ticket)); // once
+  later.Failure = Status::error(DRAGON_ERROR_FILE, "no");
+  log.noteLater(queues[0], later, later.add(byte));
+  EXPECT_EQ(log.recordAll().code(), DRAGON_ERROR_FILE);
+  ASSERT_OK(log.recordAll());
+  ASSERT_OK(late->synchronizeAll());
 }
 
 } // namespace

@@ -1,0 +1,154 @@
+//===- StagedFetches.cpp - to the device while the caller goes on ---------===//
+//
+// Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/memory/StagedFetches.h"
+
+#include "runtime/base/ThreadPool.h"
+
+#include <algorithm>
+#include <system_error>
+
+namespace dragon {
+
+Status StagedFetches::addMemory(const Physical &slab) {
+  constexpr size_t ofThread = BlocksPerThread * BlockBytes;
+  for (size_t at = 0; at + ofThread <= slab.bytes; at += ofThread) {
+    Blocks own;
+    for (unsigned i = 0; i < BlocksPerThread; ++i) {
+      own[i].memory = static_cast<char *>(slab.hostView) + at + i * BlockBytes;
+      auto event = Dev.createEvent(false);
+      if (!event.ok()) {
+        while (i-- > 0)
+          Dev.destroyEvent(own[i].event).ignore();
+        return event.takeStatus();
+      }
+      own[i].event = *event;
+    }
+    Blocks &kept = Memory.emplace_back(own);
+    try {
+      Threads.push_back(startThread([this, &kept] { work(kept); }));
+    } catch (const std::system_error &) {
+      return {}; // those that there are do the work
+    }
+  }
+  return {};
+}
+
+uint64_t StagedFetches::start(std::span<const Range> ranges) {
+  std::lock_guard<std::mutex> guard(Lock);
+  Batch &batch = Open.emplace_back(Batch{++Last, 0, {}});
+  for (const Range &range : ranges)
+    for (size_t at = 0; at < range.bytes; at += BlockBytes) {
+      Parts.push_back({{range.to + at, range.from + at,
+                        std::min(BlockBytes, range.bytes - at)},
+                       &batch});
+      ++batch.left;
+    }
+  if (batch.left == 0 && Open.size() == 1) {
+    Open.pop_back();
+    Queued = Last;
+  }
+  Wake.notify_all();
+  return Last;
+}
+
+Status StagedFetches::waitFor(Block &block) {
+  if (block.unmarked) {
+    DRAGON_TRY(Dev.synchronize(Through));
+    block.unmarked = block.busy = false;
+  }
+  if (!block.busy)
+    return {};
+  DRAGON_TRY(Dev.synchronizeEvent(block.event));
+  block.busy = false;
+  return {};
+}
+
+Status StagedFetches::copy(Block &block, const Range &part) {
+  DRAGON_TRY(waitFor(block));
+  ReadSource(block.memory, part.from, part.bytes);
+  DRAGON_TRY(Dev.copy(reinterpret_cast<void *>(part.to), block.memory,
+                      part.bytes, CopyKind::HostToDevice, Through));
+  Status recorded = Dev.record(block.event, Through);
+  block.busy = recorded.ok();
+  block.unmarked = !recorded.ok();
+  return recorded;
+}
+
+void StagedFetches::work(Blocks &own) {
+  std::unique_lock<std::mutex> guard(Lock);
+  for (size_t turn = 0;; ++turn) {
+    Wake.wait(guard, [this] { return Stopping || !Parts.empty(); });
+    if (Parts.empty())
+      return;
+    const Part part = Parts.front();
+    Parts.pop_front();
+    if (part.batch->status.ok()) { // else the others need not come
+      guard.unlock();
+      Status status = copy(own[turn % BlocksPerThread], part.range);
+      guard.lock();
+      if (part.batch->status.ok())
+        part.batch->status = std::move(status);
+    }
+    if (--part.batch->left > 0)
+      continue;
+    for (; !Open.empty() && Open.front().left == 0; Open.pop_front()) {
+      Queued = Open.front().number;
+      if (!Open.front().status.ok())
+        Failures.emplace(Queued, std::move(Open.front().status));
+    }
+    Done.notify_all();
+  }
+}
+
+bool StagedFetches::isQueued(uint64_t batch) {
+  std::lock_guard<std::mutex> guard(Lock);
+  return Queued >= batch;
+}
+
+Status StagedFetches::finish(uint64_t batch) {
+  std::unique_lock<std::mutex> guard(Lock);
+  Done.wait(guard, [this, batch] { return Queued >= batch; });
+  auto failed = Failures.find(batch);
+  if (failed == Failures.end())
+    return {};
+  Status status = std::move(failed->second);
+  Failures.erase(failed);
+  return status;
+}
+
+Status StagedFetches::stop() {
+  Status first;
+  auto keep = [&first](Status status) {
+    if (first.ok())
+      first = std::move(status);
+  };
+  {
+    std::lock_guard<std::mutex> guard(Lock);
+    Stopping = true; // when there is nothing to do any more
+  }
+  Wake.notify_all();
+  for (std::thread &thread : Threads)
+    thread.join();
+  Threads.clear();
+  for (auto &[number, failure] : Failures)
+    keep(std::move(failure));
+  Failures.clear();
+  for (Blocks &own : Memory)
+    for (Block &block : own) {
+      Status status = waitFor(block);
+      if (!status.ok()) // nothing may use the memory
+        Dev.synchronize(Through).ignore();
+      keep(std::move(status));
+      Dev.destroyEvent(block.event).ignore();
+    }
+  Memory.clear();
+  Stopping = false;
+  return first;
+}
+
+} // namespace dragon
