@@ -81,8 +81,6 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
   TraceZone zone("launch");
   zone.on(nameOf(launch));
   const LinkNote note(zone, Ctx.ledger);
-  if (planned.bytes > OnDevice.Pool.budget())
-    OnDevice.makeNoHostMemory();
   if (Pages.isLarge())
     Pages.drop();
   // What fits without the frames runs without them.
@@ -102,6 +100,8 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
     DRAGON_TRY(Data.forgetDead());
     Time.Tracking = true; // chunks of slices that are done make room for others
   }
+  if (planned.bytes > OnDevice.Pool.budget())
+    OnDevice.makeNoHostMemory();
   explain(launch, planned, plan, zone);
 
   if (fetchesPages(launch, plan)) {

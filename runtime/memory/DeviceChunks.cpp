@@ -389,22 +389,14 @@ void DeviceChunks::expectHostMemory() {
   if (Space.LiveBytes > Pool.budget())
     expected = Ctx.limits.transitBytes +
                (Space.LiveBytes > elsewhere ? Space.LiveBytes - elsewhere : 0);
-  Slabs.Pool.expect(usualChunkBytes(), expected);
+  // Where copies are deferred, what nobody wants yet may never be wanted; and
+  // to make it keeps the driver busy.
+  Slabs.Pool.expect(usualChunkBytes(), expected, UINT_MAX,
+                    Space.OfProgram ? Ctx.limits.transitBytes : UINT64_MAX);
 }
 
 void DeviceChunks::makeNoHostMemory() {
   Slabs.Pool.expect(usualChunkBytes(), 0);
-}
-
-void DeviceChunks::expectEvictions(uint64_t bytes) {
-  constexpr unsigned Threads = 1; // as fast as a tenth of the link
-  // The end of it may stay.
-  const uint64_t stays = Pool.budget() / 2;
-  bytes -= std::min(bytes, stays);
-  if (bytes)
-    Slabs.Pool.expect(usualChunkBytes(),
-                      Slabs.Pool.used() + Ctx.limits.transitBytes + bytes,
-                      Threads);
 }
 
 void DeviceChunks::expectKept() {

@@ -120,12 +120,9 @@ public:
   /// What does not fit on the device will need host memory, but for what the
   /// program's memory holds: it is made ahead.
   void expectHostMemory();
-  /// A launch that does not fit begins: it asks the driver for much, where
-  /// whoever makes host memory is in its way.
+  /// A launch that does not fit has been planned: it asks the driver for much,
+  /// where whoever makes host memory is in its way.
   void makeNoHostMemory();
-  /// So many bytes that have no host memory are about to be written, by
-  /// launches that do not fit, and may leave: as much is made while they run.
-  void expectEvictions(uint64_t bytes);
   /// What was read from a file stays in host memory from now on, and so will
   /// what is read next: memory for it is made meanwhile.
   void expectKept();

@@ -168,15 +168,18 @@ bool SlabPool::shouldMake() const {
   const uint64_t ahead =
       (numKept(ExpectedSlab, Usual) + numBeingMade(ExpectedSlab, Usual)) *
       ExpectedSlab;
-  return ahead + ExpectedSlab <= std::max({Ahead.bytes, Used, ExpectedSlab}) &&
+  return ahead + ExpectedSlab <=
+             std::min(MostAhead, std::max({Ahead.bytes, Used, ExpectedSlab})) &&
          Used + Idle + Coming + ExpectedSlab <= std::min(Expected, Budget);
 }
 
-void SlabPool::expect(size_t bytes, uint64_t total, unsigned threads) {
+void SlabPool::expect(size_t bytes, uint64_t total, unsigned threads,
+                      uint64_t ahead) {
   std::lock_guard guard(Lock);
   ExpectedSlab = total ? bytes : 0;
   Expected = total;
   MostMakers = std::min(threads, Ahead.threads);
+  MostAhead = ahead;
   if (Resting || !shouldMake())
     return;
   Wanted.notify_all();

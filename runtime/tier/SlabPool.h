@@ -121,8 +121,10 @@ public:
 
   /// Slabs of `bytes` will be taken, until all slabs together are of `total`
   /// bytes; 0: none. `threads` make them at most: they are in the way of who
-  /// works on the device meanwhile. The last call counts.
-  void expect(size_t bytes, uint64_t total, unsigned threads = UINT_MAX);
+  /// works on the device meanwhile. No more are made than `ahead` bytes that
+  /// nobody has taken. The last call counts.
+  void expect(size_t bytes, uint64_t total, unsigned threads = UINT_MAX,
+              uint64_t ahead = UINT64_MAX);
   /// Nothing is expected any more, and the threads have ended.
   void rest();
 
@@ -167,6 +169,7 @@ private:
   size_t ExpectedSlab = 0; ///< of what size slabs are expected; 0: none are
   uint64_t Expected = 0;   ///< bytes of all slabs
   unsigned MostMakers = 0; ///< that make them at a time
+  uint64_t MostAhead = UINT64_MAX; ///< bytes that nobody has taken
   /// The sizes of the slabs that the threads make now.
   std::vector<size_t> SizesComing;
   unsigned Waiting = 0; ///< takers that wait for one of them
