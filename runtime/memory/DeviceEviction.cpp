@@ -15,6 +15,9 @@
 
 namespace dragon {
 
+/// Chunks' memory that is made ahead of those that leave.
+static constexpr uint64_t AheadOfEvictions = 8;
+
 StatusOr<bool> DeviceChunks::takeOverHostSlab(Chunk &chunk) {
   for (Chunk *other : Slabs.Chunks) {
     if (other->copies.host || other->bytes() != chunk.bytes() ||
@@ -59,6 +62,11 @@ StatusOr<bool> DeviceChunks::takeHostSlab(Chunk &chunk) {
     DRAGON_ASSIGN(const bool taken, takeOverHostSlab(chunk));
     if (taken)
       return true;
+    // More will be needed: several threads make it three times as fast as this
+    // one, which waits for one of them.
+    if (Ctx.caps().asynchronous)
+      Slabs.Pool.expect(chunk.bytes(), Ctx.limits.hostBytes, UINT_MAX,
+                        AheadOfEvictions * chunk.bytes());
   }
   if (!Slabs.hasRoom(chunk.bytes()))
     // Host copies that somebody else holds as well can go at once.

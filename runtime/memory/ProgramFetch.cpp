@@ -30,7 +30,10 @@ void readProgram(char *to, uintptr_t from, size_t bytes) {
 
 /// The more there are the better, but nobody waits until they are made.
 bool ProgramFetch::hasBlocks() {
-  const uint64_t each = Ctx.limits.chunkBytes;
+  // Memory of usual chunks may be there. Small ones hold no blocks.
+  const uint64_t usual = Ctx.limits.chunkBytes;
+  const uint64_t each = std::max<uint64_t>(
+      usual, StagedFetches::BlocksPerThread * StagedFetches::BlockBytes);
   const uint64_t most =
       StagedCopies::bytesOfSlabs(each, Ctx.limits.transitBytes);
   if (!Copies)
@@ -39,7 +42,7 @@ bool ProgramFetch::hasBlocks() {
       (most < StagedCopies::LeastBytes || !Slabs.recycleTransit(false).ok()))
     return false;
   while (Held.size() * each < most &&
-         (Copies->threads() < StagedCopies::LeastThreads ||
+         (Copies->threads() < StagedCopies::LeastThreads || each != usual ||
           Slabs.Pool.isReady(each))) {
     auto slab = Slabs.Pool.take(each);
     if (!slab.ok())
@@ -49,8 +52,7 @@ bool ProgramFetch::hasBlocks() {
     if (!Copies->addMemory(*slab).ok())
       break;
   }
-  return Copies->threads() >=
-         StagedCopies::LeastThreads; // small chunks hold no block
+  return Copies->threads() >= StagedCopies::LeastThreads;
 }
 
 StatusOr<std::optional<ProgramFetch::Begun>>

@@ -170,6 +170,7 @@ static void light() {
         Shape{8, 3000, 800, 1, true, true, false, false, true},
         Shape{1500, 1400, 6, 1, true, false, false, false, false},
         Shape{4000, 8, 600, 1, false, true, false, false, true},
+        Shape{4000, 8, 600, 1, true, true, false, true, true},
         Shape{1500, 1400, 6, 1, false, false, true, false, true},
         Shape{300, 250, 8, 30, false, true, false, false, true}}) {
     auto made = [&](int rows, int columns) {

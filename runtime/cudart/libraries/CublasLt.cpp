@@ -29,6 +29,7 @@
 #include <dlfcn.h>
 #include <library_types.h>
 #include <optional>
+#include <vector>
 
 namespace {
 
@@ -48,6 +49,7 @@ enum LayoutAttribute {
 enum LayoutOrder { ColumnMajor = 0, RowMajor = 1 };
 /// cublasLtMatmulDescAttributes_t
 enum ProductAttribute {
+  ComputeType = 0,
   ScaleType = 1,
   PointerMode = 2,
   TransposeA = 3,
@@ -55,12 +57,15 @@ enum ProductAttribute {
   TransposeC = 5,
   FillMode = 6,
   Epilogue = 7,
+  BiasPointer = 8,
   BiasBatchStride = 10,
   MaximumOfD = 21,
+  BiasType = 26,
   ScaleModeOfA = 31,
   ScaleModeOfB = 32,
   ScaleModeOfC = 33,
-  ScaleModeOfD = 34
+  ScaleModeOfD = 34,
+  LastProductAttribute = 63 ///< of versions to come, too
 };
 enum { HostPointers = 0, DevicePointers = 1, BetaIsZero = 3 };
 enum { NotTransposed = 0, FullMatrix = 2 };
@@ -88,6 +93,12 @@ public:
   /// The same; 0 if it is of a version that does not know it.
   template <typename T> T getNewer(Attribute attribute) const {
     return Descriptor(*this).template get<T>(attribute);
+  }
+  /// The same; unchanged if it is.
+  template <typename T> void getNewer(Attribute attribute, T &value) const {
+    Descriptor asked(*this);
+    if (const T found = asked.template get<T>(attribute); asked.ok())
+      value = found;
   }
   bool ok() const { return Good; }
 
@@ -242,9 +253,11 @@ struct Product {
   bool betaIsZero;       ///< whatever it points to
   int64_t hostBeta = 0;  ///< its bytes, if it is in host memory
   bool known;            ///< pieces of columns give what the whole gives
-  bool isTheSameForRows; ///< and those of rows
-  bool isTheSameForAll;  ///< and those of the batch
-  bool isNothingElse;    ///< and those of sums, by another beta
+  bool isTheSameForRows; ///< and those of rows, each with its part of the bias
+  bool hasBias;
+  int32_t biasType;     ///< -1: D's, or one that goes with it
+  bool isTheSameForAll; ///< and those of the batch
+  bool isNothingElse;   ///< and those of sums, by another beta
   uint32_t scaleType;
 };
 
@@ -266,9 +279,73 @@ Product::Product(const void *described) {
        {ScaleModeOfA, ScaleModeOfB, ScaleModeOfC, ScaleModeOfD})
     known &= !of.getNewer<int32_t>(scale); // one for all
   const bool oneAlpha = mode == HostPointers || mode == DevicePointers;
-  isTheSameForRows = !(epilogue & Bias) && oneAlpha;
+  isTheSameForRows = oneAlpha;
+  hasBias = epilogue & Bias;
+  biasType = -1;
+  if (const auto said = of; hasBias)
+    said.getNewer(BiasType, biasType);
   isTheSameForAll = oneAlpha && !of.getNewer<int64_t>(BiasBatchStride);
   isNothingElse = mode == HostPointers && epilogue == Plain;
+}
+
+/// A product whose bias begins at a later row, while it is in use.
+class ProductFromRow {
+public:
+  /// `bytes`: between the two biases; 0: as it is.
+  ProductFromRow(const void *product, int64_t bytes);
+  ~ProductFromRow() {
+    if (Own)
+      inLibrary<int(void *)>("cublasLtMatmulDescDestroy")(Own);
+  }
+  ProductFromRow(const ProductFromRow &) = delete;
+  ProductFromRow &operator=(const ProductFromRow &) = delete;
+
+  /// Null: the library does not make it.
+  const void *described() const { return Described; }
+
+private:
+  bool copy(const void *product);
+
+  const void *Described;
+  void *Own = nullptr;
+};
+
+ProductFromRow::ProductFromRow(const void *product, int64_t bytes)
+    : Described(product) {
+  if (bytes == 0)
+    return;
+  Described = nullptr;
+  using Create = int(void **, int, int);
+  using Set = int(void *, int, const void *, size_t);
+  auto of = productOf(product);
+  const auto compute = of.get<int32_t>(ComputeType);
+  const auto scale = of.get<int32_t>(ScaleType);
+  const char *bias = of.get<const char *>(BiasPointer) + bytes;
+  if (of.ok() &&
+      inLibrary<Create>("cublasLtMatmulDescCreate")(&Own, compute, scale) ==
+          0 &&
+      copy(product) &&
+      inLibrary<Set>("cublasLtMatmulDescSetAttribute")(Own, BiasPointer, &bias,
+                                                       sizeof bias) == 0)
+    Described = Own;
+}
+
+/// All that the library knows of it, by whatever version.
+bool ProductFromRow::copy(const void *product) {
+  using Set = int(void *, int, const void *, size_t);
+  auto *set = inLibrary<Set>("cublasLtMatmulDescSetAttribute");
+  auto *get = inLibrary<GetAttribute>("cublasLtMatmulDescGetAttribute");
+  for (int which = PointerMode; which <= LastProductAttribute; ++which) {
+    size_t bytes = 0;
+    if (get(product, which, nullptr, 0, &bytes) != 0 || bytes == 0)
+      continue;
+    std::vector<unsigned char> value(bytes), now(bytes);
+    if (get(product, which, value.data(), bytes, nullptr) != 0 ||
+        get(Own, which, now.data(), bytes, nullptr) != 0 ||
+        (value != now && set(Own, which, value.data(), bytes) != 0))
+      return false;
+  }
+  return true;
 }
 
 /// A one of that type, and what is behind it; nothing: it is not known.
@@ -310,6 +387,7 @@ struct Cuts {
   /// All of these say what they are.
   bool known;
   const int64_t terms; ///< of a sum
+  int64_t bytesOfBias; ///< of a row; 0: there is none
   Scalar one{};        ///< if sums may be cut
 };
 
@@ -331,7 +409,12 @@ Cuts::Cuts(const Matrices &of, const Product &how, const void *beta)
   };
   set(batch, d.batches, inBatch);
   set(columns, d.columns, true);
-  set(rows, d.rows, how.isTheSameForRows);
+  // The bias has D's type but where operands or results are small ones.
+  const bool knowsBias =
+      d.element > 1 && of[0].element > 1 &&
+      (how.biasType == -1 || uint32_t(how.biasType) == d.type);
+  bytesOfBias = how.hasBias ? d.element : 0;
+  set(rows, d.rows, how.isTheSameForRows && (!how.hasBias || knowsBias));
   set(sum, terms, how.isNothingElse && scalar);
   sum.scalar = beta;
   // Each piece of a sum rounds what it has to the type of D.
@@ -367,8 +450,9 @@ extern "C" int __dragon_light_matmul(
                      how.transposesB ? sum : columns);
     const Part partC(of[2], c, layoutC, batch, rows, columns);
     const Part partD(of[3], d, layoutD, batch, rows, columns);
+    const ProductFromRow part(product, rows.begin * cuts.bytesOfBias);
     if (!partA.layout() || !partB.layout() || !partC.layout() ||
-        !partD.layout()) {
+        !partD.layout() || !part.described()) {
       __dragon_library_next(nullptr, &cuts.pieces, /*failed=*/1);
       return AllocationFailed;
     }
@@ -394,9 +478,9 @@ extern "C" int __dragon_light_matmul(
                          columns.count == of[3].columns &&
                          rows.count == of[3].rows && sum.count == cuts.terms;
     const int status = matmul(
-        handle, product, alpha, partA.matrix(), partA.layout(), partB.matrix(),
-        partB.layout(), adds ? cuts.one.data() : beta, old.matrix(),
-        old.layout(), partD.matrix(), partD.layout(),
+        handle, part.described(), alpha, partA.matrix(), partA.layout(),
+        partB.matrix(), partB.layout(), adds ? cuts.one.data() : beta,
+        old.matrix(), old.layout(), partD.matrix(), partD.layout(),
         isWhole ? algorithm : nullptr, workspace, workspaceBytes, stream);
     if (!__dragon_library_next(token, &cuts.pieces, status != 0))
       return status;

@@ -272,7 +272,10 @@ cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t product) {
 cublasStatus_t
 cublasLtMatmulDescGetAttribute(cublasLtMatmulDesc_t product,
                                cublasLtMatmulDescAttributes_t which, void *to,
-                               size_t bytes, size_t *) {
+                               size_t bytes, size_t *needed) {
+  if (bytes == 0 && of(product).count(which))
+    *needed = which == CUBLASLT_MATMUL_DESC_BIAS_POINTER ? sizeof(void *)
+                                                         : sizeof(int32_t);
   return get(product, which, to, bytes);
 }
 cublasStatus_t
