@@ -77,7 +77,7 @@ ProgramFetch::start(std::span<Chunk *const> chunks, Cause cause) {
   }
   zone.add(bytes);
   Begun begun{0};
-  if (byThreads) {
+  if (byThreads && Copies) {
     begun.batch = Copies->start(ranges);
     Open.push_back({begun.batch, {chunks.begin(), chunks.end()}});
   } else {

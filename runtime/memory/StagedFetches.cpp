@@ -15,8 +15,8 @@
 namespace dragon {
 
 Status StagedFetches::addMemory(const Physical &slab) {
-  constexpr size_t ofThread = BlocksPerThread * BlockBytes;
-  for (size_t at = 0; at + ofThread <= slab.bytes; at += ofThread) {
+  constexpr size_t OfThread = BlocksPerThread * BlockBytes;
+  for (size_t at = 0; at + OfThread <= slab.bytes; at += OfThread) {
     Blocks own;
     for (unsigned i = 0; i < BlocksPerThread; ++i) {
       own[i].memory = static_cast<char *>(slab.hostView) + at + i * BlockBytes;
