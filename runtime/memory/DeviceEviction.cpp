@@ -62,8 +62,8 @@ StatusOr<bool> DeviceChunks::takeHostSlab(Chunk &chunk) {
     DRAGON_ASSIGN(const bool taken, takeOverHostSlab(chunk));
     if (taken)
       return true;
-    // More will be needed: several threads make it three times as fast as this
-    // one, which waits for one of them.
+    // More will be needed, and several threads make it three times as fast.
+    // This one takes what they make first.
     if (Ctx.caps().asynchronous)
       Slabs.Pool.expect(chunk.bytes(), Ctx.limits.hostBytes, UINT_MAX,
                         AheadOfEvictions * chunk.bytes());

@@ -50,8 +50,8 @@ bool PinnedStage::takeSlabs() {
       break;
     bytes += each;
   }
-  if (Copies.threads() >=
-      StagedCopies::LeastThreads) // small chunks hold no block
+  // Small chunks hold no block.
+  if (Copies.threads() >= StagedCopies::LeastThreads)
     return true;
   finish().ignore();
   return false;
