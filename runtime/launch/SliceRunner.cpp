@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 namespace dragon {
@@ -181,11 +180,10 @@ Status SliceRunner::runAll(SliceUses &uses, unsigned queues) {
     status = runOne(uses, i);
   }
   // Also where one failed: the others are on their way.
-  Status fetched = fetching.finish();
-  Status ended = AtATime.end();
-  for (Status *other : {&fetched, &ended})
-    if (status.ok())
-      status = std::move(*other);
+  if (Status fetched = fetching.finish(); status.ok())
+    status = std::move(fetched);
+  if (Status ended = AtATime.end(); status.ok())
+    status = std::move(ended);
   return status;
 }
 

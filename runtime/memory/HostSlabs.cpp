@@ -201,4 +201,20 @@ uint64_t HostSlabs::stayingBytes() const {
                                           : 0;
 }
 
+StatusOr<Physical> LentSlabs::take(size_t bytes) {
+  DRAGON_ASSIGN(const Physical slab, Pool.take(bytes));
+  Held.push_back(slab);
+  Bytes += slab.bytes;
+  Pool.lend(int64_t(slab.bytes));
+  return slab;
+}
+
+void LentSlabs::giveBack() {
+  Pool.lend(-int64_t(Bytes));
+  Bytes = 0;
+  for (const Physical &slab : Held)
+    Pool.give(slab);
+  Held.clear();
+}
+
 } // namespace dragon

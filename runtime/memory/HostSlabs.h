@@ -115,6 +115,25 @@ private:
 void setListed(std::vector<Chunk *> &list, int32_t Chunk::*slot, Chunk &chunk,
                bool present);
 
+/// Slabs of transit memory that somebody keeps for a while: they are in use for
+/// what the pool keeps free.
+class LentSlabs {
+public:
+  explicit LentSlabs(SlabPool &pool) : Pool(pool) {}
+  ~LentSlabs() { giveBack(); }
+  LentSlabs(const LentSlabs &) = delete;
+  LentSlabs &operator=(const LentSlabs &) = delete;
+
+  StatusOr<Physical> take(size_t bytes);
+  void giveBack();
+  uint64_t bytes() const { return Bytes; }
+
+private:
+  SlabPool &Pool;
+  std::vector<Physical> Held;
+  uint64_t Bytes = 0;
+};
+
 } // namespace dragon
 
 #endif // DRAGON_RUNTIME_MEMORY_HOSTSLABS_H

@@ -7,29 +7,24 @@
 
 #include "runtime/memory/PinnedStage.h"
 
-#include <algorithm>
-
 namespace dragon {
 
 PinnedStage::PinnedStage(Context &context, HostSlabs &slabs, Queue queue,
                          Queue through, size_t bytes, bool pageable)
     : Ctx(context), Slabs(slabs), Copies(*context.device, queue, through),
       Wanted(pageable && context.caps().asynchronous &&
-             bytes >= StagedCopies::MinimumBytes) {}
+             bytes >= StagedCopies::MinimumBytes),
+      Held(slabs.Pool) {}
 
 StagedCopies *PinnedStage::forRun(size_t bytes) {
-  if (Wanted && bytes >= StagedCopies::LeastBytes && Held.empty())
+  if (Wanted && bytes >= StagedCopies::LeastBytes && !Held.bytes())
     Wanted = takeSlabs();
   return Wanted && bytes >= StagedCopies::LeastBytes ? &Copies : nullptr;
 }
 
 Status PinnedStage::finish() {
   Status status = Copies.finish();
-  for (const Physical &slab : Held) {
-    Slabs.Pool.lend(-int64_t(slab.bytes));
-    Slabs.Pool.give(slab);
-  }
-  Held.clear();
+  Held.giveBack();
   return status;
 }
 
@@ -39,16 +34,10 @@ bool PinnedStage::takeSlabs() {
       StagedCopies::bytesOfSlabs(each, Ctx.limits.transitBytes);
   if (most < StagedCopies::LeastBytes || !Slabs.recycleTransit(false).ok())
     return false;
-  uint64_t bytes = 0;
-  while (bytes < most) {
-    auto slab = Slabs.Pool.take(each);
-    if (!slab.ok())
+  while (Held.bytes() < most) {
+    auto slab = Held.take(each);
+    if (!slab.ok() || !Copies.addMemory(*slab).ok())
       break;
-    Held.push_back(*slab);
-    Slabs.Pool.lend(int64_t(each));
-    if (!Copies.addMemory(*slab).ok())
-      break;
-    bytes += each;
   }
   // Small chunks hold no block.
   if (Copies.threads() >= StagedCopies::LeastThreads)

@@ -16,8 +16,6 @@
 #include "runtime/memory/HostSlabs.h"
 #include "runtime/memory/StagedCopies.h"
 
-#include <vector>
-
 namespace dragon {
 
 class PinnedStage {
@@ -40,7 +38,7 @@ private:
   HostSlabs &Slabs;
   StagedCopies Copies;
   bool Wanted;
-  std::vector<Physical> Held;
+  LentSlabs Held;
 };
 
 } // namespace dragon

@@ -38,26 +38,22 @@ bool ProgramFetch::hasBlocks() {
       StagedCopies::bytesOfSlabs(each, Ctx.limits.transitBytes);
   if (!Copies)
     Copies.emplace(*Ctx.device, Ctx.copyIn, readProgram);
-  if (Held.empty() &&
+  if (!Held.bytes() &&
       (most < StagedCopies::LeastBytes || !Slabs.recycleTransit(false).ok()))
     return false;
-  while (Held.size() * each < most &&
+  while (Held.bytes() < most &&
          (Copies->threads() < StagedCopies::LeastThreads || each != usual ||
           Slabs.Pool.isReady(each))) {
-    auto slab = Slabs.Pool.take(each);
-    if (!slab.ok())
-      break;
-    Held.push_back(*slab);
-    Slabs.Pool.lend(int64_t(each));
-    if (!Copies->addMemory(*slab).ok())
+    auto slab = Held.take(each);
+    if (!slab.ok() || !Copies->addMemory(*slab).ok())
       break;
   }
   return Copies->threads() >= StagedCopies::LeastThreads;
 }
 
-StatusOr<std::optional<ProgramFetch::Begun>>
+StatusOr<std::optional<uint64_t>>
 ProgramFetch::start(std::span<Chunk *const> chunks, Cause cause) {
-  using Result = std::optional<Begun>;
+  using Result = std::optional<uint64_t>;
   TraceZone zone("copy of the program's memory");
   const bool byThreads = Ctx.caps().asynchronous;
   if (byThreads && !hasBlocks()) {
@@ -76,10 +72,10 @@ ProgramFetch::start(std::span<Chunk *const> chunks, Cause cause) {
     }
   }
   zone.add(bytes);
-  Begun begun{0};
+  uint64_t batch = 0;
   if (byThreads && Copies) {
-    begun.batch = Copies->start(ranges);
-    Open.push_back({begun.batch, {chunks.begin(), chunks.end()}});
+    batch = Copies->start(ranges);
+    Open.push_back({batch, {chunks.begin(), chunks.end()}});
   } else {
     const ProtectedMemory::Reading asItWas;
     Status status;
@@ -94,7 +90,7 @@ ProgramFetch::start(std::span<Chunk *const> chunks, Cause cause) {
     DRAGON_TRY(std::move(status));
   }
   Ctx.ledger.moved(Direction::HostToDevice, cause, bytes);
-  return Result(begun);
+  return Result(batch);
 }
 
 bool ProgramFetch::isQueued(uint64_t batch) {
@@ -122,11 +118,7 @@ Status ProgramFetch::release() {
   Status status = Copies ? Copies->stop() : Status();
   Copies.reset();
   Open.clear();
-  for (const Physical &slab : Held) {
-    Slabs.Pool.lend(-int64_t(slab.bytes));
-    Slabs.Pool.give(slab);
-  }
-  Held.clear();
+  Held.giveBack();
   return status;
 }
 

@@ -30,16 +30,13 @@ namespace dragon {
 class ProgramFetch final : public WorkLog::Later {
 public:
   ProgramFetch(Context &context, HostSlabs &slabs)
-      : Ctx(context), Slabs(slabs) {}
+      : Ctx(context), Slabs(slabs), Held(slabs.Pool) {}
 
-  struct Begun {
-    uint64_t batch; ///< 0: the copies are queued
-  };
   /// Begins to copy chunks whose storage is the program's memory alone. That is
-  /// read until the batch is queued. Nothing: nothing has been done, as there
-  /// is no memory for the blocks.
-  StatusOr<std::optional<Begun>> start(std::span<Chunk *const> chunks,
-                                       Cause cause);
+  /// read until the batch is queued, whose number this is; 0: it is. Nothing:
+  /// nothing has been done, as there is no memory for the blocks.
+  StatusOr<std::optional<uint64_t>> start(std::span<Chunk *const> chunks,
+                                          Cause cause);
   bool isQueued(uint64_t batch) override;
   /// Where it fails the batch's chunks have no copy on the device.
   Status awaitQueued(uint64_t batch) override;
@@ -55,8 +52,8 @@ private:
 
   Context &Ctx;
   HostSlabs &Slabs;
-  std::optional<StagedFetches> Copies;
-  std::vector<Physical> Held;
+  LentSlabs Held;
+  std::optional<StagedFetches> Copies; ///< in that memory
   std::deque<Batch> Open;
 };
 

@@ -239,16 +239,15 @@ Status Residency::fetch(std::span<Chunk *const> chunks, Cause cause) {
 
 StatusOr<bool> Residency::fetchOfProgram(std::span<Chunk *const> chunks,
                                          Cause cause) {
-  DRAGON_ASSIGN(const std::optional<ProgramFetch::Begun> begun,
+  DRAGON_ASSIGN(const std::optional<uint64_t> batch,
                 Program.start(chunks, cause));
-  if (!begun)
+  if (!batch)
     return false;
-  if (Later && begun->batch) {
-    noteFetched(chunks,
-                Time.Fetches.noteLater(Ctx.copyIn, Program, begun->batch));
+  if (Later && *batch) {
+    noteFetched(chunks, Time.Fetches.noteLater(Ctx.copyIn, Program, *batch));
     return true;
   }
-  DRAGON_TRY(Program.awaitQueued(begun->batch));
+  DRAGON_TRY(Program.awaitQueued(*batch));
   DRAGON_TRY(noteFetched(chunks).takeStatus());
   return true;
 }

@@ -175,9 +175,11 @@ void WorkLog::poll() {
     Entry &first = Pending.front();
     if (first.later && !first.later->isQueued(first.number))
       return;
-    if (Status status = record(first); !status.ok())
-      return void(Untold = std::move(status)); // for who waits next
-    auto finished = Dev.queryEvent(Pending.front().event);
+    if (Status status = record(first); !status.ok()) {
+      Untold = std::move(status); // for who waits next
+      return;
+    }
+    auto finished = Dev.queryEvent(first.event);
     if (!finished.ok() || !*finished)
       return; // a failure shows when somebody waits
     Done = Pending.front().ticket;

@@ -76,6 +76,7 @@ template <typename F> F *inLibrary(const char *symbol) {
   return reinterpret_cast<F *>(::dlsym(RTLD_DEFAULT, symbol));
 }
 using GetAttribute = int(const void *, int, void *, size_t, size_t *);
+using SetAttribute = int(void *, int, const void *, size_t);
 
 /// One of the library's, of which it is asked.
 template <typename Attribute> class Descriptor {
@@ -90,15 +91,12 @@ public:
             Ask(Described, attribute, &value, sizeof value, nullptr) == 0;
     return value;
   }
-  /// The same; 0 if it is of a version that does not know it.
-  template <typename T> T getNewer(Attribute attribute) const {
-    return Descriptor(*this).template get<T>(attribute);
-  }
-  /// The same; unchanged if it is.
-  template <typename T> void getNewer(Attribute attribute, T &value) const {
-    Descriptor asked(*this);
-    if (const T found = asked.template get<T>(attribute); asked.ok())
-      value = found;
+  /// The same; `otherwise` if it is of a version that does not know it.
+  template <typename T>
+  T getNewer(Attribute attribute, T otherwise = T()) const {
+    Descriptor asked(Described, Ask);
+    const T value = asked.template get<T>(attribute);
+    return asked.ok() ? value : otherwise;
   }
   bool ok() const { return Good; }
 
@@ -228,8 +226,7 @@ Part::Part(const Matrix &of, const void *matrix, const void *layout,
                     columns.count == of.columns))
     return;
   using Create = int(void **, uint32_t, uint64_t, uint64_t, int64_t);
-  using Set = int(void *, int, const void *, size_t);
-  auto *set = inLibrary<Set>("cublasLtMatrixLayoutSetAttribute");
+  auto *set = inLibrary<SetAttribute>("cublasLtMatrixLayoutSetAttribute");
   const auto number = int32_t(batch.count);
   const bool made = inLibrary<Create>("cublasLtMatrixLayoutCreate")(
                         &Own, of.type, uint64_t(rows.count),
@@ -281,9 +278,7 @@ Product::Product(const void *described) {
   const bool oneAlpha = mode == HostPointers || mode == DevicePointers;
   isTheSameForRows = oneAlpha;
   hasBias = epilogue & Bias;
-  biasType = -1;
-  if (const auto said = of; hasBias)
-    said.getNewer(BiasType, biasType);
+  biasType = of.getNewer<int32_t>(BiasType, -1);
   isTheSameForAll = oneAlpha && !of.getNewer<int64_t>(BiasBatchStride);
   isNothingElse = mode == HostPointers && epilogue == Plain;
 }
@@ -316,7 +311,6 @@ ProductFromRow::ProductFromRow(const void *product, int64_t bytes)
     return;
   Described = nullptr;
   using Create = int(void **, int, int);
-  using Set = int(void *, int, const void *, size_t);
   auto of = productOf(product);
   const auto compute = of.get<int32_t>(ComputeType);
   const auto scale = of.get<int32_t>(ScaleType);
@@ -325,15 +319,14 @@ ProductFromRow::ProductFromRow(const void *product, int64_t bytes)
       inLibrary<Create>("cublasLtMatmulDescCreate")(&Own, compute, scale) ==
           0 &&
       copy(product) &&
-      inLibrary<Set>("cublasLtMatmulDescSetAttribute")(Own, BiasPointer, &bias,
-                                                       sizeof bias) == 0)
+      inLibrary<SetAttribute>("cublasLtMatmulDescSetAttribute")(
+          Own, BiasPointer, &bias, sizeof bias) == 0)
     Described = Own;
 }
 
 /// All that the library knows of it, by whatever version.
 bool ProductFromRow::copy(const void *product) {
-  using Set = int(void *, int, const void *, size_t);
-  auto *set = inLibrary<Set>("cublasLtMatmulDescSetAttribute");
+  auto *set = inLibrary<SetAttribute>("cublasLtMatmulDescSetAttribute");
   auto *get = inLibrary<GetAttribute>("cublasLtMatmulDescGetAttribute");
   for (int which = PointerMode; which <= LastProductAttribute; ++which) {
     size_t bytes = 0;

@@ -45,6 +45,14 @@ protected:
     ASSERT_OK(late->fill(&byte, 1, 1, 1, queue));
   }
 
+  /// The ticket of what does.
+  uint64_t noteSet(WorkLog &log, char &byte, Queue queue) {
+    set(byte, queue);
+    auto ticket = log.note(queue);
+    EXPECT_TRUE(ticket.ok());
+    return ticket.ok() ? *ticket : 0;
+  }
+
   std::unique_ptr<LateDevice> late;
   Queue queues[3] = {};
 };
@@ -55,11 +63,7 @@ TEST_F(WorkLogTest, AQueueWaitsForTicketsAndNotForThoseInBetween) {
   uint64_t tickets[3];
   for (int i : {0, 1, 2}) {
     // The second in a queue of its own.
-    const Queue queue = queues[i == 1];
-    set(bytes[i], queue);
-    auto ticket = log.note(queue);
-    ASSERT_TRUE(ticket.ok());
-    tickets[i] = *ticket;
+    tickets[i] = noteSet(log, bytes[i], queues[i == 1]);
   }
   ASSERT_OK(log.queueWaitsForEach(
       queues[2], std::vector<uint64_t>{tickets[0], tickets[2]}));
@@ -76,13 +80,11 @@ TEST_F(WorkLogTest, AQueueWaitsForTicketsAndNotForThoseInBetween) {
 TEST_F(WorkLogTest, AQueueIsNotTheDestroyedOneWhoseHandleItGot) {
   WorkLog log(*late);
   char byte = 0;
-  set(byte, queues[0]);
-  auto ticket = log.note(queues[0]);
-  ASSERT_TRUE(ticket.ok());
+  const uint64_t ticket = noteSet(log, byte, queues[0]);
   // In its own queue it is in order as it is; in another one it waits.
   log.queueEnds(queues[0]);
-  ASSERT_OK(log.queueWaitsForOne(queues[0], *ticket));
-  ASSERT_OK(log.queueWaitsForOne(queues[1], *ticket));
+  ASSERT_OK(log.queueWaitsForOne(queues[0], ticket));
+  ASSERT_OK(log.queueWaitsForOne(queues[1], ticket));
   EXPECT_EQ(late->waits(queues[0]), 1u);
   EXPECT_EQ(late->waits(queues[1]), 1u);
   ASSERT_OK(late->synchronizeAll());
@@ -131,9 +133,7 @@ TEST_F(WorkLogTest, WhatOthersQueueIsWaitedFor) {
   char bytes[4] = {};
   const uint64_t first = log.noteLater(queues[0], later, later.add(bytes[0]));
   // Queued at once, in the same queue: it may run before.
-  set(bytes[1], queues[0]);
-  auto second = log.note(queues[0]);
-  ASSERT_TRUE(second.ok());
+  const uint64_t second = noteSet(log, bytes[1], queues[0]);
   const uint64_t third = log.noteLater(queues[0], later, later.add(bytes[2]));
   const uint64_t last = log.noteLater(queues[0], later, later.add(bytes[3]));
   EXPECT_EQ(later.Queued, 0u);
@@ -142,7 +142,7 @@ TEST_F(WorkLogTest, WhatOthersQueueIsWaitedFor) {
   EXPECT_EQ(later.Queued, 1u); // and no more
   ASSERT_OK(late->synchronize(queues[1]));
   EXPECT_EQ(bytes[0], 1);
-  const uint64_t both[] = {*second, third};
+  const uint64_t both[] = {second, third};
   ASSERT_OK(log.queueWaitsForEach(queues[2], both));
   EXPECT_EQ(later.Queued, 2u);
   ASSERT_OK(late->synchronize(queues[2]));
@@ -158,14 +158,12 @@ TEST_F(WorkLogTest, ALaterOneInTheSameQueueIsNoSignOfWhatOthersQueue) {
   QueuedLater later(*late, queues[0]);
   char bytes[2] = {};
   const uint64_t first = log.noteLater(queues[0], later, later.add(bytes[0]));
-  set(bytes[1], queues[0]);
-  auto second = log.note(queues[0]);
-  ASSERT_TRUE(second.ok());
+  const uint64_t second = noteSet(log, bytes[1], queues[0]);
   ASSERT_OK(late->synchronize(queues[0]));
   EXPECT_EQ(bytes[1], 1);
   EXPECT_FALSE(log.done(first));
-  EXPECT_FALSE(log.done(*second)); // with all before it
-  ASSERT_OK(log.queueWaitsFor(queues[1], *second));
+  EXPECT_FALSE(log.done(second)); // with all before it
+  ASSERT_OK(log.queueWaitsFor(queues[1], second));
   ASSERT_OK(late->synchronize(queues[1]));
   EXPECT_EQ(bytes[0], 1);
 }
