@@ -352,6 +352,7 @@ template <> struct MappingTraits<FileRow> {
     In.mapOptional("failure", Row.Failure);
     In.mapOptional("gets-stream", Row.GetsStream);
     In.mapOptional("neutral", Row.Neutral);
+    In.mapOptional("describing", Row.Describing);
     In.mapOptional("functions", Row.Functions);
   }
 };
@@ -448,6 +449,8 @@ Expected<LibraryFile> readLibraryFile(MemoryBufferRef File) {
     F.Neutral = true;
     Result.Functions.push_back(std::move(F));
   }
+  for (NewName &Name : Row.Describing)
+    Result.Describing.push_back(std::move(Name.Value));
   for (const FunctionRow &Function : Row.Functions)
     for (const auto &[Name, Bytes] : familyOf(Function)) {
       LibraryFunction F = functionOf(Function, Bytes, Row.Library);

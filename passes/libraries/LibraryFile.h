@@ -23,6 +23,7 @@ struct LibraryFile {
   std::string Library;
   std::vector<std::string> Prefixes; ///< of the library's symbols
   std::vector<LibraryFunction> Functions;
+  std::vector<std::string> Describing; ///< see LibrarySummaries::describes
 };
 
 /// An error names file, line and column.

@@ -97,7 +97,7 @@ struct FileRow {
   NumberRows Constants;
   std::optional<int64_t> Failure;
   std::string GetsStream;
-  std::vector<NewName> Neutral;
+  std::vector<NewName> Neutral, Describing;
   std::vector<FunctionRow> Functions;
 };
 

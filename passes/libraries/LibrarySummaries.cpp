@@ -26,13 +26,19 @@ Error LibrarySummaries::add(MemoryBufferRef Buffer) {
   for (const std::string &Prefix : File->Prefixes)
     Prefixes.emplace_back(Prefix, File->Library);
   // A function that the file describes replaces what earlier files say of it.
+  for (const std::string &Name : File->Describing) {
+    BySymbol.erase(Name);
+    Describing[Name] = File->Library;
+  }
   std::map<std::string, Functions> Qualified;
   for (LibraryFunction &F : File->Functions) {
     std::string Name = F.Name;
     if (StringRef(Name).contains("::"))
       Qualified[Name].push_back(std::move(F));
-    else
+    else {
+      Describing.erase(Name);
       BySymbol[Name] = std::move(F);
+    }
   }
   for (auto &[Name, Overloads] : Qualified) {
     Functions &Known = ByQualifiedName[nameComponents(Name).back().str()];
@@ -139,6 +145,10 @@ std::vector<StringRef> LibrarySummaries::prefixes() const {
   return Result;
 }
 
+std::vector<StringRef> LibrarySummaries::describing() const {
+  return {Describing.keys().begin(), Describing.keys().end()};
+}
+
 void LibrarySummaries::print(raw_ostream &To) const {
   std::vector<std::string> Lines;
   auto Add = [&](const LibraryFunction &F) {
@@ -146,6 +156,8 @@ void LibrarySummaries::print(raw_ostream &To) const {
                     (F.Neutral ? "..." : join(F.Parameters, ", ")) + ")");
   };
   visit(Add);
+  for (const auto &[Name, Library] : Describing)
+    Lines.push_back(Library + ": " + Name.str() + "(...)");
   llvm::sort(Lines);
   for (const std::string &Line : Lines)
     To << Line << '\n';

@@ -63,6 +63,12 @@ public:
   /// All that are described, in no order.
   void visit(llvm::function_ref<void(const LibraryFunction &)> See) const;
   std::vector<llvm::StringRef> prefixes() const;
+  /// Whether the function puts what it is given into a descriptor, and calls
+  /// with that one say themselves what they use. It is unknown otherwise.
+  bool describes(llvm::StringRef Symbol) const {
+    return Describing.contains(Symbol);
+  }
+  std::vector<llvm::StringRef> describing() const;
   /// One line a function, sorted: "cuBLAS: cublasSscal_v2(handle, n, ...)".
   void print(llvm::raw_ostream &To) const;
   bool empty() const { return BySymbol.empty() && ByQualifiedName.empty(); }
@@ -78,6 +84,7 @@ private:
   /// parameters.
   std::map<std::string, Functions> ByQualifiedName;
   std::vector<std::pair<std::string, std::string>> Prefixes; ///< -> library
+  llvm::StringMap<std::string> Describing;                   ///< -> library
   /// C++ functions that were asked for; empty: not described.
   mutable llvm::StringMap<std::optional<LibraryFunction>> Instances;
 };

@@ -187,6 +187,7 @@ bool isOpaqueLibraryCall(const CallBase &Call) {
   const Function *Callee = Call.getCalledFunction();
   return Callee && Callee->isDeclaration() && !Callee->isIntrinsic() &&
          !callEffect(Call) && !describedFunction(Call) &&
+         !libraries().describes(Callee->getName()) &&
          !libraries().libraryOf(Callee->getName()).empty();
 }
 

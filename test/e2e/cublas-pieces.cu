@@ -172,6 +172,8 @@ static void light() {
         Shape{4000, 8, 600, 1, false, true, false, false, true},
         Shape{4000, 8, 600, 1, true, true, false, true, true},
         Shape{1500, 1400, 6, 1, false, false, true, false, true},
+        Shape{60, 50, 60000, 1, false, true, false, true, true},
+        Shape{500, 64, 2000, 3, false, false, false, true, true},
         Shape{300, 250, 8, 30, false, true, false, false, true}}) {
     auto made = [&](int rows, int columns) {
       const int leading = (s.byRows ? columns : rows) + 3;
@@ -189,8 +191,8 @@ static void light() {
     cublasLtMatmulDesc_t product;
     REQUIRE(cublasLtMatmulDescCreate(&product, CUBLAS_COMPUTE_32F,
                                      CUDA_R_32F) == CUBLAS_STATUS_SUCCESS);
-    // What it keeps a pointer to is found in the caller's own memory.
-    auto set = [&](cublasLtMatmulDescAttributes_t which, auto value) {
+    // What is set is found in the descriptor, wherever it was before.
+    auto set = [&](cublasLtMatmulDescAttributes_t which, const auto &value) {
       REQUIRE(cublasLtMatmulDescSetAttribute(product, which, &value,
                                              sizeof value) ==
               CUBLAS_STATUS_SUCCESS);
@@ -206,6 +208,12 @@ static void light() {
         [&](auto &o) {
           if (s.bias)
             set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, o[2]);
+          // Nothing of it is on the device.
+          float *others;
+          CHECK(cudaMalloc(&others, 9 << 20));
+          CHECK(cudaMemset(others, 0, 9 << 20));
+          CHECK(cudaDeviceSynchronize());
+          CHECK(cudaFree(others));
           return cublasLtMatmul(nullptr, product, &three, o[0], a, o[1], b,
                                 s.adds ? &two : &none, o[3], c, o[3], c,
                                 nullptr, nullptr, 0, nullptr);

@@ -17,6 +17,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <map>
 
 using namespace llvm;
 using namespace dragon;
@@ -28,19 +29,22 @@ int main(int Count, char **Args) {
     errs() << "error: " << toString(Summaries.takeError()) << '\n';
     return 1;
   }
-  std::vector<const LibraryFunction *> Functions;
+  // What is put into a descriptor is used by the calls with that one.
+  LibraryFunction Describes;
+  Describes.Neutral = true;
+  std::map<StringRef, const LibraryFunction *> Functions;
+  for (StringRef Name : Summaries->describing())
+    Functions[Name] = &Describes;
   Summaries->visit([&](const LibraryFunction &F) {
     if (!F.Compiled && StringRef(F.Name).find(':') == StringRef::npos)
-      Functions.push_back(&F);
+      Functions[F.Name] = &F;
   });
-  llvm::sort(Functions,
-             [](const auto *A, const auto *B) { return A->Name < B->Name; });
-  for (const LibraryFunction *F : Functions) {
+  for (const auto &[Name, F] : Functions) {
     bool Keeps = any_of(F->Uses, [](const LibraryUse &Use) {
       // Who is not compiled does not say how long an array is.
       return Use.Mode == LibraryMode::Keep || Use.Array;
     });
-    outs() << "DRAGON_LIBRARY_FUNCTION(\"" << F->Name << "\", "
+    outs() << "DRAGON_LIBRARY_FUNCTION(\"" << Name << "\", "
            << F->Parameters.size() << ", "
            << (F->Neutral ? "Neutral"
                : Keeps    ? "Keeps"

@@ -1,198 +1,34 @@
-//===- CublasLt.cpp - what only cublasLt's descriptors know ---------------===//
+//===- CublasLt.cpp - cublasLtMatmul in pieces ----------------------------===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A matrix of cublasLt's is a pointer and a layout, which is the library's own
-// and says how much memory the matrix takes: the library is asked. This one is
-// not linked with it.
-//
 // A product that does not fit is made in pieces, along its batch, rows and
 // columns of its result and its sums: each has layouts of its own, which the
 // library makes. What follows the product (cublasLtEpilogue_t) may have a bias
-// for each row, which columns do not change; it comes behind the whole sum. The
-// program's algorithm was chosen for the whole; for pieces the library chooses.
+// for each row, which columns do not change; it comes behind the whole sum, and
+// so with the last piece of it. The program's algorithm was chosen for the
+// whole; for pieces the library chooses.
 //
-// Source: cuBLAS, "cublasLtMatrixLayoutAttribute_t", "cublasLtOrder_t",
-// "cublasLtMatmulDescAttributes_t", "cublasLtEpilogue_t", and "cublasLtMatmul",
-// on algo = NULL.
+// Source: cuBLAS, "cublasLtMatmul", on algo = NULL, and what
+// CublasLtDescriptors.h names.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dragon/CompilerABI.h"
+#include "runtime/cudart/libraries/CublasLtDescriptors.h"
 
 #include <array>
-#include <cstddef>
 #include <cstring>
-#include <dlfcn.h>
 #include <library_types.h>
 #include <optional>
-#include <vector>
+
+using namespace dragon;
+using namespace dragon::light;
 
 namespace {
-
-/// cublasLtMatrixLayoutAttribute_t
-enum LayoutAttribute {
-  Type = 0,
-  Order = 1,
-  Rows = 2,
-  Columns = 3,
-  LeadingDimension = 4,
-  BatchCount = 5,
-  BatchOffset = 6,
-  PlaneOffset = 7,
-  BatchMode = 8
-};
-/// cublasLtOrder_t; the others are tiles.
-enum LayoutOrder { ColumnMajor = 0, RowMajor = 1 };
-/// cublasLtMatmulDescAttributes_t
-enum ProductAttribute {
-  ComputeType = 0,
-  ScaleType = 1,
-  PointerMode = 2,
-  TransposeA = 3,
-  TransposeB = 4,
-  TransposeC = 5,
-  FillMode = 6,
-  Epilogue = 7,
-  BiasPointer = 8,
-  BiasBatchStride = 10,
-  MaximumOfD = 21,
-  BiasType = 26,
-  ScaleModeOfA = 31,
-  ScaleModeOfB = 32,
-  ScaleModeOfC = 33,
-  ScaleModeOfD = 34,
-  LastProductAttribute = 63 ///< of versions to come, too
-};
-enum { HostPointers = 0, DevicePointers = 1, BetaIsZero = 3 };
-enum { NotTransposed = 0, FullMatrix = 2 };
-/// cublasLtEpilogue_t: bits, of which these work element by element.
-enum { Plain = 1, Relu = 2, Bias = 4, Gelu = 32 };
-
-template <typename F> F *inLibrary(const char *symbol) {
-  return reinterpret_cast<F *>(::dlsym(RTLD_DEFAULT, symbol));
-}
-using GetAttribute = int(const void *, int, void *, size_t, size_t *);
-using SetAttribute = int(void *, int, const void *, size_t);
-
-/// One of the library's, of which it is asked.
-template <typename Attribute> class Descriptor {
-public:
-  Descriptor(const void *described, GetAttribute *ask)
-      : Described(described), Ask(ask) {}
-
-  /// Of any width; 0, and not ok(), if the library does not know it.
-  template <typename T> T get(Attribute attribute) {
-    T value{};
-    Good &= Described && Ask &&
-            Ask(Described, attribute, &value, sizeof value, nullptr) == 0;
-    return value;
-  }
-  /// The same; `otherwise` if it is of a version that does not know it.
-  template <typename T>
-  T getNewer(Attribute attribute, T otherwise = T()) const {
-    Descriptor asked(Described, Ask);
-    const T value = asked.template get<T>(attribute);
-    return asked.ok() ? value : otherwise;
-  }
-  bool ok() const { return Good; }
-
-private:
-  const void *Described;
-  GetAttribute *Ask;
-  bool Good = true;
-};
-
-Descriptor<LayoutAttribute> layoutOf(const void *layout) {
-  static auto *ask =
-      inLibrary<GetAttribute>("cublasLtMatrixLayoutGetAttribute");
-  return {layout, ask};
-}
-Descriptor<ProductAttribute> productOf(const void *product) {
-  static auto *ask = inLibrary<GetAttribute>("cublasLtMatmulDescGetAttribute");
-  return {product, ask};
-}
-
-/// Of an element; 0: not known.
-int64_t bytesOf(uint32_t type) {
-  switch (cudaDataType(type)) {
-  case CUDA_C_64F:
-    return 16;
-  case CUDA_R_64F:
-  case CUDA_C_32F:
-    return 8;
-  case CUDA_R_32F:
-  case CUDA_R_32I:
-  case CUDA_C_16F:
-  case CUDA_C_16BF:
-    return 4;
-  case CUDA_R_16F:
-  case CUDA_R_16BF:
-    return 2;
-  case CUDA_R_8I:
-  case CUDA_R_8U:
-  case CUDA_R_8F_E4M3:
-  case CUDA_R_8F_E5M2:
-    return 1;
-  default:
-    return 0;
-  }
-}
-
-/// What a layout says.
-struct Matrix {
-  explicit Matrix(const void *layout);
-
-  /// Bytes from its pointer on; -1: not known.
-  int64_t bytes() const;
-  /// Nothing lies between its elements.
-  bool isDense() const {
-    return leading == length() && (batches == 1 || offset == leading * lines());
-  }
-  int64_t lines() const { return order == ColumnMajor ? columns : rows; }
-  int64_t length() const { return order == ColumnMajor ? rows : columns; }
-  int64_t bytesTo(int64_t row, int64_t column) const {
-    return element * (order == ColumnMajor ? row + column * leading
-                                           : row * leading + column);
-  }
-
-  bool known = false;
-  uint32_t type;
-  int32_t order, batches;
-  int64_t element, rows, columns, leading, offset;
-};
-
-Matrix::Matrix(const void *layout) {
-  auto of = layoutOf(layout);
-  type = of.get<uint32_t>(Type);
-  element = bytesOf(type);
-  order = of.get<int32_t>(Order);
-  rows = of.get<int64_t>(Rows);
-  columns = of.get<int64_t>(Columns);
-  leading = of.get<int64_t>(LeadingDimension);
-  batches = of.get<int32_t>(BatchCount);
-  offset = of.get<int64_t>(BatchOffset);
-  const auto planes = of.get<int64_t>(PlaneOffset);
-  // Versions that do not know the mode know strided batches only.
-  known = of.ok() && element && !planes && rows >= 1 && columns >= 1 &&
-          leading >= 0 && batches >= 1 && offset >= 0 &&
-          (order == ColumnMajor || order == RowMajor) &&
-          !of.getNewer<uint32_t>(BatchMode);
-}
-
-int64_t Matrix::bytes() const {
-  int64_t last, matrix, elements, all;
-  if (!known || __builtin_mul_overflow(lines() - 1, leading, &last) ||
-      __builtin_add_overflow(last, length(), &matrix) ||
-      __builtin_mul_overflow(int64_t(batches - 1), offset, &elements) ||
-      __builtin_add_overflow(elements, matrix, &elements) ||
-      __builtin_mul_overflow(elements, element, &all))
-    return -1;
-  return all;
-}
 
 /// Some of a batch, and of each matrix some rows and columns, with a layout
 /// while it is in use.
@@ -242,72 +78,37 @@ Part::Part(const Matrix &of, const void *matrix, const void *layout,
            batch.begin * of.offset * of.element;
 }
 
-/// What the descriptor of a product says.
-struct Product {
-  explicit Product(const void *described);
-
-  bool transposesA, transposesB;
-  bool betaIsZero;       ///< whatever it points to
-  int64_t hostBeta = 0;  ///< its bytes, if it is in host memory
-  bool known;            ///< pieces of columns give what the whole gives
-  bool isTheSameForRows; ///< and those of rows, each with its part of the bias
-  bool hasBias;
-  int32_t biasType;     ///< -1: D's, or one that goes with it
-  bool isTheSameForAll; ///< and those of the batch
-  bool isNothingElse;   ///< and those of sums, by another beta
-  uint32_t scaleType;
-};
-
-Product::Product(const void *described) {
-  auto of = productOf(described);
-  const auto mode = of.get<int32_t>(PointerMode);
-  const auto epilogue = of.get<uint32_t>(Epilogue);
-  transposesA = of.get<int32_t>(TransposeA) != NotTransposed;
-  transposesB = of.get<int32_t>(TransposeB) != NotTransposed;
-  betaIsZero = mode == BetaIsZero;
-  scaleType = of.get<uint32_t>(ScaleType);
-  if (mode == HostPointers)
-    hostBeta = bytesOf(scaleType);
-  known = of.get<int32_t>(TransposeC) == NotTransposed &&
-          of.get<int32_t>(FillMode) == FullMatrix &&
-          !(epilogue & ~uint32_t(Plain | Relu | Bias | Gelu));
-  known &= of.ok() && !of.getNewer<const void *>(MaximumOfD);
-  for (const auto scale :
-       {ScaleModeOfA, ScaleModeOfB, ScaleModeOfC, ScaleModeOfD})
-    known &= !of.getNewer<int32_t>(scale); // one for all
-  const bool oneAlpha = mode == HostPointers || mode == DevicePointers;
-  isTheSameForRows = oneAlpha;
-  hasBias = epilogue & Bias;
-  biasType = of.getNewer<int32_t>(BiasType, -1);
-  isTheSameForAll = oneAlpha && !of.getNewer<int64_t>(BiasBatchStride);
-  isNothingElse = mode == HostPointers && epilogue == Plain;
-}
-
-/// A product whose bias begins at a later row, while it is in use.
-class ProductFromRow {
+/// A product for a piece, while it is in use.
+class ProductOfPiece {
 public:
-  /// `bytes`: between the two biases; 0: as it is.
-  ProductFromRow(const void *product, int64_t bytes);
-  ~ProductFromRow() {
+  /// `bytes`: from the whole's bias to that of the first row. A piece of a sum
+  /// that is not the last is the product and nothing else.
+  ProductOfPiece(const void *product, int64_t bytes, bool isLastOfSum);
+  ~ProductOfPiece() {
     if (Own)
       inLibrary<int(void *)>("cublasLtMatmulDescDestroy")(Own);
   }
-  ProductFromRow(const ProductFromRow &) = delete;
-  ProductFromRow &operator=(const ProductFromRow &) = delete;
+  ProductOfPiece(const ProductOfPiece &) = delete;
+  ProductOfPiece &operator=(const ProductOfPiece &) = delete;
 
   /// Null: the library does not make it.
   const void *described() const { return Described; }
 
 private:
   bool copy(const void *product);
+  template <typename T> bool set(ProductAttribute which, const T &value) {
+    return inLibrary<SetAttribute>("cublasLtMatmulDescSetAttribute")(
+               Own, which, &value, sizeof value) == 0;
+  }
 
   const void *Described;
   void *Own = nullptr;
 };
 
-ProductFromRow::ProductFromRow(const void *product, int64_t bytes)
+ProductOfPiece::ProductOfPiece(const void *product, int64_t bytes,
+                               bool isLastOfSum)
     : Described(product) {
-  if (bytes == 0)
+  if (bytes == 0 && isLastOfSum)
     return;
   Described = nullptr;
   using Create = int(void **, int, int);
@@ -319,13 +120,12 @@ ProductFromRow::ProductFromRow(const void *product, int64_t bytes)
       inLibrary<Create>("cublasLtMatmulDescCreate")(&Own, compute, scale) ==
           0 &&
       copy(product) &&
-      inLibrary<SetAttribute>("cublasLtMatmulDescSetAttribute")(
-          Own, BiasPointer, &bias, sizeof bias) == 0)
+      (isLastOfSum ? set(BiasPointer, bias) : set(Epilogue, uint32_t(Plain))))
     Described = Own;
 }
 
 /// All that the library knows of it, by whatever version.
-bool ProductFromRow::copy(const void *product) {
+bool ProductOfPiece::copy(const void *product) {
   auto *set = inLibrary<SetAttribute>("cublasLtMatmulDescSetAttribute");
   auto *get = inLibrary<GetAttribute>("cublasLtMatmulDescGetAttribute");
   for (int which = PointerMode; which <= LastProductAttribute; ++which) {
@@ -402,13 +202,9 @@ Cuts::Cuts(const Matrices &of, const Product &how, const void *beta)
   };
   set(batch, d.batches, inBatch);
   set(columns, d.columns, true);
-  // The bias has D's type but where operands or results are small ones.
-  const bool knowsBias =
-      d.element > 1 && of[0].element > 1 &&
-      (how.biasType == -1 || uint32_t(how.biasType) == d.type);
-  bytesOfBias = how.hasBias ? d.element : 0;
-  set(rows, d.rows, how.isTheSameForRows && (!how.hasBias || knowsBias));
-  set(sum, terms, how.isNothingElse && scalar);
+  bytesOfBias = how.epilogue & Bias ? how.bytesOfBias(of[0], d) : 0;
+  set(rows, d.rows, how.isTheSameForRows && how.knowsBias(of[0], d));
+  set(sum, terms, how.hasSums && scalar);
   sum.scalar = beta;
   // Each piece of a sum rounds what it has to the type of D.
   if (sum.cut == DRAGON_LIBRARY_CUT_FREELY && d.type != how.scaleType)
@@ -416,6 +212,17 @@ Cuts::Cuts(const Matrices &of, const Product &how, const void *beta)
 }
 
 } // namespace
+
+std::vector<AnnouncedUse>
+light::memoryBeside(std::span<const uintptr_t> arguments) {
+  auto at = [&](size_t index) {
+    return reinterpret_cast<const void *>(arguments[index]);
+  };
+  if (arguments.size() < 12)
+    return {};
+  const Matrix d(at(11));
+  return Product(at(1)).memoryBeside(Matrix(at(4)), d, 0, d.rows, at(2), at(7));
+}
 
 extern "C" int64_t __dragon_matrix_bytes(const void *layout) {
   return Matrix(layout).bytes();
@@ -443,7 +250,8 @@ extern "C" int __dragon_light_matmul(
                      how.transposesB ? sum : columns);
     const Part partC(of[2], c, layoutC, batch, rows, columns);
     const Part partD(of[3], d, layoutD, batch, rows, columns);
-    const ProductFromRow part(product, rows.begin * cuts.bytesOfBias);
+    const bool isLast = sum.begin + sum.count == cuts.terms;
+    const ProductOfPiece part(product, rows.begin * cuts.bytesOfBias, isLast);
     if (!partA.layout() || !partB.layout() || !partC.layout() ||
         !partD.layout() || !part.described()) {
       __dragon_library_next(nullptr, &cuts.pieces, /*failed=*/1);
@@ -454,15 +262,19 @@ extern "C" int __dragon_light_matmul(
     const Part &old = adds ? partD : partC;
     const bool readsOld = (!zero || adds) && old.matrix() != partD.matrix();
     const bool overwrites = zero && !adds && cuts.known && partD.is().isDense();
-    void *token = __dragon_library_begin(
-        call, 1, stream, 6, partA.matrix(), partA.is().bytes(),
-        DRAGON_LIBRARY_READ, partB.matrix(), partB.is().bytes(),
-        DRAGON_LIBRARY_READ, old.matrix(), old.is().bytes(),
-        readsOld ? DRAGON_LIBRARY_READ : DRAGON_LIBRARY_NOTHING, partD.matrix(),
-        partD.is().bytes(),
-        overwrites ? DRAGON_LIBRARY_OVERWRITE : DRAGON_LIBRARY_WRITE, workspace,
-        int64_t(workspaceBytes), DRAGON_LIBRARY_WRITE, &cuts.pieces, int64_t(0),
-        DRAGON_LIBRARY_PIECES);
+    std::vector<AnnouncedUse> uses =
+        how.memoryBeside(of[0], of[3], rows.begin, rows.count, alpha, beta);
+    uses.insert(
+        uses.end(),
+        {{partA.matrix(), partA.is().bytes(), DRAGON_LIBRARY_READ},
+         {partB.matrix(), partB.is().bytes(), DRAGON_LIBRARY_READ},
+         {old.matrix(), old.is().bytes(),
+          uint32_t(readsOld ? DRAGON_LIBRARY_READ : DRAGON_LIBRARY_NOTHING)},
+         {partD.matrix(), partD.is().bytes(),
+          uint32_t(overwrites ? DRAGON_LIBRARY_OVERWRITE
+                              : DRAGON_LIBRARY_WRITE)},
+         {workspace, int64_t(workspaceBytes), DRAGON_LIBRARY_WRITE}});
+    void *token = beginLibraryCall(*call, stream, uses, &cuts.pieces);
     if (token == DRAGON_LIBRARY_AGAIN)
       continue;
     if (!token)

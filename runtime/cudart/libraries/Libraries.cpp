@@ -24,6 +24,7 @@
 #include "runtime/cudart/capture/LibraryKernels.h"
 #include "runtime/cudart/front/ProcessState.h"
 #include "runtime/cudart/launches/HostFunctions.h"
+#include "runtime/cudart/libraries/CublasLtDescriptors.h"
 #include "runtime/cudart/libraries/CutCalls.h"
 #include "runtime/cudart/libraries/ForeignCalls.h"
 #include "runtime/cudart/modules/Module.h"
@@ -37,9 +38,11 @@
 #include <link.h>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 using namespace dragon;
 
@@ -173,6 +176,72 @@ bool keepFor(Front &front, const char *function,
   return false;
 }
 
+/// What a call is asked for; KEEP and arrays of unknown length are seen to.
+LibraryCall askedFor(Front &front, const dragon_library_call &call,
+                     std::span<const AnnouncedUse> told, Status &status) {
+  LibraryCall asked;
+  asked.function = call.function;
+  size_t pointers = 0;
+  for (const auto &[pointer, bytes, mode] : told) {
+    const auto address = reinterpret_cast<uintptr_t>(pointer);
+    if (mode == DRAGON_LIBRARY_ARRAY) {
+      pointers = size_t(std::max<int64_t>(bytes, 0));
+      if (bytes < 0 && status.ok() && !capturing())
+        status = front.runtime.libraries().keepReachable(address);
+      continue;
+    }
+    const size_t follows = std::exchange(pointers, 0);
+    if (mode == DRAGON_LIBRARY_NOTHING ||
+        (!follows && !front.runtime.buffers().find(address)))
+      continue;
+    if (mode == DRAGON_LIBRARY_KEEP) {
+      if (status.ok() && !capturing())
+        status = front.runtime.libraries().keepResident(address);
+      continue;
+    }
+    LaunchNeed need = mode == DRAGON_LIBRARY_READ    ? LaunchNeed::Read
+                      : mode == DRAGON_LIBRARY_WRITE ? LaunchNeed::Write
+                                                     : LaunchNeed::Overwrite;
+    // Nothing can be said of sizes that make no sense.
+    if (bytes < 0)
+      need = need == LaunchNeed::Read ? need : LaunchNeed::Write;
+    if (bytes != 0)
+      asked.uses.push_back({address,
+                            bytes < 0 ? LibraryUse::Unknown : size_t(bytes),
+                            need, follows});
+  }
+  return asked;
+}
+
+/// `stream`: none: it may be any.
+void *announce(const dragon_library_call &call,
+               std::optional<cudaStream_t> stream,
+               std::span<const AnnouncedUse> told,
+               dragon_library_pieces *pieces) {
+  Front *front = frontForLibraries();
+  if (!front) {
+    ++depth;
+    return &nothingHeld;
+  }
+  Status status;
+  LibraryCall asked = askedFor(*front, call, told, status);
+  if (stream)
+    asked.queue = front->queue(*stream);
+  if (!capturing())
+    return begin(*front, asked, &call, pieces, std::move(status));
+  if (!front->gpu) {
+    ++depth;
+    return &nothingHeld;
+  }
+  // Of pointers in device memory nothing can be read now.
+  if (pieces && !asked.followsPointers() && cutCall(*front, asked, *pieces))
+    return DRAGON_LIBRARY_AGAIN;
+  auto token = std::make_unique<Token>();
+  token->captured = beginCapturedCall(std::move(asked));
+  ++depth;
+  return token.release();
+}
+
 } // namespace
 
 bool dragon::isAnnounced(const char *function) {
@@ -190,17 +259,27 @@ bool dragon::enterForeignCall(const char *function,
     return true;
   LibraryCall asked;
   asked.function = function;
-  for (uintptr_t word : words) {
+  auto use = [&](uintptr_t word) {
     if (!front->runtime.buffers().find(word))
-      continue;
-    if (stay && !keepFor(*front, function, nullptr, word))
-      return false;
+      return true;
     asked.uses.push_back({word, LibraryUse::Unknown, LaunchNeed::Write});
-  }
+    return !stay || keepFor(*front, function, nullptr, word);
+  };
+  if (!std::all_of(words.begin(), words.end(), use))
+    return false;
+  if (std::string_view(function) == "cublasLtMatmul")
+    for (const AnnouncedUse &beside : light::memoryBeside(words))
+      use(reinterpret_cast<uintptr_t>(beside.pointer));
   if (asked.uses.empty())
     return true;
   token = begin(*front, asked, nullptr, nullptr, {});
   return token;
+}
+
+void *dragon::beginLibraryCall(const dragon_library_call &call, void *stream,
+                               std::span<const AnnouncedUse> uses,
+                               dragon_library_pieces *pieces) {
+  return announce(call, static_cast<cudaStream_t>(stream), uses, pieces);
 }
 
 void dragon::leaveForeignCall(void *token) { __dragon_library_end(token); }
@@ -209,69 +288,25 @@ extern "C" {
 
 void *__dragon_library_begin(const dragon_library_call *call, uint32_t stream,
                              void *handle, uint32_t count, ...) {
-  Front *front = frontForLibraries();
-  if (!front) {
-    ++depth;
-    return &nothingHeld;
-  }
-  LibraryCall asked;
-  asked.function = call->function;
-  if (stream)
-    asked.queue = front->queue(static_cast<cudaStream_t>(handle));
-  Status status;
+  std::vector<AnnouncedUse> told;
+  told.reserve(count);
+  dragon_library_pieces *pieces = nullptr;
   va_list uses;
   va_start(uses, count);
-  size_t pointers = 0;
-  dragon_library_pieces *pieces = nullptr;
   for (uint32_t i = 0; i < count; ++i) {
-    auto address = reinterpret_cast<uintptr_t>(va_arg(uses, void *));
-    int64_t bytes = va_arg(uses, int64_t);
-    uint32_t mode = va_arg(uses, uint32_t);
-    if (mode == DRAGON_LIBRARY_ARRAY) {
-      pointers = size_t(std::max<int64_t>(bytes, 0));
-      if (bytes < 0 && status.ok() && !capturing())
-        status = front->runtime.libraries().keepReachable(address);
-      continue;
-    }
-    if (mode == DRAGON_LIBRARY_PIECES) {
-      pieces = reinterpret_cast<dragon_library_pieces *>(address);
-      continue;
-    }
-    const size_t follows = std::exchange(pointers, 0);
-    if (mode == DRAGON_LIBRARY_NOTHING ||
-        (!follows && !front->runtime.buffers().find(address)))
-      continue;
-    if (mode == DRAGON_LIBRARY_KEEP) {
-      if (status.ok() && !capturing())
-        status = front->runtime.libraries().keepResident(address);
-      continue;
-    }
-    LaunchNeed need = mode == DRAGON_LIBRARY_READ    ? LaunchNeed::Read
-                      : mode == DRAGON_LIBRARY_WRITE ? LaunchNeed::Write
-                                                     : LaunchNeed::Overwrite;
-    // Nothing can be said of sizes that make no sense.
-    if (bytes < 0)
-      need = need == LaunchNeed::Read ? need : LaunchNeed::Write;
-    if (bytes != 0)
-      asked.uses.push_back({address,
-                            bytes < 0 ? LibraryUse::Unknown : size_t(bytes),
-                            need, follows});
+    void *pointer = va_arg(uses, void *);
+    const int64_t bytes = va_arg(uses, int64_t);
+    const uint32_t mode = va_arg(uses, uint32_t);
+    if (mode == DRAGON_LIBRARY_PIECES)
+      pieces = static_cast<dragon_library_pieces *>(pointer);
+    else
+      told.push_back({pointer, bytes, mode});
   }
   va_end(uses);
-  if (capturing()) {
-    if (!front->gpu) {
-      ++depth;
-      return &nothingHeld;
-    }
-    // Of pointers in device memory nothing can be read now.
-    if (pieces && !asked.followsPointers() && cutCall(*front, asked, *pieces))
-      return DRAGON_LIBRARY_AGAIN;
-    auto token = std::make_unique<Token>();
-    token->captured = beginCapturedCall(std::move(asked));
-    ++depth;
-    return token.release();
-  }
-  return begin(*front, asked, call, pieces, std::move(status));
+  return announce(*call,
+                  stream ? std::optional(static_cast<cudaStream_t>(handle))
+                         : std::nullopt,
+                  told, pieces);
 }
 
 uint32_t __dragon_library_next(void *token, dragon_library_pieces *pieces,

@@ -12,10 +12,25 @@
 #ifndef DRAGON_RUNTIME_CUDART_LIBRARIES_LIBRARIES_H
 #define DRAGON_RUNTIME_CUDART_LIBRARIES_LIBRARIES_H
 
+#include "dragon/LibraryCallABI.h"
+
 #include <cstdint>
 #include <span>
 
 namespace dragon {
+
+/// A use as __dragon_library_begin is told of it.
+struct AnnouncedUse {
+  const void *pointer;
+  int64_t bytes;
+  uint32_t mode;
+};
+
+/// __dragon_library_begin for a call in the stream, which may be made in
+/// pieces.
+void *beginLibraryCall(const dragon_library_call &call, void *stream,
+                       std::span<const AnnouncedUse> uses,
+                       dragon_library_pieces *pieces);
 
 /// Whether this thread is in a call that has been announced, or makes the one
 /// to `function` of which the compiler has just said what it is given.

@@ -105,6 +105,13 @@ void inVariable(blasHandle handle, float *x) {
   blasMysteries(handle, pair);
 }
 
+// Calls with a descriptor say what it leads to.
+// CHECK-LABEL: define {{.*}} @inDescriptor(
+// CHECK-NOT: dragon
+// CHECK: ret void
+int blasDescribe(void *, float **);
+void inDescriptor(void *descriptor, float *x) { blasDescribe(descriptor, &x); }
+
 void other(float *);
 // CHECK-LABEL: define {{.*}} @notOurs(
 // CHECK-NOT: dragon
