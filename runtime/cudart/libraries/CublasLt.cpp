@@ -115,12 +115,14 @@ ProductOfPiece::ProductOfPiece(const void *product, int64_t bytes,
   auto of = productOf(product);
   const auto compute = of.get<int32_t>(ComputeType);
   const auto scale = of.get<int32_t>(ScaleType);
-  const char *bias = of.get<const char *>(BiasPointer) + bytes;
+  // The library refuses a bias that is not asked for.
+  const char *bias =
+      isLastOfSum ? of.get<const char *>(BiasPointer) + bytes : nullptr;
   if (of.ok() &&
       inLibrary<Create>("cublasLtMatmulDescCreate")(&Own, compute, scale) ==
           0 &&
-      copy(product) &&
-      (isLastOfSum ? set(BiasPointer, bias) : set(Epilogue, uint32_t(Plain))))
+      copy(product) && (isLastOfSum || set(Epilogue, uint32_t(Plain))) &&
+      set(BiasPointer, bias))
     Described = Own;
 }
 

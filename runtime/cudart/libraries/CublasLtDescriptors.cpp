@@ -222,7 +222,7 @@ void Product::addScales(std::vector<AnnouncedUse> &to) const {
 
 /// Attributes of later versions: those that are as wide as a pointer.
 void Product::addUnknown(std::vector<AnnouncedUse> &to) const {
-  static const std::vector<int> newer = [this] {
+  static const std::vector<int> Newer = [this] {
     std::vector<int> found;
     auto *ask = inLibrary<GetAttribute>("cublasLtMatmulDescGetAttribute");
     for (int which = FirstUnknownAttribute;
@@ -233,7 +233,7 @@ void Product::addUnknown(std::vector<AnnouncedUse> &to) const {
     return found;
   }();
   auto of = productOf(described);
-  for (const int which : newer)
+  for (const int which : Newer)
     to.push_back({of.getNewer<const void *>(ProductAttribute(which)), -1,
                   DRAGON_LIBRARY_WRITE});
 }

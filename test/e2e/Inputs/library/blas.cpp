@@ -304,6 +304,8 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product,
                          ? reinterpret_cast<const float *>(
                                how[CUBLASLT_MATMUL_DESC_BIAS_POINTER])
                          : nullptr;
+  if (!bias && how[CUBLASLT_MATMUL_DESC_BIAS_POINTER])
+    return CUBLAS_STATUS_INVALID_VALUE;
   if ((ta ? A.columns() : A.rows()) != m || (tb ? B.rows() : B.columns()) != n ||
       (tb ? B.columns() : B.rows()) != k || C.rows() != m || C.columns() != n)
     return CUBLAS_STATUS_INVALID_VALUE;
