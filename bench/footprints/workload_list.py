@@ -195,6 +195,7 @@ LEFT_OUT = {
     "loop-exits": "what one of its kernels writes on its way out of a loop is announced for each part of it",
     "children-disk-full": SAME,
     "fetches-go-on": SAME,
+    "pinned-copies": SAME,
     "killed-statistics": "it is killed",
     "many-small-buffers": "its buffers are too many for strict mode",
     "debugger": "about debuggers",

@@ -7,6 +7,7 @@
 
 #include "runtime/files/ProgramMemory.h"
 
+#include "runtime/base/PinnedRanges.h"
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
@@ -115,7 +116,8 @@ Status ProgramMemory::map(uintptr_t address, size_t bytes, uintptr_t from,
                           const dragon_reason *why) {
   releaseKept();
   note(from, bytes, why);
-  Pinned.allow(from, from + bytes);
+  if (!PinnedRanges::get().holds(from))
+    Pinned.allow(from, from + bytes);
   Ctx.ledger.avoided(Avoided::Deferred, bytes);
   return Maps.mapRange(address, bytes, BackingFile::programMemory(),
                        int64_t(from));

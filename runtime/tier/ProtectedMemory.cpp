@@ -95,12 +95,14 @@ ProtectedMemory &ProtectedMemory::get() {
 /// allocator, to a private anonymous mapping, or to the executable. Stacks of
 /// threads are such mappings, too, each on top of pages without access, and
 /// variables of libraries, each behind a part of its file.
-bool ProtectedMemory::canBeProtected(uintptr_t begin, uintptr_t end) {
+bool ProtectedMemory::canBeProtected(uintptr_t begin, uintptr_t end,
+                                     Kind kind) {
   const std::unique_ptr<FILE, int (*)(FILE *)> maps(
       std::fopen("/proc/self/maps", "re"), std::fclose);
   if (!maps)
     return false;
-  uintptr_t at = begin, previousEnd = 0;
+  // The driver's memory ends where the program asks the runtime for it.
+  uintptr_t at = kind == Kind::Driver ? end : begin, previousEnd = 0;
   bool onTopOfNothing = false, behindLibrary = false;
   std::string executable; // the first one
   char line[4096 + 128];
@@ -133,15 +135,16 @@ bool ProtectedMemory::canBeProtected(uintptr_t begin, uintptr_t end) {
   return at >= end;
 }
 
-bool ProtectedMemory::protect(uintptr_t begin, uintptr_t end) {
+bool ProtectedMemory::protect(uintptr_t begin, uintptr_t end, Kind kind) {
   const auto [first, last] = unitsIn(begin, end);
-  if (first >= last || !canBeProtected(begin, end))
+  if (first >= last || !canBeProtected(begin, end, kind))
     return false;
   const Changing lock(*this);
   if (!copiedLocked(begin, end).empty() ||
-      std::ranges::any_of(Excluded, [&](const auto &range) {
-        return range.first < end && begin < range.second;
-      }))
+      (kind == Kind::Pageable &&
+       std::ranges::any_of(Excluded, [&](const auto &range) {
+         return range.first < end && begin < range.second;
+       })))
     return false;
   if (!Registered)
     Registered =
@@ -167,6 +170,8 @@ bool ProtectedMemory::protect(uintptr_t begin, uintptr_t end) {
     return false;
   }
   Protected += Range(first, last);
+  if (kind == Kind::Driver)
+    Shared += Range(first, last);
   Changed -= Range(first, last);
   HostRanges::add(first, last);
   return true;
@@ -197,6 +202,7 @@ bool ProtectedMemory::makeWritable(uintptr_t begin, uintptr_t end) {
   if (!setAccess(begin, end, PROT_READ | PROT_WRITE))
     return false;
   Protected -= Range(begin, end);
+  Shared -= Range(begin, end);
   HostRanges::remove(begin, end);
   return true;
 }
@@ -427,13 +433,23 @@ bool ProtectedMemory::hostFault(uintptr_t address, bool write) {
 // fork: a child reaches no device, and writes where it likes.
 //===----------------------------------------------------------------------===//
 
-void ProtectedMemory::lockForFork() { ::pthread_rwlock_wrlock(&get().Lock); }
+void ProtectedMemory::lockForFork() {
+  ProtectedMemory &memory = get();
+  ::pthread_rwlock_wrlock(&memory.Lock);
+  // Of what cannot be saved children see nothing: it is not writable there.
+  for (const Range &range :
+       std::vector<Range>(memory.Shared.begin(), memory.Shared.end()))
+    memory.saveLocked(range.lower(), range.upper());
+  memory.Saved = memory.ChangedCopies != 0;
+}
 
 void ProtectedMemory::unlockInParent() { ::pthread_rwlock_unlock(&get().Lock); }
 
 void ProtectedMemory::renewInChild() {
   ProtectedMemory &memory = get();
-  for (const Range &range : memory.Protected)
+  IntervalSet<uintptr_t> own = memory.Protected;
+  own -= memory.Shared;
+  for (const Range &range : own)
     setAccess(range.lower(), range.upper(), PROT_READ | PROT_WRITE);
   memory.Any = memory.Saved = false;
   const pthread_rwlock_t fresh =

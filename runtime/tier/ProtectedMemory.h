@@ -24,7 +24,9 @@
 // Only memory whose end the process hears of can be protected: private,
 // anonymous, no stack, in a process where nobody has pages written by other
 // means than stores and the C library's calls. free(), munmap() and the like
-// save first (cudart/process/InterposeMemory.cpp).
+// save first (cudart/process/InterposeMemory.cpp). Memory that the program
+// pinned can be as long as the device does not write to it (PinnedRanges.h);
+// what the driver has mapped is shared with children, and saved before fork().
 //
 // Units are those of HostRanges.h, where protected ones are marked: system
 // calls that would write to them get other memory, as the kernel raises no
@@ -80,9 +82,15 @@ public:
   /// that directory.
   void setRoom(uint64_t bytes, std::string directory);
 
+  /// What the memory is besides the program's.
+  enum class Kind : uint8_t {
+    Pageable,
+    Registered, ///< the device does not write to it (PinnedRanges.h)
+    Driver      ///< the same, and the driver has mapped it: children share it
+  };
   /// False: nothing has been done, since the memory is of a kind that cannot be
   /// protected, or has no whole unit, or there are copies of some of it.
-  bool protect(uintptr_t begin, uintptr_t end);
+  bool protect(uintptr_t begin, uintptr_t end, Kind kind = Kind::Pageable);
   /// The program is about to change or release the memory: what is protected is
   /// saved and writable. False, with errno: there is no room to save it in, and
   /// what was not saved is protected still.
@@ -144,7 +152,7 @@ private:
   Ranges copiedLocked(uintptr_t begin, uintptr_t end) const;
   void forgetLocked(uintptr_t begin, uintptr_t end);
   bool saveLocked(uintptr_t begin, uintptr_t end);
-  bool canBeProtected(uintptr_t begin, uintptr_t end);
+  bool canBeProtected(uintptr_t begin, uintptr_t end, Kind kind);
   bool isProtected(uintptr_t begin, uintptr_t end);
   bool takeFaults(uintptr_t begin, uintptr_t end);
   bool saveUnit(uintptr_t unit);
@@ -163,6 +171,7 @@ private:
     bool changed; ///< the program has written to the original, or may
   };
   IntervalSet<uintptr_t> Protected;
+  IntervalSet<uintptr_t> Shared;  ///< of these, with children
   IntervalSet<uintptr_t> Changed; ///< was protected, and has been saved
   std::map<uintptr_t, uintptr_t> Excluded; ///< begin: end
   /// Where faults come to us. Ranges that touch stay apart: a fault range has

@@ -2,8 +2,8 @@
 // read any more: the program may change it at once, whether the compiler has seen that it does or the runtime hears of it.
 //
 // RUN: %build %s -o %t
-// RUN: for case in seen heard together again; do for library in lib test/late; do \
-// RUN:   env LD_LIBRARY_PATH=%libdir/../$library %plain DRAGON_DEVICE_MEMORY=40M DRAGON_HOST_MEMORY=512M DRAGON_CHUNK_SIZE=4M %t $case \
+// RUN: for case in seen heard together again; do for library in %libdir %libdir/../test/late; do \
+// RUN:   env LD_LIBRARY_PATH=$library %plain DRAGON_DEVICE_MEMORY=40M DRAGON_HOST_MEMORY=512M DRAGON_CHUNK_SIZE=4M %t $case \
 // RUN:   || { echo $case $library; exit 1; }; done; done
 // RUN: env LD_LIBRARY_PATH=%libdir/../test/late %plain DRAGON_DEVICE_MEMORY=40M DRAGON_HOST_MEMORY=512M DRAGON_CHUNK_SIZE=4M DRAGON_STATS=%t.json %t seen
 // RUN: %ledger %t.json 'host_to_device >= 96*M' 'host_to_device < 112*M'

@@ -137,6 +137,8 @@ Result whileThere(Front &front, const Rows &rows, bool &fits, Copy &&copy) {
 /// copy(first, count) of these rows, in an order; all at once if they fit.
 template <typename Copy>
 Result withRows(Front &front, const Rows &rows, Copy &&copy) {
+  if (rows.written)
+    DRAGON_CHECK(deviceMayWrite(front, rows.memory, rows.bytes()));
   if (!isOurs(front, rows))
     return copy(size_t(0), rows.height);
   if (capturing()) {
@@ -240,6 +242,7 @@ Result copyNvidiaArrays3D(Front &front, const cudaMemcpy3DParms &p,
   if ((p.srcArray && p.dstArray) || !memory.ptr)
     return copy(p);
   if (!memory.pitch) {
+    DRAGON_CHECK(deviceMayWriteAnywhere(front));
     DRAGON_CHECK(keepResident(front, memory.ptr));
     return copy(p);
   }

@@ -58,6 +58,7 @@ Result copyBytes(Front &front, void *to, const void *from, size_t bytes,
         front, front.runtime.buffers().find(reinterpret_cast<uintptr_t>(from))
                    ? to
                    : from);
+  DRAGON_CHECK(deviceMayWrite(front, to, bytes));
   // The program's memory may change from now on.
   if (Status status = front.runtime.files().releaseProgramMemory(to, bytes);
       !status.ok())
@@ -80,6 +81,8 @@ std::optional<Result> copyAtOnce(Front &front, void *to, const void *from,
     return std::nullopt;
   if (Status status = waitForHostWork(front, stream); !status.ok())
     return Result(status);
+  if (Status noted = deviceMayWrite(front, to, bytes); !noted.ok())
+    return Result(noted);
   std::optional<Status> done = front.runtime.buffers().transferAtOnce(
       to, from, bytes,
       kind == cudaMemcpyHostToDevice ? CopyKind::HostToDevice
@@ -103,6 +106,7 @@ Result fillChecked(Front &front, void *to, int value, size_t bytes,
   if (capturing() && !front.gpu && isCaptured(stream))
     return captureWork(stream, setOfBytes(to, bytes, value, bytes, 1));
   waitForHostFunctions(front, stream);
+  DRAGON_CHECK(deviceMayWrite(front, to, bytes));
   if (std::optional<Status> done = front.runtime.buffers().fillAtOnce(
           to, uint32_t(value) & 0xff, 1, bytes, front.queue(stream)))
     return *done;

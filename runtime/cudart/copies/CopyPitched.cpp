@@ -99,6 +99,7 @@ Result fillBox(Front &front, const Box &box, int value, cudaStream_t stream) {
       !isDeviceAddress(front, reinterpret_cast<uintptr_t>(box.to)) ||
       !staysInBuffer(front, reinterpret_cast<uintptr_t>(box.to), bytes))
     return cudaErrorInvalidValue;
+  DRAGON_CHECK(deviceMayWrite(front, box.to, bytes));
   waitForHostFunctions(front, stream);
   return forRows(box, [&](char *to, const char *, size_t row) -> Result {
     return front.runtime.buffers().fill(to, uint32_t(value) & 0xff, 1, row,

@@ -12,6 +12,7 @@
 
 #include "runtime/cudart/devices/Devices.h"
 
+#include "runtime/base/PinnedRanges.h"
 #include "runtime/cudart/devices/DroppedMembers.h"
 #include "runtime/cudart/front/Forward.h"
 #include "runtime/cudart/front/Resets.h"
@@ -247,7 +248,12 @@ cudaError_t cudaDeviceReset() {
     keep(front.runtime.quiesce());
     keep(freeAllForProgram(front));
     keep(destroyAllStreamsAndEvents(front));
-    pinnedMemory().freeAll();
+    for (const PinnedRanges::Range &range :
+         PinnedRanges::get().removeAllocated())
+      keep(front.runtime.files().releaseProgramMemory(
+          reinterpret_cast<const void *>(range.begin),
+          range.end - range.begin));
+    keep(pinnedMemory().freeAll(front.device));
     ++deviceResets;
     const Result variables = modules().restoreVariables(front);
     clearStickyError();

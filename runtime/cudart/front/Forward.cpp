@@ -7,11 +7,13 @@
 
 #include "runtime/cudart/front/Forward.h"
 
+#include "runtime/base/PinnedRanges.h"
 #include "runtime/cudart/front/Front.h"
 #include "runtime/device/cuda/Cuda12.h"
 #include "runtime/device/cuda/CudaDriver.h"
 #include "runtime/trace/Log.h"
 
+#include <algorithm>
 #include <cstring>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -150,7 +152,20 @@ void unpinFor(const char *name) {
     front->runtime.files().unpinProgramMemory(nullptr, SIZE_MAX);
 }
 
+Status deviceMayWrite(Front &front, const void *memory, size_t bytes) {
+  PinnedRanges &pinned = PinnedRanges::get();
+  if (!pinned.any())
+    return {};
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  for (const auto &[first, last, kind] :
+       pinned.noteWrites(begin, begin + std::min(bytes, UINTPTR_MAX - begin)))
+    DRAGON_TRY(front.runtime.files().releaseProgramMemory(
+        reinterpret_cast<const void *>(first), last - first));
+  return {};
+}
+
 Result keepAllResident(Front &front) {
+  DRAGON_CHECK(deviceMayWriteAnywhere(front));
   if (!front.gpu)
     return cudaSuccess;
   return std::move(front.runtime.libraries().keepAllResident())

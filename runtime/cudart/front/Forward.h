@@ -58,6 +58,19 @@ Result keepAllResident(Front &front);
 /// The same for the buffer at `address`.
 Result keepResident(Front &front, const void *address);
 
+/// The device may write to the program's memory there from now on, which raises
+/// no signal: no copy from there is left to be made. Of interest is memory that
+/// the program pinned.
+Status deviceMayWrite(Front &front, const void *memory, size_t bytes);
+/// The same for what an address leads to whose bytes nobody knows.
+inline Status deviceMayWriteFrom(Front &front, uintptr_t address) {
+  return deviceMayWrite(front, reinterpret_cast<const void *>(address), 1);
+}
+/// And for all that the program pinned until now.
+inline Status deviceMayWriteAnywhere(Front &front) {
+  return deviceMayWrite(front, nullptr, SIZE_MAX);
+}
+
 } // namespace dragon
 
 #endif // DRAGON_RUNTIME_CUDART_FRONT_FORWARD_H

@@ -292,6 +292,7 @@ bool dropExec(cudaGraphExec_t handle) {
 }
 
 Result launchNvidia(Front &front, cudaGraphExec_t handle, cudaStream_t stream) {
+  DRAGON_CHECK(deviceMayWriteAnywhere(front));
   auto launch = [&] { return DRAGON_NVIDIA(cudaGraphLaunch, handle, stream); };
   GraphExec *exec = findExec(handle);
   if (isCapturedByNvidia(front, stream))

@@ -8,6 +8,7 @@
 #include "runtime/cudart/graphs/GraphIssue.h"
 
 #include "runtime/cudart/front/CompilerHints.h"
+#include "runtime/cudart/front/Forward.h"
 #include "runtime/cudart/graphs/NvidiaGraph.h"
 #include "runtime/cudart/launches/KernelLaunch.h"
 #include "runtime/cudart/memory/GraphMemory.h"
@@ -76,6 +77,7 @@ Result issue(Front &front, const GraphWork &work, cudaStream_t stream,
 Result issueNodes(Front &front, const Graph &graph,
                   const std::vector<size_t> &order,
                   const std::vector<bool> &disabled, cudaStream_t stream) {
+  DRAGON_CHECK(deviceMayWriteAnywhere(front));
   IssuedCall last;
   for (size_t i = 0; i < order.size(); ++i) {
     if (disabled[order[i]])

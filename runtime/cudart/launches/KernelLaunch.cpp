@@ -7,6 +7,7 @@
 
 #include "runtime/cudart/launches/KernelLaunch.h"
 
+#include "runtime/base/PinnedRanges.h"
 #include "runtime/cudart/capture/Capture.h"
 #include "runtime/cudart/front/CompilerHints.h"
 #include "runtime/cudart/front/Forward.h"
@@ -15,6 +16,8 @@
 #include "runtime/cudart/modules/Module.h"
 #include "runtime/cudart/modules/ModuleAbi.h"
 #include "runtime/trace/Log.h"
+
+#include <cstring>
 
 using namespace dragon;
 
@@ -60,6 +63,29 @@ Result checkTogether(const void *function, dim3 grid, dim3 block,
                  uint64_t(perProcessor) * uint64_t(processors)
              ? cudaErrorCooperativeLaunchTooLarge
              : cudaSuccess;
+}
+
+/// Of the program's memory, by what the compiler knows of the kernel.
+Status noteWrites(Front &front, const KernelInfo &kernel, void **args) {
+  if (!PinnedRanges::get().any())
+    return {};
+  const KernelRecord *record = kernel.record;
+  bool anywhere = !kernel.summary || !record ||
+                  (record->Flags & (KernelTouchesAnything | KernelUnknown));
+  for (uint32_t i = 0; !anywhere && i < record->NumPointers; ++i) {
+    const PointerRecord &pointer =
+        kernel.summary->pointer(record->FirstPointer + i);
+    anywhere = pointer.Flags & PointerEscapes;
+    if (pointer.Mode == AccessMode::None || pointer.Mode == AccessMode::Read)
+      continue;
+    uintptr_t address;
+    std::memcpy(&address,
+                static_cast<const char *>(args[pointer.ArgIndex]) +
+                    pointer.ByteOffset,
+                sizeof address);
+    DRAGON_TRY(deviceMayWriteFrom(front, address));
+  }
+  return anywhere ? deviceMayWriteAnywhere(front) : Status();
 }
 
 } // namespace
@@ -126,6 +152,7 @@ cudaError_t launchKernel(const void *function, dim3 grid, dim3 block,
       }
     }
     waitForHostFunctions(front, stream);
+    DRAGON_CHECK(noteWrites(front, kernel->info, args));
     LaunchCall call = launchCall(*kernel, grid, block, args, sharedBytes);
     call.cooperative = cooperative;
     call.programmatic = kind == LaunchKind::Programmatic;

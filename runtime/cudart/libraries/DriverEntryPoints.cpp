@@ -13,6 +13,7 @@
 
 #include "runtime/cudart/libraries/DriverEntryPoints.h"
 
+#include "runtime/base/PinnedRanges.h"
 #include "runtime/cudart/front/Forward.h"
 #include "runtime/cudart/front/Front.h"
 #include "runtime/trace/Log.h"
@@ -54,6 +55,7 @@ cudaError_t ask(const char *symbol, void **function,
       notice("this program uses the driver API ({}): its buffers stay in "
              "device memory and cannot exceed it",
              symbol);
+      PinnedRanges::get().noteUnseenWrites();
       DRAGON_CHECK(keepAllResident(front));
     }
     return ask();

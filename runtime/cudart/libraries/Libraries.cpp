@@ -20,8 +20,10 @@
 #include "runtime/cudart/libraries/Libraries.h"
 
 #include "dragon/CompilerABI.h"
+#include "runtime/base/PinnedRanges.h"
 #include "runtime/cudart/capture/Capture.h"
 #include "runtime/cudart/capture/LibraryKernels.h"
+#include "runtime/cudart/front/Forward.h"
 #include "runtime/cudart/front/ProcessState.h"
 #include "runtime/cudart/launches/HostFunctions.h"
 #include "runtime/cudart/libraries/CublasLtDescriptors.h"
@@ -191,6 +193,9 @@ LibraryCall askedFor(Front &front, const dragon_library_call &call,
       continue;
     }
     const size_t follows = std::exchange(pointers, 0);
+    if (mode != DRAGON_LIBRARY_NOTHING && mode != DRAGON_LIBRARY_READ &&
+        status.ok() && !capturing())
+      status = deviceMayWriteFrom(front, address);
     if (mode == DRAGON_LIBRARY_NOTHING ||
         (!follows && !front.runtime.buffers().find(address)))
       continue;
@@ -259,7 +264,10 @@ bool dragon::enterForeignCall(const char *function,
     return true;
   LibraryCall asked;
   asked.function = function;
+  if (stay)
+    deviceMayWriteAnywhere(*front).ignore();
   auto use = [&](uintptr_t word) {
+    deviceMayWriteFrom(*front, word).ignore();
     if (!front->runtime.buffers().find(word))
       return true;
     asked.uses.push_back({word, LibraryUse::Unknown, LaunchNeed::Write});
@@ -351,6 +359,8 @@ void __dragon_library_unknown(const dragon_library_call *call, uint32_t sure,
   if (!front || !count || capturing())
     return;
   int before = errno;
+  if (PinnedRanges::get().any() && (sure || isForeign(call->symbol)))
+    deviceMayWriteAnywhere(*front).ignore();
   auto keep = [&](uintptr_t address) {
     auto buffer = front->runtime.buffers().find(address);
     if (!buffer || (!sure && !isForeign(call->symbol)))

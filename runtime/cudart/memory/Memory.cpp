@@ -7,6 +7,7 @@
 
 #include "runtime/cudart/memory/Memory.h"
 
+#include "runtime/base/PinnedRanges.h"
 #include "runtime/base/Rounding.h"
 #include "runtime/cudart/capture/Capture.h"
 #include "runtime/cudart/front/Forward.h"
@@ -87,12 +88,50 @@ std::optional<PinnedRange> PinnedMemory::take(uintptr_t begin,
   return range;
 }
 
-void PinnedMemory::freeAll() {
+static Status freePinned(Device &device, const PinnedRange &range) {
+  if (range.memory.id)
+    return device.destroy(range.memory);
+  std::free(reinterpret_cast<void *>(range.begin));
+  return {};
+}
+
+Status PinnedMemory::freeAll(Device &device) {
   std::lock_guard<std::mutex> guard(Lock);
+  Status first;
   for (auto &[begin, range] : Ranges)
     if (!range.registered)
-      std::free(reinterpret_cast<void *>(begin));
+      if (Status status = freePinned(device, range); first.ok())
+        first = std::move(status);
   Ranges.clear();
+  return first;
+}
+
+/// Of sizes whose pages take longer to make than it takes to ask for threads.
+/// Nothing: it is the driver's to make.
+static std::optional<PinnedRange> makePinned(Front &front, size_t bytes,
+                                             unsigned flags) {
+  constexpr size_t LargeBytes = 8 << 20;
+  constexpr size_t Page = 4096, HugePage = 2 << 20;
+  if (bytes > SIZE_MAX - HugePage)
+    return std::nullopt;
+  if (bytes >= LargeBytes && !(flags & cudaHostAllocWriteCombined))
+    if (StatusOr<Physical> made =
+            front.device.create(Place::Pinned, roundUp(bytes, HugePage));
+        made.ok())
+      return PinnedRange{reinterpret_cast<uintptr_t>(made->hostView), bytes,
+                         flags, false, *made};
+  void *memory =
+      front.gpu ? nullptr : std::aligned_alloc(Page, roundUp(bytes, Page));
+  if (!memory)
+    return std::nullopt;
+  return PinnedRange{reinterpret_cast<uintptr_t>(memory), bytes, flags, false};
+}
+
+static void noteAllocated(uintptr_t begin, size_t bytes, unsigned flags) {
+  PinnedRanges::get().add({begin, begin + bytes,
+                           flags & cudaHostAllocWriteCombined
+                               ? PinnedRanges::Kind::WriteCombined
+                               : PinnedRanges::Kind::Allocated});
 }
 
 bool isPageable(Front &front, const void *memory) {
@@ -295,17 +334,15 @@ cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags) {
       *pointer = nullptr;
       return cudaSuccess;
     }
-    if (front.gpu)
-      return DRAGON_NVIDIA(cudaHostAlloc, pointer, bytes, flags);
-    constexpr size_t Page = 4096;
-    if (bytes > SIZE_MAX - Page)
+    if (const auto made = makePinned(front, bytes, flags)) {
+      pinnedMemory().add(*made);
+      *pointer = reinterpret_cast<void *>(made->begin);
+    } else if (!front.gpu) {
       return cudaErrorMemoryAllocation;
-    void *memory = std::aligned_alloc(Page, roundUp(bytes, Page));
-    if (!memory)
-      return cudaErrorMemoryAllocation;
-    pinnedMemory().add(
-        {reinterpret_cast<uintptr_t>(memory), bytes, flags, false});
-    *pointer = memory;
+    } else {
+      DRAGON_CHECK(DRAGON_NVIDIA(cudaHostAlloc, pointer, bytes, flags));
+    }
+    noteAllocated(reinterpret_cast<uintptr_t>(*pointer), bytes, flags);
     return cudaSuccess;
   });
 }
@@ -318,13 +355,22 @@ cudaError_t cudaFreeHost(void *pointer) {
   return withDevice([&](Front &front) -> Result {
     if (!pointer)
       return cudaSuccess;
-    if (front.gpu)
-      return DRAGON_NVIDIA(cudaFreeHost, pointer);
+    const auto begin = reinterpret_cast<uintptr_t>(pointer);
     waitForAllHostFunctions(front);
-    if (!pinnedMemory().take(reinterpret_cast<uintptr_t>(pointer), false))
+    const auto ours = pinnedMemory().take(begin, false);
+    if (!ours && !front.gpu)
       return cudaErrorInvalidValue;
-    std::free(pointer);
-    return cudaSuccess;
+    if (const auto range = PinnedRanges::get().remove(begin))
+      if (Status status = front.runtime.files().releaseProgramMemory(
+              pointer, range->end - begin);
+          !status.ok())
+        return status;
+    if (!ours)
+      return DRAGON_NVIDIA(cudaFreeHost, pointer);
+    // As the driver does before it frees.
+    if (ours->memory.id)
+      DRAGON_CHECK(front.device.synchronizeAll());
+    return freePinned(front.device, *ours);
   });
 }
 
@@ -346,20 +392,27 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags) {
         : pinnedMemory().add({begin, bytes, flags, true})
             ? cudaSuccess
             : cudaErrorHostMemoryAlreadyRegistered;
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
       ProtectedMemory::get().exclude(begin, begin + bytes);
+      PinnedRanges::get().add(
+          {begin, begin + bytes, PinnedRanges::Kind::Registered});
+    }
     return error;
   });
 }
 
 cudaError_t cudaHostUnregister(void *pointer) {
   return withDevice([&](Front &front) -> Result {
-    ProtectedMemory::get().include(reinterpret_cast<uintptr_t>(pointer));
+    const auto begin = reinterpret_cast<uintptr_t>(pointer);
+    if (const auto known = pinnedMemory().find(begin);
+        known && !known->registered)
+      return cudaErrorHostMemoryNotRegistered;
+    ProtectedMemory::get().include(begin);
+    PinnedRanges::get().remove(begin);
     if (front.gpu)
       return DRAGON_NVIDIA(cudaHostUnregister, pointer);
-    return pinnedMemory().take(reinterpret_cast<uintptr_t>(pointer), true)
-               ? cudaSuccess
-               : cudaErrorHostMemoryNotRegistered;
+    return pinnedMemory().take(begin, true) ? cudaSuccess
+                                            : cudaErrorHostMemoryNotRegistered;
   });
 }
 
@@ -368,6 +421,7 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *host,
   return withDevice([&](Front &front) -> Result {
     if (!device || flags)
       return cudaErrorInvalidValue;
+    DRAGON_CHECK(deviceMayWriteFrom(front, reinterpret_cast<uintptr_t>(host)));
     if (front.gpu)
       return DRAGON_NVIDIA(cudaHostGetDevicePointer, device, host, flags);
     if (!pinnedMemory().find(reinterpret_cast<uintptr_t>(host)))
@@ -381,9 +435,9 @@ cudaError_t cudaHostGetFlags(unsigned *flags, void *host) {
   return withDevice([&](Front &front) -> Result {
     if (!flags)
       return cudaErrorInvalidValue;
-    if (front.gpu)
-      return DRAGON_NVIDIA(cudaHostGetFlags, flags, host);
     auto range = pinnedMemory().find(reinterpret_cast<uintptr_t>(host));
+    if (!range && front.gpu)
+      return DRAGON_NVIDIA(cudaHostGetFlags, flags, host);
     if (!range)
       return cudaErrorInvalidValue;
     *flags = range->flags | cudaHostAllocMapped; // unified addressing

@@ -7,10 +7,11 @@
 //
 // What the program has from cudaMalloc and its kin, and host memory that it
 // pinned. Buffers belong to the runtime; the tables here are for what CUDA
-// knows besides: which were allocated by which call, and, on the cpu device,
-// pinned ranges. Programs whose executable exports device memory to other
-// processes (cudaIpcGetMemHandle) get plain memory of NVIDIA's: a handle names
-// physical memory, which may not move.
+// knows besides: which were allocated by which call, and pinned ranges that are
+// not the driver's: those of the cpu device, and large ones, which are quicker
+// to make in huge pages by several threads. Programs whose executable exports
+// device memory to other processes (cudaIpcGetMemHandle) get plain memory of
+// NVIDIA's: a handle names physical memory, which may not move.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_CUDART_MEMORY_MEMORY_H
@@ -28,7 +29,8 @@ struct PinnedRange {
   uintptr_t begin;
   size_t bytes;
   unsigned flags;
-  bool registered; ///< the program's memory, pinned by cudaHostRegister
+  bool registered;      ///< the program's memory, pinned by cudaHostRegister
+  Physical memory = {}; ///< if the runtime made it
 };
 
 class PinnedMemory {
@@ -36,7 +38,7 @@ public:
   bool add(const PinnedRange &range); ///< false if it overlaps another
   std::optional<PinnedRange> find(uintptr_t address);
   std::optional<PinnedRange> take(uintptr_t begin, bool registered);
-  void freeAll(); ///< cudaDeviceReset
+  Status freeAll(Device &device); ///< cudaDeviceReset
 
 private:
   std::mutex Lock;
