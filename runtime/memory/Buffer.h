@@ -76,17 +76,18 @@ struct Chunk {
   /// contents that are in host memory.
   IntervalSet<size_t> partly;
   Storage storage;
-  SwapFile::Slot slot;     ///< held while storage has swap pieces
-  bool fetched = false;    ///< its contents have come from a file before
-  bool streams = false;    ///< StreamedChunks' mark
-  uint64_t lastTouch = 0;  ///< for eviction: when it was needed last
-  Forecast nextUse;        ///< when it is needed next
-  uint64_t nextUseOf = 0;  ///< the clock of the launch nextUse was found in
-  uint64_t plannedIn = 0;  ///< SlicePipeline's own: the call,
-  size_t planned = 0;      ///< and its number there
-  int32_t deviceSlot = -1; ///< its index in the list of chunks on the device
-  int32_t hostSlot = -1;   ///< and in that of host copies
-  bool away = false;       ///< driverMoved: better prefetched before a launch
+  SwapFile::Slot slot;       ///< held while storage has pieces in it
+  uint8_t timesOrdinary = 0; ///< it has left for ordinary memory
+  bool fetched = false;      ///< its contents have come from a file before
+  bool streams = false;      ///< StreamedChunks' mark
+  uint64_t lastTouch = 0;    ///< for eviction: when it was needed last
+  Forecast nextUse;          ///< when it is needed next
+  uint64_t nextUseOf = 0;    ///< the clock of the launch nextUse was found in
+  uint64_t plannedIn = 0;    ///< SlicePipeline's own: the call,
+  size_t planned = 0;        ///< and its number there
+  int32_t deviceSlot = -1;   ///< its index in the list of chunks on the device
+  int32_t hostSlot = -1;     ///< and in that of host copies
+  bool away = false;         ///< driverMoved: better prefetched before a launch
 
   size_t bytes() const; ///< of its physical memory
   size_t used() const;  ///< of it, bytes that belong to the program

@@ -155,6 +155,7 @@ private:
   class Departure;
   Status evictOne(Chunk &chunk, Departure &departure);
   bool isBetterOnPeer(Chunk &chunk, const Move &move);
+  void awaitSlabs(size_t bytes);
   /// A slab for the chunk's copy. False: there is none.
   StatusOr<bool> takeHostSlab(Chunk &chunk);
   /// The slab of a chunk of that size that was written on the device since.
@@ -162,8 +163,9 @@ private:
   /// Chooses who leaves for so many bytes, and queues the copies to host
   /// memory.
   StatusOr<std::vector<Chunk *>> chooseLeaving(uint64_t bytes, Cause cause);
+  bool isBetterInOrdinaryMemory(const Chunk &chunk) const;
   /// Contents that have left for host memory go on to where the program will
-  /// copy them.
+  /// copy them, or to ordinary memory.
   Status bringToPlace(Chunk &chunk, Cause cause);
 
   Context &Ctx;

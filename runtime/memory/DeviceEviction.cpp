@@ -18,6 +18,10 @@ namespace dragon {
 /// Chunks' memory that is made ahead of those that leave.
 static constexpr uint64_t AheadOfEvictions = 8;
 
+/// To copy a chunk to ordinary memory and from there costs less than to make
+/// pinned memory for it, but not by more than that.
+static constexpr uint8_t MostTimesOrdinary = 2;
+
 StatusOr<bool> DeviceChunks::takeOverHostSlab(Chunk &chunk) {
   for (Chunk *other : Slabs.Chunks) {
     if (other->copies.host || other->bytes() != chunk.bytes() ||
@@ -57,11 +61,22 @@ StatusOr<bool> DeviceChunks::takePeerSlab(Chunk &chunk) {
   return false;
 }
 
+/// What is on its way to ordinary memory gives a slab back soon.
+void DeviceChunks::awaitSlabs(size_t bytes) {
+  Writes.finishDone();
+  while (!Slabs.Pool.isReady(bytes) && Writes.any() &&
+         Writes.writings().front().plan.target == Removal::ToMemory)
+    Writes.finishFirst().ignore(); // it stays in its slab
+}
+
 StatusOr<bool> DeviceChunks::takeHostSlab(Chunk &chunk) {
   if (!Slabs.Pool.isReady(chunk.bytes())) {
     DRAGON_ASSIGN(const bool taken, takeOverHostSlab(chunk));
     if (taken)
       return true;
+    awaitSlabs(chunk.bytes());
+  }
+  if (!Slabs.Pool.isReady(chunk.bytes())) {
     // More will be needed, and several threads make it three times as fast.
     // This one takes what they make first.
     if (Ctx.caps().asynchronous)
@@ -126,6 +141,8 @@ StatusOr<bool> DeviceChunks::copyOut(Chunk &chunk, Cause cause) {
 }
 
 StatusOr<bool> DeviceChunks::copyOutAhead(Chunk &chunk) {
+  if (!chunk.host.id && !Slabs.Pool.isReady(chunk.bytes()))
+    Writes.finishDone();
   if (!chunk.host.id && !Slabs.Pool.isReady(chunk.bytes()))
     return false;
   return copyOut(chunk, Cause::Eviction);
@@ -277,13 +294,30 @@ Status DeviceChunks::evictOne(Chunk &chunk, Departure &departure) {
   return bringToPlace(chunk, departure.cause());
 }
 
+/// So little pinned memory is there for what leaves next, and for what is
+/// written, that others need this chunk's: to make more takes longer than to
+/// copy from it. What leaves again and again is worth it.
+bool DeviceChunks::isBetterInOrdinaryMemory(const Chunk &chunk) const {
+  return Ctx.caps().asynchronous && !chunk.buffer->hostAccessible &&
+         chunk.host.place == Place::Pinned &&
+         chunk.timesOrdinary < MostTimesOrdinary &&
+         Slabs.Pool.ready(chunk.bytes()) + Writes.bytes() < Writes.most();
+}
+
 Status DeviceChunks::bringToPlace(Chunk &chunk, Cause cause) {
   if (!chunk.copies.host || chunk.copies.storage || chunk.transit.writing ||
-      chunk.hostMapped || chunk.host.place == Place::Peer ||
-      !chunk.buffer->hasPlace(chunk))
+      chunk.hostMapped || chunk.host.place == Place::Peer)
+    return {};
+  const bool hasPlace = chunk.buffer->hasPlace(chunk);
+  if (!hasPlace && !isBetterInOrdinaryMemory(chunk))
     return {};
   Writes.finishDone();
-  DRAGON_TRY(Writes.start(chunk, Removal::ToSink, cause));
+  Status started = Writes.start(
+      chunk, hasPlace ? Removal::ToSink : Removal::ToMemory, cause);
+  if (!started.ok() && !hasPlace)
+    return {}; // it stays where it is
+  DRAGON_TRY(std::move(started));
+  chunk.timesOrdinary += !hasPlace;
   Status status;
   while (Writes.bytes() > Writes.most())
     if (Status one = Writes.finishFirst(); status.ok())

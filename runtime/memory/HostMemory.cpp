@@ -136,6 +136,9 @@ Status HostMemory::makeRoom(uint64_t bytes, bool forTransit, bool dropOnly) {
   DRAGON_TRY(Slabs.recycleTransit(false));
   if (Slabs.Pool.hasRoom(bytes, keepFree))
     return {};
+  Slabs.trimOrdinary();
+  if (Slabs.Pool.hasRoom(bytes, keepFree))
+    return {};
   Slabs.wants(Slabs.Pool.used() + bytes + keepFree);
   while (!Slabs.Pool.hasRoom(bytes, keepFree)) {
     Writes.finishDone();

@@ -25,7 +25,12 @@ HostSlabs::HostSlabs(Context &context, WorkTracker &time, StorageIo &store)
           [this](const Physical &slab) { return destroy(slab); },
           {context.limits.aheadBytes, hostThreads().threads()},
           TracedMemory::Host),
-      Peers(context) {}
+      Peers(context) {
+  // What is there cannot leave for swap: half of the budget can.
+  Store.Ordinary.setBudget(context.limits.hostBytes / 2, [this](int64_t bytes) {
+    return Pool.charge(bytes, Ctx.limits.transitBytes);
+  });
+}
 
 HostSlabs::~HostSlabs() {
   for (const InTransit &entry : Transit)

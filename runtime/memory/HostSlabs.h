@@ -50,6 +50,8 @@ public:
   bool hasRoom(uint64_t bytes) const {
     return Pool.hasRoom(bytes, Ctx.limits.transitBytes);
   }
+  /// Ordinary memory that nobody has goes back to the system.
+  void trimOrdinary() { Store.Ordinary.trim(); }
   /// Slabs of transfers whose work has ended go back; `wait`: one at least.
   Status recycleTransit(bool wait);
   /// The slab goes back when the fetch is done.

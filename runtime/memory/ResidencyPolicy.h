@@ -74,7 +74,7 @@ enum class Fetch : uint8_t {
   FromStorage
 };
 
-enum class Removal : uint8_t { None, Drop, ToHost, ToSink, ToSwap };
+enum class Removal : uint8_t { None, Drop, ToHost, ToMemory, ToSink, ToSwap };
 
 struct Move {
   Fetch fetch = Fetch::Nothing;

@@ -138,6 +138,11 @@ Status StorageIo::planWrite(WritePlan &plan, FileRequest &request) {
     plan.piece = {0, chunk.used(), PieceKind::File, sink->file, place};
     file = sink->file.get();
     offset = place;
+  } else if (plan.target == Removal::ToMemory) {
+    plan.piece = {0, chunk.used(), PieceKind::File,
+                  BackingFile::programMemory(), plan.slot.offset};
+    file = plan.slot.file;
+    offset = plan.slot.offset;
   } else {
     plan.target = Removal::ToSwap;
     DRAGON_ASSIGN(SwapFile * swap, swapFile());
@@ -208,7 +213,7 @@ Status StorageIo::write(std::span<WritePlan> plans, Cause cause) {
           results[i].message());
       again.push_back({plan.chunk, plan.memory, Removal::ToSwap, {}, {}});
     } else {
-      Swap->release(plan.slot);
+      releaseSlot(plan.slot);
       keep(std::move(results[i]));
     }
   }
@@ -231,15 +236,30 @@ void StorageIo::callOff(BackgroundIo::Job &job) {
 void StorageIo::release(Chunk &chunk) {
   chunk.fetched = false;
   chunk.storage.clear();
-  if (chunk.slot.bytes)
-    Swap->release(chunk.slot);
+  releaseSlot(chunk.slot);
   chunk.slot = {};
 }
 
-void StorageIo::releaseUnusedSlot(Chunk &chunk) {
-  if (!chunk.slot.bytes || chunk.storage.hasSwap())
+void StorageIo::releaseSlot(const SwapFile::Slot &slot) {
+  if (slot.bytes == 0)
     return;
-  Swap->release(chunk.slot);
+  if (slot.file->isMemory())
+    Ordinary.release(slot);
+  else
+    Swap->release(slot);
+}
+
+void StorageIo::releaseUnusedSlot(Chunk &chunk) {
+  const SwapFile::Slot &slot = chunk.slot;
+  auto isThere = [&slot](const Piece &piece) {
+    return slot.file->isMemory()
+               ? piece.isOfProgram(uintptr_t(slot.offset),
+                                   uintptr_t(slot.offset) + slot.bytes)
+               : piece.kind == PieceKind::Swap;
+  };
+  if (!slot.bytes || std::ranges::any_of(chunk.storage.pieces(), isThere))
+    return;
+  releaseSlot(slot);
   chunk.slot = {};
 }
 

@@ -17,6 +17,7 @@
 #include "runtime/memory/Context.h"
 #include "runtime/tier/BackgroundIo.h"
 #include "runtime/tier/FileTier.h"
+#include "runtime/tier/OrdinaryMemory.h"
 
 #include <functional>
 #include <memory>
@@ -42,9 +43,10 @@ struct ReadPlan {
 struct WritePlan {
   Chunk *chunk;
   const void *memory;
-  Removal target; ///< ToSink or ToSwap; a full sink falls back to swap
+  /// ToMemory, ToSink or ToSwap; a full sink falls back to swap.
+  Removal target;
   Piece piece;
-  SwapFile::Slot slot;
+  SwapFile::Slot slot; ///< ToMemory: given; else found by planWrite()
 };
 
 class StorageIo {
@@ -55,6 +57,7 @@ public:
   std::unique_ptr<FileTier> Files;
   std::unique_ptr<BackgroundIo> Background;
   std::unique_ptr<SwapFile> Swap; ///< made when first needed
+  OrdinaryMemory Ordinary;
 
   StatusOr<SwapFile *> swapFile();
   /// Reads bytes [begin, end) of the chunk's storage to `memory`; what needs no
@@ -79,10 +82,12 @@ public:
   void commitWrite(WritePlan &plan, Cause cause, uint64_t nanoseconds);
   /// Storage is valid then, for each chunk that could be written.
   Status write(std::span<WritePlan> plans, Cause cause);
-  /// The chunk's pieces and swap slot.
+  /// The chunk's pieces and its slot.
   void release(Chunk &chunk);
   /// The slot alone, if no piece is in it any more.
   void releaseUnusedSlot(Chunk &chunk);
+  /// Of swap, or of ordinary memory; or none.
+  void releaseSlot(const SwapFile::Slot &slot);
 
   /// Contents of others that are stored in bytes [begin, end) of the file go
   /// elsewhere; not those of the buffer with that distance of offset and

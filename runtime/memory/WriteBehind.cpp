@@ -17,6 +17,12 @@ Status WriteBehind::start(Chunk &chunk, Removal target, Cause cause) {
   Writing writing{
       {&chunk, chunk.host.hostView, target, {}, {}}, cause, 0, nullptr};
   FileRequest request{};
+  if (target == Removal::ToMemory) {
+    writing.plan.slot = Store.Ordinary.allocate(chunk.used());
+    if (!writing.plan.slot.bytes)
+      return Status::error(DRAGON_ERROR_OUT_OF_MEMORY,
+                           "no ordinary memory for evicted contents");
+  }
   chunk.holds.inTransit = true; // others may need room meanwhile
   Status planned = Store.planWrite(writing.plan, request);
   chunk.holds.inTransit = false;
@@ -67,7 +73,7 @@ Status WriteBehind::finish(Chunk &chunk) {
   } else if (status.ok()) {
     Store.commitWrite(plan, writing.cause, Store.Background->takeBusyTime());
   } else {
-    Store.Swap->release(plan.slot);
+    Store.releaseSlot(plan.slot);
   }
   DRAGON_TRY(std::move(status));
   // Who has pinned it counts on its host copy.
@@ -81,8 +87,7 @@ void WriteBehind::callOff(Chunk &chunk) {
     return;
   Store.callOff(*chunk.transit.writing->job);
   Writing writing = takeOut(chunk);
-  if (writing.plan.target == Removal::ToSwap)
-    Store.Swap->release(writing.plan.slot);
+  Store.releaseSlot(writing.plan.slot);
   giveUpHostCopy(chunk);
 }
 

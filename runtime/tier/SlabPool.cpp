@@ -248,6 +248,15 @@ void SlabPool::setAside(const Physical &slab, bool aside) {
   }
 }
 
+bool SlabPool::charge(int64_t bytes, uint64_t keepFree) {
+  std::lock_guard guard(Lock);
+  if (bytes > 0 && !fits(size_t(bytes), keepFree))
+    return false;
+  Used += uint64_t(bytes);
+  noteSum();
+  return true;
+}
+
 void SlabPool::lend(int64_t bytes) {
   std::lock_guard guard(Lock);
   Lent += uint64_t(bytes);
@@ -304,9 +313,9 @@ uint64_t SlabPool::missing(size_t bytes, uint64_t keepFree) const {
   return needed > Budget ? needed - Budget : 0;
 }
 
-bool SlabPool::isReady(size_t bytes) const {
+uint64_t SlabPool::ready(size_t bytes) const {
   std::lock_guard guard(Lock);
-  return numKept(bytes, Usual) != 0;
+  return numKept(bytes, Usual) * uint64_t(bytes);
 }
 
 void SlabPool::trim() {

@@ -86,6 +86,9 @@ public:
   void setReclaim(std::function<bool()> reclaim) {
     Reclaim = std::move(reclaim);
   }
+  /// So much more (or less) of the budget is held for something else than
+  /// slabs. False: there is no room for it beside `keepFree` bytes.
+  bool charge(int64_t bytes, uint64_t keepFree);
   /// This much more (or less) of what takers keep free is in use, for what it
   /// is kept free for.
   void lend(int64_t bytes);
@@ -113,7 +116,9 @@ public:
   /// Bytes that must be given for that.
   uint64_t missing(size_t bytes, uint64_t keepFree) const;
   /// A taker would get one that is there.
-  bool isReady(size_t bytes) const;
+  bool isReady(size_t bytes) const { return ready(bytes) != 0; }
+  /// Bytes of all that takers of slabs of that size would get.
+  uint64_t ready(size_t bytes) const;
   /// Destroys the slabs that nobody holds.
   void trim();
   /// Parked ones become such. False: there are none.
