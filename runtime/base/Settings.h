@@ -27,6 +27,9 @@ namespace dragon {
 /// Which launches run together, slice by slice.
 enum class Wavefront : uint8_t { Off, Auto, Always };
 
+/// What goes to host memory that is not pinned.
+enum class Unpinned : uint8_t { Off, Auto, Always };
+
 /// Kernels that fetch pages: where nothing else moves less, or wherever data
 /// does not fit.
 enum class Paging : uint8_t { Off, Auto, Always };
@@ -83,6 +86,7 @@ struct Settings {
   std::optional<uint64_t> shareQuantum;  ///< DRAGON_SHARE_QUANTUM, milliseconds
   bool startAhead = true;                ///< DRAGON_START_AHEAD
   Wavefront wavefront = Wavefront::Auto; ///< DRAGON_WAVEFRONT
+  Unpinned unpinned = Unpinned::Auto;    ///< DRAGON_UNPINNED
   Paging paging = Paging::Auto;          ///< DRAGON_PAGING
   unsigned pageTouches = 0;              ///< DRAGON_PAGE_TOUCHES; 0: chosen
   unsigned sliceQueues = 0;              ///< DRAGON_SLICE_QUEUES

@@ -298,9 +298,13 @@ Status DeviceChunks::evictOne(Chunk &chunk, Departure &departure) {
 /// written, that others need this chunk's: to make more takes longer than to
 /// copy from it. What leaves again and again is worth it.
 bool DeviceChunks::isBetterInOrdinaryMemory(const Chunk &chunk) const {
-  return Ctx.caps().asynchronous && !chunk.buffer->hostAccessible &&
-         chunk.host.place == Place::Pinned &&
-         chunk.timesOrdinary < MostTimesOrdinary &&
+  const Unpinned wanted = Ctx.config.unpinned;
+  if (wanted == Unpinned::Off || chunk.buffer->hostAccessible ||
+      chunk.host.place != Place::Pinned)
+    return false;
+  if (wanted == Unpinned::Always)
+    return true;
+  return Ctx.caps().asynchronous && chunk.timesOrdinary < MostTimesOrdinary &&
          Slabs.Pool.ready(chunk.bytes()) + Writes.bytes() < Writes.most();
 }
 
@@ -317,7 +321,8 @@ Status DeviceChunks::bringToPlace(Chunk &chunk, Cause cause) {
   if (!started.ok() && !hasPlace)
     return {}; // it stays where it is
   DRAGON_TRY(std::move(started));
-  chunk.timesOrdinary += !hasPlace;
+  if (!hasPlace && chunk.timesOrdinary < MostTimesOrdinary)
+    ++chunk.timesOrdinary;
   Status status;
   while (Writes.bytes() > Writes.most())
     if (Status one = Writes.finishFirst(); status.ok())

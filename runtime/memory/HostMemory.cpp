@@ -160,6 +160,11 @@ Status HostMemory::makeRoom(uint64_t bytes, bool forTransit, bool dropOnly) {
       DRAGON_TRY(Slabs.recycleTransit(true));
       continue;
     }
+    if (leaving.empty()) {
+      DRAGON_ASSIGN(const bool freed, Slabs.freeOrdinary());
+      if (freed)
+        continue;
+    }
     if (leaving.empty() && Slabs.exceed(Slabs.Pool.used() + bytes + keepFree))
       continue;
     if (leaving.empty())

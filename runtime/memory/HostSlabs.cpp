@@ -26,10 +26,16 @@ HostSlabs::HostSlabs(Context &context, WorkTracker &time, StorageIo &store)
           {context.limits.aheadBytes, hostThreads().threads()},
           TracedMemory::Host),
       Peers(context) {
-  // What is there cannot leave for swap: half of the budget can.
+  // Room for what kernels see in host memory, and for what comes from files.
   Store.Ordinary.setBudget(context.limits.hostBytes / 2, [this](int64_t bytes) {
     return Pool.charge(bytes, Ctx.limits.transitBytes);
   });
+}
+
+StatusOr<bool> HostSlabs::freeOrdinary() {
+  DRAGON_ASSIGN(const bool moved, Store.moveOrdinaryToSwap());
+  trimOrdinary();
+  return moved;
 }
 
 HostSlabs::~HostSlabs() {

@@ -52,6 +52,8 @@ public:
   }
   /// Ordinary memory that nobody has goes back to the system.
   void trimOrdinary() { Store.Ordinary.trim(); }
+  /// The same of some that a chunk has, by way of swap. False: there is none.
+  StatusOr<bool> freeOrdinary();
   /// Slabs of transfers whose work has ended go back; `wait`: one at least.
   Status recycleTransit(bool wait);
   /// The slab goes back when the fetch is done.

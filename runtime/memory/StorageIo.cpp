@@ -169,6 +169,8 @@ void StorageIo::commitWrite(WritePlan &plan, Cause cause,
     chunk.buffer->noteBacking(*plan.piece.file, chunk.va(), plan.piece.offset);
   chunk.storage.put(std::move(plan.piece));
   chunk.slot = plan.slot;
+  if (plan.target == Removal::ToMemory)
+    InOrdinary[plan.slot.offset] = &chunk;
   chunk.buffer->note(chunk, ChunkEvent::Stored);
 }
 
@@ -243,10 +245,29 @@ void StorageIo::release(Chunk &chunk) {
 void StorageIo::releaseSlot(const SwapFile::Slot &slot) {
   if (slot.bytes == 0)
     return;
-  if (slot.file->isMemory())
-    Ordinary.release(slot);
-  else
-    Swap->release(slot);
+  if (!slot.file->isMemory())
+    return Swap->release(slot);
+  InOrdinary.erase(slot.offset);
+  Ordinary.release(slot);
+}
+
+StatusOr<bool> StorageIo::moveOrdinaryToSwap() {
+  Chunk *oldest = nullptr;
+  for (const auto &[offset, chunk] : InOrdinary)
+    // Else somebody may be reading it, or needs it soon.
+    if (!chunk->device.id && !chunk->host.id && !Ctx.pins.has(*chunk) &&
+        chunk->storage.numberOfPieces() == 1 &&
+        (!oldest || chunk->lastTouch < oldest->lastTouch))
+      oldest = chunk;
+  if (!oldest)
+    return false;
+  WritePlan plan{oldest,
+                 reinterpret_cast<const void *>(oldest->slot.offset),
+                 Removal::ToSwap,
+                 {},
+                 {}};
+  DRAGON_TRY(write({&plan, 1}, Cause::Eviction));
+  return true;
 }
 
 void StorageIo::releaseUnusedSlot(Chunk &chunk) {

@@ -20,6 +20,7 @@
 #include "runtime/tier/OrdinaryMemory.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -88,6 +89,9 @@ public:
   void releaseUnusedSlot(Chunk &chunk);
   /// Of swap, or of ordinary memory; or none.
   void releaseSlot(const SwapFile::Slot &slot);
+  /// Contents of a chunk that has them in ordinary memory alone go to swap.
+  /// False: there is none.
+  StatusOr<bool> moveOrdinaryToSwap();
 
   /// Contents of others that are stored in bytes [begin, end) of the file go
   /// elsewhere; not those of the buffer with that distance of offset and
@@ -104,6 +108,7 @@ public:
 private:
   Context &Ctx;
   Detach DetachOthers;
+  std::map<int64_t, Chunk *> InOrdinary; ///< by where their slots are
 };
 
 /// DRAGON_POISON: undefined bytes are made to look like no data.

@@ -13,8 +13,8 @@
 
 namespace dragon {
 
-/// Slots are mappings of their own: whole huge pages.
-static constexpr size_t HugePage = size_t(1) << 21;
+/// Slots are mappings of their own: of whole huge pages, if they are as large.
+static constexpr size_t Page = 4096, HugePage = size_t(1) << 21;
 
 static void unmap(uintptr_t at, size_t bytes) {
   if (bytes)
@@ -27,7 +27,8 @@ OrdinaryMemory::~OrdinaryMemory() {
 }
 
 SwapFile::Slot OrdinaryMemory::allocate(size_t bytes) {
-  bytes = roundUp(bytes, HugePage);
+  const size_t unit = bytes < HugePage ? Page : HugePage;
+  bytes = roundUp(bytes, unit);
   auto slotAt = [&](uintptr_t at) {
     return SwapFile::Slot{BackingFile::programMemory().get(), int64_t(at),
                           bytes};
@@ -39,17 +40,17 @@ SwapFile::Slot OrdinaryMemory::allocate(size_t bytes) {
   }
   if (Held + bytes > Most || !Charge(int64_t(bytes)))
     return {};
-  // What lies outside of whole huge pages goes back.
-  void *memory = ::mmap(nullptr, bytes + HugePage, PROT_READ | PROT_WRITE,
+  // What lies outside of whole units goes back.
+  void *memory = ::mmap(nullptr, bytes + unit, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
     Charge(-int64_t(bytes));
     return {};
   }
   const auto begin = reinterpret_cast<uintptr_t>(memory);
-  const uintptr_t at = roundUp(begin, HugePage);
+  const uintptr_t at = roundUp(begin, unit);
   unmap(begin, at - begin);
-  unmap(at + bytes, begin + HugePage - at);
+  unmap(at + bytes, begin + unit - at);
   ::madvise(reinterpret_cast<void *>(at), bytes, MADV_HUGEPAGE); // a hint
   Held += bytes;
   return slotAt(at);

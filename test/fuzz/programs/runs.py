@@ -127,6 +127,8 @@ class Runner:
             budget["DRAGON_WAVEFRONT"] = "always"
         if seed % 5 == 1 and not self.options.prebuilt:
             budget |= {"DRAGON_CPU_DEVICES": "3", "DRAGON_PEERS": "auto", "DRAGON_PEER_MEMORY": f"{2 * program.chunk >> 10}K"}
+        if seed % 7 == 2:
+            budget["DRAGON_UNPINNED"] = "always"
         if checked:
             yield "checked", "program", {**budget, "DRAGON_CHECK": "1"}
         else:

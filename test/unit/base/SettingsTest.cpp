@@ -60,6 +60,7 @@ TEST_F(SettingsTest, EachVariableReachesItsField) {
   ::setenv("DRAGON_QUIET", "1", 1);
   ::setenv("DRAGON_ELIDE", "0", 1);
   ::setenv("DRAGON_WAVEFRONT", "always", 1);
+  ::setenv("DRAGON_UNPINNED", "off", 1);
   ::setenv("DRAGON_STATS", "-", 1);
   ::setenv("DRAGON_TRACE", "/t", 1);
   ::setenv("DRAGON_LOG", "debug", 1);
@@ -88,6 +89,7 @@ TEST_F(SettingsTest, EachVariableReachesItsField) {
   EXPECT_TRUE(s.strict && s.poison && s.quiet);
   EXPECT_FALSE(s.elide);
   EXPECT_EQ(s.wavefront, Wavefront::Always);
+  EXPECT_EQ(s.unpinned, Unpinned::Off);
   EXPECT_EQ(s.stats, "-");
   EXPECT_EQ(s.trace, "/t");
   EXPECT_EQ(s.log, "debug");
@@ -135,6 +137,7 @@ TEST_F(SettingsTest, MalformedValuesAreErrorsByName) {
   expectError("DRAGON_CHUNK_SIZE", "0", "multiple of 64K");
   expectError("DRAGON_DIRECT_IO", "yes", "auto, on or off");
   expectError("DRAGON_WAVEFRONT", "1", "auto, always or off");
+  expectError("DRAGON_UNPINNED", "0", "auto, always or off");
   expectError("DRAGON_STRICT", "true", "1 or 0");
   expectError("DRAGON_LOG", "2", "0, 1 or debug");
   expectError("DRAGON_CPU_THREADS", "many", "number");

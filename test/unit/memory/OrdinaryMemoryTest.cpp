@@ -44,6 +44,11 @@ TEST(OrdinaryMemory, PlacesAreOfTheBudgetAndUsedAgain) {
   EXPECT_EQ(memory.held(), 6 * MiB);
   EXPECT_EQ(memory.allocate(4 * MiB).offset, first.offset);
   memory.release(second);
+  hasRoom = true;
+  const SwapFile::Slot small = memory.allocate(5000);
+  EXPECT_EQ(small.bytes, 8192U);
+  std::memset(reinterpret_cast<void *>(small.offset), 2, small.bytes);
+  memory.release(small);
   memory.trim();
   EXPECT_EQ(memory.held(), 4 * MiB);
   EXPECT_EQ(charged, int64_t(4 * MiB));
@@ -120,6 +125,16 @@ TEST_F(EvictionToOrdinaryMemoryTest, TheProgramChangesWhatIsOnItsWay) {
   EXPECT_EQ(Chunks[0]->slot.bytes, 2 * MiB);
   memory().trim();
   EXPECT_EQ(memory().held(), 2 * (Count - 1) * MiB);
+}
+
+TEST_F(EvictionToOrdinaryMemoryTest, ContentsGoToSwapWhereHostMemoryIsShort) {
+  ASSERT_OK(evict(0, Count));
+  ASSERT_OK(parts->Writes.finishAll());
+  EXPECT_EQ(memory().held(), Count * 2 * MiB);
+  ASSERT_OK(parts->Host.makeRoom(256 * MiB - 2 * MiB, true));
+  EXPECT_LE(memory().held(), 2 * MiB);
+  EXPECT_GE(moved(Direction::HostToSwap), (Count - 1) * 2 * MiB);
+  EXPECT_TRUE(contents() == Data);
 }
 
 TEST_F(EvictionToOrdinaryMemoryTest,
