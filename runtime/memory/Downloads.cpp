@@ -152,9 +152,12 @@ private:
       DRAGON_TRY(Target.waitForQueue());
     if (!reachable || readsTarget(chunk, begin, stop))
       return readByOurs(chunk, begin, stop, reachable);
+    // Memory needs no other reads beside it, and may leave for those behind.
+    ReadPlan now;
+    ReadPlan &plan = chunk.storage.inProgramMemory() ? now : Reads;
     T.Store.planRead(chunk, begin - chunk.va(), stop - chunk.va(),
-                     target(begin), Reads);
-    return {};
+                     target(begin), plan);
+    return T.Store.run(now, Cause::Copy);
   }
 
   /// By way of memory of our own.

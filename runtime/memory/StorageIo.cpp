@@ -83,6 +83,8 @@ void StorageIo::planRead(const Chunk &chunk, size_t begin, size_t end,
       break;
     case PieceKind::File:
       plan.add(piece.file, target, to - from, offset);
+      if (chunk.slot.bytes && chunk.slot.file->isMemory())
+        plan.reader = Readers;
       break;
     case PieceKind::Swap:
       plan.requests.push_back({chunk.slot.file,
@@ -252,13 +254,23 @@ void StorageIo::releaseSlot(const SwapFile::Slot &slot) {
 }
 
 StatusOr<bool> StorageIo::moveOrdinaryToSwap() {
+  if (Readers.use_count() > 1)
+    return false;
   Chunk *oldest = nullptr;
-  for (const auto &[offset, chunk] : InOrdinary)
-    // Else somebody may be reading it, or needs it soon.
-    if (!chunk->device.id && !chunk->host.id && !Ctx.pins.has(*chunk) &&
-        chunk->storage.numberOfPieces() == 1 &&
-        (!oldest || chunk->lastTouch < oldest->lastTouch))
+  for (const auto &[offset, chunk] : InOrdinary) {
+    // It may be on its way to the device; or not all of it is there.
+    if (chunk->device.id || chunk->transit.writing ||
+        chunk->storage.numberOfPieces() != 1)
+      continue;
+    if (chunk->copies.host) { // as well
+      Chunk &one = *chunk;    // whose entry ends
+      release(one);
+      one.buffer->note(one, ChunkEvent::LeftStorage);
+      return true;
+    }
+    if (!chunk->host.id && (!oldest || chunk->lastTouch < oldest->lastTouch))
       oldest = chunk;
+  }
   if (!oldest)
     return false;
   WritePlan plan{oldest,

@@ -34,6 +34,8 @@ struct ReadPlan {
   uint64_t fileBytes = 0;
   uint64_t swapBytes = 0;
   uint64_t memoryBytes = 0; ///< of the program's memory
+  /// While it reads ordinary memory, that stays where it is.
+  std::shared_ptr<const int> reader;
 
   /// Bytes of the file from `offset` on to `memory`.
   void add(const std::shared_ptr<BackingFile> &file, char *memory, size_t bytes,
@@ -89,8 +91,8 @@ public:
   void releaseUnusedSlot(Chunk &chunk);
   /// Of swap, or of ordinary memory; or none.
   void releaseSlot(const SwapFile::Slot &slot);
-  /// Contents of a chunk that has them in ordinary memory alone go to swap.
-  /// False: there is none.
+  /// Ordinary memory that a chunk has is needed no more: its contents are in a
+  /// slab as well, or go to swap. False: there is none, or a plan reads some.
   StatusOr<bool> moveOrdinaryToSwap();
 
   /// Contents of others that are stored in bytes [begin, end) of the file go
@@ -109,6 +111,7 @@ private:
   Context &Ctx;
   Detach DetachOthers;
   std::map<int64_t, Chunk *> InOrdinary; ///< by where their slots are
+  std::shared_ptr<const int> Readers = std::make_shared<const int>(0);
 };
 
 /// DRAGON_POISON: undefined bytes are made to look like no data.

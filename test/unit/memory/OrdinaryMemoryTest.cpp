@@ -137,6 +137,36 @@ TEST_F(EvictionToOrdinaryMemoryTest, ContentsGoToSwapWhereHostMemoryIsShort) {
   EXPECT_TRUE(contents() == Data);
 }
 
+TEST_F(EvictionToOrdinaryMemoryTest, WhatHasCameToPinnedMemoryIsNotKeptTwice) {
+  ASSERT_OK(evict(0, Count));
+  ASSERT_OK(parts->Writes.finishAll());
+  ASSERT_OK(
+      parts->Resident.bringToHost(*Chunks[1], LaunchNeed::Read, Cause::Demand));
+  auto freed = parts->Slabs.freeOrdinary();
+  ASSERT_TRUE(freed.ok() && *freed);
+  EXPECT_EQ(memory().held(), (Count - 1) * 2 * MiB);
+  EXPECT_EQ(moved(Direction::HostToSwap), 0U);
+  EXPECT_FALSE(Chunks[1]->copies.storage);
+  EXPECT_TRUE(contents() == Data);
+}
+
+TEST_F(EvictionToOrdinaryMemoryTest, MemoryThatIsReadStaysWhereItIs) {
+  ASSERT_OK(evict(0, Count));
+  ASSERT_OK(parts->Writes.finishAll());
+  std::vector<char> bytes(4096);
+  ReadPlan plan;
+  parts->Store.planRead(*Chunks[0], 0, bytes.size(), bytes.data(), plan);
+  auto freed = parts->Slabs.freeOrdinary();
+  ASSERT_TRUE(freed.ok());
+  EXPECT_FALSE(*freed);
+  ASSERT_OK(parts->Store.run(plan, Cause::Copy));
+  plan = {};
+  freed = parts->Slabs.freeOrdinary();
+  ASSERT_TRUE(freed.ok());
+  EXPECT_TRUE(*freed);
+  EXPECT_TRUE(contents() == Data);
+}
+
 TEST_F(EvictionToOrdinaryMemoryTest,
        MemoryThatNobodyHasGoesBackWhenItIsNeeded) {
   ASSERT_OK(evict(0, Count));
