@@ -22,10 +22,12 @@ void PinnedRanges::add(const Range &range) {
   Any = true;
 }
 
-std::optional<PinnedRanges::Range> PinnedRanges::remove(uintptr_t begin) {
+std::optional<PinnedRanges::Range> PinnedRanges::remove(uintptr_t begin,
+                                                        bool registered) {
   std::lock_guard<std::mutex> guard(Lock);
   auto found = Ranges.find(begin);
-  if (found == Ranges.end())
+  if (found == Ranges.end() ||
+      (found->second.kind == Kind::Registered) != registered)
     return std::nullopt;
   const Range range{begin, found->second.end, found->second.kind};
   Ranges.erase(found);

@@ -44,8 +44,8 @@ public:
   };
 
   void add(const Range &range);
-  /// Nothing: it is none that begins there.
-  std::optional<Range> remove(uintptr_t begin);
+  /// Nothing: none begins there, or it is one of the other kinds.
+  std::optional<Range> remove(uintptr_t begin, bool registered);
   std::vector<Range> removeAllocated();
 
   /// There are any. The rest may be asked only if something lies in them.

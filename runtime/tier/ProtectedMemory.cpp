@@ -115,8 +115,10 @@ bool ProtectedMemory::canBeProtected(uintptr_t begin, uintptr_t end,
         }))
       return false;
     if (at < end && mapping.begin <= at && at < mapping.end) {
-      const bool others =
-          (onTopOfNothing || behindLibrary) && previousEnd == mapping.begin;
+      // What is registered ends where the program unregisters it.
+      const bool others = kind == Kind::Pageable &&
+                          (onTopOfNothing || behindLibrary) &&
+                          previousEnd == mapping.begin;
       const bool access = mapping.access == "rw-p" ||
                           (mapping.access == "r--p" &&
                            isProtected(at, std::min(end, mapping.end)));

@@ -360,7 +360,7 @@ cudaError_t cudaFreeHost(void *pointer) {
     const auto ours = pinnedMemory().take(begin, false);
     if (!ours && !front.gpu)
       return cudaErrorInvalidValue;
-    if (const auto range = PinnedRanges::get().remove(begin))
+    if (const auto range = PinnedRanges::get().remove(begin, false))
       if (Status status = front.runtime.files().releaseProgramMemory(
               pointer, range->end - begin);
           !status.ok())
@@ -408,7 +408,10 @@ cudaError_t cudaHostUnregister(void *pointer) {
         known && !known->registered)
       return cudaErrorHostMemoryNotRegistered;
     ProtectedMemory::get().include(begin);
-    PinnedRanges::get().remove(begin);
+    // From now on it may end without being heard of.
+    if (const auto range = PinnedRanges::get().remove(begin, true))
+      DRAGON_CHECK(front.runtime.files().releaseProgramMemory(
+          pointer, range->end - begin));
     if (front.gpu)
       return DRAGON_NVIDIA(cudaHostUnregister, pointer);
     return pinnedMemory().take(begin, true) ? cudaSuccess

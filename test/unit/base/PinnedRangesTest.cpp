@@ -49,8 +49,9 @@ TEST(PinnedRanges, BeginAnewWhereOneHasEnded) {
   ranges.add({0x1000, 0x2000, Kind::Allocated});
   ranges.add({0x4000, 0x5000, Kind::Registered});
   ranges.noteWrites(0, UINTPTR_MAX);
-  EXPECT_FALSE(ranges.remove(0x1001));
-  EXPECT_EQ(ranges.remove(0x1000)->end, 0x2000U);
+  EXPECT_FALSE(ranges.remove(0x1001, false));
+  EXPECT_FALSE(ranges.remove(0x1000, true));
+  EXPECT_EQ(ranges.remove(0x1000, false)->end, 0x2000U);
   ranges.add({0x1000, 0x3000, Kind::WriteCombined});
   EXPECT_EQ(ranges.onlyRead(0x1000, 0x3000)->kind, Kind::WriteCombined);
 
@@ -58,7 +59,7 @@ TEST(PinnedRanges, BeginAnewWhereOneHasEnded) {
   ASSERT_EQ(removed.size(), 1U);
   EXPECT_EQ(removed[0].end, 0x3000U);
   EXPECT_TRUE(ranges.holds(0x4000));
-  ranges.remove(0x4000);
+  ranges.remove(0x4000, true);
   EXPECT_FALSE(ranges.any());
 }
 
