@@ -7,8 +7,6 @@
 
 #include "runtime/base/PinnedRanges.h"
 
-#include <algorithm>
-
 namespace dragon {
 
 PinnedRanges &PinnedRanges::get() {
@@ -16,10 +14,15 @@ PinnedRanges &PinnedRanges::get() {
   return *theRanges;
 }
 
+void PinnedRanges::noteBounds() {
+  Low = Ranges.empty() ? UINTPTR_MAX : Ranges.begin()->first;
+  High = Ranges.empty() ? 0 : Ranges.rbegin()->second.end;
+}
+
 void PinnedRanges::add(const Range &range) {
   std::lock_guard<std::mutex> guard(Lock);
   Ranges[range.begin] = {range.end, range.kind};
-  Any = true;
+  noteBounds();
 }
 
 std::optional<PinnedRanges::Range> PinnedRanges::remove(uintptr_t begin,
@@ -31,7 +34,7 @@ std::optional<PinnedRanges::Range> PinnedRanges::remove(uintptr_t begin,
     return std::nullopt;
   const Range range{begin, found->second.end, found->second.kind};
   Ranges.erase(found);
-  Any = !Ranges.empty();
+  noteBounds();
   return range;
 }
 
@@ -45,7 +48,7 @@ std::vector<PinnedRanges::Range> PinnedRanges::removeAllocated() {
     removed.push_back({begin, known.end, known.kind});
     return true;
   });
-  Any = !Ranges.empty();
+  noteBounds();
   return removed;
 }
 
@@ -60,7 +63,7 @@ PinnedRanges::at(uintptr_t address) const {
 }
 
 bool PinnedRanges::holds(uintptr_t address) const {
-  if (!any())
+  if (!mayHold(address, address + 1))
     return false;
   std::lock_guard<std::mutex> guard(Lock);
   return at(address) != Ranges.end();
@@ -79,7 +82,7 @@ std::optional<PinnedRanges::Range> PinnedRanges::onlyRead(uintptr_t begin,
 std::vector<PinnedRanges::Range> PinnedRanges::noteWrites(uintptr_t begin,
                                                           uintptr_t end) {
   std::vector<Range> news;
-  if (!any())
+  if (!mayHold(begin, end))
     return news;
   std::lock_guard<std::mutex> guard(Lock);
   for (auto it = Ranges.lower_bound(end); it != Ranges.begin();) {

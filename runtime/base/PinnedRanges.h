@@ -49,7 +49,7 @@ public:
   std::vector<Range> removeAllocated();
 
   /// There are any. The rest may be asked only if something lies in them.
-  bool any() const { return Any.load(std::memory_order_relaxed); }
+  bool any() const { return High.load(std::memory_order_relaxed) != 0; }
   bool holds(uintptr_t address) const;
   /// All of [begin, end) lies in one to which the device has not written, as
   /// far as was noted: that one.
@@ -66,11 +66,18 @@ private:
     Kind kind;
     bool written = false;
   };
+  /// Some of [begin, end) may be in one. Without the lock: launches ask.
+  bool mayHold(uintptr_t begin, uintptr_t end) const {
+    return begin < High.load(std::memory_order_relaxed) &&
+           end > Low.load(std::memory_order_relaxed);
+  }
   std::map<uintptr_t, Known>::const_iterator at(uintptr_t address) const;
+  void noteBounds();
 
   mutable std::mutex Lock;
-  std::map<uintptr_t, Known> Ranges; ///< by where they begin
-  std::atomic<bool> Any{false}, Unseen{false};
+  std::map<uintptr_t, Known> Ranges;                ///< by where they begin
+  std::atomic<uintptr_t> Low{UINTPTR_MAX}, High{0}; ///< of Ranges
+  std::atomic<bool> Unseen{false};
 };
 
 } // namespace dragon

@@ -141,10 +141,11 @@ StatusOr<bool> DeviceChunks::copyOut(Chunk &chunk, Cause cause) {
 }
 
 StatusOr<bool> DeviceChunks::copyOutAhead(Chunk &chunk) {
-  if (!chunk.host.id && !Slabs.Pool.isReady(chunk.bytes()))
+  if (!chunk.host.id && !Slabs.Pool.isReady(chunk.bytes())) {
     Writes.finishDone();
-  if (!chunk.host.id && !Slabs.Pool.isReady(chunk.bytes()))
-    return false;
+    if (!Slabs.Pool.isReady(chunk.bytes()))
+      return false;
+  }
   return copyOut(chunk, Cause::Eviction);
 }
 

@@ -20,18 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/// The compiler does not see what they are.
-static void (*volatile refill)(uint32_t *, uint32_t) = fill;
-static void *(*volatile allocate)(size_t) = malloc;
-static void (*volatile release)(void *) = free;
-
-struct Sums : Device {
-  void copyIn(const uint32_t *h) {
-    CHECK(cudaMemcpy(in, h, Bytes, cudaMemcpyHostToDevice));
-  }
-  bool has(uint32_t first) { return ::total(in, total) == expected(first); }
-};
-
 static uint32_t *pinned(uint32_t first, unsigned flags = cudaHostAllocDefault) {
   uint32_t *h;
   CHECK(cudaHostAlloc(&h, Bytes, flags));
