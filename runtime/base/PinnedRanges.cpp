@@ -7,6 +7,8 @@
 
 #include "runtime/base/PinnedRanges.h"
 
+#include <iterator>
+
 namespace dragon {
 
 PinnedRanges &PinnedRanges::get() {
@@ -62,11 +64,12 @@ PinnedRanges::at(uintptr_t address) const {
   return address < it->second.end ? it : Ranges.end();
 }
 
-bool PinnedRanges::holds(uintptr_t address) const {
-  if (!mayHold(address, address + 1))
+bool PinnedRanges::overlaps(uintptr_t begin, uintptr_t end) const {
+  if (!mayHold(begin, end))
     return false;
   std::lock_guard<std::mutex> guard(Lock);
-  return at(address) != Ranges.end();
+  const auto next = Ranges.lower_bound(end);
+  return next != Ranges.begin() && std::prev(next)->second.end > begin;
 }
 
 std::optional<PinnedRanges::Range> PinnedRanges::onlyRead(uintptr_t begin,

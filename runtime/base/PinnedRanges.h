@@ -50,7 +50,9 @@ public:
 
   /// There are any. The rest may be asked only if something lies in them.
   bool any() const { return High.load(std::memory_order_relaxed) != 0; }
-  bool holds(uintptr_t address) const;
+  bool holds(uintptr_t address) const { return overlaps(address, address + 1); }
+  /// Some of [begin, end) lies in one.
+  bool overlaps(uintptr_t begin, uintptr_t end) const;
   /// All of [begin, end) lies in one to which the device has not written, as
   /// far as was noted: that one.
   std::optional<Range> onlyRead(uintptr_t begin, uintptr_t end) const;

@@ -7,6 +7,7 @@
 
 #include "runtime/tier/ProtectedMemory.h"
 
+#include "runtime/base/PinnedRanges.h"
 #include "runtime/tier/FileTier.h"
 
 #include <algorithm>
@@ -143,10 +144,7 @@ bool ProtectedMemory::protect(uintptr_t begin, uintptr_t end, Kind kind) {
     return false;
   const Changing lock(*this);
   if (!copiedLocked(begin, end).empty() ||
-      (kind == Kind::Pageable &&
-       std::ranges::any_of(Excluded, [&](const auto &range) {
-         return range.first < end && begin < range.second;
-       })))
+      (kind == Kind::Pageable && PinnedRanges::get().overlaps(begin, end)))
     return false;
   if (!Registered)
     Registered =
@@ -376,16 +374,6 @@ bool ProtectedMemory::isProtected(uintptr_t begin, uintptr_t end) {
 bool ProtectedMemory::wasChanged(uintptr_t begin, uintptr_t end) {
   const Reading lock;
   return overlaps(Changed, begin, end);
-}
-
-void ProtectedMemory::exclude(uintptr_t begin, uintptr_t end) {
-  const Changing lock(*this);
-  Excluded[begin] = std::max(Excluded[begin], end);
-}
-
-void ProtectedMemory::include(uintptr_t begin) {
-  const Changing lock(*this);
-  Excluded.erase(begin);
 }
 
 bool ProtectedMemory::concerns(uintptr_t begin, uintptr_t end) {

@@ -112,10 +112,6 @@ public:
   /// The program has written to some of it, or released it, since it was
   /// protected last.
   bool wasChanged(uintptr_t begin, uintptr_t end);
-  /// The device may write to the memory, which raises no signal: it is not
-  /// protected from now on, or may be again.
-  void exclude(uintptr_t begin, uintptr_t end);
-  void include(uintptr_t begin);
 
   /// Some of it is protected, or there is a copy of it.
   bool concerns(uintptr_t begin, uintptr_t end);
@@ -173,7 +169,6 @@ private:
   IntervalSet<uintptr_t> Protected;
   IntervalSet<uintptr_t> Shared;  ///< of these, with children
   IntervalSet<uintptr_t> Changed; ///< was protected, and has been saved
-  std::map<uintptr_t, uintptr_t> Excluded; ///< begin: end
   /// Where faults come to us. Ranges that touch stay apart: a fault range has
   /// one beginning.
   boost::icl::separate_interval_set<uintptr_t, std::less, HalfOpen<uintptr_t>>

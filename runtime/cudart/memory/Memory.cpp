@@ -17,7 +17,6 @@
 #include "runtime/cudart/memory/GraphMemory.h"
 #include "runtime/cudart/memory/PlainMemory.h"
 #include "runtime/cudart/modules/Module.h"
-#include "runtime/tier/ProtectedMemory.h"
 #include "runtime/trace/Log.h"
 
 #include <cstdlib>
@@ -393,7 +392,6 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags) {
             ? cudaSuccess
             : cudaErrorHostMemoryAlreadyRegistered;
     if (error == cudaSuccess) {
-      ProtectedMemory::get().exclude(begin, begin + bytes);
       PinnedRanges::get().add(
           {begin, begin + bytes, PinnedRanges::Kind::Registered});
     }
@@ -407,7 +405,6 @@ cudaError_t cudaHostUnregister(void *pointer) {
     if (const auto known = pinnedMemory().find(begin);
         known && !known->registered)
       return cudaErrorHostMemoryNotRegistered;
-    ProtectedMemory::get().include(begin);
     // From now on it may end without being heard of.
     if (const auto range = PinnedRanges::get().remove(begin, true))
       DRAGON_CHECK(front.runtime.files().releaseProgramMemory(

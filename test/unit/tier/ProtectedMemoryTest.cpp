@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/tier/ProtectedMemory.h"
+#include "runtime/base/PinnedRanges.h"
 #include "test/unit/support/base/TemporaryFiles.h"
 
 #include <gtest/gtest.h>
@@ -128,9 +129,9 @@ TEST(ProtectedMemory, MemoryOfWhichThereAreCopiesIsNotProtectedAgain) {
 TEST(ProtectedMemory, WhatTheDeviceMayWriteIsNotProtected) {
   Array array(4 * Unit);
   const uintptr_t middle = array.begin() + Unit + 100;
-  array.memory().exclude(middle, middle + 8);
+  PinnedRanges::get().add({middle, middle + 8, PinnedRanges::Kind::Registered});
   EXPECT_FALSE(array.protect());
-  array.memory().include(middle);
+  EXPECT_TRUE(PinnedRanges::get().remove(middle, true));
   EXPECT_TRUE(array.protect());
 }
 
