@@ -9,8 +9,8 @@
 // one when contents come. Measured, in microseconds for each chunk, by its size
 // and by how many neighbours change together: cuMemMap (a call for each),
 // cuMemSetAccess and cuMemUnmap by a call for each and by one for all. Without
-// other work, beside kernels, and beside copies to the device, which is where
-// the runtime does it.
+// other work, beside kernels, and beside copies to the device and from it,
+// which is where the runtime does it; "split": those in pieces of 2 MiB.
 //
 //   nvcc -O2 -std=c++17 -o mapping mapping.cu && ./mapping
 //
@@ -77,7 +77,7 @@ __global__ void spin(long long cycles, int *data) {
     *data = 0;
 }
 
-enum class Beside { Nothing, Kernels, Copies };
+enum class Beside { Nothing, Kernels, In, Out, InSplit, OutSplit };
 
 /// Keeps the device busy for as long as it takes to measure a round.
 class Load {
@@ -100,9 +100,17 @@ public:
   void queue() {
     if (What == Beside::Kernels)
       spin<<<1, 32, 0, Stream>>>(10 * 1000 * 1000, (int *)Device);
-    for (int i = 0; What == Beside::Copies && i < 6; ++i)
-      CHECK(
-          cudaMemcpyAsync(Device, Host, Bytes, cudaMemcpyHostToDevice, Stream));
+    if (What < Beside::In)
+      return;
+    const bool in = What == Beside::In || What == Beside::InSplit;
+    const size_t piece = What >= Beside::InSplit ? 2 * MiB : 16 * MiB;
+    for (size_t at = 0; at < 6 * Bytes; at += piece) {
+      void *device = (char *)Device + at % Bytes,
+           *host = (char *)Host + at % Bytes;
+      CHECK(cudaMemcpyAsync(
+          in ? device : host, in ? host : device, piece,
+          in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, Stream));
+    }
   }
   void wait() {
     if (Stream)
@@ -153,7 +161,7 @@ void row(const Memory &memory, size_t bytes, unsigned chunks, Load &load,
     unmapOnce.time(chunks, [&] { unmap(base, chunks * bytes); });
     load.wait();
   }
-  std::printf("%3zu MiB  %u  %-8s %6.1f  %6.1f %6.1f  %6.1f %6.1f  %7.1f\n",
+  std::printf("%3zu MiB  %u  %-9s %6.1f  %6.1f %6.1f  %6.1f %6.1f  %7.1f\n",
               bytes / MiB, chunks, beside, map.median(), accessEach.median(),
               accessOnce.median(), unmapEach.median(), unmapOnce.median(),
               accessOnce.longest());
@@ -167,12 +175,15 @@ void row(const Memory &memory, size_t bytes, unsigned chunks, Load &load,
 int main() {
   CHECK(cudaFree(nullptr));
   const Memory memory;
-  std::printf("microseconds a chunk, medians of %d; access once: the longest\n"
-              "chunk    n  beside      map  access:each once  unmap:each once  "
-              "longest\n",
-              Rounds);
-  const char *const names[] = {"nothing", "kernels", "copies"};
-  for (Beside what : {Beside::Nothing, Beside::Kernels, Beside::Copies}) {
+  std::printf(
+      "microseconds a chunk, medians of %d; access once: the longest\n"
+      "chunk    n  beside       map  access:each once  unmap:each once  "
+      "longest\n",
+      Rounds);
+  const char *const names[] = {"nothing", "kernels",  "in",
+                               "out",     "in split", "out split"};
+  for (Beside what : {Beside::Nothing, Beside::Kernels, Beside::In, Beside::Out,
+                      Beside::InSplit, Beside::OutSplit}) {
     Load load(what);
     for (size_t mib : {2, 8, 16})
       for (unsigned chunks = 1; chunks <= Most; chunks *= 2)

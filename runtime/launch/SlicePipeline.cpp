@@ -29,10 +29,13 @@ public:
 
   /// Bytes of the slice's chunks that are not on the device by then.
   uint64_t missing(size_t slice);
-  /// Copies out what leaves for so many more bytes.
+  /// Gives the memory of what can leave for so many more bytes at once.
   Status makeRoom(size_t slice, uint64_t bytes);
   /// Fetches what the slice needs and has room now.
   Status fetch(size_t slice);
+  /// Queues the copies of what is to leave later. Behind all fetches: to map
+  /// memory beside such a copy takes a device's driver until it is done.
+  Status copyOut();
   /// The slice has run.
   void ran(size_t slice);
 
@@ -57,7 +60,8 @@ private:
   const bool Waits;
   std::vector<Future> Chunks;
   uint64_t Used;
-  uint64_t Reserved = 0; ///< for what cannot come yet
+  uint64_t Reserved = 0;          ///< for what cannot come yet
+  std::vector<Chunk *> ToCopyOut; ///< in order
 };
 
 uint64_t SlicePipeline::Preview::missing(size_t slice) {
@@ -104,9 +108,10 @@ Status SlicePipeline::Preview::makeRoom(size_t slice, uint64_t bytes) {
                        Used + bytes - budget)) {
       Future &future = Chunks[victim];
       Chunk &chunk = *future.chunk;
-      if (!future.changed && !future.state.empty)
-        DRAGON_TRY(P.OnDevice.copyOut(chunk, Cause::Eviction).takeStatus());
-      if (!future.neededBy && chunk.device.id && !P.Time.isBusy(chunk))
+      const bool copies = future.state.copies && !future.state.empty;
+      if (copies && !future.changed)
+        ToCopyOut.push_back(&chunk);
+      else if (!future.neededBy && chunk.device.id && !P.Time.isBusy(chunk))
         leaving.push_back(&chunk);
       future.onDevice = false;
       future.state.copies = false;
@@ -143,6 +148,12 @@ Status SlicePipeline::Preview::fetch(size_t slice) {
   return P.Resident.startBringingIn(fetched, Cause::Demand);
 }
 
+Status SlicePipeline::Preview::copyOut() {
+  for (Chunk *chunk : ToCopyOut)
+    DRAGON_TRY(P.OnDevice.copyOut(*chunk, Cause::Eviction).takeStatus());
+  return {};
+}
+
 void SlicePipeline::Preview::ran(size_t slice) {
   for (const SliceUses::Use &use : Uses.uses(slice)) {
     Future &future = Chunks[use.use->chunk->planned];
@@ -176,12 +187,12 @@ Status SlicePipeline::prepare(const SliceUses &uses, size_t next) {
     // Further ahead, the room is better made when its time comes.
     arriving += missing;
     if (slice > next && arriving > OnDevice.Pool.budget() / 4)
-      return {};
+      break;
     DRAGON_TRY(preview.makeRoom(slice, missing));
     DRAGON_TRY(preview.fetch(slice));
     preview.ran(slice);
   }
-  return {};
+  return preview.copyOut();
 }
 
 } // namespace dragon

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/memory/ProgramSide.h"
+#include "runtime/tier/MemoryCopies.h"
 
 #include "runtime/trace/Trace.h"
 
@@ -63,6 +64,7 @@ private:
         DRAGON_TRY(read(chunk, begin, stop));
       begin = stop;
     }
+    DRAGON_TRY(makeGathered());
     return T.Store.run(Reads, Cause::Copy);
   }
 
@@ -79,14 +81,37 @@ private:
       stop = std::min(End, next.va() + next.bytes());
     }
     DRAGON_TRY(T.Time.Fetches.queueWaitsFor(InQueue, OutOf.lastArrival));
-    if (StagedCopies *copies = Stage.forRun(stop - begin))
-      DRAGON_TRY(copies->fromDevice(target(begin), begin, stop - begin));
-    else
-      DRAGON_TRY(
-          Ctx.device->copy(target(begin), reinterpret_cast<const void *>(begin),
-                           stop - begin, CopyKind::DeviceToHost, InQueue));
     Ctx.ledger.moved(Direction::DeviceToHost, Cause::Copy, stop - begin);
+    if (Stage.forRun(End - From)) {
+      OnDevice.push_back({target(begin), begin, stop - begin});
+      OfDevice.insert(OfDevice.end(), chunks.begin(), chunks.end());
+      return {};
+    }
+    DRAGON_TRY(Ctx.device->copy(target(begin),
+                                reinterpret_cast<const void *>(begin),
+                                stop - begin, CopyKind::DeviceToHost, InQueue));
     return T.Time.noteUse(chunks, InQueue);
+  }
+
+  /// What is on the device and what the processor copies come together: one
+  /// waits for the link and the other for memory.
+  Status makeGathered() {
+    MemoryCopies copies = std::exchange(Gathered, MemoryCopies());
+    for (const FileRequest &request : OfMemory.requests)
+      copies.add(request);
+    const uint64_t begun = traceClock();
+    if (OnDevice.empty()) {
+      copies.makeAll();
+    } else {
+      DRAGON_TRY(Stage.forRun(End - From)
+                     ->fromDevice(OnDevice, {copies.size(), [&](size_t part) {
+                                               copies.make(part);
+                                             }}));
+      OnDevice.clear();
+      DRAGON_TRY(T.Time.noteUse(std::exchange(OfDevice, {}), InQueue));
+    }
+    ReadPlan read = std::exchange(OfMemory, ReadPlan());
+    return T.Store.checkRead(read, Cause::Copy, traceClock() - begun);
   }
 
   /// Where results have their place, others' contents may still be.
@@ -152,17 +177,16 @@ private:
       DRAGON_TRY(Target.waitForQueue());
     if (!reachable || readsTarget(chunk, begin, stop))
       return readByOurs(chunk, begin, stop, reachable);
-    // Memory needs no other reads beside it, and may leave for those behind.
-    ReadPlan now;
-    ReadPlan &plan = chunk.storage.inProgramMemory() ? now : Reads;
     T.Store.planRead(chunk, begin - chunk.va(), stop - chunk.va(),
-                     target(begin), plan);
-    return T.Store.run(now, Cause::Copy);
+                     target(begin),
+                     chunk.storage.inProgramMemory() ? OfMemory : Reads);
+    return {};
   }
 
   /// By way of memory of our own.
   Status readByOurs(const Chunk &chunk, uintptr_t begin, uintptr_t stop,
                     bool reachable) {
+    DRAGON_TRY(makeGathered()); // before others may run
     std::vector<char> bounce(stop - begin);
     ReadPlan plan;
     T.Store.planRead(chunk, begin - chunk.va(), stop - chunk.va(),
@@ -184,8 +208,12 @@ private:
   const uintptr_t From, End;
   const Queue InQueue;
   PinnedStage Stage;
-  HostCopies Gathered; ///< nothing is evicted before they are made
-  ReadPlan Reads;
+  // Nothing is evicted before they are made.
+  std::vector<StagedCopies::ToHost> OnDevice;
+  std::vector<Chunk *> OfDevice;
+  MemoryCopies Gathered;
+  ReadPlan OfMemory;
+  ReadPlan Reads; ///< of files and swap, behind all others
   ProgramSide Target;
   bool ReadsHostCopies = false; ///< the device does: they must stay so long
 };

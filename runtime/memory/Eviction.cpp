@@ -54,9 +54,9 @@ chooseVictims(const std::vector<EvictionCandidate> &candidates, uint64_t now,
   };
   auto before = [](const Ranked &x, const Ranked &y) {
     const EvictionCandidate &a = *x.candidate, &b = *y.candidate;
-    if (a.empty != b.empty)
-      return a.empty;
-    if (a.empty && a.busy != b.busy)
+    if (a.isFree() != b.isFree())
+      return a.isFree();
+    if (a.isFree() && a.busy != b.busy)
       return b.busy;
     if (a.keepLast != b.keepLast)
       return b.keepLast;
@@ -78,10 +78,14 @@ chooseVictims(const std::vector<EvictionCandidate> &candidates, uint64_t now,
   };
   std::vector<Ranked> ranked;
   ranked.reserve(candidates.size());
-  for (const EvictionCandidate &candidate : candidates)
-    ranked.push_back({&candidate, std::min(distance(candidate, now),
-                                           candidate.busy ? busyFar : far) *
-                                      weight(candidate)});
+  for (const EvictionCandidate &candidate : candidates) {
+    const uint64_t most = candidate.busy ? busyFar : far;
+    ranked.push_back(
+        {&candidate,
+         candidate.empty
+             ? most
+             : std::min(distance(candidate, now), most) * weight(candidate)});
+  }
   // A few of many are wanted, the best first.
   auto behind = [before](const Ranked &a, const Ranked &b) {
     return before(b, a);

@@ -18,7 +18,9 @@
 // the last launch used, and to take the one before it lets copies go on while
 // that launch runs. What was chosen to come and go (StreamedChunks.h) goes as
 // if it were needed several times as late: where nobody works on it, more so.
-// Pure.
+// What holds nothing goes before all others, but if a launch is to wait for who
+// works on it: that counts as the copies that could be made meanwhile, where
+// waiting counts as several. Pure.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_MEMORY_EVICTION_H
@@ -44,7 +46,11 @@ struct EvictionCandidate {
   bool goesRound = true; ///< and launches are those in which it did
 
   /// Copies that evicting it causes, or counts as.
-  unsigned cost() const { return unsigned(copies) + unsigned(returns) + waits; }
+  unsigned cost() const {
+    return (empty ? 0 : unsigned(copies) + unsigned(returns)) + waits;
+  }
+  /// Whatever goes instead costs as much.
+  bool isFree() const { return empty && waits <= 1; }
 };
 
 /// Indices of those to evict, in order, so that `bytes` become free; all if

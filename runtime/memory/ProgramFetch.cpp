@@ -11,7 +11,6 @@
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace dragon {
 
@@ -20,10 +19,7 @@ namespace {
 /// As it was when the program's copy was called. Who stores to it meanwhile
 /// waits.
 void readProgram(char *to, uintptr_t from, size_t bytes) {
-  const ProtectedMemory::Reading asItWas;
-  asItWas.forParts(from, bytes, [&](size_t done, const void *at, size_t part) {
-    std::memcpy(to + done, at, part);
-  });
+  ProtectedMemory::Reading().copy(to, from, bytes);
 }
 
 } // namespace

@@ -40,14 +40,15 @@ Status StagedCopies::follow(Queue first, Queue then) {
   return Dev.wait(then, Mark);
 }
 
-Status StagedCopies::onThreads(size_t bytes,
+Status StagedCopies::onThreads(size_t parts,
                                const std::function<Status(Block *)> &body) {
+  if (parts == 0)
+    return {};
   DRAGON_TRY(follow(Order, Through));
   std::atomic<unsigned> next{0};
   std::mutex lock;
   Status first;
-  const unsigned width =
-      unsigned(std::min<size_t>(threads(), (bytes - 1) / BlockBytes + 1));
+  const auto width = unsigned(std::min<size_t>(threads(), parts));
   hostThreads().run(width, [&] {
     const unsigned thread = next.fetch_add(1);
     Status status = body(&Blocks[thread * BlocksPerThread]);
@@ -82,17 +83,12 @@ Status StagedCopies::waitFor(Block &block) {
 
 Status StagedCopies::toDevice(std::span<const Range> ranges) {
   std::vector<Range> parts;
-  size_t bytes = 0;
-  for (const Range &range : ranges) {
+  for (const Range &range : ranges)
     for (size_t at = 0; at < range.bytes; at += BlockBytes)
       parts.push_back({range.to + at, range.from + at,
                        std::min(BlockBytes, range.bytes - at)});
-    bytes += range.bytes;
-  }
-  if (parts.empty())
-    return {};
   std::atomic<size_t> next{0};
-  return onThreads(bytes, [&](Block *own) -> Status {
+  return onThreads(parts.size(), [&](Block *own) -> Status {
     size_t turn = 0;
     for (size_t i; !Failed && (i = next.fetch_add(1)) < parts.size(); ++turn) {
       const Range &part = parts[i];
@@ -106,33 +102,49 @@ Status StagedCopies::toDevice(std::span<const Range> ranges) {
   });
 }
 
-Status StagedCopies::fromDevice(char *to, uintptr_t from, size_t bytes) {
-  std::atomic<size_t> next{0};
-  return onThreads(bytes, [&](Block *own) -> Status {
-    // Where the part of each block belongs; `bytes`: it has none.
-    size_t places[BlocksPerThread];
+Status StagedCopies::fromDevice(std::span<const ToHost> ranges,
+                                const Meanwhile &meanwhile) {
+  std::vector<ToHost> parts;
+  for (const ToHost &range : ranges)
+    for (size_t at = 0; at < range.bytes; at += BlockBytes)
+      parts.push_back({range.to + at, range.from + at,
+                       std::min(BlockBytes, range.bytes - at)});
+  std::atomic<size_t> next{0}, nextMeanwhile{0};
+  auto doMeanwhile = [&] {
+    const size_t part = Failed ? meanwhile.parts : nextMeanwhile.fetch_add(1);
+    if (part < meanwhile.parts)
+      meanwhile.make(part);
+    return part < meanwhile.parts;
+  };
+  return onThreads(parts.size() + meanwhile.parts, [&](Block *own) -> Status {
+    // Which part each block has; none behind the last one.
+    size_t held[BlocksPerThread];
     auto ask = [&](size_t turn) -> Status {
-      const size_t at = Failed ? bytes : next.fetch_add(BlockBytes);
-      places[turn % BlocksPerThread] = std::min(at, bytes);
-      if (at >= bytes)
+      const size_t i = Failed ? parts.size() : next.fetch_add(1);
+      held[turn % BlocksPerThread] = i;
+      if (i >= parts.size())
         return {};
       Block &block = own[turn % BlocksPerThread];
       DRAGON_TRY(waitFor(block));
       return queue(block, block.memory,
-                   reinterpret_cast<const void *>(from + at),
-                   std::min(BlockBytes, bytes - at), CopyKind::DeviceToHost);
+                   reinterpret_cast<const void *>(parts[i].from),
+                   parts[i].bytes, CopyKind::DeviceToHost);
     };
     for (size_t turn = 0; turn + 1 < BlocksPerThread; ++turn)
       DRAGON_TRY(ask(turn));
     for (size_t turn = 0;; ++turn) {
       DRAGON_TRY(ask(turn + BlocksPerThread - 1));
       Block &block = own[turn % BlocksPerThread];
-      const size_t at = places[turn % BlocksPerThread];
-      if (at >= bytes)
-        return {};
+      const size_t i = held[turn % BlocksPerThread];
+      if (i >= parts.size())
+        break;
+      doMeanwhile();
       DRAGON_TRY(waitFor(block));
-      std::memcpy(to + at, block.memory, std::min(BlockBytes, bytes - at));
+      std::memcpy(parts[i].to, block.memory, parts[i].bytes);
     }
+    while (doMeanwhile())
+      ;
+    return {};
   });
 }
 

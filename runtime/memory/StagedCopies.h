@@ -71,8 +71,24 @@ public:
     const Range range{to, from, bytes};
     return toDevice({&range, 1});
   }
-  /// The bytes are in `to` when it returns.
-  Status fromDevice(char *to, uintptr_t from, size_t bytes);
+  struct ToHost {
+    char *to;
+    uintptr_t from; ///< on the device
+    size_t bytes;
+  };
+  /// What the threads do while the device copies: `parts` parts, each once, by
+  /// any of them. On failure not all of them.
+  struct Meanwhile {
+    size_t parts;
+    std::function<void(size_t part)> make;
+  };
+  /// The bytes are where they are copied to when it returns, and what there was
+  /// to do meanwhile is done.
+  Status fromDevice(std::span<const ToHost> ranges, const Meanwhile &meanwhile);
+  Status fromDevice(char *to, uintptr_t from, size_t bytes) {
+    const ToHost range{to, from, bytes};
+    return fromDevice({&range, 1}, {0, nullptr});
+  }
   /// Nothing uses the memory any more. On failure as well.
   Status finish();
 
@@ -86,7 +102,7 @@ private:
   Status follow(Queue first, Queue then);
   /// Calls body(the thread's blocks) on several threads; none goes on after a
   /// failure.
-  Status onThreads(size_t bytes, const std::function<Status(Block *)> &body);
+  Status onThreads(size_t parts, const std::function<Status(Block *)> &body);
   Status queue(Block &block, void *to, const void *from, size_t bytes,
                CopyKind kind);
   Status waitFor(Block &block);

@@ -51,6 +51,7 @@ public:
 
   /// Returns when the work of the ticket, and of earlier ones, is done.
   Status waitFor(uint64_t ticket);
+  Status waitForAll() { return waitFor(Last); }
   /// Later work in the queue waits instead of the host.
   Status queueWaitsFor(Queue queue, uint64_t ticket);
   /// The same for the ticket alone, whatever earlier ones there are.

@@ -7,9 +7,8 @@
 
 #include "runtime/tier/FileTier.h"
 
-#include "runtime/base/HostCopies.h"
 #include "runtime/base/Ledger.h"
-#include "runtime/tier/ProtectedMemory.h"
+#include "runtime/tier/MemoryCopies.h"
 #include "runtime/tier/Transfer.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
@@ -28,29 +27,12 @@ void copyMemory(std::span<const FileRequest> requests) {
     return;
   TraceZone zone(requests.front().write ? "write to the program's memory"
                                         : "read of the program's memory");
+  MemoryCopies copies;
   for (const FileRequest &request : requests) {
     zone.add(request.bytes);
-    // What is written is not protected.
-    const auto to = request.write ? uintptr_t(request.offset)
-                                  : reinterpret_cast<uintptr_t>(request.memory);
-    if (HostRanges::overlaps(reinterpret_cast<void *>(to), request.bytes))
-      ProtectedMemory::get().save(to, to + request.bytes);
+    copies.add(request);
   }
-  const ProtectedMemory::Reading asItWas;
-  HostCopies copies;
-  for (const FileRequest &request : requests) {
-    if (request.write) {
-      copies.add(reinterpret_cast<void *>(request.offset), request.memory,
-                 request.bytes);
-      continue;
-    }
-    asItWas.forParts(uintptr_t(request.offset), request.bytes,
-                     [&](size_t done, const void *from, size_t bytes) {
-                       copies.add(static_cast<char *>(request.memory) + done,
-                                  from, bytes);
-                     });
-  }
-  copies.flush();
+  copies.makeAll();
   for (const FileRequest &request : requests)
     if (request.done)
       request.done({}, request.bytes);

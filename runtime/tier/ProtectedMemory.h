@@ -50,6 +50,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <pthread.h>
 #include <string>
@@ -135,6 +136,12 @@ public:
         const void *from = placeOf(address + done, here);
         part(done, from, here);
       }
+    }
+    void copy(char *to, uintptr_t address, size_t bytes) const {
+      forParts(address, bytes,
+               [to](size_t done, const void *from, size_t part) {
+                 std::memcpy(to + done, from, part);
+               });
     }
   };
 

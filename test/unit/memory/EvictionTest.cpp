@@ -112,6 +112,24 @@ TEST(EvictionTest, WhatStreamsGoesFirstUnlessItIsNeededSoon) {
               ElementsAre(2, 0, 1));
 }
 
+/// What a launch works on is empty when it has: where the next slice could come
+/// meanwhile, what takes a copy goes.
+TEST(EvictionTest, WhatIsEmptyIsNotWaitedFor) {
+  auto used = candidate(0, 99), written = candidate(1, 20),
+       needed = candidate(2, 90);
+  used.empty = used.busy = true;
+  used.copies = written.copies = true;
+  needed.nextUse = 101;
+  used.waits = 1;
+  EXPECT_THAT(chooseVictims({used, written, needed}, 100, 3),
+              ElementsAre(0, 1, 2));
+  used.waits = 4;
+  EXPECT_THAT(chooseVictims({used, written, needed}, 100, 3),
+              ElementsAre(1, 0, 2));
+  used.waits = 0;
+  EXPECT_THAT(chooseVictims({used, written, needed}, 100, 1), ElementsAre(0));
+}
+
 TEST(EvictionTest, NoMoreThanNeeded) {
   EXPECT_THAT(chooseVictims({candidate(0, 1), candidate(1, 2)}, 10, 1),
               ElementsAre(0));

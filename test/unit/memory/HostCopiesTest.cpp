@@ -11,6 +11,7 @@
 #include "test/unit/support/tier/FolderFixture.h"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
 using namespace dragon;
@@ -135,6 +136,37 @@ TEST_F(StagedCopiesTest, inTheOrderOfTheQueue) {
   std::fill(from.begin(), from.begin() + MiB, 0x11);
   ASSERT_OK(copies.fromDevice(to.data(), Base, Bytes));
   EXPECT_TRUE(to == from);
+  ASSERT_OK(copies.finish());
+  close();
+}
+
+TEST_F(StagedCopiesTest, othersAreMadeMeanwhile) {
+  open();
+  const std::vector<char> from = pattern(Bytes, 6);
+  StagedCopies copies(*Dev, Order, Through);
+  ASSERT_OK(copies.addMemory(Slab));
+  ASSERT_OK(copies.toDevice(Base, from.data(), Bytes));
+  // Ranges apart from each other, and more or fewer parts than they have.
+  for (size_t parts : {0, 3, 100}) {
+    std::vector<char> to(Bytes);
+    std::vector<std::atomic<int>> made(parts);
+    const StagedCopies::ToHost ranges[] = {
+        {to.data() + 1, Base + 1, 5 * MiB},
+        {to.data() + 6 * MiB, Base + 6 * MiB, MiB},
+        {to.data() + 9 * MiB, Base + 9 * MiB, Bytes - 9 * MiB}};
+    ASSERT_OK(copies.fromDevice(ranges, {parts, [&](size_t i) { ++made[i]; }}));
+    std::vector<char> expected(Bytes);
+    for (const StagedCopies::ToHost &range : ranges)
+      std::copy_n(from.data() + (range.from - Base), range.bytes,
+                  expected.data() + (range.from - Base));
+    EXPECT_TRUE(to == expected);
+    for (const std::atomic<int> &times : made)
+      EXPECT_EQ(times, 1);
+  }
+  // None on the device.
+  int made = 0;
+  ASSERT_OK(copies.fromDevice({}, {1, [&](size_t) { ++made; }}));
+  EXPECT_EQ(made, 1);
   ASSERT_OK(copies.finish());
   close();
 }

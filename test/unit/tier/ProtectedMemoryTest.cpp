@@ -7,6 +7,7 @@
 
 #include "runtime/tier/ProtectedMemory.h"
 #include "runtime/base/PinnedRanges.h"
+#include "runtime/tier/MemoryCopies.h"
 #include "test/unit/support/base/TemporaryFiles.h"
 
 #include <gtest/gtest.h>
@@ -194,6 +195,36 @@ TEST(ProtectedMemory, CopiesForWhichMemoryHasNoRoomAreInAFile) {
     }
   }
   array.memory().setRoom(UINT64_MAX, "");
+}
+
+/// Copies by several threads, one into what others are made from.
+TEST(ProtectedMemory, GatheredCopiesReadWhatWasThere) {
+  Array from(5 * Unit + 17), onto(3 * Unit);
+  ASSERT_TRUE(from.protect());
+  ASSERT_TRUE(onto.protect());
+  from.store(Unit + 1, 99);
+  std::vector<uint8_t> read(5 * Unit + 17), ofOnto(3 * Unit),
+      ours(2 * Unit, 42);
+  BackingFile *const memory = BackingFile::programMemory().get();
+  auto request = [memory](std::vector<uint8_t> &other, const Array &array,
+                          bool write) {
+    return FileRequest{
+        memory, other.data(), other.size(), int64_t(array.begin()), write, {}};
+  };
+  MemoryCopies copies;
+  EXPECT_TRUE(copies.empty());
+  copies.add(request(read, from, false));
+  copies.add(request(ours, onto, true));
+  copies.add(request(ofOnto, onto, false));
+  EXPECT_EQ(copies.bytes(), read.size() + ours.size() + ofOnto.size());
+  EXPECT_GE(copies.size(), 3u);
+  copies.makeAll();
+  for (size_t i = 0; i < read.size(); ++i)
+    ASSERT_EQ(read[i], uint8_t(i * 7)) << i;
+  for (size_t i = 0; i < ofOnto.size(); ++i) {
+    ASSERT_EQ(ofOnto[i], uint8_t(i * 7)) << i;
+    ASSERT_EQ(onto.byte(i), i < ours.size() ? 42 : uint8_t(i * 7)) << i;
+  }
 }
 
 TEST(ProtectedMemory, AChildWritesWhereItLikes) {
