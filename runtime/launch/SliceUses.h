@@ -119,7 +119,7 @@ public:
   /// slices before it, of each launch those that run and one that ran.
   uint64_t inUseSince(size_t slice) const {
     const size_t behind = (1 + size_t(AtATime)) * Launches.size();
-    return slice > behind ? timeOf(slice - behind) - 1 : Start;
+    return slice > behind ? clockOf(slice - behind) : Start;
   }
   /// Copies that waiting for a slice's chunks counts as. A wave is planned so
   /// that it has just the memory that it needs; a launch by itself has room for

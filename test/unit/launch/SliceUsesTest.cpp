@@ -224,7 +224,7 @@ TEST_F(SliceUsesTest, WhatRunsAtATimeIsInUse) {
       const uint64_t since = uses.inUseSince(slice);
       // Those of so many slices before, and of no others.
       for (size_t other = 0; other < slice; ++other)
-        EXPECT_EQ(uses.timeOf(other) > since, other + behind >= slice)
+        EXPECT_EQ(uses.clockOf(other) >= since, other + behind >= slice)
             << other << " " << slice;
     }
   }
